@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# davylamp. 'make help' lists the targets. Everything built or generated goes into out/.
+
+VERSION := 0.1
+PREFIX ?= /usr/local
+DESTDIR ?=
+O ?= out
+KERNEL ?=
+CACHE ?= $(if $(DAVYLAMP_CACHE),$(DAVYLAMP_CACHE),$(HOME)/.cache/davylamp)
+
+CC := gcc
+CLANG := clang
+BPFTOOL := $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+ARCH_INCLUDE := /usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
+
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wformat=2 -Wvla -Wundef
+ifneq ($(CI),)
+WARN += -Werror
+endif
+HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
+CFLAGS ?= -O2 -g
+BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDL_VERSION='"$(VERSION)"' \
+	-DDL_DATA_DIR='"$(PREFIX)/share/davylamp"' -isystem $(O)/gen
+ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
+BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
+	-Wno-unused-parameter -Wno-missing-declarations
+LDLIBS := -lbpf -lelf -lz -lcapstone -lsystemd -ljansson -lzstd -linih
+PROBE_LDLIBS := -lcurl -ljansson
+LDFLAGS ?= -pie -Wl,-z,relro,-z,now
+
+BPF := process engine drm_sched amdgpu amdgpu_tdr
+SKELETONS := $(BPF:%=$(O)/gen/%.skel.h)
+CORE_SRC := $(wildcard userspace/core/*.c)
+LIB_SRC := $(wildcard userspace/lib/*.c)
+AGENT_SRC := $(CORE_SRC) $(LIB_SRC) $(wildcard $(addprefix userspace/,engines/*.c sensors/*.c act/*.c \
+	store/*.c report/*.c agent/*.c verbs/*.c))
+PROBE_SRC := $(wildcard userspace/probe/*.c) userspace/lib/log.c
+AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
+PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
+PROGRAMS := $(O)/davylamp $(O)/davylamp-probe
+
+.PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-cli bench fuzz \
+	lint format install uninstall clean help
+.DELETE_ON_ERROR:
+
+all: setup
+	@$(MAKE) --no-print-directory programs
+
+.PHONY: programs
+programs: $(PROGRAMS)
+
+setup:
+	@tests/setup build
+
+$(O)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name dl_bpf_$* > $@
+
+$(O)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(O)/obj/userspace/sensors/bpf.o: $(SKELETONS)
+
+$(O)/davylamp: $(AGENT_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(O)/davylamp-probe: $(PROBE_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^ $(PROBE_LDLIBS)
+
+-include $(AGENT_OBJ:.o=.d) $(PROBE_OBJ:.o=.d)
+
+include tests/tests.mk
+
+install: $(PROGRAMS)
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/davylamp/policies \
+		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system
+	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/sbin
+	install -m 644 policies/*.conf $(DESTDIR)$(PREFIX)/share/davylamp/policies
+	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
+	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 completion/davylamp.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/davylamp
+	sed 's|@PREFIX@|$(PREFIX)|' policies/davylamp.service.in \
+		> $(DESTDIR)$(PREFIX)/lib/systemd/system/davylamp.service
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/davylamp sbin/davylamp-probe share/man/man8/davylamp.8 \
+		share/man/man5/davylamp.conf.5 share/bash-completion/completions/davylamp \
+		lib/systemd/system/davylamp.service)
+	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
+
+clean:
+	rm -rf $(O)
+
+help:
+	@echo "davylamp $(VERSION)"
+	@echo "  make              build out/davylamp and out/davylamp-probe"
+	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
+	@echo "  make test         every test that can run here; closes with a count line"
+	@echo "    test-unit test-replay test-bpf test-vm test-engine test-cli run alone;"
+	@echo "    'make test-vm KERNEL=6.1' runs one kernel"
+	@echo "  make bench        costs beside those of what one would use instead"
+	@echo "  make fuzz         fuzz the parsers and the core for long (FUZZ_RUNS=1000000)"
+	@echo "  make lint         layers, purity of the core, format, clang-tidy, cppcheck"
+	@echo "  make format       clang-format in place"
+	@echo "  make install      PREFIX=/usr/local DESTDIR="
+	@echo "  make uninstall clean setup"

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Uprobes on inference engines: vk:: exceptions as they are thrown, even if caught, and ggml graph
+ * runs from graph_compute_async to the return of synchronize. Only plain uprobes: a uretprobe
+ * replaces the return address on the stack, and a C++ exception that unwinds through the frame
+ * (as vk::DeviceLostError does through ggml_backend_sched_synchronize) ends in std::terminate.
+ * Returns are therefore seen by uprobes on the function's ret instructions.
+ */
+#include "wire.h"
+#include "maps.bpf.h"
+#include "compat.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, DL_MAX_ENGINES);
+	__type(key, __u32);
+	__type(value, struct dl_engine_state);
+} engines SEC(".maps");
+
+static __always_inline void graph_failed(__u32 tgid, __u32 tid)
+{
+	struct dl_engine_state *s = bpf_map_lookup_elem(&engines, &tgid);
+
+	if (!s || s->tid != tid || !s->entered_ns)
+		return;
+	s->entered_ns = 0;
+	s->failed_count++;
+}
+
+/*
+ * __cxa_throw(object, std::type_info *, destructor); type_info: vtable, then const char *name
+ * (Itanium C++ ABI 2.9.4). Only exceptions of namespace vk ("N2vk...") are facts for us.
+ */
+SEC("?uprobe")
+int throw_seen(struct pt_regs *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	char type[DL_TYPE_NAME_LEN] = {};
+	const char *name = 0;
+	struct dl_wire_throw *e;
+
+	if (bpf_probe_read_user(&name, sizeof(name), (char *)PT_REGS_PARM2(ctx) + sizeof(void *)))
+		return 0;
+	if (bpf_probe_read_user_str(type, sizeof(type), name) < 5)
+		return 0;
+	if (type[0] != 'N' || type[1] != '2' || type[2] != 'v' || type[3] != 'k')
+		return 0;
+	graph_failed(id >> 32, (__u32)id);
+	e = dl_reserve(DL_WIRE_THROW, sizeof(*e));
+	if (!e)
+		return 0;
+	e->tid = (__u32)id;
+	__builtin_memcpy(e->type, type, sizeof(type));
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+SEC("?uprobe")
+int graph_entered(struct pt_regs *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
+	struct dl_engine_state *s, fresh = {};
+	__u32 tgid = id >> 32;
+
+	s = bpf_map_lookup_elem(&engines, &tgid);
+	if (!s) {
+		fresh.entered_ns = fresh.first_entered_ns = now;
+		fresh.tid = (__u32)id;
+		bpf_map_update_elem(&engines, &tgid, &fresh, BPF_ANY);
+		return 0;
+	}
+	if (!s->entered_ns)
+		s->first_entered_ns = now;
+	s->entered_ns = now;
+	s->tid = (__u32)id;
+	return 0;
+}
+
+SEC("?uprobe")
+int graph_left(struct pt_regs *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
+	struct dl_engine_state *s;
+	__u32 tgid = id >> 32;
+
+	s = bpf_map_lookup_elem(&engines, &tgid);
+	if (!s || !s->entered_ns)
+		return 0;
+	s->last_ns = now - s->first_entered_ns;
+	if (s->last_ns > s->max_ns)
+		s->max_ns = s->last_ns;
+	s->entered_ns = 0;
+	s->graph_count++;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Maps every object shares: the event ring and the loss counters. The first object loaded creates
+ * them, later ones are given the same maps by userspace (bpf_map__reuse_fd), so that the agent reads
+ * one ring whatever module came when.
+ */
+#ifndef DL_MAPS_BPF_H
+#define DL_MAPS_BPF_H
+
+#include "ktypes.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, DL_EVENT_RING);
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, DL_LOSS_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} losses SEC(".maps");
+
+static __always_inline void dl_lost(__u32 cause)
+{
+	__u64 *count = bpf_map_lookup_elem(&losses, &cause);
+
+	if (count)
+		*count += 1;
+}
+
+/* Reserves a zeroed record of "size" bytes, or counts the loss and returns NULL. */
+static __always_inline void *dl_reserve(__u16 kind, __u16 size)
+{
+	struct dl_wire_head *head = bpf_ringbuf_reserve(&events, size, 0);
+
+	if (!head) {
+		dl_lost(DL_LOSS_RING_FULL);
+		return 0;
+	}
+	__builtin_memset(head, 0, size);
+	head->kind = kind;
+	head->size = size;
+	head->tgid = bpf_get_current_pid_tgid() >> 32;
+	head->boot_ns = bpf_ktime_get_boot_ns();
+	return head;
+}
+
+static __always_inline void dl_dev_name(char *ret_name, struct device *dev)
+{
+	const char *name = BPF_CORE_READ(dev, kobj.name);
+
+	bpf_probe_read_kernel_str(ret_name, DL_DEV_LEN, name);
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cgroup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../lib/file.h"
+
+/* The first cgroup2 mount: also on hybrid hosts, where it lies beside the v1 trees. */
+static int find_mount(char *ret_mount, size_t size)
+{
+	char path[PATH_MAX], line[PATH_MAX], type[64], where[PATH_MAX];
+	DL_FILE file = NULL;
+
+	if (dl_root_path(path, sizeof(path), "/proc/self/mounts"))
+		return -ENAMETOOLONG;
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%*s %4095s %63s", where, type) != 2 || strcmp(type, "cgroup2") != 0)
+			continue;
+		return snprintf(ret_mount, size, "%s", where) < (int)size ? 0 : -ENAMETOOLONG;
+	}
+	return -ENOTSUP;
+}
+
+static int own_path(char *ret_path, size_t size)
+{
+	char text[8192], *at;
+	ssize_t n = dl_read_file("/proc/self/cgroup", text, sizeof(text));
+
+	if (n < 0)
+		return (int)n;
+	at = !strncmp(text, "0::", 3) ? text + 3 : strstr(text, "\n0::");
+	if (!at)
+		return -ENOTSUP;
+	at += *at == '\n' ? 4 : 0;
+	at[strcspn(at, "\n")] = 0;
+	return snprintf(ret_path, size, "%s", strcmp(at, "/") ? at : "") < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+int dl_cgroup_make(const char *name, struct dl_cgroup *ret_cgroup)
+{
+	char mount[PATH_MAX], own[PATH_MAX];
+	int err = find_mount(mount, sizeof(mount));
+
+	memset(ret_cgroup, 0, sizeof(*ret_cgroup));
+	if (!err)
+		err = own_path(own, sizeof(own));
+	if (err)
+		return err;
+	if (snprintf(ret_cgroup->path, PATH_MAX, "%s/%s", own, name) >= PATH_MAX ||
+	    snprintf(ret_cgroup->dir, PATH_MAX, "%s%s", mount, ret_cgroup->path) >= PATH_MAX)
+		err = -ENAMETOOLONG;
+	if (!err && mkdir(ret_cgroup->dir, 0755) && errno != EEXIST)
+		err = -errno;
+	if (err)
+		memset(ret_cgroup, 0, sizeof(*ret_cgroup));
+	return err;
+}
+
+int dl_cgroup_enter(const struct dl_cgroup *cgroup)
+{
+	char path[PATH_MAX + 16];
+
+	if (!cgroup->dir[0])
+		return 0;
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup->dir);
+	return dl_write_file(path, "0");
+}
+
+void dl_cgroup_remove(struct dl_cgroup *cgroup)
+{
+	if (cgroup->dir[0])
+		rmdir(cgroup->dir); /* -EBUSY: somebody still lives in it, it goes with him */
+	cgroup->dir[0] = 0;
+}

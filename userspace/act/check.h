@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Asks an engine for one token through davylamp-probe: a child without privileges that speaks HTTP,
+ * so that the agent never does. Its answer is one line; a crash, a hang or garbage is an answer too.
+ */
+#ifndef DL_ACT_CHECK_H
+#define DL_ACT_CHECK_H
+
+#include <systemd/sd-event.h>
+
+#include "../core/event.h"
+
+struct dl_check_result {
+	uint16_t health_status;
+	uint16_t completion_status;
+	uint32_t token_count;
+	uint32_t completion_ms;
+	int error; /* -errno when the probe itself failed */
+};
+
+struct dl_check_request {
+	uint16_t port;
+	uint32_t wait_ms;    /* how long the engine may take to come up; 0: it is up */
+	uint32_t timeout_ms; /* of the completion */
+	void (*done)(void *arg, const struct dl_check_result *result);
+	void *arg;
+};
+
+/* "program" is davylamp-probe's path. "done" is called once, from the loop, unless this fails. */
+int dl_check_start(sd_event *loop, const char *program, const struct dl_check_request *request);
+
+/* Reads the probe's line; -EBADMSG when it is not what the probe says. */
+int dl_check_parse(const char *text, size_t size, struct dl_check_result *ret_result);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agent: one loop that owns the clock. Sensors feed events, each goes through dl_agent_feed and
+ * nowhere else: trace, core, plans; plans are reported and acted on. Only agent/ includes this,
+ * verbs see dl_agent_run.
+ */
+#ifndef DL_AGENT_AGENT_H
+#define DL_AGENT_AGENT_H
+
+#include <jansson.h>
+#include <limits.h>
+#include <systemd/sd-event.h>
+
+#include "../core/core.h"
+#include "../sensors/bpf.h"
+#include "../sensors/process_info.h"
+#include "../store/config_file.h"
+#include "../store/learned.h"
+#include "../store/trace.h"
+
+#define DL_TRACKED_MAX 512
+#define DL_LINKS_MAX   64
+#define DL_RECENT_MAX  16
+#define DL_RECENT_LEN  1024
+#define DL_WAITING_MAX 32
+
+struct dl_agent_options {
+	int mode;		 /* enum dl_mode, or -1: as configured */
+	bool json;
+	const char *record_path; /* NULL: no trace */
+	const char *socket_path;
+	const char *state_dir;
+	const char *config_dir;	 /* people's hazards.conf lives here */
+	const char *data_dir;	 /* shipped policies */
+};
+
+/* A process the agent knows: what the core was told of it, and when to look again. */
+struct dl_tracked {
+	uint32_t pid; /* 0: empty */
+	uint32_t attempts;
+	uint64_t used_ns;
+	uint64_t inspect_ns; /* 0: no further look is due */
+	struct dl_ev_process told;
+	bool cxx_attached;
+	bool ggml_attached;
+};
+
+/* A connected client; a supervisor (davylamp exec) has a workload. */
+struct dl_link {
+	struct dl_agent *agent;
+	sd_event_source *source; /* NULL: empty */
+	int fd;
+	uint32_t uid;
+	uint32_t peer_pid;
+	uint32_t workload;
+	uint32_t pid; /* the engine's */
+	uint64_t start_ticks;
+	enum dl_engine engine;
+	enum dl_backend backend;
+	uint16_t port;
+	uint32_t act_plan; /* order given, end not reported yet */
+	bool awaits;	   /* its engine is gone, it waits for our word */
+	char model[DL_MODEL_LEN];
+	char cgroup[DL_CGROUP_LEN];
+};
+
+struct dl_agent {
+	struct dl_agent_options options;
+	sd_event *loop;
+	sd_event_source *tick;
+	struct dl_core core;
+	struct dl_config config; /* as read from files; the core has it through events */
+	struct dl_bpf *bpf;
+	struct dl_trace_writer *trace;
+	struct dl_learned learned;
+	struct dl_tracked tracked[DL_TRACKED_MAX];
+	struct dl_link links[DL_LINKS_MAX];
+	uint32_t workload_count;
+	struct dl_event waiting[DL_WAITING_MAX]; /* results of acts, fed when the step is done */
+	size_t waiting_count;
+	bool acting;
+	int listen_fd;
+	sd_event_source *listener;
+	bool terminal;
+	uint64_t drawn_ns;
+	uint64_t flushed_ns;
+	uint64_t event_count;
+	char probe_path[PATH_MAX];
+	char recent[DL_RECENT_MAX][DL_RECENT_LEN]; /* the last lines, for a terminal */
+	size_t recent_count;
+};
+
+/* agent.c */
+int dl_agent_run(const struct dl_agent_options *options);
+int dl_agent_read_config(struct dl_agent *a);
+
+/* feed.c: the only way into the core. */
+void dl_agent_feed(struct dl_agent *a, const struct dl_event *ev);
+struct dl_event dl_agent_event(enum dl_event_kind kind, uint32_t pid);
+
+/* acting.c */
+void dl_agent_act(struct dl_agent *a, const struct dl_plan *plan);
+void dl_agent_verify(struct dl_agent *a, struct dl_link *link);
+void dl_agent_restore_learned(struct dl_agent *a);
+
+/* tracker.c */
+void dl_tracker_scan(struct dl_agent *a);
+void dl_tracker_exec(struct dl_agent *a, uint32_t pid);
+void dl_tracker_know(struct dl_agent *a, uint32_t pid);
+void dl_tracker_gone(struct dl_agent *a, uint32_t pid);
+void dl_tracker_tick(struct dl_agent *a, uint64_t now_ns);
+
+/* control.c */
+int dl_control_open(struct dl_agent *a);
+void dl_control_close(struct dl_agent *a);
+void dl_control_tick(struct dl_agent *a);
+struct dl_link *dl_link_of_workload(struct dl_agent *a, uint32_t workload);
+
+/* status.c */
+json_t *dl_agent_status(struct dl_agent *a);
+
+/* output.c */
+void dl_output_plan(struct dl_agent *a, const struct dl_plan *plan);
+void dl_output_event(struct dl_agent *a, const struct dl_event *ev);
+void dl_output_tick(struct dl_agent *a, uint64_t now_ns);
+
+#endif

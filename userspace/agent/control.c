@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agent's socket: supervisors (davylamp exec) register workloads, report and receive orders;
+ * operators ask for the status and for the release of a module. Every message is outside input.
+ */
+#include "agent.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../lib/file.h"
+#include "../lib/log.h"
+#include "../lib/message.h"
+
+struct dl_link *dl_link_of_workload(struct dl_agent *a, uint32_t workload)
+{
+	for (size_t i = 0; workload && i < DL_LINKS_MAX; i++)
+		if (a->links[i].source && a->links[i].workload == workload)
+			return &a->links[i];
+	return NULL;
+}
+
+static void feed_workload(struct dl_link *link, enum dl_workload_op op)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_WORKLOAD, link->pid);
+
+	ev.workload.workload = link->workload;
+	ev.workload.op = (uint8_t)op;
+	ev.workload.adopted = 1; /* whoever starts an engine under davylamp exec consents */
+	ev.workload.engine = (uint8_t)link->engine;
+	ev.workload.backend = (uint8_t)link->backend;
+	ev.workload.port = link->port;
+	dl_copy_name(ev.workload.model, sizeof(ev.workload.model), link->model);
+	dl_agent_feed(link->agent, &ev);
+}
+
+static void refuse(struct dl_link *link, const char *why)
+{
+	dl_message_send(link->fd, json_pack("{s:s, s:s}", "op", "error", "why", why));
+}
+
+/* Nobody speaks for a process that is not his: same user, and a child of the speaker. */
+static bool may_speak_for(const struct dl_link *link, uint32_t pid)
+{
+	struct dl_process_info info;
+
+	if (!pid || dl_process_info_read(pid, &info))
+		return false;
+	return !link->uid || (info.uid == link->uid && info.ev.ppid == link->peer_pid);
+}
+
+static uint32_t pid_in(const json_t *message)
+{
+	json_int_t pid = dl_message_number(message, "pid", 0);
+
+	return pid > 0 && pid < INT32_MAX ? (uint32_t)pid : 0;
+}
+
+static void take_engine(struct dl_link *link, const json_t *message)
+{
+	int backend = dl_backend_from_name(dl_message_text(message, "backend"));
+	json_int_t port = dl_message_number(message, "port", 0);
+	json_int_t engine = dl_message_number(message, "engine", 0);
+
+	link->backend = backend < 0 ? DL_BACKEND_UNKNOWN : (enum dl_backend)backend;
+	link->port = port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0;
+	link->engine = engine > 0 && engine < DL_ENGINE_COUNT ? (enum dl_engine)engine :
+								DL_ENGINE_GENERIC;
+	dl_copy_name(link->model, sizeof(link->model), dl_message_text(message, "model"));
+}
+
+static void on_register(struct dl_link *link, const json_t *message)
+{
+	struct dl_agent *a = link->agent;
+	uint32_t pid = pid_in(message);
+	struct dl_process_info info;
+
+	if (link->workload) {
+		refuse(link, "this connection has a workload already");
+		return;
+	}
+	if (!may_speak_for(link, pid) || dl_process_info_read(pid, &info)) {
+		refuse(link, "the process is not a child of yours");
+		return;
+	}
+	link->workload = ++a->workload_count;
+	link->pid = pid;
+	link->start_ticks = info.ev.start_ticks;
+	if (!strcmp(info.cgroup, dl_message_text(message, "cgroup")))
+		dl_copy_name(link->cgroup, sizeof(link->cgroup), info.cgroup);
+	take_engine(link, message);
+	feed_workload(link, DL_WORKLOAD_REGISTERED);
+	dl_tracker_exec(a, pid);
+	dl_message_send(link->fd, json_pack("{s:s, s:I, s:s}", "op", "registered", "workload",
+					    (json_int_t)link->workload, "mode",
+					    dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE])));
+}
+
+static void feed_stage(struct dl_link *link, enum dl_act_stage stage, int result)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_ACT, link->pid);
+
+	ev.act.plan = link->act_plan;
+	ev.act.workload = link->workload;
+	ev.act.stage = (uint8_t)stage;
+	ev.act.result = result;
+	dl_agent_feed(link->agent, &ev);
+}
+
+static void on_started(struct dl_link *link, const json_t *message)
+{
+	struct dl_agent *a = link->agent;
+	uint32_t pid = pid_in(message);
+	struct dl_process_info info;
+
+	if (!may_speak_for(link, pid) || dl_process_info_read(pid, &info)) {
+		refuse(link, "the process is not a child of yours");
+		return;
+	}
+	link->pid = pid;
+	link->awaits = false;
+	link->start_ticks = info.ev.start_ticks;
+	take_engine(link, message);
+	feed_workload(link, DL_WORKLOAD_STARTED);
+	dl_tracker_exec(a, pid);
+	feed_stage(link, DL_ACT_STARTED, 0);
+	dl_agent_verify(a, link);
+}
+
+static void on_failed(struct dl_link *link, const json_t *message)
+{
+	json_int_t error = dl_message_number(message, "error", EIO);
+
+	link->awaits = true;
+	feed_stage(link, DL_ACT_FAILED, error > 0 && error < 4096 ? (int)-error : -EIO);
+}
+
+static void on_exited(struct dl_link *link, const json_t *message)
+{
+	struct dl_agent *a = link->agent;
+	struct dl_event ev = dl_agent_event(DL_EV_PROCESS_EXIT, link->pid);
+
+	ev.process_exit.status = (int32_t)dl_message_number(message, "status", 0);
+	ev.process_exit.start_ticks = link->start_ticks;
+	if (a->bpf)
+		dl_bpf_read(a->bpf); /* what came before it, the exception above all, is fed before it */
+	dl_agent_feed(a, &ev);
+	link->awaits = true;
+	if (dl_core_workload_busy(&a->core, link->workload))
+		dl_message_send(link->fd, json_pack("{s:s}", "op", "hold"));
+	dl_control_tick(a);
+}
+
+/* A supervisor whose engine is gone ends with it, unless something is still to come. */
+void dl_control_tick(struct dl_agent *a)
+{
+	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
+		struct dl_link *link = &a->links[i];
+
+		if (!link->source || !link->awaits || dl_core_workload_busy(&a->core, link->workload))
+			continue;
+		link->awaits = false;
+		dl_message_send(link->fd, json_pack("{s:s}", "op", "let_go"));
+	}
+}
+
+static void on_release(struct dl_link *link, const json_t *message)
+{
+	struct dl_agent *a = link->agent;
+	const char *module = dl_message_text(message, "module");
+	int count = a->bpf ? dl_bpf_release(a->bpf, module, dl_boot_ns()) : 0;
+
+	dl_message_send(link->fd, json_pack("{s:s, s:i}", "op", "released", "sensors", count));
+}
+
+static const struct {
+	const char *op;
+	bool root_only;
+	bool needs_workload;
+	void (*handle)(struct dl_link *link, const json_t *message);
+} operations[] = {
+	{ "register", false, false, on_register }, { "started", false, true, on_started },
+	{ "failed", false, true, on_failed },	   { "exited", false, true, on_exited },
+	{ "release", true, false, on_release },
+};
+
+static void dispatch(struct dl_link *link, const json_t *message)
+{
+	const char *op = dl_message_text(message, "op");
+
+	if (!strcmp(op, "status")) {
+		dl_message_send(link->fd, dl_agent_status(link->agent));
+		return;
+	}
+	if (!strcmp(op, "stopped") && link->workload) {
+		feed_stage(link, DL_ACT_STOPPED, 0);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (strcmp(op, operations[i].op) != 0)
+			continue;
+		if (operations[i].root_only && link->uid)
+			refuse(link, "only root may ask for this");
+		else if (operations[i].needs_workload && !link->workload)
+			refuse(link, "register a workload first");
+		else
+			operations[i].handle(link, message);
+		return;
+	}
+	refuse(link, "unknown operation");
+}
+
+static void hang_up(struct dl_link *link)
+{
+	if (link->workload)
+		feed_workload(link, DL_WORKLOAD_GONE);
+	sd_event_source_disable_unref(link->source);
+	close(link->fd);
+	memset(link, 0, sizeof(*link));
+}
+
+static int on_message(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct dl_link *link = arg;
+	json_t *message = NULL;
+	int err = dl_message_receive(fd, &message);
+
+	(void)source;
+	(void)events;
+	if (!err)
+		dispatch(link, message);
+	else if (err == -EBADMSG)
+		refuse(link, "not understood: one JSON object with an 'op' per packet");
+	else if (err != -EAGAIN)
+		hang_up(link);
+	json_decref(message);
+	return 0;
+}
+
+static int on_connect(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct dl_agent *a = arg;
+	struct dl_link *link = NULL;
+	struct ucred peer = { 0 };
+	socklen_t size = sizeof(peer);
+	int conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)source;
+	(void)events;
+	for (size_t i = 0; i < DL_LINKS_MAX && !link; i++)
+		if (!a->links[i].source)
+			link = &a->links[i];
+	if (conn < 0)
+		return 0;
+	if (!link || getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
+		close(conn);
+		return 0;
+	}
+	memset(link, 0, sizeof(*link));
+	link->agent = a;
+	link->fd = conn;
+	link->uid = peer.uid;
+	link->peer_pid = (uint32_t)peer.pid;
+	if (sd_event_add_io(a->loop, &link->source, conn, EPOLLIN, on_message, link) < 0) {
+		close(conn);
+		memset(link, 0, sizeof(*link));
+	}
+	return 0;
+}
+
+static int bind_socket(int fd, const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	char dir[sizeof(addr.sun_path)];
+	char *slash;
+	int old;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(addr.sun_path, path, strlen(path));
+	memcpy(dir, addr.sun_path, sizeof(dir));
+	slash = strrchr(dir, '/');
+	if (slash && slash != dir) {
+		*slash = 0;
+		dl_make_dirs(dir);
+	}
+	old = dl_message_connect(path);
+	if (old >= 0) {
+		close(old);
+		return -EADDRINUSE; /* another agent answers there */
+	}
+	unlink(path);
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) || listen(fd, 16))
+		return -errno;
+	return chmod(path, 0666) ? -errno : 0; /* each request is judged by who sends it */
+}
+
+int dl_control_open(struct dl_agent *a)
+{
+	int err;
+
+	a->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (a->listen_fd < 0)
+		return -errno;
+	err = bind_socket(a->listen_fd, a->options.socket_path);
+	if (!err)
+		err = sd_event_add_io(a->loop, &a->listener, a->listen_fd, EPOLLIN, on_connect, a);
+	if (err < 0) {
+		close(a->listen_fd);
+		a->listen_fd = -1;
+		return err;
+	}
+	return 0;
+}
+
+void dl_control_close(struct dl_agent *a)
+{
+	for (size_t i = 0; i < DL_LINKS_MAX; i++)
+		if (a->links[i].source)
+			hang_up(&a->links[i]);
+	sd_event_source_disable_unref(a->listener);
+	if (a->listen_fd >= 0) {
+		close(a->listen_fd);
+		unlink(a->options.socket_path);
+	}
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the agent knows right now, as one message. */
+#include "agent.h"
+
+#include "../lib/text.h"
+
+static const char *const sensor_states[DL_SENSOR_STATE_COUNT] = {
+	[DL_SENSOR_LIVE] = "live",	   [DL_SENSOR_ABSENT] = "absent",
+	[DL_SENSOR_REFUSED] = "refused",   [DL_SENSOR_RELEASED] = "released",
+	[DL_SENSOR_LOST] = "lost",
+};
+
+static json_t *safe(const char *text)
+{
+	char buf[4 * DL_MODEL_LEN];
+
+	return json_string(dl_text_safe(buf, sizeof(buf), text));
+}
+
+static json_t *sensors(const struct dl_agent *a)
+{
+	json_t *list = json_array();
+	struct dl_ev_sensor s;
+
+	for (size_t i = 0; a->bpf && dl_bpf_sensor(a->bpf, i, &s); i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:s}", "name", s.name, "state",
+						      sensor_states[s.state], "programs",
+						      (json_int_t)s.count, "reason", s.reason));
+	return list;
+}
+
+static json_t *processes(const struct dl_agent *a)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
+		const struct dl_tracked *t = &a->tracked[i];
+
+		if (!t->pid || t->told.engine == DL_ENGINE_NONE)
+			continue;
+		json_array_append_new(
+			list, json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:i, s:i, s:b, s:b}", "pid",
+					(int)t->pid, "comm", safe(t->told.comm), "engine",
+					dl_engine_name(t->told.engine), "backend",
+					dl_backend_name(t->told.backend), "device",
+					safe(t->told.device), "model", safe(t->told.model), "port",
+					t->told.port, "workload", (int)t->told.workload, "exceptions_seen",
+					t->cxx_attached, "graphs_seen", t->ggml_attached));
+	}
+	return list;
+}
+
+static json_t *breakers(const struct dl_agent *a)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < a->learned.count; i++) {
+		const struct dl_learned_entry *e = &a->learned.entry[i];
+
+		json_array_append_new(list, json_pack("{s:o, s:s, s:o, s:s, s:I, s:o}", "device",
+						      safe(e->device), "backend",
+						      dl_backend_name(e->backend), "model",
+						      safe(e->model), "state",
+						      dl_breaker_state_name(e->state), "until",
+						      (json_int_t)e->until_s, "because",
+						      safe(e->because)));
+	}
+	return list;
+}
+
+json_t *dl_agent_status(struct dl_agent *a)
+{
+	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "op", "status", "mode",
+			 dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]), "events",
+			 (json_int_t)a->event_count, "dropped", (json_int_t)a->core.dropped_count,
+			 "sensors", sensors(a), "processes", processes(a), "breakers", breakers(a));
+}

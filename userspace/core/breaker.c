@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A circuit breaker per (device, backend, model): closed, open, half-open with one probation start.
+ * A failure of the device's class opens it at once, plain crashes after "failures" within "window".
+ * Each opening doubles the back-off. Every turn is a plan: the learned policy file is written of it.
+ */
+#include "hazards.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* An unknown device ("") is any: before an engine runs nobody can say which it will use. */
+static bool covers(const struct dl_breaker *b, const char *device, uint8_t backend, const char *model)
+{
+	return b->used_ns && b->backend == backend && dl_same_name(b->model, model) &&
+	       (!b->device[0] || !device[0] || dl_same_name(b->device, device));
+}
+
+static struct dl_breaker *find(struct dl_core *core, const char *device, uint8_t backend,
+			       const char *model)
+{
+	for (size_t i = 0; i < DL_CORE_BREAKERS; i++)
+		if (covers(&core->breakers[i], device, backend, model))
+			return &core->breakers[i];
+	return NULL;
+}
+
+static struct dl_breaker *get(struct dl_step *s, const char *device, uint8_t backend, const char *model)
+{
+	struct dl_breaker *b = find(s->core, device, backend, model);
+	struct dl_breaker *victim = &s->core->breakers[0];
+
+	if (b) {
+		b->used_ns = s->now_ns;
+		return b;
+	}
+	for (size_t i = 0; i < DL_CORE_BREAKERS; i++)
+		if (s->core->breakers[i].used_ns < victim->used_ns)
+			victim = &s->core->breakers[i];
+	s->core->dropped_count += victim->used_ns != 0;
+	memset(victim, 0, sizeof(*victim));
+	dl_copy_name(victim->device, sizeof(victim->device), device);
+	dl_copy_name(victim->model, sizeof(victim->model), model);
+	victim->backend = backend;
+	victim->used_ns = s->now_ns ? s->now_ns : 1;
+	victim->window_ns = s->now_ns;
+	return victim;
+}
+
+static void say(struct dl_step *s, const struct dl_breaker *b, const struct dl_plan *because)
+{
+	struct dl_plan plan;
+
+	if (because) {
+		plan = *because;
+	} else {
+		plan = dl_plan_about(s, DL_HZ_NONE, NULL);
+		plan.pid = 0;
+	}
+	plan.at_ns = s->now_ns;
+	plan.rung = DL_RUNG_BREAKER;
+	plan.backend = b->backend;
+	plan.breaker_state = b->state;
+	plan.open_count = b->open_count;
+	plan.until_ns = b->until_ns;
+	memcpy(plan.device, b->device, sizeof(plan.device));
+	memcpy(plan.model, b->model, sizeof(plan.model));
+	dl_emit(s, &plan);
+}
+
+static void open_breaker(struct dl_step *s, struct dl_breaker *b, const struct dl_plan *because)
+{
+	uint64_t wait = dl_config_ns(&s->core->config, DL_CFG_BREAKER_BACKOFF_MS);
+	uint64_t most = dl_config_ns(&s->core->config, DL_CFG_BREAKER_BACKOFF_MAX_MS);
+
+	for (uint32_t i = 0; i < b->open_count && wait < most; i++)
+		wait *= 2;
+	b->until_ns = s->now_ns + (wait < most ? wait : most);
+	b->state = DL_BREAKER_OPEN;
+	b->probation_ns = 0;
+	if (b->open_count < UINT16_MAX)
+		b->open_count++;
+	say(s, b, because);
+}
+
+bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note)
+{
+	const struct dl_config *config = &s->core->config;
+	struct dl_breaker *b;
+
+	if (p->backend == DL_BACKEND_CPU || p->backend == DL_BACKEND_UNKNOWN || !p->model[0])
+		return note->device_class && p->backend != DL_BACKEND_CPU;
+	b = get(s, p->device, p->backend, p->model);
+	if (s->now_ns - b->window_ns > dl_config_ns(config, DL_CFG_BREAKER_WINDOW_MS)) {
+		b->window_ns = s->now_ns;
+		b->failure_count = 0;
+	}
+	b->failure_count++;
+	if (b->state == DL_BREAKER_OPEN)
+		return true;
+	if (!note->device_class && b->state == DL_BREAKER_CLOSED &&
+	    b->failure_count < dl_config_u64(config, DL_CFG_BREAKER_FAILURES))
+		return false;
+	open_breaker(s, b, note);
+	return true;
+}
+
+void dl_breaker_restore(struct dl_step *s)
+{
+	const struct dl_ev_breaker *in = &s->ev->breaker;
+	struct dl_breaker *b = get(s, in->device, in->backend, in->model);
+
+	b->state = in->state;
+	b->open_count = in->open_count;
+	b->until_ns = s->now_ns + in->remaining_ns;
+	if (b->until_ns < s->now_ns)
+		b->until_ns = UINT64_MAX;
+}
+
+void dl_breaker_probation(struct dl_step *s)
+{
+	const struct dl_ev_workload *in = &s->ev->workload;
+	struct dl_breaker *b = find(s->core, in->device, in->backend, in->model);
+
+	if (b && b->state == DL_BREAKER_HALF_OPEN && in->op != DL_WORKLOAD_GONE && !b->probation_ns)
+		b->probation_ns = s->now_ns;
+	if (b && in->op == DL_WORKLOAD_GONE)
+		b->probation_ns = 0; /* it ended before it proved anything */
+}
+
+void dl_breakers_tick(struct dl_step *s)
+{
+	uint64_t soak_ns = dl_config_ns(&s->core->config, DL_CFG_BREAKER_SOAK_MS);
+
+	for (size_t i = 0; i < DL_CORE_BREAKERS; i++) {
+		struct dl_breaker *b = &s->core->breakers[i];
+
+		assert(b->state < DL_BREAKER_STATE_COUNT);
+		if (b->state == DL_BREAKER_OPEN && s->now_ns >= b->until_ns) {
+			b->state = DL_BREAKER_HALF_OPEN;
+			say(s, b, NULL);
+		} else if (b->state == DL_BREAKER_HALF_OPEN && b->probation_ns &&
+			   s->now_ns - b->probation_ns >= soak_ns) {
+			b->state = DL_BREAKER_CLOSED;
+			b->open_count = 0;
+			b->failure_count = 0;
+			say(s, b, NULL);
+		}
+	}
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The judgement of davylamp: facts in, plans out. Pure: no clock, file, heap, global or float. The
+ * same history gives the same plans, byte for byte, on any machine; a trace is such a history.
+ */
+#ifndef DL_CORE_CORE_H
+#define DL_CORE_CORE_H
+
+#include "plan.h"
+#include "world.h"
+
+#define DL_CORE_ALARMS	 128
+#define DL_CORE_BREAKERS 64
+
+/* A hazard that stands: it is not raised again at its level until it has cleared. */
+struct dl_alarm {
+	uint64_t last_ns; /* last time its sign was seen */
+	struct dl_plan note; /* as raised; rung says whether the slot is used */
+	bool used;
+};
+
+struct dl_breaker {
+	char device[DL_DEVICE_LEN];
+	char model[DL_MODEL_LEN];
+	uint64_t used_ns; /* 0: empty */
+	uint64_t window_ns;
+	uint64_t until_ns;
+	uint64_t probation_ns;
+	uint32_t failure_count; /* within the window */
+	uint16_t open_count;
+	uint8_t backend;
+	uint8_t state; /* enum dl_breaker_state */
+};
+
+struct dl_core {
+	struct dl_config config;
+	struct dl_world world;
+	struct dl_alarm alarms[DL_CORE_ALARMS];
+	struct dl_breaker breakers[DL_CORE_BREAKERS];
+	uint64_t now_ns;
+	uint64_t event_count;
+	uint64_t dropped_count; /* plans or alarms that had no room */
+	uint32_t plan_count;
+	uint32_t pad;
+};
+
+void dl_core_init(struct dl_core *core);
+
+/*
+ * Feeds one valid event (dl_event_valid); fills at most "max" plans, max >= DL_PLANS_MAX, and
+ * returns how many. Time is ev->at_ns and nothing else; time that goes back is held.
+ */
+size_t dl_core_step(struct dl_core *core, const struct dl_event *ev, struct dl_plan *plans, size_t max);
+
+/* Whether the workload has an act under way or waiting: its supervisor should stay. */
+bool dl_core_workload_busy(struct dl_core *core, uint32_t workload);
+
+#endif

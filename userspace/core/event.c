@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	size_t size;
+} kinds[DL_EV_COUNT] = {
+	[DL_EV_TICK] = { "tick", 0 },
+	[DL_EV_CONFIG] = { "config", sizeof(struct dl_ev_config) },
+	[DL_EV_PROCESS] = { "process", sizeof(struct dl_ev_process) },
+	[DL_EV_PROCESS_EXIT] = { "process_exit", sizeof(struct dl_ev_process_exit) },
+	[DL_EV_THROW] = { "exception", sizeof(struct dl_ev_throw) },
+	[DL_EV_GRAPH] = { "graph", sizeof(struct dl_ev_graph) },
+	[DL_EV_FAULT] = { "gpu_fault", sizeof(struct dl_ev_fault) },
+	[DL_EV_PASID] = { "pasid", sizeof(struct dl_ev_pasid) },
+	[DL_EV_BO_MOVED] = { "bo_moved", sizeof(struct dl_ev_bo_moved) },
+	[DL_EV_RING] = { "ring", sizeof(struct dl_ev_ring) },
+	[DL_EV_JOB_TIMEOUT] = { "job_timeout", sizeof(struct dl_ev_job_timeout) },
+	[DL_EV_RESET] = { "reset", sizeof(struct dl_ev_reset) },
+	[DL_EV_WORKLOAD] = { "workload", sizeof(struct dl_ev_workload) },
+	[DL_EV_PROBE] = { "probe", sizeof(struct dl_ev_probe) },
+	[DL_EV_ACT] = { "act", sizeof(struct dl_ev_act) },
+	[DL_EV_BREAKER] = { "breaker", sizeof(struct dl_ev_breaker) },
+	[DL_EV_SENSOR] = { "sensor", sizeof(struct dl_ev_sensor) },
+};
+
+size_t dl_event_payload_size(uint32_t kind)
+{
+	return kind < DL_EV_COUNT ? kinds[kind].size : 0;
+}
+
+const char *dl_event_kind_name(uint32_t kind)
+{
+	return kind < DL_EV_COUNT && kinds[kind].name ? kinds[kind].name : "unknown";
+}
+
+static bool ended(const char *text, size_t size)
+{
+	return memchr(text, 0, size) != NULL;
+}
+
+#define ENDED(field) ended(field, sizeof(field))
+
+static bool process_valid(const struct dl_ev_process *p)
+{
+	return ENDED(p->comm) && ENDED(p->device) && ENDED(p->model) && p->engine < DL_ENGINE_COUNT &&
+	       p->backend < DL_BACKEND_COUNT;
+}
+
+static bool workload_valid(const struct dl_ev_workload *w)
+{
+	return ENDED(w->device) && ENDED(w->model) && w->workload && w->op <= DL_WORKLOAD_GONE &&
+	       w->engine < DL_ENGINE_COUNT && w->backend < DL_BACKEND_COUNT;
+}
+
+static bool breaker_valid(const struct dl_ev_breaker *b)
+{
+	return ENDED(b->device) && ENDED(b->model) && b->backend < DL_BACKEND_COUNT &&
+	       b->state < DL_BREAKER_STATE_COUNT;
+}
+
+bool dl_event_valid(const struct dl_event *ev)
+{
+	switch (ev->kind) {
+	case DL_EV_TICK:
+	case DL_EV_PROCESS_EXIT:
+	case DL_EV_GRAPH:
+	case DL_EV_PASID:
+	case DL_EV_PROBE:
+		return true;
+	case DL_EV_CONFIG:
+		return ENDED(ev->config.key);
+	case DL_EV_PROCESS:
+		return ev->pid && process_valid(&ev->process);
+	case DL_EV_THROW:
+		return ENDED(ev->thrown.type);
+	case DL_EV_FAULT:
+		return ENDED(ev->fault.device);
+	case DL_EV_BO_MOVED:
+		return ENDED(ev->bo_moved.device);
+	case DL_EV_RING:
+		return ENDED(ev->ring.device) && ENDED(ev->ring.ring);
+	case DL_EV_JOB_TIMEOUT:
+		return ENDED(ev->job_timeout.device) && ENDED(ev->job_timeout.ring);
+	case DL_EV_RESET:
+		return ENDED(ev->reset.device);
+	case DL_EV_WORKLOAD:
+		return workload_valid(&ev->workload);
+	case DL_EV_ACT:
+		return ev->act.stage < DL_ACT_STAGE_COUNT;
+	case DL_EV_BREAKER:
+		return breaker_valid(&ev->breaker);
+	case DL_EV_SENSOR:
+		return ENDED(ev->sensor.name) && ENDED(ev->sensor.reason) &&
+		       ev->sensor.state < DL_SENSOR_STATE_COUNT;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Everything that can enter the core. An event is a fact with its own time (CLOCK_BOOTTIME, ns);
+ * the core knows no other clock. Sensors make events, traces store them, replay feeds them again.
+ *
+ * Kinds are append-only; a payload's size is part of the trace format and pinned below. Whoever
+ * feeds an event with a pid has fed a DL_EV_PROCESS for it before, if the process could be read.
+ */
+#ifndef DL_CORE_EVENT_H
+#define DL_CORE_EVENT_H
+
+#include "types.h"
+
+enum dl_event_kind {
+	DL_EV_TICK = 1,
+	DL_EV_CONFIG = 2,
+	DL_EV_PROCESS = 3,
+	DL_EV_PROCESS_EXIT = 4,
+	DL_EV_THROW = 5,
+	DL_EV_GRAPH = 6,
+	DL_EV_FAULT = 7,
+	DL_EV_PASID = 8,
+	DL_EV_BO_MOVED = 9,
+	DL_EV_RING = 10,
+	DL_EV_JOB_TIMEOUT = 11,
+	DL_EV_RESET = 12,
+	DL_EV_WORKLOAD = 13,
+	DL_EV_PROBE = 14,
+	DL_EV_ACT = 15,
+	DL_EV_BREAKER = 16,
+	DL_EV_SENSOR = 17,
+	DL_EV_COUNT = 18,
+};
+
+struct dl_ev_config {
+	char key[48];	/* a name of dl_config_keys */
+	int64_t value;	/* in the key's unit */
+};
+
+struct dl_ev_process {
+	uint64_t start_ticks; /* /proc/PID/stat field 22: identity together with the pid */
+	uint32_t ppid;
+	uint32_t workload;    /* 0: none */
+	uint8_t engine;	      /* enum dl_engine */
+	uint8_t backend;      /* enum dl_backend: in use, not merely mapped */
+	uint16_t port;	      /* where it listens, 0 unknown */
+	uint32_t pad;
+	char comm[DL_COMM_LEN];
+	char device[DL_DEVICE_LEN];
+	char model[DL_MODEL_LEN];
+};
+
+struct dl_ev_process_exit {
+	uint64_t start_ticks; /* 0: unknown */
+	int32_t status;	      /* as from wait(2) */
+	uint32_t pad;
+};
+
+struct dl_ev_throw {
+	char type[DL_TYPE_NAME_LEN]; /* mangled, "N2vk15DeviceLostErrorE" */
+};
+
+struct dl_ev_graph {
+	uint64_t entered_ns; /* latest entry of a run in flight; 0: idle */
+	uint64_t graph_count;
+	uint64_t failed_count;
+	uint64_t last_ns;
+	uint64_t max_ns;
+};
+
+struct dl_ev_fault {
+	char device[DL_DEVICE_LEN];
+	uint64_t addr;
+	uint32_t pasid;
+	uint32_t vmid;
+	uint16_t client_id;
+	uint16_t src_id;
+	uint16_t fault_class; /* enum dl_fault_class */
+	uint16_t flags;
+};
+
+struct dl_ev_pasid {
+	uint32_t pasid; /* of the event's pid */
+	uint32_t freed;
+};
+
+struct dl_ev_bo_moved { /* pid: the evictor */
+	char device[DL_DEVICE_LEN];
+	uint32_t owner_pid; /* 0: unknown */
+	uint32_t owner_pasid;
+	uint64_t out_bytes; /* cumulative for (device, evictor, owner) */
+	uint64_t in_bytes;
+	uint32_t out_count;
+	uint32_t in_count;
+};
+
+struct dl_ev_ring { /* pid: who queued the oldest running job; 0 unknown */
+	char device[DL_DEVICE_LEN];
+	char ring[DL_RING_NAME_LEN];
+	uint64_t timeout_ns; /* effective, 0: never */
+	uint64_t age_ns;     /* of the oldest running job, 0: none runs */
+	uint64_t fence_context;
+	uint64_t fence_seqno;
+	uint32_t running_count;
+	uint32_t pad;
+};
+
+struct dl_ev_job_timeout { /* pid: owner of the job */
+	char device[DL_DEVICE_LEN];
+	char ring[DL_RING_NAME_LEN];
+	uint64_t fence_context;
+	uint64_t fence_seqno;
+	uint64_t age_ns;
+	uint32_t pasid;
+	uint32_t pad;
+};
+
+struct dl_ev_reset {
+	char device[DL_DEVICE_LEN];
+	int32_t result; /* 0 or -errno, at the end */
+	uint32_t begun;
+};
+
+enum dl_workload_op {
+	DL_WORKLOAD_REGISTERED = 0,
+	DL_WORKLOAD_STARTED = 1, /* pid: the new engine process */
+	DL_WORKLOAD_GONE = 2,
+};
+
+struct dl_ev_workload {
+	uint32_t workload; /* not 0 */
+	uint8_t op;	   /* enum dl_workload_op */
+	uint8_t adopted;
+	uint8_t engine;
+	uint8_t backend; /* asked for */
+	uint16_t port;
+	uint16_t pad[3];
+	char device[DL_DEVICE_LEN];
+	char model[DL_MODEL_LEN];
+};
+
+struct dl_ev_probe {
+	uint32_t workload;
+	uint16_t health_status;	    /* HTTP status of /health, 0: no answer */
+	uint16_t completion_status; /* HTTP status of a one-token completion, 0: no answer in time */
+	uint32_t token_count;
+	uint32_t completion_ms;
+};
+
+enum dl_act_stage {
+	DL_ACT_STOPPED = 0, /* the old process is gone */
+	DL_ACT_STARTED = 1, /* the new one runs; pid is it */
+	DL_ACT_SERVING = 2, /* the new one gave a token */
+	DL_ACT_FAILED = 3,
+	DL_ACT_STAGE_COUNT = 4,
+};
+
+struct dl_ev_act {
+	uint32_t plan;	   /* dl_plan.id */
+	uint32_t workload;
+	uint8_t stage;	   /* enum dl_act_stage */
+	uint8_t pad[3];
+	int32_t result;	   /* 0 or -errno */
+};
+
+enum dl_breaker_state {
+	DL_BREAKER_CLOSED = 0,
+	DL_BREAKER_OPEN = 1,
+	DL_BREAKER_HALF_OPEN = 2,
+	DL_BREAKER_STATE_COUNT = 3,
+};
+
+struct dl_ev_breaker { /* what the learned policy said at start */
+	char device[DL_DEVICE_LEN];
+	char model[DL_MODEL_LEN];
+	uint8_t backend;
+	uint8_t state;
+	uint16_t open_count; /* how often it opened: the exponent of the back-off */
+	uint32_t pad;
+	uint64_t remaining_ns; /* until half-open, from at_ns */
+};
+
+enum dl_sensor_state {
+	DL_SENSOR_LIVE = 0,
+	DL_SENSOR_ABSENT = 1,  /* the hook does not exist here (yet) */
+	DL_SENSOR_REFUSED = 2, /* the kernel said no */
+	DL_SENSOR_RELEASED = 3,
+	DL_SENSOR_LOST = 4,    /* events lost, "count" of them */
+	DL_SENSOR_STATE_COUNT = 5,
+};
+
+struct dl_ev_sensor {
+	char name[32];
+	char reason[DL_DETAIL_LEN];
+	uint64_t count;	 /* programs live, or events lost */
+	uint64_t gap_ns; /* LIVE again: how long it was not */
+	uint32_t state;
+	uint32_t pad;
+};
+
+struct dl_event {
+	uint64_t at_ns;
+	uint32_t kind;
+	uint32_t pid;
+	union {
+		struct dl_ev_config config;
+		struct dl_ev_process process;
+		struct dl_ev_process_exit process_exit;
+		struct dl_ev_throw thrown;
+		struct dl_ev_graph graph;
+		struct dl_ev_fault fault;
+		struct dl_ev_pasid pasid;
+		struct dl_ev_bo_moved bo_moved;
+		struct dl_ev_ring ring;
+		struct dl_ev_job_timeout job_timeout;
+		struct dl_ev_reset reset;
+		struct dl_ev_workload workload;
+		struct dl_ev_probe probe;
+		struct dl_ev_act act;
+		struct dl_ev_breaker breaker;
+		struct dl_ev_sensor sensor;
+	};
+};
+
+_Static_assert(sizeof(struct dl_ev_config) == 56, "trace format");
+_Static_assert(sizeof(struct dl_ev_process) == 168, "trace format");
+_Static_assert(sizeof(struct dl_ev_process_exit) == 16, "trace format");
+_Static_assert(sizeof(struct dl_ev_throw) == 64, "trace format");
+_Static_assert(sizeof(struct dl_ev_graph) == 40, "trace format");
+_Static_assert(sizeof(struct dl_ev_fault) == 56, "trace format");
+_Static_assert(sizeof(struct dl_ev_pasid) == 8, "trace format");
+_Static_assert(sizeof(struct dl_ev_bo_moved) == 64, "trace format");
+_Static_assert(sizeof(struct dl_ev_ring) == 88, "trace format");
+_Static_assert(sizeof(struct dl_ev_job_timeout) == 80, "trace format");
+_Static_assert(sizeof(struct dl_ev_reset) == 40, "trace format");
+_Static_assert(sizeof(struct dl_ev_workload) == 144, "trace format");
+_Static_assert(sizeof(struct dl_ev_probe) == 16, "trace format");
+_Static_assert(sizeof(struct dl_ev_act) == 16, "trace format");
+_Static_assert(sizeof(struct dl_ev_breaker) == 144, "trace format");
+_Static_assert(sizeof(struct dl_ev_sensor) == 120, "trace format");
+
+/* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
+size_t dl_event_payload_size(uint32_t kind);
+const char *dl_event_kind_name(uint32_t kind);
+
+/*
+ * Whether the core may be fed with it: known kind, enums in range, strings terminated. Traces are
+ * outside input; the agent's own events satisfy it by construction.
+ */
+bool dl_event_valid(const struct dl_event *ev);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: an engine process that lives but gives no token: (a) it survived a vk::DeviceLostError,
+ *   (b) a graph was entered and not left for longer than max(graph_age, graph_ratio x its slowest).
+ * Threshold: policies/hazards.conf; proof is a one-token completion that fails, asked for once. The
+ *   answer of /health is recorded and is no evidence: it is 200 in both cases (LAB part 2, sec. 4).
+ * False alarms: a first graph that compiles shaders (first_graph_age), a CPU backend that is slow
+ *   (never looked at), a throw that the engine coped with (the check gives a token: no hazard).
+ * Test: tests/unit/test_engine_hazards.c, tests/e2e zombie and hang.
+ */
+#include "hazards.h"
+
+#include <assert.h>
+
+#define CHECK_LOST_NS (60 * DL_NS_PER_S) /* an answer that never came is not waited for longer */
+
+static bool gpu_backend(const struct dl_process *p)
+{
+	return p->backend != DL_BACKEND_CPU;
+}
+
+static uint64_t graph_limit_ns(const struct dl_config *config, const struct dl_process *p)
+{
+	uint64_t age_ns = dl_config_ns(config, DL_CFG_WEDGED_GRAPH_AGE_MS);
+	uint64_t ratio = dl_config_u64(config, DL_CFG_WEDGED_GRAPH_RATIO);
+	uint64_t slow_ns;
+
+	if (!p->graph.graph_count)
+		return dl_config_ns(config, DL_CFG_WEDGED_FIRST_GRAPH_MS);
+	slow_ns = p->graph.max_ns > UINT64_MAX / ratio ? UINT64_MAX : p->graph.max_ns * ratio;
+	return slow_ns > age_ns ? slow_ns : age_ns;
+}
+
+static uint64_t stuck_ns(const struct dl_step *s, const struct dl_process *p)
+{
+	uint64_t since = p->graph.entered_ns;
+
+	return since && since < s->now_ns ? s->now_ns - since : 0;
+}
+
+static bool graph_stuck(const struct dl_step *s, const struct dl_process *p)
+{
+	return gpu_backend(p) && stuck_ns(s, p) >= graph_limit_ns(&s->core->config, p) &&
+	       p->graph.entered_ns > p->checked_ok_ns;
+}
+
+static void raise_wedged(struct dl_step *s, struct dl_process *p, const struct dl_ev_probe *probe)
+{
+	struct dl_plan note = dl_plan_about(s, DL_HZ_ENGINE_WEDGED, p);
+
+	note.level = 3;
+	note.device_class = 1;
+	if (p->exception_ns) {
+		dl_plan_evidence(&note, p->exception_ns, DL_EV_THROW, 1);
+		dl_copy_name(note.detail, sizeof(note.detail), p->exception);
+	}
+	if (p->graph.entered_ns) {
+		dl_plan_evidence(&note, p->graph.entered_ns, DL_EV_GRAPH, 1);
+		note.observed = stuck_ns(s, p);
+		note.threshold = graph_limit_ns(&s->core->config, p);
+		note.unit = DL_UNIT_NS;
+	} else {
+		note.observed = probe ? probe->completion_status : 0;
+		note.threshold = 200;
+		note.unit = DL_UNIT_HTTP;
+	}
+	if (probe) {
+		note.health_status = probe->health_status;
+		note.completion_status = probe->completion_status;
+	}
+	p->check_due_ns = 0;
+	if (dl_alarm_raise(s, &note))
+		dl_decide_failure(s, p, &note);
+}
+
+/* Asks for a token where that is possible and allowed; says at once what cannot be asked. */
+static void suspect(struct dl_step *s, struct dl_process *p)
+{
+	struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+	struct dl_plan check;
+
+	if (w && (w->act_plan || w->check_ns))
+		return;
+	if (!w || !w->adopted || !w->port || s->core->config.value[DL_CFG_MODE] == DL_MODE_OBSERVE) {
+		raise_wedged(s, p, NULL);
+		return;
+	}
+	check = dl_plan_about(s, DL_HZ_ENGINE_WEDGED, p);
+	check.rung = DL_RUNG_CHECK;
+	check.port = w->port;
+	check.level = 1;
+	if (p->exception_ns)
+		dl_plan_evidence(&check, p->exception_ns, DL_EV_THROW, 1);
+	check.observed = stuck_ns(s, p);
+	check.threshold = graph_limit_ns(&s->core->config, p);
+	check.unit = DL_UNIT_NS;
+	dl_copy_name(check.detail, sizeof(check.detail), p->exception);
+	dl_emit(s, &check);
+	p->check_due_ns = 0;
+	w->check_ns = s->now_ns;
+}
+
+static void look_at_probe(struct dl_step *s)
+{
+	const struct dl_ev_probe *probe = &s->ev->probe;
+	struct dl_workload *w = dl_world_workload(&s->core->world, probe->workload);
+	struct dl_process *p = w ? dl_world_process(&s->core->world, w->pid) : NULL;
+
+	if (!w || !w->check_ns)
+		return;
+	w->check_ns = 0;
+	if (!p)
+		return; /* it died meanwhile: runner_crash has it */
+	if (probe->completion_status == 200 && probe->token_count) {
+		p->checked_ok_ns = s->now_ns;
+		p->exception_ns = 0;
+		return;
+	}
+	raise_wedged(s, p, probe);
+}
+
+static void look_at_tick(struct dl_step *s)
+{
+	struct dl_world *world = &s->core->world;
+
+	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++) {
+		struct dl_workload *w = &world->workloads[i];
+
+		if (w->check_ns && s->now_ns - w->check_ns >= CHECK_LOST_NS)
+			w->check_ns = 0;
+	}
+	for (size_t set = 0; set < DL_WORLD_PROCESS_SETS; set++) {
+		for (size_t way = 0; way < DL_WORLD_WAYS; way++) {
+			struct dl_process *p = &world->processes[set][way];
+
+			if (p->pid && p->check_due_ns && s->now_ns >= p->check_due_ns)
+				suspect(s, p);
+		}
+	}
+}
+
+void dl_look_engine_wedged(struct dl_step *s)
+{
+	struct dl_process *p;
+
+	assert(s->ev->kind == DL_EV_TICK || s->ev->kind == DL_EV_GRAPH || s->ev->kind == DL_EV_PROBE);
+	if (s->ev->kind == DL_EV_TICK) {
+		look_at_tick(s);
+		return;
+	}
+	if (s->ev->kind == DL_EV_PROBE) {
+		look_at_probe(s);
+		return;
+	}
+	p = dl_world_process(&s->core->world, s->ev->pid);
+	if (p && graph_stuck(s, p))
+		suspect(s, p);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: an engine process ended by a signal it did not ask for, or with a failure after its device
+ *   ran out of memory.
+ * Threshold: one. Of the device's class when a vk:: exception came before it in this process.
+ * False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end that a plan of ours brought
+ *   about, a child that Ollama's discovery kills on purpose (no model: ENGINES A7), a plain failure
+ *   exit (a wrong option ends llama-server with 1: restarting it would loop).
+ * Test: tests/unit/test_engine_hazards.c, tests/e2e crash.
+ */
+#include "hazards.h"
+
+#include <assert.h>
+
+#define SIG_HUP	 1
+#define SIG_INT	 2
+#define SIG_KILL 9
+#define SIG_TERM 15
+
+static bool asked_for(int sig)
+{
+	return sig == SIG_TERM || sig == SIG_INT || sig == SIG_HUP;
+}
+
+static bool crashed(const struct dl_process *p, int32_t status)
+{
+	int sig = status & 0x7f;
+
+	if (sig == SIG_KILL && !p->model[0])
+		return false; /* discovery children end so, on purpose */
+	if (sig)
+		return !asked_for(sig);
+	return status != 0 && p->out_of_memory_ns;
+}
+
+void dl_look_runner_crash(struct dl_step *s)
+{
+	const struct dl_ev_process_exit *gone = &s->ev->process_exit;
+	struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
+	struct dl_workload *w;
+	struct dl_plan note;
+
+	if (!p || p->engine == DL_ENGINE_NONE)
+		return;
+	if (gone->start_ticks && gone->start_ticks != p->start_ticks)
+		return;
+	w = dl_world_workload(&s->core->world, p->workload);
+	if ((w && w->act_plan) || !crashed(p, gone->status))
+		return;
+	note = dl_plan_about(s, DL_HZ_RUNNER_CRASH, p);
+	note.level = 3;
+	note.unit = DL_UNIT_STATUS;
+	note.observed = (uint32_t)gone->status;
+	note.device_class = p->exception_ns || p->out_of_memory_ns;
+	if (p->exception_ns)
+		dl_plan_evidence(&note, p->exception_ns, DL_EV_THROW, 1);
+	else if (p->out_of_memory_ns)
+		dl_plan_evidence(&note, p->out_of_memory_ns, DL_EV_THROW, 1);
+	dl_copy_name(note.detail, sizeof(note.detail), p->exception);
+	if (dl_alarm_raise(s, &note))
+		dl_decide_failure(s, p, &note);
+}

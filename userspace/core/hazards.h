@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inside of the core: the table of hazards and what they share. A hazard is one file and one row:
+ * it looks at each event of the kinds it names, after the world has taken it over. Only core/
+ * includes this.
+ */
+#ifndef DL_CORE_HAZARDS_H
+#define DL_CORE_HAZARDS_H
+
+#include "core.h"
+
+/* One step's output. */
+struct dl_step {
+	struct dl_core *core;
+	const struct dl_event *ev;
+	uint64_t now_ns;
+	struct dl_plan *plans;
+	size_t max;
+	size_t count;
+};
+
+#define DL_SEES(kind) (1u << (kind))
+
+struct dl_hazard_row {
+	enum dl_hazard hazard;
+	uint32_t sees; /* DL_SEES of the event kinds it wants */
+	void (*look)(struct dl_step *s);
+};
+
+void dl_look_engine_exception(struct dl_step *s);
+void dl_look_engine_wedged(struct dl_step *s);
+void dl_look_runner_crash(struct dl_step *s);
+void dl_look_job_stall(struct dl_step *s);
+void dl_look_fault_storm(struct dl_step *s);
+void dl_look_eviction_storm(struct dl_step *s);
+void dl_look_reset(struct dl_step *s);
+
+/* A plan about process "p" (NULL: about nobody known), stamped, with the event as evidence. */
+struct dl_plan dl_plan_about(const struct dl_step *s, enum dl_hazard hazard, const struct dl_process *p);
+void dl_plan_evidence(struct dl_plan *plan, uint64_t at_ns, uint32_t kind, uint32_t count);
+
+/* Gives the plan its number and puts it out. */
+uint32_t dl_emit(struct dl_step *s, struct dl_plan *plan);
+
+/*
+ * Raises or refreshes the alarm of (hazard, pid, device, ring). Puts the note out and returns true
+ * only when it is new or its level rose.
+ */
+bool dl_alarm_raise(struct dl_step *s, struct dl_plan *note);
+
+/* The sign is still there, though no stronger. */
+void dl_alarm_keep(struct dl_step *s, enum dl_hazard hazard, uint32_t pid, const char *device,
+		   const char *ring);
+
+/* Ends the alarm at once, when its subject is known to be well or gone. */
+void dl_alarm_clear(struct dl_step *s, enum dl_hazard hazard, uint32_t pid, const char *device,
+		    const char *ring);
+void dl_alarms_tick(struct dl_step *s);
+
+/*
+ * The engine process of "note" has failed. Counts it in the breaker, chooses the rung, checks consent
+ * and budgets, and puts the plan out, refused or not.
+ */
+void dl_decide_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note);
+void dl_decide_act(struct dl_step *s);
+void dl_decide_tick(struct dl_step *s);
+
+/* Records a failure; true when the breaker of the process's (device, backend, model) is now open. */
+bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note);
+void dl_breaker_restore(struct dl_step *s);
+void dl_breaker_probation(struct dl_step *s);
+void dl_breakers_tick(struct dl_step *s);
+
+static inline bool dl_is_device_lost(const char *type)
+{
+	return dl_same_name(type, "N2vk15DeviceLostErrorE");
+}
+
+static inline bool dl_is_out_of_memory(const char *type)
+{
+	return dl_same_name(type, "N2vk22OutOfDeviceMemoryErrorE") ||
+	       dl_same_name(type, "N2vk20OutOfHostMemoryErrorE");
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Words the whole house shares: engines, backends, modes, and the limits of strings. Part of the
+ * pure core: includes only the standard headers and the kernel contract. Numbers are recorded in
+ * traces and are append-only.
+ */
+#ifndef DL_CORE_TYPES_H
+#define DL_CORE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../bpf/wire.h"
+
+#define DL_DEVICE_LEN 32 /* "0000:03:00.0", or "llvmpipe" where no DRM device stands behind */
+#define DL_MODEL_LEN  96 /* file name or alias, not the path */
+#define DL_DETAIL_LEN 64
+
+#define DL_NS_PER_MS ((uint64_t)1000000)
+#define DL_NS_PER_S  ((uint64_t)1000000000)
+
+enum dl_engine {
+	DL_ENGINE_NONE = 0,
+	DL_ENGINE_LLAMA_SERVER = 1,
+	DL_ENGINE_OLLAMA = 2,
+	DL_ENGINE_OLLAMA_RUNNER = 3,
+	DL_ENGINE_VLLM = 4,
+	DL_ENGINE_GENERIC = 5,
+	DL_ENGINE_COUNT = 6,
+};
+
+enum dl_backend {
+	DL_BACKEND_UNKNOWN = 0,
+	DL_BACKEND_CPU = 1,
+	DL_BACKEND_VULKAN = 2,
+	DL_BACKEND_ROCM = 3,
+	DL_BACKEND_CUDA = 4,
+	DL_BACKEND_SYCL = 5,
+	DL_BACKEND_COUNT = 6,
+};
+
+enum dl_mode {
+	DL_MODE_OBSERVE = 0, /* report hazards, plan nothing */
+	DL_MODE_ADVISE = 1,  /* report the plan that would be carried out */
+	DL_MODE_ENFORCE = 2, /* carry it out, on adopted workloads */
+	DL_MODE_COUNT = 3,
+};
+
+const char *dl_engine_name(enum dl_engine engine);
+const char *dl_backend_name(enum dl_backend backend);
+const char *dl_mode_name(enum dl_mode mode);
+
+/* The value named "name", or -1. */
+int dl_backend_from_name(const char *name);
+int dl_mode_from_name(const char *name);
+
+/* Copies at most "size" - 1 bytes of "src" and always terminates; "size" is not 0. */
+void dl_copy_name(char *dst, size_t size, const char *src);
+bool dl_same_name(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "world.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Knuth's multiplicative hash: pids and PASIDs are handed out in sequence. */
+static size_t set_of(uint32_t key, size_t sets)
+{
+	assert(sets && !(sets & (sets - 1)));
+	return (size_t)((key * 2654435761u) >> 16) & (sets - 1);
+}
+
+struct dl_process *dl_world_process(struct dl_world *w, uint32_t pid)
+{
+	struct dl_process *set = w->processes[set_of(pid, DL_WORLD_PROCESS_SETS)];
+
+	for (size_t i = 0; pid && i < DL_WORLD_WAYS; i++)
+		if (set[i].pid == pid)
+			return &set[i];
+	return NULL;
+}
+
+/* A process with a workload outlives any without one. */
+static bool older(const struct dl_process *a, const struct dl_process *b)
+{
+	if (!a->workload != !b->workload)
+		return !a->workload;
+	return a->used_ns < b->used_ns;
+}
+
+struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint64_t now_ns)
+{
+	struct dl_process *set = w->processes[set_of(pid, DL_WORLD_PROCESS_SETS)];
+	struct dl_process *victim = &set[0];
+	struct dl_process *known = dl_world_process(w, pid);
+
+	assert(pid);
+	if (known) {
+		known->used_ns = now_ns;
+		return known;
+	}
+	for (size_t i = 0; i < DL_WORLD_WAYS && victim->pid; i++)
+		if (!set[i].pid || older(&set[i], victim))
+			victim = &set[i];
+	if (victim->pid)
+		w->evicted_count++;
+	memset(victim, 0, sizeof(*victim));
+	victim->pid = pid;
+	victim->used_ns = now_ns;
+	return victim;
+}
+
+struct dl_client *dl_world_client(struct dl_world *w, uint32_t pasid)
+{
+	struct dl_client *set = w->clients[set_of(pasid, DL_WORLD_CLIENT_SETS)];
+
+	for (size_t i = 0; pasid && i < DL_WORLD_WAYS; i++)
+		if (set[i].pasid == pasid)
+			return &set[i];
+	return NULL;
+}
+
+struct dl_client *dl_world_client_get(struct dl_world *w, uint32_t pasid, uint64_t now_ns)
+{
+	struct dl_client *set = w->clients[set_of(pasid, DL_WORLD_CLIENT_SETS)];
+	struct dl_client *victim = &set[0];
+	struct dl_client *known = dl_world_client(w, pasid);
+
+	assert(pasid);
+	if (known) {
+		known->used_ns = now_ns;
+		return known;
+	}
+	for (size_t i = 0; i < DL_WORLD_WAYS && victim->pasid; i++)
+		if (!set[i].pasid || set[i].used_ns < victim->used_ns)
+			victim = &set[i];
+	if (victim->pasid)
+		w->evicted_count++;
+	memset(victim, 0, sizeof(*victim));
+	victim->pasid = pasid;
+	victim->used_ns = now_ns;
+	return victim;
+}
+
+struct dl_workload *dl_world_workload(struct dl_world *w, uint32_t id)
+{
+	for (size_t i = 0; id && i < DL_WORLD_WORKLOADS; i++)
+		if (w->workloads[i].id == id)
+			return &w->workloads[i];
+	return NULL;
+}
+
+struct dl_workload *dl_world_workload_get(struct dl_world *w, uint32_t id, uint64_t now_ns)
+{
+	struct dl_workload *victim = &w->workloads[0];
+	struct dl_workload *known = dl_world_workload(w, id);
+
+	assert(id);
+	if (known)
+		return known;
+	for (size_t i = 0; i < DL_WORLD_WORKLOADS && victim->id; i++)
+		if (!w->workloads[i].id || w->workloads[i].used_ns < victim->used_ns)
+			victim = &w->workloads[i];
+	if (victim->id)
+		w->evicted_count++;
+	memset(victim, 0, sizeof(*victim));
+	victim->id = id;
+	victim->used_ns = now_ns;
+	return victim;
+}
+
+struct dl_ring_state *dl_world_ring_get(struct dl_world *w, const char *device, const char *ring,
+					uint64_t now_ns)
+{
+	struct dl_ring_state *victim = &w->rings[0];
+
+	for (size_t i = 0; i < DL_WORLD_RINGS; i++) {
+		struct dl_ring_state *r = &w->rings[i];
+
+		if (r->used_ns && dl_same_name(r->ring, ring) && dl_same_name(r->device, device)) {
+			r->used_ns = now_ns;
+			return r;
+		}
+		if (r->used_ns < victim->used_ns)
+			victim = r;
+	}
+	w->evicted_count += victim->used_ns != 0;
+	memset(victim, 0, sizeof(*victim));
+	dl_copy_name(victim->device, sizeof(victim->device), device);
+	dl_copy_name(victim->ring, sizeof(victim->ring), ring);
+	victim->used_ns = now_ns;
+	return victim;
+}
+
+struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device, uint32_t evictor_pid,
+					  uint32_t owner_pid, uint64_t now_ns)
+{
+	struct dl_mover_state *victim = &w->movers[0];
+
+	for (size_t i = 0; i < DL_WORLD_MOVERS; i++) {
+		struct dl_mover_state *m = &w->movers[i];
+
+		if (m->used_ns && m->evictor_pid == evictor_pid && m->owner_pid == owner_pid &&
+		    dl_same_name(m->device, device)) {
+			m->used_ns = now_ns;
+			return m;
+		}
+		if (m->used_ns < victim->used_ns)
+			victim = m;
+	}
+	w->evicted_count += victim->used_ns != 0;
+	memset(victim, 0, sizeof(*victim));
+	dl_copy_name(victim->device, sizeof(victim->device), device);
+	victim->evictor_pid = evictor_pid;
+	victim->owner_pid = owner_pid;
+	victim->used_ns = now_ns;
+	return victim;
+}
+
+struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *device, uint64_t now_ns)
+{
+	struct dl_device_state *victim = &w->devices[0];
+
+	for (size_t i = 0; i < DL_WORLD_DEVICES; i++) {
+		struct dl_device_state *d = &w->devices[i];
+
+		if (d->used_ns && dl_same_name(d->device, device)) {
+			d->used_ns = now_ns;
+			return d;
+		}
+		if (d->used_ns < victim->used_ns)
+			victim = d;
+	}
+	w->evicted_count += victim->used_ns != 0;
+	memset(victim, 0, sizeof(*victim));
+	dl_copy_name(victim->device, sizeof(victim->device), device);
+	victim->used_ns = now_ns;
+	return victim;
+}
+
+/* A pid that starts at another time is another process: nothing of the old one may cling to it. */
+static void apply_process(struct dl_world *w, const struct dl_event *ev)
+{
+	const struct dl_ev_process *in = &ev->process;
+	struct dl_process *p = dl_world_process_get(w, ev->pid, ev->at_ns);
+	struct dl_workload *work = dl_world_workload(w, in->workload);
+
+	if (p->start_ticks != in->start_ticks) {
+		memset(p, 0, sizeof(*p));
+		p->pid = ev->pid;
+		p->start_ticks = in->start_ticks;
+	}
+	p->used_ns = ev->at_ns;
+	p->workload = in->workload;
+	p->engine = in->engine;
+	if (in->backend != DL_BACKEND_UNKNOWN || !p->backend)
+		p->backend = in->backend;
+	if (in->port)
+		p->port = in->port;
+	dl_copy_name(p->comm, sizeof(p->comm), in->comm);
+	if (in->device[0])
+		dl_copy_name(p->device, sizeof(p->device), in->device);
+	if (in->model[0])
+		dl_copy_name(p->model, sizeof(p->model), in->model);
+	if (!work || work->pid != ev->pid)
+		return;
+	if (p->backend != DL_BACKEND_UNKNOWN)
+		work->backend = p->backend;
+	if (p->device[0])
+		dl_copy_name(work->device, sizeof(work->device), p->device);
+}
+
+static void apply_workload(struct dl_world *w, const struct dl_event *ev)
+{
+	const struct dl_ev_workload *in = &ev->workload;
+	struct dl_workload *work = dl_world_workload_get(w, in->workload, ev->at_ns);
+
+	work->used_ns = ev->at_ns;
+	work->adopted = in->adopted;
+	work->engine = in->engine;
+	work->backend = in->backend;
+	work->port = in->port;
+	if (ev->pid)
+		work->pid = ev->pid;
+	if (in->device[0])
+		dl_copy_name(work->device, sizeof(work->device), in->device);
+	if (in->model[0])
+		dl_copy_name(work->model, sizeof(work->model), in->model);
+}
+
+static void apply_pasid(struct dl_world *w, const struct dl_event *ev)
+{
+	struct dl_client *client;
+
+	if (!ev->pasid.pasid)
+		return;
+	client = dl_world_client_get(w, ev->pasid.pasid, ev->at_ns);
+	if (!ev->pasid.freed)
+		client->pid = ev->pid;
+}
+
+void dl_world_apply(struct dl_world *w, const struct dl_event *ev)
+{
+	struct dl_process *p;
+
+	switch (ev->kind) {
+	case DL_EV_PROCESS:
+		apply_process(w, ev);
+		break;
+	case DL_EV_WORKLOAD:
+		apply_workload(w, ev);
+		break;
+	case DL_EV_PASID:
+		apply_pasid(w, ev);
+		break;
+	case DL_EV_GRAPH:
+		p = dl_world_process(w, ev->pid);
+		if (p)
+			p->graph = ev->graph;
+		break;
+	default:
+		break;
+	}
+}
+
+static void forget_process(struct dl_world *w, const struct dl_event *ev)
+{
+	struct dl_process *p = dl_world_process(w, ev->pid);
+	uint64_t start = ev->process_exit.start_ticks;
+
+	if (p && (!start || start == p->start_ticks))
+		memset(p, 0, sizeof(*p));
+}
+
+void dl_world_settle(struct dl_world *w, const struct dl_event *ev)
+{
+	struct dl_workload *work;
+
+	if (ev->kind == DL_EV_PROCESS_EXIT)
+		forget_process(w, ev);
+	if (ev->kind == DL_EV_WORKLOAD && ev->workload.op == DL_WORKLOAD_GONE) {
+		work = dl_world_workload(w, ev->workload.workload);
+		memset(work, 0, sizeof(*work));
+	}
+	if (ev->kind == DL_EV_PASID && ev->pasid.freed) {
+		struct dl_client *client = dl_world_client(w, ev->pasid.pasid);
+
+		if (client)
+			memset(client, 0, sizeof(*client));
+	}
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char root[PATH_MAX];
+
+void dl_root_set(const char *path)
+{
+	snprintf(root, sizeof(root), "%s", path);
+}
+
+int dl_root_path(char *buf, size_t size, const char *format, ...)
+{
+	size_t used = strlen(root);
+	va_list args;
+	int n;
+
+	if (used >= size)
+		return -ENAMETOOLONG;
+	memcpy(buf, root, used);
+	va_start(args, format);
+	n = vsnprintf(buf + used, size - used, format, args);
+	va_end(args);
+	return n < 0 || (size_t)n >= size - used ? -ENAMETOOLONG : 0;
+}
+
+ssize_t dl_read_file(const char *path, char *buf, size_t size)
+{
+	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	size_t used = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	while (used < size - 1) {
+		n = read(fd, buf + used, size - 1 - used);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	buf[used] = 0;
+	return (ssize_t)used;
+}
+
+int dl_write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+	ssize_t n;
+
+	while (size) {
+		n = write(fd, at, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int dl_write_file(const char *path, const char *text)
+{
+	DL_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : dl_write_all(fd, text, strlen(text));
+}
+
+static int sync_dir_of(const char *path)
+{
+	char dir[PATH_MAX];
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	slash = strrchr(dir, '/');
+	if (!slash)
+		snprintf(dir, sizeof(dir), ".");
+	else
+		slash[slash == dir] = 0;
+	DL_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || fsync(fd) ? -errno : 0;
+}
+
+static int write_synced(int fd, const void *data, size_t size, mode_t mode)
+{
+	int err = dl_write_all(fd, data, size);
+
+	if (err)
+		return err;
+	if (fchmod(fd, mode) || fsync(fd))
+		return -errno;
+	return 0;
+}
+
+int dl_replace_file(const char *path, const void *data, size_t size, mode_t mode)
+{
+	char temp[PATH_MAX];
+	int fd, err;
+
+	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp))
+		return -ENAMETOOLONG;
+	fd = mkostemp(temp, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = write_synced(fd, data, size, mode);
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && rename(temp, path))
+		err = -errno;
+	if (err) {
+		unlink(temp);
+		return err;
+	}
+	return sync_dir_of(path);
+}
+
+int dl_make_dirs(const char *path)
+{
+	char dir[PATH_MAX];
+
+	if (snprintf(dir, sizeof(dir), "%s", path) >= (int)sizeof(dir))
+		return -ENAMETOOLONG;
+	for (char *at = dir + 1;; at++) {
+		char kept = *at;
+
+		if (kept && kept != '/')
+			continue;
+		*at = 0;
+		if (mkdir(dir, 0755) && errno != EEXIST)
+			return -errno;
+		*at = kept;
+		if (!kept)
+			return 0;
+	}
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files: bounded reads, atomic replacement, and the root under which /proc, /sys and the cgroup tree
+ * are looked for (tests hand the code a tree of their own). Errors are -errno.
+ */
+#ifndef DL_LIB_FILE_H
+#define DL_LIB_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static inline void dl_close_at_end(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void dl_fclose_at_end(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+#define DL_FD	__attribute__((cleanup(dl_close_at_end))) int
+#define DL_FILE __attribute__((cleanup(dl_fclose_at_end))) FILE *
+
+/* "" unless a test set it. */
+void dl_root_set(const char *root);
+
+/* Writes root + formatted path; -ENAMETOOLONG when it does not fit. */
+int dl_root_path(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Reads at most size - 1 bytes and terminates them; returns how many. What exceeds is cut off. */
+ssize_t dl_read_file(const char *path, char *buf, size_t size);
+
+/* Whole write, or -errno. */
+int dl_write_all(int fd, const void *data, size_t size);
+
+/* Writes a value to an existing file such as a cgroup's. */
+int dl_write_file(const char *path, const char *text);
+
+/*
+ * Old content or new content, whatever happens: a temporary beside it, fsync, rename, fsync of the
+ * directory. Mode as given.
+ */
+int dl_replace_file(const char *path, const void *data, size_t size, mode_t mode);
+
+/* mkdir -p, mode 0755; 0 when it is there. */
+int dl_make_dirs(const char *path);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+int dl_message_send(int fd, json_t *message)
+{
+	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	ssize_t n;
+	int err = 0;
+
+	json_decref(message);
+	if (!text)
+		return -ENOMEM;
+	if (strlen(text) > DL_MESSAGE_MAX)
+		err = -EMSGSIZE;
+	if (!err) {
+		n = send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+		err = n < 0 ? -errno : 0;
+	}
+	free(text);
+	return err;
+}
+
+int dl_message_receive(int fd, json_t **ret_message)
+{
+	static char packet[DL_MESSAGE_MAX]; /* one thread, used up before the next */
+	ssize_t n = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
+	json_t *message;
+
+	if (n < 0)
+		return errno == EINTR || errno == EWOULDBLOCK ? -EAGAIN : -ECONNRESET;
+	if (n == 0)
+		return -ECONNRESET;
+	message = json_loadb(packet, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_is_object(message) || !json_is_string(json_object_get(message, "op"))) {
+		json_decref(message);
+		return -EBADMSG;
+	}
+	*ret_message = message;
+	return 0;
+}
+
+int dl_message_connect(const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd, err;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(addr.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+const char *dl_message_text(const json_t *message, const char *key)
+{
+	const char *text = json_string_value(json_object_get(message, key));
+
+	return text ? text : "";
+}
+
+json_int_t dl_message_number(const json_t *message, const char *key, json_int_t fallback)
+{
+	const json_t *value = json_object_get(message, key);
+
+	return json_is_integer(value) ? json_integer_value(value) : fallback;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <jansson.h>
+
+#include "../lib/text.h"
+#include "event_text.h"
+
+#define NUMBER(value) ((json_int_t)(value))
+
+static json_t *text(const char *value)
+{
+	char safe[512];
+
+	return json_string(dl_text_safe(safe, sizeof(safe), value));
+}
+
+static json_t *fault(const struct dl_ev_fault *f)
+{
+	static const char *const classes[] = { "none", "vm", "vm_retry", "illegal" };
+
+	return json_pack("{s:o, s:I, s:I, s:I, s:i, s:i, s:s, s:b, s:b}", "device", text(f->device), "addr",
+			 NUMBER(f->addr), "pasid", NUMBER(f->pasid), "vmid", NUMBER(f->vmid), "client_id",
+			 f->client_id, "src_id", f->src_id, "class",
+			 f->fault_class < 4 ? classes[f->fault_class] : "unknown", "write",
+			 f->flags & DL_FAULT_WRITE, "addr_known", f->flags & DL_FAULT_ADDR_KNOWN);
+}
+
+static json_t *moved(const struct dl_ev_bo_moved *m)
+{
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "device", text(m->device), "owner_pid",
+			 NUMBER(m->owner_pid), "owner_pasid", NUMBER(m->owner_pasid), "out_bytes",
+			 NUMBER(m->out_bytes), "in_bytes", NUMBER(m->in_bytes), "out_count",
+			 NUMBER(m->out_count), "in_count", NUMBER(m->in_count));
+}
+
+static json_t *ring(const struct dl_ev_ring *r)
+{
+	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "device", text(r->device), "ring",
+			 text(r->ring), "timeout_ns", NUMBER(r->timeout_ns), "age_ns", NUMBER(r->age_ns),
+			 "fence_context", NUMBER(r->fence_context), "fence_seqno",
+			 NUMBER(r->fence_seqno), "running", NUMBER(r->running_count));
+}
+
+static json_t *timed_out(const struct dl_ev_job_timeout *t)
+{
+	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "device", text(t->device), "ring",
+			 text(t->ring), "fence_context", NUMBER(t->fence_context), "fence_seqno",
+			 NUMBER(t->fence_seqno), "age_ns", NUMBER(t->age_ns), "pasid", NUMBER(t->pasid));
+}
+
+static json_t *process(const struct dl_ev_process *p)
+{
+	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:i, s:I, s:I}", "comm", text(p->comm), "engine",
+			 dl_engine_name(p->engine), "backend", dl_backend_name(p->backend), "device",
+			 text(p->device), "model", text(p->model), "port", p->port, "workload",
+			 NUMBER(p->workload), "start_ticks", NUMBER(p->start_ticks));
+}
+
+static json_t *sensor(const struct dl_ev_sensor *s)
+{
+	static const char *const states[DL_SENSOR_STATE_COUNT] = { "live", "absent", "refused",
+								   "released", "lost" };
+
+	return json_pack("{s:o, s:s, s:I, s:I, s:o}", "name", text(s->name), "state", states[s->state],
+			 "count", NUMBER(s->count), "gap_ns", NUMBER(s->gap_ns), "reason",
+			 text(s->reason));
+}
+
+static json_t *workload(const struct dl_ev_workload *w)
+{
+	static const char *const ops[] = { "registered", "started", "gone" };
+
+	return json_pack("{s:I, s:s, s:s, s:s, s:o, s:i}", "workload", NUMBER(w->workload), "op",
+			 ops[w->op], "engine", dl_engine_name(w->engine), "backend",
+			 dl_backend_name(w->backend), "model", text(w->model), "port", w->port);
+}
+
+static json_t *probe(const struct dl_ev_probe *p)
+{
+	return json_pack("{s:I, s:i, s:i, s:I, s:I}", "workload", NUMBER(p->workload), "health",
+			 p->health_status, "completion", p->completion_status, "tokens",
+			 NUMBER(p->token_count), "ms", NUMBER(p->completion_ms));
+}
+
+static json_t *body(const struct dl_event *ev)
+{
+	switch (ev->kind) {
+	case DL_EV_PROCESS:
+		return process(&ev->process);
+	case DL_EV_PROCESS_EXIT:
+		return json_pack("{s:i}", "status", ev->process_exit.status);
+	case DL_EV_THROW:
+		return json_pack("{s:o}", "type", text(ev->thrown.type));
+	case DL_EV_FAULT:
+		return fault(&ev->fault);
+	case DL_EV_PASID:
+		return json_pack("{s:I, s:b}", "pasid", NUMBER(ev->pasid.pasid), "freed", ev->pasid.freed);
+	case DL_EV_BO_MOVED:
+		return moved(&ev->bo_moved);
+	case DL_EV_RING:
+		return ring(&ev->ring);
+	case DL_EV_JOB_TIMEOUT:
+		return timed_out(&ev->job_timeout);
+	case DL_EV_RESET:
+		return json_pack("{s:o, s:i, s:b}", "device", text(ev->reset.device), "result",
+				 ev->reset.result, "begun", ev->reset.begun);
+	case DL_EV_WORKLOAD:
+		return workload(&ev->workload);
+	case DL_EV_PROBE:
+		return probe(&ev->probe);
+	case DL_EV_ACT:
+		return json_pack("{s:I, s:I, s:i, s:i}", "plan", NUMBER(ev->act.plan), "workload",
+				 NUMBER(ev->act.workload), "stage", ev->act.stage, "result",
+				 ev->act.result);
+	case DL_EV_SENSOR:
+		return sensor(&ev->sensor);
+	case DL_EV_CONFIG:
+		return json_pack("{s:o, s:I}", "key", text(ev->config.key), "value",
+				 NUMBER(ev->config.value));
+	default:
+		return NULL; /* ticks, graph samples */
+	}
+}
+
+char *dl_event_json(const struct dl_event *ev)
+{
+	json_t *facts = body(ev), *o;
+	char *dump;
+
+	if (!facts)
+		return NULL;
+	o = json_pack("{s:s, s:I, s:s}", "type", "event", "at_ns", NUMBER(ev->at_ns), "event",
+		      dl_event_kind_name(ev->kind));
+	if (o && ev->pid)
+		json_object_set_new(o, "pid", json_integer(ev->pid));
+	json_object_update_missing(o, facts);
+	json_decref(facts);
+	dump = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	json_decref(o);
+	return dump;
+}

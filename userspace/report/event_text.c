@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../lib/text.h"
+
+static bool sensor_text(const struct dl_ev_sensor *s, char *buf, size_t size)
+{
+	char reason[4 * DL_DETAIL_LEN];
+
+	dl_text_safe(reason, sizeof(reason), s->reason);
+	if (s->state == DL_SENSOR_LOST)
+		snprintf(buf, size, "LOST     %" PRIu64 " events: %s", s->count, reason);
+	else if (s->state != DL_SENSOR_LIVE)
+		snprintf(buf, size, "sensor   %s is off: %s", s->name, reason);
+	else if (s->gap_ns)
+		snprintf(buf, size, "sensor   %s is live again (%" PRIu64 " programs), gap %" PRIu64 " ms",
+			 s->name, s->count, s->gap_ns / DL_NS_PER_MS);
+	else
+		snprintf(buf, size, "sensor   %s is live (%" PRIu64 " programs)", s->name, s->count);
+	return true;
+}
+
+static bool process_text(const struct dl_event *ev, char *buf, size_t size)
+{
+	const struct dl_ev_process *p = &ev->process;
+	char comm[4 * DL_COMM_LEN], model[256], device[128];
+
+	if (p->engine == DL_ENGINE_NONE)
+		return false;
+	snprintf(buf, size, "process  %s[%u]: engine %s, backend %s%s%s, model %s%s",
+		 dl_text_safe(comm, sizeof(comm), p->comm), ev->pid, dl_engine_name(p->engine),
+		 dl_backend_name(p->backend), p->device[0] ? " on " : "",
+		 dl_text_safe(device, sizeof(device), p->device),
+		 dl_text_safe(model, sizeof(model), p->model[0] ? p->model : "(none)"),
+		 p->workload ? ", adopted" : "");
+	return true;
+}
+
+static bool act_text(const struct dl_event *ev, char *buf, size_t size)
+{
+	static const char *const stages[DL_ACT_STAGE_COUNT] = {
+		[DL_ACT_STOPPED] = "the old process is gone",
+		[DL_ACT_STARTED] = "the new process runs",
+		[DL_ACT_SERVING] = "the new process gave a token",
+		[DL_ACT_FAILED] = "failed",
+	};
+
+	snprintf(buf, size, "act      plan %u on workload %u: %s%s%s", ev->act.plan, ev->act.workload,
+		 stages[ev->act.stage], ev->act.result ? ": " : "",
+		 ev->act.result ? strerrordesc_np(-ev->act.result) : "");
+	return true;
+}
+
+static bool probe_text(const struct dl_ev_probe *p, char *buf, size_t size)
+{
+	snprintf(buf, size, "check    workload %u: /health %u, one-token completion %u, %u token, %u ms",
+		 p->workload, p->health_status, p->completion_status, p->token_count, p->completion_ms);
+	return true;
+}
+
+static bool body(const struct dl_event *ev, char *buf, size_t size)
+{
+	switch (ev->kind) {
+	case DL_EV_SENSOR:
+		return sensor_text(&ev->sensor, buf, size);
+	case DL_EV_PROCESS:
+		return process_text(ev, buf, size);
+	case DL_EV_ACT:
+		return act_text(ev, buf, size);
+	case DL_EV_PROBE:
+		return probe_text(&ev->probe, buf, size);
+	default:
+		return false;
+	}
+}
+
+bool dl_event_text(const struct dl_event *ev, char *buf, size_t size)
+{
+	char text[DL_EVENT_TEXT_SIZE - 24];
+
+	if (!body(ev, text, sizeof(text)))
+		return false;
+	snprintf(buf, size, "%6" PRIu64 ".%03" PRIu64 "  %s", ev->at_ns / DL_NS_PER_S,
+		 ev->at_ns % DL_NS_PER_S / DL_NS_PER_MS, text);
+	return true;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A plan as people and programs read it. Functions of the plan alone: the live agent and replay
+ * print the same bytes for the same plan.
+ */
+#ifndef DL_REPORT_PLAN_TEXT_H
+#define DL_REPORT_PLAN_TEXT_H
+
+#include "../core/plan.h"
+
+#define DL_PLAN_TEXT_SIZE 1024
+
+/* One line without newline, safe for a terminal; cut when it does not fit. */
+void dl_plan_text(const struct dl_plan *plan, char *buf, size_t size);
+
+/* One JSON object without newline; malloc'ed, NULL when memory is out. */
+char *dl_plan_json(const struct dl_plan *plan);
+
+/* "vk::DeviceLostError" of "N2vk15DeviceLostErrorE"; other names as they are. */
+void dl_type_text(const char *mangled, char *buf, size_t size);
+
+/* Why, in one clause: what was observed against which threshold. */
+void dl_because_text(const struct dl_plan *plan, char *buf, size_t size);
+
+#endif

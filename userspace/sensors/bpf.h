@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel programs, seen from userspace: loaded object by object as their hooks appear, read
+ * through one ring and a few polled maps, turned into events. An object that cannot be loaded is a
+ * sensor that says why; the rest go on.
+ */
+#ifndef DL_SENSORS_BPF_H
+#define DL_SENSORS_BPF_H
+
+#include <sys/types.h>
+
+#include "../core/event.h"
+
+struct dl_bpf;
+
+/* Receives every event the sensors make, in order. */
+typedef void (*dl_event_sink)(void *arg, const struct dl_event *ev);
+
+/* Extra facts that are no events for the core. */
+struct dl_bpf_hooks {
+	dl_event_sink sink;
+	void (*exec_seen)(void *arg, uint32_t pid, uint64_t at_ns);
+	void (*fork_seen)(void *arg, uint32_t parent, uint32_t child, uint64_t at_ns);
+	void *arg;
+};
+
+/*
+ * Loads what can be loaded now. Never fails for a missing hook; -EPERM when BPF is denied as a
+ * whole, -ENOTSUP without kernel BTF: then *ret_bpf is still made and has no live sensor.
+ */
+int dl_bpf_new(const struct dl_bpf_hooks *hooks, struct dl_bpf **ret_bpf);
+void dl_bpf_free(struct dl_bpf *b);
+
+/* Readable when records wait; -1 without a live ring. */
+int dl_bpf_fd(const struct dl_bpf *b);
+void dl_bpf_read(struct dl_bpf *b);
+
+/* Retries what waits for a module, polls the maps, counts losses. */
+void dl_bpf_tick(struct dl_bpf *b, uint64_t now_ns);
+
+/* True while a job runs on some ring: the agent ticks faster. */
+bool dl_bpf_jobs_running(const struct dl_bpf *b);
+
+/*
+ * Detaches everything that pins kernel module "module", so that it can be unloaded; attached again
+ * when it is loaded anew. Returns how many sensors let go.
+ */
+int dl_bpf_release(struct dl_bpf *b, const char *module, uint64_t now_ns);
+
+/* Exits and forks of a watched process are reported, its children are watched. */
+void dl_bpf_watch(struct dl_bpf *b, uint32_t pid);
+
+/*
+ * Uprobes on the library at "path", once per inode. "symbol" is the one it must export:
+ * __cxa_throw, or a ggml_backend_sched_ function. 1: attached, 0: was attached before.
+ */
+int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *symbol);
+
+/* One line per object, for status. Index from 0; false past the end. */
+bool dl_bpf_sensor(const struct dl_bpf *b, size_t index, struct dl_ev_sensor *ret_sensor);
+
+uint64_t dl_boot_ns(void);
+
+#endif

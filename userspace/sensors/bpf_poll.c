@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is read on the tick: the oldest job per ring, graphs in flight, tails of sums, losses. */
+#include <bpf/bpf.h>
+#include <string.h>
+
+#include "bpf_state.h"
+
+#define YOUNG_NS  (50 * DL_NS_PER_MS)  /* a job or graph younger than this is no news */
+#define TIMEOUT_NEVER INT64_MAX
+
+static struct dl_seen *seen(struct dl_seen *table, uint64_t key)
+{
+	size_t start = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 56) % DL_SEEN_MAX;
+
+	for (size_t i = 0; i < 8; i++) {
+		struct dl_seen *s = &table[(start + i) % DL_SEEN_MAX];
+
+		if (s->key == key || !s->key) {
+			s->key = key;
+			return s;
+		}
+	}
+	table[start].key = key; /* a full neighbourhood: the first is told about again */
+	table[start].value = 0;
+	return &table[start];
+}
+
+static struct dl_event begin(uint64_t now_ns, enum dl_event_kind kind, uint32_t pid)
+{
+	struct dl_event ev;
+
+	memset(&ev, 0, sizeof(ev));
+	ev.at_ns = now_ns;
+	ev.kind = kind;
+	ev.pid = pid;
+	return ev;
+}
+
+struct ring_view {
+	uint64_t key;
+	struct dl_sched sched;
+	struct dl_job oldest;
+	struct dl_job_key oldest_key;
+	uint32_t running_count;
+};
+
+static struct ring_view *view_of(struct ring_view *views, size_t count, uint64_t key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (views[i].key == key)
+			return &views[i];
+	return NULL;
+}
+
+static size_t read_scheds(int fd, struct ring_view *views, size_t max)
+{
+	uint64_t key, *prev = NULL;
+	size_t count = 0;
+
+	while (count < max && !bpf_map_get_next_key(fd, prev, &key)) {
+		struct ring_view *v = &views[count];
+
+		memset(v, 0, sizeof(*v));
+		v->key = key;
+		if (!bpf_map_lookup_elem(fd, &key, &v->sched))
+			count++;
+		prev = &key;
+	}
+	return count;
+}
+
+static void read_jobs(int fd, struct ring_view *views, size_t count)
+{
+	struct dl_job_key key, *prev = NULL;
+	struct dl_job job;
+
+	for (size_t i = 0; i < DL_MAX_JOBS && !bpf_map_get_next_key(fd, prev, &key); i++) {
+		struct ring_view *v;
+
+		prev = &key;
+		if (bpf_map_lookup_elem(fd, &key, &job) || !job.run_ns)
+			continue;
+		v = view_of(views, count, job.sched);
+		if (!v)
+			continue;
+		v->running_count++;
+		if (v->running_count > 1 && job.run_ns >= v->oldest.run_ns)
+			continue;
+		v->oldest = job;
+		v->oldest_key = key;
+	}
+}
+
+/* The timeout's clock starts when a job can run, that is not before the one before it is done. */
+static uint64_t age_of(const struct ring_view *v, uint64_t now_ns)
+{
+	uint64_t from = v->oldest.run_ns;
+
+	if (v->sched.last_done_ns > from)
+		from = v->sched.last_done_ns;
+	return v->running_count && now_ns > from ? now_ns - from : 0;
+}
+
+static void tell_ring(struct dl_bpf *b, const struct ring_view *v, uint64_t now_ns)
+{
+	struct dl_event ev = begin(now_ns, DL_EV_RING, v->oldest.tgid);
+	struct dl_seen *told = seen(b->rings_seen, v->key);
+	uint64_t age_ns = age_of(v, now_ns);
+
+	if (age_ns < YOUNG_NS)
+		age_ns = 0;
+	if (!age_ns && !told->value)
+		return;
+	told->value = age_ns != 0;
+	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), v->sched.dev);
+	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), v->sched.ring);
+	if (b->hz && v->sched.timeout_jiffies > 0 && v->sched.timeout_jiffies != TIMEOUT_NEVER)
+		ev.ring.timeout_ns = (uint64_t)v->sched.timeout_jiffies * (DL_NS_PER_S / b->hz);
+	ev.ring.age_ns = age_ns;
+	ev.ring.running_count = v->running_count;
+	if (age_ns) {
+		ev.ring.fence_context = v->oldest_key.fence_context;
+		ev.ring.fence_seqno = v->oldest_key.fence_seqno;
+	}
+	dl_sensor_say(b, &ev);
+}
+
+void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
+{
+	static struct ring_view views[DL_MAX_SCHEDS]; /* too large for the stack; one agent, one thread */
+	int scheds = dl_bpf_object_map(&b->objects[DL_OBJ_DRM_SCHED], "scheds");
+	int jobs = dl_bpf_object_map(&b->objects[DL_OBJ_DRM_SCHED], "jobs");
+	size_t count;
+
+	b->jobs_running = false;
+	if (scheds < 0 || jobs < 0)
+		return;
+	count = read_scheds(scheds, views, DL_MAX_SCHEDS);
+	if (count)
+		read_jobs(jobs, views, count);
+	for (size_t i = 0; i < count; i++) {
+		b->jobs_running |= views[i].running_count != 0;
+		tell_ring(b, &views[i], now_ns);
+	}
+}
+
+void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
+{
+	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
+	uint32_t tgid, *prev = NULL;
+
+	for (size_t i = 0; fd >= 0 && i < DL_MAX_ENGINES && !bpf_map_get_next_key(fd, prev, &tgid); i++) {
+		struct dl_event ev = begin(now_ns, DL_EV_GRAPH, tgid);
+		struct dl_engine_state s;
+		struct dl_seen *told;
+		bool in_flight;
+
+		prev = &tgid;
+		if (bpf_map_lookup_elem(fd, &tgid, &s))
+			continue;
+		told = seen(b->graphs_seen, tgid);
+		in_flight = s.entered_ns && now_ns > s.entered_ns && now_ns - s.entered_ns > YOUNG_NS;
+		if (!in_flight && told->value == s.graph_count + s.failed_count)
+			continue;
+		told->value = in_flight ? UINT64_MAX : s.graph_count + s.failed_count;
+		ev.graph.entered_ns = in_flight ? s.entered_ns : 0;
+		ev.graph.graph_count = s.graph_count;
+		ev.graph.failed_count = s.failed_count;
+		ev.graph.last_ns = s.last_ns;
+		ev.graph.max_ns = s.max_ns;
+		dl_sensor_say(b, &ev);
+	}
+}
+
+void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
+{
+	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_AMDGPU], "movers");
+	struct dl_mover_key key, *prev = NULL;
+
+	for (size_t i = 0; fd >= 0 && i < DL_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key); i++) {
+		struct dl_event ev = begin(now_ns, DL_EV_BO_MOVED, key.evictor_tgid);
+		uint64_t id = key.adev ^ ((uint64_t)key.evictor_tgid << 32 | key.owner_tgid);
+		struct dl_seen *told = seen(b->movers_seen, id ? id : 1);
+		struct dl_mover m;
+
+		prev = &key;
+		if (bpf_map_lookup_elem(fd, &key, &m) || told->value == m.out_bytes + m.in_bytes)
+			continue;
+		told->value = m.out_bytes + m.in_bytes;
+		dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), m.dev);
+		ev.bo_moved.owner_pid = key.owner_tgid;
+		ev.bo_moved.owner_pasid = m.owner_pasid;
+		ev.bo_moved.out_bytes = m.out_bytes;
+		ev.bo_moved.in_bytes = m.in_bytes;
+		ev.bo_moved.out_count = m.out_count;
+		ev.bo_moved.in_count = m.in_count;
+		dl_sensor_say(b, &ev);
+	}
+}
+
+static uint64_t loss_of(int fd, uint32_t cause)
+{
+	static uint64_t per_cpu[4096];
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t sum = 0;
+
+	if (cpus <= 0 || cpus > 4096 || bpf_map_lookup_elem(fd, &cause, per_cpu))
+		return 0;
+	for (int i = 0; i < cpus; i++)
+		sum += per_cpu[i];
+	return sum;
+}
+
+void dl_bpf_poll_losses(struct dl_bpf *b, uint64_t now_ns)
+{
+	static const char *const causes[DL_LOSS_COUNT] = {
+		[DL_LOSS_RING_FULL] = "event ring full",
+		[DL_LOSS_JOBS_FULL] = "jobs map full",
+		[DL_LOSS_SCHEDS_FULL] = "rings map full",
+		[DL_LOSS_MOVERS_FULL] = "movers map full",
+	};
+	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_PROCESS], "losses");
+
+	for (uint32_t cause = 0; fd >= 0 && cause < DL_LOSS_COUNT; cause++) {
+		struct dl_event ev = begin(now_ns, DL_EV_SENSOR, 0);
+		uint64_t lost = loss_of(fd, cause);
+
+		if (lost == b->losses_told[cause])
+			continue;
+		ev.sensor.state = DL_SENSOR_LOST;
+		ev.sensor.count = lost - b->losses_told[cause];
+		dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "bpf");
+		dl_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), causes[cause]);
+		b->losses_told[cause] = lost;
+		dl_sensor_say(b, &ev);
+	}
+}
+
+static int read_clock(struct dl_bpf *b, struct dl_clock *clock)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = clock, .ctx_size_in = sizeof(*clock));
+	struct bpf_object *object = b->objects[DL_OBJ_PROCESS].object;
+	struct bpf_program *p = object ? bpf_object__find_program_by_name(object, "clock_now") : NULL;
+
+	return p ? bpf_prog_test_run_opts(bpf_program__fd(p), &opts) : -1;
+}
+
+/* HZ is one of what Kconfig.hz offers (100, 250, 300, 1000) or an odd arch's: take the nearest. */
+void dl_bpf_measure_hz(struct dl_bpf *b)
+{
+	static const uint64_t known[] = { 24, 48, 100, 128, 200, 250, 256, 300, 500, 1000, 1024, 1200 };
+	struct dl_clock now = { 0 };
+	uint64_t hz, best = known[0];
+
+	if (b->hz || read_clock(b, &now))
+		return;
+	if (!b->clock0.boot_ns) {
+		b->clock0 = now;
+		return;
+	}
+	if (now.boot_ns - b->clock0.boot_ns < DL_NS_PER_S / 4)
+		return;
+	hz = (now.jiffies - b->clock0.jiffies) * DL_NS_PER_S / (now.boot_ns - b->clock0.boot_ns);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if ((known[i] > hz ? known[i] - hz : hz - known[i]) <
+		    (best > hz ? best - hz : hz - best))
+			best = known[i];
+	b->hz = best;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "learned.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ini.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/plan.h"
+#include "../lib/file.h"
+#include "../lib/text.h"
+
+#define FILE_MAX (256 * 1024)
+
+struct reader {
+	struct dl_learned *learned;
+	struct dl_learned_entry *entry; /* of the section being read */
+	char section[64];
+};
+
+static int path_of(char *path, size_t size, const char *dir)
+{
+	return dl_root_path(path, size, "%s/%s", dir, DL_LEARNED_NAME);
+}
+
+static int number(const char *text, int64_t min, int64_t max, int64_t *ret_value)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (errno || end == text || *end || value < min || value > max)
+		return 0;
+	*ret_value = value;
+	return 1;
+}
+
+static int name(char *dst, size_t size, const char *text)
+{
+	if (strlen(text) >= size)
+		return 0;
+	dl_copy_name(dst, size, text);
+	return 1;
+}
+
+static int state_from(const char *text, enum dl_breaker_state *ret_state)
+{
+	for (int i = 0; i < DL_BREAKER_STATE_COUNT; i++) {
+		if (strcmp(text, dl_breaker_state_name((enum dl_breaker_state)i)) != 0)
+			continue;
+		*ret_state = (enum dl_breaker_state)i;
+		return 1;
+	}
+	return 0;
+}
+
+static int set(struct dl_learned_entry *e, const char *key, const char *value)
+{
+	int backend = dl_backend_from_name(value);
+	int64_t n;
+
+	if (!strcmp(key, "device"))
+		return name(e->device, sizeof(e->device), value);
+	if (!strcmp(key, "model"))
+		return name(e->model, sizeof(e->model), value);
+	if (!strcmp(key, "because"))
+		return name(e->because, sizeof(e->because), value);
+	if (!strcmp(key, "state"))
+		return state_from(value, &e->state);
+	if (!strcmp(key, "backend")) {
+		e->backend = backend < 0 ? DL_BACKEND_UNKNOWN : (enum dl_backend)backend;
+		return backend > 0;
+	}
+	if (!strcmp(key, "since"))
+		return number(value, 0, INT64_MAX, &e->since_s);
+	if (!strcmp(key, "until"))
+		return number(value, 0, INT64_MAX, &e->until_s);
+	if (!strcmp(key, "openings") && number(value, 0, UINT16_MAX, &n)) {
+		e->open_count = (uint16_t)n;
+		return 1;
+	}
+	return 0;
+}
+
+static int on_line(void *arg, const char *section, const char *key, const char *value)
+{
+	struct reader *r = arg;
+	int64_t n;
+
+	if (!section[0]) {
+		if (strcmp(key, "version") != 0 || !number(value, 0, UINT32_MAX, &n))
+			return 0;
+		r->learned->version = (uint32_t)n;
+		return 1;
+	}
+	if (strncmp(section, "breaker ", 8) != 0)
+		return 0;
+	if (!r->entry || strcmp(section, r->section) != 0) {
+		if (r->learned->count == DL_LEARNED_MAX)
+			return 0;
+		r->entry = &r->learned->entry[r->learned->count++];
+		snprintf(r->section, sizeof(r->section), "%s", section);
+	}
+	return set(r->entry, key, value);
+}
+
+int dl_learned_load(const char *dir, struct dl_learned *ret_learned, int *ret_line)
+{
+	struct dl_learned learned = { 0 };
+	struct reader r = { .learned = &learned };
+	char path[512], *text;
+	ssize_t n;
+	int err;
+
+	err = path_of(path, sizeof(path), dir);
+	if (err)
+		return err;
+	text = malloc(FILE_MAX);
+	if (!text)
+		return -ENOMEM;
+	n = dl_read_file(path, text, FILE_MAX);
+	*ret_line = 0;
+	if (n >= 0)
+		*ret_line = ini_parse_string(text, on_line, &r);
+	free(text);
+	if (n < 0 && n != -ENOENT)
+		return (int)n;
+	if (*ret_line)
+		return *ret_line > 0 ? -EBADMSG : -ENOMEM;
+	*ret_learned = learned;
+	return 0;
+}
+
+/* INI is a format of lines: a value may hold none of its own, and no comment sign after a blank. */
+static void put(FILE *out, const char *key, const char *value)
+{
+	char safe[2 * DL_BECAUSE_LEN];
+
+	dl_text_safe(safe, sizeof(safe), value);
+	for (char *at = safe; *at; at++)
+		if (*at == ';' && at > safe && at[-1] == ' ')
+			*at = ',';
+	fprintf(out, "%s = %s\n", key, safe);
+}
+
+static void put_entry(FILE *out, size_t number_of, const struct dl_learned_entry *e)
+{
+	fprintf(out, "\n[breaker %zu]\n", number_of);
+	put(out, "model", e->model);
+	put(out, "backend", dl_backend_name(e->backend));
+	put(out, "device", e->device);
+	put(out, "state", dl_breaker_state_name(e->state));
+	fprintf(out, "openings = %u\nsince = %" PRId64 "\nuntil = %" PRId64 "\n", e->open_count, e->since_s,
+		e->until_s);
+	put(out, "because", e->because);
+}
+
+int dl_learned_save(const char *dir, struct dl_learned *learned)
+{
+	char path[512], parent[512], *text = NULL;
+	size_t size = 0;
+	FILE *out;
+	int err;
+
+	err = path_of(path, sizeof(path), dir);
+	if (!err)
+		err = dl_root_path(parent, sizeof(parent), "%s", dir);
+	if (!err)
+		err = dl_make_dirs(parent);
+	if (err)
+		return err;
+	out = open_memstream(&text, &size);
+	if (!out)
+		return -ENOMEM;
+	fprintf(out, "# Written by davylamp from what it saw; replaced whole at each change.\n"
+		     "# To forget an entry, remove it while the agent is stopped.\n"
+		     "version = %u\n", learned->version + 1);
+	for (size_t i = 0; i < learned->count; i++)
+		put_entry(out, i + 1, &learned->entry[i]);
+	err = fclose(out) ? -ENOMEM : dl_replace_file(path, text, size, 0644);
+	free(text);
+	if (!err)
+		learned->version++;
+	return err;
+}
+
+struct dl_learned_entry *dl_learned_get(struct dl_learned *l, const char *device, enum dl_backend backend,
+					const char *model)
+{
+	struct dl_learned_entry *e = NULL;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (l->entry[i].backend == backend && dl_same_name(l->entry[i].model, model) &&
+		    dl_same_name(l->entry[i].device, device))
+			return &l->entry[i];
+	if (l->count < DL_LEARNED_MAX)
+		e = &l->entry[l->count++];
+	for (size_t i = 0; i < l->count && l->count == DL_LEARNED_MAX; i++)
+		if (!e || l->entry[i].since_s < e->since_s)
+			e = &l->entry[i];
+	memset(e, 0, sizeof(*e));
+	dl_copy_name(e->device, sizeof(e->device), device);
+	dl_copy_name(e->model, sizeof(e->model), model);
+	e->backend = backend;
+	return e;
+}
+
+const struct dl_learned_entry *dl_learned_against(const struct dl_learned *l, enum dl_backend backend,
+						  const char *model, int64_t now_s)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		const struct dl_learned_entry *e = &l->entry[i];
+
+		if (e->backend == backend && dl_same_name(e->model, model) &&
+		    e->state == DL_BREAKER_OPEN && now_s < e->until_s)
+			return e;
+	}
+	return NULL;
+}

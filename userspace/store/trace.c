@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "../lib/file.h"
+
+#define BUFFER_SIZE (128 * 1024)
+#define LEVEL	    3
+
+static const char magic[8] = "DLTRACE";
+
+struct trace_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t zero;
+};
+
+struct record_header {
+	uint16_t kind;
+	uint16_t size;
+	uint32_t pid;
+	uint64_t at_ns;
+};
+
+_Static_assert(sizeof(struct trace_header) == 16, "trace format");
+_Static_assert(sizeof(struct record_header) == 16, "trace format");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "traces are written as they lie in memory");
+
+struct dl_trace_writer {
+	int fd;
+	int error;
+	ZSTD_CCtx *zstd;
+	char out[BUFFER_SIZE];
+};
+
+struct dl_trace_reader {
+	int fd;
+	ZSTD_DCtx *zstd;
+	ZSTD_inBuffer input;
+	size_t have; /* bytes of "plain" that are filled */
+	size_t used; /* bytes of them that were given out */
+	bool ended;  /* the file has no more bytes */
+	bool frame_open;
+	char in[BUFFER_SIZE];
+	char plain[BUFFER_SIZE];
+};
+
+static void writer_free(struct dl_trace_writer *w)
+{
+	ZSTD_freeCCtx(w->zstd);
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w);
+}
+
+int dl_trace_create(const char *path, struct dl_trace_writer **ret_writer)
+{
+	struct trace_header header = { .version = DL_TRACE_VERSION };
+	struct dl_trace_writer *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	memcpy(header.magic, magic, sizeof(magic));
+	w->zstd = ZSTD_createCCtx();
+	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	err = w->fd < 0 ? -errno : 0;
+	if (!w->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL)))
+		err = err ? err : -ENOMEM;
+	if (!err)
+		err = dl_write_all(w->fd, &header, sizeof(header));
+	if (err) {
+		writer_free(w);
+		return err;
+	}
+	*ret_writer = w;
+	return 0;
+}
+
+static int pump(struct dl_trace_writer *w, const void *data, size_t size, ZSTD_EndDirective end)
+{
+	ZSTD_inBuffer in = { data, size, 0 };
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out = { w->out, sizeof(w->out), 0 };
+
+		left = ZSTD_compressStream2(w->zstd, &out, &in, end);
+		if (ZSTD_isError(left))
+			return -EIO;
+		w->error = dl_write_all(w->fd, w->out, out.pos);
+		if (w->error)
+			return w->error;
+	} while (end == ZSTD_e_continue ? in.pos < in.size : left);
+	return 0;
+}
+
+int dl_trace_write(struct dl_trace_writer *w, const struct dl_event *ev)
+{
+	struct record_header header = {
+		.kind = (uint16_t)ev->kind,
+		.size = (uint16_t)dl_event_payload_size(ev->kind),
+		.pid = ev->pid,
+		.at_ns = ev->at_ns,
+	};
+	int err = w->error;
+
+	if (!err)
+		err = pump(w, &header, sizeof(header), ZSTD_e_continue);
+	if (!err && header.size)
+		err = pump(w, &ev->config, header.size, ZSTD_e_continue);
+	w->error = err;
+	return err;
+}
+
+int dl_trace_flush(struct dl_trace_writer *w)
+{
+	if (!w->error)
+		w->error = pump(w, NULL, 0, ZSTD_e_flush);
+	return w->error;
+}
+
+int dl_trace_close(struct dl_trace_writer *w)
+{
+	int err;
+
+	if (!w)
+		return 0;
+	if (!w->error)
+		w->error = pump(w, NULL, 0, ZSTD_e_end);
+	err = w->error;
+	writer_free(w);
+	return err;
+}
+
+static int check_header(int fd)
+{
+	struct trace_header header;
+	ssize_t n = read(fd, &header, sizeof(header));
+
+	if (n < 0)
+		return -errno;
+	if (n != sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) || header.zero)
+		return -EINVAL;
+	return header.version == DL_TRACE_VERSION ? 0 : -EPROTONOSUPPORT;
+}
+
+int dl_trace_open(const char *path, struct dl_trace_reader **ret_reader)
+{
+	struct dl_trace_reader *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->input.src = r->in;
+	r->zstd = ZSTD_createDCtx();
+	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0)
+		err = -errno;
+	else
+		err = r->zstd ? check_header(r->fd) : -ENOMEM;
+	if (err) {
+		dl_trace_reader_free(r);
+		return err;
+	}
+	*ret_reader = r;
+	return 0;
+}
+
+void dl_trace_reader_free(struct dl_trace_reader *r)
+{
+	if (!r)
+		return;
+	ZSTD_freeDCtx(r->zstd);
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r);
+}
+
+/* One read or one decompression; 1 when it brought plain bytes or may yet, 0 at the end. */
+static int refill_once(struct dl_trace_reader *r)
+{
+	ZSTD_outBuffer out = { r->plain, sizeof(r->plain), r->have };
+	size_t state, before;
+	ssize_t n;
+
+	if (r->input.pos == r->input.size && !r->ended) {
+		n = read(r->fd, r->in, sizeof(r->in));
+		if (n < 0)
+			return errno == EINTR ? 1 : -errno;
+		r->ended = n == 0;
+		r->input.size = (size_t)n;
+		r->input.pos = 0;
+	}
+	before = r->input.pos;
+	state = ZSTD_decompressStream(r->zstd, &out, &r->input);
+	if (ZSTD_isError(state))
+		return -EBADMSG;
+	if (r->input.pos != before || out.pos != r->have)
+		r->frame_open = state != 0; /* a call without progress speaks of a frame to come */
+	if (out.pos == r->have && r->ended)
+		return 0;
+	r->have = out.pos;
+	return 1;
+}
+
+/* Makes "size" plain bytes available; 1, or 0 when the file ends before. */
+static int want(struct dl_trace_reader *r, size_t size)
+{
+	int more = 1;
+
+	assert(size <= sizeof(r->plain));
+	while (r->have - r->used < size && more > 0) {
+		memmove(r->plain, r->plain + r->used, r->have - r->used);
+		r->have -= r->used;
+		r->used = 0;
+		more = refill_once(r);
+	}
+	if (more < 0)
+		return more;
+	return r->have - r->used >= size;
+}
+
+int dl_trace_next(struct dl_trace_reader *r, struct dl_event *ret_event)
+{
+	struct record_header header;
+	struct dl_event ev;
+	int ok = want(r, sizeof(header));
+
+	if (ok < 0)
+		return ok;
+	if (!ok)
+		return r->have != r->used || r->frame_open ? -EBADMSG : 0;
+	memcpy(&header, r->plain + r->used, sizeof(header));
+	if (!header.kind || header.kind >= DL_EV_COUNT ||
+	    header.size != dl_event_payload_size(header.kind))
+		return -EBADMSG;
+	ok = want(r, sizeof(header) + header.size);
+	if (ok <= 0)
+		return ok < 0 ? ok : -EBADMSG;
+	memset(&ev, 0, sizeof(ev));
+	ev.at_ns = header.at_ns;
+	ev.kind = header.kind;
+	ev.pid = header.pid;
+	memcpy(&ev.config, r->plain + r->used + sizeof(header), header.size);
+	r->used += sizeof(header) + header.size;
+	if (!dl_event_valid(&ev))
+		return -EBADMSG;
+	*ret_event = ev;
+	return 1;
+}

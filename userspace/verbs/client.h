@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One question to the agent and its answer, for the verbs that ask it something. */
+#ifndef DL_VERBS_CLIENT_H
+#define DL_VERBS_CLIENT_H
+
+#include <jansson.h>
+
+/*
+ * Sends "question" (takes the reference) and waits up to 10 s. Exit status; on DL_EXIT_DONE
+ * *ret_answer is a new reference. What went wrong has been said.
+ */
+int dl_client_ask(const char *socket_path, json_t *question, json_t **ret_answer);
+
+#endif

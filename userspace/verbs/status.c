@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../lib/message.h"
+#include "client.h"
+#include "verbs.h"
+
+static const char usage[] =
+	"usage: davylamp status [--json] [--socket PATH]\n"
+	"\n"
+	"What the running agent sees: its sensors and why one is off, the engines with\n"
+	"backend, device and model, and the backends that are open-circuit.\n"
+	"\n"
+	"  --json         one JSON object\n"
+	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
+	"  -h, --help     this text\n";
+
+static void print_sensors(const json_t *list)
+{
+	const json_t *s;
+	size_t i;
+
+	printf("sensors\n");
+	json_array_foreach(list, i, s)
+		printf("  %-12s %-9s %2d programs  %s\n", dl_message_text(s, "name"),
+		       dl_message_text(s, "state"), (int)dl_message_number(s, "programs", 0),
+		       dl_message_text(s, "reason"));
+}
+
+static void print_processes(const json_t *list)
+{
+	const json_t *p;
+	size_t i;
+
+	printf("engines%s\n", json_array_size(list) ? "" : ": none runs");
+	json_array_foreach(list, i, p)
+		printf("  %-8d %-14s %-8s %-14s %-24s port %d, %s\n", (int)dl_message_number(p, "pid", 0),
+		       dl_message_text(p, "engine"), dl_message_text(p, "backend"),
+		       dl_message_text(p, "device"), dl_message_text(p, "model"),
+		       (int)dl_message_number(p, "port", 0),
+		       dl_message_number(p, "workload", 0) ? "adopted" : "observed");
+}
+
+static void print_breakers(const json_t *list)
+{
+	const json_t *b;
+	size_t i;
+
+	printf("breakers%s\n", json_array_size(list) ? "" : ": nothing learned");
+	json_array_foreach(list, i, b)
+		printf("  %-9s %-8s on %-14s model %-24s %s\n", dl_message_text(b, "state"),
+		       dl_message_text(b, "backend"), dl_message_text(b, "device"),
+		       dl_message_text(b, "model"), dl_message_text(b, "because"));
+}
+
+static void print(const json_t *status)
+{
+	printf("mode %s, %lld events, %lld dropped\n", dl_message_text(status, "mode"),
+	       (long long)dl_message_number(status, "events", 0),
+	       (long long)dl_message_number(status, "dropped", 0));
+	print_sensors(json_object_get(status, "sensors"));
+	print_processes(json_object_get(status, "processes"));
+	print_breakers(json_object_get(status, "breakers"));
+}
+
+int dl_verb_status(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *socket_path = DL_SOCKET_DEFAULT;
+	json_t *answer = NULL;
+	int json = 0, c, err;
+
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		if (c == 'j')
+			json = 1;
+		else if (c == 's')
+			socket_path = optarg;
+		else
+			return DL_EXIT_USAGE;
+	}
+	err = dl_client_ask(socket_path, json_pack("{s:s}", "op", "status"), &answer);
+	if (err)
+		return err;
+	if (json) {
+		json_object_del(answer, "op");
+		json_dumpf(answer, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else {
+		print(answer);
+	}
+	json_decref(answer);
+	return DL_EXIT_DONE;
+}
