@@ -57,8 +57,7 @@ int throw_seen(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("?uprobe")
-int graph_entered(struct pt_regs *ctx)
+static __always_inline int entered(__u32 copying)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
 	struct dl_engine_state *s, fresh = {};
@@ -68,6 +67,7 @@ int graph_entered(struct pt_regs *ctx)
 	if (!s) {
 		fresh.entered_ns = fresh.first_entered_ns = now;
 		fresh.tid = (__u32)id;
+		fresh.copying = copying;
 		bpf_map_update_elem(&engines, &tgid, &fresh, BPF_ANY);
 		return 0;
 	}
@@ -75,7 +75,26 @@ int graph_entered(struct pt_regs *ctx)
 		s->first_entered_ns = now;
 	s->entered_ns = now;
 	s->tid = (__u32)id;
+	s->copying = copying;
 	return 0;
+}
+
+/*
+ * ggml_backend_tensor_set and _get: a batch's inputs are copied to the device before its graph is
+ * computed, a slot's cache is copied back before the next prompt, and a device that hangs may be met
+ * there first. Both end in a tail call, so their return cannot be seen; the synchronize that follows
+ * every batch ends them.
+ */
+SEC("?uprobe")
+int copy_entered(struct pt_regs *ctx)
+{
+	return entered(1);
+}
+
+SEC("?uprobe")
+int graph_entered(struct pt_regs *ctx)
+{
+	return entered(0);
 }
 
 SEC("?uprobe")

@@ -192,14 +192,14 @@ struct dl_mover {
 };
 
 struct dl_engine_state {
-	__u64 entered_ns;	/* latest graph_compute_async of a run not yet left; 0: idle */
+	__u64 entered_ns;	/* latest sign of a run not yet left; 0: idle */
 	__u64 first_entered_ns;	/* first of that run */
 	__u64 graph_count;	/* runs left */
 	__u64 failed_count;	/* runs ended by a vk:: exception */
 	__u64 last_ns;
 	__u64 max_ns;
 	__u32 tid;
-	__u32 pad;
+	__u32 copying;		/* entered by an input copy, its graph has not begun */
 };
 
 struct dl_clock {

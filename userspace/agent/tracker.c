@@ -58,27 +58,32 @@ static uint32_t workload_of(struct dl_agent *a, const struct dl_process_info *in
 	return 0;
 }
 
-static void attach(struct dl_agent *a, const char *path, const char *symbol, bool *attached)
+static bool attach(struct dl_agent *a, const char *path, const char *symbol)
 {
 	int err;
 
-	if (*attached || !path[0] || !a->bpf)
-		return;
+	if (!path[0] || !a->bpf)
+		return false;
 	err = dl_bpf_attach_library(a->bpf, path, symbol);
-	*attached = err >= 0;
 	if (err < 0)
 		dl_debug("uprobe %s in '%s': %s", symbol, path, strerror(-err));
+	return err >= 0;
 }
 
+/* The end of a run first: a run whose beginning alone was seen would never end. */
 static void attach_libraries(struct dl_agent *a, struct dl_tracked *t, const struct dl_process_info *info)
 {
-	bool entered = t->ggml_attached, left = t->ggml_attached;
+	static const char *const ggml[] = { "ggml_backend_sched_synchronize",
+					    "ggml_backend_sched_graph_compute_async",
+					    "ggml_backend_tensor_set",
+					    "ggml_backend_tensor_get" };
+	bool all = true;
 
-	attach(a, info->cxx_library, "__cxa_throw", &t->cxx_attached);
-	attach(a, info->ggml_library, "ggml_backend_sched_synchronize", &left);
-	if (left)
-		attach(a, info->ggml_library, "ggml_backend_sched_graph_compute_async", &entered);
-	t->ggml_attached = entered && left;
+	if (!t->cxx_attached)
+		t->cxx_attached = attach(a, info->cxx_library, "__cxa_throw");
+	for (size_t i = 0; !t->ggml_attached && all && i < sizeof(ggml) / sizeof(ggml[0]); i++)
+		all = attach(a, info->ggml_library, ggml[i]);
+	t->ggml_attached = all;
 }
 
 static bool settled(const struct dl_tracked *t)

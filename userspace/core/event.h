@@ -66,6 +66,8 @@ struct dl_ev_graph {
 	uint64_t failed_count;
 	uint64_t last_ns;
 	uint64_t max_ns;
+	uint32_t copying; /* what is in flight is a copy of inputs, which may also end unseen */
+	uint32_t pad;
 };
 
 struct dl_ev_fault {
@@ -226,7 +228,7 @@ _Static_assert(sizeof(struct dl_ev_config) == 56, "trace format");
 _Static_assert(sizeof(struct dl_ev_process) == 168, "trace format");
 _Static_assert(sizeof(struct dl_ev_process_exit) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_throw) == 64, "trace format");
-_Static_assert(sizeof(struct dl_ev_graph) == 40, "trace format");
+_Static_assert(sizeof(struct dl_ev_graph) == 48, "trace format");
 _Static_assert(sizeof(struct dl_ev_fault) == 56, "trace format");
 _Static_assert(sizeof(struct dl_ev_pasid) == 8, "trace format");
 _Static_assert(sizeof(struct dl_ev_bo_moved) == 64, "trace format");

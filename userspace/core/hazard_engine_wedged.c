@@ -44,6 +44,12 @@ static bool graph_stuck(const struct dl_step *s, const struct dl_process *p)
 	       p->graph.entered_ns > p->checked_ok_ns;
 }
 
+/* A copy may have ended unseen: without a check that proves it, it is no hazard. */
+static bool proven_without_check(const struct dl_process *p)
+{
+	return p->exception_ns || !p->graph.copying;
+}
+
 static void raise_wedged(struct dl_step *s, struct dl_process *p, const struct dl_ev_probe *probe)
 {
 	struct dl_plan note = dl_plan_about(s, DL_HZ_ENGINE_WEDGED, p);
@@ -82,7 +88,8 @@ static void suspect(struct dl_step *s, struct dl_process *p)
 	if (w && (w->act_plan || w->check_ns))
 		return;
 	if (!w || !w->adopted || !w->port || s->core->config.value[DL_CFG_MODE] == DL_MODE_OBSERVE) {
-		raise_wedged(s, p, NULL);
+		if (proven_without_check(p))
+			raise_wedged(s, p, NULL);
 		return;
 	}
 	check = dl_plan_about(s, DL_HZ_ENGINE_WEDGED, p);
@@ -91,9 +98,13 @@ static void suspect(struct dl_step *s, struct dl_process *p)
 	check.level = 1;
 	if (p->exception_ns)
 		dl_plan_evidence(&check, p->exception_ns, DL_EV_THROW, 1);
-	check.observed = stuck_ns(s, p);
-	check.threshold = graph_limit_ns(&s->core->config, p);
-	check.unit = DL_UNIT_NS;
+	check.unit = DL_UNIT_HTTP;
+	check.threshold = 200;
+	if (graph_stuck(s, p)) {
+		check.observed = stuck_ns(s, p);
+		check.threshold = graph_limit_ns(&s->core->config, p);
+		check.unit = DL_UNIT_NS;
+	}
 	dl_copy_name(check.detail, sizeof(check.detail), p->exception);
 	dl_emit(s, &check);
 	p->check_due_ns = 0;

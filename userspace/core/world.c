@@ -207,7 +207,7 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 		return;
 	if (p->backend != DL_BACKEND_UNKNOWN)
 		work->backend = p->backend;
-	if (p->device[0])
+	if (p->device[0] || p->backend == DL_BACKEND_CPU)
 		dl_copy_name(work->device, sizeof(work->device), p->device);
 }
 

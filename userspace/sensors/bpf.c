@@ -275,6 +275,8 @@ static int attach_sites(struct dl_bpf *b, struct dl_library *lib, const char *pa
 		return attach_site(b, lib, path, "throw_seen", sites.entry);
 	if (!strcmp(symbol, "ggml_backend_sched_graph_compute_async"))
 		return attach_site(b, lib, path, "graph_entered", sites.entry);
+	if (!strncmp(symbol, "ggml_backend_tensor_", 20))
+		return attach_site(b, lib, path, "copy_entered", sites.entry);
 	if (!sites.return_count)
 		return -ENOENT;
 	for (size_t i = 0; i < sites.return_count && !err; i++)

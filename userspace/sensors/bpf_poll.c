@@ -168,6 +168,7 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
 		ev.graph.failed_count = s.failed_count;
 		ev.graph.last_ns = s.last_ns;
 		ev.graph.max_ns = s.max_ns;
+		ev.graph.copying = s.copying;
 		dl_sensor_say(b, &ev);
 	}
 }

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# build.sh SERIES CACHE_DIR BUILD_DIR
+#
+# Makes everything that run-vm.sh needs for one kernel series: the kernel (fetched when it is
+# not in the cache), the tools, and BUILD_DIR/SERIES/{initramfs,vbios.bin}. In the guest the
+# tools lie in /lab: fire, gpu-client, davylamp-inject.ko, lab.sh.
+set -eu
+
+die() { echo "build.sh: $*" >&2; exit 1; }
+
+[ $# -eq 3 ] || die "usage: build.sh SERIES CACHE_DIR BUILD_DIR"
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$3/$1"
+build=$(cd "$3/$1" && pwd)
+kernel=$("$here/fetch-kernel.sh" "$1" "$2")
+flags="-std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Wshadow -Wconversion -Wformat=2
+	-Wvla -Wundef -Werror"
+drm=$(pkg-config --cflags libdrm) || die "libdrm's headers are missing; install libdrm-dev"
+
+# The flags are words, so they are not quoted.
+# shellcheck disable=SC2086
+{
+	gcc $flags -o "$build/mkvbios" "$here/mkvbios.c"
+	mkdir -p "$build/root/lab"
+	gcc $flags $drm -static -o "$build/root/lab/gpu-client" "$here/gpu-client.c"
+	gcc $flags -static -o "$build/root/lab/fire" "$here"/fire/*.c -lbpf -lelf -lz ||
+		die "fire does not build; install libbpf-dev libelf-dev zlib1g-dev"
+}
+make -s -f "$here/inject/Makefile" KERNEL="$kernel" BUILD="$build/inject"
+cp "$build/inject/davylamp-inject.ko" "$here/guest/lab.sh" "$build/root/lab/"
+"$build/mkvbios" "$build/gpu"
+cp "$build/gpu/vbios.bin" "$build/vbios.bin"
+cp -a "$build/gpu/lib" "$build/root/"
+"$here/mkinitramfs.sh" --kernel "$kernel" --out "$build/initramfs" --add "$build/root" \
+	--module amdgpu --module i915 --module qxl --module vgem
+echo "$build"

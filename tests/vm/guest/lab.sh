@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# For guest scripts: ". /lab/lab.sh". Loads the drivers, binds the real amdgpu to the qxl
+# device, takes it off again, and checks what happened. busybox sh.
+export PATH="/lab:$PATH"
+lab_failed=0
+lab_passed=0
+lab_tracing=/sys/kernel/tracing
+lab_driver=/sys/bus/pci/drivers/amdgpu
+
+# The qxl device's PCI address, whoever drives it.
+lab_gpu() {
+	for lab_dev in /sys/bus/pci/devices/*; do
+		case $(cat "$lab_dev/vendor" "$lab_dev/device" | tr '\n' :) in
+		0x1b36:0x0100:) basename "$lab_dev" ;;
+		esac
+	done
+}
+
+# check "sentence" COMMAND...: one line for each, and the numbers at the end.
+check() {
+	lab_name=$1
+	shift
+	if "$@"; then
+		lab_passed=$((lab_passed + 1))
+		echo "ok: $lab_name"
+	else
+		lab_failed=$((lab_failed + 1))
+		echo "FAILED: $lab_name"
+	fi
+}
+
+# The last line of a script: exits with 1 when a check failed.
+lab_end() {
+	echo "passed $lab_passed, failed $lab_failed"
+	[ $lab_failed -eq 0 ] && [ $lab_passed -gt 0 ]
+	exit $?
+}
+
+lab_log_has() { dmesg | grep -q -e "$1"; }
+lab_log_clean() { ! dmesg | grep -E 'BUG:|WARNING:|Oops|Call Trace|general protection'; }
+
+# amdgpu as the bound device needs it: Southern Islands on, page tables written by the CPU,
+# the first five hardware blocks only, 2 s until a job counts as hung.
+lab_load() {
+	modprobe amdgpu si_support=1 ip_block_mask=0x1f vm_update_mode=3 lockup_timeout=2000 \
+		gpu_recovery=1
+}
+
+# The device has no registers: they all read 0x100 (256 MiB of memory, nothing busy), and what
+# would test the engines succeeds. Before binding.
+lab_skip_hardware() {
+	fire skip amdgpu_device_rreg 0x100 &&
+	fire skip gfx_v6_0_ring_test_ring 0 &&
+	fire skip si_dma_ring_test_ring 0 &&
+	fire skip amdgpu_ib_ring_tests 0
+}
+
+# The last number is the driver's data of an id: 0 stands for TAHITI.
+lab_bind() {
+	lab_skip_hardware || return 1
+	echo "1b36 0100 ffffffff ffffffff 0 0 0" >$lab_driver/new_id
+	[ -e "$lab_driver/$(lab_gpu)" ] && [ -e /dev/dri/renderD128 ]
+}
+
+# A job that is still waiting would block the driver for ever: the engine ends it first.
+lab_unbind() {
+	fire engine "$(lab_gpu)" && sleep 2
+	for lab_dump in /sys/class/devcoredump/devcd*/data; do
+		[ ! -e "$lab_dump" ] || echo 1 >"$lab_dump"
+	done
+	lab_gpu >$lab_driver/unbind
+	echo "1b36 0100" >$lab_driver/remove_id
+}
+
+# lab_trace on GROUP/EVENT... | off: the trace's text is in $lab_tracing/trace.
+lab_trace() {
+	echo 0 >$lab_tracing/tracing_on
+	echo >$lab_tracing/set_event
+	[ "$1" = on ] || return 0
+	shift
+	echo >$lab_tracing/trace
+	for lab_event in "$@"; do
+		echo 1 >"$lab_tracing/events/$lab_event/enable" || return 1
+	done
+	echo 1 >$lab_tracing/tracing_on
+}
+
+lab_trace_has() { grep -q -e "$1" $lab_tracing/trace; }
+lab_trace_count() { [ "$(grep -c -e "$1" $lab_tracing/trace)" = "$2" ]; }

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# mkinitramfs.sh --kernel DIR --out FILE [--module NAME]... [--add TREE]...
+#
+# Makes the guest's root: busybox, kernel modules with all they need, and whole folders copied
+# over it. DIR is what fetch-kernel.sh printed. Each --module is a name that modprobe knows
+# (amdgpu, i915, ...); each TREE's contents land in the guest's /, so a program that is not
+# static needs its shared libraries in the TREE. Nothing is packed: unpacking under emulation
+# is slow.
+set -eu
+
+die() { echo "mkinitramfs.sh: $*" >&2; exit 1; }
+
+here=$(cd "$(dirname "$0")" && pwd)
+kernel='' out='' modules=() trees=()
+while [ $# -gt 1 ]; do
+	case $1 in
+	--kernel) kernel=$2 ;;
+	--out) out=$2 ;;
+	--module) modules+=("$2") ;;
+	--add) trees+=("$2") ;;
+	*) die "unknown option '$1'" ;;
+	esac
+	shift 2
+done
+[ $# -eq 0 ] || die "option '$1' needs a value"
+if [ -z "$kernel" ] || [ -z "$out" ]; then
+	die "--kernel and --out are needed"
+fi
+[ -s "$kernel/abi" ] || die "no kernel in '$kernel'; run fetch-kernel.sh"
+for tool in busybox cpio modprobe depmod xz; do
+	command -v $tool >/dev/null ||
+		die "'$tool' is missing; install busybox-static cpio kmod xz-utils"
+done
+
+abi=$(cat "$kernel/abi")
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree"/{bin,dev,etc,lib,proc,root,run,sys,tmp,job}
+ln -s bin "$tree/sbin"
+cp "$(command -v busybox)" "$tree/bin/busybox"
+"$tree/bin/busybox" --list | while read -r applet; do
+	[ -e "$tree/bin/$applet" ] || ln -s busybox "$tree/bin/$applet"
+done
+install -m 0755 "$here/guest/init.sh" "$tree/init"
+
+# Modules: unpacked here, once, since the guest would need seconds for it.
+from=$kernel/root
+mkdir -p "$tree/lib/modules/$abi"
+cp "$from/lib/modules/$abi"/modules.{builtin,builtin.modinfo,order} "$tree/lib/modules/$abi/"
+for module in "${modules[@]}"; do
+	modprobe -d "$from" -S "$abi" --show-depends "$module" >"$tree/depends" ||
+		die "kernel '$abi' has no module '$module'"
+	sed -n 's/^insmod \([^ ]*\).*/\1/p' "$tree/depends"
+done | sort -u | while read -r file; do
+	to=$tree/lib/modules/$abi/${file#*"/lib/modules/$abi/"}
+	mkdir -p "${to%/*}"
+	case $file in
+	*.xz) xz -dc "$file" >"${to%.xz}" ;;
+	*) cp "$file" "$to" ;;
+	esac
+done
+rm -f "$tree/depends"
+depmod -b "$tree" "$abi"
+
+for add in "${trees[@]}"; do
+	cp -a "$add/." "$tree/"
+done
+mkdir -p "$(dirname "$out")"
+(cd "$tree" && find . -print0 | cpio -0 -o -H newc -R 0:0 --quiet) >"$out.new"
+mv "$out.new" "$out"

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# run-vm.sh --kernel DIR --initramfs FILE --script FILE --out DIR [--add TREE] [--qxl VBIOS]
+#           [--timeout SECONDS] [--memory MIB] [--cpus N] [--append KERNEL_OPTIONS]
+#
+# Boots a kernel that fetch-kernel.sh fetched, with the root of mkinitramfs.sh, runs one guest
+# script (busybox sh, as /job/run, with TREE's files beside it) and exits with its status.
+# --qxl gives the guest a qxl device with that video BIOS, for amdgpu to be bound to.
+# In the --out folder: output.log (the script's output), kernel.log, status.
+# Exit: the script's status; 124 on a timeout; 125 when the guest died or nothing could run.
+set -eu
+
+die() { echo "run-vm.sh: $*" >&2; exit 125; }
+
+kernel='' initramfs='' script='' out='' add='' qxl='' append=''
+timeout=120 memory=1024 cpus=2
+while [ $# -gt 1 ]; do
+	case $1 in
+	--kernel) kernel=$2 ;;
+	--initramfs) initramfs=$2 ;;
+	--script) script=$2 ;;
+	--out) out=$2 ;;
+	--add) add=$2 ;;
+	--qxl) qxl=$2 ;;
+	--timeout) timeout=$2 ;;
+	--memory) memory=$2 ;;
+	--cpus) cpus=$2 ;;
+	--append) append=$2 ;;
+	*) die "unknown option '$1'" ;;
+	esac
+	shift 2
+done
+[ $# -eq 0 ] || die "option '$1' needs a value"
+if [ -z "$kernel" ] || [ -z "$initramfs" ] || [ -z "$script" ] || [ -z "$out" ]; then
+	die "--kernel, --initramfs, --script and --out are needed"
+fi
+[ -s "$kernel/abi" ] || die "no kernel in '$kernel'; run fetch-kernel.sh"
+[ -s "$initramfs" ] || die "no '$initramfs'; run mkinitramfs.sh"
+command -v qemu-system-x86_64 >/dev/null || die "install qemu-system-x86"
+
+mkdir -p "$out"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+rm -f "$out"/{output.log,kernel.log,status}
+
+# The kernel unpacks archives one after the other: the job is a small second one.
+mkdir -p "$work/tree/job"
+[ -z "$add" ] || cp -a "$add/." "$work/tree/job/"
+cp "$script" "$work/tree/job/run"
+(cd "$work/tree" && find job -print0 | cpio -0 -o -H newc -R 0:0 --quiet) >"$work/job.cpio"
+cat "$initramfs" "$work/job.cpio" >"$work/initrd"
+
+devices=(-vga none)
+[ -z "$qxl" ] || devices+=(-device "qxl,ram_size_mb=256,romfile=$qxl")
+options="console=ttyS0 panic=-1 oops=panic mitigations=off quiet $append"
+status=0
+timeout --foreground --kill-after=5 "$timeout" qemu-system-x86_64 \
+	-machine pc,accel=tcg -cpu max,la57=off -smp "$cpus" -m "$memory" \
+	-nodefaults -no-user-config -display none -no-reboot "${devices[@]}" \
+	-serial "file:$out/kernel.log" -serial "file:$out/output.log" -serial "file:$out/status" \
+	-kernel "$kernel/vmlinux" -initrd "$work/initrd" -append "$options" </dev/null || status=$?
+
+case $status in
+0) ;;
+124|137) echo "run-vm.sh: no end after $timeout s; see '$out'" >&2; exit 124 ;;
+*) die "qemu failed with status $status" ;;
+esac
+said=$(tr -d '\r' <"$out/status" | sed -n 's/^exit \([0-9]*\)$/\1/p')
+[ -n "$said" ] || die "the guest died before its script ended; see '$out/kernel.log'"
+exit "$said"
