@@ -17,7 +17,7 @@ void dl_type_text(const char *mangled, char *buf, size_t size)
 
 	buf[0] = 0;
 	if (*at++ != 'N') {
-		dl_text_safe(buf, size, mangled);
+		snprintf(buf, size, "%s", mangled);
 		return;
 	}
 	while (isdigit((unsigned char)*at)) {
@@ -34,7 +34,7 @@ void dl_type_text(const char *mangled, char *buf, size_t size)
 		at = end + len;
 	}
 	if (strcmp(at, "E") != 0)
-		dl_text_safe(buf, size, mangled);
+		snprintf(buf, size, "%s", mangled);
 }
 
 static void because_exception(const struct dl_plan *p, char *buf, size_t size)
@@ -110,7 +110,8 @@ static void because_reset(const struct dl_plan *p, char *buf, size_t size)
 		snprintf(buf, size, "%s (%d) after its job had timed out", p->detail, p->result);
 }
 
-void dl_because_text(const struct dl_plan *p, char *buf, size_t size)
+/* Built of names from outside as they are; made fit to be shown in one place, at the end. */
+static void because(const struct dl_plan *p, char *buf, size_t size)
 {
 	switch (p->hazard) {
 	case DL_HZ_ENGINE_EXCEPTION:
@@ -139,4 +140,12 @@ void dl_because_text(const struct dl_plan *p, char *buf, size_t size)
 		snprintf(buf, size, "%s", "its time has come");
 		break;
 	}
+}
+
+void dl_because_text(const struct dl_plan *p, char *buf, size_t size)
+{
+	char raw[512];
+
+	because(p, raw, sizeof(raw));
+	dl_text_safe(buf, size, raw);
 }

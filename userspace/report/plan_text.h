@@ -16,10 +16,10 @@ void dl_plan_text(const struct dl_plan *plan, char *buf, size_t size);
 /* One JSON object without newline; malloc'ed, NULL when memory is out. */
 char *dl_plan_json(const struct dl_plan *plan);
 
-/* "vk::DeviceLostError" of "N2vk15DeviceLostErrorE"; other names as they are. */
+/* "vk::DeviceLostError" of "N2vk15DeviceLostErrorE"; other names as they are, not yet made safe. */
 void dl_type_text(const char *mangled, char *buf, size_t size);
 
-/* Why, in one clause: what was observed against which threshold. */
+/* Why, in one clause, safe to show: what was observed against which threshold. */
 void dl_because_text(const struct dl_plan *plan, char *buf, size_t size);
 
 #endif

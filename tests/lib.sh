@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For test scripts: ". tests/lib.sh". A check is a sentence about behaviour and a command; the script
+# ends with "finish", which prints the count line and exits by it. Skips are counted with a reason.
+
+passed=0 failed=0 skipped=0
+
+# check "sentence" COMMAND...
+check() {
+	local sentence=$1
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+		echo "ok: $sentence"
+	else
+		failed=$((failed + 1))
+		echo "FAILED: $sentence"
+		echo "        by: $*"
+	fi
+}
+
+skip() {
+	skipped=$((skipped + 1))
+	echo "skipped: $1, because $2"
+}
+
+not() { ! "$@"; }
+
+# finish SUITE: the last line of a script.
+finish() {
+	echo "$1: $passed passed, $failed failed, $skipped skipped"
+	[[ $failed -eq 0 && $((passed + skipped)) -gt 0 ]]
+	exit
+}
+
+# until_true SECONDS COMMAND...: tries every tenth of a second.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	while ! "$@"; do
+		[[ $SECONDS -lt $end ]] || return 1
+		sleep 0.1
+	done
+}
+
+# exits N COMMAND...: whether it ends with status N; its output is in $said.
+exits() {
+	local want=$1 got=0
+	shift
+	said=$("$@" 2>&1 </dev/null) || got=$?
+	[[ $got -eq $want ]] || { echo "exit $got: $said"; return 1; }
+}
+
+says() { [[ $said == *"$1"* ]] || { echo "said: $said"; return 1; }; }

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * For tests of the core: a history told event by event, and the plans it gave. One history per
+ * test; static, because a test file runs one at a time.
+ */
+#ifndef DL_TESTS_HISTORY_H
+#define DL_TESTS_HISTORY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../userspace/core/core.h"
+
+#define MS	   DL_NS_PER_MS
+#define S	   DL_NS_PER_S
+#define PLANS_KEPT 256
+#define GPU	   "0000:03:00.0"
+#define LOST	   "N2vk15DeviceLostErrorE"
+#define OOM	   "N2vk22OutOfDeviceMemoryErrorE"
+
+static struct dl_core core;
+static struct dl_plan kept[PLANS_KEPT];
+static size_t kept_count;
+static uint64_t now;
+
+static inline void begin_history(void)
+{
+	dl_core_init(&core);
+	kept_count = 0;
+	now = 100 * S;
+}
+
+static inline struct dl_event event(enum dl_event_kind kind, uint32_t pid)
+{
+	struct dl_event ev;
+
+	memset(&ev, 0, sizeof(ev));
+	ev.at_ns = now;
+	ev.kind = kind;
+	ev.pid = pid;
+	return ev;
+}
+
+static inline void tell(const struct dl_event *ev)
+{
+	struct dl_plan plans[DL_PLANS_MAX];
+	size_t count;
+
+	assert_true(dl_event_valid(ev));
+	count = dl_core_step(&core, ev, plans, DL_PLANS_MAX);
+	for (size_t i = 0; i < count && kept_count < PLANS_KEPT; i++)
+		kept[kept_count++] = plans[i];
+}
+
+static inline void pass(uint64_t ns)
+{
+	uint64_t end = now + ns;
+
+	while (now < end) {
+		struct dl_event ev;
+
+		now = end - now > 100 * MS ? now + 100 * MS : end;
+		ev = event(DL_EV_TICK, 0);
+		tell(&ev);
+	}
+}
+
+static inline void set(const char *key, int64_t value)
+{
+	struct dl_event ev = event(DL_EV_CONFIG, 0);
+
+	dl_copy_name(ev.config.key, sizeof(ev.config.key), key);
+	ev.config.value = value;
+	tell(&ev);
+}
+
+static inline void workload(uint32_t id, uint32_t pid, enum dl_workload_op op, enum dl_backend backend)
+{
+	struct dl_event ev = event(DL_EV_WORKLOAD, pid);
+
+	ev.workload.workload = id;
+	ev.workload.op = (uint8_t)op;
+	ev.workload.adopted = 1;
+	ev.workload.engine = DL_ENGINE_LLAMA_SERVER;
+	ev.workload.backend = (uint8_t)backend;
+	ev.workload.port = 8080;
+	dl_copy_name(ev.workload.model, sizeof(ev.workload.model), "tiny.gguf");
+	tell(&ev);
+}
+
+static inline void process(uint32_t pid, uint32_t work, enum dl_engine engine, enum dl_backend backend)
+{
+	struct dl_event ev = event(DL_EV_PROCESS, pid);
+
+	ev.process.start_ticks = pid * 10;
+	ev.process.workload = work;
+	ev.process.engine = (uint8_t)engine;
+	ev.process.backend = (uint8_t)backend;
+	dl_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
+	dl_copy_name(ev.process.model, sizeof(ev.process.model), "tiny.gguf");
+	if (backend != DL_BACKEND_CPU)
+		dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	tell(&ev);
+}
+
+/* An adopted llama-server on Vulkan, in enforce mode: workload 1, pid 50. */
+static inline void served_engine(void)
+{
+	begin_history();
+	set("agent.mode", DL_MODE_ENFORCE);
+	workload(1, 50, DL_WORKLOAD_REGISTERED, DL_BACKEND_VULKAN);
+	process(50, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+}
+
+static inline void throws(uint32_t pid, const char *type)
+{
+	struct dl_event ev = event(DL_EV_THROW, pid);
+
+	dl_copy_name(ev.thrown.type, sizeof(ev.thrown.type), type);
+	tell(&ev);
+}
+
+static inline void ends(uint32_t pid, int status)
+{
+	struct dl_event ev = event(DL_EV_PROCESS_EXIT, pid);
+
+	ev.process_exit.start_ticks = pid * 10;
+	ev.process_exit.status = status;
+	tell(&ev);
+}
+
+static inline void probe(uint16_t health, uint16_t completion, uint32_t tokens)
+{
+	struct dl_event ev = event(DL_EV_PROBE, 0);
+
+	ev.probe.workload = 1;
+	ev.probe.health_status = health;
+	ev.probe.completion_status = completion;
+	ev.probe.token_count = tokens;
+	tell(&ev);
+}
+
+static inline void act(uint32_t plan, enum dl_act_stage stage, uint32_t pid, int result)
+{
+	struct dl_event ev = event(DL_EV_ACT, pid);
+
+	ev.act.plan = plan;
+	ev.act.workload = 1;
+	ev.act.stage = (uint8_t)stage;
+	ev.act.result = result;
+	tell(&ev);
+}
+
+static inline size_t count_of(enum dl_rung rung, enum dl_hazard hazard)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < kept_count; i++)
+		count += kept[i].rung == rung && kept[i].hazard == hazard;
+	return count;
+}
+
+/* The last plan of that rung and hazard; fails the test when there is none. */
+static inline const struct dl_plan *last_of(enum dl_rung rung, enum dl_hazard hazard)
+{
+	for (size_t i = kept_count; i-- > 0;)
+		if (kept[i].rung == rung && kept[i].hazard == hazard)
+			return &kept[i];
+	fail_msg("no plan '%s' for '%s'", dl_rung_name(rung), dl_hazard_name(hazard));
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history.h"
+
+static void graph(uint32_t pid, uint64_t entered_ns, uint64_t count, uint64_t max_ns)
+{
+	struct dl_event ev = event(DL_EV_GRAPH, pid);
+
+	ev.graph.entered_ns = entered_ns;
+	ev.graph.graph_count = count;
+	ev.graph.max_ns = max_ns;
+	tell(&ev);
+}
+
+static void device_lost_is_noted_and_checked_after_grace(void **state)
+{
+	(void)state;
+	served_engine();
+	throws(50, LOST);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION)->level, 3);
+	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
+	pass(200 * MS);
+	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
+	pass(200 * MS);
+	assert_int_equal(last_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED)->port, 8080);
+}
+
+static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
+{
+	const struct dl_plan *plan;
+	uint64_t thrown;
+
+	(void)state;
+	served_engine();
+	thrown = now;
+	throws(50, LOST);
+	pass(400 * MS);
+	probe(200, 500, 0);
+	plan = last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED);
+	assert_int_equal(plan->health_status, 200);
+	assert_int_equal(plan->completion_status, 500);
+	assert_int_equal(plan->first_sign_ns, thrown);
+	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED);
+	assert_int_equal(plan->verdict, DL_VERDICT_GO);
+	assert_int_equal(plan->workload, 1);
+	assert_int_equal(last_of(DL_RUNG_BREAKER, DL_HZ_ENGINE_WEDGED)->breaker_state, DL_BREAKER_OPEN);
+}
+
+static void a_survivor_that_gives_a_token_is_left_alone(void **state)
+{
+	(void)state;
+	served_engine();
+	throws(50, LOST);
+	pass(400 * MS);
+	probe(200, 200, 1);
+	pass(20 * S);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_ENGINE_EXCEPTION), 1);
+}
+
+static void a_caught_out_of_memory_is_only_noted(void **state)
+{
+	(void)state;
+	served_engine();
+	throws(50, OOM);
+	pass(20 * S);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION)->level, 1);
+	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
+}
+
+static void other_exceptions_are_no_sign(void **state)
+{
+	(void)state;
+	served_engine();
+	throws(50, "N2vk11SystemErrorE");
+	pass(S);
+	assert_int_equal(kept_count, 0);
+}
+
+static void a_stuck_graph_is_checked_past_its_limit_only(void **state)
+{
+	(void)state;
+	served_engine();
+	pass(30 * S);
+	graph(50, now - 9 * S, 100, 50 * MS);
+	assert_int_equal(kept_count, 0);
+	graph(50, now - 11 * S, 100, 50 * MS);
+	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 1);
+	probe(200, 0, 0);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->verdict, DL_VERDICT_GO);
+}
+
+static void slow_graphs_raise_the_limit(void **state)
+{
+	(void)state;
+	served_engine();
+	pass(300 * S);
+	graph(50, now - 79 * S, 100, 10 * S);
+	assert_int_equal(kept_count, 0);
+	graph(50, now - 81 * S, 100, 10 * S);
+	assert_int_equal(kept_count, 1);
+}
+
+static void a_first_graph_may_compile_for_long(void **state)
+{
+	(void)state;
+	served_engine();
+	pass(300 * S);
+	graph(50, now - 119 * S, 0, 0);
+	assert_int_equal(kept_count, 0);
+	graph(50, now - 121 * S, 0, 0);
+	assert_int_equal(kept_count, 1);
+}
+
+static void a_slow_cpu_is_no_hazard(void **state)
+{
+	(void)state;
+	begin_history();
+	set("agent.mode", DL_MODE_ENFORCE);
+	workload(1, 50, DL_WORKLOAD_REGISTERED, DL_BACKEND_CPU);
+	process(50, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_CPU);
+	pass(300 * S);
+	graph(50, now - 200 * S, 5, 50 * MS);
+	assert_int_equal(kept_count, 0);
+}
+
+static void an_unseen_end_of_a_copy_is_no_proof(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	begin_history();
+	process(70, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	pass(300 * S);
+	ev = event(DL_EV_GRAPH, 70);
+	ev.graph.entered_ns = now - 60 * S;
+	ev.graph.graph_count = 9;
+	ev.graph.copying = 1;
+	tell(&ev);
+	assert_int_equal(kept_count, 0);
+	ev.graph.copying = 0;
+	tell(&ev);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 1);
+}
+
+static void a_crash_after_device_lost_moves_to_the_cpu(void **state)
+{
+	const struct dl_plan *plan;
+
+	(void)state;
+	served_engine();
+	throws(50, LOST);
+	ends(50, 6);
+	plan = last_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->observed, 6);
+	assert_string_equal(plan->detail, LOST);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+}
+
+static void a_plain_crash_is_restarted_once_then_moved(void **state)
+{
+	const struct dl_plan *plan;
+
+	(void)state;
+	served_engine();
+	ends(50, 11 | 0x80);
+	plan = last_of(DL_RUNG_RESTART, DL_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->verdict, DL_VERDICT_GO);
+	act(plan->id, DL_ACT_STOPPED, 0, 0);
+	workload(1, 51, DL_WORKLOAD_STARTED, DL_BACKEND_VULKAN);
+	process(51, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	act(plan->id, DL_ACT_STARTED, 51, 0);
+	act(plan->id, DL_ACT_SERVING, 0, 0);
+	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_RUNNER_CRASH)->result, 0);
+	pass(60 * S);
+	ends(51, 11);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+}
+
+static void ends_that_were_asked_for_are_no_crash(void **state)
+{
+	static const int benign[] = { 0, 15, 2, 1, 1 << 8 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(benign) / sizeof(benign[0]); i++) {
+		served_engine();
+		ends(50, benign[i]);
+		assert_int_equal(kept_count, 0);
+	}
+}
+
+static void a_failure_exit_after_out_of_memory_is_a_crash(void **state)
+{
+	(void)state;
+	served_engine();
+	throws(50, OOM);
+	ends(50, 1 << 8);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+}
+
+static void a_discovery_child_killed_on_purpose_is_no_crash(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	begin_history();
+	ev = event(DL_EV_PROCESS, 90);
+	ev.process.start_ticks = 900;
+	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
+	tell(&ev);
+	ends(90, 9);
+	assert_int_equal(kept_count, 0);
+}
+
+static void another_process_of_the_same_pid_inherits_nothing(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	served_engine();
+	throws(50, LOST);
+	ev = event(DL_EV_PROCESS, 50);
+	ev.process.start_ticks = 7777;
+	tell(&ev);
+	pass(5 * S);
+	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
+	ends(50, 6); /* of the old start time: not this one's */
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(device_lost_is_noted_and_checked_after_grace),
+		cmocka_unit_test(a_survivor_that_gives_no_token_is_wedged_and_moved),
+		cmocka_unit_test(a_survivor_that_gives_a_token_is_left_alone),
+		cmocka_unit_test(a_caught_out_of_memory_is_only_noted),
+		cmocka_unit_test(other_exceptions_are_no_sign),
+		cmocka_unit_test(a_stuck_graph_is_checked_past_its_limit_only),
+		cmocka_unit_test(slow_graphs_raise_the_limit),
+		cmocka_unit_test(a_first_graph_may_compile_for_long),
+		cmocka_unit_test(a_slow_cpu_is_no_hazard),
+		cmocka_unit_test(an_unseen_end_of_a_copy_is_no_proof),
+		cmocka_unit_test(a_crash_after_device_lost_moves_to_the_cpu),
+		cmocka_unit_test(a_plain_crash_is_restarted_once_then_moved),
+		cmocka_unit_test(ends_that_were_asked_for_are_no_crash),
+		cmocka_unit_test(a_failure_exit_after_out_of_memory_is_a_crash),
+		cmocka_unit_test(a_discovery_child_killed_on_purpose_is_no_crash),
+		cmocka_unit_test(another_process_of_the_same_pid_inherits_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history.h"
+
+static void ring(uint64_t age_ns, uint64_t timeout_ns, uint64_t seqno, uint32_t pid)
+{
+	struct dl_event ev = event(DL_EV_RING, pid);
+
+	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
+	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "gfx_0.0.0");
+	ev.ring.age_ns = age_ns;
+	ev.ring.timeout_ns = timeout_ns;
+	ev.ring.fence_context = 7;
+	ev.ring.fence_seqno = seqno;
+	tell(&ev);
+}
+
+static void fault(uint32_t pasid, enum dl_fault_class fault_class)
+{
+	struct dl_event ev = event(DL_EV_FAULT, 0);
+
+	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+	ev.fault.pasid = pasid;
+	ev.fault.fault_class = (uint16_t)fault_class;
+	tell(&ev);
+}
+
+static void client(uint32_t pasid, uint32_t pid, uint32_t freed)
+{
+	struct dl_event ev = event(DL_EV_PASID, pid);
+
+	ev.pasid.pasid = pasid;
+	ev.pasid.freed = freed;
+	tell(&ev);
+}
+
+static void moved(uint64_t out_bytes, uint64_t in_bytes)
+{
+	struct dl_event ev = event(DL_EV_BO_MOVED, 60);
+
+	dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
+	ev.bo_moved.owner_pid = 61;
+	ev.bo_moved.out_bytes = out_bytes;
+	ev.bo_moved.in_bytes = in_bytes;
+	tell(&ev);
+}
+
+static void a_stalled_job_speaks_at_25_50_and_75_percent(void **state)
+{
+	(void)state;
+	begin_history();
+	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	for (uint64_t age = 50 * MS; age < 2 * S; age += 50 * MS, now += 50 * MS)
+		ring(age, 2 * S, 1, 60);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_JOB_STALL), 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(kept[i].level, i + 1);
+		assert_int_equal(kept[i].observed, 250 * (i + 1));
+		assert_int_equal(kept[i].pid, 60);
+		assert_string_equal(kept[i].ring, "gfx_0.0.0");
+	}
+	assert_true(kept[2].until_ns > kept[2].at_ns);
+}
+
+static void a_job_below_a_quarter_is_silent(void **state)
+{
+	(void)state;
+	begin_history();
+	ring(499 * MS, 2 * S, 1, 60);
+	assert_int_equal(kept_count, 0);
+	ring(500 * MS, 2 * S, 1, 60);
+	assert_int_equal(kept_count, 1);
+}
+
+static void a_job_that_ends_clears_its_stall_and_the_next_speaks_anew(void **state)
+{
+	(void)state;
+	begin_history();
+	ring(600 * MS, 2 * S, 1, 60);
+	ring(0, 2 * S, 0, 0);
+	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_JOB_STALL), 1);
+	ring(600 * MS, 2 * S, 2, 60);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_JOB_STALL), 2);
+}
+
+static void a_ring_without_timeout_never_stalls(void **state)
+{
+	(void)state;
+	begin_history();
+	ring(3600 * S, 0, 1, 60);
+	assert_int_equal(kept_count, 0);
+}
+
+static void a_first_no_retry_fault_is_noted_a_storm_is_raised(void **state)
+{
+	(void)state;
+	begin_history();
+	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	client(32771, 60, 0);
+	fault(32771, DL_FAULT_VM);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->level, 1);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->pid, 60);
+	for (int i = 0; i < 8; i++, now += 10 * MS)
+		fault(32771, DL_FAULT_VM);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM), 1);
+	fault(32771, DL_FAULT_VM);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->level, 3);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->observed, 10);
+}
+
+static void few_retry_faults_are_normal(void **state)
+{
+	(void)state;
+	begin_history();
+	client(5, 60, 0);
+	for (int i = 0; i < 40; i++, now += 200 * MS)
+		fault(5, DL_FAULT_VM_RETRY);
+	assert_int_equal(kept_count, 0);
+}
+
+static void faults_without_pasid_are_the_drivers_own(void **state)
+{
+	(void)state;
+	begin_history();
+	for (int i = 0; i < 40; i++)
+		fault(0, DL_FAULT_VM);
+	assert_int_equal(kept_count, 0);
+}
+
+static void a_freed_pasid_belongs_to_nobody(void **state)
+{
+	(void)state;
+	begin_history();
+	client(9, 60, 0);
+	client(9, 60, 1);
+	fault(9, DL_FAULT_VM);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->pid, 0);
+}
+
+static void evictions_within_the_window_are_a_storm(void **state)
+{
+	const struct dl_plan *plan;
+
+	(void)state;
+	begin_history();
+	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	moved(255ULL << 20, 0);
+	assert_int_equal(kept_count, 0);
+	now += S;
+	moved(256ULL << 20, 0);
+	plan = last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM);
+	assert_int_equal(plan->level, 2);
+	assert_int_equal(plan->pid, 60);
+	assert_int_equal(plan->victim_pid, 61);
+	moved(300ULL << 20, 64ULL << 20);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->level, 3);
+}
+
+static void the_same_bytes_spread_out_are_none(void **state)
+{
+	(void)state;
+	begin_history();
+	for (uint64_t i = 1; i <= 40; i++, now += 2100 * MS)
+		moved(i << 27, 0);
+	assert_int_equal(kept_count, 0);
+}
+
+static void a_counter_that_began_anew_is_not_a_flood(void **state)
+{
+	(void)state;
+	begin_history();
+	moved(200ULL << 20, 0);
+	now += 5 * S;
+	moved(1ULL << 20, 0);
+	assert_int_equal(kept_count, 0);
+}
+
+static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	begin_history();
+	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	ring(500 * MS, 2 * S, 4, 60);
+	now += 1500 * MS;
+	ev = event(DL_EV_JOB_TIMEOUT, 60);
+	dl_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
+	dl_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), "gfx_0.0.0");
+	ev.job_timeout.fence_seqno = 4;
+	ev.job_timeout.age_ns = 2 * S;
+	tell(&ev);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->first_sign_ns, now - 1500 * MS);
+	now += S;
+	ev = event(DL_EV_RESET, 0);
+	dl_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
+	tell(&ev);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->level, 2);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->pid, 60);
+	ev.reset.result = -5;
+	tell(&ev);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->level, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stalled_job_speaks_at_25_50_and_75_percent),
+		cmocka_unit_test(a_job_below_a_quarter_is_silent),
+		cmocka_unit_test(a_job_that_ends_clears_its_stall_and_the_next_speaks_anew),
+		cmocka_unit_test(a_ring_without_timeout_never_stalls),
+		cmocka_unit_test(a_first_no_retry_fault_is_noted_a_storm_is_raised),
+		cmocka_unit_test(few_retry_faults_are_normal),
+		cmocka_unit_test(faults_without_pasid_are_the_drivers_own),
+		cmocka_unit_test(a_freed_pasid_belongs_to_nobody),
+		cmocka_unit_test(evictions_within_the_window_are_a_storm),
+		cmocka_unit_test(the_same_bytes_spread_out_are_none),
+		cmocka_unit_test(a_counter_that_began_anew_is_not_a_flood),
+		cmocka_unit_test(a_reset_is_attributed_to_the_job_that_timed_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

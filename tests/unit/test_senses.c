@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is read from outside: process folders with hostile names, command lines, probe answers, ELF. */
+#include "history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../userspace/act/check.h"
+#include "../../userspace/engines/engine.h"
+#include "../../userspace/lib/file.h"
+#include "../../userspace/lib/text.h"
+#include "../../userspace/report/plan_text.h"
+#include "../../userspace/sensors/elf_sites.h"
+#include "../../userspace/sensors/process_info.h"
+
+static char root[64];
+
+static int make_root(void **state)
+{
+	(void)state;
+	snprintf(root, sizeof(root), "/tmp/davylamp-unit-XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	return system(command); /* a test's own folder */
+}
+
+static void put(const char *name, const char *text, size_t size)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	*strrchr(path, '/') = 0;
+	dl_make_dirs(path);
+	path[strlen(path)] = '/';
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fwrite(text, 1, size, file);
+	fclose(file);
+}
+
+#define PUT(name, text) put(name, text, sizeof(text) - 1)
+
+/* A comm with brackets, blanks and a newline: the fields must not shift. */
+static void a_hostile_comm_does_not_shift_the_fields(void **state)
+{
+	struct dl_process_info info;
+
+	(void)state;
+	PUT("/proc/77/stat", "77 (a) R 1 (\n)) S 42 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2\n");
+	PUT("/proc/77/comm", "a) R 1 (\n)\n");
+	PUT("/proc/77/cmdline", "");
+	PUT("/proc/77/cgroup", "1:cpu:/x\n0::/davylamp-exec-5\n");
+	dl_root_set(root);
+	assert_int_equal(dl_process_info_read(77, &info), 0);
+	dl_root_set("");
+	assert_int_equal(info.ev.ppid, 42);
+	assert_int_equal(info.ev.start_ticks, 987654);
+	assert_int_equal(info.ev.engine, DL_ENGINE_NONE);
+	assert_string_equal(info.cgroup, "/davylamp-exec-5");
+}
+
+static void an_engine_on_lavapipe_is_told_from_one_that_only_maps_vulkan(void **state)
+{
+	struct dl_process_info info;
+
+	(void)state;
+	PUT("/proc/78/stat", "78 (llama-server) S 42 77 77 0 -1 1 1 2 3 4 5 6 7 8 20 0 1 0 5 1 2\n");
+	PUT("/proc/78/comm", "llama-server\n");
+	PUT("/proc/78/cmdline", "/usr/bin/llama-server\0-m\0/m/big model.gguf\0--port\0" "9931\0");
+	PUT("/proc/78/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libggml-vulkan.so\n"
+			     "2-3 r-xp 0 08:01 6 /usr/lib/libvulkan_lvp.so\n"
+			     "3-4 r-xp 0 08:01 7 /usr/lib/libggml-base.so.0.27\n"
+			     "4-5 r-xp 0 08:01 8 /usr/lib/libstdc++.so.6\n");
+	PUT("/proc/78/task/78/comm", "llama-server\n");
+	dl_root_set(root);
+	assert_int_equal(dl_process_info_read(78, &info), 0);
+	assert_int_equal(info.ev.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_int_equal(info.ev.backend, DL_BACKEND_UNKNOWN);
+	assert_int_equal(info.ev.port, 9931);
+	assert_string_equal(info.ev.model, "big model.gguf");
+	assert_non_null(strstr(info.ggml_library, "/proc/78/root/usr/lib/libggml-base.so.0.27"));
+	PUT("/proc/78/task/80/comm", "llvmpipe-0\n");
+	assert_int_equal(dl_process_info_read(78, &info), 0);
+	assert_int_equal(info.ev.backend, DL_BACKEND_VULKAN);
+	assert_string_equal(info.ev.device, "llvmpipe");
+	dl_root_set("");
+}
+
+static void a_vanished_process_is_an_error(void **state)
+{
+	struct dl_process_info info;
+
+	(void)state;
+	dl_root_set(root);
+	assert_int_equal(dl_process_info_read(4000000, &info), -ESRCH);
+	PUT("/proc/79/stat", "garbage");
+	assert_int_equal(dl_process_info_read(79, &info), -EBADMSG);
+	dl_root_set("");
+}
+
+static void recognise(char *const argv[], struct dl_engine_facts *f)
+{
+	dl_engine_recognise(argv, f);
+}
+
+static void command_lines_are_recognised(void **state)
+{
+	struct dl_engine_facts f;
+
+	(void)state;
+	recognise((char *[]){ "/opt/x/llama-server", "-m", "/a/b.gguf", NULL }, &f);
+	assert_int_equal(f.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_string_equal(f.model, "b.gguf");
+	assert_int_equal(f.port, 8080);
+	recognise((char *[]){ "llama-server", "-m", "/a/b.gguf", "--alias", "Bee", "--port", "x", NULL }, &f);
+	assert_string_equal(f.model, "Bee");
+	assert_int_equal(f.port, 0);
+	recognise((char *[]){ "llama-server", "--device", "none", "-m", NULL }, &f);
+	assert_int_equal(f.backend, DL_BACKEND_CPU);
+	assert_false(f.loads_model);
+	recognise((char *[]){ "bash", "llama-server", NULL }, &f);
+	assert_int_equal(f.engine, DL_ENGINE_NONE);
+	recognise((char *[]){ NULL }, &f);
+	assert_int_equal(f.engine, DL_ENGINE_NONE);
+}
+
+static bool has(const struct dl_args *args, const char *text)
+{
+	for (size_t i = 0; i < args->count; i++)
+		if (!strcmp(args->at[i], text))
+			return true;
+	return false;
+}
+
+static void strict_cpu_leaves_no_device_flag(void **state)
+{
+	char *argv[] = { "llama-server", "-ngl", "99", "-dev", "Vulkan0", "-m", "x.gguf", "-ot",
+			 "blk=Vulkan0", "--kv-offload", "-sm", "tensor", "--port", "81", "-devd",
+			 "Vulkan0", NULL };
+	struct dl_args args;
+
+	(void)state;
+	assert_int_equal(dl_engine_to_cpu(DL_ENGINE_LLAMA_SERVER, argv, &args), 0);
+	assert_false(has(&args, "Vulkan0"));
+	assert_false(has(&args, "blk=Vulkan0"));
+	assert_false(has(&args, "99"));
+	assert_false(has(&args, "tensor"));
+	assert_true(has(&args, "x.gguf"));
+	assert_true(has(&args, "81"));
+	assert_true(has(&args, "none"));
+	assert_true(has(&args, "--no-op-offload"));
+	dl_args_done(&args);
+	assert_int_equal(dl_engine_to_cpu(DL_ENGINE_NONE, argv, &args), -EOPNOTSUPP);
+}
+
+static void too_many_arguments_are_an_error(void **state)
+{
+	static char *argv[DL_ARGS_MAX + 10];
+	struct dl_args args;
+
+	(void)state;
+	for (size_t i = 0; i < DL_ARGS_MAX + 9; i++)
+		argv[i] = (char *)"llama-server";
+	assert_int_equal(dl_engine_to_cpu(DL_ENGINE_LLAMA_SERVER, argv, &args), -E2BIG);
+	assert_int_equal(args.count, 0);
+}
+
+static void only_the_probes_own_words_are_an_answer(void **state)
+{
+	static const char *const wrong[] = {
+		"", "{}", "[1]", "{\"health\":200,\"completion\":200,\"tokens\":-1,\"ms\":2}",
+		"{\"health\":\"200\",\"completion\":200,\"tokens\":1,\"ms\":2}",
+		"{\"health\":200000,\"completion\":200,\"tokens\":1,\"ms\":2}", "Segmentation fault",
+	};
+	static const char right[] = "{\"health\":200,\"completion\":500,\"tokens\":0,\"ms\":2}\n";
+	struct dl_check_result r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(dl_check_parse(wrong[i], strlen(wrong[i]), &r), -EBADMSG);
+	assert_int_equal(dl_check_parse(right, strlen(right), &r), 0);
+	assert_int_equal(r.completion_status, 500);
+}
+
+static void text_is_shown_not_obeyed(void **state)
+{
+	char buf[64];
+
+	(void)state;
+	assert_string_equal(dl_text_safe(buf, sizeof(buf), "a\x1b[2Jb\n"), "a\\x1b[2Jb\\x0a");
+	assert_string_equal(dl_text_safe(buf, sizeof(buf), "\xc3\xa4\xff\\"), "\xc3\xa4\\xff\\\\");
+	assert_string_equal(dl_text_safe(buf, sizeof(buf), "\xc2\x9b" "31m"), "\\xc2\\x9b31m");
+	assert_string_equal(dl_text_safe(buf, sizeof(buf), "\xed\xa0\x80"), "\\xed\\xa0\\x80");
+	assert_string_equal(dl_text_safe(buf, 4, "ab\xc3\xa4"), "ab");
+	assert_string_equal(dl_text_safe(buf, 1, "ab"), "");
+}
+
+static void type_names_are_spelled_out(void **state)
+{
+	char buf[DL_TYPE_NAME_LEN];
+
+	(void)state;
+	dl_type_text(LOST, buf, sizeof(buf));
+	assert_string_equal(buf, "vk::DeviceLostError");
+	dl_type_text("N2vk99999999999999999999E", buf, sizeof(buf));
+	assert_string_equal(buf, "N2vk99999999999999999999E");
+	dl_type_text("", buf, sizeof(buf));
+	assert_string_equal(buf, "");
+}
+
+static void a_hostile_name_keeps_a_plan_one_line(void **state)
+{
+	char text[DL_PLAN_TEXT_SIZE];
+	struct dl_plan plan;
+
+	(void)state;
+	memset(&plan, 0, sizeof(plan));
+	plan.rung = DL_RUNG_MIGRATE_CPU;
+	plan.hazard = DL_HZ_RUNNER_CRASH;
+	plan.engine = DL_ENGINE_LLAMA_SERVER;
+	memset(plan.model, '\n', sizeof(plan.model) - 1);
+	memset(plan.device, '\x1b', sizeof(plan.device) - 1);
+	dl_plan_text(&plan, text, sizeof(text));
+	assert_null(strchr(text, '\n'));
+	assert_null(strchr(text, '\x1b'));
+}
+
+/* This test's own program: a function with two returns, and one that is not there. */
+__attribute__((noinline, used)) int two_ways(volatile int x);
+int two_ways(volatile int x)
+{
+	if (x > 3)
+		return x + 1;
+	return x - 1;
+}
+
+static void functions_and_their_returns_are_found(void **state)
+{
+	struct dl_elf_sites sites;
+
+	(void)state;
+	assert_int_equal(dl_elf_sites("/proc/self/exe", "two_ways", &sites), 0);
+	assert_true(sites.return_count >= 1);
+	for (size_t i = 0; i < sites.return_count; i++)
+		assert_true(sites.returns[i] > sites.entry);
+	assert_int_equal(dl_elf_sites("/proc/self/exe", "no_such_function", &sites), -ENOENT);
+	assert_int_equal(dl_elf_sites("/etc/passwd", "two_ways", &sites), -ENOEXEC);
+	assert_int_equal(dl_elf_sites("/nonexistent", "two_ways", &sites), -ENOENT);
+}
+
+static void files_are_replaced_whole(void **state)
+{
+	char path[128], text[16];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/file", root);
+	assert_int_equal(dl_replace_file(path, "old", 3, 0644), 0);
+	assert_int_equal(dl_replace_file(path, "new!", 4, 0600), 0);
+	assert_int_equal(dl_read_file(path, text, sizeof(text)), 4);
+	assert_string_equal(text, "new!");
+	assert_int_equal(dl_read_file(path, text, 3), 2);
+	snprintf(path, sizeof(path), "%s/none/file", root);
+	assert_int_equal(dl_replace_file(path, "x", 1, 0644), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hostile_comm_does_not_shift_the_fields),
+		cmocka_unit_test(an_engine_on_lavapipe_is_told_from_one_that_only_maps_vulkan),
+		cmocka_unit_test(a_vanished_process_is_an_error),
+		cmocka_unit_test(command_lines_are_recognised),
+		cmocka_unit_test(strict_cpu_leaves_no_device_flag),
+		cmocka_unit_test(too_many_arguments_are_an_error),
+		cmocka_unit_test(only_the_probes_own_words_are_an_answer),
+		cmocka_unit_test(text_is_shown_not_obeyed),
+		cmocka_unit_test(type_names_are_spelled_out),
+		cmocka_unit_test(a_hostile_name_keeps_a_plan_one_line),
+		cmocka_unit_test(functions_and_their_returns_are_found),
+		cmocka_unit_test(files_are_replaced_whole),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}

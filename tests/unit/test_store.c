@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Traces, the learned policy, threshold files: what is written is read back, what is torn is told. */
+#include "history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../userspace/store/config_file.h"
+#include "../../userspace/store/learned.h"
+#include "../../userspace/store/trace.h"
+
+static char dir[] = "/tmp/davylamp-unit-XXXXXX";
+static char path[128];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/davylamp-unit-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	static const char *const names[] = { "t.trace", "learned.conf", "hazards.conf", "cut.trace" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	return rmdir(dir);
+}
+
+static void write_text(const char *name, const char *text, size_t size)
+{
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, size, file), size);
+	fclose(file);
+}
+
+static void write_trace(size_t count)
+{
+	struct dl_trace_writer *w;
+
+	snprintf(path, sizeof(path), "%s/t.trace", dir);
+	assert_int_equal(dl_trace_create(path, &w), 0);
+	for (size_t i = 0; i < count; i++) {
+		struct dl_event ev = event(i % 3 ? DL_EV_THROW : DL_EV_TICK, (uint32_t)i);
+
+		ev.at_ns = i;
+		if (i % 3)
+			snprintf(ev.thrown.type, sizeof(ev.thrown.type), "N2vk%zuE", i);
+		assert_int_equal(dl_trace_write(w, &ev), 0);
+	}
+	assert_int_equal(dl_trace_close(w), 0);
+}
+
+static int count_trace(const char *name, size_t *ret_count)
+{
+	struct dl_trace_reader *r;
+	struct dl_event ev;
+	int more, err;
+
+	*ret_count = 0;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	err = dl_trace_open(path, &r);
+	if (err)
+		return err;
+	while ((more = dl_trace_next(r, &ev)) > 0) {
+		assert_int_equal(ev.at_ns, *ret_count);
+		(*ret_count)++;
+	}
+	dl_trace_reader_free(r);
+	return more;
+}
+
+static void a_trace_gives_back_what_was_written(void **state)
+{
+	size_t count;
+
+	(void)state;
+	write_trace(20000);
+	assert_int_equal(count_trace("t.trace", &count), 0);
+	assert_int_equal(count, 20000);
+}
+
+static void an_empty_trace_is_whole(void **state)
+{
+	size_t count;
+
+	(void)state;
+	write_trace(0);
+	assert_int_equal(count_trace("t.trace", &count), 0);
+	assert_int_equal(count, 0);
+}
+
+static void a_trace_cut_anywhere_gives_what_is_whole_before(void **state)
+{
+	static char whole[256 * 1024];
+	struct stat st;
+	size_t count, size;
+	int fd;
+
+	(void)state;
+	write_trace(3000);
+	assert_int_equal(stat(path, &st), 0);
+	fd = open(path, O_RDONLY);
+	size = (size_t)read(fd, whole, sizeof(whole));
+	close(fd);
+	assert_int_equal(size, st.st_size);
+	for (size_t cut = 16; cut < size; cut += 97) {
+		write_text("cut.trace", whole, cut);
+		assert_int_equal(count_trace("cut.trace", &count), cut == 16 ? 0 : -EBADMSG);
+		assert_true(count < 3000);
+	}
+	for (size_t cut = 0; cut < 16; cut++) {
+		write_text("cut.trace", whole, cut);
+		assert_int_equal(count_trace("cut.trace", &count), -EINVAL);
+	}
+}
+
+static void a_flushed_trace_survives_its_writer(void **state)
+{
+	struct dl_trace_writer *w;
+	struct dl_event ev = event(DL_EV_TICK, 0);
+	size_t count;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/t.trace", dir);
+	assert_int_equal(dl_trace_create(path, &w), 0);
+	for (ev.at_ns = 0; ev.at_ns < 100; ev.at_ns++)
+		assert_int_equal(dl_trace_write(w, &ev), 0);
+	assert_int_equal(dl_trace_flush(w), 0);
+	assert_int_equal(count_trace("t.trace", &count), -EBADMSG); /* not ended, yet all there */
+	assert_int_equal(count, 100);
+	assert_int_equal(dl_trace_close(w), 0);
+}
+
+static void a_newer_trace_is_told_apart(void **state)
+{
+	static const char newer[16] = { 'D', 'L', 'T', 'R', 'A', 'C', 'E', 0, 2 };
+	size_t count;
+
+	(void)state;
+	write_text("t.trace", newer, sizeof(newer));
+	assert_int_equal(count_trace("t.trace", &count), -EPROTONOSUPPORT);
+}
+
+static void a_full_disk_is_an_error_of_the_writer(void **state)
+{
+	struct dl_trace_writer *w;
+
+	(void)state;
+	assert_int_equal(dl_trace_create("/dev/full", &w), -ENOSPC);
+}
+
+static void the_learned_policy_is_read_back(void **state)
+{
+	struct dl_learned l = { 0 }, back;
+	struct dl_learned_entry *e;
+	int line;
+
+	(void)state;
+	assert_int_equal(dl_learned_load(dir, &back, &line), 0);
+	assert_int_equal(back.count, 0);
+	e = dl_learned_get(&l, GPU, DL_BACKEND_VULKAN, "a model; with = signs");
+	e->state = DL_BREAKER_OPEN;
+	e->until_s = 2000;
+	e->open_count = 3;
+	dl_copy_name(e->because, sizeof(e->because), "because ; of\nnewlines \x1b[31m");
+	assert_int_equal(dl_learned_save(dir, &l), 0);
+	assert_int_equal(l.version, 1);
+	assert_int_equal(dl_learned_load(dir, &back, &line), 0);
+	assert_int_equal(back.count, 1);
+	assert_int_equal(back.version, 1);
+	assert_string_equal(back.entry[0].device, GPU);
+	assert_int_equal(back.entry[0].open_count, 3);
+	assert_string_equal(back.entry[0].because, "because , of\\x0anewlines \\x1b[31m");
+}
+
+static void it_stands_against_a_start_only_while_open(void **state)
+{
+	struct dl_learned l = { 0 };
+	struct dl_learned_entry *e = dl_learned_get(&l, GPU, DL_BACKEND_VULKAN, "m");
+
+	(void)state;
+	e->state = DL_BREAKER_OPEN;
+	e->until_s = 100;
+	assert_ptr_equal(dl_learned_against(&l, DL_BACKEND_VULKAN, "m", 99), e);
+	assert_null(dl_learned_against(&l, DL_BACKEND_VULKAN, "m", 100));
+	assert_null(dl_learned_against(&l, DL_BACKEND_ROCM, "m", 99));
+	assert_null(dl_learned_against(&l, DL_BACKEND_VULKAN, "n", 99));
+	e->state = DL_BREAKER_HALF_OPEN;
+	assert_null(dl_learned_against(&l, DL_BACKEND_VULKAN, "m", 99));
+}
+
+static void a_wrong_line_is_told_and_nothing_is_taken(void **state)
+{
+	static const char *const wrong[] = {
+		"version = 1\n[breaker 1]\nstate = ajar\n",
+		"version = 1\n[breaker 1]\nuntil = soon\n",
+		"version = 1\n[breaker 1]\nuntil = -5\n",
+		"version = 1\n[fuse 1]\nstate = open\n",
+		"version = 1\nnot a line\n",
+	};
+	struct dl_learned l;
+	int line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		l.count = 77;
+		write_text("learned.conf", wrong[i], strlen(wrong[i]));
+		assert_int_equal(dl_learned_load(dir, &l, &line), -EBADMSG);
+		assert_int_equal(line, i == 4 ? 2 : 3);
+		assert_int_equal(l.count, 77);
+	}
+}
+
+static void a_full_disk_leaves_the_old_policy(void **state)
+{
+	struct dl_learned l = { 0 }, back;
+	struct rlimit old, none = { 16, 0 };
+	int line;
+
+	(void)state;
+	dl_learned_get(&l, GPU, DL_BACKEND_VULKAN, "m")->state = DL_BREAKER_OPEN;
+	assert_int_equal(dl_learned_save(dir, &l), 0);
+	getrlimit(RLIMIT_FSIZE, &old);
+	none.rlim_max = old.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &none);
+	dl_learned_get(&l, GPU, DL_BACKEND_VULKAN, "m")->state = DL_BREAKER_CLOSED;
+	assert_int_equal(dl_learned_save(dir, &l), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_int_equal(l.version, 1);
+	assert_int_equal(dl_learned_load(dir, &back, &line), 0);
+	assert_int_equal(back.entry[0].state, DL_BREAKER_OPEN);
+}
+
+static int read_config(const char *text, struct dl_config *config, char *error)
+{
+	write_text("hazards.conf", text, strlen(text));
+	error[0] = 0;
+	return dl_config_file_read(path, config, error);
+}
+
+static void thresholds_are_read_with_their_units(void **state)
+{
+	char error[DL_CONFIG_ERROR_LEN];
+	struct dl_config c;
+
+	(void)state;
+	dl_config_defaults(&c);
+	assert_int_equal(read_config("[agent]\nmode = enforce\n[job_stall]\nlevel1 = 10 %\n"
+				     "[eviction_storm]\nbytes = 1 GiB\nwindow = 3 s\n"
+				     "[fault_storm]\ncount = 7\n",
+				     &c, error), 0);
+	assert_int_equal(c.value[DL_CFG_MODE], DL_MODE_ENFORCE);
+	assert_int_equal(c.value[DL_CFG_STALL_LEVEL1], 100);
+	assert_int_equal(c.value[DL_CFG_EVICTION_BYTES], 1LL << 30);
+	assert_int_equal(c.value[DL_CFG_EVICTION_WINDOW_MS], 3000);
+	assert_int_equal(c.value[DL_CFG_FAULT_COUNT], 7);
+}
+
+static void a_wrong_threshold_names_file_line_and_what_was_expected(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *says;
+	} wrong[] = {
+		{ "[agent]\nmood = good\n", ":2: unknown key 'agent.mood'" },
+		{ "[agent]\nclear = 10\n", ":2: wrong value '10', expected a time" },
+		{ "[agent]\nmode = bold\n", "expected observe, advise or enforce" },
+		{ "[job_stall]\n\nlevel1 = 2000 %\n", ":3: value out of range '2000 %'" },
+		{ "[fault_storm]\ncount = 99999999999999999999\n", "expected a whole number" },
+		{ "nonsense\n", ":1: not 'key = value'" },
+	};
+	char error[DL_CONFIG_ERROR_LEN];
+	struct dl_config c, before;
+
+	(void)state;
+	dl_config_defaults(&before);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		c = before;
+		assert_int_equal(read_config(wrong[i].text, &c, error), -EBADMSG);
+		if (!strstr(error, wrong[i].says))
+			fail_msg("'%s' does not say '%s'", error, wrong[i].says);
+		assert_memory_equal(&c, &before, sizeof(c));
+	}
+}
+
+static void the_shipped_file_says_what_the_code_does(void **state)
+{
+	char error[DL_CONFIG_ERROR_LEN] = "";
+	struct dl_config c, defaults;
+
+	(void)state;
+	dl_config_defaults(&defaults);
+	memset(&c, 0, sizeof(c));
+	assert_int_equal(dl_config_file_read("policies/hazards.conf", &c, error), 0);
+	assert_memory_equal(&c, &defaults, sizeof(c)); /* each key is in it, with its default */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trace_gives_back_what_was_written),
+		cmocka_unit_test(an_empty_trace_is_whole),
+		cmocka_unit_test(a_trace_cut_anywhere_gives_what_is_whole_before),
+		cmocka_unit_test(a_flushed_trace_survives_its_writer),
+		cmocka_unit_test(a_newer_trace_is_told_apart),
+		cmocka_unit_test(a_full_disk_is_an_error_of_the_writer),
+		cmocka_unit_test(the_learned_policy_is_read_back),
+		cmocka_unit_test(it_stands_against_a_start_only_while_open),
+		cmocka_unit_test(a_wrong_line_is_told_and_nothing_is_taken),
+		cmocka_unit_test(a_full_disk_leaves_the_old_policy),
+		cmocka_unit_test(thresholds_are_read_with_their_units),
+		cmocka_unit_test(a_wrong_threshold_names_file_line_and_what_was_expected),
+		cmocka_unit_test(the_shipped_file_says_what_the_code_does),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
