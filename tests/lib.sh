@@ -16,8 +16,12 @@ check() {
 		failed=$((failed + 1))
 		echo "FAILED: $sentence"
 		echo "        by: $*"
+		on_failure
 	fi
 }
+
+# A script may define it to show what helps.
+on_failure() { :; }
 
 skip() {
 	skipped=$((skipped + 1))

@@ -82,7 +82,7 @@ test-vm: setup-test
 	@tests/run vm
 
 test-engine: setup-test
-	@$(MAKE) --no-print-directory -s stage lab
+	@$(MAKE) --no-print-directory -s stage lab san-programs
 	@tests/run engine
 
 test-cli: setup-test

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For tests with a real llama-server: an agent and an engine of one's own, the fault layer between
+# engine and lavapipe, and questions about what the agent said. Sourced after tests/lib.sh.
+
+e2e=$PWD/tests/e2e
+: "${CACHE:=$HOME/.cache/davylamp}"
+export LAB_ROOT=$CACHE/engine-root
+port=18200
+url=http://127.0.0.1:$port
+place=davylamp-$$
+inside=/srv/lab/$place
+fault_file=$LAB_ROOT$inside/fault
+agent='' engine=''
+
+# Brings the root, the model and the fault layer together; false when the root cannot be had.
+lab_open() {
+	"$e2e/fetch-root.sh" "$CACHE" || return 1
+	work=$(mktemp -d)
+	[[ -e $O/lab/tiny.gguf ]] || "$O/lab/mkmodel" -o "$O/lab/tiny.gguf" >/dev/null
+	"$e2e/lab-place.sh" "$place" "$O/lab/tiny.gguf" "$O"/lab/vk/* >/dev/null
+	trap lab_close EXIT
+}
+
+lab_close() {
+	stop_engine
+	stop_agent
+	"$e2e/lab-place.sh" --remove "$place"
+	rm -rf "$work"
+}
+
+# alive PID: whether our child still runs (a zombie has ended).
+alive() { [[ $1 && -r /proc/$1/stat && $(sed 's/.*) //' "/proc/$1/stat") != Z* ]]; }
+
+# end PID: SIGTERM, and SIGKILL after two seconds.
+end() {
+	kill "$1" 2>/dev/null || return 0
+	until_true 2 not alive "$1" || kill -9 "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+}
+
+# start_agent PROGRAM [OPTION...]: with a state directory that is kept until fresh_state.
+start_agent() {
+	local program=$1
+	shift
+	mkdir -p "$work/config"
+	printf '[engine_wedged]\ngraph_age = 1500 ms\ngraph_ratio = 4\n' >"$work/config/hazards.conf"
+	"$program" run --json --socket "$work/sock" --state "$work/state" --config "$work/config" \
+		--record "$work/trace" "$@" >"$work/agent.out" 2>"$work/agent.err" &
+	agent=$!
+	until_true 20 test -S "$work/sock"
+}
+
+stop_agent() {
+	[[ ! $agent ]] || end "$agent"
+	agent=''
+}
+
+fresh_state() { rm -rf "$work/state"; }
+
+# start_engine [EXEC OPTION...]: the real llama-server under davylamp exec. engine_args are added: with
+# its default prompt cache a llama-server that lost its device aborts as soon as a second prompt
+# comes (the cache is saved in a destructor that throws), with "-cram 0" it answers 500 for ever.
+engine_args=()
+start_engine() {
+	MESA_SHADER_CACHE_DIR=/srv/lab/shaders VK_LAYER_PATH=$inside GGML_VK_VISIBLE_DEVICES=0 \
+	VK_INSTANCE_LAYERS=VK_LAYER_DAVYLAMP_fault DAVYLAMP_VKFAULT=$inside/fault \
+	DAVYLAMP_VKFAULT_LOG=$inside/fault.log \
+		"$STAGE/usr/sbin/davylamp" exec --socket "$work/sock" --state "$work/state" "$@" -- \
+		"$e2e/llama-server" -m "$inside/tiny.gguf" --host 127.0.0.1 --port "$port" -t 1 -np 1 \
+		-c 512 -fit off "${engine_args[@]}" >"$work/engine.out" 2>&1 &
+	engine=$!
+}
+
+stop_engine() {
+	[[ ! $engine ]] || end "$engine"
+	engine=''
+}
+
+fault() { "$e2e/set-fault.sh" "$fault_file" "$@"; }
+serves() { "$e2e/ask-token.sh" "$url" "${1:-20}" 4 >"$work/answer" 2>&1; }
+healthy() { [[ $(curl -s -o /dev/null -m 2 -w '%{http_code}' "$url/health") == 200 ]]; }
+comes_up() { "$e2e/wait-health.sh" "$url" "${1:-120}" "$engine" >/dev/null && serves 120; }
+
+# The process that serves: the engine's own, below the supervisor.
+engine_pid() { pgrep -P "$engine" | head -n 1; }
+
+# What the agent decided, one JSON object a line.
+decisions() { grep '"type":"decision"' "$work/agent.out"; }
+decided() { decisions | jq -es "any(.[]; $1)" >/dev/null; }
+on_failure() { tail -n 30 "$work/agent.out" "$work/agent.err" "$work/engine.out" | cut -c1-600; }
+saw() { grep '"type":"event"' "$work/agent.out" | jq -es "any(.[]; $1)" >/dev/null; }
+moved() { decisions | jq -es 'any(.[]; .rung == "outcome" and .result == 0 and .ended == "migrate_cpu")' \
+	>/dev/null 2>&1; }
+
+# From the process, not from its log: no device worker, no device memory, no device file.
+strictly_cpu() {
+	local pid
+	pid=$(engine_pid)
+	[[ $pid ]] || return 1
+	! cat "/proc/$pid"/task/*/comm | grep -q '^llvmpipe-' &&
+		! grep -q 'memfd:allocation' "/proc/$pid/maps" &&
+		! ls -l "/proc/$pid/fd" | grep -qE '/dev/(dri|kfd|nvidia)' &&
+		tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qx none
+}
+
+# The live run's decisions, and the same from the trace, without root.
+replays_alike() {
+	stop_agent
+	decisions >"$work/live"
+	chmod 755 "$work" && chmod 644 "$work/trace"
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$STAGE/usr/sbin/davylamp" replay --json \
+		"$work/trace" >"$work/replayed" && [[ -s $work/live ]] && cmp "$work/live" "$work/replayed"
+}
+
+# Watches /health while a fault is on: one line a sample, seconds since boot and status.
+watch_health() {
+	while :; do
+		echo "$(cut -d' ' -f1 /proc/uptime) $(curl -s -o /dev/null -m 1 -w '%{http_code}' "$url/health")"
+		sleep 0.05
+	done >"$work/health" 2>/dev/null
+}
+
+# The last sample before the decision to move.
+health_was_200_at_the_decision() {
+	local at
+	at=$(decisions | jq -s 'map(select(.rung == "migrate_cpu"))[0].at_ns / 1e9')
+	awk -v at="$at" '$1 <= at { last = $2 } END { exit last == 200 ? 0 : 1 }' "$work/health"
+}
