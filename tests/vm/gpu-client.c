@@ -287,8 +287,9 @@ static int parse(struct client *c, int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "m:", longs, NULL)) != -1) {
 		switch (opt) {
+		case 'm': break; /* an engine's command line names a model; nothing is read */
 		case 'd': c->device = optarg; break;
 		case 'c': c->comm = optarg; break;
 		case 's': c->hold_s = strtoull(optarg, NULL, 0); break;
@@ -314,7 +315,7 @@ static int run(struct client *c, int count, char **words)
 	if (count == 1 && !strcmp(words[0], "hang"))
 		return mode_submit(c, 1);
 	fprintf(stderr, "usage: gpu-client [--device PATH] [--comm NAME] [--ring dma|gfx]\n"
-		"  [--seconds N] [--wait-ms N] [--jobs N]\n"
+		"  [--seconds N] [--wait-ms N] [--jobs N] [-m MODEL]\n"
 		"  hold BYTES... | fill COUNT MIB_EACH | submit COUNT | hang\n"
 		"hold and fill do --jobs, then keep the memory for --seconds or until SIGTERM;\n"
 		"hang is one job, for rings that stand still.\n");

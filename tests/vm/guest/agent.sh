@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The installed agent on a real kernel, in the guest: amdgpu comes after it, fires its tracepoints,
+# is bound to a device, hangs, is unloaded and loaded again. This script says what it did as lines
+# "fact NAME VALUE"; the agent's NDJSON, its trace and the driver's log follow, and tests/vm/run
+# compares them on the host.
+. /lab/lab.sh
+
+fact() { echo "fact $*"; }
+quiet() { "$@" >/tmp/out 2>&1 || { cat /tmp/out; return 1; }; }
+not() { ! "$@"; }
+sock=/tmp/agent.sock
+
+# wait_for SECONDS PATTERN: until the agent's output has it.
+wait_for() {
+	lab_end_at=$(($(cut -d. -f1 /proc/uptime) + $1))
+	while ! grep -q -e "$2" /tmp/agent.out; do
+		[ "$(cut -d. -f1 /proc/uptime)" -lt $lab_end_at ] || return 1
+		sleep 0.1
+	done
+}
+
+cat >/tmp/hazards.conf <<END
+[eviction_storm]
+bytes = 32 MiB
+window = 20 s
+[agent]
+clear = 3 s
+END
+
+check "the injector loads" insmod /lab/davylamp-inject.ko
+davylamp run --json --mode advise --socket $sock --state /tmp/state --config /tmp \
+	--record /tmp/trace >/tmp/agent.out 2>/tmp/agent.err &
+agent=$!
+check "the agent's own sensor is live" wait_for 20 '"name":"process","state":"live"'
+check "amdgpu is absent, and said to be" wait_for 5 '"name":"amdgpu","state":"absent"'
+
+check "amdgpu loads while the agent runs" lab_load
+check "its tracepoints are attached" wait_for 20 '"name":"amdgpu","state":"live"'
+check "its functions too, once it is live" wait_for 20 '"name":"amdgpu_tdr","state":"live"'
+check "and the scheduler's" wait_for 20 '"name":"drm_sched","state":"live"'
+check "i915 loads beside it" modprobe i915
+
+check "the real driver takes the device" lab_bind
+gpu=$(lab_gpu)
+fact gpu "$gpu"
+check "the engine starts" quiet fire engine "$gpu"
+
+# A client with a real PASID, seen as the engine it is named like.
+cp /lab/gpu-client /tmp/llama-server
+/tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 --seconds 300 \
+	hold 33554432 >/tmp/hold &
+holder=$!
+sleep 1.5
+fact holder $holder
+fact pasid "$(sed -n 's/^pasid:[^0-9]*//p' /proc/$holder/fdinfo/3 | head -n 1)"
+pasid=$(sed -n 's/^pasid:[^0-9]*//p' /proc/$holder/fdinfo/3 | head -n 1)
+
+check "40 faults of its PASID fire" quiet fire iv --dev-name "$gpu" --pasid "$pasid" --vmid 3 \
+	--client 0x1b --src 0 --addr 0x7f1234567000 --count 40
+check "they raise fault_storm" wait_for 10 '"hazard":"fault_storm".*"level":3'
+check "one fault comes through the driver's own interrupt code" quiet fire fault --dev-name "$gpu" --vmid 5
+
+check "50 moves of 1 MiB out of VRAM fire" quiet fire bo-move --dev-name "$gpu" --bytes 1048576 \
+	--from 2 --to 1 --pid $holder --pasid "$pasid" --count 50
+sleep 1
+
+# Real evictions: a second client needs the room of the first.
+/tmp/llama-server -m /models/big.gguf --comm llama-server --jobs 1 --seconds 20 fill 14 16 >/tmp/fill &
+filler=$!
+fact filler $filler
+check "real evictions raise eviction_storm" wait_for 20 "\"rung\":\"note\",\"hazard\":\"eviction_storm\",\"pid\":$filler"
+kill $filler
+wait $filler
+
+check "three jobs end" quiet /tmp/llama-server -m /models/tiny.gguf --comm llama-server submit 3
+quiet fire engine off
+/tmp/llama-server -m /models/tiny.gguf --comm llama-server hang >/tmp/hang 2>&1 &
+hanger=$!
+fact hanger $hanger
+wait $hanger
+fact hang "$(grep -o '(E[A-Z]*) ms=[0-9]*' /tmp/hang)"
+check "the reset is seen" wait_for 20 '"event":"reset".*"begun":false'
+check "the engine starts again" quiet fire engine "$gpu"
+kill $holder
+wait $holder
+
+# The agent pins the module until it is asked to let go.
+check "the driver leaves the device" lab_unbind
+check "rmmod is refused while the agent is attached" not rmmod amdgpu 2>/dev/null
+check "the agent lets go when asked" davylamp release --module amdgpu --socket $sock
+check "rmmod works" quiet rmmod amdgpu
+check "the agent says that the module is gone" wait_for 5 'its kernel module was unloaded'
+sleep 1
+check "amdgpu loads again" lab_load
+check "the sensor is live again" wait_for 20 '"name":"amdgpu_tdr","state":"live".*"gap_ns":[1-9]'
+check "the driver takes the device again" lab_bind
+check "the engine starts" quiet fire engine "$gpu"
+/tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 submit 2 >/tmp/again &
+again=$!
+fact again $again
+wait $again
+check "a client after the gap is seen" wait_for 10 "\"event\":\"pasid\",\"pid\":$again,"
+
+davylamp status --json --socket $sock >/tmp/status
+kill $agent
+wait $agent
+fact agent_status $?
+check "no BUG and no WARNING is in the log" lab_log_clean
+echo "== agent.out"
+cat /tmp/agent.out
+echo "== agent.err"
+cat /tmp/agent.err
+echo "== status"
+cat /tmp/status
+echo "== dmesg"
+dmesg | grep -E 'amdgpu|drm' | tail -n 60
+echo "== trace"
+base64 /tmp/trace
+echo "== end"
+lab_end
