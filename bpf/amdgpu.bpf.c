@@ -38,6 +38,14 @@ struct {
 	__type(value, struct dl_mover);
 } movers SEC(".maps");
 
+/* BOs that were moved out of VRAM: only these can come back. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, DL_MAX_EVICTED);
+	__type(key, __u64);
+	__type(value, __u8);
+} evicted SEC(".maps");
+
 static __always_inline __u16 fault_class(__u32 client, __u32 src, __u32 data1)
 {
 	bool retry = data1 & IV_RETRY;
@@ -145,19 +153,27 @@ static __always_inline void mover_speak(struct dl_mover *m, struct dl_mover_key 
 }
 
 /*
- * Called before the move, in the context of whoever needs the memory. Frees (new -1) and first
- * placements (old -1, or on 6.1 old 0 of a new object) are not moves out of or back into VRAM.
+ * Called before the move, in the context of whoever needs the memory. A free (new -1) is no move; a
+ * first placement is none either, but on 6.1 it looks like one from system memory (old 0): a BO
+ * counts as back in VRAM only when it was seen going out.
  */
 SEC("?tp_btf/amdgpu_bo_move")
 int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
 {
+	__u64 size, id = (__u64)bo;
 	struct dl_mover_key key = {};
 	struct dl_mover *m;
-	__u64 size;
+	__u8 out = 1;
 
-	if (!bo || new_place == old_place || new_place == (__u32)-1 || old_place == (__u32)-1)
+	if (!bo || new_place == old_place)
 		return 0;
-	if (new_place != PLACE_VRAM && old_place != PLACE_VRAM)
+	if (new_place == (__u32)-1) {
+		bpf_map_delete_elem(&evicted, &id);
+		return 0;
+	}
+	if (old_place == PLACE_VRAM)
+		bpf_map_update_elem(&evicted, &id, &out, BPF_ANY);
+	else if (new_place != PLACE_VRAM || bpf_map_delete_elem(&evicted, &id))
 		return 0;
 	key.adev = (__u64)BPF_CORE_READ(bo, tbo.base.dev);
 	key.evictor_tgid = bpf_get_current_pid_tgid() >> 32;

@@ -25,6 +25,7 @@
 #define DL_MAX_SCHEDS	   256
 #define DL_MAX_MOVERS	   1024 /* (device, evictor, owner) triples */
 #define DL_MAX_ENGINES	   1024
+#define DL_MAX_EVICTED	   8192 /* BOs out of VRAM that are remembered; beyond, the oldest is forgotten */
 #define DL_EVENT_RING	   (1 << 20) /* bytes */
 #define DL_MOVE_EDGE_NS	   20000000ULL /* a mover speaks at most this often; the map keeps the sum */
 
@@ -114,7 +115,7 @@ struct dl_wire_bo_moved {
 	__u32 owner_tgid;	/* owner of the buffers; 0 when the BO belongs to no VM */
 	__u32 owner_pasid;
 	__u64 out_bytes;	/* VRAM to anywhere else, cumulative */
-	__u64 in_bytes;		/* back into VRAM, cumulative */
+	__u64 in_bytes;		/* of BOs seen going out: back into VRAM, cumulative */
 	__u32 out_count;
 	__u32 in_count;
 };

@@ -191,9 +191,12 @@ static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
 	tell(&ev);
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->first_sign_ns, now - 1500 * MS);
 	now += S;
+	ev = event(DL_EV_PROCESS_EXIT, 60);
+	tell(&ev);
 	ev = event(DL_EV_RESET, 0);
 	dl_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
 	tell(&ev);
+	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->model, "tiny.gguf"); /* though gone */
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->level, 2);
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->pid, 60);
 	ev.reset.result = -5;

@@ -8,6 +8,8 @@
  */
 #include "hazards.h"
 
+#include <string.h>
+
 static void timed_out(struct dl_step *s)
 {
 	const struct dl_ev_job_timeout *in = &s->ev->job_timeout;
@@ -26,7 +28,10 @@ static void timed_out(struct dl_step *s)
 	note.device_class = 1;
 	if (r->first_sign_ns && r->fence_seqno == in->fence_seqno)
 		dl_plan_evidence(&note, r->first_sign_ns, DL_EV_RING, 1);
-	d->timed_out_pid = s->ev->pid;
+	memset(&d->timed_out, 0, sizeof(d->timed_out));
+	if (p)
+		d->timed_out = *p;
+	d->timed_out.pid = s->ev->pid;
 	d->first_sign_ns = note.first_sign_ns;
 	dl_alarm_raise(s, &note);
 }
@@ -35,11 +40,8 @@ static void reset_ended(struct dl_step *s)
 {
 	const struct dl_ev_reset *in = &s->ev->reset;
 	struct dl_device_state *d = dl_world_device_get(&s->core->world, in->device, s->now_ns);
-	const struct dl_process *p = dl_world_process(&s->core->world, d->timed_out_pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_RESET, p);
+	struct dl_plan note = dl_plan_about(s, DL_HZ_RESET, &d->timed_out);
 
-	if (!p)
-		note.pid = d->timed_out_pid;
 	dl_copy_name(note.device, sizeof(note.device), in->device);
 	dl_copy_name(note.detail, sizeof(note.detail),
 		     in->result ? "GPU reset failed" : "GPU reset succeeded");

@@ -99,8 +99,7 @@ struct dl_device_state {
 	char device[DL_DEVICE_LEN];
 	uint64_t used_ns;
 	uint64_t first_sign_ns;
-	uint32_t timed_out_pid; /* whose job timed out last */
-	uint32_t pad;
+	struct dl_process timed_out; /* whose job timed out last, as he was: he may be gone at the reset */
 };
 
 struct dl_world {
