@@ -24,7 +24,7 @@ BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDL_VERSION='"$(VERSION)"' \
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations
-LDLIBS := -lbpf -lelf -lz -lcapstone -lsystemd -ljansson -lzstd -linih
+LDLIBS := -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih
 PROBE_LDLIBS := -lcurl -ljansson
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 

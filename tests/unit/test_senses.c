@@ -251,13 +251,13 @@ static void functions_and_their_returns_are_found(void **state)
 	struct dl_elf_sites sites;
 
 	(void)state;
-	assert_int_equal(dl_elf_sites("/proc/self/exe", "two_ways", &sites), 0);
+	assert_int_equal(dl_elf_sites("/proc/self/exe", "two_ways", true, &sites), 0);
 	assert_true(sites.return_count >= 1);
 	for (size_t i = 0; i < sites.return_count; i++)
 		assert_true(sites.returns[i] > sites.entry);
-	assert_int_equal(dl_elf_sites("/proc/self/exe", "no_such_function", &sites), -ENOENT);
-	assert_int_equal(dl_elf_sites("/etc/passwd", "two_ways", &sites), -ENOEXEC);
-	assert_int_equal(dl_elf_sites("/nonexistent", "two_ways", &sites), -ENOENT);
+	assert_int_equal(dl_elf_sites("/proc/self/exe", "no_such_function", true, &sites), -ENOENT);
+	assert_int_equal(dl_elf_sites("/etc/passwd", "two_ways", true, &sites), -ENOEXEC);
+	assert_int_equal(dl_elf_sites("/nonexistent", "two_ways", true, &sites), -ENOENT);
 }
 
 static void files_are_replaced_whole(void **state)

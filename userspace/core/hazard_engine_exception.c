@@ -27,7 +27,8 @@ void dl_look_engine_exception(struct dl_step *s)
 	dl_alarm_raise(s, &note);
 	if (!p)
 		return;
-	dl_copy_name(p->exception, sizeof(p->exception), type);
+	if (lost || !p->exception_ns)
+		dl_copy_name(p->exception, sizeof(p->exception), type);
 	if (!lost) {
 		p->out_of_memory_ns = s->now_ns;
 		return;

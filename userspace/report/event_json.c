@@ -89,7 +89,7 @@ static json_t *body(const struct dl_event *ev)
 	case DL_EV_PROCESS_EXIT:
 		return json_pack("{s:i}", "status", ev->process_exit.status);
 	case DL_EV_THROW:
-		return json_pack("{s:o}", "type", text(ev->thrown.type));
+		return json_pack("{s:o}", "exception", text(ev->thrown.type));
 	case DL_EV_FAULT:
 		return fault(&ev->fault);
 	case DL_EV_PASID:

@@ -266,21 +266,32 @@ static int attach_site(struct dl_bpf *b, struct dl_library *lib, const char *pat
 
 static int attach_sites(struct dl_bpf *b, struct dl_library *lib, const char *path, const char *symbol)
 {
+	static const struct {
+		const char *symbol;
+		const char *program;
+		bool at_returns;
+	} table[] = {
+		{ "__cxa_throw", "throw_seen", false },
+		{ "ggml_backend_sched_graph_compute_async", "graph_entered", false },
+		{ "ggml_backend_tensor_set", "copy_entered", false },
+		{ "ggml_backend_tensor_get", "copy_entered", false },
+		{ "ggml_backend_sched_synchronize", "graph_left", true },
+	};
 	struct dl_elf_sites sites;
-	int err = dl_elf_sites(path, symbol, &sites);
+	size_t row = 0;
+	int err;
 
-	if (err)
-		return err;
-	if (!strcmp(symbol, "__cxa_throw"))
-		return attach_site(b, lib, path, "throw_seen", sites.entry);
-	if (!strcmp(symbol, "ggml_backend_sched_graph_compute_async"))
-		return attach_site(b, lib, path, "graph_entered", sites.entry);
-	if (!strncmp(symbol, "ggml_backend_tensor_", 20))
-		return attach_site(b, lib, path, "copy_entered", sites.entry);
-	if (!sites.return_count)
-		return -ENOENT;
-	for (size_t i = 0; i < sites.return_count && !err; i++)
-		err = attach_site(b, lib, path, "graph_left", sites.returns[i]);
+	while (row < sizeof(table) / sizeof(table[0]) && strcmp(table[row].symbol, symbol) != 0)
+		row++;
+	if (row == sizeof(table) / sizeof(table[0]))
+		return -EINVAL;
+	err = dl_elf_sites(path, symbol, table[row].at_returns, &sites);
+	if (!err && !table[row].at_returns)
+		return attach_site(b, lib, path, table[row].program, sites.entry);
+	if (!err && !sites.return_count)
+		err = -ENOENT;
+	for (size_t i = 0; !err && i < sites.return_count; i++)
+		err = attach_site(b, lib, path, table[row].program, sites.returns[i]);
 	return err;
 }
 

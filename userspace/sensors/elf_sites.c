@@ -2,6 +2,7 @@
 #include "elf_sites.h"
 
 #include <capstone/capstone.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -11,6 +12,19 @@
 #include "../lib/file.h"
 
 #define CODE_MAX (64 * 1024) /* bytes of one function */
+
+/*
+ * The disassembler, loaded for the few milliseconds it is needed: its tables are 3 MB of relocated
+ * memory that a resident agent does not carry along.
+ */
+struct disassembler {
+	void *library;
+	cs_err (*open)(cs_arch arch, cs_mode mode, csh *handle);
+	cs_err (*close)(csh *handle);
+	cs_insn *(*malloc)(csh handle);
+	void (*free)(cs_insn *insn, size_t count);
+	bool (*iterate)(csh handle, const uint8_t **code, size_t *size, uint64_t *addr, cs_insn *insn);
+};
 
 struct function {
 	uint64_t offset; /* in the file */
@@ -76,16 +90,32 @@ static int find_function(Elf *elf, const char *name, struct function *f)
 	return -ENOENT;
 }
 
-static int collect_returns(csh cs, const struct function *f, const uint8_t *code, size_t size,
-			   struct dl_elf_sites *sites)
+static int load_disassembler(struct disassembler *d)
 {
-	cs_insn *insn = cs_malloc(cs);
+	d->library = dlopen("libcapstone.so.4", RTLD_LAZY | RTLD_LOCAL);
+	if (!d->library)
+		return -ENOTSUP;
+	*(void **)&d->open = dlsym(d->library, "cs_open");
+	*(void **)&d->close = dlsym(d->library, "cs_close");
+	*(void **)&d->malloc = dlsym(d->library, "cs_malloc");
+	*(void **)&d->free = dlsym(d->library, "cs_free");
+	*(void **)&d->iterate = dlsym(d->library, "cs_disasm_iter");
+	if (d->open && d->close && d->malloc && d->free && d->iterate)
+		return 0;
+	dlclose(d->library);
+	return -ENOTSUP;
+}
+
+static int collect_returns(const struct disassembler *d, csh cs, const struct function *f,
+			   const uint8_t *code, size_t size, struct dl_elf_sites *sites)
+{
+	cs_insn *insn = d->malloc(cs);
 	uint64_t addr = 0;
 	int err = 0;
 
 	if (!insn)
 		return -ENOMEM;
-	while (!err && cs_disasm_iter(cs, &code, &size, &addr, insn)) {
+	while (!err && d->iterate(cs, &code, &size, &addr, insn)) {
 		if (insn->id != X86_INS_RET)
 			continue;
 		if (sites->return_count == DL_RETURN_SITES)
@@ -93,7 +123,25 @@ static int collect_returns(csh cs, const struct function *f, const uint8_t *code
 		else
 			sites->returns[sites->return_count++] = f->offset + insn->address;
 	}
-	cs_free(insn, 1);
+	d->free(insn, 1);
+	return err;
+}
+
+static int disassemble(const struct function *f, const uint8_t *code, size_t size,
+		       struct dl_elf_sites *sites)
+{
+	struct disassembler d;
+	csh cs;
+	int err = load_disassembler(&d);
+
+	if (err)
+		return err;
+	err = -ENOMEM;
+	if (d.open(CS_ARCH_X86, CS_MODE_64, &cs) == CS_ERR_OK) {
+		err = collect_returns(&d, cs, f, code, size, sites);
+		d.close(&cs);
+	}
+	dlclose(d.library);
 	return err;
 }
 
@@ -101,21 +149,12 @@ static int find_returns(int fd, const struct function *f, struct dl_elf_sites *s
 {
 	size_t size = f->size < CODE_MAX ? (size_t)f->size : CODE_MAX;
 	uint8_t *code = malloc(size ? size : 1);
-	csh cs;
-	int err;
+	int err = -EIO;
 
 	if (!code)
 		return -ENOMEM;
-	if (pread(fd, code, size, (off_t)f->offset) != (ssize_t)size) {
-		free(code);
-		return -EIO;
-	}
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &cs) != CS_ERR_OK) {
-		free(code);
-		return -ENOMEM;
-	}
-	err = collect_returns(cs, f, code, size, sites);
-	cs_close(&cs);
+	if (pread(fd, code, size, (off_t)f->offset) == (ssize_t)size)
+		err = disassemble(f, code, size, sites);
 	free(code);
 	return err;
 }
@@ -138,7 +177,7 @@ static int open_elf(int fd, Elf **ret_elf)
 	return 0;
 }
 
-int dl_elf_sites(const char *path, const char *symbol, struct dl_elf_sites *ret_sites)
+int dl_elf_sites(const char *path, const char *symbol, bool wants_returns, struct dl_elf_sites *ret_sites)
 {
 	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct dl_elf_sites sites = { 0 };
@@ -156,7 +195,8 @@ int dl_elf_sites(const char *path, const char *symbol, struct dl_elf_sites *ret_
 	if (err)
 		return err;
 	sites.entry = f.offset;
-	err = find_returns(fd, &f, &sites);
+	if (wants_returns)
+		err = find_returns(fd, &f, &sites);
 	if (!err)
 		*ret_sites = sites;
 	return err;

@@ -6,6 +6,7 @@
 #ifndef DL_SENSORS_ELF_SITES_H
 #define DL_SENSORS_ELF_SITES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,8 +20,8 @@ struct dl_elf_sites {
 
 /*
  * Looks "symbol" up in .dynsym, then .symtab. -ENOENT: no such function; -E2BIG: more returns than
- * fit; -ENOEXEC: not an x86-64 ELF file.
+ * fit; -ENOEXEC: not an x86-64 ELF file; -ENOTSUP: returns are wanted and no libcapstone is there.
  */
-int dl_elf_sites(const char *path, const char *symbol, struct dl_elf_sites *ret_sites);
+int dl_elf_sites(const char *path, const char *symbol, bool wants_returns, struct dl_elf_sites *ret_sites);
 
 #endif
