@@ -104,10 +104,14 @@ strictly_cpu() {
 		tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qx none
 }
 
-# The live run's decisions, and the same from the trace, without root.
+# replays_alike NAME: the live run's decisions, and the same from the trace, without root. Both are
+# left in out/e2e/NAME.{trace,decisions}.
 replays_alike() {
 	stop_agent
 	decisions >"$work/live"
+	mkdir -p "$O/e2e"
+	cp "$work/trace" "$O/e2e/$1.trace"
+	cp "$work/live" "$O/e2e/$1.decisions"
 	chmod 755 "$work" && chmod 644 "$work/trace"
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$STAGE/usr/sbin/davylamp" replay --json \
 		"$work/trace" >"$work/replayed" && [[ -s $work/live ]] && cmp "$work/live" "$work/replayed"

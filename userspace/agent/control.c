@@ -43,14 +43,14 @@ static void refuse(struct dl_link *link, const char *why)
 	dl_message_send(link->fd, json_pack("{s:s, s:s}", "op", "error", "why", why));
 }
 
-/* Nobody speaks for a process that is not his: same user, and a child of the speaker. */
+/* Nobody speaks for a process that is not his own child, and of his own user unless he is root. */
 static bool may_speak_for(const struct dl_link *link, uint32_t pid)
 {
 	struct dl_process_info info;
 
 	if (!pid || dl_process_info_read(pid, &info))
 		return false;
-	return !link->uid || (info.uid == link->uid && info.ev.ppid == link->peer_pid);
+	return info.ev.ppid == link->peer_pid && (!link->uid || info.uid == link->uid);
 }
 
 static uint32_t pid_in(const json_t *message)

@@ -15,7 +15,7 @@ static const char usage[] =
 	"The agent: watches GPU drivers and inference engines, prints what it sees and\n"
 	"decides, and acts on workloads started by 'davylamp exec'. Needs root.\n"
 	"\n"
-	"  --mode MODE     observe, advise or enforce (default: hazards.conf, else advise)\n"
+	"  --mode MODE     observe, advise or enforce (default: as in hazards.conf)\n"
 	"  --json          one JSON object a line\n"
 	"  --record FILE   write all that is judged into a trace, for 'davylamp replay'\n"
 	"  --socket PATH   where clients reach the agent (/run/davylamp/agent.sock)\n"
@@ -24,7 +24,8 @@ static const char usage[] =
 	"  --verbose       say what the kernel answered to each program\n"
 	"  -h, --help      this text\n"
 	"\n"
-	"A terminal gets a redrawn view, a pipe plain lines. SIGHUP reads hazards.conf again.\n";
+	"A terminal gets a redrawn view, a pipe plain lines. SIGHUP reads hazards.conf\n"
+	"again.\n";
 
 static const struct option names[] = {
 	{ "mode", required_argument, NULL, 'm' },   { "json", no_argument, NULL, 'j' },
