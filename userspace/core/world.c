@@ -223,7 +223,7 @@ static void apply_workload(struct dl_world *w, const struct dl_event *ev)
 	work->port = in->port;
 	if (ev->pid)
 		work->pid = ev->pid;
-	if (in->device[0])
+	if (in->device[0] || in->backend == DL_BACKEND_CPU)
 		dl_copy_name(work->device, sizeof(work->device), in->device);
 	if (in->model[0])
 		dl_copy_name(work->model, sizeof(work->model), in->model);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "../core/plan.h"
 #include "../lib/text.h"
@@ -21,15 +22,28 @@ static const char usage[] =
 	"  --state DIR  where it is kept (/var/lib/davylamp)\n"
 	"  -h, --help   this text\n";
 
+static const char *local_time(int64_t wall_s, char *buf, size_t size)
+{
+	time_t t = (time_t)wall_s;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(buf, size, "%" PRId64, wall_s);
+	return buf;
+}
+
 static void print(const struct dl_learned_entry *e)
 {
-	char device[128], model[256], because[512];
+	char device[128], model[256], because[512], since[32], until[32];
 
-	printf("%s on %s, model %s: %s since %" PRId64 ", until %" PRId64 ", opened %u times\n    %s\n",
-	       dl_backend_name(e->backend),
+	printf("%s on %s, model %s: breaker %s\n", dl_backend_name(e->backend),
 	       dl_text_safe(device, sizeof(device), e->device[0] ? e->device : "any device"),
-	       dl_text_safe(model, sizeof(model), e->model), dl_breaker_state_name(e->state), e->since_s,
-	       e->until_s, e->open_count, dl_text_safe(because, sizeof(because), e->because));
+	       dl_text_safe(model, sizeof(model), e->model), dl_breaker_state_name(e->state));
+	printf("    since %s", local_time(e->since_s, since, sizeof(since)));
+	if (e->state == DL_BREAKER_OPEN)
+		printf(", one start may try it from %s on", local_time(e->until_s, until, sizeof(until)));
+	printf("; opened %u time%s\n    because it %s\n", e->open_count, e->open_count == 1 ? "" : "s",
+	       dl_text_safe(because, sizeof(because), e->because));
 }
 
 static void print_json(const struct dl_learned_entry *e)
