@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Uprobes on inference engines: vk:: exceptions as they are thrown, even if caught, and ggml graph
- * runs from graph_compute_async to the return of synchronize. Only plain uprobes: a uretprobe
- * replaces the return address on the stack, and a C++ exception that unwinds through the frame
- * (as vk::DeviceLostError does through ggml_backend_sched_synchronize) ends in std::terminate.
- * Returns are therefore seen by uprobes on the function's ret instructions.
+ * runs. Only plain uprobes: a uretprobe replaces the return address on the stack, and a C++
+ * exception that unwinds through the frame (as vk::DeviceLostError does through
+ * ggml_backend_sched_synchronize) ends in std::terminate. That synchronize has returned is told by
+ * the next call of the same thread: llama.cpp synchronizes several times after each batch, the first
+ * waits, so the second one's entry is the first one's return.
  */
 #include "wire.h"
 #include "maps.bpf.h"
@@ -26,6 +27,7 @@ static __always_inline void graph_failed(__u32 tgid, __u32 tid)
 	if (!s || s->tid != tid || !s->entered_ns)
 		return;
 	s->entered_ns = 0;
+	s->syncs = 0;
 	s->failed_count++;
 }
 
@@ -57,6 +59,16 @@ int throw_seen(struct pt_regs *ctx)
 	return 0;
 }
 
+static __always_inline void run_left(struct dl_engine_state *s, __u64 now)
+{
+	s->last_ns = now - s->first_entered_ns;
+	if (s->last_ns > s->max_ns)
+		s->max_ns = s->last_ns;
+	s->entered_ns = 0;
+	s->syncs = 0;
+	s->graph_count++;
+}
+
 static __always_inline int entered(__u32 copying)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
@@ -71,19 +83,23 @@ static __always_inline int entered(__u32 copying)
 		bpf_map_update_elem(&engines, &tgid, &fresh, BPF_ANY);
 		return 0;
 	}
+	if (s->entered_ns && s->syncs && s->tid == (__u32)id) {
+		run_left(s, now); /* it synchronized once and has gone on */
+		s->lone_count++;
+	}
 	if (!s->entered_ns)
 		s->first_entered_ns = now;
 	s->entered_ns = now;
 	s->tid = (__u32)id;
 	s->copying = copying;
+	s->syncs = 0;
 	return 0;
 }
 
 /*
  * ggml_backend_tensor_set and _get: a batch's inputs are copied to the device before its graph is
  * computed, a slot's cache is copied back before the next prompt, and a device that hangs may be met
- * there first. Both end in a tail call, so their return cannot be seen; the synchronize that follows
- * every batch ends them.
+ * there first. Their return is not seen; the synchronizes that follow every batch end them.
  */
 SEC("?uprobe")
 int copy_entered(struct pt_regs *ctx)
@@ -98,19 +114,17 @@ int graph_entered(struct pt_regs *ctx)
 }
 
 SEC("?uprobe")
-int graph_left(struct pt_regs *ctx)
+int graph_synced(struct pt_regs *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
 	struct dl_engine_state *s;
 	__u32 tgid = id >> 32;
 
 	s = bpf_map_lookup_elem(&engines, &tgid);
-	if (!s || !s->entered_ns)
+	if (!s || !s->entered_ns || s->tid != (__u32)id)
 		return 0;
-	s->last_ns = now - s->first_entered_ns;
-	if (s->last_ns > s->max_ns)
-		s->max_ns = s->last_ns;
-	s->entered_ns = 0;
-	s->graph_count++;
+	s->syncs++;
+	if (s->syncs > 1)
+		run_left(s, now);
 	return 0;
 }

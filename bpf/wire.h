@@ -25,9 +25,9 @@
 #define DL_MAX_SCHEDS	   256
 #define DL_MAX_MOVERS	   1024 /* (device, evictor, owner) triples */
 #define DL_MAX_ENGINES	   1024
-#define DL_MAX_EVICTED	   8192 /* BOs out of VRAM that are remembered; beyond, the oldest is forgotten */
+#define DL_MAX_EVICTED	   8192 /* BOs out of VRAM that are remembered, oldest go first */
 #define DL_EVENT_RING	   (1 << 20) /* bytes */
-#define DL_MOVE_EDGE_NS	   20000000ULL /* a mover speaks at most this often; the map keeps the sum */
+#define DL_MOVE_EDGE_NS	   20000000ULL /* a mover speaks at most this often */
 
 enum dl_wire_kind {
 	DL_WIRE_EXEC = 1,
@@ -95,7 +95,7 @@ enum dl_fault_class {
 };
 
 #define DL_FAULT_WRITE	   1u
-#define DL_FAULT_ADDR_KNOWN 2u	/* address decoded from the IV; older hardware has it in a register */
+#define DL_FAULT_ADDR_KNOWN 2u	/* else it is in a register (gfx6 to gfx8) */
 
 struct dl_wire_gpu_fault {
 	struct dl_wire_head head;
@@ -106,7 +106,7 @@ struct dl_wire_gpu_fault {
 	__u16 client_id;
 	__u16 src_id;
 	__u16 fault_class;	/* enum dl_fault_class */
-	__u16 flags;		/* DL_FAULT_* */
+	__u16 flags; /* DL_FAULT_* */
 };
 
 struct dl_wire_bo_moved {
@@ -193,14 +193,17 @@ struct dl_mover {
 };
 
 struct dl_engine_state {
-	__u64 entered_ns;	/* latest sign of a run not yet left; 0: idle */
-	__u64 first_entered_ns;	/* first of that run */
-	__u64 graph_count;	/* runs left */
-	__u64 failed_count;	/* runs ended by a vk:: exception */
+	__u64 entered_ns; /* latest sign of a run not yet left; 0: idle */
+	__u64 first_entered_ns; /* first of that run */
+	__u64 graph_count; /* runs left */
+	__u64 failed_count; /* runs ended by a vk:: exception */
 	__u64 last_ns;
 	__u64 max_ns;
+	__u64 lone_count; /* runs whose end was seen only by the begin of the next */
 	__u32 tid;
-	__u32 copying;		/* entered by an input copy, its graph has not begun */
+	__u32 copying; /* entered by an input copy, its graph has not begun */
+	__u32 syncs; /* synchronize entered since the last sign */
+	__u32 pad;
 };
 
 struct dl_clock {

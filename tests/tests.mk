@@ -13,7 +13,7 @@ FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/l
 	userspace/store/config_file.c userspace/act/check.c userspace/engines/engine.c \
 	userspace/engines/llama_server.c $(wildcard userspace/report/*.c)
 STAGE := $(abspath $(O))/stage
-SUITES := unit replay bpf vm engine cli
+SUITES := lint unit replay bpf vm engine cli
 
 export O CACHE STAGE KERNEL
 
@@ -108,7 +108,7 @@ $(O)/bench/core: tests/bench/core.c $(CORE_SRC)
 
 lint: setup-lint
 	@$(MAKE) --no-print-directory -s $(SKELETONS) $(CORE_SRC:%.c=$(O)/obj/%.o)
-	@tests/lint/run
+	@LINT=all tests/lint/run
 
 format: setup-lint
 	clang-format -i $$(git ls-files '*.c' '*.h')

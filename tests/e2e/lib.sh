@@ -30,7 +30,7 @@ lab_close() {
 }
 
 # alive PID: whether our child still runs (a zombie has ended).
-alive() { [[ $1 && -r /proc/$1/stat && $(sed 's/.*) //' "/proc/$1/stat") != Z* ]]; }
+alive() { [[ $1 && $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^[^ZX] ]]; }
 
 # end PID: SIGTERM, and SIGKILL after two seconds.
 end() {

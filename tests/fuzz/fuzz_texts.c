@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every text and file from outside: traces, learned policy, thresholds, probe answers, arguments. */
+/* Every text and file from outside: traces, learned policy, thresholds, probe answers, arguments.
+ */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@
 
 static char dir[64];
 
-static void with_file(const uint8_t *data, size_t size, const char *name, char *path, size_t path_size)
+static void with_file(const uint8_t *data, size_t size, const char *name, char *path,
+		      size_t path_size)
 {
 	FILE *file;
 

@@ -79,7 +79,8 @@ static inline void set(const char *key, int64_t value)
 	tell(&ev);
 }
 
-static inline void workload(uint32_t id, uint32_t pid, enum dl_workload_op op, enum dl_backend backend)
+static inline void workload(uint32_t id, uint32_t pid, enum dl_workload_op op,
+			    enum dl_backend backend)
 {
 	struct dl_event ev = event(DL_EV_WORKLOAD, pid);
 
@@ -93,7 +94,8 @@ static inline void workload(uint32_t id, uint32_t pid, enum dl_workload_op op, e
 	tell(&ev);
 }
 
-static inline void process(uint32_t pid, uint32_t work, enum dl_engine engine, enum dl_backend backend)
+static inline void process(uint32_t pid, uint32_t work, enum dl_engine engine,
+			   enum dl_backend backend)
 {
 	struct dl_event ev = event(DL_EV_PROCESS, pid);
 

@@ -27,8 +27,10 @@ static void observing_refuses_with_its_reason(void **state)
 	set("agent.mode", DL_MODE_OBSERVE);
 	throws(50, LOST);
 	ends(50, 6);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_REFUSED);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->refusal, DL_REFUSED_MODE);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict,
+			 DL_VERDICT_REFUSED);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->refusal,
+			 DL_REFUSED_MODE);
 	assert_false(dl_core_workload_busy(&core, 1));
 }
 
@@ -39,7 +41,8 @@ static void advising_says_what_it_would_do(void **state)
 	set("agent.mode", DL_MODE_ADVISE);
 	throws(50, LOST);
 	ends(50, 6);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_ADVISED);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict,
+			 DL_VERDICT_ADVISED);
 	assert_false(dl_core_workload_busy(&core, 1));
 }
 
@@ -70,7 +73,8 @@ static void crashes_on_the_cpu_back_off_and_double(void **state)
 		plan = crash(pid);
 		assert_int_equal(plan->rung, DL_RUNG_RESTART);
 		assert_int_equal(plan->refusal, DL_REFUSED_BACKOFF);
-		assert_int_equal(plan->until_ns - core.world.workloads[0].last_act_ns, wait_ms * MS);
+		assert_int_equal(plan->until_ns - core.world.workloads[0].last_act_ns,
+				 wait_ms * MS);
 		assert_true(dl_core_workload_busy(&core, 1));
 		pass(wait_ms * MS + 100 * MS);
 		plan = last_of(DL_RUNG_RESTART, DL_HZ_RUNNER_CRASH);

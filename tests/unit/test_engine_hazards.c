@@ -42,7 +42,8 @@ static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
 	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED);
 	assert_int_equal(plan->verdict, DL_VERDICT_GO);
 	assert_int_equal(plan->workload, 1);
-	assert_int_equal(last_of(DL_RUNG_BREAKER, DL_HZ_ENGINE_WEDGED)->breaker_state, DL_BREAKER_OPEN);
+	assert_int_equal(last_of(DL_RUNG_BREAKER, DL_HZ_ENGINE_WEDGED)->breaker_state,
+			 DL_BREAKER_OPEN);
 }
 
 static void a_survivor_that_gives_a_token_is_left_alone(void **state)
@@ -135,10 +136,10 @@ static void an_unseen_end_of_a_copy_is_no_proof(void **state)
 	ev = event(DL_EV_GRAPH, 70);
 	ev.graph.entered_ns = now - 60 * S;
 	ev.graph.graph_count = 9;
-	ev.graph.copying = 1;
+	ev.graph.may_end_unseen = 1;
 	tell(&ev);
 	assert_int_equal(kept_count, 0);
-	ev.graph.copying = 0;
+	ev.graph.may_end_unseen = 0;
 	tell(&ev);
 	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 1);
 }

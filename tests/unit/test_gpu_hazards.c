@@ -196,7 +196,8 @@ static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
 	ev = event(DL_EV_RESET, 0);
 	dl_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
 	tell(&ev);
-	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->model, "tiny.gguf"); /* though gone */
+	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->model,
+			    "tiny.gguf"); /* though gone */
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->level, 2);
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->pid, 60);
 	ev.reset.result = -5;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is read from outside: process folders with hostile names, command lines, probe answers, ELF. */
+/* What is read from outside: process folders with hostile names, command lines, probe answers, ELF.
+ */
 #include "history.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include "../../userspace/lib/file.h"
 #include "../../userspace/lib/text.h"
 #include "../../userspace/report/plan_text.h"
-#include "../../userspace/sensors/elf_sites.h"
+#include "../../userspace/sensors/elf_site.h"
 #include "../../userspace/sensors/process_info.h"
 
 static char root[64];
@@ -58,7 +59,8 @@ static void a_hostile_comm_does_not_shift_the_fields(void **state)
 	struct dl_process_info info;
 
 	(void)state;
-	PUT("/proc/77/stat", "77 (a) R 1 (\n)) S 42 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2\n");
+	PUT("/proc/77/stat",
+	    "77 (a) R 1 (\n)) S 42 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2\n");
 	PUT("/proc/77/comm", "a) R 1 (\n)\n");
 	PUT("/proc/77/cmdline", "");
 	PUT("/proc/77/cgroup", "1:cpu:/x\n0::/davylamp-exec-5\n");
@@ -76,9 +78,11 @@ static void an_engine_on_lavapipe_is_told_from_one_that_only_maps_vulkan(void **
 	struct dl_process_info info;
 
 	(void)state;
-	PUT("/proc/78/stat", "78 (llama-server) S 42 77 77 0 -1 1 1 2 3 4 5 6 7 8 20 0 1 0 5 1 2\n");
+	PUT("/proc/78/stat",
+	    "78 (llama-server) S 42 77 77 0 -1 1 1 2 3 4 5 6 7 8 20 0 1 0 5 1 2\n");
 	PUT("/proc/78/comm", "llama-server\n");
-	PUT("/proc/78/cmdline", "/usr/bin/llama-server\0-m\0/m/big model.gguf\0--port\0" "9931\0");
+	PUT("/proc/78/cmdline", "/usr/bin/llama-server\0-m\0/m/big model.gguf\0--port\0"
+				"9931\0");
 	PUT("/proc/78/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libggml-vulkan.so\n"
 			     "2-3 r-xp 0 08:01 6 /usr/lib/libvulkan_lvp.so\n"
 			     "3-4 r-xp 0 08:01 7 /usr/lib/libggml-base.so.0.27\n"
@@ -124,7 +128,9 @@ static void command_lines_are_recognised(void **state)
 	assert_int_equal(f.engine, DL_ENGINE_LLAMA_SERVER);
 	assert_string_equal(f.model, "b.gguf");
 	assert_int_equal(f.port, 8080);
-	recognise((char *[]){ "llama-server", "-m", "/a/b.gguf", "--alias", "Bee", "--port", "x", NULL }, &f);
+	recognise((char *[]){ "llama-server", "-m", "/a/b.gguf", "--alias", "Bee", "--port", "x",
+			      NULL },
+		  &f);
 	assert_string_equal(f.model, "Bee");
 	assert_int_equal(f.port, 0);
 	recognise((char *[]){ "llama-server", "--device", "none", "-m", NULL }, &f);
@@ -146,9 +152,11 @@ static bool has(const struct dl_args *args, const char *text)
 
 static void strict_cpu_leaves_no_device_flag(void **state)
 {
+	/* clang-format off */
 	char *argv[] = { "llama-server", "-ngl", "99", "-dev", "Vulkan0", "-m", "x.gguf", "-ot",
 			 "blk=Vulkan0", "--kv-offload", "-sm", "tensor", "--port", "81", "-devd",
 			 "Vulkan0", NULL };
+	/* clang-format on */
 	struct dl_args args;
 
 	(void)state;
@@ -180,9 +188,13 @@ static void too_many_arguments_are_an_error(void **state)
 static void only_the_probes_own_words_are_an_answer(void **state)
 {
 	static const char *const wrong[] = {
-		"", "{}", "[1]", "{\"health\":200,\"completion\":200,\"tokens\":-1,\"ms\":2}",
+		"",
+		"{}",
+		"[1]",
+		"{\"health\":200,\"completion\":200,\"tokens\":-1,\"ms\":2}",
 		"{\"health\":\"200\",\"completion\":200,\"tokens\":1,\"ms\":2}",
-		"{\"health\":200000,\"completion\":200,\"tokens\":1,\"ms\":2}", "Segmentation fault",
+		"{\"health\":200000,\"completion\":200,\"tokens\":1,\"ms\":2}",
+		"Segmentation fault",
 	};
 	static const char right[] = "{\"health\":200,\"completion\":500,\"tokens\":0,\"ms\":2}\n";
 	struct dl_check_result r;
@@ -201,7 +213,10 @@ static void text_is_shown_not_obeyed(void **state)
 	(void)state;
 	assert_string_equal(dl_text_safe(buf, sizeof(buf), "a\x1b[2Jb\n"), "a\\x1b[2Jb\\x0a");
 	assert_string_equal(dl_text_safe(buf, sizeof(buf), "\xc3\xa4\xff\\"), "\xc3\xa4\\xff\\\\");
-	assert_string_equal(dl_text_safe(buf, sizeof(buf), "\xc2\x9b" "31m"), "\\xc2\\x9b31m");
+	assert_string_equal(dl_text_safe(buf, sizeof(buf),
+					 "\xc2\x9b"
+					 "31m"),
+			    "\\xc2\\x9b31m");
 	assert_string_equal(dl_text_safe(buf, sizeof(buf), "\xed\xa0\x80"), "\\xed\\xa0\\x80");
 	assert_string_equal(dl_text_safe(buf, 4, "ab\xc3\xa4"), "ab");
 	assert_string_equal(dl_text_safe(buf, 1, "ab"), "");
@@ -237,7 +252,7 @@ static void a_hostile_name_keeps_a_plan_one_line(void **state)
 	assert_null(strchr(text, '\x1b'));
 }
 
-/* This test's own program: a function with two returns, and one that is not there. */
+/* This test's own program: a function, and one that is not there. */
 __attribute__((noinline, used)) int two_ways(volatile int x);
 int two_ways(volatile int x)
 {
@@ -246,18 +261,17 @@ int two_ways(volatile int x)
 	return x - 1;
 }
 
-static void functions_and_their_returns_are_found(void **state)
+static void a_probes_site_is_found_and_lies_in_the_prologue(void **state)
 {
-	struct dl_elf_sites sites;
+	uint64_t entry, cheap;
 
 	(void)state;
-	assert_int_equal(dl_elf_sites("/proc/self/exe", "two_ways", true, &sites), 0);
-	assert_true(sites.return_count >= 1);
-	for (size_t i = 0; i < sites.return_count; i++)
-		assert_true(sites.returns[i] > sites.entry);
-	assert_int_equal(dl_elf_sites("/proc/self/exe", "no_such_function", true, &sites), -ENOENT);
-	assert_int_equal(dl_elf_sites("/etc/passwd", "two_ways", true, &sites), -ENOEXEC);
-	assert_int_equal(dl_elf_sites("/nonexistent", "two_ways", true, &sites), -ENOENT);
+	assert_int_equal(dl_elf_site("/proc/self/exe", "two_ways", true, &entry), 0);
+	assert_int_equal(dl_elf_site("/proc/self/exe", "two_ways", false, &cheap), 0);
+	assert_true(cheap >= entry && cheap < entry + 256);
+	assert_int_equal(dl_elf_site("/proc/self/exe", "no_such_function", true, &entry), -ENOENT);
+	assert_int_equal(dl_elf_site("/etc/passwd", "two_ways", true, &entry), -ENOEXEC);
+	assert_int_equal(dl_elf_site("/nonexistent", "two_ways", true, &entry), -ENOENT);
 }
 
 static void files_are_replaced_whole(void **state)
@@ -288,7 +302,7 @@ int main(void)
 		cmocka_unit_test(text_is_shown_not_obeyed),
 		cmocka_unit_test(type_names_are_spelled_out),
 		cmocka_unit_test(a_hostile_name_keeps_a_plan_one_line),
-		cmocka_unit_test(functions_and_their_returns_are_found),
+		cmocka_unit_test(a_probes_site_is_found_and_lies_in_the_prologue),
 		cmocka_unit_test(files_are_replaced_whole),
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Traces, the learned policy, threshold files: what is written is read back, what is torn is told. */
+/* Traces, the learned policy, threshold files: what is written is read back, what is torn is told.
+ */
 #include "history.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-	static const char *const names[] = { "t.trace", "learned.conf", "hazards.conf", "cut.trace" };
+	static const char *const names[] = { "t.trace", "learned.conf", "hazards.conf",
+					     "cut.trace" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -264,7 +266,8 @@ static void thresholds_are_read_with_their_units(void **state)
 	assert_int_equal(read_config("[agent]\nmode = enforce\n[job_stall]\nlevel1 = 10 %\n"
 				     "[eviction_storm]\nbytes = 1 GiB\nwindow = 3 s\n"
 				     "[fault_storm]\ncount = 7\n",
-				     &c, error), 0);
+				     &c, error),
+			 0);
 	assert_int_equal(c.value[DL_CFG_MODE], DL_MODE_ENFORCE);
 	assert_int_equal(c.value[DL_CFG_STALL_LEVEL1], 100);
 	assert_int_equal(c.value[DL_CFG_EVICTION_BYTES], 1LL << 30);

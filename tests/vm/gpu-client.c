@@ -21,12 +21,12 @@
 #include <unistd.h>
 
 #define NS_PER_MS 1000000ull
-#define VA_FIRST (256ull << 20)		/* far above what the driver keeps for itself */
-#define VA_ALIGN (2ull << 20)
-#define IB_BYTES 4096u
-#define IB_DWORDS 64u			/* a multiple of what any ring wants */
-#define NOP_DMA 0xf0000000u		/* Southern Islands: DMA packet, and type 2 packet */
-#define NOP_GFX 0x80000000u
+#define VA_FIRST  (256ull << 20) /* far above what the driver keeps for itself */
+#define VA_ALIGN  (2ull << 20)
+#define IB_BYTES  4096u
+#define IB_DWORDS 64u	      /* a multiple of what any ring wants */
+#define NOP_DMA	  0xf0000000u /* Southern Islands: DMA packet, and type 2 packet */
+#define NOP_GFX	  0x80000000u
 
 struct client {
 	int fd;
@@ -68,10 +68,14 @@ static int fail(const char *what, int err)
 static int buffer_new(struct client *c, uint64_t size, uint64_t domain, struct buffer *ret_buffer)
 {
 	union drm_amdgpu_gem_create create = { .in = {
-		.bo_size = size, .alignment = 4096, .domains = domain,
-	} };
+						       .bo_size = size,
+						       .alignment = 4096,
+						       .domains = domain,
+					       } };
 	struct drm_amdgpu_gem_va va = {
-		.operation = AMDGPU_VA_OP_MAP, .va_address = c->next_va, .map_size = size,
+		.operation = AMDGPU_VA_OP_MAP,
+		.va_address = c->next_va,
+		.map_size = size,
 		.flags = AMDGPU_VM_PAGE_READABLE | AMDGPU_VM_PAGE_WRITEABLE |
 			 AMDGPU_VM_PAGE_EXECUTABLE,
 	};
@@ -90,8 +94,12 @@ static int buffer_new(struct client *c, uint64_t size, uint64_t domain, struct b
 
 static void print_usage(struct client *c)
 {
-	static const struct { const char *name; uint32_t query; } rows[] = {
-		{ "vram_used", AMDGPU_INFO_VRAM_USAGE }, { "gtt_used", AMDGPU_INFO_GTT_USAGE },
+	static const struct {
+		const char *name;
+		uint32_t query;
+	} rows[] = {
+		{ "vram_used", AMDGPU_INFO_VRAM_USAGE },
+		{ "gtt_used", AMDGPU_INFO_GTT_USAGE },
 		{ "evictions", AMDGPU_INFO_NUM_EVICTIONS },
 		{ "bytes_moved", AMDGPU_INFO_NUM_BYTES_MOVED },
 	};
@@ -99,7 +107,8 @@ static void print_usage(struct client *c)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t value = 0;
 		struct drm_amdgpu_info info = {
-			.return_pointer = (uintptr_t)&value, .return_size = sizeof(value),
+			.return_pointer = (uintptr_t)&value,
+			.return_size = sizeof(value),
 			.query = rows[i].query,
 		};
 
@@ -153,8 +162,9 @@ static int context_new(struct client *c, uint32_t *ret_context)
 static void print_context(struct client *c, uint32_t context)
 {
 	union drm_amdgpu_ctx ctx = { .in = {
-		.op = AMDGPU_CTX_OP_QUERY_STATE2, .ctx_id = context,
-	} };
+					     .op = AMDGPU_CTX_OP_QUERY_STATE2,
+					     .ctx_id = context,
+				     } };
 
 	if (!call(c, DRM_IOCTL_AMDGPU_CTX, &ctx))
 		printf("context id=%u flags=0x%" PRIx64 "\n", context,
@@ -165,11 +175,16 @@ static int submit(struct client *c, uint32_t context, const struct buffer *ib, u
 {
 	struct drm_amdgpu_bo_list_entry entry = { .bo_handle = ib->handle };
 	struct drm_amdgpu_bo_list_in list = {
-		.operation = ~0u, .list_handle = ~0u, .bo_number = 1,
-		.bo_info_size = sizeof(entry), .bo_info_ptr = (uintptr_t)&entry,
+		.operation = ~0u,
+		.list_handle = ~0u,
+		.bo_number = 1,
+		.bo_info_size = sizeof(entry),
+		.bo_info_ptr = (uintptr_t)&entry,
 	};
 	struct drm_amdgpu_cs_chunk_ib part = {
-		.va_start = ib->va, .ib_bytes = IB_DWORDS * 4, .ip_type = c->ip_type,
+		.va_start = ib->va,
+		.ib_bytes = IB_DWORDS * 4,
+		.ip_type = c->ip_type,
 	};
 	struct drm_amdgpu_cs_chunk chunks[] = {
 		{ AMDGPU_CHUNK_ID_BO_HANDLES, sizeof(list) / 4, (uintptr_t)&list },
@@ -177,8 +192,10 @@ static int submit(struct client *c, uint32_t context, const struct buffer *ib, u
 	};
 	uint64_t pointers[] = { (uintptr_t)&chunks[0], (uintptr_t)&chunks[1] };
 	union drm_amdgpu_cs cs = { .in = {
-		.ctx_id = context, .num_chunks = 2, .chunks = (uintptr_t)pointers,
-	} };
+					   .ctx_id = context,
+					   .num_chunks = 2,
+					   .chunks = (uintptr_t)pointers,
+				   } };
 	int err = call(c, DRM_IOCTL_AMDGPU_CS, &cs);
 
 	if (err)
@@ -191,9 +208,11 @@ static int submit(struct client *c, uint32_t context, const struct buffer *ib, u
 static int wait_job(struct client *c, uint32_t context, uint64_t seq)
 {
 	union drm_amdgpu_wait_cs wait = { .in = {
-		.handle = seq, .timeout = (now_ms() + c->wait_ms) * NS_PER_MS,
-		.ip_type = c->ip_type, .ctx_id = context,
-	} };
+						  .handle = seq,
+						  .timeout = (now_ms() + c->wait_ms) * NS_PER_MS,
+						  .ip_type = c->ip_type,
+						  .ctx_id = context,
+					  } };
 	int err = call(c, DRM_IOCTL_AMDGPU_WAIT_CS, &wait);
 
 	if (err)
@@ -289,16 +308,28 @@ static int parse(struct client *c, int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "m:", longs, NULL)) != -1) {
 		switch (opt) {
-		case 'm': break; /* an engine's command line names a model; nothing is read */
-		case 'd': c->device = optarg; break;
-		case 'c': c->comm = optarg; break;
-		case 's': c->hold_s = strtoull(optarg, NULL, 0); break;
-		case 'w': c->wait_ms = strtoull(optarg, NULL, 0); break;
-		case 'j': c->jobs = strtoull(optarg, NULL, 0); break;
+		case 'm':
+			break; /* an engine's command line names a model; nothing is read */
+		case 'd':
+			c->device = optarg;
+			break;
+		case 'c':
+			c->comm = optarg;
+			break;
+		case 's':
+			c->hold_s = strtoull(optarg, NULL, 0);
+			break;
+		case 'w':
+			c->wait_ms = strtoull(optarg, NULL, 0);
+			break;
+		case 'j':
+			c->jobs = strtoull(optarg, NULL, 0);
+			break;
 		case 'r':
 			c->ip_type = strcmp(optarg, "gfx") ? AMDGPU_HW_IP_DMA : AMDGPU_HW_IP_GFX;
 			break;
-		default: return -EINVAL;
+		default:
+			return -EINVAL;
 		}
 	}
 	return 0;
@@ -314,7 +345,8 @@ static int run(struct client *c, int count, char **words)
 		return mode_submit(c, strtoull(words[1], NULL, 0));
 	if (count == 1 && !strcmp(words[0], "hang"))
 		return mode_submit(c, 1);
-	fprintf(stderr, "usage: gpu-client [--device PATH] [--comm NAME] [--ring dma|gfx]\n"
+	fprintf(stderr,
+		"usage: gpu-client [--device PATH] [--comm NAME] [--ring dma|gfx]\n"
 		"  [--seconds N] [--wait-ms N] [--jobs N] [-m MODEL]\n"
 		"  hold BYTES... | fill COUNT MIB_EACH | submit COUNT | hang\n"
 		"hold and fill do --jobs, then keep the memory for --seconds or until SIGTERM;\n"
@@ -326,8 +358,11 @@ int main(int argc, char **argv)
 {
 	struct sigaction term = { .sa_handler = on_term };
 	struct client c = {
-		.next_va = VA_FIRST, .device = "/dev/dri/renderD128", .comm = "gpu-client",
-		.ip_type = AMDGPU_HW_IP_DMA, .wait_ms = 20000,
+		.next_va = VA_FIRST,
+		.device = "/dev/dri/renderD128",
+		.comm = "gpu-client",
+		.ip_type = AMDGPU_HW_IP_DMA,
+		.wait_ms = 20000,
 	};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ROM_BYTES 4096
+#define ROM_BYTES	4096
 #define ROM_BLOCK_BYTES 512
 
 /* Where this program lays the tables; only the fixed offsets further down are given. */
@@ -31,8 +31,8 @@ enum {
 };
 
 enum {
-	TABLE_WORDS = 0x50,		/* table of offsets: more than any index the driver uses */
-	DATA_FIRMWARE_INFO = 4,		/* indexes into it, as are the next ones */
+	TABLE_WORDS = 0x50,	/* table of offsets: more than any index the driver uses */
+	DATA_FIRMWARE_INFO = 4, /* indexes into it, as are the next ones */
 	DATA_IO_SCRIPTS = 23,
 	COMMAND_ASIC_INIT = 0,
 	OP_END_OF_TABLE = 0x5b,
@@ -69,21 +69,21 @@ static void rom_header(void)
 {
 	put16(rom, 0, 0xaa55);
 	rom[2] = ROM_BYTES / ROM_BLOCK_BYTES;
-	rom[3] = 0xcb;				/* retf: the PC's BIOS calls this and comes back */
+	rom[3] = 0xcb; /* retf: the PC's BIOS calls this and comes back */
 	put16(rom, 0x18, AT_PCIR);
-	put_text(0x30, " 761295520");		/* what marks an ATOM BIOS */
+	put_text(0x30, " 761295520"); /* what marks an ATOM BIOS */
 	put16(rom, 0x48, AT_ATOM_HEADER);
-	put_text(0x50, "01/01/26 00:00");	/* the date the driver prints */
+	put_text(0x50, "01/01/26 00:00"); /* the date the driver prints */
 	put16(rom, 0x6e, AT_PART_NUMBER);
-	put_text(AT_PART_NUMBER, "DAVYLAMP-LAB");	/* without one, 6.1 reads through NULL */
+	put_text(AT_PART_NUMBER, "DAVYLAMP-LAB"); /* without one, 6.1 reads through NULL */
 
 	put_text(AT_PCIR, "PCIR");
-	put16(rom, AT_PCIR + 4, 0x1b36);	/* qxl: the PC's BIOS compares it */
+	put16(rom, AT_PCIR + 4, 0x1b36); /* qxl: the PC's BIOS compares it */
 	put16(rom, AT_PCIR + 6, 0x0100);
-	put16(rom, AT_PCIR + 0x0a, 0x18);	/* size of this structure */
-	rom[AT_PCIR + 0x0f] = 3;		/* class: display */
+	put16(rom, AT_PCIR + 0x0a, 0x18); /* size of this structure */
+	rom[AT_PCIR + 0x0f] = 3;	  /* class: display */
 	put16(rom, AT_PCIR + 0x10, ROM_BYTES / ROM_BLOCK_BYTES);
-	rom[AT_PCIR + 0x15] = 0x80;		/* last image */
+	rom[AT_PCIR + 0x15] = 0x80; /* last image */
 }
 
 static void rom_tables(void)
@@ -105,12 +105,12 @@ static void rom_tables(void)
 	put16(rom, AT_DATA_TABLE + 4 + 2 * DATA_IO_SCRIPTS, AT_IO_SCRIPTS);
 
 	put_table(AT_FIRMWARE_INFO, 0x7c, 1, 4);
-	put32(rom, AT_FIRMWARE_INFO + 0x08, clock_10khz);	/* default engine clock */
-	put32(rom, AT_FIRMWARE_INFO + 0x0c, clock_10khz);	/* default memory clock */
-	put32(rom, AT_FIRMWARE_INFO + 0x18, 2 * clock_10khz);	/* highest engine PLL output */
-	put32(rom, AT_FIRMWARE_INFO + 0x1c, 2 * clock_10khz);	/* highest memory PLL output */
-	put32(rom, AT_FIRMWARE_INFO + 0x20, 2 * clock_10khz);	/* highest pixel PLL output */
-	put16(rom, AT_FIRMWARE_INFO + 0x52, 2700);		/* reference clock */
+	put32(rom, AT_FIRMWARE_INFO + 0x08, clock_10khz);     /* default engine clock */
+	put32(rom, AT_FIRMWARE_INFO + 0x0c, clock_10khz);     /* default memory clock */
+	put32(rom, AT_FIRMWARE_INFO + 0x18, 2 * clock_10khz); /* highest engine PLL output */
+	put32(rom, AT_FIRMWARE_INFO + 0x1c, 2 * clock_10khz); /* highest memory PLL output */
+	put32(rom, AT_FIRMWARE_INFO + 0x20, 2 * clock_10khz); /* highest pixel PLL output */
+	put16(rom, AT_FIRMWARE_INFO + 0x52, 2700);	      /* reference clock */
 }
 
 /* The PC's BIOS runs only an image whose bytes add up to zero, and only then is it a shadow. */
@@ -167,11 +167,11 @@ static int write_firmware(const char *dir)
 	char name[64];
 	int err;
 
-	put32(image, 0, sizeof(image));	/* size of the file */
-	put32(image, 4, 64);		/* size of its header */
-	put16(image, 8, 1);		/* version of the header */
-	put32(image, 20, sizeof(image) - 64);	/* size of the microcode */
-	put32(image, 24, 64);		/* its offset */
+	put32(image, 0, sizeof(image));	      /* size of the file */
+	put32(image, 4, 64);		      /* size of its header */
+	put16(image, 8, 1);		      /* version of the header */
+	put32(image, 20, sizeof(image) - 64); /* size of the microcode */
+	put32(image, 24, 64);		      /* its offset */
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		snprintf(name, sizeof(name), "lib/firmware/amdgpu/%s.bin", parts[i]);
 		err = write_file(dir, name, image, sizeof(image));

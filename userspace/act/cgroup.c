@@ -19,7 +19,8 @@ static int find_mount(char *ret_mount, size_t size)
 		return -ENAMETOOLONG;
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%*s %4095s %63s", where, type) != 2 || strcmp(type, "cgroup2") != 0)
+		if (sscanf(line, "%*s %4095s %63s", where, type) != 2 ||
+		    strcmp(type, "cgroup2") != 0)
 			continue;
 		return snprintf(ret_mount, size, "%s", where) < (int)size ? 0 : -ENAMETOOLONG;
 	}
@@ -38,7 +39,9 @@ static int own_path(char *ret_path, size_t size)
 		return -ENOTSUP;
 	at += *at == '\n' ? 4 : 0;
 	at[strcspn(at, "\n")] = 0;
-	return snprintf(ret_path, size, "%s", strcmp(at, "/") ? at : "") < (int)size ? 0 : -ENAMETOOLONG;
+	return snprintf(ret_path, size, "%s", strcmp(at, "/") ? at : "") < (int)size
+		       ? 0
+		       : -ENAMETOOLONG;
 }
 
 int dl_cgroup_make(const char *name, struct dl_cgroup *ret_cgroup)

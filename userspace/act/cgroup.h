@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 struct dl_cgroup {
-	char dir[PATH_MAX];	/* where it lies in the file system, "" when there is none */
-	char path[PATH_MAX];	/* as /proc/PID/cgroup tells it */
+	char dir[PATH_MAX];  /* where it lies in the file system, "" when there is none */
+	char path[PATH_MAX]; /* as /proc/PID/cgroup tells it */
 };
 
 /*

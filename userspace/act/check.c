@@ -31,7 +31,8 @@ static int number(const json_t *object, const char *key, json_int_t max, json_in
 {
 	const json_t *value = json_object_get(object, key);
 
-	if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > max)
+	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+	    json_integer_value(value) > max)
 		return -EBADMSG;
 	*ret_value = json_integer_value(value);
 	return 0;
@@ -43,7 +44,8 @@ int dl_check_parse(const char *text, size_t size, struct dl_check_result *ret_re
 	json_int_t health, completion, tokens, ms;
 	int err = 0;
 
-	if (number(object, "health", 999, &health) || number(object, "completion", 999, &completion) ||
+	if (number(object, "health", 999, &health) ||
+	    number(object, "completion", 999, &completion) ||
 	    number(object, "tokens", UINT32_MAX, &tokens) || number(object, "ms", UINT32_MAX, &ms))
 		err = -EBADMSG;
 	json_decref(object);
@@ -102,8 +104,15 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
 static int spawn(struct check *c, const char *program)
 {
 	char port[16], wait_ms[16], timeout_ms[16];
-	char *argv[] = { (char *)"davylamp-probe", (char *)"engine", (char *)"--port", port,
-			 (char *)"--wait-ms", wait_ms, (char *)"--timeout-ms", timeout_ms, NULL };
+	char *argv[] = { (char *)"davylamp-probe",
+			 (char *)"engine",
+			 (char *)"--port",
+			 port,
+			 (char *)"--wait-ms",
+			 wait_ms,
+			 (char *)"--timeout-ms",
+			 timeout_ms,
+			 NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	int pipe_fd[2], err;
@@ -116,7 +125,8 @@ static int spawn(struct check *c, const char *program)
 		return -errno;
 	sigemptyset(&none);
 	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none); /* the agent's own mask blocks what its loop takes */
+	posix_spawnattr_setsigmask(&attr,
+				   &none); /* the agent's own mask blocks what its loop takes */
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
 	posix_spawn_file_actions_init(&files);
 	err = posix_spawn_file_actions_adddup2(&files, pipe_fd[1], STDOUT_FILENO);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Asks an engine for one token through davylamp-probe: a child without privileges that speaks HTTP,
- * so that the agent never does. Its answer is one line; a crash, a hang or garbage is an answer too.
+ * so that the agent never does. Its answer is one line; a crash, a hang or garbage is an answer
+ * too.
  */
 #ifndef DL_ACT_CHECK_H
 #define DL_ACT_CHECK_H

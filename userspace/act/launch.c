@@ -64,7 +64,8 @@ static int spawn(struct dl_launch *l, char *const argv[])
 	if (!pid)
 		be_the_engine(l, argv, supervisor, tell[1]);
 	close(tell[1]);
-	if (read(tell[0], &err, sizeof(err)) == sizeof(err)) /* the pipe closes when exec succeeds */
+	if (read(tell[0], &err, sizeof(err)) ==
+	    sizeof(err)) /* the pipe closes when exec succeeds */
 		waitpid(pid, NULL, 0);
 	close(tell[0]);
 	if (err)
@@ -106,11 +107,14 @@ int dl_launch_stop(struct dl_launch *l, int *ret_status)
 	static const struct {
 		int sig;
 		int wait_ms;
-	} steps[] = { { SIGTERM, FIRST_TERM_MS }, { SIGTERM, SECOND_TERM_MS }, { SIGKILL, KILL_MS } };
+	} steps[] = { { SIGTERM, FIRST_TERM_MS },
+		      { SIGTERM, SECOND_TERM_MS },
+		      { SIGKILL, KILL_MS } };
 
 	*ret_status = 0;
 	for (size_t i = 0; l->pid && i < sizeof(steps) / sizeof(steps[0]); i++) {
-		kill(l->pid, steps[i].sig); /* our child, not waited for yet: nobody else has its pid */
+		kill(l->pid,
+		     steps[i].sig); /* our child, not waited for yet: nobody else has its pid */
 		if (wait_for(l, steps[i].wait_ms, ret_status))
 			l->pid = 0;
 	}

@@ -21,8 +21,8 @@ struct dl_launch {
 };
 
 /*
- * Starts argv, rewritten strictly for the CPU when l->backend says so. The child gets the signal mask
- * of before, and SIGTERM when the supervisor dies. -errno of execvp too.
+ * Starts argv, rewritten strictly for the CPU when l->backend says so. The child gets the signal
+ * mask of before, and SIGTERM when the supervisor dies. -errno of execvp too.
  */
 int dl_launch_start(struct dl_launch *l);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Plans to deeds: orders to supervisors, checks, the learned policy. Results come back as events. */
+/* Plans to deeds: orders to supervisors, checks, the learned policy. Results come back as events.
+ */
 #include "agent.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include "../lib/message.h"
 #include "../report/plan_text.h"
 
-#define CHECK_TIMEOUT_MS  2000  /* an idle engine gives one token in far less */
+#define CHECK_TIMEOUT_MS  2000	/* an idle engine gives one token in far less */
 #define VERIFY_TIMEOUT_MS 60000 /* the first token may follow a cold load */
 
 static void feed_act(struct dl_agent *a, uint32_t plan, uint32_t workload, enum dl_act_stage stage,
@@ -59,12 +60,15 @@ static void on_checked(void *arg, const struct dl_check_result *result)
 	free(q);
 }
 
-static void ask(struct dl_agent *a, uint32_t workload, uint32_t plan, uint16_t port, uint32_t wait_ms,
-		uint32_t timeout_ms)
+static void ask(struct dl_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
+		uint32_t wait_ms, uint32_t timeout_ms)
 {
 	struct question *q = calloc(1, sizeof(*q));
-	struct dl_check_request request = { .port = port, .wait_ms = wait_ms, .timeout_ms = timeout_ms,
-					    .done = on_checked, .arg = q };
+	struct dl_check_request request = { .port = port,
+					    .wait_ms = wait_ms,
+					    .timeout_ms = timeout_ms,
+					    .done = on_checked,
+					    .arg = q };
 	struct dl_check_result none = { 0 };
 	int err;
 
@@ -97,8 +101,8 @@ static void order(struct dl_agent *a, const struct dl_plan *plan)
 	if (link) {
 		link->act_plan = plan->id;
 		err = dl_message_send(link->fd,
-				      json_pack("{s:s, s:I, s:s, s:s, s:s}", "op", "replace", "plan",
-						(json_int_t)plan->id, "backend",
+				      json_pack("{s:s, s:I, s:s, s:s, s:s}", "op", "replace",
+						"plan", (json_int_t)plan->id, "backend",
 						plan->rung == DL_RUNG_MIGRATE_CPU ? "cpu" : "same",
 						"hazard", dl_hazard_name(plan->hazard), "because",
 						because));

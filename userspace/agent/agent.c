@@ -12,9 +12,9 @@
 #include "../lib/file.h"
 #include "../lib/log.h"
 
-#define TICK_US	      100000 /* idle: ten map reads a second are microseconds */
-#define TICK_BUSY_US  50000  /* a job runs: a quarter of a 2 s timeout is 500 ms */
-#define FLUSH_NS      DL_NS_PER_S
+#define TICK_US	     100000 /* idle: ten map reads a second are microseconds */
+#define TICK_BUSY_US 50000  /* a job runs: a quarter of a 2 s timeout is 500 ms */
+#define FLUSH_NS     DL_NS_PER_S
 
 static int read_config_file(const char *dir, struct dl_config *config)
 {
@@ -150,12 +150,15 @@ static void open_bpf(struct dl_agent *a)
 	int err = dl_bpf_new(&hooks, &a->bpf);
 
 	if (err == -ENOTSUP)
-		dl_log("this kernel has no BTF (/sys/kernel/btf/vmlinux): no kernel events. Workloads "
-		       "under 'davylamp exec' are still watched by their exits and checks. Use a kernel "
+		dl_log("this kernel has no BTF (/sys/kernel/btf/vmlinux): no kernel events. "
+		       "Workloads "
+		       "under 'davylamp exec' are still watched by their exits and checks. Use a "
+		       "kernel "
 		       "with CONFIG_DEBUG_INFO_BTF, as Debian's are");
 	else if (err)
 		dl_log("kernel programs: %s; no kernel events. Workloads under 'davylamp exec' are "
-		       "still watched by their exits and checks", strerror(-err));
+		       "still watched by their exits and checks",
+		       strerror(-err));
 	if (!a->bpf || dl_bpf_fd(a->bpf) < 0)
 		return;
 	err = sd_event_add_io(a->loop, NULL, dl_bpf_fd(a->bpf), EPOLLIN, on_ring, a);
@@ -185,7 +188,8 @@ static void find_probe(struct dl_agent *a)
 	slash = strrchr(a->probe_path, '/');
 	snprintf(slash ? slash + 1 : a->probe_path, 16, "davylamp-probe");
 	if (access(a->probe_path, X_OK))
-		dl_log("'%s' is missing: no engine can be asked for a token; install it beside davylamp",
+		dl_log("'%s' is missing: no engine can be asked for a token; install it beside "
+		       "davylamp",
 		       a->probe_path);
 }
 
@@ -214,7 +218,8 @@ static int open_all(struct dl_agent *a)
 		return err;
 	open_bpf(a);
 	dl_tracker_scan(a);
-	return sd_event_add_time_relative(a->loop, &a->tick, CLOCK_MONOTONIC, TICK_US, 1000, on_tick, a);
+	return sd_event_add_time_relative(a->loop, &a->tick, CLOCK_MONOTONIC, TICK_US, 1000,
+					  on_tick, a);
 }
 
 static int close_all(struct dl_agent *a)
@@ -225,7 +230,8 @@ static int close_all(struct dl_agent *a)
 	dl_bpf_free(a->bpf);
 	err = dl_trace_close(a->trace);
 	if (err)
-		dl_log("trace '%s': %s; its end is missing", a->options.record_path, strerror(-err));
+		dl_log("trace '%s': %s; its end is missing", a->options.record_path,
+		       strerror(-err));
 	sd_event_source_disable_unref(a->tick);
 	sd_event_unref(a->loop);
 	return err;

@@ -25,13 +25,13 @@
 #define DL_WAITING_MAX 32
 
 struct dl_agent_options {
-	int mode;		 /* enum dl_mode, or -1: as configured */
+	int mode; /* enum dl_mode, or -1: as configured */
 	bool json;
 	const char *record_path; /* NULL: no trace */
 	const char *socket_path;
 	const char *state_dir;
-	const char *config_dir;	 /* people's hazards.conf lives here */
-	const char *data_dir;	 /* shipped policies */
+	const char *config_dir; /* people's hazards.conf lives here */
+	const char *data_dir;	/* shipped policies */
 };
 
 /* A process the agent knows: what the core was told of it, and when to look again. */

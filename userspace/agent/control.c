@@ -68,8 +68,8 @@ static void take_engine(struct dl_link *link, const json_t *message)
 
 	link->backend = backend < 0 ? DL_BACKEND_UNKNOWN : (enum dl_backend)backend;
 	link->port = port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0;
-	link->engine = engine > 0 && engine < DL_ENGINE_COUNT ? (enum dl_engine)engine :
-								DL_ENGINE_GENERIC;
+	link->engine =
+		engine > 0 && engine < DL_ENGINE_COUNT ? (enum dl_engine)engine : DL_ENGINE_GENERIC;
 	dl_copy_name(link->model, sizeof(link->model), dl_message_text(message, "model"));
 }
 
@@ -95,9 +95,10 @@ static void on_register(struct dl_link *link, const json_t *message)
 	take_engine(link, message);
 	feed_workload(link, DL_WORKLOAD_REGISTERED);
 	dl_tracker_exec(a, pid);
-	dl_message_send(link->fd, json_pack("{s:s, s:I, s:s}", "op", "registered", "workload",
-					    (json_int_t)link->workload, "mode",
-					    dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE])));
+	dl_message_send(link->fd,
+			json_pack("{s:s, s:I, s:s}", "op", "registered", "workload",
+				  (json_int_t)link->workload, "mode",
+				  dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE])));
 }
 
 static void feed_stage(struct dl_link *link, enum dl_act_stage stage, int result)
@@ -147,7 +148,8 @@ static void on_exited(struct dl_link *link, const json_t *message)
 	ev.process_exit.status = (int32_t)dl_message_number(message, "status", 0);
 	ev.process_exit.start_ticks = link->start_ticks;
 	if (a->bpf)
-		dl_bpf_read(a->bpf); /* what came before it, the exception above all, is fed before it */
+		dl_bpf_read(a->bpf); /* what came before it, the exception above all, is fed before
+					it */
 	dl_agent_feed(a, &ev);
 	link->awaits = true;
 	if (dl_core_workload_busy(&a->core, link->workload))
@@ -161,7 +163,8 @@ void dl_control_tick(struct dl_agent *a)
 	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
 		struct dl_link *link = &a->links[i];
 
-		if (!link->source || !link->awaits || dl_core_workload_busy(&a->core, link->workload))
+		if (!link->source || !link->awaits ||
+		    dl_core_workload_busy(&a->core, link->workload))
 			continue;
 		link->awaits = false;
 		dl_message_send(link->fd, json_pack("{s:s}", "op", "let_go"));

@@ -69,7 +69,8 @@ void dl_agent_feed(struct dl_agent *a, const struct dl_event *ev)
 		if (a->waiting_count < DL_WAITING_MAX)
 			a->waiting[a->waiting_count++] = *ev;
 		else
-			dl_log("event '%s' dropped: too many at once", dl_event_kind_name(ev->kind));
+			dl_log("event '%s' dropped: too many at once",
+			       dl_event_kind_name(ev->kind));
 		return;
 	}
 	feed_now(a, ev);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live view: NDJSON with --json, plain lines on a pipe, a redrawn screen on a terminal. A reader
- * that goes away ends the printing, not the agent.
+ * The live view: NDJSON with --json, plain lines on a pipe, a redrawn screen on a terminal. A
+ * reader that goes away ends the printing, not the agent.
  */
 #include "agent.h"
 
@@ -84,8 +84,8 @@ static void draw(struct dl_agent *a, uint64_t now_ns)
 	       a->event_count);
 	for (size_t i = 0; a->bpf && dl_bpf_sensor(a->bpf, i, &s); i++)
 		printf(" %s%s", s.name, s.state == DL_SENSOR_LIVE ? "" : "(-)");
-	printf("\x1b[K\n\n  %-8s %-16s %-8s %-16s %-24s\x1b[K\n", "PID", "ENGINE", "BACKEND", "DEVICE",
-	       "MODEL");
+	printf("\x1b[K\n\n  %-8s %-16s %-8s %-16s %-24s\x1b[K\n", "PID", "ENGINE", "BACKEND",
+	       "DEVICE", "MODEL");
 	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
 		if (a->tracked[i].pid && a->tracked[i].told.engine != DL_ENGINE_NONE)
 			draw_process(&a->tracked[i]);

@@ -5,8 +5,8 @@
 #include "../lib/text.h"
 
 static const char *const sensor_states[DL_SENSOR_STATE_COUNT] = {
-	[DL_SENSOR_LIVE] = "live",	   [DL_SENSOR_ABSENT] = "absent",
-	[DL_SENSOR_REFUSED] = "refused",   [DL_SENSOR_RELEASED] = "released",
+	[DL_SENSOR_LIVE] = "live",	 [DL_SENSOR_ABSENT] = "absent",
+	[DL_SENSOR_REFUSED] = "refused", [DL_SENSOR_RELEASED] = "released",
 	[DL_SENSOR_LOST] = "lost",
 };
 
@@ -23,8 +23,8 @@ static json_t *sensors(const struct dl_agent *a)
 	struct dl_ev_sensor s;
 
 	for (size_t i = 0; a->bpf && dl_bpf_sensor(a->bpf, i, &s); i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:s}", "name", s.name, "state",
-						      sensor_states[s.state], "programs",
+		json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:s}", "name", s.name,
+						      "state", sensor_states[s.state], "programs",
 						      (json_int_t)s.count, "reason", s.reason));
 	return list;
 }
@@ -39,13 +39,14 @@ static json_t *processes(const struct dl_agent *a)
 		if (!t->pid || t->told.engine == DL_ENGINE_NONE)
 			continue;
 		json_array_append_new(
-			list, json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:i, s:i, s:b, s:b}", "pid",
-					(int)t->pid, "comm", safe(t->told.comm), "engine",
-					dl_engine_name(t->told.engine), "backend",
-					dl_backend_name(t->told.backend), "device",
-					safe(t->told.device), "model", safe(t->told.model), "port",
-					t->told.port, "workload", (int)t->told.workload, "exceptions_seen",
-					t->cxx_attached, "graphs_seen", t->ggml_attached));
+			list,
+			json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:i, s:i, s:b, s:b}", "pid",
+				  (int)t->pid, "comm", safe(t->told.comm), "engine",
+				  dl_engine_name(t->told.engine), "backend",
+				  dl_backend_name(t->told.backend), "device", safe(t->told.device),
+				  "model", safe(t->told.model), "port", t->told.port, "workload",
+				  (int)t->told.workload, "exceptions_seen", t->cxx_attached,
+				  "graphs_seen", t->ggml_attached));
 	}
 	return list;
 }
@@ -57,13 +58,12 @@ static json_t *breakers(const struct dl_agent *a)
 	for (size_t i = 0; i < a->learned.count; i++) {
 		const struct dl_learned_entry *e = &a->learned.entry[i];
 
-		json_array_append_new(list, json_pack("{s:o, s:s, s:o, s:s, s:I, s:o}", "device",
-						      safe(e->device), "backend",
-						      dl_backend_name(e->backend), "model",
-						      safe(e->model), "state",
-						      dl_breaker_state_name(e->state), "until",
-						      (json_int_t)e->until_s, "because",
-						      safe(e->because)));
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:s, s:o, s:s, s:I, s:o}", "device", safe(e->device),
+				  "backend", dl_backend_name(e->backend), "model", safe(e->model),
+				  "state", dl_breaker_state_name(e->state), "until",
+				  (json_int_t)e->until_s, "because", safe(e->because)));
 	}
 	return list;
 }

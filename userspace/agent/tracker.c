@@ -11,8 +11,9 @@
 #include "../lib/log.h"
 
 /* Libraries are mapped and the backend opens within the first seconds; later only seldom. */
-static const uint64_t look_again_ms[] = { 5, 10, 20, 20, 40, 40, 80, 80, 160, 160, 320, 640,
-					  1000, 2000, 5000, 10000, 30000 };
+static const uint64_t look_again_ms[] = {
+	5, 10, 20, 20, 40, 40, 80, 80, 160, 160, 320, 640, 1000, 2000, 5000, 10000, 30000,
+};
 
 #define LOOKS (sizeof(look_again_ms) / sizeof(look_again_ms[0]))
 
@@ -71,12 +72,12 @@ static bool attach(struct dl_agent *a, const char *path, const char *symbol)
 }
 
 /* The end of a run first: a run whose beginning alone was seen would never end. */
-static void attach_libraries(struct dl_agent *a, struct dl_tracked *t, const struct dl_process_info *info)
+static void attach_libraries(struct dl_agent *a, struct dl_tracked *t,
+			     const struct dl_process_info *info)
 {
 	static const char *const ggml[] = { "ggml_backend_sched_synchronize",
 					    "ggml_backend_sched_graph_compute_async",
-					    "ggml_backend_tensor_set",
-					    "ggml_backend_tensor_get" };
+					    "ggml_backend_tensor_set", "ggml_backend_tensor_get" };
 	bool all = true;
 
 	if (!t->cxx_attached)
@@ -113,6 +114,10 @@ static void inspect(struct dl_agent *a, struct dl_tracked *t)
 		t->attempts = 0;
 		t->cxx_attached = t->ggml_attached = false;
 		memset(&t->told, 0, sizeof(t->told));
+	}
+	if (!info.has_command && t->told.start_ticks == info.ev.start_ticks) {
+		t->inspect_ns = 0; /* it is ending, and stays who it was */
+		return;
 	}
 	info.ev.workload = workload_of(a, &info);
 	if (info.ev.engine != DL_ENGINE_NONE) {

@@ -60,8 +60,8 @@ static void end(struct dl_step *s, struct dl_alarm *a)
 	a->used = false;
 }
 
-static struct dl_alarm *find_of(struct dl_step *s, enum dl_hazard hazard, uint32_t pid, const char *device,
-				const char *ring)
+static struct dl_alarm *find_of(struct dl_step *s, enum dl_hazard hazard, uint32_t pid,
+				const char *device, const char *ring)
 {
 	struct dl_plan subject;
 

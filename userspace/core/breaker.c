@@ -2,7 +2,8 @@
 /*
  * A circuit breaker per (device, backend, model): closed, open, half-open with one probation start.
  * A failure of the device's class opens it at once, plain crashes after "failures" within "window".
- * Each opening doubles the back-off. Every turn is a plan: the learned policy file is written of it.
+ * Each opening doubles the back-off. Every turn is a plan: the learned policy file is written of
+ * it.
  */
 #include "hazards.h"
 
@@ -10,7 +11,8 @@
 #include <string.h>
 
 /* An unknown device ("") is any: before an engine runs nobody can say which it will use. */
-static bool covers(const struct dl_breaker *b, const char *device, uint8_t backend, const char *model)
+static bool covers(const struct dl_breaker *b, const char *device, uint8_t backend,
+		   const char *model)
 {
 	return b->used_ns && b->backend == backend && dl_same_name(b->model, model) &&
 	       (!b->device[0] || !device[0] || dl_same_name(b->device, device));
@@ -25,7 +27,8 @@ static struct dl_breaker *find(struct dl_core *core, const char *device, uint8_t
 	return NULL;
 }
 
-static struct dl_breaker *get(struct dl_step *s, const char *device, uint8_t backend, const char *model)
+static struct dl_breaker *get(struct dl_step *s, const char *device, uint8_t backend,
+			      const char *model)
 {
 	struct dl_breaker *b = find(s->core, device, backend, model);
 	struct dl_breaker *victim = &s->core->breakers[0];

@@ -41,7 +41,7 @@ enum dl_unit {
 	DL_UNIT_NS = 2,
 	DL_UNIT_BYTES = 3,
 	DL_UNIT_PERMILLE = 4,
-	DL_UNIT_HTTP = 5, /* a status code; 0 is no answer */
+	DL_UNIT_HTTP = 5,   /* a status code; 0 is no answer */
 	DL_UNIT_STATUS = 6, /* a wait(2) status */
 	DL_UNIT_MODE = 7,
 };
@@ -65,7 +65,8 @@ void dl_config_defaults(struct dl_config *config);
 /* The key's index, or -1. */
 int dl_config_find(const char *name);
 
-/* False when the key is unknown or the value out of its range; the configuration stays as it was. */
+/* False when the key is unknown or the value out of its range; the configuration stays as it was.
+ */
 bool dl_config_set(struct dl_config *config, const char *name, int64_t value);
 
 static inline uint64_t dl_config_u64(const struct dl_config *config, enum dl_config_key key)

@@ -24,7 +24,8 @@ void dl_core_init(struct dl_core *core)
 	dl_config_defaults(&core->config);
 }
 
-struct dl_plan dl_plan_about(const struct dl_step *s, enum dl_hazard hazard, const struct dl_process *p)
+struct dl_plan dl_plan_about(const struct dl_step *s, enum dl_hazard hazard,
+			     const struct dl_process *p)
 {
 	struct dl_plan plan;
 
@@ -78,7 +79,8 @@ uint32_t dl_emit(struct dl_step *s, struct dl_plan *plan)
 
 static void apply_config(struct dl_step *s)
 {
-	/* An unknown key or a value out of range was refused where it was read; here it is ignored. */
+	/* An unknown key or a value out of range was refused where it was read; here it is ignored.
+	 */
 	dl_config_set(&s->core->config, s->ev->config.key, s->ev->config.value);
 }
 
@@ -114,14 +116,16 @@ static void after(struct dl_step *s)
 	}
 }
 
-size_t dl_core_step(struct dl_core *core, const struct dl_event *ev, struct dl_plan *plans, size_t max)
+size_t dl_core_step(struct dl_core *core, const struct dl_event *ev, struct dl_plan *plans,
+		    size_t max)
 {
 	struct dl_step s = { .core = core, .ev = ev, .plans = plans, .max = max };
 	struct dl_event held;
 
 	assert(max >= DL_PLANS_MAX);
 	assert(ev->kind > 0 && ev->kind < DL_EV_COUNT);
-	if (ev->at_ns < core->now_ns) { /* two CPUs' records may cross: time is held, never turned */
+	if (ev->at_ns <
+	    core->now_ns) { /* two CPUs' records may cross: time is held, never turned */
 		held = *ev;
 		held.at_ns = core->now_ns;
 		s.ev = &held;

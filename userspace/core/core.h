@@ -14,7 +14,7 @@
 
 /* A hazard that stands: it is not raised again at its level until it has cleared. */
 struct dl_alarm {
-	uint64_t last_ns; /* last time its sign was seen */
+	uint64_t last_ns;    /* last time its sign was seen */
 	struct dl_plan note; /* as raised; rung says whether the slot is used */
 	bool used;
 };
@@ -50,7 +50,8 @@ void dl_core_init(struct dl_core *core);
  * Feeds one valid event (dl_event_valid); fills at most "max" plans, max >= DL_PLANS_MAX, and
  * returns how many. Time is ev->at_ns and nothing else; time that goes back is held.
  */
-size_t dl_core_step(struct dl_core *core, const struct dl_event *ev, struct dl_plan *plans, size_t max);
+size_t dl_core_step(struct dl_core *core, const struct dl_event *ev, struct dl_plan *plans,
+		    size_t max);
 
 /* Whether the workload has an act under way or waiting: its supervisor should stay. */
 bool dl_core_workload_busy(struct dl_core *core, uint32_t workload);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ladder: which rung a failed engine gets, and whether it may be carried out. Restart for a
- * plain crash, strictly the CPU when the device or its driver failed or the breaker is open. Consent
- * (mode, adoption), one act at a time, exponential back-off, an hourly budget; every refusal is a
- * plan with its reason.
+ * plain crash, strictly the CPU when the device or its driver failed or the breaker is open.
+ * Consent (mode, adoption), one act at a time, exponential back-off, an hourly budget; every
+ * refusal is a plan with its reason.
  */
 #include "hazards.h"
 
@@ -38,10 +38,10 @@ static enum dl_refusal may_act(struct dl_step *s, struct dl_workload *w)
 	}
 	if (w->hour_count >= dl_config_u64(config, DL_CFG_ACTS_PER_HOUR))
 		return DL_REFUSED_BUDGET;
-	if (w->last_act_ns && s->now_ns - w->last_act_ns > dl_config_ns(config, DL_CFG_RESTART_FORGET_MS))
+	if (w->last_act_ns &&
+	    s->now_ns - w->last_act_ns > dl_config_ns(config, DL_CFG_RESTART_FORGET_MS))
 		w->restart_count = 0;
-	if (w->restart_count &&
-	    s->now_ns < w->last_act_ns + backoff_ns(config, w->restart_count))
+	if (w->restart_count && s->now_ns < w->last_act_ns + backoff_ns(config, w->restart_count))
 		return DL_REFUSED_BACKOFF;
 	return DL_REFUSED_NOT;
 }
@@ -69,14 +69,14 @@ static void propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *pl
 	plan->verdict = refusal ? DL_VERDICT_REFUSED : DL_VERDICT_GO;
 	if (!refusal && s->core->config.value[DL_CFG_MODE] == DL_MODE_ADVISE)
 		plan->verdict = DL_VERDICT_ADVISED;
-	if (refusal == DL_REFUSED_BACKOFF) {
+	if (w && refusal == DL_REFUSED_BACKOFF) {
 		plan->until_ns = w->last_act_ns + backoff_ns(&s->core->config, w->restart_count);
 		w->retry_ns = plan->until_ns;
 		w->retry_rung = plan->rung;
 		w->retry_hazard = plan->hazard;
 	}
 	dl_emit(s, plan);
-	if (plan->verdict == DL_VERDICT_GO)
+	if (w && plan->verdict == DL_VERDICT_GO)
 		begin(s, w, plan);
 }
 
@@ -96,7 +96,8 @@ void dl_decide_failure(struct dl_step *s, const struct dl_process *p, const stru
 static struct dl_plan plan_for(struct dl_step *s, const struct dl_workload *w, enum dl_rung rung,
 			       uint8_t hazard)
 {
-	struct dl_plan plan = dl_plan_about(s, DL_HZ_NONE, dl_world_process(&s->core->world, w->pid));
+	struct dl_plan plan =
+		dl_plan_about(s, DL_HZ_NONE, dl_world_process(&s->core->world, w->pid));
 
 	plan.hazard = hazard;
 	plan.rung = (uint8_t)rung;
@@ -155,7 +156,8 @@ void dl_decide_tick(struct dl_step *s)
 		struct dl_plan plan;
 
 		if (w->act_plan && s->now_ns - w->act_ns >= patience_ns)
-			outcome(s, w, -110 /* ETIMEDOUT, the same number wherever it is replayed */);
+			outcome(s, w,
+				-110 /* ETIMEDOUT, the same number wherever it is replayed */);
 		if (!w->retry_ns || s->now_ns < w->retry_ns)
 			continue;
 		w->retry_ns = 0;

@@ -45,8 +45,8 @@ static bool ended(const char *text, size_t size)
 
 static bool process_valid(const struct dl_ev_process *p)
 {
-	return ENDED(p->comm) && ENDED(p->device) && ENDED(p->model) && p->engine < DL_ENGINE_COUNT &&
-	       p->backend < DL_BACKEND_COUNT;
+	return ENDED(p->comm) && ENDED(p->device) && ENDED(p->model) &&
+	       p->engine < DL_ENGINE_COUNT && p->backend < DL_BACKEND_COUNT;
 }
 
 static bool workload_valid(const struct dl_ev_workload *w)

@@ -33,17 +33,17 @@ enum dl_event_kind {
 };
 
 struct dl_ev_config {
-	char key[48];	/* a name of dl_config_keys */
-	int64_t value;	/* in the key's unit */
+	char key[48];  /* a name of dl_config_keys */
+	int64_t value; /* in the key's unit */
 };
 
 struct dl_ev_process {
 	uint64_t start_ticks; /* /proc/PID/stat field 22: identity together with the pid */
 	uint32_t ppid;
-	uint32_t workload;    /* 0: none */
-	uint8_t engine;	      /* enum dl_engine */
-	uint8_t backend;      /* enum dl_backend: in use, not merely mapped */
-	uint16_t port;	      /* where it listens, 0 unknown */
+	uint32_t workload; /* 0: none */
+	uint8_t engine;	   /* enum dl_engine */
+	uint8_t backend;   /* enum dl_backend: in use, not merely mapped */
+	uint16_t port;	   /* where it listens, 0 unknown */
 	uint32_t pad;
 	char comm[DL_COMM_LEN];
 	char device[DL_DEVICE_LEN];
@@ -66,7 +66,7 @@ struct dl_ev_graph {
 	uint64_t failed_count;
 	uint64_t last_ns;
 	uint64_t max_ns;
-	uint32_t copying; /* what is in flight is a copy of inputs, which may also end unseen */
+	uint32_t may_end_unseen; /* a copy, or an engine that synchronizes only once a batch */
 	uint32_t pad;
 };
 
@@ -143,8 +143,9 @@ struct dl_ev_workload {
 
 struct dl_ev_probe {
 	uint32_t workload;
-	uint16_t health_status;	    /* HTTP status of /health, 0: no answer */
-	uint16_t completion_status; /* HTTP status of a one-token completion, 0: no answer in time */
+	uint16_t health_status; /* HTTP status of /health, 0: no answer */
+	uint16_t
+		completion_status; /* HTTP status of a one-token completion, 0: no answer in time */
 	uint32_t token_count;
 	uint32_t completion_ms;
 };
@@ -158,11 +159,11 @@ enum dl_act_stage {
 };
 
 struct dl_ev_act {
-	uint32_t plan;	   /* dl_plan.id */
+	uint32_t plan; /* dl_plan.id */
 	uint32_t workload;
-	uint8_t stage;	   /* enum dl_act_stage */
+	uint8_t stage; /* enum dl_act_stage */
 	uint8_t pad[3];
-	int32_t result;	   /* 0 or -errno */
+	int32_t result; /* 0 or -errno */
 };
 
 enum dl_breaker_state {
@@ -187,7 +188,7 @@ enum dl_sensor_state {
 	DL_SENSOR_ABSENT = 1,  /* the hook does not exist here (yet) */
 	DL_SENSOR_REFUSED = 2, /* the kernel said no */
 	DL_SENSOR_RELEASED = 3,
-	DL_SENSOR_LOST = 4,    /* events lost, "count" of them */
+	DL_SENSOR_LOST = 4, /* events lost, "count" of them */
 	DL_SENSOR_STATE_COUNT = 5,
 };
 

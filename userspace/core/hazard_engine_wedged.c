@@ -47,7 +47,7 @@ static bool graph_stuck(const struct dl_step *s, const struct dl_process *p)
 /* A copy may have ended unseen: without a check that proves it, it is no hazard. */
 static bool proven_without_check(const struct dl_process *p)
 {
-	return p->exception_ns || !p->graph.copying;
+	return p->exception_ns || !p->graph.may_end_unseen;
 }
 
 static void raise_wedged(struct dl_step *s, struct dl_process *p, const struct dl_ev_probe *probe)
@@ -87,7 +87,8 @@ static void suspect(struct dl_step *s, struct dl_process *p)
 
 	if (w && (w->act_plan || w->check_ns))
 		return;
-	if (!w || !w->adopted || !w->port || s->core->config.value[DL_CFG_MODE] == DL_MODE_OBSERVE) {
+	if (!w || !w->adopted || !w->port ||
+	    s->core->config.value[DL_CFG_MODE] == DL_MODE_OBSERVE) {
 		if (proven_without_check(p))
 			raise_wedged(s, p, NULL);
 		return;
@@ -154,7 +155,8 @@ void dl_look_engine_wedged(struct dl_step *s)
 {
 	struct dl_process *p;
 
-	assert(s->ev->kind == DL_EV_TICK || s->ev->kind == DL_EV_GRAPH || s->ev->kind == DL_EV_PROBE);
+	assert(s->ev->kind == DL_EV_TICK || s->ev->kind == DL_EV_GRAPH ||
+	       s->ev->kind == DL_EV_PROBE);
 	if (s->ev->kind == DL_EV_TICK) {
 		look_at_tick(s);
 		return;

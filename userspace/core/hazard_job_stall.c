@@ -3,12 +3,14 @@
  * Signal: the oldest job running on a ring, its age against the ring's own timeout
  *   (drm_gpu_scheduler.timeout, read from the scheduler itself).
  * Threshold: 25, 50, 75 %: levels 1 to 3 (DESIGN 4; the budget to act is what is left).
- * False alarms: a timeout of 0 (never fires) is not looked at; a job that ends takes its alarm along.
- * Test: tests/unit/test_gpu_hazards.c, tests/vm hang.
+ * False alarms: a timeout of 0 (never fires) is not looked at; a job that ends takes its alarm
+ * along. Test: tests/unit/test_gpu_hazards.c, tests/vm hang.
  */
 #include "hazards.h"
 
 #include <assert.h>
+
+#define TIMEOUT_MAX_NS (UINT64_MAX / 1000) /* 213 days; whatever is longer never fires */
 
 static uint32_t level_of(const struct dl_config *config, uint64_t permille)
 {
@@ -30,7 +32,8 @@ static void job_changed(struct dl_step *s, struct dl_ring_state *r)
 	r->fence_seqno = s->ev->ring.fence_seqno;
 }
 
-static void raise_level(struct dl_step *s, struct dl_ring_state *r, uint32_t level, uint64_t permille)
+static void raise_level(struct dl_step *s, struct dl_ring_state *r, uint32_t level,
+			uint64_t permille)
 {
 	const struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
 	struct dl_plan note = dl_plan_about(s, DL_HZ_JOB_STALL, p);
@@ -54,18 +57,19 @@ static void raise_level(struct dl_step *s, struct dl_ring_state *r, uint32_t lev
 void dl_look_job_stall(struct dl_step *s)
 {
 	const struct dl_ev_ring *in = &s->ev->ring;
-	struct dl_ring_state *r = dl_world_ring_get(&s->core->world, in->device, in->ring, s->now_ns);
+	struct dl_ring_state *r =
+		dl_world_ring_get(&s->core->world, in->device, in->ring, s->now_ns);
 	uint64_t age_ns = in->age_ns;
 	uint64_t permille;
 	uint32_t level;
 
 	if (r->fence_context != in->fence_context || r->fence_seqno != in->fence_seqno || !age_ns)
 		job_changed(s, r);
-	if (!in->timeout_ns || !age_ns)
+	if (!in->timeout_ns || in->timeout_ns > TIMEOUT_MAX_NS || !age_ns)
 		return;
 	if (age_ns > in->timeout_ns)
 		age_ns = in->timeout_ns; /* past it, the driver speaks */
-	permille = (uint64_t)((__extension__(unsigned __int128) age_ns * 1000) / in->timeout_ns);
+	permille = age_ns * 1000 / in->timeout_ns;
 	level = level_of(&s->core->config, permille);
 	if (level > r->level)
 		raise_level(s, r, level, permille);

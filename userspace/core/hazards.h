@@ -36,7 +36,8 @@ void dl_look_eviction_storm(struct dl_step *s);
 void dl_look_reset(struct dl_step *s);
 
 /* A plan about process "p" (NULL: about nobody known), stamped, with the event as evidence. */
-struct dl_plan dl_plan_about(const struct dl_step *s, enum dl_hazard hazard, const struct dl_process *p);
+struct dl_plan dl_plan_about(const struct dl_step *s, enum dl_hazard hazard,
+			     const struct dl_process *p);
 void dl_plan_evidence(struct dl_plan *plan, uint64_t at_ns, uint32_t kind, uint32_t count);
 
 /* Gives the plan its number and puts it out. */
@@ -58,14 +59,15 @@ void dl_alarm_clear(struct dl_step *s, enum dl_hazard hazard, uint32_t pid, cons
 void dl_alarms_tick(struct dl_step *s);
 
 /*
- * The engine process of "note" has failed. Counts it in the breaker, chooses the rung, checks consent
- * and budgets, and puts the plan out, refused or not.
+ * The engine process of "note" has failed. Counts it in the breaker, chooses the rung, checks
+ * consent and budgets, and puts the plan out, refused or not.
  */
 void dl_decide_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note);
 void dl_decide_act(struct dl_step *s);
 void dl_decide_tick(struct dl_step *s);
 
-/* Records a failure; true when the breaker of the process's (device, backend, model) is now open. */
+/* Records a failure; true when the breaker of the process's (device, backend, model) is now open.
+ */
 bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note);
 void dl_breaker_restore(struct dl_step *s);
 void dl_breaker_probation(struct dl_step *s);

@@ -23,9 +23,9 @@ const char *dl_hazard_name(enum dl_hazard hazard)
 const char *dl_rung_name(enum dl_rung rung)
 {
 	static const char *const names[DL_RUNG_COUNT] = {
-		[DL_RUNG_NOTE] = "note",	   [DL_RUNG_CHECK] = "check",
-		[DL_RUNG_RESTART] = "restart",	   [DL_RUNG_MIGRATE_CPU] = "migrate_cpu",
-		[DL_RUNG_CLEAR] = "clear",	   [DL_RUNG_BREAKER] = "breaker",
+		[DL_RUNG_NOTE] = "note",       [DL_RUNG_CHECK] = "check",
+		[DL_RUNG_RESTART] = "restart", [DL_RUNG_MIGRATE_CPU] = "migrate_cpu",
+		[DL_RUNG_CLEAR] = "clear",     [DL_RUNG_BREAKER] = "breaker",
 		[DL_RUNG_OUTCOME] = "outcome",
 	};
 

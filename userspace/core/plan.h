@@ -75,14 +75,15 @@ struct dl_plan {
 	uint8_t unit; /* of observed and threshold, enum dl_unit */
 	uint64_t observed;
 	uint64_t threshold;
-	uint64_t first_sign_ns; /* the earliest event of this episode; at_ns less this is the delay */
+	uint64_t first_sign_ns; /* the earliest event of this episode; at_ns less this is the delay
+				 */
 	uint64_t stopped_ns;	/* outcome: old process gone; 0 unknown */
-	uint64_t until_ns;	/* breaker: opens a probation; refused for back-off: when it is tried */
+	uint64_t until_ns; /* breaker: opens a probation; refused for back-off: when it is tried */
 	uint16_t open_count;
 	uint8_t breaker_state;
 	uint8_t evidence_count;
-	int32_t result; /* outcome: 0 or -errno */
-	uint16_t health_status;	    /* what the last check saw, HTTP; 0 no answer or no check */
+	int32_t result;		/* outcome: 0 or -errno */
+	uint16_t health_status; /* what the last check saw, HTTP; 0 no answer or no check */
 	uint16_t completion_status;
 	uint16_t port;
 	uint8_t device_class; /* the failure is the device's or its driver's, not a plain bug */

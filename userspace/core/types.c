@@ -5,17 +5,15 @@
 #include <string.h>
 
 static const char *const engine_names[DL_ENGINE_COUNT] = {
-	[DL_ENGINE_NONE] = "none",
-	[DL_ENGINE_LLAMA_SERVER] = "llama-server",
-	[DL_ENGINE_OLLAMA] = "ollama",
-	[DL_ENGINE_OLLAMA_RUNNER] = "ollama-runner",
-	[DL_ENGINE_VLLM] = "vllm",
-	[DL_ENGINE_GENERIC] = "generic",
+	[DL_ENGINE_NONE] = "none",     [DL_ENGINE_LLAMA_SERVER] = "llama-server",
+	[DL_ENGINE_OLLAMA] = "ollama", [DL_ENGINE_OLLAMA_RUNNER] = "ollama-runner",
+	[DL_ENGINE_VLLM] = "vllm",     [DL_ENGINE_GENERIC] = "generic",
 };
 
 static const char *const backend_names[DL_BACKEND_COUNT] = {
-	[DL_BACKEND_UNKNOWN] = "unknown", [DL_BACKEND_CPU] = "cpu",   [DL_BACKEND_VULKAN] = "vulkan",
-	[DL_BACKEND_ROCM] = "rocm",	  [DL_BACKEND_CUDA] = "cuda", [DL_BACKEND_SYCL] = "sycl",
+	[DL_BACKEND_UNKNOWN] = "unknown", [DL_BACKEND_CPU] = "cpu",
+	[DL_BACKEND_VULKAN] = "vulkan",	  [DL_BACKEND_ROCM] = "rocm",
+	[DL_BACKEND_CUDA] = "cuda",	  [DL_BACKEND_SYCL] = "sycl",
 };
 
 static const char *const mode_names[DL_MODE_COUNT] = {

@@ -133,8 +133,8 @@ struct dl_ring_state *dl_world_ring_get(struct dl_world *w, const char *device, 
 	return victim;
 }
 
-struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device, uint32_t evictor_pid,
-					  uint32_t owner_pid, uint64_t now_ns)
+struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device,
+					  uint32_t evictor_pid, uint32_t owner_pid, uint64_t now_ns)
 {
 	struct dl_mover_state *victim = &w->movers[0];
 

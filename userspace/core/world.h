@@ -22,7 +22,7 @@ struct dl_process {
 	uint32_t workload;
 	uint64_t start_ticks;
 	uint64_t used_ns;
-	uint64_t exception_ns; /* last vk::DeviceLostError, 0: none */
+	uint64_t exception_ns;	   /* last vk::DeviceLostError, 0: none */
 	uint64_t out_of_memory_ns; /* last vk::OutOf*MemoryError */
 	uint64_t check_due_ns;	   /* when to ask whether it survived; 0: no question open */
 	uint64_t checked_ok_ns;
@@ -45,9 +45,9 @@ struct dl_workload {
 	uint64_t act_ns;	/* act under way since */
 	uint64_t stopped_ns;
 	uint64_t last_act_ns;
-	uint64_t retry_ns;	/* a refused plan is tried again then; 0: none */
+	uint64_t retry_ns; /* a refused plan is tried again then; 0: none */
 	uint64_t hour_ns;
-	uint32_t act_plan;	/* 0: none under way */
+	uint32_t act_plan; /* 0: none under way */
 	uint32_t hour_count;
 	uint32_t restart_count;
 	uint16_t port;
@@ -62,7 +62,7 @@ struct dl_workload {
 	char model[DL_MODEL_LEN];
 };
 
-struct dl_client { /* a PASID's owner */
+struct dl_client {	/* a PASID's owner */
 	uint32_t pasid; /* 0: empty */
 	uint32_t pid;
 	uint64_t used_ns;
@@ -99,7 +99,8 @@ struct dl_device_state {
 	char device[DL_DEVICE_LEN];
 	uint64_t used_ns;
 	uint64_t first_sign_ns;
-	struct dl_process timed_out; /* whose job timed out last, as he was: he may be gone at the reset */
+	struct dl_process
+		timed_out; /* whose job timed out last, as he was: he may be gone at the reset */
 };
 
 struct dl_world {
@@ -121,9 +122,11 @@ struct dl_workload *dl_world_workload(struct dl_world *w, uint32_t id);
 struct dl_workload *dl_world_workload_get(struct dl_world *w, uint32_t id, uint64_t now_ns);
 struct dl_ring_state *dl_world_ring_get(struct dl_world *w, const char *device, const char *ring,
 					uint64_t now_ns);
-struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device, uint32_t evictor_pid,
-					  uint32_t owner_pid, uint64_t now_ns);
-struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *device, uint64_t now_ns);
+struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device,
+					  uint32_t evictor_pid, uint32_t owner_pid,
+					  uint64_t now_ns);
+struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *device,
+					    uint64_t now_ns);
 
 /* Takes an event's facts over before the hazards look at it. */
 void dl_world_apply(struct dl_world *w, const struct dl_event *ev);

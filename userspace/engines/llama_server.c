@@ -20,27 +20,41 @@ struct flag {
  * that names a device is still parsed, and -ot survives everything, so all of them are taken out.
  */
 static const struct flag device_flags[] = {
-	{ "-dev", true },		{ "--device", true },
-	{ "-devd", true },		{ "--device-draft", true },
-	{ "--spec-draft-device", true }, { "-ot", true },
-	{ "--override-tensor", true },	{ "-otd", true },
-	{ "--override-tensor-draft", true }, { "-ngl", true },
-	{ "--gpu-layers", true },	{ "--n-gpu-layers", true },
-	{ "-ngld", true },		{ "--gpu-layers-draft", true },
-	{ "--n-gpu-layers-draft", true }, { "--spec-draft-ngl", true },
-	{ "-sm", true },		{ "--split-mode", true },
-	{ "-ts", true },		{ "--tensor-split", true },
-	{ "-mg", true },		{ "--main-gpu", true },
-	{ "-mmdev", true },		{ "-kvo", false },
-	{ "--kv-offload", false },	{ "--op-offload", false },
+	{ "-dev", true },
+	{ "--device", true },
+	{ "-devd", true },
+	{ "--device-draft", true },
+	{ "--spec-draft-device", true },
+	{ "-ot", true },
+	{ "--override-tensor", true },
+	{ "-otd", true },
+	{ "--override-tensor-draft", true },
+	{ "-ngl", true },
+	{ "--gpu-layers", true },
+	{ "--n-gpu-layers", true },
+	{ "-ngld", true },
+	{ "--gpu-layers-draft", true },
+	{ "--n-gpu-layers-draft", true },
+	{ "--spec-draft-ngl", true },
+	{ "-sm", true },
+	{ "--split-mode", true },
+	{ "-ts", true },
+	{ "--tensor-split", true },
+	{ "-mg", true },
+	{ "--main-gpu", true },
+	{ "-mmdev", true },
+	{ "-kvo", false },
+	{ "--kv-offload", false },
+	{ "--op-offload", false },
 	{ "--mmproj-offload", false },
 };
 
 /* Beats every LLAMA_ARG_* variable; measured: no Vulkan buffer, no worker thread is left. */
 static const char *const cpu_flags[] = {
-	"--device",	  "none", "--device-draft",	"none", "--split-mode",	   "layer",
-	"--gpu-layers",	  "0",	  "--gpu-layers-draft", "0",	"--no-op-offload",
-	"--no-mmproj-offload", "--no-kv-offload",
+	"--device",	      "none",  "--device-draft",  "none",
+	"--split-mode",	      "layer", "--gpu-layers",	  "0",
+	"--gpu-layers-draft", "0",     "--no-op-offload", "--no-mmproj-offload",
+	"--no-kv-offload",
 };
 
 /* Variables no argument overrides. */

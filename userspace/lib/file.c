@@ -24,7 +24,7 @@ int dl_root_path(char *buf, size_t size, const char *format, ...)
 
 	if (used >= size)
 		return -ENAMETOOLONG;
-	memcpy(buf, root, used);
+	memcpy(buf, root, used + 1);
 	va_start(args, format);
 	n = vsnprintf(buf + used, size - used, format, args);
 	va_end(args);

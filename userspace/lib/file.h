@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files: bounded reads, atomic replacement, and the root under which /proc, /sys and the cgroup tree
- * are looked for (tests hand the code a tree of their own). Errors are -errno.
+ * Files: bounded reads, atomic replacement, and the root under which /proc, /sys and the cgroup
+ * tree are looked for (tests hand the code a tree of their own). Errors are -errno.
  */
 #ifndef DL_LIB_FILE_H
 #define DL_LIB_FILE_H
@@ -30,7 +30,8 @@ static inline void dl_fclose_at_end(FILE **file)
 void dl_root_set(const char *root);
 
 /* Writes root + formatted path; -ENAMETOOLONG when it does not fit. */
-int dl_root_path(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int dl_root_path(char *buf, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Reads at most size - 1 bytes and terminates them; returns how many. What exceeds is cut off. */
 ssize_t dl_read_file(const char *path, char *buf, size_t size);

@@ -16,7 +16,8 @@ static void say(const char *format, va_list args)
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), format, args);
-	fprintf(stderr, "davylamp: %s\n", line); /* one write: lines of several processes stay whole */
+	fprintf(stderr, "davylamp: %s\n",
+		line); /* one write: lines of several processes stay whole */
 }
 
 void dl_log(const char *format, ...)

@@ -56,7 +56,8 @@ char *dl_text_safe(char *dst, size_t size, const char *src)
 			memcpy(piece, src, len);
 			piece_len = len;
 		} else {
-			piece_len = (size_t)snprintf(piece, sizeof(piece), "\\x%02x", (unsigned char)*src);
+			piece_len = (size_t)snprintf(piece, sizeof(piece), "\\x%02x",
+						     (unsigned char)*src);
 			len = 1;
 		}
 		if (used + piece_len >= size)

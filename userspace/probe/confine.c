@@ -7,10 +7,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define NOBODY	      65534
-#define MEMORY_LIMIT  (512UL << 20)
-#define FILES_LIMIT   64
-#define CPU_SECONDS   30
+#define NOBODY	     65534
+#define MEMORY_LIMIT (512UL << 20)
+#define FILES_LIMIT  64
+#define CPU_SECONDS  30
 
 static int limit(int what, rlim_t value)
 {

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-#define REPLY_MAX	 (256 * 1024)
-#define HEALTH_MS	 1000
-#define WAIT_STEP_NS	 50000000L
+#define REPLY_MAX    (256 * 1024)
+#define HEALTH_MS    1000
+#define WAIT_STEP_NS 50000000L
 
 struct reply {
 	size_t used;
@@ -102,16 +102,19 @@ int dl_probe_engine(const struct dl_probe_engine *options)
 	uint32_t tokens;
 	uint64_t began;
 
-	if (!reply || curl_global_init(CURL_GLOBAL_NOTHING))
+	if (!reply || curl_global_init(CURL_GLOBAL_NOTHING)) {
+		free(reply);
 		return 1;
+	}
 	snprintf(health_url, sizeof(health_url), "http://127.0.0.1:%u/health", options->port);
-	snprintf(completion_url, sizeof(completion_url), "http://127.0.0.1:%u/completion", options->port);
+	snprintf(completion_url, sizeof(completion_url), "http://127.0.0.1:%u/completion",
+		 options->port);
 	health = wait_until_healthy(health_url, options, reply);
 	began = now_ms();
 	completion = request(completion_url, body, options->timeout_ms, reply);
 	tokens = completion == 200 ? tokens_of(reply) : 0;
-	printf("{\"health\":%ld,\"completion\":%ld,\"tokens\":%u,\"ms\":%u}\n", health, completion, tokens,
-	       (unsigned int)(now_ms() - began));
+	printf("{\"health\":%ld,\"completion\":%ld,\"tokens\":%u,\"ms\":%u}\n", health, completion,
+	       tokens, (unsigned int)(now_ms() - began));
 	curl_global_cleanup();
 	free(reply);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * davylamp-probe: short-lived, without privileges, one JSON line as its answer. Everything that talks
- * to engines or runs vendor code is here and nowhere else; a crash or a hang of it is a finding.
+ * davylamp-probe: short-lived, without privileges, one JSON line as its answer. Everything that
+ * talks to engines or runs vendor code is here and nowhere else; a crash or a hang of it is a
+ * finding.
  */
 #ifndef DL_PROBE_PROBE_H
 #define DL_PROBE_PROBE_H

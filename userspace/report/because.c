@@ -55,17 +55,16 @@ static void because_wedged(const struct dl_plan *p, char *buf, size_t size)
 			 "graph entered %" PRIu64 " ms ago and not left (limit %" PRIu64 " ms)",
 			 p->observed / DL_NS_PER_MS, p->threshold / DL_NS_PER_MS);
 	else
-		snprintf(sign, sizeof(sign), "lives on after %s", type[0] ? type : "a device failure");
-	if (p->rung == DL_RUNG_CHECK)
-		snprintf(buf, size, "%s", sign);
-	else if (!p->health_status && !p->completion_status)
+		snprintf(sign, sizeof(sign), "lives on after %s",
+			 type[0] ? type : "a device failure");
+	if (p->rung == DL_RUNG_CHECK || (!p->health_status && !p->completion_status))
 		snprintf(buf, size, "%s", sign);
 	else if (!p->completion_status)
 		snprintf(buf, size, "%s; no token in time, while /health said %u", sign,
 			 p->health_status);
 	else
-		snprintf(buf, size, "%s; one-token completion got HTTP %u, while /health said %u", sign,
-			 p->completion_status, p->health_status);
+		snprintf(buf, size, "%s; one-token completion got HTTP %u, while /health said %u",
+			 sign, p->completion_status, p->health_status);
 }
 
 static void because_crash(const struct dl_plan *p, char *buf, size_t size)
@@ -93,7 +92,8 @@ static void because_stall(const struct dl_plan *p, char *buf, size_t size)
 static void because_eviction(const struct dl_plan *p, char *buf, size_t size)
 {
 	snprintf(buf, size, "moved %" PRIu64 " MiB out of VRAM (threshold %" PRIu64 " MiB)%s",
-		 p->observed >> 20, p->threshold >> 20, p->level == 3 ? " and back in: thrash" : "");
+		 p->observed >> 20, p->threshold >> 20,
+		 p->level == 3 ? " and back in: thrash" : "");
 	if (p->victim_pid) {
 		size_t used = strlen(buf);
 

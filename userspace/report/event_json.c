@@ -17,42 +17,45 @@ static json_t *fault(const struct dl_ev_fault *f)
 {
 	static const char *const classes[] = { "none", "vm", "vm_retry", "illegal" };
 
-	return json_pack("{s:o, s:I, s:I, s:I, s:i, s:i, s:s, s:b, s:b}", "device", text(f->device), "addr",
-			 NUMBER(f->addr), "pasid", NUMBER(f->pasid), "vmid", NUMBER(f->vmid), "client_id",
-			 f->client_id, "src_id", f->src_id, "class",
+	return json_pack("{s:o, s:I, s:I, s:I, s:i, s:i, s:s, s:b, s:b}", "device", text(f->device),
+			 "addr", NUMBER(f->addr), "pasid", NUMBER(f->pasid), "vmid",
+			 NUMBER(f->vmid), "client_id", f->client_id, "src_id", f->src_id, "class",
 			 f->fault_class < 4 ? classes[f->fault_class] : "unknown", "write",
 			 f->flags & DL_FAULT_WRITE, "addr_known", f->flags & DL_FAULT_ADDR_KNOWN);
 }
 
 static json_t *moved(const struct dl_ev_bo_moved *m)
 {
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "device", text(m->device), "owner_pid",
-			 NUMBER(m->owner_pid), "owner_pasid", NUMBER(m->owner_pasid), "out_bytes",
-			 NUMBER(m->out_bytes), "in_bytes", NUMBER(m->in_bytes), "out_count",
-			 NUMBER(m->out_count), "in_count", NUMBER(m->in_count));
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "device", text(m->device),
+			 "owner_pid", NUMBER(m->owner_pid), "owner_pasid", NUMBER(m->owner_pasid),
+			 "out_bytes", NUMBER(m->out_bytes), "in_bytes", NUMBER(m->in_bytes),
+			 "out_count", NUMBER(m->out_count), "in_count", NUMBER(m->in_count));
 }
 
 static json_t *ring(const struct dl_ev_ring *r)
 {
 	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "device", text(r->device), "ring",
-			 text(r->ring), "timeout_ns", NUMBER(r->timeout_ns), "age_ns", NUMBER(r->age_ns),
-			 "fence_context", NUMBER(r->fence_context), "fence_seqno",
-			 NUMBER(r->fence_seqno), "running", NUMBER(r->running_count));
+			 text(r->ring), "timeout_ns", NUMBER(r->timeout_ns), "age_ns",
+			 NUMBER(r->age_ns), "fence_context", NUMBER(r->fence_context),
+			 "fence_seqno", NUMBER(r->fence_seqno), "running",
+			 NUMBER(r->running_count));
 }
 
 static json_t *timed_out(const struct dl_ev_job_timeout *t)
 {
 	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "device", text(t->device), "ring",
 			 text(t->ring), "fence_context", NUMBER(t->fence_context), "fence_seqno",
-			 NUMBER(t->fence_seqno), "age_ns", NUMBER(t->age_ns), "pasid", NUMBER(t->pasid));
+			 NUMBER(t->fence_seqno), "age_ns", NUMBER(t->age_ns), "pasid",
+			 NUMBER(t->pasid));
 }
 
 static json_t *process(const struct dl_ev_process *p)
 {
-	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:i, s:I, s:I}", "comm", text(p->comm), "engine",
-			 dl_engine_name(p->engine), "backend", dl_backend_name(p->backend), "device",
-			 text(p->device), "model", text(p->model), "port", p->port, "workload",
-			 NUMBER(p->workload), "start_ticks", NUMBER(p->start_ticks));
+	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:i, s:I, s:I}", "comm", text(p->comm),
+			 "engine", dl_engine_name(p->engine), "backend",
+			 dl_backend_name(p->backend), "device", text(p->device), "model",
+			 text(p->model), "port", p->port, "workload", NUMBER(p->workload),
+			 "start_ticks", NUMBER(p->start_ticks));
 }
 
 static json_t *sensor(const struct dl_ev_sensor *s)
@@ -60,9 +63,9 @@ static json_t *sensor(const struct dl_ev_sensor *s)
 	static const char *const states[DL_SENSOR_STATE_COUNT] = { "live", "absent", "refused",
 								   "released", "lost" };
 
-	return json_pack("{s:o, s:s, s:I, s:I, s:o}", "name", text(s->name), "state", states[s->state],
-			 "count", NUMBER(s->count), "gap_ns", NUMBER(s->gap_ns), "reason",
-			 text(s->reason));
+	return json_pack("{s:o, s:s, s:I, s:I, s:o}", "name", text(s->name), "state",
+			 states[s->state], "count", NUMBER(s->count), "gap_ns", NUMBER(s->gap_ns),
+			 "reason", text(s->reason));
 }
 
 static json_t *workload(const struct dl_ev_workload *w)
@@ -93,7 +96,8 @@ static json_t *body(const struct dl_event *ev)
 	case DL_EV_FAULT:
 		return fault(&ev->fault);
 	case DL_EV_PASID:
-		return json_pack("{s:I, s:b}", "pasid", NUMBER(ev->pasid.pasid), "freed", ev->pasid.freed);
+		return json_pack("{s:I, s:b}", "pasid", NUMBER(ev->pasid.pasid), "freed",
+				 ev->pasid.freed);
 	case DL_EV_BO_MOVED:
 		return moved(&ev->bo_moved);
 	case DL_EV_RING:

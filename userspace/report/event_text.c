@@ -17,10 +17,12 @@ static bool sensor_text(const struct dl_ev_sensor *s, char *buf, size_t size)
 	else if (s->state != DL_SENSOR_LIVE)
 		snprintf(buf, size, "sensor   %s is off: %s", s->name, reason);
 	else if (s->gap_ns)
-		snprintf(buf, size, "sensor   %s is live again (%" PRIu64 " programs), gap %" PRIu64 " ms",
+		snprintf(buf, size,
+			 "sensor   %s is live again (%" PRIu64 " programs), gap %" PRIu64 " ms",
 			 s->name, s->count, s->gap_ns / DL_NS_PER_MS);
 	else
-		snprintf(buf, size, "sensor   %s is live (%" PRIu64 " programs)", s->name, s->count);
+		snprintf(buf, size, "sensor   %s is live (%" PRIu64 " programs)", s->name,
+			 s->count);
 	return true;
 }
 
@@ -49,16 +51,18 @@ static bool act_text(const struct dl_event *ev, char *buf, size_t size)
 		[DL_ACT_FAILED] = "failed",
 	};
 
-	snprintf(buf, size, "act      plan %u on workload %u: %s%s%s", ev->act.plan, ev->act.workload,
-		 stages[ev->act.stage], ev->act.result ? ": " : "",
+	snprintf(buf, size, "act      plan %u on workload %u: %s%s%s", ev->act.plan,
+		 ev->act.workload, stages[ev->act.stage], ev->act.result ? ": " : "",
 		 ev->act.result ? strerrordesc_np(-ev->act.result) : "");
 	return true;
 }
 
 static bool probe_text(const struct dl_ev_probe *p, char *buf, size_t size)
 {
-	snprintf(buf, size, "check    workload %u: /health %u, one-token completion %u, %u token, %u ms",
-		 p->workload, p->health_status, p->completion_status, p->token_count, p->completion_ms);
+	snprintf(buf, size,
+		 "check    workload %u: /health %u, one-token completion %u, %u token, %u ms",
+		 p->workload, p->health_status, p->completion_status, p->token_count,
+		 p->completion_ms);
 	return true;
 }
 

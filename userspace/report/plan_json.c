@@ -7,9 +7,14 @@
 #include "plan_text.h"
 
 static const char *const unit_names[] = {
-	[DL_UNIT_COUNT] = "count", [DL_UNIT_MS] = "ms",	  [DL_UNIT_NS] = "ns",
-	[DL_UNIT_BYTES] = "bytes", [DL_UNIT_PERMILLE] = "permille", [DL_UNIT_HTTP] = "http_status",
-	[DL_UNIT_STATUS] = "wait_status", [DL_UNIT_MODE] = "mode",
+	[DL_UNIT_COUNT] = "count",
+	[DL_UNIT_MS] = "ms",
+	[DL_UNIT_NS] = "ns",
+	[DL_UNIT_BYTES] = "bytes",
+	[DL_UNIT_PERMILLE] = "permille",
+	[DL_UNIT_HTTP] = "http_status",
+	[DL_UNIT_STATUS] = "wait_status",
+	[DL_UNIT_MODE] = "mode",
 };
 
 static void add_text(json_t *o, const char *key, const char *value)
@@ -32,9 +37,9 @@ static json_t *evidence(const struct dl_plan *p)
 
 	for (size_t i = 0; i < p->evidence_count && i < DL_PLAN_EVIDENCE; i++)
 		json_array_append_new(list, json_pack("{s:s, s:I, s:i}", "event",
-						      dl_event_kind_name(p->evidence[i].kind), "at_ns",
-						      (json_int_t)p->evidence[i].at_ns, "count",
-						      (int)p->evidence[i].count));
+						      dl_event_kind_name(p->evidence[i].kind),
+						      "at_ns", (json_int_t)p->evidence[i].at_ns,
+						      "count", (int)p->evidence[i].count));
 	return list;
 }
 

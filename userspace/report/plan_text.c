@@ -21,8 +21,8 @@ static void who(const struct dl_plan *p, char *buf, size_t size)
 	if (device[0] && used < size)
 		used += (size_t)snprintf(buf + used, size - used, " on %s", device);
 	if (p->engine != DL_ENGINE_NONE && used < size)
-		used += (size_t)snprintf(buf + used, size - used, " (%s, %s", dl_engine_name(p->engine),
-					 dl_backend_name(p->backend));
+		used += (size_t)snprintf(buf + used, size - used, " (%s, %s",
+					 dl_engine_name(p->engine), dl_backend_name(p->backend));
 	if (p->engine != DL_ENGINE_NONE && used < size)
 		snprintf(buf + used, size - used, "%s%s)", model[0] ? ", model " : "", model);
 }
@@ -32,15 +32,15 @@ static uint64_t ms_between(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? (to_ns - from_ns) / DL_NS_PER_MS : 0;
 }
 
-static void hazard_text(const struct dl_plan *p, const char *subject, const char *because, char *buf,
-			size_t size)
+static void hazard_text(const struct dl_plan *p, const char *subject, const char *because,
+			char *buf, size_t size)
 {
 	if (p->rung == DL_RUNG_CLEAR) {
 		snprintf(buf, size, "cleared  %s: %s", dl_hazard_name(p->hazard), subject);
 		return;
 	}
-	snprintf(buf, size, "HAZARD   %s level %u: %s %s", dl_hazard_name(p->hazard), p->level, subject,
-		 because);
+	snprintf(buf, size, "HAZARD   %s level %u: %s %s", dl_hazard_name(p->hazard), p->level,
+		 subject, because);
 }
 
 static void breaker_text(const struct dl_plan *p, const char *because, char *buf, size_t size)
@@ -51,9 +51,11 @@ static void breaker_text(const struct dl_plan *p, const char *because, char *buf
 	dl_text_safe(device, sizeof(device), p->device[0] ? p->device : "any device");
 	dl_text_safe(model, sizeof(model), p->model);
 	if (p->breaker_state == DL_BREAKER_OPEN)
-		snprintf(buf, size, "policy   breaker open: %s on %s for model %s, probation in %" PRIu64
-			 " s, because %s %s", backend, device, model,
-			 ms_between(p->at_ns, p->until_ns) / 1000, dl_hazard_name(p->hazard), because);
+		snprintf(buf, size,
+			 "policy   breaker open: %s on %s for model %s, probation in %" PRIu64
+			 " s, because %s %s",
+			 backend, device, model, ms_between(p->at_ns, p->until_ns) / 1000,
+			 dl_hazard_name(p->hazard), because);
 	else
 		snprintf(buf, size, "policy   breaker %s: %s on %s for model %s%s",
 			 dl_breaker_state_name(p->breaker_state), backend, device, model,
@@ -66,12 +68,15 @@ static void outcome_text(const struct dl_plan *p, const char *subject, char *buf
 
 	if (p->result)
 		snprintf(buf, size, "outcome  %s failed (%s): %s", dl_rung_name(p->level),
-			 strerrordesc_np(-p->result) ? strerrordesc_np(-p->result) : "unknown error",
+			 strerrordesc_np(-p->result) ? strerrordesc_np(-p->result)
+						     : "unknown error",
 			 subject);
 	else
-		snprintf(buf, size, "outcome  %s done: %s; fault to stop %" PRIu64
-			 " ms, fault to first token %" PRIu64 " ms", dl_rung_name(p->level), subject,
-			 stop_ms, ms_between(p->first_sign_ns, p->at_ns));
+		snprintf(buf, size,
+			 "outcome  %s done: %s; fault to stop %" PRIu64
+			 " ms, fault to first token %" PRIu64 " ms",
+			 dl_rung_name(p->level), subject, stop_ms,
+			 ms_between(p->first_sign_ns, p->at_ns));
 }
 
 static void act_text(const struct dl_plan *p, const char *subject, const char *because, char *buf,
@@ -101,8 +106,8 @@ void dl_plan_text(const struct dl_plan *p, char *buf, size_t size)
 		hazard_text(p, subject, because, body, sizeof(body));
 		break;
 	case DL_RUNG_CHECK:
-		snprintf(body, sizeof(body), "CHECK    asks for one token on port %u: %s %s", p->port,
-			 subject, because);
+		snprintf(body, sizeof(body), "CHECK    asks for one token on port %u: %s %s",
+			 p->port, subject, because);
 		break;
 	case DL_RUNG_BREAKER:
 		breaker_text(p, because, body, sizeof(body));

@@ -16,14 +16,14 @@
 #include "amdgpu_tdr.skel.h"
 #include "bpf_state.h"
 #include "drm_sched.skel.h"
-#include "elf_sites.h"
+#include "elf_site.h"
 #include "engine.skel.h"
 #include "process.skel.h"
 
 #include "../lib/log.h"
 
-#define RETRY_NS     (200 * DL_NS_PER_MS)
-#define RETRY_COUNT  50
+#define RETRY_NS    (200 * DL_NS_PER_MS)
+#define RETRY_COUNT 50
 
 static const struct {
 	const char *name;
@@ -85,7 +85,8 @@ static void load(struct dl_bpf *b, struct dl_bpf_object *o, uint64_t now_ns)
 
 	o->attempts++;
 	if (err && o->retry_ns && o->attempts < RETRY_COUNT) {
-		o->retry_ns = now_ns + RETRY_NS; /* the module's functions are traceable once it is live */
+		o->retry_ns = now_ns +
+			      RETRY_NS; /* the module's functions are traceable once it is live */
 		return;
 	}
 	o->retry_ns = 0;
@@ -117,7 +118,8 @@ int dl_bpf_new(const struct dl_bpf_hooks *hooks, struct dl_bpf **ret_bpf)
 		b->objects[i].name = rows[i].name;
 		b->objects[i].module = rows[i].module;
 		b->objects[i].bytes = rows[i].bytes;
-		dl_copy_name(b->objects[i].state.name, sizeof(b->objects[i].state.name), rows[i].name);
+		dl_copy_name(b->objects[i].state.name, sizeof(b->objects[i].state.name),
+			     rows[i].name);
 		load(b, &b->objects[i], now_ns);
 	}
 	dl_bpf_measure_hz(b);
@@ -133,8 +135,7 @@ void dl_bpf_free(struct dl_bpf *b)
 	if (!b)
 		return;
 	for (size_t i = 0; i < b->library_count; i++)
-		for (size_t n = 0; n < b->libraries[i].link_count; n++)
-			bpf_link__destroy(b->libraries[i].links[n]);
+		bpf_link__destroy(b->libraries[i].link);
 	ring_buffer__free(b->ring);
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++)
 		dl_bpf_object_unload(&b->objects[i]);
@@ -248,51 +249,38 @@ void dl_bpf_watch(struct dl_bpf *b, uint32_t pid)
 		bpf_map_update_elem(fd, &pid, &yes, BPF_ANY);
 }
 
-static int attach_site(struct dl_bpf *b, struct dl_library *lib, const char *path, const char *program,
-		       uint64_t offset)
-{
-	struct bpf_object *object = b->objects[DL_OBJ_ENGINE].object;
-	struct bpf_program *p = object ? bpf_object__find_program_by_name(object, program) : NULL;
-	struct bpf_link *link;
-
-	if (!p)
-		return -ENOENT;
-	link = bpf_program__attach_uprobe(p, false, -1, path, offset);
-	if (!link)
-		return -errno;
-	lib->links[lib->link_count++] = link;
-	return 0;
-}
-
-static int attach_sites(struct dl_bpf *b, struct dl_library *lib, const char *path, const char *symbol)
+static int attach_site(struct dl_bpf *b, struct dl_library *lib, const char *path,
+		       const char *symbol)
 {
 	static const struct {
 		const char *symbol;
 		const char *program;
-		bool at_returns;
+		bool keeps_arguments;
 	} table[] = {
-		{ "__cxa_throw", "throw_seen", false },
+		{ "__cxa_throw", "throw_seen", true },
 		{ "ggml_backend_sched_graph_compute_async", "graph_entered", false },
 		{ "ggml_backend_tensor_set", "copy_entered", false },
 		{ "ggml_backend_tensor_get", "copy_entered", false },
-		{ "ggml_backend_sched_synchronize", "graph_left", true },
+		{ "ggml_backend_sched_synchronize", "graph_synced", false },
 	};
-	struct dl_elf_sites sites;
+	struct bpf_object *object = b->objects[DL_OBJ_ENGINE].object;
+	struct bpf_program *p;
+	uint64_t offset;
 	size_t row = 0;
 	int err;
 
 	while (row < sizeof(table) / sizeof(table[0]) && strcmp(table[row].symbol, symbol) != 0)
 		row++;
-	if (row == sizeof(table) / sizeof(table[0]))
+	if (!object || row == sizeof(table) / sizeof(table[0]))
 		return -EINVAL;
-	err = dl_elf_sites(path, symbol, table[row].at_returns, &sites);
-	if (!err && !table[row].at_returns)
-		return attach_site(b, lib, path, table[row].program, sites.entry);
-	if (!err && !sites.return_count)
-		err = -ENOENT;
-	for (size_t i = 0; !err && i < sites.return_count; i++)
-		err = attach_site(b, lib, path, table[row].program, sites.returns[i]);
-	return err;
+	p = bpf_object__find_program_by_name(object, table[row].program);
+	if (!p)
+		return -ENOENT;
+	err = dl_elf_site(path, symbol, table[row].keeps_arguments, &offset);
+	if (err)
+		return err;
+	lib->link = bpf_program__attach_uprobe(p, false, -1, path, offset);
+	return lib->link ? 0 : -errno;
 }
 
 int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *symbol)
@@ -311,12 +299,9 @@ int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *symbol
 		return -E2BIG;
 	lib = &b->libraries[b->library_count];
 	memset(lib, 0, sizeof(*lib));
-	err = attach_sites(b, lib, path, symbol);
-	if (err) {
-		for (size_t i = 0; i < lib->link_count; i++)
-			bpf_link__destroy(lib->links[i]);
+	err = attach_site(b, lib, path, symbol);
+	if (err)
 		return err;
-	}
 	lib->dev = st.st_dev;
 	lib->ino = st.st_ino;
 	dl_copy_name(lib->symbol, sizeof(lib->symbol), symbol);

@@ -44,7 +44,8 @@ static int prove_hooks(struct dl_bpf_object *o, const struct btf *kernel, const 
 	struct bpf_program *p;
 	int count = 0;
 
-	bpf_object__for_each_program(p, o->object) {
+	bpf_object__for_each_program(p, o->object)
+	{
 		const char *section = bpf_program__section_name(p);
 		bool proven = has_hook(kernel, section) || (module && has_hook(module, section));
 
@@ -90,7 +91,8 @@ static int attach_all(struct dl_bpf_object *o)
 {
 	struct bpf_program *p;
 
-	bpf_object__for_each_program(p, o->object) {
+	bpf_object__for_each_program(p, o->object)
+	{
 		struct bpf_link *link;
 
 		if (!bpf_program__autoload(p) || !attached_now(bpf_program__section_name(p)))
@@ -132,8 +134,8 @@ static int open_object(struct dl_bpf_object *o)
 	return o->object ? 0 : -errno;
 }
 
-static int load_with(struct dl_bpf_object *o, struct dl_shared_maps *shared, const struct btf *kernel,
-		     const struct btf *module)
+static int load_with(struct dl_bpf_object *o, struct dl_shared_maps *shared,
+		     const struct btf *kernel, const struct btf *module)
 {
 	int err = open_object(o);
 

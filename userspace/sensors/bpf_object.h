@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One BPF object: which programs' hooks are proven to exist, loaded with only those, its shared maps
- * taken from the objects before it. Inside of sensors/ only.
+ * One BPF object: which programs' hooks are proven to exist, loaded with only those, its shared
+ * maps taken from the objects before it. Inside of sensors/ only.
  */
 #ifndef DL_SENSORS_BPF_OBJECT_H
 #define DL_SENSORS_BPF_OBJECT_H

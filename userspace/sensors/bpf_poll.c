@@ -5,7 +5,7 @@
 
 #include "bpf_state.h"
 
-#define YOUNG_NS  (50 * DL_NS_PER_MS)  /* a job or graph younger than this is no news */
+#define YOUNG_NS      (50 * DL_NS_PER_MS) /* a job or graph younger than this is no news */
 #define TIMEOUT_NEVER INT64_MAX
 
 static struct dl_seen *seen(struct dl_seen *table, uint64_t key)
@@ -127,7 +127,8 @@ static void tell_ring(struct dl_bpf *b, const struct ring_view *v, uint64_t now_
 
 void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
 {
-	static struct ring_view views[DL_MAX_SCHEDS]; /* too large for the stack; one agent, one thread */
+	static struct ring_view
+		views[DL_MAX_SCHEDS]; /* too large for the stack; one agent, one thread */
 	int scheds = dl_bpf_object_map(&b->objects[DL_OBJ_DRM_SCHED], "scheds");
 	int jobs = dl_bpf_object_map(&b->objects[DL_OBJ_DRM_SCHED], "jobs");
 	size_t count;
@@ -149,7 +150,8 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
 	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
 	uint32_t tgid, *prev = NULL;
 
-	for (size_t i = 0; fd >= 0 && i < DL_MAX_ENGINES && !bpf_map_get_next_key(fd, prev, &tgid); i++) {
+	for (size_t i = 0; fd >= 0 && i < DL_MAX_ENGINES && !bpf_map_get_next_key(fd, prev, &tgid);
+	     i++) {
 		struct dl_event ev = begin(now_ns, DL_EV_GRAPH, tgid);
 		struct dl_engine_state s;
 		struct dl_seen *told;
@@ -159,7 +161,8 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
 		if (bpf_map_lookup_elem(fd, &tgid, &s))
 			continue;
 		told = seen(b->graphs_seen, tgid);
-		in_flight = s.entered_ns && now_ns > s.entered_ns && now_ns - s.entered_ns > YOUNG_NS;
+		in_flight =
+			s.entered_ns && now_ns > s.entered_ns && now_ns - s.entered_ns > YOUNG_NS;
 		if (!in_flight && told->value == s.graph_count + s.failed_count)
 			continue;
 		told->value = in_flight ? UINT64_MAX : s.graph_count + s.failed_count;
@@ -168,7 +171,7 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
 		ev.graph.failed_count = s.failed_count;
 		ev.graph.last_ns = s.last_ns;
 		ev.graph.max_ns = s.max_ns;
-		ev.graph.copying = s.copying;
+		ev.graph.may_end_unseen = s.copying || s.lone_count * 2 > s.graph_count;
 		dl_sensor_say(b, &ev);
 	}
 }
@@ -178,7 +181,8 @@ void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
 	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_AMDGPU], "movers");
 	struct dl_mover_key key, *prev = NULL;
 
-	for (size_t i = 0; fd >= 0 && i < DL_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key); i++) {
+	for (size_t i = 0; fd >= 0 && i < DL_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key);
+	     i++) {
 		struct dl_event ev = begin(now_ns, DL_EV_BO_MOVED, key.evictor_tgid);
 		uint64_t id = key.adev ^ ((uint64_t)key.evictor_tgid << 32 | key.owner_tgid);
 		struct dl_seen *told = seen(b->movers_seen, id ? id : 1);
@@ -241,7 +245,8 @@ static int read_clock(struct dl_bpf *b, struct dl_clock *clock)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = clock, .ctx_size_in = sizeof(*clock));
 	struct bpf_object *object = b->objects[DL_OBJ_PROCESS].object;
-	struct bpf_program *p = object ? bpf_object__find_program_by_name(object, "clock_now") : NULL;
+	struct bpf_program *p =
+		object ? bpf_object__find_program_by_name(object, "clock_now") : NULL;
 
 	return p ? bpf_prog_test_run_opts(bpf_program__fd(p), &opts) : -1;
 }
@@ -249,7 +254,8 @@ static int read_clock(struct dl_bpf *b, struct dl_clock *clock)
 /* HZ is one of what Kconfig.hz offers (100, 250, 300, 1000) or an odd arch's: take the nearest. */
 void dl_bpf_measure_hz(struct dl_bpf *b)
 {
-	static const uint64_t known[] = { 24, 48, 100, 128, 200, 250, 256, 300, 500, 1000, 1024, 1200 };
+	static const uint64_t known[] = { 24,  48,  100, 128,  200,  250,
+					  256, 300, 500, 1000, 1024, 1200 };
 	struct dl_clock now = { 0 };
 	uint64_t hz, best = known[0];
 

@@ -18,12 +18,12 @@ static struct dl_event begin(const struct dl_wire_head *head, enum dl_event_kind
 }
 
 /* Wire names are terminated by the kernel side; a foreign map's content need not be. */
-#define COPY(dst, src)                                                                                \
-	do {                                                                                          \
-		char text_[sizeof(src) + 1];                                                          \
-		memcpy(text_, src, sizeof(src));                                                      \
-		text_[sizeof(src)] = 0;                                                               \
-		dl_copy_name(dst, sizeof(dst), text_);                                                \
+#define COPY(dst, src)                                                                             \
+	do {                                                                                       \
+		char text_[sizeof(src) + 1];                                                       \
+		memcpy(text_, src, sizeof(src));                                                   \
+		text_[sizeof(src)] = 0;                                                            \
+		dl_copy_name(dst, sizeof(dst), text_);                                             \
 	} while (0)
 
 static void on_exit_record(struct dl_bpf *b, const struct dl_wire_exit *w)

@@ -18,13 +18,12 @@ enum dl_object_index {
 #define DL_LIBRARIES_MAX 64
 #define DL_SEEN_MAX	 256
 
-/* A library file with our uprobes on it. */
+/* A function of a library file with our uprobe on it. */
 struct dl_library {
 	dev_t dev;
 	ino_t ino;
 	char symbol[48];
-	struct bpf_link *links[2 + 16];
-	size_t link_count;
+	struct bpf_link *link;
 };
 
 /* What was last reported of a polled map entry. */
@@ -40,11 +39,11 @@ struct dl_bpf {
 	struct ring_buffer *ring;
 	struct dl_library libraries[DL_LIBRARIES_MAX];
 	size_t library_count;
-	struct dl_seen rings_seen[DL_SEEN_MAX];	  /* sched: it had a job we told about */
-	struct dl_seen graphs_seen[DL_SEEN_MAX];  /* tgid: graphs told about */
-	struct dl_seen movers_seen[DL_SEEN_MAX];  /* mover: bytes told about */
+	struct dl_seen rings_seen[DL_SEEN_MAX];	 /* sched: it had a job we told about */
+	struct dl_seen graphs_seen[DL_SEEN_MAX]; /* tgid: graphs told about */
+	struct dl_seen movers_seen[DL_SEEN_MAX]; /* mover: bytes told about */
 	uint64_t losses_told[DL_LOSS_COUNT];
-	uint64_t hz;	    /* of the kernel's jiffies; 0: not measured yet */
+	uint64_t hz;		/* of the kernel's jiffies; 0: not measured yet */
 	struct dl_clock clock0; /* the first of the two readings that measure it */
 	bool jobs_running;
 };

@@ -13,7 +13,7 @@
 #include "../engines/engine.h"
 #include "../lib/file.h"
 
-#define CMDLINE_MAX (128 * 1024)
+#define CMDLINE_MAX ((size_t)128 * 1024)
 #define MAPS_LINES  20000
 #define FDS_MAX	    4096
 #define TASKS_MAX   1024
@@ -51,8 +51,10 @@ static int read_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
 	if (n < 0)
 		return -ESRCH;
 	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1, " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-				  "%*d %llu", &ppid, &start) != 2)
+	if (!at || sscanf(at + 1,
+			  " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			  "%*d %llu",
+			  &ppid, &start) != 2)
 		return -EBADMSG;
 	*ret_ppid = ppid;
 	*ret_start = start;
@@ -80,6 +82,7 @@ static void read_command(struct dl_process_info *info)
 	for (char *at = text; n > 0 && at < text + n && count < DL_ARGS_MAX; at += strlen(at) + 1)
 		argv[count++] = at;
 	argv[count] = NULL;
+	info->has_command = count > 0;
 	dl_engine_recognise(argv, &facts);
 	free(text);
 	info->ev.engine = (uint8_t)facts.engine;
@@ -225,9 +228,8 @@ static void conclude(struct dl_process_info *info, const struct traces *t)
 		ev->backend = DL_BACKEND_ROCM;
 	else if (t->nvidia_fd && t->ggml_cuda)
 		ev->backend = DL_BACKEND_CUDA;
-	else if (t->ggml_vulkan && (t->render_device[0] || t->nvidia_fd))
-		ev->backend = DL_BACKEND_VULKAN;
-	else if (t->ggml_vulkan && (t->llvmpipe_thread || t->vk_memory || t->drm_shim))
+	else if (t->ggml_vulkan && (t->render_device[0] || t->nvidia_fd || t->llvmpipe_thread ||
+				    t->vk_memory || t->drm_shim))
 		ev->backend = DL_BACKEND_VULKAN;
 	if (ev->backend != DL_BACKEND_VULKAN || ev->device[0])
 		return;
@@ -239,7 +241,7 @@ static void conclude(struct dl_process_info *info, const struct traces *t)
 
 static void read_cgroup(struct dl_process_info *info)
 {
-	char text[4096], *at;
+	char text[4096] = "", *at;
 
 	if (read_proc(info->pid, "cgroup", text, sizeof(text)) <= 0)
 		return;

@@ -16,8 +16,9 @@ struct dl_process_info {
 	struct dl_ev_process ev; /* workload is left 0 */
 	uint32_t pid;
 	uint32_t uid;
-	char cgroup[DL_CGROUP_LEN];	  /* cgroup v2 path, "" when unknown */
-	char cxx_library[PATH_MAX];	  /* openable paths of mapped files, "" when not mapped */
+	bool has_command;	    /* false: a kernel thread, or a process that is ending */
+	char cgroup[DL_CGROUP_LEN]; /* cgroup v2 path, "" when unknown */
+	char cxx_library[PATH_MAX]; /* openable paths of mapped files, "" when not mapped */
 	char ggml_library[PATH_MAX];
 };
 

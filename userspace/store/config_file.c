@@ -10,7 +10,7 @@
 
 #include "../lib/file.h"
 
-#define FILE_MAX (256 * 1024)
+#define FILE_MAX ((size_t)256 * 1024)
 
 struct suffix {
 	enum dl_unit unit;
@@ -97,7 +97,8 @@ static int on_line(void *arg, const char *section, const char *key, const char *
 	if (!dl_config_set(&r->config, name, number)) {
 		char range[96];
 
-		snprintf(range, sizeof(range), "%" PRId64 " to %" PRId64 " (in ms, bytes or permille)",
+		snprintf(range, sizeof(range),
+			 "%" PRId64 " to %" PRId64 " (in ms, bytes or permille)",
 			 dl_config_rows[index].min, dl_config_rows[index].max);
 		return fail(r, "value out of range", value, range);
 	}

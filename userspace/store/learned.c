@@ -13,7 +13,7 @@
 #include "../lib/file.h"
 #include "../lib/text.h"
 
-#define FILE_MAX (256 * 1024)
+#define FILE_MAX ((size_t)256 * 1024)
 
 struct reader {
 	struct dl_learned *learned;
@@ -154,8 +154,8 @@ static void put_entry(FILE *out, size_t number_of, const struct dl_learned_entry
 	put(out, "backend", dl_backend_name(e->backend));
 	put(out, "device", e->device);
 	put(out, "state", dl_breaker_state_name(e->state));
-	fprintf(out, "openings = %u\nsince = %" PRId64 "\nuntil = %" PRId64 "\n", e->open_count, e->since_s,
-		e->until_s);
+	fprintf(out, "openings = %u\nsince = %" PRId64 "\nuntil = %" PRId64 "\n", e->open_count,
+		e->since_s, e->until_s);
 	put(out, "because", e->because);
 }
 
@@ -176,9 +176,11 @@ int dl_learned_save(const char *dir, struct dl_learned *learned)
 	out = open_memstream(&text, &size);
 	if (!out)
 		return -ENOMEM;
-	fprintf(out, "# Written by davylamp from what it saw; replaced whole at each change.\n"
-		     "# To forget an entry, remove it while the agent is stopped.\n"
-		     "version = %u\n", learned->version + 1);
+	fprintf(out,
+		"# Written by davylamp from what it saw; replaced whole at each change.\n"
+		"# To forget an entry, remove it while the agent is stopped.\n"
+		"version = %u\n",
+		learned->version + 1);
 	for (size_t i = 0; i < learned->count; i++)
 		put_entry(out, i + 1, &learned->entry[i]);
 	err = fclose(out) ? -ENOMEM : dl_replace_file(path, text, size, 0644);
@@ -188,8 +190,8 @@ int dl_learned_save(const char *dir, struct dl_learned *learned)
 	return err;
 }
 
-struct dl_learned_entry *dl_learned_get(struct dl_learned *l, const char *device, enum dl_backend backend,
-					const char *model)
+struct dl_learned_entry *dl_learned_get(struct dl_learned *l, const char *device,
+					enum dl_backend backend, const char *model)
 {
 	struct dl_learned_entry *e = NULL;
 
@@ -209,8 +211,9 @@ struct dl_learned_entry *dl_learned_get(struct dl_learned *l, const char *device
 	return e;
 }
 
-const struct dl_learned_entry *dl_learned_against(const struct dl_learned *l, enum dl_backend backend,
-						  const char *model, int64_t now_s)
+const struct dl_learned_entry *dl_learned_against(const struct dl_learned *l,
+						  enum dl_backend backend, const char *model,
+						  int64_t now_s)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		const struct dl_learned_entry *e = &l->entry[i];

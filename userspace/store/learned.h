@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent's own policy layer: which (device, backend, model) is open-circuit, since when, why. One
- * INI file in the state directory, replaced whole. Times in it are wall-clock seconds, because it
- * outlives a boot. Reading is as careful as if it were somebody else's: people edit files.
+ * The agent's own policy layer: which (device, backend, model) is open-circuit, since when, why.
+ * One INI file in the state directory, replaced whole. Times in it are wall-clock seconds, because
+ * it outlives a boot. Reading is as careful as if it were somebody else's: people edit files.
  */
 #ifndef DL_STORE_LEARNED_H
 #define DL_STORE_LEARNED_H
 
 #include "../core/event.h"
 
-#define DL_LEARNED_MAX	 64
-#define DL_STATE_DIR	 "/var/lib/davylamp"
-#define DL_LEARNED_NAME	 "learned.conf"
-#define DL_BECAUSE_LEN	 320
+#define DL_LEARNED_MAX	64
+#define DL_STATE_DIR	"/var/lib/davylamp"
+#define DL_LEARNED_NAME "learned.conf"
+#define DL_BECAUSE_LEN	320
 
 struct dl_learned_entry {
 	char device[DL_DEVICE_LEN];

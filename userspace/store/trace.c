@@ -30,7 +30,8 @@ struct record_header {
 
 _Static_assert(sizeof(struct trace_header) == 16, "trace format");
 _Static_assert(sizeof(struct record_header) == 16, "trace format");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "traces are written as they lie in memory");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "traces are written as they lie in memory");
 
 struct dl_trace_writer {
 	int fd;
@@ -71,7 +72,8 @@ int dl_trace_create(const char *path, struct dl_trace_writer **ret_writer)
 	w->zstd = ZSTD_createCCtx();
 	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 	err = w->fd < 0 ? -errno : 0;
-	if (!w->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL)))
+	if (!w->zstd ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL)))
 		err = err ? err : -ENOMEM;
 	if (!err)
 		err = dl_write_all(w->fd, &header, sizeof(header));
@@ -146,7 +148,7 @@ static int check_header(int fd)
 
 	if (n < 0)
 		return -errno;
-	if (n != sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) || header.zero)
+	if (n != sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0 || header.zero)
 		return -EINVAL;
 	return header.version == DL_TRACE_VERSION ? 0 : -EPROTONOSUPPORT;
 }

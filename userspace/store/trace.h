@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Traces: all events that entered the core, in order. A file is a 16-byte header ("DLTRACE", NUL,
- * version, zero) and a zstd stream of records: u16 kind, u16 payload size, u32 pid, u64 ns, payload;
- * little endian. Written in flushed blocks, so that a killed agent's trace is whole up to its last
- * flush. A reader gives everything whole before the place where a trace is cut or corrupted.
+ * version, zero) and a zstd stream of records: u16 kind, u16 payload size, u32 pid, u64 ns,
+ * payload; little endian. Written in flushed blocks, so that a killed agent's trace is whole up to
+ * its last flush. A reader gives everything whole before the place where a trace is cut or
+ * corrupted.
  */
 #ifndef DL_STORE_TRACE_H
 #define DL_STORE_TRACE_H

@@ -20,8 +20,8 @@ int dl_client_ask(const char *socket_path, json_t *question, json_t **ret_answer
 
 	if (fd < 0) {
 		json_decref(question);
-		dl_log("no agent answers on '%s' (%s); start it with 'davylamp run' as root", socket_path,
-		       strerror(-fd));
+		dl_log("no agent answers on '%s' (%s); start it with 'davylamp run' as root",
+		       socket_path, strerror(-fd));
 		return DL_EXIT_NOTHING;
 	}
 	err = dl_message_send(fd, question);

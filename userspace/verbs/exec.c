@@ -77,8 +77,8 @@ static const struct dl_learned_entry *against(const struct options *o, struct dl
 	int line, err = dl_learned_load(o->state_dir, learned, &line);
 
 	if (err) {
-		dl_log("policy '%s/%s': %s in line %d; starting as if nothing was learned", o->state_dir,
-		       DL_LEARNED_NAME, strerror(-err), line);
+		dl_log("policy '%s/%s': %s in line %d; starting as if nothing was learned",
+		       o->state_dir, DL_LEARNED_NAME, strerror(-err), line);
 		return NULL;
 	}
 	return dl_learned_against(learned, DL_BACKEND_VULKAN, model, time(NULL));
@@ -133,7 +133,8 @@ static void make_cgroup(struct dl_launch *l)
 	snprintf(name, sizeof(name), "davylamp-exec-%d", (int)getpid());
 	err = dl_cgroup_make(name, &l->cgroup);
 	if (err)
-		dl_log("no cgroup for the engine (%s): it is told apart by its pid alone", strerror(-err));
+		dl_log("no cgroup for the engine (%s): it is told apart by its pid alone",
+		       strerror(-err));
 }
 
 int dl_verb_exec(int argc, char **argv)
@@ -148,7 +149,8 @@ int dl_verb_exec(int argc, char **argv)
 	dl_engine_recognise(launch.argv, &launch.facts);
 	launch.backend = choose(&o, &launch.facts);
 	if (launch.facts.engine == DL_ENGINE_NONE)
-		dl_log("'%s' is no engine davylamp knows: it is watched, but cannot be moved to the CPU",
+		dl_log("'%s' is no engine davylamp knows: it is watched, but cannot be moved to "
+		       "the CPU",
 		       launch.argv[0]);
 	if (o.dry_run)
 		return print_plan(&launch);

@@ -29,7 +29,8 @@ static void help(void)
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
-		dl_log("which verb? run, exec, status, policy, replay or release; see 'davylamp --help'");
+		dl_log("which verb? run, exec, status, policy, replay or release; see 'davylamp "
+		       "--help'");
 		return DL_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {

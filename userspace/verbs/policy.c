@@ -41,9 +41,10 @@ static void print(const struct dl_learned_entry *e)
 	       dl_text_safe(model, sizeof(model), e->model), dl_breaker_state_name(e->state));
 	printf("    since %s", local_time(e->since_s, since, sizeof(since)));
 	if (e->state == DL_BREAKER_OPEN)
-		printf(", one start may try it from %s on", local_time(e->until_s, until, sizeof(until)));
-	printf("; opened %u time%s\n    because it %s\n", e->open_count, e->open_count == 1 ? "" : "s",
-	       dl_text_safe(because, sizeof(because), e->because));
+		printf(", one start may try it from %s on",
+		       local_time(e->until_s, until, sizeof(until)));
+	printf("; opened %u time%s\n    because it %s\n", e->open_count,
+	       e->open_count == 1 ? "" : "s", dl_text_safe(because, sizeof(because), e->because));
 }
 
 static void print_json(const struct dl_learned_entry *e)
@@ -53,9 +54,9 @@ static void print_json(const struct dl_learned_entry *e)
 			      dl_backend_name(e->backend), "device",
 			      dl_text_safe(device, sizeof(device), e->device), "model",
 			      dl_text_safe(model, sizeof(model), e->model), "state",
-			      dl_breaker_state_name(e->state), "since", (json_int_t)e->since_s, "until",
-			      (json_int_t)e->until_s, "openings", (int)e->open_count, "because",
-			      dl_text_safe(because, sizeof(because), e->because));
+			      dl_breaker_state_name(e->state), "since", (json_int_t)e->since_s,
+			      "until", (json_int_t)e->until_s, "openings", (int)e->open_count,
+			      "because", dl_text_safe(because, sizeof(because), e->because));
 
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');
@@ -68,7 +69,8 @@ static int show(const char *dir, bool json)
 	int line, err = dl_learned_load(dir, &learned, &line);
 
 	if (err == -EBADMSG)
-		dl_log("'%s/%s', line %d: not understood; mend or remove it", dir, DL_LEARNED_NAME, line);
+		dl_log("'%s/%s', line %d: not understood; mend or remove it", dir, DL_LEARNED_NAME,
+		       line);
 	else if (err)
 		dl_log("'%s/%s': %s", dir, DL_LEARNED_NAME, strerror(-err));
 	if (err)

@@ -96,7 +96,8 @@ int dl_verb_replay(int argc, char **argv)
 		json = true;
 	}
 	if (optind == argc) {
-		dl_log("which trace? 'davylamp replay FILE'; 'davylamp run --record FILE' makes one");
+		dl_log("which trace? 'davylamp replay FILE'; 'davylamp run --record FILE' makes "
+		       "one");
 		return DL_EXIT_USAGE;
 	}
 	for (int i = optind; i < argc; i++)

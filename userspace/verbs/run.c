@@ -28,10 +28,14 @@ static const char usage[] =
 	"again.\n";
 
 static const struct option names[] = {
-	{ "mode", required_argument, NULL, 'm' },   { "json", no_argument, NULL, 'j' },
-	{ "record", required_argument, NULL, 'r' }, { "socket", required_argument, NULL, 's' },
-	{ "state", required_argument, NULL, 'd' },  { "config", required_argument, NULL, 'c' },
-	{ "verbose", no_argument, NULL, 'v' },	    { "help", no_argument, NULL, 'h' },
+	{ "mode", required_argument, NULL, 'm' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "record", required_argument, NULL, 'r' },
+	{ "socket", required_argument, NULL, 's' },
+	{ "state", required_argument, NULL, 'd' },
+	{ "config", required_argument, NULL, 'c' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
 
@@ -93,7 +97,8 @@ int dl_verb_run(int argc, char **argv)
 	if (err)
 		return err < 0 ? DL_EXIT_DONE : err;
 	if (geteuid()) {
-		dl_log("the agent needs root to load its kernel programs; run it as root, or as the "
+		dl_log("the agent needs root to load its kernel programs; run it as root, or as "
+		       "the "
 		       "service davylamp.service. 'davylamp replay' and 'davylamp status' do not");
 		return DL_EXIT_NOT_PERMITTED;
 	}

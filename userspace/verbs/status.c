@@ -36,10 +36,10 @@ static void print_processes(const json_t *list)
 
 	printf("engines%s\n", json_array_size(list) ? "" : ": none runs");
 	json_array_foreach(list, i, p)
-		printf("  %-8d %-14s %-8s %-14s %-24s port %d, %s\n", (int)dl_message_number(p, "pid", 0),
-		       dl_message_text(p, "engine"), dl_message_text(p, "backend"),
-		       dl_message_text(p, "device"), dl_message_text(p, "model"),
-		       (int)dl_message_number(p, "port", 0),
+		printf("  %-8d %-14s %-8s %-14s %-24s port %d, %s\n",
+		       (int)dl_message_number(p, "pid", 0), dl_message_text(p, "engine"),
+		       dl_message_text(p, "backend"), dl_message_text(p, "device"),
+		       dl_message_text(p, "model"), (int)dl_message_number(p, "port", 0),
 		       dl_message_number(p, "workload", 0) ? "adopted" : "observed");
 }
 

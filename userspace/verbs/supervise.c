@@ -13,16 +13,16 @@
 #include "../lib/message.h"
 
 /* How long a dead engine's supervisor waits for the agent to say what follows. */
-#define VERDICT_MS 10000
+#define VERDICT_MS  10000
 #define REGISTER_MS 2000
 
 struct supervisor {
 	struct dl_launch *launch;
-	int agent_fd;  /* -1: none */
+	int agent_fd; /* -1: none */
 	int signal_fd;
-	int status;    /* wait status of the engine that ended last */
-	bool ending;   /* we were told to end: no replacement any more */
-	bool held;     /* the agent has something to come: wait for it as long as it lives */
+	int status;  /* wait status of the engine that ended last */
+	bool ending; /* we were told to end: no replacement any more */
+	bool held;   /* the agent has something to come: wait for it as long as it lives */
 	bool let_go;
 };
 
@@ -44,9 +44,10 @@ static json_t *engine_message(const struct supervisor *s, const char *op)
 {
 	const struct dl_launch *l = s->launch;
 
-	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:s, s:s}", "op", op, "pid", (int)l->pid, "engine",
-			 (int)l->facts.engine, "backend", dl_backend_name(l->backend), "port",
-			 (int)l->facts.port, "model", l->facts.model, "cgroup", l->cgroup.path);
+	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:s, s:s}", "op", op, "pid", (int)l->pid,
+			 "engine", (int)l->facts.engine, "backend", dl_backend_name(l->backend),
+			 "port", (int)l->facts.port, "model", l->facts.model, "cgroup",
+			 l->cgroup.path);
 }
 
 static void register_workload(struct supervisor *s)
@@ -84,7 +85,8 @@ static void replace(struct supervisor *s, const json_t *order)
 	s->status = status;
 	s->held = false;
 	if (err) {
-		dl_log("the engine (pid %d) does not end, not even by SIGKILL: its driver holds it", l->pid);
+		dl_log("the engine (pid %d) does not end, not even by SIGKILL: its driver holds it",
+		       l->pid);
 		failed(s, err);
 		return;
 	}
@@ -215,7 +217,8 @@ int dl_supervise(struct dl_launch *launch, const char *socket_path)
 	}
 	s.agent_fd = dl_message_connect(socket_path);
 	if (s.agent_fd < 0)
-		dl_log("no agent on '%s' (%s): the engine runs unwatched; start 'davylamp run' as root",
+		dl_log("no agent on '%s' (%s): the engine runs unwatched; start 'davylamp run' as "
+		       "root",
 		       socket_path, strerror(-s.agent_fd));
 	else
 		register_workload(&s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line: one function and one file per verb; each returns an exit status of lib/log.h. */
+/* The command line: one function and one file per verb; each returns an exit status of lib/log.h.
+ */
 #ifndef DL_VERBS_VERBS_H
 #define DL_VERBS_VERBS_H
 

@@ -12,8 +12,16 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "GGUF is written as it lies in memory");
 
-enum ggml_type { GGML_F32 = 0, GGML_F16 = 1 };
-enum token_type { TOKEN_NORMAL = 1, TOKEN_UNKNOWN = 2, TOKEN_CONTROL = 3, TOKEN_BYTE = 6 };
+enum ggml_type {
+	GGML_F32 = 0,
+	GGML_F16 = 1
+};
+enum token_type {
+	TOKEN_NORMAL = 1,
+	TOKEN_UNKNOWN = 2,
+	TOKEN_CONTROL = 3,
+	TOKEN_BYTE = 6
+};
 
 #define TOKEN_COUNT 1024 /* of every model */
 #define TOKEN_MAX   16	 /* bytes of a token's text, with its end */

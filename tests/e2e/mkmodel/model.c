@@ -5,7 +5,14 @@
 #include "mkmodel.h"
 
 /* Value types and the alignment of GGUF v3 (ggml's docs/gguf.md). */
-enum gguf_type { GGUF_U32 = 4, GGUF_I32 = 5, GGUF_F32 = 6, GGUF_BOOL = 7, GGUF_STR = 8, GGUF_ARR = 9 };
+enum gguf_type {
+	GGUF_U32 = 4,
+	GGUF_I32 = 5,
+	GGUF_F32 = 6,
+	GGUF_BOOL = 7,
+	GGUF_STR = 8,
+	GGUF_ARR = 9
+};
 #define GGUF_ALIGN     32
 #define CONTEXT_LENGTH 65536
 

@@ -13,7 +13,10 @@ struct layer_call {
 	PFN_vkVoidFunction function;
 };
 
-#define LAYER_CALL(vk_name, own) { vk_name, (PFN_vkVoidFunction)(own) }
+#define LAYER_CALL(vk_name, own)                                                                   \
+	{                                                                                          \
+		vk_name, (PFN_vkVoidFunction)(own)                                                 \
+	}
 
 /* Calls on a device, a queue or their objects (device.c). */
 extern const struct layer_call layer_device_calls[];

@@ -7,8 +7,8 @@
  *
  *	ok				no fault (as is an empty or missing file)
  *	lost after=N			after N more submits the device is lost
- *	hang [ms=N] [after=N]		after N more submits no wait ends; with ms, the device is
- *					lost N milliseconds after the hang began
+ *	hang [ms=N] [after=N]		after N more submits no wait ends; with ms, it
+ *					is lost N milliseconds later
  *	slow ms=N			each submit takes N milliseconds longer
  *	oom [min=BYTES]			allocations of at least BYTES (default 1) fail
  *	crash after=N			after N more submits: SIGSEGV
@@ -26,8 +26,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum fault_kind { FAULT_OK, FAULT_LOST, FAULT_HANG, FAULT_SLOW, FAULT_OOM, FAULT_CRASH };
-enum fault_device_type { DEVICE_AS_IS, DEVICE_DISCRETE, DEVICE_INTEGRATED, DEVICE_CPU };
+enum fault_kind {
+	FAULT_OK,
+	FAULT_LOST,
+	FAULT_HANG,
+	FAULT_SLOW,
+	FAULT_OOM,
+	FAULT_CRASH
+};
+enum fault_device_type {
+	DEVICE_AS_IS,
+	DEVICE_DISCRETE,
+	DEVICE_INTEGRATED,
+	DEVICE_CPU
+};
 
 struct fault_rule {
 	enum fault_kind kind;
@@ -40,7 +52,11 @@ struct fault_rule {
 };
 
 /* What a wait or a submit meets at this moment. */
-enum fault_state { STATE_FINE, STATE_LOST, STATE_HUNG };
+enum fault_state {
+	STATE_FINE,
+	STATE_LOST,
+	STATE_HUNG
+};
 
 /* Returns 0, or -EINVAL for a word that is not known; *ret_rule is then untouched. */
 int fault_rule_parse(const char *text, struct fault_rule *ret_rule);

@@ -9,7 +9,7 @@
 
 #include "fire.h"
 
-#define NESTING_MAX 8		/* anonymous members inside anonymous members */
+#define NESTING_MAX 8 /* anonymous members inside anonymous members */
 
 int fire_btf_open(struct fire_session *s)
 {
@@ -67,8 +67,8 @@ static bool enter_member(const struct btf *btf, struct fire_field *field, const 
 			.type = plain_type(btf, m[i].type),
 		};
 
-		if (*member ? strlen(member) == len && !memcmp(member, name, len) :
-			      enter_member(btf, &inner, name, len, nesting + 1)) {
+		if (*member ? strlen(member) == len && !memcmp(member, name, len)
+			    : enter_member(btf, &inner, name, len, nesting + 1)) {
 			*field = inner;
 			return true;
 		}

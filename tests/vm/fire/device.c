@@ -5,11 +5,11 @@
 
 #include "fire.h"
 
-#define IV_BYTES 16
-#define PAGE_FAULT_DATA 0x00abcdefu	/* the fault's first data word, which the driver prints */
+#define IV_BYTES	16
+#define PAGE_FAULT_DATA 0x00abcdefu /* the fault's first data word, which the driver prints */
 
 struct ih_ring {
-	uint64_t adev, ih;		/* addresses in the kernel */
+	uint64_t adev, ih; /* addresses in the kernel */
 	uint64_t ring, wptr_at;
 	uint32_t rptr, mask;
 };
@@ -73,8 +73,8 @@ void fire_fault(struct fire_session *s, const struct fire_options *o)
 void fire_engine(struct fire_session *s, const char *pci)
 {
 	static const char *const fields[] = {
-		"fence_drv.initialized", "fence_drv.sync_seq", "fence_drv.cpu_addr",
-		"fence_drv.fences", "fence_drv.num_fences_mask",
+		"fence_drv.initialized", "fence_drv.sync_seq",	      "fence_drv.cpu_addr",
+		"fence_drv.fences",	 "fence_drv.num_fences_mask",
 	};
 	struct fire_field rings = fire_field_of(s, "amdgpu_device", "rings");
 	uint32_t at[sizeof(fields) / sizeof(fields[0])];

@@ -10,7 +10,7 @@
 
 #include "fire.h"
 
-#define AMDGPU_PL_MAX 16	/* placements are small numbers; more is a slip */
+#define AMDGPU_PL_MAX 16 /* placements are small numbers; more is a slip */
 
 static const char *context_name(const struct fire_options *o)
 {
@@ -136,7 +136,7 @@ static struct fire_object new_ring(struct fire_session *s, const struct fire_opt
 	fire_point(ring, "adev", adev, "");
 	fire_set_text(ring, "name", o->ring);
 	fire_point(ring, "sched.name", ring, "name");
-	fire_set(ring, "sched.timeout", 2500);	/* in jiffies: 10 s */
+	fire_set(ring, "sched.timeout", 2500); /* in jiffies: 10 s */
 	fire_set(ring, "sched.hw_rq_count", 1);
 	fire_point(ring, "sched.dev", dev, "");
 	return ring;

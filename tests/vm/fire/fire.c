@@ -28,7 +28,8 @@ static void usage(FILE *to)
 	      "options: --dev-name PCI --pasid N --vmid N --client N --src N --ring-id N\n"
 	      "  --addr A --timestamp N --ih N --bytes N --from N --to N --pid N --comm NAME\n"
 	      "  --ring NAME --id N --seqno N --context N --count N --irq\n"
-	      "--comm is also the firing task's own name.\n", to);
+	      "--comm is also the firing task's own name.\n",
+	      to);
 }
 
 /* Every option but --irq; "number" or "text" is where its value goes. */
@@ -56,18 +57,29 @@ static int parse_number(const char *name, const char *text, uint64_t *ret_value)
 static int parse_options(int argc, char **argv, struct fire_options *o)
 {
 	const struct option_row rows[] = {
-		{ "dev-name", NULL, &o->dev_name }, { "ring", NULL, &o->ring },
-		{ "comm", NULL, &o->comm }, { "pasid", &o->pasid, NULL },
-		{ "vmid", &o->vmid, NULL }, { "client", &o->client, NULL },
-		{ "src", &o->src, NULL }, { "ring-id", &o->ring_id, NULL },
-		{ "addr", &o->addr, NULL }, { "timestamp", &o->timestamp, NULL },
-		{ "ih", &o->ih, NULL }, { "bytes", &o->bytes, NULL },
-		{ "from", &o->from, NULL }, { "to", &o->to, NULL },
-		{ "pid", &o->pid, NULL }, { "id", &o->id, NULL },
-		{ "seqno", &o->seqno, NULL }, { "context", &o->context, NULL },
+		{ "dev-name", NULL, &o->dev_name },
+		{ "ring", NULL, &o->ring },
+		{ "comm", NULL, &o->comm },
+		{ "pasid", &o->pasid, NULL },
+		{ "vmid", &o->vmid, NULL },
+		{ "client", &o->client, NULL },
+		{ "src", &o->src, NULL },
+		{ "ring-id", &o->ring_id, NULL },
+		{ "addr", &o->addr, NULL },
+		{ "timestamp", &o->timestamp, NULL },
+		{ "ih", &o->ih, NULL },
+		{ "bytes", &o->bytes, NULL },
+		{ "from", &o->from, NULL },
+		{ "to", &o->to, NULL },
+		{ "pid", &o->pid, NULL },
+		{ "id", &o->id, NULL },
+		{ "seqno", &o->seqno, NULL },
+		{ "context", &o->context, NULL },
 		{ "count", &o->count, NULL },
 	};
-	enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+	enum {
+		ROWS = sizeof(rows) / sizeof(rows[0])
+	};
 	struct option longs[ROWS + 2] = { 0 };
 	int index;
 
@@ -146,9 +158,21 @@ static bool run_event(struct fire_session *s, const char *verb, const char *arg,
 static int run(struct fire_session *s, int argc, char **argv)
 {
 	struct fire_options o = {
-		.dev_name = "0000:00:02.0", .ring = "gfx_0.0.0", .comm = "llama-server",
-		.pid = 1, .pasid = 32769, .vmid = 1, .client = 0x1b, .src = 146, .count = 1,
-		.bytes = 1 << 20, .from = 2, .to = 1, .id = 1, .seqno = 1, .context = 1,
+		.dev_name = "0000:00:02.0",
+		.ring = "gfx_0.0.0",
+		.comm = "llama-server",
+		.pid = 1,
+		.pasid = 32769,
+		.vmid = 1,
+		.client = 0x1b,
+		.src = 146,
+		.count = 1,
+		.bytes = 1 << 20,
+		.from = 2,
+		.to = 1,
+		.id = 1,
+		.seqno = 1,
+		.context = 1,
 	};
 	const char *verb = argv[1];
 

@@ -14,24 +14,24 @@
 struct btf;
 
 struct fire_session {
-	int fd;				/* of the injector's device */
+	int fd; /* of the injector's device */
 	struct btf *vmlinux;
-	struct btf *btf;		/* amdgpu's on top of vmlinux's: has all types used here */
+	struct btf *btf; /* amdgpu's on top of vmlinux's: has all types used here */
 	uint32_t next_id;
-	int err;			/* 0 or the first failure, -Exxx */
+	int err; /* 0 or the first failure, -Exxx */
 };
 
 /* A zeroed structure in the kernel. Lives as long as the session. */
 struct fire_object {
 	struct fire_session *s;
 	uint32_t id;
-	const char *type;		/* name of a struct in BTF, or NULL for plain bytes */
+	const char *type; /* name of a struct in BTF, or NULL for plain bytes */
 };
 
 struct fire_field {
-	uint32_t offset;		/* in bytes from the structure's begin */
+	uint32_t offset; /* in bytes from the structure's begin */
 	uint32_t size;
-	uint32_t type;			/* BTF number, typedefs and qualifiers removed */
+	uint32_t type; /* BTF number, typedefs and qualifiers removed */
 };
 
 /* What the command line may say about an event; see usage(). */
@@ -62,8 +62,7 @@ struct fire_object fire_bytes_new(struct fire_session *s, uint32_t size);
 void fire_set(struct fire_object o, const char *path, uint64_t value);
 void fire_set_text(struct fire_object o, const char *path, const char *text);
 void fire_set_symbol(struct fire_object o, const char *path, const char *symbol);
-void fire_point(struct fire_object o, const char *path, struct fire_object to,
-		const char *to_path);
+void fire_point(struct fire_object o, const char *path, struct fire_object to, const char *to_path);
 void fire_point_text(struct fire_object o, const char *path, const char *text);
 
 /* events.c: one function per kind of event */

@@ -116,8 +116,7 @@ void fire_set_symbol(struct fire_object o, const char *path, const char *symbol)
 	fire_send(o.s, "put %u %u 8 sym:%s", o.id, f.offset, symbol);
 }
 
-void fire_point(struct fire_object o, const char *path, struct fire_object to,
-		const char *to_path)
+void fire_point(struct fire_object o, const char *path, struct fire_object to, const char *to_path)
 {
 	struct fire_field f = fire_field_of(o.s, o.type, path);
 	uint32_t offset = to.type ? fire_field_of(o.s, to.type, to_path).offset : 0;

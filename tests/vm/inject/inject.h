@@ -11,19 +11,19 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
-#define INJECT_ARGS_MAX 12	/* scalars that one call passes: enough for every tracepoint */
-#define INJECT_WORDS_MAX 24	/* words of one command */
+#define INJECT_ARGS_MAX	 12 /* scalars that one call passes: enough for every tracepoint */
+#define INJECT_WORDS_MAX 24 /* words of one command */
 
 struct module;
 
 /* What one open file of the device owns. */
 struct inject_session {
-	struct xarray objects;		/* struct inject_object by number */
-	u64 result;			/* of the last command, for read() */
+	struct xarray objects; /* struct inject_object by number */
+	u64 result;	       /* of the last command, for read() */
 };
 
 struct inject_context {
-	bool in_irq;			/* call in a hard interrupt, not in the writing task */
+	bool in_irq; /* call in a hard interrupt, not in the writing task */
 	u64 args[INJECT_ARGS_MAX];
 };
 

@@ -21,7 +21,7 @@ typedef void (*probe_fn)(void *, u64, u64, u64, u64, u64, u64, u64, u64, u64, u6
 
 struct job {
 	struct irq_work work;
-	struct tracepoint *tp;		/* or */
+	struct tracepoint *tp; /* or */
 	call_fn call;
 	u64 *args;
 	u64 result;
@@ -35,8 +35,8 @@ static u64 fire_once(struct tracepoint *tp, const u64 *a)
 	preempt_disable_notrace();
 	f = rcu_dereference_raw(tp->funcs);
 	for (; f && f->func; f++, count++)
-		((probe_fn)f->func)(f->data, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7],
-				    a[8], a[9], a[10], a[11]);
+		((probe_fn)f->func)(f->data, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8],
+				    a[9], a[10], a[11]);
 	preempt_enable_notrace();
 	return count;
 }

@@ -16,14 +16,24 @@
 
 #include "inject.h"
 
-#define TICK_MS 5
+#define TICK_MS	  5
 #define RINGS_MAX 256
-#define PASSES 2	/* a job may wait for another ring's: let both end in one tick */
+#define PASSES	  2 /* a job may wait for another ring's: let both end in one tick */
 
 /* Offsets come from user space, in the order of the command's words behind the PCI address. */
-enum { DDEV, RINGS, COUNT, INITIALIZED, SYNC_SEQ, CPU_ADDR, FENCES, MASK, LAYOUT_WORDS };
+enum {
+	DDEV,
+	RINGS,
+	COUNT,
+	INITIALIZED,
+	SYNC_SEQ,
+	CPU_ADDR,
+	FENCES,
+	MASK,
+	LAYOUT_WORDS
+};
 
-static DEFINE_MUTEX(engine_lock);	/* taken inside the device's lock, never around it */
+static DEFINE_MUTEX(engine_lock); /* taken inside the device's lock, never around it */
 static struct task_struct *thread;
 static struct module *driver;
 static struct pci_dev *device;
@@ -80,8 +90,7 @@ static int engine_start(struct pci_dev *pdev)
 	struct task_struct *t;
 	struct module *owner;
 
-	if (!pdev->dev.driver || strcmp(pdev->dev.driver->name, "amdgpu") ||
-	    !pci_get_drvdata(pdev))
+	if (!pdev->dev.driver || strcmp(pdev->dev.driver->name, "amdgpu") || !pci_get_drvdata(pdev))
 		return -ENODEV;
 	fence_process = inject_symbol_pin("amdgpu_fence_process", &owner);
 	if (!fence_process)

@@ -32,19 +32,15 @@
 
 struct command {
 	const char *name;
-	int words_min;			/* the command's own name included */
+	int words_min; /* the command's own name included */
 	int (*run)(struct inject_session *s, int argc, char **argv);
 };
 
 static const struct command commands[] = {
-	{ "object", 3, inject_object_new },
-	{ "put", 5, inject_object_put },
-	{ "text", 4, inject_object_text },
-	{ "fire", 4, inject_fire },
-	{ "call", 3, inject_call },
-	{ "load", 3, inject_load },
-	{ "skip", 3, inject_skip },
-	{ "unskip", 2, inject_unskip },
+	{ "object", 3, inject_object_new }, { "put", 5, inject_object_put },
+	{ "text", 4, inject_object_text },  { "fire", 4, inject_fire },
+	{ "call", 3, inject_call },	    { "load", 3, inject_load },
+	{ "skip", 3, inject_skip },	    { "unskip", 2, inject_unskip },
 	{ "engine", 2, inject_engine },
 };
 

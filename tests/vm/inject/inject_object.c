@@ -71,7 +71,7 @@ int inject_object_put(struct inject_session *s, int argc, char **argv)
 	at = object_at(s, id, offset, size);
 	if (!at)
 		return -ERANGE;
-	memcpy(at, &value, size);	/* little endian: the low bytes come first */
+	memcpy(at, &value, size); /* little endian: the low bytes come first */
 	return 0;
 }
 
@@ -94,8 +94,7 @@ void inject_object_free_all(struct inject_session *s)
 	struct inject_object *o;
 	unsigned long id;
 
-	xa_for_each(&s->objects, id, o)
-		kvfree(o);
+	xa_for_each(&s->objects, id, o) kvfree(o);
 	xa_destroy(&s->objects);
 }
 

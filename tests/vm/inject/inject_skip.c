@@ -14,13 +14,13 @@
 
 #include "inject.h"
 
-#define CALL_BYTES 5
-#define CODE_BYTES 8
-#define ENTRY_BYTES 4		/* ENDBR64, or the nop that took its place */
+#define CALL_BYTES  5
+#define CODE_BYTES  8
+#define ENTRY_BYTES 4 /* ENDBR64, or the nop that took its place */
 
 struct skip {
 	struct list_head link;
-	struct module *owner;	/* not pinned: the notifier forgets skips of a module that goes */
+	struct module *owner; /* not pinned: the notifier forgets skips of a module that goes */
 	u8 *at;
 	u8 saved[CODE_BYTES];
 	char name[];
@@ -50,9 +50,7 @@ static struct skip *skip_find(const char *name)
 {
 	struct skip *k;
 
-	list_for_each_entry(k, &skips, link)
-		if (!strcmp(k->name, name))
-			return k;
+	list_for_each_entry(k, &skips, link) if (!strcmp(k->name, name)) return k;
 	return NULL;
 }
 
@@ -138,7 +136,8 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 	if (state != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
 	mutex_lock(&skips_lock);
-	list_for_each_entry_safe(k, next, &skips, link) {
+	list_for_each_entry_safe(k, next, &skips, link)
+	{
 		if (k->owner != data)
 			continue;
 		list_del(&k->link);
@@ -160,8 +159,7 @@ void inject_skip_done(void)
 	struct skip *k, *next;
 
 	mutex_lock(&skips_lock);
-	list_for_each_entry_safe(k, next, &skips, link)
-		skip_remove(k);
+	list_for_each_entry_safe(k, next, &skips, link) skip_remove(k);
 	mutex_unlock(&skips_lock);
 	unregister_module_notifier(&module_notifier);
 }

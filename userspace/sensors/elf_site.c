@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "elf_sites.h"
+#include "elf_site.h"
 
 #include <capstone/capstone.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../lib/file.h"
 
-#define CODE_MAX (64 * 1024) /* bytes of one function */
+#define CODE_MAX     256 /* bytes from the entry on that are looked at */
+#define PROLOGUE_MAX 32	 /* instructions */
 
 /*
  * The disassembler, loaded for the few milliseconds it is needed: its tables are 3 MB of relocated
@@ -23,7 +23,8 @@ struct disassembler {
 	cs_err (*close)(csh *handle);
 	cs_insn *(*malloc)(csh handle);
 	void (*free)(cs_insn *insn, size_t count);
-	bool (*iterate)(csh handle, const uint8_t **code, size_t *size, uint64_t *addr, cs_insn *insn);
+	bool (*iterate)(csh handle, const uint8_t **code, size_t *size, uint64_t *addr,
+			cs_insn *insn);
 };
 
 struct function {
@@ -106,56 +107,64 @@ static int load_disassembler(struct disassembler *d)
 	return -ENOTSUP;
 }
 
-static int collect_returns(const struct disassembler *d, csh cs, const struct function *f,
-			   const uint8_t *code, size_t size, struct dl_elf_sites *sites)
+/*
+ * Instructions that the kernel emulates at a probe; all others are single-stepped, which costs a
+ * second trap (arch/x86/kernel/uprobes.c: branch_setup_xol_ops, push_setup_xol_ops). Measured in a
+ * virtual machine: 0.5 against 14 microseconds a hit.
+ */
+static bool emulated(const cs_insn *insn)
 {
-	cs_insn *insn = d->malloc(cs);
-	uint64_t addr = 0;
-	int err = 0;
+	const uint8_t *b = insn->bytes;
 
-	if (!insn)
-		return -ENOMEM;
-	while (!err && d->iterate(cs, &code, &size, &addr, insn)) {
-		if (insn->id != X86_INS_RET)
-			continue;
-		if (sites->return_count == DL_RETURN_SITES)
-			err = -E2BIG;
-		else
-			sites->returns[sites->return_count++] = f->offset + insn->address;
-	}
-	d->free(insn, 1);
-	return err;
+	if (insn->size == 2 && b[0] == 0x41)
+		b++; /* REX.B: push of r8 to r15 */
+	if (b[0] >= 0x50 && b[0] <= 0x57)
+		return insn->id == X86_INS_PUSH;
+	if (b[0] == 0x0f)
+		return b[1] >= 0x80 && b[1] <= 0x8f;
+	return (b[0] >= 0x70 && b[0] <= 0x7f) || b[0] == 0xe8 || b[0] == 0xe9 || b[0] == 0xeb;
 }
 
-static int disassemble(const struct function *f, const uint8_t *code, size_t size,
-		       struct dl_elf_sites *sites)
+/* The first emulated one of those that every call passes, before any branch: else the entry. */
+static uint64_t cheap_site(const struct disassembler *d, csh cs, const uint8_t *code, size_t size)
 {
-	struct disassembler d;
-	csh cs;
-	int err = load_disassembler(&d);
+	cs_insn *insn = d->malloc(cs);
+	uint64_t addr = 0, site = 0;
 
+	for (int i = 0; insn && i < PROLOGUE_MAX; i++) {
+		if (!d->iterate(cs, &code, &size, &addr, insn) || insn->id == X86_INS_RET ||
+		    insn->id == X86_INS_JMP)
+			break;
+		if (!emulated(insn))
+			continue;
+		site = insn->address;
+		break;
+	}
+	if (insn)
+		d->free(insn, 1);
+	return site;
+}
+
+static int find_cheap(int fd, const struct function *f, uint64_t *ret_offset)
+{
+	uint8_t code[CODE_MAX];
+	size_t size = f->size < CODE_MAX ? (size_t)f->size : CODE_MAX;
+	struct disassembler d;
+	int err;
+	csh cs;
+
+	if (pread(fd, code, size, (off_t)f->offset) != (ssize_t)size)
+		return -EIO;
+	err = load_disassembler(&d);
 	if (err)
 		return err;
 	err = -ENOMEM;
 	if (d.open(CS_ARCH_X86, CS_MODE_64, &cs) == CS_ERR_OK) {
-		err = collect_returns(&d, cs, f, code, size, sites);
+		*ret_offset = f->offset + cheap_site(&d, cs, code, size);
 		d.close(&cs);
+		err = 0;
 	}
 	dlclose(d.library);
-	return err;
-}
-
-static int find_returns(int fd, const struct function *f, struct dl_elf_sites *sites)
-{
-	size_t size = f->size < CODE_MAX ? (size_t)f->size : CODE_MAX;
-	uint8_t *code = malloc(size ? size : 1);
-	int err = -EIO;
-
-	if (!code)
-		return -ENOMEM;
-	if (pread(fd, code, size, (off_t)f->offset) == (ssize_t)size)
-		err = disassemble(f, code, size, sites);
-	free(code);
 	return err;
 }
 
@@ -169,7 +178,8 @@ static int open_elf(int fd, Elf **ret_elf)
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf)
 		return -ENOEXEC;
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64) {
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+	    header.e_machine != EM_X86_64) {
 		elf_end(elf);
 		return -ENOEXEC;
 	}
@@ -177,10 +187,9 @@ static int open_elf(int fd, Elf **ret_elf)
 	return 0;
 }
 
-int dl_elf_sites(const char *path, const char *symbol, bool wants_returns, struct dl_elf_sites *ret_sites)
+int dl_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset)
 {
 	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct dl_elf_sites sites = { 0 };
 	struct function f;
 	Elf *elf;
 	int err;
@@ -194,10 +203,7 @@ int dl_elf_sites(const char *path, const char *symbol, bool wants_returns, struc
 	elf_end(elf);
 	if (err)
 		return err;
-	sites.entry = f.offset;
-	if (wants_returns)
-		err = find_returns(fd, &f, &sites);
-	if (!err)
-		*ret_sites = sites;
-	return err;
+	if (keeps_arguments || find_cheap(fd, &f, ret_offset))
+		*ret_offset = f.offset; /* always right, only dearer */
+	return 0;
 }
