@@ -133,6 +133,25 @@ static void a_failed_restart_goes_one_rung_up(void **state)
 	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
 }
 
+static void a_replacement_that_dies_ends_the_act_at_once(void **state)
+{
+	const struct dl_plan *plan;
+
+	(void)state;
+	served_engine();
+	plan = crash(50);
+	assert_int_equal(plan->rung, DL_RUNG_RESTART);
+	act(plan->id, DL_ACT_STOPPED, 0, 0);
+	workload(1, 51, DL_WORKLOAD_STARTED, DL_BACKEND_VULKAN);
+	process(51, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	act(plan->id, DL_ACT_STARTED, 51, 0);
+	ends(51, 11);
+	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_RUNNER_CRASH)->result, -10);
+	assert_true(dl_core_workload_busy(&core, 1));
+	pass(2 * S);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+}
+
 static void an_act_without_end_times_out(void **state)
 {
 	const struct dl_plan *plan;
@@ -191,6 +210,7 @@ int main(void)
 		cmocka_unit_test(the_hourly_budget_ends_a_crash_loop),
 		cmocka_unit_test(our_own_stop_is_no_crash),
 		cmocka_unit_test(a_failed_restart_goes_one_rung_up),
+		cmocka_unit_test(a_replacement_that_dies_ends_the_act_at_once),
 		cmocka_unit_test(an_act_without_end_times_out),
 		cmocka_unit_test(an_outcome_tells_the_times),
 		cmocka_unit_test(time_that_goes_back_is_held),

@@ -147,18 +147,18 @@ static int add_signals(struct dl_agent *a)
 static void open_bpf(struct dl_agent *a)
 {
 	struct dl_bpf_hooks hooks = { on_event, on_exec, on_fork, a };
+	struct dl_ev_sensor process = { .reason = "out of memory" };
 	int err = dl_bpf_new(&hooks, &a->bpf);
 
-	if (err == -ENOTSUP)
-		dl_log("this kernel has no BTF (/sys/kernel/btf/vmlinux): no kernel events. "
-		       "Workloads "
-		       "under 'davylamp exec' are still watched by their exits and checks. Use a "
-		       "kernel "
-		       "with CONFIG_DEBUG_INFO_BTF, as Debian's are");
-	else if (err)
-		dl_log("kernel programs: %s; no kernel events. Workloads under 'davylamp exec' are "
-		       "still watched by their exits and checks",
-		       strerror(-err));
+	if (err && a->bpf)
+		dl_bpf_sensor(a->bpf, 0, &process);
+	if (err)
+		dl_log("no kernel events: %s. Workloads under 'davylamp exec' are still watched by "
+		       "their exits and checks%s",
+		       process.reason,
+		       err == -ENOTSUP ? "; for more, use a kernel with CONFIG_DEBUG_INFO_BTF, "
+					 "as Debian's are"
+				       : "");
 	if (!a->bpf || dl_bpf_fd(a->bpf) < 0)
 		return;
 	err = sd_event_add_io(a->loop, NULL, dl_bpf_fd(a->bpf), EPOLLIN, on_ring, a);

@@ -119,7 +119,8 @@ static void on_started(struct dl_link *link, const json_t *message)
 	struct dl_process_info info;
 
 	if (!may_speak_for(link, pid) || dl_process_info_read(pid, &info)) {
-		refuse(link, "the process is not a child of yours");
+		refuse(link, "the process is not a child of yours, or is gone already");
+		feed_stage(link, DL_ACT_FAILED, -ESRCH);
 		return;
 	}
 	link->pid = pid;

@@ -99,6 +99,9 @@ static void after(struct dl_step *s)
 		dl_decide_tick(s);
 		dl_breakers_tick(s);
 		break;
+	case DL_EV_PROCESS_EXIT:
+		dl_decide_exit(s);
+		break;
 	case DL_EV_ACT:
 		dl_decide_act(s);
 		break;

@@ -55,6 +55,7 @@ static void begin(struct dl_step *s, struct dl_workload *w, const struct dl_plan
 	w->act_ns = w->last_act_ns = s->now_ns;
 	w->first_sign_ns = plan->first_sign_ns;
 	w->stopped_ns = 0;
+	w->act_started = 0;
 	w->retry_ns = 0;
 	w->hour_count++;
 	w->restart_count++;
@@ -130,6 +131,24 @@ static void outcome(struct dl_step *s, struct dl_workload *w, int32_t result)
 	propose(s, w, &plan);
 }
 
+static void started(struct dl_workload *w, uint32_t pid)
+{
+	w->act_started = 1;
+	if (pid)
+		w->pid = pid;
+}
+
+/* A replacement that ends before it gave a token: nothing more to wait for. */
+void dl_decide_exit(struct dl_step *s)
+{
+	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++) {
+		struct dl_workload *w = &s->core->world.workloads[i];
+
+		if (w->act_plan && w->act_started && w->pid == s->ev->pid)
+			outcome(s, w, -10 /* ECHILD */);
+	}
+}
+
 void dl_decide_act(struct dl_step *s)
 {
 	const struct dl_ev_act *act = &s->ev->act;
@@ -139,8 +158,8 @@ void dl_decide_act(struct dl_step *s)
 		return;
 	if (act->stage == DL_ACT_STOPPED)
 		w->stopped_ns = s->now_ns;
-	else if (act->stage == DL_ACT_STARTED && s->ev->pid)
-		w->pid = s->ev->pid;
+	else if (act->stage == DL_ACT_STARTED)
+		started(w, s->ev->pid);
 	else if (act->stage == DL_ACT_SERVING)
 		outcome(s, w, 0);
 	else if (act->stage == DL_ACT_FAILED)

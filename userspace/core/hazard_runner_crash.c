@@ -44,7 +44,9 @@ void dl_look_runner_crash(struct dl_step *s)
 	if (gone->start_ticks && gone->start_ticks != p->start_ticks)
 		return;
 	w = dl_world_workload(&s->core->world, p->workload);
-	if ((w && w->act_plan) || !crashed(p, gone->status))
+	if (w && w->act_plan && (!w->act_started || w->pid != p->pid))
+		return; /* our own stop */
+	if (!crashed(p, gone->status))
 		return;
 	note = dl_plan_about(s, DL_HZ_RUNNER_CRASH, p);
 	note.level = 3;
@@ -56,6 +58,10 @@ void dl_look_runner_crash(struct dl_step *s)
 	else if (p->out_of_memory_ns)
 		dl_plan_evidence(&note, p->out_of_memory_ns, DL_EV_THROW, 1);
 	dl_copy_name(note.detail, sizeof(note.detail), p->exception);
-	if (dl_alarm_raise(s, &note))
+	if (!dl_alarm_raise(s, &note))
+		return;
+	if (w && w->act_plan)
+		dl_breaker_failure(s, p, &note); /* the act's end decides what follows */
+	else
 		dl_decide_failure(s, p, &note);
 }

@@ -64,6 +64,7 @@ void dl_alarms_tick(struct dl_step *s);
  */
 void dl_decide_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note);
 void dl_decide_act(struct dl_step *s);
+void dl_decide_exit(struct dl_step *s);
 void dl_decide_tick(struct dl_step *s);
 
 /* Records a failure; true when the breaker of the process's (device, backend, model) is now open.

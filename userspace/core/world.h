@@ -56,6 +56,7 @@ struct dl_workload {
 	uint8_t backend;
 	uint8_t act_rung;
 	uint8_t act_hazard;
+	uint8_t act_started; /* the replacement runs: its end is the act's failure, not ours */
 	uint8_t retry_rung;
 	uint8_t retry_hazard;
 	char device[DL_DEVICE_LEN];

@@ -9,6 +9,8 @@
 
 #include "../lib/file.h"
 
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
 bool dl_module_live(const char *name)
 {
 	char path[256], state[16];
@@ -116,6 +118,9 @@ static const char *explain(int err, const struct dl_bpf_object *o)
 	case -ENOENT:
 	case -ESRCH:
 		return o->module ? "its kernel module is not loaded" : "hook not found";
+	case -ENODATA:
+		return access(KERNEL_BTF, F_OK) ? "this kernel has no BTF"
+						: "the kernel's BTF cannot be read (memory?)";
 	case -ENOMEM:
 		return "out of memory";
 	default:
@@ -162,7 +167,7 @@ int dl_bpf_object_load(struct dl_bpf_object *o, struct dl_shared_maps *shared)
 	if (o->object)
 		return 0;
 	kernel = btf__load_vmlinux_btf();
-	err = kernel ? 0 : -errno;
+	err = kernel ? 0 : -ENODATA; /* its errno is of the last place it looked in */
 	if (!err && o->module)
 		module = btf__load_module_btf(o->module, kernel);
 	if (!err)

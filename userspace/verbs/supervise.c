@@ -15,9 +15,11 @@
 /* How long a dead engine's supervisor waits for the agent to say what follows. */
 #define VERDICT_MS  10000
 #define REGISTER_MS 2000
+#define RETRY_MS    2000 /* an agent that came later, or came back, is found within this */
 
 struct supervisor {
 	struct dl_launch *launch;
+	const char *socket_path;
 	int agent_fd; /* -1: none */
 	int signal_fd;
 	int status;  /* wait status of the engine that ended last */
@@ -155,6 +157,23 @@ static void on_signal(struct supervisor *s)
 		kill(s->launch->pid, (int)info.ssi_signo);
 }
 
+/* An engine that runs unwatched is offered to the agent again and again. */
+static void look_for_agent(struct supervisor *s)
+{
+	s->agent_fd = dl_message_connect(s->socket_path);
+	if (s->agent_fd >= 0)
+		register_workload(s);
+	else
+		s->agent_fd = -1;
+}
+
+static int patience_ms(const struct supervisor *s)
+{
+	if (!s->launch->pid)
+		return s->held ? -1 : VERDICT_MS;
+	return s->agent_fd < 0 ? RETRY_MS : -1;
+}
+
 /* Running, or waiting for what the agent makes of its end. */
 static bool goes_on(const struct supervisor *s)
 {
@@ -168,12 +187,14 @@ static void watch(struct supervisor *s)
 			{ .fd = s->signal_fd, .events = POLLIN },
 			{ .fd = s->agent_fd, .events = POLLIN }, /* -1 is passed over */
 		};
-		int ready = poll(waits, 2, s->launch->pid || s->held ? -1 : VERDICT_MS);
+		int ready = poll(waits, 2, patience_ms(s));
 
 		if (ready < 0 && errno != EINTR)
 			break;
-		if (ready == 0)
+		if (ready == 0 && !s->launch->pid)
 			break; /* the agent says nothing: end as the engine did */
+		if (ready == 0)
+			look_for_agent(s);
 		if (ready <= 0)
 			continue;
 		if (waits[0].revents)
@@ -202,7 +223,7 @@ static int open_signals(void)
 
 int dl_supervise(struct dl_launch *launch, const char *socket_path)
 {
-	struct supervisor s = { .launch = launch, .agent_fd = -1 };
+	struct supervisor s = { .launch = launch, .socket_path = socket_path, .agent_fd = -1 };
 	int err;
 
 	s.signal_fd = open_signals();
