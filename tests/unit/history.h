@@ -87,6 +87,7 @@ static inline void workload(uint32_t id, uint32_t pid, enum dl_workload_op op,
 	ev.workload.workload = id;
 	ev.workload.op = (uint8_t)op;
 	ev.workload.adopted = 1;
+	ev.workload.movable = 1;
 	ev.workload.engine = DL_ENGINE_LLAMA_SERVER;
 	ev.workload.backend = (uint8_t)backend;
 	ev.workload.port = 8080;

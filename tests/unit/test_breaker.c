@@ -56,7 +56,8 @@ static void a_probation_that_soaks_closes_it(void **state)
 	(void)state;
 	begin_history();
 	restore(DL_BREAKER_HALF_OPEN, 0, 3);
-	workload(1, 50, DL_WORKLOAD_REGISTERED, DL_BACKEND_VULKAN);
+	workload(1, 50, DL_WORKLOAD_REGISTERED, DL_BACKEND_UNKNOWN); /* as --backend auto says it */
+	process(50, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
 	pass(599 * S);
 	assert_int_equal(kept_count, 0);
 	pass(2 * S);
@@ -69,6 +70,7 @@ static void a_probation_that_ends_early_proves_nothing(void **state)
 	begin_history();
 	restore(DL_BREAKER_HALF_OPEN, 0, 1);
 	workload(1, 50, DL_WORKLOAD_REGISTERED, DL_BACKEND_VULKAN);
+	process(50, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
 	pass(300 * S);
 	workload(1, 50, DL_WORKLOAD_GONE, DL_BACKEND_VULKAN);
 	pass(900 * S);
@@ -96,6 +98,21 @@ static void the_back_off_has_an_end(void **state)
 	assert_int_equal(last_breaker()->until_ns - last_breaker()->at_ns, 86400 * S);
 }
 
+static void observing_and_strangers_teach_nothing(void **state)
+{
+	(void)state;
+	served_engine();
+	set("agent.mode", DL_MODE_OBSERVE);
+	throws(50, LOST);
+	ends(50, 6);
+	set("agent.mode", DL_MODE_ENFORCE);
+	process(70, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	throws(70, LOST);
+	ends(70, 6);
+	for (size_t i = 0; i < kept_count; i++)
+		assert_int_not_equal(kept[i].rung, DL_RUNG_BREAKER);
+}
+
 static void an_unread_device_matches_any(void **state)
 {
 	struct dl_event ev;
@@ -120,6 +137,7 @@ int main(void)
 		cmocka_unit_test(a_probation_that_ends_early_proves_nothing),
 		cmocka_unit_test(a_probation_that_fails_doubles_the_back_off),
 		cmocka_unit_test(the_back_off_has_an_end),
+		cmocka_unit_test(observing_and_strangers_teach_nothing),
 		cmocka_unit_test(an_unread_device_matches_any),
 	};
 

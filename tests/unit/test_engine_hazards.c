@@ -144,6 +144,79 @@ static void an_unseen_end_of_a_copy_is_no_proof(void **state)
 	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 1);
 }
 
+static void exceptions_of_other_programs_are_no_hazard(void **state)
+{
+	(void)state;
+	begin_history();
+	throws(70, LOST); /* never heard of */
+	process(71, 0, DL_ENGINE_NONE, DL_BACKEND_UNKNOWN);
+	throws(71, LOST);
+	pass(5 * S);
+	assert_int_equal(kept_count, 0);
+}
+
+static void what_was_put_off_is_not_done_to_a_healthy_engine(void **state)
+{
+	(void)state;
+	served_engine();
+	throws(50, LOST);
+	pass(400 * MS);
+	probe(200, 500, 0); /* moved; the replacement is wedged as well, within the back-off */
+	act(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->id, DL_ACT_STOPPED, 0, 0);
+	workload(1, 51, DL_WORKLOAD_STARTED, DL_BACKEND_VULKAN);
+	process(51, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	act(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->id, DL_ACT_SERVING, 51, 0);
+	set("restart.backoff", 200000);
+	pass(31 * S);
+	throws(51, LOST);
+	pass(400 * MS);
+	probe(200, 500, 0);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->refusal,
+			 DL_REFUSED_BACKOFF);
+	assert_true(dl_core_workload_busy(&core, 1));
+	pass(31 * S);
+	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 3); /* asked once more */
+	probe(200, 200, 1);
+	assert_false(dl_core_workload_busy(&core, 1));
+	pass(400 * S);
+	assert_int_equal(count_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED), 2);
+}
+
+static void a_wedge_stands_until_it_is_over_and_is_asked_seldom(void **state)
+{
+	(void)state;
+	served_engine();
+	set("agent.mode", DL_MODE_ADVISE);
+	throws(50, LOST);
+	for (int i = 0; i < 60; i++) {
+		pass(S);
+		if (core.world.workloads[0].check_ns)
+			probe(200, 500, 0);
+	}
+	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 2);
+	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_ENGINE_WEDGED), 0);
+	set("agent.mode", DL_MODE_ENFORCE);
+	pass(31 * S);
+	probe(200, 500, 0);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->verdict, DL_VERDICT_GO);
+}
+
+static void what_cannot_be_moved_is_restarted(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	served_engine();
+	ev = event(DL_EV_WORKLOAD, 50);
+	ev.workload.workload = 1;
+	ev.workload.adopted = 1;
+	ev.workload.engine = DL_ENGINE_GENERIC;
+	tell(&ev);
+	throws(50, LOST);
+	ends(50, 6);
+	assert_int_equal(last_of(DL_RUNG_RESTART, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+}
+
 static void a_crash_after_device_lost_moves_to_the_cpu(void **state)
 {
 	const struct dl_plan *plan;
@@ -242,6 +315,10 @@ int main(void)
 		cmocka_unit_test(a_first_graph_may_compile_for_long),
 		cmocka_unit_test(a_slow_cpu_is_no_hazard),
 		cmocka_unit_test(an_unseen_end_of_a_copy_is_no_proof),
+		cmocka_unit_test(exceptions_of_other_programs_are_no_hazard),
+		cmocka_unit_test(what_was_put_off_is_not_done_to_a_healthy_engine),
+		cmocka_unit_test(a_wedge_stands_until_it_is_over_and_is_asked_seldom),
+		cmocka_unit_test(what_cannot_be_moved_is_restarted),
 		cmocka_unit_test(a_crash_after_device_lost_moves_to_the_cpu),
 		cmocka_unit_test(a_plain_crash_is_restarted_once_then_moved),
 		cmocka_unit_test(ends_that_were_asked_for_are_no_crash),

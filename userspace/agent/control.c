@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../engines/engine.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
 #include "../lib/message.h"
@@ -31,6 +32,7 @@ static void feed_workload(struct dl_link *link, enum dl_workload_op op)
 	ev.workload.workload = link->workload;
 	ev.workload.op = (uint8_t)op;
 	ev.workload.adopted = 1; /* whoever starts an engine under davylamp exec consents */
+	ev.workload.movable = dl_engine_movable(link->engine);
 	ev.workload.engine = (uint8_t)link->engine;
 	ev.workload.backend = (uint8_t)link->backend;
 	ev.workload.port = link->port;

@@ -91,6 +91,17 @@ void dl_alarm_clear(struct dl_step *s, enum dl_hazard hazard, uint32_t pid, cons
 		end(s, a);
 }
 
+/* A wedged engine stays so until it gives a token or ends: silence is no recovery. */
+static bool stands(struct dl_step *s, const struct dl_alarm *a)
+{
+	const struct dl_process *p;
+
+	if (a->note.hazard != DL_HZ_ENGINE_WEDGED)
+		return false;
+	p = dl_world_process(&s->core->world, a->note.pid);
+	return p && p->checked_ok_ns < a->note.at_ns;
+}
+
 void dl_alarms_tick(struct dl_step *s)
 {
 	uint64_t clear_ns = dl_config_ns(&s->core->config, DL_CFG_CLEAR_MS);
@@ -98,7 +109,7 @@ void dl_alarms_tick(struct dl_step *s)
 	for (size_t i = 0; i < DL_CORE_ALARMS && s->count < s->max; i++) {
 		struct dl_alarm *a = &s->core->alarms[i];
 
-		if (a->used && s->now_ns - a->last_ns >= clear_ns)
+		if (a->used && s->now_ns - a->last_ns >= clear_ns && !stands(s, a))
 			end(s, a);
 	}
 }

@@ -86,6 +86,17 @@ static void open_breaker(struct dl_step *s, struct dl_breaker *b, const struct d
 	say(s, b, because);
 }
 
+/*
+ * Only an adopted workload teaches, and only where the agent may do more than look: anybody can name a
+ * program llama-server and a file like somebody's model.
+ */
+static bool learns(struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+
+	return w && w->adopted && s->core->config.value[DL_CFG_MODE] != DL_MODE_OBSERVE;
+}
+
 bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note)
 {
 	const struct dl_config *config = &s->core->config;
@@ -93,6 +104,8 @@ bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const str
 
 	if (p->backend == DL_BACKEND_CPU || p->backend == DL_BACKEND_UNKNOWN || !p->model[0])
 		return note->device_class && p->backend != DL_BACKEND_CPU;
+	if (!learns(s, p))
+		return note->device_class;
 	b = get(s, p->device, p->backend, p->model);
 	if (s->now_ns - b->window_ns > dl_config_ns(config, DL_CFG_BREAKER_WINDOW_MS)) {
 		b->window_ns = s->now_ns;
@@ -120,22 +133,32 @@ void dl_breaker_restore(struct dl_step *s)
 		b->until_ns = UINT64_MAX;
 }
 
+/* An adopted engine seen on the backend begins the probation; its going ends it unproven. */
 void dl_breaker_probation(struct dl_step *s)
 {
-	const struct dl_ev_workload *in = &s->ev->workload;
-	struct dl_breaker *b = find(s->core, in->device, in->backend, in->model);
+	const struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
+	struct dl_breaker *b;
 
-	if (b && b->state == DL_BREAKER_HALF_OPEN && in->op != DL_WORKLOAD_GONE && !b->probation_ns)
-		b->probation_ns = s->now_ns;
-	if (b && in->op == DL_WORKLOAD_GONE)
-		b->probation_ns = 0; /* it ended before it proved anything */
+	if (s->ev->kind == DL_EV_WORKLOAD) {
+		for (size_t i = 0; s->ev->workload.op == DL_WORKLOAD_GONE && i < DL_CORE_BREAKERS; i++)
+			if (s->core->breakers[i].probation_workload == s->ev->workload.workload)
+				s->core->breakers[i].probation_ns = 0;
+		return;
+	}
+	if (!p || !p->workload || p->backend == DL_BACKEND_UNKNOWN)
+		return;
+	b = find(s->core, p->device, p->backend, p->model);
+	if (!b || b->state != DL_BREAKER_HALF_OPEN || b->probation_ns)
+		return;
+	b->probation_ns = s->now_ns;
+	b->probation_workload = p->workload;
 }
 
 void dl_breakers_tick(struct dl_step *s)
 {
 	uint64_t soak_ns = dl_config_ns(&s->core->config, DL_CFG_BREAKER_SOAK_MS);
 
-	for (size_t i = 0; i < DL_CORE_BREAKERS; i++) {
+	for (size_t i = 0; i < DL_CORE_BREAKERS && s->count + DL_PLANS_SPARE <= s->max; i++) {
 		struct dl_breaker *b = &s->core->breakers[i];
 
 		assert(b->state < DL_BREAKER_STATE_COUNT);

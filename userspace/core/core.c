@@ -95,9 +95,9 @@ static void after(struct dl_step *s)
 {
 	switch (s->ev->kind) {
 	case DL_EV_TICK:
-		dl_alarms_tick(s);
 		dl_decide_tick(s);
 		dl_breakers_tick(s);
+		dl_alarms_tick(s); /* last: what it has no room for waits, the others' turns do not */
 		break;
 	case DL_EV_PROCESS_EXIT:
 		dl_decide_exit(s);
@@ -109,6 +109,7 @@ static void after(struct dl_step *s)
 		dl_breaker_restore(s);
 		break;
 	case DL_EV_WORKLOAD:
+	case DL_EV_PROCESS:
 		dl_breaker_probation(s);
 		break;
 	case DL_EV_CONFIG:

@@ -25,7 +25,9 @@ struct dl_breaker {
 	uint64_t used_ns; /* 0: empty */
 	uint64_t window_ns;
 	uint64_t until_ns;
-	uint64_t probation_ns;
+	uint64_t probation_ns; /* 0: nobody is on probation */
+	uint32_t probation_workload;
+	uint32_t pad;
 	uint32_t failure_count; /* within the window */
 	uint16_t open_count;
 	uint8_t backend;

@@ -73,6 +73,7 @@ static void propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *pl
 	if (w && refusal == DL_REFUSED_BACKOFF) {
 		plan->until_ns = w->last_act_ns + backoff_ns(&s->core->config, w->restart_count);
 		w->retry_ns = plan->until_ns;
+		w->retry_set_ns = s->now_ns;
 		w->retry_rung = plan->rung;
 		w->retry_hazard = plan->hazard;
 	}
@@ -88,8 +89,12 @@ void dl_decide_failure(struct dl_step *s, const struct dl_process *p, const stru
 	struct dl_plan plan = *note;
 
 	plan.at_ns = s->now_ns;
-	plan.rung = open && p->backend != DL_BACKEND_CPU ? DL_RUNG_MIGRATE_CPU : DL_RUNG_RESTART;
+	plan.rung = DL_RUNG_RESTART;
+	if (open && p->backend != DL_BACKEND_CPU && (!w || w->movable))
+		plan.rung = DL_RUNG_MIGRATE_CPU;
 	if (w)
+		w->decided_ns = s->now_ns;
+	if (w && w->port)
 		plan.port = w->port;
 	propose(s, w, &plan);
 }
@@ -125,7 +130,7 @@ static void outcome(struct dl_step *s, struct dl_workload *w, int32_t result)
 	dl_emit(s, &plan);
 	w->act_plan = 0;
 	w->act_ns = 0;
-	if (!result || rung != DL_RUNG_RESTART)
+	if (!result || rung != DL_RUNG_RESTART || !w->movable)
 		return;
 	plan = plan_for(s, w, DL_RUNG_MIGRATE_CPU, w->act_hazard); /* the next rung up */
 	propose(s, w, &plan);
@@ -166,11 +171,21 @@ void dl_decide_act(struct dl_step *s)
 		outcome(s, w, act->result ? act->result : -1);
 }
 
+/* What was put off is done only while its reason stands (DESIGN 6.5). */
+static bool still_wanted(struct dl_step *s, const struct dl_workload *w)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);
+
+	if (w->retry_hazard == DL_HZ_ENGINE_WEDGED)
+		return p && p->checked_ok_ns < w->retry_set_ns;
+	return !p; /* after a crash: nobody has started it meanwhile */
+}
+
 void dl_decide_tick(struct dl_step *s)
 {
 	uint64_t patience_ns = dl_config_ns(&s->core->config, DL_CFG_ACT_TIMEOUT_MS);
 
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++) {
+	for (size_t i = 0; i < DL_WORLD_WORKLOADS && s->count + DL_PLANS_SPARE <= s->max; i++) {
 		struct dl_workload *w = &s->core->world.workloads[i];
 		struct dl_plan plan;
 
@@ -180,6 +195,8 @@ void dl_decide_tick(struct dl_step *s)
 		if (!w->retry_ns || s->now_ns < w->retry_ns)
 			continue;
 		w->retry_ns = 0;
+		if (!still_wanted(s, w))
+			continue;
 		plan = plan_for(s, w, w->retry_rung, w->retry_hazard);
 		propose(s, w, &plan);
 	}

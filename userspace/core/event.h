@@ -136,7 +136,8 @@ struct dl_ev_workload {
 	uint8_t engine;
 	uint8_t backend; /* asked for */
 	uint16_t port;
-	uint16_t pad[3];
+	uint8_t movable; /* it can be made to run strictly on the CPU */
+	uint8_t pad[5];
 	char device[DL_DEVICE_LEN];
 	char model[DL_MODEL_LEN];
 };

@@ -16,8 +16,8 @@ void dl_look_engine_exception(struct dl_step *s)
 	bool lost = dl_is_device_lost(type);
 	struct dl_plan note;
 
-	if (!lost && !dl_is_out_of_memory(type))
-		return;
+	if (!p || p->engine == DL_ENGINE_NONE || (!lost && !dl_is_out_of_memory(type)))
+		return; /* the probe sits on the library, so anybody's exceptions come by */
 	note = dl_plan_about(s, DL_HZ_ENGINE_EXCEPTION, p);
 	note.level = lost ? 3 : 1;
 	note.observed = 1;
@@ -25,8 +25,6 @@ void dl_look_engine_exception(struct dl_step *s)
 	note.device_class = lost;
 	dl_copy_name(note.detail, sizeof(note.detail), type);
 	dl_alarm_raise(s, &note);
-	if (!p)
-		return;
 	if (lost || !p->exception_ns)
 		dl_copy_name(p->exception, sizeof(p->exception), type);
 	if (!lost) {

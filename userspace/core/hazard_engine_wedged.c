@@ -13,6 +13,7 @@
 #include <assert.h>
 
 #define CHECK_LOST_NS (60 * DL_NS_PER_S) /* an answer that never came is not waited for longer */
+#define AGAIN_NS      (30 * DL_NS_PER_S) /* a standing wedge is asked, and decided on, so often */
 
 static bool gpu_backend(const struct dl_process *p)
 {
@@ -50,6 +51,14 @@ static bool proven_without_check(const struct dl_process *p)
 	return p->exception_ns || !p->graph.may_end_unseen;
 }
 
+/* A refusal may have passed: another mode, a new hour. */
+static bool decide_again(struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+
+	return w && !w->act_plan && !w->retry_ns && s->now_ns - w->decided_ns >= AGAIN_NS;
+}
+
 static void raise_wedged(struct dl_step *s, struct dl_process *p, const struct dl_ev_probe *probe)
 {
 	struct dl_plan note = dl_plan_about(s, DL_HZ_ENGINE_WEDGED, p);
@@ -74,8 +83,8 @@ static void raise_wedged(struct dl_step *s, struct dl_process *p, const struct d
 		note.health_status = probe->health_status;
 		note.completion_status = probe->completion_status;
 	}
-	p->check_due_ns = 0;
-	if (dl_alarm_raise(s, &note))
+	p->check_due_ns = p->exception_ns ? s->now_ns + AGAIN_NS : 0;
+	if (dl_alarm_raise(s, &note) || decide_again(s, p))
 		dl_decide_failure(s, p, &note);
 }
 
@@ -87,7 +96,10 @@ static void suspect(struct dl_step *s, struct dl_process *p)
 
 	if (w && (w->act_plan || w->check_ns))
 		return;
-	if (!w || !w->adopted || !w->port ||
+	if (w && w->checked_ns && s->now_ns - w->checked_ns < AGAIN_NS &&
+	    p->checked_ok_ns < w->checked_ns)
+		return; /* asked a moment ago, with no good answer: the answer stands */
+	if (!w || !w->adopted || !(w->port || p->port) ||
 	    s->core->config.value[DL_CFG_MODE] == DL_MODE_OBSERVE) {
 		if (proven_without_check(p))
 			raise_wedged(s, p, NULL);
@@ -95,7 +107,7 @@ static void suspect(struct dl_step *s, struct dl_process *p)
 	}
 	check = dl_plan_about(s, DL_HZ_ENGINE_WEDGED, p);
 	check.rung = DL_RUNG_CHECK;
-	check.port = w->port;
+	check.port = w->port ? w->port : p->port;
 	check.level = 1;
 	if (p->exception_ns)
 		dl_plan_evidence(&check, p->exception_ns, DL_EV_THROW, 1);
@@ -109,7 +121,7 @@ static void suspect(struct dl_step *s, struct dl_process *p)
 	dl_copy_name(check.detail, sizeof(check.detail), p->exception);
 	dl_emit(s, &check);
 	p->check_due_ns = 0;
-	w->check_ns = s->now_ns;
+	w->check_ns = w->checked_ns = s->now_ns;
 }
 
 static void look_at_probe(struct dl_step *s)
@@ -126,6 +138,7 @@ static void look_at_probe(struct dl_step *s)
 	if (probe->completion_status == 200 && probe->token_count) {
 		p->checked_ok_ns = s->now_ns;
 		p->exception_ns = 0;
+		w->retry_ns = 0;
 		return;
 	}
 	raise_wedged(s, p, probe);
@@ -166,6 +179,6 @@ void dl_look_engine_wedged(struct dl_step *s)
 		return;
 	}
 	p = dl_world_process(&s->core->world, s->ev->pid);
-	if (p && graph_stuck(s, p))
+	if (p && p->engine != DL_ENGINE_NONE && graph_stuck(s, p))
 		suspect(s, p);
 }

@@ -19,6 +19,8 @@ struct dl_step {
 	size_t count;
 };
 
+#define DL_PLANS_SPARE 4 /* room a decision may need; who has less waits for the next tick */
+
 #define DL_SEES(kind) (1u << (kind))
 
 struct dl_hazard_row {

@@ -218,6 +218,7 @@ static void apply_workload(struct dl_world *w, const struct dl_event *ev)
 
 	work->used_ns = ev->at_ns;
 	work->adopted = in->adopted;
+	work->movable = in->movable;
 	work->engine = in->engine;
 	work->backend = in->backend;
 	work->port = in->port;

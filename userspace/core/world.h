@@ -41,6 +41,9 @@ struct dl_workload {
 	uint32_t pid;
 	uint64_t used_ns;
 	uint64_t check_ns;	/* check asked for, answer not here yet */
+	uint64_t checked_ns;	/* last time one was asked for */
+	uint64_t decided_ns;	/* last time a failure of it was decided on */
+	uint64_t retry_set_ns;	/* when the waiting retry was set */
 	uint64_t first_sign_ns; /* of the episode under way */
 	uint64_t act_ns;	/* act under way since */
 	uint64_t stopped_ns;
@@ -52,6 +55,7 @@ struct dl_workload {
 	uint32_t restart_count;
 	uint16_t port;
 	uint8_t adopted;
+	uint8_t movable;
 	uint8_t engine;
 	uint8_t backend;
 	uint8_t act_rung;

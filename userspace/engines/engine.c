@@ -45,6 +45,14 @@ int dl_engine_to_cpu(enum dl_engine engine, char *const argv[], struct dl_args *
 	return -EOPNOTSUPP;
 }
 
+bool dl_engine_movable(enum dl_engine engine)
+{
+	for (size_t i = 0; i < ENGINE_COUNT; i++)
+		if (engines[i]->engine == engine)
+			return engines[i]->to_cpu != NULL;
+	return false;
+}
+
 const char *const *dl_engine_cpu_unset(enum dl_engine engine)
 {
 	static const char *const nothing[] = { NULL };

@@ -41,6 +41,9 @@ void dl_engine_recognise(char *const argv[], struct dl_engine_facts *ret_facts);
 /* -EOPNOTSUPP when the engine has no way; the caller frees with dl_args_done. */
 int dl_engine_to_cpu(enum dl_engine engine, char *const argv[], struct dl_args *ret_args);
 
+/* Whether there is a way to run it strictly on the CPU. */
+bool dl_engine_movable(enum dl_engine engine);
+
 /* Variables that must not reach an engine meant for the CPU; never NULL. */
 const char *const *dl_engine_cpu_unset(enum dl_engine engine);
 
