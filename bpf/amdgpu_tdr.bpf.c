@@ -39,7 +39,8 @@ int BPF_PROG(job_timed_out, struct drm_sched_job *job)
 	known = bpf_map_lookup_elem(&jobs, &key);
 	if (known) {
 		e->owner_tgid = known->tgid;
-		e->age_ns = e->head.boot_ns - known->run_ns;
+		if (known->run_ns)
+			e->age_ns = e->head.boot_ns - known->run_ns;
 	}
 	if (!e->owner_tgid)
 		e->owner_tgid = dl_vm_tgid(BPF_CORE_READ(gpu_job, vm));
@@ -67,8 +68,10 @@ int BPF_PROG(reset_begun, struct amdgpu_device *adev)
 }
 
 SEC("?fexit/amdgpu_device_gpu_recover")
-int BPF_PROG(reset_ended, struct amdgpu_device *adev, struct amdgpu_job *job,
-	     struct amdgpu_reset_context *context, int ret)
+int BPF_PROG(reset_ended, struct amdgpu_device *adev)
 {
-	return reset_event(adev, ret, 0);
+	__u64 result = 0;
+
+	bpf_get_func_ret(ctx, &result); /* whatever arguments this kernel's function has */
+	return reset_event(adev, (__s32)result, 0);
 }

@@ -126,7 +126,7 @@ struct dl_wire_job_timeout {
 	char ring[DL_RING_NAME_LEN];
 	__u64 fence_context;
 	__u64 fence_seqno;
-	__u64 age_ns;		/* since the hardware could work on it */
+	__u64 age_ns;		/* since it was given to the hardware; 0: unknown */
 	__u32 owner_tgid;	/* who queued the job; 0 when unknown */
 	__u32 pasid;
 };

@@ -91,6 +91,20 @@ static void a_stuck_graph_is_checked_past_its_limit_only(void **state)
 	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->verdict, DL_VERDICT_GO);
 }
 
+static void an_engine_that_loads_is_not_wedged(void **state)
+{
+	(void)state;
+	served_engine();
+	pass(30 * S);
+	graph(50, now - 11 * S, 100, 50 * MS);
+	probe(503, 503, 0);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 0);
+	pass(31 * S);
+	graph(50, now - 42 * S, 100, 50 * MS);
+	probe(200, 0, 0);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 1);
+}
+
 static void slow_graphs_raise_the_limit(void **state)
 {
 	(void)state;
@@ -108,8 +122,9 @@ static void a_first_graph_may_compile_for_long(void **state)
 	served_engine();
 	pass(300 * S);
 	graph(50, now - 119 * S, 0, 0);
+	graph(50, now - 119 * S, 15, 0);
 	assert_int_equal(kept_count, 0);
-	graph(50, now - 121 * S, 0, 0);
+	graph(50, now - 121 * S, 15, 0);
 	assert_int_equal(kept_count, 1);
 }
 
@@ -135,7 +150,7 @@ static void an_unseen_end_of_a_copy_is_no_proof(void **state)
 	pass(300 * S);
 	ev = event(DL_EV_GRAPH, 70);
 	ev.graph.entered_ns = now - 60 * S;
-	ev.graph.graph_count = 9;
+	ev.graph.graph_count = 90;
 	ev.graph.may_end_unseen = 1;
 	tell(&ev);
 	assert_int_equal(kept_count, 0);
@@ -311,6 +326,7 @@ int main(void)
 		cmocka_unit_test(a_caught_out_of_memory_is_only_noted),
 		cmocka_unit_test(other_exceptions_are_no_sign),
 		cmocka_unit_test(a_stuck_graph_is_checked_past_its_limit_only),
+		cmocka_unit_test(an_engine_that_loads_is_not_wedged),
 		cmocka_unit_test(slow_graphs_raise_the_limit),
 		cmocka_unit_test(a_first_graph_may_compile_for_long),
 		cmocka_unit_test(a_slow_cpu_is_no_hazard),

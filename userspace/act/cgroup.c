@@ -74,6 +74,16 @@ int dl_cgroup_enter(const struct dl_cgroup *cgroup)
 	return dl_write_file(path, "0");
 }
 
+void dl_cgroup_kill(const struct dl_cgroup *cgroup)
+{
+	char path[PATH_MAX + 16];
+
+	if (!cgroup->dir[0])
+		return;
+	snprintf(path, sizeof(path), "%s/cgroup.kill", cgroup->dir);
+	dl_write_file(path, "1");
+}
+
 void dl_cgroup_remove(struct dl_cgroup *cgroup)
 {
 	if (cgroup->dir[0])

@@ -19,6 +19,8 @@ int dl_cgroup_make(const char *name, struct dl_cgroup *ret_cgroup);
 
 /* Puts the calling process in. */
 int dl_cgroup_enter(const struct dl_cgroup *cgroup);
+/* Ends all processes in it (cgroup.kill, since 5.14); does nothing without a group. */
+void dl_cgroup_kill(const struct dl_cgroup *cgroup);
 void dl_cgroup_remove(struct dl_cgroup *cgroup);
 
 #endif

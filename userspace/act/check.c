@@ -64,11 +64,12 @@ static void finish(struct check *c, int error)
 	struct dl_check_result result = { .error = error };
 	siginfo_t info = { 0 };
 
-	if (error)
-		kill(c->pid, SIGKILL); /* our own child, not yet waited for: the pid is its */
+	/* Our own child, not yet waited for: the pid is its. It has said all, or shall say no more.
+	 */
+	kill(c->pid, SIGKILL);
 	waitid(P_PID, (id_t)c->pid, &info, WEXITED);
 	if (!error && dl_check_parse(c->answer, c->used, &result))
-		result.error = info.si_code == CLD_EXITED ? -EBADMSG : -ECHILD;
+		result.error = -EBADMSG;
 	sd_event_source_disable_unref(c->output);
 	sd_event_source_disable_unref(c->limit);
 	close(c->fd);

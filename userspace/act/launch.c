@@ -34,6 +34,7 @@ static __attribute__((noreturn)) void be_the_engine(const struct dl_launch *l, c
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGCHLD, SIG_DFL);
 	dl_cgroup_enter(&l->cgroup); /* without it the engine still runs, told apart by its pid */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != supervisor)
@@ -72,6 +73,18 @@ static int spawn(struct dl_launch *l, char *const argv[])
 		return -err;
 	l->pid = pid;
 	return 0;
+}
+
+int dl_launch_possible(const struct dl_launch *l, enum dl_backend backend)
+{
+	struct dl_args args = { 0 };
+	int err;
+
+	if (backend != DL_BACKEND_CPU)
+		return 0;
+	err = dl_engine_to_cpu(l->facts.engine, l->argv, &args);
+	dl_args_done(&args);
+	return err;
 }
 
 int dl_launch_start(struct dl_launch *l)
@@ -118,5 +131,6 @@ int dl_launch_stop(struct dl_launch *l, int *ret_status)
 		if (wait_for(l, steps[i].wait_ms, ret_status))
 			l->pid = 0;
 	}
+	dl_cgroup_kill(&l->cgroup); /* a shell's engine would go on without its shell */
 	return l->pid ? -ETIMEDOUT : 0;
 }

@@ -20,16 +20,19 @@ struct dl_launch {
 	pid_t pid; /* 0: none */
 };
 
+/* 0 when it could be started on "backend": asked before anything is stopped. */
+int dl_launch_possible(const struct dl_launch *l, enum dl_backend backend);
+
 /*
- * Starts argv, rewritten strictly for the CPU when l->backend says so. The child gets the signal
- * mask of before, and SIGTERM when the supervisor dies. -errno of execvp too.
+ * Starts argv, rewritten strictly for the CPU when l->backend says so. The child gets an empty
+ * signal mask, and SIGTERM when the supervisor dies. -errno of execvp too.
  */
 int dl_launch_start(struct dl_launch *l);
 
 /*
- * Ends the child: SIGTERM, once more after 400 ms (a busy llama-server waits for its clients and
- * ends at the second), SIGKILL after 1.5 s more. Waits until it is gone; 0 and its wait status, or
- * -ETIMEDOUT when even SIGKILL did not end it (D state).
+ * Ends the child, and whatever it has left in its cgroup: SIGTERM, once more after 400 ms (a busy
+ * llama-server waits for its clients and ends at the second), SIGKILL after 1.5 s more. Waits until
+ * it is gone; 0 and its wait status, or -ETIMEDOUT when even SIGKILL did not end it (D state).
  */
 int dl_launch_stop(struct dl_launch *l, int *ret_status);
 

@@ -54,6 +54,7 @@ static void on_checked(void *arg, const struct dl_check_result *result)
 	dl_agent_feed(a, &ev);
 	if (q->plan && link && link->act_plan == q->plan) {
 		link->act_plan = 0;
+		link->verifying = false;
 		feed_act(a, q->plan, q->workload, serving ? DL_ACT_SERVING : DL_ACT_FAILED, 0,
 			 serving ? 0 : -EIO);
 	}
@@ -100,12 +101,13 @@ static void order(struct dl_agent *a, const struct dl_plan *plan)
 	dl_because_text(plan, because, sizeof(because));
 	if (link) {
 		link->act_plan = plan->id;
-		err = dl_message_send(link->fd,
-				      json_pack("{s:s, s:I, s:s, s:s, s:s}", "op", "replace",
-						"plan", (json_int_t)plan->id, "backend",
-						plan->rung == DL_RUNG_MIGRATE_CPU ? "cpu" : "same",
-						"hazard", dl_hazard_name(plan->hazard), "because",
-						because));
+		link->verifying = false;
+		err = dl_message_send(
+			link->fd,
+			json_pack("{s:s, s:I, s:i, s:s, s:s, s:s}", "op", "replace", "plan",
+				  (json_int_t)plan->id, "pid", (int)plan->pid, "backend",
+				  plan->rung == DL_RUNG_MIGRATE_CPU ? "cpu" : "same", "hazard",
+				  dl_hazard_name(plan->hazard), "because", because));
 	}
 	if (err)
 		feed_act(a, plan->id, plan->workload, DL_ACT_FAILED, 0, err);
@@ -152,8 +154,11 @@ void dl_agent_restore_learned(struct dl_agent *a)
 
 	err = dl_learned_load(a->options.state_dir, &a->learned, &line);
 	if (err)
-		dl_log("policy '%s/%s': %s in line %d; ignoring it until it is mended",
-		       a->options.state_dir, DL_LEARNED_NAME, strerror(-err), line);
+		dl_log("policy '%s/%s': %s in line %d; put aside as %s.bad, beginning anew",
+		       a->options.state_dir, DL_LEARNED_NAME, strerror(-err), line,
+		       DL_LEARNED_NAME);
+	if (err)
+		dl_learned_set_aside(a->options.state_dir);
 	for (size_t i = 0; i < a->learned.count; i++) {
 		const struct dl_learned_entry *e = &a->learned.entry[i];
 		struct dl_event ev = dl_agent_event(DL_EV_BREAKER, 0);

@@ -25,9 +25,9 @@ static int read_config_file(const char *dir, struct dl_config *config)
 		return -ENAMETOOLONG;
 	err = dl_config_file_read(path, config, error);
 	if (err == -EBADMSG)
-		dl_log("%s; keeping the last good configuration", error);
+		dl_log("%s; nothing of the file is taken", error);
 	else if (err && err != -ENOENT)
-		dl_log("'%s': %s; keeping the last good configuration", path, strerror(-err));
+		dl_log("'%s': %s; nothing of it is taken", path, strerror(-err));
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -48,13 +48,16 @@ int dl_agent_read_config(struct dl_agent *a)
 	return 0;
 }
 
-/* The core learns what differs from what it has; so does the trace. */
-static void feed_config(struct dl_agent *a)
+/*
+ * The core, and the trace, learn all values at the start, so that a later build's other defaults do
+ * not change an old trace's decisions; then what has changed.
+ */
+static void feed_config(struct dl_agent *a, bool all)
 {
 	for (int i = 0; i < DL_CFG_COUNT; i++) {
 		struct dl_event ev = dl_agent_event(DL_EV_CONFIG, 0);
 
-		if (a->config.value[i] == a->core.config.value[i])
+		if (!all && a->config.value[i] == a->core.config.value[i])
 			continue;
 		dl_copy_name(ev.config.key, sizeof(ev.config.key), dl_config_rows[i].name);
 		ev.config.value = a->config.value[i];
@@ -119,8 +122,10 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	(void)source;
 	(void)info;
 	if (!dl_agent_read_config(a)) {
-		feed_config(a);
+		feed_config(a, false);
 		dl_log("configuration read again");
+	} else {
+		dl_log("keeping the last good configuration");
 	}
 	return 0;
 }
@@ -207,7 +212,7 @@ static int open_all(struct dl_agent *a)
 	if (err)
 		return err;
 	find_probe(a);
-	feed_config(a);
+	feed_config(a, true);
 	dl_agent_restore_learned(a);
 	err = dl_control_open(a);
 	if (err == -EADDRINUSE)

@@ -20,6 +20,7 @@
 
 #define DL_TRACKED_MAX 512
 #define DL_LINKS_MAX   64
+#define DL_LINKS_USERS 32 /* of them for others than root, who may only look */
 #define DL_RECENT_MAX  16
 #define DL_RECENT_LEN  1024
 #define DL_WAITING_MAX 32
@@ -60,6 +61,7 @@ struct dl_link {
 	uint16_t port;
 	uint32_t act_plan; /* order given, end not reported yet */
 	bool awaits;	   /* its engine is gone, it waits for our word */
+	bool verifying;	   /* the new engine was reported, its first token is waited for */
 	char model[DL_MODEL_LEN];
 	char cgroup[DL_CGROUP_LEN];
 };
@@ -85,6 +87,7 @@ struct dl_agent {
 	uint64_t drawn_ns;
 	uint64_t flushed_ns;
 	uint64_t event_count;
+	uint64_t unprinted_count;
 	char probe_path[PATH_MAX];
 	char recent[DL_RECENT_MAX][DL_RECENT_LEN]; /* the last lines, for a terminal */
 	size_t recent_count;

@@ -45,14 +45,12 @@ static void refuse(struct dl_link *link, const char *why)
 	dl_message_send(link->fd, json_pack("{s:s, s:s}", "op", "error", "why", why));
 }
 
-/* Nobody speaks for a process that is not his own child, and of his own user unless he is root. */
+/* Nobody speaks for a process that is not his own child. */
 static bool may_speak_for(const struct dl_link *link, uint32_t pid)
 {
 	struct dl_process_info info;
 
-	if (!pid || dl_process_info_read(pid, &info))
-		return false;
-	return info.ev.ppid == link->peer_pid && (!link->uid || info.uid == link->uid);
+	return pid && !dl_process_info_read(pid, &info) && info.ev.ppid == link->peer_pid;
 }
 
 static uint32_t pid_in(const json_t *message)
@@ -120,6 +118,10 @@ static void on_started(struct dl_link *link, const json_t *message)
 	uint32_t pid = pid_in(message);
 	struct dl_process_info info;
 
+	if (!link->act_plan || link->verifying) {
+		refuse(link, "nothing was ordered");
+		return;
+	}
 	if (!may_speak_for(link, pid) || dl_process_info_read(pid, &info)) {
 		refuse(link, "the process is not a child of yours, or is gone already");
 		feed_stage(link, DL_ACT_FAILED, -ESRCH);
@@ -132,6 +134,7 @@ static void on_started(struct dl_link *link, const json_t *message)
 	feed_workload(link, DL_WORKLOAD_STARTED);
 	dl_tracker_exec(a, pid);
 	feed_stage(link, DL_ACT_STARTED, 0);
+	link->verifying = true;
 	dl_agent_verify(a, link);
 }
 
@@ -163,6 +166,8 @@ static void on_exited(struct dl_link *link, const json_t *message)
 /* A supervisor whose engine is gone ends with it, unless something is still to come. */
 void dl_control_tick(struct dl_agent *a)
 {
+	if (a->listener)
+		sd_event_source_set_enabled(a->listener, SD_EVENT_ON);
 	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
 		struct dl_link *link = &a->links[i];
 
@@ -189,8 +194,8 @@ static const struct {
 	bool needs_workload;
 	void (*handle)(struct dl_link *link, const json_t *message);
 } operations[] = {
-	{ "register", false, false, on_register }, { "started", false, true, on_started },
-	{ "failed", false, true, on_failed },	   { "exited", false, true, on_exited },
+	{ "register", true, false, on_register }, { "started", false, true, on_started },
+	{ "failed", false, true, on_failed },	  { "exited", false, true, on_exited },
 	{ "release", true, false, on_release },
 };
 
@@ -247,6 +252,20 @@ static int on_message(sd_event_source *source, int fd, uint32_t events, void *ar
 	return 0;
 }
 
+/* Root always finds room; others, who may only look, share half of it. */
+static struct dl_link *free_link(struct dl_agent *a, uint32_t uid)
+{
+	struct dl_link *link = NULL;
+	size_t users = 0;
+
+	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
+		users += a->links[i].source && a->links[i].uid;
+		if (!a->links[i].source)
+			link = &a->links[i];
+	}
+	return uid && users >= DL_LINKS_USERS ? NULL : link;
+}
+
 static int on_connect(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct dl_agent *a = arg;
@@ -257,12 +276,14 @@ static int on_connect(sd_event_source *source, int fd, uint32_t events, void *ar
 
 	(void)source;
 	(void)events;
-	for (size_t i = 0; i < DL_LINKS_MAX && !link; i++)
-		if (!a->links[i].source)
-			link = &a->links[i];
-	if (conn < 0)
+	if (conn < 0) {
+		if (errno == EMFILE || errno == ENFILE) /* until the next tick, or it would spin */
+			sd_event_source_set_enabled(a->listener, SD_EVENT_OFF);
 		return 0;
-	if (!link || getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
+	}
+	if (!getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		link = free_link(a, peer.uid);
+	if (!link) {
 		close(conn);
 		return 0;
 	}

@@ -6,16 +6,38 @@
 #include "agent.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/log.h"
 #include "../lib/text.h"
 #include "../report/event_text.h"
 #include "../report/plan_text.h"
 
 #define DRAW_NS (250 * DL_NS_PER_MS)
+
+/*
+ * Never waits: a reader that stands still (a pager, Ctrl-S) costs lines, which are counted, not the
+ * agent's time. A pipe that is writable takes PIPE_BUF bytes at once, and a line is shorter.
+ */
+static void emit(struct dl_agent *a, const char *text)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT)) {
+		a->unprinted_count++;
+		return;
+	}
+	if (a->unprinted_count)
+		dl_log("%" PRIu64 " lines were not printed: the reader stood still",
+		       a->unprinted_count);
+	a->unprinted_count = 0;
+	puts(text);
+	fflush(stdout);
+}
 
 static void line(struct dl_agent *a, const char *text)
 {
@@ -26,8 +48,7 @@ static void line(struct dl_agent *a, const char *text)
 		a->drawn_ns = 0;
 		return;
 	}
-	puts(text);
-	fflush(stdout);
+	emit(a, text);
 }
 
 void dl_output_plan(struct dl_agent *a, const struct dl_plan *plan)

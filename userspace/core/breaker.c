@@ -87,8 +87,8 @@ static void open_breaker(struct dl_step *s, struct dl_breaker *b, const struct d
 }
 
 /*
- * Only an adopted workload teaches, and only where the agent may do more than look: anybody can name a
- * program llama-server and a file like somebody's model.
+ * Only an adopted workload teaches, and only where the agent may do more than look: anybody can
+ * name a program llama-server and a file like somebody's model.
  */
 static bool learns(struct dl_step *s, const struct dl_process *p)
 {
@@ -140,7 +140,8 @@ void dl_breaker_probation(struct dl_step *s)
 	struct dl_breaker *b;
 
 	if (s->ev->kind == DL_EV_WORKLOAD) {
-		for (size_t i = 0; s->ev->workload.op == DL_WORKLOAD_GONE && i < DL_CORE_BREAKERS; i++)
+		for (size_t i = 0; s->ev->workload.op == DL_WORKLOAD_GONE && i < DL_CORE_BREAKERS;
+		     i++)
 			if (s->core->breakers[i].probation_workload == s->ev->workload.workload)
 				s->core->breakers[i].probation_ns = 0;
 		return;

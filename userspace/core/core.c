@@ -97,7 +97,8 @@ static void after(struct dl_step *s)
 	case DL_EV_TICK:
 		dl_decide_tick(s);
 		dl_breakers_tick(s);
-		dl_alarms_tick(s); /* last: what it has no room for waits, the others' turns do not */
+		dl_alarms_tick(
+			s); /* last: what it has no room for waits, the others' turns do not */
 		break;
 	case DL_EV_PROCESS_EXIT:
 		dl_decide_exit(s);

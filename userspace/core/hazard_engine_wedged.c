@@ -4,15 +4,18 @@
  *   (b) a graph was entered and not left for longer than max(graph_age, graph_ratio x its slowest).
  * Threshold: policies/hazards.conf; proof is a one-token completion that fails, asked for once. The
  *   answer of /health is recorded and is no evidence: it is 200 in both cases (LAB part 2, sec. 4).
- * False alarms: a first graph that compiles shaders (first_graph_age), a CPU backend that is slow
- *   (never looked at), a throw that the engine coped with (the check gives a token: no hazard).
- * Test: tests/unit/test_engine_hazards.c, tests/e2e zombie and hang.
+ * False alarms: first graphs that compile shaders (first_graph_age), an engine that is still
+ * loading (its answer is 503: asked again later), a CPU backend that is slow (never looked at), a
+ * throw that the engine coped with (the check gives a token: no hazard). Test:
+ * tests/unit/test_engine_hazards.c, tests/e2e zombie and hang.
  */
 #include "hazards.h"
 
 #include <assert.h>
 
 #define CHECK_LOST_NS (60 * DL_NS_PER_S) /* an answer that never came is not waited for longer */
+#define WARM_GRAPHS   16  /* each new shape of a batch compiles shaders, and these come first */
+#define HTTP_LOADING  503 /* llama-server while it loads its model */
 #define AGAIN_NS      (30 * DL_NS_PER_S) /* a standing wedge is asked, and decided on, so often */
 
 static bool gpu_backend(const struct dl_process *p)
@@ -26,7 +29,7 @@ static uint64_t graph_limit_ns(const struct dl_config *config, const struct dl_p
 	uint64_t ratio = dl_config_u64(config, DL_CFG_WEDGED_GRAPH_RATIO);
 	uint64_t slow_ns;
 
-	if (!p->graph.graph_count)
+	if (p->graph.graph_count < WARM_GRAPHS)
 		return dl_config_ns(config, DL_CFG_WEDGED_FIRST_GRAPH_MS);
 	slow_ns = p->graph.max_ns > UINT64_MAX / ratio ? UINT64_MAX : p->graph.max_ns * ratio;
 	return slow_ns > age_ns ? slow_ns : age_ns;
@@ -141,6 +144,8 @@ static void look_at_probe(struct dl_step *s)
 		w->retry_ns = 0;
 		return;
 	}
+	if (probe->health_status == HTTP_LOADING && !p->exception_ns)
+		return; /* no answer yet; a stuck graph is asked about again */
 	raise_wedged(s, p, probe);
 }
 

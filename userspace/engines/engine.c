@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text.h"
+
 static const struct dl_engine_ops *const engines[] = {
 	&dl_engine_llama_server,
 };
@@ -16,6 +18,14 @@ const char *dl_base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+void dl_engine_set_model(struct dl_engine_facts *facts, const char *name)
+{
+	dl_text_safe(facts->model, sizeof(facts->model), name);
+	for (char *at = facts->model; *at; at++)
+		if (*at == ';' || (*at == '#' && at == facts->model))
+			*at = ',';
 }
 
 void dl_engine_recognise(char *const argv[], struct dl_engine_facts *ret_facts)

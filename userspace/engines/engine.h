@@ -50,6 +50,12 @@ const char *const *dl_engine_cpu_unset(enum dl_engine engine);
 int dl_args_add(struct dl_args *args, const char *text);
 void dl_args_done(struct dl_args *args);
 
+/*
+ * Sets the model's name, made printable, of whole characters, and free of what ends a value in an
+ * INI file: it is a key of the learned policy, and everybody who makes it makes it alike.
+ */
+void dl_engine_set_model(struct dl_engine_facts *facts, const char *name);
+
 /* Last path component, never empty unless "path" is. */
 const char *dl_base_name(const char *path);
 

@@ -95,7 +95,7 @@ static void model_of(char *const argv[], struct dl_engine_facts *facts)
 	if (value_of(argv, alias))
 		text = value_of(argv, alias);
 	if (text)
-		dl_copy_name(facts->model, sizeof(facts->model), text);
+		dl_engine_set_model(facts, text);
 }
 
 static bool recognise(char *const argv[], struct dl_engine_facts *facts)

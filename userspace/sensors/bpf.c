@@ -134,7 +134,7 @@ void dl_bpf_free(struct dl_bpf *b)
 {
 	if (!b)
 		return;
-	for (size_t i = 0; i < b->library_count; i++)
+	for (size_t i = 0; i < DL_LIBRARIES_MAX; i++)
 		bpf_link__destroy(b->libraries[i].link);
 	ring_buffer__free(b->ring);
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++)
@@ -152,12 +152,14 @@ int dl_bpf_fd(const struct dl_bpf *b)
 
 void dl_bpf_read(struct dl_bpf *b)
 {
+	b->batch = 0;
 	if (b->ring)
 		ring_buffer__consume(b->ring);
 }
 
 void dl_bpf_tick(struct dl_bpf *b, uint64_t now_ns)
 {
+	dl_bpf_read(b);
 	dl_bpf_measure_hz(b);
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++)
 		if (b->objects[i].retry_ns && now_ns >= b->objects[i].retry_ns)
@@ -291,13 +293,12 @@ int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *symbol
 
 	if (stat(path, &st))
 		return -errno;
-	for (size_t i = 0; i < b->library_count; i++)
-		if (b->libraries[i].dev == st.st_dev && b->libraries[i].ino == st.st_ino &&
-		    !strcmp(b->libraries[i].symbol, symbol))
+	for (size_t i = 0; i < DL_LIBRARIES_MAX; i++)
+		if (b->libraries[i].link && b->libraries[i].dev == st.st_dev &&
+		    b->libraries[i].ino == st.st_ino && !strcmp(b->libraries[i].symbol, symbol))
 			return 0;
-	if (b->library_count == DL_LIBRARIES_MAX)
-		return -E2BIG;
-	lib = &b->libraries[b->library_count];
+	lib = &b->libraries[b->library_count % DL_LIBRARIES_MAX]; /* the oldest makes room */
+	bpf_link__destroy(lib->link);
 	memset(lib, 0, sizeof(*lib));
 	err = attach_site(b, lib, path, symbol);
 	if (err)

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is read on the tick: the oldest job per ring, graphs in flight, tails of sums, losses. */
 #include <bpf/bpf.h>
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "bpf_state.h"
 
 #define YOUNG_NS      (50 * DL_NS_PER_MS) /* a job or graph younger than this is no news */
+#define STALE_NS      (600 * DL_NS_PER_S) /* a job or ring silent for this long has no end any more */
+#define QUIET_NS      (60 * DL_NS_PER_S) /* a mover that moved nothing for this long is forgotten */
 #define TIMEOUT_NEVER INT64_MAX
 
 static struct dl_seen *seen(struct dl_seen *table, uint64_t key)
 {
-	size_t start = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 56) % DL_SEEN_MAX;
+	size_t start = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 48) % DL_SEEN_MAX;
 
 	for (size_t i = 0; i < 8; i++) {
 		struct dl_seen *s = &table[(start + i) % DL_SEEN_MAX];
@@ -69,7 +73,7 @@ static size_t read_scheds(int fd, struct ring_view *views, size_t max)
 	return count;
 }
 
-static void read_jobs(int fd, struct ring_view *views, size_t count)
+static void read_jobs(int fd, struct ring_view *views, size_t count, uint64_t now_ns)
 {
 	struct dl_job_key key, *prev = NULL;
 	struct dl_job job;
@@ -78,7 +82,15 @@ static void read_jobs(int fd, struct ring_view *views, size_t count)
 		struct ring_view *v;
 
 		prev = &key;
-		if (bpf_map_lookup_elem(fd, &key, &job) || !job.run_ns)
+		if (bpf_map_lookup_elem(fd, &key, &job))
+			continue;
+		if (now_ns > job.queued_ns + STALE_NS && now_ns > job.run_ns + STALE_NS) {
+			bpf_map_delete_elem(fd,
+					    &key); /* its end was lost, or killed with its entity */
+			prev = NULL;
+			continue;
+		}
+		if (!job.run_ns)
 			continue;
 		v = view_of(views, count, job.sched);
 		if (!v)
@@ -138,10 +150,14 @@ void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
 		return;
 	count = read_scheds(scheds, views, DL_MAX_SCHEDS);
 	if (count)
-		read_jobs(jobs, views, count);
+		read_jobs(jobs, views, count, now_ns);
 	for (size_t i = 0; i < count; i++) {
 		b->jobs_running |= views[i].running_count != 0;
 		tell_ring(b, &views[i], now_ns);
+		/* A driver may make a ring per queue: what is idle goes, and is made again when
+		 * used. */
+		if (!views[i].running_count && now_ns > views[i].sched.last_done_ns + STALE_NS)
+			bpf_map_delete_elem(scheds, &views[i].key);
 	}
 }
 
@@ -160,6 +176,11 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
 		prev = &tgid;
 		if (bpf_map_lookup_elem(fd, &tgid, &s))
 			continue;
+		if (s.entered_ns && kill((pid_t)tgid, 0) && errno == ESRCH) {
+			bpf_map_delete_elem(fd, &tgid); /* it died inside, and nobody told */
+			prev = NULL;
+			continue;
+		}
 		told = seen(b->graphs_seen, tgid);
 		in_flight =
 			s.entered_ns && now_ns > s.entered_ns && now_ns - s.entered_ns > YOUNG_NS;
@@ -189,8 +210,16 @@ void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
 		struct dl_mover m;
 
 		prev = &key;
-		if (bpf_map_lookup_elem(fd, &key, &m) || told->value == m.out_bytes + m.in_bytes)
+		if (bpf_map_lookup_elem(fd, &key, &m))
 			continue;
+		if (told->value == m.out_bytes + m.in_bytes) {
+			if (now_ns > m.spoke_ns + QUIET_NS) {
+				bpf_map_delete_elem(fd, &key);
+				told->value = 0;
+				prev = NULL;
+			}
+			continue;
+		}
 		told->value = m.out_bytes + m.in_bytes;
 		dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), m.dev);
 		ev.bo_moved.owner_pid = key.owner_tgid;
@@ -201,6 +230,14 @@ void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
 		ev.bo_moved.in_count = m.in_count;
 		dl_sensor_say(b, &ev);
 	}
+}
+
+void dl_bpf_forget_engine(struct dl_bpf *b, uint32_t tgid)
+{
+	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
+
+	if (fd >= 0)
+		bpf_map_delete_elem(fd, &tgid);
 }
 
 static uint64_t loss_of(int fd, uint32_t cause)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ring records to events: sizes checked, names terminated, units converted; no judgement. */
+#include <bpf/bpf.h>
+#include <errno.h>
 #include <string.h>
 
 #include "bpf_state.h"
+
+#define BATCH_MAX 4096 /* records read in one go */
 
 #define NS_PER_TICK (DL_NS_PER_S / 100) /* USER_HZ, the unit of /proc/PID/stat */
 
@@ -32,6 +36,7 @@ static void on_exit_record(struct dl_bpf *b, const struct dl_wire_exit *w)
 
 	ev.process_exit.start_ticks = w->start_boot_ns / NS_PER_TICK;
 	ev.process_exit.status = w->status;
+	dl_bpf_forget_engine(b, w->head.tgid);
 	dl_sensor_say(b, &ev);
 }
 
@@ -182,5 +187,6 @@ int dl_bpf_record(void *arg, void *data, size_t size)
 	    head->size != size_of_kind(head->kind))
 		return 0; /* of another build's programs: not ours to read */
 	dispatch(arg, head);
-	return 0;
+	/* A storm must not keep the tick waiting: the ring stays readable, the loop comes back. */
+	return ++((struct dl_bpf *)arg)->batch >= BATCH_MAX ? -EAGAIN : 0;
 }

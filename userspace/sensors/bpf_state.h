@@ -15,8 +15,8 @@ enum dl_object_index {
 	DL_OBJ_COUNT,
 };
 
-#define DL_LIBRARIES_MAX 64
-#define DL_SEEN_MAX	 256
+#define DL_LIBRARIES_MAX 256
+#define DL_SEEN_MAX	 1024
 
 /* A function of a library file with our uprobe on it. */
 struct dl_library {
@@ -46,6 +46,7 @@ struct dl_bpf {
 	uint64_t hz;		/* of the kernel's jiffies; 0: not measured yet */
 	struct dl_clock clock0; /* the first of the two readings that measure it */
 	bool jobs_running;
+	uint32_t batch; /* records read since the loop last came by */
 };
 
 static inline void dl_sensor_say(struct dl_bpf *b, const struct dl_event *ev)
@@ -62,6 +63,8 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns);
 void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns);
 void dl_bpf_poll_losses(struct dl_bpf *b, uint64_t now_ns);
 void dl_bpf_measure_hz(struct dl_bpf *b);
+/* A process that is gone leaves no graph behind: its pid may be somebody else's soon. */
+void dl_bpf_forget_engine(struct dl_bpf *b, uint32_t tgid);
 
 /* bpf.c: a module came or went. */
 void dl_bpf_module_changed(struct dl_bpf *b, const char *module, bool loaded, uint64_t now_ns);

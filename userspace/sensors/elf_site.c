@@ -7,11 +7,14 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../lib/file.h"
 
-#define CODE_MAX     256 /* bytes from the entry on that are looked at */
-#define PROLOGUE_MAX 32	 /* instructions */
+#define CODE_MAX      256 /* bytes from the entry on that are looked at */
+#define PROLOGUE_MAX  32  /* instructions */
+#define FILE_SIZE_MAX ((off_t)1 << 30)
+#define SYMBOLS_MAX   (64U << 20) /* bytes of a symbol table */
 
 /*
  * The disassembler, loaded for the few milliseconds it is needed: its tables are 3 MB of relocated
@@ -55,10 +58,10 @@ static int offset_of(Elf *elf, uint64_t addr, uint64_t *ret_offset)
 static int find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
 		   struct function *f)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
+	Elf_Data *data = header->sh_size <= SYMBOLS_MAX ? elf_getdata(section, NULL) : NULL;
 	size_t count = header->sh_entsize && data ? data->d_size / header->sh_entsize : 0;
 
-	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const char *text;
 		GElf_Sym sym;
 
@@ -175,7 +178,7 @@ static int open_elf(int fd, Elf **ret_elf)
 
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf = elf_begin(fd, ELF_C_READ, NULL); /* a mapped file that shrinks would be a SIGBUS */
 	if (!elf)
 		return -ENOEXEC;
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
@@ -189,13 +192,17 @@ static int open_elf(int fd, Elf **ret_elf)
 
 int dl_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset)
 {
-	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* The path leads into somebody's mount namespace: it may be a FIFO, or of any size. */
+	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct function f;
+	struct stat st;
 	Elf *elf;
 	int err;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st))
 		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > FILE_SIZE_MAX)
+		return -ENOEXEC;
 	err = open_elf(fd, &elf);
 	if (err)
 		return err;

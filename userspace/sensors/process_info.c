@@ -71,20 +71,18 @@ uint64_t dl_process_start_ticks(uint32_t pid)
 
 static void read_command(struct dl_process_info *info)
 {
-	char *argv[DL_ARGS_MAX + 1], *text = malloc(CMDLINE_MAX);
+	static char text[CMDLINE_MAX]; /* one thread; every exec of the host comes by here */
+	char *argv[DL_ARGS_MAX + 1];
 	struct dl_engine_facts facts;
 	size_t count = 0;
 	ssize_t n;
 
-	if (!text)
-		return;
 	n = read_proc(info->pid, "cmdline", text, CMDLINE_MAX);
 	for (char *at = text; n > 0 && at < text + n && count < DL_ARGS_MAX; at += strlen(at) + 1)
 		argv[count++] = at;
 	argv[count] = NULL;
 	info->has_command = count > 0;
 	dl_engine_recognise(argv, &facts);
-	free(text);
 	info->ev.engine = (uint8_t)facts.engine;
 	info->ev.backend = (uint8_t)facts.backend;
 	info->ev.port = facts.port;
@@ -281,8 +279,8 @@ int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info)
 	if (info->ev.engine != DL_ENGINE_NONE) {
 		read_maps(info, &t);
 		read_threads(info, &t);
+		read_descriptors(info, &t);
 	}
-	read_descriptors(info, &t);
 	conclude(info, &t);
 	return 0;
 }

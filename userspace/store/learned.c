@@ -13,7 +13,8 @@
 #include "../lib/file.h"
 #include "../lib/text.h"
 
-#define FILE_MAX ((size_t)256 * 1024)
+#define REASON_MAX 160
+#define FILE_MAX   ((size_t)256 * 1024)
 
 struct reader {
 	struct dl_learned *learned;
@@ -135,16 +136,24 @@ int dl_learned_load(const char *dir, struct dl_learned *ret_learned, int *ret_li
 	return 0;
 }
 
-/* INI is a format of lines: a value may hold none of its own, and no comment sign after a blank. */
-static void put(FILE *out, const char *key, const char *value)
+/*
+ * INI is a format of lines, of at most 200 bytes (libinih), without a comment sign after a blank.
+ * Keys (model, device) are printable already and stay as they are; only the reason is cut.
+ */
+static void put_reason(FILE *out, const char *key, const char *value)
 {
-	char safe[2 * DL_BECAUSE_LEN];
+	char safe[REASON_MAX];
 
 	dl_text_safe(safe, sizeof(safe), value);
 	for (char *at = safe; *at; at++)
 		if (*at == ';' && at > safe && at[-1] == ' ')
 			*at = ',';
 	fprintf(out, "%s = %s\n", key, safe);
+}
+
+static void put(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, "%s = %s\n", key, value);
 }
 
 static void put_entry(FILE *out, size_t number_of, const struct dl_learned_entry *e)
@@ -156,7 +165,7 @@ static void put_entry(FILE *out, size_t number_of, const struct dl_learned_entry
 	put(out, "state", dl_breaker_state_name(e->state));
 	fprintf(out, "openings = %u\nsince = %" PRId64 "\nuntil = %" PRId64 "\n", e->open_count,
 		e->since_s, e->until_s);
-	put(out, "because", e->because);
+	put_reason(out, "because", e->because);
 }
 
 int dl_learned_save(const char *dir, struct dl_learned *learned)
@@ -188,6 +197,17 @@ int dl_learned_save(const char *dir, struct dl_learned *learned)
 	if (!err)
 		learned->version++;
 	return err;
+}
+
+int dl_learned_set_aside(const char *dir)
+{
+	char path[512], aside[520];
+	int err = path_of(path, sizeof(path), dir);
+
+	if (err)
+		return err;
+	snprintf(aside, sizeof(aside), "%s.bad", path);
+	return rename(path, aside) ? -errno : 0;
 }
 
 struct dl_learned_entry *dl_learned_get(struct dl_learned *l, const char *device,

@@ -37,6 +37,9 @@ struct dl_learned {
  */
 int dl_learned_load(const char *dir, struct dl_learned *ret_learned, int *ret_line);
 
+/* Puts a file that could not be read aside as learned.conf.bad, so that nothing of it is lost. */
+int dl_learned_set_aside(const char *dir);
+
 /* Writes it as version + 1; "learned" is updated on success. */
 int dl_learned_save(const char *dir, struct dl_learned *learned);
 

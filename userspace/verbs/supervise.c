@@ -22,20 +22,28 @@ struct supervisor {
 	const char *socket_path;
 	int agent_fd; /* -1: none */
 	int signal_fd;
-	int status;  /* wait status of the engine that ended last */
-	bool ending; /* we were told to end: no replacement any more */
-	bool held;   /* the agent has something to come: wait for it as long as it lives */
+	pid_t previous_pid; /* the child before this one */
+	int status;	    /* wait status of the engine that ended last */
+	bool ending;	    /* we were told to end: no replacement any more */
+	bool held;	    /* the agent has something to come: wait for it as long as it lives */
 	bool let_go;
 };
 
 static bool say(struct supervisor *s, json_t *message)
 {
+	int err;
+
 	if (s->agent_fd < 0) {
 		json_decref(message);
 		return false;
 	}
-	if (!dl_message_send(s->agent_fd, message))
+	err = dl_message_send(s->agent_fd, message);
+	if (!err)
 		return true;
+	if (err == -ENOMEM) {
+		dl_log("a message to the agent could not be made: out of memory");
+		return false;
+	}
 	dl_log("the agent is gone; the engine runs on unwatched");
 	close(s->agent_fd);
 	s->agent_fd = -1;
@@ -75,33 +83,55 @@ static void failed(struct supervisor *s, int err)
 	say(s, json_pack("{s:s, s:i}", "op", "failed", "error", -err));
 }
 
-static void replace(struct supervisor *s, const json_t *order)
+/* Whether the order can be carried out, before anything is stopped for it. */
+static int may_replace(const struct supervisor *s, const json_t *order, enum dl_backend backend)
+{
+	json_int_t pid = dl_message_number(order, "pid", 0);
+
+	if (s->ending)
+		return -ECANCELED;
+	if (s->launch->pid && pid && pid == s->previous_pid)
+		return -ESTALE; /* about an engine that is gone already */
+	return dl_launch_possible(s->launch, backend);
+}
+
+static int stop_and_start(struct supervisor *s, enum dl_backend backend)
 {
 	struct dl_launch *l = s->launch;
-	bool to_cpu = !strcmp(dl_message_text(order, "backend"), "cpu");
-	int err, status = s->status;
+	pid_t pid = l->pid;
+	int err = dl_launch_stop(l, &s->status);
 
-	dl_log("%s: %s; %s", dl_message_text(order, "hazard"), dl_message_text(order, "because"),
-	       to_cpu ? "moving the engine to the CPU" : "restarting the engine");
-	err = l->pid ? dl_launch_stop(l, &status) : 0;
-	s->status = status;
-	s->held = false;
 	if (err) {
 		dl_log("the engine (pid %d) does not end, not even by SIGKILL: its driver holds it",
 		       l->pid);
-		failed(s, err);
-		return;
+		return err;
 	}
+	s->previous_pid = pid ? pid : s->previous_pid;
 	say(s, json_pack("{s:s}", "op", "stopped"));
-	if (to_cpu)
-		l->backend = DL_BACKEND_CPU;
+	l->backend = backend;
 	err = dl_launch_start(l);
-	if (err) {
+	if (err)
 		dl_log("the engine cannot be started again: %s", strerror(-err));
-		failed(s, err);
-		return;
+	return err;
+}
+
+static void replace(struct supervisor *s, const json_t *order)
+{
+	bool to_cpu = !strcmp(dl_message_text(order, "backend"), "cpu");
+	enum dl_backend backend = to_cpu ? DL_BACKEND_CPU : s->launch->backend;
+	int err = may_replace(s, order, backend);
+
+	s->held = false;
+	if (!err) {
+		dl_log("%s: %s; %s", dl_message_text(order, "hazard"),
+		       dl_message_text(order, "because"),
+		       to_cpu ? "moving the engine to the CPU" : "restarting the engine");
+		err = stop_and_start(s, backend);
 	}
-	say(s, engine_message(s, "started"));
+	if (err)
+		failed(s, err);
+	else
+		say(s, engine_message(s, "started"));
 }
 
 static void on_agent(struct supervisor *s)
@@ -119,7 +149,7 @@ static void on_agent(struct supervisor *s)
 	if (err)
 		return;
 	op = dl_message_text(order, "op");
-	if (!strcmp(op, "replace") && !s->ending)
+	if (!strcmp(op, "replace"))
 		replace(s, order);
 	else if (!strcmp(op, "hold"))
 		s->held = true;
@@ -138,6 +168,7 @@ static void reap(struct supervisor *s)
 	if (!l->pid || waitpid(l->pid, &status, WNOHANG) != l->pid)
 		return;
 	s->status = status;
+	s->previous_pid = l->pid;
 	say(s, json_pack("{s:s, s:i, s:i}", "op", "exited", "pid", (int)l->pid, "status", status));
 	l->pid = 0;
 }
@@ -152,8 +183,10 @@ static void on_signal(struct supervisor *s)
 		reap(s);
 		return;
 	}
-	s->ending = true;
-	if (s->launch->pid)
+	if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
+		s->ending = true;
+	/* A terminal's signal has reached the engine by itself: a second one would kill it hard. */
+	if (s->launch->pid && info.ssi_code != SI_KERNEL)
 		kill(s->launch->pid, (int)info.ssi_signo);
 }
 
@@ -209,6 +242,7 @@ static int open_signals(void)
 {
 	sigset_t set;
 
+	signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would take the exit status away */
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);
