@@ -117,15 +117,18 @@ replays_alike() {
 		"$work/trace" >"$work/replayed" && [[ -s $work/live ]] && cmp "$work/live" "$work/replayed"
 }
 
-# Watches /health while a fault is on: one line a sample, seconds since boot and status.
+# Watches /health while a fault is on: one line a sample, the seconds since boot at which the answer
+# was there, and the status.
 watch_health() {
+	local status
 	while :; do
-		echo "$(cut -d' ' -f1 /proc/uptime) $(curl -s -o /dev/null -m 1 -w '%{http_code}' "$url/health")"
+		status=$(curl -s -o /dev/null -m 1 -w '%{http_code}' "$url/health")
+		echo "$(cut -d' ' -f1 /proc/uptime) $status"
 		sleep 0.05
 	done >"$work/health" 2>/dev/null
 }
 
-# The last sample before the decision to move.
+# The last answer before the decision to move.
 health_was_200_at_the_decision() {
 	local at
 	at=$(decisions | jq -s 'map(select(.rung == "migrate_cpu"))[0].at_ns / 1e9')

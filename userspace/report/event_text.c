@@ -21,8 +21,8 @@ static bool sensor_text(const struct dl_ev_sensor *s, char *buf, size_t size)
 			 "sensor   %s is live again (%" PRIu64 " programs), gap %" PRIu64 " ms",
 			 s->name, s->count, s->gap_ns / DL_NS_PER_MS);
 	else
-		snprintf(buf, size, "sensor   %s is live (%" PRIu64 " programs)", s->name,
-			 s->count);
+		snprintf(buf, size, "sensor   %s is live (%" PRIu64 " programs)%s%s", s->name,
+			 s->count, reason[0] ? "; " : "", reason);
 	return true;
 }
 

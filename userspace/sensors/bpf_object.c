@@ -9,7 +9,8 @@
 
 #include "../lib/file.h"
 
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+#define PROGRAMS_MAX 16 /* of one object */
+#define KERNEL_BTF   "/sys/kernel/btf/vmlinux"
 
 bool dl_module_live(const char *name)
 {
@@ -139,19 +140,60 @@ static int open_object(struct dl_bpf_object *o)
 	return o->object ? 0 : -errno;
 }
 
-static int load_with(struct dl_bpf_object *o, struct dl_shared_maps *shared,
-		     const struct btf *kernel, const struct btf *module)
+/* Opens it with the programs whose hook is proven, less those in "refused"; returns how many. */
+static int open_with(struct dl_bpf_object *o, struct dl_shared_maps *shared,
+		     const struct btf *kernel, const struct btf *module, uint64_t refused)
 {
-	int err = open_object(o);
+	struct bpf_program *p;
+	int err = open_object(o), count, i = 0;
 
 	if (err)
 		return err;
-	o->state.count = (uint64_t)prove_hooks(o, kernel, module);
-	if (!o->state.count)
-		return -ENOENT;
+	count = prove_hooks(o, kernel, module);
+	bpf_object__for_each_program(p, o->object)
+	{
+		if ((refused >> i++ & 1) && bpf_program__autoload(p)) {
+			bpf_program__set_autoload(p, false);
+			count--;
+		}
+	}
 	err = share_maps(o, shared);
-	if (!err)
-		err = bpf_object__load(o->object);
+	return err ? err : count;
+}
+
+/* Which programs the kernel refuses one by one, so that the others can go without them. */
+static uint64_t find_refused(struct dl_bpf_object *o, struct dl_shared_maps *shared,
+			     const struct btf *kernel, const struct btf *module)
+{
+	uint64_t refused = 0;
+
+	for (int i = 0; i < PROGRAMS_MAX; i++) {
+		int count = open_with(o, shared, kernel, module, ~(1ULL << i));
+
+		if (count > 0 && bpf_object__load(o->object))
+			refused |= 1ULL << i;
+		dl_bpf_object_unload(o);
+	}
+	return refused;
+}
+
+static int load_with(struct dl_bpf_object *o, struct dl_shared_maps *shared,
+		     const struct btf *kernel, const struct btf *module)
+{
+	int count = open_with(o, shared, kernel, module, 0), err = 0;
+
+	if (count > 0 && bpf_object__load(o->object)) {
+		err = -errno;
+		o->partial = true;
+		dl_bpf_object_unload(o);
+		count = open_with(o, shared, kernel, module,
+				  find_refused(o, shared, kernel, module));
+		if (count > 0)
+			err = bpf_object__load(o->object);
+	}
+	if (count <= 0)
+		return err ? err : count ? count : -ENOENT;
+	o->state.count = (uint64_t)count;
 	if (!err)
 		err = attach_all(o);
 	if (!err)
@@ -166,6 +208,7 @@ int dl_bpf_object_load(struct dl_bpf_object *o, struct dl_shared_maps *shared)
 
 	if (o->object)
 		return 0;
+	o->partial = false;
 	kernel = btf__load_vmlinux_btf();
 	err = kernel ? 0 : -ENODATA; /* its errno is of the last place it looked in */
 	if (!err && o->module)
@@ -176,7 +219,8 @@ int dl_bpf_object_load(struct dl_bpf_object *o, struct dl_shared_maps *shared)
 	btf__free(kernel);
 	if (!err) {
 		o->state.state = DL_SENSOR_LIVE;
-		o->state.reason[0] = 0;
+		dl_copy_name(o->state.reason, sizeof(o->state.reason),
+			     o->partial ? "this kernel refuses some of its programs" : "");
 		return 0;
 	}
 	dl_bpf_object_unload(o);

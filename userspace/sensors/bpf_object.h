@@ -28,6 +28,7 @@ struct dl_bpf_object {
 	uint64_t lost_ns;  /* since when it is not live though it was; 0: is, or never was */
 	uint64_t retry_ns; /* when to try again; 0: not by itself */
 	uint32_t attempts;
+	bool partial; /* the kernel refused some of its programs */
 	struct dl_ev_sensor state;
 };
 

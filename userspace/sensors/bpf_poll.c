@@ -8,8 +8,8 @@
 #include "bpf_state.h"
 
 #define YOUNG_NS      (50 * DL_NS_PER_MS) /* a job or graph younger than this is no news */
-#define STALE_NS      (600 * DL_NS_PER_S) /* a job or ring silent for this long has no end any more */
-#define QUIET_NS      (60 * DL_NS_PER_S) /* a mover that moved nothing for this long is forgotten */
+#define STALE_NS      (600 * DL_NS_PER_S) /* a job or ring silent for so long is over */
+#define QUIET_NS      (60 * DL_NS_PER_S)  /* a mover idle for so long is forgotten */
 #define TIMEOUT_NEVER INT64_MAX
 
 static struct dl_seen *seen(struct dl_seen *table, uint64_t key)
