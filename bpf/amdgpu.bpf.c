@@ -89,7 +89,8 @@ int BPF_PROG(iv_seen, unsigned int ih_index, struct amdgpu_iv_entry *iv)
 	struct amdgpu_device *adev;
 	__u16 class;
 
-	if (!iv || ih_index > 2) /* 3: a delegated retry fault, counted when it first came */
+	/* 3: handed on to the software ring (7.2: also gfx6 faults), counted when it first came */
+	if (!iv || ih_index > 2)
 		return 0;
 	client = BPF_CORE_READ(iv, client_id);
 	src = BPF_CORE_READ(iv, src_id);

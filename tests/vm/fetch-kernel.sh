@@ -4,23 +4,28 @@
 # fetch-kernel.sh SERIES CACHE_DIR
 #
 # Puts the newest Debian kernel of a series, with the headers to build modules for it, into
-# CACHE_DIR/SERIES: nothing is installed. The packages come from the system's own apt sources.
-# Left there: root/ (the unpacked packages), vmlinux (the kernel, uncompressed) and abi (its
-# version string). A second run finds "abi" and does nothing; remove the folder to fetch again.
+# CACHE_DIR/SERIES: nothing is installed. The packages come from the system's own apt sources, or,
+# for a series that only Debian's development suite has, from the same mirror under a private apt
+# configuration. Left there: root/ (the unpacked packages), vmlinux (the kernel, uncompressed) and
+# abi (its version string). A second run finds "abi" and does nothing; remove the folder to fetch
+# again.
 set -euo pipefail
 
 die() { echo "fetch-kernel.sh: $*" >&2; exit 1; }
 
-[ $# -eq 2 ] || die "usage: fetch-kernel.sh SERIES CACHE_DIR (SERIES is 6.1)"
+[ $# -eq 2 ] || die "usage: fetch-kernel.sh SERIES CACHE_DIR (SERIES is 6.1, 6.12 or 7.2)"
 series=$1
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)/$series
 
-# One row per series: the names its image packages have. The newest one is taken; the
-# headers' own dependencies name the rest.
+# One row per series: the names its image packages have, and the suite where it is not one of
+# the system's own. The newest one is taken; the headers' own dependencies name the rest.
+suite=''
 case $series in
 6.1)	images='^linux-image-6\.1\.0-[0-9]+-amd64$' ;;
-*)	die "series '$series' is not known; known: 6.1" ;;
+6.12)	images='^linux-image-6\.12\.[0-9]+\+deb[0-9]+-amd64$' ;;
+7.2)	images='^linux-image-7\.2\.[0-9]+\+deb[0-9]+-amd64$' suite=sid ;;
+*)	die "series '$series' is not known; known: 6.1, 6.12, 7.2" ;;
 esac
 
 if [ -s "$dir/abi" ]; then
@@ -31,24 +36,107 @@ for tool in apt-get apt-cache dpkg-deb depmod; do
 	command -v $tool >/dev/null || die "'$tool' is missing; install apt, dpkg and kmod"
 done
 
-image=$(apt-cache search --names-only "$images" | cut -d' ' -f1 | sort -V | tail -n 1)
-[ -n "$image" ] || die "apt knows no package '$images'; run 'apt-get update' and try again"
-abi=${image#linux-image-}
-headers=linux-headers-$abi
-more=$(apt-cache depends --important "$headers" |
-	sed -n 's/^ *Depends: \(linux-\(headers\|kbuild\)-.*\)$/\1/p')
-[ -n "$more" ] || die "apt knows no package '$headers'; run 'apt-get update' and try again"
+# The mirrors that the system's apt knows, whatever the format of its sources.
+mirrors() {
+	apt-get update --print-uris 2>/dev/null |
+		sed -n "s|^'\(.*[^/]\)/*/dists/[^']*/InRelease'.*|\1|p" | awk '!seen[$0]++'
+}
+
+# An apt of our own below $dir/apt; the system's apt.conf.d is kept, since proxies live there.
+use_suite() {
+	local apt=$dir/apt mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+	[ -r "$keyring" ] || keyring=${keyring%.gpg}.pgp
+	[ -r "$keyring" ] || die "no Debian keyring here; install debian-archive-keyring"
+	mkdir -p "$apt"/{none,state/lists/partial,cache/archives/partial}
+	: >"$apt/status"
+	options+=(-o "Dir::State=$apt/state" -o "Dir::State::status=$apt/status"
+		-o "Dir::Cache=$apt/cache" -o "Dir::Etc::sourcelist=$apt/sources.list"
+		-o "Dir::Etc::sourceparts=$apt/none" -o "Dir::Etc::preferences=$apt/none/p"
+		-o "Dir::Etc::preferencesparts=$apt/none" -o APT::Default-Release=
+		-o Acquire::Check-Valid-Until=false -o Acquire::Languages=none)
+	for mirror in $(mirrors); do
+		echo "deb [signed-by=$keyring] $mirror $1 main" >"$apt/sources.list"
+		if apt-get "${options[@]}" update >"$apt/log" 2>&1 && [ -n "$(newest_image)" ]; then
+			return
+		fi
+	done
+	[ ! -s "$apt/log" ] || sed 's/^/    /' "$apt/log" >&2
+	die "no mirror of the system's apt sources has '$images' in suite '$1'"
+}
+
+newest_image() {
+	apt-cache "${options[@]}" search --names-only "$images" | cut -d' ' -f1 | sort -V |
+		tail -n 1
+}
+
+# needs PACKAGE PATTERN: its dependencies that look so.
+needs() {
+	apt-cache "${options[@]}" depends --important "$1" | sed -n "s/^[ |]*Depends: \($2\)$/\1/p"
+}
+
+download() {
+	(cd "$dir/debs" && apt-get "${options[@]}" download "$@" >&2) ||
+		die "the download failed; run 'apt-get update' and try again"
+}
+
+# Unpacks what was downloaded.
+unpack() {
+	local deb
+
+	for deb in "$dir"/debs/*.deb; do
+		dpkg-deb -x "$deb" "$1"
+		rm "$deb"
+	done
+}
+
+# The headers' own programs (objtool, modpost, ...) want the libraries of their suite, which may
+# be newer than the system's: each is started by that suite's loader.
+wrap_programs() {
+	local libs=$dir/libs/usr/lib/x86_64-linux-gnu program
+
+	find "$dir"/root/usr/lib/linux-kbuild-* -type f -perm /111 | while read -r program; do
+		[ "$(head -c 4 "$program")" = $'\177ELF' ] || continue
+		mv "$program" "$program.elf"
+		cat >"$program" <<-END
+			#!/bin/sh
+			exec "$libs/ld-linux-x86-64.so.2" --argv0 "\$0" \\
+				--library-path "$libs" "\$0.elf" "\$@"
+		END
+		chmod 0755 "$program"
+	done
+}
 
 rm -rf "$dir"
 mkdir -p "$dir/debs" "$dir/root"
-# The word splitting of $more is wanted: one package name per word.
+options=(-q -o APT::Sandbox::User=root)
+[ -z "$suite" ] || use_suite "$suite"
+image=$(newest_image)
+if [ -z "$image" ] && [ "$(id -u)" = 0 ] && [ -z "$suite" ]; then
+	apt-get "${options[@]}" update >&2 || true # a fresh system has no lists yet
+	image=$(newest_image)
+fi
+[ -n "$image" ] || die "apt knows no package '$images'; run 'apt-get update' and try again"
+abi=${image#linux-image-}
+headers=linux-headers-$abi
+more=$(needs "$headers" 'linux-\(headers\|kbuild\)-.*')
+[ -n "$more" ] || die "apt knows no package '$headers'; run 'apt-get update' and try again"
+# An image may be an empty package in front of these.
+parts=$(needs "$image" "linux-\(base\|binary\|modules\)-.*")
+
+# The word splitting of the lists is wanted: one package name per word.
 # shellcheck disable=SC2086
-(cd "$dir/debs" && apt-get download -q -o APT::Sandbox::User=root "$image" "$headers" $more >&2) ||
-	die "the download failed; run 'apt-get update' and try again"
-for deb in "$dir"/debs/*.deb; do
-	dpkg-deb -x "$deb" "$dir/root"
-done
-rm -rf "$dir/debs"
+download "$image" "$headers" $more $parts
+unpack "$dir/root"
+if [ -n "$suite" ]; then
+	# The libraries that the programs name, and those that these name.
+	# shellcheck disable=SC2086
+	download libc6 libelf1t64 libssl3t64 libzstd1 zlib1g
+	unpack "$dir/libs"
+	wrap_programs
+fi
+rm -rf "$dir/debs" "$dir/apt"
+[ -e "$dir/root/lib" ] || ln -s usr/lib "$dir/root/lib"
 
 # The headers' makefiles name /usr/src and /usr/lib absolutely: lead them to the cache.
 find "$dir/root/usr/src" -maxdepth 2 -name Makefile -exec \
@@ -59,7 +147,8 @@ depmod -b "$dir/root" "$abi"
 # The image's header says where the packed kernel lies (Documentation/x86/boot.rst: setup_sects,
 # payload_offset, payload_length); its size follows it in 4 bytes.
 vmlinuz=$dir/root/boot/vmlinuz-$abi
-[ -e "$vmlinuz" ] || die "the image package holds no boot/vmlinuz-$abi"
+[ -e "$vmlinuz" ] || vmlinuz=$dir/root/lib/modules/$abi/vmlinuz
+[ -e "$vmlinuz" ] || die "the image package holds no kernel, neither in /boot nor in /lib/modules"
 number() { od -An -v -t "u$2" -j "$1" -N "$2" "$vmlinuz" | tr -d ' '; }
 start=$(((($(number 497 1) + 1) * 512) + $(number 584 4)))
 case $(od -An -v -t x1 -j $start -N 4 "$vmlinuz" | tr -d ' ') in

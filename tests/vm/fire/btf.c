@@ -141,6 +141,24 @@ uint32_t fire_size_of(struct fire_session *s, const char *type)
 	return fire_field_of(s, type, "").size;
 }
 
+/* Whether a module has a tracepoint: each leaves a type "btf_trace_NAME" there. */
+bool fire_has_tracepoint(struct fire_session *s, const char *module, const char *name)
+{
+	struct btf *btf = btf__load_module_btf(module, s->vmlinux);
+	char type[128];
+	bool found;
+
+	if (!btf) {
+		fprintf(stderr, "fire: no BTF of module '%s'; is it loaded?\n", module);
+		s->err = s->err ? s->err : -ENOENT;
+		return false;
+	}
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	found = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+	btf__free(btf);
+	return found;
+}
+
 bool fire_is_pointer(struct fire_session *s, struct fire_field field)
 {
 	return btf_is_ptr(btf__type_by_id(s->btf, field.type));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The events: objects as deep as a probe may look into them, as the drivers build them (Linux
- * 6.1, drivers/gpu/drm/amd/amdgpu and drivers/gpu/drm/scheduler), then the tracepoint.
+ * The events: objects as deep as a probe may look into them, as the drivers build them
+ * (drivers/gpu/drm/amd/amdgpu and drivers/gpu/drm/scheduler), then the tracepoint. What differs
+ * between kernels is asked of BTF, never of a version.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -43,26 +44,33 @@ static struct fire_object new_adev(struct fire_session *s, struct fire_object de
 	return adev;
 }
 
+/* The thread's number and name lie in a structure of their own since 6.17. */
+static struct fire_object new_task_info(struct fire_session *s, const struct fire_options *o)
+{
+	struct fire_object info = fire_object_new(s, "amdgpu_task_info");
+	bool apart = fire_has_field(s, "amdgpu_task_info", "task");
+
+	fire_set(info, apart ? "task.pid" : "pid", o->pid);
+	fire_set(info, "tgid", o->pid);
+	fire_set_text(info, "process_name", o->comm);
+	fire_set_text(info, apart ? "task.comm" : "task_name", o->comm);
+	return info;
+}
+
 /* The GPU address space of a process. Its task_info is a pointer, or a member in older kernels. */
 static struct fire_object new_vm(struct fire_session *s, const struct fire_options *o)
 {
 	struct fire_object vm = fire_object_new(s, "amdgpu_vm");
-	struct fire_object info;
 
 	fire_set(vm, "pasid", o->pasid);
-	if (!fire_is_pointer(s, fire_field_of(s, "amdgpu_vm", "task_info"))) {
-		fire_set(vm, "task_info.pid", o->pid);
-		fire_set(vm, "task_info.tgid", o->pid);
-		fire_set_text(vm, "task_info.process_name", o->comm);
-		fire_set_text(vm, "task_info.task_name", o->comm);
+	if (fire_is_pointer(s, fire_field_of(s, "amdgpu_vm", "task_info"))) {
+		fire_point(vm, "task_info", new_task_info(s, o), "");
 		return vm;
 	}
-	info = fire_object_new(s, "amdgpu_task_info");
-	fire_set(info, "pid", o->pid);
-	fire_set(info, "tgid", o->pid);
-	fire_set_text(info, "process_name", o->comm);
-	fire_set_text(info, "task_name", o->comm);
-	fire_point(vm, "task_info", info, "");
+	fire_set(vm, "task_info.pid", o->pid);
+	fire_set(vm, "task_info.tgid", o->pid);
+	fire_set_text(vm, "task_info.process_name", o->comm);
+	fire_set_text(vm, "task_info.task_name", o->comm);
 	return vm;
 }
 
@@ -132,12 +140,13 @@ static struct fire_object new_ring(struct fire_session *s, const struct fire_opt
 	struct fire_object dev = new_device(s, o);
 	struct fire_object adev = new_adev(s, dev);
 	struct fire_object ring = fire_object_new(s, "amdgpu_ring");
+	bool credits = fire_has_field(s, "drm_gpu_scheduler", "credit_count"); /* since 6.8 */
 
 	fire_point(ring, "adev", adev, "");
 	fire_set_text(ring, "name", o->ring);
 	fire_point(ring, "sched.name", ring, "name");
 	fire_set(ring, "sched.timeout", 2500); /* in jiffies: 10 s */
-	fire_set(ring, "sched.hw_rq_count", 1);
+	fire_set(ring, credits ? "sched.credit_count" : "sched.hw_rq_count", 1);
 	fire_point(ring, "sched.dev", dev, "");
 	return ring;
 }
@@ -161,11 +170,26 @@ static struct fire_object new_fence(struct fire_session *s, const struct fire_op
 	return fence;
 }
 
-/* Stages: "queue", "run" and "done", for which 6.1 and 6.12 have these names. */
+/* Stages: "queue", "run" and "done"; each has an old name and the one since 6.17. */
+static const char *stage_tracepoint(struct fire_session *s, const char *stage)
+{
+	static const struct {
+		const char *stage, *since, *until;
+	} rows[] = {
+		{ "queue", "drm_sched_job_queue", "drm_sched_job" },
+		{ "run", "drm_sched_job_run", "drm_run_job" },
+		{ "done", "drm_sched_job_done", "drm_sched_process_job" },
+	};
+	size_t i = 0;
+
+	while (strcmp(rows[i].stage, stage))
+		i++;
+	return fire_has_tracepoint(s, "gpu_sched", rows[i].since) ? rows[i].since : rows[i].until;
+}
+
 void fire_job(struct fire_session *s, const struct fire_options *o, const char *stage)
 {
-	bool queue = !strcmp(stage, "queue"), done = !strcmp(stage, "done");
-	const char *name = queue ? "drm_sched_job" : "drm_run_job";
+	const char *name = stage_tracepoint(s, stage);
 	struct fire_object ring = new_ring(s, o);
 	struct fire_object fence = new_fence(s, o, ring);
 	struct fire_object entity = fire_object_new(s, "drm_sched_entity");
@@ -175,12 +199,12 @@ void fire_job(struct fire_session *s, const struct fire_options *o, const char *
 	fire_point(job, "base.sched", ring, "sched");
 	fire_point(job, "base.s_fence", fence, "");
 	fire_point(job, "base.entity", entity, "");
-	fire_set(job, "base.id", o->id);
+	if (fire_has_field(s, "drm_sched_job", "id"))
+		fire_set(job, "base.id", o->id);
 	fire_set(job, "vmid", o->vmid);
 	fire_set(job, "pasid", o->pasid);
 	fire_point(job, "vm", new_vm(s, o), "");
-	if (done) {
-		name = "drm_sched_process_job";
+	if (!strcmp(stage, "done")) {
 		fire_send(s, "fire %" PRIu64 " %s %s &%u+0", o->count, context_name(o), name,
 			  fence.id);
 	} else {

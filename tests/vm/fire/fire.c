@@ -19,7 +19,7 @@ static void usage(FILE *to)
 	      "  iv                  an interrupt entry (amdgpu_iv)\n"
 	      "  bo-move             a buffer changes its place (amdgpu_bo_move)\n"
 	      "  pasid alloc|free    an address space number (amdgpu_pasid_*)\n"
-	      "  job queue|run|done  a scheduler job (drm_sched_job, _run_job, _process_job)\n"
+	      "  job queue|run|done  a scheduler job, under the kernel's own names\n"
 	      "  fault               a page fault, through the bound driver's own code\n"
 	      "  engine PCI|off      run the rings of a bound device, or let jobs hang\n"
 	      "  skip SYMBOL RETURN  let a kernel function return at once\n"

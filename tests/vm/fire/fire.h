@@ -48,6 +48,7 @@ void fire_btf_close(struct fire_session *s);
 uint32_t fire_size_of(struct fire_session *s, const char *type);
 struct fire_field fire_field_of(struct fire_session *s, const char *type, const char *path);
 bool fire_has_field(struct fire_session *s, const char *type, const char *path);
+bool fire_has_tracepoint(struct fire_session *s, const char *module, const char *name);
 bool fire_is_pointer(struct fire_session *s, struct fire_field field);
 
 /* object.c */

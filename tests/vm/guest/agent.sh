@@ -85,6 +85,7 @@ kill $filler
 wait $filler
 
 check "three jobs end" quiet /tmp/llama-server -m /models/tiny.gguf --comm llama-server submit 3
+check "the rings run dry" lab_soon 10 lab_rings_idle
 quiet fire engine off
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server hang >/tmp/hang 2>&1 &
 hanger=$!

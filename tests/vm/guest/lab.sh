@@ -37,6 +37,24 @@ lab_end() {
 	exit $?
 }
 
+# lab_soon SECONDS COMMAND...: whether it succeeds by then; tried again and again.
+lab_soon() {
+	lab_until=$(($(cut -d. -f1 /proc/uptime) + $1))
+	shift
+	while ! "$@"; do
+		[ "$(cut -d. -f1 /proc/uptime)" -lt $lab_until ] || return 1
+		sleep 0.1
+	done
+}
+
+# Whether no ring has moved for a while: with the engine on, nothing waits then. On 6.12 and later
+# freed memory is wiped by jobs that outlive their process (wanted before the engine goes off).
+lab_rings_idle() {
+	lab_fences=$(cat /sys/kernel/debug/dri/*/amdgpu_fence_info)
+	sleep 0.5
+	[ "$lab_fences" = "$(cat /sys/kernel/debug/dri/*/amdgpu_fence_info)" ]
+}
+
 lab_log_has() { dmesg | grep -q -e "$1"; }
 lab_log_clean() { ! dmesg | grep -E 'BUG:|WARNING:|Oops|Call Trace|general protection'; }
 
@@ -45,6 +63,14 @@ lab_log_clean() { ! dmesg | grep -E 'BUG:|WARNING:|Oops|Call Trace|general prote
 lab_load() {
 	modprobe amdgpu si_support=1 ip_block_mask=0x1f vm_update_mode=3 lockup_timeout=2000 \
 		gpu_recovery=1
+}
+
+# The scheduler's tracepoints have had other names since 6.17: $lab_queue, $lab_run, $lab_done.
+# After the drivers are loaded.
+lab_sched_names() {
+	lab_queue=drm_sched_job lab_run=drm_run_job lab_done=drm_sched_process_job
+	[ -e $lab_tracing/events/gpu_scheduler/drm_sched_job_queue ] || return 0
+	lab_queue=drm_sched_job_queue lab_run=drm_sched_job_run lab_done=drm_sched_job_done
 }
 
 # The device has no registers: they all read 0x100 (256 MiB of memory, nothing busy), and what

@@ -19,10 +19,12 @@ check "amdgpu unloads" rmmod amdgpu
 check "amdgpu is gone" not loaded amdgpu
 check "amdgpu loads again, with the lab's options" lab_load
 
+lab_sched_names
+
 section "tracepoints"
 lab_trace on amdgpu/amdgpu_iv amdgpu/amdgpu_bo_move amdgpu/amdgpu_pasid_allocated \
-	amdgpu/amdgpu_pasid_freed gpu_scheduler/drm_sched_job gpu_scheduler/drm_run_job \
-	gpu_scheduler/drm_sched_process_job
+	amdgpu/amdgpu_pasid_freed "gpu_scheduler/$lab_queue" "gpu_scheduler/$lab_run" \
+	"gpu_scheduler/$lab_done"
 check "an interrupt entry fires 40 times" quiet fire iv --dev-name 0000:00:05.0 --pasid 32771 \
 	--vmid 3 --client 0x1b --src 0 --ring-id 24 --addr 0x7f1234567000 --count 40
 check "each time at the one probe" said "probe_calls=40"
@@ -37,12 +39,14 @@ check "a pasid is allocated" quiet fire pasid alloc --pasid 32771
 check "its text has it" lab_trace_has "amdgpu_pasid_allocated: pasid=32771"
 check "a pasid is freed" quiet fire pasid free --pasid 32771
 check "its text has it" lab_trace_has "amdgpu_pasid_freed: pasid=32771"
-check "a job is queued" quiet fire job queue --ring gfx_0.0.0 --id 77
-check "its text has it" lab_trace_has "drm_sched_job: .* id=77, .* ring=gfx_0.0.0, job count:0"
-check "a job runs" quiet fire job run --ring comp_1.0.0 --id 78
-check "its text has it" lab_trace_has "drm_run_job: .* id=78, .* ring=comp_1.0.0, job count:0"
+check "a job is queued" quiet fire job queue --ring gfx_0.0.0 --id 77 --seqno 77
+check "its text has it" lab_trace_has \
+	"$lab_queue: .*\(id=\|fence=[0-9]*:\)77, .*ring=gfx_0.0.0, job count:0"
+check "a job runs" quiet fire job run --ring comp_1.0.0 --id 78 --seqno 78
+check "its text has it" lab_trace_has \
+	"$lab_run: .*\(id=\|fence=[0-9]*:\)78, .*ring=comp_1.0.0, job count:0"
 check "a job is done" quiet fire job 'done' --ring gfx_0.0.0
-check "its text has it" lab_trace_has "drm_sched_process_job: fence=.* signaled"
+check "its text has it" lab_trace_has "$lab_done: fence=.* signaled"
 lab_trace off
 check "without a probe nothing is called" quiet fire iv --count 5
 check "and the tool says so" said "probe_calls=0"
@@ -73,7 +77,7 @@ holder=$!
 sleep 1
 check "a client holds 33 MiB" grep -q "bo handle=2 bytes=33554432" /tmp/hold
 check "fdinfo names the driver" grep -q "^drm-driver:.amdgpu" /proc/$holder/fdinfo/3
-check "fdinfo counts its memory" grep -q "^drm-memory-vram:.33[0-9]\{3\} KiB" \
+check "fdinfo counts its memory" grep -q "^drm-memory-vram:.3[34][0-9]\{3\} KiB" \
 	/proc/$holder/fdinfo/3
 grep -e drm- -e amd- /proc/$holder/fdinfo/3
 kill $holder
@@ -108,28 +112,33 @@ check "and both fired" lab_trace_count 'amdgpu_iv: ih:0 .* src_id:146 ring:0 vmi
 check "the driver's log has it" lab_log_has "GPU fault detected: 146 0x00abcdef"
 
 section "hang"
-# The fence's error lies at offset 60 of struct dma_fence (6.1, x86-64).
+# The fence's error lies at offset 60 of struct dma_fence (6.1 to 7.2, x86-64).
 cat >$lab_tracing/dynamic_events <<END
 p:lab/timedout amdgpu_job_timedout
 p:lab/recover amdgpu_device_gpu_recover
-e:lab/done gpu_scheduler.drm_sched_process_job error=+60(\$fence):s32
+p:lab/signal dma_fence_signal error=+60(%di):s32
 END
+check "the rings run dry" lab_soon 10 lab_rings_idle
 fire engine off
 lab_trace on gpu_scheduler amdgpu/amdgpu_sched_run_job lab
 check "a job on a ring that stands still fails" \
 	not quiet gpu-client --comm llama-server hang
-check "with ECANCELED, after 2 s or more" said "(ECANCELED) ms=[2-9][0-9]\{3\}$"
-check "its context is guilty of a reset" said "context id=1 flags=0x5"
+check "with ECANCELED (or ETIME, 7.2), after 2 s or more" \
+	said "(E\(CANCELED\|TIME\)) ms=[2-9][0-9]\{3\}$"
+check "its context is guilty of a reset" said "context id=1 flags=0x2\?5"
 lab_trace off
 sed -n '/^ .*: /p' $lab_tracing/trace
-check "the client queued it" lab_trace_has "llama-server-.* drm_sched_job: .* ring=sdma"
-check "the ring's thread ran it" lab_trace_has " sdma[01]-.* drm_run_job: "
+check "the client queued it" lab_trace_has "llama-server-.* $lab_queue: .* ring=sdma"
+check "the ring's thread (6.1) or a worker ran it" \
+	lab_trace_has " \(sdma[01]\|kworker[^ ]*\)-.* $lab_run: "
 check "a worker saw the timeout" lab_trace_has "kworker/.* timedout:"
 check "and recovered the device" lab_trace_has "kworker/.* recover:"
-check "the job ended with an error" lab_trace_has "kworker/.* done: .* error=-125"
+check "the job ended" lab_trace_has "kworker/.* $lab_done: "
+check "with an error" lab_trace_has "kworker/.* signal: .* error=-\(125\|62\)"
 check "the driver's log has the timeout" lab_log_has "ring sdma[01] timeout, signaled seq="
-check "and the process" lab_log_has "Process information: process llama-server pid"
-check "and the reset" lab_log_has "GPU reset([0-9]*) succeeded!"
+check "and the process" lab_log_has "rocess llama-server pid"
+# The client knows of it before the reset is over (7.2).
+check "and the reset" lab_soon 10 lab_log_has "GPU reset([0-9]*) succeeded!"
 check "there is a device coredump" test -e /sys/class/devcoredump/devcd1/data
 check "the engine starts again" quiet fire engine "$gpu"
 check "and jobs end again" quiet gpu-client submit 2

@@ -8,6 +8,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
+#include <linux/srcu.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
@@ -27,16 +28,29 @@ struct job {
 	u64 result;
 };
 
-static u64 fire_once(struct tracepoint *tp, const u64 *a)
+static u64 call_probes(const struct tracepoint *tp, const u64 *a)
 {
-	struct tracepoint_func *f;
+	struct tracepoint_func *f = rcu_dereference_raw(tp->funcs);
 	u64 count = 0;
 
-	preempt_disable_notrace();
-	f = rcu_dereference_raw(tp->funcs);
 	for (; f && f->func; f++, count++)
 		((probe_fn)f->func)(f->data, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8],
 				    a[9], a[10], a[11]);
+	return count;
+}
+
+/* As the kernel's own tracepoints do, so that a probe that is taken off is not freed meanwhile. */
+static u64 fire_once(struct tracepoint *tp, const u64 *a)
+{
+	u64 count;
+
+	preempt_disable_notrace();
+	{
+#ifdef INJECT_TRACEPOINTS_USE_SRCU /* Kbuild looks: since 7.0 */
+		guard(srcu_fast_notrace)(&tracepoint_srcu);
+#endif
+		count = call_probes(tp, a);
+	}
 	preempt_enable_notrace();
 	return count;
 }

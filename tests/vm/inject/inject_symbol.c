@@ -32,6 +32,8 @@ int inject_symbol_init(void)
 	module_address = inject_symbol("__module_address");
 	poke = inject_symbol("text_poke");
 	poke_sync = inject_symbol("text_poke_sync");
+	if (!poke_sync) /* renamed in 6.16 */
+		poke_sync = inject_symbol("smp_text_poke_sync_each_cpu");
 	poke_mutex = inject_symbol("text_mutex");
 	if (!lookup_name || !module_address || !poke || !poke_sync || !poke_mutex)
 		return -ENOENT;
