@@ -16,59 +16,22 @@ RECIPE=1
 say() { echo "fetch-root: $*"; }
 die() { echo "fetch-root: $*" >&2; exit 1; }
 
-keyring_path() {
-	local k
+. "$(dirname "$0")/../apt.sh"
 
-	for k in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do
-		if [[ -r $k ]]; then
-			echo "$k"
-			return
-		fi
-	done
-	die "no Debian archive keyring here; install the package 'debian-archive-keyring'"
+list_packages() {
+	apt-get "${apt_options[@]}" install --print-uris -y "${PACKAGES[@]}" >"$work/apt/uris"
 }
 
-# Bases of all repositories that the host's apt knows, whatever the format of its sources; flat
-# repositories have no "dists" and drop out.
-mirror_bases() {
-	apt-get update --print-uris 2>/dev/null |
-		sed -n "s|^'\(.*[^/]\)/*/dists/[^']*/InRelease'.*|\1|p" | awk '!seen[$0]++'
-}
-
-# apt-get with its own state, cache and sources. The host's apt.conf.d is kept: proxies live there.
-private_apt() {
-	apt-get -q -o Dir::State="$work/apt/state" -o Dir::State::status="$work/apt/status" \
-		-o Dir::Cache="$work/apt/cache" -o Dir::Etc::sourcelist="$work/apt/sources.list" \
-		-o Dir::Etc::sourceparts="$work/apt/none" -o Dir::Etc::preferences="$work/apt/none/p" \
-		-o Dir::Etc::preferencesparts="$work/apt/none" -o APT::Default-Release= \
-		-o Acquire::Check-Valid-Until=false -o Acquire::Languages=none \
-		-o APT::Sandbox::User=root -o APT::Install-Recommends=false \
-		-o Acquire::Retries=3 "$@"
-}
-
-# Points the private apt at the first of the host's mirrors that carries our suite and packages.
+# Points the private apt at a mirror that carries our suite and packages.
 choose_mirror() {
-	local keyring=$1 base
-
-	mkdir -p "$work"/apt/{none,state/lists/partial,cache/archives/partial}
-	: >"$work/apt/status"
-	for base in $(mirror_bases); do
-		case $base in
-		*security*) continue ;;
-		esac
-		echo "deb [signed-by=$keyring] $base $SUITE main" >"$work/apt/sources.list"
-		if private_apt update >"$work/apt/log" 2>&1 &&
-		   private_apt install --print-uris -y "${PACKAGES[@]}" >"$work/apt/uris" 2>>"$work/apt/log"; then
-			return
-		fi
-	done
+	apt_use_suite "$work/apt" "$SUITE" list_packages && return
 	[[ ! -s $work/apt/log ]] || sed 's/^/    /' "$work/apt/log" >&2
 	die "none of the mirrors in the host's apt sources serves $SUITE with ${PACKAGES[*]};" \
 	    "check that 'apt-get update' works here and that the sources name a Debian mirror"
 }
 
 download() {
-	private_apt install -y --download-only "${PACKAGES[@]}" >"$work/apt/log" 2>&1 && return
+	apt-get "${apt_options[@]}" install -y --download-only "${PACKAGES[@]}" >"$work/apt/log" 2>&1 && return
 	sed 's/^/    /' "$work/apt/log" >&2
 	die "the download failed (above: apt's own words); run this script again"
 }
@@ -116,15 +79,14 @@ stamp_text() { echo "recipe $RECIPE suite $SUITE: ${PACKAGES[*]}"; }
 is_done() { [[ -r $1/.stamp && $(head -n1 "$1/.stamp") == "$(stamp_text)" ]]; }
 
 build() {
-	local target=$1 keyring count
+	local target=$1 count
 
-	keyring=$(keyring_path)
 	work=$(mktemp -d "$cache/engine-root.tmp.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
 	trap 'exit 130' INT TERM
 	chmod 755 "$work"
 	say "reading the package lists of $SUITE"
-	choose_mirror "$keyring"
+	choose_mirror
 	count=$(grep -c "^'" "$work/apt/uris") || die "apt found nothing to download"
 	say "downloading $count packages, $(awk "/^'/ { s += \$3 } END { print int(s / 1e6) }" \
 		"$work/apt/uris") MB"

@@ -36,47 +36,28 @@ for tool in apt-get apt-cache dpkg-deb depmod; do
 	command -v $tool >/dev/null || die "'$tool' is missing; install apt, dpkg and kmod"
 done
 
-# The mirrors that the system's apt knows, whatever the format of its sources.
-mirrors() {
-	apt-get update --print-uris 2>/dev/null |
-		sed -n "s|^'\(.*[^/]\)/*/dists/[^']*/InRelease'.*|\1|p" | awk '!seen[$0]++'
-}
+. "$(dirname "$0")/../apt.sh"
 
-# An apt of our own below $dir/apt; the system's apt.conf.d is kept, since proxies live there.
 use_suite() {
-	local apt=$dir/apt mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-
-	[ -r "$keyring" ] || keyring=${keyring%.gpg}.pgp
-	[ -r "$keyring" ] || die "no Debian keyring here; install debian-archive-keyring"
-	mkdir -p "$apt"/{none,state/lists/partial,cache/archives/partial}
-	: >"$apt/status"
-	options+=(-o "Dir::State=$apt/state" -o "Dir::State::status=$apt/status"
-		-o "Dir::Cache=$apt/cache" -o "Dir::Etc::sourcelist=$apt/sources.list"
-		-o "Dir::Etc::sourceparts=$apt/none" -o "Dir::Etc::preferences=$apt/none/p"
-		-o "Dir::Etc::preferencesparts=$apt/none" -o APT::Default-Release=
-		-o Acquire::Check-Valid-Until=false -o Acquire::Languages=none)
-	for mirror in $(mirrors); do
-		echo "deb [signed-by=$keyring] $mirror $1 main" >"$apt/sources.list"
-		if apt-get "${options[@]}" update >"$apt/log" 2>&1 && [ -n "$(newest_image)" ]; then
-			return
-		fi
-	done
-	[ ! -s "$apt/log" ] || sed 's/^/    /' "$apt/log" >&2
+	apt_use_suite "$dir/apt" "$1" has_image && return
+	[ ! -s "$dir/apt/log" ] || sed 's/^/    /' "$dir/apt/log" >&2
 	die "no mirror of the system's apt sources has '$images' in suite '$1'"
 }
 
+has_image() { [ -n "$(newest_image)" ]; }
+
 newest_image() {
-	apt-cache "${options[@]}" search --names-only "$images" | cut -d' ' -f1 | sort -V |
+	apt-cache "${apt_options[@]}" search --names-only "$images" | cut -d' ' -f1 | sort -V |
 		tail -n 1
 }
 
 # needs PACKAGE PATTERN: its dependencies that look so.
 needs() {
-	apt-cache "${options[@]}" depends --important "$1" | sed -n "s/^[ |]*Depends: \($2\)$/\1/p"
+	apt-cache "${apt_options[@]}" depends --important "$1" | sed -n "s/^[ |]*Depends: \($2\)$/\1/p"
 }
 
 download() {
-	(cd "$dir/debs" && apt-get "${options[@]}" download "$@" >&2) ||
+	(cd "$dir/debs" && apt-get "${apt_options[@]}" download "$@" >&2) ||
 		die "the download failed; run 'apt-get update' and try again"
 }
 
@@ -109,11 +90,10 @@ wrap_programs() {
 
 rm -rf "$dir"
 mkdir -p "$dir/debs" "$dir/root"
-options=(-q -o APT::Sandbox::User=root)
 [ -z "$suite" ] || use_suite "$suite"
 image=$(newest_image)
 if [ -z "$image" ] && [ "$(id -u)" = 0 ] && [ -z "$suite" ]; then
-	apt-get "${options[@]}" update >&2 || true # a fresh system has no lists yet
+	apt-get "${apt_options[@]}" update >&2 || true # a fresh system has no lists yet
 	image=$(newest_image)
 fi
 [ -n "$image" ] || die "apt knows no package '$images'; run 'apt-get update' and try again"
