@@ -6,25 +6,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "../lib/file.h"
+#include <unistd.h>
 
 #define PROGRAMS_MAX 16 /* of one object */
 #define KERNEL_BTF   "/sys/kernel/btf/vmlinux"
-
-bool dl_module_live(const char *name)
-{
-	char path[256], state[16];
-
-	if (dl_root_path(path, sizeof(path), "/sys/module/%s/initstate", name))
-		return false;
-	if (dl_read_file(path, state, sizeof(state)) > 0)
-		return !strncmp(state, "live", 4);
-	/* Built in: the folder may exist, initstate does not. */
-	if (dl_root_path(path, sizeof(path), "/sys/module/%s", name))
-		return false;
-	return access(path, F_OK) == 0;
-}
 
 static bool has_hook(const struct btf *btf, const char *section)
 {

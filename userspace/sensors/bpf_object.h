@@ -37,7 +37,4 @@ int dl_bpf_object_load(struct dl_bpf_object *o, struct dl_shared_maps *shared);
 void dl_bpf_object_unload(struct dl_bpf_object *o);
 int dl_bpf_object_map(const struct dl_bpf_object *o, const char *name);
 
-/* Whether kernel module "name" is there and live. */
-bool dl_module_live(const char *name);
-
 #endif

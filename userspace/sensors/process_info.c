@@ -61,14 +61,6 @@ static int read_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
 	return 0;
 }
 
-uint64_t dl_process_start_ticks(uint32_t pid)
-{
-	uint64_t start;
-	uint32_t ppid;
-
-	return read_stat(pid, &ppid, &start) ? 0 : start;
-}
-
 static void read_command(struct dl_process_info *info)
 {
 	static char text[CMDLINE_MAX]; /* one thread; every exec of the host comes by here */

@@ -25,7 +25,4 @@ struct dl_process_info {
 /* -ESRCH when it is gone; half-readable processes give what could be read. */
 int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info);
 
-/* The start time alone: whether "pid" is still who it was. 0: gone. */
-uint64_t dl_process_start_ticks(uint32_t pid);
-
 #endif
