@@ -28,7 +28,7 @@ LDLIBS := -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih
 PROBE_LDLIBS := -lcurl -ljansson
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 
-BPF := process engine drm_sched amdgpu amdgpu_tdr
+BPF := process engine drm_sched ttm drm amdgpu amdgpu_tdr
 SKELETONS := $(BPF:%=$(O)/gen/%.skel.h)
 CORE_SRC := $(wildcard userspace/core/*.c)
 LIB_SRC := $(wildcard userspace/lib/*.c)

@@ -96,6 +96,22 @@ struct ttm_buffer_object {
 	struct drm_gem_object base;
 };
 
+struct ttm_place {
+	u32 mem_type;
+};
+
+struct drm_minor {
+	struct drm_device *dev;
+};
+
+struct drm_file {
+	struct drm_minor *minor;
+};
+
+struct file {
+	void *private_data;
+};
+
 /* drivers/gpu/drm/amd/amdgpu */
 struct amdgpu_task_info {
 	int tgid;

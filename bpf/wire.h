@@ -26,6 +26,7 @@
 #define DL_MAX_MOVERS	   1024 /* (device, evictor, owner) triples */
 #define DL_MAX_ENGINES	   1024
 #define DL_MAX_EVICTED	   8192 /* BOs out of VRAM that are remembered, oldest go first */
+#define DL_MAX_ALLOCS	   1024 /* (device, process, stage), oldest go first */
 #define DL_EVENT_RING	   (1 << 20) /* bytes */
 #define DL_MOVE_EDGE_NS	   20000000ULL /* a mover speaks at most this often */
 
@@ -40,6 +41,7 @@ enum dl_wire_kind {
 	DL_WIRE_GPU_RESET = 8,
 	DL_WIRE_PASID = 9,
 	DL_WIRE_MODULE = 10,
+	DL_WIRE_ALLOC_FAILED = 11,
 };
 
 /* Why a record could not be written. */
@@ -151,6 +153,36 @@ struct dl_wire_module {
 	char name[DL_MODULE_NAME_LEN];
 };
 
+/* Where an allocation failed, in the order in which it comes to that. */
+enum dl_alloc_stage {
+	DL_ALLOC_RESOURCE = 1, /* a heap has no room: eviction is tried next */
+	DL_ALLOC_VALIDATE = 2, /* no placement is left after evicting */
+	DL_ALLOC_IOCTL = 3,    /* the application was told */
+};
+
+struct dl_wire_alloc_failed {
+	struct dl_wire_head head; /* head.tgid: who asked for the memory */
+	char dev[DL_DEV_LEN];
+	__u64 bytes; /* of the last one; 0 unknown */
+	__u32 count; /* of this (device, process, stage), cumulative */
+	__s32 error;
+	__u32 what; /* memory type, or the ioctl's number */
+	__u16 stage;
+	__u16 pad;
+};
+
+struct dl_alloc_key {
+	__u64 device;
+	__u32 tgid;
+	__u32 stage;
+};
+
+struct dl_alloc {
+	__u64 spoke_ns;
+	__u32 count;
+	__u32 pad;
+};
+
 /* Map values that userspace polls. */
 struct dl_job_key {
 	__u64 fence_context;
@@ -222,5 +254,6 @@ _Static_assert(sizeof(struct dl_wire_job_timeout) == 80, "wire job_timeout");
 _Static_assert(sizeof(struct dl_wire_gpu_reset) == 40, "wire gpu_reset");
 _Static_assert(sizeof(struct dl_wire_pasid) == 24, "wire pasid");
 _Static_assert(sizeof(struct dl_wire_module) == 80, "wire module");
+_Static_assert(sizeof(struct dl_wire_alloc_failed) == 56, "wire alloc_failed");
 
 #endif

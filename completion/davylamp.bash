@@ -10,7 +10,7 @@ _davylamp() {
 	case $prev in
 	--mode) words="observe advise enforce" ;;
 	--backend) words="auto vulkan cpu" ;;
-	--module) words="amdgpu gpu_sched" ;;
+	--module) words="amdgpu gpu_sched ttm drm" ;;
 	--record | --socket) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	--state | --config) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
 	*)

@@ -174,6 +174,51 @@ static void a_counter_that_began_anew_is_not_a_flood(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
+static void refused(enum dl_alloc_stage stage, uint32_t count)
+{
+	struct dl_event ev = event(DL_EV_ALLOC_FAILED, 60);
+
+	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
+	ev.alloc_failed.stage = stage;
+	ev.alloc_failed.count = count;
+	ev.alloc_failed.error = stage == DL_ALLOC_RESOURCE ? -28 : -12;
+	ev.alloc_failed.bytes = 16ULL << 20;
+	tell(&ev);
+}
+
+static void a_full_heap_speaks_when_it_is_full_again_and_again(void **state)
+{
+	(void)state;
+	begin_history();
+	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	refused(DL_ALLOC_RESOURCE, 63);
+	assert_int_equal(kept_count, 0);
+	now += S;
+	refused(DL_ALLOC_RESOURCE, 64);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 1);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->pid, 60);
+}
+
+static void the_same_refusals_spread_out_are_a_model_load(void **state)
+{
+	(void)state;
+	begin_history();
+	for (uint32_t i = 1; i <= 40; i++, now += 2100 * MS)
+		refused(DL_ALLOC_RESOURCE, i * 30);
+	assert_int_equal(kept_count, 0);
+}
+
+static void a_verdict_rises_with_its_stage(void **state)
+{
+	(void)state;
+	begin_history();
+	refused(DL_ALLOC_VALIDATE, 1);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 2);
+	refused(DL_ALLOC_IOCTL, 1);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 3);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->result, -12);
+}
+
 static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
 {
 	struct dl_event ev;
@@ -219,6 +264,9 @@ int main(void)
 		cmocka_unit_test(evictions_within_the_window_are_a_storm),
 		cmocka_unit_test(the_same_bytes_spread_out_are_none),
 		cmocka_unit_test(a_counter_that_began_anew_is_not_a_flood),
+		cmocka_unit_test(a_full_heap_speaks_when_it_is_full_again_and_again),
+		cmocka_unit_test(the_same_refusals_spread_out_are_a_model_load),
+		cmocka_unit_test(a_verdict_rises_with_its_stage),
 		cmocka_unit_test(a_reset_is_attributed_to_the_job_that_timed_out),
 	};
 

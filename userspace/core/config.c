@@ -26,6 +26,8 @@ const struct dl_config_row dl_config_rows[DL_CFG_COUNT] = {
 	[DL_CFG_EVICTION_BYTES] = { "eviction_storm.bytes", DL_UNIT_BYTES, 256 * MIB, MIB,
 				    1LL << 50 },
 	[DL_CFG_EVICTION_WINDOW_MS] = { "eviction_storm.window", DL_UNIT_MS, 2000, 10, HOUR_MS },
+	[DL_CFG_ALLOC_COUNT] = { "alloc_failure.count", DL_UNIT_COUNT, 64, 1, 1000000 },
+	[DL_CFG_ALLOC_WINDOW_MS] = { "alloc_failure.window", DL_UNIT_MS, 2000, 10, HOUR_MS },
 	[DL_CFG_RESTART_BACKOFF_MS] = { "restart.backoff", DL_UNIT_MS, 1000, 0, DAY_MS },
 	[DL_CFG_RESTART_BACKOFF_MAX_MS] = { "restart.backoff_max", DL_UNIT_MS, 300000, 0, DAY_MS },
 	[DL_CFG_RESTART_FORGET_MS] = { "restart.forget", DL_UNIT_MS, 30 * MIN_MS, 0, DAY_MS },

@@ -13,6 +13,7 @@ static const struct dl_hazard_row rows[] = {
 	{ DL_HZ_FAULT_STORM, DL_SEES(DL_EV_FAULT), dl_look_fault_storm },
 	{ DL_HZ_EVICTION_STORM, DL_SEES(DL_EV_BO_MOVED), dl_look_eviction_storm },
 	{ DL_HZ_RESET, DL_SEES(DL_EV_JOB_TIMEOUT) | DL_SEES(DL_EV_RESET), dl_look_reset },
+	{ DL_HZ_ALLOC_FAILURE, DL_SEES(DL_EV_ALLOC_FAILED), dl_look_alloc_failure },
 };
 
 _Static_assert(sizeof(rows) / sizeof(rows[0]) == DL_HZ_COUNT - 1, "one row per hazard");

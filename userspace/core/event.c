@@ -24,6 +24,7 @@ static const struct {
 	[DL_EV_ACT] = { "act", sizeof(struct dl_ev_act) },
 	[DL_EV_BREAKER] = { "breaker", sizeof(struct dl_ev_breaker) },
 	[DL_EV_SENSOR] = { "sensor", sizeof(struct dl_ev_sensor) },
+	[DL_EV_ALLOC_FAILED] = { "alloc_failed", sizeof(struct dl_ev_alloc_failed) },
 };
 
 size_t dl_event_payload_size(uint32_t kind)
@@ -92,6 +93,10 @@ bool dl_event_valid(const struct dl_event *ev)
 		return ev->act.stage < DL_ACT_STAGE_COUNT;
 	case DL_EV_BREAKER:
 		return breaker_valid(&ev->breaker);
+	case DL_EV_ALLOC_FAILED:
+		return ENDED(ev->alloc_failed.device) &&
+		       ev->alloc_failed.stage >= DL_ALLOC_RESOURCE &&
+		       ev->alloc_failed.stage <= DL_ALLOC_IOCTL;
 	case DL_EV_SENSOR:
 		return ENDED(ev->sensor.name) && ENDED(ev->sensor.reason) &&
 		       ev->sensor.state < DL_SENSOR_STATE_COUNT;

@@ -29,7 +29,8 @@ enum dl_event_kind {
 	DL_EV_ACT = 15,
 	DL_EV_BREAKER = 16,
 	DL_EV_SENSOR = 17,
-	DL_EV_COUNT = 18,
+	DL_EV_ALLOC_FAILED = 18,
+	DL_EV_COUNT = 19,
 };
 
 struct dl_ev_config {
@@ -121,6 +122,15 @@ struct dl_ev_reset {
 	char device[DL_DEVICE_LEN];
 	int32_t result; /* 0 or -errno, at the end */
 	uint32_t begun;
+};
+
+struct dl_ev_alloc_failed { /* pid: who asked for the memory */
+	char device[DL_DEVICE_LEN];
+	uint64_t bytes; /* of the last one; 0: unknown */
+	uint32_t count; /* of (device, pid, stage), cumulative */
+	int32_t error;
+	uint32_t what;	/* memory type, or the ioctl's number */
+	uint32_t stage; /* enum dl_alloc_stage */
 };
 
 enum dl_workload_op {
@@ -223,6 +233,7 @@ struct dl_event {
 		struct dl_ev_act act;
 		struct dl_ev_breaker breaker;
 		struct dl_ev_sensor sensor;
+		struct dl_ev_alloc_failed alloc_failed;
 	};
 };
 
@@ -242,6 +253,7 @@ _Static_assert(sizeof(struct dl_ev_probe) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_act) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_breaker) == 144, "trace format");
 _Static_assert(sizeof(struct dl_ev_sensor) == 120, "trace format");
+_Static_assert(sizeof(struct dl_ev_alloc_failed) == 56, "trace format");
 
 /* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
 size_t dl_event_payload_size(uint32_t kind);

@@ -36,6 +36,7 @@ void dl_look_job_stall(struct dl_step *s);
 void dl_look_fault_storm(struct dl_step *s);
 void dl_look_eviction_storm(struct dl_step *s);
 void dl_look_reset(struct dl_step *s);
+void dl_look_alloc_failure(struct dl_step *s);
 
 /* A plan about process "p" (NULL: about nobody known), stamped, with the event as evidence. */
 struct dl_plan dl_plan_about(const struct dl_step *s, enum dl_hazard hazard,

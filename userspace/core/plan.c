@@ -14,6 +14,7 @@ const char *dl_hazard_name(enum dl_hazard hazard)
 		[DL_HZ_FAULT_STORM] = "fault_storm",
 		[DL_HZ_EVICTION_STORM] = "eviction_storm",
 		[DL_HZ_RESET] = "reset",
+		[DL_HZ_ALLOC_FAILURE] = "alloc_failure",
 	};
 
 	assert(hazard < DL_HZ_COUNT);

@@ -22,7 +22,8 @@ enum dl_hazard {
 	DL_HZ_FAULT_STORM = 5,
 	DL_HZ_EVICTION_STORM = 6,
 	DL_HZ_RESET = 7,
-	DL_HZ_COUNT = 8,
+	DL_HZ_ALLOC_FAILURE = 8,
+	DL_HZ_COUNT = 9,
 };
 
 /* The ladder, least destructive first; rungs between check and restart are not built yet. */

@@ -158,6 +158,29 @@ struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device
 	return victim;
 }
 
+struct dl_alloc_state *dl_world_alloc_get(struct dl_world *w, const char *device, uint32_t pid,
+					  uint64_t now_ns)
+{
+	struct dl_alloc_state *victim = &w->allocs[0];
+
+	for (size_t i = 0; i < DL_WORLD_ALLOCS; i++) {
+		struct dl_alloc_state *a = &w->allocs[i];
+
+		if (a->used_ns && a->pid == pid && dl_same_name(a->device, device)) {
+			a->used_ns = now_ns;
+			return a;
+		}
+		if (a->used_ns < victim->used_ns)
+			victim = a;
+	}
+	w->evicted_count += victim->used_ns != 0;
+	memset(victim, 0, sizeof(*victim));
+	dl_copy_name(victim->device, sizeof(victim->device), device);
+	victim->pid = pid;
+	victim->used_ns = now_ns;
+	return victim;
+}
+
 struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *device, uint64_t now_ns)
 {
 	struct dl_device_state *victim = &w->devices[0];

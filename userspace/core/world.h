@@ -16,6 +16,7 @@
 #define DL_WORLD_RINGS	      64
 #define DL_WORLD_MOVERS	      128
 #define DL_WORLD_DEVICES      16
+#define DL_WORLD_ALLOCS	      64
 
 struct dl_process {
 	uint32_t pid; /* 0: empty */
@@ -100,6 +101,15 @@ struct dl_mover_state {
 	uint64_t first_sign_ns;
 };
 
+struct dl_alloc_state {
+	char device[DL_DEVICE_LEN]; /* "": empty */
+	uint64_t used_ns;
+	uint64_t window_ns;
+	uint32_t pid;
+	uint32_t count; /* last cumulative value seen */
+	uint64_t window_count;
+};
+
 struct dl_device_state {
 	char device[DL_DEVICE_LEN];
 	uint64_t used_ns;
@@ -115,6 +125,7 @@ struct dl_world {
 	struct dl_ring_state rings[DL_WORLD_RINGS];
 	struct dl_mover_state movers[DL_WORLD_MOVERS];
 	struct dl_device_state devices[DL_WORLD_DEVICES];
+	struct dl_alloc_state allocs[DL_WORLD_ALLOCS];
 	uint64_t evicted_count; /* entries that had to go for want of room */
 };
 
@@ -129,6 +140,8 @@ struct dl_ring_state *dl_world_ring_get(struct dl_world *w, const char *device, 
 					uint64_t now_ns);
 struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device,
 					  uint32_t evictor_pid, uint32_t owner_pid,
+					  uint64_t now_ns);
+struct dl_alloc_state *dl_world_alloc_get(struct dl_world *w, const char *device, uint32_t pid,
 					  uint64_t now_ns);
 struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *device,
 					    uint64_t now_ns);

@@ -101,6 +101,20 @@ static void because_eviction(const struct dl_plan *p, char *buf, size_t size)
 	}
 }
 
+static void because_alloc(const struct dl_plan *p, char *buf, size_t size)
+{
+	static const char *const what[] = { "", "finds a heap full again and again",
+					    "got no memory even after evicting",
+					    "was told by its ioctl that there is no memory" };
+
+	char asked[48] = "";
+
+	if (p->observed)
+		snprintf(asked, sizeof(asked), ", %" PRIu64 " MiB asked for", p->observed >> 20);
+	snprintf(buf, size, "%s (%s%s)", what[p->level < 4 ? p->level : 0],
+		 p->result == -28 ? "-ENOSPC" : "-ENOMEM", asked);
+}
+
 static void because_reset(const struct dl_plan *p, char *buf, size_t size)
 {
 	if (p->unit == DL_UNIT_NS)
@@ -135,6 +149,9 @@ static void because(const struct dl_plan *p, char *buf, size_t size)
 		break;
 	case DL_HZ_RESET:
 		because_reset(p, buf, size);
+		break;
+	case DL_HZ_ALLOC_FAILURE:
+		because_alloc(p, buf, size);
 		break;
 	default:
 		snprintf(buf, size, "%s", "its time has come");

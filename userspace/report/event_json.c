@@ -115,6 +115,12 @@ static json_t *body(const struct dl_event *ev)
 		return json_pack("{s:I, s:I, s:i, s:i}", "plan", NUMBER(ev->act.plan), "workload",
 				 NUMBER(ev->act.workload), "stage", ev->act.stage, "result",
 				 ev->act.result);
+	case DL_EV_ALLOC_FAILED:
+		return json_pack(
+			"{s:o, s:I, s:I, s:i, s:I, s:I}", "device", text(ev->alloc_failed.device),
+			"bytes", NUMBER(ev->alloc_failed.bytes), "count",
+			NUMBER(ev->alloc_failed.count), "error", ev->alloc_failed.error, "what",
+			NUMBER(ev->alloc_failed.what), "stage", NUMBER(ev->alloc_failed.stage));
 	case DL_EV_SENSOR:
 		return sensor(&ev->sensor);
 	case DL_EV_CONFIG:

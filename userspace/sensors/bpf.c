@@ -15,10 +15,12 @@
 #include "amdgpu.skel.h"
 #include "amdgpu_tdr.skel.h"
 #include "bpf_state.h"
+#include "drm.skel.h"
 #include "drm_sched.skel.h"
 #include "elf_site.h"
 #include "engine.skel.h"
 #include "process.skel.h"
+#include "ttm.skel.h"
 
 #include "../lib/log.h"
 
@@ -33,6 +35,8 @@ static const struct {
 	[DL_OBJ_PROCESS] = { "process", NULL, dl_bpf_process__elf_bytes },
 	[DL_OBJ_ENGINE] = { "engine", NULL, dl_bpf_engine__elf_bytes },
 	[DL_OBJ_DRM_SCHED] = { "drm_sched", "gpu_sched", dl_bpf_drm_sched__elf_bytes },
+	[DL_OBJ_TTM] = { "ttm", "ttm", dl_bpf_ttm__elf_bytes },
+	[DL_OBJ_DRM] = { "drm", "drm", dl_bpf_drm__elf_bytes },
 	[DL_OBJ_AMDGPU] = { "amdgpu", "amdgpu", dl_bpf_amdgpu__elf_bytes },
 	[DL_OBJ_AMDGPU_TDR] = { "amdgpu_tdr", "amdgpu", dl_bpf_amdgpu_tdr__elf_bytes },
 };

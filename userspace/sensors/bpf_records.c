@@ -112,6 +112,19 @@ static void on_pasid(struct dl_bpf *b, const struct dl_wire_pasid *w)
 	dl_sensor_say(b, &ev);
 }
 
+static void on_alloc_failed(struct dl_bpf *b, const struct dl_wire_alloc_failed *w)
+{
+	struct dl_event ev = begin(&w->head, DL_EV_ALLOC_FAILED);
+
+	COPY(ev.alloc_failed.device, w->dev);
+	ev.alloc_failed.bytes = w->bytes;
+	ev.alloc_failed.count = w->count;
+	ev.alloc_failed.error = w->error;
+	ev.alloc_failed.what = w->what;
+	ev.alloc_failed.stage = w->stage;
+	dl_sensor_say(b, &ev);
+}
+
 static void on_module(struct dl_bpf *b, const struct dl_wire_module *w)
 {
 	char name[DL_MODULE_NAME_LEN];
@@ -153,6 +166,9 @@ static void dispatch(struct dl_bpf *b, const struct dl_wire_head *head)
 	case DL_WIRE_PASID:
 		on_pasid(b, w);
 		break;
+	case DL_WIRE_ALLOC_FAILED:
+		on_alloc_failed(b, w);
+		break;
 	case DL_WIRE_MODULE:
 		on_module(b, w);
 		break;
@@ -174,6 +190,7 @@ static size_t size_of_kind(uint16_t kind)
 		[DL_WIRE_GPU_RESET] = sizeof(struct dl_wire_gpu_reset),
 		[DL_WIRE_PASID] = sizeof(struct dl_wire_pasid),
 		[DL_WIRE_MODULE] = sizeof(struct dl_wire_module),
+		[DL_WIRE_ALLOC_FAILED] = sizeof(struct dl_wire_alloc_failed),
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;

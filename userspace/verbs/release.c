@@ -13,7 +13,7 @@ static const char usage[] =
 	"let go of one, so that 'rmmod NAME' works; it attaches again by itself when the\n"
 	"module is loaded anew, and reports the gap. Needs root.\n"
 	"\n"
-	"  --module NAME  amdgpu, gpu_sched\n"
+	"  --module NAME  amdgpu, gpu_sched, ttm, drm\n"
 	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
 	"  -h, --help     this text\n";
 

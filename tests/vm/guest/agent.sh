@@ -84,6 +84,15 @@ check "real evictions raise eviction_storm" wait_for 20 "\"rung\":\"note\",\"haz
 kill $filler
 wait $filler
 
+# A buffer larger than VRAM and GTT: every stage of the failure, down to the client's own errno.
+/tmp/llama-server -m /models/huge.gguf --comm llama-server hold 4294967296 >/tmp/huge 2>&1 &
+huge=$!
+fact huge $huge
+wait $huge
+fact huge_said "$(tail -n 1 /tmp/huge)"
+check "an overcommitted client is told by its ioctl, and the agent hears it" wait_for 10 \
+	"\"event\":\"alloc_failed\",\"pid\":$huge,.*\"stage\":3"
+
 check "three jobs end" quiet /tmp/llama-server -m /models/tiny.gguf --comm llama-server submit 3
 check "the rings run dry" lab_soon 10 lab_rings_idle
 quiet fire engine off
