@@ -14,6 +14,12 @@ struct {
 	__uint(max_entries, DL_EVENT_RING);
 } events SEC(".maps");
 
+/* The reserved way: ends, exceptions, timeouts, resets. A storm of faults or moves cannot fill it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, DL_URGENT_RING);
+} urgent SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, DL_LOSS_COUNT);
@@ -29,13 +35,23 @@ static __always_inline void dl_lost(__u32 cause)
 		*count += 1;
 }
 
+static __always_inline bool dl_stormy(__u16 kind)
+{
+	return kind == DL_WIRE_EXEC || kind == DL_WIRE_GPU_FAULT || kind == DL_WIRE_BO_MOVED ||
+	       kind == DL_WIRE_ALLOC_FAILED;
+}
+
 /* Reserves a zeroed record of "size" bytes, or counts the loss and returns NULL. */
 static __always_inline void *dl_reserve(__u16 kind, __u16 size)
 {
-	struct dl_wire_head *head = bpf_ringbuf_reserve(&events, size, 0);
+	struct dl_wire_head *head;
 
+	if (dl_stormy(kind))
+		head = bpf_ringbuf_reserve(&events, size, 0);
+	else
+		head = bpf_ringbuf_reserve(&urgent, size, 0);
 	if (!head) {
-		dl_lost(DL_LOSS_RING_FULL);
+		dl_lost(dl_stormy(kind) ? DL_LOSS_RING_FULL : DL_LOSS_URGENT_FULL);
 		return 0;
 	}
 	__builtin_memset(head, 0, size);

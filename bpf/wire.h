@@ -27,7 +27,8 @@
 #define DL_MAX_ENGINES	   1024
 #define DL_MAX_EVICTED	   8192 /* BOs out of VRAM that are remembered, oldest go first */
 #define DL_MAX_ALLOCS	   1024 /* (device, process, stage), oldest go first */
-#define DL_EVENT_RING	   (1 << 20) /* bytes */
+#define DL_EVENT_RING	   (1 << 20) /* bytes: what may come in storms */
+#define DL_URGENT_RING	   (1 << 18) /* bytes: what must not be crowded out by a storm */
 #define DL_MOVE_EDGE_NS	   20000000ULL /* a mover speaks at most this often */
 
 enum dl_wire_kind {
@@ -50,7 +51,8 @@ enum dl_loss {
 	DL_LOSS_JOBS_FULL = 1,
 	DL_LOSS_SCHEDS_FULL = 2,
 	DL_LOSS_MOVERS_FULL = 3,
-	DL_LOSS_COUNT = 4,
+	DL_LOSS_URGENT_FULL = 4,
+	DL_LOSS_COUNT = 5,
 };
 
 struct dl_wire_head {

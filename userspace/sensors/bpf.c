@@ -75,10 +75,11 @@ static void tell(struct dl_bpf *b, const struct dl_bpf_object *o, uint64_t now_n
 
 static int open_ring(struct dl_bpf *b)
 {
-	if (b->ring || b->shared.fd[0] < 0)
+	if (b->ring || b->shared.fd[0] < 0 || b->shared.fd[3] < 0)
 		return 0;
-	b->ring = ring_buffer__new(b->shared.fd[0], dl_bpf_record, b, NULL);
-	return b->ring ? 0 : -errno;
+	/* In this order they are read: what is urgent first. */
+	b->ring = ring_buffer__new(b->shared.fd[3], dl_bpf_record, b, NULL);
+	return b->ring ? ring_buffer__add(b->ring, b->shared.fd[0], dl_bpf_record, b) : -errno;
 }
 
 static void load(struct dl_bpf *b, struct dl_bpf_object *o, uint64_t now_ns)
@@ -116,6 +117,7 @@ int dl_bpf_new(const struct dl_bpf_hooks *hooks, struct dl_bpf **ret_bpf)
 	b->shared.name[0] = "events";
 	b->shared.name[1] = "losses";
 	b->shared.name[2] = "jobs";
+	b->shared.name[3] = "urgent";
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	libbpf_set_print(quiet);
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++) {

@@ -11,7 +11,7 @@
 #include "../core/event.h"
 
 #define DL_BPF_LINKS	   16
-#define DL_BPF_SHARED_MAPS 3
+#define DL_BPF_SHARED_MAPS 4
 
 struct dl_shared_maps {
 	const char *name[DL_BPF_SHARED_MAPS];

@@ -260,6 +260,7 @@ void dl_bpf_poll_losses(struct dl_bpf *b, uint64_t now_ns)
 		[DL_LOSS_JOBS_FULL] = "jobs map full",
 		[DL_LOSS_SCHEDS_FULL] = "rings map full",
 		[DL_LOSS_MOVERS_FULL] = "movers map full",
+		[DL_LOSS_URGENT_FULL] = "urgent ring full",
 	};
 	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_PROCESS], "losses");
 

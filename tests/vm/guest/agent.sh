@@ -65,11 +65,18 @@ check "50 moves of 1 MiB out of VRAM fire" quiet fire bo-move --dev-name "$gpu" 
 	--from 2 --to 1 --pid $holder --pasid "$pasid" --count 50
 sleep 1
 
+/tmp/llama-server -m /models/urgent.gguf --comm llama-server --seconds 60 hold 4096 >/dev/null &
+urgent=$!
+mkfifo /tmp/pause
+fact urgent $urgent
+sleep 1
 # A stopped agent reads nothing: its ring overflows, and every record is either read or counted.
 kill -STOP $agent
 check "40000 faults fire while the agent stands still" quiet fire iv --dev-name "$gpu" --pasid 999 \
 	--vmid 9 --client 0x1b --src 0 --addr 0x1000 --count 40000
+kill -SEGV $urgent # its end finds the ring full
 kill -CONT $agent
+read -r -t 3 _ <>/tmp/pause # a pause without an exec, whose record might find the ring still full
 check "it says that events were lost" wait_for 20 '"state":"lost"'
 sleep 1
 fact flood_read "$(grep -c '"vmid":9,' /tmp/agent.out)"
