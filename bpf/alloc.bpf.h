@@ -14,7 +14,11 @@ struct {
 	__type(value, struct dl_alloc);
 } allocs SEC(".maps");
 
-/* "what" is the memory type, for an ioctl its number. In the context of the process that asked. */
+/*
+ * The count of a burst's last 20 ms is told with the next burst: nothing polls this map, a failure that
+ * matters speaks by itself. "what" is the memory type, for an ioctl its number. Runs in the context of
+ * the process that asked.
+ */
 static __always_inline int alloc_failed(struct dl_alloc_key *key, struct device *dev, int error,
 					__u32 what, __u64 bytes)
 {

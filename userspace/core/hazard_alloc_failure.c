@@ -2,10 +2,11 @@
 /*
  * Signal: memory of the device that a process asked for and did not get (TTM, DRM ioctls).
  * Threshold: a heap without room is normal while a model is loaded over an idle one: level 1 only
- * for "count" of them within "window". A validation that failed after evicting is level 2, an ioctl
- * that told the application so level 3: it is about to give up. False alarms: drivers probe for
- * room with placements they can do without; those fail with -ENOSPC and are told apart by the
- * stage. Test: tests/unit/test_gpu_hazards.c, tests/vm overcommit.
+ *   for "count" of them within "window". A validation that failed after evicting is level 2, an
+ *   ioctl that told the application so level 3: it is about to give up.
+ * False alarms: drivers probe for room with placements they can do without; those fail with -ENOSPC
+ *   and are told apart by the stage.
+ * Test: tests/unit/test_gpu_hazards.c, tests/vm huge.
  */
 #include "hazards.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: a vk:: exception thrown in an engine, even if caught (uprobe on __cxa_throw).
- * Threshold: none for DeviceLostError, a Vulkan device never heals in its process (ENGINES A3 rule
- * 1, llama.cpp); out-of-memory errors are level 1 only: ggml's -fit catches them on purpose. False
- * alarms: a throw is no proof of failure, so nothing is done on it alone: after the grace period a
- * survivor is asked for a token (engine_wedged), a dead one is a runner_crash. Test:
- * tests/unit/test_engine_hazards.c, tests/e2e zombie and crash.
+ * Threshold: none for DeviceLostError, a Vulkan device never heals in its process (llama.cpp);
+ *   out-of-memory errors are level 1 only: ggml's -fit catches them on purpose.
+ * False alarms: a throw is no proof of failure, so nothing is done on it alone: after the grace
+ *   period a survivor is asked for a token (engine_wedged), a dead one is a runner_crash.
+ * Test: tests/unit/test_engine_hazards.c, tests/e2e zombie and crash.
  */
 #include "hazards.h"
 

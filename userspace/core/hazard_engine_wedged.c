@@ -2,12 +2,12 @@
 /*
  * Signal: an engine process that lives but gives no token: (a) it survived a vk::DeviceLostError,
  *   (b) a graph was entered and not left for longer than max(graph_age, graph_ratio x its slowest).
- * Threshold: policies/hazards.conf; proof is a one-token completion that fails, asked for once. The
- *   answer of /health is recorded and is no evidence: it is 200 in both cases (LAB part 2, sec. 4).
- * False alarms: first graphs that compile shaders (first_graph_age), an engine that is still
- * loading (its answer is 503: asked again later), a CPU backend that is slow (never looked at), a
- * throw that the engine coped with (the check gives a token: no hazard). Test:
- * tests/unit/test_engine_hazards.c, tests/e2e zombie and hang.
+ * Threshold: policies/hazards.conf; proof is a one-token completion that fails, asked for at most
+ *   every 30 s. The answer of /health is recorded and is no evidence: it is 200 in both cases.
+ * False alarms: first graphs that compile shaders (first_graph_age), an engine that still loads
+ *   (its answer is 503: asked again later), a CPU backend that is slow (never looked at), a throw
+ *   that the engine coped with (the check gives a token: no hazard).
+ * Test: tests/unit/test_engine_hazards.c, tests/e2e zombie and hang.
  */
 #include "hazards.h"
 

@@ -3,8 +3,8 @@
  * Signal: GPU VM faults and illegal instructions of one PASID (amdgpu_iv).
  * Threshold: a first no-retry fault is level 1 (the work behind it is lost: stop new work), "count"
  *   faults within "window" level 3. Retry faults count, and are no sign one by one (XNACK, SVM).
- * False alarms: pasid 0 with vmid 0 is the driver's own traffic after a reset begins (INCIDENTS
- * B2). Test: tests/unit/test_gpu_hazards.c, tests/vm fire.
+ * False alarms: pasid 0 with vmid 0 is the driver's own traffic after a reset begins.
+ * Test: tests/unit/test_gpu_hazards.c, tests/vm fire.
  */
 #include "hazards.h"
 

@@ -2,9 +2,9 @@
 /*
  * Signal: the oldest job running on a ring, its age against the ring's own timeout
  *   (drm_gpu_scheduler.timeout, read from the scheduler itself).
- * Threshold: 25, 50, 75 %: levels 1 to 3 (DESIGN 4; the budget to act is what is left).
- * False alarms: a timeout of 0 (never fires) is not looked at; a job that ends takes its alarm
- * along. Test: tests/unit/test_gpu_hazards.c, tests/vm hang.
+ * Threshold: 25, 50, 75 %: levels 1 to 3; the time to act is what is left.
+ * False alarms: a timeout of 0 (never fires) is not looked at; a job that ends clears its alarm.
+ * Test: tests/unit/test_gpu_hazards.c, tests/vm hang.
  */
 #include "hazards.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: an engine process ended by a signal it did not ask for, or with a failure after its
- * device ran out of memory. Threshold: one. Of the device's class when a vk:: exception came before
- * it in this process. False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end that a plan
- * of ours brought about, a child that Ollama's discovery kills on purpose (no model: ENGINES A7), a
- * plain failure exit (a wrong option ends llama-server with 1: restarting it would loop). Test:
- * tests/unit/test_engine_hazards.c, tests/e2e crash.
+ *   device ran out of memory.
+ * Threshold: one. Of the device's class when a vk:: exception came before it in this process.
+ * False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end that a plan of ours brought
+ *   about, a child that Ollama's discovery kills on purpose (it has no model), a plain failure exit
+ *   (a wrong option ends llama-server with 1: restarting it would loop).
+ * Test: tests/unit/test_engine_hazards.c, tests/e2e crash.
  */
 #include "hazards.h"
 

@@ -75,11 +75,13 @@ static void tell(struct dl_bpf *b, const struct dl_bpf_object *o, uint64_t now_n
 
 static int open_ring(struct dl_bpf *b)
 {
-	if (b->ring || b->shared.fd[0] < 0 || b->shared.fd[3] < 0)
+	int events = b->shared.fd[DL_SHARED_EVENTS], urgent = b->shared.fd[DL_SHARED_URGENT];
+
+	if (b->ring || events < 0 || urgent < 0)
 		return 0;
 	/* In this order they are read: what is urgent first. */
-	b->ring = ring_buffer__new(b->shared.fd[3], dl_bpf_record, b, NULL);
-	return b->ring ? ring_buffer__add(b->ring, b->shared.fd[0], dl_bpf_record, b) : -errno;
+	b->ring = ring_buffer__new(urgent, dl_bpf_record, b, NULL);
+	return b->ring ? ring_buffer__add(b->ring, events, dl_bpf_record, b) : -errno;
 }
 
 static void load(struct dl_bpf *b, struct dl_bpf_object *o, uint64_t now_ns)
@@ -90,8 +92,8 @@ static void load(struct dl_bpf *b, struct dl_bpf_object *o, uint64_t now_ns)
 
 	o->attempts++;
 	if (err && o->retry_ns && o->attempts < RETRY_COUNT) {
-		o->retry_ns = now_ns +
-			      RETRY_NS; /* the module's functions are traceable once it is live */
+		/* The module's functions are traceable once it is live. */
+		o->retry_ns = now_ns + RETRY_NS;
 		return;
 	}
 	o->retry_ns = 0;
@@ -114,10 +116,10 @@ int dl_bpf_new(const struct dl_bpf_hooks *hooks, struct dl_bpf **ret_bpf)
 	if (!b)
 		return -ENOMEM;
 	b->hooks = *hooks;
-	b->shared.name[0] = "events";
-	b->shared.name[1] = "losses";
-	b->shared.name[2] = "jobs";
-	b->shared.name[3] = "urgent";
+	b->shared.name[DL_SHARED_EVENTS] = "events";
+	b->shared.name[DL_SHARED_URGENT] = "urgent";
+	b->shared.name[DL_SHARED_LOSSES] = "losses";
+	b->shared.name[DL_SHARED_JOBS] = "jobs";
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	libbpf_set_print(quiet);
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++) {

@@ -10,8 +10,16 @@
 
 #include "../core/event.h"
 
-#define DL_BPF_LINKS	   16
-#define DL_BPF_SHARED_MAPS 4
+#define DL_BPF_LINKS 16
+
+/* Maps that the first object makes and the others are given. */
+enum dl_shared_map {
+	DL_SHARED_EVENTS,
+	DL_SHARED_URGENT,
+	DL_SHARED_LOSSES,
+	DL_SHARED_JOBS,
+	DL_BPF_SHARED_MAPS,
+};
 
 struct dl_shared_maps {
 	const char *name[DL_BPF_SHARED_MAPS];
