@@ -171,7 +171,7 @@ void dl_decide_act(struct dl_step *s)
 		outcome(s, w, act->result ? act->result : -1);
 }
 
-/* What was put off is done only while its reason stands (DESIGN 6.5). */
+/* What was put off is done only while its reason stands. */
 static bool still_wanted(struct dl_step *s, const struct dl_workload *w)
 {
 	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: the driver's own job timeout, and the GPU reset that follows with its result.
- * Threshold: one. A reset that succeeded is level 2, the best sign of the fatal one (INCIDENTS B2
- *   row 7); one that failed is level 3. Attributed to the owner of the job that timed out.
+ * Threshold: one. A reset that succeeded is level 2, the best sign of the fatal one (seconds to
+ *   minutes before it in field reports); one that failed is level 3. Attributed to the owner of the
+ *   job that timed out.
  * False alarms: none known; the named process may be a victim of whoever held the engine.
  * Test: tests/unit/test_gpu_hazards.c, tests/vm hang.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * llama.cpp's llama-server. Flags as of 0.7.0 (b11669); a flag on the command line beats its
- * LLAMA_ARG_* variable, so strict CPU is made of arguments (LAB part 2, section 3): "-ngl 0" alone
+ * LLAMA_ARG_* variable, so strict CPU is made of arguments (measured): "-ngl 0" alone
  * keeps a Vulkan context and runs large batches on it, "--device none" does not.
  */
 #include "engine.h"
