@@ -145,7 +145,8 @@ static int add_signals(struct dl_agent *a)
 	if (err >= 0)
 		err = sd_event_add_signal(a->loop, NULL, SIGINT, NULL, NULL);
 	if (err >= 0)
-		err = sd_event_add_signal(a->loop, NULL, SIGHUP, on_hangup, a);
+		/* The terminal is gone, or, without one, hazards.conf is new. */
+		err = sd_event_add_signal(a->loop, NULL, SIGHUP, a->terminal ? NULL : on_hangup, a);
 	return err < 0 ? err : 0;
 }
 
