@@ -28,7 +28,7 @@ LDLIBS := -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih
 PROBE_LDLIBS := -lcurl -ljansson
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 
-BPF := process engine drm_sched ttm drm amdgpu amdgpu_tdr
+BPF := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(BPF:%=$(O)/gen/%.skel.h)
 CORE_SRC := $(wildcard userspace/core/*.c)
 LIB_SRC := $(wildcard userspace/lib/*.c)
@@ -63,7 +63,7 @@ $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/obj/userspace/sensors/bpf.o: $(SKELETONS)
+$(O)/obj/userspace/sensors/bpf_table.o: $(SKELETONS)
 
 $(O)/davylamp: $(AGENT_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)

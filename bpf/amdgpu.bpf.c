@@ -1,69 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * amdgpu tracepoints: interrupt vectors that are faults, buffer moves between memory domains, the
- * lifetime of PASIDs. Thousands of interrupt vectors a second
- * are traffic: they are dropped by (client, source) before anything else is read.
+ * amdgpu tracepoints: interrupt vectors that are faults, buffer moves and placements, which PASID and
+ * VMID belong to whom. Thousands of interrupt vectors a second are traffic: they are dropped by
+ * (client, source) before anything else is read.
  */
 #include "wire.h"
-#include "maps.bpf.h"
+#include "facts.bpf.h"
 #include "compat.bpf.h"
+#include "amdgpu_iv.bpf.h"
+#include "moves.bpf.h"
+#include "pasid.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 /* Placement numbers of amdgpu_bo_move (amdgpu_ttm.h): 0 system, 1 GTT, 2 VRAM; -1 none. */
-#define PLACE_VRAM 2
+#define PLACE_VRAM  2
+#define DOMAIN_VRAM 4 /* AMDGPU_GEM_DOMAIN_VRAM */
 
-/* Interrupt handler client ids, include/soc15_ih_clientid.h; legacy (gfx6 to gfx8) has only 0. */
-enum ih_client {
-	IH_LEGACY = 0x00,
-	IH_VMC1 = 0x06,
-	IH_GFX = 0x0a,
-	IH_VMC = 0x12,
-	IH_GRBM_CP = 0x14,
-	IH_UTCL2 = 0x1b,
+/* (adev, VM hub, VMID) to the PASID that has it now: for vectors that carry the VMID alone. */
+struct vmid_key {
+	__u64 adev;
+	__u32 vmid;
+	__u32 pad;
 };
 
-#define SRC_LEGACY_INVALID_PAGE 146
-#define SRC_LEGACY_PROTECTION	147
-#define SRC_CP_BAD_OPCODE	183
-#define SRC_CP_PRIV_REG		184
-#define SRC_CP_PRIV_INSTR	185
-#define IV_RETRY		0x80 /* src_data[1], gfx9 to gfx12.0 (gmc_v9_0.c, gmc_v10_0.c) */
-#define IV_WRITE		0x20
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_MOVERS);
-	__type(key, struct dl_mover_key);
-	__type(value, struct dl_mover);
-} movers SEC(".maps");
-
-/* BOs that were moved out of VRAM: only these can come back. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, DL_MAX_EVICTED);
-	__type(key, __u64);
-	__type(value, __u8);
-} evicted SEC(".maps");
+	__uint(max_entries, 1024);
+	__type(key, struct vmid_key);
+	__type(value, __u32);
+} vmids SEC(".maps");
 
-static __always_inline __u16 fault_class(__u32 client, __u32 src, __u32 data1)
+static __always_inline __u32 pasid_of_vmid(struct amdgpu_device *adev, __u32 vmid)
 {
-	bool retry = data1 & IV_RETRY;
+	struct vmid_key key = { .adev = (__u64)adev, .vmid = vmid };
+	__u32 *pasid = vmid ? bpf_map_lookup_elem(&vmids, &key) : 0;
 
-	if (client == IH_LEGACY)
-		return src == SRC_LEGACY_INVALID_PAGE || src == SRC_LEGACY_PROTECTION ? DL_FAULT_VM :
-											DL_FAULT_NONE;
-	if (client == IH_GRBM_CP)
-		return src >= SRC_CP_BAD_OPCODE && src <= SRC_CP_PRIV_INSTR ? DL_FAULT_ILLEGAL :
-									      DL_FAULT_NONE;
-	if (client == IH_VMC || client == IH_UTCL2) {
-		if (src > 1)
-			return DL_FAULT_NONE;
-		return src == 1 || retry ? DL_FAULT_VM_RETRY : DL_FAULT_VM;
-	}
-	if ((client == IH_VMC1 || client == IH_GFX) && src == 0)
-		return retry ? DL_FAULT_VM_RETRY : DL_FAULT_VM;
-	return DL_FAULT_NONE;
+	return pasid ? *pasid : 0;
 }
 
 /* adev from the IH ring's address: adev->irq holds ih, ih1, ih2, ih_soft, numbered 0 to 3. */
@@ -84,73 +57,44 @@ static __always_inline struct amdgpu_device *iv_device(struct amdgpu_ih_ring *ih
 SEC("?tp_btf/amdgpu_iv")
 int BPF_PROG(iv_seen, unsigned int ih_index, struct amdgpu_iv_entry *iv)
 {
-	__u32 client, src, data0, data1;
-	struct dl_wire_gpu_fault *e;
+	struct dl_sum_key key = { .fact = DL_FACT_GPU_FAULT };
 	struct amdgpu_device *adev;
-	__u16 class;
+	struct iv_meaning meaning;
+	__u32 vmid;
 
 	/* 3: handed on to the software ring (7.2: also gfx6 faults), counted when it first came */
 	if (!iv || ih_index > 2)
 		return 0;
-	client = BPF_CORE_READ(iv, client_id);
-	src = BPF_CORE_READ(iv, src_id);
-	data1 = BPF_CORE_READ(iv, src_data[1]);
-	class = fault_class(client, src, data1);
-	if (class == DL_FAULT_NONE)
+	meaning = iv_decode(BPF_CORE_READ(iv, client_id), BPF_CORE_READ(iv, src_id),
+			    BPF_CORE_READ(iv, src_data[0]), BPF_CORE_READ(iv, src_data[1]));
+	if (meaning.fault_class == DL_FAULT_NONE)
 		return 0;
-	e = dl_reserve(DL_WIRE_GPU_FAULT, sizeof(*e));
-	if (!e)
-		return 0;
-	data0 = BPF_CORE_READ(iv, src_data[0]);
-	e->fault_class = class;
-	e->client_id = (__u16)client;
-	e->src_id = (__u16)src;
-	e->pasid = BPF_CORE_READ(iv, pasid);
-	e->vmid = BPF_CORE_READ(iv, vmid);
-	if (client != IH_LEGACY && class != DL_FAULT_ILLEGAL) {
-		e->addr = ((__u64)data0 << 12) | ((__u64)(data1 & 0xf) << 44);
-		e->flags = DL_FAULT_ADDR_KNOWN | (data1 & IV_WRITE ? DL_FAULT_WRITE : 0);
-	}
 	adev = iv_device(BPF_CORE_READ(iv, ih), ih_index);
-	dl_dev_name(e->dev, BPF_CORE_READ(adev, dev));
-	bpf_ringbuf_submit(e, 0);
+	vmid = BPF_CORE_READ(iv, vmid);
+	key.device = (__u64)BPF_CORE_READ(adev, dev);
+	key.pasid = BPF_CORE_READ(iv, pasid);
+	if (!key.pasid)
+		key.pasid = pasid_of_vmid(adev, vmid);
+	key.what = meaning.fault_class;
+	key.detail = DL_FAULT_DETAIL(vmid, BPF_CORE_READ(iv, client_id), BPF_CORE_READ(iv, src_id),
+				     meaning.flags);
+	return fact_count(&key, 0, 0, meaning.addr);
+}
+
+SEC("?tp_btf/amdgpu_vm_grab_id")
+int BPF_PROG(vmid_grabbed, struct amdgpu_vm *vm, struct amdgpu_ring *ring, struct amdgpu_job *job)
+{
+	struct vmid_key key = {};
+	__u32 pasid;
+
+	if (!vm || !ring || !job)
+		return 0;
+	key.adev = (__u64)BPF_CORE_READ(ring, adev);
+	key.vmid = BPF_CORE_READ(job, vmid);
+	pasid = BPF_CORE_READ(vm, pasid);
+	if (key.vmid && pasid)
+		bpf_map_update_elem(&vmids, &key, &pasid, BPF_ANY);
 	return 0;
-}
-
-static __always_inline struct dl_mover *mover_of(struct dl_mover_key *key, struct amdgpu_bo *bo)
-{
-	struct dl_mover *known = bpf_map_lookup_elem(&movers, key);
-	struct dl_mover fresh = {};
-
-	if (known)
-		return known;
-	dl_dev_name(fresh.dev, BPF_CORE_READ(bo, tbo.base.dev, dev));
-	fresh.owner_pasid = BPF_CORE_READ(bo, vm_bo, vm, pasid);
-	if (bpf_map_update_elem(&movers, key, &fresh, BPF_NOEXIST))
-		dl_lost(DL_LOSS_MOVERS_FULL);
-	return bpf_map_lookup_elem(&movers, key);
-}
-
-static __always_inline void mover_speak(struct dl_mover *m, struct dl_mover_key *key)
-{
-	__u64 now = bpf_ktime_get_boot_ns();
-	struct dl_wire_bo_moved *e;
-
-	if (now - m->spoke_ns < DL_MOVE_EDGE_NS)
-		return;
-	m->spoke_ns = now;
-	e = dl_reserve(DL_WIRE_BO_MOVED, sizeof(*e));
-	if (!e)
-		return;
-	e->head.tgid = key->evictor_tgid;
-	__builtin_memcpy(e->dev, m->dev, sizeof(e->dev));
-	e->owner_tgid = key->owner_tgid;
-	e->owner_pasid = m->owner_pasid;
-	e->out_bytes = m->out_bytes;
-	e->in_bytes = m->in_bytes;
-	e->out_count = m->out_count;
-	e->in_count = m->in_count;
-	bpf_ringbuf_submit(e, 0);
 }
 
 /*
@@ -161,43 +105,51 @@ static __always_inline void mover_speak(struct dl_mover *m, struct dl_mover_key 
 SEC("?tp_btf/amdgpu_bo_move")
 int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
 {
-	__u64 size, id = (__u64)bo;
-	struct dl_mover_key key = {};
-	struct dl_mover *m;
-	__u8 out = 1;
+	struct ttm_buffer_object *ttm;
+	struct amdgpu_vm *vm;
+	__u32 owner;
+	__u64 id;
 
 	if (!bo || new_place == old_place)
 		return 0;
+	ttm = (void *)bo + bpf_core_field_offset(struct amdgpu_bo, tbo);
+	id = (__u64)ttm;
 	if (new_place == (__u32)-1) {
 		bpf_map_delete_elem(&evicted, &id);
 		return 0;
 	}
-	if (old_place == PLACE_VRAM)
-		bpf_map_update_elem(&evicted, &id, &out, BPF_ANY);
-	else if (new_place != PLACE_VRAM || bpf_map_delete_elem(&evicted, &id))
+	if (old_place != PLACE_VRAM && (new_place != PLACE_VRAM || !move_returns(ttm)))
 		return 0;
-	key.adev = (__u64)BPF_CORE_READ(bo, tbo.base.dev);
-	key.evictor_tgid = bpf_get_current_pid_tgid() >> 32;
-	key.owner_tgid = dl_vm_tgid(BPF_CORE_READ(bo, vm_bo, vm));
-	m = mover_of(&key, bo);
-	if (!m)
+	vm = BPF_CORE_READ(bo, vm_bo, vm);
+	owner = dl_vm_tgid(vm);
+	if (!owner)
+		owner = dl_owner_of(ttm);
+	return moved(ttm, owner, BPF_CORE_READ(vm, pasid), old_place == PLACE_VRAM);
+}
+
+/* The kernel falls back to GTT silently when VRAM is full (amdgpu_gem_object_create). */
+SEC("?tp_btf/amdgpu_bo_create")
+int BPF_PROG(bo_created, struct amdgpu_bo *bo)
+{
+	struct dl_sum_key key = { .fact = DL_FACT_VRAM_SPILL, .pid = dl_current() };
+
+	if (!bo || !(BPF_CORE_READ(bo, preferred_domains) & DOMAIN_VRAM) ||
+	    BPF_CORE_READ(bo, tbo.resource, mem_type) == PLACE_VRAM)
 		return 0;
-	size = BPF_CORE_READ(bo, tbo.base.size);
-	if (old_place == PLACE_VRAM) {
-		__sync_fetch_and_add(&m->out_bytes, size);
-		__sync_fetch_and_add(&m->out_count, 1);
-	} else {
-		__sync_fetch_and_add(&m->in_bytes, size);
-		__sync_fetch_and_add(&m->in_count, 1);
-	}
-	mover_speak(m, &key);
-	return 0;
+	key.device = (__u64)BPF_CORE_READ(bo, tbo.base.dev, dev);
+	return fact_count(&key, 0, BPF_CORE_READ(bo, tbo.base.size), 0);
 }
 
 static __always_inline int pasid_event(__u32 pasid, __u32 freed)
 {
-	struct dl_wire_pasid *e = dl_reserve(DL_WIRE_PASID, sizeof(*e));
+	struct dl_wire_pasid *e;
+	__u32 tgid = dl_current();
 
+	if (freed)
+		bpf_map_delete_elem(&pasids, &pasid);
+	else
+		bpf_map_update_elem(&pasids, &pasid, &tgid, BPF_ANY);
+	e = dl_reserve(DL_WIRE_PASID, sizeof(*e));
 	if (!e)
 		return 0;
 	e->pasid = pasid;

@@ -1,52 +1,112 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * amdgpu's job timeout and GPU reset. An object of its own: these are functions, which can be traced
- * only once the module is live, later than its tracepoints.
+ * amdgpu's ladder of recovery: job timeout, soft recovery, ring reset, GPU reset; what asks for a reset
+ * otherwise; and its ioctl wrapper. An object of its own: these are functions, which can be traced only
+ * once the module is live, later than its tracepoints.
  */
 #include "wire.h"
-#include "maps.bpf.h"
+#include "facts.bpf.h"
 #include "compat.bpf.h"
+#include "ioctl.bpf.h"
+#include "pasid.bpf.h"
+#include "timeout.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* The jobs map of drm_sched.bpf.c, shared by userspace: fence to the process that queued it. */
+/* Ring resets that have begun, by ring: when. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_JOBS);
-	__type(key, struct dl_job_key);
-	__type(value, struct dl_job);
-} jobs SEC(".maps");
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64);
+	__type(value, __u64);
+} resets SEC(".maps");
 
-/* The driver's own timeout: too late to prevent anything, and proof of what was predicted. */
 SEC("?fentry/amdgpu_job_timedout")
 int BPF_PROG(job_timed_out, struct drm_sched_job *job)
 {
 	struct amdgpu_job *gpu_job = (void *)job;
-	struct drm_gpu_scheduler *sched = BPF_CORE_READ(job, sched);
-	struct dl_wire_job_timeout *e = dl_reserve(DL_WIRE_JOB_TIMEOUT, sizeof(*e));
-	struct dl_job_key key = {};
-	struct dl_job *known;
 
+	return timeout_tell(job, dl_vm_tgid(BPF_CORE_READ(gpu_job, vm)),
+			    BPF_CORE_READ(gpu_job, pasid));
+}
+
+/* Kills the wave that hangs; true: the job's hardware fence is signaled, with -ENODATA since 6.12. */
+SEC("?fexit/amdgpu_ring_soft_recovery")
+int BPF_PROG(soft_recovered, struct amdgpu_ring *ring, unsigned int vmid, struct dma_fence *fence)
+{
+	struct dl_wire_fact *e;
+	__u64 ret = 0;
+
+	bpf_get_func_ret(ctx, &ret);
+	e = fact_begin(DL_FACT_SOFT_RECOVERY, BPF_CORE_READ(ring, adev, dev));
 	if (!e)
 		return 0;
-	key.fence_context = BPF_CORE_READ(job, s_fence, finished.context);
-	key.fence_seqno = BPF_CORE_READ(job, s_fence, finished.seqno);
-	e->fence_context = key.fence_context;
-	e->fence_seqno = key.fence_seqno;
-	dl_dev_name(e->dev, BPF_CORE_READ(sched, dev));
-	bpf_probe_read_kernel_str(e->ring, sizeof(e->ring), BPF_CORE_READ(sched, name));
-	e->pasid = BPF_CORE_READ(gpu_job, pasid);
-	known = bpf_map_lookup_elem(&jobs, &key);
-	if (known) {
-		e->owner_tgid = known->tgid;
-		if (known->run_ns)
-			e->age_ns = e->head.boot_ns - known->run_ns;
-	}
-	if (!e->owner_tgid)
-		e->owner_tgid = dl_vm_tgid(BPF_CORE_READ(gpu_job, vm));
+	e->error = ret & 0xff ? 0 : -EIO;
+	BPF_CORE_READ_STR_INTO(&e->name, ring, name);
+	fact_fence(e, fence);
 	bpf_ringbuf_submit(e, 0);
 	return 0;
 }
+
+static __always_inline void ring_reset_begun(struct amdgpu_ring *ring)
+{
+	__u64 id = (__u64)ring, now = bpf_ktime_get_boot_ns();
+
+	bpf_map_update_elem(&resets, &id, &now, BPF_ANY);
+}
+
+static __always_inline int ring_reset_ended(struct amdgpu_ring *ring, int error)
+{
+	__u64 id = (__u64)ring, *begun = bpf_map_lookup_elem(&resets, &id);
+	struct dl_wire_fact *e = fact_begin(DL_FACT_RING_RESET, BPF_CORE_READ(ring, adev, dev));
+
+	if (!e)
+		return 0;
+	e->error = error;
+	if (begun)
+		e->duration_ns = e->head.boot_ns - *begun;
+	BPF_CORE_READ_STR_INTO(&e->name, ring, name);
+	bpf_ringbuf_submit(e, 0);
+	bpf_map_delete_elem(&resets, &id);
+	return 0;
+}
+
+SEC("?fentry/amdgpu_ring_reset_helper_begin")
+int BPF_PROG(ring_reset_begins, struct amdgpu_ring *ring)
+{
+	ring_reset_begun(ring);
+	return 0;
+}
+
+SEC("?fexit/amdgpu_ring_reset_helper_end")
+int BPF_PROG(ring_reset_ends, struct amdgpu_ring *ring)
+{
+	__u64 ret = 0;
+
+	bpf_get_func_ret(ctx, &ret);
+	return ring_reset_ended(ring, (int)ret);
+}
+
+/* 6.11 to 6.16: no helper brackets them; userspace leaves these out where it exists. */
+#define RING_RESET(function)                                                                       \
+	SEC("?fexit/" #function)                                                                   \
+	int BPF_PROG(old_##function, struct amdgpu_ring *ring)                                     \
+	{                                                                                          \
+		__u64 ret = 0;                                                                     \
+                                                                                                   \
+		bpf_get_func_ret(ctx, &ret);                                                       \
+		return ring_reset_ended(ring, (int)ret);                                           \
+	}
+
+RING_RESET(gfx_v9_0_reset_kgq)
+RING_RESET(gfx_v9_0_reset_kcq)
+RING_RESET(gfx_v9_4_3_reset_kcq)
+RING_RESET(gfx_v10_0_reset_kgq)
+RING_RESET(gfx_v10_0_reset_kcq)
+RING_RESET(gfx_v11_0_reset_kgq)
+RING_RESET(gfx_v11_0_reset_kcq)
+RING_RESET(gfx_v12_0_reset_kgq)
+RING_RESET(gfx_v12_0_reset_kcq)
 
 static __always_inline int reset_event(struct amdgpu_device *adev, __s32 result, __u32 begun)
 {
@@ -74,4 +134,35 @@ int BPF_PROG(reset_ended, struct amdgpu_device *adev)
 
 	bpf_get_func_ret(ctx, &result); /* whatever arguments this kernel's function has */
 	return reset_event(adev, (__s32)result, 0);
+}
+
+SEC("?fentry/amdgpu_ras_reset_gpu")
+int BPF_PROG(ras_reset, struct amdgpu_device *adev)
+{
+	return fact_tell(DL_FACT_RAS_RESET, BPF_CORE_READ(adev, dev), 0);
+}
+
+/* The process that uses a VM, told again at each submission: a render node may be handed on. */
+SEC("?fentry/amdgpu_vm_set_task_info")
+int BPF_PROG(vm_used, struct amdgpu_vm *vm)
+{
+	__u32 pasid = BPF_CORE_READ(vm, pasid), tgid = dl_current(), *known;
+	struct dl_wire_pasid *e;
+
+	known = bpf_map_lookup_elem(&pasids, &pasid);
+	if (!pasid || (known && *known == tgid))
+		return 0;
+	bpf_map_update_elem(&pasids, &pasid, &tgid, BPF_ANY);
+	e = dl_reserve(DL_WIRE_PASID, sizeof(*e));
+	if (!e)
+		return 0;
+	e->pasid = pasid;
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+SEC("?fexit/amdgpu_drm_ioctl")
+int BPF_PROG(amdgpu_ioctl_done, struct file *filp, unsigned int cmd, unsigned long arg, long ret)
+{
+	return wrapper_done(filp, cmd, ret);
 }

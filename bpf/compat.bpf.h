@@ -36,4 +36,82 @@ static __always_inline u32 dl_vm_tgid(struct amdgpu_vm *vm)
 	return (u32)BPF_CORE_READ(old, task_info.tgid);
 }
 
+/*
+ * mm_struct.rss_stat was an array of atomics up to 6.1 and is one of percpu_counters since 6.2, whose
+ * count alone is a little behind. Members 0, 1 and 3 are file, anonymous and shared memory.
+ */
+struct atomic_long_t___dl {
+	long counter;
+} __attribute__((preserve_access_index));
+
+struct mm_rss_stat {
+	struct atomic_long_t___dl count[4];
+} __attribute__((preserve_access_index));
+
+struct mm_struct___until_6_1 {
+	struct mm_rss_stat rss_stat;
+} __attribute__((preserve_access_index));
+
+static __always_inline u64 dl_resident_bytes(struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct mm_struct___until_6_1 *old = (void *)mm;
+	s64 pages;
+
+	if (!mm)
+		return 0;
+	if (bpf_core_type_exists(struct mm_rss_stat))
+		pages = BPF_CORE_READ(old, rss_stat.count[0].counter) +
+			BPF_CORE_READ(old, rss_stat.count[1].counter) +
+			BPF_CORE_READ(old, rss_stat.count[3].counter);
+	else
+		pages = BPF_CORE_READ(mm, rss_stat[0].count) + BPF_CORE_READ(mm, rss_stat[1].count) +
+			BPF_CORE_READ(mm, rss_stat[3].count);
+	return pages > 0 ? (u64)pages * 4096 : 0;
+}
+
+/* The process behind a struct pid: its task's tgid, its own number when the task is gone. */
+static __always_inline u32 dl_pid_tgid(struct pid *pid)
+{
+	void *link = BPF_CORE_READ(pid, tasks[0].first);
+	struct task_struct *task;
+
+	if (!link)
+		return (u32)BPF_CORE_READ(pid, numbers[0].nr);
+	task = link - bpf_core_field_offset(struct task_struct, pid_links);
+	return (u32)BPF_CORE_READ(task, tgid);
+}
+
+/* ttm_resource.num_pages became size, in bytes, in 6.2. */
+struct ttm_resource___until_6_1 {
+	unsigned long num_pages;
+} __attribute__((preserve_access_index));
+
+static __always_inline u64 dl_resource_bytes(struct ttm_resource *res)
+{
+	struct ttm_resource___until_6_1 *old = (void *)res;
+
+	if (bpf_core_field_exists(res->size))
+		return BPF_CORE_READ(res, size);
+	return (u64)BPF_CORE_READ(old, num_pages) * 4096;
+}
+
+/* KFD's device argument is a kfd_dev up to 6.4 and a kfd_node since 6.5. */
+struct kfd_dev___until_6_4 {
+	struct amdgpu_device *adev;
+} __attribute__((preserve_access_index));
+
+static __always_inline struct device *dl_kfd_device(void *kfd)
+{
+	struct kfd_dev___until_6_4 *old = kfd;
+	struct kfd_node *node = kfd;
+	struct amdgpu_device *adev;
+
+	if (bpf_core_type_exists(struct kfd_node))
+		adev = BPF_CORE_READ(node, adev);
+	else
+		adev = BPF_CORE_READ(old, adev);
+	return BPF_CORE_READ(adev, dev);
+}
+
 #endif

@@ -1,23 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * DRM ioctls that fail for want of memory: what the application itself is told, whatever the driver.
- */
+/* The DRM core, whatever the driver: failed ioctls, who owns a buffer, wedged devices. */
 #include "wire.h"
-#include "maps.bpf.h"
+#include "facts.bpf.h"
 #include "compat.bpf.h"
-#include "alloc.bpf.h"
+#include "ioctl.bpf.h"
+#include "moves.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 SEC("?fexit/drm_ioctl")
-int BPF_PROG(ioctl_done, struct file *filp, unsigned int cmd, unsigned long arg)
+int BPF_PROG(ioctl_done, struct file *filp, unsigned int cmd, unsigned long arg, long ret)
 {
-	struct dl_alloc_key key = { .stage = DL_ALLOC_IOCTL };
-	struct drm_file *file;
-	__u64 ret = 0;
-
-	if (bpf_get_func_ret(ctx, &ret) || ((long)ret != -ENOMEM && (long)ret != -ENOSPC))
+	if (ret >= 0 || ret < -4095)
 		return 0;
-	file = BPF_CORE_READ(filp, private_data);
-	return alloc_failed(&key, BPF_CORE_READ(file, minor, dev, dev), (int)ret, cmd & 0xff, 0);
+	mark_inner(filp, cmd, (int)ret);
+	return drm_ioctl_failed(filp, cmd, (int)ret);
+}
+
+/* The first handle is made by the creator; later ones are of those it was shared with. */
+SEC("?fentry/drm_gem_handle_create")
+int BPF_PROG(handle_made, struct drm_file *file, struct drm_gem_object *bo)
+{
+	__u64 id = (__u64)bo;
+	__u32 tgid = dl_current();
+
+	bpf_map_update_elem(&owners, &id, &tgid, BPF_NOEXIST);
+	return 0;
+}
+
+SEC("?fentry/drm_gem_object_free")
+int BPF_PROG(bo_freed, struct kref *ref)
+{
+	__u64 id = (__u64)ref - bpf_core_field_offset(struct drm_gem_object, refcount);
+
+	bpf_map_delete_elem(&owners, &id);
+	bpf_map_delete_elem(&evicted, &id);
+	return 0;
+}
+
+/* Since 6.15: the device is lost, or was after a reset that worked (method "none"). */
+SEC("?fentry/drm_dev_wedged_event")
+int BPF_PROG(wedged, struct drm_device *dev, unsigned long method)
+{
+	struct dl_wire_fact *e = fact_begin(DL_FACT_WEDGED_EVENT, BPF_CORE_READ(dev, dev));
+
+	if (!e)
+		return 0;
+	e->detail = (__u32)method;
+	fact_name(e, BPF_CORE_READ(dev, driver, name));
+	bpf_ringbuf_submit(e, 0);
+	return 0;
 }

@@ -5,33 +5,11 @@
  * running one per ring on its tick and compares its age with sched->timeout.
  */
 #include "wire.h"
-#include "maps.bpf.h"
+#include "facts.bpf.h"
 #include "compat.bpf.h"
+#include "jobs.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_JOBS);
-	__type(key, struct dl_job_key);
-	__type(value, struct dl_job);
-} jobs SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_SCHEDS);
-	__type(key, __u64);
-	__type(value, struct dl_sched);
-} scheds SEC(".maps");
-
-static __always_inline struct dl_job_key job_key(struct drm_sched_fence *f)
-{
-	struct dl_job_key key = {
-		.fence_context = BPF_CORE_READ(f, finished.context),
-		.fence_seqno = BPF_CORE_READ(f, finished.seqno),
-	};
-	return key;
-}
 
 static __always_inline struct dl_sched *sched_of(struct drm_gpu_scheduler *sched)
 {
@@ -44,9 +22,7 @@ static __always_inline struct dl_sched *sched_of(struct drm_gpu_scheduler *sched
 	dl_dev_name(fresh.dev, BPF_CORE_READ(sched, dev));
 	bpf_probe_read_kernel_str(fresh.ring, sizeof(fresh.ring), BPF_CORE_READ(sched, name));
 	fresh.timeout_jiffies = BPF_CORE_READ(sched, timeout);
-	if (bpf_map_update_elem(&scheds, &key, &fresh, BPF_NOEXIST))
-		dl_lost(DL_LOSS_SCHEDS_FULL);
-	return bpf_map_lookup_elem(&scheds, &key);
+	return sched_add(key, &fresh);
 }
 
 /* Runs in the submitter's context: the only moment at which the owner is known for certain. */
@@ -57,13 +33,11 @@ static __always_inline int job_queued(struct drm_sched_job *job)
 
 	if (!job)
 		return 0;
-	key = job_key(BPF_CORE_READ(job, s_fence));
+	key = job_key(&BPF_CORE_READ(job, s_fence)->finished);
 	state.sched = (__u64)BPF_CORE_READ(job, sched);
 	state.queued_ns = bpf_ktime_get_boot_ns();
-	state.tgid = bpf_get_current_pid_tgid() >> 32;
-	if (bpf_map_update_elem(&jobs, &key, &state, BPF_ANY))
-		dl_lost(DL_LOSS_JOBS_FULL);
-	return 0;
+	state.tgid = dl_current();
+	return job_add(&key, &state);
 }
 
 static __always_inline int job_running(struct drm_sched_job *job)
@@ -79,7 +53,7 @@ static __always_inline int job_running(struct drm_sched_job *job)
 	sched = sched_of(gpu_sched);
 	if (sched)
 		__sync_fetch_and_add(&sched->run_count, 1);
-	key = job_key(BPF_CORE_READ(job, s_fence));
+	key = job_key(&BPF_CORE_READ(job, s_fence)->finished);
 	state = bpf_map_lookup_elem(&jobs, &key);
 	if (state) {
 		state->run_ns = bpf_ktime_get_boot_ns();
@@ -87,38 +61,17 @@ static __always_inline int job_running(struct drm_sched_job *job)
 	}
 	fresh.sched = (__u64)gpu_sched; /* queued before we watched: owner unknown */
 	fresh.run_ns = bpf_ktime_get_boot_ns();
-	if (bpf_map_update_elem(&jobs, &key, &fresh, BPF_ANY))
-		dl_lost(DL_LOSS_JOBS_FULL);
-	return 0;
+	return job_add(&key, &fresh);
 }
 
-static __always_inline int job_done(struct drm_sched_fence *fence)
+static __always_inline int sched_job_done(struct drm_sched_fence *fence)
 {
-	__u64 now = bpf_ktime_get_boot_ns();
 	struct dl_job_key key;
-	struct dl_sched *sched;
-	struct dl_job *state;
-	__u64 start, sched_key;
 
 	if (!fence)
 		return 0;
-	key = job_key(fence);
-	state = bpf_map_lookup_elem(&jobs, &key);
-	if (!state)
-		return 0;
-	sched_key = state->sched;
-	start = state->run_ns;
-	sched = bpf_map_lookup_elem(&scheds, &sched_key);
-	if (sched && start) {
-		if (sched->last_done_ns > start)
-			start = sched->last_done_ns; /* the hardware was busy with the one before */
-		if (now - start > sched->max_run_ns)
-			sched->max_run_ns = now - start;
-		sched->last_done_ns = now;
-		__sync_fetch_and_add(&sched->done_count, 1);
-	}
-	bpf_map_delete_elem(&jobs, &key);
-	return 0;
+	key = job_key(&fence->finished);
+	return job_done(&key);
 }
 
 SEC("?tp_btf/drm_sched_job")
@@ -148,11 +101,11 @@ int BPF_PROG(job_running_since_6_17, struct drm_sched_job *job, struct drm_sched
 SEC("?tp_btf/drm_sched_process_job")
 int BPF_PROG(job_done_until_6_16, struct drm_sched_fence *fence)
 {
-	return job_done(fence);
+	return sched_job_done(fence);
 }
 
 SEC("?tp_btf/drm_sched_job_done")
 int BPF_PROG(job_done_since_6_17, struct drm_sched_fence *fence)
 {
-	return job_done(fence);
+	return sched_job_done(fence);
 }

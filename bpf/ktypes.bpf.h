@@ -8,6 +8,7 @@
 #ifndef DL_KTYPES_BPF_H
 #define DL_KTYPES_BPF_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 #include <linux/ptrace.h>
 #include <linux/bpf.h>
@@ -15,10 +16,11 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 
-typedef _Bool bool;
+
 typedef __u8 u8;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s64 s64;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -26,13 +28,51 @@ struct atomic_t___dl {
 	int counter;
 };
 
+struct sigaction {
+	void *sa_handler;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct kernel_siginfo;
+
 struct signal_struct {
 	struct atomic_t___dl live;
 	int group_exit_code;
 };
 
+struct percpu_counter {
+	s64 count;
+};
+
+struct mm_struct {
+	struct task_struct *owner;
+	struct percpu_counter rss_stat[4];
+};
+
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	struct hlist_head tasks[4];
+	struct upid numbers[1];
+};
+
 struct task_struct {
 	int pid;
+	struct mm_struct *mm;
+	struct hlist_node pid_links[4];
 	int tgid;
 	int exit_code;
 	u64 start_boottime;
@@ -43,6 +83,15 @@ struct task_struct {
 };
 
 struct linux_binprm;
+struct mem_cgroup;
+
+struct oom_control {
+	struct mem_cgroup *memcg;
+};
+
+struct filename {
+	const char *name;
+};
 
 struct module {
 	char name[DL_MODULE_NAME_LEN];
@@ -52,22 +101,44 @@ struct kobject {
 	const char *name;
 };
 
-struct device {
-	struct kobject kobj;
+struct device_driver {
+	const char *name;
 };
 
-struct work_struct;
+struct device {
+	struct kobject kobj;
+	struct device_driver *driver;
+};
+
+struct work_struct {
+	u64 data;
+};
+
+struct delayed_work {
+	struct work_struct work;
+};
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct kref {
+	int refcount;
+};
 
 /* drivers/gpu/drm/scheduler, include/drm/gpu_scheduler.h */
 struct dma_fence {
 	u64 context;
 	u64 seqno;
+	int error;
 };
 
 struct drm_gpu_scheduler {
 	long timeout;
 	const char *name;
 	struct device *dev;
+	struct delayed_work work_tdr;
+	struct list_head pending_list;
 };
 
 struct drm_sched_fence {
@@ -78,26 +149,46 @@ struct drm_sched_fence {
 struct drm_sched_job {
 	struct drm_gpu_scheduler *sched;
 	struct drm_sched_fence *s_fence;
+	struct list_head list;
 };
 
 struct drm_sched_entity;
 
 /* include/drm/ttm, include/drm/drm_gem.h */
+struct drm_driver {
+	const char *name;
+};
+
 struct drm_device {
 	struct device *dev;
+	const struct drm_driver *driver;
 };
 
 struct drm_gem_object {
 	struct drm_device *dev;
+	struct kref refcount;
+	unsigned long size;
+};
+
+struct ttm_device;
+
+struct ttm_resource {
+	u32 mem_type;
 	unsigned long size;
 };
 
 struct ttm_buffer_object {
 	struct drm_gem_object base;
+	struct ttm_device *bdev;
+	struct ttm_resource *resource;
 };
 
 struct ttm_place {
 	u32 mem_type;
+};
+
+struct ttm_tt {
+	u32 num_pages;
 };
 
 struct drm_minor {
@@ -127,6 +218,7 @@ struct amdgpu_vm_bo_base {
 };
 
 struct amdgpu_bo {
+	u32 preferred_domains;
 	struct ttm_buffer_object tbo;
 	struct amdgpu_vm_bo_base *vm_bo;
 };
@@ -156,7 +248,147 @@ struct amdgpu_iv_entry {
 struct amdgpu_job {
 	struct drm_sched_job base;
 	struct amdgpu_vm *vm;
+	unsigned int vmid;
 	unsigned int pasid;
+};
+
+struct amdgpu_ring {
+	struct amdgpu_device *adev;
+	char name[16];
+	u32 vm_hub;
+};
+
+/* drivers/gpu/drm/amd/amdkfd, amdgpu_amdkfd.h */
+struct kfd_node {
+	struct amdgpu_device *adev;
+};
+
+struct kfd_process {
+	struct task_struct *lead_thread;
+};
+
+struct kfd_process_device {
+	struct kfd_node *dev;
+	struct kfd_process *process;
+	u32 pasid;
+};
+
+struct kfd_vm_fault_info {
+	u64 page_addr;
+};
+
+struct amdgpu_amdkfd_fence {
+	struct dma_fence base;
+	struct mm_struct *mm;
+};
+
+struct amdkfd_process_info {
+	struct pid *pid;
+};
+
+/* drivers/gpu/drm/i915 */
+struct drm_i915_private {
+	struct drm_device drm;
+};
+
+struct i915_address_space {
+	struct drm_i915_private *i915;
+};
+
+struct intel_gt {
+	struct drm_i915_private *i915;
+};
+
+struct intel_engine_cs {
+	struct drm_i915_private *i915;
+	char name[8];
+};
+
+struct i915_gem_context {
+	struct pid *pid;
+};
+
+struct intel_context {
+	struct intel_engine_cs *engine;
+	struct i915_gem_context *gem_context;
+};
+
+struct i915_request {
+	struct dma_fence fence;
+	struct intel_engine_cs *engine;
+	struct intel_context *context;
+};
+
+struct drm_mm_node {
+	u64 size;
+};
+
+struct drm_i915_gem_object {
+	struct drm_gem_object base;
+};
+
+/* drivers/gpu/drm/xe */
+struct xe_device {
+	struct drm_device drm;
+};
+
+struct xe_tile {
+	struct xe_device *xe;
+};
+
+struct xe_gt_reset___dl {
+	struct work_struct worker;
+};
+
+struct xe_gt {
+	struct xe_tile *tile;
+	struct xe_gt_reset___dl reset;
+};
+
+struct xe_file {
+	int pid;
+};
+
+struct xe_vm_usm___dl {
+	u32 asid;
+};
+
+struct xe_vm {
+	struct xe_device *xe;
+	struct xe_file *xef;
+	struct xe_vm_usm___dl usm;
+};
+
+struct drm_gpuva_va___dl {
+	u64 addr;
+	u64 range;
+};
+
+struct drm_gpuvm;
+
+struct drm_gpuva {
+	struct drm_gpuvm *vm;
+	struct drm_gpuva_va___dl va;
+};
+
+struct xe_vma {
+	struct drm_gpuva gpuva;
+};
+
+struct xe_guc_exec_queue {
+	unsigned short id;
+};
+
+struct xe_exec_queue {
+	struct xe_file *xef;
+	struct xe_gt *gt;
+	struct xe_guc_exec_queue *guc;
+	char name[16];
+};
+
+struct xe_sched_job {
+	struct drm_sched_job drm;
+	struct xe_exec_queue *q;
 };
 
 struct amdgpu_reset_context;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Maps every object shares: the event ring and the loss counters. The first object loaded creates
- * them, later ones are given the same maps by userspace (bpf_map__reuse_fd), so that the agent reads
- * one ring whatever module came when.
+ * Maps every object shares. The first object loaded creates them, later ones are given the same maps by
+ * userspace (bpf_map__reuse_fd), so that the agent reads one ring whatever module came when.
  */
 #ifndef DL_MAPS_BPF_H
 #define DL_MAPS_BPF_H
@@ -27,6 +26,13 @@ struct {
 	__type(value, __u64);
 } losses SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dl_settings);
+} settings SEC(".maps");
+
 static __always_inline void dl_lost(__u32 cause)
 {
 	__u64 *count = bpf_map_lookup_elem(&losses, &cause);
@@ -37,21 +43,23 @@ static __always_inline void dl_lost(__u32 cause)
 
 static __always_inline bool dl_stormy(__u16 kind)
 {
-	return kind == DL_WIRE_EXEC || kind == DL_WIRE_GPU_FAULT || kind == DL_WIRE_BO_MOVED ||
-	       kind == DL_WIRE_ALLOC_FAILED;
+	return kind == DL_WIRE_EXEC || kind == DL_WIRE_BO_MOVED;
 }
 
-/* Reserves a zeroed record of "size" bytes, or counts the loss and returns NULL. */
-static __always_inline void *dl_reserve(__u16 kind, __u16 size)
+/*
+ * Reserves a zeroed record of "size" bytes, or counts the loss and returns NULL. Compare it with NULL
+ * at once: the verifier of 6.1 loses track of it over calls in between.
+ */
+static __always_inline void *dl_reserve_in(bool stormy, __u16 kind, __u16 size)
 {
 	struct dl_wire_head *head;
 
-	if (dl_stormy(kind))
+	if (stormy)
 		head = bpf_ringbuf_reserve(&events, size, 0);
 	else
 		head = bpf_ringbuf_reserve(&urgent, size, 0);
 	if (!head) {
-		dl_lost(dl_stormy(kind) ? DL_LOSS_RING_FULL : DL_LOSS_URGENT_FULL);
+		dl_lost(stormy ? DL_LOSS_RING_FULL : DL_LOSS_URGENT_FULL);
 		return 0;
 	}
 	__builtin_memset(head, 0, size);
@@ -62,11 +70,21 @@ static __always_inline void *dl_reserve(__u16 kind, __u16 size)
 	return head;
 }
 
+static __always_inline void *dl_reserve(__u16 kind, __u16 size)
+{
+	return dl_reserve_in(dl_stormy(kind), kind, size);
+}
+
 static __always_inline void dl_dev_name(char *ret_name, struct device *dev)
 {
 	const char *name = BPF_CORE_READ(dev, kobj.name);
 
 	bpf_probe_read_kernel_str(ret_name, DL_DEV_LEN, name);
+}
+
+static __always_inline __u32 dl_current(void)
+{
+	return bpf_get_current_pid_tgid() >> 32;
 }
 
 #endif

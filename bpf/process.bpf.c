@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Process life and module life: exec, fork, exit with code and signal, module loaded and freed.
- * Exits are reported for watched processes and for whoever a signal killed; forks for watched ones.
+ * Process life and module life: exec, fork, exit with code and signal, fatal signals, module loaded and
+ * freed. Exits and signals are reported for watched processes, and for whoever a crash ended; forks for
+ * watched ones. Everything is read through BTF pointers and nothing by bpf_probe_read_kernel, so that
+ * these programs also load under lockdown=confidentiality.
  */
 #include "wire.h"
-#include "maps.bpf.h"
+#include "facts.bpf.h"
 #include "compat.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -17,6 +19,12 @@ struct {
 	__type(value, __u8);
 } watched SEC(".maps");
 
+#define COPY_COMM(to, task)                                                                        \
+	do {                                                                                       \
+		for (int i_ = 0; i_ < DL_COMM_LEN; i_++)                                           \
+			(to)[i_] = (task)->comm[i_];                                               \
+	} while (0)
+
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
@@ -24,9 +32,9 @@ int BPF_PROG(process_exec, struct task_struct *task, int old_pid, struct linux_b
 
 	if (!e)
 		return 0;
-	e->start_boot_ns = BPF_CORE_READ(task, group_leader, start_boottime);
-	e->ppid = (__u32)BPF_CORE_READ(task, real_parent, tgid);
-	BPF_CORE_READ_STR_INTO(&e->comm, task, comm);
+	e->start_boot_ns = task->group_leader->start_boottime;
+	e->ppid = (__u32)task->real_parent->tgid;
+	COPY_COMM(e->comm, task);
 	bpf_ringbuf_submit(e, 0);
 	return 0;
 }
@@ -34,8 +42,7 @@ int BPF_PROG(process_exec, struct task_struct *task, int old_pid, struct linux_b
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
-	__u32 parent_tgid = (__u32)BPF_CORE_READ(parent, tgid);
-	__u32 child_tgid = (__u32)BPF_CORE_READ(child, tgid);
+	__u32 parent_tgid = (__u32)parent->tgid, child_tgid = (__u32)child->tgid;
 	struct dl_wire_fork *e;
 	__u8 yes = 1;
 
@@ -54,26 +61,73 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
-	__u32 tgid = (__u32)BPF_CORE_READ(task, tgid);
+	__u32 tgid = (__u32)task->tgid;
 	struct dl_wire_exit *e;
 	int status;
 
-	if (BPF_CORE_READ(task, signal, live.counter) != 0)
+	if (task->signal->live.counter != 0)
 		return 0;
-	status = BPF_CORE_READ(task, signal, group_exit_code);
+	status = task->signal->group_exit_code;
 	if (!status)
-		status = BPF_CORE_READ(task, exit_code);
+		status = task->exit_code;
 	if (!(status & 0x7f) && !bpf_map_lookup_elem(&watched, &tgid))
 		return 0;
 	bpf_map_delete_elem(&watched, &tgid);
 	e = dl_reserve(DL_WIRE_EXIT, sizeof(*e));
 	if (!e)
 		return 0;
-	e->start_boot_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	e->start_boot_ns = task->group_leader->start_boottime;
 	e->status = status;
-	BPF_CORE_READ_STR_INTO(&e->comm, task, group_leader, comm);
+	COPY_COMM(e->comm, task->group_leader);
 	bpf_ringbuf_submit(e, 0);
 	return 0;
+}
+
+/* ILL, ABRT, BUS, FPE, SEGV, SYS are crashes; KILL and TERM are someone's wish. */
+#define CRASHES (1u << 4 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 11 | 1u << 31)
+#define WISHES	(1u << 9 | 1u << 15)
+
+static __always_inline bool signal_matters(int sig, __u32 tgid)
+{
+	__u32 bit = sig > 0 && sig < 32 ? 1u << sig : 0;
+
+	if (bit & CRASHES)
+		return true;
+	return (bit & WISHES) && bpf_map_lookup_elem(&watched, &tgid);
+}
+
+static __always_inline int signal_fact(enum dl_fact fact, int sig, struct task_struct *task)
+{
+	struct dl_wire_fact *e = fact_begin(fact, 0);
+
+	if (!e)
+		return 0;
+	e->pid = (__u32)task->tgid;
+	e->detail = (__u32)sig;
+	COPY_COMM(e->name, task);
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+/* In the sender's context; a fault's sender is the process itself. result 0: it was queued. */
+SEC("?tp_btf/signal_generate")
+int BPF_PROG(signal_sent, int sig, struct kernel_siginfo *info, struct task_struct *task, int group,
+	     int result)
+{
+	if (result || !signal_matters(sig, (__u32)task->tgid))
+		return 0;
+	return signal_fact(DL_FACT_SIGNAL_SENT, sig, task);
+}
+
+/* In the receiver's context; handler SIG_DFL (0): it is its end. */
+SEC("?tp_btf/signal_deliver")
+int BPF_PROG(signal_taken, int sig, struct kernel_siginfo *info, struct k_sigaction *action)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (action->sa.sa_handler || !signal_matters(sig, (__u32)task->tgid))
+		return 0;
+	return signal_fact(DL_FACT_SIGNAL_TAKEN, sig, task);
 }
 
 static __always_inline int module_event(struct module *mod, __u32 loaded)
@@ -86,7 +140,8 @@ static __always_inline int module_event(struct module *mod, __u32 loaded)
 	if (!e)
 		return 0;
 	e->loaded = loaded;
-	BPF_CORE_READ_STR_INTO(&e->name, mod, name);
+	for (int i = 0; i < DL_MODULE_NAME_LEN; i++)
+		e->name[i] = mod->name[i];
 	bpf_ringbuf_submit(e, 0);
 	return 0;
 }

@@ -17,7 +17,7 @@ _davylamp() {
 		case $verb in
 		run) words="--mode --json --record --socket --state --config --verbose --help" ;;
 		exec) words="--backend --dry-run --socket --state --help --" ;;
-		status) words="--json --socket --help" ;;
+		status) words="--sensors --programs --json --socket --help" ;;
 		policy) words="show --json --state --help" ;;
 		release) words="--module --socket --help" ;;
 		replay) mapfile -t COMPREPLY < <(compgen -f -W "--json --help" -- "$cur"); return ;;

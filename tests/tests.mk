@@ -29,7 +29,7 @@ $(O)/san/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(SAN_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/san/userspace/sensors/bpf.o: $(SKELETONS)
+$(O)/san/userspace/sensors/bpf_table.o: $(SKELETONS)
 
 SAN_AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/san/%.o)
 

@@ -36,6 +36,7 @@ static struct dl_event make(size_t i)
 	} else if (ev.kind == DL_EV_FAULT) {
 		ev.fault.pasid = 1 + (uint32_t)(i % 100);
 		ev.fault.fault_class = DL_FAULT_VM_RETRY;
+		ev.fault.fresh = 1;
 	} else if (ev.kind == DL_EV_BO_MOVED) {
 		strcpy(ev.bo_moved.device, "0000:03:00.0");
 		ev.bo_moved.out_bytes = i * 4096;

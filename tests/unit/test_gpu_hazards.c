@@ -21,6 +21,7 @@ static void fault(uint32_t pasid, enum dl_fault_class fault_class)
 	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
 	ev.fault.pasid = pasid;
 	ev.fault.fault_class = (uint16_t)fault_class;
+	ev.fault.fresh = 1;
 	tell(&ev);
 }
 

@@ -150,7 +150,7 @@ static void a_flushed_trace_survives_its_writer(void **state)
 
 static void a_newer_trace_is_told_apart(void **state)
 {
-	static const char newer[16] = { 'D', 'L', 'T', 'R', 'A', 'C', 'E', 0, 2 };
+	static const char newer[16] = { 'D', 'L', 'T', 'R', 'A', 'C', 'E', 0, 3 };
 	size_t count;
 
 	(void)state;

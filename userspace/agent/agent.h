@@ -121,6 +121,7 @@ struct dl_link *dl_link_of_workload(struct dl_agent *a, uint32_t workload);
 
 /* status.c */
 json_t *dl_agent_status(struct dl_agent *a);
+json_t *dl_agent_sensors(const struct dl_agent *a); /* the ladder, and every program */
 
 /* output.c */
 void dl_output_plan(struct dl_agent *a, const struct dl_plan *plan);

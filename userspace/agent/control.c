@@ -207,6 +207,10 @@ static void dispatch(struct dl_link *link, const json_t *message)
 		dl_message_send(link->fd, dl_agent_status(link->agent));
 		return;
 	}
+	if (!strcmp(op, "sensors")) {
+		dl_message_send(link->fd, dl_agent_sensors(link->agent));
+		return;
+	}
 	if (!strcmp(op, "stopped") && link->workload) {
 		feed_stage(link, DL_ACT_STOPPED, 0);
 		return;

@@ -2,6 +2,8 @@
 /* What the agent knows right now, as one message. */
 #include "agent.h"
 
+#include "../sensors/ladder.h"
+
 #include "../lib/text.h"
 
 static const char *const sensor_states[DL_SENSOR_STATE_COUNT] = {
@@ -66,6 +68,53 @@ static json_t *breakers(const struct dl_agent *a)
 				  (json_int_t)e->until_s, "because", safe(e->because)));
 	}
 	return list;
+}
+
+static json_t *rungs(const struct dl_ladder_step *step)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < step->rung_count; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:s}", "source",
+						      step->rung[i].source, "hook",
+						      step->rung[i].hook, "used", i == step->used,
+						      "reason", step->rung[i].reason));
+	return list;
+}
+
+static json_t *ladder(const struct dl_agent *a)
+{
+	json_t *list = json_array();
+	struct dl_ladder_step step;
+
+	for (size_t i = 0; a->bpf && dl_ladder_step(a->bpf, i, &step); i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "driver",
+						step.driver, "fact", step.fact, "state",
+						dl_ladder_state_name(step.state), "seen",
+						(json_int_t)step.seen_count, "unseen",
+						step.state == DL_LADDER_OFF ? step.unseen : "",
+						"sources", rungs(&step)));
+	return list;
+}
+
+static json_t *programs(const struct dl_agent *a)
+{
+	json_t *list = json_array();
+	struct dl_program_state_view p;
+
+	for (size_t i = 0; a->bpf && dl_bpf_program(a->bpf, i, &p); i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s}", "object", p.object,
+						"program", p.program, "hook", p.hook, "state",
+						p.state, "reason", p.reason));
+	return list;
+}
+
+json_t *dl_agent_sensors(const struct dl_agent *a)
+{
+	return json_pack("{s:s, s:o, s:o}", "op", "sensors", "ladder", ladder(a), "programs",
+			 programs(a));
 }
 
 json_t *dl_agent_status(struct dl_agent *a)

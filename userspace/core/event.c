@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "fact.h"
+
 static const struct {
 	const char *name;
 	size_t size;
@@ -25,6 +27,8 @@ static const struct {
 	[DL_EV_BREAKER] = { "breaker", sizeof(struct dl_ev_breaker) },
 	[DL_EV_SENSOR] = { "sensor", sizeof(struct dl_ev_sensor) },
 	[DL_EV_ALLOC_FAILED] = { "alloc_failed", sizeof(struct dl_ev_alloc_failed) },
+	[DL_EV_FACT] = { "fact", sizeof(struct dl_ev_fact) },
+	[DL_EV_JOB_TIMES] = { "job_times", sizeof(struct dl_ev_job_times) },
 };
 
 size_t dl_event_payload_size(uint32_t kind)
@@ -96,7 +100,12 @@ bool dl_event_valid(const struct dl_event *ev)
 	case DL_EV_ALLOC_FAILED:
 		return ENDED(ev->alloc_failed.device) &&
 		       ev->alloc_failed.stage >= DL_ALLOC_RESOURCE &&
-		       ev->alloc_failed.stage <= DL_ALLOC_IOCTL;
+		       ev->alloc_failed.stage <= DL_ALLOC_POPULATE;
+	case DL_EV_FACT:
+		return ENDED(ev->fact.device) && ENDED(ev->fact.name) &&
+		       dl_fact_known(ev->fact.fact);
+	case DL_EV_JOB_TIMES:
+		return ENDED(ev->job_times.device) && ENDED(ev->job_times.ring);
 	case DL_EV_SENSOR:
 		return ENDED(ev->sensor.name) && ENDED(ev->sensor.reason) &&
 		       ev->sensor.state < DL_SENSOR_STATE_COUNT;

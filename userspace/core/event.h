@@ -30,7 +30,9 @@ enum dl_event_kind {
 	DL_EV_BREAKER = 16,
 	DL_EV_SENSOR = 17,
 	DL_EV_ALLOC_FAILED = 18,
-	DL_EV_COUNT = 19,
+	DL_EV_FACT = 19,
+	DL_EV_JOB_TIMES = 20,
+	DL_EV_COUNT = 21,
 };
 
 struct dl_ev_config {
@@ -80,6 +82,8 @@ struct dl_ev_fault {
 	uint16_t src_id;
 	uint16_t fault_class; /* enum dl_fault_class */
 	uint16_t flags;
+	uint64_t count; /* of this (device, pasid, vmid, client, source), cumulative */
+	uint64_t fresh; /* of them since the last such event */
 };
 
 struct dl_ev_pasid {
@@ -131,6 +135,35 @@ struct dl_ev_alloc_failed { /* pid: who asked for the memory */
 	int32_t error;
 	uint32_t what;	/* memory type, or the ioctl's number */
 	uint32_t stage; /* enum dl_alloc_stage */
+};
+
+/* What each number means is told by enum dl_fact; fields that mean nothing are 0. */
+struct dl_ev_fact { /* pid: whom it is about */
+	char device[DL_DEVICE_LEN];
+	char name[DL_FACT_NAME_LEN];
+	uint64_t bytes; /* cumulative for a hot fact, like count */
+	uint64_t addr;
+	uint64_t duration_ns;
+	uint64_t fence_context;
+	uint64_t fence_seqno;
+	uint64_t count;
+	uint64_t fresh;	 /* of count since the last such event */
+	uint32_t by_pid; /* in whose context it happened */
+	uint32_t pasid;
+	int32_t error;
+	uint32_t detail;
+	uint16_t fact; /* enum dl_fact */
+	uint16_t what;
+	uint32_t pad;
+};
+
+struct dl_ev_job_times { /* pid: whose jobs; 0: queued before the agent looked */
+	char device[DL_DEVICE_LEN];
+	char ring[DL_RING_NAME_LEN];
+	uint64_t count; /* all cumulative */
+	uint64_t sum_ns;
+	uint64_t max_ns;
+	uint32_t slot[DL_TIME_SLOTS]; /* slot n: below DL_TIME_SLOT_NS << (n + 1) */
 };
 
 enum dl_workload_op {
@@ -205,7 +238,7 @@ enum dl_sensor_state {
 
 struct dl_ev_sensor {
 	char name[32];
-	char reason[DL_DETAIL_LEN];
+	char reason[DL_REASON_LEN];
 	uint64_t count;	 /* programs live, or events lost */
 	uint64_t gap_ns; /* LIVE again: how long it was not */
 	uint32_t state;
@@ -234,6 +267,8 @@ struct dl_event {
 		struct dl_ev_breaker breaker;
 		struct dl_ev_sensor sensor;
 		struct dl_ev_alloc_failed alloc_failed;
+		struct dl_ev_fact fact;
+		struct dl_ev_job_times job_times;
 	};
 };
 
@@ -242,7 +277,7 @@ _Static_assert(sizeof(struct dl_ev_process) == 168, "trace format");
 _Static_assert(sizeof(struct dl_ev_process_exit) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_throw) == 64, "trace format");
 _Static_assert(sizeof(struct dl_ev_graph) == 48, "trace format");
-_Static_assert(sizeof(struct dl_ev_fault) == 56, "trace format");
+_Static_assert(sizeof(struct dl_ev_fault) == 72, "trace format");
 _Static_assert(sizeof(struct dl_ev_pasid) == 8, "trace format");
 _Static_assert(sizeof(struct dl_ev_bo_moved) == 64, "trace format");
 _Static_assert(sizeof(struct dl_ev_ring) == 88, "trace format");
@@ -252,8 +287,10 @@ _Static_assert(sizeof(struct dl_ev_workload) == 144, "trace format");
 _Static_assert(sizeof(struct dl_ev_probe) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_act) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_breaker) == 144, "trace format");
-_Static_assert(sizeof(struct dl_ev_sensor) == 120, "trace format");
+_Static_assert(sizeof(struct dl_ev_sensor) == 184, "trace format");
 _Static_assert(sizeof(struct dl_ev_alloc_failed) == 56, "trace format");
+_Static_assert(sizeof(struct dl_ev_fact) == 136, "trace format");
+_Static_assert(sizeof(struct dl_ev_job_times) == 168, "trace format");
 
 /* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
 size_t dl_event_payload_size(uint32_t kind);

@@ -27,17 +27,24 @@ static bool many(struct dl_step *s, const struct dl_ev_alloc_failed *in)
 	return a->window_count >= dl_config_u64(config, DL_CFG_ALLOC_COUNT);
 }
 
+static const uint8_t levels[] = {
+	[DL_ALLOC_RESOURCE] = 1,
+	[DL_ALLOC_VALIDATE] = 2,
+	[DL_ALLOC_IOCTL] = 3,
+	[DL_ALLOC_POPULATE] = 2, /* the host itself is out of memory */
+};
+
 void dl_look_alloc_failure(struct dl_step *s)
 {
 	const struct dl_ev_alloc_failed *in = &s->ev->alloc_failed;
 	const struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
 	struct dl_plan note = dl_plan_about(s, DL_HZ_ALLOC_FAILURE, p);
 
-	assert(in->stage >= DL_ALLOC_RESOURCE && in->stage <= DL_ALLOC_IOCTL);
+	assert(in->stage >= DL_ALLOC_RESOURCE && in->stage <= DL_ALLOC_POPULATE);
 	if (in->stage == DL_ALLOC_RESOURCE && !many(s, in))
 		return;
 	dl_copy_name(note.device, sizeof(note.device), in->device);
-	note.level = (uint8_t)in->stage;
+	note.level = levels[in->stage];
 	note.unit = DL_UNIT_BYTES;
 	note.observed = in->bytes;
 	note.result = in->error;

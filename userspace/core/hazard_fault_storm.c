@@ -20,7 +20,8 @@ static void raise(struct dl_step *s, const struct dl_client *client, uint32_t le
 	note.unit = DL_UNIT_COUNT;
 	note.observed = client->fault_count;
 	note.threshold = level == 1 ? 1 : dl_config_u64(&s->core->config, DL_CFG_FAULT_COUNT);
-	note.evidence[0].count = client->fault_count;
+	note.evidence[0].count =
+		client->fault_count < UINT32_MAX ? (uint32_t)client->fault_count : UINT32_MAX;
 	note.device_class = 1;
 	if (client->window_ns < note.first_sign_ns)
 		note.first_sign_ns = client->window_ns;
@@ -40,7 +41,7 @@ void dl_look_fault_storm(struct dl_step *s)
 		client->window_ns = s->now_ns;
 		client->fault_count = 0;
 	}
-	client->fault_count++;
+	client->fault_count += in->fresh;
 	if (client->fault_count >= dl_config_u64(config, DL_CFG_FAULT_COUNT))
 		raise(s, client, 3);
 	else if (in->fault_class != DL_FAULT_VM_RETRY)

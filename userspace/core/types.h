@@ -16,6 +16,7 @@
 #define DL_DEVICE_LEN 32 /* "0000:03:00.0", or "llvmpipe" where no DRM device stands behind */
 #define DL_MODEL_LEN  96 /* file name or alias, not the path */
 #define DL_DETAIL_LEN 64
+#define DL_REASON_LEN 128 /* why a sensor is off */
 
 #define DL_NS_PER_MS ((uint64_t)1000000)
 #define DL_NS_PER_S  ((uint64_t)1000000000)

@@ -73,7 +73,7 @@ struct dl_client {	/* a PASID's owner */
 	uint32_t pid;
 	uint64_t used_ns;
 	uint64_t window_ns; /* faults are counted from here */
-	uint32_t fault_count;
+	uint64_t fault_count;
 	uint32_t pad;
 };
 

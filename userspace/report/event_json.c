@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <jansson.h>
 
+#include "../core/fact.h"
 #include "../lib/text.h"
 #include "event_text.h"
 
@@ -15,13 +16,20 @@ static json_t *text(const char *value)
 
 static json_t *fault(const struct dl_ev_fault *f)
 {
-	static const char *const classes[] = { "none", "vm", "vm_retry", "illegal" };
+	static const char *const classes[DL_FAULT_CLASS_COUNT] = {
+		[DL_FAULT_NONE] = "none",	  [DL_FAULT_VM] = "vm",
+		[DL_FAULT_VM_RETRY] = "vm_retry", [DL_FAULT_ILLEGAL] = "illegal",
+		[DL_FAULT_ECC] = "ecc",		  [DL_FAULT_SDMA] = "sdma",
+		[DL_FAULT_WAVE] = "wave",
+	};
 
-	return json_pack("{s:o, s:I, s:I, s:I, s:i, s:i, s:s, s:b, s:b}", "device", text(f->device),
-			 "addr", NUMBER(f->addr), "pasid", NUMBER(f->pasid), "vmid",
-			 NUMBER(f->vmid), "client_id", f->client_id, "src_id", f->src_id, "class",
-			 f->fault_class < 4 ? classes[f->fault_class] : "unknown", "write",
-			 f->flags & DL_FAULT_WRITE, "addr_known", f->flags & DL_FAULT_ADDR_KNOWN);
+	return json_pack(
+		"{s:o, s:I, s:I, s:I, s:i, s:i, s:s, s:b, s:b, s:I, s:I}", "device",
+		text(f->device), "addr", NUMBER(f->addr), "pasid", NUMBER(f->pasid), "vmid",
+		NUMBER(f->vmid), "client_id", f->client_id, "src_id", f->src_id, "class",
+		f->fault_class < DL_FAULT_CLASS_COUNT ? classes[f->fault_class] : "unknown",
+		"write", f->flags & DL_FAULT_WRITE, "addr_known", f->flags & DL_FAULT_ADDR_KNOWN,
+		"count", NUMBER(f->count), "fresh", NUMBER(f->fresh));
 }
 
 static json_t *moved(const struct dl_ev_bo_moved *m)
@@ -84,6 +92,45 @@ static json_t *probe(const struct dl_ev_probe *p)
 			 NUMBER(p->token_count), "ms", NUMBER(p->completion_ms));
 }
 
+static void put(json_t *o, const char *key, uint64_t value)
+{
+	if (value)
+		json_object_set_new(o, key, json_integer(NUMBER(value)));
+}
+
+/* Only what this fact has: the rest would say nothing. */
+static json_t *fact(const struct dl_ev_fact *f)
+{
+	json_t *o = json_pack("{s:I, s:i}", "count", NUMBER(f->count), "error", f->error);
+
+	if (f->device[0])
+		json_object_set_new(o, "device", text(f->device));
+	if (f->name[0])
+		json_object_set_new(o, "name", text(f->name));
+	put(o, "by", f->by_pid);
+	put(o, "pasid", f->pasid);
+	put(o, "bytes", f->bytes);
+	put(o, "addr", f->addr);
+	put(o, "duration_ns", f->duration_ns);
+	put(o, "fence_context", f->fence_context);
+	put(o, "fence_seqno", f->fence_seqno);
+	put(o, "detail", f->detail);
+	put(o, "what", f->what);
+	put(o, "fresh", f->fresh);
+	return o;
+}
+
+static json_t *job_times(const struct dl_ev_job_times *t)
+{
+	json_t *slots = json_array();
+
+	for (size_t i = 0; i < DL_TIME_SLOTS; i++)
+		json_array_append_new(slots, json_integer(t->slot[i]));
+	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o}", "device", text(t->device), "ring",
+			 text(t->ring), "count", NUMBER(t->count), "sum_ns", NUMBER(t->sum_ns),
+			 "max_ns", NUMBER(t->max_ns), "slots", slots);
+}
+
 static json_t *body(const struct dl_event *ev)
 {
 	switch (ev->kind) {
@@ -121,6 +168,10 @@ static json_t *body(const struct dl_event *ev)
 			"bytes", NUMBER(ev->alloc_failed.bytes), "count",
 			NUMBER(ev->alloc_failed.count), "error", ev->alloc_failed.error, "what",
 			NUMBER(ev->alloc_failed.what), "stage", NUMBER(ev->alloc_failed.stage));
+	case DL_EV_FACT:
+		return fact(&ev->fact);
+	case DL_EV_JOB_TIMES:
+		return job_times(&ev->job_times);
 	case DL_EV_SENSOR:
 		return sensor(&ev->sensor);
 	case DL_EV_CONFIG:
@@ -139,7 +190,8 @@ char *dl_event_json(const struct dl_event *ev)
 	if (!facts)
 		return NULL;
 	o = json_pack("{s:s, s:I, s:s}", "type", "event", "at_ns", NUMBER(ev->at_ns), "event",
-		      dl_event_kind_name(ev->kind));
+		      ev->kind == DL_EV_FACT ? dl_fact_name(ev->fact.fact)
+					     : dl_event_kind_name(ev->kind));
 	if (o && ev->pid)
 		json_object_set_new(o, "pid", json_integer(ev->pid));
 	json_object_update_missing(o, facts);

@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../core/fact.h"
 #include "../lib/text.h"
 
 static bool sensor_text(const struct dl_ev_sensor *s, char *buf, size_t size)
 {
-	char reason[4 * DL_DETAIL_LEN];
+	char reason[2 * DL_REASON_LEN];
 
 	dl_text_safe(reason, sizeof(reason), s->reason);
 	if (s->state == DL_SENSOR_LOST)
@@ -66,11 +67,34 @@ static bool probe_text(const struct dl_ev_probe *p, char *buf, size_t size)
 	return true;
 }
 
+/* Rare facts only: what comes in storms is for the hazards to tell. */
+static bool fact_text(const struct dl_event *ev, char *buf, size_t size)
+{
+	const struct dl_ev_fact *f = &ev->fact;
+	char device[2 * DL_DEVICE_LEN], name[2 * DL_FACT_NAME_LEN], who[24] = "", took[32] = "";
+
+	if (f->fact >= DL_FACT_HOT || f->fact == DL_FACT_SIGNAL_SENT ||
+	    f->fact == DL_FACT_SIGNAL_TAKEN)
+		return false;
+	if (ev->pid)
+		snprintf(who, sizeof(who), ", pid %u", ev->pid);
+	if (f->duration_ns)
+		snprintf(took, sizeof(took), ", %" PRIu64 " ms", f->duration_ns / DL_NS_PER_MS);
+	dl_text_safe(device, sizeof(device), f->device);
+	dl_text_safe(name, sizeof(name), f->name);
+	snprintf(buf, size, "kernel   %s%s%s%s%s%s%s%s%s", device, device[0] ? " " : "", name,
+		 name[0] ? ": " : "", dl_fact_text(f->fact), who, took, f->error ? ": " : "",
+		 f->error ? strerrordesc_np(-f->error) : "");
+	return true;
+}
+
 static bool body(const struct dl_event *ev, char *buf, size_t size)
 {
 	switch (ev->kind) {
 	case DL_EV_SENSOR:
 		return sensor_text(&ev->sensor, buf, size);
+	case DL_EV_FACT:
+		return fact_text(ev, buf, size);
 	case DL_EV_PROCESS:
 		return process_text(ev, buf, size);
 	case DL_EV_ACT:

@@ -12,34 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "amdgpu.skel.h"
-#include "amdgpu_tdr.skel.h"
+#include "bpf_refusal.h"
 #include "bpf_state.h"
-#include "drm.skel.h"
-#include "drm_sched.skel.h"
 #include "elf_site.h"
-#include "engine.skel.h"
-#include "process.skel.h"
-#include "ttm.skel.h"
 
 #include "../lib/log.h"
 
 #define RETRY_NS    (200 * DL_NS_PER_MS)
 #define RETRY_COUNT 50
-
-static const struct {
-	const char *name;
-	const char *module;
-	const void *(*bytes)(size_t *size);
-} rows[DL_OBJ_COUNT] = {
-	[DL_OBJ_PROCESS] = { "process", NULL, dl_bpf_process__elf_bytes },
-	[DL_OBJ_ENGINE] = { "engine", NULL, dl_bpf_engine__elf_bytes },
-	[DL_OBJ_DRM_SCHED] = { "drm_sched", "gpu_sched", dl_bpf_drm_sched__elf_bytes },
-	[DL_OBJ_TTM] = { "ttm", "ttm", dl_bpf_ttm__elf_bytes },
-	[DL_OBJ_DRM] = { "drm", "drm", dl_bpf_drm__elf_bytes },
-	[DL_OBJ_AMDGPU] = { "amdgpu", "amdgpu", dl_bpf_amdgpu__elf_bytes },
-	[DL_OBJ_AMDGPU_TDR] = { "amdgpu_tdr", "amdgpu", dl_bpf_amdgpu_tdr__elf_bytes },
-};
 
 uint64_t dl_boot_ns(void)
 {
@@ -51,13 +31,15 @@ uint64_t dl_boot_ns(void)
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
-	char line[512];
+	static char text[16384]; /* a verifier's log; one thread */
+	char *rest = text, *line;
 
 	if (level == LIBBPF_DEBUG)
 		return 0;
-	vsnprintf(line, sizeof(line), format, args);
-	line[strcspn(line, "\n")] = 0;
-	dl_debug("%s", line);
+	vsnprintf(text, sizeof(text), format, args);
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			dl_debug("%s", line);
 	return 0;
 }
 
@@ -84,15 +66,54 @@ static int open_ring(struct dl_bpf *b)
 	return b->ring ? ring_buffer__add(b->ring, events, dl_bpf_record, b) : -errno;
 }
 
+/* Parsed when it is needed, dropped when nothing waits for a module any more. */
+static struct btf *kernel_btf(struct dl_bpf *b)
+{
+	if (!b->kernel)
+		b->kernel = btf__load_vmlinux_btf();
+	return b->kernel;
+}
+
+static void drop_btf(struct dl_bpf *b)
+{
+	if (!b->kernel)
+		return;
+	for (size_t i = 0; i < DL_OBJ_COUNT; i++)
+		if (b->objects[i].retry_ns)
+			return;
+	btf__free(b->kernel);
+	b->kernel = NULL;
+	malloc_trim(0); /* parsing it took megabytes */
+}
+
+static void set_up(struct dl_bpf *b)
+{
+	int err = open_ring(b);
+
+	if (err)
+		dl_log("event ring: %s; kernel events will be missed", strerror(-err));
+	dl_bpf_set_thresholds(b);
+	dl_bpf_set_verdicts(b);
+	dl_bpf_set_settings(b);
+}
+
+/* A module's functions are traceable once it is live; before, trying again helps. */
+static bool too_early(const struct dl_bpf_object *o, enum dl_module_state before, int err)
+{
+	return o->module && before != DL_MODULE_LIVE && o->attempts < RETRY_COUNT &&
+	       (o->retry_ns || before == DL_MODULE_YOUNG) && dl_refusal_may_pass(err);
+}
+
 static void load(struct dl_bpf *b, struct dl_bpf_object *o, uint64_t now_ns)
 {
+	enum dl_module_state before = o->module ? dl_module_state(o->module) : DL_MODULE_NONE;
 	bool was_absent = o->state.state == DL_SENSOR_ABSENT && o->attempts;
-	int err = dl_bpf_object_load(o, &b->shared);
+	bool last = before != DL_MODULE_YOUNG || o->attempts + 1 >= RETRY_COUNT;
+	int err = dl_bpf_object_load(o, &b->shared, kernel_btf(b), last);
 	uint64_t gap_ns = o->lost_ns && now_ns > o->lost_ns ? now_ns - o->lost_ns : 0;
 
 	o->attempts++;
-	if (err && o->retry_ns && o->attempts < RETRY_COUNT) {
-		/* The module's functions are traceable once it is live. */
+	if (err && too_early(o, before, err)) {
 		o->retry_ns = now_ns + RETRY_NS;
 		return;
 	}
@@ -101,11 +122,40 @@ static void load(struct dl_bpf *b, struct dl_bpf_object *o, uint64_t now_ns)
 		return;
 	if (!err) {
 		o->lost_ns = 0;
-		err = open_ring(b);
-		if (err)
-			dl_log("event ring: %s; kernel events will be missed", strerror(-err));
+		set_up(b);
 	}
 	tell(b, o, now_ns, gap_ns);
+}
+
+static const char *const shared_maps[DL_BPF_SHARED_MAPS] = {
+	[DL_SHARED_EVENTS] = "events",
+	[DL_SHARED_URGENT] = "urgent",
+	[DL_SHARED_LOSSES] = "losses",
+	[DL_SHARED_SETTINGS] = "settings",
+	[DL_SHARED_SUMS] = "sums",
+	[DL_SHARED_THRESHOLDS] = "thresholds",
+	[DL_SHARED_JOBS] = "jobs",
+	[DL_SHARED_SCHEDS] = "scheds",
+	[DL_SHARED_TIMES] = "times",
+	[DL_SHARED_MOVERS] = "movers",
+	[DL_SHARED_EVICTED] = "evicted",
+	[DL_SHARED_OWNERS] = "owners",
+	[DL_SHARED_PASIDS] = "pasids",
+	[DL_SHARED_VERDICTS] = "verdicts",
+	[DL_SHARED_IOCTL_MARKS] = "ioctl_marks",
+};
+
+static void add(struct dl_bpf *b, enum dl_object_index index, uint64_t now_ns)
+{
+	const struct dl_object_row *row = &dl_object_rows[index];
+	struct dl_bpf_object *o = &b->objects[index];
+
+	o->name = row->name;
+	o->module = row->module;
+	o->bytes = row->bytes;
+	dl_copy_name(o->state.name, sizeof(o->state.name), row->name);
+	dl_bpf_object_list(o);
+	load(b, o, now_ns);
 }
 
 int dl_bpf_new(const struct dl_bpf_hooks *hooks, struct dl_bpf **ret_bpf)
@@ -116,22 +166,18 @@ int dl_bpf_new(const struct dl_bpf_hooks *hooks, struct dl_bpf **ret_bpf)
 	if (!b)
 		return -ENOMEM;
 	b->hooks = *hooks;
-	b->shared.name[DL_SHARED_EVENTS] = "events";
-	b->shared.name[DL_SHARED_URGENT] = "urgent";
-	b->shared.name[DL_SHARED_LOSSES] = "losses";
-	b->shared.name[DL_SHARED_JOBS] = "jobs";
+	memcpy(b->shared.name, shared_maps, sizeof(shared_maps));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
+	b->sums_told = calloc(DL_TOLD_MAX, sizeof(*b->sums_told));
 	libbpf_set_print(quiet);
-	for (size_t i = 0; i < DL_OBJ_COUNT; i++) {
-		b->objects[i].name = rows[i].name;
-		b->objects[i].module = rows[i].module;
-		b->objects[i].bytes = rows[i].bytes;
-		dl_copy_name(b->objects[i].state.name, sizeof(b->objects[i].state.name),
-			     rows[i].name);
-		load(b, &b->objects[i], now_ns);
+	for (size_t i = 0; b->sums_told && i < DL_OBJ_COUNT; i++)
+		add(b, (enum dl_object_index)i, now_ns);
+	drop_btf(b);
+	if (!b->sums_told) {
+		free(b);
+		return -ENOMEM;
 	}
 	dl_bpf_measure_hz(b);
-	malloc_trim(0); /* parsing the kernel's BTF took megabytes */
 	*ret_bpf = b;
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return -ENOTSUP;
@@ -147,6 +193,8 @@ void dl_bpf_free(struct dl_bpf *b)
 	ring_buffer__free(b->ring);
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++)
 		dl_bpf_object_unload(&b->objects[i]);
+	btf__free(b->kernel);
+	free(b->sums_told);
 	for (size_t i = 0; i < DL_BPF_SHARED_MAPS; i++)
 		if (b->shared.fd[i] >= 0)
 			close(b->shared.fd[i]);
@@ -165,16 +213,37 @@ void dl_bpf_read(struct dl_bpf *b)
 		ring_buffer__consume(b->ring);
 }
 
+/* Where the kernel does not tell of modules (lockdown=confidentiality), they are looked for. */
+static void look_for_modules(struct dl_bpf *b, uint64_t now_ns)
+{
+	if (now_ns - b->modules_ns < DL_NS_PER_S ||
+	    dl_bpf_object_has_live(&b->objects[DL_OBJ_PROCESS], "module_loaded"))
+		return;
+	b->modules_ns = now_ns;
+	for (size_t i = 0; i < DL_OBJ_COUNT; i++) {
+		struct dl_bpf_object *o = &b->objects[i];
+
+		if (o->module && !o->object && o->state.state == DL_SENSOR_ABSENT &&
+		    dl_module_state(o->module) == DL_MODULE_LIVE)
+			load(b, o, now_ns);
+	}
+}
+
 void dl_bpf_tick(struct dl_bpf *b, uint64_t now_ns)
 {
+	b->read_ns = now_ns;
 	dl_bpf_read(b);
 	dl_bpf_measure_hz(b);
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++)
 		if (b->objects[i].retry_ns && now_ns >= b->objects[i].retry_ns)
 			load(b, &b->objects[i], now_ns);
+	look_for_modules(b, now_ns);
 	dl_bpf_poll_rings(b, now_ns);
 	dl_bpf_poll_graphs(b, now_ns);
 	dl_bpf_poll_movers(b, now_ns);
+	dl_bpf_poll_sums(b, now_ns);
+	dl_bpf_poll_times(b, now_ns);
+	drop_btf(b);
 	dl_bpf_poll_losses(b, now_ns);
 }
 
@@ -188,32 +257,36 @@ static bool uses(const struct dl_bpf_object *o, const char *module)
 	return o->module && !strcmp(o->module, module);
 }
 
-static void empty_map(int fd)
+static void empty_map(int fd, size_t max)
 {
-	uint64_t key[2]; /* room for the larger of the two keys */
+	struct dl_sum_key key; /* room for the largest of the keys */
 
 	_Static_assert(sizeof(key) >= sizeof(struct dl_job_key), "room for a key");
-	for (size_t i = 0; fd >= 0 && i < DL_MAX_JOBS && !bpf_map_get_next_key(fd, NULL, key); i++)
-		bpf_map_delete_elem(fd, key);
+	_Static_assert(sizeof(key) >= sizeof(struct dl_times_key), "room for a key");
+	for (size_t i = 0; fd >= 0 && i < max && !bpf_map_get_next_key(fd, NULL, &key); i++)
+		bpf_map_delete_elem(fd, &key);
 }
 
-/* A driver that goes takes its schedulers along: their addresses may be used again. */
-static void forget_rings(struct dl_bpf *b)
+/* A driver that goes takes its devices and rings along: their addresses may be used again. */
+static void forget_devices(struct dl_bpf *b)
 {
-	empty_map(dl_bpf_object_map(&b->objects[DL_OBJ_DRM_SCHED], "jobs"));
-	empty_map(dl_bpf_object_map(&b->objects[DL_OBJ_DRM_SCHED], "scheds"));
+	dl_bpf_forget_sums(b);
+	empty_map(dl_bpf_shared(b, DL_SHARED_JOBS), DL_MAX_JOBS);
+	empty_map(dl_bpf_shared(b, DL_SHARED_SCHEDS), DL_MAX_SCHEDS);
+	empty_map(dl_bpf_shared(b, DL_SHARED_TIMES), DL_MAX_TIMES);
+	empty_map(dl_bpf_shared(b, DL_SHARED_MOVERS), DL_MAX_MOVERS);
+	empty_map(dl_bpf_shared(b, DL_SHARED_OWNERS), DL_MAX_OWNERS);
+	empty_map(dl_bpf_shared(b, DL_SHARED_EVICTED), DL_MAX_EVICTED);
 }
 
 static void let_go(struct dl_bpf *b, struct dl_bpf_object *o, enum dl_sensor_state state,
 		   const char *reason, uint64_t now_ns)
 {
-	dl_bpf_object_unload(o);
+	dl_bpf_object_off(o, state, reason);
+	dl_bpf_set_settings(b);
 	if (!o->lost_ns)
 		o->lost_ns = now_ns;
 	o->retry_ns = 0;
-	o->state.count = 0;
-	o->state.state = state;
-	dl_copy_name(o->state.reason, sizeof(o->state.reason), reason);
 	tell(b, o, now_ns, 0);
 }
 
@@ -241,7 +314,7 @@ void dl_bpf_module_changed(struct dl_bpf *b, const char *module, bool loaded, ui
 			continue;
 		if (!loaded && (o->object || o->state.state == DL_SENSOR_RELEASED)) {
 			let_go(b, o, DL_SENSOR_ABSENT, "its kernel module was unloaded", now_ns);
-			forget_rings(b);
+			forget_devices(b);
 		} else if (loaded && !o->object) {
 			o->attempts = 0;
 			o->retry_ns = now_ns; /* also on the tick, should it be too early */
@@ -323,5 +396,26 @@ bool dl_bpf_sensor(const struct dl_bpf *b, size_t index, struct dl_ev_sensor *re
 	if (index >= DL_OBJ_COUNT)
 		return false;
 	*ret_sensor = b->objects[index].state;
+	return true;
+}
+
+bool dl_bpf_program(const struct dl_bpf *b, size_t index, struct dl_program_state_view *ret_view)
+{
+	static const char *const states[DL_PROGRAM_STATE_COUNT] = {
+		[DL_PROGRAM_LIVE] = "live",	      [DL_PROGRAM_ABSENT] = "absent",
+		[DL_PROGRAM_UNTRUSTED] = "untrusted", [DL_PROGRAM_REFUSED] = "refused",
+		[DL_PROGRAM_ON_DEMAND] = "on demand",
+	};
+	const struct dl_bpf_object *o = b->objects;
+
+	while (o < b->objects + DL_OBJ_COUNT && index >= o->program_count)
+		index -= (o++)->program_count;
+	if (o == b->objects + DL_OBJ_COUNT)
+		return false;
+	ret_view->object = o->name;
+	ret_view->program = o->program[index].name;
+	ret_view->hook = o->program[index].hook;
+	ret_view->state = states[o->program[index].state];
+	ret_view->reason = o->program[index].reason;
 	return true;
 }

@@ -59,6 +59,17 @@ int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *symbol
 /* One line per object, for status. Index from 0; false past the end. */
 bool dl_bpf_sensor(const struct dl_bpf *b, size_t index, struct dl_ev_sensor *ret_sensor);
 
+struct dl_program_state_view {
+	const char *object;
+	const char *program;
+	const char *hook;  /* "fexit/drm_ioctl" */
+	const char *state; /* "live", "absent", "untrusted", "refused", "on demand" */
+	const char *reason;
+};
+
+/* One line per program. Index from 0; false past the end. */
+bool dl_bpf_program(const struct dl_bpf *b, size_t index, struct dl_program_state_view *ret_view);
+
 uint64_t dl_boot_ns(void);
 
 #endif

@@ -2,45 +2,89 @@
 #include "bpf_object.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PROGRAMS_MAX 16 /* of one object */
-#define KERNEL_BTF   "/sys/kernel/btf/vmlinux"
+#include "bpf_refusal.h"
 
-static bool has_hook(const struct btf *btf, const char *section)
+/*
+ * What BTF alone does not tell: a function may exist and have no caller, or be called by another
+ * one that is watched too. Programs by the begin of their name.
+ */
+static const struct {
+	const char *object;
+	const char *program;
+	const char *needs;  /* a function that must exist, or NULL */
+	const char *unless; /* one that must not, or NULL */
+	const char *reason;
+} conditions[] = {
+	{ "kfd", "page_fault", "svm_range_restore_pages", NULL,
+	  "this kernel has no HSA_AMD_SVM: the function has no caller" },
+	{ "amdgpu_tdr", "old_", NULL, "amdgpu_ring_reset_helper_end",
+	  "the driver's reset helper tells it" },
+};
+
+static bool has_function(const struct btf *btf, const char *name)
 {
-	char name[128];
-
-	if (!strncmp(section, "tp_btf/", 7)) {
-		snprintf(name, sizeof(name), "btf_trace_%s", section + 7);
-		return btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
-	}
-	if (!strncmp(section, "fentry/", 7))
-		return btf__find_by_name_kind(btf, section + 7, BTF_KIND_FUNC) > 0;
-	if (!strncmp(section, "fexit/", 6))
-		return btf__find_by_name_kind(btf, section + 6, BTF_KIND_FUNC) > 0;
-	return true; /* uprobe, syscall: nothing in the kernel to look for */
+	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
-/* Turns on every program whose hook the kernel's or the module's BTF proves; returns how many. */
-static int prove_hooks(struct dl_bpf_object *o, const struct btf *kernel, const struct btf *module)
+static bool has_hook(const struct btf *btf, const char *hook)
 {
-	struct bpf_program *p;
-	int count = 0;
+	const char *target = strchr(hook, '/');
+	char name[128];
 
-	bpf_object__for_each_program(p, o->object)
-	{
-		const char *section = bpf_program__section_name(p);
-		bool proven = has_hook(kernel, section) || (module && has_hook(module, section));
+	if (!target)
+		return true; /* uprobe, syscall: nothing in the kernel to look for */
+	if (strncmp(hook, "tp_btf/", 7) != 0)
+		return has_function(btf, target + 1);
+	snprintf(name, sizeof(name), "btf_trace_%s", target + 1);
+	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
+}
 
-		bpf_program__set_autoload(p, proven);
-		count += proven;
+static const char *distrust(const struct dl_bpf_object *o, const char *program,
+			    const struct btf *btf)
+{
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+		if (strcmp(o->name, conditions[i].object) != 0 ||
+		    strncmp(program, conditions[i].program, strlen(conditions[i].program)) != 0)
+			continue;
+		if ((conditions[i].needs && !has_function(btf, conditions[i].needs)) ||
+		    (conditions[i].unless && has_function(btf, conditions[i].unless)))
+			return conditions[i].reason;
 	}
-	return count;
+	return NULL;
+}
+
+static void set_state(struct dl_program *p, enum dl_program_state state, const char *reason)
+{
+	p->state = state;
+	p->reason = reason;
+}
+
+/* "btf" is the module's on top of the kernel's, or the kernel's alone. */
+static void prove(const struct dl_bpf_object *o, struct dl_program *p, const struct btf *btf)
+{
+	const char *reason;
+
+	if (!has_hook(btf, p->hook)) {
+		set_state(p, DL_PROGRAM_ABSENT, "this kernel has no such hook");
+		return;
+	}
+	reason = distrust(o, p->name, btf);
+	if (reason)
+		set_state(p, DL_PROGRAM_UNTRUSTED, reason);
+	else if (strchr(p->hook, '/'))
+		set_state(p, DL_PROGRAM_LIVE, "");
+	else
+		set_state(p, DL_PROGRAM_ON_DEMAND, "");
+}
+
+static bool wanted(const struct dl_program *p)
+{
+	return p->state == DL_PROGRAM_LIVE || p->state == DL_PROGRAM_ON_DEMAND;
 }
 
 static int share_maps(struct dl_bpf_object *o, const struct dl_shared_maps *shared)
@@ -68,52 +112,6 @@ static void keep_maps(struct dl_bpf_object *o, struct dl_shared_maps *shared)
 	}
 }
 
-/* Uprobes are attached later, file by file; a syscall program is run, not attached. */
-static bool attached_now(const char *section)
-{
-	return !strncmp(section, "tp_btf/", 7) || !strncmp(section, "fentry/", 7) ||
-	       !strncmp(section, "fexit/", 6);
-}
-
-static int attach_all(struct dl_bpf_object *o)
-{
-	struct bpf_program *p;
-
-	bpf_object__for_each_program(p, o->object)
-	{
-		struct bpf_link *link;
-
-		if (!bpf_program__autoload(p) || !attached_now(bpf_program__section_name(p)))
-			continue;
-		if (o->link_count == DL_BPF_LINKS)
-			return -E2BIG;
-		link = bpf_program__attach(p);
-		if (!link)
-			return -errno;
-		o->links[o->link_count++] = link;
-	}
-	return 0;
-}
-
-static const char *explain(int err, const struct dl_bpf_object *o)
-{
-	switch (err) {
-	case -EPERM:
-	case -EACCES:
-		return "the kernel refused (not root, lockdown, or verifier); see --verbose";
-	case -ENOENT:
-	case -ESRCH:
-		return o->module ? "its kernel module is not loaded" : "hook not found";
-	case -ENODATA:
-		return access(KERNEL_BTF, F_OK) ? "this kernel has no BTF"
-						: "the kernel's BTF cannot be read (memory?)";
-	case -ENOMEM:
-		return "out of memory";
-	default:
-		return strerrordesc_np(-err) ? strerrordesc_np(-err) : "unknown error";
-	}
-}
-
 static int open_object(struct dl_bpf_object *o)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = o->name);
@@ -125,101 +123,226 @@ static int open_object(struct dl_bpf_object *o)
 	return o->object ? 0 : -errno;
 }
 
-/* Opens it with the programs whose hook is proven, less those in "refused"; returns how many. */
-static int open_with(struct dl_bpf_object *o, struct dl_shared_maps *shared,
-		     const struct btf *kernel, const struct btf *module, uint64_t refused)
+int dl_bpf_object_list(struct dl_bpf_object *o)
 {
 	struct bpf_program *p;
-	int err = open_object(o), count, i = 0;
+	int err = open_object(o);
 
 	if (err)
 		return err;
-	count = prove_hooks(o, kernel, module);
 	bpf_object__for_each_program(p, o->object)
 	{
-		if ((refused >> i++ & 1) && bpf_program__autoload(p)) {
-			bpf_program__set_autoload(p, false);
-			count--;
-		}
+		struct dl_program *mine = &o->program[o->program_count];
+
+		if (o->program_count == DL_OBJECT_PROGRAMS)
+			break;
+		dl_copy_name(mine->name, sizeof(mine->name), bpf_program__name(p));
+		dl_copy_name(mine->hook, sizeof(mine->hook), bpf_program__section_name(p));
+		set_state(mine, DL_PROGRAM_ABSENT, "not tried yet");
+		o->program_count++;
 	}
-	err = share_maps(o, shared);
-	return err ? err : count;
+	dl_bpf_object_unload(o);
+	return 0;
+}
+
+/* Opens it with the wanted programs alone, or with one of them. */
+static int open_with(struct dl_bpf_object *o, struct dl_shared_maps *shared,
+		     const struct dl_program *only)
+{
+	int err = open_object(o);
+
+	for (size_t i = 0; !err && i < o->program_count; i++) {
+		struct dl_program *mine = &o->program[i];
+		struct bpf_program *p = bpf_object__find_program_by_name(o->object, mine->name);
+
+		bpf_program__set_autoload(p, only ? mine == only : wanted(mine));
+	}
+	return err ? err : share_maps(o, shared);
 }
 
 /* Which programs the kernel refuses one by one, so that the others can go without them. */
-static uint64_t find_refused(struct dl_bpf_object *o, struct dl_shared_maps *shared,
-			     const struct btf *kernel, const struct btf *module)
+static void drop_refused(struct dl_bpf_object *o, struct dl_shared_maps *shared)
 {
-	uint64_t refused = 0;
+	for (size_t i = 0; i < o->program_count; i++) {
+		struct dl_program *p = &o->program[i];
 
-	for (int i = 0; i < PROGRAMS_MAX; i++) {
-		int count = open_with(o, shared, kernel, module, ~(1ULL << i));
-
-		if (count > 0 && bpf_object__load(o->object))
-			refused |= 1ULL << i;
+		if (!wanted(p))
+			continue;
+		if (!open_with(o, shared, p) && bpf_object__load(o->object)) {
+			p->error = -errno;
+			set_state(p, DL_PROGRAM_REFUSED, dl_refusal_text(p->error));
+		}
 		dl_bpf_object_unload(o);
 	}
-	return refused;
 }
 
-static int load_with(struct dl_bpf_object *o, struct dl_shared_maps *shared,
-		     const struct btf *kernel, const struct btf *module)
+/* Those that look at something; a program that is only run sees nothing. */
+static size_t count_wanted(const struct dl_bpf_object *o)
 {
-	int count = open_with(o, shared, kernel, module, 0), err = 0;
+	size_t count = 0;
 
-	if (count > 0 && bpf_object__load(o->object)) {
+	for (size_t i = 0; i < o->program_count; i++)
+		count += wanted(&o->program[i]) && strcmp(o->program[i].hook, "syscall") != 0;
+	return count;
+}
+
+static int load_wanted(struct dl_bpf_object *o, struct dl_shared_maps *shared)
+{
+	int err = open_with(o, shared, NULL);
+
+	if (!err && !bpf_object__load(o->object))
+		return 0;
+	if (!err)
 		err = -errno;
-		o->partial = true;
-		dl_bpf_object_unload(o);
-		count = open_with(o, shared, kernel, module,
-				  find_refused(o, shared, kernel, module));
-		if (count > 0)
-			err = bpf_object__load(o->object);
+	dl_bpf_object_unload(o);
+	if (err == -ESRCH || err == -ENOENT)
+		return err; /* its module went away, or is not there yet */
+	if (err == -EPERM && dl_rights_missing())
+		return err; /* of all of them */
+	drop_refused(o, shared);
+	if (!count_wanted(o))
+		return err;
+	err = open_with(o, shared, NULL);
+	return !err && bpf_object__load(o->object) ? -errno : err;
+}
+
+/* Uprobes are attached later, file by file; a syscall program is run, not attached. */
+static int attach_all(struct dl_bpf_object *o)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < o->program_count; i++) {
+		struct dl_program *p = &o->program[i];
+
+		if (p->state != DL_PROGRAM_LIVE)
+			continue;
+		p->link = bpf_program__attach(bpf_object__find_program_by_name(o->object, p->name));
+		if (p->link)
+			continue;
+		p->error = -errno;
+		set_state(p, DL_PROGRAM_REFUSED, dl_refusal_text(p->error));
+		if (!err)
+			err = p->error;
 	}
-	if (count <= 0)
-		return err ? err : count ? count : -ENOENT;
-	o->state.count = (uint64_t)count;
+	return err;
+}
+
+static int load(struct dl_bpf_object *o, struct dl_shared_maps *shared, const struct btf *btf,
+		bool last)
+{
+	int err;
+
+	for (size_t i = 0; i < o->program_count; i++)
+		prove(o, &o->program[i], btf);
+	if (!count_wanted(o))
+		return -ENOENT;
+	err = load_wanted(o, shared);
 	if (!err)
 		err = attach_all(o);
+	if (err && last && o->object && count_wanted(o))
+		err = 0;
 	if (!err)
 		keep_maps(o, shared);
 	return err;
 }
 
-int dl_bpf_object_load(struct dl_bpf_object *o, struct dl_shared_maps *shared)
+static void set_all(struct dl_bpf_object *o, enum dl_program_state state, const char *reason)
 {
-	struct btf *kernel, *module = NULL;
-	int err;
+	for (size_t i = 0; i < o->program_count; i++)
+		if (wanted(&o->program[i]) || o->program[i].state == DL_PROGRAM_ABSENT)
+			set_state(&o->program[i], state, reason);
+}
+
+void dl_bpf_object_off(struct dl_bpf_object *o, enum dl_sensor_state state, const char *reason)
+{
+	dl_bpf_object_unload(o);
+	set_all(o, state == DL_SENSOR_REFUSED ? DL_PROGRAM_REFUSED : DL_PROGRAM_ABSENT, reason);
+	o->state.count = 0;
+	o->state.state = state;
+	dl_copy_name(o->state.reason, sizeof(o->state.reason), reason);
+}
+
+static void failed(struct dl_bpf_object *o, int err)
+{
+	bool absent = err == -ENOENT || err == -ESRCH;
+	const char *reason = dl_refusal_text(err);
+
+	if (absent)
+		reason = o->module ? "its kernel module is not loaded" : "hook not found";
+	if (absent)
+		dl_bpf_object_off(o, DL_SENSOR_ABSENT, reason);
+	else
+		dl_bpf_object_off(o, DL_SENSOR_REFUSED, reason);
+}
+
+/* Its module is there, and yet its hooks are not to be had. */
+static void refuse(struct dl_bpf_object *o, bool has_btf)
+{
+	const char *reason = "this kernel has none of its hooks";
+
+	if (!has_btf)
+		reason = "its kernel module has no BTF (built without it, or stripped)";
+	else if (dl_rights_missing())
+		reason = dl_refusal_text(-EPERM);
+	dl_bpf_object_off(o, DL_SENSOR_REFUSED, reason);
+}
+
+static size_t count_all(const struct dl_bpf_object *o)
+{
+	size_t count = count_wanted(o);
+
+	for (size_t i = 0; i < o->program_count; i++)
+		count += o->program[i].state == DL_PROGRAM_REFUSED;
+	return count;
+}
+
+static void loaded(struct dl_bpf_object *o)
+{
+	const char *refused = "";
+
+	for (size_t i = 0; i < o->program_count; i++)
+		if (o->program[i].state == DL_PROGRAM_REFUSED)
+			refused = o->program[i].reason;
+	o->state.count = count_wanted(o);
+	o->state.state = DL_SENSOR_LIVE;
+	if (refused[0])
+		snprintf(o->state.reason, sizeof(o->state.reason), "%zu of %zu programs; else: %s",
+			 count_wanted(o), count_all(o), refused);
+	else
+		o->state.reason[0] = 0;
+}
+
+int dl_bpf_object_load(struct dl_bpf_object *o, struct dl_shared_maps *shared, struct btf *kernel,
+		       bool last)
+{
+	struct btf *module = NULL;
+	int err = -ENODATA;
 
 	if (o->object)
 		return 0;
-	o->partial = false;
-	kernel = btf__load_vmlinux_btf();
-	err = kernel ? 0 : -ENODATA; /* its errno is of the last place it looked in */
-	if (!err && o->module)
-		module = btf__load_module_btf(o->module, kernel);
-	if (!err)
-		err = load_with(o, shared, kernel, module);
-	btf__free(module);
-	btf__free(kernel);
-	if (!err) {
-		o->state.state = DL_SENSOR_LIVE;
-		dl_copy_name(o->state.reason, sizeof(o->state.reason),
-			     o->partial ? "this kernel refuses some of its programs" : "");
-		return 0;
+	if (kernel) {
+		/* A driver that is built in has its types among the kernel's. */
+		if (o->module)
+			module = btf__load_module_btf(o->module, kernel);
+		err = load(o, shared, module ? module : kernel, last);
 	}
-	dl_bpf_object_unload(o);
-	o->state.count = 0;
-	o->state.state = err == -ENOENT || err == -ESRCH ? DL_SENSOR_ABSENT : DL_SENSOR_REFUSED;
-	dl_copy_name(o->state.reason, sizeof(o->state.reason), explain(err, o));
+	if (!err)
+		loaded(o);
+	else
+		failed(o, err);
+	if ((err == -ENOENT || err == -ESRCH) && o->module &&
+	    dl_module_state(o->module) == DL_MODULE_LIVE)
+		refuse(o, module != NULL);
+	btf__free(module);
 	return err;
 }
 
 void dl_bpf_object_unload(struct dl_bpf_object *o)
 {
-	for (size_t i = 0; i < o->link_count; i++)
-		bpf_link__destroy(o->links[i]);
-	o->link_count = 0;
+	for (size_t i = 0; i < o->program_count; i++) {
+		bpf_link__destroy(o->program[i].link);
+		o->program[i].link = NULL;
+	}
 	bpf_object__close(o->object);
 	o->object = NULL;
 }
@@ -229,4 +352,12 @@ int dl_bpf_object_map(const struct dl_bpf_object *o, const char *name)
 	struct bpf_map *map = o->object ? bpf_object__find_map_by_name(o->object, name) : NULL;
 
 	return map ? bpf_map__fd(map) : -1;
+}
+
+bool dl_bpf_object_has_live(const struct dl_bpf_object *o, const char *program)
+{
+	for (size_t i = 0; o->object && i < o->program_count; i++)
+		if (!strcmp(o->program[i].name, program))
+			return o->program[i].state == DL_PROGRAM_LIVE;
+	return false;
 }

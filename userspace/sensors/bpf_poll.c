@@ -12,21 +12,31 @@
 #define QUIET_NS      (60 * DL_NS_PER_S)  /* a mover idle for so long is forgotten */
 #define TIMEOUT_NEVER INT64_MAX
 
+#define NEIGHBOURS 8
+
+struct dl_seen *dl_seen_of(struct dl_seen *table, size_t size, uint64_t key)
+{
+	size_t start = (size_t)((key * 0x9e3779b97f4a7c15ULL) >> 40) % size;
+	struct dl_seen *empty = NULL;
+
+	for (size_t i = 0; i < NEIGHBOURS; i++) {
+		struct dl_seen *s = &table[(start + i) % size];
+
+		if (s->key == key)
+			return s;
+		if (!s->key && !empty)
+			empty = s;
+	}
+	if (!empty)
+		empty = &table[start]; /* a full neighbourhood: the first is told about again */
+	empty->key = key;
+	empty->value = 0;
+	return empty;
+}
+
 static struct dl_seen *seen(struct dl_seen *table, uint64_t key)
 {
-	size_t start = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 48) % DL_SEEN_MAX;
-
-	for (size_t i = 0; i < 8; i++) {
-		struct dl_seen *s = &table[(start + i) % DL_SEEN_MAX];
-
-		if (s->key == key || !s->key) {
-			s->key = key;
-			return s;
-		}
-	}
-	table[start].key = key; /* a full neighbourhood: the first is told about again */
-	table[start].value = 0;
-	return &table[start];
+	return dl_seen_of(table, DL_SEEN_MAX, key);
 }
 
 static struct dl_event begin(uint64_t now_ns, enum dl_event_kind kind, uint32_t pid)
@@ -90,7 +100,7 @@ static void read_jobs(int fd, struct ring_view *views, size_t count, uint64_t no
 			prev = NULL;
 			continue;
 		}
-		if (!job.run_ns)
+		if (!job.run_ns || job.done)
 			continue;
 		v = view_of(views, count, job.sched);
 		if (!v)
@@ -141,8 +151,7 @@ void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
 {
 	static struct ring_view
 		views[DL_MAX_SCHEDS]; /* too large for the stack; one agent, one thread */
-	int scheds = dl_bpf_object_map(&b->objects[DL_OBJ_DRM_SCHED], "scheds");
-	int jobs = dl_bpf_object_map(&b->objects[DL_OBJ_DRM_SCHED], "jobs");
+	int scheds = dl_bpf_shared(b, DL_SHARED_SCHEDS), jobs = dl_bpf_shared(b, DL_SHARED_JOBS);
 	size_t count;
 
 	b->jobs_running = false;
@@ -199,13 +208,13 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
 
 void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
 {
-	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_AMDGPU], "movers");
+	int fd = dl_bpf_shared(b, DL_SHARED_MOVERS);
 	struct dl_mover_key key, *prev = NULL;
 
 	for (size_t i = 0; fd >= 0 && i < DL_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key);
 	     i++) {
 		struct dl_event ev = begin(now_ns, DL_EV_BO_MOVED, key.evictor_tgid);
-		uint64_t id = key.adev ^ ((uint64_t)key.evictor_tgid << 32 | key.owner_tgid);
+		uint64_t id = key.device ^ ((uint64_t)key.evictor_tgid << 32 | key.owner_tgid);
 		struct dl_seen *told = seen(b->movers_seen, id ? id : 1);
 		struct dl_mover m;
 
@@ -228,6 +237,42 @@ void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
 		ev.bo_moved.in_bytes = m.in_bytes;
 		ev.bo_moved.out_count = m.out_count;
 		ev.bo_moved.in_count = m.in_count;
+		dl_sensor_say(b, &ev);
+	}
+}
+
+void dl_bpf_poll_times(struct dl_bpf *b, uint64_t now_ns)
+{
+	int fd = dl_bpf_shared(b, DL_SHARED_TIMES);
+	struct dl_times_key key, *prev = NULL;
+
+	for (size_t i = 0; fd >= 0 && i < DL_MAX_TIMES && !bpf_map_get_next_key(fd, prev, &key);
+	     i++) {
+		struct dl_event ev = begin(now_ns, DL_EV_JOB_TIMES, key.tgid);
+		uint64_t id = key.sched ^ (uint64_t)key.tgid << 40;
+		struct dl_seen *told = seen(b->times_seen, id ? id : 1);
+		struct dl_times t;
+
+		prev = &key;
+		if (bpf_map_lookup_elem(fd, &key, &t))
+			continue;
+		if (told->value == t.count) {
+			if (key.tgid && kill((pid_t)key.tgid, 0) && errno == ESRCH) {
+				bpf_map_delete_elem(fd, &key);
+				memset(told, 0, sizeof(*told));
+				prev = NULL;
+			}
+			continue;
+		}
+		told->value = t.count;
+		dl_copy_name(ev.job_times.device, sizeof(ev.job_times.device), t.dev);
+		dl_copy_name(ev.job_times.ring, sizeof(ev.job_times.ring), t.ring);
+		ev.job_times.count = t.count;
+		ev.job_times.sum_ns = t.sum_ns;
+		ev.job_times.max_ns = t.max_ns;
+		for (size_t j = 0; j < DL_TIME_SLOTS; j++)
+			ev.job_times.slot[j] =
+				t.slot[j] < UINT32_MAX ? (uint32_t)t.slot[j] : UINT32_MAX;
 		dl_sensor_say(b, &ev);
 	}
 }
@@ -261,8 +306,10 @@ void dl_bpf_poll_losses(struct dl_bpf *b, uint64_t now_ns)
 		[DL_LOSS_SCHEDS_FULL] = "rings map full",
 		[DL_LOSS_MOVERS_FULL] = "movers map full",
 		[DL_LOSS_URGENT_FULL] = "urgent ring full",
+		[DL_LOSS_SUMS_FULL] = "sums map full",
+		[DL_LOSS_TIMES_FULL] = "job times map full",
 	};
-	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_PROCESS], "losses");
+	int fd = dl_bpf_shared(b, DL_SHARED_LOSSES);
 
 	for (uint32_t cause = 0; fd >= 0 && cause < DL_LOSS_COUNT; cause++) {
 		struct dl_event ev = begin(now_ns, DL_EV_SENSOR, 0);

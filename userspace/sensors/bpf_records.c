@@ -48,22 +48,6 @@ static void on_throw(struct dl_bpf *b, const struct dl_wire_throw *w)
 	dl_sensor_say(b, &ev);
 }
 
-static void on_fault(struct dl_bpf *b, const struct dl_wire_gpu_fault *w)
-{
-	struct dl_event ev = begin(&w->head, DL_EV_FAULT);
-
-	ev.pid = 0; /* interrupt context: current is a bystander */
-	COPY(ev.fault.device, w->dev);
-	ev.fault.addr = w->addr;
-	ev.fault.pasid = w->pasid;
-	ev.fault.vmid = w->vmid;
-	ev.fault.client_id = w->client_id;
-	ev.fault.src_id = w->src_id;
-	ev.fault.fault_class = w->fault_class;
-	ev.fault.flags = w->flags;
-	dl_sensor_say(b, &ev);
-}
-
 static void on_moved(struct dl_bpf *b, const struct dl_wire_bo_moved *w)
 {
 	struct dl_event ev = begin(&w->head, DL_EV_BO_MOVED);
@@ -112,19 +96,6 @@ static void on_pasid(struct dl_bpf *b, const struct dl_wire_pasid *w)
 	dl_sensor_say(b, &ev);
 }
 
-static void on_alloc_failed(struct dl_bpf *b, const struct dl_wire_alloc_failed *w)
-{
-	struct dl_event ev = begin(&w->head, DL_EV_ALLOC_FAILED);
-
-	COPY(ev.alloc_failed.device, w->dev);
-	ev.alloc_failed.bytes = w->bytes;
-	ev.alloc_failed.count = w->count;
-	ev.alloc_failed.error = w->error;
-	ev.alloc_failed.what = w->what;
-	ev.alloc_failed.stage = w->stage;
-	dl_sensor_say(b, &ev);
-}
-
 static void on_module(struct dl_bpf *b, const struct dl_wire_module *w)
 {
 	char name[DL_MODULE_NAME_LEN];
@@ -139,6 +110,7 @@ static void dispatch(struct dl_bpf *b, const struct dl_wire_head *head)
 
 	switch (head->kind) {
 	case DL_WIRE_EXEC:
+		b->kinds_seen[DL_EV_PROCESS]++;
 		b->hooks.exec_seen(b->hooks.arg, head->tgid, head->boot_ns);
 		break;
 	case DL_WIRE_EXIT:
@@ -150,9 +122,6 @@ static void dispatch(struct dl_bpf *b, const struct dl_wire_head *head)
 		break;
 	case DL_WIRE_THROW:
 		on_throw(b, w);
-		break;
-	case DL_WIRE_GPU_FAULT:
-		on_fault(b, w);
 		break;
 	case DL_WIRE_BO_MOVED:
 		on_moved(b, w);
@@ -166,8 +135,8 @@ static void dispatch(struct dl_bpf *b, const struct dl_wire_head *head)
 	case DL_WIRE_PASID:
 		on_pasid(b, w);
 		break;
-	case DL_WIRE_ALLOC_FAILED:
-		on_alloc_failed(b, w);
+	case DL_WIRE_FACT:
+		dl_bpf_fact(b, w);
 		break;
 	case DL_WIRE_MODULE:
 		on_module(b, w);
@@ -184,13 +153,12 @@ static size_t size_of_kind(uint16_t kind)
 		[DL_WIRE_EXIT] = sizeof(struct dl_wire_exit),
 		[DL_WIRE_FORK] = sizeof(struct dl_wire_fork),
 		[DL_WIRE_THROW] = sizeof(struct dl_wire_throw),
-		[DL_WIRE_GPU_FAULT] = sizeof(struct dl_wire_gpu_fault),
 		[DL_WIRE_BO_MOVED] = sizeof(struct dl_wire_bo_moved),
 		[DL_WIRE_JOB_TIMEOUT] = sizeof(struct dl_wire_job_timeout),
 		[DL_WIRE_GPU_RESET] = sizeof(struct dl_wire_gpu_reset),
 		[DL_WIRE_PASID] = sizeof(struct dl_wire_pasid),
 		[DL_WIRE_MODULE] = sizeof(struct dl_wire_module),
-		[DL_WIRE_ALLOC_FAILED] = sizeof(struct dl_wire_alloc_failed),
+		[DL_WIRE_FACT] = sizeof(struct dl_wire_fact),
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;

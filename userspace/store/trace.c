@@ -150,6 +150,8 @@ static int check_header(int fd)
 		return -errno;
 	if (n != sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0 || header.zero)
 		return -EINVAL;
+	if (header.version < DL_TRACE_VERSION)
+		return -ESTALE;
 	return header.version == DL_TRACE_VERSION ? 0 : -EPROTONOSUPPORT;
 }
 

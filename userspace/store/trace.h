@@ -11,7 +11,7 @@
 
 #include "../core/event.h"
 
-#define DL_TRACE_VERSION 1
+#define DL_TRACE_VERSION 2
 
 struct dl_trace_writer;
 struct dl_trace_reader;

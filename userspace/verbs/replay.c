@@ -71,6 +71,8 @@ static int replay_file(const char *path, bool json)
 		dl_log("'%s' is not a trace; 'davylamp run --record FILE' makes one", path);
 	else if (err == -EPROTONOSUPPORT)
 		dl_log("'%s' was written by a newer davylamp; replay it with that one", path);
+	else if (err == -ESTALE)
+		dl_log("'%s' was written by an older davylamp; replay it with that one", path);
 	else if (err == -EBADMSG)
 		dl_log("'%s' is cut short or corrupted; what is whole was replayed", path);
 	else if (err)

@@ -5,14 +5,18 @@
 
 #include "../lib/message.h"
 #include "client.h"
+#include "status_sensors.h"
 #include "verbs.h"
 
 static const char usage[] =
-	"usage: davylamp status [--json] [--socket PATH]\n"
+	"usage: davylamp status [--sensors | --programs] [--json] [--socket PATH]\n"
 	"\n"
 	"What the running agent sees: its sensors and why one is off, the engines with\n"
 	"backend, device and model, and the backends that are open-circuit.\n"
 	"\n"
+	"  --sensors      for each fact: its sources in order of worth, which one is in\n"
+	"                 use, why the better ones are not, and what stays unseen\n"
+	"  --programs     every kernel program, its hook, and why it is not live\n"
 	"  --json         one JSON object\n"
 	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
 	"  -h, --help     this text\n";
@@ -68,32 +72,38 @@ static void print(const json_t *status)
 int dl_verb_status(int argc, char **argv)
 {
 	static const struct option names[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
+		{ "json", no_argument, NULL, 'j' },	{ "sensors", no_argument, NULL, 'l' },
+		{ "programs", no_argument, NULL, 'p' }, { "socket", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },	{ 0 },
 	};
 	const char *socket_path = DL_SOCKET_DEFAULT;
 	json_t *answer = NULL;
-	int json = 0, c, err;
+	int json = 0, c, err, part = 0;
 
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
 			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
 		if (c == 'j')
 			json = 1;
+		else if (c == 'l' || c == 'p')
+			part = c;
 		else if (c == 's')
 			socket_path = optarg;
 		else
 			return DL_EXIT_USAGE;
 	}
-	err = dl_client_ask(socket_path, json_pack("{s:s}", "op", "status"), &answer);
+	err = dl_client_ask(socket_path, json_pack("{s:s}", "op", part ? "sensors" : "status"),
+			    &answer);
 	if (err)
 		return err;
 	if (json) {
 		json_object_del(answer, "op");
 		json_dumpf(answer, stdout, JSON_COMPACT);
 		putchar('\n');
+	} else if (part == 'l') {
+		dl_print_ladder(answer);
+	} else if (part == 'p') {
+		dl_print_programs(answer);
 	} else {
 		print(answer);
 	}

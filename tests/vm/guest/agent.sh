@@ -67,21 +67,15 @@ sleep 1
 
 /tmp/llama-server -m /models/urgent.gguf --comm llama-server --seconds 60 hold 4096 >/dev/null &
 urgent=$!
-mkfifo /tmp/pause
 fact urgent $urgent
 sleep 1
-# A stopped agent reads nothing: its ring overflows, and every record is either read or counted.
+# A stopped agent reads nothing: what comes in storms is counted in the kernel meanwhile.
 kill -STOP $agent
 check "40000 faults fire while the agent stands still" quiet fire iv --dev-name "$gpu" --pasid 999 \
 	--vmid 9 --client 0x1b --src 0 --addr 0x1000 --count 40000
-kill -SEGV $urgent # its end finds the ring full
+kill -SEGV $urgent
 kill -CONT $agent
-read -r -t 3 _ <>/tmp/pause # a pause without an exec, whose record might find the ring still full
-check "it says that events were lost" wait_for 20 '"state":"lost"'
 sleep 1
-fact flood_read "$(grep -c '"vmid":9,' /tmp/agent.out)"
-fact flood_lost "$(sed -n 's/.*"state":"lost","count":\([0-9]*\),.*/\1/p' /tmp/agent.out |
-	awk '{ n += $1 } END { print n + 0 }')"
 
 # Real evictions: a second client needs the room of the first.
 /tmp/llama-server -m /models/big.gguf --comm llama-server --jobs 1 --seconds 20 fill 14 16 >/tmp/fill &
@@ -136,7 +130,7 @@ wait $agent
 fact agent_status $?
 check "no BUG and no WARNING is in the log" lab_log_clean
 echo "== agent.out"
-grep -v '"vmid":9,' /tmp/agent.out
+cat /tmp/agent.out
 echo "== agent.err"
 cat /tmp/agent.err
 echo "== status"

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Facts: told one by one where they are rare, counted in a shared map where they come in storms. */
+#ifndef DL_FACTS_BPF_H
+#define DL_FACTS_BPF_H
+
+#include <asm-generic/errno.h>
+
+#include "maps.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DL_MAX_SUMS);
+	__type(key, struct dl_sum_key);
+	__type(value, struct dl_sum);
+} sums SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DL_FACT_COUNT);
+	__type(key, __u32);
+	__type(value, struct dl_threshold);
+} thresholds SEC(".maps");
+
+/* A rare fact; the caller fills the rest and submits it. NULL when the ring is full. */
+static __always_inline struct dl_wire_fact *fact_begin(enum dl_fact fact, struct device *dev)
+{
+	struct dl_wire_fact *e = dl_reserve_in(false, DL_WIRE_FACT, sizeof(*e));
+
+	if (!e)
+		return 0;
+	e->fact = fact;
+	e->count = 1;
+	if (dev)
+		dl_dev_name(e->dev, dev);
+	return e;
+}
+
+static __always_inline void fact_name(struct dl_wire_fact *e, const char *name)
+{
+	bpf_probe_read_kernel_str(e->name, sizeof(e->name), name);
+}
+
+static __always_inline void fact_fence(struct dl_wire_fact *e, struct dma_fence *fence)
+{
+	e->fence_context = BPF_CORE_READ(fence, context);
+	e->fence_seqno = BPF_CORE_READ(fence, seqno);
+}
+
+/* The fact as it is known at "dev" alone. */
+static __always_inline int fact_tell(enum dl_fact fact, struct device *dev, int error)
+{
+	struct dl_wire_fact *e = fact_begin(fact, dev);
+
+	if (!e)
+		return 0;
+	e->error = error;
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+static __always_inline struct dl_sum *sum_of(struct dl_sum_key *key, const char *name)
+{
+	struct dl_sum *known = bpf_map_lookup_elem(&sums, key);
+	struct dl_sum fresh = {};
+
+	if (known)
+		return known;
+	if (key->device)
+		dl_dev_name(fresh.dev, (struct device *)key->device);
+	if (name)
+		bpf_probe_read_kernel_str(fresh.name, sizeof(fresh.name), name);
+	bpf_map_update_elem(&sums, key, &fresh, BPF_NOEXIST);
+	known = bpf_map_lookup_elem(&sums, key);
+	if (!known)
+		dl_lost(DL_LOSS_SUMS_FULL);
+	return known;
+}
+
+static __always_inline bool sum_speaks(struct dl_sum *sum, __u32 fact)
+{
+	struct dl_threshold *t = bpf_map_lookup_elem(&thresholds, &fact);
+
+	if (!sum->spoke_ns)
+		return true;
+	if (!t || sum->last_ns - sum->spoke_ns < t->quiet_ns)
+		return false;
+	return (t->count && sum->count - sum->spoke_count >= t->count) ||
+	       (t->bytes && sum->bytes - sum->spoke_bytes >= t->bytes);
+}
+
+/* Edges of what must not be missed take the reserved way: each key may use it once per quiet time. */
+static __always_inline bool sum_stormy(__u16 fact)
+{
+	return fact != DL_FACT_GPU_FAULT && fact != DL_FACT_IOCTL_FAILED &&
+	       fact != DL_FACT_ALLOC_FAILED;
+}
+
+static __always_inline void sum_tell(struct dl_sum_key *key, struct dl_sum *sum)
+{
+	struct dl_wire_fact *e;
+
+	sum->spoke_ns = sum->last_ns;
+	sum->spoke_count = sum->count;
+	sum->spoke_bytes = sum->bytes;
+	e = dl_reserve_in(sum_stormy(key->fact), DL_WIRE_FACT, sizeof(*e));
+	if (!e)
+		return;
+	__builtin_memcpy(e->dev, sum->dev, sizeof(e->dev));
+	__builtin_memcpy(e->name, sum->name, sizeof(e->name));
+	e->fact = key->fact;
+	e->what = key->what;
+	e->pid = key->pid;
+	e->pasid = key->pasid;
+	e->detail = key->detail;
+	e->error = key->error;
+	e->count = sum->count;
+	e->bytes = sum->bytes;
+	e->addr = sum->addr;
+	bpf_ringbuf_submit(e, 0);
+}
+
+/* A hot fact: counted under its key, told now if it is the first or a threshold is crossed. */
+static __always_inline int fact_count(struct dl_sum_key *key, const char *name, __u64 bytes,
+				      __u64 addr)
+{
+	struct dl_sum *sum = sum_of(key, name);
+
+	if (!sum)
+		return 0;
+	__sync_fetch_and_add(&sum->count, 1);
+	__sync_fetch_and_add(&sum->bytes, bytes);
+	sum->addr = addr;
+	sum->last_ns = bpf_ktime_get_boot_ns();
+	if (sum_speaks(sum, key->fact))
+		sum_tell(key, sum);
+	return 0;
+}
+
+#endif

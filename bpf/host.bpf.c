@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the host does to a GPU's users: OOM kills, device nodes refused, post-mortem dumps. */
+#include "wire.h"
+#include "facts.bpf.h"
+#include "compat.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define DEV_PREFIX 5 /* strlen("/dev/") */
+
+/* Threads inside oom_kill_process(): whether it is a memory cgroup's doing. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u32);
+	__type(value, __u8);
+} oom_scope SEC(".maps");
+
+SEC("?fentry/oom_kill_process")
+int BPF_PROG(oom_begins, struct oom_control *oc)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u8 of_cgroup = BPF_CORE_READ(oc, memcg) != 0;
+
+	bpf_map_update_elem(&oom_scope, &tid, &of_cgroup, BPF_ANY);
+	return 0;
+}
+
+/* In the context of whoever ran out of memory; may be called for one victim more than once. */
+SEC("?tp_btf/mark_victim")
+int BPF_PROG(oom_victim, struct task_struct *task)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u8 *of_cgroup = bpf_map_lookup_elem(&oom_scope, &tid);
+	struct dl_wire_fact *e = fact_begin(DL_FACT_OOM_VICTIM, 0);
+
+	if (!e)
+		return 0;
+	e->pid = (__u32)BPF_CORE_READ(task, tgid);
+	e->detail = of_cgroup ? *of_cgroup : 0;
+	e->bytes = dl_resident_bytes(task);
+	BPF_CORE_READ_STR_INTO(&e->name, task, comm);
+	bpf_ringbuf_submit(e, 0);
+	bpf_map_delete_elem(&oom_scope, &tid);
+	return 0;
+}
+
+static __always_inline bool is_gpu_node(const char *path)
+{
+	const char *n = path + DEV_PREFIX;
+
+	if (path[0] != '/' || path[1] != 'd' || path[2] != 'e' || path[3] != 'v' || path[4] != '/')
+		return false;
+	return (n[0] == 'd' && n[1] == 'r' && n[2] == 'i' && n[3] == '/') ||
+	       (n[0] == 'k' && n[1] == 'f' && n[2] == 'd' && !n[3]) ||
+	       (n[0] == 'n' && n[1] == 'v' && n[2] == 'i' && n[3] == 'd' && n[4] == 'i' && n[5] == 'a');
+}
+
+/* Most opens succeed and leave at once. A relative path to a node is not recognised. */
+static __always_inline int open_done(struct filename *filename, long ret)
+{
+	char path[DEV_PREFIX + DL_FACT_NAME_LEN] = {};
+	struct dl_wire_fact *e;
+
+	if (ret >= 0 || ret < -4095)
+		return 0;
+	if (bpf_probe_read_kernel_str(path, sizeof(path), BPF_CORE_READ(filename, name)) < DEV_PREFIX)
+		return 0;
+	if (!is_gpu_node(path))
+		return 0;
+	e = fact_begin(DL_FACT_OPEN_REFUSED, 0);
+	if (!e)
+		return 0;
+	e->pid = dl_current();
+	e->error = (int)ret;
+	__builtin_memcpy(e->name, path + DEV_PREFIX, sizeof(e->name));
+	e->name[sizeof(e->name) - 1] = 0;
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+SEC("?fexit/do_filp_open")
+int BPF_PROG(open_done_until_7_0, int dfd, struct filename *filename, const void *flags, long ret)
+{
+	return open_done(filename, ret);
+}
+
+SEC("?fexit/do_file_open")
+int BPF_PROG(open_done_since_7_0, int dfd, struct filename *filename, const void *flags, long ret)
+{
+	return open_done(filename, ret);
+}
+
+/* More than six arguments: a kprobe, since the trampolines of 6.1 refuse it. */
+static __always_inline int coredump(struct pt_regs *ctx)
+{
+	struct dl_wire_fact *e = fact_begin(DL_FACT_COREDUMP, (struct device *)PT_REGS_PARM1(ctx));
+
+	if (!e)
+		return 0;
+	e->bytes = PT_REGS_PARM4(ctx);
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+SEC("?kprobe/dev_coredumpm")
+int coredump_until_6_11(struct pt_regs *ctx)
+{
+	return coredump(ctx);
+}
+
+SEC("?kprobe/dev_coredumpm_timeout")
+int coredump_since_6_12(struct pt_regs *ctx)
+{
+	return coredump(ctx);
+}

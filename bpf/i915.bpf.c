@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * i915 tracepoints: pressure on the GPU's address space, the shrinker (an integrated GPU's memory is the
+ * host's), CPU faults on objects, and requests from their submission to their end: kept like the DRM
+ * scheduler's jobs, an engine standing for the ring.
+ */
+#include "wire.h"
+#include "facts.bpf.h"
+#include "compat.bpf.h"
+#include "jobs.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum evict_what { EVICT_ROOM = 0, EVICT_NODE = 1, EVICT_VM = 2 };
+
+static __always_inline int evict(struct i915_address_space *vm, __u64 bytes, __u16 what)
+{
+	struct dl_sum_key key = {
+		.device = (__u64)BPF_CORE_READ(vm, i915, drm.dev),
+		.pid = dl_current(),
+		.fact = DL_FACT_I915_EVICT,
+		.what = what,
+	};
+
+	return fact_count(&key, 0, bytes, 0);
+}
+
+SEC("?tp_btf/i915_gem_evict")
+int BPF_PROG(evict_room, struct i915_address_space *vm, u64 size)
+{
+	return vm ? evict(vm, size, EVICT_ROOM) : 0;
+}
+
+SEC("?tp_btf/i915_gem_evict_node")
+int BPF_PROG(evict_node, struct i915_address_space *vm, struct drm_mm_node *node)
+{
+	return vm && node ? evict(vm, BPF_CORE_READ(node, size), EVICT_NODE) : 0;
+}
+
+SEC("?tp_btf/i915_gem_evict_vm")
+int BPF_PROG(evict_vm, struct i915_address_space *vm)
+{
+	return vm ? evict(vm, 0, EVICT_VM) : 0;
+}
+
+SEC("?tp_btf/i915_gem_shrink")
+int BPF_PROG(shrink, struct drm_i915_private *i915, unsigned long target, unsigned int flags)
+{
+	struct dl_sum_key key = { .fact = DL_FACT_I915_SHRINK, .pid = dl_current(), .detail = flags };
+
+	if (!i915)
+		return 0;
+	key.device = (__u64)BPF_CORE_READ(i915, drm.dev);
+	return fact_count(&key, 0, (__u64)target * 4096, 0);
+}
+
+SEC("?tp_btf/i915_gem_object_fault")
+int BPF_PROG(object_fault, struct drm_i915_gem_object *obj, u64 index, bool gtt, bool write)
+{
+	struct dl_sum_key key = { .fact = DL_FACT_I915_FAULT, .pid = dl_current(), .what = write };
+
+	if (!obj)
+		return 0;
+	key.device = (__u64)BPF_CORE_READ(obj, base.dev, dev);
+	return fact_count(&key, 0, 0, index * 4096);
+}
+
+static __always_inline struct dl_sched *engine_of(struct intel_engine_cs *engine)
+{
+	__u64 key = (__u64)engine;
+	struct dl_sched *known = bpf_map_lookup_elem(&scheds, &key);
+	struct dl_sched fresh = {};
+
+	if (known)
+		return known;
+	dl_dev_name(fresh.dev, BPF_CORE_READ(engine, i915, drm.dev));
+	BPF_CORE_READ_STR_INTO(&fresh.ring, engine, name);
+	return sched_add(key, &fresh); /* no timeout of its own: heartbeats watch it */
+}
+
+/* In the submitter's context. The hardware takes it as soon as it can: it counts as running. */
+SEC("?tp_btf/i915_request_add")
+int BPF_PROG(request_added, struct i915_request *rq)
+{
+	struct intel_engine_cs *engine;
+	struct dl_job state = {};
+	struct dl_job_key key;
+	struct dl_sched *sched;
+
+	if (!rq)
+		return 0;
+	engine = BPF_CORE_READ(rq, engine);
+	sched = engine_of(engine);
+	if (sched)
+		__sync_fetch_and_add(&sched->run_count, 1);
+	key = job_key(&rq->fence);
+	state.sched = (__u64)engine;
+	state.queued_ns = state.run_ns = bpf_ktime_get_boot_ns();
+	state.tgid = dl_current();
+	return job_add(&key, &state);
+}
+
+/* Usually forgotten before, when its fence was signaled. */
+SEC("?tp_btf/i915_request_retire")
+int BPF_PROG(request_retired, struct i915_request *rq)
+{
+	struct dl_job_key key;
+
+	if (!rq)
+		return 0;
+	key = job_key(&rq->fence);
+	return job_done(&key);
+}

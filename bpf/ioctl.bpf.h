@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ioctls that fail, judged by userspace's table. Some drivers wrap drm_ioctl() and can fail before it
+ * (xe: -ECANCELED for all once wedged; others: the runtime resume's error): the inner failure leaves a
+ * mark, so that the wrapper's exit, moments later, does not tell it again.
+ */
+#ifndef DL_IOCTL_BPF_H
+#define DL_IOCTL_BPF_H
+
+#include "facts.bpf.h"
+
+struct ioctl_mark {
+	__u64 file;
+	__u64 command; /* and its error in the upper half */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DL_MAX_VERDICTS);
+	__type(key, struct dl_verdict_key);
+	__type(value, __u8);
+} verdicts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct ioctl_mark);
+} ioctl_marks SEC(".maps");
+
+static __always_inline __u8 verdict_of(struct dl_verdict_key *key)
+{
+	__u8 *v = bpf_map_lookup_elem(&verdicts, key);
+
+	if (v)
+		return *v;
+	key->number = DL_IOCTL_ANY;
+	v = bpf_map_lookup_elem(&verdicts, key);
+	if (v)
+		return *v;
+	__builtin_memset(key->driver, 0, sizeof(key->driver));
+	v = bpf_map_lookup_elem(&verdicts, key);
+	return v ? *v : DL_IOCTL_UNLISTED;
+}
+
+static __always_inline struct ioctl_mark mark_of(struct file *filp, unsigned int cmd, int error)
+{
+	struct ioctl_mark mark = { (__u64)filp, (__u64)(__u32)error << 32 | cmd };
+
+	return mark;
+}
+
+static __always_inline void mark_inner(struct file *filp, unsigned int cmd, int error)
+{
+	struct ioctl_mark mark = mark_of(filp, cmd, error);
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	bpf_map_update_elem(&ioctl_marks, &tid, &mark, BPF_ANY);
+}
+
+static __always_inline bool was_told(struct file *filp, unsigned int cmd, int error)
+{
+	struct ioctl_mark mark = mark_of(filp, cmd, error), *known;
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	bool same;
+
+	known = bpf_map_lookup_elem(&ioctl_marks, &tid);
+	if (!known)
+		return false;
+	same = known->file == mark.file && known->command == mark.command;
+	bpf_map_delete_elem(&ioctl_marks, &tid);
+	return same;
+}
+
+/* "dev" may be NULL (KFD); "driver" is a kernel address. */
+static __always_inline int ioctl_failed(struct device *dev, const char *driver, unsigned int cmd,
+					int error)
+{
+	struct dl_verdict_key judged = { .number = cmd & 0xff, .error = error };
+	struct dl_sum_key key = {
+		.device = (__u64)dev,
+		.pid = dl_current(),
+		.detail = cmd & 0xff,
+		.error = error,
+	};
+	__u8 verdict;
+
+	bpf_probe_read_kernel_str(judged.driver, sizeof(judged.driver), driver);
+	verdict = verdict_of(&judged);
+	if (verdict == DL_IOCTL_BENIGN)
+		return 0;
+	if (error == -ENOMEM || error == -ENOSPC) {
+		key.fact = DL_FACT_ALLOC_FAILED;
+		key.what = DL_ALLOC_IOCTL;
+	} else {
+		key.fact = DL_FACT_IOCTL_FAILED;
+		key.what = verdict;
+	}
+	return fact_count(&key, driver, 0, 0);
+}
+
+static __always_inline int drm_ioctl_failed(struct file *filp, unsigned int cmd, int error)
+{
+	struct drm_file *file = BPF_CORE_READ(filp, private_data);
+	struct drm_device *dev = BPF_CORE_READ(file, minor, dev);
+
+	return ioctl_failed(BPF_CORE_READ(dev, dev), BPF_CORE_READ(dev, driver, name), cmd, error);
+}
+
+static __always_inline int wrapper_done(struct file *filp, unsigned int cmd, long ret)
+{
+	if (ret >= 0 || ret < -4095 || was_told(filp, cmd, (int)ret))
+		return 0;
+	return drm_ioctl_failed(filp, cmd, (int)ret);
+}
+
+#endif

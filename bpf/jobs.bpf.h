@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Jobs on their way through a ring, from whatever queues them: the DRM scheduler or i915's requests.
+ * A job is known by its fence (context, seqno), a ring by an address.
+ */
+#ifndef DL_JOBS_BPF_H
+#define DL_JOBS_BPF_H
+
+#include "maps.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DL_MAX_JOBS);
+	__type(key, struct dl_job_key);
+	__type(value, struct dl_job);
+} jobs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DL_MAX_SCHEDS);
+	__type(key, __u64);
+	__type(value, struct dl_sched);
+} scheds SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DL_MAX_TIMES);
+	__type(key, struct dl_times_key);
+	__type(value, struct dl_times);
+} times SEC(".maps");
+
+/* All zero, too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dl_times);
+} fresh_times SEC(".maps");
+
+static __always_inline struct dl_job_key job_key(struct dma_fence *fence)
+{
+	struct dl_job_key key = {
+		.fence_context = BPF_CORE_READ(fence, context),
+		.fence_seqno = BPF_CORE_READ(fence, seqno),
+	};
+	return key;
+}
+
+static __always_inline int job_add(struct dl_job_key *key, struct dl_job *job)
+{
+	if (bpf_map_update_elem(&jobs, key, job, BPF_ANY))
+		dl_lost(DL_LOSS_JOBS_FULL);
+	return 0;
+}
+
+static __always_inline struct dl_sched *sched_add(__u64 key, struct dl_sched *fresh)
+{
+	if (bpf_map_update_elem(&scheds, &key, fresh, BPF_NOEXIST))
+		dl_lost(DL_LOSS_SCHEDS_FULL);
+	return bpf_map_lookup_elem(&scheds, &key);
+}
+
+static __always_inline __u32 time_slot(__u64 ns)
+{
+	__u64 units = ns / DL_TIME_SLOT_NS;
+	__u32 slot = 0;
+
+	for (int i = 0; i < DL_TIME_SLOTS - 1; i++) {
+		units >>= 1;
+		if (!units)
+			break;
+		slot++;
+	}
+	return slot;
+}
+
+static __always_inline void time_count(struct dl_job *job, struct dl_sched *sched, __u64 ns)
+{
+	struct dl_times_key key = { .sched = job->sched, .tgid = job->tgid };
+	struct dl_times *t = bpf_map_lookup_elem(&times, &key);
+	__u32 slot = time_slot(ns);
+
+	if (!t) {
+		__u32 zero = 0;
+		struct dl_times *fresh = bpf_map_lookup_elem(&fresh_times, &zero);
+
+		if (!fresh)
+			return;
+		bpf_map_update_elem(&times, &key, fresh, BPF_NOEXIST);
+		t = bpf_map_lookup_elem(&times, &key);
+		if (!t) {
+			dl_lost(DL_LOSS_TIMES_FULL);
+			return;
+		}
+		__builtin_memcpy(t->dev, sched->dev, sizeof(t->dev));
+		__builtin_memcpy(t->ring, sched->ring, sizeof(t->ring));
+	}
+	__sync_fetch_and_add(&t->count, 1);
+	__sync_fetch_and_add(&t->sum_ns, ns);
+	if (ns > t->max_ns)
+		t->max_ns = ns;
+	if (slot < DL_TIME_SLOTS)
+		__sync_fetch_and_add(&t->slot[slot], 1);
+}
+
+/* Its time on the hardware is over. */
+static __always_inline void job_account(struct dl_job *job)
+{
+	__u64 now = bpf_ktime_get_boot_ns(), start = job->run_ns, sched_key = job->sched;
+	struct dl_sched *sched = bpf_map_lookup_elem(&scheds, &sched_key);
+
+	if (!sched || !start || job->done)
+		return;
+	job->done = 1;
+	if (sched->last_done_ns > start)
+		start = sched->last_done_ns; /* the hardware was busy with the one before */
+	if (now - start > sched->max_run_ns)
+		sched->max_run_ns = now - start;
+	time_count(job, sched, now - start);
+	sched->last_done_ns = now;
+	__sync_fetch_and_add(&sched->done_count, 1);
+}
+
+/* Where the end of the fence is seen too, with its error, the job is forgotten there. */
+static __always_inline int job_done(struct dl_job_key *key)
+{
+	struct dl_job *job = bpf_map_lookup_elem(&jobs, key);
+	__u32 zero = 0;
+	struct dl_settings *s = bpf_map_lookup_elem(&settings, &zero);
+
+	if (!job)
+		return 0;
+	job_account(job);
+	if (!s || !s->fence_ends)
+		bpf_map_delete_elem(&jobs, key);
+	return 0;
+}
+
+#endif
