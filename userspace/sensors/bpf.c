@@ -108,12 +108,16 @@ static void load(struct dl_bpf *b, struct dl_bpf_object *o, uint64_t now_ns)
 {
 	enum dl_module_state before = o->module ? dl_module_state(o->module) : DL_MODULE_NONE;
 	bool was_absent = o->state.state == DL_SENSOR_ABSENT && o->attempts;
-	bool last = before != DL_MODULE_YOUNG || o->attempts + 1 >= RETRY_COUNT;
-	int err = dl_bpf_object_load(o, &b->shared, kernel_btf(b), last);
+	bool last = before != DL_MODULE_YOUNG || o->attempts + 1 >= RETRY_COUNT, waits;
 	uint64_t gap_ns = o->lost_ns && now_ns > o->lost_ns ? now_ns - o->lost_ns : 0;
 
+	int err = -ENOENT;
+
+	waits = o->functions && before == DL_MODULE_YOUNG && o->attempts + 1 < RETRY_COUNT;
+	if (!waits)
+		err = dl_bpf_object_load(o, &b->shared, kernel_btf(b), last);
 	o->attempts++;
-	if (err && too_early(o, before, err)) {
+	if (waits || (err && too_early(o, before, err))) {
 		o->retry_ns = now_ns + RETRY_NS;
 		return;
 	}
@@ -152,6 +156,7 @@ static void add(struct dl_bpf *b, enum dl_object_index index, uint64_t now_ns)
 
 	o->name = row->name;
 	o->module = row->module;
+	o->functions = row->functions;
 	o->bytes = row->bytes;
 	dl_copy_name(o->state.name, sizeof(o->state.name), row->name);
 	dl_bpf_object_list(o);
@@ -169,6 +174,7 @@ int dl_bpf_new(const struct dl_bpf_hooks *hooks, struct dl_bpf **ret_bpf)
 	memcpy(b->shared.name, shared_maps, sizeof(shared_maps));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	b->sums_told = calloc(DL_TOLD_MAX, sizeof(*b->sums_told));
+	b->functions_off = dl_functions_off();
 	libbpf_set_print(quiet);
 	for (size_t i = 0; b->sums_told && i < DL_OBJ_COUNT; i++)
 		add(b, (enum dl_object_index)i, now_ns);
@@ -214,12 +220,28 @@ void dl_bpf_read(struct dl_bpf *b)
 }
 
 /* Where the kernel does not tell of modules (lockdown=confidentiality), they are looked for. */
+/* kernel.ftrace_enabled=0 blinds every program on a function, without a word. */
+static void look_at_ftrace(struct dl_bpf *b, uint64_t now_ns)
+{
+	bool off = dl_functions_off();
+
+	if (off == b->functions_off)
+		return;
+	b->functions_off = off;
+	for (size_t i = 0; i < DL_OBJ_COUNT; i++) {
+		struct dl_bpf_object *o = &b->objects[i];
+
+		if (!o->functions || (!o->object && o->state.state != DL_SENSOR_REFUSED))
+			continue;
+		dl_bpf_object_unload(o);
+		load(b, o, now_ns);
+	}
+}
+
 static void look_for_modules(struct dl_bpf *b, uint64_t now_ns)
 {
-	if (now_ns - b->modules_ns < DL_NS_PER_S ||
-	    dl_bpf_object_has_live(&b->objects[DL_OBJ_PROCESS], "module_loaded"))
+	if (dl_bpf_object_has_live(&b->objects[DL_OBJ_PROCESS], "module_loaded"))
 		return;
-	b->modules_ns = now_ns;
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++) {
 		struct dl_bpf_object *o = &b->objects[i];
 
@@ -237,7 +259,11 @@ void dl_bpf_tick(struct dl_bpf *b, uint64_t now_ns)
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++)
 		if (b->objects[i].retry_ns && now_ns >= b->objects[i].retry_ns)
 			load(b, &b->objects[i], now_ns);
-	look_for_modules(b, now_ns);
+	if (now_ns - b->looked_ns >= DL_NS_PER_S) {
+		b->looked_ns = now_ns;
+		look_at_ftrace(b, now_ns);
+		look_for_modules(b, now_ns);
+	}
 	dl_bpf_poll_rings(b, now_ns);
 	dl_bpf_poll_graphs(b, now_ns);
 	dl_bpf_poll_movers(b, now_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Facts to events. A hot fact's count is kept in the kernel: an edge that is told and the sums read on
- * the tick both carry it, cumulative; what is new in it is worked out here, so that an edge that was
- * lost or is late costs nothing.
+ * Facts to events. A hot fact's count is kept in the kernel: an edge that is told and the sums read
+ * on the tick both carry it, cumulative; what is new in it is worked out here, so that an edge that
+ * was lost or is late costs nothing.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -16,25 +16,15 @@
 #define QUIET_NS   (60 * DL_NS_PER_S) /* a sum idle for so long is closed */
 #define ROUNDS_MAX (2 * DL_MAX_SUMS / BATCH)
 
-/* FNV-1a; two keys with one hash would share a count told, and tell it once more. */
-static uint64_t hash(uint64_t h, const void *data, size_t size)
-{
-	const unsigned char *bytes = data;
-
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ bytes[i]) * 0x100000001b3ULL;
-	return h;
-}
-
 /* What its sum is known by; the device's address is not told, its name stands for it. */
 static struct dl_seen *told_of(struct dl_bpf *b, const struct dl_wire_fact *w)
 {
 	const uint32_t parts[] = {
 		w->pid, w->pasid, w->detail, (uint32_t)w->error, w->fact, w->what
 	};
-	uint64_t h = hash(0xcbf29ce484222325ULL, w->dev, sizeof(w->dev));
+	uint64_t h = dl_hash(DL_HASH_START, w->dev, sizeof(w->dev));
 
-	h = hash(h, parts, sizeof(parts));
+	h = dl_hash(h, parts, sizeof(parts));
 	return dl_seen_of(b->sums_told, DL_TOLD_MAX, h ? h : 1);
 }
 

@@ -64,6 +64,12 @@ static void set_state(struct dl_program *p, enum dl_program_state state, const c
 	p->reason = reason;
 }
 
+static bool is_function(const char *hook)
+{
+	return !strncmp(hook, "fentry/", 7) || !strncmp(hook, "fexit/", 6) ||
+	       !strncmp(hook, "kprobe/", 7);
+}
+
 /* "btf" is the module's on top of the kernel's, or the kernel's alone. */
 static void prove(const struct dl_bpf_object *o, struct dl_program *p, const struct btf *btf)
 {
@@ -71,6 +77,11 @@ static void prove(const struct dl_bpf_object *o, struct dl_program *p, const str
 
 	if (!has_hook(btf, p->hook)) {
 		set_state(p, DL_PROGRAM_ABSENT, "this kernel has no such hook");
+		return;
+	}
+	if (is_function(p->hook) && dl_functions_off()) {
+		set_state(p, DL_PROGRAM_REFUSED,
+			  "kernel.ftrace_enabled is 0: no function can be watched");
 		return;
 	}
 	reason = distrust(o, p->name, btf);
@@ -186,6 +197,14 @@ static size_t count_wanted(const struct dl_bpf_object *o)
 	return count;
 }
 
+static const char *refusal_of(const struct dl_bpf_object *o)
+{
+	for (size_t i = 0; i < o->program_count; i++)
+		if (o->program[i].state == DL_PROGRAM_REFUSED)
+			return o->program[i].reason;
+	return "";
+}
+
 static int load_wanted(struct dl_bpf_object *o, struct dl_shared_maps *shared)
 {
 	int err = open_with(o, shared, NULL);
@@ -235,7 +254,7 @@ static int load(struct dl_bpf_object *o, struct dl_shared_maps *shared, const st
 	for (size_t i = 0; i < o->program_count; i++)
 		prove(o, &o->program[i], btf);
 	if (!count_wanted(o))
-		return -ENOENT;
+		return refusal_of(o)[0] ? -ECANCELED : -ENOENT;
 	err = load_wanted(o, shared);
 	if (!err)
 		err = attach_all(o);
@@ -298,11 +317,8 @@ static size_t count_all(const struct dl_bpf_object *o)
 
 static void loaded(struct dl_bpf_object *o)
 {
-	const char *refused = "";
+	const char *refused = refusal_of(o);
 
-	for (size_t i = 0; i < o->program_count; i++)
-		if (o->program[i].state == DL_PROGRAM_REFUSED)
-			refused = o->program[i].reason;
 	o->state.count = count_wanted(o);
 	o->state.state = DL_SENSOR_LIVE;
 	if (refused[0])
@@ -328,6 +344,8 @@ int dl_bpf_object_load(struct dl_bpf_object *o, struct dl_shared_maps *shared, s
 	}
 	if (!err)
 		loaded(o);
+	else if (err == -ECANCELED)
+		dl_bpf_object_off(o, DL_SENSOR_REFUSED, refusal_of(o));
 	else
 		failed(o, err);
 	if ((err == -ENOENT || err == -ESRCH) && o->module &&

@@ -60,6 +60,7 @@ struct dl_program {
 struct dl_bpf_object {
 	const char *name;
 	const char *module; /* kernel module whose hooks it uses, NULL: none */
+	bool functions;	    /* some hooks are functions: the module must be live */
 	const void *(*bytes)(size_t *size);
 	struct bpf_object *object; /* NULL while not loaded */
 	struct dl_program program[DL_OBJECT_PROGRAMS];

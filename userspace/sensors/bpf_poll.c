@@ -34,6 +34,24 @@ struct dl_seen *dl_seen_of(struct dl_seen *table, size_t size, uint64_t key)
 	return empty;
 }
 
+uint64_t dl_hash(uint64_t h, const void *data, size_t size)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < size; i++)
+		h = (h ^ bytes[i]) * 0x100000001b3ULL;
+	return h;
+}
+
+struct dl_seen *dl_seen_mover(struct dl_bpf *b, const char *dev, uint32_t evictor, uint32_t owner)
+{
+	uint64_t h = dl_hash(DL_HASH_START, dev, strnlen(dev, DL_DEV_LEN));
+
+	h = dl_hash(h, &evictor, sizeof(evictor));
+	h = dl_hash(h, &owner, sizeof(owner));
+	return dl_seen_of(b->movers_seen, DL_SEEN_MAX, h ? h : 1);
+}
+
 static struct dl_seen *seen(struct dl_seen *table, uint64_t key)
 {
 	return dl_seen_of(table, DL_SEEN_MAX, key);
@@ -214,17 +232,19 @@ void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
 	for (size_t i = 0; fd >= 0 && i < DL_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key);
 	     i++) {
 		struct dl_event ev = begin(now_ns, DL_EV_BO_MOVED, key.evictor_tgid);
-		uint64_t id = key.device ^ ((uint64_t)key.evictor_tgid << 32 | key.owner_tgid);
-		struct dl_seen *told = seen(b->movers_seen, id ? id : 1);
+		struct dl_seen *told;
 		struct dl_mover m;
 
 		prev = &key;
 		if (bpf_map_lookup_elem(fd, &key, &m))
 			continue;
+		if (m.spoke_ns >= b->read_ns)
+			continue; /* it spoke since the ring was read: first its own word */
+		told = dl_seen_mover(b, m.dev, key.evictor_tgid, key.owner_tgid);
 		if (told->value == m.out_bytes + m.in_bytes) {
 			if (now_ns > m.spoke_ns + QUIET_NS) {
 				bpf_map_delete_elem(fd, &key);
-				told->value = 0;
+				memset(told, 0, sizeof(*told));
 				prev = NULL;
 			}
 			continue;

@@ -82,6 +82,14 @@ bool dl_refusal_may_pass(int err)
 	return err == -ENOENT || err == -ESRCH || err == -EINVAL;
 }
 
+bool dl_functions_off(void)
+{
+	char text[16] = "";
+
+	return dl_read_file("/proc/sys/kernel/ftrace_enabled", text, sizeof(text)) > 0 &&
+	       text[0] == '0';
+}
+
 enum dl_module_state dl_module_state(const char *module)
 {
 	char path[128], text[32] = "";

@@ -14,6 +14,9 @@ bool dl_rights_missing(void);
 /* Whether trying again may help: never where a right is missing. */
 bool dl_refusal_may_pass(int err);
 
+/* kernel.ftrace_enabled is 0: programs on functions attach, and are never called. */
+bool dl_functions_off(void);
+
 enum dl_module_state {
 	DL_MODULE_NONE,	 /* not loaded */
 	DL_MODULE_YOUNG, /* its init runs: functions cannot be traced yet */

@@ -49,6 +49,7 @@ struct dl_seen {
 struct dl_object_row {
 	const char *name;
 	const char *module;
+	bool functions; /* wants the module live: its functions, not only its tracepoints */
 	const void *(*bytes)(size_t *size);
 };
 
@@ -73,7 +74,8 @@ struct dl_bpf {
 	uint64_t hz;		/* of the kernel's jiffies; 0: not measured yet */
 	struct dl_clock clock0; /* the first of the two readings that measure it */
 	uint64_t read_ns;	/* when the rings were last read before the maps */
-	uint64_t modules_ns;	/* when modules were last looked for */
+	uint64_t looked_ns;	/* when modules and ftrace were last looked at */
+	bool functions_off;	/* kernel.ftrace_enabled is 0 */
 	bool jobs_running;
 	uint32_t batch; /* records read since the loop last came by */
 };
@@ -94,6 +96,12 @@ static inline int dl_bpf_shared(const struct dl_bpf *b, enum dl_shared_map map)
 
 /* What was last told under "key", which is not 0; a new entry's value is 0. */
 struct dl_seen *dl_seen_of(struct dl_seen *table, size_t size, uint64_t key);
+
+/* What was last told of a mover; the device's name stands for it. */
+struct dl_seen *dl_seen_mover(struct dl_bpf *b, const char *dev, uint32_t evictor, uint32_t owner);
+#define DL_HASH_START 0xcbf29ce484222325ULL
+/* FNV-1a; two keys with one hash share what was told, and tell it once more. */
+uint64_t dl_hash(uint64_t h, const void *data, size_t size);
 
 /* bpf_facts.c: facts as they are told, sums on the tick. */
 void dl_bpf_fact(struct dl_bpf *b, const struct dl_wire_fact *w);
