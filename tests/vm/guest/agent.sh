@@ -94,7 +94,10 @@ fact huge_said "$(tail -n 1 /tmp/huge)"
 check "an overcommitted client is told by its ioctl, and the agent hears it" wait_for 10 \
 	"\"event\":\"alloc_failed\",\"pid\":$huge,.*\"stage\":3"
 
-check "three jobs end" quiet /tmp/llama-server -m /models/tiny.gguf --comm llama-server submit 3
+/tmp/llama-server -m /models/tiny.gguf --comm llama-server submit 3 >/tmp/submit 2>&1 &
+submitter=$!
+fact submitter $submitter
+check "three jobs end" wait $submitter
 check "the rings run dry" lab_soon 10 lab_rings_idle
 quiet fire engine off
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server hang >/tmp/hang 2>&1 &
