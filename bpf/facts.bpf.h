@@ -30,6 +30,7 @@ static __always_inline struct dl_wire_fact *fact_begin(enum dl_fact fact, struct
 		return 0;
 	e->fact = fact;
 	e->count = 1;
+	e->device = (__u64)dev;
 	if (dev)
 		dl_dev_name(e->dev, dev);
 	return e;
@@ -105,6 +106,7 @@ static __always_inline void sum_tell(struct dl_sum_key *key, struct dl_sum *sum)
 	e = dl_reserve_in(sum_stormy(key->fact), DL_WIRE_FACT, sizeof(*e));
 	if (!e)
 		return;
+	e->device = key->device;
 	__builtin_memcpy(e->dev, sum->dev, sizeof(e->dev));
 	__builtin_memcpy(e->name, sum->name, sizeof(e->name));
 	e->fact = key->fact;

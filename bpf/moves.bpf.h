@@ -67,6 +67,7 @@ static __always_inline void mover_speak(struct dl_mover *m, struct dl_mover_key 
 	if (!e)
 		return;
 	e->head.tgid = key->evictor_tgid;
+	e->device = key->device;
 	__builtin_memcpy(e->dev, m->dev, sizeof(e->dev));
 	e->owner_tgid = key->owner_tgid;
 	e->owner_pasid = m->owner_pasid;

@@ -184,6 +184,7 @@ enum dl_fault_class {
 
 struct dl_wire_fact {
 	struct dl_wire_head head;
+	__u64 device; /* identity of the device while it is there: a name may be used again */
 	char dev[DL_DEV_LEN];
 	char name[DL_FACT_NAME_LEN];
 	__u64 bytes;
@@ -203,6 +204,7 @@ struct dl_wire_fact {
 
 struct dl_wire_bo_moved {
 	struct dl_wire_head head; /* head.tgid: the evictor, in whose context the move happened */
+	__u64 device;		 /* as in dl_wire_fact */
 	char dev[DL_DEV_LEN];
 	__u32 owner_tgid;	/* owner of the buffers; 0 when the BO belongs to no VM */
 	__u32 owner_pasid;
@@ -392,12 +394,12 @@ _Static_assert(sizeof(struct dl_wire_exec) == 48, "wire exec");
 _Static_assert(sizeof(struct dl_wire_exit) == 48, "wire exit");
 _Static_assert(sizeof(struct dl_wire_fork) == 24, "wire fork");
 _Static_assert(sizeof(struct dl_wire_throw) == 88, "wire throw");
-_Static_assert(sizeof(struct dl_wire_bo_moved) == 64, "wire bo_moved");
+_Static_assert(sizeof(struct dl_wire_bo_moved) == 72, "wire bo_moved");
 _Static_assert(sizeof(struct dl_wire_job_timeout) == 80, "wire job_timeout");
 _Static_assert(sizeof(struct dl_wire_gpu_reset) == 40, "wire gpu_reset");
 _Static_assert(sizeof(struct dl_wire_pasid) == 24, "wire pasid");
 _Static_assert(sizeof(struct dl_wire_module) == 80, "wire module");
-_Static_assert(sizeof(struct dl_wire_fact) == 128, "wire fact");
+_Static_assert(sizeof(struct dl_wire_fact) == 136, "wire fact");
 _Static_assert(sizeof(struct dl_sum_key) == 32, "sum key");
 _Static_assert(sizeof(struct dl_sum) == 96, "sum");
 

@@ -16,13 +16,13 @@
 #define QUIET_NS   (60 * DL_NS_PER_S) /* a sum idle for so long is closed */
 #define ROUNDS_MAX (2 * DL_MAX_SUMS / BATCH)
 
-/* What its sum is known by; the device's address is not told, its name stands for it. */
+/* What its sum is known by. */
 static struct dl_seen *told_of(struct dl_bpf *b, const struct dl_wire_fact *w)
 {
 	const uint32_t parts[] = {
 		w->pid, w->pasid, w->detail, (uint32_t)w->error, w->fact, w->what
 	};
-	uint64_t h = dl_hash(DL_HASH_START, w->dev, sizeof(w->dev));
+	uint64_t h = dl_hash(DL_HASH_START, &w->device, sizeof(w->device));
 
 	h = dl_hash(h, parts, sizeof(parts));
 	return dl_seen_of(b->sums_told, DL_TOLD_MAX, h ? h : 1);
@@ -144,6 +144,7 @@ static struct dl_wire_fact fact_of(const struct dl_sum_key *key, const struct dl
 	memset(&w, 0, sizeof(w));
 	w.head.boot_ns = sum->last_ns;
 	w.head.tgid = key->pid;
+	w.device = key->device;
 	memcpy(w.dev, sum->dev, sizeof(w.dev));
 	memcpy(w.name, sum->name, sizeof(w.name));
 	w.bytes = sum->bytes;

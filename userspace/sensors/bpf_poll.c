@@ -43,9 +43,9 @@ uint64_t dl_hash(uint64_t h, const void *data, size_t size)
 	return h;
 }
 
-struct dl_seen *dl_seen_mover(struct dl_bpf *b, const char *dev, uint32_t evictor, uint32_t owner)
+struct dl_seen *dl_seen_mover(struct dl_bpf *b, uint64_t device, uint32_t evictor, uint32_t owner)
 {
-	uint64_t h = dl_hash(DL_HASH_START, dev, strnlen(dev, DL_DEV_LEN));
+	uint64_t h = dl_hash(DL_HASH_START, &device, sizeof(device));
 
 	h = dl_hash(h, &evictor, sizeof(evictor));
 	h = dl_hash(h, &owner, sizeof(owner));
@@ -240,7 +240,7 @@ void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
 			continue;
 		if (m.spoke_ns >= b->read_ns)
 			continue; /* it spoke since the ring was read: first its own word */
-		told = dl_seen_mover(b, m.dev, key.evictor_tgid, key.owner_tgid);
+		told = dl_seen_mover(b, key.device, key.evictor_tgid, key.owner_tgid);
 		if (told->value == m.out_bytes + m.in_bytes) {
 			if (now_ns > m.spoke_ns + QUIET_NS) {
 				bpf_map_delete_elem(fd, &key);

@@ -59,7 +59,7 @@ static void on_moved(struct dl_bpf *b, const struct dl_wire_bo_moved *w)
 	ev.bo_moved.in_bytes = w->in_bytes;
 	ev.bo_moved.out_count = w->out_count;
 	ev.bo_moved.in_count = w->in_count;
-	dl_seen_mover(b, ev.bo_moved.device, w->head.tgid, w->owner_tgid)->value =
+	dl_seen_mover(b, w->device, w->head.tgid, w->owner_tgid)->value =
 		w->out_bytes + w->in_bytes;
 	dl_sensor_say(b, &ev);
 }

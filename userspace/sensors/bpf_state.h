@@ -97,8 +97,7 @@ static inline int dl_bpf_shared(const struct dl_bpf *b, enum dl_shared_map map)
 /* What was last told under "key", which is not 0; a new entry's value is 0. */
 struct dl_seen *dl_seen_of(struct dl_seen *table, size_t size, uint64_t key);
 
-/* What was last told of a mover; the device's name stands for it. */
-struct dl_seen *dl_seen_mover(struct dl_bpf *b, const char *dev, uint32_t evictor, uint32_t owner);
+struct dl_seen *dl_seen_mover(struct dl_bpf *b, uint64_t device, uint32_t evictor, uint32_t owner);
 #define DL_HASH_START 0xcbf29ce484222325ULL
 /* FNV-1a; two keys with one hash share what was told, and tell it once more. */
 uint64_t dl_hash(uint64_t h, const void *data, size_t size);
