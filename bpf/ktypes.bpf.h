@@ -110,6 +110,10 @@ struct device {
 	struct device_driver *driver;
 };
 
+struct pci_dev {
+	struct device dev;
+};
+
 struct work_struct {
 	u64 data;
 };

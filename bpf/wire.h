@@ -93,6 +93,7 @@ enum dl_fact {
 	DL_FACT_XE_QUEUE_RESET = 28, /* dev, pid, name: queue, detail: GuC id */
 	DL_FACT_XE_TLB_TIMEOUT = 29, /* dev */
 	DL_FACT_WEDGED_EVENT = 30, /* dev, name: driver, detail: DRM_WEDGE_RECOVERY_* (1 none) */
+	DL_FACT_NVIDIA_XID = 31, /* dev, detail: the Xid, name: begin of its text */
 	DL_FACT_HOT = 64,
 	/* dev, pasid, detail: packed by DL_FAULT_DETAIL, what: class, addr */
 	DL_FACT_GPU_FAULT = 64,

@@ -35,6 +35,7 @@ static const struct {
 	[DL_FACT_XE_QUEUE_RESET] = { "xe_queue_reset", "reset of an exec queue" },
 	[DL_FACT_XE_TLB_TIMEOUT] = { "xe_tlb_timeout", "a TLB invalidation timed out" },
 	[DL_FACT_WEDGED_EVENT] = { "wedged_event", "the kernel announced a wedged device" },
+	[DL_FACT_NVIDIA_XID] = { "nvidia_xid", "the driver reported an Xid" },
 	[DL_FACT_GPU_FAULT] = { "gpu_fault", "a GPU fault" },
 	[DL_FACT_ALLOC_FAILED] = { "alloc_failed", "memory was refused" },
 	[DL_FACT_IOCTL_FAILED] = { "ioctl_failed", "an ioctl failed" },

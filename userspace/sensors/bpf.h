@@ -13,6 +13,9 @@
 
 struct dl_bpf;
 
+#define DL_NO_MODULE                                                                               \
+	"its kernel module is not loaded" /* the reason of an absent driver's programs */
+
 /* Receives every event the sensors make, in order. */
 typedef void (*dl_event_sink)(void *arg, const struct dl_event *ev);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf.h"
 #include "bpf_refusal.h"
 
 /*
@@ -287,7 +288,7 @@ static void failed(struct dl_bpf_object *o, int err)
 	const char *reason = dl_refusal_text(err);
 
 	if (absent)
-		reason = o->module ? "its kernel module is not loaded" : "hook not found";
+		reason = o->module ? DL_NO_MODULE : "hook not found";
 	if (absent)
 		dl_bpf_object_off(o, DL_SENSOR_ABSENT, reason);
 	else

@@ -24,6 +24,7 @@ enum dl_object_index {
 	DL_OBJ_XE_TDR,
 	DL_OBJ_RADEON,
 	DL_OBJ_NOUVEAU,
+	DL_OBJ_NVIDIA,
 	DL_OBJ_COUNT,
 };
 

@@ -11,6 +11,7 @@
 #include "i915_tdr.skel.h"
 #include "kfd.skel.h"
 #include "nouveau.skel.h"
+#include "nvidia.skel.h"
 #include "process.skel.h"
 #include "radeon.skel.h"
 #include "sched_tdr.skel.h"
@@ -38,4 +39,5 @@ const struct dl_object_row dl_object_rows[DL_OBJ_COUNT] = {
 	[DL_OBJ_XE_TDR] = { "xe_tdr", "xe", true, dl_bpf_xe_tdr__elf_bytes },
 	[DL_OBJ_RADEON] = { "radeon", "radeon", true, dl_bpf_radeon__elf_bytes },
 	[DL_OBJ_NOUVEAU] = { "nouveau", "nouveau", true, dl_bpf_nouveau__elf_bytes },
+	[DL_OBJ_NVIDIA] = { "nvidia", "nvidia", false, dl_bpf_nvidia__elf_bytes },
 };

@@ -345,6 +345,11 @@ static const struct row rows[] = {
 	  DL_FACT_IOCTL_FAILED,
 	  { "nouveau/nouveau_ioctl_done" },
 	  "ioctls that fail in the runtime resume, and NVIF commands" },
+	{ "nvidia",
+	  "Xid errors",
+	  DL_FACT_NVIDIA_XID,
+	  { "nvidia/xid" },
+	  "faults, hangs and lost devices of NVIDIA's driver" },
 };
 
 static const struct dl_bpf_object *object_of(const struct dl_bpf *b, const char *source)

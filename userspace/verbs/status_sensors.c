@@ -2,10 +2,12 @@
 /* 'davylamp status --sensors' and '--programs', for people. */
 #include "status_sensors.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../lib/message.h"
+#include "../sensors/bpf.h"
 
 static void print_rungs(const json_t *step)
 {
@@ -33,17 +35,43 @@ static const char *used_hook(const json_t *step)
 	return "none";
 }
 
-void dl_print_ladder(const json_t *answer)
+/* A driver that is not here needs one line. "first" is its first step's index. */
+static bool print_driver(const json_t *ladder, size_t first)
 {
-	const json_t *step;
-	const char *driver = "";
-	size_t i;
+	const char *driver = dl_message_text(json_array_get(ladder, first), "driver");
+	const json_t *step, *rung;
+	size_t i, j;
 
-	json_array_foreach(json_object_get(answer, "ladder"), i, step)
+	json_array_foreach(ladder, i, step)
 	{
 		if (strcmp(driver, dl_message_text(step, "driver")) != 0)
-			printf("%s\n", dl_message_text(step, "driver"));
+			continue;
+		json_array_foreach(
+			json_object_get(step, "sources"), j,
+			rung) if (strcmp(dl_message_text(rung, "reason"), DL_NO_MODULE) != 0)
+		{
+			printf("%s\n", driver);
+			return true;
+		}
+	}
+	printf("%s\n  off    " DL_NO_MODULE "\n", driver);
+	return false;
+}
+
+void dl_print_ladder(const json_t *answer)
+{
+	const json_t *ladder = json_object_get(answer, "ladder"), *step;
+	const char *driver = "";
+	bool shown = true;
+	size_t i;
+
+	json_array_foreach(ladder, i, step)
+	{
+		if (strcmp(driver, dl_message_text(step, "driver")) != 0)
+			shown = print_driver(ladder, i);
 		driver = dl_message_text(step, "driver");
+		if (!shown)
+			continue;
 		printf("  %-6s %-22s %8lld seen  %s\n", dl_message_text(step, "state"),
 		       dl_message_text(step, "fact"), (long long)dl_message_number(step, "seen", 0),
 		       used_hook(step));
