@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel facts on their way to events: the catalogue, counts told once, records of a hostile map. */
+/* Kernel facts on their way to events: the catalogue, counts told once, hostile records. */
 #include "history.h"
 
 #include <errno.h>
