@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A CUDA kernel that writes where nothing is mapped, by the driver API alone: the MMU fault is Xid
- * 31. Exits with 0 when the driver told the program so (CUDA_ERROR_ILLEGAL_ADDRESS), 77 without CUDA.
+ * A CUDA kernel that writes where nothing is mapped, by the driver API alone: its fault is Xid 31.
+ * Exits with 0 when the driver told the program so (CUDA_ERROR_ILLEGAL_ADDRESS), with 77 without
+ * CUDA.
  */
 #include <dlfcn.h>
 #include <stddef.h>
