@@ -34,5 +34,5 @@ cp "$build/inject/davylamp-inject.ko" "$here/guest/lab.sh" "$build/root/lab/"
 cp "$build/gpu/vbios.bin" "$build/vbios.bin"
 cp -a "$build/gpu/lib" "$build/root/"
 "$here/mkinitramfs.sh" --kernel "$kernel" --out "$build/initramfs" --add "$build/root" \
-	--module amdgpu --module i915 --module qxl --module vgem
+	--module amdgpu --module i915 --module qxl --module vgem --optional xe
 echo "$build"

@@ -1,24 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# mkinitramfs.sh --kernel DIR --out FILE [--module NAME]... [--add TREE]...
+# mkinitramfs.sh --kernel DIR --out FILE [--module NAME]... [--optional NAME]... [--add TREE]...
 #
 # Makes the guest's root: busybox, kernel modules with all they need, and whole folders copied
 # over it. DIR is what fetch-kernel.sh printed. Each --module is a name that modprobe knows
-# (amdgpu, i915, ...); each TREE's contents land in the guest's /, so a program that is not
-# static needs its shared libraries in the TREE. Nothing is packed: unpacking under emulation
-# is slow.
+# (amdgpu, i915, ...), --optional one that not every kernel has; each TREE's contents land in the
+# guest's /, so a program that is not static needs its shared libraries in the TREE. Nothing is
+# packed: unpacking under emulation is slow.
 set -eu
 
 die() { echo "mkinitramfs.sh: $*" >&2; exit 1; }
 
 here=$(cd "$(dirname "$0")" && pwd)
-kernel='' out='' modules=() trees=()
+kernel='' out='' modules=() optional=() trees=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--kernel) kernel=$2 ;;
 	--out) out=$2 ;;
 	--module) modules+=("$2") ;;
+	--optional) optional+=("$2") ;;
 	--add) trees+=("$2") ;;
 	*) die "unknown option '$1'" ;;
 	esac
@@ -49,6 +50,10 @@ install -m 0755 "$here/guest/init.sh" "$tree/init"
 from=$kernel/root
 mkdir -p "$tree/lib/modules/$abi"
 cp "$from/lib/modules/$abi"/modules.{builtin,builtin.modinfo,order} "$tree/lib/modules/$abi/"
+for module in "${optional[@]}"; do
+	! modprobe -d "$from" -S "$abi" --show-depends "$module" >/dev/null 2>&1 ||
+		modules+=("$module")
+done
 for module in "${modules[@]}"; do
 	modprobe -d "$from" -S "$abi" --show-depends "$module" >"$tree/depends" ||
 		die "kernel '$abi' has no module '$module'"

@@ -28,7 +28,7 @@ static struct ih_ring find_ih_ring(struct fire_session *s, const char *pci)
 	uint32_t ddev = fire_field_of(s, "amdgpu_device", "ddev").offset;
 	struct ih_ring r = { 0 };
 
-	fire_send(s, "call task memcpy drv:%s-%u 0 0", pci, ddev);
+	fire_send(s, "call 1 task memcpy drv:%s-%u 0 0", pci, ddev);
 	r.adev = fire_result(s);
 	r.ih = r.adev + fire_field_of(s, "amdgpu_device", "irq.ih").offset;
 	r.ring = load_field(s, r.ih, "amdgpu_ih_ring", "ring");
@@ -43,24 +43,22 @@ static struct ih_ring find_ih_ring(struct fire_session *s, const char *pci)
  * moves on, and the driver's handler runs in hard interrupt context. It finds a page fault in
  * the entry (by its source) and reports it. The words are those of si_ih_decode_iv().
  */
-static void fault_once(struct fire_session *s, const struct fire_options *o,
-		       struct fire_object entry)
+static void fault_once(struct fire_session *s, const struct fire_options *o, uint32_t entry)
 {
 	struct ih_ring r = find_ih_ring(s, o->dev_name);
 
-	fire_send(s, "put %u 0 4 %" PRIu64, entry.id, o->src);
-	fire_send(s, "put %u 4 4 %u", entry.id, PAGE_FAULT_DATA);
-	fire_send(s, "put %u 8 4 %" PRIu64, entry.id, (o->vmid & 0xff) << 8 | (o->ring_id & 0xff));
-	fire_send(s, "put %u %u 4 %u", entry.id, IV_BYTES, (r.rptr + IV_BYTES) & r.mask);
-	fire_send(s, "call task memcpy 0x%" PRIx64 " &%u+0 %u", r.ring + r.rptr, entry.id,
-		  IV_BYTES);
-	fire_send(s, "call task memcpy 0x%" PRIx64 " &%u+%u 4", r.wptr_at, entry.id, IV_BYTES);
-	fire_send(s, "call irq amdgpu_ih_process 0x%" PRIx64 " 0x%" PRIx64, r.adev, r.ih);
+	fire_send(s, "put %u 0 4 %" PRIu64, entry, o->src);
+	fire_send(s, "put %u 4 4 %u", entry, PAGE_FAULT_DATA);
+	fire_send(s, "put %u 8 4 %" PRIu64, entry, (o->vmid & 0xff) << 8 | (o->ring_id & 0xff));
+	fire_send(s, "put %u %u 4 %u", entry, IV_BYTES, (r.rptr + IV_BYTES) & r.mask);
+	fire_send(s, "call 1 task memcpy 0x%" PRIx64 " &%u+0 %u", r.ring + r.rptr, entry, IV_BYTES);
+	fire_send(s, "call 1 task memcpy 0x%" PRIx64 " &%u+%u 4", r.wptr_at, entry, IV_BYTES);
+	fire_send(s, "call 1 irq amdgpu_ih_process 0x%" PRIx64 " 0x%" PRIx64, r.adev, r.ih);
 }
 
 void fire_fault(struct fire_session *s, const struct fire_options *o)
 {
-	struct fire_object entry = fire_bytes_new(s, IV_BYTES + 4);
+	uint32_t entry = fire_bytes_new(s, IV_BYTES + 4);
 
 	for (uint64_t i = 0; i < o->count && !s->err; i++)
 		fault_once(s, o, entry);

@@ -1,77 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The events: objects as deep as a probe may look into them, as the drivers build them
- * (drivers/gpu/drm/amd/amdgpu and drivers/gpu/drm/scheduler), then the tracepoint. What differs
- * between kernels is asked of BTF, never of a version.
+ * Verbs for the events that tests fire most, as arguments of tracepoints: objects as deep as a
+ * probe may look into them, as the drivers build them (drivers/gpu/drm/amd/amdgpu and
+ * drivers/gpu/drm/scheduler). What differs between kernels is asked of BTF, never of a version.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fire.h"
 
 #define AMDGPU_PL_MAX 16 /* placements are small numbers; more is a slip */
+#define LIST_MAX      40
 
-static const char *context_name(const struct fire_options *o)
+struct list {
+	char *args[LIST_MAX];
+	int count;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct list *l, const char *format, ...)
 {
-	return o->in_irq ? "irq" : "task";
+	va_list args;
+
+	va_start(args, format);
+	if (l->count == LIST_MAX || vasprintf(&l->args[l->count++], format, args) < 0)
+		abort();
+	va_end(args);
 }
 
-static void print_fired(struct fire_session *s, const char *name, uint64_t count)
+static void add_device(struct list *l, const struct fire_options *o)
 {
-	uint64_t calls = fire_result(s);
-
-	if (!s->err)
-		printf("fired=%s count=%" PRIu64 " probe_calls=%" PRIu64 "\n", name, count, calls);
-}
-
-/* The PCI device: its name is the PCI address. */
-static struct fire_object new_device(struct fire_session *s, const struct fire_options *o)
-{
-	struct fire_object dev = fire_object_new(s, "device");
-
-	fire_point_text(dev, "kobj.name", o->dev_name);
-	return dev;
-}
-
-static struct fire_object new_adev(struct fire_session *s, struct fire_object dev)
-{
-	struct fire_object adev = fire_object_new(s, "amdgpu_device");
-
-	fire_point(adev, "dev", dev, "");
-	fire_point(adev, "ddev.dev", dev, "");
-	return adev;
+	add(l, "@adev:amdgpu_device.dev.kobj.name=%s", o->dev_name);
+	add(l, "@adev.ddev.dev=&@adev.dev");
 }
 
 /* The thread's number and name lie in a structure of their own since 6.17. */
-static struct fire_object new_task_info(struct fire_session *s, const struct fire_options *o)
+static void add_vm(struct list *l, const struct fire_options *o, const char *vm)
 {
-	struct fire_object info = fire_object_new(s, "amdgpu_task_info");
-	bool apart = fire_has_field(s, "amdgpu_task_info", "task");
-
-	fire_set(info, apart ? "task.pid" : "pid", o->pid);
-	fire_set(info, "tgid", o->pid);
-	fire_set_text(info, "process_name", o->comm);
-	fire_set_text(info, apart ? "task.comm" : "task_name", o->comm);
-	return info;
+	add(l, "%s.pasid=%" PRIu64, vm, o->pasid);
+	add(l, "%s.task_info.tgid=%" PRIu64, vm, o->pid);
+	add(l, "%s.task_info.task.pid|%s.task_info.pid=%" PRIu64, vm, vm, o->pid);
+	add(l, "%s.task_info.process_name=%s", vm, o->comm);
+	add(l, "%s.task_info.task.comm|%s.task_info.task_name=%s", vm, vm, o->comm);
 }
 
-/* The GPU address space of a process. Its task_info is a pointer, or a member in older kernels. */
-static struct fire_object new_vm(struct fire_session *s, const struct fire_options *o)
+static void fire_list(struct fire_session *s, const struct fire_options *o, const char *name,
+		      struct list *l)
 {
-	struct fire_object vm = fire_object_new(s, "amdgpu_vm");
+	struct fire_hook h = {
+		.kind = FIRE_TRACEPOINT,
+		.name = name,
+		.module = "amdgpu",
+		.cpus = o->cpus,
+		.count = o->count,
+		.in_irq = o->in_irq,
+	};
+	int found = fire_hook_find(s, &h);
 
-	fire_set(vm, "pasid", o->pasid);
-	if (fire_is_pointer(s, fire_field_of(s, "amdgpu_vm", "task_info"))) {
-		fire_point(vm, "task_info", new_task_info(s, o), "");
-		return vm;
-	}
-	fire_set(vm, "task_info.pid", o->pid);
-	fire_set(vm, "task_info.tgid", o->pid);
-	fire_set_text(vm, "task_info.process_name", o->comm);
-	fire_set_text(vm, "task_info.task_name", o->comm);
-	return vm;
+	if (found > 0)
+		fire_hook_run(s, &h, l->args, l->count);
+	else if (!found)
+		fire_fail(s, -ENOENT, "this kernel has no tracepoint '%s'", name);
+	while (l->count)
+		free(l->args[--l->count]);
 }
 
 /*
@@ -80,136 +74,106 @@ static struct fire_object new_vm(struct fire_session *s, const struct fire_optio
  */
 void fire_iv(struct fire_session *s, const struct fire_options *o)
 {
-	static const char *const rings[] = { "irq.ih", "irq.ih1", "irq.ih2" };
-	struct fire_object adev = new_adev(s, new_device(s, o));
-	struct fire_object iv = fire_object_new(s, "amdgpu_iv_entry");
+	static const char *const rings[] = { "ih", "ih1", "ih2" };
+	struct list l = { .count = 0 };
 
 	if (o->ih >= sizeof(rings) / sizeof(rings[0])) {
-		fprintf(stderr, "fire: --ih takes 0 to 2\n");
-		s->err = -ERANGE;
+		fire_fail(s, -ERANGE, "--ih takes 0 to 2");
 		return;
 	}
-	fire_point(iv, "ih", adev, rings[o->ih]);
-	fire_set(iv, "client_id", o->client);
-	fire_set(iv, "src_id", o->src);
-	fire_set(iv, "ring_id", o->ring_id);
-	fire_set(iv, "vmid", o->vmid);
-	fire_set(iv, "timestamp", o->timestamp);
-	fire_set(iv, "pasid", o->pasid);
+	add_device(&l, o);
+	add(&l, "0=%" PRIu64, o->ih);
+	add(&l, "iv.ih=&@adev.irq.%s", rings[o->ih]);
+	add(&l, "iv.client_id=%" PRIu64, o->client);
+	add(&l, "iv.src_id=%" PRIu64, o->src);
+	add(&l, "iv.ring_id=%" PRIu64, o->ring_id);
+	add(&l, "iv.vmid=%" PRIu64, o->vmid);
+	add(&l, "iv.timestamp=%" PRIu64, o->timestamp);
+	add(&l, "iv.pasid=%" PRIu64, o->pasid);
 	/* As gmc_v9_0 and later take a page fault's address apart: 48 bits, the page first. */
-	fire_set(iv, "src_data[0]", (uint32_t)(o->addr >> 12));
-	fire_set(iv, "src_data[1]", (o->addr >> 44) & 0xf);
-	fire_send(s, "fire %" PRIu64 " %s amdgpu_iv %" PRIu64 " &%u+0", o->count, context_name(o),
-		  o->ih, iv.id);
-	print_fired(s, "amdgpu_iv", o->count);
+	add(&l, "iv.src_data[0]=%" PRIu32, (uint32_t)(o->addr >> 12));
+	add(&l, "iv.src_data[1]=%" PRIu64, (o->addr >> 44 & 0xf) | o->flags);
+	fire_list(s, o, "amdgpu_iv", &l);
 }
 
 void fire_bo_move(struct fire_session *s, const struct fire_options *o)
 {
-	struct fire_object adev = new_adev(s, new_device(s, o));
-	struct fire_object vm = new_vm(s, o);
-	struct fire_object base = fire_object_new(s, "amdgpu_vm_bo_base");
-	struct fire_object bo = fire_object_new(s, "amdgpu_bo");
+	struct list l = { .count = 0 };
 
 	if (o->from > AMDGPU_PL_MAX || o->to > AMDGPU_PL_MAX) {
-		fprintf(stderr, "fire: --from and --to take 0 (system), 1 (GTT), 2 (VRAM)...\n");
-		s->err = -ERANGE;
+		fire_fail(s, -ERANGE, "--from and --to take 0 (system), 1 (GTT), 2 (VRAM)...");
 		return;
 	}
-	fire_point(base, "vm", vm, "");
-	fire_point(base, "bo", bo, "");
-	fire_point(bo, "vm_bo", base, "");
-	fire_point(bo, "tbo.base.dev", adev, "ddev");
-	fire_point(bo, "tbo.bdev", adev, "mman.bdev");
-	fire_set(bo, "tbo.base.size", o->bytes);
-	fire_send(s, "fire %" PRIu64 " %s amdgpu_bo_move &%u+0 %" PRIu64 " %" PRIu64, o->count,
-		  context_name(o), bo.id, o->to, o->from);
-	print_fired(s, "amdgpu_bo_move", o->count);
+	add_device(&l, o);
+	add_vm(&l, o, "0.vm_bo.vm");
+	add(&l, "0.vm_bo.bo=&0");
+	add(&l, "0.tbo.base.dev=&@adev.ddev");
+	add(&l, "0.tbo.bdev=&@adev.mman.bdev");
+	add(&l, "0.tbo.base.size=%" PRIu64, o->bytes);
+	add(&l, "1=%" PRIu64, o->to);
+	add(&l, "2=%" PRIu64, o->from);
+	fire_list(s, o, "amdgpu_bo_move", &l);
 }
 
 void fire_pasid(struct fire_session *s, const struct fire_options *o, bool freed)
 {
-	const char *name = freed ? "amdgpu_pasid_freed" : "amdgpu_pasid_allocated";
+	struct list l = { .count = 0 };
 
-	fire_send(s, "fire %" PRIu64 " %s %s %" PRIu64, o->count, context_name(o), name, o->pasid);
-	print_fired(s, name, o->count);
+	add(&l, "0=%" PRIu64, o->pasid);
+	fire_list(s, o, freed ? "amdgpu_pasid_freed" : "amdgpu_pasid_allocated", &l);
 }
 
-static struct fire_object new_ring(struct fire_session *s, const struct fire_options *o)
+static void add_ring(struct list *l, const struct fire_options *o)
 {
-	struct fire_object dev = new_device(s, o);
-	struct fire_object adev = new_adev(s, dev);
-	struct fire_object ring = fire_object_new(s, "amdgpu_ring");
-	bool credits = fire_has_field(s, "drm_gpu_scheduler", "credit_count"); /* since 6.8 */
-
-	fire_point(ring, "adev", adev, "");
-	fire_set_text(ring, "name", o->ring);
-	fire_point(ring, "sched.name", ring, "name");
-	fire_set(ring, "sched.timeout", 2500); /* in jiffies: 10 s */
-	fire_set(ring, credits ? "sched.credit_count" : "sched.hw_rq_count", 1);
-	fire_point(ring, "sched.dev", dev, "");
-	return ring;
+	add_device(l, o);
+	add(l, "@ring:amdgpu_ring.adev=&@adev");
+	add(l, "@ring.name=%s", o->ring);
+	add(l, "@ring.sched.name=%s", o->ring);
+	add(l, "@ring.sched.timeout=2500"); /* in jiffies: 10 s */
+	add(l, "@ring.sched.credit_count|@ring.sched.hw_rq_count=1");
+	add(l, "@ring.sched.dev=&@adev.dev");
 }
 
 /* The job's own fences, and its hardware fence as the parent. */
-static struct fire_object new_fence(struct fire_session *s, const struct fire_options *o,
-				    struct fire_object ring)
+static void add_fence(struct list *l, const struct fire_options *o)
 {
-	struct fire_object fence = fire_object_new(s, "drm_sched_fence");
-	struct fire_object parent = fire_object_new(s, "dma_fence");
-
-	fire_set(parent, "seqno", o->seqno);
-	fire_point(fence, "parent", parent, "");
-	fire_point(fence, "sched", ring, "sched");
-	fire_set_symbol(fence, "scheduled.ops", "drm_sched_fence_ops_scheduled");
-	fire_set_symbol(fence, "finished.ops", "drm_sched_fence_ops_finished");
-	fire_set(fence, "scheduled.context", o->context);
-	fire_set(fence, "finished.context", o->context + 1);
-	fire_set(fence, "scheduled.seqno", o->seqno);
-	fire_set(fence, "finished.seqno", o->seqno);
-	return fence;
+	add(l, "@fence:drm_sched_fence.parent.seqno=%" PRIu64, o->seqno);
+	add(l, "@fence.sched=&@ring.sched");
+	add(l, "@fence.scheduled.ops=sym:drm_sched_fence_ops_scheduled");
+	add(l, "@fence.finished.ops=sym:drm_sched_fence_ops_finished");
+	add(l, "@fence.scheduled.context=%" PRIu64, o->context);
+	add(l, "@fence.finished.context=%" PRIu64, o->context + 1);
+	add(l, "@fence.scheduled.seqno=%" PRIu64, o->seqno);
+	add(l, "@fence.finished.seqno=%" PRIu64, o->seqno);
 }
 
-/* Stages: "queue", "run" and "done"; each has an old name and the one since 6.17. */
-static const char *stage_tracepoint(struct fire_session *s, const char *stage)
+/* Stages: "queue", "run" and "done"; each has the name since 6.17 and an old one. */
+static const char *stage_tracepoint(const char *stage)
 {
-	static const struct {
-		const char *stage, *since, *until;
-	} rows[] = {
-		{ "queue", "drm_sched_job_queue", "drm_sched_job" },
-		{ "run", "drm_sched_job_run", "drm_run_job" },
-		{ "done", "drm_sched_job_done", "drm_sched_process_job" },
-	};
-	size_t i = 0;
-
-	while (strcmp(rows[i].stage, stage))
-		i++;
-	return fire_has_tracepoint(s, "gpu_sched", rows[i].since) ? rows[i].since : rows[i].until;
+	if (!strcmp(stage, "queue"))
+		return "drm_sched_job_queue|drm_sched_job";
+	return !strcmp(stage, "run") ? "drm_sched_job_run|drm_run_job"
+				     : "drm_sched_job_done|drm_sched_process_job";
 }
 
 void fire_job(struct fire_session *s, const struct fire_options *o, const char *stage)
 {
-	const char *name = stage_tracepoint(s, stage);
-	struct fire_object ring = new_ring(s, o);
-	struct fire_object fence = new_fence(s, o, ring);
-	struct fire_object entity = fire_object_new(s, "drm_sched_entity");
-	struct fire_object job = fire_object_new(s, "amdgpu_job");
+	struct list l = { .count = 0 };
 
-	fire_set(entity, "fence_context", o->context);
-	fire_point(job, "base.sched", ring, "sched");
-	fire_point(job, "base.s_fence", fence, "");
-	fire_point(job, "base.entity", entity, "");
-	if (fire_has_field(s, "drm_sched_job", "id"))
-		fire_set(job, "base.id", o->id);
-	fire_set(job, "vmid", o->vmid);
-	fire_set(job, "pasid", o->pasid);
-	fire_point(job, "vm", new_vm(s, o), "");
+	add_ring(&l, o);
+	add_fence(&l, o);
 	if (!strcmp(stage, "done")) {
-		fire_send(s, "fire %" PRIu64 " %s %s &%u+0", o->count, context_name(o), name,
-			  fence.id);
+		add(&l, "0=&@fence");
 	} else {
-		fire_send(s, "fire %" PRIu64 " %s %s &%u+%u &%u+0", o->count, context_name(o), name,
-			  job.id, fire_field_of(s, "amdgpu_job", "base").offset, entity.id);
+		add(&l, "@job:amdgpu_job.base.sched=&@ring.sched");
+		add(&l, "@job.base.s_fence=&@fence");
+		add(&l, "?@job.base.id=%" PRIu64, o->id);
+		add(&l, "@job.vmid=%" PRIu64, o->vmid);
+		add(&l, "@job.pasid=%" PRIu64, o->pasid);
+		add_vm(&l, o, "@job.vm");
+		add(&l, "0=&@job.base");
+		add(&l, "1.fence_context=%" PRIu64, o->context);
+		add(&l, "@job.base.entity=&1");
 	}
-	print_fired(s, name, o->count);
+	fire_list(s, o, stage_tracepoint(stage), &l);
 }

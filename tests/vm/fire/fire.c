@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * fire: makes the kernel's GPU drivers say what a test wants to hear, through the injector
- * module. Exit status: 0 done, 1 failed, 2 usage.
+ * module. Exit status: 0 done, 1 failed, 2 usage, 4 this kernel has no such hook.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -13,26 +13,45 @@
 
 #include "fire.h"
 
+#define STATUS_ABSENT 4
+
 static void usage(FILE *to)
 {
-	fputs("usage: fire VERB [ARGUMENT] [OPTION]...\n"
+	fputs("usage: fire VERB [ARGUMENT]... [OPTION]...\n"
+	      "any hook, with arguments laid out by the kernel's BTF:\n"
+	      "  tp NAME [ARG]...    every probe of a tracepoint\n"
+	      "  func NAME [ARG]...  a function with its body skipped; it returns --ret\n"
+	      "  call NAME [ARG]...  a function as it is\n"
+	      "  storm NAME [ARG]... a tracepoint, or else a function as with 'func', from\n"
+	      "                      each of --cpus at once\n"
+	      "  has tp|func NAME... says which exist; status 4 when one does not\n"
+	      "  options: --count N --irq --comm NAME --module MOD (whose types and hooks\n"
+	      "    come first) --ret N --cpus N,N... --cast ARG=TYPE\n"
+	      "  NAME may be alternatives, 'a|b'. ARG is '[?]PATH[|PATH]...=VALUE': the first\n"
+	      "  PATH that this kernel has; with '?' it may have none. PATH begins with an\n"
+	      "  argument's name or number, or '@OBJECT:TYPE' (later '@OBJECT'), and goes on\n"
+	      "  by .MEMBER, [INDEX] and, behind a pointer, :TYPE. A pointer on the way leads\n"
+	      "  to a zeroed object of its own. VALUE: a number, text (for char * and\n"
+	      "  char []), &PATH, sym:NAME, drv:PCI[+-OFFSET], NULL\n"
+	      "events with verbs of their own:\n"
 	      "  iv                  an interrupt entry (amdgpu_iv)\n"
 	      "  bo-move             a buffer changes its place (amdgpu_bo_move)\n"
 	      "  pasid alloc|free    an address space number (amdgpu_pasid_*)\n"
 	      "  job queue|run|done  a scheduler job, under the kernel's own names\n"
 	      "  fault               a page fault, through the bound driver's own code\n"
+	      "  options: --dev-name PCI --pasid N --vmid N --client N --src N --ring-id N\n"
+	      "    --addr A --flags N --timestamp N --ih N --bytes N --from N --to N --pid N\n"
+	      "    --comm NAME --ring NAME --id N --seqno N --context N --count N --irq\n"
+	      "else:\n"
 	      "  engine PCI|off      run the rings of a bound device, or let jobs hang\n"
 	      "  skip SYMBOL RETURN  let a kernel function return at once\n"
 	      "  unskip SYMBOL       undo that\n"
 	      "  send COMMAND        one raw command of the injector; prints its result\n"
-	      "options: --dev-name PCI --pasid N --vmid N --client N --src N --ring-id N\n"
-	      "  --addr A --timestamp N --ih N --bytes N --from N --to N --pid N --comm NAME\n"
-	      "  --ring NAME --id N --seqno N --context N --count N --irq\n"
 	      "--comm is also the firing task's own name.\n",
 	      to);
 }
 
-/* Every option but --irq; "number" or "text" is where its value goes. */
+/* Every option but --irq and --cast; "number" or "text" is where its value goes. */
 struct option_row {
 	const char *name;
 	uint64_t *number;
@@ -45,12 +64,27 @@ static int parse_number(const char *name, const char *text, uint64_t *ret_value)
 	uint64_t value;
 
 	errno = 0;
-	value = strtoull(text, &end, 0);
+	value = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
 	if (errno || *end || end == text) {
 		fprintf(stderr, "fire: '--%s' wants a number, not '%s'\n", name, text);
 		return -EINVAL;
 	}
 	*ret_value = value;
+	return 0;
+}
+
+static int take_option(struct fire_options *o, const struct option_row *row)
+{
+	if (row->text) {
+		*row->text = optarg;
+		return 0;
+	}
+	if (row->number)
+		return parse_number(row->name, optarg, row->number);
+	if (!strcmp(row->name, "irq"))
+		o->in_irq = true;
+	else if (o->cast_count < FIRE_ARGS_MAX)
+		o->casts[o->cast_count++] = optarg;
 	return 0;
 }
 
@@ -60,12 +94,15 @@ static int parse_options(int argc, char **argv, struct fire_options *o)
 		{ "dev-name", NULL, &o->dev_name },
 		{ "ring", NULL, &o->ring },
 		{ "comm", NULL, &o->comm },
+		{ "module", NULL, &o->module },
+		{ "cpus", NULL, &o->cpus },
 		{ "pasid", &o->pasid, NULL },
 		{ "vmid", &o->vmid, NULL },
 		{ "client", &o->client, NULL },
 		{ "src", &o->src, NULL },
 		{ "ring-id", &o->ring_id, NULL },
 		{ "addr", &o->addr, NULL },
+		{ "flags", &o->flags, NULL },
 		{ "timestamp", &o->timestamp, NULL },
 		{ "ih", &o->ih, NULL },
 		{ "bytes", &o->bytes, NULL },
@@ -76,26 +113,24 @@ static int parse_options(int argc, char **argv, struct fire_options *o)
 		{ "seqno", &o->seqno, NULL },
 		{ "context", &o->context, NULL },
 		{ "count", &o->count, NULL },
+		{ "ret", &o->ret, NULL },
+		{ "cast", NULL, NULL },
+		{ "irq", NULL, NULL },
 	};
 	enum {
 		ROWS = sizeof(rows) / sizeof(rows[0])
 	};
-	struct option longs[ROWS + 2] = { 0 };
+	struct option longs[ROWS + 1] = { 0 };
 	int index;
 
 	for (int i = 0; i < ROWS; i++)
-		longs[i] = (struct option){ rows[i].name, required_argument, NULL, i };
-	longs[ROWS] = (struct option){ "irq", no_argument, NULL, ROWS };
-	while ((index = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (index == '?')
+		longs[i] = (struct option){ rows[i].name,
+					    strcmp(rows[i].name, "irq") ? required_argument
+									: no_argument,
+					    NULL, i };
+	while ((index = getopt_long(argc, argv, "", longs, NULL)) != -1)
+		if (index == '?' || take_option(o, &rows[index]))
 			return -EINVAL;
-		if (index == ROWS)
-			o->in_irq = true;
-		else if (rows[index].text)
-			*rows[index].text = optarg;
-		else if (parse_number(rows[index].name, optarg, rows[index].number))
-			return -EINVAL;
-	}
 	return 0;
 }
 
@@ -105,17 +140,21 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 }
 
 /*
- * Verbs without options, which need no BTF either; a negative number among their words is no
- * option. Returns false for any other.
+ * Verbs without options; a negative number among their words is no option. Returns false for any
+ * other.
  */
-static bool run_plain(struct fire_session *s, const char *verb, char **args, int count)
+static bool run_plain(struct fire_session *s, const char *verb, char **args, int count,
+		      int *ret_status)
 {
+	*ret_status = 0;
 	if (!strcmp(verb, "skip") && count == 2)
 		fire_send(s, "skip %s %s", args[0], args[1]);
 	else if (!strcmp(verb, "unskip") && count == 1)
 		fire_send(s, "unskip %s", args[0]);
 	else if (!strcmp(verb, "engine") && count == 1 && !strcmp(args[0], "off"))
 		fire_send(s, "engine off");
+	else if (!strcmp(verb, "has") && count >= 2 && count % 2 == 0)
+		*ret_status = fire_hooks_say(s, args, count) ? STATUS_ABSENT : 0;
 	else if (!strcmp(verb, "send") && count == 1)
 		fire_send(s, "%s", args[0]);
 	else
@@ -125,66 +164,101 @@ static bool run_plain(struct fire_session *s, const char *verb, char **args, int
 	return true;
 }
 
-/* Verbs that lay out structures. Returns false for any other. */
+/* Returns 0 when the kernel has no such hook. */
+static int run_hook(struct fire_session *s, const char *verb, char **args, int count,
+		    const struct fire_options *o)
+{
+	bool storm = !strcmp(verb, "storm");
+	struct fire_hook h = {
+		.kind = storm || !strcmp(verb, "tp") ? FIRE_TRACEPOINT
+			: !strcmp(verb, "call")	     ? FIRE_CALL
+						     : FIRE_FUNCTION,
+		.name = args[0],
+		.module = o->module,
+		.cpus = o->cpus,
+		.ret = (int64_t)o->ret,
+		.count = o->count,
+		.in_irq = o->in_irq,
+	};
+	int found = fire_hook_find(s, &h);
+
+	if (!found && storm) {
+		h.kind = FIRE_FUNCTION;
+		found = fire_hook_find(s, &h);
+	}
+	if (!found)
+		fprintf(stderr, "fire: no '%s' on this kernel\n", args[0]);
+	if (found <= 0)
+		return found;
+	for (int i = 0; i < o->cast_count; i++)
+		fire_cast(s, o->casts[i]);
+	fire_hook_run(s, &h, args + 1, count - 1);
+	return 1;
+}
+
+/* Verbs for one kind of event each. Returns false for any other. */
 static bool run_event(struct fire_session *s, const char *verb, const char *arg,
 		      const struct fire_options *o)
 {
-	bool iv = !strcmp(verb, "iv"), move = !strcmp(verb, "bo-move");
 	bool pasid = !strcmp(verb, "pasid") && is_one_of(arg, "alloc", "free", "free");
 	bool job = !strcmp(verb, "job") && is_one_of(arg, "queue", "run", "done");
-	bool fault = !strcmp(verb, "fault"), engine = !strcmp(verb, "engine") && arg;
 
-	if (!iv && !move && !pasid && !job && !fault && !engine)
-		return false;
-	s->err = fire_btf_open(s);
-	if (s->err)
-		return true;
-	if (iv)
+	if (!strcmp(verb, "iv"))
 		fire_iv(s, o);
-	else if (move)
+	else if (!strcmp(verb, "bo-move"))
 		fire_bo_move(s, o);
 	else if (pasid)
 		fire_pasid(s, o, !strcmp(arg, "free"));
 	else if (job)
 		fire_job(s, o, arg);
-	else if (fault)
+	else if (!strcmp(verb, "fault") && !fire_btf_open(s, "amdgpu"))
 		fire_fault(s, o);
-	else
+	else if (!strcmp(verb, "engine") && arg && !fire_btf_open(s, "amdgpu"))
 		fire_engine(s, arg);
+	else
+		return s->err;
 	return true;
 }
+
+static const struct fire_options defaults = {
+	.dev_name = "0000:00:02.0",
+	.ring = "gfx_0.0.0",
+	.comm = "llama-server",
+	.pid = 1,
+	.pasid = 32769,
+	.vmid = 1,
+	.client = 0x1b,
+	.src = 146,
+	.count = 1,
+	.bytes = 1 << 20,
+	.from = 2,
+	.to = 1,
+	.id = 1,
+	.seqno = 1,
+	.context = 1,
+};
 
 /* Returns the exit status. */
 static int run(struct fire_session *s, int argc, char **argv)
 {
-	struct fire_options o = {
-		.dev_name = "0000:00:02.0",
-		.ring = "gfx_0.0.0",
-		.comm = "llama-server",
-		.pid = 1,
-		.pasid = 32769,
-		.vmid = 1,
-		.client = 0x1b,
-		.src = 146,
-		.count = 1,
-		.bytes = 1 << 20,
-		.from = 2,
-		.to = 1,
-		.id = 1,
-		.seqno = 1,
-		.context = 1,
-	};
+	struct fire_options o = defaults;
 	const char *verb = argv[1];
+	int count, status;
+	char **args;
 
-	if (run_plain(s, verb, argv + 2, argc - 2))
-		return s->err ? 1 : 0;
+	if (run_plain(s, verb, argv + 2, argc - 2, &status))
+		return s->err ? 1 : status;
 	/* The verb takes the place of the program's name. */
 	if (parse_options(argc - 1, argv + 1, &o)) {
 		usage(stderr);
 		return 2;
 	}
+	args = argv + 1 + optind;
+	count = argc - 1 - optind;
 	prctl(PR_SET_NAME, o.comm);
-	if (!run_event(s, verb, argc - 1 > optind ? argv[1 + optind] : NULL, &o)) {
+	if (count && (is_one_of(verb, "tp", "func", "call") || !strcmp(verb, "storm")))
+		return run_hook(s, verb, args, count, &o) ? (s->err ? 1 : 0) : STATUS_ABSENT;
+	if (!run_event(s, verb, count ? args[0] : NULL, &o)) {
 		usage(stderr);
 		return 2;
 	}
@@ -193,15 +267,14 @@ static int run(struct fire_session *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct fire_session s = { .fd = -1 };
+	static struct fire_session s = { .fd = -1 };
 	int status;
 
 	if (argc < 2 || !strcmp(argv[1], "--help")) {
 		usage(argc < 2 ? stderr : stdout);
 		return argc < 2 ? 2 : 0;
 	}
-	s.err = fire_open(&s);
-	status = s.err ? 1 : run(&s, argc, argv);
+	status = fire_open(&s) ? 1 : run(&s, argc, argv);
 	fire_btf_close(&s);
 	fire_close(&s);
 	return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The injector's device: commands, results, and objects built by them. */
+/* The injector's device: commands, results, and plain memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,18 +16,31 @@
 int fire_open(struct fire_session *s)
 {
 	s->fd = open(DEVICE, O_RDWR | O_CLOEXEC);
-	if (s->fd < 0) {
-		fprintf(stderr, "fire: cannot open '%s': %s; load davylamp-inject.ko\n", DEVICE,
-			strerror(errno));
-		return -ENODEV;
-	}
-	return 0;
+	if (s->fd < 0)
+		fire_fail(s, -ENODEV, "cannot open '%s': %s; load davylamp-inject.ko", DEVICE,
+			  strerror(errno));
+	return s->err;
 }
 
 void fire_close(struct fire_session *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
+}
+
+/* Keeps and prints the first failure only. */
+void fire_fail(struct fire_session *s, int err, const char *format, ...)
+{
+	va_list args;
+
+	if (s->err)
+		return;
+	s->err = err;
+	fputs("fire: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
 }
 
 void fire_send(struct fire_session *s, const char *format, ...)
@@ -41,15 +54,10 @@ void fire_send(struct fire_session *s, const char *format, ...)
 	va_start(args, format);
 	len = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	if (len < 0 || (size_t)len >= sizeof(line)) {
-		fprintf(stderr, "fire: the command is longer than %zu bytes\n", sizeof(line));
-		s->err = -E2BIG;
-		return;
-	}
-	if (write(s->fd, line, (size_t)len) != len) {
-		s->err = -errno;
-		fprintf(stderr, "fire: '%s' failed: %s\n", line, strerror(errno));
-	}
+	if (len < 0 || (size_t)len >= sizeof(line))
+		fire_fail(s, -E2BIG, "the command is longer than %zu bytes", sizeof(line));
+	else if (write(s->fd, line, (size_t)len) != len)
+		fire_fail(s, -errno, "'%s' failed: %s", line, strerror(errno));
 }
 
 /* What the last command gave; 0 after a failure. */
@@ -62,8 +70,7 @@ uint64_t fire_result(struct fire_session *s)
 		return 0;
 	len = read(s->fd, text, sizeof(text) - 1);
 	if (len < 0) {
-		s->err = -errno;
-		fprintf(stderr, "fire: cannot read '%s': %s\n", DEVICE, strerror(errno));
+		fire_fail(s, -errno, "cannot read '%s': %s", DEVICE, strerror(errno));
 		return 0;
 	}
 	text[len] = '\0';
@@ -77,57 +84,27 @@ uint64_t fire_load(struct fire_session *s, uint32_t size, uint64_t address)
 	return fire_result(s);
 }
 
-struct fire_object fire_bytes_new(struct fire_session *s, uint32_t size)
+/* Zeroed memory that lives as long as the session. */
+uint32_t fire_bytes_new(struct fire_session *s, uint32_t size)
 {
-	struct fire_object o = { .s = s, .id = ++s->next_id };
+	uint32_t id = ++s->next_id;
 
-	fire_send(s, "object %u %u", o.id, size);
-	return o;
+	fire_send(s, "object %u %u", id, size);
+	return id;
 }
 
-struct fire_object fire_object_new(struct fire_session *s, const char *type)
+/* Stores "len" bytes, eight at a time. */
+void fire_put_text(struct fire_session *s, uint32_t object, uint32_t offset, const char *text,
+		   size_t len)
 {
-	struct fire_object o = fire_bytes_new(s, fire_size_of(s, type));
+	while (len) {
+		uint32_t size = len >= 8 ? 8 : len >= 4 ? 4 : len >= 2 ? 2 : 1;
+		uint64_t value = 0;
 
-	o.type = type;
-	return o;
-}
-
-void fire_set(struct fire_object o, const char *path, uint64_t value)
-{
-	struct fire_field f = fire_field_of(o.s, o.type, path);
-
-	fire_send(o.s, "put %u %u %u 0x%" PRIx64, o.id, f.offset, f.size, value);
-}
-
-/* For an array of characters inside the structure; too long a text is cut. */
-void fire_set_text(struct fire_object o, const char *path, const char *text)
-{
-	struct fire_field f = fire_field_of(o.s, o.type, path);
-
-	if (f.size)
-		fire_send(o.s, "text %u %u %.*s", o.id, f.offset, (int)f.size - 1, text);
-}
-
-void fire_set_symbol(struct fire_object o, const char *path, const char *symbol)
-{
-	struct fire_field f = fire_field_of(o.s, o.type, path);
-
-	fire_send(o.s, "put %u %u 8 sym:%s", o.id, f.offset, symbol);
-}
-
-void fire_point(struct fire_object o, const char *path, struct fire_object to, const char *to_path)
-{
-	struct fire_field f = fire_field_of(o.s, o.type, path);
-	uint32_t offset = to.type ? fire_field_of(o.s, to.type, to_path).offset : 0;
-
-	fire_send(o.s, "put %u %u 8 &%u+%u", o.id, f.offset, to.id, offset);
-}
-
-void fire_point_text(struct fire_object o, const char *path, const char *text)
-{
-	struct fire_object bytes = fire_bytes_new(o.s, (uint32_t)strlen(text) + 1);
-
-	fire_send(o.s, "text %u 0 %s", bytes.id, text);
-	fire_point(o, path, bytes, "");
+		memcpy(&value, text, size);
+		fire_send(s, "put %u %u %u 0x%" PRIx64, object, offset, size, value);
+		text += size;
+		offset += size;
+		len -= size;
+	}
 }

@@ -52,12 +52,84 @@ check "without a probe nothing is called" quiet fire iv --count 5
 check "and the tool says so" said "probe_calls=0"
 check "an unknown tracepoint is refused" not fire send "fire 1 task no_such_event 1" 2>/dev/null
 
+section "any tracepoint"
+dev=0000:00:06.0
+modprobe i915
+lab_trace on amdgpu/amdgpu_bo_create i915/i915_gem_evict i915/i915_gem_shrink \
+	i915/i915_gem_object_fault dma_fence/dma_fence_signaled signal/signal_generate
+check "a kernel says which hooks it has" quiet fire has tp signal_generate func drm_ioctl
+fire has tp signal_generate func no_such_function >/tmp/out
+check "and which not, by status 4" test $? = 4
+check "it names them" said "^no func no_such_function"
+fire tp no_such_event >/tmp/out 2>&1
+check "an unknown tracepoint is status 4" test $? = 4
+check "members and pointers are found" quiet fire tp amdgpu_bo_create bo.tbo.base.size=12345 \
+	'bo.tbo.resource.size|bo.tbo.resource.num_pages=4096' bo.tbo.resource.mem_type=1 \
+	bo.preferred_domains=4 bo.allowed_domains=6 bo.flags=9 '?bo.no_such_member=1'
+check "their values are in the text" lab_trace_has \
+	"amdgpu_bo_create: .* pages=\(1\|4096\), type=1, preferred=4, allowed=6, visible=9"
+check "a member that is not there is an error" not fire tp amdgpu_bo_create bo.no_such=1 2>/dev/null
+check "scalars are passed" quiet fire tp i915_gem_evict vm.i915.drm.primary.index=7 \
+	1=0x123456789000 align=4096 flags=8
+check "all of them" lab_trace_has \
+	"i915_gem_evict: dev=7, .* size=0x123456789000, align=0x1000 , mappable"
+check "so are numbers of arguments" quiet fire tp i915_gem_shrink 0.drm.primary.index=5 1=77 2=0x31
+check "as text" lab_trace_has "i915_gem_shrink: dev=5, target=77, flags=31"
+check "a negative number fits its member" quiet fire tp signal_generate 0=6 info.si_errno=-12 \
+	info.si_code=-6 task.comm=a-task task.pid=4711 3=1 4=0
+check "and text an array" lab_trace_has \
+	"signal_generate: sig=6 errno=-12 code=-6 comm=a-task pid=4711 grp=1 res=0"
+check "objects share others, by names" quiet fire tp dma_fence_signaled --module amdgpu \
+	@ring:amdgpu_ring.sched.name=comp_1.2.3 @fence:drm_sched_fence.finished.context=8 \
+	'@fence.sched=&@ring.sched' @fence.finished.ops=sym:drm_sched_fence_ops_finished \
+	@fence.finished.seqno=9 '0=&@fence.finished'
+check "and are found where they lie" lab_trace_has \
+	"dma_fence_signaled: driver=drm_sched timeline=comp_1.2.3 context=8 seqno=9"
+check "two CPUs fire at once" quiet fire storm i915_gem_object_fault --cpus 0,1 --count 500 \
+	0.base.size=4096 1=3 2=1 3=1
+check "and tell how long it took" said "cpus=2 count=500 wall_ns=[1-9]"
+check "every event arrives" lab_trace_count "\[00[01]\] .*i915_gem_object_fault: .* GTT index=3" 1000
+check "half of them from each" lab_trace_count "\[001\] .*i915_gem_object_fault: " 500
+if modprobe xe 2>/dev/null; then
+	lab_trace on xe/xe_vm_kill xe/xe_vma_pagefault xe/xe_exec_queue_reset
+	check "arguments that have no name in the type are named by the kernel" quiet fire tp \
+		xe_vm_kill vm.xe.drm.dev.kobj.name=$dev vm.usm.asid=0x123 vm.flags=4
+	check "xe's text has the values" lab_trace_has \
+		"xe_vm_kill: dev=$dev, .* asid=0x00123\(, vm flags=0x00004\)\?"
+	check "embedded objects are told apart" quiet fire tp xe_vma_pagefault --module xe \
+		@vm:xe_vm.xe.drm.dev.kobj.name=$dev @vm.usm.asid=0x77 '0.gpuva.vm=&@vm.gpuvm' \
+		0.gpuva.va.addr=0x7f0000001000 0.gpuva.va.range=0x2000
+	check "all of the text is right" lab_trace_has "xe_vma_pagefault: dev=$dev, .* asid=0x00077,\
+ start=0x7f0000001000, end=0x7f0000002fff, userptr=0x000000000000"
+	check "an exec queue lies deep" quiet fire tp xe_exec_queue_reset \
+		q.gt.tile.xe.drm.dev.kobj.name=$dev q.class=3 q.logical_mask=5 q.gt.info.id=1 \
+		q.width=2 q.guc.id=99 q.guc.state.counter=0x21 q.flags=16
+	check "and is found" lab_trace_has "xe_exec_queue_reset: dev=$dev, 3:0x5, gt=1, width=2, \
+guc_id=99, guc_state=0x21, flags=0x10"
+fi
+lab_trace off
+
 section "functions"
+cat >$lab_tracing/dynamic_events <<END
+p:lab/limit amdgpu:amdgpu_amdkfd_reserve_mem_limit size=%si:u64 flags=%dx:u32
+r:lab/limit_end amdgpu:amdgpu_amdkfd_reserve_mem_limit \$retval:s32
+END
+lab_trace on lab
+check "a function is called with its body skipped" quiet fire func \
+	amdgpu_amdkfd_reserve_mem_limit --ret -12 --count 3 adev.dev.kobj.name=$dev size=0x40000000 2=1
+check "it says what that gave" said "count=3 result=0xfffffffffffffff4"
+check "a probe sees the arguments" lab_trace_count "limit: (.*) size=1073741824 flags=1" 3
+check "and the return value" lab_trace_count "limit_end: (.*) arg1=-12" 3
+check "from two CPUs too" quiet fire storm amdgpu_amdkfd_reserve_mem_limit --cpus 0,1 \
+	--count 20 --ret 5 size=7
+check "each time" lab_trace_count "limit_end: (.*) arg1=5" 40
+lab_trace off
+check "the probes go" sh -c "echo >$lab_tracing/dynamic_events"
 check "a function is skipped" quiet fire skip amdgpu_pasid_alloc -12
-check "it returns what was asked" quiet fire send "call task amdgpu_pasid_alloc 16"
+check "it returns what was asked" quiet fire send "call 1 task amdgpu_pasid_alloc 16"
 check "that is -12" said "result=0xfffffffffffffff4"
 check "the skip is undone" quiet fire unskip amdgpu_pasid_alloc
-check "the function works again" quiet fire send "call task amdgpu_pasid_alloc 16"
+check "the function works again" quiet fire send "call 1 task amdgpu_pasid_alloc 16"
 check "and returns a number of its own" said "result=0x[0-9a-f]\{1,5\}$"
 check "a function is skipped, to stay so" quiet fire skip amdgpu_pasid_alloc 7
 check "amdgpu unloads with skips in place" rmmod amdgpu

@@ -8,6 +8,7 @@
 #ifndef INJECT_H
 #define INJECT_H
 
+#include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 
@@ -18,11 +19,13 @@ struct module;
 
 /* What one open file of the device owns. */
 struct inject_session {
+	struct mutex lock;     /* one command at a time, but for what "fire" and "call" call */
 	struct xarray objects; /* struct inject_object by number */
 	u64 result;	       /* of the last command, for read() */
 };
 
 struct inject_context {
+	u32 count;
 	bool in_irq; /* call in a hard interrupt, not in the writing task */
 	u64 args[INJECT_ARGS_MAX];
 };
@@ -37,7 +40,6 @@ int inject_text_write(void *addr, const void *code, size_t size);
 /* inject_object.c: memory built by user space, and the values that commands name. */
 int inject_object_new(struct inject_session *s, int argc, char **argv);
 int inject_object_put(struct inject_session *s, int argc, char **argv);
-int inject_object_text(struct inject_session *s, int argc, char **argv);
 void inject_object_free_all(struct inject_session *s);
 int inject_value(struct inject_session *s, char *word, u64 *ret_value);
 

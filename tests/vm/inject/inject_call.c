@@ -15,7 +15,7 @@
 
 #include "inject.h"
 
-#define FIRE_COUNT_MAX 100000000u
+#define COUNT_MAX 100000000u
 
 typedef u64 (*call_fn)(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64);
 typedef void (*probe_fn)(void *, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64);
@@ -82,25 +82,44 @@ static void job_start(struct job *j, bool in_irq)
 	irq_work_sync(&j->work);
 }
 
-/* Reads "CTX NAME [VALUE...]" but for the name, which is the second word. */
+/* Reads "COUNT CTX NAME [VALUE...]" but for the name, which is the third word. */
 static int context_parse(struct inject_session *s, int argc, char **argv,
 			 struct inject_context *ret_context)
 {
 	int i, err;
 
 	memset(ret_context, 0, sizeof(*ret_context));
-	if (!strcmp(argv[0], "irq"))
-		ret_context->in_irq = true;
-	else if (strcmp(argv[0], "task"))
+	if (kstrtou32(argv[0], 0, &ret_context->count) || ret_context->count > COUNT_MAX)
 		return -EINVAL;
-	if (argc - 2 > INJECT_ARGS_MAX)
+	if (!strcmp(argv[1], "irq"))
+		ret_context->in_irq = true;
+	else if (strcmp(argv[1], "task"))
+		return -EINVAL;
+	if (argc - 3 > INJECT_ARGS_MAX)
 		return -E2BIG;
-	for (i = 2; i < argc; i++) {
-		err = inject_value(s, argv[i], &ret_context->args[i - 2]);
+	for (i = 3; i < argc; i++) {
+		err = inject_value(s, argv[i], &ret_context->args[i - 3]);
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+/* The session is left to other threads meanwhile; its objects live as long as the open file. */
+static void job_repeat(struct inject_session *s, struct job *j,
+		       const struct inject_context *context)
+{
+	u32 i;
+
+	mutex_unlock(&s->lock);
+	for (i = 0; i < context->count; i++) {
+		job_start(j, context->in_irq);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			break;
+	}
+	mutex_lock(&s->lock);
+	s->result = j->result;
 }
 
 int inject_fire(struct inject_session *s, int argc, char **argv)
@@ -109,12 +128,9 @@ int inject_fire(struct inject_session *s, int argc, char **argv)
 	struct job j = { .args = context.args };
 	struct module *owner;
 	char symbol[128];
-	u32 count;
 	int err;
 
-	if (kstrtou32(argv[1], 0, &count) || count > FIRE_COUNT_MAX)
-		return -EINVAL;
-	err = context_parse(s, argc - 2, argv + 2, &context);
+	err = context_parse(s, argc - 1, argv + 1, &context);
 	if (err)
 		return err;
 	if (snprintf(symbol, sizeof(symbol), "__tracepoint_%s", argv[3]) >= sizeof(symbol))
@@ -122,14 +138,8 @@ int inject_fire(struct inject_session *s, int argc, char **argv)
 	j.tp = inject_symbol_pin(symbol, &owner);
 	if (!j.tp)
 		return -ENOENT;
-	for (; count; count--) {
-		job_start(&j, context.in_irq);
-		cond_resched();
-		if (fatal_signal_pending(current))
-			break;
-	}
+	job_repeat(s, &j, &context);
 	module_put(owner);
-	s->result = j.result;
 	return 0;
 }
 
@@ -143,12 +153,11 @@ int inject_call(struct inject_session *s, int argc, char **argv)
 	err = context_parse(s, argc - 1, argv + 1, &context);
 	if (err)
 		return err;
-	j.call = inject_symbol_pin(argv[2], &owner);
+	j.call = inject_symbol_pin(argv[3], &owner);
 	if (!j.call)
 		return -ENOENT;
-	job_start(&j, context.in_irq);
+	job_repeat(s, &j, &context);
 	module_put(owner);
-	s->result = j.result;
 	return 0;
 }
 

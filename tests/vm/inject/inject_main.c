@@ -2,21 +2,21 @@
 /*
  * The device /dev/davylamp-inject: one text command per write(2), words parted by blanks. An
  * error is the write's errno; read(2) gives the last command's result as a hexadecimal number.
+ * Threads that share an open file fire and call at the same time.
  *
  *   object ID SIZE                  zeroed memory, freed when the file is closed
  *   put ID OFFSET SIZE VALUE        store a number of 1, 2, 4 or 8 bytes
- *   text ID OFFSET STRING           store a string with its terminating zero
  *   fire COUNT CTX NAME [VALUE...]  call every probe of a tracepoint; result: calls made
- *   call CTX SYMBOL [VALUE...]      call a function; result: what it returned
+ *   call COUNT CTX SYMBOL [VALUE...] call a function; result: what it returned last
  *   load SIZE VALUE                 result: 1 to 8 bytes of kernel memory at an address
  *   skip SYMBOL RETURN              let a function return at once
  *   unskip SYMBOL                   undo that
  *   engine off
  *   engine PCI DDEV RINGS COUNT INITIALIZED SYNC_SEQ CPU_ADDR FENCES MASK
  *
- * CTX is "task" (the writing task) or "irq" (hard interrupt). VALUE is a number, "&ID+OFFSET"
- * (inside an object), "sym:NAME" (a kernel symbol) or "drv:PCI+OFFSET", "drv:PCI-OFFSET"
- * (relative to the driver data of a PCI device).
+ * CTX is "task" (the writing task) or "irq" (hard interrupt). SYMBOL may be "MODULE:NAME". VALUE
+ * is a number, "&ID+OFFSET" (inside an object), "sym:NAME" (a kernel symbol) or "drv:PCI+OFFSET",
+ * "drv:PCI-OFFSET" (relative to the driver data of a PCI device).
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -38,14 +38,10 @@ struct command {
 
 static const struct command commands[] = {
 	{ "object", 3, inject_object_new }, { "put", 5, inject_object_put },
-	{ "text", 4, inject_object_text },  { "fire", 4, inject_fire },
-	{ "call", 3, inject_call },	    { "load", 3, inject_load },
-	{ "skip", 3, inject_skip },	    { "unskip", 2, inject_unskip },
-	{ "engine", 2, inject_engine },
+	{ "fire", 4, inject_fire },	    { "call", 4, inject_call },
+	{ "load", 3, inject_load },	    { "skip", 3, inject_skip },
+	{ "unskip", 2, inject_unskip },	    { "engine", 2, inject_engine },
 };
-
-/* Commands run one at a time, whoever writes them. */
-static DEFINE_MUTEX(command_lock);
 
 static int split_words(char *line, char **words)
 {
@@ -75,10 +71,10 @@ static int run_command(struct inject_session *s, char *line)
 			continue;
 		if (count < commands[i].words_min)
 			return -EINVAL;
-		mutex_lock(&command_lock);
+		mutex_lock(&s->lock);
 		s->result = 0;
 		err = commands[i].run(s, count, words);
-		mutex_unlock(&command_lock);
+		mutex_unlock(&s->lock);
 		return err;
 	}
 	return -EINVAL;
@@ -117,6 +113,7 @@ static int inject_open(struct inode *inode, struct file *file)
 
 	if (!s)
 		return -ENOMEM;
+	mutex_init(&s->lock);
 	xa_init(&s->objects);
 	file->private_data = s;
 	return stream_open(inode, file);

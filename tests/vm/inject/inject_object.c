@@ -75,20 +75,6 @@ int inject_object_put(struct inject_session *s, int argc, char **argv)
 	return 0;
 }
 
-int inject_object_text(struct inject_session *s, int argc, char **argv)
-{
-	u32 id, offset, size = strlen(argv[3]) + 1;
-	u8 *at;
-
-	if (parse_u32(argv[1], &id) || parse_u32(argv[2], &offset))
-		return -EINVAL;
-	at = object_at(s, id, offset, size);
-	if (!at)
-		return -ERANGE;
-	memcpy(at, argv[3], size);
-	return 0;
-}
-
 void inject_object_free_all(struct inject_session *s)
 {
 	struct inject_object *o;
