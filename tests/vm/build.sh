@@ -29,7 +29,7 @@ drm=$(pkg-config --cflags libdrm) || die "libdrm's headers are missing; install 
 		die "fire does not build; install libbpf-dev libelf-dev zlib1g-dev"
 }
 make -s -f "$here/inject/Makefile" KERNEL="$kernel" BUILD="$build/inject"
-cp "$build/inject/davylamp-inject.ko" "$here/guest/lab.sh" "$build/root/lab/"
+cp "$build/inject/davylamp-inject.ko" "$here"/guest/{lab,facts}.sh "$build/root/lab/"
 "$build/mkvbios" "$build/gpu"
 cp "$build/gpu/vbios.bin" "$build/vbios.bin"
 cp -a "$build/gpu/lib" "$build/root/"

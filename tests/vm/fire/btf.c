@@ -22,10 +22,10 @@ static int open_vmlinux(struct fire_session *s)
 	return s->err;
 }
 
-/* The types of a module on top of the kernel's; NULL: of the kernel alone. */
+/* A module's types on top of the kernel's; NULL: the kernel's alone. The first call counts. */
 int fire_btf_open(struct fire_session *s, const char *module)
 {
-	if (open_vmlinux(s))
+	if (s->btf || open_vmlinux(s))
 		return s->err;
 	s->btf = module ? btf__load_module_btf(module, s->vmlinux) : s->vmlinux;
 	if (!s->btf)
@@ -295,6 +295,18 @@ static bool find_in_modules(struct fire_session *s, struct fire_hook *h, const c
 	return found;
 }
 
+/* Before the next hook: its arguments point nowhere yet. */
+static void forget_roots(struct fire_session *s)
+{
+	int kept = 0;
+
+	for (int i = 0; i < s->slot_count; i++)
+		if (s->slots[i].root < 0)
+			s->slots[kept++] = s->slots[i];
+	s->slot_count = kept;
+	s->root_count = 0;
+}
+
 /*
  * Returns 1 when a kernel's BTF has the hook under one of its names, 0 when not, or -Exxx. The
  * types of h->module come first, then the kernel's, then those of every other module.
@@ -307,6 +319,7 @@ int fire_hook_find(struct fire_session *s, struct fire_hook *h)
 		return -E2BIG;
 	if (fire_btf_open(s, h->module))
 		return s->err;
+	forget_roots(s);
 	while ((name = strsep(&rest, "|"))) {
 		if (h->module && find_in(s, h, s->btf, h->module, name))
 			return 1;

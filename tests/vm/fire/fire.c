@@ -4,12 +4,15 @@
  * module. Exit status: 0 done, 1 failed, 2 usage, 4 this kernel has no such hook.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "fire.h"
 
@@ -27,12 +30,14 @@ static void usage(FILE *to)
 	      "  has tp|func NAME... says which exist; status 4 when one does not\n"
 	      "  options: --count N --irq --comm NAME --module MOD (whose types and hooks\n"
 	      "    come first) --ret N --cpus N,N... --cast ARG=TYPE\n"
+	      "  '+ VERB NAME [ARG]...' or '+ sleep MS' may follow: more hooks, with the same\n"
+	      "  objects. '%ret=N', '%count=N', '%irq=1' before the ARGs are for one hook.\n"
 	      "  NAME may be alternatives, 'a|b'. ARG is '[?]PATH[|PATH]...=VALUE': the first\n"
 	      "  PATH that this kernel has; with '?' it may have none. PATH begins with an\n"
 	      "  argument's name or number, or '@OBJECT:TYPE' (later '@OBJECT'), and goes on\n"
 	      "  by .MEMBER, [INDEX] and, behind a pointer, :TYPE. A pointer on the way leads\n"
-	      "  to a zeroed object of its own. VALUE: a number, text (for char * and\n"
-	      "  char []), &PATH, sym:NAME, drv:PCI[+-OFFSET], NULL\n"
+	      "  to a zeroed object of its own, '@OBJECT:TYPE' alone makes one. VALUE: a\n"
+	      "  number, text (for char * and char []), &PATH, sym:NAME, drv:PCI[+-OFFSET], NULL\n"
 	      "events with verbs of their own:\n"
 	      "  iv                  an interrupt entry (amdgpu_iv)\n"
 	      "  bo-move             a buffer changes its place (amdgpu_bo_move)\n"
@@ -46,6 +51,7 @@ static void usage(FILE *to)
 	      "  engine PCI|off      run the rings of a bound device, or let jobs hang\n"
 	      "  skip SYMBOL RETURN  let a kernel function return at once\n"
 	      "  unskip SYMBOL       undo that\n"
+	      "  ioctl FILE COMMAND  an ioctl of this process, with zeroes; prints its error\n"
 	      "  send COMMAND        one raw command of the injector; prints its result\n"
 	      "--comm is also the firing task's own name.\n",
 	      to);
@@ -134,6 +140,21 @@ static int parse_options(int argc, char **argv, struct fire_options *o)
 	return 0;
 }
 
+/* An application's ioctl. */
+static void run_ioctl(struct fire_session *s, const char *path, const char *command)
+{
+	uint64_t zeroes[64] = { 0 };
+	int fd = open(path, O_RDWR | O_CLOEXEC), ret;
+
+	if (fd < 0) {
+		fire_fail(s, -errno, "cannot open '%s': %s", path, strerror(errno));
+		return;
+	}
+	ret = ioctl(fd, strtoul(command, NULL, 0), zeroes);
+	printf("ioctl=%s result=%d errno=%d by=%d\n", path, ret, ret ? errno : 0, getpid());
+	close(fd);
+}
+
 static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
 {
 	return word && (!strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c));
@@ -155,6 +176,8 @@ static bool run_plain(struct fire_session *s, const char *verb, char **args, int
 		fire_send(s, "engine off");
 	else if (!strcmp(verb, "has") && count >= 2 && count % 2 == 0)
 		*ret_status = fire_hooks_say(s, args, count) ? STATUS_ABSENT : 0;
+	else if (!strcmp(verb, "ioctl") && count == 2)
+		run_ioctl(s, args[0], args[1]);
 	else if (!strcmp(verb, "send") && count == 1)
 		fire_send(s, "%s", args[0]);
 	else
@@ -162,6 +185,27 @@ static bool run_plain(struct fire_session *s, const char *verb, char **args, int
 	if (!strcmp(verb, "send") && !s->err)
 		printf("result=0x%" PRIx64 "\n", fire_result(s));
 	return true;
+}
+
+/* "%SETTING=VALUE" among a hook's arguments is for that hook alone. Returns how many they were. */
+static int take_settings(struct fire_session *s, struct fire_hook *h, char **args, int count)
+{
+	int taken = 0;
+
+	for (; taken < count && *args[taken] == '%'; taken++) {
+		const char *value = strchr(args[taken], '=');
+		size_t len = value ? (size_t)(value - args[taken]) : 0;
+
+		if (len == 4 && !memcmp(args[taken], "%ret", len))
+			h->ret = strtoll(value + 1, NULL, 0);
+		else if (len == 6 && !memcmp(args[taken], "%count", len))
+			h->count = strtoull(value + 1, NULL, 0);
+		else if (len == 4 && !memcmp(args[taken], "%irq", len))
+			h->in_irq = value[1] == '1';
+		else
+			fire_fail(s, -EINVAL, "'%s' is no setting of a hook", args[taken]);
+	}
+	return taken;
 }
 
 /* Returns 0 when the kernel has no such hook. */
@@ -180,7 +224,7 @@ static int run_hook(struct fire_session *s, const char *verb, char **args, int c
 		.count = o->count,
 		.in_irq = o->in_irq,
 	};
-	int found = fire_hook_find(s, &h);
+	int found = fire_hook_find(s, &h), settings;
 
 	if (!found && storm) {
 		h.kind = FIRE_FUNCTION;
@@ -192,8 +236,38 @@ static int run_hook(struct fire_session *s, const char *verb, char **args, int c
 		return found;
 	for (int i = 0; i < o->cast_count; i++)
 		fire_cast(s, o->casts[i]);
-	fire_hook_run(s, &h, args + 1, count - 1);
+	settings = take_settings(s, &h, args + 1, count - 1);
+	fire_hook_run(s, &h, args + 1 + settings, count - 1 - settings);
 	return 1;
+}
+
+static bool is_hook_verb(const char *verb)
+{
+	return is_one_of(verb, "tp", "func", "call") || !strcmp(verb, "storm");
+}
+
+/* Steps parted by "+": hooks, whose objects with names are the same, and pauses. */
+static int run_steps(struct fire_session *s, char **words, int count, const struct fire_options *o)
+{
+	while (count > 0 && !s->err) {
+		int len = 0;
+
+		while (len < count && strcmp(words[len], "+"))
+			len++;
+		if (len == 2 && !strcmp(words[0], "sleep")) {
+			usleep((useconds_t)strtoul(words[1], NULL, 0) * 1000);
+		} else if (len < count && !o->module) {
+			fire_fail(s, -EINVAL, "several hooks need --module, whose types all share");
+		} else if (len >= 2 && is_hook_verb(words[0])) {
+			if (!run_hook(s, words[0], words + 1, len - 1, o))
+				return STATUS_ABSENT;
+		} else {
+			fire_fail(s, -EINVAL, "a step is a hook or 'sleep MS'");
+		}
+		words += len + 1;
+		count -= len + 1;
+	}
+	return s->err ? 1 : 0;
 }
 
 /* Verbs for one kind of event each. Returns false for any other. */
@@ -256,8 +330,10 @@ static int run(struct fire_session *s, int argc, char **argv)
 	args = argv + 1 + optind;
 	count = argc - 1 - optind;
 	prctl(PR_SET_NAME, o.comm);
-	if (count && (is_one_of(verb, "tp", "func", "call") || !strcmp(verb, "storm")))
-		return run_hook(s, verb, args, count, &o) ? (s->err ? 1 : 0) : STATUS_ABSENT;
+	if (count && is_hook_verb(verb)) {
+		args[-1] = (char *)verb; /* options may have moved in between */
+		return run_steps(s, args - 1, count + 1, &o);
+	}
 	if (!run_event(s, verb, count ? args[0] : NULL, &o)) {
 		usage(stderr);
 		return 2;

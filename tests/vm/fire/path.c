@@ -341,7 +341,10 @@ static void assign(struct fire_session *s, const struct place *p, const char *va
 		assign_plain(s, p, value);
 }
 
-/* "[?]PATH[|PATH]...=VALUE": the first path that this kernel's types have. */
+/*
+ * "[?]PATH[|PATH]...=VALUE": the first path that this kernel's types have. "@OBJECT:TYPE" alone
+ * makes one.
+ */
 void fire_assign(struct fire_session *s, const char *arg)
 {
 	bool optional = *arg == '?';
@@ -350,6 +353,13 @@ void fire_assign(struct fire_session *s, const char *arg)
 
 	if (s->err)
 		return;
+	if (!value && *arg == '@') {
+		struct walk w = { .s = s };
+
+		if (!walk(&w, arg))
+			fire_fail(s, -ENOENT, "no object '%s' on this kernel", arg);
+		return;
+	}
 	if (!value || value - arg >= PATH_LEN) {
 		fire_fail(s, -EINVAL, "'%s' is no PATH=VALUE", arg);
 		return;

@@ -1,0 +1,734 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# For guest scripts, after lab.sh: every fact that the agent tells, one row each. A row names the
+# hooks that must exist here (else it is skipped, with the reason), what the agent must print (a jq
+# filter), and the command that makes it happen. The values of a row are its own, so that nothing
+# else can be mistaken for it. The rows only act, and print "expect<TAB>NAME<TAB>FILTER";
+# tests/vm/facts-compare reads that on the host.
+#
+# In a filter @BY@ is the process that fired, @PID@ the one it is about where a row tells it ("pid=N
+# by=N" in its output). A filter that begins with "all " sees the whole array
+# of events, any other must be true of one. Hooks: "tp:[MODULE/]NAME", "func:[MODULE/]NAME"; with "!"
+# in front, one that must not exist.
+
+facts_amd=0000:0a:00.0
+facts_xe=0000:0b:00.0
+facts_intel=0000:0c:00.0
+facts_other=0000:0d:00.0
+facts_mode=collect
+facts_hooks=/tmp/facts.hooks
+facts_missing=/tmp/facts.missing
+
+row_absent() { grep -qxF "no ${1%%:*} ${1#*:}" $facts_missing; }
+
+row() {
+	row_name=$1 row_hooks=$2 row_filter=$3
+	shift 3
+	if [ $facts_mode = collect ]; then
+		for row_hook in $row_hooks; do
+			row_hook=${row_hook#!}
+			echo "${row_hook%%:*} ${row_hook#*:}"
+		done >>$facts_hooks
+		return
+	fi
+	for row_hook in $row_hooks; do
+		case $row_hook in
+		!*)
+			row_hook=${row_hook#!}
+			row_absent "$row_hook" && continue
+			echo "skipped: $row_name: ${row_hook#*:} is here"
+			return
+			;;
+		*)
+			row_absent "$row_hook" || continue
+			echo "skipped: $row_name: no ${row_hook#*:} here"
+			return
+			;;
+		esac
+	done
+	if ! "$@" >/tmp/row.out 2>&1; then
+		lab_failed=$((lab_failed + 1))
+		echo "FAILED: it can be fired: $row_name"
+		cat /tmp/row.out
+		return
+	fi
+	row_by=$(sed -n 's/.* by=\([0-9]*\)$/\1/p' /tmp/row.out | tail -n 1)
+	row_pid=$(sed -n 's/.* pid=\([0-9]*\) .*/\1/p' /tmp/row.out | tail -n 1)
+	row_filter=$(echo "$row_filter" | tr -s '\n\t' '  ' |
+		sed "s/@BY@/${row_by:-0}/g; s/@PID@/${row_pid:-0}/g")
+	printf 'expect\t%s\t%s\n' "$row_name" "$row_filter"
+}
+
+# facts_run: which hooks are missing is asked once for all rows.
+facts_run() {
+	set -f # paths have brackets
+	facts_mode=collect
+	: >$facts_hooks
+	facts_rows
+	# The words are pairs.
+	# shellcheck disable=SC2046
+	fire has $(sort -u $facts_hooks) | grep '^no ' >$facts_missing
+	facts_mode=fire
+	facts_rows
+	set +f
+}
+
+facts_rows() {
+	facts_faults
+	facts_amdgpu
+	facts_jobs
+	facts_memory
+	facts_kfd
+	facts_i915
+	facts_xe
+	facts_ioctls
+	facts_host
+}
+
+# fault NAME CLASS CLIENT SRC PASID [OPTION...]: an interrupt vector that must arrive as a fault.
+fault() {
+	fault_name=$1 fault_class=$2 fault_client=$3 fault_src=$4 fault_pasid=$5
+	shift 5
+	fault_filter=".event == \"gpu_fault\" and .device == \"$facts_amd\" and
+		.class == \"$fault_class\" and .client_id == $((fault_client)) and
+		.src_id == $fault_src and .pasid == $fault_pasid and .count == 1"
+	case $fault_class in
+	vm*) fault_filter="$fault_filter and .vmid == 7 and
+		(.client_id == 0 or (.addr == $((0x7abcde123000)) and .addr_known)) and
+		(.client_id != 0 or .addr_known == false)" ;;
+	esac
+	row "$fault_name" "tp:amdgpu_iv" "$fault_filter" \
+		fire iv --dev-name $facts_amd --client "$fault_client" --src "$fault_src" \
+		--pasid "$fault_pasid" --vmid 7 --addr 0x7abcde123000 "$@"
+}
+
+# traffic NAME CLIENT SRC PASID: one that must not.
+traffic() {
+	row "$1" "tp:amdgpu_iv" \
+		"all map(select(.event == \"gpu_fault\" and .pasid == $4)) | length == 0" \
+		fire iv --dev-name $facts_amd --client "$2" --src "$3" --pasid "$4" --count 5
+}
+
+facts_faults() {
+	fault "gfx6-8: an invalid page is a VM fault, its address unknown" vm 0 146 5001 --irq
+	fault "gfx6-8: a protection fault is one" vm 0 147 5002
+	fault "gfx9: a fault of the GFX hub" vm 0x1b 0 5003 --irq
+	fault "gfx9, gfx10: a retry fault of the GFX hub, by its flag" vm_retry 0x1b 0 5004 --flags 0x80
+	fault "gfx9 to gfx12: a fault of the MM hub" vm 0x12 0 5005
+	fault "gfx9: a fault of the second MM hub" vm 0x06 0 5006
+	fault "gfx9: a retry fault of the MM hub" vm_retry 0x12 0 5007 --flags 0x80
+	fault "gfx11, gfx12: a fault of the GFX hub" vm 0x0a 0 5008
+	fault "gfx11: a retry fault of it" vm_retry 0x0a 0 5009 --flags 0x80
+	fault "gfx12.1: a retry fault has a source of its own" vm_retry 0x1b 1 5010
+	fault "gfx12.1: likewise of the MM hub" vm_retry 0x12 1 5011
+	fault "a bad opcode" illegal 0x14 183 5012
+	fault "a privileged register" illegal 0x14 184 5013
+	fault "a privileged instruction" illegal 0x14 185 5014
+	fault "CP ECC" ecc 0x14 197 5015
+	fault "CP FUE" ecc 0x14 201 5016
+	fault "SQ: a wave's error" wave 0x14 239 5017
+	fault "gfx9: SQ of shader engine 0" wave 0x0a 239 5018
+	fault "gfx9: SQ of shader engine 3" wave 0x0d 239 5019
+	fault "SDMA 4 and 5: a page fault" sdma 0x08 221 5020
+	fault "SDMA 4 and 5: ECC" ecc 0x09 220 5021
+	fault "SDMA 4 and 5: SRAM ECC" ecc 0x08 228 5022
+	fault "SDMA 4 and 5: a VM hole" sdma 0x09 242 5023
+	fault "SDMA 4 and 5: a bad doorbell" sdma 0x08 244 5024
+	fault "SDMA 4 and 5: a poll that timed out" sdma 0x08 246 5025
+	fault "SDMA 6 and 7: a page that timed out" sdma 0x0a 58 5026
+	fault "SDMA 6 and 7: a null page" sdma 0x0a 59 5027
+	fault "SDMA 6 and 7: a page fault" sdma 0x0a 60 5028
+	fault "SDMA 6 and 7: ECC" ecc 0x0a 62 5029
+	fault "SDMA 6 and 7: SRAM ECC" ecc 0x0a 64 5030
+	fault "gfx11, gfx12: RLC FED" ecc 0x0a 128 5031
+	fault "gfx11, gfx12: UTCL2 poison" ecc 0x0a 1 5032
+	fault "memory ECC by the data fabric" ecc 0x17 0 5033
+	fault "an entry of the second ring has the same device" vm 0x1b 0 5034 --ih 1
+	fault "and of the third" vm 0x1b 0 5035 --ih 2
+	traffic "the end of a pipe is no fault" 0x14 181 5101
+	traffic "nor SDMA's trap" 0x08 224 5102
+	traffic "nor SDMA 6's" 0x0a 49 5103
+	traffic "nor a fence of gfx11" 0x0a 67 5104
+	traffic "nor of gfx12" 0x0a 70 5105
+	traffic "nor the display's" 0x04 146 5106
+	row "a write is told from a read" "tp:amdgpu_iv" \
+		'.event == "gpu_fault" and .pasid == 5201 and .write' \
+		fire iv --dev-name $facts_amd --src 0 --pasid 5201 --flags 0x20
+	row "faults are counted" "tp:amdgpu_iv" \
+		'.event == "gpu_fault" and .pasid == 5202 and .count == 40' \
+		fire iv --dev-name $facts_amd --src 0 --pasid 5202 --count 40
+	row "faults of two CPUs at once are counted exactly" "tp:amdgpu_iv" \
+		'.event == "gpu_fault" and .pasid == 5203 and .count == 40000' \
+		fire iv --dev-name $facts_amd --src 0 --pasid 5203 --cpus 0,1 --count 20000
+	row "an entry handed on to the software ring is not counted again" "tp:amdgpu_iv" \
+		'all map(select(.event == "gpu_fault" and .pasid == 5204)) | length == 0' \
+		fire tp amdgpu_iv @adev:amdgpu_device.dev.kobj.name=$facts_amd 0=3 \
+		'1.ih=&@adev.irq.ih_soft' 1.client_id=0x1b 1.pasid=5204
+	row "a vector with a VMID alone finds the PASID that grabbed it" \
+		"tp:amdgpu_iv tp:amdgpu_vm_grab_id" \
+		".event == \"gpu_fault\" and .pasid == 5205 and .vmid == 9 and .device == \"$facts_amd\"" \
+		fire tp amdgpu_vm_grab_id --module amdgpu @adev:amdgpu_device.dev.kobj.name=$facts_amd \
+		vm.pasid=5205 'ring.adev=&@adev' job.vmid=9 + tp amdgpu_iv 0=0 \
+		'1.ih=&@adev.irq.ih' 1.src_id=146 1.vmid=9
+}
+
+facts_amdgpu() {
+	amd="@adev:amdgpu_device.dev.kobj.name=$facts_amd @adev.ddev.dev=&@adev.dev
+		@adev.dev.driver.name=amdgpu @adev.ddev.driver.name=amdgpu"
+	row "a PASID is allocated by its opener" "tp:amdgpu_pasid_allocated" \
+		'.event == "pasid" and .pasid == 5301 and .pid == @BY@ and .freed == false' \
+		fire tp amdgpu_pasid_allocated 0=5301
+	row "and freed" "tp:amdgpu_pasid_freed" \
+		'.event == "pasid" and .pasid == 5301 and .freed' fire tp amdgpu_pasid_freed 0=5301
+	row "who submits on a VM owns its PASID" "func:amdgpu_vm_set_task_info" \
+		'.event == "pasid" and .pasid == 5302 and .pid == @BY@ and .freed == false' \
+		fire func amdgpu_vm_set_task_info vm.pasid=5302
+	row "soft recovery that killed the wave" "func:amdgpu_ring_soft_recovery" \
+		".event == \"soft_recovery\" and .device == \"$facts_amd\" and .name == \"gfx_0.0.0\" and
+		 .fence_context == 531 and .fence_seqno == 53101 and (.error // 0) == 0" \
+		fire func amdgpu_ring_soft_recovery --ret 1 $amd '0.adev=&@adev' 0.name=gfx_0.0.0 \
+		fence.context=531 fence.seqno=53101
+	row "soft recovery in vain" "func:amdgpu_ring_soft_recovery" \
+		'.event == "soft_recovery" and .fence_seqno == 53102 and .error < 0' \
+		fire func amdgpu_ring_soft_recovery --ret 0 $amd '0.adev=&@adev' 0.name=gfx_0.0.0 \
+		fence.context=531 fence.seqno=53102
+	row "a ring's reset fails, after 30 ms" "func:amdgpu_ring_reset_helper_end" \
+		".event == \"ring_reset\" and .device == \"$facts_amd\" and .name == \"comp_1.0.1\" and
+		 .error == -110 and .duration_ns >= 30000000 and .duration_ns < 5000000000" \
+		fire func amdgpu_ring_reset_helper_begin --module amdgpu $amd \
+		'@ring:amdgpu_ring.adev=&@adev' @ring.name=comp_1.0.1 '0=&@ring' + sleep 30 + \
+		func amdgpu_ring_reset_helper_end %ret=-110 '0=&@ring'
+	row "a ring's reset works" "func:amdgpu_ring_reset_helper_end" \
+		'.event == "ring_reset" and .name == "comp_1.0.2" and (.error // 0) == 0' \
+		fire func amdgpu_ring_reset_helper_begin --module amdgpu $amd \
+		'@ring:amdgpu_ring.adev=&@adev' @ring.name=comp_1.0.2 '0=&@ring' + \
+		func amdgpu_ring_reset_helper_end %ret=0 '0=&@ring'
+	for function in gfx_v9_0_reset_kcq gfx_v9_4_3_reset_kcq gfx_v10_0_reset_kgq \
+		gfx_v10_0_reset_kcq gfx_v11_0_reset_kgq gfx_v11_0_reset_kcq gfx_v12_0_reset_kgq \
+		gfx_v12_0_reset_kcq; do
+		row "before there was a helper: $function" \
+			"func:$function !func:amdgpu_ring_reset_helper_end" \
+			".event == \"ring_reset\" and .device == \"$facts_amd\" and
+			 .name == \"${function%_reset*}\" and .error == -62" \
+			fire func $function --ret -62 $amd '0.adev=&@adev' 0.name=${function%_reset*}
+	done
+	row "RAS asks for a reset" "func:amdgpu_ras_reset_gpu" \
+		".event == \"ras_reset\" and .device == \"$facts_amd\"" \
+		fire func amdgpu_ras_reset_gpu $amd '0=&@adev'
+	row "a device reset begins" "func:amdgpu_device_gpu_recover" \
+		".event == \"reset\" and .device == \"$facts_amd\" and .begun" \
+		fire func amdgpu_device_gpu_recover --ret 0 $amd '0=&@adev'
+	row "and ends with its result" "func:amdgpu_device_gpu_recover" \
+		".event == \"reset\" and .device == \"$facts_amd\" and .begun == false and .result == -62" \
+		fire func amdgpu_device_gpu_recover --ret -62 $amd '0=&@adev'
+	row "a device is wedged, says DRM" "func:drm_dev_wedged_event" \
+		".event == \"wedged_event\" and .device == \"$facts_amd\" and .name == \"amdgpu\" and
+		 .detail == 5" \
+		fire func drm_dev_wedged_event --module amdgpu $amd '0=&@adev.ddev' method=5
+	row "a device coredump" "func:dev_coredumpm|dev_coredumpm_timeout" \
+		".event == \"coredump\" and .device == \"$facts_amd\" and .bytes == 123456" \
+		fire func 'dev_coredumpm_timeout|dev_coredumpm' dev.kobj.name=$facts_amd datalen=123456
+}
+
+# A job of an amdgpu ring, queued by the process that fires: $1 ring, $2 context, $3 sequence number.
+job_args() {
+	echo "$amd @ring:amdgpu_ring.adev=&@adev @ring.name=$1 @ring.sched.name=$1
+		@ring.sched.timeout=2500 @ring.sched.dev=&@adev.dev
+		@fence:drm_sched_fence.sched=&@ring.sched @fence.finished.context=$2
+		@fence.finished.seqno=$3 @fence.scheduled.context=$(($2 + 1))
+		@fence.scheduled.seqno=$3 @fence.parent.context=$(($2 + 2)) @fence.parent.seqno=$3
+		@job:amdgpu_job.base.sched=&@ring.sched @job.base.s_fence=&@fence"
+}
+
+facts_jobs() {
+	queue="drm_sched_job_queue|drm_sched_job" run="drm_sched_job_run|drm_run_job"
+	finish="drm_sched_job_done|drm_sched_process_job" hook="tp:drm_sched_job|drm_sched_job_queue"
+	row "a job's time on the hardware is in its process's histogram" "$hook" \
+		".event == \"job_times\" and .device == \"$facts_amd\" and .ring == \"comp_2.0.0\" and
+		 .pid == @BY@ and .count == 2 and .max_ns >= 30000000 and .max_ns < 5000000000 and
+		 .sum_ns >= 60000000 and .sum_ns <= 2 * .max_ns and (.slots | add) == 2 and
+		 (.slots[0:8] | add) == 0" \
+		fire tp "$queue" --module amdgpu $(job_args comp_2.0.0 5400 54001) '0=&@job.base' + \
+		tp "$run" '0=&@job.base' + sleep 31 + tp "$finish" '0=&@fence' + \
+		tp dma_fence_signaled '0=&@fence.finished' + \
+		tp "$queue" @fence.finished.seqno=54002 '0=&@job.base' + tp "$run" '0=&@job.base' + \
+		sleep 31 + tp "$finish" '0=&@fence' + tp dma_fence_signaled '0=&@fence.finished'
+	row "a job that runs is told with its ring" "$hook" \
+		".event == \"ring\" and .device == \"$facts_amd\" and .ring == \"comp_2.0.1\" and
+		 .running == 1 and .fence_context == 5410 and .fence_seqno == 54101 and .pid == @BY@" \
+		fire tp "$queue" --module amdgpu $(job_args comp_2.0.1 5410 54101) '0=&@job.base' + \
+		tp "$run" '0=&@job.base' + sleep 3000 + tp "$finish" '0=&@fence' + \
+		tp dma_fence_signaled '0=&@fence.finished'
+	row "a job's fence ends with an error" "$hook" \
+		".event == \"fence_failed\" and .device == \"$facts_amd\" and .name == \"sdma0\" and
+		 .pid == @BY@ and .fence_context == 5420 and .fence_seqno == 54201 and .error == -62" \
+		fire tp "$queue" --module amdgpu $(job_args sdma0 5420 54201) '0=&@job.base' + \
+		tp "$run" '0=&@job.base' + tp dma_fence_signaled @fence.parent.error=-62 \
+		'0=&@fence.parent' + tp "$finish" '0=&@fence' + \
+		tp dma_fence_signaled @fence.finished.error=-62 '0=&@fence.finished'
+	row "its hardware fence is not told as another" "$hook" \
+		'all map(select(.event == "fence_failed" and .name == "sdma1")) | length == 1' \
+		fire tp "$queue" --module amdgpu $(job_args sdma1 5430 54301) '0=&@job.base' + \
+		tp "$run" '0=&@job.base' + tp dma_fence_signaled @fence.parent.error=-125 \
+		'0=&@fence.parent' + tp "$finish" '0=&@fence' + \
+		tp dma_fence_signaled @fence.finished.error=-125 '0=&@fence.finished'
+	row "a fence that ends well is no fact" "$hook" \
+		'all map(select(.event == "fence_failed" and .name == "sdma2")) | length == 0' \
+		fire tp "$queue" --module amdgpu $(job_args sdma2 5440 54401) '0=&@job.base' + \
+		tp "$run" '0=&@job.base' + tp "$finish" '0=&@fence' + \
+		tp dma_fence_signaled '0=&@fence.finished'
+	row "amdgpu's job timeout has ring, fence, owner and age" "$hook func:amdgpu_job_timedout" \
+		".event == \"job_timeout\" and .device == \"$facts_amd\" and .ring == \"comp_2.1.0\" and
+		 .fence_context == 5450 and .fence_seqno == 54501 and .pid == @BY@ and
+		 .pasid == 5450 and .age_ns >= 30000000 and .age_ns < 5000000000" \
+		fire tp "$queue" --module amdgpu $(job_args comp_2.1.0 5450 54501) @job.pasid=5450 \
+		'0=&@job.base' + tp "$run" '0=&@job.base' + sleep 31 + \
+		func amdgpu_job_timedout %ret=1 '0=&@job.base' + tp "$finish" '0=&@fence' + \
+		tp dma_fence_signaled '0=&@fence.finished'
+	row "of a job that nobody saw being queued the VM tells the owner" "func:amdgpu_job_timedout" \
+		'.event == "job_timeout" and .fence_seqno == 54601 and .pid == 41546' \
+		fire func amdgpu_job_timedout --module amdgpu $(job_args comp_2.1.1 5460 54601) \
+		@job.vm.task_info.tgid=41546 '0=&@job.base'
+	row "another driver's job timeout comes from the scheduler" "func:drm_sched_job_timedout" \
+		".event == \"job_timeout\" and .device == \"$facts_other\" and .ring == \"v3d_bin\" and
+		 .fence_context == 5470 and .fence_seqno == 54701" \
+		fire func drm_sched_job_timedout --module gpu_sched \
+		@sched:drm_gpu_scheduler.dev.kobj.name=$facts_other @sched.dev.driver.name=v3d \
+		@sched.name=v3d_bin '@job:drm_sched_job.sched=&@sched' @job.s_fence.finished.context=5470 \
+		@job.s_fence.finished.seqno=54701 '@sched.pending_list.next=&@job.list' \
+		'0=&@sched.work_tdr.work'
+	row "amdgpu's own is not told twice" "func:amdgpu_job_timedout func:drm_sched_job_timedout" \
+		'all map(select(.event == "job_timeout" and .fence_seqno == 54801)) | length == 1' \
+		fire func drm_sched_job_timedout --module amdgpu $(job_args comp_2.1.2 5480 54801) \
+		'@ring.sched.pending_list.next=&@job.base.list' '0=&@ring.sched.work_tdr.work' + \
+		func amdgpu_job_timedout '0=&@job.base'
+	row "a scheduler without a job has no timeout" "func:drm_sched_job_timedout" \
+		'all map(select(.event == "job_timeout" and .ring == "v3d_none")) | length == 0' \
+		fire func drm_sched_job_timedout --module gpu_sched \
+		@sched:drm_gpu_scheduler.dev.kobj.name=$facts_other @sched.dev.driver.name=v3d \
+		@sched.name=v3d_none '@sched.pending_list.next=&@sched.pending_list' \
+		'0=&@sched.work_tdr.work'
+}
+
+# A buffer of a TTM driver that has no tracepoint for moves: $1 bytes.
+ttm_args() {
+	echo "@dev:drm_device.dev.kobj.name=$facts_other @dev.driver.name=radeon
+		@dev.dev.driver.name=radeon @bo:ttm_buffer_object.base.dev=&@dev @bo.base.size=$1
+		@bdev:ttm_device @bo.bdev=&@bdev"
+}
+
+facts_memory() {
+	row "amdgpu: a buffer leaves VRAM, with evictor and owner" "tp:amdgpu_bo_move" \
+		".event == \"bo_moved\" and .device == \"$facts_amd\" and .pid == @BY@ and
+		 .owner_pid == 41551 and .owner_pasid == 5551 and .out_bytes == 3145728 and
+		 .out_count == 3 and .in_bytes == 0" \
+		fire bo-move --dev-name $facts_amd --bytes 1048576 --pid 41551 --pasid 5551 --count 3
+	row "amdgpu: and comes back" "tp:amdgpu_bo_move" \
+		".event == \"bo_moved\" and .pid == @BY@ and .owner_pid == 41552 and
+		 .out_bytes == 69632 and .in_bytes == 69632 and .in_count == 1" \
+		fire tp amdgpu_bo_move --module amdgpu $amd @bo:amdgpu_bo.tbo.base.size=69632 \
+		'@bo.tbo.base.dev=&@adev.ddev' @bo.vm_bo.vm.task_info.tgid=41552 '0=&@bo' 1=1 2=2 + \
+		tp amdgpu_bo_move '0=&@bo' 1=2 2=1
+	row "amdgpu: VRAM was preferred, GTT was given" "tp:amdgpu_bo_create" \
+		".event == \"vram_spill\" and .device == \"$facts_amd\" and .pid == @BY@ and
+		 .bytes == 655360 and .count == 5" \
+		fire tp amdgpu_bo_create --module amdgpu --count 5 $amd '0.tbo.base.dev=&@adev.ddev' \
+		0.tbo.base.size=131072 0.tbo.resource.mem_type=1 0.preferred_domains=6
+	row "amdgpu: no spill where VRAM was given, or GTT was wanted" "tp:amdgpu_bo_create" \
+		'all map(select(.event == "vram_spill" and .pid == @BY@)) | length == 0' \
+		fire tp amdgpu_bo_create --module amdgpu $amd '0.tbo.base.dev=&@adev.ddev' \
+		0.tbo.base.size=131072 0.tbo.resource.mem_type=2 0.preferred_domains=4 + \
+		tp amdgpu_bo_create '0.tbo.base.dev=&@adev.ddev' 0.tbo.base.size=131072 \
+		0.tbo.resource.mem_type=1 0.preferred_domains=2
+	row "TTM: a heap has no room" "func:ttm_resource_alloc" \
+		".event == \"alloc_failed\" and .device == \"$facts_other\" and .pid == @BY@ and
+		 .stage == 1 and .what == 3 and .error == -28 and .count == 4 and .bytes == 5000000" \
+		fire func ttm_resource_alloc --module ttm --ret -28 --count 4 $(ttm_args 5000000) \
+		'0=&@bo' place.mem_type=3
+	row "TTM: failures of two CPUs at once are counted exactly" "func:ttm_resource_alloc" \
+		".event == \"alloc_failed\" and .pid == @BY@ and .stage == 1 and .count == 10000" \
+		fire storm ttm_resource_alloc --module ttm --ret -28 --count 5000 --cpus 0,1 \
+		$(ttm_args 4096) '0=&@bo' place.mem_type=2
+	row "TTM: no placement is left" "func:ttm_bo_validate" \
+		".event == \"alloc_failed\" and .device == \"$facts_other\" and .pid == @BY@ and
+		 .stage == 2 and .error == -12 and .bytes == 6000000" \
+		fire func ttm_bo_validate --module ttm --ret -12 $(ttm_args 6000000) '0=&@bo'
+	row "TTM: no pages can be had, of a device known by a move" "func:ttm_tt_populate" \
+		".event == \"alloc_failed\" and .device == \"$facts_other\" and .pid == @BY@ and
+		 .stage == 4 and .error == -12 and .bytes == 8192" \
+		fire func ttm_bo_handle_move_mem --module ttm $(ttm_args 4096) '0=&@bo' \
+		0.resource.mem_type=2 mem.mem_type=1 + func ttm_tt_populate %ret=-12 '0=&@bdev' \
+		1.num_pages=2
+	row "TTM: pages are swapped out" "func:ttm_tt_swapout" \
+		".event == \"ttm_swapout\" and .device == \"$facts_other\" and .pid == @BY@ and
+		 .bytes == 2097152" \
+		fire func ttm_bo_handle_move_mem --module ttm $(ttm_args 4096) '0=&@bo' \
+		0.resource.mem_type=2 mem.mem_type=1 + func ttm_tt_swapout %ret=512 '0=&@bdev' \
+		1.num_pages=512
+	row "TTM: a swap that failed is none" "func:ttm_tt_swapout" \
+		'all map(select(.event == "ttm_swapout" and .pid == @BY@)) | length == 0' \
+		fire func ttm_tt_swapout --ret -12 1.num_pages=77
+	row "TTM: a buffer leaves VRAM; who made its handle is the owner" \
+		"func:ttm_bo_handle_move_mem func:drm_gem_handle_create" \
+		".event == \"bo_moved\" and .device == \"$facts_other\" and .pid == @BY@ and
+		 .owner_pid == @BY@ and .out_bytes == 7000000 and .in_bytes == 7000000" \
+		fire func drm_gem_handle_create --module ttm $(ttm_args 7000000) 'obj=&@bo.base' + \
+		func ttm_bo_handle_move_mem '0=&@bo' @bo.resource.mem_type=2 mem.mem_type=1 evict=1 + \
+		func ttm_bo_handle_move_mem '0=&@bo' @bo.resource.mem_type=1 mem.mem_type=2 + \
+		func drm_gem_object_free '0=&@bo.base.refcount'
+	row "TTM: a move that failed is none, nor is a first placement" "func:ttm_bo_handle_move_mem" \
+		'all map(select(.event == "bo_moved" and .pid == @BY@)) | length == 0' \
+		fire func ttm_bo_handle_move_mem --module ttm --ret -12 $(ttm_args 7100000) '0=&@bo' \
+		mem.mem_type=2 + func ttm_bo_handle_move_mem %ret=0 '0=&@bo' mem.mem_type=2 + \
+		func ttm_bo_handle_move_mem %ret=-12 '0=&@bo' @bo.resource.mem_type=2 mem.mem_type=1
+	row "TTM: amdgpu's moves are told by amdgpu alone" "func:ttm_bo_handle_move_mem tp:amdgpu_bo_move" \
+		'all map(select(.event == "bo_moved" and .pid == @BY@)) | length == 0' \
+		fire func ttm_bo_handle_move_mem --module amdgpu $amd \
+		'0.base.dev=&@adev.ddev' 0.base.size=7200000 0.resource.mem_type=2 mem.mem_type=1
+}
+
+# The same process twice: KFD's structure, and its first thread's number.
+kfd_device() {
+	echo "dev.adev.dev.kobj.name|node.adev.dev.kobj.name|pdd.dev.adev.dev.kobj.name=$facts_amd"
+}
+
+facts_kfd() {
+	row "KFD: a limit of memory is met" "func:amdgpu_amdkfd_reserve_mem_limit" \
+		".event == \"kfd_limit\" and .device == \"$facts_amd\" and .pid == @BY@ and
+		 .bytes == 9000000 and .detail == 1 and .error == -12" \
+		fire func amdgpu_amdkfd_reserve_mem_limit --ret -12 $amd '0=&@adev' size=9000000 2=1
+	row "KFD: memory within the limit is no fact" "func:amdgpu_amdkfd_reserve_mem_limit" \
+		'all map(select(.event == "kfd_limit" and .pid == @BY@)) | length == 0' \
+		fire func amdgpu_amdkfd_reserve_mem_limit --ret 0 $amd '0=&@adev' size=9000000 2=1
+	row "KFD: TTM wants a process's memory" "func:amdkfd_fence_enable_signaling" \
+		'.event == "kfd_eviction_fence" and .pid == 41561 and .by == @BY@' \
+		fire func amdkfd_fence_enable_signaling @f:amdgpu_amdkfd_fence.mm.owner.tgid=41561 \
+		'0=&@f.base'
+	row "KFD: an eviction is planned" "func:kgd2kfd_schedule_evict_and_restore_process" \
+		'.event == "kfd_evict_wanted" and .pid == 41562' \
+		fire func kgd2kfd_schedule_evict_and_restore_process mm.owner.tgid=41562
+	row "KFD: queues are stopped, for TTM" "func:kfd_process_evict_queues" \
+		'.event == "kfd_queues_evicted" and .pid == 41563 and .detail == 2 and
+		 (.error // 0) == 0' \
+		fire func kfd_process_evict_queues --module amdgpu @p:kfd_process.lead_thread.tgid=41563 \
+		'0=&@p' trigger=2 + func kfd_process_restore_queues '0=&@p'
+	row "KFD: and run again after 30 ms" "func:kfd_process_restore_queues" \
+		'.event == "kfd_queues_restored" and .pid == 41564 and .duration_ns >= 30000000 and
+		 .duration_ns < 5000000000 and (.error // 0) == 0' \
+		fire func kfd_process_evict_queues --module amdgpu @p:kfd_process.lead_thread.tgid=41564 \
+		'0=&@p' trigger=1 + sleep 30 + func kfd_process_restore_queues '0=&@p'
+	row "KFD: a process evicted twice stands still since the first time" \
+		"func:kfd_process_restore_queues" \
+		'.event == "kfd_queues_restored" and .pid == 41565 and .duration_ns >= 60000000' \
+		fire func kfd_process_evict_queues --module amdgpu @p:kfd_process.lead_thread.tgid=41565 \
+		'0=&@p' trigger=1 + sleep 30 + func kfd_process_evict_queues '0=&@p' trigger=2 + \
+		sleep 30 + func kfd_process_restore_queues '0=&@p'
+	row "KFD: stopping queues fails" "func:kfd_process_evict_queues" \
+		'.event == "kfd_queues_evicted" and .pid == 41566 and .detail == 2 and .error == -62' \
+		fire func kfd_process_evict_queues --module amdgpu %ret=-62 \
+		@p:kfd_process.lead_thread.tgid=41566 '0=&@p' trigger=2 + func kfd_process_restore_queues '0=&@p'
+	row "KFD: a process cannot come back, three times" \
+		"func:amdgpu_amdkfd_gpuvm_restore_process_bos" \
+		'all map(select(.event == "kfd_restore_failed" and .pid == 41567 and .error == -12)) |
+		 map(.count) == [1, 2, 3]' \
+		fire func amdgpu_amdkfd_gpuvm_restore_process_bos --ret -12 --count 3 \
+		'0:amdkfd_process_info.pid.numbers[0].nr=41567'
+	row "KFD: once it is back, counting begins anew" \
+		"func:amdgpu_amdkfd_gpuvm_restore_process_bos func:kfd_process_restore_queues" \
+		'all map(select(.event == "kfd_restore_failed" and .pid == 41568)) |
+		 map(.count) == [1, 2, 1]' \
+		fire func amdgpu_amdkfd_gpuvm_restore_process_bos --module amdgpu %ret=-12 %count=2 \
+		@task:task_struct.tgid=41568 '@p:kfd_process.lead_thread=&@task' \
+		'@info:amdkfd_process_info.pid.tasks[0].first=&@task.pid_links[0]' '0=&@info' + \
+		func kfd_process_restore_queues '0=&@p' + \
+		func amdgpu_amdkfd_gpuvm_restore_process_bos %ret=-12 '0=&@info'
+	row "KFD: a VM fault reaches the application" "func:kfd_signal_vm_fault_event" \
+		".event == \"kfd_vm_fault\" and .device == \"$facts_amd\" and .pasid == 5569 and
+		 .addr == $((0x7f1234567000)) and (.pid == 41569 or .pid == @BY@)" \
+		fire tp amdgpu_pasid_allocated --module amdgpu 0=5569 + func kfd_signal_vm_fault_event \
+		"$(kfd_device)" '?pdd.process.lead_thread.tgid=41569' 'pdd.pasid|pasid=5569' \
+		info.page_addr=0x7f1234567
+	row "KFD: a hardware exception, whose PASID is known" "func:kfd_signal_hw_exception_event" \
+		'.event == "kfd_hw_exception" and .pasid == 5570 and .pid == @BY@' \
+		fire tp amdgpu_pasid_allocated --module amdgpu 0=5570 + \
+		func kfd_signal_hw_exception_event pasid=5570
+	row "KFD: every process is told of a reset" "func:kfd_signal_reset_event" \
+		".event == \"kfd_reset_signal\" and .device == \"$facts_amd\"" \
+		fire func kfd_signal_reset_event "$(kfd_device)"
+	row "KFD: poison was consumed" "func:kfd_signal_poison_consumed_event" \
+		".event == \"kfd_poison\" and .device == \"$facts_amd\" and .pasid == 5572" \
+		fire func kfd_signal_poison_consumed_event "$(kfd_device)" pasid=5572
+	row "KFD: asks for a reset" "func:amdgpu_amdkfd_gpu_reset" \
+		".event == \"kfd_gpu_reset\" and .device == \"$facts_amd\"" \
+		fire func amdgpu_amdkfd_gpu_reset $amd '0=&@adev'
+	row "KFD: a fault that SVM cannot serve" "func:svm_range_restore_pages" \
+		".event == \"svm_fault\" and .device == \"$facts_amd\" and .pasid == 5574 and
+		 .addr == $((0x7f7654321000)) and .error == -14 and .count == 6" \
+		fire func svm_range_restore_pages --ret -14 --count 6 $amd '0=&@adev' pasid=5574 \
+		addr=0x7f7654321 write_fault=1
+	row "KFD: a page fault is served" "func:kfd_smi_event_page_fault_start" \
+		".event == \"kfd_page_fault\" and .device == \"$facts_amd\" and .pid == 41575 and
+		 .addr == $((0x7f1111111000)) and .count == 7" \
+		fire func kfd_smi_event_page_fault_start --count 7 "$(kfd_device)" \
+		'task.tgid|pid=41575' address=0x7f1111111 write_fault=1
+}
+
+facts_i915() {
+	intel="@i915:drm_i915_private.drm.dev.kobj.name=$facts_intel @i915.drm.dev.driver.name=i915
+		@i915.drm.driver.name=i915"
+	engine="$intel @engine:intel_engine_cs.i915=&@i915 @engine.name=rcs0 @engine.gt.i915=&@i915"
+	row "i915: room is made in an address space" "tp:i915_gem_evict" \
+		".event == \"i915_evict\" and .device == \"$facts_intel\" and .pid == @BY@ and
+		 (.what // 0) == 0 and .bytes == 24576 and .count == 3" \
+		fire tp i915_gem_evict --count 3 $intel 'vm.i915=&@i915' size=8192 align=4096
+	row "i915: a node is made room for" "tp:i915_gem_evict_node" \
+		".event == \"i915_evict\" and .device == \"$facts_intel\" and .pid == @BY@ and
+		 .what == 1 and .bytes == 12288" \
+		fire tp i915_gem_evict_node $intel 'vm.i915=&@i915' node.size=12288
+	row "i915: a whole address space is emptied" "tp:i915_gem_evict_vm" \
+		".event == \"i915_evict\" and .pid == @BY@ and .what == 2" \
+		fire tp i915_gem_evict_vm $intel 'vm.i915=&@i915'
+	row "i915: the shrinker runs" "tp:i915_gem_shrink" \
+		".event == \"i915_shrink\" and .device == \"$facts_intel\" and .pid == @BY@ and
+		 .bytes == 315392 and .detail == 49" \
+		fire tp i915_gem_shrink $intel '0=&@i915' target=77 flags=0x31
+	row "i915: a CPU's write fault on an object" "tp:i915_gem_object_fault" \
+		".event == \"i915_fault\" and .device == \"$facts_intel\" and .pid == @BY@ and
+		 .addr == 20480 and .what == 1 and .count == 4" \
+		fire tp i915_gem_object_fault --count 4 $intel 'obj.base.dev=&@i915.drm' index=5 gtt=1 write=1
+	row "i915: a request's time on its engine" "tp:i915_request_add tp:i915_request_retire" \
+		".event == \"job_times\" and .device == \"$facts_intel\" and .ring == \"rcs0\" and
+		 .pid == @BY@ and .count == 1 and .max_ns >= 30000000 and .max_ns < 5000000000" \
+		fire tp i915_request_add --module i915 $engine '@rq:i915_request.engine=&@engine' \
+		'?@rq.i915=&@i915' @rq.fence.context=5580 @rq.fence.seqno=55801 '0=&@rq' + sleep 31 + \
+		tp dma_fence_signaled '0=&@rq.fence' + tp i915_request_retire '0=&@rq'
+	row "i915: a request's fence ends with an error" "tp:i915_request_add" \
+		".event == \"fence_failed\" and .device == \"$facts_intel\" and .name == \"rcs0\" and
+		 .pid == @BY@ and .fence_seqno == 55811 and .error == -5" \
+		fire tp i915_request_add --module i915 $engine '@rq:i915_request.engine=&@engine' \
+		'?@rq.i915=&@i915' @rq.fence.context=5581 @rq.fence.seqno=55811 '0=&@rq' + \
+		tp dma_fence_signaled @rq.fence.error=-5 '0=&@rq.fence' + tp i915_request_retire '0=&@rq'
+	row "i915: a hang is declared" "func:intel_gt_handle_error" \
+		".event == \"gt_error\" and .device == \"$facts_intel\" and .detail == 5" \
+		fire func intel_gt_handle_error $intel 'gt.i915=&@i915' engine_mask=5
+	row "i915: a context is banned, of a process that lives" "func:intel_context_ban" \
+		".event == \"context_banned\" and .device == \"$facts_intel\" and .name == \"rcs0\" and
+		 .pid == 41583" \
+		fire func intel_context_ban --ret 1 $engine 'ce.engine=&@engine' \
+		@task:task_struct.tgid=41583 @task.pid=41584 \
+		'ce.gem_context.pid.tasks[0].first=&@task.pid_links[0]'
+	row "i915: a context is banned, of one that is gone" "func:intel_context_ban" \
+		'.event == "context_banned" and .pid == 41585' \
+		fire func intel_context_ban --ret 1 $engine 'ce.engine=&@engine' \
+		'ce.gem_context.pid.numbers[0].nr=41585'
+	row "i915: an engine is reset for a context, in vain" "func:intel_engine_reset" \
+		".event == \"engine_reset\" and .device == \"$facts_intel\" and .name == \"rcs0\" and
+		 .error == -19" \
+		fire func intel_engine_reset --ret -19 $engine '0=&@engine'
+	row "i915: an engine is reset by the GT's error handler" "func:__intel_engine_reset_bh" \
+		".event == \"engine_reset\" and .device == \"$facts_intel\" and .name == \"vcs0\" and
+		 (.error // 0) == 0" \
+		fire func __intel_engine_reset_bh --ret 0 $engine @engine.name=vcs0 '0=&@engine'
+	row "i915: a GT reset begins" "func:intel_gt_reset_global" \
+		".event == \"reset\" and .device == \"$facts_intel\" and .begun" \
+		fire func intel_gt_reset_global $intel 'gt.i915=&@i915' engine_mask=1
+	row "i915: and ends" "func:intel_gt_reset_global" \
+		".event == \"reset\" and .device == \"$facts_intel\" and .begun == false" \
+		fire func intel_gt_reset_global $intel 'gt.i915=&@i915' engine_mask=1
+	row "i915: the GT is wedged" "func:__intel_gt_set_wedged" \
+		".event == \"wedged\" and .device == \"$facts_intel\" and .name == \"i915\"" \
+		fire func __intel_gt_set_wedged $intel 'gt.i915=&@i915'
+}
+
+facts_xe() {
+	xe="@xe:xe_device.drm.dev.kobj.name=$facts_xe @xe.drm.dev.driver.name=xe @xe.drm.driver.name=xe"
+	row "xe: page faults of a process's VM" "tp:xe_vma_pagefault" \
+		".event == \"xe_page_fault\" and .device == \"$facts_xe\" and .pid == 41591 and
+		 .detail == 5591 and .addr == $((0x7f2222221000)) and .count == 5" \
+		fire tp xe_vma_pagefault --module xe --count 5 $xe '@vm:xe_vm.xe=&@xe' @vm.usm.asid=5591 \
+		@vm.xef.pid=41591 '0.gpuva.vm=&@vm.gpuvm' 0.gpuva.va.addr=0x7f2222221000 \
+		0.gpuva.va.range=4096
+	row "xe: a mapping is evicted" "tp:xe_vma_evict" \
+		".event == \"xe_vma_evict\" and .device == \"$facts_xe\" and .pid == 41592 and
+		 .detail == 5592 and .bytes == 131072 and .count == 2" \
+		fire tp xe_vma_evict --module xe --count 2 $xe '@vm:xe_vm.xe=&@xe' @vm.usm.asid=5592 \
+		@vm.xef.pid=41592 '0.gpuva.vm=&@vm.gpuvm' 0.gpuva.va.range=65536
+	row "xe: rebinding a VM is tried again" "tp:xe_vm_rebind_worker_retry" \
+		".event == \"xe_rebind_retry\" and .device == \"$facts_xe\" and .pid == 41593 and
+		 .detail == 5593" \
+		fire tp xe_vm_rebind_worker_retry $xe '0.xe=&@xe' 0.usm.asid=5593 0.xef.pid=41593
+	row "xe: a VM is killed" "tp:xe_vm_kill" \
+		".event == \"xe_vm_killed\" and .device == \"$facts_xe\" and .pid == 41594 and
+		 .detail == 5594" \
+		fire tp xe_vm_kill $xe '0.xe=&@xe' 0.usm.asid=5594 0.xef.pid=41594
+	row "xe: a VM without a process" "tp:xe_vm_kill" \
+		'.event == "xe_vm_killed" and .detail == 5595 and (.pid // 0) == 0' \
+		fire tp xe_vm_kill $xe '0.xe=&@xe' 0.usm.asid=5595
+	row "xe: a VM's operations fail" "tp:xe_vm_ops_fail" \
+		".event == \"xe_vm_ops_failed\" and .device == \"$facts_xe\" and .pid == 41596 and
+		 .detail == 5596" \
+		fire tp xe_vm_ops_fail $xe '0.xe=&@xe' 0.usm.asid=5596 0.xef.pid=41596
+	queue="$xe @q:xe_exec_queue.gt.tile.xe=&@xe 0=&@q"
+	row "xe: a memory error of an exec queue" "tp:xe_exec_queue_memory_cat_error" \
+		".event == \"xe_cat_error\" and .device == \"$facts_xe\" and .pid == 41597 and
+		 .name == \"ccs597\" and .detail == 597" \
+		fire tp xe_exec_queue_memory_cat_error $queue @q.xef.pid=41597 @q.name=ccs597 @q.guc.id=597
+	row "xe: an exec queue is reset" "tp:xe_exec_queue_reset" \
+		".event == \"xe_queue_reset\" and .device == \"$facts_xe\" and .pid == 41598 and
+		 .name == \"bcs598\" and .detail == 598" \
+		fire tp xe_exec_queue_reset $queue @q.xef.pid=41598 @q.name=bcs598 @q.guc.id=598
+	row "xe: a TLB invalidation times out" \
+		"tp:xe_tlb_inval_fence_timeout|xe_gt_tlb_invalidation_fence_timeout" \
+		".event == \"xe_tlb_timeout\" and .device == \"$facts_xe\"" \
+		fire tp 'xe_tlb_inval_fence_timeout|xe_gt_tlb_invalidation_fence_timeout' --module xe $xe \
+		'0=&@xe'
+	row "xe: a job times out" "tp:xe_sched_job_timedout" \
+		".event == \"job_timeout\" and .device == \"$facts_xe\" and .ring == \"ccs599\" and
+		 .pid == 41599 and .fence_context == 5599 and .fence_seqno == 55991" \
+		fire tp xe_sched_job_timedout --module xe $xe @sched:drm_gpu_scheduler.name=ccs599 \
+		'@sched.dev=&@xe.drm.dev' '0.drm.sched=&@sched' 0.drm.s_fence.finished.context=5599 \
+		0.drm.s_fence.finished.seqno=55991 0.q.xef.pid=41599
+	row "xe: a GT reset begins" "func:xe/gt_reset_worker" \
+		".event == \"reset\" and .device == \"$facts_xe\" and .begun" \
+		fire func gt_reset_worker --module xe $xe '@gt:xe_gt.tile.xe=&@xe' '0=&@gt.reset.worker'
+	row "xe: and ends" "func:xe/gt_reset_worker" \
+		".event == \"reset\" and .device == \"$facts_xe\" and .begun == false" \
+		fire func gt_reset_worker --module xe $xe '@gt:xe_gt.tile.xe=&@xe' '0=&@gt.reset.worker'
+	row "xe: the device is wedged" "func:xe_device_declare_wedged" \
+		".event == \"wedged\" and .device == \"$facts_xe\" and .name == \"xe\"" \
+		fire func xe_device_declare_wedged $xe '0=&@xe'
+	row "xe: a wedged device refuses every ioctl" "func:xe_drm_ioctl" \
+		".event == \"ioctl_failed\" and .device == \"$facts_xe\" and .pid == @BY@ and
+		 .name == \"xe\" and .detail == 73 and .error == -125 and .count == 2" \
+		fire func xe_drm_ioctl --ret -125 --count 2 $xe \
+		'file.private_data:drm_file.minor.dev=&@xe.drm' cmd=0x40386449
+}
+
+# A process's open file of amdgpu.
+amd_file() {
+	echo "$amd @minor:drm_minor.dev=&@adev.ddev @client:drm_file.minor=&@minor
+		@file:file.private_data=&@client"
+}
+
+facts_ioctls() {
+	row "an ioctl fails, with driver, command and error" "func:drm_ioctl" \
+		".event == \"ioctl_failed\" and .device == \"$facts_amd\" and .pid == @BY@ and
+		 .name == \"amdgpu\" and .detail == 68 and .error == -125 and .count == 3" \
+		fire func drm_ioctl --module amdgpu --ret -125 --count 3 $(amd_file) 0='&@file' \
+		cmd=0xc0186444
+	row "for want of memory it is a failed allocation" "func:drm_ioctl" \
+		".event == \"alloc_failed\" and .device == \"$facts_amd\" and .pid == @BY@ and
+		 .stage == 3 and .what == 64 and .error == -12" \
+		fire func drm_ioctl --module amdgpu --ret -12 $(amd_file) 0='&@file' cmd=0xc0206440
+	row "an ioctl that works is no fact" "func:drm_ioctl" \
+		'all map(select(.pid == @BY@ and (.event | test("ioctl|alloc")))) | length == 0' \
+		fire func drm_ioctl --module amdgpu --ret 0 $(amd_file) 0='&@file' cmd=0xc0206440
+	row "amdgpu's wrapper fails before DRM sees it" "func:amdgpu_drm_ioctl" \
+		".event == \"ioctl_failed\" and .device == \"$facts_amd\" and .pid == @BY@ and
+		 .detail == 68 and .error == -19" \
+		fire func amdgpu_drm_ioctl --ret -19 $(amd_file) 0='&@file' cmd=0xc0186444
+	row "an error that both saw is counted once" "func:amdgpu_drm_ioctl func:drm_ioctl" \
+		'all map(select(.event == "ioctl_failed" and .pid == @BY@)) | map(.count) | max == 1' \
+		fire func drm_ioctl --module amdgpu --ret -125 $(amd_file) 0='&@file' cmd=0xc0186444 + \
+		func amdgpu_drm_ioctl 0='&@file' cmd=0xc0186444
+	row "KFD refuses memory" "func:kfd_ioctl" \
+		'.event == "alloc_failed" and .pid == @BY@ and .stage == 3 and .what == 22 and
+		 .error == -12' \
+		fire func kfd_ioctl --ret -12 cmd=0xc0284b16
+	row "KFD cannot make a queue" "func:kfd_ioctl" \
+		'.event == "ioctl_failed" and .pid == @BY@ and .name == "kfd" and .detail == 2 and
+		 .error == -5' \
+		fire func kfd_ioctl --ret -5 cmd=0xc0604b02
+	row "a kernel without SVM says so, which is no failure" "func:kfd_ioctl" \
+		'all map(select(.event == "ioctl_failed" and .pid == @BY@)) | length == 0' \
+		fire func kfd_ioctl --ret -1 cmd=0xc0184b20
+	row "a real ioctl of a real device fails" "func:drm_ioctl" \
+		'.event == "ioctl_failed" and .pid == @BY@ and .name == "vgem" and .detail == 9 and
+		 .error == -22' \
+		fire ioctl /dev/dri/card0 0x40086409 # GEM_CLOSE of handle 0
+}
+
+# A child of that name sleeps; the signal is sent once it is what it is named.
+host_signal() {
+	cp /bin/busybox /tmp/sleep
+	/tmp/sleep 30 &
+	host_child=$!
+	until [ "$(cat /proc/$host_child/comm)" = sleep ]; do :; done
+	kill -"$1" $host_child
+	wait $host_child
+	echo "signal $1 pid=$host_child by=$$"
+}
+
+host_handled() {
+	sh -c 'trap "exit 0" ABRT; kill -ABRT $$; sleep 1' &
+	host_child=$!
+	wait $host_child
+	echo "handled pid=$host_child by=$$"
+}
+
+# 20 MiB for a process that wants 64.
+host_oom() {
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir -p /sys/fs/cgroup/hog
+	echo 20971520 >/sys/fs/cgroup/hog/memory.max
+	sh -c 'echo $$ >/sys/fs/cgroup/hog/cgroup.procs; exec dd if=/dev/zero of=/dev/null bs=64M count=1' &
+	host_child=$!
+	wait $host_child
+	rmdir /sys/fs/cgroup/hog
+	echo "oom pid=$host_child by=$$"
+}
+
+# host_open COMMAND...: it opens a node in vain.
+host_open() {
+	"$@" &
+	host_child=$!
+	wait $host_child
+	echo "open pid=$host_child by=$$"
+}
+
+host_open_as_nobody() {
+	chmod 0600 "$1"
+	mkdir -p /etc
+	printf 'root::0:0::/:/bin/sh\nnobody::65534:65534::/:/bin/sh\n' >/etc/passwd
+	host_open su -s /bin/sh nobody -c "exec cat $1"
+}
+
+facts_host() {
+	row "a fatal signal is sent" "tp:signal_generate" \
+		'.event == "signal_sent" and .pid == @PID@ and .by == @BY@ and .detail == 11 and
+		 .name == "sleep"' host_signal SEGV
+	row "and taken by a process without a handler" "tp:signal_deliver" \
+		'.event == "signal_taken" and .pid == @PID@ and .by == @PID@ and .detail == 6 and
+		 .name == "sleep"' host_signal ABRT
+	row "its end has the signal" "tp:sched_process_exit" \
+		'.event == "process_exit" and .pid == @PID@ and .status % 128 == 7' host_signal BUS
+	row "a signal that a handler takes is no end" "tp:signal_deliver" \
+		'all map(select(.event == "signal_taken" and .pid == @PID@)) | length == 0' host_handled
+	row "a signal that was not queued is not sent" "tp:signal_generate" \
+		'all map(select(.event == "signal_sent" and .pid == 41611)) | length == 0' \
+		fire tp signal_generate 0=11 task.tgid=41611 task.comm=ignored 4=1
+	row "a memory cgroup's victim" "tp:mark_victim" \
+		'.event == "oom_victim" and .pid == @PID@ and .name == "dd" and .detail == 1 and
+		 .bytes > 10000000 and .bytes < 25000000' host_oom
+	row "a victim of the whole host, with its resident memory" "tp:mark_victim" \
+		'.event == "oom_victim" and .pid == 41613 and .name == "greedy" and
+		 (.detail // 0) == 0 and .bytes == 2523136' \
+		fire tp mark_victim 0.tgid=41613 0.comm=greedy \
+		'0.mm.rss_stat[0].count|0.mm.rss_stat.count[0].counter=100' \
+		'0.mm.rss_stat[1].count|0.mm.rss_stat.count[1].counter=500' \
+		'0.mm.rss_stat[2].count|0.mm.rss_stat.count[2].counter=9000' \
+		'0.mm.rss_stat[3].count|0.mm.rss_stat.count[3].counter=16'
+	row "a node may not be opened" "func:drm_ioctl" \
+		'.event == "open_refused" and .pid == @PID@ and .name == "dri/renderD128" and
+		 .error == -13' host_open_as_nobody /dev/dri/renderD128
+	row "a node is not there" "func:drm_ioctl" \
+		'.event == "open_refused" and .pid == @PID@ and .name == "nvidia7" and .error == -2' \
+		host_open cat /dev/nvidia7
+	mknod /dev/nvidia8 c 195 8 2>/dev/null
+	row "a node has no driver" "func:drm_ioctl" \
+		'.event == "open_refused" and .pid == @PID@ and .name == "nvidia8" and .error == -6' \
+		host_open cat /dev/nvidia8
+	row "other files are nobody's business" "func:drm_ioctl" \
+		'all map(select(.event == "open_refused" and .pid == @PID@)) | length == 0' \
+		host_open cat /dev/no-such-node
+}
