@@ -72,6 +72,7 @@ depmod -b "$tree" "$abi"
 for add in "${trees[@]}"; do
 	cp -a "$add/." "$tree/"
 done
+chmod 0755 "$tree" # whatever mode the last TREE had: not only root lives there
 mkdir -p "$(dirname "$out")"
 (cd "$tree" && find . -print0 | cpio -0 -o -H newc -R 0:0 --quiet) >"$out.new"
 mv "$out.new" "$out"

@@ -8,13 +8,15 @@
 wait_for() { lab_soon "$1" grep -q -e "$2" /tmp/agent.out; }
 
 check "the injector loads" insmod /lab/davylamp-inject.ko
-for module in vgem amdgpu i915 xe; do
-	! modprobe $module 2>/dev/null || echo "loaded: $module"
+sensors="process host fence drm_sched sched_tdr ttm drm amdgpu amdgpu_tdr kfd i915 i915_tdr"
+for module in vgem amdgpu i915; do
+	check "$module loads" modprobe $module
 done
+! modprobe xe 2>/dev/null || sensors="$sensors xe xe_tdr"
 davylamp run --json --mode advise --socket /tmp/agent.sock --state /tmp/state --config /tmp \
 	--record /tmp/trace >/tmp/agent.out 2>/tmp/agent.err &
 agent=$!
-for sensor in ${FACTS_SENSORS-process drm_sched amdgpu amdgpu_tdr ttm drm}; do
+for sensor in $sensors; do
 	check "$sensor is live" wait_for 60 "\"name\":\"$sensor\",\"state\":\"live\""
 done
 sleep 2
@@ -22,6 +24,7 @@ echo "rows from $(cut -d' ' -f1 /proc/uptime) s"
 facts_run
 echo "rows until $(cut -d' ' -f1 /proc/uptime) s"
 sleep 3 # what is counted is told on a tick
+davylamp status --socket /tmp/agent.sock >/tmp/status 2>&1
 kill $agent
 wait $agent
 check "the agent ended well" test $? = 0
@@ -32,5 +35,7 @@ echo "== agent.out"
 cat /tmp/agent.out
 echo "== agent.err"
 cat /tmp/agent.err
+echo "== status"
+cat /tmp/status
 echo "== end"
 lab_end

@@ -73,16 +73,11 @@ facts_run() {
 	set +f
 }
 
+# All groups, or those that $FACTS names.
 facts_rows() {
-	facts_faults
-	facts_amdgpu
-	facts_jobs
-	facts_memory
-	facts_kfd
-	facts_i915
-	facts_xe
-	facts_ioctls
-	facts_host
+	for facts_group in ${FACTS-faults amdgpu jobs memory kfd i915 xe ioctls host}; do
+		facts_$facts_group
+	done
 }
 
 # fault NAME CLASS CLIENT SRC PASID [OPTION...]: an interrupt vector that must arrive as a fault.
@@ -172,9 +167,10 @@ facts_faults() {
 		'1.ih=&@adev.irq.ih' 1.src_id=146 1.vmid=9
 }
 
+amd="@adev:amdgpu_device.dev.kobj.name=$facts_amd @adev.ddev.dev=&@adev.dev
+	@adev.dev.driver.name=amdgpu @adev.ddev.driver.name=amdgpu"
+
 facts_amdgpu() {
-	amd="@adev:amdgpu_device.dev.kobj.name=$facts_amd @adev.ddev.dev=&@adev.dev
-		@adev.dev.driver.name=amdgpu @adev.ddev.driver.name=amdgpu"
 	row "a PASID is allocated by its opener" "tp:amdgpu_pasid_allocated" \
 		'.event == "pasid" and .pasid == 5301 and .pid == @BY@ and .freed == false' \
 		fire tp amdgpu_pasid_allocated 0=5301
@@ -252,31 +248,43 @@ facts_jobs() {
 		tp "$run" '0=&@job.base' + sleep 31 + tp "$finish" '0=&@fence' + \
 		tp dma_fence_signaled '0=&@fence.finished' + \
 		tp "$queue" @fence.finished.seqno=54002 '0=&@job.base' + tp "$run" '0=&@job.base' + \
-		sleep 31 + tp "$finish" '0=&@fence' + tp dma_fence_signaled '0=&@fence.finished'
+		sleep 31 + tp "$finish" '0=&@fence' + tp dma_fence_signaled '0=&@fence.finished' + \
+		func drm_sched_fini '0=&@ring.sched'
 	row "a job that runs is told with its ring" "$hook" \
 		".event == \"ring\" and .device == \"$facts_amd\" and .ring == \"comp_2.0.1\" and
 		 .running == 1 and .fence_context == 5410 and .fence_seqno == 54101 and .pid == @BY@" \
 		fire tp "$queue" --module amdgpu $(job_args comp_2.0.1 5410 54101) '0=&@job.base' + \
 		tp "$run" '0=&@job.base' + sleep 3000 + tp "$finish" '0=&@fence' + \
-		tp dma_fence_signaled '0=&@fence.finished'
+		tp dma_fence_signaled '0=&@fence.finished' + func drm_sched_fini '0=&@ring.sched'
 	row "a job's fence ends with an error" "$hook" \
 		".event == \"fence_failed\" and .device == \"$facts_amd\" and .name == \"sdma0\" and
 		 .pid == @BY@ and .fence_context == 5420 and .fence_seqno == 54201 and .error == -62" \
 		fire tp "$queue" --module amdgpu $(job_args sdma0 5420 54201) '0=&@job.base' + \
 		tp "$run" '0=&@job.base' + tp dma_fence_signaled @fence.parent.error=-62 \
 		'0=&@fence.parent' + tp "$finish" '0=&@fence' + \
-		tp dma_fence_signaled @fence.finished.error=-62 '0=&@fence.finished'
+		tp dma_fence_signaled @fence.finished.error=-62 '0=&@fence.finished' + \
+		func drm_sched_fini '0=&@ring.sched'
 	row "its hardware fence is not told as another" "$hook" \
 		'all map(select(.event == "fence_failed" and .name == "sdma1")) | length == 1' \
 		fire tp "$queue" --module amdgpu $(job_args sdma1 5430 54301) '0=&@job.base' + \
 		tp "$run" '0=&@job.base' + tp dma_fence_signaled @fence.parent.error=-125 \
 		'0=&@fence.parent' + tp "$finish" '0=&@fence' + \
-		tp dma_fence_signaled @fence.finished.error=-125 '0=&@fence.finished'
+		tp dma_fence_signaled @fence.finished.error=-125 '0=&@fence.finished' + \
+		func drm_sched_fini '0=&@ring.sched'
 	row "a fence that ends well is no fact" "$hook" \
 		'all map(select(.event == "fence_failed" and .name == "sdma2")) | length == 0' \
 		fire tp "$queue" --module amdgpu $(job_args sdma2 5440 54401) '0=&@job.base' + \
 		tp "$run" '0=&@job.base' + tp "$finish" '0=&@fence' + \
-		tp dma_fence_signaled '0=&@fence.finished'
+		tp dma_fence_signaled '0=&@fence.finished' + func drm_sched_fini '0=&@ring.sched'
+	row "a ring in the place of one that is gone has its own name" "$hook" \
+		'.event == "fence_failed" and .name == "new_0" and .pid == @BY@ and .error == -62' \
+		fire tp "$queue" --module amdgpu $(job_args old_0 5445 54451) '0=&@job.base' + \
+		tp "$run" '0=&@job.base' + tp "$finish" '0=&@fence' + \
+		tp dma_fence_signaled '0=&@fence.finished' + func drm_sched_fini '0=&@ring.sched' + \
+		tp "$queue" @ring.name=new_0 @ring.sched.name=new_0 @fence.finished.seqno=54452 \
+		'0=&@job.base' + tp "$run" '0=&@job.base' + tp "$finish" '0=&@fence' + \
+		tp dma_fence_signaled @fence.finished.error=-62 '0=&@fence.finished' + \
+		func drm_sched_fini '0=&@ring.sched'
 	row "amdgpu's job timeout has ring, fence, owner and age" "$hook func:amdgpu_job_timedout" \
 		".event == \"job_timeout\" and .device == \"$facts_amd\" and .ring == \"comp_2.1.0\" and
 		 .fence_context == 5450 and .fence_seqno == 54501 and .pid == @BY@ and
@@ -284,7 +292,7 @@ facts_jobs() {
 		fire tp "$queue" --module amdgpu $(job_args comp_2.1.0 5450 54501) @job.pasid=5450 \
 		'0=&@job.base' + tp "$run" '0=&@job.base' + sleep 31 + \
 		func amdgpu_job_timedout %ret=1 '0=&@job.base' + tp "$finish" '0=&@fence' + \
-		tp dma_fence_signaled '0=&@fence.finished'
+		tp dma_fence_signaled '0=&@fence.finished' + func drm_sched_fini '0=&@ring.sched'
 	row "of a job that nobody saw being queued the VM tells the owner" "func:amdgpu_job_timedout" \
 		'.event == "job_timeout" and .fence_seqno == 54601 and .pid == 41546' \
 		fire func amdgpu_job_timedout --module amdgpu $(job_args comp_2.1.1 5460 54601) \
@@ -387,7 +395,7 @@ facts_memory() {
 		'0.base.dev=&@adev.ddev' 0.base.size=7200000 0.resource.mem_type=2 mem.mem_type=1
 }
 
-# The same process twice: KFD's structure, and its first thread's number.
+# KFD's device, under the three names that the argument has had.
 kfd_device() {
 	echo "dev.adev.dev.kobj.name|node.adev.dev.kobj.name|pdd.dev.adev.dev.kobj.name=$facts_amd"
 }
