@@ -474,7 +474,8 @@ facts_kfd() {
 		 .addr == $((0x7f7654321000)) and .error == -14 and .count == 6" \
 		fire func svm_range_restore_pages --ret -14 --count 6 $amd '0=&@adev' pasid=5574 \
 		addr=0x7f7654321 write_fault=1
-	row "KFD: a page fault is served" "func:kfd_smi_event_page_fault_start" \
+	row "KFD: a page fault is served" \
+		"func:kfd_smi_event_page_fault_start func:svm_range_restore_pages" \
 		".event == \"kfd_page_fault\" and .device == \"$facts_amd\" and .pid == 41575 and
 		 .addr == $((0x7f1111111000)) and .count == 7" \
 		fire func kfd_smi_event_page_fault_start --count 7 "$(kfd_device)" \
