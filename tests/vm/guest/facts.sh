@@ -530,14 +530,16 @@ facts_i915() {
 		'.event == "context_banned" and .pid == 41585' \
 		fire func intel_context_ban --ret 1 $engine 'ce.engine=&@engine' \
 		'ce.gem_context.pid.numbers[0].nr=41585'
-	row "i915: an engine is reset for a context, in vain" "func:intel_engine_reset" \
+	row "i915: an engine is reset by the error handler, in vain" "func:__intel_engine_reset_bh" \
 		".event == \"engine_reset\" and .device == \"$facts_intel\" and .name == \"rcs0\" and
 		 .error == -19" \
-		fire func intel_engine_reset --ret -19 $engine '0=&@engine'
-	row "i915: an engine is reset by the GT's error handler" "func:__intel_engine_reset_bh" \
-		".event == \"engine_reset\" and .device == \"$facts_intel\" and .name == \"vcs0\" and
-		 (.error // 0) == 0" \
-		fire func __intel_engine_reset_bh --ret 0 $engine @engine.name=vcs0 '0=&@engine'
+		fire func __intel_engine_reset_bh --ret -19 $engine '0=&@engine'
+	row "i915: an engine is reset for a context, which is told once" \
+		"func:intel_engine_reset func:__intel_engine_reset_bh" \
+		'all map(select(.event == "engine_reset" and .by == @BY@)) |
+		 map(.name) == ["vcs0"]' \
+		fire func __intel_engine_reset_bh --module i915 $engine @engine.name=vcs0 '0=&@engine' + \
+		func intel_engine_reset '0=&@engine'
 	row "i915: a GT reset begins" "func:intel_gt_reset_global" \
 		".event == \"reset\" and .device == \"$facts_intel\" and .begun" \
 		fire func intel_gt_reset_global $intel 'gt.i915=&@i915' engine_mask=1
