@@ -13,6 +13,9 @@ for module in vgem amdgpu i915; do
 	check "$module loads" modprobe $module
 done
 ! modprobe xe 2>/dev/null || sensors="$sensors xe xe_tdr"
+for module in radeon nouveau; do
+	! modprobe $module 2>/dev/null || sensors="$sensors $module"
+done
 davylamp run --json --mode advise --socket /tmp/agent.sock --state /tmp/state --config /tmp \
 	--record /tmp/trace >/tmp/agent.out 2>/tmp/agent.err &
 agent=$!

@@ -10,6 +10,9 @@
 # by=N" in its output). A filter that begins with "all " sees the whole array
 # of events, any other must be true of one. Hooks: "tp:[MODULE/]NAME", "func:[MODULE/]NAME"; with "!"
 # in front, one that must not exist.
+#
+# Arguments of rows are kept in variables, as words:
+# shellcheck disable=SC2046,SC2086
 
 facts_amd=0000:0a:00.0
 facts_xe=0000:0b:00.0
@@ -65,8 +68,6 @@ facts_run() {
 	facts_mode=collect
 	: >$facts_hooks
 	facts_rows
-	# The words are pairs.
-	# shellcheck disable=SC2046
 	fire has $(sort -u $facts_hooks) | grep '^no ' >$facts_missing
 	facts_mode=fire
 	facts_rows
@@ -642,6 +643,15 @@ facts_ioctls() {
 		'all map(select(.event == "ioctl_failed" and .pid == @BY@)) | map(.count) | max == 1' \
 		fire func drm_ioctl --module amdgpu --ret -125 $(amd_file) 0='&@file' cmd=0xc0186444 + \
 		func amdgpu_drm_ioctl 0='&@file' cmd=0xc0186444
+	for driver in radeon nouveau; do
+		row "the wrapper of $driver fails before DRM sees it" "func:${driver}_drm_ioctl" \
+			".event == \"ioctl_failed\" and .device == \"$facts_other\" and
+			 .pid == @BY@ and .name == \"$driver\" and .detail == 65 and .error == -19" \
+			fire func ${driver}_drm_ioctl --module $driver --ret -19 \
+			@dev:drm_device.dev.kobj.name=$facts_other @dev.driver.name=$driver \
+			'@minor:drm_minor.dev=&@dev' '@client:drm_file.minor=&@minor' \
+			'0.private_data=&@client' 1=0xc0186441
+	done
 	row "KFD refuses memory" "func:kfd_ioctl" \
 		'.event == "alloc_failed" and .pid == @BY@ and .stage == 3 and .what == 22 and
 		 .error == -12' \
