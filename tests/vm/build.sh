@@ -25,6 +25,7 @@ drm=$(pkg-config --cflags libdrm) || die "libdrm's headers are missing; install 
 	gcc $flags -o "$build/mkvbios" "$here/mkvbios.c"
 	mkdir -p "$build/root/lab"
 	gcc $flags $drm -static -o "$build/root/lab/gpu-client" "$here/gpu-client.c"
+	gcc $flags $drm -static -o "$build/root/lab/ttm-client" "$here/ttm-client.c"
 	gcc $flags -static -o "$build/root/lab/fire" "$here"/fire/*.c -lbpf -lelf -lz ||
 		die "fire does not build; install libbpf-dev libelf-dev zlib1g-dev"
 }

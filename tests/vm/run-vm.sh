@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # run-vm.sh --kernel DIR --initramfs FILE --script FILE --out DIR [--add TREE] [--qxl VBIOS]
-#           [--timeout SECONDS] [--memory MIB] [--cpus N] [--append KERNEL_OPTIONS]
+#           [--device QEMU_DEVICE]... [--timeout SECONDS] [--memory MIB] [--cpus N]
+#           [--append KERNEL_OPTIONS]
 #
 # Boots a kernel that fetch-kernel.sh fetched, with the root of mkinitramfs.sh, runs one guest
 # script (busybox sh, as /job/run, with TREE's files beside it) and exits with its status.
-# --qxl gives the guest a qxl device with that video BIOS, for amdgpu to be bound to.
+# --qxl gives the guest a qxl device with that video BIOS, for amdgpu to be bound to; --device any
+# other that QEMU has, for its own driver.
 # In the --out folder: output.log (the script's output), kernel.log, status.
 # Exit: the script's status; 124 on a timeout; 125 when the guest died or nothing could run.
 set -eu
@@ -14,7 +16,7 @@ set -eu
 die() { echo "run-vm.sh: $*" >&2; exit 125; }
 
 kernel='' initramfs='' script='' out='' add='' qxl='' append=''
-timeout=120 memory=1024 cpus=2
+timeout=120 memory=1024 cpus=2 devices=(-vga none)
 while [ $# -gt 1 ]; do
 	case $1 in
 	--kernel) kernel=$2 ;;
@@ -23,6 +25,7 @@ while [ $# -gt 1 ]; do
 	--out) out=$2 ;;
 	--add) add=$2 ;;
 	--qxl) qxl=$2 ;;
+	--device) devices+=(-device "$2") ;;
 	--timeout) timeout=$2 ;;
 	--memory) memory=$2 ;;
 	--cpus) cpus=$2 ;;
@@ -51,7 +54,6 @@ cp "$script" "$work/tree/job/run"
 (cd "$work/tree" && find job -print0 | cpio -0 -o -H newc -R 0:0 --quiet) >"$work/job.cpio"
 cat "$initramfs" "$work/job.cpio" >"$work/initrd"
 
-devices=(-vga none)
 [ -z "$qxl" ] || devices+=(-device "qxl,ram_size_mb=256,romfile=$qxl")
 options="console=ttyS0 panic=-1 oops=panic mitigations=off quiet $append"
 status=0
