@@ -38,26 +38,21 @@ count_guest() {
 	done < <(tr -d '\r' <"$out/output.log")
 }
 
-# agent_image KERNEL NAME MODULE|--OPTION VALUE...: a root with the lab, the agent and these modules;
-# options are mkinitramfs.sh's.
+# agent_image KERNEL NAME MODULE... [MKINITRAMFS_OPTION...]: a root with the lab, the agent and these
+# modules.
 agent_image() {
 	local series=$1 image=$build/$1/$2.initramfs tree modules=()
 	shift 2
-	while [[ $# -gt 0 ]]; do
-		case $1 in
-		--*)
-			modules+=("$1" "$2")
-			shift
-			;;
-		*) modules+=(--module "$1") ;;
-		esac
+	while [[ $# -gt 0 && $1 != -* ]]; do
+		modules+=(--module "$1")
 		shift
 	done
 	tree=$(mktemp -d)
 	cp -L --parents /usr/lib/x86_64-linux-gnu/libcapstone.so.4 "$tree" # loaded on demand
-	with_libraries "$tree" "$STAGE/usr/sbin/davylamp" "$STAGE/usr/sbin/davylamp-probe"
+	with_libraries "$tree" "$STAGE/usr/sbin/davylamp" "$STAGE/usr/sbin/davylamp-probe" \
+		/usr/bin/setpriv
 	tests/vm/mkinitramfs.sh --kernel "$CACHE/kernel/$series" --out "$image" \
-		--add "$build/$series/root" --add "$tree" "${modules[@]}"
+		--add "$build/$series/root" --add "$tree" "${modules[@]}" "$@"
 	rm -rf "$tree"
 }
 

@@ -1,25 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# mkinitramfs.sh --kernel DIR --out FILE [--module NAME]... [--optional NAME]... [--add TREE]...
+# mkinitramfs.sh --kernel DIR --out FILE [--module NAME]... [--optional NAME]...
+#                [--strip-btf NAME]... [--add TREE]...
 #
 # Makes the guest's root: busybox, kernel modules with all they need, and whole folders copied
 # over it. DIR is what fetch-kernel.sh printed. Each --module is a name that modprobe knows
-# (amdgpu, i915, ...), --optional one that not every kernel has; each TREE's contents land in the
-# guest's /, so a program that is not static needs its shared libraries in the TREE. Nothing is
-# packed: unpacking under emulation is slow.
+# (amdgpu, i915, ...), --optional one that not every kernel has. --strip-btf leaves a copy of a module's file (gpu-sched, as Debian writes
+# it) without its type information in /lab. Each TREE's contents land in the guest's /, so a
+# program that is not static needs its shared libraries in the TREE. Nothing is packed: unpacking
+# under emulation is slow.
 set -eu
 
 die() { echo "mkinitramfs.sh: $*" >&2; exit 1; }
 
 here=$(cd "$(dirname "$0")" && pwd)
-kernel='' out='' modules=() optional=() trees=()
+kernel='' out='' modules=() optional=() trees=() strip=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--kernel) kernel=$2 ;;
 	--out) out=$2 ;;
 	--module) modules+=("$2") ;;
 	--optional) optional+=("$2") ;;
+	--strip-btf) strip+=("$2") ;;
 	--add) trees+=("$2") ;;
 	*) die "unknown option '$1'" ;;
 	esac
@@ -67,12 +70,19 @@ done | sort -u | while read -r file; do
 	esac
 done
 rm -f "$tree/depends"
+for module in "${strip[@]}"; do
+	mkdir -p "$tree/lab"
+	find "$tree/lib/modules" -name "$module.ko" -exec \
+		objcopy --remove-section=.BTF {} "$tree/lab/$module.ko" \;
+	[ -s "$tree/lab/$module.ko" ] || die "no module '$module' to strip"
+done
 depmod -b "$tree" "$abi"
 
 for add in "${trees[@]}"; do
-	cp -a "$add/." "$tree/"
+	cp -a --remove-destination "$add/." "$tree/" # not through a link to busybox
 done
 chmod 0755 "$tree" # whatever mode the last TREE had: not only root lives there
+chmod 0755 "$tree" # not only root's
 mkdir -p "$(dirname "$out")"
 (cd "$tree" && find . -print0 | cpio -0 -o -H newc -R 0:0 --quiet) >"$out.new"
 mv "$out.new" "$out"

@@ -17,6 +17,7 @@ mount -t tracefs tracefs /sys/kernel/tracing
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t bpf bpf /sys/fs/bpf
+mount -t securityfs securityfs /sys/kernel/security
 ip link set lo up
 # The boot itself was quiet, since each line costs time; from here on the log is whole.
 dmesg -n 7

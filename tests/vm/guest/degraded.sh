@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The agent where it is denied something, in the guest: each case of /job/cases runs one agent, ends a
+# process by a signal, has drivers loaded and one of them fail for want of memory, and leaves what the
+# agent said, how it ended and what it cost. The kernel's lockdown comes with the boot. tests/vm/degraded
+# is the host's part.
+. /lab/lab.sh
+
+fact() { echo "fact $*"; }
+ms() { sed 's/\([0-9]*\)\.\([0-9]*\) .*/\1\20/' /proc/uptime; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# settled PID: its loop runs and answers, or it has ended.
+settled() { gone "$1" || davylamp status --socket "$sock" >/dev/null 2>&1; }
+
+# all_known PID FILE: the last word on the drivers' sensors is not "absent".
+all_known() {
+	gone "$1" && return
+	for sensor in drm_sched ttm drm; do
+		grep "\"name\":\"$sensor\"" "$2" | tail -n 1 | grep -qv '"state":"absent"' || return 1
+	done
+}
+
+# A shell of its own, that a signal kills.
+end_badly() {
+	sh -c 'kill -SEGV $$' 2>/dev/null &
+	fact "${name}_victim" $!
+	wait $!
+}
+
+# Since qxl leaves its interrupt behind, the next one to load it would die (6.1, 7.2): it stays.
+load_drivers() {
+	modprobe qxl
+	$scheduler
+	lab_soon 8 all_known $agent "$out"
+	ttm-client --comm huge alloc 1 128 >/tmp/huge # more than there is
+	fact "${name}_client" "$(sed -n 's/^pid=\([0-9]*\) .*/\1/p' /tmp/huge)"
+	sleep 0.5
+}
+
+# run_case COMMAND...: the agent under that command.
+run_case() {
+	out=/tmp/$name.out sock=/tmp/$name.sock state=/tmp/$name.state
+	mkdir -m 0777 "$state"
+	began=$(ms)
+	"$@" davylamp run --json --mode advise --socket "$sock" --state "$state" >"$out" \
+		2>"/tmp/$name.err" &
+	agent=$!
+	lab_soon 30 settled $agent
+	fact "${name}_ready_ms" $(($(ms) - began))
+	end_badly
+	load_drivers
+	began=$(ms)
+	davylamp status --json --socket "$sock" >"/tmp/$name.status" 2>&1
+	fact "${name}_status_exit" $?
+	fact "${name}_status_ms" $(($(ms) - began))
+	fact "${name}_cpu_ms" "$(awk '{ print ($14 + $15) * 10 }' /proc/$agent/stat 2>/dev/null)"
+	began=$(ms)
+	kill $agent 2>/dev/null
+	wait $agent
+	fact "${name}_exit" $?
+	fact "${name}_end_ms" $(($(ms) - began))
+	rmmod gpu_sched 2>/dev/null
+	for part in out err status; do
+		echo "== $name.$part"
+		cat "/tmp/$name.$part"
+	done
+	echo "== "
+}
+
+plain() { exec "$@"; }
+# busybox has a setpriv of its own.
+less_privileged() { exec /bin/setpriv --bounding-set "$caps" --inh-caps "$caps" "$@"; }
+nobody() { exec /bin/setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+
+# deny NAME: takes away what the case is named for.
+deny() {
+	how=plain scheduler='modprobe gpu_sched'
+	case $1 in
+	no_bpf)
+		echo 2 >/proc/sys/kernel/unprivileged_bpf_disabled
+		how=less_privileged caps=-bpf,-perfmon,-sys_admin
+		;;
+	only_bpf) how=less_privileged caps=-all,+bpf,+perfmon ;;
+	nobody) how=nobody ;;
+	no_tracefs) umount /sys/kernel/debug/tracing /sys/kernel/tracing /sys/kernel/debug 2>/dev/null ;;
+	no_ftrace) echo 0 >/proc/sys/kernel/ftrace_enabled ;;
+	no_btf) mount -t tmpfs tmpfs /sys/kernel/btf ;;
+	module_no_btf) scheduler="insmod /lab/gpu-sched.ko" ;;
+	esac
+}
+
+give_back() {
+	case $1 in
+	no_tracefs)
+		mount -t tracefs tracefs /sys/kernel/tracing
+		mount -t debugfs debugfs /sys/kernel/debug
+		;;
+	no_ftrace) echo 1 >/proc/sys/kernel/ftrace_enabled ;;
+	no_btf) umount /sys/kernel/btf ;;
+	esac
+}
+
+fact lockdown "$(sed 's/.*\[\(.*\)\].*/\1/' /sys/kernel/security/lockdown)"
+for name in $(cat /job/cases); do
+	deny "$name"
+	run_case $how
+	give_back "$name"
+done
+check "no BUG and no WARNING is in the log" lab_log_clean
+lab_end
