@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# A flood, in the guest: two CPUs fire /job/count page faults each, of a PASID of their own, while
-# processes with names of their own die. What the agent must have is told as facts and as lines "victim
-# PID NAME"; tests/vm/flood compares on the host.
+# A flood, in the guest: two CPUs fire /job/count page faults each, with a PASID of its own, while processes
+# with names of their own die. What the agent must have is told as facts and as lines "victim PID NAME";
+# tests/vm/flood compares on the host.
 . /lab/lab.sh
 
 fact() { echo "fact $*"; }
@@ -15,15 +15,13 @@ victims=200
 # counted PASID: whether the agent's last word on it is the whole.
 counted() {
 	grep "\"event\":\"gpu_fault\".*\"pasid\":$1," /tmp/agent.out | tail -n 1 |
-		grep -q "\"count\":$count[,}]"
+		grep -q "\"count\":${count}[,}]"
 }
 
-# flood CPU PASID
+# flood CPU PASID COUNT
 flood() {
 	taskset -c "$1" fire iv --pasid "$2" --vmid 3 --client 0x1b --src 0 --addr 0x7f1234567000 \
-		--count "$count" >"/tmp/fire.$1" 2>&1
-	fact "fire_$1_exit" $?
-	fact "fire_$1_ended" "$(ms)"
+		--count "$3"
 }
 
 # A script's process has the name by which it was started.
@@ -55,18 +53,20 @@ check "and is ready" lab_soon 30 sh -c "davylamp status --socket /tmp/agent.sock
 sleep 1
 fact start_cpu_ms "$(cpu_ms)"
 fact began "$(ms)"
-flood 0 41001 >/tmp/facts.0 &
+flood 0 41001 "$count" >/tmp/fire 2>&1 &
 first=$!
-flood 1 41002 >/tmp/facts.1 &
+flood 1 41002 "$count" >>/tmp/fire 2>&1 &
 second=$!
 kill_them
 fact victims_ended "$(ms)"
 wait $first $second
-cat /tmp/facts.0 /tmp/facts.1
 fact ended "$(ms)"
 check "the first CPU's faults are counted to the last" lab_soon 30 counted 41001
 check "the second one's too" lab_soon 30 counted 41002
 fact settled "$(ms)"
+# Each process that fires has a device of its own, by the same name: as one that went and came again.
+flood 0 41003 1000 >>/tmp/fire 2>&1
+flood 0 41003 1000 >>/tmp/fire 2>&1
 sleep 1 # for what was lost to be told
 before=$(ms)
 davylamp status --json --socket /tmp/agent.sock >/tmp/status
@@ -79,7 +79,7 @@ fact agent_status $?
 check "no BUG and no WARNING is in the log" lab_log_clean
 cat /tmp/victims
 echo "== fire"
-cat /tmp/fire.0 /tmp/fire.1
+cat /tmp/fire
 echo "== agent.err"
 cat /tmp/agent.err
 echo "== agent.out"
