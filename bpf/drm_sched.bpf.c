@@ -17,11 +17,11 @@ static __always_inline struct dl_sched *sched_of(struct drm_gpu_scheduler *sched
 	struct dl_sched *known = bpf_map_lookup_elem(&scheds, &key);
 	struct dl_sched fresh = {};
 
-	if (known)
-		return known;
-	dl_dev_name(fresh.dev, BPF_CORE_READ(sched, dev));
 	bpf_probe_read_kernel_str(fresh.ring, sizeof(fresh.ring), BPF_CORE_READ(sched, name));
 	fresh.timeout_jiffies = BPF_CORE_READ(sched, timeout);
+	if (known && sched_same(known, &fresh))
+		return known;
+	dl_dev_name(fresh.dev, BPF_CORE_READ(sched, dev));
 	return sched_add(key, &fresh);
 }
 

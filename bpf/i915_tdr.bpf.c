@@ -36,7 +36,8 @@ int BPF_PROG(context_banned, struct intel_context *ce)
 	return 0;
 }
 
-SEC("?fexit/intel_engine_reset")
+/* Called for a context by intel_engine_reset(), and by the error handler itself. */
+SEC("?fexit/__intel_engine_reset_bh")
 int BPF_PROG(engine_reset, struct intel_engine_cs *engine)
 {
 	struct dl_wire_fact *e =

@@ -53,9 +53,19 @@ static __always_inline int job_add(struct dl_job_key *key, struct dl_job *job)
 	return 0;
 }
 
+/* Some drivers make a scheduler for every queue: an address soon stands for another ring. */
+static __always_inline bool sched_same(struct dl_sched *a, struct dl_sched *b)
+{
+	__u64 *left = (__u64 *)a->ring, *right = (__u64 *)b->ring;
+
+	_Static_assert(DL_RING_NAME_LEN == 16, "two words");
+	return left[0] == right[0] && left[1] == right[1] &&
+	       a->timeout_jiffies == b->timeout_jiffies;
+}
+
 static __always_inline struct dl_sched *sched_add(__u64 key, struct dl_sched *fresh)
 {
-	if (bpf_map_update_elem(&scheds, &key, fresh, BPF_NOEXIST))
+	if (bpf_map_update_elem(&scheds, &key, fresh, BPF_ANY))
 		dl_lost(DL_LOSS_SCHEDS_FULL);
 	return bpf_map_lookup_elem(&scheds, &key);
 }
@@ -92,9 +102,9 @@ static __always_inline void time_count(struct dl_job *job, struct dl_sched *sche
 			dl_lost(DL_LOSS_TIMES_FULL);
 			return;
 		}
-		__builtin_memcpy(t->dev, sched->dev, sizeof(t->dev));
-		__builtin_memcpy(t->ring, sched->ring, sizeof(t->ring));
 	}
+	__builtin_memcpy(t->dev, sched->dev, sizeof(t->dev));
+	__builtin_memcpy(t->ring, sched->ring, sizeof(t->ring));
 	__sync_fetch_and_add(&t->count, 1);
 	__sync_fetch_and_add(&t->sum_ns, ns);
 	if (ns > t->max_ns)

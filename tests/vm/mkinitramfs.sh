@@ -6,10 +6,10 @@
 #
 # Makes the guest's root: busybox, kernel modules with all they need, and whole folders copied
 # over it. DIR is what fetch-kernel.sh printed. Each --module is a name that modprobe knows
-# (amdgpu, i915, ...), --optional one that not every kernel has. --strip-btf leaves a copy of a module's file (gpu-sched, as Debian writes
-# it) without its type information in /lab. Each TREE's contents land in the guest's /, so a
-# program that is not static needs its shared libraries in the TREE. Nothing is packed: unpacking
-# under emulation is slow.
+# (amdgpu, i915, ...), --optional one that not every kernel has. --strip-btf leaves a copy of a
+# module's file (gpu-sched, as Debian writes it) without its type information in /lab. Each TREE's
+# contents land in the guest's /, so a program that is not static needs its shared libraries in the
+# TREE. Nothing is packed: unpacking under emulation is slow.
 set -eu
 
 die() { echo "mkinitramfs.sh: $*" >&2; exit 1; }

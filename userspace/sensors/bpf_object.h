@@ -13,6 +13,7 @@
 
 #define DL_OBJECT_PROGRAMS 24
 #define DL_PROGRAM_NAME	   48
+#define DL_HOOK_NAME	   80
 
 /* Maps that the first object makes and the others are given. */
 enum dl_shared_map {
@@ -50,7 +51,7 @@ enum dl_program_state {
 
 struct dl_program {
 	char name[DL_PROGRAM_NAME];
-	char hook[DL_PROGRAM_NAME]; /* "fexit/drm_ioctl" */
+	char hook[DL_HOOK_NAME]; /* "fexit/drm_ioctl" */
 	enum dl_program_state state;
 	int error;	    /* -errno of a refusal */
 	const char *reason; /* why it is not live, "" when it is; never freed */

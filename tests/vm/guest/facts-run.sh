@@ -13,8 +13,9 @@ for module in vgem amdgpu i915; do
 	check "$module loads" modprobe $module
 done
 ! modprobe xe 2>/dev/null || sensors="$sensors xe xe_tdr"
-for module in radeon nouveau; do
-	! modprobe $module 2>/dev/null || sensors="$sensors $module"
+for module in radeon nouveau vmwgfx; do
+	modprobe $module 2>/dev/null || continue
+	[ $module = vmwgfx ] || sensors="$sensors $module"
 done
 davylamp run --json --mode advise --socket /tmp/agent.sock --state /tmp/state --config /tmp \
 	--record /tmp/trace >/tmp/agent.out 2>/tmp/agent.err &
@@ -28,6 +29,8 @@ facts_run
 echo "rows until $(cut -d' ' -f1 /proc/uptime) s"
 sleep 3 # what is counted is told on a tick
 davylamp status --socket /tmp/agent.sock >/tmp/status 2>&1
+davylamp status --programs --json --socket /tmp/agent.sock >/tmp/programs
+davylamp status --sensors --socket /tmp/agent.sock >/tmp/sensors 2>&1
 kill $agent
 wait $agent
 check "the agent ended well" test $? = 0
@@ -40,5 +43,9 @@ echo "== agent.err"
 cat /tmp/agent.err
 echo "== status"
 cat /tmp/status
+echo "== sensors"
+cat /tmp/sensors
+echo "== programs"
+cat /tmp/programs
 echo "== end"
 lab_end
