@@ -53,7 +53,7 @@ check "and is ready" lab_soon 30 sh -c "davylamp status --socket /tmp/agent.sock
 sleep 1
 fact start_cpu_ms "$(cpu_ms)"
 fact began "$(ms)"
-flood 0 41001 "$count" >/tmp/fire 2>&1 &
+flood 0 41001 "$count" >>/tmp/fire 2>&1 &
 first=$!
 flood 1 41002 "$count" >>/tmp/fire 2>&1 &
 second=$!
