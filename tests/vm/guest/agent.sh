@@ -131,6 +131,22 @@ davylamp status --json --socket $sock >/tmp/status
 kill $agent
 wait $agent
 fact agent_status $?
+
+# An agent that comes to drivers at work, after one that was killed.
+for how in killed started; do
+	davylamp run --json --socket $sock --state /tmp/state --config /tmp >/tmp/again.out 2>&1 &
+	agent=$!
+	check "an agent ($how) finds two drivers at work" lab_soon 30 grep -q \
+		'"name":"i915_tdr","state":"live"' /tmp/again.out
+	[ $how = started ] || { kill -9 $agent; wait $agent; }
+done
+/tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 submit 2 >/tmp/again 2>&1 &
+client=$!
+wait $client
+check "it sees the jobs of a new client" lab_soon 10 grep -q \
+	"\"event\":\"job_times\",\"pid\":$client," /tmp/again.out
+kill $agent
+wait $agent
 check "no BUG and no WARNING is in the log" lab_log_clean
 echo "== agent.out"
 cat /tmp/agent.out
