@@ -52,6 +52,7 @@ static void usage(FILE *to)
 	      "  skip SYMBOL RETURN  let a kernel function return at once\n"
 	      "  unskip SYMBOL       undo that\n"
 	      "  ioctl FILE COMMAND  an ioctl of this process, with zeroes; prints its error\n"
+	      "  btf FILE            give the stand-in of NVIDIA's module its types\n"
 	      "  send COMMAND        one raw command of the injector; prints its result\n"
 	      "--comm is also the firing task's own name.\n",
 	      to);
@@ -178,6 +179,8 @@ static bool run_plain(struct fire_session *s, const char *verb, char **args, int
 		*ret_status = fire_hooks_say(s, args, count) ? STATUS_ABSENT : 0;
 	else if (!strcmp(verb, "ioctl") && count == 2)
 		run_ioctl(s, args[0], args[1]);
+	else if (!strcmp(verb, "btf") && count == 1)
+		fire_btf_write(s, args[0]);
 	else if (!strcmp(verb, "send") && count == 1)
 		fire_send(s, "%s", args[0]);
 	else

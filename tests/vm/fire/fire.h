@@ -127,6 +127,9 @@ void fire_bo_move(struct fire_session *s, const struct fire_options *o);
 void fire_pasid(struct fire_session *s, const struct fire_options *o, bool freed);
 void fire_job(struct fire_session *s, const struct fire_options *o, const char *stage);
 
+/* nvidia.c: BTF for the stand-in of NVIDIA's module */
+void fire_btf_write(struct fire_session *s, const char *path);
+
 /* device.c: a really bound amdgpu */
 void fire_fault(struct fire_session *s, const struct fire_options *o);
 void fire_engine(struct fire_session *s, const char *pci);

@@ -13,6 +13,7 @@ for module in vgem amdgpu i915; do
 	check "$module loads" modprobe $module
 done
 ! modprobe xe 2>/dev/null || sensors="$sensors xe xe_tdr"
+fire btf /lab/nvidia.ko && insmod /lab/nvidia.ko && sensors="$sensors nvidia"
 for module in radeon nouveau vmwgfx; do
 	modprobe $module 2>/dev/null || continue
 	[ $module = vmwgfx ] || sensors="$sensors $module"

@@ -76,7 +76,7 @@ facts_run() {
 
 # All groups, or those that $FACTS names.
 facts_rows() {
-	for facts_group in ${FACTS-faults amdgpu jobs memory kfd i915 xe ioctls host}; do
+	for facts_group in ${FACTS-faults amdgpu jobs memory kfd i915 xe nvidia ioctls host}; do
 		facts_$facts_group
 	done
 }
@@ -620,6 +620,14 @@ facts_xe() {
 amd_file() {
 	echo "$amd @minor:drm_minor.dev=&@adev.ddev @client:drm_file.minor=&@minor
 		@file:file.private_data=&@client"
+}
+
+facts_nvidia() {
+	row "NVIDIA: an Xid, with the begin of its text" "tp:nvidia_dev_xid" \
+		".event == \"nvidia_xid\" and .device == \"$facts_other\" and .detail == 79 and
+		 .name == \"GPU has fallen off the \"" \
+		fire tp nvidia_dev_xid 0.dev.kobj.name=$facts_other 1=79 \
+		'2=GPU has fallen off the bus.'
 }
 
 facts_ioctls() {
