@@ -17,7 +17,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define PLACE_VRAM  2
 #define DOMAIN_VRAM 4 /* AMDGPU_GEM_DOMAIN_VRAM */
 
-/* (adev, VM hub, VMID) to the PASID that has it now: for vectors that carry the VMID alone. */
+/* (adev, VMID) to the PASID that has it now, for vectors without one (gfx6 to gfx8 have one VM hub). */
 struct vmid_key {
 	__u64 adev;
 	__u32 vmid;

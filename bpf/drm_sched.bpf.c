@@ -19,9 +19,10 @@ static __always_inline struct dl_sched *sched_of(struct drm_gpu_scheduler *sched
 
 	bpf_probe_read_kernel_str(fresh.ring, sizeof(fresh.ring), BPF_CORE_READ(sched, name));
 	fresh.timeout_jiffies = BPF_CORE_READ(sched, timeout);
+	fresh.device = (__u64)BPF_CORE_READ(sched, dev);
 	if (known && sched_same(known, &fresh))
 		return known;
-	dl_dev_name(fresh.dev, BPF_CORE_READ(sched, dev));
+	dl_dev_name(fresh.dev, (struct device *)fresh.device);
 	return sched_add(key, &fresh);
 }
 

@@ -63,6 +63,7 @@ static __always_inline struct dl_sum *sum_of(struct dl_sum_key *key, const char 
 {
 	struct dl_sum *known = bpf_map_lookup_elem(&sums, key);
 	struct dl_sum fresh = {};
+	long err;
 
 	if (known)
 		return known;
@@ -70,10 +71,12 @@ static __always_inline struct dl_sum *sum_of(struct dl_sum_key *key, const char 
 		dl_dev_name(fresh.dev, (struct device *)key->device);
 	if (name)
 		bpf_probe_read_kernel_str(fresh.name, sizeof(fresh.name), name);
-	bpf_map_update_elem(&sums, key, &fresh, BPF_NOEXIST);
+	err = bpf_map_update_elem(&sums, key, &fresh, BPF_NOEXIST);
+	if (err && err != -EEXIST && err != -E2BIG)
+		err = bpf_map_update_elem(&sums, key, &fresh, BPF_NOEXIST);
 	known = bpf_map_lookup_elem(&sums, key);
 	if (!known)
-		dl_lost(DL_LOSS_SUMS_FULL);
+		dl_lost(err == -E2BIG ? DL_LOSS_SUMS_FULL : DL_LOSS_MAP_BUSY);
 	return known;
 }
 

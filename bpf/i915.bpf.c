@@ -73,7 +73,8 @@ static __always_inline struct dl_sched *engine_of(struct intel_engine_cs *engine
 
 	if (known)
 		return known;
-	dl_dev_name(fresh.dev, BPF_CORE_READ(engine, i915, drm.dev));
+	fresh.device = (__u64)BPF_CORE_READ(engine, i915, drm.dev);
+	dl_dev_name(fresh.dev, (struct device *)fresh.device);
 	BPF_CORE_READ_STR_INTO(&fresh.ring, engine, name);
 	return sched_add(key, &fresh); /* no timeout of its own: heartbeats watch it */
 }

@@ -53,13 +53,18 @@ static __always_inline int job_add(struct dl_job_key *key, struct dl_job *job)
 	return 0;
 }
 
+static __always_inline bool same_ring(char *a, char *b)
+{
+	__u64 *left = (__u64 *)a, *right = (__u64 *)b;
+
+	_Static_assert(DL_RING_NAME_LEN == 16, "two words");
+	return left[0] == right[0] && left[1] == right[1];
+}
+
 /* Some drivers make a scheduler for every queue: an address soon stands for another ring. */
 static __always_inline bool sched_same(struct dl_sched *a, struct dl_sched *b)
 {
-	__u64 *left = (__u64 *)a->ring, *right = (__u64 *)b->ring;
-
-	_Static_assert(DL_RING_NAME_LEN == 16, "two words");
-	return left[0] == right[0] && left[1] == right[1] &&
+	return a->device == b->device && same_ring(a->ring, b->ring) &&
 	       a->timeout_jiffies == b->timeout_jiffies;
 }
 
@@ -90,21 +95,22 @@ static __always_inline void time_count(struct dl_job *job, struct dl_sched *sche
 	struct dl_times *t = bpf_map_lookup_elem(&times, &key);
 	__u32 slot = time_slot(ns);
 
-	if (!t) {
+	if (!t || t->device != sched->device || !same_ring(t->ring, sched->ring)) {
 		__u32 zero = 0;
 		struct dl_times *fresh = bpf_map_lookup_elem(&fresh_times, &zero);
 
 		if (!fresh)
 			return;
-		bpf_map_update_elem(&times, &key, fresh, BPF_NOEXIST);
+		bpf_map_update_elem(&times, &key, fresh, BPF_ANY);
 		t = bpf_map_lookup_elem(&times, &key);
 		if (!t) {
 			dl_lost(DL_LOSS_TIMES_FULL);
 			return;
 		}
+		t->device = sched->device;
+		__builtin_memcpy(t->dev, sched->dev, sizeof(t->dev));
+		__builtin_memcpy(t->ring, sched->ring, sizeof(t->ring));
 	}
-	__builtin_memcpy(t->dev, sched->dev, sizeof(t->dev));
-	__builtin_memcpy(t->ring, sched->ring, sizeof(t->ring));
 	__sync_fetch_and_add(&t->count, 1);
 	__sync_fetch_and_add(&t->sum_ns, ns);
 	if (ns > t->max_ns)

@@ -12,12 +12,18 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
+struct stop {
+	__u64 since_ns;
+	__u32 tgid; /* an address may be used again by another process */
+	__u32 pad;
+};
+
 /* kfd_process to when its queues were stopped. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
 	__type(key, __u64);
-	__type(value, __u64);
+	__type(value, struct stop);
 } stopped SEC(".maps");
 
 /* Processes whose buffers could not be brought back, by tgid: how often in a row. */
@@ -90,15 +96,21 @@ int BPF_PROG(evict_wanted, struct mm_struct *mm)
 SEC("?fexit/kfd_process_evict_queues")
 int BPF_PROG(queues_evicted, struct kfd_process *p, __u32 trigger)
 {
-	__u64 ret = 0, id = (__u64)p, now = bpf_ktime_get_boot_ns();
+	struct stop stop = {
+		.since_ns = bpf_ktime_get_boot_ns(),
+		.tgid = (__u32)BPF_CORE_READ(p, lead_thread, tgid),
+	};
+	__u64 ret = 0, id = (__u64)p;
+	struct stop *known = bpf_map_lookup_elem(&stopped, &id);
 	struct dl_wire_fact *e;
 
-	bpf_map_update_elem(&stopped, &id, &now, BPF_NOEXIST);
+	if (!known || known->tgid != stop.tgid)
+		bpf_map_update_elem(&stopped, &id, &stop, BPF_ANY);
 	e = fact_begin(DL_FACT_KFD_QUEUES_EVICTED, 0);
 	if (!e)
 		return 0;
 	bpf_get_func_ret(ctx, &ret);
-	e->pid = (__u32)BPF_CORE_READ(p, lead_thread, tgid);
+	e->pid = stop.tgid;
 	e->detail = trigger;
 	e->error = (int)ret;
 	bpf_ringbuf_submit(e, 0);
@@ -108,7 +120,8 @@ int BPF_PROG(queues_evicted, struct kfd_process *p, __u32 trigger)
 SEC("?fexit/kfd_process_restore_queues")
 int BPF_PROG(queues_restored, struct kfd_process *p)
 {
-	__u64 ret = 0, id = (__u64)p, *since = bpf_map_lookup_elem(&stopped, &id);
+	__u64 ret = 0, id = (__u64)p;
+	struct stop *stop = bpf_map_lookup_elem(&stopped, &id);
 	__u32 tgid = (__u32)BPF_CORE_READ(p, lead_thread, tgid);
 	struct dl_wire_fact *e;
 
@@ -117,8 +130,8 @@ int BPF_PROG(queues_restored, struct kfd_process *p)
 	if (e) {
 		e->pid = tgid;
 		e->error = (int)ret;
-		if (since)
-			e->duration_ns = e->head.boot_ns - *since;
+		if (stop && stop->tgid == tgid)
+			e->duration_ns = e->head.boot_ns - stop->since_ns;
 		bpf_ringbuf_submit(e, 0);
 	}
 	if ((int)ret)

@@ -125,7 +125,8 @@ enum dl_loss {
 	DL_LOSS_URGENT_FULL = 4,
 	DL_LOSS_SUMS_FULL = 5,
 	DL_LOSS_TIMES_FULL = 6,
-	DL_LOSS_COUNT = 7,
+	DL_LOSS_MAP_BUSY = 7, /* its lock was not to be had in time (rqspinlock, since 6.15) */
+	DL_LOSS_COUNT = 8,
 };
 
 struct dl_wire_head {
@@ -329,6 +330,7 @@ struct dl_job {
 };
 
 struct dl_sched {
+	__u64 device; /* address */
 	char dev[DL_DEV_LEN];
 	char ring[DL_RING_NAME_LEN];
 	__s64 timeout_jiffies;	/* drm_gpu_scheduler.timeout; LONG_MAX: never */
@@ -346,6 +348,7 @@ struct dl_times_key {
 
 /* Time on the hardware of the finished jobs of a process on a ring. */
 struct dl_times {
+	__u64 device; /* address */
 	char dev[DL_DEV_LEN];
 	char ring[DL_RING_NAME_LEN];
 	__u64 count;

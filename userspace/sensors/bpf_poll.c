@@ -328,6 +328,7 @@ void dl_bpf_poll_losses(struct dl_bpf *b, uint64_t now_ns)
 		[DL_LOSS_URGENT_FULL] = "urgent ring full",
 		[DL_LOSS_SUMS_FULL] = "sums map full",
 		[DL_LOSS_TIMES_FULL] = "job times map full",
+		[DL_LOSS_MAP_BUSY] = "a map's lock was not to be had in time",
 	};
 	int fd = dl_bpf_shared(b, DL_SHARED_LOSSES);
 
