@@ -20,11 +20,11 @@ endif
 HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 CFLAGS ?= -O2 -g
 BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDL_VERSION='"$(VERSION)"' \
-	-DDL_DATA_DIR='"$(PREFIX)/share/davylamp"' -isystem $(O)/gen
+	-isystem /usr/include/libdrm -DDL_DATA_DIR='"$(PREFIX)/share/davylamp"' -isystem $(O)/gen
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations
-LDLIBS := -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih
+LDLIBS := -ldrm -ludev -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih
 PROBE_LDLIBS := -lcurl -ljansson
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 

@@ -93,6 +93,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	dl_tracker_tick(a, ev.at_ns);
 	if (a->bpf)
 		dl_bpf_tick(a->bpf, ev.at_ns);
+	dl_agent_gpus_tick(a, ev.at_ns);
 	dl_agent_feed(a, &ev);
 	dl_control_tick(a);
 	dl_output_tick(a, ev.at_ns);
@@ -222,7 +223,9 @@ static int open_all(struct dl_agent *a)
 		dl_log("socket '%s': %s", a->options.socket_path, strerror(-err));
 	if (err)
 		return err;
+	dl_agent_gpus_open(a); /* it forks: before the agent grows */
 	open_bpf(a);
+	dl_agent_uevents_open(a);
 	dl_tracker_scan(a);
 	return sd_event_add_time_relative(a->loop, &a->tick, CLOCK_MONOTONIC, TICK_US, 1000,
 					  on_tick, a);
@@ -233,6 +236,8 @@ static int close_all(struct dl_agent *a)
 	int err;
 
 	dl_control_close(a);
+	dl_agent_gpus_close(a);
+	dl_uevents_free(a->uevents);
 	dl_bpf_free(a->bpf);
 	err = dl_trace_close(a->trace);
 	if (err)

@@ -11,9 +11,12 @@
 #include <limits.h>
 #include <systemd/sd-event.h>
 
+#include "gpus.h"
+
 #include "../core/core.h"
 #include "../sensors/bpf.h"
 #include "../sensors/process_info.h"
+#include "../sensors/uevents.h"
 #include "../store/config_file.h"
 #include "../store/learned.h"
 #include "../store/trace.h"
@@ -91,6 +94,8 @@ struct dl_agent {
 	char probe_path[PATH_MAX];
 	char recent[DL_RECENT_MAX][DL_RECENT_LEN]; /* the last lines, for a terminal */
 	size_t recent_count;
+	struct dl_gpus gpus;
+	struct dl_uevents *uevents; /* NULL: there is no such socket */
 };
 
 /* agent.c */
@@ -122,6 +127,9 @@ struct dl_link *dl_link_of_workload(struct dl_agent *a, uint32_t workload);
 /* status.c */
 json_t *dl_agent_status(struct dl_agent *a);
 json_t *dl_agent_sensors(const struct dl_agent *a); /* the ladder, and every program */
+
+/* uevents.c */
+void dl_agent_uevents_open(struct dl_agent *a);
 
 /* output.c */
 void dl_output_plan(struct dl_agent *a, const struct dl_plan *plan);

@@ -119,8 +119,9 @@ json_t *dl_agent_sensors(const struct dl_agent *a)
 
 json_t *dl_agent_status(struct dl_agent *a)
 {
-	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "op", "status", "mode",
+	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "op", "status", "mode",
 			 dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]), "events",
 			 (json_int_t)a->event_count, "dropped", (json_int_t)a->core.dropped_count,
-			 "sensors", sensors(a), "processes", processes(a), "breakers", breakers(a));
+			 "sensors", sensors(a), "processes", processes(a), "breakers", breakers(a),
+			 "gpus", dl_agent_gpus_status(a));
 }

@@ -29,6 +29,9 @@ static const struct {
 	[DL_EV_ALLOC_FAILED] = { "alloc_failed", sizeof(struct dl_ev_alloc_failed) },
 	[DL_EV_FACT] = { "fact", sizeof(struct dl_ev_fact) },
 	[DL_EV_JOB_TIMES] = { "job_times", sizeof(struct dl_ev_job_times) },
+	[DL_EV_MEMORY] = { "memory", sizeof(struct dl_ev_memory) },
+	[DL_EV_CLIENT] = { "client", sizeof(struct dl_ev_client) },
+	[DL_EV_DEVICE] = { "device", sizeof(struct dl_ev_device) },
 };
 
 size_t dl_event_payload_size(uint32_t kind)
@@ -39,6 +42,17 @@ size_t dl_event_payload_size(uint32_t kind)
 const char *dl_event_kind_name(uint32_t kind)
 {
 	return kind < DL_EV_COUNT && kinds[kind].name ? kinds[kind].name : "unknown";
+}
+
+const char *dl_device_change_name(uint32_t change)
+{
+	static const char *const names[DL_DEVICE_CHANGE_COUNT] = {
+		[DL_DEVICE_ADDED] = "added",   [DL_DEVICE_REMOVED] = "removed",
+		[DL_DEVICE_WEDGED] = "wedged", [DL_DEVICE_ERROR] = "error",
+		[DL_DEVICE_RESET] = "reset",   [DL_DEVICE_COREDUMP] = "coredump",
+	};
+
+	return change < DL_DEVICE_CHANGE_COUNT && names[change] ? names[change] : "unknown";
 }
 
 static bool ended(const char *text, size_t size)
@@ -104,6 +118,14 @@ bool dl_event_valid(const struct dl_event *ev)
 	case DL_EV_FACT:
 		return ENDED(ev->fact.device) && ENDED(ev->fact.name) &&
 		       dl_fact_known(ev->fact.fact);
+	case DL_EV_MEMORY:
+		return ENDED(ev->memory.device);
+	case DL_EV_CLIENT:
+		return ev->pid && ENDED(ev->client.device);
+	case DL_EV_DEVICE:
+		return ENDED(ev->device.device) && ENDED(ev->device.driver) &&
+		       ENDED(ev->device.detail) && ev->device.change >= DL_DEVICE_ADDED &&
+		       ev->device.change < DL_DEVICE_CHANGE_COUNT;
 	case DL_EV_JOB_TIMES:
 		return ENDED(ev->job_times.device) && ENDED(ev->job_times.ring);
 	case DL_EV_SENSOR:

@@ -32,7 +32,10 @@ enum dl_event_kind {
 	DL_EV_ALLOC_FAILED = 18,
 	DL_EV_FACT = 19,
 	DL_EV_JOB_TIMES = 20,
-	DL_EV_COUNT = 21,
+	DL_EV_MEMORY = 21,
+	DL_EV_CLIENT = 22,
+	DL_EV_DEVICE = 23,
+	DL_EV_COUNT = 24,
 };
 
 struct dl_ev_config {
@@ -166,6 +169,54 @@ struct dl_ev_job_times { /* pid: whose jobs; 0: queued before the agent looked *
 	uint32_t slot[DL_TIME_SLOTS]; /* slot n: below DL_TIME_SLOT_NS << (n + 1) */
 };
 
+#define DL_MEMORY_SHARED 1u /* an integrated GPU: the host's memory is its memory */
+
+struct dl_ev_memory { /* bytes; 0 where the driver does not tell */
+	char device[DL_DEVICE_LEN];
+	uint64_t vram_total;
+	uint64_t vram_used;
+	uint64_t visible_total; /* of VRAM, what the CPU can map */
+	uint64_t visible_used;
+	uint64_t gtt_total;
+	uint64_t gtt_used;
+	uint64_t eviction_count; /* the driver's own counter */
+	uint64_t vram_lost_count;
+	uint64_t host_total;
+	uint64_t host_available;
+	uint32_t pressure_permille; /* PSI: all tasks waited for memory, of the last 10 s */
+	uint32_t flags;
+};
+
+struct dl_ev_client { /* pid: who has the device open */
+	char device[DL_DEVICE_LEN];
+	uint64_t client_id; /* drm-client-id, of one open file */
+	uint64_t vram;	    /* bytes resident */
+	uint64_t gtt;
+	uint64_t system;
+	uint64_t evicted; /* bytes that should be in VRAM and are not */
+	uint64_t busy_ns; /* sum over its engines, cumulative */
+	uint32_t gone;
+	uint32_t pad;
+};
+
+enum dl_device_change {
+	DL_DEVICE_ADDED = 1,
+	DL_DEVICE_REMOVED = 2,
+	DL_DEVICE_WEDGED = 3,	/* uevent WEDGED=, detail: its value */
+	DL_DEVICE_ERROR = 4,	/* i915: ERROR=1 or 0 */
+	DL_DEVICE_RESET = 5,	/* i915: RESET=1 */
+	DL_DEVICE_COREDUMP = 6, /* saved, detail: the file's name */
+	DL_DEVICE_CHANGE_COUNT = 7,
+};
+
+struct dl_ev_device { /* pid: where the kernel names one */
+	char device[DL_DEVICE_LEN];
+	char driver[24];
+	char detail[DL_DETAIL_LEN];
+	uint32_t change; /* enum dl_device_change */
+	int32_t value;
+};
+
 enum dl_workload_op {
 	DL_WORKLOAD_REGISTERED = 0,
 	DL_WORKLOAD_STARTED = 1, /* pid: the new engine process */
@@ -269,6 +320,9 @@ struct dl_event {
 		struct dl_ev_alloc_failed alloc_failed;
 		struct dl_ev_fact fact;
 		struct dl_ev_job_times job_times;
+		struct dl_ev_memory memory;
+		struct dl_ev_client client;
+		struct dl_ev_device device;
 	};
 };
 
@@ -291,10 +345,14 @@ _Static_assert(sizeof(struct dl_ev_sensor) == 184, "trace format");
 _Static_assert(sizeof(struct dl_ev_alloc_failed) == 56, "trace format");
 _Static_assert(sizeof(struct dl_ev_fact) == 136, "trace format");
 _Static_assert(sizeof(struct dl_ev_job_times) == 168, "trace format");
+_Static_assert(sizeof(struct dl_ev_memory) == 120, "trace format");
+_Static_assert(sizeof(struct dl_ev_client) == 88, "trace format");
+_Static_assert(sizeof(struct dl_ev_device) == 128, "trace format");
 
 /* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
 size_t dl_event_payload_size(uint32_t kind);
 const char *dl_event_kind_name(uint32_t kind);
+const char *dl_device_change_name(uint32_t change);
 
 /*
  * Whether the core may be fed with it: known kind, enums in range, strings terminated. Traces are

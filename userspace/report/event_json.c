@@ -131,6 +131,39 @@ static json_t *job_times(const struct dl_ev_job_times *t)
 			 "max_ns", NUMBER(t->max_ns), "slots", slots);
 }
 
+static json_t *memory(const struct dl_ev_memory *m)
+{
+	json_t *o = json_pack("{s:o, s:I, s:I, s:b}", "device", text(m->device), "vram_total",
+			      NUMBER(m->vram_total), "vram_used", NUMBER(m->vram_used),
+			      "shared_memory", m->flags & DL_MEMORY_SHARED);
+
+	put(o, "visible_total", m->visible_total);
+	put(o, "visible_used", m->visible_used);
+	put(o, "gtt_total", m->gtt_total);
+	put(o, "gtt_used", m->gtt_used);
+	put(o, "evictions", m->eviction_count);
+	put(o, "vram_lost", m->vram_lost_count);
+	put(o, "host_total", m->host_total);
+	put(o, "host_available", m->host_available);
+	put(o, "pressure_permille", m->pressure_permille);
+	return o;
+}
+
+static json_t *client(const struct dl_ev_client *c)
+{
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "device", text(c->device),
+			 "client_id", NUMBER(c->client_id), "vram", NUMBER(c->vram), "gtt",
+			 NUMBER(c->gtt), "system", NUMBER(c->system), "evicted", NUMBER(c->evicted),
+			 "busy_ns", NUMBER(c->busy_ns), "gone", c->gone);
+}
+
+static json_t *device(const struct dl_ev_device *d)
+{
+	return json_pack("{s:o, s:o, s:s, s:o, s:i}", "device", text(d->device), "driver",
+			 text(d->driver), "change", dl_device_change_name(d->change), "detail",
+			 text(d->detail), "value", d->value);
+}
+
 static json_t *body(const struct dl_event *ev)
 {
 	switch (ev->kind) {
@@ -168,6 +201,12 @@ static json_t *body(const struct dl_event *ev)
 			"bytes", NUMBER(ev->alloc_failed.bytes), "count",
 			NUMBER(ev->alloc_failed.count), "error", ev->alloc_failed.error, "what",
 			NUMBER(ev->alloc_failed.what), "stage", NUMBER(ev->alloc_failed.stage));
+	case DL_EV_MEMORY:
+		return memory(&ev->memory);
+	case DL_EV_CLIENT:
+		return client(&ev->client);
+	case DL_EV_DEVICE:
+		return device(&ev->device);
 	case DL_EV_FACT:
 		return fact(&ev->fact);
 	case DL_EV_JOB_TIMES:

@@ -88,11 +88,23 @@ static bool fact_text(const struct dl_event *ev, char *buf, size_t size)
 	return true;
 }
 
+static bool device_text(const struct dl_ev_device *d, char *buf, size_t size)
+{
+	char name[2 * DL_DEVICE_LEN], driver[48], detail[2 * DL_DETAIL_LEN];
+
+	snprintf(buf, size, "device   %s (%s) %s %s", dl_text_safe(name, sizeof(name), d->device),
+		 dl_text_safe(driver, sizeof(driver), d->driver), dl_device_change_name(d->change),
+		 dl_text_safe(detail, sizeof(detail), d->detail));
+	return true;
+}
+
 static bool body(const struct dl_event *ev, char *buf, size_t size)
 {
 	switch (ev->kind) {
 	case DL_EV_SENSOR:
 		return sensor_text(&ev->sensor, buf, size);
+	case DL_EV_DEVICE:
+		return device_text(&ev->device, buf, size);
 	case DL_EV_FACT:
 		return fact_text(ev, buf, size);
 	case DL_EV_PROCESS:

@@ -33,6 +33,39 @@ static void print_sensors(const json_t *list)
 		       dl_message_text(s, "reason"));
 }
 
+static void print_bar(const char *name, const json_t *gpu, const char *used, const char *total)
+{
+	double all = (double)dl_message_number(gpu, total, 0);
+
+	if (all > 0)
+		printf("  %s %.0f of %.0f MiB", name,
+		       (double)dl_message_number(gpu, used, 0) / 1048576, all / 1048576);
+}
+
+static void print_gpus(const json_t *list)
+{
+	const json_t *gpu, *c;
+	size_t i, j;
+
+	printf("gpus%s\n", json_array_size(list) ? "" : ": none has a driver");
+	json_array_foreach(list, i, gpu)
+	{
+		printf("  %-14s %-8s", dl_message_text(gpu, "device"),
+		       dl_message_text(gpu, "driver"));
+		print_bar("VRAM", gpu, "vram_used", "vram_total");
+		print_bar("GTT", gpu, "gtt_used", "gtt_total");
+		printf("%s\n", json_is_true(json_object_get(gpu, "shared_memory"))
+				       ? "  (shares the host's memory)"
+				       : "");
+		json_array_foreach(json_object_get(gpu, "clients"), j, c)
+			printf("    pid %-8d VRAM %lld MiB, GTT %lld MiB, evicted %lld MiB\n",
+			       (int)dl_message_number(c, "pid", 0),
+			       (long long)dl_message_number(c, "vram", 0) >> 20,
+			       (long long)dl_message_number(c, "gtt", 0) >> 20,
+			       (long long)dl_message_number(c, "evicted", 0) >> 20);
+	}
+}
+
 static void print_processes(const json_t *list)
 {
 	const json_t *p;
@@ -65,6 +98,7 @@ static void print(const json_t *status)
 	       (long long)dl_message_number(status, "events", 0),
 	       (long long)dl_message_number(status, "dropped", 0));
 	print_sensors(json_object_get(status, "sensors"));
+	print_gpus(json_object_get(status, "gpus"));
 	print_processes(json_object_get(status, "processes"));
 	print_breakers(json_object_get(status, "breakers"));
 }

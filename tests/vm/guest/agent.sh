@@ -77,6 +77,14 @@ kill -SEGV $urgent
 kill -CONT $agent
 sleep 1
 
+# What the agent, sysfs and the client's own fdinfo say of its memory, at a quiet moment.
+sleep 6
+davylamp status --json --socket $sock >/tmp/status.memory
+for name in vram_total vram_used vis_vram_total gtt_total; do
+	fact mem_$name "$(cat "/sys/bus/pci/devices/$gpu/mem_info_$name")"
+done
+fact holder_fdinfo_kib "$(sed -n 's/^drm-memory-vram:[^0-9]*\([0-9]*\) KiB/\1/p' /proc/$holder/fdinfo/3)"
+
 # Real evictions: a second client needs the room of the first.
 /tmp/llama-server -m /models/big.gguf --comm llama-server --jobs 1 --seconds 20 fill 14 16 >/tmp/fill &
 filler=$!
@@ -107,6 +115,9 @@ wait $hanger
 fact hang "$(grep -o '(E[A-Z]*) ms=[0-9]*' /tmp/hang)"
 check "the reset is seen" wait_for 20 '"event":"reset".*"begun":false'
 check "the engine starts again" quiet fire engine "$gpu"
+check "the coredump is kept" wait_for 20 '"change":"coredump"'
+fact coredump_says "$(grep -a -m 1 process_name /tmp/state/incidents/*.devcoredump)"
+fact coredumps_left "$(ls /sys/class/devcoredump | grep -c devcd)"
 kill $holder
 wait $holder
 
@@ -150,6 +161,8 @@ wait $agent
 check "no BUG and no WARNING is in the log" lab_log_clean
 echo "== agent.out"
 cat /tmp/agent.out
+echo "== status.memory"
+cat /tmp/status.memory
 echo "== agent.err"
 cat /tmp/agent.err
 echo "== status"

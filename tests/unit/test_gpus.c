@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* GPUs as sysfs and fdinfo tell of them, in the keys of every driver and kernel; what is kept of them. */
+#include "history.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../userspace/lib/file.h"
+#include "../../userspace/sensors/fdinfo.h"
+#include "../../userspace/sensors/gpu_memory.h"
+#include "../../userspace/store/incident.h"
+
+#define MIB (1ULL << 20)
+
+static char root[64];
+
+static int make_root(void **state)
+{
+	(void)state;
+	snprintf(root, sizeof(root), "/tmp/davylamp-unit-XXXXXX");
+	if (!mkdtemp(root))
+		return -1;
+	dl_root_set(root);
+	return 0;
+}
+
+static int remove_root(void **state)
+{
+	char command[128];
+
+	(void)state;
+	dl_root_set("");
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	return system(command); /* a test's own folder */
+}
+
+static void put(const char *name, const char *text)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	*strrchr(path, '/') = 0;
+	dl_make_dirs(path);
+	path[strlen(path)] = '/';
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void amdgpu_of_every_kernel_is_understood(void **state)
+{
+	struct dl_fdinfo i;
+
+	(void)state;
+	assert_true(dl_fdinfo_parse("pos:\t0\nflags:\t02\ndrm-driver:\tamdgpu\n"
+				    "drm-pdev:\t0000:03:00.0\npasid:\t32771\n"
+				    "drm-client-id:\t44\ndrm-memory-vram:\t1024 KiB\n"
+				    "drm-memory-gtt: \t20 KiB\ndrm-memory-cpu: \t4 KiB\n"
+				    "drm-engine-gfx:\t1000 ns\ndrm-engine-compute:\t500 ns\n",
+				    &i));
+	assert_string_equal(i.driver, "amdgpu");
+	assert_string_equal(i.device, "0000:03:00.0");
+	assert_int_equal(i.client_id, 44);
+	assert_int_equal(i.pasid, 32771);
+	assert_int_equal(i.vram, MIB);
+	assert_int_equal(i.gtt, 20 << 10);
+	assert_int_equal(i.system, 4 << 10);
+	assert_int_equal(i.busy_ns, 1500);
+	/* 7.2 prints the resident sizes and, for old readers, the same as drm-memory. */
+	assert_true(dl_fdinfo_parse("drm-driver:\tamdgpu\ndrm-client-id:\t7\n"
+				    "drm-total-vram:\t64 MiB\ndrm-resident-vram:\t32 MiB\n"
+				    "drm-memory-vram:\t32768 KiB\namd-evicted-vram:\t32768 KiB\n"
+				    "amd-requested-vram:\t65536 KiB\n",
+				    &i));
+	assert_int_equal(i.vram, 32 * MIB);
+	assert_int_equal(i.evicted, 32 * MIB);
+}
+
+static void intel_and_xe_regions_are_told_apart(void **state)
+{
+	struct dl_fdinfo i;
+
+	(void)state;
+	assert_true(dl_fdinfo_parse("drm-driver:\ti915\ndrm-pdev:\t0000:00:02.0\n"
+				    "drm-client-id:\t3\ndrm-total-system0:\t12 MiB\n"
+				    "drm-resident-system0:\t8 MiB\ndrm-resident-local0:\t2 MiB\n"
+				    "drm-resident-stolen-system:\t1 MiB\n"
+				    "drm-engine-render:\t25 ns\ndrm-engine-capacity-video:\t2\n",
+				    &i));
+	assert_int_equal(i.system, 8 * MIB);
+	assert_int_equal(i.vram, 2 * MIB);
+	assert_int_equal(i.busy_ns, 25);
+	assert_true(dl_fdinfo_parse("drm-driver:\txe\ndrm-resident-vram0:\t3 MiB\n"
+				    "drm-resident-vram1:\t1 MiB\ndrm-resident-gtt:\t192 KiB\n"
+				    "drm-cycles-rcs:\t28257900\n",
+				    &i));
+	assert_int_equal(i.vram, 4 * MIB);
+	assert_int_equal(i.gtt, 192 << 10);
+	assert_int_equal(i.busy_ns, 0);
+}
+
+static void hostile_fdinfo_is_survived(void **state)
+{
+	char text[9000];
+	struct dl_fdinfo i;
+
+	(void)state;
+	assert_false(dl_fdinfo_parse("", &i));
+	assert_false(dl_fdinfo_parse("pos:\t0\nflags:\t02\n", &i));
+	assert_false(dl_fdinfo_parse("drm-driver", &i));
+	assert_true(dl_fdinfo_parse("drm-driver: a-name-that-is-far-too-long-for-us\n"
+				    "drm-memory-vram: 99999999999999999999 GiB\n"
+				    "drm-memory-gtt: -5 KiB\ndrm-memory-cpu:\n:::\n\n\n"
+				    "drm-resident",
+				    &i));
+	assert_int_equal(strlen(i.driver), sizeof(i.driver) - 1);
+	assert_int_equal(i.vram + i.gtt + i.system, 0);
+	memset(text, 'k', sizeof(text));
+	text[4000] = ':';
+	text[sizeof(text) - 1] = 0;
+	assert_false(dl_fdinfo_parse(text, &i));
+}
+
+static void cards_are_listed_without_their_connectors(void **state)
+{
+	char path[256], target[256];
+	struct dl_gpu list[4];
+
+	(void)state;
+	put("/sys/devices/0000:03:00.0/mem_info_vram_total", "268435456\n");
+	put("/sys/devices/0000:03:00.0/mem_info_vram_used", "garbage\n");
+	put("/sys/devices/0000:03:00.0/drm/renderD129/dev", "226:129\n");
+	put("/sys/bus/pci/drivers/amdgpu/x", "");
+	put("/sys/class/drm/card1/x", "");
+	put("/sys/class/drm/card1-HDMI-A-1/x", "");
+	put("/sys/class/drm/renderD129/x", "");
+	put("/sys/class/drm/card2/x", ""); /* no driver */
+	snprintf(path, sizeof(path), "%s/sys/class/drm/card1/device", root);
+	assert_int_equal(symlink("../../../devices/0000:03:00.0", path), 0);
+	snprintf(path, sizeof(path), "%s/sys/devices/0000:03:00.0/driver", root);
+	snprintf(target, sizeof(target), "%s/sys/bus/pci/drivers/amdgpu", root);
+	assert_int_equal(symlink(target, path), 0);
+	assert_int_equal(dl_gpus_list(list, 4), 1);
+	assert_string_equal(list[0].device, "0000:03:00.0");
+	assert_string_equal(list[0].driver, "amdgpu");
+	assert_int_equal(list[0].card, 1);
+	assert_int_equal(list[0].render, 129);
+	assert_true(dl_gpu_awake(&list[0]));
+	put("/sys/devices/0000:03:00.0/power/runtime_status", "suspended\n");
+	assert_false(dl_gpu_awake(&list[0]));
+	struct dl_ev_memory m = { .eviction_count = 7 };
+
+	assert_int_equal(dl_gpu_memory_read(&list[0], true, &m), 0);
+	assert_int_equal(m.vram_total, 256 * MIB);
+	assert_int_equal(m.vram_used, 0);
+	assert_int_equal(m.eviction_count, 7); /* asleep: not asked */
+	dl_copy_name(list[0].driver, sizeof(list[0].driver), "radeon");
+	assert_true(dl_gpu_memory_read(&list[0], true, &m) < 0);
+}
+
+static void samples_come_often_where_memory_runs_out(void **state)
+{
+	struct dl_ev_memory before = { .vram_total = 1000 * MIB, .vram_used = 100 * MIB },
+			    later = before;
+
+	(void)state;
+	assert_int_equal(dl_gpu_memory_interval(&later, NULL, 0), 200 * DL_NS_PER_MS);
+	assert_int_equal(dl_gpu_memory_interval(&later, &before, DL_NS_PER_S), 5 * DL_NS_PER_S);
+	later.vram_used = 950 * MIB;
+	assert_int_equal(dl_gpu_memory_interval(&later, &later, DL_NS_PER_S), 200 * DL_NS_PER_MS);
+	later.vram_used = 300 * MIB; /* 200 MiB/s: full in 3.5 s, a twentieth of that */
+	assert_in_range(dl_gpu_memory_interval(&later, &before, DL_NS_PER_S), 200 * DL_NS_PER_MS,
+			250 * DL_NS_PER_MS);
+	later.vram_used = 110 * MIB; /* 10 MiB/s: full in 89 s */
+	assert_in_range(dl_gpu_memory_interval(&later, &before, DL_NS_PER_S), 4 * DL_NS_PER_S,
+			5 * DL_NS_PER_S);
+	memset(&later, 0, sizeof(later));
+	assert_int_equal(dl_gpu_memory_interval(&later, &later, DL_NS_PER_S), 5 * DL_NS_PER_S);
+}
+
+static size_t count_files(const char *path)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+	size_t count = 0;
+
+	while (dir && (entry = readdir(dir)))
+		count += entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+static void a_dump_is_cut_and_old_ones_make_room(void **state)
+{
+	char state_dir[128], from[160], folder[160], prefix[32], name[64];
+
+	(void)state;
+	snprintf(state_dir, sizeof(state_dir), "%s/state", root);
+	snprintf(folder, sizeof(folder), "%s/incidents", state_dir);
+	snprintf(from, sizeof(from), "%s/dump", root);
+	put("/dump", "what the driver wrote");
+	assert_int_equal(dl_incident_keep(state_dir, from, "one", name, sizeof(name)), 21);
+	assert_int_equal(dl_incident_keep(state_dir, "/nonexistent", "two", name, sizeof(name)),
+			 -ENOENT);
+	assert_int_equal(count_files(folder), 1);
+	assert_int_equal(truncate(from, DL_INCIDENT_BYTES + 12345), 0);
+	assert_int_equal(dl_incident_keep(state_dir, from, "big", name, sizeof(name)),
+			 DL_INCIDENT_BYTES);
+	put("/dump", "x");
+	for (int i = 0; i < DL_INCIDENTS_MAX + 5; i++) {
+		snprintf(prefix, sizeof(prefix), "n%d", i);
+		assert_int_equal(dl_incident_keep(state_dir, from, prefix, name, sizeof(name)), 1);
+	}
+	assert_int_equal(count_files(folder), DL_INCIDENTS_MAX);
+	assert_true(dl_incident_keep("/proc/nowhere", from, "x", name, sizeof(name)) < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(amdgpu_of_every_kernel_is_understood),
+		cmocka_unit_test(intel_and_xe_regions_are_told_apart),
+		cmocka_unit_test(hostile_fdinfo_is_survived),
+		cmocka_unit_test_setup_teardown(cards_are_listed_without_their_connectors,
+						make_root, remove_root),
+		cmocka_unit_test(samples_come_often_where_memory_runs_out),
+		cmocka_unit_test_setup_teardown(a_dump_is_cut_and_old_ones_make_room, make_root,
+						remove_root),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

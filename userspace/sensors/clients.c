@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "clients.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clients_reader.h"
+
+#define PATIENCE_NS (2 * DL_NS_PER_S)
+#define LEFT_MAX    4 /* readers that block are left behind, but not without end */
+
+struct dl_clients {
+	struct dl_clients_hooks hooks;
+	struct dl_clients_place *place; /* shared with the reader: where it is */
+	pid_t reader;
+	pid_t left[LEFT_MAX];
+	int fd;
+	uint64_t asked_ns; /* 0: nothing is awaited */
+};
+
+static int start(struct dl_clients *c)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	c->place->pid = 0;
+	c->reader = fork();
+	if (c->reader < 0) {
+		int err = -errno;
+
+		close(pair[0]);
+		close(pair[1]);
+		return err;
+	}
+	if (!c->reader) {
+		close(pair[0]);
+		dl_clients_serve(pair[1], c->place);
+		_exit(0);
+	}
+	close(pair[1]);
+	c->fd = pair[0];
+	c->asked_ns = 0;
+	return 0;
+}
+
+int dl_clients_new(const struct dl_clients_hooks *hooks, struct dl_clients **ret_clients)
+{
+	struct dl_clients *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->hooks = *hooks;
+	c->fd = -1;
+	c->place = mmap(NULL, sizeof(*c->place), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	err = c->place == MAP_FAILED ? -errno : start(c);
+	if (err) {
+		if (c->place != MAP_FAILED)
+			munmap(c->place, sizeof(*c->place));
+		free(c);
+		return err;
+	}
+	*ret_clients = c;
+	return 0;
+}
+
+/* Its end of the socket is gone: it ends by itself, when it is not inside the kernel for ever. */
+static void let_go(struct dl_clients *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	if (c->reader > 0)
+		kill(c->reader, SIGKILL);
+}
+
+void dl_clients_free(struct dl_clients *c)
+{
+	if (!c)
+		return;
+	let_go(c);
+	if (c->reader > 0)
+		waitpid(c->reader, NULL, c->asked_ns ? WNOHANG : 0);
+	for (size_t i = 0; i < LEFT_MAX; i++)
+		if (c->left[i])
+			waitpid(c->left[i], NULL, WNOHANG);
+	munmap(c->place, sizeof(*c->place));
+	free(c);
+}
+
+int dl_clients_fd(const struct dl_clients *c)
+{
+	return c->fd;
+}
+
+int dl_clients_ask(struct dl_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns)
+{
+	if (c->asked_ns || c->fd < 0)
+		return -EBUSY;
+	if (count > DL_CLIENTS_PIDS)
+		count = DL_CLIENTS_PIDS;
+	/* An empty packet would read like the end of the socket. */
+	if (send(c->fd, count ? (const void *)pids : "", count ? count * sizeof(*pids) : 1,
+		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return -errno;
+	c->asked_ns = now_ns;
+	return 0;
+}
+
+void dl_clients_read(struct dl_clients *c)
+{
+	struct dl_clients_answer a;
+	ssize_t n;
+
+	while (c->fd >= 0 && (n = recv(c->fd, &a, sizeof(a), MSG_DONTWAIT)) >= 0) {
+		if (n == sizeof(a)) {
+			c->hooks.client(c->hooks.arg, a.pid, &a.info);
+			continue;
+		}
+		if (!n) { /* the reader is gone */
+			close(c->fd);
+			c->fd = -1;
+			return;
+		}
+		c->asked_ns = 0;
+		c->hooks.done(c->hooks.arg);
+	}
+}
+
+static bool leave_behind(struct dl_clients *c)
+{
+	let_go(c);
+	for (size_t i = 0; i < LEFT_MAX; i++) {
+		if (c->left[i] && waitpid(c->left[i], NULL, WNOHANG) == c->left[i])
+			c->left[i] = 0;
+		if (c->left[i])
+			continue;
+		c->left[i] = c->reader;
+		c->reader = 0;
+		return true;
+	}
+	return false;
+}
+
+uint32_t dl_clients_blocked(struct dl_clients *c, uint64_t now_ns)
+{
+	uint32_t pid = c->place->pid;
+
+	if (c->fd >= 0 && (!c->asked_ns || now_ns < c->asked_ns + PATIENCE_NS))
+		return 0;
+	if (c->reader > 0 && leave_behind(c))
+		start(c); /* without one nothing is asked, and this is tried again */
+	else if (c->reader <= 0)
+		start(c);
+	return pid;
+}

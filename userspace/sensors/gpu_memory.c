@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "gpu_memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/file.h"
+
+#define SELDOM_NS (5 * DL_NS_PER_S)
+#define OFTEN_NS  (200 * DL_NS_PER_MS)
+
+static void attribute(const struct dl_gpu *gpu, const char *name, uint64_t *ret_value)
+{
+	uint64_t value;
+
+	if (!dl_gpu_attribute(gpu, name, &value))
+		*ret_value = value;
+}
+
+static int read_amdgpu(const struct dl_gpu *gpu, struct dl_ev_memory *m)
+{
+	int err = dl_gpu_attribute(gpu, "mem_info_vram_total", &m->vram_total);
+
+	if (err)
+		return err;
+	attribute(gpu, "mem_info_vram_used", &m->vram_used);
+	attribute(gpu, "mem_info_vis_vram_total", &m->visible_total);
+	attribute(gpu, "mem_info_vis_vram_used", &m->visible_used);
+	attribute(gpu, "mem_info_gtt_total", &m->gtt_total);
+	attribute(gpu, "mem_info_gtt_used", &m->gtt_used);
+	return 0;
+}
+
+static void keep_counters(struct dl_ev_memory *m, const struct dl_ev_memory *from)
+{
+	m->eviction_count = from->eviction_count;
+	m->vram_lost_count = from->vram_lost_count;
+	m->flags = from->flags;
+}
+
+int dl_gpu_memory_read(const struct dl_gpu *gpu, bool counters, struct dl_ev_memory *memory)
+{
+	bool has_sysfs = !strcmp(gpu->driver, "amdgpu");
+	struct dl_ev_memory before = *memory, query;
+	int err = -EOPNOTSUPP;
+
+	memset(memory, 0, sizeof(*memory));
+	dl_copy_name(memory->device, sizeof(memory->device), gpu->device);
+	keep_counters(memory, &before);
+	if (has_sysfs)
+		err = read_amdgpu(gpu, memory);
+	if ((counters || !has_sysfs) && dl_gpu_awake(gpu) && !dl_gpu_query(gpu, &query)) {
+		if (err)
+			*memory = query;
+		keep_counters(memory, &query);
+		err = 0;
+	}
+	dl_host_memory_read(memory);
+	return err;
+}
+
+static uint64_t field(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* "full avg10=0.00 avg60=...": percent with two places. */
+static uint32_t pressure_permille(void)
+{
+	char path[PATH_MAX], text[512] = "", *at;
+
+	if (dl_root_path(path, sizeof(path), "/proc/pressure/memory") ||
+	    dl_read_file(path, text, sizeof(text)) <= 0)
+		return 0;
+	at = strstr(text, "full avg10=");
+	return at ? (uint32_t)(strtod(at + 11, NULL) * 10) : 0;
+}
+
+void dl_host_memory_read(struct dl_ev_memory *ret_memory)
+{
+	char path[PATH_MAX], text[4096] = "";
+
+	ret_memory->pressure_permille = pressure_permille();
+	if (dl_root_path(path, sizeof(path), "/proc/meminfo") ||
+	    dl_read_file(path, text, sizeof(text)) <= 0)
+		return;
+	ret_memory->host_total = field(text, "MemTotal:") * 1024;
+	ret_memory->host_available = field(text, "MemAvailable:") * 1024;
+}
+
+/* ns until "left" bytes are filled at the rate of the last interval; UINT64_MAX: not at all. */
+static uint64_t time_left(uint64_t left, uint64_t used, uint64_t before, uint64_t ago_ns)
+{
+	uint64_t grown = used > before ? used - before : 0;
+
+	if (!grown || !ago_ns)
+		return UINT64_MAX;
+	return left / grown >= UINT64_MAX / ago_ns ? UINT64_MAX : left / grown * ago_ns;
+}
+
+static uint64_t interval_of(uint64_t total, uint64_t used, uint64_t before, uint64_t ago_ns)
+{
+	uint64_t left = total > used ? total - used : 0, ns;
+
+	if (!total)
+		return SELDOM_NS;
+	if (left < total / 10)
+		return OFTEN_NS;
+	ns = time_left(left, used, before, ago_ns) / 20;
+	if (left < total / 4 && ns > DL_NS_PER_S)
+		ns = DL_NS_PER_S;
+	return ns < OFTEN_NS ? OFTEN_NS : ns > SELDOM_NS ? SELDOM_NS : ns;
+}
+
+uint64_t dl_gpu_memory_interval(const struct dl_ev_memory *now, const struct dl_ev_memory *before,
+				uint64_t ago_ns)
+{
+	uint64_t vram, gtt, host, host_used = now->host_total - now->host_available;
+
+	if (!before)
+		return OFTEN_NS;
+	vram = interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
+	gtt = interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
+	host = interval_of(now->host_total, host_used, before->host_total - before->host_available,
+			   ago_ns);
+	if (gtt < vram)
+		vram = gtt;
+	return host < vram ? host : vram;
+}
