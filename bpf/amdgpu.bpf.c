@@ -16,8 +16,9 @@ char LICENSE[] SEC("license") = "GPL";
 /* Placement numbers of amdgpu_bo_move (amdgpu_ttm.h): 0 system, 1 GTT, 2 VRAM; -1 none. */
 #define PLACE_VRAM  2
 #define DOMAIN_VRAM 4 /* AMDGPU_GEM_DOMAIN_VRAM */
+#define IS_APU	    0x00020000UL /* AMD_IS_APU, amd_shared.h */
 
-/* (adev, VMID) to the PASID that has it now, for vectors without one (gfx6 to gfx8 have one VM hub). */
+/* (adev, VMID) to the PASID that has it now, for the vectors of gfx6 to gfx8: they have one VM hub. */
 struct vmid_key {
 	__u64 adev;
 	__u32 vmid;
@@ -73,7 +74,7 @@ int BPF_PROG(iv_seen, unsigned int ih_index, struct amdgpu_iv_entry *iv)
 	vmid = BPF_CORE_READ(iv, vmid);
 	key.device = (__u64)BPF_CORE_READ(adev, dev);
 	key.pasid = BPF_CORE_READ(iv, pasid);
-	if (!key.pasid)
+	if (!key.pasid && BPF_CORE_READ(iv, client_id) == IH_LEGACY)
 		key.pasid = pasid_of_vmid(adev, vmid);
 	key.what = meaning.fault_class;
 	key.detail = DL_FAULT_DETAIL(vmid, BPF_CORE_READ(iv, client_id), BPF_CORE_READ(iv, src_id),
@@ -110,7 +111,7 @@ int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
 	__u32 owner;
 	__u64 id;
 
-	if (!bo || new_place == old_place)
+	if (!bo || new_place == old_place || !dl_setting(amdgpu_moves))
 		return 0;
 	ttm = (void *)bo + bpf_core_field_offset(struct amdgpu_bo, tbo);
 	id = (__u64)ttm;
@@ -120,10 +121,10 @@ int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
 	}
 	if (old_place != PLACE_VRAM && (new_place != PLACE_VRAM || !move_returns(ttm)))
 		return 0;
-	vm = BPF_CORE_READ(bo, vm_bo, vm);
-	owner = dl_vm_tgid(vm);
+	vm = BPF_CORE_READ(bo, vm_bo, vm); /* of a shared BO the newest, not its maker's */
+	owner = dl_owner_of(ttm);
 	if (!owner)
-		owner = dl_owner_of(ttm);
+		owner = dl_vm_tgid(vm);
 	return moved(ttm, owner, BPF_CORE_READ(vm, pasid), old_place == PLACE_VRAM);
 }
 
@@ -132,10 +133,15 @@ SEC("?tp_btf/amdgpu_bo_create")
 int BPF_PROG(bo_created, struct amdgpu_bo *bo)
 {
 	struct dl_sum_key key = { .fact = DL_FACT_VRAM_SPILL, .pid = dl_current() };
+	struct amdgpu_device *adev;
 
 	if (!bo || !(BPF_CORE_READ(bo, preferred_domains) & DOMAIN_VRAM) ||
 	    BPF_CORE_READ(bo, tbo.resource, mem_type) == PLACE_VRAM)
 		return 0;
+	adev = (void *)BPF_CORE_READ(bo, tbo.base.dev) -
+	       bpf_core_field_offset(struct amdgpu_device, ddev);
+	if (BPF_CORE_READ(adev, flags) & IS_APU)
+		return 0; /* there GTT is as good, and asked for beside VRAM */
 	key.device = (__u64)BPF_CORE_READ(bo, tbo.base.dev, dev);
 	return fact_count(&key, 0, BPF_CORE_READ(bo, tbo.base.size), 0);
 }

@@ -26,6 +26,8 @@ int BPF_PROG(job_timed_out, struct drm_sched_job *job)
 {
 	struct amdgpu_job *gpu_job = (void *)job;
 
+	if (!dl_setting(amdgpu_timeouts))
+		return 0;
 	return timeout_tell(job, dl_vm_tgid(BPF_CORE_READ(gpu_job, vm)),
 			    BPF_CORE_READ(gpu_job, pasid));
 }
@@ -87,7 +89,19 @@ int BPF_PROG(ring_reset_ends, struct amdgpu_ring *ring)
 	return ring_reset_ended(ring, (int)ret);
 }
 
-/* 6.11 to 6.16: no helper brackets them; userspace leaves these out where it exists. */
+/*
+ * Up to 6.16 no helper brackets them. Since, one that fails early does not reach the helper's end: its
+ * failure is told here, while the begin is still remembered.
+ */
+static __always_inline int old_reset_ended(struct amdgpu_ring *ring, int error)
+{
+	__u64 id = (__u64)ring;
+
+	if (dl_setting(ring_helper) && (!error || !bpf_map_lookup_elem(&resets, &id)))
+		return 0;
+	return ring_reset_ended(ring, error);
+}
+
 #define RING_RESET(function)                                                                       \
 	SEC("?fexit/" #function)                                                                   \
 	int BPF_PROG(old_##function, struct amdgpu_ring *ring)                                     \
@@ -95,7 +109,7 @@ int BPF_PROG(ring_reset_ends, struct amdgpu_ring *ring)
 		__u64 ret = 0;                                                                     \
                                                                                                    \
 		bpf_get_func_ret(ctx, &ret);                                                       \
-		return ring_reset_ended(ring, (int)ret);                                           \
+		return old_reset_ended(ring, (int)ret);                                            \
 	}
 
 RING_RESET(gfx_v9_0_reset_kgq)
@@ -107,6 +121,11 @@ RING_RESET(gfx_v11_0_reset_kgq)
 RING_RESET(gfx_v11_0_reset_kcq)
 RING_RESET(gfx_v12_0_reset_kgq)
 RING_RESET(gfx_v12_0_reset_kcq)
+RING_RESET(sdma_v4_4_2_reset_queue)
+RING_RESET(sdma_v5_0_reset_queue)
+RING_RESET(sdma_v5_2_reset_queue)
+RING_RESET(sdma_v6_0_reset_queue)
+RING_RESET(sdma_v7_0_reset_queue)
 
 static __always_inline int reset_event(struct amdgpu_device *adev, __s32 result, __u32 begun)
 {

@@ -13,6 +13,8 @@ int BPF_PROG(ioctl_done, struct file *filp, unsigned int cmd, unsigned long arg,
 {
 	if (ret >= 0 || ret < -4095)
 		return 0;
+	if (is_waiting(cmd & 0xff, (int)ret))
+		return 0; /* asked millions of times: before anything is looked up */
 	mark_inner(filp, cmd, (int)ret);
 	return drm_ioctl_failed(filp, cmd, (int)ret);
 }

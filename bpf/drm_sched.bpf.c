@@ -36,6 +36,7 @@ static __always_inline int job_queued(struct drm_sched_job *job)
 		return 0;
 	key = job_key(&BPF_CORE_READ(job, s_fence)->finished);
 	state.sched = (__u64)BPF_CORE_READ(job, sched);
+	sched_of(BPF_CORE_READ(job, sched)); /* a job may fail before any has run there */
 	state.queued_ns = bpf_ktime_get_boot_ns();
 	state.tgid = dl_current();
 	return job_add(&key, &state);
@@ -52,8 +53,10 @@ static __always_inline int job_running(struct drm_sched_job *job)
 		return 0;
 	gpu_sched = BPF_CORE_READ(job, sched);
 	sched = sched_of(gpu_sched);
-	if (sched)
+	if (sched) {
 		__sync_fetch_and_add(&sched->run_count, 1);
+		sched->last_run_ns = bpf_ktime_get_boot_ns();
+	}
 	key = job_key(&BPF_CORE_READ(job, s_fence)->finished);
 	state = bpf_map_lookup_elem(&jobs, &key);
 	if (state) {

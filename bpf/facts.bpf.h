@@ -22,9 +22,10 @@ struct {
 } thresholds SEC(".maps");
 
 /* A rare fact; the caller fills the rest and submits it. NULL when the ring is full. */
-static __always_inline struct dl_wire_fact *fact_begin(enum dl_fact fact, struct device *dev)
+static __always_inline struct dl_wire_fact *fact_begin_in(bool stormy, enum dl_fact fact,
+							     struct device *dev)
 {
-	struct dl_wire_fact *e = dl_reserve_in(false, DL_WIRE_FACT, sizeof(*e));
+	struct dl_wire_fact *e = dl_reserve_in(stormy, DL_WIRE_FACT, sizeof(*e));
 
 	if (!e)
 		return 0;
@@ -34,6 +35,11 @@ static __always_inline struct dl_wire_fact *fact_begin(enum dl_fact fact, struct
 	if (dev)
 		dl_dev_name(e->dev, dev);
 	return e;
+}
+
+static __always_inline struct dl_wire_fact *fact_begin(enum dl_fact fact, struct device *dev)
+{
+	return fact_begin_in(false, fact, dev);
 }
 
 static __always_inline void fact_name(struct dl_wire_fact *e, const char *name)

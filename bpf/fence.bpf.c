@@ -43,7 +43,7 @@ int BPF_PROG(fence_signaled, struct dma_fence *fence)
 		return 0;
 	job_account(job);
 	error = BPF_CORE_READ(fence, error);
-	if (error)
+	if (error && error != -ESRCH) /* of a killed process's waiting jobs: no failure */
 		job_failed(job, fence, error);
 	bpf_map_delete_elem(&jobs, &key);
 	return 0;

@@ -6,6 +6,13 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
+/* The first eight characters of a driver's name, as a little-endian word. */
+#define DRIVER_AMDGPU  0x0000757067646d61ULL
+#define DRIVER_I915    0x0000000035313969ULL
+#define DRIVER_XE      0x0000000000006578ULL
+#define DRIVER_RADEON  0x00006e6f65646172ULL
+#define DRIVER_NOUVEAU 0x0075616576756f6eULL
+
 #define DEV_PREFIX 5 /* strlen("/dev/") */
 
 /* Threads inside oom_kill_process(): whether it is a memory cgroup's doing. */
@@ -41,6 +48,15 @@ int BPF_PROG(oom_victim, struct task_struct *task)
 	e->bytes = dl_resident_bytes(task);
 	BPF_CORE_READ_STR_INTO(&e->name, task, comm);
 	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+/* Not before: with memory.oom.group every process of the group is a victim of the same call. */
+SEC("?fexit/oom_kill_process")
+int BPF_PROG(oom_ends, struct oom_control *oc)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
 	bpf_map_delete_elem(&oom_scope, &tid);
 	return 0;
 }
@@ -62,13 +78,14 @@ static __always_inline int open_done(struct filename *filename, long ret)
 	char path[DEV_PREFIX + DL_FACT_NAME_LEN] = {};
 	struct dl_wire_fact *e;
 
-	if (ret >= 0 || ret < -4095)
+	/* Nodes that are not there are looked for by every library. */
+	if (ret >= 0 || ret < -4095 || ret == -ENOENT || ret == -ENXIO || ret == -EINTR)
 		return 0;
 	if (bpf_probe_read_kernel_str(path, sizeof(path), BPF_CORE_READ(filename, name)) < DEV_PREFIX)
 		return 0;
 	if (!is_gpu_node(path))
 		return 0;
-	e = fact_begin(DL_FACT_OPEN_REFUSED, 0);
+	e = fact_begin_in(true, DL_FACT_OPEN_REFUSED, 0); /* anybody can ask for it in a loop */
 	if (!e)
 		return 0;
 	e->pid = dl_current();
@@ -91,11 +108,25 @@ int BPF_PROG(open_done_since_7_0, int dfd, struct filename *filename, const void
 	return open_done(filename, ret);
 }
 
-/* More than six arguments: a kprobe, since the trampolines of 6.1 refuse it. */
+static __always_inline bool is_gpu_driver(__u64 word)
+{
+	return word == DRIVER_AMDGPU || word == DRIVER_I915 || word == DRIVER_XE ||
+	       word == DRIVER_RADEON || word == DRIVER_NOUVEAU;
+}
+
+/*
+ * A dump is offered; the kernel drops it while an older one of the device is kept. amdgpu and xe tell no
+ * length. More than six arguments: a kprobe, since the trampolines of 6.1 refuse it. */
 static __always_inline int coredump(struct pt_regs *ctx)
 {
-	struct dl_wire_fact *e = fact_begin(DL_FACT_COREDUMP, (struct device *)PT_REGS_PARM1(ctx));
+	struct device *dev = (struct device *)PT_REGS_PARM1(ctx);
+	struct dl_wire_fact *e;
+	__u64 driver = 0;
 
+	bpf_probe_read_kernel_str(&driver, sizeof(driver), BPF_CORE_READ(dev, driver, name));
+	if (!is_gpu_driver(driver))
+		return 0;
+	e = fact_begin(DL_FACT_COREDUMP, dev);
 	if (!e)
 		return 0;
 	e->bytes = PT_REGS_PARM4(ctx);

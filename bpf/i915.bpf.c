@@ -71,11 +71,11 @@ static __always_inline struct dl_sched *engine_of(struct intel_engine_cs *engine
 	struct dl_sched *known = bpf_map_lookup_elem(&scheds, &key);
 	struct dl_sched fresh = {};
 
-	if (known)
-		return known;
 	fresh.device = (__u64)BPF_CORE_READ(engine, i915, drm.dev);
-	dl_dev_name(fresh.dev, (struct device *)fresh.device);
 	BPF_CORE_READ_STR_INTO(&fresh.ring, engine, name);
+	if (known && sched_same(known, &fresh))
+		return known;
+	dl_dev_name(fresh.dev, (struct device *)fresh.device);
 	return sched_add(key, &fresh); /* no timeout of its own: heartbeats watch it */
 }
 
@@ -92,8 +92,10 @@ int BPF_PROG(request_added, struct i915_request *rq)
 		return 0;
 	engine = BPF_CORE_READ(rq, engine);
 	sched = engine_of(engine);
-	if (sched)
+	if (sched) {
 		__sync_fetch_and_add(&sched->run_count, 1);
+		sched->last_run_ns = bpf_ktime_get_boot_ns();
+	}
 	key = job_key(&rq->fence);
 	state.sched = (__u64)engine;
 	state.queued_ns = state.run_ns = bpf_ktime_get_boot_ns();

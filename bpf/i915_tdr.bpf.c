@@ -53,6 +53,8 @@ int BPF_PROG(engine_reset, struct intel_engine_cs *engine)
 	return 0;
 }
 
+#define GT_WEDGED (1ULL << 63) /* I915_WEDGED, intel_reset_types.h */
+
 static __always_inline int reset_event(struct intel_gt *gt, __u32 begun)
 {
 	struct dl_wire_gpu_reset *e = dl_reserve(DL_WIRE_GPU_RESET, sizeof(*e));
@@ -61,6 +63,8 @@ static __always_inline int reset_event(struct intel_gt *gt, __u32 begun)
 		return 0;
 	dl_dev_name(e->dev, BPF_CORE_READ(gt, i915, drm.dev));
 	e->begun = begun;
+	if (!begun && (BPF_CORE_READ(gt, reset.flags) & GT_WEDGED))
+		e->result = -EIO;
 	bpf_ringbuf_submit(e, 0);
 	return 0;
 }
@@ -71,18 +75,23 @@ int BPF_PROG(gt_reset_begun, struct intel_gt *gt)
 	return reset_event(gt, 1);
 }
 
-/* It returns nothing: a reset that failed leaves the GT wedged, which is told by itself. */
+/* It returns nothing: a reset that failed leaves the GT wedged. */
 SEC("?fexit/intel_gt_reset_global")
 int BPF_PROG(gt_reset_ended, struct intel_gt *gt)
 {
 	return reset_event(gt, 0);
 }
 
+/* Also called when a healthy driver leaves its device, or fails to start: it is not registered then. */
 SEC("?fentry/__intel_gt_set_wedged")
 int BPF_PROG(gt_wedged, struct intel_gt *gt)
 {
-	struct dl_wire_fact *e = fact_begin(DL_FACT_WEDGED, BPF_CORE_READ(gt, i915, drm.dev));
+	struct dl_wire_fact *e;
 
+	if (!BPF_CORE_READ(gt, i915, drm.registered) ||
+	    (BPF_CORE_READ(gt, reset.flags) & GT_WEDGED))
+		return 0;
+	e = fact_begin(DL_FACT_WEDGED, BPF_CORE_READ(gt, i915, drm.dev));
 	if (!e)
 		return 0;
 	fact_name(e, "i915");

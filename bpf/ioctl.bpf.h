@@ -9,6 +9,10 @@
 
 #include "facts.bpf.h"
 
+#define CREATE_DUMB	      0xb2 /* DRM_IOCTL_MODE_CREATE_DUMB */
+#define SYNCOBJ_WAIT	      0xc3
+#define SYNCOBJ_TIMELINE_WAIT 0xca
+
 struct ioctl_mark {
 	__u64 file;
 	__u64 command; /* and its error in the upper half */
@@ -31,14 +35,20 @@ struct {
 static __always_inline __u8 verdict_of(struct dl_verdict_key *key)
 {
 	__u8 *v = bpf_map_lookup_elem(&verdicts, key);
+	__u32 number;
 
 	if (v)
 		return *v;
+	number = key->number;
 	key->number = DL_IOCTL_ANY;
 	v = bpf_map_lookup_elem(&verdicts, key);
 	if (v)
 		return *v;
 	__builtin_memset(key->driver, 0, sizeof(key->driver));
+	v = bpf_map_lookup_elem(&verdicts, key);
+	if (v)
+		return *v;
+	key->number = number;
 	v = bpf_map_lookup_elem(&verdicts, key);
 	return v ? *v : DL_IOCTL_UNLISTED;
 }
@@ -72,6 +82,12 @@ static __always_inline bool was_told(struct file *filp, unsigned int cmd, int er
 	return same;
 }
 
+/* Of the DRM core's own commands only one does: mode setting says -ENOSPC of a bad rectangle. */
+static __always_inline bool asks_for_memory(__u32 number, bool is_kfd)
+{
+	return is_kfd || (number >= 0x40 && number < 0xa0) || number == CREATE_DUMB;
+}
+
 /* "dev" may be NULL (KFD); "driver" is a kernel address. */
 static __always_inline int ioctl_failed(struct device *dev, const char *driver, unsigned int cmd,
 					int error)
@@ -89,7 +105,7 @@ static __always_inline int ioctl_failed(struct device *dev, const char *driver, 
 	verdict = verdict_of(&judged);
 	if (verdict == DL_IOCTL_BENIGN)
 		return 0;
-	if (error == -ENOMEM || error == -ENOSPC) {
+	if ((error == -ENOMEM || error == -ENOSPC) && asks_for_memory(cmd & 0xff, !dev)) {
 		key.fact = DL_FACT_ALLOC_FAILED;
 		key.what = DL_ALLOC_IOCTL;
 	} else {
@@ -107,9 +123,15 @@ static __always_inline int drm_ioctl_failed(struct file *filp, unsigned int cmd,
 	return ioctl_failed(BPF_CORE_READ(dev, dev), BPF_CORE_READ(dev, driver, name), cmd, error);
 }
 
+/* vkGetFenceStatus and its like: a wait with no time to wait, which engines spin on. */
+static __always_inline bool is_waiting(__u32 number, int error)
+{
+	return error == -ETIME && (number == SYNCOBJ_WAIT || number == SYNCOBJ_TIMELINE_WAIT);
+}
+
 static __always_inline int wrapper_done(struct file *filp, unsigned int cmd, long ret)
 {
-	if (ret >= 0 || ret < -4095 || was_told(filp, cmd, (int)ret))
+	if (ret >= 0 || ret < -4095 || is_waiting(cmd & 0xff, (int)ret) || was_told(filp, cmd, (int)ret))
 		return 0;
 	return drm_ioctl_failed(filp, cmd, (int)ret);
 }

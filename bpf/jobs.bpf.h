@@ -70,6 +70,7 @@ static __always_inline bool sched_same(struct dl_sched *a, struct dl_sched *b)
 
 static __always_inline struct dl_sched *sched_add(__u64 key, struct dl_sched *fresh)
 {
+	fresh->last_run_ns = bpf_ktime_get_boot_ns();
 	if (bpf_map_update_elem(&scheds, &key, fresh, BPF_ANY))
 		dl_lost(DL_LOSS_SCHEDS_FULL);
 	return bpf_map_lookup_elem(&scheds, &key);

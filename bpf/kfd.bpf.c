@@ -15,7 +15,7 @@ char LICENSE[] SEC("license") = "GPL";
 struct stop {
 	__u64 since_ns;
 	__u32 tgid; /* an address may be used again by another process */
-	__u32 pad;
+	__u32 depth; /* evictions nest: by TTM and for a userptr at once */
 };
 
 /* kfd_process to when its queues were stopped. */
@@ -93,24 +93,49 @@ int BPF_PROG(evict_wanted, struct mm_struct *mm)
 	return tell_pid(DL_FACT_KFD_EVICT_WANTED, (__u32)BPF_CORE_READ(mm, owner, tgid));
 }
 
+static __always_inline void stop_begins(struct kfd_process *p, __u32 tgid)
+{
+	struct stop fresh = { .since_ns = bpf_ktime_get_boot_ns(), .tgid = tgid, .depth = 1 };
+	__u64 id = (__u64)p;
+	struct stop *known = bpf_map_lookup_elem(&stopped, &id);
+
+	if (known && known->tgid == tgid)
+		known->depth++;
+	else
+		bpf_map_update_elem(&stopped, &id, &fresh, BPF_ANY);
+}
+
+/* When the queues stood still since then, and run again now; 0: they do not yet. */
+static __always_inline __u64 stop_ends(struct kfd_process *p, __u32 tgid)
+{
+	__u64 id = (__u64)p, since = bpf_ktime_get_boot_ns();
+	struct stop *known = bpf_map_lookup_elem(&stopped, &id);
+
+	if (!known || known->tgid != tgid)
+		return since; /* stopped before the agent looked */
+	if (known->depth > 1) {
+		known->depth--;
+		return 0;
+	}
+	since = known->since_ns;
+	bpf_map_delete_elem(&stopped, &id);
+	return since;
+}
+
 SEC("?fexit/kfd_process_evict_queues")
 int BPF_PROG(queues_evicted, struct kfd_process *p, __u32 trigger)
 {
-	struct stop stop = {
-		.since_ns = bpf_ktime_get_boot_ns(),
-		.tgid = (__u32)BPF_CORE_READ(p, lead_thread, tgid),
-	};
-	__u64 ret = 0, id = (__u64)p;
-	struct stop *known = bpf_map_lookup_elem(&stopped, &id);
+	__u32 tgid = (__u32)BPF_CORE_READ(p, lead_thread, tgid);
 	struct dl_wire_fact *e;
+	__u64 ret = 0;
 
-	if (!known || known->tgid != stop.tgid)
-		bpf_map_update_elem(&stopped, &id, &stop, BPF_ANY);
+	bpf_get_func_ret(ctx, &ret);
+	if (!(int)ret || (int)ret == -EIO) /* any other failure was rolled back */
+		stop_begins(p, tgid);
 	e = fact_begin(DL_FACT_KFD_QUEUES_EVICTED, 0);
 	if (!e)
 		return 0;
-	bpf_get_func_ret(ctx, &ret);
-	e->pid = stop.tgid;
+	e->pid = tgid;
 	e->detail = trigger;
 	e->error = (int)ret;
 	bpf_ringbuf_submit(e, 0);
@@ -120,24 +145,25 @@ int BPF_PROG(queues_evicted, struct kfd_process *p, __u32 trigger)
 SEC("?fexit/kfd_process_restore_queues")
 int BPF_PROG(queues_restored, struct kfd_process *p)
 {
-	__u64 ret = 0, id = (__u64)p;
-	struct stop *stop = bpf_map_lookup_elem(&stopped, &id);
+	__u64 ret = 0, since = 1;
 	__u32 tgid = (__u32)BPF_CORE_READ(p, lead_thread, tgid);
 	struct dl_wire_fact *e;
 
 	bpf_get_func_ret(ctx, &ret);
+	if (!(int)ret)
+		since = stop_ends(p, tgid);
+	if (!since)
+		return 0;
 	e = fact_begin(DL_FACT_KFD_QUEUES_RESTORED, 0);
 	if (e) {
 		e->pid = tgid;
 		e->error = (int)ret;
-		if (stop && stop->tgid == tgid)
-			e->duration_ns = e->head.boot_ns - stop->since_ns;
+		if (!(int)ret && e->head.boot_ns > since)
+			e->duration_ns = e->head.boot_ns - since;
 		bpf_ringbuf_submit(e, 0);
 	}
-	if ((int)ret)
-		return 0;
-	bpf_map_delete_elem(&stopped, &id);
-	bpf_map_delete_elem(&failing, &tgid);
+	if (!(int)ret)
+		bpf_map_delete_elem(&failing, &tgid);
 	return 0;
 }
 

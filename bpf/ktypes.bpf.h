@@ -165,6 +165,7 @@ struct drm_driver {
 
 struct drm_device {
 	struct device *dev;
+	bool registered;
 	const struct drm_driver *driver;
 };
 
@@ -237,6 +238,8 @@ struct amdgpu_irq {
 
 struct amdgpu_device {
 	struct device *dev;
+	struct drm_device ddev;
+	unsigned long flags;
 	struct amdgpu_irq irq;
 };
 
@@ -267,8 +270,13 @@ struct kfd_node {
 	struct amdgpu_device *adev;
 };
 
+struct svm_range_list {
+	struct delayed_work restore_work;
+};
+
 struct kfd_process {
 	struct task_struct *lead_thread;
+	struct svm_range_list svms;
 };
 
 struct kfd_process_device {
@@ -288,7 +296,9 @@ struct amdgpu_amdkfd_fence {
 
 struct amdkfd_process_info {
 	struct pid *pid;
+	struct delayed_work restore_userptr_work;
 };
+
 
 /* drivers/gpu/drm/i915 */
 struct drm_i915_private {
@@ -299,8 +309,15 @@ struct i915_address_space {
 	struct drm_i915_private *i915;
 };
 
+struct intel_reset {
+	unsigned long flags;
+};
+
+struct intel_guc;
+
 struct intel_gt {
 	struct drm_i915_private *i915;
+	struct intel_reset reset;
 };
 
 struct intel_engine_cs {
@@ -332,8 +349,14 @@ struct drm_i915_gem_object {
 };
 
 /* drivers/gpu/drm/xe */
+struct xe_wedged___dl {
+	struct atomic_t___dl flag;
+	int mode;
+};
+
 struct xe_device {
 	struct drm_device drm;
+	struct xe_wedged___dl wedged;
 };
 
 struct xe_tile {

@@ -41,6 +41,14 @@ static __always_inline void dl_lost(__u32 cause)
 		*count += 1;
 }
 
+/* A field of struct dl_settings; one write of userspace hands a fact over from one program to another. */
+#define dl_setting(field)                                                                          \
+	({                                                                                         \
+		__u32 zero_ = 0;                                                                   \
+		struct dl_settings *settings_ = bpf_map_lookup_elem(&settings, &zero_);            \
+		settings_ && settings_->field;                                                     \
+	})
+
 static __always_inline bool dl_stormy(__u16 kind)
 {
 	return kind == DL_WIRE_EXEC || kind == DL_WIRE_BO_MOVED;

@@ -109,12 +109,17 @@ static __always_inline int signal_fact(enum dl_fact fact, int sig, struct task_s
 	return 0;
 }
 
-/* In the sender's context; a fault's sender is the process itself. result 0: it was queued. */
+/*
+ * In the sender's context; a fault's sender is the process itself. result 0: it was queued. Of watched
+ * processes only: runtimes with handlers raise faults by the thousand (a JVM's null checks).
+ */
 SEC("?tp_btf/signal_generate")
 int BPF_PROG(signal_sent, int sig, struct kernel_siginfo *info, struct task_struct *task, int group,
 	     int result)
 {
-	if (result || !signal_matters(sig, (__u32)task->tgid))
+	__u32 tgid = (__u32)task->tgid;
+
+	if (result || !bpf_map_lookup_elem(&watched, &tgid) || !signal_matters(sig, tgid))
 		return 0;
 	return signal_fact(DL_FACT_SIGNAL_SENT, sig, task);
 }

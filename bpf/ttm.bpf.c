@@ -2,8 +2,8 @@
 /*
  * Memory of every driver that uses TTM, in the order in which trouble comes: a heap has no room (-ENOSPC
  * of ttm_resource_alloc: eviction follows, the earliest sign), buffers move out to make room, no
- * placement was left after evicting (-ENOMEM of ttm_bo_validate: the verdict), pages of system memory
- * cannot be had or are swapped out.
+ * placement was left after evicting (-ENOMEM of ttm_bo_validate; a driver may then try a wider one), pages
+ * of system memory cannot be had or are swapped out.
  */
 #include "wire.h"
 #include "facts.bpf.h"
@@ -27,7 +27,7 @@ struct {
 	__type(value, struct pending_move);
 } moving SEC(".maps");
 
-/* ttm_device to its struct device, learnt from moves: swapping names only the former. */
+/* ttm_device to its struct device, learnt from placements: swapping names only the former. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 64);
@@ -73,10 +73,13 @@ int BPF_PROG(validate_done, struct ttm_buffer_object *bo)
 SEC("?fentry/ttm_bo_handle_move_mem")
 int BPF_PROG(move_begins, struct ttm_buffer_object *bo, struct ttm_resource *to)
 {
+	__u64 bdev = (__u64)BPF_CORE_READ(bo, bdev), dev = (__u64)BPF_CORE_READ(bo, base.dev, dev);
 	struct ttm_resource *from = BPF_CORE_READ(bo, resource);
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct pending_move m = {};
 
+	if (!bpf_map_lookup_elem(&ttm_devices, &bdev))
+		bpf_map_update_elem(&ttm_devices, &bdev, &dev, BPF_ANY);
 	if (!from)
 		return 0; /* a first placement */
 	m.from = BPF_CORE_READ(from, mem_type);
@@ -103,8 +106,7 @@ static __always_inline bool told_by_driver(struct ttm_buffer_object *bo)
 SEC("?fexit/ttm_bo_handle_move_mem")
 int BPF_PROG(move_ends, struct ttm_buffer_object *bo)
 {
-	__u64 ret = 0, bdev = (__u64)BPF_CORE_READ(bo, bdev);
-	__u64 dev = (__u64)BPF_CORE_READ(bo, base.dev, dev);
+	__u64 ret = 0;
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct pending_move *known = bpf_map_lookup_elem(&moving, &tid), m;
 
@@ -114,7 +116,6 @@ int BPF_PROG(move_ends, struct ttm_buffer_object *bo)
 	bpf_map_delete_elem(&moving, &tid);
 	if (bpf_get_func_ret(ctx, &ret) || (int)ret)
 		return 0;
-	bpf_map_update_elem(&ttm_devices, &bdev, &dev, BPF_ANY);
 	if (told_by_driver(bo))
 		return 0;
 	if (m.from >= PLACE_VRAM && m.to < PLACE_VRAM)

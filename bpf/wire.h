@@ -22,7 +22,7 @@
 #define DL_TYPE_NAME_LEN   64  /* mangled name of a thrown C++ type */
 #define DL_MODULE_NAME_LEN 56  /* MODULE_NAME_LEN on 64 bit */
 #define DL_MAX_JOBS	   8192 /* queued or running jobs remembered over all rings */
-#define DL_MAX_SCHEDS	   256
+#define DL_MAX_SCHEDS	   2048 /* xe and nouveau have one for every queue */
 #define DL_MAX_MOVERS	   1024 /* (device, evictor, owner) triples */
 #define DL_MAX_ENGINES	   1024
 #define DL_MAX_EVICTED	   8192 /* BOs out of VRAM that are remembered, oldest go first */
@@ -285,13 +285,14 @@ struct dl_settings {
 	__u8 amdgpu_timeouts; /* likewise the timeouts of its jobs */
 	__u8 xe_timeouts;
 	__u8 fence_ends;      /* dma_fence_signaled is live: there a job is forgotten */
-	__u32 pad;
+	__u8 ring_helper;     /* amdgpu_ring_reset_helper_end tells resets of rings */
+	__u8 pad[3];
 };
 
 /*
- * What a failed ioctl means, filled by userspace from its table. Looked up with the driver's name
- * (its first 8 characters; "kfd"), the command's number and the error; then with DL_IOCTL_ANY; then
- * without a driver too.
+ * What a failed ioctl means, filled by userspace from its table. Looked up by the driver's name (its
+ * first 8 characters; "kfd"), the command's number and the error; then with DL_IOCTL_ANY for the
+ * number; then the same two, the other way round, without a driver.
  */
 #define DL_IOCTL_ANY	0xffffffffu
 #define DL_MAX_VERDICTS 512
@@ -334,6 +335,7 @@ struct dl_sched {
 	char dev[DL_DEV_LEN];
 	char ring[DL_RING_NAME_LEN];
 	__s64 timeout_jiffies;	/* drm_gpu_scheduler.timeout; LONG_MAX: never */
+	__u64 last_run_ns; /* or queued, for the first */
 	__u64 last_done_ns;
 	__u64 done_count;
 	__u64 run_count;

@@ -123,7 +123,7 @@ int BPF_PROG(xe_timed_out, struct xe_sched_job *job)
 {
 	struct xe_file *file;
 
-	if (!job)
+	if (!job || !dl_setting(xe_timeouts))
 		return 0;
 	file = BPF_CORE_READ(job, q, xef);
 	return timeout_tell((void *)job + bpf_core_field_offset(struct xe_sched_job, drm),

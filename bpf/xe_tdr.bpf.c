@@ -16,6 +16,8 @@ static __always_inline int reset_event(struct work_struct *work, __u32 begun)
 		return 0;
 	dl_dev_name(e->dev, BPF_CORE_READ(gt, tile, xe, drm.dev));
 	e->begun = begun;
+	if (!begun && BPF_CORE_READ(gt, tile, xe, wedged.flag.counter))
+		e->result = -EIO;
 	bpf_ringbuf_submit(e, 0);
 	return 0;
 }
@@ -26,18 +28,22 @@ int BPF_PROG(gt_reset_begun, struct work_struct *work)
 	return reset_event(work, 1);
 }
 
-/* It returns nothing: a reset that failed leaves the device wedged, which is told by itself. */
+/* It returns nothing: a reset that failed leaves the device wedged. */
 SEC("?fexit/gt_reset_worker")
 int BPF_PROG(gt_reset_ended, struct work_struct *work)
 {
 	return reset_event(work, 0);
 }
 
+/* Does nothing in mode "never" (0), and is called again at every later failure. */
 SEC("?fentry/xe_device_declare_wedged")
 int BPF_PROG(device_wedged, struct xe_device *xe)
 {
-	struct dl_wire_fact *e = fact_begin(DL_FACT_WEDGED, BPF_CORE_READ(xe, drm.dev));
+	struct dl_wire_fact *e;
 
+	if (!BPF_CORE_READ(xe, wedged.mode) || BPF_CORE_READ(xe, wedged.flag.counter))
+		return 0;
+	e = fact_begin(DL_FACT_WEDGED, BPF_CORE_READ(xe, drm.dev));
 	if (!e)
 		return 0;
 	fact_name(e, "xe");

@@ -181,7 +181,7 @@ static void refused(enum dl_alloc_stage stage, uint32_t count)
 
 	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
 	ev.alloc_failed.stage = stage;
-	ev.alloc_failed.count = count;
+	ev.alloc_failed.count = ev.alloc_failed.fresh = count;
 	ev.alloc_failed.error = stage == DL_ALLOC_RESOURCE ? -28 : -12;
 	ev.alloc_failed.bytes = 16ULL << 20;
 	tell(&ev);
@@ -195,7 +195,7 @@ static void a_full_heap_speaks_when_it_is_full_again_and_again(void **state)
 	refused(DL_ALLOC_RESOURCE, 63);
 	assert_int_equal(kept_count, 0);
 	now += S;
-	refused(DL_ALLOC_RESOURCE, 64);
+	refused(DL_ALLOC_RESOURCE, 1);
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 1);
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->pid, 60);
 }
@@ -205,7 +205,7 @@ static void the_same_refusals_spread_out_are_a_model_load(void **state)
 	(void)state;
 	begin_history();
 	for (uint32_t i = 1; i <= 40; i++, now += 2100 * MS)
-		refused(DL_ALLOC_RESOURCE, i * 30);
+		refused(DL_ALLOC_RESOURCE, 30);
 	assert_int_equal(kept_count, 0);
 }
 
@@ -214,6 +214,8 @@ static void a_verdict_rises_with_its_stage(void **state)
 	(void)state;
 	begin_history();
 	refused(DL_ALLOC_VALIDATE, 1);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 1);
+	refused(DL_ALLOC_POPULATE, 1);
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 2);
 	refused(DL_ALLOC_IOCTL, 1);
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 3);

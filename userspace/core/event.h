@@ -134,10 +134,12 @@ struct dl_ev_reset {
 struct dl_ev_alloc_failed { /* pid: who asked for the memory */
 	char device[DL_DEVICE_LEN];
 	uint64_t bytes; /* of the last one; 0: unknown */
-	uint32_t count; /* of (device, pid, stage), cumulative */
+	uint32_t count; /* of (device, pid, stage, what, error), cumulative */
 	int32_t error;
 	uint32_t what;	/* memory type, or the ioctl's number */
 	uint32_t stage; /* enum dl_alloc_stage */
+	uint32_t fresh; /* of count since the last such event */
+	uint32_t pad;
 };
 
 /* What each number means is told by enum dl_fact; fields that mean nothing are 0. */
@@ -342,7 +344,7 @@ _Static_assert(sizeof(struct dl_ev_probe) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_act) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_breaker) == 144, "trace format");
 _Static_assert(sizeof(struct dl_ev_sensor) == 184, "trace format");
-_Static_assert(sizeof(struct dl_ev_alloc_failed) == 56, "trace format");
+_Static_assert(sizeof(struct dl_ev_alloc_failed) == 64, "trace format");
 _Static_assert(sizeof(struct dl_ev_fact) == 136, "trace format");
 _Static_assert(sizeof(struct dl_ev_job_times) == 168, "trace format");
 _Static_assert(sizeof(struct dl_ev_memory) == 120, "trace format");

@@ -2,10 +2,10 @@
 /*
  * Signal: memory of the device that a process asked for and did not get (TTM, DRM ioctls).
  * Threshold: a heap without room is normal while a model is loaded over an idle one: level 1 only
- *   for "count" of them within "window". A validation that failed after evicting is level 2, an
- *   ioctl that told the application so level 3: it is about to give up.
- * False alarms: drivers probe for room with placements they can do without; those fail with -ENOSPC
- *   and are told apart by the stage.
+ *   for "count" of them within "window". So is a validation that failed after evicting: the driver
+ *   may try a wider placement. No pages of the host is level 2, an ioctl that told the application
+ *   so level 3: it is about to give up.
+ * False alarms: drivers probe for room with placements they can do without: levels 1.
  * Test: tests/unit/test_gpu_hazards.c, tests/vm huge.
  */
 #include "hazards.h"
@@ -22,14 +22,13 @@ static bool many(struct dl_step *s, const struct dl_ev_alloc_failed *in)
 		a->window_ns = s->now_ns;
 		a->window_count = 0;
 	}
-	a->window_count += in->count >= a->count ? in->count - a->count : in->count;
-	a->count = in->count;
+	a->window_count += in->fresh;
 	return a->window_count >= dl_config_u64(config, DL_CFG_ALLOC_COUNT);
 }
 
 static const uint8_t levels[] = {
 	[DL_ALLOC_RESOURCE] = 1,
-	[DL_ALLOC_VALIDATE] = 2,
+	[DL_ALLOC_VALIDATE] = 1, /* the driver may try a wider placement, and mostly succeeds */
 	[DL_ALLOC_IOCTL] = 3,
 	[DL_ALLOC_POPULATE] = 2, /* the host itself is out of memory */
 };

@@ -106,7 +106,7 @@ struct dl_alloc_state {
 	uint64_t used_ns;
 	uint64_t window_ns;
 	uint32_t pid;
-	uint32_t count; /* last cumulative value seen */
+	uint32_t pad;
 	uint64_t window_count;
 };
 

@@ -94,7 +94,7 @@ static void set_up(struct dl_bpf *b)
 		dl_log("event ring: %s; kernel events will be missed", strerror(-err));
 	dl_bpf_set_thresholds(b);
 	dl_bpf_set_verdicts(b);
-	dl_bpf_set_settings(b);
+	dl_bpf_set_settings(b, NULL);
 }
 
 /* A module's functions are traceable once it is live; before, trying again helps. */
@@ -219,7 +219,6 @@ void dl_bpf_read(struct dl_bpf *b)
 		ring_buffer__consume(b->ring);
 }
 
-/* Where the kernel does not tell of modules (lockdown=confidentiality), they are looked for. */
 /* kernel.ftrace_enabled=0 blinds every program on a function, without a word. */
 static void look_at_ftrace(struct dl_bpf *b, uint64_t now_ns)
 {
@@ -238,6 +237,7 @@ static void look_at_ftrace(struct dl_bpf *b, uint64_t now_ns)
 	}
 }
 
+/* Where the kernel does not tell of modules (lockdown=confidentiality), they are looked for. */
 static void look_for_modules(struct dl_bpf *b, uint64_t now_ns)
 {
 	if (dl_bpf_object_has_live(&b->objects[DL_OBJ_PROCESS], "module_loaded"))
@@ -283,33 +283,11 @@ static bool uses(const struct dl_bpf_object *o, const char *module)
 	return o->module && !strcmp(o->module, module);
 }
 
-static void empty_map(int fd, size_t max)
-{
-	struct dl_sum_key key; /* room for the largest of the keys */
-
-	_Static_assert(sizeof(key) >= sizeof(struct dl_job_key), "room for a key");
-	_Static_assert(sizeof(key) >= sizeof(struct dl_times_key), "room for a key");
-	for (size_t i = 0; fd >= 0 && i < max && !bpf_map_get_next_key(fd, NULL, &key); i++)
-		bpf_map_delete_elem(fd, &key);
-}
-
-/* A driver that goes takes its devices and rings along: their addresses may be used again. */
-static void forget_devices(struct dl_bpf *b)
-{
-	dl_bpf_forget_sums(b);
-	empty_map(dl_bpf_shared(b, DL_SHARED_JOBS), DL_MAX_JOBS);
-	empty_map(dl_bpf_shared(b, DL_SHARED_SCHEDS), DL_MAX_SCHEDS);
-	empty_map(dl_bpf_shared(b, DL_SHARED_TIMES), DL_MAX_TIMES);
-	empty_map(dl_bpf_shared(b, DL_SHARED_MOVERS), DL_MAX_MOVERS);
-	empty_map(dl_bpf_shared(b, DL_SHARED_OWNERS), DL_MAX_OWNERS);
-	empty_map(dl_bpf_shared(b, DL_SHARED_EVICTED), DL_MAX_EVICTED);
-}
-
 static void let_go(struct dl_bpf *b, struct dl_bpf_object *o, enum dl_sensor_state state,
 		   const char *reason, uint64_t now_ns)
 {
+	dl_bpf_set_settings(b, o); /* who else tells the same takes over first */
 	dl_bpf_object_off(o, state, reason);
-	dl_bpf_set_settings(b);
 	if (!o->lost_ns)
 		o->lost_ns = now_ns;
 	o->retry_ns = 0;
@@ -338,10 +316,9 @@ void dl_bpf_module_changed(struct dl_bpf *b, const char *module, bool loaded, ui
 
 		if (!uses(o, module))
 			continue;
-		if (!loaded && (o->object || o->state.state == DL_SENSOR_RELEASED)) {
+		if (!loaded && (o->object || o->state.state == DL_SENSOR_RELEASED))
 			let_go(b, o, DL_SENSOR_ABSENT, "its kernel module was unloaded", now_ns);
-			forget_devices(b);
-		} else if (loaded && !o->object) {
+		else if (loaded && !o->object) {
 			o->attempts = 0;
 			o->retry_ns = now_ns; /* also on the tick, should it be too early */
 			load(b, o, now_ns);

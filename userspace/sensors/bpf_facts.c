@@ -72,7 +72,7 @@ static void say_fault(struct dl_bpf *b, const struct dl_wire_fact *w, uint64_t f
 	dl_sensor_say(b, &ev);
 }
 
-static void say_alloc(struct dl_bpf *b, const struct dl_wire_fact *w)
+static void say_alloc(struct dl_bpf *b, const struct dl_wire_fact *w, uint64_t fresh)
 {
 	struct dl_event ev = begin(w, DL_EV_ALLOC_FAILED, w->pid);
 
@@ -81,6 +81,7 @@ static void say_alloc(struct dl_bpf *b, const struct dl_wire_fact *w)
 	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), w->dev);
 	ev.alloc_failed.bytes = w->addr; /* the last one's size */
 	ev.alloc_failed.count = (uint32_t)w->count;
+	ev.alloc_failed.fresh = (uint32_t)fresh;
 	ev.alloc_failed.error = w->error;
 	ev.alloc_failed.what = w->detail;
 	ev.alloc_failed.stage = w->what;
@@ -121,7 +122,7 @@ static void say(struct dl_bpf *b, const struct dl_wire_fact *w)
 	if (w->fact == DL_FACT_GPU_FAULT)
 		say_fault(b, w, fresh);
 	else if (w->fact == DL_FACT_ALLOC_FAILED)
-		say_alloc(b, w);
+		say_alloc(b, w, fresh);
 	else
 		say_fact(b, w, fresh);
 }
@@ -202,14 +203,4 @@ void dl_bpf_poll_sums(struct dl_bpf *b, uint64_t now_ns)
 		for (uint32_t i = 0; i < count; i++)
 			look_at(b, fd, &keys[i], &values[i], now_ns);
 	}
-}
-
-/* A driver that goes takes its devices along: their addresses may be used again. */
-void dl_bpf_forget_sums(struct dl_bpf *b)
-{
-	int fd = dl_bpf_shared(b, DL_SHARED_SUMS);
-	struct dl_sum_key key;
-
-	for (size_t i = 0; fd >= 0 && i < DL_MAX_SUMS && !bpf_map_get_next_key(fd, NULL, &key); i++)
-		close_sum(b, fd, &key);
 }

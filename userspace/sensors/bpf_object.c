@@ -23,8 +23,6 @@ static const struct {
 } conditions[] = {
 	{ "kfd", "page_fault", "svm_range_restore_pages", NULL,
 	  "this kernel has no HSA_AMD_SVM: the function has no caller" },
-	{ "amdgpu_tdr", "old_", NULL, "amdgpu_ring_reset_helper_end",
-	  "the driver's reset helper tells it" },
 };
 
 static bool has_function(const struct btf *btf, const char *name)

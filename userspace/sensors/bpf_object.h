@@ -11,7 +11,7 @@
 
 #include "../core/event.h"
 
-#define DL_OBJECT_PROGRAMS 24
+#define DL_OBJECT_PROGRAMS 32
 #define DL_PROGRAM_NAME	   48
 #define DL_HOOK_NAME	   80
 

@@ -9,7 +9,9 @@
 
 #define YOUNG_NS      (50 * DL_NS_PER_MS) /* a job or graph younger than this is no news */
 #define STALE_NS      (600 * DL_NS_PER_S) /* a job or ring silent for so long is over */
-#define QUIET_NS      (60 * DL_NS_PER_S)  /* a mover idle for so long is forgotten */
+#define IDLE_NS	      (30 * DL_NS_PER_S)  /* a ring without a job for so long is forgotten */
+#define BATCH	      256
+#define QUIET_NS      (60 * DL_NS_PER_S) /* a mover idle for so long is forgotten */
 #define TIMEOUT_NEVER INT64_MAX
 
 #define NEIGHBOURS 8
@@ -84,50 +86,72 @@ static struct ring_view *view_of(struct ring_view *views, size_t count, uint64_t
 	return NULL;
 }
 
+/* Reads a whole hash map into arrays, in batches; a walk key by key begins anew when one is deleted. */
+static size_t read_map(int fd, void *keys, size_t key_size, void *values, size_t value_size,
+		       size_t max)
+{
+	uint32_t place = 0, count;
+	size_t total = 0;
+	int err = 0;
+
+	while (!err && total < max) {
+		count = (uint32_t)(max - total < BATCH ? max - total : BATCH);
+		err = bpf_map_lookup_batch(fd, total ? &place : NULL, &place,
+					   (char *)keys + total * key_size,
+					   (char *)values + total * value_size, &count, NULL);
+		if (err && err != -ENOENT)
+			break;
+		total += count;
+		if (!count)
+			break;
+	}
+	return total;
+}
+
 static size_t read_scheds(int fd, struct ring_view *views, size_t max)
 {
-	uint64_t key, *prev = NULL;
-	size_t count = 0;
+	static uint64_t keys[DL_MAX_SCHEDS];
+	static struct dl_sched values[DL_MAX_SCHEDS];
+	size_t count = read_map(fd, keys, sizeof(keys[0]), values, sizeof(values[0]), max);
 
-	while (count < max && !bpf_map_get_next_key(fd, prev, &key)) {
-		struct ring_view *v = &views[count];
-
-		memset(v, 0, sizeof(*v));
-		v->key = key;
-		if (!bpf_map_lookup_elem(fd, &key, &v->sched))
-			count++;
-		prev = &key;
+	for (size_t i = 0; i < count; i++) {
+		memset(&views[i], 0, sizeof(views[i]));
+		views[i].key = keys[i];
+		views[i].sched = values[i];
 	}
 	return count;
 }
 
+/* Its end was lost, or it was killed with its entity; a ring without a timeout may run for long. */
+static bool is_stale(const struct dl_job *job, uint64_t now_ns)
+{
+	if (now_ns <= job->queued_ns + STALE_NS || now_ns <= job->run_ns + STALE_NS)
+		return false;
+	return !job->tgid || (kill((pid_t)job->tgid, 0) && errno == ESRCH);
+}
+
 static void read_jobs(int fd, struct ring_view *views, size_t count, uint64_t now_ns)
 {
-	struct dl_job_key key, *prev = NULL;
-	struct dl_job job;
+	static struct dl_job_key keys[DL_MAX_JOBS];
+	static struct dl_job values[DL_MAX_JOBS];
+	size_t jobs = read_map(fd, keys, sizeof(keys[0]), values, sizeof(values[0]), DL_MAX_JOBS);
 
-	for (size_t i = 0; i < DL_MAX_JOBS && !bpf_map_get_next_key(fd, prev, &key); i++) {
+	for (size_t i = 0; i < jobs; i++) {
+		const struct dl_job *job = &values[i];
 		struct ring_view *v;
 
-		prev = &key;
-		if (bpf_map_lookup_elem(fd, &key, &job))
+		if (is_stale(job, now_ns))
+			bpf_map_delete_elem(fd, &keys[i]);
+		if (!job->run_ns || job->done || is_stale(job, now_ns))
 			continue;
-		if (now_ns > job.queued_ns + STALE_NS && now_ns > job.run_ns + STALE_NS) {
-			bpf_map_delete_elem(fd,
-					    &key); /* its end was lost, or killed with its entity */
-			prev = NULL;
-			continue;
-		}
-		if (!job.run_ns || job.done)
-			continue;
-		v = view_of(views, count, job.sched);
+		v = view_of(views, count, job->sched);
 		if (!v)
 			continue;
 		v->running_count++;
-		if (v->running_count > 1 && job.run_ns >= v->oldest.run_ns)
+		if (v->running_count > 1 && job->run_ns >= v->oldest.run_ns)
 			continue;
-		v->oldest = job;
-		v->oldest_key = key;
+		v->oldest = *job;
+		v->oldest_key = keys[i];
 	}
 }
 
@@ -183,7 +207,8 @@ void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
 		tell_ring(b, &views[i], now_ns);
 		/* A driver may make a ring per queue: what is idle goes, and is made again when
 		 * used. */
-		if (!views[i].running_count && now_ns > views[i].sched.last_done_ns + STALE_NS)
+		if (!views[i].running_count && now_ns > views[i].sched.last_done_ns + IDLE_NS &&
+		    now_ns > views[i].sched.last_run_ns + IDLE_NS)
 			bpf_map_delete_elem(scheds, &views[i].key);
 	}
 }

@@ -50,8 +50,12 @@ static void on_throw(struct dl_bpf *b, const struct dl_wire_throw *w)
 
 static void on_moved(struct dl_bpf *b, const struct dl_wire_bo_moved *w)
 {
+	struct dl_seen *told = dl_seen_mover(b, w->device, w->head.tgid, w->owner_tgid);
 	struct dl_event ev = begin(&w->head, DL_EV_BO_MOVED);
 
+	if (w->out_bytes + w->in_bytes <= told->value)
+		return; /* the map has told more meanwhile */
+	told->value = w->out_bytes + w->in_bytes;
 	COPY(ev.bo_moved.device, w->dev);
 	ev.bo_moved.owner_pid = w->owner_tgid;
 	ev.bo_moved.owner_pasid = w->owner_pasid;
@@ -59,8 +63,6 @@ static void on_moved(struct dl_bpf *b, const struct dl_wire_bo_moved *w)
 	ev.bo_moved.in_bytes = w->in_bytes;
 	ev.bo_moved.out_count = w->out_count;
 	ev.bo_moved.in_count = w->in_count;
-	dl_seen_mover(b, w->device, w->head.tgid, w->owner_tgid)->value =
-		w->out_bytes + w->in_bytes;
 	dl_sensor_say(b, &ev);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What userspace tells the programs: thresholds of edges, verdicts on errors, who tells what. */
 #include <bpf/bpf.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "bpf_state.h"
@@ -51,18 +52,30 @@ void dl_bpf_set_verdicts(struct dl_bpf *b)
 	}
 }
 
-void dl_bpf_set_settings(struct dl_bpf *b)
+void dl_bpf_set_settings(struct dl_bpf *b, const struct dl_bpf_object *leaving)
 {
-	const struct dl_bpf_object *o = b->objects;
-	struct dl_settings s = {
-		.amdgpu_moves = dl_bpf_object_has_live(&o[DL_OBJ_AMDGPU], "bo_moved"),
-		.amdgpu_timeouts = dl_bpf_object_has_live(&o[DL_OBJ_AMDGPU_TDR], "job_timed_out"),
-		.xe_timeouts = dl_bpf_object_has_live(&o[DL_OBJ_XE], "xe_timed_out"),
-		.fence_ends = dl_bpf_object_has_live(&o[DL_OBJ_FENCE], "fence_signaled"),
+	static const struct {
+		enum dl_object_index object;
+		const char *program;
+		size_t offset; /* of the flag */
+	} flags[] = {
+		{ DL_OBJ_AMDGPU, "bo_moved", offsetof(struct dl_settings, amdgpu_moves) },
+		{ DL_OBJ_AMDGPU_TDR, "job_timed_out",
+		  offsetof(struct dl_settings, amdgpu_timeouts) },
+		{ DL_OBJ_AMDGPU_TDR, "ring_reset_ends", offsetof(struct dl_settings, ring_helper) },
+		{ DL_OBJ_XE, "xe_timed_out", offsetof(struct dl_settings, xe_timeouts) },
+		{ DL_OBJ_FENCE, "fence_signaled", offsetof(struct dl_settings, fence_ends) },
 	};
 	int fd = dl_bpf_shared(b, DL_SHARED_SETTINGS);
+	struct dl_settings s = { 0 };
 	uint32_t zero = 0;
 
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		const struct dl_bpf_object *o = &b->objects[flags[i].object];
+
+		((uint8_t *)&s)[flags[i].offset] =
+			o != leaving && dl_bpf_object_has_live(o, flags[i].program);
+	}
 	if (fd >= 0)
 		bpf_map_update_elem(fd, &zero, &s, BPF_ANY);
 }

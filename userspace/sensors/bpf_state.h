@@ -106,12 +106,12 @@ uint64_t dl_hash(uint64_t h, const void *data, size_t size);
 /* bpf_facts.c: facts as they are told, sums on the tick. */
 void dl_bpf_fact(struct dl_bpf *b, const struct dl_wire_fact *w);
 void dl_bpf_poll_sums(struct dl_bpf *b, uint64_t now_ns);
-void dl_bpf_forget_sums(struct dl_bpf *b);
 
 /* bpf_setup.c: what the programs are told once they are loaded. */
 void dl_bpf_set_thresholds(struct dl_bpf *b);
 void dl_bpf_set_verdicts(struct dl_bpf *b);
-void dl_bpf_set_settings(struct dl_bpf *b);
+/* As if "leaving" were gone already; NULL: nothing leaves. */
+void dl_bpf_set_settings(struct dl_bpf *b, const struct dl_bpf_object *leaving);
 
 /* bpf_poll.c */
 void dl_bpf_poll_times(struct dl_bpf *b, uint64_t now_ns);

@@ -23,6 +23,9 @@ struct command {
 static const struct command commands[] = {
 	/* Asked again by libdrm itself. */
 	{ "", "", DL_IOCTL_ANY, { 0 }, { EINTR, EAGAIN, 512 /* ERESTARTSYS */ } },
+	/* A wait with no time to wait: asked of the DRM core, whatever the driver. */
+	{ "", "SYNCOBJ_WAIT", 0xc3, { 0 }, { ETIME } },
+	{ "", "SYNCOBJ_TIMELINE_WAIT", 0xca, { 0 }, { ETIME } },
 	{ "amdgpu", "", DL_IOCTL_ANY, { ENODEV, ECANCELED, EHWPOISON }, { 0 } },
 	{ "amdgpu", "GEM_CREATE", 0x40, { ENOMEM, ENOSPC }, { 0 } },
 	{ "amdgpu", "CTX", 0x42, { ENOMEM }, { 0 } },

@@ -12,7 +12,7 @@
 
 enum dl_ladder_state {
 	DL_LADDER_LIVE = 0,  /* attached, and it has told something since the agent's start */
-	DL_LADDER_READY = 1, /* attached to a hook that is trusted; nothing happened yet */
+	DL_LADDER_READY = 1, /* attached to a hook that is trusted; no event is known to be its */
 	DL_LADDER_OFF = 2,
 	DL_LADDER_STATE_COUNT = 3,
 };
@@ -28,7 +28,7 @@ struct dl_ladder_step {
 	const char *fact;
 	const char *unseen; /* what is lost without any source */
 	enum dl_ladder_state state;
-	uint64_t seen_count; /* of this fact, over all drivers that share it */
+	uint64_t seen_count; /* of this fact, where nothing else tells the same; else 0 */
 	size_t rung_count;
 	size_t used; /* index of the rung in use; rung_count when off */
 	struct dl_ladder_rung rung[DL_LADDER_SOURCES];

@@ -77,8 +77,8 @@ void dl_print_ladder(const json_t *answer)
 		       used_hook(step));
 		print_rungs(step);
 	}
-	printf("live: attached, and has told something; ready: attached to a trusted hook, nothing "
-	       "happened yet\n");
+	printf("live: attached, and has told something; ready: attached to a trusted hook, no "
+	       "event is known to be its\n");
 }
 
 void dl_print_programs(const json_t *answer)
