@@ -290,9 +290,9 @@ struct dl_settings {
 };
 
 /*
- * What a failed ioctl means, filled by userspace from its table. Looked up by the driver's name (its
- * first 8 characters; "kfd"), the command's number and the error; then with DL_IOCTL_ANY for the
- * number; then the same two, the other way round, without a driver.
+ * What a failed ioctl means, filled by userspace from its table. Looked up by the driver's name
+ * (its first 8 characters; "kfd"), the command's number and the error; then with DL_IOCTL_ANY
+ * for the number; then the same two, the other way round, without a driver.
  */
 #define DL_IOCTL_ANY	0xffffffffu
 #define DL_MAX_VERDICTS 512

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* GPUs as sysfs and fdinfo tell of them, in the keys of every driver and kernel; what is kept of them. */
+/*
+ * GPUs as sysfs and fdinfo tell of them, in the keys of every driver and kernel; what is kept of
+ * them.
+ */
 #include "history.h"
 
 #include <dirent.h>

@@ -34,8 +34,8 @@ struct saving {
 };
 
 /*
- * Of a child process: a driver may take long to print what it kept. The kernel holds one dump per device,
- * for five minutes: released, the next failure leaves its own.
+ * Of a child process: a driver may take long to print what it kept. The kernel holds one dump
+ * per device, for five minutes: released, the next failure leaves its own.
  */
 static void save(struct dl_event *ev, const char *state_dir, const char *name)
 {

@@ -86,7 +86,10 @@ static struct ring_view *view_of(struct ring_view *views, size_t count, uint64_t
 	return NULL;
 }
 
-/* Reads a whole hash map into arrays, in batches; a walk key by key begins anew when one is deleted. */
+/*
+ * Reads a whole hash map into arrays, in batches; a walk key by key begins anew when one is
+ * deleted.
+ */
 static size_t read_map(int fd, void *keys, size_t key_size, void *values, size_t value_size,
 		       size_t max)
 {

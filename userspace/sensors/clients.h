@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who uses which GPU and how much of it, from fdinfo. Reading fdinfo can block for as long as a GPU hangs
- * (amdgpu up to 6.13 takes a lock that the hang holds), so a child process reads, and one that does not
- * answer is left behind.
+ * Who uses which GPU and how much of it, from fdinfo. Reading fdinfo can block for as long as a
+ * GPU hangs (amdgpu up to 6.13 takes a lock that the hang holds), so a child process reads, and
+ * one that does not answer is left behind.
  */
 #ifndef DL_SENSORS_CLIENTS_H
 #define DL_SENSORS_CLIENTS_H
@@ -28,13 +28,16 @@ void dl_clients_free(struct dl_clients *c);
 int dl_clients_fd(const struct dl_clients *c);
 
 /*
- * Asks about these processes; without any, about all of the host that have a DRM file open. -EBUSY while
- * the last answer is not complete.
+ * Asks about these processes; without any, about all of the host that have a DRM file open.
+ * -EBUSY while the last answer is not complete.
  */
 int dl_clients_ask(struct dl_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns);
 void dl_clients_read(struct dl_clients *c);
 
-/* The process whose fdinfo blocks for two seconds and more, 0: none. The reader was replaced then. */
+/*
+ * The process whose fdinfo blocks for two seconds and more, 0: none. The reader was replaced
+ * then.
+ */
 uint32_t dl_clients_blocked(struct dl_clients *c, uint64_t now_ns);
 
 #endif

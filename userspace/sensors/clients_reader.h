@@ -15,7 +15,10 @@ struct dl_clients_answer {
 	struct dl_fdinfo info;
 };
 
-/* Answers requests on "fd" until its other end is gone: an answer for each client, then one byte. */
+/*
+ * Answers requests on "fd" until its other end is gone: an answer for each client, then one
+ * byte.
+ */
 void dl_clients_serve(int fd, struct dl_clients_place *place);
 
 #endif

@@ -20,7 +20,10 @@ struct dl_fdinfo {
 	uint64_t busy_ns; /* over all engines */
 };
 
-/* False when it is no DRM file's. "text" is terminated; lines that are not understood are passed over. */
+/*
+ * False when it is no DRM file's. "text" is terminated; lines that are not understood are passed
+ * over.
+ */
 bool dl_fdinfo_parse(const char *text, struct dl_fdinfo *ret_info);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory by the drivers' own ioctls, through libdrm. The render node is opened for the moment only: an
- * open file would keep the driver's module from being unloaded.
+ * Memory by the drivers' own ioctls, through libdrm. The render node is opened for the moment
+ * only: an open file would keep the driver's module from being unloaded.
  */
 #include "gpu_memory.h"
 

@@ -115,7 +115,10 @@ static void see_drm(struct dl_uevents *u, struct udev_device *d, const char *act
 	say_value(u, d, "RESET", DL_DEVICE_RESET, now_ns);
 }
 
-/* "failing_device" is a link in its folder; libudev takes the parent from the path, which has none. */
+/*
+ * "failing_device" is a link in its folder; libudev takes the parent from the path, which has
+ * none.
+ */
 static void see_coredump(struct dl_uevents *u, struct udev_device *d, uint64_t now_ns)
 {
 	char path[512], target[512], *slash;

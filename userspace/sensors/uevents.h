@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel announces of GPUs (libudev, straight from the kernel: no udevd is needed): devices and
- * drivers that come and go, wedged devices, i915's errors and resets, coredumps.
+ * What the kernel announces of GPUs (libudev, straight from the kernel: no udevd is needed):
+ * devices and drivers that come and go, wedged devices, i915's errors and resets, coredumps.
  */
 #ifndef DL_SENSORS_UEVENTS_H
 #define DL_SENSORS_UEVENTS_H

@@ -12,8 +12,9 @@
 #define DL_INCIDENTS_MAX  32
 
 /*
- * Copies at most DL_INCIDENT_BYTES of "from" into a new file of the state folder and writes its name. What
- * was not copied is cut off. Returns the bytes kept, or -errno: then nothing is left behind.
+ * Copies at most DL_INCIDENT_BYTES of "from" into a new file of the state folder and writes its
+ * name. What was not copied is cut off. Returns the bytes kept, or -errno: then nothing is left
+ * behind.
  */
 int64_t dl_incident_keep(const char *state_dir, const char *from, const char *prefix,
 			 char *ret_name, size_t size);
