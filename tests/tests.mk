@@ -10,8 +10,8 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%)
 FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/learned.c \
-	userspace/store/config_file.c userspace/act/check.c userspace/engines/engine.c \
-	userspace/engines/llama_server.c $(wildcard userspace/report/*.c)
+	userspace/store/config_file.c userspace/act/check.c $(wildcard userspace/engines/*.c) \
+	$(wildcard userspace/report/*.c)
 STAGE := $(abspath $(O))/stage
 SUITES := lint unit replay bpf vm engine cli
 

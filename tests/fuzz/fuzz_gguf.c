@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The head of a model file. The claimed size may differ from the real one, as of a file that shrinks. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../userspace/engines/gguf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+	struct dl_gguf g;
+
+	if (fd < 0)
+		fd = memfd_create("gguf", 0);
+	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
+		abort();
+	if (!dl_gguf_read(fd, size, &g) &&
+	    (!memchr(g.architecture, 0, sizeof(g.architecture)) ||
+	     !memchr(g.name, 0, sizeof(g.name)) || !memchr(g.size_label, 0, sizeof(g.size_label)) ||
+	     !dl_gguf_quantisation(g.file_type)))
+		abort();
+	dl_gguf_read(fd, size ? UINT64_MAX - data[size - 1] : UINT64_MAX, &g);
+	return 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Model files that tell the truth, and such that do not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../userspace/engines/gguf.h"
+
+struct file {
+	unsigned char at[4096];
+	size_t size;
+};
+
+static void add(struct file *f, const void *data, size_t size)
+{
+	assert_true(f->size + size <= sizeof(f->at));
+	memcpy(f->at + f->size, data, size);
+	f->size += size;
+}
+
+static void add_u32(struct file *f, uint32_t value)
+{
+	add(f, &value, sizeof(value));
+}
+
+static void add_u64(struct file *f, uint64_t value)
+{
+	add(f, &value, sizeof(value));
+}
+
+static void add_text(struct file *f, const char *text)
+{
+	add_u64(f, strlen(text));
+	add(f, text, strlen(text));
+}
+
+static struct file begin(uint32_t version, uint64_t kv_count)
+{
+	struct file f = { .size = 0 };
+
+	add(&f, "GGUF", 4);
+	add_u32(&f, version);
+	add_u64(&f, 291);
+	add_u64(&f, kv_count);
+	return f;
+}
+
+static void add_string_pair(struct file *f, const char *key, const char *value)
+{
+	add_text(f, key);
+	add_u32(f, 8);
+	add_text(f, value);
+}
+
+static void add_number_pair(struct file *f, const char *key, uint32_t value)
+{
+	add_text(f, key);
+	add_u32(f, 4);
+	add_u32(f, value);
+}
+
+static int read_as(const struct file *f, uint64_t claimed, struct dl_gguf *g)
+{
+	int fd = memfd_create("gguf", 0), err;
+
+	assert_int_equal(write(fd, f->at, f->size), (ssize_t)f->size);
+	err = dl_gguf_read(fd, claimed, g);
+	close(fd);
+	return err;
+}
+
+static void a_head_tells_architecture_size_and_quantisation(void **state)
+{
+	struct dl_gguf g;
+
+	(void)state;
+	for (uint32_t version = 2; version <= 3; version++) {
+		struct file f = begin(version, 8);
+
+		add_string_pair(&f, "general.architecture", "qwen3");
+		add_number_pair(&f, "clip.context_length", 77); /* another model's */
+		add_number_pair(&f, "qwen3.context_length", 40960);
+		add_text(&f, "tokenizer.ggml.tokens");
+		add_u32(&f, 9);
+		add_u32(&f, 8);
+		add_u64(&f, 2);
+		add_text(&f, "<s>");
+		add_text(&f, "");
+		add_text(&f, "qwen3.block_count");
+		add_u32(&f, 10);
+		add_u64(&f, 36);
+		add_number_pair(&f, "general.file_type", 15 + 1024); /* llama.cpp's "guessed" */
+		add_string_pair(&f, "general.size_label", "4B");
+		add_string_pair(&f, "general.name",
+				"Qwen 3 with a name of more than its field: "
+				"0123456789012345678901234567890123456789012345678901234567890");
+		assert_int_equal(read_as(&f, f.size, &g), 0);
+		assert_string_equal(g.architecture, "qwen3");
+		assert_int_equal(g.context_length, 40960);
+		assert_int_equal(g.block_count, 36);
+		assert_string_equal(dl_gguf_quantisation(g.file_type), "Q4_K_M");
+		assert_string_equal(g.size_label, "4B");
+		assert_int_equal(strlen(g.name), sizeof(g.name) - 1);
+		assert_false(g.cut);
+	}
+}
+
+static void what_is_no_gguf_is_refused(void **state)
+{
+	struct dl_gguf g;
+	struct file f = begin(3, 0);
+
+	(void)state;
+	assert_int_equal(read_as(&f, f.size, &g), 0);
+	assert_int_equal(read_as(&f, 23, &g), -EINVAL);
+	assert_int_equal(read_as(&f, 0, &g), -EINVAL);
+	f = begin(1, 0);
+	assert_int_equal(read_as(&f, f.size, &g), -EPROTONOSUPPORT);
+	f = begin(0x03000000, 0); /* 3, big endian */
+	assert_int_equal(read_as(&f, f.size, &g), -EPROTONOSUPPORT);
+	f.at[0] = 'g';
+	assert_int_equal(read_as(&f, f.size, &g), -EINVAL);
+	assert_int_equal(dl_gguf_read(-1, 100, &g), -EINVAL);
+	assert_int_equal(dl_gguf_read(open("/", O_RDONLY | O_CLOEXEC), 100, &g), -EINVAL);
+}
+
+static void lengths_that_lie_are_refused(void **state)
+{
+	struct dl_gguf g;
+	struct file f = begin(3, 1);
+
+	(void)state;
+	add_text(&f, "general.name");
+	add_u32(&f, 8);
+	add_u64(&f, UINT64_MAX);
+	assert_int_equal(read_as(&f, f.size, &g), -EBADMSG);
+	assert_int_equal(read_as(&f, UINT64_MAX, &g), -EBADMSG);
+	f = begin(3, 1);
+	add_text(&f, "scores");
+	add_u32(&f, 9);
+	add_u32(&f, 10);
+	add_u64(&f, ((uint64_t)1 << 61) + 1); /* times 8 is 8 */
+	add_u64(&f, 0);
+	assert_int_equal(read_as(&f, f.size, &g), -EBADMSG);
+	assert_int_equal(read_as(&f, UINT64_MAX, &g), -EBADMSG);
+	f = begin(3, 1);
+	add_text(&f, "nested");
+	add_u32(&f, 9);
+	add_u32(&f, 9);
+	add_u64(&f, 1);
+	assert_int_equal(read_as(&f, f.size, &g), -EBADMSG);
+	f = begin(3, (uint64_t)1 << 40);
+	assert_int_equal(read_as(&f, f.size, &g), -EBADMSG);
+	f = begin(3, 2); /* and one pair alone */
+	add_number_pair(&f, "general.file_type", 1);
+	assert_int_equal(read_as(&f, f.size, &g), -EBADMSG);
+	assert_int_equal(read_as(&f, f.size + 1000, &g), -EBADMSG); /* it shrank */
+}
+
+static void a_huge_head_gives_what_came_first(void **state)
+{
+	struct dl_gguf g;
+	struct file f = begin(3, 2);
+	int fd = memfd_create("gguf", 0);
+
+	(void)state;
+	add_string_pair(&f, "general.architecture", "llama");
+	add_text(&f, "tokenizer.ggml.tokens");
+	add_u32(&f, 9);
+	add_u32(&f, 8);
+	add_u64(&f, 1000000); /* empty strings: 8 MB of lengths */
+	assert_int_equal(write(fd, f.at, f.size), (ssize_t)f.size);
+	assert_int_equal(ftruncate(fd, 64 << 20), 0);
+	assert_int_equal(dl_gguf_read(fd, 64 << 20, &g), 0);
+	assert_true(g.cut);
+	assert_string_equal(g.architecture, "llama");
+	assert_int_equal(g.file_type, DL_GGUF_NO_TYPE);
+	assert_string_equal(dl_gguf_quantisation(g.file_type), "");
+	assert_string_equal(dl_gguf_quantisation(4), "");
+	assert_string_equal(dl_gguf_quantisation(99999), "");
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_head_tells_architecture_size_and_quantisation),
+		cmocka_unit_test(what_is_no_gguf_is_refused),
+		cmocka_unit_test(lengths_that_lie_are_refused),
+		cmocka_unit_test(a_huge_head_gives_what_came_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

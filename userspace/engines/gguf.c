@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Format: ggml docs/gguf.md. File types: llama.cpp include/llama.h, enum llama_ftype (b11669). */
+#include "gguf.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KEY_MAX		 65535 /* by the format */
+#define KEY_LEN		 128   /* the longest we compare */
+#define KV_MAX		 65536
+#define TENSORS_MAX	 ((uint64_t)1 << 24)
+#define FILETYPE_GUESSED 1024
+
+enum value_type {
+	TYPE_STRING = 8,
+	TYPE_ARRAY = 9,
+	TYPE_COUNT = 13,
+};
+
+/* Bytes of a value; 0 where the length stands in the file. */
+static const uint8_t type_bytes[TYPE_COUNT] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
+
+struct reader {
+	int fd;
+	uint64_t file_bytes;
+	uint64_t at;	/* next byte */
+	uint64_t begin; /* of what is in buf */
+	uint64_t have;
+	uint64_t budget; /* bytes that may still be read */
+	unsigned char buf[16384];
+};
+
+/* -E2BIG: beyond what may be read; -EBADMSG: beyond the file. */
+static int fill(struct reader *r)
+{
+	uint64_t want = r->file_bytes - r->at;
+	ssize_t n;
+
+	if (!want)
+		return -EBADMSG;
+	if (want > sizeof(r->buf))
+		want = sizeof(r->buf);
+	if (want > r->budget)
+		want = r->budget;
+	if (!want)
+		return -E2BIG;
+	do
+		n = pread(r->fd, r->buf, want, (off_t)r->at);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	if (!n)
+		return -EBADMSG; /* shorter than it was */
+	r->begin = r->at;
+	r->have = (uint64_t)n;
+	r->budget -= (uint64_t)n;
+	return 0;
+}
+
+static int skip(struct reader *r, uint64_t bytes)
+{
+	if (bytes > r->file_bytes - r->at)
+		return -EBADMSG;
+	r->at += bytes;
+	return 0;
+}
+
+static int take(struct reader *r, void *dst, uint64_t size)
+{
+	unsigned char *out = dst;
+	int err;
+
+	if (size > r->file_bytes - r->at)
+		return -EBADMSG;
+	while (size) {
+		uint64_t offset = r->at - r->begin, piece;
+
+		if (r->at < r->begin || offset >= r->have) {
+			err = fill(r);
+			if (err)
+				return err;
+			offset = 0;
+		}
+		piece = r->have - offset < size ? r->have - offset : size;
+		memcpy(out, r->buf + offset, piece);
+		out += piece;
+		r->at += piece;
+		size -= piece;
+	}
+	return 0;
+}
+
+static int take_u32(struct reader *r, uint32_t *ret)
+{
+	uint32_t value;
+	int err = take(r, &value, sizeof(value));
+
+	if (!err)
+		*ret = le32toh(value);
+	return err;
+}
+
+static int take_u64(struct reader *r, uint64_t *ret)
+{
+	uint64_t value;
+	int err = take(r, &value, sizeof(value));
+
+	if (!err)
+		*ret = le64toh(value);
+	return err;
+}
+
+/* A string into "dst"; what does not fit, and what follows a NUL in it, is left out. */
+static int take_string(struct reader *r, uint64_t max, char *dst, uint64_t size)
+{
+	uint64_t len, kept;
+	int err = take_u64(r, &len);
+
+	if (err)
+		return err;
+	if (len > max || len > r->file_bytes - r->at)
+		return -EBADMSG;
+	kept = len < size - 1 ? len : size - 1;
+	err = take(r, dst, kept);
+	if (err)
+		return err;
+	memset(dst + kept, 0, size - kept);
+	return skip(r, len - kept);
+}
+
+static int skip_array(struct reader *r)
+{
+	uint64_t count, len = 0;
+	uint32_t type;
+	int err = take_u32(r, &type);
+
+	if (!err)
+		err = take_u64(r, &count);
+	if (err)
+		return err;
+	if (type >= TYPE_COUNT || type == TYPE_ARRAY || count > r->file_bytes)
+		return -EBADMSG; /* llama.cpp reads no array of arrays either */
+	if (type != TYPE_STRING)
+		return count > r->file_bytes / type_bytes[type] ? -EBADMSG
+								: skip(r, count * type_bytes[type]);
+	for (uint64_t i = 0; i < count && !err; i++) {
+		err = take_u64(r, &len);
+		if (!err)
+			err = skip(r, len);
+	}
+	return err;
+}
+
+static int skip_value(struct reader *r, uint32_t type)
+{
+	uint64_t len;
+	int err;
+
+	if (type >= TYPE_COUNT)
+		return -EBADMSG;
+	if (type == TYPE_ARRAY)
+		return skip_array(r);
+	if (type != TYPE_STRING)
+		return skip(r, type_bytes[type]);
+	err = take_u64(r, &len);
+	return err ? err : skip(r, len);
+}
+
+/* An integer of any width; another type, or one out of range, is passed over. */
+static int take_number(struct reader *r, uint32_t type, uint32_t *ret)
+{
+	unsigned char raw[8] = { 0 };
+	uint64_t value = 0;
+	int err;
+
+	if (type >= TYPE_STRING && type != 10 && type != 11)
+		return skip_value(r, type);
+	if (type == 6 || type == 7)
+		return skip_value(r, type);
+	err = take(r, raw, type_bytes[type]);
+	if (err)
+		return err;
+	for (int i = 7; i >= 0; i--)
+		value = value << 8 | raw[i];
+	if (value <= INT32_MAX) /* of a negative one the highest bit is set, or it is too large */
+		*ret = (uint32_t)value;
+	return 0;
+}
+
+/* Whether "key" is ARCHITECTURE.name; an architecture not told yet may be any. */
+static bool is_model_key(const struct dl_gguf *g, const char *key, const char *name)
+{
+	const char *dot = strchr(key, '.');
+	size_t len = dot ? (size_t)(dot - key) : 0;
+
+	if (!dot || strcmp(dot + 1, name) != 0)
+		return false;
+	return !g->architecture[0] ||
+	       (strlen(g->architecture) == len && !strncmp(key, g->architecture, len));
+}
+
+static int take_value(struct reader *r, const char *key, uint32_t type, struct dl_gguf *g)
+{
+	uint64_t any = r->file_bytes;
+
+	if (type == TYPE_STRING) {
+		if (!strcmp(key, "general.architecture"))
+			return take_string(r, any, g->architecture, sizeof(g->architecture));
+		if (!strcmp(key, "general.name"))
+			return take_string(r, any, g->name, sizeof(g->name));
+		if (!strcmp(key, "general.size_label"))
+			return take_string(r, any, g->size_label, sizeof(g->size_label));
+		return skip_value(r, type);
+	}
+	if (!strcmp(key, "general.file_type"))
+		return take_number(r, type, &g->file_type);
+	if (!strcmp(key, "split.count"))
+		return take_number(r, type, &g->split_count);
+	if (is_model_key(g, key, "context_length"))
+		return take_number(r, type, &g->context_length);
+	if (is_model_key(g, key, "block_count"))
+		return take_number(r, type, &g->block_count);
+	return skip_value(r, type);
+}
+
+static int take_pairs(struct reader *r, struct dl_gguf *g)
+{
+	char key[KEY_LEN];
+	uint32_t type = 0;
+	int err = 0;
+
+	for (uint64_t i = 0; i < g->kv_count && !err; i++) {
+		err = take_string(r, KEY_MAX, key, sizeof(key));
+		if (!err)
+			err = take_u32(r, &type);
+		if (!err)
+			err = take_value(r, key, type, g);
+	}
+	return err;
+}
+
+static int take_head(struct reader *r, struct dl_gguf *g)
+{
+	char magic[4];
+
+	if (r->file_bytes < 24 || take(r, magic, sizeof(magic)) || memcmp(magic, "GGUF", 4) != 0)
+		return -EINVAL;
+	if (take_u32(r, &g->version) || take_u64(r, &g->tensor_count) || take_u64(r, &g->kv_count))
+		return -EBADMSG;
+	if (g->version < 2 || g->version > 3)
+		return -EPROTONOSUPPORT; /* big endian reads as a huge version */
+	if (g->kv_count > KV_MAX || g->tensor_count > TENSORS_MAX)
+		return -EBADMSG;
+	return 0;
+}
+
+int dl_gguf_read(int fd, uint64_t file_bytes, struct dl_gguf *ret_gguf)
+{
+	struct dl_gguf g = { .file_bytes = file_bytes, .file_type = DL_GGUF_NO_TYPE };
+	struct reader r = { .fd = fd, .budget = DL_GGUF_READ_MAX };
+	int err;
+
+	r.file_bytes = file_bytes < INT64_MAX ? file_bytes : INT64_MAX;
+	err = take_head(&r, &g);
+	if (!err)
+		err = take_pairs(&r, &g);
+	if (err == -E2BIG) {
+		g.cut = true;
+		err = 0;
+	}
+	if (!err)
+		*ret_gguf = g;
+	return err;
+}
+
+const char *dl_gguf_quantisation(uint32_t file_type)
+{
+	static const char *const names[] = {
+		[0] = "F32",	    [1] = "F16",     [2] = "Q4_0",    [3] = "Q4_1",
+		[7] = "Q8_0",	    [8] = "Q5_0",    [9] = "Q5_1",    [10] = "Q2_K",
+		[11] = "Q3_K_S",    [12] = "Q3_K_M", [13] = "Q3_K_L", [14] = "Q4_K_S",
+		[15] = "Q4_K_M",    [16] = "Q5_K_S", [17] = "Q5_K_M", [18] = "Q6_K",
+		[19] = "IQ2_XXS",   [20] = "IQ2_XS", [21] = "Q2_K_S", [22] = "IQ3_XS",
+		[23] = "IQ3_XXS",   [24] = "IQ1_S",  [25] = "IQ4_NL", [26] = "IQ3_S",
+		[27] = "IQ3_M",	    [28] = "IQ2_S",  [29] = "IQ2_M",  [30] = "IQ4_XS",
+		[31] = "IQ1_M",	    [32] = "BF16",   [36] = "TQ1_0",  [37] = "TQ2_0",
+		[38] = "MXFP4_MOE", [40] = "Q1_0",   [41] = "Q2_0",
+	};
+
+	if (file_type != DL_GGUF_NO_TYPE)
+		file_type &= ~(uint32_t)FILETYPE_GUESSED;
+	if (file_type >= sizeof(names) / sizeof(names[0]) || !names[file_type])
+		return "";
+	return names[file_type];
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The head of a GGUF file (versions 2 and 3, little endian): what kind of model it is. The file
+ * belongs to somebody else and may lie in every length: all are checked against the file's size
+ * and limits of our own, and no more than DL_GGUF_READ_MAX bytes are read.
+ */
+#ifndef DL_ENGINES_GGUF_H
+#define DL_ENGINES_GGUF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DL_GGUF_READ_MAX  ((uint64_t)1 << 20)
+#define DL_GGUF_NO_TYPE	  UINT32_MAX
+#define DL_GGUF_ARCH_LEN  24
+#define DL_GGUF_NAME_LEN  96
+#define DL_GGUF_LABEL_LEN 16
+
+struct dl_gguf {
+	uint64_t file_bytes;
+	uint64_t tensor_count;
+	uint64_t kv_count;
+	uint32_t version;
+	uint32_t file_type;	 /* llama.cpp's enum llama_ftype; DL_GGUF_NO_TYPE: not said */
+	uint32_t context_length; /* the model was trained for; 0: not said, like all below */
+	uint32_t block_count;
+	uint32_t split_count;		     /* of how many files this is one */
+	bool cut;			     /* the rest lay beyond what we read */
+	char architecture[DL_GGUF_ARCH_LEN]; /* bytes of the file, to be made printable */
+	char name[DL_GGUF_NAME_LEN];
+	char size_label[DL_GGUF_LABEL_LEN]; /* "7B" */
+};
+
+/*
+ * Reads the head of the open file by pread. -EINVAL: no GGUF; -EPROTONOSUPPORT: another version, or
+ * big endian; -EBADMSG: it contradicts itself; or what pread said. A head longer than we read
+ * gives what came before.
+ */
+int dl_gguf_read(int fd, uint64_t file_bytes, struct dl_gguf *ret_gguf);
+
+/* "Q4_K_M"; "" when the number says nothing to us. */
+const char *dl_gguf_quantisation(uint32_t file_type);
+
+#endif
