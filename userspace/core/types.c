@@ -5,9 +5,40 @@
 #include <string.h>
 
 static const char *const engine_names[DL_ENGINE_COUNT] = {
-	[DL_ENGINE_NONE] = "none",     [DL_ENGINE_LLAMA_SERVER] = "llama-server",
-	[DL_ENGINE_OLLAMA] = "ollama", [DL_ENGINE_OLLAMA_RUNNER] = "ollama-runner",
-	[DL_ENGINE_VLLM] = "vllm",     [DL_ENGINE_GENERIC] = "generic",
+	[DL_ENGINE_NONE] = "none",
+	[DL_ENGINE_LLAMA_SERVER] = "llama-server",
+	[DL_ENGINE_OLLAMA] = "ollama",
+	[DL_ENGINE_OLLAMA_RUNNER] = "ollama-runner",
+	[DL_ENGINE_VLLM] = "vllm",
+	[DL_ENGINE_GENERIC] = "generic",
+	[DL_ENGINE_LLAMA_CPP] = "llama.cpp",
+	[DL_ENGINE_SGLANG] = "sglang",
+	[DL_ENGINE_TGI] = "text-generation-inference",
+	[DL_ENGINE_LOCALAI] = "localai",
+	[DL_ENGINE_KOBOLDCPP] = "koboldcpp",
+	[DL_ENGINE_LM_STUDIO] = "lm-studio",
+	[DL_ENGINE_LLAMA_SWAP] = "llama-swap",
+	[DL_ENGINE_LEMONADE] = "lemonade",
+	[DL_ENGINE_WHISPER_CPP] = "whisper.cpp",
+	[DL_ENGINE_SD_CPP] = "stable-diffusion.cpp",
+	[DL_ENGINE_COMFYUI] = "comfyui",
+};
+
+static const char *const role_names[DL_ROLE_COUNT] = {
+	[DL_ROLE_UNKNOWN] = "unknown",	   [DL_ROLE_SERVER] = "server",
+	[DL_ROLE_MANAGER] = "manager",	   [DL_ROLE_RUNNER] = "runner",
+	[DL_ROLE_DISCOVERY] = "discovery", [DL_ROLE_TOOL] = "tool",
+};
+
+static const char *const runtime_names[DL_RUNTIME_COUNT] = {
+	[DL_RUNTIME_NONE] = "none",
+	[DL_RUNTIME_OTHER] = "other",
+	[DL_RUNTIME_DOCKER] = "docker",
+	[DL_RUNTIME_PODMAN] = "podman",
+	[DL_RUNTIME_CONTAINERD] = "containerd",
+	[DL_RUNTIME_CRIO] = "cri-o",
+	[DL_RUNTIME_LXC] = "lxc",
+	[DL_RUNTIME_NSPAWN] = "nspawn",
 };
 
 static const char *const backend_names[DL_BACKEND_COUNT] = {
@@ -38,6 +69,18 @@ const char *dl_mode_name(enum dl_mode mode)
 {
 	assert(mode < DL_MODE_COUNT);
 	return mode_names[mode];
+}
+
+const char *dl_role_name(enum dl_role role)
+{
+	assert(role < DL_ROLE_COUNT);
+	return role_names[role];
+}
+
+const char *dl_runtime_name(enum dl_runtime runtime)
+{
+	assert(runtime < DL_RUNTIME_COUNT);
+	return runtime_names[runtime];
 }
 
 static int index_of(const char *const *names, size_t count, const char *name)
