@@ -24,6 +24,9 @@
 #define DL_DEVICES_MAX	 8   /* of one process */
 #define DL_REASON_LEN	 128 /* why a sensor is off */
 
+#define DL_LAYERS_AUTO (-1) /* of gpu_layers: the engine decides, or it is not known */
+#define DL_LAYERS_ALL  (-2)
+
 #define DL_NS_PER_MS ((uint64_t)1000000)
 #define DL_NS_PER_S  ((uint64_t)1000000000)
 

@@ -6,9 +6,15 @@
 #include <string.h>
 
 #include "../lib/text.h"
+#include "command.h"
+#include "table.h"
 
+/* The first that fits counts: what is particular stands before what is general. */
 static const struct dl_engine_ops *const engines[] = {
-	&dl_engine_llama_server,
+	&dl_engine_llama_server, &dl_engine_ollama,	 &dl_engine_llama_swap, &dl_engine_lemonade,
+	&dl_engine_localai,	 &dl_engine_koboldcpp,	 &dl_engine_vllm,	&dl_engine_sglang,
+	&dl_engine_tgi,		 &dl_engine_whisper_cpp, &dl_engine_sd_cpp,	&dl_engine_comfyui,
+	&dl_engine_llama_python, &dl_engine_llama_tool,	 &dl_engine_lm_studio,	&dl_engine_generic,
 };
 
 #define ENGINE_COUNT (sizeof(engines) / sizeof(engines[0]))
@@ -28,49 +34,129 @@ void dl_engine_set_model(struct dl_engine_facts *facts, const char *name)
 			*at = ',';
 }
 
+/* "vllm" in the list also is the module vllm.entrypoints.openai.api_server. */
+static bool module_in(const char *list, const char *module)
+{
+	char first[64];
+	size_t len = strcspn(module, ".");
+
+	if (!module[0] || len >= sizeof(first))
+		return false;
+	memcpy(first, module, len);
+	first[len] = 0;
+	return dl_word_in(list, module) || dl_word_in(list, first);
+}
+
+static bool part_in(const char *list, const char *path)
+{
+	char part[64];
+
+	while (list && *list) {
+		size_t len = strcspn(list, " ");
+
+		if (len && len < sizeof(part)) {
+			memcpy(part, list, len);
+			part[len] = 0;
+			if (strcasestr(path, part))
+				return true;
+		}
+		list += len + (list[len] == ' ');
+	}
+	return false;
+}
+
+/* The name of the running file; an upgraded package leaves " (deleted)" behind it. */
+static const char *exe_name(const struct dl_engine_look *look, char *buf, size_t size)
+{
+	size_t len;
+
+	dl_copy_name(buf, size, dl_base_name(look->exe));
+	len = strlen(buf);
+	if (len > 10 && !strcmp(buf + len - 10, " (deleted)"))
+		buf[len - 10] = 0;
+	return buf;
+}
+
+static bool fits(const struct dl_engine_marks *m, const struct dl_engine_look *look,
+		 const struct dl_command *c)
+{
+	char name[256];
+
+	if (c->module[0])
+		return module_in(m->modules, c->module);
+	return dl_word_in(m->programs, c->program) ||
+	       dl_word_in(m->programs, exe_name(look, name, sizeof(name))) ||
+	       dl_word_in(m->titles, c->title) || part_in(m->paths, look->exe) ||
+	       part_in(m->paths, c->path);
+}
+
+void dl_engine_identify(const struct dl_engine_look *look, struct dl_engine_facts *ret_facts)
+{
+	struct dl_command command;
+
+	dl_command_of(look, &command);
+	for (size_t i = 0; i < ENGINE_COUNT; i++) {
+		const struct dl_engine_ops *ops = engines[i];
+
+		memset(ret_facts, 0, sizeof(*ret_facts));
+		ret_facts->engine = ops->engine;
+		ret_facts->gpu_layers = DL_LAYERS_AUTO;
+		if (ops->read && fits(&ops->marks, look, &command) &&
+		    ops->read(look, &command, ret_facts))
+			return;
+	}
+	memset(ret_facts, 0, sizeof(*ret_facts));
+	ret_facts->gpu_layers = DL_LAYERS_AUTO;
+}
+
 void dl_engine_recognise(char *const argv[], struct dl_engine_facts *ret_facts)
 {
-	memset(ret_facts, 0, sizeof(*ret_facts));
-	for (size_t i = 0; argv[0] && i < ENGINE_COUNT; i++) {
-		if (!engines[i]->recognise(argv, ret_facts))
-			continue;
-		ret_facts->engine = engines[i]->engine;
-		return;
-	}
+	const struct dl_engine_look look = { .argv = argv, .exe = "", .parent = "" };
+
+	dl_engine_identify(&look, ret_facts);
+}
+
+enum dl_engine dl_engine_of_library(const char *name)
+{
+	for (size_t i = 0; i < ENGINE_COUNT; i++)
+		if (dl_word_in(engines[i]->marks.libraries, name))
+			return engines[i]->engine;
+	return DL_ENGINE_NONE;
+}
+
+static const struct dl_engine_ops *ops_of(enum dl_engine engine)
+{
+	for (size_t i = 0; i < ENGINE_COUNT; i++)
+		if (engines[i]->engine == engine && engines[i]->to_cpu)
+			return engines[i];
+	return NULL;
 }
 
 int dl_engine_to_cpu(enum dl_engine engine, char *const argv[], struct dl_args *ret_args)
 {
-	memset(ret_args, 0, sizeof(*ret_args));
-	for (size_t i = 0; i < ENGINE_COUNT; i++) {
-		int err;
+	const struct dl_engine_ops *ops = ops_of(engine);
+	int err;
 
-		if (engines[i]->engine != engine || !engines[i]->to_cpu)
-			continue;
-		err = engines[i]->to_cpu(argv, ret_args);
-		if (err)
-			dl_args_done(ret_args);
-		return err;
-	}
-	return -EOPNOTSUPP;
+	memset(ret_args, 0, sizeof(*ret_args));
+	if (!ops)
+		return -EOPNOTSUPP;
+	err = ops->to_cpu(argv, ret_args);
+	if (err)
+		dl_args_done(ret_args);
+	return err;
 }
 
 bool dl_engine_movable(enum dl_engine engine)
 {
-	for (size_t i = 0; i < ENGINE_COUNT; i++)
-		if (engines[i]->engine == engine)
-			return engines[i]->to_cpu != NULL;
-	return false;
+	return ops_of(engine) != NULL;
 }
 
 const char *const *dl_engine_cpu_unset(enum dl_engine engine)
 {
 	static const char *const nothing[] = { NULL };
+	const struct dl_engine_ops *ops = ops_of(engine);
 
-	for (size_t i = 0; i < ENGINE_COUNT; i++)
-		if (engines[i]->engine == engine && engines[i]->cpu_unset)
-			return engines[i]->cpu_unset;
-	return nothing;
+	return ops && ops->cpu_unset ? ops->cpu_unset : nothing;
 }
 
 int dl_args_add(struct dl_args *args, const char *text)

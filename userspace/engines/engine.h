@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Engines: how a command line is recognised and how it is changed. One table row and one file per
- * engine; functions of the argument list only, nothing here reads /proc or starts anything.
- * To add an engine: a file with the functions of struct dl_engine_ops, a row in engine.c.
+ * Engines: how a process is recognised and how its command line is changed. One table row per
+ * engine and one file per family; functions of what they are given, nothing here reads /proc or
+ * starts anything. To add an engine: a row of struct dl_engine_ops, and its name in engine.c.
  */
 #ifndef DL_ENGINES_ENGINE_H
 #define DL_ENGINES_ENGINE_H
@@ -17,26 +17,69 @@ struct dl_args {
 	char *at[DL_ARGS_MAX + 1];
 };
 
-/* What a command line says. */
+/* What is seen of a process from outside. */
+struct dl_engine_look {
+	char *const *argv;  /* may be empty */
+	char *const *envp;  /* NULL: unknown */
+	const char *exe;    /* path of the running file, "" unknown */
+	const char *parent; /* comm of the parent, "" unknown */
+};
+
+/* What it says. Numbers are 0 where they are unknown. */
 struct dl_engine_facts {
 	enum dl_engine engine;
 	enum dl_backend backend; /* forced by the arguments, else unknown */
-	uint16_t port;		 /* 0: unknown */
-	bool loads_model;	 /* false: discovery child, router without a model, --version */
+	enum dl_role role;
+	uint16_t port;
+	bool port_given;       /* false: "port" is the engine's default */
+	bool loads_model;      /* false: discovery child, router without a model, --version */
+	bool llama_cpp;	       /* loads GGUF as llama.cpp does, with its defaults */
+	bool fixed_fit;	       /* an unset context is the model's, not what fits into memory */
+	int32_t gpu_layers;    /* DL_LAYERS_AUTO, DL_LAYERS_ALL */
+	uint32_t context_size; /* tokens, of all slots together where the engine says it so */
+	uint32_t batch;
+	uint32_t ubatch;
+	uint32_t parallel;
+	char cache_k[DL_QUANT_LEN];
+	char cache_v[DL_QUANT_LEN];
 	char model[DL_MODEL_LEN];
+	const char *model_path; /* NULL: none; into the look's strings, as the process wrote it */
+	const char *models_dir; /* of Ollama, from its environment; NULL: unknown */
 };
+
+/*
+ * How a program is told. Lists are words separated by a blank; a word may begin or end with '*'.
+ * The name compared is that of the file, or of what a dynamic loader or Python runs.
+ */
+struct dl_engine_marks {
+	const char *programs;
+	const char *modules;   /* python -m; "vllm" also is vllm.entrypoints */
+	const char *titles;    /* beginnings of argv[0] as the process set it */
+	const char *paths;     /* parts of the executable's or the script's path */
+	const char *libraries; /* mapped files that tell it when nothing else does */
+};
+
+struct dl_command;
 
 struct dl_engine_ops {
 	enum dl_engine engine;
-	/* Whether "argv" is this engine; fills the facts. */
-	bool (*recognise)(char *const argv[], struct dl_engine_facts *facts);
+	struct dl_engine_marks marks;
+	/* Fills the facts; false: it is not this one after all. May say another engine. */
+	bool (*read)(const struct dl_engine_look *look, const struct dl_command *command,
+		     struct dl_engine_facts *facts);
 	/* Rewrites to run strictly on the CPU; NULL: cannot. */
 	int (*to_cpu)(char *const argv[], struct dl_args *args);
 	const char *const *cpu_unset; /* variables to unset with it, ends with NULL */
 };
 
-/* Recognises "argv"; engine is DL_ENGINE_NONE when nothing fits. */
+/* Recognises what is seen; engine is DL_ENGINE_NONE when nothing fits. */
+void dl_engine_identify(const struct dl_engine_look *look, struct dl_engine_facts *ret_facts);
+
+/* The same from a command line alone. */
 void dl_engine_recognise(char *const argv[], struct dl_engine_facts *ret_facts);
+
+/* The engine that maps a file named "name"; DL_ENGINE_NONE when it tells nothing. */
+enum dl_engine dl_engine_of_library(const char *name);
 
 /* -EOPNOTSUPP when the engine has no way; the caller frees with dl_args_done. */
 int dl_engine_to_cpu(enum dl_engine engine, char *const argv[], struct dl_args *ret_args);
@@ -58,7 +101,5 @@ void dl_engine_set_model(struct dl_engine_facts *facts, const char *name);
 
 /* Last path component, never empty unless "path" is. */
 const char *dl_base_name(const char *path);
-
-extern const struct dl_engine_ops dl_engine_llama_server;
 
 #endif

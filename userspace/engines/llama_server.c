@@ -4,7 +4,7 @@
  * LLAMA_ARG_* variable, so strict CPU is made of arguments (measured): "-ngl 0" alone
  * keeps a Vulkan context and runs large batches on it, "--device none" does not.
  */
-#include "engine.h"
+#include "table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -60,57 +60,34 @@ static const char *const cpu_flags[] = {
 /* Variables no argument overrides. */
 static const char *const cpu_unset[] = { "LLAMA_ARG_OVERRIDE_TENSOR", NULL };
 
-static const char *value_of(char *const argv[], const char *const *names)
-{
-	const char *found = NULL;
+/* Who starts llama-servers of their own; Ollama is told by more than its name. */
+static const char managers[] = "lemond llama-swap local-ai";
 
-	for (size_t i = 1; i < DL_ARGS_MAX && argv[i]; i++)
-		for (size_t n = 0; names[n]; n++)
-			if (!strcmp(argv[i], names[n]) && argv[i + 1])
-				found = argv[i + 1]; /* the last one counts */
-	return found;
+static enum dl_role role_of(const struct dl_engine_look *look, const struct dl_command *c,
+			    const struct dl_engine_facts *facts)
+{
+	if (dl_has_option(c->args, "--list-devices"))
+		return DL_ROLE_DISCOVERY;
+	if (dl_has_option(c->args, "--version -h --help --usage -cl --cache-list "
+				   "--completion-bash"))
+		return DL_ROLE_TOOL;
+	if (dl_env(look, "LLAMA_SERVER_ROUTER_PORT") || dl_word_in(managers, look->parent))
+		return DL_ROLE_RUNNER;
+	return facts->loads_model ? DL_ROLE_SERVER : DL_ROLE_MANAGER;
 }
 
-static uint16_t port_of(char *const argv[])
+static bool read(const struct dl_engine_look *look, const struct dl_command *c,
+		 struct dl_engine_facts *facts)
 {
-	static const char *const names[] = { "--port", NULL };
-	const char *text = value_of(argv, names);
-	long port = text ? strtol(text, NULL, 10) : 8080;
-
-	return port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0;
-}
-
-static void model_of(char *const argv[], struct dl_engine_facts *facts)
-{
-	static const char *const alias[] = { "-a", "--alias", NULL };
-	static const char *const file[] = { "-m", "--model", NULL };
-	static const char *const repo[] = { "-hf", "-hfr", "--hf-repo", NULL };
-	const char *text = value_of(argv, file);
-
-	facts->loads_model = text || value_of(argv, repo);
-	if (!text)
-		text = value_of(argv, repo);
-	else
-		text = dl_base_name(text);
-	if (value_of(argv, alias))
-		text = value_of(argv, alias);
-	if (text)
-		dl_engine_set_model(facts, text);
-}
-
-static bool recognise(char *const argv[], struct dl_engine_facts *facts)
-{
-	static const char *const device[] = { "-dev", "--device", NULL };
-	const char *name = value_of(argv, device);
-
-	if (strcmp(dl_base_name(argv[0]), "llama-server") != 0)
-		return false;
-	facts->port = port_of(argv);
-	model_of(argv, facts);
-	if (name && !strcmp(name, "none"))
-		facts->backend = DL_BACKEND_CPU;
-	else if (name && !strncmp(name, "Vulkan", 6))
-		facts->backend = DL_BACKEND_VULKAN;
+	dl_llama_read(look, c, facts);
+	/* 9931 since b11669 or so, 8080 before: who listens knows better, see process_info.c */
+	dl_set_port(facts, dl_setting(look, c, "--port", "LLAMA_ARG_PORT"), 8080);
+	facts->role = role_of(look, c, facts);
+	facts->models_dir = dl_env(look, "OLLAMA_MODELS");
+	if (!dl_is_ollama_child(look, c, facts))
+		return true;
+	facts->engine = DL_ENGINE_OLLAMA_RUNNER;
+	facts->role = facts->loads_model ? DL_ROLE_RUNNER : DL_ROLE_DISCOVERY;
 	return true;
 }
 
@@ -141,7 +118,8 @@ static int to_cpu(char *const argv[], struct dl_args *args)
 
 const struct dl_engine_ops dl_engine_llama_server = {
 	.engine = DL_ENGINE_LLAMA_SERVER,
-	.recognise = recognise,
+	.marks = { .programs = "llama-server .llama-server-wrapped" },
+	.read = read,
 	.to_cpu = to_cpu,
 	.cpu_unset = cpu_unset,
 };

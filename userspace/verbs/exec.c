@@ -140,13 +140,15 @@ static void make_cgroup(struct dl_launch *l)
 int dl_verb_exec(int argc, char **argv)
 {
 	struct options o = { "auto", DL_SOCKET_DEFAULT, DL_STATE_DIR, false };
+	struct dl_engine_look look = { .envp = environ, .exe = "", .parent = "" };
 	struct dl_launch launch = { 0 };
 	int err = parse(argc, argv, &o);
 
 	if (err)
 		return err < 0 ? DL_EXIT_DONE : err;
 	launch.argv = argv + optind;
-	dl_engine_recognise(launch.argv, &launch.facts);
+	look.argv = launch.argv;
+	dl_engine_identify(&look, &launch.facts);
 	launch.backend = choose(&o, &launch.facts);
 	if (launch.facts.engine == DL_ENGINE_NONE)
 		dl_log("'%s' is no engine davylamp knows: it is watched, but cannot be moved to "

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Command lines, titles and environments of every engine, and such that only look like one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../userspace/engines/command.h"
+#include "../../userspace/engines/engine.h"
+
+#define BLOB	  "/m/blobs/sha256-74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45"
+#define ARGV(...) ((char *[]){ __VA_ARGS__, NULL })
+
+static struct dl_engine_facts facts;
+
+static void look(char *const argv[], char *const envp[], const char *exe, const char *parent)
+{
+	const struct dl_engine_look l = { argv, envp, exe, parent };
+
+	dl_engine_identify(&l, &facts);
+}
+
+struct line {
+	char *argv[10];
+	enum dl_engine engine;
+	enum dl_role role;
+	const char *model;
+	uint16_t port;
+};
+
+static const struct line lines[] = {
+	{ { "llama-server", "-m", "/a/b.gguf" },
+	  DL_ENGINE_LLAMA_SERVER,
+	  DL_ROLE_SERVER,
+	  "b.gguf",
+	  8080 },
+	{ { "llama-server", "--models-dir", "/m", "--port", "9931" },
+	  DL_ENGINE_LLAMA_SERVER,
+	  DL_ROLE_MANAGER,
+	  "",
+	  9931 },
+	{ { "llama-server", "-hf", "ggml-org/gemma-3-1b-it-GGUF:Q4_0" },
+	  DL_ENGINE_LLAMA_SERVER,
+	  DL_ROLE_SERVER,
+	  "ggml-org/gemma-3-1b-it-GGUF:Q4_0",
+	  8080 },
+	{ { "llama-server", "--list-devices", "--offline" },
+	  DL_ENGINE_LLAMA_SERVER,
+	  DL_ROLE_DISCOVERY,
+	  "",
+	  8080 },
+	{ { "llama-server", "--version" }, DL_ENGINE_LLAMA_SERVER, DL_ROLE_TOOL, "", 8080 },
+	{ { "/r/lib64/ld-linux-x86-64.so.2", "--library-path", "/l:/m", "--argv0", "x",
+	    "/r/usr/bin/llama-server", "-m", "a.gguf" },
+	  DL_ENGINE_LLAMA_SERVER,
+	  DL_ROLE_SERVER,
+	  "a.gguf",
+	  8080 },
+	{ { "/lib/ld-musl-x86_64.so.1", "/usr/bin/llama-bench", "-m", "a.gguf" },
+	  DL_ENGINE_LLAMA_CPP,
+	  DL_ROLE_TOOL,
+	  "a.gguf",
+	  0 },
+	{ { "/usr/lib/ollama/llama-server", "--model", "/x/y.gguf", "--port", "4242" },
+	  DL_ENGINE_OLLAMA_RUNNER,
+	  DL_ROLE_RUNNER,
+	  "y.gguf",
+	  4242 },
+	{ { "llama-server", "--model", BLOB, "--port", "7", "--no-webui", "--offline" },
+	  DL_ENGINE_OLLAMA_RUNNER,
+	  DL_ROLE_RUNNER,
+	  "sha256-74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45",
+	  7 },
+	{ { "/usr/lib/ollama/llama-server", "--no-webui", "--offline", "--verbose" },
+	  DL_ENGINE_OLLAMA_RUNNER,
+	  DL_ROLE_DISCOVERY,
+	  "",
+	  8080 },
+	{ { "/usr/bin/ollama", "runner", "--ollama-engine", "--model", "/x/y", "--port", "33" },
+	  DL_ENGINE_OLLAMA_RUNNER,
+	  DL_ROLE_RUNNER,
+	  "y",
+	  33 },
+	{ { "/tmp/ollama1/runners/rocm/ollama_llama_server", "--model", "/x/y", "--ctx-size",
+	    "8192", "--port", "33" },
+	  DL_ENGINE_OLLAMA_RUNNER,
+	  DL_ROLE_RUNNER,
+	  "y",
+	  33 },
+	{ { "ollama", "gpu-discover", "--lib-dir", "/usr/lib/ollama" },
+	  DL_ENGINE_OLLAMA_RUNNER,
+	  DL_ROLE_DISCOVERY,
+	  "",
+	  0 },
+	{ { "ollama", "serve" }, DL_ENGINE_OLLAMA, DL_ROLE_MANAGER, "", 11434 },
+	{ { "ollama", "run", "llama3" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "llama-cli", "-m", "q.gguf", "-p", "hi" },
+	  DL_ENGINE_LLAMA_CPP,
+	  DL_ROLE_TOOL,
+	  "q.gguf",
+	  0 },
+	{ { "llama", "serve", "-m", "q.gguf" },
+	  DL_ENGINE_LLAMA_CPP,
+	  DL_ROLE_SERVER,
+	  "q.gguf",
+	  8080 },
+	{ { "llama-quantize", "a", "b" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "python3", "-u", "-m", "llama_cpp.server", "--model", "/a/b.gguf" },
+	  DL_ENGINE_LLAMA_CPP,
+	  DL_ROLE_SERVER,
+	  "b.gguf",
+	  8000 },
+	{ { "/usr/bin/python3.12", "/usr/local/bin/vllm", "serve", "org/model-7b", "--port", "81" },
+	  DL_ENGINE_VLLM,
+	  DL_ROLE_SERVER,
+	  "org/model-7b",
+	  81 },
+	{ { "python3", "-m", "vllm.entrypoints.openai.api_server", "--model=/m/dir" },
+	  DL_ENGINE_VLLM,
+	  DL_ROLE_SERVER,
+	  "dir",
+	  8000 },
+	{ { "VLLM::EngineCore_DP0" }, DL_ENGINE_VLLM, DL_ROLE_RUNNER, "", 0 },
+	{ { "VLLM::Worker_TP1" }, DL_ENGINE_VLLM, DL_ROLE_RUNNER, "", 0 },
+	{ { "python3", "vllm", "chat" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "python", "-m", "sglang.launch_server", "--model-path", "org/m" },
+	  DL_ENGINE_SGLANG,
+	  DL_ROLE_SERVER,
+	  "org/m",
+	  30000 },
+	{ { "sglang::scheduler_TP0" }, DL_ENGINE_SGLANG, DL_ROLE_RUNNER, "", 0 },
+	{ { "text-generation-launcher", "--model-id", "org/m" },
+	  DL_ENGINE_TGI,
+	  DL_ROLE_MANAGER,
+	  "org/m",
+	  3000 },
+	{ { "/opt/conda/bin/python3.11", "/opt/conda/bin/text-generation-server", "serve", "org/m",
+	    "--uds-path", "/tmp/x" },
+	  DL_ENGINE_TGI,
+	  DL_ROLE_RUNNER,
+	  "org/m",
+	  0 },
+	{ { "local-ai", "run", "--address", ":9090" },
+	  DL_ENGINE_LOCALAI,
+	  DL_ROLE_MANAGER,
+	  "",
+	  9090 },
+	{ { "/backends/llama-cpp/llama-cpp-avx2", "--addr", "127.0.0.1:41575" },
+	  DL_ENGINE_LOCALAI,
+	  DL_ROLE_RUNNER,
+	  "",
+	  41575 },
+	{ { "/opt/koboldcpp-linux-x64", "--model", "k.gguf", "--usevulkan", "--contextsize",
+	    "4096" },
+	  DL_ENGINE_KOBOLDCPP,
+	  DL_ROLE_SERVER,
+	  "k.gguf",
+	  5001 },
+	{ { "python3", "koboldcpp.py", "k.gguf" },
+	  DL_ENGINE_KOBOLDCPP,
+	  DL_ROLE_SERVER,
+	  "k.gguf",
+	  5001 },
+	{ { "llama-swap", "-config", "c.yaml", "-listen", ":8081" },
+	  DL_ENGINE_LLAMA_SWAP,
+	  DL_ROLE_MANAGER,
+	  "",
+	  8081 },
+	{ { "/usr/bin/lemond" }, DL_ENGINE_LEMONADE, DL_ROLE_MANAGER, "", 13305 },
+	{ { "/home/u/.lmstudio/llmster/llmster" }, DL_ENGINE_LM_STUDIO, DL_ROLE_MANAGER, "", 1234 },
+	{ { "whisper-server", "-m", "ggml-base.bin" },
+	  DL_ENGINE_WHISPER_CPP,
+	  DL_ROLE_SERVER,
+	  "ggml-base.bin",
+	  8080 },
+	{ { "sd", "-m", "sd15.gguf", "-p", "a cat" },
+	  DL_ENGINE_SD_CPP,
+	  DL_ROLE_TOOL,
+	  "sd15.gguf",
+	  0 },
+	{ { "sd", "before", "after" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "python", "/opt/ComfyUI/main.py", "--listen" },
+	  DL_ENGINE_COMFYUI,
+	  DL_ROLE_SERVER,
+	  "",
+	  8188 },
+	{ { "python", "main.py" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "bash", "llama-server" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "grep", "llama-server" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "python3", "-c", "print(1)", "vllm", "serve", "x" },
+	  DL_ENGINE_NONE,
+	  DL_ROLE_UNKNOWN,
+	  "",
+	  0 },
+	{ { "python3" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "python3", "-m" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "ld-linux-x86-64.so.2", "--library-path" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+};
+
+static void every_engine_is_told_by_its_command_line(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		const struct line *l = &lines[i];
+
+		look(l->argv, NULL, "", "");
+		if (facts.engine != l->engine || facts.role != l->role || facts.port != l->port ||
+		    strcmp(facts.model, l->model) != 0)
+			fail_msg("line %zu ('%s %s'): %s, %s, model '%s', port %u", i, l->argv[0],
+				 l->argv[1] ? l->argv[1] : "", dl_engine_name(facts.engine),
+				 dl_role_name(facts.role), facts.model, facts.port);
+	}
+}
+
+static void the_executable_tells_what_argv_does_not(void **state)
+{
+	(void)state;
+	look(ARGV("chat-backend", "-m", "a.gguf"), NULL, "/opt/bin/llama-server (deleted)", "");
+	assert_int_equal(facts.engine, DL_ENGINE_LLAMA_SERVER);
+	look(ARGV("main", "-m", "a.gguf"), NULL, "/r/lib/ld-linux-x86-64.so.2", "");
+	assert_int_equal(facts.engine, DL_ENGINE_NONE);
+	look(ARGV("x", "/r/llama-server", "-m", "a.gguf"), NULL, "/r/lib/ld-linux-x86-64.so.2", "");
+	assert_int_equal(facts.engine, DL_ENGINE_LLAMA_SERVER);
+	look(ARGV("python", "main.py"), NULL, "/srv/ComfyUI/venv/bin/python3.11", "");
+	assert_int_equal(facts.engine, DL_ENGINE_COMFYUI);
+	look(ARGV("llama-server", "--model", "/a.gguf"), NULL, "/usr/bin/llama-server", "ollama");
+	assert_int_equal(facts.engine, DL_ENGINE_OLLAMA_RUNNER);
+	look(ARGV("llama-server", "-m", "a.gguf"), NULL, "", "lemond");
+	assert_int_equal(facts.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_int_equal(facts.role, DL_ROLE_RUNNER);
+	look(ARGV("llama-server", "-m", "a.gguf"), ARGV("LLAMA_SERVER_ROUTER_PORT=8080"), "",
+	     "llama-server");
+	assert_int_equal(facts.role, DL_ROLE_RUNNER);
+}
+
+static void settings_come_from_arguments_then_variables_then_defaults(void **state)
+{
+	char *env[] = { "PATH=/bin",
+			"LLAMA_ARG_CTX_SIZE=4096",
+			"LLAMA_ARG_UBATCH=128",
+			"LLAMA_ARG_MODEL=/e/env.gguf",
+			"LLAMA_ARG_PORT=9999",
+			"LLAMA_ARG_N_PARALLEL=3",
+			"LLAMA_ARG_N_GPU_LAYERS=all",
+			"LLAMA_ARG_DEVICE=none",
+			NULL };
+
+	(void)state;
+	look(ARGV("llama-server", "-m", "/a/b.gguf", "-ub", "64"), env, "", "");
+	assert_string_equal(facts.model, "b.gguf");
+	assert_string_equal(facts.model_path, "/a/b.gguf");
+	assert_int_equal(facts.ubatch, 64);
+	assert_int_equal(facts.context_size, 4096);
+	assert_int_equal(facts.batch, 2048);
+	assert_int_equal(facts.parallel, 3);
+	assert_int_equal(facts.port, 9999);
+	assert_int_equal(facts.gpu_layers, DL_LAYERS_ALL);
+	assert_int_equal(facts.backend, DL_BACKEND_CPU);
+	look(ARGV("llama-server", "-c", "256", "-ngl", "33", "-ctk", "q8_0"), env, "", "");
+	assert_string_equal(facts.model, "env.gguf");
+	assert_int_equal(facts.batch, 256); /* bounded by the context */
+	assert_int_equal(facts.ubatch, 128);
+	assert_int_equal(facts.gpu_layers, 33);
+	assert_string_equal(facts.cache_k, "q8_0");
+	assert_string_equal(facts.cache_v, "f16");
+	look(ARGV("llama-server", "-m", "x", "-m", "y", "--ubatch-size", "garbage", "-c", "-5"),
+	     NULL, "", "");
+	assert_string_equal(facts.model, "y");
+	assert_int_equal(facts.ubatch, 512);
+	assert_int_equal(facts.context_size, 0);
+	look(ARGV("ollama", "serve"),
+	     ARGV("OLLAMA_HOST=http://[::1]:1234", "OLLAMA_NUM_PARALLEL=2"), "", "");
+	assert_int_equal(facts.port, 1234);
+	assert_int_equal(facts.parallel, 2);
+	look(ARGV("ollama", "serve"), ARGV("OLLAMA_HOST=[::1]"), "", "");
+	assert_int_equal(facts.port, 11434);
+	look(ARGV("vllm", "serve", "m", "--max-model-len", "32k", "--served-model-name", "Big"),
+	     NULL, "", "");
+	assert_int_equal(facts.context_size, 32000);
+	assert_string_equal(facts.model, "Big");
+}
+
+static void hostile_arguments_are_survived(void **state)
+{
+	static char *argv[DL_ARGS_MAX + 1];
+	static char big[100000];
+
+	(void)state;
+	look(ARGV("llama-server", "-m", "/a/\n\x1b[2J\xff;x.gguf", "--port",
+		  "99999999999999999999"),
+	     NULL, "", "");
+	assert_string_equal(facts.model, "\\x0a\\x1b[2J\\xff,x.gguf");
+	assert_int_equal(facts.port, 0);
+	memset(big, 'a', sizeof(big) - 1);
+	look(ARGV("llama-server", "-m", big, "-c", "99999999999"), ARGV(big), big, big);
+	assert_true(strlen(facts.model) < sizeof(facts.model));
+	assert_int_equal(facts.context_size, 0);
+	for (size_t i = 0; i < DL_ARGS_MAX; i++)
+		argv[i] = "-m";
+	argv[0] = "llama-server";
+	look(argv, NULL, "", "");
+	look(ARGV("--", "="), ARGV("=", "==", ""), "/", "");
+	assert_int_equal(facts.engine, DL_ENGINE_NONE);
+	look(ARGV("llama-server", "/", "-m", "/"), NULL, "/", "");
+	assert_int_equal(dl_engine_of_library("libllama.so.0"), DL_ENGINE_LLAMA_CPP);
+	assert_int_equal(dl_engine_of_library("koboldcpp_vulkan.so"), DL_ENGINE_KOBOLDCPP);
+	assert_int_equal(dl_engine_of_library("libtorch_hip.so"), DL_ENGINE_GENERIC);
+	assert_int_equal(dl_engine_of_library("libc.so.6"), DL_ENGINE_NONE);
+}
+
+static void words_fit_whole_or_by_their_star(void **state)
+{
+	(void)state;
+	assert_true(dl_word_in("a bc*", "bcd"));
+	assert_true(dl_word_in("*.x", "a.x"));
+	assert_false(dl_word_in("a bc*", "b"));
+	assert_false(dl_word_in("a bc", "a bc"));
+	assert_false(dl_word_in("", ""));
+	assert_false(dl_word_in(NULL, "a"));
+	assert_int_equal(dl_token_count("8K"), 8192);
+	assert_int_equal(dl_token_count("4294967296"), 0);
+	assert_int_equal(dl_token_count(" 8"), 0);
+	assert_int_equal(dl_port("65536"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_engine_is_told_by_its_command_line),
+		cmocka_unit_test(the_executable_tells_what_argv_does_not),
+		cmocka_unit_test(settings_come_from_arguments_then_variables_then_defaults),
+		cmocka_unit_test(hostile_arguments_are_survived),
+		cmocka_unit_test(words_fit_whole_or_by_their_star),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "command.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENV_MAX 4096
+
+/* glibc's ld.so(8) as of 2.43. */
+static const char loaders[] = "ld-linux* ld-musl* ld.so ld64.so*";
+static const char loader_values[] = "--library-path --preload --audit --argv0 --inhibit-rpath "
+				    "--glibc-hwcaps-prepend --glibc-hwcaps-mask";
+static const char pythons[] = "python python2* python3* pypy*";
+static const char python_values[] = "-X -W --check-hash-based-pycs";
+
+static bool word_fits(const char *word, size_t len, const char *text)
+{
+	size_t text_len = strlen(text);
+
+	if (len > 1 && word[0] == '*')
+		return text_len >= len - 1 &&
+		       !strncmp(text + text_len - (len - 1), word + 1, len - 1);
+	if (len > 1 && word[len - 1] == '*')
+		return !strncmp(text, word, len - 1);
+	return len == text_len && !strncmp(text, word, len);
+}
+
+bool dl_word_in(const char *list, const char *text)
+{
+	while (list && *list) {
+		size_t len = strcspn(list, " ");
+
+		if (len && word_fits(list, len, text))
+			return true;
+		list += len + (list[len] == ' ');
+	}
+	return false;
+}
+
+/* Steps over the options in front of what is run; those in "values" take a word more. */
+static char *const *behind_options(char *const *at, const char *values)
+{
+	while (*at && (*at)[0] == '-' && (*at)[1]) {
+		if (!strcmp(*at, "-m") || !strcmp(*at, "-c"))
+			return at;
+		if (dl_word_in(values, *at) && at[1])
+			at++;
+		at++;
+	}
+	return at;
+}
+
+static void run_by_python(struct dl_command *c)
+{
+	char *const *at = behind_options(c->args, python_values);
+
+	if (!*at)
+		return;
+	if (!strcmp(*at, "-c")) { /* an interactive piece: it names nobody */
+		c->args = at + 1;
+		return;
+	}
+	if (!strcmp(*at, "-m")) {
+		if (!at[1])
+			return;
+		c->module = at[1];
+		c->path = c->program = at[1];
+		c->args = at + 2;
+		return;
+	}
+	c->path = *at;
+	c->program = dl_base_name(*at);
+	c->args = at + 1;
+}
+
+void dl_command_of(const struct dl_engine_look *look, struct dl_command *ret_command)
+{
+	static char *const nothing[] = { NULL };
+	struct dl_command c = { "", "", "", "", nothing };
+
+	if (look->argv && look->argv[0]) {
+		c.title = c.path = look->argv[0];
+		c.program = dl_base_name(c.path);
+		c.args = look->argv + 1;
+	}
+	if (dl_word_in(loaders, c.program) || dl_word_in(loaders, dl_base_name(look->exe))) {
+		char *const *at = behind_options(c.args, loader_values);
+
+		if (*at) {
+			c.path = *at;
+			c.program = dl_base_name(*at);
+			c.args = at + 1;
+		}
+	}
+	if (dl_word_in(pythons, c.program))
+		run_by_python(&c);
+	*ret_command = c;
+}
+
+/* Behind "name=" in "text", or NULL. */
+static const char *behind_name(const char *text, const char *name, size_t len)
+{
+	return !strncmp(text, name, len) && text[len] == '=' ? text + len + 1 : NULL;
+}
+
+static const char *value_at(char *const *at, const char *names)
+{
+	if (dl_word_in(names, *at))
+		return at[1];
+	if ((*at)[0] != '-' || (*at)[1] != '-' || !strchr(*at, '='))
+		return NULL;
+	while (*names) {
+		size_t len = strcspn(names, " ");
+		const char *value = behind_name(*at, names, len);
+
+		if (value)
+			return value;
+		names += len + (names[len] == ' ');
+	}
+	return NULL;
+}
+
+const char *dl_option(char *const args[], const char *names)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < DL_ARGS_MAX && args[i]; i++) {
+		const char *value = value_at(args + i, names);
+
+		if (value)
+			found = value; /* the last one counts */
+	}
+	return found;
+}
+
+bool dl_has_option(char *const args[], const char *names)
+{
+	for (size_t i = 0; i < DL_ARGS_MAX && args[i]; i++)
+		if (dl_word_in(names, args[i]))
+			return true;
+	return false;
+}
+
+const char *dl_env(const struct dl_engine_look *look, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; look->envp && i < ENV_MAX && look->envp[i]; i++) {
+		const char *value = behind_name(look->envp[i], name, len);
+
+		if (value)
+			return value;
+	}
+	return NULL;
+}
+
+const char *dl_setting(const struct dl_engine_look *look, const struct dl_command *command,
+		       const char *names, const char *variable)
+{
+	const char *value = dl_option(command->args, names);
+
+	if (!value && variable)
+		value = dl_env(look, variable);
+	return value && *value ? value : NULL;
+}
+
+uint32_t dl_token_count(const char *text)
+{
+	unsigned long long value;
+	char *end;
+
+	if (!text || !isdigit((unsigned char)text[0]))
+		return 0;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || value > UINT32_MAX)
+		return 0;
+	if (*end == 'k' || *end == 'K')
+		value *= *end++ == 'k' ? 1000 : 1024;
+	return *end || value > INT32_MAX ? 0 : (uint32_t)value;
+}
+
+uint16_t dl_port(const char *text)
+{
+	uint32_t port = dl_token_count(text);
+
+	return port <= UINT16_MAX ? (uint16_t)port : 0;
+}

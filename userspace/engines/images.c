@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Others that share a GPU with language models: whisper.cpp, stable-diffusion.cpp, ComfyUI, and
+ * whatever computes with a library we know.
+ */
+#include "table.h"
+
+#include <string.h>
+
+static bool read_ggml(const struct dl_command *c, struct dl_engine_facts *facts, const char *model)
+{
+	facts->role = strstr(c->program, "server") ? DL_ROLE_SERVER : DL_ROLE_TOOL;
+	dl_set_model_file(facts, model);
+	return true;
+}
+
+static bool read_whisper(const struct dl_engine_look *look, const struct dl_command *c,
+			 struct dl_engine_facts *facts)
+{
+	(void)look;
+	read_ggml(c, facts, dl_option(c->args, "-m --model"));
+	if (facts->role == DL_ROLE_SERVER)
+		dl_set_port(facts, dl_option(c->args, "--port"), 8080);
+	if (dl_has_option(c->args, "-ng --no-gpu"))
+		facts->backend = DL_BACKEND_CPU;
+	return true;
+}
+
+const struct dl_engine_ops dl_engine_whisper_cpp = {
+	.engine = DL_ENGINE_WHISPER_CPP,
+	.marks = { .programs = "whisper-server whisper-cli whisper-stream whisper-bench "
+			       "whisper-command whisper-talk-llama",
+		   .libraries = "libwhisper.so*" },
+	.read = read_whisper,
+};
+
+/* "sd" is an editor of texts too: without a model it is not ours. */
+static bool read_sd(const struct dl_engine_look *look, const struct dl_command *c,
+		    struct dl_engine_facts *facts)
+{
+	const char *model = dl_option(c->args, "-m --model --diffusion-model");
+
+	(void)look;
+	if (!model)
+		return false;
+	read_ggml(c, facts, model);
+	if (facts->role == DL_ROLE_SERVER)
+		dl_set_port(facts, dl_option(c->args, "-p --listen-port"), 1234);
+	return true;
+}
+
+const struct dl_engine_ops dl_engine_sd_cpp = {
+	.engine = DL_ENGINE_SD_CPP,
+	.marks = { .programs = "sd sd-cli sd-server", .libraries = "libstable-diffusion.so*" },
+	.read = read_sd,
+};
+
+static bool read_comfyui(const struct dl_engine_look *look, const struct dl_command *c,
+			 struct dl_engine_facts *facts)
+{
+	(void)look;
+	if (!c->module[0] && strcmp(c->program, "main.py") != 0)
+		return false;
+	facts->role = DL_ROLE_SERVER;
+	dl_set_port(facts, dl_option(c->args, "--port"), 8188);
+	if (dl_has_option(c->args, "--cpu"))
+		facts->backend = DL_BACKEND_CPU;
+	return true;
+}
+
+const struct dl_engine_ops dl_engine_comfyui = {
+	.engine = DL_ENGINE_COMFYUI,
+	.marks = { .modules = "comfyui comfy", .paths = "/comfyui" },
+	.read = read_comfyui,
+};
+
+/* Told by what it maps and opens alone; its command line says nothing to us. */
+const struct dl_engine_ops dl_engine_generic = {
+	.engine = DL_ENGINE_GENERIC,
+	.marks = { .libraries = "libtorch_cuda* libtorch_hip* libtorch_xpu* libc10_cuda* "
+				"libc10_hip* libtensorflow* libonnxruntime* libjax* "
+				"libggml-base* libmlx* libamdhip64* libhsa-runtime64* libcudart* "
+				"libcublas* libze_intel_gpu* libOpenCL.so*" },
+};

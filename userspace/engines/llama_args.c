@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * llama.cpp's common arguments, as of 0.7.0 (b11669, common/arg.cpp): a flag on the command line
+ * beats its LLAMA_ARG_* variable, a later flag an earlier one.
+ */
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_DEFAULT  2048
+#define UBATCH_DEFAULT 512
+
+void dl_set_model_file(struct dl_engine_facts *facts, const char *path)
+{
+	if (!path || !*path)
+		return;
+	facts->model_path = path;
+	facts->loads_model = true;
+	if (!facts->model[0])
+		dl_engine_set_model(facts, dl_base_name(path));
+}
+
+void dl_set_port(struct dl_engine_facts *facts, const char *given, uint16_t otherwise)
+{
+	facts->port_given = given != NULL;
+	facts->port = given ? dl_port(given) : otherwise;
+}
+
+static void read_model(const struct dl_engine_look *look, const struct dl_command *c,
+		       struct dl_engine_facts *facts)
+{
+	const char *alias = dl_setting(look, c, "-a --alias", "LLAMA_ARG_ALIAS");
+	const char *file = dl_setting(look, c, "-m --model", "LLAMA_ARG_MODEL");
+	const char *repo = dl_setting(look, c, "-hf -hfr --hf-repo", "LLAMA_ARG_HF_REPO");
+
+	if (!repo)
+		repo = dl_setting(look, c, "-dr --docker-repo", "LLAMA_ARG_DOCKER_REPO");
+	if (!repo)
+		repo = dl_setting(look, c, "-mu --model-url", "LLAMA_ARG_MODEL_URL");
+	if (alias)
+		dl_engine_set_model(facts, alias);
+	dl_set_model_file(facts, file);
+	if (file || !repo)
+		return;
+	facts->loads_model = true;
+	if (!facts->model[0])
+		dl_engine_set_model(facts, strstr(repo, "://") ? dl_base_name(repo) : repo);
+}
+
+static int32_t layers_of(const char *text)
+{
+	if (text && !strcmp(text, "all"))
+		return DL_LAYERS_ALL;
+	if (!text || text[0] < '0' || text[0] > '9')
+		return DL_LAYERS_AUTO;
+	return (int32_t)dl_token_count(text);
+}
+
+static void read_cache_type(char *type, const char *text)
+{
+	dl_copy_name(type, DL_QUANT_LEN, text ? text : "f16");
+}
+
+/* What is computed at once is bounded by the batch, and the batch by the context. */
+static void bound_batches(struct dl_engine_facts *f)
+{
+	if (f->context_size && f->batch > f->context_size)
+		f->batch = f->context_size;
+	if (f->ubatch > f->batch)
+		f->ubatch = f->batch;
+}
+
+void dl_llama_read(const struct dl_engine_look *look, const struct dl_command *c,
+		   struct dl_engine_facts *facts)
+{
+	const char *device = dl_setting(look, c, "-dev --device", "LLAMA_ARG_DEVICE");
+	const char *fit = dl_setting(look, c, "-fit --fit", "LLAMA_ARG_FIT");
+
+	facts->llama_cpp = true;
+	read_model(look, c, facts);
+	facts->context_size =
+		dl_token_count(dl_setting(look, c, "-c --ctx-size", "LLAMA_ARG_CTX_SIZE"));
+	facts->batch = dl_token_count(dl_setting(look, c, "-b --batch-size", "LLAMA_ARG_BATCH"));
+	facts->ubatch =
+		dl_token_count(dl_setting(look, c, "-ub --ubatch-size", "LLAMA_ARG_UBATCH"));
+	facts->parallel =
+		dl_token_count(dl_setting(look, c, "-np --parallel", "LLAMA_ARG_N_PARALLEL"));
+	facts->gpu_layers = layers_of(
+		dl_setting(look, c, "-ngl --gpu-layers --n-gpu-layers", "LLAMA_ARG_N_GPU_LAYERS"));
+	facts->batch = facts->batch ? facts->batch : BATCH_DEFAULT;
+	facts->ubatch = facts->ubatch ? facts->ubatch : UBATCH_DEFAULT;
+	facts->fixed_fit = fit && !strcmp(fit, "off");
+	bound_batches(facts);
+	read_cache_type(facts->cache_k,
+			dl_setting(look, c, "-ctk --cache-type-k", "LLAMA_ARG_CACHE_TYPE_K"));
+	read_cache_type(facts->cache_v,
+			dl_setting(look, c, "-ctv --cache-type-v", "LLAMA_ARG_CACHE_TYPE_V"));
+	if (device && !strcmp(device, "none"))
+		facts->backend = DL_BACKEND_CPU;
+	else if (device && !strncmp(device, "Vulkan", 6))
+		facts->backend = DL_BACKEND_VULKAN;
+	else if (device && !strncmp(device, "ROCm", 4))
+		facts->backend = DL_BACKEND_ROCM;
+	else if (device && !strncmp(device, "CUDA", 4))
+		facts->backend = DL_BACKEND_CUDA;
+	else if (device && !strncmp(device, "SYCL", 4))
+		facts->backend = DL_BACKEND_SYCL;
+}

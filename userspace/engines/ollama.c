@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Ollama, both eras: up to 0.24 its runner is Ollama itself ("ollama runner --model BLOB", before
+ * 0.5 "ollama_llama_server"), from 0.30 on it is llama.cpp's llama-server (llm/llama_server.go at
+ * fb307609), which engines/llama_server.c reads. The daemon computes nothing.
+ */
+#include "table.h"
+
+#include <string.h>
+
+bool dl_is_ollama_child(const struct dl_engine_look *look, const struct dl_command *c,
+			const struct dl_engine_facts *facts)
+{
+	static const char dir[] = "/lib/ollama/";
+	const char *blob = facts->model_path ? strstr(facts->model_path, "/blobs/sha256-") : NULL;
+
+	if (!strcmp(look->parent, "ollama") || strstr(look->exe, dir) || strstr(c->path, dir))
+		return true;
+	return blob && dl_has_option(c->args, "--no-webui") && dl_has_option(c->args, "--offline");
+}
+
+/* OLLAMA_HOST is [scheme://]host[:port]. */
+static const char *port_of_host(const char *host)
+{
+	const char *at = host ? strstr(host, "://") : NULL, *colon;
+
+	at = at ? at + 3 : host;
+	colon = at ? strrchr(at, ':') : NULL;
+	return colon && !strchr(colon, ']') ? colon + 1 : NULL;
+}
+
+static bool read_daemon(const struct dl_engine_look *look, struct dl_engine_facts *facts)
+{
+	facts->role = DL_ROLE_MANAGER;
+	dl_set_port(facts, port_of_host(dl_env(look, "OLLAMA_HOST")), 11434);
+	facts->context_size = dl_token_count(dl_env(look, "OLLAMA_CONTEXT_LENGTH"));
+	facts->parallel = dl_token_count(dl_env(look, "OLLAMA_NUM_PARALLEL"));
+	return true;
+}
+
+static bool read_runner(const struct dl_engine_look *look, const struct dl_command *c,
+			struct dl_engine_facts *facts)
+{
+	facts->engine = DL_ENGINE_OLLAMA_RUNNER;
+	facts->role = DL_ROLE_RUNNER;
+	dl_set_model_file(facts, dl_option(c->args, "--model -model"));
+	dl_set_port(facts, dl_option(c->args, "--port -port"), 0);
+	/* Since 0.11 these come over HTTP, with the model: then they stay unknown. */
+	facts->context_size = dl_token_count(dl_option(c->args, "--ctx-size -ctx-size"));
+	facts->batch = dl_token_count(dl_option(c->args, "--batch-size -batch-size"));
+	facts->ubatch = facts->batch;
+	facts->parallel = dl_token_count(dl_option(c->args, "--parallel -parallel"));
+	if (dl_option(c->args, "--n-gpu-layers -n-gpu-layers"))
+		facts->gpu_layers =
+			(int32_t)dl_token_count(dl_option(c->args, "--n-gpu-layers -n-gpu-layers"));
+	facts->models_dir = dl_env(look, "OLLAMA_MODELS");
+	return true;
+}
+
+static bool read(const struct dl_engine_look *look, const struct dl_command *c,
+		 struct dl_engine_facts *facts)
+{
+	const char *verb = c->args[0] ? c->args[0] : "";
+
+	if (!strcmp(c->program, "ollama_llama_server") || !strcmp(verb, "runner"))
+		return read_runner(look, c, facts);
+	if (!strcmp(verb, "gpu-discover")) {
+		facts->engine = DL_ENGINE_OLLAMA_RUNNER;
+		facts->role = DL_ROLE_DISCOVERY;
+		return true;
+	}
+	/* "ollama run" and the rest are clients of the daemon */
+	return (!strcmp(verb, "serve") || !strcmp(verb, "start")) && read_daemon(look, facts);
+}
+
+const struct dl_engine_ops dl_engine_ollama = {
+	.engine = DL_ENGINE_OLLAMA,
+	.marks = { .programs = "ollama ollama_llama_server .ollama-wrapped" },
+	.read = read,
+};

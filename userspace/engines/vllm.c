@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vLLM and SGLang: a Python server and workers that set their own titles ("VLLM::EngineCore_DP0",
+ * "sglang::scheduler_TP0"); a worker's arguments are its server's.
+ */
+#include "table.h"
+
+#include <string.h>
+
+static void read_model(struct dl_engine_facts *facts, const char *name, const char *model)
+{
+	facts->loads_model = true;
+	if (!model)
+		return;
+	if (model[0] == '/') /* a folder, or a GGUF */
+		facts->model_path = model;
+	dl_engine_set_model(facts, name ? name : model[0] == '/' ? dl_base_name(model) : model);
+}
+
+/* "vllm serve MODEL", "vllm bench ..."; the other commands are clients. */
+static bool read_vllm(const struct dl_engine_look *look, const struct dl_command *c,
+		      struct dl_engine_facts *facts)
+{
+	const char *model = dl_option(c->args, "--model");
+	const char *verb = c->args[0] ? c->args[0] : "";
+
+	(void)look;
+	if (!strncmp(c->title, "VLLM::", 6)) {
+		facts->role = DL_ROLE_RUNNER;
+		facts->loads_model = true;
+		return true;
+	}
+	if (!c->module[0] && !dl_word_in("serve bench run-batch", verb))
+		return false;
+	if (!model && !strcmp(verb, "serve") && c->args[1] && c->args[1][0] != '-')
+		model = c->args[1];
+	facts->role = DL_ROLE_SERVER;
+	read_model(facts, dl_option(c->args, "--served-model-name"), model);
+	dl_set_port(facts, dl_option(c->args, "--port"), 8000);
+	facts->context_size = dl_token_count(dl_option(c->args, "--max-model-len"));
+	facts->batch = dl_token_count(dl_option(c->args, "--max-num-batched-tokens"));
+	facts->ubatch = facts->batch;
+	facts->parallel = dl_token_count(dl_option(c->args, "--max-num-seqs"));
+	return true;
+}
+
+const struct dl_engine_ops dl_engine_vllm = {
+	.engine = DL_ENGINE_VLLM,
+	.marks = { .programs = "vllm", .modules = "vllm", .titles = "VLLM::*" },
+	.read = read_vllm,
+};
+
+static bool read_sglang(const struct dl_engine_look *look, const struct dl_command *c,
+			struct dl_engine_facts *facts)
+{
+	(void)look;
+	if (!strncmp(c->title, "sglang::", 8)) {
+		facts->role = DL_ROLE_RUNNER;
+		facts->loads_model = strstr(c->title, "scheduler") != NULL;
+		return true;
+	}
+	if (!c->module[0] && (!c->args[0] || strcmp(c->args[0], "serve") != 0))
+		return false;
+	if (c->module[0] && !strstr(c->module, "launch_server"))
+		return false;
+	facts->role = DL_ROLE_SERVER;
+	read_model(facts, dl_option(c->args, "--served-model-name"),
+		   dl_option(c->args, "--model-path --model"));
+	dl_set_port(facts, dl_option(c->args, "--port"), 30000);
+	facts->context_size = dl_token_count(dl_option(c->args, "--context-length"));
+	facts->batch = dl_token_count(dl_option(c->args, "--chunked-prefill-size"));
+	facts->ubatch = facts->batch;
+	facts->parallel = dl_token_count(dl_option(c->args, "--max-running-requests"));
+	return true;
+}
+
+const struct dl_engine_ops dl_engine_sglang = {
+	.engine = DL_ENGINE_SGLANG,
+	.marks = { .programs = "sglang", .modules = "sglang", .titles = "sglang::*" },
+	.read = read_sglang,
+};
