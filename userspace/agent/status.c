@@ -2,6 +2,7 @@
 /* What the agent knows right now, as one message. */
 #include "agent.h"
 
+#include "../report/process_json.h"
 #include "../sensors/ladder.h"
 
 #include "../lib/text.h"
@@ -31,24 +32,30 @@ static json_t *sensors(const struct dl_agent *a)
 	return list;
 }
 
-static json_t *processes(const struct dl_agent *a)
+/* A message has a limit, and anybody may start a hundred processes named like an engine. */
+#define PROCESSES_BYTES ((size_t)40 * 1024)
+
+static json_t *processes(const struct dl_agent *a, json_int_t *ret_unlisted)
 {
 	json_t *list = json_array();
+	size_t used = 0;
 
 	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
 		const struct dl_tracked *t = &a->tracked[i];
+		json_t *o;
 
 		if (!t->pid || t->told.engine == DL_ENGINE_NONE)
 			continue;
-		json_array_append_new(
-			list,
-			json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:i, s:i, s:b, s:b}", "pid",
-				  (int)t->pid, "comm", safe(t->told.comm), "engine",
-				  dl_engine_name(t->told.engine), "backend",
-				  dl_backend_name(t->told.backend), "device", safe(t->told.device),
-				  "model", safe(t->told.model), "port", t->told.port, "workload",
-				  (int)t->told.workload, "exceptions_seen", t->cxx_attached,
-				  "graphs_seen", t->ggml_attached));
+		o = json_pack("{s:i, s:b, s:b}", "pid", (int)t->pid, "exceptions_seen",
+			      t->cxx_attached, "graphs_seen", t->ggml_attached);
+		json_object_update_missing_new(o, dl_process_json(&t->told));
+		used += json_dumpb(o, NULL, 0, JSON_COMPACT) + 1;
+		if (used < PROCESSES_BYTES) {
+			json_array_append_new(list, o);
+			continue;
+		}
+		json_decref(o);
+		++*ret_unlisted;
 	}
 	return list;
 }
@@ -119,9 +126,12 @@ json_t *dl_agent_sensors(const struct dl_agent *a)
 
 json_t *dl_agent_status(struct dl_agent *a)
 {
-	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "op", "status", "mode",
+	json_int_t unlisted = 0;
+	json_t *list = processes(a, &unlisted);
+
+	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:I, s:o, s:o}", "op", "status", "mode",
 			 dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]), "events",
 			 (json_int_t)a->event_count, "dropped", (json_int_t)a->core.dropped_count,
-			 "sensors", sensors(a), "processes", processes(a), "breakers", breakers(a),
-			 "gpus", dl_agent_gpus_status(a));
+			 "sensors", sensors(a), "processes", list, "processes_unlisted", unlisted,
+			 "breakers", breakers(a), "gpus", dl_agent_gpus_status(a));
 }

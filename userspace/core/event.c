@@ -64,8 +64,14 @@ static bool ended(const char *text, size_t size)
 
 static bool process_valid(const struct dl_ev_process *p)
 {
-	return ENDED(p->comm) && ENDED(p->device) && ENDED(p->model) &&
-	       p->engine < DL_ENGINE_COUNT && p->backend < DL_BACKEND_COUNT;
+	for (size_t i = 0; i < DL_DEVICES_MAX - 1; i++)
+		if (!ENDED(p->more_devices[i]))
+			return false;
+	return ENDED(p->comm) && ENDED(p->device) && ENDED(p->model) && ENDED(p->architecture) &&
+	       ENDED(p->quantisation) && ENDED(p->cache_k) && ENDED(p->cache_v) && ENDED(p->unit) &&
+	       ENDED(p->container) && ENDED(p->pod) && p->engine < DL_ENGINE_COUNT &&
+	       p->backend < DL_BACKEND_COUNT && p->role < DL_ROLE_COUNT &&
+	       p->runtime < DL_RUNTIME_COUNT;
 }
 
 static bool workload_valid(const struct dl_ev_workload *w)

@@ -43,6 +43,14 @@ struct dl_ev_config {
 	int64_t value; /* in the key's unit */
 };
 
+enum dl_process_flag {
+	DL_PROCESS_CONTEXT_ASSUMED = 1, /* nobody set it: the model's own, unless memory is short */
+	DL_PROCESS_USER_UNIT = 2,
+	DL_PROCESS_PARTIAL = 4,	     /* parts of it could not be read */
+	DL_PROCESS_PORT_ASSUMED = 8, /* the engine's default, not yet seen to listen */
+};
+
+/* Numbers are 0 and strings empty where they are unknown. */
 struct dl_ev_process {
 	uint64_t start_ticks; /* /proc/PID/stat field 22: identity together with the pid */
 	uint32_t ppid;
@@ -50,10 +58,29 @@ struct dl_ev_process {
 	uint8_t engine;	   /* enum dl_engine */
 	uint8_t backend;   /* enum dl_backend: in use, not merely mapped */
 	uint16_t port;	   /* where it listens, 0 unknown */
-	uint32_t pad;
+	uint8_t role;	   /* enum dl_role */
+	uint8_t runtime;   /* enum dl_runtime of its container */
+	uint16_t flags;	   /* enum dl_process_flag */
 	char comm[DL_COMM_LEN];
-	char device[DL_DEVICE_LEN];
+	char device[DL_DEVICE_LEN]; /* the one that holds most of its memory */
 	char model[DL_MODEL_LEN];
+	uint64_t model_bytes;
+	uint32_t context_size; /* tokens, of all slots together */
+	uint32_t batch;
+	uint32_t ubatch; /* tokens computed at once */
+	uint32_t parallel;
+	int32_t gpu_layers;   /* as told; DL_LAYERS_AUTO, DL_LAYERS_ALL */
+	uint32_t layer_count; /* of the model */
+	uint32_t trained_context;
+	uint32_t inner_pid; /* in its own pid namespace, 0: the same */
+	char architecture[DL_ARCH_LEN];
+	char quantisation[DL_QUANT_LEN];
+	char cache_k[DL_QUANT_LEN];
+	char cache_v[DL_QUANT_LEN];
+	char unit[DL_UNIT_LEN];
+	char container[DL_CONTAINER_LEN];
+	char pod[DL_POD_LEN];
+	char more_devices[DL_DEVICES_MAX - 1][DL_DEVICE_LEN];
 };
 
 struct dl_ev_process_exit {
@@ -329,7 +356,7 @@ struct dl_event {
 };
 
 _Static_assert(sizeof(struct dl_ev_config) == 56, "trace format");
-_Static_assert(sizeof(struct dl_ev_process) == 168, "trace format");
+_Static_assert(sizeof(struct dl_ev_process) == 696, "trace format");
 _Static_assert(sizeof(struct dl_ev_process_exit) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_throw) == 64, "trace format");
 _Static_assert(sizeof(struct dl_ev_graph) == 48, "trace format");

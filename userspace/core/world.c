@@ -214,6 +214,12 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 		p->pid = ev->pid;
 		p->start_ticks = in->start_ticks;
 	}
+	if (p->engine != in->engine) { /* an exec keeps pid and start time, and nothing else */
+		p->backend = DL_BACKEND_UNKNOWN;
+		p->port = 0;
+		memset(p->device, 0, sizeof(p->device));
+		memset(p->model, 0, sizeof(p->model));
+	}
 	p->used_ns = ev->at_ns;
 	p->workload = in->workload;
 	p->engine = in->engine;
@@ -228,6 +234,8 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 		dl_copy_name(p->model, sizeof(p->model), in->model);
 	if (!work || work->pid != ev->pid)
 		return;
+	if (in->port && !(in->flags & DL_PROCESS_PORT_ASSUMED))
+		work->port = in->port; /* given or seen, and no engine's mere default */
 	if (p->backend != DL_BACKEND_UNKNOWN)
 		work->backend = p->backend;
 	if (p->device[0] || p->backend == DL_BACKEND_CPU)

@@ -4,6 +4,7 @@
 #include "../core/fact.h"
 #include "../lib/text.h"
 #include "event_text.h"
+#include "process_json.h"
 
 #define NUMBER(value) ((json_int_t)(value))
 
@@ -59,11 +60,10 @@ static json_t *timed_out(const struct dl_ev_job_timeout *t)
 
 static json_t *process(const struct dl_ev_process *p)
 {
-	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:i, s:I, s:I}", "comm", text(p->comm),
-			 "engine", dl_engine_name(p->engine), "backend",
-			 dl_backend_name(p->backend), "device", text(p->device), "model",
-			 text(p->model), "port", p->port, "workload", NUMBER(p->workload),
-			 "start_ticks", NUMBER(p->start_ticks));
+	json_t *o = dl_process_json(p);
+
+	json_object_set_new(o, "start_ticks", json_integer(NUMBER(p->start_ticks)));
+	return o;
 }
 
 static json_t *sensor(const struct dl_ev_sensor *s)

@@ -66,18 +66,45 @@ static void print_gpus(const json_t *list)
 	}
 }
 
+static void print_more(const json_t *p)
+{
+	const char *unit = dl_message_text(p, "unit"), *box = dl_message_text(p, "container");
+	const char *quantisation = dl_message_text(p, "quantisation");
+
+	if (dl_message_number(p, "context", 0))
+		printf("           context %d, ubatch %d", (int)dl_message_number(p, "context", 0),
+		       (int)dl_message_number(p, "ubatch", 0));
+	if (quantisation[0])
+		printf(", %s %s, %lld MB", dl_message_text(p, "architecture"), quantisation,
+		       (long long)dl_message_number(p, "model_bytes", 0) / 1000000);
+	if (unit[0])
+		printf("%sunit %s", dl_message_number(p, "context", 0) ? ", " : "           ",
+		       unit);
+	if (box[0])
+		printf("%s%s %.12s", dl_message_number(p, "context", 0) ? ", " : "           ",
+		       dl_message_text(p, "runtime"), box);
+	if (dl_message_number(p, "context", 0) || unit[0] || box[0])
+		putchar('\n');
+}
+
+static void print_process(const json_t *p)
+{
+	printf("  %-8d %-14s %-9s %-8s %-14s %-24s port %d, %s\n",
+	       (int)dl_message_number(p, "pid", 0), dl_message_text(p, "engine"),
+	       dl_message_text(p, "role"), dl_message_text(p, "backend"),
+	       dl_message_text(p, "device"), dl_message_text(p, "model"),
+	       (int)dl_message_number(p, "port", 0),
+	       dl_message_number(p, "workload", 0) ? "adopted" : "observed");
+	print_more(p);
+}
+
 static void print_processes(const json_t *list)
 {
 	const json_t *p;
 	size_t i;
 
 	printf("engines%s\n", json_array_size(list) ? "" : ": none runs");
-	json_array_foreach(list, i, p)
-		printf("  %-8d %-14s %-8s %-14s %-24s port %d, %s\n",
-		       (int)dl_message_number(p, "pid", 0), dl_message_text(p, "engine"),
-		       dl_message_text(p, "backend"), dl_message_text(p, "device"),
-		       dl_message_text(p, "model"), (int)dl_message_number(p, "port", 0),
-		       dl_message_number(p, "workload", 0) ? "adopted" : "observed");
+	json_array_foreach(list, i, p) print_process(p);
 }
 
 static void print_breakers(const json_t *list)
