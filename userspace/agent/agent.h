@@ -43,7 +43,11 @@ struct dl_tracked {
 	uint32_t pid; /* 0: empty */
 	uint32_t attempts;
 	uint64_t used_ns;
-	uint64_t inspect_ns; /* 0: no further look is due */
+	uint64_t inspect_ns;  /* 0: no further look is due */
+	uint64_t verified_ns; /* when the pid was last seen to be who it was */
+	bool on_gpu;	      /* a GPU's driver named it: it is looked at even if no engine */
+	bool opens_gpu;	      /* and rightly so */
+	bool cpu_assumed;     /* nothing of a GPU was seen for long */
 	struct dl_ev_process told;
 	bool cxx_attached;
 	bool ggml_attached;

@@ -15,6 +15,9 @@ static const uint64_t look_again_ms[] = {
 	5, 10, 20, 20, 40, 40, 80, 80, 160, 160, 320, 640, 1000, 2000, 5000, 10000, 30000,
 };
 
+#define STRANGER_LOOKS 8
+#define VERIFY_NS      DL_NS_PER_S
+
 #define LOOKS (sizeof(look_again_ms) / sizeof(look_again_ms[0]))
 
 static struct dl_tracked *find(struct dl_agent *a, uint32_t pid)
@@ -89,16 +92,46 @@ static void attach_libraries(struct dl_agent *a, struct dl_tracked *t,
 
 static bool settled(const struct dl_tracked *t)
 {
-	return t->cxx_attached && t->ggml_attached && t->told.backend != DL_BACKEND_UNKNOWN &&
+	return !t->cpu_assumed && !(t->told.flags & DL_PROCESS_PORT_ASSUMED) && t->cxx_attached &&
+	       t->ggml_attached && t->told.backend != DL_BACKEND_UNKNOWN &&
 	       (t->told.backend == DL_BACKEND_CPU || t->told.device[0]);
 }
 
-static void plan_next_look(struct dl_tracked *t, uint64_t now_ns)
+/* A worker of Python's takes its title some seconds after its start, without an exec. */
+static bool may_become_engine(struct dl_agent *a, const struct dl_tracked *t)
+{
+	const struct dl_tracked *parent = t->told.ppid ? find(a, t->told.ppid) : NULL;
+
+	if (t->on_gpu && (t->opens_gpu || t->attempts < STRANGER_LOOKS))
+		return true;
+	return parent && parent->told.engine != DL_ENGINE_NONE;
+}
+
+static void plan_next_look(struct dl_agent *a, struct dl_tracked *t, uint64_t now_ns)
 {
 	t->inspect_ns = 0;
-	if (t->told.engine == DL_ENGINE_NONE || t->attempts >= LOOKS || settled(t))
+	if (t->attempts >= LOOKS || settled(t))
+		return;
+	if (t->told.engine == DL_ENGINE_NONE && !may_become_engine(a, t))
 		return;
 	t->inspect_ns = now_ns + look_again_ms[t->attempts++] * DL_NS_PER_MS;
+}
+
+/* Another process, or another program in it: nothing of the old one is kept. */
+static void begin_anew(struct dl_tracked *t)
+{
+	t->attempts = 0;
+	t->cxx_attached = t->ggml_attached = t->cpu_assumed = false;
+	memset(&t->told, 0, sizeof(t->told));
+}
+
+/* Devices are opened before the model is loaded: after some 20 s they are not to come. */
+static void assume_cpu(struct dl_tracked *t, struct dl_process_info *info)
+{
+	t->cpu_assumed =
+		info->no_gpu && info->ev.backend == DL_BACKEND_UNKNOWN && t->attempts + 1 >= LOOKS;
+	if (t->cpu_assumed)
+		info->ev.backend = DL_BACKEND_CPU;
 }
 
 static void inspect(struct dl_agent *a, struct dl_tracked *t)
@@ -106,20 +139,20 @@ static void inspect(struct dl_agent *a, struct dl_tracked *t)
 	struct dl_event ev = dl_agent_event(DL_EV_PROCESS, t->pid);
 	struct dl_process_info info;
 
-	if (dl_process_info_read(t->pid, &info)) {
+	if (dl_process_info_look(t->pid, t->on_gpu ? DL_LOOK_DEVICES : DL_LOOK_COMMAND, &info)) {
 		t->inspect_ns = 0;
 		return;
 	}
-	if (t->told.start_ticks && t->told.start_ticks != info.ev.start_ticks) {
-		t->attempts = 0;
-		t->cxx_attached = t->ggml_attached = false;
-		memset(&t->told, 0, sizeof(t->told));
-	}
+	t->verified_ns = ev.at_ns;
+	t->opens_gpu = info.opens_gpu;
+	if (t->told.start_ticks && t->told.start_ticks != info.ev.start_ticks)
+		begin_anew(t);
 	if (!info.has_command && t->told.start_ticks == info.ev.start_ticks) {
 		t->inspect_ns = 0; /* it is ending, and stays who it was */
 		return;
 	}
 	info.ev.workload = workload_of(a, &info);
+	assume_cpu(t, &info);
 	if (info.ev.engine != DL_ENGINE_NONE) {
 		attach_libraries(a, t, &info);
 		if (a->bpf)
@@ -131,7 +164,19 @@ static void inspect(struct dl_agent *a, struct dl_tracked *t)
 		ev.process = info.ev;
 		dl_agent_feed(a, &ev);
 	}
-	plan_next_look(t, ev.at_ns);
+	plan_next_look(a, t, ev.at_ns);
+}
+
+/* An exit may have been missed and the pid be somebody else's. */
+static bool still_the_same(struct dl_tracked *t)
+{
+	uint64_t start;
+
+	if (t->used_ns - t->verified_ns < VERIFY_NS)
+		return true;
+	t->verified_ns = t->used_ns;
+	start = dl_process_start(t->pid);
+	return !start || start == t->told.start_ticks;
 }
 
 void dl_tracker_know(struct dl_agent *a, uint32_t pid)
@@ -140,28 +185,37 @@ void dl_tracker_know(struct dl_agent *a, uint32_t pid)
 
 	if (t && t->told.start_ticks) {
 		t->used_ns = dl_boot_ns();
-		if (t->told.engine == DL_ENGINE_NONE || settled(t) || !t->inspect_ns)
+		if (still_the_same(t) &&
+		    (t->told.engine == DL_ENGINE_NONE || settled(t) || !t->inspect_ns))
 			return;
 	}
-	inspect(a, t ? t : get(a, pid));
+	t = t ? t : get(a, pid);
+	t->on_gpu = true;
+	inspect(a, t);
 }
 
-/* An exec keeps pid and start time but changes everything else. */
-void dl_tracker_exec(struct dl_agent *a, uint32_t pid)
+static void meet(struct dl_agent *a, uint32_t pid, enum dl_look look)
 {
 	struct dl_process_info info;
 	struct dl_tracked *t = find(a, pid);
 
 	if (!t) {
-		if (dl_process_info_read(pid, &info))
+		if (dl_process_info_look(pid, look, &info))
 			return;
 		if (info.ev.engine == DL_ENGINE_NONE && !workload_of(a, &info))
 			return; /* somebody else's */
 		t = get(a, pid);
+		t->on_gpu = look == DL_LOOK_DEVICES;
 	}
 	t->attempts = 0;
 	t->cxx_attached = t->ggml_attached = false;
 	inspect(a, t);
+}
+
+/* An exec keeps pid and start time but changes everything else. */
+void dl_tracker_exec(struct dl_agent *a, uint32_t pid)
+{
+	meet(a, pid, DL_LOOK_COMMAND);
 }
 
 void dl_tracker_gone(struct dl_agent *a, uint32_t pid)
@@ -194,7 +248,7 @@ void dl_tracker_scan(struct dl_agent *a)
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			dl_tracker_exec(a, (uint32_t)strtoul(entry->d_name, NULL, 10));
+			meet(a, (uint32_t)strtoul(entry->d_name, NULL, 10), DL_LOOK_DEVICES);
 	if (dir)
 		closedir(dir);
 }

@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "process_info.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "../engines/engine.h"
 #include "../lib/file.h"
+#include "cgroup_name.h"
+#include "listen_port.h"
+#include "model_file.h"
+#include "process_traces.h"
 
-#define CMDLINE_MAX ((size_t)128 * 1024)
-#define MAPS_LINES  20000
-#define FDS_MAX	    4096
-#define TASKS_MAX   1024
+#define TEXT_MAX ((size_t)128 * 1024) /* of a command line or an environment */
+#define ENV_MAX	 4096
+#define UP_MAX	 4 /* levels to a worker's server */
 
-/* What mappings, threads and descriptors show. A mapped library says "can", not "does". */
-struct traces {
-	bool ggml_vulkan;
-	bool ggml_hip;
-	bool ggml_cuda;
-	bool ggml_cpu;
-	bool drm_shim;
-	bool llvmpipe_thread;
-	bool vk_memory; /* lavapipe keeps device memory in memfds of this name */
-	bool kfd_fd;
-	bool nvidia_fd;
-	char render_device[DL_DEVICE_LEN];
+/* What a process was started with. */
+struct start {
+	char command[TEXT_MAX];
+	char environment[TEXT_MAX];
+	char *argv[DL_ARGS_MAX + 1];
+	char *envp[ENV_MAX + 1];
+	char exe[PATH_MAX];
+	char parent[DL_COMM_LEN];
+	size_t argc;
 };
 
 static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
@@ -61,166 +58,162 @@ static int read_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
 	return 0;
 }
 
-static void read_command(struct dl_process_info *info)
+uint64_t dl_process_start(uint32_t pid)
 {
-	static char text[CMDLINE_MAX]; /* one thread; every exec of the host comes by here */
-	char *argv[DL_ARGS_MAX + 1];
-	struct dl_engine_facts facts;
+	uint64_t start = 0;
+	uint32_t ppid;
+
+	return read_stat(pid, &ppid, &start) ? 0 : start;
+}
+
+static void read_comm(uint32_t pid, char *comm)
+{
+	memset(comm, 0, DL_COMM_LEN);
+	if (read_proc(pid, "comm", comm, DL_COMM_LEN) <= 0)
+		comm[0] = 0;
+	comm[strcspn(comm, "\n")] = 0;
+	memset(comm + strlen(comm), 0, DL_COMM_LEN - strlen(comm));
+}
+
+/* The numbers behind "name" in /proc/PID/status; the last one, 0 when there is none. */
+static uint32_t status_number(uint32_t pid, const char *name)
+{
+	char text[16384], key[32], *at;
+	unsigned long value = 0;
+
+	if (read_proc(pid, "status", text, sizeof(text)) <= 0)
+		return 0;
+	snprintf(key, sizeof(key), "\n%s:", name); /* the name before it holds no newline */
+	at = strstr(text, key);
+	if (!at)
+		return 0;
+	for (at += strlen(key); (*at == '\t' || *at == ' ') && at[1] >= '0' && at[1] <= '9';)
+		value = strtoul(at, &at, 10);
+	return (uint32_t)value;
+}
+
+uint32_t dl_process_of_thread(uint32_t tid)
+{
+	return status_number(tid, "Tgid");
+}
+
+static size_t split(char *text, ssize_t size, char **list, size_t max)
+{
 	size_t count = 0;
+
+	for (char *at = text; size > 0 && at < text + size && count < max; at += strlen(at) + 1)
+		list[count++] = at;
+	list[count] = NULL;
+	return count;
+}
+
+static void read_command(uint32_t pid, struct start *s)
+{
+	char link[PATH_MAX];
 	ssize_t n;
 
-	n = read_proc(info->pid, "cmdline", text, CMDLINE_MAX);
-	for (char *at = text; n > 0 && at < text + n && count < DL_ARGS_MAX; at += strlen(at) + 1)
-		argv[count++] = at;
-	argv[count] = NULL;
-	info->has_command = count > 0;
-	dl_engine_recognise(argv, &facts);
-	info->ev.engine = (uint8_t)facts.engine;
-	info->ev.backend = (uint8_t)facts.backend;
-	info->ev.port = facts.port;
-	dl_copy_name(info->ev.model, sizeof(info->ev.model), facts.model);
+	s->envp[0] = NULL;
+	s->parent[0] = s->exe[0] = 0;
+	n = read_proc(pid, "cmdline", s->command, TEXT_MAX);
+	s->argc = split(s->command, n, s->argv, DL_ARGS_MAX);
+	if (dl_root_path(link, sizeof(link), "/proc/%u/exe", pid))
+		return;
+	n = readlink(link, s->exe, sizeof(s->exe) - 1);
+	s->exe[n > 0 ? n : 0] = 0;
 }
 
-/* /proc/PID/root leads into the process's own mount namespace and chroot. */
-static void mapped_file(const struct dl_process_info *info, const char *path, char *ret_path)
+static void identify(struct start *s, bool with_environment, struct dl_engine_facts *facts)
 {
-	char link[PATH_MAX], base[PATH_MAX];
+	const struct dl_engine_look look = { .argv = s->argv,
+					     .envp = with_environment ? s->envp : NULL,
+					     .exe = s->exe,
+					     .parent = s->parent };
+
+	dl_engine_identify(&look, facts);
+}
+
+/* Twice: environment and parent are read only of an engine, and may say more of it. */
+static void read_engine(uint32_t pid, uint32_t ppid, struct start *s, struct dl_engine_facts *facts)
+{
 	ssize_t n;
 
-	if (dl_root_path(link, sizeof(link), "/proc/%u/root", info->pid))
+	read_command(pid, s);
+	identify(s, false, facts);
+	if (facts->engine == DL_ENGINE_NONE)
 		return;
-	/* maps names chrooted files by their full path; the link tells which part the root is. */
-	n = readlink(link, base, sizeof(base) - 1);
-	base[n > 0 ? n : 0] = 0;
-	if (n > 1 && !strncmp(path, base, (size_t)n) && path[n] == '/')
-		path += n;
-	if (snprintf(ret_path, PATH_MAX, "%s%s", link, path) >= PATH_MAX)
-		ret_path[0] = 0;
+	read_comm(ppid, s->parent);
+	n = read_proc(pid, "environ", s->environment, TEXT_MAX);
+	split(s->environment, n, s->envp, ENV_MAX);
+	identify(s, true, facts);
 }
 
-static void see_mapping(struct dl_process_info *info, struct traces *t, const char *path)
+/* A worker with a title of its own has its server's arguments. */
+static void ask_the_server(uint32_t ppid, struct dl_engine_facts *facts)
 {
-	const char *name = dl_base_name(path);
+	static struct start server; /* one thread; every exec of the host comes by here */
+	struct dl_engine_facts of_server;
+	uint64_t start;
+	uint32_t pid = ppid;
 
-	t->ggml_vulkan |= !strncmp(name, "libggml-vulkan", 14);
-	t->ggml_hip |= !strncmp(name, "libggml-hip", 11);
-	t->ggml_cuda |= !strncmp(name, "libggml-cuda", 12);
-	t->ggml_cpu |= !strncmp(name, "libggml-cpu", 11);
-	t->drm_shim |= strstr(name, "_noop_drm_shim") != NULL;
-	t->vk_memory |= !strncmp(path, "/memfd:allocation", 17);
-	if (!strncmp(name, "libstdc++.so", 12) && !info->cxx_library[0])
-		mapped_file(info, path, info->cxx_library);
-	if (!strncmp(name, "libggml-base", 12) && !info->ggml_library[0])
-		mapped_file(info, path, info->ggml_library);
-}
-
-static void read_maps(struct dl_process_info *info, struct traces *t)
-{
-	char path[PATH_MAX], *line = NULL;
-	size_t size = 0;
-	DL_FILE file = NULL;
-
-	if (dl_root_path(path, sizeof(path), "/proc/%u/maps", info->pid))
-		return;
-	file = fopen(path, "re");
-	for (int i = 0; file && i < MAPS_LINES && getline(&line, &size, file) > 0; i++) {
-		char *name = strchr(line, '/');
-
-		if (!name)
-			continue;
-		name[strcspn(name, "\n")] = 0;
-		see_mapping(info, t, name);
+	for (int i = 0; pid > 1 && i < UP_MAX; i++) {
+		if (read_stat(pid, &ppid, &start))
+			return;
+		read_engine(pid, ppid, &server, &of_server);
+		if (of_server.engine == facts->engine && of_server.model[0]) {
+			of_server.role = facts->role;
+			of_server.loads_model = facts->loads_model;
+			of_server.port = 0; /* it is the server that listens */
+			of_server.port_given = false;
+			*facts = of_server;
+			return;
+		}
+		pid = ppid;
 	}
-	free(line);
 }
 
-static void read_threads(const struct dl_process_info *info, struct traces *t)
+static void take_facts(const struct dl_engine_facts *f, struct dl_ev_process *ev)
 {
-	char path[PATH_MAX], comm[32];
-	struct dirent *entry;
-	DIR *dir;
-
-	if (dl_root_path(path, sizeof(path), "/proc/%u/task", info->pid))
-		return;
-	dir = opendir(path);
-	for (int i = 0; dir && i < TASKS_MAX && (entry = readdir(dir)); i++) {
-		char name[300];
-
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(name, sizeof(name), "task/%s/comm", entry->d_name);
-		if (read_proc(info->pid, name, comm, sizeof(comm)) > 0)
-			t->llvmpipe_thread |= !strncmp(comm, "llvmpipe-", 9);
-	}
-	if (dir)
-		closedir(dir);
+	ev->engine = (uint8_t)f->engine;
+	ev->backend = (uint8_t)f->backend;
+	ev->role = (uint8_t)f->role;
+	ev->port = f->port;
+	ev->context_size = f->context_size;
+	ev->batch = f->batch;
+	ev->ubatch = f->ubatch;
+	ev->parallel = f->parallel;
+	ev->gpu_layers = f->gpu_layers;
+	dl_copy_name(ev->model, sizeof(ev->model), f->model);
+	dl_copy_name(ev->cache_k, sizeof(ev->cache_k), f->cache_k);
+	dl_copy_name(ev->cache_v, sizeof(ev->cache_v), f->cache_v);
 }
 
-/* The PCI address behind a DRM node: /sys/dev/char/MAJOR:MINOR/device points at it. */
-static void device_of_node(const struct stat *st, char *ret_device)
+/* ggml's own backend, or the driver's library where ggml is linked in or another engine runs. */
+static enum dl_backend backend_in_use(const struct dl_process_traces *t)
 {
-	char path[PATH_MAX], target[PATH_MAX];
-	ssize_t n;
+	bool dynamic = t->ggml_vulkan || t->ggml_hip || t->ggml_cuda || t->ggml_sycl;
 
-	if (dl_root_path(path, sizeof(path), "/sys/dev/char/%u:%u/device", major(st->st_rdev),
-			 minor(st->st_rdev)))
-		return;
-	n = readlink(path, target, sizeof(target) - 1);
-	if (n <= 0)
-		return;
-	target[n] = 0;
-	dl_copy_name(ret_device, DL_DEVICE_LEN, dl_base_name(target));
+	if (t->kfd_fd && (t->ggml_hip || (t->hip && !dynamic)))
+		return DL_BACKEND_ROCM;
+	if (t->nvidia_fd && (t->ggml_cuda || (t->cuda && !dynamic)))
+		return DL_BACKEND_CUDA;
+	if (t->drm_fd && (t->ggml_sycl || (t->level_zero && !dynamic)))
+		return DL_BACKEND_SYCL;
+	if ((t->ggml_vulkan || (t->vulkan && !dynamic)) &&
+	    (t->drm_fd || t->nvidia_fd || t->llvmpipe_thread || t->vk_memory || t->drm_shim))
+		return DL_BACKEND_VULKAN;
+	return DL_BACKEND_UNKNOWN;
 }
 
-static void see_descriptor(const struct dl_process_info *info, struct traces *t, const char *fd)
+static void name_devices(const struct dl_process_traces *t, struct dl_ev_process *ev)
 {
-	char path[PATH_MAX], target[PATH_MAX];
-	struct stat st;
-	ssize_t n;
+	/* Mesa opens the GPUs even where its software device does the work. */
+	bool software = ev->backend == DL_BACKEND_VULKAN && t->vk_memory &&
+			(!t->device_count || !t->device[0].bytes);
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/fd/%s", info->pid, fd))
-		return;
-	n = readlink(path, target, sizeof(target) - 1);
-	if (n <= 0)
-		return;
-	target[n] = 0;
-	t->kfd_fd |= !strcmp(target, "/dev/kfd");
-	t->nvidia_fd |= !strncmp(target, "/dev/nvidia", 11);
-	if (!strncmp(target, "/dev/dri/", 9) && !stat(path, &st))
-		device_of_node(&st, t->render_device);
-}
-
-static void read_descriptors(const struct dl_process_info *info, struct traces *t)
-{
-	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir;
-
-	if (dl_root_path(path, sizeof(path), "/proc/%u/fd", info->pid))
-		return;
-	dir = opendir(path);
-	for (int i = 0; dir && i < FDS_MAX && (entry = readdir(dir)); i++)
-		if (isdigit((unsigned char)entry->d_name[0]))
-			see_descriptor(info, t, entry->d_name);
-	if (dir)
-		closedir(dir);
-}
-
-/* In order of proof: open device files, then a software device's threads or memory. */
-static void conclude(struct dl_process_info *info, const struct traces *t)
-{
-	struct dl_ev_process *ev = &info->ev;
-
-	dl_copy_name(ev->device, sizeof(ev->device), t->render_device);
-	if (ev->backend == DL_BACKEND_CPU || ev->engine == DL_ENGINE_NONE)
-		return;
-	if (t->kfd_fd && t->ggml_hip)
-		ev->backend = DL_BACKEND_ROCM;
-	else if (t->nvidia_fd && t->ggml_cuda)
-		ev->backend = DL_BACKEND_CUDA;
-	else if (t->ggml_vulkan && (t->render_device[0] || t->nvidia_fd || t->llvmpipe_thread ||
-				    t->vk_memory || t->drm_shim))
-		ev->backend = DL_BACKEND_VULKAN;
+	if (t->device_count && !software)
+		dl_copy_name(ev->device, sizeof(ev->device), t->device[0].name);
+	for (size_t i = 1; i < t->device_count && !software; i++)
+		dl_copy_name(ev->more_devices[i - 1], DL_DEVICE_LEN, t->device[i].name);
 	if (ev->backend != DL_BACKEND_VULKAN || ev->device[0])
 		return;
 	if (t->llvmpipe_thread || t->vk_memory)
@@ -229,12 +222,86 @@ static void conclude(struct dl_process_info *info, const struct traces *t)
 		dl_copy_name(ev->device, sizeof(ev->device), "drm-shim");
 }
 
+/* In order of proof: arguments that leave no choice, open device files, a software device. */
+static void conclude(struct dl_process_info *info, const struct dl_process_traces *t,
+		     bool loads_model)
+{
+	struct dl_ev_process *ev = &info->ev;
+
+	info->opens_gpu = t->drm_fd || t->kfd_fd || t->nvidia_fd;
+	ev->flags |= t->unreadable ? DL_PROCESS_PARTIAL : 0;
+	if (ev->backend == DL_BACKEND_CPU)
+		return; /* what it opened to look at it is not in use */
+	if (backend_in_use(t) != DL_BACKEND_UNKNOWN && ev->backend == DL_BACKEND_UNKNOWN)
+		ev->backend = (uint8_t)backend_in_use(t);
+	name_devices(t, ev);
+	info->no_gpu = loads_model && !t->unreadable && !info->opens_gpu && !ev->device[0];
+}
+
+static void take_model(const struct dl_model_facts *m, const struct dl_engine_facts *f,
+		       struct dl_ev_process *ev)
+{
+	ev->model_bytes = m->bytes;
+	ev->layer_count = m->layer_count;
+	ev->trained_context = m->trained_context;
+	dl_copy_name(ev->architecture, sizeof(ev->architecture), m->architecture);
+	dl_copy_name(ev->quantisation, sizeof(ev->quantisation), m->quantisation);
+	if (!ev->context_size && f->llama_cpp && m->trained_context) {
+		ev->context_size = m->trained_context;
+		ev->flags |= f->fixed_fit ? 0 : DL_PROCESS_CONTEXT_ASSUMED;
+	}
+}
+
+/* The path that was told; what is mapped where nothing was, or where it is the same by its name. */
+static void read_model(struct dl_process_info *info, const struct dl_process_traces *t,
+		       struct dl_engine_facts *f)
+{
+	struct dl_model_where where = { info->pid, f->model_path, "", f->models_dir };
+	struct dl_model_facts m = { 0 };
+
+	if (!f->loads_model && !t->model_file[0])
+		return;
+	if (!f->model_path || !strcmp(dl_base_name(f->model_path), dl_base_name(t->model_name)))
+		where.mapped = t->model_file;
+	if (!where.path && t->model_name[0])
+		where.path = t->model_name;
+	if (!where.path)
+		return;
+	if (!f->model[0])
+		dl_engine_set_model(f, dl_base_name(where.path));
+	dl_model_file_read(&where, &m); /* what it could not tell is 0 */
+	if (m.name[0] && !strncmp(f->model, "sha256-", 7))
+		dl_engine_set_model(f, m.name);
+	dl_copy_name(info->ev.model, sizeof(info->ev.model), f->model);
+	take_model(&m, f, &info->ev);
+}
+
+static void read_port(struct dl_process_info *info, const struct dl_engine_facts *f)
+{
+	uint16_t port = f->port_given && f->port ? 0 : dl_listen_port(info->pid);
+
+	if (port)
+		info->ev.port = port;
+	else if (!f->port_given && f->port)
+		info->ev.flags |= DL_PROCESS_PORT_ASSUMED;
+}
+
 static void read_cgroup(struct dl_process_info *info)
 {
-	char text[4096] = "", *at;
+	char text[8192] = "", *at;
 
 	if (read_proc(info->pid, "cgroup", text, sizeof(text)) <= 0)
 		return;
+	if (info->ev.engine != DL_ENGINE_NONE) {
+		struct dl_cgroup_name n;
+
+		dl_cgroup_name_read(text, &n);
+		info->ev.runtime = (uint8_t)n.runtime;
+		info->ev.flags |= n.user_unit ? DL_PROCESS_USER_UNIT : 0;
+		dl_copy_name(info->ev.unit, sizeof(info->ev.unit), n.unit);
+		dl_copy_name(info->ev.container, sizeof(info->ev.container), n.container);
+		dl_copy_name(info->ev.pod, sizeof(info->ev.pod), n.pod);
+	}
 	at = !strncmp(text, "0::", 3) ? text : strstr(text, "\n0::");
 	if (!at)
 		return;
@@ -252,10 +319,41 @@ static void read_owner(struct dl_process_info *info)
 		info->uid = st.st_uid;
 }
 
-int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info)
+/* Whom no command line made an engine, and who computes on a GPU all the same. */
+static void look_at_stranger(struct dl_process_info *info)
 {
+	static struct dl_process_traces t;
+
+	dl_process_devices_read(info->pid, &t);
+	info->opens_gpu = t.drm_fd || t.kfd_fd || t.nvidia_fd;
+	if (!info->opens_gpu)
+		return;
+	dl_process_traces_read(info->pid, &t);
+	info->ev.engine = (uint8_t)t.library_engine;
+	if (info->ev.engine != DL_ENGINE_NONE)
+		conclude(info, &t, false);
+}
+
+static void read_as_engine(struct dl_process_info *info, struct dl_engine_facts *facts)
+{
+	static struct dl_process_traces t;
+	uint32_t inner;
+
+	dl_process_traces_read(info->pid, &t);
+	conclude(info, &t, facts->loads_model);
+	read_model(info, &t, facts);
+	read_port(info, facts);
+	dl_copy_name(info->cxx_library, sizeof(info->cxx_library), t.cxx_library);
+	dl_copy_name(info->ggml_library, sizeof(info->ggml_library), t.ggml_library);
+	inner = status_number(info->pid, "NSpid");
+	info->ev.inner_pid = inner == info->pid ? 0 : inner;
+}
+
+int dl_process_info_look(uint32_t pid, enum dl_look look, struct dl_process_info *ret_info)
+{
+	static struct start s; /* one thread; every exec of the host comes by here */
 	struct dl_process_info *info = ret_info;
-	struct traces t = { 0 };
+	struct dl_engine_facts facts;
 	int err;
 
 	memset(info, 0, sizeof(*info));
@@ -263,16 +361,22 @@ int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info)
 	err = read_stat(pid, &info->ev.ppid, &info->ev.start_ticks);
 	if (err)
 		return err;
-	if (read_proc(pid, "comm", info->ev.comm, sizeof(info->ev.comm)) > 0)
-		info->ev.comm[strcspn(info->ev.comm, "\n")] = 0;
-	read_command(info);
+	read_comm(pid, info->ev.comm);
+	read_engine(pid, info->ev.ppid, &s, &facts);
+	info->has_command = s.argc > 0;
+	if (facts.role == DL_ROLE_RUNNER && !facts.model[0])
+		ask_the_server(info->ev.ppid, &facts);
+	take_facts(&facts, &info->ev);
+	if (info->ev.engine != DL_ENGINE_NONE)
+		read_as_engine(info, &facts);
+	else if (look == DL_LOOK_DEVICES && info->has_command)
+		look_at_stranger(info);
 	read_cgroup(info);
 	read_owner(info);
-	if (info->ev.engine != DL_ENGINE_NONE) {
-		read_maps(info, &t);
-		read_threads(info, &t);
-		read_descriptors(info, &t);
-	}
-	conclude(info, &t);
 	return 0;
+}
+
+int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info)
+{
+	return dl_process_info_look(pid, DL_LOOK_COMMAND, ret_info);
 }

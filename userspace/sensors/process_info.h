@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who a process is: engine and model from its command line, the backend in use from its threads,
- * files and mappings. Everything under /proc is outside input: bounded, and gone at any moment.
+ * Who a process is: engine, model and settings from its command line and environment, the backend
+ * and the devices in use from its files, threads and mappings, its service and container from its
+ * cgroup. Everything under /proc is outside input: bounded, and gone at any moment; what cannot be
+ * read is left out.
  */
 #ifndef DL_SENSORS_PROCESS_INFO_H
 #define DL_SENSORS_PROCESS_INFO_H
@@ -17,12 +19,27 @@ struct dl_process_info {
 	uint32_t pid;
 	uint32_t uid;
 	bool has_command;	    /* false: a kernel thread, or a process that is ending */
+	bool no_gpu;		    /* loads a model, and not a trace of a GPU in use was seen */
+	bool opens_gpu;		    /* has a GPU's device file open */
 	char cgroup[DL_CGROUP_LEN]; /* cgroup v2 path, "" when unknown */
 	char cxx_library[PATH_MAX]; /* openable paths of mapped files, "" when not mapped */
 	char ggml_library[PATH_MAX];
 };
 
+/* How much trouble a process is worth that its command line does not make an engine. */
+enum dl_look {
+	DL_LOOK_COMMAND = 0, /* none: nearly every process of the host */
+	DL_LOOK_DEVICES = 1, /* whether it computes on a GPU: whoever a GPU's driver named */
+};
+
 /* -ESRCH when it is gone; half-readable processes give what could be read. */
 int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info);
+int dl_process_info_look(uint32_t pid, enum dl_look look, struct dl_process_info *ret_info);
+
+/* The second half of its identity; 0 when it is gone. */
+uint64_t dl_process_start(uint32_t pid);
+
+/* The process of a thread (a kernel line may name either); 0 when it is gone. */
+uint32_t dl_process_of_thread(uint32_t tid);
 
 #endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes of a /proc and /sys of our own: containers, device files, Ollama's blobs, hostile names. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "../../userspace/lib/file.h"
+#include "../../userspace/sensors/device_node.h"
+#include "../../userspace/sensors/model_file.h"
+#include "../../userspace/sensors/ollama_name.h"
+#include "../../userspace/sensors/process_info.h"
+
+#define DIGEST		"74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45"
+#define ID		"3f4e1d9c0b7a58e6d2f1c4b3a69788775a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d"
+#define PUT(name, text) put(name, text, sizeof(text) - 1)
+
+static char root[64];
+
+static int make_root(void **state)
+{
+	(void)state;
+	snprintf(root, sizeof(root), "/tmp/davylamp-unit-XXXXXX");
+	if (!mkdtemp(root))
+		return -1;
+	dl_root_set(root);
+	return 0;
+}
+
+static int remove_root(void **state)
+{
+	char command[128];
+
+	(void)state;
+	dl_root_set("");
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	return system(command); /* a test's own folder */
+}
+
+static void put(const char *name, const char *text, size_t size)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	*strrchr(path, '/') = 0;
+	dl_make_dirs(path);
+	path[strlen(path)] = '/';
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fwrite(text, 1, size, file);
+	fclose(file);
+}
+
+static void put_link(const char *name, const char *target)
+{
+	char path[512];
+
+	PUT("/made", "");
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	*strrchr(path, '/') = 0;
+	dl_make_dirs(path);
+	path[strlen(path)] = '/';
+	unlink(path);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static void put_process(unsigned int pid, unsigned int ppid, const char *comm, const char *cmdline,
+			size_t size)
+{
+	char name[64], text[256];
+	int n;
+
+	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
+	n = snprintf(text, sizeof(text),
+		     "%u (%s) S %u 1 1 0 -1 1 1 2 3 4 5 6 7 8 20 0 1 0 %u 1 2\n", pid, comm, ppid,
+		     pid * 10);
+	put(name, text, (size_t)n);
+	snprintf(name, sizeof(name), "/proc/%u/comm", pid);
+	n = snprintf(text, sizeof(text), "%s\n", comm);
+	put(name, text, (size_t)n);
+	snprintf(name, sizeof(name), "/proc/%u/cmdline", pid);
+	put(name, cmdline, size);
+}
+
+#define PROCESS(pid, ppid, comm, cmdline) put_process(pid, ppid, comm, cmdline, sizeof(cmdline) - 1)
+
+/* A head of architecture "llama", type Q8_0, context 2048, two layers. */
+static void put_model(const char *name)
+{
+	static const char model[] =
+		"GGUF\3\0\0\0\0\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0"
+		"\24\0\0\0\0\0\0\0general.architecture\10\0\0\0\5\0\0\0\0\0\0\0llama"
+		"\21\0\0\0\0\0\0\0general.file_type\4\0\0\0\7\0\0\0"
+		"\24\0\0\0\0\0\0\0llama.context_length\4\0\0\0\0\10\0\0"
+		"\21\0\0\0\0\0\0\0llama.block_count\4\0\0\0\2\0\0\0";
+
+	put(name, model, sizeof(model) - 1);
+}
+
+/* The mount on which our folder lies, as the real kernel names it. */
+static void put_mounts(unsigned int pid)
+{
+	char text[65536], name[64];
+	ssize_t n = dl_read_file("/proc/self/mountinfo", text, sizeof(text));
+
+	snprintf(name, sizeof(name), "/proc/%u/mountinfo", pid);
+	put(name, text, n > 0 ? (size_t)n : 0);
+}
+
+static void a_model_is_read_inside_of_the_process_own_root(void **state)
+{
+	struct dl_process_info info;
+
+	(void)state;
+	PROCESS(100, 1, "llama-server",
+		"llama-server\0-m\0model.gguf\0-ub\0"
+		"32\0");
+	put_mounts(100);
+	put_model("/proc/100/root/data/real.gguf");
+	put_link("/proc/100/root/models/model.gguf", "/data/real.gguf"); /* absolute, inside */
+	put_link("/proc/100/cwd", "/models");
+	PUT("/proc/100/environ", "A=b\0LLAMA_ARG_N_PARALLEL=4\0");
+	PUT("/proc/100/status", "Name:\tllama-server\nTgid:\t100\nNSpid:\t100\t20\t1\n");
+	PUT("/proc/100/cgroup", "0::/system.slice/docker-" ID ".scope\n");
+	assert_int_equal(dl_process_info_read(100, &info), 0);
+	assert_int_equal(info.ev.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_string_equal(info.ev.model, "model.gguf");
+	assert_string_equal(info.ev.architecture, "llama");
+	assert_string_equal(info.ev.quantisation, "Q8_0");
+	assert_int_equal(info.ev.context_size, 2048); /* nobody gave one: the model's */
+	assert_true(info.ev.flags & DL_PROCESS_CONTEXT_ASSUMED);
+	assert_int_equal(info.ev.ubatch, 32);
+	assert_int_equal(info.ev.parallel, 4);
+	assert_int_equal(info.ev.inner_pid, 1);
+	assert_int_equal(info.ev.runtime, DL_RUNTIME_DOCKER);
+	assert_string_equal(info.ev.container, ID);
+	assert_int_equal(dl_process_of_thread(100), 100);
+}
+
+static void nothing_outside_of_the_root_is_read(void **state)
+{
+	struct dl_model_facts m;
+	struct dl_model_where where = { 101, "/up.gguf", "", NULL };
+	char path[512];
+
+	(void)state;
+	PROCESS(101, 1, "llama-server", "llama-server\0-m\0/up.gguf\0");
+	put_mounts(101);
+	put_model("/outside.gguf");
+	put_link("/proc/101/root/up.gguf", "../../../outside.gguf");
+	assert_int_equal(dl_model_file_read(&where, &m), -ENOENT);
+	where.path = "/../../../outside.gguf";
+	assert_int_equal(dl_model_file_read(&where, &m), -ENOENT);
+	where.path = "/proc"; /* a folder */
+	PUT("/proc/101/root/proc/x", "");
+	assert_int_equal(dl_model_file_read(&where, &m), -EACCES);
+	snprintf(path, sizeof(path), "%s/proc/101/root/pipe.gguf", root);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	where.path = "/pipe.gguf"; /* would be waited for */
+	assert_int_equal(dl_model_file_read(&where, &m), -EACCES);
+	where.path = "/text.gguf";
+	PUT("/proc/101/root/text.gguf", "no model, whatever its name says");
+	assert_int_equal(dl_model_file_read(&where, &m), -EINVAL);
+	where.path = NULL;
+	assert_int_equal(dl_model_file_read(&where, &m), -ENOENT);
+}
+
+static void a_file_system_that_users_serve_is_not_read(void **state)
+{
+	struct dl_model_where where = { 102, "/m.gguf", "", NULL };
+	struct dl_model_facts m;
+	char text[65536], *at;
+	ssize_t n = dl_read_file("/proc/self/mountinfo", text, sizeof(text) - 4096);
+
+	(void)state;
+	assert_true(n > 0);
+	for (at = text; (at = strstr(at, " - ")); at += 3) /* the same mounts, all of them FUSE's */
+		memcpy(at + 3, "fuse", strcspn(at + 3, " ") < 4 ? 0 : 4);
+	put("/proc/102/mountinfo", text, strlen(text));
+	put_model("/proc/102/root/m.gguf");
+	if (!strstr(text, " - fuse"))
+		skip();
+	assert_int_equal(dl_model_file_read(&where, &m), -EAGAIN);
+}
+
+static const char manifest[] =
+	"{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.license\",\"digest\":\"sha256:x\"},"
+	"{\"mediaType\":\"application/vnd.ollama.image.model\",\"digest\":\"sha256:" DIGEST "\"}]}";
+
+static void a_blob_has_the_name_that_ollama_gave_it(void **state)
+{
+	struct dl_process_info info;
+	char name[96];
+
+	(void)state;
+	PROCESS(109, 1, "ollama", "/usr/bin/ollama\0serve\0");
+	PROCESS(110, 109, "llama-server",
+		"/usr/lib/ollama/llama-server\0--model\0/home/o/.ollama/models/blobs/sha256-" DIGEST
+		"\0--port\0"
+		"4000\0-c\0"
+		"8192\0-np\0"
+		"2\0-b\0"
+		"256\0-ub\0"
+		"256\0");
+	put_mounts(110);
+	put_model("/proc/110/root/home/o/.ollama/models/blobs/sha256-" DIGEST);
+	PUT("/proc/110/root/home/o/.ollama/models/manifests/registry.ollama.ai/library/zeta/latest",
+	    manifest);
+	PUT("/proc/110/root/home/o/.ollama/models/manifests/registry.ollama.ai/library/lamp/1b",
+	    manifest);
+	PUT("/proc/110/root/home/o/.ollama/models/manifests/registry.ollama.ai/library/b/x", "{]");
+	PUT("/proc/110/root/home/o/.ollama/models/manifests/stray", manifest);
+	PUT("/proc/110/root/home/o/.ollama/models/manifests/a/b/c/d/too-deep", manifest);
+	assert_int_equal(dl_process_info_read(110, &info), 0);
+	assert_int_equal(info.ev.engine, DL_ENGINE_OLLAMA_RUNNER);
+	assert_int_equal(info.ev.role, DL_ROLE_RUNNER);
+	assert_string_equal(info.ev.model, "lamp:1b");
+	assert_int_equal(info.ev.context_size, 8192);
+	assert_int_equal(info.ev.ubatch, 256);
+	PUT("/proc/111/root/m/manifests/hf.co/user/model-GGUF/Q4_K_M", manifest);
+	put_mounts(111);
+	assert_int_equal(dl_ollama_name(111, "/m", DIGEST, name, sizeof(name)), 0);
+	assert_string_equal(name, "hf.co/user/model-GGUF:Q4_K_M");
+	PUT("/proc/111/root/m/manifests/registry.ollama.ai/user/own/latest", manifest);
+	assert_int_equal(dl_ollama_name(111, "/m", DIGEST, name, 10), 0);
+	assert_string_equal(name, "hf.co/use");
+	assert_int_equal(dl_ollama_name(111, "/none", DIGEST, name, sizeof(name)), -ENOENT);
+	assert_int_equal(dl_ollama_name(111, "/m", "00", name, sizeof(name)), -ENOENT);
+	assert_false(dl_ollama_manifest_has("[[[[[[[", 7, DIGEST));
+	assert_false(dl_ollama_manifest_has("{\"layers\":{\"digest\":1}}", 23, DIGEST));
+	assert_true(dl_ollama_manifest_has(manifest, sizeof(manifest) - 1, DIGEST));
+}
+
+static void a_worker_has_its_servers_arguments(void **state)
+{
+	struct dl_process_info info;
+
+	(void)state;
+	PROCESS(120, 1, "vllm",
+		"/usr/bin/python3\0/usr/bin/vllm\0serve\0org/m\0--max-model-len\0"
+		"4096\0");
+	PROCESS(121, 120, "VLLM::EngineCor", "VLLM::EngineCore");
+	PROCESS(122, 121, "VLLM::Worker_TP", "VLLM::Worker_TP0");
+	assert_int_equal(dl_process_info_read(122, &info), 0);
+	assert_int_equal(info.ev.engine, DL_ENGINE_VLLM);
+	assert_int_equal(info.ev.role, DL_ROLE_RUNNER);
+	assert_string_equal(info.ev.model, "org/m");
+	assert_int_equal(info.ev.context_size, 4096);
+	assert_int_equal(info.ev.port, 0);
+	PROCESS(123, 123, "sglang",
+		"sglang::scheduler_TP0"); /* its own parent: no endless way up */
+	assert_int_equal(dl_process_info_read(123, &info), 0);
+	assert_int_equal(info.ev.engine, DL_ENGINE_SGLANG);
+	assert_string_equal(info.ev.model, "");
+}
+
+static void the_port_is_where_it_listens(void **state)
+{
+	struct dl_process_info info;
+
+	(void)state;
+	PROCESS(130, 1, "llama-server", "llama-server\0-m\0x.gguf\0");
+	assert_int_equal(dl_process_info_read(130, &info), 0);
+	assert_true(info.ev.flags & DL_PROCESS_PORT_ASSUMED);
+	put_link("/proc/130/fd/3", "socket:[4711]");
+	put_link("/proc/130/fd/4", "socket:[4712]");
+	PUT("/proc/130/net/tcp",
+	    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  "
+	    "timeout inode\n"
+	    "   0: 0100007F:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0 0 1 1\n"
+	    "   1: 0100007F:26CB 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0 0 4711 1\n"
+	    "   2: 0100007F:0001 00000000:0000 01 00000000:00000000 00:00000000 00000000  0 0 4712 1\n"
+	    "garbage\n");
+	assert_int_equal(dl_process_info_read(130, &info), 0);
+	assert_int_equal(info.ev.port, 0x26cb);
+	assert_false(info.ev.flags & DL_PROCESS_PORT_ASSUMED);
+}
+
+static void put_node(const char *name, unsigned int node_major, unsigned int node_minor)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	if (mknod(path, S_IFCHR | 0600, makedev(node_major, node_minor)))
+		skip(); /* not root */
+}
+
+/* Whatever a container calls its device files. */
+static void devices_are_told_by_number_and_memory(void **state)
+{
+	struct dl_process_info info;
+	char target[512];
+
+	(void)state;
+	PROCESS(140, 1, "llama-server", "llama-server\0-m\0x.gguf\0");
+	PUT("/proc/140/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libggml-vulkan.so\n");
+	put_node("/gpu-a", 226, 128);
+	put_node("/gpu-b", 226, 129);
+	for (int i = 0; i < 2; i++) {
+		snprintf(target, sizeof(target), "%s/gpu-%c", root, 'a' + i);
+		put_link(i ? "/proc/140/fd/8" : "/proc/140/fd/7", target);
+	}
+	put_link("/sys/dev/char/226:128/device", "../../../0000:03:00.0");
+	put_link("/sys/dev/char/226:129/device", "../../../0000:63:00.0");
+	assert_int_equal(dl_process_info_read(140, &info), 0);
+	assert_int_equal(info.ev.backend, DL_BACKEND_VULKAN);
+	assert_true(info.ev.device[0] && info.ev.more_devices[0][0]); /* which, nobody tells */
+	PUT("/proc/140/fdinfo/7", "drm-driver:\tamdgpu\ndrm-memory-vram:\t12 KiB\n");
+	PUT("/proc/140/fdinfo/8",
+	    "drm-driver:\tamdgpu\ndrm-total-vram:\t2048 MiB\ndrm-total-gtt:\t1 KiB\n"
+	    "drm-total-x:\t99999999999999999999 MiB\n");
+	assert_int_equal(dl_process_info_read(140, &info), 0);
+	assert_string_equal(info.ev.device, "0000:63:00.0");
+	assert_string_equal(info.ev.more_devices[0], "");
+	assert_true(info.opens_gpu);
+}
+
+static void rocm_is_told_by_kfd_and_where_its_memory_is(void **state)
+{
+	struct dl_process_info info;
+	char target[512];
+
+	(void)state;
+	PROCESS(141, 1, "llama-server", "llama-server\0-m\0x.gguf\0");
+	PUT("/proc/141/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libggml-vulkan.so\n"
+			      "1-2 r-xp 0 08:01 5 /usr/lib/libggml-hip.so\n");
+	put_node("/kfd", 511, 7);
+	snprintf(target, sizeof(target), "%s/kfd", root);
+	put_link("/proc/141/fd/9", target);
+	put_link("/sys/dev/char/511:7", "../../devices/virtual/kfd/kfd");
+	PUT("/sys/class/kfd/kfd/proc/141/vram_4321", "1048576\n");
+	PUT("/sys/class/kfd/kfd/proc/141/vram_99", "0\n");
+	PUT("/sys/class/kfd/kfd/topology/nodes/0/gpu_id", "0\n");
+	PUT("/sys/class/kfd/kfd/topology/nodes/1/gpu_id", "4321\n");
+	PUT("/sys/class/kfd/kfd/topology/nodes/1/properties",
+	    "cpu_cores_count 0\nlocation_id 25344\n"
+	    "domain 0\n");
+	assert_int_equal(dl_process_info_read(141, &info), 0);
+	assert_int_equal(info.ev.backend, DL_BACKEND_ROCM);
+	assert_string_equal(info.ev.device, "0000:63:00.0");
+	PROCESS(142, 1, "train", "python3\0train.py\0");
+	PUT("/proc/142/maps",
+	    "1-2 r-xp 0 08:01 5 /v/libtorch_hip.so\n1-2 r-xp 0 08:01 5 /v/libamdhip64.so.6\n");
+	put_link("/proc/142/fd/9", target);
+	assert_int_equal(dl_process_info_read(142, &info), 0);
+	assert_int_equal(info.ev.engine, DL_ENGINE_NONE);
+	assert_int_equal(dl_process_info_look(142, DL_LOOK_DEVICES, &info), 0);
+	assert_int_equal(info.ev.engine, DL_ENGINE_GENERIC);
+	assert_int_equal(info.ev.backend, DL_BACKEND_ROCM);
+}
+
+static void nvidia_is_told_by_its_minor(void **state)
+{
+	char device[DL_DEVICE_LEN];
+
+	(void)state;
+	PUT("/proc/driver/nvidia/gpus/0000:65:00.0/information", "Model: x\nDevice Minor: \t 0\n");
+	PUT("/proc/driver/nvidia/gpus/0000:66:00.0/information", "Model: x\nDevice Minor: \t 1\n");
+	assert_int_equal(dl_device_node(195, 1, device), DL_NODE_NVIDIA);
+	assert_string_equal(device, "0000:66:00.0");
+	assert_int_equal(dl_device_node(195, 9, device), DL_NODE_NVIDIA);
+	assert_string_equal(device, "");
+	assert_int_equal(dl_device_node(195, 255, device), DL_NODE_OTHER);
+	assert_int_equal(dl_device_node(1, 3, device), DL_NODE_OTHER);
+}
+
+static void half_a_process_gives_half_an_answer(void **state)
+{
+	static char many[200000];
+	struct dl_process_info info;
+
+	(void)state;
+	PROCESS(150, 1, "llama-server",
+		"llama-server\0-m\0/none.gguf\0-c\0"
+		"100\0");
+	assert_int_equal(dl_process_info_read(150, &info), 0); /* no maps, fds, environ, root */
+	assert_int_equal(info.ev.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_int_equal(info.ev.backend, DL_BACKEND_UNKNOWN);
+	assert_int_equal(info.ev.context_size, 100);
+	assert_true(info.no_gpu);
+	PROCESS(151, 1, "x", "");
+	assert_int_equal(dl_process_info_look(151, DL_LOOK_DEVICES, &info), 0);
+	assert_false(info.has_command);
+	memset(many, 0, sizeof(many)); /* arguments without end */
+	put_process(152, 1, "many", many, sizeof(many));
+	assert_int_equal(dl_process_info_read(152, &info), 0);
+	memset(many, 'x', sizeof(many));
+	put_process(153, 1, "long", many, sizeof(many));
+	put("/proc/153/status", many, sizeof(many));
+	put("/proc/153/cgroup", many, sizeof(many));
+	assert_int_equal(dl_process_info_read(153, &info), 0);
+	assert_int_equal(dl_process_of_thread(153), 0);
+	PUT("/proc/154/status", "Name:\tNSpid:\\n\t7\nTgid:\t154\nNSpid:\t154\n");
+	assert_int_equal(dl_process_of_thread(154), 154);
+	assert_int_equal(dl_process_of_thread(999999), 0);
+	assert_int_equal(dl_process_start(150), 1500);
+	assert_int_equal(dl_process_start(999999), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_model_is_read_inside_of_the_process_own_root),
+		cmocka_unit_test(nothing_outside_of_the_root_is_read),
+		cmocka_unit_test(a_file_system_that_users_serve_is_not_read),
+		cmocka_unit_test(a_blob_has_the_name_that_ollama_gave_it),
+		cmocka_unit_test(a_worker_has_its_servers_arguments),
+		cmocka_unit_test(the_port_is_where_it_listens),
+		cmocka_unit_test(devices_are_told_by_number_and_memory),
+		cmocka_unit_test(rocm_is_told_by_kfd_and_where_its_memory_is),
+		cmocka_unit_test(nvidia_is_told_by_its_minor),
+		cmocka_unit_test(half_a_process_gives_half_an_answer),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}
