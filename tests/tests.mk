@@ -11,7 +11,8 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%)
 FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/learned.c \
 	userspace/store/config_file.c userspace/act/check.c $(wildcard userspace/engines/*.c) \
-	$(wildcard userspace/report/*.c)
+	$(wildcard userspace/report/*.c) userspace/sensors/cgroup_name.c userspace/sensors/model_file.c \
+	userspace/sensors/ollama_name.c
 STAGE := $(abspath $(O))/stage
 SUITES := lint unit replay bpf vm engine cli
 
