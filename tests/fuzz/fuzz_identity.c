@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process can put before us: arguments, environment, titles, cgroup names, Ollama's manifests. */
+/* What a process can put before us: arguments, environment, cgroup names, manifests. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,8 @@
 #include "../../userspace/engines/command.h"
 #include "../../userspace/engines/engine.h"
 
-#define BLOB	  "/m/blobs/sha256-74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45"
+#define SHA	  "sha256-74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45"
+#define BLOB	  "/m/blobs/" SHA
 #define ARGV(...) ((char *[]){ __VA_ARGS__, NULL })
 
 static struct dl_engine_facts facts;
@@ -52,6 +53,11 @@ static const struct line lines[] = {
 	  DL_ENGINE_LLAMA_SERVER,
 	  DL_ROLE_DISCOVERY,
 	  "",
+	  8080 },
+	{ { "/opt/llama-server-vulkan", "-m", "a.gguf" },
+	  DL_ENGINE_LLAMA_SERVER,
+	  DL_ROLE_SERVER,
+	  "a.gguf",
 	  8080 },
 	{ { "llama-server", "--version" }, DL_ENGINE_LLAMA_SERVER, DL_ROLE_TOOL, "", 8080 },
 	{ { "/r/lib64/ld-linux-x86-64.so.2", "--library-path", "/l:/m", "--argv0", "x",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes of a /proc and /sys of our own: containers, device files, Ollama's blobs, hostile names. */
+/* Processes of a /proc and /sys of our own: containers, devices, blobs, hostile names. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -195,7 +195,7 @@ static void a_file_system_that_users_serve_is_not_read(void **state)
 }
 
 static const char manifest[] =
-	"{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.license\",\"digest\":\"sha256:x\"},"
+	"{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.license\",\"digest\":\"a\"},"
 	"{\"mediaType\":\"application/vnd.ollama.image.model\",\"digest\":\"sha256:" DIGEST "\"}]}";
 
 static void a_blob_has_the_name_that_ollama_gave_it(void **state)
@@ -275,13 +275,12 @@ static void the_port_is_where_it_listens(void **state)
 	assert_true(info.ev.flags & DL_PROCESS_PORT_ASSUMED);
 	put_link("/proc/130/fd/3", "socket:[4711]");
 	put_link("/proc/130/fd/4", "socket:[4712]");
-	PUT("/proc/130/net/tcp",
-	    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  "
-	    "timeout inode\n"
-	    "   0: 0100007F:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0 0 1 1\n"
-	    "   1: 0100007F:26CB 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0 0 4711 1\n"
-	    "   2: 0100007F:0001 00000000:0000 01 00000000:00000000 00:00000000 00000000  0 0 4712 1\n"
-	    "garbage\n");
+#define QUEUES " 00000000:00000000 00:00000000 00000000  0 0 "
+	PUT("/proc/130/net/tcp", "  sl  local_address rem_address   st tx_queue rx_queue\n"
+				 "   0: 0100007F:0016 00000000:0000 0A" QUEUES "1 1\n"
+				 "   1: 0100007F:26CB 00000000:0000 0A" QUEUES "4711 1\n"
+				 "   2: 0100007F:0001 00000000:0000 01" QUEUES "4712 1\n"
+				 "garbage\n");
 	assert_int_equal(dl_process_info_read(130, &info), 0);
 	assert_int_equal(info.ev.port, 0x26cb);
 	assert_false(info.ev.flags & DL_PROCESS_PORT_ASSUMED);

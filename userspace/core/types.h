@@ -13,7 +13,7 @@
 
 #include "../../bpf/wire.h"
 
-#define DL_DEVICE_LEN	 32 /* "0000:03:00.0", or "llvmpipe" where no DRM device stands behind */
+#define DL_DEVICE_LEN	 32 /* "0000:03:00.0"; "llvmpipe" where no DRM device is behind */
 #define DL_MODEL_LEN	 96 /* file name or alias, not the path */
 #define DL_DETAIL_LEN	 64
 #define DL_UNIT_LEN	 80  /* a systemd unit; a longer name is cut */

@@ -18,7 +18,7 @@ void dl_command_of(const struct dl_engine_look *look, struct dl_command *ret_com
 /* Whether "text" is one of the words of "list"; a '*' at a word's end or beginning is anything. */
 bool dl_word_in(const char *list, const char *text);
 
-/* The last value of one of the options in "names" ("-c --ctx-size"), "--name=value" too, or NULL. */
+/* The last value of the options in "names" ("-c --ctx-size"), "--name=value" too, or NULL. */
 const char *dl_option(char *const args[], const char *names);
 bool dl_has_option(char *const args[], const char *names);
 

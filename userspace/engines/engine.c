@@ -10,12 +10,26 @@
 #include "table.h"
 
 /* The first that fits counts: what is particular stands before what is general. */
+/* clang-format off */
 static const struct dl_engine_ops *const engines[] = {
-	&dl_engine_llama_server, &dl_engine_ollama,	 &dl_engine_llama_swap, &dl_engine_lemonade,
-	&dl_engine_localai,	 &dl_engine_koboldcpp,	 &dl_engine_vllm,	&dl_engine_sglang,
-	&dl_engine_tgi,		 &dl_engine_whisper_cpp, &dl_engine_sd_cpp,	&dl_engine_comfyui,
-	&dl_engine_llama_python, &dl_engine_llama_tool,	 &dl_engine_lm_studio,	&dl_engine_generic,
+	&dl_engine_llama_server,
+	&dl_engine_ollama,
+	&dl_engine_llama_swap,
+	&dl_engine_lemonade,
+	&dl_engine_localai,
+	&dl_engine_koboldcpp,
+	&dl_engine_vllm,
+	&dl_engine_sglang,
+	&dl_engine_tgi,
+	&dl_engine_whisper_cpp,
+	&dl_engine_sd_cpp,
+	&dl_engine_comfyui,
+	&dl_engine_llama_python,
+	&dl_engine_llama_tool,
+	&dl_engine_lm_studio,
+	&dl_engine_generic,
 };
+/* clang-format on */
 
 #define ENGINE_COUNT (sizeof(engines) / sizeof(engines[0]))
 

@@ -32,11 +32,11 @@ struct dl_engine_facts {
 	enum dl_role role;
 	uint16_t port;
 	bool port_given;       /* false: "port" is the engine's default */
-	bool loads_model;      /* false: discovery child, router without a model, --version */
+	bool loads_model;      /* false: a discovery child, a router, --version */
 	bool llama_cpp;	       /* loads GGUF as llama.cpp does, with its defaults */
-	bool fixed_fit;	       /* an unset context is the model's, not what fits into memory */
+	bool fixed_fit;	       /* an unset context is the model's, whatever fits */
 	int32_t gpu_layers;    /* DL_LAYERS_AUTO, DL_LAYERS_ALL */
-	uint32_t context_size; /* tokens, of all slots together where the engine says it so */
+	uint32_t context_size; /* tokens, of all slots together */
 	uint32_t batch;
 	uint32_t ubatch;
 	uint32_t parallel;

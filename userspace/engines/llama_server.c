@@ -118,7 +118,7 @@ static int to_cpu(char *const argv[], struct dl_args *args)
 
 const struct dl_engine_ops dl_engine_llama_server = {
 	.engine = DL_ENGINE_LLAMA_SERVER,
-	.marks = { .programs = "llama-server .llama-server-wrapped" },
+	.marks = { .programs = "llama-server llama-server-* .llama-server-wrapped" },
 	.read = read,
 	.to_cpu = to_cpu,
 	.cpu_unset = cpu_unset,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rows that engine.c joins, and what llama.cpp's relatives share. Only engines/ includes this. */
+/* The rows that engine.c joins, and what some of them share. Only engines/ includes this. */
 #ifndef DL_ENGINES_TABLE_H
 #define DL_ENGINES_TABLE_H
 

@@ -69,8 +69,11 @@ static uint16_t lowest_in(uint32_t pid, const char *table, const struct sockets 
 
 		if (sscanf(line,
 			   " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %lu",
-			   &port, &state, &inode) != 3 ||
-		    state != TCP_LISTEN || !port || port > UINT16_MAX || !is_ours(s, inode))
+			   &port, &state, &inode) != 3)
+			continue; /* the heading */
+		if (state != TCP_LISTEN)
+			break; /* the kernel shows those that listen first */
+		if (!port || port > UINT16_MAX || !is_ours(s, inode))
 			continue;
 		if (!lowest || port < lowest)
 			lowest = (uint16_t)port;

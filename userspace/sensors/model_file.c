@@ -21,14 +21,14 @@
 #define NAME_TRIES 3 /* its manifest may be written after it */
 #define DIGEST_LEN 64
 
-/* What was read of an inode. A path may come with it, for a blob may have another name elsewhere. */
+/* What was read of an inode, and that it could not be read. */
 struct known {
 	uint64_t used; /* 0: empty */
 	uint32_t dev_major, dev_minor;
 	uint64_t ino, size;
 	int64_t changed_s;
 	uint32_t changed_ns;
-	int err;
+	int err; /* 1: not read yet */
 	int name_tries;
 	struct dl_model_facts facts;
 };

@@ -16,8 +16,7 @@ struct dl_model_facts {
 	uint32_t trained_context;
 	char architecture[DL_ARCH_LEN]; /* made printable */
 	char quantisation[DL_QUANT_LEN];
-	char name
-		[DL_MODEL_LEN]; /* "llama3.2:1b" of a blob, as it stands in the file's path; or "" */
+	char name[DL_MODEL_LEN]; /* Ollama's of a blob, "llama3.2:1b"; or "" */
 };
 
 struct dl_model_where {

@@ -18,8 +18,8 @@ struct dl_process_info {
 	struct dl_ev_process ev; /* workload is left 0 */
 	uint32_t pid;
 	uint32_t uid;
-	bool has_command;	    /* false: a kernel thread, or a process that is ending */
-	bool no_gpu;		    /* loads a model, and not a trace of a GPU in use was seen */
+	bool has_command;	    /* false: a kernel thread, or it is ending */
+	bool no_gpu;		    /* loads a model, and no trace of a GPU was seen */
 	bool opens_gpu;		    /* has a GPU's device file open */
 	char cgroup[DL_CGROUP_LEN]; /* cgroup v2 path, "" when unknown */
 	char cxx_library[PATH_MAX]; /* openable paths of mapped files, "" when not mapped */
