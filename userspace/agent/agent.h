@@ -83,6 +83,7 @@ struct dl_agent {
 	struct dl_trace_writer *trace;
 	struct dl_learned learned;
 	struct dl_tracked tracked[DL_TRACKED_MAX];
+	size_t verify_next; /* of them, whose turn it is to be looked for */
 	struct dl_link links[DL_LINKS_MAX];
 	uint32_t workload_count;
 	struct dl_event waiting[DL_WAITING_MAX]; /* results of acts, fed when the step is done */

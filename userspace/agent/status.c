@@ -35,27 +35,40 @@ static json_t *sensors(const struct dl_agent *a)
 /* A message has a limit, and anybody may start a hundred processes named like an engine. */
 #define PROCESSES_BYTES ((size_t)40 * 1024)
 
+static json_t *process(const struct dl_tracked *t)
+{
+	json_t *o = json_pack("{s:i, s:b, s:b}", "pid", (int)t->pid, "exceptions_seen",
+			      t->cxx_attached, "graphs_seen", t->ggml_attached);
+
+	json_object_update_missing_new(o, dl_process_json(&t->told));
+	return o;
+}
+
+static bool computes(const struct dl_tracked *t)
+{
+	return t->told.workload || t->told.backend != DL_BACKEND_UNKNOWN;
+}
+
+/* Those that compute first; what finds no room is counted. */
 static json_t *processes(const struct dl_agent *a, json_int_t *ret_unlisted)
 {
 	json_t *list = json_array();
 	size_t used = 0;
 
-	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
-		const struct dl_tracked *t = &a->tracked[i];
+	for (size_t i = 0; i < (size_t)2 * DL_TRACKED_MAX; i++) {
+		const struct dl_tracked *t = &a->tracked[i % DL_TRACKED_MAX];
 		json_t *o;
 
-		if (!t->pid || t->told.engine == DL_ENGINE_NONE)
+		if (!t->pid || t->told.engine == DL_ENGINE_NONE ||
+		    computes(t) != (i < DL_TRACKED_MAX))
 			continue;
-		o = json_pack("{s:i, s:b, s:b}", "pid", (int)t->pid, "exceptions_seen",
-			      t->cxx_attached, "graphs_seen", t->ggml_attached);
-		json_object_update_missing_new(o, dl_process_json(&t->told));
+		o = process(t);
 		used += json_dumpb(o, NULL, 0, JSON_COMPACT) + 1;
-		if (used < PROCESSES_BYTES) {
-			json_array_append_new(list, o);
-			continue;
-		}
+		if (used < PROCESSES_BYTES)
+			json_array_append(list, o);
+		else
+			++*ret_unlisted;
 		json_decref(o);
-		++*ret_unlisted;
 	}
 	return list;
 }

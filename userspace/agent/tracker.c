@@ -16,6 +16,7 @@ static const uint64_t look_again_ms[] = {
 };
 
 #define STRANGER_LOOKS 8
+#define UNSEEN_NS      (10 * DL_NS_PER_S)
 #define VERIFY_NS      DL_NS_PER_S
 
 #define LOOKS (sizeof(look_again_ms) / sizeof(look_again_ms[0]))
@@ -28,15 +29,30 @@ static struct dl_tracked *find(struct dl_agent *a, uint32_t pid)
 	return NULL;
 }
 
+/* Anybody may start six hundred processes with an engine's name: they push out each other first. */
+static int worth(const struct dl_tracked *t)
+{
+	if (!t->pid)
+		return 0;
+	if (t->told.workload)
+		return 4;
+	if (t->told.engine == DL_ENGINE_NONE)
+		return 1;
+	return t->told.backend == DL_BACKEND_UNKNOWN ? 2 : 3;
+}
+
 static struct dl_tracked *get(struct dl_agent *a, uint32_t pid)
 {
 	struct dl_tracked *t = find(a, pid), *victim = &a->tracked[0];
 
 	if (t)
 		return t;
-	for (size_t i = 0; i < DL_TRACKED_MAX && victim->pid; i++)
-		if (!a->tracked[i].pid || a->tracked[i].used_ns < victim->used_ns)
-			victim = &a->tracked[i];
+	for (size_t i = 1; i < DL_TRACKED_MAX && victim->pid; i++) {
+		t = &a->tracked[i];
+		if (worth(t) < worth(victim) ||
+		    (worth(t) == worth(victim) && t->used_ns < victim->used_ns))
+			victim = t;
+	}
 	memset(victim, 0, sizeof(*victim));
 	victim->pid = pid;
 	return victim;
@@ -226,8 +242,25 @@ void dl_tracker_gone(struct dl_agent *a, uint32_t pid)
 		memset(t, 0, sizeof(*t));
 }
 
+/* One a tick: an exit that was lost, and a pid that is somebody else's since. */
+static void verify_next(struct dl_agent *a, uint64_t now_ns)
+{
+	struct dl_tracked *t = &a->tracked[a->verify_next++ % DL_TRACKED_MAX];
+	uint64_t start;
+
+	if (!t->pid || now_ns - t->verified_ns < UNSEEN_NS)
+		return;
+	t->verified_ns = now_ns;
+	start = dl_process_start(t->pid);
+	if (!start)
+		memset(t, 0, sizeof(*t));
+	else if (start != t->told.start_ticks)
+		inspect(a, t);
+}
+
 void dl_tracker_tick(struct dl_agent *a, uint64_t now_ns)
 {
+	verify_next(a, now_ns);
 	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
 		struct dl_tracked *t = &a->tracked[i];
 
