@@ -1,40 +1,115 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probe.h"
+#include "confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <grp.h>
+#include <linux/capability.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define NOBODY	     65534
-#define MEMORY_LIMIT (512UL << 20)
-#define FILES_LIMIT  64
-#define CPU_SECONDS  30
-
+/* Root could raise a limit that it inherited; a probe never does. */
 static int limit(int what, rlim_t value)
 {
-	struct rlimit r = { value, value };
+	struct rlimit r;
 
+	if (getrlimit((__rlimit_resource_t)what, &r))
+		return -errno;
+	if (r.rlim_max < value)
+		value = r.rlim_max;
+	if (r.rlim_cur > value)
+		r.rlim_cur = value;
+	r.rlim_max = value;
 	return setrlimit((__rlimit_resource_t)what, &r) ? -errno : 0;
 }
 
-int dl_probe_confine(void)
+static int set_limits(const struct dl_confine *c)
 {
-	int err = limit(RLIMIT_AS, MEMORY_LIMIT);
+	int err = limit(RLIMIT_NOFILE, c->file_count);
 
 	if (!err)
-		err = limit(RLIMIT_NOFILE, FILES_LIMIT);
-	if (!err)
-		err = limit(RLIMIT_CPU, CPU_SECONDS);
+		err = limit(RLIMIT_CPU, c->cpu_s);
 	if (!err)
 		err = limit(RLIMIT_CORE, 0);
+	if (!err)
+		err = limit(RLIMIT_AS, c->memory_bytes);
+	return err;
+}
+
+static int become(const struct dl_confine *c)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (!geteuid() && (setgroups(c->group_count, c->groups) ||
+			   setresgid(c->gid, c->gid, c->gid) || setresuid(c->uid, c->uid, c->uid)))
+		return -errno;
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return syscall(SYS_capset, &header, none) ? -errno : 0;
+}
+
+/* The agent's unit protects itself from the OOM killer; its probes are the first to go. */
+static void offer_to_oom_killer(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) < 0)
+		errno = 0; /* it stays as it was */
+	close(fd);
+}
+
+int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi)
+{
+	int err, abi;
+
+	offer_to_oom_killer();
+	err = become(c);
 	if (err)
 		return err;
-	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-			   setresuid(NOBODY, NOBODY, NOBODY)))
+	/* After the change of user, which clears it; it may also have come too late. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 		return -errno;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, 9))
-		return -errno;
+	if (getppid() != parent)
+		return -ESRCH;
+	abi = dl_landlock(c->devices, c->tcp_port);
+	err = set_limits(c);
+	if (!err)
+		err = dl_seccomp(c->tcp_port != 0);
+	if (err)
+		return err;
+	*ret_landlock_abi = abi > 0 ? abi : 0;
 	return 0;
+}
+
+static void add_group(struct dl_confine *c, gid_t gid)
+{
+	for (size_t i = 0; i < c->group_count; i++)
+		if (c->groups[i] == gid)
+			return;
+	if (gid && c->group_count < DL_GROUPS_MAX)
+		c->groups[c->group_count++] = gid;
+}
+
+void dl_confine_add_gpu_groups(struct dl_confine *c)
+{
+	static const char *const patterns[] = { "/dev/dri/renderD*", "/dev/kfd", "/dev/nvidia*" };
+	struct stat st;
+	glob_t found;
+
+	for (size_t p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
+		if (glob(patterns[p], GLOB_NOSORT, NULL, &found))
+			continue;
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			if (!stat(found.gl_pathv[i], &st) && S_ISCHR(st.st_mode) &&
+			    st.st_mode & S_IWGRP)
+				add_group(c, st.st_gid);
+		globfree(&found);
+	}
 }

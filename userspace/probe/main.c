@@ -4,21 +4,58 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../lib/log.h"
+#include "answer.h"
 #include "probe.h"
 
 static const char usage[] =
-	"usage: davylamp-probe engine --port N [--wait-ms N] [--timeout-ms N]\n"
+	"usage: davylamp-probe engine --port N [--wait-ms N] [--timeout-ms N] [--brief]\n"
+	"       davylamp-probe vulkan [--device INDEX|BDF] [--timeout SECONDS]\n"
+	"       davylamp-probe confined\n"
 	"\n"
-	"Asks the engine on 127.0.0.1 for one token and prints one JSON line:\n"
-	"HTTP status of /health and of the completion (0: no answer in time), tokens, ms.\n"
-	"Run by davylamp; useful by hand to see whether an engine really answers.\n"
+	"Short-lived, without privileges, in a sandbox; prints one JSON line. engine asks\n"
+	"the engine on 127.0.0.1 for one token: the HTTP status of /health and of the\n"
+	"completion (0: no answer in time), tokens, ms, and what it tells of itself.\n"
+	"vulkan tells devices, drivers, heaps, and has each fill 1 MiB within 2 seconds.\n"
+	"confined tries from inside what the sandbox forbids. Run by davylamp; see\n"
+	"'davylamp probe' for people.\n"
 	"\n"
-	"  --port N        port of the engine\n"
-	"  --wait-ms N     wait that long for /health to be 200 (default 0)\n"
-	"  --timeout-ms N  limit of the completion (default 10000)\n"
-	"  -h, --help      this text\n";
+	"  --port N           port of the engine\n"
+	"  --wait-ms N        wait that long for /health to be 200 (default 0)\n"
+	"  --timeout-ms N     limit of the completion (default 10000)\n"
+	"  --brief            no models, props and slots\n"
+	"  --device X         one device, by its index or PCI address\n"
+	"  --timeout SECONDS  limit of the whole probe, by SIGALRM (vulkan: 10)\n"
+	"  --uid N, --gid N   become these (65534)\n"
+	"  --groups N,N...    and take these (vulkan: those of the GPUs' device files)\n"
+	"  --memory MIB       limit of the address space (engine: 512, vulkan: 65536)\n"
+	"  --stages           a line for each stage before the answer\n"
+	"  -h, --help         this text\n";
+
+static const struct option names[] = {
+	{ "port", required_argument, NULL, 'p' },
+	{ "wait-ms", required_argument, NULL, 'w' },
+	{ "timeout-ms", required_argument, NULL, 'c' },
+	{ "brief", no_argument, NULL, 'b' },
+	{ "device", required_argument, NULL, 'd' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ "uid", required_argument, NULL, 'u' },
+	{ "gid", required_argument, NULL, 'g' },
+	{ "groups", required_argument, NULL, 'G' },
+	{ "memory", required_argument, NULL, 'm' },
+	{ "stages", no_argument, NULL, 's' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* What is given on the command line, and what the probe's kind fills in. */
+struct given {
+	struct dl_probe_options options;
+	bool groups;
+	uint32_t memory_mib;
+};
 
 static uint32_t number(const char *text, uint32_t max)
 {
@@ -27,54 +64,156 @@ static uint32_t number(const char *text, uint32_t max)
 
 	errno = 0;
 	value = strtoul(text, &end, 10);
-	if (errno || end == text || *end || value > max) {
+	if (errno || end == text || *end || *text == '-' || value > max) {
 		dl_log("'%s' is not a number from 0 to %u", text, max);
 		exit(DL_EXIT_USAGE);
 	}
 	return (uint32_t)value;
 }
 
-static int parse(int argc, char **argv, struct dl_probe_engine *options)
+static void take_groups(struct given *g, char *text)
 {
-	static const struct option names[] = {
-		{ "port", required_argument, NULL, 'p' },
-		{ "wait-ms", required_argument, NULL, 'w' },
-		{ "timeout-ms", required_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
+	char *save = NULL;
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'p')
-			options->port = (uint16_t)number(optarg, UINT16_MAX);
-		else if (c == 'w')
-			options->wait_ms = number(optarg, 3600 * 1000);
-		else if (c == 't')
-			options->timeout_ms = number(optarg, 3600 * 1000);
-		else if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : -1;
-		else
-			return DL_EXIT_USAGE;
-	}
-	if (optind + 1 != argc || strcmp(argv[optind], "engine") != 0 || !options->port) {
-		dl_log("what to probe is missing: 'davylamp-probe engine --port N'; see --help");
+	g->groups = true;
+	for (char *at = strtok_r(text, ",", &save); at; at = strtok_r(NULL, ",", &save))
+		if (g->options.confine.group_count < DL_GROUPS_MAX)
+			g->options.confine.groups[g->options.confine.group_count++] =
+				number(at, UINT32_MAX - 1);
+}
+
+static void take(int c, struct given *g)
+{
+	struct dl_probe_options *o = &g->options;
+
+	if (c == 'p')
+		o->port = (uint16_t)number(optarg, UINT16_MAX);
+	else if (c == 'w')
+		o->wait_ms = number(optarg, 3600 * 1000);
+	else if (c == 'c')
+		o->timeout_ms = number(optarg, 3600 * 1000);
+	else if (c == 'b')
+		o->brief = true;
+	else if (c == 'd')
+		o->device = optarg;
+	else if (c == 't')
+		o->timeout_s = number(optarg, 3600);
+	else if (c == 'u')
+		o->confine.uid = number(optarg, UINT32_MAX - 1);
+	else if (c == 'g')
+		o->confine.gid = number(optarg, UINT32_MAX - 1);
+	else if (c == 'G')
+		take_groups(g, optarg);
+	else if (c == 'm')
+		g->memory_mib = number(optarg, 16U << 20);
+	else if (c == 's')
+		o->stages = true;
+}
+
+static int probe_engine(struct given *g)
+{
+	if (!g->options.port) {
+		dl_log("which engine? 'davylamp-probe engine --port N'; see --help");
 		return DL_EXIT_USAGE;
 	}
+	g->options.confine.tcp_port = g->options.port;
+	g->options.confine.memory_bytes = 512ULL << 20;
+	g->options.confine.file_count = 64;
 	return 0;
+}
+
+/*
+ * NVIDIA's driver reserves tens of GB of address space without using it, so this limit is wide; what
+ * a driver really uses counts for the OOM killer, which takes a probe first.
+ */
+static int probe_vulkan(struct given *g)
+{
+	g->options.confine.devices = true;
+	g->options.confine.memory_bytes = 64ULL << 30;
+	g->options.confine.file_count = 512;
+	if (!g->groups)
+		dl_confine_add_gpu_groups(&g->options.confine);
+	if (!g->options.timeout_s)
+		g->options.timeout_s = 10;
+	return 0;
+}
+
+static int probe_nothing(struct given *g)
+{
+	g->options.confine.memory_bytes = 512ULL << 20;
+	g->options.confine.file_count = 64;
+	return 0;
+}
+
+static int confined(const struct dl_probe_options *options)
+{
+	(void)options;
+	return dl_probe_confined();
+}
+
+static const struct kind {
+	const char *name;
+	int (*prepare)(struct given *g);
+	int (*run)(const struct dl_probe_options *options);
+} kinds[] = {
+	{ "engine", probe_engine, dl_probe_engine },
+	{ "vulkan", probe_vulkan, dl_probe_vulkan },
+	{ "confined", probe_nothing, confined },
+};
+
+static const struct kind *parse(int argc, char **argv, struct given *g, int *ret_exit)
+{
+	int c;
+
+	*ret_exit = DL_EXIT_USAGE;
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
+		if (c == '?')
+			return NULL;
+		if (c == 'h') {
+			*ret_exit = fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return NULL;
+		}
+		take(c, g);
+	}
+	for (size_t i = 0; optind + 1 == argc && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(argv[optind], kinds[i].name))
+			return kinds[i].prepare(g) ? NULL : &kinds[i];
+	dl_log("what to probe is missing: 'davylamp-probe engine --port N'; see --help");
+	return NULL;
+}
+
+static int give_up_privileges(struct given *g, pid_t parent)
+{
+	int err, abi;
+
+	if (g->memory_mib)
+		g->options.confine.memory_bytes = (uint64_t)g->memory_mib << 20;
+	err = dl_answer_open(g->options.stages);
+	if (!err)
+		err = dl_confine(&g->options.confine, parent, &abi);
+	if (!err)
+		dl_answer_sandbox(abi);
+	return err;
 }
 
 int main(int argc, char **argv)
 {
-	struct dl_probe_engine options = { .timeout_ms = 10000 };
-	int err = parse(argc, argv, &options);
+	pid_t parent = getppid();
+	struct given g = {
+		.options = { .timeout_ms = 10000,
+			     .confine = { .uid = DL_NOBODY, .gid = DL_NOBODY, .cpu_s = 60 } }
+	};
+	const struct kind *kind;
+	int status;
 
-	if (err)
-		return err < 0 ? DL_EXIT_DONE : err;
-	err = dl_probe_confine();
-	if (err) {
-		dl_log("cannot give up privileges: %s; not going on", strerror(-err));
+	kind = parse(argc, argv, &g, &status);
+	if (!kind)
+		return status;
+	alarm(g.options.timeout_s);
+	status = give_up_privileges(&g, parent);
+	if (status) {
+		dl_log("cannot give up privileges: %s; not going on", strerror(-status));
 		return DL_EXIT_NOT_PERMITTED;
 	}
-	return dl_probe_engine(&options);
+	_exit(kind->run(&g.options)); /* nothing that a driver left behind for the end is run */
 }

@@ -7,18 +7,27 @@
 #ifndef DL_PROBE_PROBE_H
 #define DL_PROBE_PROBE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-struct dl_probe_engine {
-	uint16_t port;
-	uint32_t wait_ms;
-	uint32_t timeout_ms;
+#include "confine.h"
+
+struct dl_probe_options {
+	struct dl_confine confine;
+	bool stages;	     /* tell each stage as it begins, for a parent */
+	uint32_t timeout_s;  /* of the whole probe, by SIGALRM; 0: none */
+	uint16_t port;	     /* engine */
+	uint32_t wait_ms;    /* engine: for /health to be 200 */
+	uint32_t timeout_ms; /* engine: of the completion */
+	bool brief;	     /* engine: the verdict, and nothing that takes time beside it */
+	const char *device;  /* vulkan: index or PCI address; NULL: all */
 };
 
-/* Exit status. */
-int dl_probe_engine(const struct dl_probe_engine *options);
+/* Each prints its answer and returns the exit status: 0 when there is an answer, bad or good. */
+int dl_probe_engine(const struct dl_probe_options *options);
+int dl_probe_vulkan(const struct dl_probe_options *options);
 
-/* Gives up root, new privileges, and what the limits allow to be used. 0 or -errno. */
-int dl_probe_confine(void);
+/* Tries from inside what the sandbox is to forbid, and tells what happened. */
+int dl_probe_confined(void);
 
 #endif

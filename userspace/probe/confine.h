@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a probe gives up before it runs code that is not ours: root, capabilities, new privileges,
+ * system calls that no probe needs, files, network, memory. Nothing of it can be taken back.
+ */
+#ifndef DL_PROBE_CONFINE_H
+#define DL_PROBE_CONFINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define DL_GROUPS_MAX 32
+#define DL_NOBODY     65534
+
+struct dl_confine {
+	uid_t uid; /* taken when started by root */
+	gid_t gid;
+	gid_t groups[DL_GROUPS_MAX];
+	size_t group_count;
+	uint64_t memory_bytes; /* RLIMIT_AS; a lower one that was inherited stays */
+	uint32_t file_count;
+	uint32_t cpu_s;
+	bool devices;	   /* may write to device files */
+	uint16_t tcp_port; /* may connect to it; 0: no network at all */
+};
+
+/*
+ * 0 or -errno; only Landlock may be missing, and its ABI is then 0. "parent": getppid() at the start
+ * of the program.
+ */
+int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi);
+
+/* Adds the groups that own the GPUs' device files, so that nobody may open them. */
+void dl_confine_add_gpu_groups(struct dl_confine *c);
+
+/* The system call filter; see seccomp.c. 0 or -errno. Needs no_new_privs. */
+int dl_seccomp(bool network);
+
+/* Read-only files, device files where "devices", one TCP port. The ABI used, or -errno. */
+int dl_landlock(bool devices, uint16_t tcp_port);
+
+#endif

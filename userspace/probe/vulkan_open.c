@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "answer.h"
+#include "vulkan.h"
+
+#define LIBRARY "libvulkan.so.1"
+
+static const struct {
+	VkResult result;
+	const char *name;
+} names[] = {
+	{ VK_SUCCESS, "VK_SUCCESS" },
+	{ VK_TIMEOUT, "VK_TIMEOUT" },
+	{ VK_INCOMPLETE, "VK_INCOMPLETE" },
+	{ VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY" },
+	{ VK_ERROR_OUT_OF_DEVICE_MEMORY, "VK_ERROR_OUT_OF_DEVICE_MEMORY" },
+	{ VK_ERROR_INITIALIZATION_FAILED, "VK_ERROR_INITIALIZATION_FAILED" },
+	{ VK_ERROR_DEVICE_LOST, "VK_ERROR_DEVICE_LOST" },
+	{ VK_ERROR_LAYER_NOT_PRESENT, "VK_ERROR_LAYER_NOT_PRESENT" },
+	{ VK_ERROR_EXTENSION_NOT_PRESENT, "VK_ERROR_EXTENSION_NOT_PRESENT" },
+	{ VK_ERROR_FEATURE_NOT_PRESENT, "VK_ERROR_FEATURE_NOT_PRESENT" },
+	{ VK_ERROR_INCOMPATIBLE_DRIVER, "VK_ERROR_INCOMPATIBLE_DRIVER" },
+	{ VK_ERROR_TOO_MANY_OBJECTS, "VK_ERROR_TOO_MANY_OBJECTS" },
+	{ VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN" },
+};
+
+const char *dl_vk_result_name(VkResult result, char *buf, size_t size)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].result == result)
+			return names[i].name;
+	snprintf(buf, size, "VkResult %d", (int)result);
+	return buf;
+}
+
+static bool find_calls(struct dl_vk *vk)
+{
+#define FIND(name)                                                                                 \
+	vk->name = (PFN_vk##name)vk->get_proc(vk->instance, "vk" #name);                           \
+	found = found && vk->name;
+	bool found = true;
+
+	DL_VK_INSTANCE_CALLS(FIND)
+	return found;
+#undef FIND
+}
+
+static VkResult make_instance(struct dl_vk *vk)
+{
+	const VkApplicationInfo application = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+						.pApplicationName = "davylamp-probe",
+						.apiVersion = VK_API_VERSION_1_1 };
+	const VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+					    .pApplicationInfo = &application };
+	PFN_vkCreateInstance create = (PFN_vkCreateInstance)vk->get_proc(NULL, "vkCreateInstance");
+
+	return create ? create(&info, NULL, &vk->instance) : VK_ERROR_INITIALIZATION_FAILED;
+}
+
+const char *dl_vk_open(struct dl_vk *vk, VkResult *ret_result)
+{
+	PFN_vkEnumerateInstanceVersion version;
+	void *library;
+
+	dl_answer_stage("loader", NULL);
+	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return dlerror();
+	vk->get_proc = (PFN_vkGetInstanceProcAddr)dlsym(library, "vkGetInstanceProcAddr");
+	if (!vk->get_proc)
+		return dlerror();
+	version = (PFN_vkEnumerateInstanceVersion)vk->get_proc(NULL, "vkEnumerateInstanceVersion");
+	if (!version || version(&vk->loader_version) != VK_SUCCESS)
+		return "the Vulkan loader is older than 1.1";
+	dl_answer_stage("instance", NULL);
+	*ret_result = make_instance(vk);
+	if (*ret_result == VK_ERROR_INCOMPATIBLE_DRIVER)
+		return "no Vulkan driver (ICD) could be loaded";
+	if (*ret_result != VK_SUCCESS)
+		return "no Vulkan instance could be made";
+	return find_calls(vk) ? NULL : "the Vulkan loader lacks calls of 1.1";
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Work for the device: the least that goes all the way to its ring and back. */
+#include <time.h>
+
+#include "answer.h"
+#include "vulkan.h"
+
+#define BUFFER_BYTES  (1U << 20)
+#define FENCE_WAIT_NS 2000000000ULL /* the shortest lockup timeout of a kernel driver */
+#define FAMILIES_MAX  32
+#define PATTERN	      0x6461767au
+
+struct work {
+	struct dl_vk_device *d;
+	VkDevice device;
+	uint32_t family;
+	VkQueue queue;
+	VkBuffer buffer;
+	VkCommandBuffer commands;
+	VkFence fence;
+	DL_VK_DEVICE_CALLS(DL_VK_MEMBER)
+};
+
+static uint32_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
+}
+
+static bool find_calls(struct work *w)
+{
+#define FIND(name)                                                                                 \
+	w->name = (PFN_vk##name)w->d->vk->GetDeviceProcAddr(w->device, "vk" #name);                \
+	found = found && w->name;
+	bool found = true;
+
+	DL_VK_DEVICE_CALLS(FIND)
+	return found;
+#undef FIND
+}
+
+/* Both imply transfer. What llama.cpp uses is compute, and nearly every first family has it. */
+static bool find_family(struct work *w)
+{
+	VkQueueFamilyProperties family[FAMILIES_MAX];
+	uint32_t count = FAMILIES_MAX;
+
+	w->d->vk->GetPhysicalDeviceQueueFamilyProperties(w->d->physical, &count, family);
+	for (w->family = 0; w->family < count; w->family++)
+		if (family[w->family].queueCount &&
+		    family[w->family].queueFlags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT))
+			return true;
+	return false;
+}
+
+static VkResult make_device(struct work *w)
+{
+	static const float priority = 0.0f;
+	VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+					  .queueCount = 1,
+					  .pQueuePriorities = &priority };
+	VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+				    .queueCreateInfoCount = 1,
+				    .pQueueCreateInfos = &queue };
+	VkResult result;
+
+	dl_answer_stage("device", w->d->address);
+	if (!find_family(w))
+		return VK_ERROR_FEATURE_NOT_PRESENT;
+	queue.queueFamilyIndex = w->family;
+	result = w->d->vk->CreateDevice(w->d->physical, &info, NULL, &w->device);
+	if (result != VK_SUCCESS)
+		return result;
+	if (!find_calls(w))
+		return VK_ERROR_INITIALIZATION_FAILED;
+	w->GetDeviceQueue(w->device, w->family, 0, &w->queue);
+	return VK_SUCCESS;
+}
+
+/* Device memory where there is any: it is what runs out. */
+static uint32_t choose_type(const struct work *w, uint32_t allowed)
+{
+	const VkPhysicalDeviceMemoryProperties *m = &w->d->memory;
+	uint32_t first = m->memoryTypeCount;
+
+	for (uint32_t i = 0; i < m->memoryTypeCount; i++) {
+		if (!(allowed & 1U << i))
+			continue;
+		if (m->memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
+			return i;
+		if (first == m->memoryTypeCount)
+			first = i;
+	}
+	return first;
+}
+
+static VkResult make_buffer(struct work *w)
+{
+	const VkBufferCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+					  .size = BUFFER_BYTES,
+					  .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT };
+	VkMemoryAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO };
+	VkMemoryRequirements needs;
+	VkDeviceMemory memory;
+	VkResult result;
+
+	dl_answer_stage("memory", w->d->address);
+	result = w->CreateBuffer(w->device, &info, NULL, &w->buffer);
+	if (result != VK_SUCCESS)
+		return result;
+	w->GetBufferMemoryRequirements(w->device, w->buffer, &needs);
+	allocate.allocationSize = needs.size;
+	allocate.memoryTypeIndex = choose_type(w, needs.memoryTypeBits);
+	result = w->AllocateMemory(w->device, &allocate, NULL, &memory);
+	if (result != VK_SUCCESS)
+		return result;
+	return w->BindBufferMemory(w->device, w->buffer, memory, 0);
+}
+
+static VkResult make_commands(struct work *w)
+{
+	const VkCommandPoolCreateInfo pool_info = {
+		.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .queueFamilyIndex = w->family
+	};
+	const VkCommandBufferBeginInfo begin = {
+		.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO
+	};
+	const VkFenceCreateInfo fence = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
+	VkCommandBufferAllocateInfo info = { .sType =
+						     VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+					     .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+					     .commandBufferCount = 1 };
+	VkResult result;
+
+	dl_answer_stage("submit", w->d->address); /* drivers compile the fill's shader here */
+	result = w->CreateCommandPool(w->device, &pool_info, NULL, &info.commandPool);
+	if (result == VK_SUCCESS)
+		result = w->AllocateCommandBuffers(w->device, &info, &w->commands);
+	if (result == VK_SUCCESS)
+		result = w->BeginCommandBuffer(w->commands, &begin);
+	if (result != VK_SUCCESS)
+		return result;
+	w->CmdFillBuffer(w->commands, w->buffer, 0, BUFFER_BYTES, PATTERN);
+	result = w->EndCommandBuffer(w->commands);
+	if (result != VK_SUCCESS)
+		return result;
+	return w->CreateFence(w->device, &fence, NULL, &w->fence);
+}
+
+static VkResult submit_and_wait(struct work *w)
+{
+	const VkSubmitInfo info = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+				    .commandBufferCount = 1,
+				    .pCommandBuffers = &w->commands };
+	VkResult result;
+
+	result = w->QueueSubmit(w->queue, 1, &info, w->fence);
+	if (result != VK_SUCCESS)
+		return result;
+	dl_answer_stage("wait", w->d->address);
+	return w->WaitForFences(w->device, 1, &w->fence, VK_TRUE, FENCE_WAIT_NS);
+}
+
+json_t *dl_vk_submit(struct dl_vk_device *d, VkResult *ret_result)
+{
+	struct work w = { .d = d };
+	uint32_t began = now_ms();
+	char buf[32];
+	VkResult result = make_device(&w);
+
+	if (result == VK_SUCCESS)
+		result = make_buffer(&w);
+	if (result == VK_SUCCESS)
+		result = make_commands(&w);
+	if (result == VK_SUCCESS) {
+		began = now_ms();
+		result = submit_and_wait(&w);
+	}
+	*ret_result = result;
+	return json_pack("{s:s, s:s, s:i}", "result", dl_vk_result_name(result, buf, sizeof(buf)),
+			 "stage", dl_answer_last_stage(), "ms", (int)(now_ms() - began));
+}
