@@ -10,13 +10,15 @@
 #include <systemd/sd-event.h>
 
 #include "../core/event.h"
+#include "probe_finding.h"
 
 struct dl_check_result {
 	uint16_t health_status;
 	uint16_t completion_status;
 	uint32_t token_count;
 	uint32_t completion_ms;
-	int error; /* -errno when the probe itself failed */
+	int error; /* -errno when the probe itself failed; "why" then says how */
+	char why[DL_PROBE_TEXT_MAX];
 };
 
 struct dl_check_request {

@@ -45,7 +45,7 @@ static void on_checked(void *arg, const struct dl_check_result *result)
 
 	if (result->error)
 		dl_log("check of workload %u: davylamp-probe: %s; counts as no answer", q->workload,
-		       strerror(-result->error));
+		       result->why[0] ? result->why : strerror(-result->error));
 	ev.probe.workload = q->workload;
 	ev.probe.health_status = result->health_status;
 	ev.probe.completion_status = result->completion_status;

@@ -9,6 +9,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "../act/probe_run.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
 
@@ -185,19 +186,14 @@ static int open_trace(struct dl_agent *a)
 	return err;
 }
 
-/* davylamp-probe lies beside this program. */
 static void find_probe(struct dl_agent *a)
 {
-	ssize_t n = readlink("/proc/self/exe", a->probe_path, sizeof(a->probe_path) - 16);
-	char *slash;
+	int err = dl_probe_path(a->probe_path, sizeof(a->probe_path));
 
-	a->probe_path[n > 0 ? n : 0] = 0;
-	slash = strrchr(a->probe_path, '/');
-	snprintf(slash ? slash + 1 : a->probe_path, 16, "davylamp-probe");
-	if (access(a->probe_path, X_OK))
-		dl_log("'%s' is missing: no engine can be asked for a token; install it beside "
-		       "davylamp",
-		       a->probe_path);
+	if (err)
+		dl_log("'%s' is missing (%s): no engine can be asked for a token; install it "
+		       "beside davylamp",
+		       a->probe_path, strerror(-err));
 }
 
 static int open_all(struct dl_agent *a)

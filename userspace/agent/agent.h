@@ -97,6 +97,7 @@ struct dl_agent {
 	uint64_t event_count;
 	uint64_t unprinted_count;
 	char probe_path[PATH_MAX];
+	unsigned int probes_running;		   /* by dl_agent_probe */
 	char recent[DL_RECENT_MAX][DL_RECENT_LEN]; /* the last lines, for a terminal */
 	size_t recent_count;
 	struct dl_gpus gpus;
@@ -128,6 +129,9 @@ int dl_control_open(struct dl_agent *a);
 void dl_control_close(struct dl_agent *a);
 void dl_control_tick(struct dl_agent *a);
 struct dl_link *dl_link_of_workload(struct dl_agent *a, uint32_t workload);
+
+/* probing.c: NULL, and the answer goes to the link later; or why not. */
+const char *dl_agent_probe(struct dl_link *link, const json_t *message);
 
 /* status.c */
 json_t *dl_agent_status(struct dl_agent *a);

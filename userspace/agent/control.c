@@ -188,6 +188,14 @@ static void on_release(struct dl_link *link, const json_t *message)
 	dl_message_send(link->fd, json_pack("{s:s, s:i}", "op", "released", "sensors", count));
 }
 
+static void on_probe(struct dl_link *link, const json_t *message)
+{
+	const char *why = dl_agent_probe(link, message);
+
+	if (why)
+		refuse(link, why);
+}
+
 static const struct {
 	const char *op;
 	bool root_only;
@@ -196,7 +204,7 @@ static const struct {
 } operations[] = {
 	{ "register", true, false, on_register }, { "started", false, true, on_started },
 	{ "failed", false, true, on_failed },	  { "exited", false, true, on_exited },
-	{ "release", true, false, on_release },
+	{ "release", true, false, on_release },	  { "probe", true, false, on_probe },
 };
 
 static void dispatch(struct dl_link *link, const json_t *message)

@@ -13,6 +13,12 @@
 
 int dl_client_ask(const char *socket_path, json_t *question, json_t **ret_answer)
 {
+	return dl_client_ask_for(socket_path, question, PATIENCE_MS, ret_answer);
+}
+
+int dl_client_ask_for(const char *socket_path, json_t *question, int patience_ms,
+		      json_t **ret_answer)
+{
 	DL_FD fd = dl_message_connect(socket_path);
 	struct pollfd wait = { .events = POLLIN };
 	json_t *answer = NULL;
@@ -26,7 +32,7 @@ int dl_client_ask(const char *socket_path, json_t *question, json_t **ret_answer
 	}
 	err = dl_message_send(fd, question);
 	wait.fd = fd;
-	if (!err && poll(&wait, 1, PATIENCE_MS) != 1)
+	if (!err && poll(&wait, 1, patience_ms) != 1)
 		err = -ETIMEDOUT;
 	if (!err)
 		err = dl_message_receive(fd, &answer);

@@ -11,4 +11,8 @@
  */
 int dl_client_ask(const char *socket_path, json_t *question, json_t **ret_answer);
 
+/* The same with a patience of one's own. */
+int dl_client_ask_for(const char *socket_path, json_t *question, int patience_ms,
+		      json_t **ret_answer);
+
 #endif

@@ -12,6 +12,7 @@ static const struct {
 	{ "run", dl_verb_run, "watch the GPU drivers and the engines, and act" },
 	{ "exec", dl_verb_exec, "start an engine on a backend known to be safe" },
 	{ "status", dl_verb_status, "what the running agent sees" },
+	{ "probe", dl_verb_probe, "whether the GPU and an engine still do work" },
 	{ "policy", dl_verb_policy, "what was learned about backends" },
 	{ "replay", dl_verb_replay, "print the decisions of a recorded trace" },
 	{ "release", dl_verb_release, "let go of a kernel module, so that it can be unloaded" },
@@ -29,8 +30,8 @@ static void help(void)
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
-		dl_log("which verb? run, exec, status, policy, replay or release; see 'davylamp "
-		       "--help'");
+		dl_log("which verb? run, exec, status, probe, policy, replay or release; see "
+		       "'davylamp --help'");
 		return DL_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {

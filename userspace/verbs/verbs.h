@@ -20,5 +20,6 @@ int dl_verb_replay(int argc, char **argv);
 int dl_verb_status(int argc, char **argv);
 int dl_verb_release(int argc, char **argv);
 int dl_verb_policy(int argc, char **argv);
+int dl_verb_probe(int argc, char **argv);
 
 #endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs davylamp-probe as a child in a process group of its own and tells what became of it. Nothing
+ * here waits: reads take what is there, and a child that even SIGKILL does not end is left to the
+ * kernel while its finding is told.
+ */
+#ifndef DL_ACT_PROBE_RUN_H
+#define DL_ACT_PROBE_RUN_H
+
+#include <systemd/sd-event.h>
+
+#include "probe_finding.h"
+
+struct dl_probe_request {
+	const char *program;	      /* davylamp-probe's path */
+	const char *const *arguments; /* from argv[1] on, ended by NULL; used at the start only */
+	uint32_t limit_ms;	      /* of wall time; its group is killed then */
+	/* The finding and what it points to are good until this returns. */
+	void (*done)(void *arg, const struct dl_probe_finding *finding);
+	void *arg;
+};
+
+/*
+ * "done" is called once, from the loop, unless this fails: then with -errno, and
+ * dl_probe_not_started makes a finding of it.
+ */
+int dl_probe_start(sd_event *loop, const struct dl_probe_request *request);
+void dl_probe_not_started(int error, struct dl_probe_finding *ret_finding);
+
+/* davylamp-probe lies beside this program. -errno when it cannot be run. */
+int dl_probe_path(char *buf, size_t size);
+
+#endif
