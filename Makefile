@@ -39,7 +39,7 @@ AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
 PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
 PROGRAMS := $(O)/davylamp $(O)/davylamp-probe
 
-.PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-cli bench fuzz \
+.PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-probe test-cli bench fuzz \
 	lint format install uninstall clean help
 .DELETE_ON_ERROR:
 
@@ -102,7 +102,8 @@ help:
 	@echo "  make              build out/davylamp and out/davylamp-probe"
 	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
 	@echo "  make test         every test that can run here; closes with a count line"
-	@echo "    test-unit test-replay test-bpf test-vm test-engine test-cli run alone;"
+	@echo "    test-unit test-replay test-bpf test-vm test-engine test-probe test-cli run"
+	@echo "    alone;"
 	@echo "    'make test-vm KERNEL=6.1' runs one kernel"
 	@echo "  make bench        costs beside those of what one would use instead"
 	@echo "  make fuzz         fuzz the parsers and the core for long (FUZZ_RUNS=1000000)"

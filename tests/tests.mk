@@ -14,7 +14,7 @@ FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/l
 	$(wildcard userspace/report/*.c) userspace/sensors/cgroup_name.c userspace/sensors/model_file.c \
 	userspace/sensors/ollama_name.c
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay bpf vm engine cli
+SUITES := lint unit replay bpf vm engine probe cli
 
 export O CACHE STAGE KERNEL
 
@@ -85,6 +85,10 @@ test-vm: setup-test
 test-engine: setup-test
 	@$(MAKE) --no-print-directory -s stage lab san-programs
 	@tests/run engine
+
+test-probe: setup-test
+	@$(MAKE) --no-print-directory -s stage lab
+	@tests/run probe
 
 test-cli: setup-test
 	@$(MAKE) --no-print-directory -s stage san-programs

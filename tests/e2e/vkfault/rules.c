@@ -151,6 +151,25 @@ static void crash(void)
 	*(volatile int *)nowhere = 1;
 }
 
+static void print(int fd)
+{
+	static const char line[] = "vkfault: a driver that prints\n";
+
+	if (write(fd, line, sizeof(line) - 1) < 0)
+		errno = 0; /* nobody reads it */
+}
+
+/* What a driver does that has overwritten its own descriptor numbers. */
+static void write_to_pipes(void)
+{
+	struct stat st;
+	int fd;
+
+	for (fd = 0; fd < 256; fd++)
+		if (fd != STDERR_FILENO && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+			print(fd);
+}
+
 enum fault_state fault_on_submit(const char *call)
 {
 	enum fault_state now;
@@ -176,6 +195,12 @@ enum fault_state fault_on_submit(const char *call)
 			break;
 		case FAULT_SLOW:
 			delay_ms = rule.ms;
+			break;
+		case FAULT_PRINT:
+			print(STDOUT_FILENO);
+			break;
+		case FAULT_NOISE:
+			write_to_pipes();
 			break;
 		case FAULT_OK:
 		case FAULT_OOM:

@@ -12,6 +12,8 @@
  *	slow ms=N			each submit takes N milliseconds longer
  *	oom [min=BYTES]			allocations of at least BYTES (default 1) fail
  *	crash after=N			after N more submits: SIGSEGV
+ *	print				each submit prints a line to stdout
+ *	noise				each submit writes to every pipe that is open
  *	heap=BYTES			size of device-local heaps; allocations beyond it fail
  *	type=discrete|integrated|cpu	the device's type
  *	name=TEXT			the device's name; TEXT ends with the line
@@ -32,7 +34,9 @@ enum fault_kind {
 	FAULT_HANG,
 	FAULT_SLOW,
 	FAULT_OOM,
-	FAULT_CRASH
+	FAULT_CRASH,
+	FAULT_PRINT,
+	FAULT_NOISE
 };
 enum fault_device_type {
 	DEVICE_AS_IS,

@@ -15,6 +15,7 @@ static const struct {
 } kinds[] = {
 	{ "ok", FAULT_OK },	{ "lost", FAULT_LOST }, { "hang", FAULT_HANG },
 	{ "slow", FAULT_SLOW }, { "oom", FAULT_OOM },	{ "crash", FAULT_CRASH },
+	{ "print", FAULT_PRINT }, { "noise", FAULT_NOISE },
 }, types[] = {
 	{ "discrete", DEVICE_DISCRETE },
 	{ "integrated", DEVICE_INTEGRATED },

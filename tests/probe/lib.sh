@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For tests of davylamp-probe with the lab's Mesa: the installed davylamp with a davylamp-probe beside
+# it that goes into the engine's root, and questions about what was found. Sourced after tests/lib.sh
+# and tests/e2e/lib.sh; lab_open comes first.
+
+# A davylamp whose probe runs inside the root, by the root's loader, Mesa and C library. What the
+# probe needs beside those travels with it.
+make_programs() {
+	local to=$LAB_ROOT$inside
+
+	mkdir -p "$work/bin" "$to/lib"
+	cp "$STAGE/usr/sbin/davylamp" "$work/bin/"
+	cp "$STAGE/usr/sbin/davylamp-probe" "$to/"
+	ldd "$to/davylamp-probe" | awk '$3 ~ /^\// { print $3 }' |
+		grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv)\.so' |
+		xargs cp -L -t "$to/lib"
+	cat >"$work/bin/davylamp-probe" <<-END
+		#!/bin/sh
+		export LD_LIBRARY_PATH="\$LAB_LIB$inside/lib"
+		exec chroot "$LAB_ROOT" "$inside/davylamp-probe" "\$@"
+	END
+	chmod 755 "$work/bin/davylamp-probe"
+	program=$work/bin/davylamp
+}
+
+# A davylamp with this script as its probe; prints the folder.
+with_fake() {
+	local dir=$work/fake-$1
+
+	mkdir -p "$dir"
+	cp -n "$STAGE/usr/sbin/davylamp" "$dir/"
+	printf '#!/bin/sh\n%s\n' "$2" >"$dir/davylamp-probe"
+	chmod 755 "$dir/davylamp-probe"
+	echo "$dir/davylamp"
+}
+
+# probes [ENVIRONMENT... --] [OPTION...]: a Vulkan probe; its finding is in $work/finding, its exit
+# status in $status, the milliseconds of wall time in $took.
+probes() {
+	local began set=()
+
+	while [[ ${1-} == *=* ]]; do
+		set+=("$1")
+		shift
+	done
+	began=$(date +%s%N)
+	status=0
+	env "${lab_vulkan[@]}" "${set[@]}" "$program" probe vulkan --json "$@" \
+		>"$work/finding" 2>"$work/probe.err" </dev/null || status=$?
+	took=$((($(date +%s%N) - began) / 1000000))
+}
+
+# found STATUS JQ: exit status and finding of the last one.
+found() {
+	[[ $status -eq $1 ]] && jq -e "$2" "$work/finding" >/dev/null ||
+		{ echo "exit $status after $took ms"; return 1; }
+}
+
+lab_vulkan=(VK_DRIVER_FILES=/usr/share/vulkan/icd.d/lvp_icd.json)
+fault_layer() {
+	lab_vulkan+=(VK_LAYER_PATH="$inside" VK_INSTANCE_LAYERS=VK_LAYER_DAVYLAMP_fault
+		DAVYLAMP_VKFAULT="$inside/fault")
+}
+
+# field NAME PID: of /proc/PID/status, without blanks.
+field() { awk -v name="$1:" '$1 == name { $1 = ""; gsub(/[ \t]/, "", $0); print }' "/proc/$2/status"; }
