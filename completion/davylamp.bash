@@ -4,7 +4,7 @@
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "run exec status policy replay release --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "run exec status probe policy replay release --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -18,6 +18,9 @@ _davylamp() {
 		run) words="--mode --json --record --socket --state --config --verbose --help" ;;
 		exec) words="--backend --dry-run --socket --state --help --" ;;
 		status) words="--sensors --programs --json --socket --help" ;;
+		probe)
+			words="vulkan engine --device --port --timeout --uid --gid --groups --memory --agent"
+			words+=" --socket --json --help" ;;
 		policy) words="show --json --state --help" ;;
 		release) words="--module --socket --help" ;;
 		replay) mapfile -t COMPREPLY < <(compgen -f -W "--json --help" -- "$cur"); return ;;

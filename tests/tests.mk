@@ -10,7 +10,8 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%)
 FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/learned.c \
-	userspace/store/config_file.c userspace/act/check.c $(wildcard userspace/act/probe_*.c) \ $(wildcard userspace/engines/*.c) \
+	userspace/store/config_file.c userspace/act/check.c $(wildcard userspace/act/probe_*.c) \
+	$(wildcard userspace/engines/*.c) \
 	$(wildcard userspace/report/*.c) userspace/sensors/cgroup_name.c userspace/sensors/model_file.c \
 	userspace/sensors/ollama_name.c
 STAGE := $(abspath $(O))/stage

@@ -76,8 +76,10 @@ static void on_finding(void *arg, const struct dl_probe_finding *finding)
 int dl_check_start(sd_event *loop, const char *program, const struct dl_check_request *request)
 {
 	char port[16], wait_ms[16], timeout_ms[16];
-	const char *const arguments[] = { "engine", "--brief",	    "--port",	port, "--wait-ms",
-					  wait_ms,  "--timeout-ms", timeout_ms, NULL };
+	const char *const arguments[] = {
+		"engine", "--brief",	  "--port",   port, "--wait-ms",
+		wait_ms,  "--timeout-ms", timeout_ms, NULL,
+	};
 	struct dl_check_request *copy = malloc(sizeof(*copy));
 	struct dl_probe_request probe = { .program = program,
 					  .arguments = arguments,

@@ -16,6 +16,7 @@
 
 #define ARGUMENTS_MAX 32
 #define NOISE_MAX     4096
+#define DRAIN_READS   64      /* of at least NOISE_MAX / 2: a pipe of the usual 64 KiB is emptied */
 #define KILL_US	      1000000 /* what SIGKILL has not ended by then sits in the kernel */
 #define ACCURACY_US   50000
 
@@ -178,12 +179,10 @@ static int on_exit_seen(sd_event_source *source, int fd, uint32_t events, void *
 		else
 			r->end.signal = info.si_status;
 	}
-	if (!r->told)
-		for (int i = 0; i < 64 && read_output(r) > 0; i++)
-			;
-	if (!r->told)
-		for (int i = 0; i < 16 && read_noise(r) > 0; i++)
-			;
+	for (int i = 0; !r->told && i < DRAIN_READS && read_output(r) > 0; i++)
+		;
+	for (int i = 0; !r->told && i < DRAIN_READS && read_noise(r) > 0; i++)
+		;
 	tell(r);
 	run_free(r);
 	return 0;

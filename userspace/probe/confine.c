@@ -37,6 +37,8 @@ static int set_limits(const struct dl_confine *c)
 	if (!err)
 		err = limit(RLIMIT_CORE, 0);
 	if (!err)
+		err = limit(RLIMIT_DATA, c->data_bytes);
+	if (!err)
 		err = limit(RLIMIT_AS, c->memory_bytes);
 	return err;
 }

@@ -20,6 +20,7 @@ struct dl_confine {
 	gid_t groups[DL_GROUPS_MAX];
 	size_t group_count;
 	uint64_t memory_bytes; /* RLIMIT_AS; a lower one that was inherited stays */
+	uint64_t data_bytes;   /* RLIMIT_DATA: what is private and writable */
 	uint32_t file_count;
 	uint32_t cpu_s;
 	bool devices;	   /* may write to device files */
@@ -27,8 +28,8 @@ struct dl_confine {
 };
 
 /*
- * 0 or -errno; only Landlock may be missing, and its ABI is then 0. "parent": getppid() at the start
- * of the program.
+ * 0 or -errno; only Landlock may be missing, and its ABI is then 0. "parent": getppid() at the
+ * start of the program.
  */
 int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sandbox seen from inside: each thing that a probe must not do is tried, in a way that would be
- * harmless if it went through. "EPERM" and "EACCES" are what is to be read; "done" is a hole.
+ * The sandbox seen from inside: each thing that a probe must not do is tried, in a way that would
+ * be harmless if it went through. "EPERM" and "EACCES" are what is to be read; "done" is a hole.
  */
 #include <errno.h>
 #include <fcntl.h>

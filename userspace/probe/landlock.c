@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Landlock by raw system calls (glibc has no wrappers; Debian 12's header ends at ABI 2). What an
- * older kernel does not know is left out: include/uapi/linux/landlock.h, ABI 1 in 5.13, 2 (refer) in
- * 5.19, 3 (truncate) in 6.2, 4 (TCP) in 6.7, 5 (device ioctl) in 6.10, 6 (scopes) in 6.12.
+ * older kernel does not know is left out: include/uapi/linux/landlock.h, ABI 1 in 5.13, 2 (refer)
+ * in 5.19, 3 (truncate) in 6.2, 4 (TCP) in 6.7, 5 (device ioctl) in 6.10, 6 (scopes) in 6.12.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -30,7 +30,7 @@ static const char usage[] =
 	"  --timeout SECONDS  limit of the whole probe, by SIGALRM (vulkan: 10)\n"
 	"  --uid N, --gid N   become these (65534)\n"
 	"  --groups N,N...    and take these (vulkan: those of the GPUs' device files)\n"
-	"  --memory MIB       limit of the address space (engine: 512, vulkan: 65536)\n"
+	"  --memory MIB       limit of the address space (engine: 512, vulkan: 262144)\n"
 	"  --stages           a line for each stage before the answer\n"
 	"  -h, --help         this text\n";
 
@@ -118,18 +118,20 @@ static int probe_engine(struct given *g)
 	}
 	g->options.confine.tcp_port = g->options.port;
 	g->options.confine.memory_bytes = 512ULL << 20;
+	g->options.confine.data_bytes = 512ULL << 20;
 	g->options.confine.file_count = 64;
 	return 0;
 }
 
 /*
- * NVIDIA's driver reserves tens of GB of address space without using it, so this limit is wide; what
- * a driver really uses counts for the OOM killer, which takes a probe first.
+ * Drivers reserve address space that they never use, for the whole memory of a GPU and more, so
+ * that limit is wide. What is private and writable is theirs in earnest.
  */
 static int probe_vulkan(struct given *g)
 {
 	g->options.confine.devices = true;
-	g->options.confine.memory_bytes = 64ULL << 30;
+	g->options.confine.memory_bytes = 256ULL << 30;
+	g->options.confine.data_bytes = 8ULL << 30;
 	g->options.confine.file_count = 512;
 	if (!g->groups)
 		dl_confine_add_gpu_groups(&g->options.confine);
@@ -141,6 +143,7 @@ static int probe_vulkan(struct given *g)
 static int probe_nothing(struct given *g)
 {
 	g->options.confine.memory_bytes = 512ULL << 20;
+	g->options.confine.data_bytes = 512ULL << 20;
 	g->options.confine.file_count = 64;
 	return 0;
 }

@@ -9,28 +9,31 @@
 
 #define VK_NO_PROTOTYPES
 #include <jansson.h>
+#include <stddef.h>
 #include <vulkan/vulkan.h>
 
-/* clang-format off */
-#define DL_VK_INSTANCE_CALLS(X) \
-	X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties) \
-	X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceMemoryProperties) \
-	X(GetPhysicalDeviceMemoryProperties2) X(GetPhysicalDeviceQueueFamilyProperties) \
-	X(EnumerateDeviceExtensionProperties) X(CreateDevice) X(GetDeviceProcAddr)
+/* A call by its name without "vk", and where its pointer goes. */
+struct dl_vk_call {
+	const char *name;
+	size_t offset;
+};
 
-#define DL_VK_DEVICE_CALLS(X) \
-	X(GetDeviceQueue) X(CreateBuffer) X(GetBufferMemoryRequirements) X(AllocateMemory) \
-	X(BindBufferMemory) X(CreateCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer) \
-	X(CmdFillBuffer) X(EndCommandBuffer) X(CreateFence) X(QueueSubmit) X(WaitForFences)
-
-#define DL_VK_MEMBER(name) PFN_vk##name name;
-/* clang-format on */
+#define DL_VK_CALL(type, call)                                                                     \
+	{                                                                                          \
+		"vk" #call, offsetof(type, call)                                                   \
+	}
 
 struct dl_vk {
 	PFN_vkGetInstanceProcAddr get_proc;
 	VkInstance instance;
 	uint32_t loader_version;
-	DL_VK_INSTANCE_CALLS(DL_VK_MEMBER)
+	PFN_vkEnumeratePhysicalDevices EnumeratePhysicalDevices;
+	PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
+	PFN_vkGetPhysicalDeviceMemoryProperties2 GetPhysicalDeviceMemoryProperties2;
+	PFN_vkGetPhysicalDeviceQueueFamilyProperties GetPhysicalDeviceQueueFamilyProperties;
+	PFN_vkEnumerateDeviceExtensionProperties EnumerateDeviceExtensionProperties;
+	PFN_vkCreateDevice CreateDevice;
+	PFN_vkGetDeviceProcAddr GetDeviceProcAddr;
 };
 
 struct dl_vk_device {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "answer.h"
 #include "vulkan.h"
@@ -36,16 +36,26 @@ const char *dl_vk_result_name(VkResult result, char *buf, size_t size)
 	return buf;
 }
 
+static const struct dl_vk_call calls[] = {
+	DL_VK_CALL(struct dl_vk, EnumeratePhysicalDevices),
+	DL_VK_CALL(struct dl_vk, GetPhysicalDeviceProperties2),
+	DL_VK_CALL(struct dl_vk, GetPhysicalDeviceMemoryProperties2),
+	DL_VK_CALL(struct dl_vk, GetPhysicalDeviceQueueFamilyProperties),
+	DL_VK_CALL(struct dl_vk, EnumerateDeviceExtensionProperties),
+	DL_VK_CALL(struct dl_vk, CreateDevice),
+	DL_VK_CALL(struct dl_vk, GetDeviceProcAddr),
+};
+
 static bool find_calls(struct dl_vk *vk)
 {
-#define FIND(name)                                                                                 \
-	vk->name = (PFN_vk##name)vk->get_proc(vk->instance, "vk" #name);                           \
-	found = found && vk->name;
-	bool found = true;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		PFN_vkVoidFunction call = vk->get_proc(vk->instance, calls[i].name);
 
-	DL_VK_INSTANCE_CALLS(FIND)
-	return found;
-#undef FIND
+		if (!call)
+			return false;
+		memcpy((char *)vk + calls[i].offset, &call, sizeof(call));
+	}
+	return true;
 }
 
 static VkResult make_instance(struct dl_vk *vk)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Work for the device: the least that goes all the way to its ring and back. */
+#include <string.h>
 #include <time.h>
 
 #include "answer.h"
@@ -18,7 +19,19 @@ struct work {
 	VkBuffer buffer;
 	VkCommandBuffer commands;
 	VkFence fence;
-	DL_VK_DEVICE_CALLS(DL_VK_MEMBER)
+	PFN_vkGetDeviceQueue GetDeviceQueue;
+	PFN_vkCreateBuffer CreateBuffer;
+	PFN_vkGetBufferMemoryRequirements GetBufferMemoryRequirements;
+	PFN_vkAllocateMemory AllocateMemory;
+	PFN_vkBindBufferMemory BindBufferMemory;
+	PFN_vkCreateCommandPool CreateCommandPool;
+	PFN_vkAllocateCommandBuffers AllocateCommandBuffers;
+	PFN_vkBeginCommandBuffer BeginCommandBuffer;
+	PFN_vkCmdFillBuffer CmdFillBuffer;
+	PFN_vkEndCommandBuffer EndCommandBuffer;
+	PFN_vkCreateFence CreateFence;
+	PFN_vkQueueSubmit QueueSubmit;
+	PFN_vkWaitForFences WaitForFences;
 };
 
 static uint32_t now_ms(void)
@@ -29,16 +42,32 @@ static uint32_t now_ms(void)
 	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
 }
 
+static const struct dl_vk_call calls[] = {
+	DL_VK_CALL(struct work, GetDeviceQueue),
+	DL_VK_CALL(struct work, CreateBuffer),
+	DL_VK_CALL(struct work, GetBufferMemoryRequirements),
+	DL_VK_CALL(struct work, AllocateMemory),
+	DL_VK_CALL(struct work, BindBufferMemory),
+	DL_VK_CALL(struct work, CreateCommandPool),
+	DL_VK_CALL(struct work, AllocateCommandBuffers),
+	DL_VK_CALL(struct work, BeginCommandBuffer),
+	DL_VK_CALL(struct work, CmdFillBuffer),
+	DL_VK_CALL(struct work, EndCommandBuffer),
+	DL_VK_CALL(struct work, CreateFence),
+	DL_VK_CALL(struct work, QueueSubmit),
+	DL_VK_CALL(struct work, WaitForFences),
+};
+
 static bool find_calls(struct work *w)
 {
-#define FIND(name)                                                                                 \
-	w->name = (PFN_vk##name)w->d->vk->GetDeviceProcAddr(w->device, "vk" #name);                \
-	found = found && w->name;
-	bool found = true;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		PFN_vkVoidFunction call = w->d->vk->GetDeviceProcAddr(w->device, calls[i].name);
 
-	DL_VK_DEVICE_CALLS(FIND)
-	return found;
-#undef FIND
+		if (!call)
+			return false;
+		memcpy((char *)w + calls[i].offset, &call, sizeof(call));
+	}
+	return true;
 }
 
 /* Both imply transfer. What llama.cpp uses is compute, and nearly every first family has it. */

@@ -140,7 +140,7 @@ static int run_here(struct request *r, uint32_t limit_ms)
 	if (err >= 0)
 		err = dl_probe_start(r->loop, &probe);
 	if (err >= 0) {
-		err = sd_event_loop(r->loop);
+		sd_event_loop(r->loop);
 	} else {
 		dl_probe_not_started(err, &finding);
 		r->finding = dl_probe_finding_json(&finding);
