@@ -49,20 +49,24 @@ static long wait_until_healthy(const struct dl_probe_options *options, struct dl
 static void complete(const struct dl_probe_options *options, struct dl_reply *reply, json_t *answer)
 {
 	static const char body[] = "{\"prompt\":\"1 2 3\",\"n_predict\":1,\"temperature\":0}";
-	uint64_t began = now_ms();
+	uint64_t began = now_ms(), took;
 	uint32_t tokens;
 	long status;
 
 	dl_answer_stage("completion", NULL);
 	status = dl_http_request(options->port, "/completion", body, options->timeout_ms, reply);
 	tokens = status == 200 ? tokens_of(reply) : 0;
+	took = now_ms() - began;
 	json_object_set_new(answer, "completion", json_integer(status));
 	json_object_set_new(answer, "tokens", json_integer(tokens));
-	json_object_set_new(answer, "ms", json_integer((json_int_t)(now_ms() - began)));
+	json_object_set_new(answer, "ms", json_integer((json_int_t)took));
 	json_object_set_new(answer, "ok", json_boolean(tokens > 0));
 	json_object_set_new(answer, "stage", json_string(tokens ? "done" : "completion"));
 	if (!status)
-		json_object_set_new(answer, "why", json_string("no answer in time"));
+		json_object_set_new(answer, "why",
+				    json_string(took < options->timeout_ms
+							? "the connection was refused, or broke"
+							: "no answer in time"));
 	else if (status != 200)
 		json_object_set_new(answer, "why", json_sprintf("HTTP %ld", status));
 	else if (!tokens)

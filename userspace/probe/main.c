@@ -53,6 +53,7 @@ static const struct option names[] = {
 /* What is given on the command line, and what the probe's kind fills in. */
 struct given {
 	struct dl_probe_options options;
+	bool user;
 	bool groups;
 	uint32_t memory_mib;
 };
@@ -86,6 +87,7 @@ static void take(int c, struct given *g)
 {
 	struct dl_probe_options *o = &g->options;
 
+	g->user = g->user || strchr("ugG", c);
 	if (c == 'p')
 		o->port = (uint16_t)number(optarg, UINT16_MAX);
 	else if (c == 'w')
@@ -189,6 +191,8 @@ static int give_up_privileges(struct given *g, pid_t parent)
 {
 	int err, abi;
 
+	if (g->user && geteuid())
+		return -EPERM; /* only root becomes somebody else */
 	if (g->memory_mib)
 		g->options.confine.memory_bytes = (uint64_t)g->memory_mib << 20;
 	err = dl_answer_open(g->options.stages);
