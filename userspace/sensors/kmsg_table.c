@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kmsg_table.h"
+
+#include <string.h>
+
+static const struct dl_kmsg_group *const groups[DL_KMSG_GROUPS] = {
+	&dl_kmsg_amdgpu, &dl_kmsg_kfd,	  &dl_kmsg_i915,	  &dl_kmsg_xe,
+	&dl_kmsg_drm,	 &dl_kmsg_nvidia, &dl_kmsg_nvidia_quoted, &dl_kmsg_host,
+};
+
+const struct dl_kmsg_group *dl_kmsg_group(size_t index)
+{
+	return index < DL_KMSG_GROUPS ? groups[index] : NULL;
+}
+
+static bool starts_alike(const char *pattern, const char *text)
+{
+	return *pattern == *text || *pattern == '%' || *pattern == '{' || *pattern == '*';
+}
+
+/* IOMMU faults and bus errors of other devices are none of ours. */
+static bool about_a_gpu(const struct dl_kmsg_line *line, uint16_t kind)
+{
+	if (kind != DL_LOG_IOMMU_FAULT && kind != DL_LOG_AER)
+		return true;
+	return line->driver != DL_KMSG_OTHER && line->driver != DL_KMSG_NPU;
+}
+
+static const struct dl_kmsg_row *find(const struct dl_kmsg_group *group,
+				      const struct dl_kmsg_line *line, struct dl_kmsg_match *match)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		const struct dl_kmsg_row *row = &group->rows[i];
+
+		if (!starts_alike(row->pattern, line->text))
+			continue;
+		memset(match, 0, sizeof(*match));
+		if (!dl_kmsg_pattern(row->pattern, line->text, match))
+			continue;
+		if (about_a_gpu(line, row->kind))
+			return row;
+	}
+	return NULL;
+}
+
+const struct dl_kmsg_row *dl_kmsg_row_of(const struct dl_kmsg_line *line,
+					 struct dl_kmsg_match *ret_match)
+{
+	const struct dl_kmsg_row *row = NULL;
+	struct dl_kmsg_match match;
+
+	for (size_t i = 0; i < DL_KMSG_GROUPS && !row; i++)
+		if (groups[i]->drivers & (1u << line->driver))
+			row = find(groups[i], line, &match);
+	if (!row)
+		return NULL;
+	match.kind = row->kind;
+	if (!match.device[0])
+		memcpy(match.device, line->device, sizeof(match.device));
+	*ret_match = match;
+	return row;
+}
+
+bool dl_kmsg_match(const struct dl_kmsg_line *line, struct dl_kmsg_match *ret_match)
+{
+	static const struct dl_kmsg_match npu = { .kind = DL_LOG_NPU };
+
+	if (line->driver == DL_KMSG_NPU) {
+		*ret_match = npu;
+		memcpy(ret_match->device, line->device, sizeof(ret_match->device));
+		return true;
+	}
+	return dl_kmsg_row_of(line, ret_match) != NULL;
+}
