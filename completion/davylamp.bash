@@ -4,7 +4,7 @@
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "run exec status probe policy replay release --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "run exec status probe policy replay log release --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -23,7 +23,7 @@ _davylamp() {
 			words+=" --socket --json --help" ;;
 		policy) words="show --json --state --help" ;;
 		release) words="--module --socket --help" ;;
-		replay) mapfile -t COMPREPLY < <(compgen -f -W "--json --help" -- "$cur"); return ;;
+		replay | log) mapfile -t COMPREPLY < <(compgen -f -W "--json --help" -- "$cur"); return ;;
 		esac ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

@@ -15,6 +15,7 @@ static const struct {
 	{ "probe", dl_verb_probe, "whether the GPU and an engine still do work" },
 	{ "policy", dl_verb_policy, "what was learned about backends" },
 	{ "replay", dl_verb_replay, "print the decisions of a recorded trace" },
+	{ "log", dl_verb_log, "what a saved kernel log tells about GPUs" },
 	{ "release", dl_verb_release, "let go of a kernel module, so that it can be unloaded" },
 };
 
@@ -30,7 +31,7 @@ static void help(void)
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
-		dl_log("which verb? run, exec, status, probe, policy, replay or release; see "
+		dl_log("which verb? run, exec, status, probe, policy, replay, log or release; see "
 		       "'davylamp --help'");
 		return DL_EXIT_USAGE;
 	}
