@@ -12,7 +12,7 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%)
 FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/learned.c \
 	userspace/store/config_file.c userspace/act/check.c $(wildcard userspace/act/probe_*.c) \
 	$(wildcard userspace/engines/*.c) \
-	$(wildcard userspace/report/*.c) userspace/sensors/cgroup_name.c userspace/sensors/model_file.c \
+	$(wildcard userspace/report/*.c userspace/sensors/kmsg_*.c) userspace/sensors/cgroup_name.c userspace/sensors/model_file.c \
 	userspace/sensors/ollama_name.c
 STAGE := $(abspath $(O))/stage
 SUITES := lint unit replay bpf vm engine probe cli

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A kernel log: the input's lines, as a saved log or (first byte odd) as records of /dev/kmsg.
+ * What comes out must be an event of the catalogue, whatever went in.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../userspace/sensors/kmsg_verdict.h"
+
+static void check(void *arg, const struct dl_log_event *ev)
+{
+	if (ev->role == DL_ROLE_NONE || ev->role > DL_ROLE_AFTERMATH || !ev->class ||
+	    ev->class >= DL_CLASS_COUNT || ev->hazard >= DL_LOG_HZ_COUNT ||
+	    !strcmp(dl_log_kind_name(ev->kind), "nothing"))
+		abort();
+	if ((ev->role == DL_ROLE_PRECURSOR) != (ev->leads != 0) || !ev->order)
+		abort();
+	if (!memchr(ev->device, 0, sizeof(ev->device)) || !memchr(ev->comm, 0, sizeof(ev->comm)) ||
+	    !memchr(ev->ring, 0, sizeof(ev->ring)) || !memchr(ev->stamp, 0, sizeof(ev->stamp)))
+		abort();
+	dl_log_verdict_add(arg, ev);
+}
+
+static void feed(struct dl_log_blocks *b, const uint8_t *data, size_t size, bool record)
+{
+	struct dl_kmsg_line line;
+	char *copy = malloc(size + !size); /* its end is watched */
+	bool whole;
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, size);
+	whole = record ? !dl_kmsg_record_parse(copy, size, &line)
+		       : dl_kmsg_line_parse(copy, size, &line);
+	free(copy);
+	if (!whole)
+		return;
+	if (line.len != strlen(line.text) || line.driver >= DL_KMSG_DRIVER_COUNT)
+		abort();
+	dl_log_blocks_feed(b, &line);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct dl_log_blocks blocks;
+	struct dl_log_verdict verdict = { 0 };
+	bool record;
+
+	if (!size)
+		return 0;
+	record = data[0] & 1;
+	data++;
+	size--;
+	dl_log_blocks_init(&blocks, check, &verdict);
+	while (size) {
+		/* a record ends at NUL, because it holds newlines */
+		const uint8_t *end = memchr(data, record ? 0 : '\n', size);
+		size_t len = end ? (size_t)(end - data) : size;
+
+		feed(&blocks, data, len, record);
+		data += end ? len + 1 : len;
+		size -= end ? len + 1 : len;
+	}
+	dl_log_blocks_finish(&blocks);
+	dl_log_verdict_conclude(&verdict);
+	return 0;
+}
