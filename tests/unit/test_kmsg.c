@@ -387,6 +387,7 @@ static void an_xid_of_three_lines_is_one_event(void **state)
 	assert_int_equal(told[0].pid, 4711);
 	assert_string_equal(told[0].comm, "python3");
 	assert_string_equal(told[0].device, "0000:65:00.0");
+	assert_true(told[0].addr == 0x7001000);
 	assert_int_equal(READ(unknown), 1);
 	assert_int_equal(told[0].kind, DL_LOG_XID_UNDECODABLE);
 	assert_int_equal(told[0].role, DL_ROLE_PRECURSOR);
@@ -397,6 +398,34 @@ static void an_xid_of_three_lines_is_one_event(void **state)
 	assert_int_equal(told[3].class, DL_CLASS_HANG);
 	assert_int_equal(told[4].role, DL_ROLE_AFTERMATH);
 	assert_int_equal(told[5].role, DL_ROLE_PRECURSOR);
+}
+
+static void an_iommu_fault_counts_for_a_device_called_a_gpu(void **state)
+{
+	static const char *const lines[] = {
+		"[1.0] AMD-Vi: Event logged [IO_PAGE_FAULT device=0000:03:00.0 address=0x2]",
+		"[2.0] " AMD "Failed to evict queue 1",
+		"[3.0] AMD-Vi: Event logged [IO_PAGE_FAULT device=0000:03:00.0 address=0x2]",
+		"[3.0] AMD-Vi: Event logged [IO_PAGE_FAULT device=0000:04:00.0 address=0x2]",
+	};
+
+	(void)state;
+	assert_int_equal(READ(lines), 2);
+	assert_int_equal(told[1].kind, DL_LOG_IOMMU_FAULT);
+	assert_string_equal(told[1].device, "0000:03:00.0");
+}
+
+static void a_driver_that_wants_a_reboot_points_to_the_host(void **state)
+{
+	static const char *const lines[] = {
+		"NVRM: Xid (PCI:0000:65:00): 154, GPU recovery action changed from 0x0 (None) to "
+		"0x2 (Node Reboot Required)",
+	};
+
+	(void)state;
+	assert_int_equal(READ(lines), 1);
+	assert_int_equal(told[0].role, DL_ROLE_AFTERMATH);
+	assert_int_equal(told[0].class, DL_CLASS_HOST_CRASH);
 }
 
 static void look_alikes_raise_nothing(void **state)
@@ -702,6 +731,8 @@ int main(void)
 		cmocka_unit_test(blocks_of_two_gpus_interleave),
 		cmocka_unit_test(a_line_without_address_belongs_to_the_only_device),
 		cmocka_unit_test(an_xid_of_three_lines_is_one_event),
+		cmocka_unit_test(an_iommu_fault_counts_for_a_device_called_a_gpu),
+		cmocka_unit_test(a_driver_that_wants_a_reboot_points_to_the_host),
 		cmocka_unit_test(look_alikes_raise_nothing),
 		cmocka_unit_test(a_fault_of_nobody_after_a_reset_has_begun_is_an_echo),
 		cmocka_unit_test(what_a_reset_drags_along_is_its_aftermath),

@@ -67,11 +67,23 @@ static const struct dl_kmsg_row rows[] = {
 	{ "couldn't schedule ib on ring", DL_LOG_JOBS_SKIPPED },
 	{ "scheduling IB failed (%e", DL_LOG_JOBS_SKIPPED },
 	{ "Error scheduling IBs (%e", DL_LOG_JOBS_SKIPPED },
+	{ "Failed to initialize parser -125", DL_LOG_JOBS_SKIPPED }, /* the context is lost */
+	{ "Failed to initialize parser -19", DL_LOG_JOBS_SKIPPED },
+	{ "Trying to move memory with ring turned off", DL_LOG_JOBS_SKIPPED },
+	{ "Move buffer fallback to memcpy unavailable", DL_LOG_JOBS_SKIPPED },
+	{ "PSP {create ring|load tmr|load kdb|load sos|load sys drv|firmware loading} failed",
+	  DL_LOG_RESUME_FAILED },
+	{ "PSP resume failed", DL_LOG_RESUME_FAILED },
+	{ "{suspend|hw_init|late_init} of IP block <%w failed %e", DL_LOG_RESUME_FAILED },
 
 	/* what comes before */
 	{ "Fence fallback timer expired on ring %r", DL_LOG_FENCE_FALLBACK },
 	{ "Illegal {register access|instruction|opcode} in command stream", DL_LOG_ILLEGAL_OPCODE },
 	{ "timeout waiting for kiq fence", DL_LOG_KIQ_TIMEOUT },
+	{ "failed to {reg_write_reg_wait|wrm_reg_wait|reg_wait}", DL_LOG_KIQ_TIMEOUT },
+	{ "IH ring buffer overflow", DL_LOG_IH_OVERFLOW },
+	{ "DMCUB error", DL_LOG_DISPLAY_STALLED },
+	{ "Failed to {enter|exit} BACO state", DL_LOG_SMU_FAILED },
 	{ "fence wait timeout", DL_LOG_KIQ_TIMEOUT },
 	{ "failed to write reg %w wait reg", DL_LOG_KIQ_TIMEOUT },
 	{ "Waiting for fences timed out", DL_LOG_DISPLAY_STALLED },
@@ -87,7 +99,9 @@ static const struct dl_kmsg_row rows[] = {
 	{ "amdgpu_vm_validate_pt_bos() failed", DL_LOG_VALIDATE_FAILED },
 	{ "amdgpu_cs_list_validate(validated) failed", DL_LOG_VALIDATE_FAILED },
 	{ "ttm_eu_reserve_buffers failed", DL_LOG_VALIDATE_FAILED },
-	{ "Failed to process the buffer list %e", DL_LOG_VALIDATE_FAILED },
+	{ "Failed to process the buffer list -12", DL_LOG_VALIDATE_FAILED },
+	{ "Failed to process the buffer list %e", DL_LOG_SUBMISSION_REFUSED },
+	{ "Failed to allocate GEM object (", DL_LOG_KERNEL_BO_FAILED },
 	{ "Failed to initialize parser %e", DL_LOG_SUBMISSION_REFUSED },
 	{ "Failed to pin framebuffer with error %e", DL_LOG_PIN_FAILED },
 	{ "%w pin failed", DL_LOG_PIN_FAILED },
@@ -107,6 +121,8 @@ static const struct dl_kmsg_row rows[] = {
 	{ "PCI error: detected callback", DL_LOG_PCI_ERROR },
 	{ "PCI error: {permanent failure|slot reset}", DL_LOG_PCI_ERROR },
 	{ "Fatal error during GPU init", DL_LOG_INIT_FAILED },
+	{ "ERROR: GPU {over temperature|HW C|HW c}", DL_LOG_OVER_TEMPERATURE },
+	{ "ERROR: System is going to shutdown due to GPU", DL_LOG_OVER_TEMPERATURE },
 
 	/* look-alikes */
 	{ "PCIE GART of %w enabled", DL_LOG_RESET_CHATTER },

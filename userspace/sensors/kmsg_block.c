@@ -78,7 +78,7 @@ static void close_block(struct dl_log_blocks *b, struct dl_log_slot *slot)
 		if (slot->undecodable)
 			set_meaning(ev, DL_LOG_XID_UNDECODABLE);
 		else
-			dl_log_judge_xid(ev, slot->mmu_fault);
+			dl_log_judge_xid(ev, slot->mmu_fault, slot->reboot);
 	}
 	if (ev->role != DL_ROLE_LOOKALIKE)
 		b->sink(b->arg, ev);
@@ -211,6 +211,7 @@ static void open_new(struct dl_log_blocks *b, struct dl_log_slot *slot, uint16_t
 	slot->ev = make_event(b, kind, device, line, match);
 	slot->open = true;
 	slot->silent = slot->gpu_named = slot->mmu_fault = slot->undecodable = false;
+	slot->reboot = false;
 	slot->has_process = match->pid != 0;
 	slot->pasid = match->pasid;
 	slot->line_count = 1;
@@ -219,29 +220,38 @@ static void open_new(struct dl_log_blocks *b, struct dl_log_slot *slot, uint16_t
 
 static bool names_gpu_module(const char *text)
 {
-	static const char *const modules[] = {
-		"[amdgpu", "[i915",   "[xe]",	    "[nvidia",	  "[nouveau",
-		"[radeon", "[amdkfd", "[ttm]",	    "[gpu_sched", "[amd_sched",
-		"[amdttm", "[amddrm", "drm_sched_", "amdgpu_",
+	/* modules as a stack names them, and what their own functions and workers are called */
+	/* clang-format off */
+	static const char *const words[] = {
+		"[amdgpu", "[amdkfd", "[amdttm", "[amddrm", "[amd_sched", "[radeon", "[i915",
+		"[xe]", "[nvidia", "[nouveau", "[ttm]", "[gpu_sched", "drm_sched_", "amdgpu_",
+		"amdgpu-reset", "+kfd_",
 	};
+	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
-		if (strstr(text, modules[i]))
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(text, words[i]))
 			return true;
 	return false;
 }
 
 static void read_xid_words(struct dl_log_slot *slot, const char *text)
 {
-	static const char *const faults[] = { "MMU Fault",
-					      "faulted @",
-					      "FAULT_",
-					      "Illegal Address",
-					      "Out Of Range Address",
-					      "Misaligned Address" };
+	/* clang-format off */
+	static const char *const faults[] = {
+		"MMU Fault", "faulted @", "FAULT_", "Illegal Address", "Out Of Range Address",
+		"Misaligned Address",
+	};
+	/* clang-format on */
+	struct dl_kmsg_match match = { 0 };
+	const char *at;
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		slot->mmu_fault |= strstr(text, faults[i]) != NULL;
+	at = strstr(text, "faulted @ ");
+	if (at && !slot->ev.addr && dl_kmsg_pattern("faulted @ %a", at, &match))
+		slot->ev.addr = match.addr;
+	slot->reboot |= strstr(text, "Reboot Required") != NULL;
 	slot->undecodable |= strstr(text, "UNRECOGNIZED_CLIENT") != NULL ||
 			     strstr(text, "UNRECOGNIZED_FAULT") != NULL;
 }
@@ -389,6 +399,17 @@ static void open_event(struct dl_log_blocks *b, struct dl_log_slot *slot,
 	slot->engine_ns = line->at_ns;
 }
 
+/* Engines that hang in a driver do so in its ioctls, also where the stack was not quoted. */
+static bool is_engine(const char *comm)
+{
+	static const char *const names[] = { "ollama", "llama", "vllm", "VLLM", "koboldcpp" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(comm, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 /* A line about the host: no device keeps it. */
 static void take_host(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
 		      const struct dl_kmsg_match *match)
@@ -397,7 +418,7 @@ static void take_host(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
 
 	if (match->kind == DL_LOG_HUNG_TASK) {
 		open_new(b, &b->host, match->kind, line, match);
-		b->host.gpu_named = names_gpu_module(line->text);
+		b->host.gpu_named = names_gpu_module(line->text) || is_engine(match->comm);
 		return;
 	}
 	ev = make_event(b, match->kind, match->device, line, match);
@@ -478,6 +499,9 @@ void dl_log_blocks_feed(struct dl_log_blocks *b, const struct dl_kmsg_line *line
 	}
 	if (take_detail(b, line, &match))
 		return;
+	if (match.kind == DL_LOG_IOMMU_FAULT && line->driver == DL_KMSG_ANYBODY &&
+	    match.device[0] && !slot_of(b, match.device, 0))
+		return; /* of a device that nobody called a GPU */
 	if (match.kind >= DL_LOG_OOM_KILL && match.kind != DL_LOG_IOMMU_FAULT)
 		take_host(b, line, &match);
 	else

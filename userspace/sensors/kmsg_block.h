@@ -57,6 +57,7 @@ struct dl_log_slot {
 	bool has_process;
 	bool gpu_named;	  /* hung task: a GPU driver is on its stack */
 	bool mmu_fault;	  /* Xid: its words name a fault */
+	bool reboot;	  /* Xid 154: the driver asks for one */
 	bool undecodable; /* Xid 31: neither client nor type are known to the driver */
 	bool dumping;
 	uint8_t driver; /* enum dl_kmsg_driver */
@@ -94,8 +95,8 @@ void dl_log_blocks_tick(struct dl_log_blocks *b, uint64_t at_ns, uint8_t clock);
 /* Tells every block as far as it is known: the log has ended. */
 void dl_log_blocks_finish(struct dl_log_blocks *b);
 
-/* Class, role and the rest of an Xid's number; "mmu_fault": its text names a fault. Of NVIDIA's
- * catalogue of Xid errors, as far as they are about the device. */
-void dl_log_judge_xid(struct dl_log_event *ev, bool mmu_fault);
+/* Class, role and the rest of an Xid's number (NVIDIA's catalogue of Xid errors); "mmu_fault": its
+ * text names a fault, "reboot": that the host must be started anew. */
+void dl_log_judge_xid(struct dl_log_event *ev, bool mmu_fault, bool reboot);
 
 #endif

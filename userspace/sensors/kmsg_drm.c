@@ -17,6 +17,9 @@ static const struct dl_kmsg_row rows[] = {
 	{ "flip_done timed out", DL_LOG_DISPLAY_STALLED },
 	{ "[%w] flip_done timed out", DL_LOG_DISPLAY_STALLED },
 	{ "[%w] commit wait timed out", DL_LOG_DISPLAY_STALLED },
+	{ "probe of %b failed with error %e", DL_LOG_INIT_FAILED },
+	{ "probe with driver %w failed with error %e", DL_LOG_INIT_FAILED },
+	{ "{can't|Unable to} change power state*inaccessible", DL_LOG_DEVICE_LOST },
 	/* nouveau */
 	{ "job timeout, channel %d killed", DL_LOG_RING_TIMEOUT },
 	{ "%n[%p]: job timeout, channel %d killed", DL_LOG_RING_TIMEOUT },

@@ -16,6 +16,7 @@ static const struct dl_kmsg_row rows[] = {
 	{ "%n: page allocation failure: order:%d", DL_LOG_PAGE_ALLOC_FAILED },
 	{ "Mem-Info:", DL_LOG_MEMORY_REPORT },
 	{ "active_anon:%d inactive_anon:%d", DL_LOG_MEMORY_REPORT },
+	{ "Node %d {DMA free|DMA32 free|Normal free|active_anon}:%d", DL_LOG_MEMORY_REPORT },
 	{ "{[<0>] |? |}{warn_alloc|__alloc_pages_slowpath|__alloc_pages_direct_reclaim|"
 	  "out_of_memory|oom_kill_process|dump_header}",
 	  DL_LOG_MEMORY_REPORT },
@@ -46,21 +47,29 @@ static const struct dl_kmsg_row rows[] = {
 	{ "Oops: ", DL_LOG_OOPS },
 	{ "general protection fault, maybe for address", DL_LOG_OOPS },
 	{ "general protection fault: %d", DL_LOG_OOPS },
+	{ "WARNING: CPU: %d PID: %p at drivers/{gpu/drm/|accel/}", DL_LOG_DRIVER_WARNING },
+	{ "WARNING: drivers/gpu/drm/%w at", DL_LOG_DRIVER_WARNING },
 	{ "rcu: INFO: rcu_%w {self-detected stall|detected}", DL_LOG_RCU_STALL },
 
 	/* hardware */
 	{ "mce: [Hardware Error]: CPU %d: Machine Check Exception", DL_LOG_MACHINE_CHECK },
+	{ "AMD-Vi: Event logged [IO_PAGE_FAULT device=%b*address=%a", DL_LOG_IOMMU_FAULT },
 	{ "AMD-Vi: Event logged [IO_PAGE_FAULT*address=%a", DL_LOG_IOMMU_FAULT },
+	{ "iommu %w AMD-Vi: Event logged [IO_PAGE_FAULT device=%b*address=%a", DL_LOG_IOMMU_FAULT },
+	{ "{AMD-Vi: |}Completion-Wait loop timed out", DL_LOG_IOMMU_STUCK },
 	{ "{amd_iommu_report_page_fault|amd_iommu_int_thread}: %d callbacks suppressed",
 	  DL_LOG_IOMMU_FAULT },
 	{ "PME: Spurious native interrupt", DL_LOG_PME_SPURIOUS },
 	{ "AER: {Uncorrected|Uncorrectable|Multiple Uncorrect}", DL_LOG_AER },
 	{ "PCIe Bus Error: severity={Uncorrect|Fatal}", DL_LOG_AER },
+	{ "PCIe Bus Error: severity=Corrected", DL_LOG_AER_CORRECTED },
 	{ "Refused to change power state from %w to %w", DL_LOG_RESET_CHATTER },
 
 	/* an engine that dies in the GPU's libraries */
 	{ "%n[%p]: segfault at *in lib{ggml|vulkan|amdhip|hsa-|hsa|cuda|ze_|rocblas|nvidia|llama}",
 	  DL_LOG_ENGINE_SEGFAULT },
+	{ "traps: %n[%p] *in {ollama|llama|vllm|koboldcpp}", DL_LOG_ENGINE_SEGFAULT },
+	{ "{ollama|llama|koboldcpp}*[%p]: segfault at", DL_LOG_ENGINE_SEGFAULT },
 	{ "traps: %n[%p] *in lib{ggml|vulkan|amdhip|hsa-|hsa|cuda|ze_|rocblas|nvidia|llama}",
 	  DL_LOG_ENGINE_SEGFAULT },
 };

@@ -33,34 +33,39 @@ static const struct dl_kmsg_row xe_rows[] = {
 	{ "Timedout job: seqno=%d, lrc_seqno=%d, guc_id=%c, flags=%w in %n [%p]",
 	  DL_LOG_XE_JOB_TIMEOUT },
 	{ "Timedout job: seqno=%d", DL_LOG_XE_JOB_TIMEOUT },
+	{ "Engine reset: engine_class=%r, logical_mask: %w, guc_id=%c", DL_LOG_XE_ENGINE_RESET },
+	{ "Engine memory CAT error*class=%r, guc_id=%c", DL_LOG_XE_CAT_ERROR },
+	{ "Engine memory CAT error", DL_LOG_XE_CAT_ERROR },
+	{ "Fault response: Unsuccessful %e", DL_LOG_XE_FAULT_UNSERVED },
+	{ "TLB invalidation {fence |}timeout", DL_LOG_XE_TLB_TIMEOUT },
+	{ "CRITICAL: Xe has declared device %b as wedged", DL_LOG_WEDGED },
+	{ "Xe has declared device %b as wedged", DL_LOG_WEDGED },
+	{ "Xe device coredump has been created", DL_LOG_COREDUMP },
+};
+
+/* Short and common words: only where the driver names itself. */
+static const struct dl_kmsg_row xe_short_rows[] = {
 	{ "{Kernel-submitted job|VM job} timed out", DL_LOG_XE_JOB_TIMEOUT },
 	{ "Check job timeout:", DL_LOG_XE_JOB_TIMEOUT },
-	{ "Engine reset: engine_class=%r, logical_mask: %w, guc_id=%c", DL_LOG_XE_ENGINE_RESET },
 	{ "Engine reset:", DL_LOG_XE_ENGINE_RESET },
 	{ "{GuC e|E}ngine reset request failed on %d:%d because", DL_LOG_XE_GT_RESET },
 	{ "trying reset", DL_LOG_XE_GT_RESET },
 	{ "reset {queued|started}", DL_LOG_XE_GT_RESET },
 	{ "reset done", DL_LOG_XE_GT_RESET_DONE },
 	{ "reset failed (%e", DL_LOG_XE_GT_RESET_FAILED },
-	{ "Engine memory CAT error*class=%r, guc_id=%c", DL_LOG_XE_CAT_ERROR },
-	{ "Engine memory CAT error", DL_LOG_XE_CAT_ERROR },
-	{ "Fault response: Unsuccessful %e", DL_LOG_XE_FAULT_UNSERVED },
 	{ "Faulted Address: %a", DL_LOG_XE_FAULT_DETAIL },
 	{ "{ASID|VFID|PDATA|FaultType|FaultLevel|AccessType|EngineClass|"
 	  "EngineInstance}: ",
 	  DL_LOG_XE_FAULT_DETAIL },
-	{ "TLB invalidation {fence |}timeout", DL_LOG_XE_TLB_TIMEOUT },
 	{ "Schedule disable failed to respond", DL_LOG_XE_GUC_SILENT },
 	{ "Schedule enable failed to respond", DL_LOG_XE_GUC_SILENT },
 	{ "{Timed out wait for G2H|G2H fence|H2G request}", DL_LOG_XE_GUC_SILENT },
 	{ "VM worker error: %e", DL_LOG_XE_VM_ERROR },
-	{ "CRITICAL: Xe has declared device %b as wedged", DL_LOG_WEDGED },
-	{ "Xe has declared device %b as wedged", DL_LOG_WEDGED },
-	{ "Xe device coredump has been created", DL_LOG_COREDUMP },
 	{ "Check your /sys/class/drm/", DL_LOG_RESET_CHATTER },
 };
 
 const struct dl_kmsg_group dl_kmsg_i915 =
 	DL_KMSG_GROUP(i915_rows, DL_KMSG_BIT(ANYBODY) | DL_KMSG_BIT(I915));
-/* Its messages are short and common words: only where the driver names itself. */
-const struct dl_kmsg_group dl_kmsg_xe = DL_KMSG_GROUP(xe_rows, DL_KMSG_BIT(XE));
+const struct dl_kmsg_group dl_kmsg_xe =
+	DL_KMSG_GROUP(xe_rows, DL_KMSG_BIT(ANYBODY) | DL_KMSG_BIT(XE));
+const struct dl_kmsg_group dl_kmsg_xe_short = DL_KMSG_GROUP(xe_short_rows, DL_KMSG_BIT(XE));

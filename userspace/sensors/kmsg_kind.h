@@ -120,6 +120,8 @@ enum dl_log_kind {
 	DL_LOG_USER_PAGES_FAILED = 49,	/* comes in bursts without harm */
 	DL_LOG_QUEUE_BUFFER_FREED = 50, /* a consequence */
 	DL_LOG_NPU = 51,		/* amdxdna is no GPU */
+	DL_LOG_IH_OVERFLOW = 52,	/* more interrupts than can be taken: mostly of faults */
+	DL_LOG_OVER_TEMPERATURE = 53,
 	DL_LOG_MES_FAILED = 60,
 	DL_LOG_MES_UNRECOVERABLE = 61,
 	DL_LOG_HWS_HANG = 62,
@@ -168,6 +170,7 @@ enum dl_log_kind {
 	DL_LOG_NV_UVM_FATAL = 127,
 	DL_LOG_NV_PROGRESS = 128,
 	DL_LOG_NV_INIT_FAILED = 129,
+	DL_LOG_NV_MISMATCH = 130, /* library and module are of two versions */
 	DL_LOG_OOM_KILL = 140,
 	DL_LOG_OOM_INVOKED = 141,
 	DL_LOG_PAGE_ALLOC_FAILED = 142,
@@ -183,7 +186,10 @@ enum dl_log_kind {
 	DL_LOG_PME_SPURIOUS = 152,
 	DL_LOG_AER = 153,
 	DL_LOG_ENGINE_SEGFAULT = 154,
-	DL_LOG_KIND_COUNT = 155,
+	DL_LOG_AER_CORRECTED = 155,
+	DL_LOG_IOMMU_STUCK = 156,
+	DL_LOG_DRIVER_WARNING = 157, /* a WARN() in a GPU driver */
+	DL_LOG_KIND_COUNT = 158,
 };
 
 struct dl_log_meaning {

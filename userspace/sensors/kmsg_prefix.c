@@ -252,7 +252,7 @@ static const char *bare_stamp(const char *p, struct dl_kmsg_line *line)
 
 const char *dl_kmsg_prefix(const char *text, struct dl_kmsg_line *line)
 {
-	const char *p = dl_kmsg_skip_blanks(text);
+	const char *p = text + strspn(text, " \t\r>|`"); /* as mails and forums quote */
 	bool foreign = false;
 
 	for (int i = 0; i < 8; i++) {

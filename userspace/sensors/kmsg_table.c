@@ -4,8 +4,10 @@
 #include <string.h>
 
 static const struct dl_kmsg_group *const groups[DL_KMSG_GROUPS] = {
-	&dl_kmsg_amdgpu, &dl_kmsg_kfd,	  &dl_kmsg_i915,	  &dl_kmsg_xe,
-	&dl_kmsg_drm,	 &dl_kmsg_nvidia, &dl_kmsg_nvidia_quoted, &dl_kmsg_host,
+	/* clang-format off */
+	&dl_kmsg_amdgpu, &dl_kmsg_kfd, &dl_kmsg_i915, &dl_kmsg_xe, &dl_kmsg_xe_short,
+	&dl_kmsg_drm, &dl_kmsg_nvidia, &dl_kmsg_nvidia_quoted, &dl_kmsg_host,
+	/* clang-format on */
 };
 
 const struct dl_kmsg_group *dl_kmsg_group(size_t index)
@@ -21,7 +23,7 @@ static bool starts_alike(const char *pattern, const char *text)
 /* IOMMU faults and bus errors of other devices are none of ours. */
 static bool about_a_gpu(const struct dl_kmsg_line *line, uint16_t kind)
 {
-	if (kind != DL_LOG_IOMMU_FAULT && kind != DL_LOG_AER)
+	if (kind != DL_LOG_IOMMU_FAULT && kind != DL_LOG_AER && kind != DL_LOG_AER_CORRECTED)
 		return true;
 	return line->driver != DL_KMSG_OTHER && line->driver != DL_KMSG_NPU;
 }

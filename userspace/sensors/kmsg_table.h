@@ -29,9 +29,9 @@ struct dl_kmsg_group {
 	}
 
 extern const struct dl_kmsg_group dl_kmsg_amdgpu, dl_kmsg_kfd, dl_kmsg_i915, dl_kmsg_xe,
-	dl_kmsg_drm, dl_kmsg_nvidia, dl_kmsg_nvidia_quoted, dl_kmsg_host;
+	dl_kmsg_xe_short, dl_kmsg_drm, dl_kmsg_nvidia, dl_kmsg_nvidia_quoted, dl_kmsg_host;
 
-#define DL_KMSG_GROUPS 8
+#define DL_KMSG_GROUPS 9
 const struct dl_kmsg_group *dl_kmsg_group(size_t index);
 
 /*

@@ -59,7 +59,7 @@ static const struct {
 	FAILS(172, GPU_RESET),
 };
 
-void dl_log_judge_xid(struct dl_log_event *ev, bool mmu_fault)
+void dl_log_judge_xid(struct dl_log_event *ev, bool mmu_fault, bool reboot)
 {
 	/* of a number that nobody here knows: something is wrong */
 	static const struct dl_log_meaning unknown = { 0,
@@ -75,7 +75,7 @@ void dl_log_judge_xid(struct dl_log_event *ev, bool mmu_fault)
 		if (xids[i].xid == ev->code)
 			found = &xids[i].meaning;
 	ev->role = found->role;
-	ev->class = found->class;
+	ev->class = reboot && ev->role == DL_ROLE_AFTERMATH ? DL_CLASS_HOST_CRASH : found->class;
 	ev->hazard = found->hazard;
 	ev->weight = found->weight;
 	ev->leads = found->leads;
