@@ -163,6 +163,13 @@ static void another_programs_words_are_not_the_kernels(void **state)
 	assert_false(IS_KERNEL("   \t "));
 	assert_true(IS_KERNEL("<4>[  327.803487] " AMD MESSAGE));
 	assert_int_equal(line.priority, 4);
+	assert_false(IS_KERNEL("[  327.8] host ollama[4711]: " AMD MESSAGE));
+	assert_false(IS_KERNEL("Aug 16 21:15:49 ollama[4711]: " AMD MESSAGE));
+	assert_true(IS_KERNEL("[  327.8] ollama[4711]: segfault at 0"));
+	assert_string_equal(line.text, "ollama[4711]: segfault at 0");
+	assert_true(IS_KERNEL("Aug 16 21:15:49 host kernel: ollama[4711]: segfault at 0"));
+	assert_string_equal(line.text, "ollama[4711]: segfault at 0");
+	assert_true(IS_KERNEL("Aug 16 21:15:49 host kernel: traps: ollama[4711]: x"));
 }
 
 static void a_record_of_dev_kmsg_is_read_with_its_dictionary(void **state)

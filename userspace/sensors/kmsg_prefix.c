@@ -192,23 +192,43 @@ static const char *facility(const char *p, struct dl_kmsg_line *line, bool *fore
 	return level;
 }
 
-/* "host kernel:", "kernel:"; another program's "host name[pid]:" is foreign. */
-static const char *tag(const char *p, struct dl_kmsg_line *line, bool *foreign)
+/* What the prefixes so far have told about who wrote the line. */
+struct origin {
+	bool foreign; /* another program */
+	bool kernel;  /* "kernel:" was there: a name that follows is the message's */
+	bool bare;    /* the time is not in brackets: syslog, journal */
+};
+
+/* "ollama[4711]:" */
+static bool program_tag(const char *word, const char *end)
+{
+	return end - word > 4 && *word != '[' && *word != '(' && end[-1] == ':' && end[-2] == ']' &&
+	       dl_kmsg_digit(end[-3]);
+}
+
+/*
+ * "host kernel:", "kernel:"; another program's "host name[pid]:" is foreign. After a time in
+ * brackets and without a host, name[pid] is a process that the kernel speaks of ("segfault at").
+ */
+static const char *tag(const char *p, const struct dl_kmsg_line *line, struct origin *origin)
 {
 	const char *word = p;
 
+	if (origin->kernel)
+		return NULL;
 	for (int i = 0; i < 2; i++) {
 		const char *end = word;
 
-		if (!strncmp(word, "kernel: ", 8))
+		origin->kernel = !strncmp(word, "kernel: ", 8);
+		if (origin->kernel)
 			return word + 8;
-		if (!strncmp(word, "kernel[", 7) && strstr(word, "]: "))
+		origin->kernel = !strncmp(word, "kernel[", 7) && strstr(word, "]: ");
+		if (origin->kernel)
 			return strstr(word, "]: ") + 3;
 		while (*end && !dl_kmsg_blank(*end))
 			end++;
-		*foreign = line->stamp[0] && end - word > 4 && end[-1] == ':' && end[-2] == ']' &&
-			   dl_kmsg_digit(end[-3]) && *word != '[' && *word != '(';
-		if (*foreign)
+		origin->foreign = line->stamp[0] && (origin->bare || i) && program_tag(word, end);
+		if (origin->foreign)
 			return end;
 		word = dl_kmsg_skip_blanks(end);
 	}
@@ -253,20 +273,22 @@ static const char *bare_stamp(const char *p, struct dl_kmsg_line *line)
 const char *dl_kmsg_prefix(const char *text, struct dl_kmsg_line *line)
 {
 	const char *p = text + strspn(text, " \t\r>|`"); /* as mails and forums quote */
-	bool foreign = false;
+	struct origin origin = { 0 };
 
 	for (int i = 0; i < 8; i++) {
 		const char *next = bracket(p, line);
 
 		if (!next)
-			next = raw_priority(p, line, &foreign);
+			next = raw_priority(p, line, &origin.foreign);
 		if (!next)
-			next = facility(p, line, &foreign);
+			next = facility(p, line, &origin.foreign);
 		if (!next)
-			next = tag(p, line, &foreign);
-		if (!next && !line->stamp[0])
+			next = tag(p, line, &origin);
+		if (!next && !line->stamp[0]) {
 			next = bare_stamp(p, line);
-		if (foreign)
+			origin.bare = next != NULL;
+		}
+		if (origin.foreign)
 			return NULL;
 		if (!next)
 			break;
