@@ -397,7 +397,7 @@ static const struct {
 	  "pasid=0 address=0xf0 flags=0x0020]" },
 	{ DL_LOG_IOMMU_STUCK, "AMD-Vi: Completion-Wait loop timed out" },
 	{ DL_LOG_AER_CORRECTED, "nvidia 0000:65:00.0: PCIe Bus Error: severity=Corrected, type=x" },
-	{ DL_LOG_ENGINE_SEGFAULT,
+	{ DL_LOG_ENGINE_CRASHED,
 	  "traps: ollama_llama_se[4711] trap invalid opcode ip:1 sp:2 error:0 "
 	  "in ollama_llama_server[400000]" },
 	{ DL_LOG_ENGINE_SEGFAULT,

@@ -399,17 +399,6 @@ static void open_event(struct dl_log_blocks *b, struct dl_log_slot *slot,
 	slot->engine_ns = line->at_ns;
 }
 
-/* Engines that hang in a driver do so in its ioctls, also where the stack was not quoted. */
-static bool is_engine(const char *comm)
-{
-	static const char *const names[] = { "ollama", "llama", "vllm", "VLLM", "koboldcpp" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(comm, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
 /* A line about the host: no device keeps it. */
 static void take_host(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
 		      const struct dl_kmsg_match *match)
@@ -418,7 +407,7 @@ static void take_host(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
 
 	if (match->kind == DL_LOG_HUNG_TASK) {
 		open_new(b, &b->host, match->kind, line, match);
-		b->host.gpu_named = names_gpu_module(line->text) || is_engine(match->comm);
+		b->host.gpu_named = names_gpu_module(line->text) || dl_kmsg_engine(match->comm);
 		return;
 	}
 	ev = make_event(b, match->kind, match->device, line, match);

@@ -68,10 +68,11 @@ static const struct dl_kmsg_row rows[] = {
 	/* an engine that dies in the GPU's libraries */
 	{ "%n[%p]: segfault at *in lib{ggml|vulkan|amdhip|hsa-|hsa|cuda|ze_|rocblas|nvidia|llama}",
 	  DL_LOG_ENGINE_SEGFAULT },
-	{ "traps: %n[%p] *in {ollama|llama|vllm|koboldcpp}", DL_LOG_ENGINE_SEGFAULT },
-	{ "{ollama|llama|koboldcpp}*[%p]: segfault at", DL_LOG_ENGINE_SEGFAULT },
 	{ "traps: %n[%p] *in lib{ggml|vulkan|amdhip|hsa-|hsa|cuda|ze_|rocblas|nvidia|llama}",
 	  DL_LOG_ENGINE_SEGFAULT },
+	/* an engine that dies elsewhere: the name must be one's */
+	{ "%n[%p]: segfault at", DL_LOG_ENGINE_CRASHED },
+	{ "traps: %n[%p] {trap|general protection}", DL_LOG_ENGINE_CRASHED },
 };
 
 const struct dl_kmsg_group dl_kmsg_host = DL_KMSG_GROUP(rows, (1u << DL_KMSG_DRIVER_COUNT) - 1);

@@ -202,6 +202,7 @@ static const struct dl_log_meaning meanings[DL_LOG_KIND_COUNT] = {
 					 DL_CAN_HOST_CRASH | DL_CAN_HANG),
 	[DL_LOG_DRIVER_WARNING] = PRECURSOR("driver_warning", HOST_CRASH, HOST_STALL, 1,
 					    DL_CAN_HOST_CRASH | DL_CAN_GPU_RESET | DL_CAN_HANG),
+	[DL_LOG_ENGINE_CRASHED] = FAILURE("engine_crashed", RUNNER_CRASH_INIT),
 	[DL_LOG_ENGINE_SEGFAULT] = FAILURE("engine_segfault", RUNNER_CRASH_INIT),
 };
 

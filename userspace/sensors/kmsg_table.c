@@ -20,9 +20,22 @@ static bool starts_alike(const char *pattern, const char *text)
 	return *pattern == *text || *pattern == '%' || *pattern == '{' || *pattern == '*';
 }
 
-/* IOMMU faults and bus errors of other devices are none of ours. */
-static bool about_a_gpu(const struct dl_kmsg_line *line, uint16_t kind)
+bool dl_kmsg_engine(const char *comm)
 {
+	static const char *const names[] = { "ollama", "llama", "vllm", "VLLM", "koboldcpp" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(comm, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* IOMMU faults and bus errors of other devices are none of ours. */
+static bool about_a_gpu(const struct dl_kmsg_line *line, const struct dl_kmsg_match *match,
+			uint16_t kind)
+{
+	if (kind == DL_LOG_ENGINE_CRASHED)
+		return dl_kmsg_engine(match->comm);
 	if (kind != DL_LOG_IOMMU_FAULT && kind != DL_LOG_AER && kind != DL_LOG_AER_CORRECTED)
 		return true;
 	return line->driver != DL_KMSG_OTHER && line->driver != DL_KMSG_NPU;
@@ -39,7 +52,7 @@ static const struct dl_kmsg_row *find(const struct dl_kmsg_group *group,
 		memset(match, 0, sizeof(*match));
 		if (!dl_kmsg_pattern(row->pattern, line->text, match))
 			continue;
-		if (about_a_gpu(line, row->kind))
+		if (about_a_gpu(line, match, row->kind))
 			return row;
 	}
 	return NULL;

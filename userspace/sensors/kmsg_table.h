@@ -44,4 +44,7 @@ bool dl_kmsg_match(const struct dl_kmsg_line *line, struct dl_kmsg_match *ret_ma
 const struct dl_kmsg_row *dl_kmsg_row_of(const struct dl_kmsg_line *line,
 					 struct dl_kmsg_match *ret_match);
 
+/* Whether an inference engine has that name: what happens to it may be the GPU's doing. */
+bool dl_kmsg_engine(const char *comm);
+
 #endif
