@@ -40,7 +40,7 @@ $(O)/san/davylamp: $(SAN_AGENT_OBJ)
 
 san-programs: $(O)/san/davylamp
 
-$(O)/unit/%: tests/unit/%.c tests/unit/history.h $(TEST_LIB_OBJ)
+$(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(TEST_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(SAN_CFLAGS) -o $@ $< $(TEST_LIB_OBJ) -lcmocka $(LDLIBS)
 
