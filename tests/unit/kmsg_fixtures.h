@@ -400,7 +400,7 @@ static const struct {
 	{ DL_LOG_ENGINE_CRASHED,
 	  "traps: ollama_llama_se[4711] trap invalid opcode ip:1 sp:2 error:0 "
 	  "in ollama_llama_server[400000]" },
-	{ DL_LOG_ENGINE_SEGFAULT,
+	{ DL_LOG_ENGINE_CRASHED,
 	  "ollama[4711]: segfault at 0 ip 1 sp 2 error 4 in libc.so.6[7f12]" },
 	{ DL_LOG_XE_JOB_TIMEOUT,
 	  "Timedout job: seqno=77, lrc_seqno=77, guc_id=4, flags=0x0 in a [1]" },
