@@ -73,11 +73,16 @@ static __always_inline bool is_gpu_node(const char *path)
 }
 
 /* Most opens succeed and leave at once. A relative path to a node is not recognised. */
-static __always_inline int open_done(struct filename *filename, long ret)
+static __always_inline int open_done(void *ctx, struct filename *filename)
 {
+	__u64 file = 0; /* as a number: of a pointer the verifier allows no arithmetic */
+	long ret;
 	char path[DEV_PREFIX + DL_FACT_NAME_LEN] = {};
 	struct dl_wire_fact *e;
 
+	if (bpf_get_func_ret(ctx, &file))
+		return 0;
+	ret = (long)file;
 	/* Nodes that are not there are looked for by every library. */
 	if (ret >= 0 || ret < -4095 || ret == -ENOENT || ret == -ENXIO || ret == -EINTR)
 		return 0;
@@ -97,15 +102,15 @@ static __always_inline int open_done(struct filename *filename, long ret)
 }
 
 SEC("?fexit/do_filp_open")
-int BPF_PROG(open_done_until_7_0, int dfd, struct filename *filename, const void *flags, long ret)
+int BPF_PROG(open_done_until_7_0, int dfd, struct filename *filename)
 {
-	return open_done(filename, ret);
+	return open_done(ctx, filename);
 }
 
 SEC("?fexit/do_file_open")
-int BPF_PROG(open_done_since_7_0, int dfd, struct filename *filename, const void *flags, long ret)
+int BPF_PROG(open_done_since_7_0, int dfd, struct filename *filename)
 {
-	return open_done(filename, ret);
+	return open_done(ctx, filename);
 }
 
 static __always_inline bool is_gpu_driver(__u64 word)

@@ -351,7 +351,6 @@ struct drm_i915_gem_object {
 /* drivers/gpu/drm/xe */
 struct xe_wedged___dl {
 	struct atomic_t___dl flag;
-	int mode;
 };
 
 struct xe_device {

@@ -35,13 +35,13 @@ int BPF_PROG(gt_reset_ended, struct work_struct *work)
 	return reset_event(work, 0);
 }
 
-/* Does nothing in mode "never" (0), and is called again at every later failure. */
+/* Called again at every later failure. */
 SEC("?fentry/xe_device_declare_wedged")
 int BPF_PROG(device_wedged, struct xe_device *xe)
 {
 	struct dl_wire_fact *e;
 
-	if (!BPF_CORE_READ(xe, wedged.mode) || BPF_CORE_READ(xe, wedged.flag.counter))
+	if (BPF_CORE_READ(xe, wedged.flag.counter))
 		return 0;
 	e = fact_begin(DL_FACT_WEDGED, BPF_CORE_READ(xe, drm.dev));
 	if (!e)

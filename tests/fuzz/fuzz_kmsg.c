@@ -11,11 +11,11 @@
 
 static void check(void *arg, const struct dl_log_event *ev)
 {
-	if (ev->role == DL_ROLE_NONE || ev->role > DL_ROLE_AFTERMATH || !ev->class ||
+	if (ev->role == DL_PART_NONE || ev->role > DL_PART_AFTERMATH || !ev->class ||
 	    ev->class >= DL_CLASS_COUNT || ev->hazard >= DL_LOG_HZ_COUNT ||
 	    !strcmp(dl_log_kind_name(ev->kind), "nothing"))
 		abort();
-	if ((ev->role == DL_ROLE_PRECURSOR) != (ev->leads != 0) || !ev->order)
+	if ((ev->role == DL_PART_PRECURSOR) != (ev->leads != 0) || !ev->order)
 		abort();
 	if (!memchr(ev->device, 0, sizeof(ev->device)) || !memchr(ev->comm, 0, sizeof(ev->comm)) ||
 	    !memchr(ev->ring, 0, sizeof(ev->ring)) || !memchr(ev->stamp, 0, sizeof(ev->stamp)))

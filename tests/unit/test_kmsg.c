@@ -32,7 +32,7 @@ static void keep(void *arg, const struct dl_log_event *ev)
 {
 	(void)arg;
 	assert_true(told_count < 64);
-	assert_true(ev->role > DL_ROLE_NONE && ev->role <= DL_ROLE_AFTERMATH);
+	assert_true(ev->role > DL_PART_NONE && ev->role <= DL_PART_AFTERMATH);
 	assert_true(ev->class > DL_CLASS_NONE && ev->class < DL_CLASS_COUNT);
 	told[told_count++] = *ev;
 	dl_log_verdict_add(&verdict, ev);
@@ -276,9 +276,9 @@ static void kinds_have_names_of_their_own_and_precursors_lead_somewhere(void **s
 			continue;
 		for (uint32_t j = 1; j < i; j++)
 			assert_string_not_equal(m->name, dl_log_kind_name(j));
-		assert_int_equal(m->role == DL_ROLE_PRECURSOR, m->leads != 0);
-		assert_int_equal(m->role == DL_ROLE_PRECURSOR, m->hazard != 0);
-		if (m->role == DL_ROLE_PRECURSOR)
+		assert_int_equal(m->role == DL_PART_PRECURSOR, m->leads != 0);
+		assert_int_equal(m->role == DL_PART_PRECURSOR, m->hazard != 0);
+		if (m->role == DL_PART_PRECURSOR)
 			assert_true(m->leads & 1u << m->class && m->weight >= 1 && m->weight <= 3);
 	}
 	assert_string_equal(dl_log_kind_name(UINT32_MAX), "nothing");
@@ -305,7 +305,7 @@ static void a_page_fault_of_ten_lines_is_one_event(void **state)
 	(void)state;
 	assert_int_equal(READ(lines), 1);
 	assert_int_equal(told[0].kind, DL_LOG_PAGE_FAULT);
-	assert_int_equal(told[0].role, DL_ROLE_FAILURE);
+	assert_int_equal(told[0].role, DL_PART_FAILURE);
 	assert_int_equal(told[0].class, DL_CLASS_PAGE_FAULT);
 	assert_int_equal(told[0].pid, 4711);
 	assert_string_equal(told[0].comm, "llama-server");
@@ -397,14 +397,14 @@ static void an_xid_of_three_lines_is_one_event(void **state)
 	assert_true(told[0].addr == 0x7001000);
 	assert_int_equal(READ(unknown), 1);
 	assert_int_equal(told[0].kind, DL_LOG_XID_UNDECODABLE);
-	assert_int_equal(told[0].role, DL_ROLE_PRECURSOR);
+	assert_int_equal(told[0].role, DL_PART_PRECURSOR);
 	assert_int_equal(READ(codes), 6);
-	assert_int_equal(told[0].role, DL_ROLE_FAILURE);
-	assert_int_equal(told[1].role, DL_ROLE_PRECURSOR);
+	assert_int_equal(told[0].role, DL_PART_FAILURE);
+	assert_int_equal(told[1].role, DL_PART_PRECURSOR);
 	assert_int_equal(told[2].class, DL_CLASS_DEVICE_LOST);
 	assert_int_equal(told[3].class, DL_CLASS_HANG);
-	assert_int_equal(told[4].role, DL_ROLE_AFTERMATH);
-	assert_int_equal(told[5].role, DL_ROLE_PRECURSOR);
+	assert_int_equal(told[4].role, DL_PART_AFTERMATH);
+	assert_int_equal(told[5].role, DL_PART_PRECURSOR);
 }
 
 static void an_iommu_fault_counts_for_a_device_called_a_gpu(void **state)
@@ -431,7 +431,7 @@ static void a_driver_that_wants_a_reboot_points_to_the_host(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 1);
-	assert_int_equal(told[0].role, DL_ROLE_AFTERMATH);
+	assert_int_equal(told[0].role, DL_PART_AFTERMATH);
 	assert_int_equal(told[0].class, DL_CLASS_HOST_CRASH);
 }
 
@@ -501,7 +501,7 @@ static void what_a_reset_drags_along_is_its_aftermath(void **state)
 	(void)state;
 	assert_int_equal(READ(lines), 4);
 	assert_int_equal(told[2].kind, DL_LOG_HWS_HANG);
-	assert_int_equal(told[2].role, DL_ROLE_AFTERMATH);
+	assert_int_equal(told[2].role, DL_PART_AFTERMATH);
 	assert_int_equal(dl_log_verdict_conclude(&verdict)->class, DL_CLASS_RING_TIMEOUT);
 	assert_true(told[0].clock == DL_KMSG_DAY &&
 		    told[0].at_ns == (19 * 60 + 29) * 60 * S + 48 * S);

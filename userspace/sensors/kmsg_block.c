@@ -36,7 +36,7 @@ static void set_meaning(struct dl_log_event *ev, uint16_t kind)
 
 static void become_aftermath(struct dl_log_event *ev, uint8_t class)
 {
-	ev->role = DL_ROLE_AFTERMATH;
+	ev->role = DL_PART_AFTERMATH;
 	ev->class = class;
 	ev->hazard = 0;
 	ev->weight = 0;
@@ -80,7 +80,7 @@ static void close_block(struct dl_log_blocks *b, struct dl_log_slot *slot)
 		else
 			dl_log_judge_xid(ev, slot->mmu_fault, slot->reboot);
 	}
-	if (ev->role != DL_ROLE_LOOKALIKE)
+	if (ev->role != DL_PART_LOOKALIKE)
 		b->sink(b->arg, ev);
 }
 
@@ -312,7 +312,7 @@ static bool take_detail(struct dl_log_blocks *b, const struct dl_kmsg_line *line
 		event_slot(b, line, match)->dumping = false;
 		return true;
 	default:
-		return dl_log_meaning(match->kind)->role == DL_ROLE_DETAIL;
+		return dl_log_meaning(match->kind)->role == DL_PART_DETAIL;
 	}
 }
 
@@ -480,7 +480,7 @@ void dl_log_blocks_feed(struct dl_log_blocks *b, const struct dl_kmsg_line *line
 	}
 	if (of_hung_task(b, line, match.kind))
 		return;
-	if (dl_log_meaning(match.kind)->role == DL_ROLE_LOOKALIKE) {
+	if (dl_log_meaning(match.kind)->role == DL_PART_LOOKALIKE) {
 		slot = match.device[0] ? slot_of(b, match.device, 0) : NULL;
 		if (slot)
 			close_block(b, slot);

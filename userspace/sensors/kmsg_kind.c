@@ -3,23 +3,23 @@
 
 #define FAILURE(name, class)                                                                       \
 	{                                                                                          \
-		name, DL_ROLE_FAILURE, DL_CLASS_##class, 0, 0, 0                                   \
+		name, DL_PART_FAILURE, DL_CLASS_##class, 0, 0, 0                                   \
 	}
 #define AFTERMATH(name, class)                                                                     \
 	{                                                                                          \
-		name, DL_ROLE_AFTERMATH, DL_CLASS_##class, 0, 0, 0                                 \
+		name, DL_PART_AFTERMATH, DL_CLASS_##class, 0, 0, 0                                 \
 	}
 #define DETAIL(name, class)                                                                        \
 	{                                                                                          \
-		name, DL_ROLE_DETAIL, DL_CLASS_##class, 0, 0, 0                                    \
+		name, DL_PART_DETAIL, DL_CLASS_##class, 0, 0, 0                                    \
 	}
 #define LOOKALIKE(name)                                                                            \
 	{                                                                                          \
-		name, DL_ROLE_LOOKALIKE, 0, 0, 0, 0                                                \
+		name, DL_PART_LOOKALIKE, 0, 0, 0, 0                                                \
 	}
 #define PRECURSOR(name, class, hazard, weight, leads)                                              \
 	{                                                                                          \
-		name, DL_ROLE_PRECURSOR, DL_CLASS_##class, DL_LOG_HZ_##hazard, weight, leads       \
+		name, DL_PART_PRECURSOR, DL_CLASS_##class, DL_LOG_HZ_##hazard, weight, leads       \
 	}
 #define NO_ROOM (DL_CAN_OOM_VRAM | DL_CAN_OOM_GTT_HOST | DL_CAN_EVICTION_THRASH)
 
@@ -239,7 +239,7 @@ const char *dl_log_class_name(uint32_t class)
 
 const char *dl_log_role_name(uint32_t role)
 {
-	return roles[role < DL_ROLE_COUNT ? role : DL_ROLE_NONE];
+	return roles[role < DL_PART_COUNT ? role : DL_PART_NONE];
 }
 
 const char *dl_log_hazard_name(uint32_t hazard)

@@ -46,13 +46,13 @@ enum dl_log_class_bit {
 };
 
 enum dl_log_role {
-	DL_ROLE_NONE = 0,
-	DL_ROLE_FAILURE = 1,
-	DL_ROLE_PRECURSOR = 2,
-	DL_ROLE_AFTERMATH = 3,
-	DL_ROLE_DETAIL = 4,
-	DL_ROLE_LOOKALIKE = 5,
-	DL_ROLE_COUNT = 6,
+	DL_PART_NONE = 0,
+	DL_PART_FAILURE = 1,
+	DL_PART_PRECURSOR = 2,
+	DL_PART_AFTERMATH = 3,
+	DL_PART_DETAIL = 4,
+	DL_PART_LOOKALIKE = 5,
+	DL_PART_COUNT = 6,
 };
 
 /* What a precursor shows; where the core knows the hazard, it has the name it has there. */

@@ -3,7 +3,7 @@
 
 void dl_log_verdict_add(struct dl_log_verdict *v, const struct dl_log_event *ev)
 {
-	uint8_t role = ev->role < DL_ROLE_COUNT ? ev->role : DL_ROLE_NONE;
+	uint8_t role = ev->role < DL_PART_COUNT ? ev->role : DL_PART_NONE;
 	struct dl_log_event *best = &v->best[role];
 
 	if (!v->count[role] || ev->weight > best->weight ||
@@ -14,7 +14,7 @@ void dl_log_verdict_add(struct dl_log_verdict *v, const struct dl_log_event *ev)
 
 const struct dl_log_event *dl_log_verdict_conclude(const struct dl_log_verdict *v)
 {
-	static const uint8_t roles[] = { DL_ROLE_FAILURE, DL_ROLE_AFTERMATH, DL_ROLE_PRECURSOR };
+	static const uint8_t roles[] = { DL_PART_FAILURE, DL_PART_AFTERMATH, DL_PART_PRECURSOR };
 
 	for (size_t i = 0; i < sizeof(roles); i++)
 		if (v->count[roles[i]])

@@ -10,8 +10,8 @@
 #include "kmsg_block.h"
 
 struct dl_log_verdict {
-	uint64_t count[DL_ROLE_COUNT];
-	struct dl_log_event best[DL_ROLE_COUNT]; /* valid where count is not 0 */
+	uint64_t count[DL_PART_COUNT];
+	struct dl_log_event best[DL_PART_COUNT]; /* valid where count is not 0 */
 };
 
 void dl_log_verdict_add(struct dl_log_verdict *v, const struct dl_log_event *ev);

@@ -9,21 +9,21 @@ static const struct {
 	{                                                                                          \
 		number,                                                                            \
 		{                                                                                  \
-			0, DL_ROLE_FAILURE, DL_CLASS_##class, 0, 0, 0                              \
+			0, DL_PART_FAILURE, DL_CLASS_##class, 0, 0, 0                              \
 		}                                                                                  \
 	}
 #define ECHOES(number, class)                                                                      \
 	{                                                                                          \
 		number,                                                                            \
 		{                                                                                  \
-			0, DL_ROLE_AFTERMATH, DL_CLASS_##class, 0, 0, 0                            \
+			0, DL_PART_AFTERMATH, DL_CLASS_##class, 0, 0, 0                            \
 		}                                                                                  \
 	}
 #define WARNS(number, class, hazard, weight, leads)                                                \
 	{                                                                                          \
 		number,                                                                            \
 		{                                                                                  \
-			0, DL_ROLE_PRECURSOR, DL_CLASS_##class, DL_LOG_HZ_##hazard, weight, leads  \
+			0, DL_PART_PRECURSOR, DL_CLASS_##class, DL_LOG_HZ_##hazard, weight, leads  \
 		}                                                                                  \
 	}
 	FAILS(8, RING_TIMEOUT),					  /* it stopped processing */
@@ -63,7 +63,7 @@ void dl_log_judge_xid(struct dl_log_event *ev, bool mmu_fault, bool reboot)
 {
 	/* of a number that nobody here knows: something is wrong */
 	static const struct dl_log_meaning unknown = { 0,
-						       DL_ROLE_PRECURSOR,
+						       DL_PART_PRECURSOR,
 						       DL_CLASS_GPU_RESET,
 						       DL_LOG_HZ_HARDWARE_ERROR,
 						       1,
@@ -75,12 +75,12 @@ void dl_log_judge_xid(struct dl_log_event *ev, bool mmu_fault, bool reboot)
 		if (xids[i].xid == ev->code)
 			found = &xids[i].meaning;
 	ev->role = found->role;
-	ev->class = reboot && ev->role == DL_ROLE_AFTERMATH ? DL_CLASS_HOST_CRASH : found->class;
+	ev->class = reboot && ev->role == DL_PART_AFTERMATH ? DL_CLASS_HOST_CRASH : found->class;
 	ev->hazard = found->hazard;
 	ev->weight = found->weight;
 	ev->leads = found->leads;
 	if (mmu_fault && found->class == DL_CLASS_PAGE_FAULT) {
-		ev->role = DL_ROLE_FAILURE;
+		ev->role = DL_PART_FAILURE;
 		ev->hazard = 0;
 		ev->weight = 0;
 		ev->leads = 0;

@@ -76,7 +76,7 @@ static void set_judgement(json_t *object, const struct dl_log_event *ev)
 {
 	json_object_set_new(object, "role", json_string(dl_log_role_name(ev->role)));
 	json_object_set_new(object, "class", json_string(dl_log_class_name(ev->class)));
-	if (ev->role == DL_ROLE_PRECURSOR) {
+	if (ev->role == DL_PART_PRECURSOR) {
 		json_object_set_new(object, "hazard", json_string(dl_log_hazard_name(ev->hazard)));
 		json_object_set_new(object, "leads_to", classes_json(ev->leads));
 	}
@@ -117,7 +117,7 @@ static void print_text(const struct state *s)
 		printf("[%s] ", dl_text_safe(safe, sizeof(safe), ev->stamp));
 	if (*ev->device)
 		printf("%s ", dl_text_safe(safe, sizeof(safe), ev->device));
-	if (ev->role == DL_ROLE_FAILURE)
+	if (ev->role == DL_PART_FAILURE)
 		printf("%s: %s", dl_log_class_name(ev->class), dl_log_kind_name(ev->kind));
 	else
 		printf("%s of %s: %s", dl_log_role_name(ev->role), dl_log_class_name(ev->class),
@@ -212,10 +212,10 @@ static void conclude_json(struct state *s, const struct dl_log_event *ev)
 		if (ev)
 			json_object_set_new(object, "by", json_string(dl_log_kind_name(ev->kind)));
 		json_object_set_new(object, "lines", json_integer((json_int_t)s->line_count));
-		for (uint32_t i = DL_ROLE_FAILURE; i <= DL_ROLE_AFTERMATH; i++)
+		for (uint32_t i = DL_PART_FAILURE; i <= DL_PART_AFTERMATH; i++)
 			json_object_set_new(object,
-					    i == DL_ROLE_FAILURE     ? "failures"
-					    : i == DL_ROLE_PRECURSOR ? "precursors"
+					    i == DL_PART_FAILURE     ? "failures"
+					    : i == DL_PART_PRECURSOR ? "precursors"
 								     : "aftermaths",
 					    json_integer((json_int_t)s->verdict.count[i]));
 	}
@@ -229,14 +229,14 @@ static void conclude_text(const struct state *s, const struct dl_log_event *ev)
 		printf("nothing about a failing GPU\n");
 		return;
 	}
-	printf("%" PRIu64 " failures, %" PRIu64 " precursors; ", s->verdict.count[DL_ROLE_FAILURE],
-	       s->verdict.count[DL_ROLE_PRECURSOR]);
-	if (ev->role == DL_ROLE_PRECURSOR)
+	printf("%" PRIu64 " failures, %" PRIu64 " precursors; ", s->verdict.count[DL_PART_FAILURE],
+	       s->verdict.count[DL_PART_PRECURSOR]);
+	if (ev->role == DL_PART_PRECURSOR)
 		printf("no failure yet, %s may become %s\n", dl_log_hazard_name(ev->hazard),
 		       dl_log_class_name(ev->class));
 	else
 		printf("%s%s\n", dl_log_class_name(ev->class),
-		       ev->role == DL_ROLE_AFTERMATH ? ", as its aftermath shows" : "");
+		       ev->role == DL_PART_AFTERMATH ? ", as its aftermath shows" : "");
 }
 
 static int read_log(const char *path, bool json)
