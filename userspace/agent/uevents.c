@@ -48,7 +48,7 @@ static void save(struct dl_event *ev, const char *state_dir, const char *name)
 		return;
 	kept = dl_incident_keep(state_dir, path, prefix, ev->device.detail,
 				sizeof(ev->device.detail));
-	ev->device.value = kept < 0 ? (int32_t)kept : (int32_t)(kept >> 10);
+	ev->device.value = kept < 0 ? (int32_t)kept : (int32_t)((kept + 1023) >> 10);
 	if (kept >= 0)
 		dl_write_file(path, "1");
 }

@@ -30,7 +30,7 @@ enum dl_object_index {
 
 #define DL_LIBRARIES_MAX 256
 #define DL_SEEN_MAX	 1024
-#define DL_TOLD_MAX	 (4 * DL_MAX_SUMS)
+#define DL_TOLD_MAX	 ((size_t)4 * DL_MAX_SUMS)
 
 /* A function of a library file with our uprobe on it. */
 struct dl_library {

@@ -156,9 +156,8 @@ uint32_t dl_clients_blocked(struct dl_clients *c, uint64_t now_ns)
 
 	if (c->fd >= 0 && (!c->asked_ns || now_ns < c->asked_ns + PATIENCE_NS))
 		return 0;
-	if (c->reader > 0 && leave_behind(c))
-		start(c); /* without one nothing is asked, and this is tried again */
-	else if (c->reader <= 0)
+	/* Where no reader can be started nothing is asked, and this is tried again. */
+	if (c->reader <= 0 || leave_behind(c))
 		start(c);
 	return pid;
 }
