@@ -8,7 +8,7 @@
 #include "../lib/text.h"
 
 #define LIST_NS	  (10 * DL_NS_PER_S) /* devices are looked for, should no uevent tell */
-#define COUNT_NS  (30 * DL_NS_PER_S)
+#define COUNT_NS  (10 * DL_NS_PER_S)
 #define ASK_NS	  DL_NS_PER_S	    /* clients of GPUs in use */
 #define SCREEN_NS (5 * DL_NS_PER_S) /* no GPU has a client */
 

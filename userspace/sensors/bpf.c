@@ -171,6 +171,7 @@ int dl_bpf_new(const struct dl_bpf_hooks *hooks, struct dl_bpf **ret_bpf)
 	if (!b)
 		return -ENOMEM;
 	b->hooks = *hooks;
+	b->self = (uint32_t)getpid();
 	memcpy(b->shared.name, shared_maps, sizeof(shared_maps));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	b->sums_told = calloc(DL_TOLD_MAX, sizeof(*b->sums_told));

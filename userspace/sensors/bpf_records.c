@@ -95,6 +95,8 @@ static void on_pasid(struct dl_bpf *b, const struct dl_wire_pasid *w)
 {
 	struct dl_event ev = begin(&w->head, DL_EV_PASID);
 
+	if (w->head.tgid == b->self)
+		return; /* the agent itself, which asks for the device's counters now and then */
 	ev.pasid.pasid = w->pasid;
 	ev.pasid.freed = w->freed;
 	dl_sensor_say(b, &ev);

@@ -58,6 +58,7 @@ extern const struct dl_object_row dl_object_rows[DL_OBJ_COUNT];
 
 struct dl_bpf {
 	struct dl_bpf_hooks hooks;
+	uint32_t self; /* the agent's pid */
 	struct dl_bpf_object objects[DL_OBJ_COUNT];
 	struct dl_shared_maps shared;
 	struct btf *kernel; /* while objects are being loaded */
