@@ -87,6 +87,14 @@ static int served_in(const char *path, uint64_t mount_id)
 	return served;
 }
 
+static bool is_own_root(uint64_t mount_id)
+{
+	struct statx st;
+
+	return !statx(AT_FDCWD, "/", AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) &&
+	       st.stx_mnt_id == mount_id;
+}
+
 /* A chrooted process does not see the mount its root lies on; then we may. Asks no file system. */
 static bool is_served(uint32_t pid, uint64_t mount_id)
 {
@@ -97,7 +105,8 @@ static bool is_served(uint32_t pid, uint64_t mount_id)
 		served = served_in(path, mount_id);
 	if (served < 0)
 		served = served_in("/proc/self/mountinfo", mount_id);
-	return served != 0;
+	/* An agent in a chroot does not see its own root's mount either; on that it lives already. */
+	return served < 0 ? !is_own_root(mount_id) : served != 0;
 }
 
 bool dl_file_may_wait(uint32_t pid, int fd)
