@@ -105,7 +105,10 @@ static bool is_served(uint32_t pid, uint64_t mount_id)
 		served = served_in(path, mount_id);
 	if (served < 0)
 		served = served_in("/proc/self/mountinfo", mount_id);
-	/* An agent in a chroot does not see its own root's mount either; on that it lives already. */
+	/*
+	 * An agent in a chroot does not see its own root's mount either; on that it lives
+	 * already.
+	 */
 	return served < 0 ? !is_own_root(mount_id) : served != 0;
 }
 
