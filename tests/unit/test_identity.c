@@ -185,6 +185,8 @@ static void a_file_system_that_users_serve_is_not_read(void **state)
 
 	(void)state;
 	assert_true(n > 0);
+	if (!strstr(text, " / / "))
+		skip(); /* in a chroot: the root's own mount is not in the list */
 	for (at = text; (at = strstr(at, " - ")); at += 3) /* the same mounts, all of them FUSE's */
 		memcpy(at + 3, "fuse", strcspn(at + 3, " ") < 4 ? 0 : 4);
 	put("/proc/102/mountinfo", text, strlen(text));

@@ -33,6 +33,12 @@ int dl_message_receive(int fd, json_t **ret_message)
 	ssize_t n = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
 	json_t *message;
 
+	/*
+	 * An end that was killed with something unread resets the socket; what it sent is still
+	 * there.
+	 */
+	if (n < 0 && errno == ECONNRESET)
+		n = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EINTR || errno == EWOULDBLOCK ? -EAGAIN : -ECONNRESET;
 	if (n == 0)

@@ -44,10 +44,8 @@ static bool say(struct supervisor *s, json_t *message)
 		dl_log("a message to the agent could not be made: out of memory");
 		return false;
 	}
-	dl_log("the agent is gone; the engine runs on unwatched");
-	close(s->agent_fd);
-	s->agent_fd = -1;
-	return false;
+	dl_debug("the agent does not take messages any more");
+	return false; /* its last order may wait to be read; the end of the socket comes after it */
 }
 
 static json_t *engine_message(const struct supervisor *s, const char *op)
