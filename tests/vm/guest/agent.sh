@@ -92,6 +92,7 @@ fact filler $filler
 check "real evictions raise eviction_storm" wait_for 20 "\"rung\":\"note\",\"hazard\":\"eviction_storm\",\"pid\":$filler"
 kill $filler
 wait $filler
+check "the driver's own counter of evictions is read" wait_for 20 '"evictions":[1-9]'
 
 # A buffer larger than VRAM and GTT: every stage of the failure, down to the client's own errno.
 /tmp/llama-server -m /models/huge.gguf --comm llama-server hold 4294967296 >/tmp/huge 2>&1 &
