@@ -82,20 +82,6 @@ static __always_inline u32 dl_pid_tgid(struct pid *pid)
 	return (u32)BPF_CORE_READ(task, tgid);
 }
 
-/* ttm_resource.num_pages became size, in bytes, in 6.2. */
-struct ttm_resource___until_6_1 {
-	unsigned long num_pages;
-} __attribute__((preserve_access_index));
-
-static __always_inline u64 dl_resource_bytes(struct ttm_resource *res)
-{
-	struct ttm_resource___until_6_1 *old = (void *)res;
-
-	if (bpf_core_field_exists(res->size))
-		return BPF_CORE_READ(res, size);
-	return (u64)BPF_CORE_READ(old, num_pages) * 4096;
-}
-
 /* KFD's device argument is a kfd_dev up to 6.4 and a kfd_node since 6.5. */
 struct kfd_dev___until_6_4 {
 	struct amdgpu_device *adev;

@@ -179,7 +179,6 @@ struct ttm_device;
 
 struct ttm_resource {
 	u32 mem_type;
-	unsigned long size;
 };
 
 struct ttm_buffer_object {
@@ -262,7 +261,6 @@ struct amdgpu_job {
 struct amdgpu_ring {
 	struct amdgpu_device *adev;
 	char name[16];
-	u32 vm_hub;
 };
 
 /* drivers/gpu/drm/amd/amdkfd, amdgpu_amdkfd.h */
@@ -270,13 +268,8 @@ struct kfd_node {
 	struct amdgpu_device *adev;
 };
 
-struct svm_range_list {
-	struct delayed_work restore_work;
-};
-
 struct kfd_process {
 	struct task_struct *lead_thread;
-	struct svm_range_list svms;
 };
 
 struct kfd_process_device {
@@ -296,9 +289,7 @@ struct amdgpu_amdkfd_fence {
 
 struct amdkfd_process_info {
 	struct pid *pid;
-	struct delayed_work restore_userptr_work;
 };
-
 
 /* drivers/gpu/drm/i915 */
 struct drm_i915_private {
@@ -312,8 +303,6 @@ struct i915_address_space {
 struct intel_reset {
 	unsigned long flags;
 };
-
-struct intel_guc;
 
 struct intel_gt {
 	struct drm_i915_private *i915;

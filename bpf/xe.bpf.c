@@ -11,17 +11,21 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
+/* A VM or queue of the kernel's own has no file: 0. */
+static __always_inline __u32 file_pid(struct xe_file *file)
+{
+	return file ? (__u32)BPF_CORE_READ(file, pid) : 0;
+}
+
 static __always_inline struct dl_sum_key vm_key(enum dl_fact fact, struct xe_vm *vm)
 {
-	struct xe_file *file = BPF_CORE_READ(vm, xef);
 	struct dl_sum_key key = {
 		.fact = fact,
 		.device = (__u64)BPF_CORE_READ(vm, xe, drm.dev),
 		.detail = BPF_CORE_READ(vm, usm.asid),
+		.pid = file_pid(BPF_CORE_READ(vm, xef)),
 	};
 
-	if (file)
-		key.pid = (__u32)BPF_CORE_READ(file, pid);
 	return key;
 }
 
@@ -67,13 +71,12 @@ int BPF_PROG(rebind_retried, struct xe_vm *vm)
 
 static __always_inline int vm_tell(enum dl_fact fact, struct xe_vm *vm)
 {
-	struct xe_file *file = BPF_CORE_READ(vm, xef);
+	__u32 pid = file_pid(BPF_CORE_READ(vm, xef));
 	struct dl_wire_fact *e = fact_begin(fact, BPF_CORE_READ(vm, xe, drm.dev));
 
 	if (!e)
 		return 0;
-	if (file)
-		e->pid = (__u32)BPF_CORE_READ(file, pid);
+	e->pid = pid;
 	e->detail = BPF_CORE_READ(vm, usm.asid);
 	bpf_ringbuf_submit(e, 0);
 	return 0;
@@ -93,13 +96,12 @@ int BPF_PROG(vm_ops_failed, struct xe_vm *vm)
 
 static __always_inline int queue_tell(enum dl_fact fact, struct xe_exec_queue *q)
 {
-	struct xe_file *file = BPF_CORE_READ(q, xef);
+	__u32 pid = file_pid(BPF_CORE_READ(q, xef));
 	struct dl_wire_fact *e = fact_begin(fact, BPF_CORE_READ(q, gt, tile, xe, drm.dev));
 
 	if (!e)
 		return 0;
-	if (file)
-		e->pid = (__u32)BPF_CORE_READ(file, pid);
+	e->pid = pid;
 	e->detail = BPF_CORE_READ(q, guc, id);
 	BPF_CORE_READ_STR_INTO(&e->name, q, name);
 	bpf_ringbuf_submit(e, 0);
@@ -121,13 +123,10 @@ int BPF_PROG(queue_reset, struct xe_exec_queue *q)
 SEC("?tp_btf/xe_sched_job_timedout")
 int BPF_PROG(xe_timed_out, struct xe_sched_job *job)
 {
-	struct xe_file *file;
-
 	if (!job || !dl_setting(xe_timeouts))
 		return 0;
-	file = BPF_CORE_READ(job, q, xef);
 	return timeout_tell((void *)job + bpf_core_field_offset(struct xe_sched_job, drm),
-			    file ? (__u32)BPF_CORE_READ(file, pid) : 0, 0);
+			    file_pid(BPF_CORE_READ(job, q, xef)), 0);
 }
 
 SEC("?tp_btf/xe_gt_tlb_invalidation_fence_timeout")

@@ -4,6 +4,7 @@
  * them.
  */
 #include "history.h"
+#include "root.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,43 +19,6 @@
 #include "../../userspace/store/incident.h"
 
 #define MIB (1ULL << 20)
-
-static char root[64];
-
-static int make_root(void **state)
-{
-	(void)state;
-	snprintf(root, sizeof(root), "/tmp/davylamp-unit-XXXXXX");
-	if (!mkdtemp(root))
-		return -1;
-	dl_root_set(root);
-	return 0;
-}
-
-static int remove_root(void **state)
-{
-	char command[128];
-
-	(void)state;
-	dl_root_set("");
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command); /* a test's own folder */
-}
-
-static void put(const char *name, const char *text)
-{
-	char path[512];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s%s", root, name);
-	*strrchr(path, '/') = 0;
-	dl_make_dirs(path);
-	path[strlen(path)] = '/';
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
 
 static void amdgpu_of_every_kernel_is_understood(void **state)
 {
@@ -136,14 +100,14 @@ static void cards_are_listed_without_their_connectors(void **state)
 	struct dl_gpu list[4];
 
 	(void)state;
-	put("/sys/devices/0000:03:00.0/mem_info_vram_total", "268435456\n");
-	put("/sys/devices/0000:03:00.0/mem_info_vram_used", "garbage\n");
-	put("/sys/devices/0000:03:00.0/drm/renderD129/dev", "226:129\n");
-	put("/sys/bus/pci/drivers/amdgpu/x", "");
-	put("/sys/class/drm/card1/x", "");
-	put("/sys/class/drm/card1-HDMI-A-1/x", "");
-	put("/sys/class/drm/renderD129/x", "");
-	put("/sys/class/drm/card2/x", ""); /* no driver */
+	PUT("/sys/devices/0000:03:00.0/mem_info_vram_total", "268435456\n");
+	PUT("/sys/devices/0000:03:00.0/mem_info_vram_used", "garbage\n");
+	PUT("/sys/devices/0000:03:00.0/drm/renderD129/dev", "226:129\n");
+	PUT("/sys/bus/pci/drivers/amdgpu/x", "");
+	PUT("/sys/class/drm/card1/x", "");
+	PUT("/sys/class/drm/card1-HDMI-A-1/x", "");
+	PUT("/sys/class/drm/renderD129/x", "");
+	PUT("/sys/class/drm/card2/x", ""); /* no driver */
 	snprintf(path, sizeof(path), "%s/sys/class/drm/card1/device", root);
 	assert_int_equal(symlink("../../../devices/0000:03:00.0", path), 0);
 	snprintf(path, sizeof(path), "%s/sys/devices/0000:03:00.0/driver", root);
@@ -155,7 +119,7 @@ static void cards_are_listed_without_their_connectors(void **state)
 	assert_int_equal(list[0].card, 1);
 	assert_int_equal(list[0].render, 129);
 	assert_true(dl_gpu_awake(&list[0]));
-	put("/sys/devices/0000:03:00.0/power/runtime_status", "suspended\n");
+	PUT("/sys/devices/0000:03:00.0/power/runtime_status", "suspended\n");
 	assert_false(dl_gpu_awake(&list[0]));
 	struct dl_ev_memory m = { .eviction_count = 7 };
 
@@ -208,7 +172,7 @@ static void a_dump_is_cut_and_old_ones_make_room(void **state)
 	snprintf(state_dir, sizeof(state_dir), "%s/state", root);
 	snprintf(folder, sizeof(folder), "%s/incidents", state_dir);
 	snprintf(from, sizeof(from), "%s/dump", root);
-	put("/dump", "what the driver wrote");
+	PUT("/dump", "what the driver wrote");
 	assert_int_equal(dl_incident_keep(state_dir, from, "one", name, sizeof(name)), 21);
 	assert_int_equal(dl_incident_keep(state_dir, "/nonexistent", "two", name, sizeof(name)),
 			 -ENOENT);
@@ -216,7 +180,7 @@ static void a_dump_is_cut_and_old_ones_make_room(void **state)
 	assert_int_equal(truncate(from, DL_INCIDENT_BYTES + 12345), 0);
 	assert_int_equal(dl_incident_keep(state_dir, from, "big", name, sizeof(name)),
 			 DL_INCIDENT_BYTES);
-	put("/dump", "x");
+	PUT("/dump", "x");
 	for (int i = 0; i < DL_INCIDENTS_MAX + 5; i++) {
 		snprintf(prefix, sizeof(prefix), "n%d", i);
 		assert_int_equal(dl_incident_keep(state_dir, from, prefix, name, sizeof(name)), 1);

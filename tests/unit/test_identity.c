@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "root.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,46 +23,8 @@
 #include "../../userspace/sensors/ollama_name.h"
 #include "../../userspace/sensors/process_info.h"
 
-#define DIGEST		"74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45"
-#define ID		"3f4e1d9c0b7a58e6d2f1c4b3a69788775a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d"
-#define PUT(name, text) put(name, text, sizeof(text) - 1)
-
-static char root[64];
-
-static int make_root(void **state)
-{
-	(void)state;
-	snprintf(root, sizeof(root), "/tmp/davylamp-unit-XXXXXX");
-	if (!mkdtemp(root))
-		return -1;
-	dl_root_set(root);
-	return 0;
-}
-
-static int remove_root(void **state)
-{
-	char command[128];
-
-	(void)state;
-	dl_root_set("");
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command); /* a test's own folder */
-}
-
-static void put(const char *name, const char *text, size_t size)
-{
-	char path[512];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s%s", root, name);
-	*strrchr(path, '/') = 0;
-	dl_make_dirs(path);
-	path[strlen(path)] = '/';
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fwrite(text, 1, size, file);
-	fclose(file);
-}
+#define DIGEST "74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45"
+#define ID     "3f4e1d9c0b7a58e6d2f1c4b3a69788775a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d"
 
 static void put_link(const char *name, const char *target)
 {

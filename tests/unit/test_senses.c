@@ -2,6 +2,7 @@
 /* What is read from outside: process folders with hostile names, command lines, probe answers, ELF.
  */
 #include "history.h"
+#include "root.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,40 +19,14 @@
 #include "../../userspace/sensors/elf_site.h"
 #include "../../userspace/sensors/process_info.h"
 
-static char root[64];
-
-static int make_root(void **state)
+/* Some tests read the real system: each says which root it means. */
+static int make_bare_root(void **state)
 {
-	(void)state;
-	snprintf(root, sizeof(root), "/tmp/davylamp-unit-XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
+	int err = make_root(state);
+
+	dl_root_set("");
+	return err;
 }
-
-static int remove_root(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command); /* a test's own folder */
-}
-
-static void put(const char *name, const char *text, size_t size)
-{
-	char path[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s%s", root, name);
-	*strrchr(path, '/') = 0;
-	dl_make_dirs(path);
-	path[strlen(path)] = '/';
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fwrite(text, 1, size, file);
-	fclose(file);
-}
-
-#define PUT(name, text) put(name, text, sizeof(text) - 1)
 
 /* A comm with brackets, blanks and a newline: the fields must not shift. */
 static void a_hostile_comm_does_not_shift_the_fields(void **state)
@@ -306,5 +281,5 @@ int main(void)
 		cmocka_unit_test(files_are_replaced_whole),
 	};
 
-	return cmocka_run_group_tests(tests, make_root, remove_root);
+	return cmocka_run_group_tests(tests, make_bare_root, remove_root);
 }

@@ -110,7 +110,6 @@ static void load(struct dl_bpf *b, struct dl_bpf_object *o, uint64_t now_ns)
 	bool was_absent = o->state.state == DL_SENSOR_ABSENT && o->attempts;
 	bool last = before != DL_MODULE_YOUNG || o->attempts + 1 >= RETRY_COUNT, waits;
 	uint64_t gap_ns = o->lost_ns && now_ns > o->lost_ns ? now_ns - o->lost_ns : 0;
-
 	int err = -ENOENT;
 
 	waits = o->functions && before == DL_MODULE_YOUNG && o->attempts + 1 < RETRY_COUNT;
@@ -233,6 +232,9 @@ static void look_at_ftrace(struct dl_bpf *b, uint64_t now_ns)
 
 		if (!o->functions || (!o->object && o->state.state != DL_SENSOR_REFUSED))
 			continue;
+		if (o->object && !o->lost_ns)
+			o->lost_ns = now_ns; /* until it is live again: the gap is told */
+		dl_bpf_set_settings(b, o);
 		dl_bpf_object_unload(o);
 		load(b, o, now_ns);
 	}

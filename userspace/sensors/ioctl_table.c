@@ -50,7 +50,7 @@ static const struct command commands[] = {
 	{ "kfd", "CREATE_QUEUE", 0x02, { ENOMEM, EIO, EINVAL }, { 0 } },
 	{ "kfd", "ALLOC_MEMORY_OF_GPU", 0x16, { ENOMEM, EINVAL }, { 0 } },
 	{ "kfd", "MAP_MEMORY_TO_GPU", 0x18, { ENOMEM, EFAULT }, { 0 } },
-	/* -EPERM: the stub of a kernel that was built without SVM. */
+	/* -EPERM: the answer of a kernel that was built without SVM. */
 	{ "kfd", "SVM", 0x20, { ENOMEM, EFAULT }, { EPERM, EAGAIN } },
 	{ "radeon", "CS", 0x66, { ENOMEM, EIO }, { 0 } },
 	{ "nouveau", "GEM_PUSHBUF", 0x81, { ENODEV, ENOMEM, EIO }, { 0 } },
