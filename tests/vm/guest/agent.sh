@@ -77,6 +77,20 @@ kill -SEGV $urgent
 kill -CONT $agent
 sleep 1
 
+# Records that are told one by one can overflow the ring of a stopped agent: each is read or counted.
+mkdir -p /etc
+printf 'root::0:0::/:/bin/sh\nnobody::65534:65534::/:/bin/sh\n' >/etc/passwd
+chmod 0600 /dev/dri/renderD128
+kill -STOP $agent
+check "20000 opens are refused while the agent stands still" quiet su -s /bin/sh nobody -c \
+	"yes /dev/dri/renderD128 | head -n 20000 | xargs cat 2>/dev/null; true"
+kill -CONT $agent
+check "it says that events were lost" wait_for 20 '"state":"lost"'
+sleep 1
+fact opens_read "$(grep -c '"event":"open_refused"' /tmp/agent.out)"
+fact opens_lost "$(sed -n 's/.*"state":"lost","count":\([0-9]*\),.*/\1/p' /tmp/agent.out |
+	awk '{ n += $1 } END { print n + 0 }')"
+
 # What the agent, sysfs and the client's own fdinfo say of its memory, at a quiet moment.
 sleep 6
 davylamp status --json --socket $sock >/tmp/status.memory
@@ -161,7 +175,7 @@ kill $agent
 wait $agent
 check "no BUG and no WARNING is in the log" lab_log_clean
 echo "== agent.out"
-cat /tmp/agent.out
+grep -v '"event":"open_refused"' /tmp/agent.out
 echo "== status.memory"
 cat /tmp/status.memory
 echo "== agent.err"
