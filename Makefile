@@ -24,22 +24,23 @@ BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDL_VERSION='"$(VERSION)"' \
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations
-LDLIBS := -ldrm -ludev -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih
+LDLIBS := -ldrm -ludev -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih -lsqlite3
 PROBE_LDLIBS := -lcurl -ljansson
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 
 BPF := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(BPF:%=$(O)/gen/%.skel.h)
 CORE_SRC := $(wildcard userspace/core/*.c)
+POLICY_SRC := $(wildcard userspace/policy/*.c)
 LIB_SRC := $(wildcard userspace/lib/*.c)
-AGENT_SRC := $(CORE_SRC) $(LIB_SRC) $(wildcard $(addprefix userspace/,engines/*.c sensors/*.c act/*.c \
-	store/*.c report/*.c agent/*.c verbs/*.c))
+AGENT_SRC := $(CORE_SRC) $(LIB_SRC) $(wildcard $(addprefix userspace/,engines/*.c sensors/*.c act/*.c policy/*.c \
+	store/*.c report/*.c tune/*.c agent/*.c verbs/*.c))
 PROBE_SRC := $(wildcard userspace/probe/*.c) userspace/lib/log.c userspace/lib/text.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
 PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
 PROGRAMS := $(O)/davylamp $(O)/davylamp-probe
 
-.PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-probe test-cli bench fuzz \
+.PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-systemd test-probe test-cli test-foresight tune bench fuzz \
 	lint format install uninstall clean help
 .DELETE_ON_ERROR:
 
@@ -85,12 +86,12 @@ install: $(PROGRAMS)
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 completion/davylamp.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/davylamp
-	sed 's|@PREFIX@|$(PREFIX)|' policies/davylamp.service.in \
+	sed 's|@PREFIX@|$(PREFIX)|g' policies/davylamp.service.in \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/davylamp.service
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/davylamp sbin/davylamp-probe share/man/man8/davylamp.8 \
-		share/man/man5/davylamp.conf.5 share/bash-completion/completions/davylamp \
+		share/man/man5/davylamp.conf.5 share/man/man5/davylamp-backend.conf.5 share/bash-completion/completions/davylamp \
 		lib/systemd/system/davylamp.service)
 	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
 
@@ -102,10 +103,11 @@ help:
 	@echo "  make              build out/davylamp and out/davylamp-probe"
 	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
 	@echo "  make test         every test that can run here; closes with a count line"
-	@echo "    test-unit test-replay test-bpf test-vm test-engine test-probe test-cli run"
+	@echo "    test-unit test-replay test-bpf test-vm test-engine test-systemd test-probe test-cli run"
 	@echo "    alone;"
 	@echo "    'make test-vm KERNEL=6.1' runs one kernel"
-	@echo "  make bench        costs beside those of what one would use instead"
+	@echo "  make tune         score the thresholds over 339 synthetic traces, and look for better"
+	@echo "  make bench        costs beside those of what one would use instead; the tuner beside a binary search"
 	@echo "  make fuzz         fuzz the parsers and the core for long (FUZZ_RUNS=1000000)"
 	@echo "  make lint         layers, purity of the core, format, clang-tidy, cppcheck"
 	@echo "  make format       clang-format in place"

@@ -19,14 +19,18 @@ int BPF_PROG(ioctl_done, struct file *filp, unsigned int cmd, unsigned long arg,
 	return drm_ioctl_failed(filp, cmd, (int)ret);
 }
 
-/* The first handle is made by the creator; later ones are of those it was shared with. */
+/*
+ * The first handle is made by the creator; later ones are of those it was shared with. Whoever had a
+ * BO at this address before may have freed it while nobody looked.
+ */
 SEC("?fentry/drm_gem_handle_create")
 int BPF_PROG(handle_made, struct drm_file *file, struct drm_gem_object *bo)
 {
+	bool first = !BPF_CORE_READ(bo, handle_count);
 	__u64 id = (__u64)bo;
 	__u32 tgid = dl_current();
 
-	bpf_map_update_elem(&owners, &id, &tgid, BPF_NOEXIST);
+	bpf_map_update_elem(&owners, &id, &tgid, first ? BPF_ANY : BPF_NOEXIST);
 	return 0;
 }
 

@@ -129,6 +129,88 @@ int graph_entered(struct pt_regs *ctx)
 	return entered(0);
 }
 
+#define MAX_POSITION (1 << 26) /* tokens */
+
+static __always_inline void count_tokens(__u32 count, __u64 pos)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct dl_engine_state *s, fresh = {};
+	__s32 first, last;
+
+	if (!count || count > 1 << 24 || !pos ||
+	    bpf_copy_from_user(&first, sizeof(first), (void *)pos) ||
+	    bpf_copy_from_user(&last, sizeof(last), (void *)(pos + sizeof(last) * (count - 1))) ||
+	    first < 0 || last < 0 || first > MAX_POSITION || last > MAX_POSITION)
+		return;
+	s = bpf_map_lookup_elem(&engines, &tgid);
+	if (!s) {
+		bpf_map_update_elem(&engines, &tgid, &fresh, BPF_NOEXIST);
+		s = bpf_map_lookup_elem(&engines, &tgid);
+	}
+	if (!s)
+		return;
+	if (count > 1 && last - first == (__s32)count - 1)
+		s->prompt_count += count;
+	else
+		s->generated_count += count;
+	s->depth = (__u32)(first > last ? first : last) + 1;
+}
+
+/*
+ * llama_context::process_ubatch(const llama_ubatch &, ...): what is computed at once. llama_ubatch
+ * begins as in llama-batch.h from b5900 (2025-07), where there is no n_pos (a gap) and "pos" follows
+ * "embd"; 0.7.0 has "embd_state" between them, which is NULL but for the drafts of MTP. What is no
+ * position, such as a float, is too large for one.
+ */
+struct ubatch_head {
+	__u32 b_equal_seqs;
+	__u32 n_tokens;
+	__u32 n_seq_tokens;
+	__u32 n_seqs;
+	__u32 n_seqs_unq;
+	__u32 n_pos;
+	__u64 token;
+	__u64 embd;
+	__u64 pos_or_state;
+	__u64 seqs_or_pos;
+};
+
+SEC("?uprobe.s")
+int ubatch_entered(struct pt_regs *ctx)
+{
+	struct ubatch_head u;
+
+	if (bpf_copy_from_user(&u, sizeof(u), (void *)PT_REGS_PARM2(ctx)))
+		return 0;
+	if (!u.n_seqs || u.n_seqs > u.n_tokens || u.b_equal_seqs > 1 || (!u.token && !u.embd))
+		return 0; /* not the struct that we know */
+	count_tokens(u.n_tokens, u.pos_or_state ? u.pos_or_state : u.seqs_or_pos);
+	return 0;
+}
+
+/*
+ * int llama_decode(struct llama_context *, struct llama_batch), of a libllama without the above: the
+ * batch is passed by value, which the System V ABI puts on the stack, above the return address. Its
+ * begin is that of llama.h from b3900 (2024-10).
+ */
+struct batch_head {
+	__s32 n_tokens;
+	__u64 token;
+	__u64 embd;
+	__u64 pos;
+};
+
+SEC("?uprobe.s")
+int decode_entered(struct pt_regs *ctx)
+{
+	struct batch_head b;
+
+	if (!bpf_copy_from_user(&b, sizeof(b), (void *)(PT_REGS_SP(ctx) + sizeof(long))) &&
+	    b.n_tokens > 0)
+		count_tokens(b.n_tokens, b.pos);
+	return 0;
+}
+
 SEC("?uprobe")
 int graph_synced(struct pt_regs *ctx)
 {

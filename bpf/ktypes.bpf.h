@@ -172,6 +172,7 @@ struct drm_device {
 struct drm_gem_object {
 	struct drm_device *dev;
 	struct kref refcount;
+	unsigned int handle_count;
 	unsigned long size;
 };
 

@@ -387,7 +387,9 @@ struct dl_engine_state {
 	__u32 tid;
 	__u32 copying; /* entered by an input copy, its graph has not begun */
 	__u32 syncs; /* synchronize entered since the last sign */
-	__u32 pad;
+	__u32 depth; /* position behind the last token of the last batch */
+	__u64 prompt_count; /* tokens of batches that go on one sequence */
+	__u64 generated_count; /* all others: a token a sequence */
 };
 
 struct dl_clock {

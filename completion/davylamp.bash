@@ -4,26 +4,63 @@
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "run exec status probe policy replay log release --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "run exec status probe act policy replay trace tune log release --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
 	--mode) words="observe advise enforce" ;;
-	--backend) words="auto vulkan cpu" ;;
+	--backend)
+		words="auto vulkan cpu"
+		[[ $verb != policy ]] || words="vulkan rocm cuda sycl cpu" ;;
+	--vendor) words="amd intel nvidia" ;;
+	--kind) words="igpu dgpu" ;;
+	--generation) words="gen7 gen8 gen9 gen11 gen12 xe-hpg xe-lpg xe2 xe3" ;;
+	--of) words="pause throttle" ;;
 	--module) words="amdgpu gpu_sched ttm drm" ;;
-	--record | --socket) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
-	--state | --config) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+	--record | --socket | --policy | --out) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	--state | --config | --policies) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
 	*)
 		case $verb in
 		run) words="--mode --json --record --socket --state --config --verbose --help" ;;
-		exec) words="--backend --dry-run --socket --state --help --" ;;
+		exec) words="--backend --slots --reserve --dry-run --socket --state --help --" ;;
 		status) words="--sensors --programs --json --socket --help" ;;
 		probe)
 			words="vulkan engine --device --port --timeout --uid --gid --groups --memory --agent"
 			words+=" --socket --json --help" ;;
-		policy) words="show --json --state --help" ;;
-		release) words="--module --socket --help" ;;
-		replay | log) mapfile -t COMPREPLY < <(compgen -f -W "--json --help" -- "$cur"); return ;;
+		act)
+			words="--lease --duty --bytes --cpu --of --dry-run --json --socket --help"
+			[[ $COMP_CWORD -ne 2 ]] || words="pause throttle shrink restart migrate_cpu switch stop quarantine cap awake undo --help" ;;
+		policy)
+			if [[ ${COMP_WORDS[2]} == check ]]; then
+				mapfile -t COMPREPLY < <(compgen -f -W "--json --config --help" -- "$cur")
+				return
+			fi
+			if [[ ${COMP_WORDS[2]} == explain ]]; then
+				words="--engine --model --device --backend --force --available --context --driver --vendor --kind"
+				words+=" --gfx --generation --compute-units --firmware --kernel --lockup --policies --config --state"
+				mapfile -t COMPREPLY < <(compgen -W "$words --json --help" -- "$cur")
+				return
+			fi
+			if [[ ${COMP_WORDS[2]} == @(export|import) ]]; then
+				mapfile -t COMPREPLY < <(compgen -f -W "--json --state --socket --help" -- "$cur")
+				return
+			fi
+			words="show explain check reload pin unpin ledger history diff rollback export import forget adopt adopted release"
+			words+=" --json --state --config --socket --model --device --all --help" ;;
+		trace)
+			words="scenarios synth --seed --count --duration --out --json --help"
+			if [[ ${COMP_WORDS[2]} == synth && $COMP_CWORD -eq 3 ]]; then
+				words="failures benign days all $("${COMP_WORDS[0]}" trace scenarios 2>/dev/null | cut -d' ' -f1)"
+			fi ;;
+		tune)
+			mapfile -t COMPREPLY < <(compgen -f -W "--policy --grid --score-only --apply --state --config --jobs \
+				--json --help" -- "$cur")
+			return ;;
+		release) words="--module --all --socket --state --help" ;;
+		replay)
+			mapfile -t COMPREPLY < <(compgen -f -W "--json --summary --policy --help" -- "$cur")
+			return ;;
+		log) mapfile -t COMPREPLY < <(compgen -f -W "--json --help" -- "$cur"); return ;;
 		esac ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

@@ -3,19 +3,22 @@
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
-TEST_LIB_SRC := $(filter-out userspace/agent/% userspace/verbs/%,$(AGENT_SRC))
+TEST_LIB_SRC := $(filter-out userspace/verbs/%,$(AGENT_SRC))
 TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(O)/san/%.o)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%)
-FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/learned.c \
-	userspace/store/config_file.c userspace/act/check.c $(wildcard userspace/act/probe_*.c) \
+FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/learned.c userspace/store/adopted.c userspace/store/counts.c \
+	$(wildcard userspace/store/config_*.c userspace/store/policy_*.c userspace/policy/*.c) userspace/tune/label.c userspace/act/check.c userspace/act/slots.c $(wildcard userspace/act/probe_*.c) \
 	$(wildcard userspace/engines/*.c) \
 	$(wildcard userspace/report/*.c userspace/sensors/kmsg_*.c) userspace/sensors/cgroup_name.c userspace/sensors/model_file.c \
-	userspace/sensors/ollama_name.c
+	userspace/sensors/ollama_name.c userspace/sensors/kfd_smi.c userspace/sensors/kfd_topology.c
+FUZZ_LIB_SRC += $(addprefix userspace/sensors/,inside.c mounts.c fdinfo.c uevent_said.c host_memory.c lockup_rules.c \
+	module_text.c dmem.c)
+FUZZ_LIB_SRC += $(addprefix userspace/store/,generated.c layer_text.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay bpf vm engine probe cli
+SUITES := lint unit replay foresight bpf vm engine systemd probe cli
 
 export O CACHE STAGE KERNEL
 
@@ -44,12 +47,19 @@ $(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(TEST_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(SAN_CFLAGS) -o $@ $< $(TEST_LIB_OBJ) -lcmocka $(LDLIBS)
 
-$(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB_SRC)
-	@mkdir -p $(@D)
-	$(CLANG) -std=gnu17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $< \
-		$(FUZZ_LIB_SRC) -ljansson -lzstd -linih -lsystemd
+FUZZ_CFLAGS := -std=gnu17 -D_GNU_SOURCE -g -O1 -fno-sanitize-recover=undefined -DDL_VERSION='"$(VERSION)"'
+FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:%.c=$(O)/fuzz-lib/%.o)
 
--include $(TEST_LIB_OBJ:.o=.d) $(SAN_AGENT_OBJ:.o=.d)
+$(O)/fuzz-lib/%.o: %.c
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c $< -o $@
+
+$(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_LIB_OBJ) \
+		-ljansson -lzstd -linih -lsystemd
+
+-include $(TEST_LIB_OBJ:.o=.d) $(SAN_AGENT_OBJ:.o=.d) $(FUZZ_LIB_OBJ:.o=.d)
 
 # The programs as a host would have them: what the tests run.
 stage: programs
@@ -64,7 +74,8 @@ $(O)/lab/vk/libVkLayer_davylamp_fault.so: $(wildcard tests/e2e/vkfault/*)
 	@$(MAKE) --no-print-directory -s -C tests/e2e/vkfault O=$(abspath $(O))/lab/vk
 
 test: setup-test
-	@$(MAKE) --no-print-directory -s stage san-programs lab $(UNIT_BIN) $(FUZZ_BIN)
+	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd $(UNIT_BIN) $(FUZZ_BIN)
+	@$(MAKE) --no-print-directory -s stage
 	@tests/run $(SUITES)
 
 test-unit: setup-test
@@ -75,12 +86,31 @@ test-replay: setup-test
 	@$(MAKE) --no-print-directory -s san-programs
 	@tests/run replay
 
+test-foresight: setup-test
+	@$(MAKE) --no-print-directory -s programs
+	@tests/run foresight
+
+# The project's own set of labelled traces, always the same, and what the thresholds are worth over it.
+TUNE_SETS := failures:5 benign:4 days:1
+# Real ones: of the VM's and the engine's tests, whose faults are injected from one moment to the next.
+TUNE_RECORDED := $(wildcard tests/replay/vm-*.trace) $(patsubst %,tests/replay/%.trace,crash hang zombie)
+tune: setup
+	@$(MAKE) --no-print-directory -s programs
+	@rm -rf $(O)/tune
+	@for set in $(TUNE_SETS); do \
+		$(O)/davylamp trace synth $${set%:*} --seed 1 --count $${set#*:} --out $(O)/tune/$${set%:*} || exit 1; \
+	done
+	@echo "$(O)/davylamp tune $(addprefix $(O)/tune/,failures benign days) $(TUNE_RECORDED)"
+	@$(O)/davylamp tune $(addprefix $(O)/tune/,failures benign days) $(TUNE_RECORDED)
+	@echo "the traces again: $(foreach set,$(TUNE_SETS),$(O)/davylamp trace synth $(firstword $(subst :, ,$(set))) --seed 1 \
+		--count $(lastword $(subst :, ,$(set))) --out $(O)/tune/$(firstword $(subst :, ,$(set)));)"
+
 test-bpf: setup-test
 	@$(MAKE) --no-print-directory -s stage
 	@tests/run bpf
 
 test-vm: setup-test
-	@$(MAKE) --no-print-directory -s stage
+	@$(MAKE) --no-print-directory -s stage lab-systemd
 	@tests/run vm
 
 test-engine: setup-test
@@ -90,6 +120,21 @@ test-engine: setup-test
 test-probe: setup-test
 	@$(MAKE) --no-print-directory -s stage lab
 	@tests/run probe
+
+$(O)/systemd/ollama: tests/systemd/ollama.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-format-truncation -static -o $@ $< -ljansson
+
+$(O)/systemd/send: tests/cli/send.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -o $@ $<
+
+.PHONY: lab-systemd
+lab-systemd: $(O)/systemd/ollama $(O)/systemd/send
+
+test-systemd: setup-test
+	@$(MAKE) --no-print-directory -s stage lab lab-systemd
+	@tests/run systemd
 
 test-cli: setup-test
 	@$(MAKE) --no-print-directory -s stage san-programs
@@ -105,15 +150,20 @@ fuzz: setup-test
 	@FUZZ_RUNS=$(FUZZ_RUNS) tests/fuzz/long
 
 bench: setup-test
-	@$(MAKE) --no-print-directory -s stage lab $(O)/bench/core
+	@$(MAKE) --no-print-directory -s stage lab $(O)/bench/core $(O)/bench/months
 	@tests/bench/run
 
 $(O)/bench/core: tests/bench/core.c $(CORE_SRC)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -o $@ $< $(CORE_SRC)
 
+MONTHS_SRC := $(wildcard userspace/policy/tuner*.c userspace/tune/months*.c) userspace/tune/random.c
+$(O)/bench/months: tests/bench/months.c $(MONTHS_SRC)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -O2 -o $@ $< $(MONTHS_SRC)
+
 lint: setup-lint
-	@$(MAKE) --no-print-directory -s $(SKELETONS) $(CORE_SRC:%.c=$(O)/obj/%.o)
+	@$(MAKE) --no-print-directory -s $(SKELETONS) $(CORE_SRC:%.c=$(O)/obj/%.o) $(POLICY_SRC:%.c=$(O)/obj/%.o)
 	@LINT=all tests/lint/run
 
 format: setup-lint

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How many events a second the core judges: a mix of rings, faults, moves, graphs and ticks. */
+/* How many events a second the core judges: a mix of all that engines, drivers and the log say. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -7,6 +7,7 @@
 #include "../../userspace/core/core.h"
 
 #define EVENTS 5000000
+#define GPU    "0000:03:00.0"
 
 static struct dl_core core;
 
@@ -18,29 +19,74 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static void fill_jobs(struct dl_event *ev, size_t i)
+{
+	if (ev->kind == DL_EV_RING) {
+		strcpy(ev->ring.device, GPU);
+		strcpy(ev->ring.ring, "gfx_0.0.0");
+		ev->ring.timeout_ns = 2000000000;
+		ev->ring.age_ns = 1 + i % 600000000;
+	} else if (ev->kind == DL_EV_JOB_TIMES) {
+		strcpy(ev->job_times.device, GPU);
+		strcpy(ev->job_times.ring, "gfx_0.0.0");
+		ev->job_times.count = i;
+		ev->job_times.sum_ns = i * 300000000;
+		ev->job_times.max_ns = 500000000;
+		ev->job_times.slot[12] = (uint32_t)i;
+	} else if (ev->kind == DL_EV_PROGRESS) {
+		ev->progress.busy_slots = 1;
+		ev->progress.depth = (uint32_t)(i % 100000);
+	} else if (ev->kind == DL_EV_CLIENT) {
+		strcpy(ev->client.device, GPU);
+		ev->client.busy_ns = i * 50000;
+	}
+}
+
+static void fill_signs(struct dl_event *ev, size_t i)
+{
+	if (ev->kind == DL_EV_FAULT) {
+		ev->fault.pasid = 1 + (uint32_t)(i % 100);
+		ev->fault.fault_class = DL_FAULT_VM_RETRY;
+		ev->fault.fresh = 1;
+	} else if (ev->kind == DL_EV_BO_MOVED) {
+		strcpy(ev->bo_moved.device, GPU);
+		ev->bo_moved.out_bytes = i * 4096;
+	} else if (ev->kind == DL_EV_KFD) {
+		strcpy(ev->kfd.device, GPU);
+		ev->kfd.event = 1 + (uint32_t)(i / 10 % (DL_KFD_EVENT_COUNT - 1));
+	} else if (ev->kind == DL_EV_LOG) {
+		strcpy(ev->log.device, GPU);
+		ev->log.kind = (uint16_t)(i / 10 % DL_LOG_KIND_COUNT);
+		ev->log.role = dl_log_meaning(ev->log.kind)->role;
+	} else if (ev->kind == DL_EV_FACT) {
+		strcpy(ev->fact.device, GPU);
+		ev->fact.fact = DL_FACT_KFD_PAGE_FAULT;
+		ev->fact.fresh = 1;
+	}
+}
+
 static struct dl_event make(size_t i)
 {
-	static const enum dl_event_kind kinds[] = { DL_EV_RING, DL_EV_FAULT, DL_EV_BO_MOVED,
-						    DL_EV_GRAPH };
+	static const enum dl_event_kind kinds[] = {
+		DL_EV_RING,	DL_EV_FAULT,  DL_EV_BO_MOVED, DL_EV_GRAPH, DL_EV_JOB_TIMES,
+		DL_EV_PROGRESS, DL_EV_CLIENT, DL_EV_KFD,      DL_EV_LOG,   DL_EV_FACT,
+	};
 	struct dl_event ev;
 
 	memset(&ev, 0, sizeof(ev));
 	ev.at_ns = i * 100000;
-	ev.kind = i % 1000 ? kinds[i % 4] : DL_EV_TICK;
+	ev.kind = i % 1000 ? kinds[i % 10] : DL_EV_TICK;
 	ev.pid = 100 + (uint32_t)(i % 40);
-	if (ev.kind == DL_EV_RING) {
-		strcpy(ev.ring.device, "0000:03:00.0");
-		strcpy(ev.ring.ring, "gfx_0.0.0");
-		ev.ring.timeout_ns = 2000000000;
-		ev.ring.age_ns = 1 + i % 600000000;
-	} else if (ev.kind == DL_EV_FAULT) {
-		ev.fault.pasid = 1 + (uint32_t)(i % 100);
-		ev.fault.fault_class = DL_FAULT_VM_RETRY;
-		ev.fault.fresh = 1;
-	} else if (ev.kind == DL_EV_BO_MOVED) {
-		strcpy(ev.bo_moved.device, "0000:03:00.0");
-		ev.bo_moved.out_bytes = i * 4096;
-	}
+	fill_jobs(&ev, i);
+	fill_signs(&ev, i);
+	if (i > 40)
+		return ev;
+	ev.kind = DL_EV_PROCESS;
+	memset(&ev.process, 0, sizeof(ev.process));
+	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
+	ev.process.backend = DL_BACKEND_VULKAN;
+	ev.process.ubatch = 512;
+	strcpy(ev.process.model, "qwen3-30b-a3b-q4_k_m.gguf");
 	return ev;
 }
 

@@ -6,7 +6,7 @@
 e2e=$PWD/tests/e2e
 : "${CACHE:=$HOME/.cache/davylamp}"
 export LAB_ROOT=$CACHE/engine-root
-port=18200
+port=${E2E_PORT:-18200}
 url=http://127.0.0.1:$port
 place=davylamp-$$
 inside=/srv/lab/$place
@@ -19,6 +19,7 @@ lab_open() {
 	work=$(mktemp -d)
 	[[ -e $O/lab/tiny.gguf ]] || "$O/lab/mkmodel" -o "$O/lab/tiny.gguf" >/dev/null
 	"$e2e/lab-place.sh" "$place" "$O/lab/tiny.gguf" "$O"/lab/vk/* >/dev/null
+	mkdir -p "$LAB_ROOT$inside/slots"
 	trap lab_close EXIT
 }
 
@@ -39,12 +40,13 @@ end() {
 	wait "$1" 2>/dev/null
 }
 
-# start_agent PROGRAM [OPTION...]: with a state directory that is kept until fresh_state.
+# start_agent PROGRAM [OPTION...]: with a state directory that is kept until fresh_state, and $thresholds.
+thresholds=''
 start_agent() {
 	local program=$1
 	shift
 	mkdir -p "$work/config"
-	printf '[engine_wedged]\ngraph_age = 1500 ms\ngraph_ratio = 4\n' >"$work/config/hazards.conf"
+	printf '[engine_wedged]\ngraph_age = 1500 ms\ngraph_ratio = 4\n%s' "$thresholds" >"$work/config/hazards.conf"
 	"$program" run --json --socket "$work/sock" --state "$work/state" --config "$work/config" \
 		--record "$work/trace" "$@" >"$work/agent.out" 2>"$work/agent.err" &
 	agent=$!
@@ -66,7 +68,8 @@ start_engine() {
 	MESA_SHADER_CACHE_DIR=/srv/lab/shaders VK_LAYER_PATH=$inside GGML_VK_VISIBLE_DEVICES=0 \
 	VK_INSTANCE_LAYERS=VK_LAYER_DAVYLAMP_fault DAVYLAMP_VKFAULT=$inside/fault \
 	DAVYLAMP_VKFAULT_LOG=$inside/fault.log \
-		"$STAGE/usr/sbin/davylamp" exec --socket "$work/sock" --state "$work/state" "$@" -- \
+		"$STAGE/usr/sbin/davylamp" exec --socket "$work/sock" --state "$work/state" \
+		--slots "$inside/slots" "$@" -- \
 		"$e2e/llama-server" -m "$inside/tiny.gguf" --host 127.0.0.1 --port "$port" -t 1 -np 1 \
 		-c 512 -fit off "${engine_args[@]}" >"$work/engine.out" 2>&1 &
 	engine=$!
@@ -81,6 +84,21 @@ fault() { "$e2e/set-fault.sh" "$fault_file" "$@"; }
 serves() { "$e2e/ask-token.sh" "$url" "${1:-20}" 4 >"$work/answer" 2>&1; }
 healthy() { [[ $(curl -s -o /dev/null -m 2 -w '%{http_code}' "$url/health") == 200 ]]; }
 comes_up() { "$e2e/wait-health.sh" "$url" "${1:-120}" "$engine" >/dev/null && serves 120; }
+
+# The last token made is not computed any more: depth and tokens end one before the engine's count.
+tokens_are_told() {
+	local before computed
+	sleep 0.5 # the last answer's tokens are told on the next tick
+	before=$(last_progress '.prompt_tokens + .generated_tokens')
+	curl -s -m 60 "$url/completion" -d "$(jq -n '{prompt: ("the lamp " * 40), n_predict: 9,
+		cache_prompt: false, ignore_eos: true}')" >"$work/answer" || return 1
+	computed=$(jq '.tokens_evaluated + .tokens_predicted - 1' "$work/answer")
+	until_true 5 last_progress_is "$computed" "$((before + computed))" && [[ $computed -gt 40 ]]
+}
+last_progress() { grep '"event":"progress"' "$work/agent.out" | tail -n 1 | jq "$1"; }
+last_progress_is() {
+	[[ $(last_progress .depth) == "$1" && $(last_progress '.prompt_tokens + .generated_tokens') == "$2" ]]
+}
 
 # The process that serves: the engine's own, below the supervisor.
 engine_pid() { pgrep -P "$engine" | head -n 1; }

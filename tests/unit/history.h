@@ -27,6 +27,7 @@ static struct dl_core core;
 static struct dl_plan kept[PLANS_KEPT];
 static size_t kept_count;
 static uint64_t now;
+static void (*listener)(const struct dl_event *ev); /* who else wants to know */
 
 static inline void begin_history(void)
 {
@@ -52,9 +53,21 @@ static inline void tell(const struct dl_event *ev)
 	size_t count;
 
 	assert_true(dl_event_valid(ev));
+	if (listener)
+		listener(ev);
 	count = dl_core_step(&core, ev, plans, DL_PLANS_MAX);
 	for (size_t i = 0; i < count && kept_count < PLANS_KEPT; i++)
 		kept[kept_count++] = plans[i];
+}
+
+/* How many plans there are, less the failures that are told beside them. */
+static inline size_t count_told(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < kept_count; i++)
+		count += kept[i].rung != DL_RUNG_FAILURE;
+	return count;
 }
 
 static inline void pass(uint64_t ns)
@@ -112,12 +125,17 @@ static inline void process(uint32_t pid, uint32_t work, enum dl_engine engine,
 }
 
 /* An adopted llama-server on Vulkan, in enforce mode: workload 1, pid 50. */
-static inline void served_engine(void)
+static inline void serve(void)
 {
-	begin_history();
 	set("agent.mode", DL_MODE_ENFORCE);
 	workload(1, 50, DL_WORKLOAD_REGISTERED, DL_BACKEND_VULKAN);
 	process(50, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+}
+
+static inline void served_engine(void)
+{
+	begin_history();
+	serve();
 }
 
 static inline void throws(uint32_t pid, const char *type)

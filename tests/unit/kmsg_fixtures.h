@@ -404,6 +404,11 @@ static const struct {
 	  "ollama[4711]: segfault at 0 ip 1 sp 2 error 4 in libc.so.6[7f12]" },
 	{ DL_LOG_XE_JOB_TIMEOUT,
 	  "Timedout job: seqno=77, lrc_seqno=77, guc_id=4, flags=0x0 in a [1]" },
+	{ DL_LOG_NOTHING, "nginx: vmalloc error: size 1, failed to allocate pages, mode:0xdc0(x)" },
+	{ DL_LOG_NOTHING, "CPU: 3 PID: 4711 Comm: llama-server Not tainted 6.8.0" },
+	{ DL_LOG_NOTHING, "traps: nginx[77] general protection fault ip:1 sp:2 error:0" },
+	{ DL_LOG_NOTHING, "nginx[77]: segfault at 0 ip 1 sp 2 error 4 in nginx[55]" },
+	{ DL_LOG_NOTHING, "nginx (77): drop_caches: 3" },
 };
 
 #undef A

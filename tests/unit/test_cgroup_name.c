@@ -56,6 +56,12 @@ static const struct {
 	{ "/kubepods.slice/kubepods-pod8f2b1c34_aaaa_4bbb_8ccc_0123456789ab.slice/crio-" ID
 	  ".scope",
 	  DL_RUNTIME_CRIO, false, "", ID, "8f2b1c34-aaaa-4bbb-8ccc-0123456789ab" },
+	{ "/kubepods.slice/kubepods-pod8f2b1c34_aaaa_4bbb_8ccc_0123456789ab.slice"
+	  ":cri-containerd:" ID,
+	  DL_RUNTIME_CONTAINERD, false, "", ID, "8f2b1c34-aaaa-4bbb-8ccc-0123456789ab" },
+	{ "/system.slice:docker:" ID, DL_RUNTIME_DOCKER, false, "", ID, "" },
+	{ "/system.slice/dbus-:1.2-org.llama@0.service", DL_RUNTIME_NONE, false,
+	  "dbus-:1.2-org.llama@0.service", "", "" },
 	{ "/kubepods/besteffort/pod8f2b1c34-aaaa-4bbb-8ccc-0123456789ab/" ID, DL_RUNTIME_CONTAINERD,
 	  false, "", ID, "8f2b1c34-aaaa-4bbb-8ccc-0123456789ab" },
 	{ "/lxc/gpubox/ns/system.slice/ollama.service", DL_RUNTIME_LXC, false, "ollama.service",

@@ -187,6 +187,26 @@ static void an_outcome_tells_the_times(void **state)
 	assert_int_equal(plan->at_ns, fault + 510 * MS);
 }
 
+static void an_act_keeps_its_number_whatever_is_noted_beside_it(void **state)
+{
+	uint32_t number;
+
+	(void)state;
+	served_engine();
+	number = crash(50)->id;
+	served_engine();
+	throws(50, OOM); /* one note more */
+	pass(20 * S);
+	assert_int_equal(crash(50)->id, number);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION)->id, 1);
+	act(number, DL_ACT_SERVING, 51, 0);
+	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_RUNNER_CRASH)->result, 0);
+	process(51, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_CPU);
+	workload(1, 51, DL_WORKLOAD_STARTED, DL_BACKEND_CPU);
+	pass(60 * S);
+	assert_int_equal(crash(51)->id, number + 1);
+}
+
 static void time_that_goes_back_is_held(void **state)
 {
 	struct dl_event ev;
@@ -213,6 +233,7 @@ int main(void)
 		cmocka_unit_test(a_replacement_that_dies_ends_the_act_at_once),
 		cmocka_unit_test(an_act_without_end_times_out),
 		cmocka_unit_test(an_outcome_tells_the_times),
+		cmocka_unit_test(an_act_keeps_its_number_whatever_is_noted_beside_it),
 		cmocka_unit_test(time_that_goes_back_is_held),
 	};
 

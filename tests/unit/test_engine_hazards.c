@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "history.h"
+#include "record.h"
 
 static void graph(uint32_t pid, uint64_t entered_ns, uint64_t count, uint64_t max_ns)
 {
@@ -30,7 +30,8 @@ static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
 	uint64_t thrown;
 
 	(void)state;
-	served_engine();
+	begin_recording("engine_exception-lost");
+	serve();
 	thrown = now;
 	throws(50, LOST);
 	pass(400 * MS);
@@ -44,12 +45,14 @@ static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
 	assert_int_equal(plan->workload, 1);
 	assert_int_equal(last_of(DL_RUNG_BREAKER, DL_HZ_ENGINE_WEDGED)->breaker_state,
 			 DL_BREAKER_OPEN);
+	assert_replays();
 }
 
 static void a_survivor_that_gives_a_token_is_left_alone(void **state)
 {
 	(void)state;
-	served_engine();
+	begin_recording("engine_wedged-lived");
+	serve();
 	throws(50, LOST);
 	pass(400 * MS);
 	probe(200, 200, 1);
@@ -57,16 +60,22 @@ static void a_survivor_that_gives_a_token_is_left_alone(void **state)
 	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 0);
 	assert_int_equal(count_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED), 0);
 	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_ENGINE_EXCEPTION), 1);
+	assert_replays();
 }
 
 static void a_caught_out_of_memory_is_only_noted(void **state)
 {
 	(void)state;
-	served_engine();
+	begin_recording("engine_exception-benign");
+	serve();
 	throws(50, OOM);
 	pass(20 * S);
 	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION)->level, 1);
 	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
+	throws(50, "N2vk11SystemErrorE");
+	pass(S);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION), 1);
+	assert_replays();
 }
 
 static void other_exceptions_are_no_sign(void **state)
@@ -251,7 +260,8 @@ static void a_plain_crash_is_restarted_once_then_moved(void **state)
 	const struct dl_plan *plan;
 
 	(void)state;
-	served_engine();
+	begin_recording("runner_crash-again");
+	serve();
 	ends(50, 11 | 0x80);
 	plan = last_of(DL_RUNG_RESTART, DL_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->verdict, DL_VERDICT_GO);
@@ -264,6 +274,7 @@ static void a_plain_crash_is_restarted_once_then_moved(void **state)
 	pass(60 * S);
 	ends(51, 11);
 	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	assert_replays();
 }
 
 static void ends_that_were_asked_for_are_no_crash(void **state)
@@ -301,6 +312,56 @@ static void a_discovery_child_killed_on_purpose_is_no_crash(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
+/* A daemon (90) and its runner (91) with a model, whose end is SIGKILL. */
+static void unload(bool daemon_lives, enum dl_event_kind named_by)
+{
+	struct dl_event ev;
+
+	begin_recorded();
+	ev = event(DL_EV_PROCESS, 90);
+	ev.process.start_ticks = 900;
+	ev.process.engine = DL_ENGINE_OLLAMA;
+	ev.process.role = DL_ROLE_MANAGER;
+	tell(&ev);
+	ev = event(DL_EV_PROCESS, 91);
+	ev.process.start_ticks = 910;
+	ev.process.ppid = 90;
+	ev.process.engine = DL_ENGINE_OLLAMA_RUNNER;
+	ev.process.role = DL_ROLE_RUNNER;
+	dl_copy_name(ev.process.model, sizeof(ev.process.model), "lamp:1b");
+	tell(&ev);
+	if (!daemon_lives)
+		ends(90, 9);
+	if (named_by == DL_EV_FACT) {
+		ev = event(DL_EV_FACT, 91);
+		ev.fact.fact = DL_FACT_OOM_VICTIM;
+		tell(&ev);
+	} else if (named_by == DL_EV_LOG) {
+		ev = event(DL_EV_LOG, 91);
+		ev.log.kind = DL_LOG_OOM_KILL;
+		ev.log.role = DL_PART_FAILURE;
+		ev.log.log_class = DL_CLASS_OOM_GTT_HOST;
+		tell(&ev);
+	}
+	kept_count = 0;
+	ends(91, 9);
+}
+
+static void a_runner_that_its_manager_unloads_is_no_crash(void **state)
+{
+	(void)state;
+	record_as = "runner_crash-benign";
+	unload(true, DL_EV_TICK);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 0);
+	assert_replays();
+	unload(true, DL_EV_FACT);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 1);
+	unload(true, DL_EV_LOG);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 1);
+	unload(false, DL_EV_TICK);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 1);
+}
+
 static void another_process_of_the_same_pid_inherits_nothing(void **state)
 {
 	struct dl_event ev;
@@ -315,6 +376,38 @@ static void another_process_of_the_same_pid_inherits_nothing(void **state)
 	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
 	ends(50, 6); /* of the old start time: not this one's */
 	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 0);
+}
+
+static void client_of(uint32_t pid, uint64_t id, uint64_t bytes)
+{
+	struct dl_event ev = event(DL_EV_CLIENT, pid);
+
+	dl_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
+	ev.client.client_id = id;
+	ev.client.vram = bytes;
+	tell(&ev);
+}
+
+static void a_late_exit_takes_nothing_of_the_pids_new_owner(void **state)
+{
+	const struct dl_memory *m = &core.world.memory;
+	struct dl_event ev;
+
+	(void)state;
+	served_engine();
+	client_of(50, 1, 9 << 20);
+	ev = event(DL_EV_PROCESS, 50);
+	ev.process.start_ticks = 7777;
+	tell(&ev);
+	assert_null(dl_memory_client_of(m, 50, GPU)); /* nor does it inherit any */
+	client_of(50, 2, 1 << 20);
+	ends(50, 0);
+	assert_non_null(dl_memory_client_of(m, 50, GPU));
+	assert_int_equal(dl_memory_client_of(m, 50, GPU)->bytes, 1 << 20);
+	ev = event(DL_EV_PROCESS_EXIT, 50);
+	ev.process_exit.start_ticks = 7777;
+	tell(&ev);
+	assert_null(dl_memory_client_of(m, 50, GPU));
 }
 
 int main(void)
@@ -340,7 +433,9 @@ int main(void)
 		cmocka_unit_test(ends_that_were_asked_for_are_no_crash),
 		cmocka_unit_test(a_failure_exit_after_out_of_memory_is_a_crash),
 		cmocka_unit_test(a_discovery_child_killed_on_purpose_is_no_crash),
+		cmocka_unit_test(a_runner_that_its_manager_unloads_is_no_crash),
 		cmocka_unit_test(another_process_of_the_same_pid_inherits_nothing),
+		cmocka_unit_test(a_late_exit_takes_nothing_of_the_pids_new_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

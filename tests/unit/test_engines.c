@@ -334,6 +334,39 @@ static void words_fit_whole_or_by_their_star(void **state)
 	assert_int_equal(dl_port("65536"), 0);
 }
 
+/* As the kernel cuts it: 15 bytes. */
+static void a_comm_is_as_much_of_a_program_as_it_has_room_for(void **state)
+{
+	static const struct {
+		const char *comm;
+		enum dl_engine engine;
+	} comms[] = {
+		{ "llama-server", DL_ENGINE_LLAMA_SERVER },
+		{ "llama-server-vu", DL_ENGINE_LLAMA_SERVER },
+		{ ".llama-server-w", DL_ENGINE_LLAMA_SERVER },
+		{ "llama-cli", DL_ENGINE_LLAMA_CPP },
+		{ "ollama", DL_ENGINE_OLLAMA },
+		{ "ollama_llama_se", DL_ENGINE_OLLAMA },
+		{ "sglang::schedul", DL_ENGINE_SGLANG },
+		{ "VLLM::EngineCor", DL_ENGINE_VLLM },
+		{ "vllm", DL_ENGINE_VLLM },
+		{ "text-generation", DL_ENGINE_TGI },
+		{ "local-ai", DL_ENGINE_LOCALAI },
+		{ "lemond", DL_ENGINE_LEMONADE },
+		{ "llmster", DL_ENGINE_LM_STUDIO },
+		{ "koboldcpp", DL_ENGINE_KOBOLDCPP },
+		{ "ollam", DL_ENGINE_NONE },
+		{ "ollamas", DL_ENGINE_NONE },
+		{ "python3", DL_ENGINE_NONE },
+		{ "", DL_ENGINE_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(comms) / sizeof(comms[0]); i++)
+		if (dl_engine_of_comm(comms[i].comm) != comms[i].engine)
+			fail_msg("'%s' is %d", comms[i].comm, dl_engine_of_comm(comms[i].comm));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +375,7 @@ int main(void)
 		cmocka_unit_test(settings_come_from_arguments_then_variables_then_defaults),
 		cmocka_unit_test(hostile_arguments_are_survived),
 		cmocka_unit_test(words_fit_whole_or_by_their_star),
+		cmocka_unit_test(a_comm_is_as_much_of_a_program_as_it_has_room_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

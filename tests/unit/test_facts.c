@@ -199,10 +199,11 @@ static void verdicts_are_unambiguous_and_fit_the_map(void **state)
 /* Nothing is loaded: every step is off and says what is lost by it. */
 static void a_ladder_without_sources_says_what_is_unseen(void **state)
 {
+	const struct dl_ladder_other smi = { "kfd_smi", "/dev/kfd", "not open", false, 0 };
 	struct dl_ladder_step step;
 	size_t count = 0;
 
-	for (; dl_ladder_step(*state, count, &step); count++) {
+	for (; dl_ladder_step(*state, &smi, 1, count, &step); count++) {
 		assert_int_equal(step.state, DL_LADDER_OFF);
 		assert_in_range(step.rung_count, 1, DL_LADDER_SOURCES);
 		assert_true(step.unseen[0] && step.fact[0] && step.driver[0]);
@@ -210,6 +211,25 @@ static void a_ladder_without_sources_says_what_is_unseen(void **state)
 			assert_true(step.rung[i].reason[0]);
 	}
 	assert_true(count > 50);
+}
+
+/* What is no program takes the place of those that are off, with its own count. */
+static void a_source_that_is_no_program_stands_in(void **state)
+{
+	const struct dl_ladder_other smi = { "kfd_smi", "/dev/kfd", "", true, 7 };
+	struct dl_ladder_step step;
+	size_t used = 0;
+
+	for (size_t i = 0; dl_ladder_step(*state, &smi, 1, i, &step); i++) {
+		if (step.used == step.rung_count)
+			continue;
+		assert_string_equal(step.rung[step.used].source, "kfd_smi");
+		assert_string_equal(step.rung[step.used].hook, "/dev/kfd");
+		assert_int_equal(step.state, DL_LADDER_LIVE);
+		assert_int_equal(step.seen_count, 7);
+		used++;
+	}
+	assert_int_equal(used, 7);
 }
 
 static void a_missing_right_is_no_reason_to_try_again(void **state)
@@ -236,6 +256,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_hostile_name_keeps_its_line_and_json, make_bpf,
 						free_bpf),
 		cmocka_unit_test(verdicts_are_unambiguous_and_fit_the_map),
+		cmocka_unit_test_setup_teardown(a_source_that_is_no_program_stands_in, make_bpf,
+						free_bpf),
 		cmocka_unit_test_setup_teardown(a_ladder_without_sources_says_what_is_unseen,
 						make_bpf, free_bpf),
 		cmocka_unit_test(a_missing_right_is_no_reason_to_try_again),

@@ -119,14 +119,26 @@ static void cards_are_listed_without_their_connectors(void **state)
 	assert_int_equal(list[0].card, 1);
 	assert_int_equal(list[0].render, 129);
 	assert_true(dl_gpu_awake(&list[0]));
+	assert_false(dl_gpu_may_suspend(&list[0]));
 	PUT("/sys/devices/0000:03:00.0/power/runtime_status", "suspended\n");
 	assert_false(dl_gpu_awake(&list[0]));
+	PUT("/sys/devices/0000:03:00.0/power/control", "auto\n");
+	assert_true(dl_gpu_may_suspend(&list[0]));
 	struct dl_ev_memory m = { .eviction_count = 7 };
 
 	assert_int_equal(dl_gpu_memory_read(&list[0], true, &m), 0);
 	assert_int_equal(m.vram_total, 256 * MIB);
 	assert_int_equal(m.vram_used, 0);
 	assert_int_equal(m.eviction_count, 7); /* asleep: not asked */
+	assert_int_equal(m.flags, DL_MEMORY_MAY_SUSPEND);
+	PUT("/sys/devices/0000:03:00.0/power/control", "on\n");
+	m.flags |= DL_MEMORY_SHARED;
+	assert_int_equal(dl_gpu_memory_read(&list[0], false, &m), 0);
+	assert_int_equal(m.flags, DL_MEMORY_SHARED);
+	PUT("/sys/devices/0000:03:00.0/power/control", "auto\n");
+	PUT("/sys/devices/0000:03:00.0/power/runtime_status", "unsupported\n");
+	assert_false(dl_gpu_may_suspend(&list[0]));
+	assert_true(dl_gpu_awake(&list[0]));
 	dl_copy_name(list[0].driver, sizeof(list[0].driver), "radeon");
 	assert_true(dl_gpu_memory_read(&list[0], true, &m) < 0);
 }

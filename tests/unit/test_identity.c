@@ -19,6 +19,7 @@
 
 #include "../../userspace/lib/file.h"
 #include "../../userspace/sensors/device_node.h"
+#include "../../userspace/sensors/inside.h"
 #include "../../userspace/sensors/model_file.h"
 #include "../../userspace/sensors/ollama_name.h"
 #include "../../userspace/sensors/process_info.h"
@@ -140,25 +141,167 @@ static void nothing_outside_of_the_root_is_read(void **state)
 	assert_int_equal(dl_model_file_read(&where, &m), -ENOENT);
 }
 
-static void a_file_system_that_users_serve_is_not_read(void **state)
+/* The mount of our folder, said to be of this type in the process's list. */
+static void put_mount(unsigned int pid, const char *type, const char *options)
 {
+	char name[64], text[1024];
+	struct statx st;
+	int n;
+
+	assert_int_equal(statx(AT_FDCWD, root, 0, STATX_MNT_ID, &st), 0);
+	snprintf(name, sizeof(name), "/proc/%u/mountinfo", pid);
+	n = snprintf(text, sizeof(text),
+		     "1 0 0:5 / /proc rw - proc proc rw\n"
+		     "%llu 1 0:77 / / rw,relatime shared:1 master:2 - %s source rw%s\n",
+		     (unsigned long long)st.stx_mnt_id, type, options);
+	put(name, text, (size_t)n);
+}
+
+static void only_local_file_systems_are_read(void **state)
+{
+	/* clang-format off */
+	static const char *const local[] = { "ext4", "xfs", "btrfs", "zfs", "tmpfs", "squashfs" };
+	static const char *const waiting[] = {
+		"fuse", "fuseblk", "fuse.sshfs", "fusectl", "nfs4", "cifs", "ceph", "9p",
+		"virtiofs", "ext", "fuse.ext4", "ext44", "overlay", "autofs",
+	};
+	/* clang-format on */
 	struct dl_model_where where = { 102, "/m.gguf", "", NULL };
 	struct dl_model_facts m;
-	char text[65536], *at;
-	ssize_t n = dl_read_file("/proc/self/mountinfo", text, sizeof(text) - 4096);
+	char mapped[256];
 
 	(void)state;
-	assert_true(n > 0);
-	if (!strstr(text, " / / "))
-		skip(); /* in a chroot: the root's own mount is not in the list */
-	for (at = text; (at = strstr(at, " - ")); at += 3) /* the same mounts, all of them FUSE's */
-		memcpy(at + 3, "fuse", strcspn(at + 3, " ") < 4 ? 0 : 4);
-	put("/proc/102/mountinfo", text, strlen(text));
 	put_model("/proc/102/root/m.gguf");
-	if (!strstr(text, " - fuse"))
-		skip();
-	assert_int_equal(dl_model_file_read(&where, &m), -EAGAIN);
+	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
+		put_mount(102, local[i], "");
+		assert_int_equal(dl_model_file_read(&where, &m), 0);
+	}
+	snprintf(mapped, sizeof(mapped), "%s/proc/102/map_files/1-2", root);
+	put_link("/proc/102/map_files/1-2", "../root/m.gguf");
+	for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
+		put_mount(102, waiting[i], "");
+		where.mapped = "";
+		assert_int_equal(dl_model_file_read(&where, &m), -EAGAIN);
+		where.mapped = mapped;
+		assert_int_equal(dl_model_file_read(&where, &m), -EAGAIN);
+	}
+	put_mount(102, "ext4", "");
+	where.path = NULL;
+	assert_int_equal(dl_model_file_read(&where, &m), 0);
+	assert_string_equal(m.architecture, "llama");
 }
+
+static void a_model_that_was_deleted_is_read_still(void **state)
+{
+	struct dl_process_info info;
+
+	(void)state;
+	PROCESS(105, 1, "llama-server", "llama-server\0-m\0/m/gone.gguf\0");
+	put_mounts(105);
+	PUT("/proc/105/maps", "1-2 r--s 0 08:01 5 /m/gone.gguf (deleted)\n");
+	put_model("/proc/105/root/inode");
+	put_link("/proc/105/map_files/1-2", "../root/inode");
+	assert_int_equal(dl_process_info_read(105, &info), 0);
+	assert_string_equal(info.ev.model, "gone.gguf");
+	assert_string_equal(info.ev.architecture, "llama");
+}
+
+#define LOWER ",lowerdir=/var/lib/docker/overlay2/l/AB:/var/lib/docker/overlay2/l/CD"
+
+/* An overlay is as local as its layers, where root mounted it. */
+static void a_container_is_as_local_as_its_layers(void **state)
+{
+	static const char host[] =
+		"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+		"2 1 0:50 / /srv rw - nfs4 server:/ rw\n"
+		"3 1 8:2 / /var/lib/docker rw - xfs /dev/sdb rw\n"
+		"4 1 0:77 / /var/lib/docker/overlay2/x/merged rw - overlay overlay rw";
+	static const struct {
+		const char *options;
+		int err;
+	} cases[] = {
+		{ LOWER ",upperdir=/var/lib/docker/overlay2/x/diff,workdir=/work", 0 },
+		{ ",lowerdir=../l/AB:../l/CD,upperdir=diff,workdir=work,index=off", 0 },
+		{ ",lowerdir+=/a,lowerdir+=/b,datadir+=/c,upperdir=/d", 0 },
+		{ LOWER ":/srv/x,upperdir=/var/lib/docker/overlay2/x/diff", -EAGAIN },
+		{ LOWER ",upperdir=/srv", -EAGAIN },
+		{ ",lowerdir+=/a,lowerdir+=/srv/b", -EAGAIN },
+		{ ",lowerdir=/a::/srv/data", -EAGAIN },
+		{ ",lowerdir=/a\\134:b", -EAGAIN },
+		{ ",lowerdir=/var/lib/docker/overlay2/x/merged", -EAGAIN }, /* one of an overlay */
+		{ ",workdir=/work", -EAGAIN },
+	};
+	struct dl_model_where where = { 103, "/m.gguf", "", NULL };
+	struct dl_model_facts m;
+	char text[2048];
+
+	(void)state;
+	put_model("/proc/103/root/m.gguf");
+	put_mount(103, "overlay", LOWER);
+	assert_int_equal(dl_model_file_read(&where, &m), -EAGAIN); /* a user's own */
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int n = snprintf(text, sizeof(text), "%s%s\n", host, cases[i].options);
+
+		put("/proc/1/mountinfo", text, (size_t)n);
+		put_mount(103, "overlay", cases[i].options);
+		if (dl_model_file_read(&where, &m) != cases[i].err)
+			fail_msg("'%s' is not %d", cases[i].options, cases[i].err);
+	}
+}
+
+/* Name by name it ends where the kernel ends, and never outside. */
+static void a_walk_ends_where_the_kernel_does(void **state)
+{
+	static const char *const paths[] = {
+		"/data/real.gguf",
+		"/models/model.gguf",
+		"//models/./../models//model.gguf",
+		"/in/../data/real.gguf",
+		"/in/deep/real.gguf",
+		"/../../../data/real.gguf",
+		"/up",
+		"/none",
+		"/data/real.gguf/x",
+		"/loop",
+		"/loops/a",
+		"/models/out.gguf",
+		"/",
+	};
+	char path[512];
+	int dir;
+
+	(void)state;
+	put_mounts(104);
+	put_model("/proc/104/root/data/real.gguf");
+	put_model("/proc/104/outside.gguf");
+	put_link("/proc/104/root/models/model.gguf", "/data/real.gguf");
+	put_link("/proc/104/root/in/deep", "../data");
+	put_link("/proc/104/root/up", "../../outside.gguf");
+	put_link("/proc/104/root/models/out.gguf", "/../outside.gguf");
+	put_link("/proc/104/root/loop", "loop");
+	put_link("/proc/104/root/loops/a", "../loops/b");
+	put_link("/proc/104/root/loops/b", "/loops/a");
+	snprintf(path, sizeof(path), "%s/proc/104/root", root);
+	dir = open(path, O_PATH | O_DIRECTORY);
+	assert_true(dir >= 0);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		int one = dl_open_in_root(104, paths[i]), other;
+		struct stat a = { 0 }, b = { 0 };
+
+		other = dl_walk_in_root(104, dir, paths[i]);
+		if (one >= 0 && other >= 0)
+			assert_true(!fstat(one, &a) && !fstat(other, &b));
+		if ((one < 0 || other < 0) ? one != other : a.st_ino != b.st_ino)
+			fail_msg("'%s' is %d, and %d by names", paths[i], one, other);
+		close(one);
+		close(other);
+	}
+	put_mount(104, "nfs", "");
+	assert_int_equal(dl_walk_in_root(104, dir, "/models/model.gguf"), -EAGAIN); /* a link */
+	close(dir);
+}
+
+#define OLLAMA "/proc/110/root/home/o/.ollama/models/manifests/registry.ollama.ai/"
 
 static const char manifest[] =
 	"{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.license\",\"digest\":\"a\"},"
@@ -167,7 +310,7 @@ static const char manifest[] =
 static void a_blob_has_the_name_that_ollama_gave_it(void **state)
 {
 	struct dl_process_info info;
-	char name[96];
+	char name[96], path[512];
 
 	(void)state;
 	PROCESS(109, 1, "ollama", "/usr/bin/ollama\0serve\0");
@@ -181,19 +324,26 @@ static void a_blob_has_the_name_that_ollama_gave_it(void **state)
 		"256\0");
 	put_mounts(110);
 	put_model("/proc/110/root/home/o/.ollama/models/blobs/sha256-" DIGEST);
-	PUT("/proc/110/root/home/o/.ollama/models/manifests/registry.ollama.ai/library/zeta/latest",
-	    manifest);
-	PUT("/proc/110/root/home/o/.ollama/models/manifests/registry.ollama.ai/library/lamp/1b",
-	    manifest);
-	PUT("/proc/110/root/home/o/.ollama/models/manifests/registry.ollama.ai/library/b/x", "{]");
+	PUT(OLLAMA "library/zeta/latest", manifest);
+	PUT(OLLAMA "library/lamp/1b", manifest);
+	PUT(OLLAMA "library/b/x", "{]");
 	PUT("/proc/110/root/home/o/.ollama/models/manifests/stray", manifest);
 	PUT("/proc/110/root/home/o/.ollama/models/manifests/a/b/c/d/too-deep", manifest);
+	snprintf(path, sizeof(path), "%s%s", root, OLLAMA "library/a");
+	dl_make_dirs(path);
+	strcat(path, "/pipe"); /* whoever opens it waits for a writer */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10);
 	assert_int_equal(dl_process_info_read(110, &info), 0);
+	alarm(0);
 	assert_int_equal(info.ev.engine, DL_ENGINE_OLLAMA_RUNNER);
 	assert_int_equal(info.ev.role, DL_ROLE_RUNNER);
 	assert_string_equal(info.ev.model, "lamp:1b");
 	assert_int_equal(info.ev.context_size, 8192);
 	assert_int_equal(info.ev.ubatch, 256);
+	unlink(strcat(strcpy(path, root), OLLAMA "library/lamp/1b")); /* ollama rm */
+	assert_int_equal(dl_process_info_read(110, &info), 0);
+	assert_string_equal(info.ev.model, "zeta:latest");
 	PUT("/proc/111/root/m/manifests/hf.co/user/model-GGUF/Q4_K_M", manifest);
 	put_mounts(111);
 	assert_int_equal(dl_ollama_name(111, "/m", DIGEST, name, sizeof(name)), 0);
@@ -261,9 +411,13 @@ static void put_node(const char *name, unsigned int node_major, unsigned int nod
 		skip(); /* not root */
 }
 
-/* Whatever a container calls its device files. */
+/* Whatever a container calls its device files. fdinfo is not read: it can block. */
 static void devices_are_told_by_number_and_memory(void **state)
 {
+	struct dl_used_devices used = { .device = { { "0000:03:00.0", 12 << 10 },
+						    { "0000:63:00.0", 2048ULL << 20 },
+						    { "0000:99:00.0", 4096ULL << 20 } },
+					.count = 3 };
 	struct dl_process_info info;
 	char target[512];
 
@@ -275,20 +429,27 @@ static void devices_are_told_by_number_and_memory(void **state)
 	for (int i = 0; i < 2; i++) {
 		snprintf(target, sizeof(target), "%s/gpu-%c", root, 'a' + i);
 		put_link(i ? "/proc/140/fd/8" : "/proc/140/fd/7", target);
+		snprintf(target, sizeof(target), "%s/proc/140/fdinfo", root);
+		dl_make_dirs(target);
+		strcat(target, i ? "/8" : "/7");
+		assert_int_equal(mkfifo(target, 0600), 0);
 	}
 	put_link("/sys/dev/char/226:128/device", "../../../0000:03:00.0");
 	put_link("/sys/dev/char/226:129/device", "../../../0000:63:00.0");
+	alarm(10);
 	assert_int_equal(dl_process_info_read(140, &info), 0);
+	alarm(0);
 	assert_int_equal(info.ev.backend, DL_BACKEND_VULKAN);
 	assert_true(info.ev.device[0] && info.ev.more_devices[0][0]); /* which, nobody tells */
-	PUT("/proc/140/fdinfo/7", "drm-driver:\tamdgpu\ndrm-memory-vram:\t12 KiB\n");
-	PUT("/proc/140/fdinfo/8",
-	    "drm-driver:\tamdgpu\ndrm-total-vram:\t2048 MiB\ndrm-total-gtt:\t1 KiB\n"
-	    "drm-total-x:\t99999999999999999999 MiB\n");
-	assert_int_equal(dl_process_info_read(140, &info), 0);
+	assert_false(info.device_used);
+	assert_int_equal(dl_process_info_look(140, DL_LOOK_COMMAND, &used, &info), 0);
 	assert_string_equal(info.ev.device, "0000:63:00.0");
 	assert_string_equal(info.ev.more_devices[0], "");
-	assert_true(info.opens_gpu);
+	assert_true(info.opens_gpu && info.device_used);
+	used.device[0].bytes = 3000ULL << 20;
+	assert_int_equal(dl_process_info_look(140, DL_LOOK_COMMAND, &used, &info), 0);
+	assert_string_equal(info.ev.device, "0000:03:00.0");
+	assert_string_equal(info.ev.more_devices[0], "0000:63:00.0");
 }
 
 static void rocm_is_told_by_kfd_and_where_its_memory_is(void **state)
@@ -320,7 +481,7 @@ static void rocm_is_told_by_kfd_and_where_its_memory_is(void **state)
 	put_link("/proc/142/fd/9", target);
 	assert_int_equal(dl_process_info_read(142, &info), 0);
 	assert_int_equal(info.ev.engine, DL_ENGINE_NONE);
-	assert_int_equal(dl_process_info_look(142, DL_LOOK_DEVICES, &info), 0);
+	assert_int_equal(dl_process_info_look(142, DL_LOOK_DEVICES, NULL, &info), 0);
 	assert_int_equal(info.ev.engine, DL_ENGINE_GENERIC);
 	assert_int_equal(info.ev.backend, DL_BACKEND_ROCM);
 }
@@ -355,7 +516,7 @@ static void half_a_process_gives_half_an_answer(void **state)
 	assert_int_equal(info.ev.context_size, 100);
 	assert_true(info.no_gpu);
 	PROCESS(151, 1, "x", "");
-	assert_int_equal(dl_process_info_look(151, DL_LOOK_DEVICES, &info), 0);
+	assert_int_equal(dl_process_info_look(151, DL_LOOK_DEVICES, NULL, &info), 0);
 	assert_false(info.has_command);
 	memset(many, 0, sizeof(many)); /* arguments without end */
 	put_process(152, 1, "many", many, sizeof(many));
@@ -378,7 +539,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_model_is_read_inside_of_the_process_own_root),
 		cmocka_unit_test(nothing_outside_of_the_root_is_read),
-		cmocka_unit_test(a_file_system_that_users_serve_is_not_read),
+		cmocka_unit_test(only_local_file_systems_are_read),
+		cmocka_unit_test(a_model_that_was_deleted_is_read_still),
+		cmocka_unit_test(a_container_is_as_local_as_its_layers),
+		cmocka_unit_test(a_walk_ends_where_the_kernel_does),
 		cmocka_unit_test(a_blob_has_the_name_that_ollama_gave_it),
 		cmocka_unit_test(a_worker_has_its_servers_arguments),
 		cmocka_unit_test(the_port_is_where_it_listens),

@@ -91,7 +91,9 @@ static void a_vanished_process_is_an_error(void **state)
 
 static void recognise(char *const argv[], struct dl_engine_facts *f)
 {
-	dl_engine_recognise(argv, f);
+	const struct dl_engine_look look = { .argv = argv, .exe = "", .parent = "" };
+
+	dl_engine_identify(&look, f);
 }
 
 static void command_lines_are_recognised(void **state)
@@ -125,6 +127,11 @@ static bool has(const struct dl_args *args, const char *text)
 	return false;
 }
 
+static const struct dl_engine_facts server = { .engine = DL_ENGINE_LLAMA_SERVER,
+					       .gpu_layers = DL_LAYERS_AUTO };
+static const struct dl_engine_facts nobody = { .engine = DL_ENGINE_NONE };
+static const struct dl_engine_wish cpu = { .backend = DL_BACKEND_CPU };
+
 static void strict_cpu_leaves_no_device_flag(void **state)
 {
 	/* clang-format off */
@@ -135,7 +142,7 @@ static void strict_cpu_leaves_no_device_flag(void **state)
 	struct dl_args args;
 
 	(void)state;
-	assert_int_equal(dl_engine_to_cpu(DL_ENGINE_LLAMA_SERVER, argv, &args), 0);
+	assert_int_equal(dl_engine_command(&server, argv, &cpu, &args), 0);
 	assert_false(has(&args, "Vulkan0"));
 	assert_false(has(&args, "blk=Vulkan0"));
 	assert_false(has(&args, "99"));
@@ -145,7 +152,75 @@ static void strict_cpu_leaves_no_device_flag(void **state)
 	assert_true(has(&args, "none"));
 	assert_true(has(&args, "--no-op-offload"));
 	dl_args_done(&args);
-	assert_int_equal(dl_engine_to_cpu(DL_ENGINE_NONE, argv, &args), -EOPNOTSUPP);
+	assert_int_equal(dl_engine_command(&nobody, argv, &cpu, &args), -EOPNOTSUPP);
+}
+
+static const char *value_behind(const struct dl_args *args, const char *name)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i + 1 < args->count; i++)
+		if (!strcmp(args->at[i], name))
+			value = args->at[i + 1];
+	return value ? value : "";
+}
+
+static void knobs_replace_what_the_command_says(void **state)
+{
+	/* clang-format off */
+	char *argv[] = { "llama-server", "-ub", "512", "-c", "4096", "-np", "4", "-m", "x.gguf",
+			 "--ubatch-size=256", NULL };
+	/* clang-format on */
+	struct dl_engine_wish wish = { .knobs = { .ubatch = 128, .context = 2048, .parallel = 2 } };
+	struct dl_engine_facts facts = server;
+	struct dl_args args;
+
+	(void)state;
+	assert_int_equal(dl_engine_command(&facts, argv, &wish, &args), 0);
+	assert_string_equal(value_behind(&args, "--ubatch-size"), "128");
+	assert_string_equal(value_behind(&args, "--ctx-size"), "2048");
+	assert_string_equal(value_behind(&args, "--parallel"), "2");
+	assert_false(has(&args, "-ub") || has(&args, "512") || has(&args, "--ubatch-size=256"));
+	assert_string_equal(value_behind(&args, "-m"), "x.gguf");
+	dl_args_done(&args);
+
+	wish = (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 3 } };
+	assert_int_equal(dl_engine_command(&facts, argv, &wish, &args), -EOPNOTSUPP);
+	wish.layers = 28;
+	assert_int_equal(dl_engine_command(&facts, argv, &wish, &args), 0);
+	assert_string_equal(value_behind(&args, "--gpu-layers"), "26");
+	dl_args_done(&args);
+	facts.gpu_layers = 3;
+	assert_int_equal(dl_engine_command(&facts, argv, &wish, &args), -ERANGE);
+
+	wish = (struct dl_engine_wish){ 0 };
+	assert_int_equal(dl_engine_command(&nobody, argv, &wish, &args), 0);
+	assert_int_equal(args.count, 10);
+	dl_args_done(&args);
+	wish.knobs.ubatch = 1;
+	assert_int_equal(dl_engine_command(&nobody, argv, &wish, &args), -EOPNOTSUPP);
+}
+
+static void another_backend_is_another_device(void **state)
+{
+	char *argv[] = { "llama-server", "-dev", "Vulkan1", "-ngl", "9", NULL };
+	struct dl_engine_wish wish = { .backend = DL_BACKEND_ROCM };
+	struct dl_args args;
+
+	(void)state;
+	assert_int_equal(dl_engine_command(&server, argv, &wish, &args), 0);
+	assert_string_equal(value_behind(&args, "--device"), "ROCm0");
+	assert_false(has(&args, "Vulkan1"));
+	assert_string_equal(value_behind(&args, "-ngl"), "9");
+	dl_args_done(&args);
+	wish.backend = DL_BACKEND_UNKNOWN;
+	assert_int_equal(dl_engine_command(&server, argv, &wish, &args), 0);
+	assert_string_equal(value_behind(&args, "-dev"), "Vulkan1");
+	dl_args_done(&args);
+	assert_int_equal(dl_engine_can(DL_ENGINE_LLAMA_SERVER),
+			 DL_CAN_SHRINK | DL_CAN_SWITCH | DL_CAN_KEEP);
+	assert_int_equal(dl_engine_can(DL_ENGINE_VLLM), DL_CAN_SHRINK);
+	assert_int_equal(dl_engine_can(DL_ENGINE_NONE), 0);
 }
 
 static void too_many_arguments_are_an_error(void **state)
@@ -156,7 +231,7 @@ static void too_many_arguments_are_an_error(void **state)
 	(void)state;
 	for (size_t i = 0; i < DL_ARGS_MAX + 9; i++)
 		argv[i] = (char *)"llama-server";
-	assert_int_equal(dl_engine_to_cpu(DL_ENGINE_LLAMA_SERVER, argv, &args), -E2BIG);
+	assert_int_equal(dl_engine_command(&server, argv, &cpu, &args), -E2BIG);
 	assert_int_equal(args.count, 0);
 }
 
@@ -272,6 +347,8 @@ int main(void)
 		cmocka_unit_test(a_vanished_process_is_an_error),
 		cmocka_unit_test(command_lines_are_recognised),
 		cmocka_unit_test(strict_cpu_leaves_no_device_flag),
+		cmocka_unit_test(knobs_replace_what_the_command_says),
+		cmocka_unit_test(another_backend_is_another_device),
 		cmocka_unit_test(too_many_arguments_are_an_error),
 		cmocka_unit_test(only_the_probes_own_words_are_an_answer),
 		cmocka_unit_test(text_is_shown_not_obeyed),

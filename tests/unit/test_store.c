@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Traces, the learned policy, threshold files: what is written is read back, what is torn is told.
- */
+/* Traces and the learned policy: what is written is read back, what is torn is told. */
 #include "history.h"
 
 #include <errno.h>
@@ -12,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/store/config_file.h"
 #include "../../userspace/store/learned.h"
 #include "../../userspace/store/trace.h"
 
@@ -28,8 +26,7 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-	static const char *const names[] = { "t.trace", "learned.conf", "hazards.conf",
-					     "cut.trace" };
+	static const char *const names[] = { "t.trace", "learned.conf", "cut.trace" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -128,6 +125,120 @@ static void a_trace_cut_anywhere_gives_what_is_whole_before(void **state)
 	for (size_t cut = 0; cut < 16; cut++) {
 		write_text("cut.trace", whole, cut);
 		assert_int_equal(count_trace("cut.trace", &count), -EINVAL);
+	}
+}
+
+static void what_is_damaged_costs_no_whole_block_before(void **state)
+{
+	static char whole[2 << 20];
+	struct dl_trace_writer *w;
+	size_t count, size;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/t.trace", dir);
+	assert_int_equal(dl_trace_create(path, &w), 0);
+	for (size_t i = 0; i < 20; i++) { /* each part of them ends with a block */
+		struct dl_event ev = event(DL_EV_TICK, 0);
+
+		for (size_t k = 0; k < 300; k++) {
+			ev.at_ns = i * 300 + k;
+			assert_int_equal(dl_trace_write(w, &ev), 0);
+		}
+		assert_int_equal(dl_trace_flush(w), 0);
+	}
+	assert_int_equal(stat(path, &st), 0);
+	fd = open(path, O_RDONLY);
+	size = (size_t)read(fd, whole, sizeof(whole));
+	close(fd);
+	assert_int_equal(dl_trace_close(w), 0);
+	memset(whole + size - 20, 0xff, 20); /* of the last part alone */
+	write_text("cut.trace", whole, size);
+	assert_int_equal(count_trace("cut.trace", &count), -EBADMSG);
+	assert_true(count >= 19 * 300);
+}
+
+#define RECORDED 600
+#define STEP_NS	 (50 * 1000000ULL)
+
+/* 30 s of events, flushed every second: three frames. */
+static size_t write_long_trace(char *whole, size_t max)
+{
+	struct dl_trace_writer *w;
+	size_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/t.trace", dir);
+	assert_int_equal(dl_trace_create(path, &w), 0);
+	for (size_t i = 0; i < RECORDED; i++) {
+		struct dl_event ev = event(i % 3 ? DL_EV_THROW : DL_EV_TICK, (uint32_t)i);
+
+		ev.at_ns = i * STEP_NS;
+		if (i % 3)
+			snprintf(ev.thrown.type, sizeof(ev.thrown.type), "N2vk%zuE", i * 7919);
+		assert_int_equal(dl_trace_write(w, &ev), 0);
+		if (i % 20 == 19)
+			assert_int_equal(dl_trace_flush(w), 0);
+	}
+	assert_int_equal(dl_trace_close(w), 0);
+	fd = open(path, O_RDONLY);
+	size = (size_t)read(fd, whole, max);
+	close(fd);
+	return size;
+}
+
+/* What dl_trace_next said last; *ret_count: how many came that are as they were written. */
+static int read_long_trace(size_t *ret_count, bool *ret_altered)
+{
+	struct dl_trace_reader *r;
+	struct dl_event ev;
+	char type[DL_TYPE_NAME_LEN];
+	int more;
+
+	*ret_count = 0;
+	*ret_altered = false;
+	assert_int_equal(dl_trace_open(path, &r), 0);
+	while ((more = dl_trace_next(r, &ev)) > 0) {
+		size_t i = *ret_count;
+
+		snprintf(type, sizeof(type), "N2vk%zuE", i * 7919);
+		if (ev.at_ns != i * STEP_NS || ev.pid != i ||
+		    ev.kind != (i % 3 ? DL_EV_THROW : DL_EV_TICK) ||
+		    (i % 3 && strcmp(ev.thrown.type, type) != 0))
+			*ret_altered = true;
+		*ret_count += !*ret_altered;
+	}
+	dl_trace_reader_free(r);
+	return more;
+}
+
+static void a_flipped_bit_is_an_error_and_what_is_before_it_is_kept(void **state)
+{
+	static char whole[64 * 1024];
+	static const uint32_t frame_magic = 0xfd2fb528;
+	size_t size = write_long_trace(whole, sizeof(whole)), count, frame[8], frames = 0;
+	bool altered;
+
+	(void)state;
+	for (size_t i = 16; i + 4 < size; i++)
+		if (!memcmp(whole + i, &frame_magic, 4) && frames < 8)
+			frame[frames++] = i;
+	assert_int_equal(frames, 3);
+	snprintf(path, sizeof(path), "%s/cut.trace", dir);
+	for (size_t at = 16; at < size; at++) {
+		int more;
+
+		whole[at] ^= (char)(1 << at % 8);
+		write_text("cut.trace", whole, size);
+		whole[at] ^= (char)(1 << at % 8);
+		more = read_long_trace(&count, &altered);
+		if (!more) /* a bit that means nothing */
+			assert_true(count == RECORDED && !altered);
+		else
+			assert_int_equal(more, -EBADMSG);
+		assert_true(at < frame[1] || count >= 200);
+		assert_true(at < frame[2] || count >= 400);
 	}
 }
 
@@ -249,77 +360,14 @@ static void a_full_disk_leaves_the_old_policy(void **state)
 	assert_int_equal(back.entry[0].state, DL_BREAKER_OPEN);
 }
 
-static int read_config(const char *text, struct dl_config *config, char *error)
-{
-	write_text("hazards.conf", text, strlen(text));
-	error[0] = 0;
-	return dl_config_file_read(path, config, error);
-}
-
-static void thresholds_are_read_with_their_units(void **state)
-{
-	char error[DL_CONFIG_ERROR_LEN];
-	struct dl_config c;
-
-	(void)state;
-	dl_config_defaults(&c);
-	assert_int_equal(read_config("[agent]\nmode = enforce\n[job_stall]\nlevel1 = 10 %\n"
-				     "[eviction_storm]\nbytes = 1 GiB\nwindow = 3 s\n"
-				     "[fault_storm]\ncount = 7\n",
-				     &c, error),
-			 0);
-	assert_int_equal(c.value[DL_CFG_MODE], DL_MODE_ENFORCE);
-	assert_int_equal(c.value[DL_CFG_STALL_LEVEL1], 100);
-	assert_int_equal(c.value[DL_CFG_EVICTION_BYTES], 1LL << 30);
-	assert_int_equal(c.value[DL_CFG_EVICTION_WINDOW_MS], 3000);
-	assert_int_equal(c.value[DL_CFG_FAULT_COUNT], 7);
-}
-
-static void a_wrong_threshold_names_file_line_and_what_was_expected(void **state)
-{
-	static const struct {
-		const char *text;
-		const char *says;
-	} wrong[] = {
-		{ "[agent]\nmood = good\n", ":2: unknown key 'agent.mood'" },
-		{ "[agent]\nclear = 10\n", ":2: wrong value '10', expected a time" },
-		{ "[agent]\nmode = bold\n", "expected observe, advise or enforce" },
-		{ "[job_stall]\n\nlevel1 = 2000 %\n", ":3: value out of range '2000 %'" },
-		{ "[fault_storm]\ncount = 99999999999999999999\n", "expected a whole number" },
-		{ "nonsense\n", ":1: not 'key = value'" },
-	};
-	char error[DL_CONFIG_ERROR_LEN];
-	struct dl_config c, before;
-
-	(void)state;
-	dl_config_defaults(&before);
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		c = before;
-		assert_int_equal(read_config(wrong[i].text, &c, error), -EBADMSG);
-		if (!strstr(error, wrong[i].says))
-			fail_msg("'%s' does not say '%s'", error, wrong[i].says);
-		assert_memory_equal(&c, &before, sizeof(c));
-	}
-}
-
-static void the_shipped_file_says_what_the_code_does(void **state)
-{
-	char error[DL_CONFIG_ERROR_LEN] = "";
-	struct dl_config c, defaults;
-
-	(void)state;
-	dl_config_defaults(&defaults);
-	memset(&c, 0, sizeof(c));
-	assert_int_equal(dl_config_file_read("policies/hazards.conf", &c, error), 0);
-	assert_memory_equal(&c, &defaults, sizeof(c)); /* each key is in it, with its default */
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_gives_back_what_was_written),
 		cmocka_unit_test(an_empty_trace_is_whole),
 		cmocka_unit_test(a_trace_cut_anywhere_gives_what_is_whole_before),
+		cmocka_unit_test(what_is_damaged_costs_no_whole_block_before),
+		cmocka_unit_test(a_flipped_bit_is_an_error_and_what_is_before_it_is_kept),
 		cmocka_unit_test(a_flushed_trace_survives_its_writer),
 		cmocka_unit_test(a_newer_trace_is_told_apart),
 		cmocka_unit_test(a_full_disk_is_an_error_of_the_writer),
@@ -327,9 +375,6 @@ int main(void)
 		cmocka_unit_test(it_stands_against_a_start_only_while_open),
 		cmocka_unit_test(a_wrong_line_is_told_and_nothing_is_taken),
 		cmocka_unit_test(a_full_disk_leaves_the_old_policy),
-		cmocka_unit_test(thresholds_are_read_with_their_units),
-		cmocka_unit_test(a_wrong_threshold_names_file_line_and_what_was_expected),
-		cmocka_unit_test(the_shipped_file_says_what_the_code_does),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -31,9 +31,9 @@
 struct client {
 	int fd;
 	uint64_t next_va;
-	const char *device, *comm;
+	const char *device, *comm, *slow_path;
 	uint32_t ip_type;
-	uint64_t wait_ms, hold_s, jobs;
+	uint64_t wait_ms, hold_s, jobs, pace_ms;
 };
 
 struct buffer {
@@ -47,6 +47,14 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / NS_PER_MS;
+}
+
+static void sleep_ms(uint64_t ms)
+{
+	struct timespec t = { .tv_sec = (time_t)(ms / 1000),
+			      .tv_nsec = (long)(ms % 1000 * NS_PER_MS) };
+
+	nanosleep(&t, NULL);
 }
 
 static int call(struct client *c, unsigned long request, void *arg)
@@ -239,10 +247,40 @@ static int mode_submit(struct client *c, uint64_t count)
 		printf("job n=%" PRIu64 " handle=%" PRIu64 " result=%d (%s) ms=%" PRIu64 "\n",
 		       i + 1, seq, -result, result ? strerrorname_np(-result) : "done",
 		       now_ms() - begin);
+		sleep_ms(c->pace_ms);
 	}
 	if (!err)
 		print_context(c, context);
 	return err ? err : result;
+}
+
+/* A long prefill: each job takes longer than the one before it. */
+static int mode_prefill(struct client *c, uint64_t first_ms, uint64_t step_ms, uint64_t count)
+{
+	FILE *slow = fopen(c->slow_path, "w");
+	uint32_t context = 0;
+	struct buffer ib;
+	int err = slow ? ib_new(c, &ib) : fail(c->slow_path, -errno);
+
+	if (!err)
+		err = context_new(c, &context);
+	for (uint64_t i = 0; !err && i < count; i++) {
+		uint64_t seq = 0, begin = now_ms();
+
+		rewind(slow);
+		fprintf(slow, "%" PRIu64 "\n", first_ms + i * step_ms);
+		fflush(slow);
+		err = submit(c, context, &ib, &seq);
+		if (!err)
+			err = wait_job(c, context, seq);
+		printf("job n=%" PRIu64 " ms=%" PRIu64 "\n", i + 1, now_ms() - begin);
+	}
+	if (slow) {
+		rewind(slow);
+		fprintf(slow, "0\n");
+		fclose(slow);
+	}
+	return err;
 }
 
 /*
@@ -287,10 +325,18 @@ static int mode_fill(struct client *c, uint64_t count, uint64_t mib)
 		err = buffer_new(c, mib << 20, AMDGPU_GEM_DOMAIN_VRAM, &b);
 		if (err)
 			return err;
+		sleep_ms(c->pace_ms);
 	}
 	printf("filled count=%" PRIu64 " bytes=%" PRIu64 " ms=%" PRIu64 "\n", count,
 	       count * (mib << 20), now_ms() - begin);
 	return hold(c);
+}
+
+static uint32_t ring_named(const char *name)
+{
+	if (!strcmp(name, "gfx"))
+		return AMDGPU_HW_IP_GFX;
+	return strcmp(name, "compute") ? AMDGPU_HW_IP_DMA : AMDGPU_HW_IP_COMPUTE;
 }
 
 static int parse(struct client *c, int argc, char **argv)
@@ -302,6 +348,9 @@ static int parse(struct client *c, int argc, char **argv)
 		{ "seconds", required_argument, NULL, 's' },
 		{ "wait-ms", required_argument, NULL, 'w' },
 		{ "jobs", required_argument, NULL, 'j' },
+		{ "slow", required_argument, NULL, 'S' },
+		{ "pace-ms", required_argument, NULL, 'p' },
+		{ "ubatch-size", required_argument, NULL, 'm' },
 		{ 0 },
 	};
 	int opt;
@@ -309,12 +358,15 @@ static int parse(struct client *c, int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "m:", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'm':
-			break; /* an engine's command line names a model; nothing is read */
+			break; /* what an engine's command line has; nothing is read */
 		case 'd':
 			c->device = optarg;
 			break;
 		case 'c':
 			c->comm = optarg;
+			break;
+		case 'S':
+			c->slow_path = optarg;
 			break;
 		case 's':
 			c->hold_s = strtoull(optarg, NULL, 0);
@@ -322,11 +374,14 @@ static int parse(struct client *c, int argc, char **argv)
 		case 'w':
 			c->wait_ms = strtoull(optarg, NULL, 0);
 			break;
+		case 'p':
+			c->pace_ms = strtoull(optarg, NULL, 0);
+			break;
 		case 'j':
 			c->jobs = strtoull(optarg, NULL, 0);
 			break;
 		case 'r':
-			c->ip_type = strcmp(optarg, "gfx") ? AMDGPU_HW_IP_DMA : AMDGPU_HW_IP_GFX;
+			c->ip_type = ring_named(optarg);
 			break;
 		default:
 			return -EINVAL;
@@ -345,12 +400,19 @@ static int run(struct client *c, int count, char **words)
 		return mode_submit(c, strtoull(words[1], NULL, 0));
 	if (count == 1 && !strcmp(words[0], "hang"))
 		return mode_submit(c, 1);
+	if (count == 4 && !strcmp(words[0], "prefill"))
+		return mode_prefill(c, strtoull(words[1], NULL, 0), strtoull(words[2], NULL, 0),
+				    strtoull(words[3], NULL, 0));
 	fprintf(stderr,
-		"usage: gpu-client [--device PATH] [--comm NAME] [--ring dma|gfx]\n"
-		"  [--seconds N] [--wait-ms N] [--jobs N] [-m MODEL]\n"
-		"  hold BYTES... | fill COUNT MIB_EACH | submit COUNT | hang\n"
-		"hold and fill do --jobs, then keep the memory for --seconds or until SIGTERM;\n"
-		"hang is one job, for rings that stand still.\n");
+		"usage: gpu-client [--device PATH] [--comm NAME] [--ring dma|gfx|compute]\n"
+		"  [--seconds N] [--wait-ms N] [--jobs N] [-m MODEL] [--ubatch-size N]\n"
+		"  [--slow FILE] [--pace-ms N]\n"
+		"  hold BYTES... | fill COUNT MIB_EACH | submit COUNT | hang |\n"
+		"  prefill FIRST_MS STEP_MS COUNT\n"
+		"hold and fill (with a pause after each buffer, or job) do --jobs, then keep the\n"
+		"memory for --seconds or until SIGTERM;\n"
+		"hang is one job, for rings that stand still; prefill's jobs take longer each\n"
+		"time: the injector's parameter slow_ms (FILE) is set before each.\n");
 	exit(2);
 }
 
@@ -376,5 +438,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("pid=%d comm=%s device=%s\n", getpid(), c.comm, c.device);
-	return run(&c, argc - optind, argv + optind) ? 1 : 0;
+	if (!run(&c, argc - optind, argv + optind))
+		return 0;
+	usleep(500000); /* an engine that fails unwinds for a while, too */
+	return 1;
 }

@@ -4,17 +4,23 @@
 # For tests/vm/run and its parts: boots a guest with the installed agent and reads what it printed.
 # $out is the folder of the last boot's output, $build where build.sh put the lab.
 
-# with_libraries TREE PROGRAM...: the programs and what they are linked with, as the host has them.
+# libraries_of TREE FILE: what it is linked with, as the host has it.
+libraries_of() {
+	local library
+	ldd "$2" | grep -o '/[^ ]*' | while read -r library; do
+		mkdir -p "$1${library%/*}"
+		cp -L "$library" "$1$library"
+	done
+}
+
+# with_libraries TREE PROGRAM...: the programs and what they are linked with.
 with_libraries() {
-	local tree=$1 program library
+	local tree=$1 program
 	shift
+	mkdir -p "$tree/bin"
 	for program in "$@"; do
-		mkdir -p "$tree/bin"
 		cp "$program" "$tree/bin/"
-		ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
-			mkdir -p "$tree${library%/*}"
-			cp -L "$library" "$tree$library"
-		done
+		libraries_of "$tree" "$program"
 	done
 }
 
@@ -32,6 +38,7 @@ count_guest() {
 		case $line in
 		"ok: "*) passed=$((passed + 1)) ;;
 		"FAILED: "*) failed=$((failed + 1)) ;;
+		"note: "*) ;;
 		*) continue ;;
 		esac
 		echo "$line"
@@ -41,19 +48,47 @@ count_guest() {
 # agent_image KERNEL NAME MODULE... [MKINITRAMFS_OPTION...]: a root with the lab, the agent and these
 # modules.
 agent_image() {
-	local series=$1 image=$build/$1/$2.initramfs tree modules=()
+	local series=$1 image=$build/$1/$2.initramfs tree library modules=()
 	shift 2
 	while [[ $# -gt 0 && $1 != -* ]]; do
 		modules+=(--module "$1")
 		shift
 	done
 	tree=$(mktemp -d)
-	cp -L --parents /usr/lib/x86_64-linux-gnu/libcapstone.so.4 "$tree" # loaded on demand
+	for library in /usr/lib/x86_64-linux-gnu/lib{capstone.so.4,kmod.so.2}; do # loaded on demand
+		cp -L --parents "$library" "$tree"
+		libraries_of "$tree" "$library"
+	done
 	with_libraries "$tree" "$STAGE/usr/sbin/davylamp" "$STAGE/usr/sbin/davylamp-probe" \
 		/usr/bin/setpriv
 	tests/vm/mkinitramfs.sh --kernel "$CACHE/kernel/$series" --out "$image" \
 		--add "$build/$series/root" --add "$tree" "${modules[@]}" "$@"
 	rm -rf "$tree"
+}
+
+# The real llama-server in a root of its own, /engine, with what it is linked with and ggml's CPU backends.
+engine_tree() {
+	local tree=$1 root=$CACHE/engine-root lib=usr/lib/x86_64-linux-gnu file
+	"$PWD/tests/e2e/fetch-root.sh" "$CACHE" >"$O/log/systemd-root.log" 2>&1 || return 1
+	[[ -e $O/lab/tiny.gguf ]] || "$O/lab/mkmodel" -o "$O/lab/tiny.gguf" >/dev/null
+	mkdir -p "$tree"/engine/{dev,proc,sys,run,tmp,usr/bin,lib64,models} "$tree/engine/$lib/ggml/backends0"
+	ln -s usr/lib "$tree/engine/lib"
+	cp "$O/lab/tiny.gguf" "$tree/engine/models/"
+	cp "$root/usr/bin/llama-server" "$tree/engine/usr/bin/"
+	cp "$root/$lib"/ggml/backends0/libggml-cpu-*.so "$tree/engine/$lib/ggml/backends0/"
+	for file in "$root/usr/bin/llama-server" "$root/$lib"/ggml/backends0/libggml-cpu-x64.so; do
+		"$root/lib64/ld-linux-x86-64.so.2" --library-path "$root/$lib:$root/$lib/llama" --list "$file"
+	done | grep -o "$root/[^ ]*" | sort -u | while read -r file; do
+		mkdir -p "$tree/engine/$(dirname "${file#"$root/"}")"
+		cp -L "$file" "$tree/engine/${file#"$root/"}"
+	done
+	cp -L "$root/lib64/ld-linux-x86-64.so.2" "$tree/engine/lib64/"
+}
+
+# What a dead guest's kernel said last is all that there is to know of its death.
+dead_guest() {
+	tr -d '\r' <"$out/kernel.log" | tail -n 40 | cut -c1-160 | sed 's/^/        kernel: /'
+	check "the guest ran to its end (status $1)" false
 }
 
 # guest KERNEL IMAGE SCRIPT [RUN_VM_OPTION]...: its checks are counted, its output is in $out.
@@ -64,6 +99,6 @@ guest() {
 	tests/vm/run-vm.sh --kernel "$CACHE/kernel/$series" --out "$out" \
 		--initramfs "$build/$series/$image.initramfs" --script "tests/vm/guest/$script.sh" \
 		"$@" || status=$?
-	[[ $status -le 1 ]] || check "the guest ran to its end (status $status)" false
+	[[ $status -le 1 ]] || dead_guest "$status"
 	count_guest
 }

@@ -9,6 +9,10 @@
 # script (busybox sh, as /job/run, with TREE's files beside it) and exits with its status.
 # --qxl gives the guest a qxl device with that video BIOS, for amdgpu to be bound to; --device any
 # other that QEMU has, for its own driver.
+# The guest boots with one CPU and brings the others up before the script begins: with several, QEMU's
+# emulation now and then lets one of them run a breakpoint that the kernel has just taken out again
+# (7.2, while it changes its clock), of which the kernel dies. A guest that dies before its script has
+# begun is booted once more, which is said.
 # In the --out folder: output.log (the script's output), kernel.log, status.
 # Exit: the script's status; 124 on a timeout; 125 when the guest died or nothing could run.
 set -eu
@@ -55,19 +59,30 @@ cp "$script" "$work/tree/job/run"
 cat "$initramfs" "$work/job.cpio" >"$work/initrd"
 
 [ -z "$qxl" ] || devices+=(-device "qxl,ram_size_mb=256,romfile=$qxl")
-options="console=ttyS0 panic=-1 oops=panic mitigations=off quiet $append"
-status=0
-timeout --foreground --kill-after=5 "$timeout" qemu-system-x86_64 \
-	-machine pc,accel=tcg -cpu max,la57=off -smp "$cpus" -m "$memory" \
-	-nodefaults -no-user-config -display none -no-reboot "${devices[@]}" \
-	-serial "file:$out/kernel.log" -serial "file:$out/output.log" -serial "file:$out/status" \
-	-kernel "$kernel/vmlinux" -initrd "$work/initrd" -append "$options" </dev/null || status=$?
+options="console=ttyS0 panic=-1 oops=panic mitigations=off quiet maxcpus=1 $append"
+boot() {
+	local status=0
+	rm -f "$out"/{output.log,kernel.log,status}
+	timeout --foreground --kill-after=5 "$timeout" qemu-system-x86_64 \
+		-machine pc,accel=tcg -cpu max,la57=off -smp "$cpus" -m "$memory" \
+		-nodefaults -no-user-config -display none -no-reboot "${devices[@]}" \
+		-serial "file:$out/kernel.log" -serial "file:$out/output.log" -serial "file:$out/status" \
+		-kernel "$kernel/vmlinux" -initrd "$work/initrd" -append "$options" </dev/null || status=$?
+	case $status in
+	0) ;;
+	124|137) echo "run-vm.sh: no end after $timeout s; see '$out'" >&2; exit 124 ;;
+	*) die "qemu failed with status $status" ;;
+	esac
+}
+said() { tr -d '\r' <"$out/status" | sed -n "$1"; }
 
-case $status in
-0) ;;
-124|137) echo "run-vm.sh: no end after $timeout s; see '$out'" >&2; exit 124 ;;
-*) die "qemu failed with status $status" ;;
-esac
-said=$(tr -d '\r' <"$out/status" | sed -n 's/^exit \([0-9]*\)$/\1/p')
-[ -n "$said" ] || die "the guest died before its script ended; see '$out/kernel.log'"
-exit "$said"
+boot
+if [ -z "$(said '/^begun$/p')" ]; then
+	mv "$out/kernel.log" "$out/kernel.log.first"
+	echo "run-vm.sh: the guest died while it booted, before its script began (see '$out/kernel.log.first'); once more:"
+	tr -d '\r' <"$out/kernel.log.first" | grep -m 1 -E 'RIP:|Kernel panic' || :
+	boot
+fi
+status=$(said 's/^exit \([0-9]*\)$/\1/p')
+[ -n "$status" ] || die "the guest died before its script ended; see '$out/kernel.log'"
+exit "$status"

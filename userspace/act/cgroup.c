@@ -2,6 +2,7 @@
 #include "cgroup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +11,7 @@
 #include "../lib/file.h"
 
 /* The first cgroup2 mount: also on hybrid hosts, where it lies beside the v1 trees. */
-static int find_mount(char *ret_mount, size_t size)
+int dl_cgroup_mount(char *ret_mount, size_t size)
 {
 	char path[PATH_MAX], line[PATH_MAX], type[64], where[PATH_MAX];
 	DL_FILE file = NULL;
@@ -47,7 +48,7 @@ static int own_path(char *ret_path, size_t size)
 int dl_cgroup_make(const char *name, struct dl_cgroup *ret_cgroup)
 {
 	char mount[PATH_MAX], own[PATH_MAX];
-	int err = find_mount(mount, sizeof(mount));
+	int err = dl_cgroup_mount(mount, sizeof(mount));
 
 	memset(ret_cgroup, 0, sizeof(*ret_cgroup));
 	if (!err)
@@ -62,6 +63,55 @@ int dl_cgroup_make(const char *name, struct dl_cgroup *ret_cgroup)
 	if (err)
 		memset(ret_cgroup, 0, sizeof(*ret_cgroup));
 	return err;
+}
+
+int dl_cgroup_dir(const char *path, char *ret_dir, size_t size)
+{
+	char mount[PATH_MAX], own[PATH_MAX];
+	size_t length = strlen(path);
+	int err = dl_cgroup_mount(mount, sizeof(mount));
+
+	if (!err)
+		err = own_path(own, sizeof(own));
+	if (err)
+		return err;
+	if (path[0] != '/' || length < 2 || strstr(path, "/../") ||
+	    (length > 2 && !strcmp(path + length - 3, "/..")))
+		return -EINVAL;
+	if (!strncmp(own, path, length) && (!own[length] || own[length] == '/'))
+		return -EDEADLK;
+	return snprintf(ret_dir, size, "%s%s", mount, path) < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+int dl_cgroup_open(const char *path)
+{
+	char dir[PATH_MAX];
+	int fd, err = dl_cgroup_dir(path, dir, sizeof(dir));
+
+	if (err)
+		return err;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+void dl_cgroup_make_below(const struct dl_cgroup *above, const char *name,
+			  struct dl_cgroup *ret_cgroup)
+{
+	struct dl_cgroup c = { 0 };
+
+	memset(ret_cgroup, 0, sizeof(*ret_cgroup));
+	if (!above->dir[0] || snprintf(c.dir, PATH_MAX, "%s/%s", above->dir, name) >= PATH_MAX ||
+	    snprintf(c.path, PATH_MAX, "%s/%s", above->path, name) >= PATH_MAX)
+		return;
+	if (!mkdir(c.dir, 0755) || errno == EEXIST)
+		*ret_cgroup = c;
+}
+
+bool dl_cgroup_holds(const char *group, const char *path)
+{
+	size_t len = strlen(group);
+
+	return len > 1 && !strncmp(path, group, len) && (!path[len] || path[len] == '/');
 }
 
 int dl_cgroup_enter(const struct dl_cgroup *cgroup)

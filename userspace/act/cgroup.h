@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A cgroup v2 group of its own for a supervised engine. */
+/* A cgroup v2 group of its own for a supervised engine, and the way to any. */
 #ifndef DL_ACT_CGROUP_H
 #define DL_ACT_CGROUP_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct dl_cgroup {
@@ -16,6 +17,25 @@ struct dl_cgroup {
  * not allowed: the caller goes on without.
  */
 int dl_cgroup_make(const char *name, struct dl_cgroup *ret_cgroup);
+
+/* Where the cgroup v2 tree is mounted. -ENOTSUP: nowhere. */
+int dl_cgroup_mount(char *ret_mount, size_t size);
+
+/*
+ * The directory of the group that /proc/PID/cgroup tells as "path", there or not. -EDEADLK when the
+ * calling process lives in it or below it: who froze it could not thaw it.
+ */
+int dl_cgroup_dir(const char *path, char *ret_dir, size_t size);
+
+/* The same, opened. */
+int dl_cgroup_open(const char *path);
+
+/* One below another; nothing is made, and nothing said, when there is no other. */
+void dl_cgroup_make_below(const struct dl_cgroup *above, const char *name,
+			  struct dl_cgroup *ret_cgroup);
+
+/* Whether "path" is that group or one below it; both as /proc/PID/cgroup tells them. */
+bool dl_cgroup_holds(const char *group, const char *path);
 
 /* Puts the calling process in. */
 int dl_cgroup_enter(const struct dl_cgroup *cgroup);

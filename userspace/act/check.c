@@ -26,12 +26,14 @@ int dl_check_parse(const char *text, size_t size, struct dl_check_result *ret_re
 {
 	json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	json_int_t health, completion, tokens, ms;
+	bool idle;
 	int err = 0;
 
 	if (number(object, "health", 999, &health) ||
 	    number(object, "completion", 999, &completion) ||
 	    number(object, "tokens", UINT32_MAX, &tokens) || number(object, "ms", UINT32_MAX, &ms))
 		err = -EBADMSG;
+	idle = json_is_true(json_object_get(object, "idle"));
 	json_decref(object);
 	if (err)
 		return err;
@@ -40,6 +42,10 @@ int dl_check_parse(const char *text, size_t size, struct dl_check_result *ret_re
 	ret_result->completion_status = (uint16_t)completion;
 	ret_result->token_count = (uint32_t)tokens;
 	ret_result->completion_ms = (uint32_t)ms;
+	if (!idle)
+		return 0;
+	ret_result->completion_status = (uint16_t)health;
+	ret_result->token_count = health == 200;
 	return 0;
 }
 
@@ -73,12 +79,43 @@ static void on_finding(void *arg, const struct dl_probe_finding *finding)
 	free(request);
 }
 
+const char *dl_check_api(enum dl_engine engine, enum dl_role role)
+{
+	switch (engine) {
+	case DL_ENGINE_OLLAMA:
+		return "ollama";
+	case DL_ENGINE_LLAMA_SERVER:
+		return role == DL_ROLE_MANAGER ? "openai" : "llama"; /* a router asks which model */
+	case DL_ENGINE_VLLM:
+	case DL_ENGINE_SGLANG:
+	case DL_ENGINE_LOCALAI:
+	case DL_ENGINE_KOBOLDCPP:
+	case DL_ENGINE_LM_STUDIO:
+	case DL_ENGINE_LLAMA_SWAP:
+		return "openai";
+	default:
+		return "llama";
+	}
+}
+
 int dl_check_start(sd_event *loop, const char *program, const struct dl_check_request *request)
 {
 	char port[16], wait_ms[16], timeout_ms[16];
+	bool named = request->model && request->model[0];
 	const char *const arguments[] = {
-		"engine", "--brief",	  "--port",   port, "--wait-ms",
-		wait_ms,  "--timeout-ms", timeout_ms, NULL,
+		"engine",
+		"--brief",
+		"--port",
+		port,
+		"--wait-ms",
+		wait_ms,
+		"--timeout-ms",
+		timeout_ms,
+		"--api",
+		request->api ? request->api : "llama",
+		named ? "--model" : NULL,
+		request->model,
+		NULL,
 	};
 	struct dl_check_request *copy = malloc(sizeof(*copy));
 	struct dl_probe_request probe = { .program = program,

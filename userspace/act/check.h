@@ -15,7 +15,7 @@
 struct dl_check_result {
 	uint16_t health_status;
 	uint16_t completion_status;
-	uint32_t token_count;
+	uint32_t token_count; /* 1 for a daemon that is up and holds no model to ask for one */
 	uint32_t completion_ms;
 	int error; /* -errno when the probe itself failed; "why" then says how */
 	char why[DL_PROBE_TEXT_MAX];
@@ -23,11 +23,16 @@ struct dl_check_result {
 
 struct dl_check_request {
 	uint16_t port;
+	const char *api;     /* of dl_check_api */
+	const char *model;   /* of a daemon that may have none loaded; NULL or "": unknown */
 	uint32_t wait_ms;    /* how long the engine may take to come up; 0: it is up */
 	uint32_t timeout_ms; /* of the completion */
 	void (*done)(void *arg, const struct dl_check_result *result);
 	void *arg;
 };
+
+/* What davylamp-probe calls the API of an engine. */
+const char *dl_check_api(enum dl_engine engine, enum dl_role role);
 
 /* "program" is davylamp-probe's path. "done" is called once, from the loop, unless this fails. */
 int dl_check_start(sd_event *loop, const char *program, const struct dl_check_request *request);

@@ -4,29 +4,48 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_TERM_MS  400
-#define SECOND_TERM_MS 1500
-#define KILL_MS	       10000 /* a process in D state may take long, or for ever */
-#define STEP_MS	       5
+#define STEP_MS 5
 
-static void set_environment(const struct dl_launch *l)
+/* At once, when the first has been ignored for 400 ms, and 1.5 s after that. */
+static const struct {
+	int sig;
+	uint32_t at_ms;
+} steps[] = { { SIGTERM, 0 }, { SIGTERM, 400 }, { SIGKILL, 1900 } };
+
+#define STEP_COUNT (sizeof(steps) / sizeof(steps[0]))
+
+static void set_environment(const struct dl_launch *l, const struct dl_engine_wish *wish)
 {
 	const char *const *unset = dl_engine_cpu_unset(l->facts.engine);
+	const char *share_port = dl_engine_share_port(l->facts.engine);
+	const char *save_slots = dl_engine_save_slots(l->facts.engine);
 
 	/* Without it ggml forks gdb at a crash, which delays the end by half a second and more. */
 	setenv("GGML_NO_BACKTRACE", "1", 0);
-	for (size_t i = 0; l->backend == DL_BACKEND_CPU && unset[i]; i++)
+	for (size_t i = 0; wish->backend == DL_BACKEND_CPU && unset[i]; i++)
 		unsetenv(unset[i]);
+	if (l->shares_port && share_port)
+		setenv(share_port, "1", 1);
+	if (l->slot_dir[0] && save_slots)
+		setenv(save_slots, l->slot_dir, 1);
 }
 
-static __attribute__((noreturn)) void be_the_engine(const struct dl_launch *l, char *const argv[],
-						    pid_t supervisor, int tell_fd)
+struct start {
+	const struct dl_launch *launch;
+	const struct dl_child *child;
+	char *const *argv;
+	pid_t supervisor;
+	int tell_fd;
+};
+
+static __attribute__((noreturn)) void be_the_engine(const struct start *s)
 {
 	sigset_t none;
 	int err;
@@ -35,26 +54,27 @@ static __attribute__((noreturn)) void be_the_engine(const struct dl_launch *l, c
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGCHLD, SIG_DFL);
-	dl_cgroup_enter(&l->cgroup); /* without it the engine still runs, told apart by its pid */
+	dl_cgroup_enter(&s->child->cgroup); /* without it it still runs, told apart by its pid */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != supervisor)
+	if (getppid() != s->supervisor)
 		_exit(127); /* it died before the line above */
-	set_environment(l);
-	execvp(argv[0], argv);
+	set_environment(s->launch, &s->child->wish);
+	execvp(s->argv[0], s->argv);
 	err = errno;
-	if (write(tell_fd, &err, sizeof(err)) < 0)
+	if (write(s->tell_fd, &err, sizeof(err)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-static int spawn(struct dl_launch *l, char *const argv[])
+static int spawn(struct dl_launch *l, char *const argv[], struct dl_child *child)
 {
-	pid_t supervisor = getpid();
+	struct start s = { .launch = l, .child = child, .argv = argv, .supervisor = getpid() };
 	int tell[2], err = 0;
 	pid_t pid;
 
 	if (pipe2(tell, O_CLOEXEC))
 		return -errno;
+	s.tell_fd = tell[1];
 	pid = fork();
 	if (pid < 0) {
 		err = -errno;
@@ -63,7 +83,7 @@ static int spawn(struct dl_launch *l, char *const argv[])
 		return err;
 	}
 	if (!pid)
-		be_the_engine(l, argv, supervisor, tell[1]);
+		be_the_engine(&s);
 	close(tell[1]);
 	if (read(tell[0], &err, sizeof(err)) ==
 	    sizeof(err)) /* the pipe closes when exec succeeds */
@@ -71,66 +91,89 @@ static int spawn(struct dl_launch *l, char *const argv[])
 	close(tell[0]);
 	if (err)
 		return -err;
-	l->pid = pid;
+	child->pid = pid;
 	return 0;
 }
 
-int dl_launch_possible(const struct dl_launch *l, enum dl_backend backend)
+void dl_launch_done(struct dl_launch *l)
+{
+	char path[PATH_MAX + 16];
+
+	for (unsigned int i = 1; l->cgroup.dir[0] && i <= l->count; i++) {
+		snprintf(path, sizeof(path), "%s/%u", l->cgroup.dir, i);
+		rmdir(path); /* those whose last process was slow to go */
+	}
+	dl_cgroup_remove(&l->cgroup);
+}
+
+int dl_launch_possible(const struct dl_launch *l, const struct dl_engine_wish *wish)
 {
 	struct dl_args args = { 0 };
-	int err;
+	int err = dl_engine_command(&l->facts, l->argv, wish, &args);
 
-	if (backend != DL_BACKEND_CPU)
+	dl_args_done(&args);
+	return err;
+}
+
+int dl_launch_start(struct dl_launch *l, const struct dl_engine_wish *wish,
+		    struct dl_child *ret_child)
+{
+	struct dl_child child = { .wish = *wish };
+	struct dl_args args = { 0 };
+	char name[16];
+	int err = dl_engine_command(&l->facts, l->argv, wish, &args);
+
+	if (err)
+		return err;
+	snprintf(name, sizeof(name), "%u", ++l->count);
+	dl_cgroup_make_below(&l->cgroup, name, &child.cgroup);
+	err = spawn(l, args.at, &child);
+	dl_args_done(&args);
+	if (err)
+		dl_cgroup_remove(&child.cgroup);
+	else
+		*ret_child = child;
+	return err;
+}
+
+/* What it leaves in its cgroup goes with it: a shell's engine would go on without its shell. */
+static void gone(struct dl_child *child)
+{
+	child->pid = 0;
+	dl_cgroup_kill(&child->cgroup);
+	dl_cgroup_remove(&child->cgroup);
+}
+
+int dl_child_reap(struct dl_child *child, int *ret_status)
+{
+	pid_t pid;
+
+	if (!child->pid)
 		return 0;
-	err = dl_engine_to_cpu(l->facts.engine, l->argv, &args);
-	dl_args_done(&args);
-	return err;
+	pid = waitpid(child->pid, ret_status, WNOHANG);
+	if (pid != child->pid && !(pid < 0 && errno == ECHILD))
+		return 0;
+	gone(child);
+	return 1;
 }
 
-int dl_launch_start(struct dl_launch *l)
+/* Our child, not waited for yet: nobody else has its pid. */
+void dl_child_end(struct dl_child *child, uint32_t asked_ms, unsigned int *sent)
 {
-	struct dl_args args = { 0 };
-	int err;
-
-	if (l->backend != DL_BACKEND_CPU)
-		return spawn(l, l->argv);
-	err = dl_engine_to_cpu(l->facts.engine, l->argv, &args);
-	if (!err)
-		err = spawn(l, args.at);
-	dl_args_done(&args);
-	return err;
+	for (; child->pid && *sent < STEP_COUNT && asked_ms >= steps[*sent].at_ms; ++*sent)
+		kill(child->pid, steps[*sent].sig);
 }
 
-/* 1: gone, 0: not within "ms". */
-static int wait_for(struct dl_launch *l, int ms, int *ret_status)
+int dl_child_stop(struct dl_child *child, int *ret_status)
 {
-	for (int waited = 0;; waited += STEP_MS) {
-		pid_t pid = waitpid(l->pid, ret_status, WNOHANG);
+	unsigned int sent = 0;
 
-		if (pid == l->pid || (pid < 0 && errno == ECHILD))
-			return 1;
-		if (waited >= ms)
+	*ret_status = 0;
+	for (uint32_t ms = 0; child->pid && ms < DL_CHILD_STUCK_MS; ms += STEP_MS) {
+		dl_child_end(child, ms, &sent);
+		if (dl_child_reap(child, ret_status))
 			return 0;
 		nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
 	}
-}
-
-int dl_launch_stop(struct dl_launch *l, int *ret_status)
-{
-	static const struct {
-		int sig;
-		int wait_ms;
-	} steps[] = { { SIGTERM, FIRST_TERM_MS },
-		      { SIGTERM, SECOND_TERM_MS },
-		      { SIGKILL, KILL_MS } };
-
-	*ret_status = 0;
-	for (size_t i = 0; l->pid && i < sizeof(steps) / sizeof(steps[0]); i++) {
-		kill(l->pid,
-		     steps[i].sig); /* our child, not waited for yet: nobody else has its pid */
-		if (wait_for(l, steps[i].wait_ms, ret_status))
-			l->pid = 0;
-	}
-	dl_cgroup_kill(&l->cgroup); /* a shell's engine would go on without its shell */
-	return l->pid ? -ETIMEDOUT : 0;
+	return child->pid ? -ETIMEDOUT : 0;
 }

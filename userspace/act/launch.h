@@ -1,39 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Starting and ending a supervised engine. The engine's end is verified by waiting for our own
- * child; nothing else is ever signalled.
+ * Starting and ending supervised engines. Each is our own child, in a cgroup of its own below the
+ * workload's; its end is verified by waiting for it. Nothing else is ever signalled.
  */
 #ifndef DL_ACT_LAUNCH_H
 #define DL_ACT_LAUNCH_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "../core/types.h"
 #include "../engines/engine.h"
 #include "cgroup.h"
 
+/* What is started, as often as it is. */
 struct dl_launch {
 	char *const *argv;	      /* as the user gave it */
 	struct dl_engine_facts facts; /* of argv */
-	enum dl_backend backend;      /* what runs now, or is to */
-	struct dl_cgroup cgroup;
-	pid_t pid; /* 0: none */
+	enum dl_backend asked;	      /* what argv is held to mean, as the agent is told it */
+	struct dl_cgroup cgroup;      /* of the workload: "" when there is none */
+	unsigned int count;	      /* engines started so far */
+	bool shares_port;	 /* the engine is told to, so that another may follow beside it */
+	char slot_dir[PATH_MAX]; /* as the engine sees it; "": it saves no slots */
 };
 
-/* 0 when it could be started on "backend": asked before anything is stopped. */
-int dl_launch_possible(const struct dl_launch *l, enum dl_backend backend);
+struct dl_child {
+	pid_t pid; /* 0: none */
+	struct dl_engine_wish wish;
+	struct dl_cgroup cgroup;
+};
+
+/* Removes the workload's cgroup, once nobody is left in it. */
+void dl_launch_done(struct dl_launch *l);
+
+/* 0 when it could be started so: asked before anything is stopped. */
+int dl_launch_possible(const struct dl_launch *l, const struct dl_engine_wish *wish);
 
 /*
- * Starts argv, rewritten strictly for the CPU when l->backend says so. The child gets an empty
- * signal mask, and SIGTERM when the supervisor dies. -errno of execvp too.
+ * Starts argv, rewritten for the wish. The child gets an empty signal mask, and SIGTERM when the
+ * supervisor dies. -errno of execvp too.
  */
-int dl_launch_start(struct dl_launch *l);
+int dl_launch_start(struct dl_launch *l, const struct dl_engine_wish *wish,
+		    struct dl_child *ret_child);
+
+/* 1: it is gone, and its wait status; 0: it lives, or there was none. */
+int dl_child_reap(struct dl_child *child, int *ret_status);
 
 /*
  * Ends the child, and whatever it has left in its cgroup: SIGTERM, once more after 400 ms (a busy
  * llama-server waits for its clients and ends at the second), SIGKILL after 1.5 s more. Waits until
  * it is gone; 0 and its wait status, or -ETIMEDOUT when even SIGKILL did not end it (D state).
  */
-int dl_launch_stop(struct dl_launch *l, int *ret_status);
+int dl_child_stop(struct dl_child *child, int *ret_status);
+
+/*
+ * The same without waiting, called again and again: "asked_ms" since the first time. What it last
+ * sent is kept in "sent", 0 before.
+ */
+void dl_child_end(struct dl_child *child, uint32_t asked_ms, unsigned int *sent);
+
+#define DL_CHILD_STUCK_MS 12000 /* in D state: neither of them will see its end */
 
 #endif

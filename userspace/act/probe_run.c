@@ -11,8 +11,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../lib/clock.h"
 
 #define ARGUMENTS_MAX 32
 #define NOISE_MAX     4096
@@ -40,14 +41,6 @@ struct run {
 	char noise_text[NOISE_MAX];
 	char text[DL_PROBE_OUTPUT_MAX];
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 int dl_probe_path(char *buf, size_t size)
 {
@@ -92,7 +85,7 @@ static void tell(struct run *r)
 	if (r->told)
 		return;
 	r->told = true;
-	r->end.ms = (uint32_t)(now_ms() - r->began_ms);
+	r->end.ms = (uint32_t)(dl_now_ms() - r->began_ms);
 	r->noise_text[r->noise_used] = 0;
 	dl_probe_judge(&r->end, r->text, r->used, r->noise_text, &finding);
 	r->request.done(r->request.arg, &finding);
@@ -305,7 +298,7 @@ int dl_probe_start(sd_event *loop, const struct dl_probe_request *request)
 		return -ENOMEM;
 	r->request = *request;
 	r->output_fd = r->noise_fd = r->pidfd = -1;
-	r->began_ms = now_ms();
+	r->began_ms = dl_now_ms();
 	err = spawn(r);
 	if (!err)
 		err = watch(r, loop);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Plans to deeds: orders to supervisors, checks, the learned policy. Results come back as events.
- */
+/* Plans to deeds: who carries out what, checks, the learned policy. Results come back as events. */
 #include "agent.h"
 
 #include <errno.h>
@@ -10,14 +9,12 @@
 
 #include "../act/check.h"
 #include "../lib/log.h"
-#include "../lib/message.h"
 #include "../report/plan_text.h"
 
-#define CHECK_TIMEOUT_MS  2000	/* an idle engine gives one token in far less */
-#define VERIFY_TIMEOUT_MS 60000 /* the first token may follow a cold load */
+#define CHECK_TIMEOUT_MS 2000 /* an idle engine gives one token in far less */
 
-static void feed_act(struct dl_agent *a, uint32_t plan, uint32_t workload, enum dl_act_stage stage,
-		     uint32_t pid, int result)
+void dl_agent_acted(struct dl_agent *a, uint32_t plan, uint32_t workload, enum dl_act_stage stage,
+		    uint32_t pid, int result)
 {
 	struct dl_event ev = dl_agent_event(DL_EV_ACT, pid);
 
@@ -55,17 +52,25 @@ static void on_checked(void *arg, const struct dl_check_result *result)
 	if (q->plan && link && link->act_plan == q->plan) {
 		link->act_plan = 0;
 		link->verifying = false;
-		feed_act(a, q->plan, q->workload, serving ? DL_ACT_SERVING : DL_ACT_FAILED, 0,
-			 serving ? 0 : -EIO);
+		dl_agent_acted(a, q->plan, q->workload, serving ? DL_ACT_SERVING : DL_ACT_FAILED, 0,
+			       serving ? 0 : -EIO);
 	}
 	free(q);
 }
 
-static void ask(struct dl_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
-		uint32_t wait_ms, uint32_t timeout_ms)
+void dl_agent_ask(struct dl_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
+		  uint32_t wait_ms, uint32_t timeout_ms)
 {
 	struct question *q = calloc(1, sizeof(*q));
-	struct dl_check_request request = { .port = port,
+	const struct dl_service *unit = dl_unit_of_workload(a, workload);
+	const struct dl_link *link = dl_link_of_workload(a, workload);
+	enum dl_engine engine = unit ? unit->engine : link ? link->engine : DL_ENGINE_NONE;
+	struct dl_check_request request = { .port = unit ? unit->port : port,
+					    .api = dl_check_api(engine,
+								unit ? unit->role : DL_ROLE_SERVER),
+					    .model = unit   ? unit->model
+						     : link ? link->model
+							    : NULL,
 					    .wait_ms = wait_ms,
 					    .timeout_ms = timeout_ms,
 					    .done = on_checked,
@@ -83,34 +88,6 @@ static void ask(struct dl_agent *a, uint32_t workload, uint32_t plan, uint16_t p
 		return;
 	none.error = err;
 	on_checked(q, &none);
-}
-
-void dl_agent_verify(struct dl_agent *a, struct dl_link *link)
-{
-	uint32_t wait_ms = (uint32_t)a->core.config.value[DL_CFG_ACT_TIMEOUT_MS];
-
-	ask(a, link->workload, link->act_plan, link->port, wait_ms, VERIFY_TIMEOUT_MS);
-}
-
-static void order(struct dl_agent *a, const struct dl_plan *plan)
-{
-	struct dl_link *link = dl_link_of_workload(a, plan->workload);
-	char because[DL_PLAN_TEXT_SIZE];
-	int err = -ENOTCONN;
-
-	dl_because_text(plan, because, sizeof(because));
-	if (link) {
-		link->act_plan = plan->id;
-		link->verifying = false;
-		err = dl_message_send(
-			link->fd,
-			json_pack("{s:s, s:I, s:i, s:s, s:s, s:s}", "op", "replace", "plan",
-				  (json_int_t)plan->id, "pid", (int)plan->pid, "backend",
-				  plan->rung == DL_RUNG_MIGRATE_CPU ? "cpu" : "same", "hazard",
-				  dl_hazard_name(plan->hazard), "because", because));
-	}
-	if (err)
-		feed_act(a, plan->id, plan->workload, DL_ACT_FAILED, 0, err);
 }
 
 static void learn(struct dl_agent *a, const struct dl_plan *plan)
@@ -136,15 +113,84 @@ static void learn(struct dl_agent *a, const struct dl_plan *plan)
 		       a->options.state_dir, DL_LEARNED_NAME, strerror(-err));
 }
 
+/* What replaces, stops or asks an engine finds it frozen otherwise, and SIGTERM pending. */
+static bool goes_with_a_hold(const struct dl_plan *plan)
+{
+	uint8_t rung = plan->rung == DL_RUNG_UNDO ? plan->level : plan->rung;
+
+	return !rung || rung == DL_RUNG_PAUSE || rung == DL_RUNG_THROTTLE || rung == DL_RUNG_CAP ||
+	       rung == DL_RUNG_AWAKE;
+}
+
+/* A value has an intent for each file; the end of a hold or a cap closes the one it stands by. */
+static bool has_own_intents(const struct dl_plan *plan)
+{
+	if (plan->rung == DL_RUNG_UNDO)
+		return !plan->level || plan->level == DL_RUNG_PAUSE ||
+		       plan->level == DL_RUNG_THROTTLE || plan->level == DL_RUNG_CAP ||
+		       plan->level == DL_RUNG_AWAKE;
+	return plan->rung == DL_RUNG_CAP || plan->rung == DL_RUNG_AWAKE;
+}
+
+static void carry_out(struct dl_agent *a, const struct dl_plan *plan)
+{
+	struct dl_service *unit = dl_unit_of_workload(a, plan->workload);
+
+	if (!has_own_intents(plan) && !dl_agent_intend(a, plan))
+		return;
+	if (!goes_with_a_hold(plan))
+		dl_agent_hold_drop(a, plan->workload);
+	if (unit && (dl_models_act(unit, plan) || dl_unit_cap(unit, plan)))
+		return;
+	if (unit && dl_unit_rung(plan)) {
+		dl_unit_act(unit, plan);
+		return;
+	}
+	switch (plan->rung) {
+	case DL_RUNG_PAUSE:
+	case DL_RUNG_THROTTLE:
+		dl_agent_hold(a, plan);
+		return;
+	case DL_RUNG_UNDO:
+		if (dl_agent_cap_undo(a, plan) || dl_agent_hold_undo(a, plan) ||
+		    dl_agent_undo_replaced(a, plan))
+			return;
+		break;
+	case DL_RUNG_CAP:
+		dl_agent_cap(a, plan);
+		return;
+	case DL_RUNG_AWAKE:
+		dl_agent_awake(a, plan);
+		return;
+	case DL_RUNG_RESTART:
+	case DL_RUNG_MIGRATE_CPU:
+	case DL_RUNG_SHRINK:
+	case DL_RUNG_SWITCH:
+		dl_agent_replace(a, plan);
+		return;
+	case DL_RUNG_STOP:
+	case DL_RUNG_QUARANTINE:
+		dl_agent_stop(a, plan);
+		return;
+	default:
+		break;
+	}
+	dl_agent_acted(a, plan->id, plan->workload, DL_ACT_FAILED, 0, -EOPNOTSUPP);
+}
+
 void dl_agent_act(struct dl_agent *a, const struct dl_plan *plan)
 {
+	dl_agent_ordered(a, plan);
 	if (plan->rung == DL_RUNG_BREAKER)
 		learn(a, plan);
-	if (plan->rung == DL_RUNG_CHECK)
-		ask(a, plan->workload, 0, plan->port, 0, CHECK_TIMEOUT_MS);
-	if (plan->verdict == DL_VERDICT_GO &&
-	    (plan->rung == DL_RUNG_RESTART || plan->rung == DL_RUNG_MIGRATE_CPU))
-		order(a, plan);
+	else if (plan->rung == DL_RUNG_FAILURE || plan->rung == DL_RUNG_NOTE)
+		dl_agent_ledger_failed(a, plan);
+	else if (plan->rung == DL_RUNG_OUTCOME)
+		dl_agent_layer_tuned(a, plan);
+	else if (plan->rung == DL_RUNG_CHECK)
+		dl_agent_ask(a, plan->workload, 0, plan->port, 0, CHECK_TIMEOUT_MS);
+	else if (plan->verdict == DL_VERDICT_GO && dl_rung_acts(plan->rung))
+		carry_out(a, plan);
 }
 
 void dl_agent_restore_learned(struct dl_agent *a)

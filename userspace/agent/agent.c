@@ -17,55 +17,6 @@
 #define TICK_BUSY_US 50000  /* a job runs: a quarter of a 2 s timeout is 500 ms */
 #define FLUSH_NS     DL_NS_PER_S
 
-static int read_config_file(const char *dir, struct dl_config *config)
-{
-	char path[PATH_MAX], error[DL_CONFIG_ERROR_LEN];
-	int err;
-
-	if (snprintf(path, sizeof(path), "%s/hazards.conf", dir) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	err = dl_config_file_read(path, config, error);
-	if (err == -EBADMSG)
-		dl_log("%s; nothing of the file is taken", error);
-	else if (err && err != -ENOENT)
-		dl_log("'%s': %s; nothing of it is taken", path, strerror(-err));
-	return err == -ENOENT ? 0 : err;
-}
-
-int dl_agent_read_config(struct dl_agent *a)
-{
-	struct dl_config config;
-	int err;
-
-	dl_config_defaults(&config);
-	err = read_config_file(a->options.data_dir, &config);
-	if (!err)
-		err = read_config_file(a->options.config_dir, &config);
-	if (err)
-		return err;
-	if (a->options.mode >= 0)
-		config.value[DL_CFG_MODE] = a->options.mode;
-	a->config = config;
-	return 0;
-}
-
-/*
- * The core, and the trace, learn all values at the start, so that a later build's other defaults do
- * not change an old trace's decisions; then what has changed.
- */
-static void feed_config(struct dl_agent *a, bool all)
-{
-	for (int i = 0; i < DL_CFG_COUNT; i++) {
-		struct dl_event ev = dl_agent_event(DL_EV_CONFIG, 0);
-
-		if (!all && a->config.value[i] == a->core.config.value[i])
-			continue;
-		dl_copy_name(ev.config.key, sizeof(ev.config.key), dl_config_rows[i].name);
-		ev.config.value = a->config.value[i];
-		dl_agent_feed(a, &ev);
-	}
-}
-
 static void on_event(void *arg, const struct dl_event *ev)
 {
 	dl_agent_feed(arg, ev);
@@ -84,6 +35,11 @@ static void on_fork(void *arg, uint32_t parent, uint32_t child, uint64_t at_ns)
 	dl_tracker_exec(arg, child);
 }
 
+static void on_ring_seen(void *arg, const char *device, const char *ring, uint64_t timeout_ns)
+{
+	dl_agent_lockups_ring(arg, device, ring, timeout_ns);
+}
+
 static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct dl_agent *a = arg;
@@ -95,8 +51,15 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	if (a->bpf)
 		dl_bpf_tick(a->bpf, ev.at_ns);
 	dl_agent_gpus_tick(a, ev.at_ns);
+	dl_agent_kernel_log_tick(a, ev.at_ns);
+	dl_agent_kfd_tick(a, ev.at_ns);
+	dl_agent_lockups_tick(a, ev.at_ns);
+	dl_agent_dmem_tick(a, ev.at_ns);
 	dl_agent_feed(a, &ev);
+	dl_agent_counts_tick(a, ev.at_ns);
+	dl_agent_ledger_tick(a, ev.at_ns);
 	dl_control_tick(a);
+	dl_units_tick(a, ev.at_ns);
 	dl_output_tick(a, ev.at_ns);
 	if (a->trace && ev.at_ns - a->flushed_ns >= FLUSH_NS) {
 		a->flushed_ns = ev.at_ns;
@@ -119,16 +82,11 @@ static int on_ring(sd_event_source *source, int fd, uint32_t events, void *arg)
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
 {
-	struct dl_agent *a = arg;
+	char error[DL_CONFIG_ERROR_LEN];
 
 	(void)source;
 	(void)info;
-	if (!dl_agent_read_config(a)) {
-		feed_config(a, false);
-		dl_log("configuration read again");
-	} else {
-		dl_log("keeping the last good configuration");
-	}
+	dl_policy_reload(arg, error); /* it has said how it went */
 	return 0;
 }
 
@@ -154,7 +112,7 @@ static int add_signals(struct dl_agent *a)
 
 static void open_bpf(struct dl_agent *a)
 {
-	struct dl_bpf_hooks hooks = { on_event, on_exec, on_fork, a };
+	struct dl_bpf_hooks hooks = { on_event, on_exec, on_fork, on_ring_seen, a };
 	struct dl_ev_sensor process = { .reason = "out of memory" };
 	int err = dl_bpf_new(&hooks, &a->bpf);
 
@@ -198,19 +156,24 @@ static void find_probe(struct dl_agent *a)
 
 static int open_all(struct dl_agent *a)
 {
+	char error[DL_CONFIG_ERROR_LEN];
 	int err = sd_event_default(&a->loop);
 
 	if (err < 0)
 		return err;
 	err = add_signals(a);
-	if (!err)
-		err = dl_agent_read_config(a);
-	if (!err)
+	if (err)
+		return err;
+	err = dl_policy_read(a, error);
+	if (err)
+		dl_log("%s", error);
+	else
 		err = open_trace(a);
 	if (err)
 		return err;
 	find_probe(a);
-	feed_config(a, true);
+	dl_policy_feed(a);
+	dl_policy_rules_open(a);
 	dl_agent_restore_learned(a);
 	err = dl_control_open(a);
 	if (err == -EADDRINUSE)
@@ -219,10 +182,16 @@ static int open_all(struct dl_agent *a)
 		dl_log("socket '%s': %s", a->options.socket_path, strerror(-err));
 	if (err)
 		return err;
+	dl_agent_intents_open(a);
+	dl_agent_layer_open(a);
+	dl_agent_holds_open(a);
+	dl_agent_counts_open(a);
 	dl_agent_gpus_open(a); /* it forks: before the agent grows */
 	open_bpf(a);
 	dl_agent_uevents_open(a);
+	dl_agent_kernel_log_open(a);
 	dl_tracker_scan(a);
+	dl_units_open(a);
 	return sd_event_add_time_relative(a->loop, &a->tick, CLOCK_MONOTONIC, TICK_US, 1000,
 					  on_tick, a);
 }
@@ -231,10 +200,19 @@ static int close_all(struct dl_agent *a)
 {
 	int err;
 
+	dl_agent_counts_close(a);
 	dl_control_close(a);
+	dl_agent_holds_close(a);
+	dl_agent_intents_close(a);
+	dl_units_close(a);
+	dl_agent_kfd_close(a);
 	dl_agent_gpus_close(a);
+	dl_agent_kernel_log_close(a);
+	dl_agent_lockups_close(a);
+	dl_agent_dmem_close(a);
 	dl_uevents_free(a->uevents);
 	dl_bpf_free(a->bpf);
+	free(a->rules);
 	err = dl_trace_close(a->trace);
 	if (err)
 		dl_log("trace '%s': %s; its end is missing", a->options.record_path,
@@ -253,7 +231,7 @@ int dl_agent_run(const struct dl_agent_options *options)
 		return -ENOMEM;
 	a->options = *options;
 	a->listen_fd = -1;
-	a->terminal = !options->json && isatty(STDOUT_FILENO);
+	dl_output_open(a);
 	dl_core_init(&a->core);
 	err = open_all(a);
 	if (err >= 0) {
@@ -264,6 +242,7 @@ int dl_agent_run(const struct dl_agent_options *options)
 	}
 	if (close_all(a) && err >= 0)
 		err = -EIO;
+	dl_output_close(a);
 	free(a);
 	return err < 0 ? err : 0;
 }

@@ -11,15 +11,25 @@
 #include <limits.h>
 #include <systemd/sd-event.h>
 
+#include "counts.h"
+#include "dmem.h"
 #include "gpus.h"
+#include "holds.h"
+#include "intents.h"
+#include "kernel_log.h"
+#include "kfd.h"
+#include "lockups.h"
 
 #include "../core/core.h"
+#include "../lib/outlet.h"
 #include "../sensors/bpf.h"
 #include "../sensors/process_info.h"
 #include "../sensors/uevents.h"
 #include "../store/config_file.h"
 #include "../store/learned.h"
+#include "../store/policy_file.h"
 #include "../store/trace.h"
+#include "units.h"
 
 #define DL_TRACKED_MAX 512
 #define DL_LINKS_MAX   64
@@ -48,9 +58,13 @@ struct dl_tracked {
 	bool on_gpu;	      /* a GPU's driver named it: it is looked at even if no engine */
 	bool opens_gpu;	      /* and rightly so */
 	bool cpu_assumed;     /* nothing of a GPU was seen for long */
+	bool device_used;     /* its memory lies there: the device is no guess */
 	struct dl_ev_process told;
+	uint64_t ledger_ns; /* what it survived up to then is in the ledger; 0: nothing yet */
+	uint64_t slowest_job_ns;
 	bool cxx_attached;
 	bool ggml_attached;
+	bool llama_attached;
 };
 
 /* A connected client; a supervisor (davylamp exec) has a workload. */
@@ -69,6 +83,12 @@ struct dl_link {
 	uint32_t act_plan; /* order given, end not reported yet */
 	bool awaits;	   /* its engine is gone, it waits for our word */
 	bool verifying;	   /* the new engine was reported, its first token is waited for */
+	bool verified;	   /* it has given it already */
+	bool keeps;	   /* a planned migration of it loses nothing */
+	bool old_gone;	   /* of the act: the old engine */
+	bool stops;	   /* the act ends with that */
+	json_t *ordered; /* an operator's: what is told when the act has ended, NULL: none waits */
+	uint32_t ordered_plan;
 	char model[DL_MODEL_LEN];
 	char cgroup[DL_CGROUP_LEN];
 };
@@ -78,19 +98,24 @@ struct dl_agent {
 	sd_event *loop;
 	sd_event_source *tick;
 	struct dl_core core;
-	struct dl_config config; /* as read from files; the core has it through events */
+	struct dl_config config;	/* as read from files; the core has it through events */
+	struct dl_policy_layers *rules; /* the last good ones; NULL: none were read yet */
+	char policy_error[DL_CONFIG_ERROR_LEN]; /* "": the files are in force */
 	struct dl_bpf *bpf;
 	struct dl_trace_writer *trace;
 	struct dl_learned learned;
 	struct dl_tracked tracked[DL_TRACKED_MAX];
-	size_t verify_next; /* of them, whose turn it is to be looked for */
+	size_t verify_next;  /* of them, whose turn it is to be looked for */
+	size_t inspect_next; /* and to be looked at, should it be due */
 	struct dl_link links[DL_LINKS_MAX];
 	uint32_t workload_count;
 	struct dl_event waiting[DL_WAITING_MAX]; /* results of acts, fed when the step is done */
 	size_t waiting_count;
 	bool acting;
+	struct dl_link *orderer; /* whose order is just being judged */
 	int listen_fd;
 	sd_event_source *listener;
+	struct dl_outlet out, messages;
 	bool terminal;
 	uint64_t drawn_ns;
 	uint64_t flushed_ns;
@@ -101,12 +126,46 @@ struct dl_agent {
 	char recent[DL_RECENT_MAX][DL_RECENT_LEN]; /* the last lines, for a terminal */
 	size_t recent_count;
 	struct dl_gpus gpus;
+	struct dl_kernel_log kernel_log;
+	struct dl_kfd kfd;
+	struct dl_module_asked modules[DL_MODULES_ASKED];
+	struct dl_dmem dmem;
+	struct dl_holds holds;
+	struct dl_standing standing;
+	struct dl_units *units; /* NULL: no memory */
+	struct dl_kept_counts counts;
+	struct {
+		uint64_t noted_ns;
+		bool told; /* that it cannot be written */
+	} ledger;
 	struct dl_uevents *uevents; /* NULL: there is no such socket */
 };
 
 /* agent.c */
 int dl_agent_run(const struct dl_agent_options *options);
-int dl_agent_read_config(struct dl_agent *a);
+
+/* policy.c: on an error, which "error" tells, the last good configuration stays. */
+int dl_policy_read(struct dl_agent *a, char error[DL_CONFIG_ERROR_LEN]);
+void dl_policy_feed(struct dl_agent *a);
+/* Rules of backends and settings, for those who start engines. */
+void dl_policy_rules_open(struct dl_agent *a);
+json_t *dl_policy_people_rules(struct dl_agent *a); /* the last good ones, as a message */
+int dl_policy_reload(struct dl_agent *a, char error[DL_CONFIG_ERROR_LEN]);
+
+/* layer.c: the agent's policy layer with its history; NULL: it has been answered, or why not. */
+void dl_agent_layer_open(struct dl_agent *a);
+const char *dl_agent_layer_change(struct dl_link *link, const json_t *message);
+
+/* layer_tuned.c: an act has ended well; what it changed for good becomes a rule. */
+void dl_agent_layer_tuned(struct dl_agent *a, const struct dl_plan *plan);
+
+/* ledger.c */
+void dl_agent_ledger_tick(struct dl_agent *a, uint64_t now_ns);
+void dl_agent_ledger_job(struct dl_agent *a, const struct dl_event *ev);
+void dl_agent_ledger_failed(struct dl_agent *a, const struct dl_plan *plan);
+/* The least depth at which the model failed with a larger ubatch; 0: not known. */
+uint32_t dl_agent_ledger_depth(struct dl_agent *a, enum dl_backend backend, const char *model,
+			       uint32_t ubatch);
 
 /* feed.c: the only way into the core. */
 void dl_agent_feed(struct dl_agent *a, const struct dl_event *ev);
@@ -114,13 +173,31 @@ struct dl_event dl_agent_event(enum dl_event_kind kind, uint32_t pid);
 
 /* acting.c */
 void dl_agent_act(struct dl_agent *a, const struct dl_plan *plan);
-void dl_agent_verify(struct dl_agent *a, struct dl_link *link);
+void dl_agent_acted(struct dl_agent *a, uint32_t plan, uint32_t workload, enum dl_act_stage stage,
+		    uint32_t pid, int result);
+/* Asks an engine for a token; "plan", 0: none, then ends well or not. */
+void dl_agent_ask(struct dl_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
+		  uint32_t wait_ms, uint32_t timeout_ms);
 void dl_agent_restore_learned(struct dl_agent *a);
+
+/* act_order.c: orders to a supervisor (davylamp exec), and what it says of them. */
+void dl_agent_replace(struct dl_agent *a, const struct dl_plan *plan);
+void dl_agent_stop(struct dl_agent *a, const struct dl_plan *plan);
+/* false: it is not the undoing of such an act. */
+bool dl_agent_undo_replaced(struct dl_agent *a, const struct dl_plan *plan);
+void dl_agent_stopped(struct dl_link *link);
+void dl_agent_started(struct dl_link *link, bool verified, uint32_t token_ms);
+
+/* left.c: what an earlier agent has left in force, told to the core. */
+void dl_left_by_supervisor(struct dl_link *link, const json_t *message);
+void dl_left_in_unit(const struct dl_service *u);
 
 /* tracker.c */
 void dl_tracker_scan(struct dl_agent *a);
 void dl_tracker_exec(struct dl_agent *a, uint32_t pid);
 void dl_tracker_know(struct dl_agent *a, uint32_t pid);
+void dl_tracker_used(struct dl_agent *a, uint32_t pid); /* its memory on a device was told */
+bool dl_tracker_knows(struct dl_agent *a, uint32_t pid, uint64_t start_ticks);
 void dl_tracker_gone(struct dl_agent *a, uint32_t pid);
 void dl_tracker_tick(struct dl_agent *a, uint64_t now_ns);
 
@@ -129,6 +206,11 @@ int dl_control_open(struct dl_agent *a);
 void dl_control_close(struct dl_agent *a);
 void dl_control_tick(struct dl_agent *a);
 struct dl_link *dl_link_of_workload(struct dl_agent *a, uint32_t workload);
+
+/* orders.c: NULL, and the answer goes to the link now or later; or why not. */
+const char *dl_agent_order(struct dl_link *link, const json_t *message);
+void dl_agent_ordered(struct dl_agent *a, const struct dl_plan *plan); /* perhaps */
+void dl_agent_order_ended(struct dl_agent *a, const struct dl_ev_act *act);
 
 /* probing.c: NULL, and the answer goes to the link later; or why not. */
 const char *dl_agent_probe(struct dl_link *link, const json_t *message);
@@ -141,6 +223,8 @@ json_t *dl_agent_sensors(const struct dl_agent *a); /* the ladder, and every pro
 void dl_agent_uevents_open(struct dl_agent *a);
 
 /* output.c */
+void dl_output_open(struct dl_agent *a);
+void dl_output_close(struct dl_agent *a);
 void dl_output_plan(struct dl_agent *a, const struct dl_plan *plan);
 void dl_output_event(struct dl_agent *a, const struct dl_event *ev);
 void dl_output_tick(struct dl_agent *a, uint64_t now_ns);

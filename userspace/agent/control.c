@@ -12,6 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../act/caps.h"
+#include "../act/cgroup.h"
 #include "../engines/engine.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
@@ -25,6 +27,16 @@ struct dl_link *dl_link_of_workload(struct dl_agent *a, uint32_t workload)
 	return NULL;
 }
 
+static uint8_t can(const struct dl_link *link)
+{
+	unsigned int can = DL_CAN_HOLD | dl_engine_can(link->engine);
+
+	if (!link->keeps)
+		can &= ~(unsigned int)DL_CAN_KEEP;
+	can |= dl_caps_possible(link->cgroup);
+	return (uint8_t)can;
+}
+
 static void feed_workload(struct dl_link *link, enum dl_workload_op op)
 {
 	struct dl_event ev = dl_agent_event(DL_EV_WORKLOAD, link->pid);
@@ -33,6 +45,7 @@ static void feed_workload(struct dl_link *link, enum dl_workload_op op)
 	ev.workload.op = (uint8_t)op;
 	ev.workload.adopted = 1; /* whoever starts an engine under davylamp exec consents */
 	ev.workload.movable = dl_engine_movable(link->engine);
+	ev.workload.can = can(link);
 	ev.workload.engine = (uint8_t)link->engine;
 	ev.workload.backend = (uint8_t)link->backend;
 	ev.workload.port = link->port;
@@ -70,7 +83,19 @@ static void take_engine(struct dl_link *link, const json_t *message)
 	link->port = port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0;
 	link->engine =
 		engine > 0 && engine < DL_ENGINE_COUNT ? (enum dl_engine)engine : DL_ENGINE_GENERIC;
+	link->keeps = json_is_true(json_object_get(message, "keeps"));
 	dl_copy_name(link->model, sizeof(link->model), dl_message_text(message, "model"));
+}
+
+/* The group that its supervisor made, for this engine and those that follow it; nobody else's. */
+static void take_cgroup(struct dl_link *link, const json_t *message,
+			const struct dl_process_info *info)
+{
+	const char *group = dl_message_text(message, "cgroup"), *name = strrchr(group, '/');
+
+	if (name && !strncmp(name, "/davylamp-exec-", 15) && strlen(group) < DL_CGROUP_LEN &&
+	    dl_cgroup_holds(group, info->cgroup))
+		dl_copy_name(link->cgroup, sizeof(link->cgroup), group);
 }
 
 static void on_register(struct dl_link *link, const json_t *message)
@@ -90,10 +115,10 @@ static void on_register(struct dl_link *link, const json_t *message)
 	link->workload = ++a->workload_count;
 	link->pid = pid;
 	link->start_ticks = info.ev.start_ticks;
-	if (!strcmp(info.cgroup, dl_message_text(message, "cgroup")))
-		dl_copy_name(link->cgroup, sizeof(link->cgroup), info.cgroup);
+	take_cgroup(link, message, &info);
 	take_engine(link, message);
 	feed_workload(link, DL_WORKLOAD_REGISTERED);
+	dl_left_by_supervisor(link, message);
 	dl_tracker_exec(a, pid);
 	dl_message_send(link->fd,
 			json_pack("{s:s, s:I, s:s}", "op", "registered", "workload",
@@ -115,6 +140,7 @@ static void feed_stage(struct dl_link *link, enum dl_act_stage stage, int result
 static void on_started(struct dl_link *link, const json_t *message)
 {
 	struct dl_agent *a = link->agent;
+	json_int_t token_ms = dl_message_number(message, "token_ms", 0);
 	uint32_t pid = pid_in(message);
 	struct dl_process_info info;
 
@@ -134,8 +160,8 @@ static void on_started(struct dl_link *link, const json_t *message)
 	feed_workload(link, DL_WORKLOAD_STARTED);
 	dl_tracker_exec(a, pid);
 	feed_stage(link, DL_ACT_STARTED, 0);
-	link->verifying = true;
-	dl_agent_verify(a, link);
+	dl_agent_started(link, json_is_true(json_object_get(message, "verified")),
+			 token_ms > 0 && token_ms < INT32_MAX ? (uint32_t)token_ms : 0);
 }
 
 static void on_failed(struct dl_link *link, const json_t *message)
@@ -185,12 +211,61 @@ static void on_release(struct dl_link *link, const json_t *message)
 	const char *module = dl_message_text(message, "module");
 	int count = a->bpf ? dl_bpf_release(a->bpf, module, dl_boot_ns()) : 0;
 
+	count += dl_agent_kfd_release(a, module);
 	dl_message_send(link->fd, json_pack("{s:s, s:i}", "op", "released", "sensors", count));
+}
+
+static void on_release_all(struct dl_link *link, const json_t *message)
+{
+	(void)message;
+	dl_message_send(link->fd, dl_agent_release_all(link->agent));
 }
 
 static void on_probe(struct dl_link *link, const json_t *message)
 {
 	const char *why = dl_agent_probe(link, message);
+
+	if (why)
+		refuse(link, why);
+}
+
+static void on_order(struct dl_link *link, const json_t *message)
+{
+	const char *why = dl_agent_order(link, message);
+
+	if (why)
+		refuse(link, why);
+}
+
+static void on_reload(struct dl_link *link, const json_t *message)
+{
+	char error[DL_CONFIG_ERROR_LEN] = "";
+	int err = dl_policy_reload(link->agent, error);
+
+	(void)message;
+	dl_message_send(link->fd,
+			json_pack("{s:s, s:b, s:s}", "op", "reloaded", "ok", !err, "why", error));
+}
+
+static void on_adopt(struct dl_link *link, const json_t *message)
+{
+	const char *why = dl_unit_adopt(link, message);
+
+	if (why)
+		refuse(link, why);
+}
+
+static void on_release_unit(struct dl_link *link, const json_t *message)
+{
+	const char *why = dl_unit_release(link, message);
+
+	if (why)
+		refuse(link, why);
+}
+
+static void on_layer(struct dl_link *link, const json_t *message)
+{
+	const char *why = dl_agent_layer_change(link, message);
 
 	if (why)
 		refuse(link, why);
@@ -202,9 +277,20 @@ static const struct {
 	bool needs_workload;
 	void (*handle)(struct dl_link *link, const json_t *message);
 } operations[] = {
-	{ "register", true, false, on_register }, { "started", false, true, on_started },
-	{ "failed", false, true, on_failed },	  { "exited", false, true, on_exited },
-	{ "release", true, false, on_release },	  { "probe", true, false, on_probe },
+	{ "register", true, false, on_register },
+	{ "started", false, true, on_started },
+	{ "failed", false, true, on_failed },
+	{ "exited", false, true, on_exited },
+	{ "release", true, false, on_release },
+	{ "probe", true, false, on_probe },
+	{ "reload", true, false, on_reload },
+	{ "order", true, false, on_order },
+	{ "adopt", true, false, on_adopt },
+	{ "release_unit", true, false, on_release_unit },
+	{ "release_all", true, false, on_release_all },
+	{ "policy_rollback", true, false, on_layer },
+	{ "policy_import", true, false, on_layer },
+	{ "policy_forget", true, false, on_layer },
 };
 
 static void dispatch(struct dl_link *link, const json_t *message)
@@ -219,8 +305,17 @@ static void dispatch(struct dl_link *link, const json_t *message)
 		dl_message_send(link->fd, dl_agent_sensors(link->agent));
 		return;
 	}
+	if (!strcmp(op, "people_rules")) {
+		dl_message_send(link->fd, dl_policy_people_rules(link->agent));
+		return;
+	}
+	if (!strcmp(op, "adopted")) {
+		dl_message_send(link->fd, json_pack("{s:s, s:o}", "op", "adopted", "units",
+						    dl_units_list(link->agent)));
+		return;
+	}
 	if (!strcmp(op, "stopped") && link->workload) {
-		feed_stage(link, DL_ACT_STOPPED, 0);
+		dl_agent_stopped(link);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
@@ -239,9 +334,13 @@ static void dispatch(struct dl_link *link, const json_t *message)
 
 static void hang_up(struct dl_link *link)
 {
-	if (link->workload)
+	if (link->workload) {
+		dl_agent_hold_drop(link->agent, link->workload);
+		dl_agent_caps_drop(link->agent, link->workload);
 		feed_workload(link, DL_WORKLOAD_GONE);
+	}
 	sd_event_source_disable_unref(link->source);
+	json_decref(link->ordered);
 	close(link->fd);
 	memset(link, 0, sizeof(*link));
 }

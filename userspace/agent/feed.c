@@ -36,7 +36,7 @@ static void record(struct dl_agent *a, const struct dl_event *ev)
 static bool wants_process(const struct dl_event *ev)
 {
 	return ev->pid && ev->kind != DL_EV_PROCESS && ev->kind != DL_EV_PROCESS_EXIT &&
-	       ev->kind != DL_EV_WORKLOAD && ev->kind != DL_EV_ACT;
+	       ev->kind != DL_EV_WORKLOAD && ev->kind != DL_EV_ACT && ev->kind != DL_EV_ORDER;
 }
 
 static void feed_now(struct dl_agent *a, const struct dl_event *ev)
@@ -58,8 +58,14 @@ static void feed_now(struct dl_agent *a, const struct dl_event *ev)
 		dl_output_plan(a, &plans[i]);
 	}
 	a->acting = false;
+	if (ev->kind == DL_EV_JOB_TIMES)
+		dl_agent_ledger_job(a, ev);
 	if (ev->kind == DL_EV_PROCESS_EXIT)
 		dl_tracker_gone(a, ev->pid);
+	if (ev->kind == DL_EV_ACT) {
+		dl_agent_intents_told(a, &ev->act);
+		dl_agent_order_ended(a, &ev->act);
+	}
 }
 
 /* An act's immediate result waits until all plans of the step are out, as it will in a replay. */

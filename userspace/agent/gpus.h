@@ -8,6 +8,8 @@
 #include "../sensors/clients.h"
 #include "../sensors/gpu_memory.h"
 #include "../sensors/gpus.h"
+#include "../sensors/lockup.h"
+#include "../sensors/process_traces.h"
 
 #define DL_GPU_CLIENTS_MAX 512
 
@@ -18,8 +20,12 @@ struct dl_watched_gpu {
 	struct dl_ev_memory memory;
 	uint64_t sampled_ns; /* 0: never */
 	uint64_t next_ns;
-	uint64_t counted_ns; /* when the driver's counters were last read */
-	bool readable;	     /* the driver tells at least totals */
+	uint64_t counted_ns;	 /* when the driver's counters were last read */
+	uint64_t told_available; /* of the host's memory, in the last event */
+	uint32_t told_pressure;
+	bool readable; /* the driver tells at least totals */
+	struct dl_lockups lockups;
+	uint64_t lockups_ns; /* when they were last read, 0: not yet */
 };
 
 struct dl_gpu_client {
@@ -46,6 +52,12 @@ void dl_agent_gpus_tick(struct dl_agent *a, uint64_t now_ns);
 
 /* The devices changed: list them anew on the next tick. */
 void dl_agent_gpus_changed(struct dl_agent *a);
+
+/* NULL when it is not there, or has no driver. */
+struct dl_watched_gpu *dl_agent_gpu(struct dl_agent *a, const char *device);
+
+/* What its clients hold of each device, by the last answer. */
+void dl_agent_gpus_used(const struct dl_agent *a, uint32_t pid, struct dl_used_devices *ret_used);
 
 json_t *dl_agent_gpus_status(const struct dl_agent *a);
 

@@ -2,6 +2,7 @@
 /* What the agent knows right now, as one message. */
 #include "agent.h"
 
+#include "../report/foresight_text.h"
 #include "../report/process_json.h"
 #include "../sensors/ladder.h"
 
@@ -20,27 +21,37 @@ static json_t *safe(const char *text)
 	return json_string(dl_text_safe(buf, sizeof(buf), text));
 }
 
+static json_t *sensor(const struct dl_ev_sensor *s)
+{
+	return json_pack("{s:s, s:s, s:I, s:s}", "name", s->name, "state", sensor_states[s->state],
+			 "programs", (json_int_t)s->count, "reason", s->reason);
+}
+
 static json_t *sensors(const struct dl_agent *a)
 {
 	json_t *list = json_array();
 	struct dl_ev_sensor s;
 
 	for (size_t i = 0; a->bpf && dl_bpf_sensor(a->bpf, i, &s); i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:s}", "name", s.name,
-						      "state", sensor_states[s.state], "programs",
-						      (json_int_t)s.count, "reason", s.reason));
+		json_array_append_new(list, sensor(&s));
+	if (a->kfd.state.name[0])
+		json_array_append_new(list, sensor(&a->kfd.state));
 	return list;
 }
 
 /* A message has a limit, and anybody may start a hundred processes named like an engine. */
 #define PROCESSES_BYTES ((size_t)40 * 1024)
 
-static json_t *process(const struct dl_tracked *t)
+static json_t *process(const struct dl_agent *a, const struct dl_tracked *t)
 {
+	const struct dl_held *held = dl_agent_held(a, t->told.workload);
 	json_t *o = json_pack("{s:i, s:b, s:b}", "pid", (int)t->pid, "exceptions_seen",
 			      t->cxx_attached, "graphs_seen", t->ggml_attached);
 
 	json_object_update_missing_new(o, dl_process_json(&t->told));
+	if (held)
+		json_object_set_new(o, "runs_permille",
+				    json_integer((json_int_t)held->order.on_permille));
 	return o;
 }
 
@@ -62,7 +73,7 @@ static json_t *processes(const struct dl_agent *a, json_int_t *ret_unlisted)
 		if (!t->pid || t->told.engine == DL_ENGINE_NONE ||
 		    computes(t) != (i < DL_TRACKED_MAX))
 			continue;
-		o = process(t);
+		o = process(a, t);
 		used += json_dumpb(o, NULL, 0, JSON_COMPACT) + 1;
 		if (used < PROCESSES_BYTES)
 			json_array_append(list, o);
@@ -90,6 +101,24 @@ static json_t *breakers(const struct dl_agent *a)
 	return list;
 }
 
+/* What stands now, and what is being done. */
+static json_t *standing(const struct dl_agent *a)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < DL_STANDING_MAX; i++) {
+		const struct dl_intent *in = &a->standing.open[i];
+
+		if (in->rung)
+			json_array_append_new(list, json_pack("{s:I, s:s, s:I, s:i}", "intent",
+							      (json_int_t)in->id, "act",
+							      dl_rung_name((enum dl_rung)in->rung),
+							      "workload", (json_int_t)in->workload,
+							      "pid", (int)in->pid));
+	}
+	return list;
+}
+
 static json_t *rungs(const struct dl_ladder_step *step)
 {
 	json_t *list = json_array();
@@ -104,10 +133,15 @@ static json_t *rungs(const struct dl_ladder_step *step)
 
 static json_t *ladder(const struct dl_agent *a)
 {
+	const struct dl_ladder_other kfd = { .source = "kfd_smi",
+					     .hook = "/dev/kfd",
+					     .reason = a->kfd.state.reason,
+					     .used = a->kfd.watch_count > 0,
+					     .seen_count = a->kfd.said_count };
 	json_t *list = json_array();
 	struct dl_ladder_step step;
 
-	for (size_t i = 0; a->bpf && dl_ladder_step(a->bpf, i, &step); i++)
+	for (size_t i = 0; a->bpf && dl_ladder_step(a->bpf, &kfd, 1, i, &step); i++)
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "driver",
 						step.driver, "fact", step.fact, "state",
@@ -131,6 +165,16 @@ static json_t *programs(const struct dl_agent *a)
 	return list;
 }
 
+/* With the starts before this one. */
+static json_t *all_time(const struct dl_agent *a)
+{
+	struct dl_counts counts = dl_agent_counts(a);
+	json_t *o = dl_foresight_json(&counts.seen);
+
+	json_object_set_new(o, "since", json_integer(counts.since_s));
+	return o;
+}
+
 json_t *dl_agent_sensors(const struct dl_agent *a)
 {
 	return json_pack("{s:s, s:o, s:o}", "op", "sensors", "ladder", ladder(a), "programs",
@@ -142,9 +186,13 @@ json_t *dl_agent_status(struct dl_agent *a)
 	json_int_t unlisted = 0;
 	json_t *list = processes(a, &unlisted);
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:I, s:o, s:o}", "op", "status", "mode",
-			 dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]), "events",
+	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "op", "status", "mode",
+			 dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]),
+			 "policy_error", safe(a->policy_error), "events",
 			 (json_int_t)a->event_count, "dropped", (json_int_t)a->core.dropped_count,
 			 "sensors", sensors(a), "processes", list, "processes_unlisted", unlisted,
-			 "breakers", breakers(a), "gpus", dl_agent_gpus_status(a));
+			 "breakers", breakers(a), "gpus", dl_agent_gpus_status(a), "standing",
+			 standing(a), "kfd", dl_agent_kfd_status(a), "foresight",
+			 dl_foresight_json(&a->core.foresight), "foresight_all_time", all_time(a));
 }

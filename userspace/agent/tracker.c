@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../act/cgroup.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
+#include "../sensors/inside.h"
 
 /* Libraries are mapped and the backend opens within the first seconds; later only seldom. */
 static const uint64_t look_again_ms[] = {
@@ -18,6 +20,7 @@ static const uint64_t look_again_ms[] = {
 #define STRANGER_LOOKS 8
 #define UNSEEN_NS      (10 * DL_NS_PER_S)
 #define VERIFY_NS      DL_NS_PER_S
+#define BUDGET_NS      (10 * DL_NS_PER_MS) /* of a tick; one look may take a few of them */
 
 #define LOOKS (sizeof(look_again_ms) / sizeof(look_again_ms[0]))
 
@@ -58,13 +61,6 @@ static struct dl_tracked *get(struct dl_agent *a, uint32_t pid)
 	return victim;
 }
 
-static bool below(const char *cgroup, const char *path)
-{
-	size_t len = strlen(cgroup);
-
-	return len > 1 && !strncmp(path, cgroup, len) && (!path[len] || path[len] == '/');
-}
-
 static uint32_t workload_of(struct dl_agent *a, const struct dl_process_info *info)
 {
 	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
@@ -72,21 +68,26 @@ static uint32_t workload_of(struct dl_agent *a, const struct dl_process_info *in
 
 		if (!link->source || !link->workload)
 			continue;
-		if (link->pid == info->pid || below(link->cgroup, info->cgroup))
+		if (link->pid == info->pid || dl_cgroup_holds(link->cgroup, info->cgroup))
 			return link->workload;
 	}
-	return 0;
+	return dl_units_workload_of(a, info->cgroup);
 }
 
-static bool attach(struct dl_agent *a, const char *path, const char *symbol)
+static bool attach(struct dl_agent *a, uint32_t pid, const char *path, const char *probe)
 {
+	char self[DL_SELF_FD_SIZE];
+	DL_FD fd = -1;
 	int err;
 
 	if (!path[0] || !a->bpf)
 		return false;
-	err = dl_bpf_attach_library(a->bpf, path, symbol);
+	fd = dl_open_mapped(pid, path);
+	err = fd < 0 ? fd : dl_local_file(pid, fd);
+	if (!err)
+		err = dl_bpf_attach_library(a->bpf, dl_self_fd(fd, self), probe);
 	if (err < 0)
-		dl_debug("uprobe %s in '%s': %s", symbol, path, strerror(-err));
+		dl_debug("uprobe %s in '%s': %s", probe, path, strerror(-err));
 	return err >= 0;
 }
 
@@ -94,23 +95,24 @@ static bool attach(struct dl_agent *a, const char *path, const char *symbol)
 static void attach_libraries(struct dl_agent *a, struct dl_tracked *t,
 			     const struct dl_process_info *info)
 {
-	static const char *const ggml[] = { "ggml_backend_sched_synchronize",
-					    "ggml_backend_sched_graph_compute_async",
-					    "ggml_backend_tensor_set", "ggml_backend_tensor_get" };
+	static const char *const ggml[] = { "synchronize", "compute", "set", "get" };
+	static const char *const llama[] = { "ubatch", "decode" }; /* one of the two */
 	bool all = true;
 
 	if (!t->cxx_attached)
-		t->cxx_attached = attach(a, info->cxx_library, "__cxa_throw");
+		t->cxx_attached = attach(a, t->pid, info->cxx_library, "throw");
 	for (size_t i = 0; !t->ggml_attached && all && i < sizeof(ggml) / sizeof(ggml[0]); i++)
-		all = attach(a, info->ggml_library, ggml[i]);
+		all = attach(a, t->pid, info->ggml_library, ggml[i]);
 	t->ggml_attached = all;
+	for (size_t i = 0; !t->llama_attached && i < sizeof(llama) / sizeof(llama[0]); i++)
+		t->llama_attached = attach(a, t->pid, info->llama_library, llama[i]);
 }
 
 static bool settled(const struct dl_tracked *t)
 {
 	return !t->cpu_assumed && !(t->told.flags & DL_PROCESS_PORT_ASSUMED) && t->cxx_attached &&
 	       t->ggml_attached && t->told.backend != DL_BACKEND_UNKNOWN &&
-	       (t->told.backend == DL_BACKEND_CPU || t->told.device[0]);
+	       (t->told.backend == DL_BACKEND_CPU || t->device_used);
 }
 
 /* A worker of Python's takes its title some seconds after its start, without an exec. */
@@ -137,7 +139,8 @@ static void plan_next_look(struct dl_agent *a, struct dl_tracked *t, uint64_t no
 static void begin_anew(struct dl_tracked *t)
 {
 	t->attempts = 0;
-	t->cxx_attached = t->ggml_attached = t->cpu_assumed = false;
+	t->cxx_attached = t->ggml_attached = t->llama_attached = false;
+	t->cpu_assumed = t->device_used = false;
 	memset(&t->told, 0, sizeof(t->told));
 }
 
@@ -150,37 +153,53 @@ static void assume_cpu(struct dl_tracked *t, struct dl_process_info *info)
 		info->ev.backend = DL_BACKEND_CPU;
 }
 
-static void inspect(struct dl_agent *a, struct dl_tracked *t)
+static int look_at(const struct dl_agent *a, uint32_t pid, enum dl_look look,
+		   struct dl_process_info *ret_info)
+{
+	struct dl_used_devices used;
+
+	dl_agent_gpus_used(a, pid, &used);
+	return dl_process_info_look(pid, look, &used, ret_info);
+}
+
+/* What a look at it told. */
+static void take(struct dl_agent *a, struct dl_tracked *t, struct dl_process_info *info)
 {
 	struct dl_event ev = dl_agent_event(DL_EV_PROCESS, t->pid);
-	struct dl_process_info info;
 
-	if (dl_process_info_look(t->pid, t->on_gpu ? DL_LOOK_DEVICES : DL_LOOK_COMMAND, &info)) {
-		t->inspect_ns = 0;
-		return;
-	}
 	t->verified_ns = ev.at_ns;
-	t->opens_gpu = info.opens_gpu;
-	if (t->told.start_ticks && t->told.start_ticks != info.ev.start_ticks)
+	t->opens_gpu = info->opens_gpu;
+	if (t->told.start_ticks && t->told.start_ticks != info->ev.start_ticks)
 		begin_anew(t);
-	if (!info.has_command && t->told.start_ticks == info.ev.start_ticks) {
+	if (!info->has_command && t->told.start_ticks == info->ev.start_ticks) {
 		t->inspect_ns = 0; /* it is ending, and stays who it was */
 		return;
 	}
-	info.ev.workload = workload_of(a, &info);
-	assume_cpu(t, &info);
-	if (info.ev.engine != DL_ENGINE_NONE) {
-		attach_libraries(a, t, &info);
+	t->device_used = info->device_used;
+	info->ev.workload = workload_of(a, info);
+	assume_cpu(t, info);
+	if (info->ev.engine != DL_ENGINE_NONE) {
+		attach_libraries(a, t, info);
 		if (a->bpf)
 			dl_bpf_watch(a->bpf, t->pid);
 	}
 	t->used_ns = ev.at_ns;
-	if (memcmp(&t->told, &info.ev, sizeof(info.ev)) != 0) {
-		t->told = info.ev;
-		ev.process = info.ev;
+	if (memcmp(&t->told, &info->ev, sizeof(info->ev)) != 0) {
+		t->told = info->ev;
+		ev.process = info->ev;
 		dl_agent_feed(a, &ev);
 	}
 	plan_next_look(a, t, ev.at_ns);
+}
+
+static void inspect(struct dl_agent *a, struct dl_tracked *t)
+{
+	struct dl_process_info info;
+
+	if (look_at(a, t->pid, t->on_gpu ? DL_LOOK_DEVICES : DL_LOOK_COMMAND, &info))
+		t->inspect_ns = 0;
+	else
+		take(a, t, &info);
 }
 
 /* An exit may have been missed and the pid be somebody else's. */
@@ -195,14 +214,20 @@ static bool still_the_same(struct dl_tracked *t)
 	return !start || start == t->told.start_ticks;
 }
 
+/* Many events a second may name it: it is looked at when that is due, and not with each. */
+static bool look_is_due(const struct dl_tracked *t)
+{
+	return t->told.engine != DL_ENGINE_NONE && !settled(t) && t->inspect_ns &&
+	       t->used_ns >= t->inspect_ns;
+}
+
 void dl_tracker_know(struct dl_agent *a, uint32_t pid)
 {
 	struct dl_tracked *t = find(a, pid);
 
 	if (t && t->told.start_ticks) {
 		t->used_ns = dl_boot_ns();
-		if (still_the_same(t) &&
-		    (t->told.engine == DL_ENGINE_NONE || settled(t) || !t->inspect_ns))
+		if (still_the_same(t) && !look_is_due(t))
 			return;
 	}
 	t = t ? t : get(a, pid);
@@ -210,13 +235,22 @@ void dl_tracker_know(struct dl_agent *a, uint32_t pid)
 	inspect(a, t);
 }
 
+void dl_tracker_used(struct dl_agent *a, uint32_t pid)
+{
+	struct dl_tracked *t = find(a, pid);
+
+	if (t && t->told.engine != DL_ENGINE_NONE)
+		t->inspect_ns = dl_boot_ns();
+}
+
 static void meet(struct dl_agent *a, uint32_t pid, enum dl_look look)
 {
 	struct dl_process_info info;
 	struct dl_tracked *t = find(a, pid);
+	bool known = t != NULL;
 
-	if (!t) {
-		if (dl_process_info_look(pid, look, &info))
+	if (!known) {
+		if (look_at(a, pid, look, &info))
 			return;
 		if (info.ev.engine == DL_ENGINE_NONE && !workload_of(a, &info))
 			return; /* somebody else's */
@@ -224,14 +258,24 @@ static void meet(struct dl_agent *a, uint32_t pid, enum dl_look look)
 		t->on_gpu = look == DL_LOOK_DEVICES;
 	}
 	t->attempts = 0;
-	t->cxx_attached = t->ggml_attached = false;
-	inspect(a, t);
+	t->cxx_attached = t->ggml_attached = t->llama_attached = false;
+	if (known)
+		inspect(a, t);
+	else
+		take(a, t, &info);
 }
 
 /* An exec keeps pid and start time but changes everything else. */
 void dl_tracker_exec(struct dl_agent *a, uint32_t pid)
 {
 	meet(a, pid, DL_LOOK_COMMAND);
+}
+
+bool dl_tracker_knows(struct dl_agent *a, uint32_t pid, uint64_t start_ticks)
+{
+	const struct dl_tracked *t = find(a, pid);
+
+	return t && t->told.start_ticks == start_ticks;
 }
 
 void dl_tracker_gone(struct dl_agent *a, uint32_t pid)
@@ -258,14 +302,20 @@ static void verify_next(struct dl_agent *a, uint64_t now_ns)
 		inspect(a, t);
 }
 
+/* Whoever finds no time on this tick is the first on the next. */
 void dl_tracker_tick(struct dl_agent *a, uint64_t now_ns)
 {
+	uint64_t end_ns = dl_boot_ns() + BUDGET_NS;
+
 	verify_next(a, now_ns);
 	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
-		struct dl_tracked *t = &a->tracked[i];
+		struct dl_tracked *t = &a->tracked[a->inspect_next++ % DL_TRACKED_MAX];
 
-		if (t->pid && t->inspect_ns && now_ns >= t->inspect_ns)
-			inspect(a, t);
+		if (!t->pid || !t->inspect_ns || now_ns < t->inspect_ns)
+			continue;
+		inspect(a, t);
+		if (dl_boot_ns() >= end_ns)
+			break;
 	}
 }
 

@@ -22,8 +22,9 @@ static void on_device(void *arg, const struct dl_event *ev)
 	dl_agent_feed(arg, ev);
 }
 
-static void on_changed(void *arg)
+static void on_changed(void *arg, bool leaving)
 {
+	dl_agent_kfd_changed(arg, leaving); /* first: the driver goes on meanwhile */
 	dl_agent_gpus_changed(arg);
 }
 

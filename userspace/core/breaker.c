@@ -5,7 +5,7 @@
  * Each opening doubles the back-off. Every turn is a plan: the learned policy file is written of
  * it.
  */
-#include "hazards.h"
+#include "acts.h"
 
 #include <assert.h>
 #include <string.h>
@@ -34,13 +34,14 @@ static struct dl_breaker *get(struct dl_step *s, const char *device, uint8_t bac
 	struct dl_breaker *victim = &s->core->breakers[0];
 
 	if (b) {
-		b->used_ns = s->now_ns;
+		b->used_ns = s->now_ns ? s->now_ns : 1;
 		return b;
 	}
 	for (size_t i = 0; i < DL_CORE_BREAKERS; i++)
 		if (s->core->breakers[i].used_ns < victim->used_ns)
 			victim = &s->core->breakers[i];
 	s->core->dropped_count += victim->used_ns != 0;
+	s->core->breaker_count += victim->used_ns == 0;
 	memset(victim, 0, sizeof(*victim));
 	dl_copy_name(victim->device, sizeof(victim->device), device);
 	dl_copy_name(victim->model, sizeof(victim->model), model);
@@ -121,6 +122,23 @@ bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const str
 	return true;
 }
 
+bool dl_breaker_is_open(struct dl_core *core, const char *device, uint8_t backend,
+			const char *model)
+{
+	const struct dl_breaker *b = find(core, device, backend, model);
+
+	return b && b->state == DL_BREAKER_OPEN;
+}
+
+uint32_t dl_breaker_openings(struct dl_core *core, const struct dl_process *p,
+			     uint64_t *ret_until_ns)
+{
+	const struct dl_breaker *b = find(core, p->device, p->backend, p->model);
+
+	*ret_until_ns = b ? b->until_ns : 0;
+	return b ? b->open_count : 0;
+}
+
 void dl_breaker_restore(struct dl_step *s)
 {
 	const struct dl_ev_breaker *in = &s->ev->breaker;
@@ -159,6 +177,8 @@ void dl_breakers_tick(struct dl_step *s)
 {
 	uint64_t soak_ns = dl_config_ns(&s->core->config, DL_CFG_BREAKER_SOAK_MS);
 
+	if (!s->core->breaker_count)
+		return;
 	for (size_t i = 0; i < DL_CORE_BREAKERS && s->count + DL_PLANS_SPARE <= s->max; i++) {
 		struct dl_breaker *b = &s->core->breakers[i];
 

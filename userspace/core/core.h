@@ -6,6 +6,7 @@
 #ifndef DL_CORE_CORE_H
 #define DL_CORE_CORE_H
 
+#include "foresight.h"
 #include "plan.h"
 #include "world.h"
 
@@ -15,8 +16,18 @@
 /* A hazard that stands: it is not raised again at its level until it has cleared. */
 struct dl_alarm {
 	uint64_t last_ns;    /* last time its sign was seen */
-	struct dl_plan note; /* as raised; rung says whether the slot is used */
+	uint64_t strong_ns;  /* last time it was seen as strong as it is told */
+	struct dl_plan note; /* as raised */
 	bool used;
+	bool acted;	   /* a rung was taken because of it, at this level */
+	bool hurried;	   /* the next rung needs no further sign */
+	bool counted;	   /* as a failure of its backend */
+	uint8_t at;	   /* place in its row: what is before was taken or passed */
+	uint8_t told_rung; /* last refusal or advice because of it, told once */
+	uint8_t told_refusal;
+	uint8_t pad;
+	uint32_t target; /* workload that is acted on, 0: none */
+	uint32_t target_pad;
 };
 
 struct dl_breaker {
@@ -39,11 +50,15 @@ struct dl_core {
 	struct dl_world world;
 	struct dl_alarm alarms[DL_CORE_ALARMS];
 	struct dl_breaker breakers[DL_CORE_BREAKERS];
+	struct dl_foresight foresight;
 	uint64_t now_ns;
 	uint64_t event_count;
 	uint64_t dropped_count; /* plans or alarms that had no room */
 	uint32_t plan_count;
-	uint32_t pad;
+	uint32_t alarm_count; /* in use */
+	uint32_t breaker_count;
+	uint32_t hour_count; /* acts on all workloads since hour_ns */
+	uint64_t hour_ns;
 };
 
 void dl_core_init(struct dl_core *core);

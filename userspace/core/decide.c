@@ -1,106 +1,147 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ladder: which rung a failed engine gets, and whether it may be carried out. Restart for a
- * plain crash, strictly the CPU when the device or its driver failed or the breaker is open.
- * Consent (mode, adoption), one act at a time, exponential back-off, an hourly budget; every
- * refusal is a plan with its reason.
+ * Acts, from the plan to their end. What a failed engine gets: restart for a plain crash, strictly
+ * the CPU when the device or its driver failed or the breaker is open, quarantine when it opens
+ * again and again and there is nowhere to go. One act at a time; every refusal is a plan with its
+ * reason.
  */
-#include "hazards.h"
+#include "acts.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define HOUR_NS (3600 * DL_NS_PER_S)
+#define SMALLER_BATCHES 2 /* are tried, one after the other, before the device is given up */
+/* To freeze takes milliseconds, or does not happen. */
+#define HOLD_ANSWER_NS (5 * DL_NS_PER_S)
 
-static uint64_t backoff_ns(const struct dl_config *config, uint32_t count)
+static bool is_failure(const struct dl_plan *plan)
 {
-	uint64_t base = dl_config_ns(config, DL_CFG_RESTART_BACKOFF_MS);
-	uint64_t most = dl_config_ns(config, DL_CFG_RESTART_BACKOFF_MAX_MS);
-
-	for (uint32_t i = 1; i < count && base < most; i++)
-		base *= 2;
-	return base < most ? base : most;
-}
-
-static enum dl_refusal may_act(struct dl_step *s, struct dl_workload *w)
-{
-	const struct dl_config *config = &s->core->config;
-
-	if (config->value[DL_CFG_MODE] == DL_MODE_OBSERVE)
-		return DL_REFUSED_MODE;
-	if (!w || !w->adopted)
-		return DL_REFUSED_NOT_ADOPTED;
-	if (w->act_plan)
-		return DL_REFUSED_BUSY;
-	if (s->now_ns - w->hour_ns >= HOUR_NS) {
-		w->hour_ns = s->now_ns;
-		w->hour_count = 0;
-	}
-	if (w->hour_count >= dl_config_u64(config, DL_CFG_ACTS_PER_HOUR))
-		return DL_REFUSED_BUDGET;
-	if (w->last_act_ns &&
-	    s->now_ns - w->last_act_ns > dl_config_ns(config, DL_CFG_RESTART_FORGET_MS))
-		w->restart_count = 0;
-	if (w->restart_count && s->now_ns < w->last_act_ns + backoff_ns(config, w->restart_count))
-		return DL_REFUSED_BACKOFF;
-	return DL_REFUSED_NOT;
+	return plan->hazard == DL_HZ_RUNNER_CRASH || plan->hazard == DL_HZ_ENGINE_WEDGED;
 }
 
 static void begin(struct dl_step *s, struct dl_workload *w, const struct dl_plan *plan)
 {
 	assert(!w->act_plan);
+	dl_spend(s, w, plan);
 	w->act_plan = plan->id;
 	w->act_rung = plan->rung;
 	w->act_hazard = plan->hazard;
-	w->act_ns = w->last_act_ns = s->now_ns;
+	w->act_undo = plan->rung == DL_RUNG_UNDO ? plan->level : 0;
+	w->act_from = w->backend;
+	memcpy(w->act_device, w->device, sizeof(w->act_device));
+	w->act_renews =
+		w->hold_plan && w->hold_rung == plan->rung && w->hold_permille == plan->on_permille;
+	w->act_permille = plan->on_permille;
+	w->act_knobs = plan->knobs;
+	w->act_lease_ns = plan->lease_ns;
+	w->act_until_ns = plan->until_ns;
+	w->act_depth = plan->rung == DL_RUNG_SHRINK && is_failure(plan) ? w->lost_depth : 0;
+	w->act_pid_before = w->pid;
+	w->act_ns = s->now_ns;
 	w->first_sign_ns = plan->first_sign_ns;
 	w->stopped_ns = 0;
 	w->act_started = 0;
 	w->retry_ns = 0;
-	w->hour_count++;
-	w->restart_count++;
 }
 
-/* Puts the plan out with its verdict, and marks the workload when it is to be carried out. */
-static void propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan)
+/*
+ * A trace answers an act by its number: this one counts the workload's acts only, so that other
+ * thresholds, or a later build's hazards, may note more or less beside it.
+ */
+static uint32_t act_number(struct dl_workload *w)
 {
-	enum dl_refusal refusal = may_act(s, w);
+	return (w->id << 16) + w->act_count++ % 0xffff + 1;
+}
+
+/* What failed is tried again when its back-off is over; a hazard that stands asks by itself. */
+static void put_off(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan)
+{
+	plan->until_ns = dl_backoff_end_ns(s, w);
+	if (plan->rung != DL_RUNG_RESTART && plan->rung != DL_RUNG_MIGRATE_CPU &&
+	    (plan->rung != DL_RUNG_SHRINK || !is_failure(plan)))
+		return;
+	w->retry_knobs = plan->knobs;
+	w->retry_ns = plan->until_ns;
+	w->retry_set_ns = s->now_ns;
+	w->retry_rung = plan->rung;
+	w->retry_hazard = plan->hazard;
+}
+
+void dl_propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan)
+{
+	enum dl_refusal refusal = dl_consent(s, w, plan);
 
 	plan->refusal = (uint8_t)refusal;
 	plan->verdict = refusal ? DL_VERDICT_REFUSED : DL_VERDICT_GO;
 	if (!refusal && s->core->config.value[DL_CFG_MODE] == DL_MODE_ADVISE)
 		plan->verdict = DL_VERDICT_ADVISED;
-	if (w && refusal == DL_REFUSED_BACKOFF) {
-		plan->until_ns = w->last_act_ns + backoff_ns(&s->core->config, w->restart_count);
-		w->retry_ns = plan->until_ns;
-		w->retry_set_ns = s->now_ns;
-		w->retry_rung = plan->rung;
-		w->retry_hazard = plan->hazard;
+	if (w && dl_replaces(plan->rung) && plan->rung != DL_RUNG_SHRINK)
+		plan->knobs = w->knobs;
+	if (w && refusal == DL_REFUSED_BACKOFF)
+		put_off(s, w, plan);
+	if (!w || plan->verdict != DL_VERDICT_GO) {
+		dl_emit(s, plan);
+		return;
 	}
-	dl_emit(s, plan);
-	if (w && plan->verdict == DL_VERDICT_GO)
-		begin(s, w, plan);
+	dl_emit_as(s, plan, act_number(w));
+	begin(s, w, plan);
+}
+
+static enum dl_rung rung_for_failure(struct dl_step *s, const struct dl_process *p,
+				     const struct dl_workload *w, bool open, uint64_t *until_ns)
+{
+	uint64_t limit = dl_config_u64(&s->core->config, DL_CFG_BREAKER_QUARANTINE);
+
+	if (open && p->backend != DL_BACKEND_CPU && (!w || w->movable))
+		return DL_RUNG_MIGRATE_CPU;
+	if (open && w && dl_breaker_openings(s->core, p, until_ns) >= limit)
+		return DL_RUNG_QUARANTINE;
+	return DL_RUNG_RESTART;
+}
+
+/*
+ * The device has shown what it cannot, not that it is bad. One that died with smaller batches too,
+ * and no later, is bad.
+ */
+static bool batch_is_to_blame(struct dl_step *s, struct dl_workload *w, const struct dl_process *p,
+			      struct dl_plan *plan)
+{
+	if (p->backend == DL_BACKEND_CPU || !plan->device_class || !p->exception_ns)
+		return false;
+	if (w->deepest > w->lost_depth)
+		w->lost_count = 0;
+	if (w->lost_count >= SMALLER_BATCHES || !dl_measure_smaller_batch(s, w, p, plan))
+		return false;
+	w->lost_count++;
+	w->lost_depth = p->lost_depth;
+	return true;
 }
 
 void dl_decide_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note)
 {
 	struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
-	bool open = dl_breaker_failure(s, p, note);
 	struct dl_plan plan = *note;
+	uint64_t until_ns = 0;
 
 	plan.at_ns = s->now_ns;
-	plan.rung = DL_RUNG_RESTART;
-	if (open && p->backend != DL_BACKEND_CPU && (!w || w->movable))
-		plan.rung = DL_RUNG_MIGRATE_CPU;
-	if (w)
+	if (w && batch_is_to_blame(s, w, p, &plan))
+		plan.rung = DL_RUNG_SHRINK;
+	else
+		plan.rung = (uint8_t)rung_for_failure(s, p, w, dl_breaker_failure(s, p, note),
+						      &until_ns);
+	if (plan.rung == DL_RUNG_QUARANTINE)
+		plan.until_ns = until_ns;
+	if (w) {
 		w->decided_ns = s->now_ns;
+		dl_effects_troubled(s, w);
+	}
 	if (w && w->port)
 		plan.port = w->port;
-	propose(s, w, &plan);
+	dl_propose(s, w, &plan);
 }
 
-static struct dl_plan plan_for(struct dl_step *s, const struct dl_workload *w, enum dl_rung rung,
-			       uint8_t hazard)
+struct dl_plan dl_plan_for(struct dl_step *s, const struct dl_workload *w, enum dl_rung rung,
+			   uint8_t hazard)
 {
 	struct dl_plan plan =
 		dl_plan_about(s, DL_HZ_NONE, dl_world_process(&s->core->world, w->pid));
@@ -119,21 +160,72 @@ static struct dl_plan plan_for(struct dl_step *s, const struct dl_workload *w, e
 	return plan;
 }
 
-static void outcome(struct dl_step *s, struct dl_workload *w, int32_t result)
+/* A hold or a cap goes on, and nobody knows yet what it is worth. */
+static bool averts(uint8_t rung)
 {
-	struct dl_plan plan = plan_for(s, w, DL_RUNG_OUTCOME, w->act_hazard);
-	uint8_t rung = w->act_rung;
+	return rung != DL_RUNG_PAUSE && rung != DL_RUNG_THROTTLE && rung != DL_RUNG_CAP &&
+	       rung != DL_RUNG_AWAKE && rung != DL_RUNG_UNDO;
+}
 
-	plan.level = rung; /* which rung has ended */
+static void say_outcome(struct dl_step *s, const struct dl_workload *w, int32_t result)
+{
+	struct dl_plan plan = dl_plan_for(s, w, DL_RUNG_OUTCOME, w->act_hazard);
+
+	plan.level = w->act_rung; /* which rung has ended */
 	plan.result = result;
 	plan.stopped_ns = w->stopped_ns;
 	dl_emit(s, &plan);
+}
+
+static bool lives(struct dl_step *s, uint32_t pid)
+{
+	return dl_world_process(&s->core->world, pid) != NULL;
+}
+
+/* The rung up, where the failed one has left nothing that serves. */
+static enum dl_rung rung_after(struct dl_step *s, struct dl_workload *w)
+{
+	bool replacing = dl_replaces(w->act_rung) || dl_replaces(w->act_undo);
+
+	if (w->act_rung == DL_RUNG_RESTART)
+		return w->movable ? DL_RUNG_MIGRATE_CPU : DL_RUNG_NOTE;
+	if (!replacing || w->act_rung == DL_RUNG_MIGRATE_CPU)
+		return DL_RUNG_NOTE;
+	if (!lives(s, w->act_pid_before))
+		return DL_RUNG_RESTART;
+	w->pid = w->act_pid_before;
+	return DL_RUNG_NOTE;
+}
+
+static void outcome(struct dl_step *s, struct dl_workload *w, int32_t result)
+{
+	uint8_t hazard = w->act_hazard;
+	enum dl_rung next = DL_RUNG_NOTE;
+	struct dl_plan plan;
+
+	if (result || !w->act_renews)
+		say_outcome(s, w, result);
+	if (!result && averts(w->act_rung))
+		dl_foresight_acted(s, w);
 	w->act_plan = 0;
+	if (result || !w->act_renews)
+		w->act_end_ns = s->now_ns;
+	w->deepest = 0;
+	if (w->act_rung == DL_RUNG_UNDO)
+		dl_effect_taken_back(w, result, s->now_ns);
+	else if (!result)
+		dl_effect_add(w);
+	if (!result && (dl_replaces(w->act_rung) || dl_replaces(w->act_undo)))
+		w->replaced_ns = s->now_ns;
+	if (result)
+		next = rung_after(s, w);
 	w->act_ns = 0;
-	if (!result || rung != DL_RUNG_RESTART || !w->movable)
-		return;
-	plan = plan_for(s, w, DL_RUNG_MIGRATE_CPU, w->act_hazard); /* the next rung up */
-	propose(s, w, &plan);
+	if (next != DL_RUNG_NOTE) {
+		plan = dl_plan_for(s, w, next, hazard);
+		dl_propose(s, w, &plan);
+	} else if (result) {
+		dl_ladder_go_on(s, w, hazard);
+	}
 }
 
 static void started(struct dl_workload *w, uint32_t pid)
@@ -146,7 +238,7 @@ static void started(struct dl_workload *w, uint32_t pid)
 /* A replacement that ends before it gave a token: nothing more to wait for. */
 void dl_decide_exit(struct dl_step *s)
 {
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++) {
+	for (size_t i = 0; s->core->world.workload_count && i < DL_WORLD_WORKLOADS; i++) {
 		struct dl_workload *w = &s->core->world.workloads[i];
 
 		if (w->act_plan && w->act_started && w->pid == s->ev->pid)
@@ -154,17 +246,49 @@ void dl_decide_exit(struct dl_step *s)
 	}
 }
 
+static void held(struct dl_step *s, struct dl_workload *w)
+{
+	bool pause = w->act_rung == DL_RUNG_PAUSE;
+
+	if (pause || w->act_rung == DL_RUNG_THROTTLE)
+		dl_effect_held(s, w);
+	outcome(s, w, 0);
+	if (pause)
+		dl_ladder_after_pause(s, w, true);
+}
+
+/* By its lease, or by the act under way, which was to do it. */
+static void released(struct dl_step *s, struct dl_workload *w)
+{
+	bool asked = w->act_plan == s->ev->act.plan;
+	bool pause = w->hold_rung == DL_RUNG_PAUSE;
+
+	if (!asked || w->act_undo == DL_RUNG_PAUSE || w->act_undo == DL_RUNG_THROTTLE)
+		dl_effect_let_go(s, w);
+	if (asked)
+		outcome(s, w, 0);
+	else if (pause)
+		dl_ladder_after_pause(s, w, false);
+}
+
 void dl_decide_act(struct dl_step *s)
 {
 	const struct dl_ev_act *act = &s->ev->act;
 	struct dl_workload *w = dl_world_workload(&s->core->world, act->workload);
 
-	if (!w || !w->act_plan || w->act_plan != act->plan)
+	if (!w || !act->plan)
 		return;
-	if (act->stage == DL_ACT_STOPPED)
+	if (act->stage == DL_ACT_RELEASED &&
+	    (w->act_plan == act->plan || w->hold_plan == act->plan))
+		released(s, w);
+	else if (w->act_plan != act->plan)
+		return;
+	else if (act->stage == DL_ACT_STOPPED)
 		w->stopped_ns = s->now_ns;
 	else if (act->stage == DL_ACT_STARTED)
 		started(w, s->ev->pid);
+	else if (act->stage == DL_ACT_HELD)
+		held(s, w);
 	else if (act->stage == DL_ACT_SERVING)
 		outcome(s, w, 0);
 	else if (act->stage == DL_ACT_FAILED)
@@ -177,27 +301,41 @@ static bool still_wanted(struct dl_step *s, const struct dl_workload *w)
 	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);
 
 	if (w->retry_hazard == DL_HZ_ENGINE_WEDGED)
-		return p && p->checked_ok_ns < w->retry_set_ns;
+		return p && !dl_gave_token(p, w->retry_set_ns);
 	return !p; /* after a crash: nobody has started it meanwhile */
+}
+
+static uint64_t patience_ns(const struct dl_step *s, const struct dl_workload *w)
+{
+	bool hold = w->act_rung == DL_RUNG_PAUSE || w->act_rung == DL_RUNG_THROTTLE;
+
+	return hold ? HOLD_ANSWER_NS : dl_config_ns(&s->core->config, DL_CFG_ACT_TIMEOUT_MS);
 }
 
 void dl_decide_tick(struct dl_step *s)
 {
-	uint64_t patience_ns = dl_config_ns(&s->core->config, DL_CFG_ACT_TIMEOUT_MS);
+	if (!s->core->world.workload_count)
+		return;
 
 	for (size_t i = 0; i < DL_WORLD_WORKLOADS && s->count + DL_PLANS_SPARE <= s->max; i++) {
 		struct dl_workload *w = &s->core->world.workloads[i];
 		struct dl_plan plan;
 
-		if (w->act_plan && s->now_ns - w->act_ns >= patience_ns)
+		if (!w->id)
+			continue;
+		if (w->act_plan && s->now_ns - w->act_ns >= patience_ns(s, w))
 			outcome(s, w,
 				-110 /* ETIMEDOUT, the same number wherever it is replayed */);
+		dl_effect_renew(s, w);
+		dl_effects_tick(s, w);
 		if (!w->retry_ns || s->now_ns < w->retry_ns)
 			continue;
 		w->retry_ns = 0;
 		if (!still_wanted(s, w))
 			continue;
-		plan = plan_for(s, w, w->retry_rung, w->retry_hazard);
-		propose(s, w, &plan);
+		plan = dl_plan_for(s, w, w->retry_rung, w->retry_hazard);
+		if (plan.rung == DL_RUNG_SHRINK)
+			plan.knobs = w->retry_knobs;
+		dl_propose(s, w, &plan);
 	}
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fact.h"
+#include "plan.h"
 
 static const struct {
 	const char *name;
@@ -32,6 +33,15 @@ static const struct {
 	[DL_EV_MEMORY] = { "memory", sizeof(struct dl_ev_memory) },
 	[DL_EV_CLIENT] = { "client", sizeof(struct dl_ev_client) },
 	[DL_EV_DEVICE] = { "device", sizeof(struct dl_ev_device) },
+	[DL_EV_LOG] = { "log", sizeof(struct dl_ev_log) },
+	[DL_EV_KFD] = { "kfd", sizeof(struct dl_ev_kfd) },
+	[DL_EV_KFD_USE] = { "kfd_use", sizeof(struct dl_ev_kfd_use) },
+	[DL_EV_LOCKUP] = { "lockup_timeout", sizeof(struct dl_ev_lockup) },
+	[DL_EV_DMEM] = { "dmem", sizeof(struct dl_ev_dmem) },
+	[DL_EV_CONFIG_FOR] = { "config_for", sizeof(struct dl_ev_config_for) },
+	[DL_EV_PROGRESS] = { "progress", sizeof(struct dl_ev_progress) },
+	[DL_EV_ORDER] = { "order", sizeof(struct dl_ev_order) },
+	[DL_EV_LEFT] = { "left", sizeof(struct dl_ev_left) },
 };
 
 size_t dl_event_payload_size(uint32_t kind)
@@ -53,6 +63,36 @@ const char *dl_device_change_name(uint32_t change)
 	};
 
 	return change < DL_DEVICE_CHANGE_COUNT && names[change] ? names[change] : "unknown";
+}
+
+const char *dl_kfd_event_name(uint32_t event)
+{
+	static const char *const names[DL_KFD_EVENT_COUNT] = {
+		[DL_KFD_VM_FAULT] = "vm_fault",
+		[DL_KFD_THERMAL_THROTTLE] = "thermal_throttle",
+		[DL_KFD_RESET_BEGIN] = "reset_begin",
+		[DL_KFD_RESET_END] = "reset_end",
+		[DL_KFD_MIGRATE_BEGIN] = "migrate_begin",
+		[DL_KFD_MIGRATE_END] = "migrate_end",
+		[DL_KFD_PAGE_FAULT_BEGIN] = "page_fault_begin",
+		[DL_KFD_PAGE_FAULT_END] = "page_fault_end",
+		[DL_KFD_QUEUES_EVICTED] = "queues_evicted",
+		[DL_KFD_QUEUES_RESTORED] = "queues_restored",
+		[DL_KFD_UNMAPPED] = "unmapped",
+		[DL_KFD_PROCESS_BEGIN] = "process_begin",
+		[DL_KFD_PROCESS_END] = "process_end",
+	};
+
+	return event < DL_KFD_EVENT_COUNT && names[event] ? names[event] : "unknown";
+}
+
+const char *dl_lockup_origin_name(uint32_t origin)
+{
+	static const char *const names[DL_LOCKUP_ORIGIN_COUNT] = {
+		"unknown", "scheduler", "sysfs", "parameter", "default", "none",
+	};
+
+	return names[origin < DL_LOCKUP_ORIGIN_COUNT ? origin : DL_LOCKUP_UNKNOWN];
 }
 
 static bool ended(const char *text, size_t size)
@@ -86,6 +126,35 @@ static bool breaker_valid(const struct dl_ev_breaker *b)
 	       b->state < DL_BREAKER_STATE_COUNT;
 }
 
+static bool log_valid(const struct dl_ev_log *l)
+{
+	return ENDED(l->device) && ENDED(l->ring) && ENDED(l->comm) &&
+	       l->kind < DL_LOG_KIND_COUNT && l->log_class < DL_CLASS_COUNT &&
+	       l->role < DL_PART_COUNT && l->hazard < DL_LOG_HZ_COUNT;
+}
+
+static bool kfd_valid(const struct dl_ev_kfd *k)
+{
+	return ENDED(k->device) && ENDED(k->detail) && k->event >= DL_KFD_VM_FAULT &&
+	       k->event < DL_KFD_EVENT_COUNT;
+}
+
+static bool order_valid(const struct dl_ev_order *o)
+{
+	return o->workload && dl_rung_acts(o->rung) && o->to_backend < DL_BACKEND_COUNT &&
+	       o->on_permille <= 1000 && o->lease_ns <= DL_ORDER_LEASE_MAX_NS &&
+	       (!o->undo || dl_rung_acts(o->undo));
+}
+
+static bool left_valid(const struct dl_ev_left *l)
+{
+	bool stays = l->rung == DL_RUNG_SHRINK || l->rung == DL_RUNG_SWITCH ||
+		     l->rung == DL_RUNG_MIGRATE_CPU;
+
+	return l->workload && stays && l->hazard < DL_HZ_COUNT && l->backend < DL_BACKEND_COUNT &&
+	       ENDED(l->device);
+}
+
 bool dl_event_valid(const struct dl_event *ev)
 {
 	switch (ev->kind) {
@@ -95,6 +164,16 @@ bool dl_event_valid(const struct dl_event *ev)
 	case DL_EV_PASID:
 	case DL_EV_PROBE:
 		return true;
+	case DL_EV_CONFIG_FOR:
+		return ENDED(ev->config_for.config.key) && ENDED(ev->config_for.name) &&
+		       ev->config_for.scope >= DL_SCOPE_DRIVER &&
+		       ev->config_for.scope < DL_SCOPE_COUNT;
+	case DL_EV_PROGRESS:
+		return ev->pid != 0;
+	case DL_EV_ORDER:
+		return order_valid(&ev->order);
+	case DL_EV_LEFT:
+		return left_valid(&ev->left);
 	case DL_EV_CONFIG:
 		return ENDED(ev->config.key);
 	case DL_EV_PROCESS:
@@ -132,6 +211,17 @@ bool dl_event_valid(const struct dl_event *ev)
 		return ENDED(ev->device.device) && ENDED(ev->device.driver) &&
 		       ENDED(ev->device.detail) && ev->device.change >= DL_DEVICE_ADDED &&
 		       ev->device.change < DL_DEVICE_CHANGE_COUNT;
+	case DL_EV_LOG:
+		return log_valid(&ev->log);
+	case DL_EV_KFD:
+		return kfd_valid(&ev->kfd);
+	case DL_EV_KFD_USE:
+		return ev->pid && ENDED(ev->kfd_use.device);
+	case DL_EV_LOCKUP:
+		return ENDED(ev->lockup.device) && ENDED(ev->lockup.queue) &&
+		       ev->lockup.origin < DL_LOCKUP_ORIGIN_COUNT;
+	case DL_EV_DMEM:
+		return ENDED(ev->dmem.device) && ENDED(ev->dmem.region) && ENDED(ev->dmem.unit);
 	case DL_EV_JOB_TIMES:
 		return ENDED(ev->job_times.device) && ENDED(ev->job_times.ring);
 	case DL_EV_SENSOR:

@@ -9,6 +9,7 @@
 #ifndef DL_CORE_EVENT_H
 #define DL_CORE_EVENT_H
 
+#include "log_kind.h"
 #include "types.h"
 
 enum dl_event_kind {
@@ -35,12 +36,36 @@ enum dl_event_kind {
 	DL_EV_MEMORY = 21,
 	DL_EV_CLIENT = 22,
 	DL_EV_DEVICE = 23,
-	DL_EV_COUNT = 24,
+	DL_EV_LOG = 24,
+	DL_EV_KFD = 25,
+	DL_EV_KFD_USE = 26,
+	DL_EV_LOCKUP = 27,
+	DL_EV_DMEM = 28,
+	DL_EV_CONFIG_FOR = 29,
+	DL_EV_PROGRESS = 30,
+	DL_EV_ORDER = 31,
+	DL_EV_LEFT = 32,
+	DL_EV_COUNT = 33,
 };
 
 struct dl_ev_config {
 	char key[48];  /* a name of dl_config_keys */
 	int64_t value; /* in the key's unit */
+};
+
+enum dl_scope {
+	DL_SCOPE_DRIVER = 1,
+	DL_SCOPE_DEVICE = 2,
+	DL_SCOPE_MODEL = 3,
+	DL_SCOPE_COUNT = 4,
+};
+
+/* A value for one driver, device or model only. */
+struct dl_ev_config_for {
+	struct dl_ev_config config;
+	char name[DL_MODEL_LEN]; /* "amdgpu", "0000:03:00.0", "qwen3*" */
+	uint32_t scope;		 /* enum dl_scope */
+	uint32_t pad;
 };
 
 enum dl_process_flag {
@@ -198,7 +223,8 @@ struct dl_ev_job_times { /* pid: whose jobs; 0: queued before the agent looked *
 	uint32_t slot[DL_TIME_SLOTS]; /* slot n: below DL_TIME_SLOT_NS << (n + 1) */
 };
 
-#define DL_MEMORY_SHARED 1u /* an integrated GPU: the host's memory is its memory */
+#define DL_MEMORY_SHARED      1u /* an integrated GPU: the host's memory is its memory */
+#define DL_MEMORY_MAY_SUSPEND 2u /* asleep, its VRAM must find room in the host's memory */
 
 struct dl_ev_memory { /* bytes; 0 where the driver does not tell */
 	char device[DL_DEVICE_LEN];
@@ -246,10 +272,133 @@ struct dl_ev_device { /* pid: where the kernel names one */
 	int32_t value;
 };
 
+/* What the kernel's log says. pid: whom it names, as the agent sees it; 0 nobody there. */
+struct dl_ev_log {
+	char device[DL_DEVICE_LEN];
+	char ring[DL_RING_NAME_LEN];
+	char comm[DL_COMM_LEN]; /* as the line has it */
+	uint64_t addr;		/* of a fault, 0 unknown */
+	uint32_t named_pid;	/* as the line has it: maybe a thread's */
+	uint32_t code;		/* Xid, SXid, "N times" */
+	int32_t error;		/* 0 or -errno */
+	uint16_t kind;		/* enum dl_log_kind */
+	uint16_t leads;		/* of a precursor: bits of enum dl_log_class_bit */
+	uint8_t log_class;	/* enum dl_log_class */
+	uint8_t role;		/* enum dl_log_role */
+	uint8_t hazard;		/* enum dl_log_hazard, of a precursor */
+	uint8_t weight;		/* of a precursor, 1 to 3 */
+	uint32_t repeats;	/* more of it since it was told last */
+};
+
+/* The numbers of enum kfd_smi_event (include/uapi/linux/kfd_ioctl.h of 7.2). */
+enum dl_kfd_event {
+	DL_KFD_VM_FAULT = 1,
+	DL_KFD_THERMAL_THROTTLE = 2,
+	DL_KFD_RESET_BEGIN = 3,
+	DL_KFD_RESET_END = 4,
+	DL_KFD_MIGRATE_BEGIN = 5,
+	DL_KFD_MIGRATE_END = 6,
+	DL_KFD_PAGE_FAULT_BEGIN = 7,
+	DL_KFD_PAGE_FAULT_END = 8,
+	DL_KFD_QUEUES_EVICTED = 9,
+	DL_KFD_QUEUES_RESTORED = 10,
+	DL_KFD_UNMAPPED = 11,
+	DL_KFD_PROCESS_BEGIN = 12,
+	DL_KFD_PROCESS_END = 13,
+	DL_KFD_EVENT_COUNT = 14,
+};
+
+enum dl_kfd_flag {
+	DL_KFD_WRITE = 1,	/* of a page fault */
+	DL_KFD_MIGRATED = 2,	/* a page fault ended by moving the page */
+	DL_KFD_RESCHEDULED = 4, /* a restore that failed and is tried again */
+};
+
+/* What KFD says by its SMI descriptor. pid: as the agent sees it. */
+struct dl_ev_kfd {
+	char device[DL_DEVICE_LEN];
+	char detail[DL_DETAIL_LEN]; /* a reset's cause, a process's name */
+	uint64_t driver_ns;	    /* as KFD stamps it: CLOCK_BOOTTIME; 0 unknown */
+	uint64_t addr;		    /* bytes */
+	uint64_t bytes;
+	uint64_t mask;	/* of thermal throttling */
+	uint32_t event; /* enum dl_kfd_event */
+	uint32_t trigger;
+	uint32_t from; /* node or gpu_id, of a migration */
+	uint32_t to;
+	int32_t error;
+	uint32_t flags; /* enum dl_kfd_flag */
+};
+
+/*
+ * pid: who computes by KFD. /sys/class/kfd/kfd/proc/PID, cumulative but for vram and queues.
+ * Without a device: it has KFD open and nothing on any.
+ */
+struct dl_ev_kfd_use {
+	char device[DL_DEVICE_LEN];
+	uint64_t vram; /* bytes */
+	uint64_t evicted_ms;
+	uint64_t fault_count;
+	uint64_t pages_in;
+	uint64_t pages_out;
+	uint32_t queue_count;
+	uint32_t gone;
+};
+
+enum dl_lockup_origin {
+	DL_LOCKUP_UNKNOWN = 0,
+	DL_LOCKUP_SCHEDULER = 1, /* the driver's own state, as a ring was seen to have it */
+	DL_LOCKUP_SYSFS = 2,
+	DL_LOCKUP_PARAMETER = 3, /* of the module, set by somebody */
+	DL_LOCKUP_DEFAULT = 4,	 /* what the module documents */
+	DL_LOCKUP_NONE = 5,	 /* this kind of queue has none */
+	DL_LOCKUP_ORIGIN_COUNT = 6,
+};
+
+/* How long a job may run before the driver thinks that it hangs. */
+struct dl_ev_lockup {
+	char device[DL_DEVICE_LEN];
+	char queue[DL_RING_NAME_LEN]; /* "gfx", "compute", "sdma", "video", "ccs" */
+	uint64_t timeout_ns;	      /* 0: never */
+	uint32_t origin;	      /* enum dl_lockup_origin */
+	uint32_t pad;
+};
+
+/* A region of device memory and a cgroup: the dmem controller. pid: one of its processes. */
+struct dl_ev_dmem {
+	char device[DL_DEVICE_LEN];
+	char region[16]; /* "vram0" */
+	char unit[DL_UNIT_LEN];
+	uint64_t capacity; /* bytes */
+	uint64_t current;
+	uint64_t max; /* UINT64_MAX: no limit */
+	uint64_t low;
+};
+
+/* What an engine says of its own work. pid: the engine. */
+struct dl_ev_progress {
+	uint64_t prompt_count;	  /* tokens of prompts computed, cumulative */
+	uint64_t generated_count; /* tokens made, cumulative */
+	uint32_t depth;		  /* tokens in the fullest slot that works */
+	uint32_t context_size;	  /* of that slot */
+	uint32_t busy_slots;
+	uint32_t slots;
+};
+
 enum dl_workload_op {
 	DL_WORKLOAD_REGISTERED = 0,
 	DL_WORKLOAD_STARTED = 1, /* pid: the new engine process */
 	DL_WORKLOAD_GONE = 2,
+};
+
+/* What can be done to a workload, for the ladder to choose from. */
+enum dl_can {
+	DL_CAN_HOLD = 1,   /* freeze it, wholly or in a duty cycle */
+	DL_CAN_SHRINK = 2, /* start it with smaller knobs */
+	DL_CAN_CAP = 4,
+	DL_CAN_UNLOAD = 8,  /* its idle models, one by one */
+	DL_CAN_SWITCH = 16, /* to another backend of a GPU */
+	DL_CAN_KEEP = 32,   /* replace it without losing a context or a client */
 };
 
 struct dl_ev_workload {
@@ -260,9 +409,54 @@ struct dl_ev_workload {
 	uint8_t backend; /* asked for */
 	uint16_t port;
 	uint8_t movable; /* it can be made to run strictly on the CPU */
-	uint8_t pad[5];
+	uint8_t can;	 /* enum dl_can */
+	uint8_t pinned;	 /* people want it left as it is */
+	uint8_t rival;	 /* somebody else starts, stops and unloads it */
+	uint8_t pad[2];
 	char device[DL_DEVICE_LEN];
 	char model[DL_MODEL_LEN];
+};
+
+/* What an engine can be started with; 0: as its command says. */
+struct dl_knobs {
+	uint32_t ubatch;	 /* tokens computed at once */
+	uint32_t context;	 /* tokens of all slots together */
+	uint32_t parallel;	 /* slots */
+	uint32_t gpu_layers_off; /* so many fewer on the GPU */
+};
+
+#define DL_ORDER_LEASE_MAX_NS (3600 * DL_NS_PER_S)
+
+/*
+ * An act that an operator wants. It needs what any act needs (mode, adoption, what the workload
+ * can), but no budget. Fields that the rung has no use for are 0.
+ */
+struct dl_ev_order {
+	uint32_t workload;    /* not 0 */
+	uint8_t rung;	      /* enum dl_rung, an act */
+	uint8_t to_backend;   /* of a switch; unknown: the core chooses */
+	uint16_t on_permille; /* of a throttle; 0: the core chooses */
+	uint64_t lease_ns;    /* of a pause or a throttle; 0: the configured one */
+	uint64_t cap_bytes;   /* of a cap */
+	struct dl_knobs knobs;
+	uint8_t undo; /* of an undo: the rung whose effect is taken back; 0: the latest */
+	uint8_t pad[7];
+};
+
+/*
+ * What an earlier agent's act has left in force, as the workload's supervisor, or the note of an
+ * adopted unit, has it. Told after DL_WORKLOAD_REGISTERED, the oldest first.
+ */
+struct dl_ev_left {
+	uint32_t workload; /* not 0 */
+	uint8_t rung;	   /* shrink, switch or migrate_cpu */
+	uint8_t hazard;	   /* for which it was done; none: an operator's */
+	uint8_t backend;   /* that it ran on before */
+	uint8_t pad;
+	struct dl_knobs knobs;	    /* in force, of a shrink; before it: of the command */
+	char device[DL_DEVICE_LEN]; /* that it was on before; "": not known */
+	uint32_t depth;		    /* tokens; not undone before it came so deep; 0: any */
+	uint32_t pad2;
 };
 
 struct dl_ev_probe {
@@ -279,7 +473,9 @@ enum dl_act_stage {
 	DL_ACT_STARTED = 1, /* the new one runs; pid is it */
 	DL_ACT_SERVING = 2, /* the new one gave a token */
 	DL_ACT_FAILED = 3,
-	DL_ACT_STAGE_COUNT = 4,
+	DL_ACT_HELD = 4,     /* frozen, throttled, capped: seen to be so */
+	DL_ACT_RELEASED = 5, /* and not any more: the lease is over, or it was undone */
+	DL_ACT_STAGE_COUNT = 6,
 };
 
 struct dl_ev_act {
@@ -352,6 +548,15 @@ struct dl_event {
 		struct dl_ev_memory memory;
 		struct dl_ev_client client;
 		struct dl_ev_device device;
+		struct dl_ev_log log;
+		struct dl_ev_kfd kfd;
+		struct dl_ev_kfd_use kfd_use;
+		struct dl_ev_lockup lockup;
+		struct dl_ev_dmem dmem;
+		struct dl_ev_config_for config_for;
+		struct dl_ev_progress progress;
+		struct dl_ev_order order;
+		struct dl_ev_left left;
 	};
 };
 
@@ -377,11 +582,22 @@ _Static_assert(sizeof(struct dl_ev_job_times) == 168, "trace format");
 _Static_assert(sizeof(struct dl_ev_memory) == 120, "trace format");
 _Static_assert(sizeof(struct dl_ev_client) == 88, "trace format");
 _Static_assert(sizeof(struct dl_ev_device) == 128, "trace format");
+_Static_assert(sizeof(struct dl_ev_log) == 96, "trace format");
+_Static_assert(sizeof(struct dl_ev_kfd) == 152, "trace format");
+_Static_assert(sizeof(struct dl_ev_kfd_use) == 80, "trace format");
+_Static_assert(sizeof(struct dl_ev_lockup) == 64, "trace format");
+_Static_assert(sizeof(struct dl_ev_dmem) == 160, "trace format");
+_Static_assert(sizeof(struct dl_ev_config_for) == 160, "trace format");
+_Static_assert(sizeof(struct dl_ev_progress) == 32, "trace format");
+_Static_assert(sizeof(struct dl_ev_order) == 48, "trace format");
+_Static_assert(sizeof(struct dl_ev_left) == 32 + DL_DEVICE_LEN, "trace format");
 
 /* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
 size_t dl_event_payload_size(uint32_t kind);
 const char *dl_event_kind_name(uint32_t kind);
 const char *dl_device_change_name(uint32_t change);
+const char *dl_kfd_event_name(uint32_t event);
+const char *dl_lockup_origin_name(uint32_t origin);
 
 /*
  * Whether the core may be fed with it: known kind, enums in range, strings terminated. Traces are

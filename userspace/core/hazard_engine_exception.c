@@ -31,9 +31,12 @@ void dl_look_engine_exception(struct dl_step *s)
 		p->out_of_memory_ns = s->now_ns;
 		return;
 	}
-	if (!p->exception_ns)
+	if (!p->exception_ns) {
 		p->exception_ns = s->now_ns;
+		p->lost_batch = p->life.batch;
+		p->lost_depth = p->life.progress.depth;
+	}
 	if (!p->check_due_ns)
 		p->check_due_ns =
-			s->now_ns + dl_config_ns(&s->core->config, DL_CFG_EXCEPTION_GRACE_MS);
+			s->now_ns + dl_threshold_ns(s, DL_CFG_EXCEPTION_GRACE_MS, NULL, p);
 }

@@ -3,7 +3,8 @@
  * Signal: the oldest job running on a ring, its age against the ring's own timeout
  *   (drm_gpu_scheduler.timeout, read from the scheduler itself).
  * Threshold: 25, 50, 75 %: levels 1 to 3; the time to act is what is left.
- * False alarms: a timeout of 0 (never fires) is not looked at; a job that ends clears its alarm.
+ * False alarms: a timeout of 0 (never fires) is not looked at. The alarm outlives its job by the
+ *   time after which alarms clear: jobs that are all equally long are one alarm, not one each.
  * Test: tests/unit/test_gpu_hazards.c, tests/vm hang.
  */
 #include "hazards.h"
@@ -12,19 +13,25 @@
 
 #define TIMEOUT_MAX_NS (UINT64_MAX / 1000) /* 213 days; whatever is longer never fires */
 
-static uint32_t level_of(const struct dl_config *config, uint64_t permille)
+static uint64_t threshold_of(const struct dl_step *s, uint32_t level)
+{
+	const struct dl_process *p = dl_scoped_process(s, s->ev->pid);
+
+	return dl_threshold(s, (enum dl_config_key)(DL_CFG_STALL_LEVEL1 + (int)level - 1),
+			    s->ev->ring.device, p);
+}
+
+static uint32_t level_of(const struct dl_step *s, uint64_t permille)
 {
 	uint32_t level = 0;
 
-	for (int key = DL_CFG_STALL_LEVEL1; key <= DL_CFG_STALL_LEVEL3; key++)
-		level += permille >= dl_config_u64(config, (enum dl_config_key)key);
+	for (uint32_t i = 1; i <= 3; i++)
+		level += permille >= threshold_of(s, i);
 	return level;
 }
 
 static void job_changed(struct dl_step *s, struct dl_ring_state *r)
 {
-	if (r->level)
-		dl_alarm_clear(s, DL_HZ_JOB_STALL, r->pid, r->device, r->ring);
 	r->level = 0;
 	r->first_sign_ns = 0;
 	r->pid = s->ev->pid;
@@ -44,7 +51,7 @@ static void raise_level(struct dl_step *s, struct dl_ring_state *r, uint32_t lev
 	note.level = (uint8_t)level;
 	note.unit = DL_UNIT_PERMILLE;
 	note.observed = permille;
-	note.threshold = (uint64_t)s->core->config.value[DL_CFG_STALL_LEVEL1 + (int)level - 1];
+	note.threshold = threshold_of(s, level);
 	note.until_ns = s->now_ns + s->ev->ring.timeout_ns - s->ev->ring.age_ns;
 	if (r->first_sign_ns)
 		note.first_sign_ns = r->first_sign_ns;
@@ -70,7 +77,7 @@ void dl_look_job_stall(struct dl_step *s)
 	if (age_ns > in->timeout_ns)
 		age_ns = in->timeout_ns; /* past it, the driver speaks */
 	permille = age_ns * 1000 / in->timeout_ns;
-	level = level_of(&s->core->config, permille);
+	level = level_of(s, permille);
 	if (level > r->level)
 		raise_level(s, r, level, permille);
 	else if (r->level)

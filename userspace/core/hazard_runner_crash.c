@@ -4,8 +4,10 @@
  *   device ran out of memory.
  * Threshold: one. Of the device's class when a vk:: exception came before it in this process.
  * False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end that a plan of ours brought
- *   about, a child that Ollama's discovery kills on purpose (it has no model), a plain failure exit
- *   (a wrong option ends llama-server with 1: restarting it would loop).
+ *   about, a child that Ollama's discovery kills on purpose (it has no model), a runner that was
+ *   sent SIGKILL while its manager lives (Ollama unloads a model so) and that the OOM killer did
+ *   not choose, a plain failure exit (a wrong option ends llama-server with 1: restarting it would
+ *   loop).
  * Test: tests/unit/test_engine_hazards.c, tests/e2e crash.
  */
 #include "hazards.h"
@@ -22,15 +24,33 @@ static bool asked_for(int sig)
 	return sig == SIG_TERM || sig == SIG_INT || sig == SIG_HUP;
 }
 
-static bool crashed(const struct dl_process *p, int32_t status)
+static bool killed_by_its_manager(struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_process *manager =
+		p->ppid ? dl_world_process(&s->core->world, p->ppid) : NULL;
+
+	if (!p->model[0])
+		return true; /* discovery children end so, on purpose */
+	return p->role == DL_ROLE_RUNNER && manager && manager->engine != DL_ENGINE_NONE &&
+	       !p->oom_killed_ns;
+}
+
+static bool crashed(struct dl_step *s, const struct dl_process *p, int32_t status)
 {
 	int sig = status & 0x7f;
 
-	if (sig == SIG_KILL && !p->model[0])
-		return false; /* discovery children end so, on purpose */
+	if (sig == SIG_KILL && killed_by_its_manager(s, p))
+		return false;
 	if (sig)
 		return !asked_for(sig);
 	return status != 0 && p->out_of_memory_ns;
+}
+
+bool dl_ended_by_us(const struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+
+	return w && w->act_plan && (!w->act_started || w->pid != p->pid);
 }
 
 void dl_look_runner_crash(struct dl_step *s)
@@ -44,11 +64,9 @@ void dl_look_runner_crash(struct dl_step *s)
 		return;
 	if (gone->start_ticks && gone->start_ticks != p->start_ticks)
 		return;
-	w = dl_world_workload(&s->core->world, p->workload);
-	if (w && w->act_plan && (!w->act_started || w->pid != p->pid))
-		return; /* our own stop */
-	if (!crashed(p, gone->status))
+	if (dl_ended_by_us(s, p) || !crashed(s, p, gone->status))
 		return;
+	w = dl_world_workload(&s->core->world, p->workload);
 	note = dl_plan_about(s, DL_HZ_RUNNER_CRASH, p);
 	note.level = 3;
 	note.unit = DL_UNIT_STATUS;

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "share.h"
+
 /* Knuth's multiplicative hash: pids and PASIDs are handed out in sequence. */
 static size_t set_of(uint32_t key, size_t sets)
 {
@@ -19,6 +21,32 @@ struct dl_process *dl_world_process(struct dl_world *w, uint32_t pid)
 		if (set[i].pid == pid)
 			return &set[i];
 	return NULL;
+}
+
+struct dl_process *dl_world_process_next(struct dl_world *w, size_t *at)
+{
+	while (*at < DL_WORLD_PROCESSES) {
+		uint64_t rest = w->process_map[*at / 64] >> *at % 64;
+
+		if (!rest) {
+			*at += 64 - *at % 64;
+			continue;
+		}
+		*at += (size_t)__builtin_ctzll(rest) + 1;
+		return &w->processes[(*at - 1) / DL_WORLD_WAYS][(*at - 1) % DL_WORLD_WAYS];
+	}
+	return NULL;
+}
+
+static void mark(struct dl_world *w, const struct dl_process *p, bool used)
+{
+	size_t at = (size_t)(p - &w->processes[0][0]);
+	uint64_t bit = (uint64_t)1 << at % 64;
+
+	if (used)
+		w->process_map[at / 64] |= bit;
+	else
+		w->process_map[at / 64] &= ~bit;
 }
 
 /* A process with a workload outlives any without one. */
@@ -48,6 +76,7 @@ struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint64
 	memset(victim, 0, sizeof(*victim));
 	victim->pid = pid;
 	victim->used_ns = now_ns;
+	mark(w, victim, true);
 	return victim;
 }
 
@@ -85,7 +114,7 @@ struct dl_client *dl_world_client_get(struct dl_world *w, uint32_t pasid, uint64
 
 struct dl_workload *dl_world_workload(struct dl_world *w, uint32_t id)
 {
-	for (size_t i = 0; id && i < DL_WORLD_WORKLOADS; i++)
+	for (size_t i = 0; id && w->workload_count && i < DL_WORLD_WORKLOADS; i++)
 		if (w->workloads[i].id == id)
 			return &w->workloads[i];
 	return NULL;
@@ -104,6 +133,8 @@ struct dl_workload *dl_world_workload_get(struct dl_world *w, uint32_t id, uint6
 			victim = &w->workloads[i];
 	if (victim->id)
 		w->evicted_count++;
+	else
+		w->workload_count++;
 	memset(victim, 0, sizeof(*victim));
 	victim->id = id;
 	victim->used_ns = now_ns;
@@ -181,6 +212,14 @@ struct dl_alloc_state *dl_world_alloc_get(struct dl_world *w, const char *device
 	return victim;
 }
 
+const struct dl_device_state *dl_world_device(const struct dl_world *w, const char *device)
+{
+	for (size_t i = 0; device[0] && i < DL_WORLD_DEVICES; i++)
+		if (w->devices[i].used_ns && dl_same_name(w->devices[i].device, device))
+			return &w->devices[i];
+	return NULL;
+}
+
 struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *device, uint64_t now_ns)
 {
 	struct dl_device_state *victim = &w->devices[0];
@@ -202,6 +241,15 @@ struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *devi
 	return victim;
 }
 
+/* What is kept of a process beside its entry. */
+static void forget_belongings(struct dl_world *w, uint32_t pid)
+{
+	dl_signs_forget(w, pid);
+	dl_uses_forget(w, pid);
+	dl_memory_forget(&w->memory, pid);
+	dl_pace_forget(&w->paces, pid);
+}
+
 /* A pid that starts at another time is another process: nothing of the old one may cling to it. */
 static void apply_process(struct dl_world *w, const struct dl_event *ev)
 {
@@ -210,6 +258,8 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 	struct dl_workload *work = dl_world_workload(w, in->workload);
 
 	if (p->start_ticks != in->start_ticks) {
+		if (p->start_ticks) /* whose end is told late, or was lost */
+			forget_belongings(w, ev->pid);
 		memset(p, 0, sizeof(*p));
 		p->pid = ev->pid;
 		p->start_ticks = in->start_ticks;
@@ -217,10 +267,19 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 	if (p->engine != in->engine) { /* an exec keeps pid and start time, and nothing else */
 		p->backend = DL_BACKEND_UNKNOWN;
 		p->port = 0;
+		p->ubatch = p->slot_context = p->context_size = p->parallel = 0;
 		memset(p->device, 0, sizeof(p->device));
 		memset(p->model, 0, sizeof(p->model));
+		p->met_ns = p->worked_ns = 0;
+		memset(&p->life, 0, sizeof(p->life));
 	}
 	p->used_ns = ev->at_ns;
+	p->met_ns = p->met_ns ? p->met_ns : ev->at_ns;
+	p->ppid = in->ppid;
+	p->role = in->role;
+	p->flags = in->flags;
+	p->gpu_layers = in->gpu_layers;
+	p->model_bytes = in->model_bytes;
 	p->workload = in->workload;
 	p->engine = in->engine;
 	if (in->backend != DL_BACKEND_UNKNOWN || !p->backend)
@@ -232,6 +291,14 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 		dl_copy_name(p->device, sizeof(p->device), in->device);
 	if (in->model[0])
 		dl_copy_name(p->model, sizeof(p->model), in->model);
+	if (in->ubatch)
+		p->ubatch = in->ubatch;
+	if (in->context_size)
+		p->context_size = in->context_size;
+	if (in->parallel)
+		p->parallel = in->parallel;
+	if (in->context_size)
+		p->slot_context = in->context_size / (in->parallel ? in->parallel : 1);
 	if (!work || work->pid != ev->pid)
 		return;
 	if (in->port && !(in->flags & DL_PROCESS_PORT_ASSUMED))
@@ -250,8 +317,11 @@ static void apply_workload(struct dl_world *w, const struct dl_event *ev)
 	work->used_ns = ev->at_ns;
 	work->adopted = in->adopted;
 	work->movable = in->movable;
+	work->can = in->can;
+	work->pinned = in->pinned;
+	work->rival = in->rival;
 	work->engine = in->engine;
-	work->backend = in->backend;
+	work->backend = work->asked = in->backend;
 	work->port = in->port;
 	if (ev->pid)
 		work->pid = ev->pid;
@@ -272,10 +342,41 @@ static void apply_pasid(struct dl_world *w, const struct dl_event *ev)
 		client->pid = ev->pid;
 }
 
+static void apply_device(struct dl_world *w, const struct dl_event *ev)
+{
+	const struct dl_ev_device *in = &ev->device;
+	struct dl_device_state *d;
+
+	if (!in->device[0] || (!in->driver[0] && in->change != DL_DEVICE_REMOVED))
+		return;
+	d = dl_world_device_get(w, in->device, ev->at_ns);
+	dl_copy_name(d->driver, sizeof(d->driver),
+		     in->change == DL_DEVICE_REMOVED ? "" : in->driver);
+}
+
+static void note_oom_kill(struct dl_world *w, const struct dl_event *ev)
+{
+	bool kill = (ev->kind == DL_EV_FACT && ev->fact.fact == DL_FACT_OOM_VICTIM) ||
+		    (ev->kind == DL_EV_LOG && ev->log.kind == DL_LOG_OOM_KILL);
+	struct dl_process *p = kill && ev->pid ? dl_world_process(w, ev->pid) : NULL;
+
+	if (p)
+		p->oom_killed_ns = ev->at_ns;
+}
+
+static void note_depth(struct dl_world *w, const struct dl_process *p, uint32_t depth)
+{
+	struct dl_workload *work = p ? dl_world_workload(w, p->workload) : NULL;
+
+	if (work && work->pid == p->pid && depth > work->deepest)
+		work->deepest = depth;
+}
+
 void dl_world_apply(struct dl_world *w, const struct dl_event *ev)
 {
 	struct dl_process *p;
 
+	note_oom_kill(w, ev);
 	switch (ev->kind) {
 	case DL_EV_PROCESS:
 		apply_process(w, ev);
@@ -286,12 +387,50 @@ void dl_world_apply(struct dl_world *w, const struct dl_event *ev)
 	case DL_EV_PASID:
 		apply_pasid(w, ev);
 		break;
+	case DL_EV_DEVICE:
+		apply_device(w, ev);
+		dl_memory_apply(&w->memory, ev);
+		break;
 	case DL_EV_GRAPH:
 		p = dl_world_process(w, ev->pid);
-		if (p)
-			p->graph = ev->graph;
+		if (p && ev->graph.graph_count > p->graph.graph_count)
+			p->worked_ns = ev->at_ns;
+		dl_life_apply_graph(w, ev);
+		break;
+	case DL_EV_RING:
+		dl_jobs_apply_ring(w, ev);
+		break;
+	case DL_EV_JOB_TIMEOUT:
+		dl_jobs_apply_timeout(w, ev);
+		break;
+	case DL_EV_JOB_TIMES:
+		dl_jobs_apply_times(w, ev);
+		break;
+	case DL_EV_LOCKUP:
+		dl_jobs_apply_lockup(w, ev);
+		break;
+	case DL_EV_CLIENT:
+		dl_life_apply_client(w, ev);
+		dl_uses_apply(w, ev);
+		dl_memory_apply(&w->memory, ev);
+		break;
+	case DL_EV_PROGRESS:
+		p = dl_world_process(w, ev->pid);
+		if (p && (ev->progress.prompt_count || ev->progress.generated_count))
+			p->worked_ns = ev->at_ns;
+		dl_life_apply_progress(w, ev);
+		note_depth(w, p, ev->progress.depth);
+		break;
+	case DL_EV_SENSOR:
+		dl_life_apply_sensor(w, ev);
+		break;
+	case DL_EV_KFD_USE:
+		dl_signs_apply_kfd_use(w, ev);
+		dl_uses_apply(w, ev);
+		dl_memory_apply(&w->memory, ev);
 		break;
 	default:
+		dl_memory_apply(&w->memory, ev);
 		break;
 	}
 }
@@ -301,8 +440,13 @@ static void forget_process(struct dl_world *w, const struct dl_event *ev)
 	struct dl_process *p = dl_world_process(w, ev->pid);
 	uint64_t start = ev->process_exit.start_ticks;
 
-	if (p && (!start || start == p->start_ticks))
+	if (p && start && start != p->start_ticks)
+		return; /* of another one's end */
+	if (p) {
+		mark(w, p, false);
 		memset(p, 0, sizeof(*p));
+	}
+	forget_belongings(w, ev->pid);
 }
 
 void dl_world_settle(struct dl_world *w, const struct dl_event *ev)
@@ -314,6 +458,7 @@ void dl_world_settle(struct dl_world *w, const struct dl_event *ev)
 	if (ev->kind == DL_EV_WORKLOAD && ev->workload.op == DL_WORKLOAD_GONE) {
 		work = dl_world_workload(w, ev->workload.workload);
 		memset(work, 0, sizeof(*work));
+		w->workload_count--;
 	}
 	if (ev->kind == DL_EV_PASID && ev->pasid.freed) {
 		struct dl_client *client = dl_world_client(w, ev->pasid.pasid);

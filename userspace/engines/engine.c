@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../lib/text.h"
@@ -123,11 +121,28 @@ void dl_engine_identify(const struct dl_engine_look *look, struct dl_engine_fact
 	ret_facts->gpu_layers = DL_LAYERS_AUTO;
 }
 
-void dl_engine_recognise(char *const argv[], struct dl_engine_facts *ret_facts)
+/* The kernel keeps DL_COMM_LEN - 1 bytes of a program's name. */
+static bool comm_in(const char *list, const char *comm)
 {
-	const struct dl_engine_look look = { .argv = argv, .exe = "", .parent = "" };
+	while (list && *list) {
+		size_t len = strcspn(list, " ");
+		bool open = len > 1 && list[len - 1] == '*';
+		size_t kept = len - open < DL_COMM_LEN - 1 ? len - open : DL_COMM_LEN - 1;
 
-	dl_engine_identify(&look, ret_facts);
+		if (kept && !strncmp(comm, list, kept) && (open || !comm[kept]))
+			return true;
+		list += len + (list[len] == ' ');
+	}
+	return false;
+}
+
+enum dl_engine dl_engine_of_comm(const char *comm)
+{
+	for (size_t i = 0; i < ENGINE_COUNT; i++)
+		if (comm_in(engines[i]->marks.programs, comm) ||
+		    comm_in(engines[i]->marks.titles, comm))
+			return engines[i]->engine;
+	return DL_ENGINE_NONE;
 }
 
 enum dl_engine dl_engine_of_library(const char *name)
@@ -138,58 +153,10 @@ enum dl_engine dl_engine_of_library(const char *name)
 	return DL_ENGINE_NONE;
 }
 
-static const struct dl_engine_ops *ops_of(enum dl_engine engine)
+const struct dl_engine_ops *dl_engine_ops_of(enum dl_engine engine)
 {
 	for (size_t i = 0; i < ENGINE_COUNT; i++)
-		if (engines[i]->engine == engine && engines[i]->to_cpu)
+		if (engines[i]->engine == engine)
 			return engines[i];
 	return NULL;
-}
-
-int dl_engine_to_cpu(enum dl_engine engine, char *const argv[], struct dl_args *ret_args)
-{
-	const struct dl_engine_ops *ops = ops_of(engine);
-	int err;
-
-	memset(ret_args, 0, sizeof(*ret_args));
-	if (!ops)
-		return -EOPNOTSUPP;
-	err = ops->to_cpu(argv, ret_args);
-	if (err)
-		dl_args_done(ret_args);
-	return err;
-}
-
-bool dl_engine_movable(enum dl_engine engine)
-{
-	return ops_of(engine) != NULL;
-}
-
-const char *const *dl_engine_cpu_unset(enum dl_engine engine)
-{
-	static const char *const nothing[] = { NULL };
-	const struct dl_engine_ops *ops = ops_of(engine);
-
-	return ops && ops->cpu_unset ? ops->cpu_unset : nothing;
-}
-
-int dl_args_add(struct dl_args *args, const char *text)
-{
-	char *copy;
-
-	if (args->count == DL_ARGS_MAX)
-		return -E2BIG;
-	copy = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	args->at[args->count++] = copy;
-	args->at[args->count] = NULL;
-	return 0;
-}
-
-void dl_args_done(struct dl_args *args)
-{
-	for (size_t i = 0; i < args->count; i++)
-		free(args->at[i]);
-	memset(args, 0, sizeof(*args));
 }

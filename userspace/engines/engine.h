@@ -2,12 +2,13 @@
 /*
  * Engines: how a process is recognised and how its command line is changed. One table row per
  * engine and one file per family; functions of what they are given, nothing here reads /proc or
- * starts anything. To add an engine: a row of struct dl_engine_ops, and its name in engine.c.
+ * starts anything. To add an engine: a row of struct dl_engine_ops in engine.c, and its name in
+ * core/types.c; what its row leaves out cannot be done to it.
  */
 #ifndef DL_ENGINES_ENGINE_H
 #define DL_ENGINES_ENGINE_H
 
-#include "../core/types.h"
+#include "../core/plan.h"
 
 #define DL_ARGS_MAX 512
 
@@ -45,6 +46,14 @@ struct dl_engine_facts {
 	char model[DL_MODEL_LEN];
 	const char *model_path; /* NULL: none; into the look's strings, as the process wrote it */
 	const char *models_dir; /* of Ollama, from its environment; NULL: unknown */
+	const char *slot_dir;	/* where it saves its slots, as it names it; NULL: not */
+};
+
+/* How an engine is to be started; unknown and 0: as its command says. */
+struct dl_engine_wish {
+	enum dl_backend backend;
+	struct dl_knobs knobs;
+	uint32_t layers; /* of the model, for gpu_layers_off; 0: unknown */
 };
 
 /*
@@ -70,22 +79,49 @@ struct dl_engine_ops {
 	/* Rewrites to run strictly on the CPU; NULL: cannot. */
 	int (*to_cpu)(char *const argv[], struct dl_args *args);
 	const char *const *cpu_unset; /* variables to unset with it, ends with NULL */
+	/* Rewrites to run on another backend of a GPU; NULL: cannot. */
+	int (*to_backend)(char *const argv[], enum dl_backend backend, struct dl_args *args);
+	const char *libraries[DL_BACKEND_COUNT]; /* parts of their files' names */
+	/* The options that hold the knobs, NULL: none; the last name of each is what we write. */
+	struct {
+		const char *ubatch;
+		const char *context;
+		const char *parallel;
+		const char *gpu_layers;
+	} knobs;
+	/* Variables by which it shares its port, and may be told to save slots; NULL: cannot. */
+	const char *share_port;
+	const char *save_slots;
 };
 
 /* Recognises what is seen; engine is DL_ENGINE_NONE when nothing fits. */
 void dl_engine_identify(const struct dl_engine_look *look, struct dl_engine_facts *ret_facts);
 
-/* The same from a command line alone. */
-void dl_engine_recognise(char *const argv[], struct dl_engine_facts *ret_facts);
+/* The engine whose program or title has that comm; a name that others may have too. */
+enum dl_engine dl_engine_of_comm(const char *comm);
 
 /* The engine that maps a file named "name"; DL_ENGINE_NONE when it tells nothing. */
 enum dl_engine dl_engine_of_library(const char *name);
 
-/* -EOPNOTSUPP when the engine has no way; the caller frees with dl_args_done. */
-int dl_engine_to_cpu(enum dl_engine engine, char *const argv[], struct dl_args *ret_args);
+/*
+ * The command line for a wish. -EOPNOTSUPP when the engine has no way to one part of it; the caller
+ * frees with dl_args_done.
+ */
+int dl_engine_command(const struct dl_engine_facts *facts, char *const argv[],
+		      const struct dl_engine_wish *wish, struct dl_args *ret_args);
 
 /* Whether there is a way to run it strictly on the CPU. */
 bool dl_engine_movable(enum dl_engine engine);
+
+/* Of DL_CAN_*: shrink, switch and keep; what else it can depends on who holds it. */
+uint8_t dl_engine_can(enum dl_engine engine);
+
+/* The library that an engine on that backend has mapped, in part; NULL: unknown. */
+const char *dl_engine_library(enum dl_engine engine, enum dl_backend backend);
+
+/* The row's variables, or NULL. */
+const char *dl_engine_share_port(enum dl_engine engine);
+const char *dl_engine_save_slots(enum dl_engine engine);
 
 /* Variables that must not reach an engine meant for the CPU; never NULL. */
 const char *const *dl_engine_cpu_unset(enum dl_engine engine);

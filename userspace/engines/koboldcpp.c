@@ -32,4 +32,6 @@ const struct dl_engine_ops dl_engine_koboldcpp = {
 	.marks = { .programs = "koboldcpp koboldcpp-* koboldcpp_* koboldcpp.py",
 		   .libraries = "koboldcpp_*" },
 	.read = read,
+	.knobs = { .ubatch = "-b --batch-size --batchsize --blasbatchsize",
+		   .context = "-c --ctx-size --contextsize" },
 };

@@ -7,47 +7,18 @@
 #include "table.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct flag {
-	const char *name;
-	bool has_value;
-};
 
 /*
  * Flags that place work on a device. Most are overridden by a later one, but a -dev, -devd or -ot
  * that names a device is still parsed, and -ot survives everything, so all of them are taken out.
  */
-static const struct flag device_flags[] = {
-	{ "-dev", true },
-	{ "--device", true },
-	{ "-devd", true },
-	{ "--device-draft", true },
-	{ "--spec-draft-device", true },
-	{ "-ot", true },
-	{ "--override-tensor", true },
-	{ "-otd", true },
-	{ "--override-tensor-draft", true },
-	{ "-ngl", true },
-	{ "--gpu-layers", true },
-	{ "--n-gpu-layers", true },
-	{ "-ngld", true },
-	{ "--gpu-layers-draft", true },
-	{ "--n-gpu-layers-draft", true },
-	{ "--spec-draft-ngl", true },
-	{ "-sm", true },
-	{ "--split-mode", true },
-	{ "-ts", true },
-	{ "--tensor-split", true },
-	{ "-mg", true },
-	{ "--main-gpu", true },
-	{ "-mmdev", true },
-	{ "-kvo", false },
-	{ "--kv-offload", false },
-	{ "--op-offload", false },
-	{ "--mmproj-offload", false },
-};
+static const char device_names[] = "-dev --device -devd --device-draft --spec-draft-device -mmdev";
+static const char cpu_drops[] =
+	"-dev --device -devd --device-draft --spec-draft-device -mmdev -ot --override-tensor -otd "
+	"--override-tensor-draft -ngl --gpu-layers --n-gpu-layers -ngld --gpu-layers-draft "
+	"--n-gpu-layers-draft --spec-draft-ngl -sm --split-mode -ts --tensor-split -mg --main-gpu";
+static const char cpu_drop_flags[] = "-kvo --kv-offload --op-offload --mmproj-offload";
 
 /* Beats every LLAMA_ARG_* variable; measured: no Vulkan buffer, no worker thread is left. */
 static const char *const cpu_flags[] = {
@@ -84,6 +55,7 @@ static bool read(const struct dl_engine_look *look, const struct dl_command *c,
 	dl_set_port(facts, dl_setting(look, c, "--port", "LLAMA_ARG_PORT"), 8080);
 	facts->role = role_of(look, c, facts);
 	facts->models_dir = dl_env(look, "OLLAMA_MODELS");
+	facts->slot_dir = dl_setting(look, c, "--slot-save-path", "LLAMA_ARG_SLOT_SAVE_PATH");
 	if (!dl_is_ollama_child(look, c, facts))
 		return true;
 	facts->engine = DL_ENGINE_OLLAMA_RUNNER;
@@ -91,29 +63,38 @@ static bool read(const struct dl_engine_look *look, const struct dl_command *c,
 	return true;
 }
 
-static const struct flag *device_flag(const char *arg)
-{
-	for (size_t i = 0; i < sizeof(device_flags) / sizeof(device_flags[0]); i++)
-		if (!strcmp(arg, device_flags[i].name))
-			return &device_flags[i];
-	return NULL;
-}
-
 static int to_cpu(char *const argv[], struct dl_args *args)
 {
-	int err = 0;
+	int err = dl_args_without(argv, cpu_drops, cpu_drop_flags, args);
 
-	for (size_t i = 0; argv[i] && !err; i++) {
-		const struct flag *flag = i ? device_flag(argv[i]) : NULL;
-
-		if (!flag)
-			err = dl_args_add(args, argv[i]);
-		else if (flag->has_value && argv[i + 1])
-			i++;
-	}
 	for (size_t i = 0; i < sizeof(cpu_flags) / sizeof(cpu_flags[0]) && !err; i++)
 		err = dl_args_add(args, cpu_flags[i]);
 	return err;
+}
+
+/* Backends number their devices alike: the first GPU is Vulkan0 and ROCm0. */
+static int to_backend(char *const argv[], enum dl_backend backend, struct dl_args *args)
+{
+	static const struct {
+		enum dl_backend backend;
+		const char *device;
+	} names[] = {
+		{ DL_BACKEND_VULKAN, "Vulkan0" },
+		{ DL_BACKEND_ROCM, "ROCm0" },
+		{ DL_BACKEND_CUDA, "CUDA0" },
+		{ DL_BACKEND_SYCL, "SYCL0" },
+	};
+	int err;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].backend != backend)
+			continue;
+		err = dl_args_without(argv, device_names, "", args);
+		if (!err)
+			err = dl_args_add(args, "--device");
+		return err ? err : dl_args_add(args, names[i].device);
+	}
+	return -EOPNOTSUPP;
 }
 
 const struct dl_engine_ops dl_engine_llama_server = {
@@ -122,4 +103,15 @@ const struct dl_engine_ops dl_engine_llama_server = {
 	.read = read,
 	.to_cpu = to_cpu,
 	.cpu_unset = cpu_unset,
+	.to_backend = to_backend,
+	.libraries = { [DL_BACKEND_VULKAN] = "/libggml-vulkan.",
+		       [DL_BACKEND_ROCM] = "/libggml-hip.",
+		       [DL_BACKEND_CUDA] = "/libggml-cuda.",
+		       [DL_BACKEND_SYCL] = "/libggml-sycl." },
+	.knobs = { .ubatch = "-ub --ubatch-size",
+		   .context = "-c --ctx-size",
+		   .parallel = "-np --parallel",
+		   .gpu_layers = "-ngl --n-gpu-layers --gpu-layers" },
+	.share_port = "LLAMA_ARG_REUSE_PORT",
+	.save_slots = "LLAMA_ARG_SLOT_SAVE_PATH",
 };

@@ -22,6 +22,16 @@ extern const struct dl_engine_ops dl_engine_llama_tool;
 extern const struct dl_engine_ops dl_engine_lm_studio;
 extern const struct dl_engine_ops dl_engine_generic;
 
+/* The first row of that engine, or NULL. */
+const struct dl_engine_ops *dl_engine_ops_of(enum dl_engine engine);
+
+/*
+ * Copies argv[] without the options in "values", which take a word or "=value", and "flags". Lists
+ * are words separated by a blank. What was added stays in "args" when this fails.
+ */
+int dl_args_without(char *const argv[], const char *values, const char *flags,
+		    struct dl_args *args);
+
 /* llama.cpp's common arguments and their LLAMA_ARG_* variables. */
 void dl_llama_read(const struct dl_engine_look *look, const struct dl_command *command,
 		   struct dl_engine_facts *facts);

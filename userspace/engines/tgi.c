@@ -38,4 +38,7 @@ const struct dl_engine_ops dl_engine_tgi = {
 	.marks = { .programs = "text-generation-launcher text-generation-router* "
 			       "text-generation-server" },
 	.read = read,
+	.knobs = { .ubatch = "--max-batch-prefill-tokens",
+		   .context = "--max-total-tokens",
+		   .parallel = "--max-concurrent-requests" },
 };

@@ -48,6 +48,9 @@ const struct dl_engine_ops dl_engine_vllm = {
 	.engine = DL_ENGINE_VLLM,
 	.marks = { .programs = "vllm", .modules = "vllm", .titles = "VLLM::*" },
 	.read = read_vllm,
+	.knobs = { .ubatch = "--max-num-batched-tokens",
+		   .context = "--max-model-len",
+		   .parallel = "--max-num-seqs" },
 };
 
 static bool read_sglang(const struct dl_engine_look *look, const struct dl_command *c,
@@ -78,4 +81,7 @@ const struct dl_engine_ops dl_engine_sglang = {
 	.engine = DL_ENGINE_SGLANG,
 	.marks = { .programs = "sglang", .modules = "sglang", .titles = "sglang::*" },
 	.read = read_sglang,
+	.knobs = { .ubatch = "--chunked-prefill-size",
+		   .context = "--context-length",
+		   .parallel = "--max-running-requests" },
 };

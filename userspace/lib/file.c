@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -34,11 +35,15 @@ int dl_root_path(char *buf, size_t size, const char *format, ...)
 ssize_t dl_read_file(const char *path, char *buf, size_t size)
 {
 	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : dl_read_fd(fd, buf, size);
+}
+
+ssize_t dl_read_fd(int fd, char *buf, size_t size)
+{
 	size_t used = 0;
 	ssize_t n;
 
-	if (fd < 0)
-		return -errno;
 	while (used < size - 1) {
 		n = read(fd, buf + used, size - 1 - used);
 		if (n < 0 && errno == EINTR)
@@ -51,6 +56,24 @@ ssize_t dl_read_file(const char *path, char *buf, size_t size)
 	}
 	buf[used] = 0;
 	return (ssize_t)used;
+}
+
+int dl_read_number(const char *path, uint64_t *ret_value)
+{
+	char text[64] = "", *end;
+	ssize_t n = dl_read_file(path, text, sizeof(text));
+	uint64_t value;
+
+	if (n <= 0)
+		return n ? (int)n : -ENODATA;
+	if (!isdigit((unsigned char)text[0])) /* strtoull takes "-1" for the largest */
+		return -EBADMSG;
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || (*end && !isspace((unsigned char)*end)))
+		return -EBADMSG;
+	*ret_value = value;
+	return 0;
 }
 
 int dl_write_all(int fd, const void *data, size_t size)

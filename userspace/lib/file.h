@@ -7,6 +7,7 @@
 #define DL_LIB_FILE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -35,6 +36,10 @@ int dl_root_path(char *buf, size_t size, const char *format, ...)
 
 /* Reads at most size - 1 bytes and terminates them; returns how many. What exceeds is cut off. */
 ssize_t dl_read_file(const char *path, char *buf, size_t size);
+ssize_t dl_read_fd(int fd, char *buf, size_t size);
+
+/* One number at the beginning of a file, decimal or with its prefix; -EBADMSG when it is none. */
+int dl_read_number(const char *path, uint64_t *ret_value);
 
 /* Whole write, or -errno. */
 int dl_write_all(int fd, const void *data, size_t size);

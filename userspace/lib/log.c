@@ -3,21 +3,51 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static int verbose;
+static dl_log_writer writer;
+static void *writer_arg;
+static unsigned int lost_count;
+
+void dl_log_through(dl_log_writer write, void *arg)
+{
+	writer = write;
+	writer_arg = arg;
+}
 
 void dl_log_verbose(int on)
 {
 	verbose = on;
 }
 
+static void tell_lost(void)
+{
+	char line[80];
+	int n = snprintf(line, sizeof(line), "davylamp: %u messages were not printed\n",
+			 lost_count);
+
+	if (writer(writer_arg, line, (size_t)n))
+		lost_count = 0;
+}
+
 static void say(const char *format, va_list args)
 {
+	static const char name[] = "davylamp: ";
 	char line[1024];
+	size_t length = sizeof(name) - 1;
 
-	vsnprintf(line, sizeof(line), format, args);
-	fprintf(stderr, "davylamp: %s\n",
-		line); /* one write: lines of several processes stay whole */
+	memcpy(line, name, length);
+	vsnprintf(line + length, sizeof(line) - length - 1, format, args);
+	length = strlen(line);
+	line[length++] = '\n';
+	if (!writer) { /* one write: lines of several processes stay whole */
+		fwrite(line, 1, length, stderr);
+		return;
+	}
+	if (lost_count)
+		tell_lost();
+	lost_count += !writer(writer_arg, line, length);
 }
 
 void dl_log(const char *format, ...)

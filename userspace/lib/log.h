@@ -6,6 +6,9 @@
 #ifndef DL_LIB_LOG_H
 #define DL_LIB_LOG_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 enum dl_exit {
 	DL_EXIT_DONE = 0,
 	DL_EXIT_FAILED = 1,
@@ -13,6 +16,13 @@ enum dl_exit {
 	DL_EXIT_NOT_PERMITTED = 3,
 	DL_EXIT_NOTHING = 4, /* nothing to do, or unsupported here */
 };
+
+/*
+ * From now on through "write" instead of stderr; NULL: as before. False from it: a line was lost,
+ * which the next one that is written tells.
+ */
+typedef bool (*dl_log_writer)(void *arg, const char *text, size_t size);
+void dl_log_through(dl_log_writer write, void *arg);
 
 void dl_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -70,3 +70,51 @@ char *dl_text_safe(char *dst, size_t size, const char *src)
 		dst[used] = 0;
 	return dst;
 }
+
+size_t dl_text_shown_length(const char *text)
+{
+	const char *at = text;
+	size_t len;
+
+	while ((len = dl_utf8_length(at)) && !obeyed(at, len))
+		at += len;
+	return (size_t)(at - text);
+}
+
+const char *dl_error_text(int error)
+{
+	const char *text = error <= 0 && error > -4096 ? strerrordesc_np(-error) : NULL;
+
+	return text ? text : "unknown error";
+}
+
+size_t dl_text_distance(const char *a, const char *b)
+{
+	size_t row[DL_WORD_MAX + 1], len = strlen(b);
+
+	if (strlen(a) >= DL_WORD_MAX || len >= DL_WORD_MAX)
+		return DL_WORD_MAX;
+	for (size_t i = 0; i <= len; i++)
+		row[i] = i;
+	for (size_t j = 1; a[j - 1]; j++) {
+		size_t corner = row[0];
+
+		row[0] = j;
+		for (size_t i = 1; i <= len; i++) {
+			size_t above = row[i], best = corner + (a[j - 1] != b[i - 1]);
+
+			if (above + 1 < best)
+				best = above + 1;
+			if (row[i - 1] + 1 < best)
+				best = row[i - 1] + 1;
+			corner = above;
+			row[i] = best;
+		}
+	}
+	return row[len];
+}
+
+int dl_text_near(const char *typed, const char *word)
+{
+	return dl_text_distance(typed, word) <= 1 + strlen(word) / 3;
+}

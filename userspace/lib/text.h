@@ -17,4 +17,21 @@ char *dl_text_safe(char *dst, size_t size, const char *src);
 /* Length of the valid UTF-8 sequence at "at", 0 when it is none. Reads no further than the NUL. */
 size_t dl_utf8_length(const char *at);
 
+/* How many bytes of it, from its beginning on, can be shown as they are; a backslash can. */
+size_t dl_text_shown_length(const char *text);
+
+/* What "error", 0 or -errno as somebody else told it, means; never NULL. */
+const char *dl_error_text(int error);
+
+#define DL_WORD_MAX 48
+
+/*
+ * How many letters must be put in, left out or changed to make one word of the other; words of
+ * DL_WORD_MAX letters and more are DL_WORD_MAX apart.
+ */
+size_t dl_text_distance(const char *a, const char *b);
+
+/* Whether "word" may be meant by "typed": a third of its letters and one may be wrong. */
+int dl_text_near(const char *typed, const char *word);
+
 #endif

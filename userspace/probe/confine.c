@@ -13,33 +13,37 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Root could raise a limit that it inherited; a probe never does. */
-static int limit(int what, rlim_t value)
+#define CPU_SPARE_S 2 /* SIGXCPU says what happened; SIGKILL, at the hard limit, says nothing */
+
+/*
+ * Root could raise a limit that it inherited; a probe never does. "spare" lies between the soft
+ * limit and the hard one.
+ */
+static int limit(int what, rlim_t value, rlim_t spare)
 {
 	struct rlimit r;
 
 	if (getrlimit((__rlimit_resource_t)what, &r))
 		return -errno;
-	if (r.rlim_max < value)
-		value = r.rlim_max;
-	if (r.rlim_cur > value)
-		r.rlim_cur = value;
-	r.rlim_max = value;
+	if (r.rlim_max > value + spare)
+		r.rlim_max = value + spare;
+	if (r.rlim_max > spare && r.rlim_cur > r.rlim_max - spare)
+		r.rlim_cur = r.rlim_max - spare;
 	return setrlimit((__rlimit_resource_t)what, &r) ? -errno : 0;
 }
 
 static int set_limits(const struct dl_confine *c)
 {
-	int err = limit(RLIMIT_NOFILE, c->file_count);
+	int err = limit(RLIMIT_NOFILE, c->file_count, 0);
 
 	if (!err)
-		err = limit(RLIMIT_CPU, c->cpu_s);
+		err = limit(RLIMIT_CPU, c->cpu_s, CPU_SPARE_S);
 	if (!err)
-		err = limit(RLIMIT_CORE, 0);
+		err = limit(RLIMIT_CORE, 0, 0);
 	if (!err)
-		err = limit(RLIMIT_DATA, c->data_bytes);
+		err = limit(RLIMIT_DATA, c->data_bytes, 0);
 	if (!err)
-		err = limit(RLIMIT_AS, c->memory_bytes);
+		err = limit(RLIMIT_AS, c->memory_bytes, 0);
 	return err;
 }
 
@@ -80,7 +84,9 @@ int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi)
 		return -errno;
 	if (getppid() != parent)
 		return -ESRCH;
-	abi = dl_landlock(c->devices, c->tcp_port);
+	abi = dl_landlock(c->devices, c->tcp_port, c->from_port);
+	if (abi < 0 && abi != -ENOSYS && abi != -EOPNOTSUPP)
+		return abi;
 	err = set_limits(c);
 	if (!err)
 		err = dl_seccomp(c->tcp_port != 0);

@@ -23,13 +23,14 @@ struct dl_confine {
 	uint64_t data_bytes;   /* RLIMIT_DATA: what is private and writable */
 	uint32_t file_count;
 	uint32_t cpu_s;
-	bool devices;	   /* may write to device files */
-	uint16_t tcp_port; /* may connect to it; 0: no network at all */
+	bool devices;	    /* may write to device files */
+	uint16_t tcp_port;  /* may connect to it; 0: no network at all */
+	uint16_t from_port; /* may bind to it; 0: to none */
 };
 
 /*
- * 0 or -errno; only Landlock may be missing, and its ABI is then 0. "parent": getppid() at the
- * start of the program.
+ * 0 or -errno; only Landlock may be missing (not in the kernel, or turned off), and its ABI is then
+ * 0. "parent": getppid() at the start of the program.
  */
 int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi);
 
@@ -40,6 +41,6 @@ void dl_confine_add_gpu_groups(struct dl_confine *c);
 int dl_seccomp(bool network);
 
 /* Read-only files, device files where "devices", one TCP port. The ABI used, or -errno. */
-int dl_landlock(bool devices, uint16_t tcp_port);
+int dl_landlock(bool devices, uint16_t tcp_port, uint16_t from_port);
 
 #endif

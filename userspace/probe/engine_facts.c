@@ -10,10 +10,11 @@
 #define MODELS_MAX 16
 #define SLOTS_MAX  64
 
-static json_t *get(uint16_t port, const char *stage, const char *path, struct dl_reply *reply)
+static json_t *get(const struct dl_probe_options *o, const char *stage, const char *path,
+		   struct dl_reply *reply)
 {
 	dl_answer_stage(stage, NULL);
-	if (dl_http_request(port, path, NULL, FACT_MS, reply) != 200)
+	if (dl_http_request(o, path, NULL, FACT_MS, reply) != 200)
 		return NULL;
 	return json_loadb(reply->text, reply->used, 0, NULL);
 }
@@ -82,16 +83,16 @@ static json_t *props_object(const json_t *reply)
 			 flag_of(reply, "is_sleeping"), "build_info", text_of(reply, "build_info"));
 }
 
-void dl_engine_facts(uint16_t port, struct dl_reply *reply, json_t *answer)
+void dl_engine_facts(const struct dl_probe_options *o, struct dl_reply *reply, json_t *answer)
 {
-	json_t *got = get(port, "models", "/v1/models", reply);
+	json_t *got = get(o, "models", "/v1/models", reply);
 
 	json_object_set_new(answer, "models", model_list(got));
 	json_decref(got);
-	got = get(port, "props", "/props", reply);
+	got = get(o, "props", "/props", reply);
 	json_object_set_new(answer, "props", props_object(got));
 	json_decref(got);
-	got = get(port, "slots", "/slots", reply);
+	got = get(o, "slots", "/slots", reply);
 	json_object_set_new(answer, "slots", slot_list(got));
 	json_decref(got);
 }

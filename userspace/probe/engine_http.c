@@ -4,6 +4,7 @@
 #include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 static size_t take(char *data, size_t size, size_t count, void *arg)
 {
@@ -17,32 +18,74 @@ static size_t take(char *data, size_t size, size_t count, void *arg)
 	return bytes;
 }
 
-long dl_http_request(uint16_t port, const char *path, const char *body, uint32_t timeout_ms,
-		     struct dl_reply *reply)
+/*
+ * The port stays held by who gave it to us, hence SO_REUSEADDR; and no TIME_WAIT may keep the next
+ * request from it, hence the end by RST, when the answer is here.
+ */
+static int share_port(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
+	const struct linger hard = { .l_onoff = 1 };
+
+	(void)arg;
+	(void)purpose;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard)))
+		return CURL_SOCKOPT_ERROR;
+	return CURL_SOCKOPT_OK;
+}
+
+static void come_from(CURL *curl, uint16_t port, const char *host)
+{
+	if (!port)
+		return;
+	curl_easy_setopt(curl, CURLOPT_INTERFACE, host);
+	curl_easy_setopt(curl, CURLOPT_LOCALPORT, (long)port);
+	curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, share_port);
+}
+
+static long request(const struct dl_probe_options *options, const char *method, const char *path,
+		    const char *body, uint32_t timeout_ms, struct dl_reply *reply)
+{
+	bool v6 = strchr(options->host, ':');
 	CURL *curl = curl_easy_init();
 	struct curl_slist *headers = NULL;
-	char url[64];
+	char url[128];
 	long status = 0;
 
 	reply->used = 0;
 	if (!curl)
 		return 0;
-	snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", port, path);
+	snprintf(url, sizeof(url), "http://%s%s%s:%u%s", v6 ? "[" : "", options->host,
+		 v6 ? "]" : "", options->port, path);
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* always the engine itself */
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
+	come_from(curl, options->from_port, options->host);
 	if (body) {
 		headers = curl_slist_append(NULL, "Content-Type: application/json");
 		curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
 	}
+	if (method)
+		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
 	if (curl_easy_perform(curl) == CURLE_OK)
 		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	curl_slist_free_all(headers);
 	curl_easy_cleanup(curl);
 	return status;
+}
+
+long dl_http_request(const struct dl_probe_options *options, const char *path, const char *body,
+		     uint32_t timeout_ms, struct dl_reply *reply)
+{
+	return request(options, NULL, path, body, timeout_ms, reply);
+}
+
+long dl_http_delete(const struct dl_probe_options *options, const char *path, const char *body,
+		    uint32_t timeout_ms, struct dl_reply *reply)
+{
+	return request(options, "DELETE", path, body, timeout_ms, reply);
 }

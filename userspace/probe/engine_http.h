@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probe.h"
+
 #define DL_REPLY_MAX (256 * 1024)
 
 struct dl_reply {
@@ -14,11 +16,19 @@ struct dl_reply {
 	char text[DL_REPLY_MAX];
 };
 
-/* GET, or POST of "body". The HTTP status, 0 when there was no answer in time. */
-long dl_http_request(uint16_t port, const char *path, const char *body, uint32_t timeout_ms,
-		     struct dl_reply *reply);
+/*
+ * GET, or POST of "body", to the host and port of the options, and from their port. The HTTP
+ * status, 0 when there was no answer in time.
+ */
+long dl_http_request(const struct dl_probe_options *options, const char *path, const char *body,
+		     uint32_t timeout_ms, struct dl_reply *reply);
+
+/* DELETE with a body, the same else. */
+long dl_http_delete(const struct dl_probe_options *options, const char *path, const char *body,
+		    uint32_t timeout_ms, struct dl_reply *reply);
 
 /* models, slots and props of a llama-server, null where it did not answer in time. */
-void dl_engine_facts(uint16_t port, struct dl_reply *reply, json_t *answer);
+void dl_engine_facts(const struct dl_probe_options *options, struct dl_reply *reply,
+		     json_t *answer);
 
 #endif

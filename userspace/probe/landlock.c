@@ -17,6 +17,7 @@
 #define FS_TRUNCATE  (1ULL << 14)
 #define FS_IOCTL_DEV (1ULL << 15)
 #define NET_ANY	     3ULL /* bind, connect */
+#define NET_BIND     1ULL
 #define NET_CONNECT  2ULL
 #define SCOPE_ANY    3ULL /* abstract unix sockets, signals */
 #define RULE_NET     2
@@ -49,9 +50,9 @@ static int allow_path(int set, const char *path, uint64_t access)
 	return err;
 }
 
-static int allow_port(int set, uint16_t port)
+static int allow_port(int set, uint64_t access, uint16_t port)
 {
-	struct port_rule rule = { NET_CONNECT, port };
+	struct port_rule rule = { access, port };
 
 	return syscall(SYS_landlock_add_rule, set, RULE_NET, &rule, 0) ? -errno : 0;
 }
@@ -81,7 +82,7 @@ static size_t size_for(int abi)
 	return abi < 6 ? 2 * sizeof(uint64_t) : sizeof(struct ruleset);
 }
 
-int dl_landlock(bool devices, uint16_t tcp_port)
+int dl_landlock(bool devices, uint16_t tcp_port, uint16_t from_port)
 {
 	int abi =
 		(int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -98,8 +99,12 @@ int dl_landlock(bool devices, uint16_t tcp_port)
 		err = allow_path(set, "/dev",
 				 READ_ONLY | LANDLOCK_ACCESS_FS_WRITE_FILE |
 					 (r.files & FS_IOCTL_DEV));
+	if (err == -ENOENT)
+		err = 0; /* a root without devices */
 	if (!err && tcp_port && r.network)
-		err = allow_port(set, tcp_port);
+		err = allow_port(set, NET_CONNECT, tcp_port);
+	if (!err && from_port && r.network)
+		err = allow_port(set, NET_BIND, from_port);
 	if (!err && syscall(SYS_landlock_restrict_self, set, 0))
 		err = -errno;
 	close(set);

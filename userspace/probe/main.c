@@ -8,10 +8,14 @@
 
 #include "../lib/log.h"
 #include "answer.h"
+#include "engine_api.h"
 #include "probe.h"
 
 static const char usage[] =
 	"usage: davylamp-probe engine --port N [--wait-ms N] [--timeout-ms N] [--brief]\n"
+	"       davylamp-probe engine --port N --slots save|restore --prefix NAME\n"
+	"       davylamp-probe models --port N --api NAME --act unload|derive|restore\n"
+	"                      [--model NAME] [--num-batch N] [--num-ctx N]\n"
 	"       davylamp-probe vulkan [--device INDEX|BDF] [--timeout SECONDS]\n"
 	"       davylamp-probe confined\n"
 	"\n"
@@ -19,6 +23,8 @@ static const char usage[] =
 	"the engine on 127.0.0.1 for one token: the HTTP status of /health and of the\n"
 	"completion (0: no answer in time), tokens, ms, and what it tells of itself.\n"
 	"vulkan tells devices, drivers, heaps, and has each fill 1 MiB within 2 seconds.\n"
+	"models lets the models of a daemon go, or has one of Ollama's run with smaller\n"
+	"parameters from its next load on, until it is restored.\n"
 	"confined tries from inside what the sandbox forbids. Run by davylamp; see\n"
 	"'davylamp probe' for people.\n"
 	"\n"
@@ -26,6 +32,13 @@ static const char usage[] =
 	"  --wait-ms N        wait that long for /health to be 200 (default 0)\n"
 	"  --timeout-ms N     limit of the completion (default 10000)\n"
 	"  --brief            no models, props and slots\n"
+	"  --api NAME         llama (default), ollama or openai\n"
+	"  --model NAME       to ask of a daemon that has none loaded\n"
+	"  --host ADDRESS     numeric, of the engine (default 127.0.0.1)\n"
+	"  --from-port N      come from this port of that address\n"
+	"  --slots WHAT       have llama-server save or restore its slots instead\n"
+	"  --prefix NAME      of the slots' files: letters, digits and '-'\n"
+	"  --slot-set N       a bit for each slot wanted (default: all)\n"
 	"  --device X         one device, by its index or PCI address\n"
 	"  --timeout SECONDS  limit of the whole probe, by SIGALRM (vulkan: 10)\n"
 	"  --uid N, --gid N   become these (65534)\n"
@@ -39,6 +52,16 @@ static const struct option names[] = {
 	{ "wait-ms", required_argument, NULL, 'w' },
 	{ "timeout-ms", required_argument, NULL, 'c' },
 	{ "brief", no_argument, NULL, 'b' },
+	{ "api", required_argument, NULL, 'A' },
+	{ "model", required_argument, NULL, 'M' },
+	{ "host", required_argument, NULL, 'H' },
+	{ "from-port", required_argument, NULL, 'f' },
+	{ "slots", required_argument, NULL, 'S' },
+	{ "prefix", required_argument, NULL, 'P' },
+	{ "slot-set", required_argument, NULL, 'T' },
+	{ "act", required_argument, NULL, 'a' },
+	{ "num-batch", required_argument, NULL, 'B' },
+	{ "num-ctx", required_argument, NULL, 'C' },
 	{ "device", required_argument, NULL, 'd' },
 	{ "timeout", required_argument, NULL, 't' },
 	{ "uid", required_argument, NULL, 'u' },
@@ -58,18 +81,31 @@ struct given {
 	uint32_t memory_mib;
 };
 
-static uint32_t number(const char *text, uint32_t max)
+static uint64_t long_number(const char *text, uint64_t max)
 {
 	char *end;
-	unsigned long value;
+	unsigned long long value;
 
 	errno = 0;
-	value = strtoul(text, &end, 10);
+	value = strtoull(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || value > max) {
-		dl_log("'%s' is not a number from 0 to %u", text, max);
+		dl_log("'%s' is not a number from 0 to %llu", text, (unsigned long long)max);
 		exit(DL_EXIT_USAGE);
 	}
-	return (uint32_t)value;
+	return value;
+}
+
+static uint32_t number(const char *text, uint32_t max)
+{
+	return (uint32_t)long_number(text, max);
+}
+
+static const char *api(const char *name)
+{
+	if (dl_api_known(name))
+		return name;
+	dl_log("there is no API '%s' here: llama, ollama, openai", name);
+	exit(DL_EXIT_USAGE);
 }
 
 static void take_groups(struct given *g, char *text)
@@ -81,6 +117,41 @@ static void take_groups(struct given *g, char *text)
 		if (g->options.confine.group_count < DL_GROUPS_MAX)
 			g->options.confine.groups[g->options.confine.group_count++] =
 				number(at, UINT32_MAX - 1);
+}
+
+/* What stands in a URL or a JSON text needs no quoting there. */
+static const char *plain(const char *text, const char *allowed)
+{
+	if (!*text || strlen(text) > 64 || text[strspn(text, allowed)]) {
+		dl_log("'%s' is not what is expected there; see --help", text);
+		exit(DL_EXIT_USAGE);
+	}
+	return text;
+}
+
+static const char *save_or_restore(const char *text)
+{
+	if (!strcmp(text, "save") || !strcmp(text, "restore"))
+		return text;
+	dl_log("--slots '%s': expected save or restore", text);
+	exit(DL_EXIT_USAGE);
+}
+
+static void take_slots(int c, struct dl_probe_options *o)
+{
+	static const char letters[] =
+		"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+	if (c == 'H')
+		o->host = plain(optarg, "0123456789abcdefABCDEF.:");
+	else if (c == 'f')
+		o->from_port = (uint16_t)number(optarg, UINT16_MAX);
+	else if (c == 'S')
+		o->slots = save_or_restore(optarg);
+	else if (c == 'P')
+		o->prefix = plain(optarg, letters);
+	else if (c == 'T')
+		o->slot_set = long_number(optarg, UINT64_MAX);
 }
 
 static void take(int c, struct given *g)
@@ -110,6 +181,18 @@ static void take(int c, struct given *g)
 		g->memory_mib = number(optarg, 16U << 20);
 	else if (c == 's')
 		o->stages = true;
+	else if (c == 'A')
+		o->api = api(optarg);
+	else if (c == 'M')
+		o->model = optarg;
+	else if (c == 'a')
+		o->act = optarg;
+	else if (c == 'B')
+		o->num_batch = number(optarg, INT32_MAX);
+	else if (c == 'C')
+		o->num_ctx = number(optarg, INT32_MAX);
+	else
+		take_slots(c, o);
 }
 
 static int probe_engine(struct given *g)
@@ -118,11 +201,26 @@ static int probe_engine(struct given *g)
 		dl_log("which engine? 'davylamp-probe engine --port N'; see --help");
 		return DL_EXIT_USAGE;
 	}
+	if (g->options.slots && !g->options.prefix) {
+		dl_log("--slots needs a --prefix for its files");
+		return DL_EXIT_USAGE;
+	}
 	g->options.confine.tcp_port = g->options.port;
+	g->options.confine.from_port = g->options.from_port;
 	g->options.confine.memory_bytes = 512ULL << 20;
 	g->options.confine.data_bytes = 512ULL << 20;
 	g->options.confine.file_count = 64;
 	return 0;
+}
+
+static int probe_models(struct given *g)
+{
+	const char *act = g->options.act;
+
+	if (act && (!strcmp(act, "unload") || !strcmp(act, "derive") || !strcmp(act, "restore")))
+		return probe_engine(g);
+	dl_log("what with the models? --act unload, derive or restore; see --help");
+	return DL_EXIT_USAGE;
 }
 
 /*
@@ -150,6 +248,11 @@ static int probe_nothing(struct given *g)
 	return 0;
 }
 
+static int engine(const struct dl_probe_options *options)
+{
+	return options->slots ? dl_probe_slots(options) : dl_probe_engine(options);
+}
+
 static int confined(const struct dl_probe_options *options)
 {
 	(void)options;
@@ -161,7 +264,8 @@ static const struct kind {
 	int (*prepare)(struct given *g);
 	int (*run)(const struct dl_probe_options *options);
 } kinds[] = {
-	{ "engine", probe_engine, dl_probe_engine },
+	{ "engine", probe_engine, engine },
+	{ "models", probe_models, dl_probe_models },
 	{ "vulkan", probe_vulkan, dl_probe_vulkan },
 	{ "confined", probe_nothing, confined },
 };
@@ -208,6 +312,7 @@ int main(int argc, char **argv)
 	pid_t parent = getppid();
 	struct given g = {
 		.options = { .timeout_ms = 10000,
+			     .host = "127.0.0.1",
 			     .confine = { .uid = DL_NOBODY, .gid = DL_NOBODY, .cpu_s = 60 } }
 	};
 	const struct kind *kind;

@@ -19,12 +19,24 @@ struct dl_probe_options {
 	uint16_t port;	     /* engine */
 	uint32_t wait_ms;    /* engine: for /health to be 200 */
 	uint32_t timeout_ms; /* engine: of the completion */
-	bool brief;	     /* engine: the verdict, and nothing that takes time beside it */
-	const char *device;  /* vulkan: index or PCI address; NULL: all */
+	const char *host;    /* engine: numeric address */
+	uint16_t from_port;  /* engine: of the same address, to come from; 0: any */
+	const char *api;     /* engine: "ollama", "openai"; NULL: llama-server's */
+	const char *model;   /* engine: should none be loaded; models: which; NULL: none named */
+	const char *act;     /* models: "unload", "derive", "restore" */
+	uint32_t num_batch;  /* models, derive: 0: as it is */
+	uint32_t num_ctx;
+	bool brief;	    /* engine: the verdict, and nothing that takes time beside it */
+	const char *slots;  /* engine: "save" or "restore" instead; NULL: neither */
+	const char *prefix; /* of the slots' files */
+	uint64_t slot_set;  /* a bit for each slot; 0: all */
+	const char *device; /* vulkan: index or PCI address; NULL: all */
 };
 
 /* Each prints its answer and returns the exit status: 0 when there is an answer, bad or good. */
 int dl_probe_engine(const struct dl_probe_options *options);
+int dl_probe_slots(const struct dl_probe_options *options);
+int dl_probe_models(const struct dl_probe_options *options);
 int dl_probe_vulkan(const struct dl_probe_options *options);
 
 /* Tries from inside what the sandbox is to forbid, and tells what happened. */

@@ -107,7 +107,7 @@ static const uint16_t refused[] = {
 };
 
 #define REFUSED_COUNT (sizeof(refused) / sizeof(refused[0]))
-#define OTHERS_MAX    40
+#define OTHERS_MAX    42
 
 struct filter {
 	struct sock_filter code[2 * REFUSED_COUNT + OTHERS_MAX];
@@ -157,11 +157,13 @@ static void look_at_arguments(struct filter *f, bool network)
 	load_argument(f, 1);
 	when(f, BPF_JEQ, TIOCSTI, eperm);
 	when(f, BPF_JEQ, TIOCLINUX, eperm);
-	only_for(f, __NR_socket, network ? 6 : 4);
+	only_for(f, __NR_socket, network ? 8 : 4);
 	load_argument(f, 0);
 	when(f, BPF_JEQ, AF_UNIX, SECCOMP_RET_ALLOW); /* display servers: drivers look for them */
 	if (network)
 		when(f, BPF_JEQ, AF_INET, SECCOMP_RET_ALLOW);
+	if (network)
+		when(f, BPF_JEQ, AF_INET6, SECCOMP_RET_ALLOW);
 	add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, eperm));
 }
 

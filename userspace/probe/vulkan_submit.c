@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Work for the device: the least that goes all the way to its ring and back. */
 #include <string.h>
-#include <time.h>
 
+#include "../lib/clock.h"
 #include "answer.h"
 #include "vulkan.h"
 
@@ -33,14 +33,6 @@ struct work {
 	PFN_vkQueueSubmit QueueSubmit;
 	PFN_vkWaitForFences WaitForFences;
 };
-
-static uint32_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
-}
 
 static const struct dl_vk_call calls[] = {
 	DL_VK_CALL(struct work, GetDeviceQueue),
@@ -195,7 +187,7 @@ static VkResult submit_and_wait(struct work *w)
 json_t *dl_vk_submit(struct dl_vk_device *d, VkResult *ret_result)
 {
 	struct work w = { .d = d };
-	uint32_t began = now_ms();
+	uint64_t began = dl_now_ms();
 	char buf[32];
 	VkResult result = make_device(&w);
 
@@ -204,10 +196,10 @@ json_t *dl_vk_submit(struct dl_vk_device *d, VkResult *ret_result)
 	if (result == VK_SUCCESS)
 		result = make_commands(&w);
 	if (result == VK_SUCCESS) {
-		began = now_ms();
+		began = dl_now_ms();
 		result = submit_and_wait(&w);
 	}
 	*ret_result = result;
 	return json_pack("{s:s, s:s, s:i}", "result", dl_vk_result_name(result, buf, sizeof(buf)),
-			 "stage", dl_answer_last_stage(), "ms", (int)(now_ms() - began));
+			 "stage", dl_answer_last_stage(), "ms", (int)(dl_now_ms() - began));
 }

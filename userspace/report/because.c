@@ -37,6 +37,20 @@ void dl_type_text(const char *mangled, char *buf, size_t size)
 		snprintf(buf, size, "%s", mangled);
 }
 
+void dl_duration_text(uint64_t ns, char *buf, size_t size)
+{
+	uint64_t ms = ns / DL_NS_PER_MS, s = ns / DL_NS_PER_S;
+
+	if (s < 1)
+		snprintf(buf, size, "%" PRIu64 " ms", ms);
+	else if (s < 120)
+		snprintf(buf, size, "%" PRIu64 ".%" PRIu64 " s", s, ms % 1000 / 100);
+	else if (s < 7200)
+		snprintf(buf, size, "%" PRIu64 " min", s / 60);
+	else
+		snprintf(buf, size, "%" PRIu64 " h", s / 3600);
+}
+
 static void because_exception(const struct dl_plan *p, char *buf, size_t size)
 {
 	char type[DL_TYPE_NAME_LEN];
@@ -50,7 +64,12 @@ static void because_wedged(const struct dl_plan *p, char *buf, size_t size)
 	char type[DL_TYPE_NAME_LEN], sign[160];
 
 	dl_type_text(p->detail, type, sizeof(type));
-	if (p->unit == DL_UNIT_NS)
+	if (p->unit == DL_UNIT_NS && !strcmp(p->detail, DL_DETAIL_SILENT))
+		snprintf(sign, sizeof(sign),
+			 "busy, and no token, job or graph came of it for %" PRIu64
+			 " ms (limit %" PRIu64 " ms)",
+			 p->observed / DL_NS_PER_MS, p->threshold / DL_NS_PER_MS);
+	else if (p->unit == DL_UNIT_NS)
 		snprintf(sign, sizeof(sign),
 			 "graph entered %" PRIu64 " ms ago and not left (limit %" PRIu64 " ms)",
 			 p->observed / DL_NS_PER_MS, p->threshold / DL_NS_PER_MS);
@@ -109,25 +128,246 @@ static void because_alloc(const struct dl_plan *p, char *buf, size_t size)
 
 	char asked[48] = "";
 
+	if (p->unit == DL_UNIT_COUNT) {
+		snprintf(buf, size, "the kernel's log says %s, %" PRIu64 " times of late",
+			 p->detail, p->observed);
+		return;
+	}
 	if (p->observed)
 		snprintf(asked, sizeof(asked), ", %" PRIu64 " MiB asked for", p->observed >> 20);
 	snprintf(buf, size, "%s (%s%s)", what[p->level < 4 ? p->level : 0],
 		 p->result == -28 ? "-ENOSPC" : "-ENOMEM", asked);
 }
 
+static bool has_evidence(const struct dl_plan *p, enum dl_event_kind kind)
+{
+	for (size_t i = 0; i < p->evidence_count && i < DL_PLAN_EVIDENCE; i++)
+		if (p->evidence[i].kind == kind)
+			return true;
+	return false;
+}
+
 static void because_reset(const struct dl_plan *p, char *buf, size_t size)
 {
-	if (p->unit == DL_UNIT_NS)
+	char result[24] = "";
+
+	if (p->unit == DL_UNIT_NS) {
 		snprintf(buf, size, "the driver timed out its job on ring %s after %" PRIu64 " ms",
 			 p->ring, p->observed / DL_NS_PER_MS);
+		return;
+	}
+	if (p->result || has_evidence(p, DL_EV_RESET))
+		snprintf(result, sizeof(result), " (%d)", p->result);
+	snprintf(buf, size, "%s%s%s%s%s%s", p->detail, p->ring[0] ? " of ring " : "", p->ring,
+		 result, p->observed > 1 ? ", the second of late" : "",
+		 has_evidence(p, DL_EV_JOB_TIMEOUT) ? " after its job had timed out" : "");
+}
+
+static void because_faults(const struct dl_plan *p, char *buf, size_t size)
+{
+	char said[96] = "";
+
+	if (!strcmp(p->detail, "retry"))
+		snprintf(said, sizeof(said), " that were served");
+	else if (p->detail[0])
+		snprintf(said, sizeof(said), ", as the kernel's log says: %s", p->detail);
+	snprintf(buf, size, "%" PRIu64 " GPU faults%s (threshold %" PRIu64 ")", p->observed, said,
+		 p->threshold);
+}
+
+/* When and at which depth a job would take the whole timeout; "" where it is not foreseen. */
+static void foreseen_text(const struct dl_plan *p, char *buf, size_t size)
+{
+	char depth[40] = "", when[40] = "";
+
+	if (p->predicted_depth)
+		snprintf(depth, sizeof(depth), " at a depth of %u", p->predicted_depth);
+	if (p->until_ns > p->at_ns)
+		snprintf(when, sizeof(when), " in %" PRIu64 " s",
+			 (p->until_ns - p->at_ns) / DL_NS_PER_S);
+	buf[0] = 0;
+	if (depth[0] || when[0])
+		snprintf(buf, size, ", and would use all of it%s%s", depth, when);
+}
+
+static void because_headroom(const struct dl_plan *p, char *buf, size_t size)
+{
+	char limit[48] = "", foreseen[128], fit[48] = "";
+
+	if (p->observed >= p->threshold)
+		snprintf(limit, sizeof(limit), " (threshold %" PRIu64 ".%" PRIu64 " %%)",
+			 p->threshold / 10, p->threshold % 10);
+	if (p->fitting_ubatch)
+		snprintf(fit, sizeof(fit), "; would fit with ubatch %u", p->fitting_ubatch);
+	foreseen_text(p, foreseen, sizeof(foreseen));
+	snprintf(buf, size,
+		 "jobs on ring %s use %" PRIu64 ".%" PRIu64 " %% of the lockup timeout%s%s%s",
+		 p->detail, p->observed / 10, p->observed % 10, limit, foreseen, fit);
+}
+
+static void because_restore(const struct dl_plan *p, char *buf, size_t size)
+{
+	static const char retried[] = "restore_retried";
+
+	if (!strcmp(p->detail, retried))
+		snprintf(buf, size,
+			 "its memory found no way back %" PRIu64
+			 " times in a row (threshold %" PRIu64 ")",
+			 p->observed, p->threshold);
 	else
-		snprintf(buf, size, "%s (%d) after its job had timed out", p->detail, p->result);
+		snprintf(buf, size,
+			 "the kernel's log says %s, count %" PRIu64 " (threshold %" PRIu64 ")",
+			 p->detail, p->observed, p->threshold);
+}
+
+static void because_thrash(const struct dl_plan *p, char *buf, size_t size)
+{
+	size_t used;
+
+	if (p->unit == DL_UNIT_PERMILLE)
+		snprintf(buf, size,
+			 "compute queues stood still for %" PRIu64 ".%" PRIu64
+			 " %% of the time (threshold %" PRIu64 ".%" PRIu64 " %%)",
+			 p->observed / 10, p->observed % 10, p->threshold / 10, p->threshold % 10);
+	else
+		snprintf(buf, size,
+			 "compute queues were stopped %" PRIu64
+			 " times within the window (threshold %" PRIu64 ")",
+			 p->observed, p->threshold);
+	used = strlen(buf);
+	if (p->victim_pid)
+		snprintf(buf + used, size - used, ": those of pid %u, whose memory it takes",
+			 p->victim_pid);
+}
+
+static void because_failure(const struct dl_plan *p, char *buf, size_t size)
+{
+	char lead[DL_DURATION_TEXT_SIZE];
+
+	if (p->hazard == DL_HZ_NONE) {
+		snprintf(buf, size, "%s%s%s, no sign preceded it", p->detail,
+			 p->device[0] ? " on " : "", p->device);
+		return;
+	}
+	dl_duration_text(p->observed, lead, sizeof(lead));
+	snprintf(buf, size, "%s%s%s, foreseen %s before by %s", p->detail,
+		 p->device[0] ? " on " : "", p->device, lead, dl_hazard_name(p->hazard));
+}
+
+static void because_exhaustion(const struct dl_plan *p, char *buf, size_t size)
+{
+	static const char *const heaps[][2] = {
+		{ "vram", "VRAM" },
+		{ "gtt", "GTT" },
+		{ "host", "the host's memory" },
+		{ "cgroup", "the device memory of its cgroup " },
+	};
+	bool slow = p->rate < 10 << 20;
+	const char *heap = p->ring;
+
+	for (size_t i = 0; i < sizeof(heaps) / sizeof(heaps[0]); i++)
+		if (!strcmp(p->ring, heaps[i][0]))
+			heap = heaps[i][1];
+	if (p->unit == DL_UNIT_BYTES)
+		snprintf(buf, size,
+			 "has loaded, and %" PRIu64 " MiB of %s are left (threshold %" PRIu64
+			 " MiB)",
+			 p->observed >> 20, heap, p->threshold >> 20);
+	else
+		snprintf(buf, size,
+			 "fills %s%s at %" PRIu64 " %s/s: full in %" PRIu64 ".%" PRIu64
+			 " s (threshold %" PRIu64 " s)",
+			 heap, p->detail, slow ? p->rate >> 10 : p->rate >> 20,
+			 slow ? "KiB" : "MiB", p->observed / DL_NS_PER_S,
+			 p->observed % DL_NS_PER_S / (100 * DL_NS_PER_MS),
+			 p->threshold / DL_NS_PER_S);
+}
+
+static void because_spill(const struct dl_plan *p, char *buf, size_t size)
+{
+	if (p->unit == DL_UNIT_BYTES)
+		snprintf(buf, size,
+			 "has %" PRIu64 " MiB in GTT that do not fit into VRAM (threshold %" PRIu64
+			 " MiB)",
+			 p->observed >> 20, p->threshold >> 20);
+	else
+		snprintf(buf, size,
+			 "VRAM spills into GTT and pid %u works at %" PRIu64
+			 " %% of its usual pace (threshold %" PRIu64 " %%)",
+			 p->victim_pid ? p->victim_pid : p->pid, p->observed / 10,
+			 p->threshold / 10);
+}
+
+static void because_pressure(const struct dl_plan *p, char *buf, size_t size)
+{
+	if (p->unit == DL_UNIT_PERMILLE)
+		snprintf(buf, size,
+			 "all tasks wait for memory %" PRIu64 ".%" PRIu64
+			 " %% of the time (threshold %" PRIu64 " %%)",
+			 p->observed / 10, p->observed % 10, p->threshold / 10);
+	else if (!strcmp(p->detail, "suspend"))
+		snprintf(buf, size,
+			 "%" PRIu64 " MiB of VRAM are in use, and a suspend at run time would find "
+			 "room for %" PRIu64 " MiB (power/control is auto)",
+			 p->observed >> 20, p->threshold >> 20);
+	else
+		snprintf(buf, size,
+			 "%" PRIu64 " MiB of the memory it shares with the host are available "
+			 "(threshold %" PRIu64 " MiB)",
+			 p->observed >> 20, p->threshold >> 20);
+}
+
+static void because_silent_cpu(const struct dl_plan *p, char *buf, size_t size)
+{
+	if (!strcmp(p->detail, DL_DETAIL_REFUSED)) {
+		snprintf(buf, size, "was not allowed to open the GPU it was asked to use");
+		return;
+	}
+	snprintf(buf, size, "has run for %" PRIu64 " s without the GPU it was asked to use (%s)",
+		 p->observed / DL_NS_PER_S,
+		 strcmp(p->detail, "layers") != 0 ? p->detail : "its arguments name GPU layers");
+}
+
+static void because_hardware(const struct dl_plan *p, char *buf, size_t size)
+{
+	if (!strcmp(p->detail, "xid") || !strcmp(p->detail, "sxid"))
+		snprintf(buf, size, "reported %s %" PRIu64, p->detail[0] == 'x' ? "Xid" : "SXid",
+			 p->observed);
+	else if (p->threshold > 1)
+		snprintf(buf, size, "reported %s %" PRIu64 " times (threshold %" PRIu64 ")",
+			 p->detail, p->observed, p->threshold);
+	else
+		snprintf(buf, size, "reported %s", p->detail);
 }
 
 /* Built of names from outside as they are; made fit to be shown in one place, at the end. */
+/* Plans for which nothing is observed any more; false: it is another. */
+static bool because_quiet(const struct dl_plan *p, char *buf, size_t size)
+{
+	char quiet[32];
+
+	dl_duration_text(p->observed, quiet, sizeof(quiet));
+	if (p->rung == DL_RUNG_UNDO)
+		snprintf(buf, size, "nothing of it for %s", quiet);
+	else if (p->rung == DL_RUNG_THROTTLE && !p->threshold)
+		snprintf(buf, size, "%s", "it came back soon after it was let go");
+	else
+		return false;
+	return true;
+}
+
 static void because(const struct dl_plan *p, char *buf, size_t size)
 {
+	if (p->rung == DL_RUNG_FAILURE) {
+		because_failure(p, buf, size);
+		return;
+	}
+	if (p->hazard != DL_HZ_NONE && because_quiet(p, buf, size))
+		return;
 	switch (p->hazard) {
+	case DL_HZ_NONE:
+		snprintf(buf, size, "%s", dl_rung_acts(p->rung) ? "an operator ordered it" : "");
+		break;
 	case DL_HZ_ENGINE_EXCEPTION:
 		because_exception(p, buf, size);
 		break;
@@ -141,8 +381,7 @@ static void because(const struct dl_plan *p, char *buf, size_t size)
 		because_stall(p, buf, size);
 		break;
 	case DL_HZ_FAULT_STORM:
-		snprintf(buf, size, "%" PRIu64 " GPU faults (threshold %" PRIu64 ")", p->observed,
-			 p->threshold);
+		because_faults(p, buf, size);
 		break;
 	case DL_HZ_EVICTION_STORM:
 		because_eviction(p, buf, size);
@@ -153,9 +392,52 @@ static void because(const struct dl_plan *p, char *buf, size_t size)
 	case DL_HZ_ALLOC_FAILURE:
 		because_alloc(p, buf, size);
 		break;
+	case DL_HZ_EXHAUSTION:
+		because_exhaustion(p, buf, size);
+		break;
+	case DL_HZ_SILENT_SPILL:
+		because_spill(p, buf, size);
+		break;
+	case DL_HZ_HOST_PRESSURE:
+		because_pressure(p, buf, size);
+		break;
+	case DL_HZ_SILENT_CPU:
+		because_silent_cpu(p, buf, size);
+		break;
+	case DL_HZ_HARDWARE:
+		because_hardware(p, buf, size);
+		break;
+	case DL_HZ_DRIVER_WARNING:
+		snprintf(buf, size, "the kernel's log says %s", p->detail);
+		break;
+	case DL_HZ_JOB_HEADROOM:
+		because_headroom(p, buf, size);
+		break;
+	case DL_HZ_RESTORE_HOG:
+		because_restore(p, buf, size);
+		break;
+	case DL_HZ_QUEUE_THRASH:
+		because_thrash(p, buf, size);
+		break;
 	default:
 		snprintf(buf, size, "%s", "its time has come");
 		break;
+	}
+}
+
+/* A reader who knows the device's clients by their numbers sees at once who it was. */
+static void add_culprit(const struct dl_plan *p, char *buf, size_t size)
+{
+	size_t used = strlen(buf);
+
+	for (size_t i = 0; i < p->share_count && i < DL_PLAN_SHARES; i++) {
+		const struct dl_share *s = &p->shares[i];
+
+		if (p->culprit_pid && s->pid == p->culprit_pid)
+			snprintf(buf + used, size - used,
+				 "; but pid %u has %u %% of the clients' memory and %u %% of their "
+				 "engine time",
+				 s->pid, s->memory_permille / 10, s->engine_permille / 10);
 	}
 }
 
@@ -164,5 +446,6 @@ void dl_because_text(const struct dl_plan *p, char *buf, size_t size)
 	char raw[512];
 
 	because(p, raw, sizeof(raw));
+	add_culprit(p, raw, sizeof(raw));
 	dl_text_safe(buf, size, raw);
 }

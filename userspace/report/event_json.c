@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <jansson.h>
 
+#include "../core/config.h"
 #include "../core/fact.h"
+#include "../core/plan.h"
 #include "../lib/text.h"
+#include "device_json.h"
 #include "event_text.h"
 #include "process_json.h"
 
@@ -92,6 +95,25 @@ static json_t *probe(const struct dl_ev_probe *p)
 			 NUMBER(p->token_count), "ms", NUMBER(p->completion_ms));
 }
 
+static json_t *progress(const struct dl_ev_progress *p)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "prompt_tokens", NUMBER(p->prompt_count),
+			 "generated_tokens", NUMBER(p->generated_count), "depth", NUMBER(p->depth),
+			 "context_size", NUMBER(p->context_size), "busy_slots",
+			 NUMBER(p->busy_slots), "slots", NUMBER(p->slots));
+}
+
+/* Without a value: the one for that name is taken back. */
+static json_t *config_for(const struct dl_ev_config_for *c)
+{
+	static const char *const scopes[DL_SCOPE_COUNT] = { "none", "driver", "device", "model" };
+	json_t *value = c->config.value == DL_OVERRIDE_REMOVED ? json_null()
+							       : json_integer(c->config.value);
+
+	return json_pack("{s:o, s:o, s:o, s:s}", "key", text(c->config.key), "value", value, "for",
+			 text(c->name), "scope", scopes[c->scope < DL_SCOPE_COUNT ? c->scope : 0]);
+}
+
 static void put(json_t *o, const char *key, uint64_t value)
 {
 	if (value)
@@ -131,37 +153,39 @@ static json_t *job_times(const struct dl_ev_job_times *t)
 			 "max_ns", NUMBER(t->max_ns), "slots", slots);
 }
 
-static json_t *memory(const struct dl_ev_memory *m)
+static json_t *order(const struct dl_ev_order *in)
 {
-	json_t *o = json_pack("{s:o, s:I, s:I, s:b}", "device", text(m->device), "vram_total",
-			      NUMBER(m->vram_total), "vram_used", NUMBER(m->vram_used),
-			      "shared_memory", m->flags & DL_MEMORY_SHARED);
+	json_t *o = json_pack("{s:I, s:s}", "workload", NUMBER(in->workload), "rung",
+			      dl_rung_name(in->rung));
 
-	put(o, "visible_total", m->visible_total);
-	put(o, "visible_used", m->visible_used);
-	put(o, "gtt_total", m->gtt_total);
-	put(o, "gtt_used", m->gtt_used);
-	put(o, "evictions", m->eviction_count);
-	put(o, "vram_lost", m->vram_lost_count);
-	put(o, "host_total", m->host_total);
-	put(o, "host_available", m->host_available);
-	put(o, "pressure_permille", m->pressure_permille);
+	if (in->undo)
+		json_object_set_new(o, "undoes", text(dl_rung_name(in->undo)));
+	if (in->to_backend)
+		json_object_set_new(o, "to_backend", text(dl_backend_name(in->to_backend)));
+	put(o, "on_permille", in->on_permille);
+	put(o, "lease_ns", in->lease_ns);
+	put(o, "cap_bytes", in->cap_bytes);
+	put(o, "ubatch", in->knobs.ubatch);
+	put(o, "context", in->knobs.context);
+	put(o, "parallel", in->knobs.parallel);
+	put(o, "gpu_layers_off", in->knobs.gpu_layers_off);
 	return o;
 }
 
-static json_t *client(const struct dl_ev_client *c)
+static json_t *left(const struct dl_ev_left *in)
 {
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "device", text(c->device),
-			 "client_id", NUMBER(c->client_id), "vram", NUMBER(c->vram), "gtt",
-			 NUMBER(c->gtt), "system", NUMBER(c->system), "evicted", NUMBER(c->evicted),
-			 "busy_ns", NUMBER(c->busy_ns), "gone", c->gone);
-}
+	json_t *o = json_pack("{s:I, s:s, s:s, s:s}", "workload", NUMBER(in->workload), "rung",
+			      dl_rung_name(in->rung), "hazard", dl_hazard_name(in->hazard),
+			      "from_backend", dl_backend_name(in->backend));
 
-static json_t *device(const struct dl_ev_device *d)
-{
-	return json_pack("{s:o, s:o, s:s, s:o, s:i}", "device", text(d->device), "driver",
-			 text(d->driver), "change", dl_device_change_name(d->change), "detail",
-			 text(d->detail), "value", d->value);
+	if (in->device[0])
+		json_object_set_new(o, "device", text(in->device));
+	put(o, "ubatch", in->knobs.ubatch);
+	put(o, "context", in->knobs.context);
+	put(o, "parallel", in->knobs.parallel);
+	put(o, "gpu_layers_off", in->knobs.gpu_layers_off);
+	put(o, "depth", in->depth);
+	return o;
 }
 
 static json_t *body(const struct dl_event *ev)
@@ -202,17 +226,28 @@ static json_t *body(const struct dl_event *ev)
 			NUMBER(ev->alloc_failed.count), "error", ev->alloc_failed.error, "what",
 			NUMBER(ev->alloc_failed.what), "stage", NUMBER(ev->alloc_failed.stage));
 	case DL_EV_MEMORY:
-		return memory(&ev->memory);
 	case DL_EV_CLIENT:
-		return client(&ev->client);
 	case DL_EV_DEVICE:
-		return device(&ev->device);
+	case DL_EV_LOG:
+	case DL_EV_KFD:
+	case DL_EV_KFD_USE:
+	case DL_EV_LOCKUP:
+	case DL_EV_DMEM:
+		return dl_device_json(ev);
 	case DL_EV_FACT:
 		return fact(&ev->fact);
 	case DL_EV_JOB_TIMES:
 		return job_times(&ev->job_times);
+	case DL_EV_ORDER:
+		return order(&ev->order);
+	case DL_EV_LEFT:
+		return left(&ev->left);
 	case DL_EV_SENSOR:
 		return sensor(&ev->sensor);
+	case DL_EV_PROGRESS:
+		return progress(&ev->progress);
+	case DL_EV_CONFIG_FOR:
+		return config_for(&ev->config_for);
 	case DL_EV_CONFIG:
 		return json_pack("{s:o, s:I}", "key", text(ev->config.key), "value",
 				 NUMBER(ev->config.value));

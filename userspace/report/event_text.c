@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../core/fact.h"
+#include "../core/plan.h"
 #include "../lib/text.h"
 
 static bool sensor_text(const struct dl_ev_sensor *s, char *buf, size_t size)
@@ -50,11 +51,13 @@ static bool act_text(const struct dl_event *ev, char *buf, size_t size)
 		[DL_ACT_STARTED] = "the new process runs",
 		[DL_ACT_SERVING] = "the new process gave a token",
 		[DL_ACT_FAILED] = "failed",
+		[DL_ACT_HELD] = "held",
+		[DL_ACT_RELEASED] = "released",
 	};
 
 	snprintf(buf, size, "act      plan %u on workload %u: %s%s%s", ev->act.plan,
 		 ev->act.workload, stages[ev->act.stage], ev->act.result ? ": " : "",
-		 ev->act.result ? strerrordesc_np(-ev->act.result) : "");
+		 ev->act.result ? dl_error_text(ev->act.result) : "");
 	return true;
 }
 
@@ -84,7 +87,7 @@ static bool fact_text(const struct dl_event *ev, char *buf, size_t size)
 	dl_text_safe(name, sizeof(name), f->name);
 	snprintf(buf, size, "kernel   %s%s%s%s%s%s%s%s%s", device, device[0] ? " " : "", name,
 		 name[0] ? ": " : "", dl_fact_text(f->fact), who, took, f->error ? ": " : "",
-		 f->error ? strerrordesc_np(-f->error) : "");
+		 f->error ? dl_error_text(f->error) : "");
 	return true;
 }
 
@@ -98,6 +101,43 @@ static bool device_text(const struct dl_ev_device *d, char *buf, size_t size)
 	return true;
 }
 
+static bool log_text(const struct dl_event *ev, char *buf, size_t size)
+{
+	const struct dl_ev_log *l = &ev->log;
+	char device[2 * DL_DEVICE_LEN], ring[4 * DL_RING_NAME_LEN], comm[4 * DL_COMM_LEN];
+	char who[96] = "";
+
+	if (l->role != DL_PART_FAILURE && l->role != DL_PART_PRECURSOR)
+		return false;
+	if (l->named_pid)
+		snprintf(who, sizeof(who), ", %s[%u]", dl_text_safe(comm, sizeof(comm), l->comm),
+			 ev->pid ? ev->pid : l->named_pid);
+	snprintf(buf, size, "log      %s%s%s%s%s%s (%s %s)",
+		 dl_text_safe(device, sizeof(device), l->device), l->device[0] ? " " : "",
+		 dl_text_safe(ring, sizeof(ring), l->ring), l->ring[0] ? ": " : "",
+		 dl_log_kind_name(l->kind), who, dl_log_role_name(l->role),
+		 l->role == DL_PART_FAILURE ? dl_log_class_name(l->log_class)
+					    : dl_log_hazard_name(l->hazard));
+	return true;
+}
+
+/* Migrations and page faults come in thousands: they are for the hazards. */
+static bool kfd_text(const struct dl_event *ev, char *buf, size_t size)
+{
+	const struct dl_ev_kfd *k = &ev->kfd;
+	char device[2 * DL_DEVICE_LEN], detail[2 * DL_DETAIL_LEN], who[24] = "";
+
+	if (k->event != DL_KFD_VM_FAULT && k->event != DL_KFD_RESET_BEGIN &&
+	    k->event != DL_KFD_RESET_END && k->event != DL_KFD_THERMAL_THROTTLE)
+		return false;
+	if (ev->pid)
+		snprintf(who, sizeof(who), ", pid %u", ev->pid);
+	snprintf(buf, size, "kfd      %s %s%s%s%s", dl_text_safe(device, sizeof(device), k->device),
+		 dl_kfd_event_name(k->event), who, k->detail[0] ? ": " : "",
+		 dl_text_safe(detail, sizeof(detail), k->detail));
+	return true;
+}
+
 static bool body(const struct dl_event *ev, char *buf, size_t size)
 {
 	switch (ev->kind) {
@@ -105,12 +145,24 @@ static bool body(const struct dl_event *ev, char *buf, size_t size)
 		return sensor_text(&ev->sensor, buf, size);
 	case DL_EV_DEVICE:
 		return device_text(&ev->device, buf, size);
+	case DL_EV_LOG:
+		return log_text(ev, buf, size);
+	case DL_EV_KFD:
+		return kfd_text(ev, buf, size);
 	case DL_EV_FACT:
 		return fact_text(ev, buf, size);
 	case DL_EV_PROCESS:
 		return process_text(ev, buf, size);
 	case DL_EV_ACT:
 		return act_text(ev, buf, size);
+	case DL_EV_ORDER:
+		snprintf(buf, size, "order    %s of workload %u", dl_rung_name(ev->order.rung),
+			 ev->order.workload);
+		return true;
+	case DL_EV_LEFT:
+		snprintf(buf, size, "left     %s of workload %u, by an earlier agent",
+			 dl_rung_name(ev->left.rung), ev->left.workload);
+		return true;
 	case DL_EV_PROBE:
 		return probe_text(&ev->probe, buf, size);
 	default:

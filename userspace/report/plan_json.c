@@ -43,13 +43,26 @@ static json_t *evidence(const struct dl_plan *p)
 	return list;
 }
 
+static json_t *shares(const struct dl_plan *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->share_count && i < DL_PLAN_SHARES; i++)
+		json_array_append_new(
+			list, json_pack("{s:I, s:I, s:i, s:i}", "pid", (json_int_t)p->shares[i].pid,
+					"memory", (json_int_t)p->shares[i].memory_bytes,
+					"memory_permille", p->shares[i].memory_permille,
+					"engine_permille", p->shares[i].engine_permille));
+	return list;
+}
+
 static void add_subject(json_t *o, const struct dl_plan *p)
 {
 	add_number(o, "pid", p->pid);
 	add_number(o, "workload", p->workload);
 	add_text(o, "comm", p->comm);
 	add_text(o, "device", p->device);
-	add_text(o, "ring", p->ring);
+	add_text(o, p->hazard == DL_HZ_EXHAUSTION ? "heap" : "ring", p->ring);
 	if (p->engine != DL_ENGINE_NONE)
 		add_text(o, "engine", dl_engine_name(p->engine));
 	if (p->backend != DL_BACKEND_UNKNOWN)
@@ -57,6 +70,9 @@ static void add_subject(json_t *o, const struct dl_plan *p)
 	add_text(o, "model", p->model);
 	add_number(o, "port", p->port);
 	add_number(o, "victim_pid", p->victim_pid);
+	add_number(o, "culprit_pid", p->culprit_pid);
+	if (p->share_count)
+		json_object_set_new(o, "shares", shares(p));
 }
 
 static void add_observation(json_t *o, const struct dl_plan *p)
@@ -70,6 +86,51 @@ static void add_observation(json_t *o, const struct dl_plan *p)
 	json_object_set_new(o, "unit", json_string(unit_names[p->unit]));
 	add_number(o, "health_status", p->health_status);
 	add_number(o, "completion_status", p->completion_status);
+	add_number(o, "rate", p->rate);
+	add_number(o, "ubatch", p->ubatch);
+	add_number(o, "fitting_ubatch", p->fitting_ubatch);
+	add_number(o, "predicted_depth", p->predicted_depth);
+	add_text(o, "because", because);
+	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
+	json_object_set_new(o, "evidence", evidence(p));
+}
+
+/* What is to be done, as far as the rung has a measure. */
+static void add_deed(json_t *o, const struct dl_plan *p)
+{
+	json_t *knobs = json_object();
+
+	if (p->rung == DL_RUNG_UNDO && p->level)
+		add_text(o, "undoes", dl_rung_name(p->level));
+	if (p->passed_rung != DL_RUNG_NOTE) {
+		add_text(o, "passed", dl_rung_name(p->passed_rung));
+		add_text(o, "passed_because", dl_refusal_name(p->passed_because));
+	}
+	add_number(o, "lease_ns", p->lease_ns);
+	add_number(o, "on_permille", p->on_permille);
+	add_number(o, "cap_bytes", p->cap_bytes);
+	add_number(knobs, "ubatch", p->knobs.ubatch);
+	add_number(knobs, "context", p->knobs.context);
+	add_number(knobs, "parallel", p->knobs.parallel);
+	add_number(knobs, "gpu_layers_off", p->knobs.gpu_layers_off);
+	if (json_object_size(knobs))
+		json_object_set(o, "knobs", knobs);
+	json_decref(knobs);
+	if (p->to_backend != DL_BACKEND_UNKNOWN)
+		add_text(o, "to_backend", dl_backend_name(p->to_backend));
+	if (p->keeps)
+		json_object_set_new(o, "keeps", json_true());
+}
+
+static void add_failure(json_t *o, const struct dl_plan *p)
+{
+	char because[320];
+
+	dl_because_text(p, because, sizeof(because));
+	add_text(o, "class", p->detail);
+	json_object_set_new(o, "foreseen", json_boolean(p->hazard != DL_HZ_NONE));
+	if (p->hazard != DL_HZ_NONE)
+		json_object_set_new(o, "lead_ns", json_integer((json_int_t)p->observed));
 	add_text(o, "because", because);
 	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
 	json_object_set_new(o, "evidence", evidence(p));
@@ -91,19 +152,22 @@ static void add_ending(json_t *o, const struct dl_plan *p)
 
 char *dl_plan_json(const struct dl_plan *p)
 {
-	json_t *o = json_pack("{s:s, s:I, s:i, s:s, s:s}", "type", "decision", "at_ns",
-			      (json_int_t)p->at_ns, "id", (int)p->id, "rung", dl_rung_name(p->rung),
-			      "hazard", dl_hazard_name(p->hazard));
+	json_t *o = json_pack("{s:s, s:I, s:I, s:s, s:s}", "type", "decision", "at_ns",
+			      (json_int_t)p->at_ns, "id", (json_int_t)p->id, "rung",
+			      dl_rung_name(p->rung), "hazard", dl_hazard_name(p->hazard));
 	char *text;
 
 	if (!o)
 		return NULL;
-	if (p->rung == DL_RUNG_RESTART || p->rung == DL_RUNG_MIGRATE_CPU) {
+	if (dl_rung_acts(p->rung)) {
 		add_text(o, "verdict", dl_verdict_name(p->verdict));
 		add_text(o, "refusal", dl_refusal_name(p->refusal));
+		add_deed(o, p);
 	}
 	add_subject(o, p);
-	if (p->rung != DL_RUNG_OUTCOME)
+	if (p->rung == DL_RUNG_FAILURE)
+		add_failure(o, p);
+	else if (p->rung != DL_RUNG_OUTCOME)
 		add_observation(o, p);
 	else
 		json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));

@@ -9,7 +9,7 @@
 
 #define WHO_SIZE 400
 
-static void who(const struct dl_plan *p, char *buf, size_t size)
+static void who(const struct dl_plan *p, bool where, char *buf, size_t size)
 {
 	char comm[4 * DL_COMM_LEN], device[4 * DL_DEVICE_LEN], model[256];
 	size_t used;
@@ -17,8 +17,12 @@ static void who(const struct dl_plan *p, char *buf, size_t size)
 	dl_text_safe(comm, sizeof(comm), p->comm[0] ? p->comm : "process");
 	dl_text_safe(device, sizeof(device), p->device);
 	dl_text_safe(model, sizeof(model), p->model);
+	if (!p->pid && !p->comm[0]) { /* of the device, or of the host: nobody's */
+		snprintf(buf, size, "%s", device[0] ? device : "host");
+		return;
+	}
 	used = (size_t)snprintf(buf, size, "%s[%u]", comm, p->pid);
-	if (device[0] && used < size)
+	if (where && device[0] && used < size)
 		used += (size_t)snprintf(buf + used, size - used, " on %s", device);
 	if (p->engine != DL_ENGINE_NONE && used < size)
 		used += (size_t)snprintf(buf + used, size - used, " (%s, %s",
@@ -68,9 +72,10 @@ static void outcome_text(const struct dl_plan *p, const char *subject, char *buf
 
 	if (p->result)
 		snprintf(buf, size, "outcome  %s failed (%s): %s", dl_rung_name(p->level),
-			 strerrordesc_np(-p->result) ? strerrordesc_np(-p->result)
-						     : "unknown error",
-			 subject);
+			 dl_error_text(p->result), subject);
+	else if (p->level != DL_RUNG_RESTART && p->level != DL_RUNG_MIGRATE_CPU)
+		snprintf(buf, size, "outcome  %s done: %s; %" PRIu64 " ms after the first sign",
+			 dl_rung_name(p->level), subject, ms_between(p->first_sign_ns, p->at_ns));
 	else
 		snprintf(buf, size,
 			 "outcome  %s done: %s; fault to stop %" PRIu64
@@ -79,26 +84,87 @@ static void outcome_text(const struct dl_plan *p, const char *subject, char *buf
 			 ms_between(p->first_sign_ns, p->at_ns));
 }
 
+static void knobs_text(const struct dl_knobs *k, char *buf, size_t size)
+{
+	const struct {
+		const char *name;
+		uint32_t value;
+	} all[] = { { "ubatch", k->ubatch },
+		    { "context", k->context },
+		    { "parallel", k->parallel },
+		    { "layers off the GPU", k->gpu_layers_off } };
+	size_t used = 0;
+
+	buf[0] = 0;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && used < size; i++)
+		if (all[i].value)
+			used += (size_t)snprintf(buf + used, size - used, ", %s %u", all[i].name,
+						 all[i].value);
+}
+
+/* " to ...": the measure of what is done; empty where the rung's name says it all. */
+static void deed_text(const struct dl_plan *p, char *buf, size_t size)
+{
+	char knobs[128], lease[32];
+	const char *undone = p->level && p->level < DL_RUNG_COUNT ? dl_rung_name(p->level) : "";
+
+	knobs_text(&p->knobs, knobs, sizeof(knobs));
+	dl_duration_text(p->lease_ns, lease, sizeof(lease));
+	buf[0] = 0;
+	if (p->rung == DL_RUNG_UNDO)
+		snprintf(buf, size, "%s%s%s", undone[0] ? " of " : "", undone, knobs);
+	else if (p->rung == DL_RUNG_SHRINK)
+		snprintf(buf, size, "%s%s", knobs[0] ? " to" : "", knobs[0] ? knobs + 1 : "");
+	else if (p->rung == DL_RUNG_THROTTLE && p->on_permille)
+		snprintf(buf, size, " to %u %% for %s", p->on_permille / 10u, lease);
+	else if (p->rung == DL_RUNG_PAUSE && p->lease_ns)
+		snprintf(buf, size, " for %s", lease);
+	else if (p->rung == DL_RUNG_CAP && p->cap_bytes)
+		snprintf(buf, size, " at %" PRIu64 " MiB", p->cap_bytes >> 20);
+	else if (p->rung == DL_RUNG_SWITCH && p->to_backend)
+		snprintf(buf, size, " to %s", dl_backend_name(p->to_backend));
+}
+
+/* Which lesser rung came before it, and why that was not all. */
+static void passed_text(const struct dl_plan *p, char *buf, size_t size)
+{
+	buf[0] = 0;
+	if (p->passed_rung != DL_RUNG_NOTE)
+		snprintf(buf, size, "; after %s: %s", dl_rung_name(p->passed_rung),
+			 p->passed_because ? dl_refusal_name(p->passed_because)
+					   : "the hazard stands");
+}
+
 static void act_text(const struct dl_plan *p, const char *subject, const char *because, char *buf,
 		     size_t size)
 {
-	char refusal[128] = "";
+	char refusal[128] = "", deed[160], passed[96];
+
+	deed_text(p, deed, sizeof(deed));
+	passed_text(p, passed, sizeof(passed));
 
 	if (p->verdict == DL_VERDICT_REFUSED)
 		snprintf(refusal, sizeof(refusal), ", %s", dl_refusal_name(p->refusal));
 	if (p->verdict == DL_VERDICT_REFUSED && p->refusal == DL_REFUSED_BACKOFF)
 		snprintf(refusal, sizeof(refusal), ", backing off for %" PRIu64 " ms",
 			 ms_between(p->at_ns, p->until_ns));
-	snprintf(buf, size, "PLAN     %s (%s%s): %s, because %s: %s; first sign %" PRIu64 " ms ago",
-		 dl_rung_name(p->rung), dl_verdict_name(p->verdict), refusal, subject,
-		 dl_hazard_name(p->hazard), because, ms_between(p->first_sign_ns, p->at_ns));
+	if (p->hazard == DL_HZ_NONE) {
+		snprintf(buf, size, "PLAN     %s%s (%s%s): %s, because %s", dl_rung_name(p->rung),
+			 deed, dl_verdict_name(p->verdict), refusal, subject, because);
+		return;
+	}
+	snprintf(buf, size,
+		 "PLAN     %s%s (%s%s): %s, because %s: %s; first sign %" PRIu64 " ms ago%s",
+		 dl_rung_name(p->rung), deed, dl_verdict_name(p->verdict), refusal, subject,
+		 dl_hazard_name(p->hazard), because, ms_between(p->first_sign_ns, p->at_ns),
+		 passed);
 }
 
 void dl_plan_text(const struct dl_plan *p, char *buf, size_t size)
 {
 	char subject[WHO_SIZE], because[320], body[DL_PLAN_TEXT_SIZE];
 
-	who(p, subject, sizeof(subject));
+	who(p, p->rung != DL_RUNG_FAILURE, subject, sizeof(subject));
 	dl_because_text(p, because, sizeof(because));
 	switch (p->rung) {
 	case DL_RUNG_NOTE:
@@ -111,6 +177,10 @@ void dl_plan_text(const struct dl_plan *p, char *buf, size_t size)
 		break;
 	case DL_RUNG_BREAKER:
 		breaker_text(p, because, body, sizeof(body));
+		break;
+	case DL_RUNG_FAILURE:
+		snprintf(body, sizeof(body), "FAILURE  %s%s%s", because, p->pid ? "; " : "",
+			 p->pid ? subject : "");
 		break;
 	case DL_RUNG_OUTCOME:
 		outcome_text(p, subject, body, sizeof(body));

@@ -8,7 +8,7 @@
 
 #include "../core/plan.h"
 
-#define DL_PLAN_TEXT_SIZE 1024
+#define DL_PLAN_TEXT_SIZE 1280
 
 /* One line without newline, safe for a terminal; cut when it does not fit. */
 void dl_plan_text(const struct dl_plan *plan, char *buf, size_t size);
@@ -18,6 +18,11 @@ char *dl_plan_json(const struct dl_plan *plan);
 
 /* "vk::DeviceLostError" of "N2vk15DeviceLostErrorE"; other names as they are, not yet made safe. */
 void dl_type_text(const char *mangled, char *buf, size_t size);
+
+#define DL_DURATION_TEXT_SIZE 32
+
+/* "340 ms", "1.2 s", "5 min", "3 h": cut, not rounded. */
+void dl_duration_text(uint64_t ns, char *buf, size_t size);
 
 /* Why, in one clause, safe to show: what was observed against which threshold. */
 void dl_because_text(const struct dl_plan *plan, char *buf, size_t size);

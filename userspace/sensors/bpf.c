@@ -338,19 +338,24 @@ void dl_bpf_watch(struct dl_bpf *b, uint32_t pid)
 		bpf_map_update_elem(fd, &pid, &yes, BPF_ANY);
 }
 
-static int attach_site(struct dl_bpf *b, struct dl_library *lib, const char *path,
-		       const char *symbol)
+static int attach_site(struct dl_bpf *b, struct dl_library *lib, const char *path, const char *name)
 {
 	static const struct {
+		const char *name;
 		const char *symbol;
 		const char *program;
 		bool keeps_arguments;
 	} table[] = {
-		{ "__cxa_throw", "throw_seen", true },
-		{ "ggml_backend_sched_graph_compute_async", "graph_entered", false },
-		{ "ggml_backend_tensor_set", "copy_entered", false },
-		{ "ggml_backend_tensor_get", "copy_entered", false },
-		{ "ggml_backend_sched_synchronize", "graph_synced", false },
+		{ "throw", "__cxa_throw", "throw_seen", true },
+		{ "compute", "ggml_backend_sched_graph_compute_async", "graph_entered", false },
+		{ "set", "ggml_backend_tensor_set", "copy_entered", false },
+		{ "get", "ggml_backend_tensor_get", "copy_entered", false },
+		{ "synchronize", "ggml_backend_sched_synchronize", "graph_synced", false },
+		{ "ubatch",
+		  "_ZN13llama_context14process_ubatchERK12llama_ubatch14llm_graph_type"
+		  "P22llama_memory_context_iR11ggml_status",
+		  "ubatch_entered", true },
+		{ "decode", "llama_decode", "decode_entered", true },
 	};
 	struct bpf_object *object = b->objects[DL_OBJ_ENGINE].object;
 	struct bpf_program *p;
@@ -358,21 +363,21 @@ static int attach_site(struct dl_bpf *b, struct dl_library *lib, const char *pat
 	size_t row = 0;
 	int err;
 
-	while (row < sizeof(table) / sizeof(table[0]) && strcmp(table[row].symbol, symbol) != 0)
+	while (row < sizeof(table) / sizeof(table[0]) && strcmp(table[row].name, name) != 0)
 		row++;
 	if (!object || row == sizeof(table) / sizeof(table[0]))
 		return -EINVAL;
 	p = bpf_object__find_program_by_name(object, table[row].program);
 	if (!p)
 		return -ENOENT;
-	err = dl_elf_site(path, symbol, table[row].keeps_arguments, &offset);
+	err = dl_elf_site(path, table[row].symbol, table[row].keeps_arguments, &offset);
 	if (err)
 		return err;
 	lib->link = bpf_program__attach_uprobe(p, false, -1, path, offset);
 	return lib->link ? 0 : -errno;
 }
 
-int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *symbol)
+int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name)
 {
 	struct dl_library *lib;
 	struct stat st;
@@ -382,17 +387,17 @@ int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *symbol
 		return -errno;
 	for (size_t i = 0; i < DL_LIBRARIES_MAX; i++)
 		if (b->libraries[i].link && b->libraries[i].dev == st.st_dev &&
-		    b->libraries[i].ino == st.st_ino && !strcmp(b->libraries[i].symbol, symbol))
+		    b->libraries[i].ino == st.st_ino && !strcmp(b->libraries[i].name, name))
 			return 0;
 	lib = &b->libraries[b->library_count % DL_LIBRARIES_MAX]; /* the oldest makes room */
 	bpf_link__destroy(lib->link);
 	memset(lib, 0, sizeof(*lib));
-	err = attach_site(b, lib, path, symbol);
+	err = attach_site(b, lib, path, name);
 	if (err)
 		return err;
 	lib->dev = st.st_dev;
 	lib->ino = st.st_ino;
-	dl_copy_name(lib->symbol, sizeof(lib->symbol), symbol);
+	dl_copy_name(lib->name, sizeof(lib->name), name);
 	b->library_count++;
 	return 1;
 }

@@ -24,6 +24,8 @@ struct dl_bpf_hooks {
 	dl_event_sink sink;
 	void (*exec_seen)(void *arg, uint32_t pid, uint64_t at_ns);
 	void (*fork_seen)(void *arg, uint32_t parent, uint32_t child, uint64_t at_ns);
+	/* Every second, of each ring in use: its scheduler's timeout; 0: never. */
+	void (*ring_seen)(void *arg, const char *device, const char *ring, uint64_t timeout_ns);
 	void *arg;
 };
 
@@ -54,10 +56,11 @@ int dl_bpf_release(struct dl_bpf *b, const char *module, uint64_t now_ns);
 void dl_bpf_watch(struct dl_bpf *b, uint32_t pid);
 
 /*
- * Uprobes on the library at "path", once per inode. "symbol" is the one it must export:
- * __cxa_throw, or a ggml_backend_sched_ function. 1: attached, 0: was attached before.
+ * A uprobe in the library at "path", once per inode: "throw" of libstdc++, "compute", "set", "get",
+ * "synchronize" of libggml-base, "ubatch" or, in an older one, "decode" of libllama. 1: attached,
+ * 0: was attached before, -ENOENT: the library has no such function.
  */
-int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *symbol);
+int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name);
 
 /* One line per object, for status. Index from 0; false past the end. */
 bool dl_bpf_sensor(const struct dl_bpf *b, size_t index, struct dl_ev_sensor *ret_sensor);

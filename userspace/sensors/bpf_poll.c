@@ -13,6 +13,7 @@
 #define BATCH	      256
 #define QUIET_NS      (60 * DL_NS_PER_S) /* a mover idle for so long is forgotten */
 #define TIMEOUT_NEVER INT64_MAX
+#define TIMEOUTS_NS   DL_NS_PER_S
 
 #define NEIGHBOURS 8
 
@@ -168,6 +169,33 @@ static uint64_t age_of(const struct ring_view *v, uint64_t now_ns)
 	return v->running_count && now_ns > from ? now_ns - from : 0;
 }
 
+/* False until the kernel's HZ is measured. */
+static bool timeout_of(const struct dl_bpf *b, const struct dl_sched *sched, uint64_t *ret_ns)
+{
+	if (!b->hz)
+		return false;
+	*ret_ns = 0;
+	if (sched->timeout_jiffies > 0 && sched->timeout_jiffies != TIMEOUT_NEVER)
+		*ret_ns = (uint64_t)sched->timeout_jiffies * (DL_NS_PER_S / b->hz);
+	return true;
+}
+
+/* Of rings in use only: an idle one may be left of a driver that was unloaded since. */
+static void tell_timeout(struct dl_bpf *b, const struct dl_sched *sched, uint64_t now_ns)
+{
+	char device[DL_DEVICE_LEN], ring[DL_RING_NAME_LEN];
+	uint64_t timeout_ns;
+
+	if (now_ns > sched->last_run_ns + 2 * TIMEOUTS_NS &&
+	    now_ns > sched->last_done_ns + 2 * TIMEOUTS_NS)
+		return;
+	if (!timeout_of(b, sched, &timeout_ns))
+		return;
+	dl_copy_name(device, sizeof(device), sched->dev);
+	dl_copy_name(ring, sizeof(ring), sched->ring);
+	b->hooks.ring_seen(b->hooks.arg, device, ring, timeout_ns);
+}
+
 static void tell_ring(struct dl_bpf *b, const struct ring_view *v, uint64_t now_ns)
 {
 	struct dl_event ev = begin(now_ns, DL_EV_RING, v->oldest.tgid);
@@ -181,8 +209,7 @@ static void tell_ring(struct dl_bpf *b, const struct ring_view *v, uint64_t now_
 	told->value = age_ns != 0;
 	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), v->sched.dev);
 	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), v->sched.ring);
-	if (b->hz && v->sched.timeout_jiffies > 0 && v->sched.timeout_jiffies != TIMEOUT_NEVER)
-		ev.ring.timeout_ns = (uint64_t)v->sched.timeout_jiffies * (DL_NS_PER_S / b->hz);
+	timeout_of(b, &v->sched, &ev.ring.timeout_ns);
 	ev.ring.age_ns = age_ns;
 	ev.ring.running_count = v->running_count;
 	if (age_ns) {
@@ -197,16 +224,21 @@ void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
 	static struct ring_view
 		views[DL_MAX_SCHEDS]; /* too large for the stack; one agent, one thread */
 	int scheds = dl_bpf_shared(b, DL_SHARED_SCHEDS), jobs = dl_bpf_shared(b, DL_SHARED_JOBS);
+	bool timeouts = now_ns - b->rings_told_ns >= TIMEOUTS_NS;
 	size_t count;
 
 	b->jobs_running = false;
 	if (scheds < 0 || jobs < 0)
 		return;
+	if (timeouts)
+		b->rings_told_ns = now_ns;
 	count = read_scheds(scheds, views, DL_MAX_SCHEDS);
 	if (count)
 		read_jobs(jobs, views, count, now_ns);
 	for (size_t i = 0; i < count; i++) {
 		b->jobs_running |= views[i].running_count != 0;
+		if (timeouts)
+			tell_timeout(b, &views[i].sched, now_ns);
 		tell_ring(b, &views[i], now_ns);
 		/* A driver may make a ring per queue: what is idle goes, and is made again when
 		 * used. */
@@ -214,6 +246,30 @@ void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
 		    now_ns > views[i].sched.last_run_ns + IDLE_NS)
 			bpf_map_delete_elem(scheds, &views[i].key);
 	}
+}
+
+static void tell_progress(struct dl_bpf *b, uint32_t tgid, const struct dl_engine_state *s,
+			  uint64_t now_ns)
+{
+	struct dl_seen *told = seen(b->progress_seen, tgid);
+	struct dl_event ev = begin(now_ns, DL_EV_PROGRESS, tgid);
+
+	if (told->value == s->prompt_count + s->generated_count)
+		return;
+	told->value = s->prompt_count + s->generated_count;
+	ev.progress.prompt_count = s->prompt_count;
+	ev.progress.generated_count = s->generated_count;
+	ev.progress.depth = s->depth;
+	dl_sensor_say(b, &ev);
+}
+
+void dl_bpf_poll_engine(struct dl_bpf *b, uint32_t tgid, uint64_t now_ns)
+{
+	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
+	struct dl_engine_state s;
+
+	if (fd >= 0 && !bpf_map_lookup_elem(fd, &tgid, &s))
+		tell_progress(b, tgid, &s, now_ns);
 }
 
 void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
@@ -236,6 +292,7 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
 			prev = NULL;
 			continue;
 		}
+		tell_progress(b, tgid, &s, now_ns);
 		told = seen(b->graphs_seen, tgid);
 		in_flight =
 			s.entered_ns && now_ns > s.entered_ns && now_ns - s.entered_ns > YOUNG_NS;

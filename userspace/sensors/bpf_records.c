@@ -44,6 +44,7 @@ static void on_throw(struct dl_bpf *b, const struct dl_wire_throw *w)
 {
 	struct dl_event ev = begin(&w->head, DL_EV_THROW);
 
+	dl_bpf_poll_engine(b, w->head.tgid, w->head.boot_ns);
 	COPY(ev.thrown.type, w->type);
 	dl_sensor_say(b, &ev);
 }

@@ -77,6 +77,11 @@ bool dl_rights_missing(void)
 	return !has(have, CAP_BPF) || !has(have, CAP_PERFMON) || !has(have, CAP_SYS_ADMIN);
 }
 
+bool dl_rights_admin(void)
+{
+	return has(capabilities(), CAP_SYS_ADMIN);
+}
+
 bool dl_refusal_may_pass(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -EINVAL;

@@ -11,6 +11,9 @@ const char *dl_refusal_text(int err);
 /* Whether the process lacks a capability that some program needs. */
 bool dl_rights_missing(void);
 
+/* Whether it has CAP_SYS_ADMIN. */
+bool dl_rights_admin(void);
+
 /* Whether trying again may help: never where a right is missing. */
 bool dl_refusal_may_pass(int err);
 

@@ -36,7 +36,7 @@ enum dl_object_index {
 struct dl_library {
 	dev_t dev;
 	ino_t ino;
-	char symbol[48];
+	char name[16];
 	struct bpf_link *link;
 };
 
@@ -65,10 +65,11 @@ struct dl_bpf {
 	struct ring_buffer *ring;
 	struct dl_library libraries[DL_LIBRARIES_MAX];
 	size_t library_count;
-	struct dl_seen rings_seen[DL_SEEN_MAX];	 /* sched: it had a job we told about */
-	struct dl_seen graphs_seen[DL_SEEN_MAX]; /* tgid: graphs told about */
-	struct dl_seen movers_seen[DL_SEEN_MAX]; /* mover: bytes told about */
-	struct dl_seen times_seen[DL_SEEN_MAX];	 /* (ring, process): jobs told about */
+	struct dl_seen rings_seen[DL_SEEN_MAX];	   /* sched: it had a job we told about */
+	struct dl_seen graphs_seen[DL_SEEN_MAX];   /* tgid: graphs told about */
+	struct dl_seen progress_seen[DL_SEEN_MAX]; /* tgid: tokens told about */
+	struct dl_seen movers_seen[DL_SEEN_MAX];   /* mover: bytes told about */
+	struct dl_seen times_seen[DL_SEEN_MAX];	   /* (ring, process): jobs told about */
 	struct dl_seen *sums_told;	    /* DL_TOLD_MAX of them; hot fact: count told about */
 	uint64_t facts_seen[DL_FACT_COUNT]; /* since the start: a hook that was called */
 	uint64_t kinds_seen[DL_EV_COUNT];
@@ -76,6 +77,7 @@ struct dl_bpf {
 	uint64_t hz;		/* of the kernel's jiffies; 0: not measured yet */
 	struct dl_clock clock0; /* the first of the two readings that measure it */
 	uint64_t read_ns;	/* when the rings were last read before the maps */
+	uint64_t rings_told_ns; /* when the timeouts of all rings were last told */
 	uint64_t looked_ns;	/* when modules and ftrace were last looked at */
 	bool functions_off;	/* kernel.ftrace_enabled is 0 */
 	bool jobs_running;
@@ -121,6 +123,8 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns);
 void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns);
 void dl_bpf_poll_losses(struct dl_bpf *b, uint64_t now_ns);
 void dl_bpf_measure_hz(struct dl_bpf *b);
+/* What one engine has computed, before something else of it is told. */
+void dl_bpf_poll_engine(struct dl_bpf *b, uint32_t tgid, uint64_t now_ns);
 /* A process that is gone leaves no graph behind: its pid may be somebody else's soon. */
 void dl_bpf_forget_engine(struct dl_bpf *b, uint32_t tgid);
 

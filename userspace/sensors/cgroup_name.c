@@ -156,6 +156,20 @@ static void see_unit(const char *part, struct dl_cgroup_name *n)
 	dl_copy_name(n->unit, sizeof(n->unit), part);
 }
 
+/*
+ * Up to the next '/'. containerd and runc with the wrong cgroup driver make one part of three:
+ * "kubepods-pod8f2b....slice:cri-containerd:<id>"; elsewhere ':' belongs to a unit's name.
+ */
+static size_t part_len(const char *path)
+{
+	size_t len = strcspn(path, "/");
+
+	if (len > ID_DIGITS && path[len - ID_DIGITS - 1] == ':' &&
+	    is_id(path + len - ID_DIGITS, ID_DIGITS))
+		return strcspn(path, ":");
+	return len;
+}
+
 void dl_cgroup_name_of(const char *path, struct dl_cgroup_name *ret_name)
 {
 	struct dl_cgroup_name n = { 0 };
@@ -163,10 +177,10 @@ void dl_cgroup_name_of(const char *path, struct dl_cgroup_name *ret_name)
 	bool in_kubepods = false;
 
 	for (int i = 0; *path && i < PARTS_MAX; i++) {
-		size_t len = strcspn(path, "/");
+		size_t len = part_len(path);
 
 		snprintf(part, sizeof(part), "%.*s", (int)(len < PART_LEN ? len : PART_LEN), path);
-		path += len + (path[len] == '/');
+		path += len + (path[len] != 0);
 		if (!len)
 			continue;
 		in_kubepods |= !strncmp(part, "kubepods", 8);

@@ -2,7 +2,7 @@
 /*
  * Numbers: DRM is major 226, accel 261 (Documentation/admin-guide/devices.txt), NVIDIA's GPUs are
  * 195 with the minor that /proc/driver/nvidia tells; 254 and 255 are its modeset and control.
- * KFD: amdkfd/kfd_process.c (proc/PID/vram_ID), kfd_topology.c (nodes/N/{gpu_id,properties}).
+ * KFD: amdkfd/kfd_process.c (proc/PID/vram_ID).
  */
 #include "device_node.h"
 
@@ -12,20 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../engines/engine.h"
 #include "../lib/file.h"
+#include "kfd_topology.h"
 
 #define MAJOR_NVIDIA	 195
 #define MAJOR_DRM	 226
 #define MAJOR_ACCEL	 261
 #define NVIDIA_GPU_MINOR 253
 #define ENTRIES_MAX	 1024
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static bool read_link(char *target, size_t size, const char *path)
 {
@@ -44,7 +39,7 @@ static void drm_device(unsigned int node_major, unsigned int node_minor, char *r
 	if (!dl_root_path(path, sizeof(path), "/sys/dev/char/%u:%u/device", node_major,
 			  node_minor) &&
 	    read_link(target, sizeof(target), path))
-		dl_copy_name(ret_device, DL_DEVICE_LEN, last_part(target));
+		dl_copy_name(ret_device, DL_DEVICE_LEN, dl_base_name(target));
 }
 
 /* "Device Minor: \t 0" in /proc/driver/nvidia/gpus/0000:65:00.0/information */
@@ -83,7 +78,7 @@ static bool is_kfd(unsigned int node_major, unsigned int node_minor)
 	char path[PATH_MAX], target[PATH_MAX];
 
 	return !dl_root_path(path, sizeof(path), "/sys/dev/char/%u:%u", node_major, node_minor) &&
-	       read_link(target, sizeof(target), path) && !strcmp(last_part(target), "kfd");
+	       read_link(target, sizeof(target), path) && !strcmp(dl_base_name(target), "kfd");
 }
 
 enum dl_node dl_device_node(unsigned int node_major, unsigned int node_minor, char *ret_device)
@@ -101,63 +96,6 @@ enum dl_node dl_device_node(unsigned int node_major, unsigned int node_minor, ch
 	if (node_major >= 234 && is_kfd(node_major, node_minor))
 		return DL_NODE_KFD;
 	return DL_NODE_OTHER;
-}
-
-static uint64_t gpu_id_of_node(const char *node)
-{
-	char path[PATH_MAX], text[64];
-
-	if (dl_root_path(path, sizeof(path), "/sys/class/kfd/kfd/topology/nodes/%s/gpu_id", node) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
-		return 0;
-	return strtoull(text, NULL, 10);
-}
-
-static uint64_t property(const char *text, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
-		if (!strncmp(at, name, len) && at[len] == ' ')
-			return strtoull(at + len + 1, NULL, 10);
-	return 0;
-}
-
-static void pci_of_node(const char *node, char *ret_device)
-{
-	char path[PATH_MAX], text[4096];
-	uint64_t where;
-
-	if (dl_root_path(path, sizeof(path), "/sys/class/kfd/kfd/topology/nodes/%s/properties",
-			 node) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
-		return;
-	where = property(text, "location_id");
-	snprintf(ret_device, DL_DEVICE_LEN, "%04x:%02x:%02x.%x",
-		 (unsigned int)(property(text, "domain") & 0xffff),
-		 (unsigned int)(where >> 8 & 0xff), (unsigned int)(where >> 3 & 0x1f),
-		 (unsigned int)(where & 7));
-}
-
-static bool pci_of_gpu_id(uint64_t gpu_id, char *ret_device)
-{
-	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir;
-
-	ret_device[0] = 0;
-	if (dl_root_path(path, sizeof(path), "/sys/class/kfd/kfd/topology/nodes"))
-		return false;
-	dir = opendir(path);
-	for (int i = 0; dir && i < ENTRIES_MAX && (entry = readdir(dir)); i++) {
-		if (entry->d_name[0] == '.' || gpu_id_of_node(entry->d_name) != gpu_id)
-			continue;
-		pci_of_node(entry->d_name, ret_device);
-		break;
-	}
-	if (dir)
-		closedir(dir);
-	return ret_device[0] != 0;
 }
 
 size_t dl_kfd_devices(uint32_t pid, char ret_device[][DL_DEVICE_LEN])
@@ -179,7 +117,8 @@ size_t dl_kfd_devices(uint32_t pid, char ret_device[][DL_DEVICE_LEN])
 			    (int)sizeof(file) ||
 		    dl_read_file(file, text, sizeof(text)) <= 0 || !strtoull(text, NULL, 10))
 			continue;
-		count += pci_of_gpu_id(strtoull(entry->d_name + 5, NULL, 10), ret_device[count]);
+		count += dl_kfd_device_of((uint32_t)strtoul(entry->d_name + 5, NULL, 10),
+					  ret_device[count]);
 	}
 	if (dir)
 		closedir(dir);

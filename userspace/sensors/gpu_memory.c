@@ -2,12 +2,9 @@
 #include "gpu_memory.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../lib/file.h"
+#include "host_memory.h"
 
 #define SELDOM_NS (5 * DL_NS_PER_S)
 #define OFTEN_NS  (200 * DL_NS_PER_MS)
@@ -38,7 +35,7 @@ static void keep_counters(struct dl_ev_memory *m, const struct dl_ev_memory *fro
 {
 	m->eviction_count = from->eviction_count;
 	m->vram_lost_count = from->vram_lost_count;
-	m->flags = from->flags;
+	m->flags = from->flags & ~DL_MEMORY_MAY_SUSPEND;
 }
 
 int dl_gpu_memory_read(const struct dl_gpu *gpu, bool counters, struct dl_ev_memory *memory)
@@ -58,39 +55,10 @@ int dl_gpu_memory_read(const struct dl_gpu *gpu, bool counters, struct dl_ev_mem
 		keep_counters(memory, &query);
 		err = 0;
 	}
+	if (dl_gpu_may_suspend(gpu))
+		memory->flags |= DL_MEMORY_MAY_SUSPEND;
 	dl_host_memory_read(memory);
 	return err;
-}
-
-static uint64_t field(const char *text, const char *name)
-{
-	const char *at = strstr(text, name);
-
-	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
-/* "full avg10=0.00 avg60=...": percent with two places. */
-static uint32_t pressure_permille(void)
-{
-	char path[PATH_MAX], text[512] = "", *at;
-
-	if (dl_root_path(path, sizeof(path), "/proc/pressure/memory") ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
-		return 0;
-	at = strstr(text, "full avg10=");
-	return at ? (uint32_t)(strtod(at + 11, NULL) * 10) : 0;
-}
-
-void dl_host_memory_read(struct dl_ev_memory *ret_memory)
-{
-	char path[PATH_MAX], text[4096] = "";
-
-	ret_memory->pressure_permille = pressure_permille();
-	if (dl_root_path(path, sizeof(path), "/proc/meminfo") ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
-		return;
-	ret_memory->host_total = field(text, "MemTotal:") * 1024;
-	ret_memory->host_available = field(text, "MemAvailable:") * 1024;
 }
 
 /* ns until "left" bytes are filled at the rate of the last interval; UINT64_MAX: not at all. */
@@ -117,17 +85,29 @@ static uint64_t interval_of(uint64_t total, uint64_t used, uint64_t before, uint
 	return ns < OFTEN_NS ? OFTEN_NS : ns > SELDOM_NS ? SELDOM_NS : ns;
 }
 
+static uint64_t host_used(const struct dl_ev_memory *m)
+{
+	return m->host_total > m->host_available ? m->host_total - m->host_available : 0;
+}
+
+/*
+ * An integrated GPU's VRAM is a part of the host's memory that was set aside at boot, often small
+ * and always full: what it can still get is there and in GTT together.
+ */
 uint64_t dl_gpu_memory_interval(const struct dl_ev_memory *now, const struct dl_ev_memory *before,
 				uint64_t ago_ns)
 {
-	uint64_t vram, gtt, host, host_used = now->host_total - now->host_available;
+	uint64_t vram, gtt, host;
 
 	if (!before)
 		return OFTEN_NS;
 	vram = interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
 	gtt = interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
-	host = interval_of(now->host_total, host_used, before->host_total - before->host_available,
-			   ago_ns);
+	host = interval_of(now->host_total, host_used(now), host_used(before), ago_ns);
+	if (now->flags & DL_MEMORY_SHARED)
+		vram = gtt = interval_of(now->vram_total + now->gtt_total,
+					 now->vram_used + now->gtt_used,
+					 before->vram_used + before->gtt_used, ago_ns);
 	if (gtt < vram)
 		vram = gtt;
 	return host < vram ? host : vram;

@@ -22,9 +22,6 @@ int dl_gpu_memory_read(const struct dl_gpu *gpu, bool counters, struct dl_ev_mem
  */
 int dl_gpu_query(const struct dl_gpu *gpu, struct dl_ev_memory *ret_memory);
 
-/* MemTotal, MemAvailable and the share of time in which every task waited for memory (PSI full). */
-void dl_host_memory_read(struct dl_ev_memory *ret_memory);
-
 /*
  * When to look again, ns: seldom while it is far from full, often when it is close or will be at
  * the rate at which it fills. "before" is the sample before, "ago_ns" its age; NULL: none.

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,31 +100,44 @@ size_t dl_gpus_list(struct dl_gpu *list, size_t max)
 	return count;
 }
 
+/* A word from the device's power/ folder; false where there is none. */
+static bool power_word(const struct dl_gpu *gpu, const char *name, char *ret_word, size_t size)
+{
+	char path[PATH_MAX];
+	ssize_t n;
+
+	ret_word[0] = 0;
+	if (dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/power/%s", gpu->card,
+			 name))
+		return false;
+	n = dl_read_file(path, ret_word, size);
+	ret_word[n > 0 ? strcspn(ret_word, "\n") : 0] = 0;
+	return n > 0;
+}
+
 bool dl_gpu_awake(const struct dl_gpu *gpu)
 {
-	char path[PATH_MAX], text[32] = "";
+	char status[32];
 
-	if (dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/power/runtime_status",
-			 gpu->card))
-		return false;
-	if (dl_read_file(path, text, sizeof(text)) <= 0)
+	if (!power_word(gpu, "runtime_status", status, sizeof(status)))
 		return true; /* it has no runtime power management */
-	return !strncmp(text, "active", 6) || !strncmp(text, "unsupported", 11);
+	return !strcmp(status, "active") || !strcmp(status, "unsupported");
+}
+
+bool dl_gpu_may_suspend(const struct dl_gpu *gpu)
+{
+	char control[32], status[32];
+
+	return power_word(gpu, "control", control, sizeof(control)) && !strcmp(control, "auto") &&
+	       power_word(gpu, "runtime_status", status, sizeof(status)) &&
+	       strcmp(status, "unsupported") != 0;
 }
 
 int dl_gpu_attribute(const struct dl_gpu *gpu, const char *name, uint64_t *ret_value)
 {
-	char path[PATH_MAX], text[64] = "", *end;
-	ssize_t n;
+	char path[PATH_MAX];
 	int err;
 
 	err = dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/%s", gpu->card, name);
-	if (err)
-		return err;
-	n = dl_read_file(path, text, sizeof(text));
-	if (n <= 0)
-		return n ? (int)n : -ENODATA;
-	errno = 0;
-	*ret_value = strtoull(text, &end, 0);
-	return errno || end == text ? -EBADMSG : 0;
+	return err ? err : dl_read_number(path, ret_value);
 }

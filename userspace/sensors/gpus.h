@@ -20,6 +20,9 @@ size_t dl_gpus_list(struct dl_gpu *list, size_t max);
 /* False while it sleeps: whoever opens it then wakes it. */
 bool dl_gpu_awake(const struct dl_gpu *gpu);
 
+/* False when it is kept awake, by whoever set it, or cannot sleep. */
+bool dl_gpu_may_suspend(const struct dl_gpu *gpu);
+
 /* One number from a file of the device's folder; -errno. */
 int dl_gpu_attribute(const struct dl_gpu *gpu, const char *name, uint64_t *ret_value);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kmsg_block.h"
+#include "kmsg_host_block.h"
 
 #include <string.h>
 
 #define DAY_NS (86400 * DL_NS_PER_S)
 
-/* 0 when the clocks say nothing. */
-static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns, uint8_t clock)
+uint64_t dl_log_elapsed(uint64_t from_ns, uint64_t to_ns, uint8_t clock)
 {
 	if (clock == DL_KMSG_NO_CLOCK)
 		return 0;
@@ -19,10 +18,10 @@ static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns, uint8_t clock)
 static uint64_t since(const struct dl_log_slot *slot, uint64_t from_ns,
 		      const struct dl_kmsg_line *line)
 {
-	return slot->clock == line->clock ? elapsed(from_ns, line->at_ns, line->clock) : 0;
+	return slot->clock == line->clock ? dl_log_elapsed(from_ns, line->at_ns, line->clock) : 0;
 }
 
-static void set_meaning(struct dl_log_event *ev, uint16_t kind)
+void dl_log_set_meaning(struct dl_log_event *ev, uint16_t kind)
 {
 	const struct dl_log_meaning *meaning = dl_log_meaning(kind);
 
@@ -43,13 +42,13 @@ static void become_aftermath(struct dl_log_event *ev, uint8_t class)
 	ev->leads = 0;
 }
 
-static struct dl_log_event make_event(struct dl_log_blocks *b, uint16_t kind, const char *device,
+struct dl_log_event dl_log_make_event(struct dl_log_blocks *b, uint16_t kind, const char *device,
 				      const struct dl_kmsg_line *line,
 				      const struct dl_kmsg_match *match)
 {
 	struct dl_log_event ev = { 0 };
 
-	set_meaning(&ev, kind);
+	dl_log_set_meaning(&ev, kind);
 	ev.at_ns = line->at_ns;
 	ev.clock = line->clock;
 	ev.seq = line->seq;
@@ -65,18 +64,18 @@ static struct dl_log_event make_event(struct dl_log_blocks *b, uint16_t kind, co
 	return ev;
 }
 
-static void close_block(struct dl_log_blocks *b, struct dl_log_slot *slot)
+void dl_log_close_block(struct dl_log_blocks *b, struct dl_log_slot *slot)
 {
 	struct dl_log_event *ev = &slot->ev;
 
 	if (!slot->open)
 		return;
 	slot->open = false;
-	if (slot->silent || (ev->kind == DL_LOG_HUNG_TASK && !slot->gpu_named))
+	if (slot->silent)
 		return;
 	if (ev->kind == DL_LOG_XID) {
 		if (slot->undecodable)
-			set_meaning(ev, DL_LOG_XID_UNDECODABLE);
+			dl_log_set_meaning(ev, DL_LOG_XID_UNDECODABLE);
 		else
 			dl_log_judge_xid(ev, slot->mmu_fault, slot->reboot);
 	}
@@ -91,7 +90,7 @@ static void tell_dump(struct dl_log_blocks *b, struct dl_log_slot *slot)
 	slot->dumping = false;
 }
 
-static void touch(struct dl_log_blocks *b, struct dl_log_slot *slot,
+void dl_log_touch(struct dl_log_blocks *b, struct dl_log_slot *slot,
 		  const struct dl_kmsg_line *line)
 {
 	slot->touched = ++b->touches;
@@ -114,13 +113,29 @@ static struct dl_log_slot *slot_of(struct dl_log_blocks *b, const char *device, 
 	}
 	if (!driver)
 		return NULL;
-	close_block(b, oldest);
+	dl_log_close_block(b, oldest);
 	tell_dump(b, oldest);
 	memset(oldest, 0, sizeof(*oldest));
 	oldest->used = true;
 	oldest->driver = driver;
 	dl_copy_name(oldest->ev.device, sizeof(oldest->ev.device), device);
 	return oldest;
+}
+
+void dl_log_blocks_know(struct dl_log_blocks *b, const char *device, uint8_t driver)
+{
+	slot_of(b, device, driver)->driver = driver;
+}
+
+void dl_log_blocks_forget(struct dl_log_blocks *b, const char *device)
+{
+	struct dl_log_slot *slot = slot_of(b, device, 0);
+
+	if (!slot)
+		return;
+	dl_log_close_block(b, slot);
+	tell_dump(b, slot);
+	memset(slot, 0, sizeof(*slot));
 }
 
 /* Whose line it is that names no device: the only device of its driver's, else nobody's slot. */
@@ -201,38 +216,21 @@ static struct dl_log_slot *open_block(struct dl_log_blocks *b, const struct dl_k
 	return only;
 }
 
-static void open_new(struct dl_log_blocks *b, struct dl_log_slot *slot, uint16_t kind,
-		     const struct dl_kmsg_line *line, const struct dl_kmsg_match *match)
+void dl_log_begin_block(struct dl_log_blocks *b, struct dl_log_slot *slot, uint16_t kind,
+			const struct dl_kmsg_line *line, const struct dl_kmsg_match *match)
 {
 	char device[DL_DEVICE_LEN];
 
-	close_block(b, slot);
+	dl_log_close_block(b, slot);
 	dl_copy_name(device, sizeof(device), slot->ev.device);
-	slot->ev = make_event(b, kind, device, line, match);
+	slot->ev = dl_log_make_event(b, kind, device, line, match);
 	slot->open = true;
-	slot->silent = slot->gpu_named = slot->mmu_fault = slot->undecodable = false;
+	slot->silent = slot->mmu_fault = slot->undecodable = false;
 	slot->reboot = false;
 	slot->has_process = match->pid != 0;
 	slot->pasid = match->pasid;
 	slot->line_count = 1;
-	touch(b, slot, line);
-}
-
-static bool names_gpu_module(const char *text)
-{
-	/* modules as a stack names them, and what their own functions and workers are called */
-	/* clang-format off */
-	static const char *const words[] = {
-		"[amdgpu", "[amdkfd", "[amdttm", "[amddrm", "[amd_sched", "[radeon", "[i915",
-		"[xe]", "[nvidia", "[nouveau", "[ttm]", "[gpu_sched", "drm_sched_", "amdgpu_",
-		"amdgpu-reset", "+kfd_",
-	};
-	/* clang-format on */
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strstr(text, words[i]))
-			return true;
-	return false;
+	dl_log_touch(b, slot, line);
 }
 
 static void read_xid_words(struct dl_log_slot *slot, const char *text)
@@ -262,7 +260,7 @@ static void add_to_block(struct dl_log_blocks *b, struct dl_log_slot *slot,
 {
 	struct dl_log_event *ev = &slot->ev;
 
-	touch(b, slot, line);
+	dl_log_touch(b, slot, line);
 	slot->line_count++;
 	if (!slot->has_process && match->pid) {
 		slot->has_process = true;
@@ -278,7 +276,7 @@ static void add_to_block(struct dl_log_blocks *b, struct dl_log_slot *slot,
 	if ((match->kind == DL_LOG_PROCESS_INFO && ev->kind == DL_LOG_RING_TIMEOUT) ||
 	    match->kind == DL_LOG_XE_JOB_TIMEOUT || match->kind == DL_LOG_I915_CONTEXT_RESET ||
 	    slot->line_count >= DL_LOG_BLOCK_LINES)
-		close_block(b, slot); /* there is no more to come */
+		dl_log_close_block(b, slot); /* there is no more to come */
 }
 
 /* Whether a line that makes no event of its own was dealt with. */
@@ -297,16 +295,18 @@ static bool take_detail(struct dl_log_blocks *b, const struct dl_kmsg_line *line
 	case DL_LOG_FAULT_STATUS:
 	case DL_LOG_FAULT_PROCESS: /* of a fault whose first line was lost */
 		slot = slot ? slot : event_slot(b, line, match);
-		open_new(b, slot, DL_LOG_PAGE_FAULT, line, match);
+		dl_log_begin_block(b, slot, DL_LOG_PAGE_FAULT, line, match);
 		return true;
 	case DL_LOG_XE_FAULT_DETAIL:
-		open_new(b, event_slot(b, line, match), DL_LOG_XE_FAULT_UNSERVED, line, match);
+		dl_log_begin_block(b, event_slot(b, line, match), DL_LOG_XE_FAULT_UNSERVED, line,
+				   match);
 		return true;
 	case DL_LOG_IP_DUMP_BEGUN:
 		slot = event_slot(b, line, match);
-		slot->dump = make_event(b, DL_LOG_IP_DUMP_UNFINISHED, slot->ev.device, line, match);
+		slot->dump = dl_log_make_event(b, DL_LOG_IP_DUMP_UNFINISHED, slot->ev.device, line,
+					       match);
 		slot->dumping = true;
-		touch(b, slot, line);
+		dl_log_touch(b, slot, line);
 		return true;
 	case DL_LOG_IP_DUMP_DONE:
 		event_slot(b, line, match)->dumping = false;
@@ -380,10 +380,11 @@ static void open_event(struct dl_log_blocks *b, struct dl_log_slot *slot,
 
 	if (match->kind == DL_LOG_PAGE_FAULT && slot->open && slot->ev.kind == match->kind &&
 	    slot->line_count == 1 && slot->pasid == match->pasid && !match->pid) {
-		touch(b, slot, line); /* the fault was tried again before it was told in full */
+		dl_log_touch(b, slot,
+			     line); /* the fault was tried again before it was told in full */
 		return;
 	}
-	open_new(b, slot, match->kind, line, match);
+	dl_log_begin_block(b, slot, match->kind, line, match);
 	if (match->kind == DL_LOG_PAGE_FAULT)
 		slot->silent = resetting && match->has_vm && !match->vmid && !match->pasid;
 	if (match->kind == DL_LOG_XID)
@@ -394,43 +395,9 @@ static void open_event(struct dl_log_blocks *b, struct dl_log_slot *slot,
 		return;
 	if (slot->engine[0] && !dl_same_name(slot->engine, match->ring) &&
 	    since(slot, slot->engine_ns, line) <= DL_LOG_ENGINES_NS)
-		set_meaning(&slot->ev, DL_LOG_XE_ENGINES_DEAD);
+		dl_log_set_meaning(&slot->ev, DL_LOG_XE_ENGINES_DEAD);
 	memcpy(slot->engine, match->ring, sizeof(slot->engine));
 	slot->engine_ns = line->at_ns;
-}
-
-/* A line about the host: no device keeps it. */
-static void take_host(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
-		      const struct dl_kmsg_match *match)
-{
-	struct dl_log_event ev;
-
-	if (match->kind == DL_LOG_HUNG_TASK) {
-		open_new(b, &b->host, match->kind, line, match);
-		b->host.gpu_named = names_gpu_module(line->text) || dl_kmsg_engine(match->comm);
-		return;
-	}
-	ev = make_event(b, match->kind, match->device, line, match);
-	b->sink(b->arg, &ev);
-}
-
-/* Lines below a hung task: its stack. True when the line is one of them. */
-static bool of_hung_task(struct dl_log_blocks *b, const struct dl_kmsg_line *line, uint16_t kind)
-{
-	struct dl_log_slot *host = &b->host;
-
-	if (!host->open)
-		return false;
-	if (kind != DL_LOG_NOTHING && kind != DL_LOG_TRACE && kind != DL_LOG_RESTORE_WORKER_STACK &&
-	    kind != DL_LOG_MEMORY_REPORT) {
-		close_block(b, host);
-		return false;
-	}
-	host->gpu_named |= names_gpu_module(line->text);
-	touch(b, host, line);
-	if (++host->line_count >= DL_LOG_BLOCK_LINES)
-		close_block(b, host);
-	return true;
 }
 
 static void take_event(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
@@ -446,13 +413,17 @@ static void take_event(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
 		open_event(b, slot, line, match);
 		return;
 	}
-	close_block(b, slot);
-	touch(b, slot, line);
-	ev = make_event(b, match->kind, slot->ev.device, line, match);
+	dl_log_close_block(b, slot);
+	dl_log_touch(b, slot, line);
+	ev = dl_log_make_event(b, match->kind, slot->ev.device, line, match);
 	if (because_of_reset(slot, match->kind))
 		become_aftermath(&ev, slot->reset == DL_LOG_IN_GPU_RESET ? DL_CLASS_GPU_RESET
 									 : DL_CLASS_RING_TIMEOUT);
 	follow_reset(slot, match->kind, line);
+	if (match->kind == DL_LOG_IOMMU_FAULT) {
+		slot->iommu_faulted = true;
+		slot->iommu_ns = line->at_ns;
+	}
 	b->sink(b->arg, &ev);
 }
 
@@ -465,6 +436,28 @@ void dl_log_blocks_init(struct dl_log_blocks *b,
 	b->host.used = true;
 }
 
+/*
+ * The IOMMU speaks of any device. "callbacks suppressed" names none: it comes with the first fault
+ * after the five seconds of a rate limit (lib/ratelimit.c), of a device that has faulted before.
+ * Who saves that line alone thinks of his GPU.
+ */
+static bool of_a_gpu(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
+		     struct dl_kmsg_match *match)
+{
+	if (match->device[0])
+		return line->driver != DL_KMSG_ANYBODY || slot_of(b, match->device, 0);
+	for (size_t i = 0; i < DL_LOG_DEVICES; i++) {
+		struct dl_log_slot *slot = &b->slots[i];
+
+		if (slot->used && slot->iommu_faulted &&
+		    since(slot, slot->iommu_ns, line) <= DL_LOG_IOMMU_NS) {
+			dl_copy_name(match->device, sizeof(match->device), slot->ev.device);
+			return true;
+		}
+	}
+	return line->flags & DL_KMSG_SAVED;
+}
+
 void dl_log_blocks_feed(struct dl_log_blocks *b, const struct dl_kmsg_line *line)
 {
 	struct dl_kmsg_match match;
@@ -474,25 +467,26 @@ void dl_log_blocks_feed(struct dl_log_blocks *b, const struct dl_kmsg_line *line
 	if (!dl_kmsg_match(line, &match)) {
 		slot = line->device[0] ? slot_of(b, line->device, 0) : NULL;
 		if (slot)
-			close_block(b, slot); /* the block has ended: this is of something else */
-		of_hung_task(b, line, DL_LOG_NOTHING);
+			dl_log_close_block(
+				b, slot); /* the block has ended: this is of something else */
+		match = (struct dl_kmsg_match){ 0 };
+		dl_log_host_follows(b, line, &match);
 		return;
 	}
-	if (of_hung_task(b, line, match.kind))
+	if (dl_log_host_follows(b, line, &match))
 		return;
 	if (dl_log_meaning(match.kind)->role == DL_PART_LOOKALIKE) {
 		slot = match.device[0] ? slot_of(b, match.device, 0) : NULL;
 		if (slot)
-			close_block(b, slot);
+			dl_log_close_block(b, slot);
 		return;
 	}
 	if (take_detail(b, line, &match))
 		return;
-	if (match.kind == DL_LOG_IOMMU_FAULT && line->driver == DL_KMSG_ANYBODY &&
-	    match.device[0] && !slot_of(b, match.device, 0))
-		return; /* of a device that nobody called a GPU */
+	if (match.kind == DL_LOG_IOMMU_FAULT && !of_a_gpu(b, line, &match))
+		return;
 	if (match.kind >= DL_LOG_OOM_KILL && match.kind != DL_LOG_IOMMU_FAULT)
-		take_host(b, line, &match);
+		dl_log_host_take(b, line, &match);
 	else
 		take_event(b, line, &match);
 }
@@ -504,9 +498,10 @@ void dl_log_blocks_tick(struct dl_log_blocks *b, uint64_t at_ns, uint8_t clock)
 
 		if (slot->clock != clock)
 			continue;
-		if (slot->open && elapsed(slot->last_ns, at_ns, clock) >= DL_LOG_BLOCK_NS)
-			close_block(b, slot);
-		if (slot->dumping && elapsed(slot->dump.at_ns, at_ns, clock) >= DL_LOG_DUMP_NS)
+		if (slot->open && dl_log_elapsed(slot->last_ns, at_ns, clock) >= DL_LOG_BLOCK_NS)
+			dl_log_close_block(b, slot);
+		if (slot->dumping &&
+		    dl_log_elapsed(slot->dump.at_ns, at_ns, clock) >= DL_LOG_DUMP_NS)
 			tell_dump(b, slot);
 	}
 }
@@ -514,8 +509,8 @@ void dl_log_blocks_tick(struct dl_log_blocks *b, uint64_t at_ns, uint8_t clock)
 void dl_log_blocks_finish(struct dl_log_blocks *b)
 {
 	for (size_t i = 0; i < DL_LOG_DEVICES; i++) {
-		close_block(b, &b->slots[i]);
+		dl_log_close_block(b, &b->slots[i]);
 		tell_dump(b, &b->slots[i]);
 	}
-	close_block(b, &b->host);
+	dl_log_close_block(b, &b->host);
 }

@@ -18,6 +18,8 @@
 #define DL_LOG_RESET_NS	   (60 * DL_NS_PER_S)  /* a reset that says no end is not going on */
 #define DL_LOG_RECOVERY_NS (10 * DL_NS_PER_S)  /* echoes of a reset that has ended */
 #define DL_LOG_DUMP_NS	   (30 * DL_NS_PER_S)  /* dumping a GPU's state takes milliseconds */
+#define DL_LOG_IOMMU_NS	   (10 * DL_NS_PER_S)  /* two intervals of the kernel's rate limit */
+#define DL_LOG_REPORT_NS   (10 * DL_NS_PER_S)  /* a report about memory, on a slow console */
 #define DL_LOG_ENGINES_NS  (600 * DL_NS_PER_S) /* resets of two engines belong together */
 #define DL_LOG_BLOCK_LINES 64
 
@@ -53,9 +55,9 @@ enum dl_log_reset {
 struct dl_log_slot {
 	bool used;
 	bool open;
-	bool silent; /* the open block is an echo: nobody is told */
+	bool silent; /* the open block is an echo, or nobody's: it is not told */
 	bool has_process;
-	bool gpu_named;	  /* hung task: a GPU driver is on its stack */
+	bool iommu_faulted;
 	bool mmu_fault;	  /* Xid: its words name a fault */
 	bool reboot;	  /* Xid 154: the driver asks for one */
 	bool undecodable; /* Xid 31: neither client nor type are known to the driver */
@@ -68,6 +70,7 @@ struct dl_log_slot {
 	uint64_t last_ns;
 	uint64_t reset_ns;
 	uint64_t engine_ns;
+	uint64_t iommu_ns;
 	uint64_t touched;
 	char engine[DL_RING_NAME_LEN]; /* xe: whose reset was the last */
 	struct dl_log_event ev;
@@ -85,6 +88,10 @@ struct dl_log_blocks {
 
 void dl_log_blocks_init(struct dl_log_blocks *b,
 			void (*sink)(void *arg, const struct dl_log_event *ev), void *arg);
+
+/* There is such a device: lines of its driver that name none are its, while it is the only one. */
+void dl_log_blocks_know(struct dl_log_blocks *b, const char *device, uint8_t driver);
+void dl_log_blocks_forget(struct dl_log_blocks *b, const char *device);
 
 /* One line, in the order of the log; calls the sink for each event that is complete by it. */
 void dl_log_blocks_feed(struct dl_log_blocks *b, const struct dl_kmsg_line *line);

@@ -8,12 +8,7 @@
 
 static const struct dl_kmsg_row rows[] = {
 	/* memory of the host: on UMA devices memory of the GPU */
-	{ "Out of memory: Kill{ed|} process %p (%n)", DL_LOG_OOM_KILL },
-	{ "Memory cgroup out of memory: Kill{ed|} process %p (%n)", DL_LOG_OOM_KILL },
 	{ "Out of memory and no killable processes", DL_LOG_OOM_KILL },
-	{ "oom-kill:constraint=", DL_LOG_OOM_INVOKED },
-	{ "%n invoked oom-killer:", DL_LOG_OOM_INVOKED },
-	{ "%n: page allocation failure: order:%d", DL_LOG_PAGE_ALLOC_FAILED },
 	{ "Mem-Info:", DL_LOG_MEMORY_REPORT },
 	{ "active_anon:%d inactive_anon:%d", DL_LOG_MEMORY_REPORT },
 	{ "Node %d {DMA free|DMA32 free|Normal free|active_anon}:%d", DL_LOG_MEMORY_REPORT },
@@ -34,10 +29,7 @@ static const struct dl_kmsg_row rows[] = {
 	  DL_LOG_RESTORE_WORKER_STACK },
 
 	/* the kernel itself */
-	{ "INFO: task %n:%p blocked for more than %d seconds", DL_LOG_HUNG_TASK },
-	{ "task:%w state:D", DL_LOG_TRACE },
 	{ "Workqueue: %w %w", DL_LOG_TRACE },
-	{ "watchdog: BUG: soft lockup - CPU#%d stuck for %w! [%n:%p]", DL_LOG_LOCKUP },
 	{ "{watchdog: |}BUG: soft lockup", DL_LOG_LOCKUP },
 	{ "{NMI watchdog|watchdog}: Watchdog detected hard LOCKUP", DL_LOG_LOCKUP },
 	{ "Kernel panic - not syncing", DL_LOG_PANIC },
@@ -64,15 +56,38 @@ static const struct dl_kmsg_row rows[] = {
 	{ "PCIe Bus Error: severity={Uncorrect|Fatal}", DL_LOG_AER },
 	{ "PCIe Bus Error: severity=Corrected", DL_LOG_AER_CORRECTED },
 	{ "Refused to change power state from %w to %w", DL_LOG_RESET_CHATTER },
-
-	/* an engine that dies in the GPU's libraries */
-	{ "%n[%p]: segfault at *in lib{ggml|vulkan|amdhip|hsa-|hsa|cuda|ze_|rocblas|nvidia|llama}",
-	  DL_LOG_ENGINE_SEGFAULT },
-	{ "traps: %n[%p] *in lib{ggml|vulkan|amdhip|hsa-|hsa|cuda|ze_|rocblas|nvidia|llama}",
-	  DL_LOG_ENGINE_SEGFAULT },
-	/* an engine that dies elsewhere: the name must be one's */
-	{ "%n[%p]: segfault at", DL_LOG_ENGINE_CRASHED },
-	{ "traps: %n[%p] {trap|general protection}", DL_LOG_ENGINE_CRASHED },
 };
 
 const struct dl_kmsg_group dl_kmsg_host = DL_KMSG_GROUP(rows, (1u << DL_KMSG_DRIVER_COUNT) - 1);
+
+/*
+ * What the kernel says of a process by its name, which is up to 15 bytes of whatever its owner
+ * likes: "NVRM: Xid 79" too. Of these lines nothing is looked for but this.
+ */
+static const struct dl_kmsg_row named_rows[] = {
+	{ "Out of memory: Kill{ed|} process %p (%n)", DL_LOG_OOM_KILL },
+	{ "Memory cgroup out of memory: Kill{ed|} process %p (%n)", DL_LOG_OOM_KILL },
+	{ "oom-kill:constraint=", DL_LOG_OOM_INVOKED },
+	{ "%n invoked oom-killer:", DL_LOG_OOM_INVOKED },
+	{ "%n: page allocation failure: order:%d", DL_LOG_PAGE_ALLOC_FAILED },
+	{ "%N: *, mode:%d(", DL_LOG_NOTHING }, /* vmalloc's */
+	{ "INFO: task %n:%p blocked for more than %d seconds", DL_LOG_HUNG_TASK },
+	{ "task:%N state:D", DL_LOG_TRACE },
+	{ "CPU: %d *PID: %d Comm: ", DL_LOG_NOTHING },
+	{ "watchdog: BUG: soft lockup - CPU#%d stuck for %w! [%n:%p]", DL_LOG_LOCKUP },
+
+	/* an engine that dies in its own or the GPU's libraries */
+	{ "%n[%p]: segfault at *in lib{ggml|llama|vulkan|amdhip|hsa|cuda|ze_|rocblas|nvidia}",
+	  DL_LOG_ENGINE_SEGFAULT },
+	{ "traps: %n[%p] *in lib{ggml|llama|vulkan|amdhip|hsa|cuda|ze_|rocblas|nvidia}",
+	  DL_LOG_ENGINE_SEGFAULT },
+	/* an engine that dies elsewhere */
+	{ "%n[%p]: segfault at", DL_LOG_ENGINE_CRASHED },
+	{ "traps: %n[%p] {trap|general protection}", DL_LOG_ENGINE_CRASHED },
+	{ "traps: %N[%d]", DL_LOG_NOTHING },
+	{ "%N[%d]{:| }", DL_LOG_NOTHING },
+	{ "%N (%d): ", DL_LOG_NOTHING },
+};
+
+const struct dl_kmsg_group dl_kmsg_named =
+	DL_KMSG_GROUP(named_rows, (1u << DL_KMSG_DRIVER_COUNT) - 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kmsg_prefix.h"
+#include "kmsg_table.h"
 
 /* The drivers that name themselves before a message, and under which other names. */
 static const struct {
@@ -29,6 +30,11 @@ static enum dl_kmsg_driver driver_of(const char *name, size_t len, enum dl_kmsg_
 			return drivers[i].driver;
 	/* nvidia-modeset, nvidia-uvm, nvidia-nvswitch3 */
 	return len > 7 && !memcmp(name, "nvidia-", 7) ? DL_KMSG_NVIDIA : fallback;
+}
+
+enum dl_kmsg_driver dl_kmsg_driver_of(const char *name)
+{
+	return driver_of(name, strlen(name), DL_KMSG_OTHER);
 }
 
 size_t dl_kmsg_pci(const char *text, char ret_device[DL_DEVICE_LEN])
@@ -187,9 +193,13 @@ static const char *strip_names(const char *p, struct dl_kmsg_line *line)
 /* Leaves the message proper in line->text and learns who speaks. */
 static void strip_driver(struct dl_kmsg_line *line)
 {
-	const char *p = strip_names(dl_kmsg_skip_blanks(line->text), line);
+	const char *p = dl_kmsg_skip_blanks(line->text);
 
-	if (line->driver == DL_KMSG_ANYBODY)
+	if (dl_kmsg_names_process(p))
+		line->flags |= DL_KMSG_NAMED;
+	else
+		p = strip_names(p, line);
+	if (line->driver == DL_KMSG_ANYBODY && line->flags == DL_KMSG_SAVED)
 		p = strip_names(dl_kmsg_skip_blanks(driver_further_on(p, line)), line);
 	line->len = (uint32_t)strlen(p);
 	memmove(line->text, p, line->len + 1);
@@ -202,6 +212,7 @@ bool dl_kmsg_line_parse(const char *data, size_t size, struct dl_kmsg_line *ret_
 
 	memset(line, 0, offsetof(struct dl_kmsg_line, text));
 	line->priority = DL_KMSG_NO_PRIORITY;
+	line->flags = DL_KMSG_SAVED;
 	if (size > sizeof(line->text) - 1)
 		size = sizeof(line->text) - 1;
 	for (size_t i = 0; i < size; i++)

@@ -33,13 +33,19 @@ enum dl_kmsg_clock {
 	DL_KMSG_DAY = 2,    /* at_ns since midnight: all that localised dates have in common */
 };
 
+enum dl_kmsg_flag {
+	DL_KMSG_SAVED = 1, /* of a saved log: people cut lines, and put words of their own before */
+	DL_KMSG_NAMED =
+		2, /* holds a process's name where drivers have theirs: nothing was cut off */
+};
+
 struct dl_kmsg_line {
 	uint64_t seq; /* of /dev/kmsg; 0 in a saved log */
 	uint64_t at_ns;
 	uint8_t clock;	  /* enum dl_kmsg_clock */
 	uint8_t priority; /* 0 to 7, DL_KMSG_NO_PRIORITY unknown */
 	uint8_t driver;	  /* enum dl_kmsg_driver */
-	uint8_t pad;
+	uint8_t flags;	  /* of enum dl_kmsg_flag */
 	uint32_t len;
 	char stamp[DL_KMSG_STAMP_SIZE]; /* the time as the log writes it, "" when it has none */
 	char device[DL_DEVICE_LEN];	/* "0000:03:00.0", "" unknown */
@@ -52,17 +58,23 @@ struct dl_kmsg_line {
  * "host: kern: err:", printk's caller "[   T3577]", syslog and journal "Aug 16 21:15:49 host
  * kernel:", ISO stamps, a bare "kernel:", and several of them after another. Then the driver's own:
  * "amdgpu 0000:03:00.0: amdgpu:", "[drm:func [amdgpu]] *ERROR*", "NVRM:", "Tile0: GT0:".
- * False when the line is another program's (journal tag "name[pid]:", facility not kern) or empty.
+ * A driver's name is also looked for behind words that nobody knows. False when the line is another
+ * program's (journal tag "name[pid]:", facility not kern) or empty.
  */
 bool dl_kmsg_line_parse(const char *data, size_t size, struct dl_kmsg_line *ret_line);
 
 /*
  * A record of /dev/kmsg: "prio,seq,usec,flags[,...];text\n SUBSYSTEM=pci\n DEVICE=+pci:ADDRESS\n",
- * with the escapes \xNN undone (Documentation/ABI/testing/dev-kmsg). 0; -EINVAL when it is none;
+ * with the escapes \xNN undone (Documentation/ABI/testing/dev-kmsg). Anybody may choose the name of
+ * his process, and the kernel puts it in front of "[pid]: segfault at": only what the kernel itself
+ * wrote names a driver. 0; -EINVAL when it is none;
  * -EPERM when its facility is not the kernel's: somebody wrote it to /dev/kmsg. "seq" is set in
  * both cases but the first.
  */
 int dl_kmsg_record_parse(const char *data, size_t size, struct dl_kmsg_line *ret_line);
+
+/* The driver of a kernel module's name; DL_KMSG_OTHER when it is no GPU's. */
+enum dl_kmsg_driver dl_kmsg_driver_of(const char *name);
 
 /*
  * A PCI address at "text": "0000:2b:00.0", or as NVIDIA writes it "0000:2b:00", which gets ".0".

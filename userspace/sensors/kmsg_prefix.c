@@ -202,6 +202,8 @@ struct origin {
 /* "ollama[4711]:" */
 static bool program_tag(const char *word, const char *end)
 {
+	if (!strncmp(end, " segfault at ", 13))
+		return false; /* the kernel's own words about it, also behind a blank in its name */
 	return end - word > 4 && *word != '[' && *word != '(' && end[-1] == ':' && end[-2] == ']' &&
 	       dl_kmsg_digit(end[-3]);
 }

@@ -119,9 +119,22 @@ int dl_kmsg_read(struct dl_kmsg_reader *r)
 	return 1;
 }
 
-void dl_kmsg_flush(struct dl_kmsg_reader *r)
+void dl_kmsg_know(struct dl_kmsg_reader *r, const char *device, const char *driver)
 {
-	dl_log_blocks_finish(&r->blocks);
+	if (driver)
+		dl_log_blocks_know(&r->blocks, device, dl_kmsg_driver_of(driver));
+	else
+		dl_log_blocks_forget(&r->blocks, device);
+}
+
+uint64_t dl_kmsg_stamp_ns(const struct dl_kmsg_reader *r)
+{
+	return r->line.at_ns;
+}
+
+void dl_kmsg_tick(struct dl_kmsg_reader *r, uint64_t printk_ns)
+{
+	dl_log_blocks_tick(&r->blocks, printk_ns, DL_KMSG_PRINTK);
 }
 
 void dl_kmsg_reader_free(struct dl_kmsg_reader *r)

@@ -2,7 +2,7 @@
 /*
  * The kernel's log as it grows: /dev/kmsg, a record a read, without waiting. Made for an event
  * loop: watch the descriptor for input, call dl_kmsg_read() until it returns 0, and
- * dl_kmsg_flush() from a timer, so that the last block is told too.
+ * dl_kmsg_tick() from a timer, so that the last block is told too.
  *
  * What userspace wrote to /dev/kmsg is not believed (its facility is not the kernel's). Times are
  * printk's: nanoseconds since boot without suspend, not CLOCK_BOOTTIME.
@@ -41,8 +41,14 @@ int dl_kmsg_reader_fd(const struct dl_kmsg_reader *r);
  */
 int dl_kmsg_read(struct dl_kmsg_reader *r);
 
-/* Tells what is open; to be called when nothing was read for DL_LOG_BLOCK_NS. */
-void dl_kmsg_flush(struct dl_kmsg_reader *r);
+/* A device is there under that kernel module, or (NULL) is gone. */
+void dl_kmsg_know(struct dl_kmsg_reader *r, const char *device, const char *driver);
+
+/* The time of the record read last, in the log's own time; 0 before the first. */
+uint64_t dl_kmsg_stamp_ns(const struct dl_kmsg_reader *r);
+
+/* Tells the blocks that were silent for DL_LOG_BLOCK_NS at "printk_ns", in the log's own time. */
+void dl_kmsg_tick(struct dl_kmsg_reader *r, uint64_t printk_ns);
 
 void dl_kmsg_reader_free(struct dl_kmsg_reader *r);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of what drivers say: rows of a pattern and a kind, a file a driver. To add a line, add
- * a row with the driver's format string, and a fixture line to tests/unit/test_kmsg.c, which wants
- * one for every row. Earlier rows win within a file.
+ * a row with the driver's format string, and a fixture line to tests/unit/kmsg_fixtures.h; a test
+ * wants one for every row. Earlier rows win within a file.
  */
 #ifndef DL_SENSORS_KMSG_TABLE_H
 #define DL_SENSORS_KMSG_TABLE_H
 
-#include "kmsg_kind.h"
+#include "../core/log_kind.h"
 #include "kmsg_line.h"
 #include "kmsg_pattern.h"
 
@@ -29,10 +29,10 @@ struct dl_kmsg_group {
 	}
 
 extern const struct dl_kmsg_group dl_kmsg_amdgpu, dl_kmsg_kfd, dl_kmsg_i915, dl_kmsg_xe,
-	dl_kmsg_xe_short, dl_kmsg_drm, dl_kmsg_nvidia, dl_kmsg_nvidia_quoted, dl_kmsg_host;
+	dl_kmsg_xe_short, dl_kmsg_drm, dl_kmsg_nvidia, dl_kmsg_nvidia_quoted, dl_kmsg_host,
+	dl_kmsg_named;
 
-#define DL_KMSG_GROUPS 9
-const struct dl_kmsg_group *dl_kmsg_group(size_t index);
+#define DL_KMSG_GROUPS 10
 
 /*
  * What "line" says; false when the table does not know it. The match's device is that of the text
@@ -44,7 +44,10 @@ bool dl_kmsg_match(const struct dl_kmsg_line *line, struct dl_kmsg_match *ret_ma
 const struct dl_kmsg_row *dl_kmsg_row_of(const struct dl_kmsg_line *line,
 					 struct dl_kmsg_match *ret_match);
 
-/* Whether an inference engine has that name: what happens to it may be the GPU's doing. */
-bool dl_kmsg_engine(const char *comm);
+/*
+ * Whether the whole line is one that the kernel makes of a process's name: then nothing that stands
+ * before a driver's message may be looked for in it.
+ */
+bool dl_kmsg_names_process(const char *text);
 
 #endif

@@ -13,7 +13,10 @@ struct row {
 	const char *driver;
 	const char *fact;
 	uint32_t seen;
-	/* "object/program"; "|" between programs of one worth, of which a kernel has one */
+	/*
+	 * "object/program"; "|" between programs of one worth, of which a kernel has one.
+	 * Without "/": no program.
+	 */
 	const char *source[DL_LADDER_SOURCES];
 	const char *unseen;
 };
@@ -74,6 +77,11 @@ static const struct row rows[] = {
 	  KIND(DL_EV_GRAPH),
 	  { "engine/graph_entered" },
 	  "engines that hang inside a graph, until their health check fails" },
+	{ "engine",
+	  "tokens and depth",
+	  KIND(DL_EV_PROGRESS),
+	  { "engine/ubatch_entered|decode_entered" },
+	  "at which depth of the context jobs get too long, and hangs without a job" },
 	{ "drm",
 	  "jobs",
 	  KIND(DL_EV_RING),
@@ -177,7 +185,7 @@ static const struct row rows[] = {
 	{ "amdgpu",
 	  "GPU resets",
 	  KIND(DL_EV_RESET),
-	  { "amdgpu_tdr/reset_ended", "drm/wedged" },
+	  { "amdgpu_tdr/reset_ended", "drm/wedged", "kfd_smi" },
 	  "resets, and whether they worked" },
 	{ "amdgpu",
 	  "RAS",
@@ -202,22 +210,22 @@ static const struct row rows[] = {
 	{ "kfd",
 	  "stopped queues",
 	  DL_FACT_KFD_QUEUES_EVICTED,
-	  { "kfd/queues_evicted" },
+	  { "kfd/queues_evicted", "kfd_smi" },
 	  "ROCm processes that stand still" },
 	{ "kfd",
 	  "resumed queues",
 	  DL_FACT_KFD_QUEUES_RESTORED,
-	  { "kfd/queues_restored" },
+	  { "kfd/queues_restored", "kfd_smi" },
 	  "how long they stood still" },
 	{ "kfd",
 	  "failing restores",
 	  DL_FACT_KFD_RESTORE_FAILED,
-	  { "kfd/bos_restored" },
+	  { "kfd/bos_restored", "kfd_smi" },
 	  "restore workers that spin until the host freezes" },
 	{ "kfd",
 	  "VM faults",
 	  DL_FACT_KFD_VM_FAULT,
-	  { "kfd/kfd_vm_fault", "amdgpu/iv_seen" },
+	  { "kfd/kfd_vm_fault", "amdgpu/iv_seen", "kfd_smi" },
 	  "why a ROCm process aborts" },
 	{ "kfd",
 	  "hardware exceptions",
@@ -237,8 +245,13 @@ static const struct row rows[] = {
 	{ "kfd",
 	  "recoverable faults",
 	  DL_FACT_SVM_FAULT,
-	  { "kfd/svm_fault", "kfd/page_fault" },
+	  { "kfd/svm_fault", "kfd/page_fault", "kfd_smi" },
 	  "page-fault storms of shared virtual memory" },
+	{ "kfd",
+	  "throttling, migrations",
+	  NOT_ITS_OWN,
+	  { "kfd_smi" },
+	  "GPUs that are too hot, and shared virtual memory that moves" },
 	{ "kfd",
 	  "failed ioctls",
 	  DL_FACT_IOCTL_FAILED,
@@ -393,6 +406,23 @@ static const struct dl_program *program_of(const struct dl_bpf_object *o, const 
 	return first;
 }
 
+static const struct dl_ladder_other *other_of(const struct dl_ladder_other *others, size_t count,
+					      const char *source)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(others[i].source, source))
+			return &others[i];
+	return NULL;
+}
+
+static bool climb_other(const struct dl_ladder_other *other, struct dl_ladder_rung *ret_rung)
+{
+	ret_rung->source = other->source;
+	ret_rung->hook = other->hook;
+	ret_rung->reason = other->used ? "" : other->reason;
+	return other->used;
+}
+
 /* True when it is in use. */
 static bool climb(const struct dl_bpf *b, const char *source, struct dl_ladder_rung *ret_rung)
 {
@@ -415,10 +445,13 @@ static uint64_t seen_count(const struct dl_bpf *b, uint32_t seen)
 	return seen < DL_FACT_COUNT ? b->facts_seen[seen] : b->kinds_seen[seen - DL_FACT_COUNT];
 }
 
-bool dl_ladder_step(const struct dl_bpf *b, size_t index, struct dl_ladder_step *ret_step)
+bool dl_ladder_step(const struct dl_bpf *b, const struct dl_ladder_other *others,
+		    size_t other_count, size_t index, struct dl_ladder_step *ret_step)
 {
+	const struct dl_ladder_other *other, *used = NULL;
 	struct dl_ladder_step *step = ret_step;
 	const struct row *r;
+	bool stands;
 
 	if (index >= sizeof(rows) / sizeof(rows[0]))
 		return false;
@@ -428,17 +461,22 @@ bool dl_ladder_step(const struct dl_bpf *b, size_t index, struct dl_ladder_step 
 	step->fact = r->fact;
 	step->unseen = r->unseen;
 	step->used = SIZE_MAX;
-	for (; step->rung_count < DL_LADDER_SOURCES && r->source[step->rung_count];
-	     step->rung_count++)
-		if (climb(b, r->source[step->rung_count], &step->rung[step->rung_count]) &&
-		    step->used == SIZE_MAX)
-			step->used = step->rung_count;
+	for (size_t i = 0; i < DL_LADDER_SOURCES && r->source[i]; i++) {
+		other = other_of(others, other_count, r->source[i]);
+		stands = other ? climb_other(other, &step->rung[i])
+			       : climb(b, r->source[i], &step->rung[i]);
+		step->rung_count++;
+		if (!stands || step->used != SIZE_MAX)
+			continue;
+		step->used = i;
+		used = other;
+	}
 	step->state = DL_LADDER_OFF;
 	if (step->used == SIZE_MAX) {
 		step->used = step->rung_count;
 		return true;
 	}
-	step->seen_count = seen_count(b, r->seen);
+	step->seen_count = used ? used->seen_count : seen_count(b, r->seen);
 	step->state = step->seen_count ? DL_LADDER_LIVE : DL_LADDER_READY;
 	return true;
 }

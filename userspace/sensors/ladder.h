@@ -17,6 +17,15 @@ enum dl_ladder_state {
 	DL_LADDER_STATE_COUNT = 3,
 };
 
+/* A source that is no program of ours: its name has no "/". */
+struct dl_ladder_other {
+	const char *source;
+	const char *hook;
+	const char *reason; /* why it is not in use */
+	bool used;
+	uint64_t seen_count; /* of events that nobody else tells */
+};
+
 struct dl_ladder_rung {
 	const char *source; /* "amdgpu/iv_seen" */
 	const char *hook;   /* "tp_btf/amdgpu_iv", "" when the source is unknown */
@@ -35,7 +44,8 @@ struct dl_ladder_step {
 };
 
 /* The step at "index", false past the end. */
-bool dl_ladder_step(const struct dl_bpf *b, size_t index, struct dl_ladder_step *ret_step);
+bool dl_ladder_step(const struct dl_bpf *b, const struct dl_ladder_other *others,
+		    size_t other_count, size_t index, struct dl_ladder_step *ret_step);
 const char *dl_ladder_state_name(enum dl_ladder_state state);
 
 #endif

@@ -1,49 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "listen_port.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../lib/file.h"
 
-#define FDS_MAX	    4096
-#define SOCKETS_MAX 512
-#define LINES_MAX   50000
-#define TCP_LISTEN  0x0a
+#define LINES_MAX  50000
+#define TCP_LISTEN 0x0a
 
 struct sockets {
-	unsigned long inode[SOCKETS_MAX];
+	const unsigned long *inode;
 	size_t count;
 };
-
-static void read_sockets(uint32_t pid, struct sockets *s)
-{
-	char path[PATH_MAX], name[PATH_MAX], target[64];
-	struct dirent *entry;
-	DIR *dir;
-
-	if (dl_root_path(path, sizeof(path), "/proc/%u/fd", pid))
-		return;
-	dir = opendir(path);
-	for (int i = 0; dir && i < FDS_MAX && s->count < SOCKETS_MAX; i++) {
-		ssize_t n;
-
-		entry = readdir(dir);
-		if (!entry)
-			break;
-		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    snprintf(name, sizeof(name), "%s/%s", path, entry->d_name) >= (int)sizeof(name))
-			continue;
-		n = readlink(name, target, sizeof(target) - 1);
-		target[n > 0 ? n : 0] = 0;
-		s->count += sscanf(target, "socket:[%lu]", &s->inode[s->count]) == 1;
-	}
-	if (dir)
-		closedir(dir);
-}
 
 static int is_ours(const struct sockets *s, unsigned long inode)
 {
@@ -82,13 +52,12 @@ static uint16_t lowest_in(uint32_t pid, const char *table, const struct sockets 
 	return lowest;
 }
 
-uint16_t dl_listen_port(uint32_t pid)
+uint16_t dl_listen_port(uint32_t pid, const unsigned long *inodes, size_t count)
 {
-	struct sockets s = { .count = 0 };
+	const struct sockets s = { inodes, count };
 	uint16_t port;
 
-	read_sockets(pid, &s);
-	if (!s.count)
+	if (!count)
 		return 0;
 	port = lowest_in(pid, "tcp", &s, 0);
 	return lowest_in(pid, "tcp6", &s, port);

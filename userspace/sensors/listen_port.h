@@ -3,9 +3,13 @@
 #ifndef DL_SENSORS_LISTEN_PORT_H
 #define DL_SENSORS_LISTEN_PORT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* The lowest TCP port it listens on, in its own network namespace; 0: none, or not to be read. */
-uint16_t dl_listen_port(uint32_t pid);
+/*
+ * The lowest TCP port that one of these sockets listens on, in the process's own network namespace;
+ * 0: none, or not to be read.
+ */
+uint16_t dl_listen_port(uint32_t pid, const unsigned long *inodes, size_t count);
 
 #endif

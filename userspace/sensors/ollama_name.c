@@ -11,12 +11,14 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "../core/types.h"
 #include "../lib/file.h"
-#include "model_file.h"
+#include "inside.h"
+#include "mounts.h"
 
 #define LEVELS	     4 /* registry, namespace, name, tag */
 #define ENTRIES_MAX  1024
-#define BYTES_MAX    ((size_t)4 << 20) /* of all manifests; a real one has some 1 kB */
+#define BYTES_MAX    ((size_t)1 << 20) /* of all manifests; a real one has some 1 kB */
 #define MANIFEST_MAX ((size_t)64 * 1024)
 #define NAME_LEN     256
 
@@ -52,10 +54,9 @@ int dl_ollama_manifest_has(const char *text, size_t size, const char *digest)
 /* Below the models folder, without leaving its file system or following a link. */
 static int open_below(int dir, const char *name, uint64_t flags)
 {
-	struct open_how how = {
-		.flags = flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV
-	};
+	struct open_how how = { .flags = flags | O_RDONLY | O_CLOEXEC | O_NOFOLLOW,
+				.resolve =
+					RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV };
 
 	return (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
 }
@@ -63,14 +64,14 @@ static int open_below(int dir, const char *name, uint64_t flags)
 static int manifest_at(struct walk *w, const char *name, const char *digest)
 {
 	static char text[MANIFEST_MAX]; /* one thread */
-	DL_FD fd = open_below(dirfd(w->dir[w->depth - 1]), name, 0);
-	char self[64];
+	DL_FD path = open_below(dirfd(w->dir[w->depth - 1]), name, O_PATH);
+	DL_FD fd = -1;
 	ssize_t n;
 
-	if (fd < 0)
+	if (path < 0 || !dl_is_regular(path)) /* a folder, a pipe */
 		return 0;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	n = dl_read_file(self, text, sizeof(text)); /* a folder or a pipe gives nothing */
+	fd = dl_reopen(path);
+	n = fd < 0 ? fd : dl_read_fd(fd, text, sizeof(text));
 	w->bytes += n > 0 ? (size_t)n : 0;
 	return n > 0 && w->bytes <= BYTES_MAX && dl_ollama_manifest_has(text, (size_t)n, digest);
 }
@@ -123,7 +124,7 @@ int dl_ollama_name(uint32_t pid, const char *dir, const char *digest, char *ret_
 
 	if (models < 0)
 		return models;
-	if (dl_file_may_wait(pid, models))
+	if (!dl_file_is_local(pid, models))
 		return -EAGAIN;
 	err = push(&w, models, "manifests");
 	while (w.depth) {

@@ -97,6 +97,11 @@ uint32_t dl_process_of_thread(uint32_t tid)
 	return status_number(tid, "Tgid");
 }
 
+uint32_t dl_process_inner_pid(uint32_t pid)
+{
+	return status_number(pid, "NSpid");
+}
+
 static size_t split(char *text, ssize_t size, char **list, size_t max)
 {
 	size_t count = 0;
@@ -204,22 +209,26 @@ static enum dl_backend backend_in_use(const struct dl_process_traces *t)
 	return DL_BACKEND_UNKNOWN;
 }
 
-static void name_devices(const struct dl_process_traces *t, struct dl_ev_process *ev)
+static void name_devices(struct dl_process_info *info, const struct dl_process_traces *t)
 {
+	struct dl_ev_process *ev = &info->ev;
+	const struct dl_used_devices *d = &t->devices;
 	/* Mesa opens the GPUs even where its software device does the work. */
 	bool software = ev->backend == DL_BACKEND_VULKAN && t->vk_memory &&
-			(!t->device_count || !t->device[0].bytes);
+			(!d->count || !d->device[0].bytes);
 
-	if (t->device_count && !software)
-		dl_copy_name(ev->device, sizeof(ev->device), t->device[0].name);
-	for (size_t i = 1; i < t->device_count && !software; i++)
-		dl_copy_name(ev->more_devices[i - 1], DL_DEVICE_LEN, t->device[i].name);
+	if (d->count && !software)
+		dl_copy_name(ev->device, sizeof(ev->device), d->device[0].name);
+	for (size_t i = 1; i < d->count && !software; i++)
+		dl_copy_name(ev->more_devices[i - 1], DL_DEVICE_LEN, d->device[i].name);
+	info->device_used = t->in_use;
 	if (ev->backend != DL_BACKEND_VULKAN || ev->device[0])
 		return;
 	if (t->llvmpipe_thread || t->vk_memory)
 		dl_copy_name(ev->device, sizeof(ev->device), "llvmpipe");
 	else if (t->drm_shim)
 		dl_copy_name(ev->device, sizeof(ev->device), "drm-shim");
+	info->device_used = ev->device[0] != 0;
 }
 
 /* In order of proof: arguments that leave no choice, open device files, a software device. */
@@ -234,7 +243,7 @@ static void conclude(struct dl_process_info *info, const struct dl_process_trace
 		return; /* what it opened to look at it is not in use */
 	if (backend_in_use(t) != DL_BACKEND_UNKNOWN && ev->backend == DL_BACKEND_UNKNOWN)
 		ev->backend = (uint8_t)backend_in_use(t);
-	name_devices(t, ev);
+	name_devices(info, t);
 	info->no_gpu = loads_model && !t->unreadable && !info->opens_gpu && !ev->device[0];
 }
 
@@ -276,9 +285,12 @@ static void read_model(struct dl_process_info *info, const struct dl_process_tra
 	take_model(&m, f, &info->ev);
 }
 
-static void read_port(struct dl_process_info *info, const struct dl_engine_facts *f)
+static void read_port(struct dl_process_info *info, const struct dl_process_traces *t,
+		      const struct dl_engine_facts *f)
 {
-	uint16_t port = f->port_given && f->port ? 0 : dl_listen_port(info->pid);
+	uint16_t port = f->port_given && f->port
+				? 0
+				: dl_listen_port(info->pid, t->socket, t->socket_count);
 
 	if (port)
 		info->ev.port = port;
@@ -286,9 +298,20 @@ static void read_port(struct dl_process_info *info, const struct dl_engine_facts
 		info->ev.flags |= DL_PROCESS_PORT_ASSUMED;
 }
 
+static void take_cgroup(char *text, char path[DL_CGROUP_LEN])
+{
+	char *at = !strncmp(text, "0::", 3) ? text : strstr(text, "\n0::");
+
+	if (!at)
+		return;
+	at += *at == '\n' ? 4 : 3;
+	at[strcspn(at, "\n")] = 0;
+	dl_copy_name(path, DL_CGROUP_LEN, at);
+}
+
 static void read_cgroup(struct dl_process_info *info)
 {
-	char text[8192] = "", *at;
+	char text[8192] = "";
 
 	if (read_proc(info->pid, "cgroup", text, sizeof(text)) <= 0)
 		return;
@@ -302,12 +325,16 @@ static void read_cgroup(struct dl_process_info *info)
 		dl_copy_name(info->ev.container, sizeof(info->ev.container), n.container);
 		dl_copy_name(info->ev.pod, sizeof(info->ev.pod), n.pod);
 	}
-	at = !strncmp(text, "0::", 3) ? text : strstr(text, "\n0::");
-	if (!at)
-		return;
-	at += *at == '\n' ? 4 : 3;
-	at[strcspn(at, "\n")] = 0;
-	dl_copy_name(info->cgroup, sizeof(info->cgroup), at);
+	take_cgroup(text, info->cgroup);
+}
+
+void dl_process_cgroup(uint32_t pid, char ret_path[DL_CGROUP_LEN])
+{
+	char text[8192] = "";
+
+	ret_path[0] = 0;
+	if (read_proc(pid, "cgroup", text, sizeof(text)) > 0)
+		take_cgroup(text, ret_path);
 }
 
 static void read_owner(struct dl_process_info *info)
@@ -320,36 +347,39 @@ static void read_owner(struct dl_process_info *info)
 }
 
 /* Whom no command line made an engine, and who computes on a GPU all the same. */
-static void look_at_stranger(struct dl_process_info *info)
+static void look_at_stranger(struct dl_process_info *info, const struct dl_used_devices *used)
 {
 	static struct dl_process_traces t;
 
-	dl_process_devices_read(info->pid, &t);
+	dl_process_devices_read(info->pid, used, &t);
 	info->opens_gpu = t.drm_fd || t.kfd_fd || t.nvidia_fd;
 	if (!info->opens_gpu)
 		return;
-	dl_process_traces_read(info->pid, &t);
+	dl_process_traces_read(info->pid, used, &t);
 	info->ev.engine = (uint8_t)t.library_engine;
 	if (info->ev.engine != DL_ENGINE_NONE)
 		conclude(info, &t, false);
 }
 
-static void read_as_engine(struct dl_process_info *info, struct dl_engine_facts *facts)
+static void read_as_engine(struct dl_process_info *info, const struct dl_used_devices *used,
+			   struct dl_engine_facts *facts)
 {
 	static struct dl_process_traces t;
 	uint32_t inner;
 
-	dl_process_traces_read(info->pid, &t);
+	dl_process_traces_read(info->pid, used, &t);
 	conclude(info, &t, facts->loads_model);
 	read_model(info, &t, facts);
-	read_port(info, facts);
+	read_port(info, &t, facts);
 	dl_copy_name(info->cxx_library, sizeof(info->cxx_library), t.cxx_library);
 	dl_copy_name(info->ggml_library, sizeof(info->ggml_library), t.ggml_library);
-	inner = status_number(info->pid, "NSpid");
+	dl_copy_name(info->llama_library, sizeof(info->llama_library), t.llama_library);
+	inner = dl_process_inner_pid(info->pid);
 	info->ev.inner_pid = inner == info->pid ? 0 : inner;
 }
 
-int dl_process_info_look(uint32_t pid, enum dl_look look, struct dl_process_info *ret_info)
+int dl_process_info_look(uint32_t pid, enum dl_look look, const struct dl_used_devices *used,
+			 struct dl_process_info *ret_info)
 {
 	static struct start s; /* one thread; every exec of the host comes by here */
 	struct dl_process_info *info = ret_info;
@@ -368,9 +398,9 @@ int dl_process_info_look(uint32_t pid, enum dl_look look, struct dl_process_info
 		ask_the_server(info->ev.ppid, &facts);
 	take_facts(&facts, &info->ev);
 	if (info->ev.engine != DL_ENGINE_NONE)
-		read_as_engine(info, &facts);
+		read_as_engine(info, used, &facts);
 	else if (look == DL_LOOK_DEVICES && info->has_command)
-		look_at_stranger(info);
+		look_at_stranger(info, used);
 	read_cgroup(info);
 	read_owner(info);
 	return 0;
@@ -378,5 +408,5 @@ int dl_process_info_look(uint32_t pid, enum dl_look look, struct dl_process_info
 
 int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info)
 {
-	return dl_process_info_look(pid, DL_LOOK_COMMAND, ret_info);
+	return dl_process_info_look(pid, DL_LOOK_COMMAND, NULL, ret_info);
 }

@@ -14,11 +14,9 @@
 #include "../lib/file.h"
 #include "device_node.h"
 
-#define MAPS_LINES  20000
-#define FDS_MAX	    4096
-#define TASKS_MAX   1024
-#define FDINFO_MAX  8192
-#define SMALL_BYTES ((uint64_t)1 << 20) /* of a device that was opened and is not used */
+#define MAPS_LINES 20000
+#define FDS_MAX	   4096
+#define TASKS_MAX  1024
 
 static bool begins(const char *text, const char *with)
 {
@@ -30,7 +28,7 @@ static bool begins(const char *text, const char *with)
  * by now and whatever root the process has. Without the right to it, by /proc/PID/root, which
  * leads into the process's own mount namespace and chroot.
  */
-static void openable(uint32_t pid, const char *line, const char *path, char *ret_path)
+static void openable(uint32_t pid, const char *line, const char *path, bool deleted, char *ret_path)
 {
 	char link[PATH_MAX], base[PATH_MAX];
 	unsigned long begin, end;
@@ -41,7 +39,7 @@ static void openable(uint32_t pid, const char *line, const char *path, char *ret
 	    readlink(ret_path, base, sizeof(base)) > 0)
 		return;
 	ret_path[0] = 0;
-	if (dl_root_path(link, sizeof(link), "/proc/%u/root", pid))
+	if (deleted || dl_root_path(link, sizeof(link), "/proc/%u/root", pid))
 		return;
 	/* maps names chrooted files by their full path; the link tells which part the root is. */
 	n = readlink(link, base, sizeof(base) - 1);
@@ -52,6 +50,18 @@ static void openable(uint32_t pid, const char *line, const char *path, char *ret
 		ret_path[0] = 0;
 }
 
+/* "/m/x.gguf (deleted)": it is mapped all the same. */
+static bool cut_deleted(char *path)
+{
+	static const char mark[] = " (deleted)";
+	size_t len = strlen(path);
+
+	if (len < sizeof(mark) || strcmp(path + len - (sizeof(mark) - 1), mark) != 0)
+		return false;
+	path[len - (sizeof(mark) - 1)] = 0;
+	return true;
+}
+
 static bool is_model(const char *path, const char *name)
 {
 	size_t len = strlen(name);
@@ -60,9 +70,9 @@ static bool is_model(const char *path, const char *name)
 	       (begins(name, "sha256-") && strstr(path, "/blobs/sha256-"));
 }
 
-static void see_mapping(uint32_t pid, struct dl_process_traces *t, const char *line,
-			const char *path)
+static void see_mapping(uint32_t pid, struct dl_process_traces *t, const char *line, char *path)
 {
+	bool deleted = cut_deleted(path);
 	const char *name = dl_base_name(path);
 	enum dl_engine engine = dl_engine_of_library(name);
 
@@ -80,11 +90,13 @@ static void see_mapping(uint32_t pid, struct dl_process_traces *t, const char *l
 	    (t->library_engine == DL_ENGINE_NONE || t->library_engine == DL_ENGINE_GENERIC))
 		t->library_engine = engine;
 	if (begins(name, "libstdc++.so") && !t->cxx_library[0])
-		openable(pid, line, path, t->cxx_library);
+		openable(pid, line, path, deleted, t->cxx_library);
 	if (begins(name, "libggml-base") && !t->ggml_library[0])
-		openable(pid, line, path, t->ggml_library);
+		openable(pid, line, path, deleted, t->ggml_library);
+	if (begins(name, "libllama.so") && !t->llama_library[0])
+		openable(pid, line, path, deleted, t->llama_library);
 	if (!t->model_file[0] && is_model(path, name)) {
-		openable(pid, line, path, t->model_file);
+		openable(pid, line, path, deleted, t->model_file);
 		dl_copy_name(t->model_name, sizeof(t->model_name), path);
 	}
 }
@@ -132,53 +144,21 @@ static void read_threads(uint32_t pid, struct dl_process_traces *t)
 		closedir(dir);
 }
 
-/* "drm-total-vram:\t123 KiB"; drm-memory- is the older word for it (drm-usage-stats.rst). */
-static uint64_t bytes_of_line(const char *line, const char *prefix)
+static void add_device(struct dl_process_traces *t, const char *name)
 {
-	const char *colon = strchr(line, ':');
-	unsigned long long value;
-	char unit[8] = "";
+	struct dl_used_devices *d = &t->devices;
 
-	if (!begins(line, prefix) || !colon || sscanf(colon + 1, "%llu %7s", &value, unit) < 1)
-		return 0;
-	if (value > UINT64_MAX >> 21)
-		return 0;
-	return value << (!strcmp(unit, "MiB") ? 20 : !strcmp(unit, "KiB") ? 10 : 0);
+	for (size_t i = 0; i < d->count; i++)
+		if (!strcmp(d->device[i].name, name))
+			return;
+	if (name[0] && d->count < DL_DEVICES_MAX)
+		dl_copy_name(d->device[d->count++].name, DL_DEVICE_LEN, name);
 }
 
-static uint64_t client_bytes(uint32_t pid, const char *fd)
+static void see_socket(struct dl_process_traces *t, const char *target)
 {
-	char path[PATH_MAX], text[FDINFO_MAX], *line, *rest = text;
-	uint64_t total = 0, memory = 0;
-
-	if (dl_root_path(path, sizeof(path), "/proc/%u/fdinfo/%s", pid, fd) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
-		return 0;
-	while ((line = strsep(&rest, "\n"))) {
-		total += bytes_of_line(line, "drm-total-");
-		memory += bytes_of_line(line, "drm-memory-");
-	}
-	return total > memory ? total : memory;
-}
-
-static void add_device(struct dl_process_traces *t, const char *name, uint64_t bytes)
-{
-	struct dl_traced_device *d;
-
-	if (!name[0])
-		return;
-	for (size_t i = 0; i < t->device_count; i++) {
-		d = &t->device[i];
-		if (strcmp(d->name, name) != 0)
-			continue;
-		d->bytes = d->bytes > bytes ? d->bytes : bytes;
-		return;
-	}
-	if (t->device_count == DL_DEVICES_MAX)
-		return;
-	d = &t->device[t->device_count++];
-	dl_copy_name(d->name, sizeof(d->name), name);
-	d->bytes = bytes;
+	if (t->socket_count < DL_SOCKETS_MAX)
+		t->socket_count += sscanf(target, "socket:[%lu]", &t->socket[t->socket_count]) == 1;
 }
 
 static void see_descriptor(uint32_t pid, struct dl_process_traces *t, const char *fd)
@@ -190,8 +170,11 @@ static void see_descriptor(uint32_t pid, struct dl_process_traces *t, const char
 	if (dl_root_path(path, sizeof(path), "/proc/%u/fd/%s", pid, fd))
 		return;
 	n = readlink(path, target, sizeof(target) - 1);
-	if (n <= 0 || target[0] != '/')
+	target[n > 0 ? n : 0] = 0;
+	if (target[0] != '/') {
+		see_socket(t, target);
 		return;
+	}
 	/* no file system is asked: the process may have made it itself */
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) ||
 	    !S_ISCHR(st.stx_mode))
@@ -202,11 +185,11 @@ static void see_descriptor(uint32_t pid, struct dl_process_traces *t, const char
 		break;
 	case DL_NODE_NVIDIA:
 		t->nvidia_fd = true;
-		add_device(t, name, 0);
+		add_device(t, name);
 		break;
 	case DL_NODE_DRM:
 		t->drm_fd = true;
-		add_device(t, name, client_bytes(pid, fd));
+		add_device(t, name);
 		break;
 	default:
 		break;
@@ -230,46 +213,59 @@ static void read_descriptors(uint32_t pid, struct dl_process_traces *t)
 		closedir(dir);
 }
 
-/* Vulkan and ROCm open every device to look at it: where one holds memory, the empty ones go. */
-static void keep_used_devices(struct dl_process_traces *t)
+static uint64_t bytes_of(const struct dl_used_devices *used, const char *name)
 {
+	for (size_t i = 0; used && i < used->count; i++)
+		if (!strcmp(used->device[i].name, name))
+			return used->device[i].bytes;
+	return 0;
+}
+
+/* Vulkan and ROCm open every device to look at it: where one holds memory, the empty ones go. */
+static void keep_used_devices(struct dl_process_traces *t, const struct dl_used_devices *used)
+{
+	struct dl_used_device *d = t->devices.device;
 	size_t kept = 0;
-	bool used = false;
 
-	for (size_t i = 0; i < t->device_count; i++)
-		used |= t->device[i].bytes > SMALL_BYTES;
-	for (size_t i = 0; i < t->device_count; i++)
-		if (!used || t->device[i].bytes > SMALL_BYTES)
-			t->device[kept++] = t->device[i];
-	t->device_count = kept;
+	for (size_t i = 0; i < t->devices.count; i++) {
+		d[i].bytes = bytes_of(used, d[i].name);
+		t->in_use |= d[i].bytes > DL_DEVICE_SMALL;
+	}
+	for (size_t i = 0; i < t->devices.count; i++)
+		if (!t->in_use || d[i].bytes > DL_DEVICE_SMALL)
+			d[kept++] = d[i];
+	t->devices.count = kept;
 	for (size_t i = 1; i < kept; i++)
-		for (size_t j = i; j && t->device[j].bytes > t->device[j - 1].bytes; j--) {
-			struct dl_traced_device d = t->device[j];
+		for (size_t j = i; j && d[j].bytes > d[j - 1].bytes; j--) {
+			struct dl_used_device larger = d[j];
 
-			t->device[j] = t->device[j - 1];
-			t->device[j - 1] = d;
+			d[j] = d[j - 1];
+			d[j - 1] = larger;
 		}
 }
 
-void dl_process_devices_read(uint32_t pid, struct dl_process_traces *ret_traces)
+void dl_process_devices_read(uint32_t pid, const struct dl_used_devices *used,
+			     struct dl_process_traces *ret_traces)
 {
 	char kfd[DL_DEVICES_MAX][DL_DEVICE_LEN];
 	size_t count;
 
 	memset(ret_traces, 0, sizeof(*ret_traces));
 	read_descriptors(pid, ret_traces);
-	keep_used_devices(ret_traces);
+	keep_used_devices(ret_traces, used);
 	count = ret_traces->kfd_fd ? dl_kfd_devices(pid, kfd) : 0;
 	if (!count)
 		return;
-	ret_traces->device_count = 0; /* KFD's memory is in no render node's fdinfo */
+	ret_traces->in_use = true;
+	ret_traces->devices.count = 0; /* KFD's memory is in no render node's fdinfo */
 	for (size_t i = 0; i < count; i++)
-		add_device(ret_traces, kfd[i], 0);
+		add_device(ret_traces, kfd[i]);
 }
 
-void dl_process_traces_read(uint32_t pid, struct dl_process_traces *ret_traces)
+void dl_process_traces_read(uint32_t pid, const struct dl_used_devices *used,
+			    struct dl_process_traces *ret_traces)
 {
-	dl_process_devices_read(pid, ret_traces);
+	dl_process_devices_read(pid, used, ret_traces);
 	read_maps(pid, ret_traces);
 	read_threads(pid, ret_traces);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "uevents.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <libudev.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "uevent_said.h"
 
 #define BUFFER_BYTES (1 << 20) /* a driver that loads sends hundreds */
 #define BATCH_MAX    256
@@ -62,59 +63,6 @@ int dl_uevents_fd(const struct dl_uevents *u)
 	return udev_monitor_get_fd(u->monitor);
 }
 
-/* The last part of the parent's path: the PCI address of a card. */
-static void device_name(struct udev_device *d, char *ret_name, size_t size)
-{
-	struct udev_device *parent = udev_device_get_parent_with_subsystem_devtype(d, "pci", NULL);
-	const char *name = parent ? udev_device_get_sysname(parent) : NULL;
-
-	dl_copy_name(ret_name, size, name ? name : "");
-}
-
-static struct dl_event begin(struct udev_device *d, enum dl_device_change change, uint64_t now_ns)
-{
-	struct udev_device *parent = udev_device_get_parent_with_subsystem_devtype(d, "pci", NULL);
-	const char *driver = parent ? udev_device_get_driver(parent) : NULL;
-	struct dl_event ev;
-
-	memset(&ev, 0, sizeof(ev));
-	ev.at_ns = now_ns;
-	ev.kind = DL_EV_DEVICE;
-	ev.device.change = change;
-	device_name(d, ev.device.device, sizeof(ev.device.device));
-	dl_copy_name(ev.device.driver, sizeof(ev.device.driver), driver ? driver : "");
-	return ev;
-}
-
-static void say_value(struct dl_uevents *u, struct udev_device *d, const char *key,
-		      enum dl_device_change change, uint64_t now_ns)
-{
-	const char *value = udev_device_get_property_value(d, key);
-	const char *pid = udev_device_get_property_value(d, "PID");
-	struct dl_event ev;
-
-	if (!value)
-		return;
-	ev = begin(d, change, now_ns);
-	dl_copy_name(ev.device.detail, sizeof(ev.device.detail), value);
-	ev.device.value = atoi(value);
-	if (pid && isdigit((unsigned char)*pid))
-		ev.pid = (uint32_t)strtoul(pid, NULL, 10);
-	u->hooks.device(u->hooks.arg, &ev);
-}
-
-static void see_drm(struct dl_uevents *u, struct udev_device *d, const char *action,
-		    uint64_t now_ns)
-{
-	if (strcmp(action, "change") != 0) {
-		u->hooks.changed(u->hooks.arg);
-		return;
-	}
-	say_value(u, d, "WEDGED", DL_DEVICE_WEDGED, now_ns);
-	say_value(u, d, "ERROR", DL_DEVICE_ERROR, now_ns);
-	say_value(u, d, "RESET", DL_DEVICE_RESET, now_ns);
-}
-
 /*
  * "failing_device" is a link in its folder; libudev takes the parent from the path, which has
  * none.
@@ -133,18 +81,38 @@ static void see_coredump(struct dl_uevents *u, struct udev_device *d, uint64_t n
 
 static void see(struct dl_uevents *u, struct udev_device *d, uint64_t now_ns)
 {
-	const char *subsystem = udev_device_get_subsystem(d), *action = udev_device_get_action(d);
+	struct udev_device *parent = udev_device_get_parent_with_subsystem_devtype(d, "pci", NULL);
+	struct dl_uevent said = {
+		.action = udev_device_get_action(d),
+		.subsystem = udev_device_get_subsystem(d),
+		.name = udev_device_get_sysname(d),
+		.device = parent ? udev_device_get_sysname(parent) : NULL,
+		.driver = parent ? udev_device_get_driver(parent) : NULL,
+		.wedged = udev_device_get_property_value(d, "WEDGED"),
+		.error = udev_device_get_property_value(d, "ERROR"),
+		.reset = udev_device_get_property_value(d, "RESET"),
+		.pid = udev_device_get_property_value(d, "PID"),
+	};
+	struct dl_event events[DL_UEVENT_EVENTS];
+	size_t count;
 
-	if (!subsystem || !action)
-		return;
-	if (!strcmp(subsystem, "drm"))
-		see_drm(u, d, action, now_ns);
-	else if (!strcmp(subsystem, "devcoredump") && !strcmp(action, "add"))
+	switch (dl_uevent_read(&said, now_ns, events, &count)) {
+	case DL_UEVENT_SAID:
+		for (size_t i = 0; i < count; i++)
+			u->hooks.device(u->hooks.arg, &events[i]);
+		break;
+	case DL_UEVENT_CHANGED:
+		u->hooks.changed(u->hooks.arg, false);
+		break;
+	case DL_UEVENT_LEAVING:
+		u->hooks.changed(u->hooks.arg, true);
+		break;
+	case DL_UEVENT_COREDUMP:
 		see_coredump(u, d, now_ns);
-	else if (!strcmp(subsystem, "pci") &&
-		 (!strcmp(action, "bind") || !strcmp(action, "unbind") ||
-		  !strcmp(action, "remove")))
-		u->hooks.changed(u->hooks.arg);
+		break;
+	case DL_UEVENT_NOTHING:
+		break;
+	}
 }
 
 void dl_uevents_read(struct dl_uevents *u, uint64_t now_ns)

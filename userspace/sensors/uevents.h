@@ -13,7 +13,8 @@ struct dl_uevents;
 struct dl_uevents_hooks {
 	void (*device)(void *arg,
 		       const struct dl_event *ev); /* DL_EV_DEVICE: wedged, error, reset */
-	void (*changed)(void *arg);		   /* a GPU or its driver came or went */
+	/* A GPU or its driver came or went; "leaving": the driver takes one down just now. */
+	void (*changed)(void *arg, bool leaving);
 	/* "name" is a folder of /sys/class/devcoredump */
 	void (*coredump)(void *arg, const char *name, const char *device, uint64_t at_ns);
 	void *arg;

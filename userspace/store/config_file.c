@@ -3,131 +3,311 @@
 
 #include <errno.h>
 #include <ini.h>
-#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../core/event.h"
 #include "../lib/file.h"
+#include "../lib/text.h"
+#include "config_section.h"
+#include "config_value.h"
 
 #define FILE_MAX ((size_t)256 * 1024)
 
-struct suffix {
-	enum dl_unit unit;
-	const char *name;
-	int64_t factor;
-};
-
-static const struct suffix suffixes[] = {
-	{ DL_UNIT_MS, "ms", 1 },
-	{ DL_UNIT_MS, "s", 1000 },
-	{ DL_UNIT_MS, "min", 60000 },
-	{ DL_UNIT_MS, "h", 3600000 },
-	{ DL_UNIT_BYTES, "B", 1 },
-	{ DL_UNIT_BYTES, "KiB", 1LL << 10 },
-	{ DL_UNIT_BYTES, "MiB", 1LL << 20 },
-	{ DL_UNIT_BYTES, "GiB", 1LL << 30 },
-	{ DL_UNIT_PERMILLE, "%", 10 },
-	{ DL_UNIT_COUNT, "", 1 },
-};
-
-static const char *expected(enum dl_unit unit)
-{
-	switch (unit) {
-	case DL_UNIT_MS:
-		return "a time such as '300 ms', '10 s', '30 min'";
-	case DL_UNIT_BYTES:
-		return "an amount such as '256 MiB'";
-	case DL_UNIT_PERMILLE:
-		return "a share such as '25 %'";
-	case DL_UNIT_MODE:
-		return "observe, advise or enforce";
-	default:
-		return "a whole number";
-	}
-}
-
-bool dl_config_value(enum dl_unit unit, const char *text, int64_t *ret_value)
-{
-	long long number;
-	char *end;
-
-	if (unit == DL_UNIT_MODE) {
-		*ret_value = dl_mode_from_name(text);
-		return *ret_value >= 0;
-	}
-	errno = 0;
-	number = strtoll(text, &end, 10);
-	if (errno || end == text || number < 0)
-		return false;
-	end += strspn(end, " \t");
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		if (suffixes[i].unit != unit || strcmp(end, suffixes[i].name) != 0)
-			continue;
-		return !__builtin_mul_overflow(number, suffixes[i].factor, ret_value);
-	}
-	return false;
-}
-
 struct reader {
 	struct dl_config config;
-	char *error;
+	struct dl_section section;
+	const char *at; /* what is not read yet */
+	int line;
+	int key_line[DL_CFG_COUNT]; /* where this file sets it; 0: it does not */
+	int override_line[DL_OVERRIDES_MAX];
+	int wrong_line;
+	char wrong[DL_CONFIG_ERROR_LEN];
 };
 
-static int fail(struct reader *r, const char *what, const char *name, const char *wanted)
+/* The first wrong line counts; the rest of the file is not read. */
+static int __attribute__((format(printf, 3, 4)))
+fail(struct reader *r, int line, const char *format, ...)
 {
-	if (!r->error[0])
-		snprintf(r->error, DL_CONFIG_ERROR_LEN, "%s '%s', expected %s", what, name, wanted);
+	va_list list;
+
+	if (r->wrong_line)
+		return 0;
+	r->wrong_line = line;
+	va_start(list, format);
+	vsnprintf(r->wrong, sizeof(r->wrong), format, list);
+	va_end(list);
 	return 0;
 }
 
-static int on_line(void *arg, const char *section, const char *key, const char *value)
+static void take_section(struct reader *r, const char *line)
+{
+	const char *end = strchr(line, ']');
+	char text[256], why[DL_CONFIG_ERROR_LEN];
+
+	if (!end) {
+		fail(r, r->line, "'[' without ']', expected '[section]'");
+		return;
+	}
+	if (!strchr("\r#;", end[1 + strspn(end + 1, " \t")])) { /* matches the end, too */
+		fail(r, r->line, "'%s' behind a section, expected it on a line of its own",
+		     end + 1 + strspn(end + 1, " \t"));
+		return;
+	}
+	snprintf(text, sizeof(text), "%.*s", (int)(end - line - 1), line + 1);
+	if (dl_section_parse(text, &r->section, why, sizeof(why)))
+		fail(r, r->line, "%s", why);
+}
+
+/*
+ * inih's reader. A line that does not fit would come in pieces, as if it were several; one that
+ * begins with blanks would go on the value before it.
+ */
+static char *next_line(char *str, int num, void *stream)
+{
+	struct reader *r = stream;
+	size_t len;
+
+	if (r->wrong_line || !*r->at)
+		return NULL;
+	r->line++;
+	len = strcspn(r->at, "\n");
+	if (len + 2 > (size_t)num) {
+		fail(r, r->line, "a line of %zu bytes, expected at most %d", len, num - 2);
+		return NULL;
+	}
+	memcpy(str, r->at, len);
+	str[len] = 0;
+	r->at += len + (r->at[len] == '\n');
+	len = strspn(str, " \t");
+	memmove(str, str + len, strlen(str + len) + 1);
+	if (str[0] == '[')
+		take_section(r, str);
+	return r->wrong_line ? NULL : str;
+}
+
+static int wrong_value(struct reader *r, enum dl_config_key key, const char *value, int err)
+{
+	const struct dl_config_row *row = &dl_config_rows[key];
+	char min[DL_CONFIG_VALUE_LEN], max[DL_CONFIG_VALUE_LEN];
+	const char *unit = value + strspn(value, "0123456789 \t");
+
+	if (err == -EDOM && *unit)
+		return fail(r, r->line, "wrong unit '%s' of '%s', expected %s", unit, row->name,
+			    dl_config_value_form(row->unit));
+	if (err == -EDOM)
+		return fail(r, r->line, "'%s' of '%s' has no unit, expected %s", value, row->name,
+			    dl_config_value_form(row->unit));
+	if (err == -EINVAL)
+		return fail(r, r->line, "wrong value '%s' of '%s', expected %s", value, row->name,
+			    dl_config_value_form(row->unit));
+	dl_config_value_text(row->unit, row->min, min);
+	dl_config_value_text(row->unit, row->max, max);
+	return fail(r, r->line, "'%s' of '%s' is out of range, expected %s to %s", value, row->name,
+		    min, max);
+}
+
+static int set_twice(struct reader *r, enum dl_config_key key, int first)
+{
+	return fail(r, r->line, "'%s' a second time, expected it once: line %d has it",
+		    dl_config_rows[key].name, first);
+}
+
+static int set_for_all(struct reader *r, enum dl_config_key key, int64_t value)
+{
+	if (r->key_line[key])
+		return set_twice(r, key, r->key_line[key]);
+	r->key_line[key] = r->line;
+	r->config.value[key] = value;
+	return 1;
+}
+
+static int set_for_some(struct reader *r, enum dl_config_key key, int64_t value)
+{
+	const struct dl_section *s = &r->section;
+	const char *name = dl_config_rows[key].name;
+	const struct dl_override *o;
+	int *line;
+
+	if (!dl_config_scoped(key))
+		return fail(r, r->line, "'%s' is the same for all, expected it in '[%s]'", name,
+			    s->name);
+	o = dl_config_override(&r->config, s->scope, s->target, key);
+	if (o && r->override_line[o - r->config.override])
+		return set_twice(r, key, r->override_line[o - r->config.override]);
+	if (!dl_config_set_for(&r->config, s->scope, s->target, name, value))
+		return fail(r, r->line,
+			    "no room, expected at most %d values for one driver, device or model",
+			    DL_OVERRIDES_MAX);
+	o = dl_config_override(&r->config, s->scope, s->target, key);
+	line = &r->override_line[o - r->config.override];
+	*line = r->line;
+	return 1;
+}
+
+static int on_key(void *arg, const char *section, const char *key, const char *text)
 {
 	struct reader *r = arg;
-	char name[128];
-	int64_t number;
-	int index;
+	char name[128], why[DL_CONFIG_ERROR_LEN];
+	int64_t value;
+	int index, err;
 
-	snprintf(name, sizeof(name), "%s.%s", section, key);
+	(void)section; /* cut at 49 bytes */
+	if (!r->section.name[0])
+		return fail(r, r->line,
+			    "'%s' before the first section, expected '[agent]' or "
+			    "another above it",
+			    key);
+	snprintf(name, sizeof(name), "%s.%s", r->section.name, key);
 	index = dl_config_find(name);
-	if (index < 0)
-		return fail(r, "unknown key", name, "one of those in davylamp.conf(5)");
-	if (!dl_config_value(dl_config_rows[index].unit, value, &number))
-		return fail(r, "wrong value", value, expected(dl_config_rows[index].unit));
-	if (!dl_config_set(&r->config, name, number)) {
-		char range[96];
-
-		snprintf(range, sizeof(range),
-			 "%" PRId64 " to %" PRId64 " (in ms, bytes or permille)",
-			 dl_config_rows[index].min, dl_config_rows[index].max);
-		return fail(r, "value out of range", value, range);
+	if (index < 0) {
+		dl_section_unknown_key(&r->section, key, why, sizeof(why));
+		return fail(r, r->line, "%s", why);
 	}
-	return 1;
+	err = dl_config_value(dl_config_rows[index].unit, text, &value);
+	if (!err && (value < dl_config_rows[index].min || value > dl_config_rows[index].max))
+		err = -ERANGE;
+	if (err)
+		return wrong_value(r, (enum dl_config_key)index, text, err);
+	return r->section.scope ? set_for_some(r, (enum dl_config_key)index, value)
+				: set_for_all(r, (enum dl_config_key)index, value);
+}
+
+struct placed {
+	int64_t value;
+	int line; /* 0: not of this file */
+};
+
+static struct placed placed_for(const struct reader *r, const struct dl_override *of,
+				enum dl_config_key key)
+{
+	const struct dl_override *o =
+		of ? dl_config_override(&r->config, of->scope, of->name, key) : NULL;
+
+	if (!o)
+		return (struct placed){ r->config.value[key], r->key_line[key] };
+	return (struct placed){ o->value, r->override_line[o - r->config.override] };
+}
+
+/* "of": for whom, NULL for all. What an earlier file set is in order with itself. */
+static void check_order(struct reader *r, const struct dl_config_order *order,
+			const struct dl_override *of)
+{
+	struct placed low = placed_for(r, of, order->low), high = placed_for(r, of, order->high);
+	const struct dl_config_row *row = &dl_config_rows[order->low];
+	char is[DL_CONFIG_VALUE_LEN], most[DL_CONFIG_VALUE_LEN];
+
+	if (low.value <= high.value || (!low.line && !high.line))
+		return;
+	dl_config_value_text(row->unit, low.value, is);
+	dl_config_value_text(row->unit, high.value, most);
+	fail(r, low.line > high.line ? low.line : high.line,
+	     "'%s' is %s, expected at most '%s', which is %s%s%s", row->name, is,
+	     dl_config_rows[order->high].name, most, of ? " for " : "", of ? of->name : "");
+}
+
+static void check_orders(struct reader *r)
+{
+	struct dl_config_order order;
+
+	for (size_t i = 0; dl_config_order(i, &order); i++) {
+		check_order(r, &order, NULL);
+		for (uint32_t j = 0; j < r->config.override_count; j++) {
+			const struct dl_override *o = &r->config.override[j];
+
+			if (o->key == order.low || o->key == order.high)
+				check_order(r, &order, o);
+		}
+	}
+}
+
+static int parse(struct reader *r, const char *text, size_t size)
+{
+	int line;
+
+	if (size == FILE_MAX - 1)
+		return fail(r, 1, "longer than %zu bytes", FILE_MAX - 2);
+	r->at = text;
+	if (!strncmp(text, "\xef\xbb\xbf", 3))
+		r->at += 3;
+	line = ini_parse_stream(next_line, r, on_key, r);
+	if (line < 0)
+		return -ENOMEM;
+	if (!r->wrong_line && line)
+		fail(r, line, "not understood, expected '[section]', 'key = value' or '# comment'");
+	if (!r->wrong_line && r->at != text + size)
+		fail(r, r->line + 1, "a byte that is 0, expected text");
+	if (!r->wrong_line)
+		check_orders(r);
+	return 0;
 }
 
 int dl_config_file_read(const char *path, struct dl_config *config, char error[DL_CONFIG_ERROR_LEN])
 {
-	struct reader r = { .config = *config };
-	char what[DL_CONFIG_ERROR_LEN] = "";
-	char *text = malloc(FILE_MAX);
-	ssize_t n;
-	int line;
+	struct reader *r = calloc(1, sizeof(*r));
+	char *text = malloc(FILE_MAX), raw[DL_CONFIG_ERROR_LEN];
+	ssize_t n = -ENOMEM;
+	int err = 0;
 
-	if (!text)
-		return -ENOMEM;
-	r.error = what;
-	n = dl_read_file(path, text, FILE_MAX);
-	line = n >= 0 ? ini_parse_string(text, on_line, &r) : 0;
-	free(text);
-	if (n < 0)
-		return (int)n;
-	if (line < 0)
-		return -ENOMEM;
-	if (line) {
-		snprintf(error, DL_CONFIG_ERROR_LEN, "%.96s:%d: %.140s", path, line,
-			 what[0] ? what : "not 'key = value' in a [section]");
-		return -EBADMSG;
+	if (r && text)
+		n = dl_read_file(path, text, FILE_MAX);
+	if (n >= 0) {
+		r->config = *config;
+		err = parse(r, text, (size_t)n);
 	}
-	*config = r.config;
-	return 0;
+	if (n < 0) {
+		err = (int)n;
+	} else if (!err && r->wrong_line) {
+		err = -EBADMSG;
+		snprintf(raw, sizeof(raw), "%.160s:%d: %.340s", path, r->wrong_line, r->wrong);
+		dl_text_safe(error, DL_CONFIG_ERROR_LEN, raw);
+	} else if (!err) {
+		*config = r->config;
+	}
+	free(text);
+	free(r);
+	return err;
+}
+
+static int read_dir(const char *dir, struct dl_config *config, char error[DL_CONFIG_ERROR_LEN])
+{
+	char path[PATH_MAX];
+	int err = -ENAMETOOLONG;
+
+	if (snprintf(path, sizeof(path), "%s/hazards.conf", dir) < (int)sizeof(path))
+		err = dl_config_file_read(path, config, error);
+	if (err && err != -EBADMSG && err != -ENOENT)
+		snprintf(error, DL_CONFIG_ERROR_LEN, "'%.300s/hazards.conf': %s", dir,
+			 strerror(-err));
+	return err == -ENOENT ? 0 : err;
+}
+
+int dl_config_dirs_read(const char *data_dir, const char *state_dir, const char *config_dir,
+			struct dl_config *ret_config, char error[DL_CONFIG_ERROR_LEN])
+{
+	struct dl_config shipped, config;
+	bool tuned;
+	int err;
+
+	error[0] = 0;
+	dl_config_defaults(&shipped);
+	err = read_dir(data_dir, &shipped, error);
+	if (err)
+		return err;
+	config = shipped;
+	tuned = !read_dir(state_dir, &config, error) && read_dir(config_dir, &config, error) == 0;
+	if (!tuned) {
+		char why[DL_CONFIG_ERROR_LEN];
+
+		config = shipped;
+		err = read_dir(config_dir, &config, why);
+		if (err)
+			memcpy(error, why, sizeof(why));
+	}
+	if (!err)
+		*ret_config = config;
+	return err;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threshold files for people: [hazard] sections, "key = value unit". Every key is known, every
- * value has its unit and range; the first line that is wrong is reported with what was expected,
+ * Threshold files for people: [hazard] sections, "key = value unit"; "[hazard driver=NAME]",
+ * "device=" and "model=" for those only. Every key is known, every value has its unit and range,
+ * and what must be in order is; the first line that is wrong is reported with what was expected,
  * and nothing of the file is taken.
  */
 #ifndef DL_STORE_CONFIG_FILE_H
@@ -9,16 +10,22 @@
 
 #include "../core/config.h"
 
-#define DL_CONFIG_ERROR_LEN 256
+#define DL_CONFIG_ERROR_LEN 512
 
 /*
  * Reads "path" over *config. 0; -ENOENT: no such file; -EBADMSG: "error" says file, line, and what
- * was expected, and *config is as before.
+ * was expected, fit to be shown, and *config is as before.
  */
 int dl_config_file_read(const char *path, struct dl_config *config,
 			char error[DL_CONFIG_ERROR_LEN]);
 
-/* "300 ms", "10 s", "256 MiB", "25 %", "8": true and the value in the key's own unit. */
-bool dl_config_value(enum dl_unit unit, const char *text, int64_t *ret_value);
+/*
+ * The shipped hazards.conf of "data_dir", the tuned one of "state_dir" and the host's of
+ * "config_dir" over the defaults; each may be missing. A tuned one that is wrong, or with which the
+ * host's is not in order, is left out: "error" says why, else it is "". Errors as above; others
+ * than -EBADMSG are told in "error" too.
+ */
+int dl_config_dirs_read(const char *data_dir, const char *state_dir, const char *config_dir,
+			struct dl_config *ret_config, char error[DL_CONFIG_ERROR_LEN]);
 
 #endif

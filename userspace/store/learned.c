@@ -231,6 +231,26 @@ struct dl_learned_entry *dl_learned_get(struct dl_learned *l, const char *device
 	return e;
 }
 
+size_t dl_learned_forget(struct dl_learned *l, const char *device, const char *model,
+			 struct dl_learned_entry *ret_gone)
+{
+	size_t kept = 0, gone = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		const struct dl_learned_entry *e = &l->entry[i];
+
+		if ((device[0] && !dl_same_name(e->device, device)) ||
+		    (model[0] && !dl_same_name(e->model, model)))
+			l->entry[kept++] = *e;
+		else if (ret_gone)
+			ret_gone[gone++] = *e;
+		else
+			gone++;
+	}
+	l->count = kept;
+	return gone;
+}
+
 const struct dl_learned_entry *dl_learned_against(const struct dl_learned *l,
 						  enum dl_backend backend, const char *model,
 						  int64_t now_s)

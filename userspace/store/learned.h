@@ -47,6 +47,13 @@ int dl_learned_save(const char *dir, struct dl_learned *learned);
 struct dl_learned_entry *dl_learned_get(struct dl_learned *learned, const char *device,
 					enum dl_backend backend, const char *model);
 
+/*
+ * Removes the entries of a device, of a model, or of both at once ("": any); they are put into
+ * "ret_gone" of DL_LEARNED_MAX places (NULL: not wanted). How many.
+ */
+size_t dl_learned_forget(struct dl_learned *learned, const char *device, const char *model,
+			 struct dl_learned_entry *ret_gone);
+
 /* The entry that stands against starting "model" on "backend" at "now_s", or NULL. */
 const struct dl_learned_entry *dl_learned_against(const struct dl_learned *learned,
 						  enum dl_backend backend, const char *model,

@@ -12,6 +12,7 @@
 
 #define BUFFER_SIZE (128 * 1024)
 #define LEVEL	    3
+#define FRAME_NS    (10 * DL_NS_PER_S)
 
 static const char magic[8] = "DLTRACE";
 
@@ -36,6 +37,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 struct dl_trace_writer {
 	int fd;
 	int error;
+	bool frame_open;
+	uint64_t frame_ns; /* since when */
+	uint64_t last_ns;
 	ZSTD_CCtx *zstd;
 	char out[BUFFER_SIZE];
 };
@@ -48,8 +52,9 @@ struct dl_trace_reader {
 	size_t used; /* bytes of them that were given out */
 	bool ended;  /* the file has no more bytes */
 	bool frame_open;
+	size_t hint; /* bytes that the next step of decompression takes */
 	char in[BUFFER_SIZE];
-	char plain[BUFFER_SIZE];
+	char plain[2 * BUFFER_SIZE]; /* the rest of a record, and a whole block behind it */
 };
 
 static void writer_free(struct dl_trace_writer *w)
@@ -73,7 +78,8 @@ int dl_trace_create(const char *path, struct dl_trace_writer **ret_writer)
 	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 	err = w->fd < 0 ? -errno : 0;
 	if (!w->zstd ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL)))
+	    ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1)))
 		err = err ? err : -ENOMEM;
 	if (!err)
 		err = dl_write_all(w->fd, &header, sizeof(header));
@@ -113,6 +119,10 @@ int dl_trace_write(struct dl_trace_writer *w, const struct dl_event *ev)
 	};
 	int err = w->error;
 
+	if (!w->frame_open)
+		w->frame_ns = ev->at_ns;
+	w->frame_open = true;
+	w->last_ns = ev->at_ns;
 	if (!err)
 		err = pump(w, &header, sizeof(header), ZSTD_e_continue);
 	if (!err && header.size)
@@ -121,9 +131,18 @@ int dl_trace_write(struct dl_trace_writer *w, const struct dl_event *ev)
 	return err;
 }
 
+static void end_frame(struct dl_trace_writer *w)
+{
+	if (!w->error && w->frame_open)
+		w->error = pump(w, NULL, 0, ZSTD_e_end);
+	w->frame_open = false;
+}
+
 int dl_trace_flush(struct dl_trace_writer *w)
 {
-	if (!w->error)
+	if (w->frame_open && w->last_ns - w->frame_ns >= FRAME_NS)
+		end_frame(w);
+	else if (!w->error)
 		w->error = pump(w, NULL, 0, ZSTD_e_flush);
 	return w->error;
 }
@@ -134,8 +153,7 @@ int dl_trace_close(struct dl_trace_writer *w)
 
 	if (!w)
 		return 0;
-	if (!w->error)
-		w->error = pump(w, NULL, 0, ZSTD_e_end);
+	end_frame(w);
 	err = w->error;
 	writer_free(w);
 	return err;
@@ -163,6 +181,7 @@ int dl_trace_open(const char *path, struct dl_trace_reader **ret_reader)
 	if (!r)
 		return -ENOMEM;
 	r->input.src = r->in;
+	r->hint = 1;
 	r->zstd = ZSTD_createDCtx();
 	r->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (r->fd < 0)
@@ -191,7 +210,8 @@ void dl_trace_reader_free(struct dl_trace_reader *r)
 static int refill_once(struct dl_trace_reader *r)
 {
 	ZSTD_outBuffer out = { r->plain, sizeof(r->plain), r->have };
-	size_t state, before;
+	ZSTD_inBuffer step = { r->in, 0, 0 };
+	size_t state;
 	ssize_t n;
 
 	if (r->input.pos == r->input.size && !r->ended) {
@@ -202,12 +222,16 @@ static int refill_once(struct dl_trace_reader *r)
 		r->input.size = (size_t)n;
 		r->input.pos = 0;
 	}
-	before = r->input.pos;
-	state = ZSTD_decompressStream(r->zstd, &out, &r->input);
+	/* A block at a time: what an error leaves of a call's earlier blocks is not told. */
+	step.pos = step.size = r->input.pos;
+	step.size += r->hint < r->input.size - step.pos ? r->hint : r->input.size - step.pos;
+	state = ZSTD_decompressStream(r->zstd, &out, &step);
 	if (ZSTD_isError(state))
 		return -EBADMSG;
-	if (r->input.pos != before || out.pos != r->have)
+	if (step.pos != r->input.pos || out.pos != r->have)
 		r->frame_open = state != 0; /* a call without progress speaks of a frame to come */
+	r->input.pos = step.pos;
+	r->hint = state ? state : 1;
 	if (out.pos == r->have && r->ended)
 		return 0;
 	r->have = out.pos;

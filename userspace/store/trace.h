@@ -3,8 +3,9 @@
  * Traces: all events that entered the core, in order. A file is a 16-byte header ("DLTRACE", NUL,
  * version, zero) and a zstd stream of records: u16 kind, u16 payload size, u32 pid, u64 ns,
  * payload; little endian. Written in flushed blocks, so that a killed agent's trace is whole up to
- * its last flush. A reader gives everything whole before the place where a trace is cut or
- * corrupted.
+ * its last flush, and in frames of some 10 s with a checksum each, so that a flipped bit is an
+ * error within 10 s. A reader gives everything whole before the place where a trace is cut or
+ * corrupted; older traces are one frame without a checksum.
  */
 #ifndef DL_STORE_TRACE_H
 #define DL_STORE_TRACE_H

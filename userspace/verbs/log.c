@@ -173,9 +173,12 @@ static void take(void *arg, const struct dl_log_event *ev)
 static void feed(struct state *s, const char *line, size_t size)
 {
 	struct dl_kmsg_line parsed;
+	int err = dl_kmsg_record_parse(line, size, &parsed);
 
 	s->line_count++;
-	if (!dl_kmsg_record_parse(line, size, &parsed) || dl_kmsg_line_parse(line, size, &parsed))
+	if (err == -EPERM)
+		return; /* somebody wrote it to /dev/kmsg */
+	if (!err || dl_kmsg_line_parse(line, size, &parsed))
 		dl_log_blocks_feed(&s->blocks, &parsed);
 }
 

@@ -7,16 +7,20 @@
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	const char *what;
+	const char *what; /* NULL: not for people */
 } verbs[] = {
 	{ "run", dl_verb_run, "watch the GPU drivers and the engines, and act" },
 	{ "exec", dl_verb_exec, "start an engine on a backend known to be safe" },
 	{ "status", dl_verb_status, "what the running agent sees" },
 	{ "probe", dl_verb_probe, "whether the GPU and an engine still do work" },
+	{ "act", dl_verb_act, "pause or throttle a workload by hand" },
 	{ "policy", dl_verb_policy, "what was learned about backends" },
 	{ "replay", dl_verb_replay, "print the decisions of a recorded trace" },
+	{ "trace", dl_verb_trace, "make labelled traces of hosts that never were" },
+	{ "tune", dl_verb_tune, "score thresholds over traces, and look for better ones" },
 	{ "log", dl_verb_log, "what a saved kernel log tells about GPUs" },
 	{ "release", dl_verb_release, "let go of a kernel module, so that it can be unloaded" },
+	{ "guard", dl_verb_guard, NULL },
 };
 
 static void help(void)
@@ -24,15 +28,16 @@ static void help(void)
 	printf("usage: davylamp VERB [OPTIONS]\n\n"
 	       "Watches GPU drivers under LLM inference and moves engines out of harm's way.\n\n");
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		printf("  %-9s %s\n", verbs[i].name, verbs[i].what);
+		if (verbs[i].what)
+			printf("  %-9s %s\n", verbs[i].name, verbs[i].what);
 	printf("\n'davylamp VERB --help' tells more; see also davylamp(8).\n");
 }
 
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
-		dl_log("which verb? run, exec, status, probe, policy, replay, log or release; see "
-		       "'davylamp --help'");
+		dl_log("which verb? run, exec, status, probe, act, policy, replay, trace, tune, "
+		       "log or release; see 'davylamp --help'");
 		return DL_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {

@@ -34,7 +34,7 @@ static void print_heaps(const json_t *list)
 
 static void print_devices(const json_t *list)
 {
-	char name[128], driver[64], info[128], pci[32], result[48];
+	char name[128], type[32], driver[64], info[128], pci[32], result[48], stage[32];
 	const json_t *d;
 	size_t i;
 
@@ -45,7 +45,7 @@ static void print_devices(const json_t *list)
 
 		printf("  %lld  %s, %s, %04llx:%04llx%s%s\n",
 		       (long long)dl_message_number(d, "index", 0),
-		       text(d, "name", name, sizeof(name)), dl_message_text(d, "type"),
+		       text(d, "name", name, sizeof(name)), text(d, "type", type, sizeof(type)),
 		       (unsigned long long)dl_message_number(d, "vendor", 0),
 		       (unsigned long long)dl_message_number(d, "device", 0),
 		       *dl_message_text(d, "pci") ? " at " : "", text(d, "pci", pci, sizeof(pci)));
@@ -55,7 +55,7 @@ static void print_devices(const json_t *list)
 		printf("    submit  %s in %lld ms (%s)\n",
 		       text(submit, "result", result, sizeof(result)),
 		       (long long)dl_message_number(submit, "ms", 0),
-		       dl_message_text(submit, "stage"));
+		       text(submit, "stage", stage, sizeof(stage)));
 	}
 }
 
@@ -87,13 +87,13 @@ static void print_engine(const json_t *answer)
 void dl_print_finding(const json_t *finding)
 {
 	const json_t *answer = json_object_get(finding, "answer");
-	char buf[1024];
 
+	/* what is not of the answer was made safe where it was found out */
 	printf("%s%s%s\n", dl_message_text(finding, "kind"),
 	       json_is_true(json_object_get(finding, "healthy")) ? "" : ": ",
 	       json_is_true(json_object_get(finding, "healthy"))
 		       ? ""
-		       : text(finding, "text", buf, sizeof(buf)));
+		       : dl_message_text(finding, "text"));
 	if (!answer)
 		return;
 	if (json_object_get(answer, "devices"))

@@ -19,7 +19,7 @@ static const char usage[] =
 	"  --json          one JSON object a line\n"
 	"  --record FILE   write all that is judged into a trace, for 'davylamp replay'\n"
 	"  --socket PATH   where clients reach the agent (/run/davylamp/agent.sock)\n"
-	"  --state DIR     the learned policy (/var/lib/davylamp)\n"
+	"  --state DIR     what was learned and tuned (/var/lib/davylamp)\n"
 	"  --config DIR    hazards.conf of this host (/etc/davylamp)\n"
 	"  --verbose       say what the kernel answered to each program\n"
 	"  -h, --help      this text\n"

@@ -2,8 +2,11 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "../lib/message.h"
+#include "../report/foresight_text.h"
 #include "client.h"
 #include "status_sensors.h"
 #include "verbs.h"
@@ -12,7 +15,8 @@ static const char usage[] =
 	"usage: davylamp status [--sensors | --programs] [--json] [--socket PATH]\n"
 	"\n"
 	"What the running agent sees: its sensors and why one is off, the engines with\n"
-	"backend, device and model, and the backends that are open-circuit.\n"
+	"backend, device and model, the backends that are open-circuit, and how many of\n"
+	"the failures were foreseen, since its start and of all time.\n"
 	"\n"
 	"  --sensors      for each fact: its sources in order of worth, which one is in\n"
 	"                 use, why the better ones are not, and what stays unseen\n"
@@ -42,6 +46,43 @@ static void print_bar(const char *name, const json_t *gpu, const char *used, con
 		       (double)dl_message_number(gpu, used, 0) / 1048576, all / 1048576);
 }
 
+/* "lockup gfx 2 s (default), compute never (parameter), kfd none" */
+static void print_lockups(const json_t *list)
+{
+	const json_t *l;
+	size_t i;
+
+	json_array_foreach(list, i, l)
+	{
+		const char *origin = dl_message_text(l, "origin");
+		long long ms = (long long)dl_message_number(l, "timeout_ms", 0);
+
+		printf("%s %s", i ? "," : "    lockup", dl_message_text(l, "queue"));
+		if (!strcmp(origin, "none") || !strcmp(origin, "unknown"))
+			printf(" %s", origin);
+		else if (!ms)
+			printf(" never (%s)", origin);
+		else if (ms % 1000)
+			printf(" %lld ms (%s)", ms, origin);
+		else
+			printf(" %lld s (%s)", ms / 1000, origin);
+	}
+	if (json_array_size(list))
+		putchar('\n');
+}
+
+/* Where the host's memory is the device's, what is left of it counts. */
+static void print_memory(const json_t *gpu)
+{
+	print_bar("VRAM", gpu, "vram_used", "vram_total");
+	print_bar("GTT", gpu, "gtt_used", "gtt_total");
+	if (json_is_true(json_object_get(gpu, "shared_memory")))
+		printf("  shares the host's %lld MiB, %lld MiB left",
+		       (long long)dl_message_number(gpu, "host_total", 0) >> 20,
+		       (long long)dl_message_number(gpu, "host_available", 0) >> 20);
+	putchar('\n');
+}
+
 static void print_gpus(const json_t *list)
 {
 	const json_t *gpu, *c;
@@ -52,17 +93,42 @@ static void print_gpus(const json_t *list)
 	{
 		printf("  %-14s %-8s", dl_message_text(gpu, "device"),
 		       dl_message_text(gpu, "driver"));
-		print_bar("VRAM", gpu, "vram_used", "vram_total");
-		print_bar("GTT", gpu, "gtt_used", "gtt_total");
-		printf("%s\n", json_is_true(json_object_get(gpu, "shared_memory"))
-				       ? "  (shares the host's memory)"
-				       : "");
+		print_memory(gpu);
+		print_lockups(json_object_get(gpu, "lockup"));
 		json_array_foreach(json_object_get(gpu, "clients"), j, c)
 			printf("    pid %-8d VRAM %lld MiB, GTT %lld MiB, evicted %lld MiB\n",
 			       (int)dl_message_number(c, "pid", 0),
 			       (long long)dl_message_number(c, "vram", 0) >> 20,
 			       (long long)dl_message_number(c, "gtt", 0) >> 20,
 			       (long long)dl_message_number(c, "evicted", 0) >> 20);
+	}
+}
+
+/* Nothing where there is none: KFD is AMD's alone. */
+static void print_kfd(const json_t *list)
+{
+	const json_t *gpu, *p;
+	size_t i, j;
+
+	if (json_array_size(list))
+		printf("kfd\n");
+	json_array_foreach(list, i, gpu)
+	{
+		if (dl_message_number(gpu, "gpu_id", 0))
+			printf("  %-14s gpu_id %-6d gfx version %d, SMI events %s\n",
+			       dl_message_text(gpu, "device"),
+			       (int)dl_message_number(gpu, "gpu_id", 0),
+			       (int)dl_message_number(gpu, "gfx_target_version", 0),
+			       json_is_true(json_object_get(gpu, "smi_events")) ? "heard"
+										: "not heard");
+		else
+			printf("  no GPU in use\n");
+		json_array_foreach(json_object_get(gpu, "processes"), j, p)
+			printf("    pid %-8d VRAM %lld MiB, %d queues, evicted for %lld ms\n",
+			       (int)dl_message_number(p, "pid", 0),
+			       (long long)dl_message_number(p, "vram", 0) >> 20,
+			       (int)dl_message_number(p, "queues", 0),
+			       (long long)dl_message_number(p, "evicted_ms", 0));
 	}
 }
 
@@ -87,14 +153,27 @@ static void print_more(const json_t *p)
 		putchar('\n');
 }
 
+static void print_workload(const json_t *p)
+{
+	int number = (int)dl_message_number(p, "workload", 0);
+	int runs = (int)dl_message_number(p, "runs_permille", -1);
+
+	if (number)
+		printf("workload %d", number);
+	else
+		printf("observed");
+	if (runs > 0)
+		printf(", throttled to %d %%", runs / 10);
+	printf("%s\n", runs ? "" : ", paused");
+}
+
 static void print_process(const json_t *p)
 {
-	printf("  %-8d %-14s %-9s %-8s %-14s %-24s port %d, %s\n",
-	       (int)dl_message_number(p, "pid", 0), dl_message_text(p, "engine"),
-	       dl_message_text(p, "role"), dl_message_text(p, "backend"),
-	       dl_message_text(p, "device"), dl_message_text(p, "model"),
-	       (int)dl_message_number(p, "port", 0),
-	       dl_message_number(p, "workload", 0) ? "adopted" : "observed");
+	printf("  %-8d %-14s %-9s %-8s %-14s %-24s port %d, ", (int)dl_message_number(p, "pid", 0),
+	       dl_message_text(p, "engine"), dl_message_text(p, "role"),
+	       dl_message_text(p, "backend"), dl_message_text(p, "device"),
+	       dl_message_text(p, "model"), (int)dl_message_number(p, "port", 0));
+	print_workload(p);
 	print_more(p);
 }
 
@@ -119,15 +198,33 @@ static void print_breakers(const json_t *list)
 		       dl_message_text(b, "model"), dl_message_text(b, "because"));
 }
 
+/* Of which the present start is a part. */
+static void print_all_time(const json_t *foresight)
+{
+	time_t since = (time_t)dl_message_number(foresight, "since", 0);
+	char when[64] = "all time";
+	struct tm day;
+
+	if (since > 0 && localtime_r(&since, &day))
+		strftime(when, sizeof(when), "all time (since %Y-%m-%d)", &day);
+	dl_foresight_print(stdout, when, foresight);
+}
+
 static void print(const json_t *status)
 {
 	printf("mode %s, %lld events, %lld dropped\n", dl_message_text(status, "mode"),
 	       (long long)dl_message_number(status, "events", 0),
 	       (long long)dl_message_number(status, "dropped", 0));
+	if (dl_message_text(status, "policy_error")[0])
+		printf("policy: %s; what was in force before stays\n",
+		       dl_message_text(status, "policy_error"));
 	print_sensors(json_object_get(status, "sensors"));
 	print_gpus(json_object_get(status, "gpus"));
+	print_kfd(json_object_get(status, "kfd"));
 	print_processes(json_object_get(status, "processes"));
 	print_breakers(json_object_get(status, "breakers"));
+	dl_foresight_print(stdout, "since start", json_object_get(status, "foresight"));
+	print_all_time(json_object_get(status, "foresight_all_time"));
 }
 
 int dl_verb_status(int argc, char **argv)

@@ -2,238 +2,129 @@
 #include "supervise.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../act/probe_run.h"
+#include "../lib/clock.h"
 #include "../lib/log.h"
 #include "../lib/message.h"
+#include "supervisor.h"
 
 /* How long a dead engine's supervisor waits for the agent to say what follows. */
-#define VERDICT_MS  10000
-#define REGISTER_MS 2000
-#define RETRY_MS    2000 /* an agent that came later, or came back, is found within this */
+#define VERDICT_MS 10000
+#define RETRY_MS   2000 /* an agent that came later, or came back, is found within this */
+#define REFUSED_MS 5000 /* an engine that does not like what we add ends so soon */
+#define US_PER_MS  1000ULL
 
-struct supervisor {
-	struct dl_launch *launch;
-	const char *socket_path;
-	int agent_fd; /* -1: none */
-	int signal_fd;
-	pid_t previous_pid; /* the child before this one */
-	int status;	    /* wait status of the engine that ended last */
-	bool ending;	    /* we were told to end: no replacement any more */
-	bool held;	    /* the agent has something to come: wait for it as long as it lives */
-	bool let_go;
-};
-
-static bool say(struct supervisor *s, json_t *message)
-{
-	int err;
-
-	if (s->agent_fd < 0) {
-		json_decref(message);
-		return false;
-	}
-	err = dl_message_send(s->agent_fd, message);
-	if (!err)
-		return true;
-	if (err == -ENOMEM) {
-		dl_log("a message to the agent could not be made: out of memory");
-		return false;
-	}
-	dl_debug("the agent does not take messages any more");
-	return false; /* its last order may wait to be read; the end of the socket comes after it */
-}
-
-static json_t *engine_message(const struct supervisor *s, const char *op)
-{
-	const struct dl_launch *l = s->launch;
-
-	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:s, s:s}", "op", op, "pid", (int)l->pid,
-			 "engine", (int)l->facts.engine, "backend", dl_backend_name(l->backend),
-			 "port", (int)l->facts.port, "model", l->facts.model, "cgroup",
-			 l->cgroup.path);
-}
-
-static void register_workload(struct supervisor *s)
-{
-	struct pollfd wait = { .fd = s->agent_fd, .events = POLLIN };
-	json_t *answer = NULL;
-
-	if (!say(s, engine_message(s, "register")))
-		return;
-	if (poll(&wait, 1, REGISTER_MS) == 1 && !dl_message_receive(s->agent_fd, &answer) &&
-	    !strcmp(dl_message_text(answer, "op"), "registered"))
-		dl_log("watched by the agent as workload %lld, mode %s",
-		       (long long)dl_message_number(answer, "workload", 0),
-		       dl_message_text(answer, "mode"));
-	else
-		dl_log("the agent did not take the workload%s%s; it runs unwatched",
-		       answer ? ": " : "", answer ? dl_message_text(answer, "why") : "");
-	json_decref(answer);
-}
-
-static void failed(struct supervisor *s, int err)
-{
-	say(s, json_pack("{s:s, s:i}", "op", "failed", "error", -err));
-}
-
-/* Whether the order can be carried out, before anything is stopped for it. */
-static int may_replace(const struct supervisor *s, const json_t *order, enum dl_backend backend)
-{
-	json_int_t pid = dl_message_number(order, "pid", 0);
-
-	if (s->ending)
-		return -ECANCELED;
-	if (s->launch->pid && pid && pid == s->previous_pid)
-		return -ESTALE; /* about an engine that is gone already */
-	return dl_launch_possible(s->launch, backend);
-}
-
-static int stop_and_start(struct supervisor *s, enum dl_backend backend)
+/* Whether the engine ended of what we had added to its environment; then it gets none of it. */
+static bool without_additions(struct dl_supervisor *s)
 {
 	struct dl_launch *l = s->launch;
-	pid_t pid = l->pid;
-	int err = dl_launch_stop(l, &s->status);
+	struct dl_engine_wish wish = s->engine.wish;
 
-	if (err) {
-		dl_log("the engine (pid %d) does not end, not even by SIGKILL: its driver holds it",
-		       l->pid);
-		return err;
-	}
-	s->previous_pid = pid ? pid : s->previous_pid;
-	say(s, json_pack("{s:s}", "op", "stopped"));
-	l->backend = backend;
-	err = dl_launch_start(l);
-	if (err)
-		dl_log("the engine cannot be started again: %s", strerror(-err));
-	return err;
+	if (s->ending || l->count != 1 || !WIFEXITED(s->status) || !WEXITSTATUS(s->status) ||
+	    (!l->shares_port && !l->slot_dir[0]) || dl_now_ms() - s->started_ms > REFUSED_MS)
+		return false;
+	l->shares_port = false;
+	l->slot_dir[0] = 0;
+	if (dl_launch_start(l, &wish, &s->engine))
+		return false;
+	dl_log("the engine ended at once (status %d); started again without what a planned "
+	       "migration needs",
+	       WEXITSTATUS(s->status));
+	dl_supervisor_hang_up(s);
+	dl_supervisor_look_for_agent(s);
+	return true;
 }
 
-static void replace(struct supervisor *s, const json_t *order)
+static void reap(struct dl_supervisor *s)
 {
-	bool to_cpu = !strcmp(dl_message_text(order, "backend"), "cpu");
-	enum dl_backend backend = to_cpu ? DL_BACKEND_CPU : s->launch->backend;
-	int err = may_replace(s, order, backend);
-
-	s->held = false;
-	if (!err) {
-		dl_log("%s: %s; %s", dl_message_text(order, "hazard"),
-		       dl_message_text(order, "because"),
-		       to_cpu ? "moving the engine to the CPU" : "restarting the engine");
-		err = stop_and_start(s, backend);
-	}
-	if (err)
-		failed(s, err);
-	else
-		say(s, engine_message(s, "started"));
-}
-
-static void on_agent(struct supervisor *s)
-{
-	json_t *order = NULL;
-	int err = dl_message_receive(s->agent_fd, &order);
-	const char *op;
-
-	if (err == -ECONNRESET) {
-		dl_log("the agent has ended; the engine runs on unwatched");
-		close(s->agent_fd);
-		s->agent_fd = -1;
-		return;
-	}
-	if (err)
-		return;
-	op = dl_message_text(order, "op");
-	if (!strcmp(op, "replace"))
-		replace(s, order);
-	else if (!strcmp(op, "hold"))
-		s->held = true;
-	else if (!strcmp(op, "let_go"))
-		s->let_go = !s->launch->pid;
-	else if (!strcmp(op, "error"))
-		dl_log("the agent refused: %s", dl_message_text(order, "why"));
-	json_decref(order);
-}
-
-static void reap(struct supervisor *s)
-{
-	struct dl_launch *l = s->launch;
+	pid_t pid = s->engine.pid;
 	int status;
 
-	if (!l->pid || waitpid(l->pid, &status, WNOHANG) != l->pid)
+	if (dl_child_reap(&s->handover.other, &status))
+		dl_handover_other_gone(s);
+	if (!dl_child_reap(&s->engine, &s->status))
 		return;
-	s->status = status;
-	s->previous_pid = l->pid;
-	say(s, json_pack("{s:s, s:i, s:i}", "op", "exited", "pid", (int)l->pid, "status", status));
-	l->pid = 0;
+	s->previous_pid = pid;
+	if (without_additions(s))
+		return;
+	if (s->handover.stage)
+		dl_handover_engine_gone(s);
+	else
+		dl_supervisor_say(s, json_pack("{s:s, s:i, s:i}", "op", "exited", "pid", (int)pid,
+					       "status", s->status));
 }
 
-static void on_signal(struct supervisor *s)
+static void pass_on(const struct dl_child *child, const struct signalfd_siginfo *info)
 {
+	/* A terminal's signal has reached the engine by itself: a second one would kill it hard. */
+	if (child->pid && info->ssi_code != SI_KERNEL)
+		kill(child->pid, (int)info->ssi_signo);
+}
+
+static int on_signal(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct dl_supervisor *s = arg;
 	struct signalfd_siginfo info;
 
-	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
-		return;
+	(void)source;
+	(void)events;
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
 	if (info.ssi_signo == SIGCHLD) {
 		reap(s);
-		return;
+		return 0;
 	}
 	if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
 		s->ending = true;
-	/* A terminal's signal has reached the engine by itself: a second one would kill it hard. */
-	if (s->launch->pid && info.ssi_code != SI_KERNEL)
-		kill(s->launch->pid, (int)info.ssi_signo);
-}
-
-/* An engine that runs unwatched is offered to the agent again and again. */
-static void look_for_agent(struct supervisor *s)
-{
-	s->agent_fd = dl_message_connect(s->socket_path);
-	if (s->agent_fd >= 0)
-		register_workload(s);
-	else
-		s->agent_fd = -1;
-}
-
-static int patience_ms(const struct supervisor *s)
-{
-	if (!s->launch->pid)
-		return s->held ? -1 : VERDICT_MS;
-	return s->agent_fd < 0 ? RETRY_MS : -1;
+	pass_on(&s->engine, &info);
+	pass_on(&s->handover.other, &info);
+	return 0;
 }
 
 /* Running, or waiting for what the agent makes of its end. */
-static bool goes_on(const struct supervisor *s)
+static bool goes_on(const struct dl_supervisor *s)
 {
-	return s->launch->pid || (s->agent_fd >= 0 && !s->ending && !s->let_go);
+	return s->engine.pid || s->handover.other.pid ||
+	       (s->agent_fd >= 0 && !s->ending && !s->let_go);
 }
 
-static void watch(struct supervisor *s)
+static int on_patience(sd_event_source *source, uint64_t usec, void *arg)
 {
-	while (goes_on(s)) {
-		struct pollfd waits[] = {
-			{ .fd = s->signal_fd, .events = POLLIN },
-			{ .fd = s->agent_fd, .events = POLLIN }, /* -1 is passed over */
-		};
-		int ready = poll(waits, 2, patience_ms(s));
+	struct dl_supervisor *s = arg;
 
-		if (ready < 0 && errno != EINTR)
-			break;
-		if (ready == 0 && !s->launch->pid)
-			break; /* the agent says nothing: end as the engine did */
-		if (ready == 0)
-			look_for_agent(s);
-		if (ready <= 0)
-			continue;
-		if (waits[0].revents)
-			on_signal(s);
-		if (s->agent_fd >= 0 && waits[1].revents)
-			on_agent(s);
-		reap(s); /* a child that ended while another was being replaced */
-	}
+	(void)source;
+	(void)usec;
+	if (!s->engine.pid && !s->handover.stage)
+		sd_event_exit(s->loop, 0); /* the agent says nothing: end as the engine did */
+	else if (s->agent_fd < 0 && s->engine.pid && s->handover.stage < DL_HANDOVER_LISTEN)
+		dl_supervisor_look_for_agent(s);
+	return 0;
+}
+
+/* After each event: whether it goes on, and how long until something must have happened. */
+static int settle(sd_event_source *source, void *arg)
+{
+	struct dl_supervisor *s = arg;
+	uint64_t ms = 0;
+
+	(void)source;
+	reap(s); /* a child that ended while another was being replaced */
+	if (!goes_on(s))
+		return sd_event_exit(s->loop, 0);
+	if (!s->engine.pid && !s->handover.stage)
+		ms = s->held ? 0 : VERDICT_MS;
+	else if (s->agent_fd < 0)
+		ms = RETRY_MS;
+	sd_event_source_set_enabled(s->patience, ms ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	if (ms)
+		sd_event_source_set_time_relative(s->patience, ms * US_PER_MS);
+	return 0;
 }
 
 static int open_signals(void)
@@ -253,31 +144,64 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-int dl_supervise(struct dl_launch *launch, const char *socket_path)
+static int open_loop(struct dl_supervisor *s)
 {
-	struct supervisor s = { .launch = launch, .socket_path = socket_path, .agent_fd = -1 };
-	int err;
+	int err = sd_event_new(&s->loop);
 
-	s.signal_fd = open_signals();
-	if (s.signal_fd < 0) {
-		dl_log("signals: %s", strerror(errno));
-		return DL_EXIT_FAILED;
-	}
-	err = dl_launch_start(launch);
+	if (err >= 0)
+		err = sd_event_add_io(s->loop, NULL, s->signal_fd, EPOLLIN, on_signal, s);
+	if (err >= 0)
+		err = sd_event_add_time_relative(s->loop, &s->patience, CLOCK_BOOTTIME,
+						 RETRY_MS * US_PER_MS, 0, on_patience, s);
+	if (err >= 0)
+		err = sd_event_add_post(s->loop, NULL, settle, s);
+	return err < 0 ? err : 0;
+}
+
+static void close_loop(struct dl_supervisor *s)
+{
+	dl_supervisor_hang_up(s);
+	dl_slots_done(&s->handover.slots);
+	if (s->handover.from_fd >= 0)
+		close(s->handover.from_fd);
+	sd_event_source_disable_unref(s->patience);
+	sd_event_source_disable_unref(s->handover.tick);
+	sd_event_unref(s->loop);
+	close(s->signal_fd);
+}
+
+static int run(struct dl_supervisor *s, const struct dl_engine_wish *wish)
+{
+	int err = dl_launch_start(s->launch, wish, &s->engine);
+
 	if (err) {
-		dl_log("'%s' cannot be started: %s", launch->argv[0], strerror(-err));
+		dl_log("'%s' cannot be started: %s", s->launch->argv[0], strerror(-err));
 		return err == -ENOENT ? 127 : 126;
 	}
-	s.agent_fd = dl_message_connect(socket_path);
-	if (s.agent_fd < 0)
-		dl_log("no agent on '%s' (%s): the engine runs unwatched; start 'davylamp run' as "
-		       "root",
-		       socket_path, strerror(-s.agent_fd));
-	else
-		register_workload(&s);
-	watch(&s);
-	if (s.agent_fd >= 0)
-		close(s.agent_fd);
-	close(s.signal_fd);
-	return WIFSIGNALED(s.status) ? 128 + WTERMSIG(s.status) : WEXITSTATUS(s.status);
+	dl_supervisor_look_for_agent(s);
+	s->started_ms = dl_now_ms();
+	sd_event_loop(s->loop);
+	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
+}
+
+int dl_supervise(struct dl_launch *launch, const struct dl_engine_wish *wish,
+		 const struct dl_supervise_options *options)
+{
+	struct dl_supervisor s = { .launch = launch, .options = *options, .agent_fd = -1 };
+	int err;
+
+	s.handover.from_fd = s.handover.slots.dir = -1;
+	if (options->tuned_for)
+		dl_copy_name(s.shrunk.hazard, sizeof(s.shrunk.hazard), options->tuned_for);
+	if (dl_probe_path(s.probe_path, sizeof(s.probe_path)))
+		launch->shares_port = false;
+	s.signal_fd = open_signals();
+	err = s.signal_fd < 0 ? -errno : open_loop(&s);
+	if (err) {
+		dl_log("the supervisor's loop: %s", strerror(-err));
+		return DL_EXIT_FAILED;
+	}
+	err = run(&s, wish);
+	close_loop(&s);
+	return err;
 }

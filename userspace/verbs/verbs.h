@@ -17,10 +17,14 @@
 int dl_verb_run(int argc, char **argv);
 int dl_verb_exec(int argc, char **argv);
 int dl_verb_replay(int argc, char **argv);
+int dl_verb_trace(int argc, char **argv);
+int dl_verb_tune(int argc, char **argv);
 int dl_verb_status(int argc, char **argv);
 int dl_verb_release(int argc, char **argv);
 int dl_verb_log(int argc, char **argv);
 int dl_verb_policy(int argc, char **argv);
 int dl_verb_probe(int argc, char **argv);
+int dl_verb_act(int argc, char **argv);
+int dl_verb_guard(int argc, char **argv);
 
 #endif

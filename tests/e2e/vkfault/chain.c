@@ -70,6 +70,8 @@ static void fill_device(struct device_next *e, VkDevice d, PFN_vkGetDeviceProcAd
 	LOOK_UP_KHR(e, get, d, WaitSemaphores);
 	LOOK_UP(e, get, d, AllocateMemory);
 	LOOK_UP(e, get, d, FreeMemory);
+	LOOK_UP(e, get, d, BeginCommandBuffer);
+	LOOK_UP(e, get, d, CmdDispatch);
 }
 
 bool chain_add_instance(VkInstance instance, PFN_vkGetInstanceProcAddr next)

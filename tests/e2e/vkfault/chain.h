@@ -36,6 +36,8 @@ struct device_next {
 	PFN_vkWaitSemaphores WaitSemaphores;
 	PFN_vkAllocateMemory AllocateMemory;
 	PFN_vkFreeMemory FreeMemory;
+	PFN_vkBeginCommandBuffer BeginCommandBuffer;
+	PFN_vkCmdDispatch CmdDispatch;
 };
 
 /* Entries live until taken out; the pointers stay good for as long as the object does. */

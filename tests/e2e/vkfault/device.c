@@ -10,6 +10,7 @@
 #include "layer.h"
 #include "memory.h"
 #include "rules.h"
+#include "work.h"
 
 /* How often a blocked wait looks whether the hang is over. */
 #define HANG_POLL_NS 5000000
@@ -40,10 +41,44 @@ static VkResult wait_out_hang(const char *call, uint64_t timeout_ns)
 	return state == STATE_LOST ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL begin_command_buffer(VkCommandBuffer buffer,
+							   const VkCommandBufferBeginInfo *info)
+{
+	work_begin(buffer);
+	return chain_device(buffer)->BeginCommandBuffer(buffer, info);
+}
+
+static VKAPI_ATTR void VKAPI_CALL cmd_dispatch(VkCommandBuffer buffer, uint32_t x, uint32_t y,
+					       uint32_t z)
+{
+	work_add(buffer, (uint64_t)x * y * z);
+	chain_device(buffer)->CmdDispatch(buffer, x, y, z);
+}
+
+static uint64_t groups_in(uint32_t count, const VkSubmitInfo *submits)
+{
+	uint64_t groups = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = 0; j < submits[i].commandBufferCount; j++)
+			groups += work_of(submits[i].pCommandBuffers[j]);
+	return groups;
+}
+
+static uint64_t groups_in2(uint32_t count, const VkSubmitInfo2 *submits)
+{
+	uint64_t groups = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = 0; j < submits[i].commandBufferInfoCount; j++)
+			groups += work_of(submits[i].pCommandBufferInfos[j].commandBuffer);
+	return groups;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count,
 						   const VkSubmitInfo *submits, VkFence fence)
 {
-	if (fault_on_submit("vkQueueSubmit") == STATE_LOST)
+	if (fault_on_submit("vkQueueSubmit", groups_in(count, submits)) == STATE_LOST)
 		return VK_ERROR_DEVICE_LOST;
 	return chain_device(queue)->QueueSubmit(queue, count, submits, fence);
 }
@@ -51,7 +86,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count
 static VKAPI_ATTR VkResult VKAPI_CALL queue_submit2(VkQueue queue, uint32_t count,
 						    const VkSubmitInfo2 *submits, VkFence fence)
 {
-	if (fault_on_submit("vkQueueSubmit2") == STATE_LOST)
+	if (fault_on_submit("vkQueueSubmit2", groups_in2(count, submits)) == STATE_LOST)
 		return VK_ERROR_DEVICE_LOST;
 	return chain_device(queue)->QueueSubmit2(queue, count, submits, fence);
 }
@@ -144,6 +179,8 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
 
 const struct layer_call layer_device_calls[] = {
 	LAYER_CALL("vkDestroyDevice", destroy_device),
+	LAYER_CALL("vkBeginCommandBuffer", begin_command_buffer),
+	LAYER_CALL("vkCmdDispatch", cmd_dispatch),
 	LAYER_CALL("vkQueueSubmit", queue_submit),
 	LAYER_CALL("vkQueueSubmit2", queue_submit2),
 	LAYER_CALL("vkQueueSubmit2KHR", queue_submit2),

@@ -136,10 +136,12 @@ enum fault_state fault_state_now(const char *call)
 }
 
 /* Returns true when this submit is the first one that the rule is about. */
-static bool count_submit(void)
+static bool count_submit(uint64_t groups)
 {
 	bool is_due = submit_count >= rule.after_count && state == STATE_FINE;
 
+	if (rule.wide && groups <= rule.wide)
+		return false;
 	submit_count++;
 	return is_due;
 }
@@ -149,6 +151,14 @@ static void crash(void)
 	volatile uintptr_t nowhere = 0;
 
 	*(volatile int *)nowhere = 1;
+}
+
+static void spin(void)
+{
+	volatile bool returns = false;
+
+	while (!returns)
+		;
 }
 
 static void print(int fd)
@@ -170,7 +180,7 @@ static void write_to_pipes(void)
 			print(fd);
 }
 
-enum fault_state fault_on_submit(const char *call)
+enum fault_state fault_on_submit(const char *call, uint64_t groups)
 {
 	enum fault_state now;
 	uint64_t delay_ms = 0;
@@ -178,7 +188,7 @@ enum fault_state fault_on_submit(const char *call)
 	pthread_mutex_lock(&lock);
 	refresh();
 	update_state(call);
-	if (count_submit()) {
+	if (count_submit(groups)) {
 		switch (rule.kind) {
 		case FAULT_LOST:
 			state = STATE_LOST;
@@ -201,6 +211,9 @@ enum fault_state fault_on_submit(const char *call)
 			break;
 		case FAULT_NOISE:
 			write_to_pipes();
+			break;
+		case FAULT_SPIN:
+			spin();
 			break;
 		case FAULT_OK:
 		case FAULT_OOM:

@@ -14,6 +14,9 @@
  *	crash after=N			after N more submits: SIGSEGV
  *	print				each submit prints a line to stdout
  *	noise				each submit writes to every pipe that is open
+ *	spin				a submit computes and does not return
+ *	wide=N				of these rules: only submits of more than N
+ *					workgroups count
  *	heap=BYTES			size of device-local heaps; allocations beyond it fail
  *	type=discrete|integrated|cpu	the device's type
  *	name=TEXT			the device's name; TEXT ends with the line
@@ -36,7 +39,8 @@ enum fault_kind {
 	FAULT_OOM,
 	FAULT_CRASH,
 	FAULT_PRINT,
-	FAULT_NOISE
+	FAULT_NOISE,
+	FAULT_SPIN
 };
 enum fault_device_type {
 	DEVICE_AS_IS,
@@ -50,6 +54,7 @@ struct fault_rule {
 	uint64_t after_count;
 	uint64_t ms;
 	uint64_t min_bytes;
+	uint64_t wide; /* workgroups */
 	uint64_t heap_bytes; /* 0: as it is */
 	enum fault_device_type type;
 	char name[128]; /* empty: as it is */
@@ -68,8 +73,9 @@ int fault_rule_parse(const char *text, struct fault_rule *ret_rule);
 /* A copy of the rule in force. */
 struct fault_rule fault_rule_now(void);
 
-/* To be called before each submit: counts it, and crashes or delays the caller if so ruled. */
-enum fault_state fault_on_submit(const char *call);
+/* To be called before each submit: counts it, and crashes or delays the caller if so ruled.
+ * "groups": the workgroups that it is made of. */
+enum fault_state fault_on_submit(const char *call, uint64_t groups);
 
 /* The state of the device as a call that does not submit finds it. */
 enum fault_state fault_state_now(const char *call);

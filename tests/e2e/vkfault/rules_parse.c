@@ -15,7 +15,7 @@ static const struct {
 } kinds[] = {
 	{ "ok", FAULT_OK },	{ "lost", FAULT_LOST }, { "hang", FAULT_HANG },
 	{ "slow", FAULT_SLOW }, { "oom", FAULT_OOM },	{ "crash", FAULT_CRASH },
-	{ "print", FAULT_PRINT }, { "noise", FAULT_NOISE },
+	{ "print", FAULT_PRINT }, { "noise", FAULT_NOISE }, { "spin", FAULT_SPIN },
 }, types[] = {
 	{ "discrete", DEVICE_DISCRETE },
 	{ "integrated", DEVICE_INTEGRATED },
@@ -70,6 +70,8 @@ static int parse_setting(const char *key, const char *value, struct fault_rule *
 		return parse_number(value, &rule->ms);
 	if (strcmp(key, "min") == 0)
 		return parse_number(value, &rule->min_bytes);
+	if (strcmp(key, "wide") == 0)
+		return parse_number(value, &rule->wide);
 	if (strcmp(key, "heap") == 0)
 		return parse_number(value, &rule->heap_bytes);
 	if (strcmp(key, "type") == 0)

@@ -31,13 +31,15 @@ static void usage(FILE *to)
 	      "  options: --count N --irq --comm NAME --module MOD (whose types and hooks\n"
 	      "    come first) --ret N --cpus N,N... --cast ARG=TYPE\n"
 	      "  '+ VERB NAME [ARG]...' or '+ sleep MS' may follow: more hooks, with the same\n"
-	      "  objects. '%ret=N', '%count=N', '%irq=1' before the ARGs are for one hook.\n"
+	      "  objects; also 'skip SYMBOL VALUE [ARG]...', which may come first and lasts.\n"
+	      "  '%ret=N', '%count=N', '%irq=1' before the ARGs are for one hook.\n"
 	      "  NAME may be alternatives, 'a|b'. ARG is '[?]PATH[|PATH]...=VALUE': the first\n"
 	      "  PATH that this kernel has; with '?' it may have none. PATH begins with an\n"
 	      "  argument's name or number, or '@OBJECT:TYPE' (later '@OBJECT'), and goes on\n"
 	      "  by .MEMBER, [INDEX] and, behind a pointer, :TYPE. A pointer on the way leads\n"
 	      "  to a zeroed object of its own, '@OBJECT:TYPE' alone makes one. VALUE: a\n"
-	      "  number, text (for char * and char []), &PATH, sym:NAME, drv:PCI[+-OFFSET], NULL\n"
+	      "  number, text (for char * and char []), &PATH, sym:NAME, drv:PCI[+-OFFSET],\n"
+	      "  drv:PCI-TYPE.MEMBER (what has the driver data as that member), NULL\n"
 	      "events with verbs of their own:\n"
 	      "  iv                  an interrupt entry (amdgpu_iv)\n"
 	      "  bo-move             a buffer changes its place (amdgpu_bo_move)\n"
@@ -249,7 +251,20 @@ static bool is_hook_verb(const char *verb)
 	return is_one_of(verb, "tp", "func", "call") || !strcmp(verb, "storm");
 }
 
-/* Steps parted by "+": hooks, whose objects with names are the same, and pauses. */
+/* "SYMBOL VALUE [ARG]..." */
+static void run_skip(struct fire_session *s, char **words, int count, const struct fire_options *o)
+{
+	char value[FIRE_VALUE_LEN] = "";
+
+	if (fire_btf_open(s, o->module))
+		return;
+	for (int i = 2; i < count; i++)
+		fire_assign(s, words[i]);
+	fire_value(s, words[1], value);
+	fire_send(s, "skip %s %s", words[0], value);
+}
+
+/* Steps parted by "+": hooks, whose objects with names are the same, skips, and pauses. */
 static int run_steps(struct fire_session *s, char **words, int count, const struct fire_options *o)
 {
 	while (count > 0 && !s->err) {
@@ -261,6 +276,8 @@ static int run_steps(struct fire_session *s, char **words, int count, const stru
 			usleep((useconds_t)strtoul(words[1], NULL, 0) * 1000);
 		} else if (len < count && !o->module) {
 			fire_fail(s, -EINVAL, "several hooks need --module, whose types all share");
+		} else if (len >= 3 && !strcmp(words[0], "skip")) {
+			run_skip(s, words + 1, len - 1, o);
 		} else if (len >= 2 && is_hook_verb(words[0])) {
 			if (!run_hook(s, words[0], words + 1, len - 1, o))
 				return STATUS_ABSENT;
@@ -333,7 +350,7 @@ static int run(struct fire_session *s, int argc, char **argv)
 	args = argv + 1 + optind;
 	count = argc - 1 - optind;
 	prctl(PR_SET_NAME, o.comm);
-	if (count && is_hook_verb(verb)) {
+	if (count && (is_hook_verb(verb) || !strcmp(verb, "skip"))) {
 		args[-1] = (char *)verb; /* options may have moved in between */
 		return run_steps(s, args - 1, count + 1, &o);
 	}

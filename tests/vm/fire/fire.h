@@ -117,6 +117,7 @@ void fire_put_text(struct fire_session *s, uint32_t object, uint32_t offset, con
 /* path.c: "PATH=VALUE" */
 void fire_assign(struct fire_session *s, const char *arg);
 void fire_cast(struct fire_session *s, const char *arg);
+void fire_value(struct fire_session *s, const char *text, char *ret_value);
 
 /* hook.c */
 void fire_hook_run(struct fire_session *s, struct fire_hook *h, char **args, int count);

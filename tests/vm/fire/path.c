@@ -259,19 +259,40 @@ static bool walk(struct walk *w, const char *path)
 	return ok && !w->s->err;
 }
 
-/* "&PATH": what the path ends at or, when that is a pointer, what it leads to. */
+/* What the path ends at or, when that is a pointer, what it leads to. */
+static bool address_of(struct walk *w, const char *path, char *ret_value)
+{
+	if (!walk(w, path) || (w->at.pointer && !follow(w)) || w->at.root >= 0) {
+		fire_fail(w->s, -ENOENT, "no address of '%s' on this kernel", path);
+		return false;
+	}
+	snprintf(ret_value, FIRE_VALUE_LEN, "&%u+%u", w->at.object, w->at.field.offset);
+	return true;
+}
+
+/* "&PATH" */
 static void assign_address(struct fire_session *s, const struct place *p, const char *path)
 {
 	struct walk w = { .s = s };
 	char value[FIRE_VALUE_LEN];
 
-	if (!walk(&w, path) || (w.at.pointer && !follow(&w)) || w.at.root >= 0) {
-		fire_fail(s, -ENOENT, "no address of '%s' on this kernel", path);
+	if (!address_of(&w, path, value))
 		return;
-	}
-	snprintf(value, sizeof(value), "&%u+%u", w.at.object, w.at.field.offset);
 	store(s, p, 8, value);
 	slot_set(s, p, w.at.object, w.at.field.offset);
+}
+
+/* A value as the injector reads it: "&PATH" is an address, all else is taken as it is. */
+void fire_value(struct fire_session *s, const char *text, char *ret_value)
+{
+	struct walk w = { .s = s };
+
+	if (s->err)
+		return;
+	if (*text != '&')
+		snprintf(ret_value, FIRE_VALUE_LEN, "%s", text);
+	else
+		address_of(&w, text + 1, ret_value);
 }
 
 /* Text that is a pointer's: an object of its own. */
@@ -305,6 +326,18 @@ static bool is_special(const char *value)
 	       !strcmp(value, "NULL");
 }
 
+/* "drv:PCI-TYPE.PATH": what has the driver data at PATH inside. */
+static void resolve_container(struct fire_session *s, char *text, size_t size)
+{
+	char *minus = strchr(text, '-'), *dot = minus ? strchr(minus, '.') : NULL;
+
+	if (!dot)
+		return;
+	*dot = 0;
+	snprintf(minus, size - (size_t)(minus - text), "-%u",
+		 fire_field_of(s, minus + 1, dot + 1).offset);
+}
+
 /* A number, "sym:NAME" or "drv:PCI", which may have an offset. */
 static void assign_plain(struct fire_session *s, const struct place *p, const char *value)
 {
@@ -318,6 +351,8 @@ static void assign_plain(struct fire_session *s, const struct place *p, const ch
 	}
 	snprintf(text, sizeof(text), "%s%s", strcmp(value, "NULL") ? value : "0",
 		 driver && !strpbrk(value, "+-") ? "+0" : "");
+	if (driver)
+		resolve_container(s, text, sizeof(text));
 	store(s, p, (uint32_t)size, text);
 	if (p->pointer)
 		slot_set(s, p, 0, 0);

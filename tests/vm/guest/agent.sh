@@ -5,6 +5,7 @@
 # "fact NAME VALUE"; the agent's NDJSON, its trace and the driver's log follow, and tests/vm/run
 # compares them on the host.
 . /lab/lab.sh
+. /lab/kfd.sh
 
 fact() { echo "fact $*"; }
 quiet() { "$@" >/tmp/out 2>&1 || { cat /tmp/out; return 1; }; }
@@ -13,7 +14,7 @@ sock=/tmp/agent.sock
 
 # wait_for SECONDS PATTERN: until the agent's output has it.
 wait_for() {
-	lab_end_at=$(($(cut -d. -f1 /proc/uptime) + $1))
+	lab_end_at=$(($(cut -d. -f1 /proc/uptime) + 3 * $1))
 	while ! grep -q -e "$2" /tmp/agent.out; do
 		[ "$(cut -d. -f1 /proc/uptime)" -lt $lab_end_at ] || return 1
 		sleep 0.1
@@ -35,7 +36,9 @@ agent=$!
 check "the agent's own sensor is live" wait_for 20 '"name":"process","state":"live"'
 check "amdgpu is absent, and said to be" wait_for 5 '"name":"amdgpu","state":"absent"'
 
-check "amdgpu loads while the agent runs" lab_load
+mkdir -p /etc/modprobe.d
+echo 'options amdgpu lockup_timeout=2000,5000,2000,6000' >/etc/modprobe.d/lab.conf
+check "amdgpu loads while the agent runs" lab_load configured
 check "its tracepoints are attached" wait_for 20 '"name":"amdgpu","state":"live"'
 check "its functions too, once it is live" wait_for 20 '"name":"amdgpu_tdr","state":"live"'
 check "and the scheduler's" wait_for 20 '"name":"drm_sched","state":"live"'
@@ -45,6 +48,20 @@ check "the real driver takes the device" lab_bind
 gpu=$(lab_gpu)
 fact gpu "$gpu"
 check "the engine starts" quiet fire engine "$gpu"
+
+# What each kind of queue has, before and after a job of it.
+say_lockups() {
+	check "lockup timeouts are told ($1)" wait_for 30 "lockup_timeout.*video.*\"$1\""
+	davylamp status --json --socket $sock >/tmp/status.$1
+	for ring in gfx compute dma; do
+		check "a job on $ring ends" quiet gpu-client --ring $ring submit 1
+	done
+	sleep 2.5
+	davylamp status --json --socket $sock >/tmp/status.$1_seen
+}
+say_lockups parameter
+fact lockup_parameter "$(cat /sys/module/amdgpu/parameters/lockup_timeout)"
+fact lockup_text "$(davylamp status --socket $sock | sed -n 's/^ *lockup //p')"
 
 # A client with a real PASID, seen as the engine it is named like.
 cp /lab/gpu-client /tmp/llama-server
@@ -143,10 +160,12 @@ check "the agent lets go when asked" davylamp release --module amdgpu --socket $
 check "rmmod works" quiet rmmod amdgpu
 check "the agent says that the module is gone" wait_for 5 'its kernel module was unloaded'
 sleep 1
-check "amdgpu loads again" lab_load
+rm /etc/modprobe.d/lab.conf
+check "amdgpu loads again" lab_load configured
 check "the sensor is live again" wait_for 20 '"name":"amdgpu_tdr","state":"live".*"gap_ns":[1-9]'
 check "the driver takes the device again" lab_bind
 check "the engine starts" quiet fire engine "$gpu"
+say_lockups default
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 submit 2 >/tmp/again &
 again=$!
 fact again $again
@@ -171,13 +190,29 @@ client=$!
 wait $client
 check "it sees the jobs of a new client" lab_soon 10 grep -q \
 	"\"event\":\"job_times\",\"pid\":$client," /tmp/again.out
+/tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 --seconds 60 hold 4096 >/tmp/hold &
+holder=$!
+sleep 1.5
+fact kfd_holder $holder
+kfd_rows $agent $sock /tmp/again.out "$(sed -n 's/^pasid:[^0-9]*//p' /proc/$holder/fdinfo/3 | head -n 1)"
+kill $holder
+wait $holder
+kfd_leave
 kill $agent
 wait $agent
 check "no BUG and no WARNING is in the log" lab_log_clean
 echo "== agent.out"
 grep -v '"event":"open_refused"' /tmp/agent.out
-echo "== status.memory"
-cat /tmp/status.memory
+for part in memory parameter parameter_seen default default_seen; do
+	echo "== status.$part"
+	cat /tmp/status.$part
+done
+echo "== kfd.out"
+grep -e '"event":"kfd' -e kfd_smi /tmp/again.out
+echo "== status.kfd"
+cat /tmp/status.kfd
+echo "== sensors.kfd"
+cat /tmp/sensors.kfd
 echo "== agent.err"
 cat /tmp/agent.err
 echo "== status"

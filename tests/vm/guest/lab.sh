@@ -37,9 +37,10 @@ lab_end() {
 	exit $?
 }
 
-# lab_soon SECONDS COMMAND...: whether it succeeds by then; tried again and again.
+# lab_soon SECONDS COMMAND...: whether it succeeds by then; tried again and again. Threefold patience: another
+# guest may have half of the host.
 lab_soon() {
-	lab_until=$(($(cut -d. -f1 /proc/uptime) + $1))
+	lab_until=$(($(cut -d. -f1 /proc/uptime) + 3 * $1))
 	shift
 	while ! "$@"; do
 		[ "$(cut -d. -f1 /proc/uptime)" -lt $lab_until ] || return 1
@@ -56,13 +57,17 @@ lab_rings_idle() {
 }
 
 lab_log_has() { dmesg | grep -q -e "$1"; }
-lab_log_clean() { ! dmesg | grep -E 'BUG:|WARNING:|Oops|Call Trace|general protection'; }
+lab_log_clean() { ! dmesg | grep -E -A3 'BUG:|WARNING:|Oops|Call Trace|general protection' | sed 's/^/note: /' | grep .; }
 
 # amdgpu as the bound device needs it: Southern Islands on, page tables written by the CPU,
-# the first five hardware blocks only, 2 s until a job counts as hung.
+# the first five hardware blocks only, 2 s until a job counts as hung; "configured": as modprobe's
+# own configuration has that, or the driver's default.
 lab_load() {
-	modprobe amdgpu si_support=1 ip_block_mask=0x1f vm_update_mode=3 lockup_timeout=2000 \
-		gpu_recovery=1
+	case ${1-} in
+	configured) shift ;;
+	*) set -- lockup_timeout=2000 ;;
+	esac
+	modprobe amdgpu si_support=1 ip_block_mask=0x1f vm_update_mode=3 gpu_recovery=1 "$@"
 }
 
 # The scheduler's tracepoints have had other names since 6.17: $lab_queue, $lab_run, $lab_done.

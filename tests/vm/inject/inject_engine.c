@@ -2,8 +2,8 @@
 /*
  * The engine: a thread in place of the GPU's command processors. Every 5 ms it does for each
  * ring of one amdgpu device what the hardware does at the end of a job: the newest sequence
- * number goes to the ring's fence word, and the driver is told. Off, jobs hang. It stops by
- * itself before its device loses the driver.
+ * number goes to the ring's fence word, and the driver is told. Off, jobs hang; with the parameter
+ * slow_ms each job takes that long. It stops by itself before its device loses the driver.
  */
 #include <linux/delay.h>
 #include <linux/device/driver.h>
@@ -41,7 +41,25 @@ static u8 *adev;
 static u32 layout[LAYOUT_WORDS];
 static bool (*fence_process)(void *ring);
 
-static void ring_tick(u8 *ring)
+static unsigned int slow_ms;
+module_param(slow_ms, uint, 0600);
+
+/* What waits on a ring, and since when. */
+static struct {
+	u32 seq;
+	unsigned long since;
+} pending[RINGS_MAX];
+
+static bool job_done(u32 index, u32 seq)
+{
+	if (pending[index].seq != seq) {
+		pending[index].seq = seq;
+		pending[index].since = jiffies;
+	}
+	return time_after_eq(jiffies, pending[index].since + msecs_to_jiffies(READ_ONCE(slow_ms)));
+}
+
+static void ring_tick(u8 *ring, u32 index)
 {
 	u32 *cpu_addr = *(u32 **)(ring + layout[CPU_ADDR]);
 	void **fences = *(void ***)(ring + layout[FENCES]);
@@ -52,6 +70,8 @@ static void ring_tick(u8 *ring)
 		return;
 	/* The driver raises the number first and stores the fence later: wait for the fence. */
 	if (!READ_ONCE(fences[seq & mask]))
+		return;
+	if (READ_ONCE(*cpu_addr) != seq && !job_done(index, seq))
 		return;
 	WRITE_ONCE(*cpu_addr, seq);
 	fence_process(ring);
@@ -67,7 +87,7 @@ static int engine_thread(void *unused)
 			u8 *ring = READ_ONCE(rings[i % layout[COUNT]]);
 
 			if (ring)
-				ring_tick(ring);
+				ring_tick(ring, i % layout[COUNT]);
 		}
 		msleep(TICK_MS);
 	}

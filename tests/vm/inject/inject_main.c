@@ -9,7 +9,7 @@
  *   fire COUNT CTX NAME [VALUE...]  call every probe of a tracepoint; result: calls made
  *   call COUNT CTX SYMBOL [VALUE...] call a function; result: what it returned last
  *   load SIZE VALUE                 result: 1 to 8 bytes of kernel memory at an address
- *   skip SYMBOL RETURN              let a function return at once
+ *   skip SYMBOL VALUE               let a function return at once
  *   unskip SYMBOL                   undo that
  *   engine off
  *   engine PCI DDEV RINGS COUNT INITIALIZED SYNC_SEQ CPU_ADDR FENCES MASK

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Skipped functions: behind the call site that ftrace owns, the body becomes "mov $value,%rax;
- * ret". Every kprobe, fentry and fexit still runs, with whatever arguments the function is
- * called with, and the callee does nothing. The bytes must not be in execution meanwhile: skip
- * a function before the device that uses it is bound.
+ * ret" (three bytes longer for a pointer). Every kprobe, fentry and fexit still runs, with
+ * whatever arguments the function is called with, and the callee does nothing. The bytes must not
+ * be in execution meanwhile: skip a function before the device that uses it is bound.
  */
 #include <linux/kernel.h>
 #include <linux/list.h>
@@ -15,13 +15,14 @@
 #include "inject.h"
 
 #define CALL_BYTES  5
-#define CODE_BYTES  8
+#define CODE_BYTES  11
 #define ENTRY_BYTES 4 /* ENDBR64, or the nop that took its place */
 
 struct skip {
 	struct list_head link;
 	struct module *owner; /* not pinned: the notifier forgets skips of a module that goes */
 	u8 *at;
+	size_t size;
 	u8 saved[CODE_BYTES];
 	char name[];
 };
@@ -61,10 +62,26 @@ static void skip_owner_set(struct skip *k)
 	preempt_enable();
 }
 
-static int skip_add(const char *name, u8 *function, s32 value)
+/* Returns how many bytes it is; the short form where it will do, since a body may be short. */
+static size_t skip_code(u64 value, u8 *code)
 {
-	u8 code[CODE_BYTES] = { 0x48, 0xc7, 0xc0, 0, 0, 0, 0, 0xc3 };
+	static const u8 short_form[] = { 0x48, 0xc7, 0xc0, 0, 0, 0, 0, 0xc3 };
+	static const u8 long_form[] = { 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xc3 };
+
+	if ((s64)value == (s32)value) {
+		memcpy(code, short_form, sizeof(short_form));
+		memcpy(code + 3, &value, sizeof(s32));
+		return sizeof(short_form);
+	}
+	memcpy(code, long_form, sizeof(long_form));
+	memcpy(code + 2, &value, sizeof(value));
+	return sizeof(long_form);
+}
+
+static int skip_add(const char *name, u8 *function, u64 value)
+{
 	size_t name_size = strlen(name) + 1;
+	u8 code[CODE_BYTES];
 	struct skip *k;
 	int err;
 
@@ -76,11 +93,11 @@ static int skip_add(const char *name, u8 *function, s32 value)
 		kfree(k);
 		return -EOPNOTSUPP;
 	}
-	memcpy(code + 3, &value, sizeof(value));
-	memcpy(k->saved, k->at, sizeof(k->saved));
+	k->size = skip_code(value, code);
+	memcpy(k->saved, k->at, k->size);
 	memcpy(k->name, name, name_size);
 	skip_owner_set(k);
-	err = inject_text_write(k->at, code, sizeof(code));
+	err = inject_text_write(k->at, code, k->size);
 	if (err) {
 		kfree(k);
 		return err;
@@ -91,7 +108,7 @@ static int skip_add(const char *name, u8 *function, s32 value)
 
 static int skip_remove(struct skip *k)
 {
-	int err = inject_text_write(k->at, k->saved, sizeof(k->saved));
+	int err = inject_text_write(k->at, k->saved, k->size);
 
 	list_del(&k->link);
 	kfree(k);
@@ -102,11 +119,12 @@ int inject_skip(struct inject_session *s, int argc, char **argv)
 {
 	struct module *owner;
 	u8 *function;
-	s32 value;
+	u64 value;
 	int err;
 
-	if (kstrtos32(argv[2], 0, &value))
-		return -EINVAL;
+	err = inject_value(s, argv[2], &value);
+	if (err)
+		return err;
 	function = inject_symbol_pin(argv[1], &owner);
 	if (!function)
 		return -ENOENT;

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What KFD says: the bytes of an SMI descriptor, in one piece and in pieces as long as the first
+ * byte says, which must tell the same; the same bytes as a node's properties. Every event is one of
+ * the catalogue, whatever went in.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../userspace/sensors/kfd_smi.h"
+#include "../../userspace/sensors/kfd_topology.h"
+
+struct told {
+	uint64_t hash;
+	size_t count;
+};
+
+static void check(void *arg, const struct dl_kfd_said *said)
+{
+	struct told *t = arg;
+	struct dl_event ev;
+	const uint8_t *bytes = (const uint8_t *)&said->kfd;
+
+	memset(&ev, 0, sizeof(ev));
+	ev.kind = DL_EV_KFD;
+	ev.pid = said->pid;
+	ev.kfd = said->kfd;
+	if (!dl_event_valid(&ev) || said->pid > INT32_MAX || said->kfd.device[0])
+		abort();
+	if (said->thread && strlen(said->kfd.detail) >= DL_COMM_LEN)
+		abort();
+	t->count++;
+	for (size_t i = 0; i < sizeof(said->kfd); i++)
+		t->hash = t->hash * 31 + bytes[i];
+}
+
+static struct told feed(const uint8_t *data, size_t size, size_t piece)
+{
+	struct dl_kfd_smi s = { 0 };
+	struct told t = { 0 };
+	size_t told = 0;
+
+	while (size) {
+		size_t len = piece < size ? piece : size;
+		char *copy = malloc(len); /* its end is watched */
+
+		memcpy(copy, data, len);
+		told += dl_kfd_smi_feed(&s, copy, len, check, &t);
+		free(copy);
+		data += len;
+		size -= len;
+	}
+	if (told != t.count)
+		abort();
+	return t;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dl_kfd_properties p;
+	struct told whole, parts;
+	char *text;
+
+	if (!size)
+		return 0;
+	whole = feed(data + 1, size - 1, size);
+	parts = feed(data + 1, size - 1, (size_t)data[0] + 1);
+	if (whole.hash != parts.hash || whole.count != parts.count)
+		abort();
+	text = malloc(size);
+	memcpy(text, data + 1, size - 1);
+	text[size - 1] = 0;
+	dl_kfd_properties_parse(text, &p);
+	free(text);
+	return 0;
+}

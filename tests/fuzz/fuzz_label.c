@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Labels of traces: what is taken is valid, and is read again as it is written. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../userspace/tune/label.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static char path[64];
+	struct dl_label label, again;
+	char error[256];
+	FILE *file;
+
+	if (!path[0])
+		snprintf(path, sizeof(path), "/dev/shm/davylamp-fuzz-label-%d", (int)getpid());
+	file = fopen(path, "w");
+	if (!file || fwrite(data, 1, size, file) != size || fclose(file))
+		abort();
+	if (dl_label_read(path, &label, error, sizeof(error)))
+		return 0;
+	if (!dl_label_valid(&label) || dl_label_write(path, &label) ||
+	    dl_label_read(path, &again, error, sizeof(error)) ||
+	    memcmp(&label, &again, sizeof(label)) != 0)
+		abort();
+	return 0;
+}

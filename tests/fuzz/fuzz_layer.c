@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Imports of a policy layer: what is taken is whole lines of text under a sum that fits, and below
+ * a sum of our own nothing else is refused. Of any two texts the difference is told without reading
+ * beyond them.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../userspace/report/diff.h"
+#include "../../userspace/store/layer_text.h"
+
+static void judge(const char *text, size_t size)
+{
+	char error[DL_LAYER_ERROR_LEN] = "", *again = NULL;
+	const char *body = NULL;
+	int lines = dl_layer_lines_check("f", text, size, error);
+
+	if (!dl_layer_text_take("f", text, size, NULL, &body, error)) {
+		if (lines || body <= text || body > text + size || strlen(text) != size)
+			abort();
+		return;
+	}
+	if (strncmp(error, "f:", 2) != 0)
+		abort();
+	if (strlen(text) != size || dl_generated_text(7, text, &again))
+		return;
+	if (!dl_layer_text_take("f", again, strlen(again), NULL, &body, error) != !lines ||
+	    (!lines && strcmp(body, text) != 0))
+		abort();
+	free(again);
+}
+
+static void compare(char *text, size_t size)
+{
+	struct dl_diff_side from = { "a", text }, to = { "b", text + size / 2 + 1 };
+	FILE *out = fopen("/dev/null", "w");
+
+	text[size / 2] = 0;
+	if (!out || dl_diff(out, &from, &to) != (strcmp(from.text, to.text) != 0))
+		abort();
+	fclose(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 2);
+
+	memcpy(text, data, size);
+	memset(text + size, 0, 2);
+	judge(text, size);
+	compare(text, size);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Any bytes as what happens to a model, within any bounds, from any state that counts as valid: the
+ * answer is within the bounds and the same when asked again, and the state stays valid. The first
+ * byte says whether a stored state comes next; then bounds, then one byte for each thing that
+ * happens and what it takes.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../userspace/policy/tuner.h"
+
+struct input {
+	const uint8_t *data;
+	size_t size;
+};
+
+static void take(struct input *in, void *to, size_t size)
+{
+	size_t n = in->size < size ? in->size : size;
+
+	memset(to, 0, size);
+	memcpy(to, in->data, n);
+	in->data += n;
+	in->size -= n;
+}
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* Small numbers are more likely to meet each other. */
+static uint32_t number(struct input *in)
+{
+	struct {
+		uint16_t value;
+		uint8_t shift;
+	} n;
+
+	take(in, &n, sizeof(n));
+	return (uint32_t)n.value << n.shift % 17;
+}
+
+static void take_bounds(struct input *in, struct dl_tuner_bounds *bounds)
+{
+	memset(bounds, 0, sizeof(*bounds));
+	for (size_t i = 0; i < DL_TUNER_KNOBS; i++) {
+		bounds->range[i].floor = number(in);
+		bounds->range[i].ceiling = number(in);
+		bounds->range[i].step = number(in);
+	}
+	bounds->times = dl_tuner_times;
+	take(in, bounds->backends, 4);
+	for (size_t i = 0; i < DL_BACKEND_COUNT; i++)
+		bounds->backends[i] %= DL_BACKEND_COUNT;
+	if (!(bounds->backends[0] & 1))
+		return; /* as shipped */
+	bounds->times.soak_s = number(in);
+	bounds->times.lasted_s = number(in);
+	bounds->times.at_once_s = number(in);
+	bounds->times.backoff_s = number(in);
+	bounds->times.backoff_max_s = number(in);
+	bounds->times.bad_s = number(in);
+	bounds->times.bad_max_s = number(in);
+}
+
+static void check(const struct dl_tuner *t, const struct dl_tuner_bounds *bounds,
+		  const struct dl_tuner_setting *setting, const struct dl_tuner_reason *reason)
+{
+	bool listed = !bounds->backends[0] && !setting->backend;
+
+	require(dl_tuner_valid(t) && reason->why < DL_TUNER_WHY_COUNT);
+	require(reason->knob <= DL_TUNER_KNOBS && reason->class < DL_CLASS_COUNT);
+	for (size_t i = 0; i < DL_TUNER_KNOBS; i++) {
+		const struct dl_tuner_range *r = &bounds->range[i];
+
+		require(!setting->size[i] ||
+			(setting->size[i] >= r->floor && setting->size[i] < r->ceiling));
+		require(dl_tuner_steps(r) >= 1);
+	}
+	for (size_t i = 0; i < DL_BACKEND_COUNT && bounds->backends[i]; i++)
+		listed = listed || setting->backend == bounds->backends[i];
+	require(listed);
+}
+
+static void ask(struct dl_tuner *t, uint64_t now_s, const struct dl_tuner_bounds *bounds)
+{
+	struct dl_tuner_setting first, second;
+	struct dl_tuner_reason reason;
+
+	dl_tuner_next(t, now_s, bounds, &first, &reason);
+	check(t, bounds, &first, &reason);
+	dl_tuner_setting(t, bounds, &second);
+	require(!memcmp(&first, &second, sizeof(first)));
+	dl_tuner_next(t, now_s, bounds, &second, &reason);
+	check(t, bounds, &second, &reason);
+	require(!memcmp(&first, &second, sizeof(first)) || !bounds->times.soak_s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { data, size };
+	struct dl_tuner_bounds bounds;
+	static struct dl_tuner t;
+	uint64_t now_s = 1000000;
+	uint8_t op;
+
+	take(&in, &op, 1);
+	memset(&t, 0, sizeof(t));
+	if (op & 1)
+		take(&in, &t, sizeof(t));
+	if (!dl_tuner_valid(&t))
+		return 0;
+	take_bounds(&in, &bounds);
+	while (in.size) {
+		take(&in, &op, 1);
+		now_s += op & 0x80 ? number(&in) : 0;
+		if (op % 8 == 0)
+			take_bounds(&in, &bounds);
+		else if (op % 8 == 1)
+			dl_tuner_environment(&t, number(&in));
+		else if (op % 8 == 2)
+			now_s -= now_s < 4000000 ? 0 : number(&in) % 3000000;
+		else if (op % 8 < 5)
+			dl_tuner_trouble(&t, now_s, number(&in), op / 8 % 16);
+		else
+			dl_tuner_soak(&t, now_s, (uint64_t)number(&in) << op / 8 % 8, number(&in));
+		if (op % 8 != 2 || op & 0x40)
+			ask(&t, now_s, &bounds);
+	}
+	return 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* For tests: workloads that can bear every rung, and what they run with. */
+#ifndef DL_TESTS_ABLE_H
+#define DL_TESTS_ABLE_H
+
+#include "record.h"
+
+#define ALL_CAN 0x3f
+
+static inline struct dl_event able_event(uint32_t id, uint32_t pid, uint8_t can)
+{
+	struct dl_event ev = event(DL_EV_WORKLOAD, pid);
+
+	ev.workload.workload = id;
+	ev.workload.adopted = 1;
+	ev.workload.movable = 1;
+	ev.workload.can = can;
+	ev.workload.engine = DL_ENGINE_LLAMA_SERVER;
+	ev.workload.backend = DL_BACKEND_VULKAN;
+	ev.workload.port = 8080;
+	dl_copy_name(ev.workload.device, sizeof(ev.workload.device), GPU);
+	dl_copy_name(ev.workload.model, sizeof(ev.workload.model), "tiny.gguf");
+	return ev;
+}
+
+static inline void able(uint32_t id, uint32_t pid, uint8_t can)
+{
+	struct dl_event ev = able_event(id, pid, can);
+
+	tell(&ev);
+}
+
+/* llama-server with ubatch 512 and a context of 32768 in four slots. */
+static inline void sized_process(uint32_t pid, uint32_t id, enum dl_backend backend,
+				 uint32_t ubatch)
+{
+	struct dl_event ev = event(DL_EV_PROCESS, pid);
+
+	ev.process.start_ticks = pid * 10;
+	ev.process.workload = id;
+	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
+	ev.process.backend = (uint8_t)backend;
+	ev.process.ubatch = ubatch;
+	ev.process.context_size = 32768;
+	ev.process.parallel = 4;
+	dl_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
+	dl_copy_name(ev.process.model, sizeof(ev.process.model), "tiny.gguf");
+	if (backend != DL_BACKEND_CPU)
+		dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	tell(&ev);
+}
+
+/* Workload 1, pid 50, and the mode in which something is done about it. */
+static inline void begin_able(const char *name, uint8_t can)
+{
+	if (name)
+		begin_recording(name);
+	else
+		begin_history();
+	set("agent.mode", DL_MODE_ENFORCE);
+	able(1, 50, can);
+	sized_process(50, 1, DL_BACKEND_VULKAN, 512);
+}
+
+static inline struct dl_workload *first_workload(void)
+{
+	return &core.world.workloads[0];
+}
+
+static inline void act_of(uint32_t work, uint32_t plan, enum dl_act_stage stage, uint32_t pid,
+			  int result)
+{
+	struct dl_event ev = event(DL_EV_ACT, pid);
+
+	ev.act.plan = plan;
+	ev.act.workload = work;
+	ev.act.stage = (uint8_t)stage;
+	ev.act.result = result;
+	tell(&ev);
+}
+
+/* The act is done: another process serves in the place of the first. */
+static inline void replaced_by(uint32_t plan, uint32_t old, uint32_t pid, enum dl_backend backend,
+			       uint32_t ubatch)
+{
+	struct dl_event ev = able_event(1, pid, first_workload()->can);
+
+	act(plan, DL_ACT_STOPPED, 0, 0);
+	ends(old, 15);
+	ev.workload.op = DL_WORKLOAD_STARTED;
+	ev.workload.backend = (uint8_t)backend;
+	tell(&ev);
+	sized_process(pid, 1, backend, ubatch);
+	act(plan, DL_ACT_STARTED, pid, 0);
+	act(plan, DL_ACT_SERVING, 0, 0);
+}
+
+/* Time of which a trace need not hold every tick. */
+static inline void rest(uint64_t ns)
+{
+	uint64_t end = now + ns;
+
+	while (now < end) {
+		struct dl_event ev;
+
+		now = end - now > 5 * S ? now + 5 * S : end;
+		ev = event(DL_EV_TICK, 0);
+		tell(&ev);
+	}
+}
+
+/* Bytes that one process has moved out of another's VRAM; in all. */
+static inline void evicts(uint32_t evictor, uint32_t owner, uint64_t out_bytes)
+{
+	struct dl_event ev = event(DL_EV_BO_MOVED, evictor);
+
+	dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
+	ev.bo_moved.owner_pid = owner;
+	ev.bo_moved.out_bytes = out_bytes;
+	tell(&ev);
+}
+
+static inline void uses(uint32_t pid, uint64_t vram, uint64_t busy_ns)
+{
+	struct dl_event ev = event(DL_EV_CLIENT, pid);
+
+	dl_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
+	ev.client.client_id = pid;
+	ev.client.vram = vram;
+	ev.client.busy_ns = busy_ns;
+	tell(&ev);
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A history that is recorded as it is told, and replayed from its file: the plans must be the same,
+ * byte for byte. With DAVYLAMP_RECORD=DIR the traces stay there, for tests/replay; those whose name
+ * has "-benign" in it with a label that says so.
+ */
+#ifndef DL_TESTS_RECORD_H
+#define DL_TESTS_RECORD_H
+
+#include "history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../userspace/store/trace.h"
+#include "../../userspace/tune/label.h"
+
+static struct dl_trace_writer *recorder;
+static char record_path[256];
+static const char *record_as; /* begin_recorded() takes it; NULL: no recording */
+
+static inline void write_event(const struct dl_event *ev)
+{
+	assert_int_equal(dl_trace_write(recorder, ev), 0);
+}
+
+/* A new history, with every threshold as the agent would record it. */
+static inline void begin_recording(const char *name)
+{
+	const char *dir = getenv("DAVYLAMP_RECORD");
+
+	begin_history();
+	snprintf(record_path, sizeof(record_path), "%s/%s.trace", dir ? dir : "/tmp", name);
+	if (!dir) {
+		snprintf(record_path, sizeof(record_path), "/tmp/davylamp-%s-XXXXXX", name);
+		close(mkstemp(record_path));
+		unlink(record_path);
+	}
+	assert_int_equal(dl_trace_create(record_path, &recorder), 0);
+	listener = write_event;
+	for (size_t i = 0; i < DL_CFG_COUNT; i++)
+		set(dl_config_rows[i].name, dl_config_rows[i].value);
+}
+
+/* For histories whose beginning is shared: recorded when "record_as" was set before. */
+static inline void begin_recorded(void)
+{
+	if (record_as)
+		begin_recording(record_as);
+	else
+		begin_history();
+	record_as = NULL;
+}
+
+static inline void label_benign(void)
+{
+	struct dl_label label = { .class = DL_CLASS_NONE, .begin_ns = 100 * S };
+	char path[256];
+
+	if (!getenv("DAVYLAMP_RECORD") || !strstr(record_path, "-benign"))
+		return;
+	label.duration_ns = now - label.begin_ns;
+	assert_int_equal(dl_label_path(path, sizeof(path), record_path), 0);
+	assert_int_equal(dl_label_write(path, &label), 0);
+}
+
+static inline void assert_replays(void)
+{
+	static struct dl_core again;
+	struct dl_plan plans[DL_PLANS_MAX];
+	struct dl_trace_reader *reader;
+	struct dl_event ev;
+	size_t count = 0;
+
+	listener = NULL;
+	assert_int_equal(dl_trace_close(recorder), 0);
+	label_benign();
+	assert_int_equal(dl_trace_open(record_path, &reader), 0);
+	dl_core_init(&again);
+	while (dl_trace_next(reader, &ev) > 0) {
+		size_t more = dl_core_step(&again, &ev, plans, DL_PLANS_MAX);
+
+		assert_true(count + more <= PLANS_KEPT);
+		assert_memory_equal(plans, kept + count, more * sizeof(plans[0]));
+		count += more;
+	}
+	assert_int_equal(count, kept_count);
+	assert_memory_equal(&again, &core, sizeof(core));
+	dl_trace_reader_free(reader);
+	if (!getenv("DAVYLAMP_RECORD"))
+		unlink(record_path);
+}
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fault_storm and alloc_failure as KFD, the kernel programs' facts and the log tell them. */
+#include "signs.h"
+
+#include "../../userspace/report/plan_text.h"
+
+static const struct dl_plan *fault(void)
+{
+	return last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM);
+}
+
+static const struct dl_plan *refused(void)
+{
+	return last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE);
+}
+
+static void iv(uint32_t pasid, uint64_t fresh)
+{
+	struct dl_event ev = event(DL_EV_FAULT, 0);
+
+	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+	ev.fault.pasid = pasid;
+	ev.fault.fault_class = DL_FAULT_VM;
+	ev.fault.fresh = fresh;
+	tell(&ev);
+}
+
+static void one_fault_is_told_once_by_whom_knows_most(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	engine_60("fault_storm-told-once");
+	ev = event(DL_EV_PASID, 60);
+	ev.pasid.pasid = 7;
+	tell(&ev);
+	iv(7, 1);
+	now += 10 * MS;
+	kfd(DL_KFD_VM_FAULT, "llama-server");
+	now += 500 * MS;
+	line(DL_LOG_PAGE_FAULT);
+	line_of(DL_LOG_PAGE_FAULT, "", 0); /* it cannot tell whose: the same */
+	line_of(DL_LOG_PAGE_FAULT, GPU, 61);
+	assert_int_equal(count_told(), 1);
+	assert_int_equal(fault()->pid, 60);
+	now += 2 * S;
+	line_of(DL_LOG_PAGE_FAULT, GPU, 61); /* later, and of another: news */
+	assert_int_equal(count_told(), 2);
+	assert_replays();
+}
+
+static void another_devices_fault_is_another(void **state)
+{
+	(void)state;
+	engine_60(NULL);
+	iv(7, 1);
+	line_of(DL_LOG_PAGE_FAULT, "0000:44:00.0", 61);
+	assert_int_equal(count_told(), 2);
+	assert_string_equal(fault()->device, "0000:44:00.0");
+}
+
+static void kfd_and_the_log_tell_where_no_program_does(void **state)
+{
+	char text[DL_PLAN_TEXT_SIZE];
+
+	(void)state;
+	engine_60("fault_storm-signs");
+	kfd(DL_KFD_VM_FAULT, "");
+	assert_int_equal(fault()->level, 1);
+	line(DL_LOG_PAGE_FAULT);
+	assert_int_equal(count_told(), 1);
+	for (int i = 0; i < 9; i++)
+		kfd(DL_KFD_VM_FAULT, "");
+	assert_int_equal(fault()->level, 3);
+	now += 3 * S;
+	line_of(DL_LOG_PAGE_FAULT, GPU, 61); /* nobody knows the process */
+	assert_int_equal(fault()->level, 1);
+	assert_string_equal(fault()->comm, "code:cs0");
+	dl_because_text(fault(), text, sizeof(text));
+	assert_non_null(strstr(text, "as the kernel's log says: page_fault"));
+	assert_replays();
+}
+
+static void facts_of_unserved_faults_are_first_faults(void **state)
+{
+	(void)state;
+	engine_60(NULL);
+	fact(DL_FACT_SVM_FAULT, -11, 500, ""); /* it is tried again */
+	fact(DL_FACT_SVM_FAULT, 0, 500, "");
+	assert_int_equal(count_told(), 0);
+	fact(DL_FACT_SVM_FAULT, -14, 1, "");
+	assert_int_equal(fault()->level, 1);
+	engine_60(NULL);
+	fact(DL_FACT_KFD_VM_FAULT, 0, 1, "");
+	assert_int_equal(fault()->level, 1);
+	fact(DL_FACT_XE_CAT_ERROR, 0, 9, "ccs3");
+	assert_int_equal(fault()->level, 3);
+}
+
+static void a_fact_without_a_pid_is_its_pasids(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	engine_60(NULL);
+	ev = event(DL_EV_PASID, 60);
+	ev.pasid.pasid = 7;
+	tell(&ev);
+	ev = event(DL_EV_FACT, 0);
+	dl_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	ev.fact.fact = DL_FACT_KFD_VM_FAULT;
+	ev.fact.pasid = 7;
+	ev.fact.fresh = 1;
+	tell(&ev);
+	assert_int_equal(fault()->pid, 60);
+}
+
+static void served_faults_are_told_by_their_rate(void **state)
+{
+	char text[DL_PLAN_TEXT_SIZE];
+
+	(void)state;
+	engine_60("fault_storm-retries");
+	for (int i = 0; i < 30; i++, now += 1100 * MS) /* a model that is touched first */
+		fact(DL_FACT_KFD_PAGE_FAULT, 0, 999, "");
+	assert_int_equal(count_told(), 0);
+	fact(DL_FACT_KFD_PAGE_FAULT, 0, 1000, "");
+	assert_int_equal(fault()->level, 2);
+	dl_because_text(fault(), text, sizeof(text));
+	assert_string_equal(text, "1000 GPU faults that were served (threshold 1000)");
+	for (int i = 0; i < 2000; i++) /* the same ones by the other way, that names no process */
+		kfd_of(0, DL_KFD_PAGE_FAULT_BEGIN, "");
+	assert_int_equal(count_told(), 1);
+	now += 20 * S;
+	for (int i = 0; i < 999; i++) {
+		kfd(DL_KFD_PAGE_FAULT_BEGIN, "");
+		kfd(DL_KFD_PAGE_FAULT_END, "");
+	}
+	assert_int_equal(count_told(), 1);
+	kfd(DL_KFD_PAGE_FAULT_BEGIN, "");
+	assert_int_equal(count_told(), 1); /* the alarm stands: no level more */
+	pass(20 * S);
+	for (int i = 0; i < 1000; i++)
+		kfd(DL_KFD_PAGE_FAULT_BEGIN, "");
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM), 2);
+	assert_replays();
+}
+
+static void hints_of_faults_have_their_weight(void **state)
+{
+	(void)state;
+	engine_60(NULL);
+	for (int i = 0; i < 40; i++)
+		line(DL_LOG_WAVE_ERROR);
+	assert_int_equal(fault()->level, 1);
+	line(DL_LOG_IH_OVERFLOW);
+	assert_int_equal(fault()->level, 2);
+	line_of(DL_LOG_IOMMU_FAULT, "0000:44:00.0", 0);
+	assert_int_equal(fault()->level, 2);
+}
+
+static void other_lines_are_no_faults(void **state)
+{
+	static const enum dl_log_kind none[] = {
+		DL_LOG_RESET_CHATTER, DL_LOG_USER_PAGES_FAILED, DL_LOG_NPU,
+		DL_LOG_HUNG_TASK,     DL_LOG_AER_CORRECTED,	DL_LOG_FAULT_STATUS,
+	};
+
+	(void)state;
+	engine_60(NULL);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		line(none[i]);
+	assert_int_equal(count_told(), 0);
+}
+
+static void failed(enum dl_alloc_stage stage)
+{
+	struct dl_event ev = event(DL_EV_ALLOC_FAILED, 60);
+
+	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
+	ev.alloc_failed.stage = stage;
+	ev.alloc_failed.count = ev.alloc_failed.fresh = 1;
+	ev.alloc_failed.error = -12;
+	tell(&ev);
+}
+
+static void failed_submissions_of_the_log_speak_by_their_rate(void **state)
+{
+	char text[DL_PLAN_TEXT_SIZE];
+
+	(void)state;
+	engine_60("alloc_failure-lines");
+	line(DL_LOG_CS_NO_MEMORY);
+	assert_int_equal(refused()->level, 1);
+	dl_because_text(refused(), text, sizeof(text));
+	assert_non_null(strstr(text, "the kernel's log says cs_no_memory, 1 times"));
+	for (int i = 0; i < 4; i++, now += 9 * S) {
+		line(DL_LOG_VALIDATE_FAILED);
+		assert_int_equal(refused()->level, 2);
+	}
+	line(DL_LOG_CS_NO_MEMORY); /* the sixth within a minute */
+	assert_int_equal(refused()->level, 3);
+	assert_replays();
+}
+
+static void what_the_programs_told_the_log_does_not_repeat(void **state)
+{
+	(void)state;
+	engine_60("alloc_failure-told");
+	failed(DL_ALLOC_RESOURCE); /* no hazard yet, but somebody watches */
+	now += 2 * S;
+	line(DL_LOG_CS_NO_MEMORY);
+	assert_int_equal(count_told(), 0);
+	failed(DL_ALLOC_IOCTL);
+	line(DL_LOG_CS_NO_MEMORY);
+	assert_int_equal(count_told(), 1);
+	line_of(DL_LOG_CS_NO_MEMORY, "0000:44:00.0", 60);
+	assert_int_equal(count_told(), 2);
+	now += 2 * S + 1;
+	line_of(DL_LOG_CS_NO_MEMORY, GPU, 61);
+	assert_int_equal(count_told(), 3);
+	assert_replays();
+}
+
+static void weak_lines_speak_when_they_are_many(void **state)
+{
+	(void)state;
+	engine_60("alloc_failure-weak");
+	for (int i = 0; i < 300; i++, now += 15 * S) /* hundreds a day, without harm */
+		line(DL_LOG_PIN_FAILED);
+	assert_int_equal(count_told(), 0);
+	now += 60 * S;
+	for (int i = 0; i < 6; i++)
+		line(DL_LOG_PIN_FAILED);
+	assert_int_equal(refused()->level, 1);
+	assert_int_equal(refused()->observed, 6);
+	line(DL_LOG_NV_NO_MEMORY);
+	assert_int_equal(count_told(), 1);
+	assert_replays();
+}
+
+static void lines_that_were_told_as_one_count_as_many(void **state)
+{
+	(void)state;
+	engine_60(NULL);
+	repeated_line_of(DL_LOG_PAGE_FAULT, GPU, 60, 8);
+	assert_int_equal(fault()->level, 1);
+	engine_60(NULL);
+	repeated_line_of(DL_LOG_PAGE_FAULT, GPU, 60, 9);
+	assert_int_equal(fault()->level, 3);
+	assert_int_equal(fault()->observed, 10);
+	repeated_line_of(DL_LOG_CS_NO_MEMORY, GPU, 60, 5);
+	assert_int_equal(refused()->level, 3);
+	assert_int_equal(refused()->observed, 6);
+	engine_60(NULL);
+	repeated_line_of(DL_LOG_PIN_FAILED, GPU, 60, UINT32_MAX);
+	assert_int_equal(refused()->level, 1);
+	assert_true(refused()->observed == 1ULL << 32);
+}
+
+static void a_failed_submission_an_hour_is_a_note(void **state)
+{
+	(void)state;
+	engine_60("alloc_failure-benign-hourly");
+	for (int i = 0; i < 6; i++) {
+		line(DL_LOG_CS_NO_MEMORY);
+		assert_int_equal(refused()->level, 1);
+		pass(20 * S);
+		now += 3580 * S;
+	}
+	assert_replays();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_fault_is_told_once_by_whom_knows_most),
+		cmocka_unit_test(another_devices_fault_is_another),
+		cmocka_unit_test(kfd_and_the_log_tell_where_no_program_does),
+		cmocka_unit_test(facts_of_unserved_faults_are_first_faults),
+		cmocka_unit_test(a_fact_without_a_pid_is_its_pasids),
+		cmocka_unit_test(served_faults_are_told_by_their_rate),
+		cmocka_unit_test(hints_of_faults_have_their_weight),
+		cmocka_unit_test(other_lines_are_no_faults),
+		cmocka_unit_test(failed_submissions_of_the_log_speak_by_their_rate),
+		cmocka_unit_test(what_the_programs_told_the_log_does_not_repeat),
+		cmocka_unit_test(weak_lines_speak_when_they_are_many),
+		cmocka_unit_test(lines_that_were_told_as_one_count_as_many),
+		cmocka_unit_test(a_failed_submission_an_hour_is_a_note),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Failures, the signs before them, and what is counted. */
+#include "history.h"
+
+#include <errno.h>
+
+#define OTHER_GPU "0000:04:00.0"
+#define COMPUTE	  "comp_1.0.0"
+
+static void ring_on(const char *device, uint64_t permille, uint64_t seqno, uint32_t pid)
+{
+	struct dl_event ev = event(DL_EV_RING, pid);
+
+	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), device);
+	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), COMPUTE);
+	ev.ring.timeout_ns = 2 * S;
+	ev.ring.age_ns = permille * 2 * MS;
+	ev.ring.fence_seqno = seqno;
+	tell(&ev);
+}
+
+static void timeout_on(const char *device, uint32_t pid)
+{
+	struct dl_event ev = event(DL_EV_JOB_TIMEOUT, pid);
+
+	dl_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), device);
+	dl_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), COMPUTE);
+	ev.job_timeout.age_ns = 2 * S;
+	tell(&ev);
+}
+
+static void reset(bool begun, int result)
+{
+	struct dl_event ev = event(DL_EV_RESET, 0);
+
+	dl_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
+	ev.reset.begun = begun;
+	ev.reset.result = result;
+	tell(&ev);
+}
+
+static void fact(enum dl_fact number, uint32_t pid, uint32_t detail, int error)
+{
+	struct dl_event ev = event(DL_EV_FACT, pid);
+
+	ev.fact.fact = number;
+	ev.fact.detail = detail;
+	ev.fact.error = error;
+	ev.fact.what = DL_IOCTL_MATTERS;
+	if (number != DL_FACT_OOM_VICTIM)
+		dl_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	tell(&ev);
+}
+
+static void says(enum dl_log_kind kind, const char *device, uint32_t pid)
+{
+	const struct dl_log_meaning *m = dl_log_meaning(kind);
+	struct dl_event ev = event(DL_EV_LOG, pid);
+
+	ev.log.kind = (uint16_t)kind;
+	ev.log.role = m->role;
+	ev.log.log_class = m->class;
+	ev.log.hazard = m->hazard;
+	ev.log.leads = m->leads;
+	dl_copy_name(ev.log.device, sizeof(ev.log.device), device);
+	tell(&ev);
+}
+
+static void device_says(enum dl_device_change change, const char *detail, int value)
+{
+	struct dl_event ev = event(DL_EV_DEVICE, 0);
+
+	ev.device.change = change;
+	ev.device.value = value;
+	dl_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
+	dl_copy_name(ev.device.detail, sizeof(ev.device.detail), detail);
+	tell(&ev);
+}
+
+static void no_memory_for(uint32_t pid)
+{
+	struct dl_event ev = event(DL_EV_ALLOC_FAILED, pid);
+
+	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
+	ev.alloc_failed.stage = DL_ALLOC_IOCTL;
+	ev.alloc_failed.error = -ENOMEM;
+	tell(&ev);
+}
+
+static void watched_engine(void)
+{
+	begin_history();
+	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+}
+
+static size_t failures(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < kept_count; i++)
+		count += kept[i].rung == DL_RUNG_FAILURE;
+	return count;
+}
+
+static const struct dl_plan *last_failure(void)
+{
+	for (size_t i = kept_count; i-- > 0;)
+		if (kept[i].rung == DL_RUNG_FAILURE)
+			return &kept[i];
+	fail_msg("no failure was told");
+	return NULL;
+}
+
+static const struct dl_hazard_score *score(enum dl_hazard hazard)
+{
+	return &core.foresight.hazard[hazard];
+}
+
+static void a_failure_names_its_first_sign_and_the_lead(void **state)
+{
+	const struct dl_plan *plan;
+	uint64_t sign;
+
+	(void)state;
+	watched_engine();
+	ring_on(GPU, 300, 1, 60); /* level 1 is no sign */
+	now += 400 * MS;
+	sign = now;
+	ring_on(GPU, 500, 1, 60);
+	now += 500 * MS;
+	ring_on(GPU, 750, 1, 60); /* higher, and not the first */
+	now += 500 * MS;
+	timeout_on(GPU, 60);
+	plan = last_failure();
+	assert_int_equal(plan->hazard, DL_HZ_JOB_STALL);
+	assert_string_equal(plan->detail, "ring_timeout");
+	assert_string_equal(plan->device, GPU);
+	assert_string_equal(plan->ring, COMPUTE);
+	assert_string_equal(plan->model, "tiny.gguf");
+	assert_int_equal(plan->pid, 60);
+	assert_int_equal(plan->first_sign_ns, sign);
+	assert_int_equal(plan->observed, S);
+	assert_int_equal(plan->unit, DL_UNIT_NS);
+	assert_int_equal(plan->evidence[0].kind, DL_EV_JOB_TIMEOUT);
+	assert_int_equal(plan->evidence[1].kind, DL_EV_RING);
+	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].failures, 1);
+	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].missed, 0);
+	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].lead.sum_ns, S);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 1);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->confirmed, 1);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->lead.max_ns, S);
+}
+
+static void a_failure_without_a_sign_is_missed(void **state)
+{
+	(void)state;
+	watched_engine();
+	timeout_on(GPU, 60);
+	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+	assert_int_equal(last_failure()->observed, 0);
+	assert_int_equal(last_failure()->first_sign_ns, now);
+	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].missed, 1);
+}
+
+static void an_alarm_of_the_same_moment_is_no_sign(void **state)
+{
+	(void)state;
+	watched_engine();
+	ring_on(GPU, 900, 1, 60);
+	timeout_on(GPU, 60);
+	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+}
+
+static void an_unrelated_alarm_earns_nothing(void **state)
+{
+	(void)state;
+	watched_engine();
+	no_memory_for(60); /* no cause of a timeout */
+	ring_on(OTHER_GPU, 900, 1, 61);
+	now += S;
+	timeout_on(GPU, 60);
+	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->confirmed, 0);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->confirmed, 0);
+}
+
+static void the_same_process_on_another_device_is_the_same_subject(void **state)
+{
+	(void)state;
+	watched_engine();
+	ring_on(OTHER_GPU, 900, 1, 60);
+	now += S;
+	timeout_on(GPU, 60);
+	assert_int_equal(last_failure()->hazard, DL_HZ_JOB_STALL);
+}
+
+static void what_follows_from_a_failure_is_the_same_failure(void **state)
+{
+	(void)state;
+	watched_engine();
+	timeout_on(GPU, 60);
+	now += 3 * S;
+	says(DL_LOG_RING_TIMEOUT, GPU, 60);
+	says(DL_LOG_GPU_RESET_BEGUN, "", 0); /* names nobody */
+	reset(true, 0);
+	now += 59 * S; /* a reset may take its time */
+	reset(false, 0);
+	device_says(DL_DEVICE_WEDGED, "none", 0);
+	fact(DL_FACT_IOCTL_FAILED, 60, 0, -ECANCELED);
+	throws(60, LOST);
+	now += 59 * S;
+	ends(60, 6);
+	assert_int_equal(failures(), 1);
+	assert_string_equal(last_failure()->detail, "ring_timeout");
+}
+
+static void what_comes_too_late_is_another_failure(void **state)
+{
+	(void)state;
+	watched_engine();
+	timeout_on(GPU, 60);
+	now += 10 * S;
+	timeout_on(GPU, 60);
+	assert_int_equal(failures(), 1);
+	now += 10 * S + 1;
+	timeout_on(GPU, 60);
+	assert_int_equal(failures(), 2);
+	now += 60 * S + 1;
+	ends(60, 11);
+	assert_int_equal(failures(), 3);
+	assert_string_equal(last_failure()->detail, "runner_crash_init");
+}
+
+static void two_devices_fail_each_for_itself(void **state)
+{
+	(void)state;
+	watched_engine();
+	timeout_on(GPU, 60);
+	timeout_on(OTHER_GPU, 61);
+	assert_int_equal(failures(), 2);
+}
+
+static void a_successful_reset_foresees_the_fatal_one(void **state)
+{
+	(void)state;
+	watched_engine();
+	timeout_on(GPU, 60);
+	reset(true, 0);
+	now += 3 * S;
+	reset(false, 0);
+	pass(500 * S); /* amd-vk-002: 8 min 20 s */
+	timeout_on(GPU, 60);
+	assert_int_equal(last_failure()->hazard, DL_HZ_RESET);
+	assert_int_equal(last_failure()->observed, 500 * S);
+	assert_int_equal(failures(), 2);
+}
+
+static void a_late_alarm_is_neither_right_nor_false(void **state)
+{
+	(void)state;
+	watched_engine();
+	timeout_on(GPU, 60);
+	now += S;
+	reset(false, 0);
+	assert_int_equal(score(DL_HZ_RESET)->signs, 1);
+	pass(700 * S);
+	assert_int_equal(score(DL_HZ_RESET)->late, 1);
+	assert_int_equal(score(DL_HZ_RESET)->false_alarms, 0);
+	timeout_on(GPU, 60);
+	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+}
+
+static void a_sign_after_which_nothing_comes_is_a_false_alarm(void **state)
+{
+	uint64_t seen;
+
+	(void)state;
+	watched_engine();
+	ring_on(GPU, 600, 1, 60);
+	seen = now;
+	now += S;
+	ring_on(GPU, 0, 0, 0); /* the job ended */
+	pass(seen + 300 * S - now);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->false_alarms, 0);
+	pass(100 * MS);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->false_alarms, 1);
+	assert_int_equal(core.foresight.sign_count, 0);
+	timeout_on(GPU, 60);
+	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+}
+
+static void a_sign_that_stands_has_no_horizon(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	watched_engine();
+	for (int i = 0; i < 100; i++) {
+		ev = event(DL_EV_BO_MOVED, 60);
+		dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
+		ev.bo_moved.out_bytes = (uint64_t)(i + 1) << 29;
+		tell(&ev);
+		pass(3 * S);
+	}
+	assert_int_equal(score(DL_HZ_EVICTION_STORM)->signs, 1);
+	throws(60, LOST); /* nothing that it leads to */
+	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+	pass(70 * S);
+	says(DL_LOG_QUEUE_HANG, GPU, 0);
+	assert_int_equal(last_failure()->hazard, DL_HZ_EVICTION_STORM);
+	assert_int_equal(last_failure()->observed, 367 * S);
+}
+
+static void an_alarm_that_comes_and_goes_with_each_job_is_one_sign(void **state)
+{
+	(void)state;
+	watched_engine();
+	for (uint64_t i = 1; i <= 1000; i++) {
+		ring_on(GPU, 600, i, 60);
+		pass(S);
+	}
+	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 1);
+	assert_int_equal(core.dropped_count, 0);
+	pass(20 * S);
+	ring_on(GPU, 600, 2000, 60); /* after a pause it is another */
+	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 2);
+}
+
+static void an_act_that_succeeds_in_time_has_averted_it(void **state)
+{
+	const struct dl_plan *plan;
+
+	(void)state;
+	served_engine();
+	ring_on(GPU, 900, 1, 50); /* stands against the process, as does the rest */
+	no_memory_for(50);
+	now += 100 * S; /* something else has it replaced */
+	pass(20 * S);
+	core.world.workloads[0].act_plan = 77; /* as an act that no failure brought about */
+	core.world.workloads[0].act_ns = now;
+	act(77, DL_ACT_SERVING, 51, 0);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->averted, 1);
+	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->averted, 1);
+	pass(700 * S);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->false_alarms, 0);
+	assert_int_equal(core.foresight.sign_count, 0);
+	served_engine();
+	no_memory_for(50);
+	now += S;
+	throws(50, LOST); /* it came nevertheless */
+	ends(50, 6);
+	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH);
+	act(plan->id, DL_ACT_SERVING, 51, 0);
+	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->averted, 0);
+	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->confirmed, 1);
+}
+
+static void an_act_that_fails_averts_nothing(void **state)
+{
+	(void)state;
+	served_engine();
+	no_memory_for(50);
+	core.world.workloads[0].act_plan = 77;
+	core.world.workloads[0].act_ns = now;
+	act(77, DL_ACT_FAILED, 0, -5);
+	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->averted, 0);
+}
+
+static void want_of_memory_that_is_survived_is_no_failure(void **state)
+{
+	(void)state;
+	watched_engine();
+	no_memory_for(60);
+	now += S;
+	throws(60, OOM);
+	pass(100 * S);
+	assert_int_equal(failures(), 0);
+	throws(60, OOM);
+	now += S;
+	ends(60, 1 << 8);
+	assert_string_equal(last_failure()->detail, "oom_vram");
+	assert_int_equal(last_failure()->hazard, DL_HZ_ALLOC_FAILURE);
+	assert_int_equal(last_failure()->evidence[0].kind, DL_EV_THROW);
+	assert_int_equal(last_failure()->observed, 101 * S);
+}
+
+static void another_failure_takes_the_place_of_want_of_memory(void **state)
+{
+	(void)state;
+	watched_engine();
+	throws(60, OOM);
+	now += S;
+	timeout_on(GPU, 61);
+	assert_int_equal(failures(), 1);
+	assert_string_equal(last_failure()->detail, "ring_timeout");
+	assert_int_equal(last_failure()->evidence[0].at_ns, now);
+	ends(60, 1 << 8);
+	assert_int_equal(failures(), 1);
+}
+
+static void ends_tell_what_a_process_died_of(void **state)
+{
+	static const struct {
+		int status;
+		const char *class; /* NULL: no failure */
+	} exits[] = {
+		{ 6, "runner_crash_init" },
+		{ 11 | 0x80, "runner_crash_init" },
+		{ 7, "runner_crash_init" },
+		{ 4, "runner_crash_init" },
+		{ 9, NULL },
+		{ 15, NULL },
+		{ 0, NULL },
+		{ 1 << 8, NULL },
+	};
+	struct dl_event ev;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++) {
+		watched_engine();
+		ends(60, exits[i].status);
+		assert_int_equal(failures(), exits[i].class != NULL);
+		if (exits[i].class)
+			assert_string_equal(last_failure()->detail, exits[i].class);
+	}
+	watched_engine();
+	ev = event(DL_EV_GRAPH, 60);
+	ev.graph.graph_count = 5;
+	tell(&ev);
+	ends(60, 11);
+	assert_string_equal(last_failure()->detail, "other"); /* it had started */
+	watched_engine();
+	throws(60, LOST);
+	now += 300 * S;
+	ends(60, 6); /* a zombie aborts at the next prompt */
+	assert_int_equal(failures(), 2);
+	assert_string_equal(last_failure()->detail, "device_lost");
+	begin_history();
+	process(70, 0, DL_ENGINE_NONE, DL_BACKEND_UNKNOWN);
+	ends(70, 11);
+	assert_int_equal(failures(), 0);
+}
+
+static void an_end_that_we_brought_about_is_none(void **state)
+{
+	(void)state;
+	served_engine();
+	throws(50, LOST);
+	pass(400 * MS);
+	probe(200, 500, 0);
+	pass(120 * S);
+	assert_int_equal(failures(), 1);
+	ends(50, 6);
+	assert_int_equal(failures(), 1);
+}
+
+static void an_oom_kill_counts_by_whom_it_hits(void **state)
+{
+	(void)state;
+	watched_engine();
+	process(70, 0, DL_ENGINE_NONE, DL_BACKEND_UNKNOWN);
+	fact(DL_FACT_OOM_VICTIM, 70, 1, 0); /* somebody's cgroup is full */
+	says(DL_LOG_OOM_KILL, "", 70);
+	assert_int_equal(failures(), 0);
+	fact(DL_FACT_OOM_VICTIM, 60, 1, 0);
+	assert_string_equal(last_failure()->detail, "oom_gtt_host");
+	assert_string_equal(last_failure()->device, GPU);
+	says(DL_LOG_OOM_KILL, "", 60);
+	ends(60, 9);
+	assert_int_equal(failures(), 1);
+	now += 100 * S;
+	fact(DL_FACT_OOM_VICTIM, 70, 0, 0); /* the host's memory is */
+	assert_int_equal(failures(), 2);
+	assert_int_equal(last_failure()->pid, 0);
+	timeout_on(GPU, 60); /* no device's trouble: another */
+	assert_int_equal(failures(), 3);
+}
+
+static void the_hosts_failure_is_foreseen_by_any_device(void **state)
+{
+	(void)state;
+	watched_engine();
+	no_memory_for(60);
+	now += 20 * S;
+	says(DL_LOG_OOM_KILL, "", 0);
+	assert_int_equal(last_failure()->hazard, DL_HZ_ALLOC_FAILURE);
+}
+
+static void lines_count_by_their_role(void **state)
+{
+	(void)state;
+	watched_engine();
+	says(DL_LOG_CS_NO_MEMORY, GPU, 60);
+	says(DL_LOG_GPU_RESET_DONE, GPU, 0);
+	says(DL_LOG_RESET_CHATTER, GPU, 0);
+	assert_int_equal(failures(), 0);
+	says(DL_LOG_PAGE_FAULT, GPU, 60);
+	assert_string_equal(last_failure()->detail, "page_fault");
+	now += 100 * S;
+	says(DL_LOG_XID, GPU, 60); /* of no class */
+	assert_string_equal(last_failure()->detail, "other");
+	now += 100 * S;
+	says(DL_LOG_PANIC, "", 0);
+	assert_string_equal(last_failure()->detail, "host_crash");
+}
+
+static void a_wedged_device_is_lost_unless_it_has_recovered(void **state)
+{
+	(void)state;
+	watched_engine();
+	device_says(DL_DEVICE_WEDGED, "none", 0);
+	fact(DL_FACT_WEDGED_EVENT, 0, 1, 0);
+	device_says(DL_DEVICE_ERROR, "0", 0);
+	device_says(DL_DEVICE_COREDUMP, "x", 0);
+	assert_int_equal(failures(), 0);
+	device_says(DL_DEVICE_WEDGED, "rebind,bus-reset", 0);
+	assert_string_equal(last_failure()->detail, "device_lost");
+	now += 100 * S;
+	fact(DL_FACT_WEDGED, 0, 0, 0);
+	now += 100 * S;
+	fact(DL_FACT_WEDGED_EVENT, 0, 4, 0);
+	now += 100 * S;
+	fact(DL_FACT_IOCTL_FAILED, 60, 0, -ENODEV);
+	assert_int_equal(core.foresight.class[DL_CLASS_DEVICE_LOST].failures, 4);
+	now += 100 * S;
+	fact(DL_FACT_IOCTL_FAILED, 60, 0, -EINVAL);
+	assert_int_equal(failures(), 4);
+	device_says(DL_DEVICE_RESET, "1", 1);
+	assert_string_equal(last_failure()->detail, "gpu_reset");
+}
+
+static void faults_that_can_be_served_are_none(void **state)
+{
+	struct dl_event ev = { 0 };
+
+	(void)state;
+	watched_engine();
+	ev = event(DL_EV_FAULT, 0);
+	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+	ev.fault.fresh = 1;
+	ev.fault.fault_class = DL_FAULT_VM;
+	tell(&ev); /* of no PASID */
+	ev.fault.pasid = 5;
+	ev.fault.fault_class = DL_FAULT_VM_RETRY;
+	tell(&ev);
+	assert_int_equal(failures(), 0);
+	ev.fault.fault_class = DL_FAULT_VM;
+	tell(&ev);
+	assert_string_equal(last_failure()->detail, "page_fault");
+}
+
+static void an_engine_found_wedged_hangs(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	served_engine();
+	pass(30 * S);
+	ring_on(GPU, 600, 1, 50);
+	ev = event(DL_EV_GRAPH, 50);
+	ev.graph.entered_ns = now - 11 * S;
+	ev.graph.graph_count = 100;
+	tell(&ev);
+	now += 2 * S;
+	probe(200, 0, 0);
+	assert_string_equal(last_failure()->detail, "hang");
+	assert_int_equal(last_failure()->hazard, DL_HZ_JOB_STALL);
+	assert_int_equal(last_failure()->observed, 2 * S);
+}
+
+static void only_alarms_of_the_level_are_signs(void **state)
+{
+	(void)state;
+	watched_engine();
+	set("foresight.level", 3);
+	ring_on(GPU, 600, 1, 60);
+	now += S;
+	timeout_on(GPU, 60);
+	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 0);
+}
+
+static void the_tables_are_bounded_and_what_has_no_room_is_counted(void **state)
+{
+	(void)state;
+	watched_engine();
+	for (uint32_t pid = 1000; pid < 1200; pid++, now += MS)
+		no_memory_for(pid);
+	assert_int_equal(core.foresight.sign_count, DL_FORESIGHT_SIGNS);
+	assert_true(core.dropped_count >= 200 - DL_FORESIGHT_SIGNS);
+	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->signs, 200);
+	for (uint32_t i = 0; i < 40; i++, now += MS) {
+		char name[] = "0000:10:00.0";
+
+		name[5] = (char)('0' + i % 10);
+		name[6] = (char)('a' + i / 10);
+		timeout_on(name, 2000 + i);
+	}
+	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].failures, 40);
+	pass(400 * S);
+	assert_int_equal(core.foresight.sign_count, 0);
+}
+
+static void every_hazard_says_what_it_is_to_failures(void **state)
+{
+	(void)state;
+	for (int i = DL_HZ_NONE + 1; i < DL_HZ_COUNT; i++) {
+		const struct dl_precursor *p = dl_precursor((enum dl_hazard)i);
+
+		if (!p->leads && !p->fails_as && !p->told_by_events)
+			fail_msg("'%s' has no row in foresight.c",
+				 dl_hazard_name((enum dl_hazard)i));
+		if (p->leads) /* a time; a row without one would have the mode's */
+			assert_int_equal(dl_config_rows[p->horizon].unit, DL_UNIT_MS);
+	}
+}
+
+static void lead_times_are_kept_as_a_histogram(void **state)
+{
+	struct dl_foresight total = { 0 };
+	struct dl_lead lead = { 0 };
+
+	(void)state;
+	assert_int_equal(dl_lead_median_ns(&lead), 0);
+	for (uint64_t i = 1; i <= 5; i++) {
+		watched_engine();
+		ring_on(GPU, 600, 1, 60);
+		now += i * i * S;
+		timeout_on(GPU, 60);
+		dl_foresight_add(&total, &core.foresight);
+	}
+	lead = total.class[DL_CLASS_RING_TIMEOUT].lead;
+	assert_int_equal(lead.count, 5);
+	assert_int_equal(lead.min_ns, S);
+	assert_int_equal(lead.max_ns, 25 * S);
+	assert_int_equal(lead.sum_ns, 55 * S);
+	assert_in_range(dl_lead_median_ns(&lead), 9 * S, 18 * S);
+	assert_int_equal(total.hazard[DL_HZ_JOB_STALL].signs, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_failure_names_its_first_sign_and_the_lead),
+		cmocka_unit_test(a_failure_without_a_sign_is_missed),
+		cmocka_unit_test(an_alarm_of_the_same_moment_is_no_sign),
+		cmocka_unit_test(an_unrelated_alarm_earns_nothing),
+		cmocka_unit_test(the_same_process_on_another_device_is_the_same_subject),
+		cmocka_unit_test(what_follows_from_a_failure_is_the_same_failure),
+		cmocka_unit_test(what_comes_too_late_is_another_failure),
+		cmocka_unit_test(two_devices_fail_each_for_itself),
+		cmocka_unit_test(a_successful_reset_foresees_the_fatal_one),
+		cmocka_unit_test(a_late_alarm_is_neither_right_nor_false),
+		cmocka_unit_test(a_sign_after_which_nothing_comes_is_a_false_alarm),
+		cmocka_unit_test(a_sign_that_stands_has_no_horizon),
+		cmocka_unit_test(an_alarm_that_comes_and_goes_with_each_job_is_one_sign),
+		cmocka_unit_test(an_act_that_succeeds_in_time_has_averted_it),
+		cmocka_unit_test(an_act_that_fails_averts_nothing),
+		cmocka_unit_test(want_of_memory_that_is_survived_is_no_failure),
+		cmocka_unit_test(another_failure_takes_the_place_of_want_of_memory),
+		cmocka_unit_test(ends_tell_what_a_process_died_of),
+		cmocka_unit_test(an_end_that_we_brought_about_is_none),
+		cmocka_unit_test(an_oom_kill_counts_by_whom_it_hits),
+		cmocka_unit_test(the_hosts_failure_is_foreseen_by_any_device),
+		cmocka_unit_test(lines_count_by_their_role),
+		cmocka_unit_test(a_wedged_device_is_lost_unless_it_has_recovered),
+		cmocka_unit_test(faults_that_can_be_served_are_none),
+		cmocka_unit_test(an_engine_found_wedged_hangs),
+		cmocka_unit_test(only_alarms_of_the_level_are_signs),
+		cmocka_unit_test(the_tables_are_bounded_and_what_has_no_room_is_counted),
+		cmocka_unit_test(every_hazard_says_what_it_is_to_failures),
+		cmocka_unit_test(lead_times_are_kept_as_a_histogram),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

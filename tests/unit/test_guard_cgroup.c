@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Cgroups that somebody else freezes, thaws, empties or removes; and deaths at random instants. */
+#include "guard_lab.h"
+
+#include "../../userspace/act/freeze.h"
+
+static void one_that_somebody_froze_stays_frozen(void **state)
+{
+	pid_t pid = lab_worker(0, &lab_cgroup);
+
+	(void)state;
+	LAB_NEEDS_CGROUPS();
+	assert_true(lab_runs(0));
+	assert_int_equal(dl_cgroup_freeze(lab_dir, true), 0);
+	assert_true(lab_stands(0));
+	lab_hold(lab_order(1, 0, 100));
+	lab_expect(DL_GUARD_FAILED, 1, -EALREADY);
+	assert_true(lab_stands(0));
+	assert_int_equal(dl_cgroup_freeze(lab_dir, false), 0);
+	lab_end(pid);
+}
+
+static void one_that_somebody_thaws_is_not_fought_over(void **state)
+{
+	pid_t pid = lab_worker(0, &lab_cgroup);
+
+	(void)state;
+	LAB_NEEDS_CGROUPS();
+	assert_true(lab_runs(0));
+	lab_hold(lab_order(1, 0, 60000));
+	lab_expect(DL_GUARD_HELD, 1, 0);
+	assert_int_equal(dl_cgroup_freeze(lab_dir, false), 0);
+	lab_expect(DL_GUARD_RELEASED, 1, -ECANCELED);
+	assert_true(lab_runs(0));
+	lab_end(pid);
+}
+
+static void an_empty_one_is_told(void **state)
+{
+	(void)state;
+	LAB_NEEDS_CGROUPS();
+	lab_hold(lab_order(1, 0, 1000));
+	lab_expect(DL_GUARD_FAILED, 1, -ESRCH);
+}
+
+static void one_that_empties_is_told(void **state)
+{
+	pid_t pid = lab_worker(0, &lab_cgroup);
+
+	(void)state;
+	LAB_NEEDS_CGROUPS();
+	assert_true(lab_runs(0));
+	lab_hold(lab_order(1, 0, 60000));
+	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_end(pid);
+	lab_expect(DL_GUARD_RELEASED, 1, -ESRCH);
+	assert_int_equal(dl_cgroup_wants_frozen(lab_dir), 0); /* who comes next is not frozen */
+}
+
+static void one_that_is_removed_is_told(void **state)
+{
+	struct dl_guard_order order = lab_order(1, 500, 60000);
+	struct dl_guard_answer answer;
+	struct dl_cgroup group;
+	pid_t pid;
+	int dir;
+
+	(void)state;
+	LAB_NEEDS_CGROUPS();
+	assert_int_equal(dl_cgroup_make("davylamp-test-removed", &group), 0);
+	dir = open(group.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	pid = lab_worker(0, &group);
+	assert_true(lab_runs(0));
+	assert_int_equal(dl_guard_send(&guard, &order, dir), 0);
+	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_end(pid);
+	for (int i = 0; i < 200 && rmdir(group.dir); i++)
+		usleep(500);
+	answer = lab_answer(3000);
+	assert_int_equal(answer.stage, DL_GUARD_RELEASED);
+	assert_true(answer.result == -ESRCH || answer.result == -ENODEV);
+	assert_int_equal(dl_guard_send(&guard, &order, dir), 0);
+	answer = lab_answer(3000);
+	assert_int_equal(answer.stage, DL_GUARD_FAILED);
+	assert_true(answer.result == -ENOENT || answer.result == -ENODEV);
+	close(dir);
+}
+
+static void no_cgroup_at_all_is_told(void **state)
+{
+	struct dl_guard_order order = lab_order(1, 0, 1000);
+	int dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(dl_guard_send(&guard, &order, dir), 0);
+	lab_expect(DL_GUARD_FAILED, 1, -ENOENT);
+	close(dir);
+}
+
+static void our_own_is_never_opened(void **state)
+{
+	char text[512], *own;
+	int fd = open("/proc/self/cgroup", O_RDONLY);
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	(void)state;
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	own = strstr(text, "0::");
+	LAB_NEEDS_CGROUPS();
+	assert_non_null(own);
+	own[strcspn(own, "\n")] = 0;
+	assert_true(dl_cgroup_open(own + 3) < 0);
+	assert_int_equal(dl_cgroup_open("/"), -EINVAL);
+	assert_int_equal(dl_cgroup_open("/x/../y"), -EINVAL);
+	assert_int_equal(dl_cgroup_open("/davylamp-nobody"), -ENOENT);
+	fd = dl_cgroup_open(lab_cgroup.path);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static uint32_t seed = 20261121;
+
+static uint32_t next_random(uint32_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 17;
+	seed ^= seed << 5;
+	return seed % below;
+}
+
+/* A hundred deaths of the guard, or ends of its agent, somewhere in a hold of 200 ms at most. */
+static void nobody_is_frozen_beyond_his_lease_whoever_dies_when(void **state)
+{
+	pid_t pid = lab_worker(0, &lab_cgroup), tree = lab_worker(1, NULL);
+
+	(void)state;
+	LAB_NEEDS_CGROUPS();
+	assert_true(lab_runs(0) && lab_runs(1));
+	for (int i = 0; i < 100; i++) {
+		uint64_t begun = lab_ns();
+		uint32_t on = next_random(2) * 250;
+
+		lab_hold(lab_order(1, on, 200));
+		lab_hold_tree(lab_order(2, on, 200), tree);
+		usleep(next_random(220000));
+		if (next_random(2))
+			kill(guard.pid, SIGKILL);
+		dl_guard_stop(&guard);
+		while (!lab_runs(0) || !lab_runs(1))
+			;
+		assert_true(lab_ns() - begun < 1200 * DL_NS_PER_MS);
+		lab_start();
+	}
+	lab_end(pid);
+	lab_end(tree);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_that_somebody_froze_stays_frozen),
+		cmocka_unit_test(one_that_somebody_thaws_is_not_fought_over),
+		cmocka_unit_test(an_empty_one_is_told),
+		cmocka_unit_test(one_that_empties_is_told),
+		cmocka_unit_test(one_that_is_removed_is_told),
+		cmocka_unit_test(no_cgroup_at_all_is_told),
+		cmocka_unit_test(our_own_is_never_opened),
+		cmocka_unit_test(nobody_is_frozen_beyond_his_lease_whoever_dies_when),
+	};
+
+	if (argc > 1 && !strcmp(argv[1], "guard"))
+		return dl_guard_run(DL_GUARD_FD);
+	return cmocka_run_group_tests(tests, lab_open, lab_close);
+}

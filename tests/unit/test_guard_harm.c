@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What happens between the decision and the act, and during the hold: nobody else is ever stopped,
+ * nobody stays stopped, and each is told.
+ */
+#include "guard_lab.h"
+
+#include <linux/sched.h>
+
+#include "../../userspace/act/freeze.h"
+
+/*
+ * A new process with a number of our choice, which counts in its slot, and its child in the next
+ * one; both end with its group. 0: not possible here.
+ */
+static pid_t worker_with_pid(pid_t pid, int slot)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD,
+				   .set_tid = (uint64_t)(uintptr_t)&pid,
+				   .set_tid_size = 1 };
+	long made = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (made < 0)
+		return 0;
+	if (!made) {
+		setpgid(0, 0);
+		lab_worker(slot + 1, NULL);
+		lab_count(slot);
+	}
+	return (pid_t)made;
+}
+
+static void end_group(pid_t leader)
+{
+	kill(-leader, SIGKILL);
+	waitpid(leader, NULL, 0);
+}
+
+static void who_got_the_number_of_a_dead_one_is_left_alone(void **state)
+{
+	struct dl_guard_order order = lab_order(1, 0, 1000);
+	pid_t pid = lab_worker(0, NULL), next;
+
+	(void)state;
+	order.pid = (uint32_t)pid;
+	order.start_ticks = dl_process_start((uint32_t)pid);
+	lab_end(pid);
+	lab_sleep_ms(30); /* a tick is 10 ms */
+	next = worker_with_pid(pid, 1);
+	if (!next)
+		skip();
+	assert_int_equal(next, pid);
+	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
+	lab_expect(DL_GUARD_FAILED, 1, -ESRCH);
+	assert_true(lab_runs(1) && lab_runs(2));
+	end_group(next);
+}
+
+/* A child of the tree dies while it is held, and a stranger that has a child gets its pid. */
+static void a_strangers_child_is_not_taken_for_one_of_the_tree(void **state)
+{
+	pid_t root = fork(), child, stranger = 0;
+
+	(void)state;
+	if (!root) {
+		signal(SIGCHLD, SIG_IGN); /* they are waited for as soon as they die */
+		counters[10] = (uint64_t)lab_worker(0, NULL);
+		lab_count(1);
+	}
+	assert_true(lab_runs(0) && lab_runs(1));
+	child = (pid_t)counters[10];
+	lab_hold_tree(lab_order(1, 500, 3000), root);
+	lab_expect(DL_GUARD_HELD, 1, 0);
+	kill(child, SIGKILL);
+	for (int i = 0; i < 300 && !kill(child, 0); i++)
+		lab_sleep_ms(5);
+	for (int i = 0; i < 50 && !(stranger = worker_with_pid(child, 2)); i++)
+		lab_sleep_ms(10); /* its last reference goes a little later */
+	if (!stranger) {
+		lab_release(1);
+		lab_end(root);
+		lab_expect(DL_GUARD_RELEASED, 1, 0);
+		skip();
+	}
+	for (int i = 0; i < 10; i++) { /* several periods, and they never stand still */
+		uint64_t was = counters[2], child_was = counters[3];
+
+		lab_sleep_ms(45);
+		assert_true(counters[2] != was && counters[3] != child_was);
+	}
+	lab_release(1);
+	lab_expect(DL_GUARD_RELEASED, 1, 0);
+	end_group(stranger);
+	lab_end(root);
+}
+
+static void who_execs_is_still_himself(void **state)
+{
+	int go[2];
+	pid_t pid;
+	struct dl_guard_order order = lab_order(1, 0, 5000);
+	char buf[256];
+	int fd;
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		(void)!read(go[0], buf, 1);
+		execl("/bin/sleep", "sleep", "60", (char *)NULL);
+		_exit(9);
+	}
+	order.pid = (uint32_t)pid;
+	order.start_ticks = dl_process_start((uint32_t)pid);
+	assert_int_equal(write(go[1], "x", 1), 1);
+	lab_sleep_ms(100);
+	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
+	lab_expect(DL_GUARD_HELD, 1, 0);
+	snprintf(buf, sizeof(buf), "/proc/%d/stat", (int)pid);
+	fd = open(buf, O_RDONLY);
+	assert_true(read(fd, buf, sizeof(buf) - 1) > 0);
+	close(fd);
+	assert_non_null(strstr(buf, "(sleep) T "));
+	lab_release(1);
+	lab_expect(DL_GUARD_RELEASED, 1, 0);
+	lab_end(pid);
+	close(go[0]);
+	close(go[1]);
+}
+
+/* Forks without end, each of its children counts for a moment. */
+static _Noreturn void fork_on(int slot)
+{
+	signal(SIGCHLD, SIG_IGN);
+	while (!kill(lab_pid, 0)) {
+		if (!fork()) {
+			for (int i = 0; i < 5; i++) {
+				counters[slot]++;
+				usleep(1000);
+			}
+			_exit(0);
+		}
+		usleep(2000);
+	}
+	_exit(0);
+}
+
+static void who_forks_takes_his_children_along(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 5; round++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			fork_on(3);
+		assert_true(lab_runs(3));
+		lab_hold_tree(lab_order(1, 0, 5000), pid);
+		lab_expect(DL_GUARD_HELD, 1, 0);
+		assert_true(lab_stands(3));
+		lab_release(1);
+		lab_expect(DL_GUARD_RELEASED, 1, 0);
+		assert_true(lab_runs(3));
+		lab_end(pid);
+		lab_sleep_ms(20);
+	}
+}
+
+static void too_large_a_tree_is_refused_and_goes_on(void **state)
+{
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		setpgid(0, 0);
+		for (int i = 0; i < DL_TREE_MAX; i++)
+			lab_worker(8 + i, NULL);
+		lab_count(7);
+	}
+	for (int i = 0; i <= DL_TREE_MAX; i++)
+		assert_true(lab_runs(7 + i));
+	lab_hold_tree(lab_order(1, 0, 5000), pid);
+	lab_expect(DL_GUARD_FAILED, 1, -E2BIG);
+	for (int i = 0; i <= DL_TREE_MAX; i++)
+		assert_true(lab_runs(7 + i));
+	end_group(pid);
+}
+
+static void whose_root_dies_is_let_go(void **state)
+{
+	pid_t root = fork(), child;
+
+	(void)state;
+	if (!root) {
+		counters[10] = (uint64_t)lab_worker(0, NULL);
+		lab_count(1);
+	}
+	assert_true(lab_runs(0) && lab_runs(1));
+	child = (pid_t)counters[10];
+	lab_hold_tree(lab_order(1, 0, 60000), root);
+	lab_expect(DL_GUARD_HELD, 1, 0);
+	assert_true(lab_stands(0));
+	lab_end(root);
+	lab_expect(DL_GUARD_RELEASED, 1, -ESRCH);
+	assert_true(lab_runs(0)); /* its child does not stay behind stopped */
+	kill(child, SIGKILL);
+}
+
+static void who_is_gone_before_is_told(void **state)
+{
+	struct dl_guard_order order = lab_order(1, 0, 1000);
+	pid_t pid = lab_worker(0, NULL);
+
+	(void)state;
+	order.pid = (uint32_t)pid;
+	order.start_ticks = dl_process_start((uint32_t)pid);
+	kill(pid, SIGKILL);
+	lab_sleep_ms(30); /* a zombie: the number is still its own */
+	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
+	lab_expect(DL_GUARD_FAILED, 1, -ESRCH);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
+	lab_expect(DL_GUARD_FAILED, 1, -ESRCH);
+}
+
+static void who_was_stopped_before_stays_stopped(void **state)
+{
+	pid_t pid = lab_worker(0, NULL);
+
+	(void)state;
+	assert_true(lab_runs(0));
+	kill(pid, SIGSTOP);
+	assert_true(lab_stands(0));
+	lab_hold_tree(lab_order(1, 0, 100), pid);
+	lab_expect(DL_GUARD_FAILED, 1, -EALREADY);
+	assert_true(lab_stands(0));
+	lab_end(pid);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_got_the_number_of_a_dead_one_is_left_alone),
+		cmocka_unit_test(a_strangers_child_is_not_taken_for_one_of_the_tree),
+		cmocka_unit_test(who_execs_is_still_himself),
+		cmocka_unit_test(who_forks_takes_his_children_along),
+		cmocka_unit_test(too_large_a_tree_is_refused_and_goes_on),
+		cmocka_unit_test(whose_root_dies_is_let_go),
+		cmocka_unit_test(who_is_gone_before_is_told),
+		cmocka_unit_test(who_was_stopped_before_stays_stopped),
+	};
+
+	if (argc > 1 && !strcmp(argv[1], "guard"))
+		return dl_guard_run(DL_GUARD_FD);
+	return cmocka_run_group_tests(tests, lab_open, lab_close);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hardware and driver_warning: what the kernel's log and the kernel programs say, each by one. */
+#include "record.h"
+
+/* As the reader of the log gives a line of this kind. */
+static struct dl_event line(uint16_t kind)
+{
+	const struct dl_log_meaning *m = dl_log_meaning(kind);
+	struct dl_event ev = event(DL_EV_LOG, 0);
+
+	dl_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
+	ev.log.kind = kind;
+	ev.log.role = m->role;
+	ev.log.log_class = m->class;
+	ev.log.hazard = m->hazard;
+	ev.log.weight = m->weight;
+	ev.log.leads = m->leads;
+	return ev;
+}
+
+static struct dl_event xid_line(uint32_t number)
+{
+	const struct dl_log_meaning *m = dl_xid_meaning(number);
+	struct dl_event ev = line(DL_LOG_XID);
+
+	ev.log.code = number;
+	ev.log.role = m->role;
+	ev.log.log_class = m->class;
+	ev.log.hazard = m->hazard;
+	ev.log.weight = m->weight;
+	return ev;
+}
+
+/* The level at which a hazard speaks of this event alone; 0: it does not. */
+static uint32_t level_of(enum dl_hazard hazard, const struct dl_event *ev)
+{
+	struct dl_event now_ev = *ev;
+
+	begin_history();
+	now_ev.at_ns = now;
+	tell(&now_ev);
+	return count_of(DL_RUNG_NOTE, hazard) ? last_of(DL_RUNG_NOTE, hazard)->level : 0;
+}
+
+static uint32_t hardware(struct dl_event ev)
+{
+	return level_of(DL_HZ_HARDWARE, &ev);
+}
+
+static uint32_t warning(struct dl_event ev)
+{
+	return level_of(DL_HZ_DRIVER_WARNING, &ev);
+}
+
+static void a_line_has_the_level_of_its_weight(void **state)
+{
+	(void)state;
+	assert_int_equal(hardware(line(DL_LOG_RAS_UNCORRECTABLE)), 3);
+	assert_int_equal(hardware(line(DL_LOG_RAS_PAGES)), 1);
+	assert_int_equal(hardware(line(DL_LOG_RAS_RESET)), 3);
+	assert_int_equal(hardware(line(DL_LOG_POISON_SIGNAL)), 2);
+	assert_int_equal(hardware(line(DL_LOG_OVER_TEMPERATURE)), 3);
+	assert_int_equal(hardware(line(DL_LOG_MACHINE_CHECK)), 3);
+	assert_int_equal(hardware(line(DL_LOG_AER)), 2);
+	assert_int_equal(hardware(line(DL_LOG_PCI_ERROR)), 3);
+	assert_int_equal(hardware(line(DL_LOG_PME_SPURIOUS)), 1); /* of one reporter */
+	assert_int_equal(hardware(line(DL_LOG_OFF_THE_BUS)), 3);
+	assert_int_equal(hardware(line(DL_LOG_SXID)), 3);
+	assert_int_equal(hardware(line(DL_LOG_RING_TIMEOUT)), 0);
+	assert_int_equal(hardware(line(DL_LOG_GPU_RESET_BEGUN)), 0);
+	assert_int_equal(hardware(line(DL_LOG_PAGE_FAULT)), 0);
+}
+
+static void an_xid_is_judged_by_its_class(void **state)
+{
+	(void)state;
+	assert_int_equal(hardware(xid_line(48)), 3); /* double bit ECC */
+	assert_int_equal(hardware(xid_line(79)), 3); /* off the bus */
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->observed, 79);
+	assert_int_equal(hardware(xid_line(63)), 1); /* a row was remapped */
+	assert_int_equal(hardware(xid_line(94)), 3); /* contained */
+	assert_int_equal(hardware(xid_line(9999)), 1);
+	assert_int_equal(hardware(xid_line(13)), 0);  /* a shader's exception */
+	assert_int_equal(hardware(xid_line(31)), 0);  /* a page fault */
+	assert_int_equal(hardware(xid_line(43)), 0);  /* a program's own */
+	assert_int_equal(hardware(xid_line(119)), 0); /* firmware */
+}
+
+static struct dl_event fact(uint16_t number, uint32_t detail)
+{
+	struct dl_event ev = event(DL_EV_FACT, 0);
+
+	dl_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	ev.fact.fact = number;
+	ev.fact.detail = detail;
+	ev.fact.count = ev.fact.fresh = 1;
+	return ev;
+}
+
+static void the_kernels_own_words_count_as_the_lines_do(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	assert_int_equal(hardware(fact(DL_FACT_RAS_RESET, 0)), 3);
+	assert_int_equal(hardware(fact(DL_FACT_KFD_POISON, 0)), 2);
+	assert_int_equal(hardware(fact(DL_FACT_NVIDIA_XID, 79)), 3);
+	assert_int_equal(hardware(fact(DL_FACT_NVIDIA_XID, 13)), 0);
+	assert_int_equal(hardware(fact(DL_FACT_RING_RESET, 0)), 0);
+	ev = event(DL_EV_KFD, 0);
+	dl_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
+	ev.kfd.event = DL_KFD_THERMAL_THROTTLE;
+	assert_int_equal(hardware(ev), 1);
+	ev.kfd.event = DL_KFD_RESET_BEGIN;
+	assert_int_equal(hardware(ev), 0);
+}
+
+static void an_uncorrectable_error_names_whom_it_met(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	begin_history();
+	ev = event(DL_EV_PASID, 60);
+	ev.pasid.pasid = 9;
+	tell(&ev);
+	ev = event(DL_EV_FAULT, 0);
+	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+	ev.fault.fault_class = DL_FAULT_ECC;
+	ev.fault.pasid = 9;
+	ev.fault.fresh = 1;
+	tell(&ev);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->level, 3);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->pid, 0);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->victim_pid, 60);
+	ev.fault.fault_class = DL_FAULT_VM;
+	assert_int_equal(hardware(ev), 0);
+}
+
+static void one_error_told_twice_is_one_alarm(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	begin_recording("hardware-xid");
+	ev = fact(DL_FACT_NVIDIA_XID, 79);
+	tell(&ev);
+	ev = xid_line(79);
+	tell(&ev);
+	ev = line(DL_LOG_OFF_THE_BUS);
+	tell(&ev);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 1);
+	pass(11 * S);
+	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_HARDWARE), 1);
+	assert_replays();
+}
+
+/* A link that corrects itself now and then, and a program that makes mistakes of its own. */
+static void what_is_not_the_hardwares_is_recorded(void **state)
+{
+	static const uint32_t own[] = { 43, 45 };
+	struct dl_event ev;
+
+	(void)state;
+	begin_recording("hardware-benign");
+	for (size_t i = 0; i < 100; i++, now += 7 * S) {
+		ev = line(DL_LOG_AER_CORRECTED);
+		tell(&ev);
+		ev = xid_line(own[i % 2]);
+		tell(&ev);
+	}
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 0);
+	assert_replays();
+}
+
+static void corrected_link_errors_count_from_ten_a_minute(void **state)
+{
+	(void)state;
+	begin_history();
+	for (int i = 0; i < 100; i++, now += 7 * S) { /* nine a minute, for ever */
+		struct dl_event ev = line(DL_LOG_AER_CORRECTED);
+
+		tell(&ev);
+	}
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 0);
+	for (int i = 0; i < 100; i++, now += S) {
+		struct dl_event ev = line(DL_LOG_AER_CORRECTED);
+
+		tell(&ev);
+	}
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 1);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->level, 1);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->observed, 10);
+}
+
+static void precursors_of_the_field_warn(void **state)
+{
+	(void)state;
+	assert_int_equal(warning(line(DL_LOG_FENCE_FALLBACK)), 3);
+	assert_int_equal(warning(line(DL_LOG_I915_FENCE_EXPIRED)), 3);
+	assert_int_equal(warning(line(DL_LOG_VM_LEAK)), 1);
+	assert_int_equal(warning(line(DL_LOG_SMU_BUSY)), 3);
+	assert_int_equal(warning(line(DL_LOG_KILLED_ENTITY)), 2);
+	assert_int_equal(warning(line(DL_LOG_MES_FAILED)), 3);
+	assert_int_equal(warning(line(DL_LOG_OOM_INVOKED)), 3);
+	assert_int_equal(warning(line(DL_LOG_DRIVER_WARNING)), 1);
+	assert_int_equal(warning(xid_line(32)), 2);
+	assert_int_equal(warning(xid_line(13)), 0);
+}
+
+/* Every kind of these hazards, so that a new one is not forgotten; and none of the others. */
+static void each_precursor_has_one_hazard(void **state)
+{
+	(void)state;
+	for (uint16_t kind = 1; kind < DL_LOG_KIND_COUNT; kind++) {
+		const struct dl_log_meaning *m = dl_log_meaning(kind);
+		bool mine =
+			m->role == DL_PART_PRECURSOR &&
+			(m->hazard == DL_LOG_HZ_JOB_STALL || m->hazard == DL_LOG_HZ_QUEUE_STUCK ||
+			 m->hazard == DL_LOG_HZ_HOST_MEMORY || m->hazard == DL_LOG_HZ_HOST_STALL ||
+			 kind == DL_LOG_VM_LEAK);
+
+		assert_int_equal(warning(line(kind)) != 0, mine);
+		if (m->role != DL_PART_PRECURSOR || kind == DL_LOG_AER_CORRECTED)
+			continue;
+		assert_int_equal(hardware(line(kind)) != 0, m->hazard == DL_LOG_HZ_HARDWARE_ERROR);
+	}
+}
+
+static void an_echo_of_a_failure_is_no_warning(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	begin_recording("driver_warning-benign");
+	for (int i = 0; i < 20; i++, now += S) {
+		ev = line(i % 2 ? DL_LOG_FENCE_FALLBACK : DL_LOG_I915_FENCE_EXPIRED);
+		ev.log.role = DL_PART_AFTERMATH;
+		tell(&ev);
+	}
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_DRIVER_WARNING), 0);
+	ev = line(DL_LOG_DRIVER_WARNING); /* one alone is a hint */
+	tell(&ev);
+	pass(11 * S);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_DRIVER_WARNING)->level, 1);
+	assert_replays();
+	ev = line(DL_LOG_AER);
+	ev.log.role = DL_PART_AFTERMATH;
+	assert_int_equal(hardware(ev), 0);
+}
+
+static void a_warning_stands_while_it_is_repeated(void **state)
+{
+	const struct dl_plan *plan;
+	struct dl_event ev;
+
+	(void)state;
+	begin_recording("driver_warning-fence");
+	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	for (int i = 0; i < 10; i++) {
+		ev = line(DL_LOG_FENCE_FALLBACK);
+		ev.pid = 60;
+		dl_copy_name(ev.log.ring, sizeof(ev.log.ring), "sdma0");
+		tell(&ev);
+		pass(8 * S);
+	}
+	plan = last_of(DL_RUNG_NOTE, DL_HZ_DRIVER_WARNING);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_DRIVER_WARNING), 1);
+	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_DRIVER_WARNING), 0);
+	assert_int_equal(plan->pid, 60);
+	assert_string_equal(plan->device, GPU);
+	assert_string_equal(plan->ring, "sdma0");
+	assert_string_equal(plan->detail, "fence_fallback");
+	assert_string_equal(plan->model, "tiny.gguf");
+	pass(10 * S);
+	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_DRIVER_WARNING), 1);
+	assert_replays();
+}
+
+/* A trace is from outside: any weight is a level. */
+static void a_weight_from_outside_is_bounded(void **state)
+{
+	struct dl_event ev = line(DL_LOG_AER);
+
+	(void)state;
+	ev.log.weight = 255;
+	assert_int_equal(hardware(ev), 3);
+	ev.log.weight = 0;
+	assert_int_equal(hardware(ev), 1);
+	ev = line(DL_LOG_RCU_STALL);
+	ev.log.weight = 200;
+	assert_int_equal(warning(ev), 3);
+}
+
+static void corrected_errors_that_were_told_as_one_count_as_many(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	begin_history();
+	ev = line(DL_LOG_AER_CORRECTED);
+	ev.log.repeats = 8;
+	tell(&ev);
+	assert_int_equal(kept_count, 0);
+	ev.log.repeats = 0;
+	tell(&ev);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->observed, 10);
+	ev.log.repeats = UINT32_MAX;
+	tell(&ev);
+	tell(&ev);
+	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_has_the_level_of_its_weight),
+		cmocka_unit_test(an_xid_is_judged_by_its_class),
+		cmocka_unit_test(the_kernels_own_words_count_as_the_lines_do),
+		cmocka_unit_test(an_uncorrectable_error_names_whom_it_met),
+		cmocka_unit_test(one_error_told_twice_is_one_alarm),
+		cmocka_unit_test(what_is_not_the_hardwares_is_recorded),
+		cmocka_unit_test(corrected_link_errors_count_from_ten_a_minute),
+		cmocka_unit_test(precursors_of_the_field_warn),
+		cmocka_unit_test(each_precursor_has_one_hazard),
+		cmocka_unit_test(an_echo_of_a_failure_is_no_warning),
+		cmocka_unit_test(a_warning_stands_while_it_is_repeated),
+		cmocka_unit_test(a_weight_from_outside_is_bounded),
+		cmocka_unit_test(corrected_errors_that_were_told_as_one_count_as_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

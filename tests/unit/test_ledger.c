@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ledger and the database it is in: sums that are right whoever writes beside it and whoever is
+ * killed, rows that count by their environment, older files brought up to date.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "../../userspace/store/intents.h"
+#include "../../userspace/store/ledger.h"
+#include "../../userspace/store/tuning.h"
+#include "root.h"
+
+#define DIR   "/state"
+#define KILLS 60
+#define NOTES 300
+
+static struct dl_db *db;
+
+static int open_db(void **state)
+{
+	int err = make_root(state);
+
+	return err ? err : dl_db_open(DIR, DL_DB_MAKE, &db);
+}
+
+static int close_db(void **state)
+{
+	dl_db_close(db);
+	db = NULL;
+	return remove_root(state);
+}
+
+static struct dl_ledger_key a_key(uint32_t ubatch)
+{
+	return (struct dl_ledger_key){ .device = "0000:03:00.0",
+				       .model = "a.gguf",
+				       .backend = DL_BACKEND_VULKAN,
+				       .ubatch = ubatch,
+				       .context = 8192,
+				       .environment = { "3.61.0", "6.12.0", "mes 0x83",
+							"llama-server 0.7.0" } };
+}
+
+struct found {
+	int count;
+	struct dl_ledger_row row[4]; /* the first ones */
+};
+
+static void on_row(void *arg, const struct dl_ledger_row *row)
+{
+	struct found *f = arg;
+
+	if (f->count < 4)
+		f->row[f->count] = *row;
+	f->count++;
+}
+
+static struct found find(const struct dl_ledger_filter *filter)
+{
+	struct found f = { 0 };
+	int count = dl_ledger_each(db, filter, on_row, &f);
+
+	assert_int_equal(count, f.count);
+	return f;
+}
+
+static struct found find_all(void)
+{
+	return find(&(struct dl_ledger_filter){ 0 });
+}
+
+static void note(const struct dl_ledger_key *key, struct dl_ledger_entry delta)
+{
+	assert_int_equal(dl_ledger_note(db, key, &delta), 0);
+}
+
+static void what_comes_in_parts_is_one_row(void **state)
+{
+	struct dl_ledger_key key = a_key(512);
+	struct dl_ledger_entry *e;
+	struct found f;
+
+	(void)state;
+	note(&key, (struct dl_ledger_entry){ .survived_s = 3600,
+					     .deepest = 6000,
+					     .slowest_job_ns = 900000000,
+					     .last_s = 1000 });
+	note(&key, (struct dl_ledger_entry){ .survived_s = 60,
+					     .deepest = 4000,
+					     .failed_depth = 7000,
+					     .slowest_job_ns = 2000000000,
+					     .faults = { [DL_CLASS_RING_TIMEOUT] = 1 },
+					     .outcome = DL_CLASS_RING_TIMEOUT,
+					     .last_s = 2000 });
+	note(&key, (struct dl_ledger_entry){
+			   .failed_depth = 6500,
+			   .faults = { [DL_CLASS_RING_TIMEOUT] = 2, [DL_CLASS_OTHER] = 1 },
+			   .outcome = DL_CLASS_OTHER,
+			   .last_s = 2500 });
+	note(&key, (struct dl_ledger_entry){ .survived_s = 1, .last_s = 3000 });
+	f = find_all();
+	assert_int_equal(f.count, 1);
+	assert_memory_equal(&f.row[0].key, &key, sizeof(key));
+	e = &f.row[0].entry;
+	assert_int_equal(e->survived_s, 3661);
+	assert_int_equal(e->deepest, 6000);
+	assert_int_equal(e->failed_depth, 6500);
+	assert_int_equal(e->slowest_job_ns, 2000000000);
+	assert_int_equal(e->faults[DL_CLASS_RING_TIMEOUT], 3);
+	assert_int_equal(e->faults[DL_CLASS_OTHER], 1);
+	assert_int_equal(e->faults[DL_CLASS_HANG], 0);
+	assert_int_equal(e->outcome, DL_CLASS_NONE);
+	assert_int_equal(e->failed_s, 2500);
+	assert_int_equal(e->first_s, 1000);
+	assert_int_equal(e->last_s, 3000);
+	assert_int_equal(f.row[0].weight, DL_LEDGER_WEIGHT);
+}
+
+static void sums_stop_where_they_would_not_fit(void **state)
+{
+	struct dl_ledger_key key = a_key(512);
+	struct dl_ledger_entry most = { .survived_s = UINT64_MAX,
+					.slowest_job_ns = UINT64_MAX,
+					.faults = { [DL_CLASS_HANG] = UINT32_MAX },
+					.last_s = 1 };
+	struct found f;
+
+	(void)state;
+	note(&key, most);
+	note(&key, most);
+	f = find_all();
+	assert_int_equal(f.count, 1);
+	assert_true(f.row[0].entry.survived_s == 1ULL << 53);
+	assert_int_equal(f.row[0].entry.faults[DL_CLASS_HANG], UINT32_MAX);
+}
+
+static void each_part_of_the_key_has_rows_of_its_own(void **state)
+{
+	struct dl_ledger_key key[9];
+
+	(void)state;
+	for (size_t i = 0; i < 9; i++)
+		key[i] = a_key(512);
+	strcpy(key[0].device, "0000:04:00.0");
+	strcpy(key[1].model, "b.gguf");
+	key[2].backend = DL_BACKEND_ROCM;
+	key[3].ubatch = 256;
+	key[4].context = 4096;
+	strcpy(key[5].environment.driver, "3.62.0");
+	strcpy(key[6].environment.kernel, "");
+	strcpy(key[7].environment.firmware, "mes 0x84");
+	strcpy(key[8].environment.engine, "llama-server 0.7.1");
+	for (size_t i = 0; i < 9; i++)
+		note(&key[i], (struct dl_ledger_entry){ .survived_s = 1, .last_s = 100 + (int)i });
+	assert_int_equal(find_all().count, 9);
+	assert_int_equal(find(&(struct dl_ledger_filter){ .device = "0000:04:00.0" }).count, 1);
+	assert_int_equal(find(&(struct dl_ledger_filter){ .model = "a.gguf" }).count, 8);
+	assert_int_equal(find(&(struct dl_ledger_filter){ .backend = DL_BACKEND_ROCM }).count, 1);
+	assert_int_equal(
+		find(&(struct dl_ledger_filter){ .model = "b.gguf", .device = "0000:04:00.0" })
+			.count,
+		0);
+	/* The last seen first. */
+	assert_string_equal(find_all().row[0].key.environment.engine, "llama-server 0.7.1");
+}
+
+static void rows_of_another_environment_count_less(void **state)
+{
+	struct dl_ledger_key key = a_key(512);
+	struct dl_ledger_environment now = key.environment;
+	const struct dl_ledger_filter filter = { .now = &now };
+
+	(void)state;
+	note(&key, (struct dl_ledger_entry){ .survived_s = 7200, .last_s = 1 });
+	assert_int_equal(find(&filter).row[0].weight, 1000);
+	strcpy(now.kernel, "6.12.1");
+	assert_int_equal(find(&filter).row[0].weight, 500);
+	strcpy(now.firmware, "mes 0x84");
+	assert_int_equal(find(&filter).row[0].weight, 250);
+	strcpy(now.driver, "3.62.0");
+	assert_int_equal(find(&filter).row[0].weight, 125);
+	strcpy(now.engine, "llama-server 0.8.0");
+	assert_int_equal(find(&filter).row[0].weight, 62);
+	strcpy(now.engine, ""); /* not known is no difference */
+	assert_int_equal(find(&filter).row[0].weight, 125);
+	assert_int_equal(find(&filter).row[0].entry.survived_s, 7200); /* the row stays as it is */
+}
+
+static sqlite3 *open_raw(void)
+{
+	char path[128];
+	sqlite3 *raw;
+
+	snprintf(path, sizeof(path), "%s" DIR "/" DL_DB_NAME, root);
+	assert_int_equal(sqlite3_open(path, &raw), SQLITE_OK);
+	return raw;
+}
+
+static void run_sql(const char *sql)
+{
+	sqlite3 *raw = open_raw();
+
+	assert_int_equal(sqlite3_exec(raw, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(raw);
+}
+
+static int64_t number_sql(const char *sql)
+{
+	sqlite3 *raw = open_raw();
+	sqlite3_stmt *s;
+	int64_t number;
+
+	assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+	number = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	sqlite3_close(raw);
+	return number;
+}
+
+static void the_least_recently_seen_go(void **state)
+{
+	struct dl_ledger_key key = a_key(0);
+
+	(void)state;
+	key.ubatch = 1;
+	note(&key, (struct dl_ledger_entry){ .faults = { [DL_CLASS_HANG] = 1 }, .last_s = 10 });
+	key.ubatch = 2;
+	note(&key, (struct dl_ledger_entry){ .faults = { [DL_CLASS_HANG] = 1 }, .last_s = 9 });
+	run_sql("WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n LIMIT 4094) "
+		"INSERT INTO ledger SELECT NULL, 'd', '', '', '', '', 2, 'm', i, 0, 1, 0, 0, 0, 0, "
+		"0, 20, 20 FROM n");
+	assert_int_equal(find_all().count, DL_LEDGER_ROWS);
+	key.ubatch = 3;
+	note(&key, (struct dl_ledger_entry){ .faults = { [DL_CLASS_HANG] = 1 }, .last_s = 30 });
+	assert_int_equal(find_all().count, DL_LEDGER_ROWS);
+	assert_int_equal(number_sql("SELECT count(*) FROM ledger WHERE ubatch = 2"), 0);
+	assert_int_equal(number_sql("SELECT count(*) FROM ledger WHERE ubatch = 1"), 1);
+	assert_int_equal(number_sql("SELECT count(*) FROM ledger_fault"), 2); /* go with it */
+}
+
+static void what_is_forgotten_is_gone_with_its_faults(void **state)
+{
+	struct dl_ledger_key key = a_key(512), other = a_key(512);
+
+	(void)state;
+	strcpy(other.device, "0000:04:00.0");
+	note(&key, (struct dl_ledger_entry){ .faults = { [DL_CLASS_HANG] = 1 }, .last_s = 1 });
+	note(&other, (struct dl_ledger_entry){ .faults = { [DL_CLASS_HANG] = 1 }, .last_s = 1 });
+	strcpy(other.model, "b.gguf");
+	note(&other, (struct dl_ledger_entry){ .survived_s = 1, .last_s = 1 });
+	assert_int_equal(dl_ledger_forget(db, "0000:04:00.0", "a.gguf"), 1);
+	assert_int_equal(dl_ledger_forget(db, "0000:05:00.0", ""), 0);
+	assert_int_equal(find_all().count, 2);
+	assert_int_equal(dl_ledger_forget(db, "", "b.gguf"), 1);
+	assert_int_equal(dl_ledger_forget(db, "", ""), 1);
+	assert_int_equal(find_all().count, 0);
+	assert_int_equal(number_sql("SELECT count(*) FROM ledger_fault"), 0);
+}
+
+static void what_the_tuner_knows_is_kept_as_it_is(void **state)
+{
+	static unsigned char big[DL_TUNING_MAX + 1];
+	unsigned char knows[3304], back[3304] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(knows); i++)
+		knows[i] = (unsigned char)(i * 7);
+	assert_int_equal(dl_tuning_load(db, "d", "m", back, sizeof(back)), -ENOENT);
+	assert_int_equal(dl_tuning_save(db, "d", "m", back, sizeof(back)), 0);
+	assert_int_equal(dl_tuning_save(db, "d", "m", knows, sizeof(knows)), 0);
+	assert_int_equal(dl_tuning_load(db, "d", "m", back, sizeof(back)), 0);
+	assert_memory_equal(back, knows, sizeof(back));
+	assert_int_equal(dl_tuning_load(db, "d", "m", back, 100), -EPROTONOSUPPORT);
+	assert_int_equal(dl_tuning_load(db, "d", "n", back, sizeof(back)), -ENOENT);
+	assert_int_equal(dl_tuning_save(db, "d", "m", big, sizeof(big)), -EFBIG);
+	assert_int_equal(dl_tuning_save(db, "d", "n", knows, sizeof(knows)), 0);
+	assert_int_equal(dl_ledger_forget(db, "", "n"), 1);
+	assert_int_equal(dl_tuning_load(db, "d", "n", back, sizeof(back)), -ENOENT);
+	assert_int_equal(dl_tuning_load(db, "d", "m", back, sizeof(back)), 0);
+	run_sql("UPDATE tuning SET state = 'text'");
+	assert_int_equal(dl_tuning_load(db, "d", "m", back, sizeof(back)), -EPROTONOSUPPORT);
+	run_sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 255) "
+		"INSERT INTO tuning SELECT 'e', i, i, x'00' FROM n");
+	assert_int_equal(dl_tuning_save(db, "d", "o", knows, sizeof(knows)), 0);
+	assert_int_equal(number_sql("SELECT count(*) FROM tuning"), DL_TUNING_ROWS);
+	assert_int_equal(number_sql("SELECT min(saved_s) FROM tuning"), 2);
+}
+
+static void rows_that_nobody_here_wrote_are_passed_over(void **state)
+{
+	static const char *const wrong[] = {
+		"device = printf('%040d', 1)",
+		"model = CAST(x'610062' AS TEXT)",
+		"backend = 77",
+		"ubatch = -1",
+		"deepest = 4294967296",
+		"survived_s = -5",
+		"outcome = 99",
+		"last_s = -1",
+	};
+	struct dl_ledger_key key;
+	char sql[128];
+
+	(void)state;
+	for (uint32_t i = 0; i < 9; i++) {
+		key = a_key(i);
+		note(&key,
+		     (struct dl_ledger_entry){ .faults = { [DL_CLASS_HANG] = 1 }, .last_s = 1 });
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(sql, sizeof(sql), "UPDATE ledger SET %s WHERE ubatch = %zu", wrong[i], i);
+		run_sql(sql);
+	}
+	run_sql("INSERT INTO ledger_fault SELECT id, 500, 1 FROM ledger;"
+		"INSERT INTO ledger_fault SELECT id, 1, -1 FROM ledger");
+	assert_int_equal(find_all().count, 1);
+	assert_int_equal(find_all().row[0].key.ubatch, 8);
+	assert_int_equal(find_all().row[0].entry.faults[DL_CLASS_HANG], 1);
+	assert_int_equal(find_all().row[0].entry.faults[1], 0);
+}
+
+/* As a davylamp that knew of intents only made it. */
+static const char schema_1[] =
+	"PRAGMA journal_mode = WAL;"
+	"CREATE TABLE intent (id INTEGER PRIMARY KEY AUTOINCREMENT, plan INTEGER, workload INTEGER,"
+	" rung INTEGER, pid INTEGER, start_ticks INTEGER, lease_until_ns INTEGER, begun_s INTEGER,"
+	" boot_id TEXT, cgroup TEXT, file TEXT, key TEXT, old_value TEXT, new_value TEXT,"
+	" unit TEXT, text TEXT, ended_s INTEGER, result INTEGER);"
+	"CREATE INDEX still_open ON intent (id) WHERE ended_s IS NULL;"
+	"INSERT INTO intent VALUES (7, 1, 2, 3, 4, 5, 6, 7, '', '', '', '', '', '', '', 'open',"
+	" NULL, NULL);"
+	"INSERT INTO intent VALUES (8, 1, 2, 3, 4, 5, 6, 7, '', '', '', '', '', '', '', 'closed',"
+	" 9, 0);"
+	"PRAGMA user_version = 1;";
+
+static void make_schema_1(void)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s" DIR, root);
+	mkdir(path, 0755);
+	run_sql(schema_1);
+}
+
+static void on_intent(void *arg, const struct dl_intent *intent)
+{
+	*(struct dl_intent *)arg = *intent;
+}
+
+static void a_database_of_the_first_schema_is_brought_up_to_date(void **state)
+{
+	struct dl_ledger_key key = a_key(512);
+	struct dl_intents *in = NULL;
+	struct dl_intent intent = { 0 };
+
+	(void)state;
+	make_schema_1();
+	assert_int_equal(dl_db_open(DIR, DL_DB_THERE, &db), 0);
+	assert_int_equal(db->schema, DL_DB_SCHEMA);
+	assert_int_equal(number_sql("PRAGMA user_version"), DL_DB_SCHEMA);
+	note(&key, (struct dl_ledger_entry){ .survived_s = 1 });
+	assert_int_equal(find_all().count, 1);
+	assert_true(find_all().row[0].entry.last_s > 1700000000); /* now */
+	assert_int_equal(dl_intents_open(DIR, &in), 0);
+	assert_int_equal(dl_intents_each_open(in, on_intent, &intent), 1);
+	assert_int_equal(intent.id, 7);
+	assert_string_equal(intent.text, "open");
+	assert_int_equal(dl_intent_close(in, 7, 0), 0);
+	assert_int_equal(dl_intent_begin(in, &intent), 9); /* numbers go on */
+	dl_intents_close(in);
+	assert_int_equal(number_sql("SELECT count(*) FROM intent"), 3);
+}
+
+static void several_may_bring_it_up_to_date_at_once(void **state)
+{
+	pid_t pid[4];
+	int status;
+
+	(void)state;
+	make_schema_1();
+	for (int i = 0; i < 4; i++) {
+		pid[i] = fork();
+		if (pid[i])
+			continue;
+		status = dl_db_open(DIR, DL_DB_THERE, &db);
+		_exit(status == -EBUSY ? 0 : status ? 1 : db->schema != DL_DB_SCHEMA);
+	}
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+		assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+	}
+	assert_int_equal(dl_db_open(DIR, DL_DB_THERE, &db), 0);
+	assert_int_equal(number_sql("SELECT count(*) FROM intent"), 2);
+}
+
+static void a_newer_schema_is_told(void **state)
+{
+	struct dl_db *newer = NULL;
+
+	(void)state;
+	run_sql("PRAGMA user_version = 3");
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &newer), -ENOTSUP);
+	assert_string_equal(dl_db_why(-ENOTSUP),
+			    "was written by a newer davylamp; use that one, or move it away");
+	run_sql("PRAGMA user_version = -1");
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &newer), -ENOTSUP);
+}
+
+static void none_is_made_by_who_only_looks(void **state)
+{
+	char path[128];
+
+	(void)state;
+	assert_int_equal(dl_db_open(DIR, DL_DB_THERE, &db), -ENOENT);
+	snprintf(path, sizeof(path), "%s" DIR, root);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void a_corrupt_one_is_told(void **state)
+{
+	struct dl_ledger_key key = a_key(512);
+	struct dl_db *corrupt = NULL;
+	char path[128];
+
+	(void)state;
+	for (uint32_t i = 0; i < 400; i++) {
+		key.ubatch = i;
+		note(&key, (struct dl_ledger_entry){ .survived_s = 1, .last_s = 1 });
+	}
+	dl_db_close(db); /* all is in the one file now */
+	db = NULL;
+	snprintf(path, sizeof(path), "%s" DIR "/" DL_DB_NAME, root);
+	assert_int_equal(truncate(path, 40000), 0);
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &corrupt), -EBADMSG);
+	PUT(DIR "/" DL_DB_NAME, "what is this");
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &corrupt), -EBADMSG);
+	assert_int_equal(dl_db_set_aside(DIR), 0);
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &db), 0);
+	assert_int_equal(find_all().count, 0);
+	run_sql("DROP TABLE ledger");
+	assert_int_equal(dl_ledger_note(db, &key, &(struct dl_ledger_entry){ 0 }), -EBADMSG);
+}
+
+/* Who still has one open that was put aside would write where nobody looks. */
+static void one_that_was_put_aside_is_told_to_its_users(void **state)
+{
+	struct dl_ledger_key key = a_key(512);
+
+	(void)state;
+	note(&key, (struct dl_ledger_entry){ .survived_s = 1 });
+	assert_int_equal(dl_db_set_aside(DIR), 0);
+	assert_int_equal(dl_ledger_note(db, &key, &(struct dl_ledger_entry){ 0 }), -ESTALE);
+}
+
+static void while_another_writes_it_is_busy_and_not_stuck(void **state)
+{
+	struct dl_ledger_key key = a_key(512);
+	sqlite3 *raw = open_raw();
+
+	(void)state;
+	assert_int_equal(sqlite3_exec(raw, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(dl_ledger_note(db, &key, &(struct dl_ledger_entry){ 0 }), -EBUSY);
+	assert_int_equal(find_all().count, 0); /* reading goes on */
+	sqlite3_close(raw);
+	note(&key, (struct dl_ledger_entry){ .survived_s = 1 });
+}
+
+static int note_until_taken(struct dl_db *mine, const struct dl_ledger_key *key)
+{
+	struct dl_ledger_entry delta = { .survived_s = 1, .faults = { [DL_CLASS_HANG] = 1 } };
+	int err = -EBUSY;
+
+	for (int i = 0; err == -EBUSY && i < 50; i++)
+		err = dl_ledger_note(mine, key, &delta);
+	return err;
+}
+
+static void two_writers_lose_nothing(void **state)
+{
+	struct dl_ledger_key key = a_key(512);
+	pid_t pid[2];
+	int status;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		pid[i] = fork();
+		if (pid[i])
+			continue;
+		status = dl_db_open(DIR, DL_DB_MAKE, &db);
+		for (int n = 0; !status && n < NOTES; n++)
+			status = note_until_taken(db, &key);
+		_exit(status ? 1 : 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+		assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+	}
+	assert_int_equal(find_all().count, 1);
+	assert_int_equal(find_all().row[0].entry.survived_s, 2 * NOTES);
+	assert_int_equal(find_all().row[0].entry.faults[DL_CLASS_HANG], 2 * NOTES);
+}
+
+static _Noreturn void note_until_killed(int fd)
+{
+	struct dl_ledger_key key = a_key(512);
+	struct dl_db *mine = NULL;
+
+	if (dl_db_open(DIR, DL_DB_MAKE, &mine))
+		_exit(1);
+	for (;;)
+		if (note_until_taken(mine, &key) || write(fd, "x", 1) != 1)
+			_exit(2);
+}
+
+/* How many notes it had told to have made. */
+static uint64_t kill_after(unsigned int us)
+{
+	int pipe_fds[2], status;
+	uint64_t count = 0;
+	char told[4096];
+	ssize_t n;
+	pid_t pid;
+
+	assert_int_equal(pipe(pipe_fds), 0);
+	pid = fork();
+	if (!pid)
+		note_until_killed(pipe_fds[1]);
+	close(pipe_fds[1]);
+	usleep(us);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	while ((n = read(pipe_fds[0], told, sizeof(told))) > 0)
+		count += (uint64_t)n;
+	close(pipe_fds[0]);
+	return count;
+}
+
+static void killed_at_any_instant_it_knows_all_that_was_noted(void **state)
+{
+	unsigned int seed = 7, busy_count = 0;
+	uint64_t before = 0;
+
+	(void)state;
+	/* On a slow machine until enough were killed in the midst of it. */
+	for (int i = 0; i < KILLS || (busy_count <= KILLS / 3 && i < 20 * KILLS); i++) {
+		uint64_t told = kill_after((unsigned int)rand_r(&seed) % 40000), now = 0;
+		struct found f;
+
+		assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &db), 0);
+		f = find_all();
+		dl_db_close(db);
+		if (f.count) {
+			now = f.row[0].entry.survived_s;
+			assert_int_equal(f.row[0].entry.faults[DL_CLASS_HANG], now);
+		}
+		/* Those told, and the one at which it was killed. */
+		assert_in_range(now - before, told, told + 1);
+		before = now;
+		busy_count += told > 10;
+	}
+	db = NULL;
+	assert_true(busy_count > KILLS / 3);
+}
+
+#define CANNOT 77
+
+/* Fills a disk of its own with notes: the one refused is not counted, those before it are. */
+static int fill_the_disk(const char *where)
+{
+	struct dl_ledger_key key = a_key(0);
+	struct dl_ledger_entry delta = { .survived_s = 1, .last_s = 1 };
+	struct found f = { 0 };
+	int err = 0, count = 0;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", where, "tmpfs", 0, "size=200k"))
+		return CANNOT;
+	if (dl_db_open("/disk", DL_DB_MAKE, &db))
+		return 10;
+	for (; !err && count < 4000; count += !err) {
+		key.ubatch = (uint32_t)count;
+		err = dl_ledger_note(db, &key, &delta);
+	}
+	if (err != -ENOSPC || count < 5)
+		return 11;
+	if (dl_ledger_note(db, &key, &delta) != -ENOSPC)
+		return 12;
+	if (dl_ledger_each(db, &(struct dl_ledger_filter){ 0 }, on_row, &f) != count)
+		return 13;
+	dl_db_close(db);
+	f.count = 0;
+	if (dl_db_open("/disk", DL_DB_MAKE, &db) ||
+	    dl_ledger_each(db, &(struct dl_ledger_filter){ 0 }, on_row, &f) != count)
+		return 14;
+	return 0;
+}
+
+/* A read-only one of the first schema stays so; its intents are read, a ledger it has not. */
+static int only_read(const char *where)
+{
+	struct dl_intent intent = { 0 };
+	struct dl_intents *in = NULL;
+	struct found f = { 0 };
+	sqlite3 *raw;
+	char path[128];
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", where, "tmpfs", 0, "size=1m"))
+		return CANNOT;
+	snprintf(path, sizeof(path), "%s/" DL_DB_NAME, where);
+	if (sqlite3_open(path, &raw) || sqlite3_exec(raw, schema_1, NULL, NULL, NULL) ||
+	    sqlite3_close(raw))
+		return 20;
+	if (mount("none", where, NULL, MS_REMOUNT | MS_RDONLY, NULL))
+		return 21;
+	if (dl_db_open("/disk", DL_DB_THERE, &db) || db->schema != 1)
+		return 22;
+	if (dl_ledger_each(db, &(struct dl_ledger_filter){ 0 }, on_row, &f) != 0)
+		return 23;
+	if (dl_ledger_forget(db, "", "") != -EROFS ||
+	    dl_tuning_load(db, "", "", path, sizeof(path)) != -ENOENT)
+		return 24;
+	dl_db_close(db);
+	if (dl_intents_open("/disk", &in) || dl_intents_each_open(in, on_intent, &intent) != 1)
+		return 25;
+	return 0;
+}
+
+static void on_disk(int (*work)(const char *where))
+{
+	char where[96];
+	int status;
+	pid_t pid;
+
+	snprintf(where, sizeof(where), "%s/disk", root);
+	assert_int_equal(mkdir(where, 0755), 0);
+	pid = fork();
+	if (!pid)
+		_exit(work(where));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status)); /* and not by SIGBUS */
+	if (WEXITSTATUS(status) == CANNOT) {
+		print_message("no mount namespace can be made here\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_full_disk_refuses_the_next_and_keeps_the_former(void **state)
+{
+	(void)state;
+	on_disk(fill_the_disk);
+}
+
+static void one_that_can_only_be_read_stays_as_it_is(void **state)
+{
+	(void)state;
+	on_disk(only_read);
+}
+
+int main(void)
+{
+#define WITH_DB(test) cmocka_unit_test_setup_teardown(test, open_db, close_db)
+#define WITHOUT(test) cmocka_unit_test_setup_teardown(test, make_root, close_db)
+	const struct CMUnitTest tests[] = {
+		WITH_DB(what_comes_in_parts_is_one_row),
+		WITH_DB(sums_stop_where_they_would_not_fit),
+		WITH_DB(each_part_of_the_key_has_rows_of_its_own),
+		WITH_DB(rows_of_another_environment_count_less),
+		WITH_DB(the_least_recently_seen_go),
+		WITH_DB(what_is_forgotten_is_gone_with_its_faults),
+		WITH_DB(what_the_tuner_knows_is_kept_as_it_is),
+		WITH_DB(rows_that_nobody_here_wrote_are_passed_over),
+		WITHOUT(a_database_of_the_first_schema_is_brought_up_to_date),
+		WITHOUT(several_may_bring_it_up_to_date_at_once),
+		WITH_DB(a_newer_schema_is_told),
+		WITHOUT(none_is_made_by_who_only_looks),
+		WITH_DB(a_corrupt_one_is_told),
+		WITH_DB(one_that_was_put_aside_is_told_to_its_users),
+		WITH_DB(while_another_writes_it_is_busy_and_not_stuck),
+		WITH_DB(two_writers_lose_nothing),
+		WITHOUT(killed_at_any_instant_it_knows_all_that_was_noted),
+		WITHOUT(a_full_disk_refuses_the_next_and_keeps_the_former),
+		WITHOUT(one_that_can_only_be_read_stays_as_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

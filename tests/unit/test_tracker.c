@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When the agent looks at a process again: an agent of our own over a /proc of our own. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "root.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "../../userspace/agent/agent.h"
+
+#define MANY 400
+
+static struct dl_agent agent;
+
+static int new_agent(void **state)
+{
+	(void)state;
+	memset(&agent, 0, sizeof(agent));
+	agent.terminal = true; /* what it says is kept, not printed */
+	dl_core_init(&agent.core);
+	return 0;
+}
+
+static void put_engine(unsigned int pid)
+{
+	static const char command[] = "llama-server\0-m\0x.gguf\0--port\0"
+				      "1";
+	char name[64], text[128];
+	int n;
+
+	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
+	n = snprintf(text, sizeof(text), "%u (x) S 1 1 1 0 -1 1 1 2 3 4 5 6 7 8 20 0 1 0 %u 1 2\n",
+		     pid, pid * 10);
+	put(name, text, (size_t)n);
+	snprintf(name, sizeof(name), "/proc/%u/cmdline", pid);
+	put(name, command, sizeof(command));
+}
+
+static void open_gpus(unsigned int pid)
+{
+	char path[512], target[512];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(target, sizeof(target), "%s/gpu-%u", root, i);
+		if (mknod(target, S_IFCHR | 0600, makedev(226, 128 + i)) && errno != EEXIST)
+			skip(); /* not root */
+		snprintf(path, sizeof(path), "%s/proc/%u/fd", root, pid);
+		dl_make_dirs(path);
+		snprintf(path, sizeof(path), "%s/proc/%u/fd/%u", root, pid, 5 + i);
+		assert_int_equal(symlink(target, path), 0);
+		snprintf(path, sizeof(path), "%s/sys/dev/char/226:%u", root, 128 + i);
+		dl_make_dirs(path);
+		strcat(path, "/device");
+		snprintf(target, sizeof(target), "../0000:0%u:00.0", 3 + i);
+		(void)!symlink(target, path);
+	}
+}
+
+static struct dl_tracked *tracked(uint32_t pid)
+{
+	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
+		if (agent.tracked[i].pid == pid)
+			return &agent.tracked[i];
+	return NULL;
+}
+
+static void events_do_not_use_up_the_looks(void **state)
+{
+	(void)state;
+	put_engine(200);
+	dl_tracker_know(&agent, 200);
+	assert_non_null(tracked(200));
+	assert_int_equal(tracked(200)->told.engine, DL_ENGINE_LLAMA_SERVER);
+	tracked(200)->inspect_ns += 60 * DL_NS_PER_S; /* due in a minute */
+	for (int i = 0; i < 1000; i++)
+		dl_tracker_know(&agent, 200);
+	assert_int_equal(tracked(200)->attempts, 1);
+	tracked(200)->inspect_ns = 1; /* now */
+	dl_tracker_know(&agent, 200);
+	assert_int_equal(tracked(200)->attempts, 2);
+}
+
+/* Vulkan opens every device long before a model is loaded into one of them. */
+static void the_device_is_the_one_that_holds_memory(void **state)
+{
+	struct dl_gpu_client *client = &agent.gpus.client[3];
+	struct dl_tracked *t;
+
+	(void)state;
+	put_engine(201);
+	PUT("/proc/201/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libggml-vulkan.so\n");
+	open_gpus(201);
+	dl_tracker_know(&agent, 201);
+	t = tracked(201);
+	t->cxx_attached = t->ggml_attached = true;
+	t->inspect_ns = 1;
+	dl_tracker_tick(&agent, dl_boot_ns());
+	assert_int_equal(t->told.backend, DL_BACKEND_VULKAN);
+	assert_true(t->told.device[0] && t->told.more_devices[0][0]);
+	assert_int_not_equal(t->inspect_ns, 0); /* open is not in use: it is looked at again */
+	t->inspect_ns = 0;
+	client->pid = 201;
+	client->info.vram = 3ULL << 30;
+	dl_copy_name(client->info.device, sizeof(client->info.device), "0000:04:00.0");
+	dl_tracker_used(&agent, 201);
+	dl_tracker_tick(&agent, dl_boot_ns());
+	assert_string_equal(t->told.device, "0000:04:00.0");
+	assert_string_equal(t->told.more_devices[0], "");
+	assert_int_equal(t->inspect_ns, 0); /* settled */
+	client[1] = client[0];		    /* the model does not fit into one */
+	dl_copy_name(client[1].info.device, sizeof(client[1].info.device), "0000:03:00.0");
+	client[2] = client[1];
+	dl_tracker_used(&agent, 201);
+	dl_tracker_tick(&agent, dl_boot_ns());
+	assert_string_equal(t->told.device, "0000:03:00.0"); /* two clients, the most memory */
+	assert_string_equal(t->told.more_devices[0], "0000:04:00.0");
+}
+
+static size_t due_count(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
+		count += agent.tracked[i].inspect_ns == 1;
+	return count;
+}
+
+/* Anybody may start hundreds of processes with an engine's name. */
+static void a_tick_is_short_and_nobody_is_forgotten(void **state)
+{
+	size_t left;
+
+	(void)state;
+	for (unsigned int pid = 1000; pid < 1000 + MANY; pid++) {
+		put_engine(pid);
+		dl_tracker_know(&agent, pid);
+		tracked(pid)->inspect_ns = 1;
+	}
+	assert_int_equal(due_count(), MANY);
+	dl_tracker_tick(&agent, dl_boot_ns());
+	left = due_count();
+	assert_true(left > 0 && left < MANY);
+	for (int i = 0; i < MANY && due_count(); i++)
+		dl_tracker_tick(&agent, dl_boot_ns());
+	assert_int_equal(due_count(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(events_do_not_use_up_the_looks, new_agent),
+		cmocka_unit_test_setup(the_device_is_the_one_that_holds_memory, new_agent),
+		cmocka_unit_test_setup(a_tick_is_short_and_nobody_is_forgotten, new_agent),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Services: what their environment can be told, and the files that outlive the agent. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "../../userspace/act/unit.h"
+#include "../../userspace/engines/environment.h"
+#include "../../userspace/store/adopted.h"
+#include "../../userspace/store/generated.h"
+#include "root.h"
+
+static int tell(const char *const *argv, const char *const *envp, struct dl_engine_wish wish,
+		struct dl_environment *e)
+{
+	const struct dl_engine_look look = {
+		.argv = (char *const *)argv, .envp = (char *const *)envp, .exe = "", .parent = ""
+	};
+	struct dl_engine_facts facts;
+
+	dl_engine_identify(&look, &facts);
+	return dl_engine_environment(&look, &facts, &wish, e);
+}
+
+static const char *value_of(const struct dl_environment *e, const char *name)
+{
+	for (size_t i = 0; i < e->count; i++)
+		if (!strcmp(e->at[i].name, name))
+			return e->at[i].value;
+	return "(not told)";
+}
+
+static const char *const no_env[] = { NULL };
+
+static void test_llama(void **state)
+{
+	static const char *const argv[] = { "llama-server", "-m", "x.gguf", "-ngl", "99", NULL };
+	static const char *const layers[] = { "LLAMA_ARG_N_GPU_LAYERS=20", NULL };
+	static const char *const plain[] = { "llama-server", "-m", "x.gguf", NULL };
+	struct dl_environment e;
+
+	(void)state;
+	assert_int_equal(tell(argv, no_env, (struct dl_engine_wish){ 0 }, &e), 0);
+	assert_int_equal(e.count, 0);
+	assert_int_equal(
+		tell(argv, no_env, (struct dl_engine_wish){ .backend = DL_BACKEND_CPU }, &e), 0);
+	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "none");
+	assert_int_equal(tell(argv, no_env,
+			      (struct dl_engine_wish){ .backend = DL_BACKEND_ROCM,
+						       .knobs = { .ubatch = 64, .parallel = 1 } },
+			      &e),
+			 0);
+	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "ROCm0");
+	assert_string_equal(value_of(&e, "LLAMA_ARG_UBATCH"), "64");
+	assert_string_equal(value_of(&e, "LLAMA_ARG_N_PARALLEL"), "1");
+	assert_string_equal(value_of(&e, "LLAMA_ARG_CTX_SIZE"), "(not told)");
+	/* Fewer layers: of a number that is known, and not beaten by a flag. */
+	assert_int_equal(tell(plain, layers,
+			      (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
+			 0);
+	assert_string_equal(value_of(&e, "LLAMA_ARG_N_GPU_LAYERS"), "15");
+	assert_int_equal(tell(plain, layers,
+			      (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 20 } }, &e),
+			 -EOPNOTSUPP);
+	assert_int_equal(tell(plain, no_env,
+			      (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
+			 -EOPNOTSUPP);
+	assert_int_equal(
+		tell(argv, no_env, (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
+		-EOPNOTSUPP);
+	assert_non_null(strstr(e.why, "-ngl"));
+}
+
+static void test_llama_refuses(void **state)
+{
+	static const struct {
+		const char *argv[8];
+		const char *envp[2];
+		struct dl_engine_wish wish;
+		const char *why;
+	} cases[] = {
+		{ { "llama-server", "-m", "x", "-dev", "Vulkan0" },
+		  { 0 },
+		  { .backend = DL_BACKEND_CPU },
+		  "-dev" },
+		{ { "llama-server", "-m", "x", "--device=Vulkan0" },
+		  { 0 },
+		  { .backend = DL_BACKEND_CPU },
+		  "-dev" },
+		{ { "llama-server", "-m", "x", "-ot", "a=Vulkan0" },
+		  { 0 },
+		  { .backend = DL_BACKEND_CPU },
+		  "places" },
+		{ { "llama-server", "-m", "x", "-md", "y" },
+		  { 0 },
+		  { .backend = DL_BACKEND_CPU },
+		  "second" },
+		{ { "llama-server", "-m", "x" },
+		  { "LLAMA_ARG_OVERRIDE_TENSOR=a=Vulkan0" },
+		  { .backend = DL_BACKEND_CPU },
+		  "unset" },
+		{ { "llama-server", "-m", "x", "-dev", "none" },
+		  { 0 },
+		  { .backend = DL_BACKEND_VULKAN },
+		  "-dev" },
+		{ { "llama-server", "-m", "x", "--ubatch-size", "256" },
+		  { 0 },
+		  { .knobs = { .ubatch = 64 } },
+		  "-ub" },
+		{ { "llama-server", "-m", "x", "-c", "512" },
+		  { 0 },
+		  { .knobs = { .context = 256 } },
+		  "-c" },
+		{ { "vllm", "serve", "m" }, { 0 }, { .backend = DL_BACKEND_CPU }, "vllm" },
+	};
+	struct dl_environment e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(tell(cases[i].argv, cases[i].envp, cases[i].wish, &e),
+				 -EOPNOTSUPP);
+		assert_non_null(strstr(e.why, cases[i].why));
+	}
+}
+
+static void test_ollama(void **state)
+{
+	static const char *const argv[] = { "ollama", "serve", NULL };
+	static const char *const envp[] = { "OLLAMA_NUM_PARALLEL=4", NULL };
+	struct dl_environment e;
+
+	(void)state;
+	assert_int_equal(tell(argv, envp, (struct dl_engine_wish){ .backend = DL_BACKEND_CPU }, &e),
+			 0);
+	assert_string_equal(value_of(&e, "OLLAMA_LLM_LIBRARY"), "cpu");
+	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "none");
+	/* The context of all slots is ours, of one is Ollama's. */
+	assert_int_equal(
+		tell(argv, envp, (struct dl_engine_wish){ .knobs = { .context = 8192 } }, &e), 0);
+	assert_string_equal(value_of(&e, "OLLAMA_CONTEXT_LENGTH"), "2048");
+	assert_int_equal(
+		tell(argv, envp,
+		     (struct dl_engine_wish){ .knobs = { .context = 8192, .parallel = 2 } }, &e),
+		0);
+	assert_string_equal(value_of(&e, "OLLAMA_CONTEXT_LENGTH"), "4096");
+	assert_string_equal(value_of(&e, "OLLAMA_NUM_PARALLEL"), "2");
+	assert_int_equal(
+		tell(argv, envp, (struct dl_engine_wish){ .backend = DL_BACKEND_ROCM }, &e),
+		-EOPNOTSUPP);
+	assert_int_equal(tell(argv, envp, (struct dl_engine_wish){ .knobs = { .ubatch = 64 } }, &e),
+			 -EOPNOTSUPP);
+}
+
+static void test_names(void **state)
+{
+	char longest[DL_UNIT_LEN + 8];
+
+	(void)state;
+	assert_true(dl_unit_name_valid("ollama.service"));
+	assert_true(dl_unit_name_valid("llm@7b.service"));
+	assert_true(dl_unit_name_valid("a\\x2db.service"));
+	assert_false(dl_unit_name_valid(""));
+	assert_false(dl_unit_name_valid(".service"));
+	assert_false(dl_unit_name_valid("llm@.service")); /* a template */
+	assert_false(dl_unit_name_valid("ollama.socket"));
+	assert_false(dl_unit_name_valid("../x.service"));
+	assert_false(dl_unit_name_valid("a/b.service"));
+	assert_false(dl_unit_name_valid("a b.service"));
+	assert_false(dl_unit_name_valid("a%n.service"));
+	assert_false(dl_unit_name_valid("a\n.service"));
+	memset(longest, 'a', sizeof(longest));
+	strcpy(longest + DL_UNIT_LEN - 9,
+	       ".service"); /* with its NUL just what there is room for */
+	assert_true(dl_unit_name_valid(longest));
+	memset(longest, 'a', sizeof(longest));
+	strcpy(longest + DL_UNIT_LEN - 8, ".service");
+	assert_false(dl_unit_name_valid(longest));
+}
+
+static void read_back(const char *path, char *text, size_t size)
+{
+	assert_true(dl_read_file(path, text, size) > 0);
+}
+
+static void test_generated(void **state)
+{
+	char path[256], aside[264], text[512];
+	enum dl_generated what;
+	struct stat st;
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/g.env", root);
+	snprintf(aside, sizeof(aside), "%s.hand", path);
+	assert_int_equal(dl_generated_look(path, &what), 0);
+	assert_int_equal(what, DL_GENERATED_ABSENT);
+	assert_int_equal(dl_generated_write(path, 3, "A=1\n"), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	read_back(path, text, sizeof(text));
+	assert_non_null(strstr(text, ", version 3, sum "));
+	assert_non_null(strstr(text, "\nA=1\n"));
+	assert_int_equal(dl_generated_write(path, 4, "A=2\n"), 0);
+	assert_int_equal(access(aside, F_OK), -1);
+	/* Changed by hand: kept, and told. */
+	file = fopen(path, "a");
+	fputs("B=1\n", file);
+	fclose(file);
+	assert_int_equal(dl_generated_look(path, &what), 0);
+	assert_int_equal(what, DL_GENERATED_EDITED);
+	assert_int_equal(dl_generated_write(path, 5, "A=3\n"), 1);
+	read_back(aside, text, sizeof(text));
+	assert_non_null(strstr(text, "A=2\nB=1\n"));
+	assert_int_equal(dl_generated_remove(path), 0);
+	assert_int_equal(dl_generated_remove(path), 0);
+	/* Never ours: it stays. */
+	PUT("/g.env", "A=4\n");
+	assert_int_equal(dl_generated_write(path, 6, "A=5\n"), -EEXIST);
+	assert_int_equal(dl_generated_remove(path), -EEXIST);
+	read_back(path, text, sizeof(text));
+	assert_string_equal(text, "A=4\n");
+}
+
+static void test_adopted(void **state)
+{
+	struct dl_adopted list = { 0 }, again;
+	struct dl_adopted_unit *u;
+	char name[32];
+	int line;
+
+	(void)state;
+	assert_int_equal(dl_adopted_load("/state", &again, &line), 0);
+	assert_int_equal(again.count, 0);
+	for (int i = 0; i < DL_ADOPTED_MAX; i++) {
+		snprintf(name, sizeof(name), "u%d.service", i);
+		assert_non_null(dl_adopted_add(&list, name));
+	}
+	assert_null(dl_adopted_add(&list, "one-more.service"));
+	u = dl_adopted_find(&list, "u7.service");
+	u->version = 9;
+	u->made_dir = u->stopped = u->capped = true;
+	u->memory_high = UINT64_MAX;
+	u->cpu_quota = 1500000;
+	u->backend = DL_BACKEND_CPU;
+	u->knobs = (struct dl_knobs){ 64, 2048, 2, 3 };
+	u->unproven = true;
+	u->was_backend = DL_BACKEND_VULKAN;
+	u->was_knobs = (struct dl_knobs){ 128, 4096, 4, 1 };
+	dl_copy_name(u->derived, sizeof(u->derived), "llama3:8b");
+	u->shrunk_for = DL_HZ_JOB_HEADROOM;
+	u->moved_for = DL_HZ_RESET;
+	u->moved_from = DL_BACKEND_ROCM;
+	u->before_cpu = DL_BACKEND_VULKAN;
+	dl_copy_name(u->moved_off, sizeof(u->moved_off), "0000:03:00.0");
+	dl_adopted_remove(&list, "u0.service");
+	assert_int_equal(dl_adopted_save("/state", &list), 0);
+	assert_int_equal(dl_adopted_load("/state", &again, &line), 0);
+	assert_memory_equal(&list.unit, &again.unit, again.count * sizeof(again.unit[0]));
+	assert_int_equal(again.count, DL_ADOPTED_MAX - 1);
+}
+
+static void test_adopted_torn(void **state)
+{
+	static const char *const bad[] = {
+		"[unit 1]\nversion = 1\n",			      /* before its name */
+		"[unit 1]\nunit = a.service\nversion = -1\n",	      /* no number */
+		"[unit 1]\nunit = a.service\nversion = 4294967296\n", /* too large */
+		"[unit 1]\nunit = a.service\nmade_dir = 2\n",
+		"[unit 1]\nunit = a.service\nbackend = tpu\n",
+		"[unit 1]\nunit = a.service\nshrunk_for = boredom\n",
+		"[unit 1]\nunit = a.service\n[unit 2]\nunit = a.service\n", /* twice */
+		"[other]\nunit = a.service\n",
+		"[unit 1]\nunit = a.service\nnot-a-key\n",
+	};
+	struct dl_adopted list;
+	int line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		put("/state/units.conf", bad[i], strlen(bad[i]));
+		assert_int_equal(dl_adopted_load("/state", &list, &line), -EBADMSG);
+		assert_true(line > 0);
+		assert_int_equal(list.count, 0);
+	}
+	assert_int_equal(dl_adopted_set_aside("/state"), 0);
+	assert_int_equal(dl_adopted_load("/state", &list, &line), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_llama),
+		cmocka_unit_test(test_llama_refuses),
+		cmocka_unit_test(test_ollama),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test_setup_teardown(test_generated, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(test_adopted, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(test_adopted_torn, make_root, remove_root),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

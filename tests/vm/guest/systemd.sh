@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Adopted services under systemd with cgroup v2 and all controllers: what needs these, and the way of
+# an order from the real agent (with its kernel programs) to the unit. tests/systemd has the rest.
+. /lab/lab.sh
+
+fact() { echo "fact $*"; }
+order() { echo "$1" | send /run/agent.sock 120000 >/tmp/answer; grep -q '"failed": *false' /tmp/answer; }
+dl() { davylamp policy "$@" --socket /run/agent.sock; }
+field() { dl adopted --json | grep "\"unit\":\"$1\"" | sed "s/.*\"$2\":\"*\([^\",}]*\).*/\1/"; }
+known() { [ "$(field ollama.service engine)" = ollama ]; }
+main_pid() { systemctl show -P MainPID ollama; }
+told() { tr '\0' '\n' <"/proc/$(main_pid)/environ" | grep -qx "$1"; }
+up() { wget -q -O /dev/null http://127.0.0.1:18303/api/version; }
+post() { wget -q -O - --post-data "$2" "http://127.0.0.1:18303$1"; }
+fails() { ! "$@"; }
+
+check "systemd is the first process" [ "$(cat /proc/1/comm)" = systemd ]
+fact controllers "$(cat /sys/fs/cgroup/cgroup.controllers)"
+mkdir -p /run/models
+echo '{"parameters":{"num_batch":512}}' >/run/models/tiny:latest.json
+systemctl start ollama
+check "the service serves" lab_soon 30 up
+davylamp run --json --mode enforce --socket /run/agent.sock --state /var/lib/davylamp --config /tmp \
+	>/tmp/agent.out 2>/tmp/agent.err &
+agent=$!
+check "the agent is ready" lab_soon 60 sh -c "davylamp status --socket /run/agent.sock >/dev/null 2>&1"
+check "it is adopted" dl adopt ollama.service
+check "and known" lab_soon 20 known
+group=/sys/fs/cgroup$(field ollama.service cgroup)
+id=$(field ollama.service workload)
+check "its cgroup is where the agent says" [ "$(head -n 1 "$group/cgroup.procs")" = "$(main_pid)" ]
+post /api/generate '{"model":"tiny","prompt":"x","stream":false}' >/dev/null
+runner=$(cut -d" " -f1 "/proc/$(main_pid)/task/$(main_pid)/children")
+
+limit() { cut -d" " -f1 "$group/$1" 2>/dev/null || echo max; }
+fact runner "$runner"
+before=$(limit memory.high)
+check "memory.high, and a quarter of all CPUs, are set through systemd" \
+	order "{\"op\":\"order\",\"rung\":\"cap\",\"workload\":$id,\"cap_bytes\":268435456,\"on_permille\":250}"
+has_limits() {
+	[ "$(cat "$group/memory.high") $(cat "$group/cpu.max")" = "268435456 $(($(nproc) * 25000)) 100000" ]
+}
+check "the kernel has them" has_limits
+systemctl daemon-reload
+check "systemd's reload leaves them" has_limits
+agent_dies() {
+	kill -9 "$agent"
+	wait "$agent" 2>/dev/null
+	rm -f /run/agent.sock
+}
+agent_starts() {
+	davylamp run --json --mode enforce --socket /run/agent.sock --state /var/lib/davylamp --config /tmp \
+		>>/tmp/agent.out 2>>/tmp/agent.err &
+	agent=$!
+	lab_soon 60 known
+	id=$(field ollama.service workload)
+}
+agent_dies
+check "they outlive an agent that is killed" has_limits
+check "release --all takes them back without one" davylamp release --all --socket /run/agent.sock
+check "to what they were" [ "$(limit memory.high) $(limit cpu.max)" = "$before max" ]
+agent_starts
+order "{\"op\":\"order\",\"rung\":\"cap\",\"workload\":$id,\"cap_bytes\":268435456,\"on_permille\":250}"
+check "the next agent sets them again" has_limits
+agent_dies
+agent_starts
+check "and the one after takes back what it finds" lab_soon 10 sh -c "grep -qx max $group/memory.high"
+order "{\"op\":\"order\",\"rung\":\"cap\",\"workload\":$id,\"cap_bytes\":268435456,\"on_permille\":250}"
+check "release --all asks an agent that lives" davylamp release --all --socket /run/agent.sock
+check "which takes them back" lab_soon 10 sh -c "grep -qx max $group/memory.high"
+order "{\"op\":\"order\",\"rung\":\"cap\",\"workload\":$id,\"cap_bytes\":268435456,\"on_permille\":250}"
+check "undo takes both back" order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"cap\",\"workload\":$id}"
+check "to what they were" [ "$(limit memory.high) $(limit cpu.max)" = "$before max" ]
+fact limits "$(limit memory.high) $(limit cpu.max), before $before"
+
+check "pause freezes the unit's cgroup" \
+	order "{\"op\":\"order\",\"rung\":\"pause\",\"workload\":$id,\"lease_ns\":60000000000}"
+check "the kernel says frozen" grep -q "frozen 1" "$group/cgroup.events"
+fact runner_group "$(cat "/proc/$runner/cgroup")"
+check "its runner stands still with it" [ "$(cat "/proc/$runner/cgroup")" = "0::${group#/sys/fs/cgroup}" ]
+check "undo lets it go" order "{\"op\":\"order\",\"rung\":\"undo\",\"undo\":\"pause\",\"workload\":$id}"
+check "the kernel says not frozen" grep -q "frozen 0" "$group/cgroup.events"
+check "it serves" lab_soon 10 up
+
+check "shrink, through its environment, verified by a token" \
+	order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"context\":1024}"
+check "is told" told OLLAMA_CONTEXT_LENGTH=1024
+check "strictly the CPU" order "{\"op\":\"order\",\"rung\":\"migrate_cpu\",\"workload\":$id}"
+check "is told too" told OLLAMA_LLM_LIBRARY=cpu
+old=$(main_pid)
+kill -SEGV "$old"
+check "after a crash it runs again" lab_soon 30 sh -c "p=\$(systemctl show -P MainPID ollama); [ \$p != 0 ] && [ \$p != $old ]"
+check "a crash is told once" [ "$(grep '^{"type":"event".*"event":"process_exit"' /tmp/agent.out | grep -c "\"pid\":$old,")" = 1 ]
+systemctl start llama
+check "a real llama-server comes up" lab_soon 60 wget -q -O /dev/null http://127.0.0.1:18301/health
+check "it is adopted" dl adopt llama.service
+lab_soon 20 sh -c "davylamp policy adopted --json --socket /run/agent.sock | grep -q llama-server"
+llama=$(field llama.service workload)
+check "shrunk, and verified by a token" \
+	order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$llama,\"ubatch\":64}"
+check "the process is told" sh -c \
+	'tr "\0" "\n" <"/proc/$(systemctl show -P MainPID llama)/environ" | grep -qx LLAMA_ARG_UBATCH=64'
+check "and released" dl release llama.service
+check "released" dl release ollama.service
+check "nothing is left" [ ! -e /etc/systemd/system/ollama.service.d ]
+check "it is told nothing" fails told OLLAMA_LLM_LIBRARY=cpu
+kill $agent
+wait $agent
+fact agent_status $?
+check "no BUG and no WARNING is in the log" lab_log_clean
+echo "== agent.err"
+cat /tmp/agent.err
+echo "== answer"
+cat /tmp/answer
+echo "== agent.out"
+cat /tmp/agent.out
+echo "== end"
+lab_end

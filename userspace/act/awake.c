@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "awake.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "caps.h"
+
+/* "0000:03:00.0"; what else has a dot and a slash in it does not come into a path. */
+static bool is_pci_address(const char *text)
+{
+	return strlen(text) >= 12 && strlen(text) < DL_DEVICE_LEN &&
+	       !text[strspn(text, "0123456789abcdef:.")] && !strstr(text, "..");
+}
+
+int dl_awake_plan(const char *device, struct dl_intent *intent)
+{
+	int err;
+
+	if (!is_pci_address(device))
+		return -EINVAL;
+	snprintf(intent->file, DL_INTENT_PATH, "/sys/bus/pci/devices/%s/power/control", device);
+	intent->key[0] = 0;
+	err = dl_value_read(intent->file, "", intent->old_value);
+	if (err)
+		return err == -ENOENT ? -ENODEV : err;
+	snprintf(intent->new_value, DL_INTENT_VALUE, "on");
+	return strcmp(intent->old_value, "on") ? 0 : -EALREADY;
+}

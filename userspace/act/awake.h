@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A discrete GPU that suspends at run time moves its VRAM into the host's memory first; where that
+ * is short, resuming or suspending it fails. power/control=on keeps it awake (Linux,
+ * Documentation/power/runtime_pm.rst).
+ */
+#ifndef DL_ACT_AWAKE_H
+#define DL_ACT_AWAKE_H
+
+#include "../core/intent.h"
+
+/*
+ * Fills in file, old and new value; dl_value_set and dl_value_undo of caps.h do the rest.
+ * -EALREADY: it does not suspend; -ENODEV: no such device, or it has no power management;
+ * -EINVAL: no PCI address.
+ */
+int dl_awake_plan(const char *device, struct dl_intent *intent);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "freeze.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/file.h"
+
+int dl_cgroup_freeze(int dir_fd, bool freeze)
+{
+	DL_FD fd = openat(dir_fd, "cgroup.freeze", O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : dl_write_all(fd, freeze ? "1" : "0", 1);
+}
+
+int dl_cgroup_wants_frozen(int dir_fd)
+{
+	DL_FD fd = openat(dir_fd, "cgroup.freeze", O_RDONLY | O_CLOEXEC);
+	char text[16] = "";
+	ssize_t n = fd < 0 ? -errno : dl_read_fd(fd, text, sizeof(text));
+
+	return n < 0 ? (int)n : text[0] == '1';
+}
+
+int dl_cgroup_events_read(int events_fd, struct dl_cgroup_events *ret_events)
+{
+	char text[128];
+	ssize_t n = lseek(events_fd, 0, SEEK_SET);
+
+	if (n < 0)
+		return -errno;
+	n = dl_read_fd(events_fd, text, sizeof(text));
+	if (n < 0)
+		return (int)n;
+	if (!strstr(text, "frozen ")) /* since 5.2 */
+		return -ENOTSUP;
+	ret_events->frozen = strstr(text, "frozen 1") != NULL;
+	ret_events->populated = strstr(text, "populated 1") != NULL;
+	return 0;
+}

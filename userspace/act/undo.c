@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "undo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../core/plan.h"
+#include "../lib/file.h"
+#include "caps.h"
+#include "cgroup.h"
+#include "freeze.h"
+
+#define THAW_LOOKS 20
+#define LOOK_NS	   5000000
+
+static int nothing(char why[DL_REASON_LEN], const char *text)
+{
+	snprintf(why, DL_REASON_LEN, "%s", text);
+	return 1;
+}
+
+/* An ancestor's freezer may keep it frozen: that is somebody else's. */
+static int see_thawed(int dir_fd)
+{
+	DL_FD events_fd = openat(dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	const struct timespec look = { .tv_nsec = LOOK_NS };
+	struct dl_cgroup_events events = { 0 };
+
+	for (int i = 0; i < THAW_LOOKS; i++) {
+		int err = events_fd < 0 ? -errno : dl_cgroup_events_read(events_fd, &events);
+
+		if (err)
+			return err;
+		if (!events.frozen)
+			return 0;
+		nanosleep(&look, NULL);
+	}
+	return -EBUSY;
+}
+
+static int thaw(int dir_fd, const struct dl_intent *intent, char why[DL_REASON_LEN])
+{
+	int err = dl_cgroup_wants_frozen(dir_fd);
+
+	if (!err)
+		return nothing(why, "it is not frozen");
+	if (err > 0 && intent->old_value[0] == '1')
+		return nothing(why, "somebody else had frozen it before");
+	if (err > 0)
+		err = dl_cgroup_freeze(dir_fd, false);
+	if (!err)
+		err = see_thawed(dir_fd);
+	return err == -ENODEV ? nothing(why, "its cgroup is gone") : err;
+}
+
+static int go_on(const struct dl_intent *intent, char why[DL_REASON_LEN])
+{
+	struct dl_tree tree;
+	int err = dl_tree_open(&tree, intent->pid, intent->start_ticks);
+
+	if (err == -ESRCH)
+		return nothing(why, "its process is gone");
+	if (err)
+		return err;
+	err = dl_tree_root_stopped(&tree);
+	if (err == 1) {
+		dl_tree_find(&tree);
+		dl_tree_continue(&tree);
+	}
+	dl_tree_close(&tree);
+	return err == 1 ? 0 : nothing(why, err ? "its process is gone" : "it is not stopped");
+}
+
+/* The guard freezes the cgroup where there is one with a freezer, else the processes. */
+static int release(const struct dl_intent *intent, char why[DL_REASON_LEN])
+{
+	int fd = intent->cgroup[0] ? dl_cgroup_open(intent->cgroup) : -ENOENT;
+	int err = -ENOENT;
+
+	if (fd >= 0) {
+		err = thaw(fd, intent, why);
+		close(fd);
+	}
+	if (fd < 0 || err == -ENOENT || err == -ENOTSUP)
+		err = go_on(intent, why);
+	return err;
+}
+
+int dl_undo(const struct dl_intent *intent, const char *boot_id, char why[DL_REASON_LEN])
+{
+	int err;
+
+	why[0] = 0;
+	if (boot_id[0] && intent->boot_id[0] && strcmp(boot_id, intent->boot_id) != 0)
+		return nothing(why, "the host was booted since");
+	if (intent->file[0]) {
+		err = dl_value_undo(intent);
+		return err == 1 ? nothing(why, "the value is not ours (any more)") : err;
+	}
+	if (intent->rung == DL_RUNG_PAUSE || intent->rung == DL_RUNG_THROTTLE)
+		return release(intent, why);
+	return nothing(why, "whoever supervises it ends what was begun");
+}

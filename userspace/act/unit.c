@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+
+#include "../lib/file.h"
+#include "../lib/text.h"
+#include "unit_state.h"
+
+#define SOCKET	  "/run/systemd/private"
+#define SERVICE	  "org.freedesktop.systemd1"
+#define OBJECT	  "/org/freedesktop/systemd1"
+#define UNITS	  OBJECT "/unit"
+#define MANAGER	  SERVICE ".Manager"
+#define CALL_MS	  5000
+#define RELOAD_MS 20000 /* it runs the generators and reads every unit file */
+
+struct operation {
+	struct dl_systemd *systemd;
+	struct operation *next;
+	sd_bus_slot *slot; /* the call's, until it is answered */
+	sd_event_source *timer;
+	dl_unit_done done;
+	void *arg;
+	bool reload;
+	bool waits; /* a reload, for the one under way to end */
+	uint32_t limit_ms;
+	uint32_t job;
+	char job_path[96]; /* "": not answered yet */
+};
+
+struct dl_systemd {
+	sd_event *loop;
+	sd_bus *bus; /* NULL: not connected */
+	bool lost;
+	struct dl_unit_hooks hooks;
+	struct operation *operations;
+};
+
+bool dl_unit_name_valid(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789:-_.\\@";
+	static const char suffix[] = ".service";
+	size_t len = strlen(name), end = sizeof(suffix) - 1;
+
+	return len > end && len < DL_UNIT_LEN && name[0] != '.' && name[0] != '@' &&
+	       strspn(name, letters) == len && !strcmp(name + len - end, suffix) &&
+	       name[len - end - 1] != '@';
+}
+
+static void release(struct operation *o)
+{
+	sd_bus_slot_unref(o->slot);
+	sd_event_source_disable_unref(o->timer);
+	free(o);
+}
+
+static void forget(struct operation *o)
+{
+	struct operation **at = &o->systemd->operations;
+
+	while (*at != o)
+		at = &(*at)->next;
+	*at = o->next;
+	release(o);
+}
+
+static void drop(struct dl_systemd *s)
+{
+	s->lost = false;
+	s->bus = sd_bus_close_unref(s->bus);
+}
+
+/* The last thing that is done with an operation. */
+static void finish(struct operation *o, int error, const char *why, struct dl_unit_state *state)
+{
+	struct dl_unit_answer answer = { error, why, state };
+	dl_unit_done done = o->done;
+	void *arg = o->arg;
+
+	forget(o);
+	done(arg, &answer);
+}
+
+static void fail(struct operation *o, int error, const sd_bus_error *bus_error)
+{
+	char why[DL_UNIT_WHY_LEN] = "";
+	const char *said = bus_error && bus_error->message ? bus_error->message : NULL;
+
+	if (error == -ETIMEDOUT)
+		snprintf(why, sizeof(why), "systemd does not answer");
+	else
+		dl_text_safe(why, sizeof(why), said ? said : strerror(-error));
+	finish(o, error, why, NULL);
+}
+
+static int begin_reload(struct operation *o);
+
+/* Whoever asked for a reload meanwhile is served by one more. */
+static void reload_ended(struct dl_systemd *s)
+{
+	struct operation *next;
+
+	for (struct operation *o = s->operations; o; o = next) {
+		int err;
+
+		next = o->next;
+		if (!o->waits)
+			continue;
+		o->waits = false;
+		err = begin_reload(o);
+		if (err)
+			fail(o, err, NULL);
+		return; /* the others share it */
+	}
+}
+
+static void answer_reload(struct operation *o, int error, const sd_bus_error *bus_error)
+{
+	struct dl_systemd *s = o->systemd;
+
+	if (error)
+		fail(o, error, bus_error);
+	else
+		finish(o, 0, "", NULL);
+	reload_ended(s);
+}
+
+static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct operation *o = arg;
+	struct dl_systemd *s = o->systemd;
+
+	(void)source;
+	(void)usec;
+	if (o->job_path[0]) { /* it answers, and the job does not end */
+		sd_bus_call_method_async(s->bus, NULL, SERVICE, OBJECT, MANAGER, "CancelJob", NULL,
+					 NULL, "u", o->job);
+		finish(o, -ETIMEDOUT, "its job did not end in time, and was cancelled", NULL);
+		return 0;
+	}
+	s->lost = true;
+	if (o->reload)
+		answer_reload(o, -ETIMEDOUT, NULL);
+	else
+		fail(o, -ETIMEDOUT, NULL);
+	return 0;
+}
+
+static int on_state(sd_bus_message *m, void *arg, sd_bus_error *error)
+{
+	struct dl_unit_state state = { 0 };
+	struct operation *o = arg;
+	int err;
+
+	(void)error;
+	if (sd_bus_message_is_method_error(m, NULL)) {
+		fail(o, -sd_bus_message_get_errno(m), sd_bus_message_get_error(m));
+		return 0;
+	}
+	err = dl_unit_state_take(m, &state);
+	if (err)
+		finish(o, -EBADMSG, "systemd's answer is not understood", NULL);
+	else
+		finish(o, 0, "", &state);
+	return 0;
+}
+
+static int on_job(sd_bus_message *m, void *arg, sd_bus_error *error)
+{
+	struct operation *o = arg;
+	const char *path = "", *number;
+
+	(void)error;
+	if (sd_bus_message_is_method_error(m, NULL)) {
+		fail(o, -sd_bus_message_get_errno(m), sd_bus_message_get_error(m));
+		return 0;
+	}
+	sd_bus_message_read(m, "o", &path);
+	number = strrchr(path, '/');
+	if (!number || strlen(path) >= sizeof(o->job_path)) {
+		finish(o, -EBADMSG, "systemd's answer is not understood", NULL);
+		return 0;
+	}
+	o->slot = sd_bus_slot_unref(o->slot);
+	o->job = (uint32_t)strtoul(number + 1, NULL, 10);
+	snprintf(o->job_path, sizeof(o->job_path), "%s", path);
+	sd_event_source_set_time_relative(o->timer, (uint64_t)o->limit_ms * 1000);
+	return 0;
+}
+
+static void end_job(struct operation *o, const char *result)
+{
+	char why[DL_UNIT_WHY_LEN], safe[64];
+
+	if (!strcmp(result, "done")) {
+		finish(o, 0, "", NULL);
+		return;
+	}
+	snprintf(why, sizeof(why), "systemd's job ended as '%s'",
+		 dl_text_safe(safe, sizeof(safe), result));
+	finish(o, !strcmp(result, "canceled") ? -ECANCELED : -EIO, why, NULL);
+}
+
+static int on_job_removed(sd_bus_message *m, void *arg, sd_bus_error *error)
+{
+	struct dl_systemd *s = arg;
+	const char *path, *unit, *result;
+	uint32_t id;
+
+	(void)error;
+	if (sd_bus_message_read(m, "uoss", &id, &path, &unit, &result) < 0)
+		return 0;
+	for (struct operation *o = s->operations; o; o = o->next) {
+		if (!o->job_path[0] || strcmp(o->job_path, path) != 0)
+			continue;
+		end_job(o, result);
+		break;
+	}
+	return 0;
+}
+
+static int on_properties(sd_bus_message *m, void *arg, sd_bus_error *error)
+{
+	struct dl_systemd *s = arg;
+	char *unit = NULL;
+
+	(void)error;
+	if (s->hooks.changed && sd_bus_path_decode(sd_bus_message_get_path(m), UNITS, &unit) > 0)
+		s->hooks.changed(s->hooks.arg, unit);
+	free(unit);
+	return 0;
+}
+
+/* It ended, executes itself anew, or was found silent. */
+static int on_disconnected(sd_bus_message *m, void *arg, sd_bus_error *error)
+{
+	struct dl_systemd *s = arg;
+	struct operation *next;
+
+	(void)m;
+	(void)error;
+	s->lost = true;
+	for (struct operation *o = s->operations; o; o = next) {
+		next = o->next;
+		if (o->job_path[0] || o->waits)
+			finish(o, -ECONNRESET, "the connection to systemd broke", NULL);
+	}
+	if (s->hooks.lost)
+		s->hooks.lost(s->hooks.arg);
+	return 0;
+}
+
+static int add_matches(struct dl_systemd *s)
+{
+	int err = sd_bus_match_signal(s->bus, NULL, NULL, OBJECT, MANAGER, "JobRemoved",
+				      on_job_removed, s);
+
+	if (err >= 0)
+		err = sd_bus_match_signal(s->bus, NULL, NULL, NULL,
+					  "org.freedesktop.DBus.Properties", "PropertiesChanged",
+					  on_properties, s);
+	if (err >= 0)
+		err = sd_bus_match_signal(s->bus, NULL, NULL, "/org/freedesktop/DBus/Local",
+					  "org.freedesktop.DBus.Local", "Disconnected",
+					  on_disconnected, s);
+	return err;
+}
+
+static int connect_bus(struct dl_systemd *s)
+{
+	char path[256], address[512];
+	int err;
+
+	if (s->lost)
+		drop(s);
+	if (s->bus)
+		return 0;
+	err = dl_root_path(path, sizeof(path), SOCKET);
+	if (err)
+		return err;
+	snprintf(address, sizeof(address), "unix:path=%s", path);
+	err = sd_bus_new(&s->bus);
+	if (err >= 0)
+		err = sd_bus_set_address(s->bus, address);
+	if (err >= 0)
+		err = sd_bus_start(s->bus);
+	if (err >= 0)
+		err = add_matches(s);
+	if (err >= 0)
+		err = sd_bus_attach_event(s->bus, s->loop, SD_EVENT_PRIORITY_NORMAL);
+	if (err < 0)
+		s->bus = sd_bus_unref(s->bus);
+	return err < 0 ? err : 0;
+}
+
+static struct operation *new_operation(struct dl_systemd *s, uint32_t limit_ms, dl_unit_done done,
+				       void *arg)
+{
+	struct operation *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->systemd = s;
+	o->done = done;
+	o->arg = arg;
+	if (sd_event_add_time_relative(s->loop, &o->timer, CLOCK_MONOTONIC,
+				       (uint64_t)limit_ms * 1000, 1000, on_limit, o) < 0) {
+		free(o);
+		return NULL;
+	}
+	o->next = s->operations;
+	s->operations = o;
+	return o;
+}
+
+int dl_unit_ask(struct dl_systemd *s, const char *unit, dl_unit_done done, void *arg)
+{
+	struct operation *o;
+	char *path = NULL;
+	int err = connect_bus(s);
+
+	if (err)
+		return err;
+	if (sd_bus_path_encode(UNITS, unit, &path) < 0)
+		return -EINVAL;
+	o = new_operation(s, CALL_MS, done, arg);
+	err = -ENOMEM;
+	if (o)
+		err = sd_bus_call_method_async(s->bus, &o->slot, SERVICE, path,
+					       "org.freedesktop.DBus.Properties", "GetAll",
+					       on_state, o, "s", "");
+	free(path);
+	if (o && err < 0)
+		forget(o);
+	return err < 0 ? err : 0;
+}
+
+int dl_unit_job(struct dl_systemd *s, const char *method, const char *unit, uint32_t limit_ms,
+		dl_unit_done done, void *arg)
+{
+	struct operation *o;
+	int err = connect_bus(s);
+
+	if (err)
+		return err;
+	o = new_operation(s, CALL_MS, done, arg);
+	if (!o)
+		return -ENOMEM;
+	o->limit_ms = limit_ms;
+	err = sd_bus_call_method_async(s->bus, &o->slot, SERVICE, OBJECT, MANAGER, method, on_job,
+				       o, "ss", unit, "replace");
+	if (err < 0)
+		forget(o);
+	return err < 0 ? err : 0;
+}
+
+static int on_done(sd_bus_message *m, void *arg, sd_bus_error *error)
+{
+	const sd_bus_error *said = sd_bus_message_get_error(m);
+
+	(void)error;
+	if (said)
+		fail(arg, -sd_bus_message_get_errno(m), said);
+	else
+		finish(arg, 0, "", NULL);
+	return 0;
+}
+
+int dl_unit_limit(struct dl_systemd *s, const char *unit, const char *property, uint64_t value,
+		  dl_unit_done done, void *arg)
+{
+	struct operation *o;
+	int err = connect_bus(s);
+
+	if (err)
+		return err;
+	o = new_operation(s, CALL_MS, done, arg);
+	if (!o)
+		return -ENOMEM;
+	err = sd_bus_call_method_async(s->bus, &o->slot, SERVICE, OBJECT, MANAGER,
+				       "SetUnitProperties", on_done, o, "sba(sv)", unit, 1, 1,
+				       property, "t", value);
+	if (err < 0)
+		forget(o);
+	return err < 0 ? err : 0;
+}
+
+int dl_unit_limits(struct dl_systemd *s, const char *unit, uint64_t memory_high, uint64_t cpu_quota,
+		   dl_unit_done done, void *arg)
+{
+	int err = dl_unit_limit(s, unit, "MemoryHigh", memory_high, done, arg);
+	int other = dl_unit_limit(s, unit, "CPUQuotaPerSecUSec", cpu_quota, done, arg);
+
+	return err ? err : other;
+}
+
+/* Those who shared it are answered alike. */
+static int on_shared_reload(sd_bus_message *m, void *arg, sd_bus_error *error)
+{
+	const sd_bus_error *said = sd_bus_message_get_error(m);
+	int err = said ? -sd_bus_message_get_errno(m) : 0;
+	struct operation *o = arg, *next;
+
+	(void)error;
+	for (struct operation *at = o->systemd->operations; at; at = next) {
+		next = at->next;
+		if (at == o || !at->reload || at->waits)
+			continue;
+		if (err)
+			fail(at, err, said);
+		else
+			finish(at, 0, "", NULL);
+	}
+	answer_reload(o, err, said);
+	return 0;
+}
+
+static int begin_reload(struct operation *o)
+{
+	struct dl_systemd *s = o->systemd;
+	int err = connect_bus(s);
+
+	if (err)
+		return err;
+	for (struct operation *at = s->operations; at; at = at->next)
+		if (at->waits) /* asked before this begins: it is for them as well */
+			at->waits = false;
+	err = sd_bus_call_method_async(s->bus, &o->slot, SERVICE, OBJECT, MANAGER, "Reload",
+				       on_shared_reload, o, "");
+	return err < 0 ? err : 0;
+}
+
+int dl_systemd_reload(struct dl_systemd *s, dl_unit_done done, void *arg)
+{
+	bool under_way = false;
+	struct operation *o;
+	int err = connect_bus(s);
+
+	if (err)
+		return err;
+	for (o = s->operations; o; o = o->next)
+		under_way |= o->reload;
+	o = new_operation(s, under_way ? 2 * RELOAD_MS : RELOAD_MS, done, arg);
+	if (!o)
+		return -ENOMEM;
+	o->reload = true;
+	o->waits = under_way;
+	err = under_way ? 0 : begin_reload(o);
+	if (err)
+		forget(o);
+	return err;
+}
+
+int dl_systemd_new(sd_event *loop, const struct dl_unit_hooks *hooks, struct dl_systemd **ret_s)
+{
+	struct dl_systemd *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->loop = loop;
+	s->hooks = *hooks;
+	*ret_s = s;
+	return 0;
+}
+
+void dl_systemd_free(struct dl_systemd *s)
+{
+	if (!s)
+		return;
+	for (struct operation *o = s->operations, *next; o; o = next) {
+		next = o->next;
+		release(o);
+	}
+	drop(s);
+	free(s);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Properties of org.freedesktop.systemd1.Unit and .Service: org.freedesktop.systemd1(5). */
+#include "unit_state.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define PROPERTY(text, kind, field)                                                                \
+	{                                                                                          \
+		text, kind, offsetof(struct dl_unit_state, field),                                 \
+			sizeof(((struct dl_unit_state *)0)->field)                                 \
+	}
+
+static const struct property {
+	const char *name;
+	char type; /* s: text, cut to size; u, i: 32 bits; t: 64; j: the first of a job's (uo) */
+	size_t offset;
+	size_t size;
+} properties[] = {
+	PROPERTY("Id", 's', id),
+	PROPERTY("LoadState", 's', load),
+	PROPERTY("ActiveState", 's', active),
+	PROPERTY("SubState", 's', sub),
+	PROPERTY("Result", 's', result),
+	PROPERTY("Type", 's', type),
+	PROPERTY("ControlGroup", 's', cgroup),
+	PROPERTY("MainPID", 'u', main_pid),
+	PROPERTY("ExecMainCode", 'i', exit_code),
+	PROPERTY("ExecMainStatus", 'i', exit_status),
+	PROPERTY("MemoryHigh", 't', memory_high),
+	PROPERTY("CPUQuotaPerSecUSec", 't', cpu_quota),
+	PROPERTY("Job", 'j', job),
+};
+
+static int take_number(sd_bus_message *m, const struct property *p, void *field)
+{
+	char type[2] = { p->type, 0 };
+
+	return sd_bus_message_read(m, "v", type, field);
+}
+
+static int take_text(sd_bus_message *m, const struct property *p, char *field)
+{
+	const char *text;
+	int err = sd_bus_message_read(m, "v", "s", &text);
+
+	if (err < 0)
+		return err;
+	if (strlen(text) < p->size) /* what does not fit is no name of ours */
+		memcpy(field, text, strlen(text) + 1);
+	return 0;
+}
+
+static int take_job(sd_bus_message *m, uint32_t *field)
+{
+	const char *path;
+
+	return sd_bus_message_read(m, "v", "(uo)", field, &path);
+}
+
+static int take_property(sd_bus_message *m, const char *name, struct dl_unit_state *state)
+{
+	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
+		const struct property *p = &properties[i];
+		void *field = (char *)state + p->offset;
+
+		if (strcmp(name, p->name) != 0)
+			continue;
+		if (p->type == 's')
+			return take_text(m, p, field);
+		if (p->type == 'j')
+			return take_job(m, field);
+		return take_number(m, p, field);
+	}
+	return sd_bus_message_skip(m, "v");
+}
+
+int dl_unit_state_take(sd_bus_message *m, struct dl_unit_state *state)
+{
+	int err = sd_bus_message_enter_container(m, 'a', "{sv}");
+
+	while (err >= 0 && (err = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		const char *name;
+
+		err = sd_bus_message_read(m, "s", &name);
+		if (err >= 0)
+			err = take_property(m, name, state);
+		if (err >= 0)
+			err = sd_bus_message_exit_container(m);
+	}
+	return err < 0 ? -EBADMSG : 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * llama-server as a service, single model or router (whose children inherit these). LLAMA_ARG_* as
+ * of 0.7.0 (b11669). LLAMA_ARG_DEVICE=none is strictly the CPU (measured: all buffers there), also
+ * with -ngl on the command line; layers 0 alone is not. Nothing unsets a variable here: an
+ * EnvironmentFile only adds.
+ */
+#include <stdio.h>
+
+#include "command.h"
+#include "environment.h"
+
+static const struct option {
+	const char *names;
+	const char *variable;
+} ubatch = { "-ub --ubatch-size", "LLAMA_ARG_UBATCH" },
+  context = { "-c --ctx-size", "LLAMA_ARG_CTX_SIZE" },
+  parallel = { "-np --parallel", "LLAMA_ARG_N_PARALLEL" },
+  layers = { "-ngl --gpu-layers --n-gpu-layers", "LLAMA_ARG_N_GPU_LAYERS" },
+  device = { "-dev --device", "LLAMA_ARG_DEVICE" };
+
+static int refuse_flag(struct dl_environment *e, const char *names)
+{
+	return dl_environment_refuse(e, "the unit's command line has %s, which beats any variable",
+				     names);
+}
+
+static int tell_number(const struct dl_command *c, const struct option *o, uint32_t value,
+		       struct dl_environment *e)
+{
+	if (!value)
+		return 0;
+	if (dl_option(c->args, o->names))
+		return refuse_flag(e, o->names);
+	dl_environment_set_number(e, o->variable, value);
+	return 0;
+}
+
+static int tell_layers(const struct dl_command *c, const struct dl_engine_facts *facts,
+		       uint32_t off, struct dl_environment *e)
+{
+	if (!off)
+		return 0;
+	if (facts->gpu_layers < 0)
+		return dl_environment_refuse(e, "how many layers are on the GPU is not known; set "
+						"LLAMA_ARG_N_GPU_LAYERS in the unit");
+	if ((uint32_t)facts->gpu_layers <= off)
+		return dl_environment_refuse(e, "only %d layers are on the GPU", facts->gpu_layers);
+	return tell_number(c, &layers, (uint32_t)facts->gpu_layers - off, e);
+}
+
+/* Each of these still places work on a device after "none" was said. */
+static const char placing[] = "-devd --device-draft --spec-draft-device -ot --override-tensor -otd "
+			      "--override-tensor-draft -mmdev -md --model-draft -mm --mmproj";
+
+static int tell_cpu(const struct dl_engine_look *look, const struct dl_command *c,
+		    struct dl_environment *e)
+{
+	const char *given = dl_option(c->args, device.names);
+
+	if (given && !dl_word_in("none", given))
+		return refuse_flag(e, device.names);
+	if (dl_has_option(c->args, placing))
+		return refuse_flag(e, "a flag that places tensors or a second model");
+	if (dl_env(look, "LLAMA_ARG_OVERRIDE_TENSOR") || dl_env(look, "LLAMA_ARG_MMPROJ") ||
+	    dl_env(look, "LLAMA_ARG_SPEC_DRAFT_MODEL"))
+		return dl_environment_refuse(e,
+					     "the unit's own variables place tensors or a second "
+					     "model, and a drop-in cannot unset them");
+	dl_environment_set(e, device.variable, "none");
+	dl_environment_set(e, "LLAMA_ARG_N_GPU_LAYERS", "0");
+	return 0;
+}
+
+static int tell_backend(const struct dl_engine_look *look, const struct dl_command *c,
+			enum dl_backend backend, struct dl_environment *e)
+{
+	static const char *const devices[DL_BACKEND_COUNT] = {
+		[DL_BACKEND_VULKAN] = "Vulkan0",
+		[DL_BACKEND_ROCM] = "ROCm0",
+		[DL_BACKEND_CUDA] = "CUDA0",
+		[DL_BACKEND_SYCL] = "SYCL0",
+	};
+
+	if (backend == DL_BACKEND_UNKNOWN)
+		return 0;
+	if (backend == DL_BACKEND_CPU)
+		return tell_cpu(look, c, e);
+	if (dl_option(c->args, device.names))
+		return refuse_flag(e, device.names);
+	dl_environment_set(e, device.variable, devices[backend]);
+	return 0;
+}
+
+static int tell(const struct dl_engine_look *look, const struct dl_engine_facts *facts,
+		const struct dl_engine_wish *wish, struct dl_environment *e)
+{
+	struct dl_command c;
+	int err;
+
+	dl_command_of(look, &c);
+	err = tell_backend(look, &c, wish->backend, e);
+	if (!err)
+		err = tell_number(&c, &ubatch, wish->knobs.ubatch, e);
+	if (!err)
+		err = tell_number(&c, &context, wish->knobs.context, e);
+	if (!err)
+		err = tell_number(&c, &parallel, wish->knobs.parallel, e);
+	if (!err && wish->backend != DL_BACKEND_CPU)
+		err = tell_layers(&c, facts, wish->knobs.gpu_layers_off, e);
+	return err;
+}
+
+const struct dl_environment_ops dl_environment_llama_server = {
+	.engine = DL_ENGINE_LLAMA_SERVER,
+	.tell = tell,
+	.can = DL_CAN_SHRINK | DL_CAN_SWITCH,
+	.movable = true,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Ollama's daemon (envconfig/config.go, discover/runner.go and llm/llama_server.go at fb307609, and
+ * tags before 0.30). Its runners inherit the environment in both eras.
+ *
+ * OLLAMA_LLM_LIBRARY names the only directory of backends that is looked into; one that fits none
+ * is the CPU. What of a GPU is visible is told too, since up to 0.1.39 and in packages of others
+ * that variable means something else. The batch is no variable: it is a model's parameter, or on
+ * the runner's command line, so a smaller one is derived into the model (davylamp-probe models).
+ */
+#include <string.h>
+
+#include "environment.h"
+
+static void tell_cpu(struct dl_environment *e)
+{
+	dl_environment_set(e, "OLLAMA_LLM_LIBRARY", "cpu");
+	dl_environment_set(e, "OLLAMA_VULKAN", "0");
+	dl_environment_set(e, "CUDA_VISIBLE_DEVICES", "-1");
+	dl_environment_set(e, "ROCR_VISIBLE_DEVICES", "-1");
+	dl_environment_set(e, "HIP_VISIBLE_DEVICES", "-1");
+	dl_environment_set(e, "GGML_VK_VISIBLE_DEVICES", "-1");
+	dl_environment_set(e, "LLAMA_ARG_DEVICE", "none"); /* read by a llama-server of >= 0.30 */
+}
+
+static int tell_backend(enum dl_backend backend, struct dl_environment *e)
+{
+	if (backend == DL_BACKEND_CPU)
+		tell_cpu(e);
+	if (backend == DL_BACKEND_UNKNOWN || backend == DL_BACKEND_CPU)
+		return 0;
+	if (backend != DL_BACKEND_VULKAN)
+		return dl_environment_refuse(
+			e,
+			"Ollama's %s directory is named after its version; set "
+			"OLLAMA_LLM_LIBRARY in the unit",
+			dl_backend_name(backend));
+	dl_environment_set(e, "OLLAMA_LLM_LIBRARY", "vulkan");
+	dl_environment_set(e, "OLLAMA_VULKAN", "1");
+	dl_environment_set(e, "OLLAMA_IGPU_ENABLE", "1"); /* else one of >= 0.30 drops it */
+	return 0;
+}
+
+/* Its context is that of one slot; ours is that of all. */
+static int tell(const struct dl_engine_look *look, const struct dl_engine_facts *facts,
+		const struct dl_engine_wish *wish, struct dl_environment *e)
+{
+	uint32_t slots = wish->knobs.parallel ? wish->knobs.parallel : facts->parallel;
+	int err = tell_backend(wish->backend, e);
+
+	(void)look;
+	if (err)
+		return err;
+	if (wish->knobs.gpu_layers_off)
+		return dl_environment_refuse(e, "Ollama has no variable for the layers on the GPU");
+	if (wish->knobs.parallel)
+		dl_environment_set_number(e, "OLLAMA_NUM_PARALLEL", wish->knobs.parallel);
+	if (wish->knobs.context)
+		dl_environment_set_number(e, "OLLAMA_CONTEXT_LENGTH",
+					  wish->knobs.context / (slots ? slots : 1));
+	if (wish->knobs.ubatch && e->count == 0)
+		return dl_environment_refuse(e, "Ollama has no variable for the batch; it is a "
+						"parameter of each model");
+	return 0;
+}
+
+const struct dl_environment_ops dl_environment_ollama = {
+	.engine = DL_ENGINE_OLLAMA,
+	.tell = tell,
+	.can = DL_CAN_SHRINK | DL_CAN_SWITCH | DL_CAN_UNLOAD,
+	.movable = true,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long something takes, for the programs' own limits; events are stamped by dl_boot_ns. */
+#ifndef DL_LIB_CLOCK_H
+#define DL_LIB_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t dl_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "outlet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int dl_outlet_open(struct dl_outlet *o, int fd)
+{
+	char path[32];
+
+	memset(o, 0, sizeof(*o));
+	o->fd = fd;
+	if (!isatty(fd))
+		return 0;
+	o->own = true;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	o->fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return o->fd < 0 ? -errno : 0;
+}
+
+void dl_outlet_close(struct dl_outlet *o)
+{
+	if (o->own && o->fd >= 0)
+		close(o->fd);
+	free(o->rest);
+	memset(o, 0, sizeof(*o));
+	o->fd = -1;
+}
+
+/* How many bytes went out; what cannot be written now or ever is 0. */
+static size_t write_some(struct dl_outlet *o, const char *text, size_t size)
+{
+	struct pollfd out = { .fd = o->fd, .events = POLLOUT };
+	ssize_t n;
+
+	if (o->fd < 0 || poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
+		return 0;
+	n = write(o->fd, text, size);
+	return n > 0 ? (size_t)n : 0;
+}
+
+bool dl_outlet_flush(struct dl_outlet *o)
+{
+	if (!o->rest)
+		return true;
+	o->done += write_some(o, o->rest + o->done, o->size - o->done);
+	if (o->done < o->size)
+		return false;
+	free(o->rest);
+	o->rest = NULL;
+	return true;
+}
+
+bool dl_outlet_put(struct dl_outlet *o, const char *text, size_t size)
+{
+	size_t done;
+
+	if (!dl_outlet_flush(o))
+		return false;
+	done = write_some(o, text, size);
+	if (done == size || !done)
+		return done == size;
+	o->size = size - done;
+	o->done = 0;
+	o->rest = malloc(o->size);
+	if (o->rest)
+		memcpy(o->rest, text + done, o->size);
+	return true;
+}

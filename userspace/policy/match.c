@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "effective.h"
+
+static char folded(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* '*' stands for any letters. Goes back to the last one only: at most the product of both. */
+static bool glob(const char *pattern, size_t pattern_len, const char *text, size_t len)
+{
+	size_t p = 0, t = 0, star = SIZE_MAX, resume = 0;
+
+	while (t < len) {
+		if (p < pattern_len && pattern[p] == '*') {
+			star = p++;
+			resume = t;
+		} else if (p < pattern_len && folded(pattern[p]) == folded(text[t])) {
+			p++;
+			t++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			t = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern_len && pattern[p] == '*')
+		p++;
+	return p == pattern_len;
+}
+
+/* The next word of "a, b", without blanks around it; *at moves on. */
+static const char *next_word(const char **at, size_t *ret_len)
+{
+	const char *word = *at + strspn(*at, " \t,");
+	size_t len = strcspn(word, ",");
+
+	*at = word + len;
+	while (len && (word[len - 1] == ' ' || word[len - 1] == '\t'))
+		len--;
+	*ret_len = len;
+	return word;
+}
+
+static bool one_fits(const char *patterns, const char *text, size_t text_len)
+{
+	const char *pattern;
+	size_t len;
+
+	if (!text_len)
+		return false;
+	for (const char *at = patterns; pattern = next_word(&at, &len), len;)
+		if (glob(pattern, len, text, text_len))
+			return true;
+	return false;
+}
+
+bool dl_pattern_fits(const char *patterns, const char *text)
+{
+	return one_fits(patterns, text, strlen(text));
+}
+
+/* A device has several firmwares; one of them is enough. */
+static bool firmware_fits(const char *patterns, const char *firmware)
+{
+	const char *entry;
+	size_t len;
+
+	for (const char *at = firmware; entry = next_word(&at, &len), len;)
+		if (one_fits(patterns, entry, len))
+			return true;
+	return false;
+}
+
+/* A runner of Ollama's is told by its daemon, so what is said of that is meant for it too. */
+static bool engine_fits(const char *patterns, enum dl_engine engine)
+{
+	if (engine == DL_ENGINE_NONE)
+		return false;
+	return dl_pattern_fits(patterns, dl_engine_name(engine)) ||
+	       (engine == DL_ENGINE_OLLAMA_RUNNER &&
+		dl_pattern_fits(patterns, dl_engine_name(DL_ENGINE_OLLAMA)));
+}
+
+static const char *text_fact(const struct dl_policy_subject *s, enum dl_condition condition)
+{
+	switch (condition) {
+	case DL_IF_DRIVER:
+		return s->driver;
+	case DL_IF_DEVICE:
+		return s->device;
+	case DL_IF_VENDOR:
+		return s->vendor;
+	case DL_IF_KIND:
+		return s->kind;
+	case DL_IF_GFX:
+		return s->gfx;
+	case DL_IF_GENERATION:
+		return s->generation;
+	case DL_IF_KERNEL:
+		return s->kernel;
+	default:
+		return s->model;
+	}
+}
+
+static bool holds(enum dl_condition condition, const char *text, uint64_t number,
+		  const struct dl_policy_subject *s, enum dl_backend backend)
+{
+	switch (condition) {
+	case DL_IF_FIRMWARE:
+		return firmware_fits(text, s->firmware);
+	case DL_IF_ENGINE:
+		return engine_fits(text, s->engine);
+	case DL_IF_BACKEND:
+		return backend != DL_BACKEND_UNKNOWN &&
+		       dl_pattern_fits(text, dl_backend_name(backend));
+	case DL_IF_COMPUTE_UNITS_BELOW:
+		return s->compute_units && s->compute_units < number;
+	case DL_IF_CONTEXT_ABOVE:
+		return s->context > number;
+	case DL_IF_LOCKUP_BELOW:
+		return backend != DL_BACKEND_UNKNOWN && s->lockup_ns[backend] &&
+		       s->lockup_ns[backend] < number;
+	default:
+		return dl_pattern_fits(text, text_fact(s, condition));
+	}
+}
+
+bool dl_rule_fits(const struct dl_policy_layer *layer, const struct dl_rule *rule,
+		  const struct dl_policy_subject *subject, enum dl_backend backend)
+{
+	for (int i = 0; i < DL_IF_COUNT; i++) {
+		const struct dl_rule_condition *c = &rule->condition[i];
+
+		if (c->text && !holds((enum dl_condition)i, dl_policy_text(layer, c->text),
+				      c->number, subject, backend))
+			return false;
+	}
+	return true;
+}

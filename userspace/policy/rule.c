@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rule.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES 190 /* of a key and its value: libinih reads 198 */
+
+static const char *const layer_names[DL_LAYER_COUNT] = { "shipped", "people", "agent" };
+
+static const char *const condition_names[DL_IF_COUNT] = {
+	[DL_IF_DRIVER] = "driver",
+	[DL_IF_DEVICE] = "device",
+	[DL_IF_VENDOR] = "vendor",
+	[DL_IF_KIND] = "kind",
+	[DL_IF_GFX] = "gfx",
+	[DL_IF_GENERATION] = "generation",
+	[DL_IF_FIRMWARE] = "firmware",
+	[DL_IF_KERNEL] = "kernel",
+	[DL_IF_ENGINE] = "engine",
+	[DL_IF_MODEL] = "model",
+	[DL_IF_BACKEND] = "backend",
+	[DL_IF_COMPUTE_UNITS_BELOW] = "compute_units_below",
+	[DL_IF_CONTEXT_ABOVE] = "context_above",
+	[DL_IF_LOCKUP_BELOW] = "lockup_below",
+};
+
+static const char *const key_names[DL_POLICY_KEY_COUNT] = {
+	[DL_POLICY_BACKENDS] = "backends",
+	[DL_POLICY_UBATCH] = "ubatch",
+	[DL_POLICY_UBATCH_FLOOR] = "ubatch_floor",
+	[DL_POLICY_CONTEXT] = "context",
+	[DL_POLICY_PARALLEL] = "parallel",
+	[DL_POLICY_GPU_LAYERS_OFF] = "gpu_layers_off",
+	[DL_POLICY_CACHE_TYPE] = "cache_type",
+	[DL_POLICY_MODE] = "mode",
+	[DL_POLICY_WARN] = "warn",
+	[DL_POLICY_ENVIRONMENT] = "environment",
+	[DL_POLICY_ARGUMENT] = "argument",
+};
+
+static const char *const cache_type_names[DL_CACHE_TYPE_COUNT] = { "any", "f16", "q8_0", "q4_0" };
+static const char *const vendor_names[] = { "amd", "intel", "nvidia" };
+static const char *const kind_names[] = { "igpu", "dgpu" };
+
+/* In the order of their age; gen12 is Xe-LP, xe-hpg Alchemist, xe-lpg Meteor and Arrow Lake, xe2
+ * Lunar Lake and Battlemage. */
+static const char *const generation_names[] = { "gen7",	  "gen8",   "gen9", "gen11", "gen12",
+						"xe-hpg", "xe-lpg", "xe2",  "xe3" };
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+const char *dl_layer_name(enum dl_layer layer)
+{
+	assert(layer < DL_LAYER_COUNT);
+	return layer_names[layer];
+}
+
+const char *dl_condition_name(uint32_t condition)
+{
+	return condition < DL_IF_COUNT ? condition_names[condition] : NULL;
+}
+
+const char *dl_policy_key_name(uint32_t key)
+{
+	return key < DL_POLICY_KEY_COUNT ? key_names[key] : NULL;
+}
+
+const char *dl_cache_type_name(uint32_t type)
+{
+	return type < DL_CACHE_TYPE_COUNT ? cache_type_names[type] : NULL;
+}
+
+const char *dl_vendor_name(uint32_t index)
+{
+	return index < COUNT(vendor_names) ? vendor_names[index] : NULL;
+}
+
+const char *dl_kind_name(uint32_t index)
+{
+	return index < COUNT(kind_names) ? kind_names[index] : NULL;
+}
+
+const char *dl_generation_name(uint32_t index)
+{
+	return index < COUNT(generation_names) ? generation_names[index] : NULL;
+}
+
+uint32_t dl_backends_pack(const enum dl_backend *list, size_t count)
+{
+	uint32_t packed = 0;
+
+	assert(count < DL_BACKEND_COUNT && DL_BACKEND_COUNT <= 8);
+	for (size_t i = 0; i < count; i++)
+		packed |= (uint32_t)list[i] << (4 * i);
+	return packed;
+}
+
+size_t dl_backends_unpack(uint32_t packed, enum dl_backend list[DL_BACKEND_COUNT])
+{
+	size_t count = 0;
+
+	for (; packed & 15 && count < DL_BACKEND_COUNT; packed >>= 4) {
+		assert((packed & 15) < DL_BACKEND_COUNT);
+		list[count++] = (enum dl_backend)(packed & 15);
+	}
+	return count;
+}
+
+void dl_policy_layer_init(struct dl_policy_layer *layer, enum dl_layer kind)
+{
+	layer->layer = kind;
+	layer->path[0] = 0;
+	layer->rule_count = 0;
+	layer->text_used = 1;
+	layer->text[0] = 0;
+}
+
+void dl_policy_layer_copy(struct dl_policy_layer *dst, const struct dl_policy_layer *src)
+{
+	dst->layer = src->layer;
+	dst->rule_count = src->rule_count;
+	dst->text_used = src->text_used;
+	memcpy(dst->path, src->path, sizeof(dst->path));
+	memcpy(dst->rule, src->rule, src->rule_count * sizeof(src->rule[0]));
+	memcpy(dst->text, src->text, src->text_used);
+}
+
+const char *dl_policy_text(const struct dl_policy_layer *layer, uint32_t at)
+{
+	assert(at < DL_POLICY_TEXT_MAX);
+	return layer->text + at;
+}
+
+/* Also an empty one gets a place of its own, so that it is not what is not there. */
+static int keep(struct dl_policy_layer *layer, const char *text, uint32_t *ret_at)
+{
+	size_t size = strlen(text) + 1;
+
+	if (size > DL_RULE_TEXT_LEN)
+		return -EINVAL;
+	if (size > DL_POLICY_TEXT_MAX - layer->text_used)
+		return -ENOSPC;
+	memcpy(layer->text + layer->text_used, text, size);
+	*ret_at = layer->text_used;
+	layer->text_used += (uint32_t)size;
+	return 0;
+}
+
+struct dl_rule *dl_policy_rule_find(struct dl_policy_layer *layer, const char *name)
+{
+	for (uint32_t i = 0; i < layer->rule_count; i++)
+		if (dl_same_name(layer->rule[i].name, name))
+			return &layer->rule[i];
+	return NULL;
+}
+
+struct dl_rule *dl_policy_rule_add(struct dl_policy_layer *layer, const char *name)
+{
+	struct dl_rule *rule;
+	size_t len = strlen(name);
+
+	if (!len || len >= DL_RULE_NAME_LEN ||
+	    name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] ||
+	    layer->rule_count == DL_RULES_MAX || dl_policy_rule_find(layer, name))
+		return NULL;
+	rule = &layer->rule[layer->rule_count++];
+	memset(rule, 0, sizeof(*rule));
+	memcpy(rule->name, name, len);
+	return rule;
+}
+
+int dl_rule_if(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_condition condition,
+	       const char *text, uint64_t number)
+{
+	struct dl_rule_condition *c = &rule->condition[condition];
+	int err = keep(layer, text, &c->text);
+
+	if (!err)
+		c->number = number;
+	return err;
+}
+
+static bool has_name(uint32_t key)
+{
+	return key == DL_POLICY_ENVIRONMENT || key == DL_POLICY_ARGUMENT;
+}
+
+static struct dl_rule_value *value_of(const struct dl_policy_layer *layer, struct dl_rule *rule,
+				      enum dl_policy_key key, const char *name)
+{
+	for (size_t i = 0; i < rule->value_count; i++) {
+		struct dl_rule_value *v = &rule->value[i];
+
+		if (v->key == key &&
+		    (!has_name(key) || dl_same_name(dl_policy_text(layer, v->name), name)))
+			return v;
+	}
+	return rule->value_count < DL_RULE_VALUES_MAX ? &rule->value[rule->value_count] : NULL;
+}
+
+int dl_rule_set(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_policy_key key,
+		const char *name, const char *text, uint32_t number)
+{
+	struct dl_rule_value *v = value_of(layer, rule, key, name), now = { .key = key };
+	int err = v ? 0 : -ENOSPC;
+
+	assert(has_name(key) == (name != NULL));
+	if (!err && (name ? strlen(name) : 0) + strlen(text) > LINE_MAX_BYTES - 20)
+		err = -EINVAL;
+	if (!err && name)
+		err = keep(layer, name, &now.name);
+	if (!err)
+		err = keep(layer, text, &now.text);
+	if (err)
+		return err;
+	now.number = number;
+	if (v == &rule->value[rule->value_count])
+		rule->value_count++;
+	*v = now;
+	return 0;
+}
+
+int dl_rule_set_count(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_policy_key key,
+		      uint32_t count)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", count);
+	return dl_rule_set(layer, rule, key, NULL, text, count);
+}
+
+int dl_rule_set_backends(struct dl_policy_layer *layer, struct dl_rule *rule,
+			 const enum dl_backend *list, size_t count)
+{
+	char text[64] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < count && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "",
+					 dl_backend_name(list[i]));
+	return dl_rule_set(layer, rule, DL_POLICY_BACKENDS, NULL, text,
+			   dl_backends_pack(list, count));
+}
+
+/* Cut between characters, and without what would begin a comment. */
+static int keep_said(struct dl_policy_layer *layer, const char *text, uint32_t *ret_at)
+{
+	char said[DL_RULE_TEXT_LEN];
+	size_t len = strnlen(text, sizeof(said) - 1);
+
+	while (text[len] && len && ((unsigned char)text[len] & 0xc0) == 0x80)
+		len--;
+	memcpy(said, text, len);
+	said[len] = 0;
+	for (size_t i = 1; i < len; i++)
+		if (said[i] == ';' && said[i - 1] == ' ')
+			said[i] = ',';
+	return keep(layer, said, ret_at);
+}
+
+int dl_rule_say(struct dl_policy_layer *layer, struct dl_rule *rule, const char *because,
+		const char *source, const char *date)
+{
+	int err = because ? keep_said(layer, because, &rule->because) : 0;
+
+	if (!err && source)
+		err = keep_said(layer, source, &rule->source);
+	if (!err && date)
+		err = keep_said(layer, date, &rule->date);
+	return err;
+}
+
+void dl_rule_literal(char *dst, size_t size, const char *name)
+{
+	dl_copy_name(dst, size, name);
+	for (char *at = dst; *at; at++)
+		if (*at == ',' || *at == ';')
+			*at = '*';
+}

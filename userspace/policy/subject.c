@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "subject.h"
+
+#include <stdio.h>
+
+#include "effective.h"
+
+static void set(char fact[DL_POLICY_FACT_LEN], const char *text)
+{
+	dl_copy_name(fact, DL_POLICY_FACT_LEN, text);
+}
+
+void dl_subject_driver(struct dl_policy_subject *s, const char *driver)
+{
+	static const struct {
+		const char *driver;
+		const char *vendor;
+	} rows[] = {
+		{ "amdgpu", "amd" }, { "radeon", "amd" },    { "i915", "intel" },
+		{ "xe", "intel" },   { "nvidia", "nvidia" }, { "nouveau", "nvidia" },
+	};
+
+	set(s->driver, driver);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (dl_same_name(rows[i].driver, driver))
+			set(s->vendor, rows[i].vendor);
+}
+
+void dl_subject_intel(struct dl_policy_subject *s, uint32_t pci_id)
+{
+	static const struct {
+		uint16_t first, last;
+		bool discrete;
+		const char *generation;
+	} rows[] = {
+		{ 0x0150, 0x016f, false, "gen7" },   { 0x0402, 0x042e, false, "gen7" },
+		{ 0x0a02, 0x0a2e, false, "gen7" },   { 0x0c02, 0x0d2e, false, "gen7" },
+		{ 0x0f30, 0x0f33, false, "gen7" },   { 0x1602, 0x163e, false, "gen8" },
+		{ 0x22b0, 0x22b3, false, "gen8" },   { 0x0a84, 0x0a84, false, "gen9" },
+		{ 0x1902, 0x193d, false, "gen9" },   { 0x1a84, 0x1a85, false, "gen9" },
+		{ 0x3184, 0x3185, false, "gen9" },   { 0x3e90, 0x3ea9, false, "gen9" },
+		{ 0x5902, 0x593b, false, "gen9" },   { 0x5a84, 0x5a85, false, "gen9" },
+		{ 0x87c0, 0x87ca, false, "gen9" },   { 0x9b21, 0x9bf6, false, "gen9" },
+		{ 0x4541, 0x4571, false, "gen11" },  { 0x4e51, 0x4e71, false, "gen11" },
+		{ 0x8a50, 0x8a71, false, "gen11" },  { 0x4626, 0x46d4, false, "gen12" },
+		{ 0x4905, 0x4909, true, "gen12" },   { 0x4c80, 0x4c9a, false, "gen12" },
+		{ 0x9a40, 0x9af8, false, "gen12" },  { 0xa720, 0xa7ad, false, "gen12" },
+		{ 0x5690, 0x56c2, true, "xe-hpg" },  { 0x7d40, 0x7dd5, false, "xe-lpg" },
+		{ 0xb640, 0xb640, false, "xe-lpg" }, { 0x6420, 0x64b0, false, "xe2" },
+		{ 0xe202, 0xe223, true, "xe2" },     { 0xb080, 0xb0b0, false, "xe3" },
+		{ 0xfd80, 0xfd81, false, "xe3" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (pci_id < rows[i].first || pci_id > rows[i].last)
+			continue;
+		set(s->generation, rows[i].generation);
+		set(s->kind, rows[i].discrete ? "dgpu" : "igpu");
+	}
+}
+
+/* GPUs within a processor: these names belong to no card. */
+static const char apus[] = "gfx902, gfx909, gfx90c, gfx1013, gfx1033, gfx1035, gfx1036, gfx1037, "
+			   "gfx1103, gfx1150, gfx1151, gfx1152, gfx1153";
+
+void dl_subject_kfd(struct dl_policy_subject *s, uint32_t version, uint32_t simd_count)
+{
+	uint32_t major = version / 10000;
+
+	if (!version || major > 99)
+		return;
+	snprintf(s->gfx, sizeof(s->gfx), "gfx%u%x%x", major, version / 100 % 100, version % 100);
+	set(s->kind, dl_pattern_fits(apus, s->gfx) ? "igpu" : "dgpu");
+	s->compute_units = simd_count / (major >= 10 ? 2 : 4);
+}
+
+static bool used_by(enum dl_backend backend, const char *queue)
+{
+	static const char *const queues[] = { "gfx", "compute", "rcs", "ccs", "all" };
+
+	if (backend == DL_BACKEND_ROCM)
+		return dl_same_name(queue, "kfd");
+	if (backend != DL_BACKEND_VULKAN && backend != DL_BACKEND_SYCL)
+		return false;
+	for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
+		if (dl_same_name(queue, queues[i]))
+			return true;
+	return false;
+}
+
+void dl_subject_lockup(struct dl_policy_subject *s, const char *queue, uint64_t timeout_ns,
+		       uint32_t origin)
+{
+	uint64_t now = timeout_ns ? timeout_ns : DL_LOCKUP_NEVER;
+
+	if (origin == DL_LOCKUP_UNKNOWN)
+		return;
+	for (int i = 0; i < DL_BACKEND_COUNT; i++)
+		if (used_by((enum dl_backend)i, queue) &&
+		    (!s->lockup_ns[i] || now < s->lockup_ns[i]))
+			s->lockup_ns[i] = now;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was foreseen, as programs read it and as a table for people. */
+#ifndef DL_REPORT_FORESIGHT_TEXT_H
+#define DL_REPORT_FORESIGHT_TEXT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "../core/foresight.h"
+
+/*
+ * {"failures", "foreseen", "missed", "classes": {NAME: {...}}, "hazards": {NAME: {...}}}; only
+ * those that have something. A new reference, NULL when memory is out.
+ */
+json_t *dl_foresight_json(const struct dl_foresight *f);
+
+/*
+ * The same as a table, with a line above it that says of when ("": none); nothing when there is
+ * nothing. Takes any JSON.
+ */
+void dl_foresight_print(FILE *out, const char *when, const json_t *foresight);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "counts.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/file.h"
+
+#define FILE_MAX  ((size_t)128 * 1024) /* every class and hazard with its lead are some 12 KiB */
+#define COUNT_MAX 1000000000	       /* so that what is added never overflows a slot */
+#define SUM_MAX	  (INT64_MAX / 2)
+#define FORMAT	  1
+
+struct reader {
+	char *error;
+	int err;
+};
+
+static void refuse(struct reader *r, const char *of, const char *expected)
+{
+	if (!r->err)
+		snprintf(r->error, DL_COUNTS_ERROR_LEN, "'%.40s': expected %s", of, expected);
+	r->err = -EBADMSG;
+}
+
+static uint64_t number(struct reader *r, const json_t *object, const char *key, int64_t most)
+{
+	const json_t *value = json_object_get(object, key);
+	json_int_t n = json_integer_value(value);
+
+	if (!json_is_integer(value) || n < 0 || n > most) {
+		refuse(r, key, "a whole number in its range");
+		return 0;
+	}
+	return (uint64_t)n;
+}
+
+/* Its numbers are of one history: as many in the slots as counted, the mean between the ends. */
+static bool agrees(const struct dl_lead *lead)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < DL_LEAD_SLOTS; i++)
+		count += lead->slot[i];
+	if (!lead->count)
+		return !count && !lead->sum_ns && !lead->min_ns && !lead->max_ns;
+	return count == lead->count && lead->min_ns <= lead->sum_ns / lead->count &&
+	       lead->sum_ns / lead->count <= lead->max_ns;
+}
+
+static void read_lead(struct reader *r, const json_t *object, struct dl_lead *lead)
+{
+	const json_t *all = json_object_get(object, "lead"), *slots = json_object_get(all, "slots");
+
+	if (!all)
+		return; /* nothing was foreseen */
+	lead->count = number(r, all, "count", COUNT_MAX);
+	lead->sum_ns = number(r, all, "sum_ns", SUM_MAX);
+	lead->min_ns = number(r, all, "min_ns", SUM_MAX);
+	lead->max_ns = number(r, all, "max_ns", SUM_MAX);
+	if (json_array_size(slots) != DL_LEAD_SLOTS)
+		refuse(r, "slots", "a list of 32 counts");
+	for (size_t i = 0; i < DL_LEAD_SLOTS && !r->err; i++) {
+		json_int_t n = json_integer_value(json_array_get(slots, i));
+
+		if (!json_is_integer(json_array_get(slots, i)) || n < 0 || n > COUNT_MAX)
+			refuse(r, "slots", "a list of 32 counts");
+		else
+			lead->slot[i] = (uint32_t)n;
+	}
+	if (!r->err && !agrees(lead))
+		refuse(r, "lead", "numbers that agree with each other");
+}
+
+static void read_class(struct reader *r, const json_t *object, struct dl_class_score *score)
+{
+	score->failures = number(r, object, "failures", COUNT_MAX);
+	score->missed = number(r, object, "missed", COUNT_MAX);
+	read_lead(r, object, &score->lead);
+	if (score->failures != score->missed + score->lead.count)
+		refuse(r, "failures", "those that were missed and those with a lead");
+}
+
+static void read_hazard(struct reader *r, const json_t *object, struct dl_hazard_score *score)
+{
+	score->signs = number(r, object, "signs", COUNT_MAX);
+	score->confirmed = number(r, object, "confirmed", COUNT_MAX);
+	score->averted = number(r, object, "averted", COUNT_MAX);
+	score->late = number(r, object, "late", COUNT_MAX);
+	score->false_alarms = number(r, object, "false_alarms", COUNT_MAX);
+	read_lead(r, object, &score->lead);
+	if (score->signs < score->confirmed + score->averted + score->late + score->false_alarms ||
+	    (score->lead.count && !score->confirmed))
+		refuse(r, "signs", "at least as many as have a fate");
+}
+
+/* The number of that name, or "count": there is none. */
+static uint32_t find(const char *name, uint32_t count, const char *(*name_of)(uint32_t number))
+{
+	uint32_t i = 0;
+
+	while (i < count && strcmp(name, name_of(i)) != 0)
+		i++;
+	return i;
+}
+
+static const char *hazard_name(uint32_t hazard)
+{
+	return dl_hazard_name((enum dl_hazard)hazard);
+}
+
+static void read_all(struct reader *r, const json_t *root, struct dl_foresight *f)
+{
+	const char *name;
+	json_t *object;
+
+	json_object_foreach(json_object_get(root, "classes"), name, object)
+	{
+		uint32_t class = find(name, DL_CLASS_COUNT, dl_log_class_name);
+
+		if (class < DL_CLASS_COUNT)
+			read_class(r, object, &f->class[class]);
+		else
+			refuse(r, name, "the name of a failure class");
+	}
+	json_object_foreach(json_object_get(root, "hazards"), name, object)
+	{
+		uint32_t hazard = find(name, DL_HZ_COUNT, hazard_name);
+
+		if (hazard < DL_HZ_COUNT)
+			read_hazard(r, object, &f->hazard[hazard]);
+		else
+			refuse(r, name, "the name of a hazard");
+	}
+}
+
+int dl_counts_parse(const char *text, size_t size, struct dl_counts *ret_counts,
+		    char error[DL_COUNTS_ERROR_LEN])
+{
+	struct reader r = { .error = error };
+	struct dl_counts counts;
+	json_error_t why;
+	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+
+	memset(&counts, 0, sizeof(counts));
+	if (!root) {
+		snprintf(error, DL_COUNTS_ERROR_LEN, "line %d: no JSON: %.100s", why.line,
+			 why.text);
+		return -EBADMSG;
+	}
+	if (number(&r, root, "format", INT64_MAX) != FORMAT)
+		refuse(&r, "format", "1, as this davylamp writes it");
+	if (!json_is_object(json_object_get(root, "classes")) ||
+	    !json_is_object(json_object_get(root, "hazards")))
+		refuse(&r, "classes", "an object, and 'hazards' another");
+	counts.since_s = (int64_t)number(&r, root, "since", SUM_MAX);
+	if (!r.err)
+		read_all(&r, root, &counts.seen);
+	json_decref(root);
+	if (!r.err)
+		*ret_counts = counts;
+	return r.err;
+}
+
+static int path_of(char *path, size_t size, const char *dir)
+{
+	return dl_root_path(path, size, "%s/%s", dir, DL_COUNTS_NAME);
+}
+
+int dl_counts_load(const char *dir, struct dl_counts *ret_counts, char error[DL_COUNTS_ERROR_LEN])
+{
+	char path[512], *text;
+	int err = path_of(path, sizeof(path), dir);
+	ssize_t n;
+
+	error[0] = 0;
+	if (err)
+		return err;
+	text = malloc(FILE_MAX);
+	if (!text)
+		return -ENOMEM;
+	n = dl_read_file(path, text, FILE_MAX);
+	if (n == -ENOENT)
+		memset(ret_counts, 0, sizeof(*ret_counts));
+	else if (n >= 0)
+		err = dl_counts_parse(text, (size_t)n, ret_counts, error);
+	free(text);
+	return n < 0 && n != -ENOENT ? (int)n : err;
+}
+
+int dl_counts_set_aside(const char *dir)
+{
+	char path[512], aside[520];
+	int err = path_of(path, sizeof(path), dir);
+
+	if (err)
+		return err;
+	snprintf(aside, sizeof(aside), "%s.bad", path);
+	return rename(path, aside) ? -errno : 0;
+}
+
+#define NUMBER(value) ((json_int_t)(value))
+
+static void put_lead(json_t *object, const struct dl_lead *lead)
+{
+	json_t *slots;
+
+	if (!lead->count)
+		return;
+	slots = json_array();
+	for (size_t i = 0; i < DL_LEAD_SLOTS; i++)
+		json_array_append_new(slots, json_integer(lead->slot[i]));
+	json_object_set_new(object, "lead",
+			    json_pack("{s:I, s:I, s:I, s:I, s:o}", "count", NUMBER(lead->count),
+				      "sum_ns", NUMBER(lead->sum_ns), "min_ns",
+				      NUMBER(lead->min_ns), "max_ns", NUMBER(lead->max_ns), "slots",
+				      slots));
+}
+
+static json_t *classes(const struct dl_foresight *f)
+{
+	json_t *all = json_object(), *object;
+
+	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++) {
+		const struct dl_class_score *score = &f->class[i];
+
+		if (!score->failures)
+			continue;
+		object = json_pack("{s:I, s:I}", "failures", NUMBER(score->failures), "missed",
+				   NUMBER(score->missed));
+		put_lead(object, &score->lead);
+		json_object_set_new(all, dl_log_class_name(i), object);
+	}
+	return all;
+}
+
+static json_t *hazards(const struct dl_foresight *f)
+{
+	json_t *all = json_object(), *object;
+
+	for (uint32_t i = 0; i < DL_HZ_COUNT; i++) {
+		const struct dl_hazard_score *score = &f->hazard[i];
+
+		if (!score->signs)
+			continue;
+		object = json_pack("{s:I, s:I, s:I, s:I, s:I}", "signs", NUMBER(score->signs),
+				   "confirmed", NUMBER(score->confirmed), "averted",
+				   NUMBER(score->averted), "late", NUMBER(score->late),
+				   "false_alarms", NUMBER(score->false_alarms));
+		put_lead(object, &score->lead);
+		json_object_set_new(all, dl_hazard_name((enum dl_hazard)i), object);
+	}
+	return all;
+}
+
+char *dl_counts_text(const struct dl_counts *counts)
+{
+	json_t *root = json_pack("{s:i, s:I, s:o, s:o}", "format", FORMAT, "since",
+				 NUMBER(counts->since_s), "classes", classes(&counts->seen),
+				 "hazards", hazards(&counts->seen));
+	char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+
+	json_decref(root);
+	return text;
+}
+
+int dl_counts_save(const char *dir, const struct dl_counts *counts)
+{
+	char path[512], parent[512], *text;
+	int err = path_of(path, sizeof(path), dir);
+
+	if (!err)
+		err = dl_root_path(parent, sizeof(parent), "%s", dir);
+	if (!err)
+		err = dl_make_dirs(parent);
+	if (err)
+		return err;
+	text = dl_counts_text(counts);
+	if (!text)
+		return -ENOMEM;
+	err = dl_replace_file(path, text, strlen(text), 0644);
+	free(text);
+	return err;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What was foreseen over all starts of the agent: the counts of core/foresight.h, in one JSON file
+ * of the state directory, replaced whole. Read like anybody's file: bounded, every number checked,
+ * and against the others.
+ */
+#ifndef DL_STORE_COUNTS_H
+#define DL_STORE_COUNTS_H
+
+#include <stddef.h>
+
+#include "../core/foresight.h"
+
+#define DL_COUNTS_NAME	    "foresight.json"
+#define DL_COUNTS_ERROR_LEN 160
+
+struct dl_counts {
+	int64_t since_s;	  /* wall clock, when the counting began; 0: it has not */
+	struct dl_foresight seen; /* only its counts: no signs and no episodes */
+};
+
+/*
+ * 0, also when there is no file (zeros then); -EBADMSG, and "error" says what was expected: the
+ * caller keeps what it has.
+ */
+int dl_counts_load(const char *dir, struct dl_counts *ret_counts, char error[DL_COUNTS_ERROR_LEN]);
+
+/* The same of the bytes of a file. */
+int dl_counts_parse(const char *text, size_t size, struct dl_counts *ret_counts,
+		    char error[DL_COUNTS_ERROR_LEN]);
+
+/* Puts a file that could not be read aside as foresight.json.bad, so that nothing of it is lost. */
+int dl_counts_set_aside(const char *dir);
+
+int dl_counts_save(const char *dir, const struct dl_counts *counts);
+
+/* What dl_counts_save writes, to be freed; NULL when memory is out. */
+char *dl_counts_text(const struct dl_counts *counts);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "db.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../lib/file.h"
+
+#define BUSY_MS 200 /* the agent's loop waits for it */
+
+/* From the schema of its place to the next one. What was released stays as it is. */
+static const char *const migrations[DL_DB_SCHEMA] = {
+	"CREATE TABLE IF NOT EXISTS intent ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT, plan INTEGER, workload INTEGER,"
+	" rung INTEGER, pid INTEGER, start_ticks INTEGER,"
+	" lease_until_ns INTEGER, begun_s INTEGER, boot_id TEXT, cgroup TEXT,"
+	" file TEXT, key TEXT, old_value TEXT, new_value TEXT, unit TEXT,"
+	" text TEXT, ended_s INTEGER, result INTEGER);"
+	"CREATE INDEX IF NOT EXISTS still_open ON intent (id)"
+	" WHERE ended_s IS NULL;",
+
+	"CREATE TABLE ledger ("
+	" id INTEGER PRIMARY KEY, device TEXT NOT NULL, driver TEXT NOT NULL,"
+	" kernel TEXT NOT NULL, firmware TEXT NOT NULL, engine TEXT NOT NULL,"
+	" backend INTEGER NOT NULL, model TEXT NOT NULL, ubatch INTEGER NOT NULL,"
+	" context INTEGER NOT NULL, survived_s INTEGER NOT NULL, deepest INTEGER NOT NULL,"
+	" failed_depth INTEGER NOT NULL, slowest_job_ns INTEGER NOT NULL,"
+	" outcome INTEGER NOT NULL, failed_s INTEGER NOT NULL, first_s INTEGER NOT NULL,"
+	" last_s INTEGER NOT NULL, UNIQUE (device, model, backend, ubatch, context, driver,"
+	" kernel, firmware, engine));"
+	"CREATE INDEX ledger_last ON ledger (last_s);"
+	"CREATE TABLE ledger_fault ("
+	" ledger INTEGER NOT NULL, class INTEGER NOT NULL, count INTEGER NOT NULL,"
+	" PRIMARY KEY (ledger, class)) WITHOUT ROWID;"
+	"CREATE TRIGGER ledger_gone AFTER DELETE ON ledger BEGIN"
+	" DELETE FROM ledger_fault WHERE ledger = OLD.id; END;"
+	"CREATE TABLE version ("
+	" number INTEGER PRIMARY KEY, made_s INTEGER NOT NULL, reason TEXT NOT NULL,"
+	" evidence TEXT NOT NULL, text TEXT NOT NULL, pending INTEGER NOT NULL);"
+	"CREATE TABLE tuning ("
+	" device TEXT NOT NULL, model TEXT NOT NULL, saved_s INTEGER NOT NULL,"
+	" state BLOB NOT NULL, PRIMARY KEY (device, model)) WITHOUT ROWID;",
+};
+
+/* What failed below SQLite, which has one code for most of it: no room for the log's index, ... */
+static int system_error(sqlite3 *db)
+{
+	int error = sqlite3_system_errno(db);
+
+	return error == ENOSPC || error == EDQUOT ? -ENOSPC : error == EROFS ? -EROFS : -EIO;
+}
+
+static int error_of(sqlite3 *db, int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_READONLY:
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+		return -EROFS;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_ERROR: /* a table is missing or has other columns */
+		return -EBADMSG;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	default:
+		return system_error(db);
+	}
+}
+
+int dl_db_error(struct dl_db *db, int code)
+{
+	return error_of(db->handle, code);
+}
+
+int dl_db_run(struct dl_db *db, const char *sql)
+{
+	return dl_db_error(db, sqlite3_exec(db->handle, sql, NULL, NULL, NULL));
+}
+
+/* Whether another file is at its place by now, or none. */
+static bool moved(struct dl_db *db)
+{
+	int yes = 0;
+
+	return !sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &yes) && yes;
+}
+
+int dl_db_begin(struct dl_db *db)
+{
+	if (db->read_only)
+		return -EROFS;
+	return moved(db) ? -ESTALE : dl_db_run(db, "BEGIN IMMEDIATE");
+}
+
+int dl_db_end(struct dl_db *db, int err)
+{
+	int ended = err < 0 ? err : dl_db_run(db, "COMMIT");
+
+	if (ended < 0 && !sqlite3_get_autocommit(db->handle))
+		dl_db_run(db, "ROLLBACK");
+	return ended < 0 ? ended : err;
+}
+
+int dl_db_sync(struct dl_db *db, bool wait)
+{
+	return dl_db_run(db, wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+}
+
+int dl_db_prepare(struct dl_db *db, const char *sql, sqlite3_stmt **ret_statement)
+{
+	return dl_db_error(db, sqlite3_prepare_v2(db->handle, sql, -1, ret_statement, NULL));
+}
+
+int dl_db_change(struct dl_db *db, sqlite3_stmt *s)
+{
+	int code = sqlite3_step(s);
+	int err = code == SQLITE_DONE ? sqlite3_changes(db->handle) : dl_db_error(db, code);
+
+	sqlite3_finalize(s);
+	return err;
+}
+
+bool dl_db_take_number(sqlite3_stmt *s, int column, uint32_t *ret_number)
+{
+	int64_t value = sqlite3_column_int64(s, column);
+
+	*ret_number = (uint32_t)value;
+	return value >= 0 && value <= UINT32_MAX;
+}
+
+bool dl_db_take_time(sqlite3_stmt *s, int column, int64_t *ret_seconds)
+{
+	*ret_seconds = sqlite3_column_int64(s, column);
+	return *ret_seconds >= 0;
+}
+
+/* Cut off it would be another path or value. */
+bool dl_db_take_text(sqlite3_stmt *s, int column, char *buf, size_t size)
+{
+	const char *text = (const char *)sqlite3_column_text(s, column);
+	size_t bytes = (size_t)sqlite3_column_bytes(s, column);
+
+	if (!text || bytes >= size || strlen(text) != bytes)
+		return false;
+	memcpy(buf, text, bytes + 1);
+	return true;
+}
+
+static int read_schema(struct dl_db *db)
+{
+	sqlite3_stmt *s = NULL;
+	int code = sqlite3_prepare_v2(db->handle, "PRAGMA user_version", -1, &s, NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(s);
+	if (code == SQLITE_ROW)
+		db->schema = sqlite3_column_int(s, 0);
+	sqlite3_finalize(s);
+	return dl_db_error(db, code);
+}
+
+/* quick_check answers one row "ok", or what is wrong. */
+static int check_whole(struct dl_db *db)
+{
+	sqlite3_stmt *s = NULL;
+	int code = sqlite3_prepare_v2(db->handle, "PRAGMA quick_check(1)", -1, &s, NULL);
+	const unsigned char *said = NULL;
+	bool ok = false;
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(s);
+	if (code == SQLITE_ROW)
+		said = sqlite3_column_text(s, 0);
+	ok = said && !strcmp((const char *)said, "ok");
+	sqlite3_finalize(s);
+	if (code == SQLITE_ROW)
+		return ok ? 0 : -EBADMSG;
+	return dl_db_error(db, code);
+}
+
+/* One step; somebody else may have taken it while this one waited to write. */
+static int migrate_once(struct dl_db *db)
+{
+	char number[48];
+	int err = dl_db_run(db, "BEGIN IMMEDIATE");
+
+	if (err)
+		return err;
+	err = read_schema(db);
+	if (!err && db->schema < DL_DB_SCHEMA) {
+		err = dl_db_run(db, migrations[db->schema]);
+		snprintf(number, sizeof(number), "PRAGMA user_version = %d", db->schema + 1);
+		if (!err)
+			err = dl_db_run(db, number);
+		db->schema++;
+	}
+	return dl_db_end(db, err);
+}
+
+static int set_up(struct dl_db *db)
+{
+	int err;
+
+	db->read_only = sqlite3_db_readonly(db->handle, "main") == 1;
+	sqlite3_busy_timeout(db->handle, BUSY_MS);
+	if (!db->read_only) /* what cannot be made to have a write-ahead log works without */
+		dl_db_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+	err = read_schema(db);
+	if (!err && (db->schema < 0 || db->schema > DL_DB_SCHEMA))
+		return -ENOTSUP;
+	if (!err)
+		err = check_whole(db);
+	if (!err && db->read_only && !db->schema)
+		err = -EROFS; /* nothing is in it */
+	while (!err && !db->read_only && db->schema < DL_DB_SCHEMA)
+		err = migrate_once(db);
+	return err;
+}
+
+static int open_as(const char *name, int flags, struct dl_db **ret_db)
+{
+	struct dl_db *db = calloc(1, sizeof(*db));
+	int code, err;
+
+	if (!db)
+		return -ENOMEM;
+	code = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	err = dl_db_error(db, code);
+	if (!err)
+		err = set_up(db);
+	if (err)
+		dl_db_close(db);
+	else
+		*ret_db = db;
+	return err;
+}
+
+/*
+ * Without a write-ahead log beside it SQLite wants to make one even to read. It may be told that
+ * nobody changes the file; a blank or a '%' in its name would have to be escaped.
+ */
+static int open_unchanging(const char *path, struct dl_db **ret_db)
+{
+	char uri[PATH_MAX + 32];
+
+	if (access(path, R_OK))
+		return errno == EACCES ? -EACCES : -EROFS;
+	if (path[strcspn(path, "%?# ")])
+		return -EROFS;
+	snprintf(uri, sizeof(uri), "file:%s?immutable=1", path);
+	return open_as(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, ret_db);
+}
+
+static int path_of(char *path, size_t size, const char *dir)
+{
+	return dl_root_path(path, size, "%s/%s", dir, DL_DB_NAME);
+}
+
+static int make_dir(const char *dir)
+{
+	char path[PATH_MAX];
+	int err = dl_root_path(path, sizeof(path), "%s", dir);
+
+	if (!err)
+		dl_make_dirs(path); /* when it cannot be made, the next call tells */
+	return err;
+}
+
+int dl_db_open(const char *dir, enum dl_db_open how, struct dl_db **ret_db)
+{
+	int flags = SQLITE_OPEN_READWRITE | (how == DL_DB_MAKE ? SQLITE_OPEN_CREATE : 0);
+	char path[PATH_MAX];
+	int err = path_of(path, sizeof(path), dir);
+
+	if (!err && strlen(dir) >= DL_DB_DIR)
+		err = -ENAMETOOLONG;
+	if (!err && how == DL_DB_MAKE)
+		err = make_dir(dir);
+	if (!err && how == DL_DB_THERE && access(path, F_OK))
+		err = -errno;
+	if (err)
+		return err;
+	err = open_as(path, flags, ret_db);
+	if (err == -EROFS)
+		err = open_unchanging(path, ret_db);
+	else if (!err)
+		chmod(path, 0600);
+	if (!err)
+		memcpy((*ret_db)->dir, dir, strlen(dir) + 1);
+	return err;
+}
+
+void dl_db_close(struct dl_db *db)
+{
+	if (!db)
+		return;
+	sqlite3_close(db->handle);
+	free(db);
+}
+
+int dl_db_set_aside(const char *dir)
+{
+	static const char *const parts[] = { "", "-wal", "-shm" };
+	char path[PATH_MAX], from[PATH_MAX + 8], to[PATH_MAX + 16];
+	int err = path_of(path, sizeof(path), dir);
+
+	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(from, sizeof(from), "%s%s", path, parts[i]);
+		snprintf(to, sizeof(to), "%s.bad%s", path, parts[i]);
+		if (rename(from, to) && errno != ENOENT)
+			err = -errno;
+	}
+	return err;
+}
+
+const char *dl_db_why(int err)
+{
+	switch (err) {
+	case -EBADMSG:
+		return "is no database, or corrupt; an agent puts it aside when it starts";
+	case -ENOTSUP:
+		return "was written by a newer davylamp; use that one, or move it away";
+	case -EROFS:
+		return "can only be read, or not be made";
+	case -EBUSY:
+		return "another program writes to it; try again";
+	default:
+		return strerror(-err);
+	}
+}

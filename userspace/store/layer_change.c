@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "layer_change.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/text.h"
+#include "layer_text.h"
+#include "ledger.h"
+#include "policy_file.h"
+#include "versions.h"
+
+static int say_database(const char *dir, int err, char *why)
+{
+	snprintf(why, DL_LAYER_WHY, "database '%.300s/%s': %s", dir, DL_DB_NAME, dl_db_why(err));
+	return err;
+}
+
+static int say_layer(const char *dir, int err, char *why)
+{
+	if (err < 0)
+		snprintf(why, DL_LAYER_WHY, "policy layer '%.300s/%s': %s; it stays as it was", dir,
+			 DL_POLICY_NAME, dl_db_why(err));
+	return err;
+}
+
+int dl_layer_rollback(const char *dir, uint32_t number, char why[DL_LAYER_WHY])
+{
+	struct dl_db *db = NULL;
+	int err = dl_db_open(dir, DL_DB_THERE, &db);
+
+	if (err == -ENOENT && !number)
+		return 0; /* there never was a layer */
+	if (err && err != -ENOENT)
+		return say_database(dir, err, why);
+	if (!err)
+		err = dl_version_rollback(db, number);
+	dl_db_close(db);
+	if (err != -ENOENT)
+		return say_layer(dir, err, why);
+	snprintf(why, DL_LAYER_WHY,
+		 "there is no version %u in '%.300s'; 'davylamp policy history' "
+		 "lists them",
+		 number, dir);
+	return err;
+}
+
+_Static_assert(DL_LAYER_ERROR_LEN >= DL_CONFIG_ERROR_LEN, "one error for both");
+
+static int judge_rules(const char *name, const char *text, size_t size,
+		       char error[DL_LAYER_ERROR_LEN])
+{
+	struct dl_policy_layer *layer = malloc(sizeof(*layer));
+	int err = -ENOMEM;
+
+	if (layer)
+		err = dl_policy_text_read(text, size, name, DL_LAYER_AGENT, layer, error);
+	else
+		snprintf(error, DL_LAYER_ERROR_LEN, "%.200s: %s", name, strerror(ENOMEM));
+	free(layer);
+	return err;
+}
+
+int dl_layer_import(const char *dir, const char *name, const char *text, size_t size,
+		    char why[DL_LAYER_WHY])
+{
+	char reason[DL_VERSION_REASON], error[DL_LAYER_ERROR_LEN] = "", safe[256];
+	struct dl_db *db = NULL;
+	const char *body;
+	int err = dl_layer_text_take(name, text, size, judge_rules, &body, error);
+
+	if (err) {
+		snprintf(why, DL_LAYER_WHY, "%s", error);
+		return err;
+	}
+	err = dl_db_open(dir, DL_DB_MAKE, &db);
+	if (err)
+		return say_database(dir, err, why);
+	snprintf(reason, sizeof(reason), "imported from %s",
+		 dl_text_safe(safe, sizeof(safe), name));
+	err = dl_version_add(db, reason, "", body);
+	dl_db_close(db);
+	return say_layer(dir, err, why);
+}
+
+int dl_layer_forget(const char *dir, const char *device, const char *model, char why[DL_LAYER_WHY])
+{
+	struct dl_db *db = NULL;
+	int err = dl_db_open(dir, DL_DB_THERE, &db);
+
+	if (!err)
+		err = dl_ledger_forget(db, device, model);
+	dl_db_close(db);
+	if (err == -ENOENT)
+		return 0; /* nothing was ever kept */
+	return err < 0 ? say_database(dir, err, why) : err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What an operator has done to the agent's policy layer and ledger, by the running agent or on the
+ * state directory of one that does not run. "why" is for people, set when less than 0 is returned.
+ */
+#ifndef DL_STORE_LAYER_CHANGE_H
+#define DL_STORE_LAYER_CHANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DL_LAYER_WHY 640
+
+/* The new version's number, 0: it is so already, or -errno. */
+int dl_layer_rollback(const char *state_dir, uint32_t number, char why[DL_LAYER_WHY]);
+int dl_layer_import(const char *state_dir, const char *name, const char *text, size_t size,
+		    char why[DL_LAYER_WHY]);
+
+/* How many rows of ledger and tuner were removed ("": any device, any model), or -errno. */
+int dl_layer_forget(const char *state_dir, const char *device, const char *model,
+		    char why[DL_LAYER_WHY]);
+
+#endif

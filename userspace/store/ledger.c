@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ledger.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <time.h>
+
+#define SCHEMA 2	   /* from then on there is one */
+#define MOST   (1LL << 53) /* a sum stops there */
+
+static const char upsert[] =
+	"INSERT INTO ledger (device, model, backend, ubatch, context, driver, kernel, firmware,"
+	" engine, survived_s, deepest, failed_depth, slowest_job_ns, outcome, failed_s, first_s,"
+	" last_s) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?16) "
+	"ON CONFLICT (device, model, backend, ubatch, context, driver, kernel, firmware, engine) "
+	"DO UPDATE SET survived_s = min(survived_s + excluded.survived_s, ?17),"
+	" deepest = max(deepest, excluded.deepest),"
+	" failed_depth = CASE WHEN failed_depth = 0 OR excluded.failed_depth = 0"
+	" THEN failed_depth + excluded.failed_depth"
+	" ELSE min(failed_depth, excluded.failed_depth) END,"
+	" slowest_job_ns = max(slowest_job_ns, excluded.slowest_job_ns),"
+	" outcome = excluded.outcome, failed_s = max(failed_s, excluded.failed_s),"
+	" first_s = min(first_s, excluded.first_s), last_s = max(last_s, excluded.last_s) "
+	"RETURNING id";
+
+static const char add_fault[] =
+	"INSERT INTO ledger_fault (ledger, class, count) VALUES (?1, ?2, ?3) "
+	"ON CONFLICT (ledger, class) DO UPDATE SET count = min(count + excluded.count, ?4)";
+
+static const char prune[] =
+	"DELETE FROM ledger WHERE id IN (SELECT id FROM ledger ORDER BY last_s, id "
+	"LIMIT max(0, (SELECT count(*) FROM ledger) - ?1))";
+
+static const char select_rows[] =
+	"SELECT id, device, model, backend, ubatch, context, driver, kernel, firmware, engine,"
+	" survived_s, deepest, failed_depth, slowest_job_ns, outcome, failed_s, first_s, last_s "
+	"FROM ledger WHERE (?1 = '' OR device = ?1) AND (?2 = '' OR model = ?2) "
+	"AND (?3 = 0 OR backend = ?3) ORDER BY last_s DESC, id DESC";
+
+static const char select_faults[] = "SELECT class, count FROM ledger_fault WHERE ledger = ?1";
+
+static const char delete_rows[] = "DELETE FROM ledger WHERE (?1 = '' OR device = ?1) "
+				  "AND (?2 = '' OR model = ?2)";
+static const char delete_tuning[] = "DELETE FROM tuning WHERE (?1 = '' OR device = ?1) "
+				    "AND (?2 = '' OR model = ?2)";
+
+static void bind_text(sqlite3_stmt *s, int at, const char *text)
+{
+	sqlite3_bind_text(s, at, text ? text : "", -1, SQLITE_TRANSIENT);
+}
+
+static void bind_number(sqlite3_stmt *s, int at, uint64_t number)
+{
+	sqlite3_bind_int64(s, at, number < MOST ? (int64_t)number : MOST);
+}
+
+static bool failed(const struct dl_ledger_entry *e)
+{
+	for (size_t i = 1; i < DL_CLASS_COUNT; i++)
+		if (e->faults[i])
+			return true;
+	return e->outcome != DL_CLASS_NONE;
+}
+
+static void bind_key(sqlite3_stmt *s, const struct dl_ledger_key *k)
+{
+	const struct dl_ledger_environment *e = &k->environment;
+
+	bind_text(s, 1, k->device);
+	bind_text(s, 2, k->model);
+	bind_number(s, 3, k->backend);
+	bind_number(s, 4, k->ubatch);
+	bind_number(s, 5, k->context);
+	bind_text(s, 6, e->driver);
+	bind_text(s, 7, e->kernel);
+	bind_text(s, 8, e->firmware);
+	bind_text(s, 9, e->engine);
+}
+
+/* The row's id, or -errno. */
+static int64_t add_row(struct dl_db *db, const struct dl_ledger_key *key,
+		       const struct dl_ledger_entry *e)
+{
+	int64_t now_s = e->last_s > 0 ? e->last_s : time(NULL), id = 0;
+	sqlite3_stmt *s;
+	int code, err = dl_db_prepare(db, upsert, &s);
+
+	if (err)
+		return err;
+	bind_key(s, key);
+	bind_number(s, 10, e->survived_s);
+	bind_number(s, 11, e->deepest);
+	bind_number(s, 12, e->failed_depth);
+	bind_number(s, 13, e->slowest_job_ns);
+	bind_number(s, 14, e->outcome);
+	sqlite3_bind_int64(s, 15, failed(e) ? now_s : 0);
+	sqlite3_bind_int64(s, 16, now_s);
+	bind_number(s, 17, MOST);
+	code = sqlite3_step(s);
+	if (code == SQLITE_ROW) {
+		id = sqlite3_column_int64(s, 0);
+		code = sqlite3_step(s); /* or it is not done */
+	}
+	err = code == SQLITE_DONE ? 0 : dl_db_error(db, code);
+	sqlite3_finalize(s);
+	return err ? err : id;
+}
+
+static int add_faults(struct dl_db *db, int64_t id, const struct dl_ledger_entry *e)
+{
+	int err = 0;
+
+	for (uint32_t i = 1; err >= 0 && i < DL_CLASS_COUNT; i++) {
+		sqlite3_stmt *s;
+
+		if (!e->faults[i])
+			continue;
+		err = dl_db_prepare(db, add_fault, &s);
+		if (err)
+			return err;
+		sqlite3_bind_int64(s, 1, id);
+		bind_number(s, 2, i);
+		bind_number(s, 3, e->faults[i]);
+		bind_number(s, 4, UINT32_MAX);
+		err = dl_db_change(db, s);
+	}
+	return err < 0 ? err : 0;
+}
+
+static int prune_rows(struct dl_db *db)
+{
+	sqlite3_stmt *s;
+	int err = dl_db_prepare(db, prune, &s);
+
+	if (err)
+		return err;
+	bind_number(s, 1, DL_LEDGER_ROWS);
+	err = dl_db_change(db, s);
+	return err < 0 ? err : 0;
+}
+
+int dl_ledger_note(struct dl_db *db, const struct dl_ledger_key *key,
+		   const struct dl_ledger_entry *delta)
+{
+	int64_t id;
+	int err = dl_db_begin(db);
+
+	if (err)
+		return err;
+	id = add_row(db, key, delta);
+	err = id < 0 ? (int)id : add_faults(db, id, delta);
+	if (!err)
+		err = prune_rows(db);
+	return dl_db_end(db, err);
+}
+
+uint32_t dl_ledger_weight(const struct dl_ledger_environment *then,
+			  const struct dl_ledger_environment *now)
+{
+	const char *const pairs[][2] = { { then->driver, now->driver },
+					 { then->kernel, now->kernel },
+					 { then->firmware, now->firmware },
+					 { then->engine, now->engine } };
+	uint32_t weight = DL_LEDGER_WEIGHT;
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (pairs[i][0][0] && pairs[i][1][0] && strcmp(pairs[i][0], pairs[i][1]) != 0)
+			weight /= 2;
+	return weight;
+}
+
+static bool take_count(sqlite3_stmt *s, int column, uint64_t *ret_number)
+{
+	int64_t value = sqlite3_column_int64(s, column);
+
+	*ret_number = (uint64_t)value;
+	return value >= 0 && value <= MOST;
+}
+
+static bool take_key(sqlite3_stmt *s, struct dl_ledger_key *k)
+{
+	struct dl_ledger_environment *e = &k->environment;
+	uint32_t backend;
+
+	if (!dl_db_take_number(s, 3, &backend) || backend >= DL_BACKEND_COUNT)
+		return false;
+	k->backend = (enum dl_backend)backend;
+	return dl_db_take_text(s, 1, k->device, sizeof(k->device)) &&
+	       dl_db_take_text(s, 2, k->model, sizeof(k->model)) &&
+	       dl_db_take_number(s, 4, &k->ubatch) && dl_db_take_number(s, 5, &k->context) &&
+	       dl_db_take_text(s, 6, e->driver, sizeof(e->driver)) &&
+	       dl_db_take_text(s, 7, e->kernel, sizeof(e->kernel)) &&
+	       dl_db_take_text(s, 8, e->firmware, sizeof(e->firmware)) &&
+	       dl_db_take_text(s, 9, e->engine, sizeof(e->engine));
+}
+
+static bool take_entry(sqlite3_stmt *s, struct dl_ledger_entry *e)
+{
+	uint32_t outcome;
+
+	if (!dl_db_take_number(s, 14, &outcome) || outcome >= DL_CLASS_COUNT)
+		return false;
+	e->outcome = (enum dl_log_class)outcome;
+	return take_count(s, 10, &e->survived_s) && dl_db_take_number(s, 11, &e->deepest) &&
+	       dl_db_take_number(s, 12, &e->failed_depth) &&
+	       take_count(s, 13, &e->slowest_job_ns) && dl_db_take_time(s, 15, &e->failed_s) &&
+	       dl_db_take_time(s, 16, &e->first_s) && dl_db_take_time(s, 17, &e->last_s);
+}
+
+static int take_faults(struct dl_db *db, sqlite3_stmt *s, int64_t id, struct dl_ledger_entry *e)
+{
+	uint32_t class, count;
+	int code;
+
+	sqlite3_bind_int64(s, 1, id);
+	while ((code = sqlite3_step(s)) == SQLITE_ROW)
+		if (dl_db_take_number(s, 0, &class) && class < DL_CLASS_COUNT &&
+		    dl_db_take_number(s, 1, &count))
+			e->faults[class] = count;
+	sqlite3_reset(s);
+	return dl_db_error(db, code);
+}
+
+struct walk {
+	sqlite3_stmt *rows, *faults;
+	const struct dl_ledger_environment *now;
+	void (*found)(void *arg, const struct dl_ledger_row *row);
+	void *arg;
+};
+
+static int walk_rows(struct dl_db *db, const struct walk *w)
+{
+	int code, err = 0, shown = 0;
+
+	while (!err && (code = sqlite3_step(w->rows)) != SQLITE_DONE) {
+		struct dl_ledger_row row = { .weight = DL_LEDGER_WEIGHT };
+
+		if (code != SQLITE_ROW)
+			return dl_db_error(db, code);
+		if (!take_key(w->rows, &row.key) || !take_entry(w->rows, &row.entry))
+			continue;
+		err = take_faults(db, w->faults, sqlite3_column_int64(w->rows, 0), &row.entry);
+		if (err)
+			break;
+		if (w->now)
+			row.weight = dl_ledger_weight(&row.key.environment, w->now);
+		w->found(w->arg, &row);
+		shown++;
+	}
+	return err ? err : shown;
+}
+
+int dl_ledger_each(struct dl_db *db, const struct dl_ledger_filter *filter,
+		   void (*found)(void *arg, const struct dl_ledger_row *row), void *arg)
+{
+	struct walk w = { .now = filter->now, .found = found, .arg = arg };
+	int err;
+
+	if (db->schema < SCHEMA)
+		return 0;
+	err = dl_db_prepare(db, select_rows, &w.rows);
+	if (!err)
+		err = dl_db_prepare(db, select_faults, &w.faults);
+	if (!err) {
+		bind_text(w.rows, 1, filter->device);
+		bind_text(w.rows, 2, filter->model);
+		bind_number(w.rows, 3, filter->backend);
+		err = walk_rows(db, &w);
+	}
+	sqlite3_finalize(w.rows);
+	sqlite3_finalize(w.faults);
+	return err;
+}
+
+static int delete (struct dl_db *db, const char *sql, const char *device, const char *model)
+{
+	sqlite3_stmt *s;
+	int err = dl_db_prepare(db, sql, &s);
+
+	if (err)
+		return err;
+	bind_text(s, 1, device);
+	bind_text(s, 2, model);
+	return dl_db_change(db, s);
+}
+
+int dl_ledger_forget(struct dl_db *db, const char *device, const char *model)
+{
+	int rows, tuned, err = dl_db_begin(db);
+
+	if (err)
+		return err;
+	rows = delete (db, delete_rows, device, model);
+	tuned = rows < 0 ? rows : delete (db, delete_tuning, device, model);
+	return dl_db_end(db, tuned < 0 ? tuned : rows + tuned);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The text of a layer: what the agent writes of its own. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/file.h"
+#include "policy_file.h"
+
+static void put(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, *value ? "%s = %s\n" : "%s =%s\n", key, value);
+}
+
+static void put_said(FILE *out, const struct dl_policy_layer *layer, const char *key, uint32_t text)
+{
+	if (text)
+		put(out, key, dl_policy_text(layer, text));
+}
+
+static void put_rule(FILE *out, const struct dl_policy_layer *layer, const struct dl_rule *rule)
+{
+	fprintf(out, "\n[rule %s]\n", rule->name);
+	for (uint32_t i = 0; i < DL_IF_COUNT; i++) {
+		if (!rule->condition[i].text)
+			continue;
+		fprintf(out, "if ");
+		put(out, dl_condition_name(i), dl_policy_text(layer, rule->condition[i].text));
+	}
+	for (size_t i = 0; i < rule->value_count; i++) {
+		const struct dl_rule_value *v = &rule->value[i];
+
+		fprintf(out, "%s", dl_policy_key_name(v->key));
+		if (v->name)
+			fprintf(out, " %s", dl_policy_text(layer, v->name));
+		put(out, "", dl_policy_text(layer, v->text));
+	}
+	if (rule->pin)
+		put(out, "pin", "yes");
+	put_said(out, layer, "because", rule->because);
+	put_said(out, layer, "source", rule->source);
+	put_said(out, layer, "date", rule->date);
+}
+
+static bool same_text(const struct dl_policy_layer *a, uint32_t at_a,
+		      const struct dl_policy_layer *b, uint32_t at_b)
+{
+	return !at_a == !at_b && !strcmp(dl_policy_text(a, at_a), dl_policy_text(b, at_b));
+}
+
+/* All that a file holds; lines and where texts lie do not count. */
+static bool same_rule(const struct dl_policy_layer *a, const struct dl_rule *rule_a,
+		      const struct dl_policy_layer *b, const struct dl_rule *rule_b)
+{
+	if (strcmp(rule_a->name, rule_b->name) != 0 || rule_a->pin != rule_b->pin ||
+	    rule_a->value_count != rule_b->value_count ||
+	    !same_text(a, rule_a->because, b, rule_b->because) ||
+	    !same_text(a, rule_a->source, b, rule_b->source) ||
+	    !same_text(a, rule_a->date, b, rule_b->date))
+		return false;
+	for (int i = 0; i < DL_IF_COUNT; i++) {
+		const struct dl_rule_condition *c = &rule_a->condition[i],
+					       *d = &rule_b->condition[i];
+
+		if (c->number != d->number || !same_text(a, c->text, b, d->text))
+			return false;
+	}
+	for (size_t i = 0; i < rule_a->value_count; i++) {
+		const struct dl_rule_value *v = &rule_a->value[i], *w = &rule_b->value[i];
+
+		if (v->key != w->key || v->number != w->number ||
+		    !same_text(a, v->name, b, w->name) || !same_text(a, v->text, b, w->text))
+			return false;
+	}
+	return true;
+}
+
+/* Read as it will be read: what a reader would refuse, or take for something else, is not written.
+ */
+static int check(const struct dl_policy_layer *layer, const char *text, size_t size,
+		 char error[DL_CONFIG_ERROR_LEN])
+{
+	struct dl_policy_layer *back = malloc(sizeof(*back));
+	int err = back ? 0 : -ENOMEM;
+
+	if (!err)
+		err = dl_policy_text_read(text, size, layer->path, (enum dl_layer)layer->layer,
+					  back, error);
+	if (err == -EBADMSG)
+		err = -EINVAL;
+	for (uint32_t i = 0; !err && i < layer->rule_count; i++)
+		if (i >= back->rule_count ||
+		    !same_rule(layer, &layer->rule[i], back, &back->rule[i])) {
+			err = -EINVAL;
+			snprintf(error, DL_CONFIG_ERROR_LEN,
+				 "rule '%s' would be read as another than it is",
+				 layer->rule[i].name);
+		}
+	free(back);
+	return err;
+}
+
+int dl_policy_text_write(const struct dl_policy_layer *layer, char **ret_text, size_t *ret_size,
+			 char error[DL_CONFIG_ERROR_LEN])
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int err;
+
+	error[0] = 0;
+	if (!out)
+		return -ENOMEM;
+	if (layer->layer == DL_LAYER_AGENT)
+		fprintf(out,
+			"# Written by davylamp from what it saw; replaced whole at each change.\n"
+			"# What must stay as it is goes into backend.conf of the configuration, "
+			"with 'pin = yes'.\n");
+	for (uint32_t i = 0; i < layer->rule_count; i++)
+		put_rule(out, layer, &layer->rule[i]);
+	err = fclose(out) ? -ENOMEM : 0;
+	if (!err && size > DL_POLICY_FILE_MAX - 2) {
+		err = -EINVAL;
+		snprintf(error, DL_CONFIG_ERROR_LEN, "%zu bytes, a file has at most %zu", size,
+			 DL_POLICY_FILE_MAX - 2);
+	}
+	if (!err)
+		err = check(layer, text, size, error);
+	if (err) {
+		free(text);
+		return err;
+	}
+	*ret_text = text;
+	*ret_size = size;
+	return 0;
+}
+
+int dl_policy_file_write(const char *path, const struct dl_policy_layer *layer,
+			 char error[DL_CONFIG_ERROR_LEN])
+{
+	char *text;
+	size_t size;
+	int err = dl_policy_text_write(layer, &text, &size, error);
+
+	if (err)
+		return err;
+	err = dl_replace_file(path, text, size, 0644);
+	if (err)
+		snprintf(error, DL_CONFIG_ERROR_LEN, "'%.300s': %s", path, strerror(-err));
+	free(text);
+	return err;
+}

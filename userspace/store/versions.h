@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Versions of the agent's policy layer, DIR/backend.conf: each text that it ever had, whole (with
+ * its first line, store/generated.h), with time, reason and evidence, in the state directory's
+ * database (db.h has the errors).
+ *
+ * A change is three steps: its row, pending; the file, by rename; the row, settled. The rename is
+ * what makes it happen. Whoever is killed or finds the disk full at any step leaves the file old or
+ * new, and the next change or dl_versions_repair brings both together:
+ *
+ * - a pending row whose text the file has is settled: the change happened;
+ * - any other pending row is removed: it did not;
+ * - a file that is gone is written again from the newest version: nobody but the agent removes it,
+ *   and 'davylamp policy rollback 0' is the way to be without its rules;
+ * - a file that was changed by hand, or was never ours, is put aside as backend.conf.hand, and the
+ *   newest version is written: rules of people have a layer of their own;
+ * - a file of ours that no version has wins over them: the database was lost, or is an old copy of
+ *   itself, and the file is what engines were told. It becomes the newest version.
+ *
+ * Who changes something holds a lock on the directory (flock); others get -EBUSY after 200 ms.
+ */
+#ifndef DL_STORE_VERSIONS_H
+#define DL_STORE_VERSIONS_H
+
+#include "db.h"
+
+#define DL_VERSIONS_KEPT    200 /* the oldest go */
+#define DL_VERSION_REASON   320
+#define DL_VERSION_EVIDENCE 1024
+
+struct dl_version {
+	uint32_t number; /* from 1 on */
+	int64_t made_s;	 /* wall clock */
+	char reason[DL_VERSION_REASON];
+	char evidence[DL_VERSION_EVIDENCE]; /* "" when there is none */
+	size_t size;			    /* bytes of the text */
+	bool current;			    /* told by dl_versions_each */
+};
+
+enum dl_version_repair {
+	DL_VERSIONS_WHOLE = 0, /* there was nothing to repair */
+	DL_VERSIONS_SETTLED = 1,
+	DL_VERSIONS_DROPPED = 2,
+	DL_VERSIONS_RESTORED = 3,
+	DL_VERSIONS_ADOPTED = 4,
+	DL_VERSIONS_ASIDE = 5,
+};
+
+/* Brings file and versions together; an enum dl_version_repair, or -errno. */
+int dl_versions_repair(struct dl_db *db);
+
+/* What was repaired, for people. */
+const char *dl_version_repair_text(int repair);
+
+/*
+ * Makes "body" (whole lines of UTF-8, without the first line) the layer. Its number; 0: it is that
+ * already, and nothing was written; -EINVAL: it is no text, -EFBIG.
+ */
+int dl_version_add(struct dl_db *db, const char *reason, const char *evidence, const char *body);
+
+/*
+ * Makes the text of an earlier version the layer again, byte for byte, its first line too; that is
+ * a version of its own. 0: the layer before any. As above; -ENOENT: there is no such version.
+ */
+int dl_version_rollback(struct dl_db *db, uint32_t number);
+
+/* The newest first; returns how many were shown, or -errno. */
+int dl_versions_each(struct dl_db *db, void (*found)(void *arg, const struct dl_version *version),
+		     void *arg);
+
+/* One of them, and its whole text unless "ret_text" is NULL: free() it. -ENOENT */
+int dl_version_get(struct dl_db *db, uint32_t number, struct dl_version *ret_version,
+		   char **ret_text);
+
+/* The newest one's number, 0 when there is none, or -errno. */
+int dl_version_newest(struct dl_db *db);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "release_units.h"
+
+#include <errno.h>
+#include <string.h>
+#include <systemd/sd-event.h>
+
+#include "../act/unit.h"
+#include "../lib/log.h"
+#include "../store/adopted.h"
+
+struct release {
+	sd_event *loop;
+	struct dl_systemd *systemd;
+	unsigned int open; /* answers to come */
+	int error;
+};
+
+static void on_answer(void *arg, const struct dl_unit_answer *answer)
+{
+	struct release *r = arg;
+
+	if (answer->error && !r->error) {
+		r->error = answer->error;
+		dl_log("systemd: %s", answer->why);
+	}
+	if (!--r->open)
+		sd_event_exit(r->loop, 0);
+}
+
+static int open_systemd(struct release *r)
+{
+	const struct dl_unit_hooks hooks = { 0 };
+	int err = sd_event_new(&r->loop);
+
+	return err < 0 ? err : dl_systemd_new(r->loop, &hooks, &r->systemd);
+}
+
+static void close_systemd(struct release *r)
+{
+	if (r->systemd)
+		dl_systemd_free(r->systemd);
+	sd_event_unref(r->loop);
+}
+
+/* systemd answers, or is given up after its limit: the loop ends. */
+static int uncap(const struct dl_adopted_unit *u)
+{
+	struct release r = { .open = 2 };
+	int err = open_systemd(&r);
+
+	if (!err)
+		err = dl_unit_limits(r.systemd, u->unit, u->memory_high, u->cpu_quota, on_answer,
+				     &r);
+	if (!err)
+		err = sd_event_loop(r.loop);
+	close_systemd(&r);
+	return err < 0 ? err : r.error;
+}
+
+void dl_release_units(const char *state_dir, struct dl_undone *undone)
+{
+	struct dl_adopted list;
+	bool changed = false;
+	int line, err = dl_adopted_load(state_dir, &list, &line);
+
+	if (err) {
+		dl_log("'%s/%s', line %d: %s; what of it is capped cannot be told", state_dir,
+		       DL_ADOPTED_NAME, line, strerror(-err));
+		undone->failed++;
+		return;
+	}
+	for (size_t i = 0; i < list.count; i++) {
+		struct dl_adopted_unit *u = &list.unit[i];
+
+		if (!u->capped)
+			continue;
+		err = dl_unit_name_valid(u->unit) ? uncap(u) : -EINVAL;
+		if (err)
+			dl_log("%s: its limits cannot be taken back: %s", u->unit, strerror(-err));
+		u->capped = err != 0;
+		changed |= !err;
+		undone->failed += err != 0;
+		undone->undone += !err;
+	}
+	if (changed)
+		err = dl_adopted_save(state_dir, &list);
+	if (changed && err)
+		dl_log("'%s/%s': %s", state_dir, DL_ADOPTED_NAME, strerror(-err));
+}
