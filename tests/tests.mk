@@ -157,7 +157,7 @@ $(O)/bench/core: tests/bench/core.c $(CORE_SRC)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -o $@ $< $(CORE_SRC)
 
-MONTHS_SRC := $(wildcard userspace/policy/tuner*.c userspace/tune/months*.c) userspace/tune/random.c
+MONTHS_SRC := $(wildcard userspace/core/tuner*.c userspace/tune/months*.c) userspace/tune/random.c
 $(O)/bench/months: tests/bench/months.c $(MONTHS_SRC)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O2 -o $@ $< $(MONTHS_SRC)

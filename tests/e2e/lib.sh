@@ -21,6 +21,28 @@ lab_open() {
 	"$e2e/lab-place.sh" "$place" "$O/lab/tiny.gguf" "$O"/lab/vk/* >/dev/null
 	mkdir -p "$LAB_ROOT$inside/slots"
 	trap lab_close EXIT
+	warm_shaders
+}
+
+# Once for each cache: every size of batch that tests ask for. On a cold cache a graph takes seconds at
+# its first batch of a new size, however many were computed before; tests take such a one for a hang.
+warm_shaders() {
+	local warm=$LAB_ROOT/srv/lab/shaders/warm words
+
+	[[ ! -e $warm ]] || return 0
+	echo "shaders are compiled for the first time"
+	MESA_SHADER_CACHE_DIR=/srv/lab/shaders VK_LAYER_PATH=$inside GGML_VK_VISIBLE_DEVICES=0 \
+		"$e2e/llama-server" -m "$inside/tiny.gguf" --host 127.0.0.1 --port "$port" -t 1 -np 1 \
+		-c 1024 -fit off >"$work/warm.out" 2>&1 &
+	engine=$!
+	"$e2e/wait-health.sh" "$url" 240 "$engine" >/dev/null
+	for words in 1 4 16 40 120; do
+		curl -s -m 240 -o /dev/null "$url/completion" -d "$(jq -n --argjson n "$words" \
+			'{prompt: ("the lamp " * $n), n_predict: 8, cache_prompt: false, ignore_eos: true}')" ||
+			break
+	done
+	[[ $words != 120 ]] || touch "$warm"
+	stop_engine
 }
 
 lab_close() {

@@ -235,58 +235,132 @@ static const struct dl_plan *smaller(void)
 	return last_of(DL_RUNG_SHRINK, DL_HZ_RUNNER_CRASH);
 }
 
-static void a_batch_that_kills_is_halved(void **state)
+/* It serves for so long, every minute a prompt of that depth. */
+static void serves_for(uint32_t pid, uint64_t ns, uint32_t depth)
+{
+	static uint64_t prompts = 100000;
+	uint64_t end = now + ns;
+
+	while (now < end) {
+		computes(pid, prompts += depth, depth);
+		rest(60 * S);
+	}
+}
+
+static void what_has_served_is_halved(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
+	serves_for(50, 1800 * S, 300);
 	dies_of(50, 512, 512);
 	assert_int_equal(smaller()->verdict, DL_VERDICT_GO);
 	assert_int_equal(smaller()->knobs.ubatch, 256);
+	assert_int_equal(smaller()->tuning.why, DL_TUNER_LOWER);
 	assert_int_equal(core.breaker_count, 0); /* the device is not given up */
 	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 256);
-	rest(60 * S);
+	serves_for(51, 1800 * S, 300);
 	dies_of(51, 256, 256);
-	assert_int_equal(smaller()->knobs.ubatch, 128);
-	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 128);
-	assert_int_equal(first_workload()->effect_count, 2);
+	assert_int_equal(smaller()->knobs.ubatch, 64);
+	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 64);
+	assert_int_equal(first_workload()->effect_count, 1);
 }
 
-static void it_is_not_undone_before_it_came_as_deep(void **state)
+static void what_dies_at_once_gets_the_smallest(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	dies_of(50, 512, 512);
-	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 256);
-	computes(51, 400, 400);
-	rest(10 * CLEAN);
+	assert_int_equal(smaller()->knobs.ubatch, 64);
+	assert_int_equal(smaller()->tuning.depth, 512);
+}
+
+/* An hour's soak, as deep as it failed; then half way to what is known to be bad. */
+static void it_goes_up_after_a_soak_as_deep(void **state)
+{
+	const struct dl_plan *plan;
+
+	(void)state;
+	begin_able("undo-tuned", ALL_CAN);
+	dies_of(50, 512, 512);
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	serves_for(51, 7200 * S, 300);
 	assert_int_equal(undo_count(), 0); /* it has not been tried */
-	computes(51, 600, 600);
-	rest(60 * S);
+	serves_for(51, 120 * S, 600);
 	assert_int_equal(undo_count(), 1);
-	assert_int_equal(undo_of(DL_HZ_RUNNER_CRASH)->level, DL_RUNG_SHRINK);
+	plan = undo_of(DL_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->level, DL_RUNG_SHRINK);
+	assert_int_equal(plan->tuning.why, DL_TUNER_RAISE);
+	assert_in_range(plan->knobs.ubatch, 65, 511);
+	replaced_by(plan->id, 51, 52, DL_BACKEND_VULKAN, plan->knobs.ubatch);
+	assert_int_equal(first_workload()->knobs.ubatch, undo_of(DL_HZ_RUNNER_CRASH)->knobs.ubatch);
+	assert_int_equal(first_workload()->effect_count, 1); /* something of it is left */
+	serves_for(52, 3 * 3600 * S, 600);
+	assert_int_equal(undo_count(), 1); /* at most one in a back-off */
+	assert_replays();
 }
 
-static void what_dies_of_small_batches_too_goes_to_the_cpu(void **state)
+static void what_dies_with_little_too_goes_to_the_cpu(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	dies_of(50, 512, 512);
-	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 256);
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
 	rest(60 * S);
-	dies_of(51, 256, 256);
-	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 128);
+	dies_of(51, 64, 64);
+	assert_int_equal(smaller()->tuning.knob, DL_TUNER_CONTEXT);
+	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 64);
 	rest(60 * S);
-	dies_of(52, 128, 128);
+	dies_of(52, 64, 64);
 	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
 	assert_int_equal(core.breaker_count, 1);
 }
 
-static void a_small_batch_is_not_to_blame(void **state)
+static void from_the_cpu_it_comes_back_with_less(void **state)
+{
+	const struct dl_plan *plan;
+
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	dies_of(50, 20, 20); /* a small batch is not to blame */
+	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->verdict, DL_VERDICT_GO);
+	replaced_by(plan->id, 50, 51, DL_BACKEND_CPU, 512);
+	rest(630 * S);
+	plan = undo_of(DL_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->level, DL_RUNG_MIGRATE_CPU);
+	assert_int_equal(plan->knobs.ubatch, 64);
+	replaced_by(plan->id, 51, 52, DL_BACKEND_VULKAN, 64);
+	assert_int_equal(first_workload()->knobs.ubatch, 64);
+	assert_int_equal(first_workload()->effect_count, 1);
+}
+
+static void what_cannot_be_changed_is_left_alone(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
-	dies_of(50, 20, 20);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	dies_of(50, 512, 512);
+	act(smaller()->id, DL_ACT_FAILED, 0, -95);
+	able(1, 51, ALL_CAN);
+	sized_process(51, 1, DL_BACKEND_VULKAN, 512);
+	assert_int_equal(dl_core_tuned(&core, 1)->fixed, 1u << DL_TUNER_UBATCH);
+}
+
+static void an_operator_ends_what_was_tuned(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	dies_of(50, 512, 512);
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	ev = event(DL_EV_ORDER, 0);
+	ev.order.workload = 1;
+	ev.order.rung = DL_RUNG_UNDO;
+	tell(&ev);
+	assert_int_equal(undo_of(DL_HZ_NONE)->knobs.ubatch, 0);
+	replaced_by(undo_of(DL_HZ_NONE)->id, 51, 52, DL_BACKEND_VULKAN, 512);
+	assert_int_equal(first_workload()->effect_count, 0);
+	assert_int_equal(dl_core_tuned(&core, 1)->tuner.of[DL_BACKEND_VULKAN].failures, 0);
 }
 
 static void left_by_another(enum dl_rung rung, enum dl_hazard hazard, uint32_t ubatch)
@@ -300,6 +374,43 @@ static void left_by_another(enum dl_rung rung, enum dl_hazard hazard, uint32_t u
 	ev.left.knobs.ubatch = ubatch;
 	dl_copy_name(ev.left.device, sizeof(ev.left.device), GPU);
 	tell(&ev);
+}
+
+/* What one core has found out another is told, as the agent does it. */
+static void what_is_known_is_told_again(void **state)
+{
+	struct dl_event ev = event(DL_EV_TUNING, 0);
+	static struct dl_tuned known;
+
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	dies_of(50, 512, 512);
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	known = *dl_core_tuned(&core, 1);
+	begin_able(NULL, ALL_CAN);
+	left_by_another(DL_RUNG_SHRINK, DL_HZ_RUNNER_CRASH, 64);
+	ev = event(DL_EV_TUNING, 0);
+	ev.tuning.workload = 1;
+	ev.tuning.flags = DL_TUNING_FIRST | DL_TUNING_LAST;
+	ev.tuning.backend = DL_BACKEND_VULKAN;
+	ev.tuning.stamp = 7;
+	memcpy(ev.tuning.head, &known.tuner, sizeof(ev.tuning.head));
+	memcpy(ev.tuning.told, known.told, sizeof(ev.tuning.told));
+	ev.tuning.of = known.tuner.of[DL_BACKEND_VULKAN];
+	assert_true(dl_event_valid(&ev));
+	tell(&ev);
+	serves_for(50, 7200 * S, 300);
+	assert_int_equal(undo_count(), 0); /* it knows at which depth it failed */
+	serves_for(50, 120 * S, 600);
+	assert_int_equal(undo_of(DL_HZ_RUNNER_CRASH)->tuning.why, DL_TUNER_RAISE);
+	ev.tuning.flags = DL_TUNING_LAST; /* another kernel: it may be tried sooner */
+	ev.tuning.stamp = 8;
+	tell(&ev);
+	assert_int_equal(dl_core_tuned(&core, 1)->tuner.stamp, 8);
+	assert_int_equal(
+		dl_core_tuned(&core, 1)->tuner.of[DL_BACKEND_VULKAN].knob[0].bad[0].doubtful, 1);
+	ev.tuning.of.active = DL_TUNER_KNOBS + 1;
+	assert_false(dl_event_valid(&ev));
 }
 
 static void what_an_earlier_agent_left_is_undone_too(void **state)
@@ -371,10 +482,14 @@ int main(void)
 		cmocka_unit_test(an_undo_that_fails_waits_longer),
 		cmocka_unit_test(from_the_cpu_back_when_the_breaker_lets_it),
 		cmocka_unit_test(a_probation_that_fails_moves_it_again),
-		cmocka_unit_test(a_batch_that_kills_is_halved),
-		cmocka_unit_test(it_is_not_undone_before_it_came_as_deep),
-		cmocka_unit_test(what_dies_of_small_batches_too_goes_to_the_cpu),
-		cmocka_unit_test(a_small_batch_is_not_to_blame),
+		cmocka_unit_test(what_has_served_is_halved),
+		cmocka_unit_test(what_dies_at_once_gets_the_smallest),
+		cmocka_unit_test(it_goes_up_after_a_soak_as_deep),
+		cmocka_unit_test(what_dies_with_little_too_goes_to_the_cpu),
+		cmocka_unit_test(from_the_cpu_it_comes_back_with_less),
+		cmocka_unit_test(what_cannot_be_changed_is_left_alone),
+		cmocka_unit_test(an_operator_ends_what_was_tuned),
+		cmocka_unit_test(what_is_known_is_told_again),
 		cmocka_unit_test(what_an_earlier_agent_left_is_undone_too),
 		cmocka_unit_test(what_an_operator_did_by_another_agent_stays),
 		cmocka_unit_test(nothing_is_left_of_what_cannot_be),

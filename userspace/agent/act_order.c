@@ -51,7 +51,7 @@ static const char *backend_of(const struct dl_plan *plan)
 static json_t *order_of(struct dl_agent *a, const struct dl_plan *plan)
 {
 	char because[DL_PLAN_TEXT_SIZE];
-	bool sets = plan->rung == DL_RUNG_SHRINK ||
+	bool sets = plan->rung == DL_RUNG_SHRINK || plan->tuning.why != DL_TUNER_AS_TOLD ||
 		    (plan->rung == DL_RUNG_UNDO && plan->level == DL_RUNG_SHRINK);
 	bool stops = plan->rung == DL_RUNG_STOP || plan->rung == DL_RUNG_QUARANTINE;
 	json_t *order;

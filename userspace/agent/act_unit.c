@@ -304,6 +304,8 @@ static void want(const struct dl_service *u, struct dl_adopted_unit *of)
 {
 	const struct dl_unit_act *act = &u->act;
 
+	if (act->tuned)
+		of->knobs = act->knobs;
 	switch (act->rung) {
 	case DL_RUNG_MIGRATE_CPU:
 		of->before_cpu = of->backend;
@@ -313,7 +315,8 @@ static void want(const struct dl_service *u, struct dl_adopted_unit *of)
 		move(u, of, act->to_backend);
 		break;
 	case DL_RUNG_SHRINK:
-		take_knobs(&of->knobs, &act->knobs);
+		if (!act->tuned)
+			take_knobs(&of->knobs, &act->knobs);
 		of->shrunk_for = (enum dl_hazard)act->hazard;
 		break;
 	case DL_RUNG_UNDO:
@@ -417,6 +420,7 @@ void dl_unit_act(struct dl_service *u, const struct dl_plan *plan)
 					       .undone = plan->level,
 					       .hazard = plan->hazard,
 					       .knobs = plan->knobs,
+					       .tuned = plan->tuning.why != DL_TUNER_AS_TOLD,
 					       .to_backend = (enum dl_backend)plan->to_backend };
 		memcpy(u->act.device, plan->device, sizeof(u->act.device));
 		err = dl_unit_ask(u->agent->units->systemd, u->name, on_looked, u);

@@ -58,6 +58,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	dl_agent_feed(a, &ev);
 	dl_agent_counts_tick(a, ev.at_ns);
 	dl_agent_ledger_tick(a, ev.at_ns);
+	dl_agent_tuning_tick(a, ev.at_ns);
 	dl_control_tick(a);
 	dl_units_tick(a, ev.at_ns);
 	dl_output_tick(a, ev.at_ns);
@@ -174,6 +175,7 @@ static int open_all(struct dl_agent *a)
 	find_probe(a);
 	dl_policy_feed(a);
 	dl_policy_rules_open(a);
+	dl_agent_tuning_tick(a, 0); /* the time of day, before anything is dated */
 	dl_agent_restore_learned(a);
 	err = dl_control_open(a);
 	if (err == -EADDRINUSE)
@@ -201,6 +203,7 @@ static int close_all(struct dl_agent *a)
 	int err;
 
 	dl_agent_counts_close(a);
+	dl_agent_tuning_close(a);
 	dl_control_close(a);
 	dl_agent_holds_close(a);
 	dl_agent_intents_close(a);

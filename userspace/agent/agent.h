@@ -67,6 +67,17 @@ struct dl_tracked {
 	bool llama_attached;
 };
 
+/* What the core knows of a workload's settings, as far as it is in the database. */
+struct dl_kept_tuning {
+	uint32_t workload; /* 0: empty */
+	uint32_t pid;	   /* whose environment was told */
+	uint32_t changes;  /* that are saved */
+	uint32_t answers;  /* of them */
+	uint64_t saved_ns;
+	char device[DL_DEVICE_LEN]; /* the row's key */
+	char model[DL_MODEL_LEN];
+};
+
 /* A connected client; a supervisor (davylamp exec) has a workload. */
 struct dl_link {
 	struct dl_agent *agent;
@@ -138,6 +149,8 @@ struct dl_agent {
 		uint64_t noted_ns;
 		bool told; /* that it cannot be written */
 	} ledger;
+	struct dl_kept_tuning tuning[DL_WORLD_WORKLOADS];
+	int64_t wall_offset_s;	    /* of the wall clock, as the core was told it */
 	struct dl_uevents *uevents; /* NULL: there is no such socket */
 };
 
@@ -158,6 +171,10 @@ const char *dl_agent_layer_change(struct dl_link *link, const json_t *message);
 
 /* layer_tuned.c: an act has ended well; what it changed for good becomes a rule. */
 void dl_agent_layer_tuned(struct dl_agent *a, const struct dl_plan *plan);
+
+/* tuning.c: what the tuner knows outlives the agent; the core is told it by events. */
+void dl_agent_tuning_tick(struct dl_agent *a, uint64_t now_ns);
+void dl_agent_tuning_close(struct dl_agent *a);
 
 /* ledger.c */
 void dl_agent_ledger_tick(struct dl_agent *a, uint64_t now_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the core has found out about a model's ubatch, as a rule of the agent's policy layer: the
+ * What the core has found out about a model's settings, as a rule of the agent's policy layer: the
  * next start begins with it. Taken back there, it is taken out here. Each change is a version.
  */
 #include "agent.h"
@@ -42,18 +42,45 @@ static void remove_rule(struct dl_policy_layer *layer, const char *name)
 	layer->rule_count--;
 }
 
-static uint32_t ubatch_of(struct dl_policy_layer *layer, const char *name)
+/* What a rule of the layer may hold, of what the core changes. */
+static const struct {
+	enum dl_policy_key key;
+	size_t offset; /* in struct dl_knobs */
+} parts[] = {
+	{ DL_POLICY_UBATCH, offsetof(struct dl_knobs, ubatch) },
+	{ DL_POLICY_CONTEXT, offsetof(struct dl_knobs, context) },
+	{ DL_POLICY_PARALLEL, offsetof(struct dl_knobs, parallel) },
+	{ DL_POLICY_GPU_LAYERS_OFF, offsetof(struct dl_knobs, gpu_layers_off) },
+};
+
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static uint32_t *part(struct dl_knobs *k, size_t i)
+{
+	return (uint32_t *)((char *)k + parts[i].offset);
+}
+
+static struct dl_knobs knobs_of(struct dl_policy_layer *layer, const char *name)
 {
 	const struct dl_rule *rule = dl_policy_rule_find(layer, name);
+	struct dl_knobs k = { 0 };
 
 	for (size_t i = 0; rule && i < rule->value_count; i++)
-		if (rule->value[i].key == DL_POLICY_UBATCH)
-			return rule->value[i].number;
-	return 0;
+		for (size_t j = 0; j < PARTS; j++)
+			if (rule->value[i].key == parts[j].key)
+				*part(&k, j) = rule->value[i].number;
+	return k;
+}
+
+static bool is_none(const struct dl_knobs *k)
+{
+	static const struct dl_knobs none;
+
+	return !memcmp(k, &none, sizeof(none));
 }
 
 static int add_rule(struct dl_policy_layer *layer, const char *name, const struct dl_workload *w,
-		    uint8_t backend, const char *because)
+		    uint8_t backend, struct dl_knobs *is, const char *because)
 {
 	struct dl_rule *rule = dl_policy_rule_add(layer, name);
 	char model[2 * DL_MODEL_LEN], date[16];
@@ -70,8 +97,9 @@ static int add_rule(struct dl_policy_layer *layer, const char *name, const struc
 		err = dl_rule_if(layer, rule, DL_IF_BACKEND, dl_backend_name(backend), 0);
 	if (!err && strchr(w->device, ':')) /* a PCI device; others have no rules of their own */
 		err = dl_rule_if(layer, rule, DL_IF_DEVICE, w->device, 0);
-	if (!err)
-		err = dl_rule_set_count(layer, rule, DL_POLICY_UBATCH, w->knobs.ubatch);
+	for (size_t i = 0; i < PARTS && !err; i++)
+		if (*part(is, i))
+			err = dl_rule_set_count(layer, rule, parts[i].key, *part(is, i));
 	return err ? err : dl_rule_say(layer, rule, because, SOURCE, date);
 }
 
@@ -109,54 +137,80 @@ static int read_layer(struct dl_agent *a, struct dl_policy_layer *layer)
 	return err == -ENOENT || err == -EBADMSG ? 0 : err;
 }
 
-/* The latest shrink that stands, and whether a hazard brought it about. */
-static bool is_an_operators(const struct dl_workload *w)
+/* "ubatch 128, context 8192", or "its own settings". */
+static void name_knobs(struct dl_knobs *k, char *text, size_t size)
 {
-	for (size_t i = w->effect_count; i-- > 0;)
-		if (w->effects[i].rung == DL_RUNG_SHRINK)
-			return w->effects[i].hazard == DL_HZ_NONE;
-	return false;
+	size_t used = 0;
+
+	for (size_t i = 0; i < PARTS && used < size; i++)
+		if (*part(k, i))
+			used += (size_t)snprintf(text + used, size - used, "%s%s %" PRIu32,
+						 used ? ", " : "", dl_policy_key_name(parts[i].key),
+						 *part(k, i));
+	if (!used)
+		snprintf(text, size, "its own settings");
+}
+
+/* What an operator has set is no finding; what he takes back is none any more. */
+static struct dl_knobs found_out(const struct dl_workload *w, const struct dl_plan *plan,
+				 struct dl_knobs *was)
+{
+	struct dl_knobs is = w->knobs;
+
+	for (size_t i = 0; plan->hazard == DL_HZ_NONE && i < PARTS; i++)
+		if (*part(&is, i))
+			*part(&is, i) = *part(was, i);
+	return is;
+}
+
+static void put(struct dl_agent *a, struct dl_policy_layer *layer, const struct dl_workload *w,
+		const struct dl_plan *plan, const char *name, struct dl_knobs *is)
+{
+	char knobs[96], reason[DL_VERSION_REASON], because[DL_PLAN_TEXT_SIZE];
+	int err = 0;
+
+	dl_because_text(plan, because, sizeof(because));
+	name_knobs(is, knobs, sizeof(knobs));
+	snprintf(reason, sizeof(reason), "%s for '%s' on %s after %s", knobs, w->model,
+		 dl_backend_name(plan->backend),
+		 plan->hazard ? dl_hazard_name((enum dl_hazard)plan->hazard)
+			      : "an operator's word");
+	remove_rule(layer, name);
+	if (!is_none(is))
+		err = add_rule(layer, name, w, plan->backend, is, reason);
+	if (!err)
+		err = write_version(a, layer, reason, because);
+	if (err < 0)
+		dl_log("policy '%s/%s': %s; the next start does not know of %s",
+		       a->options.state_dir, DL_POLICY_NAME, dl_db_why(err), knobs);
+	else
+		dl_log("policy version %d: %s", err, reason);
 }
 
 static void update(struct dl_agent *a, struct dl_policy_layer *layer, const struct dl_workload *w,
 		   const struct dl_plan *plan)
 {
-	char name[DL_RULE_NAME_LEN], reason[DL_VERSION_REASON], because[DL_PLAN_TEXT_SIZE];
-	uint32_t was, is = w->knobs.ubatch;
-	int err = read_layer(a, layer);
+	char name[DL_RULE_NAME_LEN];
+	struct dl_knobs was, is;
 
-	name_rule(w, w->backend, name);
-	was = err ? is : ubatch_of(layer, name);
-	if (was == is)
-		return;
-	dl_because_text(plan, because, sizeof(because));
-	remove_rule(layer, name);
-	if (is) {
-		snprintf(reason, sizeof(reason), "ubatch %" PRIu32 " for '%s' on %s after %s", is,
-			 w->model, dl_backend_name(w->backend),
-			 dl_hazard_name((enum dl_hazard)plan->hazard));
-		err = add_rule(layer, name, w, w->backend, reason);
-	} else {
-		snprintf(reason, sizeof(reason), "'%s' on %s is given its own ubatch again",
-			 w->model, dl_backend_name(w->backend));
-	}
-	if (!err)
-		err = write_version(a, layer, reason, because);
-	if (err < 0)
-		dl_log("policy '%s/%s': %s; the next start does not know of ubatch %" PRIu32,
-		       a->options.state_dir, DL_POLICY_NAME, dl_db_why(err), is);
-	else
-		dl_log("policy version %d: %s", err, reason);
+	if (read_layer(a, layer))
+		return; /* it cannot be read now: the next change has this in it */
+	name_rule(w, plan->backend, name);
+	was = knobs_of(layer, name);
+	is = found_out(w, plan, &was);
+	if (memcmp(&was, &is, sizeof(was)) != 0)
+		put(a, layer, w, plan, name, &is);
 }
 
 void dl_agent_layer_tuned(struct dl_agent *a, const struct dl_plan *plan)
 {
 	const struct dl_workload *w = dl_world_workload(&a->core.world, plan->workload);
+	uint8_t backend = plan->backend;
 	struct dl_policy_layer *layer;
 
-	if (plan->result || plan->hazard == DL_HZ_NONE || !w || !w->model[0] ||
+	if (plan->result || !w || !w->model[0] ||
 	    (plan->level != DL_RUNG_SHRINK && plan->level != DL_RUNG_UNDO) ||
-	    w->backend == DL_BACKEND_UNKNOWN || w->backend == DL_BACKEND_CPU || is_an_operators(w))
+	    backend == DL_BACKEND_UNKNOWN || backend == DL_BACKEND_CPU)
 		return;
 	layer = malloc(sizeof(*layer));
 	if (layer)

@@ -26,6 +26,7 @@ struct dl_unit_act {
 	uint8_t hazard;
 	char device[DL_DEVICE_LEN];
 	struct dl_knobs knobs;
+	bool tuned; /* the knobs are all that there are to be */
 	enum dl_backend to_backend;
 	uint64_t cap[2]; /* memory.high, CPU time; 0: left as it is */
 	uint32_t cap_at;

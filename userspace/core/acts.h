@@ -26,26 +26,40 @@ void dl_propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan);
  */
 bool dl_measure(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan);
 
-/*
- * A device was lost while a batch was computed that was larger than the next smaller ubatch: fills
- * that in. False: the batch is not to blame, or it is as small as it may be.
- */
-bool dl_measure_smaller_batch(struct dl_step *s, const struct dl_workload *w,
-			      const struct dl_process *p, struct dl_plan *plan);
-
 /* Ends with another process: what was warned of the old one is over. */
 bool dl_replaces(uint32_t rung);
 
 /* effects.c */
 void dl_effect_add(struct dl_workload *w);
 void dl_effect_left(struct dl_step *s); /* of an earlier agent's, as its supervisor tells it */
-void dl_effect_taken_back(struct dl_workload *w, int32_t result, uint64_t now_ns);
-bool dl_effect_measure_undo(const struct dl_workload *w, struct dl_plan *plan);
+void dl_effect_taken_back(struct dl_step *s, struct dl_workload *w, int32_t result);
+bool dl_effect_measure_undo(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan);
 void dl_effects_troubled(struct dl_step *s, struct dl_workload *w);
 void dl_effects_tick(struct dl_step *s, struct dl_workload *w);
 void dl_effect_held(struct dl_step *s, struct dl_workload *w);
 void dl_effect_let_go(struct dl_step *s, struct dl_workload *w);
 void dl_effect_renew(struct dl_step *s, struct dl_workload *w);
+
+/* tuned.c: the tuner of a workload's settings. False: it is not told, no setting is why. */
+void dl_tuned_restore(struct dl_step *s);
+bool dl_tuned_trouble(struct dl_step *s, const struct dl_workload *w, const struct dl_process *p,
+		      const struct dl_plan *note);
+
+/* Fill in knobs and their reason; false: it has nothing lower, or higher, for now. */
+bool dl_tuned_lower(struct dl_step *s, const struct dl_workload *w, const struct dl_process *p,
+		    struct dl_plan *plan);
+bool dl_tuned_raise(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan);
+
+/* It comes back from elsewhere: with what answers the trouble that sent it away. */
+void dl_tuned_come_back(struct dl_step *s, const struct dl_workload *w, uint8_t backend,
+			struct dl_plan *plan);
+
+/* The plan with its answer is carried out; the act has failed; an operator wants it otherwise. */
+void dl_tuned_take(struct dl_step *s, const struct dl_workload *w, const struct dl_plan *plan);
+void dl_tuned_failed(struct dl_step *s, const struct dl_workload *w, int32_t result);
+void dl_tuned_forget(struct dl_step *s, const struct dl_workload *w);
+bool dl_tuned_knows(const struct dl_step *s, const struct dl_workload *w);
+void dl_tuned_tick(struct dl_step *s, const struct dl_workload *w);
 
 /* ladder.c */
 void dl_ladder_raised(struct dl_step *s, struct dl_alarm *a);

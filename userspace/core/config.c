@@ -100,6 +100,7 @@ const struct dl_config_row dl_config_rows[DL_CFG_COUNT] = {
 	[DL_CFG_SETTLE_MS] = { "budget.settle", DL_UNIT_MS, 10000, 0, HOUR_MS },
 	[DL_CFG_CLEAN_MS] = { "agent.clean", DL_UNIT_MS, 10 * MIN_MS, 1000, 7 * DAY_MS },
 	[DL_CFG_CLEAN_MAX_MS] = { "agent.clean_max", DL_UNIT_MS, DAY_MS, 1000, 30 * DAY_MS },
+	[DL_CFG_TUNER_SOAK_MS] = { "tuner.soak", DL_UNIT_MS, HOUR_MS, 1000, 7 * DAY_MS },
 	[DL_CFG_PAUSE_LEASE_MS] = { "hold.pause", DL_UNIT_MS, 2000, 10, MIN_MS },
 	[DL_CFG_THROTTLE_LEASE_MS] = { "hold.throttle", DL_UNIT_MS, 30000, 1000, HOUR_MS },
 	[DL_CFG_THROTTLE_ON] = { "hold.on", DL_UNIT_PERMILLE, 500, 10, 990 },

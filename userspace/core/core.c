@@ -176,6 +176,13 @@ static void after(struct dl_step *s)
 	case DL_EV_LEFT:
 		dl_effect_left(s);
 		break;
+	case DL_EV_CLOCK:
+		s->core->wall_s = s->ev->clock.wall_s;
+		s->core->wall_ns = s->now_ns;
+		break;
+	case DL_EV_TUNING:
+		dl_tuned_restore(s);
+		break;
 	case DL_EV_BREAKER:
 		dl_breaker_restore(s);
 		break;

@@ -8,6 +8,7 @@
 
 #include "foresight.h"
 #include "plan.h"
+#include "tuned.h"
 #include "world.h"
 
 #define DL_CORE_ALARMS	 128
@@ -51,6 +52,9 @@ struct dl_core {
 	struct dl_alarm alarms[DL_CORE_ALARMS];
 	struct dl_breaker breakers[DL_CORE_BREAKERS];
 	struct dl_foresight foresight;
+	struct dl_tuned tuned[DL_WORLD_WORKLOADS];
+	uint64_t wall_s; /* as told last, at wall_ns; 0: not told */
+	uint64_t wall_ns;
 	uint64_t now_ns;
 	uint64_t event_count;
 	uint64_t dropped_count; /* plans or alarms that had no room */
@@ -69,6 +73,9 @@ void dl_core_init(struct dl_core *core);
  */
 size_t dl_core_step(struct dl_core *core, const struct dl_event *ev, struct dl_plan *plans,
 		    size_t max);
+
+/* What is known of its settings; NULL: nothing. */
+const struct dl_tuned *dl_core_tuned(const struct dl_core *core, uint32_t workload);
 
 /* Whether the workload has an act under way or waiting: its supervisor should stay. */
 bool dl_core_workload_busy(struct dl_core *core, uint32_t workload);

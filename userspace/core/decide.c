@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define SMALLER_BATCHES 2 /* are tried, one after the other, before the device is given up */
+#define SMALLER_TRIES 2 /* one after the other, before the device is given up */
 /* To freeze takes milliseconds, or does not happen. */
 #define HOLD_ANSWER_NS (5 * DL_NS_PER_S)
 
@@ -28,6 +28,7 @@ static void begin(struct dl_step *s, struct dl_workload *w, const struct dl_plan
 	w->act_hazard = plan->hazard;
 	w->act_undo = plan->rung == DL_RUNG_UNDO ? plan->level : 0;
 	w->act_from = w->backend;
+	w->act_to = plan->to_backend;
 	memcpy(w->act_device, w->device, sizeof(w->act_device));
 	w->act_renews =
 		w->hold_plan && w->hold_rung == plan->rung && w->hold_permille == plan->on_permille;
@@ -35,7 +36,7 @@ static void begin(struct dl_step *s, struct dl_workload *w, const struct dl_plan
 	w->act_knobs = plan->knobs;
 	w->act_lease_ns = plan->lease_ns;
 	w->act_until_ns = plan->until_ns;
-	w->act_depth = plan->rung == DL_RUNG_SHRINK && is_failure(plan) ? w->lost_depth : 0;
+	w->act_tuning = plan->tuning;
 	w->act_pid_before = w->pid;
 	w->act_ns = s->now_ns;
 	w->first_sign_ns = plan->first_sign_ns;
@@ -61,6 +62,7 @@ static void put_off(struct dl_step *s, struct dl_workload *w, struct dl_plan *pl
 	    (plan->rung != DL_RUNG_SHRINK || !is_failure(plan)))
 		return;
 	w->retry_knobs = plan->knobs;
+	w->retry_tuning = plan->tuning;
 	w->retry_ns = plan->until_ns;
 	w->retry_set_ns = s->now_ns;
 	w->retry_rung = plan->rung;
@@ -84,6 +86,7 @@ void dl_propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan)
 		return;
 	}
 	dl_emit_as(s, plan, act_number(w));
+	dl_tuned_take(s, w, plan);
 	begin(s, w, plan);
 }
 
@@ -99,19 +102,29 @@ static enum dl_rung rung_for_failure(struct dl_step *s, const struct dl_process 
 	return DL_RUNG_RESTART;
 }
 
+/* A smaller ubatch is no answer to what died of less. */
+static bool could_matter(const struct dl_process *p, const struct dl_plan *plan)
+{
+	return plan->tuning.knob != DL_TUNER_UBATCH || p->lost_batch > plan->knobs.ubatch;
+}
+
 /*
- * The device has shown what it cannot, not that it is bad. One that died with smaller batches too,
+ * The device has shown what it cannot, not that it is bad. One that died with smaller settings too,
  * and no later, is bad.
  */
-static bool batch_is_to_blame(struct dl_step *s, struct dl_workload *w, const struct dl_process *p,
-			      struct dl_plan *plan)
+static bool setting_is_to_blame(struct dl_step *s, struct dl_workload *w,
+				const struct dl_process *p, struct dl_plan *plan)
 {
-	if (p->backend == DL_BACKEND_CPU || !plan->device_class || !p->exception_ns)
+	struct dl_plan lower = *plan;
+
+	if (!dl_tuned_trouble(s, w, p, plan) || !plan->device_class || !p->exception_ns)
 		return false;
 	if (w->deepest > w->lost_depth)
 		w->lost_count = 0;
-	if (w->lost_count >= SMALLER_BATCHES || !dl_measure_smaller_batch(s, w, p, plan))
+	if (w->lost_count >= SMALLER_TRIES || !dl_tuned_lower(s, w, p, &lower) ||
+	    !could_matter(p, &lower))
 		return false;
+	*plan = lower;
 	w->lost_count++;
 	w->lost_depth = p->lost_depth;
 	return true;
@@ -124,11 +137,14 @@ void dl_decide_failure(struct dl_step *s, const struct dl_process *p, const stru
 	uint64_t until_ns = 0;
 
 	plan.at_ns = s->now_ns;
-	if (w && batch_is_to_blame(s, w, p, &plan))
+	if (w && setting_is_to_blame(s, w, p, &plan))
 		plan.rung = DL_RUNG_SHRINK;
 	else
 		plan.rung = (uint8_t)rung_for_failure(s, p, w, dl_breaker_failure(s, p, note),
 						      &until_ns);
+	if (plan.rung == DL_RUNG_RESTART && w && dl_tuned_lower(s, w, p, &plan))
+		plan.rung =
+			DL_RUNG_SHRINK; /* as it is started anew, with what answers its trouble */
 	if (plan.rung == DL_RUNG_QUARANTINE)
 		plan.until_ns = until_ns;
 	if (w) {
@@ -172,6 +188,9 @@ static void say_outcome(struct dl_step *s, const struct dl_workload *w, int32_t 
 	struct dl_plan plan = dl_plan_for(s, w, DL_RUNG_OUTCOME, w->act_hazard);
 
 	plan.level = w->act_rung; /* which rung has ended */
+	plan.tuning = w->act_tuning;
+	if (plan.tuning.why && !plan.backend) /* it is not seen to use one yet */
+		plan.backend = w->act_to ? w->act_to : w->act_from;
 	plan.result = result;
 	plan.stopped_ns = w->stopped_ns;
 	dl_emit(s, &plan);
@@ -211,8 +230,10 @@ static void outcome(struct dl_step *s, struct dl_workload *w, int32_t result)
 	if (result || !w->act_renews)
 		w->act_end_ns = s->now_ns;
 	w->deepest = 0;
+	if (result)
+		dl_tuned_failed(s, w, result);
 	if (w->act_rung == DL_RUNG_UNDO)
-		dl_effect_taken_back(w, result, s->now_ns);
+		dl_effect_taken_back(s, w, result);
 	else if (!result)
 		dl_effect_add(w);
 	if (!result && (dl_replaces(w->act_rung) || dl_replaces(w->act_undo)))
@@ -327,6 +348,7 @@ void dl_decide_tick(struct dl_step *s)
 			outcome(s, w,
 				-110 /* ETIMEDOUT, the same number wherever it is replayed */);
 		dl_effect_renew(s, w);
+		dl_tuned_tick(s, w);
 		dl_effects_tick(s, w);
 		if (!w->retry_ns || s->now_ns < w->retry_ns)
 			continue;
@@ -334,8 +356,10 @@ void dl_decide_tick(struct dl_step *s)
 		if (!still_wanted(s, w))
 			continue;
 		plan = dl_plan_for(s, w, w->retry_rung, w->retry_hazard);
-		if (plan.rung == DL_RUNG_SHRINK)
+		if (plan.rung == DL_RUNG_SHRINK) {
 			plan.knobs = w->retry_knobs;
+			plan.tuning = w->retry_tuning;
+		}
 		dl_propose(s, w, &plan);
 	}
 }

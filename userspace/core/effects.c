@@ -45,22 +45,70 @@ static struct dl_effect *one_more(struct dl_workload *w)
 	return e;
 }
 
+static bool is_tuners(const struct dl_workload *w)
+{
+	return w->act_tuning.why != DL_TUNER_AS_TOLD;
+}
+
+static struct dl_effect *tuned(struct dl_workload *w)
+{
+	for (size_t i = 0; i < w->effect_count; i++)
+		if (w->effects[i].tuned)
+			return &w->effects[i];
+	return NULL;
+}
+
+static void take_out_at(struct dl_workload *w, size_t at)
+{
+	struct dl_effect *e = &w->effects[at];
+
+	memmove(e, e + 1, (w->effect_count - at - 1) * sizeof(*e));
+	w->effect_count--;
+	memset(&w->effects[w->effect_count], 0, sizeof(*e));
+}
+
+/* All that the tuner has set is one effect, which ends when nothing of it is left. */
+static void put_tuned(struct dl_workload *w)
+{
+	struct dl_effect *e = tuned(w);
+
+	if (!e) {
+		e = one_more(w);
+		e->rung = DL_RUNG_SHRINK;
+		e->hazard = w->act_hazard;
+		e->tuned = 1;
+		e->before = w->knobs;
+		e->backend = w->act_from;
+		memcpy(e->device, w->act_device, sizeof(e->device));
+	}
+	w->knobs = w->act_knobs;
+	if (!memcmp(&w->knobs, &e->before, sizeof(w->knobs)))
+		take_out_at(w, (size_t)(e - w->effects));
+}
+
 void dl_effect_add(struct dl_workload *w)
 {
 	struct dl_effect *e;
 
-	if (!stays(w->act_rung))
+	if (is_tuners(w))
+		put_tuned(w);
+	if (!stays(w->act_rung) || (is_tuners(w) && w->act_rung == DL_RUNG_SHRINK))
 		return;
 	e = one_more(w);
 	e->rung = w->act_rung;
 	e->hazard = w->act_hazard;
-	e->depth = w->act_depth;
 	e->before = w->knobs;
 	e->backend = w->act_from;
 	e->until_ns = w->act_rung == DL_RUNG_QUARANTINE ? w->act_until_ns : 0;
 	memcpy(e->device, w->act_device, sizeof(e->device));
 	if (w->act_rung == DL_RUNG_SHRINK)
 		w->knobs = w->act_knobs;
+}
+
+/* What follows a failure is the tuner's. */
+static bool of_failure(uint8_t hazard)
+{
+	return hazard == DL_HZ_RUNNER_CRASH || hazard == DL_HZ_ENGINE_WEDGED;
 }
 
 /* Its clean period begins now: what came before is not known. */
@@ -76,6 +124,7 @@ void dl_effect_left(struct dl_step *s)
 	e->rung = in->rung;
 	e->hazard = in->hazard;
 	e->depth = in->depth;
+	e->tuned = in->rung == DL_RUNG_SHRINK && of_failure(in->hazard);
 	e->before = w->knobs;
 	e->backend = in->backend;
 	memcpy(e->device, in->device, sizeof(e->device));
@@ -96,32 +145,36 @@ static const struct dl_effect *latest(const struct dl_workload *w, uint8_t rung)
 static void take_out(struct dl_workload *w, uint8_t rung)
 {
 	const struct dl_effect *e = latest(w, rung);
-	size_t at, after;
 
 	if (!e)
 		return;
-	at = (size_t)(e - w->effects);
 	if (e->rung == DL_RUNG_SHRINK)
 		w->knobs = e->before;
-	after = w->effect_count - at - 1;
-	memmove(&w->effects[at], &w->effects[at + 1], after * sizeof(*e));
-	w->effect_count--;
-	memset(&w->effects[w->effect_count], 0, sizeof(*e));
+	take_out_at(w, (size_t)(e - w->effects));
 }
 
-void dl_effect_taken_back(struct dl_workload *w, int32_t result, uint64_t now_ns)
+void dl_effect_taken_back(struct dl_step *s, struct dl_workload *w, int32_t result)
 {
+	const struct dl_effect *e = latest(w, w->act_undo);
+
 	w->undo_told = 0;
 	if (w->act_undo == DL_RUNG_PAUSE || w->act_undo == DL_RUNG_THROTTLE)
 		return;
-	w->undone_ns = now_ns;
-	if (!result)
+	w->undone_ns = s->now_ns;
+	if (result) {
+		if (w->clean_times < TIMES_MOST)
+			w->clean_times++; /* not so soon again */
+		return;
+	}
+	if (is_tuners(w))
+		put_tuned(w);
+	if (e && e->tuned && w->act_hazard == DL_HZ_NONE)
+		dl_tuned_forget(s, w); /* an operator knows better */
+	if (!is_tuners(w) || w->act_undo != DL_RUNG_SHRINK)
 		take_out(w, w->act_undo);
-	else if (w->clean_times < TIMES_MOST)
-		w->clean_times++; /* it could not be: not so soon again */
 }
 
-bool dl_effect_measure_undo(const struct dl_workload *w, struct dl_plan *plan)
+bool dl_effect_measure_undo(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan)
 {
 	const struct dl_effect *e;
 
@@ -134,9 +187,12 @@ bool dl_effect_measure_undo(const struct dl_workload *w, struct dl_plan *plan)
 	if (!e)
 		return false;
 	plan->level = e->rung;
-	plan->knobs = e->rung == DL_RUNG_SHRINK ? e->before : w->knobs;
-	if (e->rung == DL_RUNG_SWITCH || e->rung == DL_RUNG_MIGRATE_CPU)
+	if (plan->tuning.why == DL_TUNER_AS_TOLD)
+		plan->knobs = e->rung == DL_RUNG_SHRINK ? e->before : w->knobs;
+	if (e->rung == DL_RUNG_SWITCH || e->rung == DL_RUNG_MIGRATE_CPU) {
 		plan->to_backend = e->backend;
+		dl_tuned_come_back(s, w, e->backend, plan);
+	}
 	if (!plan->device[0])
 		memcpy(plan->device, e->device, sizeof(plan->device));
 	return true;
@@ -160,7 +216,9 @@ static uint64_t clean_since_ns(const struct dl_workload *w)
 	return w->undone_ns > since ? w->undone_ns : since;
 }
 
-static bool is_due(struct dl_step *s, const struct dl_workload *w, const struct dl_effect *e)
+/* Fills in how far, where that is the tuner's to say. */
+static bool is_due(struct dl_step *s, const struct dl_workload *w, const struct dl_effect *e,
+		   struct dl_plan *plan)
 {
 	bool back = e->rung == DL_RUNG_SWITCH || e->rung == DL_RUNG_MIGRATE_CPU;
 
@@ -168,6 +226,8 @@ static bool is_due(struct dl_step *s, const struct dl_workload *w, const struct 
 		return false; /* whoever wants it starts it */
 	if (e->until_ns)
 		return s->now_ns >= e->until_ns;
+	if (e->tuned && dl_tuned_knows(s, w))
+		return dl_tuned_raise(s, w, plan);
 	if (s->now_ns - clean_since_ns(w) < clean_ns(s, w) || w->deepest < e->depth)
 		return false;
 	return !back || !dl_breaker_is_open(s->core, e->device, e->backend, w->model);
@@ -176,15 +236,17 @@ static bool is_due(struct dl_step *s, const struct dl_workload *w, const struct 
 void dl_effects_tick(struct dl_step *s, struct dl_workload *w)
 {
 	const struct dl_effect *e = latest(w, 0);
-	struct dl_plan plan;
+	struct dl_plan plan, due = { 0 };
 	uint8_t refusal;
 
 	if (w->undone_ns && !e && s->now_ns - w->undone_ns > clean_ns(s, w))
 		w->undone_ns = w->clean_times = 0;
 	if (!e || e->hazard == DL_HZ_NONE || w->act_plan || w->hold_plan || w->retry_ns ||
-	    s->count + DL_PLANS_SPARE > s->max || !is_due(s, w, e))
+	    s->count + DL_PLANS_SPARE > s->max || !is_due(s, w, e, &due))
 		return;
 	plan = dl_plan_for(s, w, DL_RUNG_UNDO, e->hazard);
+	plan.knobs = due.knobs;
+	plan.tuning = due.tuning;
 	plan.level = e->rung;
 	plan.unit = DL_UNIT_NS;
 	plan.observed = s->now_ns - clean_since_ns(w);

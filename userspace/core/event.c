@@ -42,6 +42,8 @@ static const struct {
 	[DL_EV_PROGRESS] = { "progress", sizeof(struct dl_ev_progress) },
 	[DL_EV_ORDER] = { "order", sizeof(struct dl_ev_order) },
 	[DL_EV_LEFT] = { "left", sizeof(struct dl_ev_left) },
+	[DL_EV_CLOCK] = { "clock", sizeof(struct dl_ev_clock) },
+	[DL_EV_TUNING] = { "tuning", sizeof(struct dl_ev_tuning) },
 };
 
 size_t dl_event_payload_size(uint32_t kind)
@@ -155,6 +157,19 @@ static bool left_valid(const struct dl_ev_left *l)
 	       ENDED(l->device);
 }
 
+static bool tuning_valid(const struct dl_ev_tuning *in)
+{
+	struct dl_tuner tuner;
+
+	if (!in->workload || in->backend >= DL_BACKEND_COUNT ||
+	    in->flags & ~(DL_TUNING_FIRST | DL_TUNING_LAST))
+		return false;
+	memset(&tuner, 0, sizeof(tuner));
+	memcpy(&tuner, in->head, DL_TUNER_HEAD);
+	tuner.of[in->backend] = in->of;
+	return dl_tuner_valid(&tuner);
+}
+
 bool dl_event_valid(const struct dl_event *ev)
 {
 	switch (ev->kind) {
@@ -163,6 +178,7 @@ bool dl_event_valid(const struct dl_event *ev)
 	case DL_EV_GRAPH:
 	case DL_EV_PASID:
 	case DL_EV_PROBE:
+	case DL_EV_CLOCK:
 		return true;
 	case DL_EV_CONFIG_FOR:
 		return ENDED(ev->config_for.config.key) && ENDED(ev->config_for.name) &&
@@ -174,6 +190,8 @@ bool dl_event_valid(const struct dl_event *ev)
 		return order_valid(&ev->order);
 	case DL_EV_LEFT:
 		return left_valid(&ev->left);
+	case DL_EV_TUNING:
+		return tuning_valid(&ev->tuning);
 	case DL_EV_CONFIG:
 		return ENDED(ev->config.key);
 	case DL_EV_PROCESS:

@@ -9,7 +9,7 @@
 #ifndef DL_CORE_EVENT_H
 #define DL_CORE_EVENT_H
 
-#include "log_kind.h"
+#include "tuner.h"
 #include "types.h"
 
 enum dl_event_kind {
@@ -45,7 +45,9 @@ enum dl_event_kind {
 	DL_EV_PROGRESS = 30,
 	DL_EV_ORDER = 31,
 	DL_EV_LEFT = 32,
-	DL_EV_COUNT = 33,
+	DL_EV_CLOCK = 33,
+	DL_EV_TUNING = 34,
+	DL_EV_COUNT = 35,
 };
 
 struct dl_ev_config {
@@ -459,6 +461,32 @@ struct dl_ev_left {
 	uint32_t pad2;
 };
 
+struct dl_ev_clock {
+	uint64_t wall_s; /* since 1970, at at_ns: what outlives a boot is dated by it */
+};
+
+enum dl_tuning_flag {
+	DL_TUNING_FIRST = 1, /* what was known of the workload before is void */
+	DL_TUNING_LAST = 2,  /* with the environment of now */
+};
+
+#define DL_TUNER_HEAD offsetof(struct dl_tuner, of)
+
+/*
+ * What an earlier agent has found out about a workload's settings (core/tuner.h), one event for
+ * each backend of which something is known; the head is the same in all.
+ */
+struct dl_ev_tuning {
+	uint32_t workload; /* not 0 */
+	uint16_t flags;	   /* enum dl_tuning_flag */
+	uint16_t backend;
+	uint64_t stamp;		       /* of the environment; 0: not known */
+	uint32_t told[DL_TUNER_KNOBS]; /* what its command asked for; 0: not known */
+	uint32_t layers_asked;
+	uint64_t head[DL_TUNER_HEAD / sizeof(uint64_t)]; /* of struct dl_tuner */
+	struct dl_tuner_backend of;
+};
+
 struct dl_ev_probe {
 	uint32_t workload;
 	uint16_t health_status; /* HTTP status of /health, 0: no answer */
@@ -557,6 +585,8 @@ struct dl_event {
 		struct dl_ev_progress progress;
 		struct dl_ev_order order;
 		struct dl_ev_left left;
+		struct dl_ev_clock clock;
+		struct dl_ev_tuning tuning;
 	};
 };
 
@@ -591,6 +621,8 @@ _Static_assert(sizeof(struct dl_ev_config_for) == 160, "trace format");
 _Static_assert(sizeof(struct dl_ev_progress) == 32, "trace format");
 _Static_assert(sizeof(struct dl_ev_order) == 48, "trace format");
 _Static_assert(sizeof(struct dl_ev_left) == 32 + DL_DEVICE_LEN, "trace format");
+_Static_assert(sizeof(struct dl_ev_clock) == 8, "trace format");
+_Static_assert(sizeof(struct dl_ev_tuning) == 664, "trace format");
 
 /* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
 size_t dl_event_payload_size(uint32_t kind);

@@ -41,20 +41,6 @@ static bool smaller_ubatch(struct dl_step *s, const struct dl_workload *w,
 	return next >= least;
 }
 
-bool dl_measure_smaller_batch(struct dl_step *s, const struct dl_workload *w,
-			      const struct dl_process *p, struct dl_plan *plan)
-{
-	struct dl_plan smaller = *plan;
-
-	smaller.knobs = w->knobs;
-	smaller.fitting_ubatch = 0;
-	if (!(w->can & DL_CAN_SHRINK) || !p->lost_batch || !smaller_ubatch(s, w, p, &smaller) ||
-	    p->lost_batch <= smaller.knobs.ubatch)
-		return false;
-	*plan = smaller;
-	return true;
-}
-
 static bool smaller_context(struct dl_step *s, const struct dl_workload *w,
 			    const struct dl_process *p, struct dl_plan *plan)
 {
@@ -209,7 +195,7 @@ bool dl_measure(struct dl_step *s, const struct dl_workload *w, struct dl_plan *
 	if (plan->rung == DL_RUNG_CAP)
 		return cap(w, plan);
 	if (plan->rung == DL_RUNG_UNDO)
-		can = dl_effect_measure_undo(w, plan);
+		can = dl_effect_measure_undo(s, w, plan);
 	else if (plan->rung == DL_RUNG_SHRINK)
 		can = shrink(s, w, plan);
 	else if (plan->rung == DL_RUNG_SWITCH)

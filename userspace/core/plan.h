@@ -145,12 +145,13 @@ struct dl_plan {
 	/* Of an act: what is to be done. */
 	uint64_t lease_ns; /* pause, throttle: it ends by itself after so long */
 	uint64_t cap_bytes;
-	struct dl_knobs knobs;	/* shrink, undo of it */
-	uint16_t on_permille;	/* throttle: of each period */
-	uint8_t to_backend;	/* switch */
-	uint8_t keeps;		/* the old one serves still: no context, no client is lost */
-	uint8_t passed_rung;	/* the lesser one before it; note: none */
-	uint8_t passed_because; /* enum dl_refusal; none: it was done and did not help */
+	struct dl_knobs knobs;	       /* shrink, undo of it */
+	struct dl_tuner_reason tuning; /* why these; as told: they are not the tuner's */
+	uint16_t on_permille;	       /* throttle: of each period */
+	uint8_t to_backend;	       /* switch */
+	uint8_t keeps;		       /* the old one serves still: no context, no client is lost */
+	uint8_t passed_rung;	       /* the lesser one before it; note: none */
+	uint8_t passed_because;	       /* enum dl_refusal; none: it was done and did not help */
 	uint16_t act_pad;
 };
 

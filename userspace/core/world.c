@@ -279,6 +279,7 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 	p->role = in->role;
 	p->flags = in->flags;
 	p->gpu_layers = in->gpu_layers;
+	p->layer_count = in->layer_count;
 	p->model_bytes = in->model_bytes;
 	p->workload = in->workload;
 	p->engine = in->engine;

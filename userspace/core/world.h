@@ -58,6 +58,8 @@ struct dl_process {
 	uint32_t slot_context; /* tokens of one slot, 0 unknown */
 	uint32_t context_size; /* of all together */
 	uint32_t parallel;
+	uint32_t layer_count; /* of the model, 0 unknown */
+	uint32_t pad;
 	struct dl_life life;
 };
 
@@ -68,8 +70,8 @@ struct dl_effect {
 	uint8_t rung;
 	uint8_t hazard;	 /* none: an operator's, who takes it back himself */
 	uint8_t backend; /* that it ran on */
-	uint8_t pad;
-	uint32_t depth; /* tokens; not undone before it has computed so deep a context; 0: any */
+	uint8_t tuned;	 /* by the tuner: its soaks say when, and to what, it is taken back */
+	uint32_t depth;	 /* tokens; not undone before it has computed so deep a context; 0: any */
 	char device[DL_DEVICE_LEN];
 };
 
@@ -112,6 +114,7 @@ struct dl_workload {
 	uint8_t hold_hazard;
 	uint8_t hold_times;	/* how often it came back soon after it was let go */
 	uint8_t act_from;	/* backend before it */
+	uint8_t act_to;		/* that it is to have; unknown: the same */
 	uint8_t act_undo;	/* the rung that the act under way takes back */
 	uint8_t act_renews;	/* a hold that is in force already */
 	uint8_t undo_told;	/* refusal of an undo that is due, told once */
@@ -122,13 +125,14 @@ struct dl_workload {
 	uint32_t effect_count;
 	struct dl_knobs knobs; /* in force; 0: as its command says */
 	struct dl_knobs act_knobs;
-	struct dl_knobs retry_knobs;	/* of a shrink */
+	struct dl_tuner_reason act_tuning; /* as told: the knobs are not the tuner's */
+	struct dl_knobs retry_knobs;	   /* of a shrink */
+	struct dl_tuner_reason retry_tuning;
 	char act_device[DL_DEVICE_LEN]; /* before it */
 	uint64_t act_lease_ns;
 	uint64_t act_until_ns;
-	uint32_t act_depth;
-	uint32_t lost_depth; /* at which a batch took the device with it, the last time */
-	uint32_t lost_count; /* smaller batches tried since it came deeper than that */
+	uint32_t lost_depth; /* at which the device was lost, the last time */
+	uint32_t lost_count; /* smaller settings tried since it came deeper than that */
 	uint32_t deepest;    /* tokens of a context, since the last act ended */
 	uint64_t act_end_ns; /* the last one's, whatever came of it */
 	uint64_t replaced_ns;

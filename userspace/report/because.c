@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../lib/text.h"
+#include "tuner_text.h"
 
 void dl_type_text(const char *mangled, char *buf, size_t size)
 {
@@ -441,11 +442,23 @@ static void add_culprit(const struct dl_plan *p, char *buf, size_t size)
 	}
 }
 
+static void add_tuning(const struct dl_plan *p, char *buf, size_t size)
+{
+	char text[DL_TUNER_TEXT_SIZE];
+	size_t used = p->rung == DL_RUNG_UNDO ? 0 : strlen(buf);
+
+	if (p->tuning.why == DL_TUNER_AS_TOLD)
+		return;
+	dl_tuner_text(&p->tuning, text);
+	snprintf(buf + used, size - used, "%s%s", used ? "; " : "", text);
+}
+
 void dl_because_text(const struct dl_plan *p, char *buf, size_t size)
 {
 	char raw[512];
 
 	because(p, raw, sizeof(raw));
+	add_tuning(p, raw, sizeof(raw));
 	add_culprit(p, raw, sizeof(raw));
 	dl_text_safe(buf, size, raw);
 }

@@ -188,6 +188,21 @@ static json_t *left(const struct dl_ev_left *in)
 	return o;
 }
 
+static json_t *tuning(const struct dl_ev_tuning *in)
+{
+	json_t *o = json_pack("{s:I, s:s, s:b, s:b}", "workload", NUMBER(in->workload), "backend",
+			      dl_backend_name(in->backend), "first", in->flags & DL_TUNING_FIRST,
+			      "last", in->flags & DL_TUNING_LAST);
+
+	put(o, "failures", in->of.failures);
+	put(o, "failed_depth", in->of.failed_depth);
+	put(o, "ubatch", in->of.knob[DL_TUNER_UBATCH].size);
+	put(o, "context", in->of.knob[DL_TUNER_CONTEXT].size);
+	put(o, "parallel", in->of.knob[DL_TUNER_PARALLEL].size);
+	put(o, "layers", in->of.knob[DL_TUNER_LAYERS].size);
+	return o;
+}
+
 static json_t *body(const struct dl_event *ev)
 {
 	switch (ev->kind) {
@@ -242,6 +257,10 @@ static json_t *body(const struct dl_event *ev)
 		return order(&ev->order);
 	case DL_EV_LEFT:
 		return left(&ev->left);
+	case DL_EV_TUNING:
+		return tuning(&ev->tuning);
+	case DL_EV_CLOCK:
+		return json_pack("{s:I}", "wall_s", NUMBER(ev->clock.wall_s));
 	case DL_EV_SENSOR:
 		return sensor(&ev->sensor);
 	case DL_EV_PROGRESS:

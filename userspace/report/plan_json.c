@@ -116,6 +116,8 @@ static void add_deed(json_t *o, const struct dl_plan *p)
 	if (json_object_size(knobs))
 		json_object_set(o, "knobs", knobs);
 	json_decref(knobs);
+	if (p->tuning.why != DL_TUNER_AS_TOLD)
+		add_text(o, "tuning", dl_tuner_why_name(p->tuning.why));
 	if (p->to_backend != DL_BACKEND_UNKNOWN)
 		add_text(o, "to_backend", dl_backend_name(p->to_backend));
 	if (p->keeps)

@@ -7,7 +7,7 @@
 #ifndef DL_TUNE_MONTHS_H
 #define DL_TUNE_MONTHS_H
 
-#include "../policy/tuner.h"
+#include "../core/tuner.h"
 
 /* What is wrong. A limit is one of the knob's sizes: above it the engine dies. */
 struct dl_month_case {

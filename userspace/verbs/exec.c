@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../act/slots.h"
 #include "../act/steer.h"
+#include "../engines/gguf.h"
+#include "../lib/file.h"
 #include "../lib/message.h"
 #include "../store/learned.h"
 #include "exec_policy.h"
@@ -194,11 +198,11 @@ static void make_cgroup(struct dl_launch *l)
 
 static int start(struct dl_launch *l, const struct dl_engine_wish *wish, const struct options *o)
 {
+	static const struct dl_knobs as_told;
+	bool tuned = memcmp(&wish->knobs, &as_told, sizeof(as_told)) != 0;
 	const struct dl_supervise_options options = { .socket_path = o->socket_path,
 						      .reserve_bytes = o->reserve_mib << 20,
-						      .tuned_for = wish->knobs.ubatch
-									   ? "runner_crash"
-									   : NULL };
+						      .tuned_for = tuned ? "runner_crash" : NULL };
 	char made[PATH_MAX];
 	int status;
 
@@ -209,6 +213,20 @@ static int start(struct dl_launch *l, const struct dl_engine_wish *wish, const s
 		rmdir(made);
 	dl_launch_done(l);
 	return status;
+}
+
+/* Of the model, where its file can be read; 0: not known. */
+static uint32_t layers_of(const struct dl_engine_facts *facts)
+{
+	struct dl_gguf head;
+	struct stat st;
+	DL_FD fd =
+		facts->model_path ? open(facts->model_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    dl_gguf_read(fd, (uint64_t)st.st_size, &head))
+		return 0;
+	return head.block_count;
 }
 
 int dl_verb_exec(int argc, char **argv)
@@ -231,6 +249,7 @@ int dl_verb_exec(int argc, char **argv)
 	launch.argv = argv + optind;
 	look.argv = launch.argv;
 	dl_engine_identify(&look, &launch.facts);
+	wish.layers = layers_of(&launch.facts);
 	launch.asked = choose(&o, &launch.facts);
 	dirs = (struct dl_exec_policy_dirs){ DL_DATA_DIR "/policies", o.config_dir, o.state_dir,
 					     o.socket_path };

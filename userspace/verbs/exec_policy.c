@@ -111,26 +111,27 @@ static void limit(const struct applying *a, enum dl_policy_key key, uint32_t tol
 }
 
 /* What the agent has made smaller it may give back: it is no part of the command. */
-static bool is_agents(const struct applying *a, enum dl_policy_key key)
+static struct dl_knobs *knobs_for(const struct applying *a, enum dl_policy_key key,
+				  struct dl_engine_wish *command)
 {
 	const struct dl_policy_layer *layer = a->effective.value[key].origin.layer;
 
-	return layer && layer->layer == DL_LAYER_AGENT;
+	return layer && layer->layer == DL_LAYER_AGENT ? &a->wish->knobs : &command->knobs;
 }
 
 /* The command as the rules would have it; it stays as it is where the engine has no options. */
 static void make_base(struct applying *a)
 {
 	const struct dl_engine_facts *f = &a->launch->facts;
-	struct dl_engine_wish wish = { 0 };
+	struct dl_engine_wish wish = { .layers = a->wish->layers };
 
-	limit(a, DL_POLICY_UBATCH, f->ubatch, &wish.knobs.ubatch);
-	if (wish.knobs.ubatch && is_agents(a, DL_POLICY_UBATCH)) {
-		a->wish->knobs.ubatch = wish.knobs.ubatch;
-		wish.knobs.ubatch = 0;
-	}
-	limit(a, DL_POLICY_CONTEXT, f->context_size, &wish.knobs.context);
-	limit(a, DL_POLICY_PARALLEL, f->parallel, &wish.knobs.parallel);
+	limit(a, DL_POLICY_UBATCH, f->ubatch, &knobs_for(a, DL_POLICY_UBATCH, &wish)->ubatch);
+	limit(a, DL_POLICY_CONTEXT, f->context_size,
+	      &knobs_for(a, DL_POLICY_CONTEXT, &wish)->context);
+	limit(a, DL_POLICY_PARALLEL, f->parallel,
+	      &knobs_for(a, DL_POLICY_PARALLEL, &wish)->parallel);
+	limit(a, DL_POLICY_GPU_LAYERS_OFF, 0,
+	      &knobs_for(a, DL_POLICY_GPU_LAYERS_OFF, &wish)->gpu_layers_off);
 	if (dl_engine_command(f, a->launch->argv, &wish, a->base)) {
 		dl_log("policy: '%s' has no options for that; it is started as its command says",
 		       a->launch->argv[0]);

@@ -3,8 +3,8 @@
  * Inside of the tuner: tuner_size.c knows the sizes of a knob and which are bad, tuner_down.c what
  * follows trouble, tuner_up.c what follows a soak, tuner.c joins them. Only these include this.
  */
-#ifndef DL_POLICY_TUNER_TURN_H
-#define DL_POLICY_TUNER_TURN_H
+#ifndef DL_CORE_TUNER_TURN_H
+#define DL_CORE_TUNER_TURN_H
 
 #include "tuner.h"
 

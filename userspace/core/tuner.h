@@ -24,10 +24,10 @@
  * Doubt: trouble with a setting that had lasted, as deep, is taken for chance: it goes down, and
  * that size is tried again first. In another environment all bad sizes are doubtful.
  */
-#ifndef DL_POLICY_TUNER_H
-#define DL_POLICY_TUNER_H
+#ifndef DL_CORE_TUNER_H
+#define DL_CORE_TUNER_H
 
-#include "../core/log_kind.h"
+#include "log_kind.h"
 
 /* In the order in which they are lowered. A size is larger where more is asked of the device. */
 enum dl_tuner_knob {
@@ -183,6 +183,13 @@ void dl_tuner_trouble(struct dl_tuner *t, uint64_t now_s, uint32_t depth, uint32
  * since the setting came into force are not believed.
  */
 void dl_tuner_soak(struct dl_tuner *t, uint64_t now_s, uint64_t seconds, uint32_t depth);
+
+/*
+ * What it was found to run with, whoever has set that; of another setting no soak is left, nor
+ * trouble if that was more. Its backend is one that is listed.
+ */
+void dl_tuner_found(struct dl_tuner *t, uint64_t now_s, const struct dl_tuner_bounds *bounds,
+		    const struct dl_tuner_setting *found);
 
 /* "stamp" stands for the versions of kernel, firmware, driver and engine; not 0. */
 void dl_tuner_environment(struct dl_tuner *t, uint64_t stamp);

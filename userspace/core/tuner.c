@@ -67,6 +67,33 @@ void dl_tuner_soak(struct dl_tuner *t, uint64_t now_s, uint64_t seconds, uint32_
 		t->soak_depth = depth;
 }
 
+void dl_tuner_found(struct dl_tuner *t, uint64_t now_s, const struct dl_tuner_bounds *bounds,
+		    const struct dl_tuner_setting *found)
+{
+	bool other = found->backend != t->backend, less = other;
+
+	t->backend = (uint8_t)found->backend;
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+		const struct dl_tuner_range *range = &bounds->range[i];
+		struct dl_tuner_size *k = &t->of[t->backend].knob[i];
+		uint32_t is = dl_tuner_in_force(range, found->size[i]);
+
+		if (is != dl_tuner_in_force(range, k->size)) {
+			k->size = is < range->ceiling ? is : 0;
+			k->good = 0;
+		}
+		other = other || is != t->in_force[i];
+		less = less || is < t->in_force[i];
+		t->in_force[i] = is;
+	}
+	if (!t->set_s || !other)
+		return;
+	t->soak_s = t->soak_depth = 0;
+	t->failed = t->failed && !less;
+	t->probing = 0;
+	t->set_s = now_s;
+}
+
 static void doubt(struct dl_tuner_backend *b, bool in_force)
 {
 	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
