@@ -131,4 +131,31 @@ static inline void uses(uint32_t pid, uint64_t vram, uint64_t busy_ns)
 	tell(&ev);
 }
 
+static inline const struct dl_plan *undo_of(enum dl_hazard hazard)
+{
+	return last_of(DL_RUNG_UNDO, hazard);
+}
+
+static inline size_t undo_count(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < kept_count; i++)
+		count += kept[i].rung == DL_RUNG_UNDO;
+	return count;
+}
+
+static inline void left_by_another(enum dl_rung rung, enum dl_hazard hazard, uint32_t ubatch)
+{
+	struct dl_event ev = event(DL_EV_LEFT, 0);
+
+	ev.left.workload = 1;
+	ev.left.rung = (uint8_t)rung;
+	ev.left.hazard = (uint8_t)hazard;
+	ev.left.backend = DL_BACKEND_VULKAN;
+	ev.left.knobs.ubatch = ubatch;
+	dl_copy_name(ev.left.device, sizeof(ev.left.device), GPU);
+	tell(&ev);
+}
+
 #endif

@@ -26,6 +26,9 @@ void dl_propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan);
  */
 bool dl_measure(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan);
 
+/* Nothing of ours makes it smaller. */
+uint32_t dl_ubatch_floor(const struct dl_step *s, const struct dl_workload *w);
+
 /* Ends with another process: what was warned of the old one is over. */
 bool dl_replaces(uint32_t rung);
 

@@ -95,7 +95,7 @@ static bool learns(struct dl_step *s, const struct dl_process *p)
 {
 	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
 
-	return w && w->adopted && s->core->config.value[DL_CFG_MODE] != DL_MODE_OBSERVE;
+	return w && w->adopted && dl_mode_for(s, w) != DL_MODE_OBSERVE;
 }
 
 bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note)

@@ -101,9 +101,16 @@ static enum dl_refusal within_budget(struct dl_step *s, struct dl_workload *w,
 	return DL_REFUSED_NOT;
 }
 
+enum dl_mode dl_mode_for(const struct dl_step *s, const struct dl_workload *w)
+{
+	if (w && w->mode)
+		return (enum dl_mode)(w->mode - 1);
+	return (enum dl_mode)s->core->config.value[DL_CFG_MODE];
+}
+
 enum dl_refusal dl_consent(struct dl_step *s, struct dl_workload *w, const struct dl_plan *plan)
 {
-	if (s->core->config.value[DL_CFG_MODE] == DL_MODE_OBSERVE)
+	if (dl_mode_for(s, w) == DL_MODE_OBSERVE)
 		return DL_REFUSED_MODE;
 	if (!w || !w->adopted)
 		return DL_REFUSED_NOT_ADOPTED;

@@ -75,7 +75,7 @@ void dl_propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan)
 
 	plan->refusal = (uint8_t)refusal;
 	plan->verdict = refusal ? DL_VERDICT_REFUSED : DL_VERDICT_GO;
-	if (!refusal && s->core->config.value[DL_CFG_MODE] == DL_MODE_ADVISE)
+	if (!refusal && dl_mode_for(s, w) == DL_MODE_ADVISE)
 		plan->verdict = DL_VERDICT_ADVISED;
 	if (w && dl_replaces(plan->rung) && plan->rung != DL_RUNG_SHRINK)
 		plan->knobs = w->knobs;

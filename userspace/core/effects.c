@@ -254,7 +254,7 @@ void dl_effects_tick(struct dl_step *s, struct dl_workload *w)
 	plan.first_sign_ns = s->now_ns;
 	dl_measure(s, w, &plan);
 	refusal = (uint8_t)dl_consent(s, w, &plan);
-	if (s->core->config.value[DL_CFG_MODE] == DL_MODE_ADVISE && !refusal)
+	if (dl_mode_for(s, w) == DL_MODE_ADVISE && !refusal)
 		refusal = DL_REFUSED_COUNT; /* advised once, too */
 	if (refusal && refusal == w->undo_told)
 		return;

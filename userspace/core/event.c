@@ -44,6 +44,7 @@ static const struct {
 	[DL_EV_LEFT] = { "left", sizeof(struct dl_ev_left) },
 	[DL_EV_CLOCK] = { "clock", sizeof(struct dl_ev_clock) },
 	[DL_EV_TUNING] = { "tuning", sizeof(struct dl_ev_tuning) },
+	[DL_EV_RULES] = { "rules", sizeof(struct dl_ev_rules) },
 };
 
 size_t dl_event_payload_size(uint32_t kind)
@@ -190,6 +191,9 @@ bool dl_event_valid(const struct dl_event *ev)
 		return order_valid(&ev->order);
 	case DL_EV_LEFT:
 		return left_valid(&ev->left);
+	case DL_EV_RULES:
+		return ev->rules.workload && ev->rules.mode <= DL_MODE_COUNT &&
+		       ev->rules.fixed < 1u << DL_TUNER_KNOBS;
 	case DL_EV_TUNING:
 		return tuning_valid(&ev->tuning);
 	case DL_EV_CONFIG:

@@ -47,7 +47,8 @@ enum dl_event_kind {
 	DL_EV_LEFT = 32,
 	DL_EV_CLOCK = 33,
 	DL_EV_TUNING = 34,
-	DL_EV_COUNT = 35,
+	DL_EV_RULES = 35,
+	DL_EV_COUNT = 36,
 };
 
 struct dl_ev_config {
@@ -487,6 +488,16 @@ struct dl_ev_tuning {
 	struct dl_tuner_backend of;
 };
 
+/* What people's rules say of a workload, as far as it binds the core. */
+struct dl_ev_rules {
+	uint32_t workload;     /* not 0 */
+	uint8_t mode;	       /* enum dl_mode + 1; 0: that of the host */
+	uint8_t fixed;	       /* bits of enum dl_tuner_knob that are pinned */
+	uint16_t pad;
+	uint32_t ubatch_floor; /* 0: the host's */
+	uint32_t pad2;
+};
+
 struct dl_ev_probe {
 	uint32_t workload;
 	uint16_t health_status; /* HTTP status of /health, 0: no answer */
@@ -587,6 +598,7 @@ struct dl_event {
 		struct dl_ev_left left;
 		struct dl_ev_clock clock;
 		struct dl_ev_tuning tuning;
+		struct dl_ev_rules rules;
 	};
 };
 
@@ -623,6 +635,7 @@ _Static_assert(sizeof(struct dl_ev_order) == 48, "trace format");
 _Static_assert(sizeof(struct dl_ev_left) == 32 + DL_DEVICE_LEN, "trace format");
 _Static_assert(sizeof(struct dl_ev_clock) == 8, "trace format");
 _Static_assert(sizeof(struct dl_ev_tuning) == 664, "trace format");
+_Static_assert(sizeof(struct dl_ev_rules) == 16, "trace format");
 
 /* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
 size_t dl_event_payload_size(uint32_t kind);

@@ -128,8 +128,7 @@ static void suspect(struct dl_step *s, struct dl_process *p)
 	if (w && w->checked_ns && s->now_ns - w->checked_ns < AGAIN_NS &&
 	    p->checked_ok_ns < w->checked_ns)
 		return; /* asked a moment ago, with no good answer: the answer stands */
-	if (!w || !w->adopted || !(w->port || p->port) ||
-	    s->core->config.value[DL_CFG_MODE] == DL_MODE_OBSERVE) {
+	if (!w || !w->adopted || !(w->port || p->port) || dl_mode_for(s, w) == DL_MODE_OBSERVE) {
 		if (proven_without_check(s, p))
 			raise_wedged(s, p, NULL);
 		return;

@@ -71,6 +71,9 @@ void dl_alarm_clear(struct dl_step *s, enum dl_hazard hazard, uint32_t pid, cons
 		    const char *ring);
 void dl_alarms_tick(struct dl_step *s);
 
+/* Of the workload by people's rules, else of the host; "w" may be NULL. */
+enum dl_mode dl_mode_for(const struct dl_step *s, const struct dl_workload *w);
+
 /* Whether an act that is under way has stopped the process. */
 bool dl_ended_by_us(const struct dl_step *s, const struct dl_process *p);
 

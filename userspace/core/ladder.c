@@ -193,7 +193,7 @@ static bool told_before(struct dl_step *s, struct dl_alarm *a, struct dl_workloa
 {
 	uint8_t refusal = (uint8_t)dl_consent(s, w, plan);
 
-	if (!refusal && s->core->config.value[DL_CFG_MODE] == DL_MODE_ADVISE)
+	if (!refusal && dl_mode_for(s, w) == DL_MODE_ADVISE)
 		refusal = DL_REFUSED_COUNT;
 	if (refusal && a->told_rung == plan->rung && a->told_refusal == refusal)
 		return true;

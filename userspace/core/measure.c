@@ -25,14 +25,27 @@ static uint32_t half_power(uint32_t value)
 	return power; /* the largest power of two below the value */
 }
 
+uint32_t dl_ubatch_floor(const struct dl_step *s, const struct dl_workload *w)
+{
+	uint64_t least = dl_config_u64(&s->core->config, DL_CFG_HEADROOM_UBATCH_FLOOR);
+
+	return w->ubatch_floor ? w->ubatch_floor : (uint32_t)least;
+}
+
+/* People have pinned it. */
+static bool is_fixed(const struct dl_workload *w, enum dl_tuner_knob knob)
+{
+	return w->fixed & 1u << knob;
+}
+
 /* False: it is as small as it may be, or nobody knows how large it is. */
 static bool smaller_ubatch(struct dl_step *s, const struct dl_workload *w,
 			   const struct dl_process *p, struct dl_plan *plan)
 {
 	uint32_t now = in_force(w->knobs.ubatch, p ? p->ubatch : 0), next;
-	uint64_t least = dl_config_u64(&s->core->config, DL_CFG_HEADROOM_UBATCH_FLOOR);
+	uint32_t least = dl_ubatch_floor(s, w);
 
-	if (now < 2)
+	if (now < 2 || is_fixed(w, DL_TUNER_UBATCH))
 		return false;
 	next = half_power(now);
 	if (plan->fitting_ubatch && plan->fitting_ubatch < next)
@@ -49,12 +62,12 @@ static bool smaller_context(struct dl_step *s, const struct dl_workload *w,
 	uint64_t least = dl_config_u64(&s->core->config, DL_CFG_CONTEXT_FLOOR);
 
 	plan->knobs = w->knobs;
-	if (now / 2 >= least) {
+	if (now / 2 >= least && !is_fixed(w, DL_TUNER_CONTEXT)) {
 		plan->knobs.context = now / 2;
 		return true;
 	}
 	plan->knobs.parallel = slots / 2;
-	return slots > 1;
+	return slots > 1 && !is_fixed(w, DL_TUNER_PARALLEL);
 }
 
 /* A headroom that stands for the same process has found out which one fits. */

@@ -135,7 +135,7 @@ static void set_bounds(const struct dl_step *s, const struct dl_tuned *t,
 		       const struct dl_workload *w, uint8_t backend, struct dl_tuner_bounds *b)
 {
 	const struct dl_config *config = &s->core->config;
-	uint32_t ubatch = (uint32_t)dl_config_u64(config, DL_CFG_HEADROOM_UBATCH_FLOOR);
+	uint32_t ubatch = dl_ubatch_floor(s, w), fixed = t->fixed | w->fixed;
 	uint32_t context = (uint32_t)dl_config_u64(config, DL_CFG_CONTEXT_FLOOR);
 
 	memset(b, 0, sizeof(*b));
@@ -147,7 +147,7 @@ static void set_bounds(const struct dl_step *s, const struct dl_tuned *t,
 	b->range[DL_TUNER_LAYERS] =
 		(struct dl_tuner_range){ t->told[DL_TUNER_LAYERS] / LAYERS_LEFT, 0, 1 };
 	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		if (w->can & DL_CAN_SHRINK && !(t->fixed & 1u << i))
+		if (w->can & DL_CAN_SHRINK && !(fixed & 1u << i))
 			b->range[i].ceiling = t->told[i];
 }
 

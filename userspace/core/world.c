@@ -355,6 +355,17 @@ static void apply_device(struct dl_world *w, const struct dl_event *ev)
 		     in->change == DL_DEVICE_REMOVED ? "" : in->driver);
 }
 
+static void apply_rules(struct dl_world *w, const struct dl_ev_rules *in)
+{
+	struct dl_workload *work = dl_world_workload(w, in->workload);
+
+	if (!work)
+		return;
+	work->mode = in->mode;
+	work->fixed = in->fixed;
+	work->ubatch_floor = in->ubatch_floor;
+}
+
 static void note_oom_kill(struct dl_world *w, const struct dl_event *ev)
 {
 	bool kill = (ev->kind == DL_EV_FACT && ev->fact.fact == DL_FACT_OOM_VICTIM) ||
@@ -384,6 +395,9 @@ void dl_world_apply(struct dl_world *w, const struct dl_event *ev)
 		break;
 	case DL_EV_WORKLOAD:
 		apply_workload(w, ev);
+		break;
+	case DL_EV_RULES:
+		apply_rules(w, &ev->rules);
 		break;
 	case DL_EV_PASID:
 		apply_pasid(w, ev);

@@ -110,6 +110,8 @@ struct dl_workload {
 	uint8_t can;   /* enum dl_can */
 	uint8_t pinned;
 	uint8_t rival;
+	uint8_t mode;  /* enum dl_mode + 1; 0: that of the host */
+	uint8_t fixed; /* bits of enum dl_tuner_knob that people have pinned */
 	uint8_t hold_rung; /* pause or throttle that is in force */
 	uint8_t hold_hazard;
 	uint8_t hold_times;	/* how often it came back soon after it was let go */
@@ -131,6 +133,7 @@ struct dl_workload {
 	char act_device[DL_DEVICE_LEN]; /* before it */
 	uint64_t act_lease_ns;
 	uint64_t act_until_ns;
+	uint32_t ubatch_floor; /* of people's; 0: the host's */
 	uint32_t lost_depth; /* at which the device was lost, the last time */
 	uint32_t lost_count; /* smaller settings tried since it came deeper than that */
 	uint32_t deepest;    /* tokens of a context, since the last act ended */

@@ -259,6 +259,11 @@ static json_t *body(const struct dl_event *ev)
 		return left(&ev->left);
 	case DL_EV_TUNING:
 		return tuning(&ev->tuning);
+	case DL_EV_RULES:
+		return json_pack("{s:I, s:s, s:i, s:I}", "workload", NUMBER(ev->rules.workload), "mode",
+				 ev->rules.mode ? dl_mode_name((enum dl_mode)(ev->rules.mode - 1)) : "",
+				 "fixed", ev->rules.fixed, "ubatch_floor",
+				 NUMBER(ev->rules.ubatch_floor));
 	case DL_EV_CLOCK:
 		return json_pack("{s:I}", "wall_s", NUMBER(ev->clock.wall_s));
 	case DL_EV_SENSOR:

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The tuner at work: what an engine that failed is started with, and when it is given more. */
+#include "able.h"
+
+static void computes(uint32_t pid, uint64_t prompt, uint32_t depth)
+{
+	struct dl_event ev = event(DL_EV_PROGRESS, pid);
+
+	ev.progress.prompt_count = prompt;
+	ev.progress.depth = depth;
+	tell(&ev);
+}
+
+/* A batch of that many tokens takes the device with it, and the process with that. */
+static void dies_of(uint32_t pid, uint32_t batch, uint32_t depth)
+{
+	computes(pid, depth, depth);
+	if (depth > batch)
+		computes(pid, depth + batch, depth + batch);
+	throws(pid, LOST);
+	ends(pid, 6);
+}
+
+static const struct dl_plan *smaller(void)
+{
+	return last_of(DL_RUNG_SHRINK, DL_HZ_RUNNER_CRASH);
+}
+
+/* It serves for so long, every minute a prompt of that depth. */
+static void serves_for(uint32_t pid, uint64_t ns, uint32_t depth)
+{
+	static uint64_t prompts = 100000;
+	uint64_t end = now + ns;
+
+	while (now < end) {
+		computes(pid, prompts += depth, depth);
+		rest(60 * S);
+	}
+}
+
+static void what_has_served_is_halved(void **state)
+{
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	serves_for(50, 1800 * S, 300);
+	dies_of(50, 512, 512);
+	assert_int_equal(smaller()->verdict, DL_VERDICT_GO);
+	assert_int_equal(smaller()->knobs.ubatch, 256);
+	assert_int_equal(smaller()->tuning.why, DL_TUNER_LOWER);
+	assert_int_equal(core.breaker_count, 0); /* the device is not given up */
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 256);
+	serves_for(51, 1800 * S, 300);
+	dies_of(51, 256, 256);
+	assert_int_equal(smaller()->knobs.ubatch, 64);
+	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 64);
+	assert_int_equal(first_workload()->effect_count, 1);
+}
+
+static void what_dies_at_once_gets_the_smallest(void **state)
+{
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	dies_of(50, 512, 512);
+	assert_int_equal(smaller()->knobs.ubatch, 64);
+	assert_int_equal(smaller()->tuning.depth, 512);
+}
+
+/* An hour's soak, as deep as it failed; then half way to what is known to be bad. */
+static void it_goes_up_after_a_soak_as_deep(void **state)
+{
+	const struct dl_plan *plan;
+
+	(void)state;
+	begin_able("undo-tuned", ALL_CAN);
+	dies_of(50, 512, 512);
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	serves_for(51, 7200 * S, 300);
+	assert_int_equal(undo_count(), 0); /* it has not been tried */
+	serves_for(51, 120 * S, 600);
+	assert_int_equal(undo_count(), 1);
+	plan = undo_of(DL_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->level, DL_RUNG_SHRINK);
+	assert_int_equal(plan->tuning.why, DL_TUNER_RAISE);
+	assert_in_range(plan->knobs.ubatch, 65, 511);
+	replaced_by(plan->id, 51, 52, DL_BACKEND_VULKAN, plan->knobs.ubatch);
+	assert_int_equal(first_workload()->knobs.ubatch, undo_of(DL_HZ_RUNNER_CRASH)->knobs.ubatch);
+	assert_int_equal(first_workload()->effect_count, 1); /* something of it is left */
+	serves_for(52, 3 * 3600 * S, 600);
+	assert_int_equal(undo_count(), 1); /* at most one in a back-off */
+	assert_replays();
+}
+
+static void what_dies_with_little_too_goes_to_the_cpu(void **state)
+{
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	dies_of(50, 512, 512);
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	rest(60 * S);
+	dies_of(51, 64, 64);
+	assert_int_equal(smaller()->tuning.knob, DL_TUNER_CONTEXT);
+	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 64);
+	rest(60 * S);
+	dies_of(52, 64, 64);
+	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	assert_int_equal(core.breaker_count, 1);
+}
+
+static void from_the_cpu_it_comes_back_with_less(void **state)
+{
+	const struct dl_plan *plan;
+
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	dies_of(50, 20, 20); /* a small batch is not to blame */
+	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->verdict, DL_VERDICT_GO);
+	replaced_by(plan->id, 50, 51, DL_BACKEND_CPU, 512);
+	rest(630 * S);
+	plan = undo_of(DL_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->level, DL_RUNG_MIGRATE_CPU);
+	assert_int_equal(plan->knobs.ubatch, 64);
+	replaced_by(plan->id, 51, 52, DL_BACKEND_VULKAN, 64);
+	assert_int_equal(first_workload()->knobs.ubatch, 64);
+	assert_int_equal(first_workload()->effect_count, 1);
+}
+
+static void what_cannot_be_changed_is_left_alone(void **state)
+{
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	dies_of(50, 512, 512);
+	act(smaller()->id, DL_ACT_FAILED, 0, -95);
+	able(1, 51, ALL_CAN);
+	sized_process(51, 1, DL_BACKEND_VULKAN, 512);
+	assert_int_equal(dl_core_tuned(&core, 1)->fixed, 1u << DL_TUNER_UBATCH);
+}
+
+static void an_operator_ends_what_was_tuned(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	dies_of(50, 512, 512);
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	ev = event(DL_EV_ORDER, 0);
+	ev.order.workload = 1;
+	ev.order.rung = DL_RUNG_UNDO;
+	tell(&ev);
+	assert_int_equal(undo_of(DL_HZ_NONE)->knobs.ubatch, 0);
+	replaced_by(undo_of(DL_HZ_NONE)->id, 51, 52, DL_BACKEND_VULKAN, 512);
+	assert_int_equal(first_workload()->effect_count, 0);
+	assert_int_equal(dl_core_tuned(&core, 1)->tuner.of[DL_BACKEND_VULKAN].failures, 0);
+}
+
+/* What one core has found out another is told, as the agent does it. */
+static void what_is_known_is_told_again(void **state)
+{
+	struct dl_event ev = event(DL_EV_TUNING, 0);
+	static struct dl_tuned known;
+
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	dies_of(50, 512, 512);
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	known = *dl_core_tuned(&core, 1);
+	begin_able(NULL, ALL_CAN);
+	left_by_another(DL_RUNG_SHRINK, DL_HZ_RUNNER_CRASH, 64);
+	ev = event(DL_EV_TUNING, 0);
+	ev.tuning.workload = 1;
+	ev.tuning.flags = DL_TUNING_FIRST | DL_TUNING_LAST;
+	ev.tuning.backend = DL_BACKEND_VULKAN;
+	ev.tuning.stamp = 7;
+	memcpy(ev.tuning.head, &known.tuner, sizeof(ev.tuning.head));
+	memcpy(ev.tuning.told, known.told, sizeof(ev.tuning.told));
+	ev.tuning.of = known.tuner.of[DL_BACKEND_VULKAN];
+	assert_true(dl_event_valid(&ev));
+	tell(&ev);
+	serves_for(50, 7200 * S, 300);
+	assert_int_equal(undo_count(), 0); /* it knows at which depth it failed */
+	serves_for(50, 120 * S, 600);
+	assert_int_equal(undo_of(DL_HZ_RUNNER_CRASH)->tuning.why, DL_TUNER_RAISE);
+	ev.tuning.flags = DL_TUNING_LAST; /* another kernel: it may be tried sooner */
+	ev.tuning.stamp = 8;
+	tell(&ev);
+	assert_int_equal(dl_core_tuned(&core, 1)->tuner.stamp, 8);
+	assert_int_equal(
+		dl_core_tuned(&core, 1)->tuner.of[DL_BACKEND_VULKAN].knob[0].bad[0].doubtful, 1);
+	ev.tuning.of.active = DL_TUNER_KNOBS + 1;
+	assert_false(dl_event_valid(&ev));
+}
+
+static void rules(enum dl_mode mode, uint32_t fixed, uint32_t floor)
+{
+	struct dl_event ev = event(DL_EV_RULES, 0);
+
+	ev.rules.workload = 1;
+	ev.rules.mode = (uint8_t)(mode + 1);
+	ev.rules.fixed = (uint8_t)fixed;
+	ev.rules.ubatch_floor = floor;
+	assert_true(dl_event_valid(&ev));
+	tell(&ev);
+}
+
+static void people_have_the_last_word(void **state)
+{
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	rules(DL_MODE_ENFORCE, 0, 200);
+	dies_of(50, 512, 512);
+	assert_int_equal(smaller()->knobs.ubatch, 200); /* a floor of theirs */
+	begin_able(NULL, ALL_CAN);
+	rules(DL_MODE_ENFORCE, 1u << DL_TUNER_UBATCH, 0);
+	dies_of(50, 512, 512);
+	assert_int_equal(smaller()->knobs.ubatch, 0); /* pinned: the next knob's turn */
+	assert_int_equal(smaller()->knobs.context, 4096);
+	begin_able(NULL, ALL_CAN);
+	rules(DL_MODE_OBSERVE, 0, 0);
+	dies_of(50, 512, 512);
+	assert_int_equal(smaller()->verdict, DL_VERDICT_REFUSED);
+	assert_int_equal(smaller()->refusal, DL_REFUSED_MODE);
+	begin_able(NULL, ALL_CAN);
+	set("agent.mode", DL_MODE_OBSERVE);
+	rules(DL_MODE_ENFORCE, 0, 0);
+	dies_of(50, 512, 512);
+	assert_int_equal(smaller()->verdict, DL_VERDICT_GO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_has_served_is_halved),
+		cmocka_unit_test(what_dies_at_once_gets_the_smallest),
+		cmocka_unit_test(it_goes_up_after_a_soak_as_deep),
+		cmocka_unit_test(what_dies_with_little_too_goes_to_the_cpu),
+		cmocka_unit_test(from_the_cpu_it_comes_back_with_less),
+		cmocka_unit_test(what_cannot_be_changed_is_left_alone),
+		cmocka_unit_test(an_operator_ends_what_was_tuned),
+		cmocka_unit_test(what_is_known_is_told_again),
+		cmocka_unit_test(people_have_the_last_word),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
