@@ -242,6 +242,10 @@ static void kinds_have_names_of_their_own_and_precursors_lead_somewhere(void **s
 	}
 	assert_string_equal(dl_log_kind_name(UINT32_MAX), "nothing");
 	assert_string_equal(dl_log_class_name(UINT32_MAX), "none");
+	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++)
+		assert_int_equal(dl_log_class_from_name(dl_log_class_name(i)), i);
+	assert_int_equal(dl_log_class_from_name("ring"), DL_CLASS_NONE);
+	assert_int_equal(dl_log_class_from_name(""), DL_CLASS_NONE);
 }
 
 static void a_page_fault_of_ten_lines_is_one_event(void **state)

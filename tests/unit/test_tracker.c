@@ -123,6 +123,48 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 	assert_string_equal(t->told.more_devices[0], "0000:04:00.0");
 }
 
+/* A library that is not mapped yet would make another version of it. */
+static void a_version_is_read_when_the_libraries_are_there(void **state)
+{
+	struct dl_tracked *t;
+	char text[65536];
+	ssize_t n = dl_read_file("/proc/self/mountinfo", text, sizeof(text));
+
+	(void)state;
+	put_engine(202);
+	put("/proc/202/mountinfo", text, n > 0 ? (size_t)n : 0);
+	PUT("/proc/202/root/usr/lib/libllama.so.0.0.8681", "a library");
+	PUT("/proc/202/root/usr/lib/libllama.so.0.0.9000", "a later one");
+	dl_tracker_know(&agent, 202);
+	t = tracked(202);
+	assert_false(t->engine_known);
+	assert_string_equal(t->engine, "");
+	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.8681\n");
+	t->inspect_ns = 1;
+	dl_tracker_tick(&agent, dl_boot_ns());
+	assert_true(t->engine_known);
+	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.8681, build "));
+	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.9000\n");
+	dl_tracker_exec(&agent, 202); /* another program in it */
+	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.9000, build "));
+}
+
+static void a_version_of_who_maps_no_library_is_read_in_the_end(void **state)
+{
+	struct dl_tracked *t;
+
+	(void)state;
+	put_engine(203);
+	dl_tracker_know(&agent, 203);
+	t = tracked(203);
+	assert_false(t->engine_known);
+	t->met_ns -= 5 * DL_NS_PER_S;
+	t->inspect_ns = 1;
+	dl_tracker_tick(&agent, dl_boot_ns());
+	assert_true(t->engine_known);
+	assert_string_equal(t->engine, ""); /* there is nothing to tell it by */
+}
+
 static size_t due_count(void)
 {
 	size_t count = 0;
@@ -157,6 +199,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(events_do_not_use_up_the_looks, new_agent),
 		cmocka_unit_test_setup(the_device_is_the_one_that_holds_memory, new_agent),
+		cmocka_unit_test_setup(a_version_is_read_when_the_libraries_are_there, new_agent),
+		cmocka_unit_test_setup(a_version_of_who_maps_no_library_is_read_in_the_end,
+				       new_agent),
 		cmocka_unit_test_setup(a_tick_is_short_and_nobody_is_forgotten, new_agent),
 	};
 

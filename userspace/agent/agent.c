@@ -54,6 +54,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	dl_agent_kernel_log_tick(a, ev.at_ns);
 	dl_agent_kfd_tick(a, ev.at_ns);
 	dl_agent_lockups_tick(a, ev.at_ns);
+	dl_agent_versions_tick(a, ev.at_ns);
 	dl_agent_dmem_tick(a, ev.at_ns);
 	dl_agent_feed(a, &ev);
 	dl_agent_counts_tick(a, ev.at_ns);
@@ -212,6 +213,7 @@ static int close_all(struct dl_agent *a)
 	dl_agent_gpus_close(a);
 	dl_agent_kernel_log_close(a);
 	dl_agent_lockups_close(a);
+	dl_agent_versions_close(a);
 	dl_agent_dmem_close(a);
 	dl_uevents_free(a->uevents);
 	dl_bpf_free(a->bpf);

@@ -38,6 +38,8 @@
 #define DL_RECENT_LEN  1024
 #define DL_WAITING_MAX 32
 
+struct dl_ledger_environment;
+
 struct dl_agent_options {
 	int mode; /* enum dl_mode, or -1: as configured */
 	bool json;
@@ -65,6 +67,9 @@ struct dl_tracked {
 	bool cxx_attached;
 	bool ggml_attached;
 	bool llama_attached;
+	bool engine_known; /* its version was read, as far as it can be */
+	uint64_t met_ns;   /* since when it, or its program, is known; 0: just now */
+	char engine[DL_VERSION_TEXT_LEN];
 };
 
 /* What the core knows of a workload's settings, as far as it is in the database. */
@@ -175,6 +180,13 @@ void dl_agent_layer_tuned(struct dl_agent *a, const struct dl_plan *plan);
 /* tuning.c: what the tuner knows outlives the agent; the core is told it by events. */
 void dl_agent_tuning_tick(struct dl_agent *a, uint64_t now_ns);
 void dl_agent_tuning_close(struct dl_agent *a);
+
+/*
+ * versions.c: the versions that an engine runs with, as the ledger keeps them. False: something of
+ * it is still to be found out; what is known is filled in.
+ */
+bool dl_agent_environment(struct dl_agent *a, const struct dl_tracked *t,
+			  struct dl_ledger_environment *ret_environment);
 
 /* ledger.c */
 void dl_agent_ledger_tick(struct dl_agent *a, uint64_t now_ns);

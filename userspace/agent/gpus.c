@@ -88,6 +88,7 @@ static void list(struct dl_agent *a, uint64_t now_ns)
 		if (!g->gpu[i].gpu.device[0])
 			continue;
 		forget_clients(a, g->gpu[i].gpu.device);
+		dl_agent_versions_drop(&g->gpu[i].versions);
 		say_device(a, &g->gpu[i].gpu, DL_DEVICE_REMOVED);
 	}
 	memcpy(g->gpu, kept, count * sizeof(kept[0]));
@@ -277,6 +278,7 @@ void dl_agent_gpus_close(struct dl_agent *a)
 void dl_agent_gpus_changed(struct dl_agent *a)
 {
 	a->gpus.listed_ns = 0;
+	dl_agent_versions_changed(a);
 }
 
 struct dl_watched_gpu *dl_agent_gpu(struct dl_agent *a, const char *device)

@@ -10,6 +10,7 @@
 #include "../sensors/gpus.h"
 #include "../sensors/lockup.h"
 #include "../sensors/process_traces.h"
+#include "versions.h"
 
 #define DL_GPU_CLIENTS_MAX 512
 
@@ -26,6 +27,7 @@ struct dl_watched_gpu {
 	bool readable; /* the driver tells at least totals */
 	struct dl_lockups lockups;
 	uint64_t lockups_ns; /* when they were last read, 0: not yet */
+	struct dl_device_versions versions;
 };
 
 struct dl_gpu_client {

@@ -8,30 +8,22 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "../lib/log.h"
 #include "../store/ledger.h"
 
 #define NOTE_NS (60 * DL_NS_PER_S)
 
-static void set_environment(struct dl_ledger_environment *e)
+static struct dl_ledger_key key_of(struct dl_agent *a, const struct dl_tracked *t)
 {
-	struct utsname name;
-
-	if (!uname(&name))
-		dl_copy_name(e->kernel, sizeof(e->kernel), name.release);
-}
-
-static struct dl_ledger_key key_of(const struct dl_ev_process *p)
-{
+	const struct dl_ev_process *p = &t->told;
 	struct dl_ledger_key key = { .backend = (enum dl_backend)p->backend,
 				     .ubatch = p->ubatch,
 				     .context = p->context_size };
 
 	dl_copy_name(key.device, sizeof(key.device), p->device);
 	dl_copy_name(key.model, sizeof(key.model), p->model);
-	set_environment(&key.environment);
+	dl_agent_environment(a, t, &key.environment);
 	return key;
 }
 
@@ -96,7 +88,7 @@ void dl_agent_ledger_tick(struct dl_agent *a, uint64_t now_ns)
 		if (!counts(t))
 			continue;
 		survived(a, t, now_ns, &entry);
-		key = key_of(&t->told);
+		key = key_of(a, t);
 		if (!db)
 			err = dl_db_open(a->options.state_dir, DL_DB_MAKE, &db);
 		if (!err)
@@ -109,14 +101,6 @@ void dl_agent_ledger_tick(struct dl_agent *a, uint64_t now_ns)
 	dl_db_close(db);
 }
 
-static enum dl_log_class class_named(const char *name)
-{
-	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++)
-		if (!strcmp(name, dl_log_class_name(i)))
-			return (enum dl_log_class)i;
-	return DL_CLASS_NONE;
-}
-
 /* An engine's own end is told each time, a device's failure once for all that follows of it. */
 static enum dl_log_class class_of(const struct dl_plan *plan)
 {
@@ -126,7 +110,7 @@ static enum dl_log_class class_of(const struct dl_plan *plan)
 	    (plan->hazard == DL_HZ_RUNNER_CRASH || plan->hazard == DL_HZ_ENGINE_WEDGED))
 		return plan->device_class ? DL_CLASS_DEVICE_LOST : DL_CLASS_OTHER;
 	if (plan->rung == DL_RUNG_FAILURE)
-		class = class_named(plan->detail);
+		class = dl_log_class_from_name(plan->detail);
 	return class == DL_CLASS_DEVICE_LOST || class == DL_CLASS_OTHER ? DL_CLASS_NONE : class;
 }
 
@@ -146,7 +130,7 @@ void dl_agent_ledger_failed(struct dl_agent *a, const struct dl_plan *plan)
 	entry.deepest = 0; /* it did not survive there */
 	entry.outcome = class;
 	entry.faults[class] = 1;
-	key = key_of(&t->told);
+	key = key_of(a, t);
 	err = dl_db_open(a->options.state_dir, DL_DB_MAKE, &db);
 	if (!err)
 		err = dl_ledger_note(db, &key, &entry);

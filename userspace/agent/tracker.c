@@ -10,6 +10,7 @@
 #include "../act/cgroup.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
+#include "../sensors/engine_version.h"
 #include "../sensors/inside.h"
 
 /* Libraries are mapped and the backend opens within the first seconds; later only seldom. */
@@ -20,6 +21,7 @@ static const uint64_t look_again_ms[] = {
 #define STRANGER_LOOKS 8
 #define UNSEEN_NS      (10 * DL_NS_PER_S)
 #define VERIFY_NS      DL_NS_PER_S
+#define LOADED_NS      (4 * DL_NS_PER_S)   /* whoever maps no library by then has it linked in */
 #define BUDGET_NS      (10 * DL_NS_PER_MS) /* of a tick; one look may take a few of them */
 
 #define LOOKS (sizeof(look_again_ms) / sizeof(look_again_ms[0]))
@@ -135,11 +137,19 @@ static void plan_next_look(struct dl_agent *a, struct dl_tracked *t, uint64_t no
 	t->inspect_ns = now_ns + look_again_ms[t->attempts++] * DL_NS_PER_MS;
 }
 
-/* Another process, or another program in it: nothing of the old one is kept. */
-static void begin_anew(struct dl_tracked *t)
+static void begin_to_look(struct dl_tracked *t)
 {
 	t->attempts = 0;
 	t->cxx_attached = t->ggml_attached = t->llama_attached = false;
+	t->engine_known = false;
+	t->engine[0] = 0;
+	t->met_ns = 0;
+}
+
+/* Another process, or another program in it: nothing of the old one is kept. */
+static void begin_anew(struct dl_tracked *t)
+{
+	begin_to_look(t);
 	t->cpu_assumed = t->device_used = false;
 	memset(&t->told, 0, sizeof(t->told));
 }
@@ -162,6 +172,19 @@ static int look_at(const struct dl_agent *a, uint32_t pid, enum dl_look look,
 	return dl_process_info_look(pid, look, &used, ret_info);
 }
 
+/* A library that the loader has not mapped yet would make another version of it. */
+static void read_version(struct dl_tracked *t, const struct dl_process_info *info, uint64_t now_ns)
+{
+	bool mapped = info->llama_library[0] || info->ggml_library[0];
+
+	if (!t->met_ns)
+		t->met_ns = now_ns;
+	if (t->engine_known || (!mapped && now_ns - t->met_ns < LOADED_NS))
+		return;
+	dl_engine_version_read(info, t->engine);
+	t->engine_known = true;
+}
+
 /* What a look at it told. */
 static void take(struct dl_agent *a, struct dl_tracked *t, struct dl_process_info *info)
 {
@@ -179,6 +202,7 @@ static void take(struct dl_agent *a, struct dl_tracked *t, struct dl_process_inf
 	info->ev.workload = workload_of(a, info);
 	assume_cpu(t, info);
 	if (info->ev.engine != DL_ENGINE_NONE) {
+		read_version(t, info, ev.at_ns);
 		attach_libraries(a, t, info);
 		if (a->bpf)
 			dl_bpf_watch(a->bpf, t->pid);
@@ -257,8 +281,7 @@ static void meet(struct dl_agent *a, uint32_t pid, enum dl_look look)
 		t = get(a, pid);
 		t->on_gpu = look == DL_LOOK_DEVICES;
 	}
-	t->attempts = 0;
-	t->cxx_attached = t->ggml_attached = t->llama_attached = false;
+	begin_to_look(t);
 	if (known)
 		inspect(a, t);
 	else

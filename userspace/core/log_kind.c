@@ -237,6 +237,14 @@ const char *dl_log_class_name(uint32_t class)
 	return classes[class < DL_CLASS_COUNT ? class : DL_CLASS_NONE];
 }
 
+enum dl_log_class dl_log_class_from_name(const char *name)
+{
+	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++)
+		if (dl_same_name(name, classes[i]))
+			return (enum dl_log_class)i;
+	return DL_CLASS_NONE;
+}
+
 const char *dl_log_role_name(uint32_t role)
 {
 	return roles[role < DL_PART_COUNT ? role : DL_PART_NONE];

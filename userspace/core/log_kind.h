@@ -211,6 +211,8 @@ const struct dl_log_meaning *dl_xid_meaning(uint32_t xid);
 /* "ring_timeout"; "nothing", "none" and the like for what is not known. */
 const char *dl_log_kind_name(uint32_t kind);
 const char *dl_log_class_name(uint32_t class);
+/* The other way; DL_CLASS_NONE of what is no class's name. */
+enum dl_log_class dl_log_class_from_name(const char *name);
 const char *dl_log_role_name(uint32_t role);
 const char *dl_log_hazard_name(uint32_t hazard);
 

@@ -24,6 +24,8 @@
 #define DL_DEVICES_MAX	 8   /* of one process */
 #define DL_REASON_LEN	 128 /* why a sensor is off */
 
+#define DL_VERSION_TEXT_LEN 96 /* of a driver, a firmware or an engine */
+
 #define DL_LAYERS_AUTO (-1) /* of gpu_layers: the engine decides, or it is not known */
 #define DL_LAYERS_ALL  (-2)
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../lib/hash.h"
+
 #define SCHEMA 2	   /* from then on there is one */
 #define MOST   (1LL << 53) /* a sum stops there */
 
@@ -168,6 +170,16 @@ uint32_t dl_ledger_weight(const struct dl_ledger_environment *then,
 		if (pairs[i][0][0] && pairs[i][1][0] && strcmp(pairs[i][0], pairs[i][1]) != 0)
 			weight /= 2;
 	return weight;
+}
+
+uint64_t dl_ledger_environment_stamp(const struct dl_ledger_environment *e)
+{
+	const char *const texts[] = { e->driver, e->kernel, e->firmware, e->engine };
+	uint64_t stamp = DL_FNV_START;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		stamp = dl_fnv(stamp, texts[i], strnlen(texts[i], DL_LEDGER_VERSION - 1) + 1);
+	return stamp ? stamp : 1;
 }
 
 static bool take_count(sqlite3_stmt *s, int column, uint64_t *ret_number)

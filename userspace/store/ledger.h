@@ -16,7 +16,7 @@
 #include "db.h"
 
 #define DL_LEDGER_ROWS	  4096 /* the least recently seen go */
-#define DL_LEDGER_VERSION 96
+#define DL_LEDGER_VERSION DL_VERSION_TEXT_LEN
 #define DL_LEDGER_WEIGHT  1000 /* of a row of this environment */
 
 /* Versions; "" when not known. Firmware "mes 0x83", engine "llama-server 0.7.0". */
@@ -80,6 +80,12 @@ int dl_ledger_each(struct dl_db *db, const struct dl_ledger_filter *filter,
 /* How much a row of the one environment is worth in the other, of DL_LEDGER_WEIGHT. */
 uint32_t dl_ledger_weight(const struct dl_ledger_environment *then,
 			  const struct dl_ledger_environment *now);
+
+/*
+ * One number for the four: other versions have another one, and what is not known is a version of
+ * its own. Never 0; the same on every host and in every build (FNV-1a).
+ */
+uint64_t dl_ledger_environment_stamp(const struct dl_ledger_environment *environment);
 
 /*
  * Removes the rows of a device, of a model, or of both at once ("": any), and what the tuner knows

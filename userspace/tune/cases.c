@@ -15,19 +15,13 @@
 #define ENDING ".trace"
 
 /* A failure's plan names its class; the time that counts is when it began. */
-static uint32_t class_named(const char *name)
-{
-	for (uint32_t class = 1; class < DL_CLASS_COUNT; class ++)
-		if (dl_same_name(name, dl_log_class_name(class)))
-			return class;
-	return DL_CLASS_OTHER;
-}
-
 static void take_failure(struct dl_case *of, const struct dl_plan *plan)
 {
 	struct dl_label *l = &of->label;
 
-	l->class = class_named(plan->detail);
+	l->class = dl_log_class_from_name(plan->detail);
+	if (l->class == DL_CLASS_NONE)
+		l->class = DL_CLASS_OTHER;
 	dl_copy_name(l->device, sizeof(l->device), plan->device);
 	l->pid = plan->pid;
 	l->failure_ns = plan->evidence[0].at_ns;
