@@ -12,6 +12,7 @@ exported() {
 }
 
 rules_one=$'[rule one]\nif gfx = gfx906\nbackends = vulkan, cpu\n'
+rules_tuned=$'[rule tuned-vulkan-1]\nif model = b.gguf\nif backend = vulkan\nubatch = 128\n'
 rules_two=$'[rule one]\nif gfx = gfx906\nbackends = cpu\nubatch = 256\n'
 
 # policy_layer_checks PROGRAM: on a state directory that no agent uses.
@@ -117,9 +118,15 @@ policy_forget_checks() {
 	check "all and a model is two things" exits 2 "$p" policy forget --all --model b.gguf $where
 	check "a model that is not known" exits 4 "$p" policy forget --model c.gguf $where
 	check "one model on one device" exits 0 "$p" policy forget --model b.gguf --device 0000:04:00.0 $where
-	check "is told" says "forgotten: 0 rows of ledger and tuner, 1 entry of what was learned"
+	check "is told" says "forgotten: 0 rows of ledger and tuner, 1 entry of what was learned, 0 rules"
 	check "the others stay" bash -c "'$p' policy show --json --state '$d' | jq -se 'map(.model) == [\"a.gguf\", \"b.gguf\"]'"
 	check "all of a device, as JSON" bash -c "'$p' policy forget --device 0000:03:00.0 --json $where | jq -e '.learned == 2 and .ledger == 0'"
+	exported 1 "$rules_one$rules_tuned" >"$work/tuned.conf"
+	check "the agent's rules have one of a model" exits 0 "$p" policy import "$work/tuned.conf" $where
+	check "of another one nothing is forgotten" exits 4 "$p" policy forget --model c.gguf $where
+	check "its rule is forgotten with it" bash -c "'$p' policy forget --model b.gguf --json $where | jq -e '.rules == 1 and .learned == 0'"
+	check "the others stay as they are" cmp <(grep '^[^#]' "$d/backend.conf") <(printf '%s' "$rules_one")
+	check "and the history says why" bash -c "'$p' policy history $where | head -n 1 | grep -q \"the one that stands: 'b.gguf' forgotten\""
 	check "nothing is left to forget" exits 4 "$p" policy forget --all $where
 	echo 'state = ajar' >"$d/learned.conf"
 	check "what is not understood is not forgotten" exits 1 "$p" policy forget --all $where
@@ -165,7 +172,10 @@ policy_agent_checks() {
 		check "garbage changes nothing: $garbage" grep -qE '"why": ?"[^"]' "$work/answer"
 	done
 	check "none of it was taken" bash -c "'$installed' policy history --json --state '$work/state' | jq -se 'map(.version) == [4, 3, 2, 1]'"
-	check "the agent forgets a model" bash -c "'$installed' policy forget --model b.gguf --json $s | jq -e '.learned == 2'"
+	exported 1 "$rules_two$rules_tuned" >"$work/tuned.conf"
+	check "a rule of a model, through the agent" exits 0 "$installed" policy import "$work/tuned.conf" $s
+	check "the agent forgets a model" bash -c "'$installed' policy forget --model b.gguf --json $s | jq -e '.learned == 2 and .rules == 1'"
+	check "its rule, too" cmp <(grep '^[^#]' "$work/state/backend.conf") <(printf '%s' "$rules_two")
 	check "its breakers, too" bash -c "'$program' status --json $s | jq -e '[.breakers[].model] == [\"a.gguf\"]'"
 	check "and the file" bash -c "! grep -q b.gguf '$work/state/learned.conf'"
 	check "SIGTERM ends it" end_agent
@@ -173,7 +183,7 @@ policy_agent_checks() {
 	echo '[rule mine]' >"$work/state/backend.conf"
 	check "the next agent" agent "$installed" run --config "$work"
 	check "finds its layer changed by hand, and says so" grep -q "put aside as backend.conf.hand" "$work/agent.err"
-	check "which it is no more" cmp <(tail -n +2 "$work/state/backend.conf") <(printf '%s' "$rules_two")
+	check "which it is no more" cmp <(grep '^[^#]' "$work/state/backend.conf") <(printf '%s' "$rules_two")
 	end_agent
 	rm -f "$work/state/learned.conf"
 }

@@ -175,7 +175,6 @@ static int open_all(struct dl_agent *a)
 		return err;
 	find_probe(a);
 	dl_policy_feed(a);
-	dl_policy_rules_open(a);
 	dl_agent_tuning_tick(a, 0); /* the time of day, before anything is dated */
 	dl_agent_restore_learned(a);
 	err = dl_control_open(a);
@@ -187,6 +186,7 @@ static int open_all(struct dl_agent *a)
 		return err;
 	dl_agent_intents_open(a);
 	dl_agent_layer_open(a);
+	dl_policy_rules_open(a); /* of a layer that is whole */
 	dl_agent_holds_open(a);
 	dl_agent_counts_open(a);
 	dl_agent_gpus_open(a); /* it forks: before the agent grows */

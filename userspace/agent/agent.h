@@ -169,6 +169,11 @@ void dl_policy_feed(struct dl_agent *a);
 void dl_policy_rules_open(struct dl_agent *a);
 json_t *dl_policy_people_rules(struct dl_agent *a); /* the last good ones, as a message */
 int dl_policy_reload(struct dl_agent *a, char error[DL_CONFIG_ERROR_LEN]);
+/* Its own layer alone, after it was changed: what people write stays as it was read. */
+void dl_policy_agent_layer_read(struct dl_agent *a);
+
+/* policy_of.c: NULL, and it has been answered; or why not. */
+const char *dl_agent_policy_of(struct dl_link *link, const json_t *message);
 
 /* layer.c: the agent's policy layer with its history; NULL: it has been answered, or why not. */
 void dl_agent_layer_open(struct dl_agent *a);

@@ -89,6 +89,7 @@ const char *dl_agent_layer_change(struct dl_link *link, const json_t *message)
 	const char *model = dl_message_text(message, "model");
 	json_int_t number = dl_message_number(message, "version", -1);
 	char why[DL_LAYER_WHY] = "";
+	struct dl_layer_forgotten forgotten = { 0 };
 	int result, learned = 0;
 
 	if (!is_ours(a, dl_message_text(message, "state")))
@@ -103,9 +104,14 @@ const char *dl_agent_layer_change(struct dl_link *link, const json_t *message)
 		return "what is to be forgotten: a device, a model, or all";
 	} else {
 		learned = forget_learned(a, device, model);
-		result = dl_layer_forget(dir, device, model, why);
+		result = dl_layer_forget(dir, device, model, &forgotten, why);
+		result = result ? result : forgotten.row_count;
 	}
-	dl_message_send(link->fd, json_pack("{s:s, s:i, s:i, s:s}", "op", "policy_changed",
-					    "result", result, "learned", learned, "why", why));
+	if (strcmp(op, "policy_forget") != 0 ? result > 0 : forgotten.version > 0)
+		dl_policy_agent_layer_read(a);
+	dl_message_send(link->fd,
+			json_pack("{s:s, s:i, s:i, s:i, s:i, s:s}", "op", "policy_changed",
+				  "result", result, "learned", learned, "rules",
+				  forgotten.rule_count, "version", forgotten.version, "why", why));
 	return NULL;
 }

@@ -30,18 +30,6 @@ static void name_rule(const struct dl_workload *w, uint8_t backend, char name[DL
 		 (uint32_t)(h ^ h >> 32));
 }
 
-static void remove_rule(struct dl_policy_layer *layer, const char *name)
-{
-	struct dl_rule *rule = dl_policy_rule_find(layer, name);
-	size_t after;
-
-	if (!rule)
-		return;
-	after = layer->rule_count - (size_t)(rule - layer->rule) - 1;
-	memmove(rule, rule + 1, after * sizeof(*rule));
-	layer->rule_count--;
-}
-
 /* What a rule of the layer may hold, of what the core changes. */
 static const struct {
 	enum dl_policy_key key;
@@ -175,7 +163,7 @@ static void put(struct dl_agent *a, struct dl_policy_layer *layer, const struct 
 		 dl_backend_name(plan->backend),
 		 plan->hazard ? dl_hazard_name((enum dl_hazard)plan->hazard)
 			      : "an operator's word");
-	remove_rule(layer, name);
+	dl_policy_rule_remove(layer, dl_policy_rule_find(layer, name));
 	if (!is_none(is))
 		err = add_rule(layer, name, w, plan->backend, is, reason);
 	if (!err)
@@ -185,6 +173,8 @@ static void put(struct dl_agent *a, struct dl_policy_layer *layer, const struct 
 		       a->options.state_dir, DL_POLICY_NAME, dl_db_why(err), knobs);
 	else
 		dl_log("policy version %d: %s", err, reason);
+	if (err > 0)
+		dl_policy_agent_layer_read(a);
 }
 
 static void update(struct dl_agent *a, struct dl_policy_layer *layer, const struct dl_workload *w,

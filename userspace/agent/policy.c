@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../lib/file.h"
 #include "../lib/log.h"
 
 /* Rules that are not in order leave those that were; the first time there are none then. */
@@ -38,6 +40,26 @@ void dl_policy_rules_open(struct dl_agent *a)
 		return;
 	dl_copy_name(a->policy_error, sizeof(a->policy_error), error);
 	dl_log("%s; no rules of backends are in force until it is mended", error);
+}
+
+void dl_policy_agent_layer_read(struct dl_agent *a)
+{
+	struct dl_policy_layer *layer = a->rules ? malloc(sizeof(*layer)) : NULL;
+	char error[DL_CONFIG_ERROR_LEN] = "", path[PATH_MAX];
+	int err;
+
+	if (!layer)
+		return; /* without the others' rules it says nothing */
+	dl_policy_layer_init(layer, DL_LAYER_AGENT);
+	err = dl_root_path(path, sizeof(path), "%s/%s", a->options.state_dir, DL_POLICY_NAME);
+	if (!err)
+		err = dl_policy_file_read(path, DL_LAYER_AGENT, layer, error);
+	if (!err || err == -ENOENT)
+		dl_policy_layer_copy(&a->rules->at[DL_LAYER_AGENT], layer);
+	else
+		dl_log("policy layer '%s': %s; the agent goes on by the rules it had", path,
+		       error[0] ? error : strerror(-err));
+	free(layer);
 }
 
 json_t *dl_policy_people_rules(struct dl_agent *a)

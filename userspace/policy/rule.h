@@ -123,6 +123,15 @@ void dl_policy_layer_copy(struct dl_policy_layer *dst, const struct dl_policy_la
 const char *dl_policy_text(const struct dl_policy_layer *layer, uint32_t at);
 struct dl_rule *dl_policy_rule_find(struct dl_policy_layer *layer, const char *name);
 
+/* Takes one out; rules behind it move. NULL is no rule. */
+void dl_policy_rule_remove(struct dl_policy_layer *layer, struct dl_rule *rule);
+
+/*
+ * Takes out the rules about a device, a model, or the one on the other ("": any; both: all that are
+ * about one at all). About is what names it alone: a pattern for several is not. How many.
+ */
+size_t dl_policy_rules_forget(struct dl_policy_layer *layer, const char *device, const char *model);
+
 /* NULL: there is one of that name, the name is none, or there is no room. */
 struct dl_rule *dl_policy_rule_add(struct dl_policy_layer *layer, const char *name);
 

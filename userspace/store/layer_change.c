@@ -2,10 +2,12 @@
 #include "layer_change.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/file.h"
 #include "../lib/text.h"
 #include "layer_text.h"
 #include "ledger.h"
@@ -85,15 +87,84 @@ int dl_layer_import(const char *dir, const char *name, const char *text, size_t 
 	return say_layer(dir, err, why);
 }
 
-int dl_layer_forget(const char *dir, const char *device, const char *model, char why[DL_LAYER_WHY])
+static void say_forgotten(const char *device, const char *model, char reason[DL_VERSION_REASON])
 {
+	char safe[2][4 * DL_MODEL_LEN];
+
+	dl_text_safe(safe[0], sizeof(safe[0]), model);
+	dl_text_safe(safe[1], sizeof(safe[1]), device);
+	if (!model[0] && !device[0])
+		snprintf(reason, DL_VERSION_REASON, "every model and device forgotten");
+	else
+		snprintf(reason, DL_VERSION_REASON, "%s%.200s%s%s%.60s forgotten",
+			 model[0] ? "'" : "", safe[0], model[0] ? "'" : "",
+			 model[0] && device[0] ? " on " : "", safe[1]);
+}
+
+static int write_rest(struct dl_db *db, const struct dl_policy_layer *layer, const char *device,
+		      const char *model, char *why)
+{
+	char reason[DL_VERSION_REASON], error[DL_CONFIG_ERROR_LEN] = "", *text = NULL;
+	size_t size;
+	int err = dl_policy_text_write(layer, &text, &size, error);
+
+	if (err)
+		snprintf(why, DL_LAYER_WHY, "%s", error[0] ? error : strerror(-err));
+	say_forgotten(device, model, reason);
+	if (!err)
+		err = dl_version_add(db, reason, "", text);
+	free(text);
+	return err;
+}
+
+/* Rules that nobody here would read are not judged: they stay, and it is said how to be rid of them. */
+static int forget_rules(struct dl_db *db, const char *dir, const char *device, const char *model,
+			struct dl_layer_forgotten *f, char *why)
+{
+	struct dl_policy_layer *layer = malloc(sizeof(*layer));
+	char error[DL_CONFIG_ERROR_LEN] = "", path[PATH_MAX];
+	int err = layer ? dl_root_path(path, sizeof(path), "%s/%s", dir, DL_POLICY_NAME) : -ENOMEM;
+
+	if (!err)
+		err = dl_policy_file_read(path, DL_LAYER_AGENT, layer, error);
+	if (err == -EBADMSG)
+		snprintf(why, DL_LAYER_WHY, "%s; 'davylamp policy rollback' has an older one",
+			 error);
+	if (!err) {
+		f->rule_count = (int)dl_policy_rules_forget(layer, device, model);
+		if (f->rule_count)
+			err = write_rest(db, layer, device, model, why);
+		f->version = err > 0 ? err : 0;
+	}
+	free(layer);
+	if (err < 0)
+		f->rule_count = 0;
+	return err == -ENOENT || err > 0 ? 0 : err;
+}
+
+int dl_layer_forget(const char *dir, const char *device, const char *model,
+		    struct dl_layer_forgotten *ret_forgotten, char why[DL_LAYER_WHY])
+{
+	struct dl_layer_forgotten f = { 0 };
 	struct dl_db *db = NULL;
 	int err = dl_db_open(dir, DL_DB_THERE, &db);
 
-	if (!err)
-		err = dl_ledger_forget(db, device, model);
-	dl_db_close(db);
+	*ret_forgotten = f;
 	if (err == -ENOENT)
 		return 0; /* nothing was ever kept */
-	return err < 0 ? say_database(dir, err, why) : err;
+	if (err)
+		return say_database(dir, err, why);
+	why[0] = 0;
+	err = forget_rules(db, dir, device, model, &f, why);
+	if (err && !why[0])
+		say_layer(dir, err, why);
+	if (!err) {
+		err = dl_ledger_forget(db, device, model);
+		f.row_count = err > 0 ? err : 0;
+		if (err < 0)
+			say_database(dir, err, why);
+	}
+	dl_db_close(db);
+	*ret_forgotten = f;
+	return err < 0 ? err : 0;
 }

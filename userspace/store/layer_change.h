@@ -16,8 +16,18 @@ int dl_layer_rollback(const char *state_dir, uint32_t number, char why[DL_LAYER_
 int dl_layer_import(const char *state_dir, const char *name, const char *text, size_t size,
 		    char why[DL_LAYER_WHY]);
 
-/* How many rows of ledger and tuner were removed ("": any device, any model), or -errno. */
+struct dl_layer_forgotten {
+	int row_count;	/* of ledger and tuner */
+	int rule_count; /* of the layer */
+	int version;	/* of the layer without them; 0: it is as it was */
+};
+
+/*
+ * Removes what is known of a model, a device, the one on the other, or all ("": any): the layer's
+ * rules that name it (dl_policy_rules_forget), which makes a version, then the rows. 0 or -errno;
+ * what was removed before an error is told, too.
+ */
 int dl_layer_forget(const char *state_dir, const char *device, const char *model,
-		    char why[DL_LAYER_WHY]);
+		    struct dl_layer_forgotten *ret_forgotten, char why[DL_LAYER_WHY]);
 
 #endif

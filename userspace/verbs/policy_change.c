@@ -26,13 +26,14 @@
 struct outcome {
 	int result; /* of store/layer_change.h */
 	int learned;
+	int rules; /* of the layer that were forgotten */
 	char why[DL_LAYER_WHY];
 };
 
 static int status_of(const struct outcome *out)
 {
 	if (out->result >= 0)
-		return out->result || out->learned ? DL_EXIT_DONE : DL_EXIT_NOTHING;
+		return out->result || out->learned || out->rules ? DL_EXIT_DONE : DL_EXIT_NOTHING;
 	return out->result == -EACCES || out->result == -EPERM ? DL_EXIT_NOT_PERMITTED
 							       : DL_EXIT_FAILED;
 }
@@ -56,6 +57,7 @@ static int ask(const struct dl_history_options *o, json_t *question, struct outc
 		return status;
 	out->result = (int)dl_message_number(answer, "result", -EIO);
 	out->learned = (int)dl_message_number(answer, "learned", 0);
+	out->rules = (int)dl_message_number(answer, "rules", 0);
 	snprintf(out->why, sizeof(out->why), "%s", dl_message_text(answer, "why"));
 	json_decref(answer);
 	return DL_EXIT_DONE;
@@ -172,6 +174,7 @@ static int import(const char *path, const struct dl_history_options *o)
 static void forget_here(const struct dl_history_options *o, const char *device, const char *model,
 			struct outcome *out)
 {
+	struct dl_layer_forgotten forgotten;
 	struct dl_learned learned;
 	int line, err = dl_learned_load(o->state_dir, &learned, &line);
 
@@ -180,7 +183,9 @@ static void forget_here(const struct dl_history_options *o, const char *device, 
 	if (!err && out->learned)
 		err = dl_learned_save(o->state_dir, &learned);
 	if (!err) {
-		out->result = dl_layer_forget(o->state_dir, device, model, out->why);
+		err = dl_layer_forget(o->state_dir, device, model, &forgotten, out->why);
+		out->result = err ? err : forgotten.row_count;
+		out->rules = forgotten.rule_count;
 		return;
 	}
 	out->result = err;
@@ -201,14 +206,16 @@ static int tell_forgotten(const struct dl_history_options *o, const struct outco
 	if (out->result < 0) {
 		dl_log("%s", out->why);
 	} else if (o->json) {
-		told = json_pack("{s:i, s:i}", "ledger", out->result, "learned", out->learned);
+		told = json_pack("{s:i, s:i, s:i}", "ledger", out->result, "learned", out->learned,
+				 "rules", out->rules);
 		json_dumpf(told, stdout, JSON_COMPACT);
 		putchar('\n');
 		json_decref(told);
 	} else {
-		printf("forgotten: %d row%s of ledger and tuner, %d entr%s of what was learned\n",
+		printf("forgotten: %d row%s of ledger and tuner, %d entr%s of what was learned, "
+		       "%d rule%s\n",
 		       out->result, out->result == 1 ? "" : "s", out->learned,
-		       out->learned == 1 ? "y" : "ies");
+		       out->learned == 1 ? "y" : "ies", out->rules, out->rules == 1 ? "" : "s");
 	}
 	return status_of(out);
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "rule.h"
+
+void dl_policy_rule_remove(struct dl_policy_layer *layer, struct dl_rule *rule)
+{
+	size_t after;
+
+	if (!rule)
+		return;
+	after = layer->rule_count - (size_t)(rule - layer->rule) - 1;
+	memmove(rule, rule + 1, after * sizeof(*rule));
+	layer->rule_count--;
+}
+
+static const char *condition(const struct dl_policy_layer *layer, const struct dl_rule *rule,
+			     enum dl_condition which)
+{
+	return dl_policy_text(layer, rule->condition[which].text);
+}
+
+/* As the agent itself would write it: with its rules of a device that has no address none. */
+static bool is_about(const struct dl_policy_layer *layer, const struct dl_rule *rule,
+		     const char *device, const char *model)
+{
+	const char *of_device = condition(layer, rule, DL_IF_DEVICE);
+	const char *of_model = condition(layer, rule, DL_IF_MODEL);
+	bool any = model[0] && strchr(device, ':') == NULL;
+	char literal[2 * DL_MODEL_LEN];
+
+	if (!of_device[0] && !of_model[0])
+		return false;
+	dl_rule_literal(literal, sizeof(literal), model);
+	if (model[0] && !dl_same_name(of_model, literal))
+		return false;
+	return !device[0] || dl_same_name(of_device, device) || (any && !of_device[0]);
+}
+
+size_t dl_policy_rules_forget(struct dl_policy_layer *layer, const char *device, const char *model)
+{
+	uint32_t before = layer->rule_count;
+
+	for (uint32_t i = before; i-- > 0;)
+		if (is_about(layer, &layer->rule[i], device, model))
+			dl_policy_rule_remove(layer, &layer->rule[i]);
+	return before - layer->rule_count;
+}
