@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bash completion for davylamp
 
+# Numbers, engines and units of what runs; others may have named a unit, and compgen expands its words.
+_davylamp_engines() {
+	"${COMP_WORDS[0]}" status --json 2>/dev/null |
+		grep -oE '"(workload|engine|unit)": ?("[A-Za-z0-9@_.:-]+"|[1-9][0-9]*)' | sed 's/.*: *//; s/"//g' | sort -u
+}
+
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
@@ -38,7 +44,12 @@ _davylamp() {
 			if [[ ${COMP_WORDS[2]} == explain ]]; then
 				words="--engine --model --device --backend --force --available --context --driver --vendor --kind"
 				words+=" --gfx --generation --compute-units --firmware --kernel --lockup --policies --config --state"
-				mapfile -t COMPREPLY < <(compgen -W "$words --json --help" -- "$cur")
+				[[ $COMP_CWORD -ne 3 ]] || words+=" $(_davylamp_engines)"
+				mapfile -t COMPREPLY < <(compgen -W "$words --socket --json --help" -- "$cur")
+				return
+			fi
+			if [[ ${COMP_WORDS[2]} == show && $COMP_CWORD -eq 3 ]]; then
+				mapfile -t COMPREPLY < <(compgen -W "$(_davylamp_engines) --json --state --socket --help" -- "$cur")
 				return
 			fi
 			if [[ ${COMP_WORDS[2]} == @(export|import) ]]; then

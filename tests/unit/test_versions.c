@@ -553,6 +553,38 @@ static void an_import_becomes_a_version(void **state)
 	free(text);
 }
 
+static uint32_t version_of(const char *rule)
+{
+	struct dl_version version = { .number = 0 };
+	int err = dl_version_of_rule(db, rule, &version);
+
+	assert_true(err == 0 || err == -ENOENT);
+	return version.number;
+}
+
+static void a_rule_is_of_the_version_that_made_it_so(void **state)
+{
+	struct dl_version version;
+
+	(void)state;
+	assert_int_equal(version_of("one"), 0); /* there is none at all */
+	dl_version_add(db, "1", "first", ONE);
+	dl_version_add(db, "2", "second", ONE TWO);
+	dl_version_add(db, "3", "third", "# moved\n" TWO ONE "[rule one-more]\nubatch = 1\n");
+	dl_version_add(db, "4", "fourth", "[rule one]\nbackends = cpu\n" TWO);
+	dl_version_add(db, "5", "fifth", ONE TWO);
+	assert_int_equal(version_of("two"), 2);
+	assert_int_equal(version_of("one"), 5); /* not of 1: it was another between */
+	assert_int_equal(version_of("one-more"), 0);
+	assert_int_equal(version_of("on"), 0);
+	assert_int_equal(version_of("one]\nbackends"), 0);
+	assert_int_equal(dl_version_of_rule(db, "two", &version), 0);
+	assert_string_equal(version.evidence, "second");
+	dl_version_rollback(db, 1);
+	assert_int_equal(version_of("one"), 5);
+	assert_int_equal(version_of("two"), 0);
+}
+
 int main(void)
 {
 #define WITH_DB(test) cmocka_unit_test_setup_teardown(test, open_db, close_db)
@@ -573,6 +605,7 @@ int main(void)
 		WITH_DB(while_another_changes_it_is_busy_and_not_stuck),
 		WITH_DB(two_writers_take_turns),
 		WITH_DB(killed_at_any_instant_file_and_history_agree),
+		WITH_DB(a_rule_is_of_the_version_that_made_it_so),
 		WITH_DB(an_import_is_judged),
 		WITH_DB(an_import_becomes_a_version),
 	};

@@ -271,6 +271,14 @@ static void on_layer(struct dl_link *link, const json_t *message)
 		refuse(link, why);
 }
 
+static void on_policy_of(struct dl_link *link, const json_t *message)
+{
+	const char *why = dl_agent_policy_of(link, message);
+
+	if (why)
+		refuse(link, why);
+}
+
 static const struct {
 	const char *op;
 	bool root_only;
@@ -288,6 +296,7 @@ static const struct {
 	{ "adopt", true, false, on_adopt },
 	{ "release_unit", true, false, on_release_unit },
 	{ "release_all", true, false, on_release_all },
+	{ "policy_of", true, false, on_policy_of },
 	{ "policy_rollback", true, false, on_layer },
 	{ "policy_import", true, false, on_layer },
 	{ "policy_forget", true, false, on_layer },

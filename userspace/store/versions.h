@@ -72,6 +72,12 @@ int dl_versions_each(struct dl_db *db, void (*found)(void *arg, const struct dl_
 int dl_version_get(struct dl_db *db, uint32_t number, struct dl_version *ret_version,
 		   char **ret_text);
 
+/*
+ * The version since which the layer has had a rule as it has it now: its reason and evidence are the
+ * rule's. -ENOENT: it has none of that name.
+ */
+int dl_version_of_rule(struct dl_db *db, const char *rule, struct dl_version *ret_version);
+
 /* The newest one's number, 0 when there is none, or -errno. */
 int dl_version_newest(struct dl_db *db);
 

@@ -14,11 +14,13 @@
 #include "policy_history.h"
 #include "policy_pin.h"
 #include "policy_unit.h"
+#include "policy_workload.h"
 #include "verbs.h"
 #include "when.h"
 
 static const char usage[] =
-	"usage: davylamp policy show [--json] [--state DIR]\n"
+	"usage: davylamp policy show [WORKLOAD] [--json] [--state DIR] [--socket PATH]\n"
+	"       davylamp policy explain WORKLOAD [--json] [--socket PATH]\n"
 	"       davylamp policy explain [--engine E] [--model M] [--device D] [OPTIONS]\n"
 	"       davylamp policy check [--json] [--config DIR] [FILE...]\n"
 	"       davylamp policy reload [--json] [--socket PATH]\n"
@@ -37,24 +39,29 @@ static const char usage[] =
 	"       davylamp policy adopted [--json] [--socket PATH]\n"
 	"\n"
 	"show: what the agent has learned: which model on which device and backend is\n"
-	"open-circuit, since when, and why. explain: which backend and settings an engine\n"
-	"and a model get on a GPU, and by which rule; 'explain --help' has its options.\n"
+	"open-circuit, since when, and why; and of every workload that runs, what the\n"
+	"policy says of it: each value with layer, file, line and version. WORKLOAD, of\n"
+	"that one alone: a number or a pid, a unit or an engine, as 'davylamp status' has\n"
+	"it. explain: the same with reasons and evidence; or which backend and settings\n"
+	"an engine and a model get on a GPU, and by which rule; 'explain --help' has its\n"
+	"options.\n"
 	"check: whether files of thresholds, and of rules (named backend.conf), are in\n"
 	"order, and what they change; without FILE those that an agent here would read.\n"
-	"None of them needs an agent. reload: the running agent reads its files again;\n"
-	"when they are not in order it keeps what it had, and the exit status is 1. Needs\n"
-	"root. pin: a rule of people's, in --config's backend.conf, that beats what the\n"
-	"agent finds out ('ubatch=256', 'backends=cpu', 'backend=vulkan' as a condition);\n"
-	"unpin: takes one out again.\n"
+	"Without WORKLOAD none of them needs an agent. reload: the running agent reads\n"
+	"its files again; when they are not in order it keeps what it had, and the exit\n"
+	"status is 1. Needs root. pin: a rule of people's, in --config's backend.conf,\n"
+	"that beats what the agent finds out ('ubatch=256', 'backends=cpu',\n"
+	"'backend=vulkan' as a condition); unpin: takes one out again.\n"
 	"ledger: what came of every setting that a model ran with: how long it survived,\n"
 	"how deep, how it failed.\n"
 	"history: the versions of the rules that the agent has made (backend.conf in the\n"
 	"state directory), the newest first, with reason and evidence. diff: what changed\n"
 	"with the newest, since version N, or from N to M. rollback: makes the rules of\n"
 	"version N the newest, byte for byte; 0 is to be without any. export, import:\n"
-	"takes them to another host. forget: removes what ledger and breakers know of a\n"
-	"model, a device, one on the other, or all. The running agent makes these\n"
-	"changes; without one they are made on the state directory. Needs root.\n"
+	"takes them to another host. forget: removes what ledger, tuner, breakers and\n"
+	"the agent's own rules know of a model, a device, one on the other, or all. The\n"
+	"running agent makes these changes; without one they are made on the state\n"
+	"directory. Needs root.\n"
 	"adopt: puts a systemd service into the agent's care, which may restart it and\n"
 	"tell it other settings by its environment (a drop-in that only points at a file\n"
 	"in the state directory). release: takes that back; a service that ran with\n"
@@ -105,7 +112,7 @@ static void print_json(const struct dl_learned_entry *e)
 	json_decref(o);
 }
 
-static int show(const char *dir, bool json)
+static int show_learned(const char *dir, bool json)
 {
 	struct dl_learned learned;
 	int line, err = dl_learned_load(dir, &learned, &line);
@@ -128,6 +135,20 @@ static int show(const char *dir, bool json)
 	return DL_EXIT_DONE;
 }
 
+/* Of a state directory that was named it is not known whose it is. */
+static int show(const char *workload, const struct dl_history_options *h)
+{
+	const struct dl_policy_running asked = { h->socket_path, workload, false, h->json };
+	int status;
+
+	if (workload)
+		return dl_policy_running(&asked);
+	status = show_learned(h->state_dir, h->json);
+	if (!status && !h->state_given)
+		dl_policy_running_all(&asked);
+	return status;
+}
+
 static int do_it(const char *word, char *const *words, size_t count, const struct policy_options *o)
 {
 	const struct dl_history_options *h = &o->history;
@@ -142,8 +163,8 @@ static int do_it(const char *word, char *const *words, size_t count, const struc
 		return dl_policy_unpin(&pin);
 	if (!strcmp(word, "check"))
 		return dl_policy_check(words, count, h->state_dir, o->config_dir, h->json);
-	if (!count && !strcmp(word, "show"))
-		return show(h->state_dir, h->json);
+	if (count <= 1 && !strcmp(word, "show"))
+		return show(count ? words[0] : NULL, h);
 	if (!count && !strcmp(word, "reload"))
 		return dl_policy_ask_reload(h->socket_path, h->json);
 	if (count == 1 && !strcmp(word, "adopt"))

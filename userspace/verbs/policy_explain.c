@@ -11,20 +11,29 @@
 
 #include "../agent/host_subject.h"
 #include "../engines/engine.h"
+#include "../lib/message.h"
 #include "../store/config_value.h"
 #include "../store/learned.h"
 #include "../store/policy_file.h"
 #include "../store/policy_words.h"
 #include "policy_explain.h"
+#include "policy_workload.h"
 #include "verbs.h"
 
 static const char usage[] =
-	"usage: davylamp policy explain [--engine E] [--model M] [--device D] [OPTIONS]\n"
+	"usage: davylamp policy explain WORKLOAD [--json] [--socket PATH]\n"
+	"       davylamp policy explain [--engine E] [--model M] [--device D] [OPTIONS]\n"
 	"\n"
-	"Which backends and settings an engine and a model would get on each GPU of this\n"
-	"host, or on the one of --device: every value with its layer, file, line, reason,\n"
-	"source and date. With any option of the second group no GPU of this host is\n"
-	"looked at, but the one that they describe. Needs no agent.\n"
+	"Of an engine that runs (WORKLOAD: its number or pid, a unit, or an engine, as\n"
+	"'davylamp status' has them): what it runs with, the mode, and every value that\n"
+	"the policy has for it with layer, file, line, rule, reason and source; of the\n"
+	"agent's own rules also the version that made it so, and its evidence. Needs an\n"
+	"agent, and root. Without any option the same of all workloads, when some run.\n"
+	"\n"
+	"Else: which backends and settings an engine and a model would get on each GPU\n"
+	"of this host, or on the one of --device: every value with its layer, file,\n"
+	"line, reason, source and date. With any option of the second group no GPU of\n"
+	"this host is looked at, but the one that they describe. Needs no agent.\n"
 	"\n"
 	"  --engine E             ollama, llama-server, ...\n"
 	"  --model M              as the engine calls it\n"
@@ -47,7 +56,8 @@ static const char usage[] =
 	"  --policies DIR         shipped rules (" DL_DATA_DIR "/policies)\n"
 	"  --config DIR           people's (/etc/davylamp)\n"
 	"  --state DIR            the agent's own (/var/lib/davylamp)\n"
-	"  --json                 one JSON object for each GPU\n"
+	"  --socket PATH          the agent's (/run/davylamp/agent.sock)\n"
+	"  --json                 one JSON object for each GPU, or engine\n"
 	"  -h, --help             this text\n";
 
 enum option_id {
@@ -56,6 +66,7 @@ enum option_id {
 	OPT_POLICIES,
 	OPT_CONFIG,
 	OPT_STATE,
+	OPT_SOCKET,
 	OPT_JSON,
 	OPT_HELP,
 };
@@ -64,7 +75,9 @@ struct explain_options {
 	struct dl_policy_subject subject;
 	const char *device;
 	const char *dirs[3]; /* of OPT_POLICIES and on */
+	const char *socket_path;
 	bool described;
+	bool asked; /* about something that need not run */
 	bool json;
 };
 
@@ -173,10 +186,13 @@ static bool take(struct explain_options *o, int id, const char *option, const ch
 		return take_available(&o->subject, text);
 	else if (id == OPT_JSON)
 		o->json = true;
+	else if (id == OPT_SOCKET)
+		o->socket_path = text;
 	else if (id >= OPT_POLICIES)
 		o->dirs[id - OPT_POLICIES] = text;
 	else if (!take_fact(o, (enum dl_condition)id, option, text))
 		return false;
+	o->asked |= id != OPT_JSON && id != OPT_SOCKET;
 	o->described |= id < DL_IF_COUNT && id != DL_IF_DEVICE && id != DL_IF_ENGINE &&
 			id != DL_IF_MODEL && id != DL_IF_BACKEND && id != DL_IF_CONTEXT_ABOVE;
 	return true;
@@ -251,6 +267,28 @@ static int run(const struct explain_options *o)
 	return status;
 }
 
+static int judge(const struct explain_options *o, char *const *words, int count)
+{
+	const struct dl_policy_running running = { o->socket_path, count ? words[0] : NULL, true,
+						   o->json };
+	const char *wrong = NULL;
+
+	if (count > 1 || (count && o->asked))
+		wrong = "'policy explain' takes a WORKLOAD that runs, or options about one that "
+			"need not";
+	else if (o->subject.forced && !o->subject.backend)
+		wrong = "--force wants a --backend";
+	if (wrong) {
+		dl_log("%s", wrong);
+		return DL_EXIT_USAGE;
+	}
+	if (count)
+		return dl_policy_running(&running);
+	if (!o->asked && dl_policy_running_all(&running))
+		return DL_EXIT_DONE;
+	return run(o);
+}
+
 int dl_policy_explain(int argc, char **argv)
 {
 	static const struct option names[] = {
@@ -273,12 +311,14 @@ int dl_policy_explain(int argc, char **argv)
 		{ "policies", required_argument, NULL, OPT_POLICIES },
 		{ "config", required_argument, NULL, OPT_CONFIG },
 		{ "state", required_argument, NULL, OPT_STATE },
+		{ "socket", required_argument, NULL, OPT_SOCKET },
 		{ "json", no_argument, NULL, OPT_JSON },
 		{ "help", no_argument, NULL, OPT_HELP },
 		{ 0 },
 	};
 	struct explain_options o = {
 		.dirs = { DL_DATA_DIR "/policies", DL_CONFIG_DIR, DL_STATE_DIR },
+		.socket_path = DL_SOCKET_DEFAULT,
 	};
 	int c, index = 0;
 
@@ -288,10 +328,5 @@ int dl_policy_explain(int argc, char **argv)
 		if (c == '?' || !take(&o, c, names[index].name, optarg))
 			return DL_EXIT_USAGE;
 	}
-	if (optind != argc || (o.subject.forced && !o.subject.backend)) {
-		dl_log("%s", optind != argc ? "'policy explain' takes options only"
-					    : "--force wants a --backend");
-		return DL_EXIT_USAGE;
-	}
-	return run(&o);
+	return judge(&o, argv + optind, argc - optind);
 }
