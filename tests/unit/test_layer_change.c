@@ -22,13 +22,14 @@
 #include "../../userspace/store/ledger.h"
 #include "../../userspace/store/versions.h"
 
-#define A_RULE	    "[rule tuned-a]\nif model = a.gguf\nif backend = vulkan\nubatch = 256\n"
-#define A_HERE	    "[rule a-here]\nif model = a.gguf\nif device = 0000:03:00.0\nubatch = 128\n"
-#define B_HERE	    "[rule b-here]\nif model = b.gguf\nif device = 0000:03:00.0\nubatch = 64\n"
-#define SEVERAL	    "[rule several]\nif model = a.gguf, c.gguf\nubatch = 32\n"
-#define PATTERN	    "[rule pattern]\nif model = a*\nubatch = 16\n"
-#define OF_NONE	    "[rule of-none]\nif gfx = gfx906\nbackends = cpu\n"
-#define COMMA	    "[rule comma]\nif model = x*y.gguf\nubatch = 8\n"
+#define A_RULE	"[rule tuned-a]\nif model = a.gguf\nif backend = vulkan\nubatch = 256\n"
+#define A_HERE	"[rule a-here]\nif model = a.gguf\nif device = 0000:03:00.0\nubatch = 128\n"
+#define B_HERE	"[rule b-here]\nif model = b.gguf\nif device = 0000:03:00.0\nubatch = 64\n"
+#define SEVERAL "[rule several]\nif model = a.gguf, c.gguf\nubatch = 32\n"
+#define PATTERN "[rule pattern]\nif model = a*\nubatch = 16\n"
+#define OF_NONE "[rule of-none]\nif gfx = gfx906\nbackends = cpu\n"
+#define COMMA	"[rule comma]\nif model = x*y.gguf\nubatch = 8\n"
+
 #define ALL_OF_THEM A_RULE A_HERE B_HERE SEVERAL PATTERN OF_NONE COMMA
 
 static struct dl_policy_layer layer;

@@ -22,9 +22,12 @@
 #define SHIPPED                                                                                    \
 	"[rule of-amd]\nif driver = amdgpu\nbackends = vulkan, cpu\nparallel = 2\n"                \
 	"because = two is enough\nsource = a test\ndate = 2026-01-02\n"
-#define PEOPLE	  "[rule mine]\nif model = m.gguf\npin = yes\ncontext = 4096\nenvironment A_B = c\n"
-#define TUNED	  "[rule tuned]\nif model = m.gguf\nif backend = vulkan\nubatch = 128\ncontext = 1024\n"
-#define OTHER	  "[rule other]\nif model = other.gguf\nubatch = 7\n"
+#define PEOPLE "[rule mine]\nif model = m.gguf\npin = yes\ncontext = 4096\nenvironment A_B = c\n"
+#define TUNED                                                                                      \
+	"[rule tuned]\nif model = m.gguf\nif backend = vulkan\nubatch = 128\n"                     \
+	"context = 1024\n"
+#define OTHER "[rule other]\nif model = other.gguf\nubatch = 7\n"
+
 #define VALUE_MAX 32
 
 static struct dl_agent agent;

@@ -26,7 +26,7 @@ static bool is_about(const struct dl_policy_layer *layer, const struct dl_rule *
 {
 	const char *of_device = condition(layer, rule, DL_IF_DEVICE);
 	const char *of_model = condition(layer, rule, DL_IF_MODEL);
-	bool any = model[0] && strchr(device, ':') == NULL;
+	bool any = model[0] && !device[strcspn(device, ":")];
 	char literal[2 * DL_MODEL_LEN];
 
 	if (!of_device[0] && !of_model[0])

@@ -117,7 +117,7 @@ static int write_rest(struct dl_db *db, const struct dl_policy_layer *layer, con
 	return err;
 }
 
-/* Rules that nobody here would read are not judged: they stay, and it is said how to be rid of them. */
+/* Rules that nobody here would read are not judged: they stay, and are said to be wrong. */
 static int forget_rules(struct dl_db *db, const char *dir, const char *device, const char *model,
 			struct dl_layer_forgotten *f, char *why)
 {

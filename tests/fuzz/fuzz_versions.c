@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What tells versions: the bytes as an ELF file, as its notes in both alignments, and as the text
+ * of a driver about its firmware.
+ */
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../userspace/sensors/build_id.h"
+#include "../../userspace/sensors/firmware.h"
+
+static void try_file(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+	struct dl_build_id id;
+
+	if (fd < 0)
+		fd = memfd_create("elf", 0);
+	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
+		abort();
+	if (!dl_build_id_read(fd, &id) && (!id.size || id.size > DL_BUILD_ID_MAX))
+		abort();
+}
+
+static void try_notes(const uint8_t *data, size_t size, size_t align)
+{
+	struct dl_build_id id;
+	uint8_t *exact = malloc(size ? size : 1); /* whoever reads beyond it is seen */
+
+	if (!exact)
+		abort();
+	memcpy(exact, data, size);
+	if (!dl_build_id_in_notes(exact, size, align, &id) &&
+	    !memmem(data, size, id.bytes, id.size))
+		abort();
+	free(exact);
+}
+
+static void try_text(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), version[32];
+
+	if (!text)
+		abort();
+	memcpy(text, data, size);
+	text[size] = 0;
+	if (dl_firmware_intel(text, version, sizeof(version))) {
+		if (!isdigit((unsigned char)version[0]) ||
+		    strspn(version, "0123456789.") != strlen(version))
+			abort();
+	}
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	try_file(data, size);
+	try_notes(data, size, 4);
+	try_notes(data, size, 8);
+	try_text(data, size);
+	return 0;
+}
