@@ -189,6 +189,12 @@ static void what_is_known_is_told_again(void **state)
 		dl_core_tuned(&core, 1)->tuner.of[DL_BACKEND_VULKAN].knob[0].bad[0].doubtful, 1);
 	ev.tuning.of.active = DL_TUNER_KNOBS + 1;
 	assert_false(dl_event_valid(&ev));
+	ev.tuning.of.active = 0;
+	ev.tuning.flags = DL_TUNING_FORGET;
+	assert_true(dl_event_valid(&ev));
+	tell(&ev);
+	assert_int_equal(dl_core_tuned(&core, 1)->tuner.of[DL_BACKEND_VULKAN].failures, 0);
+	assert_int_equal(dl_core_tuned(&core, 1)->tuner.stamp, 8);
 }
 
 static void rules(enum dl_mode mode, uint32_t fixed, uint32_t floor)

@@ -79,6 +79,10 @@ struct dl_kept_tuning {
 	uint32_t changes;  /* that are saved */
 	uint32_t answers;  /* of them */
 	uint64_t saved_ns;
+	bool stamped; /* it was told whole */
+	uint8_t rules_backend;
+	uint32_t rules_pid; /* of whom the rules were told, and when they had been read */
+	uint32_t rules_read;
 	char device[DL_DEVICE_LEN]; /* the row's key */
 	char model[DL_MODEL_LEN];
 };
@@ -116,6 +120,7 @@ struct dl_agent {
 	struct dl_core core;
 	struct dl_config config;	/* as read from files; the core has it through events */
 	struct dl_policy_layers *rules; /* the last good ones; NULL: none were read yet */
+	uint32_t rules_read;		/* how often */
 	char policy_error[DL_CONFIG_ERROR_LEN]; /* "": the files are in force */
 	struct dl_bpf *bpf;
 	struct dl_trace_writer *trace;
@@ -182,9 +187,16 @@ const char *dl_agent_layer_change(struct dl_link *link, const json_t *message);
 /* layer_tuned.c: an act has ended well; what it changed for good becomes a rule. */
 void dl_agent_layer_tuned(struct dl_agent *a, const struct dl_plan *plan);
 
+/* rules.c: whom the rules are asked about, and what of them binds the core. */
+void dl_agent_subject(struct dl_agent *a, const struct dl_ev_process *p,
+		      struct dl_policy_subject *s);
+void dl_agent_rules_tell(struct dl_agent *a, const struct dl_tracked *t,
+			 struct dl_kept_tuning *kept);
+
 /* tuning.c: what the tuner knows outlives the agent; the core is told it by events. */
 void dl_agent_tuning_tick(struct dl_agent *a, uint64_t now_ns);
 void dl_agent_tuning_close(struct dl_agent *a);
+void dl_agent_tuning_forget(struct dl_agent *a, const char *device, const char *model);
 
 /*
  * versions.c: the versions that an engine runs with, as the ledger keeps them. False: something of

@@ -104,6 +104,7 @@ const char *dl_agent_layer_change(struct dl_link *link, const json_t *message)
 		return "what is to be forgotten: a device, a model, or all";
 	} else {
 		learned = forget_learned(a, device, model);
+		dl_agent_tuning_forget(a, device, model);
 		result = dl_layer_forget(dir, device, model, &forgotten, why);
 		result = result ? result : forgotten.row_count;
 	}

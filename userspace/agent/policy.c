@@ -29,6 +29,7 @@ static int read_rules(struct dl_agent *a, char error[DL_CONFIG_ERROR_LEN])
 	}
 	free(a->rules);
 	a->rules = rules;
+	a->rules_read++;
 	return 0;
 }
 
@@ -59,6 +60,7 @@ void dl_policy_agent_layer_read(struct dl_agent *a)
 	else
 		dl_log("policy layer '%s': %s; the agent goes on by the rules it had", path,
 		       error[0] ? error : strerror(-err));
+	a->rules_read++;
 	free(layer);
 }
 

@@ -14,7 +14,6 @@
 #include "../report/policy_json.h"
 #include "../store/ledger.h"
 #include "../store/versions.h"
-#include "host_subject.h"
 
 #define ANSWER_MAX ((size_t)DL_MESSAGE_MAX - 1024) /* bytes, as they are sent */
 
@@ -44,26 +43,6 @@ static const struct dl_tracked *tracked(const struct dl_agent *a, json_int_t pid
 		    a->tracked[i].told.engine != DL_ENGINE_NONE)
 			return &a->tracked[i];
 	return NULL;
-}
-
-/* Settings are those for the backend that it runs on, whatever the rules say of that. */
-static void make_subject(struct dl_agent *a, const struct dl_ev_process *p,
-			 struct dl_policy_subject *s)
-{
-	const struct dl_watched_gpu *w = dl_agent_gpu(a, p->device);
-
-	memset(s, 0, sizeof(*s));
-	s->engine = (enum dl_engine)p->engine;
-	s->backend = (enum dl_backend)p->backend;
-	s->forced = s->backend != DL_BACKEND_UNKNOWN;
-	s->context = p->context_size;
-	dl_copy_name(s->model, sizeof(s->model), p->model);
-	if (w)
-		dl_host_subject(&w->gpu, &w->lockups, s);
-	else
-		dl_host_kernel(s);
-	if (!s->device[0])
-		dl_copy_name(s->device, sizeof(s->device), p->device);
 }
 
 /* The version since which its layer has the rule, and why that one was made. */
@@ -100,7 +79,8 @@ static bool mode_is_of(const char *dir, int64_t mode, char path[PATH_MAX])
 	       !dl_config_file_read(path, &config, error) && config.value[DL_CFG_MODE] == mode;
 }
 
-static json_t *mode_json(const struct dl_agent *a)
+/* A rule's goes before the host's; where it is from, the values tell. */
+static json_t *mode_json(const struct dl_agent *a, const struct dl_policy_value *rules)
 {
 	const char *const dirs[] = { a->options.config_dir, a->options.state_dir,
 				     a->options.data_dir };
@@ -109,6 +89,12 @@ static json_t *mode_json(const struct dl_agent *a)
 	json_t *o = json_pack("{s:s}", "value", dl_mode_name((enum dl_mode)mode));
 	char path[PATH_MAX];
 
+	if (rules->origin.rule) {
+		json_object_set_new(o, "value", json_string(rules->text));
+		json_object_set_new(o, "layer",
+				    json_string(dl_layer_name(rules->origin.layer->layer)));
+		return o;
+	}
 	if (a->options.mode >= 0) {
 		json_object_set_new(o, "layer", json_string("command line"));
 		return o;
@@ -205,15 +191,15 @@ static json_t *answer(struct dl_agent *a, const struct dl_tracked *t)
 
 	if (!e)
 		return NULL;
-	make_subject(a, p, &subject);
+	dl_agent_subject(a, p, &subject);
 	dl_policy_effective(&set, &subject, e);
 	o = dl_policy_json(&subject, e);
+	json_object_set_new(o, "mode", mode_json(a, &e->value[DL_POLICY_MODE]));
 	free(e);
 	json_object_set_new(o, "op", json_string("policy_of"));
 	json_object_set_new(o, "pid", json_integer(t->pid));
 	put_number(o, "workload", p->workload);
 	put_text(o, "unit", p->unit);
-	json_object_set_new(o, "mode", mode_json(a));
 	json_object_set_new(o, "runs", runs_json(p));
 	json_object_set_new(o, "acts", acts_json(a, p->workload));
 	json_object_set_new(o, "breakers", breakers_json(a, p));

@@ -8,10 +8,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 
 #include "../lib/log.h"
+#include "../store/ledger.h"
 #include "../store/tuning.h"
 
 #define SAVE_NS	     (60 * DL_NS_PER_S)
@@ -89,7 +89,7 @@ static void tell(struct dl_agent *a, uint32_t workload, const struct kept *kept,
 	}
 }
 
-static void load(struct dl_agent *a, struct dl_kept_tuning *k, uint64_t stamp)
+static void load(struct dl_agent *a, struct dl_kept_tuning *k)
 {
 	struct kept kept = { 0 };
 	struct dl_db *db = NULL;
@@ -105,7 +105,7 @@ static void load(struct dl_agent *a, struct dl_kept_tuning *k, uint64_t stamp)
 		       k->device, err == -EBADMSG ? "it is damaged" : dl_db_why(err));
 	if (err)
 		memset(&kept, 0, sizeof(kept));
-	tell(a, k->workload, &kept, DL_TUNING_FIRST | DL_TUNING_LAST, stamp);
+	tell(a, k->workload, &kept, DL_TUNING_FIRST | DL_TUNING_LAST, 0);
 }
 
 static void save(struct dl_agent *a, struct dl_kept_tuning *k, const struct dl_tuned *tuned)
@@ -125,42 +125,48 @@ static void save(struct dl_agent *a, struct dl_kept_tuning *k, const struct dl_t
 		k->changes = tuned->changes;
 }
 
-/* FNV-1a; not 0. */
-static uint64_t stamp_of(void)
+/* Its model and device are known. */
+static bool on_gpu(const struct dl_tracked *t)
 {
-	uint64_t h = 0xcbf29ce484222325ULL;
-	struct utsname name;
-
-	if (uname(&name))
-		return 1;
-	for (const char *c = name.release; *c; c++)
-		h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
-	return h ? h : 1;
+	return t->told.model[0] && t->told.device[0] && t->told.backend != DL_BACKEND_UNKNOWN &&
+	       t->told.backend != DL_BACKEND_CPU;
 }
 
-/* Its model and device are known, and that it is a GPU. */
-static bool can_tell(const struct dl_tracked *t)
+static void restore(struct dl_agent *a, const struct dl_tracked *t, struct dl_kept_tuning *k)
 {
-	return t->pid && t->told.workload && t->told.model[0] && t->told.device[0] &&
-	       t->told.backend != DL_BACKEND_UNKNOWN && t->told.backend != DL_BACKEND_CPU;
+	if (dl_same_name(k->model, t->told.model) && dl_same_name(k->device, t->told.device))
+		return;
+	dl_copy_name(k->model, sizeof(k->model), t->told.model);
+	dl_copy_name(k->device, sizeof(k->device), t->told.device);
+	load(a, k);
+}
+
+/* Another kernel, driver, firmware or engine makes what is known doubtful. */
+static void stamp(struct dl_agent *a, const struct dl_tracked *t, struct dl_kept_tuning *k)
+{
+	static const struct kept nothing;
+	struct dl_ledger_environment e;
+
+	if (k->stamped && k->pid == t->pid)
+		return;
+	k->pid = t->pid;
+	k->stamped = dl_agent_environment(a, t, &e);
+	if (k->stamped)
+		tell(a, k->workload, &nothing, DL_TUNING_LAST, dl_ledger_environment_stamp(&e));
 }
 
 static void meet(struct dl_agent *a, const struct dl_tracked *t)
 {
 	const struct dl_workload *w = dl_world_workload(&a->core.world, t->told.workload);
 	struct dl_kept_tuning *k = w && w->pid == t->pid ? place_of(a, w->id) : NULL;
-	static const struct kept nothing;
 
-	if (!k || k->pid == t->pid)
+	if (!k)
 		return;
-	k->pid = t->pid;
-	if (dl_same_name(k->model, t->told.model) && dl_same_name(k->device, t->told.device)) {
-		tell(a, k->workload, &nothing, DL_TUNING_LAST, stamp_of());
+	dl_agent_rules_tell(a, t, k);
+	if (!on_gpu(t))
 		return;
-	}
-	dl_copy_name(k->model, sizeof(k->model), t->told.model);
-	dl_copy_name(k->device, sizeof(k->device), t->told.device);
-	load(a, k, stamp_of());
+	restore(a, t, k);
+	stamp(a, t, k);
 }
 
 /* A soak that is lost costs a minute, an answer what it was the answer to. */
@@ -189,7 +195,7 @@ void dl_agent_tuning_tick(struct dl_agent *a, uint64_t now_ns)
 {
 	tell_clock(a);
 	for (size_t i = 0; now_ns && i < DL_TRACKED_MAX; i++)
-		if (can_tell(&a->tracked[i]))
+		if (a->tracked[i].pid && a->tracked[i].told.workload)
 			meet(a, &a->tracked[i]);
 	save_all(a, now_ns);
 }
@@ -197,4 +203,20 @@ void dl_agent_tuning_tick(struct dl_agent *a, uint64_t now_ns)
 void dl_agent_tuning_close(struct dl_agent *a)
 {
 	save_all(a, UINT64_MAX);
+}
+
+void dl_agent_tuning_forget(struct dl_agent *a, const char *device, const char *model)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_TUNING, 0);
+
+	ev.tuning.flags = DL_TUNING_FORGET;
+	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++) {
+		const struct dl_kept_tuning *k = &a->tuning[i];
+
+		if (!k->workload || (device[0] && !dl_same_name(k->device, device)) ||
+		    (model[0] && !dl_same_name(k->model, model)))
+			continue;
+		ev.tuning.workload = k->workload;
+		dl_agent_feed(a, &ev);
+	}
 }

@@ -163,7 +163,7 @@ static bool tuning_valid(const struct dl_ev_tuning *in)
 	struct dl_tuner tuner;
 
 	if (!in->workload || in->backend >= DL_BACKEND_COUNT ||
-	    in->flags & ~(DL_TUNING_FIRST | DL_TUNING_LAST))
+	    in->flags & ~(DL_TUNING_FIRST | DL_TUNING_LAST | DL_TUNING_FORGET))
 		return false;
 	memset(&tuner, 0, sizeof(tuner));
 	memcpy(&tuner, in->head, DL_TUNER_HEAD);

@@ -467,8 +467,9 @@ struct dl_ev_clock {
 };
 
 enum dl_tuning_flag {
-	DL_TUNING_FIRST = 1, /* what was known of the workload before is void */
+	DL_TUNING_FIRST = 1, /* what was told of the workload before is void */
 	DL_TUNING_LAST = 2,  /* with the environment of now */
+	DL_TUNING_FORGET = 4, /* and what was found out since, too */
 };
 
 #define DL_TUNER_HEAD offsetof(struct dl_tuner, of)

@@ -52,6 +52,16 @@ static uint64_t wall_s(const struct dl_step *s)
 	return s->core->wall_s + (s->now_ns - s->core->wall_ns) / DL_NS_PER_S + 1;
 }
 
+static void forget(struct dl_tuned *t)
+{
+	uint64_t stamp = t->tuner.stamp;
+
+	memset(&t->tuner, 0, sizeof(t->tuner));
+	t->tuner.stamp = stamp;
+	t->higher = false;
+	note_change(t);
+}
+
 void dl_tuned_restore(struct dl_step *s)
 {
 	const struct dl_ev_tuning *in = &s->ev->tuning;
@@ -60,6 +70,10 @@ void dl_tuned_restore(struct dl_step *s)
 
 	if (!t)
 		return;
+	if (in->flags & DL_TUNING_FORGET) {
+		forget(t);
+		return;
+	}
 	if (in->flags & DL_TUNING_FIRST) {
 		t->told_of = !t->own;
 		if (t->told_of)
@@ -327,14 +341,9 @@ void dl_tuned_failed(struct dl_step *s, const struct dl_workload *w, int32_t res
 void dl_tuned_forget(struct dl_step *s, const struct dl_workload *w)
 {
 	struct dl_tuned *t = find(s->core, w->id);
-	uint64_t stamp = t ? t->tuner.stamp : 0;
 
-	if (!t)
-		return;
-	memset(&t->tuner, 0, sizeof(t->tuner));
-	t->tuner.stamp = stamp;
-	t->higher = false;
-	note_change(t);
+	if (t)
+		forget(t);
 }
 
 /* Four times in a soak, but not more seldom than once a minute. */
