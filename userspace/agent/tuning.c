@@ -65,7 +65,7 @@ static bool knows(const struct dl_tuner_backend *of)
 	return memcmp(of, &nothing, sizeof(nothing)) != 0;
 }
 
-/* The head with each backend that has something; at least one event, which tells the environment. */
+/* The head with each backend that has something; the environment even alone. */
 static void tell(struct dl_agent *a, uint32_t workload, const struct kept *kept, uint16_t flags,
 		 uint64_t stamp)
 {
@@ -77,8 +77,8 @@ static void tell(struct dl_agent *a, uint32_t workload, const struct kept *kept,
 	memcpy(ev.tuning.head, &kept->tuner, sizeof(ev.tuning.head));
 	memcpy(ev.tuning.told, kept->told, sizeof(ev.tuning.told));
 	ev.tuning.layers_asked = kept->layers_asked;
-	for (uint16_t i = 0; i < DL_BACKEND_COUNT; i++) {
-		ev.tuning.backend = i;
+	for (uint32_t i = 0; i < DL_BACKEND_COUNT; i++) {
+		ev.tuning.backend = (uint16_t)i;
 		ev.tuning.of = kept->tuner.of[i];
 		if (i + 1 < DL_BACKEND_COUNT && !knows(&kept->tuner.of[i]))
 			continue;

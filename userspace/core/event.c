@@ -158,6 +158,17 @@ static bool left_valid(const struct dl_ev_left *l)
 	       ENDED(l->device);
 }
 
+static bool config_for_valid(const struct dl_ev_config_for *c)
+{
+	return ENDED(c->config.key) && ENDED(c->name) && c->scope >= DL_SCOPE_DRIVER &&
+	       c->scope < DL_SCOPE_COUNT;
+}
+
+static bool rules_valid(const struct dl_ev_rules *r)
+{
+	return r->workload && r->mode <= DL_MODE_COUNT && r->fixed < 1u << DL_TUNER_KNOBS;
+}
+
 static bool tuning_valid(const struct dl_ev_tuning *in)
 {
 	struct dl_tuner tuner;
@@ -182,9 +193,7 @@ bool dl_event_valid(const struct dl_event *ev)
 	case DL_EV_CLOCK:
 		return true;
 	case DL_EV_CONFIG_FOR:
-		return ENDED(ev->config_for.config.key) && ENDED(ev->config_for.name) &&
-		       ev->config_for.scope >= DL_SCOPE_DRIVER &&
-		       ev->config_for.scope < DL_SCOPE_COUNT;
+		return config_for_valid(&ev->config_for);
 	case DL_EV_PROGRESS:
 		return ev->pid != 0;
 	case DL_EV_ORDER:
@@ -192,8 +201,7 @@ bool dl_event_valid(const struct dl_event *ev)
 	case DL_EV_LEFT:
 		return left_valid(&ev->left);
 	case DL_EV_RULES:
-		return ev->rules.workload && ev->rules.mode <= DL_MODE_COUNT &&
-		       ev->rules.fixed < 1u << DL_TUNER_KNOBS;
+		return rules_valid(&ev->rules);
 	case DL_EV_TUNING:
 		return tuning_valid(&ev->tuning);
 	case DL_EV_CONFIG:

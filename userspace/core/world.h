@@ -71,7 +71,7 @@ struct dl_effect {
 	uint8_t hazard;	 /* none: an operator's, who takes it back himself */
 	uint8_t backend; /* that it ran on */
 	uint8_t tuned;	 /* by the tuner: its soaks say when, and to what, it is taken back */
-	uint32_t depth;	 /* tokens; not undone before it has computed so deep a context; 0: any */
+	uint32_t depth;	 /* tokens that it must have computed before it is undone; 0: any */
 	char device[DL_DEVICE_LEN];
 };
 
@@ -110,8 +110,8 @@ struct dl_workload {
 	uint8_t can;   /* enum dl_can */
 	uint8_t pinned;
 	uint8_t rival;
-	uint8_t mode;  /* enum dl_mode + 1; 0: that of the host */
-	uint8_t fixed; /* bits of enum dl_tuner_knob that people have pinned */
+	uint8_t mode;	   /* enum dl_mode + 1; 0: that of the host */
+	uint8_t fixed;	   /* bits of enum dl_tuner_knob that people have pinned */
 	uint8_t hold_rung; /* pause or throttle that is in force */
 	uint8_t hold_hazard;
 	uint8_t hold_times;	/* how often it came back soon after it was let go */
@@ -134,10 +134,10 @@ struct dl_workload {
 	uint64_t act_lease_ns;
 	uint64_t act_until_ns;
 	uint32_t ubatch_floor; /* of people's; 0: the host's */
-	uint32_t lost_depth; /* at which the device was lost, the last time */
-	uint32_t lost_count; /* smaller settings tried since it came deeper than that */
-	uint32_t deepest;    /* tokens of a context, since the last act ended */
-	uint64_t act_end_ns; /* the last one's, whatever came of it */
+	uint32_t lost_depth;   /* at which the device was lost, the last time */
+	uint32_t lost_count;   /* smaller settings tried since it came deeper than that */
+	uint32_t deepest;      /* tokens of a context, since the last act ended */
+	uint64_t act_end_ns;   /* the last one's, whatever came of it */
 	uint64_t replaced_ns;
 	uint64_t hold_until_ns; /* its lease */
 	uint64_t hold_good_ns;	/* renewed until then, even if nothing is seen any more */

@@ -203,6 +203,14 @@ static json_t *tuning(const struct dl_ev_tuning *in)
 	return o;
 }
 
+static json_t *rules(const struct dl_ev_rules *in)
+{
+	const char *mode = in->mode ? dl_mode_name((enum dl_mode)(in->mode - 1)) : "";
+
+	return json_pack("{s:I, s:s, s:i, s:I}", "workload", NUMBER(in->workload), "mode", mode,
+			 "fixed", in->fixed, "ubatch_floor", NUMBER(in->ubatch_floor));
+}
+
 static json_t *body(const struct dl_event *ev)
 {
 	switch (ev->kind) {
@@ -260,10 +268,7 @@ static json_t *body(const struct dl_event *ev)
 	case DL_EV_TUNING:
 		return tuning(&ev->tuning);
 	case DL_EV_RULES:
-		return json_pack("{s:I, s:s, s:i, s:I}", "workload", NUMBER(ev->rules.workload), "mode",
-				 ev->rules.mode ? dl_mode_name((enum dl_mode)(ev->rules.mode - 1)) : "",
-				 "fixed", ev->rules.fixed, "ubatch_floor",
-				 NUMBER(ev->rules.ubatch_floor));
+		return rules(&ev->rules);
 	case DL_EV_CLOCK:
 		return json_pack("{s:I}", "wall_s", NUMBER(ev->clock.wall_s));
 	case DL_EV_SENSOR:
