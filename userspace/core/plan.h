@@ -149,7 +149,7 @@ struct dl_plan {
 	struct dl_tuner_reason tuning; /* why these; as told: they are not the tuner's */
 	uint16_t on_permille;	       /* throttle: of each period */
 	uint8_t to_backend;	       /* switch */
-	uint8_t keeps;		       /* the old one serves on: no context or client is lost */
+	uint8_t keeps;		       /* the old one serves on: nothing is lost */
 	uint8_t passed_rung;	       /* the lesser one before it; note: none */
 	uint8_t passed_because;	       /* enum dl_refusal; none: done, and no help */
 	uint16_t act_pad;
