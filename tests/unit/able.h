@@ -43,6 +43,8 @@ static inline void sized_process(uint32_t pid, uint32_t id, enum dl_backend back
 	ev.process.ubatch = ubatch;
 	ev.process.context_size = 32768;
 	ev.process.parallel = 4;
+	dl_copy_name(ev.process.cache_k, sizeof(ev.process.cache_k), "f16");
+	dl_copy_name(ev.process.cache_v, sizeof(ev.process.cache_v), "f16");
 	dl_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
 	dl_copy_name(ev.process.model, sizeof(ev.process.model), "tiny.gguf");
 	if (backend != DL_BACKEND_CPU)

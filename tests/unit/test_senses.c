@@ -184,6 +184,12 @@ static void knobs_replace_what_the_command_says(void **state)
 	assert_string_equal(value_behind(&args, "-m"), "x.gguf");
 	dl_args_done(&args);
 
+	wish = (struct dl_engine_wish){ .knobs = { .cache_type = DL_TUNER_CACHE_Q8_0 } };
+	assert_int_equal(dl_engine_command(&facts, argv, &wish, &args), 0);
+	assert_string_equal(value_behind(&args, "--cache-type-k"), "q8_0");
+	assert_string_equal(value_behind(&args, "--cache-type-v"), "q8_0");
+	dl_args_done(&args);
+
 	wish = (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 3 } };
 	assert_int_equal(dl_engine_command(&facts, argv, &wish, &args), -EOPNOTSUPP);
 	wish.layers = 28;

@@ -209,6 +209,38 @@ static void rules(enum dl_mode mode, uint32_t fixed, uint32_t floor)
 	tell(&ev);
 }
 
+/* Pins leave one knob after the other: each has its turn, and names itself. */
+static void each_knob_has_its_turn(void **state)
+{
+	const uint32_t before_cache =
+		1u << DL_TUNER_UBATCH | 1u << DL_TUNER_CONTEXT | 1u << DL_TUNER_PARALLEL;
+	struct dl_event ev;
+
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	rules(DL_MODE_ENFORCE, 1u << DL_TUNER_UBATCH | 1u << DL_TUNER_CONTEXT, 0);
+	dies_of(50, 512, 512);
+	assert_int_equal(smaller()->knobs.parallel, 1);
+	begin_able(NULL, ALL_CAN);
+	rules(DL_MODE_ENFORCE, before_cache, 0);
+	dies_of(50, 512, 512);
+	assert_int_equal(smaller()->knobs.cache_type, DL_TUNER_CACHE_Q8_0);
+	act(smaller()->id, DL_ACT_FAILED, 0, -10); /* it does not start so */
+	assert_int_equal(dl_core_tuned(&core, 1)->fixed, 1u << DL_TUNER_CACHE_TYPE);
+	begin_able(NULL, ALL_CAN);
+	rules(DL_MODE_ENFORCE, before_cache | 1u << DL_TUNER_CACHE_TYPE, 0);
+	ev = event(DL_EV_PROCESS, 50);
+	ev.process = (struct dl_ev_process){ .start_ticks = 500,
+					     .workload = 1,
+					     .engine = DL_ENGINE_LLAMA_SERVER,
+					     .backend = DL_BACKEND_VULKAN,
+					     .gpu_layers = 99,
+					     .layer_count = 32 };
+	tell(&ev);
+	dies_of(50, 512, 512);
+	assert_int_equal(smaller()->knobs.gpu_layers_off, 99 - 8); /* a quarter of 33 stays */
+}
+
 static void people_have_the_last_word(void **state)
 {
 	(void)state;
@@ -244,6 +276,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_changed_is_left_alone),
 		cmocka_unit_test(an_operator_ends_what_was_tuned),
 		cmocka_unit_test(what_is_known_is_told_again),
+		cmocka_unit_test(each_knob_has_its_turn),
 		cmocka_unit_test(people_have_the_last_word),
 	};
 

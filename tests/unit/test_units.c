@@ -248,10 +248,10 @@ static void test_adopted(void **state)
 	u->memory_high = UINT64_MAX;
 	u->cpu_quota = 1500000;
 	u->backend = DL_BACKEND_CPU;
-	u->knobs = (struct dl_knobs){ 64, 2048, 2, 3 };
+	u->knobs = (struct dl_knobs){ 64, 2048, 2, 3, 0 };
 	u->unproven = true;
 	u->was_backend = DL_BACKEND_VULKAN;
-	u->was_knobs = (struct dl_knobs){ 128, 4096, 4, 1 };
+	u->was_knobs = (struct dl_knobs){ 128, 4096, 4, 1, 0 };
 	dl_copy_name(u->derived, sizeof(u->derived), "llama3:8b");
 	u->shrunk_for = DL_HZ_JOB_HEADROOM;
 	u->moved_for = DL_HZ_RESET;

@@ -27,11 +27,11 @@ static void ended(struct dl_link *link, enum dl_act_stage stage, int result)
 
 static json_t *knobs_of(const struct dl_plan *plan)
 {
-	const struct dl_knobs *k = &plan->knobs;
+	json_t *o = json_object();
 
-	return json_pack("{s:I, s:I, s:I, s:I}", "ubatch", (json_int_t)k->ubatch, "context",
-			 (json_int_t)k->context, "parallel", (json_int_t)k->parallel,
-			 "gpu_layers_off", (json_int_t)k->gpu_layers_off);
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		json_object_set_new(o, dl_knob_name(i), json_integer(dl_knob_get(&plan->knobs, i)));
+	return o;
 }
 
 /* "before" the move to the CPU; "command": as the user's own command says. */

@@ -281,14 +281,9 @@ static void job(struct dl_service *u, const char *method, dl_unit_done done)
 
 static void take_knobs(struct dl_knobs *to, const struct dl_knobs *from)
 {
-	if (from->ubatch)
-		to->ubatch = from->ubatch;
-	if (from->context)
-		to->context = from->context;
-	if (from->parallel)
-		to->parallel = from->parallel;
-	if (from->gpu_layers_off)
-		to->gpu_layers_off = from->gpu_layers_off;
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		if (dl_knob_get(from, i))
+			dl_knob_set(to, i, dl_knob_get(from, i));
 }
 
 static void move(const struct dl_service *u, struct dl_adopted_unit *of, enum dl_backend to)

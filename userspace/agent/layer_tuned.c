@@ -14,6 +14,7 @@
 
 #include "../lib/log.h"
 #include "../report/plan_text.h"
+#include "../report/tuner_text.h"
 #include "../store/policy_file.h"
 #include "../store/versions.h"
 
@@ -30,22 +31,28 @@ static void name_rule(const struct dl_workload *w, uint8_t backend, char name[DL
 		 (uint32_t)(h ^ h >> 32));
 }
 
-/* What a rule of the layer may hold, of what the core changes. */
-static const struct {
-	enum dl_policy_key key;
-	size_t offset; /* in struct dl_knobs */
-} parts[] = {
-	{ DL_POLICY_UBATCH, offsetof(struct dl_knobs, ubatch) },
-	{ DL_POLICY_CONTEXT, offsetof(struct dl_knobs, context) },
-	{ DL_POLICY_PARALLEL, offsetof(struct dl_knobs, parallel) },
-	{ DL_POLICY_GPU_LAYERS_OFF, offsetof(struct dl_knobs, gpu_layers_off) },
-};
-
-#define PARTS (sizeof(parts) / sizeof(parts[0]))
-
-static uint32_t *part(struct dl_knobs *k, size_t i)
+/* Where a rule has a knob. */
+static enum dl_policy_key key_of(uint32_t knob)
 {
-	return (uint32_t *)((char *)k + parts[i].offset);
+	static const enum dl_policy_key keys[DL_TUNER_KNOBS] = {
+		[DL_TUNER_UBATCH] = DL_POLICY_UBATCH,
+		[DL_TUNER_CONTEXT] = DL_POLICY_CONTEXT,
+		[DL_TUNER_PARALLEL] = DL_POLICY_PARALLEL,
+		[DL_TUNER_CACHE_TYPE] = DL_POLICY_CACHE_TYPE,
+		[DL_TUNER_LAYERS] = DL_POLICY_GPU_LAYERS_OFF,
+	};
+
+	return keys[knob];
+}
+
+static uint32_t value_of(const struct dl_rule_value *value)
+{
+	const char *name;
+
+	if (value->key != DL_POLICY_CACHE_TYPE)
+		return value->number;
+	name = dl_cache_type_name(value->number);
+	return name ? dl_cache_named(name) : 0;
 }
 
 static struct dl_knobs knobs_of(struct dl_policy_layer *layer, const char *name)
@@ -54,21 +61,27 @@ static struct dl_knobs knobs_of(struct dl_policy_layer *layer, const char *name)
 	struct dl_knobs k = { 0 };
 
 	for (size_t i = 0; rule && i < rule->value_count; i++)
-		for (size_t j = 0; j < PARTS; j++)
-			if (rule->value[i].key == parts[j].key)
-				*part(&k, j) = rule->value[i].number;
+		for (uint32_t j = 0; j < DL_TUNER_KNOBS; j++)
+			if (rule->value[i].key == key_of(j))
+				dl_knob_set(&k, j, value_of(&rule->value[i]));
 	return k;
 }
 
-static bool is_none(const struct dl_knobs *k)
+static int put_knob(struct dl_policy_layer *layer, struct dl_rule *rule, uint32_t knob,
+		    uint32_t value)
 {
-	static const struct dl_knobs none;
+	const char *cache = dl_cache_name(value);
 
-	return !memcmp(k, &none, sizeof(none));
+	if (knob != DL_TUNER_CACHE_TYPE)
+		return dl_rule_set_count(layer, rule, key_of(knob), value);
+	for (uint32_t i = 0; i < DL_CACHE_TYPE_COUNT; i++)
+		if (dl_same_name(dl_cache_type_name(i), cache))
+			return dl_rule_set(layer, rule, DL_POLICY_CACHE_TYPE, NULL, cache, i);
+	return -EINVAL;
 }
 
 static int add_rule(struct dl_policy_layer *layer, const char *name, const struct dl_workload *w,
-		    uint8_t backend, struct dl_knobs *is, const char *because)
+		    uint8_t backend, const struct dl_knobs *is, const char *because)
 {
 	struct dl_rule *rule = dl_policy_rule_add(layer, name);
 	char model[2 * DL_MODEL_LEN], date[16];
@@ -85,9 +98,9 @@ static int add_rule(struct dl_policy_layer *layer, const char *name, const struc
 		err = dl_rule_if(layer, rule, DL_IF_BACKEND, dl_backend_name(backend), 0);
 	if (!err && strchr(w->device, ':')) /* a PCI device; others have no rules of their own */
 		err = dl_rule_if(layer, rule, DL_IF_DEVICE, w->device, 0);
-	for (size_t i = 0; i < PARTS && !err; i++)
-		if (*part(is, i))
-			err = dl_rule_set_count(layer, rule, parts[i].key, *part(is, i));
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS && !err; i++)
+		if (dl_knob_get(is, i))
+			err = put_knob(layer, rule, i, dl_knob_get(is, i));
 	return err ? err : dl_rule_say(layer, rule, because, SOURCE, date);
 }
 
@@ -126,33 +139,36 @@ static int read_layer(struct dl_agent *a, struct dl_policy_layer *layer)
 }
 
 /* "ubatch 128, context 8192", or "its own settings". */
-static void name_knobs(struct dl_knobs *k, char *text, size_t size)
+static void name_knobs(const struct dl_knobs *k, char *text, size_t size)
 {
+	char value[16];
 	size_t used = 0;
 
-	for (size_t i = 0; i < PARTS && used < size; i++)
-		if (*part(k, i))
-			used += (size_t)snprintf(text + used, size - used, "%s%s %" PRIu32,
-						 used ? ", " : "", dl_policy_key_name(parts[i].key),
-						 *part(k, i));
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS && used < size; i++) {
+		if (!dl_knob_get(k, i))
+			continue;
+		dl_tuner_size_text(i, dl_knob_get(k, i), value, sizeof(value));
+		used += (size_t)snprintf(text + used, size - used, "%s%s %s", used ? ", " : "",
+					 dl_knob_name(i), value);
+	}
 	if (!used)
 		snprintf(text, size, "its own settings");
 }
 
 /* What an operator has set is no finding; what he takes back is none any more. */
 static struct dl_knobs found_out(const struct dl_workload *w, const struct dl_plan *plan,
-				 struct dl_knobs *was)
+				 const struct dl_knobs *was)
 {
 	struct dl_knobs is = w->knobs;
 
-	for (size_t i = 0; plan->hazard == DL_HZ_NONE && i < PARTS; i++)
-		if (*part(&is, i))
-			*part(&is, i) = *part(was, i);
+	for (uint32_t i = 0; plan->hazard == DL_HZ_NONE && i < DL_TUNER_KNOBS; i++)
+		if (dl_knob_get(&is, i))
+			dl_knob_set(&is, i, dl_knob_get(was, i));
 	return is;
 }
 
 static void put(struct dl_agent *a, struct dl_policy_layer *layer, const struct dl_workload *w,
-		const struct dl_plan *plan, const char *name, struct dl_knobs *is)
+		const struct dl_plan *plan, const char *name, const struct dl_knobs *is)
 {
 	char knobs[96], reason[DL_VERSION_REASON], because[DL_PLAN_TEXT_SIZE];
 	int err = 0;
@@ -164,7 +180,7 @@ static void put(struct dl_agent *a, struct dl_policy_layer *layer, const struct 
 		 plan->hazard ? dl_hazard_name((enum dl_hazard)plan->hazard)
 			      : "an operator's word");
 	dl_policy_rule_remove(layer, dl_policy_rule_find(layer, name));
-	if (!is_none(is))
+	if (!dl_knobs_none(is))
 		err = add_rule(layer, name, w, plan->backend, is, reason);
 	if (!err)
 		err = write_version(a, layer, reason, because);

@@ -28,13 +28,6 @@ static struct dl_event begin(uint32_t workload, enum dl_rung rung, enum dl_hazar
 	return ev;
 }
 
-static uint32_t knob(const json_t *left, const char *name)
-{
-	json_int_t value = dl_message_number(left, name, 0);
-
-	return value > 0 && value <= INT32_MAX ? (uint32_t)value : 0;
-}
-
 static void tell(struct dl_link *link, const json_t *left)
 {
 	const char *rung = dl_message_text(left, "rung");
@@ -46,10 +39,12 @@ static void tell(struct dl_link *link, const json_t *left)
 		if (!strcmp(rung, dl_rung_name((enum dl_rung)i)))
 			ev.left.rung = (uint8_t)i;
 	ev.left.backend = backend > 0 ? (uint8_t)backend : 0;
-	ev.left.knobs = (struct dl_knobs){ .ubatch = knob(left, "ubatch"),
-					   .context = knob(left, "context"),
-					   .parallel = knob(left, "parallel"),
-					   .gpu_layers_off = knob(left, "gpu_layers_off") };
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+		json_int_t value = dl_message_number(left, dl_knob_name(i), 0);
+
+		if (value > 0 && !dl_knob_set(&ev.left.knobs, i, (uint64_t)value))
+			return; /* of no supervisor of ours */
+	}
 	dl_copy_name(ev.left.device, sizeof(ev.left.device), dl_message_text(left, "device"));
 	if (ev.left.hazard && ev.left.knobs.ubatch)
 		ev.left.depth = dl_agent_ledger_depth(link->agent, link->backend, link->model,
@@ -79,7 +74,6 @@ static void tell_move(const struct dl_service *u, const struct dl_adopted_unit *
 void dl_left_in_unit(const struct dl_service *u)
 {
 	const struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
-	const struct dl_knobs none = { 0 };
 	struct dl_event ev;
 	bool cpu;
 
@@ -87,7 +81,7 @@ void dl_left_in_unit(const struct dl_service *u)
 		return;
 	ev = begin(u->workload, DL_RUNG_SHRINK, of->shrunk_for);
 	ev.left.knobs = of->knobs;
-	if (of->derived[0] || memcmp(&of->knobs, &none, sizeof(none)) != 0)
+	if (of->derived[0] || !dl_knobs_none(&of->knobs))
 		dl_agent_feed(u->agent, &ev);
 	cpu = of->backend == DL_BACKEND_CPU;
 	if ((cpu ? of->before_cpu : of->backend) != DL_BACKEND_UNKNOWN)

@@ -50,6 +50,7 @@ static const char *take_order(const json_t *message, struct dl_ev_order *o)
 	const char *backend = dl_message_text(message, "backend");
 	int to_backend = backend[0] ? dl_backend_from_name(backend) : 0;
 	uint64_t on_permille;
+	uint32_t off;
 
 	if (rung <= 0 || undo < 0)
 		return "no such act";
@@ -63,7 +64,8 @@ static const char *take_order(const json_t *message, struct dl_ev_order *o)
 	    !take_small(message, "ubatch", &o->knobs.ubatch) ||
 	    !take_small(message, "context", &o->knobs.context) ||
 	    !take_small(message, "parallel", &o->knobs.parallel) ||
-	    !take_small(message, "gpu_layers_off", &o->knobs.gpu_layers_off))
+	    !take_small(message, "gpu_layers_off", &off) ||
+	    !dl_knob_set(&o->knobs, DL_TUNER_LAYERS, off))
 		return "a number that is none, or too large";
 	o->on_permille = (uint16_t)on_permille;
 	o->rung = (uint8_t)rung;

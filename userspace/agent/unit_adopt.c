@@ -250,8 +250,7 @@ static void on_looked(void *arg, const struct dl_unit_answer *said)
 				      : "it is not adopted");
 		return;
 	}
-	if (of->backend != DL_BACKEND_UNKNOWN || of->knobs.ubatch || of->knobs.context ||
-	    of->knobs.parallel || of->knobs.gpu_layers_off)
+	if (of->backend != DL_BACKEND_UNKNOWN || !dl_knobs_none(&of->knobs))
 		r->restart = runs(said->state);
 	r->start = of->stopped && !runs(said->state);
 	if (!of->derived[0])

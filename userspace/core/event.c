@@ -146,7 +146,7 @@ static bool order_valid(const struct dl_ev_order *o)
 {
 	return o->workload && dl_rung_acts(o->rung) && o->to_backend < DL_BACKEND_COUNT &&
 	       o->on_permille <= 1000 && o->lease_ns <= DL_ORDER_LEASE_MAX_NS &&
-	       (!o->undo || dl_rung_acts(o->undo));
+	       o->knobs.cache_type < DL_TUNER_CACHE_COUNT && (!o->undo || dl_rung_acts(o->undo));
 }
 
 static bool left_valid(const struct dl_ev_left *l)
@@ -155,7 +155,7 @@ static bool left_valid(const struct dl_ev_left *l)
 		     l->rung == DL_RUNG_MIGRATE_CPU;
 
 	return l->workload && stays && l->hazard < DL_HZ_COUNT && l->backend < DL_BACKEND_COUNT &&
-	       ENDED(l->device);
+	       l->knobs.cache_type < DL_TUNER_CACHE_COUNT && ENDED(l->device);
 }
 
 static bool config_for_valid(const struct dl_ev_config_for *c)

@@ -425,8 +425,19 @@ struct dl_knobs {
 	uint32_t ubatch;	 /* tokens computed at once */
 	uint32_t context;	 /* tokens of all slots together */
 	uint32_t parallel;	 /* slots */
-	uint32_t gpu_layers_off; /* so many fewer on the GPU */
+	uint16_t gpu_layers_off; /* so many fewer on the GPU */
+	uint16_t cache_type;	 /* enum dl_tuner_cache, of keys and values */
 };
+
+/* By enum dl_tuner_knob; of the layers those off the GPU. */
+const char *dl_knob_name(uint32_t knob);
+uint32_t dl_knob_get(const struct dl_knobs *k, uint32_t knob);
+bool dl_knob_set(struct dl_knobs *k, uint32_t knob, uint64_t value); /* false: out of its range */
+bool dl_knobs_none(const struct dl_knobs *k);
+
+/* "q8_0"; "" and 0 for another. */
+const char *dl_cache_name(uint32_t type);
+uint32_t dl_cache_named(const char *name);
 
 #define DL_ORDER_LEASE_MAX_NS (3600 * DL_NS_PER_S)
 
@@ -467,8 +478,8 @@ struct dl_ev_clock {
 };
 
 enum dl_tuning_flag {
-	DL_TUNING_FIRST = 1, /* what was told of the workload before is void */
-	DL_TUNING_LAST = 2,  /* with the environment of now */
+	DL_TUNING_FIRST = 1,  /* what was told of the workload before is void */
+	DL_TUNING_LAST = 2,   /* with the environment of now */
 	DL_TUNING_FORGET = 4, /* and what was found out since, too */
 };
 
@@ -491,9 +502,9 @@ struct dl_ev_tuning {
 
 /* What people's rules say of a workload, as far as it binds the core. */
 struct dl_ev_rules {
-	uint32_t workload;     /* not 0 */
-	uint8_t mode;	       /* enum dl_mode + 1; 0: that of the host */
-	uint8_t fixed;	       /* bits of enum dl_tuner_knob that are pinned */
+	uint32_t workload; /* not 0 */
+	uint8_t mode;	   /* enum dl_mode + 1; 0: that of the host */
+	uint8_t fixed;	   /* bits of enum dl_tuner_knob that are pinned */
 	uint16_t pad;
 	uint32_t ubatch_floor; /* 0: the host's */
 	uint32_t pad2;

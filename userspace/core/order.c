@@ -13,24 +13,12 @@ static struct dl_plan plan_for_nobody(struct dl_step *s)
 	return plan;
 }
 
-static void or_as_it_is(uint32_t *value, uint32_t now)
-{
-	if (!*value)
-		*value = now;
-}
-
 /* What was not said stays as it is in force. */
 static void complete(struct dl_knobs *k, const struct dl_knobs *now)
 {
-	or_as_it_is(&k->ubatch, now->ubatch);
-	or_as_it_is(&k->context, now->context);
-	or_as_it_is(&k->parallel, now->parallel);
-	or_as_it_is(&k->gpu_layers_off, now->gpu_layers_off);
-}
-
-static bool says_knobs(const struct dl_knobs *k)
-{
-	return k->ubatch || k->context || k->parallel || k->gpu_layers_off;
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		if (!dl_knob_get(k, i))
+			dl_knob_set(k, i, dl_knob_get(now, i));
 }
 
 /* False: it would have no effect. What the order says goes before what would be chosen. */
@@ -45,7 +33,7 @@ static bool measure(struct dl_step *s, const struct dl_workload *w, struct dl_pl
 	plan->to_backend = in->to_backend;
 	if (plan->rung == DL_RUNG_PAUSE && plan->lease_ns > PAUSE_MOST_NS)
 		plan->lease_ns = PAUSE_MOST_NS;
-	if (plan->rung != DL_RUNG_SHRINK || !says_knobs(&in->knobs))
+	if (plan->rung != DL_RUNG_SHRINK || dl_knobs_none(&in->knobs))
 		return dl_measure(s, w, plan);
 	plan->knobs = in->knobs;
 	complete(&plan->knobs, &w->knobs);

@@ -111,14 +111,13 @@ static uint32_t layers_there(const struct dl_process *p)
 static void note_told(struct dl_tuned *t, const struct dl_workload *w, const struct dl_process *p)
 {
 	const uint32_t is[DL_TUNER_KNOBS] = {
-		[DL_TUNER_UBATCH] = w->knobs.ubatch ? 0 : p->ubatch,
-		[DL_TUNER_CONTEXT] = w->knobs.context ? 0 : p->context_size,
-		[DL_TUNER_PARALLEL] = w->knobs.parallel ? 0 : p->parallel,
-		[DL_TUNER_LAYERS] = w->knobs.gpu_layers_off ? 0 : layers_there(p)
+		[DL_TUNER_UBATCH] = p->ubatch,	     [DL_TUNER_CONTEXT] = p->context_size,
+		[DL_TUNER_PARALLEL] = p->parallel,   [DL_TUNER_CACHE_TYPE] = p->cache_type,
+		[DL_TUNER_LAYERS] = layers_there(p),
 	};
 
-	for (size_t i = 0; i < DL_TUNER_KNOBS; i++)
-		if (is[i])
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		if (is[i] && !dl_knob_get(&w->knobs, i))
 			t->told[i] = is[i];
 	if (!w->knobs.gpu_layers_off)
 		t->layers_asked = layers_asked(p);
@@ -158,6 +157,7 @@ static void set_bounds(const struct dl_step *s, const struct dl_tuned *t,
 	b->range[DL_TUNER_UBATCH] = (struct dl_tuner_range){ ubatch, 0, ubatch };
 	b->range[DL_TUNER_CONTEXT] = (struct dl_tuner_range){ context, 0, context / 2 };
 	b->range[DL_TUNER_PARALLEL] = (struct dl_tuner_range){ 1, 0, 1 };
+	b->range[DL_TUNER_CACHE_TYPE] = (struct dl_tuner_range){ DL_TUNER_CACHE_Q8_0, 0, 1 };
 	b->range[DL_TUNER_LAYERS] =
 		(struct dl_tuner_range){ t->told[DL_TUNER_LAYERS] / LAYERS_LEFT, 0, 1 };
 	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
@@ -169,13 +169,12 @@ static void set_bounds(const struct dl_step *s, const struct dl_tuned *t,
 static void find_in_force(const struct dl_step *s, struct dl_tuned *t, const struct dl_workload *w,
 			  const struct dl_tuner_bounds *b)
 {
-	struct dl_tuner_setting is = { .size = { [DL_TUNER_UBATCH] = w->knobs.ubatch,
-						 [DL_TUNER_CONTEXT] = w->knobs.context,
-						 [DL_TUNER_PARALLEL] = w->knobs.parallel } };
+	struct dl_tuner_setting is = { 0 };
 	uint32_t off = w->knobs.gpu_layers_off;
 
-	if (off && off < t->layers_asked)
-		is.size[DL_TUNER_LAYERS] = t->layers_asked - off;
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		is.size[i] = dl_knob_get(&w->knobs, i);
+	is.size[DL_TUNER_LAYERS] = off && off < t->layers_asked ? t->layers_asked - off : 0;
 	is.backend = b->backends[0];
 	dl_tuner_found(&t->tuner, wall_s(s), b, &is);
 }
@@ -203,16 +202,15 @@ static struct dl_knobs knobs_of(const struct dl_tuned *t, const struct dl_worklo
 				const struct dl_tuner_setting *setting)
 {
 	struct dl_knobs k = w->knobs;
-	uint32_t layers = setting->size[DL_TUNER_LAYERS];
 
-	if (t->told[DL_TUNER_UBATCH])
-		k.ubatch = setting->size[DL_TUNER_UBATCH];
-	if (t->told[DL_TUNER_CONTEXT])
-		k.context = setting->size[DL_TUNER_CONTEXT];
-	if (t->told[DL_TUNER_PARALLEL])
-		k.parallel = setting->size[DL_TUNER_PARALLEL];
-	if (t->told[DL_TUNER_LAYERS] && layers < t->layers_asked)
-		k.gpu_layers_off = layers ? t->layers_asked - layers : 0;
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+		uint32_t size = setting->size[i];
+
+		if (size && i == DL_TUNER_LAYERS)
+			size = size < t->layers_asked ? t->layers_asked - size : 0;
+		if (t->told[i])
+			dl_knob_set(&k, i, size);
+	}
 	return k;
 }
 
@@ -334,6 +332,8 @@ void dl_tuned_failed(struct dl_step *s, const struct dl_workload *w, int32_t res
 	struct dl_tuned *t = find(s->core, w->id);
 	bool cannot = result == -95 /* EOPNOTSUPP */ || result == -34 /* ERANGE */;
 
+	if (w->act_tuning.knob == DL_TUNER_CACHE_TYPE)
+		cannot = true; /* not every backend computes with a smaller one */
 	if (t && cannot && w->act_tuning.why && w->act_tuning.knob < DL_TUNER_KNOBS)
 		t->fixed |= 1u << w->act_tuning.knob;
 }

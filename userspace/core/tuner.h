@@ -43,6 +43,7 @@ enum dl_tuner_cache {
 	DL_TUNER_CACHE_Q4_0 = 1,
 	DL_TUNER_CACHE_Q8_0 = 2,
 	DL_TUNER_CACHE_F16 = 3,
+	DL_TUNER_CACHE_COUNT = 4,
 };
 
 /* "floor" and whole steps above it, up to "ceiling", what the engine would run with untouched. */

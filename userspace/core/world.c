@@ -280,6 +280,7 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 	p->flags = in->flags;
 	p->gpu_layers = in->gpu_layers;
 	p->layer_count = in->layer_count;
+	p->cache_type = dl_same_name(in->cache_k, in->cache_v) ? dl_cache_named(in->cache_k) : 0;
 	p->model_bytes = in->model_bytes;
 	p->workload = in->workload;
 	p->engine = in->engine;

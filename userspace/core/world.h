@@ -59,7 +59,7 @@ struct dl_process {
 	uint32_t context_size; /* of all together */
 	uint32_t parallel;
 	uint32_t layer_count; /* of the model, 0 unknown */
-	uint32_t pad;
+	uint32_t cache_type;  /* enum dl_tuner_cache; 0: unknown, or another */
 	struct dl_life life;
 };
 

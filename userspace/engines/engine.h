@@ -88,6 +88,8 @@ struct dl_engine_ops {
 		const char *context;
 		const char *parallel;
 		const char *gpu_layers;
+		const char *cache_k;
+		const char *cache_v;
 	} knobs;
 	/* Variables by which it shares its port, and may be told to save slots; NULL: cannot. */
 	const char *share_port;

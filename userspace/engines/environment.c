@@ -22,8 +22,7 @@ static const struct dl_environment_ops *row_of(enum dl_engine engine)
 
 bool dl_engine_wish_empty(const struct dl_engine_wish *w)
 {
-	return w->backend == DL_BACKEND_UNKNOWN && !w->knobs.ubatch && !w->knobs.context &&
-	       !w->knobs.parallel && !w->knobs.gpu_layers_off;
+	return w->backend == DL_BACKEND_UNKNOWN && dl_knobs_none(&w->knobs);
 }
 
 uint8_t dl_engine_service_can(enum dl_engine engine)

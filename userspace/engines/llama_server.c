@@ -111,7 +111,9 @@ const struct dl_engine_ops dl_engine_llama_server = {
 	.knobs = { .ubatch = "-ub --ubatch-size",
 		   .context = "-c --ctx-size",
 		   .parallel = "-np --parallel",
-		   .gpu_layers = "-ngl --n-gpu-layers --gpu-layers" },
+		   .gpu_layers = "-ngl --n-gpu-layers --gpu-layers",
+		   .cache_k = "-ctk --cache-type-k",
+		   .cache_v = "-ctv --cache-type-v" },
 	.share_port = "LLAMA_ARG_REUSE_PORT",
 	.save_slots = "LLAMA_ARG_SLOT_SAVE_PATH",
 };

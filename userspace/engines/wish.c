@@ -77,20 +77,31 @@ static void take_out(struct dl_args *args, const char *names)
 }
 
 /* The last of "names" has this value, and none of the others is left. */
-static int set_knob(const char *names, uint32_t value, struct dl_args *args)
+static int set_option(const char *names, const char *value, struct dl_args *args)
 {
 	const char *name = names ? strrchr(names, ' ') : NULL;
-	char text[16];
 	int err;
 
-	if (!value)
-		return 0;
 	if (!names)
 		return -EOPNOTSUPP;
 	take_out(args, names);
-	snprintf(text, sizeof(text), "%u", value);
 	err = dl_args_add(args, name ? name + 1 : names);
-	return err ? err : dl_args_add(args, text);
+	return err ? err : dl_args_add(args, value);
+}
+
+static int set_knob(const char *names, uint32_t value, struct dl_args *args)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", value);
+	return value ? set_option(names, text, args) : 0;
+}
+
+static int set_cache(const struct dl_engine_ops *ops, uint32_t type, struct dl_args *args)
+{
+	int err = type ? set_option(ops->knobs.cache_k, dl_cache_name(type), args) : 0;
+
+	return err || !type ? err : set_option(ops->knobs.cache_v, dl_cache_name(type), args);
 }
 
 /* One layer more than the model has blocks: its output. */
@@ -129,6 +140,8 @@ static int rewrite(const struct dl_engine_ops *ops, char *const argv[],
 		err = set_knob(ops->knobs.context, k->context, args);
 	if (!err)
 		err = set_knob(ops->knobs.parallel, k->parallel, args);
+	if (!err)
+		err = set_cache(ops, k->cache_type, args);
 	if (!err && wish->backend != DL_BACKEND_CPU)
 		err = set_layers(ops, facts, wish, args);
 	return err;

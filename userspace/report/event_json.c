@@ -153,6 +153,15 @@ static json_t *job_times(const struct dl_ev_job_times *t)
 			 "max_ns", NUMBER(t->max_ns), "slots", slots);
 }
 
+static void put_knobs(json_t *o, const struct dl_knobs *k)
+{
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		if (i == DL_TUNER_CACHE_TYPE && k->cache_type)
+			json_object_set_new(o, dl_knob_name(i), text(dl_cache_name(k->cache_type)));
+		else
+			put(o, dl_knob_name(i), dl_knob_get(k, i));
+}
+
 static json_t *order(const struct dl_ev_order *in)
 {
 	json_t *o = json_pack("{s:I, s:s}", "workload", NUMBER(in->workload), "rung",
@@ -165,10 +174,7 @@ static json_t *order(const struct dl_ev_order *in)
 	put(o, "on_permille", in->on_permille);
 	put(o, "lease_ns", in->lease_ns);
 	put(o, "cap_bytes", in->cap_bytes);
-	put(o, "ubatch", in->knobs.ubatch);
-	put(o, "context", in->knobs.context);
-	put(o, "parallel", in->knobs.parallel);
-	put(o, "gpu_layers_off", in->knobs.gpu_layers_off);
+	put_knobs(o, &in->knobs);
 	return o;
 }
 
@@ -180,10 +186,7 @@ static json_t *left(const struct dl_ev_left *in)
 
 	if (in->device[0])
 		json_object_set_new(o, "device", text(in->device));
-	put(o, "ubatch", in->knobs.ubatch);
-	put(o, "context", in->knobs.context);
-	put(o, "parallel", in->knobs.parallel);
-	put(o, "gpu_layers_off", in->knobs.gpu_layers_off);
+	put_knobs(o, &in->knobs);
 	put(o, "depth", in->depth);
 	return o;
 }

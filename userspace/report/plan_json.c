@@ -109,10 +109,10 @@ static void add_deed(json_t *o, const struct dl_plan *p)
 	add_number(o, "lease_ns", p->lease_ns);
 	add_number(o, "on_permille", p->on_permille);
 	add_number(o, "cap_bytes", p->cap_bytes);
-	add_number(knobs, "ubatch", p->knobs.ubatch);
-	add_number(knobs, "context", p->knobs.context);
-	add_number(knobs, "parallel", p->knobs.parallel);
-	add_number(knobs, "gpu_layers_off", p->knobs.gpu_layers_off);
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		if (i != DL_TUNER_CACHE_TYPE)
+			add_number(knobs, dl_knob_name(i), dl_knob_get(&p->knobs, i));
+	add_text(knobs, "cache_type", dl_cache_name(p->knobs.cache_type));
 	if (json_object_size(knobs))
 		json_object_set(o, "knobs", knobs);
 	json_decref(knobs);

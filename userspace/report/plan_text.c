@@ -86,20 +86,19 @@ static void outcome_text(const struct dl_plan *p, const char *subject, char *buf
 
 static void knobs_text(const struct dl_knobs *k, char *buf, size_t size)
 {
-	const struct {
-		const char *name;
-		uint32_t value;
-	} all[] = { { "ubatch", k->ubatch },
-		    { "context", k->context },
-		    { "parallel", k->parallel },
-		    { "layers off the GPU", k->gpu_layers_off } };
 	size_t used = 0;
 
 	buf[0] = 0;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && used < size; i++)
-		if (all[i].value)
-			used += (size_t)snprintf(buf + used, size - used, ", %s %u", all[i].name,
-						 all[i].value);
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS && used < size; i++) {
+		const char *name = i == DL_TUNER_LAYERS ? "layers off the GPU" : dl_knob_name(i);
+		uint32_t value = dl_knob_get(k, i);
+
+		if (value && i == DL_TUNER_CACHE_TYPE)
+			used += (size_t)snprintf(buf + used, size - used, ", %s %s", name,
+						 dl_cache_name(value));
+		else if (value)
+			used += (size_t)snprintf(buf + used, size - used, ", %s %u", name, value);
+	}
 }
 
 /* " to ...": the measure of what is done; empty where the rung's name says it all. */

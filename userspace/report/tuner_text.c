@@ -9,15 +9,8 @@
 
 void dl_tuner_size_text(uint32_t knob, uint32_t size, char *text, size_t text_size)
 {
-	static const char *const types[] = {
-		[DL_TUNER_CACHE_Q4_0] = "q4_0",
-		[DL_TUNER_CACHE_Q8_0] = "q8_0",
-		[DL_TUNER_CACHE_F16] = "f16",
-	};
-
-	if (knob == DL_TUNER_CACHE_TYPE && size >= DL_TUNER_CACHE_Q4_0 &&
-	    size <= DL_TUNER_CACHE_F16)
-		snprintf(text, text_size, "%s", types[size]);
+	if (knob == DL_TUNER_CACHE_TYPE && dl_cache_name(size)[0])
+		snprintf(text, text_size, "%s", dl_cache_name(size));
 	else if (knob == DL_TUNER_KNOBS)
 		snprintf(text, text_size, "%s", dl_backend_name((enum dl_backend)size));
 	else

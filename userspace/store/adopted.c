@@ -107,29 +107,29 @@ static int why(struct dl_adopted_unit *u, const char *key, const char *value)
 	return -1;
 }
 
-/* "ubatch" and its like, or those of the time before by "was_ubatch". */
-static uint32_t *knob(struct dl_knobs *k, const char *key)
+/* "ubatch" and its like; DL_TUNER_KNOBS: it is none. */
+static uint32_t knob_named(const char *name)
 {
-	if (!strcmp(key, "ubatch"))
-		return &k->ubatch;
-	if (!strcmp(key, "context"))
-		return &k->context;
-	if (!strcmp(key, "parallel"))
-		return &k->parallel;
-	return !strcmp(key, "gpu_layers_off") ? &k->gpu_layers_off : NULL;
+	uint32_t i = 0;
+
+	while (i < DL_TUNER_KNOBS && strcmp(name, dl_knob_name(i)) != 0)
+		i++;
+	return i;
 }
 
+/* Those of the time before by "was_ubatch". */
 static int setting(struct dl_adopted_unit *u, const char *key, const char *value)
 {
 	bool was = !strncmp(key, "was_", 4);
 	const char *name = was ? key + 4 : key;
-	uint32_t *count = knob(was ? &u->was_knobs : &u->knobs, name);
+	uint32_t knob = knob_named(name), count;
 	int known = why(u, key, value);
 
 	if (known >= 0)
 		return known;
-	if (count)
-		return number(value, INT32_MAX, count);
+	if (knob < DL_TUNER_KNOBS)
+		return number(value, INT32_MAX, &count) &&
+		       dl_knob_set(was ? &u->was_knobs : &u->knobs, knob, count);
 	return !strcmp(name, "backend") && backend(value, was ? &u->was_backend : &u->backend);
 }
 
@@ -203,9 +203,9 @@ int dl_adopted_set_aside(const char *dir)
 static void put_settings(FILE *out, const char *was, enum dl_backend backend,
 			 const struct dl_knobs *k)
 {
-	fprintf(out, "%sbackend = %s\n%subatch = %u\n%scontext = %u\n%sparallel = %u\n", was,
-		dl_backend_name(backend), was, k->ubatch, was, k->context, was, k->parallel);
-	fprintf(out, "%sgpu_layers_off = %u\n", was, k->gpu_layers_off);
+	fprintf(out, "%sbackend = %s\n", was, dl_backend_name(backend));
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		fprintf(out, "%s%s = %u\n", was, dl_knob_name(i), dl_knob_get(k, i));
 }
 
 static void put_unit(FILE *out, size_t number_of, const struct dl_adopted_unit *u)

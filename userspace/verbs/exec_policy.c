@@ -80,6 +80,14 @@ static void add(struct applying *a, const char *option, const char *value)
 		dl_args_add(a->base, value);
 }
 
+/* What the agent has made smaller it may give back: it is no part of the command. */
+static bool is_agents(const struct applying *a, enum dl_policy_key key)
+{
+	const struct dl_policy_layer *layer = a->effective.value[key].origin.layer;
+
+	return layer && layer->layer == DL_LAYER_AGENT;
+}
+
 static void add_arguments(struct applying *a)
 {
 	const struct dl_effective *e = &a->effective;
@@ -91,7 +99,8 @@ static void add_arguments(struct applying *a)
 		add(a, e->argument[i].name, e->argument[i].text);
 		say("argument", &e->argument[i]);
 	}
-	if (!cache->origin.rule || a->launch->facts.engine != DL_ENGINE_LLAMA_SERVER ||
+	if (!cache->origin.rule || is_agents(a, DL_POLICY_CACHE_TYPE) ||
+	    a->launch->facts.engine != DL_ENGINE_LLAMA_SERVER ||
 	    has(a, "-ctk --cache-type-k -ctv --cache-type-v"))
 		return;
 	add(a, "-ctk", cache->text);
@@ -100,23 +109,15 @@ static void add_arguments(struct applying *a)
 }
 
 /* "at most": what the command asks for less of stays. "told" 0: as the engine likes. */
-static void limit(const struct applying *a, enum dl_policy_key key, uint32_t told, uint32_t *knob)
+static void limit(const struct applying *a, enum dl_policy_key key, uint32_t told,
+		  enum dl_tuner_knob knob, struct dl_engine_wish *command)
 {
 	uint32_t most = dl_effective_count(&a->effective, key);
 
 	if (!most || (told && told <= most))
 		return;
-	*knob = most;
-	say(dl_policy_key_name(key), &a->effective.value[key]);
-}
-
-/* What the agent has made smaller it may give back: it is no part of the command. */
-static struct dl_knobs *knobs_for(const struct applying *a, enum dl_policy_key key,
-				  struct dl_engine_wish *command)
-{
-	const struct dl_policy_layer *layer = a->effective.value[key].origin.layer;
-
-	return layer && layer->layer == DL_LAYER_AGENT ? &a->wish->knobs : &command->knobs;
+	if (dl_knob_set(is_agents(a, key) ? &a->wish->knobs : &command->knobs, knob, most))
+		say(dl_policy_key_name(key), &a->effective.value[key]);
 }
 
 /* The command as the rules would have it; it stays as it is where the engine has no options. */
@@ -125,13 +126,13 @@ static void make_base(struct applying *a)
 	const struct dl_engine_facts *f = &a->launch->facts;
 	struct dl_engine_wish wish = { .layers = a->wish->layers };
 
-	limit(a, DL_POLICY_UBATCH, f->ubatch, &knobs_for(a, DL_POLICY_UBATCH, &wish)->ubatch);
-	limit(a, DL_POLICY_CONTEXT, f->context_size,
-	      &knobs_for(a, DL_POLICY_CONTEXT, &wish)->context);
-	limit(a, DL_POLICY_PARALLEL, f->parallel,
-	      &knobs_for(a, DL_POLICY_PARALLEL, &wish)->parallel);
-	limit(a, DL_POLICY_GPU_LAYERS_OFF, 0,
-	      &knobs_for(a, DL_POLICY_GPU_LAYERS_OFF, &wish)->gpu_layers_off);
+	limit(a, DL_POLICY_UBATCH, f->ubatch, DL_TUNER_UBATCH, &wish);
+	limit(a, DL_POLICY_CONTEXT, f->context_size, DL_TUNER_CONTEXT, &wish);
+	limit(a, DL_POLICY_PARALLEL, f->parallel, DL_TUNER_PARALLEL, &wish);
+	limit(a, DL_POLICY_GPU_LAYERS_OFF, 0, DL_TUNER_LAYERS, &wish);
+	if (is_agents(a, DL_POLICY_CACHE_TYPE))
+		a->wish->knobs.cache_type =
+			(uint16_t)dl_cache_named(a->effective.value[DL_POLICY_CACHE_TYPE].text);
 	if (dl_engine_command(f, a->launch->argv, &wish, a->base)) {
 		dl_log("policy: '%s' has no options for that; it is started as its command says",
 		       a->launch->argv[0]);

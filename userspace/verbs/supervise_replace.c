@@ -10,11 +10,19 @@
 #include "../lib/message.h"
 #include "supervisor.h"
 
-static uint32_t knob(const json_t *knobs, const char *name)
+/* What is out of its range is not set. */
+static struct dl_knobs knobs_of(const json_t *said)
 {
-	json_int_t value = dl_message_number(knobs, name, 0);
+	struct dl_knobs k = { 0 }, next;
 
-	return value > 0 && value <= INT32_MAX ? (uint32_t)value : 0;
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+		json_int_t value = dl_message_number(said, dl_knob_name(i), 0);
+
+		next = k;
+		if (value > 0 && dl_knob_set(&next, i, (uint64_t)value))
+			k = next;
+	}
+	return k;
 }
 
 /*
@@ -35,10 +43,7 @@ static struct dl_engine_wish wish_of(const struct dl_supervisor *s, const json_t
 	else if (strcmp(name, "same") != 0 && backend > 0)
 		wish.backend = (enum dl_backend)backend;
 	if (json_is_object(knobs))
-		wish.knobs = (struct dl_knobs){ .ubatch = knob(knobs, "ubatch"),
-						.context = knob(knobs, "context"),
-						.parallel = knob(knobs, "parallel"),
-						.gpu_layers_off = knob(knobs, "gpu_layers_off") };
+		wish.knobs = knobs_of(knobs);
 	return wish;
 }
 
@@ -70,15 +75,13 @@ static json_t *left(const char *rung, const struct dl_supervisor_why *why)
 json_t *dl_supervisor_left(const struct dl_supervisor *s)
 {
 	const struct dl_engine_wish *is = &s->engine.wish;
-	const struct dl_knobs *k = &is->knobs, none = { 0 };
 	json_t *all = json_array(), *one;
 
-	if (memcmp(k, &none, sizeof(none)) != 0) {
+	if (!dl_knobs_none(&is->knobs)) {
 		one = left("shrink", &s->shrunk);
-		json_object_set_new(one, "ubatch", json_integer(k->ubatch));
-		json_object_set_new(one, "context", json_integer(k->context));
-		json_object_set_new(one, "parallel", json_integer(k->parallel));
-		json_object_set_new(one, "gpu_layers_off", json_integer(k->gpu_layers_off));
+		for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+			json_object_set_new(one, dl_knob_name(i),
+					    json_integer(dl_knob_get(&is->knobs, i)));
 		json_array_append_new(all, one);
 	}
 	/* One that its command, or the policy, started there was not moved. */
