@@ -174,6 +174,16 @@ policy_agent_checks() {
 	check "none of it was taken" bash -c "'$installed' policy history --json --state '$work/state' | jq -se 'map(.version) == [4, 3, 2, 1]'"
 	exported 1 "$rules_two$rules_tuned" >"$work/tuned.conf"
 	check "a rule of a model, through the agent" exits 0 "$installed" policy import "$work/tuned.conf" $s
+	for garbage in '{"op":"policy_of"}' '{"op":"policy_of","pid":0}' '{"op":"policy_of","pid":-1}' '{"op":"policy_of","pid":"1"}' \
+		'{"op":"policy_of","pid":18446744073709551615}' '{"op":"policy_of","pid":99999999}'; do
+		printf '%s' "$garbage" | "$work/send" "$work/sock" >"$work/answer" || true
+		check "of nobody nothing is told: $garbage" grep -qE '"why": ?"[^"]' "$work/answer"
+	done
+	check "policy explain of an engine that does not run" exits 4 "$installed" policy explain no-such.service $s
+	check "says where those that do are listed" says "no engine 'no-such.service' runs here; 'davylamp status' lists"
+	check "policy show of one, too" exits 4 "$installed" policy show 4294967295 $s
+	printf '{"op":"policy_of","pid":1}' | $nobody "$work/send" "$work/sock" >"$work/answer" || true
+	check "what the policy says of an engine is root's to ask" grep -q 'only root may ask' "$work/answer"
 	check "the agent forgets a model" bash -c "'$installed' policy forget --model b.gguf --json $s | jq -e '.learned == 2 and .rules == 1'"
 	check "its rule, too" cmp <(grep '^[^#]' "$work/state/backend.conf") <(printf '%s' "$rules_two")
 	check "its breakers, too" bash -c "'$program' status --json $s | jq -e '[.breakers[].model] == [\"a.gguf\"]'"

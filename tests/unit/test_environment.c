@@ -684,6 +684,45 @@ static void what_was_survived_under_another_driver_counts_less(void **state)
 	}
 }
 
+static void note_failure(const char *kernel, uint32_t ubatch, uint32_t depth)
+{
+	const struct dl_ledger_entry entry = { .failed_depth = depth,
+					       .outcome = DL_CLASS_RING_TIMEOUT,
+					       .faults[DL_CLASS_RING_TIMEOUT] = 1 };
+	struct dl_ledger_key key = { .backend = DL_BACKEND_VULKAN, .ubatch = ubatch };
+	struct dl_db *db = NULL;
+
+	dl_copy_name(key.model, sizeof(key.model), "m.gguf");
+	dl_copy_name(key.environment.kernel, sizeof(key.environment.kernel), kernel);
+	assert_int_equal(dl_db_open("/state", DL_DB_MAKE, &db), 0);
+	assert_int_equal(dl_ledger_note(db, &key, &entry), 0);
+	dl_db_close(db);
+}
+
+static uint32_t failed_at(void)
+{
+	return dl_agent_ledger_depth(&agent, DL_BACKEND_VULKAN, "m.gguf", 128);
+}
+
+static void what_failed_under_another_kernel_gives_way(void **state)
+{
+	struct utsname name;
+
+	(void)state;
+	uname(&name);
+	assert_int_equal(failed_at(), 0);
+	note_failure("5.0-another", 512, 300);
+	note_failure("5.0-another", 256, 100);
+	note_failure("5.0-another", 128, 7); /* no larger one */
+	assert_int_equal(failed_at(), 100);
+	note_failure(name.release, 256, 900);
+	assert_int_equal(failed_at(), 900);
+	note_failure(name.release, 512, 800);
+	assert_int_equal(failed_at(), 800);
+	note_failure("5.0-another", 1024, 50);
+	assert_int_equal(failed_at(), 800);
+}
+
 int main(void)
 {
 #define IN_ROOT(test)  cmocka_unit_test_setup_teardown(test, make_root, remove_root)
@@ -709,6 +748,7 @@ int main(void)
 		IN_AGENT(a_device_that_sleeps_is_asked_when_it_is_awake),
 		IN_AGENT(a_device_that_hangs_holds_nobody_up),
 		IN_AGENT(what_was_survived_under_another_driver_counts_less),
+		IN_AGENT(what_failed_under_another_kernel_gives_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,12 +204,16 @@ void dl_agent_tuning_forget(struct dl_agent *a, const char *device, const char *
  */
 bool dl_agent_environment(struct dl_agent *a, const struct dl_tracked *t,
 			  struct dl_ledger_environment *ret_environment);
+void dl_agent_kernel(struct dl_ledger_environment *environment); /* that alone */
 
 /* ledger.c */
 void dl_agent_ledger_tick(struct dl_agent *a, uint64_t now_ns);
 void dl_agent_ledger_job(struct dl_agent *a, const struct dl_event *ev);
 void dl_agent_ledger_failed(struct dl_agent *a, const struct dl_plan *plan);
-/* The least depth at which the model failed with a larger ubatch; 0: not known. */
+/*
+ * The least depth at which the model failed with a larger ubatch, under this kernel if it did; 0:
+ * not known.
+ */
 uint32_t dl_agent_ledger_depth(struct dl_agent *a, enum dl_backend backend, const char *model,
 			       uint32_t ubatch);
 

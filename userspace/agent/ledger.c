@@ -141,7 +141,9 @@ void dl_agent_ledger_failed(struct dl_agent *a, const struct dl_plan *plan)
 
 struct least {
 	uint32_t ubatch; /* rows of larger ones */
-	uint32_t depth;	 /* UINT32_MAX: none found */
+	uint32_t
+		weight; /* of the rows that count; those of other versions give way to later ones */
+	uint32_t depth; /* UINT32_MAX: none found */
 };
 
 static void on_row(void *arg, const struct dl_ledger_row *row)
@@ -149,19 +151,24 @@ static void on_row(void *arg, const struct dl_ledger_row *row)
 	struct least *least = arg;
 	bool larger = !row->key.ubatch || row->key.ubatch > least->ubatch;
 
-	if (larger && row->entry.failed_depth && row->entry.failed_depth < least->depth)
+	if (!larger || !row->entry.failed_depth || row->weight < least->weight)
+		return;
+	if (row->weight > least->weight || row->entry.failed_depth < least->depth)
 		least->depth = row->entry.failed_depth;
+	least->weight = row->weight;
 }
 
 uint32_t dl_agent_ledger_depth(struct dl_agent *a, enum dl_backend backend, const char *model,
 			       uint32_t ubatch)
 {
-	const struct dl_ledger_filter filter = { .backend = backend, .model = model };
-	struct least least = { ubatch, UINT32_MAX };
+	struct dl_ledger_environment now = { .driver = "" };
+	const struct dl_ledger_filter filter = { .backend = backend, .model = model, .now = &now };
+	struct least least = { ubatch, 0, UINT32_MAX };
 	struct dl_db *db = NULL;
 
 	if (!model[0] || dl_db_open(a->options.state_dir, DL_DB_THERE, &db))
 		return 0;
+	dl_agent_kernel(&now); /* the engine is not there yet, and with it the others */
 	dl_ledger_each(db, &filter, on_row, &least);
 	dl_db_close(db);
 	return least.depth == UINT32_MAX ? 0 : least.depth;

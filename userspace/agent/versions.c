@@ -132,15 +132,21 @@ static bool device_versions(struct dl_agent *a, const char *device, struct dl_le
 	return true;
 }
 
+void dl_agent_kernel(struct dl_ledger_environment *environment)
+{
+	struct utsname name;
+
+	if (!uname(&name))
+		dl_copy_name(environment->kernel, sizeof(environment->kernel), name.release);
+}
+
 bool dl_agent_environment(struct dl_agent *a, const struct dl_tracked *t,
 			  struct dl_ledger_environment *ret_environment)
 {
 	struct dl_ledger_environment *e = ret_environment;
-	struct utsname name;
 
 	memset(e, 0, sizeof(*e));
-	if (!uname(&name))
-		dl_copy_name(e->kernel, sizeof(e->kernel), name.release);
+	dl_agent_kernel(e);
 	dl_copy_name(e->engine, sizeof(e->engine), t->engine);
 	return device_versions(a, t->told.device, e) && t->engine_known;
 }
