@@ -306,10 +306,12 @@ static void a_child_reads_what_may_wait(void **state)
 static void who_has_not_answered_is_not_waited_for(void **state)
 {
 	char text[DL_VERSION_TEXT_LEN] = "before", path[256];
+	struct pollfd ours = { .events = POLLIN };
 	pid_t child = 0;
-	int fd;
+	int fd, held[2];
 
 	(void)state;
+	assert_int_equal(pipe(held), 0); /* as the agent's socket */
 	PUT("/sys/kernel/debug/dri/0/gt0/uc/huc_info", "");
 	snprintf(path, sizeof(path), "%s/sys/kernel/debug/dri/0/gt0/uc/guc_info", root);
 	assert_int_equal(mkfifo(path, 0600), 0); /* as a device that hangs */
@@ -317,6 +319,11 @@ static void who_has_not_answered_is_not_waited_for(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(dl_firmware_take(fd, text), -EAGAIN);
 	assert_string_equal(text, "before");
+	close(held[1]);
+	ours.fd = held[0];
+	assert_int_equal(poll(&ours, 1, 60000), 1); /* it holds none of ours open */
+	assert_int_equal(kill(child, 0), 0);
+	close(held[0]);
 	assert_int_equal(kill(child, SIGKILL), 0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(dl_firmware_take(fd, text), -ENOENT);

@@ -138,6 +138,17 @@ static void read_intel(const struct dl_gpu *gpu, char ret_text[DL_VERSION_TEXT_L
 	}
 }
 
+/* A driver may hold it for ever: nothing of the agent's, its socket above all, stays open in it. */
+static void settle(int *fd)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "davylamp-fwinfo");
+	if (dup2(*fd, 3) == 3) {
+		*fd = 3;
+		close_range(4, ~0U, 0);
+	}
+}
+
 int dl_firmware_ask(const struct dl_gpu *gpu, pid_t *ret_child)
 {
 	char text[DL_VERSION_TEXT_LEN];
@@ -149,8 +160,7 @@ int dl_firmware_ask(const struct dl_gpu *gpu, pid_t *ret_child)
 		return -errno;
 	child = fork();
 	if (!child) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_NAME, "davylamp-fwinfo");
+		settle(&fd[1]);
 		read_intel(gpu, text);
 		_exit(write(fd[1], text, sizeof(text)) < 0);
 	}
