@@ -142,11 +142,17 @@ static void a_version_is_read_when_the_libraries_are_there(void **state)
 	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.8681\n");
 	t->inspect_ns = 1;
 	dl_tracker_tick(&agent, dl_boot_ns());
+	assert_false(t->engine_known); /* the loader is at work */
+	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.8681\n"
+			      "3-4 r-xp 0 08:01 5 /usr/lib/libggml-base.so.0.9.11\n");
+	t->inspect_ns = 1;
+	dl_tracker_tick(&agent, dl_boot_ns());
 	assert_true(t->engine_known);
-	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.8681, build "));
-	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.9000\n");
+	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.8681, ggml 0.9.11, build "));
+	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.9000\n"
+			      "3-4 r-xp 0 08:01 5 /usr/lib/libggml-base.so.0.9.11\n");
 	dl_tracker_exec(&agent, 202); /* another program in it */
-	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.9000, build "));
+	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.9000, ggml 0.9.11, build "));
 }
 
 static void a_version_of_who_maps_no_library_is_read_in_the_end(void **state)

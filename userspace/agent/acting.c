@@ -181,6 +181,7 @@ static void carry_out(struct dl_agent *a, const struct dl_plan *plan)
 void dl_agent_act(struct dl_agent *a, const struct dl_plan *plan)
 {
 	dl_agent_ordered(a, plan);
+	dl_agent_layer_meant(a, plan);
 	if (plan->rung == DL_RUNG_BREAKER)
 		learn(a, plan);
 	else if (plan->rung == DL_RUNG_FAILURE || plan->rung == DL_RUNG_NOTE)

@@ -113,6 +113,15 @@ struct dl_link {
 	char cgroup[DL_CGROUP_LEN];
 };
 
+#define DL_MEANT_MAX 8
+
+struct dl_meant {
+	uint32_t workload; /* 0: empty */
+	uint8_t rung;
+	uint8_t hazard;
+	char because[1024];
+};
+
 struct dl_agent {
 	struct dl_agent_options options;
 	sd_event *loop;
@@ -155,6 +164,7 @@ struct dl_agent {
 	struct dl_standing standing;
 	struct dl_units *units; /* NULL: no memory */
 	struct dl_kept_counts counts;
+	struct dl_meant meant[DL_MEANT_MAX]; /* what the latest acts were for */
 	struct {
 		uint64_t noted_ns;
 		bool told; /* that it cannot be written */
@@ -184,7 +194,11 @@ const char *dl_agent_policy_of(struct dl_link *link, const json_t *message);
 void dl_agent_layer_open(struct dl_agent *a);
 const char *dl_agent_layer_change(struct dl_link *link, const json_t *message);
 
-/* layer_tuned.c: an act has ended well; what it changed for good becomes a rule. */
+/*
+ * layer_tuned.c: an act is planned, and its reason is kept as evidence; it has ended well, and what
+ * it changed for good becomes a rule.
+ */
+void dl_agent_layer_meant(struct dl_agent *a, const struct dl_plan *plan);
 void dl_agent_layer_tuned(struct dl_agent *a, const struct dl_plan *plan);
 
 /* rules.c: whom the rules are asked about, and what of them binds the core. */

@@ -167,13 +167,40 @@ static struct dl_knobs found_out(const struct dl_workload *w, const struct dl_pl
 	return is;
 }
 
+/*
+ * The end of an act does not tell any more what it was for, nor does one that is tried again after
+ * a refusal.
+ */
+void dl_agent_layer_meant(struct dl_agent *a, const struct dl_plan *plan)
+{
+	struct dl_meant *at = &a->meant[plan->workload % DL_MEANT_MAX];
+	char text[DL_PLAN_TEXT_SIZE];
+	bool again = at->workload == plan->workload && at->rung == plan->rung &&
+		     at->hazard == plan->hazard;
+
+	if ((plan->rung != DL_RUNG_SHRINK && plan->rung != DL_RUNG_UNDO) ||
+	    (again && plan->rung == DL_RUNG_SHRINK && plan->evidence[0].kind == DL_EV_TICK))
+		return;
+	dl_because_text(plan, text, sizeof(text));
+	at->workload = plan->workload;
+	at->rung = plan->rung;
+	at->hazard = plan->hazard;
+	dl_copy_name(at->because, sizeof(at->because), text);
+}
+
+static const char *meant(const struct dl_agent *a, uint32_t workload)
+{
+	const struct dl_meant *at = &a->meant[workload % DL_MEANT_MAX];
+
+	return at->workload == workload ? at->because : "";
+}
+
 static void put(struct dl_agent *a, struct dl_policy_layer *layer, const struct dl_workload *w,
 		const struct dl_plan *plan, const char *name, const struct dl_knobs *is)
 {
-	char knobs[96], reason[DL_VERSION_REASON], because[DL_PLAN_TEXT_SIZE];
+	char knobs[96], reason[DL_VERSION_REASON];
 	int err = 0;
 
-	dl_because_text(plan, because, sizeof(because));
 	name_knobs(is, knobs, sizeof(knobs));
 	snprintf(reason, sizeof(reason), "%s for '%s' on %s after %s", knobs, w->model,
 		 dl_backend_name(plan->backend),
@@ -183,7 +210,7 @@ static void put(struct dl_agent *a, struct dl_policy_layer *layer, const struct 
 	if (!dl_knobs_none(is))
 		err = add_rule(layer, name, w, plan->backend, is, reason);
 	if (!err)
-		err = write_version(a, layer, reason, because);
+		err = write_version(a, layer, reason, meant(a, plan->workload));
 	if (err < 0)
 		dl_log("policy '%s/%s': %s; the next start does not know of %s",
 		       a->options.state_dir, DL_POLICY_NAME, dl_db_why(err), knobs);

@@ -21,7 +21,7 @@ static const uint64_t look_again_ms[] = {
 #define STRANGER_LOOKS 8
 #define UNSEEN_NS      (10 * DL_NS_PER_S)
 #define VERIFY_NS      DL_NS_PER_S
-#define LOADED_NS      (4 * DL_NS_PER_S)   /* whoever maps no library by then has it linked in */
+#define LOADED_NS      (4 * DL_NS_PER_S)   /* what is not mapped by then is linked in */
 #define BUDGET_NS      (10 * DL_NS_PER_MS) /* of a tick; one look may take a few of them */
 
 #define LOOKS (sizeof(look_again_ms) / sizeof(look_again_ms[0]))
@@ -175,7 +175,7 @@ static int look_at(const struct dl_agent *a, uint32_t pid, enum dl_look look,
 /* A library that the loader has not mapped yet would make another version of it. */
 static void read_version(struct dl_tracked *t, const struct dl_process_info *info, uint64_t now_ns)
 {
-	bool mapped = info->llama_library[0] || info->ggml_library[0];
+	bool mapped = info->llama_library[0] && info->ggml_library[0];
 
 	if (!t->met_ns)
 		t->met_ns = now_ns;
