@@ -23,7 +23,7 @@ struct dl_build_id {
 int dl_build_id_in_notes(const unsigned char *notes, size_t size, size_t align,
 			 struct dl_build_id *ret_id);
 
-/* Of an open ELF file of 64 bits. -ENOENT: it has none; -ENOEXEC: it is no such file. */
+/* Of an ELF file of 64 bits open for reading. -ENOENT: it has none; -ENOEXEC: no such file. */
 int dl_build_id_read(int fd, struct dl_build_id *ret_id);
 
 /* Its first eight bytes, as they are written; a shorter one is filled up with zeros. */

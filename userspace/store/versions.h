@@ -74,7 +74,7 @@ int dl_version_get(struct dl_db *db, uint32_t number, struct dl_version *ret_ver
 
 /*
  * The version since which the layer has had a rule as it has it now: its reason and evidence are
- * those of the rule. -ENOENT: it has none of that name.
+ * the rule's. -ENOENT: it has none of that name.
  */
 int dl_version_of_rule(struct dl_db *db, const char *rule, struct dl_version *ret_version);
 
