@@ -24,7 +24,7 @@ _davylamp() {
 	--of) words="pause throttle" ;;
 	--module) words="amdgpu gpu_sched ttm drm" ;;
 	--record | --socket | --policy | --out) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
-	--state | --config | --policies) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+	--state | --config | --policies | --models-dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
 	*)
 		case $verb in
 		run) words="--mode --json --record --socket --state --config --verbose --help" ;;
@@ -52,11 +52,18 @@ _davylamp() {
 				mapfile -t COMPREPLY < <(compgen -W "$(_davylamp_engines) --json --state --socket --help" -- "$cur")
 				return
 			fi
+			if [[ ${COMP_WORDS[2]} == write ]]; then
+				words="env router-preset ollama llama-swap lemonade --out --model --models-dir --server --engine --device"
+				words+=" --available --context --driver --vendor --kind --gfx --generation --compute-units --firmware"
+				words+=" --kernel --lockup --backend --force --policies --config --state"
+				mapfile -t COMPREPLY < <(compgen -W "$words --json --help" -- "$cur")
+				return
+			fi
 			if [[ ${COMP_WORDS[2]} == @(export|import) ]]; then
 				mapfile -t COMPREPLY < <(compgen -f -W "--json --state --socket --help" -- "$cur")
 				return
 			fi
-			words="show explain check reload pin unpin ledger history diff rollback export import forget adopt adopted release"
+			words="show explain write check reload pin unpin ledger history diff rollback export import forget adopt adopted release"
 			words+=" --json --state --config --socket --model --device --all --help" ;;
 		trace)
 			words="scenarios synth --seed --count --duration --out --json --help"

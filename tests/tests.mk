@@ -16,7 +16,7 @@ FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/l
 	userspace/sensors/ollama_name.c userspace/sensors/kfd_smi.c userspace/sensors/kfd_topology.c
 FUZZ_LIB_SRC += $(addprefix userspace/sensors/,inside.c mounts.c fdinfo.c uevent_said.c host_memory.c lockup_rules.c \
 	module_text.c dmem.c build_id.c firmware.c gpus.c)
-FUZZ_LIB_SRC += $(addprefix userspace/store/,generated.c layer_text.c)
+FUZZ_LIB_SRC += $(addprefix userspace/store/,generated.c layer_text.c) $(wildcard userspace/output/*.c)
 STAGE := $(abspath $(O))/stage
 SUITES := lint unit replay foresight bpf vm engine systemd probe cli
 

@@ -435,22 +435,6 @@ static void three_folders_make_three_layers(void **state)
 	assert_int_equal(layers.at[DL_LAYER_PEOPLE].rule[0].value[0].number, 4);
 }
 
-static void a_file_is_replaced_whole(void **state)
-{
-	char before[256], after[256], mine[128];
-
-	(void)state;
-	snprintf(mine, sizeof(mine), "%s", path_of(DL_LAYER_AGENT, DL_POLICY_NAME));
-	policy_texts(NULL, NULL, "[rule a]\nubatch = 64\n");
-	assert_int_equal(dl_policy_file_write(mine, &layers.at[DL_LAYER_AGENT], error), 0);
-	assert_true(dl_read_file(mine, before, sizeof(before)) > 0);
-	assert_non_null(strstr(before, "\n\n[rule a]\nubatch = 64\n"));
-	assert_non_null(dl_policy_rule_add(&layers.at[DL_LAYER_AGENT], "empty"));
-	assert_int_equal(dl_policy_file_write(mine, &layers.at[DL_LAYER_AGENT], error), -EINVAL);
-	assert_true(dl_read_file(mine, after, sizeof(after)) > 0);
-	assert_string_equal(before, after);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,7 +450,6 @@ int main(void)
 		cmocka_unit_test(
 			whatever_a_model_is_called_and_the_reason_is_a_rule_can_be_written),
 		cmocka_unit_test(three_folders_make_three_layers),
-		cmocka_unit_test(a_file_is_replaced_whole),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -391,7 +391,9 @@ static void a_rule_made_by_hand_says_what_one_from_a_file_says(void **state)
 	assert_null(dl_policy_rule_add(agent, ""));
 	dl_rule_literal(pattern, sizeof(pattern), strix.model);
 	assert_int_equal(dl_rule_if(agent, rule, DL_IF_MODEL, pattern, 0), 0);
-	assert_int_equal(dl_rule_set_backends(agent, rule, list, 2), 0);
+	assert_int_equal(dl_rule_set(agent, rule, DL_POLICY_BACKENDS, NULL, "vulkan, cpu",
+				     dl_backends_pack(list, 2)),
+			 0);
 	assert_int_equal(dl_rule_set_count(agent, rule, DL_POLICY_UBATCH, 256), 0);
 	assert_int_equal(dl_rule_set_count(agent, rule, DL_POLICY_UBATCH, 64), 0);
 	assert_int_equal(dl_rule_set(agent, rule, DL_POLICY_ENVIRONMENT, "A", "1", 0), 0);

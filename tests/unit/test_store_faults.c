@@ -15,6 +15,8 @@
 
 #include "faults.h"
 
+#include "../../userspace/output/output.h"
+#include "../../userspace/store/adopted.h"
 #include "../../userspace/store/generated.h"
 #include "../../userspace/store/intents.h"
 #include "../../userspace/store/learned.h"
@@ -101,7 +103,8 @@ static void copy_file(const char *name)
 /* What a closed database and the files beside it come down to. */
 static void begin_try(void)
 {
-	static const char *const names[] = { DL_DB_NAME, DL_POLICY_NAME, DL_LEARNED_NAME, "a.env" };
+	static const char *const names[] = { DL_DB_NAME, DL_POLICY_NAME, DL_LEARNED_NAME, "a.env",
+					     DL_ADOPTED_NAME };
 	static unsigned int tries;
 	char path[128];
 
@@ -138,14 +141,11 @@ static int try_it(const struct subject *s, enum fault_mode mode, long at)
 
 static void remove_try(void)
 {
-	static const char *const names[] = { DL_DB_NAME,
-					     DL_DB_NAME "-wal",
-					     DL_DB_NAME "-shm",
-					     DL_POLICY_NAME,
-					     DL_POLICY_NAME ".hand",
-					     DL_LEARNED_NAME,
-					     "a.env",
-					     "a.env.hand" };
+	static const char *const names[] = {
+		DL_DB_NAME,	DL_DB_NAME "-wal",	DL_DB_NAME "-shm",
+		DL_POLICY_NAME, DL_POLICY_NAME ".hand", DL_LEARNED_NAME,
+		"a.env",	"a.env.hand",		DL_ADOPTED_NAME
+	};
 	char path[256];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -655,6 +655,136 @@ static void an_edited_output_is_never_lost(void **state)
 	free(output_new);
 }
 
+/* What 'davylamp policy write --out' and an adopted unit's rules do: made from rules, renewed. */
+static const char *output_format;
+
+static char *make_output(const char *rules, uint32_t version, char **ret_text)
+{
+	const struct dl_output_model model = { "a", "/m/a.gguf" };
+	const struct dl_output_format *f = dl_output_format_named(output_format);
+	struct dl_policy_layer *layer = calloc(1, sizeof(*layer));
+	struct dl_output_result *made = calloc(1, sizeof(*made));
+	struct dl_output_request r = { .server = "llama-server",
+				       .models = &model,
+				       .model_count = f->no_model ? 0 : 1 };
+	char error[DL_CONFIG_ERROR_LEN], *body;
+
+	assert_non_null(layer);
+	assert_non_null(made);
+	assert_int_equal(
+		dl_policy_text_read(rules, strlen(rules), "r", DL_LAYER_PEOPLE, layer, error), 0);
+	r.set.layer[DL_LAYER_PEOPLE] = layer;
+	assert_int_equal(dl_output_make(f, &r, made), 0);
+	assert_int_equal(dl_generated_text_as(f->style, version, made->body, ret_text), 0);
+	body = made->body;
+	free(made);
+	free(layer);
+	return body;
+}
+
+static char *body_old, *body_new;
+
+static void prepare_renewal(void)
+{
+	char path[256];
+	uint32_t version = 0;
+
+	body_old = make_output("[rule r]\nubatch = 256\n", 1, &output_old);
+	body_new = make_output("[rule r]\nubatch = 128\nenvironment X = 1\n", 2, &output_new);
+	path_in(path, sizeof(path), BEFORE, "a.env");
+	assert_int_equal(dl_generated_renew(path, dl_output_format_named(output_format)->style,
+					    body_old, &version),
+			 0);
+}
+
+static int act_renew(void)
+{
+	char path[256];
+	uint32_t version = 0;
+
+	path_in(path, sizeof(path), dir, "a.env");
+	return dl_generated_renew(path, dl_output_format_named(output_format)->style, body_new,
+				  &version);
+}
+
+static void every_format_is_the_old_or_the_new(void **state)
+{
+	output_format = *state;
+	at_every_call(&(struct subject){ .prepare = prepare_renewal,
+					 .act = act_renew,
+					 .check = no_check,
+					 .is_new = output_is_new,
+					 .late = true });
+	free(output_old);
+	free(output_new);
+	free(body_old);
+	free(body_new);
+}
+
+static int with_format(void **state, const char *format)
+{
+	*state = (void *)format;
+	return make_root(state);
+}
+
+#define FORMAT(id, name)                                                                           \
+	static int set_##id(void **state)                                                          \
+	{                                                                                          \
+		return with_format(state, name);                                                   \
+	}
+FORMAT(env, "env")
+FORMAT(router_preset, "router-preset")
+FORMAT(ollama, "ollama")
+FORMAT(llama_swap, "llama-swap")
+FORMAT(lemonade, "lemonade")
+
+/* The list of adopted units, with which each of their files is written. */
+static int adopt(const char *where, uint32_t version)
+{
+	struct dl_adopted adopted;
+	struct dl_adopted_unit *u;
+	int line, err = dl_adopted_load(where, &adopted, &line);
+
+	if (err)
+		return err;
+	u = dl_adopted_find(&adopted, "a.service");
+	u = u ? u : dl_adopted_add(&adopted, "a.service");
+	u->version = u->knobs.ubatch = version;
+	return dl_adopted_save(where, &adopted);
+}
+
+static void prepare_adopted(void)
+{
+	assert_int_equal(adopt(BEFORE, 1), 0);
+}
+
+static int act_adopt(void)
+{
+	return adopt(dir, 2);
+}
+
+static bool adopted_is_new(void)
+{
+	struct dl_adopted adopted;
+	int line;
+
+	assert_int_equal(dl_adopted_load(dir, &adopted, &line), 0);
+	assert_int_equal(adopted.count, 1);
+	assert_in_range(adopted.unit[0].version, 1, 2);
+	assert_int_equal(adopted.unit[0].knobs.ubatch, adopted.unit[0].version);
+	return adopted.unit[0].version == 2;
+}
+
+static void the_list_of_units_is_the_old_or_the_new(void **state)
+{
+	(void)state;
+	at_every_call(&(struct subject){ .prepare = prepare_adopted,
+					 .act = act_adopt,
+					 .check = no_check,
+					 .is_new = adopted_is_new,
+					 .late = true });
+}
+
 static int teardown(void **state)
 {
 	free(layer_old);
@@ -666,6 +796,8 @@ static int teardown(void **state)
 int main(void)
 {
 #define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, teardown)
+#define OF_FORMAT(id)                                                                              \
+	cmocka_unit_test_setup_teardown(every_format_is_the_old_or_the_new, set_##id, teardown)
 	const struct CMUnitTest tests[] = {
 		WITH_ROOT(the_first_version_is_there_or_not),
 		WITH_ROOT(a_further_version_is_the_old_or_the_new),
@@ -677,6 +809,12 @@ int main(void)
 		WITH_ROOT(what_was_learned_is_the_old_or_the_new),
 		WITH_ROOT(an_output_is_the_old_or_the_new),
 		WITH_ROOT(an_edited_output_is_never_lost),
+		WITH_ROOT(the_list_of_units_is_the_old_or_the_new),
+		OF_FORMAT(env),
+		OF_FORMAT(router_preset),
+		OF_FORMAT(ollama),
+		OF_FORMAT(llama_swap),
+		OF_FORMAT(lemonade),
 	};
 
 	fault_setup();

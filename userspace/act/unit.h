@@ -14,6 +14,8 @@
 
 #define DL_UNIT_CGROUP_LEN 512
 #define DL_UNIT_WHY_LEN	   256
+#define DL_UNIT_ENV_LEN	   2048
+#define DL_UNIT_EXEC_LEN   4096
 
 /* Texts are systemd's own words, and "" where it tells nothing. */
 struct dl_unit_state {
@@ -23,8 +25,10 @@ struct dl_unit_state {
 	char sub[24];
 	char result[24]; /* of its last run: "success", "exit-code", "signal", "timeout", ... */
 	char type[16];
-	char cgroup[DL_UNIT_CGROUP_LEN]; /* "" while it has none */
-	uint32_t main_pid;		 /* 0: none */
+	char cgroup[DL_UNIT_CGROUP_LEN];   /* "" while it has none */
+	char environment[DL_UNIT_ENV_LEN]; /* its Environment=, each with a 0 behind it, then one */
+	char command[DL_UNIT_EXEC_LEN];	   /* its first ExecStart=, the same way; "" if too long */
+	uint32_t main_pid;		   /* 0: none */
 	int32_t exit_code; /* of the last main process: si_code, CLD_EXITED and so on */
 	int32_t exit_status;
 	uint64_t memory_high; /* bytes; UINT64_MAX: none */

@@ -3,6 +3,7 @@
 #include "unit_state.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,7 +15,11 @@
 
 static const struct property {
 	const char *name;
-	char type; /* s: text, cut to size; u, i: 32 bits; t: 64; j: the first of a job's (uo) */
+	/*
+	 * s: text, cut to size; u, i: 32 bits; t: 64; j: the first of a job's (uo); e: texts with a 0
+	 * behind each, x: those of the first command
+	 */
+	char type;
 	size_t offset;
 	size_t size;
 } properties[] = {
@@ -31,6 +36,8 @@ static const struct property {
 	PROPERTY("MemoryHigh", 't', memory_high),
 	PROPERTY("CPUQuotaPerSecUSec", 't', cpu_quota),
 	PROPERTY("Job", 'j', job),
+	PROPERTY("Environment", 'e', environment),
+	PROPERTY("ExecStart", 'x', command),
 };
 
 static int take_number(sd_bus_message *m, const struct property *p, void *field)
@@ -59,6 +66,73 @@ static int take_job(sd_bus_message *m, uint32_t *field)
 	return sd_bus_message_read(m, "v", "(uo)", field, &path);
 }
 
+/* False: one had no room. */
+static bool put_text(char *field, size_t size, size_t *used, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (!len || *used + len + 2 > size)
+		return false;
+	memcpy(field + *used, text, len + 1);
+	*used += len + 1;
+	field[*used] = 0;
+	return true;
+}
+
+static int take_texts(sd_bus_message *m, const struct property *p, char *field)
+{
+	size_t used = 0;
+	const char *text;
+	int err = sd_bus_message_enter_container(m, 'v', "as");
+
+	if (err >= 0)
+		err = sd_bus_message_enter_container(m, 'a', "s");
+	while (err >= 0 && (err = sd_bus_message_read(m, "s", &text)) > 0)
+		put_text(field, p->size, &used, text);
+	if (err >= 0)
+		err = sd_bus_message_exit_container(m);
+	return err < 0 ? err : sd_bus_message_exit_container(m);
+}
+
+/* Words of a command; all of them or none. */
+static int take_words(sd_bus_message *m, const struct property *p, char *field)
+{
+	size_t used = 0;
+	const char *text;
+	bool whole = true;
+	int err = sd_bus_message_enter_container(m, 'a', "s");
+
+	while (err >= 0 && (err = sd_bus_message_read(m, "s", &text)) > 0)
+		whole = put_text(field, p->size, &used, text) && whole;
+	if (!whole)
+		field[0] = field[1] = 0;
+	return err < 0 ? err : sd_bus_message_exit_container(m);
+}
+
+#define COMMAND "sasbttttuii" /* path, words, and how it went */
+
+static int take_command(sd_bus_message *m, const struct property *p, char *field)
+{
+	bool first = true;
+	int err = sd_bus_message_enter_container(m, 'v', "a(" COMMAND ")");
+
+	if (err >= 0)
+		err = sd_bus_message_enter_container(m, 'a', "(" COMMAND ")");
+	while (err >= 0 && (err = sd_bus_message_enter_container(m, 'r', COMMAND)) > 0) {
+		err = sd_bus_message_skip(m, "s");
+		if (err >= 0)
+			err = first ? take_words(m, p, field) : sd_bus_message_skip(m, "as");
+		if (err >= 0)
+			err = sd_bus_message_skip(m, COMMAND + 3);
+		if (err >= 0)
+			err = sd_bus_message_exit_container(m);
+		first = false;
+	}
+	if (err >= 0)
+		err = sd_bus_message_exit_container(m);
+	return err < 0 ? err : sd_bus_message_exit_container(m);
+}
+
 static int take_property(sd_bus_message *m, const char *name, struct dl_unit_state *state)
 {
 	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
@@ -71,6 +145,10 @@ static int take_property(sd_bus_message *m, const char *name, struct dl_unit_sta
 			return take_text(m, p, field);
 		if (p->type == 'j')
 			return take_job(m, field);
+		if (p->type == 'e')
+			return take_texts(m, p, field);
+		if (p->type == 'x')
+			return take_command(m, p, field);
 		return take_number(m, p, field);
 	}
 	return sd_bus_message_skip(m, "v");

@@ -15,6 +15,7 @@
 #include "../report/plan_text.h"
 #include "units.h"
 
+#define READS		  50	/* one a tick, of a process that is in the middle of an exec */
 #define VERIFY_TIMEOUT_MS 60000 /* the first token may follow a cold load */
 
 static void end(struct dl_service *u, enum dl_act_stage stage, int result)
@@ -46,9 +47,8 @@ static int save(struct dl_service *u)
 	return err;
 }
 
-/* The environment of a wish, by how the unit itself starts its engine. */
-static int tell(struct dl_service *u, const struct dl_adopted_unit *wanted,
-		struct dl_environment *e)
+int dl_unit_environment(struct dl_service *u, const struct dl_adopted_unit *wanted,
+			struct dl_environment *e)
 {
 	const struct dl_engine_wish wish = { .backend = wanted->backend, .knobs = wanted->knobs };
 	struct dl_engine_facts facts;
@@ -92,7 +92,7 @@ static void go_back(struct dl_service *u, int result, bool restart)
 	version = of->version;
 	*of = u->act.before;
 	of->version = version;
-	if (!tell(u, of, &e))
+	if (!dl_unit_environment(u, of, &e))
 		err = dl_unit_files_write(u->agent, of, &e);
 	save(u);
 	if (!err && restart)
@@ -112,12 +112,20 @@ static void prove(struct dl_service *u)
 	save(u);
 }
 
-/* The process has these in its environment; what it has not is said if "tell_why". */
-static bool has_all(const struct dl_service *u, const struct dl_environment *e, bool tell_why)
+/*
+ * The process has these in its environment: 1, or 0; what it has not is said if "tell_why". -EAGAIN:
+ * it cannot be read, as in the middle of an exec.
+ */
+static int has_all(const struct dl_service *u, const struct dl_environment *e, bool tell_why)
 {
-	struct dl_process_start *start = u->pid ? dl_process_start_read(u->pid) : NULL;
-	bool all = start != NULL;
+	struct dl_process_start *start = NULL;
+	bool all = true;
 
+	if (!e->count)
+		return u->pid != 0;
+	start = u->pid ? dl_process_start_read(u->pid) : NULL;
+	if (!start)
+		return u->pid ? -EAGAIN : 0;
 	for (size_t i = 0; all && i < e->count; i++) {
 		all = dl_process_start_has(start, e->at[i].name, e->at[i].value);
 		if (!all && tell_why)
@@ -136,13 +144,13 @@ void dl_unit_settle(struct dl_service *u)
 
 	if (!of || !of->unproven || u->act.plan)
 		return;
-	if (u->pid && !tell(u, of, &e) && has_all(u, &e, false)) {
+	if (u->pid && !dl_unit_environment(u, of, &e) && has_all(u, &e, false) > 0) {
 		prove(u);
 		return;
 	}
 	of->backend = of->was_backend;
 	of->knobs = of->was_knobs;
-	if (tell(u, of, &e) || dl_unit_files_write(u->agent, of, &e))
+	if (dl_unit_environment(u, of, &e) || dl_unit_files_write(u->agent, of, &e))
 		return; /* said; once more when it runs */
 	dl_log("%s: was told something else by an agent that did not live to see it begin; that is "
 	       "taken back",
@@ -212,6 +220,8 @@ static void see(struct dl_service *u);
 
 void dl_unit_act_tick(struct dl_service *u)
 {
+	int has;
+
 	if (u->pid && !u->met)
 		return;
 	u->act.awaits = false;
@@ -219,8 +229,14 @@ void dl_unit_act_tick(struct dl_service *u)
 		see(u);
 		return;
 	}
+	has = has_all(u, &u->act.told, true);
+	if (has == -EAGAIN && u->act.read_count++ < READS &&
+	    dl_process_start(u->pid) == u->start_ticks) {
+		u->act.awaits = true; /* looked at again with the next tick */
+		return;
+	}
 	dl_agent_acted(u->agent, u->act.plan, u->workload, DL_ACT_STARTED, u->pid, 0);
-	if (has_all(u, &u->act.told, true))
+	if (has > 0)
 		verify(u);
 	else
 		go_back(u, -EPERM, true);
@@ -337,7 +353,7 @@ static int write_wish(struct dl_service *u, struct dl_adopted_unit *of)
 	if (wanted.backend == of->backend &&
 	    !memcmp(&wanted.knobs, &of->knobs, sizeof(wanted.knobs)))
 		return 0;
-	err = tell(u, &wanted, &u->act.told);
+	err = dl_unit_environment(u, &wanted, &u->act.told);
 	if (err == -EOPNOTSUPP)
 		dl_log("%s: %s", u->name, u->act.told.why);
 	if (!err)

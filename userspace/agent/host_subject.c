@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "../sensors/kfd_topology.h"
@@ -60,4 +61,27 @@ void dl_host_subject_read(const struct dl_gpu *gpu, struct dl_policy_subject *su
 
 	dl_lockups_read(gpu, told ? &text : NULL, &lockups);
 	dl_host_subject(gpu, &lockups, subject);
+}
+
+bool dl_host_subject_before(const struct dl_policy_subject *other,
+			    const struct dl_policy_subject *best)
+{
+	return !best->device[0] || strcmp(other->kind, "igpu") != 0;
+}
+
+void dl_host_subject_choose(struct dl_policy_subject *subject)
+{
+	const struct dl_policy_subject blank = *subject;
+	struct dl_gpu gpus[DL_GPUS_MAX];
+	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX);
+
+	for (size_t i = count; i-- > 0;) {
+		struct dl_policy_subject one = blank;
+
+		dl_host_subject_read(&gpus[i], &one);
+		if (dl_host_subject_before(&one, subject))
+			*subject = one;
+	}
+	if (!count)
+		dl_host_kernel(subject);
 }

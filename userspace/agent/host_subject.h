@@ -17,4 +17,14 @@ void dl_host_kernel(struct dl_policy_subject *subject);
 void dl_host_subject(const struct dl_gpu *gpu, const struct dl_lockups *lockups,
 		     struct dl_policy_subject *subject);
 
+/*
+ * The same of the GPU of this host that an engine takes by itself, as most do: of several the first
+ * that is no integrated one. The kernel alone where there is none.
+ */
+void dl_host_subject_choose(struct dl_policy_subject *subject);
+
+/* Whether "other", which comes before "best" in the host's order, is taken rather than it. */
+bool dl_host_subject_before(const struct dl_policy_subject *other,
+			    const struct dl_policy_subject *best);
+
 #endif

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "../lib/log.h"
+#include "../policy/told.h"
 #include "../report/plan_text.h"
 #include "../report/tuner_text.h"
 #include "../store/policy_file.h"
@@ -29,20 +30,6 @@ static void name_rule(const struct dl_workload *w, uint8_t backend, char name[DL
 		h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
 	snprintf(name, DL_RULE_NAME_LEN, "tuned-%s-%08" PRIx32, dl_backend_name(backend),
 		 (uint32_t)(h ^ h >> 32));
-}
-
-/* Where a rule has a knob. */
-static enum dl_policy_key key_of(uint32_t knob)
-{
-	static const enum dl_policy_key keys[DL_TUNER_KNOBS] = {
-		[DL_TUNER_UBATCH] = DL_POLICY_UBATCH,
-		[DL_TUNER_CONTEXT] = DL_POLICY_CONTEXT,
-		[DL_TUNER_PARALLEL] = DL_POLICY_PARALLEL,
-		[DL_TUNER_CACHE_TYPE] = DL_POLICY_CACHE_TYPE,
-		[DL_TUNER_LAYERS] = DL_POLICY_GPU_LAYERS_OFF,
-	};
-
-	return keys[knob];
 }
 
 static uint32_t value_of(const struct dl_rule_value *value)
@@ -62,7 +49,7 @@ static struct dl_knobs knobs_of(struct dl_policy_layer *layer, const char *name)
 
 	for (size_t i = 0; rule && i < rule->value_count; i++)
 		for (uint32_t j = 0; j < DL_TUNER_KNOBS; j++)
-			if (rule->value[i].key == key_of(j))
+			if (rule->value[i].key == dl_policy_knob_key(j))
 				dl_knob_set(&k, j, value_of(&rule->value[i]));
 	return k;
 }
@@ -73,7 +60,7 @@ static int put_knob(struct dl_policy_layer *layer, struct dl_rule *rule, uint32_
 	const char *cache = dl_cache_name(value);
 
 	if (knob != DL_TUNER_CACHE_TYPE)
-		return dl_rule_set_count(layer, rule, key_of(knob), value);
+		return dl_rule_set_count(layer, rule, dl_policy_knob_key(knob), value);
 	for (uint32_t i = 0; i < DL_CACHE_TYPE_COUNT; i++)
 		if (dl_same_name(dl_cache_type_name(i), cache))
 			return dl_rule_set(layer, rule, DL_POLICY_CACHE_TYPE, NULL, cache, i);

@@ -9,6 +9,7 @@
 
 #include "../lib/file.h"
 #include "../lib/log.h"
+#include "units.h"
 
 /* Rules that are not in order leave those that were; the first time there are none then. */
 static int read_rules(struct dl_agent *a, char error[DL_CONFIG_ERROR_LEN])
@@ -62,6 +63,7 @@ void dl_policy_agent_layer_read(struct dl_agent *a)
 		       error[0] ? error : strerror(-err));
 	a->rules_read++;
 	free(layer);
+	dl_units_tell_rules(a);
 }
 
 json_t *dl_policy_people_rules(struct dl_agent *a)
@@ -162,5 +164,6 @@ int dl_policy_reload(struct dl_agent *a, char error[DL_CONFIG_ERROR_LEN])
 			feed_value(a, i);
 	feed_overrides(a);
 	dl_log("configuration read again");
+	dl_units_tell_rules(a);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../policy/told.h"
 #include "host_subject.h"
 
 void dl_agent_subject(struct dl_agent *a, const struct dl_ev_process *p,
@@ -31,21 +32,11 @@ void dl_agent_subject(struct dl_agent *a, const struct dl_ev_process *p,
 
 static uint8_t pinned(const struct dl_effective *e)
 {
-	static const struct {
-		enum dl_policy_key key;
-		enum dl_tuner_knob knob;
-	} pins[] = {
-		{ DL_POLICY_UBATCH, DL_TUNER_UBATCH },
-		{ DL_POLICY_CONTEXT, DL_TUNER_CONTEXT },
-		{ DL_POLICY_PARALLEL, DL_TUNER_PARALLEL },
-		{ DL_POLICY_CACHE_TYPE, DL_TUNER_CACHE_TYPE },
-		{ DL_POLICY_GPU_LAYERS_OFF, DL_TUNER_LAYERS },
-	};
 	unsigned int bits = 0;
 
-	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
-		if (e->value[pins[i].key].origin.pinned)
-			bits |= 1u << pins[i].knob;
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		if (e->value[dl_policy_knob_key(i)].origin.pinned)
+			bits |= 1u << i;
 	return (uint8_t)bits;
 }
 

@@ -285,15 +285,17 @@ json_t *dl_units_list(const struct dl_agent *a)
 			continue;
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:I, s:s, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:b}",
-				  "unit", u->name, "workload", (json_int_t)u->workload, "state",
-				  u->state.active, "engine", dl_engine_name(u->engine), "pid",
-				  (int)u->pid, "cgroup", u->cgroup, "told_backend",
-				  dl_backend_name(of->backend), "told_ubatch",
-				  (json_int_t)of->knobs.ubatch, "told_context",
-				  (json_int_t)of->knobs.context, "told_parallel",
-				  (json_int_t)of->knobs.parallel, "version",
-				  (json_int_t)of->version, "stopped_by_us", of->stopped));
+			json_pack(
+				"{s:s, s:I, s:s, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b}",
+				"unit", u->name, "workload", (json_int_t)u->workload, "state",
+				u->state.active, "engine", dl_engine_name(u->engine), "pid",
+				(int)u->pid, "cgroup", u->cgroup, "told_backend",
+				dl_backend_name(of->backend), "told_ubatch",
+				(json_int_t)of->knobs.ubatch, "told_context",
+				(json_int_t)of->knobs.context, "told_parallel",
+				(json_int_t)of->knobs.parallel, "told_by_rules",
+				(json_int_t)u->rules_count, "version", (json_int_t)of->version,
+				"stopped_by_us", of->stopped));
 	}
 	return list;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,27 +41,82 @@ static int say(int err, const char *path)
 	return err < 0 ? err : 0;
 }
 
+/* What an act has set, above what the rules say. The caller frees it; NULL: no memory. */
+static char *make_body(struct dl_agent *a, const struct dl_adopted_unit *u,
+		       const struct dl_environment *e, size_t *ret_rules)
+{
+	struct dl_service *service = dl_unit_named(a, u->unit);
+	char *body = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&body, &size);
+
+	if (!out)
+		return NULL;
+	fprintf(out,
+		"# What davylamp tells %s at its next start; empty: nothing.\n"
+		"# 'davylamp policy release %s' removes it.\n",
+		u->unit, u->unit);
+	for (size_t i = 0; i < e->count; i++)
+		fprintf(out, "%s=%s\n", e->at[i].name, e->at[i].value);
+	*ret_rules = service ? dl_unit_rules_put(service, u, e, out) : 0;
+	if (!fclose(out))
+		return body;
+	free(body);
+	return NULL;
+}
+
+/* FNV-1a; never 0. */
+int dl_unit_files_sum(struct dl_agent *a, struct dl_adopted_unit *u, const struct dl_environment *e,
+		      uint64_t *ret_sum)
+{
+	uint64_t sum = 0xcbf29ce484222325;
+	size_t rules;
+	char *body = make_body(a, u, e, &rules);
+
+	if (!body)
+		return -ENOMEM;
+	for (const char *at = body; *at; at++)
+		sum = (sum ^ (unsigned char)*at) * 0x100000001b3;
+	free(body);
+	*ret_sum = sum ? sum : 1;
+	return 0;
+}
+
 int dl_unit_files_write(struct dl_agent *a, struct dl_adopted_unit *u,
 			const struct dl_environment *e)
 {
-	char path[PATH_MAX], body[4096];
-	int len, err = dl_unit_files_path(a, u->unit, path, sizeof(path));
+	struct dl_service *service = dl_unit_named(a, u->unit);
+	char path[PATH_MAX], *body;
+	size_t rules = 0;
+	int err = dl_unit_files_path(a, u->unit, path, sizeof(path));
 
 	if (err)
 		return say(err, u->unit);
-	len = snprintf(body, sizeof(body),
-		       "# What davylamp tells %s at its next start; empty: nothing.\n"
-		       "# 'davylamp policy release %s' removes it.\n",
-		       u->unit, u->unit);
-	for (size_t i = 0; i < e->count && len < (int)sizeof(body); i++)
-		len += snprintf(body + len, sizeof(body) - (size_t)len, "%s=%s\n", e->at[i].name,
-				e->at[i].value);
-	if (len >= (int)sizeof(body))
-		return say(-E2BIG, path);
-	err = say(dl_generated_write(path, u->version + 1, body), path);
-	if (!err)
-		u->version++;
+	body = make_body(a, u, e, &rules);
+	err = body ? dl_generated_renew(path, DL_GENERATED_COMMENT, body, &u->version) : -ENOMEM;
+	free(body);
+	err = err == -EALREADY ? 0 : say(err, path);
+	if (!err && service)
+		service->rules_count = rules;
 	return err;
+}
+
+void dl_unit_files_unset(struct dl_agent *a, const char *name, struct dl_process_start *start)
+{
+	char path[PATH_MAX], *text = malloc(DL_GENERATED_MAX), *line, *rest;
+	int err = dl_unit_files_path(a, name, path, sizeof(path));
+
+	if (!err && text && dl_read_file(path, text, DL_GENERATED_MAX) > 0) {
+		for (rest = text; (line = strsep(&rest, "\n"));) {
+			char *value = strchr(line, '=');
+
+			if (line[0] == '#' || !value || value == line)
+				continue;
+			*value = 0;
+			dl_process_start_unset(start, line);
+		}
+	}
+	free(text);
 }
 
 static int write_drop_in(struct dl_agent *a, struct dl_adopted_unit *u)

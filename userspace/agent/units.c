@@ -101,6 +101,7 @@ static void keep_start(struct dl_service *u, uint32_t pid)
 	dl_engine_environment(&look, &facts, &wish, &told);
 	for (size_t i = 0; i < told.count; i++)
 		dl_process_start_unset(start, told.at[i].name);
+	dl_unit_files_unset(u->agent, u->name, start);
 	free(u->start);
 	u->start = start;
 }
@@ -150,6 +151,8 @@ static bool find_engine(const struct dl_service *u, struct dl_process_info *ret_
 static void tell(struct dl_service *u, const struct dl_process_info *info)
 {
 	u->met = true;
+	u->begun_ns = dl_boot_ns();
+	u->command_sum = dl_unit_command_sum(&u->state);
 	u->engine = info->ev.engine != DL_ENGINE_NONE ? (enum dl_engine)info->ev.engine
 						      : DL_ENGINE_GENERIC;
 	u->role = (enum dl_role)info->ev.role;
@@ -166,6 +169,7 @@ static void tell(struct dl_service *u, const struct dl_process_info *info)
 		dl_left_in_unit(u);
 	u->left_told = true;
 	dl_tracker_exec(u->agent, u->pid);
+	dl_unit_tell_rules(u);
 }
 
 /* systemd's child becomes the engine by one exec or more, which take their time. */
@@ -256,6 +260,7 @@ static void on_state(void *arg, const struct dl_unit_answer *answer)
 	units->silent = false;
 	if (!u->act.plan) /* an act looks for itself */
 		dl_unit_take(u, answer->state);
+	dl_unit_tell_rules(u);
 	if (again)
 		dl_unit_look(u);
 }

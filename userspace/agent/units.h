@@ -34,6 +34,7 @@ struct dl_unit_act {
 	struct dl_environment told;    /* what the new process is to have been told */
 	bool written;
 	bool stopped_told;
+	uint32_t read_count;
 	bool awaits; /* the new process, to become an engine */
 	int result;  /* why it goes back; 0: it does not */
 };
@@ -56,6 +57,12 @@ struct dl_service {
 	struct dl_unit_state state;
 	bool met; /* who that is has been told */
 	uint32_t look_count;
+	uint32_t backends;	 /* bit 1 << enum dl_backend: what it has loaded; 0: not seen yet */
+	uint64_t begun_ns;	 /* when its process was met */
+	uint64_t command_sum;	 /* of the unit's command, then */
+	uint64_t rules_sum;	 /* of the environment that was written last; 0: none was */
+	size_t rules_count;	 /* variables in it that rules told */
+	uint64_t rules_retry_ns; /* it could not be written: not before */
 	bool registered;
 	bool left_told;
 	bool asking;
@@ -105,6 +112,19 @@ int dl_unit_files_remove(struct dl_agent *a, const struct dl_adopted_unit *u, js
 int dl_unit_files_write(struct dl_agent *a, struct dl_adopted_unit *u,
 			const struct dl_environment *e);
 int dl_unit_files_check(struct dl_agent *a, const struct dl_adopted_unit *u);
+/* Of what would be written: another one means that something is told anew. */
+int dl_unit_files_sum(struct dl_agent *a, struct dl_adopted_unit *u, const struct dl_environment *e,
+		      uint64_t *ret_sum);
+/* The variables that it tells at present are taken out of a start: they are not the unit's words. */
+void dl_unit_files_unset(struct dl_agent *a, const char *name, struct dl_process_start *start);
+
+/* unit_rules.c: lines of the environment file, but for names that are "above"; how many. */
+size_t dl_unit_rules_put(struct dl_service *u, const struct dl_adopted_unit *of,
+			 const struct dl_environment *above, FILE *out);
+uint64_t dl_unit_command_sum(const struct dl_unit_state *state);
+/* Writes them for the next start, when they are new; nothing while an act is under way. */
+void dl_unit_tell_rules(struct dl_service *u);
+void dl_units_tell_rules(struct dl_agent *a);
 
 /* act_unit_cap.c: false: the rung is no cap. */
 /* Without waiting, what it had before its first cap; false: it has none. */
@@ -124,6 +144,9 @@ const char *dl_unit_release(struct dl_link *link, const json_t *message);
 json_t *dl_units_list(const struct dl_agent *a);
 
 /* act_unit.c: those rungs that are done to a unit by systemd. */
+/* What "wanted" is told beside the rules, by how the unit itself starts its engine. */
+int dl_unit_environment(struct dl_service *u, const struct dl_adopted_unit *wanted,
+			struct dl_environment *e);
 bool dl_unit_rung(const struct dl_plan *plan);
 void dl_unit_act_tick(struct dl_service *u);
 /* A change that an agent left half done stays when the process has been told, else it goes. */

@@ -22,6 +22,12 @@ struct dl_environment {
 	char why[DL_ENVIRONMENT_WHY_LEN]; /* of a refusal */
 };
 
+/* An option and the variable that says the same. */
+struct dl_environment_option {
+	const char *names; /* words; NULL ends a list */
+	const char *variable;
+};
+
 struct dl_environment_ops {
 	enum dl_engine engine;
 	/* "look" and "facts" are of the service's own start, without what we set. */
@@ -29,12 +35,26 @@ struct dl_environment_ops {
 		    const struct dl_engine_wish *wish, struct dl_environment *e);
 	uint8_t can; /* DL_CAN_SHRINK, DL_CAN_SWITCH, DL_CAN_UNLOAD */
 	bool movable;
+	const char *cache_options;   /* that beat the variables; NULL: none does */
+	const char *cache_variables; /* words: each holds the type; NULL: it cannot be told */
+	const struct dl_environment_option *options; /* what else a rule may name; NULL: nothing */
 };
 
 /* -EOPNOTSUPP and "why" where the wish cannot be told; an empty wish always can. */
 int dl_engine_environment(const struct dl_engine_look *look, const struct dl_engine_facts *facts,
 			  const struct dl_engine_wish *wish,
 			  struct dl_environment *ret_environment);
+
+/*
+ * The same of a rule's cache type and of an argument of a rule, which adds to "e": refused too
+ * where the unit's own command line or environment says it already, which a rule does not overrule.
+ */
+int dl_engine_environment_cache(const struct dl_engine_look *look,
+				const struct dl_engine_facts *facts, const char *type,
+				struct dl_environment *e);
+int dl_engine_environment_argument(const struct dl_engine_look *look,
+				   const struct dl_engine_facts *facts, const char *option,
+				   const char *value, struct dl_environment *e);
 
 /* What can be done to a service of that engine, beside what its cgroup gives. */
 uint8_t dl_engine_service_can(enum dl_engine engine);

@@ -111,9 +111,25 @@ static int tell(const struct dl_engine_look *look, const struct dl_engine_facts 
 	return err;
 }
 
+static const struct dl_environment_option options[] = {
+	{ "-fa --flash-attn", "LLAMA_ARG_FLASH_ATTN" },
+	{ "-fit --fit", "LLAMA_ARG_FIT" },
+	{ "-fitt --fit-target", "LLAMA_ARG_FIT_TARGET" },
+	{ "-cram --cache-ram", "LLAMA_ARG_CACHE_RAM" },
+	{ "-b --batch-size", "LLAMA_ARG_BATCH" },
+	{ "-t --threads", "LLAMA_ARG_THREADS" },
+	{ "-sm --split-mode", "LLAMA_ARG_SPLIT_MODE" },
+	{ "-ts --tensor-split", "LLAMA_ARG_TENSOR_SPLIT" },
+	{ "-mg --main-gpu", "LLAMA_ARG_MAIN_GPU" },
+	{ NULL, NULL },
+};
+
 const struct dl_environment_ops dl_environment_llama_server = {
 	.engine = DL_ENGINE_LLAMA_SERVER,
 	.tell = tell,
 	.can = DL_CAN_SHRINK | DL_CAN_SWITCH,
 	.movable = true,
+	.cache_options = "-ctk --cache-type-k -ctv --cache-type-v",
+	.cache_variables = "LLAMA_ARG_CACHE_TYPE_K LLAMA_ARG_CACHE_TYPE_V",
+	.options = options,
 };

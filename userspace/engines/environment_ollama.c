@@ -69,4 +69,5 @@ const struct dl_environment_ops dl_environment_ollama = {
 	.tell = tell,
 	.can = DL_CAN_SHRINK | DL_CAN_SWITCH | DL_CAN_UNLOAD,
 	.movable = true,
+	.cache_variables = "OLLAMA_KV_CACHE_TYPE",
 };

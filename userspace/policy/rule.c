@@ -232,19 +232,6 @@ int dl_rule_set_count(struct dl_policy_layer *layer, struct dl_rule *rule, enum 
 	return dl_rule_set(layer, rule, key, NULL, text, count);
 }
 
-int dl_rule_set_backends(struct dl_policy_layer *layer, struct dl_rule *rule,
-			 const enum dl_backend *list, size_t count)
-{
-	char text[64] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < count && used < sizeof(text); i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "",
-					 dl_backend_name(list[i]));
-	return dl_rule_set(layer, rule, DL_POLICY_BACKENDS, NULL, text,
-			   dl_backends_pack(list, count));
-}
-
 /* Cut between characters, and without what would begin a comment. */
 static int keep_said(struct dl_policy_layer *layer, const char *text, uint32_t *ret_at)
 {

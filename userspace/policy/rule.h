@@ -138,7 +138,7 @@ struct dl_rule *dl_policy_rule_add(struct dl_policy_layer *layer, const char *na
 /*
  * Each sets what it names, in place of what was there. -ENOSPC: no room; -EINVAL: longer than a
  * line of a file can be. "text" is as a file has it; whether a reader would take it is found out by
- * dl_policy_file_write.
+ * dl_policy_text_write.
  */
 int dl_rule_if(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_condition condition,
 	       const char *text, uint64_t number);
@@ -146,8 +146,6 @@ int dl_rule_set(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_pol
 		const char *name, const char *text, uint32_t number);
 int dl_rule_set_count(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_policy_key key,
 		      uint32_t count);
-int dl_rule_set_backends(struct dl_policy_layer *layer, struct dl_rule *rule,
-			 const enum dl_backend *list, size_t count);
 
 /* NULL: left as it is. What is too long is cut; " ;", which would begin a comment, becomes " ,". */
 int dl_rule_say(struct dl_policy_layer *layer, struct dl_rule *rule, const char *because,

@@ -50,8 +50,4 @@ struct dl_policy_set dl_policy_set_of(const struct dl_policy_layers *layers);
 int dl_policy_text_write(const struct dl_policy_layer *layer, char **ret_text, size_t *ret_size,
 			 char error[DL_CONFIG_ERROR_LEN]);
 
-/* Replaces "path" as a whole. Errors as above, and those of files. */
-int dl_policy_file_write(const char *path, const struct dl_policy_layer *layer,
-			 char error[DL_CONFIG_ERROR_LEN]);
-
 #endif

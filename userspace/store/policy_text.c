@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/file.h"
 #include "policy_file.h"
 
 static void put(FILE *out, const char *key, const char *value)
@@ -134,20 +133,4 @@ int dl_policy_text_write(const struct dl_policy_layer *layer, char **ret_text, s
 	*ret_text = text;
 	*ret_size = size;
 	return 0;
-}
-
-int dl_policy_file_write(const char *path, const struct dl_policy_layer *layer,
-			 char error[DL_CONFIG_ERROR_LEN])
-{
-	char *text;
-	size_t size;
-	int err = dl_policy_text_write(layer, &text, &size, error);
-
-	if (err)
-		return err;
-	err = dl_replace_file(path, text, size, 0644);
-	if (err)
-		snprintf(error, DL_CONFIG_ERROR_LEN, "'%.300s': %s", path, strerror(-err));
-	free(text);
-	return err;
 }

@@ -12,6 +12,7 @@
 #include "../engines/command.h"
 #include "../lib/log.h"
 #include "../lib/message.h"
+#include "../policy/told.h"
 #include "../store/policy_file.h"
 
 #define ANSWER_MS 2000
@@ -23,30 +24,6 @@ struct applying {
 	struct dl_policy_subject subject;
 	struct dl_effective effective;
 };
-
-/* Of several the first that is no integrated one; most engines take that. */
-static void choose_gpu(struct dl_policy_subject *s)
-{
-	const struct dl_policy_subject blank = *s;
-	struct dl_gpu gpus[DL_GPUS_MAX];
-	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX);
-
-	for (size_t i = count; i-- > 0;) {
-		struct dl_policy_subject one = blank;
-
-		dl_host_subject_read(&gpus[i], &one);
-		if (!s->device[0] || strcmp(one.kind, "igpu") != 0)
-			*s = one;
-	}
-	if (!count)
-		dl_host_kernel(s);
-}
-
-/* What runs without a word about it: the first that llama.cpp and its like look for. */
-static enum dl_backend by_default(const struct dl_policy_subject *s)
-{
-	return dl_same_name(s->vendor, "nvidia") ? DL_BACKEND_CUDA : DL_BACKEND_VULKAN;
-}
 
 static void say(const char *key, const struct dl_policy_value *v)
 {
@@ -80,14 +57,6 @@ static void add(struct applying *a, const char *option, const char *value)
 		dl_args_add(a->base, value);
 }
 
-/* What the agent has made smaller it may give back: it is no part of the command. */
-static bool is_agents(const struct applying *a, enum dl_policy_key key)
-{
-	const struct dl_policy_layer *layer = a->effective.value[key].origin.layer;
-
-	return layer && layer->layer == DL_LAYER_AGENT;
-}
-
 static void add_arguments(struct applying *a)
 {
 	const struct dl_effective *e = &a->effective;
@@ -99,7 +68,7 @@ static void add_arguments(struct applying *a)
 		add(a, e->argument[i].name, e->argument[i].text);
 		say("argument", &e->argument[i]);
 	}
-	if (!cache->origin.rule || is_agents(a, DL_POLICY_CACHE_TYPE) ||
+	if (!cache->origin.rule || dl_policy_is_agents(&a->effective, DL_POLICY_CACHE_TYPE) ||
 	    a->launch->facts.engine != DL_ENGINE_LLAMA_SERVER ||
 	    has(a, "-ctk --cache-type-k -ctv --cache-type-v"))
 		return;
@@ -108,15 +77,18 @@ static void add_arguments(struct applying *a)
 	say("cache_type", cache);
 }
 
-/* "at most": what the command asks for less of stays. "told" 0: as the engine likes. */
-static void limit(const struct applying *a, enum dl_policy_key key, uint32_t told,
-		  enum dl_tuner_knob knob, struct dl_engine_wish *command)
+/* What the agent has made smaller it may give back: it is no part of the command. */
+static void put_limit(const struct applying *a, uint32_t knob, uint32_t most,
+		      struct dl_engine_wish *command)
 {
-	uint32_t most = dl_effective_count(&a->effective, key);
+	enum dl_policy_key key = dl_policy_knob_key(knob);
+	bool agents = dl_policy_is_agents(&a->effective, key);
 
-	if (!most || (told && told <= most))
-		return;
-	if (dl_knob_set(is_agents(a, key) ? &a->wish->knobs : &command->knobs, knob, most))
+	if (!most || (knob == DL_TUNER_CACHE_TYPE && !agents))
+		return; /* theirs is an argument */
+	if (knob == DL_TUNER_LAYERS && !command->layers && a->launch->facts.gpu_layers < 0)
+		return; /* of how many is not known here */
+	if (dl_knob_set(agents ? &a->wish->knobs : &command->knobs, knob, most))
 		say(dl_policy_key_name(key), &a->effective.value[key]);
 }
 
@@ -125,14 +97,11 @@ static void make_base(struct applying *a)
 {
 	const struct dl_engine_facts *f = &a->launch->facts;
 	struct dl_engine_wish wish = { .layers = a->wish->layers };
+	struct dl_knobs most;
 
-	limit(a, DL_POLICY_UBATCH, f->ubatch, DL_TUNER_UBATCH, &wish);
-	limit(a, DL_POLICY_CONTEXT, f->context_size, DL_TUNER_CONTEXT, &wish);
-	limit(a, DL_POLICY_PARALLEL, f->parallel, DL_TUNER_PARALLEL, &wish);
-	limit(a, DL_POLICY_GPU_LAYERS_OFF, 0, DL_TUNER_LAYERS, &wish);
-	if (is_agents(a, DL_POLICY_CACHE_TYPE))
-		a->wish->knobs.cache_type =
-			(uint16_t)dl_cache_named(a->effective.value[DL_POLICY_CACHE_TYPE].text);
+	dl_policy_limits(&a->effective, f, &most);
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		put_limit(a, i, dl_knob_get(&most, i), &wish);
 	if (dl_engine_command(f, a->launch->argv, &wish, a->base)) {
 		dl_log("policy: '%s' has no options for that; it is started as its command says",
 		       a->launch->argv[0]);
@@ -226,8 +195,8 @@ enum dl_backend dl_exec_policy(const struct dl_exec_policy_dirs *dirs, enum dl_b
 		a->subject.context = l->facts.context_size;
 		a->subject.forced = forced;
 		dl_copy_name(a->subject.model, sizeof(a->subject.model), l->facts.model);
-		choose_gpu(&a->subject);
-		a->subject.backend = asked ? asked : by_default(&a->subject);
+		dl_host_subject_choose(&a->subject);
+		a->subject.backend = asked ? asked : dl_subject_default_backend(&a->subject);
 		set = dl_policy_set_of(layers);
 		dl_policy_effective(&set, &a->subject, &a->effective);
 		backend = chosen(a, asked, forced);

@@ -15,6 +15,7 @@
 #include "policy_pin.h"
 #include "policy_unit.h"
 #include "policy_workload.h"
+#include "policy_write.h"
 #include "verbs.h"
 #include "when.h"
 
@@ -22,6 +23,7 @@ static const char usage[] =
 	"usage: davylamp policy show [WORKLOAD] [--json] [--state DIR] [--socket PATH]\n"
 	"       davylamp policy explain WORKLOAD [--json] [--socket PATH]\n"
 	"       davylamp policy explain [--engine E] [--model M] [--device D] [OPTIONS]\n"
+	"       davylamp policy write FORMAT [--out FILE] [--model M]... [OPTIONS]\n"
 	"       davylamp policy check [--json] [--config DIR] [FILE...]\n"
 	"       davylamp policy reload [--json] [--socket PATH]\n"
 	"       davylamp policy pin [--model NAME] [--device ADDRESS] KEY=VALUE...\n"
@@ -44,7 +46,8 @@ static const char usage[] =
 	"that one alone: a number or a pid, a unit or an engine, as 'davylamp status' has\n"
 	"it. explain: the same with reasons and evidence; or which backend and settings\n"
 	"an engine and a model get on a GPU, and by which rule; 'explain --help' has its\n"
-	"options.\n"
+	"options. write: the same as configuration for a unit, llama-server's router,\n"
+	"Ollama, llama-swap or lemonade; 'write --help' has its options.\n"
 	"check: whether files of thresholds, and of rules (named backend.conf), are in\n"
 	"order, and what they change; without FILE those that an agent here would read.\n"
 	"Without WORKLOAD none of them needs an agent. reload: the running agent reads\n"
@@ -174,8 +177,9 @@ static int do_it(const char *word, char *const *words, size_t count, const struc
 	if (!count && !strcmp(word, "adopted"))
 		return dl_policy_adopted(h->socket_path, h->json);
 	dl_log("what about the policy? 'davylamp policy show', 'explain', 'check', 'reload', "
-	       "'pin KEY=VALUE', 'unpin RULE', 'ledger', 'history', 'diff [N [M]]', 'rollback N', "
-	       "'export FILE', 'import FILE', 'forget', 'adopted', 'adopt UNIT' or 'release UNIT'");
+	       "'write FORMAT', 'pin KEY=VALUE', 'unpin RULE', 'ledger', 'history', "
+	       "'diff [N [M]]', 'rollback N', 'export FILE', 'import FILE', 'forget', 'adopted', "
+	       "'adopt UNIT' or 'release UNIT'");
 	return DL_EXIT_USAGE;
 }
 
@@ -230,6 +234,8 @@ int dl_verb_policy(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "explain"))
 		return dl_policy_explain(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "write"))
+		return dl_policy_write(argc - 1, argv + 1);
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
 			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;

@@ -60,27 +60,6 @@ static const char usage[] =
 	"  --json                 one JSON object for each GPU, or engine\n"
 	"  -h, --help             this text\n";
 
-enum option_id {
-	OPT_FORCE = DL_IF_COUNT, /* below it: the condition that it describes */
-	OPT_AVAILABLE,
-	OPT_POLICIES,
-	OPT_CONFIG,
-	OPT_STATE,
-	OPT_SOCKET,
-	OPT_JSON,
-	OPT_HELP,
-};
-
-struct explain_options {
-	struct dl_policy_subject subject;
-	const char *device;
-	const char *dirs[3]; /* of OPT_POLICIES and on */
-	const char *socket_path;
-	bool described;
-	bool asked; /* about something that need not run */
-	bool json;
-};
-
 static bool say_wrong(const char *option, const char *text, const struct dl_policy_wrong *wrong)
 {
 	dl_log("--%s %s: %s", option, text, wrong->why);
@@ -127,7 +106,7 @@ static bool take_text(struct dl_policy_subject *s, enum dl_condition condition, 
 }
 
 /* What may stand behind a condition of a rule may stand behind its option. */
-static bool take_fact(struct explain_options *o, enum dl_condition condition, const char *option,
+static bool take_fact(struct dl_explain_options *o, enum dl_condition condition, const char *option,
 		      const char *text)
 {
 	struct dl_policy_subject *s = &o->subject;
@@ -178,27 +157,28 @@ static bool take_available(struct dl_policy_subject *s, const char *text)
 	return true;
 }
 
-static bool take(struct explain_options *o, int id, const char *option, const char *text)
+bool dl_policy_explain_take(struct dl_explain_options *o, int id, const char *option,
+			    const char *text)
 {
-	if (id == OPT_FORCE)
+	if (id == DL_EXPLAIN_FORCE)
 		o->subject.forced = true;
-	else if (id == OPT_AVAILABLE)
+	else if (id == DL_EXPLAIN_AVAILABLE)
 		return take_available(&o->subject, text);
-	else if (id == OPT_JSON)
+	else if (id == DL_EXPLAIN_JSON)
 		o->json = true;
-	else if (id == OPT_SOCKET)
+	else if (id == DL_EXPLAIN_SOCKET)
 		o->socket_path = text;
-	else if (id >= OPT_POLICIES)
-		o->dirs[id - OPT_POLICIES] = text;
+	else if (id >= DL_EXPLAIN_POLICIES)
+		o->dirs[id - DL_EXPLAIN_POLICIES] = text;
 	else if (!take_fact(o, (enum dl_condition)id, option, text))
 		return false;
-	o->asked |= id != OPT_JSON && id != OPT_SOCKET;
+	o->asked |= id != DL_EXPLAIN_JSON && id != DL_EXPLAIN_SOCKET;
 	o->described |= id < DL_IF_COUNT && id != DL_IF_DEVICE && id != DL_IF_ENGINE &&
 			id != DL_IF_MODEL && id != DL_IF_BACKEND && id != DL_IF_CONTEXT_ABOVE;
 	return true;
 }
 
-static void explain(const struct explain_options *o, const struct dl_policy_layers *layers,
+static void explain(const struct dl_explain_options *o, const struct dl_policy_layers *layers,
 		    const struct dl_policy_subject *subject)
 {
 	struct dl_policy_set set = dl_policy_set_of(layers);
@@ -214,7 +194,7 @@ static void explain(const struct explain_options *o, const struct dl_policy_laye
 	free(e);
 }
 
-static void explain_gpu(const struct explain_options *o, const struct dl_policy_layers *layers,
+static void explain_gpu(const struct dl_explain_options *o, const struct dl_policy_layers *layers,
 			const struct dl_gpu *gpu)
 {
 	struct dl_policy_subject subject = o->subject;
@@ -223,7 +203,7 @@ static void explain_gpu(const struct explain_options *o, const struct dl_policy_
 	explain(o, layers, &subject);
 }
 
-static int explain_host(const struct explain_options *o, const struct dl_policy_layers *layers)
+static int explain_host(const struct dl_explain_options *o, const struct dl_policy_layers *layers)
 {
 	struct dl_gpu gpus[DL_GPUS_MAX];
 	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX), found = 0;
@@ -243,23 +223,33 @@ static int explain_host(const struct explain_options *o, const struct dl_policy_
 	return DL_EXIT_NOTHING;
 }
 
-static int run(const struct explain_options *o)
+struct dl_policy_layers *dl_policy_explain_rules(const struct dl_explain_options *o)
 {
 	struct dl_policy_layers *layers = malloc(sizeof(*layers));
 	char error[DL_CONFIG_ERROR_LEN];
-	int err, status = DL_EXIT_DONE;
+	int err;
 
 	if (!layers)
-		return DL_EXIT_FAILED;
+		return NULL;
 	dl_policy_layers_init(layers);
 	err = dl_policy_dirs_read(o->dirs[0], o->dirs[2], o->dirs[1], layers, error);
 	if (!err && error[0])
 		dl_log("%s; the agent's own rules are left out", error);
-	if (err)
-		dl_log("%s", error[0] ? error : strerror(-err));
-	if (err)
-		status = DL_EXIT_FAILED;
-	else if (o->described)
+	if (!err)
+		return layers;
+	dl_log("%s", error[0] ? error : strerror(-err));
+	free(layers);
+	return NULL;
+}
+
+static int run(const struct dl_explain_options *o)
+{
+	struct dl_policy_layers *layers = dl_policy_explain_rules(o);
+	int status = DL_EXIT_DONE;
+
+	if (!layers)
+		return DL_EXIT_FAILED;
+	if (o->described)
 		explain(o, layers, &o->subject);
 	else
 		status = explain_host(o, layers);
@@ -267,7 +257,7 @@ static int run(const struct explain_options *o)
 	return status;
 }
 
-static int judge(const struct explain_options *o, char *const *words, int count)
+static int judge(const struct dl_explain_options *o, char *const *words, int count)
 {
 	const struct dl_policy_running running = { o->socket_path, count ? words[0] : NULL, true,
 						   o->json };
@@ -289,7 +279,7 @@ static int judge(const struct explain_options *o, char *const *words, int count)
 	return run(o);
 }
 
-int dl_policy_explain(int argc, char **argv)
+const struct option *dl_policy_explain_options(void)
 {
 	static const struct option names[] = {
 		{ "engine", required_argument, NULL, DL_IF_ENGINE },
@@ -306,26 +296,29 @@ int dl_policy_explain(int argc, char **argv)
 		{ "firmware", required_argument, NULL, DL_IF_FIRMWARE },
 		{ "kernel", required_argument, NULL, DL_IF_KERNEL },
 		{ "lockup", required_argument, NULL, DL_IF_LOCKUP_BELOW },
-		{ "force", no_argument, NULL, OPT_FORCE },
-		{ "available", required_argument, NULL, OPT_AVAILABLE },
-		{ "policies", required_argument, NULL, OPT_POLICIES },
-		{ "config", required_argument, NULL, OPT_CONFIG },
-		{ "state", required_argument, NULL, OPT_STATE },
-		{ "socket", required_argument, NULL, OPT_SOCKET },
-		{ "json", no_argument, NULL, OPT_JSON },
-		{ "help", no_argument, NULL, OPT_HELP },
+		{ "force", no_argument, NULL, DL_EXPLAIN_FORCE },
+		{ "available", required_argument, NULL, DL_EXPLAIN_AVAILABLE },
+		{ "policies", required_argument, NULL, DL_EXPLAIN_POLICIES },
+		{ "config", required_argument, NULL, DL_EXPLAIN_CONFIG },
+		{ "state", required_argument, NULL, DL_EXPLAIN_STATE },
+		{ "socket", required_argument, NULL, DL_EXPLAIN_SOCKET },
+		{ "json", no_argument, NULL, DL_EXPLAIN_JSON },
+		{ "help", no_argument, NULL, DL_EXPLAIN_HELP },
 		{ 0 },
 	};
-	struct explain_options o = {
-		.dirs = { DL_DATA_DIR "/policies", DL_CONFIG_DIR, DL_STATE_DIR },
-		.socket_path = DL_SOCKET_DEFAULT,
-	};
+	return names;
+}
+
+int dl_policy_explain(int argc, char **argv)
+{
+	const struct option *names = dl_policy_explain_options();
+	struct dl_explain_options o = DL_EXPLAIN_OPTIONS_INIT;
 	int c, index = 0;
 
 	while ((c = getopt_long(argc, argv, "h", names, &index)) >= 0) {
-		if (c == 'h' || c == OPT_HELP)
+		if (c == 'h' || c == DL_EXPLAIN_HELP)
 			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
-		if (c == '?' || !take(&o, c, names[index].name, optarg))
+		if (c == '?' || !dl_policy_explain_take(&o, c, names[index].name, optarg))
 			return DL_EXIT_USAGE;
 	}
 	return judge(&o, argv + optind, argc - optind);

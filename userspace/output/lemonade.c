@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Defaults of lemonade's, JSON (src/cpp/resources/defaults.json and config_file.cpp, v11): merged
+ * over its own by LEMONADE_DEFAULTS_PATH=FILE; it keeps members that it does not know. One set for
+ * all models; the arguments of its llama-server are one text, split at blanks. The context, the
+ * port and the model it sets itself.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "settings.h"
+
+/* Set by lemonade itself, or by a member of its own. */
+static bool is_reserved(const char *option)
+{
+	static const char *const names[] = { "--ctx-size", "--device", "--gpu-layers",	 "-c",
+					     "-dev",	   "-ngl",     "--n-gpu-layers", "--port",
+					     "-m",	   "--model",  "--host" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], option))
+			return true;
+	return false;
+}
+
+static char *arguments(const struct dl_output_options *options, struct dl_output_result *result)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	const char *blank = "";
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < options->count; i++) {
+		const struct dl_output_pair *p = &options->at[i];
+
+		if (is_reserved(p->name))
+			continue;
+		if (p->value[0] && !dl_output_writable(p->value, " '\"\\")) {
+			dl_output_note(result, "%s %s: cannot be written", p->name, p->value);
+			continue;
+		}
+		fprintf(out, "%s%s%s%s", blank, p->name, p->value[0] ? " " : "", p->value);
+		blank = " ";
+	}
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The first that lemonade has a name for; it takes another where that is not installed. */
+static const char *backend_of(const struct dl_effective *e)
+{
+	static const enum dl_backend known[] = { DL_BACKEND_VULKAN, DL_BACKEND_ROCM,
+						 DL_BACKEND_CPU };
+
+	for (size_t i = 0; i < e->backend_count; i++)
+		for (size_t j = 0; j < sizeof(known) / sizeof(known[0]); j++)
+			if (e->backends[i] == known[j])
+				return dl_backend_name(known[j]);
+	return NULL;
+}
+
+static json_t *defaults(const struct dl_output_settings *s, const char *args)
+{
+	json_t *all = json_object(), *llama = json_object();
+	const char *backend = backend_of(&s->effective);
+
+	json_object_set_new(llama, "args", json_string(args));
+	if (backend)
+		json_object_set_new(llama, "backend", json_string(backend));
+	if (s->knobs.context)
+		json_object_set_new(all, "ctx_size", json_integer(s->knobs.context));
+	json_object_set_new(all, "llamacpp", llama);
+	return all;
+}
+
+static int write_defaults(const struct dl_output_request *r, FILE *out,
+			  struct dl_output_result *result)
+{
+	struct dl_output_options options;
+	struct dl_output_settings s;
+	char *args, *text = NULL;
+	json_t *all;
+
+	dl_output_settle(r, DL_ENGINE_LEMONADE, DL_ENGINE_LLAMA_SERVER, NULL, &s);
+	dl_output_llama_options(&s, r->subject.available, &options, result);
+	dl_output_note_environment(&s.effective, result);
+	args = arguments(&options, result);
+	all = args ? defaults(&s, args) : NULL;
+	if (all)
+		text = json_dumps(all, JSON_INDENT(2) | JSON_SORT_KEYS);
+	if (text)
+		fprintf(out, "%s\n", text + 2); /* "{\n": the first line is written before it */
+	json_decref(all);
+	free(args);
+	free(text);
+	return text ? 0 : -ENOMEM;
+}
+
+const struct dl_output_format dl_output_lemonade = {
+	.name = "lemonade",
+	.what = "defaults of lemonade, JSON",
+	.style = DL_GENERATED_JSON,
+	.no_model = true,
+	.write = write_defaults,
+};

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Models of llama-swap's configuration, YAML (internal/config at v250): "cmd" is split like a POSIX
+ * shell's words after ${MACRO} was replaced everywhere, also in names and inside of quotes. So text
+ * is double-quoted for YAML, a path single-quoted for the words, and "${" is refused.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "settings.h"
+
+/* A YAML string: what is in it can be shown, so only two letters need a backslash. */
+static void put_quoted(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+/* One word of a command line. */
+static bool is_word(const char *text)
+{
+	return dl_output_writable(text, "'") && !strstr(text, "${");
+}
+
+static bool is_plain(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789,.:/_+=@%-";
+
+	return text[0] && !text[strspn(text, plain)];
+}
+
+static void put_word(FILE *out, const char *text)
+{
+	fprintf(out, is_plain(text) ? " %s" : " '%s'", text);
+}
+
+static void put_command(const struct dl_output_request *r, const struct dl_output_model *m,
+			const struct dl_output_options *options, FILE *out,
+			struct dl_output_result *result)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *words = open_memstream(&text, &size);
+
+	if (!words)
+		return; /* "out" is one as well, and will tell */
+	fputs(is_plain(r->server) ? "" : "'", words);
+	fprintf(words, "%s%s --port ${PORT} -m", r->server, is_plain(r->server) ? "" : "'");
+	put_word(words, m->path);
+	for (size_t i = 0; i < options->count; i++) {
+		const struct dl_output_pair *p = &options->at[i];
+
+		if (p->value[0] && !is_word(p->value)) {
+			dl_output_note(result, "%s %s: cannot be written", p->name, p->value);
+			continue;
+		}
+		put_word(words, p->name);
+		if (p->value[0])
+			put_word(words, p->value);
+	}
+	if (!fclose(words)) {
+		fputs("    cmd: ", out);
+		put_quoted(out, text);
+		fputc('\n', out);
+	}
+	free(text);
+}
+
+static void put_environment(const struct dl_effective *e, FILE *out)
+{
+	for (size_t i = 0; i < e->environment_count; i++) {
+		fprintf(out, "%s      - \"%s=%s\"\n", i ? "" : "    env:\n", e->environment[i].name,
+			e->environment[i].text);
+	}
+}
+
+static void put_model(const struct dl_output_request *r, const struct dl_output_model *m, FILE *out,
+		      struct dl_output_result *result)
+{
+	struct dl_output_options options;
+	struct dl_output_settings s;
+
+	dl_output_settle(r, DL_ENGINE_LLAMA_SERVER, DL_ENGINE_LLAMA_SERVER, m, &s);
+	dl_output_llama_options(&s, r->subject.available, &options, result);
+	fputs("  ", out);
+	put_quoted(out, m->name);
+	fputs(":\n", out);
+	for (size_t i = 0; i < options.count; i++) {
+		fputs("    ", out);
+		dl_output_origin(out, options.at[i].name, options.at[i].origin);
+	}
+	put_command(r, m, &options, out, result);
+	put_environment(&s.effective, out);
+}
+
+static int check(const struct dl_output_model *m, struct dl_output_result *result)
+{
+	if (!m->path)
+		return dl_output_refuse(result,
+					"which file is model '%s'? --model /PATH/NAME.gguf or "
+					"--models-dir DIR",
+					m->name);
+	if (!is_word(m->name) || !is_word(m->path))
+		return dl_output_refuse(result,
+					"llama-swap would read the model's '%s' as something else: "
+					"no \"'\", \"${\" or control character",
+					is_word(m->name) ? m->path : m->name);
+	return 0;
+}
+
+static int write_models(const struct dl_output_request *r, FILE *out,
+			struct dl_output_result *result)
+{
+	int err = 0;
+
+	if (!r->model_count)
+		return dl_output_refuse(result, "which models? --models-dir DIR, or --model "
+						"/PATH/NAME.gguf for each");
+	if (!is_word(r->server))
+		return dl_output_refuse(result, "'%s' is no program that can be written there",
+					r->server);
+	for (size_t i = 0; !err && i < r->model_count; i++)
+		err = check(&r->models[i], result);
+	if (err)
+		return err;
+	fputs("models:\n", out);
+	for (size_t i = 0; i < r->model_count; i++)
+		put_model(r, &r->models[i], out, result);
+	return 0;
+}
+
+const struct dl_output_format dl_output_llama_swap = {
+	.name = "llama-swap",
+	.what = "models of llama-swap's configuration, YAML",
+	.write = write_models,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The presets of llama-server in router mode, --models-preset (llama.cpp common/preset.cpp, 2026):
+ * a section for each model, "*" for all; keys are options without their dashes. A key is
+ * [a-zA-Z_][a-zA-Z0-9_.-]*, a value ends at ';', '#' or the line's end, a section's name at ']'; there
+ * is no quoting. An option without a value is a truth.
+ */
+#include <string.h>
+
+#include "settings.h"
+
+static bool is_key(const char *key)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	static const char more[] = "0123456789.-";
+
+	if (!key[0] || !strchr(letters, key[0]))
+		return false;
+	for (; *key; key++)
+		if (!strchr(letters, *key) && !strchr(more, *key))
+			return false;
+	return true;
+}
+
+static void put(FILE *out, const struct dl_output_pair *p, struct dl_output_result *result)
+{
+	const char *key = p->name + strspn(p->name, "-");
+
+	if (!is_key(key) || (p->value[0] && !dl_output_writable(p->value, ";#"))) {
+		dl_output_note(result, "%s %s: a preset cannot hold it", p->name, p->value);
+		return;
+	}
+	dl_output_origin(out, key, p->origin);
+	fprintf(out, "%s = %s\n", key, p->value[0] ? p->value : "true");
+}
+
+static void put_section(const struct dl_output_request *r, const struct dl_output_model *m,
+			FILE *out, struct dl_output_result *result)
+{
+	struct dl_output_options options;
+	struct dl_output_settings s;
+
+	dl_output_settle(r, DL_ENGINE_LLAMA_SERVER, DL_ENGINE_LLAMA_SERVER, m, &s);
+	dl_output_llama_options(&s, r->subject.available, &options, result);
+	dl_output_note_environment(&s.effective, result);
+	fprintf(out, "\n[%s]\n", m ? m->name : "*");
+	if (m && m->path)
+		fprintf(out, "model = %s\n", m->path);
+	for (size_t i = 0; i < options.count; i++)
+		put(out, &options.at[i], result);
+}
+
+static int check(const struct dl_output_model *m, struct dl_output_result *result)
+{
+	if (!dl_output_writable(m->name, "]") || !strcmp(m->name, "*"))
+		return dl_output_refuse(result,
+					"a preset cannot hold the model's name '%s': no ']', no "
+					"control character, not '*'",
+					m->name);
+	if (m->path && !dl_output_writable(m->path, ";#"))
+		return dl_output_refuse(result,
+					"a preset cannot hold the path '%s': no ';', '#' or "
+					"control character",
+					m->path);
+	return 0;
+}
+
+static int write_preset(const struct dl_output_request *r, FILE *out,
+			struct dl_output_result *result)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < r->model_count; i++)
+		err = check(&r->models[i], result);
+	if (err)
+		return err;
+	fputs("# llama-server --models-preset FILE\nversion = 1\n", out);
+	if (!r->model_count)
+		put_section(r, NULL, out, result);
+	for (size_t i = 0; i < r->model_count; i++)
+		put_section(r, &r->models[i], out, result);
+	return 0;
+}
+
+const struct dl_output_format dl_output_router_preset = {
+	.name = "router-preset",
+	.what = "presets of llama-server's router, INI",
+	.write = write_preset,
+};
