@@ -26,8 +26,8 @@ struct dl_unit_state {
 	char result[24]; /* of its last run: "success", "exit-code", "signal", "timeout", ... */
 	char type[16];
 	char cgroup[DL_UNIT_CGROUP_LEN];   /* "" while it has none */
-	char environment[DL_UNIT_ENV_LEN]; /* its Environment=, each with a 0 behind it, then one */
-	char command[DL_UNIT_EXEC_LEN];	   /* its first ExecStart=, the same way; "" if too long */
+	char environment[DL_UNIT_ENV_LEN]; /* Environment=; a 0 behind each, one more */
+	char command[DL_UNIT_EXEC_LEN];	   /* first ExecStart=, the same; "": too long */
 	uint32_t main_pid;		   /* 0: none */
 	int32_t exit_code; /* of the last main process: si_code, CLD_EXITED and so on */
 	int32_t exit_status;

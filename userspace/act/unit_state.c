@@ -16,8 +16,8 @@
 static const struct property {
 	const char *name;
 	/*
-	 * s: text, cut to size; u, i: 32 bits; t: 64; j: the first of a job's (uo); e: texts with a 0
-	 * behind each, x: those of the first command
+	 * s: text, cut to size; u, i: 32 bits; t: 64; j: the first of a job's (uo); e: texts with
+	 * a 0 behind each, x: those of the first command
 	 */
 	char type;
 	size_t offset;

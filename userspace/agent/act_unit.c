@@ -15,7 +15,7 @@
 #include "../report/plan_text.h"
 #include "units.h"
 
-#define READS		  50	/* one a tick, of a process that is in the middle of an exec */
+#define READS		  50	/* one a tick, while it is within an exec */
 #define VERIFY_TIMEOUT_MS 60000 /* the first token may follow a cold load */
 
 static void end(struct dl_service *u, enum dl_act_stage stage, int result)
@@ -113,8 +113,8 @@ static void prove(struct dl_service *u)
 }
 
 /*
- * The process has these in its environment: 1, or 0; what it has not is said if "tell_why". -EAGAIN:
- * it cannot be read, as in the middle of an exec.
+ * The process has these in its environment: 1, or 0; what it has not is said if "tell_why".
+ * -EAGAIN: it cannot be read, as in the middle of an exec.
  */
 static int has_all(const struct dl_service *u, const struct dl_environment *e, bool tell_why)
 {

@@ -57,7 +57,7 @@ struct dl_service {
 	struct dl_unit_state state;
 	bool met; /* who that is has been told */
 	uint32_t look_count;
-	uint32_t backends;	 /* bit 1 << enum dl_backend: what it has loaded; 0: not seen yet */
+	uint32_t backends;	 /* what it has loaded, 1 << enum dl_backend; 0: unseen */
 	uint64_t begun_ns;	 /* when its process was met */
 	uint64_t command_sum;	 /* of the unit's command, then */
 	uint64_t rules_sum;	 /* of the environment that was written last; 0: none was */
@@ -115,7 +115,7 @@ int dl_unit_files_check(struct dl_agent *a, const struct dl_adopted_unit *u);
 /* Of what would be written: another one means that something is told anew. */
 int dl_unit_files_sum(struct dl_agent *a, struct dl_adopted_unit *u, const struct dl_environment *e,
 		      uint64_t *ret_sum);
-/* The variables that it tells at present are taken out of a start: they are not the unit's words. */
+/* The variables that it tells are taken out of a start: they are not the unit's words. */
 void dl_unit_files_unset(struct dl_agent *a, const char *name, struct dl_process_start *start);
 
 /* unit_rules.c: lines of the environment file, but for names that are "above"; how many. */

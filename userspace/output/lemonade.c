@@ -10,20 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../engines/command.h"
 #include "settings.h"
 
 /* Set by lemonade itself, or by a member of its own. */
-static bool is_reserved(const char *option)
-{
-	static const char *const names[] = { "--ctx-size", "--device", "--gpu-layers",	 "-c",
-					     "-dev",	   "-ngl",     "--n-gpu-layers", "--port",
-					     "-m",	   "--model",  "--host" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(names[i], option))
-			return true;
-	return false;
-}
+static const char reserved[] =
+	"-c --ctx-size -dev --device -ngl --gpu-layers --n-gpu-layers --port "
+	"--host -m --model";
 
 static char *arguments(const struct dl_output_options *options, struct dl_output_result *result)
 {
@@ -37,7 +30,7 @@ static char *arguments(const struct dl_output_options *options, struct dl_output
 	for (size_t i = 0; i < options->count; i++) {
 		const struct dl_output_pair *p = &options->at[i];
 
-		if (is_reserved(p->name))
+		if (dl_word_in(reserved, p->name))
 			continue;
 		if (p->value[0] && !dl_output_writable(p->value, " '\"\\")) {
 			dl_output_note(result, "%s %s: cannot be written", p->name, p->value);

@@ -2,8 +2,8 @@
 /*
  * The presets of llama-server in router mode, --models-preset (llama.cpp common/preset.cpp, 2026):
  * a section for each model, "*" for all; keys are options without their dashes. A key is
- * [a-zA-Z_][a-zA-Z0-9_.-]*, a value ends at ';', '#' or the line's end, a section's name at ']'; there
- * is no quoting. An option without a value is a truth.
+ * [a-zA-Z_][a-zA-Z0-9_.-]*, a value ends at ';', '#' or the line's end, a section's name at ']';
+ * there is no quoting. An option without a value is a truth.
  */
 #include <string.h>
 
