@@ -132,7 +132,7 @@ static int write_env(const struct dl_output_request *r, FILE *out, struct dl_out
 	static char *const nothing[] = { NULL };
 	const enum dl_engine engine = r->engine ? r->engine : DL_ENGINE_LLAMA_SERVER;
 	const struct dl_engine_look look = { .argv = nothing, .exe = "", .parent = "" };
-	struct dl_output_variables list;
+	struct dl_output_variables list = { 0 };
 	struct dl_output_settings s;
 
 	dl_output_settle(r, engine, engine, r->model_count ? &r->models[0] : NULL, &s);
