@@ -60,6 +60,12 @@ static void test_llama(void **state)
 	assert_string_equal(value_of(&e, "LLAMA_ARG_UBATCH"), "64");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_N_PARALLEL"), "1");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CTX_SIZE"), "(not told)");
+	assert_int_equal(
+		tell(argv, no_env,
+		     (struct dl_engine_wish){ .knobs = { .cache_type = DL_TUNER_CACHE_Q8_0 } }, &e),
+		0);
+	assert_string_equal(value_of(&e, "LLAMA_ARG_CACHE_TYPE_K"), "q8_0");
+	assert_string_equal(value_of(&e, "LLAMA_ARG_CACHE_TYPE_V"), "q8_0");
 	/* Fewer layers: of a number that is known, and not beaten by a flag. */
 	assert_int_equal(tell(plain, layers,
 			      (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),

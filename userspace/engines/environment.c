@@ -75,21 +75,6 @@ int dl_environment_refuse(struct dl_environment *e, const char *format, ...)
 	return -EOPNOTSUPP;
 }
 
-int dl_engine_environment(const struct dl_engine_look *look, const struct dl_engine_facts *facts,
-			  const struct dl_engine_wish *wish, struct dl_environment *ret_environment)
-{
-	const struct dl_environment_ops *row = row_of(facts->engine);
-
-	memset(ret_environment, 0, sizeof(*ret_environment));
-	if (dl_engine_wish_empty(wish))
-		return 0;
-	if (row)
-		return row->tell(look, facts, wish, ret_environment);
-	return dl_environment_refuse(ret_environment,
-				     "no variable of %s does this; change its command line",
-				     dl_engine_name(facts->engine));
-}
-
 int dl_engine_environment_cache(const struct dl_engine_look *look,
 				const struct dl_engine_facts *facts, const char *type,
 				struct dl_environment *e)
@@ -110,6 +95,26 @@ int dl_engine_environment_cache(const struct dl_engine_look *look,
 		if (dl_word_in(row->cache_variables, variables[i]) && !dl_env(look, variables[i]))
 			dl_environment_set(e, variables[i], type);
 	return 0;
+}
+
+int dl_engine_environment(const struct dl_engine_look *look, const struct dl_engine_facts *facts,
+			  const struct dl_engine_wish *wish, struct dl_environment *ret_environment)
+{
+	const struct dl_environment_ops *row = row_of(facts->engine);
+	const char *cache = dl_cache_name(wish->knobs.cache_type);
+	int err;
+
+	memset(ret_environment, 0, sizeof(*ret_environment));
+	if (dl_engine_wish_empty(wish))
+		return 0;
+	if (!row)
+		return dl_environment_refuse(ret_environment,
+					     "no variable of %s does this; change its command line",
+					     dl_engine_name(facts->engine));
+	err = row->tell(look, facts, wish, ret_environment);
+	if (!err && cache[0])
+		err = dl_engine_environment_cache(look, facts, cache, ret_environment);
+	return err;
 }
 
 int dl_engine_environment_argument(const struct dl_engine_look *look,
