@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is generated for others, and the list of units, with a fault at each change of a file (tries.h). */
+/* What is generated for others, and the list of units, with a fault at each change (tries.h). */
 #include "tries.h"
 
 #include "../../userspace/output/output.h"
