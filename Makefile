@@ -40,7 +40,7 @@ AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
 PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
 PROGRAMS := $(O)/davylamp $(O)/davylamp-probe
 
-.PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-systemd test-probe test-cli test-foresight tune bench fuzz \
+.PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-cli test-foresight tune bench fuzz \
 	lint format install uninstall clean help
 .DELETE_ON_ERROR:
 
@@ -103,7 +103,7 @@ help:
 	@echo "  make              build out/davylamp and out/davylamp-probe"
 	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
 	@echo "  make test         every test that can run here; closes with a count line"
-	@echo "    test-unit test-replay test-bpf test-vm test-engine test-systemd test-probe test-cli run"
+	@echo "    test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-cli run"
 	@echo "    alone;"
 	@echo "    'make test-vm KERNEL=6.1' runs one kernel"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and look for better"

@@ -16,8 +16,10 @@ _davylamp() {
 	case $prev in
 	--mode) words="observe advise enforce" ;;
 	--backend)
-		words="auto vulkan cpu"
+		words="auto vulkan rocm cuda sycl cpu"
 		[[ $verb != policy ]] || words="vulkan rocm cuda sycl cpu" ;;
+	--force-gpu) words="vulkan rocm cuda sycl" ;;
+	--known) words="yes no" ;;
 	--vendor) words="amd intel nvidia" ;;
 	--kind) words="igpu dgpu" ;;
 	--generation) words="gen7 gen8 gen9 gen11 gen12 xe-hpg xe-lpg xe2 xe3" ;;
@@ -28,7 +30,9 @@ _davylamp() {
 	*)
 		case $verb in
 		run) words="--mode --json --record --socket --state --config --verbose --help" ;;
-		exec) words="--backend --slots --reserve --dry-run --socket --state --help --" ;;
+		exec)
+			words="--model --backend --force-cpu --force-gpu --prefer-gpu --gpu-only --device --memory-max"
+			words+=" --explain --dry-run --json --slots --reserve --socket --state --config --policies --help --" ;;
 		status) words="--sensors --programs --json --socket --help" ;;
 		probe)
 			words="vulkan engine --device --port --timeout --uid --gid --groups --memory --agent"
@@ -43,7 +47,7 @@ _davylamp() {
 			fi
 			if [[ ${COMP_WORDS[2]} == explain ]]; then
 				words="--engine --model --device --backend --force --available --context --driver --vendor --kind"
-				words+=" --gfx --generation --compute-units --firmware --kernel --lockup --policies --config --state"
+				words+=" --gfx --generation --compute-units --firmware --kernel --lockup --known --policies --config --state"
 				[[ $COMP_CWORD -ne 3 ]] || words+=" $(_davylamp_engines)"
 				mapfile -t COMPREPLY < <(compgen -W "$words --socket --json --help" -- "$cur")
 				return
@@ -55,7 +59,7 @@ _davylamp() {
 			if [[ ${COMP_WORDS[2]} == write ]]; then
 				words="env router-preset ollama llama-swap lemonade --out --model --models-dir --server --engine --device"
 				words+=" --available --context --driver --vendor --kind --gfx --generation --compute-units --firmware"
-				words+=" --kernel --lockup --backend --force --policies --config --state"
+				words+=" --kernel --lockup --known --backend --force --policies --config --state"
 				mapfile -t COMPREPLY < <(compgen -W "$words --json --help" -- "$cur")
 				return
 			fi

@@ -18,7 +18,7 @@ FUZZ_LIB_SRC += $(addprefix userspace/sensors/,inside.c mounts.c fdinfo.c uevent
 	module_text.c dmem.c build_id.c firmware.c gpus.c)
 FUZZ_LIB_SRC += $(addprefix userspace/store/,generated.c layer_text.c) $(wildcard userspace/output/*.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine systemd probe cli
+SUITES := lint unit replay foresight bpf vm engine launch systemd probe cli
 
 export O CACHE STAGE KERNEL
 
@@ -116,6 +116,10 @@ test-vm: setup-test
 test-engine: setup-test
 	@$(MAKE) --no-print-directory -s stage lab san-programs
 	@tests/run engine
+
+test-launch: setup-test
+	@$(MAKE) --no-print-directory -s stage lab
+	@tests/run launch
 
 test-probe: setup-test
 	@$(MAKE) --no-print-directory -s stage lab

@@ -38,8 +38,8 @@ rules_checks() {
 -ctk f16 -ctv f16 --device none --device-draft none --split-mode layer --gpu-layers 0 --gpu-layers-draft 0 --no-op-offload \
 --no-mmproj-offload --no-kv-offload" -- llama-server -m tiny.gguf
 	check "unless somebody insists" starts_as "$p" \
-		"llama-server -m tiny.gguf --ubatch-size 128 --ctx-size 4096 -fa auto -ctk f16 -ctv f16" --backend vulkan -- llama-server -m tiny.gguf
-	check "who is warned" says "policy: vulkan is known to fail here: it died there; starting on it all the same"
+		"llama-server -m tiny.gguf --device Vulkan0 --ubatch-size 128 --ctx-size 4096 -fa auto -ctk f16 -ctv f16" --backend vulkan -- llama-server -m tiny.gguf
+	check "who is warned" says "policy: vulkan is known to fail here: it died there; starting on vulkan all the same"
 	put_rules 'parallel = many'
 	check "wrong rules are told, and nothing of them is taken" starts_as "$p" "llama-server -m tiny.gguf" -- llama-server -m tiny.gguf
 	check "with file, line and column" says "$work/rules/backend.conf:8:12: "

@@ -20,7 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!dl_gguf_read(fd, size, &g) &&
 	    (!memchr(g.architecture, 0, sizeof(g.architecture)) ||
 	     !memchr(g.name, 0, sizeof(g.name)) || !memchr(g.size_label, 0, sizeof(g.size_label)) ||
-	     !dl_gguf_quantisation(g.file_type)))
+	     !dl_gguf_quantisation(g.file_type) ||
+	     dl_gguf_cache_bytes(&g, 1 << 20, "f16", "q8_0") <
+		     dl_gguf_cache_bytes(&g, 1 << 10, "q4_0", "q4_0")))
 		abort();
 	dl_gguf_read(fd, size ? UINT64_MAX - data[size - 1] : UINT64_MAX, &g);
 	return 0;

@@ -113,6 +113,89 @@ static void a_head_tells_architecture_size_and_quantisation(void **state)
 	}
 }
 
+static struct dl_gguf qwen(void)
+{
+	return (struct dl_gguf){ .block_count = 36,
+				 .embedding_length = 2560,
+				 .head_count = 32,
+				 .head_count_kv = 8,
+				 .key_length = 128,
+				 .value_length = 128 };
+}
+
+/* llama.cpp 0.7.0's own "KV self size" for these: what is judged rests on it. */
+static void a_cache_takes_what_llama_cpp_says(void **state)
+{
+	struct dl_gguf g = qwen();
+
+	(void)state;
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 576ULL << 20);
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "q8_0", "q8_0"), 306ULL << 20);
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "new", "new"),
+			 dl_gguf_cache_bytes(&g, 4096, "q4_0", "q4_0"));
+	g.key_length = g.value_length = 0; /* of the embedding's 2560 each of 32 heads has 80 */
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 360ULL << 20);
+	g = qwen();
+	g.head_count_kv = 0; /* all heads */
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 2304ULL << 20);
+	g = qwen();
+	g.kv_heads = 36; /* told layer by layer: one each */
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 72ULL << 20);
+	g = qwen();
+	g.sliding_window = 1024; /* at least that, by every layer */
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 144ULL << 20);
+	g = qwen();
+	g.kv_lora_rank = 512;
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 144ULL << 20);
+	g = qwen();
+	g.state_size = 128;
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 0);
+	g = (struct dl_gguf){ .block_count = 4 };
+	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 0);
+	g = (struct dl_gguf){ .block_count = INT32_MAX,
+			      .head_count = INT32_MAX,
+			      .key_length = INT32_MAX,
+			      .value_length = INT32_MAX };
+	assert_int_equal(dl_gguf_cache_bytes(&g, INT32_MAX, "f32", "f32"), UINT64_MAX);
+}
+
+static void what_the_cache_is_made_of_is_read(void **state)
+{
+	struct dl_gguf g;
+	struct file f = begin(3, 9);
+
+	(void)state;
+	add_string_pair(&f, "general.architecture", "gemma3");
+	add_number_pair(&f, "gemma3.block_count", 3);
+	add_number_pair(&f, "gemma3.embedding_length", 2560);
+	add_number_pair(&f, "gemma3.attention.head_count", 8);
+	add_number_pair(&f, "gemma3.attention.key_length", 256);
+	add_number_pair(&f, "gemma3.attention.value_length", 250);
+	add_number_pair(&f, "gemma3.attention.sliding_window", 1024);
+	add_number_pair(&f, "clip.attention.head_count", 99);
+	add_text(&f, "gemma3.attention.head_count_kv"); /* an array: 4, 2, 1 */
+	add_u32(&f, 9);
+	add_u32(&f, 5);
+	add_u64(&f, 3);
+	add_u32(&f, 4);
+	add_u32(&f, 2);
+	add_u32(&f, 1);
+	assert_int_equal(read_as(&f, f.size, &g), 0);
+	assert_int_equal(g.kv_heads, 7);
+	assert_int_equal(g.head_count_kv, 0);
+	assert_int_equal(g.head_count, 8);
+	assert_int_equal(g.key_length, 256);
+	assert_int_equal(g.value_length, 250);
+	assert_int_equal(g.sliding_window, 1024);
+	assert_int_equal(g.embedding_length, 2560);
+	f = begin(3, 1);
+	add_text(&f, "x.attention.head_count_kv");
+	add_u32(&f, 9);
+	add_u32(&f, 5);
+	add_u64(&f, 1ULL << 40);
+	assert_int_equal(read_as(&f, f.size, &g), -EBADMSG);
+}
+
 static void what_is_no_gguf_is_refused(void **state)
 {
 	struct dl_gguf g;
@@ -193,6 +276,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_head_tells_architecture_size_and_quantisation),
+		cmocka_unit_test(a_cache_takes_what_llama_cpp_says),
+		cmocka_unit_test(what_the_cache_is_made_of_is_read),
 		cmocka_unit_test(what_is_no_gguf_is_refused),
 		cmocka_unit_test(lengths_that_lie_are_refused),
 		cmocka_unit_test(a_huge_head_gives_what_came_first),

@@ -19,6 +19,7 @@ static const struct dl_policy_subject strix = {
 	.lockup_ns = { [DL_BACKEND_VULKAN] = 2000 * MS, [DL_BACKEND_ROCM] = DL_LOCKUP_NEVER },
 	.kernel = "7.0.0-31-generic",
 	.backend = DL_BACKEND_VULKAN,
+	.known = DL_KNOWN_NO,
 };
 
 /* A condition and whether it holds for the Strix Halo above. */
@@ -65,6 +66,8 @@ static const struct {
 	{ "lockup_below = 3 s", true },
 	{ "lockup_below = 2001 ms", true },
 	{ "lockup_below = 2 s", false },
+	{ "known = no", true },
+	{ "known = yes", false },
 };
 
 static void a_condition_holds_for_what_it_names(void **state)

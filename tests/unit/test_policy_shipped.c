@@ -51,7 +51,8 @@ static const struct host
 
 /*
  * "set" is the whole of what is said: backends in their order, then each setting, then each
- * variable and argument in the order of the file. A '!' before the backend: it is forced.
+ * variable and argument in the order of the file. A '!' before the backend: it is forced. A '?'
+ * before the model: it is not known here, a '!': it is.
  */
 struct row {
 	const struct host *host;
@@ -82,7 +83,19 @@ static const struct row rows[] = {
 	  "vulkan cpu;" VK_SAFE VK_OLLAMA " OLLAMA_IGPU_ENABLE=1" },
 	{ &intel_arc_igpu, OLLAMA, "", VULKAN, 0, false,
 	  "vulkan cpu;" VK_SAFE VK_OLLAMA " OLLAMA_IGPU_ENABLE=1" },
-	{ &intel_arc_igpu, LLAMA, "Qwen3-8B-Q4_K_M.gguf", VULKAN, 0, false, ";" VK_SAFE },
+	{ &intel_arc_igpu, LLAMA, "Qwen3-8B-Q4_K_M.gguf", VULKAN, 0, false,
+	  "vulkan sycl cpu;" VK_SAFE },
+	{ &intel_arc_igpu, LLAMA, "!gemma-3-4b-it.gguf", VULKAN, 0, false,
+	  "vulkan sycl cpu;" VK_SAFE },
+	/* Models of which nothing is known begin small on an iGPU, others do not. */
+	{ &intel_arc_igpu, LLAMA, "?new-model.gguf", VULKAN, 0, false, "; ubatch=256" VK_SAFE },
+	{ &intel_arc_igpu, LLAMA, "!new-model.gguf", VULKAN, 0, false, ";" VK_SAFE },
+	{ &intel_b580, LLAMA, "?new-model.gguf", VULKAN, 0, false, "; ubatch_floor=128" },
+	{ &intel_uhd630, LLAMA, "?new-model.gguf", SYCL, 0, false, "; cache_type=f16" },
+	{ &intel_uhd630, LLAMA, "?new-model.gguf", VULKAN, 0, false,
+	  "; ubatch=128 cache_type=f16" VK_SAFE " -fa=auto" },
+	{ &renoir, LLAMA, "?new-model.gguf", VULKAN, 67000, false,
+	  "vulkan cpu; ubatch=128 (warns)" },
 	/* Models that do not: the CPU, strictly. */
 	{ &intel_arc_igpu, OLLAMA, "gpt-oss:20b", VULKAN, 0, false,
 	  "cpu; OLLAMA_LLM_LIBRARY=cpu (warns)" },
@@ -171,9 +184,12 @@ static struct dl_policy_subject subject_of(const struct row *row)
 		.forced = row->forced,
 		.context = row->context,
 		.compute_units = h->compute_units,
+		.known = row->model[0] == '?'	? DL_KNOWN_NO
+			 : row->model[0] == '!' ? DL_KNOWN_YES
+						: DL_KNOWN_UNTOLD,
 	};
 
-	dl_copy_name(s.model, sizeof(s.model), row->model);
+	dl_copy_name(s.model, sizeof(s.model), row->model + strspn(row->model, "?!"));
 	dl_copy_name(s.driver, sizeof(s.driver), h->driver);
 	dl_copy_name(s.vendor, sizeof(s.vendor), h->vendor);
 	dl_copy_name(s.kind, sizeof(s.kind), h->kind);

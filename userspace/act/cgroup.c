@@ -124,6 +124,56 @@ int dl_cgroup_enter(const struct dl_cgroup *cgroup)
 	return dl_write_file(path, "0");
 }
 
+/* The memory controller of the groups in "above". -EBUSY: processes live in it. */
+static int turn_on(const char *above)
+{
+	char path[PATH_MAX + 32], text[512];
+
+	snprintf(path, sizeof(path), "%s/cgroup.controllers", above);
+	if (dl_read_file(path, text, sizeof(text)) < 0 || !strstr(text, "memory"))
+		return -ENOTSUP;
+	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", above);
+	return dl_write_file(path, "+memory");
+}
+
+/* Out of "above", into a group beside the engine's, when nobody else is there. */
+static int make_room(const char *above)
+{
+	char path[PATH_MAX + 64], text[64], own[16];
+	struct dl_cgroup beside = { 0 };
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", above);
+	snprintf(own, sizeof(own), "%d\n", (int)getpid());
+	if (dl_read_file(path, text, sizeof(text)) < 0 || strcmp(text, own) != 0)
+		return -EBUSY;
+	if (snprintf(beside.dir, sizeof(beside.dir), "%s/davylamp-supervisor", above) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (mkdir(beside.dir, 0755) && errno != EEXIST)
+		return -errno;
+	return dl_cgroup_enter(&beside);
+}
+
+int dl_cgroup_memory_max(const struct dl_cgroup *cgroup, uint64_t bytes)
+{
+	char above[PATH_MAX], path[PATH_MAX + 16], text[32], *slash;
+	int err = 0;
+
+	snprintf(above, sizeof(above), "%s", cgroup->dir);
+	slash = strrchr(above, '/');
+	if (!slash)
+		return -ENOTSUP;
+	*slash = 0;
+	snprintf(path, sizeof(path), "%s/memory.max", cgroup->dir);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
+	if (access(path, F_OK))
+		err = turn_on(above);
+	if (err == -EBUSY)
+		err = make_room(above);
+	if (!err && access(path, F_OK))
+		err = turn_on(above);
+	return err ? err : dl_write_file(path, text);
+}
+
 void dl_cgroup_kill(const struct dl_cgroup *cgroup)
 {
 	char path[PATH_MAX + 16];

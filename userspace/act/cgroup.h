@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct dl_cgroup {
 	char dir[PATH_MAX];  /* where it lies in the file system, "" when there is none */
@@ -36,6 +37,13 @@ void dl_cgroup_make_below(const struct dl_cgroup *above, const char *name,
 
 /* Whether "path" is that group or one below it; both as /proc/PID/cgroup tells them. */
 bool dl_cgroup_holds(const char *group, const char *path);
+
+/*
+ * Sets memory.max. Where the group above has not turned the controller on, it is, and for that the
+ * calling process moves below it, if it is alone there. -ENOTSUP: no controller here; -EBUSY: there
+ * are others.
+ */
+int dl_cgroup_memory_max(const struct dl_cgroup *cgroup, uint64_t bytes);
 
 /* Puts the calling process in. */
 int dl_cgroup_enter(const struct dl_cgroup *cgroup);

@@ -21,20 +21,41 @@ static const struct {
 
 #define STEP_COUNT (sizeof(steps) / sizeof(steps[0]))
 
-static void set_environment(const struct dl_launch *l, const struct dl_engine_wish *wish)
+static void change(struct dl_launch_variable list[DL_LAUNCH_VARIABLES], size_t *count,
+		   const char *name, const char *value)
+{
+	if (name && *count < DL_LAUNCH_VARIABLES)
+		list[(*count)++] = (struct dl_launch_variable){ name, value };
+}
+
+size_t dl_launch_environment(const struct dl_launch *l, const struct dl_engine_wish *wish,
+			     struct dl_launch_variable list[DL_LAUNCH_VARIABLES])
 {
 	const char *const *unset = dl_engine_cpu_unset(l->facts.engine);
-	const char *share_port = dl_engine_share_port(l->facts.engine);
-	const char *save_slots = dl_engine_save_slots(l->facts.engine);
+	size_t count = 0;
 
 	/* Without it ggml forks gdb at a crash, which delays the end by half a second and more. */
-	setenv("GGML_NO_BACKTRACE", "1", 0);
+	if (!getenv("GGML_NO_BACKTRACE"))
+		change(list, &count, "GGML_NO_BACKTRACE", "1");
 	for (size_t i = 0; wish->backend == DL_BACKEND_CPU && unset[i]; i++)
-		unsetenv(unset[i]);
-	if (l->shares_port && share_port)
-		setenv(share_port, "1", 1);
-	if (l->slot_dir[0] && save_slots)
-		setenv(save_slots, l->slot_dir, 1);
+		change(list, &count, unset[i], NULL);
+	if (l->shares_port)
+		change(list, &count, dl_engine_share_port(l->facts.engine), "1");
+	if (l->slot_dir[0])
+		change(list, &count, dl_engine_save_slots(l->facts.engine), l->slot_dir);
+	return count;
+}
+
+static void set_environment(const struct dl_launch *l, const struct dl_engine_wish *wish)
+{
+	struct dl_launch_variable list[DL_LAUNCH_VARIABLES];
+	size_t count = dl_launch_environment(l, wish, list);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].value)
+			setenv(list[i].name, list[i].value, 1);
+		else
+			unsetenv(list[i].name);
 }
 
 struct start {

@@ -30,6 +30,18 @@ struct dl_child {
 	struct dl_cgroup cgroup;
 };
 
+#define DL_LAUNCH_VARIABLES 8
+
+/* NULL for a value: unset. */
+struct dl_launch_variable {
+	const char *name;
+	const char *value;
+};
+
+/* What is changed in the environment for the wish; strings live as long as the launch does. */
+size_t dl_launch_environment(const struct dl_launch *l, const struct dl_engine_wish *wish,
+			     struct dl_launch_variable list[DL_LAUNCH_VARIABLES]);
+
 /* Removes the workload's cgroup, once nobody is left in it. */
 void dl_launch_done(struct dl_launch *l);
 

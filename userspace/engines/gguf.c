@@ -12,6 +12,8 @@
 #define KV_MAX		 65536
 #define TENSORS_MAX	 ((uint64_t)1 << 24)
 #define FILETYPE_GUESSED 1024
+#define LAYERS_MAX	 4096
+#define HEADS_MAX	 65536
 
 enum value_type {
 	TYPE_STRING = 8,
@@ -201,9 +203,58 @@ static bool is_model_key(const struct dl_gguf *g, const char *key, const char *n
 	       (strlen(g->architecture) == len && !strncmp(key, g->architecture, len));
 }
 
+/* One number for all layers, or one for each: their sum. */
+static int take_kv_heads(struct reader *r, uint32_t type, struct dl_gguf *g)
+{
+	uint32_t item = 0, heads, sum = 0;
+	uint64_t count = 0;
+	int err;
+
+	if (type != TYPE_ARRAY)
+		return take_number(r, type, &g->head_count_kv);
+	err = take_u32(r, &item);
+	if (!err)
+		err = take_u64(r, &count);
+	if (!err && (item >= TYPE_COUNT || item >= TYPE_STRING || count > LAYERS_MAX))
+		return -EBADMSG;
+	for (uint64_t i = 0; i < count && !err; i++) {
+		heads = 0;
+		err = take_number(r, item, &heads);
+		sum += heads < HEADS_MAX ? heads : HEADS_MAX;
+	}
+	if (!err)
+		g->kv_heads = sum;
+	return err;
+}
+
+/* What the architecture tells, each below its name. */
+static uint32_t *model_number(const char *key, struct dl_gguf *g)
+{
+	const struct {
+		const char *name;
+		uint32_t *at;
+	} rows[] = {
+		{ "context_length", &g->context_length },
+		{ "block_count", &g->block_count },
+		{ "embedding_length", &g->embedding_length },
+		{ "attention.head_count", &g->head_count },
+		{ "attention.key_length", &g->key_length },
+		{ "attention.value_length", &g->value_length },
+		{ "attention.sliding_window", &g->sliding_window },
+		{ "attention.kv_lora_rank", &g->kv_lora_rank },
+		{ "ssm.state_size", &g->state_size },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (is_model_key(g, key, rows[i].name))
+			return rows[i].at;
+	return NULL;
+}
+
 static int take_value(struct reader *r, const char *key, uint32_t type, struct dl_gguf *g)
 {
 	uint64_t any = r->file_bytes;
+	uint32_t *number;
 
 	if (type == TYPE_STRING) {
 		if (!strcmp(key, "general.architecture"))
@@ -218,11 +269,10 @@ static int take_value(struct reader *r, const char *key, uint32_t type, struct d
 		return take_number(r, type, &g->file_type);
 	if (!strcmp(key, "split.count"))
 		return take_number(r, type, &g->split_count);
-	if (is_model_key(g, key, "context_length"))
-		return take_number(r, type, &g->context_length);
-	if (is_model_key(g, key, "block_count"))
-		return take_number(r, type, &g->block_count);
-	return skip_value(r, type);
+	if (is_model_key(g, key, "attention.head_count_kv"))
+		return take_kv_heads(r, type, g);
+	number = model_number(key, g);
+	return number ? take_number(r, type, number) : skip_value(r, type);
 }
 
 static int take_pairs(struct reader *r, struct dl_gguf *g)

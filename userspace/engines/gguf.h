@@ -24,7 +24,16 @@ struct dl_gguf {
 	uint32_t file_type;	 /* llama.cpp's enum llama_ftype; DL_GGUF_NO_TYPE: not said */
 	uint32_t context_length; /* the model was trained for; 0: not said, like all below */
 	uint32_t block_count;
-	uint32_t split_count;		     /* of how many files this is one */
+	uint32_t split_count;	   /* of how many files this is one */
+	uint32_t embedding_length; /* what the cache of a token is made of; 0: see above */
+	uint32_t head_count;
+	uint32_t head_count_kv; /* of a layer; where they differ: see kv_heads */
+	uint32_t kv_heads;	/* of all layers, where the file tells them one by one */
+	uint32_t key_length;
+	uint32_t value_length;
+	uint32_t sliding_window;	     /* some layers look back no further */
+	uint32_t kv_lora_rank;		     /* the cache is compressed to that */
+	uint32_t state_size;		     /* some layers have a state in place of a cache */
 	bool cut;			     /* the rest lay beyond what we read */
 	char architecture[DL_GGUF_ARCH_LEN]; /* bytes of the file, to be made printable */
 	char name[DL_GGUF_NAME_LEN];
@@ -37,6 +46,14 @@ struct dl_gguf {
  * gives what came before.
  */
 int dl_gguf_read(int fd, uint64_t file_bytes, struct dl_gguf *ret_gguf);
+
+/*
+ * How much a cache of "tokens" takes at least, by llama.cpp's types of keys and values ("f16"): a
+ * layer that may look back less is counted with the window. UINT64_MAX when it is more than fits
+ * into a number; 0: the file does not tell.
+ */
+uint64_t dl_gguf_cache_bytes(const struct dl_gguf *gguf, uint32_t tokens, const char *type_k,
+			     const char *type_v);
 
 /* "Q4_K_M"; "" when the number says nothing to us. */
 const char *dl_gguf_quantisation(uint32_t file_type);

@@ -71,6 +71,16 @@ char *dl_text_safe(char *dst, size_t size, const char *src)
 	return dst;
 }
 
+char *dl_text_shown(char *dst, size_t size, const char *src)
+{
+	size_t len = strlen(src);
+
+	if (len >= size || dl_text_shown_length(src) != len)
+		return dl_text_safe(dst, size, src);
+	memcpy(dst, src, len + 1);
+	return dst;
+}
+
 size_t dl_text_shown_length(const char *text)
 {
 	const char *at = text;

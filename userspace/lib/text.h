@@ -14,6 +14,15 @@
  */
 char *dl_text_safe(char *dst, size_t size, const char *src);
 
+/* The same, but a text of which everything can be shown stays as it is: it may be safe already. */
+char *dl_text_shown(char *dst, size_t size, const char *src);
+
+/*
+ * A word as a shell takes it, on one line of what can be shown: plain words as they are, others in
+ * '...', and in $'...' where something is not to be shown. To be freed; NULL: no memory.
+ */
+char *dl_text_shell(const char *word);
+
 /* Length of the valid UTF-8 sequence at "at", 0 when it is none. Reads no further than the NUL. */
 size_t dl_utf8_length(const char *at);
 

@@ -102,6 +102,8 @@ static const char *text_fact(const struct dl_policy_subject *s, enum dl_conditio
 		return s->generation;
 	case DL_IF_KERNEL:
 		return s->kernel;
+	case DL_IF_KNOWN:
+		return s->known ? dl_known_name(s->known - 1) : "";
 	default:
 		return s->model;
 	}

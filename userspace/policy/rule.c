@@ -25,6 +25,7 @@ static const char *const condition_names[DL_IF_COUNT] = {
 	[DL_IF_COMPUTE_UNITS_BELOW] = "compute_units_below",
 	[DL_IF_CONTEXT_ABOVE] = "context_above",
 	[DL_IF_LOCKUP_BELOW] = "lockup_below",
+	[DL_IF_KNOWN] = "known",
 };
 
 static const char *const key_names[DL_POLICY_KEY_COUNT] = {
@@ -44,6 +45,7 @@ static const char *const key_names[DL_POLICY_KEY_COUNT] = {
 static const char *const cache_type_names[DL_CACHE_TYPE_COUNT] = { "any", "f16", "q8_0", "q4_0" };
 static const char *const vendor_names[] = { "amd", "intel", "nvidia" };
 static const char *const kind_names[] = { "igpu", "dgpu" };
+static const char *const known_names[] = { "no", "yes" };
 
 /* In the order of their age; gen12 is Xe-LP, xe-hpg Alchemist, xe-lpg Meteor and Arrow Lake, xe2
  * Lunar Lake and Battlemage. */
@@ -86,6 +88,11 @@ const char *dl_kind_name(uint32_t index)
 const char *dl_generation_name(uint32_t index)
 {
 	return index < COUNT(generation_names) ? generation_names[index] : NULL;
+}
+
+const char *dl_known_name(uint32_t index)
+{
+	return index < COUNT(known_names) ? known_names[index] : NULL;
 }
 
 uint32_t dl_backends_pack(const enum dl_backend *list, size_t count)

@@ -41,6 +41,7 @@ enum dl_condition {
 	DL_IF_COMPUTE_UNITS_BELOW,
 	DL_IF_CONTEXT_ABOVE,
 	DL_IF_LOCKUP_BELOW, /* of the queue that the backend uses */
+	DL_IF_KNOWN,	    /* yes: rules name the model, or it has lived here; no */
 	DL_IF_COUNT,
 };
 
@@ -111,6 +112,7 @@ const char *dl_cache_type_name(uint32_t type);
 const char *dl_vendor_name(uint32_t index);	/* amd, intel, nvidia */
 const char *dl_kind_name(uint32_t index);	/* igpu, dgpu */
 const char *dl_generation_name(uint32_t index); /* of Intel's GPUs, gen7 to xe3 */
+const char *dl_known_name(uint32_t index);	/* no, yes */
 
 /* Up to eight backends in their order, four bits each, the first one lowest; 0 ends them. */
 uint32_t dl_backends_pack(const enum dl_backend *list, size_t count);

@@ -2,6 +2,7 @@
 #include "subject.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "effective.h"
 
@@ -72,6 +73,63 @@ void dl_subject_kfd(struct dl_policy_subject *s, uint32_t version, uint32_t simd
 	snprintf(s->gfx, sizeof(s->gfx), "gfx%u%x%x", major, version / 100 % 100, version % 100);
 	set(s->kind, dl_pattern_fits(apus, s->gfx) ? "igpu" : "dgpu");
 	s->compute_units = simd_count / (major >= 10 ? 2 : 4);
+}
+
+void dl_subject_vendor(struct dl_policy_subject *s, uint32_t pci_vendor)
+{
+	if (pci_vendor == 0x1002)
+		set(s->vendor, "amd");
+	else if (pci_vendor == 0x8086)
+		set(s->vendor, "intel");
+	else if (pci_vendor == 0x10de)
+		set(s->vendor, "nvidia");
+}
+
+/* Mesa 26.2, src/amd/common/ac_gpu_info.c and amd_family.c. */
+void dl_subject_radv(struct dl_policy_subject *s, const char *device_name)
+{
+	static const struct {
+		const char *chip;
+		const char *gfx;
+		/* clang-format off */
+	} rows[] = {
+		{ "POLARIS10)", "gfx803" }, { "POLARIS11)", "gfx803" },
+		{ "POLARIS12)", "gfx803" }, { "VEGA10)", "gfx900" },
+		{ "VEGA12)", "gfx904" }, { "VEGA20)", "gfx906" },
+		{ "RAVEN)", "gfx902" }, { "RAVEN2)", "gfx909" },
+		{ "RENOIR)", "gfx90c" }, { "NAVI10)", "gfx1010" },
+		{ "NAVI12)", "gfx1011" }, { "NAVI14)", "gfx1012" },
+		{ "NAVI21)", "gfx1030" }, { "NAVI22)", "gfx1031" },
+		{ "NAVI23)", "gfx1032" }, { "VANGOGH)", "gfx1033" },
+		{ "NAVI24)", "gfx1034" }, { "REMBRANDT)", "gfx1035" },
+		{ "NAVI31)", "gfx1100" }, { "NAVI32)", "gfx1101" },
+		{ "NAVI33)", "gfx1102" }, { "PHOENIX)", "gfx1103" },
+		{ "GFX1150)", "gfx1150" }, { "GFX1151)", "gfx1151" },
+		{ "GFX1152)", "gfx1152" }, { "GFX1153)", "gfx1153" },
+		{ "GFX1200)", "gfx1200" }, { "GFX1201)", "gfx1201" },
+	};
+	/* clang-format on */
+
+	const char *at = device_name;
+
+	while (*at && strncmp(at, "(RADV ", 6) != 0)
+		at++;
+	for (size_t i = 0; *at && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (dl_same_name(at + 6, rows[i].chip))
+			set(s->gfx, rows[i].gfx);
+}
+
+uint32_t dl_subject_backends(const struct dl_policy_subject *s)
+{
+	uint32_t all = 1u << DL_BACKEND_CPU | 1u << DL_BACKEND_VULKAN;
+
+	if (dl_same_name(s->vendor, "amd"))
+		return all | 1u << DL_BACKEND_ROCM;
+	if (dl_same_name(s->vendor, "intel"))
+		return all | 1u << DL_BACKEND_SYCL;
+	if (dl_same_name(s->vendor, "nvidia"))
+		return all | 1u << DL_BACKEND_CUDA;
+	return all | 1u << DL_BACKEND_ROCM | 1u << DL_BACKEND_SYCL | 1u << DL_BACKEND_CUDA;
 }
 
 static bool used_by(enum dl_backend backend, const char *queue)

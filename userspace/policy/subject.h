@@ -12,14 +12,22 @@
 #define DL_POLICY_FACT_LEN   24
 #define DL_POLICY_KERNEL_LEN 65 /* struct utsname */
 
+/* One more than the index of its name. */
+enum dl_known {
+	DL_KNOWN_UNTOLD = 0, /* nobody asked, or no model is named */
+	DL_KNOWN_NO = 1,
+	DL_KNOWN_YES = 2,
+};
+
 /* Numbers are 0 and strings empty where they are unknown. */
 struct dl_policy_subject {
 	enum dl_engine engine;
 	enum dl_backend backend; /* in use, or asked for */
 	bool forced;		 /* somebody insists on it: settings are those for it */
 	char model[DL_MODEL_LEN];
-	uint32_t context;   /* tokens of all slots together that the command asks for */
-	uint32_t available; /* bit 1 << enum dl_backend; 0: not known; the CPU always is */
+	enum dl_known known; /* whether anything is known of the model with that device */
+	uint32_t context;    /* tokens of all slots together that the command asks for */
+	uint32_t available;  /* bit 1 << enum dl_backend; 0: not known; the CPU always is */
 	/* Of the one device it is about. */
 	char device[DL_DEVICE_LEN];
 	char driver[DL_POLICY_FACT_LEN];
@@ -48,6 +56,15 @@ void dl_subject_intel(struct dl_policy_subject *subject, uint32_t pci_id);
  */
 void dl_subject_kfd(struct dl_policy_subject *subject, uint32_t gfx_target_version,
 		    uint32_t simd_count);
+
+/* A PCI vendor's number; what is no GPU maker of ours leaves it as it is. */
+void dl_subject_vendor(struct dl_policy_subject *subject, uint32_t pci_vendor);
+
+/* "AMD Radeon Graphics (RADV GFX1150)", as Mesa's RADV calls its device: the chip's name. */
+void dl_subject_radv(struct dl_policy_subject *subject, const char *device_name);
+
+/* Backends that a GPU of that vendor may have, bits 1 << enum dl_backend; all, if not known. */
+uint32_t dl_subject_backends(const struct dl_policy_subject *subject);
 
 /*
  * How long a job may run in a kind of queue (as in struct dl_ev_lockup): of those that a backend

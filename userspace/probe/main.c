@@ -16,7 +16,7 @@ static const char usage[] =
 	"       davylamp-probe engine --port N --slots save|restore --prefix NAME\n"
 	"       davylamp-probe models --port N --api NAME --act unload|derive|restore\n"
 	"                      [--model NAME] [--num-batch N] [--num-ctx N]\n"
-	"       davylamp-probe vulkan [--device INDEX|BDF] [--timeout SECONDS]\n"
+	"       davylamp-probe vulkan [--device INDEX|BDF] [--list] [--timeout SECONDS]\n"
 	"       davylamp-probe confined\n"
 	"\n"
 	"Short-lived, without privileges, in a sandbox; prints one JSON line. engine asks\n"
@@ -40,6 +40,7 @@ static const char usage[] =
 	"  --prefix NAME      of the slots' files: letters, digits and '-'\n"
 	"  --slot-set N       a bit for each slot wanted (default: all)\n"
 	"  --device X         one device, by its index or PCI address\n"
+	"  --list             tell devices, and have them do nothing\n"
 	"  --timeout SECONDS  limit of the whole probe, by SIGALRM (vulkan: 10)\n"
 	"  --uid N, --gid N   become these (65534)\n"
 	"  --groups N,N...    and take these (vulkan: those of the GPUs' device files)\n"
@@ -63,6 +64,7 @@ static const struct option names[] = {
 	{ "num-batch", required_argument, NULL, 'B' },
 	{ "num-ctx", required_argument, NULL, 'C' },
 	{ "device", required_argument, NULL, 'd' },
+	{ "list", no_argument, NULL, 'l' },
 	{ "timeout", required_argument, NULL, 't' },
 	{ "uid", required_argument, NULL, 'u' },
 	{ "gid", required_argument, NULL, 'g' },
@@ -169,6 +171,8 @@ static void take(int c, struct given *g)
 		o->brief = true;
 	else if (c == 'd')
 		o->device = optarg;
+	else if (c == 'l')
+		o->list = true;
 	else if (c == 't')
 		o->timeout_s = number(optarg, 3600);
 	else if (c == 'u')

@@ -31,6 +31,7 @@ struct dl_probe_options {
 	const char *prefix; /* of the slots' files */
 	uint64_t slot_set;  /* a bit for each slot; 0: all */
 	const char *device; /* vulkan: index or PCI address; NULL: all */
+	bool list;	    /* vulkan: what there is, and no work for it */
 };
 
 /* Each prints its answer and returns the exit status: 0 when there is an answer, bad or good. */

@@ -42,7 +42,7 @@ static bool is_asked_for(const struct dl_vk_device *d, const char *asked)
 	return !asked || !strcasecmp(asked, d->address) || !strcmp(asked, index);
 }
 
-static json_t *look_at(struct dl_vk_device *d, const char *asked, struct verdict *v)
+static json_t *look_at(struct dl_vk_device *d, const struct dl_probe_options *o, struct verdict *v)
 {
 	json_t *object, *work;
 	VkResult result;
@@ -51,10 +51,12 @@ static json_t *look_at(struct dl_vk_device *d, const char *asked, struct verdict
 	snprintf(d->address, sizeof(d->address), "%u", d->index);
 	dl_answer_stage("enumerate", d->address);
 	object = dl_vk_describe(d);
-	if (!is_asked_for(d, asked)) {
+	if (!is_asked_for(d, o->device)) {
 		json_decref(object);
 		return NULL;
 	}
+	if (o->list)
+		return object;
 	work = dl_vk_submit(d, &result);
 	json_object_set_new(object, "submit", work);
 	if (result != VK_SUCCESS) {
@@ -66,7 +68,8 @@ static json_t *look_at(struct dl_vk_device *d, const char *asked, struct verdict
 	return object;
 }
 
-static json_t *look_at_all(const struct dl_vk *vk, const char *asked, struct verdict *v)
+static json_t *look_at_all(const struct dl_vk *vk, const struct dl_probe_options *o,
+			   struct verdict *v)
 {
 	VkPhysicalDevice physical[DEVICES_MAX];
 	uint32_t count = DEVICES_MAX;
@@ -82,13 +85,13 @@ static json_t *look_at_all(const struct dl_vk *vk, const char *asked, struct ver
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct dl_vk_device d = { .vk = vk, .physical = physical[i], .index = i };
-		json_t *object = look_at(&d, asked, v);
+		json_t *object = look_at(&d, o, v);
 
 		if (object)
 			json_array_append_new(list, object);
 	}
 	if (!json_array_size(list))
-		blame(v, NULL, asked ? "there is no such Vulkan device" : "no Vulkan device");
+		blame(v, NULL, o->device ? "there is no such Vulkan device" : "no Vulkan device");
 	return list;
 }
 
@@ -114,8 +117,7 @@ int dl_probe_vulkan(const struct dl_probe_options *options)
 						 VK_API_VERSION_MAJOR(vk.loader_version),
 						 VK_API_VERSION_MINOR(vk.loader_version),
 						 VK_API_VERSION_PATCH(vk.loader_version)));
-	json_object_set_new(answer, "devices",
-			    why ? json_array() : look_at_all(&vk, options->device, &v));
+	json_object_set_new(answer, "devices", why ? json_array() : look_at_all(&vk, options, &v));
 	json_object_set_new(answer, "ok", json_boolean(!v.why));
 	json_object_set_new(answer, "stage", json_string(v.why ? v.stage : "done"));
 	if (v.why)

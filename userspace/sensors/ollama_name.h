@@ -15,6 +15,15 @@
  */
 int dl_ollama_name(uint32_t pid, const char *dir, const char *digest, char *ret_name, size_t size);
 
+#define DL_OLLAMA_DIGEST_LEN 65 /* 64 digits */
+
+/*
+ * The other way round, of this host: "dir" is a models folder, "name" as Ollama takes it
+ * ("llama3.2:1b", "hf.co/a/b"). -ENOENT: it has no such model; -EINVAL: the name is none; -EBADMSG:
+ * its manifest is.
+ */
+int dl_ollama_blob(const char *dir, const char *name, char ret_digest[DL_OLLAMA_DIGEST_LEN]);
+
 /* Whether the manifest's text names the digest as its model. */
 int dl_ollama_manifest_has(const char *text, size_t size, const char *digest);
 

@@ -108,6 +108,8 @@ static void known_of(enum dl_condition condition, struct words *w)
 		add_all(w, dl_kind_name);
 	else if (condition == DL_IF_GENERATION)
 		add_all(w, dl_generation_name);
+	else if (condition == DL_IF_KNOWN)
+		add_all(w, dl_known_name);
 	else if (condition == DL_IF_BACKEND)
 		add_backends(w);
 	else if (condition == DL_IF_ENGINE)

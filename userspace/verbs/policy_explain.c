@@ -42,6 +42,7 @@ static const char usage[] =
 	"  --force                that backend, whatever the rules say\n"
 	"  --available B,...      the backends that are there (all)\n"
 	"  --context N            tokens that the command asks for\n"
+	"  --known yes|no         whether the model has lived here, or rules name it\n"
 	"\n"
 	"  --driver NAME          amdgpu, i915, xe, nvidia, ...\n"
 	"  --vendor V             amd, intel, nvidia (that of the driver)\n"
@@ -137,6 +138,9 @@ static bool take_fact(struct dl_explain_options *o, enum dl_condition condition,
 		for (int i = DL_BACKEND_VULKAN; i < DL_BACKEND_COUNT; i++)
 			s->lockup_ns[i] = number;
 		return true;
+	case DL_IF_KNOWN:
+		s->known = dl_pattern_fits(text, "yes") ? DL_KNOWN_YES : DL_KNOWN_NO;
+		return true;
 	default:
 		return take_text(s, condition, text);
 	}
@@ -174,7 +178,8 @@ bool dl_policy_explain_take(struct dl_explain_options *o, int id, const char *op
 		return false;
 	o->asked |= id != DL_EXPLAIN_JSON && id != DL_EXPLAIN_SOCKET;
 	o->described |= id < DL_IF_COUNT && id != DL_IF_DEVICE && id != DL_IF_ENGINE &&
-			id != DL_IF_MODEL && id != DL_IF_BACKEND && id != DL_IF_CONTEXT_ABOVE;
+			id != DL_IF_MODEL && id != DL_IF_BACKEND && id != DL_IF_CONTEXT_ABOVE &&
+			id != DL_IF_KNOWN;
 	return true;
 }
 
@@ -296,6 +301,7 @@ const struct option *dl_policy_explain_options(void)
 		{ "firmware", required_argument, NULL, DL_IF_FIRMWARE },
 		{ "kernel", required_argument, NULL, DL_IF_KERNEL },
 		{ "lockup", required_argument, NULL, DL_IF_LOCKUP_BELOW },
+		{ "known", required_argument, NULL, DL_IF_KNOWN },
 		{ "force", no_argument, NULL, DL_EXPLAIN_FORCE },
 		{ "available", required_argument, NULL, DL_EXPLAIN_AVAILABLE },
 		{ "policies", required_argument, NULL, DL_EXPLAIN_POLICIES },

@@ -12,6 +12,7 @@
 #include "../lib/clock.h"
 #include "../lib/log.h"
 #include "../lib/message.h"
+#include "../lib/text.h"
 #include "supervisor.h"
 
 /* How long a dead engine's supervisor waits for the agent to say what follows. */
@@ -67,6 +68,21 @@ static void pass_on(const struct dl_child *child, const struct signalfd_siginfo 
 		kill(child->pid, (int)info->ssi_signo);
 }
 
+/*
+ * Stopped by a terminal, or as one does it (not by SIGSTOP: that is how the agent pauses it), the
+ * engine takes its supervisor with it, so that a shell sees its job stopped. SIGCONT wakes both.
+ */
+static void stop_with(const struct dl_child *child)
+{
+	siginfo_t info = { 0 };
+
+	if (!child->pid || waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG) ||
+	    info.si_pid != child->pid)
+		return;
+	if (info.si_status == SIGTSTP || info.si_status == SIGTTIN || info.si_status == SIGTTOU)
+		raise(SIGSTOP);
+}
+
 static int on_signal(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct dl_supervisor *s = arg;
@@ -78,6 +94,7 @@ static int on_signal(sd_event_source *source, int fd, uint32_t events, void *arg
 		return 0;
 	if (info.ssi_signo == SIGCHLD) {
 		reap(s);
+		stop_with(&s->engine);
 		return 0;
 	}
 	if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
@@ -129,17 +146,15 @@ static int settle(sd_event_source *source, void *arg)
 
 static int open_signals(void)
 {
+	static const int passed[] = { SIGTERM, SIGINT,	SIGHUP,	 SIGQUIT, SIGUSR1,
+				      SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
 	sigset_t set;
 
 	signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would take the exit status away */
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigaddset(&set, SIGUSR1);
-	sigaddset(&set, SIGUSR2);
+	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
+		sigaddset(&set, passed[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
@@ -173,9 +188,11 @@ static void close_loop(struct dl_supervisor *s)
 static int run(struct dl_supervisor *s, const struct dl_engine_wish *wish)
 {
 	int err = dl_launch_start(s->launch, wish, &s->engine);
+	char name[512];
 
 	if (err) {
-		dl_log("'%s' cannot be started: %s", s->launch->argv[0], strerror(-err));
+		dl_log("'%s' cannot be started: %s",
+		       dl_text_safe(name, sizeof(name), s->launch->argv[0]), strerror(-err));
 		return err == -ENOENT ? 127 : 126;
 	}
 	dl_supervisor_look_for_agent(s);

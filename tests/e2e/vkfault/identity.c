@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Queries about the physical device: type, name and heap sizes as the rule wants them. The vendor
- * stays as it is: ggml chooses code by it (with 0x1002 over lavapipe it fails on subgroup sizes).
+ * stays as it is unless it is named: ggml chooses code by it (with 0x1002 over lavapipe it fails on
+ * subgroup sizes, with 0x8086 it works).
  */
 #include <stdio.h>
 
@@ -27,6 +28,10 @@ static void change_properties(VkPhysicalDeviceProperties *props)
 	case DEVICE_AS_IS:
 		break;
 	}
+	if (rule.vendor)
+		props->vendorID = (uint32_t)rule.vendor;
+	if (rule.device)
+		props->deviceID = (uint32_t)rule.device;
 	if (rule.name[0])
 		snprintf(props->deviceName, sizeof(props->deviceName), "%s", rule.name);
 }

@@ -19,6 +19,7 @@
  *					workgroups count
  *	heap=BYTES			size of device-local heaps; allocations beyond it fail
  *	type=discrete|integrated|cpu	the device's type
+ *	vendor=N device=N		its PCI numbers, "0x8086" too (ggml chooses code by them)
  *	name=TEXT			the device's name; TEXT ends with the line
  *
  * "after" counts from the moment the rule was read, and defaults to 0. BYTES may end in K, M or G.
@@ -57,6 +58,8 @@ struct fault_rule {
 	uint64_t wide; /* workgroups */
 	uint64_t heap_bytes; /* 0: as it is */
 	enum fault_device_type type;
+	uint64_t vendor; /* 0: as it is */
+	uint64_t device;
 	char name[128]; /* empty: as it is */
 };
 

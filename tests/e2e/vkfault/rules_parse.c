@@ -62,6 +62,21 @@ static int parse_type(const char *text, enum fault_device_type *ret_type)
 	return -EINVAL;
 }
 
+/* A PCI number, in hexadecimal behind "0x". */
+static int parse_id(const char *text, uint64_t *ret_value)
+{
+	char *end;
+	unsigned long long value;
+
+	if (strncmp(text, "0x", 2) != 0)
+		return parse_number(text, ret_value);
+	value = strtoull(text + 2, &end, 16);
+	if (end == text + 2 || *end || value > UINT16_MAX)
+		return -EINVAL;
+	*ret_value = value;
+	return 0;
+}
+
 static int parse_setting(const char *key, const char *value, struct fault_rule *rule)
 {
 	if (strcmp(key, "after") == 0)
@@ -74,6 +89,10 @@ static int parse_setting(const char *key, const char *value, struct fault_rule *
 		return parse_number(value, &rule->wide);
 	if (strcmp(key, "heap") == 0)
 		return parse_number(value, &rule->heap_bytes);
+	if (strcmp(key, "vendor") == 0)
+		return parse_id(value, &rule->vendor);
+	if (strcmp(key, "device") == 0)
+		return parse_id(value, &rule->device);
 	if (strcmp(key, "type") == 0)
 		return parse_type(value, &rule->type);
 	return -EINVAL;

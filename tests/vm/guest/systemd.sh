@@ -109,6 +109,33 @@ kill $agent
 wait $agent
 fact agent_status $?
 check "no BUG and no WARNING is in the log" lab_log_clean
+
+# A limit of an engine's memory: in a group in which davylamp exec is alone, it makes room for it.
+groups=0
+limited() { # STATUS COMMAND...
+	local want=$1 status=0
+	shift
+	groups=$((groups + 1))
+	mkdir "/sys/fs/cgroup/launch$groups"
+	sh -c 'echo $$ >"$0" && exec "$@"' "/sys/fs/cgroup/launch$groups/cgroup.procs" davylamp exec --socket /none \
+		--state /tmp/launch --memory-max 64M -- "$@" >/tmp/limited.out 2>/tmp/limited.err || status=$?
+	[ $status -eq "$want" ] || { echo "status $status"; cat /tmp/limited.out /tmp/limited.err; return 1; }
+}
+check "davylamp exec --memory-max limits the engine's group" limited 0 \
+	sh -c 'cat "/sys/fs/cgroup$(sed s/^0::// /proc/self/cgroup)/../memory.max"'
+check "to what was said" [ "$(cat /tmp/limited.out)" = 67108864 ]
+check "an engine that takes more is killed, and that is told" limited 137 sh -c 'a=x; while :; do a=$a$a; done'
+check "by its group's limit" sh -c 'dmesg | grep -q "Memory cgroup out of memory: Killed process"'
+crowded() {
+	mkdir /sys/fs/cgroup/crowd
+	sleep 300 &
+	echo $! >/sys/fs/cgroup/crowd/cgroup.procs
+	sh -c 'echo $$ >/sys/fs/cgroup/crowd/cgroup.procs && exec "$@"' - davylamp exec --socket /none --memory-max 64M -- true \
+		2>/tmp/limited.err
+	[ $? -eq 4 ] && kill $!
+}
+check "where others live nothing is started without the limit" crowded
+check "and said why" grep -q "the cgroup cannot be limited" /tmp/limited.err
 echo "== agent.err"
 cat /tmp/agent.err
 echo "== answer"

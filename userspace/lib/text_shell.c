@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+/* What no shell takes for anything but itself, wherever it stands in a word. */
+static int plain(const char *word)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789,.:/_+=@%-";
+
+	return *word && !word[strspn(word, letters)];
+}
+
+/* What has nothing that a terminal obeys needs its single quotes masked alone. */
+static char *quote(const char *word, char *at)
+{
+	*at++ = '\'';
+	for (; *word; word++) {
+		if (*word != '\'') {
+			*at++ = *word;
+			continue;
+		}
+		at = stpcpy(at, "'\\''");
+	}
+	*at++ = '\'';
+	return at;
+}
+
+static char *escape(const char *word, char *at)
+{
+	*at++ = '$';
+	*at++ = '\'';
+	while (*word) {
+		size_t len = dl_utf8_length(word), shown = 0;
+		char one[8] = "";
+
+		memcpy(one, word, len);
+		shown = len ? dl_text_shown_length(one) : 0;
+		if (*word == '\'' || *word == '\\') {
+			*at++ = '\\';
+			*at++ = *word++;
+		} else if (len && shown == len) {
+			memcpy(at, word, len);
+			at += len;
+			word += len;
+		} else {
+			at += snprintf(at, 5, "\\x%02x", (unsigned char)*word++);
+		}
+	}
+	*at++ = '\'';
+	return at;
+}
+
+char *dl_text_shell(const char *word)
+{
+	size_t len = strlen(word);
+	char *text = malloc(4 * len + 8), *end;
+
+	if (!text)
+		return NULL;
+	if (plain(word)) {
+		memcpy(text, word, len + 1);
+		return text;
+	}
+	end = dl_text_shown_length(word) == len ? quote(word, text) : escape(word, text);
+	*end = 0;
+	return text;
+}

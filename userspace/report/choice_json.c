@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "../lib/text.h"
+#include "choice.h"
+
+#define SHOWN (4 * DL_CHOICE_TEXT)
+
+static void set_text(json_t *o, const char *key, const char *text)
+{
+	char safe[SHOWN];
+
+	if (text && text[0])
+		json_object_set_new(o, key, json_string(dl_text_shown(safe, sizeof(safe), text)));
+}
+
+json_t *dl_policy_value_json(const struct dl_policy_value *v)
+{
+	const struct dl_policy_origin *at = &v->origin;
+	json_t *o = json_pack("{s:s, s:i, s:s, s:b}", "layer",
+			      dl_layer_name((enum dl_layer)at->layer->layer), "line", (int)at->line,
+			      "rule", at->rule->name, "pinned", at->pinned);
+
+	set_text(o, "file", at->layer->path);
+	set_text(o, "name", v->name);
+	set_text(o, "value", v->text);
+	set_text(o, "because", dl_policy_text(at->layer, at->rule->because));
+	set_text(o, "source", dl_policy_text(at->layer, at->rule->source));
+	set_text(o, "date", dl_policy_text(at->layer, at->rule->date));
+	return o;
+}
+
+static json_t *node_json(const struct dl_choice_node *n)
+{
+	json_t *o = json_pack("{s:s, s:s}", "step", dl_choice_step_name(n->step), "mark",
+			      dl_choice_mark_name(n->mark));
+
+	if (n->backend != DL_BACKEND_UNKNOWN)
+		json_object_set_new(o, "backend", json_string(dl_backend_name(n->backend)));
+	set_text(o, "text", n->text);
+	if (n->value)
+		json_object_set_new(o, "evidence", dl_policy_value_json(n->value));
+	return o;
+}
+
+static json_t *tree_json(const struct dl_choice *c)
+{
+	json_t *tree = json_array(), *last = NULL;
+
+	for (size_t i = 0; i < c->node_count; i++) {
+		const struct dl_choice_node *n = &c->node[i];
+		json_t *o = node_json(n), *below;
+
+		if (!n->depth || !last) {
+			json_array_append_new(tree, o);
+			last = o;
+			continue;
+		}
+		below = json_object_get(last, "below");
+		if (!below) {
+			below = json_array();
+			json_object_set_new(last, "below", below);
+		}
+		json_array_append_new(below, o);
+	}
+	return tree;
+}
+
+json_t *dl_choice_json(const struct dl_choice *c)
+{
+	return json_pack("{s:o, s:b, s:b, s:b, s:o}", "backend",
+			 c->refused || !c->backend ? json_null()
+						   : json_string(dl_backend_name(c->backend)),
+			 "refused", c->refused, "pinned", c->pinned, "unknown", c->unknown, "tree",
+			 tree_json(c));
+}
