@@ -34,7 +34,7 @@ CORE_SRC := $(wildcard userspace/core/*.c)
 POLICY_SRC := $(wildcard userspace/policy/*.c)
 LIB_SRC := $(wildcard userspace/lib/*.c)
 AGENT_SRC := $(CORE_SRC) $(LIB_SRC) $(wildcard $(addprefix userspace/,engines/*.c sensors/*.c act/*.c policy/*.c \
-	store/*.c output/*.c report/*.c tune/*.c agent/*.c verbs/*.c))
+	store/*.c output/*.c report/*.c tune/*.c agent/*.c doctor/*.c verbs/*.c))
 PROBE_SRC := $(wildcard userspace/probe/*.c) userspace/lib/log.c userspace/lib/text.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
 PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
@@ -103,7 +103,7 @@ help:
 	@echo "  make              build out/davylamp and out/davylamp-probe"
 	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
 	@echo "  make test         every test that can run here; closes with a count line"
-	@echo "    test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-cli run"
+	@echo "    test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-doctor test-cli run"
 	@echo "    alone;"
 	@echo "    'make test-vm KERNEL=6.1' runs one kernel"
 	@echo "  make tune         score the thresholds over 339 synthetic traces, and look for better"

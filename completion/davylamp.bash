@@ -10,7 +10,7 @@ _davylamp_engines() {
 _davylamp() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} words
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "run exec status probe act policy replay trace tune log release --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "run exec status probe doctor act policy replay trace tune log release --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -20,12 +20,20 @@ _davylamp() {
 		[[ $verb != policy ]] || words="vulkan rocm cuda sycl cpu" ;;
 	--force-gpu) words="vulkan rocm cuda sycl" ;;
 	--known) words="yes no" ;;
+	--unit) mapfile -t COMPREPLY < <(compgen -W "$(systemctl list-units --type=service --plain \
+			--no-legend 2>/dev/null | cut -d' ' -f1)" -- "$cur"); return ;;
+	--user) mapfile -t COMPREPLY < <(compgen -u -- "$cur"); return ;;
 	--vendor) words="amd intel nvidia" ;;
 	--kind) words="igpu dgpu" ;;
 	--generation) words="gen7 gen8 gen9 gen11 gen12 xe-hpg xe-lpg xe2 xe3" ;;
 	--of) words="pause throttle" ;;
 	--module) words="amdgpu gpu_sched ttm drm" ;;
 	--record | --socket | --policy | --out) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	--engine | --model | --pid)
+		if [[ $verb == doctor ]]; then
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+			return
+		fi ;;
 	--state | --config | --policies | --models-dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
 	*)
 		case $verb in
@@ -37,6 +45,9 @@ _davylamp() {
 		probe)
 			words="vulkan engine --device --port --timeout --uid --gid --groups --memory --agent"
 			words+=" --socket --json --help" ;;
+		doctor)
+			words="--unit --user --pid --engine --model --timeout --apply --all --policies --config --state"
+			words+=" --json --help --" ;;
 		act)
 			words="--lease --duty --bytes --cpu --of --dry-run --json --socket --help"
 			[[ $COMP_CWORD -ne 2 ]] || words="pause throttle shrink restart migrate_cpu switch stop quarantine cap awake undo --help" ;;

@@ -18,7 +18,7 @@ FUZZ_LIB_SRC += $(addprefix userspace/sensors/,inside.c mounts.c fdinfo.c uevent
 	module_text.c dmem.c build_id.c firmware.c gpus.c)
 FUZZ_LIB_SRC += $(addprefix userspace/store/,generated.c layer_text.c) $(wildcard userspace/output/*.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine launch systemd probe cli
+SUITES := lint unit replay foresight bpf vm engine launch systemd probe doctor cli
 
 export O CACHE STAGE KERNEL
 
@@ -124,6 +124,11 @@ test-launch: setup-test
 test-probe: setup-test
 	@$(MAKE) --no-print-directory -s stage lab
 	@tests/run probe
+
+.PHONY: test-doctor
+test-doctor: setup-test
+	@$(MAKE) --no-print-directory -s stage lab
+	@tests/run doctor
 
 $(O)/systemd/ollama: tests/systemd/ollama.c
 	@mkdir -p $(@D)

@@ -491,7 +491,30 @@ case_rules_ollama() {
 	inside systemctl stop ollama
 }
 
+# Whose engine it is, by its unit: running or not. There is no GPU here, and it says so.
+case_doctor() {
+	doctored() { dl doctor --unit "$1" --json >"$work/doctor" 2>"$work/said"; }
+	doctor_told() { jq -se "any(.[]; $1)" "$work/doctor" >/dev/null; }
+	doctored boxed.service
+	check "doctor --unit knows the user of a service that does not run" doctor_told \
+		'.check == "access.service" and .verdict == "ok" and (.evidence | test("user nobody .65534..*further groups .*44"))'
+	check "its program" doctor_told '.type == "host" and .engine == "/lab/ollama" and .unit == "boxed.service"'
+	check "its rules for devices" doctor_told '.check == "nodes.container" and (.evidence | test("DevicePolicy=closed"))'
+	inside systemctl start boxed
+	until_true 10 is boxed active
+	until_true 10 running_as_nobody
+	doctored boxed.service
+	check "of one that runs, what its process has" doctor_told '.check == "access.service" and (.evidence | test("nobody.*as its process has them"))'
+	check "and the children are in its cgroup" doctor_told '.check == "nodes.container" and (.evidence | test("opened in its cgroup"))'
+	check "without a GPU the exit status is 4" bash -c "tail -n 1 '$work/doctor' | jq -e '.kind == \"no-gpu\" and .exit == 4' >/dev/null"
+	check "a unit that is not there" not doctored nobody-there.service
+	check "is named" grep -q "systemd knows no unit 'nobody-there.service'" "$work/said"
+	inside systemctl stop boxed
+}
+running_as_nobody() { [[ $(inside stat -c %u "/proc/$(main_pid boxed)") == 65534 ]]; }
+
 all_cases() {
+	case_doctor
 	inside systemctl start llama flags
 	until_true 30 healthy 18301/health
 	until_true 30 healthy 18302/health

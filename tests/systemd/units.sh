@@ -26,5 +26,7 @@ lab_units() {
 	lab_unit ollama24 "/lab/ollama serve" Environment=OLLAMA_HOST=127.0.0.1:18304 \
 		Environment=OLLAMA_MODELS=/run/models24 Environment=OLLAMA_ERA=0.24 Restart=no
 	lab_unit router "$lab_router" Environment=HOME=/tmp Restart=no
+	lab_unit boxed "/lab/ollama serve" User=nobody SupplementaryGroups=44 DevicePolicy=closed \
+		Environment=OLLAMA_HOST=127.0.0.1:18306 Environment=ROCR_VISIBLE_DEVICES=-1 Restart=no
 	lab_unit sleeper "/bin/sleep 1000000" Restart=no
 }

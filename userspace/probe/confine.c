@@ -89,7 +89,7 @@ int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi)
 		return abi;
 	err = set_limits(c);
 	if (!err)
-		err = dl_seccomp(c->tcp_port != 0);
+		err = dl_seccomp(c->tcp_port != 0, c->programs);
 	if (err)
 		return err;
 	*ret_landlock_abi = abi > 0 ? abi : 0;

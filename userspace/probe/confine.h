@@ -24,6 +24,7 @@ struct dl_confine {
 	uint32_t file_count;
 	uint32_t cpu_s;
 	bool devices;	    /* may write to device files */
+	bool programs;	    /* may run other programs, in the same confines */
 	uint16_t tcp_port;  /* may connect to it; 0: no network at all */
 	uint16_t from_port; /* may bind to it; 0: to none */
 };
@@ -38,7 +39,7 @@ int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi);
 void dl_confine_add_gpu_groups(struct dl_confine *c);
 
 /* The system call filter; see seccomp.c. 0 or -errno. Needs no_new_privs. */
-int dl_seccomp(bool network);
+int dl_seccomp(bool network, bool programs);
 
 /* Read-only files, device files where "devices", one TCP port. The ABI used, or -errno. */
 int dl_landlock(bool devices, uint16_t tcp_port, uint16_t from_port);

@@ -17,12 +17,16 @@ static const char usage[] =
 	"       davylamp-probe models --port N --api NAME --act unload|derive|restore\n"
 	"                      [--model NAME] [--num-batch N] [--num-ctx N]\n"
 	"       davylamp-probe vulkan [--device INDEX|BDF] [--list] [--timeout SECONDS]\n"
+	"       davylamp-probe rocm|levelzero|nvml [--timeout SECONDS]\n"
+	"       davylamp-probe runner [OPTIONS] -- COMMAND [ARGUMENT...]\n"
 	"       davylamp-probe confined\n"
 	"\n"
 	"Short-lived, without privileges, in a sandbox; prints one JSON line. engine asks\n"
 	"the engine on 127.0.0.1 for one token: the HTTP status of /health and of the\n"
 	"completion (0: no answer in time), tokens, ms, and what it tells of itself.\n"
 	"vulkan tells devices, drivers, heaps, and has each fill 1 MiB within 2 seconds.\n"
+	"rocm, levelzero, nvml tell whether that runtime finds a GPU, in stages: load,\n"
+	"symbols, init, count, query. runner runs a command in the same confines.\n"
 	"models lets the models of a daemon go, or has one of Ollama's run with smaller\n"
 	"parameters from its next load on, until it is restored.\n"
 	"confined tries from inside what the sandbox forbids. Run by davylamp; see\n"
@@ -244,6 +248,42 @@ static int probe_vulkan(struct given *g)
 	return 0;
 }
 
+/* Runtimes reserve what a process can address; what they write to is limited as for Vulkan. */
+static int probe_any_runtime(struct given *g, enum dl_probe_runtime runtime)
+{
+	int status = probe_vulkan(g);
+
+	g->options.runtime = runtime;
+	g->options.confine.memory_bytes = 1ULL << 47;
+	return status;
+}
+
+static int probe_rocm(struct given *g)
+{
+	return probe_any_runtime(g, DL_PROBE_ROCM);
+}
+
+static int probe_level_zero(struct given *g)
+{
+	return probe_any_runtime(g, DL_PROBE_LEVEL_ZERO);
+}
+
+static int probe_nvml(struct given *g)
+{
+	return probe_any_runtime(g, DL_PROBE_NVML);
+}
+
+/* An engine's own look for devices: its parent has the limit of time. */
+static int probe_runner(struct given *g)
+{
+	int status = probe_any_runtime(g, DL_PROBE_ROCM);
+
+	g->options.confine.programs = true;
+	g->options.confine.data_bytes = 64ULL << 30;
+	g->options.confine.file_count = 4096;
+	return status;
+}
+
 static int probe_nothing(struct given *g)
 {
 	g->options.confine.memory_bytes = 512ULL << 20;
@@ -255,6 +295,14 @@ static int probe_nothing(struct given *g)
 static int engine(const struct dl_probe_options *options)
 {
 	return options->slots ? dl_probe_slots(options) : dl_probe_engine(options);
+}
+
+/* Its words are the command's own: no answer of ours. */
+static int run_command(const struct dl_probe_options *options)
+{
+	execvp(options->command[0], options->command);
+	dl_log("'%s' cannot be run: %s", options->command[0], strerror(errno));
+	return 127;
 }
 
 static int confined(const struct dl_probe_options *options)
@@ -271,6 +319,10 @@ static const struct kind {
 	{ "engine", probe_engine, engine },
 	{ "models", probe_models, dl_probe_models },
 	{ "vulkan", probe_vulkan, dl_probe_vulkan },
+	{ "rocm", probe_rocm, dl_probe_runtime },
+	{ "levelzero", probe_level_zero, dl_probe_runtime },
+	{ "nvml", probe_nvml, dl_probe_runtime },
+	{ "runner", probe_runner, run_command },
 	{ "confined", probe_nothing, confined },
 };
 
@@ -288,8 +340,13 @@ static const struct kind *parse(int argc, char **argv, struct given *g, int *ret
 		}
 		take(c, g);
 	}
+	if (optind + 1 < argc && !strcmp(argv[optind], "runner")) {
+		g->options.command = argv + optind + 1;
+		argc = optind + 1;
+	}
 	for (size_t i = 0; optind + 1 == argc && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(argv[optind], kinds[i].name))
+		if (!strcmp(argv[optind], kinds[i].name) &&
+		    (kinds[i].run != run_command || g->options.command))
 			return kinds[i].prepare(g) ? NULL : &kinds[i];
 	dl_log("what to probe is missing: 'davylamp-probe engine --port N'; see --help");
 	return NULL;
@@ -303,7 +360,7 @@ static int give_up_privileges(struct given *g, pid_t parent)
 		return -EPERM; /* only root becomes somebody else */
 	if (g->memory_mib)
 		g->options.confine.memory_bytes = (uint64_t)g->memory_mib << 20;
-	err = dl_answer_open(g->options.stages);
+	err = g->options.command ? 0 : dl_answer_open(g->options.stages);
 	if (!err)
 		err = dl_confine(&g->options.confine, parent, &abi);
 	if (!err)
@@ -325,7 +382,7 @@ int main(int argc, char **argv)
 	kind = parse(argc, argv, &g, &status);
 	if (!kind)
 		return status;
-	alarm(g.options.timeout_s);
+	alarm(g.options.command ? 0 : g.options.timeout_s);
 	status = give_up_privileges(&g, parent);
 	if (status) {
 		dl_log("cannot give up privileges: %s; not going on", strerror(-status));

@@ -12,6 +12,13 @@
 
 #include "confine.h"
 
+/* Of the probes of a runtime. */
+enum dl_probe_runtime {
+	DL_PROBE_ROCM = 0,
+	DL_PROBE_LEVEL_ZERO = 1,
+	DL_PROBE_NVML = 2,
+};
+
 struct dl_probe_options {
 	struct dl_confine confine;
 	bool stages;	     /* tell each stage as it begins, for a parent */
@@ -26,12 +33,14 @@ struct dl_probe_options {
 	const char *act;     /* models: "unload", "derive", "restore" */
 	uint32_t num_batch;  /* models, derive: 0: as it is */
 	uint32_t num_ctx;
-	bool brief;	    /* engine: the verdict, and nothing that takes time beside it */
-	const char *slots;  /* engine: "save" or "restore" instead; NULL: neither */
-	const char *prefix; /* of the slots' files */
-	uint64_t slot_set;  /* a bit for each slot; 0: all */
-	const char *device; /* vulkan: index or PCI address; NULL: all */
-	bool list;	    /* vulkan: what there is, and no work for it */
+	bool brief;	      /* engine: the verdict, and nothing that takes time beside it */
+	const char *slots;    /* engine: "save" or "restore" instead; NULL: neither */
+	const char *prefix;   /* of the slots' files */
+	uint64_t slot_set;    /* a bit for each slot; 0: all */
+	const char *device;   /* vulkan: index or PCI address; NULL: all */
+	uint32_t runtime;     /* enum dl_probe_runtime */
+	char *const *command; /* runner: what is run */
+	bool list;	      /* vulkan: what there is, and no work for it */
 };
 
 /* Each prints its answer and returns the exit status: 0 when there is an answer, bad or good. */
@@ -39,6 +48,7 @@ int dl_probe_engine(const struct dl_probe_options *options);
 int dl_probe_slots(const struct dl_probe_options *options);
 int dl_probe_models(const struct dl_probe_options *options);
 int dl_probe_vulkan(const struct dl_probe_options *options);
+int dl_probe_runtime(const struct dl_probe_options *options);
 
 /* Tries from inside what the sandbox is to forbid, and tells what happened. */
 int dl_probe_confined(void);

@@ -167,7 +167,7 @@ static void look_at_arguments(struct filter *f, bool network)
 	add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, eperm));
 }
 
-int dl_seccomp(bool network)
+int dl_seccomp(bool network, bool programs)
 {
 	struct filter f = { .count = 0 };
 	struct sock_fprog program;
@@ -182,7 +182,8 @@ int dl_seccomp(bool network)
 	/* Its flags lie in memory, out of a filter's sight; glibc then takes clone. */
 	when(&f, BPF_JEQ, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 	for (size_t i = 0; i < REFUSED_COUNT; i++)
-		when(&f, BPF_JEQ, refused[i], SECCOMP_RET_ERRNO | EPERM);
+		if (!programs || (refused[i] != __NR_execve && refused[i] != __NR_execveat))
+			when(&f, BPF_JEQ, refused[i], SECCOMP_RET_ERRNO | EPERM);
 	look_at_arguments(&f, network);
 	add(&f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
 	program = (struct sock_fprog){ .len = f.count, .filter = f.code };

@@ -13,6 +13,7 @@ static const struct {
 	{ "exec", dl_verb_exec, "start an engine on a backend known to be safe" },
 	{ "status", dl_verb_status, "what the running agent sees" },
 	{ "probe", dl_verb_probe, "whether the GPU and an engine still do work" },
+	{ "doctor", dl_verb_doctor, "why an engine does not get its GPU" },
 	{ "act", dl_verb_act, "pause or throttle a workload by hand" },
 	{ "policy", dl_verb_policy, "what was learned about backends" },
 	{ "replay", dl_verb_replay, "print the decisions of a recorded trace" },
@@ -36,8 +37,8 @@ static void help(void)
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
-		dl_log("which verb? run, exec, status, probe, act, policy, replay, trace, tune, "
-		       "log or release; see 'davylamp --help'");
+		dl_log("which verb? run, exec, status, probe, doctor, act, policy, replay, trace, "
+		       "tune, log or release; see 'davylamp --help'");
 		return DL_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {

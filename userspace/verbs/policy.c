@@ -155,7 +155,12 @@ static int show(const char *workload, const struct dl_history_options *h)
 static int do_it(const char *word, char *const *words, size_t count, const struct policy_options *o)
 {
 	const struct dl_history_options *h = &o->history;
-	const struct dl_pin pin = { o->config_dir, h->model, h->device, words, count, h->json };
+	const struct dl_pin pin = { .config_dir = o->config_dir,
+				    .model = h->model,
+				    .device = h->device,
+				    .words = words,
+				    .count = count,
+				    .json = h->json };
 	int status = dl_policy_history_word(word, words, count, h);
 
 	if (status >= 0)

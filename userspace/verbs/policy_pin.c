@@ -109,7 +109,7 @@ static void put_condition(FILE *out, const char *name, const char *text)
 	fprintf(out, "if %s = %s\n", name, literal);
 }
 
-static void put_end(FILE *out)
+static void put_end(FILE *out, const char *because)
 {
 	const time_t now = time(NULL);
 	char date[16] = "";
@@ -117,7 +117,8 @@ static void put_end(FILE *out)
 
 	if (gmtime_r(&now, &day))
 		strftime(date, sizeof(date), "%Y-%m-%d", &day);
-	fprintf(out, "pin = yes\nbecause = pinned by 'davylamp policy pin'\ndate = %s\n", date);
+	fprintf(out, "pin = yes\nbecause = %s\ndate = %s\n",
+		because ? because : "pinned by 'davylamp policy pin'", date);
 }
 
 static int tell(const struct rules *r, const char *verb, const char *name, bool json)
@@ -134,6 +135,17 @@ static int tell(const struct rules *r, const char *verb, const char *name, bool 
 	putchar('\n');
 	json_decref(o);
 	return DL_EXIT_DONE;
+}
+
+/* Whether the same has been written before, but for its name and date: "text" from "body" on. */
+static bool is_there(const char *rules, const char *body)
+{
+	const char *end = strstr(body, "\ndate = ");
+	char *copy = strndup(body, end ? (size_t)(end - body) : strlen(body));
+	bool there = copy && *copy && strstr(rules, copy);
+
+	free(copy);
+	return there;
 }
 
 static int pin(const struct dl_pin *p, struct rules *r)
@@ -153,13 +165,16 @@ static int pin(const struct dl_pin *p, struct rules *r)
 	put_condition(out, "device", p->device);
 	for (size_t i = 0; i < p->count; i++)
 		good &= put_word(out, p->words[i]);
-	put_end(out);
+	put_end(out, p->because);
 	if (fclose(out)) {
 		status = say(r->path, -ENOMEM);
 	} else if (!good) {
 		dl_log("what is pinned? 'davylamp policy pin --model NAME ubatch=256', "
 		       "'backends=cpu'; see davylamp-backend.conf(5)");
 		status = DL_EXIT_USAGE;
+	} else if (p->once && is_there(r->text, strstr(text + old, "]\n") + 1)) {
+		dl_log("'%s' has that rule already", r->path);
+		status = DL_EXIT_NOTHING;
 	} else {
 		status = write_rules(r, p->config_dir, text, size);
 	}

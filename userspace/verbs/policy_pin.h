@@ -11,6 +11,8 @@ struct dl_pin {
 	char *const *words;	    /* of pin: "KEY=VALUE"; of unpin: the rule's name */
 	size_t count;
 	bool json;
+	const char *because; /* of pin; NULL: that people did it */
+	bool once;	     /* of pin: not again what is there already */
 };
 
 /* Exit statuses; why not has been said. */

@@ -23,6 +23,7 @@ int dl_verb_status(int argc, char **argv);
 int dl_verb_release(int argc, char **argv);
 int dl_verb_log(int argc, char **argv);
 int dl_verb_policy(int argc, char **argv);
+int dl_verb_doctor(int argc, char **argv);
 int dl_verb_probe(int argc, char **argv);
 int dl_verb_act(int argc, char **argv);
 int dl_verb_guard(int argc, char **argv);

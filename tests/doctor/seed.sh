@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Seed 002's case: sourced by tests/doctor/run.
+
+echo "== an MI50 in order"
+mi50
+service_runs "${radv[@]}"
+of_service
+check "no fault is found on a healthy host; what is known against gfx906 is a warning" concludes 5 \
+	'.kind == "healthy" and .usable == ["vulkan", "rocm"] and .policy == null'
+check "device files are opened as the service's user" found access.open ok '.about == "/dev/kfd" and (.evidence | test("user ollama .1998. has opened"))'
+check "KFD's name of the GPU is told" found driver.topology ok '.evidence | test("gfx906, 60 compute units")'
+check "ROCm is found by that user" found runtime.rocm ok '.evidence | test("as user ollama: 1 device: gfx906")'
+check "so is Vulkan, by Mesa's own driver" found runtime.vulkan ok '.evidence | test("RADV")'
+check "the deny-list knows it, with its source" found driver.denied warning '.backends == ["rocm"] and (.evidence | test("ollama#12915"))'
+
+echo "== the engine's ROCm backend dies"
+# dies STAGE JQ: of the wish, what the one cause says.
+dies() {
+	service_runs "${radv[@]}" STANDIN_HIP="$1"
+	with_engine
+	concludes 1 '.kind == "cause" and (.causes | length == 1) and .causes[0].check == "engine.discovery" and
+		.causes[0].backends == ["rocm"]' && tail -n 1 "$report" | jq -e ".causes[0].evidence | $2" >/dev/null
+}
+check "while its library is loaded: stage load, with the signal" dies load 'test("died by SIGILL in stage load, in libggml-hip.so")'
+check "in its runtime'\''s init: stage init, and what it said" dies init \
+	'test("died by SIGABRT in stage init, in libamdhip64.so.6 .*it said: stand-in: assertion failed")'
+check "the layers below are proven healthy" concludes 1 '.proven == "driver, device files, permissions, Vulkan, the engine'\''s Vulkan, ROCm"'
+check "and what is known of it in the field" concludes 1 '.text | test("as known here: ROCm 6.4.*ollama#12915")'
+check "the statement names the backend and the GPU" concludes 1 '.text | test("the engine.s ROCm backend is at fault on gfx906")'
+check "and the policy: Vulkan on this GPU for this engine" concludes 1 \
+	'.policy == {"backends": ["vulkan", "cpu"], "device": "0000:04:00.0", "engine": "ollama"} and (.text | test("use Vulkan"))'
+check "a fault with the device open: stage device" dies device 'test("died by SIGSEGV in stage device, in libamdhip64.so.6")'
+check "a fault with device memory mapped: stage memory" dies memory 'test("died by SIGSEGV in stage memory, in libamdhip64.so.6")'
+check "an exit with a status: its number, its words, escapes shown" dies exit \
+	'test("ended with status 3 in stage device.*no kernel image is available\\\\x1b")'
+check "no device, and no word" dies ok 'test("found no device in stage device")'
+began=$SECONDS
+service_runs "${radv[@]}" STANDIN_HIP=hang
+with_engine --timeout 4
+check "a hang is ended" concludes 1 '.causes[0].evidence | test("it hung, and was ended in stage init")'
+check "within its limit" test $((SECONDS - began)) -lt 30
+check "people are told what is waited for" grep -q 'doctor: waiting for the engine.s look for devices (ROCm), at most 4 s' "$work/err"
+check "nobody is left" bash -c "! pgrep -u $uid -f 'llama-server --list-devices'"
+
+echo "== its runner dies, and it lives on: as seed 002's Ollama"
+for how in fork thread; do
+	libraries=$here/opt/lib/ollama/rocm:$here/rt:$here/lib service_runs "${radv[@]}" STANDIN_HIP=init
+	of_service -- "$here/manager" $how "$here/opt/lib/ollama/rocm/libggml-hip.so"
+	check "the death of a runner ($how) is seen behind the engine's words" concludes 1 '(.causes | map(.check)) == ["engine.discovery"] and
+		(.causes[0].evidence | test("its runner died by SIGABRT in stage init, in libamdhip64.so.6"))'
+	check "the backend is told by what it had loaded, and Vulkan follows" concludes 1 '.broken == ["rocm"] and .policy.backends == ["vulkan", "cpu"]'
+done
+libraries=$here/opt/lib/ollama/rocm:$here/rt:$here/lib service_runs "${radv[@]}" STANDIN_HIP=ok
+of_service -- "$here/manager" fork "$here/opt/lib/ollama/rocm/libggml-hip.so"
+check "one that lives is no cause, and no proof of what it did not say" concludes 5 '.kind == "healthy" and (.text | test("no engine has proven it"))'
+of_service --engine /usr/bin/llama-server
+check "the system's own llama-server finds Vulkan as that user" found engine.discovery ok '.about == "Vulkan" and (.evidence | test("Vulkan0: AMD Radeon Pro VII"))'
+
+echo "== without kernels for the GPU"
+kernels gfx908 gfx90a gfx1100
+service_runs "${radv[@]}" STANDIN_HIP=init
+with_engine
+check "missing kernels are why the runner dies" concludes 1 '(.causes | map(.check)) == ["bundle.targets"] and
+	(.causes[0].evidence | test("no kernels for gfx906, only for gfx1100 gfx908 gfx90a|no kernels for gfx906, only for gfx"))'
+check "the policy is the same" concludes 1 '.policy.backends == ["vulkan", "cpu"]'
+kernels gfx906
+
+echo "== --apply"
+printf '# mine\n[rule mine]\nif model = other*\nubatch = 64' >"$rules"
+cp "$rules" "$work/mine"
+service_runs "${radv[@]}" STANDIN_HIP=init
+with_engine --apply
+check "the policy is written" grep -qx 'backends = vulkan,cpu' "$rules"
+check "behind what people have written, byte for byte" cmp "$work/mine" <(head -c "$(stat -c %s "$work/mine")" "$rules")
+check "with its reason" grep -q "^because = davylamp doctor: the engine's own look for devices fails" "$rules"
+check "policy explain shows it" bash -c "$(declare -f explain); here=$here LAB_ROOT=$LAB_ROOT bdf=$bdf; explain --engine ollama |
+	jq -e '.values // . | tostring | test(\"pinned-1\")' >/dev/null"
+cp "$rules" "$work/once"
+with_engine --apply
+check "once is enough" cmp "$work/once" "$rules"
+check "and told" grep -q 'has that rule already' "$work/err"
+printf '[rule broken\n' >"$rules"
+with_engine --apply
+check "a wrong file is not touched" test "$(cat "$rules")" = '[rule broken'
+check "and the exit status says so" test "$status" == 1
+rm "$rules"
+service_runs "${radv[@]}"
+of_service --apply
+check "without a policy nothing is written" test ! -e "$rules"
+check "and told" grep -q 'no policy follows from this' "$work/err"

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The doctor's one root cause: out of findings made by hand, and of whole hosts. */
+#include "doctor.h"
+
+static void assert_causes(size_t count, const char *first, const char *second)
+{
+	if (conclusion.cause_count != count)
+		fail_msg("%zu causes: %s", conclusion.cause_count, conclusion.text);
+	if (first)
+		assert_string_equal(conclusion.cause[0].finding->check->id, first);
+	if (second)
+		assert_string_equal(conclusion.cause[1].finding->check->id, second);
+}
+
+static void assert_policy(const char *wanted)
+{
+	char list[64];
+
+	dl_conclusion_backends(&conclusion, list, sizeof(list));
+	assert_string_equal(list, wanted);
+}
+
+static void a_healthy_host_has_no_cause(void **state)
+{
+	make_host(state);
+	examine();
+	assert_int_equal(conclusion.kind, DL_CONCLUDES_HEALTHY);
+	assert_causes(0, NULL, NULL);
+	assert_int_equal(conclusion.usable, BIT(VULKAN) | BIT(ROCM));
+	assert_policy("");
+	assert_int_equal(dl_findings_worst(&findings), DL_FOUND_OK);
+}
+
+static void seed_002(void **state)
+{
+	make_host(state);
+	facts.run[1].end = DL_END_SIGNAL;
+	facts.run[1].code = 11;
+	facts.run[1].stage = DL_STAGE_INIT;
+	examine();
+	assert_causes(1, "engine.discovery", NULL);
+	assert_int_equal(conclusion.cause[0].backends, BIT(ROCM));
+	assert_policy("vulkan,cpu");
+	assert_ptr_equal(conclusion.gpu, &facts.gpu[0]);
+	assert_string_equal(conclusion.proven, "driver, device files, permissions, Vulkan, "
+					       "the engine's Vulkan, ROCm");
+	assert_non_null(strstr(conclusion.text,
+			       "the engine's ROCm backend is at fault on gfx906: ROCm: it died by "
+			       "SIGSEGV in stage init"));
+	assert_non_null(strstr(conclusion.text, "Policy: use Vulkan (backends = vulkan,cpu)"));
+}
+
+static void no_driver(void)
+{
+	facts.gpu[0].driver[0] = 0;
+	facts.gpu[0].has_kfd_node = false;
+	facts.node_count = 0;
+}
+
+static void no_kfd(void)
+{
+	facts.gpu[0].has_kfd_node = facts.kfd_class = false;
+	facts.node_count = 1;
+}
+
+static void no_node(void)
+{
+	facts.node[1].exists = facts.node[1].tested = false;
+}
+
+static void no_permission(void)
+{
+	facts.node[0].error = facts.node[1].error = -EACCES;
+}
+
+static void override(void)
+{
+	set_variable(DL_VAR_HSA_OVERRIDE, "10.3.0");
+}
+
+static void hidden(void)
+{
+	set_variable(DL_VAR_HIP_VISIBLE, "-1");
+}
+
+static void no_icd(void)
+{
+	facts.icd_count = 0;
+}
+
+static void runtime_dies(void)
+{
+	facts.probe[DL_DISCOVERY_ROCM].healthy = false;
+	snprintf(facts.probe[DL_DISCOVERY_ROCM].stage, 16, "init");
+}
+
+/* One fault each, and the policy when all that needs it dies with it. */
+static const struct {
+	const char *cause;
+	const char *policy;
+	void (*break_it)(void);
+} single[] = {
+	{ "driver.bound", "", no_driver },   { "driver.topology", "", no_kfd },
+	{ "nodes.present", "", no_node },    { "access.open", "", no_permission },
+	{ "config.override", "", override }, { "config.visible", "", hidden },
+	{ "config.icds", "", no_icd },	     { "runtime.rocm", "vulkan,cpu", runtime_dies },
+};
+
+/* Whatever was run on top of it dies, too, and is no cause. */
+static void let_die(uint32_t backends)
+{
+	if (backends & BIT(ROCM)) {
+		facts.probe[DL_DISCOVERY_ROCM].healthy = false;
+		snprintf(facts.probe[DL_DISCOVERY_ROCM].stage, 16, "init");
+		facts.run[1].end = DL_END_SIGNAL;
+	}
+	if (backends & BIT(VULKAN)) {
+		facts.probe[DL_DISCOVERY_VULKAN].healthy = false;
+		facts.run[0].end = DL_END_NONE;
+	}
+}
+
+static void each_fault_is_its_own_cause(void **state)
+{
+	for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++) {
+		make_host(state);
+		single[i].break_it();
+		examine();
+		assert_causes(1, single[i].cause, NULL);
+	}
+}
+
+static void what_it_brings_down_is_explained_by_it(void **state)
+{
+	for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++) {
+		make_host(state);
+		single[i].break_it();
+		examine();
+		let_die(conclusion.cause[0].backends);
+		examine();
+		assert_causes(1, single[i].cause, NULL);
+		assert_policy(single[i].policy);
+	}
+}
+
+static void two_faults_are_two_causes(void **state)
+{
+	size_t count = sizeof(single) / sizeof(single[0]);
+
+	for (size_t i = 2; i < count - 1; i++) {
+		for (size_t j = i + 1; j < count - 1; j++) {
+			make_host(state);
+			single[i].break_it();
+			single[j].break_it();
+			examine();
+			/* What is not there cannot be opened. */
+			assert_causes(2, single[i].cause, single[j].cause);
+			assert_memory_equal(conclusion.text, "2 causes: (1) ", 14);
+		}
+	}
+}
+
+static void files_refused_alike_are_one_cause(void **state)
+{
+	make_host(state);
+	no_permission();
+	examine();
+	assert_int_equal(conclusion.cause[0].count, 2);
+	assert_int_equal(conclusion.cause[0].backends, BIT(VULKAN) | BIT(ROCM));
+	assert_int_equal(conclusion.usable, 0);
+}
+
+static void while_vulkan_can_be_mended_the_cpu_is_no_policy(void **state)
+{
+	make_host(state);
+	facts.run[1].end = DL_END_SIGNAL;
+	no_icd();
+	let_die(BIT(VULKAN));
+	examine();
+	assert_causes(2, "config.icds", "engine.discovery");
+	assert_policy("");
+}
+
+static void other_vendors_keep_what_they_have(void **state)
+{
+	struct dl_doctor_gpu *other = &facts.gpu[1];
+
+	make_host(state);
+	*other = facts.gpu[0];
+	snprintf(other->device, sizeof(other->device), "0000:05:00.0");
+	facts.gpu_count = 2;
+	facts.run[1].end = DL_END_SIGNAL;
+	examine();
+	assert_policy("vulkan,cpu");
+	assert_null(conclusion.gpu);
+	assert_string_equal(conclusion.vendor, "amd");
+	memset(&other->subject, 0, sizeof(other->subject));
+	dl_subject_driver(&other->subject, "nvidia");
+	snprintf(other->driver, sizeof(other->driver), "nvidia");
+	healthy_runtime(DL_DISCOVERY_NVML, "NVIDIA");
+	examine();
+	assert_int_equal(conclusion.usable, BIT(VULKAN) | BIT(CUDA));
+	assert_policy("vulkan,cpu");
+	assert_ptr_equal(conclusion.gpu, &facts.gpu[0]);
+	assert_null(conclusion.vendor);
+}
+
+static void when_every_backend_dies_the_cpu_is_left(void **state)
+{
+	make_host(state);
+	facts.run[0].end = DL_END_HUNG;
+	facts.run[1].end = DL_END_EXIT;
+	examine();
+	assert_causes(2, "engine.discovery", "engine.discovery");
+	assert_policy("cpu");
+}
+
+static void a_missing_library_is_mended_and_not_lived_with(void **state)
+{
+	make_host(state);
+	facts.probe[DL_DISCOVERY_VULKAN].healthy = false;
+	facts.probe[DL_DISCOVERY_VULKAN].absent = true;
+	examine();
+	assert_causes(1, "runtime.vulkan", NULL);
+	assert_policy("");
+}
+
+static void a_backend_that_was_not_tried_is_not_proven(void **state)
+{
+	make_host(state);
+	facts.run_count = 0;
+	for (int i = 0; i < DL_DOCTOR_RUNTIMES; i++)
+		facts.probe[i].ran = false;
+	examine();
+	assert_int_equal(conclusion.kind, DL_CONCLUDES_UNKNOWN);
+	assert_int_equal(conclusion.usable, 0);
+}
+
+static void without_a_gpu_that_is_said(void **state)
+{
+	(void)state;
+	memset(&facts, 0, sizeof(facts));
+	examine();
+	assert_int_equal(conclusion.kind, DL_CONCLUDES_NO_GPU);
+	assert_causes(0, NULL, NULL);
+	assert_found("driver.gpu", DL_FOUND_UNCHECKED);
+}
+
+static void davylamps_own_needs_are_no_cause(void **state)
+{
+	make_host(state);
+	memset(&facts.self, 0, sizeof(facts.self));
+	examine();
+	assert_int_equal(conclusion.kind, DL_CONCLUDES_HEALTHY);
+	assert_int_equal(dl_findings_worst(&findings), DL_FOUND_WARNING);
+}
+
+static void more_than_there_is_room_for_is_counted(void **state)
+{
+	static const struct dl_check row = {
+		.id = "x.y", .title = "x", .fault = "x", .layer = DL_AT_CONFIG
+	};
+
+	make_host(state);
+	dl_checks_run(&facts, &findings);
+	for (int i = 0; i < 2 * DL_FINDINGS_MAX; i++)
+		dl_finding_evidence(
+			dl_finding_add(&findings, &row, DL_FOUND_FAILURE, 1u << (i % 32), "y"),
+			"%0600d", i);
+	assert_int_equal(findings.count, DL_FINDINGS_MAX - 1);
+	assert_true(findings.left_out > DL_FINDINGS_MAX);
+	dl_doctor_judge(&facts, &findings, &conclusion);
+	assert_int_equal(conclusion.cause_count, DL_CAUSES_MAX);
+	assert_true(strlen(conclusion.text) < sizeof(conclusion.text));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_healthy_host_has_no_cause),
+		cmocka_unit_test(seed_002),
+		cmocka_unit_test(each_fault_is_its_own_cause),
+		cmocka_unit_test(what_it_brings_down_is_explained_by_it),
+		cmocka_unit_test(two_faults_are_two_causes),
+		cmocka_unit_test(files_refused_alike_are_one_cause),
+		cmocka_unit_test(while_vulkan_can_be_mended_the_cpu_is_no_policy),
+		cmocka_unit_test(other_vendors_keep_what_they_have),
+		cmocka_unit_test(when_every_backend_dies_the_cpu_is_left),
+		cmocka_unit_test(a_missing_library_is_mended_and_not_lived_with),
+		cmocka_unit_test(a_backend_that_was_not_tried_is_not_proven),
+		cmocka_unit_test(without_a_gpu_that_is_said),
+		cmocka_unit_test(davylamps_own_needs_are_no_cause),
+		cmocka_unit_test(more_than_there_is_room_for_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

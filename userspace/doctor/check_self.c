@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What davylamp itself needs of the kernel. No cause of what an engine meets. */
+#include <stdint.h>
+#include <string.h>
+
+#include "checks.h"
+
+/* Of linux/capability.h. */
+#define CAP_NET_ADMIN  12
+#define CAP_SYS_PTRACE 19
+#define CAP_SYS_ADMIN  21
+#define CAP_PERFMON    38
+#define CAP_BPF	       39
+
+DL_CHECK(btf)
+{
+	struct dl_finding *f;
+
+	if (facts->self.btf) {
+		f = dl_finding_add(findings, check, DL_FOUND_OK, 0, "");
+		dl_finding_evidence(f, "/sys/kernel/btf/vmlinux is there");
+		return;
+	}
+	f = dl_finding_add(findings, check, DL_FOUND_WARNING, 0, "");
+	dl_finding_evidence(f, "there is no /sys/kernel/btf/vmlinux: davylamp's programs for the "
+			       "kernel cannot be loaded, only logs and sysfs are watched");
+	dl_finding_fix(f, "run a kernel built with CONFIG_DEBUG_INFO_BTF");
+	dl_finding_verify(f, "test -e /sys/kernel/btf/vmlinux");
+}
+
+DL_CHECK(tracefs)
+{
+	struct dl_finding *f;
+
+	if (facts->self.ftrace_off) {
+		f = dl_finding_add(findings, check, DL_FOUND_WARNING, 0, "");
+		dl_finding_evidence(f, "kernel.ftrace_enabled is 0: functions that are traced "
+				       "are never told");
+		dl_finding_fix(f, "sysctl kernel.ftrace_enabled=1");
+		dl_finding_verify(f, "sysctl kernel.ftrace_enabled");
+	} else if (facts->self.tracefs) {
+		f = dl_finding_add(findings, check, DL_FOUND_OK, 0, "");
+		dl_finding_evidence(f, "mounted");
+	} else {
+		f = dl_finding_add(findings, check, DL_FOUND_WARNING, 0, "");
+		dl_finding_evidence(f, "not mounted: tracepoints by name are not to be had");
+		dl_finding_fix(f, "mount -t tracefs tracefs /sys/kernel/tracing");
+		dl_finding_verify(f, "test -e /sys/kernel/tracing/events");
+	}
+}
+
+DL_CHECK(lockdown)
+{
+	const char *word = facts->self.lockdown;
+	struct dl_finding *f;
+
+	if (!word[0]) {
+		dl_check_not_needed(findings, check,
+				    "this kernel has no lockdown, or does not "
+				    "show it");
+		return;
+	}
+	f = dl_finding_add(findings, check,
+			   strcmp(word, "confidentiality") ? DL_FOUND_OK : DL_FOUND_WARNING, 0, "");
+	dl_finding_evidence(f, "%s", word);
+	if (f->verdict == DL_FOUND_OK)
+		return;
+	dl_finding_evidence(f, "confidentiality: what an engine throws and asks for cannot be "
+			       "read from its memory");
+	dl_finding_fix(f, "lockdown=integrity on the kernel's command line, if that is allowed");
+	dl_finding_verify(f, "cat /sys/kernel/security/lockdown");
+}
+
+DL_CHECK(capabilities)
+{
+	static const struct {
+		unsigned int bit;
+		const char *name;
+	} rows[] = {
+		{ CAP_BPF, "CAP_BPF" },
+		{ CAP_PERFMON, "CAP_PERFMON" },
+		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
+		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },
+		{ CAP_NET_ADMIN, "CAP_NET_ADMIN" },
+	};
+	char missing[128] = "";
+	struct dl_finding *f;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!(facts->self.capabilities >> rows[i].bit & 1)) {
+			strncat(missing, missing[0] ? ", " : "",
+				sizeof(missing) - strlen(missing) - 1);
+			strncat(missing, rows[i].name, sizeof(missing) - strlen(missing) - 1);
+		}
+	f = dl_finding_add(findings, check, missing[0] ? DL_FOUND_UNCHECKED : DL_FOUND_OK, 0, "");
+	if (!missing[0]) {
+		dl_finding_evidence(f, "all that the agent wants");
+		return;
+	}
+	dl_finding_evidence(f,
+			    "this process lacks %s: what is for root to read and to try was "
+			    "left out",
+			    missing);
+	dl_finding_fix(f, "run 'davylamp doctor' as root");
+	dl_finding_verify(f, "grep CapEff /proc/self/status");
+}

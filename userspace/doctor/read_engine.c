@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine: which it is, where its libraries lie, for which backends it has any, and for which
+ * GPUs its rocBLAS has kernels: Tensile names its files after them ("..._lazy_gfx1100.dat").
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../engines/engine.h"
+#include "read.h"
+
+#define ENTRIES_MAX 20000
+#define DIRS_MAX    48
+
+/* Folders in which the engine's libraries may lie, the nearest first. */
+struct dirs {
+	size_t count;
+	char at[DIRS_MAX][DL_DOCTOR_PATH];
+};
+
+static const struct {
+	enum dl_backend backend;
+	const char *name;
+} libraries[] = {
+	{ DL_BACKEND_VULKAN, "libggml-vulkan.so" },
+	{ DL_BACKEND_ROCM, "libggml-hip.so" },
+	{ DL_BACKEND_CUDA, "libggml-cuda.so" },
+	{ DL_BACKEND_SYCL, "libggml-sycl.so" },
+};
+
+static void add_dir(struct dirs *dirs, const char *above, const char *below)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (dirs->count == DIRS_MAX || !above[0] ||
+	    snprintf(path, sizeof(path), "%s%s", above, below) >= DL_DOCTOR_PATH ||
+	    stat(path, &st) || !S_ISDIR(st.st_mode))
+		return;
+	dl_copy_name(dirs->at[dirs->count++], DL_DOCTOR_PATH, path);
+}
+
+/* The folder and those in it, by name: Ollama has one for each backend. */
+static void add_with_children(struct dirs *dirs, const char *above, const char *below)
+{
+	struct dirent **list = NULL;
+	char path[PATH_MAX];
+	int count;
+
+	add_dir(dirs, above, below);
+	snprintf(path, sizeof(path), "%s%s", above, below);
+	count = scandir(path, &list, NULL, alphasort);
+	for (int i = 0; i < count; i++) {
+		char child[300];
+
+		snprintf(child, sizeof(child), "/%s", list[i]->d_name);
+		if (list[i]->d_name[0] != '.' && list[i]->d_type != DT_REG)
+			add_dir(dirs, path, child);
+		free(list[i]);
+	}
+	free(list);
+}
+
+static void list_dirs(const struct dl_doctor_facts *facts, const struct dl_who *who,
+		      struct dirs *ret_dirs)
+{
+	const char *path = facts->engine.path, *slash = strrchr(path, '/');
+	const char *own = dl_who_variable(who, "LD_LIBRARY_PATH");
+	char dir[DL_DOCTOR_PATH] = "", entry[DL_DOCTOR_PATH];
+
+	ret_dirs->count = 0;
+	if (slash)
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+	add_dir(ret_dirs, dir, "");
+	if (dir[0]) {
+		add_with_children(ret_dirs, dir, "/../lib/ollama");
+		add_with_children(ret_dirs, dir, "/lib");
+	}
+	for (const char *at = own ? own : ""; *at; at += strcspn(at, ":"), at += *at == ':') {
+		snprintf(entry, sizeof(entry), "%.*s", (int)strcspn(at, ":"), at);
+		add_dir(ret_dirs, entry, "");
+	}
+	if (facts->engine.engine == DL_ENGINE_OLLAMA && !ret_dirs->count)
+		add_with_children(ret_dirs, "/usr/local/lib/ollama", "");
+	if (dir[0])
+		add_dir(ret_dirs, dir, "/../lib");
+	add_dir(ret_dirs, "/opt/rocm/lib", "");
+	add_with_children(ret_dirs, "/usr/lib/x86_64-linux-gnu", "/ggml");
+	add_dir(ret_dirs, "/usr/lib/x86_64-linux-gnu", "");
+}
+
+static bool find(const struct dirs *dirs, const char *name, char *ret_path, size_t size)
+{
+	for (size_t i = 0; i < dirs->count; i++)
+		if (snprintf(ret_path, size, "%s/%s", dirs->at[i], name) < (int)size &&
+		    !access(ret_path, F_OK))
+			return true;
+	return false;
+}
+
+static void add_target(char *list, size_t size, const char *target, size_t len)
+{
+	size_t used = strlen(list);
+
+	for (const char *at = strstr(list, target); at; at = strstr(at + 1, target)) {
+		if (!strncmp(at, target, len) && (at[len] == ' ' || !at[len]) &&
+		    (at == list || at[-1] == ' '))
+			return;
+	}
+	if (used + len + 2 < size)
+		snprintf(list + used, size - used, "%s%.*s", used ? " " : "", (int)len, target);
+}
+
+/* "gfx90a" out of a file's name. */
+static void take_name(struct dl_doctor_engine *e, const char *name)
+{
+	const char *at = strstr(name, "gfx");
+	char target[16];
+	size_t len = 3;
+
+	if (!at)
+		return;
+	while (isxdigit((unsigned char)at[len]) && len < sizeof(target) - 1)
+		len++;
+	if (len < 6)
+		return;
+	snprintf(target, sizeof(target), "%.*s", (int)len, at);
+	add_target(e->targets, sizeof(e->targets), target, len);
+}
+
+static bool read_rocblas(struct dl_doctor_engine *e, const char *dir)
+{
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return false;
+	e->has_rocblas = true;
+	dl_copy_name(e->rocblas, sizeof(e->rocblas), dir);
+	for (int i = 0; i < ENTRIES_MAX && (entry = readdir(d)); i++)
+		take_name(e, entry->d_name);
+	closedir(d);
+	return true;
+}
+
+/* rocblas/library, or rocblas/VERSION/library as Debian has it. */
+static bool look_below(struct dl_doctor_engine *e, const char *dir)
+{
+	struct dirent *entry;
+	char path[PATH_MAX];
+	bool found = false;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/rocblas/library", dir);
+	if (read_rocblas(e, path))
+		return true;
+	snprintf(path, sizeof(path), "%s/rocblas", dir);
+	d = opendir(path);
+	while (d && !found && (entry = readdir(d))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/rocblas/%s/library", dir, entry->d_name);
+		found = read_rocblas(e, path);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static void take_facts(struct dl_doctor_engine *e, const struct dl_engine_look *look)
+{
+	struct dl_engine_facts f;
+
+	dl_engine_identify(look, &f);
+	e->engine = f.engine;
+	e->ubatch = f.ubatch;
+	e->context = f.context_size;
+	/* A program without arguments says nothing but its name. */
+	if (e->engine == DL_ENGINE_NONE && e->path[0])
+		e->engine = dl_engine_of_comm(dl_base_name(e->path));
+	if (e->engine != DL_ENGINE_NONE)
+		dl_copy_name(e->name, sizeof(e->name), dl_engine_name(e->engine));
+}
+
+static bool take_engine_name(struct dl_doctor_engine *e, const char *name)
+{
+	for (int i = 1; i < DL_ENGINE_COUNT; i++)
+		if (dl_same_name(name, dl_engine_name((enum dl_engine)i))) {
+			e->engine = (enum dl_engine)i;
+			dl_copy_name(e->name, sizeof(e->name), name);
+			return true;
+		}
+	return false;
+}
+
+static void identify(struct dl_doctor_engine *e, const struct dl_who *who, const char *asked)
+{
+	char *argv[] = { e->path, NULL };
+	struct dl_engine_look look = { .argv = argv, .exe = e->path, .parent = "" };
+
+	if (asked && strchr(asked, '/')) {
+		dl_copy_name(e->path, sizeof(e->path), asked);
+		take_facts(e, &look);
+		return;
+	}
+	if (who->start) {
+		dl_copy_name(e->path, sizeof(e->path), who->start->exe);
+		look = dl_process_start_look(who->start);
+		take_facts(e, &look);
+	} else if (who->exec[0]) {
+		dl_copy_name(e->path, sizeof(e->path), who->exec);
+		take_facts(e, &look);
+	}
+	if (asked)
+		take_engine_name(e, asked);
+}
+
+/* In a child that is like "who". */
+static void look_for_libraries(struct dl_doctor_facts *facts, const struct dl_who *who)
+{
+	static struct dirs dirs;
+	struct dl_doctor_engine *e = &facts->engine;
+
+	list_dirs(facts, who, &dirs);
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+		char *path = e->library[libraries[i].backend];
+
+		if (find(&dirs, libraries[i].name, path, DL_DOCTOR_PATH))
+			e->backends |= 1u << libraries[i].backend;
+		else
+			path[0] = 0;
+	}
+	for (size_t i = 0; i < dirs.count && !look_below(e, dirs.at[i]); i++)
+		;
+	/* Ollama since 0.30 has llama-server look; before, it did so itself. */
+	if (e->engine == DL_ENGINE_OLLAMA &&
+	    !find(&dirs, "llama-server", e->runner, sizeof(e->runner)))
+		e->runner[0] = 0;
+	else if (e->engine == DL_ENGINE_LLAMA_SERVER)
+		dl_copy_name(e->runner, sizeof(e->runner), e->path);
+}
+
+void dl_read_engine(struct dl_doctor_facts *facts, const struct dl_who *who, const char *asked)
+{
+	identify(&facts->engine, who, asked);
+	dl_who_do(who, facts, "the engine's folders to be read", look_for_libraries);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The service's environment, and the Vulkan drivers that its loader would take, in its order
+ * (LoaderDriverInterface.md of Vulkan-Loader 1.3): VK_DRIVER_FILES, before it VK_ICD_FILENAMES,
+ * name them; else folders of the user, of /etc and of /usr/share.
+ */
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../lib/file.h"
+#include "read.h"
+
+#define MANIFEST_MAX 65536
+#define ENTRIES_MAX  256
+
+void dl_read_variables(struct dl_doctor_facts *facts, const struct dl_who *who)
+{
+	for (uint32_t i = 0; i < DL_VAR_COUNT; i++) {
+		struct dl_doctor_variable *v = &facts->variable[i];
+		const char *value = dl_who_variable(who, dl_doctor_variable_name(i));
+
+		v->name = dl_doctor_variable_name(i);
+		v->set = value != NULL;
+		dl_copy_name(v->value, sizeof(v->value), value ? value : "");
+	}
+}
+
+/* In a folder of /etc/ld.so.conf.d, as packages that have one of their own put it there. */
+static bool in_conf_folders(const char *name)
+{
+	char path[PATH_MAX], text[4096];
+	struct dirent *entry;
+	bool found = false;
+	DIR *dir = opendir("/etc/ld.so.conf.d");
+
+	while (dir && !found && (entry = readdir(dir))) {
+		if (snprintf(path, sizeof(path), "/etc/ld.so.conf.d/%s", entry->d_name) >=
+			    (int)sizeof(path) ||
+		    dl_read_regular(path, text, sizeof(text)) <= 0)
+			continue;
+		for (const char *at = text; *at && !found;
+		     at += strcspn(at, "\n"), at += *at == '\n')
+			found = *at == '/' &&
+				snprintf(path, sizeof(path), "%.*s/%s", (int)strcspn(at, "\n"), at,
+					 name) < (int)sizeof(path) &&
+				!access(path, F_OK);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Whether a name without a folder is found as the dynamic loader would. */
+static bool library_there(const struct dl_who *who, const char *name)
+{
+	static const char usual[] =
+		"/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu:/usr/lib/aarch64-linux-gnu:"
+		"/usr/lib64:/lib64:/usr/lib:/lib:/usr/local/lib:/usr/local/lib64";
+	const char *own = dl_who_variable(who, "LD_LIBRARY_PATH");
+	const char *const lists[] = { own ? own : "", usual };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < 2; i++) {
+		for (const char *at = lists[i]; *at; at += strcspn(at, ":"), at += *at == ':')
+			if (snprintf(path, sizeof(path), "%.*s/%s", (int)strcspn(at, ":"), at,
+				     name) < (int)sizeof(path) &&
+			    !access(path, F_OK))
+				return true;
+	}
+	return in_conf_folders(name);
+}
+
+/* Relative to the manifest where it has a slash. */
+static void judge_library(const struct dl_who *who, struct dl_doctor_icd *icd)
+{
+	char path[PATH_MAX], dir[DL_DOCTOR_PATH];
+	bool good;
+
+	if (!strchr(icd->library, '/')) {
+		good = library_there(who, icd->library);
+	} else if (icd->library[0] == '/') {
+		good = !access(icd->library, F_OK);
+	} else {
+		dl_copy_name(dir, sizeof(dir), icd->manifest);
+		*strrchr(dir, '/') = 0;
+		good = snprintf(path, sizeof(path), "%s/%s", dir, icd->library) <
+			       (int)sizeof(path) &&
+		       !access(path, F_OK);
+	}
+	if (!good)
+		dl_copy_name(icd->why, sizeof(icd->why), "the library that it names is not there");
+}
+
+static void read_manifest(struct dl_doctor_facts *facts, const struct dl_who *who, const char *path)
+{
+	struct dl_doctor_icd *icd = &facts->icd[facts->icd_count];
+	const char *library, *arch;
+	json_t *root = NULL;
+	char *text;
+	ssize_t n;
+
+	if (facts->icd_count == DL_DOCTOR_ICDS)
+		return;
+	memset(icd, 0, sizeof(*icd));
+	dl_copy_name(icd->manifest, sizeof(icd->manifest), path);
+	text = malloc(MANIFEST_MAX);
+	n = text ? dl_read_regular(path, text, MANIFEST_MAX) : -1;
+	if (n > 0)
+		root = json_loadb(text, (size_t)n, 0, NULL);
+	free(text);
+	library = json_string_value(json_object_get(json_object_get(root, "ICD"), "library_path"));
+	arch = json_string_value(json_object_get(json_object_get(root, "ICD"), "library_arch"));
+	if (arch && strcmp(arch, "64") != 0) { /* the loader passes it over */
+		json_decref(root);
+		return;
+	}
+	facts->icd_count++;
+	if (n < 0)
+		snprintf(icd->why, sizeof(icd->why), "it cannot be read: %s", strerror((int)-n));
+	else if (!library)
+		dl_copy_name(icd->why, sizeof(icd->why), "it is no manifest of a driver");
+	dl_copy_name(icd->library, sizeof(icd->library), library ? library : "");
+	json_decref(root);
+	if (!icd->why[0])
+		judge_library(who, icd);
+}
+
+static int is_manifest(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 5 && !strcmp(entry->d_name + len - 5, ".json");
+}
+
+static void read_folder(struct dl_doctor_facts *facts, const struct dl_who *who, const char *dir)
+{
+	struct dirent **list = NULL;
+	char path[PATH_MAX];
+	int count = scandir(dir, &list, is_manifest, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		if (i < ENTRIES_MAX &&
+		    snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name) < (int)sizeof(path))
+			read_manifest(facts, who, path);
+		free(list[i]);
+	}
+	free(list);
+}
+
+/* Files and folders, parted by ':'. */
+static void read_list(struct dl_doctor_facts *facts, const struct dl_who *who, const char *list)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	for (const char *at = list; *at; at += strcspn(at, ":"), at += *at == ':') {
+		int len = (int)strcspn(at, ":");
+
+		if (!len || snprintf(path, sizeof(path), "%.*s", len, at) >= (int)sizeof(path))
+			continue;
+		if (!stat(path, &st) && S_ISDIR(st.st_mode))
+			read_folder(facts, who, path);
+		else if (strchr(path, '/'))
+			read_manifest(facts, who, path);
+	}
+}
+
+static void read_below(struct dl_doctor_facts *facts, const struct dl_who *who, const char *list)
+{
+	char path[PATH_MAX];
+
+	for (const char *at = list; *at; at += strcspn(at, ":"), at += *at == ':')
+		if (snprintf(path, sizeof(path), "%.*s/vulkan/icd.d", (int)strcspn(at, ":"), at) <
+		    (int)sizeof(path))
+			read_folder(facts, who, path);
+}
+
+static const char *variable_or(const struct dl_who *who, const char *name, const char *otherwise)
+{
+	const char *value = dl_who_variable(who, name);
+
+	return value && *value ? value : otherwise;
+}
+
+static void read_usual(struct dl_doctor_facts *facts, const struct dl_who *who)
+{
+	const char *home = dl_who_variable(who, "HOME");
+	char config[PATH_MAX] = "", data[PATH_MAX] = "";
+
+	if (home) {
+		snprintf(config, sizeof(config), "%s/.config", home);
+		snprintf(data, sizeof(data), "%s/.local/share", home);
+	}
+	read_below(facts, who, variable_or(who, "XDG_CONFIG_HOME", config));
+	read_below(facts, who, variable_or(who, "XDG_CONFIG_DIRS", "/etc/xdg"));
+	read_below(facts, who, "/etc");
+	read_below(facts, who, variable_or(who, "XDG_DATA_HOME", data));
+	read_below(facts, who, variable_or(who, "XDG_DATA_DIRS", "/usr/local/share:/usr/share"));
+}
+
+/* In a child that is like "who": what it may not read its loader does not find either. */
+static void read_icds(struct dl_doctor_facts *facts, const struct dl_who *who)
+{
+	const struct dl_doctor_variable *files = &facts->variable[DL_VAR_VK_DRIVER_FILES];
+	const struct dl_doctor_variable *add = &facts->variable[DL_VAR_VK_ADD_DRIVER_FILES];
+	const char *name;
+
+	if (!files->set || !files->value[0])
+		files = &facts->variable[DL_VAR_VK_ICD_FILENAMES];
+	if (files->set && files->value[0]) {
+		name = files->name;
+		dl_copy_name(facts->icds_from, sizeof(facts->icds_from), name);
+		read_list(facts, who, dl_who_variable(who, name));
+	} else {
+		dl_copy_name(facts->icds_from, sizeof(facts->icds_from), "the loader's folders");
+		if (add->set)
+			read_list(facts, who, dl_who_variable(who, add->name));
+		read_usual(facts, who);
+	}
+	facts->icds_looked = true;
+}
+
+void dl_read_icds(struct dl_doctor_facts *facts, const struct dl_who *who)
+{
+	dl_who_do(who, facts, "Vulkan's manifests to be read", read_icds);
+}

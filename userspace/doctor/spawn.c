@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../lib/clock.h"
+#include "../lib/log.h"
+#include "../lib/text.h"
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC 4u
+#endif
+
+#define TICK_MS	    20
+#define STUCK_MS    1000 /* what SIGKILL has not ended by then sits in the kernel */
+#define DRAIN_READS 64
+
+static void say_and_end(const char *what, int error)
+{
+	char line[256];
+	int n = snprintf(line, sizeof(line), "%s: %s\n", what, strerror(error));
+
+	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
+		errno = 0;
+	_exit(127);
+}
+
+/* In the child. Its folder may be closed to that user, or not be there among the user's mounts. */
+static void run_program(const struct dl_spawn *s, int program_fd)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	execve(s->program, s->argv, s->envp);
+	if (program_fd >= 0 && (errno == EACCES || errno == ENOENT))
+		fexecve(program_fd, s->argv, s->envp);
+	say_and_end("it cannot be started", errno);
+}
+
+static void child(const struct dl_spawn *s, int program_fd, int output, int noise, int hold)
+{
+	int err, nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	setpgid(0, 0);
+	if (nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+	    dup2(noise, STDERR_FILENO) < 0)
+		_exit(127);
+	if (hold >= 0)
+		while (read(hold, &byte, 1) < 0 && errno == EINTR)
+			;
+	err = dl_who_become(s->who);
+	if (err)
+		say_and_end("it cannot become that user", -err);
+	syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+	run_program(s, program_fd);
+}
+
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+int dl_spawn_start(const struct dl_spawn *spawn, struct dl_spawned *ret_spawned)
+{
+	struct dl_spawned *s = ret_spawned;
+	int output[2] = { -1, -1 }, noise[2] = { -1, -1 }, hold[2] = { -1, -1 };
+	int err = 0, program = open(spawn->program, O_RDONLY | O_CLOEXEC);
+
+	memset(s, 0, sizeof(*s));
+	s->spawn = spawn;
+	s->output = s->noise = s->hold = -1;
+	if ((!spawn->joined && pipe2(output, O_CLOEXEC)) || pipe2(noise, O_CLOEXEC) ||
+	    (spawn->held && pipe2(hold, O_CLOEXEC)))
+		err = -errno;
+	s->began_ms = dl_now_ms();
+	s->pid = err ? -1 : fork();
+	if (!s->pid && hold[1] >= 0)
+		close(hold[1]); /* else it would wait for itself */
+	if (!s->pid)
+		child(spawn, program, spawn->joined ? noise[1] : output[1], noise[1], hold[0]);
+	if (!err && s->pid < 0)
+		err = -errno;
+	close_one(&program);
+	close_one(&output[1]);
+	close_one(&noise[1]);
+	close_one(&hold[0]);
+	s->output = output[0];
+	s->noise = noise[0];
+	s->hold = hold[1];
+	if (err) {
+		dl_spawn_done(s);
+		return err;
+	}
+	setpgid(s->pid, s->pid); /* whoever comes first */
+	if (s->output >= 0)
+		fcntl(s->output, F_SETFL, O_NONBLOCK);
+	fcntl(s->noise, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+void dl_spawn_release(struct dl_spawned *s)
+{
+	close_one(&s->hold);
+}
+
+/* False at its end, or when there is nothing now. */
+static bool read_output(struct dl_spawned *s)
+{
+	ssize_t n = 0;
+
+	if (s->output < 0)
+		return false;
+	if (s->output_size < sizeof(s->output_text))
+		n = read(s->output, s->output_text + s->output_size,
+			 sizeof(s->output_text) - s->output_size);
+	else
+		s->end.overflow = true;
+	if (n < 0)
+		return errno == EINTR;
+	if (!n)
+		close_one(&s->output);
+	s->output_size += (size_t)n;
+	return n > 0;
+}
+
+/* The end of what it says matters, so the older half makes room. */
+static bool read_noise(struct dl_spawned *s)
+{
+	size_t room = sizeof(s->noise_text) - 1 - s->noise_size;
+	ssize_t n;
+
+	if (s->noise < 0)
+		return false;
+	if (!room) {
+		s->noise_size /= 2;
+		memmove(s->noise_text, s->noise_text + sizeof(s->noise_text) - 1 - s->noise_size,
+			s->noise_size);
+		room = sizeof(s->noise_text) - 1 - s->noise_size;
+	}
+	n = read(s->noise, s->noise_text + s->noise_size, room);
+	if (n < 0)
+		return errno == EINTR;
+	if (!n)
+		close_one(&s->noise);
+	s->noise_size += (size_t)n;
+	s->noise_text[s->noise_size] = 0;
+	return n > 0;
+}
+
+void dl_spawn_listen(struct dl_spawned *s, int wait_ms)
+{
+	struct pollfd fds[2] = { { .fd = s->output, .events = POLLIN },
+				 { .fd = s->noise, .events = POLLIN } };
+	char what[128];
+
+	poll(fds, 2, wait_ms);
+	for (int i = 0; i < DRAIN_READS && read_output(s); i++)
+		;
+	for (int i = 0; i < DRAIN_READS && read_noise(s); i++)
+		;
+	if (s->told || dl_now_ms() - s->began_ms < DL_SPAWN_TOLD_MS)
+		return;
+	s->told = true;
+	dl_log("doctor: waiting for %s, at most %u s",
+	       dl_text_safe(what, sizeof(what), s->spawn->what), s->spawn->limit_ms / 1000);
+}
+
+bool dl_spawn_over(struct dl_spawned *s)
+{
+	if (dl_now_ms() - s->began_ms < s->spawn->limit_ms && !s->end.overflow)
+		return false;
+	s->end.timed_out = !s->end.overflow;
+	kill(-s->pid, SIGKILL);
+	kill(s->pid, SIGKILL);
+	return true;
+}
+
+void dl_spawn_ended(struct dl_spawned *s, int status)
+{
+	kill(-s->pid, SIGKILL); /* whom it left behind */
+	s->end.ms = (uint32_t)(dl_now_ms() - s->began_ms);
+	if (WIFSIGNALED(status))
+		s->end.signal = WTERMSIG(status);
+	else
+		s->end.exit = WEXITSTATUS(status);
+	dl_spawn_listen(s, 0);
+}
+
+void dl_spawn_wait(struct dl_spawned *s)
+{
+	uint64_t killed_ms = 0;
+	int status;
+
+	while (waitpid(s->pid, &status, WNOHANG) != s->pid) {
+		dl_spawn_listen(s, TICK_MS);
+		if (s->output < 0 && s->noise < 0)
+			usleep(TICK_MS * 1000);
+		if (!killed_ms && dl_spawn_over(s))
+			killed_ms = dl_now_ms();
+		if (killed_ms && dl_now_ms() - killed_ms > STUCK_MS) {
+			s->end.stuck = true;
+			s->end.ms = (uint32_t)(dl_now_ms() - s->began_ms);
+			return;
+		}
+	}
+	dl_spawn_ended(s, status);
+}
+
+void dl_spawn_done(struct dl_spawned *s)
+{
+	close_one(&s->output);
+	close_one(&s->noise);
+	close_one(&s->hold);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "who.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/file.h"
+#include "../sensors/process_info.h"
+
+extern char **environ;
+
+static void name_user(struct dl_doctor_service *s)
+{
+	const struct passwd *pw = getpwuid(s->uid);
+
+	if (pw)
+		dl_copy_name(s->user, sizeof(s->user), pw->pw_name);
+	else
+		snprintf(s->user, sizeof(s->user), "%u", s->uid);
+}
+
+/* "Uid:\t0\t0\t0\t0": the number at "index" behind the name; false where there is none. */
+static bool status_number(const char *text, const char *name, size_t index, uint32_t *ret_value)
+{
+	const char *at = strstr(text, name);
+	char *end;
+	size_t i = 0;
+
+	if (!at)
+		return false;
+	for (at += strlen(name); *at && *at != '\n'; at = end, i++) {
+		unsigned long value = strtoul(at, &end, 10);
+
+		if (end == at)
+			return false;
+		if (i == index) {
+			*ret_value = (uint32_t)value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int read_credentials(uint32_t pid, struct dl_doctor_service *s)
+{
+	char path[64], text[8192];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	n = dl_read_file(path, text, sizeof(text));
+	if (n < 0)
+		return (int)n;
+	if (!status_number(text, "\nUid:", 1, &s->uid) ||
+	    !status_number(text, "\nGid:", 1, &s->gid))
+		return -EBADMSG;
+	s->group_count = 0;
+	while (s->group_count < DL_DOCTOR_GROUPS &&
+	       status_number(text, "\nGroups:", s->group_count, &s->groups[s->group_count]))
+		s->group_count++;
+	return 0;
+}
+
+static int read_process(struct dl_who *who, uint32_t pid, char why[DL_DOCTOR_WHY])
+{
+	struct dl_doctor_service *s = who->service;
+	int err = read_credentials(pid, s);
+
+	if (err) {
+		snprintf(why, DL_DOCTOR_WHY, "process %u: %s", pid, strerror(-err));
+		return err;
+	}
+	s->pid = pid;
+	s->known = true;
+	name_user(s);
+	dl_who_place(who, pid);
+	who->start = dl_process_start_read(pid);
+	if (who->start && who->start->envp[0]) {
+		s->environment_known = true;
+		for (size_t i = 0; i < DL_WHO_ENV_MAX && who->start->envp[i]; i++)
+			who->envp[i] = who->start->envp[i];
+	}
+	return 0;
+}
+
+static void groups_of(struct dl_doctor_service *s, const char *name)
+{
+	gid_t list[DL_DOCTOR_GROUPS];
+	int count = DL_DOCTOR_GROUPS;
+
+	if (getgrouplist(name, s->gid, list, &count) < 0)
+		count = DL_DOCTOR_GROUPS;
+	s->group_count = 0;
+	for (int i = 0; i < count; i++)
+		if (list[i] != s->gid)
+			s->groups[s->group_count++] = list[i];
+}
+
+/* "UID:GID:GROUP,GROUP", as much of it as there is. */
+static bool read_numbers(struct dl_doctor_service *s, const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	s->uid = s->gid = (uint32_t)value;
+	if (*end == ':') {
+		text = end + 1;
+		s->gid = (uint32_t)strtoul(text, &end, 10);
+		if (end == text)
+			return false;
+	}
+	while ((*end == ':' || *end == ',') && s->group_count < DL_DOCTOR_GROUPS) {
+		text = end + 1;
+		s->groups[s->group_count++] = (uint32_t)strtoul(text, &end, 10);
+		if (end == text)
+			return false;
+	}
+	return !*end && value < UINT32_MAX;
+}
+
+static int read_user(struct dl_who *who, const char *text, char why[DL_DOCTOR_WHY])
+{
+	struct dl_doctor_service *s = who->service;
+	const struct passwd *pw = getpwnam(text);
+
+	if (pw) {
+		s->uid = pw->pw_uid;
+		s->gid = pw->pw_gid;
+		groups_of(s, text);
+	} else if (!isdigit((unsigned char)text[0]) || !read_numbers(s, text)) {
+		snprintf(why, DL_DOCTOR_WHY, "there is no user '%s'", text);
+		return -ENOENT;
+	}
+	name_user(s);
+	s->known = true;
+	return 0;
+}
+
+/* The only engine that runs; 0: none, or several. */
+static uint32_t find_engine(void)
+{
+	struct dl_process_info *info = malloc(sizeof(*info));
+	struct dirent *entry;
+	uint32_t found = 0;
+	size_t count = 0;
+	DIR *dir = opendir("/proc");
+
+	while (info && dir && (entry = readdir(dir))) {
+		uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+		if (!pid || dl_process_info_look(pid, DL_LOOK_COMMAND, NULL, info) ||
+		    info->ev.engine == DL_ENGINE_NONE || info->ev.role == DL_ROLE_RUNNER ||
+		    info->ev.role == DL_ROLE_DISCOVERY)
+			continue;
+		found = pid;
+		count++;
+	}
+	if (dir)
+		closedir(dir);
+	free(info);
+	return count == 1 ? found : 0;
+}
+
+static void take_caller(struct dl_who *who)
+{
+	struct dl_doctor_service *s = who->service;
+	gid_t list[DL_DOCTOR_GROUPS];
+	int count = getgroups(DL_DOCTOR_GROUPS, list);
+
+	s->uid = geteuid();
+	s->gid = getegid();
+	for (int i = 0; i < count; i++)
+		s->groups[s->group_count++] = list[i];
+	name_user(s);
+	s->known = s->uid != 0;
+	if (!s->known)
+		snprintf(s->why, sizeof(s->why),
+			 "no service, user or process was named, and no engine runs: tried as %s",
+			 s->user);
+}
+
+static void take_own_environment(struct dl_who *who)
+{
+	size_t i;
+
+	for (i = 0; i < DL_WHO_ENV_MAX && environ[i]; i++)
+		who->envp[i] = environ[i];
+	who->envp[i] = NULL;
+	who->service->environment_known = true;
+}
+
+static int parse_pid(const char *text, uint32_t *ret_pid, char why[DL_DOCTOR_WHY])
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (!isdigit((unsigned char)text[0]) || *end || !value || value > INT32_MAX) {
+		snprintf(why, DL_DOCTOR_WHY, "'%s' is no process's number", text);
+		return -EINVAL;
+	}
+	*ret_pid = (uint32_t)value;
+	return 0;
+}
+
+static void take_name(struct dl_doctor_service *s, const struct dl_who_asked *asked)
+{
+	if (asked->unit)
+		snprintf(s->as, sizeof(s->as), "--unit %.79s", asked->unit);
+	else if (asked->pid)
+		snprintf(s->as, sizeof(s->as), "--pid %.10s", asked->pid);
+	else if (asked->user)
+		snprintf(s->as, sizeof(s->as), "--user %.79s", asked->user);
+	else if (s->pid)
+		snprintf(s->as, sizeof(s->as), "--pid %u", s->pid);
+	else
+		snprintf(s->as, sizeof(s->as), "--user %.63s", s->user);
+}
+
+int dl_who_read(const struct dl_who_asked *asked, struct dl_doctor_service *service,
+		struct dl_who **ret_who, char why[DL_DOCTOR_WHY])
+{
+	struct dl_who *who = calloc(1, sizeof(*who));
+	uint32_t pid = 0;
+	int err = 0;
+
+	why[0] = 0;
+	*ret_who = who;
+	if (!who)
+		return -ENOMEM;
+	who->service = service;
+	who->mounts_fd = who->root_fd = who->cgroup_fd[0] = who->cgroup_fd[1] = -1;
+	if (asked->pid)
+		err = parse_pid(asked->pid, &pid, why);
+	if (!err && asked->unit) {
+		dl_copy_name(service->unit, sizeof(service->unit), asked->unit);
+		err = dl_who_ask_systemd(who, asked->unit, why);
+		pid = service->pid;
+	}
+	if (!err && asked->user)
+		err = read_user(who, asked->user, why);
+	else if (!err && !asked->unit && !pid)
+		pid = find_engine();
+	if (!err && pid)
+		err = read_process(who, pid, why);
+	if (!err && !service->known && !asked->unit)
+		take_caller(who);
+	if (!err && !service->environment_known && !asked->unit && !pid)
+		take_own_environment(who);
+	take_name(service, asked);
+	return err;
+}
+
+void dl_who_free(struct dl_who *who)
+{
+	if (!who)
+		return;
+	if (who->mounts_fd >= 0)
+		close(who->mounts_fd);
+	if (who->root_fd >= 0)
+		close(who->root_fd);
+	for (size_t i = 0; i < 2; i++)
+		if (who->cgroup_fd[i] >= 0)
+			close(who->cgroup_fd[i]);
+	free(who->start);
+	free(who);
+}
+
+const char *dl_who_variable(const struct dl_who *who, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; who->envp[i]; i++)
+		if (!strncmp(who->envp[i], name, len) && who->envp[i][len] == '=')
+			return who->envp[i] + len + 1;
+	return NULL;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a service lives, and how a child of ours gets there and becomes its user. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../act/cgroup.h"
+#include "../lib/file.h"
+#include "../sensors/process_info.h"
+#include "who.h"
+
+static bool same_file(uint32_t pid, const char *what)
+{
+	char path[64], own[64];
+	struct stat a, b;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, what);
+	snprintf(own, sizeof(own), "/proc/self/%s", what);
+	return stat(path, &a) || stat(own, &b) || (a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+/* Where cgroup v1's tree of devices is mounted; false: it is not. */
+static bool devices_mount(char *ret_mount, size_t size)
+{
+	char line[PATH_MAX + 256], where[PATH_MAX], type[64], options[256];
+	DL_FILE file = fopen("/proc/self/mounts", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%*s %4095s %63s %255s", where, type, options) == 3 &&
+		    !strcmp(type, "cgroup") && strstr(options, ",devices") &&
+		    snprintf(ret_mount, size, "%s", where) < (int)size)
+			return true;
+	return false;
+}
+
+/* "5:devices:/docker/..." of /proc/PID/cgroup: whose rules are tried by being in it. */
+static int open_devices_cgroup(uint32_t pid)
+{
+	char path[PATH_MAX], mount[PATH_MAX / 4], text[8192];
+	const char *at, *colon;
+
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
+	if (!devices_mount(mount, sizeof(mount)) || dl_read_file(path, text, sizeof(text)) <= 0)
+		return -1;
+	at = strstr(text, ":devices:");
+	colon = at ? strchr(at + 1, ':') : NULL;
+	if (!colon || strstr(colon, "/../"))
+		return -1;
+	if (snprintf(path, sizeof(path), "%s%.*s/cgroup.procs", mount,
+		     (int)strcspn(colon + 1, "\n"), colon + 1) >= (int)sizeof(path))
+		return -1;
+	return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+/* A cgroup may refuse: one that has others below it, or is full. Told by a child that tries. */
+static int keep_if_open_to_us(int fd)
+{
+	int status = 1;
+	pid_t pid = fd < 0 ? -1 : fork();
+
+	if (!pid)
+		_exit(write(fd, "0", 1) != 1);
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && !status)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Where it lives: its mounts, its root, its cgroup, as far as we may follow. */
+void dl_who_place(struct dl_who *who, uint32_t pid)
+{
+	struct dl_doctor_service *s = who->service;
+	char path[PATH_MAX], dir[PATH_MAX];
+
+	s->own_mounts = !same_file(pid, "ns/mnt");
+	s->own_root = !same_file(pid, "root");
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
+	if (s->own_mounts)
+		who->mounts_fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	if (s->own_root)
+		who->root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	dl_process_cgroup(pid, s->cgroup);
+	if (geteuid())
+		return;
+	if (s->cgroup[0] && !dl_cgroup_dir(s->cgroup, dir, sizeof(dir)) &&
+	    snprintf(path, sizeof(path), "%s/cgroup.procs", dir) < (int)sizeof(path))
+		who->cgroup_fd[0] = open(path, O_WRONLY | O_CLOEXEC);
+	who->cgroup_fd[1] = open_devices_cgroup(pid);
+	for (size_t i = 0; i < 2; i++)
+		who->cgroup_fd[i] = keep_if_open_to_us(who->cgroup_fd[i]);
+	s->joined = who->cgroup_fd[0] >= 0 || who->cgroup_fd[1] >= 0;
+}
+
+bool dl_who_possible(const struct dl_who *who)
+{
+	return !geteuid() || geteuid() == who->service->uid;
+}
+
+bool dl_who_may_run(const struct dl_who *who, const char **ret_why)
+{
+	*ret_why = "only root becomes somebody else";
+	if (!dl_who_possible(who))
+		return false;
+	*ret_why = "it is root in a container: run 'davylamp doctor' inside of it";
+	return who->service->uid || !who->service->own_root;
+}
+
+int dl_who_become(const struct dl_who *who)
+{
+	const struct dl_doctor_service *s = who->service;
+	gid_t list[DL_DOCTOR_GROUPS];
+
+	if (!dl_who_possible(who))
+		return -EPERM;
+	for (size_t i = 0; i < 2; i++)
+		if (who->cgroup_fd[i] >= 0 && write(who->cgroup_fd[i], "0", 1) < 0)
+			return -errno;
+	if (who->mounts_fd >= 0 && setns(who->mounts_fd, CLONE_NEWNS))
+		return -errno;
+	if (who->root_fd >= 0 && (fchdir(who->root_fd) || chroot(".") || chdir("/")))
+		return -errno;
+	for (size_t i = 0; i < s->group_count; i++)
+		list[i] = s->groups[i];
+	if (!geteuid() && (setgroups(s->group_count, list) || setresgid(s->gid, s->gid, s->gid) ||
+			   setresuid(s->uid, s->uid, s->uid)))
+		return -errno;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+		return -errno;
+	return 0;
+}
