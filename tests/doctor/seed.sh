@@ -42,6 +42,28 @@ check "within its limit" test $((SECONDS - began)) -lt 30
 check "people are told what is waited for" grep -q 'doctor: waiting for the engine.s look for devices (ROCm), at most 4 s' "$work/err"
 check "nobody is left" bash -c "! pgrep -u $uid -f 'llama-server --list-devices'"
 
+echo "== an agent that runs is told, and the next start heeds it"
+fault ok
+start_agent "$STAGE/usr/sbin/davylamp" --mode enforce
+start_engine # one with that model is in its care
+check "an engine with that model serves" comes_up
+mkdir -p "$LAB_ROOT$here/told"
+mount --bind "$work" "$LAB_ROOT$here/told"
+service_runs "${radv[@]}" STANDIN_HIP=init
+with_engine --socket "$here/told/sock" --model "$inside/tiny.gguf"
+check "the doctor says so" grep -q "the agent is told that ROCm fails at init in libamdhip64.so.6" "$work/err"
+check "it is an event" saw '.event == "finding" and .engine == "ollama" and .backend == "rocm" and .model == "tiny.gguf" and
+	.device == "0000:04:00.0" and .where == "init in libamdhip64.so.6" and .status == 6 and .adopted'
+check "a hazard with its stage" decided '.rung == "note" and .hazard == "runner_crash" and .level == 3 and .backend == "rocm" and
+	(.because | test("its start ended by SIGABRT at the stage init in libamdhip64.so.6"))'
+check "that opens the backend's breaker for the model" decided '.rung == "breaker" and .state == "open" and .backend == "rocm" and .model == "tiny.gguf"'
+check "and is in the ledger" bash -c "'$STAGE/usr/sbin/davylamp' policy ledger --json --state '$work/state' |
+	jq -es 'any(.[]; .backend == \"rocm\" and .model == \"tiny.gguf\" and .faults.runner_crash_init == 1)' >/dev/null"
+check "the engine that runs is left alone" healthy
+umount "$LAB_ROOT$here/told"
+stop_engine
+stop_agent
+
 echo "== its runner dies, and it lives on: as seed 002's Ollama"
 for how in fork thread; do
 	libraries=$here/opt/lib/ollama/rocm:$here/rt:$here/lib service_runs "${radv[@]}" STANDIN_HIP=init

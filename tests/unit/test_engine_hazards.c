@@ -277,6 +277,42 @@ static void a_plain_crash_is_restarted_once_then_moved(void **state)
 	assert_replays();
 }
 
+static void found(const char *where, bool adopted)
+{
+	struct dl_event ev = event(DL_EV_FINDING, 0);
+
+	ev.finding.engine = DL_ENGINE_OLLAMA;
+	ev.finding.backend = DL_BACKEND_ROCM;
+	ev.finding.status = 6;
+	ev.finding.adopted = adopted;
+	dl_copy_name(ev.finding.where, sizeof(ev.finding.where), where);
+	dl_copy_name(ev.finding.device, sizeof(ev.finding.device), "0000:04:00.0");
+	dl_copy_name(ev.finding.model, sizeof(ev.finding.model), "llama3:8b");
+	assert_true(dl_event_valid(&ev));
+	tell(&ev);
+}
+
+static void a_start_that_was_only_tried_is_a_hazard_with_its_stage(void **state)
+{
+	struct dl_event ev = event(DL_EV_FINDING, 0);
+
+	(void)state;
+	begin_history();
+	set("agent.mode", DL_MODE_ENFORCE);
+	found("init in libamdhip64.so.6", false);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH)->level, 2);
+	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH)->detail,
+			    "init in libamdhip64.so.6");
+	assert_int_equal(core.breaker_count, 0); /* of nobody in our care */
+	begin_history();
+	set("agent.mode", DL_MODE_ENFORCE);
+	found("init in libamdhip64.so.6", true);
+	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH)->level, 3);
+	assert_int_equal(last_of(DL_RUNG_BREAKER, DL_HZ_RUNNER_CRASH)->backend, DL_BACKEND_ROCM);
+	assert_int_equal(core.breakers[0].state, DL_BREAKER_OPEN);
+	assert_false(dl_event_valid(&ev)); /* at no stage */
+}
+
 static void ends_that_were_asked_for_are_no_crash(void **state)
 {
 	static const int benign[] = { 0, 15, 2, 1, 1 << 8 };
@@ -430,6 +466,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_moved_is_restarted),
 		cmocka_unit_test(a_crash_after_device_lost_moves_to_the_cpu),
 		cmocka_unit_test(a_plain_crash_is_restarted_once_then_moved),
+		cmocka_unit_test(a_start_that_was_only_tried_is_a_hazard_with_its_stage),
 		cmocka_unit_test(ends_that_were_asked_for_are_no_crash),
 		cmocka_unit_test(a_failure_exit_after_out_of_memory_is_a_crash),
 		cmocka_unit_test(a_discovery_child_killed_on_purpose_is_no_crash),

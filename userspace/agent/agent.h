@@ -220,7 +220,11 @@ bool dl_agent_environment(struct dl_agent *a, const struct dl_tracked *t,
 			  struct dl_ledger_environment *ret_environment);
 void dl_agent_kernel(struct dl_ledger_environment *environment); /* that alone */
 
+/* finding.c: what a tool has found out about an engine's start; NULL, or why it is not taken. */
+const char *dl_agent_finding(struct dl_agent *a, const json_t *message);
+
 /* ledger.c */
+void dl_agent_ledger_found(struct dl_agent *a, const struct dl_ev_finding *finding);
 void dl_agent_ledger_tick(struct dl_agent *a, uint64_t now_ns);
 void dl_agent_ledger_job(struct dl_agent *a, const struct dl_event *ev);
 void dl_agent_ledger_failed(struct dl_agent *a, const struct dl_plan *plan);

@@ -279,6 +279,16 @@ static void on_policy_of(struct dl_link *link, const json_t *message)
 		refuse(link, why);
 }
 
+static void on_finding(struct dl_link *link, const json_t *message)
+{
+	const char *why = dl_agent_finding(link->agent, message);
+
+	if (why)
+		refuse(link, why);
+	else
+		dl_message_send(link->fd, json_pack("{s:s}", "op", "noted"));
+}
+
 static const struct {
 	const char *op;
 	bool root_only;
@@ -297,6 +307,7 @@ static const struct {
 	{ "release_unit", true, false, on_release_unit },
 	{ "release_all", true, false, on_release_all },
 	{ "policy_of", true, false, on_policy_of },
+	{ "finding", true, false, on_finding },
 	{ "policy_rollback", true, false, on_layer },
 	{ "policy_import", true, false, on_layer },
 	{ "policy_forget", true, false, on_layer },

@@ -139,6 +139,28 @@ void dl_agent_ledger_failed(struct dl_agent *a, const struct dl_plan *plan)
 	dl_db_close(db);
 }
 
+/* Of a start that somebody tried: before it had a model it is of all. */
+void dl_agent_ledger_found(struct dl_agent *a, const struct dl_ev_finding *f)
+{
+	struct dl_ledger_entry entry = { .outcome = DL_CLASS_RUNNER_CRASH_INIT };
+	struct dl_ledger_key key = { .backend = (enum dl_backend)f->backend };
+	struct dl_tracked nobody = { 0 };
+	struct dl_db *db = NULL;
+	int err;
+
+	entry.faults[DL_CLASS_RUNNER_CRASH_INIT] = 1;
+	dl_copy_name(key.device, sizeof(key.device), f->device);
+	dl_copy_name(key.model, sizeof(key.model), f->model[0] ? f->model : "-");
+	dl_copy_name(nobody.told.device, sizeof(nobody.told.device), f->device);
+	dl_agent_environment(a, &nobody, &key.environment);
+	err = dl_db_open(a->options.state_dir, DL_DB_MAKE, &db);
+	if (!err)
+		err = dl_ledger_note(db, &key, &entry);
+	if (err)
+		say_not_kept(a, err);
+	dl_db_close(db);
+}
+
 struct least {
 	uint32_t ubatch; /* rows of larger ones */
 	uint32_t

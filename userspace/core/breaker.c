@@ -122,6 +122,18 @@ bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const str
 	return true;
 }
 
+void dl_breaker_found(struct dl_step *s, const struct dl_plan *note)
+{
+	struct dl_breaker *b;
+
+	if (note->backend == DL_BACKEND_CPU || note->backend == DL_BACKEND_UNKNOWN ||
+	    !note->model[0] || dl_mode_for(s, NULL) == DL_MODE_OBSERVE)
+		return;
+	b = get(s, note->device, note->backend, note->model);
+	if (b->state != DL_BREAKER_OPEN)
+		open_breaker(s, b, note);
+}
+
 bool dl_breaker_is_open(struct dl_core *core, const char *device, uint8_t backend,
 			const char *model)
 {

@@ -45,6 +45,7 @@ static const struct {
 	[DL_EV_CLOCK] = { "clock", sizeof(struct dl_ev_clock) },
 	[DL_EV_TUNING] = { "tuning", sizeof(struct dl_ev_tuning) },
 	[DL_EV_RULES] = { "rules", sizeof(struct dl_ev_rules) },
+	[DL_EV_FINDING] = { "finding", sizeof(struct dl_ev_finding) },
 };
 
 size_t dl_event_payload_size(uint32_t kind)
@@ -169,6 +170,12 @@ static bool rules_valid(const struct dl_ev_rules *r)
 	return r->workload && r->mode <= DL_MODE_COUNT && r->fixed < 1u << DL_TUNER_KNOBS;
 }
 
+static bool finding_valid(const struct dl_ev_finding *f)
+{
+	return ENDED(f->device) && ENDED(f->model) && ENDED(f->where) && f->where[0] &&
+	       f->engine < DL_ENGINE_COUNT && f->backend < DL_BACKEND_COUNT;
+}
+
 static bool tuning_valid(const struct dl_ev_tuning *in)
 {
 	struct dl_tuner tuner;
@@ -200,6 +207,8 @@ bool dl_event_valid(const struct dl_event *ev)
 		return order_valid(&ev->order);
 	case DL_EV_LEFT:
 		return left_valid(&ev->left);
+	case DL_EV_FINDING:
+		return finding_valid(&ev->finding);
 	case DL_EV_RULES:
 		return rules_valid(&ev->rules);
 	case DL_EV_TUNING:

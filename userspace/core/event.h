@@ -48,7 +48,8 @@ enum dl_event_kind {
 	DL_EV_CLOCK = 33,
 	DL_EV_TUNING = 34,
 	DL_EV_RULES = 35,
-	DL_EV_COUNT = 36,
+	DL_EV_FINDING = 36,
+	DL_EV_COUNT = 37,
 };
 
 struct dl_ev_config {
@@ -510,6 +511,21 @@ struct dl_ev_rules {
 	uint32_t pad2;
 };
 
+/*
+ * An engine's start that came no further, as 'davylamp doctor' or 'davylamp trace discovery' saw
+ * it. pid: nobody's, it has ended.
+ */
+struct dl_ev_finding {
+	char device[DL_DEVICE_LEN]; /* "": of any */
+	char model[DL_MODEL_LEN];   /* "": before it had one */
+	char where[DL_DETAIL_LEN];  /* "init in libamdhip64.so.6": the stage, and the library */
+	int32_t status;		    /* as from wait(2) */
+	uint8_t engine;
+	uint8_t backend;
+	uint8_t adopted; /* the backend's breaker learns of it */
+	uint8_t pad;
+};
+
 struct dl_ev_probe {
 	uint32_t workload;
 	uint16_t health_status; /* HTTP status of /health, 0: no answer */
@@ -611,6 +627,7 @@ struct dl_event {
 		struct dl_ev_clock clock;
 		struct dl_ev_tuning tuning;
 		struct dl_ev_rules rules;
+		struct dl_ev_finding finding;
 	};
 };
 
@@ -648,6 +665,8 @@ _Static_assert(sizeof(struct dl_ev_left) == 32 + DL_DEVICE_LEN, "trace format");
 _Static_assert(sizeof(struct dl_ev_clock) == 8, "trace format");
 _Static_assert(sizeof(struct dl_ev_tuning) == 664, "trace format");
 _Static_assert(sizeof(struct dl_ev_rules) == 16, "trace format");
+_Static_assert(sizeof(struct dl_ev_finding) == 8 + DL_DEVICE_LEN + DL_MODEL_LEN + DL_DETAIL_LEN,
+	       "trace format");
 
 /* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
 size_t dl_event_payload_size(uint32_t kind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signal: an engine process ended by a signal it did not ask for, or with a failure after its
- *   device ran out of memory.
+ *   device ran out of memory; or its start was seen to come no further than a stage.
  * Threshold: one. Of the device's class when a vk:: exception came before it in this process.
  * False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end that a plan of ours brought
  *   about, a child that Ollama's discovery kills on purpose (it has no model), a runner that was
@@ -13,6 +13,7 @@
 #include "hazards.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define SIG_HUP	 1
 #define SIG_INT	 2
@@ -53,6 +54,25 @@ bool dl_ended_by_us(const struct dl_step *s, const struct dl_process *p)
 	return w && w->act_plan && (!w->act_started || w->pid != p->pid);
 }
 
+/* One that was only tried, and by whom: nobody is left to be acted on. */
+static void found(struct dl_step *s)
+{
+	const struct dl_ev_finding *f = &s->ev->finding;
+	struct dl_plan note = dl_plan_about(s, DL_HZ_RUNNER_CRASH, NULL);
+
+	note.level = f->adopted ? 3 : 2;
+	note.unit = DL_UNIT_STATUS;
+	note.observed = (uint32_t)f->status;
+	note.device_class = 1;
+	note.engine = f->engine;
+	note.backend = f->backend;
+	memcpy(note.device, f->device, sizeof(note.device));
+	memcpy(note.model, f->model, sizeof(note.model));
+	memcpy(note.detail, f->where, sizeof(note.detail));
+	if (dl_alarm_raise(s, &note) && f->adopted)
+		dl_breaker_found(s, &note);
+}
+
 void dl_look_runner_crash(struct dl_step *s)
 {
 	const struct dl_ev_process_exit *gone = &s->ev->process_exit;
@@ -60,7 +80,9 @@ void dl_look_runner_crash(struct dl_step *s)
 	struct dl_workload *w;
 	struct dl_plan note;
 
-	if (!p || p->engine == DL_ENGINE_NONE)
+	if (s->ev->kind == DL_EV_FINDING)
+		found(s);
+	if (s->ev->kind == DL_EV_FINDING || !p || p->engine == DL_ENGINE_NONE)
 		return;
 	if (gone->start_ticks && gone->start_ticks != p->start_ticks)
 		return;

@@ -74,6 +74,9 @@ void dl_alarms_tick(struct dl_step *s);
 /* Of the workload by people's rules, else of the host; "w" may be NULL. */
 enum dl_mode dl_mode_for(const struct dl_step *s, const struct dl_workload *w);
 
+/* A start on this backend that was only tried has failed: as if it were the device's failure. */
+void dl_breaker_found(struct dl_step *s, const struct dl_plan *note);
+
 /* Whether an act that is under way has stopped the process. */
 bool dl_ended_by_us(const struct dl_step *s, const struct dl_process *p);
 

@@ -93,12 +93,18 @@ static void because_crash(const struct dl_plan *p, char *buf, size_t size)
 	const char *name = sig ? sigabbrev_np(sig) : NULL;
 	char type[DL_TYPE_NAME_LEN], how[64];
 
-	dl_type_text(p->detail, type, sizeof(type));
+	if (p->evidence[0].kind == DL_EV_FINDING)
+		type[0] = 0;
+	else
+		dl_type_text(p->detail, type, sizeof(type));
 	if (sig)
 		snprintf(how, sizeof(how), "ended by SIG%s", name ? name : "?");
 	else
 		snprintf(how, sizeof(how), "exited with %d", (status >> 8) & 0xff);
-	snprintf(buf, size, "%s%s%s", how, type[0] ? " after " : "", type);
+	if (p->evidence[0].kind == DL_EV_FINDING)
+		snprintf(buf, size, "its start %s at the stage %s", how, p->detail);
+	else
+		snprintf(buf, size, "%s%s%s", how, type[0] ? " after " : "", type);
 }
 
 static void because_stall(const struct dl_plan *p, char *buf, size_t size)

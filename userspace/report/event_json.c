@@ -214,6 +214,20 @@ static json_t *rules(const struct dl_ev_rules *in)
 			 "fixed", in->fixed, "ubatch_floor", NUMBER(in->ubatch_floor));
 }
 
+static json_t *finding(const struct dl_ev_finding *in)
+{
+	json_t *o = json_pack("{s:s, s:s, s:o, s:i, s:b}", "engine",
+			      dl_engine_name((enum dl_engine)in->engine), "backend",
+			      dl_backend_name(in->backend), "where", text(in->where), "status",
+			      in->status, "adopted", in->adopted);
+
+	if (in->device[0])
+		json_object_set_new(o, "device", text(in->device));
+	if (in->model[0])
+		json_object_set_new(o, "model", text(in->model));
+	return o;
+}
+
 static json_t *body(const struct dl_event *ev)
 {
 	switch (ev->kind) {
@@ -270,6 +284,8 @@ static json_t *body(const struct dl_event *ev)
 		return left(&ev->left);
 	case DL_EV_TUNING:
 		return tuning(&ev->tuning);
+	case DL_EV_FINDING:
+		return finding(&ev->finding);
 	case DL_EV_RULES:
 		return rules(&ev->rules);
 	case DL_EV_CLOCK:

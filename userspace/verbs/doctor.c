@@ -15,8 +15,11 @@
 #include "../doctor/checks.h"
 #include "../doctor/print.h"
 #include "../doctor/read.h"
+#include "../engines/engine.h"
+#include "../lib/message.h"
 #include "../store/learned.h"
 #include "../store/policy_file.h"
+#include "finding.h"
 #include "policy_pin.h"
 #include "verbs.h"
 
@@ -45,6 +48,8 @@ static const char usage[] =
 	"  --policies DIR     shipped rules (" DL_DATA_DIR "/policies)\n"
 	"  --config DIR       people's rules (/etc/davylamp)\n"
 	"  --state DIR        the agent's own (/var/lib/davylamp)\n"
+	"  --socket PATH      an agent that is told of a start that failed, if one runs\n"
+	"                     (/run/davylamp/agent.sock)\n"
 	"  --json             one JSON object a line; the last one is the conclusion\n"
 	"  -h, --help         this text\n"
 	"\n"
@@ -53,19 +58,27 @@ static const char usage[] =
 	"6 something could not be checked, 4 no GPU here; 2 and 3 as everywhere.\n";
 
 static const struct option names[] = {
-	{ "unit", required_argument, NULL, 'u' },     { "user", required_argument, NULL, 'U' },
-	{ "pid", required_argument, NULL, 'p' },      { "engine", required_argument, NULL, 'e' },
-	{ "model", required_argument, NULL, 'm' },    { "timeout", required_argument, NULL, 't' },
-	{ "apply", no_argument, NULL, 'a' },	      { "all", no_argument, NULL, 'A' },
-	{ "policies", required_argument, NULL, 'P' }, { "config", required_argument, NULL, 'c' },
-	{ "state", required_argument, NULL, 's' },    { "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },	      { 0 },
+	{ "unit", required_argument, NULL, 'u' },
+	{ "user", required_argument, NULL, 'U' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "engine", required_argument, NULL, 'e' },
+	{ "model", required_argument, NULL, 'm' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ "apply", no_argument, NULL, 'a' },
+	{ "all", no_argument, NULL, 'A' },
+	{ "policies", required_argument, NULL, 'P' },
+	{ "config", required_argument, NULL, 'c' },
+	{ "state", required_argument, NULL, 's' },
+	{ "socket", required_argument, NULL, 'S' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
 };
 
 struct doctor_options {
 	struct dl_who_asked asked;
 	const char *engine, *model;
-	const char *policies, *config, *state;
+	const char *policies, *config, *state, *socket;
 	char *const *command; /* NULL: the engine's own */
 	uint32_t limit_ms;
 	bool apply, all, json;
@@ -120,6 +133,9 @@ static bool take(struct doctor_options *o, int c)
 		return true;
 	case 's':
 		o->state = optarg;
+		return true;
+	case 'S':
+		o->socket = optarg;
 		return true;
 	case 'a':
 		o->apply = true;
@@ -200,6 +216,35 @@ static int apply(const struct doctor_options *o, const struct doctor *d)
 	return dl_policy_pin(&pin);
 }
 
+/* Each start of the engine's own that ended where it should not have. */
+static void tell_agent(const struct doctor_options *o, const struct doctor *d)
+{
+	const struct dl_doctor_facts *facts = d->facts;
+	const struct dl_doctor_gpu *gpu = d->conclusion.gpu;
+	char where[DL_DETAIL_LEN];
+	struct dl_start_finding f = { .engine = dl_engine_name(facts->engine.engine),
+				      .device = gpu ? gpu->device : NULL,
+				      .model = o->model ? dl_base_name(o->model) : NULL,
+				      .unit = facts->service.unit,
+				      .where = where };
+
+	for (size_t i = 0; i < facts->run_count; i++) {
+		const struct dl_doctor_run *run = &facts->run[i];
+		bool died = run->end == DL_END_SIGNAL || (run->end == DL_END_EXIT && run->code);
+
+		if (!died || run->backend == DL_BACKEND_UNKNOWN)
+			continue;
+		snprintf(where, sizeof(where), "%s%s%s", dl_doctor_stage_name(run->stage),
+			 run->where[0] ? " in " : "",
+			 run->where[0] ? dl_base_name(run->where) : "");
+		f.backend = run->backend;
+		f.status = run->end == DL_END_SIGNAL ? run->code & 0x7f : (run->code & 0xff) << 8;
+		if (dl_finding_tell(o->socket, &f))
+			dl_log("doctor: the agent is told that %s fails at %s",
+			       dl_doctor_backend_title(run->backend), where);
+	}
+}
+
 static int examine(const struct doctor_options *o, struct doctor *d)
 {
 	char why[DL_DOCTOR_WHY];
@@ -216,6 +261,7 @@ static int examine(const struct doctor_options *o, struct doctor *d)
 		dl_doctor_print_json(stdout, d->facts, &d->findings, &d->conclusion);
 	else
 		dl_doctor_print(stdout, d->facts, &d->findings, &d->conclusion, o->all);
+	tell_agent(o, d);
 	status = dl_doctor_exit(&d->findings, &d->conclusion);
 	if (o->apply) {
 		int applied = apply(o, d);
@@ -231,6 +277,7 @@ int dl_verb_doctor(int argc, char **argv)
 	struct doctor_options o = { .policies = DL_DATA_DIR "/policies",
 				    .config = DL_CONFIG_DIR,
 				    .state = DL_STATE_DIR,
+				    .socket = DL_SOCKET_DEFAULT,
 				    .limit_ms = TIMEOUT_S * 1000 };
 	struct doctor *d;
 	int c, status;
