@@ -34,7 +34,7 @@ CORE_SRC := $(wildcard userspace/core/*.c)
 POLICY_SRC := $(wildcard userspace/policy/*.c)
 LIB_SRC := $(wildcard userspace/lib/*.c)
 AGENT_SRC := $(CORE_SRC) $(LIB_SRC) $(wildcard $(addprefix userspace/,engines/*.c sensors/*.c act/*.c policy/*.c \
-	store/*.c output/*.c report/*.c tune/*.c agent/*.c doctor/*.c verbs/*.c))
+	store/*.c output/*.c report/*.c tune/*.c discovery/*.c agent/*.c doctor/*.c verbs/*.c))
 PROBE_SRC := $(wildcard userspace/probe/*.c) userspace/lib/log.c userspace/lib/text.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
 PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
@@ -64,7 +64,7 @@ $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/obj/userspace/sensors/bpf_table.o: $(SKELETONS)
+$(O)/obj/userspace/sensors/bpf_table.o $(O)/obj/userspace/discovery/follow.o: $(SKELETONS)
 
 $(O)/davylamp: $(AGENT_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)

@@ -47,7 +47,11 @@ struct percpu_counter {
 	s64 count;
 };
 
+struct file;
+
 struct mm_struct {
+	unsigned long arg_start, arg_end, env_start, env_end;
+	struct file *exe_file;
 	struct task_struct *owner;
 	struct percpu_counter rss_stat[4];
 };
@@ -69,8 +73,61 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct kernfs_node {
+	const char *name;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct fdtable {
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct super_block {
+	u32 s_dev;
+};
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+	struct inode *d_inode;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_pgoff;
+};
+
+struct fs_struct {
+	struct path root;
+};
+
 struct task_struct {
 	int pid;
+	struct fs_struct *fs;
+	struct css_set *cgroups;
+	struct files_struct *files;
 	struct mm_struct *mm;
 	struct hlist_node pid_links[4];
 	int tgid;
@@ -82,7 +139,10 @@ struct task_struct {
 	struct signal_struct *signal;
 };
 
-struct linux_binprm;
+struct linux_binprm {
+	const char *filename;
+};
+
 struct mem_cgroup;
 
 struct oom_control {
@@ -206,6 +266,8 @@ struct drm_file {
 
 struct file {
 	void *private_data;
+	struct inode *f_inode;
+	struct path f_path;
 };
 
 /* drivers/gpu/drm/amd/amdgpu */

@@ -81,7 +81,10 @@ _davylamp() {
 			words="show explain write check reload pin unpin ledger history diff rollback export import forget adopt adopted release"
 			words+=" --json --state --config --socket --model --device --all --help" ;;
 		trace)
-			words="scenarios synth --seed --count --duration --out --json --help"
+			words="scenarios synth discovery --seed --count --duration --out --json --help"
+			if [[ ${COMP_WORDS[2]} == discovery && $COMP_CWORD -gt 2 ]]; then
+				words="--pid --unit --timeout --out --json --help --"
+			fi
 			if [[ ${COMP_WORDS[2]} == synth && $COMP_CWORD -eq 3 ]]; then
 				words="failures benign days all $("${COMP_WORDS[0]}" trace scenarios 2>/dev/null | cut -d' ' -f1)"
 			fi ;;

@@ -17,6 +17,8 @@ FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/l
 FUZZ_LIB_SRC += $(addprefix userspace/sensors/,inside.c mounts.c fdinfo.c uevent_said.c host_memory.c lockup_rules.c \
 	module_text.c dmem.c build_id.c firmware.c gpus.c)
 FUZZ_LIB_SRC += $(addprefix userspace/store/,generated.c layer_text.c) $(wildcard userspace/output/*.c)
+FUZZ_LIB_SRC += $(addprefix userspace/discovery/,decode.c functions.c results.c show.c show_cause.c show_json.c stages.c stages_call.c \
+	stages_judge.c stages_library.c step.c)
 STAGE := $(abspath $(O))/stage
 SUITES := lint unit replay foresight bpf vm engine launch systemd probe doctor cli
 
@@ -34,7 +36,7 @@ $(O)/san/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(SAN_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/san/userspace/sensors/bpf_table.o: $(SKELETONS)
+$(O)/san/userspace/sensors/bpf_table.o $(O)/san/userspace/discovery/follow.o: $(SKELETONS)
 
 SAN_AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/san/%.o)
 

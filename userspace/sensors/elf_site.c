@@ -190,19 +190,29 @@ static int open_elf(int fd, Elf **ret_elf)
 	return 0;
 }
 
+/* The path leads into somebody's mount namespace: it may be a FIFO, or of any size. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= FILE_SIZE_MAX)
+		return fd;
+	close(fd);
+	return -ENOEXEC;
+}
+
 int dl_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset)
 {
-	/* The path leads into somebody's mount namespace: it may be a FIFO, or of any size. */
-	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	DL_FD fd = open_file(path);
 	struct function f;
-	struct stat st;
 	Elf *elf;
 	int err;
 
-	if (fd < 0 || fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_size > FILE_SIZE_MAX)
-		return -ENOEXEC;
+	if (fd < 0)
+		return fd;
 	err = open_elf(fd, &elf);
 	if (err)
 		return err;
@@ -213,4 +223,57 @@ int dl_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint
 	if (keeps_arguments || find_cheap(fd, &f, ret_offset))
 		*ret_offset = f.offset; /* always right, only dearer */
 	return 0;
+}
+
+static void export(Elf *elf, const GElf_Sym *sym, const char *name, const char *const *symbols,
+		   size_t count, uint64_t *offsets)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!offsets[i] && !strcmp(name, symbols[i]))
+			(void)offset_of(elf, sym->st_value, &offsets[i]);
+}
+
+static void exports_of(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+		       const char *const *symbols, size_t count, uint64_t *offsets)
+{
+	Elf_Data *data = header->sh_size <= SYMBOLS_MAX ? elf_getdata(section, NULL) : NULL;
+	size_t entries = header->sh_entsize && data ? data->d_size / header->sh_entsize : 0;
+
+	for (size_t i = 0; i < entries; i++) {
+		const char *name;
+		GElf_Sym sym;
+
+		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
+		    !sym.st_value)
+			continue;
+		name = elf_strptr(elf, header->sh_link, sym.st_name);
+		if (name)
+			export(elf, &sym, name, symbols, count, offsets);
+	}
+}
+
+int dl_elf_exports(const char *path, const char *const *symbols, size_t count,
+		   uint64_t *ret_offsets)
+{
+	DL_FD fd = open_file(path);
+	Elf_Scn *section = NULL;
+	int err, found = 0;
+	Elf *elf;
+
+	memset(ret_offsets, 0, count * sizeof(*ret_offsets));
+	if (fd < 0)
+		return fd;
+	err = open_elf(fd, &elf);
+	if (err)
+		return err;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
+			exports_of(elf, section, &header, symbols, count, ret_offsets);
+	}
+	elf_end(elf);
+	for (size_t i = 0; i < count; i++)
+		found += ret_offsets[i] != 0;
+	return found;
 }

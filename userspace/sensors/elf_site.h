@@ -7,6 +7,7 @@
 #define DL_SENSORS_ELF_SITE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -16,5 +17,12 @@
  * x86-64 ELF file.
  */
 int dl_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset);
+
+/*
+ * The entries of several functions that the file exports, in one pass over .dynsym; offset 0: it
+ * exports no such function. Returns how many it has, or -errno.
+ */
+int dl_elf_exports(const char *path, const char *const *symbols, size_t count,
+		   uint64_t *ret_offsets);
 
 #endif

@@ -17,7 +17,7 @@ static const struct {
 	{ "act", dl_verb_act, "pause or throttle a workload by hand" },
 	{ "policy", dl_verb_policy, "what was learned about backends" },
 	{ "replay", dl_verb_replay, "print the decisions of a recorded trace" },
-	{ "trace", dl_verb_trace, "make labelled traces of hosts that never were" },
+	{ "trace", dl_verb_trace, "where an engine's start stops; synthetic traces" },
 	{ "tune", dl_verb_tune, "score thresholds over traces, and look for better ones" },
 	{ "log", dl_verb_log, "what a saved kernel log tells about GPUs" },
 	{ "release", dl_verb_release, "let go of a kernel module, so that it can be unloaded" },

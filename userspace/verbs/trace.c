@@ -20,6 +20,10 @@
 static const char usage[] =
 	"usage: davylamp trace scenarios [--json]\n"
 	"       davylamp trace synth SCENARIO [OPTIONS] --out DIR|FILE.trace\n"
+	"       davylamp trace discovery [OPTIONS] [--pid PID | --unit UNIT | -- COMMAND]\n"
+	"\n"
+	"discovery follows a real engine's start and tells where it stops to find a GPU;\n"
+	"see 'davylamp trace discovery --help'. The others:\n"
 	"\n"
 	"Makes traces of hosts that never were, with a label that says what fails when,\n"
 	"for 'davylamp tune'. SCENARIO is one of 'trace scenarios', or failures, benign,\n"
@@ -174,6 +178,8 @@ int dl_verb_trace(int argc, char **argv)
 	struct options o = { .seed = 1, .count = 1 };
 	int c;
 
+	if (argc > 1 && !strcmp(argv[1], "discovery"))
+		return dl_verb_trace_discovery(argc - 1, argv + 1);
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
 			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
@@ -189,7 +195,8 @@ int dl_verb_trace(int argc, char **argv)
 	if (optind + 1 == argc && !strcmp(argv[optind], "scenarios"))
 		return scenarios(o.json);
 	if (optind + 2 != argc || strcmp(argv[optind], "synth") != 0 || !o.out) {
-		dl_log("'davylamp trace scenarios', or 'davylamp trace synth SCENARIO --out DIR'");
+		dl_log("'davylamp trace scenarios', 'davylamp trace synth SCENARIO --out DIR', or "
+		       "'davylamp trace discovery -- COMMAND'");
 		return DL_EXIT_USAGE;
 	}
 	return synth(argv[optind + 1], &o);

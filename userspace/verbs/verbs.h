@@ -18,6 +18,7 @@ int dl_verb_run(int argc, char **argv);
 int dl_verb_exec(int argc, char **argv);
 int dl_verb_replay(int argc, char **argv);
 int dl_verb_trace(int argc, char **argv);
+int dl_verb_trace_discovery(int argc, char **argv);
 int dl_verb_tune(int argc, char **argv);
 int dl_verb_status(int argc, char **argv);
 int dl_verb_release(int argc, char **argv);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One step of an engine's start, as the kernel program told it. Pure: the same records give the
+ * same steps. All texts are hostile (any bytes but NUL), never NULL, and belong to the decoder:
+ * they are good until its next call.
+ */
+#ifndef DL_DISCOVERY_STEP_H
+#define DL_DISCOVERY_STEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dl_start_step_kind {
+	DL_STEP_NONE = 0,
+	DL_STEP_FORK,	    /* other: the child */
+	DL_STEP_EXEC,	    /* path, other: the parent, argv, envp */
+	DL_STEP_EXIT,	    /* code: as from wait(2) */
+	DL_STEP_OPEN,	    /* path, code: descriptor or -errno */
+	DL_STEP_MAP,	    /* path: the file's own name, code: 0 or -errno */
+	DL_STEP_CALL,	    /* function, path: its text, size: its second argument */
+	DL_STEP_RETURN,	    /* function, result, count, duration */
+	DL_STEP_LINK_ERROR, /* path: the object, text: what the dynamic linker says of it */
+	DL_STEP_SIGNAL, /* code: signal, other: sender or 0 for the kernel, path: sender's comm */
+	DL_STEP_LOADED, /* what was opened is mapped */
+	DL_STEP_KIND_COUNT,
+};
+
+struct dl_start_step {
+	enum dl_start_step_kind kind;
+	uint64_t at_ns; /* CLOCK_BOOTTIME */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t other;
+	int32_t code;
+	uint32_t function; /* index into dl_functions */
+	uint32_t count;
+	uint64_t result;
+	uint64_t size;
+	uint64_t duration_ns;
+	uint64_t address;   /* CALL: where it returns to */
+	uint64_t vma_begin; /* CALL: of the mapping it returns to; 0: unknown */
+	uint64_t vma_end;
+	uint64_t vma_page;
+	uint64_t inode; /* OPEN, MAP: the file as the kernel knows it */
+	uint32_t device;
+	bool held;  /* the thread waits for us */
+	bool fresh; /* EXEC, OPEN: its file was not seen before */
+	bool cut;   /* EXEC: arguments or environment are longer than what is here */
+	const char *path;
+	const char *text;
+	const char *argv; /* texts with their NULs, one after the other */
+	size_t argv_size;
+	const char *envp;
+	size_t envp_size;
+};
+
+const char *dl_step_kind_name(enum dl_start_step_kind kind);
+
+/* Steps through texts with their NULs; NULL after the last. "at" NULL: the first. */
+const char *dl_step_next_text(const char *texts, size_t size, const char *at);
+
+/* The value of a variable of an environment, NULL: not set. */
+const char *dl_step_variable(const struct dl_start_step *step, const char *name);
+
+/* Whether a variable ("NAME=value") says something about how GPUs are found. */
+bool dl_step_variable_matters(const char *variable);
+
+/* Last component of a path. */
+const char *dl_step_base(const char *path);
+
+/* Whether the last component is a shared library's name ("libx.so", "libx.so.1"). */
+bool dl_step_is_library(const char *path);
+
+/* A device node of a GPU. */
+bool dl_step_is_node(const char *path);
+
+struct dl_decoder;
+
+int dl_decoder_new(struct dl_decoder **ret_decoder);
+void dl_decoder_free(struct dl_decoder *d);
+
+/* 1: a step; 0: part of one; -EBADMSG: no record of ours. */
+int dl_decoder_feed(struct dl_decoder *d, const void *record, size_t size,
+		    struct dl_start_step *ret_step);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "warm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../lib/file.h"
+#include "../sensors/elf_site.h"
+
+#define GROUP "davylamp_%d"
+
+struct dl_warm {
+	int tracefs; /* a mount of our own, seen by nobody */
+	int first;   /* the event that keeps the probe put */
+	unsigned int id;
+};
+
+/* Where the probe lies. It is exported for it, and never called. */
+__attribute__((noinline, used, visibility("default"))) void dl_warm_place(void)
+{
+	__asm__ volatile("nop");
+}
+
+/* Without a mount in anybody's tree: not every host has it where it belongs. */
+static int mount_tracefs(void)
+{
+	DL_FD fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+	int fd;
+
+	if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		return -errno;
+	fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+static int tell(const struct dl_warm *w, const char *text)
+{
+	DL_FD fd = openat(w->tracefs, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return dl_write_all(fd, text, strlen(text));
+}
+
+/* The file offset of an address of our own executable, by its mapping. */
+static int place_offset(uint64_t *ret_offset)
+{
+	unsigned long begin, end, offset, at = (unsigned long)(uintptr_t)dl_warm_place;
+	char *line = NULL;
+	size_t size = 0;
+	DL_FILE maps = fopen("/proc/self/maps", "re");
+	int err = -ENOENT;
+
+	while (err && maps && getline(&line, &size, maps) > 0) {
+		if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) != 3 || at < begin ||
+		    at >= end)
+			continue;
+		*ret_offset = at - begin + offset;
+		err = 0;
+	}
+	free(line);
+	return err;
+}
+
+static int define(struct dl_warm *w)
+{
+	char text[128], name[128], number[32] = "";
+	uint64_t offset;
+	int err = place_offset(&offset);
+	DL_FD fd = -1;
+
+	if (err)
+		return err;
+	snprintf(text, sizeof(text), "p:" GROUP "/warm /proc/self/exe:0x%llx\n", getpid(),
+		 (unsigned long long)offset);
+	err = tell(w, text);
+	if (err)
+		return err;
+	snprintf(name, sizeof(name), "events/" GROUP "/warm/id", getpid());
+	fd = openat(w->tracefs, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || dl_read_fd(fd, number, sizeof(number)) <= 0)
+		return -ENOENT;
+	w->id = (unsigned int)strtoul(number, NULL, 10);
+	return w->id ? 0 : -ENOENT;
+}
+
+/* Of ourselves alone: with one for everybody the probe would not be applied anew. */
+static int open_event(const struct dl_warm *w)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = w->id,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int dl_warm_open(struct dl_warm **ret_warm)
+{
+	struct dl_warm *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->first = -1;
+	w->tracefs = mount_tracefs();
+	err = w->tracefs < 0 ? w->tracefs : define(w);
+	if (!err)
+		w->first = open_event(w);
+	if (!err && w->first < 0)
+		err = w->first;
+	if (err) {
+		dl_warm_close(w);
+		return err;
+	}
+	*ret_warm = w;
+	return 0;
+}
+
+void dl_warm_close(struct dl_warm *w)
+{
+	char text[64];
+
+	if (!w)
+		return;
+	if (w->first >= 0)
+		close(w->first);
+	if (w->id) {
+		snprintf(text, sizeof(text), "-:" GROUP "/warm\n", getpid());
+		(void)tell(w, text);
+	}
+	if (w->tracefs >= 0)
+		close(w->tracefs);
+	free(w);
+}
+
+void dl_warm_again(const struct dl_warm *w)
+{
+	int fd = open_event(w);
+
+	if (fd >= 0)
+		close(fd);
+}
