@@ -39,12 +39,19 @@ sleep 1
 kill $agent
 wait $agent
 fact agent_status $?
+# The programs of the verb that follows a start are its own: they load here, too.
+davylamp trace discovery --json -- /bin/sh -c 'cat /sys/class/drm/version >/dev/null; exit 3' >/tmp/discovery 2>/tmp/discovery.err
+fact discovery_status $?
 check "no BUG and no WARNING is in the log" lab_log_clean
 check "no job timed out" sh -c '! dmesg | grep -q "timeout, signaled"'
 echo "== prefill"
 cat /tmp/prefill
 echo "== agent.err"
 cat /tmp/agent.err
+echo "== discovery"
+cat /tmp/discovery
+echo "== discovery.err"
+cat /tmp/discovery.err
 echo "== agent.out"
 cat /tmp/agent.out
 echo "== trace"
