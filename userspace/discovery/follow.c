@@ -30,7 +30,7 @@
 #define HOLD_NS	    250000000
 #define KERNEL_BTF  "/sys/kernel/btf/vmlinux"
 #define LINES_MAX   20000
-#define STRINGS_MAX 131072
+#define STRINGS_MAX ((size_t)131072)
 #define READERS_MAX 4
 
 _Static_assert(DL_FUNCTIONS_MAX <= DL_RAW_FUNCTIONS, "room for every function");
@@ -398,8 +398,9 @@ int dl_follow_running(struct dl_follow *f, uint32_t pid)
 	}
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	step.at_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	if (!dl_root_path(path, sizeof(path), "/proc/%u/exe", pid))
-		n = readlink(path, exe, sizeof(exe) - 1);
+	if (!dl_root_path(path, sizeof(path), "/proc/%u/exe", pid) &&
+	    readlink(path, exe, sizeof(exe) - 1) < 0)
+		exe[0] = 0;
 	step.path = exe;
 	step.argv = strings;
 	step.envp = strings + STRINGS_MAX;

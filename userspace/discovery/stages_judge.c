@@ -332,7 +332,9 @@ static void add_others(const struct dl_stages *s, struct dl_start_outcome *o)
 
 		if (o->also_count == sizeof(o->also) / sizeof(o->also[0]))
 			return;
-		if (c->family == DL_FAMILY_NONE || !memcmp(c, &o->cause, sizeof(*c)))
+		if (c->family == DL_FAMILY_NONE ||
+		    (c->kind == o->cause.kind && c->pid == o->cause.pid &&
+		     c->at_ns == o->cause.at_ns && !strcmp(c->what, o->cause.what)))
 			continue;
 		o->also[o->also_count++] = i;
 	}
