@@ -58,7 +58,7 @@ $(O)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 $(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
-	$(BPFTOOL) gen skeleton $< name dl_bpf_$* | sed 's|bpf_object__destroy_skeleton(s);|& /* NOLINT: frees it */|' > $@
+	$(BPFTOOL) gen skeleton $< name dl_bpf_$* | sed 's|^\treturn err;$$|& /* NOLINT: libbpf has freed it */|' > $@
 
 $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)
