@@ -40,14 +40,14 @@ static const char usage[] =
 	"graph), where it stopped, and why. Ends with the first graph. Needs root.\n"
 	"\n"
 	"  --pid PID      a process that runs, and its future children\n"
-	"  --unit UNIT    a systemd unit (or the cgroup of that name), from its next start on\n"
+	"  --unit UNIT    a systemd unit (or the cgroup of that name), from its next start\n"
 	"  --timeout T    look no longer than that ('30 s'); a command goes on\n"
 	"  --out FILE     print there instead of to stdout, where the command's own goes\n"
 	"  --json         one JSON object a line: every step, then the outcome\n"
 	"  -h, --help     this text\n"
 	"\n"
 	"Signals go to the command; the exit status is the command's own. With --pid and\n"
-	"--unit it is 0 when the start went through with a GPU, 1 when something stopped it.\n";
+	"--unit it is 0 when the start went through, 1 when something stopped it.\n";
 
 struct trace {
 	/* options */
