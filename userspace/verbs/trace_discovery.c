@@ -40,7 +40,7 @@ static const char usage[] =
 	"graph), where it stopped, and why. Ends with the first graph. Needs root.\n"
 	"\n"
 	"  --pid PID      a process that runs, and its future children\n"
-	"  --unit UNIT    a systemd unit (or the cgroup of that name), from its next start\n"
+	"  --unit UNIT    a systemd unit (or a cgroup by its name), from its next start\n"
 	"  --timeout T    look no longer than that ('30 s'); a command goes on\n"
 	"  --out FILE     print there instead of to stdout, where the command's own goes\n"
 	"  --json         one JSON object a line: every step, then the outcome\n"
