@@ -83,7 +83,7 @@ _davylamp() {
 		trace)
 			words="scenarios synth discovery --seed --count --duration --out --json --help"
 			if [[ ${COMP_WORDS[2]} == discovery && $COMP_CWORD -gt 2 ]]; then
-				words="--pid --unit --timeout --out --json --help --"
+				words="--pid --unit --timeout --out --socket --json --help --"
 			fi
 			if [[ ${COMP_WORDS[2]} == synth && $COMP_CWORD -eq 3 ]]; then
 				words="failures benign days all $("${COMP_WORDS[0]}" trace scenarios 2>/dev/null | cut -d' ' -f1)"

@@ -114,6 +114,18 @@ start "$stand/nvml:$stand/cuda-crash" STAND_IN_BACKEND="$stand/backend/libggml-c
 check "a crash is told with signal, call and stage" outcome '.stopped.cause == "crashed" and .stopped.code == 11 and
 	.stopped.what == "cuInit" and .stopped.stage == "runtime init" and .stopped.of == "llama-server"'
 check "and the time since its start" step '.step == "exit" and .signal == 11 and .after_ns > 0'
+"$STAGE/usr/sbin/davylamp" run --json --socket "$work/told.sock" --state "$work/told" --config "$work" \
+	>"$work/told.out" 2>/dev/null &
+told=$!
+until_true 20 test -S "$work/told.sock"
+options="--socket $work/told.sock"
+start "$stand/nvml:$stand/cuda-crash" STAND_IN_BACKEND="$stand/backend/libggml-cuda.so"
+options=''
+check "an agent that runs hears of it: a hazard with the stage" until_true 5 bash -c "grep '\"decision\"' '$work/told.out' | jq -es \
+	'any(.[]; .hazard == \"runner_crash\" and .level == 2 and .backend == \"cuda\" and
+		(.because | test(\"SIGSEGV at the stage runtime init in cuInit\")))' >/dev/null"
+kill "$told"
+wait "$told" 2>/dev/null
 start "$all" STAND_IN_CHILD_NVML=1 STAND_IN_WAITS=1 STAND_IN_BACKEND="$stand/backend/libggml-cuda.so"
 check "a child that its parent kills is no crash" outcome '.stopped == null and .family == "cuda"'
 check "its end is told as meant" step '.step == "exit" and .signal == 9 and .on_purpose'

@@ -16,10 +16,13 @@
 #include "../discovery/command.h"
 #include "../discovery/follow.h"
 #include "../discovery/show.h"
+#include "../engines/engine.h"
 #include "../lib/clock.h"
 #include "../lib/file.h"
+#include "../lib/message.h"
 #include "../sensors/bpf_refusal.h"
 #include "../store/config_value.h"
+#include "finding.h"
 #include "verbs.h"
 
 #define OUT_BUFFER   65536
@@ -43,6 +46,8 @@ static const char usage[] =
 	"  --unit UNIT    a systemd unit (or a cgroup by its name), from its next start\n"
 	"  --timeout T    look no longer than that ('30 s'); a command goes on\n"
 	"  --out FILE     print there instead of to stdout, where the command's own goes\n"
+	"  --socket PATH  an agent that is told of a crash, if one runs\n"
+	"                 (/run/davylamp/agent.sock)\n"
 	"  --json         one JSON object a line: every step, then the outcome\n"
 	"  -h, --help     this text\n"
 	"\n"
@@ -60,6 +65,7 @@ struct trace {
 	struct dl_follow *follow; /* NULL: looked enough */
 	struct dl_stages *stages;
 	FILE *out;
+	const char *socket; /* of an agent that is told of a crash */
 	int signals;
 	pid_t child; /* 0: none, or it has ended */
 	int status;
@@ -153,6 +159,39 @@ static void print_losses(const struct trace *t, const struct dl_follow_losses *l
 			l->late);
 }
 
+static enum dl_backend backend_of(enum dl_family family)
+{
+	static const enum dl_backend backends[DL_FAMILY_COUNT] = {
+		[DL_FAMILY_NVML] = DL_BACKEND_CUDA,	[DL_FAMILY_CUDA] = DL_BACKEND_CUDA,
+		[DL_FAMILY_HSA] = DL_BACKEND_ROCM,	[DL_FAMILY_HIP] = DL_BACKEND_ROCM,
+		[DL_FAMILY_VULKAN] = DL_BACKEND_VULKAN, [DL_FAMILY_LEVEL_ZERO] = DL_BACKEND_SYCL,
+	};
+
+	return family < DL_FAMILY_COUNT ? backends[family] : DL_BACKEND_UNKNOWN;
+}
+
+/* A crash in a GPU's runtime; what is missing or refused is to be mended, and no backend's fault. */
+static void tell_agent(const struct trace *t)
+{
+	const struct dl_cause *c = &t->outcome.cause;
+	const struct dl_start_process *p = dl_stages_process(t->stages, c->pid);
+	char where[DL_DETAIL_LEN];
+	struct dl_start_finding f = { .backend = backend_of(c->family),
+				      .engine = dl_engine_name(p ? dl_engine_of_comm(p->name)
+								 : DL_ENGINE_NONE),
+				      .unit = t->unit,
+				      .where = where,
+				      .status = c->code & 0x7f };
+
+	if (c->kind != DL_CAUSE_CRASHED || f.backend == DL_BACKEND_UNKNOWN)
+		return;
+	snprintf(where, sizeof(where), "%s%s%s", dl_stage_name(c->stage), c->what[0] ? " in " : "",
+		 dl_base_name(c->what));
+	if (dl_finding_tell(t->socket, &f))
+		dl_log("trace discovery: the agent is told that %s crashes at %s",
+		       dl_backend_name(f.backend), where);
+}
+
 /* The end of looking: all probes are taken away, the outcome is printed. */
 static void finish(struct trace *t)
 {
@@ -172,6 +211,7 @@ static void finish(struct trace *t)
 		dl_show_outcome(t->out, t->stages, &t->outcome);
 	print_losses(t, &losses);
 	fflush(t->out);
+	tell_agent(t);
 }
 
 static void reap(struct trace *t)
@@ -384,6 +424,9 @@ static bool parse_option(int c, struct trace *t)
 	case 'o':
 		t->out_path = optarg;
 		return true;
+	case 's':
+		t->socket = optarg;
+		return true;
 	default:
 		t->json = true;
 		return true;
@@ -391,18 +434,15 @@ static bool parse_option(int c, struct trace *t)
 }
 
 static const struct option names[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	{ "unit", required_argument, NULL, 'u' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "out", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
+	{ "pid", required_argument, NULL, 'p' },     { "unit", required_argument, NULL, 'u' },
+	{ "timeout", required_argument, NULL, 't' }, { "out", required_argument, NULL, 'o' },
+	{ "socket", required_argument, NULL, 's' },  { "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },	     { 0 },
 };
 
 int dl_verb_trace_discovery(int argc, char **argv)
 {
-	struct trace t = { .signals = -1 };
+	struct trace t = { .signals = -1, .socket = DL_SOCKET_DEFAULT };
 	int c, status;
 
 	while ((c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
