@@ -170,7 +170,7 @@ static enum dl_backend backend_of(enum dl_family family)
 	return family < DL_FAMILY_COUNT ? backends[family] : DL_BACKEND_UNKNOWN;
 }
 
-/* A crash in a GPU's runtime; what is missing or refused is to be mended, and no backend's fault. */
+/* A crash in a GPU runtime; what is missing or refused is to be mended, and no backend at fault. */
 static void tell_agent(const struct trace *t)
 {
 	const struct dl_cause *c = &t->outcome.cause;
