@@ -128,6 +128,29 @@ static void mend_left(struct dl_ev_left *l, uint8_t n)
 	NAME(l->device, PICK(devices, n));
 }
 
+/* A head and sizes that are none; what else is in them stays. */
+static void mend_tuning(struct dl_ev_tuning *t)
+{
+	t->workload = 1 + t->workload % 3;
+	t->flags &= DL_TUNING_FIRST | DL_TUNING_LAST | DL_TUNING_FORGET;
+	t->backend %= DL_BACKEND_COUNT;
+	memset(t->head, 0, sizeof(t->head));
+	memset(t->of.knob, 0, sizeof(t->of.knob));
+	t->of.active %= DL_TUNER_KNOBS + 1;
+	t->of.turn %= DL_TUNER_TURN_COUNT;
+	t->of.lessons %= 8;
+}
+
+static void mend_finding(struct dl_ev_finding *f, uint8_t n)
+{
+	NAME(f->device, PICK(devices, n));
+	NAME(f->model, PICK(models, n));
+	END(f->where);
+	f->where[0] = f->where[0] ? f->where[0] : 'x';
+	f->engine %= DL_ENGINE_COUNT;
+	f->backend %= DL_BACKEND_COUNT;
+}
+
 static void mend_of_device(struct dl_event *ev, uint8_t n)
 {
 	static const uint16_t strange[] = { DL_FACT_OOM_VICTIM, DL_FACT_IOCTL_FAILED };
@@ -210,7 +233,19 @@ static void mend(struct dl_event *ev, uint8_t n)
 	case DL_EV_LEFT:
 		mend_left(&ev->left, n);
 		return;
+	case DL_EV_TUNING:
+		mend_tuning(&ev->tuning);
+		return;
+	case DL_EV_RULES:
+		ev->rules.workload = 1 + ev->rules.workload % 3;
+		ev->rules.mode %= DL_MODE_COUNT + 1;
+		ev->rules.fixed %= 1 << DL_TUNER_KNOBS;
+		return;
+	case DL_EV_FINDING:
+		mend_finding(&ev->finding, n);
+		return;
 	case DL_EV_TICK:
+	case DL_EV_CLOCK:
 	case DL_EV_PROCESS_EXIT:
 	case DL_EV_GRAPH:
 	case DL_EV_PASID:
@@ -263,6 +298,17 @@ static void require(bool holds)
 		abort();
 }
 
+/* The host's mode, or that of the workload by people's rules. */
+static bool may_act(uint32_t workload)
+{
+	int64_t mode = first.config.value[DL_CFG_MODE];
+
+	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++)
+		if (first.world.workloads[i].id == workload && first.world.workloads[i].mode)
+			mode = first.world.workloads[i].mode - 1;
+	return mode == DL_MODE_ENFORCE;
+}
+
 static void check_plan(const struct dl_plan *p)
 {
 	require(p->id && p->at_ns == first.now_ns);
@@ -279,7 +325,8 @@ static void check_plan(const struct dl_plan *p)
 	if (p->verdict == DL_VERDICT_GO && p->rung == DL_RUNG_THROTTLE)
 		require(p->lease_ns && p->on_permille);
 	if (dl_rung_acts(p->rung) && p->verdict == DL_VERDICT_GO)
-		require(p->workload && first.config.value[DL_CFG_MODE] == DL_MODE_ENFORCE);
+		require(p->workload && may_act(p->workload));
+	require(p->tuning.why < DL_TUNER_WHY_COUNT && p->knobs.cache_type < DL_TUNER_CACHE_COUNT);
 	if (p->rung == DL_RUNG_FAILURE)
 		require(p->detail[0] && (p->hazard != DL_HZ_NONE) == (p->observed != 0));
 }

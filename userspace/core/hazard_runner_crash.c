@@ -66,9 +66,9 @@ static void found(struct dl_step *s)
 	note.device_class = 1;
 	note.engine = f->engine;
 	note.backend = f->backend;
-	memcpy(note.device, f->device, sizeof(note.device));
-	memcpy(note.model, f->model, sizeof(note.model));
-	memcpy(note.detail, f->where, sizeof(note.detail));
+	dl_copy_name(note.device, sizeof(note.device), f->device);
+	dl_copy_name(note.model, sizeof(note.model), f->model);
+	dl_copy_name(note.detail, sizeof(note.detail), f->where);
 	if (dl_alarm_raise(s, &note) && f->adopted)
 		dl_breaker_found(s, &note);
 }
