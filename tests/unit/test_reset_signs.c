@@ -45,6 +45,34 @@ static void wedged_event(uint32_t recovery)
 	tell(&ev);
 }
 
+/* The kernel's log is read before the program's record: the stall is the first sign all the same. */
+static void the_log_may_come_before_the_timeout(void **state)
+{
+	struct dl_event ev;
+	uint64_t stalled;
+
+	(void)state;
+	engine_60(NULL);
+	ev = event(DL_EV_RING, 60);
+	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
+	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "sdma1");
+	ev.ring.age_ns = 6 * S / 10;
+	ev.ring.timeout_ns = 2 * S;
+	ev.ring.fence_context = ev.ring.fence_seqno = 7;
+	tell(&ev);
+	stalled = now;
+	now += 14 * S / 10;
+	ev = event(DL_EV_LOG, 60);
+	dl_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
+	dl_copy_name(ev.log.ring, sizeof(ev.log.ring), "sdma1");
+	ev.log.kind = DL_LOG_RING_TIMEOUT;
+	ev.log.role = dl_log_meaning(DL_LOG_RING_TIMEOUT)->role;
+	ev.log.log_class = dl_log_meaning(DL_LOG_RING_TIMEOUT)->class;
+	tell(&ev);
+	assert_int_equal(note()->pid, 60);
+	assert_int_equal(note()->first_sign_ns, stalled);
+}
+
 static void a_first_ring_reset_warns_and_the_second_is_serious(void **state)
 {
 	char text[DL_PLAN_TEXT_SIZE];
@@ -305,6 +333,7 @@ static void what_a_reset_drags_along_is_no_news(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_log_may_come_before_the_timeout),
 		cmocka_unit_test(a_first_ring_reset_warns_and_the_second_is_serious),
 		cmocka_unit_test(a_reset_a_day_is_a_first_one_each_time),
 		cmocka_unit_test(one_reset_that_all_tell_is_one),

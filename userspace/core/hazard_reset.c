@@ -79,6 +79,21 @@ static uint32_t count_reset(struct dl_step *s, struct dl_device_state *d,
 	return d->before_reset_ns && s->now_ns - d->before_reset_ns <= again_ns ? 2 : 1;
 }
 
+/* The kernel's log may be read before the timeout's own event: the stall that led to it is known. */
+static void add_stall(struct dl_step *s, const struct sign *sign, struct dl_plan *note)
+{
+	const struct dl_world *w = &s->core->world;
+
+	for (size_t i = 0; sign->ring[0] && i < DL_WORLD_RINGS; i++) {
+		const struct dl_ring_state *r = &w->rings[i];
+
+		if (r->first_sign_ns && r->pid == note->pid &&
+		    s->now_ns - r->used_ns <= ATTRIBUTE_NS && dl_same_name(r->ring, sign->ring) &&
+		    dl_same_name(r->device, sign->device))
+			dl_plan_evidence(note, r->first_sign_ns, DL_EV_RING, 1);
+	}
+}
+
 static void say(struct dl_step *s, struct sign sign)
 {
 	struct dl_world *w = &s->core->world;
@@ -105,6 +120,8 @@ static void say(struct dl_step *s, struct sign sign)
 	note.device_class = 1;
 	if (after)
 		dl_plan_evidence(&note, d->first_sign_ns, DL_EV_JOB_TIMEOUT, 1);
+	else
+		add_stall(s, &sign, &note);
 	dl_alarm_raise(s, &note);
 }
 
