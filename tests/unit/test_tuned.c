@@ -11,6 +11,18 @@ static void computes(uint32_t pid, uint64_t prompt, uint32_t depth)
 	tell(&ev);
 }
 
+static void rules(enum dl_mode mode, uint32_t fixed, uint32_t floor)
+{
+	struct dl_event ev = event(DL_EV_RULES, 0);
+
+	ev.rules.workload = 1;
+	ev.rules.mode = (uint8_t)(mode + 1);
+	ev.rules.fixed = (uint8_t)fixed;
+	ev.rules.ubatch_floor = floor;
+	assert_true(dl_event_valid(&ev));
+	tell(&ev);
+}
+
 /* A batch of that many tokens takes the device with it, and the process with that. */
 static void dies_of(uint32_t pid, uint32_t batch, uint32_t depth)
 {
@@ -98,12 +110,18 @@ static void what_dies_with_little_too_goes_to_the_cpu(void **state)
 	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
 	rest(60 * S);
 	dies_of(51, 64, 64);
-	assert_int_equal(smaller()->tuning.knob, DL_TUNER_CONTEXT);
-	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 64);
-	rest(60 * S);
-	dies_of(52, 64, 64);
 	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
 	assert_int_equal(core.breaker_count, 1);
+}
+
+/* A deep context: the batch is as small as it may be, so it is the context's turn. */
+static void what_dies_of_its_depth_gets_less_context(void **state)
+{
+	(void)state;
+	begin_able(NULL, ALL_CAN);
+	rules(DL_MODE_ENFORCE, 1u << DL_TUNER_UBATCH, 0);
+	dies_of(50, 60, 9000);
+	assert_int_equal(smaller()->knobs.context, 4096);
 }
 
 static void from_the_cpu_it_comes_back_with_less(void **state)
@@ -112,16 +130,24 @@ static void from_the_cpu_it_comes_back_with_less(void **state)
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
-	dies_of(50, 20, 20); /* a small batch is not to blame */
+	dies_of(50, 512, 512);
+	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	rest(60 * S);
+	dies_of(51, 300, 300);
+	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 64);
+	rest(60 * S);
+	dies_of(52, 300, 300); /* two smaller settings were tried: no more now */
 	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->verdict, DL_VERDICT_GO);
-	replaced_by(plan->id, 50, 51, DL_BACKEND_CPU, 512);
+	replaced_by(plan->id, 52, 53, DL_BACKEND_CPU, 512);
 	rest(630 * S);
 	plan = undo_of(DL_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->level, DL_RUNG_MIGRATE_CPU);
 	assert_int_equal(plan->knobs.ubatch, 64);
-	replaced_by(plan->id, 51, 52, DL_BACKEND_VULKAN, 64);
-	assert_int_equal(first_workload()->knobs.ubatch, 64);
+	assert_int_equal(plan->knobs.context, 4096);
+	assert_int_equal(plan->knobs.parallel, 1); /* the answer to what sent it away */
+	replaced_by(plan->id, 53, 54, DL_BACKEND_VULKAN, 64);
+	assert_int_equal(first_workload()->knobs.parallel, 1);
 	assert_int_equal(first_workload()->effect_count, 1);
 }
 
@@ -197,18 +223,6 @@ static void what_is_known_is_told_again(void **state)
 	assert_int_equal(dl_core_tuned(&core, 1)->tuner.stamp, 8);
 }
 
-static void rules(enum dl_mode mode, uint32_t fixed, uint32_t floor)
-{
-	struct dl_event ev = event(DL_EV_RULES, 0);
-
-	ev.rules.workload = 1;
-	ev.rules.mode = (uint8_t)(mode + 1);
-	ev.rules.fixed = (uint8_t)fixed;
-	ev.rules.ubatch_floor = floor;
-	assert_true(dl_event_valid(&ev));
-	tell(&ev);
-}
-
 /* Pins leave one knob after the other: each has its turn, and names itself. */
 static void each_knob_has_its_turn(void **state)
 {
@@ -272,6 +286,7 @@ int main(void)
 		cmocka_unit_test(what_dies_at_once_gets_the_smallest),
 		cmocka_unit_test(it_goes_up_after_a_soak_as_deep),
 		cmocka_unit_test(what_dies_with_little_too_goes_to_the_cpu),
+		cmocka_unit_test(what_dies_of_its_depth_gets_less_context),
 		cmocka_unit_test(from_the_cpu_it_comes_back_with_less),
 		cmocka_unit_test(what_cannot_be_changed_is_left_alone),
 		cmocka_unit_test(an_operator_ends_what_was_tuned),

@@ -321,9 +321,9 @@ static bool still_wanted(struct dl_step *s, const struct dl_workload *w)
 {
 	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);
 
-	if (w->retry_hazard == DL_HZ_ENGINE_WEDGED)
-		return p && !dl_gave_token(p, w->retry_set_ns);
-	return !p; /* after a crash: nobody has started it meanwhile */
+	if (p && w->retry_hazard == DL_HZ_ENGINE_WEDGED)
+		return !dl_gave_token(p, w->retry_set_ns);
+	return !p; /* it has ended, and nobody has started it meanwhile */
 }
 
 static uint64_t patience_ns(const struct dl_step *s, const struct dl_workload *w)

@@ -225,7 +225,16 @@ static void peek(struct dl_step *s, const struct dl_tuned *t, const struct dl_wo
 	plan->knobs = knobs_of(t, w, &setting);
 }
 
-static enum dl_log_class class_of(const struct dl_process *p, const struct dl_plan *note)
+/* What dies of no more than the smallest settings ask for dies of something else. */
+static bool is_large(const struct dl_step *s, const struct dl_workload *w,
+		     const struct dl_process *p)
+{
+	return p->lost_batch > dl_ubatch_floor(s, w) ||
+	       p->lost_depth >= dl_config_u64(&s->core->config, DL_CFG_CONTEXT_FLOOR);
+}
+
+static enum dl_log_class class_of(const struct dl_step *s, const struct dl_workload *w,
+				  const struct dl_process *p, const struct dl_plan *note)
 {
 	if (p->out_of_memory_ns)
 		return DL_CLASS_OOM_VRAM;
@@ -233,13 +242,13 @@ static enum dl_log_class class_of(const struct dl_process *p, const struct dl_pl
 		return DL_CLASS_NONE; /* a plain bug */
 	if (note->hazard == DL_HZ_ENGINE_WEDGED && !p->exception_ns)
 		return DL_CLASS_HANG;
-	return p->lost_batch ? DL_CLASS_DEVICE_LOST : DL_CLASS_NONE; /* lost to another's doing */
+	return is_large(s, w, p) ? DL_CLASS_DEVICE_LOST : DL_CLASS_NONE;
 }
 
 bool dl_tuned_trouble(struct dl_step *s, const struct dl_workload *w, const struct dl_process *p,
 		      const struct dl_plan *note)
 {
-	enum dl_log_class class = class_of(p, note);
+	enum dl_log_class class = class_of(s, w, p, note);
 	struct dl_tuner_bounds bounds;
 	struct dl_tuned *t = class != DL_CLASS_NONE ? look(s, w, p, &bounds) : NULL;
 
