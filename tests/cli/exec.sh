@@ -75,9 +75,11 @@ all_signals_are_told() {
 # begin COMMAND...: through exec in the background; its pid is in $began. A shell's background ignores SIGINT.
 begin() {
 	: >"$work/out"
+	set -m # a process group of its own, whose parent is in another: one that is orphaned does not stop
 	env --default-signal=INT,QUIT "$program_through" exec --socket "$work/none" --state "$work/stateless" --config "$work/none" -- \
 		"$@" >"$work/out" 2>/dev/null </dev/null &
 	began=$!
+	set +m
 }
 # finished STATUS: it ends so, within 20 s.
 finished() {

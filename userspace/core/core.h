@@ -52,7 +52,7 @@ struct dl_core {
 	struct dl_alarm alarms[DL_CORE_ALARMS];
 	struct dl_breaker breakers[DL_CORE_BREAKERS];
 	struct dl_foresight foresight;
-	struct dl_tuned tuned[DL_WORLD_WORKLOADS];
+	struct dl_tuned tuned[DL_TUNED_MAX];
 	uint64_t wall_s; /* as told last, at wall_ns; 0: not told */
 	uint64_t wall_ns;
 	uint64_t now_ns;

@@ -12,7 +12,7 @@
 
 static struct dl_tuned *find(struct dl_core *core, uint32_t workload)
 {
-	for (size_t i = 0; workload && i < DL_WORLD_WORKLOADS; i++)
+	for (size_t i = 0; workload && i < DL_TUNED_MAX; i++)
 		if (core->tuned[i].workload == workload)
 			return &core->tuned[i];
 	return NULL;
@@ -28,7 +28,7 @@ static struct dl_tuned *get(struct dl_core *core, uint32_t workload)
 {
 	struct dl_tuned *t = find(core, workload);
 
-	for (size_t i = 0; !t && i < DL_WORLD_WORKLOADS; i++) {
+	for (size_t i = 0; !t && i < DL_TUNED_MAX; i++) {
 		struct dl_tuned *place = &core->tuned[i];
 
 		if (place->workload && dl_world_workload(&core->world, place->workload))

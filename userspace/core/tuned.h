@@ -5,6 +5,8 @@
 
 #include "tuner.h"
 
+#define DL_TUNED_MAX 32 /* workloads; of more, the rest are started as they are told */
+
 struct dl_tuned {
 	struct dl_tuner tuner;
 	uint32_t told[DL_TUNER_KNOBS]; /* what its command asks for; 0: not known */

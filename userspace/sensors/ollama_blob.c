@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../lib/file.h"
@@ -67,8 +68,7 @@ static int digest_of(const json_t *manifest, char ret_digest[DL_OLLAMA_DIGEST_LE
 
 int dl_ollama_blob(const char *dir, const char *name, char ret_digest[DL_OLLAMA_DIGEST_LEN])
 {
-	static char text[MANIFEST_MAX]; /* one thread */
-	char path[PATH_MAX];
+	char path[PATH_MAX], *text;
 	json_t *manifest;
 	ssize_t n;
 	int err = manifest_path(dir, name, path, sizeof(path));
@@ -78,10 +78,14 @@ int dl_ollama_blob(const char *dir, const char *name, char ret_digest[DL_OLLAMA_
 		return err ? err : -errno;
 	if (!dl_is_regular(fd))
 		return -ENOENT;
-	n = dl_read_fd(fd, text, sizeof(text));
+	text = malloc(MANIFEST_MAX);
+	if (!text)
+		return -ENOMEM;
+	n = dl_read_fd(fd, text, MANIFEST_MAX);
+	manifest = n < 0 ? NULL : json_loadb(text, (size_t)n, 0, NULL);
+	free(text);
 	if (n < 0)
 		return (int)n;
-	manifest = json_loadb(text, (size_t)n, 0, NULL);
 	err = manifest ? digest_of(manifest, ret_digest) : -EBADMSG;
 	json_decref(manifest);
 	return err;

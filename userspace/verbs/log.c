@@ -185,7 +185,7 @@ static void feed(struct state *s, const char *line, size_t size)
 static int read_lines(struct state *s, FILE *file)
 {
 	static char line[LINE_SIZE];
-	static char chunk[65536];
+	static char chunk[16384];
 	size_t used = 0, got;
 
 	while (!s->err && (got = fread(chunk, 1, sizeof(chunk), file)) > 0) {
