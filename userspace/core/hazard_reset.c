@@ -79,7 +79,7 @@ static uint32_t count_reset(struct dl_step *s, struct dl_device_state *d,
 	return d->before_reset_ns && s->now_ns - d->before_reset_ns <= again_ns ? 2 : 1;
 }
 
-/* The kernel's log may be read before the timeout's own event: the stall that led to it is known. */
+/* The kernel's log may be read before the timeout's own record: the stall before it is known. */
 static void add_stall(struct dl_step *s, const struct sign *sign, struct dl_plan *note)
 {
 	const struct dl_world *w = &s->core->world;
