@@ -45,7 +45,7 @@ static void wedged_event(uint32_t recovery)
 	tell(&ev);
 }
 
-/* The kernel's log is read before the program's record: the stall is the first sign none the less. */
+/* The kernel's log is read before the program's record: the stall is the first sign still. */
 static void the_log_may_come_before_the_timeout(void **state)
 {
 	struct dl_event ev;
