@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <sys/mount.h>
@@ -19,7 +18,7 @@
 #include "../../userspace/core/plan.h"
 #include "../../userspace/store/db.h"
 #include "../../userspace/store/intents.h"
-#include "root.h"
+#include "raw_db.h"
 
 #define DIR	  "/state"
 #define KILLS	  60
@@ -121,38 +120,6 @@ static void what_is_found_may_be_closed_at_once(void **state)
 	assert_int_equal(open_count(), 0);
 }
 
-static sqlite3 *open_raw(void)
-{
-	char path[128];
-	sqlite3 *raw;
-
-	snprintf(path, sizeof(path), "%s" DIR "/" DL_DB_NAME, root);
-	assert_int_equal(sqlite3_open(path, &raw), SQLITE_OK);
-	return raw;
-}
-
-static void run_sql(const char *sql)
-{
-	sqlite3 *raw = open_raw();
-
-	assert_int_equal(sqlite3_exec(raw, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(raw);
-}
-
-static int count_sql(const char *sql)
-{
-	sqlite3 *raw = open_raw();
-	sqlite3_stmt *s;
-	int count;
-
-	assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-	count = sqlite3_column_int(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(raw);
-	return count;
-}
-
 static void rows_that_nobody_here_wrote_are_closed_and_not_shown(void **state)
 {
 	struct dl_intent cap = a_cap(1);
@@ -166,7 +133,7 @@ static void rows_that_nobody_here_wrote_are_closed_and_not_shown(void **state)
 		"UPDATE intent SET pid = -1 WHERE id = 4;"
 		"UPDATE intent SET workload = 4294967296 WHERE id = 5;");
 	assert_int_equal(open_count(), 1);
-	assert_int_equal(count_sql("SELECT count(*) FROM intent WHERE result IS NOT NULL"), 5);
+	assert_int_equal(number_sql("SELECT count(*) FROM intent WHERE result IS NOT NULL"), 5);
 	assert_int_equal(dl_intent_close(db, 1, 0), -ENOENT);
 }
 
@@ -183,7 +150,7 @@ static void old_ones_are_forgotten_and_open_ones_are_not(void **state)
 		assert_int_equal(dl_intent_close(db, cap.id, 0), 0);
 	}
 	assert_int_equal(open_count(), 1);
-	assert_int_equal(count_sql("SELECT count(*) FROM intent"), DL_INTENTS_KEPT + 1);
+	assert_int_equal(number_sql("SELECT count(*) FROM intent"), DL_INTENTS_KEPT + 1);
 }
 
 static void spoil(const char *text, size_t size)

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <sys/mount.h>
@@ -19,7 +18,7 @@
 #include "../../userspace/store/intents.h"
 #include "../../userspace/store/ledger.h"
 #include "../../userspace/store/tuning.h"
-#include "root.h"
+#include "raw_db.h"
 
 #define DIR   "/state"
 #define KILLS 60
@@ -195,38 +194,6 @@ static void rows_of_another_environment_count_less(void **state)
 	strcpy(now.engine, ""); /* not known is no difference */
 	assert_int_equal(find(&filter).row[0].weight, 125);
 	assert_int_equal(find(&filter).row[0].entry.survived_s, 7200); /* the row stays as it is */
-}
-
-static sqlite3 *open_raw(void)
-{
-	char path[128];
-	sqlite3 *raw;
-
-	snprintf(path, sizeof(path), "%s" DIR "/" DL_DB_NAME, root);
-	assert_int_equal(sqlite3_open(path, &raw), SQLITE_OK);
-	return raw;
-}
-
-static void run_sql(const char *sql)
-{
-	sqlite3 *raw = open_raw();
-
-	assert_int_equal(sqlite3_exec(raw, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(raw);
-}
-
-static int64_t number_sql(const char *sql)
-{
-	sqlite3 *raw = open_raw();
-	sqlite3_stmt *s;
-	int64_t number;
-
-	assert_int_equal(sqlite3_prepare_v2(raw, sql, -1, &s, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-	number = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(raw);
-	return number;
 }
 
 static void the_least_recently_seen_go(void **state)

@@ -29,14 +29,6 @@ const char *dl_doctor_variable_name(uint32_t id)
 	return id < DL_VAR_COUNT ? names[id] : NULL;
 }
 
-const char *dl_doctor_runtime_name(uint32_t runtime)
-{
-	static const char *const names[DL_DOCTOR_RUNTIMES] = { "ROCm", "Vulkan", "Level Zero",
-							       "NVML" };
-
-	return runtime < DL_DOCTOR_RUNTIMES ? names[runtime] : NULL;
-}
-
 enum dl_backend dl_doctor_runtime_backend(uint32_t runtime)
 {
 	static const enum dl_backend backends[DL_DOCTOR_RUNTIMES] = {

@@ -243,7 +243,6 @@ struct dl_doctor_facts {
 
 /* NULL beyond the last. */
 const char *dl_doctor_variable_name(uint32_t id);
-const char *dl_doctor_runtime_name(uint32_t runtime); /* "ROCm" */
 enum dl_backend dl_doctor_runtime_backend(uint32_t runtime);
 const char *dl_doctor_stage_name(uint32_t stage);      /* "init" */
 const char *dl_doctor_backend_title(uint32_t backend); /* "ROCm", as people write it */

@@ -118,11 +118,3 @@ enum dl_diagnosis dl_findings_worst(const struct dl_findings *f)
 			worst = f->at[i].verdict;
 	return worst;
 }
-
-bool dl_findings_have(const struct dl_findings *f, const char *id, enum dl_diagnosis verdict)
-{
-	for (size_t i = 0; i < f->count; i++)
-		if (f->at[i].verdict == verdict && !strcmp(f->at[i].check->id, id))
-			return true;
-	return false;
-}

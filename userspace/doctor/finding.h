@@ -88,7 +88,4 @@ const char *dl_diagnosis_name(enum dl_diagnosis verdict);	  /* "could-not-check"
 const char *dl_doctor_layer_name(enum dl_doctor_layer layer);	  /* "device files" */
 enum dl_diagnosis dl_findings_worst(const struct dl_findings *f); /* OK when there is nothing */
 
-/* Whether any finding of that check and verdict is there. */
-bool dl_findings_have(const struct dl_findings *f, const char *id, enum dl_diagnosis verdict);
-
 #endif

@@ -77,11 +77,6 @@ void dl_kfd_reader_free(struct dl_kfd_reader *r)
 	free(r);
 }
 
-int dl_kfd_reader_fd(const struct dl_kfd_reader *r)
-{
-	return r->fd;
-}
-
 /* Whether a line might have found no room beside what was there. */
 static bool was_full(struct dl_kfd_reader *r, size_t size)
 {

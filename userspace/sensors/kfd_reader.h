@@ -28,7 +28,6 @@ struct dl_kfd_sinks {
 int dl_kfd_reader_of_fd(int fd, const struct dl_kfd_sinks *sinks,
 			struct dl_kfd_reader **ret_reader);
 void dl_kfd_reader_free(struct dl_kfd_reader *r);
-int dl_kfd_reader_fd(const struct dl_kfd_reader *r);
 
 /* At most one buffer of the driver's. 1: read; 0: nothing was there; -errno: it is of no use. */
 int dl_kfd_read(struct dl_kfd_reader *r);
