@@ -30,7 +30,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define HOLD_TRIES    (1 << 23) /* what bpf_loop allows */
 #define HOLD_HARD_NS  30000000
-#define POLITE_NS     100000
+#define POLITE_NS     20000
 #define WAITING_MAX   256
 #define LATE_MAX      16	/* then userspace is not there: nobody waits any more */
 #define NAME_TAIL     64
@@ -199,7 +199,10 @@ static long still_held(__u32 index, struct wait *w)
 	return w->released || bpf_ktime_get_boot_ns() > w->until_ns;
 }
 
-/* Not all the time: it takes mmap_lock for reading, which a probe that is put needs for writing. */
+/*
+ * Not all the time: it takes mmap_lock for reading, which a probe that is put needs for writing.
+ * Often: the first probe waits for it twice.
+ */
 static long still_held_politely(__u32 index, struct wait *w)
 {
 	__u64 word, now = bpf_ktime_get_boot_ns();

@@ -182,6 +182,27 @@ static void a_whole_start_reaches_its_graph(void **state)
 	assert_int_equal(outcome.cause.kind, DL_CAUSE_NONE);
 	assert_int_equal(outcome.family, DL_FAMILY_CUDA);
 	assert_int_equal(outcome.devices, 2);
+	assert_false(outcome.unused);
+}
+
+/* llama-server --device none: Vulkan is asked for its devices all the same. */
+static void devices_that_nobody_opens_are_unused(void **state)
+{
+	(void)state;
+	executed(ENGINE, 1, "/bin/llama-server", "");
+	loaded(ENGINE, "/l/libvulkan.so.1");
+	called(ENGINE, "vkCreateInstance", 0, 0);
+	called(ENGINE, "vkEnumeratePhysicalDevices", 0, 1);
+	called(ENGINE, "ggml_backend_buft_alloc_buffer", 1, 0);
+	judge();
+	assert_false(outcome.unused);
+	called(ENGINE, "ggml_backend_sched_graph_compute_async", 0, 0);
+	judge();
+	assert_true(outcome.unused);
+	called(ENGINE, "vkCreateDevice", 0, 0);
+	judge();
+	assert_false(outcome.unused);
+	assert_int_equal(outcome.family, DL_FAMILY_VULKAN);
 }
 
 static void a_missing_library_is_told_with_its_places(void **state)
@@ -521,6 +542,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_whole_start_reaches_its_graph),
+		TEST(devices_that_nobody_opens_are_unused),
 		TEST(a_missing_library_is_told_with_its_places),
 		TEST(a_missing_dependency_is_told_apart),
 		TEST(an_undefined_symbol_is_told_as_it_came),

@@ -24,9 +24,10 @@
 #include "../sensors/inside.h"
 #include "functions.h"
 #include "probes.h"
+#include "uprobes.h"
 #include "warm.h"
 
-/* At most: a probe takes 0.2 ms, the first after a while a grace period, 20 ms, more under load. */
+/* At most: a probe takes 0.1 ms, the first after a while a grace period, 20 ms, more under load. */
 #define HOLD_NS	    250000000
 #define KERNEL_BTF  "/sys/kernel/btf/vmlinux"
 #define LINES_MAX   20000
@@ -55,8 +56,8 @@ struct dl_follow {
 	struct dl_probes *probes;
 	dl_step_sink sink;
 	void *arg;
-	struct dl_follow_losses losses; /* at the end */
 	uint64_t damaged;
+	bool stopped; /* no new probes */
 };
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
@@ -91,19 +92,23 @@ static void watch_file(struct dl_follow *f, const struct dl_start_step *step)
 		(void)dl_probes_library(f->probes, dl_self_fd(named, self), step->path);
 }
 
-/* Probes first: somebody waits for them, or soon will. */
-static void serve(struct dl_follow *f, const struct dl_start_step *step)
+static void put_probes(struct dl_follow *f, const struct dl_start_step *step)
 {
-	uint32_t released = 1;
-
-	if (!f->probes)
-		return; /* it has been stopped */
 	if (step->kind == DL_STEP_EXEC || step->kind == DL_STEP_LOADED)
 		dl_probes_process(f->probes, step->pid);
 	else if (step->kind == DL_STEP_OPEN)
 		watch_file(f, step);
 	else if (step->kind == DL_STEP_CALL)
 		(void)dl_probes_site(f->probes, step);
+}
+
+/* Somebody waits for it, or soon will. */
+static void serve(struct dl_follow *f, const struct dl_start_step *step)
+{
+	uint32_t released = 1;
+
+	if (!f->stopped)
+		put_probes(f, step);
 	if (step->held)
 		(void)bpf_map__update_elem(f->bpf->maps.waiting, &step->tid, sizeof(step->tid),
 					   &released, sizeof(released), BPF_EXIST);
@@ -163,7 +168,11 @@ static int load(struct dl_follow *f, const char *unit)
 	f->bpf = dl_bpf_discovery__open();
 	if (!f->bpf)
 		return -errno;
-	bpf_object__for_each_program(program, f->bpf->obj) bpf_program__set_autoload(program, true);
+	bpf_object__for_each_program(program, f->bpf->obj) {
+		bpf_program__set_autoload(program, true);
+		if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
+			bpf_program__set_expected_attach_type(program, DL_UPROBE_MULTI);
+	}
 	f->bpf->rodata->hold_ns = HOLD_NS;
 	if (unit && strlen(unit) >= sizeof(f->bpf->rodata->unit))
 		return -ENAMETOOLONG;
@@ -179,12 +188,12 @@ static int load(struct dl_follow *f, const char *unit)
 static int make_probes(struct dl_follow *f)
 {
 	struct dl_probe_programs programs = {
-		.call = f->bpf->progs.discovery_call,
-		.back = f->bpf->progs.discovery_return,
-		.signal_error = f->bpf->progs.discovery_signal_error,
-		.exception = f->bpf->progs.discovery_exception,
-		.exception_format = f->bpf->progs.discovery_exception_format,
-		.loaded = f->bpf->progs.discovery_loaded,
+		.call = bpf_program__fd(f->bpf->progs.discovery_call),
+		.back = bpf_program__fd(f->bpf->progs.discovery_return),
+		.signal_error = bpf_program__fd(f->bpf->progs.discovery_signal_error),
+		.exception = bpf_program__fd(f->bpf->progs.discovery_exception),
+		.exception_format = bpf_program__fd(f->bpf->progs.discovery_exception_format),
+		.loaded = bpf_program__fd(f->bpf->progs.discovery_loaded),
 	};
 	int err = dl_probes_new(&programs, &f->probes);
 
@@ -249,9 +258,10 @@ static void *keep_warm(void *arg)
 	struct dl_follow *f = arg;
 	struct sched_param first = { .sched_priority = 2 };
 	struct pollfd stop = { .fd = f->stop, .events = POLLIN };
+	struct timespec every = { .tv_nsec = dl_warm_every_ns() };
 
 	(void)sched_setscheduler(0, SCHED_FIFO, &first);
-	while (!poll(&stop, 1, DL_WARM_MS))
+	while (!ppoll(&stop, 1, &every, NULL))
 		dl_warm_again(f->warm);
 	return NULL;
 }
@@ -434,8 +444,7 @@ void dl_follow_unlock(struct dl_follow *f)
 void dl_follow_read(struct dl_follow *f)
 {
 	pthread_mutex_lock(&f->lock);
-	if (f->ring)
-		(void)ring_buffer__consume(f->ring);
+	(void)ring_buffer__consume(f->ring);
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -455,30 +464,18 @@ static uint64_t loss(const struct dl_follow *f, uint32_t cause)
 
 struct dl_follow_losses dl_follow_lost(const struct dl_follow *f)
 {
-	struct dl_follow_losses losses = f->losses;
-
-	if (!f->bpf)
-		return losses;
-	losses.steps = loss(f, DL_RAW_LOSS_RING) + f->damaged;
-	losses.children = loss(f, DL_RAW_LOSS_FOLLOWED);
-	losses.late = loss(f, DL_RAW_LOSS_HOLD);
-	return losses;
+	return (struct dl_follow_losses){
+		.steps = loss(f, DL_RAW_LOSS_RING) + f->damaged,
+		.children = loss(f, DL_RAW_LOSS_FOLLOWED),
+		.late = loss(f, DL_RAW_LOSS_HOLD),
+	};
 }
 
 void dl_follow_stop(struct dl_follow *f)
 {
-	if (!f->bpf)
-		return;
-	f->bpf->bss->late_count =
-		UINT16_MAX; /* from now on nobody waits; who does is still served */
+	f->bpf->bss->late_count = UINT16_MAX; /* from now on nobody waits */
 	dl_bpf_discovery__detach(f->bpf);
 	stop_readers(f);
-	dl_probes_free(f->probes);
-	f->probes = NULL;
+	f->stopped = true;
 	dl_follow_read(f);
-	f->losses = dl_follow_lost(f);
-	ring_buffer__free(f->ring);
-	f->ring = NULL;
-	dl_bpf_discovery__destroy(f->bpf);
-	f->bpf = NULL;
 }

@@ -27,6 +27,8 @@ struct dl_follow_losses {
  * -errno; dl_refusal_text says it in words.
  */
 int dl_follow_open(const char *unit, dl_step_sink sink, void *arg, struct dl_follow **ret_follow);
+
+/* Takes every probe away: 0.1 s, on Linux 6.1 to 6.5 some seconds. */
 void dl_follow_close(struct dl_follow *f);
 
 /* From now on, with its future children. */
@@ -42,7 +44,7 @@ void dl_follow_read(struct dl_follow *f);
 void dl_follow_lock(struct dl_follow *f);
 void dl_follow_unlock(struct dl_follow *f);
 
-/* Nothing is followed any more, no probe is left; what the ring still holds is read first. */
+/* Nothing is followed and nobody waits any more; what the ring still holds is read first. */
 void dl_follow_stop(struct dl_follow *f);
 
 struct dl_follow_losses dl_follow_lost(const struct dl_follow *f);

@@ -46,6 +46,9 @@ enum dl_result {
 
 #define DL_NO_ARGUMENT 255
 
+#define DL_CALL_SIZED 1 /* the second argument is a size in bytes */
+#define DL_CALL_OPENS 2 /* makes a device ready for work, which none that looks for devices does */
+
 /*
  * "library" is a name up to ".so". "text" and "count" are the arguments that are a text and a
  * pointer to a number of devices; of "limit" calls of one process each is told.
@@ -59,7 +62,7 @@ struct dl_function {
 	uint8_t text;
 	uint8_t count;
 	uint8_t limit;
-	bool sized; /* the second argument is a size in bytes */
+	uint8_t flags;
 };
 
 #define DL_FUNCTIONS_MAX 96

@@ -15,11 +15,13 @@
 #include "../sensors/inside.h"
 #include "functions.h"
 #include "step.h"
+#include "uprobes.h"
 
-#define FILES_MAX 256
-#define LINKS_MAX 700 /* each is a descriptor */
-#define LINES_MAX 20000
-#define PAGE	  4096 /* x86-64 */
+#define FILES_MAX  256
+#define SITES_MAX  400
+#define LINES_MAX  20000
+#define LOOKED_MAX 512	/* beyond it files are looked at again */
+#define PAGE	   4096 /* x86-64 */
 
 struct place {
 	dev_t device;
@@ -27,20 +29,40 @@ struct place {
 	uint64_t offset; /* 0: the file was looked at */
 };
 
+/* As /proc/PID/maps tells it, which is not what stat(2) tells on every file system. */
+struct mapped_file {
+	unsigned int major, minor;
+	unsigned long inode;
+};
+
+struct mapping {
+	unsigned long begin, end, offset;
+	struct mapped_file file;
+	bool runs;
+	const char *path; /* up to the line's end */
+};
+
 struct dl_probes {
 	struct dl_probe_programs programs;
-	struct bpf_link *link[LINKS_MAX];
-	size_t link_count;
-	struct place place[FILES_MAX + LINKS_MAX];
+	struct dl_uprobes *uprobes;
+	struct place place[FILES_MAX + SITES_MAX];
 	size_t place_count;
+	struct mapped_file looked[LOOKED_MAX]; /* at what it exports */
+	size_t looked_count;
 };
 
 int dl_probes_new(const struct dl_probe_programs *programs, struct dl_probes **ret_probes)
 {
 	struct dl_probes *p = calloc(1, sizeof(*p));
+	int err;
 
 	if (!p)
 		return -ENOMEM;
+	err = dl_uprobes_new(&p->uprobes);
+	if (err) {
+		free(p);
+		return err;
+	}
 	p->programs = *programs;
 	*ret_probes = p;
 	return 0;
@@ -48,8 +70,8 @@ int dl_probes_new(const struct dl_probe_programs *programs, struct dl_probes **r
 
 void dl_probes_free(struct dl_probes *p)
 {
-	for (size_t i = 0; p && i < p->link_count; i++)
-		bpf_link__destroy(p->link[i]);
+	if (p)
+		dl_uprobes_free(p->uprobes);
 	free(p);
 }
 
@@ -81,21 +103,6 @@ static int note(struct dl_probes *p, int fd, uint64_t offset)
 	return 1;
 }
 
-static int attach(struct dl_probes *p, const struct bpf_program *program, const char *path,
-		  uint64_t offset, uint64_t cookie)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = cookie);
-	struct bpf_link *link;
-
-	if (p->link_count == LINKS_MAX)
-		return -ENOSPC;
-	link = bpf_program__attach_uprobe_opts(program, -1, path, offset, &opts);
-	if (!link)
-		return -errno;
-	p->link[p->link_count++] = link;
-	return 0;
-}
-
 static bool of_library(const struct dl_function *f, const char *name)
 {
 	const char *base, *end;
@@ -120,10 +127,9 @@ int dl_probes_library(struct dl_probes *p, const char *path, const char *name)
 	char self[DL_SELF_FD_SIZE];
 	DL_FD fd = -1;
 	const char *symbols[DL_FUNCTIONS_MAX];
-	uint64_t offsets[DL_FUNCTIONS_MAX];
-	uint32_t rows[DL_FUNCTIONS_MAX];
-	size_t count = 0;
-	int err, put = 0;
+	uint64_t offsets[DL_FUNCTIONS_MAX], rows[DL_FUNCTIONS_MAX];
+	size_t count = 0, there = 0;
+	int err;
 
 	for (uint32_t i = 0; i < dl_function_count; i++)
 		if (of_library(&dl_functions[i], name)) {
@@ -139,19 +145,23 @@ int dl_probes_library(struct dl_probes *p, const char *path, const char *name)
 	if (err <= 0)
 		return err;
 	err = dl_elf_exports(dl_self_fd(fd, self), symbols, count, offsets);
-	for (size_t i = 0; err > 0 && i < count; i++)
-		if (offsets[i])
-			put += !attach(p, p->programs.call, self, offsets[i], rows[i]);
-	return err < 0 ? err : put;
+	if (err <= 0)
+		return err;
+	for (size_t i = 0; i < count; i++)
+		if (offsets[i]) {
+			offsets[there] = offsets[i];
+			rows[there++] = rows[i];
+		}
+	return dl_uprobes_put(p->uprobes, p->programs.call, self, offsets, rows, there);
 }
 
 int dl_probes_linker(struct dl_probes *p, const char *path)
 {
 	static const char *const symbols[] = { "_dl_signal_error", "_dl_exception_create",
 					       "_dl_exception_create_format", "_dl_debug_state" };
-	const struct bpf_program *programs[] = { p->programs.signal_error, p->programs.exception,
-						 p->programs.exception_format, p->programs.loaded };
-	uint64_t offsets[4];
+	const int programs[] = { p->programs.signal_error, p->programs.exception,
+				 p->programs.exception_format, p->programs.loaded };
+	uint64_t offsets[4], none = 0;
 	char self[DL_SELF_FD_SIZE];
 	DL_FD fd = open_file(path);
 	int put = 0, err;
@@ -164,7 +174,8 @@ int dl_probes_linker(struct dl_probes *p, const char *path)
 	err = dl_elf_exports(dl_self_fd(fd, self), symbols, 4, offsets);
 	for (size_t i = 0; err > 0 && i < 4; i++)
 		if (offsets[i])
-			put += !attach(p, programs[i], self, offsets[i], 0);
+			put += dl_uprobes_put(p->uprobes, programs[i], self, &offsets[i], &none,
+					      1) == 1;
 	return err < 0 ? err : put;
 }
 
@@ -175,37 +186,70 @@ static bool is_linker(const char *name)
 }
 
 /* "55d0..-55d1.. r-xp 00001000 fe:00 1234   /usr/bin/x" */
-static void look_at_mapping(struct dl_probes *p, uint32_t pid, const char *line, bool *first)
+static bool parse_mapping(const char *line, struct mapping *ret_mapping)
 {
-	const char *path = strchr(line, '/'), *base;
-	unsigned long begin, end;
-	char link[PATH_MAX], name[NAME_MAX + 1];
+	struct mapping *m = ret_mapping;
+	char rights[5];
 
-	if (!path || sscanf(line, "%lx-%lx", &begin, &end) != 2 ||
-	    dl_root_path(link, sizeof(link), "/proc/%u/map_files/%lx-%lx", pid, begin, end))
+	if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &m->begin, &m->end, rights, &m->offset,
+		   &m->file.major, &m->file.minor, &m->file.inode) != 7)
+		return false;
+	m->runs = rights[2] == 'x';
+	m->path = strchr(line, '/');
+	return m->path;
+}
+
+static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
+{
+	return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
+}
+
+static bool was_looked_at(const struct dl_probes *p, const struct mapped_file *file)
+{
+	for (size_t i = 0; i < p->looked_count; i++)
+		if (same_file(&p->looked[i], file))
+			return true;
+	return false;
+}
+
+static void look_at_mapping(struct dl_probes *p, uint32_t pid, const struct mapping *m,
+			    bool program)
+{
+	char link[PATH_MAX], name[NAME_MAX + 1];
+	const char *base = dl_step_base(m->path);
+	int err;
+
+	if (was_looked_at(p, &m->file) ||
+	    dl_root_path(link, sizeof(link), "/proc/%u/map_files/%lx-%lx", pid, m->begin, m->end))
 		return;
-	base = dl_step_base(path);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "\n"), base);
 	if (is_linker(name))
-		(void)dl_probes_linker(p, link);
+		err = dl_probes_linker(p, link);
 	else
-		(void)dl_probes_library(p, link, *first ? NULL : name);
-	*first = false;
+		err = dl_probes_library(p, link, program ? NULL : name);
+	if (err >= 0 && p->looked_count < sizeof(p->looked) / sizeof(p->looked[0]))
+		p->looked[p->looked_count++] = m->file;
 }
 
 void dl_probes_process(struct dl_probes *p, uint32_t pid)
 {
+	struct mapped_file program = { 0 }; /* mapped lowest of all files, or a PIE just below */
 	char path[PATH_MAX], *line = NULL;
-	bool first = true; /* the executable is mapped lowest of all files, or a PIE just below */
+	struct mapping m;
 	size_t size = 0;
 	DL_FILE file = NULL;
 
 	if (dl_root_path(path, sizeof(path), "/proc/%u/maps", pid))
 		return;
 	file = fopen(path, "re");
-	for (int i = 0; file && i < LINES_MAX && getline(&line, &size, file) > 0; i++)
-		if (strchr(line, '/'))
-			look_at_mapping(p, pid, line, &first);
+	for (int i = 0; file && i < LINES_MAX && getline(&line, &size, file) > 0; i++) {
+		if (!parse_mapping(line, &m))
+			continue;
+		if (!program.inode)
+			program = m.file;
+		if (m.runs)
+			look_at_mapping(p, pid, &m, same_file(&program, &m.file));
+	}
 	free(line);
 }
 
@@ -214,6 +258,7 @@ static int put_site(struct dl_probes *p, const struct dl_start_step *call, unsig
 		    unsigned long end, uint64_t offset)
 {
 	char link[PATH_MAX], self[DL_SELF_FD_SIZE];
+	uint64_t none = 0;
 	DL_FD fd = -1;
 	int err;
 
@@ -227,24 +272,15 @@ static int put_site(struct dl_probes *p, const struct dl_start_step *call, unsig
 	err = note(p, fd, offset);
 	if (err <= 0)
 		return err;
-	return attach(p, p->programs.back, dl_self_fd(fd, self), offset, 0);
-}
-
-static int site_in(struct dl_probes *p, const struct dl_start_step *call, const char *line)
-{
-	unsigned long begin, end, offset;
-
-	if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) != 3 || call->address < begin ||
-	    call->address >= end)
-		return -EAGAIN;
-	/* without a name: code that was made at run time */
-	return strchr(line, '/') ? put_site(p, call, begin, end, offset) : -ENOENT;
+	return dl_uprobes_put(p->uprobes, p->programs.back, dl_self_fd(fd, self), &offset, &none,
+			      1);
 }
 
 int dl_probes_site(struct dl_probes *p, const struct dl_start_step *call)
 {
 	char path[PATH_MAX], *line = NULL;
-	int err = -EAGAIN;
+	struct mapping m;
+	int err = -ENOENT; /* no file: code that was made at run time */
 	size_t size = 0;
 	DL_FILE file = NULL;
 
@@ -253,9 +289,12 @@ int dl_probes_site(struct dl_probes *p, const struct dl_start_step *call)
 	if (dl_root_path(path, sizeof(path), "/proc/%u/maps", call->pid))
 		return -ENAMETOOLONG;
 	file = fopen(path, "re");
-	for (int i = 0; err == -EAGAIN && file && i < LINES_MAX && getline(&line, &size, file) > 0;
-	     i++)
-		err = site_in(p, call, line);
+	for (int i = 0; file && i < LINES_MAX && getline(&line, &size, file) > 0; i++) {
+		if (!parse_mapping(line, &m) || call->address < m.begin || call->address >= m.end)
+			continue;
+		err = put_site(p, call, m.begin, m.end, m.offset);
+		break;
+	}
 	free(line);
-	return err == -EAGAIN ? -ENOENT : err;
+	return err;
 }

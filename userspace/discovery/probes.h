@@ -7,18 +7,17 @@
 #ifndef DL_DISCOVERY_PROBES_H
 #define DL_DISCOVERY_PROBES_H
 
-#include <bpf/libbpf.h>
 #include <stdint.h>
 
 #include "step.h"
 
-struct dl_probe_programs {
-	struct bpf_program *call;
-	struct bpf_program *back;
-	struct bpf_program *signal_error;
-	struct bpf_program *exception;
-	struct bpf_program *exception_format;
-	struct bpf_program *loaded;
+struct dl_probe_programs { /* descriptors */
+	int call;
+	int back;
+	int signal_error;
+	int exception;
+	int exception_format;
+	int loaded;
 };
 
 struct dl_probes;
@@ -39,7 +38,7 @@ int dl_probes_linker(struct dl_probes *p, const char *path);
 /* All that process "pid" has mapped by now. */
 void dl_probes_process(struct dl_probes *p, uint32_t pid);
 
-/* Where a call returns to. -ENOENT: no file is mapped there. */
+/* Where a call returns to. 0: it was put before; -ENOENT: no file is mapped there. */
 int dl_probes_site(struct dl_probes *p, const struct dl_start_step *call);
 
 #endif

@@ -187,7 +187,12 @@ void dl_show_outcome(FILE *out, const struct dl_stages *s, const struct dl_start
 	char buf[DL_CAUSE_TEXT];
 
 	fprintf(out, "\nreached: %s\n", dl_stage_name(o->reached));
-	if (o->cause.kind == DL_CAUSE_NONE && o->family)
+	if (o->cause.kind == DL_CAUSE_NONE && o->unused)
+		fprintf(out,
+			"stopped: no; the CPU computes: %s told of %" PRIu32
+			" devices and none was opened\n",
+			dl_family_name(o->family), o->devices);
+	else if (o->cause.kind == DL_CAUSE_NONE && o->family)
 		fprintf(out, "stopped: no; GPU by %s, %" PRIu32 " devices\n",
 			dl_family_name(o->family), o->devices);
 	else if (o->cause.kind == DL_CAUSE_NONE)

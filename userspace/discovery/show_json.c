@@ -54,7 +54,7 @@ static void add_call(json_t *o, const struct dl_start_step *step)
 	if (step->kind == DL_STEP_CALL) {
 		if (f->text != DL_NO_ARGUMENT)
 			set_text(o, "argument", step->path);
-		if (f->sized)
+		if (f->flags & DL_CALL_SIZED)
 			set_number(o, "bytes", step->size);
 		return;
 	}
@@ -172,6 +172,7 @@ json_t *dl_show_outcome_json(const struct dl_stages *s, const struct dl_start_ou
 	json_object_set_new(json, "complete", json_boolean(o->complete));
 	set_text(json, "family", dl_family_name(o->family));
 	set_number(json, "devices", o->devices);
+	json_object_set_new(json, "unused", json_boolean(o->unused));
 	json_object_set_new(json, "incomplete", json_boolean(o->incomplete));
 	if (o->cause.kind != DL_CAUSE_NONE)
 		json_object_set_new(json, "stopped", cause_json(s, &o->cause));

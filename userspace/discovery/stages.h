@@ -59,7 +59,8 @@ enum dl_headway {
 	DL_HEADWAY_ENTERED = 3,
 	DL_HEADWAY_STARTED = 4, /* its init is done */
 	DL_HEADWAY_DEVICES = 5, /* it found some */
-	DL_HEADWAY_MEMORY = 6,
+	DL_HEADWAY_OPENED = 6,	/* one is ready for work */
+	DL_HEADWAY_MEMORY = 7,
 };
 
 struct dl_start_process {
@@ -126,6 +127,7 @@ struct dl_start_outcome {
 	bool complete;	       /* a first graph was computed */
 	enum dl_family family; /* with which GPU runtime it goes on, or at which it stopped */
 	uint32_t devices;      /* of that family */
+	bool unused;	       /* complete, none was opened: the CPU computes; Vulkan alone */
 	struct dl_cause cause; /* kind NONE: nothing stopped it */
 	size_t also[8];	       /* indices of further causes */
 	size_t also_count;

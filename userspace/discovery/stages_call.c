@@ -103,6 +103,8 @@ static void succeeded(struct dl_stages *s, struct dl_start_process *p, const str
 		dl_stages_headway(p, f->family, DL_HEADWAY_STARTED);
 	else if (f->stage == DL_STAGE_MEMORY)
 		dl_stages_headway(p, f->family, DL_HEADWAY_MEMORY);
+	else if (f->flags & DL_CALL_OPENS)
+		dl_stages_headway(p, f->family, DL_HEADWAY_OPENED);
 	else if (f->count != DL_NO_ARGUMENT)
 		counted(s, p, f, step);
 }

@@ -259,6 +259,16 @@ static const struct dl_cause *heaviest(const struct dl_stages *s, enum dl_family
 	return best;
 }
 
+/* Certain for Vulkan, whose loader makes every device; CUDA's runtime may be linked in. */
+static bool any_opened(const struct dl_stages *s)
+{
+	for (size_t i = 0; i < DL_STAGES_PROCESSES; i++)
+		for (int f = FIRST_FAMILY; f < DL_FAMILY_COUNT; f++)
+			if (s->process[i].pid && s->process[i].headway[f] >= DL_HEADWAY_OPENED)
+				return true;
+	return false;
+}
+
 /* Of GPUs. Sets the family and its devices; cause NONE: it goes on with them. */
 static void judge_gpu(const struct dl_stages *s, struct dl_start_outcome *o)
 {
@@ -297,6 +307,7 @@ static void judge_gpu(const struct dl_stages *s, struct dl_start_outcome *o)
 	}
 	if (!devices && c)
 		o->cause = *c;
+	o->unused = o->complete && devices && family == DL_FAMILY_VULKAN && !any_opened(s);
 }
 
 static bool find_hang(const struct dl_stages *s, uint64_t now_ns, struct dl_cause *c)

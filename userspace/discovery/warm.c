@@ -3,23 +3,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/mount.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../lib/file.h"
 #include "../sensors/elf_site.h"
 
-#define GROUP "davylamp_%d"
+#define GROUP	  "davylamp_%d"
+#define NS_PER_MS 1000000
 
 struct dl_warm {
 	int tracefs; /* a mount of our own, seen by nobody */
-	int first;   /* the event that keeps the probe put */
+	int first;   /* the event that keeps the probe defined, in ourselves */
+	int second;  /* -1, or the one by which it is put into the other one, too */
+	pid_t other; /* a child that only waits */
 	unsigned int id;
 };
 
@@ -92,8 +100,11 @@ static int define(struct dl_warm *w)
 	return w->id ? 0 : -ENOENT;
 }
 
-/* Of ourselves alone: with one for everybody the probe would not be applied anew. */
-static int open_event(const struct dl_warm *w)
+/*
+ * Of one process alone: with one for everybody, or a second one for the same address space, the
+ * probe would not be applied anew (kernel/trace/trace_uprobe.c, __uprobe_perf_filter).
+ */
+static int open_event(const struct dl_warm *w, pid_t pid)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -101,9 +112,22 @@ static int open_event(const struct dl_warm *w)
 		.config = w->id,
 		.disabled = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/* Ends with us. */
+static pid_t start_other(void)
+{
+	pid_t us = getpid(), pid = fork();
+
+	if (pid)
+		return pid < 0 ? -errno : pid;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != us || close_range(0, UINT_MAX, 0))
+		_exit(1);
+	for (;;)
+		pause();
 }
 
 int dl_warm_open(struct dl_warm **ret_warm)
@@ -113,14 +137,14 @@ int dl_warm_open(struct dl_warm **ret_warm)
 
 	if (!w)
 		return -ENOMEM;
-	w->first = -1;
+	w->first = w->second = -1;
 	w->tracefs = mount_tracefs();
 	err = w->tracefs < 0 ? w->tracefs : define(w);
 	if (!err)
-		w->first = open_event(w);
-	if (!err && w->first < 0)
-		err = w->first;
-	if (err) {
+		err = w->first = open_event(w, 0);
+	if (err >= 0)
+		err = w->other = start_other();
+	if (err < 0) {
 		dl_warm_close(w);
 		return err;
 	}
@@ -134,6 +158,12 @@ void dl_warm_close(struct dl_warm *w)
 
 	if (!w)
 		return;
+	if (w->other > 0) {
+		kill(w->other, SIGKILL);
+		waitpid(w->other, NULL, 0);
+	}
+	if (w->second >= 0)
+		close(w->second);
 	if (w->first >= 0)
 		close(w->first);
 	if (w->id) {
@@ -145,10 +175,22 @@ void dl_warm_close(struct dl_warm *w)
 	free(w);
 }
 
-void dl_warm_again(const struct dl_warm *w)
+void dl_warm_again(struct dl_warm *w)
 {
-	int fd = open_event(w);
+	if (w->second >= 0) {
+		close(w->second);
+		w->second = -1;
+		return;
+	}
+	w->second = open_event(w, w->other);
+}
 
-	if (fd >= 0)
-		close(fd);
+/* Of the coarse clock, which the tick moves on. */
+long dl_warm_every_ns(void)
+{
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec || tick.tv_nsec < NS_PER_MS)
+		return NS_PER_MS;
+	return tick.tv_nsec;
 }

@@ -3,7 +3,8 @@
  * Keeps uprobes quick to put. Each is put under a semaphore (dup_mmap_sem of
  * kernel/events/uprobes.c) whose first writer after a pause waits for a grace period of RCU, 20
  * ms or half a second under load, while an engine waits for us; one that follows within a grace
- * period does not. So a probe of our own, which nobody meets, is applied every two milliseconds.
+ * period does not. So a probe of our own, which nobody meets, is put into a process or taken out
+ * of it in every tick; hardly a grace period is shorter.
  */
 #ifndef DL_DISCOVERY_WARM_H
 #define DL_DISCOVERY_WARM_H
@@ -14,8 +15,8 @@ struct dl_warm;
 int dl_warm_open(struct dl_warm **ret_warm);
 void dl_warm_close(struct dl_warm *w);
 
-/* To be called every DL_WARM_MS while it is needed. */
-#define DL_WARM_MS 2
-void dl_warm_again(const struct dl_warm *w);
+/* To be called every so often while it is needed. */
+long dl_warm_every_ns(void);
+void dl_warm_again(struct dl_warm *w);
 
 #endif

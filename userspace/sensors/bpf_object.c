@@ -140,8 +140,7 @@ int dl_bpf_object_list(struct dl_bpf_object *o)
 
 	if (err)
 		return err;
-	bpf_object__for_each_program(p, o->object)
-	{
+	bpf_object__for_each_program(p, o->object) {
 		struct dl_program *mine = &o->program[o->program_count];
 
 		if (o->program_count == DL_OBJECT_PROGRAMS)

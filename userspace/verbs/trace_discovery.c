@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,8 @@ struct trace {
 	bool json;
 	/* state */
 	struct dl_follow *follow; /* NULL: looked enough */
+	pthread_t closer;	  /* takes the probes away */
+	bool closing;
 	struct dl_stages *stages;
 	FILE *out;
 	const char *socket; /* of an agent that is told of a crash */
@@ -192,7 +195,16 @@ static void tell_agent(const struct trace *t)
 		       dl_backend_name(f.backend), where);
 }
 
-/* The end of looking: all probes are taken away, the outcome is printed. */
+static void *close_follow(void *follow)
+{
+	dl_follow_close(follow);
+	return NULL;
+}
+
+/*
+ * The end of looking: the outcome is printed, then all probes are taken away, beside what
+ * follows: the command wants its signals.
+ */
 static void finish(struct trace *t)
 {
 	struct dl_follow_losses losses;
@@ -201,8 +213,6 @@ static void finish(struct trace *t)
 		return;
 	dl_follow_stop(t->follow);
 	losses = dl_follow_lost(t->follow);
-	dl_follow_close(t->follow);
-	t->follow = NULL;
 	dl_stages_judge(t->stages, boot_ns(), losses.steps + losses.children + losses.late,
 			&t->outcome);
 	if (t->json)
@@ -212,6 +222,10 @@ static void finish(struct trace *t)
 	print_losses(t, &losses);
 	fflush(t->out);
 	tell_agent(t);
+	t->closing = !pthread_create(&t->closer, NULL, close_follow, t->follow);
+	if (!t->closing)
+		dl_follow_close(t->follow);
+	t->follow = NULL;
 }
 
 static void reap(struct trace *t)
@@ -399,6 +413,8 @@ static int trace(struct trace *t, char **command)
 	status = command ? start_command(t, command, &before) : start_other(t);
 	if (!status) {
 		loop(t, command != NULL);
+		if (t->closing)
+			pthread_join(t->closer, NULL);
 		status = result(t, command != NULL);
 	}
 	return status;
