@@ -78,7 +78,7 @@ struct {
 	__type(value, __u8);
 } known_names SEC(".maps");
 
-/* Files that userspace was told of: libraries, programs, root directories. */
+/* Files that userspace was told of or has seen: libraries, programs, ld.so. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -372,34 +372,42 @@ static __always_inline bool is_new(struct dl_raw_file *key)
 	return !bpf_map_update_elem(&seen_files, key, &yes, BPF_NOEXIST);
 }
 
-static __always_inline bool is_new_root(struct task_struct *task)
+static long vma_file(struct task_struct *task, struct vm_area_struct *vma, struct dl_raw_file *key)
 {
-	struct inode *inode = BPF_CORE_READ(task, fs, root.dentry, d_inode);
-	struct dl_raw_file key = {
-		.inode = BPF_CORE_READ(inode, i_ino),
-		.device = BPF_CORE_READ(inode, i_sb, s_dev),
-	};
+	if (vma->vm_file)
+		file_key(vma->vm_file, key);
+	return 0;
+}
 
-	return is_new(&key);
+/* A new program begins in its ld.so; one that was linked statically, in itself. */
+static __always_inline bool has_new_linker(struct task_struct *task, const struct dl_raw_file *program)
+{
+	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct dl_raw_file linker = {};
+
+	bpf_find_vma(task, PT_REGS_IP(user), vma_file, &linker, 0);
+	return linker.inode && linker.inode != program->inode && is_new(&linker);
 }
 
 /*
- * The end of an exec. In a root directory where nobody was followed before there may be another
- * ld.so: its program waits here, where no grace period can pass, and may be told as late.
+ * The end of an exec. With an ld.so that userspace has not seen the program waits here, where no
+ * grace period can pass, and may be told as late.
  */
 static __always_inline int send_ready(struct task_struct *task, __u32 tgid)
 {
-	bool held = is_new_root(task) && may_hold();
-	struct dl_raw_head *e = step(DL_RAW_READY, sizeof(*e));
-	struct dl_raw_file key = {};
+	struct dl_raw_file program = {};
+	struct dl_raw_head *e;
 	__u8 yes = 1;
+	bool held;
 
+	file_key(BPF_CORE_READ(task, mm, exe_file), &program);
+	held = has_new_linker(task, &program) && may_hold();
+	e = step(DL_RAW_READY, sizeof(*e));
 	if (!e) {
 		dont_hold(held);
 		return 0;
 	}
-	file_key(BPF_CORE_READ(task, mm, exe_file), &key);
-	if (is_new(&key)) {
+	if (is_new(&program)) {
 		e->number = 1;
 		bpf_map_update_elem(&fresh, &tgid, &yes, BPF_ANY);
 	}

@@ -56,10 +56,12 @@ struct dl_raw_head {
 	__u64 number;
 };
 
+#define DL_RAW_MINOR_BITS 20 /* include/linux/kdev_t.h */
+
 /* A file as the kernel knows it; not what stat(2) tells on every file system. */
 struct dl_raw_file {
 	__u64 inode;
-	__u32 device;
+	__u32 device; /* major << DL_RAW_MINOR_BITS | minor */
 	__u32 pad;
 };
 

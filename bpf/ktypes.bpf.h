@@ -117,15 +117,11 @@ struct path {
 
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff;
-};
-
-struct fs_struct {
-	struct path root;
+	struct file *vm_file;
 };
 
 struct task_struct {
 	int pid;
-	struct fs_struct *fs;
 	struct css_set *cgroups;
 	struct files_struct *files;
 	struct mm_struct *mm;

@@ -150,6 +150,18 @@ check "a program whose own libraries are missing" outcome '.stopped.cause == "li
 	(.stopped.what | startswith("libggml"))'
 check "its status is the linker's" test $started = 127
 
+mkdir -p "$stand/own"
+cp "$(readlink -f /lib64/ld-linux-x86-64.so.2)" "$stand/own/ld-linux-own.so.2"
+in_stand gcc -O1 -o "$stand/own/llama-server" tests/bpf/start/engine.c "$stand"/ggml/libggml.so.0 \
+	"$stand"/ggml/libggml-base.so.0 -Wl,-z,now -Wl,--dynamic-linker="$stand/own/ld-linux-own.so.2"
+in_stand gcc -shared -o "$stand/own/libggml.so.0" -x c /dev/null -Wl,-soname,libggml.so.0
+env LD_LIBRARY_PATH="$stand/own:$stand/ggml" "$program" trace discovery --json --out "$work/steps" -- \
+	/bin/sh -c "'$stand/own/llama-server'; exit 5" 2>"$work/engine.err"
+check "a program with an ld.so of its own, which another one starts" test $? = 5
+tail -n 2 "$work/steps" | head -n 1 >"$work/outcome"
+check "what that ld.so says is heard from its first moment" outcome '.stopped.cause == "symbol_undefined" and
+	(.stopped.what | startswith("ggml_backend")) and (.stopped.of | endswith("/own/llama-server"))'
+
 echo "== exceptions through a watched call"
 in_stand g++ -O1 -shared -fPIC -DLIBRARY -o "$stand/lost/libggml.so.0" tests/bpf/start/throws.cc -Wl,-soname,libggml.so.0
 in_stand g++ -O1 -o "$stand/lost/thrower" tests/bpf/start/throws.cc "$stand/lost/libggml.so.0" -Wl,-rpath,"$stand/lost"

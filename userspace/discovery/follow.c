@@ -194,6 +194,7 @@ static int make_probes(struct dl_follow *f)
 		.exception = bpf_program__fd(f->bpf->progs.discovery_exception),
 		.exception_format = bpf_program__fd(f->bpf->progs.discovery_exception_format),
 		.loaded = bpf_program__fd(f->bpf->progs.discovery_loaded),
+		.seen_files = bpf_map__fd(f->bpf->maps.seen_files),
 	};
 	int err = dl_probes_new(&programs, &f->probes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probes.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../../bpf/discovery.h"
 #include "../lib/file.h"
 #include "../sensors/elf_site.h"
 #include "../sensors/inside.h"
@@ -179,6 +181,16 @@ int dl_probes_linker(struct dl_probes *p, const char *path)
 	return err < 0 ? err : put;
 }
 
+/* Nobody has to wait for it any more. The kernel's number of a device, not that of userspace. */
+static void note_seen(const struct dl_probes *p, const struct mapped_file *linker)
+{
+	struct dl_raw_file key = { .inode = linker->inode,
+				   .device = linker->major << DL_RAW_MINOR_BITS | linker->minor };
+	uint8_t yes = 1;
+
+	(void)bpf_map_update_elem(p->programs.seen_files, &key, &yes, BPF_ANY);
+}
+
 static bool is_linker(const char *name)
 {
 	return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-2.", 5) ||
@@ -223,10 +235,12 @@ static void look_at_mapping(struct dl_probes *p, uint32_t pid, const struct mapp
 	    dl_root_path(link, sizeof(link), "/proc/%u/map_files/%lx-%lx", pid, m->begin, m->end))
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "\n"), base);
-	if (is_linker(name))
+	if (is_linker(name)) {
 		err = dl_probes_linker(p, link);
-	else
+		note_seen(p, &m->file);
+	} else {
 		err = dl_probes_library(p, link, program ? NULL : name);
+	}
 	if (err >= 0 && p->looked_count < sizeof(p->looked) / sizeof(p->looked[0]))
 		p->looked[p->looked_count++] = m->file;
 }

@@ -18,6 +18,7 @@ struct dl_probe_programs { /* descriptors */
 	int exception;
 	int exception_format;
 	int loaded;
+	int seen_files; /* the map */
 };
 
 struct dl_probes;
