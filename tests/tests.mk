@@ -19,6 +19,8 @@ FUZZ_LIB_SRC += $(addprefix userspace/sensors/,inside.c mounts.c fdinfo.c uevent
 FUZZ_LIB_SRC += $(addprefix userspace/store/,generated.c layer_text.c) $(wildcard userspace/output/*.c)
 FUZZ_LIB_SRC += $(addprefix userspace/discovery/,decode.c functions.c results.c show.c show_cause.c show_json.c stages.c stages_call.c \
 	stages_judge.c stages_library.c step.c)
+FUZZ_LIB_SRC += $(wildcard userspace/doctor/check_*.c) $(addprefix userspace/doctor/,catalogue.c facts.c finding.c judge.c print.c \
+	print_json.c)
 STAGE := $(abspath $(O))/stage
 SUITES := lint unit replay foresight bpf vm engine launch systemd probe doctor cli
 

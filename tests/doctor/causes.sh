@@ -121,6 +121,13 @@ check "an override of another major: that is why the runner dies" only config.ov
 service_runs "${radv[@]}" HSA_OVERRIDE_GFX_VERSION=9.0.6
 of_service
 check "the same major is in order" found config.override ok
+service_runs "${radv[@]}" HSA_OVERRIDE_GFX_VERSION=9.0.6 HSA_OVERRIDE_GFX_VERSION_1=10.3.0 STANDIN_HIP=device
+with_engine
+check "the one of the GPU's own node wins" only config.override \
+	'(.causes[0].evidence | test("HSA_OVERRIDE_GFX_VERSION_1=10.3.0, and the GPU is gfx906"))'
+service_runs "${radv[@]}" HSA_OVERRIDE_GFX_VERSION=
+of_service
+check "an empty one ends ROCm's init" found config.override failure '.evidence | test("is no version such as")'
 service_runs "${radv[@]}" HIP_VISIBLE_DEVICES=-1 STANDIN_HSA=zero
 with_engine
 check "a variable that hides the GPU" only config.visible '.causes[0].about == "HIP_VISIBLE_DEVICES"'

@@ -53,6 +53,19 @@ check "and a quoted one" found driver.parameters ok '.about == "amdgpu.gpu_recov
 check "other modules and comments are none of its business" bash -c "! grep -qE 'power_save|noretry' '$report'"
 check "a GPU without a display that may sleep" found driver.sleep warning '.fix | test("echo on > ")'
 
+echo "== a batch against the lockup timeout"
+printf '[rule mine]\nif backend = vulkan\nif lockup_below = 3 s\nubatch = 64\n' >"$rules"
+of_service
+check "time enough: no rule has a smaller one" found model.lockup ok '.evidence == "jobs are ended after 10000 ms, batch 512"'
+put /sys/module/amdgpu/parameters/lockup_timeout 2000
+of_service
+check "two seconds: the rule's batch is the fix" found model.lockup warning \
+	'(.evidence | test("after 2000 ms, batch 512: long prompts")) and (.fix | test("-ub 64.*amdgpu.lockup_timeout=10000"))'
+put /sys/module/amdgpu/parameters/lockup_timeout -1
+of_service
+check "no timeout at all" found model.lockup ok '.evidence == "jobs are never ended, batch 512"'
+rm "$rules"
+
 echo "== memory"
 of_service --model "$here/tiny.gguf"
 check "a model that fits" found model.memory ok

@@ -125,7 +125,11 @@ static void overrides(void **state)
 		{ "gfx906", DL_FOUND_FAILURE },
 		{ "906", DL_FOUND_FAILURE },
 		{ "999999999999999.0", DL_FOUND_FAILURE },
-		{ "", DL_FOUND_NOT_NEEDED },
+		{ "9.0", DL_FOUND_FAILURE },
+		{ "9.0.6x", DL_FOUND_FAILURE },
+		{ "9.256.0", DL_FOUND_FAILURE },
+		{ "", DL_FOUND_FAILURE },
+		{ NULL, DL_FOUND_NOT_NEEDED },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -134,6 +138,25 @@ static void overrides(void **state)
 		examine();
 		assert_found("config.override", rows[i].wanted);
 	}
+}
+
+static void a_node_has_an_override_of_its_own(void **state)
+{
+	make_host(state);
+	facts.gpu[0].kfd_node = 2;
+	facts.gpu[0].has_override = true;
+	set_variable(DL_VAR_HSA_OVERRIDE, "9.0.6");
+	snprintf(facts.gpu[0].override, sizeof(facts.gpu[0].override), "10.3.0");
+	examine();
+	assert_found("config.override", DL_FOUND_FAILURE);
+	assert_non_null(strstr(worst_of("config.override")->fix, "HSA_OVERRIDE_GFX_VERSION_2 "));
+	set_variable(DL_VAR_HSA_OVERRIDE, "10.3.0");
+	snprintf(facts.gpu[0].override, sizeof(facts.gpu[0].override), "9.0.10");
+	facts.engine.has_rocblas = true;
+	snprintf(facts.engine.targets, sizeof(facts.engine.targets), "gfx90a");
+	examine();
+	assert_found("config.override", DL_FOUND_OK);
+	assert_found("bundle.targets", DL_FOUND_OK);
 }
 
 static void parameter(const char *configured, const char *value, bool exists)
@@ -330,6 +353,18 @@ static void cut_texts_end_between_characters(void **state)
 	}
 }
 
+static void half_of_a_character_takes_nothing_with_it(void **state)
+{
+	static const struct dl_check row = { .id = "x.y", .title = "x" };
+	struct dl_finding *f;
+
+	(void)state;
+	findings.count = 0;
+	f = dl_finding_add(&findings, &row, DL_FOUND_OK, 0, "");
+	dl_finding_evidence(f, "it says '%s'", "\xa4\x9c ok");
+	assert_string_equal(f->evidence, "it says '\\xa4\\x9c ok'");
+}
+
 static void parameters_are_read_as_modprobe_reads_them(void **state)
 {
 	(void)state;
@@ -402,6 +437,7 @@ int main(void)
 		cmocka_unit_test(variables_that_hide),
 		cmocka_unit_test(variables_that_turn_a_backend_off),
 		cmocka_unit_test(overrides),
+		cmocka_unit_test(a_node_has_an_override_of_its_own),
 		cmocka_unit_test(parameters_that_took),
 		cmocka_unit_test(kernels_for_the_gpu),
 		cmocka_unit_test(memory_of_integrated_gpus_is_the_hosts),
@@ -409,6 +445,7 @@ int main(void)
 		cmocka_unit_test(the_exit_status_is_that_of_the_worst),
 		cmocka_unit_test(hostile_texts_are_shown),
 		cmocka_unit_test(cut_texts_end_between_characters),
+		cmocka_unit_test(half_of_a_character_takes_nothing_with_it),
 		cmocka_unit_test_setup_teardown(parameters_are_read_as_modprobe_reads_them,
 						make_root, remove_root),
 		cmocka_unit_test_setup_teardown(a_flood_of_parameters_ends, make_root, remove_root),

@@ -2,6 +2,8 @@
 /* The doctor's one root cause: out of findings made by hand, and of whole hosts. */
 #include "doctor.h"
 
+#include "../../userspace/lib/text.h"
+
 static void assert_causes(size_t count, const char *first, const char *second)
 {
 	if (conclusion.cause_count != count)
@@ -274,6 +276,29 @@ static void more_than_there_is_room_for_is_counted(void **state)
 	assert_true(strlen(conclusion.text) < sizeof(conclusion.text));
 }
 
+static void a_long_statement_ends_between_characters(void **state)
+{
+	static const struct dl_check row = {
+		.id = "x.y", .title = "x", .fault = "x", .layer = DL_AT_CONFIG
+	};
+	char text[DL_FINDING_TEXT_LEN];
+
+	for (size_t before = 0; before < 3; before++) {
+		make_host(state);
+		dl_checks_run(&facts, &findings);
+		memset(text, 'a', sizeof(text));
+		for (size_t i = before; i + 3 < sizeof(text); i += 3)
+			memcpy(text + i, "\xe2\x82\xac", 4);
+		for (uint32_t i = 0; i < DL_CAUSES_MAX; i++)
+			dl_finding_evidence(
+				dl_finding_add(&findings, &row, DL_FOUND_FAILURE, 1u << i, "y"),
+				"%s", text);
+		dl_doctor_judge(&facts, &findings, &conclusion);
+		assert_true(strlen(conclusion.text) > sizeof(conclusion.text) - 8);
+		assert_int_equal(dl_text_shown_length(conclusion.text), strlen(conclusion.text));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +316,7 @@ int main(void)
 		cmocka_unit_test(without_a_gpu_that_is_said),
 		cmocka_unit_test(davylamps_own_needs_are_no_cause),
 		cmocka_unit_test(more_than_there_is_room_for_is_counted),
+		cmocka_unit_test(a_long_statement_ends_between_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,63 +7,71 @@
 
 #include "checks.h"
 
-/* Bits 31 to 16 of nothing: "10.3.0" is 10, "gfx" in KFD's 100300 is 10, too. */
-static bool major_of(const char *text, unsigned int *ret_major)
+bool dl_doctor_override_of(const struct dl_doctor_facts *facts, const struct dl_doctor_gpu *g,
+			   struct dl_doctor_override *ret_override)
 {
-	char *end;
-	unsigned long value;
+	const struct dl_doctor_variable *all = &facts->variable[DL_VAR_HSA_OVERRIDE];
+	const char *name = dl_doctor_variable_name(DL_VAR_HSA_OVERRIDE);
+	struct dl_doctor_override *o = ret_override;
+	char rest;
 
-	if (!isdigit((unsigned char)text[0]))
+	if (!g->has_kfd_node || (!g->has_override && !all->set))
 		return false;
-	value = strtoul(text, &end, 10);
-	if (*end != '.' || value > 99)
-		return false;
-	*ret_major = (unsigned int)value;
+	memset(o, 0, sizeof(*o));
+	if (g->has_override)
+		snprintf(o->name, sizeof(o->name), "%s_%u", name, g->kfd_node);
+	else
+		snprintf(o->name, sizeof(o->name), "%s", name);
+	o->value = g->has_override ? g->override : all->value;
+	o->valid =
+		isdigit((unsigned char)o->value[0]) &&
+		sscanf(o->value, "%4u.%4u.%4u%c", &o->major, &o->minor, &o->stepping, &rest) == 3 &&
+		o->major <= 63 && o->minor <= 255 && o->stepping <= 255;
 	return true;
+}
+
+static void look_at_override(const struct dl_doctor_facts *facts, const struct dl_check *check,
+			     struct dl_findings *findings, const struct dl_doctor_gpu *g,
+			     const struct dl_doctor_override *o)
+{
+	unsigned int own = g->kfd_gfx / 10000;
+	bool good = o->valid && o->major == own;
+	struct dl_finding *f = dl_finding_add(
+		findings, check, good ? DL_FOUND_OK : DL_FOUND_FAILURE, DL_BIT(ROCM), g->device);
+
+	if (good) {
+		dl_finding_evidence(f, "%s for %s: the same family", o->value, g->subject.gfx);
+		return;
+	}
+	if (o->valid)
+		dl_finding_evidence(f,
+				    "%s=%s, and the GPU is %s: code of another major version "
+				    "faults or dies in discovery",
+				    o->name, o->value, g->subject.gfx);
+	else
+		dl_finding_evidence(f, "%s='%s' is no version such as 11.0.0: ROCm ends its init",
+				    o->name, o->value);
+	dl_finding_fix(f, "take %s out of the service's environment, or use one of major %u",
+		       o->name, own);
+	dl_finding_verify(f, "systemctl show -p Environment %s | grep HSA_OVERRIDE",
+			  facts->service.unit[0] ? facts->service.unit : "UNIT");
 }
 
 DL_CHECK(override)
 {
-	const struct dl_doctor_variable *v = &facts->variable[DL_VAR_HSA_OVERRIDE];
+	struct dl_doctor_override o;
 	size_t looked = 0;
 
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
-		unsigned int major, own = g->kfd_gfx / 10000;
-		struct dl_finding *f;
-		bool read;
-
-		if (!g->has_kfd_node || !v->set || !v->value[0])
+		if (!dl_doctor_override_of(facts, &facts->gpu[i], &o))
 			continue;
 		looked++;
-		read = major_of(v->value, &major);
-		f = dl_finding_add(findings, check,
-				   read && major == own ? DL_FOUND_OK : DL_FOUND_FAILURE,
-				   DL_BIT(ROCM), g->device);
-		if (f->verdict == DL_FOUND_OK) {
-			dl_finding_evidence(f, "%s for %s: the same family", v->value,
-					    g->subject.gfx);
-			continue;
-		}
-		if (read)
-			dl_finding_evidence(f,
-					    "HSA_OVERRIDE_GFX_VERSION=%s, and the GPU is %s: code "
-					    "of another major version faults or dies in discovery",
-					    v->value, g->subject.gfx);
-		else
-			dl_finding_evidence(f,
-					    "HSA_OVERRIDE_GFX_VERSION='%s' is no version such "
-					    "as 11.0.0",
-					    v->value);
-		dl_finding_fix(f,
-			       "take HSA_OVERRIDE_GFX_VERSION out of the service's environment, "
-			       "or use one of major %u",
-			       own);
-		dl_finding_verify(f, "systemctl show -p Environment %s | grep HSA_OVERRIDE",
-				  facts->service.unit[0] ? facts->service.unit : "UNIT");
+		look_at_override(facts, check, findings, &facts->gpu[i], &o);
 	}
 	if (!looked)
-		dl_check_not_needed(findings, check, v->set ? "no GPU of KFD" : "it is not set");
+		dl_check_not_needed(findings, check,
+				    facts->variable[DL_VAR_HSA_OVERRIDE].set ? "no GPU of KFD"
+									     : "it is not set");
 }
 
 /* Variables that choose devices, and for whom. */

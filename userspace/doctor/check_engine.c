@@ -23,13 +23,10 @@ static bool has_word(const char *list, const char *word)
 static void wanted_target(const struct dl_doctor_facts *facts, const struct dl_doctor_gpu *g,
 			  char *buf, size_t size)
 {
-	const struct dl_doctor_variable *v = &facts->variable[DL_VAR_HSA_OVERRIDE];
-	unsigned int major, minor, step;
-	char rest;
+	struct dl_doctor_override o;
 
-	if (v->set && sscanf(v->value, "%2u.%2u.%2u%c", &major, &minor, &step, &rest) == 3 &&
-	    major == g->kfd_gfx / 10000)
-		snprintf(buf, size, "gfx%u%x%x", major, minor, step);
+	if (dl_doctor_override_of(facts, g, &o) && o.valid && o.major == g->kfd_gfx / 10000)
+		snprintf(buf, size, "gfx%u%x%x", o.major, o.minor, o.stepping);
 	else
 		snprintf(buf, size, "%s", g->subject.gfx);
 }

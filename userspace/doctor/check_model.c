@@ -42,10 +42,12 @@ DL_CHECK(lockup)
 					    bad ? ": long prompts come to that here" : "");
 		if (!bad)
 			continue;
-		dl_finding_fix(f,
-			       "run with a ubatch of %u ('-ub %u', num_batch), or boot with "
-			       "amdgpu.lockup_timeout=10000,10000,10000,10000",
-			       g->policy_ubatch, g->policy_ubatch);
+		dl_finding_fix(f, "run with a ubatch of %u ('-ub %u', num_batch)%s",
+			       g->policy_ubatch, g->policy_ubatch,
+			       strcmp(g->driver, "amdgpu") != 0
+				       ? ""
+				       : ", or boot with "
+					 "amdgpu.lockup_timeout=10000,10000,10000,10000");
 		dl_finding_verify(f, "davylamp policy explain --backend vulkan --device %s",
 				  g->device);
 	}
@@ -121,4 +123,8 @@ DL_CHECK(memory)
 	dl_finding_evidence(
 		f, "without a GPU: the model has %" PRIu64 " MiB, the host %" PRIu64 " MiB free",
 		facts->model.bytes >> MIB_SHIFT, facts->memory_available >> MIB_SHIFT);
+	if (f->verdict == DL_FOUND_OK)
+		return;
+	dl_finding_fix(f, "take a smaller model or quantisation, or free memory of the host");
+	dl_finding_verify(f, "grep MemAvailable /proc/meminfo");
 }

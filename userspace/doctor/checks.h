@@ -67,6 +67,21 @@ DL_CHECK(memory);
 #define DL_BIT(backend) (1u << DL_BACKEND_##backend)
 void dl_check_not_needed(struct dl_findings *findings, const struct dl_check *check,
 			 const char *why);
+
+/*
+ * As libhsakmt reads it (topology.c of ROCR-Runtime 7): that of the GPU's own node before that of
+ * all. An empty one is not valid either, and whatever is not ends the runtime's init.
+ */
+struct dl_doctor_override {
+	char name[48];
+	const char *value;
+	bool valid; /* "major.minor.stepping" */
+	unsigned int major, minor, stepping;
+};
+
+bool dl_doctor_override_of(const struct dl_doctor_facts *facts, const struct dl_doctor_gpu *g,
+			   struct dl_doctor_override *ret_override);
+
 const struct dl_doctor_gpu *dl_doctor_gpu_of(const struct dl_doctor_facts *facts,
 					     const char *vendor);
 

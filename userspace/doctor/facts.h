@@ -31,6 +31,7 @@ struct dl_doctor_gpu {
 	bool has_kfd_node;
 	bool in_vulkan;		/* the probe has found it there */
 	uint32_t kfd_gfx;	/* KFD's gfx_target_version, 90006 */
+	uint32_t kfd_node;	/* its number */
 	bool connected;		/* a display is */
 	bool may_suspend;	/* runtime PM lets it sleep */
 	uint64_t vram_bytes;	/* 0: not known, as below */
@@ -38,6 +39,8 @@ struct dl_doctor_gpu {
 	char iommu_type[24];	/* of its group: "DMA", "DMA-FQ", "identity"; "" none */
 	uint32_t policy_ubatch; /* that rules allow with Vulkan; 0: no rule says */
 	struct dl_policy_subject subject;
+	bool has_override; /* HSA_OVERRIDE_GFX_VERSION_<kfd_node> is set */
+	char override[DL_DOCTOR_VALUE];
 	struct {
 		bool against;		      /* the rules do not let it be used here */
 		char why[DL_DOCTOR_VALUE];    /* the rule's warning or reason */

@@ -40,10 +40,11 @@ static void say(char *dst, size_t size, const char *format, va_list args)
 	while (*at && used + 5 < size) {
 		size_t len = dl_text_shown_length(at);
 
-		if (len >= size - used)
+		if (len >= size - used) {
 			len = size - used - 1;
-		while (len && (at[len] & 0xc0) == 0x80) /* between characters */
-			len--;
+			while (len && (at[len] & 0xc0) == 0x80) /* between characters */
+				len--;
+		}
 		memcpy(dst + used, at, len);
 		used += len;
 		at += len;

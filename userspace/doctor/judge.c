@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../lib/text.h"
+
 #define BIT(backend) (1u << (backend))
 static const uint32_t gpu_backends = 1u << DL_BACKEND_VULKAN | 1u << DL_BACKEND_ROCM |
 				     1u << DL_BACKEND_CUDA | 1u << DL_BACKEND_SYCL;
@@ -98,6 +100,7 @@ static void take_usable(const struct dl_findings *findings, struct dl_conclusion
 static void put(char *buf, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Of texts that can be shown; what does not fit is cut between characters. */
 static void put(char *buf, size_t size, const char *format, ...)
 {
 	size_t used = strlen(buf);
@@ -107,6 +110,7 @@ static void put(char *buf, size_t size, const char *format, ...)
 	if (used < size)
 		vsnprintf(buf + used, size - used, format, args);
 	va_end(args);
+	buf[dl_text_shown_length(buf)] = 0;
 }
 
 /* What stood the test: layers as a whole below the runtimes, there and above one by one. */

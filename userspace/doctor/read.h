@@ -23,7 +23,7 @@ void dl_read_self(struct dl_doctor_facts *facts);
 /* Which device files there should be, and a child like "who" that opens each. "facts": shared. */
 void dl_read_nodes(struct dl_doctor_facts *facts, const struct dl_who *who);
 
-/* Variables of "who", and the Vulkan drivers that its loader would find. */
+/* Variables of "who", after the GPUs; and the Vulkan drivers that its loader would find. */
 void dl_read_variables(struct dl_doctor_facts *facts, const struct dl_who *who);
 void dl_read_icds(struct dl_doctor_facts *facts, const struct dl_who *who);
 

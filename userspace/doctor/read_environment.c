@@ -18,6 +18,20 @@
 #define MANIFEST_MAX 65536
 #define ENTRIES_MAX  256
 
+static void read_override(struct dl_doctor_gpu *g, const struct dl_who *who)
+{
+	char name[48];
+	const char *value;
+
+	if (!g->has_kfd_node)
+		return;
+	snprintf(name, sizeof(name), "%s_%u", dl_doctor_variable_name(DL_VAR_HSA_OVERRIDE),
+		 g->kfd_node);
+	value = dl_who_variable(who, name);
+	g->has_override = value != NULL;
+	dl_copy_name(g->override, sizeof(g->override), value ? value : "");
+}
+
 void dl_read_variables(struct dl_doctor_facts *facts, const struct dl_who *who)
 {
 	for (uint32_t i = 0; i < DL_VAR_COUNT; i++) {
@@ -28,6 +42,8 @@ void dl_read_variables(struct dl_doctor_facts *facts, const struct dl_who *who)
 		v->set = value != NULL;
 		dl_copy_name(v->value, sizeof(v->value), value ? value : "");
 	}
+	for (size_t i = 0; i < facts->gpu_count; i++)
+		read_override(&facts->gpu[i], who);
 }
 
 /* In a folder of /etc/ld.so.conf.d, as packages that have one of their own put it there. */

@@ -180,6 +180,8 @@ static void read_kfd(struct dl_doctor_facts *facts)
 
 		if (!g)
 			continue;
+		if (!g->has_kfd_node || nodes[i].number < g->kfd_node) /* partitions have several */
+			g->kfd_node = nodes[i].number;
 		g->has_kfd_node = true;
 		g->kfd_gfx = nodes[i].gfx_target_version;
 		if (!g->vram_bytes)

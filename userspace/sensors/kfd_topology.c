@@ -124,6 +124,7 @@ static bool read_node(const char *name, struct dl_kfd_node *ret_node)
 	struct dl_kfd_properties p;
 
 	memset(ret_node, 0, sizeof(*ret_node));
+	ret_node->number = (uint32_t)strtoul(name, NULL, 10);
 	ret_node->gpu_id = gpu_id_of(name);
 	if (!ret_node->gpu_id || !read_properties(name, &p))
 		return false;

@@ -11,6 +11,7 @@
 #define DL_KFD_NODES_MAX 64 /* nodes of CPUs among them are passed over */
 
 struct dl_kfd_node {
+	uint32_t number;	     /* of its folder */
 	uint32_t gpu_id;	     /* not 0: that is a CPU's */
 	uint32_t gfx_target_version; /* 90402: gfx942 */
 	uint32_t simd_count;
