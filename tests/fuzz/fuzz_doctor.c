@@ -13,7 +13,7 @@
 #include "../../userspace/doctor/print.h"
 #include "../../userspace/lib/text.h"
 
-#define END(text)  ((text)[sizeof(text) - 1] = 0)
+#define END(text)  end_text(text, sizeof(text))
 #define SAID(text) (END(text), (text)[0] = (text)[0] ? (text)[0] : '?') /* never empty */
 #define SAFE(text) (END(text), make_safe(text, sizeof(text)))		/* already */
 #define FLAG(flag) (*(uint8_t *)&(flag) &= 1)
@@ -34,12 +34,17 @@ static void require_that(bool holds, const char *what)
 
 #define require(what) require_that(what, #what)
 
-/* Seldom as many things as there is room for: it takes long. */
-static size_t most = 3;
+/* Seldom as many things, and as long texts, as there is room for: it takes long. */
+static size_t most, longest;
 
 static size_t bounded(size_t count, size_t room)
 {
 	return count % ((most < room ? most : room) + 1);
+}
+
+static void end_text(char *text, size_t size)
+{
+	text[longest < size ? longest : size - 1] = 0;
 }
 
 static void fill(const uint8_t *data, size_t size)
@@ -246,6 +251,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	most = data[0] & 0x7c ? 3 : SIZE_MAX;
+	longest = data[0] & 0x0e ? 20 : SIZE_MAX;
 	fill(data, size);
 	tame();
 	dl_checks_run(&facts, &findings);

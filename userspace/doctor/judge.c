@@ -110,7 +110,7 @@ static void put(char *buf, size_t size, const char *format, ...)
 	if (used < size)
 		vsnprintf(buf + used, size - used, format, args);
 	va_end(args);
-	buf[dl_text_shown_length(buf)] = 0;
+	buf[used + dl_text_shown_length(buf + used)] = 0;
 }
 
 /* What stood the test: layers as a whole below the runtimes, there and above one by one. */
