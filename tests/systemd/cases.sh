@@ -513,6 +513,30 @@ case_doctor() {
 }
 running_as_nobody() { [[ $(inside stat -c %u "/proc/$(main_pid boxed)") == 65534 ]]; }
 
+another_process() { [[ $(main_pid "$1") != 0 && $(main_pid "$1") != "$2" ]]; }
+
+case_slow() {
+	local id before asked
+	inside systemctl start slow
+	until_true 30 healthy 18307/health
+	adopt slow.service
+	until_true 10 adopted slow '.engine == "llama-server"'
+	id=$(workload slow)
+	check "a script that becomes the engine: the token is asked for where that listens" \
+		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
+	check "which was told the batch" told slow LLAMA_ARG_UBATCH=64
+	before=$(main_pid slow)
+	ask "{\"op\":\"order\",\"rung\":\"restart\",\"workload\":$id}" >"$work/answer" &
+	asked=$!
+	until_true 10 another_process slow "$before"
+	sleep 0.5
+	inside systemctl stop slow
+	wait $asked
+	check "one stopped while its token is waited for: the act ends, as failed" jq -e '.failed' "$work/answer"
+	check "and it is not started again" is slow inactive
+	release slow.service
+}
+
 all_cases() {
 	case_doctor
 	inside systemctl start llama flags
@@ -527,6 +551,7 @@ all_cases() {
 	case_migrate
 	case_crash
 	case_by_hand
+	case_slow
 	case_unwritable
 	case_edited
 	case_silent

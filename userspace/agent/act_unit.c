@@ -11,12 +11,14 @@
 #include <string.h>
 
 #include "../act/check.h"
+#include "../lib/clock.h"
 #include "../lib/log.h"
 #include "../report/plan_text.h"
 #include "units.h"
 
 #define READS		  50	/* one a tick, while it is within an exec */
 #define VERIFY_TIMEOUT_MS 60000 /* the first token may follow a cold load */
+#define VERIFY_ROUND_MS	  5000	/* then it is looked at again whom is asked, and whether it lives */
 
 static void end(struct dl_service *u, enum dl_act_stage stage, int result)
 {
@@ -158,6 +160,19 @@ void dl_unit_settle(struct dl_service *u)
 	prove(u);
 }
 
+static void see(struct dl_service *u);
+static void verify(struct dl_service *u);
+
+static bool is_gone(const struct dl_service *u)
+{
+	return !u->pid || dl_process_start(u->pid) != u->start_ticks;
+}
+
+static bool has_time(const struct dl_service *u)
+{
+	return !u->act.verify_end_ms || dl_now_ms() < u->act.verify_end_ms;
+}
+
 static void on_checked(void *arg, const struct dl_check_result *result)
 {
 	struct dl_service *u = arg;
@@ -168,6 +183,10 @@ static void on_checked(void *arg, const struct dl_check_result *result)
 	if (serving) {
 		prove(u);
 		end(u, DL_ACT_SERVING, 0);
+	} else if (is_gone(u)) { /* systemd knows whether somebody wanted that */
+		see(u);
+	} else if (!result->error && result->health_status != 200 && has_time(u)) {
+		verify(u);
 	} else {
 		go_back(u, -EIO, true);
 	}
@@ -175,15 +194,23 @@ static void on_checked(void *arg, const struct dl_check_result *result)
 
 static void verify(struct dl_service *u)
 {
-	struct dl_check_request request = { .port = u->port,
+	struct dl_check_request request;
+	uint64_t now_ms = dl_now_ms();
+	uint32_t wait_ms = VERIFY_ROUND_MS;
+	int err = -EDESTADDRREQ;
+
+	if (!u->act.verify_end_ms)
+		u->act.verify_end_ms = now_ms + patience_ms(u);
+	if (u->act.verify_end_ms < now_ms + wait_ms)
+		wait_ms = (uint32_t)(u->act.verify_end_ms - now_ms);
+	dl_unit_look_again(u);
+	request = (struct dl_check_request){ .port = u->port,
 					    .api = dl_check_api(u->engine, u->role),
 					    .model = u->model,
-					    .wait_ms = patience_ms(u),
+					    .wait_ms = wait_ms,
 					    .timeout_ms = VERIFY_TIMEOUT_MS,
 					    .done = on_checked,
 					    .arg = u };
-	int err = -EDESTADDRREQ;
-
 	if (u->port)
 		err = dl_check_start(u->agent->loop, u->agent->probe_path, &request);
 	if (err)
@@ -216,8 +243,6 @@ static void on_seen(void *arg, const struct dl_unit_answer *said)
 		ended_at_once(u, said->state);
 }
 
-static void see(struct dl_service *u);
-
 void dl_unit_act_tick(struct dl_service *u)
 {
 	int has;
@@ -236,10 +261,10 @@ void dl_unit_act_tick(struct dl_service *u)
 		return;
 	}
 	dl_agent_acted(u->agent, u->act.plan, u->workload, DL_ACT_STARTED, u->pid, 0);
-	if (has > 0)
+	if (has > 0 && has_time(u))
 		verify(u);
 	else
-		go_back(u, -EPERM, true);
+		go_back(u, has > 0 ? -EIO : -EPERM, true);
 }
 
 static void see(struct dl_service *u)

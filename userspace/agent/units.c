@@ -148,11 +148,8 @@ static bool find_engine(const struct dl_service *u, struct dl_process_info *ret_
 	return true;
 }
 
-static void tell(struct dl_service *u, const struct dl_process_info *info)
+static void take_facts(struct dl_service *u, const struct dl_process_info *info)
 {
-	u->met = true;
-	u->begun_ns = dl_boot_ns();
-	u->command_sum = dl_unit_command_sum(&u->state);
 	u->engine = info->ev.engine != DL_ENGINE_NONE ? (enum dl_engine)info->ev.engine
 						      : DL_ENGINE_GENERIC;
 	u->role = (enum dl_role)info->ev.role;
@@ -162,6 +159,14 @@ static void tell(struct dl_service *u, const struct dl_process_info *info)
 	if (info->ev.model[0])
 		dl_copy_name(u->model, sizeof(u->model), info->ev.model);
 	keep_start(u, u->pid);
+}
+
+static void tell(struct dl_service *u, const struct dl_process_info *info)
+{
+	u->met = true;
+	u->begun_ns = dl_boot_ns();
+	u->command_sum = dl_unit_command_sum(&u->state);
+	take_facts(u, info);
 	feed_workload(u, u->registered ? DL_WORKLOAD_STARTED : DL_WORKLOAD_REGISTERED);
 	u->registered = true;
 	dl_unit_settle(u);
@@ -170,6 +175,19 @@ static void tell(struct dl_service *u, const struct dl_process_info *info)
 	u->left_told = true;
 	dl_tracker_exec(u->agent, u->pid);
 	dl_unit_tell_rules(u);
+}
+
+void dl_unit_look_again(struct dl_service *u)
+{
+	struct dl_process_info info;
+
+	if (!u->met || !u->pid || dl_process_info_read(u->pid, &info) || !info.has_command ||
+	    info.ev.start_ticks != u->start_ticks || info.ev.engine == DL_ENGINE_NONE)
+		return;
+	if (info.ev.port == u->port && (enum dl_role)info.ev.role == u->role)
+		return;
+	take_facts(u, &info);
+	feed_workload(u, DL_WORKLOAD_STARTED);
 }
 
 /* systemd's child becomes the engine by one exec or more, which take their time. */
@@ -422,7 +440,9 @@ void dl_units_tick(struct dl_agent *a, uint64_t now_ns)
 		if (!u->name[0])
 			continue;
 		tick_unit(u);
-		if (ask && !u->act.plan)
-			dl_unit_look(u);
+		if (!ask || u->act.plan)
+			continue;
+		dl_unit_look_again(u);
+		dl_unit_look(u);
 	}
 }
