@@ -522,7 +522,7 @@ case_slow() {
 	adopt slow.service
 	until_true 10 adopted slow '.engine == "llama-server"'
 	id=$(workload slow)
-	check "a script that becomes the engine: the token is asked for where that listens" \
+	check "a program that becomes the engine: the token is asked for where that listens" \
 		order "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":64}"
 	check "which was told the batch" told slow LLAMA_ARG_UBATCH=64
 	before=$(main_pid slow)

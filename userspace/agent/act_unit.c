@@ -18,7 +18,7 @@
 
 #define READS		  50	/* one a tick, while it is within an exec */
 #define VERIFY_TIMEOUT_MS 60000 /* the first token may follow a cold load */
-#define VERIFY_ROUND_MS	  5000	/* then it is looked at again whom is asked, and whether it lives */
+#define VERIFY_ROUND_MS	  5000	/* then: who is it, does it live? */
 
 static void end(struct dl_service *u, enum dl_act_stage stage, int result)
 {
@@ -195,22 +195,22 @@ static void on_checked(void *arg, const struct dl_check_result *result)
 static void verify(struct dl_service *u)
 {
 	struct dl_check_request request;
-	uint64_t now_ms = dl_now_ms();
-	uint32_t wait_ms = VERIFY_ROUND_MS;
+	uint64_t now_ms = dl_now_ms(), left_ms;
 	int err = -EDESTADDRREQ;
 
 	if (!u->act.verify_end_ms)
 		u->act.verify_end_ms = now_ms + patience_ms(u);
-	if (u->act.verify_end_ms < now_ms + wait_ms)
-		wait_ms = (uint32_t)(u->act.verify_end_ms - now_ms);
+	left_ms = u->act.verify_end_ms > now_ms ? u->act.verify_end_ms - now_ms : 0;
 	dl_unit_look_again(u);
-	request = (struct dl_check_request){ .port = u->port,
-					    .api = dl_check_api(u->engine, u->role),
-					    .model = u->model,
-					    .wait_ms = wait_ms,
-					    .timeout_ms = VERIFY_TIMEOUT_MS,
-					    .done = on_checked,
-					    .arg = u };
+	request =
+		(struct dl_check_request){ .port = u->port,
+					   .api = dl_check_api(u->engine, u->role),
+					   .model = u->model,
+					   .wait_ms = left_ms < VERIFY_ROUND_MS ? (uint32_t)left_ms
+										: VERIFY_ROUND_MS,
+					   .timeout_ms = VERIFY_TIMEOUT_MS,
+					   .done = on_checked,
+					   .arg = u };
 	if (u->port)
 		err = dl_check_start(u->agent->loop, u->agent->probe_path, &request);
 	if (err)

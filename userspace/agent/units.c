@@ -199,7 +199,8 @@ static void meet(struct dl_service *u)
 		return;
 	u->pid = info.pid;
 	u->start_ticks = info.ev.start_ticks;
-	if (info.ev.engine != DL_ENGINE_NONE || ++u->look_count >= LOOKS)
+	/* In the middle of an exec it has its name already, and no command. */
+	if ((info.ev.engine != DL_ENGINE_NONE && info.has_command) || ++u->look_count >= LOOKS)
 		tell(u, &info);
 }
 

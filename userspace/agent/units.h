@@ -36,8 +36,8 @@ struct dl_unit_act {
 	bool stopped_told;
 	uint32_t read_count;
 	uint64_t verify_end_ms; /* 0: not begun */
-	bool awaits; /* the new process, to become an engine */
-	int result;  /* why it goes back; 0: it does not */
+	bool awaits;		/* the new process, to become an engine */
+	int result;		/* why it goes back; 0: it does not */
 };
 
 struct dl_service {
@@ -102,7 +102,7 @@ struct dl_service *dl_unit_add(struct dl_agent *a, const char *name);
 void dl_unit_forget(struct dl_service *u);
 void dl_unit_look(struct dl_service *u);
 
-/* Who its process is by now: a script may bear the engine's name, and become it by an exec later. */
+/* Who its process is by now: what bears the engine's name may become it only later, by an exec. */
 void dl_unit_look_again(struct dl_service *u);
 /* What systemd said of it; processes that ended and began are told to the core. */
 void dl_unit_take(struct dl_service *u, const struct dl_unit_state *state);
