@@ -160,17 +160,32 @@ void dl_unit_settle(struct dl_service *u)
 	prove(u);
 }
 
-static void see(struct dl_service *u);
 static void verify(struct dl_service *u);
+static void ended_at_once(struct dl_service *u, const struct dl_unit_state *state);
 
 static bool is_gone(const struct dl_service *u)
 {
 	return !u->pid || dl_process_start(u->pid) != u->start_ticks;
 }
 
-static bool has_time(const struct dl_service *u)
+/* What a crash leaves is not tried again, whoever has started it anew meanwhile. */
+static void on_gone(void *arg, const struct dl_unit_answer *said)
 {
-	return !u->act.verify_end_ms || dl_now_ms() < u->act.verify_end_ms;
+	struct dl_service *u = arg;
+
+	if (!said->error && dl_unit_stopped_by_hand(said->state))
+		ended_at_once(u, said->state);
+	else
+		go_back(u, -EIO, true);
+}
+
+/* Its process ended while it was asked: systemd knows whether somebody wanted that. */
+static void ask_who_wanted_it(struct dl_service *u)
+{
+	int err = dl_unit_ask(u->agent->units->systemd, u->name, on_gone, u);
+
+	if (err)
+		go_back(u, err, true);
 }
 
 static void on_checked(void *arg, const struct dl_check_result *result)
@@ -183,9 +198,10 @@ static void on_checked(void *arg, const struct dl_check_result *result)
 	if (serving) {
 		prove(u);
 		end(u, DL_ACT_SERVING, 0);
-	} else if (is_gone(u)) { /* systemd knows whether somebody wanted that */
-		see(u);
-	} else if (!result->error && result->health_status != 200 && has_time(u)) {
+	} else if (is_gone(u)) {
+		ask_who_wanted_it(u);
+	} else if (!result->error && result->health_status != 200 &&
+		   dl_now_ms() < u->act.verify_end_ms) {
 		verify(u);
 	} else {
 		go_back(u, -EIO, true);
@@ -243,6 +259,8 @@ static void on_seen(void *arg, const struct dl_unit_answer *said)
 		ended_at_once(u, said->state);
 }
 
+static void see(struct dl_service *u);
+
 void dl_unit_act_tick(struct dl_service *u)
 {
 	int has;
@@ -261,10 +279,10 @@ void dl_unit_act_tick(struct dl_service *u)
 		return;
 	}
 	dl_agent_acted(u->agent, u->act.plan, u->workload, DL_ACT_STARTED, u->pid, 0);
-	if (has > 0 && has_time(u))
+	if (has > 0)
 		verify(u);
 	else
-		go_back(u, has > 0 ? -EIO : -EPERM, true);
+		go_back(u, -EPERM, true);
 }
 
 static void see(struct dl_service *u)
