@@ -37,9 +37,12 @@ finish() {
 	exit
 }
 
-# until_true SECONDS COMMAND...: tries every tenth of a second.
+# until_true SECONDS COMMAND...: tries every tenth of a second until it is true. SECONDS is enough on an
+# idle machine; a busy one gets PATIENCE times as long. What must not happen later needs another proof
+# than this limit: an event that would come first, or a lease that would end later.
+: "${PATIENCE:=6}"
 until_true() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + PATIENCE * $1))
 	shift
 	while ! "$@"; do
 		[[ $SECONDS -lt $end ]] || return 1

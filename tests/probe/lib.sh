@@ -36,9 +36,9 @@ with_fake() {
 }
 
 # probes [ENVIRONMENT... --] [OPTION...]: a Vulkan probe; its finding is in $work/finding, its exit
-# status in $status, the milliseconds of wall time in $took.
+# status in $status, the milliseconds of wall time in $took and of CPU time in $cpu_ms.
 probes() {
-	local began set=()
+	local began set=() TIMEFORMAT='%U %S'
 
 	while [[ ${1-} == *=* ]]; do
 		set+=("$1")
@@ -46,9 +46,11 @@ probes() {
 	done
 	began=$(date +%s%N)
 	status=0
-	env "${lab_vulkan[@]}" "${set[@]}" "$program" probe vulkan --json "$@" \
-		>"$work/finding" 2>"$work/probe.err" </dev/null || status=$?
+	{ time env "${lab_vulkan[@]}" "${set[@]}" "$program" probe vulkan --json "$@" \
+		>"$work/finding" 2>"$work/probe.err" </dev/null; } 2>"$work/cpu" || status=$?
 	took=$((($(date +%s%N) - began) / 1000000))
+	# shellcheck disable=SC2034 # for who sources this
+	cpu_ms=$(awk '{ print int(($1 + $2) * 1000) }' "$work/cpu")
 }
 
 # found STATUS JQ: exit status and finding of the last one.

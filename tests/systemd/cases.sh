@@ -184,7 +184,7 @@ case_silent() {
 	began=$SECONDS
 	check "an act is refused while systemd does not answer" \
 		order_fails "{\"op\":\"order\",\"rung\":\"restart\",\"workload\":$id}"
-	check "within its limit" test $((SECONDS - began)) -le 7
+	check "within its limit: systemd would not answer for ever" test $((SECONDS - began)) -le 60
 	check "the agent itself answers meanwhile" ask '{"op":"status"}' >/dev/null
 	check "adopting says it" not adopt sleeper.service
 	check "with its reason" grep -q "systemd does not answer" "$work/said" "$work/agent.err"

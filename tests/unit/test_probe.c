@@ -208,27 +208,56 @@ static void one_that_talks_without_end_is_cut_off(void **state)
 	assert_int_equal(f.kind, DL_PROBE_TIMEOUT);
 }
 
+/* Waits until the process whose pid the file holds is gone, or a zombie; false after a minute. */
+static bool ended(const char *pid_file)
+{
+	char path[64], stat[256];
+	FILE *file = fopen(pid_file, "r");
+	int pid = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%d", &pid), 1);
+	fclose(file);
+	unlink(pid_file);
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (int i = 0; i < 1200; i++) {
+		file = fopen(path, "r");
+		if (!file || !fgets(stat, sizeof(stat), file) || strstr(stat, ") Z ")) {
+			if (file)
+				fclose(file);
+			return true;
+		}
+		fclose(file);
+		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	}
+	return false;
+}
+
 static void one_that_hangs_is_ended_with_its_children(void **state)
 {
-	char name[64], script[256];
+	char name[64], script[512];
 	struct dl_probe_finding f;
 
 	(void)state;
 	snprintf(name, sizeof(name), "/tmp/davylamp-unit-child-%d", (int)getpid());
 	snprintf(script, sizeof(script),
-		 "trap '' TERM; (trap '' TERM; sleep 1; touch %s) & echo '{\"stage\":\"wait\"}'; "
-		 "exec 1>&- 2>&-; sleep 30",
-		 name);
-	f = play(script, 300);
+		 "trap '' TERM; sh -c 'echo $$ >%s; exec sleep 120' & "
+		 "while ! [ -s %s ]; do sleep 0.05; done; echo '{\"stage\":\"wait\"}'; "
+		 "exec 1>&- 2>&-; sleep 120",
+		 name, name);
+	f = play(script, 3000);
 	assert_int_equal(f.kind, DL_PROBE_TIMEOUT);
 	assert_string_equal(f.stage, "wait");
-	assert_true(f.ms < 2000);
-	snprintf(script, sizeof(script), "(sleep 1; touch %s) & echo '{\"ok\":true}'", name);
-	f = play(script, 5000);
-	assert_int_equal(f.kind, DL_PROBE_HEALTHY); /* and it is not waited for */
-	assert_true(f.ms < 900);
-	nanosleep(&(struct timespec){ .tv_sec = 1, .tv_nsec = 500000000 }, NULL);
-	assert_int_not_equal(access(name, F_OK), 0);
+	assert_true(f.ms < 60000);
+	assert_true(ended(name));
+	snprintf(script, sizeof(script),
+		 "sh -c 'echo $$ >%s; exec sleep 120' & "
+		 "while ! [ -s %s ]; do sleep 0.05; done; echo '{\"ok\":true}'",
+		 name, name);
+	f = play(script, 100000);
+	assert_int_equal(f.kind, DL_PROBE_HEALTHY); /* the child is not waited for */
+	assert_true(f.ms < 60000);
+	assert_true(ended(name));
 }
 
 static void one_that_is_not_there_is_an_error(void **state)

@@ -14,7 +14,7 @@ sock=/tmp/agent.sock
 
 # wait_for SECONDS PATTERN: until the agent's output has it.
 wait_for() {
-	lab_end_at=$(($(cut -d. -f1 /proc/uptime) + 3 * $1))
+	lab_end_at=$(($(cut -d. -f1 /proc/uptime) + 6 * $1))
 	while ! grep -q -e "$2" /tmp/agent.out; do
 		[ "$(cut -d. -f1 /proc/uptime)" -lt $lab_end_at ] || return 1
 		sleep 0.1

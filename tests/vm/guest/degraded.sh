@@ -7,7 +7,6 @@
 . /lab/lab.sh
 
 fact() { echo "fact $*"; }
-ms() { sed 's/\([0-9]*\)\.\([0-9]*\) .*/\1\20/' /proc/uptime; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # settled PID: its loop runs and answers, or it has ended.
@@ -50,6 +49,7 @@ run_case() {
 	fact "${name}_ready_ms" $(($(ms) - began))
 	end_badly
 	load_drivers
+	fact "${name}_pace_ms" "$(lab_pace_ms)"
 	began=$(ms)
 	davylamp status --json --socket "$sock" >"/tmp/$name.status" 2>&1
 	fact "${name}_status_exit" $?

@@ -6,7 +6,6 @@
 . /lab/lab.sh
 
 fact() { echo "fact $*"; }
-ms() { sed 's/\([0-9]*\)\.\([0-9]*\) .*/\1\20/' /proc/uptime; }
 cpu_ms() { awk '{ print ($14 + $15) * 10 }' /proc/$agent/stat; }
 wait_for() { lab_soon "$1" grep -q -e "$2" /tmp/agent.out; }
 count=$(cat /job/count)
@@ -68,6 +67,7 @@ fact settled "$(ms)"
 flood 0 41003 1000 >>/tmp/fire 2>&1
 flood 0 41003 1000 >>/tmp/fire 2>&1
 sleep 1 # for what was lost to be told
+fact pace_ms "$(lab_pace_ms)"
 before=$(ms)
 davylamp status --json --socket /tmp/agent.sock >/tmp/status
 fact status_ms $(($(ms) - before))

@@ -37,10 +37,20 @@ lab_end() {
 	exit $?
 }
 
-# lab_soon SECONDS COMMAND...: whether it succeeds by then; tried again and again. Threefold patience: another
-# guest may have half of the host.
+# The guest's uptime in milliseconds, in steps of ten.
+ms() { sed 's/\([0-9]*\)\.\([0-9]*\) .*/\1\20/' /proc/uptime; }
+
+# How fast this machine is just now: the milliseconds in which "status" finds no agent.
+lab_pace_ms() {
+	lab_began=$(ms)
+	davylamp status --socket /nowhere >/dev/null 2>&1
+	echo $(($(ms) - lab_began))
+}
+
+# lab_soon SECONDS COMMAND...: whether it succeeds by then; tried again and again. Sixfold patience: another
+# guest and other work may have most of the host.
 lab_soon() {
-	lab_until=$(($(cut -d. -f1 /proc/uptime) + 3 * $1))
+	lab_until=$(($(cut -d. -f1 /proc/uptime) + 6 * $1))
 	shift
 	while ! "$@"; do
 		[ "$(cut -d. -f1 /proc/uptime)" -lt $lab_until ] || return 1
