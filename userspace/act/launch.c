@@ -60,7 +60,7 @@ static void set_environment(const struct dl_launch *l, const struct dl_engine_wi
 
 struct start {
 	const struct dl_launch *launch;
-	const struct dl_child *child;
+	const struct dl_launched *child;
 	char *const *argv;
 	pid_t supervisor;
 	int tell_fd;
@@ -87,7 +87,7 @@ static __attribute__((noreturn)) void be_the_engine(const struct start *s)
 	_exit(127);
 }
 
-static int spawn(struct dl_launch *l, char *const argv[], struct dl_child *child)
+static int spawn(struct dl_launch *l, char *const argv[], struct dl_launched *child)
 {
 	struct start s = { .launch = l, .child = child, .argv = argv, .supervisor = getpid() };
 	int tell[2], err = 0;
@@ -137,9 +137,9 @@ int dl_launch_possible(const struct dl_launch *l, const struct dl_engine_wish *w
 }
 
 int dl_launch_start(struct dl_launch *l, const struct dl_engine_wish *wish,
-		    struct dl_child *ret_child)
+		    struct dl_launched *ret_child)
 {
-	struct dl_child child = { .wish = *wish };
+	struct dl_launched child = { .wish = *wish };
 	struct dl_args args = { 0 };
 	char name[16];
 	int err = dl_engine_command(&l->facts, l->argv, wish, &args);
@@ -158,14 +158,14 @@ int dl_launch_start(struct dl_launch *l, const struct dl_engine_wish *wish,
 }
 
 /* What it leaves in its cgroup goes with it: a shell's engine would go on without its shell. */
-static void gone(struct dl_child *child)
+static void gone(struct dl_launched *child)
 {
 	child->pid = 0;
 	dl_cgroup_kill(&child->cgroup);
 	dl_cgroup_remove(&child->cgroup);
 }
 
-int dl_child_reap(struct dl_child *child, int *ret_status)
+int dl_launched_reap(struct dl_launched *child, int *ret_status)
 {
 	pid_t pid;
 
@@ -179,20 +179,20 @@ int dl_child_reap(struct dl_child *child, int *ret_status)
 }
 
 /* Our child, not waited for yet: nobody else has its pid. */
-void dl_child_end(struct dl_child *child, uint32_t asked_ms, unsigned int *sent)
+void dl_launched_end(struct dl_launched *child, uint32_t asked_ms, unsigned int *sent)
 {
 	for (; child->pid && *sent < STEP_COUNT && asked_ms >= steps[*sent].at_ms; ++*sent)
 		kill(child->pid, steps[*sent].sig);
 }
 
-int dl_child_stop(struct dl_child *child, int *ret_status)
+int dl_launched_stop(struct dl_launched *child, int *ret_status)
 {
 	unsigned int sent = 0;
 
 	*ret_status = 0;
-	for (uint32_t ms = 0; child->pid && ms < DL_CHILD_STUCK_MS; ms += STEP_MS) {
-		dl_child_end(child, ms, &sent);
-		if (dl_child_reap(child, ret_status))
+	for (uint32_t ms = 0; child->pid && ms < DL_LAUNCHED_STUCK_MS; ms += STEP_MS) {
+		dl_launched_end(child, ms, &sent);
+		if (dl_launched_reap(child, ret_status))
 			return 0;
 		nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
 	}

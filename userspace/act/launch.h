@@ -24,7 +24,7 @@ struct dl_launch {
 	char slot_dir[PATH_MAX]; /* as the engine sees it; "": it saves no slots */
 };
 
-struct dl_child {
+struct dl_launched {
 	pid_t pid; /* 0: none */
 	struct dl_engine_wish wish;
 	struct dl_cgroup cgroup;
@@ -53,24 +53,24 @@ int dl_launch_possible(const struct dl_launch *l, const struct dl_engine_wish *w
  * supervisor dies. -errno of execvp too.
  */
 int dl_launch_start(struct dl_launch *l, const struct dl_engine_wish *wish,
-		    struct dl_child *ret_child);
+		    struct dl_launched *ret_child);
 
 /* 1: it is gone, and its wait status; 0: it lives, or there was none. */
-int dl_child_reap(struct dl_child *child, int *ret_status);
+int dl_launched_reap(struct dl_launched *child, int *ret_status);
 
 /*
  * Ends the child, and whatever it has left in its cgroup: SIGTERM, once more after 400 ms (a busy
  * llama-server waits for its clients and ends at the second), SIGKILL after 1.5 s more. Waits until
  * it is gone; 0 and its wait status, or -ETIMEDOUT when even SIGKILL did not end it (D state).
  */
-int dl_child_stop(struct dl_child *child, int *ret_status);
+int dl_launched_stop(struct dl_launched *child, int *ret_status);
 
 /*
  * The same without waiting, called again and again: "asked_ms" since the first time. What it last
  * sent is kept in "sent", 0 before.
  */
-void dl_child_end(struct dl_child *child, uint32_t asked_ms, unsigned int *sent);
+void dl_launched_end(struct dl_launched *child, uint32_t asked_ms, unsigned int *sent);
 
-#define DL_CHILD_STUCK_MS 12000 /* in D state: neither of them will see its end */
+#define DL_LAUNCHED_STUCK_MS 12000 /* in D state: neither of them will see its end */
 
 #endif

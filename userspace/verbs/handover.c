@@ -40,7 +40,7 @@ static const char *const stage_names[] = {
 };
 
 /* Who is to serve. It is the engine already when the old one is gone. */
-static struct dl_child *newcomer(struct dl_supervisor *s)
+static struct dl_launched *newcomer(struct dl_supervisor *s)
 {
 	return s->handover.alone ? &s->engine : &s->handover.other;
 }
@@ -96,7 +96,7 @@ void dl_handover_cancel(struct dl_supervisor *s, int err)
 
 	dl_log("the migration is given up after %.1f s, while %s: %s",
 	       (double)age_ms(h->began_ms) / 1000, stage_names[h->stage], strerror(-err));
-	dl_child_stop(newcomer(s), &status);
+	dl_launched_stop(newcomer(s), &status);
 	over(s);
 	dl_supervisor_failed(s, err);
 	if (!back || s->engine.pid)
@@ -108,7 +108,7 @@ void dl_handover_cancel(struct dl_supervisor *s, int err)
 static void serve(struct dl_supervisor *s)
 {
 	struct dl_handover *h = &s->handover;
-	const struct dl_child old = s->engine;
+	const struct dl_launched old = s->engine;
 	json_t *message;
 	int err = 0;
 
@@ -221,7 +221,7 @@ void dl_handover_engine_gone(struct dl_supervisor *s)
 		return;
 	}
 	if (h->stage == DL_HANDOVER_END) {
-		dl_child_stop(&h->other, &status);
+		dl_launched_stop(&h->other, &status);
 		over(s);
 		say_exited(s);
 		return;
@@ -266,8 +266,8 @@ static void drain(struct dl_supervisor *s)
 	if (h->stage != DL_HANDOVER_END)
 		return;
 	asked_ms = (uint32_t)age_ms(h->stage_ms);
-	dl_child_end(&h->other, asked_ms > FINISH_MS ? asked_ms - FINISH_MS : 0, &h->sent);
-	if (asked_ms < FINISH_MS + DL_CHILD_STUCK_MS)
+	dl_launched_end(&h->other, asked_ms > FINISH_MS ? asked_ms - FINISH_MS : 0, &h->sent);
+	if (asked_ms < FINISH_MS + DL_LAUNCHED_STUCK_MS)
 		return;
 	dl_log("the old engine (pid %d) does not end, not even by SIGKILL: its driver holds it; "
 	       "it is left to the kernel",

@@ -47,9 +47,9 @@ static void reap(struct dl_supervisor *s)
 	pid_t pid = s->engine.pid;
 	int status;
 
-	if (dl_child_reap(&s->handover.other, &status))
+	if (dl_launched_reap(&s->handover.other, &status))
 		dl_handover_other_gone(s);
-	if (!dl_child_reap(&s->engine, &s->status))
+	if (!dl_launched_reap(&s->engine, &s->status))
 		return;
 	s->previous_pid = pid;
 	if (without_additions(s))
@@ -61,7 +61,7 @@ static void reap(struct dl_supervisor *s)
 					       "status", s->status));
 }
 
-static void pass_on(const struct dl_child *child, const struct signalfd_siginfo *info)
+static void pass_on(const struct dl_launched *child, const struct signalfd_siginfo *info)
 {
 	/* A terminal's signal has reached the engine by itself: a second one would kill it hard. */
 	if (child->pid && info->ssi_code != SI_KERNEL)
@@ -72,7 +72,7 @@ static void pass_on(const struct dl_child *child, const struct signalfd_siginfo 
  * Stopped by a terminal, or as one does it (not by SIGSTOP: that is how the agent pauses it), the
  * engine takes its supervisor with it, so that a shell sees its job stopped. SIGCONT wakes both.
  */
-static void stop_with(const struct dl_child *child)
+static void stop_with(const struct dl_launched *child)
 {
 	siginfo_t info = { 0 };
 

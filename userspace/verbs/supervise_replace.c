@@ -119,7 +119,7 @@ static int has_backend(const struct dl_supervisor *s, enum dl_backend backend)
 int dl_supervisor_restart(struct dl_supervisor *s, const struct dl_engine_wish *wish)
 {
 	pid_t pid = s->engine.pid;
-	int err = dl_child_stop(&s->engine, &s->status);
+	int err = dl_launched_stop(&s->engine, &s->status);
 
 	if (err) {
 		dl_log("the engine (pid %d) does not end, not even by SIGKILL: its driver holds it",
@@ -201,7 +201,7 @@ void dl_supervisor_stop(struct dl_supervisor *s, const json_t *order)
 	if (!err) {
 		dl_log("%s: %s; stopping the engine", dl_message_text(order, "hazard"),
 		       dl_message_text(order, "because"));
-		err = dl_child_stop(&s->engine, &s->status);
+		err = dl_launched_stop(&s->engine, &s->status);
 	}
 	if (err) {
 		dl_supervisor_failed(s, err);

@@ -31,7 +31,7 @@ struct dl_handover {
 	bool beside;		   /* both live at once; else one after the other */
 	bool alone;		   /* the old one is gone */
 	uint32_t number;	   /* of this one; answers to questions of another are too late */
-	struct dl_child other;	   /* up to RESTORE the new one, from DRAIN on the old one */
+	struct dl_launched other;  /* up to RESTORE the new one, from DRAIN on the old one */
 	struct dl_engine_wish was; /* what is gone back to */
 	struct dl_engine_wish wish;
 	char address[DL_ADDRESS_LEN];
@@ -58,7 +58,7 @@ struct dl_supervisor {
 	struct dl_launch *launch;
 	struct dl_supervise_options options;
 	sd_event *loop;
-	struct dl_child engine; /* the one that serves, or is to */
+	struct dl_launched engine; /* the one that serves, or is to */
 	struct dl_handover handover;
 	char probe_path[PATH_MAX];
 	int agent_fd; /* -1: none */

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#define STDIO_COUNT 3
+#define PLACES_MAX  (STDIO_COUNT + DL_CHILD_FDS_MAX + 1) /* the last one is for the report */
+#define END_MS	    1000
+#define LEFT_MAX    64
+
+extern char **environ;
+
+static pid_t left[LEFT_MAX]; /* killed, but not ended when they were given up; 0: free */
+
+/* Closes all descriptors above stderr but those of "keep", which it sorts. */
+static int child_close_all_but(int *keep, size_t count)
+{
+	unsigned int first = STDIO_COUNT;
+
+	for (size_t i = 1; i < count; i++)
+		for (size_t j = i; j && keep[j - 1] > keep[j]; j--) {
+			int higher = keep[j - 1];
+
+			keep[j - 1] = keep[j];
+			keep[j] = higher;
+		}
+	for (size_t i = 0; i < count; i++) {
+		if (keep[i] < (int)first)
+			continue;
+		if (keep[i] > (int)first && close_range(first, (unsigned int)keep[i] - 1, 0))
+			return -errno;
+		first = (unsigned int)keep[i] + 1;
+	}
+	return close_range(first, ~0U, 0) ? -errno : 0;
+}
+
+/* Moves descriptor source[i] to number i; the numbers and the sources may overlap. */
+static int child_arrange(int *source, int count)
+{
+	for (int i = 0; i < count; i++) {
+		int spare = -1;
+
+		if (source[i] == i) {
+			if (fcntl(i, F_SETFD, 0))
+				return -errno;
+			continue;
+		}
+		for (int j = i + 1; j < count; j++) {
+			if (source[j] != i)
+				continue;
+			if (spare < 0)
+				spare = fcntl(i, F_DUPFD_CLOEXEC, count);
+			if (spare < 0)
+				return -errno;
+			source[j] = spare;
+		}
+		if (dup2(source[i], i) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Replaces the values of "stdio" that are no descriptors. The file of /dev/null stays open. */
+static int child_fill_stdio(const struct dl_child_spec *spec, int source[STDIO_COUNT])
+{
+	int nowhere = -1;
+
+	for (int i = 0; i < STDIO_COUNT; i++) {
+		int wanted = spec->stdio[i];
+
+		if (wanted == DL_CHILD_DEFAULT)
+			wanted = i == STDERR_FILENO ? DL_CHILD_KEEP : DL_CHILD_NULL;
+		if (wanted == DL_CHILD_KEEP)
+			wanted = fcntl(i, F_GETFD) < 0 ? DL_CHILD_NULL : i;
+		if (wanted == DL_CHILD_NULL && nowhere < 0)
+			nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (wanted == DL_CHILD_NULL && nowhere < 0)
+			return -errno;
+		source[i] = wanted == DL_CHILD_NULL ? nowhere : wanted;
+	}
+	return 0;
+}
+
+/* First closes, then opens: a full table of descriptors is no obstacle for the child. */
+static int child_set_descriptors(const struct dl_child_spec *spec, int *report)
+{
+	int keep[PLACES_MAX], source[PLACES_MAX], err = 0;
+	int moved = spec->path ? (int)spec->fd_count + 1 : 0; /* descriptors above stderr */
+	size_t count = 0;
+
+	for (int i = 0; i < STDIO_COUNT; i++)
+		if (spec->stdio[i] > 0)
+			keep[count++] = spec->stdio[i];
+	for (size_t i = 0; i < spec->fd_count; i++)
+		keep[count++] = source[STDIO_COUNT + i] = spec->fds[i];
+	if (spec->path)
+		keep[count++] = source[STDIO_COUNT + spec->fd_count] = *report;
+	if (!spec->inherit_fds)
+		err = child_close_all_but(keep, count);
+	if (!err)
+		err = child_fill_stdio(spec, source);
+	if (!err)
+		err = child_arrange(source, STDIO_COUNT + (spec->inherit_fds ? 0 : moved));
+	if (err || spec->inherit_fds)
+		return err;
+	if (!spec->path) {
+		memcpy(keep, spec->fds, spec->fd_count * sizeof(*keep));
+		return child_close_all_but(keep, spec->fd_count);
+	}
+	*report = STDIO_COUNT + (int)spec->fd_count;
+	if (fcntl(*report, F_SETFD, FD_CLOEXEC))
+		return -errno;
+	return close_range((unsigned int)*report + 1, ~0U, 0) ? -errno : 0;
+}
+
+static void child_set_signals(const struct dl_child_spec *spec)
+{
+	struct sigaction action;
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++) {
+		if (spec->keep_ignored && i != SIGPIPE && i != SIGCHLD &&
+		    !sigaction(i, NULL, &action) && action.sa_handler == SIG_IGN)
+			continue;
+		signal(i, SIG_DFL);
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, spec->mask ? spec->mask : &none, NULL);
+}
+
+static int child_set_limits(const struct dl_child_spec *spec)
+{
+	struct rlimit now;
+
+	for (size_t i = 0; i < spec->limit_count; i++) {
+		const struct dl_child_limit *limit = &spec->limits[i];
+
+		/* The type of the first parameter is an enum in C. */
+		if (getrlimit((__rlimit_resource_t)limit->resource, &now))
+			return -errno;
+		now.rlim_max = now.rlim_max < limit->value ? now.rlim_max : limit->value;
+		now.rlim_cur = now.rlim_cur < limit->value ? now.rlim_cur : limit->value;
+		if (setrlimit((__rlimit_resource_t)limit->resource, &now))
+			return -errno;
+	}
+	return 0;
+}
+
+static int child_set_up(const struct dl_child_spec *spec, pid_t parent, int *report)
+{
+	int err = child_set_descriptors(spec, report);
+
+	if (err)
+		return err;
+	if (spec->own_session && setsid() < 0)
+		return -errno;
+	if (spec->own_group && !spec->own_session && setpgid(0, 0))
+		return -errno;
+	if (spec->name && !spec->path)
+		prctl(PR_SET_NAME, spec->name);
+	if (spec->death_signal && prctl(PR_SET_PDEATHSIG, spec->death_signal))
+		return -errno;
+	if (spec->death_signal && getppid() != parent)
+		return -EOWNERDEAD; /* the parent died before prctl() */
+	child_set_signals(spec);
+	return child_set_limits(spec);
+}
+
+static __attribute__((noreturn)) void child_main(const struct dl_child_spec *spec, pid_t parent,
+						 int report)
+{
+	int err = child_set_up(spec, parent, &report);
+
+	if (!err && !spec->path)
+		_exit(spec->run(spec->arg));
+	if (!err && spec->run)
+		err = spec->run(spec->arg);
+	if (!err) {
+		execvpe(spec->path, spec->argv, spec->envp ? spec->envp : environ);
+		err = -errno;
+	}
+	if (spec->path)
+		(void)!write(report, &err, sizeof(err));
+	_exit(DL_CHILD_FAILED);
+}
+
+/* The report's pipe closes when the exec succeeds. */
+static int child_await_exec(int report)
+{
+	struct pollfd wait = { .fd = report, .events = POLLIN };
+	uint64_t began_ms = dl_now_ms(), spent_ms = 0;
+	int err = 0;
+
+	for (; spent_ms < DL_CHILD_START_MS; spent_ms = dl_now_ms() - began_ms) {
+		if (poll(&wait, 1, (int)(DL_CHILD_START_MS - spent_ms)) <= 0)
+			continue;
+		return read(report, &err, sizeof(err)) == sizeof(err) ? err : 0;
+	}
+	return -ETIMEDOUT;
+}
+
+/* With all signals blocked: the parent's handlers must not run in the child. */
+static pid_t child_fork(const struct dl_child_spec *spec, const int report[2])
+{
+	pid_t pid, parent = getpid();
+	struct sigaction action;
+	sigset_t all, before;
+	int err;
+
+	/* Inherited as ignored, SIGCHLD would take the exit status away. */
+	if (!sigaction(SIGCHLD, NULL, &action) && action.sa_handler == SIG_IGN)
+		signal(SIGCHLD, SIG_DFL);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	err = -errno;
+	if (!pid) {
+		close(report[0]);
+		child_main(spec, parent, report[1]);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid < 0 ? err : pid;
+}
+
+int dl_child_start(const struct dl_child_spec *spec, struct dl_child *ret_child)
+{
+	struct dl_child child = DL_CHILD_NONE;
+	int report[2], err = 0;
+
+	if (spec->fd_count > DL_CHILD_FDS_MAX || (spec->fd_count && spec->inherit_fds))
+		return -EINVAL;
+	dl_child_reap_left();
+	/* Also reserves the number for the pidfd before there is a child to account for. */
+	if (pipe2(report, O_CLOEXEC))
+		return -errno;
+	child.pid = child_fork(spec, report);
+	close(report[1]);
+	if (child.pid < 0) {
+		close(report[0]);
+		return child.pid;
+	}
+	if (spec->own_group && !spec->own_session)
+		setpgid(child.pid, child.pid); /* in case the child has not run yet */
+	child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
+	if (child.pidfd < 0)
+		err = -errno;
+	else if (spec->path)
+		err = child_await_exec(report[0]);
+	close(report[0]);
+	if (err) {
+		dl_child_end(&child, END_MS);
+		return err;
+	}
+	*ret_child = child;
+	return 0;
+}
+
+/* A child that is not reaped yet keeps its pid, and its group's number, from reuse. */
+void dl_child_kill(const struct dl_child *child, int signal)
+{
+	if (child->pid <= 0)
+		return;
+	kill(-child->pid, signal);
+	kill(child->pid, signal);
+}
+
+int dl_child_take_pidfd(struct dl_child *child)
+{
+	int fd = child->pidfd;
+
+	child->pidfd = -1;
+	return fd;
+}
+
+static void child_forget(struct dl_child *child)
+{
+	if (child->pid > 0 && child->pidfd >= 0)
+		close(child->pidfd);
+	*child = DL_CHILD_NONE;
+}
+
+/* Whether it has ended, or is no child of this process. A stop under ptrace is no end. */
+static bool child_reap(pid_t pid, int *ret_status)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT))
+		return errno == ECHILD;
+	if (info.si_code != CLD_EXITED && info.si_code != CLD_KILLED && info.si_code != CLD_DUMPED)
+		return false;
+	return waitpid(pid, ret_status, WNOHANG) == pid;
+}
+
+int dl_child_reap(struct dl_child *child, int *ret_status)
+{
+	int status = DL_CHILD_FAILED << 8;
+
+	if (child->pid <= 0 || !child_reap(child->pid, &status))
+		return 0;
+	child_forget(child);
+	if (ret_status)
+		*ret_status = status;
+	return 1;
+}
+
+int dl_child_wait(struct dl_child *child, int timeout_ms, int *ret_status)
+{
+	uint64_t began_ms = dl_now_ms(), spent_ms = 0;
+	struct pollfd end = { .events = POLLIN };
+
+	if (child->pid > 0 && child->pidfd < 0)
+		child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+	end.fd = child->pidfd;
+	while (child->pid > 0 && !dl_child_reap(child, ret_status)) {
+		if (spent_ms >= (uint64_t)timeout_ms)
+			return 0;
+		poll(&end, 1, timeout_ms - (int)spent_ms);
+		spent_ms = dl_now_ms() - began_ms;
+	}
+	return 1;
+}
+
+int dl_child_end(struct dl_child *child, int timeout_ms)
+{
+	dl_child_kill(child, SIGKILL);
+	if (dl_child_wait(child, timeout_ms, NULL))
+		return 0;
+	dl_child_leave(child);
+	return -ETIMEDOUT;
+}
+
+void dl_child_leave(struct dl_child *child)
+{
+	/* Without a free place the child stays a zombie until this process ends. */
+	for (size_t i = 0; child->pid > 0 && i < LEFT_MAX; i++) {
+		if (left[i])
+			continue;
+		left[i] = child->pid;
+		break;
+	}
+	child_forget(child);
+}
+
+size_t dl_child_reap_left(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < LEFT_MAX; i++) {
+		if (left[i] && child_reap(left[i], NULL))
+			left[i] = 0;
+		count += left[i] != 0;
+	}
+	return count;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one place that starts child processes. A child gets the descriptors that its spec names and no
+ * other, default signal dispositions, an empty signal mask and lower limits; the parent gets a pid
+ * and a pidfd. No function here waits for a child longer than the limit that it states.
+ * tests/lint/layers refuses fork() and its relatives elsewhere.
+ */
+#ifndef DL_LIB_CHILD_H
+#define DL_LIB_CHILD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#define DL_CHILD_FDS_MAX  16
+#define DL_CHILD_START_MS 10000 /* an exec may hang: its file lies on a file system that does */
+#define DL_CHILD_FAILED	  127	/* exit status of a child that could not be set up */
+
+/* Values of "stdio" that are no descriptors. */
+enum {
+	DL_CHILD_DEFAULT = 0, /* stdin and stdout: /dev/null; stderr: the parent's */
+	DL_CHILD_KEEP = -1,   /* the parent's, or /dev/null if the parent has none */
+	DL_CHILD_NULL = -2,   /* /dev/null */
+};
+
+struct dl_child_limit {
+	int resource; /* RLIMIT_AS, ... */
+	rlim_t value; /* soft and hard limit; a lower limit that is in force stays */
+};
+
+/* All zero but "path" or "run" is a valid spec. */
+struct dl_child_spec {
+	/* The program; searched for in PATH if it has no slash. NULL: "run" is all there is to do. */
+	const char *path;
+	char *const *argv;
+	char *const *envp; /* NULL: the child's environment at the time of its exec */
+
+	/*
+	 * Runs in the child. Without "path" its result is the exit status. With "path" it runs before
+	 * the exec, and its -errno is the result of dl_child_start; 0: go on.
+	 */
+	int (*run)(void *arg);
+	void *arg;
+
+	int stdio[3]; /* descriptors of the parent (not 0), or one of the values above */
+	/* With "path" they become 3, 4, ...; without it they keep their numbers. */
+	const int *fds;
+	size_t fd_count;
+	/* A user's command: it also gets all descriptors that are not close-on-exec. No "fds" then. */
+	bool inherit_fds;
+
+	const sigset_t *mask; /* NULL: empty */
+	bool keep_ignored;    /* signals that are ignored stay so, except SIGPIPE and SIGCHLD */
+	const struct dl_child_limit *limits;
+	size_t limit_count;
+	bool own_group;
+	bool own_session;
+	int death_signal; /* sent to the child when the parent dies; 0: none */
+	const char *name; /* comm, up to 15 characters; without "path" only */
+};
+
+struct dl_child {
+	pid_t pid; /* 0: none */
+	int pidfd; /* close-on-exec, readable once the child has ended; -1: none */
+};
+
+#define DL_CHILD_NONE ((struct dl_child){ .pid = 0, .pidfd = -1 })
+
+/*
+ * Starts a child. With "path" it waits until the exec has succeeded or failed, at most
+ * DL_CHILD_START_MS; without it the child may not run yet. 0 or -errno, of the exec too; -ETIMEDOUT.
+ */
+int dl_child_start(const struct dl_child_spec *spec, struct dl_child *ret_child);
+
+/* Signals the child and its process group, if it leads one. No effect without a child. */
+void dl_child_kill(const struct dl_child *child, int signal);
+
+/*
+ * 1: the child has ended and is reaped; 0: it lives, or there is none. The wait status is written if
+ * "ret_status" is not NULL. Closes the pidfd.
+ */
+int dl_child_reap(struct dl_child *child, int *ret_status);
+
+/* The same, but waits for the end up to "timeout_ms". 1, or 0 if the child still lives. */
+int dl_child_wait(struct dl_child *child, int timeout_ms, int *ret_status);
+
+/*
+ * Sends SIGKILL and waits up to "timeout_ms". A child that still lives then (D state) is given to
+ * dl_child_leave(). 0, or -ETIMEDOUT for such a child. "child" is empty afterwards.
+ */
+int dl_child_end(struct dl_child *child, int timeout_ms);
+
+/* Gives the child up: dl_child_reap_left() reaps it after its end. "child" is empty afterwards. */
+void dl_child_leave(struct dl_child *child);
+
+/* Reaps what was left and has ended; each start does so, too. Returns how many still live. */
+size_t dl_child_reap_left(void);
+
+/* Gives the pidfd to the caller, who closes it; -1 if there is none. */
+int dl_child_take_pidfd(struct dl_child *child);
+
+#endif
