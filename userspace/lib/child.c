@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -114,7 +112,8 @@ static int child_set_descriptors(const struct dl_child_spec *spec, int *report)
 	if (err || spec->inherit_fds)
 		return err;
 	if (!spec->path) {
-		memcpy(keep, spec->fds, spec->fd_count * sizeof(*keep));
+		for (size_t i = 0; i < spec->fd_count; i++)
+			keep[i] = spec->fds[i];
 		return child_close_all_but(keep, spec->fd_count);
 	}
 	*report = STDIO_COUNT + (int)spec->fd_count;
