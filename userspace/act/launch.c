@@ -2,14 +2,14 @@
 #include "launch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../lib/child.h"
 
 #define STEP_MS 5
 
@@ -61,58 +61,37 @@ static void set_environment(const struct dl_launch *l, const struct dl_engine_wi
 struct start {
 	const struct dl_launch *launch;
 	const struct dl_launched *child;
-	char *const *argv;
-	pid_t supervisor;
-	int tell_fd;
 };
 
-static __attribute__((noreturn)) void be_the_engine(const struct start *s)
+/* In the child. Without the cgroup the engine still runs and is identified by its pid. */
+static int launch_prepare(void *arg)
 {
-	sigset_t none;
-	int err;
+	const struct start *s = arg;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGCHLD, SIG_DFL);
-	dl_cgroup_enter(&s->child->cgroup); /* without it it still runs, told apart by its pid */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != s->supervisor)
-		_exit(127); /* it died before the line above */
+	dl_cgroup_enter(&s->child->cgroup);
 	set_environment(s->launch, &s->child->wish);
-	execvp(s->argv[0], s->argv);
-	err = errno;
-	if (write(s->tell_fd, &err, sizeof(err)) < 0)
-		_exit(126);
-	_exit(127);
+	return 0;
 }
 
-static int spawn(struct dl_launch *l, char *const argv[], struct dl_launched *child)
+static int launch_spawn(struct dl_launch *l, char *const argv[], struct dl_launched *launched)
 {
-	struct start s = { .launch = l, .child = child, .argv = argv, .supervisor = getpid() };
-	int tell[2], err = 0;
-	pid_t pid;
+	struct start s = { .launch = l, .child = launched };
+	const struct dl_child_spec spec = { .path = argv[0],
+					    .argv = argv,
+					    .run = launch_prepare,
+					    .arg = &s,
+					    .stdio = { DL_CHILD_KEEP, DL_CHILD_KEEP,
+						       DL_CHILD_KEEP },
+					    .inherit_fds = true,
+					    .keep_ignored = true,
+					    .death_signal = SIGTERM };
+	struct dl_child child;
+	int err = dl_child_start(&spec, &child);
 
-	if (pipe2(tell, O_CLOEXEC))
-		return -errno;
-	s.tell_fd = tell[1];
-	pid = fork();
-	if (pid < 0) {
-		err = -errno;
-		close(tell[0]);
-		close(tell[1]);
-		return err;
-	}
-	if (!pid)
-		be_the_engine(&s);
-	close(tell[1]);
-	if (read(tell[0], &err, sizeof(err)) ==
-	    sizeof(err)) /* the pipe closes when exec succeeds */
-		waitpid(pid, NULL, 0);
-	close(tell[0]);
 	if (err)
-		return -err;
-	child->pid = pid;
+		return err;
+	launched->pid = child.pid; /* the supervisor's loop waits for SIGCHLD */
+	close(dl_child_take_pidfd(&child));
 	return 0;
 }
 
@@ -148,7 +127,7 @@ int dl_launch_start(struct dl_launch *l, const struct dl_engine_wish *wish,
 		return err;
 	snprintf(name, sizeof(name), "%u", ++l->count);
 	dl_cgroup_make_below(&l->cgroup, name, &child.cgroup);
-	err = spawn(l, args.at, &child);
+	err = launch_spawn(l, args.at, &child);
 	dl_args_done(&args);
 	if (err)
 		dl_cgroup_remove(&child.cgroup);

@@ -5,23 +5,21 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/child.h"
 #include "../lib/clock.h"
+#include "watch.h"
 
 #define ARGUMENTS_MAX 32
 #define NOISE_MAX     4096
 #define DRAIN_READS   64      /* of at least NOISE_MAX / 2: a pipe of the usual 64 KiB is emptied */
 #define KILL_US	      1000000 /* what SIGKILL has not ended by then sits in the kernel */
 #define ACCURACY_US   50000
-
-extern char **environ;
 
 struct run {
 	struct dl_probe_request request;
@@ -30,10 +28,9 @@ struct run {
 	sd_event_source *noise;
 	sd_event_source *exited;
 	sd_event_source *limit;
-	int output_fd;
+	int output_fd; /* the source's, as are the others; -1: not watched yet, or no longer */
 	int noise_fd;
-	int pidfd;
-	pid_t pid;
+	struct dl_child child;
 	bool told;
 	uint64_t began_ms;
 	size_t used;
@@ -63,18 +60,13 @@ static void close_sources(struct run *r)
 	r->output = sd_event_source_disable_unref(r->output);
 	r->noise = sd_event_source_disable_unref(r->noise);
 	r->limit = sd_event_source_disable_unref(r->limit);
+	r->output_fd = r->noise_fd = -1;
 }
 
 static void run_free(struct run *r)
 {
 	close_sources(r);
 	sd_event_source_disable_unref(r->exited);
-	if (r->output_fd >= 0)
-		close(r->output_fd);
-	if (r->noise_fd >= 0)
-		close(r->noise_fd);
-	if (r->pidfd >= 0)
-		close(r->pidfd);
 	free(r);
 }
 
@@ -89,13 +81,6 @@ static void tell(struct run *r)
 	r->noise_text[r->noise_used] = 0;
 	dl_probe_judge(&r->end, r->text, r->used, r->noise_text, &finding);
 	r->request.done(r->request.arg, &finding);
-}
-
-/* Our own child, not yet waited for: pid and group are its. */
-static void kill_group(struct run *r)
-{
-	kill(-r->pid, SIGKILL);
-	kill(r->pid, SIGKILL);
 }
 
 /* > 0 when there may be more to read. */
@@ -141,7 +126,7 @@ static int on_output(sd_event_source *source, int fd, uint32_t events, void *arg
 	if (read_output(r) <= 0 && (r->end.overflow || errno != EAGAIN))
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	if (r->end.overflow)
-		kill_group(r);
+		dl_child_kill(&r->child, SIGKILL);
 	return 0;
 }
 
@@ -158,20 +143,18 @@ static int on_noise(sd_event_source *source, int fd, uint32_t events, void *arg)
 static int on_exit_seen(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct run *r = arg;
-	siginfo_t info = { 0 };
+	int status;
 
 	(void)source;
 	(void)fd;
 	(void)events;
-	kill(-r->pid, SIGKILL); /* whom it left behind, while the number is still its own */
-	if (!waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG)) {
-		if (!info.si_pid)
-			return 0;
-		if (info.si_code == CLD_EXITED)
-			r->end.exit = info.si_status;
-		else
-			r->end.signal = info.si_status;
-	}
+	dl_child_kill(&r->child, SIGKILL); /* what it left behind in its group */
+	if (!dl_child_reap(&r->child, &status))
+		return 0;
+	if (WIFSIGNALED(status))
+		r->end.signal = WTERMSIG(status);
+	else
+		r->end.exit = WEXITSTATUS(status);
 	for (int i = 0; !r->told && i < DRAIN_READS && read_output(r) > 0; i++)
 		;
 	for (int i = 0; !r->told && i < DRAIN_READS && read_noise(r) > 0; i++)
@@ -193,100 +176,61 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
 		return 0;
 	}
 	r->end.timed_out = true;
-	kill_group(r);
+	dl_child_kill(&r->child, SIGKILL);
 	sd_event_source_set_time_relative(source, KILL_US);
 	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	return 0;
 }
 
-static int spawn_with(struct run *r, char **argv, int output, int noise)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t set;
-	int err;
-
-	sigemptyset(&set);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &set); /* the agent's own blocks what its loop takes */
-	sigfillset(&set);
-	posix_spawnattr_setsigdefault(&attr, &set);
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETPGROUP);
-	posix_spawn_file_actions_init(&files);
-	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (!err)
-		err = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-	if (!err)
-		err = posix_spawn_file_actions_adddup2(&files, noise, STDERR_FILENO);
-	if (!err)
-		err = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-	if (!err)
-		err = posix_spawn(&r->pid, r->request.program, &files, &attr, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	return -err;
-}
-
-/* Above 2, so that the duplicates of the child cannot meet them. */
-static int make_pipe(int *ret_read, int *ret_write)
-{
-	int fd[2], moved;
-
-	if (pipe2(fd, O_CLOEXEC))
-		return -errno;
-	moved = fcntl(fd[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	close(fd[1]);
-	if (moved < 0 || fcntl(fd[0], F_SETFL, O_NONBLOCK)) {
-		close(fd[0]);
-		if (moved >= 0)
-			close(moved);
-		return -EMFILE;
-	}
-	*ret_read = fd[0];
-	*ret_write = moved;
-	return 0;
-}
-
-static int spawn(struct run *r)
+/* The child's stdout; its stderr is "noise". */
+static int probe_spawn(struct run *r, int noise)
 {
 	char *argv[ARGUMENTS_MAX + 3] = { (char *)"davylamp-probe", (char *)"--stages" };
-	int output = -1, noise = -1, err;
+	const struct dl_child_spec spec = { .path = r->request.program,
+					    .argv = argv,
+					    .stdio = { DL_CHILD_NULL, 0, noise },
+					    .own_group = true };
 
 	for (size_t i = 0; r->request.arguments[i]; i++) {
 		if (i >= ARGUMENTS_MAX)
 			return -E2BIG;
 		argv[i + 2] = (char *)r->request.arguments[i];
 	}
-	err = make_pipe(&r->output_fd, &output);
-	if (!err)
-		err = make_pipe(&r->noise_fd, &noise);
-	if (!err)
-		err = spawn_with(r, argv, output, noise);
-	if (output >= 0)
-		close(output);
-	if (noise >= 0)
-		close(noise);
-	if (err)
-		return err;
-	r->pidfd = (int)syscall(SYS_pidfd_open, r->pid, 0);
-	return r->pidfd < 0 ? -errno : 0;
+	return dl_child_start_piped(&spec, O_NONBLOCK, &r->child);
 }
 
-static int watch(struct run *r, sd_event *loop)
+/* The loop owns what is watched, also after a failure. */
+static int probe_watch(struct run *r, sd_event *loop, int output, int noise)
 {
 	uint64_t limit_us = (uint64_t)r->request.limit_ms * 1000;
-	int err = sd_event_add_io(loop, &r->output, r->output_fd, EPOLLIN, on_output, r);
+	int err = dl_watch(loop, &r->output, output, on_output, r), noise_err;
 
+	noise_err = dl_watch(loop, &r->noise, noise, on_noise, r);
+	r->output_fd = err < 0 ? -1 : output;
+	r->noise_fd = noise_err < 0 ? -1 : noise;
+	err = err < 0 ? err : noise_err;
 	if (err >= 0)
-		err = sd_event_add_io(loop, &r->noise, r->noise_fd, EPOLLIN, on_noise, r);
-	if (err >= 0)
-		err = sd_event_add_io(loop, &r->exited, r->pidfd, EPOLLIN, on_exit_seen, r);
+		err = dl_watch(loop, &r->exited, dl_child_take_pidfd(&r->child), on_exit_seen, r);
 	if (err >= 0)
 		err = sd_event_add_time_relative(loop, &r->limit, CLOCK_MONOTONIC, limit_us,
 						 ACCURACY_US, on_limit, r);
 	return err < 0 ? err : 0;
+}
+
+static int probe_begin(struct run *r, sd_event *loop)
+{
+	int noise[2], output;
+
+	if (pipe2(noise, O_CLOEXEC))
+		return -errno;
+	fcntl(noise[0], F_SETFL, O_NONBLOCK);
+	output = probe_spawn(r, noise[1]);
+	close(noise[1]);
+	if (output < 0) {
+		close(noise[0]);
+		return output;
+	}
+	return probe_watch(r, loop, output, noise[0]);
 }
 
 int dl_probe_start(sd_event *loop, const struct dl_probe_request *request)
@@ -297,17 +241,12 @@ int dl_probe_start(sd_event *loop, const struct dl_probe_request *request)
 	if (!r)
 		return -ENOMEM;
 	r->request = *request;
-	r->output_fd = r->noise_fd = r->pidfd = -1;
+	r->output_fd = r->noise_fd = -1;
 	r->began_ms = dl_now_ms();
-	err = spawn(r);
-	if (!err)
-		err = watch(r, loop);
+	err = probe_begin(r, loop);
 	if (!err)
 		return 0;
-	if (r->pid) { /* it has only just begun: SIGKILL ends it at once */
-		kill_group(r);
-		waitid(P_PID, (id_t)r->pid, &(siginfo_t){ 0 }, WEXITED);
-	}
+	dl_child_end(&r->child, KILL_US / 1000);
 	run_free(r);
 	return err;
 }

@@ -200,12 +200,10 @@ static int child_await_exec(int report)
 	uint64_t began_ms = dl_now_ms(), spent_ms = 0;
 	int err = 0;
 
-	for (; spent_ms < DL_CHILD_START_MS; spent_ms = dl_now_ms() - began_ms) {
-		if (poll(&wait, 1, (int)(DL_CHILD_START_MS - spent_ms)) <= 0)
-			continue;
-		return read(report, &err, sizeof(err)) == sizeof(err) ? err : 0;
-	}
-	return -ETIMEDOUT;
+	for (; spent_ms < DL_CHILD_START_MS; spent_ms = dl_now_ms() - began_ms)
+		if (poll(&wait, 1, (int)(DL_CHILD_START_MS - spent_ms)) > 0)
+			return read(report, &err, sizeof(err)) == sizeof(err) ? err : 0;
+	return 0; /* the exec takes long */
 }
 
 /* With all signals blocked: the parent's handlers must not run in the child. */
@@ -262,6 +260,23 @@ int dl_child_start(const struct dl_child_spec *spec, struct dl_child *ret_child)
 	}
 	*ret_child = child;
 	return 0;
+}
+
+int dl_child_start_piped(const struct dl_child_spec *spec, int flags, struct dl_child *ret_child)
+{
+	struct dl_child_spec piped = *spec;
+	int fd[2], err;
+
+	if (pipe2(fd, O_CLOEXEC))
+		return -errno;
+	fcntl(fd[0], F_SETFL, flags);
+	piped.stdio[STDOUT_FILENO] = fd[1];
+	err = fd[1] ? dl_child_start(&piped, ret_child) : -EBADF; /* 0 is no stdout: child.h */
+	close(fd[1]);
+	if (!err)
+		return fd[0];
+	close(fd[0]);
+	return err;
 }
 
 /* A child that is not reaped yet keeps its pid, and its group's number, from reuse. */

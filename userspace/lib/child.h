@@ -15,8 +15,8 @@
 #include <sys/types.h>
 
 #define DL_CHILD_FDS_MAX  16
-#define DL_CHILD_START_MS 10000 /* an exec may hang: its file lies on a file system that does */
-#define DL_CHILD_FAILED	  127	/* exit status of a child that could not be set up */
+#define DL_CHILD_START_MS 2000 /* an exec may hang: its file lies on a file system that does */
+#define DL_CHILD_FAILED	  127  /* exit status of a child that could not be set up */
 
 /* Values of "stdio" that are no descriptors. */
 enum {
@@ -66,13 +66,21 @@ struct dl_child {
 	int pidfd; /* close-on-exec, readable once the child has ended; -1: none */
 };
 
+/* All zero is none, too. */
 #define DL_CHILD_NONE ((struct dl_child){ .pid = 0, .pidfd = -1 })
 
 /*
  * Starts a child. With "path" it waits until the exec has succeeded or failed, at most
- * DL_CHILD_START_MS; without it the child may not run yet. 0 or -errno, of the exec too; -ETIMEDOUT.
+ * DL_CHILD_START_MS: an exec that fails later ends the child with DL_CHILD_FAILED. Without "path" the
+ * child may not run yet. 0 or -errno, of the exec too.
  */
 int dl_child_start(const struct dl_child_spec *spec, struct dl_child *ret_child);
+
+/*
+ * The same with a pipe as the child's stdout. Returns the descriptor to read from, close-on-exec and
+ * with the file status "flags" (O_NONBLOCK or 0), or -errno.
+ */
+int dl_child_start_piped(const struct dl_child_spec *spec, int flags, struct dl_child *ret_child);
 
 /* Signals the child and its process group, if it leads one. No effect without a child. */
 void dl_child_kill(const struct dl_child *child, int signal);
