@@ -286,7 +286,7 @@ static void a_child_reads_what_may_wait(void **state)
 {
 	char text[DL_VERSION_TEXT_LEN] = "";
 	struct pollfd ready = { .events = POLLIN };
-	pid_t child = 0;
+	struct dl_child child = DL_CHILD_NONE;
 
 	(void)state;
 	assert_true(dl_firmware_waits(&intel));
@@ -294,11 +294,11 @@ static void a_child_reads_what_may_wait(void **state)
 	PUT("/sys/kernel/debug/dri/0/gt0/uc/guc_info", "\tfound release version 70.36.0\n");
 	PUT("/sys/kernel/debug/dri/0/gt0/uc/huc_info", "\tfound release version 8.2.10\n");
 	ready.fd = dl_firmware_ask(&intel, &child);
-	assert_true(ready.fd >= 0 && child > 0);
+	assert_true(ready.fd >= 0 && child.pid > 0);
 	assert_int_equal(poll(&ready, 1, 60000), 1);
 	assert_int_equal(dl_firmware_take(ready.fd, text), 0);
 	assert_string_equal(text, "guc 70.36.0, huc 8.2.10");
-	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(dl_child_wait(&child, 60000, NULL), 1);
 	assert_int_equal(dl_firmware_take(ready.fd, text), -ENOENT); /* it has ended */
 	close(ready.fd);
 }
@@ -307,7 +307,7 @@ static void who_has_not_answered_is_not_waited_for(void **state)
 {
 	char text[DL_VERSION_TEXT_LEN] = "before", path[256];
 	struct pollfd ours = { .events = POLLIN };
-	pid_t child = 0;
+	struct dl_child child = DL_CHILD_NONE;
 	int fd, held[2];
 
 	(void)state;
@@ -322,10 +322,9 @@ static void who_has_not_answered_is_not_waited_for(void **state)
 	close(held[1]);
 	ours.fd = held[0];
 	assert_int_equal(poll(&ours, 1, 60000), 1); /* it holds none of ours open */
-	assert_int_equal(kill(child, 0), 0);
+	assert_int_equal(dl_child_reap(&child, NULL), 0);
 	close(held[0]);
-	assert_int_equal(kill(child, SIGKILL), 0);
-	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(dl_child_end(&child, 60000), 0);
 	assert_int_equal(dl_firmware_take(fd, text), -ENOENT);
 	close(fd);
 }
@@ -600,7 +599,7 @@ static void a_device_that_sleeps_is_asked_when_it_is_awake(void **state)
 	assert_true(w->versions.settled && !w->versions.asking);
 	assert_string_equal(w->versions.firmware, "guc 70.36.0");
 	assert_string_equal(w->versions.driver, "xe");
-	while (w->versions.child)
+	while (w->versions.child.pid)
 		dl_agent_versions_tick(&agent, 14 * DL_NS_PER_S);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left behind */
 }
@@ -621,14 +620,14 @@ static void a_device_that_hangs_holds_nobody_up(void **state)
 	dl_agent_versions_tick(&agent, 12 * DL_NS_PER_S);
 	assert_true(w->versions.settled && !w->versions.asking);
 	assert_string_equal(w->versions.firmware, "");
-	while (w->versions.child)
+	while (w->versions.child.pid)
 		dl_agent_versions_tick(&agent, 13 * DL_NS_PER_S);
 	dl_agent_gpus_changed(&agent); /* asked again, and gone in the midst of it */
 	dl_agent_versions_tick(&agent, 14 * DL_NS_PER_S);
 	assert_true(w->versions.asking);
 	dl_agent_versions_close(&agent);
-	while (w->versions.child)
-		dl_agent_versions_drop(&w->versions);
+	while (dl_child_reap_left())
+		;
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 

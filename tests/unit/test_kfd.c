@@ -491,7 +491,7 @@ static void a_child_opens_kfd_and_says_why_not(void **state)
 	assert_int_equal(answer.error, -ENOENT);
 	assert_int_equal(next_answer(&o, &answer), -ENODATA);
 	assert_int_equal(dl_kfd_opener_done(&o), 0);
-	assert_int_equal(o.pid, 0);
+	assert_int_equal(o.child.pid, 0);
 	PUT("/dev/kfd", "no such device");
 	assert_int_equal(dl_kfd_opener_start(&o, gpu_ids, 2, true), 0);
 	for (size_t i = 0; i < 2; i++) {
@@ -503,7 +503,7 @@ static void a_child_opens_kfd_and_says_why_not(void **state)
 	assert_int_equal(answer.gpu_id, 0);
 	assert_int_equal(answer.error, 0);
 	/* It stays until it is let go. */
-	assert_int_equal(kill(o.pid, 0), 0);
+	assert_int_equal(kill(o.child.pid, 0), 0);
 	assert_false(dl_kfd_opener_reap(&o));
 	assert_int_equal(dl_kfd_opener_done(&o), 0);
 	assert_true(dl_kfd_opener_reap(&o));

@@ -338,7 +338,7 @@ static void a_child_that_finds_nothing_says_so(void **state)
 {
 	struct dl_module_text text;
 	struct pollfd wait = { .events = POLLIN };
-	pid_t child;
+	struct dl_child child;
 	int status;
 
 	(void)state;
@@ -347,7 +347,7 @@ static void a_child_that_finds_nothing_says_so(void **state)
 	assert_int_equal(poll(&wait, 1, 20000), 1);
 	assert_int_equal(dl_module_text_take(wait.fd, &text), -ENOENT);
 	close(wait.fd);
-	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(dl_child_wait(&child, 60000, &status), 1);
 	assert_int_equal(status, 0x100);
 }
 

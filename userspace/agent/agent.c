@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "../act/probe_run.h"
+#include "../act/watch.h"
+#include "../lib/child.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
 
@@ -61,6 +63,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	dl_agent_ledger_tick(a, ev.at_ns);
 	dl_agent_tuning_tick(a, ev.at_ns);
 	dl_control_tick(a);
+	dl_child_reap_left();
 	dl_units_tick(a, ev.at_ns);
 	dl_output_tick(a, ev.at_ns);
 	if (a->trace && ev.at_ns - a->flushed_ns >= FLUSH_NS) {
@@ -129,7 +132,7 @@ static void open_bpf(struct dl_agent *a)
 				       : "");
 	if (!a->bpf || dl_bpf_fd(a->bpf) < 0)
 		return;
-	err = sd_event_add_io(a->loop, NULL, dl_bpf_fd(a->bpf), EPOLLIN, on_ring, a);
+	err = dl_watch_copy(a->loop, NULL, dl_bpf_fd(a->bpf), on_ring, a);
 	if (err < 0)
 		dl_log("event ring: %s; read on the tick only", strerror(-err));
 }

@@ -290,6 +290,9 @@ json_t *dl_agent_sensors(const struct dl_agent *a); /* the ladder, and every pro
 /* uevents.c */
 void dl_agent_uevents_open(struct dl_agent *a);
 
+/* coredump.c: keeps /sys/class/devcoredump/NAME and feeds an event; "at_ns" of the announcement. */
+void dl_agent_coredump(struct dl_agent *a, const char *name, const char *device, uint64_t at_ns);
+
 /* output.c */
 void dl_output_open(struct dl_agent *a);
 void dl_output_close(struct dl_agent *a);

@@ -14,6 +14,7 @@
 
 #include "../act/caps.h"
 #include "../act/cgroup.h"
+#include "../act/watch.h"
 #include "../engines/engine.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
@@ -361,7 +362,6 @@ static void hang_up(struct dl_link *link)
 	}
 	sd_event_source_disable_unref(link->source);
 	json_decref(link->ordered);
-	close(link->fd);
 	memset(link, 0, sizeof(*link));
 }
 
@@ -423,10 +423,8 @@ static int on_connect(sd_event_source *source, int fd, uint32_t events, void *ar
 	link->fd = conn;
 	link->uid = peer.uid;
 	link->peer_pid = (uint32_t)peer.pid;
-	if (sd_event_add_io(a->loop, &link->source, conn, EPOLLIN, on_message, link) < 0) {
-		close(conn);
+	if (dl_watch(a->loop, &link->source, conn, on_message, link) < 0)
 		memset(link, 0, sizeof(*link));
-	}
 	return 0;
 }
 
@@ -465,14 +463,13 @@ int dl_control_open(struct dl_agent *a)
 	if (a->listen_fd < 0)
 		return -errno;
 	err = bind_socket(a->listen_fd, a->options.socket_path);
-	if (!err)
-		err = sd_event_add_io(a->loop, &a->listener, a->listen_fd, EPOLLIN, on_connect, a);
-	if (err < 0) {
+	if (err)
 		close(a->listen_fd);
+	else
+		err = dl_watch(a->loop, &a->listener, a->listen_fd, on_connect, a);
+	if (err < 0)
 		a->listen_fd = -1;
-		return err;
-	}
-	return 0;
+	return err < 0 ? err : 0;
 }
 
 void dl_control_close(struct dl_agent *a)
@@ -481,8 +478,6 @@ void dl_control_close(struct dl_agent *a)
 		if (a->links[i].source)
 			hang_up(&a->links[i]);
 	sd_event_source_disable_unref(a->listener);
-	if (a->listen_fd >= 0) {
-		close(a->listen_fd);
+	if (a->listen_fd >= 0)
 		unlink(a->options.socket_path);
-	}
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../act/watch.h"
 #include "../lib/log.h"
 #include "../lib/text.h"
 
@@ -204,10 +205,12 @@ static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg
 	(void)fd;
 	(void)events;
 	dl_clients_read(a->gpus.reader);
+	if (dl_clients_fd(a->gpus.reader) < 0) /* the reader has ended; the tick starts another */
+		a->gpus.source = sd_event_source_disable_unref(a->gpus.source);
 	return 0;
 }
 
-/* The reader's socket is another one once it was replaced. */
+/* A new reader has another socket, often with the number of the one before. */
 static void listen_to_reader(struct dl_agent *a)
 {
 	struct dl_gpus *g = &a->gpus;
@@ -215,8 +218,8 @@ static void listen_to_reader(struct dl_agent *a)
 	g->source = sd_event_source_disable_unref(g->source);
 	if (dl_clients_fd(g->reader) < 0)
 		return;
-	if (sd_event_add_io(a->loop, &g->source, dl_clients_fd(g->reader), EPOLLIN, on_answer, a) <
-	    0)
+	g->reader_count = dl_clients_start_count(g->reader);
+	if (dl_watch_copy(a->loop, &g->source, dl_clients_fd(g->reader), on_answer, a) < 0)
 		dl_log("GPU clients: cannot be listened to");
 }
 
@@ -243,13 +246,12 @@ static void ask(struct dl_agent *a, uint64_t now_ns)
 {
 	struct dl_gpus *g = &a->gpus;
 	uint32_t pid = dl_clients_blocked(g->reader, now_ns);
-	int fd = dl_clients_fd(g->reader);
 
 	if (pid && pid != g->blocked_pid) {
 		g->blocked_pid = pid;
 		say_blocked(a, pid);
 	}
-	if (!g->source || sd_event_source_get_io_fd(g->source) != fd)
+	if (!g->source || g->reader_count != dl_clients_start_count(g->reader))
 		listen_to_reader(a);
 	if (now_ns - g->asked_ns < (has_clients(g) ? ASK_NS : SCREEN_NS))
 		return;

@@ -42,6 +42,7 @@ struct dl_gpus {
 	struct dl_gpu_client client[DL_GPU_CLIENTS_MAX];
 	struct dl_clients *reader; /* NULL: fdinfo is not read */
 	sd_event_source *source;
+	uint32_t reader_count; /* which reader the source listens to */
 	uint32_t round;
 	uint64_t listed_ns;
 	uint64_t asked_ns;

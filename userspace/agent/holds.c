@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../act/freeze.h"
+#include "../act/watch.h"
 #include "../lib/log.h"
 
 #define AGAIN_US     200000 /* its twin needs a moment, too */
@@ -135,11 +136,9 @@ static void start(struct dl_agent *a)
 	int err = dl_guard_start(&holds->guard, "/proc/self/exe");
 
 	if (!err)
-		err = sd_event_add_io(a->loop, &holds->answers, holds->guard.fd, EPOLLIN,
-				      on_answers, a);
+		err = dl_watch_copy(a->loop, &holds->answers, holds->guard.fd, on_answers, a);
 	if (err >= 0)
-		err = sd_event_add_io(a->loop, &holds->death, holds->guard.pidfd, EPOLLIN, on_death,
-				      a);
+		err = dl_watch_copy(a->loop, &holds->death, holds->guard.pidfd, on_death, a);
 	if (err >= 0)
 		return;
 	close_guard(holds);

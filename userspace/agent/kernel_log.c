@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../act/watch.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
 
@@ -174,8 +175,8 @@ void dl_agent_kernel_log_open(struct dl_agent *a)
 	if (!err)
 		err = dl_kmsg_reader_open(path, DL_KMSG_FROM_NOW, &sinks, &log->reader);
 	if (!err)
-		err = sd_event_add_io(a->loop, &log->source, dl_kmsg_reader_fd(log->reader),
-				      EPOLLIN, on_readable, a);
+		err = dl_watch_copy(a->loop, &log->source, dl_kmsg_reader_fd(log->reader),
+				    on_readable, a);
 	if (err < 0) {
 		dl_agent_kernel_log_close(a);
 		say(a, DL_SENSOR_REFUSED, 0, strerrordesc_np(-err));

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../act/watch.h"
 #include "../lib/file.h"
 #include "../sensors/bpf_refusal.h"
 
@@ -125,7 +126,7 @@ static int watch(struct dl_agent *a, uint32_t gpu_id, int fd)
 	err = dl_kfd_reader_of_fd(fd, &sinks, &w->reader);
 	if (err)
 		return err;
-	err = sd_event_add_io(a->loop, &w->source, fd, EPOLLIN, on_smi, w);
+	err = dl_watch_copy(a->loop, &w->source, fd, on_smi, w);
 	if (err < 0) {
 		dl_kfd_reader_free(w->reader);
 		return err;
@@ -238,8 +239,7 @@ static void open_smi(struct dl_agent *a, const uint32_t *gpu_ids, size_t count, 
 	err = dl_kfd_opener_start(&k->opener, gpu_ids, count, stay);
 	if (!err) {
 		k->asked_ns = now_ns;
-		err = sd_event_add_io(a->loop, &k->opener_source, k->opener.fd, EPOLLIN, on_opened,
-				      a);
+		err = dl_watch_copy(a->loop, &k->opener_source, k->opener.fd, on_opened, a);
 	}
 	if (err >= 0)
 		return;

@@ -120,7 +120,7 @@ static void sample(struct dl_agent *a, uint64_t now_ns)
 	k->sampled_ns = now_ns;
 	k->round++;
 	for (size_t i = 0; i < count; i++)
-		if (pids[i] != (uint32_t)k->opener.pid)
+		if (pids[i] != (uint32_t)k->opener.child.pid)
 			look_at(k, pids[i]);
 	for (size_t i = 0; i < DL_KFD_USES_MAX; i++)
 		if (k->user[i].pid && k->user[i].round != k->round)

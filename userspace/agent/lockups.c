@@ -3,9 +3,8 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "../act/watch.h"
 #include "../lib/log.h"
 
 #define LOOK_NS	    (60 * DL_NS_PER_S) /* people may write to i915's and xe's sysfs */
@@ -44,9 +43,8 @@ static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg
 	(void)events;
 	m->readable = !dl_module_text_take(fd, &m->text);
 	m->settled = true;
-	close(fd);
-	waitpid(m->child, NULL, 0); /* its pipe is closed: it is about to end */
 	m->source = sd_event_source_disable_unref(m->source);
+	dl_child_leave(&m->child); /* it has closed its pipe: it is about to end */
 	return 0;
 }
 
@@ -62,11 +60,9 @@ static void ask(struct dl_agent *a, struct dl_module_asked *m, uint64_t now_ns)
 		       strerror(-fd));
 		return;
 	}
-	if (sd_event_add_io(a->loop, &m->source, fd, EPOLLIN, on_answer, m) >= 0)
+	if (dl_watch(a->loop, &m->source, fd, on_answer, m) >= 0)
 		return;
-	kill(m->child, SIGKILL);
-	waitpid(m->child, NULL, 0);
-	close(fd);
+	dl_child_end(&m->child, 0);
 	m->settled = true;
 }
 
@@ -108,7 +104,7 @@ static void forget_modules(struct dl_agent *a, uint64_t now_ns)
 		if (!m->module[0])
 			continue;
 		if (m->source && now_ns - m->asked_ns > PATIENCE_NS && !m->settled) {
-			kill(m->child, SIGKILL); /* then its pipe ends */
+			dl_child_kill(&m->child, SIGKILL); /* then its pipe ends */
 			m->settled = true;
 		}
 		if (!m->source && !has_device(&a->gpus, m->module))
@@ -151,10 +147,8 @@ void dl_agent_lockups_close(struct dl_agent *a)
 
 		if (!m->source)
 			continue;
-		kill(m->child, SIGKILL);
-		close(sd_event_source_get_io_fd(m->source));
-		sd_event_source_disable_unref(m->source);
-		waitpid(m->child, NULL, WNOHANG);
+		m->source = sd_event_source_disable_unref(m->source);
+		dl_child_end(&m->child, 0);
 	}
 }
 

@@ -20,7 +20,7 @@ struct dl_module_asked {
 	struct dl_agent *agent;
 	char module[24];	 /* "": empty */
 	sd_event_source *source; /* NULL: it has answered */
-	pid_t child;
+	struct dl_child child;
 	uint64_t asked_ns;
 	bool settled; /* it has answered, or is waited for no longer */
 	bool readable;

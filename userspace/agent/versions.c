@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../lib/log.h"
@@ -16,19 +15,12 @@
 #define PATIENCE_NS (10 * DL_NS_PER_S) /* with a child that a hung device holds */
 #define ASLEEP_NS   (10 * DL_NS_PER_S) /* until it is looked whether a device is awake */
 
-/* SIGKILL does not end whom a driver holds: he is waited for when he can be. */
-static void reap(struct dl_device_versions *v)
-{
-	if (v->child && waitpid(v->child, NULL, WNOHANG))
-		v->child = 0;
-}
-
 static void settle(struct dl_device_versions *v)
 {
 	v->settled = true;
 	v->asking = false;
 	close(v->fd);
-	reap(v);
+	dl_child_reap(&v->child, NULL);
 }
 
 static void hear(const struct dl_watched_gpu *w, struct dl_device_versions *v, uint64_t now_ns)
@@ -40,7 +32,7 @@ static void hear(const struct dl_watched_gpu *w, struct dl_device_versions *v, u
 	} else if (now_ns - v->asked_ns > PATIENCE_NS) {
 		dl_log("GPU %s: its firmware's version cannot be read: driver %s does not answer",
 		       w->gpu.device, w->gpu.driver);
-		kill(v->child, SIGKILL);
+		dl_child_kill(&v->child, SIGKILL);
 		settle(v);
 	}
 }
@@ -49,7 +41,7 @@ static void ask(const struct dl_watched_gpu *w, struct dl_device_versions *v, ui
 {
 	int fd;
 
-	if (v->child || (v->looked_ns && now_ns - v->looked_ns < ASLEEP_NS))
+	if (v->child.pid || (v->looked_ns && now_ns - v->looked_ns < ASLEEP_NS))
 		return;
 	v->looked_ns = now_ns;
 	if (!dl_gpu_awake(&w->gpu))
@@ -81,7 +73,7 @@ void dl_agent_versions_tick(struct dl_agent *a, uint64_t now_ns)
 		if (w->versions.asking)
 			hear(w, &w->versions, now_ns);
 		else
-			reap(&w->versions);
+			dl_child_reap(&w->versions.child, NULL);
 		if (!w->versions.settled && !w->versions.asking)
 			look(w, &w->versions, now_ns);
 	}
@@ -103,11 +95,9 @@ void dl_agent_versions_changed(struct dl_agent *a)
 
 void dl_agent_versions_drop(struct dl_device_versions *v)
 {
-	if (v->asking) {
-		kill(v->child, SIGKILL);
+	if (v->asking)
 		settle(v);
-	}
-	reap(v);
+	dl_child_end(&v->child, 0);
 }
 
 void dl_agent_versions_close(struct dl_agent *a)

@@ -16,10 +16,10 @@ struct dl_agent;
 struct dl_device_versions {
 	char driver[DL_VERSION_TEXT_LEN]; /* "": not known */
 	char firmware[DL_VERSION_TEXT_LEN];
-	bool settled; /* nothing more is to be found out */
-	bool asking;  /* the child has not answered */
-	int fd;	      /* then its answer comes there */
-	pid_t child;  /* to be waited for; 0: none */
+	bool settled;	       /* nothing more is to be found out */
+	bool asking;	       /* the child has not answered */
+	int fd;		       /* then its answer comes there */
+	struct dl_child child; /* to be reaped */
 	uint64_t asked_ns;
 	uint64_t looked_ns; /* when it was last seen asleep */
 };

@@ -7,44 +7,50 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/child.h"
 #include "clients_reader.h"
 
 #define PATIENCE_NS (2 * DL_NS_PER_S)
+#define END_MS	    1000
 #define LEFT_MAX    4 /* readers that block are left behind, but not without end */
 
 struct dl_clients {
 	struct dl_clients_hooks hooks;
 	struct dl_clients_place *place; /* shared with the reader: where it is */
-	pid_t reader;
-	pid_t left[LEFT_MAX];
+	struct dl_child reader;
+	struct dl_child left[LEFT_MAX];
 	int fd;
+	uint32_t start_count;
 	uint64_t asked_ns; /* 0: nothing is awaited */
 };
 
+static int clients_run(void *arg)
+{
+	dl_clients_serve(STDIN_FILENO, arg);
+	return 0;
+}
+
 static int start(struct dl_clients *c)
 {
-	int pair[2];
+	struct dl_child_spec spec = { .run = clients_run,
+				      .arg = c->place,
+				      .death_signal = SIGKILL,
+				      .name = "davylamp-fdinfo" };
+	int pair[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	c->place->pid = 0;
-	c->reader = fork();
-	if (c->reader < 0) {
-		int err = -errno;
-
+	spec.stdio[STDIN_FILENO] = pair[1];
+	err = dl_child_start(&spec, &c->reader);
+	close(pair[1]);
+	if (err) {
 		close(pair[0]);
-		close(pair[1]);
 		return err;
 	}
-	if (!c->reader) {
-		close(pair[0]);
-		dl_clients_serve(pair[1], c->place);
-		_exit(0);
-	}
-	close(pair[1]);
+	c->start_count++;
 	c->fd = pair[0];
 	c->asked_ns = 0;
 	return 0;
@@ -78,8 +84,7 @@ static void let_go(struct dl_clients *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	c->fd = -1;
-	if (c->reader > 0)
-		kill(c->reader, SIGKILL);
+	dl_child_kill(&c->reader, SIGKILL);
 }
 
 void dl_clients_free(struct dl_clients *c)
@@ -87,11 +92,9 @@ void dl_clients_free(struct dl_clients *c)
 	if (!c)
 		return;
 	let_go(c);
-	if (c->reader > 0)
-		waitpid(c->reader, NULL, c->asked_ns ? WNOHANG : 0);
+	dl_child_end(&c->reader, c->asked_ns ? 0 : END_MS);
 	for (size_t i = 0; i < LEFT_MAX; i++)
-		if (c->left[i])
-			waitpid(c->left[i], NULL, WNOHANG);
+		dl_child_end(&c->left[i], 0);
 	munmap(c->place, sizeof(*c->place));
 	free(c);
 }
@@ -99,6 +102,11 @@ void dl_clients_free(struct dl_clients *c)
 int dl_clients_fd(const struct dl_clients *c)
 {
 	return c->fd;
+}
+
+uint32_t dl_clients_start_count(const struct dl_clients *c)
+{
+	return c->start_count;
 }
 
 int dl_clients_ask(struct dl_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns)
@@ -139,12 +147,11 @@ static bool leave_behind(struct dl_clients *c)
 {
 	let_go(c);
 	for (size_t i = 0; i < LEFT_MAX; i++) {
-		if (c->left[i] && waitpid(c->left[i], NULL, WNOHANG) == c->left[i])
-			c->left[i] = 0;
-		if (c->left[i])
+		dl_child_reap(&c->left[i], NULL);
+		if (c->left[i].pid)
 			continue;
 		c->left[i] = c->reader;
-		c->reader = 0;
+		c->reader = DL_CHILD_NONE;
 		return true;
 	}
 	return false;
@@ -157,7 +164,7 @@ uint32_t dl_clients_blocked(struct dl_clients *c, uint64_t now_ns)
 	if (c->fd >= 0 && (!c->asked_ns || now_ns < c->asked_ns + PATIENCE_NS))
 		return 0;
 	/* Where no reader can be started nothing is asked, and this is tried again. */
-	if (c->reader <= 0 || leave_behind(c))
+	if (!c->reader.pid || leave_behind(c))
 		start(c);
 	return pid;
 }

@@ -24,8 +24,11 @@ struct dl_clients_hooks {
 int dl_clients_new(const struct dl_clients_hooks *hooks, struct dl_clients **ret_clients);
 void dl_clients_free(struct dl_clients *c);
 
-/* Readable when an answer waits; changes when the reader is replaced. */
+/* Readable when an answer waits; -1: there is no reader now. */
 int dl_clients_fd(const struct dl_clients *c);
+
+/* Another count: the descriptor is another one, even if its number is the same. */
+uint32_t dl_clients_start_count(const struct dl_clients *c);
 
 /*
  * Asks about these processes; without any, about all of the host that have a DRM file open.

@@ -5,11 +5,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -106,25 +104,13 @@ static void read_all(struct serving *s)
 		closedir(dir);
 }
 
-/* The agent's files are not for it; neither are its signals. */
-static void settle(int fd)
-{
-	int keep = dup2(fd, 3);
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "davylamp-fdinfo");
-	if (keep == 3)
-		close_range(4, ~0U, 0);
-}
-
 void dl_clients_serve(int fd, struct dl_clients_place *place)
 {
 	static struct serving s;
 	uint32_t pids[DL_CLIENTS_PIDS];
 	ssize_t n;
 
-	settle(fd);
-	s.fd = 3;
+	s.fd = fd;
 	s.place = place;
 	while ((n = recv(s.fd, pids, sizeof(pids), 0)) > 0) {
 		s.seen_count = 0;

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../lib/file.h"
@@ -138,40 +137,24 @@ static void read_intel(const struct dl_gpu *gpu, char ret_text[DL_VERSION_TEXT_L
 	}
 }
 
-/* A driver may hold it for ever: nothing of the agent's, its socket above all, stays open in it. */
-static void settle(int *fd)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "davylamp-fwinfo");
-	if (dup2(*fd, 3) == 3) {
-		*fd = 3;
-		close_range(4, ~0U, 0);
-	}
-}
-
-int dl_firmware_ask(const struct dl_gpu *gpu, pid_t *ret_child)
+static int firmware_answer(void *arg)
 {
 	char text[DL_VERSION_TEXT_LEN];
-	int fd[2], err;
-	pid_t child;
 
 	_Static_assert(sizeof(text) <= PIPE_BUF, "an answer is written whole");
-	if (pipe2(fd, O_CLOEXEC | O_NONBLOCK))
-		return -errno;
-	child = fork();
-	if (!child) {
-		settle(&fd[1]);
-		read_intel(gpu, text);
-		_exit(write(fd[1], text, sizeof(text)) < 0);
-	}
-	err = -errno;
-	close(fd[1]);
-	if (child < 0) {
-		close(fd[0]);
-		return err;
-	}
-	*ret_child = child;
-	return fd[0];
+	read_intel(arg, text);
+	return write(STDOUT_FILENO, text, sizeof(text)) < 0;
+}
+
+/* A driver may hold the child for ever: it has nothing of the agent's open. */
+int dl_firmware_ask(const struct dl_gpu *gpu, struct dl_child *ret_child)
+{
+	const struct dl_child_spec spec = { .run = firmware_answer,
+					    .arg = (void *)gpu,
+					    .death_signal = SIGKILL,
+					    .name = "davylamp-fwinfo" };
+
+	return dl_child_start_piped(&spec, O_NONBLOCK, ret_child);
 }
 
 int dl_firmware_take(int fd, char ret_text[DL_VERSION_TEXT_LEN])

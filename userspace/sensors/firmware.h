@@ -8,8 +8,8 @@
 #define DL_SENSORS_FIRMWARE_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
+#include "../lib/child.h"
 #include "gpus.h"
 
 /*
@@ -25,7 +25,7 @@ bool dl_firmware_waits(const struct dl_gpu *gpu);
  * A child reads it, and ends: a descriptor for dl_firmware_take, non-blocking, and the child, which
  * the caller waits for; or -errno. It may not end before its device does.
  */
-int dl_firmware_ask(const struct dl_gpu *gpu, pid_t *ret_child);
+int dl_firmware_ask(const struct dl_gpu *gpu, struct dl_child *ret_child);
 
 /* 0: "guc 70.36.0, huc 8.2.10", or "". -EAGAIN: not yet; -ENOENT: it could not read it. */
 int dl_firmware_take(int fd, char ret_text[DL_VERSION_TEXT_LEN]);

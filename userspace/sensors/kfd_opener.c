@@ -4,14 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../lib/file.h"
@@ -66,62 +62,50 @@ static void open_gpu(int sock, int kfd, uint32_t gpu_id)
 	close((int)args.fd);
 }
 
-/* The agent's files are not for it, nor are its signals: SIGBUS is to end it. */
-static void settle(int *sock)
-{
-	sigset_t none;
+struct serving {
+	const uint32_t *gpu_ids;
+	size_t count;
+	bool stay;
+};
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "davylamp-kfd");
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(*sock, 3) == 3) {
-		*sock = 3;
-		close_range(4, ~0U, 0);
-	}
-}
-
-static void serve(int sock, const uint32_t *gpu_ids, size_t count, bool stay)
+/* Stdin is the socket. */
+static int kfd_serve(void *arg)
 {
+	const struct serving *s = arg;
 	char path[PATH_MAX], end;
 	int kfd;
 
-	settle(&sock);
 	kfd = dl_root_path(path, sizeof(path), "/dev/kfd") ? -1 : open(path, O_RDWR | O_CLOEXEC);
 	if (kfd < 0) {
-		answer(sock, 0, -errno, -1);
-		return;
+		answer(STDIN_FILENO, 0, -errno, -1);
+		return 0;
 	}
-	for (size_t i = 0; i < count; i++)
-		open_gpu(sock, kfd, gpu_ids[i]);
+	for (size_t i = 0; i < s->count; i++)
+		open_gpu(STDIN_FILENO, kfd, s->gpu_ids[i]);
 	close(kfd);
-	answer(sock, 0, 0, -1);
-	while (stay && recv(sock, &end, 1, 0) < 0 && errno == EINTR)
+	answer(STDIN_FILENO, 0, 0, -1);
+	while (s->stay && recv(STDIN_FILENO, &end, 1, 0) < 0 && errno == EINTR)
 		;
+	return 0;
 }
 
 int dl_kfd_opener_start(struct dl_kfd_opener *o, const uint32_t *gpu_ids, size_t count, bool stay)
 {
-	int pair[2];
-	pid_t pid;
+	struct serving serving = { gpu_ids, count, stay };
+	struct dl_child_spec spec = {
+		.run = kfd_serve, .arg = &serving, .death_signal = SIGKILL, .name = "davylamp-kfd"
+	};
+	int pair[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	pid = fork();
-	if (pid < 0) {
-		int err = -errno;
-
+	spec.stdio[STDIN_FILENO] = pair[1];
+	err = dl_child_start(&spec, &o->child);
+	close(pair[1]);
+	if (err) {
 		close(pair[0]);
-		close(pair[1]);
 		return err;
 	}
-	if (!pid) {
-		close(pair[0]);
-		serve(pair[1], gpu_ids, count, stay);
-		_exit(0);
-	}
-	close(pair[1]);
-	o->pid = pid;
 	o->fd = pair[0];
 	return 0;
 }
@@ -152,24 +136,17 @@ int dl_kfd_opener_next(struct dl_kfd_opener *o, struct dl_kfd_answer *ret_answer
 
 int dl_kfd_opener_done(struct dl_kfd_opener *o)
 {
-	struct pollfd end = { .events = POLLIN };
-
-	if (!o->pid)
+	if (!o->child.pid)
 		return 0;
-	close(o->fd);
+	if (o->fd >= 0)
+		close(o->fd);
 	o->fd = -1;
-	kill(o->pid, SIGKILL);
-	end.fd = (int)syscall(SYS_pidfd_open, o->pid, 0);
-	if (end.fd >= 0) {
-		poll(&end, 1, END_MS);
-		close(end.fd);
-	}
-	return dl_kfd_opener_reap(o) ? 0 : -ETIMEDOUT;
+	dl_child_kill(&o->child, SIGKILL);
+	return dl_child_wait(&o->child, END_MS, NULL) ? 0 : -ETIMEDOUT;
 }
 
 bool dl_kfd_opener_reap(struct dl_kfd_opener *o)
 {
-	if (o->pid && waitpid(o->pid, NULL, WNOHANG) == o->pid)
-		o->pid = 0;
-	return !o->pid;
+	dl_child_reap(&o->child, NULL);
+	return !o->child.pid;
 }

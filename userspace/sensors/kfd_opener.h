@@ -10,9 +10,8 @@
 #ifndef DL_SENSORS_KFD_OPENER_H
 #define DL_SENSORS_KFD_OPENER_H
 
-#include <sys/types.h>
-
 #include "../core/types.h"
+#include "../lib/child.h"
 
 struct dl_kfd_answer {
 	uint32_t gpu_id; /* 0: about /dev/kfd itself */
@@ -20,8 +19,8 @@ struct dl_kfd_answer {
 };
 
 struct dl_kfd_opener {
-	pid_t pid; /* 0: none runs */
-	int fd;	   /* readable when an answer waits */
+	struct dl_child child;
+	int fd; /* readable when an answer waits */
 };
 
 /*

@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../lib/file.h"
@@ -145,32 +143,33 @@ int dl_module_text_read(const char *dir, const char *module, const char *paramet
 	return text.configured[0] ? 0 : err;
 }
 
-int dl_module_text_ask(const char *module, const char *parameter, pid_t *ret_child)
+struct question {
+	const char *module;
+	const char *parameter;
+};
+
+static int module_answer(void *arg)
 {
-	const struct rlimit cpu = { CPU_SECONDS, CPU_SECONDS };
+	const struct question *q = arg;
 	struct dl_module_text text;
-	int fd[2], err;
-	pid_t child;
 
 	_Static_assert(sizeof(text) <= PIPE_BUF, "an answer is written whole");
-	if (pipe2(fd, O_CLOEXEC))
-		return -errno;
-	child = fork();
-	if (!child) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_NAME, "davylamp-modinf");
-		setrlimit(RLIMIT_CPU, &cpu);
-		err = dl_module_text_read(NULL, module, parameter, &text);
-		_exit(err || write(fd[1], &text, sizeof(text)) < 0);
-	}
-	err = -errno;
-	close(fd[1]);
-	if (child < 0) {
-		close(fd[0]);
-		return err;
-	}
-	*ret_child = child;
-	return fd[0];
+	return dl_module_text_read(NULL, q->module, q->parameter, &text) ||
+	       write(STDOUT_FILENO, &text, sizeof(text)) < 0;
+}
+
+int dl_module_text_ask(const char *module, const char *parameter, struct dl_child *ret_child)
+{
+	const struct dl_child_limit cpu = { RLIMIT_CPU, CPU_SECONDS };
+	struct question question = { module, parameter };
+	const struct dl_child_spec spec = { .run = module_answer,
+					    .arg = &question,
+					    .limits = &cpu,
+					    .limit_count = 1,
+					    .death_signal = SIGKILL,
+					    .name = "davylamp-modinf" };
+
+	return dl_child_start_piped(&spec, 0, ret_child);
 }
 
 int dl_module_text_take(int fd, struct dl_module_text *ret_text)

@@ -7,7 +7,7 @@
 #ifndef DL_SENSORS_MODULE_TEXT_H
 #define DL_SENSORS_MODULE_TEXT_H
 
-#include <sys/types.h>
+#include "../lib/child.h"
 
 #define DL_MODULE_VALUE_MAX 256 /* AMDGPU_MAX_TIMEOUT_PARAM_LENGTH */
 
@@ -24,8 +24,8 @@ struct dl_module_text {
 int dl_module_text_read(const char *dir, const char *module, const char *parameter,
 			struct dl_module_text *ret_text);
 
-/* By a child of its own; returns where its answer comes, or -errno. */
-int dl_module_text_ask(const char *module, const char *parameter, pid_t *ret_child);
+/* By a child; returns where its answer comes, or -errno. */
+int dl_module_text_ask(const char *module, const char *parameter, struct dl_child *ret_child);
 
 /* Once that is readable: 0, or -ENOENT when the child had nothing to tell. */
 int dl_module_text_take(int fd, struct dl_module_text *ret_text);

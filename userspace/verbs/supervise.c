@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../act/probe_run.h"
+#include "../act/watch.h"
 #include "../lib/clock.h"
 #include "../lib/log.h"
 #include "../lib/message.h"
@@ -149,6 +150,7 @@ static int open_signals(void)
 	static const int passed[] = { SIGTERM, SIGINT,	SIGHUP,	 SIGQUIT, SIGUSR1,
 				      SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
 	sigset_t set;
+	int fd;
 
 	signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would take the exit status away */
 	sigemptyset(&set);
@@ -156,15 +158,18 @@ static int open_signals(void)
 	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
 		sigaddset(&set, passed[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
+	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
-static int open_loop(struct dl_supervisor *s)
+static int open_loop(struct dl_supervisor *s, int signal_fd)
 {
 	int err = sd_event_new(&s->loop);
 
 	if (err >= 0)
-		err = sd_event_add_io(s->loop, NULL, s->signal_fd, EPOLLIN, on_signal, s);
+		err = dl_watch(s->loop, NULL, signal_fd, on_signal, s);
+	else
+		close(signal_fd);
 	if (err >= 0)
 		err = sd_event_add_time_relative(s->loop, &s->patience, CLOCK_BOOTTIME,
 						 RETRY_MS * US_PER_MS, 0, on_patience, s);
@@ -182,7 +187,6 @@ static void close_loop(struct dl_supervisor *s)
 	sd_event_source_disable_unref(s->patience);
 	sd_event_source_disable_unref(s->handover.tick);
 	sd_event_unref(s->loop);
-	close(s->signal_fd);
 }
 
 static int run(struct dl_supervisor *s, const struct dl_engine_wish *wish)
@@ -212,8 +216,9 @@ int dl_supervise(struct dl_launch *launch, const struct dl_engine_wish *wish,
 		dl_copy_name(s.shrunk.hazard, sizeof(s.shrunk.hazard), options->tuned_for);
 	if (dl_probe_path(s.probe_path, sizeof(s.probe_path)))
 		launch->shares_port = false;
-	s.signal_fd = open_signals();
-	err = s.signal_fd < 0 ? -errno : open_loop(&s);
+	err = open_signals();
+	if (err >= 0)
+		err = open_loop(&s, err);
 	if (err) {
 		dl_log("the supervisor's loop: %s", strerror(-err));
 		return DL_EXIT_FAILED;

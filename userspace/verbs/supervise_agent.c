@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../act/watch.h"
 #include "../lib/log.h"
 #include "../lib/message.h"
 #include "supervisor.h"
@@ -48,9 +49,7 @@ void dl_supervisor_failed(struct dl_supervisor *s, int err)
 
 void dl_supervisor_hang_up(struct dl_supervisor *s)
 {
-	s->agent = sd_event_source_disable_unref(s->agent);
-	if (s->agent_fd >= 0)
-		close(s->agent_fd);
+	s->agent = sd_event_source_disable_unref(s->agent); /* closes agent_fd */
 	s->agent_fd = -1;
 }
 
@@ -119,9 +118,8 @@ void dl_supervisor_look_for_agent(struct dl_supervisor *s)
 			       s->options.socket_path, strerror(-fd));
 		return;
 	}
+	if (dl_watch(s->loop, &s->agent, fd, on_agent, s) < 0)
+		return;
 	s->agent_fd = fd;
-	if (sd_event_add_io(s->loop, &s->agent, fd, EPOLLIN, on_agent, s) < 0)
-		dl_supervisor_hang_up(s);
-	else
-		register_workload(s);
+	register_workload(s);
 }

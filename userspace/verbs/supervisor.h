@@ -64,7 +64,6 @@ struct dl_supervisor {
 	int agent_fd; /* -1: none */
 	sd_event_source *agent;
 	sd_event_source *patience;
-	int signal_fd;
 	pid_t previous_pid;	/* the child before this one */
 	enum dl_backend before; /* the move to the CPU */
 	struct dl_supervisor_why shrunk, moved;

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agent's loop and the children that hold copies of what it watches: epoll forgets a descriptor
+ * by itself only when the last copy is closed, and sd-event aborts when epoll names a source that is
+ * freed ("Code should not be reached at sd-event.c, process_epoll()").
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../userspace/agent/agent.h"
+#include "root.h"
+
+#define LONG_US 60000000
+
+static struct dl_agent agent;
+static pid_t lingering;
+
+static int new_agent(void **state)
+{
+	static char dir[80];
+
+	memset(&agent, 0, sizeof(agent));
+	if (make_root(state))
+		return -1;
+	snprintf(dir, sizeof(dir), "%s/state", root);
+	agent.terminal = true; /* what it says is kept, not printed */
+	agent.options.state_dir = dir;
+	dl_core_init(&agent.core);
+	return sd_event_new(&agent.loop) < 0;
+}
+
+static int end_agent(void **state)
+{
+	sd_event_unref(agent.loop);
+	if (lingering > 0) {
+		kill(lingering, SIGKILL);
+		waitpid(lingering, NULL, 0);
+	}
+	lingering = 0;
+	while (dl_child_reap_left())
+		usleep(1000);
+	return remove_root(state);
+}
+
+/* A child that was forked without an exec and holds copies of all descriptors there are now. */
+static void fork_lingering(void)
+{
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	lingering = fork();
+	if (!lingering) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)!write(ready[1], "", 1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* What epoll watches for the loop, as the kernel tells it. */
+static size_t watched_count(void)
+{
+	char path[64], line[256];
+	size_t count = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", sd_event_get_fd(agent.loop));
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		count += !strncmp(line, "tfd:", 4);
+	fclose(file);
+	return count;
+}
+
+static void run_until_only(size_t wanted)
+{
+	int events = 1;
+
+	while (events > 0 && watched_count() > wanted)
+		events = sd_event_run(agent.loop, LONG_US);
+	for (int i = 0; i < 5; i++) /* aborts if epoll names a freed source */
+		assert_true(sd_event_run(agent.loop, 0) >= 0);
+	assert_int_equal(watched_count(), wanted);
+}
+
+static void put_gpu(const char *driver)
+{
+	agent.gpus.count = 1;
+	dl_copy_name(agent.gpus.gpu[0].gpu.device, DL_DEVICE_LEN, "0000:03:00.0");
+	dl_copy_name(agent.gpus.gpu[0].gpu.driver, sizeof(agent.gpus.gpu[0].gpu.driver), driver);
+	agent.gpus.gpu[0].next_ns = UINT64_MAX;
+	agent.gpus.listed_ns = dl_boot_ns();
+}
+
+static void a_modules_answer_is_unwatched_while_a_child_holds_a_copy_of_its_pipe(void **state)
+{
+	(void)state;
+	put_gpu("radeon");
+	dl_agent_lockups_tick(&agent, DL_NS_PER_S);
+	assert_int_equal(watched_count(), 1);
+	fork_lingering();
+	while (agent.modules[0].source)
+		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
+	run_until_only(0);
+	assert_true(agent.modules[0].settled);
+	dl_agent_lockups_close(&agent);
+}
+
+static void a_question_to_a_module_is_unwatched_when_the_agent_ends(void **state)
+{
+	(void)state;
+	put_gpu("radeon");
+	dl_agent_lockups_tick(&agent, DL_NS_PER_S);
+	fork_lingering();
+	dl_agent_lockups_close(&agent);
+	run_until_only(0);
+}
+
+#ifndef BEFORE_COREDUMP_C /* to run the others on the code before that file */
+static void a_kept_coredump_is_unwatched_while_a_child_holds_a_copy_of_its_pipe(void **state)
+{
+	struct dl_event ev;
+
+	(void)state;
+	PUT("/sys/class/devcoredump/devcd1/data", "what the GPU was doing");
+	assert_int_equal(dl_make_dirs(agent.options.state_dir), 0);
+	dl_agent_coredump(&agent, "devcd1", "0000:03:00.0", dl_boot_ns());
+	assert_int_equal(watched_count(), 1);
+	fork_lingering();
+	while (!agent.event_count)
+		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
+	run_until_only(0);
+	ev = dl_agent_event(DL_EV_TICK, 0);
+	dl_agent_feed(&agent, &ev);
+	assert_non_null(strstr(agent.recent[0], "coredump"));
+}
+#endif
+
+/* The one child of ours: the reader of fdinfo. */
+static pid_t reader_pid(void)
+{
+	char text[64] = "";
+
+	assert_true(dl_read_file("/proc/thread-self/children", text, sizeof(text)) > 0);
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+/* Asks, and has the loop take the answer. */
+static void ask_reader(uint64_t now_ns)
+{
+	struct pollfd answer = { .events = POLLIN };
+	uint32_t round = agent.gpus.round;
+
+	agent.gpus.listed_ns = now_ns;
+	dl_agent_gpus_tick(&agent, now_ns);
+	assert_int_equal(agent.gpus.round, round + 1);
+	answer.fd = dl_clients_fd(agent.gpus.reader);
+	assert_int_equal(poll(&answer, 1, LONG_US / 1000), 1);
+	assert_true(sd_event_run(agent.loop, LONG_US) > 0);
+	assert_int_equal(poll(&answer, 1, 0), 0); /* it was read */
+}
+
+static void a_replaced_reader_is_listened_to_although_its_number_is_the_same(void **state)
+{
+	uint64_t now_ns = 100 * DL_NS_PER_S;
+	pid_t first;
+	int fd;
+
+	(void)state;
+	put_gpu("amdgpu");
+	PUT("/proc/none", "");
+	assert_int_equal(dl_agent_gpus_open(&agent), 0);
+	ask_reader(now_ns);
+	first = reader_pid();
+	fd = dl_clients_fd(agent.gpus.reader);
+	kill(first, SIGKILL);
+	while (dl_clients_fd(agent.gpus.reader) >= 0)
+		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
+	ask_reader(now_ns += 10 * DL_NS_PER_S);
+	assert_int_equal(dl_clients_fd(agent.gpus.reader), fd);
+	ask_reader(now_ns += 10 * DL_NS_PER_S);
+	dl_agent_gpus_close(&agent);
+	assert_int_equal(watched_count(), 0);
+}
+
+static void a_dead_reader_is_unwatched_while_a_child_holds_a_copy_of_its_socket(void **state)
+{
+	uint64_t now_ns = 100 * DL_NS_PER_S;
+
+	(void)state;
+	put_gpu("amdgpu");
+	PUT("/proc/none", "");
+	assert_int_equal(dl_agent_gpus_open(&agent), 0);
+	ask_reader(now_ns);
+	assert_int_equal(watched_count(), 1);
+	kill(reader_pid(), SIGKILL);
+	fork_lingering();
+	while (dl_clients_fd(agent.gpus.reader) >= 0)
+		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
+	ask_reader(now_ns + 10 * DL_NS_PER_S);
+	run_until_only(1);
+	dl_agent_gpus_close(&agent);
+	assert_int_equal(watched_count(), 0);
+}
+
+#define CHECK(name) cmocka_unit_test_setup_teardown(name, new_agent, end_agent)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CHECK(a_modules_answer_is_unwatched_while_a_child_holds_a_copy_of_its_pipe),
+		CHECK(a_question_to_a_module_is_unwatched_when_the_agent_ends),
+#ifndef BEFORE_COREDUMP_C
+		CHECK(a_kept_coredump_is_unwatched_while_a_child_holds_a_copy_of_its_pipe),
+#endif
+		CHECK(a_replaced_reader_is_listened_to_although_its_number_is_the_same),
+		CHECK(a_dead_reader_is_unwatched_while_a_child_holds_a_copy_of_its_socket),
+	};
+
+	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
+}
