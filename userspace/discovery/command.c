@@ -3,57 +3,71 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "../lib/child.h"
 
 #define CANNOT_EXEC 126
 #define NOT_FOUND   127
 
-static void run(char *const argv[], const sigset_t *mask, int go, int failed)
+struct waiting {
+	char *const *argv;
+	int go[2], failed[2];
+};
+
+static int command_run(void *arg)
 {
+	const struct waiting *w = arg;
 	char word;
 	int err;
 
-	if (read(go, &word, 1) != 1)
-		_exit(CANNOT_EXEC); /* the tracer is gone */
-	signal(SIGPIPE, SIG_DFL);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], argv);
+	close(w->go[1]);
+	if (read(w->go[0], &word, 1) != 1)
+		return CANNOT_EXEC; /* the tracer is gone */
+	execvp(w->argv[0], w->argv);
 	err = errno;
-	(void)!write(failed, &err, sizeof(err));
-	_exit(err == ENOENT ? NOT_FOUND : CANNOT_EXEC);
+	(void)!write(w->failed[1], &err, sizeof(err));
+	return err == ENOENT ? NOT_FOUND : CANNOT_EXEC;
+}
+
+static int command_start(struct waiting *w, const sigset_t *mask,
+			 struct dl_command_start *ret_start)
+{
+	const struct dl_child_spec spec = { .run = command_run,
+					    .arg = w,
+					    .stdio = { DL_CHILD_KEEP, DL_CHILD_KEEP,
+						       DL_CHILD_KEEP },
+					    .inherit_fds = true,
+					    .mask = mask,
+					    .keep_ignored = true };
+	struct dl_child child;
+	int err = dl_child_start(&spec, &child);
+
+	close(w->go[0]);
+	close(w->failed[1]);
+	if (err) {
+		close(w->go[1]);
+		close(w->failed[0]);
+		return err;
+	}
+	close(dl_child_take_pidfd(&child)); /* the tracer waits for SIGCHLD */
+	*ret_start = (struct dl_command_start){ child.pid, w->go[1], w->failed[0] };
+	return 0;
 }
 
 int dl_command_prepare(char *const argv[], const sigset_t *mask, struct dl_command_start *ret_start)
 {
-	int go[2], failed[2], err;
-	pid_t pid;
+	struct waiting w = { .argv = argv };
+	int err;
 
-	if (pipe2(go, O_CLOEXEC))
+	if (pipe2(w.go, O_CLOEXEC))
 		return -errno;
-	if (pipe2(failed, O_CLOEXEC)) {
-		err = -errno;
-		close(go[0]);
-		close(go[1]);
-		return err;
-	}
-	pid = fork();
+	if (!pipe2(w.failed, O_CLOEXEC))
+		return command_start(&w, mask, ret_start);
 	err = -errno;
-	if (!pid) {
-		close(go[1]);
-		run(argv, mask, go[0], failed[1]);
-	}
-	close(go[0]);
-	close(failed[1]);
-	if (pid < 0) {
-		close(go[1]);
-		close(failed[0]);
-		return err;
-	}
-	ret_start->pid = pid;
-	ret_start->go = go[1];
-	ret_start->failed = failed[0];
-	return 0;
+	close(w.go[0]);
+	close(w.go[1]);
+	return err;
 }
 
 int dl_command_go(struct dl_command_start *start)

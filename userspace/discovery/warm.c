@@ -11,23 +11,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/child.h"
 #include "../lib/file.h"
 #include "../sensors/elf_site.h"
 
 #define GROUP	  "davylamp_%d"
 #define NS_PER_MS 1000000
+#define END_MS	  1000
 
 struct dl_warm {
-	int tracefs; /* a mount of our own, seen by nobody */
-	int first;   /* the event that keeps the probe defined, in ourselves */
-	int second;  /* -1, or the one by which it is put into the other one, too */
-	pid_t other; /* a child that only waits */
+	int tracefs;	       /* a mount of our own, seen by nobody */
+	int first;	       /* the event that keeps the probe defined, in ourselves */
+	int second;	       /* -1, or the one by which it is put into the other one, too */
+	struct dl_child other; /* only waits */
 	unsigned int id;
 };
 
@@ -117,17 +117,22 @@ static int open_event(const struct dl_warm *w, pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Ends with us. */
-static pid_t start_other(void)
+static int warm_wait(void *arg)
 {
-	pid_t us = getpid(), pid = fork();
-
-	if (pid)
-		return pid < 0 ? -errno : pid;
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != us || close_range(0, UINT_MAX, 0))
-		_exit(1);
-	for (;;)
+	while (!arg)
 		pause();
+	return 0;
+}
+
+/* Ends with us. In a session of its own: a terminal's signals are not for it. */
+static int start_other(struct dl_child *ret_child)
+{
+	const struct dl_child_spec spec = { .run = warm_wait,
+					    .stdio = { 0, 0, DL_CHILD_NULL },
+					    .own_session = true,
+					    .death_signal = SIGKILL };
+
+	return dl_child_start(&spec, ret_child);
 }
 
 int dl_warm_open(struct dl_warm **ret_warm)
@@ -143,7 +148,7 @@ int dl_warm_open(struct dl_warm **ret_warm)
 	if (!err)
 		err = w->first = open_event(w, 0);
 	if (err >= 0)
-		err = w->other = start_other();
+		err = start_other(&w->other);
 	if (err < 0) {
 		dl_warm_close(w);
 		return err;
@@ -158,10 +163,7 @@ void dl_warm_close(struct dl_warm *w)
 
 	if (!w)
 		return;
-	if (w->other > 0) {
-		kill(w->other, SIGKILL);
-		waitpid(w->other, NULL, 0);
-	}
+	dl_child_end(&w->other, END_MS);
 	if (w->second >= 0)
 		close(w->second);
 	if (w->first >= 0)
@@ -182,7 +184,7 @@ void dl_warm_again(struct dl_warm *w)
 		w->second = -1;
 		return;
 	}
-	w->second = open_event(w, w->other);
+	w->second = open_event(w, w->other.pid);
 }
 
 /* Of the coarse clock, which the tick moves on. */

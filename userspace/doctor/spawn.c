@@ -8,64 +8,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/child.h"
 #include "../lib/clock.h"
 #include "../lib/log.h"
 #include "../lib/text.h"
-
-#ifndef CLOSE_RANGE_CLOEXEC
-#define CLOSE_RANGE_CLOEXEC 4u
-#endif
 
 #define TICK_MS	    20
 #define STUCK_MS    1000 /* what SIGKILL has not ended by then sits in the kernel */
 #define DRAIN_READS 64
 
-static void say_and_end(const char *what, int error)
+static __attribute__((noreturn)) void say_and_end(const char *what, int error)
 {
 	char line[256];
 	int n = snprintf(line, sizeof(line), "%s: %s\n", what, strerror(error));
 
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
 		errno = 0;
-	_exit(127);
+	_exit(DL_CHILD_FAILED);
 }
 
-/* In the child. Its folder may be closed to that user, or not be there among the user's mounts. */
-static void run_program(const struct dl_spawn *s, int program_fd)
-{
-	sigset_t none;
+struct starting {
+	const struct dl_spawn *spawn;
+	int program; /* its folder may be closed to that user, or not be among the user's mounts */
+	int hold;
+};
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	for (int i = 1; i < NSIG; i++)
-		signal(i, SIG_DFL);
-	execve(s->program, s->argv, s->envp);
-	if (program_fd >= 0 && (errno == EACCES || errno == ENOENT))
-		fexecve(program_fd, s->argv, s->envp);
-	say_and_end("it cannot be started", errno);
-}
-
-static void child(const struct dl_spawn *s, int program_fd, int output, int noise, int hold)
+static int spawn_run(void *arg)
 {
-	int err, nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const struct starting *s = arg;
 	char byte;
+	int err;
 
-	setpgid(0, 0);
-	if (nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-	    dup2(noise, STDERR_FILENO) < 0)
-		_exit(127);
-	if (hold >= 0)
-		while (read(hold, &byte, 1) < 0 && errno == EINTR)
+	if (s->hold >= 0)
+		while (read(s->hold, &byte, 1) < 0 && errno == EINTR)
 			;
-	err = dl_who_become(s->who);
+	err = dl_who_become(s->spawn->who);
 	if (err)
 		say_and_end("it cannot become that user", -err);
-	syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
-	run_program(s, program_fd);
+	execve(s->spawn->program, s->spawn->argv, s->spawn->envp);
+	if (s->program >= 0 && (errno == EACCES || errno == ENOENT))
+		fexecve(s->program, s->spawn->argv, s->spawn->envp);
+	say_and_end("it cannot be started", errno);
 }
 
 static void close_one(int *fd)
@@ -75,27 +61,47 @@ static void close_one(int *fd)
 	*fd = -1;
 }
 
+static int spawn_child(const struct dl_spawn *spawn, int hold, int output, int noise,
+		       pid_t *ret_pid)
+{
+	struct starting starting = { spawn, open(spawn->program, O_RDONLY | O_CLOEXEC), hold };
+	int fds[DL_WHO_FDS_MAX + 2], err;
+	struct dl_child_spec spec = { .run = spawn_run,
+				      .arg = &starting,
+				      .stdio = { DL_CHILD_NULL, output, noise },
+				      .fds = fds,
+				      .fd_count = dl_who_fds(spawn->who, fds),
+				      .own_group = true };
+	struct dl_child child;
+
+	if (starting.program >= 0)
+		fds[spec.fd_count++] = starting.program;
+	if (hold >= 0)
+		fds[spec.fd_count++] = hold;
+	err = dl_child_start(&spec, &child);
+	close_one(&starting.program);
+	if (err)
+		return err;
+	*ret_pid = child.pid; /* it may be traced: dl_traced_run() waits for it */
+	close(dl_child_take_pidfd(&child));
+	return 0;
+}
+
 int dl_spawn_start(const struct dl_spawn *spawn, struct dl_spawned *ret_spawned)
 {
 	struct dl_spawned *s = ret_spawned;
 	int output[2] = { -1, -1 }, noise[2] = { -1, -1 }, hold[2] = { -1, -1 };
-	int err = 0, program = open(spawn->program, O_RDONLY | O_CLOEXEC);
+	int err = 0;
 
 	memset(s, 0, sizeof(*s));
 	s->spawn = spawn;
-	s->output = s->noise = s->hold = -1;
 	if ((!spawn->joined && pipe2(output, O_CLOEXEC)) || pipe2(noise, O_CLOEXEC) ||
 	    (spawn->held && pipe2(hold, O_CLOEXEC)))
 		err = -errno;
 	s->began_ms = dl_now_ms();
-	s->pid = err ? -1 : fork();
-	if (!s->pid && hold[1] >= 0)
-		close(hold[1]); /* else it would wait for itself */
-	if (!s->pid)
-		child(spawn, program, spawn->joined ? noise[1] : output[1], noise[1], hold[0]);
-	if (!err && s->pid < 0)
-		err = -errno;
-	close_one(&program);
+	if (!err)
+		err = spawn_child(spawn, hold[0], spawn->joined ? noise[1] : output[1], noise[1],
+				  &s->pid);
 	close_one(&output[1]);
 	close_one(&noise[1]);
 	close_one(&hold[0]);
@@ -106,7 +112,6 @@ int dl_spawn_start(const struct dl_spawn *spawn, struct dl_spawned *ret_spawned)
 		dl_spawn_done(s);
 		return err;
 	}
-	setpgid(s->pid, s->pid); /* whoever comes first */
 	if (s->output >= 0)
 		fcntl(s->output, F_SETFL, O_NONBLOCK);
 	fcntl(s->noise, F_SETFL, O_NONBLOCK);

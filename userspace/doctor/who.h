@@ -11,6 +11,7 @@
 #include "facts.h"
 
 #define DL_WHO_ENV_MAX	1024
+#define DL_WHO_FDS_MAX	4
 #define DL_WHO_TEXT_MAX ((size_t)64 * 1024)
 
 struct dl_who {
@@ -59,6 +60,9 @@ bool dl_who_may_run(const struct dl_who *who, const char **ret_why);
  * above stderr stays. 0 or -errno. For good.
  */
 int dl_who_become(const struct dl_who *who);
+
+/* The descriptors that a child needs for it, at most DL_WHO_FDS_MAX; returns how many. */
+size_t dl_who_fds(const struct dl_who *who, int *ret_fds);
 
 /*
  * who_do.c: has a child that is like it call "work", and waits for it. "facts" are in shared memory

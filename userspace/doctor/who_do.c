@@ -4,20 +4,15 @@
  * may lie on a file system that never answers; that holds up a child, and not us.
  */
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "../lib/clock.h"
+#include "../lib/child.h"
 #include "../lib/log.h"
 #include "who.h"
 
 #define LIMIT_MS 10000
 #define TOLD_MS	 2000
+#define END_MS	 100
 #define FAILED	 99 /* exit status: it could not become it */
 
 struct dl_doctor_facts *dl_facts_new(void)
@@ -34,48 +29,50 @@ void dl_facts_free(struct dl_doctor_facts *facts)
 		munmap(facts, sizeof(*facts));
 }
 
-/* 0 once it has ended by itself. */
-static int wait_for(pid_t pid, const char *what)
-{
-	uint64_t began = dl_now_ms();
-	bool told = false;
-	siginfo_t info = { 0 };
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
+struct doing {
+	const struct dl_who *who;
+	struct dl_doctor_facts *facts;
+	void (*work)(struct dl_doctor_facts *facts, const struct dl_who *who);
+};
 
-	while (fd >= 0 && dl_now_ms() - began < LIMIT_MS) {
-		if (poll(&wait, 1, 200) > 0)
-			break;
-		if (!told && dl_now_ms() - began > TOLD_MS) {
-			told = true;
-			dl_log("doctor: waiting for %s, at most %d s", what, LIMIT_MS / 1000);
+static int who_run(void *arg)
+{
+	const struct doing *d = arg;
+
+	if (dl_who_become(d->who))
+		return FAILED;
+	d->work(d->facts, d->who);
+	return 0;
+}
+
+static int who_wait(struct dl_child *child, const char *what)
+{
+	int status;
+
+	if (!dl_child_wait(child, TOLD_MS, &status)) {
+		dl_log("doctor: waiting for %s, at most %d s", what, LIMIT_MS / 1000);
+		if (!dl_child_wait(child, LIMIT_MS - TOLD_MS, &status)) {
+			dl_child_end(child, END_MS);
+			return -ETIMEDOUT;
 		}
 	}
-	if (fd >= 0)
-		close(fd);
-	if (!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) && info.si_pid == pid)
-		return info.si_code == CLD_EXITED && !info.si_status ? 0 : -ECHILD;
-	kill(pid, SIGKILL);
-	usleep(100000); /* what it sits in may let it go */
-	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG);
-	return -ETIMEDOUT;
+	return status ? -ECHILD : 0;
 }
 
 int dl_who_do(const struct dl_who *who, struct dl_doctor_facts *facts, const char *what,
 	      void (*work)(struct dl_doctor_facts *facts, const struct dl_who *who))
 {
-	pid_t pid;
+	struct doing doing = { who, facts, work };
+	int fds[DL_WHO_FDS_MAX], err;
+	const struct dl_child_spec spec = { .run = who_run,
+					    .arg = &doing,
+					    .stdio = { 0, DL_CHILD_KEEP },
+					    .fds = fds,
+					    .fd_count = dl_who_fds(who, fds) };
+	struct dl_child child;
 
 	if (!dl_who_possible(who))
 		return -EPERM;
-	pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (!pid) {
-		if (dl_who_become(who))
-			_exit(FAILED);
-		work(facts, who);
-		_exit(0);
-	}
-	return wait_for(pid, what);
+	err = dl_child_start(&spec, &child);
+	return err ? err : who_wait(&child, what);
 }

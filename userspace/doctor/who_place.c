@@ -9,13 +9,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../act/cgroup.h"
+#include "../lib/child.h"
 #include "../lib/file.h"
 #include "../sensors/process_info.h"
 #include "who.h"
+
+#define ENTER_MS 1000
 
 static bool same_file(uint32_t pid, const char *what)
 {
@@ -60,18 +62,28 @@ static int open_devices_cgroup(uint32_t pid)
 	return open(path, O_WRONLY | O_CLOEXEC);
 }
 
-/* A cgroup may refuse: one that has others below it, or is full. Told by a child that tries. */
+static int place_enter(void *arg)
+{
+	return write(*(const int *)arg, "0", 1) != 1;
+}
+
+/* A cgroup may refuse: one that has others below it, or is full. Or it is frozen. */
 static int keep_if_open_to_us(int fd)
 {
-	int status = 1;
-	pid_t pid = fd < 0 ? -1 : fork();
+	const struct dl_child_spec spec = {
+		.run = place_enter, .arg = &fd, .fds = &fd, .fd_count = 1
+	};
+	struct dl_child child = DL_CHILD_NONE;
+	int status = -1;
 
-	if (!pid)
-		_exit(write(fd, "0", 1) != 1);
-	if (pid > 0 && waitpid(pid, &status, 0) == pid && !status)
+	if (fd < 0)
+		return -1;
+	if (!dl_child_start(&spec, &child))
+		dl_child_wait(&child, ENTER_MS, &status);
+	dl_child_end(&child, ENTER_MS);
+	if (!status)
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return -1;
 }
 
@@ -113,6 +125,18 @@ bool dl_who_may_run(const struct dl_who *who, const char **ret_why)
 		return false;
 	*ret_why = "it is root in a container: run 'davylamp doctor' inside of it";
 	return who->service->uid || !who->service->own_root;
+}
+
+size_t dl_who_fds(const struct dl_who *who, int *ret_fds)
+{
+	const int fds[DL_WHO_FDS_MAX] = { who->mounts_fd, who->root_fd, who->cgroup_fd[0],
+					  who->cgroup_fd[1] };
+	size_t count = 0;
+
+	for (size_t i = 0; i < DL_WHO_FDS_MAX; i++)
+		if (fds[i] >= 0)
+			ret_fds[count++] = fds[i];
+	return count;
 }
 
 int dl_who_become(const struct dl_who *who)

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../core/core.h"
+#include "../lib/child.h"
 #include "../lib/log.h"
 #include "../store/trace.h"
 #include "progress.h"
@@ -110,30 +108,39 @@ static struct shared *share(size_t cases, size_t count)
 	return s;
 }
 
-static void work(struct shared *s, const struct dl_cases *cases, const struct dl_config *configs,
-		 size_t count)
+struct work {
+	struct shared *shared;
+	const struct dl_cases *cases;
+	const struct dl_config *configs;
+	size_t count;
+};
+
+static int score_work(void *arg)
 {
+	const struct work *w = arg;
+	struct shared *s = w->shared;
 	size_t i;
 
-	while ((i = atomic_fetch_add(&s->next, 1)) < cases->count) {
-		s->errors[i] = dl_score_trace(&cases->at[i], configs, count, &s->scores[i * count]);
+	while ((i = atomic_fetch_add(&s->next, 1)) < w->cases->count) {
+		s->errors[i] = dl_score_trace(&w->cases->at[i], w->configs, w->count,
+					      &s->scores[i * w->count]);
 		atomic_fetch_add(&s->done, 1);
 	}
+	return 0;
 }
 
-static size_t reap(pid_t *workers, size_t count)
+static size_t reap(struct dl_child *workers, size_t count)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (workers[i] > 0 && waitpid(workers[i], NULL, WNOHANG) == workers[i])
-			workers[i] = 0;
-		left += workers[i] > 0;
+		dl_child_reap(&workers[i], NULL);
+		left += workers[i].pid > 0;
 	}
 	return left;
 }
 
-static void wait_for(struct shared *s, pid_t *workers, size_t count, size_t cases)
+static void wait_for(struct shared *s, struct dl_child *workers, size_t count, size_t cases)
 {
 	const struct timespec pause = { 0, LOOK_MS * 1000000L };
 	struct dl_progress progress;
@@ -160,26 +167,21 @@ static struct shared *score(const struct dl_cases *cases, const struct dl_config
 			    size_t count, unsigned int jobs)
 {
 	struct shared *s = share(cases->count, count);
-	pid_t workers[JOBS_MAX], parent = getpid();
+	struct work work = { s, cases, configs, count };
+	const struct dl_child_spec spec = { .run = score_work,
+					    .arg = &work,
+					    .death_signal = SIGKILL };
+	struct dl_child workers[JOBS_MAX];
 	size_t started = 0;
 
 	if (!s)
 		return NULL;
 	if (jobs > cases->count)
 		jobs = (unsigned int)cases->count;
-	for (; started < jobs && started < JOBS_MAX; started++) {
-		workers[started] = fork();
-		if (workers[started] < 0)
-			break;
-		if (!workers[started]) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (getppid() == parent)
-				work(s, cases, configs, count);
-			_exit(0);
-		}
-	}
+	while (started < jobs && started < JOBS_MAX && !dl_child_start(&spec, &workers[started]))
+		started++;
 	if (!started)
-		work(s, cases, configs, count); /* no process to be had: all by itself */
+		score_work(&work); /* without a child this process does it all */
 	wait_for(s, workers, started, cases->count);
 	return s;
 }
