@@ -457,19 +457,17 @@ static int bind_socket(int fd, const char *path)
 
 int dl_control_open(struct dl_agent *a)
 {
-	int err;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
 
-	a->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (a->listen_fd < 0)
+	if (fd < 0)
 		return -errno;
-	err = bind_socket(a->listen_fd, a->options.socket_path);
+	err = bind_socket(fd, a->options.socket_path);
 	if (err)
-		close(a->listen_fd);
+		close(fd);
 	else
-		err = dl_watch(a->loop, &a->listener, a->listen_fd, on_connect, a);
-	if (err < 0)
-		a->listen_fd = -1;
-	return err < 0 ? err : 0;
+		err = dl_watch(a->loop, &a->listener, fd, on_connect, a);
+	a->listen_fd = err ? -1 : fd;
+	return err;
 }
 
 void dl_control_close(struct dl_agent *a)

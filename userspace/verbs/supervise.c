@@ -166,10 +166,10 @@ static int open_loop(struct dl_supervisor *s, int signal_fd)
 {
 	int err = sd_event_new(&s->loop);
 
-	if (err >= 0)
-		err = dl_watch(s->loop, NULL, signal_fd, on_signal, s);
-	else
+	if (err < 0)
 		close(signal_fd);
+	else
+		err = dl_watch(s->loop, NULL, signal_fd, on_signal, s);
 	if (err >= 0)
 		err = sd_event_add_time_relative(s->loop, &s->patience, CLOCK_BOOTTIME,
 						 RETRY_MS * US_PER_MS, 0, on_patience, s);
