@@ -36,9 +36,11 @@ LIB_SRC := $(wildcard userspace/lib/*.c)
 AGENT_SRC := $(CORE_SRC) $(LIB_SRC) $(wildcard $(addprefix userspace/,engines/*.c sensors/*.c act/*.c policy/*.c \
 	store/*.c output/*.c report/*.c tune/*.c discovery/*.c agent/*.c doctor/*.c verbs/*.c))
 PROBE_SRC := $(wildcard userspace/probe/*.c) userspace/lib/log.c userspace/lib/text.c
+GUARD_SRC := $(wildcard userspace/guard/*.c userspace/act/freeze_*.c) userspace/lib/file.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
 PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
-PROGRAMS := $(O)/davylamp $(O)/davylamp-probe
+GUARD_OBJ := $(GUARD_SRC:%.c=$(O)/obj/%.o)
+PROGRAMS := $(O)/davylamp $(O)/davylamp-guard $(O)/davylamp-probe
 
 .PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-cli test-foresight tune bench fuzz \
 	lint format install uninstall clean help
@@ -72,7 +74,10 @@ $(O)/davylamp: $(AGENT_OBJ)
 $(O)/davylamp-probe: $(PROBE_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(PROBE_LDLIBS)
 
--include $(AGENT_OBJ:.o=.d) $(PROBE_OBJ:.o=.d)
+$(O)/davylamp-guard: $(GUARD_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^
+
+-include $(AGENT_OBJ:.o=.d) $(GUARD_OBJ:.o=.d) $(PROBE_OBJ:.o=.d)
 
 include tests/tests.mk
 
@@ -90,7 +95,7 @@ install: $(PROGRAMS)
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/davylamp.service
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/davylamp sbin/davylamp-probe share/man/man8/davylamp.8 \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/davylamp sbin/davylamp-guard sbin/davylamp-probe share/man/man8/davylamp.8 \
 		share/man/man5/davylamp.conf.5 share/man/man5/davylamp-backend.conf.5 share/bash-completion/completions/davylamp \
 		lib/systemd/system/davylamp.service)
 	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
@@ -100,7 +105,7 @@ clean:
 
 help:
 	@echo "davylamp $(VERSION)"
-	@echo "  make              build out/davylamp and out/davylamp-probe"
+	@echo "  make              build out/davylamp, out/davylamp-guard and out/davylamp-probe"
 	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
 	@echo "  make test         every test that can run here; closes with a count line"
 	@echo "    test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-doctor test-cli run"

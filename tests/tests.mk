@@ -3,7 +3,7 @@
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
-TEST_LIB_SRC := $(filter-out userspace/verbs/%,$(AGENT_SRC))
+TEST_LIB_SRC := $(filter-out userspace/verbs/%,$(AGENT_SRC)) $(filter-out %/main.c,$(wildcard userspace/guard/*.c))
 TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(O)/san/%.o)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)

@@ -27,6 +27,7 @@
 #include "../../userspace/act/cgroup.h"
 #include "../../userspace/act/guard.h"
 #include "../../userspace/core/types.h"
+#include "../../userspace/guard/guard.h"
 #include "../../userspace/sensors/process_info.h"
 
 #define COUNTERS 64

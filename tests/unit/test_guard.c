@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(sigterm_thaws),
 	};
 
-	if (argc > 1 && !strcmp(argv[1], "guard"))
+	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
 		return dl_guard_run(DL_GUARD_FD);
 	return cmocka_run_group_tests(tests, lab_open, lab_close);
 }

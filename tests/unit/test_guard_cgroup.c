@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(nobody_is_frozen_beyond_his_lease_whoever_dies_when),
 	};
 
-	if (argc > 1 && !strcmp(argv[1], "guard"))
+	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
 		return dl_guard_run(DL_GUARD_FD);
 	return cmocka_run_group_tests(tests, lab_open, lab_close);
 }

@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_was_stopped_before_stays_stopped),
 	};
 
-	if (argc > 1 && !strcmp(argv[1], "guard"))
+	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
 		return dl_guard_run(DL_GUARD_FD);
 	return cmocka_run_group_tests(tests, lab_open, lab_close);
 }

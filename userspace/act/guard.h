@@ -5,7 +5,7 @@
  * (the agent is gone) and at SIGTERM, and looks whether it did. A twin that shares its table and
  * its descriptors thaws all when the guard itself is killed, or does not do so in time.
  *
- * The agent starts it as "davylamp guard" with one end of a SOCK_SEQPACKET pair as descriptor 3;
+ * The agent starts davylamp-guard with one end of a SOCK_SEQPACKET pair as descriptor 3;
  * each packet is one struct below, from the same program at both ends. It keeps no log: a reader
  * of stderr that stands still would hold up the thaw.
  */
@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#define DL_GUARD_PROGRAM "davylamp-guard"
 
 #define DL_GUARD_FD    3
 #define DL_GUARD_HOLDS 64
@@ -66,9 +68,6 @@ struct dl_guard_answer {
 	uint64_t frozen_ns; /* of a release: how long it stood still, all in all */
 };
 
-/* The guard's life; returns its exit status. */
-int dl_guard_run(int fd);
-
 /* The agent's end. */
 struct dl_guard {
 	int fd; /* -1: none */
@@ -76,7 +75,7 @@ struct dl_guard {
 	pid_t pid;
 };
 
-/* Starts "program" guard. -errno. */
+/* Starts "program". -errno. */
 int dl_guard_start(struct dl_guard *guard, const char *program);
 
 /* Never waits. "dir_fd" of a cgroup or -1. -errno: the guard is gone or does not read. */

@@ -19,7 +19,7 @@ extern char **environ;
 /* In a session of its own: what a terminal or kill(-group) does to the agent is not for it. */
 static int spawn(const char *program, int fd, pid_t *ret_pid)
 {
-	char *argv[] = { (char *)"davylamp", (char *)"guard", NULL };
+	char *argv[] = { (char *)DL_GUARD_PROGRAM, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t set;

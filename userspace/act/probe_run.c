@@ -13,6 +13,7 @@
 
 #include "../lib/child.h"
 #include "../lib/clock.h"
+#include "../lib/file.h"
 #include "watch.h"
 
 #define ARGUMENTS_MAX 32
@@ -41,18 +42,7 @@ struct run {
 
 int dl_probe_path(char *buf, size_t size)
 {
-	static const char name[] = "davylamp-probe";
-	char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	char *slash;
-
-	path[n > 0 ? n : 0] = 0;
-	slash = strrchr(path, '/');
-	if (slash)
-		slash[1] = 0;
-	if ((size_t)snprintf(buf, size, "%s%s", path, name) >= size)
-		return -ENAMETOOLONG;
-	return access(buf, X_OK) ? -errno : 0;
+	return dl_program_path("davylamp-probe", buf, size);
 }
 
 static void close_sources(struct run *r)

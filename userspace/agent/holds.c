@@ -3,11 +3,13 @@
 #include "agent.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../act/freeze.h"
 #include "../act/watch.h"
+#include "../lib/file.h"
 #include "../lib/log.h"
 
 #define AGAIN_US     200000 /* its twin needs a moment, too */
@@ -133,8 +135,11 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *arg)
 static void start(struct dl_agent *a)
 {
 	struct dl_holds *holds = &a->holds;
-	int err = dl_guard_start(&holds->guard, "/proc/self/exe");
+	char program[PATH_MAX];
+	int err = dl_program_path(DL_GUARD_PROGRAM, program, sizeof(program));
 
+	if (!err)
+		err = dl_guard_start(&holds->guard, program);
 	if (!err)
 		err = dl_watch_copy(a->loop, &holds->answers, holds->guard.fd, on_answers, a);
 	if (err >= 0)
@@ -143,9 +148,9 @@ static void start(struct dl_agent *a)
 		return;
 	close_guard(holds);
 	if (!holds->start_count)
-		dl_log("guard: cannot be started: %s; nothing can be paused or throttled, trying "
-		       "again",
-		       strerror(-err));
+		dl_log("guard: '%s' cannot be started: %s; nothing can be paused or throttled, "
+		       "trying again",
+		       program, strerror(-err));
 	start_later(a);
 }
 

@@ -32,6 +32,21 @@ int dl_root_path(char *buf, size_t size, const char *format, ...)
 	return n < 0 || (size_t)n >= size - used ? -ENAMETOOLONG : 0;
 }
 
+int dl_program_path(const char *name, char *buf, size_t size)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	path[n > 0 ? n : 0] = 0;
+	slash = strrchr(path, '/');
+	if (slash)
+		slash[1] = 0;
+	if ((size_t)snprintf(buf, size, "%s%s", path, name) >= size)
+		return -ENAMETOOLONG;
+	return access(buf, X_OK) ? -errno : 0;
+}
+
 ssize_t dl_read_file(const char *path, char *buf, size_t size)
 {
 	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -34,6 +34,9 @@ void dl_root_set(const char *root);
 int dl_root_path(char *buf, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The program "name" in the folder of this program; -ENAMETOOLONG, or -errno if it cannot be run. */
+int dl_program_path(const char *name, char *buf, size_t size);
+
 /* Reads at most size - 1 bytes and terminates them; returns how many. What exceeds is cut off. */
 ssize_t dl_read_file(const char *path, char *buf, size_t size);
 ssize_t dl_read_fd(int fd, char *buf, size_t size);

@@ -7,7 +7,7 @@
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	const char *what; /* NULL: not for people */
+	const char *what;
 } verbs[] = {
 	{ "run", dl_verb_run, "watch the GPU drivers and the engines, and act" },
 	{ "exec", dl_verb_exec, "start an engine on a backend known to be safe" },
@@ -21,7 +21,6 @@ static const struct {
 	{ "tune", dl_verb_tune, "score thresholds over traces, and look for better ones" },
 	{ "log", dl_verb_log, "what a saved kernel log tells about GPUs" },
 	{ "release", dl_verb_release, "let go of a kernel module, so that it can be unloaded" },
-	{ "guard", dl_verb_guard, NULL },
 };
 
 static void help(void)
@@ -29,8 +28,7 @@ static void help(void)
 	printf("usage: davylamp VERB [OPTIONS]\n\n"
 	       "Watches GPU drivers under LLM inference and moves engines out of harm's way.\n\n");
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		if (verbs[i].what)
-			printf("  %-9s %s\n", verbs[i].name, verbs[i].what);
+		printf("  %-9s %s\n", verbs[i].name, verbs[i].what);
 	printf("\n'davylamp VERB --help' tells more; see also davylamp(8).\n");
 }
 

@@ -27,6 +27,5 @@ int dl_verb_policy(int argc, char **argv);
 int dl_verb_doctor(int argc, char **argv);
 int dl_verb_probe(int argc, char **argv);
 int dl_verb_act(int argc, char **argv);
-int dl_verb_guard(int argc, char **argv);
 
 #endif

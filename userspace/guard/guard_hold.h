@@ -3,11 +3,11 @@
  * One hold of the guard, step by step: freezing, held (with its duty cycle), thawing. Only guard*.c
  * include this. Nothing here waits or takes memory; time is what the caller says (CLOCK_BOOTTIME).
  */
-#ifndef DL_ACT_GUARD_HOLD_H
-#define DL_ACT_GUARD_HOLD_H
+#ifndef DL_GUARD_HOLD_H
+#define DL_GUARD_HOLD_H
 
-#include "freeze.h"
-#include "guard.h"
+#include "../act/freeze.h"
+#include "../act/guard.h"
 
 enum dl_hold_state {
 	DL_HOLD_FREE = 0,

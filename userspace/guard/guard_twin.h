@@ -4,8 +4,8 @@
  * later) and its table in shared memory, that sleeps until the guard is dead or late, and thaws
  * then. Only guard*.c include this.
  */
-#ifndef DL_ACT_GUARD_TWIN_H
-#define DL_ACT_GUARD_TWIN_H
+#ifndef DL_GUARD_TWIN_H
+#define DL_GUARD_TWIN_H
 
 #include <sys/types.h>
 
