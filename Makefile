@@ -39,7 +39,12 @@ PROBE_SRC := $(wildcard userspace/probe/*.c) userspace/lib/log.c userspace/lib/t
 GUARD_SRC := $(wildcard userspace/guard/*.c userspace/act/freeze_*.c) userspace/lib/file.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
 PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
-GUARD_OBJ := $(GUARD_SRC:%.c=$(O)/obj/%.o)
+# Static and with musl: guard and standby lock all their memory, and glibc's 650 KiB twice are too many.
+GUARD_CC := musl-gcc
+GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE $(WARN) -fstack-protector-strong -fPIE -ffunction-sections $(CFLAGS)
+MUSL := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-musl /usr/lib/musl/lib) /usr/lib/musl/lib)
+GUARD_LDFLAGS := -static -nostartfiles -Wl,-pie,--no-dynamic-linker,-z,text,-z,relro,-z,now,--gc-sections
+GUARD_OBJ := $(GUARD_SRC:%.c=$(O)/guard/%.o)
 PROGRAMS := $(O)/davylamp $(O)/davylamp-guard $(O)/davylamp-probe
 
 .PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-cli test-foresight tune bench fuzz \
@@ -74,8 +79,12 @@ $(O)/davylamp: $(AGENT_OBJ)
 $(O)/davylamp-probe: $(PROBE_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(PROBE_LDLIBS)
 
+$(O)/guard/%.o: %.c
+	@mkdir -p $(@D)
+	$(GUARD_CC) $(GUARD_CFLAGS) -MMD -MP -c $< -o $@
+
 $(O)/davylamp-guard: $(GUARD_OBJ)
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(GUARD_CC) $(GUARD_LDFLAGS) -o $@ $(MUSL)/rcrt1.o $(MUSL)/crti.o $^ $(MUSL)/crtn.o
 
 -include $(AGENT_OBJ:.o=.d) $(GUARD_OBJ:.o=.d) $(PROBE_OBJ:.o=.d)
 

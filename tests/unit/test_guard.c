@@ -157,7 +157,7 @@ static pid_t child_of(pid_t parent)
 	return (pid_t)atoi(text);
 }
 
-static void a_killed_guard_is_answered_for_by_its_twin(void **state)
+static void a_killed_guard_is_answered_for_by_its_standby(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup), tree = lab_worker(1, NULL);
 
@@ -178,21 +178,21 @@ static void a_killed_guard_is_answered_for_by_its_twin(void **state)
 	lab_end(tree);
 }
 
-static void a_killed_twin_is_replaced(void **state)
+static void a_killed_standby_is_replaced(void **state)
 {
-	pid_t pid = lab_worker(0, NULL), twin, next = 0;
+	pid_t pid = lab_worker(0, NULL), standby, next = 0;
 
 	(void)state;
 	lab_hold_tree(lab_order(1, 0, 60000), pid);
 	lab_expect(DL_GUARD_HELD, 1, 0);
-	twin = child_of(guard.pid);
-	assert_true(twin > 0);
-	kill(twin, SIGKILL);
-	for (int i = 0; i < 100 && (!next || next == twin); i++) {
+	standby = child_of(guard.pid);
+	assert_true(standby > 0);
+	kill(standby, SIGKILL);
+	for (int i = 0; i < 100 && (!next || next == standby); i++) {
 		lab_sleep_ms(10);
 		next = child_of(guard.pid);
 	}
-	assert_true(next > 0 && next != twin);
+	assert_true(next > 0 && next != standby);
 	assert_true(lab_stands(0));
 	kill(guard.pid, SIGKILL);
 	assert_true(lab_runs(0));
@@ -245,13 +245,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_hold_is_renewed_in_place),
 		cmocka_unit_test(wrong_terms_are_refused),
 		cmocka_unit_test(the_end_of_the_socket_thaws),
-		cmocka_unit_test(a_killed_guard_is_answered_for_by_its_twin),
-		cmocka_unit_test(a_killed_twin_is_replaced),
+		cmocka_unit_test(a_killed_guard_is_answered_for_by_its_standby),
+		cmocka_unit_test(a_killed_standby_is_replaced),
 		cmocka_unit_test(a_guard_that_stands_still_itself_is_answered_for_too),
 		cmocka_unit_test(sigterm_thaws),
 	};
 
 	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
-		return dl_guard_run(DL_GUARD_FD);
+		return dl_guard_run(DL_GUARD_FD, DL_GUARD_AGENT_FD);
 	return cmocka_run_group_tests(tests, lab_open, lab_close);
 }

@@ -170,6 +170,6 @@ int main(int argc, char **argv)
 	};
 
 	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
-		return dl_guard_run(DL_GUARD_FD);
+		return dl_guard_run(DL_GUARD_FD, DL_GUARD_AGENT_FD);
 	return cmocka_run_group_tests(tests, lab_open, lab_close);
 }

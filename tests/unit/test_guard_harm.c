@@ -6,6 +6,7 @@
 #include "guard_lab.h"
 
 #include <linux/sched.h>
+#include <sys/resource.h>
 
 #include "../../userspace/act/freeze.h"
 
@@ -205,6 +206,58 @@ static void whose_root_dies_is_let_go(void **state)
 	kill(child, SIGKILL);
 }
 
+/* No parent waits for it: its pidfd stays ready for as long as it is a zombie. */
+static void whose_root_is_a_zombie_is_let_go(void **state)
+{
+	pid_t root = fork(), child;
+
+	(void)state;
+	if (!root) {
+		counters[10] = (uint64_t)lab_worker(0, NULL);
+		lab_count(1);
+	}
+	assert_true(lab_runs(0) && lab_runs(1));
+	child = (pid_t)counters[10];
+	lab_hold_tree(lab_order(1, 500, 60000), root);
+	lab_expect(DL_GUARD_HELD, 1, 0);
+	kill(root, SIGKILL);
+	lab_expect(DL_GUARD_RELEASED, 1, -ESRCH);
+	assert_true(lab_runs(0));
+	kill(child, SIGKILL);
+	waitpid(root, NULL, 0);
+}
+
+/* Neither its processes nor their states can be read: that is an error, and not "all stopped". */
+static void without_descriptors_no_tree_is_seen_to_stand_still(void **state)
+{
+	pid_t root = fork();
+	struct rlimit files, few;
+	struct dl_tree tree;
+	int free_fd;
+
+	(void)state;
+	if (!root) {
+		setpgid(0, 0);
+		lab_worker(0, NULL);
+		lab_count(1);
+	}
+	assert_true(lab_runs(0) && lab_runs(1));
+	assert_int_equal(dl_tree_open(&tree, (uint32_t)root, dl_process_start((uint32_t)root)), 0);
+	free_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	close(free_fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+	few = (struct rlimit){ (rlim_t)free_fd + 1,
+			       files.rlim_max }; /* the folder, no file in it */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(dl_tree_stop(&tree), -EMFILE);
+	assert_int_equal(dl_tree_stopped(&tree), -EMFILE);
+	dl_tree_continue(&tree);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+	assert_true(lab_runs(0) && lab_runs(1));
+	dl_tree_close(&tree);
+	end_group(root);
+}
+
 static void who_is_gone_before_is_told(void **state)
 {
 	struct dl_guard_order order = lab_order(1, 0, 1000);
@@ -245,11 +298,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_forks_takes_his_children_along),
 		cmocka_unit_test(too_large_a_tree_is_refused_and_goes_on),
 		cmocka_unit_test(whose_root_dies_is_let_go),
+		cmocka_unit_test(whose_root_is_a_zombie_is_let_go),
+		cmocka_unit_test(without_descriptors_no_tree_is_seen_to_stand_still),
 		cmocka_unit_test(who_is_gone_before_is_told),
 		cmocka_unit_test(who_was_stopped_before_stays_stopped),
 	};
 
 	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
-		return dl_guard_run(DL_GUARD_FD);
+		return dl_guard_run(DL_GUARD_FD, DL_GUARD_AGENT_FD);
 	return cmocka_run_group_tests(tests, lab_open, lab_close);
 }

@@ -12,6 +12,15 @@
 
 #define DL_TREE_MAX 32 /* processes; a larger tree is refused */
 
+/* Opens cgroup.freeze of the open directory for both functions below; -errno. */
+int dl_freezer_open(int dir_fd);
+
+/* Needs no further descriptor; -ENODEV when the cgroup was removed. */
+int dl_freezer_write(int fd, bool freeze);
+
+/* 1, 0 or -errno. */
+int dl_freezer_wants_frozen(int fd);
+
 /* Writes cgroup.freeze of the open directory; -ENODEV or -ENOENT when the cgroup was removed. */
 int dl_cgroup_freeze(int dir_fd, bool freeze);
 
@@ -50,7 +59,7 @@ int dl_tree_open(struct dl_tree *tree, uint32_t pid, uint64_t start_ticks);
  */
 int dl_tree_stop(struct dl_tree *tree);
 
-/* 1 when all threads of all its living processes stand still, 0 not yet. */
+/* 1 when all threads of all its living processes stand still, 0 not yet, -errno not to be seen. */
 int dl_tree_stopped(const struct dl_tree *tree);
 
 /* 1 when somebody has stopped, or traces, the root; 0; -ESRCH. */

@@ -8,20 +8,38 @@
 
 #include "../lib/file.h"
 
+int dl_freezer_open(int dir_fd)
+{
+	int fd = openat(dir_fd, "cgroup.freeze", O_RDWR | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int dl_freezer_write(int fd, bool freeze)
+{
+	return pwrite(fd, freeze ? "1" : "0", 1, 0) == 1 ? 0 : -errno;
+}
+
+int dl_freezer_wants_frozen(int fd)
+{
+	char text = 0;
+	ssize_t n = pread(fd, &text, 1, 0);
+
+	return n < 0 ? -errno : text == '1';
+}
+
 int dl_cgroup_freeze(int dir_fd, bool freeze)
 {
-	DL_FD fd = openat(dir_fd, "cgroup.freeze", O_WRONLY | O_CLOEXEC);
+	DL_FD fd = dl_freezer_open(dir_fd);
 
-	return fd < 0 ? -errno : dl_write_all(fd, freeze ? "1" : "0", 1);
+	return fd < 0 ? fd : dl_freezer_write(fd, freeze);
 }
 
 int dl_cgroup_wants_frozen(int dir_fd)
 {
-	DL_FD fd = openat(dir_fd, "cgroup.freeze", O_RDONLY | O_CLOEXEC);
-	char text[16] = "";
-	ssize_t n = fd < 0 ? -errno : dl_read_fd(fd, text, sizeof(text));
+	DL_FD fd = dl_freezer_open(dir_fd);
 
-	return n < 0 ? (int)n : text[0] == '1';
+	return fd < 0 ? fd : dl_freezer_wants_frozen(fd);
 }
 
 int dl_cgroup_events_read(int events_fd, struct dl_cgroup_events *ret_events)

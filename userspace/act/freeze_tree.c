@@ -152,9 +152,11 @@ static int on_process(void *arg, uint32_t pid)
 {
 	struct search *s = arg;
 	struct stat_line line;
-	int err;
+	int err = stat_of(pid, &line);
 
-	if (stat_of(pid, &line) || ended(&line) || has(s->tree, pid) || !has(s->tree, line.ppid))
+	if (err)
+		return err == -ESRCH ? 0 : err;
+	if (ended(&line) || has(s->tree, pid) || !has(s->tree, line.ppid))
 		return 0;
 	err = take(s->tree, pid, line.start_ticks);
 	if (err)
@@ -214,9 +216,13 @@ static int on_thread(void *arg, uint32_t tid)
 {
 	struct stat_line line;
 	char path[96];
+	int err;
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", *(uint32_t *)arg, tid);
-	return !read_stat(path, &line) && !ended(&line) && !halted(&line) ? -EBUSY : 0;
+	err = read_stat(path, &line);
+	if (err)
+		return err == -ESRCH ? 0 : err;
+	return !ended(&line) && !halted(&line) ? -EBUSY : 0;
 }
 
 int dl_tree_stopped(const struct dl_tree *tree)
@@ -224,12 +230,14 @@ int dl_tree_stopped(const struct dl_tree *tree)
 	for (uint32_t i = 0; i < tree->count; i++) {
 		uint32_t pid = tree->process[i].pid;
 		char path[64];
+		int err;
 
 		if (send(&tree->process[i], 0))
 			continue; /* it has ended */
 		snprintf(path, sizeof(path), "/proc/%u/task", pid);
-		if (each_number(path, on_thread, &pid) == -EBUSY)
-			return 0;
+		err = each_number(path, on_thread, &pid);
+		if (err && err != -ENOENT)
+			return err == -EBUSY ? 0 : err;
 	}
 	return 1;
 }
@@ -240,7 +248,8 @@ int dl_tree_root_stopped(const struct dl_tree *tree)
 	int err = stat_of(tree->process[0].pid, &line);
 
 	if (!err)
-		err = send(&tree->process[0], 0);
+		err = ended(&line) ? -ESRCH
+				   : send(&tree->process[0], 0); /* nobody may wait for it */
 	return err ? err : halted(&line);
 }
 

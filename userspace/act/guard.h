@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guard: a small process that alone freezes, so that what is frozen thaws whoever dies. It arms
- * its timer before it freezes, thaws at the end of the lease, at an order, at the end of its socket
- * (the agent is gone) and at SIGTERM, and looks whether it did. A twin that shares its table and
- * its descriptors thaws all when the guard itself is killed, or does not do so in time.
+ * The guard: a small process that alone freezes, so that what is frozen thaws whoever dies. It
+ * thaws at the end of the lease, at an order, at the agent's end and at SIGTERM, and looks whether
+ * it did. A standby that shares its table and its descriptors thaws all when the guard is killed,
+ * or does not do so in time.
  *
- * The agent starts davylamp-guard with one end of a SOCK_SEQPACKET pair as descriptor 3;
- * each packet is one struct below, from the same program at both ends. It keeps no log: a reader
+ * The agent starts davylamp-guard with one end of a SOCK_SEQPACKET pair as descriptor 3 and a pidfd
+ * of the agent as descriptor 4; each packet is one struct below, from the same program at both ends. It keeps no log: a reader
  * of stderr that stands still would hold up the thaw.
  */
 #ifndef DL_ACT_GUARD_H
@@ -18,8 +18,9 @@
 
 #define DL_GUARD_PROGRAM "davylamp-guard"
 
-#define DL_GUARD_FD    3
-#define DL_GUARD_HOLDS 64
+#define DL_GUARD_FD	  3
+#define DL_GUARD_AGENT_FD 4
+#define DL_GUARD_HOLDS	  64
 
 #define DL_GUARD_PERIOD_NS	 ((uint64_t)100 * 1000 * 1000)
 #define DL_GUARD_PAUSE_MAX_NS	 ((uint64_t)60 * 1000 * 1000 * 1000)
@@ -56,8 +57,9 @@ enum dl_guard_stage {
 /*
  * result of a hold that failed: -ESRCH nobody there, -ENODEV or -ENOENT no such cgroup, -EALREADY
  * somebody else froze it, -ETIMEDOUT its tasks do not stand still (D state), -E2BIG, -ENOSPC,
- * -EINVAL. Of a release: 0 as ordered, -ETIME the lease is over, -ESRCH and -ENODEV as above,
- * -ECANCELED somebody else thawed it, -EBUSY somebody else (an ancestor's freezer) keeps it frozen.
+ * -EINVAL, -EMFILE no descriptors for it, -EAGAIN no standby just now. Of a release: 0 as ordered,
+ * -ETIME the lease is over, -ESRCH and -ENODEV as above, -ECANCELED somebody else thawed it, -EBUSY
+ * somebody else (an ancestor's freezer) keeps it frozen.
  */
 struct dl_guard_answer {
 	uint32_t stage; /* enum dl_guard_stage */

@@ -12,12 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/file.h"
+
 #define STOP_MS 1000
 
 extern char **environ;
 
 /* In a session of its own: what a terminal or kill(-group) does to the agent is not for it. */
-static int spawn(const char *program, int fd, pid_t *ret_pid)
+static int spawn(const char *program, int fd, int own_pidfd, pid_t *ret_pid)
 {
 	char *argv[] = { (char *)DL_GUARD_PROGRAM, NULL };
 	posix_spawn_file_actions_t files;
@@ -34,10 +36,12 @@ static int spawn(const char *program, int fd, pid_t *ret_pid)
 						POSIX_SPAWN_SETSID);
 	posix_spawn_file_actions_init(&files);
 	err = posix_spawn_file_actions_adddup2(&files, fd, DL_GUARD_FD);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&files, own_pidfd, DL_GUARD_AGENT_FD);
 	for (int i = 0; !err && i < DL_GUARD_FD; i++)
 		err = posix_spawn_file_actions_addopen(&files, i, "/dev/null", O_RDWR, 0);
 	if (!err)
-		err = posix_spawn_file_actions_addclosefrom_np(&files, DL_GUARD_FD + 1);
+		err = posix_spawn_file_actions_addclosefrom_np(&files, DL_GUARD_AGENT_FD + 1);
 	if (!err)
 		err = posix_spawn(ret_pid, program, &files, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
@@ -45,18 +49,28 @@ static int spawn(const char *program, int fd, pid_t *ret_pid)
 	return -err;
 }
 
+/* Not among the descriptors that the guard gets, since a dup2 onto itself keeps CLOEXEC. */
+static int move_up(int fd)
+{
+	int far = fd < 0 ? -errno : fcntl(fd, F_DUPFD_CLOEXEC, DL_GUARD_AGENT_FD + 1);
+
+	if (fd >= 0 && far < 0)
+		far = -errno;
+	if (fd >= 0)
+		close(fd);
+	return far;
+}
+
 int dl_guard_start(struct dl_guard *guard, const char *program)
 {
-	int pair[2], err, far;
+	int pair[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	far = fcntl(pair[1], F_DUPFD_CLOEXEC,
-		    DL_GUARD_FD + 1); /* a dup2 onto itself keeps CLOEXEC */
-	close(pair[1]);
-	err = far < 0 ? -errno : spawn(program, far, &guard->pid);
-	if (far >= 0)
-		close(far);
+	DL_FD far = move_up(pair[1]);
+	DL_FD own = move_up((int)syscall(SYS_pidfd_open, getpid(), 0));
+
+	err = far < 0 ? far : own < 0 ? own : spawn(program, far, own, &guard->pid);
 	if (err) {
 		close(pair[0]);
 		return err;

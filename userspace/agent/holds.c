@@ -12,7 +12,7 @@
 #include "../lib/file.h"
 #include "../lib/log.h"
 
-#define AGAIN_US     200000 /* its twin needs a moment, too */
+#define AGAIN_US     200000 /* its standby needs a moment, too */
 #define AGAIN_MAX_US 10000000
 
 struct dl_held *dl_holds_find(struct dl_agent *a, uint32_t id)
@@ -69,7 +69,7 @@ static int on_answers(sd_event_source *source, int fd, uint32_t events, void *ar
 	return 0;
 }
 
-/* Its twin has done so already, unless that was killed, too. */
+/* Its standby has done so already, unless that was killed, too. */
 static void let_go(struct dl_held *h)
 {
 	struct dl_tree tree;

@@ -2,7 +2,6 @@
 #include "guard.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -10,45 +9,37 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "../core/types.h"
 #include "../lib/file.h"
 #include "guard_hold.h"
-#include "guard_twin.h"
+#include "guard_standby.h"
+#include "guard_wait.h"
 
-#define FILES_MAX 4096 /* a pidfd for each process of each hold, and some */
+#define FILES_MAX     4096		     /* a pidfd for each process of each hold, and some */
+#define THAW_MOST     (400 * DL_GUARD_MS_NS) /* a thaw is looked for no longer */
+#define RT_SOFT_US    1000000		     /* CPU time at SCHED_FIFO without a wait */
+#define RT_HARD_US    2000000
+#define VAIN_WAKES    100 /* in a row, before it rests for: */
+#define VAIN_PAUSE_US 5000
 
 enum {
 	AT_SOCKET,
-	AT_SIGNAL,
-	AT_TIMER,
 	AT_AGENT,
 	AT_HOLDS
 };
 
 struct guard {
-	int fd; /* of the agent */
-	int signal_fd;
-	int timer_fd;
+	int fd;		 /* of the agent */
 	int agent_pidfd; /* a child of the agent's may have inherited its end of the socket */
-	struct dl_twin twin;
-	struct dl_hold *holds; /* DL_GUARD_HOLDS, shared with the twin */
+	pid_t agent;
+	struct dl_standby standby;
+	struct dl_hold *holds; /* DL_GUARD_HOLDS, shared with the standby */
+	uint32_t vain;	       /* wake-ups in a row of which nothing came */
 	bool ends;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * DL_NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 /* An agent that does not read loses answers, never a thaw. */
 static void answer(const struct guard *g, const struct dl_guard_answer *a)
@@ -63,28 +54,21 @@ static void refuse(const struct guard *g, const struct dl_guard_order *o, int er
 					   .id = o->id,
 					   .plan = o->plan,
 					   .result = err,
-					   .at_ns = now_ns() };
+					   .at_ns = dl_guard_now_ns() };
 
 	answer(g, &a);
 }
 
-static void arm(const struct guard *g)
+static uint64_t due_ns(const struct guard *g)
 {
-	uint64_t due_ns = UINT64_MAX;
-	struct itimerspec at = { 0 };
+	uint64_t due = g->standby.again_ns;
 
 	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
-		uint64_t one_ns = dl_hold_due_ns(&g->holds[i]);
+		uint64_t one = dl_hold_due_ns(&g->holds[i]);
 
-		due_ns = one_ns < due_ns ? one_ns : due_ns;
+		due = one < due ? one : due;
 	}
-	if (due_ns != UINT64_MAX) {
-		at.it_value.tv_sec = (time_t)(due_ns / DL_NS_PER_S);
-		at.it_value.tv_nsec = (long)(due_ns % DL_NS_PER_S);
-		if (!due_ns)
-			at.it_value.tv_nsec = 1;
-	}
-	timerfd_settime(g->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+	return due;
 }
 
 static struct dl_hold *find(const struct guard *g, uint32_t id)
@@ -116,23 +100,29 @@ static void hold(struct guard *g, const struct dl_guard_order *o, int dir_fd)
 		if (err)
 			refuse(g, o, err);
 		else
-			dl_hold_renew(h, o, now_ns());
+			dl_hold_renew(h, o, dl_guard_now_ns());
 		return;
 	}
 	h = free_slot(g);
-	if (!h && dir_fd >= 0)
-		close(dir_fd);
-	err = h ? dl_hold_open(h, o, dir_fd, now_ns()) : -ENOSPC;
+	if (!h || !g->standby.pid) { /* nothing is frozen for which no second process answers */
+		if (dir_fd >= 0)
+			close(dir_fd);
+		refuse(g, o, h ? -EAGAIN : -ENOSPC);
+		return;
+	}
+	err = dl_hold_open(h, o, dir_fd, dl_guard_now_ns());
 	if (err) {
 		refuse(g, o, err);
 		return;
 	}
-	arm(g); /* whatever happens from here on, somebody wakes up and thaws */
-	dl_twin_poke(&g->twin);
-	dl_hold_begin(h, now_ns());
+	dl_standby_poke(&g->standby); /* from here on, the standby thaws if the guard does not */
+	dl_hold_begin(h, dl_guard_now_ns());
 }
 
-/* One order and the descriptor that came with it, if any; -EAGAIN, -ECONNRESET. */
+/*
+ * One order and the descriptor that came with it, if any: -EMFILE if there was no room for it.
+ * -EAGAIN, -ECONNRESET.
+ */
 static int receive(const struct guard *g, struct dl_guard_order *ret_order, int *ret_fd)
 {
 	union {
@@ -154,6 +144,8 @@ static int receive(const struct guard *g, struct dl_guard_order *ret_order, int 
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
 	    c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
+	else if (message.msg_flags & MSG_CTRUNC)
+		*ret_fd = -EMFILE;
 	if (n == sizeof(*ret_order))
 		return 0;
 	if (*ret_fd >= 0)
@@ -170,6 +162,11 @@ static void on_order(struct guard *g)
 	g->ends |= err == -ECONNRESET;
 	if (err)
 		return;
+	g->vain = 0;
+	if (o.op == DL_GUARD_HOLD && dir_fd == -EMFILE) {
+		refuse(g, &o, dir_fd); /* without it the order means another target */
+		return;
+	}
 	if (o.op == DL_GUARD_HOLD) {
 		hold(g, &o, dir_fd);
 		return;
@@ -178,21 +175,7 @@ static void on_order(struct guard *g)
 		close(dir_fd);
 	h = find(g, o.id);
 	if (h)
-		dl_hold_end(h, 0, now_ns());
-}
-
-static void on_signal(struct guard *g)
-{
-	struct signalfd_siginfo info;
-
-	if (read(g->signal_fd, &info, sizeof(info)) != sizeof(info))
-		return;
-	if (info.ssi_signo != SIGCHLD) {
-		g->ends = true;
-		return;
-	}
-	if (dl_twin_reap(&g->twin))
-		dl_twin_start(&g->twin, g->holds);
+		dl_hold_end(h, 0, dl_guard_now_ns());
 }
 
 static void step(struct guard *g)
@@ -202,111 +185,124 @@ static void step(struct guard *g)
 
 		if (g->holds[i].state == DL_HOLD_FREE)
 			continue;
-		news = dl_hold_step(&g->holds[i], now_ns());
+		news = dl_hold_step(&g->holds[i], dl_guard_now_ns());
 		answer(g, &news);
 	}
-	arm(g);
+}
+
+/* The descriptors of those that are held; the others look every millisecond. */
+static size_t watch(const struct guard *g, struct pollfd *waits)
+{
+	size_t count = AT_HOLDS;
+
+	waits[AT_SOCKET] = (struct pollfd){ .fd = g->fd, .events = POLLIN };
+	waits[AT_AGENT] = (struct pollfd){ .fd = g->agent_pidfd, .events = POLLIN };
+	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
+		const struct dl_hold *h = &g->holds[i];
+		bool tree = h->events_fd < 0;
+
+		if (h->state != DL_HOLD_HELD)
+			continue;
+		waits[count++] =
+			(struct pollfd){ .fd = tree ? h->tree.process[0].pidfd : h->events_fd,
+					 .events = tree ? POLLIN : POLLPRI };
+	}
+	return count; /* poll() refuses more than RLIMIT_NOFILE: no more than are open */
+}
+
+/* A descriptor that stays ready although nothing comes of it must not keep the guard running. */
+static void rest(struct guard *g, int ready)
+{
+	if (ready > 0 && ++g->vain <= VAIN_WAKES)
+		return;
+	if (ready > 0)
+		usleep(VAIN_PAUSE_US);
+	else
+		g->vain = 0;
 }
 
 static void wait_for_any(struct guard *g)
 {
-	struct pollfd waits[AT_HOLDS + DL_GUARD_HOLDS] = {
-		[AT_SOCKET] = { .fd = g->fd, .events = POLLIN },
-		[AT_SIGNAL] = { .fd = g->signal_fd, .events = POLLIN },
-		[AT_TIMER] = { .fd = g->timer_fd, .events = POLLIN },
-		[AT_AGENT] = { .fd = g->agent_pidfd, .events = POLLIN },
-	};
-	uint64_t expired;
+	struct pollfd waits[AT_HOLDS + DL_GUARD_HOLDS];
+	int ready = dl_guard_wait(waits, watch(g, waits), due_ns(g));
 
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
-		const struct dl_hold *h = &g->holds[i];
-		bool tree = h->dir_fd < 0 && h->tree.count;
-		struct pollfd *w = &waits[AT_HOLDS + i];
-
-		*w = (struct pollfd){ .fd = -1 };
-		if (h->state != DL_HOLD_HELD)
-			continue; /* the others look every millisecond */
-		w->fd = tree ? h->tree.process[0].pidfd : h->events_fd;
-		w->events = tree ? POLLIN : POLLPRI;
-	}
-	if (poll(waits, AT_HOLDS + DL_GUARD_HOLDS, -1) < 0)
-		return;
-	if (waits[AT_TIMER].revents)
-		(void)!read(g->timer_fd, &expired, sizeof(expired));
-	if (waits[AT_SIGNAL].revents)
-		on_signal(g);
-	if (waits[AT_SOCKET].revents)
-		on_order(g);
-	g->ends |= waits[AT_AGENT].revents != 0;
+	on_order(g); /* without poll() nothing tells that there is one */
+	g->ends |= ready < 0 || waits[AT_AGENT].revents || getppid() != g->agent ||
+		   dl_guard_told_to_end();
+	rest(g, ready);
+	dl_standby_tend(&g->standby, dl_guard_now_ns());
 }
 
 /* The agent reads no more: all thaw, and then it is seen to. */
 static void thaw_all(struct guard *g)
 {
+	uint64_t end_ns = dl_guard_now_ns() + THAW_MOST;
 	bool left = true;
 
 	for (size_t i = 0; i < DL_GUARD_HOLDS; i++)
 		if (g->holds[i].state != DL_HOLD_FREE)
-			dl_hold_end(&g->holds[i], 0, now_ns());
-	while (left) { /* no longer than a thaw is looked for */
+			dl_hold_end(&g->holds[i], 0, dl_guard_now_ns());
+	while (left && dl_guard_now_ns() < end_ns) {
 		left = false;
-		for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
-			dl_hold_news news = dl_hold_step(&g->holds[i], now_ns());
-
-			answer(g, &news);
+		step(g);
+		for (size_t i = 0; i < DL_GUARD_HOLDS; i++)
 			left |= g->holds[i].state != DL_HOLD_FREE;
-		}
 		if (left)
 			usleep(1000);
 	}
+}
+
+/* As many as it may have. */
+static void raise_files(void)
+{
+	struct rlimit files = { FILES_MAX, FILES_MAX };
+
+	if (!setrlimit(RLIMIT_NOFILE, &files) || getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
+	setrlimit(RLIMIT_NOFILE, &files);
 }
 
 /* What helps it to be there in time; without the right to it, it goes on without. */
 static void harden(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
-	const struct rlimit files = { FILES_MAX, FILES_MAX };
+	const struct rlimit cpu = { RT_SOFT_US, RT_HARD_US };
 
-	prctl(PR_SET_NAME, "davylamp-guard");
+	prctl(PR_SET_NAME, DL_GUARD_PROGRAM);
 	dl_write_file("/proc/self/oom_score_adj", "-1000");
-	setrlimit(RLIMIT_NOFILE, &files);
+	raise_files();
 	mlockall(MCL_CURRENT | MCL_FUTURE);
-	if (sched_setscheduler(0, SCHED_FIFO, &first))
+	if (setrlimit(RLIMIT_RTTIME, &cpu) ||
+	    syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &first)) /* musl's function refuses */
 		setpriority(PRIO_PROCESS, 0, -20);
 }
 
-static int open_all(struct guard *g)
+static int open_all(struct guard *g, int fd, int agent_pidfd)
 {
-	sigset_t set;
+	int err = dl_guard_signals_open();
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGCHLD, SIG_DFL);
+	if (err)
+		return err;
+	g->fd = fd;
+	g->agent_pidfd = agent_pidfd;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	g->agent = getppid(); /* of an agent that is gone by now the pidfd tells */
 	g->holds = mmap(NULL, DL_GUARD_HOLDS * sizeof(*g->holds), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (g->holds == MAP_FAILED)
 		return -ENOMEM;
-	g->agent_pidfd = (int)syscall(SYS_pidfd_open, getppid(), 0);
-	g->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	g->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (g->agent_pidfd < 0 || g->signal_fd < 0 || g->timer_fd < 0)
-		return -errno;
 	harden();
-	return dl_twin_start(&g->twin, g->holds);
+	dl_standby_open(&g->standby, g->holds, agent_pidfd);
+	dl_standby_tend(&g->standby, dl_guard_now_ns());
+	return 0;
 }
 
-int dl_guard_run(int fd)
+int dl_guard_run(int fd, int agent_pidfd)
 {
 	static struct guard g;
-	int err;
 
-	g.fd = fd;
-	err = open_all(&g);
-	if (err)
+	if (open_all(&g, fd, agent_pidfd))
 		return 1;
 	while (!g.ends) {
 		wait_for_any(&g);

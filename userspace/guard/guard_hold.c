@@ -24,16 +24,23 @@ int dl_hold_valid(const struct dl_guard_order *o)
 	return 0;
 }
 
-static int open_cgroup(struct dl_hold *h)
+static int open_cgroup(struct dl_hold *h, int dir_fd)
 {
 	struct dl_cgroup_events events;
-	int err = dl_cgroup_wants_frozen(h->dir_fd);
+	struct stat directory;
+	int err;
 
+	h->freezer_fd = dl_freezer_open(dir_fd);
+	if (h->freezer_fd < 0)
+		return h->freezer_fd;
+	err = dl_freezer_wants_frozen(h->freezer_fd);
 	if (err)
 		return err > 0 ? -EALREADY : err;
-	h->events_fd = openat(h->dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
-	if (h->events_fd < 0)
+	h->events_fd = openat(dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	if (h->events_fd < 0 || fstat(dir_fd, &directory))
 		return -errno;
+	h->dev = directory.st_dev;
+	h->inode = directory.st_ino;
 	err = dl_cgroup_events_read(h->events_fd, &events);
 	if (!err && !events.populated)
 		err = -ESRCH;
@@ -54,11 +61,11 @@ static int open_tree(struct dl_hold *h, const struct dl_guard_order *o)
 static void free_slot(struct dl_hold *h)
 {
 	__atomic_store_n(&h->state, DL_HOLD_FREE, __ATOMIC_SEQ_CST);
-	if (h->dir_fd >= 0)
-		close(h->dir_fd);
+	if (h->freezer_fd >= 0)
+		close(h->freezer_fd);
 	if (h->events_fd >= 0)
 		close(h->events_fd);
-	h->dir_fd = h->events_fd = -1;
+	h->freezer_fd = h->events_fd = -1;
 	dl_tree_close(&h->tree);
 }
 
@@ -89,14 +96,15 @@ int dl_hold_open(struct dl_hold *h, const struct dl_guard_order *order, int dir_
 	int err;
 
 	memset(h, 0, sizeof(*h));
-	h->dir_fd = dir_fd;
-	h->events_fd = -1;
+	h->freezer_fd = h->events_fd = -1;
 	h->id = order->id;
 	h->failed = true;
 	h->edge_ns = h->look_ns = NEVER;
 	err = dl_hold_valid(order);
 	if (!err)
-		err = dir_fd >= 0 ? open_cgroup(h) : open_tree(h, order);
+		err = dir_fd >= 0 ? open_cgroup(h, dir_fd) : open_tree(h, order);
+	if (dir_fd >= 0)
+		close(dir_fd);
 	if (err) {
 		free_slot(h);
 		return err;
@@ -109,19 +117,18 @@ int dl_hold_open(struct dl_hold *h, const struct dl_guard_order *order, int dir_
 
 bool dl_hold_same(const struct dl_hold *h, const struct dl_guard_order *order, int dir_fd)
 {
-	struct stat ours, theirs;
+	struct stat theirs;
 
-	if (h->dir_fd < 0 || dir_fd < 0)
-		return h->dir_fd < 0 && dir_fd < 0 && h->tree.process[0].pid == order->pid &&
+	if (h->freezer_fd < 0 || dir_fd < 0)
+		return h->freezer_fd < 0 && dir_fd < 0 && h->tree.process[0].pid == order->pid &&
 		       h->tree.process[0].start_ticks == order->start_ticks;
-	return !fstat(h->dir_fd, &ours) && !fstat(dir_fd, &theirs) &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+	return !fstat(dir_fd, &theirs) && h->dev == theirs.st_dev && h->inode == theirs.st_ino;
 }
 
 void dl_hold_thaw(const struct dl_hold *h)
 {
-	if (h->dir_fd >= 0)
-		dl_cgroup_freeze(h->dir_fd, false);
+	if (h->freezer_fd >= 0)
+		dl_freezer_write(h->freezer_fd, false);
 	else
 		dl_tree_continue(&h->tree);
 }
@@ -132,7 +139,7 @@ static int freeze(struct dl_hold *h, uint64_t now_ns)
 
 	h->frozen = true;
 	h->since_ns = now_ns;
-	err = h->dir_fd >= 0 ? dl_cgroup_freeze(h->dir_fd, true) : dl_tree_stop(&h->tree);
+	err = h->freezer_fd >= 0 ? dl_freezer_write(h->freezer_fd, true) : dl_tree_stop(&h->tree);
 	return err == -ENOENT ? -ENODEV : err;
 }
 
@@ -175,16 +182,16 @@ void dl_hold_renew(struct dl_hold *h, const struct dl_guard_order *order, uint64
 		dl_hold_begin(h, now_ns);
 }
 
-/* 1 as "frozen" says, 0 not yet; -ESRCH nobody is left, -ENODEV the cgroup is gone. */
+/* 1 as "frozen" says, 0 not yet; -ESRCH nobody is left, -ENODEV the cgroup is gone, -EMFILE... */
 static int seen(struct dl_hold *h, bool frozen)
 {
 	struct dl_cgroup_events events;
 	int err;
 
-	if (h->dir_fd < 0) {
+	if (h->freezer_fd < 0) {
 		err = dl_tree_root_stopped(&h->tree);
 		if (err < 0)
-			return -ESRCH;
+			return err;
 		return frozen ? dl_tree_stopped(&h->tree) : !err;
 	}
 	err = dl_cgroup_events_read(h->events_fd, &events);
@@ -233,6 +240,8 @@ static dl_hold_news step_thawing(struct dl_hold *h, uint64_t now_ns)
 	int is = seen(h, false);
 	dl_hold_news news;
 
+	if (is < 0 && is != -ESRCH && is != -ENODEV)
+		is = 0; /* it cannot be looked at: as long as it may take, it is told to go on */
 	if (!is && now_ns < h->verify_ns) {
 		dl_hold_thaw(h); /* a stop that was under way may have come after it */
 		look_again(h, now_ns);
@@ -272,14 +281,16 @@ static int stands(struct dl_hold *h)
 	struct dl_cgroup_events events;
 	int err;
 
-	if (h->dir_fd < 0)
-		return dl_tree_root_stopped(&h->tree) < 0 ? -ESRCH : 0;
+	if (h->freezer_fd < 0) {
+		err = dl_tree_root_stopped(&h->tree);
+		return err < 0 ? err : 0;
+	}
 	err = dl_cgroup_events_read(h->events_fd, &events);
 	if (err)
 		return err == -ENOENT ? -ENODEV : err;
 	if (!events.populated)
 		return -ESRCH;
-	return h->frozen && !dl_cgroup_wants_frozen(h->dir_fd) ? -ECANCELED : 0;
+	return h->frozen && !dl_freezer_wants_frozen(h->freezer_fd) ? -ECANCELED : 0;
 }
 
 static void step_held(struct dl_hold *h, uint64_t now_ns)

@@ -21,8 +21,10 @@ struct dl_hold {
 	uint32_t id;
 	uint32_t plan;
 	uint32_t on_permille;
-	int dir_fd; /* of the cgroup, or -1: then the tree */
+	/* Both of a cgroup, or -1: then the tree. They are open so that a thaw needs no descriptor. */
+	int freezer_fd;
 	int events_fd;
+	uint64_t dev, inode; /* of the cgroup */
 	struct dl_tree tree;
 	bool frozen;	   /* what we want just now */
 	bool failed;	   /* it was never held: its end is told as FAILED */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "guard_standby.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guard_wait.h"
+
+#define LATE_NS	   (500 * DL_GUARD_MS_NS) /* after a lease's end: the guard needs microseconds */
+#define END_NS	   (500 * DL_GUARD_MS_NS) /* after the agent's: the guard needs 400 ms at most */
+#define PAUSE_NS   (10 * DL_GUARD_MS_NS)  /* before a restart; doubles up to: */
+#define PAUSE_MOST (10000 * DL_GUARD_MS_NS)
+
+/* Thaws those that are late, or all; returns when to look again. */
+static uint64_t standby_thaw(const struct dl_hold *holds, bool all)
+{
+	uint64_t now_ns = dl_guard_now_ns(), next_ns = DL_GUARD_NEVER;
+
+	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
+		uint64_t late_ns = holds[i].lease_ns + LATE_NS;
+
+		if (__atomic_load_n(&holds[i].state, __ATOMIC_SEQ_CST) == DL_HOLD_FREE)
+			continue;
+		if (all || now_ns >= late_ns) {
+			dl_hold_thaw(&holds[i]);
+			late_ns = now_ns + LATE_NS;
+		}
+		next_ns = late_ns < next_ns ? late_ns : next_ns;
+	}
+	return next_ns;
+}
+
+/* Something in the guard has failed: it does not end although its agent has. */
+static void standby_end_guard(const struct dl_standby *s)
+{
+	standby_thaw(s->holds, true);
+	if (s->guard_pidfd < 0 || syscall(SYS_pidfd_send_signal, s->guard_pidfd, SIGKILL, NULL, 0))
+		kill(s->guard, SIGKILL); /* still our parent */
+}
+
+static void standby_live(const struct dl_standby *s)
+{
+	struct pollfd waits[] = { { .fd = s->guard_pidfd, .events = POLLIN },
+				  { .fd = s->agent_pidfd, .events = POLLIN } };
+	uint64_t end_ns = DL_GUARD_NEVER, next_ns;
+
+	while (getppid() == s->guard) {
+		next_ns = standby_thaw(s->holds, false);
+		if (dl_guard_wait(waits, 2, end_ns < next_ns ? end_ns : next_ns) < 0)
+			break;
+		if (waits[0].revents)
+			break;
+		if (waits[1].revents) {
+			waits[1].fd = -1;
+			end_ns = dl_guard_now_ns() + END_NS;
+		}
+		if (dl_guard_now_ns() >= end_ns) {
+			standby_end_guard(s);
+			end_ns = dl_guard_now_ns() + END_NS;
+		}
+	}
+	standby_thaw(s->holds, true);
+}
+
+/* One that lived long is followed at once, one after the other that did not ever more slowly. */
+static void standby_plan(struct dl_standby *s, uint64_t now_ns)
+{
+	s->pid = 0;
+	if (now_ns - s->start_ns > PAUSE_MOST)
+		s->pause_ns = 0;
+	s->again_ns = now_ns + s->pause_ns;
+	s->pause_ns = s->pause_ns ? 2 * s->pause_ns : PAUSE_NS;
+	s->pause_ns = s->pause_ns < PAUSE_MOST ? s->pause_ns : PAUSE_MOST;
+}
+
+static void standby_start(struct dl_standby *s, uint64_t now_ns)
+{
+	long pid = syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, 0);
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);   /* before its first look at getppid() */
+		mlockall(MCL_CURRENT | MCL_FUTURE); /* a child does not inherit it */
+		standby_live(s);
+		_exit(0);
+	}
+	s->start_ns = now_ns;
+	s->again_ns = DL_GUARD_NEVER;
+	s->pid = (pid_t)pid;
+	if (pid < 0)
+		standby_plan(s, now_ns);
+}
+
+void dl_standby_open(struct dl_standby *s, const struct dl_hold *holds, int agent_pidfd)
+{
+	s->holds = holds;
+	s->agent_pidfd = agent_pidfd;
+	s->guard = getpid();
+	s->guard_pidfd = (int)syscall(SYS_pidfd_open, s->guard, 0);
+	s->again_ns = 0;
+}
+
+void dl_standby_tend(struct dl_standby *s, uint64_t now_ns)
+{
+	if (s->pid && waitpid(s->pid, NULL, WNOHANG))
+		standby_plan(s, now_ns);
+	if (!s->pid && now_ns >= s->again_ns)
+		standby_start(s, now_ns);
+}
+
+void dl_standby_poke(const struct dl_standby *s)
+{
+	if (s->pid)
+		kill(s->pid, SIGUSR1);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The guard's standby: a process with the guard's descriptors (CLONE_FILES: also those that come
+ * later) and its table in shared memory. It sleeps until the guard is dead or late, and thaws then;
+ * it ends the guard if that outlives the agent. Only userspace/guard includes this.
+ */
+#ifndef DL_GUARD_GUARD_STANDBY_H
+#define DL_GUARD_GUARD_STANDBY_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "guard_hold.h"
+
+struct dl_standby {
+	const struct dl_hold *holds; /* DL_GUARD_HOLDS in shared memory */
+	int agent_pidfd;
+	int guard_pidfd; /* -1: the kernel's signal at the guard's end must do */
+	pid_t guard;
+	pid_t pid;	   /* 0: none lives */
+	uint64_t start_ns; /* of the last one */
+	uint64_t again_ns; /* when to start the next one, UINT64_MAX: one lives */
+	uint64_t pause_ns; /* before that */
+};
+
+void dl_standby_open(struct dl_standby *s, const struct dl_hold *holds, int agent_pidfd);
+
+/* Starts one if none lives, not faster than the back-off allows. Call it after every wait. */
+void dl_standby_tend(struct dl_standby *s, uint64_t now_ns);
+
+/* There is a new hold: look when it is late. */
+void dl_standby_poke(const struct dl_standby *s);
+
+#endif

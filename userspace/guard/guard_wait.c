@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "guard_wait.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS (1000 * DL_GUARD_MS_NS)
+#define SLEEP_NS  (100 * DL_GUARD_MS_NS) /* between two looks without poll() */
+#define LEAST_NS  (DL_GUARD_MS_NS / 20)	 /* a time in the past is no reason to spin */
+#define MOST_NS	  (500 * DL_GUARD_MS_NS) /* poll() does not count the time of a suspend */
+
+static volatile sig_atomic_t told_to_end;
+static sigset_t while_waiting; /* the mask of signals during a wait */
+
+uint64_t dl_guard_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+static void signal_end(int sig)
+{
+	(void)sig;
+	told_to_end = 1;
+}
+
+static void signal_wake(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * RLIMIT_RTTIME: a second of CPU time without a wait. Whatever the reason, the host's other work
+ * goes first from here on. By the system call: musl has no sched_setscheduler().
+ */
+static void signal_give_way(int sig)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+
+	(void)sig;
+	syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &none);
+}
+
+int dl_guard_signals_open(void)
+{
+	static const struct {
+		int sig;
+		void (*handler)(int);
+	} table[] = { { SIGTERM, signal_end },	{ SIGINT, signal_end },
+		      { SIGHUP, signal_end },	{ SIGCHLD, signal_wake },
+		      { SIGUSR1, signal_wake }, { SIGXCPU, signal_give_way } };
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	sigemptyset(&while_waiting);
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct sigaction action = { .sa_handler = table[i].handler };
+
+		if (table[i].sig != SIGXCPU)
+			sigaddset(&blocked, table[i].sig);
+		if (sigaction(table[i].sig, &action, NULL))
+			return -errno;
+	}
+	return sigprocmask(SIG_SETMASK, &blocked, NULL) ? -errno : 0;
+}
+
+int dl_guard_told_to_end(void)
+{
+	return told_to_end;
+}
+
+static struct timespec time_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / SECOND_NS),
+				  .tv_nsec = (long)(ns % SECOND_NS) };
+}
+
+/* With nothing but a clock. A signal that came before it is taken first and shortens nothing. */
+static int sleep_blindly(uint64_t ns)
+{
+	const struct timespec t = time_of(ns);
+	sigset_t blocked;
+	int err;
+
+	if (ppoll(NULL, 0, &t, &while_waiting) >= 0 || errno == EINTR)
+		return 0;
+	sigprocmask(SIG_SETMASK, &while_waiting, &blocked);
+	err = nanosleep(&t, NULL) && errno != EINTR ? -errno : 0;
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	return err;
+}
+
+int dl_guard_wait(struct pollfd *fds, size_t count, uint64_t until_ns)
+{
+	uint64_t now_ns = dl_guard_now_ns(), ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	struct timespec t;
+	int n;
+
+	ns = ns < LEAST_NS ? LEAST_NS : ns < MOST_NS ? ns : MOST_NS;
+	t = time_of(ns);
+	n = ppoll(fds, count, until_ns == DL_GUARD_NEVER ? NULL : &t, &while_waiting);
+	if (n >= 0)
+		return n;
+	n = errno;
+	for (size_t i = 0; i < count; i++)
+		fds[i].revents = 0;
+	return n == EINTR ? 0 : sleep_blindly(ns < SLEEP_NS ? ns : SLEEP_NS);
+}
