@@ -580,6 +580,7 @@ static int round_denied(size_t n)
 		return 1;
 	l.standby = wait_for_child(l.guard.pid, 0, 200);
 	l.standby_pidfd = l.standby ? open_pidfd(l.standby) : -1;
+	dl_guard_send(&l.guard, &(struct dl_guard_order){ .op = DL_GUARD_RELEASE, .id = 1 }, -1);
 	cpu = cpu_ns(l.guard.pid);
 	cpu_standby = l.standby ? cpu_ns(l.standby) : 0;
 	from = now_ms();

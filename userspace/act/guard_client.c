@@ -50,7 +50,7 @@ static int spawn(const char *program, int fd, int own_pidfd, pid_t *ret_pid)
 }
 
 /* Not among the descriptors that the guard gets, since a dup2 onto itself keeps CLOEXEC. */
-static int move_up(int fd)
+static int client_move_up(int fd)
 {
 	int far = fd < 0 ? -errno : fcntl(fd, F_DUPFD_CLOEXEC, DL_GUARD_AGENT_FD + 1);
 
@@ -67,8 +67,8 @@ int dl_guard_start(struct dl_guard *guard, const char *program)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	DL_FD far = move_up(pair[1]);
-	DL_FD own = move_up((int)syscall(SYS_pidfd_open, getpid(), 0));
+	DL_FD far = client_move_up(pair[1]);
+	DL_FD own = client_move_up((int)syscall(SYS_pidfd_open, getpid(), 0));
 
 	err = far < 0 ? far : own < 0 ? own : spawn(program, far, own, &guard->pid);
 	if (err) {

@@ -59,7 +59,7 @@ static void refuse(const struct guard *g, const struct dl_guard_order *o, int er
 	answer(g, &a);
 }
 
-static uint64_t due_ns(const struct guard *g)
+static uint64_t guard_due_ns(const struct guard *g)
 {
 	uint64_t due = g->standby.again_ns;
 
@@ -191,7 +191,7 @@ static void step(struct guard *g)
 }
 
 /* The descriptors of those that are held; the others look every millisecond. */
-static size_t watch(const struct guard *g, struct pollfd *waits)
+static size_t guard_watch(const struct guard *g, struct pollfd *waits)
 {
 	size_t count = AT_HOLDS;
 
@@ -211,7 +211,7 @@ static size_t watch(const struct guard *g, struct pollfd *waits)
 }
 
 /* A descriptor that stays ready although nothing comes of it must not keep the guard running. */
-static void rest(struct guard *g, int ready)
+static void guard_rest(struct guard *g, int ready)
 {
 	if (ready > 0 && ++g->vain <= VAIN_WAKES)
 		return;
@@ -224,12 +224,12 @@ static void rest(struct guard *g, int ready)
 static void wait_for_any(struct guard *g)
 {
 	struct pollfd waits[AT_HOLDS + DL_GUARD_HOLDS];
-	int ready = dl_guard_wait(waits, watch(g, waits), due_ns(g));
+	int ready = dl_guard_wait(waits, guard_watch(g, waits), guard_due_ns(g));
 
 	on_order(g); /* without poll() nothing tells that there is one */
 	g->ends |= ready < 0 || waits[AT_AGENT].revents || getppid() != g->agent ||
 		   dl_guard_told_to_end();
-	rest(g, ready);
+	guard_rest(g, ready);
 	dl_standby_tend(&g->standby, dl_guard_now_ns());
 }
 
@@ -253,7 +253,7 @@ static void thaw_all(struct guard *g)
 }
 
 /* As many as it may have. */
-static void raise_files(void)
+static void guard_raise_files(void)
 {
 	struct rlimit files = { FILES_MAX, FILES_MAX };
 
@@ -271,7 +271,7 @@ static void harden(void)
 
 	prctl(PR_SET_NAME, DL_GUARD_PROGRAM);
 	dl_write_file("/proc/self/oom_score_adj", "-1000");
-	raise_files();
+	guard_raise_files();
 	mlockall(MCL_CURRENT | MCL_FUTURE);
 	if (setrlimit(RLIMIT_RTTIME, &cpu) ||
 	    syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &first)) /* musl's function refuses */

@@ -75,16 +75,16 @@ int dl_guard_told_to_end(void)
 	return told_to_end;
 }
 
-static struct timespec time_of(uint64_t ns)
+static struct timespec wait_time(uint64_t ns)
 {
 	return (struct timespec){ .tv_sec = (time_t)(ns / SECOND_NS),
 				  .tv_nsec = (long)(ns % SECOND_NS) };
 }
 
 /* With nothing but a clock. A signal that came before it is taken first and shortens nothing. */
-static int sleep_blindly(uint64_t ns)
+static int wait_blindly(uint64_t ns)
 {
-	const struct timespec t = time_of(ns);
+	const struct timespec t = wait_time(ns);
 	sigset_t blocked;
 	int err;
 
@@ -103,12 +103,12 @@ int dl_guard_wait(struct pollfd *fds, size_t count, uint64_t until_ns)
 	int n;
 
 	ns = ns < LEAST_NS ? LEAST_NS : ns < MOST_NS ? ns : MOST_NS;
-	t = time_of(ns);
+	t = wait_time(ns);
 	n = ppoll(fds, count, until_ns == DL_GUARD_NEVER ? NULL : &t, &while_waiting);
 	if (n >= 0)
 		return n;
 	n = errno;
 	for (size_t i = 0; i < count; i++)
 		fds[i].revents = 0;
-	return n == EINTR ? 0 : sleep_blindly(ns < SLEEP_NS ? ns : SLEEP_NS);
+	return n == EINTR ? 0 : wait_blindly(ns < SLEEP_NS ? ns : SLEEP_NS);
 }
