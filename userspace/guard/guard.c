@@ -155,7 +155,7 @@ static int receive(const struct guard *g, struct dl_guard_order *ret_order, int 
 
 static void on_order(struct guard *g)
 {
-	struct dl_guard_order o;
+	struct dl_guard_order o = { 0 };
 	struct dl_hold *h;
 	int dir_fd, err = receive(g, &o, &dir_fd);
 

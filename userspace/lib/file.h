@@ -34,7 +34,7 @@ void dl_root_set(const char *root);
 int dl_root_path(char *buf, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The program "name" in the folder of this program; -ENAMETOOLONG, or -errno if it cannot be run. */
+/* The path of the program "name" beside this program; -ENAMETOOLONG, or -errno of access(). */
 int dl_program_path(const char *name, char *buf, size_t size);
 
 /* Reads at most size - 1 bytes and terminates them; returns how many. What exceeds is cut off. */
