@@ -2,86 +2,45 @@
 #include "guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/child.h"
 #include "../lib/file.h"
 
 #define STOP_MS 1000
 
-extern char **environ;
-
-/* In a session of its own: what a terminal or kill(-group) does to the agent is not for it. */
-static int spawn(const char *program, int fd, int own_pidfd, pid_t *ret_pid)
-{
-	char *argv[] = { (char *)DL_GUARD_PROGRAM, NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t set;
-	int err;
-
-	sigemptyset(&set);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &set);
-	sigfillset(&set);
-	posix_spawnattr_setsigdefault(&attr, &set);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETSID);
-	posix_spawn_file_actions_init(&files);
-	err = posix_spawn_file_actions_adddup2(&files, fd, DL_GUARD_FD);
-	if (!err)
-		err = posix_spawn_file_actions_adddup2(&files, own_pidfd, DL_GUARD_AGENT_FD);
-	for (int i = 0; !err && i < DL_GUARD_FD; i++)
-		err = posix_spawn_file_actions_addopen(&files, i, "/dev/null", O_RDWR, 0);
-	if (!err)
-		err = posix_spawn_file_actions_addclosefrom_np(&files, DL_GUARD_AGENT_FD + 1);
-	if (!err)
-		err = posix_spawn(ret_pid, program, &files, &attr, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	return -err;
-}
-
-/* Not among the descriptors that the guard gets, since a dup2 onto itself keeps CLOEXEC. */
-static int client_move_up(int fd)
-{
-	int far = fd < 0 ? -errno : fcntl(fd, F_DUPFD_CLOEXEC, DL_GUARD_AGENT_FD + 1);
-
-	if (fd >= 0 && far < 0)
-		far = -errno;
-	if (fd >= 0)
-		close(fd);
-	return far;
-}
-
 int dl_guard_start(struct dl_guard *guard, const char *program)
 {
+	char *argv[] = { (char *)DL_GUARD_PROGRAM, NULL };
+	struct dl_child child;
 	int pair[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	DL_FD far = client_move_up(pair[1]);
-	DL_FD own = client_move_up((int)syscall(SYS_pidfd_open, getpid(), 0));
+	DL_FD far = pair[1];
+	DL_FD own = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	const int fds[] = { far, own }; /* become DL_GUARD_FD and DL_GUARD_AGENT_FD */
+	/* In a session of its own: a terminal's signals and kill(-group) for the agent are not for it. */
+	const struct dl_child_spec spec = { .path = program,
+					    .argv = argv,
+					    .stdio = { DL_CHILD_NULL, DL_CHILD_NULL,
+						       DL_CHILD_NULL },
+					    .fds = fds,
+					    .fd_count = 2,
+					    .own_session = true,
+					    .death_signal = SIGTERM };
 
-	err = far < 0 ? far : own < 0 ? own : spawn(program, far, own, &guard->pid);
+	err = own < 0 ? -errno : dl_child_start(&spec, &child);
 	if (err) {
 		close(pair[0]);
 		return err;
 	}
-	guard->fd = pair[0];
-	guard->pidfd = (int)syscall(SYS_pidfd_open, guard->pid, 0);
-	if (guard->pidfd >= 0)
-		return 0;
-	err = -errno;
-	dl_guard_stop(guard);
-	return err;
+	*guard = (struct dl_guard){ .fd = pair[0], .pidfd = child.pidfd, .pid = child.pid };
+	return 0;
 }
 
 int dl_guard_send(const struct dl_guard *guard, const struct dl_guard_order *order, int dir_fd)
@@ -120,18 +79,14 @@ int dl_guard_receive(const struct dl_guard *guard, struct dl_guard_answer *ret_a
 
 void dl_guard_stop(struct dl_guard *guard)
 {
-	struct pollfd end = { .fd = guard->pidfd, .events = POLLIN };
+	struct dl_child child = { .pid = guard->pid, .pidfd = guard->pidfd };
 
 	if (guard->fd >= 0) {
 		shutdown(guard->fd, SHUT_RDWR); /* a child of ours may have a copy of it */
 		close(guard->fd);
 	}
-	if (guard->pidfd >= 0) {
-		poll(&end, 1, STOP_MS);
-		close(guard->pidfd);
-	}
-	if (guard->pid > 0)
-		waitpid(guard->pid, NULL, WNOHANG);
+	if (!dl_child_wait(&child, STOP_MS, NULL))
+		dl_child_leave(&child);
 	guard->fd = guard->pidfd = -1;
 	guard->pid = 0;
 }
