@@ -52,6 +52,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	dl_tracker_tick(a, ev.at_ns);
 	if (a->bpf)
 		dl_bpf_tick(a->bpf, ev.at_ns);
+	dl_tracked_tick(a, ev.at_ns);
 	dl_agent_gpus_tick(a, ev.at_ns);
 	dl_agent_kernel_log_tick(a, ev.at_ns);
 	dl_agent_kfd_tick(a, ev.at_ns);

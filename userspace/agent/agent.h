@@ -53,6 +53,8 @@ struct dl_agent_options {
 /* A process the agent knows: what the core was told of it, and when to look again. */
 struct dl_tracked {
 	uint32_t pid; /* 0: empty */
+	uint32_t uid; /* who answers for it: dl_process_account */
+	uint32_t workload;
 	uint32_t attempts;
 	uint64_t used_ns;
 	uint64_t inspect_ns;  /* 0: no further look is due */
@@ -137,6 +139,12 @@ struct dl_agent {
 	struct dl_tracked tracked[DL_TRACKED_MAX];
 	size_t verify_next;  /* of them, whose turn it is to be looked for */
 	size_t inspect_next; /* and to be looked at, should it be due */
+	uint64_t tracked_evicted;
+	uint64_t tracked_evicted_told;
+	uint64_t tracked_told_ns;
+	uint32_t tracked_evicted_uid; /* of the last one */
+	uint64_t probes_checked_ns;
+	uint64_t probes_changed; /* as last seen: dl_bpf_probes.change_count */
 	struct dl_link links[DL_LINKS_MAX];
 	uint32_t workload_count;
 	struct dl_event waiting[DL_WAITING_MAX]; /* results of acts, fed when the step is done */
@@ -268,6 +276,11 @@ void dl_tracker_used(struct dl_agent *a, uint32_t pid); /* its memory on a devic
 bool dl_tracker_knows(struct dl_agent *a, uint32_t pid, uint64_t start_ticks);
 void dl_tracker_gone(struct dl_agent *a, uint32_t pid);
 void dl_tracker_tick(struct dl_agent *a, uint64_t now_ns);
+
+/* tracked.c: whose processes find room, and what became of their probes. */
+struct dl_tracked *dl_tracked_new(struct dl_agent *a, uint32_t pid);
+void dl_tracked_forget(struct dl_agent *a, struct dl_tracked *t);
+void dl_tracked_tick(struct dl_agent *a, uint64_t now_ns);
 
 /* control.c */
 int dl_control_open(struct dl_agent *a);

@@ -48,6 +48,8 @@ static json_t *process(const struct dl_agent *a, const struct dl_tracked *t)
 	json_t *o = json_pack("{s:i, s:b, s:b}", "pid", (int)t->pid, "exceptions_seen",
 			      t->cxx_attached, "graphs_seen", t->ggml_attached);
 
+	if (a->bpf && dl_bpf_probe_lost(a->bpf, t->pid))
+		json_object_set_new(o, "probes_lost", json_true());
 	json_object_update_missing_new(o, dl_process_json(&t->told));
 	if (held)
 		json_object_set_new(o, "runs_permille",
@@ -165,6 +167,21 @@ static json_t *programs(const struct dl_agent *a)
 	return list;
 }
 
+/* What a shared table could not hold, since the agent's start. */
+static json_t *crowding(const struct dl_agent *a)
+{
+	struct dl_bpf_probes probes = { 0 };
+
+	if (a->bpf)
+		dl_bpf_probes(a->bpf, &probes);
+	return json_pack("{s:I, s:i, s:I, s:I, s:I, s:I}", "probes", (json_int_t)probes.used,
+			 "probes_max", DL_PROBE_SLOTS, "probes_refused",
+			 (json_int_t)probes.refused_count, "probes_evicted",
+			 (json_int_t)probes.evicted_count, "processes_evicted",
+			 (json_int_t)a->tracked_evicted, "world_evicted",
+			 (json_int_t)(a->core.world.evicted_count + a->core.world.memory.evicted_count));
+}
+
 /* With the starts before this one. */
 static json_t *all_time(const struct dl_agent *a)
 {
@@ -186,12 +203,13 @@ json_t *dl_agent_status(struct dl_agent *a)
 	json_int_t unlisted = 0;
 	json_t *list = processes(a, &unlisted);
 
-	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
+			 "s:o}",
 			 "op", "status", "mode",
 			 dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]),
 			 "policy_error", safe(a->policy_error), "events",
 			 (json_int_t)a->event_count, "dropped", (json_int_t)a->core.dropped_count,
-			 "sensors", sensors(a), "processes", list, "processes_unlisted", unlisted,
+			 "sensors", sensors(a), "crowding", crowding(a), "processes", list, "processes_unlisted", unlisted,
 			 "breakers", breakers(a), "gpus", dl_agent_gpus_status(a), "standing",
 			 standing(a), "kfd", dl_agent_kfd_status(a), "foresight",
 			 dl_foresight_json(&a->core.foresight), "foresight_all_time", all_time(a));

@@ -12,6 +12,7 @@
 #include "../lib/log.h"
 #include "../sensors/engine_version.h"
 #include "../sensors/inside.h"
+#include "../sensors/process_account.h"
 
 /* Libraries are mapped and the backend opens within the first seconds; later only seldom. */
 static const uint64_t look_again_ms[] = {
@@ -34,33 +35,11 @@ static struct dl_tracked *find(struct dl_agent *a, uint32_t pid)
 	return NULL;
 }
 
-/* Anybody may start six hundred processes with an engine's name: they push out each other first. */
-static int worth(const struct dl_tracked *t)
-{
-	if (!t->pid)
-		return 0;
-	if (t->told.workload)
-		return 4;
-	if (t->told.engine == DL_ENGINE_NONE)
-		return 1;
-	return t->told.backend == DL_BACKEND_UNKNOWN ? 2 : 3;
-}
-
 static struct dl_tracked *get(struct dl_agent *a, uint32_t pid)
 {
-	struct dl_tracked *t = find(a, pid), *victim = &a->tracked[0];
+	struct dl_tracked *t = find(a, pid);
 
-	if (t)
-		return t;
-	for (size_t i = 1; i < DL_TRACKED_MAX && victim->pid; i++) {
-		t = &a->tracked[i];
-		if (worth(t) < worth(victim) ||
-		    (worth(t) == worth(victim) && t->used_ns < victim->used_ns))
-			victim = t;
-	}
-	memset(victim, 0, sizeof(*victim));
-	victim->pid = pid;
-	return victim;
+	return t ? t : dl_tracked_new(a, pid);
 }
 
 static uint32_t workload_of(struct dl_agent *a, const struct dl_process_info *info)
@@ -76,18 +55,20 @@ static uint32_t workload_of(struct dl_agent *a, const struct dl_process_info *in
 	return dl_units_workload_of(a, info->cgroup);
 }
 
-static bool attach(struct dl_agent *a, uint32_t pid, const char *path, const char *probe)
+static bool attach(struct dl_agent *a, const struct dl_tracked *t, const char *path,
+		   const char *probe)
 {
+	const struct dl_probe_owner owner = { t->pid, t->uid, t->workload };
 	char self[DL_SELF_FD_SIZE];
 	DL_FD fd = -1;
 	int err;
 
 	if (!path[0] || !a->bpf)
 		return false;
-	fd = dl_open_mapped(pid, path);
-	err = fd < 0 ? fd : dl_local_file(pid, fd);
+	fd = dl_open_mapped(t->pid, path);
+	err = fd < 0 ? fd : dl_local_file(t->pid, fd);
 	if (!err)
-		err = dl_bpf_attach_library(a->bpf, dl_self_fd(fd, self), probe);
+		err = dl_bpf_attach_library(a->bpf, dl_self_fd(fd, self), probe, &owner);
 	if (err < 0)
 		dl_debug("uprobe %s in '%s': %s", probe, path, strerror(-err));
 	return err >= 0;
@@ -99,15 +80,18 @@ static void attach_libraries(struct dl_agent *a, struct dl_tracked *t,
 {
 	static const char *const ggml[] = { "synchronize", "compute", "set", "get" };
 	static const char *const llama[] = { "ubatch", "decode" }; /* one of the two */
+	const struct dl_probe_owner owner = { t->pid, t->uid, t->workload };
 	bool all = true;
 
+	if (a->bpf)
+		dl_bpf_owner(a->bpf, &owner);
 	if (!t->cxx_attached)
-		t->cxx_attached = attach(a, t->pid, info->cxx_library, "throw");
+		t->cxx_attached = attach(a, t, info->cxx_library, "throw");
 	for (size_t i = 0; !t->ggml_attached && all && i < sizeof(ggml) / sizeof(ggml[0]); i++)
-		all = attach(a, t->pid, info->ggml_library, ggml[i]);
+		all = attach(a, t, info->ggml_library, ggml[i]);
 	t->ggml_attached = all;
 	for (size_t i = 0; !t->llama_attached && i < sizeof(llama) / sizeof(llama[0]); i++)
-		t->llama_attached = attach(a, t->pid, info->llama_library, llama[i]);
+		t->llama_attached = attach(a, t, info->llama_library, llama[i]);
 }
 
 static bool settled(const struct dl_tracked *t)
@@ -137,8 +121,10 @@ static void plan_next_look(struct dl_agent *a, struct dl_tracked *t, uint64_t no
 	t->inspect_ns = now_ns + look_again_ms[t->attempts++] * DL_NS_PER_MS;
 }
 
-static void begin_to_look(struct dl_tracked *t)
+static void begin_to_look(struct dl_agent *a, struct dl_tracked *t)
 {
+	if (a->bpf)
+		dl_bpf_owner_gone(a->bpf, t->pid);
 	t->attempts = 0;
 	t->cxx_attached = t->ggml_attached = t->llama_attached = false;
 	t->engine_known = false;
@@ -147,9 +133,9 @@ static void begin_to_look(struct dl_tracked *t)
 }
 
 /* Another process, or another program in it: nothing of the old one is kept. */
-static void begin_anew(struct dl_tracked *t)
+static void begin_anew(struct dl_agent *a, struct dl_tracked *t)
 {
-	begin_to_look(t);
+	begin_to_look(a, t);
 	t->cpu_assumed = t->device_used = false;
 	memset(&t->told, 0, sizeof(t->told));
 }
@@ -193,13 +179,14 @@ static void take(struct dl_agent *a, struct dl_tracked *t, struct dl_process_inf
 	t->verified_ns = ev.at_ns;
 	t->opens_gpu = info->opens_gpu;
 	if (t->told.start_ticks && t->told.start_ticks != info->ev.start_ticks)
-		begin_anew(t);
+		begin_anew(a, t);
 	if (!info->has_command && t->told.start_ticks == info->ev.start_ticks) {
 		t->inspect_ns = 0; /* it is ending, and stays who it was */
 		return;
 	}
 	t->device_used = info->device_used;
-	info->ev.workload = workload_of(a, info);
+	info->ev.workload = t->workload = workload_of(a, info);
+	t->uid = dl_process_account(t->pid);
 	assume_cpu(t, info);
 	if (info->ev.engine != DL_ENGINE_NONE) {
 		read_version(t, info, ev.at_ns);
@@ -281,7 +268,7 @@ static void meet(struct dl_agent *a, uint32_t pid, enum dl_look look)
 		t = get(a, pid);
 		t->on_gpu = look == DL_LOOK_DEVICES;
 	}
-	begin_to_look(t);
+	begin_to_look(a, t);
 	if (known)
 		inspect(a, t);
 	else
@@ -306,7 +293,7 @@ void dl_tracker_gone(struct dl_agent *a, uint32_t pid)
 	struct dl_tracked *t = find(a, pid);
 
 	if (t)
-		memset(t, 0, sizeof(*t));
+		dl_tracked_forget(a, t);
 }
 
 /* One a tick: an exit that was lost, and a pid that is somebody else's since. */
@@ -320,7 +307,7 @@ static void verify_next(struct dl_agent *a, uint64_t now_ns)
 	t->verified_ns = now_ns;
 	start = dl_process_start(t->pid);
 	if (!start)
-		memset(t, 0, sizeof(*t));
+		dl_tracked_forget(a, t);
 	else if (start != t->told.start_ticks)
 		inspect(a, t);
 }

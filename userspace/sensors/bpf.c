@@ -8,13 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bpf_refusal.h"
 #include "bpf_state.h"
-#include "elf_site.h"
 
 #include "../lib/log.h"
 
@@ -194,8 +192,7 @@ void dl_bpf_free(struct dl_bpf *b)
 {
 	if (!b)
 		return;
-	for (size_t i = 0; i < DL_LIBRARIES_MAX; i++)
-		bpf_link__destroy(b->libraries[i].link);
+	dl_bpf_probes_free(b);
 	ring_buffer__free(b->ring);
 	for (size_t i = 0; i < DL_OBJ_COUNT; i++)
 		dl_bpf_object_unload(&b->objects[i]);
@@ -272,6 +269,7 @@ void dl_bpf_tick(struct dl_bpf *b, uint64_t now_ns)
 	dl_bpf_poll_movers(b, now_ns);
 	dl_bpf_poll_sums(b, now_ns);
 	dl_bpf_poll_times(b, now_ns);
+	dl_bpf_probes_tick(b, now_ns);
 	drop_btf(b);
 	dl_bpf_poll_losses(b, now_ns);
 }
@@ -336,70 +334,6 @@ void dl_bpf_watch(struct dl_bpf *b, uint32_t pid)
 
 	if (fd >= 0)
 		bpf_map_update_elem(fd, &pid, &yes, BPF_ANY);
-}
-
-static int attach_site(struct dl_bpf *b, struct dl_library *lib, const char *path, const char *name)
-{
-	static const struct {
-		const char *name;
-		const char *symbol;
-		const char *program;
-		bool keeps_arguments;
-	} table[] = {
-		{ "throw", "__cxa_throw", "throw_seen", true },
-		{ "compute", "ggml_backend_sched_graph_compute_async", "graph_entered", false },
-		{ "set", "ggml_backend_tensor_set", "copy_entered", false },
-		{ "get", "ggml_backend_tensor_get", "copy_entered", false },
-		{ "synchronize", "ggml_backend_sched_synchronize", "graph_synced", false },
-		{ "ubatch",
-		  "_ZN13llama_context14process_ubatchERK12llama_ubatch14llm_graph_type"
-		  "P22llama_memory_context_iR11ggml_status",
-		  "ubatch_entered", true },
-		{ "decode", "llama_decode", "decode_entered", true },
-	};
-	struct bpf_object *object = b->objects[DL_OBJ_ENGINE].object;
-	struct bpf_program *p;
-	uint64_t offset;
-	size_t row = 0;
-	int err;
-
-	while (row < sizeof(table) / sizeof(table[0]) && strcmp(table[row].name, name) != 0)
-		row++;
-	if (!object || row == sizeof(table) / sizeof(table[0]))
-		return -EINVAL;
-	p = bpf_object__find_program_by_name(object, table[row].program);
-	if (!p)
-		return -ENOENT;
-	err = dl_elf_site(path, table[row].symbol, table[row].keeps_arguments, &offset);
-	if (err)
-		return err;
-	lib->link = bpf_program__attach_uprobe(p, false, -1, path, offset);
-	return lib->link ? 0 : -errno;
-}
-
-int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name)
-{
-	struct dl_library *lib;
-	struct stat st;
-	int err;
-
-	if (stat(path, &st))
-		return -errno;
-	for (size_t i = 0; i < DL_LIBRARIES_MAX; i++)
-		if (b->libraries[i].link && b->libraries[i].dev == st.st_dev &&
-		    b->libraries[i].ino == st.st_ino && !strcmp(b->libraries[i].name, name))
-			return 0;
-	lib = &b->libraries[b->library_count % DL_LIBRARIES_MAX]; /* the oldest makes room */
-	bpf_link__destroy(lib->link);
-	memset(lib, 0, sizeof(*lib));
-	err = attach_site(b, lib, path, name);
-	if (err)
-		return err;
-	lib->dev = st.st_dev;
-	lib->ino = st.st_ino;
-	dl_copy_name(lib->name, sizeof(lib->name), name);
-	b->library_count++;
-	return 1;
 }
 
 bool dl_bpf_sensor(const struct dl_bpf *b, size_t index, struct dl_ev_sensor *ret_sensor)

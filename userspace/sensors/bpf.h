@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "../core/event.h"
+#include "probe_slots.h"
 
 struct dl_bpf;
 
@@ -58,9 +59,32 @@ void dl_bpf_watch(struct dl_bpf *b, uint32_t pid);
 /*
  * A uprobe in the library at "path", once per inode: "throw" of libstdc++, "compute", "set", "get",
  * "synchronize" of libggml-base, "ubatch" or, in an older one, "decode" of libllama. 1: attached,
- * 0: was attached before, -ENOENT: the library has no such function.
+ * 0: was attached before, -ENOENT: the library has no such function; -EDQUOT, -ENOSPC, -EAGAIN: see
+ * probe_slots.h.
  */
-int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name);
+int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name,
+			  const struct dl_probe_owner *owner);
+
+/* Who answers for the process by now, should it have probes. */
+void dl_bpf_owner(struct dl_bpf *b, const struct dl_probe_owner *owner);
+
+/* The process ended, or runs another program: it maps none of its libraries any more. */
+void dl_bpf_owner_gone(struct dl_bpf *b, uint32_t pid);
+
+/* Whether the process has its probe, which another user may have cost it meanwhile. */
+bool dl_bpf_probed(const struct dl_bpf *b, uint32_t pid, const char *name);
+
+/* A probe of the process was taken away or refused: something of it is not seen. */
+bool dl_bpf_probe_lost(const struct dl_bpf *b, uint32_t pid);
+
+struct dl_bpf_probes {
+	size_t used; /* of DL_PROBE_SLOTS */
+	uint64_t evicted_count;
+	uint64_t refused_count;
+	uint64_t change_count; /* of what any process has, and of room */
+};
+
+void dl_bpf_probes(const struct dl_bpf *b, struct dl_bpf_probes *ret_probes);
 
 /* One line per object, for status. Index from 0; false past the end. */
 bool dl_bpf_sensor(const struct dl_bpf *b, size_t index, struct dl_ev_sensor *ret_sensor);

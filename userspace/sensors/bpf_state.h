@@ -28,17 +28,8 @@ enum dl_object_index {
 	DL_OBJ_COUNT,
 };
 
-#define DL_LIBRARIES_MAX 256
 #define DL_SEEN_MAX	 1024
 #define DL_TOLD_MAX	 ((size_t)4 * DL_MAX_SUMS)
-
-/* A function of a library file with our uprobe on it. */
-struct dl_library {
-	dev_t dev;
-	ino_t ino;
-	char name[16];
-	struct bpf_link *link;
-};
 
 /* What was last reported of a polled map entry. */
 struct dl_seen {
@@ -63,8 +54,11 @@ struct dl_bpf {
 	struct dl_shared_maps shared;
 	struct btf *kernel; /* while objects are being loaded */
 	struct ring_buffer *ring;
-	struct dl_library libraries[DL_LIBRARIES_MAX];
-	size_t library_count;
+	struct dl_probe_slots probes;
+	struct bpf_link *probe_link[DL_PROBE_SLOTS];
+	uint64_t probes_reported; /* evictions and refusals that an event has told */
+	uint64_t probes_reported_ns;
+	uint64_t detached_ns; /* when an unused probe was last taken away */
 	struct dl_seen rings_seen[DL_SEEN_MAX];	   /* sched: it had a job we told about */
 	struct dl_seen graphs_seen[DL_SEEN_MAX];   /* tgid: graphs told about */
 	struct dl_seen progress_seen[DL_SEEN_MAX]; /* tgid: tokens told about */
@@ -127,6 +121,10 @@ void dl_bpf_measure_hz(struct dl_bpf *b);
 void dl_bpf_poll_engine(struct dl_bpf *b, uint32_t tgid, uint64_t now_ns);
 /* A process that is gone leaves no graph behind: its pid may be somebody else's soon. */
 void dl_bpf_forget_engine(struct dl_bpf *b, uint32_t tgid);
+
+/* bpf_probes.c */
+void dl_bpf_probes_tick(struct dl_bpf *b, uint64_t now_ns);
+void dl_bpf_probes_free(struct dl_bpf *b);
 
 /* bpf.c: a module came or went. */
 void dl_bpf_module_changed(struct dl_bpf *b, const char *module, bool loaded, uint64_t now_ns);

@@ -175,6 +175,8 @@ static void print_process(const json_t *p)
 	       dl_message_text(p, "model"), (int)dl_message_number(p, "port", 0));
 	print_workload(p);
 	print_more(p);
+	if (json_is_true(json_object_get(p, "probes_lost")))
+		printf("           not all of it is seen: no probes left for its user\n");
 }
 
 static void print_processes(const json_t *list)
@@ -184,6 +186,20 @@ static void print_processes(const json_t *list)
 
 	printf("engines%s\n", json_array_size(list) ? "" : ": none runs");
 	json_array_foreach(list, i, p) print_process(p);
+}
+
+/* Nothing while all find room. */
+static void print_crowding(const json_t *c)
+{
+	long long refused = (long long)dl_message_number(c, "probes_refused", 0);
+	long long probes = (long long)dl_message_number(c, "probes_evicted", 0);
+	long long processes = (long long)dl_message_number(c, "processes_evicted", 0);
+
+	if (refused || probes || processes)
+		printf("crowding: %lld probes refused, %lld taken away (%lld of %lld in use), %lld "
+		       "processes no longer followed\n",
+		       refused, probes, (long long)dl_message_number(c, "probes", 0),
+		       (long long)dl_message_number(c, "probes_max", 0), processes);
 }
 
 static void print_breakers(const json_t *list)
@@ -222,6 +238,7 @@ static void print(const json_t *status)
 	print_gpus(json_object_get(status, "gpus"));
 	print_kfd(json_object_get(status, "kfd"));
 	print_processes(json_object_get(status, "processes"));
+	print_crowding(json_object_get(status, "crowding"));
 	print_breakers(json_object_get(status, "breakers"));
 	dl_foresight_print(stdout, "since start", json_object_get(status, "foresight"));
 	print_all_time(json_object_get(status, "foresight_all_time"));
