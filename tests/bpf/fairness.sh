@@ -8,8 +8,8 @@
 mallory=65533
 as_mallory() { setsid setpriv --reuid=$mallory --regid=$mallory --clear-groups "$@"; }
 status() { "$program" status --json --socket "$work/sock"; }
-engine_is() { status | jq -e ".processes[] | select(.pid == $1) | $2" >/dev/null; }
-crowding() { status | jq -e ".crowding | $1" >/dev/null; }
+engine_is() { status | jq -es "any(.[].processes[]?; .pid == $1 and ($2))" >/dev/null; }
+crowding() { status | jq -es "any(.[]; .crowding | $1)" >/dev/null; }
 exception_of() { saw ".event == \"exception\" and .pid == $1"; }
 
 start_fair_agent() {

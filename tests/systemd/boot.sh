@@ -35,7 +35,7 @@ for dir in "$work" "$@"; do
 done
 mkdir "$root/lab"
 mount --bind "$work/lab" "$root/lab"
-cp "$work"/unit/* "$root/etc/systemd/system/"
+cp -r "$work"/unit/* "$root/etc/systemd/system/"
 echo 0123456789abcdef0123456789abcdef >"$root/etc/machine-id"
 busybox ip link set lo up
 : >"$work/made"

@@ -3,6 +3,52 @@
 #
 # The cases of tests/systemd/run.
 
+# The unit as it is installed: what systemd thinks of it, and what its process has in the end.
+case_confined() {
+	local pid
+	pid=$(main_pid agent)
+	if systemd-analyze security --help 2>&1 | grep -q -- --offline; then
+		check "systemd rates the unit 4.0 or better" rated_at_most 40
+		check "and knows all its lines" not grep -qE "ignoring|Unknown" "$work/rated"
+	else
+		skip "systemd's rating of the unit" "this systemd-analyze has no --offline"
+	fi
+	process_says() { inside grep -qE "^$1:[[:space:]]*$2\$" "/proc/$pid/status"; }
+	check "the agent has no right to gain rights" process_says NoNewPrivs 1
+	check "system calls are filtered by systemd and by itself" filters_at_least 2
+	check "its bounding set has nothing that its table has not" bounding_set_is_within "$(table_of_capabilities)"
+	check "nor its permitted one" capabilities_are_within CapPrm "$(table_of_capabilities)"
+	check "it cannot write to the host's files" not in_agent touch /usr/davylamp-was-here
+	check "nor see homes" test "" = "$(in_agent ls /root /home 2>/dev/null)"
+	check "its files are root's alone" eval '[[ $(inside stat -c %a $state/davylamp.db) == 600 ]]'
+	check "it goes before others" test -15 = "$(inside ps -o ni= -p "$pid" | tr -d " ")"
+	check "it is not the first to be killed for memory" test -900 = "$(inside cat "/proc/$pid/oom_score_adj")"
+}
+in_agent() { inside nsenter -t "$(main_pid agent)" -m "$@"; }
+rated_at_most() { # TENTHS
+	systemd-analyze security --offline=true --no-pager "$STAGE/usr/lib/systemd/system/davylamp.service" >"$work/rated" 2>&1
+	local tenths
+	tenths=$(sed -n 's/.*Overall exposure level for .*: \([0-9]*\)\.\([0-9]\).*/\1\2/p' "$work/rated")
+	echo "rated $tenths tenths"
+	[[ $tenths && 10#$tenths -le $1 ]]
+}
+filters_at_least() { [[ $(inside sed -n 's/^Seccomp_filters:[[:space:]]*//p' "/proc/$(main_pid agent)/status") -ge $1 ]]; }
+# From the comment beside the list: a bit for each, by the kernel's numbers.
+table_of_capabilities() {
+	local name mask=0 number
+	while read -r name; do
+		number=$(awk -v "name=CAP_$name" '$1 == "#define" && $2 == name { print $3 }' /usr/include/linux/capability.h)
+		mask=$((mask | 1 << number))
+	done < <(sed -n '/^ \* capability/,/^ \* Not needed/p' userspace/agent/confine.c | cut -c 4-20 | grep -oE '[A-Z][A-Z_]{3,}')
+	echo $mask
+}
+capabilities_are_within() { # FIELD MASK
+	local have
+	have=$(inside sed -n "s/^$1:[[:space:]]*//p" "/proc/$(main_pid agent)/status")
+	[[ $have && $((16#$have & ~$2)) == 0 && $2 -gt 0 ]]
+}
+bounding_set_is_within() { capabilities_are_within CapBnd "$1"; }
+
 drop_in=/etc/systemd/system/llama.service.d/50-davylamp.conf
 
 case_adopt() {
@@ -167,13 +213,12 @@ case_edited() {
 case_unwritable() {
 	local id before
 	id=$(workload llama) before=$(main_pid llama)
-	inside mount --bind $state $state
-	inside mount -o remount,bind,ro $state
+	state_is ro
 	check "with a state directory that cannot be written nothing is done" \
 		order_fails "{\"op\":\"order\",\"rung\":\"shrink\",\"workload\":$id,\"ubatch\":16}"
 	check "to the process neither" test "$before" = "$(main_pid llama)"
 	check "and that is reported" grep -q "Read-only file system" "$work/agent.err"
-	inside umount $state
+	state_is rw
 }
 
 case_silent() {
@@ -432,12 +477,11 @@ case_rules_backend() {
 case_rules_unwritable() {
 	local version
 	version=$(env_version llama)
-	inside mount --bind $state $state
-	inside mount -o remount,bind,ro $state
+	state_is ro
 	rules 'ubatch = 80'
 	check "what cannot be written is reported" grep -q "llama.service.env': Read-only file system" "$work/agent.err"
 	check "and what was told is whole" eval '[[ $version == "$(env_version llama)" ]] && env_says llama LLAMA_ARG_UBATCH=96'
-	inside umount $state
+	state_is rw
 	rules 'ubatch = 80' 'environment GGML_LAMP = 4'
 	check "the next change is written" env_says llama GGML_LAMP=4
 }
@@ -543,6 +587,7 @@ all_cases() {
 	until_true 30 healthy 18301/health
 	until_true 30 healthy 18302/health
 	start_agent
+	case_confined
 	case_adopt
 	case_shrink
 	case_killed

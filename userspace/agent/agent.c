@@ -14,6 +14,7 @@
 #include "../lib/child.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
+#include "confine.h"
 
 #define TICK_US	     100000 /* idle: ten map reads a second are microseconds */
 #define TICK_BUSY_US 50000  /* a job runs: a quarter of a 2 s timeout is 500 ms */
@@ -231,6 +232,15 @@ static int close_all(struct dl_agent *a)
 	return err;
 }
 
+static void confine(void)
+{
+	int err = dl_agent_confine();
+
+	if (err)
+		dl_log("cannot give up all rights that are not needed: %s; going on with them",
+		       strerror(-err));
+}
+
 int dl_agent_run(const struct dl_agent_options *options)
 {
 	struct dl_agent *a = calloc(1, sizeof(*a));
@@ -240,10 +250,12 @@ int dl_agent_run(const struct dl_agent_options *options)
 		return -ENOMEM;
 	a->options = *options;
 	a->listen_fd = -1;
+	dl_agent_hurry();
 	dl_output_open(a);
 	dl_core_init(&a->core);
 	err = open_all(a);
 	if (err >= 0) {
+		confine(); /* it needs more rights for opening than afterwards */
 		sd_event_set_watchdog(a->loop, true);
 		sd_notify(0, "READY=1");
 		err = sd_event_loop(a->loop);

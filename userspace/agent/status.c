@@ -174,12 +174,12 @@ static json_t *crowding(const struct dl_agent *a)
 
 	if (a->bpf)
 		dl_bpf_probes(a->bpf, &probes);
-	return json_pack("{s:I, s:i, s:I, s:I, s:I, s:I}", "probes", (json_int_t)probes.used,
-			 "probes_max", DL_PROBE_SLOTS, "probes_refused",
-			 (json_int_t)probes.refused_count, "probes_evicted",
-			 (json_int_t)probes.evicted_count, "processes_evicted",
-			 (json_int_t)a->tracked_evicted, "world_evicted",
-			 (json_int_t)(a->core.world.evicted_count + a->core.world.memory.evicted_count));
+	return json_pack(
+		"{s:I, s:i, s:I, s:I, s:I, s:I}", "probes", (json_int_t)probes.used, "probes_max",
+		DL_PROBE_SLOTS, "probes_refused", (json_int_t)probes.refused_count,
+		"probes_evicted", (json_int_t)probes.evicted_count, "processes_evicted",
+		(json_int_t)a->tracked_evicted, "world_evicted",
+		(json_int_t)(a->core.world.evicted_count + a->core.world.memory.evicted_count));
 }
 
 /* With the starts before this one. */
@@ -209,8 +209,9 @@ json_t *dl_agent_status(struct dl_agent *a)
 			 dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]),
 			 "policy_error", safe(a->policy_error), "events",
 			 (json_int_t)a->event_count, "dropped", (json_int_t)a->core.dropped_count,
-			 "sensors", sensors(a), "crowding", crowding(a), "processes", list, "processes_unlisted", unlisted,
-			 "breakers", breakers(a), "gpus", dl_agent_gpus_status(a), "standing",
-			 standing(a), "kfd", dl_agent_kfd_status(a), "foresight",
-			 dl_foresight_json(&a->core.foresight), "foresight_all_time", all_time(a));
+			 "sensors", sensors(a), "crowding", crowding(a), "processes", list,
+			 "processes_unlisted", unlisted, "breakers", breakers(a), "gpus",
+			 dl_agent_gpus_status(a), "standing", standing(a), "kfd",
+			 dl_agent_kfd_status(a), "foresight", dl_foresight_json(&a->core.foresight),
+			 "foresight_all_time", all_time(a));
 }

@@ -203,5 +203,8 @@ bool dl_file_is_local(uint32_t pid, int fd)
 	/* a chrooted process does not list the mount its root lies on */
 	if (judgement < 0)
 		judgement = judge_in("/proc/self/mountinfo", st.stx_mnt_id);
+	/* nor is it in ours, when the agent's unit has a mount namespace of its own */
+	if (judgement < 0)
+		judgement = judge_in("/proc/1/mountinfo", st.stx_mnt_id);
 	return judgement < 0 ? is_own_root(st.stx_mnt_id) : judgement != 0;
 }
