@@ -188,7 +188,7 @@ static void a_killed_standby_is_replaced(void **state)
 	standby = child_of(guard.pid);
 	assert_true(standby > 0);
 	kill(standby, SIGKILL);
-	for (int i = 0; i < 100 && (!next || next == standby); i++) {
+	for (int i = 0; i < 2000 && (!next || next == standby); i++) {
 		lab_sleep_ms(10);
 		next = child_of(guard.pid);
 	}
