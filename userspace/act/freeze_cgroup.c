@@ -37,9 +37,9 @@ int dl_cgroup_freeze(int dir_fd, bool freeze)
 
 int dl_cgroup_wants_frozen(int dir_fd)
 {
-	DL_FD fd = dl_freezer_open(dir_fd);
+	DL_FD fd = openat(dir_fd, "cgroup.freeze", O_RDONLY | O_CLOEXEC);
 
-	return fd < 0 ? fd : dl_freezer_wants_frozen(fd);
+	return fd < 0 ? -errno : dl_freezer_wants_frozen(fd);
 }
 
 int dl_cgroup_events_read(int events_fd, struct dl_cgroup_events *ret_events)

@@ -34,8 +34,8 @@
  * DAC_READ_SEARCH  sensors/inside.c, model_file.c, elf_site.c           files of engines' users
  * SYSLOG           sensors/kmsg_reader.c                                /dev/kmsg
  * KILL             act/freeze_tree.c, act/probe_run.c                   pause engines, end probes
- * SYS_NICE         confine.c, act/guard.c (child)                       CPU time on a busy host
- * SYS_RESOURCE     act/guard.c (child)                                  descriptors, oom_score_adj
+ * SYS_NICE         confine.c, guard/guard.c (child)                   CPU time on a busy host
+ * SYS_RESOURCE     guard/guard.c (child)                                descriptors, oom_score_adj
  * SETUID, SETGID,  probe/confine.c (child)                              it becomes nobody
  * SETPCAP          children                                             they give up more
  *
