@@ -397,12 +397,30 @@ static void while_another_changes_it_is_busy_and_not_stuck(void **state)
 
 	(void)state;
 	assert_int_equal(dl_version_add(db, "1", "", ONE), 1);
-	fd = open(path_in(""), O_RDONLY | O_DIRECTORY);
+	fd = open(path_in("." DL_POLICY_NAME ".lock"), O_RDWR | O_CREAT, 0600);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_int_equal(dl_version_add(db, "2", "", TWO), -EBUSY);
 	assert_int_equal(list().count, 1);
 	close(fd);
 	assert_int_equal(dl_version_add(db, "2", "", TWO), 2);
+}
+
+/* Everybody who may read a directory or a file may hold a lock of it, for ever. */
+static void what_a_user_can_lock_holds_nothing_up(void **state)
+{
+	int dir, file;
+
+	(void)state;
+	assert_int_equal(dl_version_add(db, "1", "", ONE), 1);
+	dir = open(path_in(""), O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(dir, LOCK_EX), 0);
+	file = open(path_in(DL_POLICY_NAME), O_RDONLY);
+	assert_int_equal(flock(file, LOCK_EX), 0);
+	assert_int_equal(dl_version_add(db, "2", "", TWO), 2);
+	assert_int_equal(dl_versions_repair(db), DL_VERSIONS_WHOLE);
+	assert_int_equal(access(path_in("." DL_POLICY_NAME ".lock"), F_OK), -1); /* gone again */
+	close(file);
+	close(dir);
 }
 
 static _Noreturn void change_until(int count, int tag)
@@ -603,6 +621,7 @@ int main(void)
 		WITH_DB(a_change_cut_short_counts_if_the_file_has_it),
 		WITH_DB(rows_that_nobody_here_wrote_are_passed_over),
 		WITH_DB(while_another_changes_it_is_busy_and_not_stuck),
+		WITH_DB(what_a_user_can_lock_holds_nothing_up),
 		WITH_DB(two_writers_take_turns),
 		WITH_DB(killed_at_any_instant_file_and_history_agree),
 		WITH_DB(a_rule_is_of_the_version_that_made_it_so),

@@ -35,16 +35,13 @@ static void remember(const struct deed *d, const json_t *answer)
 	struct dl_adopted *list = &d->agent->units->adopted;
 	struct dl_adopted_unit *of = u ? dl_adopted_find(list, u->name) : NULL;
 	const char *model = json_string_value(json_object_get(answer, "model"));
-	int err;
 
 	if (!of || (!d->derives && !d->restores))
 		return;
 	dl_copy_name(of->derived, sizeof(of->derived), d->derives && model ? model : "");
 	if (d->derives)
 		of->shrunk_for = (enum dl_hazard)d->hazard;
-	err = dl_adopted_save(d->agent->options.state_dir, list);
-	if (err)
-		dl_log("'%s/%s': %s", d->agent->options.state_dir, DL_ADOPTED_NAME, strerror(-err));
+	dl_units_save(d->agent);
 }
 
 static void on_done(void *arg, const struct dl_probe_finding *finding)

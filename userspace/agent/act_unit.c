@@ -39,16 +39,6 @@ static struct dl_adopted_unit *adopted(const struct dl_service *u)
 	return dl_adopted_find(&u->agent->units->adopted, u->name);
 }
 
-static int save(struct dl_service *u)
-{
-	struct dl_agent *a = u->agent;
-	int err = dl_adopted_save(a->options.state_dir, &a->units->adopted);
-
-	if (err)
-		dl_log("'%s/%s': %s", a->options.state_dir, DL_ADOPTED_NAME, strerror(-err));
-	return err;
-}
-
 int dl_unit_environment(struct dl_service *u, const struct dl_adopted_unit *wanted,
 			struct dl_environment *e)
 {
@@ -96,7 +86,7 @@ static void go_back(struct dl_service *u, int result, bool restart)
 	of->version = version;
 	if (!dl_unit_environment(u, of, &e))
 		err = dl_unit_files_write(u->agent, of, &e);
-	save(u);
+	dl_units_save(u->agent);
 	if (!err && restart)
 		err = dl_unit_job(u->agent->units->systemd, "RestartUnit", u->name, patience_ms(u),
 				  on_gone_back, u);
@@ -111,7 +101,7 @@ static void prove(struct dl_service *u)
 	if (!of || !of->unproven)
 		return;
 	of->unproven = false;
-	save(u);
+	dl_units_save(u->agent);
 }
 
 /*
@@ -325,7 +315,7 @@ static void on_stopped(void *arg, const struct dl_unit_answer *said)
 	}
 	if (of)
 		of->stopped = true;
-	save(u);
+	dl_units_save(u->agent);
 	dl_agent_acted(u->agent, u->act.plan, u->workload, DL_ACT_STOPPED, 0, 0);
 	end(u, DL_ACT_SERVING, 0);
 }
@@ -408,7 +398,7 @@ static int write_wish(struct dl_service *u, struct dl_adopted_unit *of)
 	wanted.was_knobs = of->knobs;
 	*of = wanted;
 	of->unproven = u->act.written = true;
-	err = save(u);
+	err = dl_units_save(u->agent);
 	return err ? err : dl_unit_files_write(u->agent, of, &u->act.told);
 }
 

@@ -69,7 +69,7 @@ static void finish(struct dl_service *u, int err)
 
 	if (of && undo && !err) {
 		of->capped = false;
-		err = dl_adopted_save(u->agent->options.state_dir, &u->agent->units->adopted);
+		err = dl_units_save(u->agent);
 	}
 	end(u, err ? DL_ACT_FAILED : undo ? DL_ACT_RELEASED : DL_ACT_HELD, err);
 }
@@ -141,7 +141,7 @@ static int note(struct dl_service *u, struct dl_adopted_unit *of, const struct d
 		of->capped = true;
 		of->memory_high = had->memory_high;
 		of->cpu_quota = had->cpu_quota;
-		err = dl_adopted_save(u->agent->options.state_dir, &u->agent->units->adopted);
+		err = dl_units_save(u->agent);
 	}
 	if (err)
 		dl_log("%s: %s; it is not capped without a note of what it had", u->name,
@@ -192,7 +192,7 @@ unsigned int dl_units_uncap(struct dl_agent *a)
 	for (size_t i = 0; a->units && i < a->units->adopted.count; i++)
 		count += dl_unit_uncap(a, &a->units->adopted.unit[i]);
 	if (count)
-		dl_adopted_save(a->options.state_dir, &a->units->adopted);
+		dl_units_save(a);
 	return count;
 }
 

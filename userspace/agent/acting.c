@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Plans to deeds: who carries out what, checks, the learned policy. Results come back as events. */
+/* Plans to deeds: who carries out what, checks. Results come back as events. */
 #include "agent.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../act/check.h"
 #include "../lib/log.h"
@@ -90,29 +89,6 @@ void dl_agent_ask(struct dl_agent *a, uint32_t workload, uint32_t plan, uint16_t
 	on_checked(q, &none);
 }
 
-static void learn(struct dl_agent *a, const struct dl_plan *plan)
-{
-	struct dl_learned_entry *e;
-	int64_t now_s = time(NULL);
-	int err;
-
-	if (plan->verdict != DL_VERDICT_GO)
-		return;
-	e = dl_learned_get(&a->learned, plan->device, (enum dl_backend)plan->backend, plan->model);
-	e->state = (enum dl_breaker_state)plan->breaker_state;
-	e->open_count = plan->open_count;
-	e->since_s = now_s;
-	e->until_s = now_s;
-	if (plan->until_ns > plan->at_ns)
-		e->until_s += (int64_t)((plan->until_ns - plan->at_ns) / DL_NS_PER_S);
-	if (plan->breaker_state == DL_BREAKER_OPEN)
-		dl_because_text(plan, e->because, sizeof(e->because));
-	err = dl_learned_save(a->options.state_dir, &a->learned);
-	if (err)
-		dl_log("policy '%s/%s': %s; kept in memory, written at the next change",
-		       a->options.state_dir, DL_LEARNED_NAME, strerror(-err));
-}
-
 /* What replaces, stops or asks an engine finds it frozen otherwise, and SIGTERM pending. */
 static bool goes_with_a_hold(const struct dl_plan *plan)
 {
@@ -183,7 +159,7 @@ void dl_agent_act(struct dl_agent *a, const struct dl_plan *plan)
 	dl_agent_ordered(a, plan);
 	dl_agent_layer_meant(a, plan);
 	if (plan->rung == DL_RUNG_BREAKER)
-		learn(a, plan);
+		dl_agent_learn(a, plan);
 	else if (plan->rung == DL_RUNG_FAILURE || plan->rung == DL_RUNG_NOTE)
 		dl_agent_ledger_failed(a, plan);
 	else if (plan->rung == DL_RUNG_OUTCOME)
@@ -192,31 +168,4 @@ void dl_agent_act(struct dl_agent *a, const struct dl_plan *plan)
 		dl_agent_ask(a, plan->workload, 0, plan->port, 0, CHECK_TIMEOUT_MS);
 	else if (plan->verdict == DL_VERDICT_GO && dl_rung_acts(plan->rung))
 		carry_out(a, plan);
-}
-
-void dl_agent_restore_learned(struct dl_agent *a)
-{
-	int64_t now_s = time(NULL);
-	int line, err;
-
-	err = dl_learned_load(a->options.state_dir, &a->learned, &line);
-	if (err)
-		dl_log("policy '%s/%s': %s in line %d; put aside as %s.bad, beginning anew",
-		       a->options.state_dir, DL_LEARNED_NAME, strerror(-err), line,
-		       DL_LEARNED_NAME);
-	if (err)
-		dl_learned_set_aside(a->options.state_dir);
-	for (size_t i = 0; i < a->learned.count; i++) {
-		const struct dl_learned_entry *e = &a->learned.entry[i];
-		struct dl_event ev = dl_agent_event(DL_EV_BREAKER, 0);
-
-		dl_copy_name(ev.breaker.device, sizeof(ev.breaker.device), e->device);
-		dl_copy_name(ev.breaker.model, sizeof(ev.breaker.model), e->model);
-		ev.breaker.backend = (uint8_t)e->backend;
-		ev.breaker.state = (uint8_t)e->state;
-		ev.breaker.open_count = e->open_count;
-		if (e->until_s > now_s)
-			ev.breaker.remaining_ns = (uint64_t)(e->until_s - now_s) * DL_NS_PER_S;
-		dl_agent_feed(a, &ev);
-	}
 }

@@ -62,6 +62,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	dl_agent_dmem_tick(a, ev.at_ns);
 	dl_agent_feed(a, &ev);
 	dl_agent_counts_tick(a, ev.at_ns);
+	dl_agent_learned_tick(a, ev.at_ns);
 	dl_agent_ledger_tick(a, ev.at_ns);
 	dl_agent_tuning_tick(a, ev.at_ns);
 	dl_control_tick(a);
@@ -181,7 +182,7 @@ static int open_all(struct dl_agent *a)
 	find_probe(a);
 	dl_policy_feed(a);
 	dl_agent_tuning_tick(a, 0); /* the time of day, before anything is dated */
-	dl_agent_restore_learned(a);
+	dl_agent_learned_open(a);
 	err = dl_control_open(a);
 	if (err == -EADDRINUSE)
 		dl_log("another agent answers on '%s'; stop it first", a->options.socket_path);

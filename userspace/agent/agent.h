@@ -136,6 +136,8 @@ struct dl_agent {
 	struct dl_bpf *bpf;
 	struct dl_trace_writer *trace;
 	struct dl_learned learned;
+	int learned_unread; /* why learned.conf cannot be read: it must not be replaced; 0: it was */
+	uint64_t learned_tried_ns;
 	struct dl_tracked tracked[DL_TRACKED_MAX];
 	size_t verify_next;  /* of them, whose turn it is to be looked for */
 	size_t inspect_next; /* and to be looked at, should it be due */
@@ -254,7 +256,13 @@ void dl_agent_acted(struct dl_agent *a, uint32_t plan, uint32_t workload, enum d
 /* Asks an engine for a token; "plan", 0: none, then ends well or not. */
 void dl_agent_ask(struct dl_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
 		  uint32_t wait_ms, uint32_t timeout_ms);
-void dl_agent_restore_learned(struct dl_agent *a);
+
+/* learned.c: learned.conf; it is written only after it was read. */
+void dl_agent_learned_open(struct dl_agent *a);
+void dl_agent_learned_tick(struct dl_agent *a, uint64_t now_ns);
+void dl_agent_learn(struct dl_agent *a, const struct dl_plan *plan);
+/* How many entries are gone, also for the core; -errno: the file cannot be read. */
+int dl_agent_learned_forget(struct dl_agent *a, const char *device, const char *model);
 
 /* act_order.c: orders to a supervisor (davylamp exec), and what it says of them. */
 void dl_agent_replace(struct dl_agent *a, const struct dl_plan *plan);

@@ -9,23 +9,39 @@
 
 #define SAVE_NS (60 * DL_NS_PER_S) /* fsync may take long, and what is lost is a minute's counts */
 
-void dl_agent_counts_open(struct dl_agent *a)
+/* Puts a file aside whose content is wrong; nothing was counted then. */
+static int counts_load(const struct dl_agent *a, struct dl_counts *ret_counts)
+{
+	const char *dir = a->options.state_dir;
+	char error[DL_COUNTS_ERROR_LEN];
+	int err = dl_counts_load(dir, ret_counts, error);
+
+	if (err != -EBADMSG)
+		return err;
+	err = dl_counts_set_aside(dir);
+	if (!err)
+		dl_log("'%s/%s': %s; put aside as %s.bad; counting begins anew", dir,
+		       DL_COUNTS_NAME, error, DL_COUNTS_NAME);
+	return err;
+}
+
+static void counts_read(struct dl_agent *a)
 {
 	struct dl_kept_counts *k = &a->counts;
-	char error[DL_COUNTS_ERROR_LEN];
-	int err = dl_counts_load(a->options.state_dir, &k->before, error);
+	int err = counts_load(a, &k->before);
 
-	if (err == -EBADMSG) {
-		dl_log("'%s/%s': %s; put aside as %s.bad, counting anew", a->options.state_dir,
-		       DL_COUNTS_NAME, error, DL_COUNTS_NAME);
-		err = dl_counts_set_aside(a->options.state_dir);
-	}
-	if (err)
-		dl_log("'%s/%s': %s; what is foreseen is counted for this start only",
+	if (err && err != k->unread)
+		dl_log("'%s/%s': cannot be read: %s; the file stays as it is, and the agent reads "
+		       "it again every minute",
 		       a->options.state_dir, DL_COUNTS_NAME, strerror(-err));
-	k->off = err != 0;
+	k->unread = err;
 	if (!k->before.since_s)
 		k->before.since_s = time(NULL);
+}
+
+void dl_agent_counts_open(struct dl_agent *a)
+{
+	counts_read(a);
 }
 
 struct dl_counts dl_agent_counts(const struct dl_agent *a)
@@ -48,7 +64,9 @@ static void save(struct dl_agent *a)
 	struct dl_counts counts;
 	int err;
 
-	if (k->off || same_counts(&k->saved, &a->core.foresight))
+	if (k->unread)
+		counts_read(a);
+	if (k->unread || same_counts(&k->saved, &a->core.foresight))
 		return;
 	counts = dl_agent_counts(a);
 	err = dl_counts_save(a->options.state_dir, &counts);

@@ -11,7 +11,7 @@ struct dl_kept_counts {
 	struct dl_counts before;   /* of the starts before this one */
 	struct dl_foresight saved; /* what the core had counted when it was written last */
 	uint64_t saved_ns;
-	bool off; /* what is there cannot be read, and is not written over */
+	int unread; /* why the file cannot be read: it must not be replaced; 0: it was read */
 };
 
 void dl_agent_counts_open(struct dl_agent *a);

@@ -46,32 +46,6 @@ static bool is_ours(const struct dl_agent *a, const char *dir)
 	       ours.st_ino == theirs.st_ino;
 }
 
-static void close_breaker(struct dl_agent *a, const struct dl_learned_entry *e)
-{
-	struct dl_event ev = dl_agent_event(DL_EV_BREAKER, 0);
-
-	dl_copy_name(ev.breaker.device, sizeof(ev.breaker.device), e->device);
-	dl_copy_name(ev.breaker.model, sizeof(ev.breaker.model), e->model);
-	ev.breaker.backend = (uint8_t)e->backend;
-	ev.breaker.state = DL_BREAKER_CLOSED;
-	dl_agent_feed(a, &ev);
-}
-
-/* How many entries of what was learned are gone, also for the core. */
-static int forget_learned(struct dl_agent *a, const char *device, const char *model)
-{
-	struct dl_learned_entry gone[DL_LEARNED_MAX];
-	size_t count = dl_learned_forget(&a->learned, device, model, gone);
-	int err = count ? dl_learned_save(a->options.state_dir, &a->learned) : 0;
-
-	if (err)
-		dl_log("policy '%s/%s': %s; kept in memory, written at the next change",
-		       a->options.state_dir, DL_LEARNED_NAME, strerror(-err));
-	for (size_t i = 0; i < count; i++)
-		close_breaker(a, &gone[i]);
-	return (int)count;
-}
-
 static int import(struct dl_agent *a, const json_t *message, char why[DL_LAYER_WHY])
 {
 	const json_t *text = json_object_get(message, "text");
@@ -103,7 +77,10 @@ const char *dl_agent_layer_change(struct dl_link *link, const json_t *message)
 	} else if (!device[0] && !model[0] && !json_is_true(json_object_get(message, "all"))) {
 		return "what is to be forgotten: a device, a model, or all";
 	} else {
-		learned = forget_learned(a, device, model);
+		learned = dl_agent_learned_forget(a, device, model);
+		if (learned < 0)
+			return "learned.conf cannot be read, and stays as it is; see the agent's "
+			       "log";
 		dl_agent_tuning_forget(a, device, model);
 		result = dl_layer_forget(dir, device, model, &forgotten, why);
 		result = result ? result : forgotten.row_count;

@@ -50,15 +50,6 @@ static void refuse(struct request *r, const char *why)
 	answer(r, json_pack("{s:s, s:s}", "op", "error", "why", why));
 }
 
-static void save(struct dl_agent *a)
-{
-	int err = dl_adopted_save(a->options.state_dir, &a->units->adopted);
-
-	if (err)
-		dl_log("'%s/%s': %s; kept in memory, written at the next change",
-		       a->options.state_dir, DL_ADOPTED_NAME, strerror(-err));
-}
-
 /* Nothing of a failed adoption stays. */
 static void take_back(struct request *r)
 {
@@ -79,7 +70,7 @@ static void on_adopted(void *arg, const struct dl_unit_answer *said)
 	int err;
 
 	if (!said->error) {
-		err = dl_adopted_save(a->options.state_dir, &a->units->adopted);
+		err = dl_units_save(a);
 		u = err ? NULL : dl_unit_add(a, r->unit);
 		why = err ? strerror(-err) : "too many units are adopted";
 	}
@@ -160,6 +151,9 @@ const char *dl_unit_adopt(struct dl_link *link, const json_t *message)
 		return "that is no service's name; 'ollama.service' is one";
 	if (!a->units || strpbrk(a->units->dir, "% \t\n\"'\\") || a->units->dir[0] != '/')
 		return "the state directory has a name that no unit file may hold";
+	if (a->units->unread && dl_units_read(a))
+		return "the list of adopted units cannot be read, and stays as it is; see the "
+		       "agent's log";
 	if (dl_adopted_find(&a->units->adopted, unit))
 		return "it is adopted already";
 	r = new_request(link, unit);
@@ -220,7 +214,7 @@ static void let_go(struct request *r, struct dl_adopted_unit *of)
 	if (u)
 		dl_unit_forget(u);
 	dl_adopted_remove(&a->units->adopted, r->unit);
-	save(a);
+	dl_units_save(a);
 	err = dl_systemd_reload(a->units->systemd, on_reloaded, r);
 	if (err)
 		refuse(r, "released, but systemd cannot be reached to reload");
@@ -266,6 +260,9 @@ const char *dl_unit_release(struct dl_link *link, const json_t *message)
 	struct dl_agent *a = link->agent;
 	struct request *r;
 
+	if (a->units && a->units->unread && dl_units_read(a))
+		return "the list of adopted units cannot be read, and stays as it is; see the "
+		       "agent's log";
 	if (!a->units || !dl_adopted_find(&a->units->adopted, unit))
 		return "it is not adopted; see 'davylamp policy adopted'";
 	r = new_request(link, unit);

@@ -210,15 +210,6 @@ static bool too_early(struct dl_service *u, const struct dl_adopted_unit *of)
 	return early;
 }
 
-static void save(struct dl_agent *a)
-{
-	int err = dl_adopted_save(a->options.state_dir, &a->units->adopted);
-
-	if (err)
-		dl_log("'%s/%s': %s; kept in memory, written at the next change",
-		       a->options.state_dir, DL_ADOPTED_NAME, strerror(-err));
-}
-
 void dl_unit_tell_rules(struct dl_service *u)
 {
 	struct dl_agent *a = u->agent;
@@ -245,7 +236,7 @@ void dl_unit_tell_rules(struct dl_service *u)
 	dl_log("%s: its next start is told %zu variable%s by rules (%s/%s.env, version %u)",
 	       u->name, u->rules_count, u->rules_count == 1 ? "" : "s", a->units->dir, u->name,
 	       of->version);
-	save(a);
+	dl_units_save(a);
 }
 
 void dl_units_tell_rules(struct dl_agent *a)

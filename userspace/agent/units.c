@@ -345,30 +345,6 @@ void dl_unit_forget(struct dl_service *u)
 	u->name[0] = u->cgroup[0] = 0;
 }
 
-static void load(struct dl_agent *a)
-{
-	struct dl_units *units = a->units;
-	int line, err = dl_adopted_load(a->options.state_dir, &units->adopted, &line);
-
-	if (err) {
-		dl_log("'%s/%s', line %d: %s; put aside as %s.bad, no unit is adopted",
-		       a->options.state_dir, DL_ADOPTED_NAME, line, strerror(-err),
-		       DL_ADOPTED_NAME);
-		dl_adopted_set_aside(a->options.state_dir);
-	}
-	for (size_t i = 0; i < units->adopted.count; i++) {
-		struct dl_adopted_unit *of = &units->adopted.unit[i];
-		struct dl_service *u =
-			dl_unit_name_valid(of->unit) ? dl_unit_add(a, of->unit) : NULL;
-
-		if (!u)
-			continue;
-		dl_unit_files_check(a, of);
-		dl_unit_look(u);
-	}
-	dl_units_uncap(a); /* what an agent that was killed had capped */
-}
-
 /* Unit files name it, from another folder than ours. */
 static void find_dir(struct dl_agent *a)
 {
@@ -394,7 +370,7 @@ void dl_units_open(struct dl_agent *a)
 	if (!a->units)
 		return;
 	find_dir(a);
-	load(a);
+	dl_units_read(a);
 }
 
 void dl_units_close(struct dl_agent *a)
@@ -428,7 +404,10 @@ void dl_units_tick(struct dl_agent *a, uint64_t now_ns)
 	uint64_t pause_ns = units && units->lost ? ASK_SILENT_NS : ASK_AGAIN_NS;
 	bool ask;
 
-	if (!units || !units->adopted.count)
+	if (!units)
+		return;
+	dl_units_read_tick(a, now_ns);
+	if (!units->adopted.count)
 		return;
 	ask = now_ns - units->asked_ns >= pause_ns;
 	if (ask) {

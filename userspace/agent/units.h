@@ -74,6 +74,8 @@ struct dl_service {
 struct dl_units {
 	struct dl_systemd *systemd;
 	struct dl_adopted adopted;
+	int unread; /* why units.conf cannot be read: it must not be replaced; 0: it was */
+	uint64_t tried_ns;
 	struct dl_service unit[DL_ADOPTED_MAX];
 	char dir[PATH_MAX]; /* of the environments: absolute, as unit files name it */
 	uint64_t asked_ns;
@@ -108,6 +110,11 @@ void dl_unit_look_again(struct dl_service *u);
 void dl_unit_take(struct dl_service *u, const struct dl_unit_state *state);
 /* It has ended because somebody wanted it to, and must not be started by us. */
 bool dl_unit_stopped_by_hand(const struct dl_unit_state *state);
+
+/* unit_list.c: units.conf; an error has been logged. */
+int dl_units_read(struct dl_agent *a);
+void dl_units_read_tick(struct dl_agent *a, uint64_t now_ns);
+int dl_units_save(struct dl_agent *a);
 
 /* unit_files.c: of an adopted unit; -errno, and what went wrong has been said. */
 int dl_unit_files_path(const struct dl_agent *a, const char *name, char *path, size_t size);

@@ -73,6 +73,23 @@ ssize_t dl_read_fd(int fd, char *buf, size_t size)
 	return (ssize_t)used;
 }
 
+ssize_t dl_read_whole(const char *path, char *buf, size_t size)
+{
+	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n = fd < 0 ? -errno : dl_read_fd(fd, buf, size), more;
+	char next;
+
+	if (n < 0 || (size_t)n < size - 1)
+		return n;
+	do
+		more = read(fd, &next, 1);
+	while (more < 0 && errno == EINTR);
+	if (!more)
+		return n;
+	buf[0] = 0;
+	return more < 0 ? -errno : -EFBIG;
+}
+
 int dl_read_number(const char *path, uint64_t *ret_value)
 {
 	char text[64] = "", *end;

@@ -37,9 +37,15 @@ int dl_root_path(char *buf, size_t size, const char *format, ...)
 /* The path of the program "name" beside this program; -ENAMETOOLONG, or -errno of access(). */
 int dl_program_path(const char *name, char *buf, size_t size);
 
-/* Reads at most size - 1 bytes and terminates them; returns how many. What exceeds is cut off. */
+/*
+ * Reads at most size - 1 bytes and terminates them; returns how many. What exceeds is cut off: for
+ * files of the kernel, and where the beginning is enough.
+ */
 ssize_t dl_read_file(const char *path, char *buf, size_t size);
 ssize_t dl_read_fd(int fd, char *buf, size_t size);
+
+/* Reads the whole file or nothing of it: -EFBIG when it has "size" bytes or more. */
+ssize_t dl_read_whole(const char *path, char *buf, size_t size);
 
 /* One number at the beginning of a file, decimal or with its prefix; -EBADMSG when it is none. */
 int dl_read_number(const char *path, uint64_t *ret_value);

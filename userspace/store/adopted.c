@@ -178,15 +178,17 @@ int dl_adopted_load(const char *dir, struct dl_adopted *ret_adopted, int *ret_li
 	text = malloc(FILE_MAX);
 	if (!text)
 		return -ENOMEM;
-	n = dl_read_file(path, text, FILE_MAX);
+	n = dl_read_whole(path, text, FILE_MAX);
 	if (n >= 0)
-		*ret_line = ini_parse_string(text, on_line, ret_adopted);
+		*ret_line = strlen(text) == (size_t)n ? ini_parse_string(text, on_line, ret_adopted)
+						      : 1;
 	free(text);
 	if (n < 0 && n != -ENOENT)
 		return (int)n;
-	if (*ret_line)
-		memset(ret_adopted, 0, sizeof(*ret_adopted));
-	return *ret_line ? -EBADMSG : 0;
+	if (!*ret_line)
+		return 0;
+	memset(ret_adopted, 0, sizeof(*ret_adopted));
+	return *ret_line > 0 ? -EBADMSG : -ENOMEM;
 }
 
 int dl_adopted_set_aside(const char *dir)

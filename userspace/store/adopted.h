@@ -37,7 +37,10 @@ struct dl_adopted {
 	struct dl_adopted_unit unit[DL_ADOPTED_MAX];
 };
 
-/* 0, also without a file; -EBADMSG and its line when it is not understood. */
+/*
+ * 0, also without a file; -EBADMSG and its line when the file was read whole and is not understood.
+ * After any other error the file must stay as it is: its content is not known.
+ */
 int dl_adopted_load(const char *dir, struct dl_adopted *ret_adopted, int *ret_line);
 int dl_adopted_set_aside(const char *dir); /* as units.conf.bad */
 int dl_adopted_save(const char *dir, const struct dl_adopted *adopted);

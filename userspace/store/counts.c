@@ -137,15 +137,33 @@ static void read_all(struct reader *r, const json_t *root, struct dl_foresight *
 	}
 }
 
+/* For jansson a failed allocation may be a syntax error: it must occur twice, with memory at hand. */
+static json_t *counts_json(const char *text, size_t size, json_error_t *why)
+{
+	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, why), *works;
+
+	if (!root)
+		root = json_loadb(text, size, JSON_REJECT_DUPLICATES, why);
+	if (root)
+		return root;
+	works = json_loads("{\"a\": [0]}", 0, NULL);
+	if (!works)
+		why->text[0] = 0;
+	json_decref(works);
+	return NULL;
+}
+
 int dl_counts_parse(const char *text, size_t size, struct dl_counts *ret_counts,
 		    char error[DL_COUNTS_ERROR_LEN])
 {
 	struct reader r = { .error = error };
 	struct dl_counts counts;
 	json_error_t why;
-	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+	json_t *root = counts_json(text, size, &why);
 
 	memset(&counts, 0, sizeof(counts));
+	if (!root && !why.text[0])
+		return -ENOMEM;
 	if (!root) {
 		snprintf(error, DL_COUNTS_ERROR_LEN, "line %d: no JSON: %.100s", why.line,
 			 why.text);
@@ -182,7 +200,7 @@ int dl_counts_load(const char *dir, struct dl_counts *ret_counts, char error[DL_
 	text = malloc(FILE_MAX);
 	if (!text)
 		return -ENOMEM;
-	n = dl_read_file(path, text, FILE_MAX);
+	n = dl_read_whole(path, text, FILE_MAX);
 	if (n == -ENOENT)
 		memset(ret_counts, 0, sizeof(*ret_counts));
 	else if (n >= 0)

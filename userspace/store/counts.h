@@ -29,7 +29,7 @@ int dl_counts_load(const char *dir, struct dl_counts *ret_counts, char error[DL_
 int dl_counts_parse(const char *text, size_t size, struct dl_counts *ret_counts,
 		    char error[DL_COUNTS_ERROR_LEN]);
 
-/* Puts a file that could not be read aside as foresight.json.bad, so that nothing of it is lost. */
+/* Puts a file that is not understood aside as foresight.json.bad, so that nothing of it is lost. */
 int dl_counts_set_aside(const char *dir);
 
 int dl_counts_save(const char *dir, const struct dl_counts *counts);

@@ -2,6 +2,7 @@
 #include "db.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -55,6 +56,15 @@ static int system_error(sqlite3 *db)
 	return error == ENOSPC || error == EDQUOT ? -ENOSPC : error == EROFS ? -EROFS : -EIO;
 }
 
+/* A file that cannot be opened now is not one that can only be read. */
+static int open_error(sqlite3 *db)
+{
+	int error = sqlite3_system_errno(db);
+
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO ? -error
+										     : -EROFS;
+}
+
 static int error_of(sqlite3 *db, int code)
 {
 	switch (code & 0xff) {
@@ -65,9 +75,10 @@ static int error_of(sqlite3 *db, int code)
 	case SQLITE_FULL:
 		return -ENOSPC;
 	case SQLITE_READONLY:
-	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
 		return -EROFS;
+	case SQLITE_CANTOPEN:
+		return open_error(db);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return -EBUSY;
@@ -174,7 +185,7 @@ static int read_schema(struct dl_db *db)
 	return dl_db_error(db, code);
 }
 
-/* quick_check answers one row "ok", or what is wrong. */
+/* quick_check answers one row "ok", or what is wrong: also a read that failed. */
 static int check_whole(struct dl_db *db)
 {
 	sqlite3_stmt *s = NULL;
@@ -189,8 +200,37 @@ static int check_whole(struct dl_db *db)
 	ok = said && !strcmp((const char *)said, "ok");
 	sqlite3_finalize(s);
 	if (code == SQLITE_ROW)
-		return ok ? 0 : -EBADMSG;
+		return ok ? 0 : said ? -EBADMSG : -ENOMEM;
 	return dl_db_error(db, code);
+}
+
+/*
+ * Reads every byte. The database by SQLite's own descriptor: closing another one would drop the
+ * locks of this process (fcntl).
+ */
+static int db_readable(struct dl_db *db)
+{
+	char page[4096], wal[PATH_MAX + 8];
+	sqlite3_file *file = NULL;
+	sqlite3_int64 size = 0;
+	int code = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+	ssize_t n;
+
+	if (code == SQLITE_OK && file && file->pMethods)
+		code = file->pMethods->xFileSize(file, &size);
+	for (sqlite3_int64 at = 0; code == SQLITE_OK && at < size; at += (int)sizeof(page))
+		code = file->pMethods->xRead(file, page, sizeof(page), at);
+	if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ)
+		return -EIO;
+	snprintf(wal, sizeof(wal), "%s-wal", sqlite3_db_filename(db->handle, "main"));
+	DL_FD fd = open(wal, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	do
+		n = read(fd, page, sizeof(page));
+	while (n > 0 || (n < 0 && errno == EINTR));
+	return n < 0 ? -errno : 0;
 }
 
 /* One step; somebody else may have taken it while this one waited to write. */
@@ -232,7 +272,7 @@ static int set_up(struct dl_db *db)
 	return err;
 }
 
-static int open_as(const char *name, int flags, struct dl_db **ret_db)
+static int open_once(const char *name, int flags, struct dl_db **ret_db)
 {
 	struct dl_db *db = calloc(1, sizeof(*db));
 	int code, err;
@@ -243,11 +283,21 @@ static int open_as(const char *name, int flags, struct dl_db **ret_db)
 	err = dl_db_error(db, code);
 	if (!err)
 		err = set_up(db);
+	if (err == -EBADMSG && db_readable(db))
+		err = -EIO;
 	if (err)
 		dl_db_close(db);
 	else
 		*ret_db = db;
 	return err;
+}
+
+/* For SQLite a read that fails may be a corrupt file: that is what fails twice, and can be read. */
+static int open_as(const char *name, int flags, struct dl_db **ret_db)
+{
+	int err = open_once(name, flags, ret_db);
+
+	return err == -EBADMSG ? open_once(name, flags, ret_db) : err;
 }
 
 /*
@@ -257,13 +307,19 @@ static int open_as(const char *name, int flags, struct dl_db **ret_db)
 static int open_unchanging(const char *path, struct dl_db **ret_db)
 {
 	char uri[PATH_MAX + 32];
+	bool logged;
+	int err;
 
 	if (access(path, R_OK))
 		return errno == EACCES ? -EACCES : -EROFS;
 	if (path[strcspn(path, "%?# ")])
 		return -EROFS;
+	snprintf(uri, sizeof(uri), "%s-wal", path);
+	logged = !access(uri, F_OK);
 	snprintf(uri, sizeof(uri), "file:%s?immutable=1", path);
-	return open_as(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, ret_db);
+	err = open_as(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, ret_db);
+	/* without its log, which is not read here, a whole one may look corrupt */
+	return err == -EBADMSG && logged ? -EROFS : err;
 }
 
 static int path_of(char *path, size_t size, const char *dir)

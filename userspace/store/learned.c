@@ -123,10 +123,10 @@ int dl_learned_load(const char *dir, struct dl_learned *ret_learned, int *ret_li
 	text = malloc(FILE_MAX);
 	if (!text)
 		return -ENOMEM;
-	n = dl_read_file(path, text, FILE_MAX);
+	n = dl_read_whole(path, text, FILE_MAX);
 	*ret_line = 0;
 	if (n >= 0)
-		*ret_line = ini_parse_string(text, on_line, &r);
+		*ret_line = strlen(text) == (size_t)n ? ini_parse_string(text, on_line, &r) : 1;
 	free(text);
 	if (n < 0 && n != -ENOENT)
 		return (int)n;

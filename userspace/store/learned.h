@@ -32,12 +32,13 @@ struct dl_learned {
 };
 
 /*
- * 0, also when there is no file (empty then); -EBADMSG with the line in *ret_line when it is not
- * understood: the caller keeps what it has.
+ * 0, also when there is no file (empty then); -EBADMSG with the line in *ret_line when the file was
+ * read whole and is not understood. Any other error says nothing about the content: the caller keeps
+ * the file and what it has, and neither replaces the file nor puts it aside.
  */
 int dl_learned_load(const char *dir, struct dl_learned *ret_learned, int *ret_line);
 
-/* Puts a file that could not be read aside as learned.conf.bad, so that nothing of it is lost. */
+/* Puts a file that is not understood aside as learned.conf.bad, so that nothing of it is lost. */
 int dl_learned_set_aside(const char *dir);
 
 /* Writes it as version + 1; "learned" is updated on success. */

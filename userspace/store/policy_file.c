@@ -18,12 +18,12 @@ int dl_policy_file_read(const char *path, enum dl_layer kind, struct dl_policy_l
 	int err;
 
 	if (text)
-		n = dl_read_file(path, text, DL_POLICY_FILE_MAX);
+		n = dl_read_whole(path, text, DL_POLICY_FILE_MAX);
 	err = n < 0 ? (int)n : 0;
-	if (!err && n == (ssize_t)DL_POLICY_FILE_MAX - 1) {
+	if (err == -EFBIG) {
 		err = -EBADMSG;
 		snprintf(raw, sizeof(raw), "%.160s:1:1: longer than %zu bytes", path,
-			 DL_POLICY_FILE_MAX - 2);
+			 DL_POLICY_FILE_MAX - 1);
 		dl_text_safe(error, DL_CONFIG_ERROR_LEN, raw);
 	} else if (!err) {
 		err = dl_policy_text_read(text, (size_t)n, path, kind, ret_layer, error);

@@ -2,23 +2,18 @@
 #include "versions.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 
 #include "../core/types.h"
-#include "../lib/clock.h"
 #include "../lib/file.h"
+#include "../lib/file_lock.h"
 #include "layer_text.h"
 #include "policy_file.h"
 #include "version_rows.h"
-
-#define BUSY_MS 200
-#define WAIT_US 5000
 
 /* The file as it stands. */
 struct layer {
@@ -37,29 +32,14 @@ static void free_at_end(char **text)
 
 #define TEXT __attribute__((cleanup(free_at_end))) char *
 
-static int lock(struct dl_db *db, int *ret_fd)
+static int versions_lock(struct dl_db *db, struct dl_file_lock *lock)
 {
-	uint64_t until_ms = dl_now_ms() + BUSY_MS;
 	char path[PATH_MAX];
-	int fd, err = dl_root_path(path, sizeof(path), "%s", db->dir);
+	int err = dl_root_path(path, sizeof(path), "%s/" DL_POLICY_NAME, db->dir);
 
-	if (err)
-		return err;
-	if (db->read_only)
-		return -EROFS;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	while (flock(fd, LOCK_EX | LOCK_NB)) {
-		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		if (err != -EBUSY || dl_now_ms() >= until_ms) {
-			close(fd);
-			return err;
-		}
-		usleep(WAIT_US);
-	}
-	*ret_fd = fd;
-	return 0;
+	if (!err && db->read_only)
+		err = -EROFS;
+	return err ? err : dl_file_lock_take(lock, path, DL_LOCK_LOOP_MS);
 }
 
 static bool has_text(const struct layer *l, const char *text)
@@ -194,9 +174,9 @@ static int repair(struct dl_db *db)
 	return err ? err : repaired;
 }
 
-static int locked_repair(struct dl_db *db, int *ret_fd)
+static int locked_repair(struct dl_db *db, struct dl_file_lock *lock)
 {
-	int err = lock(db, ret_fd);
+	int err = versions_lock(db, lock);
 
 	if (err)
 		return err;
@@ -206,8 +186,8 @@ static int locked_repair(struct dl_db *db, int *ret_fd)
 
 int dl_versions_repair(struct dl_db *db)
 {
-	DL_FD fd = -1;
-	int err = locked_repair(db, &fd);
+	DL_FILE_LOCK lock = { .fd = -1 };
+	int err = locked_repair(db, &lock);
 
 	dl_db_sync(db, false);
 	return err;
@@ -268,14 +248,14 @@ int dl_version_add(struct dl_db *db, const char *reason, const char *evidence, c
 {
 	struct dl_version_row row = { .text = NULL };
 	char error[DL_LAYER_ERROR_LEN];
-	DL_FD fd = -1;
+	DL_FILE_LOCK lock = { .fd = -1 };
 	int err;
 
 	if (dl_layer_lines_check("", body, strlen(body), error))
 		return -EINVAL;
 	dl_copy_name(row.version.reason, sizeof(row.version.reason), reason);
 	dl_copy_name(row.version.evidence, sizeof(row.version.evidence), evidence);
-	err = locked_repair(db, &fd);
+	err = locked_repair(db, &lock);
 	if (err >= 0)
 		err = change(db, &row, NULL, body);
 	dl_db_sync(db, false);
@@ -285,8 +265,8 @@ int dl_version_add(struct dl_db *db, const char *reason, const char *evidence, c
 int dl_version_rollback(struct dl_db *db, uint32_t number)
 {
 	struct dl_version_row old = { .text = NULL }, row = { .text = NULL };
-	DL_FD fd = -1;
-	int err = locked_repair(db, &fd);
+	DL_FILE_LOCK lock = { .fd = -1 };
+	int err = locked_repair(db, &lock);
 
 	if (err >= 0 && number)
 		err = dl_version_row(db, number, true, &old);

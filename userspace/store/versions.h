@@ -17,7 +17,7 @@
  * - a file of ours that no version has wins over them: the database was lost, or is an old copy of
  *   itself, and the file is what engines were told. It becomes the newest version.
  *
- * Who changes something holds a lock on the directory (flock); others get -EBUSY after 200 ms.
+ * Each change holds the lock of the file (lib/file_lock.h); others get -EBUSY after 200 ms.
  */
 #ifndef DL_STORE_VERSIONS_H
 #define DL_STORE_VERSIONS_H

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../lib/file.h"
+#include "../lib/file_lock.h"
 #include "../lib/message.h"
 #include "../lib/text.h"
 #include "../store/layer_change.h"
@@ -176,8 +177,16 @@ static void forget_here(const struct dl_history_options *o, const char *device, 
 {
 	struct dl_layer_forgotten forgotten;
 	struct dl_learned learned;
-	int line, err = dl_learned_load(o->state_dir, &learned, &line);
+	DL_FILE_LOCK lock = { .fd = -1 };
+	char path[PATH_MAX];
+	int line = 0, err = 0;
 
+	if (!access(o->state_dir, F_OK)) {
+		snprintf(path, sizeof(path), "%.3000s/" DL_LEARNED_NAME, o->state_dir);
+		err = dl_file_lock_take(&lock, path, DL_LOCK_COMMAND_MS);
+	}
+	if (!err)
+		err = dl_learned_load(o->state_dir, &learned, &line);
 	if (!err)
 		out->learned = (int)dl_learned_forget(&learned, device, model, NULL);
 	if (!err && out->learned)

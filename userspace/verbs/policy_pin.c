@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../lib/file.h"
+#include "../lib/file_lock.h"
 #include "../store/policy_file.h"
 #include "verbs.h"
 
@@ -27,18 +29,36 @@ struct rules {
 
 static int say(const char *path, int err)
 {
-	dl_log("'%s': %s", path, strerror(-err));
+	if (err == -EFBIG)
+		dl_log("'%s': longer than %zu bytes; nothing is changed. Remove rules from it, or "
+		       "join them",
+		       path, (size_t)DL_POLICY_FILE_MAX - 1);
+	else if (err == -EBUSY)
+		dl_log("'%s': another davylamp command has changed it for more than %d s; nothing "
+		       "is changed. Try again",
+		       path, DL_LOCK_COMMAND_MS / 1000);
+	else
+		dl_log("'%s': %s; nothing is changed", path, strerror(-err));
 	return err == -EACCES || err == -EPERM ? DL_EXIT_NOT_PERMITTED : DL_EXIT_FAILED;
 }
 
+/* An exit status. The lock is held until the file is written: a rule of another command stays. */
+static int pin_lock(const char *config_dir, struct rules *r, struct dl_file_lock *lock)
+{
+	int n = snprintf(r->path, sizeof(r->path), "%s/" DL_POLICY_NAME, config_dir);
+	int err = n < PATH_MAX ? 0 : -ENAMETOOLONG;
+
+	if (!err)
+		err = dl_file_lock_take(lock, r->path, DL_LOCK_COMMAND_MS);
+	return err ? say(r->path, err) : DL_EXIT_DONE;
+}
+
 /* An exit status. A file that is not there has no rules; one that is wrong is not touched. */
-static int read_rules(const char *config_dir, struct rules *r)
+static int read_rules(struct rules *r)
 {
 	char error[DL_CONFIG_ERROR_LEN];
-	ssize_t n = -ENAMETOOLONG;
+	ssize_t n = dl_read_whole(r->path, r->text, sizeof(r->text));
 
-	if (snprintf(r->path, sizeof(r->path), "%s/" DL_POLICY_NAME, config_dir) < PATH_MAX)
-		n = dl_read_file(r->path, r->text, sizeof(r->text));
 	if (n == -ENOENT) {
 		r->text[0] = 0;
 		n = 0;
@@ -53,18 +73,20 @@ static int read_rules(const char *config_dir, struct rules *r)
 }
 
 /* Written only when a reader takes the whole of it. */
-static int write_rules(struct rules *r, const char *config_dir, const char *text, size_t size)
+static int write_rules(struct rules *r, const char *text, size_t size)
 {
 	char error[DL_CONFIG_ERROR_LEN];
-	int err = dl_policy_text_read(text, size, r->path, DL_LAYER_PEOPLE, &r->layer, error);
+	int err;
+
+	if (size >= DL_POLICY_FILE_MAX)
+		return say(r->path, -EFBIG);
+	err = dl_policy_text_read(text, size, r->path, DL_LAYER_PEOPLE, &r->layer, error);
 
 	if (err) {
 		dl_log("%s", err == -EBADMSG ? error : strerror(-err));
 		return DL_EXIT_USAGE;
 	}
-	err = dl_make_dirs(config_dir);
-	if (!err)
-		err = dl_replace_file(r->path, text, size, 0644);
+	err = dl_replace_file(r->path, text, size, 0644);
 	return err ? say(r->path, err) : DL_EXIT_DONE;
 }
 
@@ -176,7 +198,7 @@ static int pin(const struct dl_pin *p, struct rules *r)
 		dl_log("'%s' has that rule already", r->path);
 		status = DL_EXIT_NOTHING;
 	} else {
-		status = write_rules(r, p->config_dir, text, size);
+		status = write_rules(r, text, size);
 	}
 	free(text);
 	return status ? status : tell(r, "pinned", name, p->json);
@@ -185,14 +207,18 @@ static int pin(const struct dl_pin *p, struct rules *r)
 int dl_policy_pin(const struct dl_pin *p)
 {
 	struct rules *r = malloc(sizeof(*r));
-	int status = DL_EXIT_FAILED;
+	DL_FILE_LOCK lock = { .fd = -1 };
+	int err, status = DL_EXIT_FAILED;
 
 	if (!p->count) {
 		dl_log("what is pinned? 'davylamp policy pin --model NAME ubatch=256', "
 		       "'backends=cpu'; see davylamp-backend.conf(5)");
 		status = DL_EXIT_USAGE;
 	} else if (r) {
-		status = read_rules(p->config_dir, r);
+		err = dl_make_dirs(p->config_dir);
+		status = err ? say(p->config_dir, err) : pin_lock(p->config_dir, r, &lock);
+		if (!status)
+			status = read_rules(r);
 		if (!status)
 			status = pin(p, r);
 	}
@@ -215,31 +241,40 @@ static char *find_section(char *text, const char *name, char **ret_end)
 	return at;
 }
 
-int dl_policy_unpin(const struct dl_pin *p)
+static int unpin(const struct dl_pin *p, struct rules *r)
 {
-	struct rules *r = malloc(sizeof(*r));
 	const char *name = p->words[0];
 	char *from, *end;
-	int status = r ? read_rules(p->config_dir, r) : DL_EXIT_FAILED;
+	int status = read_rules(r);
 
-	if (status) {
-		free(r);
+	if (status)
 		return status;
-	}
 	from = strncmp(name, PREFIX, strlen(PREFIX)) ? NULL : find_section(r->text, name, &end);
 	if (!from) {
 		dl_log("there is no rule '%s' in '%s' that 'policy pin' has made; others are "
 		       "people's own to change",
 		       name, r->path);
-		status = DL_EXIT_NOTHING;
-	} else {
-		if (!*end && from > r->text + 1 && from[-1] == '\n' && from[-2] == '\n')
-			from--; /* the blank line that came with it */
-		memmove(from, end, strlen(end) + 1);
-		status = write_rules(r, p->config_dir, r->text, strlen(r->text));
+		return DL_EXIT_NOTHING;
 	}
+	if (!*end && from > r->text + 1 && from[-1] == '\n' && from[-2] == '\n')
+		from--; /* the blank line that came with it */
+	memmove(from, end, strlen(end) + 1);
+	status = write_rules(r, r->text, strlen(r->text));
+	return status ? status : tell(r, "unpinned", name, p->json);
+}
+
+int dl_policy_unpin(const struct dl_pin *p)
+{
+	struct rules *r = malloc(sizeof(*r));
+	DL_FILE_LOCK lock = { .fd = -1 };
+	int status = r ? DL_EXIT_DONE : DL_EXIT_FAILED;
+
+	if (r && !access(p->config_dir, F_OK)) /* else there is no rule, and no place for a lock */
+		status = pin_lock(p->config_dir, r, &lock);
+	else if (r)
+		snprintf(r->path, sizeof(r->path), "%s/" DL_POLICY_NAME, p->config_dir);
 	if (!status)
-		tell(r, "unpinned", name, p->json);
+		status = unpin(p, r);
 	free(r);
 	return status;
 }

@@ -6,6 +6,8 @@
 #include <systemd/sd-event.h>
 
 #include "../act/unit.h"
+#include "../lib/file.h"
+#include "../lib/file_lock.h"
 #include "../lib/log.h"
 #include "../store/adopted.h"
 
@@ -58,6 +60,27 @@ static int uncap(const struct dl_adopted_unit *u)
 	return err < 0 ? err : r.error;
 }
 
+/* Another command may have changed the list in the meantime: only the mark is taken away. */
+static int units_uncapped(const char *state_dir, const struct dl_adopted *done)
+{
+	DL_FILE_LOCK lock = { .fd = -1 };
+	char path[PATH_MAX];
+	struct dl_adopted list;
+	int line, err = dl_root_path(path, sizeof(path), "%s/" DL_ADOPTED_NAME, state_dir);
+
+	if (!err)
+		err = dl_file_lock_take(&lock, path, DL_LOCK_COMMAND_MS);
+	if (!err)
+		err = dl_adopted_load(state_dir, &list, &line);
+	for (size_t i = 0; !err && i < done->count; i++) {
+		struct dl_adopted_unit *u = dl_adopted_find(&list, done->unit[i].unit);
+
+		if (u && !done->unit[i].capped)
+			u->capped = false;
+	}
+	return err ? err : dl_adopted_save(state_dir, &list);
+}
+
 void dl_release_units(const char *state_dir, struct dl_undone *undone)
 {
 	struct dl_adopted list;
@@ -83,8 +106,7 @@ void dl_release_units(const char *state_dir, struct dl_undone *undone)
 		undone->failed += err != 0;
 		undone->undone += !err;
 	}
-	if (changed)
-		err = dl_adopted_save(state_dir, &list);
-	if (changed && err)
+	err = changed ? units_uncapped(state_dir, &list) : 0;
+	if (err)
 		dl_log("'%s/%s': %s", state_dir, DL_ADOPTED_NAME, strerror(-err));
 }

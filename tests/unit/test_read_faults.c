@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the agent keeps, with a fault at each read: an open, a read or an allocation that fails says
+ * nothing about the content of a file, so that no loader may call the file bad (the agent puts bad
+ * files aside for good).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "../../userspace/lib/file.h"
+#include "../../userspace/store/adopted.h"
+#include "../../userspace/store/counts.h"
+#include "../../userspace/store/generated.h"
+#include "../../userspace/store/intents.h"
+#include "../../userspace/store/learned.h"
+#include "../../userspace/store/ledger.h"
+#include "../../userspace/store/policy_file.h"
+#include "read_faults.h"
+
+#define DIR	  "/state"
+#define TRIES_MAX 20000
+
+static char root[64];
+
+static void path_in(char path[256], const char *name)
+{
+	snprintf(path, 256, "%s" DIR "/%s", root, name);
+}
+
+static void put_file(const char *name, const char *text)
+{
+	char path[256];
+
+	path_in(path, name);
+	assert_int_equal(dl_replace_file(path, text, strlen(text), 0644), 0);
+}
+
+static void make_all(void)
+{
+	struct dl_ledger_key key = { .backend = DL_BACKEND_VULKAN, .ubatch = 512 };
+	struct dl_ledger_entry entry = { .survived_s = 1, .last_s = 1 };
+	struct dl_learned learned = { 0 };
+	struct dl_adopted adopted = { 0 };
+	struct dl_counts counts = { .since_s = 5 };
+	struct dl_db *db = NULL;
+	char path[256];
+
+	snprintf(root, sizeof(root), "/tmp/davylamp-reads-XXXXXX");
+	assert_non_null(mkdtemp(root));
+	dl_root_set(root);
+	path_in(path, "");
+	assert_int_equal(dl_make_dirs(path), 0);
+	dl_learned_get(&learned, "0000:03:00.0", DL_BACKEND_VULKAN, "a.gguf")->state =
+		DL_BREAKER_OPEN;
+	assert_int_equal(dl_learned_save(DIR, &learned), 0);
+	assert_non_null(dl_adopted_add(&adopted, "ollama.service"));
+	assert_int_equal(dl_adopted_save(DIR, &adopted), 0);
+	assert_int_equal(dl_counts_save(DIR, &counts), 0);
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &db), 0);
+	dl_copy_name(key.device, sizeof(key.device), "0000:03:00.0");
+	for (uint32_t i = 0; i < 300; i++) {
+		key.ubatch = i;
+		assert_int_equal(dl_ledger_note(db, &key, &entry), 0);
+	}
+	dl_db_close(db);
+}
+
+static int read_learned(void)
+{
+	struct dl_learned learned = { 0 };
+	int line, err = dl_learned_load(DIR, &learned, &line);
+
+	assert_true(err || learned.count == 1);
+	return err;
+}
+
+static int read_adopted(void)
+{
+	struct dl_adopted adopted;
+	int line, err = dl_adopted_load(DIR, &adopted, &line);
+
+	assert_true(err || adopted.count == 1);
+	return err;
+}
+
+static int read_counts(void)
+{
+	struct dl_counts counts = { 0 };
+	char error[DL_COUNTS_ERROR_LEN];
+	int err = dl_counts_load(DIR, &counts, error);
+
+	assert_true(err || counts.since_s == 5);
+	return err;
+}
+
+static int open_database(void)
+{
+	struct dl_db *db = NULL;
+	int err = dl_db_open(DIR, DL_DB_MAKE, &db);
+
+	dl_db_close(db);
+	return err;
+}
+
+/* One that was killed: its write-ahead log holds what the file itself has not. */
+static int open_killed(void)
+{
+	char from[256], to[256];
+	static const char *const parts[] = { "", "-wal" };
+
+	for (size_t i = 0; i < 2; i++) {
+		enum read_fault_mode mode = read_fault.mode;
+
+		read_fault.mode = READ_FAULT_NONE;
+		snprintf(from, sizeof(from), "%s" DIR "/killed%s", root, parts[i]);
+		snprintf(to, sizeof(to), "%s" DIR "/" DL_DB_NAME "%s", root, parts[i]);
+		read_fault_copy(from, to);
+		read_fault.mode = mode;
+	}
+	return open_database();
+}
+
+/* Every call fails in turn, alone and with all that follow. */
+static void at_every_read(int (*load)(void))
+{
+	for (int mode = READ_FAULT_ONCE; mode < READ_FAULT_MODES; mode++) {
+		for (int kind = 0; kind < READ_FAULT_KINDS; kind++) {
+			long at = 1;
+			bool reached = true;
+
+			for (; reached && at < TRIES_MAX; at++) {
+				int err;
+
+				read_fault_plan((enum read_fault_mode)mode,
+						(enum read_fault_kind)kind, at);
+				err = load();
+				reached = read_fault.calls >= at;
+				read_fault.mode = READ_FAULT_NONE;
+				if (err == -EBADMSG || (!reached && err))
+					print_message("mode %d, kind %d, call %ld: %d\n", mode,
+						      kind, at, err);
+				assert_int_not_equal(err, -EBADMSG);
+				assert_true(reached || !err);
+			}
+			assert_in_range(at, 1, TRIES_MAX - 1);
+		}
+	}
+}
+
+static void no_failed_read_makes_what_was_learned_bad(void **state)
+{
+	(void)state;
+	at_every_read(read_learned);
+}
+
+static void nor_the_list_of_units(void **state)
+{
+	(void)state;
+	at_every_read(read_adopted);
+}
+
+static void nor_the_counts(void **state)
+{
+	(void)state;
+	at_every_read(read_counts);
+}
+
+static void nor_the_database(void **state)
+{
+	(void)state;
+	at_every_read(open_database);
+}
+
+static void nor_one_whose_writer_was_killed(void **state)
+{
+	struct dl_ledger_key key = { .backend = DL_BACKEND_CPU };
+	struct dl_ledger_entry entry = { .survived_s = 1, .last_s = 1 };
+	static const char *const parts[] = { "", "-wal" };
+	struct dl_db *db = NULL;
+	char from[256], to[256];
+
+	(void)state;
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &db), 0);
+	for (uint32_t i = 0; i < 100; i++) {
+		key.ubatch = 1000 + i;
+		assert_int_equal(dl_ledger_note(db, &key, &entry), 0);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(from, sizeof(from), "%s" DIR "/" DL_DB_NAME "%s", root, parts[i]);
+		snprintf(to, sizeof(to), "%s" DIR "/killed%s", root, parts[i]);
+		read_fault_copy(from, to);
+	}
+	dl_db_close(db);
+	at_every_read(open_killed);
+}
+
+static void a_file_is_read_whole_or_not_at_all(void **state)
+{
+	char path[256], text[8];
+
+	(void)state;
+	path_in(path, "seven");
+	put_file("seven", "1234567");
+	assert_int_equal(dl_read_whole(path, text, sizeof(text)), 7);
+	assert_string_equal(text, "1234567");
+	put_file("seven", "12345678");
+	assert_int_equal(dl_read_whole(path, text, sizeof(text)), -EFBIG);
+	assert_string_equal(text, "");
+	put_file("seven", "");
+	assert_int_equal(dl_read_whole(path, text, sizeof(text)), 0);
+}
+
+/* 256 KiB of comments before what counts. */
+static void what_is_too_long_is_not_taken_for_less(void **state)
+{
+	static char text[300 * 1024];
+	struct dl_learned learned = { 0 };
+	struct dl_adopted adopted;
+	int line;
+
+	(void)state;
+	for (size_t i = 0; i + 100 < sizeof(text); i += 100) {
+		memset(text + i, '#', 99);
+		text[i + 99] = '\n';
+	}
+	snprintf(text + 299 * 1024, 100, "\n[unit 1]\nunit = ollama.service\n");
+	put_file(DL_ADOPTED_NAME, text);
+	put_file(DL_LEARNED_NAME, text);
+	assert_int_equal(dl_adopted_load(DIR, &adopted, &line), -EFBIG);
+	assert_int_equal(dl_learned_load(DIR, &learned, &line), -EFBIG);
+}
+
+static void what_was_added_to_a_generated_file_is_somebodys(void **state)
+{
+	static char text[DL_GENERATED_MAX + 16];
+	enum dl_generated is;
+	uint32_t version = 0;
+	char path[256];
+	ssize_t n;
+	FILE *file;
+
+	(void)state;
+	path_in(path, "a.env");
+	assert_int_equal(dl_generated_renew(path, DL_GENERATED_COMMENT, "A=1\n", &version), 0);
+	assert_int_equal(dl_generated_look(path, &is), 0);
+	assert_int_equal(is, DL_GENERATED_OURS);
+	n = dl_read_file(path, text, sizeof(text));
+	assert_true(n > 0);
+	file = fopen(path, "ae");
+	assert_non_null(file);
+	assert_int_equal(fwrite("\0B=2\n", 1, 5, file), 5); /* behind a NUL */
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(dl_generated_look(path, &is), 0);
+	assert_int_equal(is, DL_GENERATED_EDITED);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	read_fault_setup(); /* before SQLite is used */
+	make_all();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_failed_read_makes_what_was_learned_bad),
+		cmocka_unit_test(nor_the_list_of_units),
+		cmocka_unit_test(nor_the_counts),
+		cmocka_unit_test(nor_the_database),
+		cmocka_unit_test(nor_one_whose_writer_was_killed),
+		cmocka_unit_test(a_file_is_read_whole_or_not_at_all),
+		cmocka_unit_test(what_is_too_long_is_not_taken_for_less),
+		cmocka_unit_test(what_was_added_to_a_generated_file_is_somebodys),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
