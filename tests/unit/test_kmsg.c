@@ -50,7 +50,6 @@ static void every_prefix_leaves_the_same_message(void **state)
 		"Aug 16 21:15:49 host kernel[0]: ",
 		" ",
 		"",
-		"what the reporter wrote: ",
 	};
 	struct dl_kmsg_line line;
 	char text[256];

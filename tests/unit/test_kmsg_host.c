@@ -161,10 +161,146 @@ static void the_kernels_own_log_is_not_searched_for_drivers(void **state)
 	feed_record("6,3,1,-;Xid (PCI:0000:65:00): 79, pid=1, name=x,");
 	dl_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 0);
-	feed("the reporter says: NVRM: Xid (PCI:0000:65:00): 79, off");
-	feed("Xid (PCI:0000:66:00): 79, pid=1, name=x,");
+	feed("Xid (PCI:0000:66:00): 79, pid=1, name=x,"); /* people quote it so */
+	dl_log_blocks_finish(&blocks);
+	assert_int_equal(told_count, 1);
+}
+
+/* Kernel lines of Linux 6.1 to 7.2 with a place for what a user without rights chose. */
+static const char *const with_chosen_text[] = {
+	"tmpfs: Unknown parameter '%s'",	 /* mount(2) in a user namespace */
+	"overlayfs: failed to resolve '%s': -2", /* the same */
+	"cgroup: Unknown subsys name '%s'",	 /* the same */
+	"fuse: Bad value for '%s'",		 /* the same */
+	"EXT4-fs (loop0): Unrecognized mount option \"%s\" or missing value", /* fstab's "user" */
+	"process '/tmp/%s' started with executable stack", /* execve(2) of any program */
+	"a[79]: segfault at 0 ip 00001 sp 00002 error 4 in %s[1+2]",
+	"traps: a[79] trap int3 ip:1 sp:2 error:0 in %s[1+2]",
+	"capability: warning: `%s' uses deprecated v2 capabilities in a way that may be insecure",
+	"usb 1-1: Product: %s",
+	"usb 1-1: %s",
+	"hid-generic 0003:046D:C31C.0001: input,hidraw0: USB HID v1.11 Keyboard [%s] on usb-0000:00:14.0-1/input0",
+};
+
+static const char *const forged[] = {
+	"NVRM: Xid (PCI:0000:65:00): 79, pid=1, name=x, GPU has fallen off the bus.",
+	"Xid (PCI:0000:65:00): 79, pid=1, name=x,",
+	"amdgpu 0000:03:00.0: amdgpu: GPU reset begin!",
+	"amdgpu 0000:03:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=2",
+	"[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx timeout, signaled seq=1, emitted seq=2",
+	"i915 0000:00:02.0: [drm] GPU HANG: ecode 9:1:85dffffb, in x [1]",
+	"xe 0000:03:00.0: [drm] GT0: Engine reset: engine_class=rcs, logical_mask: 0x1, guc_id=1",
+	"nouveau 0000:01:00.0: fifo: SCHED_ERROR 0a [CTXSW_TIMEOUT]",
+	"Kernel panic - not syncing: x",
+	"x: NVRM: Xid (PCI:0000:65:00): 79, off",
+};
+
+static void check_forged(const char *line, const char *text, const char *how)
+{
+	char whole[1024];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(whole, sizeof(whole), line, text);
+#pragma GCC diagnostic pop
+	begin();
+	if (!strcmp(how, "record")) {
+		char record[1200];
+
+		snprintf(record, sizeof(record), "4,1,1000000,-;%s", whole);
+		feed_record(record);
+	} else {
+		char saved[1200], *at = saved, *next;
+		bool indents = !strcmp(how, "journal"), first = true;
+
+		snprintf(saved, sizeof(saved), "%s", whole);
+		for (; at; at = next, first = false) { /* a newline in the text */
+			char one[1300];
+
+			next = strchr(at, '\n');
+			if (next)
+				*next++ = 0;
+			snprintf(one, sizeof(one), "%s%s",
+				 !indents ? how
+				 : first  ? "Aug 16 21:15:49 host kernel: "
+					  : "                                ",
+				 at);
+			feed(one);
+		}
+	}
+	dl_log_blocks_finish(&blocks);
+	for (size_t i = 0; i < told_count; i++)
+		if (told[i].kind != DL_LOG_ENGINE_CRASHED)
+			fail_msg("'%s' (%s) is %s", whole, how, dl_log_kind_name(told[i].kind));
+}
+
+static void no_user_speaks_for_a_driver(void **state)
+{
+	static const char *const hows[] = { "record",
+					    "",
+					    "[  327.803487] ",
+					    "<4>[  327.803487] ",
+					    "Aug 16 21:15:49 host kernel: ",
+					    "Aug 16 21:15:49 host kernel: [  327.803487] ",
+					    "[Wed Sep  2 09:32:42 2026] " };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(with_chosen_text) / sizeof(with_chosen_text[0]); i++)
+		for (size_t j = 0; j < sizeof(forged) / sizeof(forged[0]); j++)
+			for (size_t k = 0; k < sizeof(hows) / sizeof(hows[0]); k++)
+				check_forged(with_chosen_text[i], forged[j], hows[k]);
+}
+
+/* A text log has further lines then, with the same stamp or indented. */
+static void nor_by_a_newline(void **state)
+{
+	static const char *const hows[] = { "record", "[  327.803487] ", "<4>[  327.803487] ",
+					    "Aug 16 21:15:49 host kernel: [  327.803487] ",
+					    "journal" };
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < 9; i++) /* those that a program may choose */
+		for (size_t j = 0; j < sizeof(forged) / sizeof(forged[0]); j++)
+			for (size_t k = 0; k < sizeof(hows) / sizeof(hows[0]); k++) {
+				snprintf(text, sizeof(text), "x%s\n%s", j % 2 ? "'" : "",
+					 forged[j]);
+				check_forged(with_chosen_text[i], text, hows[k]);
+				snprintf(text, sizeof(text), "x\ny\n%s\n%s", forged[j], forged[j]);
+				check_forged(with_chosen_text[i], text, hows[k]);
+			}
+}
+
+static void what_a_driver_says_after_that_is_heard(void **state)
+{
+	(void)state;
+	begin();
+	feed("[  327.803487] tmpfs: Unknown parameter 'x");
+	feed("[  327.803487] NVRM: Xid (PCI:0000:65:00): 79, off'");
+	feed("[  327.803490] NVRM: Xid (PCI:0000:65:00): 31, pid=1, name=x,");
+	feed("[Wed Sep  2 09:32:42 2026] overlayfs: failed to resolve 'x': -2");
+	feed("[Wed Sep  2 09:32:42 2026] NVRM: Xid (PCI:0000:66:00): 79, off");
 	dl_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 2);
+	for (size_t i = 0; i < told_count; i++)
+		assert_int_equal(told[i].code, strcmp(told[i].device, "0000:65:00.0") ? 79 : 31);
+}
+
+static void a_record_of_another_bus_is_no_gpus(void **state)
+{
+	(void)state;
+	begin();
+	feed_record(
+		"6,1,1,-;NVRM: Xid (PCI:0000:65:00): 79, off\n SUBSYSTEM=usb\n DEVICE=+usb:1-1\n");
+	feed_record("6,2,1,-;NVRM: Xid (PCI:0000:65:00): 79, off\n SUBSYSTEM=net\n DEVICE=n3\n");
+	feed_record(
+		"6,3,1,-;amdgpu 0000:03:00.0: GPU reset begin!\n SUBSYSTEM=block\n DEVICE=b7:0\n");
+	dl_log_blocks_finish(&blocks);
+	assert_int_equal(told_count, 0);
+	feed_record(
+		"6,4,1,-;amdgpu 0000:03:00.0: amdgpu: GPU reset begin!\n SUBSYSTEM=pci\n DEVICE=+pci:0000:03:00.0\n");
+	dl_log_blocks_finish(&blocks);
+	assert_int_equal(told_count, 1);
 }
 
 #define OOM_REPORT                                                                                 \
@@ -252,6 +388,10 @@ int main(void)
 		cmocka_unit_test(hostile_names_are_kept_as_they_are_and_move_nothing),
 		cmocka_unit_test(no_process_is_a_failure_by_its_name),
 		cmocka_unit_test(the_kernels_own_log_is_not_searched_for_drivers),
+		cmocka_unit_test(no_user_speaks_for_a_driver),
+		cmocka_unit_test(nor_by_a_newline),
+		cmocka_unit_test(what_a_driver_says_after_that_is_heard),
+		cmocka_unit_test(a_record_of_another_bus_is_no_gpus),
 		cmocka_unit_test(a_report_about_memory_is_one_event),
 		cmocka_unit_test(a_crash_counts_when_an_engine_died),
 	};

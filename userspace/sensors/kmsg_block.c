@@ -463,6 +463,8 @@ void dl_log_blocks_feed(struct dl_log_blocks *b, const struct dl_kmsg_line *line
 	struct dl_kmsg_match match;
 	struct dl_log_slot *slot;
 
+	if (dl_kmsg_line_continues(&b->before, line))
+		return;
 	dl_log_blocks_tick(b, line->at_ns, line->clock);
 	if (!dl_kmsg_match(line, &match)) {
 		slot = line->device[0] ? slot_of(b, line->device, 0) : NULL;

@@ -82,6 +82,7 @@ struct dl_log_blocks {
 	void *arg;
 	uint64_t order;
 	uint64_t touches;
+	struct dl_kmsg_before before;
 	struct dl_log_slot host; /* what is about no device */
 	struct dl_log_slot slots[DL_LOG_DEVICES];
 };

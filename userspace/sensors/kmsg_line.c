@@ -82,7 +82,8 @@ static size_t named_device(const char *p, struct dl_kmsg_line *line)
 		return 0;
 	dl_copy_name(line->device, sizeof(line->device), device);
 	/* "NVRM: GPU 0000:01:00.0:" is no other driver's */
-	line->driver = (uint8_t)driver_of(p, name, line->driver ? line->driver : DL_KMSG_OTHER);
+	if (line->driver == DL_KMSG_ANYBODY)
+		line->driver = (uint8_t)driver_of(p, name, DL_KMSG_OTHER);
 	return name + address + 2;
 }
 
@@ -149,35 +150,15 @@ static size_t filler(const char *p)
 	return p[len] == ':' ? len + 1 : 0;
 }
 
-/* A reporter's own prefix that nobody knows: what follows "amdgpu 0000:03:00.0:" counts. */
-static const char *driver_further_on(const char *p, struct dl_kmsg_line *line)
-{
-	static const char *const names[] = { "amdgpu 0", "i915 0", "xe 0", "nvidia 0", "NVRM: " };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *at = strstr(p, names[i]);
-		struct dl_kmsg_line trial = { 0 };
-		size_t used;
-
-		if (!at || (at > p && name_char(at[-1])))
-			continue;
-		used = names[i][0] == 'N' ? named_driver(at, &trial) : named_device(at, &trial);
-		if (!used)
-			continue;
-		line->driver = trial.driver;
-		if (trial.device[0])
-			memcpy(line->device, trial.device, sizeof(line->device));
-		return at + used;
-	}
-	return p;
-}
-
-/* Past the names and tags that drivers and DRM put before a message. */
+/*
+ * Past the names and tags that drivers and DRM put before a message. What follows the name of a
+ * driver that is no GPU's is that driver's text.
+ */
 static const char *strip_names(const char *p, struct dl_kmsg_line *line)
 {
 	size_t used = 1;
 
-	for (int i = 0; i < 8 && used; i++) {
+	for (int i = 0; i < 8 && used && line->driver != DL_KMSG_OTHER; i++) {
 		used = named_device(p, line);
 		if (!used)
 			used = named_driver(p, line);
@@ -199,8 +180,6 @@ static void strip_driver(struct dl_kmsg_line *line)
 		line->flags |= DL_KMSG_NAMED;
 	else
 		p = strip_names(p, line);
-	if (line->driver == DL_KMSG_ANYBODY && line->flags == DL_KMSG_SAVED)
-		p = strip_names(dl_kmsg_skip_blanks(driver_further_on(p, line)), line);
 	line->len = (uint32_t)strlen(p);
 	memmove(line->text, p, line->len + 1);
 }
@@ -218,12 +197,36 @@ bool dl_kmsg_line_parse(const char *data, size_t size, struct dl_kmsg_line *ret_
 	for (size_t i = 0; i < size; i++)
 		line->text[i] = data[i] ? data[i] : '?';
 	line->text[size] = 0;
+	if (dl_kmsg_blank(line->text[0]))
+		line->flags |= DL_KMSG_INDENTED;
 	p = dl_kmsg_prefix(line->text, line);
 	if (!p)
 		return false;
 	memmove(line->text, p, strlen(p) + 1);
 	strip_driver(line);
 	return line->len > 0;
+}
+
+/* What the kernel quotes, and what it says of processes, their files included. */
+static bool holds_chosen_text(const struct dl_kmsg_line *line)
+{
+	return line->flags & DL_KMSG_NAMED || line->text[strcspn(line->text, "'\"`")];
+}
+
+bool dl_kmsg_line_continues(struct dl_kmsg_before *before, const struct dl_kmsg_line *line)
+{
+	if (!(line->flags & DL_KMSG_SAVED))
+		return false;
+	if (before->quotes && before->fine && line->flags & DL_KMSG_FINE &&
+	    line->at_ns == before->at_ns)
+		return true;
+	if (before->quotes && before->stamped && !line->stamp[0] && line->flags & DL_KMSG_INDENTED)
+		return true;
+	before->quotes = holds_chosen_text(line);
+	before->fine = line->flags & DL_KMSG_FINE;
+	before->stamped = line->stamp[0];
+	before->at_ns = line->at_ns;
+	return false;
 }
 
 /* The text of a record up to its newline, with \xNN undone. */
@@ -250,25 +253,44 @@ static void unescape(const char *data, size_t size, struct dl_kmsg_line *line)
 	line->text[used] = 0;
 }
 
+/* "+pci:0000:03:00.0", "c226:128", "n3": a GPU, or what its driver has made of it. */
+static bool is_gpus_bus(const char *device, size_t size)
+{
+	static const char *const buses[] = { "+pci:", "+drm:", "+accel:", "+platform:",
+					     "+auxiliary:" };
+
+	for (size_t i = 0; i < sizeof(buses) / sizeof(buses[0]); i++)
+		if (size > strlen(buses[i]) && !memcmp(device, buses[i], strlen(buses[i])))
+			return true;
+	return size && device[0] == 'c';
+}
+
+static void read_device(const char *device, size_t size, struct dl_kmsg_line *line)
+{
+	char address[DL_DEVICE_LEN + 5] = "";
+
+	if (size > sizeof(address) - 1)
+		size = sizeof(address) - 1;
+	memcpy(address, device, size);
+	if (!strncmp(address, "+pci:", 5)) {
+		dl_kmsg_pci(address + 5, line->device);
+	} else if (!is_gpus_bus(device, size)) {
+		line->driver = DL_KMSG_OTHER;
+		line->device[0] = 0;
+	}
+}
+
 /* The dictionary: lines that begin with a blank. */
 static void read_dictionary(const char *data, size_t size, struct dl_kmsg_line *line)
 {
-	static const char key[] = " DEVICE=+pci:";
-	char address[DL_DEVICE_LEN];
+	static const char key[] = " DEVICE=";
 
 	while (size) {
 		const char *end = memchr(data, '\n', size);
 		size_t len = end ? (size_t)(end - data) : size;
 
-		if (len > sizeof(key) - 1 && !memcmp(data, key, sizeof(key) - 1)) {
-			size_t rest = len - (sizeof(key) - 1);
-
-			if (rest > sizeof(address) - 1)
-				rest = sizeof(address) - 1;
-			memcpy(address, data + sizeof(key) - 1, rest);
-			address[rest] = 0;
-			dl_kmsg_pci(address, line->device);
-		}
+		if (len > sizeof(key) - 1 && !memcmp(data, key, sizeof(key) - 1))
+			read_device(data + sizeof(key) - 1, len - (sizeof(key) - 1), line);
 		if (!end)
 			break;
 		data += len + 1;

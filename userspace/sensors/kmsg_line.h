@@ -37,6 +37,8 @@ enum dl_kmsg_flag {
 	DL_KMSG_SAVED = 1, /* of a saved log: people cut lines, and put words of their own before */
 	DL_KMSG_NAMED =
 		2, /* holds a process's name where drivers have theirs: nothing was cut off */
+	DL_KMSG_FINE = 4,     /* of a saved log: printk's stamp, to the microsecond */
+	DL_KMSG_INDENTED = 8, /* of a saved log: begins with a blank */
 };
 
 struct dl_kmsg_line {
@@ -58,8 +60,9 @@ struct dl_kmsg_line {
  * "host: kern: err:", printk's caller "[   T3577]", syslog and journal "Aug 16 21:15:49 host
  * kernel:", ISO stamps, a bare "kernel:", and several of them after another. Then the driver's own:
  * "amdgpu 0000:03:00.0: amdgpu:", "[drm:func [amdgpu]] *ERROR*", "NVRM:", "Tile0: GT0:".
- * A driver's name is also looked for behind words that nobody knows. False when the line is another
- * program's (journal tag "name[pid]:", facility not kern) or empty.
+ * A driver's name counts at the beginning of the message only. Behind other words it may be an
+ * option of mount(2), the path of a program or a device's product name, which users choose. False
+ * when the line is another program's (journal tag "name[pid]:", facility not kern) or empty.
  */
 bool dl_kmsg_line_parse(const char *data, size_t size, struct dl_kmsg_line *ret_line);
 
@@ -67,11 +70,27 @@ bool dl_kmsg_line_parse(const char *data, size_t size, struct dl_kmsg_line *ret_
  * A record of /dev/kmsg: "prio,seq,usec,flags[,...];text\n SUBSYSTEM=pci\n DEVICE=+pci:ADDRESS\n",
  * with the escapes \xNN undone (Documentation/ABI/testing/dev-kmsg). Anybody may choose the name of
  * his process, and the kernel puts it in front of "[pid]: segfault at": only what the kernel itself
- * wrote names a driver. 0; -EINVAL when it is none;
+ * wrote names a driver. A dictionary that names a device of another bus than a GPU's says that no
+ * GPU's driver speaks. 0; -EINVAL when it is none;
  * -EPERM when its facility is not the kernel's: somebody wrote it to /dev/kmsg. "seq" is set in
  * both cases but the first.
  */
 int dl_kmsg_record_parse(const char *data, size_t size, struct dl_kmsg_line *ret_line);
+
+/*
+ * Text that a user chose may hold newlines (an option of mount(2), a path), and in a saved log what
+ * follows one stands in a line of its own: with the same stamp when each line has one (dmesg -S,
+ * syslog), or indented without one (journalctl).
+ */
+struct dl_kmsg_before {
+	uint64_t at_ns;
+	bool quotes; /* the line holds text that a user may have chosen */
+	bool fine;
+	bool stamped;
+};
+
+/* Whether "line" may be the rest of the line before it, and is to be ignored; "before" follows. */
+bool dl_kmsg_line_continues(struct dl_kmsg_before *before, const struct dl_kmsg_line *line);
 
 /* The driver of a kernel module's name; DL_KMSG_OTHER when it is no GPU's. */
 enum dl_kmsg_driver dl_kmsg_driver_of(const char *name);

@@ -46,5 +46,4 @@ static const struct dl_kmsg_row quoted_rows[] = {
 };
 
 const struct dl_kmsg_group dl_kmsg_nvidia = DL_KMSG_GROUP(rows, DL_KMSG_BIT(NVIDIA));
-const struct dl_kmsg_group dl_kmsg_nvidia_quoted =
-	DL_KMSG_GROUP(quoted_rows, DL_KMSG_BIT(ANYBODY) | DL_KMSG_BIT(OTHER));
+const struct dl_kmsg_group dl_kmsg_nvidia_quoted = DL_KMSG_GROUP(quoted_rows, DL_KMSG_BIT(ANYBODY));

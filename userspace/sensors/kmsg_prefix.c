@@ -77,6 +77,8 @@ static bool seconds_since_boot(const char *p, const char *end, struct dl_kmsg_li
 		return false;
 	for (; p < end && dl_kmsg_digit(*p); p++, unit /= 10)
 		ns += unit * (uint64_t)(*p - '0');
+	if (unit < 1000) /* six digits */
+		line->flags |= DL_KMSG_FINE;
 	for (; p < end; p++)
 		if (!dl_kmsg_digit(*p) && !strchr(" .<>+", *p))
 			return false;
