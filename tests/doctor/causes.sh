@@ -17,7 +17,7 @@ service_runs "${radv[@]}"
 of_service
 check "only KFD is refused: ROCm alone" only access.open '.causes[0].backends == ["rocm"] and .usable == ["vulkan"] and (.text | test("meanwhile there is Vulkan"))'
 check "a file that no group may open wants a udev rule" found access.open failure '.fix | test("udev")'
-devices=/sys/fs/cgroup/devices/davylamp-doctor-$$
+devices=/sys/fs/cgroup/devices/davylamp-doctor-$$.service
 mi50
 if mkdir "$devices" 2>/dev/null; then
 	mkdir -p "$LAB_ROOT/sys/fs/cgroup/devices"
@@ -34,6 +34,9 @@ if mkdir "$devices" 2>/dev/null; then
 else
 	skip "a cgroup's device rules" "cgroup v1's devices controller is not mounted here"
 fi
+
+echo "== a cgroup that is somebody else's"
+. tests/doctor/cgroup.sh
 
 echo "== a container"
 # The doctor of the host, whose service has a root of its own with the device files, the libraries and the engine.

@@ -109,6 +109,7 @@ static void tame_service(struct dl_doctor_service *s)
 {
 	SAID(s->why), END(s->as), END(s->unit), END(s->user), END(s->cgroup), END(s->device_policy);
 	FLAG(s->known), FLAG(s->own_root), FLAG(s->own_mounts), FLAG(s->joined);
+	FLAG(s->frozen), FLAG(s->cgroup_strangers), FLAG(s->cgroup_full);
 	FLAG(s->private_devices), FLAG(s->environment_known);
 	s->group_count %= DL_DOCTOR_GROUPS + 1;
 }

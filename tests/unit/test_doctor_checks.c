@@ -87,6 +87,21 @@ static void variables_that_hide(void **state)
 	assert_found("config.visible", DL_FOUND_FAILURE);
 }
 
+static void a_service_that_is_frozen(void **state)
+{
+	make_host(state);
+	facts.service.pid = 7;
+	examine();
+	assert_found("access.frozen", DL_FOUND_OK);
+	facts.service.frozen = true;
+	examine();
+	assert_found("access.frozen", DL_FOUND_FAILURE);
+	facts.service.pid = 0;
+	facts.service.frozen = false;
+	examine();
+	assert_found("access.frozen", DL_FOUND_NOT_NEEDED);
+}
+
 static void variables_that_turn_a_backend_off(void **state)
 {
 	static const struct {
@@ -435,6 +450,7 @@ int main(void)
 		cmocka_unit_test(no_check_is_silent_on_any_host),
 		cmocka_unit_test(what_is_wrong_has_a_fix_and_a_way_to_verify_it),
 		cmocka_unit_test(variables_that_hide),
+		cmocka_unit_test(a_service_that_is_frozen),
 		cmocka_unit_test(variables_that_turn_a_backend_off),
 		cmocka_unit_test(overrides),
 		cmocka_unit_test(a_node_has_an_override_of_its_own),

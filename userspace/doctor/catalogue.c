@@ -25,6 +25,8 @@ static const struct dl_check rows[] = {
 	{ "nodes.present", "device files", "device files are missing", DL_AT_NODES, true,
 	  dl_check_nodes },
 	{ "access.service", "whose engine it is", "", DL_AT_ACCESS, false, dl_check_service },
+	{ "access.frozen", "the service is not frozen", "the service's cgroup is frozen",
+	  DL_AT_ACCESS, false, dl_check_frozen },
 	{ "access.open", "the service's user opens the device files",
 	  "the service's user may not open the device files", DL_AT_ACCESS, false,
 	  dl_check_access },

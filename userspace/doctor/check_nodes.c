@@ -162,9 +162,36 @@ DL_CHECK(container)
 		dl_finding_verify(f, "systemctl show -p PrivateDevices %s", s->unit);
 		return;
 	}
-	dl_finding_evidence(f, "%s%s%s%s",
+	dl_finding_evidence(f, "%s%s%s%s%s%s",
 			    s->own_root ? "its root is its own (a container)"
 					: "its root is the host's",
 			    s->device_policy[0] ? ", DevicePolicy=" : "", s->device_policy,
-			    s->joined ? "; the device files were opened in its cgroup" : "");
+			    s->joined ? "; the device files were opened in its cgroup" : "",
+			    s->cgroup_strangers ? "; its cgroup is not root's alone, so nothing "
+						  "was tried in it"
+						: "",
+			    s->cgroup_full ? "; its memory is nearly full, so nothing was tried "
+					     "in its cgroup"
+					   : "");
+}
+
+DL_CHECK(frozen)
+{
+	const struct dl_doctor_service *s = &facts->service;
+	struct dl_finding *f;
+	char safe[256];
+
+	if (!s->pid) {
+		dl_check_not_needed(findings, check, "no process of the service runs");
+		return;
+	}
+	f = dl_finding_add(findings, check, s->frozen ? DL_FOUND_FAILURE : DL_FOUND_OK, 0, s->unit);
+	if (!s->frozen)
+		return;
+	dl_text_safe(safe, sizeof(safe), s->cgroup);
+	dl_finding_evidence(f, "its cgroup '%s', or one above it, is frozen: no process in it runs",
+			    safe);
+	dl_finding_fix(f, "thaw it: 'systemctl thaw UNIT', or write 0 to the cgroup.freeze that "
+			  "has 1; 'davylamp status' tells whether the agent holds it");
+	dl_finding_verify(f, "grep frozen /sys/fs/cgroup%.200s/cgroup.events", safe);
 }

@@ -41,6 +41,7 @@ DL_CHECK(nodes);
 DL_CHECK(service);
 DL_CHECK(access);
 DL_CHECK(container);
+DL_CHECK(frozen);
 
 /* check_config.c */
 DL_CHECK(override);

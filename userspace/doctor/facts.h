@@ -81,6 +81,9 @@ struct dl_doctor_service {
 	bool own_mounts;
 	char cgroup[512];	/* v2 path, "" unknown */
 	bool joined;		/* our children were put into its cgroup */
+	bool cgroup_strangers;	/* not root alone controls it: they were not */
+	bool cgroup_full;	/* too little memory is left in it: they were not */
+	bool frozen;		/* nothing in it runs; they were not */
 	char device_policy[16]; /* systemd's DevicePolicy, "" unknown */
 	bool private_devices;
 	bool environment_known;

@@ -16,6 +16,7 @@
 #include "../lib/file.h"
 #include "../sensors/process_info.h"
 #include "who.h"
+#include "who_cgroup.h"
 
 #define ENTER_MS 1000
 
@@ -38,6 +39,7 @@ static bool devices_mount(char *ret_mount, size_t size)
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%*s %4095s %63s %255s", where, type, options) == 3 &&
 		    !strcmp(type, "cgroup") && strstr(options, ",devices") &&
+		    !strstr(options, ",freezer") &&
 		    snprintf(ret_mount, size, "%s", where) < (int)size)
 			return true;
 	return false;
@@ -48,18 +50,35 @@ static int open_devices_cgroup(uint32_t pid)
 {
 	char path[PATH_MAX], mount[PATH_MAX / 4], text[8192];
 	const char *at, *colon;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
 	if (!devices_mount(mount, sizeof(mount)) || dl_read_file(path, text, sizeof(text)) <= 0)
 		return -1;
 	at = strstr(text, ":devices:");
 	colon = at ? strchr(at + 1, ':') : NULL;
-	if (!colon || strstr(colon, "/../"))
+	if (!colon)
 		return -1;
-	if (snprintf(path, sizeof(path), "%s%.*s/cgroup.procs", mount,
-		     (int)strcspn(colon + 1, "\n"), colon + 1) >= (int)sizeof(path))
+	snprintf(path, sizeof(path), "%.*s", (int)strcspn(colon + 1, "\n"), colon + 1);
+	dl_who_cgroup_open(mount, path, &fd);
+	return fd;
+}
+
+/* Of v2; our own is none to enter. */
+static int open_cgroup(struct dl_doctor_service *s)
+{
+	char dir[PATH_MAX], mount[PATH_MAX];
+	enum dl_who_cgroup found;
+	int fd;
+
+	if (!s->cgroup[0] || dl_cgroup_dir(s->cgroup, dir, sizeof(dir)) ||
+	    dl_cgroup_mount(mount, sizeof(mount)))
 		return -1;
-	return open(path, O_WRONLY | O_CLOEXEC);
+	found = dl_who_cgroup_open(mount, s->cgroup, &fd);
+	s->frozen = found == DL_WHO_CGROUP_FROZEN;
+	s->cgroup_strangers = found == DL_WHO_CGROUP_STRANGERS;
+	s->cgroup_full = found == DL_WHO_CGROUP_FULL;
+	return fd;
 }
 
 static int place_enter(void *arg)
@@ -91,7 +110,7 @@ static int keep_if_open_to_us(int fd)
 void dl_who_place(struct dl_who *who, uint32_t pid)
 {
 	struct dl_doctor_service *s = who->service;
-	char path[PATH_MAX], dir[PATH_MAX];
+	char path[PATH_MAX];
 
 	s->own_mounts = !same_file(pid, "ns/mnt");
 	s->own_root = !same_file(pid, "root");
@@ -104,9 +123,7 @@ void dl_who_place(struct dl_who *who, uint32_t pid)
 	dl_process_cgroup(pid, s->cgroup);
 	if (geteuid())
 		return;
-	if (s->cgroup[0] && !dl_cgroup_dir(s->cgroup, dir, sizeof(dir)) &&
-	    snprintf(path, sizeof(path), "%s/cgroup.procs", dir) < (int)sizeof(path))
-		who->cgroup_fd[0] = open(path, O_WRONLY | O_CLOEXEC);
+	who->cgroup_fd[0] = open_cgroup(s);
 	who->cgroup_fd[1] = open_devices_cgroup(pid);
 	for (size_t i = 0; i < 2; i++)
 		who->cgroup_fd[i] = keep_if_open_to_us(who->cgroup_fd[i]);

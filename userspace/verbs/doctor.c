@@ -6,9 +6,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../act/probe_run.h"
@@ -23,7 +25,9 @@
 #include "policy_pin.h"
 #include "verbs.h"
 
-#define TIMEOUT_S 20
+#define TIMEOUT_S     20
+#define DEADLINE_S    120 /* of the whole, beside what each program that is run may take */
+#define DEADLINE_RUNS 16  /* at most so many are run */
 
 static const char usage[] =
 	"usage: davylamp doctor [--unit UNIT | --user USER | --pid PID] [OPTIONS]\n"
@@ -272,6 +276,37 @@ static int examine(const struct doctor_options *o, struct doctor *d)
 	return fflush(stdout) ? DL_EXIT_FAILED : status;
 }
 
+static void on_deadline(int signal_number)
+{
+	static const char text[] =
+		"davylamp: doctor: a process or a file system that was looked at "
+		"does not answer; giving up\n";
+
+	(void)signal_number;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		errno = 0;
+	_exit(DL_EXIT_FAILED);
+}
+
+/*
+ * Each child has a limit; what this process itself reads of others may hang, too. SIGTERM, which is
+ * not handled, also ends what waits in the kernel where no handler is called.
+ */
+static void set_deadline(const struct doctor_options *o)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
+	struct itimerspec when = { .it_value = { .tv_sec = DEADLINE_S } };
+	struct sigaction action = { .sa_handler = on_deadline };
+	timer_t timer;
+
+	when.it_value.tv_sec += (time_t)DEADLINE_RUNS * o->limit_ms / 1000;
+	sigaction(SIGALRM, &action, NULL);
+	alarm((unsigned int)when.it_value.tv_sec);
+	when.it_value.tv_sec++;
+	if (!timer_create(CLOCK_MONOTONIC, &event, &timer))
+		timer_settime(timer, 0, &when, NULL);
+}
+
 int dl_verb_doctor(int argc, char **argv)
 {
 	struct doctor_options o = { .policies = DL_DATA_DIR "/policies",
@@ -300,6 +335,7 @@ int dl_verb_doctor(int argc, char **argv)
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return DL_EXIT_FAILED;
+	set_deadline(&o);
 	d->facts = dl_facts_new();
 	status = d->facts ? examine(&o, d) : DL_EXIT_FAILED;
 	dl_who_free(d->who);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which cgroups the doctor's children may enter, on a tree of plain files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../userspace/doctor/who_cgroup.h"
+#include "../../userspace/lib/file.h"
+
+#define UNIT	 "/system.slice/ollama.service"
+#define STRANGER 1998
+
+static char mount[64];
+
+static const char *path_in(const char *path)
+{
+	static char whole[512];
+
+	snprintf(whole, sizeof(whole), "%s%s", mount, path);
+	return whole;
+}
+
+static void make(const char *path)
+{
+	char file[512];
+
+	assert_int_equal(dl_make_dirs(path_in(path)), 0);
+	snprintf(file, sizeof(file), "%s/cgroup.procs", path_in(path));
+	assert_int_equal(dl_replace_file(file, "", 0, 0644), 0);
+}
+
+static void put(const char *path, const char *text)
+{
+	assert_int_equal(dl_replace_file(path_in(path), text, strlen(text), 0644), 0);
+}
+
+static enum dl_who_cgroup look(const char *path)
+{
+	int fd;
+	enum dl_who_cgroup found = dl_who_cgroup_open(mount, path, &fd);
+
+	assert_int_equal(fd >= 0, found == DL_WHO_CGROUP_OURS);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	snprintf(mount, sizeof(mount), "/tmp/davylamp-cgroups-XXXXXX");
+	assert_non_null(mkdtemp(mount));
+	make(UNIT);
+	make(UNIT "/below");
+	make("/user.slice/user-1998.slice/session-1.scope");
+	make("/lxc/guest");
+	return 0;
+}
+
+static void a_unit_of_roots_is_entered(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip(); /* nothing of this tree is root's */
+	assert_int_equal(look(UNIT), DL_WHO_CGROUP_OURS);
+	assert_int_equal(look(UNIT "/below"), DL_WHO_CGROUP_OURS);
+}
+
+static void what_is_no_units_is_not(void **state)
+{
+	(void)state;
+	assert_int_equal(look("/user.slice/user-1998.slice/session-1.scope"),
+			 DL_WHO_CGROUP_STRANGERS);
+	assert_int_equal(look("/lxc/guest"), DL_WHO_CGROUP_STRANGERS);
+	assert_int_equal(look("/system.slice"), DL_WHO_CGROUP_STRANGERS);
+	assert_int_equal(look("/system.slice/gone.service"), DL_WHO_CGROUP_GONE);
+	assert_int_equal(look("/system.slice/../lxc/guest"), DL_WHO_CGROUP_GONE);
+	assert_int_equal(look("0"), DL_WHO_CGROUP_GONE);
+	assert_int_equal(symlink("ollama.service", path_in("/system.slice/link.service")), 0);
+	assert_int_equal(look("/system.slice/link.service"), DL_WHO_CGROUP_GONE);
+}
+
+static void what_another_user_may_change_is_not(void **state)
+{
+	static const char *const places[] = { "/system.slice", UNIT, UNIT "/cgroup.procs",
+					      UNIT "/cgroup.freeze", UNIT "/memory.max" };
+
+	(void)state;
+	if (geteuid())
+		skip(); /* nothing can be given away */
+	put(UNIT "/cgroup.freeze", "0\n");
+	put(UNIT "/memory.max", "max\n");
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const char *path = path_in(places[i]);
+
+		assert_int_equal(look(UNIT), DL_WHO_CGROUP_OURS);
+		assert_int_equal(chown(path, STRANGER, 0), 0);
+		assert_int_equal(look(UNIT), DL_WHO_CGROUP_STRANGERS);
+		assert_int_equal(look(UNIT "/below"), DL_WHO_CGROUP_STRANGERS);
+		assert_int_equal(chown(path, 0, 0), 0);
+		assert_int_equal(chmod(path, 0775), 0);
+		assert_int_equal(look(UNIT), DL_WHO_CGROUP_STRANGERS);
+		assert_int_equal(chmod(path, 0755), 0);
+	}
+}
+
+static void what_is_frozen_is_not(void **state)
+{
+	(void)state;
+	put("/system.slice/cgroup.freeze", "1\n");
+	assert_int_equal(look(UNIT), DL_WHO_CGROUP_FROZEN);
+	put("/system.slice/cgroup.freeze", "0\n");
+	put(UNIT "/cgroup.freeze", "1\n");
+	assert_int_equal(look(UNIT "/below"), DL_WHO_CGROUP_FROZEN);
+	put(UNIT "/cgroup.freeze", "0\n");
+	put("/user.slice/cgroup.freeze", "1\n"); /* a stranger's is told as frozen, too */
+	assert_int_equal(look("/user.slice/user-1998.slice/session-1.scope"), DL_WHO_CGROUP_FROZEN);
+}
+
+static void where_a_child_would_end_the_engine_it_is_not(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip(); /* nothing of this tree is root's */
+	put("/system.slice/memory.max", "8589934592\n");
+	put("/system.slice/memory.current", "8000000000\n");
+	assert_int_equal(look(UNIT), DL_WHO_CGROUP_FULL);
+	put("/system.slice/memory.current", "6000000000\n");
+	assert_int_equal(look(UNIT), DL_WHO_CGROUP_OURS);
+	put("/system.slice/memory.current", "9000000000\n");
+	assert_int_equal(look(UNIT), DL_WHO_CGROUP_FULL);
+	put("/system.slice/memory.max", "max\n");
+	assert_int_equal(look(UNIT), DL_WHO_CGROUP_OURS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_unit_of_roots_is_entered),
+		cmocka_unit_test(what_is_no_units_is_not),
+		cmocka_unit_test(what_another_user_may_change_is_not),
+		cmocka_unit_test(what_is_frozen_is_not),
+		cmocka_unit_test(where_a_child_would_end_the_engine_it_is_not),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which cgroups our children may enter. They enter as root, and the owner of a cgroup can freeze what
+ * is in it, or limit it to nothing. So it must be a systemd unit's below system.slice or another
+ * slice of root's, and root's alone from the top down, with its files. A unit with Delegate= and a
+ * user of its own, and everything below user.slice, is refused; so is a cgroup that is frozen, or
+ * whose memory is nearly full: a child there would end the engine.
+ */
+#include "who_cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../lib/file.h"
+
+#define ROOM_BYTES (1ULL << 30) /* a Vulkan driver with its shader compiler takes some 0.3 GiB */
+
+static bool ends_with(const char *text, size_t len, const char *end)
+{
+	return len > strlen(end) && !memcmp(text + len - strlen(end), end, strlen(end));
+}
+
+/* "/system.slice/ollama.service", "/system.slice/docker-0a.scope/x" */
+static bool names_a_unit(const char *path)
+{
+	if (!strncmp(path, "/user.slice", 11))
+		return false;
+	for (const char *at = path; *at == '/';) {
+		size_t len = strcspn(++at, "/");
+
+		if (ends_with(at, len, ".service") || ends_with(at, len, ".scope"))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+static bool is_roots(int dir, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+		return name[0] && errno == ENOENT; /* not every controller is turned on */
+	return !st.st_uid && !(st.st_mode & 022);
+}
+
+static bool is_roots_with_files(int dir)
+{
+	static const char *const names[] = {
+		"",	      "cgroup.procs", "cgroup.threads", "cgroup.freeze", "cgroup.kill",
+		"memory.max", "memory.high",  "pids.max",	"cpu.max",	 "devices.deny",
+		"tasks",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!is_roots(dir, names[i]))
+			return false;
+	return true;
+}
+
+static bool number_in(int dir, const char *name, uint64_t *ret_value)
+{
+	char text[64], *end;
+	DL_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || dl_read_fd(fd, text, sizeof(text)) <= 0)
+		return false;
+	*ret_value = strtoull(text, &end, 10);
+	return end != text;
+}
+
+/* memory.max is "max" where there is no limit, and not there at the top. */
+static bool has_room(int dir)
+{
+	uint64_t most, used;
+
+	return !number_in(dir, "memory.max", &most) || !number_in(dir, "memory.current", &used) ||
+	       (used < most && most - used >= ROOM_BYTES);
+}
+
+static bool is_frozen(int dir)
+{
+	uint64_t frozen;
+
+	return number_in(dir, "cgroup.freeze", &frozen) && frozen;
+}
+
+/* From the top down: what was looked at cannot be replaced by another user. */
+struct walk {
+	int fd;
+	enum dl_who_cgroup found;
+};
+
+static void walk_look(struct walk *w)
+{
+	if (is_frozen(w->fd))
+		w->found = DL_WHO_CGROUP_FROZEN;
+	else if (w->found == DL_WHO_CGROUP_OURS && !is_roots_with_files(w->fd))
+		w->found = DL_WHO_CGROUP_STRANGERS;
+	else if (w->found == DL_WHO_CGROUP_OURS && !has_room(w->fd))
+		w->found = DL_WHO_CGROUP_FULL;
+}
+
+static void walk_step(struct walk *w, const char *name, size_t len)
+{
+	char part[NAME_MAX + 1];
+	int fd = -1;
+
+	if (len <= NAME_MAX) {
+		snprintf(part, sizeof(part), "%.*s", (int)len, name);
+		fd = openat(w->fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	}
+	close(w->fd);
+	w->fd = fd;
+	if (fd < 0)
+		w->found = DL_WHO_CGROUP_GONE;
+	else
+		walk_look(w);
+}
+
+enum dl_who_cgroup dl_who_cgroup_open(const char *mount, const char *path, int *ret_fd)
+{
+	struct walk w = { .fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+
+	*ret_fd = -1;
+	if (path[0] != '/' || strstr(path, "/..") || w.fd < 0) {
+		if (w.fd >= 0)
+			close(w.fd);
+		return DL_WHO_CGROUP_GONE;
+	}
+	if (!names_a_unit(path))
+		w.found = DL_WHO_CGROUP_STRANGERS;
+	for (const char *at = path; *at == '/' && w.fd >= 0;) {
+		size_t len = strcspn(++at, "/");
+
+		if (len)
+			walk_step(&w, at, len);
+		at += len;
+	}
+	if (w.found == DL_WHO_CGROUP_OURS)
+		*ret_fd = openat(w.fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+	if (w.fd >= 0)
+		close(w.fd);
+	return w.found;
+}
