@@ -94,7 +94,7 @@ install: $(PROGRAMS)
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/davylamp/policies \
 		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-		$(DESTDIR)$(PREFIX)/lib/systemd/system
+		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/sbin
 	install -m 644 policies/*.conf $(DESTDIR)$(PREFIX)/share/davylamp/policies
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
@@ -102,11 +102,12 @@ install: $(PROGRAMS)
 	install -m 644 completion/davylamp.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/davylamp
 	sed 's|@PREFIX@|$(PREFIX)|g' policies/davylamp.service.in \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/davylamp.service
+	install -m 644 policies/davylamp.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/davylamp.conf
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/davylamp sbin/davylamp-guard sbin/davylamp-probe share/man/man8/davylamp.8 \
 		share/man/man5/davylamp.conf.5 share/man/man5/davylamp-backend.conf.5 share/bash-completion/completions/davylamp \
-		lib/systemd/system/davylamp.service)
+		lib/systemd/system/davylamp.service lib/sysusers.d/davylamp.conf)
 	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
 
 clean:

@@ -27,7 +27,7 @@ static int limit(int what, rlim_t value, rlim_t spare)
 		return -errno;
 	if (r.rlim_max > value + spare)
 		r.rlim_max = value + spare;
-	if (r.rlim_max > spare && r.rlim_cur > r.rlim_max - spare)
+	if (r.rlim_max >= spare && r.rlim_cur > r.rlim_max - spare)
 		r.rlim_cur = r.rlim_max - spare;
 	return setrlimit((__rlimit_resource_t)what, &r) ? -errno : 0;
 }
@@ -40,6 +40,12 @@ static int set_limits(const struct dl_confine *c)
 		err = limit(RLIMIT_CPU, c->cpu_s, CPU_SPARE_S);
 	if (!err)
 		err = limit(RLIMIT_CORE, 0, 0);
+	if (!err)
+		err = limit(RLIMIT_NPROC, c->process_count, 0);
+	if (!err)
+		err = limit(RLIMIT_RTPRIO, 0, 0);
+	if (!err)
+		err = limit(RLIMIT_MSGQUEUE, 0, 0);
 	if (!err)
 		err = limit(RLIMIT_DATA, c->data_bytes, 0);
 	if (!err)

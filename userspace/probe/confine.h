@@ -12,7 +12,6 @@
 #include <sys/types.h>
 
 #define DL_GROUPS_MAX 32
-#define DL_NOBODY     65534
 
 struct dl_confine {
 	uid_t uid; /* taken when started by root */
@@ -23,6 +22,7 @@ struct dl_confine {
 	uint64_t data_bytes;   /* RLIMIT_DATA: what is private and writable */
 	uint32_t file_count;
 	uint32_t cpu_s;
+	uint32_t process_count; /* RLIMIT_NPROC: processes and threads of its user */
 	bool devices;	    /* may write to device files */
 	bool programs;	    /* may run other programs, in the same confines */
 	uint16_t tcp_port;  /* may connect to it; 0: no network at all */
@@ -35,7 +35,13 @@ struct dl_confine {
  */
 int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi);
 
-/* Adds the groups that own the GPUs' device files, so that nobody may open them. */
+/* Fills in a user of the probe's own, see own_user.c. */
+void dl_confine_own_user(struct dl_confine *c);
+
+/* The threads that the user has now. */
+uint32_t dl_confine_threads_of(uid_t uid);
+
+/* Adds the groups that own the GPUs' device files, so that the probe may open them. */
 void dl_confine_add_gpu_groups(struct dl_confine *c);
 
 /* The system call filter; see seccomp.c. 0 or -errno. Needs no_new_privs. */

@@ -46,7 +46,7 @@ static const char usage[] =
 	"  --device X         one device, by its index or PCI address\n"
 	"  --list             tell devices, and have them do nothing\n"
 	"  --timeout SECONDS  limit of the whole probe, by SIGALRM (vulkan: 10)\n"
-	"  --uid N, --gid N   become these (65534)\n"
+	"  --uid N, --gid N   become these (else davylamp-probe, or a uid of its own)\n"
 	"  --groups N,N...    and take these (vulkan: those of the GPUs' device files)\n"
 	"  --memory MIB       limit of the address space (engine: 512, vulkan: 262144)\n"
 	"  --stages           a line for each stage before the answer\n"
@@ -218,6 +218,7 @@ static int probe_engine(struct given *g)
 	g->options.confine.memory_bytes = 512ULL << 20;
 	g->options.confine.data_bytes = 512ULL << 20;
 	g->options.confine.file_count = 64;
+	g->options.confine.process_count = 64;
 	return 0;
 }
 
@@ -241,6 +242,7 @@ static int probe_vulkan(struct given *g)
 	g->options.confine.memory_bytes = 256ULL << 30;
 	g->options.confine.data_bytes = 8ULL << 30;
 	g->options.confine.file_count = 512;
+	g->options.confine.process_count = 2048;
 	if (!g->groups)
 		dl_confine_add_gpu_groups(&g->options.confine);
 	if (!g->options.timeout_s)
@@ -281,14 +283,17 @@ static int probe_runner(struct given *g)
 	g->options.confine.programs = true;
 	g->options.confine.data_bytes = 64ULL << 30;
 	g->options.confine.file_count = 4096;
+	g->options.confine.process_count = 4096;
 	return status;
 }
 
 static int probe_nothing(struct given *g)
 {
+	g->options.confine.tcp_port = g->options.port;
 	g->options.confine.memory_bytes = 512ULL << 20;
 	g->options.confine.data_bytes = 512ULL << 20;
 	g->options.confine.file_count = 64;
+	g->options.confine.process_count = 64;
 	return 0;
 }
 
@@ -307,8 +312,7 @@ static int run_command(const struct dl_probe_options *options)
 
 static int confined(const struct dl_probe_options *options)
 {
-	(void)options;
-	return dl_probe_confined();
+	return dl_probe_confined(options->port != 0);
 }
 
 static const struct kind {
@@ -358,6 +362,8 @@ static int give_up_privileges(struct given *g, pid_t parent)
 
 	if (g->user && geteuid())
 		return -EPERM; /* only root becomes somebody else */
+	g->options.confine.process_count +=
+		dl_confine_threads_of(geteuid() ? geteuid() : g->options.confine.uid);
 	if (g->memory_mib)
 		g->options.confine.memory_bytes = (uint64_t)g->memory_mib << 20;
 	err = g->options.command ? 0 : dl_answer_open(g->options.stages);
@@ -372,13 +378,12 @@ int main(int argc, char **argv)
 {
 	pid_t parent = getppid();
 	struct given g = {
-		.options = { .timeout_ms = 10000,
-			     .host = "127.0.0.1",
-			     .confine = { .uid = DL_NOBODY, .gid = DL_NOBODY, .cpu_s = 60 } }
+		.options = { .timeout_ms = 10000, .host = "127.0.0.1", .confine = { .cpu_s = 60 } }
 	};
 	const struct kind *kind;
 	int status;
 
+	dl_confine_own_user(&g.options.confine);
 	kind = parse(argc, argv, &g, &status);
 	if (!kind)
 		return status;

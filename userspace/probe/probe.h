@@ -51,6 +51,6 @@ int dl_probe_vulkan(const struct dl_probe_options *options);
 int dl_probe_runtime(const struct dl_probe_options *options);
 
 /* Tries from inside what the sandbox is to forbid, and tells what happened. */
-int dl_probe_confined(void);
+int dl_probe_confined(bool network);
 
 #endif

@@ -30,7 +30,7 @@ static const char usage[] =
 	"  --device X         one device, by its index or PCI address\n"
 	"  --port N           port of the engine\n"
 	"  --timeout SECONDS  limit of the probe, or of the completion (10)\n"
-	"  --uid N, --gid N   as this user, such as the engine's (65534)\n"
+	"  --uid N, --gid N   as this user, such as the engine's\n"
 	"  --groups N,N...    with these groups (those of the GPUs' device files)\n"
 	"  --memory MIB       limit of the address space\n"
 	"  --agent            let the running agent do it, in its service's surroundings\n"
