@@ -26,6 +26,7 @@ BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -We
 	-Wno-unused-parameter -Wno-missing-declarations
 LDLIBS := -ldrm -ludev -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih -lsqlite3
 PROBE_LDLIBS := -lcurl -ljansson
+READER_LDLIBS := -ljansson
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 
 BPF := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
@@ -38,6 +39,13 @@ AGENT_SRC := $(CORE_SRC) $(LIB_SRC) $(wildcard $(addprefix userspace/,engines/*.
 PROBE_SRC := $(wildcard userspace/probe/*.c) userspace/lib/log.c userspace/lib/text.c
 GUARD_SRC := $(wildcard userspace/guard/*.c userspace/act/freeze_*.c) userspace/lib/file.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
+# What reads strangers' bytes; no loop, no BPF, no SQLite.
+READER_SRC := $(wildcard userspace/reader/*.c) $(filter-out userspace/lib/child.c userspace/lib/message.c userspace/lib/outlet.c,$(LIB_SRC)) \
+	$(wildcard userspace/engines/*.c) userspace/core/types.c userspace/core/knobs.c \
+	$(addprefix userspace/sensors/,build_id.c cgroup_name.c device_node.c \
+	elf_site.c engine_version.c inside.c kfd_topology.c listen_port.c model_file.c mounts.c ollama_blob.c ollama_name.c process_id.c process_info.c \
+	process_start.c process_traces.c)
+READER_OBJ := $(READER_SRC:%.c=$(O)/obj/%.o)
 PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
 # Static and with musl: guard and standby lock all their memory, and glibc's 650 KiB twice are too many.
 GUARD_CC := musl-gcc
@@ -45,7 +53,7 @@ GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE $(WARN) -fstack-protector-strong -fPIE -
 MUSL := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-musl /usr/lib/musl/lib) /usr/lib/musl/lib)
 GUARD_LDFLAGS := -static -nostartfiles -Wl,-pie,--no-dynamic-linker,-z,text,-z,relro,-z,now,--gc-sections
 GUARD_OBJ := $(GUARD_SRC:%.c=$(O)/guard/%.o)
-PROGRAMS := $(O)/davylamp $(O)/davylamp-guard $(O)/davylamp-probe
+PROGRAMS := $(O)/davylamp $(O)/davylamp-guard $(O)/davylamp-probe $(O)/davylamp-reader
 
 .PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-cli test-foresight tune bench fuzz \
 	lint format install uninstall clean help
@@ -86,7 +94,10 @@ $(O)/guard/%.o: %.c
 $(O)/davylamp-guard: $(GUARD_OBJ)
 	$(GUARD_CC) $(GUARD_LDFLAGS) -o $@ $(MUSL)/rcrt1.o $(MUSL)/crti.o $^ $(MUSL)/crtn.o
 
--include $(AGENT_OBJ:.o=.d) $(GUARD_OBJ:.o=.d) $(PROBE_OBJ:.o=.d)
+$(O)/davylamp-reader: $(READER_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^ $(READER_LDLIBS)
+
+-include $(AGENT_OBJ:.o=.d) $(GUARD_OBJ:.o=.d) $(PROBE_OBJ:.o=.d) $(READER_OBJ:.o=.d)
 
 include tests/tests.mk
 
@@ -105,7 +116,7 @@ install: $(PROGRAMS)
 	install -m 644 policies/davylamp.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/davylamp.conf
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/davylamp sbin/davylamp-guard sbin/davylamp-probe share/man/man8/davylamp.8 \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/davylamp sbin/davylamp-guard sbin/davylamp-probe sbin/davylamp-reader share/man/man8/davylamp.8 \
 		share/man/man5/davylamp.conf.5 share/man/man5/davylamp-backend.conf.5 share/bash-completion/completions/davylamp \
 		lib/systemd/system/davylamp.service lib/sysusers.d/davylamp.conf)
 	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
@@ -115,7 +126,7 @@ clean:
 
 help:
 	@echo "davylamp $(VERSION)"
-	@echo "  make              build out/davylamp, out/davylamp-guard and out/davylamp-probe"
+	@echo "  make              build out/davylamp and the programs it starts"
 	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
 	@echo "  make test         every test that can run here; closes with a count line"
 	@echo "    test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-doctor test-cli run"

@@ -3,9 +3,10 @@
 
 #include <capstone/capstone.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,7 +15,11 @@
 #define CODE_MAX      256 /* bytes from the entry on that are looked at */
 #define PROLOGUE_MAX  32  /* instructions */
 #define FILE_SIZE_MAX ((off_t)1 << 30)
-#define SYMBOLS_MAX   (64U << 20) /* bytes of a symbol table */
+#define TABLE_MAX     ((uint64_t)64 << 20) /* bytes of symbols, and of their names */
+#define HEADERS_MAX   4096
+#define TRIES_MAX     64
+
+#define SYMBOLS_AT_ONCE ((size_t)1024)
 
 /*
  * The disassembler, loaded for the few milliseconds it is needed: its tables are 3 MB of relocated
@@ -35,19 +40,53 @@ struct function {
 	uint64_t size;
 };
 
-/* Virtual address to file offset through the loadable segments. */
-static int offset_of(Elf *elf, uint64_t addr, uint64_t *ret_offset)
+/*
+ * The file while it is read. Everything in it is outside input: each table has a limit, and a
+ * sparse file of 4 KiB can claim as many tables of that size as it has headers. So at most one of
+ * each kind is read, and only the names of one are in memory.
+ */
+struct image {
+	int fd;
+	uint64_t size;
+	Elf64_Ehdr head;
+};
+
+static int image_read(const struct image *f, uint64_t offset, void *data, size_t size)
 {
-	size_t count;
-
-	if (elf_getphdrnum(elf, &count))
+	if (offset > f->size || size > f->size - offset)
 		return -ENOEXEC;
-	for (size_t i = 0; i < count && i < INT16_MAX; i++) {
-		GElf_Phdr seg;
+	return pread(f->fd, data, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
+}
 
-		if (!gelf_getphdr(elf, (int)i, &seg) || seg.p_type != PT_LOAD)
-			continue;
-		if (addr < seg.p_vaddr || addr - seg.p_vaddr >= seg.p_filesz)
+/* The path leads into the mount namespace of another process: a FIFO, or a file of any size. */
+static int image_open(const char *path, struct image *f)
+{
+	struct stat st;
+
+	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (f->fd < 0)
+		return -errno;
+	if (fstat(f->fd, &st) || !S_ISREG(st.st_mode) || st.st_size > FILE_SIZE_MAX)
+		return -ENOEXEC;
+	f->size = (uint64_t)st.st_size;
+	if (image_read(f, 0, &f->head, sizeof(f->head)) ||
+	    memcmp(f->head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    f->head.e_ident[EI_CLASS] != ELFCLASS64 || f->head.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    f->head.e_machine != EM_X86_64 || f->head.e_phentsize != sizeof(Elf64_Phdr))
+		return -ENOEXEC;
+	return 0;
+}
+
+/* Virtual address to file offset through the loadable segments. */
+static int image_offset(const struct image *f, uint64_t addr, uint64_t *ret_offset)
+{
+	for (size_t i = 0; i < f->head.e_phnum && i < HEADERS_MAX; i++) {
+		Elf64_Phdr seg;
+
+		if (image_read(f, f->head.e_phoff + i * sizeof(seg), &seg, sizeof(seg)))
+			return -ENOEXEC;
+		if (seg.p_type != PT_LOAD || addr < seg.p_vaddr ||
+		    addr - seg.p_vaddr >= seg.p_filesz)
 			continue;
 		*ret_offset = seg.p_offset + (addr - seg.p_vaddr);
 		return 0;
@@ -55,43 +94,104 @@ static int offset_of(Elf *elf, uint64_t addr, uint64_t *ret_offset)
 	return -ENOENT;
 }
 
-static int find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
-		   struct function *f)
+static int image_section(const struct image *f, size_t index, Elf64_Shdr *ret_section)
 {
-	Elf_Data *data = header->sh_size <= SYMBOLS_MAX ? elf_getdata(section, NULL) : NULL;
-	size_t count = header->sh_entsize && data ? data->d_size / header->sh_entsize : 0;
+	if (f->head.e_shentsize != sizeof(*ret_section) || index >= f->head.e_shnum)
+		return -ENOENT;
+	return image_read(f, f->head.e_shoff + index * sizeof(*ret_section), ret_section,
+			  sizeof(*ret_section));
+}
 
-	for (size_t i = 0; i < count; i++) {
-		const char *text;
-		GElf_Sym sym;
+/* The first of its kind: the format has no use for another. */
+static int image_table(const struct image *f, uint32_t type, Elf64_Shdr *ret_table)
+{
+	for (size_t i = 0; i < HEADERS_MAX; i++) {
+		Elf64_Shdr section;
+		int err = image_section(f, i, &section);
 
-		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
-		    !sym.st_value)
+		if (err)
+			return err;
+		if (section.sh_type != type)
 			continue;
-		text = elf_strptr(elf, header->sh_link, sym.st_name);
-		if (!text || strcmp(text, name) != 0)
-			continue;
-		f->size = sym.st_size;
-		return offset_of(elf, sym.st_value, &f->offset);
+		*ret_table = section;
+		return section.sh_entsize == sizeof(Elf64_Sym) && section.sh_size <= TABLE_MAX
+			       ? 0
+			       : -ENOEXEC;
 	}
 	return -ENOENT;
 }
 
-static int find_function(Elf *elf, const char *name, struct function *f)
+/* Its names, with a NUL behind them; to be freed. */
+static char *image_names(const struct image *f, const Elf64_Shdr *table, size_t *ret_size)
 {
-	Elf_Scn *section = NULL;
+	Elf64_Shdr section;
+	char *names;
 
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-
-		if (!gelf_getshdr(section, &header))
-			continue;
-		if (header.sh_type != SHT_DYNSYM && header.sh_type != SHT_SYMTAB)
-			continue;
-		if (!find_in(elf, section, &header, name, f))
-			return 0;
+	if (image_section(f, table->sh_link, &section) || section.sh_type != SHT_STRTAB ||
+	    section.sh_size > TABLE_MAX || section.sh_size > f->size)
+		return NULL;
+	names = malloc(section.sh_size + 1);
+	if (!names)
+		return NULL;
+	if (image_read(f, section.sh_offset, names, section.sh_size)) {
+		free(names);
+		return NULL;
 	}
-	return -ENOENT;
+	names[section.sh_size] = 0;
+	*ret_size = section.sh_size;
+	return names;
+}
+
+struct wanted {
+	const char *const *symbols;
+	struct function *found; /* offset 0: not yet */
+	size_t count;
+	size_t left;
+	size_t tries; /* of names that lead nowhere */
+};
+
+static void image_compare(const struct image *f, const Elf64_Sym *sym, const char *name,
+			  struct wanted *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		if (w->found[i].offset || strcmp(name, w->symbols[i]) != 0 || !w->tries)
+			continue;
+		w->tries--;
+		if (image_offset(f, sym->st_value, &w->found[i].offset))
+			continue;
+		w->found[i].size = sym->st_size;
+		w->left--;
+	}
+}
+
+static void image_search(const struct image *f, const Elf64_Shdr *table, const char *names,
+			 size_t names_size, struct wanted *w)
+{
+	Elf64_Sym symbols[SYMBOLS_AT_ONCE];
+	uint64_t count = table->sh_size / sizeof(symbols[0]);
+
+	for (uint64_t at = 0; at < count && w->left; at += SYMBOLS_AT_ONCE) {
+		size_t n = count - at < SYMBOLS_AT_ONCE ? (size_t)(count - at) : SYMBOLS_AT_ONCE;
+
+		if (image_read(f, table->sh_offset + at * sizeof(symbols[0]), symbols,
+			       n * sizeof(symbols[0])))
+			return;
+		for (size_t i = 0; i < n; i++)
+			if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_value &&
+			    symbols[i].st_name < names_size)
+				image_compare(f, &symbols[i], names + symbols[i].st_name, w);
+	}
+}
+
+static void image_find(const struct image *f, uint32_t type, struct wanted *w)
+{
+	Elf64_Shdr table;
+	size_t size = 0;
+	char *names = image_table(f, type, &table) ? NULL : image_names(f, &table, &size);
+
+	if (names)
+		image_search(f, &table, names, size, w);
+	free(names);
 }
 
 static int load_disassembler(struct disassembler *d)
@@ -171,109 +271,40 @@ static int find_cheap(int fd, const struct function *f, uint64_t *ret_offset)
 	return err;
 }
 
-static int open_elf(int fd, Elf **ret_elf)
-{
-	GElf_Ehdr header;
-	Elf *elf;
-
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return -ENOTSUP;
-	elf = elf_begin(fd, ELF_C_READ, NULL); /* a mapped file that shrinks would be a SIGBUS */
-	if (!elf)
-		return -ENOEXEC;
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
-	    header.e_machine != EM_X86_64) {
-		elf_end(elf);
-		return -ENOEXEC;
-	}
-	*ret_elf = elf;
-	return 0;
-}
-
-/* The path leads into somebody's mount namespace: it may be a FIFO, or of any size. */
-static int open_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= FILE_SIZE_MAX)
-		return fd;
-	close(fd);
-	return -ENOEXEC;
-}
-
 int dl_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset)
 {
-	DL_FD fd = open_file(path);
-	struct function f;
-	Elf *elf;
-	int err;
+	struct image f = { .fd = -1 };
+	struct function found = { 0 };
+	struct wanted w = { &symbol, &found, 1, 1, TRIES_MAX };
+	int err = image_open(path, &f);
+	DL_FD fd = f.fd;
 
-	if (fd < 0)
-		return fd;
-	err = open_elf(fd, &elf);
 	if (err)
 		return err;
-	err = find_function(elf, symbol, &f);
-	elf_end(elf);
-	if (err)
-		return err;
-	if (keeps_arguments || find_cheap(fd, &f, ret_offset))
-		*ret_offset = f.offset; /* always right, only dearer */
+	image_find(&f, SHT_DYNSYM, &w);
+	if (w.left)
+		image_find(&f, SHT_SYMTAB, &w);
+	if (w.left)
+		return -ENOENT;
+	if (keeps_arguments || find_cheap(fd, &found, ret_offset))
+		*ret_offset = found.offset; /* always right, only dearer */
 	return 0;
-}
-
-static void export(Elf *elf, const GElf_Sym *sym, const char *name, const char *const *symbols,
-		   size_t count, uint64_t *offsets)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!offsets[i] && !strcmp(name, symbols[i]))
-			(void)offset_of(elf, sym->st_value, &offsets[i]);
-}
-
-static void exports_of(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
-		       const char *const *symbols, size_t count, uint64_t *offsets)
-{
-	Elf_Data *data = header->sh_size <= SYMBOLS_MAX ? elf_getdata(section, NULL) : NULL;
-	size_t entries = header->sh_entsize && data ? data->d_size / header->sh_entsize : 0;
-
-	for (size_t i = 0; i < entries; i++) {
-		const char *name;
-		GElf_Sym sym;
-
-		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
-		    !sym.st_value)
-			continue;
-		name = elf_strptr(elf, header->sh_link, sym.st_name);
-		if (name)
-			export(elf, &sym, name, symbols, count, offsets);
-	}
 }
 
 int dl_elf_exports(const char *path, const char *const *symbols, size_t count,
 		   uint64_t *ret_offsets)
 {
-	DL_FD fd = open_file(path);
-	Elf_Scn *section = NULL;
-	int err, found = 0;
-	Elf *elf;
+	struct function *found = calloc(count ? count : 1, sizeof(*found));
+	struct image f = { .fd = -1 };
+	struct wanted w = { symbols, found, count, count, count + TRIES_MAX };
+	int err = found ? image_open(path, &f) : -ENOMEM;
+	DL_FD fd = f.fd;
 
 	memset(ret_offsets, 0, count * sizeof(*ret_offsets));
-	if (fd < 0)
-		return fd;
-	err = open_elf(fd, &elf);
-	if (err)
-		return err;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
-			exports_of(elf, section, &header, symbols, count, ret_offsets);
-	}
-	elf_end(elf);
-	for (size_t i = 0; i < count; i++)
-		found += ret_offsets[i] != 0;
-	return found;
+	if (!err)
+		image_find(&f, SHT_DYNSYM, &w);
+	for (size_t i = 0; !err && i < count; i++)
+		ret_offsets[i] = found[i].offset;
+	free(found);
+	return err ? err : (int)(count - w.left);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where to put a uprobe on a function of an ELF file. The file is outside input: libelf checks its
- * structure, everything else is bounded here.
+ * Where to put a uprobe on a function of an ELF file. The file is outside input: every size
+ * and count in it has a limit, and at most 64 MiB of it are in memory.
  */
 #ifndef DL_SENSORS_ELF_SITE_H
 #define DL_SENSORS_ELF_SITE_H

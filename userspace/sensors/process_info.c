@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "../engines/engine.h"
 #include "../lib/file.h"
@@ -37,35 +36,6 @@ static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 	return err ? err : dl_read_file(path, buf, size);
 }
 
-/* comm may hold blanks and brackets: the fields begin behind the last bracket (proc(5)). */
-static int read_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
-{
-	char text[1024], *at;
-	ssize_t n = read_proc(pid, "stat", text, sizeof(text));
-	unsigned long long start;
-	unsigned int ppid;
-
-	if (n < 0)
-		return -ESRCH;
-	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1,
-			  " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			  "%*d %llu",
-			  &ppid, &start) != 2)
-		return -EBADMSG;
-	*ret_ppid = ppid;
-	*ret_start = start;
-	return 0;
-}
-
-uint64_t dl_process_start(uint32_t pid)
-{
-	uint64_t start = 0;
-	uint32_t ppid;
-
-	return read_stat(pid, &ppid, &start) ? 0 : start;
-}
-
 static void read_comm(uint32_t pid, char *comm)
 {
 	memset(comm, 0, DL_COMM_LEN);
@@ -73,33 +43,6 @@ static void read_comm(uint32_t pid, char *comm)
 		comm[0] = 0;
 	comm[strcspn(comm, "\n")] = 0;
 	memset(comm + strlen(comm), 0, DL_COMM_LEN - strlen(comm));
-}
-
-/* The numbers behind "name" in /proc/PID/status; the last one, 0 when there is none. */
-static uint32_t status_number(uint32_t pid, const char *name)
-{
-	char text[16384], key[32], *at;
-	unsigned long value = 0;
-
-	if (read_proc(pid, "status", text, sizeof(text)) <= 0)
-		return 0;
-	snprintf(key, sizeof(key), "\n%s:", name); /* the name before it holds no newline */
-	at = strstr(text, key);
-	if (!at)
-		return 0;
-	for (at += strlen(key); (*at == '\t' || *at == ' ') && at[1] >= '0' && at[1] <= '9';)
-		value = strtoul(at, &at, 10);
-	return (uint32_t)value;
-}
-
-uint32_t dl_process_of_thread(uint32_t tid)
-{
-	return status_number(tid, "Tgid");
-}
-
-uint32_t dl_process_inner_pid(uint32_t pid)
-{
-	return status_number(pid, "NSpid");
 }
 
 static size_t split(char *text, ssize_t size, char **list, size_t max)
@@ -161,7 +104,7 @@ static void ask_the_server(uint32_t ppid, struct dl_engine_facts *facts)
 	uint32_t pid = ppid;
 
 	for (int i = 0; pid > 1 && i < UP_MAX; i++) {
-		if (read_stat(pid, &ppid, &start))
+		if (dl_process_stat(pid, &ppid, &start))
 			return;
 		read_engine(pid, ppid, &server, &of_server);
 		if (of_server.engine == facts->engine && of_server.model[0]) {
@@ -298,17 +241,6 @@ static void read_port(struct dl_process_info *info, const struct dl_process_trac
 		info->ev.flags |= DL_PROCESS_PORT_ASSUMED;
 }
 
-static void take_cgroup(char *text, char path[DL_CGROUP_LEN])
-{
-	char *at = !strncmp(text, "0::", 3) ? text : strstr(text, "\n0::");
-
-	if (!at)
-		return;
-	at += *at == '\n' ? 4 : 3;
-	at[strcspn(at, "\n")] = 0;
-	dl_copy_name(path, DL_CGROUP_LEN, at);
-}
-
 static void read_cgroup(struct dl_process_info *info)
 {
 	char text[8192] = "";
@@ -325,25 +257,7 @@ static void read_cgroup(struct dl_process_info *info)
 		dl_copy_name(info->ev.container, sizeof(info->ev.container), n.container);
 		dl_copy_name(info->ev.pod, sizeof(info->ev.pod), n.pod);
 	}
-	take_cgroup(text, info->cgroup);
-}
-
-void dl_process_cgroup(uint32_t pid, char ret_path[DL_CGROUP_LEN])
-{
-	char text[8192] = "";
-
-	ret_path[0] = 0;
-	if (read_proc(pid, "cgroup", text, sizeof(text)) > 0)
-		take_cgroup(text, ret_path);
-}
-
-static void read_owner(struct dl_process_info *info)
-{
-	char path[PATH_MAX];
-	struct stat st;
-
-	if (!dl_root_path(path, sizeof(path), "/proc/%u", info->pid) && !stat(path, &st))
-		info->uid = st.st_uid;
+	dl_process_cgroup_take(text, info->cgroup);
 }
 
 /* Whom no command line made an engine, and who computes on a GPU all the same. */
@@ -361,6 +275,17 @@ static void look_at_stranger(struct dl_process_info *info, const struct dl_used_
 		conclude(info, &t, false);
 }
 
+static uint32_t loaded_backends(const struct dl_process_traces *t)
+{
+	uint32_t now = 0;
+
+	now |= t->ggml_vulkan ? 1u << DL_BACKEND_VULKAN : 0;
+	now |= t->ggml_hip ? 1u << DL_BACKEND_ROCM : 0;
+	now |= t->ggml_cuda ? 1u << DL_BACKEND_CUDA : 0;
+	now |= t->ggml_sycl ? 1u << DL_BACKEND_SYCL : 0;
+	return now;
+}
+
 static void read_as_engine(struct dl_process_info *info, const struct dl_used_devices *used,
 			   struct dl_engine_facts *facts)
 {
@@ -371,6 +296,7 @@ static void read_as_engine(struct dl_process_info *info, const struct dl_used_de
 	conclude(info, &t, facts->loads_model);
 	read_model(info, &t, facts);
 	read_port(info, &t, facts);
+	info->loaded_backends = loaded_backends(&t);
 	dl_copy_name(info->cxx_library, sizeof(info->cxx_library), t.cxx_library);
 	dl_copy_name(info->ggml_library, sizeof(info->ggml_library), t.ggml_library);
 	dl_copy_name(info->llama_library, sizeof(info->llama_library), t.llama_library);
@@ -388,7 +314,7 @@ int dl_process_info_look(uint32_t pid, enum dl_look look, const struct dl_used_d
 
 	memset(info, 0, sizeof(*info));
 	info->pid = pid;
-	err = read_stat(pid, &info->ev.ppid, &info->ev.start_ticks);
+	err = dl_process_stat(pid, &info->ev.ppid, &info->ev.start_ticks);
 	if (err)
 		return err;
 	read_comm(pid, info->ev.comm);
@@ -402,7 +328,7 @@ int dl_process_info_look(uint32_t pid, enum dl_look look, const struct dl_used_d
 	else if (look == DL_LOOK_DEVICES && info->has_command)
 		look_at_stranger(info, used);
 	read_cgroup(info);
-	read_owner(info);
+	info->uid = dl_process_uid(pid);
 	return 0;
 }
 

@@ -11,9 +11,8 @@
 #include <limits.h>
 
 #include "../core/event.h"
+#include "process_id.h"
 #include "process_traces.h"
-
-#define DL_CGROUP_LEN 512
 
 struct dl_process_info {
 	struct dl_ev_process ev; /* workload is left 0 */
@@ -23,6 +22,7 @@ struct dl_process_info {
 	bool no_gpu;		    /* loads a model, and no trace of a GPU was seen */
 	bool opens_gpu;		    /* has a GPU's device file open */
 	bool device_used;	    /* its memory lies there; else the device is only open */
+	uint32_t loaded_backends; /* 1 << enum dl_backend, as its libraries show them */
 	char cgroup[DL_CGROUP_LEN]; /* cgroup v2 path, "" when unknown */
 	char cxx_library[PATH_MAX]; /* of mapped files, for dl_open_mapped; "" when not mapped */
 	char ggml_library[PATH_MAX];
@@ -33,6 +33,7 @@ struct dl_process_info {
 enum dl_look {
 	DL_LOOK_COMMAND = 0, /* none: nearly every process of the host */
 	DL_LOOK_DEVICES = 1, /* whether it computes on a GPU: whoever a GPU's driver named */
+	DL_LOOK_START = 2,   /* only how it was started: process_start.h, look.h */
 };
 
 /* -ESRCH when it is gone; half-readable processes give what could be read. */
@@ -41,17 +42,5 @@ int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info);
 /* "used" may be NULL: then whichever device it opened first counts as the one it computes on. */
 int dl_process_info_look(uint32_t pid, enum dl_look look, const struct dl_used_devices *used,
 			 struct dl_process_info *ret_info);
-
-/* The second half of its identity; 0 when it is gone. */
-uint64_t dl_process_start(uint32_t pid);
-
-/* Its cgroup v2 path, "" when unknown; waits for nobody, as a look at its memory may. */
-void dl_process_cgroup(uint32_t pid, char ret_path[DL_CGROUP_LEN]);
-
-/* The process of a thread (a kernel line may name either); 0 when it is gone. */
-uint32_t dl_process_of_thread(uint32_t tid);
-
-/* Its pid as it sees it itself; 0 when it is gone. */
-uint32_t dl_process_inner_pid(uint32_t pid);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "process_start.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,26 +26,59 @@ static void split(char *text, ssize_t size, char **list, size_t max)
 	list[count] = NULL;
 }
 
-struct dl_process_start *dl_process_start_read(uint32_t pid)
+int dl_process_start_texts(uint32_t pid, char command[DL_START_TEXT_MAX], size_t *ret_command,
+			   char environment[DL_START_TEXT_MAX], size_t *ret_environment,
+			   char ret_exe[PATH_MAX])
+{
+	ssize_t n = read_proc(pid, "cmdline", command, DL_START_TEXT_MAX);
+	char path[PATH_MAX];
+
+	if (n <= 0)
+		return -ESRCH;
+	*ret_command = (size_t)n;
+	n = read_proc(pid, "environ", environment, DL_START_TEXT_MAX);
+	*ret_environment = n > 0 ? (size_t)n : 0;
+	environment[*ret_environment] = 0;
+	n = dl_root_path(path, sizeof(path), "/proc/%u/exe", pid)
+		    ? 0
+		    : readlink(path, ret_exe, PATH_MAX - 1);
+	ret_exe[n > 0 ? n : 0] = 0;
+	return 0;
+}
+
+static void cut(struct dl_process_start *s, size_t command_size, size_t environment_size)
+{
+	split(s->command, (ssize_t)command_size, s->argv, DL_ARGS_MAX);
+	split(s->environment, (ssize_t)environment_size, s->envp, DL_START_ENV_MAX);
+}
+
+struct dl_process_start *dl_process_start_of(const char *command, size_t command_size,
+					     const char *environment, size_t environment_size,
+					     const char *exe)
 {
 	struct dl_process_start *s = calloc(1, sizeof(*s));
-	char path[PATH_MAX];
-	ssize_t n;
 
 	if (!s)
 		return NULL;
-	n = read_proc(pid, "cmdline", s->command, sizeof(s->command));
-	split(s->command, n, s->argv, DL_ARGS_MAX);
-	if (n <= 0) {
+	memcpy(s->command, command, command_size);
+	memcpy(s->environment, environment, environment_size);
+	snprintf(s->exe, sizeof(s->exe), "%s", exe);
+	cut(s, command_size, environment_size);
+	return s;
+}
+
+struct dl_process_start *dl_process_start_read(uint32_t pid)
+{
+	struct dl_process_start *s = calloc(1, sizeof(*s));
+	size_t command, environment;
+
+	if (s && dl_process_start_texts(pid, s->command, &command, s->environment, &environment,
+					s->exe)) {
 		free(s);
 		return NULL;
 	}
-	n = read_proc(pid, "environ", s->environment, sizeof(s->environment));
-	split(s->environment, n, s->envp, DL_START_ENV_MAX);
-	if (!dl_root_path(path, sizeof(path), "/proc/%u/exe", pid)) {
-		n = readlink(path, s->exe, sizeof(s->exe) - 1);
-		s->exe[n > 0 ? n : 0] = 0;
-	}
+	if (s)
+		cut(s, command, environment);
 	return s;
 }
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a reader gives up before it reads the first byte that a stranger has written: root's user
+ * id, all capabilities but those that it names, new privileges, and all system calls that reading
+ * does not need. The limits (memory, descriptors) come from its parent.
+ */
+#ifndef DL_READER_CONFINE_H
+#define DL_READER_CONFINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Between systemd's dynamic users and nobody: no distribution allocates it. Not nobody, whose
+ * processes could kill a reader.
+ */
+#define DL_READER_UID 65521
+
+struct dl_reader_rights {
+	uint64_t capabilities; /* 1 << CAP_...; those that are not to be had are left out */
+	bool stays_root;       /* keeps the user id, without the capabilities */
+	bool devices;	       /* may call ioctl() */
+};
+
+/* "parent": getppid() at the start of the program. 0 or -errno. */
+int dl_reader_confine(const struct dl_reader_rights *rights, pid_t parent);
+
+/* seccomp.c: needs no_new_privs. */
+int dl_reader_seccomp(bool devices);
+
+#endif

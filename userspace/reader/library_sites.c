@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where to put probes into an engine's libraries. What was found is remembered by inode. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../lib/file.h"
+#include "../sensors/elf_site.h"
+#include "../sensors/inside.h"
+#include "look.h"
+
+#define KNOWN_MAX 16
+
+/*
+ * The end of a run comes first: without it the begin of a run would never be closed. Of the sites
+ * of llama.cpp's library one is enough, of the others all are needed.
+ */
+static const struct site_row {
+	enum dl_library library;
+	enum dl_site site;
+	const char *symbol;
+	bool keeps_arguments; /* the program reads the arguments of the call */
+} rows[] = {
+	{ DL_LIBRARY_CXX, DL_SITE_THROW, "__cxa_throw", true },
+	{ DL_LIBRARY_GGML, DL_SITE_SYNCHRONIZE, "ggml_backend_sched_synchronize", false },
+	{ DL_LIBRARY_GGML, DL_SITE_COMPUTE, "ggml_backend_sched_graph_compute_async", false },
+	{ DL_LIBRARY_GGML, DL_SITE_SET, "ggml_backend_tensor_set", false },
+	{ DL_LIBRARY_GGML, DL_SITE_GET, "ggml_backend_tensor_get", false },
+	{ DL_LIBRARY_LLAMA, DL_SITE_UBATCH,
+	  "_ZN13llama_context14process_ubatchERK12llama_ubatch14llm_graph_type"
+	  "P22llama_memory_context_iR11ggml_status",
+	  true },
+	{ DL_LIBRARY_LLAMA, DL_SITE_DECODE, "llama_decode", true },
+};
+
+#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
+
+struct known_library {
+	uint64_t used; /* 0: empty */
+	struct statx st;
+	enum dl_library library;
+	size_t count;
+	struct dl_look_site site[ROW_COUNT];
+};
+
+static bool library_same(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor && a->stx_size == b->stx_size &&
+	       a->stx_ctime.tv_sec == b->stx_ctime.tv_sec &&
+	       a->stx_ctime.tv_nsec == b->stx_ctime.tv_nsec;
+}
+
+static void library_find_sites(int fd, struct known_library *k)
+{
+	char self[DL_SELF_FD_SIZE];
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		struct dl_look_site *s = &k->site[k->count];
+
+		if (rows[i].library != k->library)
+			continue;
+		if (!dl_elf_site(dl_self_fd(fd, self), rows[i].symbol, rows[i].keeps_arguments,
+				 &s->offset)) {
+			s->site = rows[i].site;
+			k->count++;
+			if (k->library == DL_LIBRARY_LLAMA)
+				return;
+		} else if (k->library == DL_LIBRARY_GGML) {
+			return;
+		}
+	}
+}
+
+static const struct known_library *library_known(int fd, enum dl_library library,
+						 const struct statx *st)
+{
+	static struct known_library table[KNOWN_MAX]; /* one thread */
+	static uint64_t uses;
+	struct known_library *victim = &table[0];
+
+	for (size_t i = 0; i < KNOWN_MAX; i++) {
+		struct known_library *k = &table[i];
+
+		if (k->used && k->library == library && library_same(&k->st, st)) {
+			k->used = ++uses;
+			return k;
+		}
+		if (k->used < victim->used)
+			victim = k;
+	}
+	*victim = (struct known_library){ .used = ++uses, .st = *st, .library = library };
+	library_find_sites(fd, victim);
+	return victim;
+}
+
+void dl_library_sites(uint32_t pid, enum dl_library library, const char *path,
+		      struct dl_look_reply *r, int files[DL_LOOK_FILES])
+{
+	const struct known_library *k;
+	struct statx st;
+	int fd = path[0] ? dl_open_mapped(pid, path) : -ENOENT;
+
+	if (fd < 0)
+		return;
+	if (dl_local_file(pid, fd) ||
+	    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st)) {
+		close(fd);
+		return;
+	}
+	k = library_known(fd, library, &st);
+	if (!k->count || r->site_count + k->count > DL_LOOK_SITES) {
+		close(fd);
+		return;
+	}
+	for (size_t i = 0; i < k->count; i++) {
+		r->site[r->site_count] = k->site[i];
+		r->site[r->site_count++].file = r->file_count;
+	}
+	files[r->file_count++] = fd;
+}
