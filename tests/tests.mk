@@ -3,7 +3,8 @@
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
-TEST_LIB_SRC := $(filter-out userspace/verbs/%,$(AGENT_SRC)) $(filter-out %/main.c,$(wildcard userspace/guard/*.c))
+TEST_LIB_SRC := $(filter-out userspace/verbs/%,$(AGENT_SRC)) \
+	$(filter-out %/main.c,$(wildcard userspace/guard/*.c userspace/reader/*.c))
 TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(O)/san/%.o)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
@@ -45,9 +46,12 @@ SAN_AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/san/%.o)
 $(O)/san/davylamp: $(SAN_AGENT_OBJ)
 	$(CC) $(SANITIZE) -o $@ $^ $(LDLIBS)
 
-san-programs: $(O)/san/davylamp
+$(O)/san/davylamp-reader: $(READER_SRC:%.c=$(O)/san/%.o)
+	$(CC) $(SANITIZE) -o $@ $^ $(READER_LDLIBS)
 
-$(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(TEST_LIB_OBJ)
+san-programs: $(O)/san/davylamp $(O)/san/davylamp-reader
+
+$(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(TEST_LIB_OBJ) | $(O)/san/davylamp-reader
 	@mkdir -p $(@D)
 	$(CC) $(SAN_CFLAGS) -o $@ $< $(TEST_LIB_OBJ) -lcmocka $(LDLIBS)
 

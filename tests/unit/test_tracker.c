@@ -9,6 +9,8 @@
 #include "root.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -19,13 +21,58 @@
 
 static struct dl_agent agent;
 
+/* With readers of this build, which look below "root" as this test does. */
 static int new_agent(void **state)
 {
 	(void)state;
 	memset(&agent, 0, sizeof(agent));
 	agent.terminal = true; /* what it says is kept, not printed */
 	dl_core_init(&agent.core);
+	agent.readers.given = true;
+	if (dl_program_path("../san/davylamp-reader", agent.readers.path,
+			    sizeof(agent.readers.path)))
+		return -1;
+	dl_readers_open(&agent);
 	return 0;
+}
+
+static int end_agent(void **state)
+{
+	(void)state;
+	dl_readers_close(&agent);
+	return 0;
+}
+
+static bool reads(void)
+{
+	for (size_t i = 0; i < DL_READERS; i++)
+		if (agent.readers.at[i].begun_ns)
+			return true;
+	return agent.readers.queue.count > 0;
+}
+
+/* Until all that was submitted has been answered; ends by a reader's deadline at the latest. */
+static void settle(void)
+{
+	while (reads()) {
+		agent.readers.patience_ns = DL_NS_PER_S;
+		for (size_t i = 0; i < DL_READERS; i++)
+			if (agent.readers.at[i].begun_ns)
+				dl_reader_wait(&agent, agent.readers.at[i].job.pid, 1000);
+		dl_readers_tick(&agent, dl_boot_ns());
+	}
+}
+
+static void know(uint32_t pid)
+{
+	dl_tracker_know(&agent, pid);
+	settle();
+}
+
+static void tick(void)
+{
+	dl_tracker_tick(&agent, dl_boot_ns());
+	settle();
 }
 
 static void put_engine(unsigned int pid)
@@ -75,15 +122,15 @@ static void events_do_not_use_up_the_looks(void **state)
 {
 	(void)state;
 	put_engine(200);
-	dl_tracker_know(&agent, 200);
+	know(200);
 	assert_non_null(tracked(200));
 	assert_int_equal(tracked(200)->told.engine, DL_ENGINE_LLAMA_SERVER);
 	tracked(200)->inspect_ns += 60 * DL_NS_PER_S; /* due in a minute */
 	for (int i = 0; i < 1000; i++)
-		dl_tracker_know(&agent, 200);
+		know(200);
 	assert_int_equal(tracked(200)->attempts, 1);
 	tracked(200)->inspect_ns = 1; /* now */
-	dl_tracker_know(&agent, 200);
+	know(200);
 	assert_int_equal(tracked(200)->attempts, 2);
 }
 
@@ -97,11 +144,11 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 	put_engine(201);
 	PUT("/proc/201/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libggml-vulkan.so\n");
 	open_gpus(201);
-	dl_tracker_know(&agent, 201);
+	know(201);
 	t = tracked(201);
 	t->cxx_attached = t->ggml_attached = true;
 	t->inspect_ns = 1;
-	dl_tracker_tick(&agent, dl_boot_ns());
+	tick();
 	assert_int_equal(t->told.backend, DL_BACKEND_VULKAN);
 	assert_true(t->told.device[0] && t->told.more_devices[0][0]);
 	assert_int_not_equal(t->inspect_ns, 0); /* open is not in use: it is looked at again */
@@ -110,7 +157,7 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 	client->info.vram = 3ULL << 30;
 	dl_copy_name(client->info.device, sizeof(client->info.device), "0000:04:00.0");
 	dl_tracker_used(&agent, 201);
-	dl_tracker_tick(&agent, dl_boot_ns());
+	tick();
 	assert_string_equal(t->told.device, "0000:04:00.0");
 	assert_string_equal(t->told.more_devices[0], "");
 	assert_int_equal(t->inspect_ns, 0); /* settled */
@@ -118,7 +165,7 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 	dl_copy_name(client[1].info.device, sizeof(client[1].info.device), "0000:03:00.0");
 	client[2] = client[1];
 	dl_tracker_used(&agent, 201);
-	dl_tracker_tick(&agent, dl_boot_ns());
+	tick();
 	assert_string_equal(t->told.device, "0000:03:00.0"); /* two clients, the most memory */
 	assert_string_equal(t->told.more_devices[0], "0000:04:00.0");
 }
@@ -135,23 +182,24 @@ static void a_version_is_read_when_the_libraries_are_there(void **state)
 	put("/proc/202/mountinfo", text, n > 0 ? (size_t)n : 0);
 	PUT("/proc/202/root/usr/lib/libllama.so.0.0.8681", "a library");
 	PUT("/proc/202/root/usr/lib/libllama.so.0.0.9000", "a later one");
-	dl_tracker_know(&agent, 202);
+	know(202);
 	t = tracked(202);
 	assert_false(t->engine_known);
 	assert_string_equal(t->engine, "");
 	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.8681\n");
 	t->inspect_ns = 1;
-	dl_tracker_tick(&agent, dl_boot_ns());
+	tick();
 	assert_false(t->engine_known); /* the loader is at work */
 	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.8681\n"
 			      "3-4 r-xp 0 08:01 5 /usr/lib/libggml-base.so.0.9.11\n");
 	t->inspect_ns = 1;
-	dl_tracker_tick(&agent, dl_boot_ns());
+	tick();
 	assert_true(t->engine_known);
 	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.8681, ggml 0.9.11, build "));
 	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.9000\n"
 			      "3-4 r-xp 0 08:01 5 /usr/lib/libggml-base.so.0.9.11\n");
 	dl_tracker_exec(&agent, 202); /* another program in it */
+	settle();
 	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.9000, ggml 0.9.11, build "));
 }
 
@@ -161,54 +209,150 @@ static void a_version_of_who_maps_no_library_is_read_in_the_end(void **state)
 
 	(void)state;
 	put_engine(203);
-	dl_tracker_know(&agent, 203);
+	know(203);
 	t = tracked(203);
 	assert_false(t->engine_known);
 	t->met_ns -= 5 * DL_NS_PER_S;
 	t->inspect_ns = 1;
-	dl_tracker_tick(&agent, dl_boot_ns());
+	tick();
 	assert_true(t->engine_known);
 	assert_string_equal(t->engine, ""); /* there is nothing to tell it by */
 }
 
-static size_t due_count(void)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
-		count += agent.tracked[i].inspect_ns == 1;
-	return count;
-}
-
 /* Anybody may start hundreds of processes with an engine's name. */
-static void a_tick_is_short_and_nobody_is_forgotten(void **state)
+static void a_tick_only_submits_and_nobody_is_forgotten(void **state)
 {
-	size_t left;
-
 	(void)state;
 	for (unsigned int pid = 1000; pid < 1000 + MANY; pid++) {
 		put_engine(pid);
-		dl_tracker_know(&agent, pid);
+		dl_tracker_exec(&agent, pid);
+	}
+	assert_int_equal(agent.readers.queue.evicted_count, 0);
+	settle();
+	for (unsigned int pid = 1000; pid < 1000 + MANY; pid++) {
+		assert_non_null(tracked(pid));
+		assert_int_equal(tracked(pid)->told.engine, DL_ENGINE_LLAMA_SERVER);
 		tracked(pid)->inspect_ns = 1;
 	}
-	assert_int_equal(due_count(), MANY);
 	dl_tracker_tick(&agent, dl_boot_ns());
-	left = due_count();
-	assert_true(left > 0 && left < MANY);
-	for (int i = 0; i < MANY && due_count(); i++)
-		dl_tracker_tick(&agent, dl_boot_ns());
-	assert_int_equal(due_count(), 0);
+	assert_true(agent.readers.queue.count >= MANY - DL_READERS);
+	settle();
+	for (unsigned int pid = 1000; pid < 1000 + MANY; pid++)
+		assert_int_equal(tracked(pid)->attempts, 2);
+}
+
+static void an_exec_of_a_process_twice_is_one_look(void **state)
+{
+	(void)state;
+	put_engine(300);
+	for (unsigned int i = 0; i < 1000; i++)
+		dl_tracker_exec(&agent, 300);
+	assert_true(agent.readers.queue.count <= 1);
+	settle();
+	assert_int_equal(tracked(300)->told.engine, DL_ENGINE_LLAMA_SERVER);
+}
+
+/* Only its end is as its owner likes: a reader that was stopped is one that hangs. */
+static void a_reader_that_hangs_is_replaced_and_its_process_waits(void **state)
+{
+	const uint64_t deadline_ns = 2 * DL_NS_PER_S;
+	struct dl_reader *hung = NULL;
+	pid_t pid;
+
+	(void)state;
+	put_engine(301);
+	put_engine(302);
+	for (size_t i = 0; i < DL_READERS; i++)
+		kill(agent.readers.at[i].child.pid, SIGSTOP);
+	dl_tracker_exec(&agent, 301);
+	for (size_t i = 0; i < DL_READERS; i++)
+		if (agent.readers.at[i].begun_ns)
+			hung = &agent.readers.at[i];
+	assert_non_null(hung);
+	pid = hung->child.pid;
+	for (size_t i = 0; i < DL_READERS; i++)
+		if (&agent.readers.at[i] != hung)
+			kill(agent.readers.at[i].child.pid, SIGCONT);
+	hung->answered = true; /* it worked before */
+	hung->begun_ns -= deadline_ns;
+	dl_readers_tick(&agent, dl_boot_ns());
+	assert_int_equal(agent.readers.lost_count, 1);
+	assert_int_not_equal(hung->child.pid, pid); /* another one */
+	assert_true(hung->fd >= 0);
+	dl_tracker_exec(&agent, 302); /* others are looked at meanwhile */
+	while (!tracked(302)) {
+		agent.readers.patience_ns = DL_NS_PER_S;
+		dl_reader_wait(&agent, 302, 1000);
+	}
+	assert_int_equal(tracked(302)->told.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_null(tracked(301));
+	assert_int_equal(agent.readers.queue.count, 1); /* it waits for its penalty's end */
+	for (size_t i = 0; i < DL_PENALTIES_MAX; i++)
+		if (agent.readers.penalties.at[i].until_ns)
+			agent.readers.penalties.at[i].until_ns = 1;
+	dl_readers_tick(&agent, dl_boot_ns());
+	settle();
+	assert_non_null(tracked(301));
+}
+
+static void a_reader_that_dies_is_replaced(void **state)
+{
+	(void)state;
+	put_engine(303);
+	for (size_t i = 0; i < DL_READERS; i++) {
+		kill(agent.readers.at[i].child.pid, SIGKILL);
+		dl_child_wait(&agent.readers.at[i].child, 10000, NULL);
+	}
+	dl_tracker_exec(&agent, 303);
+	for (int i = 0; i < 100 && !tracked(303); i++) {
+		agent.readers.retry_ns = 0;
+		settle();
+	}
+	assert_int_equal(tracked(303)->told.engine, DL_ENGINE_LLAMA_SERVER);
+}
+
+/* The start of a process comes whole, and once. */
+static void how_a_process_was_started_is_told(void **state)
+{
+	struct dl_process_start *start = NULL;
+	int err = -EAGAIN;
+
+	(void)state;
+	put_engine(304);
+	PUT("/proc/304/environ", "A=1\0LLAMA_ARG_PORT=2");
+	for (int i = 0; i < 100 && err == -EAGAIN; i++) {
+		err = dl_reader_start(&agent, 304, &start);
+		settle();
+	}
+	assert_int_equal(err, 0);
+	assert_string_equal(start->argv[0], "llama-server");
+	assert_true(dl_process_start_has(start, "LLAMA_ARG_PORT", "2"));
+	free(start);
+	assert_int_equal(dl_reader_start(&agent, 305, &start), -ESRCH);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(events_do_not_use_up_the_looks, new_agent),
-		cmocka_unit_test_setup(the_device_is_the_one_that_holds_memory, new_agent),
-		cmocka_unit_test_setup(a_version_is_read_when_the_libraries_are_there, new_agent),
-		cmocka_unit_test_setup(a_version_of_who_maps_no_library_is_read_in_the_end,
-				       new_agent),
-		cmocka_unit_test_setup(a_tick_is_short_and_nobody_is_forgotten, new_agent),
+		cmocka_unit_test_setup_teardown(events_do_not_use_up_the_looks, new_agent,
+						end_agent),
+		cmocka_unit_test_setup_teardown(the_device_is_the_one_that_holds_memory, new_agent,
+						end_agent),
+		cmocka_unit_test_setup_teardown(a_version_is_read_when_the_libraries_are_there,
+						new_agent, end_agent),
+		cmocka_unit_test_setup_teardown(a_version_of_who_maps_no_library_is_read_in_the_end,
+						new_agent, end_agent),
+		cmocka_unit_test_setup_teardown(a_tick_only_submits_and_nobody_is_forgotten,
+						new_agent, end_agent),
+		cmocka_unit_test_setup_teardown(an_exec_of_a_process_twice_is_one_look, new_agent,
+						end_agent),
+		cmocka_unit_test_setup_teardown(
+			a_reader_that_hangs_is_replaced_and_its_process_waits, new_agent,
+			end_agent),
+		cmocka_unit_test_setup_teardown(a_reader_that_dies_is_replaced, new_agent,
+						end_agent),
+		cmocka_unit_test_setup_teardown(how_a_process_was_started_is_told, new_agent,
+						end_agent),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

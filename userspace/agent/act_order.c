@@ -131,13 +131,11 @@ static int on_lived(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct life *life = arg;
 	struct dl_link *link = dl_link_of_workload(life->agent, life->workload);
-	struct dl_process_info info;
 	bool lives;
 
 	(void)usec;
 	if (link && link->act_plan == life->plan) {
-		lives = !dl_process_info_read(link->pid, &info) &&
-			info.ev.start_ticks == link->start_ticks;
+		lives = dl_process_start(link->pid) == link->start_ticks;
 		ended(link, lives ? DL_ACT_SERVING : DL_ACT_FAILED, lives ? 0 : -ESRCH);
 	}
 	sd_event_source_disable_unref(source);

@@ -106,18 +106,20 @@ static void prove(struct dl_service *u)
 
 /*
  * The process has these in its environment: 1, or 0; what it has not is said if "tell_why".
- * -EAGAIN: it cannot be read, as in the middle of an exec.
+ * -EAGAIN: it cannot be read, as in the middle of an exec; -EINPROGRESS: its reader is late, and
+ * nothing can be said.
  */
 static int has_all(const struct dl_service *u, const struct dl_environment *e, bool tell_why)
 {
 	struct dl_process_start *start = NULL;
 	bool all = true;
+	int err;
 
-	if (!e->count)
+	if (!e->count || !u->pid)
 		return u->pid != 0;
-	start = u->pid ? dl_process_start_read(u->pid) : NULL;
-	if (!start)
-		return u->pid ? -EAGAIN : 0;
+	err = dl_reader_start(u->agent, u->pid, &start);
+	if (err)
+		return err == -EAGAIN ? -EINPROGRESS : -EAGAIN;
 	for (size_t i = 0; all && i < e->count; i++) {
 		all = dl_process_start_has(start, e->at[i].name, e->at[i].value);
 		if (!all && tell_why)
@@ -133,10 +135,18 @@ void dl_unit_settle(struct dl_service *u)
 {
 	struct dl_adopted_unit *of = adopted(u);
 	struct dl_environment e;
+	int has = 0;
 
+	u->settle_late = false;
 	if (!of || !of->unproven || u->act.plan)
 		return;
-	if (u->pid && !dl_unit_environment(u, of, &e) && has_all(u, &e, false) > 0) {
+	if (u->pid && !dl_unit_environment(u, of, &e))
+		has = has_all(u, &e, false);
+	if (has == -EINPROGRESS) {
+		u->settle_late = true;
+		return;
+	}
+	if (has > 0) {
 		prove(u);
 		return;
 	}
@@ -263,7 +273,7 @@ void dl_unit_act_tick(struct dl_service *u)
 		return;
 	}
 	has = has_all(u, &u->act.told, true);
-	if (has == -EAGAIN && u->act.read_count++ < READS &&
+	if ((has == -EINPROGRESS || (has == -EAGAIN && u->act.read_count++ < READS)) &&
 	    dl_process_start(u->pid) == u->start_ticks) {
 		u->act.awaits = true; /* looked at again with the next tick */
 		return;

@@ -19,6 +19,7 @@
 #define TICK_US	     100000 /* idle: ten map reads a second are microseconds */
 #define TICK_BUSY_US 50000  /* a job runs: a quarter of a 2 s timeout is 500 ms */
 #define FLUSH_NS     DL_NS_PER_S
+#define SCAN_MS	     5000
 
 static void on_event(void *arg, const struct dl_event *ev)
 {
@@ -50,6 +51,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	bool busy = a->bpf && dl_bpf_jobs_running(a->bpf);
 
 	(void)usec;
+	dl_readers_tick(a, ev.at_ns);
 	dl_tracker_tick(a, ev.at_ns);
 	if (a->bpf)
 		dl_bpf_tick(a->bpf, ev.at_ns);
@@ -196,10 +198,11 @@ static int open_all(struct dl_agent *a)
 	dl_agent_holds_open(a);
 	dl_agent_counts_open(a);
 	dl_agent_gpus_open(a); /* it forks: before the agent grows */
+	dl_readers_open(a);
 	open_bpf(a);
 	dl_agent_uevents_open(a);
 	dl_agent_kernel_log_open(a);
-	dl_tracker_scan(a);
+	dl_readers_scan(a, SCAN_MS); /* engines that ran before the agent did */
 	dl_units_open(a);
 	return sd_event_add_time_relative(a->loop, &a->tick, CLOCK_MONOTONIC, TICK_US, 1000,
 					  on_tick, a);
@@ -215,6 +218,7 @@ static int close_all(struct dl_agent *a)
 	dl_agent_holds_close(a);
 	dl_agent_intents_close(a);
 	dl_units_close(a);
+	dl_readers_close(a);
 	dl_agent_kfd_close(a);
 	dl_agent_gpus_close(a);
 	dl_agent_kernel_log_close(a);

@@ -19,11 +19,12 @@
 #include "kernel_log.h"
 #include "kfd.h"
 #include "lockups.h"
+#include "reader.h"
 
 #include "../core/core.h"
 #include "../lib/outlet.h"
 #include "../sensors/bpf.h"
-#include "../sensors/process_info.h"
+#include "../sensors/look.h"
 #include "../sensors/uevents.h"
 #include "../store/config_file.h"
 #include "../store/learned.h"
@@ -59,10 +60,13 @@ struct dl_tracked {
 	uint64_t used_ns;
 	uint64_t inspect_ns;  /* 0: no further look is due */
 	uint64_t verified_ns; /* when the pid was last seen to be who it was */
+	uint64_t looked_ns;   /* when the last answer of a reader came */
 	bool on_gpu;	      /* a GPU's driver named it: it is looked at even if no engine */
 	bool opens_gpu;	      /* and rightly so */
-	bool cpu_assumed;     /* nothing of a GPU was seen for long */
-	bool device_used;     /* its memory lies there: the device is no guess */
+	bool has_command;     /* false: in the middle of an exec, or ending */
+	uint32_t loaded_backends;
+	bool cpu_assumed; /* nothing of a GPU was seen for long */
+	bool device_used; /* its memory lies there: the device is no guess */
 	struct dl_ev_process told;
 	uint64_t ledger_ns; /* what it survived up to then is in the ledger; 0: nothing yet */
 	uint64_t slowest_job_ns;
@@ -139,8 +143,8 @@ struct dl_agent {
 	int learned_unread; /* why learned.conf cannot be read: it must not be replaced; 0: it was */
 	uint64_t learned_tried_ns;
 	struct dl_tracked tracked[DL_TRACKED_MAX];
-	size_t verify_next;  /* of them, whose turn it is to be looked for */
-	size_t inspect_next; /* and to be looked at, should it be due */
+	size_t verify_next; /* of them, whose turn it is to be looked for */
+	struct dl_readers readers;
 	uint64_t tracked_evicted;
 	uint64_t tracked_evicted_told;
 	uint64_t tracked_told_ns;
@@ -276,10 +280,20 @@ void dl_agent_started(struct dl_link *link, bool verified, uint32_t token_ms);
 void dl_left_by_supervisor(struct dl_link *link, const json_t *message);
 void dl_left_in_unit(const struct dl_service *u);
 
-/* tracker.c */
-void dl_tracker_scan(struct dl_agent *a);
+/* tracker.c: none of these waits for a process or for a reader, but where it says so. */
 void dl_tracker_exec(struct dl_agent *a, uint32_t pid);
+/* An event names it: for a few ms at most an answer is waited for, if it is not known. */
 void dl_tracker_know(struct dl_agent *a, uint32_t pid);
+/*
+ * A process of an adopted unit, as it is now. NULL: not known yet, or gone; ask again on the next
+ * tick. Waits for some ms.
+ */
+const struct dl_tracked *dl_tracker_meet(struct dl_agent *a, uint32_t pid);
+const struct dl_tracked *dl_tracker_of(const struct dl_agent *a, uint32_t pid); /* as it was */
+/* For the readers: what is wanted of it, and what they answer. */
+void dl_tracker_wants(struct dl_agent *a, const struct dl_look_job *job, struct dl_look_request *q);
+void dl_tracker_take(struct dl_agent *a, const struct dl_look_job *job,
+		     const struct dl_look_reply *reply, const int *files);
 void dl_tracker_used(struct dl_agent *a, uint32_t pid); /* its memory on a device was told */
 bool dl_tracker_knows(struct dl_agent *a, uint32_t pid, uint64_t start_ticks);
 void dl_tracker_gone(struct dl_agent *a, uint32_t pid);

@@ -26,17 +26,18 @@
  * capability       needed by                                            for
  *
  * SYS_ADMIN        sensors/bpf_object.c (late attach)                   BTF of modules, by id
- *                  sensors/process_traces.c                             /proc/PID/map_files
  *                  act/unit.c                                           systemd's private socket
  * BPF, PERFMON     sensors/bpf_object.c, sensors/bpf_probes.c           programs for modules that are
  *                                                                       loaded later, uprobes
- * SYS_PTRACE       sensors/process_*.c, fdinfo.c, mounts.c              /proc/PID of other users
- * DAC_READ_SEARCH  sensors/inside.c, model_file.c, elf_site.c           files of engines' users
+ * SYS_PTRACE       reader/main.c (child), sensors/process_account.c     /proc/PID of other users
+ * DAC_READ_SEARCH  reader/main.c (child)                                files of engines' users
+ * CHECKPOINT_      reader/main.c (child)                                /proc/PID/map_files
+ * RESTORE
  * SYSLOG           sensors/kmsg_reader.c                                /dev/kmsg
  * KILL             act/freeze_tree.c, act/probe_run.c                   pause engines, end probes
- * SYS_NICE         confine.c, guard/guard.c (child)                   CPU time on a busy host
+ * SYS_NICE         confine.c, guard/guard.c (child)                     CPU time on a busy host
  * SYS_RESOURCE     guard/guard.c (child)                                descriptors, oom_score_adj
- * SETUID, SETGID,  probe/confine.c (child)                              it becomes nobody
+ * SETUID, SETGID,  reader, probe (children)                             they become other users
  * SETPCAP          children                                             they give up more
  *
  * Not needed: IPC_LOCK (the guard's memory is below RLIMIT_MEMLOCK), NET_ADMIN (sensors/uevents.c is
@@ -44,9 +45,10 @@
  * (what the agent writes is root's), SYS_MODULE, SYS_RAWIO, SYS_BOOT, SYS_TIME, SYS_CHROOT, MKNOD.
  */
 static const uint8_t kept[] = {
-	CAP_SYS_ADMIN,	     CAP_BPF,	 CAP_PERFMON, CAP_SYS_PTRACE,
-	CAP_DAC_READ_SEARCH, CAP_SYSLOG, CAP_KILL,    CAP_SYS_NICE,
-	CAP_SYS_RESOURCE,    CAP_SETUID, CAP_SETGID,  CAP_SETPCAP,
+	CAP_SYS_ADMIN,		CAP_BPF,    CAP_PERFMON, CAP_SYS_PTRACE,
+	CAP_DAC_READ_SEARCH,	CAP_SYSLOG, CAP_KILL,	 CAP_SYS_NICE,
+	CAP_SYS_RESOURCE,	CAP_SETUID, CAP_SETGID,	 CAP_SETPCAP,
+	CAP_CHECKPOINT_RESTORE,
 };
 
 /* What neither the agent nor a child of its needs. A child of vendors' code refuses more. */

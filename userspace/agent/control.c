@@ -62,9 +62,7 @@ static void refuse(struct dl_link *link, const char *why)
 /* Nobody speaks for a process that is not his own child. */
 static bool may_speak_for(const struct dl_link *link, uint32_t pid)
 {
-	struct dl_process_info info;
-
-	return pid && !dl_process_info_read(pid, &info) && info.ev.ppid == link->peer_pid;
+	return pid && dl_process_parent(pid) == link->peer_pid;
 }
 
 static uint32_t pid_in(const json_t *message)
@@ -89,13 +87,14 @@ static void take_engine(struct dl_link *link, const json_t *message)
 }
 
 /* The group that its supervisor made, for this engine and those that follow it; nobody else's. */
-static void take_cgroup(struct dl_link *link, const json_t *message,
-			const struct dl_process_info *info)
+static void take_cgroup(struct dl_link *link, const json_t *message)
 {
 	const char *group = dl_message_text(message, "cgroup"), *name = strrchr(group, '/');
+	char own[DL_CGROUP_LEN];
 
+	dl_process_cgroup(link->pid, own);
 	if (name && !strncmp(name, "/davylamp-exec-", 15) && strlen(group) < DL_CGROUP_LEN &&
-	    dl_cgroup_holds(group, info->cgroup))
+	    dl_cgroup_holds(group, own))
 		dl_copy_name(link->cgroup, sizeof(link->cgroup), group);
 }
 
@@ -103,20 +102,21 @@ static void on_register(struct dl_link *link, const json_t *message)
 {
 	struct dl_agent *a = link->agent;
 	uint32_t pid = pid_in(message);
-	struct dl_process_info info;
+	uint64_t start_ticks;
 
 	if (link->workload) {
 		refuse(link, "this connection has a workload already");
 		return;
 	}
-	if (!may_speak_for(link, pid) || dl_process_info_read(pid, &info)) {
+	start_ticks = dl_process_start(pid);
+	if (!start_ticks || !may_speak_for(link, pid)) {
 		refuse(link, "the process is not a child of yours");
 		return;
 	}
 	link->workload = ++a->workload_count;
 	link->pid = pid;
-	link->start_ticks = info.ev.start_ticks;
-	take_cgroup(link, message, &info);
+	link->start_ticks = start_ticks;
+	take_cgroup(link, message);
 	take_engine(link, message);
 	feed_workload(link, DL_WORKLOAD_REGISTERED);
 	dl_left_by_supervisor(link, message);
@@ -143,20 +143,21 @@ static void on_started(struct dl_link *link, const json_t *message)
 	struct dl_agent *a = link->agent;
 	json_int_t token_ms = dl_message_number(message, "token_ms", 0);
 	uint32_t pid = pid_in(message);
-	struct dl_process_info info;
+	uint64_t start_ticks;
 
 	if (!link->act_plan || link->verifying) {
 		refuse(link, "nothing was ordered");
 		return;
 	}
-	if (!may_speak_for(link, pid) || dl_process_info_read(pid, &info)) {
+	start_ticks = dl_process_start(pid);
+	if (!start_ticks || !may_speak_for(link, pid)) {
 		refuse(link, "the process is not a child of yours, or is gone already");
 		feed_stage(link, DL_ACT_FAILED, -ESRCH);
 		return;
 	}
 	link->pid = pid;
 	link->awaits = false;
-	link->start_ticks = info.ev.start_ticks;
+	link->start_ticks = start_ticks;
 	take_engine(link, message);
 	feed_workload(link, DL_WORKLOAD_STARTED);
 	dl_tracker_exec(a, pid);

@@ -34,6 +34,8 @@ static json_t *sensors(const struct dl_agent *a)
 
 	for (size_t i = 0; a->bpf && dl_bpf_sensor(a->bpf, i, &s); i++)
 		json_array_append_new(list, sensor(&s));
+	dl_readers_sensor(a, &s);
+	json_array_append_new(list, sensor(&s));
 	if (a->kfd.state.name[0])
 		json_array_append_new(list, sensor(&a->kfd.state));
 	return list;
@@ -203,15 +205,16 @@ json_t *dl_agent_status(struct dl_agent *a)
 	json_int_t unlisted = 0;
 	json_t *list = processes(a, &unlisted);
 
-	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
-			 "s:o}",
-			 "op", "status", "mode",
-			 dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]),
-			 "policy_error", safe(a->policy_error), "events",
-			 (json_int_t)a->event_count, "dropped", (json_int_t)a->core.dropped_count,
-			 "sensors", sensors(a), "crowding", crowding(a), "processes", list,
-			 "processes_unlisted", unlisted, "breakers", breakers(a), "gpus",
-			 dl_agent_gpus_status(a), "standing", standing(a), "kfd",
-			 dl_agent_kfd_status(a), "foresight", dl_foresight_json(&a->core.foresight),
-			 "foresight_all_time", all_time(a));
+	return json_pack(
+		"{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
+		"s:o}",
+		"op", "status", "mode",
+		dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]), "policy_error",
+		safe(a->policy_error), "events", (json_int_t)a->event_count, "dropped",
+		(json_int_t)a->core.dropped_count, "sensors", sensors(a), "reader",
+		dl_readers_status(a), "crowding", crowding(a), "processes", list,
+		"processes_unlisted", unlisted, "breakers", breakers(a), "gpus",
+		dl_agent_gpus_status(a), "standing", standing(a), "kfd", dl_agent_kfd_status(a),
+		"foresight", dl_foresight_json(&a->core.foresight), "foresight_all_time",
+		all_time(a));
 }

@@ -2,15 +2,11 @@
 /* Which processes the agent knows, when it looks at them again, and uprobes on their libraries. */
 #include "agent.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 
 #include "../act/cgroup.h"
-#include "../lib/file.h"
 #include "../lib/log.h"
-#include "../sensors/engine_version.h"
 #include "../sensors/inside.h"
 #include "../sensors/process_account.h"
 
@@ -22,8 +18,11 @@ static const uint64_t look_again_ms[] = {
 #define STRANGER_LOOKS 8
 #define UNSEEN_NS      (10 * DL_NS_PER_S)
 #define VERIFY_NS      DL_NS_PER_S
-#define LOADED_NS      (4 * DL_NS_PER_S)   /* what is not mapped by then is linked in */
-#define BUDGET_NS      (10 * DL_NS_PER_MS) /* of a tick; one look may take a few of them */
+#define LOADED_NS      (4 * DL_NS_PER_S)  /* what is not mapped by then is linked in */
+#define LATE_NS	       (30 * DL_NS_PER_S) /* an answer that has not come by then is asked for anew */
+#define KNOW_MS	       5
+#define MEET_MS	       20
+#define GGML_SITES     4
 
 #define LOOKS (sizeof(look_again_ms) / sizeof(look_again_ms[0]))
 
@@ -42,56 +41,64 @@ static struct dl_tracked *get(struct dl_agent *a, uint32_t pid)
 	return t ? t : dl_tracked_new(a, pid);
 }
 
-static uint32_t workload_of(struct dl_agent *a, const struct dl_process_info *info)
+/* By its place, as the kernel tells it: whose workload it is decides what may be done to it. */
+static uint32_t workload_of(struct dl_agent *a, uint32_t pid)
 {
+	char cgroup[DL_CGROUP_LEN];
+
+	if (!a->workload_count)
+		return 0;
+	dl_process_cgroup(pid, cgroup);
 	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
 		const struct dl_link *link = &a->links[i];
 
 		if (!link->source || !link->workload)
 			continue;
-		if (link->pid == info->pid || dl_cgroup_holds(link->cgroup, info->cgroup))
+		if (link->pid == pid || dl_cgroup_holds(link->cgroup, cgroup))
 			return link->workload;
 	}
-	return dl_units_workload_of(a, info->cgroup);
+	return dl_units_workload_of(a, cgroup);
 }
 
-static bool attach(struct dl_agent *a, const struct dl_tracked *t, const char *path,
-		   const char *probe)
+static bool attach(struct dl_agent *a, const struct dl_tracked *t, const struct dl_look_site *site,
+		   int fd)
 {
 	const struct dl_probe_owner owner = { t->pid, t->uid, t->workload };
+	const char *name = dl_site_name((enum dl_site)site->site);
 	char self[DL_SELF_FD_SIZE];
-	DL_FD fd = -1;
-	int err;
+	int err = -EBADF;
 
-	if (!path[0] || !a->bpf)
+	if (!a->bpf)
 		return false;
-	fd = dl_open_mapped(t->pid, path);
-	err = fd < 0 ? fd : dl_local_file(t->pid, fd);
-	if (!err)
-		err = dl_bpf_attach_library(a->bpf, dl_self_fd(fd, self), probe, &owner);
+	if (dl_is_regular(fd)) /* asks no file system; the reader has opened it */
+		err = dl_bpf_attach_library(a->bpf, dl_self_fd(fd, self), name, site->offset,
+					    &owner);
 	if (err < 0)
-		dl_debug("uprobe %s in '%s': %s", probe, path, strerror(-err));
+		dl_debug("uprobe %s: %s", name, strerror(-err));
 	return err >= 0;
 }
 
-/* The end of a run first: a run whose beginning alone was seen would never end. */
+/* The sites are in their order: the end of a run first. */
 static void attach_libraries(struct dl_agent *a, struct dl_tracked *t,
-			     const struct dl_process_info *info)
+			     const struct dl_look_reply *reply, const int *files)
 {
-	static const char *const ggml[] = { "synchronize", "compute", "set", "get" };
-	static const char *const llama[] = { "ubatch", "decode" }; /* one of the two */
 	const struct dl_probe_owner owner = { t->pid, t->uid, t->workload };
-	bool all = true;
+	size_t ggml = 0;
 
 	if (a->bpf)
 		dl_bpf_owner(a->bpf, &owner);
-	if (!t->cxx_attached)
-		t->cxx_attached = attach(a, t, info->cxx_library, "throw");
-	for (size_t i = 0; !t->ggml_attached && all && i < sizeof(ggml) / sizeof(ggml[0]); i++)
-		all = attach(a, t, info->ggml_library, ggml[i]);
-	t->ggml_attached = all;
-	for (size_t i = 0; !t->llama_attached && i < sizeof(llama) / sizeof(llama[0]); i++)
-		t->llama_attached = attach(a, t, info->llama_library, llama[i]);
+	for (size_t i = 0; i < reply->site_count; i++) {
+		const struct dl_look_site *site = &reply->site[i];
+		int fd = files[site->file];
+
+		if (site->site == DL_SITE_THROW)
+			t->cxx_attached = t->cxx_attached || attach(a, t, site, fd);
+		else if (site->site == DL_SITE_UBATCH || site->site == DL_SITE_DECODE)
+			t->llama_attached = t->llama_attached || attach(a, t, site, fd);
+		else if (!t->ggml_attached && attach(a, t, site, fd))
+			ggml++;
+	}
+	t->ggml_attached = t->ggml_attached || ggml == GGML_SITES;
 }
 
 static bool settled(const struct dl_tracked *t)
@@ -141,76 +148,123 @@ static void begin_anew(struct dl_agent *a, struct dl_tracked *t)
 }
 
 /* Devices are opened before the model is loaded: after some 20 s they are not to come. */
-static void assume_cpu(struct dl_tracked *t, struct dl_process_info *info)
+static void assume_cpu(struct dl_tracked *t, const struct dl_look_reply *reply,
+		       struct dl_ev_process *ev)
 {
 	t->cpu_assumed =
-		info->no_gpu && info->ev.backend == DL_BACKEND_UNKNOWN && t->attempts + 1 >= LOOKS;
+		reply->no_gpu && ev->backend == DL_BACKEND_UNKNOWN && t->attempts + 1 >= LOOKS;
 	if (t->cpu_assumed)
-		info->ev.backend = DL_BACKEND_CPU;
+		ev->backend = DL_BACKEND_CPU;
 }
 
-static int look_at(const struct dl_agent *a, uint32_t pid, enum dl_look look,
-		   struct dl_process_info *ret_info)
+void dl_tracker_wants(struct dl_agent *a, const struct dl_look_job *job, struct dl_look_request *q)
 {
-	struct dl_used_devices used;
+	const struct dl_tracked *t = find(a, job->pid);
 
-	dl_agent_gpus_used(a, pid, &used);
-	return dl_process_info_look(pid, look, &used, ret_info);
+	dl_agent_gpus_used(a, job->pid, &q->used);
+	if (!t || !t->cxx_attached)
+		q->wants |= DL_WANT_CXX;
+	if (!t || !t->ggml_attached)
+		q->wants |= DL_WANT_GGML;
+	if (!t || !t->llama_attached)
+		q->wants |= DL_WANT_LLAMA;
+	if (!t || !t->engine_known)
+		q->wants |= DL_WANT_VERSION;
+	if (t && !t->engine_known && t->met_ns && dl_boot_ns() - t->met_ns >= LOADED_NS)
+		q->wants |= DL_WANT_VERSION_NOW;
 }
 
-/* A library that the loader has not mapped yet would make another version of it. */
-static void read_version(struct dl_tracked *t, const struct dl_process_info *info, uint64_t now_ns)
+static enum dl_look_class class_of(struct dl_agent *a, const struct dl_tracked *t, uint32_t pid,
+				   bool named)
 {
-	bool mapped = info->llama_library[0] && info->ggml_library[0];
+	if (t && t->told.workload)
+		return DL_LOOKS_WORKLOAD;
+	if (workload_of(a, pid))
+		return DL_LOOKS_WORKLOAD;
+	if (t && t->told.engine != DL_ENGINE_NONE)
+		return DL_LOOKS_ENGINE;
+	return named ? DL_LOOKS_NAMED : DL_LOOKS_OTHER;
+}
 
+static void submit(struct dl_agent *a, struct dl_tracked *t, uint32_t pid, bool named)
+{
+	const struct dl_look_job job = { .pid = pid,
+					 .uid = dl_process_account(pid),
+					 .class = (uint8_t)class_of(a, t, pid, named),
+					 .look = named || (t && t->on_gpu) ? DL_LOOK_DEVICES
+									   : DL_LOOK_COMMAND };
+
+	if (t)
+		t->inspect_ns = dl_boot_ns() + LATE_NS; /* should that answer never come */
+	dl_reader_submit(a, &job);
+}
+
+static void take_engine(struct dl_agent *a, struct dl_tracked *t, const struct dl_look_reply *reply,
+			const int *files, uint64_t now_ns)
+{
 	if (!t->met_ns)
 		t->met_ns = now_ns;
-	if (t->engine_known || (!mapped && now_ns - t->met_ns < LOADED_NS))
-		return;
-	dl_engine_version_read(info, t->engine);
-	t->engine_known = true;
+	if (reply->version_read) {
+		dl_copy_name(t->engine, sizeof(t->engine), reply->engine);
+		t->engine_known = true;
+	}
+	attach_libraries(a, t, reply, files);
+	if (a->bpf)
+		dl_bpf_watch(a->bpf, t->pid);
 }
 
 /* What a look at it told. */
-static void take(struct dl_agent *a, struct dl_tracked *t, struct dl_process_info *info)
+static void take(struct dl_agent *a, struct dl_tracked *t, const struct dl_look_reply *reply,
+		 const int *files)
 {
 	struct dl_event ev = dl_agent_event(DL_EV_PROCESS, t->pid);
 
-	t->verified_ns = ev.at_ns;
-	t->opens_gpu = info->opens_gpu;
-	if (t->told.start_ticks && t->told.start_ticks != info->ev.start_ticks)
+	ev.process = reply->ev;
+	t->verified_ns = t->looked_ns = ev.at_ns;
+	t->opens_gpu = reply->opens_gpu;
+	t->has_command = reply->has_command;
+	t->loaded_backends = reply->loaded_backends;
+	if (t->told.start_ticks && t->told.start_ticks != ev.process.start_ticks)
 		begin_anew(a, t);
-	if (!info->has_command && t->told.start_ticks == info->ev.start_ticks) {
+	if (!reply->has_command && t->told.start_ticks == ev.process.start_ticks) {
 		t->inspect_ns = 0; /* it is ending, and stays who it was */
 		return;
 	}
-	t->device_used = info->device_used;
-	info->ev.workload = t->workload = workload_of(a, info);
+	t->device_used = reply->device_used;
+	ev.process.workload = t->workload = workload_of(a, t->pid);
 	t->uid = dl_process_account(t->pid);
-	assume_cpu(t, info);
-	if (info->ev.engine != DL_ENGINE_NONE) {
-		read_version(t, info, ev.at_ns);
-		attach_libraries(a, t, info);
-		if (a->bpf)
-			dl_bpf_watch(a->bpf, t->pid);
-	}
+	assume_cpu(t, reply, &ev.process);
+	if (ev.process.engine != DL_ENGINE_NONE)
+		take_engine(a, t, reply, files, ev.at_ns);
 	t->used_ns = ev.at_ns;
-	if (memcmp(&t->told, &info->ev, sizeof(info->ev)) != 0) {
-		t->told = info->ev;
-		ev.process = info->ev;
+	if (memcmp(&t->told, &ev.process, sizeof(t->told)) != 0) {
+		t->told = ev.process;
 		dl_agent_feed(a, &ev);
 	}
 	plan_next_look(a, t, ev.at_ns);
 }
 
-static void inspect(struct dl_agent *a, struct dl_tracked *t)
+void dl_tracker_take(struct dl_agent *a, const struct dl_look_job *job,
+		     const struct dl_look_reply *reply, const int *files)
 {
-	struct dl_process_info info;
+	struct dl_tracked *t = find(a, job->pid);
 
-	if (look_at(a, t->pid, t->on_gpu ? DL_LOOK_DEVICES : DL_LOOK_COMMAND, &info))
-		t->inspect_ns = 0;
-	else
-		take(a, t, &info);
+	if (reply->error) {
+		if (t)
+			t->inspect_ns = 0;
+		return;
+	}
+	if (!t && reply->ev.engine == DL_ENGINE_NONE && job->class == DL_LOOKS_OTHER &&
+	    !workload_of(a, job->pid))
+		return; /* somebody else's */
+	/* Watched first: an end from now on is told, one before is seen here. */
+	if (a->bpf && reply->ev.engine != DL_ENGINE_NONE)
+		dl_bpf_watch(a->bpf, job->pid);
+	if (dl_process_start(job->pid) != reply->ev.start_ticks)
+		return;
+	t = t ? t : get(a, job->pid);
+	t->on_gpu = t->on_gpu || job->look == DL_LOOK_DEVICES;
+	take(a, t, reply, files);
 }
 
 /* An exit may have been missed and the pid be somebody else's. */
@@ -235,15 +289,19 @@ static bool look_is_due(const struct dl_tracked *t)
 void dl_tracker_know(struct dl_agent *a, uint32_t pid)
 {
 	struct dl_tracked *t = find(a, pid);
+	bool known = t && t->told.start_ticks;
 
-	if (t && t->told.start_ticks) {
+	if (known) {
 		t->used_ns = dl_boot_ns();
-		if (still_the_same(t) && !look_is_due(t))
+		known = still_the_same(t);
+		if (known && !look_is_due(t))
 			return;
 	}
-	t = t ? t : get(a, pid);
-	t->on_gpu = true;
-	inspect(a, t);
+	if (t)
+		t->on_gpu = true;
+	submit(a, t, pid, true);
+	if (!known) /* so that a first failure names its process, mostly */
+		dl_reader_wait(a, pid, KNOW_MS);
 }
 
 void dl_tracker_used(struct dl_agent *a, uint32_t pid)
@@ -254,31 +312,37 @@ void dl_tracker_used(struct dl_agent *a, uint32_t pid)
 		t->inspect_ns = dl_boot_ns();
 }
 
-static void meet(struct dl_agent *a, uint32_t pid, enum dl_look look)
-{
-	struct dl_process_info info;
-	struct dl_tracked *t = find(a, pid);
-	bool known = t != NULL;
-
-	if (!known) {
-		if (look_at(a, pid, look, &info))
-			return;
-		if (info.ev.engine == DL_ENGINE_NONE && !workload_of(a, &info))
-			return; /* somebody else's */
-		t = get(a, pid);
-		t->on_gpu = look == DL_LOOK_DEVICES;
-	}
-	begin_to_look(a, t);
-	if (known)
-		inspect(a, t);
-	else
-		take(a, t, &info);
-}
-
 /* An exec keeps pid and start time but changes everything else. */
 void dl_tracker_exec(struct dl_agent *a, uint32_t pid)
 {
-	meet(a, pid, DL_LOOK_COMMAND);
+	struct dl_tracked *t = find(a, pid);
+
+	if (t)
+		begin_to_look(a, t);
+	submit(a, t, pid, false);
+}
+
+const struct dl_tracked *dl_tracker_meet(struct dl_agent *a, uint32_t pid)
+{
+	uint64_t begun_ns = dl_boot_ns();
+	struct dl_look_job job = { .pid = pid,
+				   .uid = dl_process_account(pid),
+				   .class = DL_LOOKS_WORKLOAD,
+				   .look = DL_LOOK_COMMAND };
+	const struct dl_tracked *t;
+
+	dl_reader_submit(a, &job);
+	dl_reader_wait(a, pid, MEET_MS);
+	t = find(a, pid);
+	return t && t->looked_ns >= begun_ns ? t : NULL;
+}
+
+const struct dl_tracked *dl_tracker_of(const struct dl_agent *a, uint32_t pid)
+{
+	for (size_t i = 0; pid && i < DL_TRACKED_MAX; i++)
+		if (a->tracked[i].pid == pid)
+			return &a->tracked[i];
+	return NULL;
 }
 
 bool dl_tracker_knows(struct dl_agent *a, uint32_t pid, uint64_t start_ticks)
@@ -292,6 +356,7 @@ void dl_tracker_gone(struct dl_agent *a, uint32_t pid)
 {
 	struct dl_tracked *t = find(a, pid);
 
+	dl_reader_drop(a, pid);
 	if (t)
 		dl_tracked_forget(a, t);
 }
@@ -307,41 +372,18 @@ static void verify_next(struct dl_agent *a, uint64_t now_ns)
 	t->verified_ns = now_ns;
 	start = dl_process_start(t->pid);
 	if (!start)
-		dl_tracked_forget(a, t);
+		dl_tracker_gone(a, t->pid);
 	else if (start != t->told.start_ticks)
-		inspect(a, t);
+		submit(a, t, t->pid, false);
 }
 
-/* Whoever finds no time on this tick is the first on the next. */
 void dl_tracker_tick(struct dl_agent *a, uint64_t now_ns)
 {
-	uint64_t end_ns = dl_boot_ns() + BUDGET_NS;
-
 	verify_next(a, now_ns);
 	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
-		struct dl_tracked *t = &a->tracked[a->inspect_next++ % DL_TRACKED_MAX];
+		struct dl_tracked *t = &a->tracked[i];
 
-		if (!t->pid || !t->inspect_ns || now_ns < t->inspect_ns)
-			continue;
-		inspect(a, t);
-		if (dl_boot_ns() >= end_ns)
-			break;
+		if (t->pid && t->inspect_ns && now_ns >= t->inspect_ns)
+			submit(a, t, t->pid, false);
 	}
-}
-
-/* Engines that ran before the agent did. */
-void dl_tracker_scan(struct dl_agent *a)
-{
-	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir;
-
-	if (dl_root_path(path, sizeof(path), "/proc"))
-		return;
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			meet(a, (uint32_t)strtoul(entry->d_name, NULL, 10), DL_LOOK_DEVICES);
-	if (dir)
-		closedir(dir);
 }

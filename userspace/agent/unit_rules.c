@@ -100,18 +100,10 @@ static bool look_at(const struct dl_service *u, struct rules_told *t)
 /* The backends that it has loaded, and would choose from. */
 static void look_at_libraries(struct dl_service *u)
 {
-	struct dl_process_traces traces;
-	uint32_t now = 0;
+	const struct dl_tracked *t = dl_tracker_of(u->agent, u->pid);
 
-	if (!u->pid)
-		return;
-	dl_process_traces_read(u->pid, NULL, &traces);
-	now |= traces.ggml_vulkan ? 1u << DL_BACKEND_VULKAN : 0;
-	now |= traces.ggml_hip ? 1u << DL_BACKEND_ROCM : 0;
-	now |= traces.ggml_cuda ? 1u << DL_BACKEND_CUDA : 0;
-	now |= traces.ggml_sycl ? 1u << DL_BACKEND_SYCL : 0;
-	if (now)
-		u->backends = now | 1u << DL_BACKEND_CPU;
+	if (t && t->loaded_backends)
+		u->backends = t->loaded_backends | 1u << DL_BACKEND_CPU;
 }
 
 /*

@@ -79,8 +79,8 @@ static void feed_workload(struct dl_service *u, enum dl_workload_op op)
 	dl_agent_feed(u->agent, &ev);
 }
 
-/* The start without what we told it ourselves. */
-static void keep_start(struct dl_service *u, uint32_t pid)
+/* The start without what we told it ourselves. -EAGAIN: its reader is late. */
+static int keep_start(struct dl_service *u, uint32_t pid)
 {
 	const struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
 	struct dl_engine_wish wish = { 0 };
@@ -88,14 +88,15 @@ static void keep_start(struct dl_service *u, uint32_t pid)
 	struct dl_environment told;
 	struct dl_engine_facts facts;
 	struct dl_engine_look look;
+	int err;
 
 	if (of)
 		wish = (struct dl_engine_wish){ .backend = of->backend, .knobs = of->knobs };
 	if (u->start && !dl_engine_wish_empty(&wish))
-		return; /* what was seen then is nearer to the unit's own words */
-	start = dl_process_start_read(pid);
-	if (!start)
-		return;
+		return 0; /* what was seen then is nearer to the unit's own words */
+	err = dl_reader_start(u->agent, pid, &start);
+	if (err)
+		return err;
 	look = dl_process_start_look(start);
 	dl_engine_identify(&look, &facts);
 	dl_engine_environment(&look, &facts, &wish, &told);
@@ -104,6 +105,7 @@ static void keep_start(struct dl_service *u, uint32_t pid)
 	dl_unit_files_unset(u->agent, u->name, start);
 	free(u->start);
 	u->start = start;
+	return 0;
 }
 
 /* The list of a cgroup's processes; on hybrid hosts the v2 tree lies beside the others. */
@@ -119,54 +121,60 @@ static ssize_t read_members(const char *cgroup, char *text, size_t size)
 	return n;
 }
 
-/* The first process of the cgroup that is an engine; 0: none, or it cannot be read. */
-static uint32_t engine_in(const struct dl_service *u, struct dl_process_info *ret_info)
+/*
+ * The first process of the cgroup that is an engine; NULL: none. False: a reader is late, and nothing
+ * can be said.
+ */
+static bool engine_in(const struct dl_service *u, const struct dl_tracked **ret_engine)
 {
 	char text[4096], *at = text;
 	ssize_t n = read_members(u->cgroup, text, sizeof(text));
 
+	*ret_engine = NULL;
 	while (n > 0 && *at) {
 		uint32_t pid = (uint32_t)strtoul(at, &at, 10);
+		const struct dl_tracked *t = pid ? dl_tracker_meet(u->agent, pid) : NULL;
 
-		if (pid && !dl_process_info_read(pid, ret_info) &&
-		    ret_info->ev.engine != DL_ENGINE_NONE)
-			return pid;
+		if (t && t->told.engine != DL_ENGINE_NONE) {
+			*ret_engine = t;
+			return true;
+		}
+		if (!t && pid && dl_process_start(pid))
+			return false;
 		at += strspn(at, "\n");
 	}
-	return 0;
-}
-
-/* A shell that starts the engine is not it. */
-static bool find_engine(const struct dl_service *u, struct dl_process_info *ret_info)
-{
-	struct dl_process_info other;
-
-	if (dl_process_info_read(u->main_pid, ret_info))
-		return false;
-	if (ret_info->ev.engine == DL_ENGINE_NONE && engine_in(u, &other))
-		*ret_info = other;
 	return true;
 }
 
-static void take_facts(struct dl_service *u, const struct dl_process_info *info)
+/* A shell that starts the engine is not it. NULL: it is gone, or not known yet. */
+static const struct dl_tracked *find_engine(const struct dl_service *u)
 {
-	u->engine = info->ev.engine != DL_ENGINE_NONE ? (enum dl_engine)info->ev.engine
-						      : DL_ENGINE_GENERIC;
-	u->role = (enum dl_role)info->ev.role;
-	u->backend = (enum dl_backend)info->ev.backend;
-	u->port = info->ev.port;
-	u->parallel = info->ev.parallel;
-	if (info->ev.model[0])
-		dl_copy_name(u->model, sizeof(u->model), info->ev.model);
-	keep_start(u, u->pid);
+	const struct dl_tracked *own = dl_tracker_meet(u->agent, u->main_pid), *other;
+
+	if (!own || own->told.engine != DL_ENGINE_NONE)
+		return own;
+	if (!engine_in(u, &other))
+		return NULL;
+	return other ? other : dl_tracker_of(u->agent, u->main_pid);
 }
 
-static void tell(struct dl_service *u, const struct dl_process_info *info)
+static void take_facts(struct dl_service *u, const struct dl_ev_process *p)
+{
+	u->engine = p->engine != DL_ENGINE_NONE ? (enum dl_engine)p->engine : DL_ENGINE_GENERIC;
+	u->role = (enum dl_role)p->role;
+	u->backend = (enum dl_backend)p->backend;
+	u->port = p->port;
+	u->parallel = p->parallel;
+	if (p->model[0])
+		dl_copy_name(u->model, sizeof(u->model), p->model);
+}
+
+static void tell(struct dl_service *u, const struct dl_ev_process *p)
 {
 	u->met = true;
 	u->begun_ns = dl_boot_ns();
 	u->command_sum = dl_unit_command_sum(&u->state);
-	take_facts(u, info);
+	take_facts(u, p);
 	feed_workload(u, u->registered ? DL_WORKLOAD_STARTED : DL_WORKLOAD_REGISTERED);
 	u->registered = true;
 	dl_unit_settle(u);
@@ -179,29 +187,43 @@ static void tell(struct dl_service *u, const struct dl_process_info *info)
 
 void dl_unit_look_again(struct dl_service *u)
 {
-	struct dl_process_info info;
+	const struct dl_tracked *t = u->met && u->pid ? dl_tracker_meet(u->agent, u->pid) : NULL;
+	struct dl_ev_process p;
 
-	if (!u->met || !u->pid || dl_process_info_read(u->pid, &info) || !info.has_command ||
-	    info.ev.start_ticks != u->start_ticks || info.ev.engine == DL_ENGINE_NONE)
+	if (!t || !t->has_command || t->told.start_ticks != u->start_ticks ||
+	    t->told.engine == DL_ENGINE_NONE)
 		return;
-	if (info.ev.port == u->port && (enum dl_role)info.ev.role == u->role)
+	if (t->told.port == u->port && (enum dl_role)t->told.role == u->role)
 		return;
-	take_facts(u, &info);
+	p = t->told;
+	take_facts(u, &p);
+	keep_start(u, u->pid); /* late: what was seen before stays */
 	feed_workload(u, DL_WORKLOAD_STARTED);
 }
 
 /* systemd's child becomes the engine by one exec or more, which take their time. */
 static void meet(struct dl_service *u)
 {
-	struct dl_process_info info;
+	const struct dl_tracked *t;
+	struct dl_ev_process p;
+	bool is_engine;
 
-	if (!find_engine(u, &info))
+	if (!u->pid) { /* it runs, whatever a reader can tell of it */
+		u->start_ticks = dl_process_start(u->main_pid);
+		u->pid = u->start_ticks ? u->main_pid : 0;
+	}
+	t = u->pid ? find_engine(u) : NULL;
+	if (!t)
 		return;
-	u->pid = info.pid;
-	u->start_ticks = info.ev.start_ticks;
+	u->pid = t->pid;
+	u->start_ticks = t->told.start_ticks;
+	p = t->told; /* the table may give its place away */
 	/* In the middle of an exec it has its name already, and no command. */
-	if ((info.ev.engine != DL_ENGINE_NONE && info.has_command) || ++u->look_count >= LOOKS)
-		tell(u, &info);
+	is_engine = p.engine != DL_ENGINE_NONE && t->has_command;
+	if (is_engine && keep_start(u, u->pid) != -EAGAIN)
+		tell(u, &p);
+	else if (++u->look_count >= LOOKS)
+		tell(u, &p);
 }
 
 /* Where the kernel has not told it: as systemd collected it. */
@@ -394,6 +416,8 @@ static void tick_unit(struct dl_service *u)
 	} else if (u->pid && !u->met) {
 		meet(u);
 	}
+	if (u->settle_late)
+		dl_unit_settle(u);
 	if (u->act.awaits)
 		dl_unit_act_tick(u);
 }

@@ -66,6 +66,7 @@ struct dl_service {
 	uint64_t rules_retry_ns; /* it could not be written: not before */
 	bool registered;
 	bool left_told;
+	bool settle_late; /* the reader was; once more on the next tick */
 	bool asking;
 	bool ask_again;
 	struct dl_unit_act act;

@@ -6,26 +6,17 @@
 #include <sys/stat.h>
 
 #include "bpf_state.h"
-#include "elf_site.h"
 
 #define DETACH_NS (5 * DL_NS_PER_S) /* an engine that starts anew finds its probes in place */
 
 static const struct {
 	const char *name;
-	const char *symbol;
 	const char *program;
-	bool keeps_arguments;
 } kinds[] = {
-	{ "throw", "__cxa_throw", "throw_seen", true },
-	{ "compute", "ggml_backend_sched_graph_compute_async", "graph_entered", false },
-	{ "set", "ggml_backend_tensor_set", "copy_entered", false },
-	{ "get", "ggml_backend_tensor_get", "copy_entered", false },
-	{ "synchronize", "ggml_backend_sched_synchronize", "graph_synced", false },
-	{ "ubatch",
-	  "_ZN13llama_context14process_ubatchERK12llama_ubatch14llm_graph_type"
-	  "P22llama_memory_context_iR11ggml_status",
-	  "ubatch_entered", true },
-	{ "decode", "llama_decode", "decode_entered", true },
+	{ "throw", "throw_seen" },	   { "compute", "graph_entered" },
+	{ "set", "copy_entered" },	   { "get", "copy_entered" },
+	{ "synchronize", "graph_synced" }, { "ubatch", "ubatch_entered" },
+	{ "decode", "decode_entered" },
 };
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
@@ -55,28 +46,15 @@ static int probe_attach(struct dl_bpf *b, size_t slot, struct bpf_program *p, co
 	return b->probe_link[slot] ? 0 : -errno;
 }
 
-static bool probe_is_attached(const struct dl_bpf *b, const struct dl_probe_site *site)
-{
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++) {
-		const struct dl_probe_slot *s = &b->probes.slot[i];
-
-		if (s->serial && s->site.dev == site->dev && s->site.ino == site->ino &&
-		    s->site.kind == site->kind)
-			return true;
-	}
-	return false;
-}
-
-int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name,
+int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name, uint64_t offset,
 			  const struct dl_probe_owner *owner)
 {
 	struct bpf_object *object = b->objects[DL_OBJ_ENGINE].object;
 	struct dl_probe_site site = { .kind = probe_kind(name) };
 	struct bpf_program *p = NULL;
-	uint64_t offset = 0;
 	struct stat st;
 	size_t slot;
-	int err = 0;
+	int err;
 
 	if (stat(path, &st))
 		return -errno;
@@ -86,12 +64,7 @@ int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name,
 		p = bpf_object__find_program_by_name(object, kinds[site.kind].program);
 	if (!p)
 		return -EINVAL;
-	/* A file without the function takes no slot, and nobody's. */
-	if (!probe_is_attached(b, &site))
-		err = dl_elf_site(path, kinds[site.kind].symbol, kinds[site.kind].keeps_arguments,
-				  &offset);
-	if (!err)
-		err = dl_probe_slots_claim(&b->probes, owner, &site, dl_boot_ns(), &slot);
+	err = dl_probe_slots_claim(&b->probes, owner, &site, dl_boot_ns(), &slot);
 	if (err <= 0)
 		return err;
 	err = probe_attach(b, slot, p, path, offset);
