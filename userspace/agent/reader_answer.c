@@ -3,16 +3,20 @@
 #include "agent.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define TRIES_MAX 3 /* of one look that costs a reader each time */
 
-static union {
+/* An answer of the size that the request has; "start" is made when one is awaited. */
+struct packet {
 	struct dl_look_reply reply;
-	struct dl_look_start start;
-} packet; /* one thread */
+	struct dl_look_start *start;
+	size_t file_count;
+	int files[DL_LOOK_FILES];
+};
 
 union control {
 	struct cmsghdr header;
@@ -35,10 +39,9 @@ static size_t answer_files(struct msghdr *m, int files[DL_LOOK_FILES])
 	return count;
 }
 
-static void answer_start(struct dl_agent *a, const struct dl_reader *r)
+static void answer_start(struct dl_agent *a, const struct dl_reader *r,
+			 const struct dl_look_start *s)
 {
-	struct dl_look_start *s = &packet.start;
-
 	for (size_t i = 0; i < DL_STARTS_ASKED; i++) {
 		struct dl_start_asked *asked = &a->readers.asked[i];
 
@@ -55,52 +58,70 @@ static void answer_start(struct dl_agent *a, const struct dl_reader *r)
 	}
 }
 
-static bool answer_valid(const struct dl_reader *r, ssize_t size, size_t file_count)
+static bool answer_valid(const struct dl_reader *r, const struct packet *p, ssize_t size)
 {
-	if (r->request.look == DL_LOOK_START)
-		return size == sizeof(packet.start) && !file_count &&
-		       dl_look_start_valid(&packet.start, &r->request);
-	return size == sizeof(packet.reply) &&
-	       dl_look_reply_valid(&packet.reply, &r->request, file_count);
+	if (p->start)
+		return size == sizeof(*p->start) && !p->file_count &&
+		       dl_look_start_valid(p->start, &r->request);
+	return size == sizeof(p->reply) &&
+	       dl_look_reply_valid(&p->reply, &r->request, p->file_count);
 }
 
-static void answer_take(struct dl_agent *a, struct dl_reader *r, const int *files)
+static void answer_take(struct dl_agent *a, struct dl_reader *r, const struct packet *p)
 {
-	const struct dl_look_reply reply = packet.reply; /* feeding it may receive another one */
 	const struct dl_look_job job = r->job;
 
-	r->begun_ns = 0;
+	r->begun_ns = 0; /* what follows may ask again */
 	r->answered = true;
 	a->readers.failures = 0;
-	if (job.look == DL_LOOK_START)
-		answer_start(a, r);
+	if (p->start)
+		answer_start(a, r, p->start);
 	else if (!r->dropped)
-		dl_tracker_take(a, &job, &reply, files);
+		dl_tracker_take(a, &job, &p->reply, p->files);
 }
 
-void dl_reader_receive(struct dl_agent *a, struct dl_reader *r)
+/* How many bytes; 0: nothing is there; or -errno. */
+static ssize_t answer_receive(const struct dl_reader *r, struct packet *p)
 {
-	struct iovec part = { &packet, sizeof(packet) };
+	struct iovec part = { &p->reply, sizeof(p->reply) };
 	union control control;
 	struct msghdr m = { .msg_iov = &part,
 			    .msg_iovlen = 1,
 			    .msg_control = &control,
 			    .msg_controllen = sizeof(control) };
-	ssize_t n = recvmsg(r->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	int files[DL_LOOK_FILES];
-	size_t count = n > 0 ? answer_files(&m, files) : 0;
+	ssize_t n;
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0)
+	if (p->start)
+		part = (struct iovec){ p->start, sizeof(*p->start) };
+	n = recvmsg(r->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (!n)
+		return -ECONNRESET;
+	p->file_count = answer_files(&m, p->files);
+	return m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EMSGSIZE : n;
+}
+
+void dl_reader_receive(struct dl_agent *a, struct dl_reader *r)
+{
+	struct packet p = { .file_count = 0 };
+	ssize_t n;
+
+	if (r->begun_ns && r->request.look == DL_LOOK_START) {
+		p.start = malloc(sizeof(*p.start));
+		if (!p.start)
+			return; /* later, or when it is late */
+	}
+	n = answer_receive(r, &p);
+	if (n < 0 && n != -EMSGSIZE)
 		dl_reader_lose(a, r, "has ended");
-	else if (!r->begun_ns || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ||
-		 !answer_valid(r, n, count))
+	else if (n && (!r->begun_ns || !answer_valid(r, &p, n)))
 		dl_reader_lose(a, r, "gave an answer that makes no sense");
-	else
-		answer_take(a, r, files);
-	for (size_t i = 0; i < count; i++)
-		close(files[i]);
+	else if (n)
+		answer_take(a, r, &p);
+	for (size_t i = 0; i < p.file_count; i++)
+		close(p.files[i]);
+	free(p.start);
 }
 
 static void lost_say(struct dl_agent *a, const struct dl_look_job *job, const char *why)
