@@ -23,7 +23,7 @@ FUZZ_LIB_SRC += $(addprefix userspace/discovery/,decode.c functions.c results.c 
 FUZZ_LIB_SRC += $(wildcard userspace/doctor/check_*.c) $(addprefix userspace/doctor/,catalogue.c facts.c finding.c judge.c print.c \
 	print_json.c)
 STAGE := $(abspath $(O))/stage
-SUITES := lint unit replay foresight bpf vm engine launch systemd probe doctor cli
+SUITES := lint unit replay foresight bpf vm engine launch systemd probe doctor cli chaos
 
 export O CACHE STAGE KERNEL
 
@@ -82,7 +82,7 @@ $(O)/lab/vk/libVkLayer_davylamp_fault.so: $(wildcard tests/e2e/vkfault/*)
 	@$(MAKE) --no-print-directory -s -C tests/e2e/vkfault O=$(abspath $(O))/lab/vk
 
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd $(UNIT_BIN) $(FUZZ_BIN)
+	@$(MAKE) --no-print-directory -s -j"$$(nproc)" programs san-programs lab lab-systemd lab-chaos $(UNIT_BIN) $(FUZZ_BIN)
 	@$(MAKE) --no-print-directory -s stage
 	@tests/run $(SUITES)
 
@@ -156,6 +156,36 @@ test-systemd: setup-test
 test-cli: setup-test
 	@$(MAKE) --no-print-directory -s stage san-programs
 	@tests/run cli
+
+# Tools of the fault campaign; thrower.cc is named like an engine.
+.PHONY: lab-chaos chaos test-chaos
+lab-chaos: $(addprefix $(O)/chaos/,preload.so storm flood llama-server)
+
+CHAOS_CFLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g $(WARN)
+$(O)/chaos/preload.so: tests/chaos/preload.c
+	@mkdir -p $(@D)
+	$(CC) $(CHAOS_CFLAGS) -shared -fPIC -fno-optimize-sibling-calls -o $@ $<
+
+$(O)/chaos/llama-server: tests/bpf/thrower.cc
+	@mkdir -p $(@D)
+	g++ -O2 -o $@ $<
+
+$(O)/chaos/%: tests/chaos/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CHAOS_CFLAGS) -o $@ $<
+
+test-chaos: setup-test
+	@$(MAKE) --no-print-directory -s stage lab lab-chaos
+	@tests/run chaos
+
+# make chaos [SEED=n] [MINUTES=m] [STEP=k]; with KERNEL=6.12 in the VM instead of on this machine.
+SEED ?= 1
+MINUTES ?= 10
+STEP ?=
+chaos: setup-test
+	@$(MAKE) --no-print-directory -s stage lab lab-chaos
+	@if [ -n "$(KERNEL)" ]; then SEED=$(SEED) MINUTES=$(MINUTES) tests/chaos/vm; \
+		else SEED=$(SEED) MINUTES=$(MINUTES) STEP=$(STEP) KIND=$(KIND) tests/chaos/run; fi
 
 demo: setup-test
 	@$(MAKE) --no-print-directory -s stage lab

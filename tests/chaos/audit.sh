@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154
+#
+# What must hold after every fault. Each function says what is wrong through bad() and goes on, so
+# that one audit names everything. Sourced by run and selftest.
+
+rss_slack_kib=4096
+file_slack=6
+
+family() { # of the agent and the supervisor: they, their children and grandchildren
+	local pid
+	for pid in $agent $engine; do
+		echo "$pid"
+		pgrep -P "$pid"
+		pgrep -P "$(pgrep -d, -P "$pid")" 2>/dev/null
+	done
+}
+
+none_stopped() {
+	local pid
+	for pid in $(family); do
+		! stopped "$pid" || { stopped_pid=$pid; return 1; }
+	done
+}
+audit_frozen() {
+	until_true 5 not frozen || bad "the engine's cgroup is frozen"
+	until_true 5 none_stopped ||
+		bad "process $stopped_pid ($(cat "/proc/$stopped_pid/comm")) is stopped"
+}
+
+# The trace of an agent that was killed ends where it was flushed last; any other is complete.
+trace_whole() {
+	local trace=$work/disk/trace status=0
+	[[ -e $trace ]] || return 0
+	"$program" replay "$trace" >/dev/null 2>"$work/replay.err" || status=$?
+	[[ $status == 0 ]] || { [[ $agent_status != 0 ]] && grep -q 'cut short' "$work/replay.err"; }
+}
+
+database_whole() {
+	local db=$work/state/davylamp.db
+	[[ ! -e $db || $(sqlite3 "file:$db?mode=ro" 'PRAGMA integrity_check' 2>&1) == ok ]]
+}
+
+# Files that are put aside were torn, or taken for torn.
+audit_torn() {
+	until_true 5 database_whole || bad "the database is torn: $(sqlite3 "file:$work/state/davylamp.db?mode=ro" 'PRAGMA integrity_check' 2>&1 | head -n 2)"
+	"$program" policy show --state "$work/state" --config "$work/config" >"$work/policy" 2>&1 ||
+		bad "the policy cannot be read: $(head -n 2 "$work/policy")"
+	local aside
+	aside=$(find "$work/state" -name '*.bad*' -o -name '*.tmp' -o -name '*.new')
+	[[ ! $aside ]] || bad "files were put aside or left over: $(tr '\n' ' ' <<<"$aside")"
+}
+
+# Agents over our state directory, without what an agent has forked.
+agents() {
+	local pid parent
+	for pid in $(pgrep -x davylamp); do
+		parent=$(sed -n 's/^PPid:\t//p' "/proc/$pid/status" 2>/dev/null)
+		[[ $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) != *" run "*"--state $work/state "* ||
+			$(cat "/proc/${parent:-0}/comm" 2>/dev/null) == davylamp ]] || echo "$pid"
+	done
+}
+is_one() { [[ $("$@" | wc -l) == 1 ]]; }
+engine_is_one() { [[ $(engine_count) == 1 ]]; }
+audit_doubled() {
+	is_one agents || bad "agents over one state directory: $(agents | wc -l)"
+	[[ ! $engine ]] || until_true 20 engine_is_one || bad "engines on one port: $(engine_count)"
+	[[ $(guard_pid | wc -l) -le 1 && $(children_named "$agent" davylamp-guard | wc -l) -le 1 ]] ||
+		bad "the agent has $(children_named "$agent" davylamp-guard | wc -l) guards"
+}
+
+files_of() { ls "/proc/$1/fd" 2>/dev/null | wc -l; }
+files_told() { ls -l "/proc/$agent/fd" | sed 's/.* -> //; s/[0-9]\+/N/g' | sort | uniq -c | sort -rn | head -n 12 | tr '\n' ';'; }
+files_flat() { [[ $(files_of "$agent") -le $((baseline_files + file_slack)) ]]; }
+zombies() { ps -o pid=,stat=,comm= --ppid "$agent${engine:+,$engine}" | awk '$2 ~ /^Z/'; }
+no_zombies() { [[ -z $(zombies) ]]; }
+children_flat() { [[ $(pgrep -c -P "$agent") -le $((baseline_children + 1)) ]]; }
+cgroup_left() {
+	local pid
+	for pid in "${supervisors[@]}"; do
+		[[ $pid == "$engine" ]] || find "$cgroup_root" -maxdepth 6 -type d -name "davylamp-exec-$pid" 2>/dev/null
+	done
+}
+no_cgroup_left() { [[ -z $(cgroup_left) ]]; }
+resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$agent/status"; }
+
+# Against what this agent had at its first audit.
+audit_leaked() {
+	if [[ $baseline != "$agent" ]]; then
+		baseline=$agent
+		baseline_files=$(files_of "$agent") baseline_children=$(pgrep -c -P "$agent")
+		baseline_kib=$(resident_kib)
+	fi
+	until_true 15 files_flat || bad "descriptors of the agent: $(files_of "$agent"), first $baseline_files: $(files_told)"
+	until_true 15 children_flat || bad "children of the agent: $(pgrep -c -P "$agent"), first $baseline_children"
+	until_true 10 no_zombies || bad "zombies: $(zombies | tr '\n' ';')"
+	until_true 10 no_cgroup_left || {
+		bad "a cgroup is left: $(cgroup_left | tr '\n' ' ')"
+		cgroup_left | xargs rmdir # it is said once
+	}
+	[[ $(resident_kib) -le $((baseline_kib + rss_slack_kib)) ]] ||
+		bad "the agent's memory grew from $baseline_kib to $(resident_kib) KiB"
+}
+
+# Nothing of an act is in force that nobody has ordered, and all processes are there.
+audit_whole() {
+	answers_soon 30 || bad "the agent does not answer"
+	until_true 20 has_guard || bad "the agent has no guard with a standby"
+	[[ ! $engine ]] || until_true 30 one_engine_serves || bad "the engine does not serve"
+	[[ ! $engine ]] || until_true 30 watched || bad "the engine is not watched"
+}
+
+complaints='assert|should not be reached|cannot be undone|put aside|cannot be closed|corrupt|stack smashing'
+audit_said() {
+	! grep -hiE "$complaints" "$work/agent.err" >"$work/said" || bad "the agent said: $(head -n 2 "$work/said" | tr '\n' ' ')"
+}
+
+audit() {
+	audit_whole
+	audit_frozen
+	audit_torn
+	audit_doubled
+	audit_leaked
+	audit_said
+}
