@@ -5,6 +5,7 @@
 # that one audit names everything. Sourced by run and selftest.
 
 rss_slack_kib=4096
+audit_s=15 # for how long what must hold is waited for
 file_slack=6
 
 family() { # of the agent and the supervisor: they, their children and grandchildren
@@ -23,8 +24,8 @@ none_stopped() {
 	done
 }
 audit_frozen() {
-	until_true 5 not frozen || bad "the engine's cgroup is frozen"
-	until_true 5 none_stopped ||
+	until_true $audit_s not frozen || bad "the engine's cgroup is frozen"
+	until_true $audit_s none_stopped ||
 		bad "process $stopped_pid ($(cat "/proc/$stopped_pid/comm")) is stopped"
 }
 
@@ -43,11 +44,11 @@ database_whole() {
 
 # Files that are put aside were torn, or taken for torn.
 audit_torn() {
-	until_true 5 database_whole || bad "the database is torn: $(sqlite3 "file:$work/state/davylamp.db?mode=ro" 'PRAGMA integrity_check' 2>&1 | head -n 2)"
+	until_true $audit_s database_whole || bad "the database is torn: $(sqlite3 "file:$work/state/davylamp.db?mode=ro" 'PRAGMA integrity_check' 2>&1 | head -n 2)"
 	"$program" policy show --state "$work/state" --config "$work/config" >"$work/policy" 2>&1 ||
 		bad "the policy cannot be read: $(head -n 2 "$work/policy")"
 	local aside
-	aside=$(find "$work/state" -name '*.bad*' -o -name '*.tmp' -o -name '*.new')
+	aside=$(find "$work/state/" -name '*.bad*' -o -name '*.tmp' -o -name '*.new')
 	[[ ! $aside ]] || bad "files were put aside or left over: $(tr '\n' ' ' <<<"$aside")"
 }
 
@@ -56,7 +57,7 @@ agents() {
 	local pid parent
 	for pid in $(pgrep -x davylamp); do
 		parent=$(sed -n 's/^PPid:\t//p' "/proc/$pid/status" 2>/dev/null)
-		[[ $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) != *" run "*"--state $work/state "* ||
+		[[ $(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline") != *" run "*"--state $work/state "* ||
 			$(cat "/proc/${parent:-0}/comm" 2>/dev/null) == davylamp ]] || echo "$pid"
 	done
 }
@@ -64,14 +65,19 @@ is_one() { [[ $("$@" | wc -l) == 1 ]]; }
 engine_is_one() { [[ $(engine_count) == 1 ]]; }
 audit_doubled() {
 	is_one agents || bad "agents over one state directory: $(agents | wc -l)"
-	[[ ! $engine ]] || until_true 20 engine_is_one || bad "engines on one port: $(engine_count)"
+	[[ ! $engine ]] || until_true $audit_s engine_is_one || bad "engines on one port: $(engine_count)"
 	[[ $(guard_pid | wc -l) -le 1 && $(children_named "$agent" davylamp-guard | wc -l) -le 1 ]] ||
 		bad "the agent has $(children_named "$agent" davylamp-guard | wc -l) guards"
 }
 
-files_of() { ls "/proc/$1/fd" 2>/dev/null | wc -l; }
+# Descriptors but for those of probes, whose number follows the engines of the whole host.
+files_of() { find "/proc/$1/fd" -type l ! -lname 'anon_inode:*bpf*link*' ! -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l; }
+probes_of() { find "/proc/$1/fd" -type l -lname 'anon_inode:*bpf*link*' -o -type l -lname 'anon_inode:*perf_event*' | wc -l; }
 files_told() { ls -l "/proc/$agent/fd" | sed 's/.* -> //; s/[0-9]\+/N/g' | sort | uniq -c | sort -rn | head -n 12 | tr '\n' ';'; }
 files_flat() { [[ $(files_of "$agent") -le $((baseline_files + file_slack)) ]]; }
+# Engines of others on this host: tests that run beside this one.
+strangers_engines() { answers && jq -e 'any(.processes[]; .workload == 0 or .workload == null)' "$work/status" >/dev/null; }
+probes_flat() { [[ $(probes_of "$agent") -le $((baseline_probes + file_slack)) ]] || strangers_engines; }
 zombies() { ps -o pid=,stat=,comm= --ppid "$agent${engine:+,$engine}" | awk '$2 ~ /^Z/'; }
 no_zombies() { [[ -z $(zombies) ]]; }
 children_flat() { [[ $(pgrep -c -P "$agent") -le $((baseline_children + 1)) ]]; }
@@ -88,13 +94,14 @@ resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$agent/status"; }
 audit_leaked() {
 	if [[ $baseline != "$agent" ]]; then
 		baseline=$agent
-		baseline_files=$(files_of "$agent") baseline_children=$(pgrep -c -P "$agent")
+		baseline_files=$(files_of "$agent") baseline_probes=$(probes_of "$agent") baseline_children=$(pgrep -c -P "$agent")
 		baseline_kib=$(resident_kib)
 	fi
-	until_true 15 files_flat || bad "descriptors of the agent: $(files_of "$agent"), first $baseline_files: $(files_told)"
-	until_true 15 children_flat || bad "children of the agent: $(pgrep -c -P "$agent"), first $baseline_children"
-	until_true 10 no_zombies || bad "zombies: $(zombies | tr '\n' ';')"
-	until_true 10 no_cgroup_left || {
+	until_true $audit_s files_flat || bad "descriptors of the agent: $(files_of "$agent"), first $baseline_files: $(files_told)"
+	until_true $audit_s probes_flat || bad "probes of the agent: $(probes_of "$agent"), first $baseline_probes"
+	until_true $audit_s children_flat || bad "children of the agent: $(pgrep -c -P "$agent"), first $baseline_children"
+	until_true $audit_s no_zombies || bad "zombies: $(zombies | tr '\n' ';')"
+	until_true $audit_s no_cgroup_left || {
 		bad "a cgroup is left: $(cgroup_left | tr '\n' ' ')"
 		cgroup_left | xargs rmdir # it is said once
 	}
@@ -103,8 +110,9 @@ audit_leaked() {
 }
 
 # Nothing of an act is in force that nobody has ordered, and all processes are there.
+audit_answers() { answers_soon "$1" || bad "the agent does not answer"; }
 audit_whole() {
-	answers_soon 30 || bad "the agent does not answer"
+	audit_answers 30
 	until_true 20 has_guard || bad "the agent has no guard with a standby"
 	[[ ! $engine ]] || until_true 30 one_engine_serves || bad "the engine does not serve"
 	[[ ! $engine ]] || until_true 30 watched || bad "the engine is not watched"

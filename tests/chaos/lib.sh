@@ -5,6 +5,7 @@
 # one act or load beneath a fault, and who is who among the processes. Sourced by run and selftest.
 
 chaos_page=$work/page
+chaos_lib=$(realpath "$O/chaos/preload.so")
 supervisors=() # every supervisor that was started: their cgroups must go with them
 
 # page_write OFFSET NUMBER, page_read OFFSET: one number of struct page (preload.c).
@@ -35,7 +36,7 @@ chaos_open() {
 	chmod 755 "$work"
 	cat >"$work/agent-program" <<-END2
 		#!/bin/sh
-		exec env LD_PRELOAD=$PWD/$O/chaos/preload.so DAVYLAMP_CHAOS_PAGE=$chaos_page \\
+		exec env LD_PRELOAD=$chaos_lib DAVYLAMP_CHAOS_PAGE=$chaos_page \\
 			DAVYLAMP_CHAOS_LOG=$work/allocations $program "\$@"
 	END2
 	chmod 755 "$work/agent-program"
@@ -117,8 +118,11 @@ chaos_reap() {
 }
 
 chaos_stop() {
+	local began=$SECONDS probes
+	probes=$(probes_of "$agent")
 	kill "$agent"
-	until_true 20 not alive "$agent" || { bad "the agent does not end at SIGTERM"; kill -9 "$agent"; }
+	until_true 80 not alive "$agent" || { bad "the agent does not end at SIGTERM"; kill -9 "$agent"; }
+	[[ $((SECONDS - began)) -lt 10 ]] || echo "    note: the agent with $probes probes took $((SECONDS - began)) s to end"
 	chaos_reap
 	[[ $agent_status == 0 ]] || bad "the agent ended with status $agent_status"
 }
