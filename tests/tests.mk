@@ -184,7 +184,7 @@ MINUTES ?= 10
 STEP ?=
 chaos: setup-test
 	@$(MAKE) --no-print-directory -s stage lab lab-chaos
-	@if [ -n "$(KERNEL)" ]; then SEED=$(SEED) MINUTES=$(MINUTES) tests/chaos/vm; \
+	@if [ -n "$(KERNEL)" ]; then SEED=$(SEED) MINUTES=$(MINUTES) STEP=$(STEP) PART=chaos bash tests/vm/run; \
 		else SEED=$(SEED) MINUTES=$(MINUTES) STEP=$(STEP) KIND=$(KIND) tests/chaos/run; fi
 
 demo: setup-test

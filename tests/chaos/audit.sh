@@ -72,7 +72,7 @@ audit_doubled() {
 
 # Descriptors but for those of probes, whose number follows the engines of the whole host.
 files_of() { find "/proc/$1/fd" -type l ! -lname 'anon_inode:*bpf*link*' ! -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l; }
-probes_of() { find "/proc/$1/fd" -type l -lname 'anon_inode:*bpf*link*' -o -type l -lname 'anon_inode:*perf_event*' | wc -l; }
+probes_of() { find "/proc/$1/fd" -type l -lname 'anon_inode:*bpf*link*' -o -type l -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l; }
 files_told() { ls -l "/proc/$agent/fd" | sed 's/.* -> //; s/[0-9]\+/N/g' | sort | uniq -c | sort -rn | head -n 12 | tr '\n' ';'; }
 files_flat() { [[ $(files_of "$agent") -le $((baseline_files + file_slack)) ]]; }
 # Engines of others on this host: tests that run beside this one.
@@ -103,7 +103,8 @@ audit_leaked() {
 	until_true $audit_s no_zombies || bad "zombies: $(zombies | tr '\n' ';')"
 	until_true $audit_s no_cgroup_left || {
 		bad "a cgroup is left: $(cgroup_left | tr '\n' ' ')"
-		cgroup_left | xargs rmdir # it is said once
+		cgroup_left | xargs -I '{}' find '{}' -depth -type d -exec rmdir '{}' ';'
+		supervisors=("$engine") # it is said once
 	}
 	[[ $(resident_kib) -le $((baseline_kib + rss_slack_kib)) ]] ||
 		bad "the agent's memory grew from $baseline_kib to $(resident_kib) KiB"

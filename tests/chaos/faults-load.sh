@@ -28,9 +28,9 @@ inject_flood() {
 	until_true 20 flooding || bad "no flood"
 	answers_soon 10 || bad "root gets no answer during a flood"
 	inject_second_agent
+	[[ ${#wrong[@]} == 0 ]] || { background_end "$pid"; return; }
 	stop_engine
-	chaos_engine || bad "an engine started during a flood is not watched"
-	device_is_lost
+	chaos_engine && device_is_lost || bad "an engine that is started during a flood is not looked after"
 	background_end "$pid"
 	engine_anew
 }
