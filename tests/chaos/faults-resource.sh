@@ -66,9 +66,10 @@ highest_file() {
 	echo "$n"
 }
 
-# An allocation site that has not failed yet fails, after a seeded number of others. An agent may end
+# An allocation site that has not failed yet fails, after a seeded number of other sites. An agent may end
 # with an error then, never by a signal, and the next one must come up.
 fail_allocations() { # COUNT SKIP
+	page_write $page_round $(($(page_read $page_round) % 255 + 1))
 	page_write $page_skip "$2"
 	page_write $page_armed "$1"
 }
@@ -85,7 +86,7 @@ after_no_memory() {
 }
 inject_no_memory_start() {
 	chaos_stop
-	fail_allocations 1 $((RANDOM % 4096 * (RANDOM % 8)))
+	fail_allocations 3 $((RANDOM % 700))
 	rm -f "$work/sock"
 	start_agent "$work/agent-program" --mode enforce --record "$work/disk/trace"
 	until_true 30 ended_or_answers || bad "an agent without memory neither ends nor answers"

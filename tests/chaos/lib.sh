@@ -9,7 +9,7 @@ chaos_lib=$(realpath "$O/chaos/preload.so")
 supervisors=() # every supervisor that was started: their cgroups must go with them
 
 # page_write OFFSET NUMBER, page_read OFFSET: one number of struct page (preload.c).
-page_armed=0 page_skip=8 page_failed=16 page_seen=24 page_sync_us=40 page_write_us=48 page_wall_s=56
+page_armed=0 page_skip=8 page_failed=16 page_seen=24 page_sync_us=40 page_write_us=48 page_wall_s=56 page_round=64
 page_write() {
 	local n=$2 byte text=''
 	for byte in 0 1 2 3 4 5 6 7; do

@@ -30,15 +30,17 @@
 /* Offsets are known to tests/chaos/lib.sh. */
 struct page {
 	uint64_t armed;	      /* so many sites are still to fail */
-	uint64_t skip;	      /* allocations at sites that have not failed, before the next failure */
+	uint64_t skip;	      /* sites that have not failed, to be met before the next failure */
 	uint64_t failed;      /* allocations that failed */
 	uint64_t seen;	      /* sites that were met */
 	uint64_t allocations; /* all calls */
 	uint64_t sync_us;     /* delay of fsync and fdatasync */
 	uint64_t write_us;    /* delay of pwrite */
 	int64_t wall_s;	      /* added to the wall clock */
+	uint64_t round;	      /* in which a site counts once for skip; 0 to 255 */
 	uint64_t site[SITES_MAX];
 	uint8_t has_failed[SITES_MAX];
+	uint8_t met[SITES_MAX]; /* the last round in which it counted */
 };
 
 _Static_assert(offsetof(struct page, wall_s) == 56, "tests/chaos/lib.sh writes at these offsets");
@@ -167,7 +169,8 @@ static int preload_fails(void)
 	if (i == SITES_MAX || page->has_failed[i])
 		goto no;
 	if (page->skip) {
-		page->skip--;
+		page->skip -= page->met[i] != (uint8_t)page->round;
+		page->met[i] = (uint8_t)page->round;
 		goto no;
 	}
 	page->has_failed[i] = 1;
