@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../lib/file.h"
+
+#define BESIDE "davylamp-supervisor" /* where a supervisor moves to make room */
 
 /* The first cgroup2 mount: also on hybrid hosts, where it lies beside the v1 trees. */
 int dl_cgroup_mount(char *ret_mount, size_t size)
@@ -146,7 +151,7 @@ static int make_room(const char *above)
 	snprintf(own, sizeof(own), "%d\n", (int)getpid());
 	if (dl_read_file(path, text, sizeof(text)) < 0 || strcmp(text, own) != 0)
 		return -EBUSY;
-	if (snprintf(beside.dir, sizeof(beside.dir), "%s/davylamp-supervisor", above) >= PATH_MAX)
+	if (snprintf(beside.dir, sizeof(beside.dir), "%s/" BESIDE, above) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	if (mkdir(beside.dir, 0755) && errno != EEXIST)
 		return -errno;
@@ -189,4 +194,83 @@ void dl_cgroup_remove(struct dl_cgroup *cgroup)
 	if (cgroup->dir[0])
 		rmdir(cgroup->dir); /* -EBUSY: somebody still lives in it, it goes with him */
 	cgroup->dir[0] = 0;
+}
+
+#define PRUNE_DEPTH 8 /* an engine may be a script that calls davylamp exec again */
+#define ENTRIES_MAX 4096
+
+static bool is_supervisors(const char *name)
+{
+	const char *digits = name;
+
+	if (!strcmp(name, BESIDE))
+		return true;
+	if (!strncmp(name, DL_CGROUP_EXEC, strlen(DL_CGROUP_EXEC)))
+		digits += strlen(DL_CGROUP_EXEC);
+	return digits[0] && !digits[strspn(digits, "0123456789")];
+}
+
+/* rmdir(2) refuses a group in which a process lives. */
+static int prune_at(int above_fd, const char *name, int depth)
+{
+	int fd = openat(above_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	for (int i = 0; dir && i < ENTRIES_MAX && depth < PRUNE_DEPTH && (entry = readdir(dir));
+	     i++)
+		if (entry->d_type == DT_DIR && is_supervisors(entry->d_name))
+			prune_at(fd, entry->d_name, depth + 1);
+	if (dir)
+		closedir(dir);
+	return unlinkat(above_fd, name, AT_REMOVEDIR) && errno != ENOENT ? -errno : 0;
+}
+
+int dl_cgroup_prune(const char *dir)
+{
+	char above[PATH_MAX], *slash;
+	int err;
+
+	snprintf(above, sizeof(above), "%s", dir);
+	slash = strrchr(above, '/');
+	if (!slash || !is_supervisors(slash + 1))
+		return -EINVAL;
+	*slash = 0;
+	DL_FD fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	err = prune_at(fd, slash + 1, 0);
+	if (!err)
+		unlinkat(fd, BESIDE, AT_REMOVEDIR); /* where it had made room */
+	return err;
+}
+
+static bool supervisor_is_gone(const char *name)
+{
+	long pid;
+
+	if (strncmp(name, DL_CGROUP_EXEC, strlen(DL_CGROUP_EXEC)) != 0 || !is_supervisors(name))
+		return false;
+	pid = strtol(name + strlen(DL_CGROUP_EXEC), NULL, 10);
+	return pid > 0 && pid < INT32_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+void dl_cgroup_sweep(void)
+{
+	char mount[PATH_MAX], own[PATH_MAX], path[2 * PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (dl_cgroup_mount(mount, sizeof(mount)) || own_path(own, sizeof(own)))
+		return;
+	snprintf(path, sizeof(path), "%s%s", mount, own);
+	dir = opendir(path);
+	for (int i = 0; dir && i < ENTRIES_MAX && (entry = readdir(dir)); i++)
+		if (entry->d_type == DT_DIR && supervisor_is_gone(entry->d_name))
+			prune_at(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
 }

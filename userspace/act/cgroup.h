@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define DL_CGROUP_EXEC "davylamp-exec-" /* and the supervisor's pid */
+
 struct dl_cgroup {
 	char dir[PATH_MAX];  /* where it lies in the file system, "" when there is none */
 	char path[PATH_MAX]; /* as /proc/PID/cgroup tells it */
@@ -50,5 +52,14 @@ int dl_cgroup_enter(const struct dl_cgroup *cgroup);
 /* Ends all processes in it (cgroup.kill, since 5.14); does nothing without a group. */
 void dl_cgroup_kill(const struct dl_cgroup *cgroup);
 void dl_cgroup_remove(struct dl_cgroup *cgroup);
+
+/*
+ * Groups of davylamp exec whose supervisor was killed. Only empty groups go, and only those that a
+ * supervisor makes: davylamp-exec-PID, with numbered ones below it.
+ */
+/* The group that lies there; 0: it is gone. */
+int dl_cgroup_prune(const char *dir);
+/* All beside the calling process. */
+void dl_cgroup_sweep(void);
 
 #endif

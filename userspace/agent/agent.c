@@ -67,8 +67,10 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	dl_agent_learned_tick(a, ev.at_ns);
 	dl_agent_ledger_tick(a, ev.at_ns);
 	dl_agent_tuning_tick(a, ev.at_ns);
+	dl_links_tick(a, ev.at_ns);
 	dl_control_tick(a);
 	dl_child_reap_left();
+	dl_groups_tick(a, ev.at_ns);
 	dl_units_tick(a, ev.at_ns);
 	dl_output_tick(a, ev.at_ns);
 	if (a->trace && ev.at_ns - a->flushed_ns >= FLUSH_NS) {
@@ -172,6 +174,8 @@ static int open_all(struct dl_agent *a)
 	if (err < 0)
 		return err;
 	err = add_signals(a);
+	if (!err)
+		err = dl_links_lock(a);
 	if (err)
 		return err;
 	err = dl_policy_read(a, error);
@@ -185,12 +189,13 @@ static int open_all(struct dl_agent *a)
 	dl_policy_feed(a);
 	dl_agent_tuning_tick(a, 0); /* the time of day, before anything is dated */
 	dl_agent_learned_open(a);
-	err = dl_control_open(a);
+	err = dl_links_open(a);
 	if (err == -EADDRINUSE)
-		dl_log("another agent answers on '%s'; stop it first", a->options.socket_path);
-	else if (err)
+		dl_log("'%s' is in use: another program answers there; stop it, or use --socket",
+		       a->options.socket_path);
+	else if (err < 0)
 		dl_log("socket '%s': %s", a->options.socket_path, strerror(-err));
-	if (err)
+	if (err < 0)
 		return err;
 	dl_agent_intents_open(a);
 	dl_agent_layer_open(a);
@@ -214,7 +219,7 @@ static int close_all(struct dl_agent *a)
 
 	dl_agent_counts_close(a);
 	dl_agent_tuning_close(a);
-	dl_control_close(a);
+	dl_links_close(a);
 	dl_agent_holds_close(a);
 	dl_agent_intents_close(a);
 	dl_units_close(a);
@@ -234,6 +239,7 @@ static int close_all(struct dl_agent *a)
 		       strerror(-err));
 	sd_event_source_disable_unref(a->tick);
 	sd_event_unref(a->loop);
+	dl_links_unlock(a);
 	return err;
 }
 
@@ -254,8 +260,9 @@ int dl_agent_run(const struct dl_agent_options *options)
 	if (!a)
 		return -ENOMEM;
 	a->options = *options;
-	a->listen_fd = -1;
 	dl_agent_hurry();
+	a->started_ns = dl_boot_ns();
+	a->sockets.lock_fd[0] = a->sockets.lock_fd[1] = -1;
 	dl_output_open(a);
 	dl_core_init(&a->core);
 	err = open_all(a);

@@ -18,6 +18,7 @@
 #include "intents.h"
 #include "kernel_log.h"
 #include "kfd.h"
+#include "links.h"
 #include "lockups.h"
 #include "reader.h"
 
@@ -33,8 +34,6 @@
 #include "units.h"
 
 #define DL_TRACKED_MAX 512
-#define DL_LINKS_MAX   64
-#define DL_LINKS_USERS 32 /* of them for others than root, who may only look */
 #define DL_RECENT_MAX  16
 #define DL_RECENT_LEN  1024
 #define DL_WAITING_MAX 32
@@ -96,9 +95,11 @@ struct dl_kept_tuning {
 /* A connected client; a supervisor (davylamp exec) has a workload. */
 struct dl_link {
 	struct dl_agent *agent;
-	sd_event_source *source; /* NULL: empty */
+	sd_event_source *source; /* NULL: empty; owns the descriptor */
 	int fd;
 	uint32_t uid;
+	uint32_t messages; /* in this tick */
+	uint64_t heard_ns;
 	uint32_t peer_pid;
 	uint32_t workload;
 	uint32_t pid; /* the engine's */
@@ -157,12 +158,13 @@ struct dl_agent {
 	size_t waiting_count;
 	bool acting;
 	struct dl_link *orderer; /* whose order is just being judged */
-	int listen_fd;
-	sd_event_source *listener;
+	struct dl_sockets sockets;
+	struct dl_left_groups left;
 	struct dl_outlet out, messages;
 	bool terminal;
 	uint64_t drawn_ns;
 	uint64_t flushed_ns;
+	uint64_t started_ns;
 	uint64_t event_count;
 	uint64_t unprinted_count;
 	char probe_path[PATH_MAX];
@@ -305,8 +307,6 @@ void dl_tracked_forget(struct dl_agent *a, struct dl_tracked *t);
 void dl_tracked_tick(struct dl_agent *a, uint64_t now_ns);
 
 /* control.c */
-int dl_control_open(struct dl_agent *a);
-void dl_control_close(struct dl_agent *a);
 void dl_control_tick(struct dl_agent *a);
 struct dl_link *dl_link_of_workload(struct dl_agent *a, uint32_t workload);
 

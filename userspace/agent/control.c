@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent's socket: supervisors (davylamp exec) register workloads, report and receive orders;
+ * What clients ask: supervisors (davylamp exec) register workloads, report and receive orders;
  * operators ask for the status and for the release of a module. Every message is outside input.
  */
 #include "agent.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "../act/caps.h"
 #include "../act/cgroup.h"
 #include "../act/watch.h"
 #include "../engines/engine.h"
-#include "../lib/file.h"
 #include "../lib/log.h"
 #include "../lib/message.h"
 
@@ -93,8 +88,8 @@ static void take_cgroup(struct dl_link *link, const json_t *message)
 	char own[DL_CGROUP_LEN];
 
 	dl_process_cgroup(link->pid, own);
-	if (name && !strncmp(name, "/davylamp-exec-", 15) && strlen(group) < DL_CGROUP_LEN &&
-	    dl_cgroup_holds(group, own))
+	if (name && !strncmp(name + 1, DL_CGROUP_EXEC, strlen(DL_CGROUP_EXEC)) &&
+	    strlen(group) < DL_CGROUP_LEN && dl_cgroup_holds(group, own))
 		dl_copy_name(link->cgroup, sizeof(link->cgroup), group);
 }
 
@@ -194,8 +189,6 @@ static void on_exited(struct dl_link *link, const json_t *message)
 /* A supervisor whose engine is gone ends with it, unless something is still to come. */
 void dl_control_tick(struct dl_agent *a)
 {
-	if (a->listener)
-		sd_event_source_set_enabled(a->listener, SD_EVENT_ON);
 	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
 		struct dl_link *link = &a->links[i];
 
@@ -354,129 +347,25 @@ static void dispatch(struct dl_link *link, const json_t *message)
 	refuse(link, "unknown operation");
 }
 
-static void hang_up(struct dl_link *link)
+/* The supervisor has ended, or lost its place. */
+void dl_control_gone(struct dl_link *link)
 {
-	if (link->workload) {
-		dl_agent_hold_drop(link->agent, link->workload);
-		dl_agent_caps_drop(link->agent, link->workload);
-		feed_workload(link, DL_WORKLOAD_GONE);
-	}
-	sd_event_source_disable_unref(link->source);
-	json_decref(link->ordered);
-	memset(link, 0, sizeof(*link));
+	if (!link->workload)
+		return;
+	dl_agent_hold_drop(link->agent, link->workload);
+	dl_agent_caps_drop(link->agent, link->workload);
+	feed_workload(link, DL_WORKLOAD_GONE);
 }
 
-static int on_message(sd_event_source *source, int fd, uint32_t events, void *arg)
+int dl_control_take(struct dl_link *link)
 {
-	struct dl_link *link = arg;
 	json_t *message = NULL;
-	int err = dl_message_receive(fd, &message);
+	int err = dl_message_receive(link->fd, &message);
 
-	(void)source;
-	(void)events;
 	if (!err)
 		dispatch(link, message);
 	else if (err == -EBADMSG)
 		refuse(link, "not understood: one JSON object with an 'op' per packet");
-	else if (err != -EAGAIN)
-		hang_up(link);
 	json_decref(message);
-	return 0;
-}
-
-/* Root always finds room; others, who may only look, share half of it. */
-static struct dl_link *free_link(struct dl_agent *a, uint32_t uid)
-{
-	struct dl_link *link = NULL;
-	size_t users = 0;
-
-	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
-		users += a->links[i].source && a->links[i].uid;
-		if (!a->links[i].source)
-			link = &a->links[i];
-	}
-	return uid && users >= DL_LINKS_USERS ? NULL : link;
-}
-
-static int on_connect(sd_event_source *source, int fd, uint32_t events, void *arg)
-{
-	struct dl_agent *a = arg;
-	struct dl_link *link = NULL;
-	struct ucred peer = { 0 };
-	socklen_t size = sizeof(peer);
-	int conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	(void)source;
-	(void)events;
-	if (conn < 0) {
-		if (errno == EMFILE || errno == ENFILE) /* until the next tick, or it would spin */
-			sd_event_source_set_enabled(a->listener, SD_EVENT_OFF);
-		return 0;
-	}
-	if (!getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		link = free_link(a, peer.uid);
-	if (!link) {
-		close(conn);
-		return 0;
-	}
-	memset(link, 0, sizeof(*link));
-	link->agent = a;
-	link->fd = conn;
-	link->uid = peer.uid;
-	link->peer_pid = (uint32_t)peer.pid;
-	if (dl_watch(a->loop, &link->source, conn, on_message, link) < 0)
-		memset(link, 0, sizeof(*link));
-	return 0;
-}
-
-static int bind_socket(int fd, const char *path)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	char dir[sizeof(addr.sun_path)];
-	char *slash;
-	int old;
-
-	if (strlen(path) >= sizeof(addr.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(addr.sun_path, path, strlen(path));
-	memcpy(dir, addr.sun_path, sizeof(dir));
-	slash = strrchr(dir, '/');
-	if (slash && slash != dir) {
-		*slash = 0;
-		dl_make_dirs(dir);
-	}
-	old = dl_message_connect(path);
-	if (old >= 0) {
-		close(old);
-		return -EADDRINUSE; /* another agent answers there */
-	}
-	unlink(path);
-	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) || listen(fd, 16))
-		return -errno;
-	return chmod(path, 0666) ? -errno : 0; /* each request is judged by who sends it */
-}
-
-int dl_control_open(struct dl_agent *a)
-{
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
-
-	if (fd < 0)
-		return -errno;
-	err = bind_socket(fd, a->options.socket_path);
-	if (err)
-		close(fd);
-	else
-		err = dl_watch(a->loop, &a->listener, fd, on_connect, a);
-	a->listen_fd = err ? -1 : fd;
 	return err;
-}
-
-void dl_control_close(struct dl_agent *a)
-{
-	for (size_t i = 0; i < DL_LINKS_MAX; i++)
-		if (a->links[i].source)
-			hang_up(&a->links[i]);
-	sd_event_source_disable_unref(a->listener);
-	if (a->listen_fd >= 0)
-		unlink(a->options.socket_path);
 }

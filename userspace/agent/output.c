@@ -114,7 +114,7 @@ static void draw_process(FILE *out, const struct dl_tracked *t)
 	fprintf(out, "  %-8u %-16s %-8s %-16s %-24s %s\x1b[K\n", t->pid,
 		dl_text_safe(comm, sizeof(comm), t->told.comm), dl_backend_name(t->told.backend),
 		dl_text_safe(device, sizeof(device), t->told.device[0] ? t->told.device : "-"),
-		dl_text_safe(model, sizeof(model), t->told.model[0] ? t->told.model : "-"),
+		dl_text_shown(model, sizeof(model), t->told.model[0] ? t->told.model : "-"),
 		t->told.workload ? "adopted" : "observed");
 }
 
@@ -124,7 +124,7 @@ static void draw_policy_error(FILE *out, const struct dl_agent *a)
 
 	if (a->policy_error[0])
 		fprintf(out, "  \x1b[1mpolicy: %s; what was in force before stays\x1b[0m\x1b[K\n",
-			dl_text_safe(error, sizeof(error), a->policy_error));
+			dl_text_shown(error, sizeof(error), a->policy_error));
 }
 
 static void draw(FILE *out, const struct dl_agent *a, uint64_t now_ns)
@@ -135,8 +135,8 @@ static void draw(FILE *out, const struct dl_agent *a, uint64_t now_ns)
 	fprintf(out,
 		"\x1b[H\x1b[1mdavylamp\x1b[0m  mode %s  up %" PRIu64 " s  events %" PRIu64
 		"\x1b[K\n",
-		dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]), now_ns / DL_NS_PER_S,
-		a->event_count);
+		dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]),
+		(now_ns - a->started_ns) / DL_NS_PER_S, a->event_count);
 	draw_policy_error(out, a);
 	fprintf(out, "  sensors:");
 	for (size_t i = 0; a->bpf && dl_bpf_sensor(a->bpf, i, &s); i++)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../act/probe_run.h"
+#include "../act/watch.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
 
@@ -75,15 +76,14 @@ static int reader_begin(struct dl_agent *a, struct dl_reader *r)
 	setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	err = reader_spawn(a, pair[1], &r->child);
 	close(pair[1]);
-	if (!err && a->loop)
-		err = sd_event_add_io(a->loop, &r->source, pair[0], EPOLLIN, on_answer, a);
-	if (err < 0) {
+	if (err)
 		close(pair[0]);
+	else if (a->loop)
+		err = dl_watch(a->loop, &r->source, pair[0], on_answer, a);
+	if (err < 0) {
 		dl_child_end(&r->child, END_MS);
 		return err;
 	}
-	if (r->source)
-		sd_event_source_set_io_fd_own(r->source, true);
 	r->fd = pair[0];
 	r->begun_ns = 0;
 	r->answered = false;

@@ -18,7 +18,7 @@ static json_t *safe(const char *text)
 {
 	char buf[4 * DL_MODEL_LEN];
 
-	return json_string(dl_text_safe(buf, sizeof(buf), text));
+	return json_string(dl_text_shown(buf, sizeof(buf), text));
 }
 
 static json_t *sensor(const struct dl_ev_sensor *s)
@@ -207,7 +207,7 @@ json_t *dl_agent_status(struct dl_agent *a)
 
 	return json_pack(
 		"{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
-		"s:o}",
+		"s:o, s:o}",
 		"op", "status", "mode",
 		dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]), "policy_error",
 		safe(a->policy_error), "events", (json_int_t)a->event_count, "dropped",
@@ -216,5 +216,5 @@ json_t *dl_agent_status(struct dl_agent *a)
 		"processes_unlisted", unlisted, "breakers", breakers(a), "gpus",
 		dl_agent_gpus_status(a), "standing", standing(a), "kfd", dl_agent_kfd_status(a),
 		"foresight", dl_foresight_json(&a->core.foresight), "foresight_all_time",
-		all_time(a));
+		all_time(a), "connections", dl_links_status(a));
 }

@@ -2,9 +2,11 @@
 #include "message.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -52,23 +54,49 @@ int dl_message_receive(int fd, json_t **ret_message)
 	return 0;
 }
 
-int dl_message_connect(const char *path)
+int dl_message_root_path(const char *path, char ret_path[DL_SOCKET_PATH_MAX])
 {
+	int n = snprintf(ret_path, DL_SOCKET_PATH_MAX, "%s.root", path);
+
+	return n < 0 || n >= DL_SOCKET_PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* The kernel lets a connect wait for the send timeout. Reads and writes do not wait. */
+static int message_connect_to(const char *path, unsigned int limit_ms)
+{
+	struct timeval limit = { .tv_sec = limit_ms / 1000,
+				 .tv_usec = (suseconds_t)(limit_ms % 1000) * 1000 };
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fd, err;
 
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(addr.sun_path, path, strlen(path));
-	/* Non-blocking: a hung agent with a full backlog is no agent. Reads wait by poll. */
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (limit_ms ? 0 : SOCK_NONBLOCK), 0);
 	if (fd < 0)
 		return -errno;
-	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+	if (!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) &&
+	    !connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		return fd;
 	err = -errno;
 	close(fd);
-	return err;
+	return err == -EINTR ? -EAGAIN : err;
+}
+
+/* A container may have been given the socket for all and not root's. */
+int dl_message_connect(const char *path, unsigned int limit_ms)
+{
+	char root[DL_SOCKET_PATH_MAX];
+	int fd = -ENOENT;
+
+	if (!geteuid() && !dl_message_root_path(path, root))
+		fd = message_connect_to(root, limit_ms);
+	return fd == -ENOENT || fd == -EACCES ? message_connect_to(path, limit_ms) : fd;
+}
+
+bool dl_message_nobody(int err)
+{
+	return err == -ENOENT || err == -ECONNREFUSED;
 }
 
 const char *dl_message_text(const json_t *message, const char *key)

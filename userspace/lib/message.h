@@ -7,6 +7,7 @@
 #define DL_LIB_MESSAGE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define DL_MESSAGE_MAX	  65536
@@ -21,8 +22,23 @@ int dl_message_send(int fd, json_t *message);
  */
 int dl_message_receive(int fd, json_t **ret_message);
 
-/* Connected socket, or -errno. */
-int dl_message_connect(const char *path);
+/*
+ * Root's clients have a socket beside the one for all, with a queue that others cannot fill. Writes
+ * its path; -ENAMETOOLONG.
+ */
+#define DL_SOCKET_PATH_MAX 108 /* sun_path of unix(7) */
+int dl_message_root_path(const char *path, char ret_path[DL_SOCKET_PATH_MAX]);
+
+#define DL_CONNECT_MS 2000 /* a usual limit */
+
+/*
+ * Connected socket, or -errno. -EAGAIN: the queue of the agent stayed full for "limit_ms"; the agent
+ * is there, and busy or stopped.
+ */
+int dl_message_connect(const char *path, unsigned int limit_ms);
+
+/* Whether that error of dl_message_connect means that no agent listens there. */
+bool dl_message_nobody(int err);
 
 /* Values of a message; "" and the fallback when absent or of another type. */
 const char *dl_message_text(const json_t *message, const char *key);

@@ -52,7 +52,8 @@ static int make_cgroup(struct dl_exec_case *c)
 	char name[64];
 	int err;
 
-	snprintf(name, sizeof(name), "davylamp-exec-%d", (int)getpid());
+	dl_cgroup_sweep();
+	snprintf(name, sizeof(name), DL_CGROUP_EXEC "%d", (int)getpid());
 	err = dl_cgroup_make(name, &c->launch.cgroup);
 	if (err)
 		dl_log("no cgroup for the engine (%s): it is told apart by its pid alone",

@@ -17,7 +17,7 @@ static bool ask_agent(const char *socket_path, struct dl_policy_layers *layers)
 	json_t *answer = NULL;
 	const char *text;
 	bool good = false;
-	int fd = dl_message_connect(socket_path);
+	int fd = dl_message_connect(socket_path, DL_CONNECT_MS);
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 
 	if (fd < 0)

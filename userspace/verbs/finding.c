@@ -18,7 +18,7 @@ bool dl_finding_tell(const char *socket_path, const struct dl_start_finding *f)
 {
 	json_t *answer = NULL;
 	bool noted = false;
-	int fd = dl_message_connect(socket_path);
+	int fd = dl_message_connect(socket_path, DL_CONNECT_MS);
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 
 	if (fd < 0)

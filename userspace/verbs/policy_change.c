@@ -44,13 +44,12 @@ static int ask(const struct dl_history_options *o, json_t *question, struct outc
 {
 	char state[PATH_MAX];
 	json_t *answer = NULL;
-	int status, fd = dl_message_connect(o->socket_path);
+	int status = dl_client_find(o->socket_path);
 
-	if (fd < 0) {
+	if (status) {
 		json_decref(question);
-		return ASKED_NOBODY;
+		return status == DL_EXIT_NOTHING ? ASKED_NOBODY : status;
 	}
-	close(fd);
 	if (o->state_given && realpath(o->state_dir, state))
 		json_object_set_new(question, "state", json_string(state));
 	status = dl_client_ask(o->socket_path, question, &answer);
@@ -136,16 +135,17 @@ static int import_text(const char *path, const char *text, size_t size,
 	struct outcome out = { .result = 0 };
 	json_t *question;
 	const char *body;
-	int status = ASKED_NOBODY, fd;
+	int status;
 
 	dl_text_safe(name, sizeof(name), strcmp(path, "-") ? path : "standard input");
 	if (dl_layer_text_take(name, text, size, NULL, &body, error)) {
 		dl_log("%s; nothing of it is taken", error);
 		return DL_EXIT_FAILED;
 	}
-	fd = dl_message_connect(o->socket_path);
-	if (fd >= 0) {
-		close(fd);
+	status = dl_client_find(o->socket_path);
+	if (status == DL_EXIT_NOTHING) {
+		status = ASKED_NOBODY;
+	} else if (!status) {
 		question = import_question(name, text);
 		if (!question) {
 			dl_log("'%s' is too long for a running agent (%zu bytes, a message has "

@@ -68,16 +68,14 @@ static int release_from_log(const char *state_dir)
 static int release_all(const char *socket_path, const char *state_dir)
 {
 	json_t *answer = NULL;
-	int fd, err;
+	int err;
 
 	if (geteuid()) {
 		dl_log("release --all needs root");
 		return DL_EXIT_NOT_PERMITTED;
 	}
-	fd = dl_message_connect(socket_path);
-	if (fd < 0)
+	if (dl_client_find(socket_path) == DL_EXIT_NOTHING)
 		return release_from_log(state_dir);
-	close(fd);
 	err = dl_client_ask(socket_path, json_pack("{s:s}", "op", "release_all"), &answer);
 	if (err == DL_EXIT_NOT_PERMITTED)
 		return err;

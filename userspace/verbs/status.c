@@ -226,6 +226,27 @@ static void print_all_time(const json_t *foresight)
 	dl_foresight_print(stdout, when, foresight);
 }
 
+/* Those that were refused are worth a line: somebody asks more than a user may. */
+static void print_connections(const json_t *c)
+{
+	const json_t *refused = json_object_get(c, "refused"), *count;
+	const char *why;
+	json_int_t sum = 0;
+
+	json_object_foreach((json_t *)refused, why, count) sum += json_integer_value(count);
+	if (!sum)
+		return;
+	printf("connections: %lld of root, %lld of users; refused:",
+	       (long long)dl_message_number(c, "root", 0),
+	       (long long)dl_message_number(c, "users", 0));
+	printf(" %lld over the limit of one user, %lld over that of all users, %lld over that of "
+	       "all, %lld that said nothing\n",
+	       (long long)dl_message_number(refused, "user_full", 0),
+	       (long long)dl_message_number(refused, "users_full", 0),
+	       (long long)dl_message_number(refused, "all_full", 0),
+	       (long long)dl_message_number(refused, "silent", 0));
+}
+
 static void print(const json_t *status)
 {
 	printf("mode %s, %lld events, %lld dropped\n", dl_message_text(status, "mode"),
@@ -234,6 +255,7 @@ static void print(const json_t *status)
 	if (dl_message_text(status, "policy_error")[0])
 		printf("policy: %s; what was in force before stays\n",
 		       dl_message_text(status, "policy_error"));
+	print_connections(json_object_get(status, "connections"));
 	print_sensors(json_object_get(status, "sensors"));
 	print_gpus(json_object_get(status, "gpus"));
 	print_kfd(json_object_get(status, "kfd"));

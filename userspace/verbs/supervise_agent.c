@@ -53,6 +53,13 @@ void dl_supervisor_hang_up(struct dl_supervisor *s)
 	s->agent_fd = -1;
 }
 
+static void agent_registered(const json_t *answer)
+{
+	dl_log("watched by the agent as workload %lld, mode %s",
+	       (long long)dl_message_number(answer, "workload", 0),
+	       dl_message_text(answer, "mode"));
+}
+
 static void on_order(struct dl_supervisor *s, const json_t *order)
 {
 	const char *op = dl_message_text(order, "op");
@@ -65,6 +72,8 @@ static void on_order(struct dl_supervisor *s, const json_t *order)
 		s->held = true;
 	else if (!strcmp(op, "let_go"))
 		s->let_go = !s->engine.pid;
+	else if (!strcmp(op, "registered"))
+		agent_registered(order);
 	else if (!strcmp(op, "error"))
 		dl_log("the agent refused: %s", dl_message_text(order, "why"));
 }
@@ -87,6 +96,19 @@ static int on_agent(sd_event_source *source, int fd, uint32_t events, void *arg)
 	return 0;
 }
 
+static void refused_registration(struct dl_supervisor *s, const json_t *answer)
+{
+	bool busy = !strcmp(dl_message_text(answer, "op"), "busy");
+
+	if (!busy || !s->started_ms)
+		dl_log("the agent did not take the workload%s%s; it runs unwatched%s",
+		       answer ? ": " : "", dl_message_text(answer, "why"),
+		       busy ? " until the agent has a place for it" : "");
+	if (busy)
+		dl_supervisor_hang_up(s); /* and it is tried again */
+}
+
+/* An agent that is late answers through on_agent. */
 static void register_workload(struct dl_supervisor *s)
 {
 	struct pollfd wait = { .fd = s->agent_fd, .events = POLLIN };
@@ -94,28 +116,34 @@ static void register_workload(struct dl_supervisor *s)
 
 	message = dl_supervisor_engine(s, "register");
 	json_object_set_new(message, "left", dl_supervisor_left(s));
-	if (!dl_supervisor_say(s, message))
-		return;
-	if (poll(&wait, 1, REGISTER_MS) == 1 && !dl_message_receive(s->agent_fd, &answer) &&
-	    !strcmp(dl_message_text(answer, "op"), "registered"))
-		dl_log("watched by the agent as workload %lld, mode %s",
-		       (long long)dl_message_number(answer, "workload", 0),
-		       dl_message_text(answer, "mode"));
+	dl_supervisor_say(s, message); /* when it failed, the answer says why */
+	if (poll(&wait, 1, REGISTER_MS) != 1)
+		dl_log("the agent has not answered within %d s; the engine runs, and is watched "
+		       "as soon as the agent answers",
+		       REGISTER_MS / 1000);
+	else if (!dl_message_receive(s->agent_fd, &answer) &&
+		 !strcmp(dl_message_text(answer, "op"), "registered"))
+		agent_registered(answer);
 	else
-		dl_log("the agent did not take the workload%s%s; it runs unwatched",
-		       answer ? ": " : "", answer ? dl_message_text(answer, "why") : "");
+		refused_registration(s, answer);
 	json_decref(answer);
 }
 
+/* The loop waits for the first try only: it tries again every few seconds. */
 void dl_supervisor_look_for_agent(struct dl_supervisor *s)
 {
-	int fd = dl_message_connect(s->options.socket_path);
+	int fd = dl_message_connect(s->options.socket_path, s->started_ms ? 0 : DL_CONNECT_MS);
 
 	if (fd < 0) {
-		if (!s->started_ms)
+		if (!s->started_ms && dl_message_nobody(fd))
 			dl_log("no agent on '%s' (%s): the engine runs unwatched; start 'davylamp "
 			       "run' as root",
 			       s->options.socket_path, strerror(-fd));
+		else if (!s->started_ms)
+			dl_log("the agent on '%s' cannot be reached (%s): the engine runs "
+			       "unwatched until it can",
+			       s->options.socket_path,
+			       fd == -EAGAIN ? "it is busy" : strerror(-fd));
 		return;
 	}
 	if (dl_watch(s->loop, &s->agent, fd, on_agent, s) < 0)
