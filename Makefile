@@ -36,7 +36,7 @@ POLICY_SRC := $(wildcard userspace/policy/*.c)
 LIB_SRC := $(wildcard userspace/lib/*.c)
 AGENT_SRC := $(CORE_SRC) $(LIB_SRC) $(wildcard $(addprefix userspace/,engines/*.c sensors/*.c act/*.c policy/*.c \
 	store/*.c output/*.c report/*.c tune/*.c discovery/*.c agent/*.c doctor/*.c verbs/*.c))
-PROBE_SRC := $(wildcard userspace/probe/*.c) userspace/lib/log.c userspace/lib/text.c
+PROBE_SRC := $(wildcard userspace/probe/*.c) $(addprefix userspace/lib/,log.c standard_fds.c text.c)
 GUARD_SRC := $(wildcard userspace/guard/*.c userspace/act/freeze_*.c) userspace/lib/file.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
 # What reads strangers' bytes; no loop, no BPF, no SQLite.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../lib/log.h"
+#include "../lib/standard_fds.h"
 #include "answer.h"
 #include "engine_api.h"
 #include "probe.h"
@@ -383,6 +384,8 @@ int main(int argc, char **argv)
 	const struct kind *kind;
 	int status;
 
+	if (dl_standard_fds_open())
+		return DL_EXIT_FAILED; /* nowhere to say why */
 	dl_confine_own_user(&g.options.confine);
 	kind = parse(argc, argv, &g, &status);
 	if (!kind)

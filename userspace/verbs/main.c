@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../lib/standard_fds.h"
 #include "verbs.h"
 
 static const struct {
@@ -34,6 +35,8 @@ static void help(void)
 
 int main(int argc, char **argv)
 {
+	if (dl_standard_fds_open())
+		return DL_EXIT_FAILED; /* nowhere to say why */
 	if (argc < 2) {
 		dl_log("which verb? run, exec, status, probe, doctor, act, policy, replay, trace, "
 		       "tune, log or release; see 'davylamp --help'");

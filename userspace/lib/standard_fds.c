@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "standard_fds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+int dl_standard_fds_open(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		if (open("/dev/null", O_RDWR | O_NOCTTY) != fd) /* the lowest free number is fd */
+			return -EBADF;
+	}
+	return 0;
+}
