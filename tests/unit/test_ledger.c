@@ -638,6 +638,54 @@ static void one_that_can_only_be_read_stays_as_it_is(void **state)
 	on_disk(only_read);
 }
 
+static void assert_closed_to_others(void)
+{
+	static const char *const parts[] = { "", "-wal", "-shm" };
+	char path[256];
+	struct stat st;
+
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s" DIR "/" DL_DB_NAME "%s", root, parts[i]);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0600);
+	}
+}
+
+/* Its log and index hold the same rows: also in the first run, and under any umask. */
+static void nobody_else_may_read_any_part_of_it(void **state)
+{
+	char path[256];
+
+	(void)state;
+	umask(0);
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &db), 0);
+	assert_int_equal(umask(022), 0); /* it left the umask as it was */
+	assert_closed_to_others();
+	snprintf(path, sizeof(path), "%s" DIR "/" DL_DB_NAME "-wal", root);
+	assert_int_equal(chmod(path, 0644), 0); /* of an agent before */
+	dl_db_close(db);
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &db), 0);
+	assert_int_equal(dl_ledger_note(db, &(struct dl_ledger_key){ .model = "a" },
+					&(struct dl_ledger_entry){ .survived_s = 1 }),
+			 0);
+	assert_closed_to_others();
+}
+
+/* People read what is learned: the folder is open under the agent's umask, too. */
+static void the_state_directory_is_open_to_readers(void **state)
+{
+	char path[256];
+	struct stat st;
+
+	(void)state;
+	umask(077);
+	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &db), 0);
+	assert_int_equal(umask(022), 077);
+	snprintf(path, sizeof(path), "%s" DIR, root);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0755);
+}
+
 int main(void)
 {
 #define WITH_DB(test) cmocka_unit_test_setup_teardown(test, open_db, close_db)
@@ -662,6 +710,8 @@ int main(void)
 		WITHOUT(killed_at_any_instant_it_knows_all_that_was_noted),
 		WITHOUT(a_full_disk_refuses_the_next_and_keeps_the_former),
 		WITHOUT(one_that_can_only_be_read_stays_as_it_is),
+		WITHOUT(nobody_else_may_read_any_part_of_it),
+		WITHOUT(the_state_directory_is_open_to_readers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

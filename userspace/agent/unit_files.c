@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "../lib/file.h"
 #include "../lib/log.h"
@@ -126,10 +125,10 @@ static int write_drop_in(struct dl_agent *a, struct dl_adopted_unit *u)
 
 	if (err)
 		return say(err, u->unit);
-	if (!mkdir(dir, 0755))
-		u->made_dir = true;
-	else if (errno != EEXIST)
-		return say(-errno, dir);
+	err = dl_make_dir(dir);
+	if (err && err != -EEXIST)
+		return say(err, dir);
+	u->made_dir |= !err;
 	snprintf(body, sizeof(body),
 		 "# 'davylamp policy release %s' removes it.\n"
 		 "[Service]\nEnvironmentFile=-%s/%s.env\n",

@@ -181,9 +181,19 @@ int dl_replace_file(const char *path, const void *data, size_t size, mode_t mode
 	return sync_dir_of(path);
 }
 
+int dl_make_dir(const char *path)
+{
+	mode_t mask = umask(022);
+	int err = mkdir(path, 0755) ? -errno : 0;
+
+	umask(mask);
+	return err;
+}
+
 int dl_make_dirs(const char *path)
 {
 	char dir[PATH_MAX];
+	int err;
 
 	if (snprintf(dir, sizeof(dir), "%s", path) >= (int)sizeof(dir))
 		return -ENAMETOOLONG;
@@ -193,8 +203,9 @@ int dl_make_dirs(const char *path)
 		if (kept && kept != '/')
 			continue;
 		*at = 0;
-		if (mkdir(dir, 0755) && errno != EEXIST)
-			return -errno;
+		err = dl_make_dir(dir);
+		if (err && err != -EEXIST)
+			return err;
 		*at = kept;
 		if (!kept)
 			return 0;

@@ -62,7 +62,10 @@ int dl_write_file(const char *path, const char *text);
  */
 int dl_replace_file(const char *path, const void *data, size_t size, mode_t mode);
 
-/* mkdir -p, mode 0755; 0 when it is there. */
+/* mkdir, mode 0755 under every umask: the agent has one that keeps others out. */
+int dl_make_dir(const char *path);
+
+/* The same for each missing part of the path; 0 when it is there. */
 int dl_make_dirs(const char *path);
 
 #endif

@@ -337,10 +337,26 @@ static int make_dir(const char *dir)
 	return err;
 }
 
+/* The write-ahead log and its index: SQLite makes them with the mode of the file. */
+static const char *const parts[] = { "", "-wal", "-shm" };
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+
+/* An agent before this one has left them as its umask was. */
+static void db_keep_others_out(const char *path)
+{
+	char part[PATH_MAX + 8];
+
+	for (size_t i = 0; i < PART_COUNT; i++) {
+		snprintf(part, sizeof(part), "%s%s", path, parts[i]);
+		chmod(part, 0600);
+	}
+}
+
 int dl_db_open(const char *dir, enum dl_db_open how, struct dl_db **ret_db)
 {
 	int flags = SQLITE_OPEN_READWRITE | (how == DL_DB_MAKE ? SQLITE_OPEN_CREATE : 0);
 	char path[PATH_MAX];
+	mode_t mask;
 	int err = path_of(path, sizeof(path), dir);
 
 	if (!err && strlen(dir) >= DL_DB_DIR)
@@ -351,11 +367,12 @@ int dl_db_open(const char *dir, enum dl_db_open how, struct dl_db **ret_db)
 		err = -errno;
 	if (err)
 		return err;
+	db_keep_others_out(path);
+	mask = umask(077);
 	err = open_as(path, flags, ret_db);
+	umask(mask);
 	if (err == -EROFS)
 		err = open_unchanging(path, ret_db);
-	else if (!err)
-		chmod(path, 0600);
 	if (!err)
 		memcpy((*ret_db)->dir, dir, strlen(dir) + 1);
 	return err;
@@ -371,11 +388,10 @@ void dl_db_close(struct dl_db *db)
 
 int dl_db_set_aside(const char *dir)
 {
-	static const char *const parts[] = { "", "-wal", "-shm" };
 	char path[PATH_MAX], from[PATH_MAX + 8], to[PATH_MAX + 16];
 	int err = path_of(path, sizeof(path), dir);
 
-	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; !err && i < PART_COUNT; i++) {
 		snprintf(from, sizeof(from), "%s%s", path, parts[i]);
 		snprintf(to, sizeof(to), "%s.bad%s", path, parts[i]);
 		if (rename(from, to) && errno != ENOENT)

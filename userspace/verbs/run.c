@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../agent/agent.h"
@@ -102,6 +103,7 @@ int dl_verb_run(int argc, char **argv)
 		       "service davylamp.service. 'davylamp replay' and 'davylamp status' do not");
 		return DL_EXIT_NOT_PERMITTED;
 	}
+	umask(077);
 	err = dl_agent_run(&options);
 	if (err)
 		dl_log("the agent has ended: %s", strerror(-err));
