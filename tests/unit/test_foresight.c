@@ -568,6 +568,105 @@ static void an_engine_found_wedged_hangs(void **state)
 	assert_int_equal(last_failure()->observed, 2 * S);
 }
 
+/* A llama-server of a user who may log in, and that nobody adopted. */
+static void stranger(uint32_t pid)
+{
+	struct dl_event ev = event(DL_EV_PROCESS, pid);
+
+	ev.process.start_ticks = pid * 10;
+	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
+	ev.process.backend = DL_BACKEND_VULKAN;
+	ev.process.flags = DL_PROCESS_LOGIN_USER;
+	dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	tell(&ev);
+}
+
+static void segv(uint32_t pid)
+{
+	struct dl_event ev = event(DL_EV_PROCESS_EXIT, pid);
+
+	ev.process_exit.status = 11;
+	tell(&ev);
+}
+
+static void vm_fault(uint32_t pid)
+{
+	struct dl_event ev = event(DL_EV_KFD, pid);
+
+	ev.kfd.event = DL_KFD_VM_FAULT;
+	dl_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
+	tell(&ev);
+}
+
+static void what_a_stranger_breaks_for_itself_is_not_counted(void **state)
+{
+	(void)state;
+	watched_engine();
+	for (uint32_t pid = 100; pid < 140; pid++) {
+		stranger(pid);
+		timeout_on(GPU, pid);
+		fact(DL_FACT_IOCTL_FAILED, pid, 0, -ENODEV);
+		vm_fault(pid);
+		vm_fault(pid + 1000); /* gone before anybody looked */
+		segv(pid);
+		now += 30 * S;
+	}
+	assert_int_equal(failures(), 0);
+	for (size_t i = 0; i < DL_CLASS_COUNT; i++)
+		assert_int_equal(core.foresight.class[i].failures, 0);
+	segv(60); /* the engine beside it: its failure is no part of a stranger's */
+	assert_int_equal(failures(), 1);
+}
+
+static void what_a_stranger_does_to_the_device_counts(void **state)
+{
+	(void)state;
+	watched_engine();
+	stranger(100);
+	ring_on(GPU, 900, 1, 100);
+	now += S;
+	timeout_on(GPU, 100);
+	assert_int_equal(failures(), 0);
+	reset(true, 0);
+	assert_int_equal(core.foresight.class[DL_CLASS_GPU_RESET].failures, 1);
+	assert_int_equal(core.foresight.class[DL_CLASS_GPU_RESET].missed, 0);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 1); /* it was right */
+	assert_int_equal(score(DL_HZ_JOB_STALL)->confirmed, 1);
+}
+
+static void a_stranger_raises_no_false_alarms(void **state)
+{
+	(void)state;
+	watched_engine();
+	for (uint32_t pid = 100; pid < 100 + 2 * DL_FORESIGHT_SIGNS; pid++) {
+		stranger(pid);
+		ring_on(GPU, 900, pid, pid);
+		now += 100 * MS;
+	}
+	pass(600 * S);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 0);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->false_alarms, 0);
+	assert_int_equal(score(DL_HZ_JOB_STALL)->late, 0);
+}
+
+static void a_strangers_engine_that_is_adopted_counts(void **state)
+{
+	(void)state;
+	watched_engine();
+	workload(1, 100, DL_WORKLOAD_REGISTERED, DL_BACKEND_VULKAN);
+	{
+		struct dl_event ev = event(DL_EV_PROCESS, 100);
+
+		ev.process.start_ticks = 1000;
+		ev.process.workload = 1;
+		ev.process.engine = DL_ENGINE_LLAMA_SERVER;
+		ev.process.flags = DL_PROCESS_LOGIN_USER;
+		tell(&ev);
+	}
+	segv(100);
+	assert_int_equal(failures(), 1);
+}
+
 static void only_alarms_of_the_level_are_signs(void **state)
 {
 	(void)state;
@@ -667,6 +766,10 @@ int main(void)
 		cmocka_unit_test(faults_that_can_be_served_are_none),
 		cmocka_unit_test(an_engine_found_wedged_hangs),
 		cmocka_unit_test(only_alarms_of_the_level_are_signs),
+		cmocka_unit_test(what_a_stranger_breaks_for_itself_is_not_counted),
+		cmocka_unit_test(what_a_stranger_does_to_the_device_counts),
+		cmocka_unit_test(a_stranger_raises_no_false_alarms),
+		cmocka_unit_test(a_strangers_engine_that_is_adopted_counts),
 		cmocka_unit_test(the_tables_are_bounded_and_what_has_no_room_is_counted),
 		cmocka_unit_test(every_hazard_says_what_it_is_to_failures),
 		cmocka_unit_test(lead_times_are_kept_as_a_histogram),

@@ -213,6 +213,18 @@ static void take_engine(struct dl_agent *a, struct dl_tracked *t, const struct d
 		dl_bpf_watch(a->bpf, t->pid);
 }
 
+/* Of the numbers of users, those below 1000 and these are for services (systemd, UIDS-GIDS). */
+#define LOGIN_UID_MIN	1000
+#define DYNAMIC_UID_MIN 61184
+#define DYNAMIC_UID_MAX 65519
+
+static uint16_t owner_flag(uint32_t uid)
+{
+	bool service = uid < LOGIN_UID_MIN || (uid >= DYNAMIC_UID_MIN && uid <= DYNAMIC_UID_MAX);
+
+	return service ? 0 : DL_PROCESS_LOGIN_USER;
+}
+
 /* What a look at it told. */
 static void take(struct dl_agent *a, struct dl_tracked *t, const struct dl_look_reply *reply,
 		 const int *files)
@@ -233,6 +245,7 @@ static void take(struct dl_agent *a, struct dl_tracked *t, const struct dl_look_
 	t->device_used = reply->device_used;
 	ev.process.workload = t->workload = workload_of(a, t->pid);
 	t->uid = dl_process_account(t->pid);
+	ev.process.flags |= owner_flag(t->uid);
 	assume_cpu(t, reply, &ev.process);
 	if (ev.process.engine != DL_ENGINE_NONE)
 		take_engine(a, t, reply, files, ev.at_ns);

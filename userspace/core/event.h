@@ -77,6 +77,7 @@ enum dl_process_flag {
 	DL_PROCESS_USER_UNIT = 2,
 	DL_PROCESS_PARTIAL = 4,	     /* parts of it could not be read */
 	DL_PROCESS_PORT_ASSUMED = 8, /* the engine's default, not yet seen to listen */
+	DL_PROCESS_LOGIN_USER = 16,  /* neither root's nor a service's: it may fail on purpose */
 };
 
 /* Numbers are 0 and strings empty where they are unknown. */

@@ -7,7 +7,8 @@
  * wedged event with recovery "none" (the end of a reset that succeeded), an out-of-memory exception
  * that its engine survives (ggml's -fit catches them on purpose), SIGKILL (the OOM victim was told;
  * else somebody wanted it), an end that a plan of ours brought about, victims of a memory cgroup's
- * limit that are no engine.
+ * limit that are no engine, and what a stranger's process makes fail for itself alone: whoever may
+ * log in could fill the counts with it. What it does to the device or the host counts.
  */
 #include "failure.h"
 
@@ -61,9 +62,15 @@ static bool goes_on(struct dl_failure *f)
 	return true;
 }
 
+bool dl_is_stranger(const struct dl_process *p)
+{
+	return p && (p->flags & DL_PROCESS_LOGIN_USER) && !p->workload;
+}
+
+/* An engine that counts. */
 static bool is_engine(const struct dl_process *p)
 {
-	return p && p->engine != DL_ENGINE_NONE;
+	return p && p->engine != DL_ENGINE_NONE && !dl_is_stranger(p);
 }
 
 static bool oom_victim(const struct dl_step *s, bool of_cgroup, struct dl_failure *f)
@@ -244,6 +251,38 @@ static bool read_fault(const struct dl_step *s, struct dl_failure *f)
 	return fails(f, DL_CLASS_PAGE_FAULT);
 }
 
+/* Whether it is more than one process's own trouble, whichever process the event names. */
+static bool concerns_device(const struct dl_step *s, const struct dl_failure *f)
+{
+	bool lost = f->class == DL_CLASS_GPU_RESET || f->class == DL_CLASS_DEVICE_LOST;
+
+	switch (s->ev->kind) {
+	case DL_EV_RESET:
+	case DL_EV_DEVICE:
+		return true;
+	case DL_EV_KFD:
+		return s->ev->kfd.event != DL_KFD_VM_FAULT;
+	case DL_EV_FACT:
+		return lost && s->ev->fact.fact != DL_FACT_XE_QUEUE_RESET &&
+		       s->ev->fact.fact != DL_FACT_XE_VM_KILLED &&
+		       s->ev->fact.fact != DL_FACT_IOCTL_FAILED;
+	case DL_EV_LOG:
+		return lost || f->class == DL_CLASS_HOST_CRASH || f->class == DL_CLASS_OOM_GTT_HOST;
+	default:
+		return false;
+	}
+}
+
+/* A process that faulted and was gone before it was looked at: nobody knows it. */
+static bool of_stranger(const struct dl_step *s, const struct dl_failure *f)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, f->pid);
+
+	if (!f->pid || concerns_device(s, f))
+		return false;
+	return p ? dl_is_stranger(p) : f->class == DL_CLASS_PAGE_FAULT;
+}
+
 static bool read_event(const struct dl_step *s, struct dl_failure *f)
 {
 	switch (s->ev->kind) {
@@ -277,7 +316,7 @@ bool dl_failure_read(const struct dl_step *s, struct dl_failure *ret_failure)
 	struct dl_failure f = { .device = "", .ring = "", .pid = s->ev->pid };
 	const struct dl_process *p;
 
-	if (!read_event(s, &f))
+	if (!read_event(s, &f) || of_stranger(s, &f))
 		return false;
 	p = f.device[0] ? NULL : dl_world_process(&s->core->world, f.pid);
 	if (p)

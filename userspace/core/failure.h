@@ -22,6 +22,9 @@ struct dl_failure {
 	bool reset_ended;
 };
 
+/* Of a user who may log in, and not adopted. NULL: it is not known whose. */
+bool dl_is_stranger(const struct dl_process *p);
+
 /* False: the event is no part of a failure. Pointers are good as long as the step's event is. */
 bool dl_failure_read(const struct dl_step *s, struct dl_failure *ret_failure);
 

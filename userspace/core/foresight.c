@@ -95,6 +95,7 @@ static bool preceded(const struct dl_step *s, const struct dl_sign *sign, uint64
 static void confirm(struct dl_foresight *f, struct dl_sign *sign)
 {
 	f->hazard[sign->hazard].confirmed += !sign->confirmed;
+	f->hazard[sign->hazard].signs += sign->stranger && !sign->confirmed;
 	sign->confirmed = true;
 }
 
@@ -202,7 +203,16 @@ static void drop(struct dl_foresight *f, struct dl_sign *sign)
 	f->sign_count--;
 }
 
-/* A free one, or that which was seen last the longest ago: rather one that has ended. */
+/* The sooner it is given up: of a stranger, ended, seen longest ago. */
+static bool is_worth_less(const struct dl_sign *sign, const struct dl_sign *than)
+{
+	if (sign->stranger != than->stranger)
+		return sign->stranger;
+	if (sign->standing != than->standing)
+		return than->standing;
+	return sign->last_ns < than->last_ns;
+}
+
 static struct dl_sign *take(struct dl_core *core)
 {
 	struct dl_foresight *f = &core->foresight;
@@ -211,8 +221,7 @@ static struct dl_sign *take(struct dl_core *core)
 	for (size_t i = 0; i < DL_FORESIGHT_SIGNS && oldest->used; i++) {
 		struct dl_sign *sign = &f->signs[i];
 
-		if (!sign->used || (oldest->standing && !sign->standing) ||
-		    (oldest->standing == sign->standing && sign->last_ns < oldest->last_ns))
+		if (!sign->used || is_worth_less(sign, oldest))
 			oldest = sign;
 	}
 	if (oldest->used) {
@@ -237,7 +246,8 @@ static void add(struct dl_step *s, const struct dl_plan *note)
 	memcpy(sign->device, note->device, sizeof(sign->device));
 	memcpy(sign->ring, note->ring, sizeof(sign->ring));
 	sign->late = dl_episode_under_way(s, sign);
-	s->core->foresight.hazard[note->hazard].signs++;
+	sign->stranger = dl_is_stranger(dl_world_process(&s->core->world, note->pid));
+	s->core->foresight.hazard[note->hazard].signs += !sign->stranger;
 }
 
 void dl_foresight_raised(struct dl_step *s, const struct dl_plan *note)
@@ -245,7 +255,7 @@ void dl_foresight_raised(struct dl_step *s, const struct dl_plan *note)
 	const struct dl_precursor *p = dl_precursor((enum dl_hazard)note->hazard);
 	struct dl_sign *sign;
 
-	if (p->fails_as)
+	if (p->fails_as && !dl_is_stranger(dl_world_process(&s->core->world, note->pid)))
 		dl_episode_of_alarm(s, note, (enum dl_log_class)p->fails_as);
 	if (!p->leads || note->level < dl_config_u64(&s->core->config, DL_CFG_FORESIGHT_LEVEL))
 		return;
@@ -294,8 +304,10 @@ void dl_foresight_tick(struct dl_step *s)
 		if (!sign->used || sign->standing ||
 		    s->now_ns - sign->last_ns <= horizon_ns(s, sign))
 			continue;
-		f->hazard[sign->hazard].late += sign->late && !sign->confirmed;
-		f->hazard[sign->hazard].false_alarms += !sign->late && !sign->confirmed;
+		if (!sign->stranger) {
+			f->hazard[sign->hazard].late += sign->late && !sign->confirmed;
+			f->hazard[sign->hazard].false_alarms += !sign->late && !sign->confirmed;
+		}
 		drop(f, sign);
 	}
 }

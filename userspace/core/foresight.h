@@ -54,7 +54,8 @@ struct dl_sign {
 	bool standing;
 	bool confirmed;
 	bool late;
-	uint8_t pad[7];
+	bool stranger; /* of such a process: it counts only if what it told has come */
+	uint8_t pad[6];
 };
 
 struct dl_episode {

@@ -7,7 +7,7 @@ static json_t *text(const char *value)
 {
 	char safe[512];
 
-	return json_string(dl_text_safe(safe, sizeof(safe), value));
+	return json_string(dl_text_shown(safe, sizeof(safe), value));
 }
 
 static void put_text(json_t *o, const char *key, const char *value)
@@ -69,6 +69,8 @@ static void put_place(json_t *o, const struct dl_ev_process *p)
 	put_text(o, "container", p->container);
 	put_text(o, "pod", p->pod);
 	put_number(o, "inner_pid", p->inner_pid);
+	if (p->flags & DL_PROCESS_LOGIN_USER)
+		json_object_set_new(o, "login_user", json_true());
 	if (p->flags & DL_PROCESS_PARTIAL)
 		json_object_set_new(o, "partial", json_true());
 }
