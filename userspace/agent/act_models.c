@@ -55,7 +55,7 @@ static void on_done(void *arg, const struct dl_probe_finding *finding)
 
 	if (!good)
 		dl_log("models of workload %u: %s", d->workload,
-		       dl_text_safe(safe, sizeof(safe), why ? why : finding->text));
+		       dl_text_shown(safe, sizeof(safe), why ? why : finding->text));
 	else
 		remember(d, answer);
 	if (d->plan)

@@ -46,11 +46,11 @@ const char *dl_agent_finding(struct dl_agent *a, const json_t *message)
 		return "which backend has failed?";
 	if (status < 0 || status > UINT16_MAX)
 		return "that is no status of a process";
-	dl_text_safe(f->where, sizeof(f->where), dl_message_text(message, "where"));
+	dl_text_shown(f->where, sizeof(f->where), dl_message_text(message, "where"));
 	if (!f->where[0])
 		return "at which stage has it failed?";
-	dl_text_safe(f->device, sizeof(f->device), dl_message_text(message, "device"));
-	dl_text_safe(f->model, sizeof(f->model), model);
+	dl_text_shown(f->device, sizeof(f->device), dl_message_text(message, "device"));
+	dl_text_shown(f->model, sizeof(f->model), model);
 	f->status = (int32_t)status;
 	f->backend = (uint8_t)backend;
 	f->engine = (uint8_t)engine_named(dl_message_text(message, "engine"));

@@ -21,7 +21,7 @@ static json_t *safe(const char *text)
 {
 	char buf[4 * DL_CONFIG_ERROR_LEN];
 
-	return json_string(dl_text_safe(buf, sizeof(buf), text));
+	return json_string(dl_text_shown(buf, sizeof(buf), text));
 }
 
 static void put_text(json_t *o, const char *key, const char *text)

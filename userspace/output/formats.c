@@ -34,7 +34,7 @@ void dl_output_note(struct dl_output_result *result, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(raw, sizeof(raw), format, args);
 	va_end(args);
-	dl_text_safe(safe, sizeof(safe), raw);
+	dl_text_shown(safe, sizeof(safe), raw);
 	for (size_t i = 0; i < result->note_count; i++)
 		if (!strcmp(result->note[i], safe))
 			return;
@@ -50,7 +50,7 @@ int dl_output_refuse(struct dl_output_result *result, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(raw, sizeof(raw), format, args);
 	va_end(args);
-	dl_text_safe(result->why, sizeof(result->why), raw);
+	dl_text_shown(result->why, sizeof(result->why), raw);
 	return -EINVAL;
 }
 

@@ -466,5 +466,5 @@ void dl_because_text(const struct dl_plan *p, char *buf, size_t size)
 	because(p, raw, sizeof(raw));
 	add_tuning(p, raw, sizeof(raw));
 	add_culprit(p, raw, sizeof(raw));
-	dl_text_safe(buf, size, raw);
+	dl_text_shown(buf, size, raw);
 }

@@ -9,7 +9,7 @@ static json_t *text(const char *value)
 {
 	char safe[512];
 
-	return json_string(dl_text_safe(safe, sizeof(safe), value));
+	return json_string(dl_text_shown(safe, sizeof(safe), value));
 }
 
 static void put(json_t *o, const char *key, uint64_t value)

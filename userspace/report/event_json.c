@@ -15,7 +15,7 @@ static json_t *text(const char *value)
 {
 	char safe[512];
 
-	return json_string(dl_text_safe(safe, sizeof(safe), value));
+	return json_string(dl_text_shown(safe, sizeof(safe), value));
 }
 
 static json_t *fault(const struct dl_ev_fault *f)

@@ -39,7 +39,7 @@ static bool process_text(const struct dl_event *ev, char *buf, size_t size)
 		 dl_text_safe(comm, sizeof(comm), p->comm), ev->pid, dl_engine_name(p->engine),
 		 dl_backend_name(p->backend), p->device[0] ? " on " : "",
 		 dl_text_safe(device, sizeof(device), p->device),
-		 dl_text_safe(model, sizeof(model), p->model[0] ? p->model : "(none)"),
+		 dl_text_shown(model, sizeof(model), p->model[0] ? p->model : "(none)"),
 		 p->workload ? ", adopted" : "");
 	return true;
 }

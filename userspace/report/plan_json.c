@@ -22,7 +22,7 @@ static void add_text(json_t *o, const char *key, const char *value)
 	char safe[512];
 
 	if (value[0])
-		json_object_set_new(o, key, json_string(dl_text_safe(safe, sizeof(safe), value)));
+		json_object_set_new(o, key, json_string(dl_text_shown(safe, sizeof(safe), value)));
 }
 
 static void add_number(json_t *o, const char *key, uint64_t value)

@@ -16,7 +16,7 @@ static void who(const struct dl_plan *p, bool where, char *buf, size_t size)
 
 	dl_text_safe(comm, sizeof(comm), p->comm[0] ? p->comm : "process");
 	dl_text_safe(device, sizeof(device), p->device);
-	dl_text_safe(model, sizeof(model), p->model);
+	dl_text_shown(model, sizeof(model), p->model);
 	if (!p->pid && !p->comm[0]) { /* of the device, or of the host: nobody's */
 		snprintf(buf, size, "%s", device[0] ? device : "host");
 		return;
@@ -53,7 +53,7 @@ static void breaker_text(const struct dl_plan *p, const char *because, char *buf
 	const char *backend = dl_backend_name(p->backend);
 
 	dl_text_safe(device, sizeof(device), p->device[0] ? p->device : "any device");
-	dl_text_safe(model, sizeof(model), p->model);
+	dl_text_shown(model, sizeof(model), p->model);
 	if (p->breaker_state == DL_BREAKER_OPEN)
 		snprintf(buf, size,
 			 "policy   breaker open: %s on %s for model %s, probation in %" PRIu64

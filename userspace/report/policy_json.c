@@ -10,7 +10,7 @@ static void set_text(json_t *o, const char *key, const char *text)
 	char safe[SHOWN];
 
 	if (text[0])
-		json_object_set_new(o, key, json_string(dl_text_safe(safe, sizeof(safe), text)));
+		json_object_set_new(o, key, json_string(dl_text_shown(safe, sizeof(safe), text)));
 }
 
 static void add_value(json_t *list, const char *key, const struct dl_policy_value *v)
@@ -22,7 +22,7 @@ static void add_value(json_t *list, const char *key, const struct dl_policy_valu
 	if (!at->rule)
 		return;
 	o = json_pack("{s:s, s:s, s:s, s:i, s:s, s:b}", "key", key, "value",
-		      dl_text_safe(text, sizeof(text), v->text), "layer",
+		      dl_text_shown(text, sizeof(text), v->text), "layer",
 		      dl_layer_name((enum dl_layer)at->layer->layer), "line", (int)at->line, "rule",
 		      at->rule->name, "pinned", at->pinned);
 	if (v->name)

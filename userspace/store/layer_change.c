@@ -91,8 +91,8 @@ static void say_forgotten(const char *device, const char *model, char reason[DL_
 {
 	char safe[2][4 * DL_MODEL_LEN];
 
-	dl_text_safe(safe[0], sizeof(safe[0]), model);
-	dl_text_safe(safe[1], sizeof(safe[1]), device);
+	dl_text_shown(safe[0], sizeof(safe[0]), model);
+	dl_text_shown(safe[1], sizeof(safe[1]), device);
 	if (!model[0] && !device[0])
 		snprintf(reason, DL_VERSION_REASON, "every model and device forgotten");
 	else

@@ -144,7 +144,7 @@ static void put_reason(FILE *out, const char *key, const char *value)
 {
 	char safe[REASON_MAX];
 
-	dl_text_safe(safe, sizeof(safe), value);
+	dl_text_shown(safe, sizeof(safe), value);
 	for (char *at = safe; *at; at++)
 		if (*at == ';' && at > safe && at[-1] == ' ')
 			*at = ',';

@@ -89,14 +89,14 @@ static void print(const struct dl_learned_entry *e)
 	char device[128], model[256], because[512], since[32], until[32];
 
 	printf("%s on %s, model %s: breaker %s\n", dl_backend_name(e->backend),
-	       dl_text_safe(device, sizeof(device), e->device[0] ? e->device : "any device"),
-	       dl_text_safe(model, sizeof(model), e->model), dl_breaker_state_name(e->state));
+	       dl_text_shown(device, sizeof(device), e->device[0] ? e->device : "any device"),
+	       dl_text_shown(model, sizeof(model), e->model), dl_breaker_state_name(e->state));
 	printf("    since %s", dl_when(e->since_s, since, sizeof(since)));
 	if (e->state == DL_BREAKER_OPEN)
 		printf(", one start may try it from %s on",
 		       dl_when(e->until_s, until, sizeof(until)));
 	printf("; opened %u time%s\n    because it %s\n", e->open_count,
-	       e->open_count == 1 ? "" : "s", dl_text_safe(because, sizeof(because), e->because));
+	       e->open_count == 1 ? "" : "s", dl_text_shown(because, sizeof(because), e->because));
 }
 
 static void print_json(const struct dl_learned_entry *e)
@@ -104,11 +104,11 @@ static void print_json(const struct dl_learned_entry *e)
 	char device[128], model[256], because[512];
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:i, s:s}", "backend",
 			      dl_backend_name(e->backend), "device",
-			      dl_text_safe(device, sizeof(device), e->device), "model",
-			      dl_text_safe(model, sizeof(model), e->model), "state",
+			      dl_text_shown(device, sizeof(device), e->device), "model",
+			      dl_text_shown(model, sizeof(model), e->model), "state",
 			      dl_breaker_state_name(e->state), "since", (json_int_t)e->since_s,
 			      "until", (json_int_t)e->until_s, "openings", (int)e->open_count,
-			      "because", dl_text_safe(because, sizeof(because), e->because));
+			      "because", dl_text_shown(because, sizeof(because), e->because));
 
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');

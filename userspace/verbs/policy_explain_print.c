@@ -13,7 +13,7 @@
 
 static const char *said(const struct dl_policy_origin *o, uint32_t text, char buf[SHOWN])
 {
-	return dl_text_safe(buf, SHOWN, dl_policy_text(o->layer, text));
+	return dl_text_shown(buf, SHOWN, dl_policy_text(o->layer, text));
 }
 
 static void print_origin(const struct dl_policy_origin *o)
@@ -22,7 +22,7 @@ static void print_origin(const struct dl_policy_origin *o)
 	char path[SHOWN], because[SHOWN], source[SHOWN];
 
 	printf("      %s, %s:%u, rule %s%s\n", dl_layer_name((enum dl_layer)o->layer->layer),
-	       dl_text_safe(path, sizeof(path), o->layer->path), o->line, r->name,
+	       dl_text_shown(path, sizeof(path), o->layer->path), o->line, r->name,
 	       o->pinned ? ", pinned" : "");
 	if (r->because)
 		printf("      because %s\n", said(o, r->because, because));
@@ -38,7 +38,7 @@ static void print_value(const char *key, const struct dl_policy_value *v)
 	if (!v->origin.rule)
 		return;
 	printf("  %s%s%s = %s\n", key, v->name ? " " : "", v->name ? v->name : "",
-	       dl_text_safe(text, sizeof(text), v->text));
+	       dl_text_shown(text, sizeof(text), v->text));
 	print_origin(&v->origin);
 }
 
@@ -47,7 +47,7 @@ static void print_fact(const char *before, const char *fact)
 	char text[4 * sizeof(((struct dl_policy_subject *)0)->firmware)];
 
 	if (fact[0])
-		printf("%s%s", before, dl_text_safe(text, sizeof(text), fact));
+		printf("%s%s", before, dl_text_shown(text, sizeof(text), fact));
 }
 
 /* "0000:03:00.0: amdgpu, amd, igpu, gfx1151, 40 compute units, mes 0x83, Linux 7.0.0" */
@@ -96,7 +96,7 @@ void dl_policy_print(const struct dl_policy_subject *s, const struct dl_effectiv
 
 	print_subject(s);
 	printf("  %s%s%s: ", s->engine ? dl_engine_name(s->engine) : "any engine",
-	       s->model[0] ? " with " : "", dl_text_safe(model, sizeof(model), s->model));
+	       s->model[0] ? " with " : "", dl_text_shown(model, sizeof(model), s->model));
 	print_backend(s, e);
 	for (uint32_t i = 0; i < DL_POLICY_ENVIRONMENT; i++)
 		print_value(dl_policy_key_name(i), &e->value[i]);

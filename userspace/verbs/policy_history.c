@@ -47,9 +47,9 @@ static void print_version(void *arg, const struct dl_version *v)
 	(void)arg;
 	printf("version %u, %s%s: %s\n", v->number, dl_when(v->made_s, when, sizeof(when)),
 	       v->current ? ", the one that stands" : "",
-	       dl_text_safe(reason, sizeof(reason), v->reason));
+	       dl_text_shown(reason, sizeof(reason), v->reason));
 	if (v->evidence[0])
-		printf("    %s\n", dl_text_safe(evidence, sizeof(evidence), v->evidence));
+		printf("    %s\n", dl_text_shown(evidence, sizeof(evidence), v->evidence));
 }
 
 static void print_version_json(void *arg, const struct dl_version *v)
@@ -57,8 +57,8 @@ static void print_version_json(void *arg, const struct dl_version *v)
 	char reason[2 * DL_VERSION_REASON], evidence[2 * DL_VERSION_EVIDENCE];
 	json_t *o = json_pack("{s:I, s:I, s:s, s:s, s:I, s:b}", "version", (json_int_t)v->number,
 			      "time", (json_int_t)v->made_s, "reason",
-			      dl_text_safe(reason, sizeof(reason), v->reason), "evidence",
-			      dl_text_safe(evidence, sizeof(evidence), v->evidence), "bytes",
+			      dl_text_shown(reason, sizeof(reason), v->reason), "evidence",
+			      dl_text_shown(evidence, sizeof(evidence), v->evidence), "bytes",
 			      (json_int_t)v->size, "current", v->current);
 
 	(void)arg;

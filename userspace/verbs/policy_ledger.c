@@ -64,7 +64,7 @@ static void print_versions(const struct dl_ledger_environment *e)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i][0])
 			printf("%s%s", told++ ? "; " : "    under ",
-			       dl_text_safe(safe, sizeof(safe), texts[i]));
+			       dl_text_shown(safe, sizeof(safe), texts[i]));
 	if (told)
 		putchar('\n');
 }
@@ -80,8 +80,8 @@ static void print_row(void *arg, const struct dl_ledger_row *row)
 	put_count(ubatch, sizeof(ubatch), k->ubatch, "its own");
 	put_count(context, sizeof(context), k->context, "its own");
 	printf("%s on %s, %s: ubatch %s, context %s\n",
-	       dl_text_safe(model, sizeof(model), k->model), dl_backend_name(k->backend),
-	       k->device[0] ? dl_text_safe(device, sizeof(device), k->device) : "any device",
+	       dl_text_shown(model, sizeof(model), k->model), dl_backend_name(k->backend),
+	       k->device[0] ? dl_text_shown(device, sizeof(device), k->device) : "any device",
 	       ubatch, context);
 	printf("    %" PRIu64 ".%" PRIu64 " h survived, %" PRIu32 " tokens deep",
 	       e->survived_s / 3600, e->survived_s % 3600 / 360, e->deepest);

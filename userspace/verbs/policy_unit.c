@@ -28,7 +28,7 @@ static void print_kept(const json_t *answer)
 		const char *path = json_string_value(json_array_get(kept, i));
 
 		printf("  what was changed by hand is kept as %s\n",
-		       dl_text_safe(safe, sizeof(safe), path ? path : ""));
+		       dl_text_shown(safe, sizeof(safe), path ? path : ""));
 	}
 }
 
@@ -90,9 +90,9 @@ static void print_unit(const json_t *unit)
 	char name[4 * DL_UNIT_LEN], state[128];
 
 	printf("%s: workload %lld, %s, %s",
-	       dl_text_safe(name, sizeof(name), dl_message_text(unit, "unit")),
+	       dl_text_shown(name, sizeof(name), dl_message_text(unit, "unit")),
 	       (long long)dl_message_number(unit, "workload", 0), dl_message_text(unit, "engine"),
-	       dl_text_safe(state, sizeof(state), dl_message_text(unit, "state")));
+	       dl_text_shown(state, sizeof(state), dl_message_text(unit, "state")));
 	if (strcmp(backend, "unknown") != 0)
 		printf(", told backend %s", backend);
 	print_number(unit, "told_ubatch", "ubatch");

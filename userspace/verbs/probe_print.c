@@ -11,7 +11,7 @@
 
 static const char *text(const json_t *object, const char *key, char *buf, size_t size)
 {
-	return dl_text_safe(buf, size, dl_message_text(object, key));
+	return dl_text_shown(buf, size, dl_message_text(object, key));
 }
 
 static void print_heaps(const json_t *list)
@@ -73,10 +73,11 @@ static void print_engine(const json_t *answer)
 	       (long long)dl_message_number(answer, "tokens", 0),
 	       dl_message_number(answer, "tokens", 0) == 1 ? "" : "s",
 	       (long long)dl_message_number(answer, "ms", 0));
-	json_array_foreach(json_object_get(answer, "models"), i, value) printf(
-		"  model %s\n",
-		json_is_string(value) ? dl_text_safe(model, sizeof(model), json_string_value(value))
-				      : "?");
+	json_array_foreach(json_object_get(answer, "models"), i, value)
+		printf("  model %s\n",
+		       json_is_string(value)
+			       ? dl_text_shown(model, sizeof(model), json_string_value(value))
+			       : "?");
 	if (json_is_array(slots))
 		printf("  slots %zu of %lld tokens, %zu busy\n", json_array_size(slots),
 		       (long long)dl_message_number(json_array_get(slots, 0), "n_ctx", 0), busy);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A model's name is escaped once, where it is taken from the command line, and not at output again. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../userspace/engines/engine.h"
+#include "../../userspace/lib/message.h"
+#include "../../userspace/report/event_text.h"
+#include "../../userspace/report/plan_text.h"
+#include "../../userspace/report/process_json.h"
+
+#define FILE_NAME "/models/odd\\name\x1b[2J.gguf"
+#define ONCE	  "odd\\\\name\\x1b[2J.gguf"
+
+static void name_it(char model[DL_MODEL_LEN])
+{
+	char *argv[] = { "llama-server", "-m", FILE_NAME, NULL }, *envp[] = { NULL };
+	struct dl_engine_look look = { .argv = argv, .envp = envp, .exe = "", .parent = "" };
+	struct dl_engine_facts facts;
+
+	dl_engine_identify(&look, &facts);
+	assert_string_equal(facts.model, ONCE);
+	dl_copy_name(model, DL_MODEL_LEN, facts.model);
+}
+
+static struct dl_event process_event(void)
+{
+	struct dl_event ev = { .kind = DL_EV_PROCESS, .pid = 60 };
+
+	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
+	dl_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
+	name_it(ev.process.model);
+	return ev;
+}
+
+static void events_show_it_once(void **state)
+{
+	struct dl_event ev = process_event();
+	char text[DL_EVENT_TEXT_SIZE];
+	json_t *json = dl_process_json(&ev.process), *line;
+	char *printed;
+
+	(void)state;
+	assert_true(dl_event_text(&ev, text, sizeof(text)));
+	assert_non_null(strstr(text, "model " ONCE));
+	assert_string_equal(dl_message_text(json, "model"), ONCE);
+	json_decref(json);
+	printed = dl_event_json(&ev);
+	line = json_loads(printed, 0, NULL);
+	assert_string_equal(dl_message_text(line, "model"), ONCE);
+	json_decref(line);
+	free(printed);
+}
+
+static void plans_show_it_once(void **state)
+{
+	struct dl_plan plan = { .rung = DL_RUNG_FAILURE,
+				.pid = 60,
+				.evidence_count = 1,
+				.engine = DL_ENGINE_LLAMA_SERVER };
+	char text[DL_PLAN_TEXT_SIZE];
+	json_t *line;
+	char *printed;
+
+	(void)state;
+	plan.evidence[0].kind = DL_EV_PROCESS_EXIT;
+	name_it(plan.model);
+	dl_copy_name(plan.detail, sizeof(plan.detail), "other");
+	dl_plan_text(&plan, text, sizeof(text));
+	assert_non_null(strstr(text, "model " ONCE));
+	printed = dl_plan_json(&plan);
+	line = json_loads(printed, 0, NULL);
+	assert_string_equal(dl_message_text(line, "model"), ONCE);
+	json_decref(line);
+	free(printed);
+}
+
+/* What was not escaped before is, whatever path it took. */
+static void raw_names_are_still_escaped(void **state)
+{
+	struct dl_event ev = process_event();
+	char text[DL_EVENT_TEXT_SIZE];
+
+	(void)state;
+	dl_copy_name(ev.process.model, sizeof(ev.process.model), "a\x1b[2J\xff.gguf");
+	assert_true(dl_event_text(&ev, text, sizeof(text)));
+	assert_non_null(strstr(text, "model a\\x1b[2J\\xff.gguf"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_show_it_once),
+		cmocka_unit_test(plans_show_it_once),
+		cmocka_unit_test(raw_names_are_still_escaped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
