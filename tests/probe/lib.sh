@@ -24,6 +24,31 @@ make_programs() {
 	program=$work/bin/davylamp
 }
 
+# The same for an agent, which may not change its root once it runs: the root's loader and its files by
+# their paths, where the probe's user may go. Sets $program; unmake_agent_program undoes it.
+make_agent_program() {
+	local dir=$work/agent r=$work/agent/root
+
+	mkdir -p "$r"
+	trap 'unmake_agent_program; lab_close' EXIT
+	# Read-only: what is removed under $work must not be the root.
+	mount --bind "$LAB_ROOT" "$r" && mount -o remount,bind,ro "$r" || return 1
+	cp "$STAGE/usr/sbin/davylamp" "$STAGE/usr/sbin/davylamp-guard" "$dir/"
+	cat >"$dir/davylamp-probe" <<-END
+		#!/bin/sh
+		export VK_DRIVER_FILES=$(echo "$r"/usr/share/vulkan/icd.d/lvp_icd*.json) VK_LAYER_PATH=$r$inside
+		export DAVYLAMP_VKFAULT=$r$inside/fault DAVYLAMP_VKFAULT_LOG=/dev/null
+		exec $r/lib64/ld-linux-x86-64.so.2 --library-path $r$inside/lib:$r/usr/lib/x86_64-linux-gnu \
+			$r$inside/davylamp-probe "\$@"
+	END
+	chmod 755 "$dir" "$dir/davylamp-probe"
+	program=$dir/davylamp
+}
+unmake_agent_program() {
+	! mountpoint -q "$work/agent/root" || umount -l "$work/agent/root"
+	program=$work/bin/davylamp
+}
+
 # A davylamp with this script as its probe; prints the folder.
 with_fake() {
 	local dir=$work/fake-$1
