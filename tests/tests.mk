@@ -17,6 +17,7 @@ FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/l
 	userspace/sensors/ollama_name.c userspace/sensors/kfd_smi.c userspace/sensors/kfd_topology.c
 FUZZ_LIB_SRC += $(addprefix userspace/sensors/,inside.c mounts.c fdinfo.c uevent_said.c host_memory.c lockup_rules.c \
 	module_text.c dmem.c build_id.c firmware.c gpus.c)
+FUZZ_LIB_SRC += $(addprefix userspace/sensors/,look_valid.c elf_site.c process_start.c) userspace/act/watch.c
 FUZZ_LIB_SRC += $(addprefix userspace/store/,generated.c layer_text.c) $(wildcard userspace/output/*.c)
 FUZZ_LIB_SRC += $(addprefix userspace/discovery/,decode.c functions.c results.c show.c show_cause.c show_json.c stages.c stages_call.c \
 	stages_judge.c stages_library.c step.c)

@@ -32,6 +32,8 @@ static int new_agent(void **state)
 	if (dl_program_path("../san/davylamp-reader", agent.readers.path,
 			    sizeof(agent.readers.path)))
 		return -1;
+	if (sd_event_new(&agent.loop))
+		return -1;
 	dl_readers_open(&agent);
 	return 0;
 }
@@ -40,6 +42,7 @@ static int end_agent(void **state)
 {
 	(void)state;
 	dl_readers_close(&agent);
+	sd_event_unref(agent.loop);
 	return 0;
 }
 

@@ -3,14 +3,12 @@
 #include "agent.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../act/probe_run.h"
 #include "../act/watch.h"
 #include "../lib/file.h"
 #include "../lib/log.h"
@@ -76,11 +74,12 @@ static int reader_begin(struct dl_agent *a, struct dl_reader *r)
 	setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	err = reader_spawn(a, pair[1], &r->child);
 	close(pair[1]);
-	if (err)
+	if (err) {
 		close(pair[0]);
-	else if (a->loop)
-		err = dl_watch(a->loop, &r->source, pair[0], on_answer, a);
-	if (err < 0) {
+		return err;
+	}
+	err = dl_watch(a->loop, &r->source, pair[0], on_answer, a);
+	if (err) {
 		dl_child_end(&r->child, END_MS);
 		return err;
 	}
@@ -94,10 +93,7 @@ void dl_reader_end(struct dl_agent *a, struct dl_reader *r)
 {
 	struct dl_readers *p = &a->readers;
 
-	if (r->source)
-		r->source = sd_event_source_disable_unref(r->source); /* closes the socket */
-	else if (r->fd >= 0)
-		close(r->fd);
+	r->source = sd_event_source_disable_unref(r->source); /* closes the socket */
 	r->fd = -1;
 	dl_child_kill(&r->child, SIGKILL);
 	/* In the kernel for as long as somebody likes: not waited for, but counted. */
