@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent's loop and the children that hold copies of what it watches: epoll forgets a descriptor
- * by itself only when the last copy is closed, and sd-event aborts when epoll names a source that is
- * freed ("Code should not be reached at sd-event.c, process_epoll()").
+ * The agent's loop and the children that hold copies of what it watches: epoll forgets a
+ * descriptor by itself only when the last copy is closed, and sd-event aborts when epoll names a
+ * source that is freed ("Code should not be reached at sd-event.c, process_epoll()").
  */
 #include <setjmp.h>
 #include <stdarg.h>

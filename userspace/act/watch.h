@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one way to have a descriptor watched by the loop. The event source owns the descriptor and
- * removes it from epoll before closing it. A descriptor that is closed earlier stays registered while
- * a child process has a copy of it, and epoll then names a source that is freed.
+ * removes it from epoll before closing it. A descriptor that is closed earlier stays registered
+ * while a child process has a copy of it, and epoll then names a source that is freed.
  * tests/lint/layers refuses sd_event_add_io() elsewhere.
  */
 #ifndef DL_ACT_WATCH_H

@@ -124,9 +124,11 @@ static int watch(struct dl_agent *a, uint32_t gpu_id, int fd)
 	w->gpu_id = gpu_id;
 	memcpy(w->device, node->device, sizeof(w->device));
 	err = dl_kfd_reader_of_fd(fd, &sinks, &w->reader);
-	if (err)
+	if (err) {
+		close(fd);
 		return err;
-	err = dl_watch_copy(a->loop, &w->source, fd, on_smi, w);
+	}
+	err = dl_watch(a->loop, &w->source, fd, on_smi, w);
 	if (err < 0) {
 		dl_kfd_reader_free(w->reader);
 		return err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one place that starts child processes. A child gets the descriptors that its spec names and no
- * other, default signal dispositions, an empty signal mask and lower limits; the parent gets a pid
- * and a pidfd. No function here waits for a child longer than the limit that it states.
+ * The one place that starts child processes. A child gets the descriptors that its spec names and
+ * no other, default signal dispositions, an empty signal mask and lower limits; the parent gets a
+ * pid and a pidfd. No function here waits for a child longer than the limit that it states.
  * tests/lint/layers refuses fork() and its relatives elsewhere.
  */
 #ifndef DL_LIB_CHILD_H
@@ -32,14 +32,14 @@ struct dl_child_limit {
 
 /* All zero but "path" or "run" is a valid spec. */
 struct dl_child_spec {
-	/* The program; searched for in PATH if it has no slash. NULL: "run" is all there is to do. */
+	/* The program; searched for in PATH if it has no slash. NULL: "run" is all that is done. */
 	const char *path;
 	char *const *argv;
 	char *const *envp; /* NULL: the child's environment at the time of its exec */
 
 	/*
-	 * Runs in the child. Without "path" its result is the exit status. With "path" it runs before
-	 * the exec, and its -errno is the result of dl_child_start; 0: go on.
+	 * Runs in the child. Without "path" its result is the exit status. With "path" it runs
+	 * before the exec, and its -errno is the result of dl_child_start; 0: go on.
 	 */
 	int (*run)(void *arg);
 	void *arg;
@@ -48,7 +48,7 @@ struct dl_child_spec {
 	/* With "path" they become 3, 4, ...; without it they keep their numbers. */
 	const int *fds;
 	size_t fd_count;
-	/* A user's command: it also gets all descriptors that are not close-on-exec. No "fds" then. */
+	/* A user's command: it also gets all descriptors without close-on-exec. No "fds" then. */
 	bool inherit_fds;
 
 	const sigset_t *mask; /* NULL: empty */
@@ -71,14 +71,14 @@ struct dl_child {
 
 /*
  * Starts a child. With "path" it waits until the exec has succeeded or failed, at most
- * DL_CHILD_START_MS: an exec that fails later ends the child with DL_CHILD_FAILED. Without "path" the
- * child may not run yet. 0 or -errno, of the exec too.
+ * DL_CHILD_START_MS: an exec that fails later ends the child with DL_CHILD_FAILED. Without "path"
+ * the child may not run yet. 0 or -errno, of the exec too.
  */
 int dl_child_start(const struct dl_child_spec *spec, struct dl_child *ret_child);
 
 /*
- * The same with a pipe as the child's stdout. Returns the descriptor to read from, close-on-exec and
- * with the file status "flags" (O_NONBLOCK or 0), or -errno.
+ * The same with a pipe as the child's stdout. Returns the descriptor to read from, close-on-exec
+ * and with the file status "flags" (O_NONBLOCK or 0), or -errno.
  */
 int dl_child_start_piped(const struct dl_child_spec *spec, int flags, struct dl_child *ret_child);
 
@@ -86,8 +86,8 @@ int dl_child_start_piped(const struct dl_child_spec *spec, int flags, struct dl_
 void dl_child_kill(const struct dl_child *child, int signal);
 
 /*
- * 1: the child has ended and is reaped; 0: it lives, or there is none. The wait status is written if
- * "ret_status" is not NULL. Closes the pidfd.
+ * 1: the child has ended and is reaped; 0: it lives, or there is none. The wait status is written
+ * if "ret_status" is not NULL. Closes the pidfd.
  */
 int dl_child_reap(struct dl_child *child, int *ret_status);
 

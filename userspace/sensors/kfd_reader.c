@@ -54,10 +54,8 @@ int dl_kfd_reader_of_fd(int fd, const struct dl_kfd_sinks *sinks, struct dl_kfd_
 	struct dl_kfd_reader *r = calloc(1, sizeof(*r));
 	int err;
 
-	if (!r) {
-		close(fd);
+	if (!r)
 		return -ENOMEM;
-	}
 	r->fd = fd;
 	r->sinks = *sinks;
 	err = fcntl(fd, F_SETFL, O_NONBLOCK) ? -errno : ask_for(r, ALL_EVENTS | EVERY_PROCESS);
@@ -71,9 +69,6 @@ int dl_kfd_reader_of_fd(int fd, const struct dl_kfd_sinks *sinks, struct dl_kfd_
 
 void dl_kfd_reader_free(struct dl_kfd_reader *r)
 {
-	if (!r)
-		return;
-	close(r->fd);
 	free(r);
 }
 

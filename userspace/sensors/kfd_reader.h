@@ -24,7 +24,7 @@ struct dl_kfd_sinks {
 	void *arg;
 };
 
-/* Takes the descriptor in every case; -errno. */
+/* The descriptor stays the caller's, who closes it when the reader is not used any more. -errno. */
 int dl_kfd_reader_of_fd(int fd, const struct dl_kfd_sinks *sinks,
 			struct dl_kfd_reader **ret_reader);
 void dl_kfd_reader_free(struct dl_kfd_reader *r);
