@@ -92,7 +92,7 @@ static int child_fill_stdio(const struct dl_child_spec *spec, int source[STDIO_C
 /* First closes, then opens: a full table of descriptors is no obstacle for the child. */
 static int child_set_descriptors(const struct dl_child_spec *spec, int *report)
 {
-	int keep[PLACES_MAX], source[PLACES_MAX], err = 0;
+	int keep[PLACES_MAX], source[PLACES_MAX] = { 0 }, err = 0;
 	int moved = spec->path ? (int)spec->fd_count + 1 : 0; /* descriptors above stderr */
 	size_t count = 0;
 
