@@ -35,7 +35,7 @@ end_six() {
 }
 all_watched() { [[ $(grep -l 'watched by the agent as workload' "$work/$1".[1-6] | wc -l) == 6 ]]; }
 one_unwatched() { grep -h 'no agent on\|cannot be reached\|did not take' "$work/$1".[1-6]; }
-refused() { "$program" status --json --socket "$work/sock" | jq -e ".connections.refused.$1 > 0" >/dev/null; }
+refused() { "$program" status --json --socket "$work/sock" | jq -es "length == 1 and .[0].connections.refused.$1 > 0" >/dev/null; }
 answers() { timeout 10 "$program" status --json --socket "$work/sock" >/dev/null; }
 
 one_agent_checks() {
@@ -49,9 +49,9 @@ one_agent_checks() {
 	kill -STOP "$pid" # so that the queue is full for certain, and stays so
 	flood full 200
 	check "a stranger fills the queue of the socket for all" until_true 20 grep -qx full "$work/flood.full"
-	check "a second agent does not take the socket over" exits 1 "$installed" run --socket "$work/sock" --state "$work/other" --config "$work"
+	check "a second agent does not take the socket over" exits 1 timeout 20 "$installed" run --socket "$work/sock" --state "$work/other" --config "$work"
 	check "and says who has it" says "another agent (pid $pid) has the socket '$work/sock'"
-	check "nor the state directory, by another socket" exits 1 "$installed" run --socket "$work/sock2" --state "$work/state" --config "$work"
+	check "nor the state directory, by another socket" exits 1 timeout 20 "$installed" run --socket "$work/sock2" --state "$work/state" --config "$work"
 	check "and says who has that" says "another agent (pid $pid) has the state directory '$work/state'"
 	check "what it would have listened on is not made" test ! -e "$work/sock2"
 	check "the first agent's socket is as it was" test "$(stat -c %i "$work/sock")" = "$inode"
@@ -92,7 +92,7 @@ one_agent_checks() {
 	kill "$agent"
 	wait "$agent"
 	echo precious >"$work/file"
-	check "a file in the socket's place is not removed" exits 1 "$installed" run --socket "$work/file" --state "$work/state" --config "$work"
+	check "a file in the socket's place is not removed" exits 1 timeout 20 "$installed" run --socket "$work/file" --state "$work/state" --config "$work"
 	check "but stays as it is" grep -q precious "$work/file"
 }
 
@@ -145,14 +145,25 @@ killed_unwatched_checks() {
 
 # What is closed is not a file of ours.
 closed_output_checks() {
-	"$installed" run --json --record "$work/closed.trace" --socket "$work/closed.sock" --state "$work/closed" --config "$work" <&- >&- 2>&- &
+	local fd
+	"$installed" run --json --record "$work/closed.trace" --socket "$work/closed.sock" --state "$work/closed" --config "$work" \
+		</dev/null >&- 2>/dev/null &
 	agent=$!
-	check "an agent runs without stdin, stdout and stderr" until_true 20 test -S "$work/closed.sock"
+	check "an agent runs without stdout" until_true 20 test -S "$work/closed.sock"
 	engines 3
-	"$installed" status --socket "$work/closed.sock" >/dev/null
 	kill "$agent"
 	check "and ends in order" wait "$agent"
 	check "nothing of what it prints is in its trace" exits 0 "$program" replay "$work/closed.trace"
+	"$installed" run --json --record "$work/closed.trace" --socket "$work/closed.sock" --state "$work/closed" --config "$work" \
+		<&- >&- 2>&- &
+	agent=$!
+	check "an agent runs without any of the three" until_true 20 test -S "$work/closed.sock"
+	for fd in 0 1 2; do
+		check "descriptor $fd is none of its files" test "$(readlink "/proc/$agent/fd/$fd")" = /dev/null
+	done
+	kill "$agent"
+	wait "$agent"
+	check "nor of the probe's" test "$("$O/davylamp-probe" runner -- readlink /proc/self/fd/0 <&- 2>&1)" = /dev/null
 	umask 022
 	"$installed" run --json --socket "$work/closed.sock" --state "$work/modes" --config "$work" >"$work/modes.out" 2>&1 &
 	agent=$!
