@@ -414,10 +414,11 @@ static void write_trace(const char *name, int32_t status, bool late)
 /* KFD's word for a fault, which no job's timeout follows. */
 static void write_fault(const char *name)
 {
-	struct dl_event ev = event(10 * S, DL_EV_TICK, 0);
+	struct dl_event ev = event(10 * S, DL_EV_PROCESS, PID); /* a fault of nobody known is none */
 	struct dl_trace_writer *w;
 
 	assert_int_equal(dl_trace_create(in_dir(name), &w), 0);
+	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
 	assert_int_equal(dl_trace_write(w, &ev), 0);
 	ev = event(70 * S, DL_EV_KFD, PID);
 	strcpy(ev.kfd.device, OTHER);
