@@ -77,7 +77,7 @@ check "an adopted engine is recognised within it" until_true 20 saw \
 	'.event == "process" and .workload == 1 and .engine == "llama-server"'
 check "its exceptions arrive" until_true 20 saw '.event == "exception" and .exception == "N2vk15DeviceLostErrorE"'
 check "and are acted on" until_true 20 bash -c \
-	"grep '\"type\":\"plan\"' '$work/out' | jq -es 'any(.[]; .workload == 1 and .hazard == \"engine_exception\")' >/dev/null"
+	"grep '\"type\":\"decision\"' '$work/out' | jq -es 'any(.[]; .workload == 1 and .hazard == \"engine_exception\")' >/dev/null"
 check "status still answers in under a second" timeout 1 "$program" status --socket "$work/sock"
 check "no reader was lost to it" reader_status '.lost == 0'
 wait "$engine"

@@ -15,6 +15,7 @@
 #include "../sensors/process_account.h"
 
 #define DEADLINE_NS    (2 * DL_NS_PER_S)
+#define BUSY_NS	       (10 * DL_NS_PER_S)
 #define PATIENCE_NS    (25 * DL_NS_PER_MS) /* until the next tick */
 #define SCAN_AT_ONCE   128		   /* jobs; the queue has room for others */
 #define ASKED_FOR_NS   (5 * DL_NS_PER_S)   /* an answer that was not fetched by then is dropped */
@@ -150,9 +151,12 @@ void dl_readers_go_on(struct dl_agent *a)
 	readers_give(a);
 }
 
+/* One that waits for a CPU on a busy host, or works, has more time; RLIMIT_CPU ends its work. */
 static bool reader_late(const struct dl_reader *r, uint64_t now_ns)
 {
-	return r->begun_ns && now_ns - r->begun_ns >= DEADLINE_NS;
+	if (!r->begun_ns || now_ns - r->begun_ns < DEADLINE_NS)
+		return false;
+	return now_ns - r->begun_ns >= BUSY_NS || dl_process_state((uint32_t)r->child.pid) != 'R';
 }
 
 static void readers_end_late(struct dl_agent *a, uint64_t now_ns)
@@ -163,7 +167,7 @@ static void readers_end_late(struct dl_agent *a, uint64_t now_ns)
 		if (reader_late(r, now_ns))
 			dl_reader_receive(a, r); /* it was the agent that was late */
 		if (reader_late(r, now_ns))
-			dl_reader_lose(a, r, "took longer than 2 s");
+			dl_reader_lose(a, r, "hung");
 	}
 }
 

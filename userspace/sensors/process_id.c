@@ -40,6 +40,16 @@ int dl_process_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
 	return 0;
 }
 
+char dl_process_state(uint32_t pid)
+{
+	char text[1024], *at;
+
+	if (read_proc(pid, "stat", text, sizeof(text)) <= 0)
+		return 0;
+	at = strrchr(text, ')');
+	return at && at[1] == ' ' ? at[2] : '\0';
+}
+
 uint64_t dl_process_start(uint32_t pid)
 {
 	uint64_t start = 0;

@@ -15,6 +15,9 @@
 /* -ESRCH when it is gone. */
 int dl_process_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start);
 
+/* 'R', 'S', 'D', ... of its first thread (proc_pid_stat(5)); 0 when it is gone. */
+char dl_process_state(uint32_t pid);
+
 /* The second half of its identity; 0 when it is gone. */
 uint64_t dl_process_start(uint32_t pid);
 
