@@ -91,6 +91,10 @@ check "no new ones, by its bounding set and no_new_privs" bash -c \
 	"grep -q '^CapBnd:.0000010000080004' /proc/$one/status && grep -q '^NoNewPrivs:.1' /proc/$one/status"
 check "a filter of system calls" bash -c "grep -q '^Seccomp:.2' /proc/$one/status"
 check "and four files: none of the agent's" test 4 = "$(ls "/proc/$one/fd" | wc -l)"
+fdinfo=$(pgrep -P "$agent" -x davylamp-fdinfo)
+check "the reader of fdinfo has that user, two capabilities and a filter" bash -c \
+	"grep -q '^Uid:.65521.65521' /proc/$fdinfo/status && grep -q '^CapEff:.0000000000080004' /proc/$fdinfo/status &&
+		grep -q '^Seccomp:.2' /proc/$fdinfo/status"
 check "nobody cannot kill it" not setpriv --reuid=65534 --regid=65534 --clear-groups kill -9 "$one"
 kill -9 "$one"
 check "one that was killed is replaced" until_true 10 bash -c "test 3 = \$(pgrep -c -P $agent -x davylamp-reader)"

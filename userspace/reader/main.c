@@ -14,7 +14,7 @@
 
 #include "../lib/file.h"
 #include "../lib/log.h"
-#include "confine.h"
+#include "../lib/rights.h"
 #include "look.h"
 
 #define EXIT_DONE   0
@@ -115,7 +115,7 @@ static int reader_look(int argc, char **argv)
 
 static const struct mode {
 	const char *name;
-	struct dl_reader_rights rights;
+	struct dl_rights rights;
 	int (*run)(int argc, char **argv);
 } modes[] = {
 	{ "look", { .capabilities = LOOKS }, reader_look },
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 
 		if (strcmp(argv[1], modes[i].name) != 0)
 			continue;
-		err = dl_reader_confine(&modes[i].rights, parent);
+		err = dl_rights_keep(&modes[i].rights, parent);
 		if (err) {
 			dl_log("davylamp-reader cannot give up its rights: %s; not going on",
 			       strerror(-err));

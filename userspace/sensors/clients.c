@@ -2,6 +2,7 @@
 #include "clients.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "../lib/child.h"
+#include "../lib/rights.h"
 #include "clients_reader.h"
 
 #define PATIENCE_NS (2 * DL_NS_PER_S)
@@ -26,8 +28,14 @@ struct dl_clients {
 	uint64_t asked_ns; /* 0: nothing is awaited */
 };
 
+/* fdinfo of other users' processes is read like their memory (fs/proc/fd.c). */
 static int clients_run(void *arg)
 {
+	const struct dl_rights rights = { .capabilities = 1ULL << CAP_SYS_PTRACE |
+							  1ULL << CAP_DAC_READ_SEARCH };
+
+	if (dl_rights_keep(&rights, getppid()))
+		return 1;
 	dl_clients_serve(STDIN_FILENO, arg);
 	return 0;
 }

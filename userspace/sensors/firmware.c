@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #include "../lib/file.h"
 #include "../lib/hash.h"
+#include "../lib/rights.h"
 
 #define PARTS_MAX 64
 #define TEXT_MAX  16384 /* of guc_info, which goes on with registers */
@@ -137,11 +139,15 @@ static void read_intel(const struct dl_gpu *gpu, char ret_text[DL_VERSION_TEXT_L
 	}
 }
 
+/* debugfs is root's alone. */
 static int firmware_answer(void *arg)
 {
+	const struct dl_rights rights = { .capabilities = 1ULL << CAP_DAC_READ_SEARCH };
 	char text[DL_VERSION_TEXT_LEN];
 
 	_Static_assert(sizeof(text) <= PIPE_BUF, "an answer is written whole");
+	if (dl_rights_keep(&rights, getppid()))
+		return 1;
 	read_intel(arg, text);
 	return write(STDOUT_FILENO, text, sizeof(text)) < 0;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "../lib/file.h"
+#include "../lib/rights.h"
 
 /*
  * As linux/kfd_ioctl.h has it since 5.8. That header cannot be included: it wants <drm/drm.h>,
@@ -71,10 +73,18 @@ struct serving {
 /* Stdin is the socket. */
 static int kfd_serve(void *arg)
 {
+	/* Without CAP_SYS_ADMIN KFD tells its own events only (kfd_smi_events.c, "suser"). */
+	const struct dl_rights rights = { .capabilities = 1ULL << CAP_SYS_ADMIN,
+					  .stays_root = true,
+					  .devices = true };
 	const struct serving *s = arg;
 	char path[PATH_MAX], end;
-	int kfd;
+	int kfd, err = dl_rights_keep(&rights, getppid());
 
+	if (err) {
+		answer(STDIN_FILENO, 0, err, -1);
+		return 0;
+	}
 	kfd = dl_root_path(path, sizeof(path), "/dev/kfd") ? -1 : open(path, O_RDWR | O_CLOEXEC);
 	if (kfd < 0) {
 		answer(STDIN_FILENO, 0, -errno, -1);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a reader gives up before it reads the first byte that a stranger has written: root's user
- * id, all capabilities but those that it names, new privileges, and all system calls that reading
- * does not need. The limits (memory, descriptors) come from its parent.
+ * What a process gives up before it reads the first byte that strangers or drivers have written:
+ * root's user id, all capabilities but those that it names, new privileges, and all system calls
+ * that reading does not need. For davylamp-reader and for children of the agent that only read; the
+ * limits (memory, descriptors) come from the parent.
  */
-#ifndef DL_READER_CONFINE_H
-#define DL_READER_CONFINE_H
+#ifndef DL_LIB_RIGHTS_H
+#define DL_LIB_RIGHTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,16 +18,16 @@
  */
 #define DL_READER_UID 65521
 
-struct dl_reader_rights {
+struct dl_rights {
 	uint64_t capabilities; /* 1 << CAP_...; those that are not to be had are left out */
 	bool stays_root;       /* keeps the user id, without the capabilities */
 	bool devices;	       /* may call ioctl() */
 };
 
 /* "parent": getppid() at the start of the program. 0 or -errno. */
-int dl_reader_confine(const struct dl_reader_rights *rights, pid_t parent);
+int dl_rights_keep(const struct dl_rights *rights, pid_t parent);
 
-/* seccomp.c: needs no_new_privs. */
-int dl_reader_seccomp(bool devices);
+/* rights_calls.c: needs no_new_privs. */
+int dl_rights_calls(bool devices);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "confine.h"
+#include "rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@ typedef struct __user_cap_data_struct cap_data[_LINUX_CAPABILITY_U32S_3];
 static struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 
 /* The bounding set can only be cut while CAP_SETPCAP is there: before the user id changes. */
-static void confine_cut_bounding_set(uint64_t keep)
+static void rights_cut_bounding_set(uint64_t keep)
 {
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		if (!(keep >> cap & 1))
@@ -24,7 +24,7 @@ static void confine_cut_bounding_set(uint64_t keep)
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-static int confine_keep(uint64_t keep)
+static int rights_keep(uint64_t keep)
 {
 	cap_data now;
 
@@ -39,7 +39,7 @@ static int confine_keep(uint64_t keep)
 }
 
 /* In a user namespace without that id, and without root's rights, it stays who it is. */
-static int confine_change_user(void)
+static int rights_change_user(void)
 {
 	if (geteuid())
 		return 0;
@@ -52,7 +52,7 @@ static int confine_change_user(void)
 }
 
 /* The agent's unit protects the agent from the OOM killer; a reader is replaced. */
-static void confine_drop_oom_protection(void)
+static void rights_drop_oom_protection(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
@@ -63,16 +63,16 @@ static void confine_drop_oom_protection(void)
 	close(fd);
 }
 
-int dl_reader_confine(const struct dl_reader_rights *rights, pid_t parent)
+int dl_rights_keep(const struct dl_rights *rights, pid_t parent)
 {
 	int err = 0;
 
-	confine_drop_oom_protection();
-	confine_cut_bounding_set(rights->capabilities);
+	rights_drop_oom_protection();
+	rights_cut_bounding_set(rights->capabilities);
 	if (!rights->stays_root)
-		err = confine_change_user();
+		err = rights_change_user();
 	if (!err)
-		err = confine_keep(rights->capabilities);
+		err = rights_keep(rights->capabilities);
 	if (err)
 		return err;
 	/* After the change of user, which clears the death signal. */
@@ -80,5 +80,5 @@ int dl_reader_confine(const struct dl_reader_rights *rights, pid_t parent)
 		return -errno;
 	if (getppid() != parent)
 		return -ESRCH;
-	return dl_reader_seccomp(rights->devices);
+	return dl_rights_calls(rights->devices);
 }

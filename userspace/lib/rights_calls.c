@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "confine.h"
+#include "rights.h"
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -50,65 +50,65 @@ static const uint16_t allowed[] = {
 
 #define ALLOWED_COUNT (sizeof(allowed) / sizeof(allowed[0]))
 
-struct filter {
+struct calls {
 	struct sock_filter code[2 * ALLOWED_COUNT + 32];
 	unsigned short count;
 };
 
-static void filter_add(struct filter *f, struct sock_filter instruction)
+static void calls_add(struct calls *f, struct sock_filter instruction)
 {
 	f->code[f->count++] = instruction;
 }
 
-static void filter_load(struct filter *f, size_t offset)
+static void calls_load(struct calls *f, size_t offset)
 {
-	filter_add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+	calls_add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-static void filter_return(struct filter *f, uint32_t action)
+static void calls_return(struct calls *f, uint32_t action)
 {
-	filter_add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+	calls_add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
 
-static void filter_allow(struct filter *f, uint32_t nr)
+static void calls_allow(struct calls *f, uint32_t nr)
 {
-	filter_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1));
-	filter_return(f, SECCOMP_RET_ALLOW);
+	calls_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1));
+	calls_return(f, SECCOMP_RET_ALLOW);
 }
 
 /* Call "nr" if no bit of "bits" is set in its argument, or if the argument is 0: "bits" all ones. */
-static void filter_allow_unless(struct filter *f, uint32_t nr, size_t argument, uint32_t bits)
+static void calls_allow_unless(struct calls *f, uint32_t nr, size_t argument, uint32_t bits)
 {
 	size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
 
-	filter_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4));
-	filter_load(f, offsetof(struct seccomp_data, args) + argument * 8 + low);
-	filter_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0));
-	filter_return(f, SECCOMP_RET_ALLOW);
-	filter_return(f, SECCOMP_RET_ERRNO | EPERM);
+	calls_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4));
+	calls_load(f, offsetof(struct seccomp_data, args) + argument * 8 + low);
+	calls_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0));
+	calls_return(f, SECCOMP_RET_ALLOW);
+	calls_return(f, SECCOMP_RET_ERRNO | EPERM);
 }
 
-int dl_reader_seccomp(bool devices)
+int dl_rights_calls(bool devices)
 {
-	struct filter f = { .count = 0 };
+	struct calls f = { .count = 0 };
 	struct sock_fprog program;
 
-	filter_load(&f, offsetof(struct seccomp_data, arch));
-	filter_add(&f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0));
-	filter_return(&f, SECCOMP_RET_KILL_PROCESS);
-	filter_load(&f, offsetof(struct seccomp_data, nr));
+	calls_load(&f, offsetof(struct seccomp_data, arch));
+	calls_add(&f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0));
+	calls_return(&f, SECCOMP_RET_KILL_PROCESS);
+	calls_load(&f, offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < ALLOWED_COUNT; i++)
-		filter_allow(&f, allowed[i]);
+		calls_allow(&f, allowed[i]);
 	if (devices) {
-		filter_allow(&f, __NR_ioctl);
-		filter_allow(&f, __NR_openat);
+		calls_allow(&f, __NR_ioctl);
+		calls_allow(&f, __NR_openat);
 	}
-	filter_allow_unless(&f, __NR_prlimit64, 0, ~0U); /* its own limits */
+	calls_allow_unless(&f, __NR_prlimit64, 0, ~0U); /* its own limits */
 #ifdef __x86_64__
-	filter_allow_unless(&f, __NR_open, 1, WRITES);
+	calls_allow_unless(&f, __NR_open, 1, WRITES);
 #endif
-	filter_allow_unless(&f, __NR_openat, 2, WRITES);
-	filter_return(&f, SECCOMP_RET_ERRNO | EPERM);
+	calls_allow_unless(&f, __NR_openat, 2, WRITES);
+	calls_return(&f, SECCOMP_RET_ERRNO | EPERM);
 	program = (struct sock_fprog){ .len = f.count, .filter = f.code };
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
 }
