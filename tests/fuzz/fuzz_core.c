@@ -246,6 +246,7 @@ static void mend(struct dl_event *ev, uint8_t n)
 		return;
 	case DL_EV_TICK:
 	case DL_EV_CLOCK:
+	case DL_EV_OWNER:
 	case DL_EV_PROCESS_EXIT:
 	case DL_EV_GRAPH:
 	case DL_EV_PASID:

@@ -54,6 +54,7 @@ struct dl_agent_options {
 struct dl_tracked {
 	uint32_t pid; /* 0: empty */
 	uint32_t uid; /* who answers for it: dl_process_account */
+	uint32_t uid_told;
 	uint32_t workload;
 	uint32_t attempts;
 	uint64_t used_ns;

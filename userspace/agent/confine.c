@@ -31,8 +31,7 @@
  *                                                                       loaded later, uprobes
  * SYS_PTRACE       reader/main.c (child), sensors/process_account.c     /proc/PID of other users
  * DAC_READ_SEARCH  reader/main.c (child)                                files of engines' users
- * CHECKPOINT_      reader/main.c (child)                                /proc/PID/map_files
- * RESTORE
+ * CHECKPOINT_RESTORE  reader/main.c (child)                             /proc/PID/map_files
  * SYSLOG           sensors/kmsg_reader.c                                /dev/kmsg
  * KILL             act/freeze_tree.c, act/probe_run.c                   pause engines, end probes
  * SYS_NICE         confine.c, guard/guard.c (child)                     CPU time on a busy host

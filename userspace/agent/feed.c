@@ -36,7 +36,8 @@ static void record(struct dl_agent *a, const struct dl_event *ev)
 static bool wants_process(const struct dl_event *ev)
 {
 	return ev->pid && ev->kind != DL_EV_PROCESS && ev->kind != DL_EV_PROCESS_EXIT &&
-	       ev->kind != DL_EV_WORKLOAD && ev->kind != DL_EV_ACT && ev->kind != DL_EV_ORDER;
+	       ev->kind != DL_EV_OWNER && ev->kind != DL_EV_WORKLOAD && ev->kind != DL_EV_ACT &&
+	       ev->kind != DL_EV_ORDER;
 }
 
 static void feed_now(struct dl_agent *a, const struct dl_event *ev)

@@ -225,6 +225,17 @@ static uint16_t owner_flag(uint32_t uid)
 	return service ? 0 : DL_PROCESS_LOGIN_USER;
 }
 
+/* The core divides its tables among users, too. Root's processes are what it takes all for. */
+static void tracker_tell_owner(struct dl_agent *a, struct dl_tracked *t)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_OWNER, t->pid);
+
+	if (t->uid == t->uid_told)
+		return;
+	t->uid_told = ev.owner.uid = t->uid;
+	dl_agent_feed(a, &ev);
+}
+
 /* What a look at it told. */
 static void take(struct dl_agent *a, struct dl_tracked *t, const struct dl_look_reply *reply,
 		 const int *files)
@@ -252,6 +263,7 @@ static void take(struct dl_agent *a, struct dl_tracked *t, const struct dl_look_
 	t->used_ns = ev.at_ns;
 	if (memcmp(&t->told, &ev.process, sizeof(t->told)) != 0) {
 		t->told = ev.process;
+		tracker_tell_owner(a, t);
 		dl_agent_feed(a, &ev);
 	}
 	plan_next_look(a, t, ev.at_ns);

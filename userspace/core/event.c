@@ -46,6 +46,7 @@ static const struct {
 	[DL_EV_TUNING] = { "tuning", sizeof(struct dl_ev_tuning) },
 	[DL_EV_RULES] = { "rules", sizeof(struct dl_ev_rules) },
 	[DL_EV_FINDING] = { "finding", sizeof(struct dl_ev_finding) },
+	[DL_EV_OWNER] = { "owner", sizeof(struct dl_ev_owner) },
 };
 
 size_t dl_event_payload_size(uint32_t kind)
@@ -202,6 +203,7 @@ bool dl_event_valid(const struct dl_event *ev)
 	case DL_EV_CONFIG_FOR:
 		return config_for_valid(&ev->config_for);
 	case DL_EV_PROGRESS:
+	case DL_EV_OWNER:
 		return ev->pid != 0;
 	case DL_EV_ORDER:
 		return order_valid(&ev->order);

@@ -49,7 +49,8 @@ enum dl_event_kind {
 	DL_EV_TUNING = 34,
 	DL_EV_RULES = 35,
 	DL_EV_FINDING = 36,
-	DL_EV_COUNT = 37,
+	DL_EV_OWNER = 37,
+	DL_EV_COUNT = 38,
 };
 
 struct dl_ev_config {
@@ -111,6 +112,12 @@ struct dl_ev_process {
 	char container[DL_CONTAINER_LEN];
 	char pod[DL_POD_LEN];
 	char more_devices[DL_DEVICES_MAX - 1][DL_DEVICE_LEN];
+};
+
+/* pid: a process that is about to be told. Not told of root's. */
+struct dl_ev_owner {
+	uint32_t uid; /* the user who answers for it */
+	uint32_t pad;
 };
 
 struct dl_ev_process_exit {
@@ -629,11 +636,13 @@ struct dl_event {
 		struct dl_ev_tuning tuning;
 		struct dl_ev_rules rules;
 		struct dl_ev_finding finding;
+		struct dl_ev_owner owner;
 	};
 };
 
 _Static_assert(sizeof(struct dl_ev_config) == 56, "trace format");
 _Static_assert(sizeof(struct dl_ev_process) == 696, "trace format");
+_Static_assert(sizeof(struct dl_ev_owner) == 8, "trace format");
 _Static_assert(sizeof(struct dl_ev_process_exit) == 16, "trace format");
 _Static_assert(sizeof(struct dl_ev_throw) == 64, "trace format");
 _Static_assert(sizeof(struct dl_ev_graph) == 48, "trace format");

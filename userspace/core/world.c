@@ -49,15 +49,34 @@ static void mark(struct dl_world *w, const struct dl_process *p, bool used)
 		w->process_map[at / 64] &= ~bit;
 }
 
-/* A process with a workload outlives any without one. */
-static bool older(const struct dl_process *a, const struct dl_process *b)
+static size_t process_count(const struct dl_process *set, uint32_t uid)
 {
+	size_t count = 0;
+
+	for (size_t i = 0; i < DL_WORLD_WAYS; i++)
+		count += set[i].pid && !set[i].workload && set[i].uid == uid;
+	return count;
+}
+
+/*
+ * A process with a workload outlives any without one. Among these the user with the most loses the
+ * oldest of its own; the newcomer's user counts one more.
+ */
+static bool process_goes_before(const struct dl_process *set, const struct dl_process *a,
+				const struct dl_process *b, uint32_t newcomer)
+{
+	size_t a_count = process_count(set, a->uid) + (a->uid == newcomer);
+	size_t b_count = process_count(set, b->uid) + (b->uid == newcomer);
+
 	if (!a->workload != !b->workload)
 		return !a->workload;
+	if (!a->workload && a_count != b_count)
+		return a_count > b_count;
 	return a->used_ns < b->used_ns;
 }
 
-struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint64_t now_ns)
+struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint32_t uid,
+					uint64_t now_ns)
 {
 	struct dl_process *set = w->processes[set_of(pid, DL_WORLD_PROCESS_SETS)];
 	struct dl_process *victim = &set[0];
@@ -68,13 +87,14 @@ struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint64
 		known->used_ns = now_ns;
 		return known;
 	}
-	for (size_t i = 0; i < DL_WORLD_WAYS && victim->pid; i++)
-		if (!set[i].pid || older(&set[i], victim))
+	for (size_t i = 1; i < DL_WORLD_WAYS && victim->pid; i++)
+		if (!set[i].pid || process_goes_before(set, &set[i], victim, uid))
 			victim = &set[i];
 	if (victim->pid)
 		w->evicted_count++;
 	memset(victim, 0, sizeof(*victim));
 	victim->pid = pid;
+	victim->uid = uid;
 	victim->used_ns = now_ns;
 	mark(w, victim, true);
 	return victim;
@@ -254,14 +274,13 @@ static void forget_belongings(struct dl_world *w, uint32_t pid)
 static void apply_process(struct dl_world *w, const struct dl_event *ev)
 {
 	const struct dl_ev_process *in = &ev->process;
-	struct dl_process *p = dl_world_process_get(w, ev->pid, ev->at_ns);
+	struct dl_process *p = dl_world_process_get(w, ev->pid, 0, ev->at_ns);
 	struct dl_workload *work = dl_world_workload(w, in->workload);
 
 	if (p->start_ticks != in->start_ticks) {
 		if (p->start_ticks) /* whose end is told late, or was lost */
 			forget_belongings(w, ev->pid);
-		memset(p, 0, sizeof(*p));
-		p->pid = ev->pid;
+		*p = (struct dl_process){ .pid = ev->pid, .uid = p->uid };
 		p->start_ticks = in->start_ticks;
 	}
 	if (p->engine != in->engine) { /* an exec keeps pid and start time, and nothing else */
@@ -393,6 +412,9 @@ void dl_world_apply(struct dl_world *w, const struct dl_event *ev)
 	switch (ev->kind) {
 	case DL_EV_PROCESS:
 		apply_process(w, ev);
+		break;
+	case DL_EV_OWNER:
+		dl_world_process_get(w, ev->pid, ev->owner.uid, ev->at_ns)->uid = ev->owner.uid;
 		break;
 	case DL_EV_WORKLOAD:
 		apply_workload(w, ev);

@@ -26,6 +26,7 @@
 
 struct dl_process {
 	uint32_t pid; /* 0: empty */
+	uint32_t uid; /* who answers for it: a full set is shared among users */
 	uint32_t workload;
 	uint64_t start_ticks;
 	uint64_t used_ns;
@@ -273,7 +274,8 @@ struct dl_process *dl_world_process(struct dl_world *w, uint32_t pid);
 
 /* The next one at or behind place *at, which is moved behind it; NULL: there is none. */
 struct dl_process *dl_world_process_next(struct dl_world *w, size_t *at);
-struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint64_t now_ns);
+struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint32_t uid,
+					uint64_t now_ns);
 struct dl_client *dl_world_client(struct dl_world *w, uint32_t pasid);
 struct dl_client *dl_world_client_get(struct dl_world *w, uint32_t pasid, uint64_t now_ns);
 struct dl_workload *dl_world_workload(struct dl_world *w, uint32_t id);

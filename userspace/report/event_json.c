@@ -288,6 +288,8 @@ static json_t *body(const struct dl_event *ev)
 		return finding(&ev->finding);
 	case DL_EV_RULES:
 		return rules(&ev->rules);
+	case DL_EV_OWNER:
+		return json_pack("{s:I}", "uid", NUMBER(ev->owner.uid));
 	case DL_EV_CLOCK:
 		return json_pack("{s:I}", "wall_s", NUMBER(ev->clock.wall_s));
 	case DL_EV_SENSOR:
