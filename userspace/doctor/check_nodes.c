@@ -186,12 +186,14 @@ DL_CHECK(frozen)
 		return;
 	}
 	f = dl_finding_add(findings, check, s->frozen ? DL_FOUND_FAILURE : DL_FOUND_OK, 0, s->unit);
-	if (!s->frozen)
+	if (!s->frozen) {
+		dl_finding_evidence(f, "nothing has frozen its process");
 		return;
+	}
 	dl_text_safe(safe, sizeof(safe), s->cgroup);
 	dl_finding_evidence(f, "its cgroup '%s', or one above it, is frozen: no process in it runs",
 			    safe);
 	dl_finding_fix(f, "thaw it: 'systemctl thaw UNIT', or write 0 to the cgroup.freeze that "
 			  "has 1; 'davylamp status' tells whether the agent holds it");
-	dl_finding_verify(f, "grep frozen /sys/fs/cgroup%.200s/cgroup.events", safe);
+	dl_finding_verify(f, "davylamp doctor %s", s->as); /* the path is text of others */
 }
