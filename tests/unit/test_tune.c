@@ -414,7 +414,8 @@ static void write_trace(const char *name, int32_t status, bool late)
 /* KFD's word for a fault, which no job's timeout follows. */
 static void write_fault(const char *name)
 {
-	struct dl_event ev = event(10 * S, DL_EV_PROCESS, PID); /* a fault of nobody known is none */
+	struct dl_event ev =
+		event(10 * S, DL_EV_PROCESS, PID); /* a fault of nobody known is none */
 	struct dl_trace_writer *w;
 
 	assert_int_equal(dl_trace_create(in_dir(name), &w), 0);
