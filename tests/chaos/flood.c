@@ -41,7 +41,8 @@ int main(int argc, char **argv)
 		for (int i = 0; i < count; i++) {
 			if (fds[i] < 0)
 				fds[i] = flood_connect(&addr);
-			if (fds[i] >= 0 && send(fds[i], ask, sizeof(ask) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+			if (fds[i] >= 0 &&
+			    send(fds[i], ask, sizeof(ask) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
 			    errno != EAGAIN) {
 				close(fds[i]);
 				fds[i] = -1;

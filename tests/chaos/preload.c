@@ -30,7 +30,7 @@
 /* Offsets are known to tests/chaos/lib.sh. */
 struct page {
 	uint64_t armed;	      /* so many sites are still to fail */
-	uint64_t skip;	      /* sites that have not failed, to be met before the next failure */
+	uint64_t skip;	      /* sites to be met before the next failure */
 	uint64_t failed;      /* allocations that failed */
 	uint64_t seen;	      /* sites that were met */
 	uint64_t allocations; /* all calls */

@@ -498,7 +498,10 @@ static int check_stopped(void)
 	return lab_end(&l);
 }
 
-/* A guard that computes for a second without a wait (RLIMIT_RTTIME) lets the host's work go first. */
+/*
+ * A guard that computes for a second without a wait (RLIMIT_RTTIME) lets the host's work go
+ * first.
+ */
 static int check_spin(void)
 {
 	struct rlimit cpu = { RLIM_INFINITY, RLIM_INFINITY };

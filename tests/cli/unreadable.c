@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Preloaded: while the file UNREADABLE_WHILE exists, no file whose name is in UNREADABLE ("a b") can
- * be opened for reading: EMFILE, as on a host whose limit is reached for the moment.
+ * Preloaded: while the file UNREADABLE_WHILE exists, no file whose name is in UNREADABLE ("a b")
+ * can be opened for reading: EMFILE, as on a host whose limit is reached for the moment.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

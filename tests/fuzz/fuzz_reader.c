@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the agent and its readers: replies of any content, and ELF files as the reader meets them. */
+/*
+ * Between the agent and its readers: replies of any content, and ELF files as the reader meets
+ * them.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

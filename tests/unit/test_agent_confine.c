@@ -25,7 +25,10 @@
 
 #include "../../userspace/agent/confine.h"
 
-/* Each would be harmless if it went through: an argument is wrong, so that another errno is a hole. */
+/*
+ * Each would be harmless if it went through: an argument is wrong, so that another errno is a
+ * hole.
+ */
 static long try_process_vm_writev(void)
 {
 	char from = 1, to = 0;

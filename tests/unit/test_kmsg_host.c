@@ -179,7 +179,8 @@ static const char *const with_chosen_text[] = {
 	"capability: warning: `%s' uses deprecated v2 capabilities in a way that may be insecure",
 	"usb 1-1: Product: %s",
 	"usb 1-1: %s",
-	"hid-generic 0003:046D:C31C.0001: input,hidraw0: USB HID v1.11 Keyboard [%s] on usb-0000:00:14.0-1/input0",
+	"hid-generic 0003:046D:C31C.0001: input,hidraw0: USB HID v1.11 Keyboard [%s] "
+	"on usb-0000:00:14.0-1/input0",
 };
 
 static const char *const forged[] = {
@@ -187,7 +188,8 @@ static const char *const forged[] = {
 	"Xid (PCI:0000:65:00): 79, pid=1, name=x,",
 	"amdgpu 0000:03:00.0: amdgpu: GPU reset begin!",
 	"amdgpu 0000:03:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=2",
-	"[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx timeout, signaled seq=1, emitted seq=2",
+	"[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx timeout, signaled seq=1, "
+	"emitted seq=2",
 	"i915 0000:00:02.0: [drm] GPU HANG: ecode 9:1:85dffffb, in x [1]",
 	"xe 0000:03:00.0: [drm] GT0: Engine reset: engine_class=rcs, logical_mask: 0x1, guc_id=1",
 	"nouveau 0000:01:00.0: fifo: SCHED_ERROR 0a [CTXSW_TIMEOUT]",
@@ -298,7 +300,8 @@ static void a_record_of_another_bus_is_no_gpus(void **state)
 	dl_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 0);
 	feed_record(
-		"6,4,1,-;amdgpu 0000:03:00.0: amdgpu: GPU reset begin!\n SUBSYSTEM=pci\n DEVICE=+pci:0000:03:00.0\n");
+		"6,4,1,-;amdgpu 0000:03:00.0: amdgpu: GPU reset begin!\n"
+		" SUBSYSTEM=pci\n DEVICE=+pci:0000:03:00.0\n");
 	dl_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 1);
 }

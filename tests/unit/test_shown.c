@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A model's name is escaped once, where it is taken from the command line, and not at output again. */
+/*
+ * A model's name is escaped once, where it is taken from the command line, and not at output
+ * again.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

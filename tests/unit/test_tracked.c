@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose processes the agent follows when they are more than it can, and who answers for a process. */
+/*
+ * Whose processes the agent follows when they are more than it can, and who answers for a
+ * process.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -6,8 +6,8 @@
  * or does not do so in time.
  *
  * The agent starts davylamp-guard with one end of a SOCK_SEQPACKET pair as descriptor 3 and a pidfd
- * of the agent as descriptor 4; each packet is one struct below, from the same program at both ends. It keeps no log: a reader
- * of stderr that stands still would hold up the thaw.
+ * of the agent as descriptor 4; each packet is one struct below, from the same program at both
+ * ends. It keeps no log: a reader of stderr that stands still would hold up the thaw.
  */
 #ifndef DL_ACT_GUARD_H
 #define DL_ACT_GUARD_H

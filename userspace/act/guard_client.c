@@ -24,7 +24,10 @@ int dl_guard_start(struct dl_guard *guard, const char *program)
 	DL_FD far = pair[1];
 	DL_FD own = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	const int fds[] = { far, own }; /* become DL_GUARD_FD and DL_GUARD_AGENT_FD */
-	/* In a session of its own: a terminal's signals and kill(-group) for the agent are not for it. */
+	/*
+	 * In a session of its own: a terminal's signals and kill(-group) for the agent are not
+	 * for it.
+	 */
 	const struct dl_child_spec spec = { .path = program,
 					    .argv = argv,
 					    .stdio = { DL_CHILD_NULL, DL_CHILD_NULL,

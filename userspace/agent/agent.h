@@ -142,7 +142,7 @@ struct dl_agent {
 	struct dl_bpf *bpf;
 	struct dl_trace_writer *trace;
 	struct dl_learned learned;
-	int learned_unread; /* why learned.conf cannot be read: it must not be replaced; 0: it was */
+	int learned_unread; /* -errno: learned.conf was not read, keep it; 0: it was */
 	uint64_t learned_tried_ns;
 	struct dl_tracked tracked[DL_TRACKED_MAX];
 	size_t verify_next; /* of them, whose turn it is to be looked for */

@@ -27,8 +27,8 @@
  *
  * SYS_ADMIN        sensors/bpf_object.c (late attach)                   BTF of modules, by id
  *                  act/unit.c                                           systemd's private socket
- * BPF, PERFMON     sensors/bpf_object.c, sensors/bpf_probes.c           programs for modules that are
- *                                                                       loaded later, uprobes
+ * BPF, PERFMON     sensors/bpf_object.c, sensors/bpf_probes.c           programs for modules that
+ *                                                                       load later, uprobes
  * SYS_PTRACE       reader/main.c (child), sensors/process_account.c     /proc/PID of other users
  * DAC_READ_SEARCH  reader/main.c (child)                                files of engines' users
  * CHECKPOINT_RESTORE  reader/main.c (child)                             /proc/PID/map_files
@@ -39,9 +39,10 @@
  * SETUID, SETGID,  reader, probe (children)                             they become other users
  * SETPCAP          children                                             they give up more
  *
- * Not needed: IPC_LOCK (the guard's memory is below RLIMIT_MEMLOCK), NET_ADMIN (sensors/uevents.c is
- * content with net.core.rmem_max, as few subsystems pass its filter), DAC_OVERRIDE, CHOWN, FOWNER
- * (what the agent writes is root's), SYS_MODULE, SYS_RAWIO, SYS_BOOT, SYS_TIME, SYS_CHROOT, MKNOD.
+ * Not needed: IPC_LOCK (the guard's memory is below RLIMIT_MEMLOCK), NET_ADMIN (sensors/uevents.c
+ * is content with net.core.rmem_max, as few subsystems pass its filter), DAC_OVERRIDE, CHOWN,
+ * FOWNER (what the agent writes is root's), SYS_MODULE, SYS_RAWIO, SYS_BOOT, SYS_TIME, SYS_CHROOT,
+ * MKNOD.
  */
 static const uint8_t kept[] = {
 	CAP_SYS_ADMIN,		CAP_BPF,    CAP_PERFMON, CAP_SYS_PTRACE,

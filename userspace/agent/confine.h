@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the agent gives up once all is open and attached, and how it gets its CPU time on a busy host.
+ * What the agent gives up once all is open and attached, and how it gets its CPU time on a busy
+ * host.
  * Both hold for its children, too, as far as they do not say otherwise.
  */
 #ifndef DL_AGENT_CONFINE_H
@@ -14,7 +15,10 @@ uint64_t dl_agent_capabilities(void);
 /* 0 or -errno; what could be given up is given up all the same. */
 int dl_agent_confine(void);
 
-/* Ahead of what other processes compute. Its children start without it: engines' probes do not hurry. */
+/*
+ * Ahead of what other processes compute. Its children start without it: engines' probes do not
+ * hurry.
+ */
 void dl_agent_hurry(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent's places: two sockets, who may connect to them and for how long, and the locks that keep
- * a second agent out. Root has a socket (mode 0600, PATH.root) with a queue that strangers cannot fill,
- * and half of all places. Others share the rest: DL_LINKS_UID for each user, and a client that says
- * nothing loses its place. Only agent/ includes this.
+ * The agent's places: two sockets, who may connect to them and for how long, and the locks that
+ * keep a second agent out. Root has a socket (mode 0600, PATH.root) with a queue that strangers
+ * cannot fill, and half of all places. Others share the rest: DL_LINKS_UID for each user, and a
+ * client that says nothing loses its place. Only agent/ includes this.
  */
 #ifndef DL_AGENT_LINKS_H
 #define DL_AGENT_LINKS_H
@@ -51,8 +51,8 @@ struct dl_agent;
 struct dl_link;
 
 /*
- * Before anything is changed. -EADDRINUSE: another agent has the state directory or the socket path;
- * who it is has been said.
+ * Before anything is changed. -EADDRINUSE: another agent has the state directory or the socket
+ * path; who it is has been said.
  */
 int dl_links_lock(struct dl_agent *a);
 

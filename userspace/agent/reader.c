@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whom the readers look at, and when; reader_process.c has the processes, reader_answer.c answers. */
+/*
+ * Whom the readers look at, and when; reader_process.c has the processes, reader_answer.c
+ * answers.
+ */
 #include "agent.h"
 
 #include <ctype.h>

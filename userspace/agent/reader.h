@@ -73,8 +73,8 @@ void dl_readers_scan(struct dl_agent *a, unsigned int limit_ms);
 void dl_reader_submit(struct dl_agent *a, const struct dl_look_job *job);
 
 /*
- * After a submit: waits for the answer if a reader is at it already, for "limit_ms" at most and only
- * a few times between two ticks. False: it is late, and comes by itself.
+ * After a submit: waits for the answer if a reader is at it already, for "limit_ms" at most and
+ * only a few times between two ticks. False: it is late, and comes by itself.
  */
 bool dl_reader_wait(struct dl_agent *a, uint32_t pid, unsigned int limit_ms);
 

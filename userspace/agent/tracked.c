@@ -48,7 +48,8 @@ static bool tracked_goes_before(const struct dl_tracked *a, uint32_t a_count,
 }
 
 /*
- * An empty place, or that of the user with the most processes, the newcomer's own counting one more:
+ * An empty place, or that of the user with the most processes, the newcomer's own counting one
+ * more:
  * a user who starts hundreds of engines pushes out his own. Workloads stay; should there be nothing
  * else, the oldest goes.
  */

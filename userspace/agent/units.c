@@ -122,8 +122,8 @@ static ssize_t read_members(const char *cgroup, char *text, size_t size)
 }
 
 /*
- * The first process of the cgroup that is an engine; NULL: none. False: a reader is late, and nothing
- * can be said.
+ * The first process of the cgroup that is an engine; NULL: none. False: a reader is late, and
+ * nothing can be said.
  */
 static bool engine_in(const struct dl_service *u, const struct dl_tracked **ret_engine)
 {

@@ -190,6 +190,12 @@ static bool tuning_valid(const struct dl_ev_tuning *in)
 	return dl_tuner_valid(&tuner);
 }
 
+static bool device_valid(const struct dl_ev_device *d)
+{
+	return ENDED(d->device) && ENDED(d->driver) && ENDED(d->detail) &&
+	       d->change >= DL_DEVICE_ADDED && d->change < DL_DEVICE_CHANGE_COUNT;
+}
+
 bool dl_event_valid(const struct dl_event *ev)
 {
 	switch (ev->kind) {
@@ -249,9 +255,7 @@ bool dl_event_valid(const struct dl_event *ev)
 	case DL_EV_CLIENT:
 		return ev->pid && ENDED(ev->client.device);
 	case DL_EV_DEVICE:
-		return ENDED(ev->device.device) && ENDED(ev->device.driver) &&
-		       ENDED(ev->device.detail) && ev->device.change >= DL_DEVICE_ADDED &&
-		       ev->device.change < DL_DEVICE_CHANGE_COUNT;
+		return device_valid(&ev->device);
 	case DL_EV_LOG:
 		return log_valid(&ev->log);
 	case DL_EV_KFD:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which cgroups our children may enter. They enter as root, and the owner of a cgroup can freeze what
- * is in it, or limit it to nothing. So it must be a systemd unit's below system.slice or another
- * slice of root's, and root's alone from the top down, with its files. A unit with Delegate= and a
- * user of its own, and everything below user.slice, is refused; so is a cgroup that is frozen, or
- * whose memory is nearly full: a child there would end the engine.
+ * Which cgroups our children may enter. They enter as root, and the owner of a cgroup can freeze
+ * what is in it, or limit it to nothing. So it must be a systemd unit's below system.slice or
+ * another slice of root's, and root's alone from the top down, with its files. A unit with
+ * Delegate= and a user of its own, and everything below user.slice, is refused; so is a cgroup that
+ * is frozen, or whose memory is nearly full: a child there would end the engine.
  */
 #include "who_cgroup.h"
 

@@ -21,7 +21,10 @@ struct dl_hold {
 	uint32_t id;
 	uint32_t plan;
 	uint32_t on_permille;
-	/* Both of a cgroup, or -1: then the tree. They are open so that a thaw needs no descriptor. */
+	/*
+	 * Both of a cgroup, or -1: then the tree. They are open so that a thaw needs no
+	 * descriptor.
+	 */
 	int freezer_fd;
 	int events_fd;
 	uint64_t dev, inode; /* of the cgroup */

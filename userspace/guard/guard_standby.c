@@ -11,8 +11,8 @@
 
 #include "guard_wait.h"
 
-#define LATE_NS	   (500 * DL_GUARD_MS_NS) /* after a lease's end: the guard needs microseconds */
-#define END_NS	   (500 * DL_GUARD_MS_NS) /* after the agent's: the guard needs 400 ms at most */
+#define LATE_NS	   (500 * DL_GUARD_MS_NS) /* after a lease's end; the guard needs some us */
+#define END_NS	   (500 * DL_GUARD_MS_NS) /* after the agent's; the guard needs 400 ms */
 #define PAUSE_NS   (10 * DL_GUARD_MS_NS)  /* before a restart; doubles up to: */
 #define PAUSE_MOST (10000 * DL_GUARD_MS_NS)
 

@@ -32,8 +32,8 @@ int dl_message_root_path(const char *path, char ret_path[DL_SOCKET_PATH_MAX]);
 #define DL_CONNECT_MS 2000 /* a usual limit */
 
 /*
- * Connected socket, or -errno. -EAGAIN: the queue of the agent stayed full for "limit_ms"; the agent
- * is there, and busy or stopped.
+ * Connected socket, or -errno. -EAGAIN: the queue of the agent stayed full for "limit_ms"; the
+ * agent is there, and busy or stopped.
  */
 int dl_message_connect(const char *path, unsigned int limit_ms);
 

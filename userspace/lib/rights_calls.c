@@ -76,7 +76,9 @@ static void calls_allow(struct calls *f, uint32_t nr)
 	calls_return(f, SECCOMP_RET_ALLOW);
 }
 
-/* Call "nr" if no bit of "bits" is set in its argument, or if the argument is 0: "bits" all ones. */
+/*
+ * Call "nr" if no bit of "bits" is set in its argument, or if the argument is 0: "bits" all ones.
+ */
 static void calls_allow_unless(struct calls *f, uint32_t nr, size_t argument, uint32_t bits)
 {
 	size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;

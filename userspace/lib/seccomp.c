@@ -42,7 +42,10 @@ static void filter_when(struct dl_filter *f, uint16_t how, uint32_t value, uint3
 	filter_return(f, action);
 }
 
-/* The next "length" instructions see the argument of "nr", and the call's number comes back after. */
+/*
+ * The next "length" instructions see the argument of "nr", and the call's number comes back
+ * after.
+ */
 static void filter_begin_argument(struct dl_filter *f, uint32_t nr, unsigned int argument,
 				  size_t length)
 {

@@ -30,7 +30,10 @@ void dl_filter_refuse_value(struct dl_filter *f, uint32_t nr, unsigned int argum
 /* Any value but these. */
 void dl_filter_only_values(struct dl_filter *f, uint32_t nr, unsigned int argument,
 			   const uint32_t *values, size_t count);
-/* For this thread and all that it starts, for good. 0 or -errno; needs no_new_privs or a capability. */
+/*
+ * For this thread and all that it starts, for good. 0 or -errno; needs no_new_privs or a
+ * capability.
+ */
 int dl_filter_install(struct dl_filter *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Descriptors 0, 1 and 2. Where the caller closed one of them, the next file that is opened gets its
- * number, and what is printed goes into that file. Every main() calls this first.
+ * Descriptors 0, 1 and 2. Where the caller closed one of them, the next file that is opened gets
+ * its number, and what is printed goes into that file. Every main() calls this first.
  */
 #ifndef DL_LIB_STANDARD_FDS_H
 #define DL_LIB_STANDARD_FDS_H

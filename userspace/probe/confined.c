@@ -29,8 +29,8 @@
 #define PROCESSES_MAX 256 /* more than are allowed */
 
 /*
- * Another process of the same user, begun before anything is tried. It ends when the pipe is closed,
- * with this process at the latest.
+ * Another process of the same user, begun before anything is tried. It ends when the pipe is
+ * closed, with this process at the latest.
  */
 static pid_t victim;
 

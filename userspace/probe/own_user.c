@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The user that a probe becomes: "davylamp-probe" where the host has it (policies/davylamp.sysusers),
- * else a uid that no other process has. Read from /etc/passwd alone: a name service may hang.
+ * The user that a probe becomes: "davylamp-probe" where the host has it
+ * (policies/davylamp.sysusers), else a uid that no other process has. Read from /etc/passwd alone:
+ * a name service may hang.
  * A user that is named instead may have threads already, which its RLIMIT_NPROC counts.
  */
 #include <dirent.h>

@@ -329,7 +329,8 @@ static void look_at_processes(struct filter *f, bool programs)
 			    eperm);
 	}
 	/*
-	 * Runtimes set the CPUs of each thread that they start, and fail if that fails (ROCm's does).
+	 * Runtimes set the CPUs of each thread that they start, and fail if that fails (ROCm's
+	 * does).
 	 * Threads have numbers that are not known here: 0 is answered, and nothing done.
 	 */
 	only_itself(f, __NR_sched_setaffinity, 0, true, SECCOMP_RET_ERRNO);
@@ -363,7 +364,10 @@ int dl_seccomp(bool network, bool programs)
 #ifdef __x86_64__
 	when(&f, BPF_JGE, X32_BIT, SECCOMP_RET_ERRNO | ENOSYS);
 #endif
-	/* Flags and modes that lie in memory, out of a filter's sight; libraries then take others. */
+	/*
+	 * Flags and modes that lie in memory, out of a filter's sight; libraries then take
+	 * others.
+	 */
 	when(&f, BPF_JEQ, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 	when(&f, BPF_JEQ, __NR_openat2, SECCOMP_RET_ERRNO | ENOSYS);
 	for (size_t i = 0; i < COUNT(refused); i++)

@@ -57,10 +57,10 @@ int dl_bpf_release(struct dl_bpf *b, const char *module, uint64_t now_ns);
 void dl_bpf_watch(struct dl_bpf *b, uint32_t pid);
 
 /*
- * A uprobe at "offset" of the library at "path", once per inode: "throw" of libstdc++, "compute", "set", "get",
- * "synchronize" of libggml-base, "ubatch" or, in an older one, "decode" of libllama. 1: attached,
- * 0: was attached before, -ENOENT: the library has no such function; -EDQUOT, -ENOSPC, -EAGAIN: see
- * probe_slots.h.
+ * A uprobe at "offset" of the library at "path", once per inode: "throw" of libstdc++, "compute",
+ * "set", "get", "synchronize" of libggml-base, "ubatch" or, in an older one, "decode" of libllama.
+ * 1: attached, 0: was attached before, -ENOENT: the library has no such function; -EDQUOT, -ENOSPC,
+ * -EAGAIN: see probe_slots.h.
  */
 int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name, uint64_t offset,
 			  const struct dl_probe_owner *owner);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who may have how many uprobes: a table of slots, one for each function of a library file that
- * carries a uprobe, and of the processes that map these files. Pure: it attaches nothing; time comes
- * from the caller. Rules:
+ * carries a uprobe, and of the processes that map these files. Pure: it attaches nothing; time
+ * comes from the caller. Rules:
  *
  * - A process of a workload claims for its workload, any other process for its user. A workload
  *   holds DL_PROBE_QUOTA slots at most, a user other than root as well.
@@ -10,7 +10,8 @@
  * - A full table gives up slots that no process claims any more, and then the oldest slot of the
  *   user with the most slots. The newcomer counts: a user with the most slots loses one of its own.
  * - A process that lost a slot, or was refused one, gets it back only when there is room.
- * - A user other than root has a limited rate of new slots: to attach and to detach takes the kernel
+ * - A user other than root has a limited rate of new slots: to attach and to detach takes the
+ * kernel
  *   milliseconds.
  */
 #ifndef DL_SENSORS_PROBE_SLOTS_H
@@ -77,8 +78,8 @@ int dl_probe_slots_claim(struct dl_probe_slots *s, const struct dl_probe_owner *
 			 const struct dl_probe_site *site, uint64_t now_ns, size_t *ret_slot);
 
 /*
- * A process has become a workload's, or another user's, since it claimed: a workload takes its slots
- * along, any other account must claim them.
+ * A process has become a workload's, or another user's, since it claimed: a workload takes its
+ * slots along, any other account must claim them.
  */
 void dl_probe_slots_owner(struct dl_probe_slots *s, const struct dl_probe_owner *owner);
 

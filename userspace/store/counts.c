@@ -137,7 +137,10 @@ static void read_all(struct reader *r, const json_t *root, struct dl_foresight *
 	}
 }
 
-/* For jansson a failed allocation may be a syntax error: it must occur twice, with memory at hand. */
+/*
+ * For jansson a failed allocation may be a syntax error: it must occur twice, with memory at
+ * hand.
+ */
 static json_t *counts_json(const char *text, size_t size, json_error_t *why)
 {
 	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, why), *works;

@@ -33,8 +33,8 @@ struct dl_learned {
 
 /*
  * 0, also when there is no file (empty then); -EBADMSG with the line in *ret_line when the file was
- * read whole and is not understood. Any other error says nothing about the content: the caller keeps
- * the file and what it has, and neither replaces the file nor puts it aside.
+ * read whole and is not understood. Any other error says nothing about the content: the caller
+ * keeps the file and what it has, and neither replaces the file nor puts it aside.
  */
 int dl_learned_load(const char *dir, struct dl_learned *ret_learned, int *ret_line);
 

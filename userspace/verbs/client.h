@@ -16,8 +16,8 @@ int dl_client_ask_for(const char *socket_path, json_t *question, int patience_ms
 		      json_t **ret_answer);
 
 /*
- * Whether an agent is there: DL_EXIT_DONE, DL_EXIT_NOTHING (none, nothing was said), or another exit
- * status: it cannot be told, and why has been said. One that is busy is there.
+ * Whether an agent is there: DL_EXIT_DONE, DL_EXIT_NOTHING (none, nothing was said), or another
+ * exit status: it cannot be told, and why has been said. One that is busy is there.
  */
 int dl_client_find(const char *socket_path);
 
