@@ -94,7 +94,7 @@ next_hang_is_told() {
 }
 
 inject_kill_agent_in_reset() {
-	act_pause || bad "a pause was refused"
+	act_pause || bad "a pause was refused: $(tail -n 1 /tmp/act)"
 	hang_begin
 	lab_soon 20 stall_told || bad "the hang is not foreseen"
 	agent_kill
@@ -103,7 +103,7 @@ inject_kill_agent_in_reset() {
 	agent_start || bad "no agent comes up after it"
 }
 inject_stop_agent_in_reset() {
-	act_pause || bad "a pause was refused"
+	act_pause || bad "a pause was refused: $(tail -n 1 /tmp/act)"
 	davylamp act undo "$number" --socket $sock >/dev/null 2>&1
 	hang_begin
 	kill -STOP $agent
@@ -114,7 +114,7 @@ inject_stop_agent_in_reset() {
 inject_kill_guard_in_reset() {
 	has_guard
 	killed=$guard
-	act_pause || bad "a pause was refused"
+	act_pause || bad "a pause was refused: $(tail -n 1 /tmp/act)"
 	hang_begin
 	lab_soon 20 stall_told || bad "the hang is not foreseen"
 	kill -9 "$killed"
@@ -124,7 +124,7 @@ inject_kill_guard_in_reset() {
 }
 inject_kill_both_in_reset() {
 	has_guard
-	act_pause || bad "a pause was refused"
+	act_pause || bad "a pause was refused: $(tail -n 1 /tmp/act)"
 	hang_begin
 	next_random 3
 	[ "$random" = 0 ] || lab_soon 20 stall_told
@@ -170,7 +170,7 @@ inject_clock_jump() {
 	3) date -s @$((kept - 315360000)) ;; 4) date -s @1 ;; 5) date -s @2147483660 ;;
 	esac >/dev/null
 	next_hang_is_told
-	act_pause || bad "a pause was refused after the clock jumped"
+	act_pause || bad "a pause was refused: $(tail -n 1 /tmp/act); after the clock jumped"
 	davylamp act undo "$number" --socket $sock >/dev/null 2>&1
 	date -s @$((kept + $(now) - began)) >/dev/null
 }
@@ -194,7 +194,7 @@ inject_no_descriptors() {
 	prlimit --pid $agent --nofile=4096:4096
 }
 inject_kill_supervisor() {
-	act_pause || bad "a pause was refused"
+	act_pause || bad "a pause was refused: $(tail -n 1 /tmp/act)"
 	held=$(child_named $supervisor sleep)
 	kill -9 $supervisor
 	wait $supervisor 2>/dev/null
@@ -212,8 +212,12 @@ stopped_of() {
 	done
 	return 1
 }
-no_zombie() { ! child_zombie $agent; }
-child_zombie() { grep -lsx "PPid:	$1" /proc/[0-9]*/status | xargs grep -ls '^State:.Z' | grep -q .; }
+no_zombie() { ! child_zombie | grep -q .; }
+child_zombie() {
+	for lab_stat in $(grep -lsx "PPid:	$agent" /proc/[0-9]*/status); do
+		! grep -qs '^State:.Z' "$lab_stat" || sed -n 's/^Name:	//p' "$lab_stat"
+	done
+}
 database_whole() { [ "$(sqlite3 'file:/tmp/state/davylamp.db?mode=ro' 'PRAGMA integrity_check' 2>&1)" = ok ]; }
 
 audit() {
@@ -226,13 +230,13 @@ audit() {
 	[ -z "$(find /tmp/state -name '*.bad*')" ] || bad "files were put aside: $(find /tmp/state -name '*.bad*')"
 	[ "$(ls -d /sys/fs/cgroup/davylamp-exec-* | wc -l)" = 1 ] || {
 		bad "cgroups of supervisors: $(ls -d /sys/fs/cgroup/davylamp-exec-* | tr '\n' ' ')"
-		rmdir /sys/fs/cgroup/davylamp-exec-* 2>/dev/null
+		rmdir /sys/fs/cgroup/davylamp-exec-*/* /sys/fs/cgroup/davylamp-exec-* 2>/dev/null
 	}
 	if [ "$baseline" != $agent ]; then
 		baseline=$agent baseline_files=$(files_of_agent) baseline_kib=$(resident_kib)
 	fi
 	lab_soon 10 files_flat || bad "descriptors: $(files_of_agent), first $baseline_files"
-	lab_soon 10 no_zombie || bad "the agent has a zombie"
+	lab_soon 10 no_zombie || bad "the agent has a zombie: $(child_zombie | tr '\n' ' ')"
 	[ "$(resident_kib)" -le $((baseline_kib + 6144)) ] || bad "memory: $(resident_kib) KiB, first $baseline_kib"
 	! grep -qiE 'assert|should not be reached|cannot be undone|put aside' /tmp/agent.err || {
 		bad "the agent said: $(grep -iE 'assert|should not be reached|cannot be undone|put aside' /tmp/agent.err | head -n 1)"
