@@ -117,7 +117,7 @@ inject_stop_probe() {
 
 inject_kill_reader() {
 	local reader
-	reader=$(reader_pid)
+	reader=$(reader_pid $RANDOM)
 	[[ $reader ]] || return 2
 	beneath
 	kill -9 "$reader"
@@ -126,7 +126,7 @@ inject_kill_reader() {
 
 inject_stop_reader() {
 	local reader
-	reader=$(reader_pid)
+	reader=$(reader_pid $RANDOM)
 	[[ $reader ]] || return 2
 	kill -STOP "$reader"
 	answers_soon 10 || bad "no answer while a reader is stopped"

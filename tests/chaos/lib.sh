@@ -82,15 +82,16 @@ act() { timeout 60 "$program" act "$@" --socket "$work/sock" >"$work/act.out" 2>
 children_named() { pgrep -x -P "$1" "${2:0:15}"; }
 guard_pid() { children_named "$agent" davylamp-guard | head -n 1; }
 standby_pid() { local g; g=$(guard_pid); [[ $g ]] && children_named "$g" davylamp-guard | head -n 1; }
-# A program of its own, or a child of the agent that is neither guard nor probe.
+# One of the agent's children that are neither guard nor probe; seeded.
 reader_pid() {
-	local pid
+	local pid pids=()
 	for pid in $(pgrep -P "$agent"); do
 		case $(cat "/proc/$pid/comm" 2>/dev/null) in
 		davylamp-guard | davylamp-probe | '') ;;
-		*) echo "$pid" && return ;;
+		*) pids+=("$pid") ;;
 		esac
 	done
+	[[ ${#pids[@]} == 0 ]] || echo "${pids[$1 % ${#pids[@]}]}"
 }
 # Of the agent or of the supervisor.
 probe_pid() { pgrep -x -P "$agent,$engine" davylamp-probe | head -n 1; }
