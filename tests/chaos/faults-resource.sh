@@ -22,6 +22,7 @@ inject_disk_full_start() {
 	beneath
 	kill -9 "$agent"
 	chaos_reap
+	rm -f "$work/disk/trace" # the next agent writes none
 	until_true 5 not frozen || bad "frozen after the end of the agent"
 	until_true 5 fill_disk || bad "the disk could not be filled"
 	rm -f "$work/sock"
