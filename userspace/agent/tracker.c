@@ -20,7 +20,7 @@ static const uint64_t look_again_ms[] = {
 #define VERIFY_NS      DL_NS_PER_S
 #define LOADED_NS      (4 * DL_NS_PER_S)  /* what is not mapped by then is linked in */
 #define LATE_NS	       (30 * DL_NS_PER_S) /* ask again for an answer that is missing then */
-#define KNOW_MS	       5
+#define KNOW_MS	       20
 #define MEET_MS	       20
 #define GGML_SITES     4
 
