@@ -17,13 +17,17 @@ static int read_rules(struct dl_agent *a, char error[DL_CONFIG_ERROR_LEN])
 	struct dl_policy_layers *rules = malloc(sizeof(*rules));
 	int err;
 
-	if (!rules)
+	if (!rules) {
+		snprintf(error, DL_CONFIG_ERROR_LEN, "rules of backends: out of memory");
 		return -ENOMEM;
+	}
 	dl_policy_layers_init(rules);
 	err = dl_policy_dirs_read(a->options.data_dir, a->options.state_dir, a->options.config_dir,
 				  rules, error);
 	if (!err && error[0])
 		dl_log("%s; the agent's own rules are left out", error);
+	if (err && !error[0])
+		snprintf(error, DL_CONFIG_ERROR_LEN, "rules of backends: %s", strerror(-err));
 	if (err) {
 		free(rules);
 		return err;

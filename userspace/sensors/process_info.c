@@ -96,9 +96,8 @@ static void read_engine(uint32_t pid, uint32_t ppid, struct start *s, struct dl_
 }
 
 /* A worker with a title of its own has its server's arguments. */
-static void ask_the_server(uint32_t ppid, struct dl_engine_facts *facts)
+static void ask_the_server(uint32_t ppid, struct start *server, struct dl_engine_facts *facts)
 {
-	static struct start server; /* one thread; every exec of the host comes by here */
 	struct dl_engine_facts of_server;
 	uint64_t start;
 	uint32_t pid = ppid;
@@ -106,7 +105,7 @@ static void ask_the_server(uint32_t ppid, struct dl_engine_facts *facts)
 	for (int i = 0; pid > 1 && i < UP_MAX; i++) {
 		if (dl_process_stat(pid, &ppid, &start))
 			return;
-		read_engine(pid, ppid, &server, &of_server);
+		read_engine(pid, ppid, server, &of_server);
 		if (of_server.engine == facts->engine && of_server.model[0]) {
 			of_server.role = facts->role;
 			of_server.loads_model = facts->loads_model;
@@ -304,31 +303,42 @@ static void read_as_engine(struct dl_process_info *info, const struct dl_used_de
 	info->ev.inner_pid = inner == info->pid ? 0 : inner;
 }
 
-int dl_process_info_look(uint32_t pid, enum dl_look look, const struct dl_used_devices *used,
-			 struct dl_process_info *ret_info)
+/* "start" has room for two: the process, and the server of a worker. "facts" point into them. */
+static void read_all(struct dl_process_info *info, enum dl_look look,
+		     const struct dl_used_devices *used, struct start *start)
 {
-	static struct start s; /* one thread; every exec of the host comes by here */
-	struct dl_process_info *info = ret_info;
 	struct dl_engine_facts facts;
-	int err;
 
-	memset(info, 0, sizeof(*info));
-	info->pid = pid;
-	err = dl_process_stat(pid, &info->ev.ppid, &info->ev.start_ticks);
-	if (err)
-		return err;
-	read_comm(pid, info->ev.comm);
-	read_engine(pid, info->ev.ppid, &s, &facts);
-	info->has_command = s.argc > 0;
+	read_comm(info->pid, info->ev.comm);
+	read_engine(info->pid, info->ev.ppid, &start[0], &facts);
+	info->has_command = start[0].argc > 0;
 	if (facts.role == DL_ROLE_RUNNER && !facts.model[0])
-		ask_the_server(info->ev.ppid, &facts);
+		ask_the_server(info->ev.ppid, &start[1], &facts);
 	take_facts(&facts, &info->ev);
 	if (info->ev.engine != DL_ENGINE_NONE)
 		read_as_engine(info, used, &facts);
 	else if (look == DL_LOOK_DEVICES && info->has_command)
 		look_at_stranger(info, used);
 	read_cgroup(info);
-	info->uid = dl_process_uid(pid);
+	info->uid = dl_process_uid(info->pid);
+}
+
+int dl_process_info_look(uint32_t pid, enum dl_look look, const struct dl_used_devices *used,
+			 struct dl_process_info *ret_info)
+{
+	struct start *start;
+	int err;
+
+	memset(ret_info, 0, sizeof(*ret_info));
+	ret_info->pid = pid;
+	err = dl_process_stat(pid, &ret_info->ev.ppid, &ret_info->ev.start_ticks);
+	if (err)
+		return err;
+	start = malloc(2 * sizeof(*start));
+	if (!start)
+		return -ENOMEM;
+	read_all(ret_info, look, used, start);
+	free(start);
 	return 0;
 }
 
