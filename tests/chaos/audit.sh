@@ -75,8 +75,11 @@ files_of() { find "/proc/$1/fd" -type l ! -lname 'anon_inode:*bpf*link*' ! -lnam
 probes_of() { find "/proc/$1/fd" -type l -lname 'anon_inode:*bpf*link*' -o -type l -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l; }
 files_told() { ls -l "/proc/$agent/fd" | sed 's/.* -> //; s/[0-9]\+/N/g' | sort | uniq -c | sort -rn | head -n 12 | tr '\n' ';'; }
 files_flat() { [[ $(files_of "$agent") -le $((baseline_files + file_slack)) ]]; }
-# Engines of others on this host: tests that run beside this one.
-strangers_engines() { answers && jq -e 'any(.processes[]; .workload == 0 or .workload == null)' "$work/status" >/dev/null; }
+# Engines of others that this agent has met, of tests that run beside this one: their probes stay.
+strangers_engines() {
+	grep '"event":"process"' "$work/agent.out" | jq -es --argjson port "$port" \
+		'any(.[]; .engine != null and .engine != "none" and .port != $port and .model != "storm.gguf")' >/dev/null
+}
 probes_flat() { [[ $(probes_of "$agent") -le $((baseline_probes + file_slack)) ]] || strangers_engines; }
 zombies() { ps -o pid=,stat=,comm= --ppid "$agent${engine:+,$engine}" | awk '$2 ~ /^Z/'; }
 no_zombies() { [[ -z $(zombies) ]]; }

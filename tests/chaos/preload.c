@@ -108,8 +108,8 @@ __attribute__((constructor)) static void preload_open(void)
 static void log_site(void *const *frames, int count)
 {
 	char line[1024];
-	int n = snprintf(line, sizeof(line), "allocation %llu failed:",
-			 (unsigned long long)page->allocations);
+	int n = snprintf(line, sizeof(line),
+			 "allocation %llu failed:", (unsigned long long)page->allocations);
 
 	for (int i = 0; i < count && n < (int)sizeof(line) - 100; i++) {
 		Dl_info info;

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILES	 4000
+#define FILES	4000
 #define ABREAST 8
 
 static _Noreturn void live(const char *how)
