@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "../../userspace/agent/agent.h"
+#include "../../userspace/lib/child.h"
 #include "root.h"
 
 #define LONG_US 60000000
@@ -219,6 +220,25 @@ static void a_dead_reader_is_unwatched_while_a_child_holds_a_copy_of_its_socket(
 	assert_int_equal(watched_count(), 0);
 }
 
+static void a_killed_reader_is_no_zombie_where_no_gpu_asks_for_another(void **state)
+{
+	int i = 0;
+
+	(void)state;
+	put_gpu("amdgpu");
+	PUT("/proc/none", "");
+	assert_int_equal(dl_agent_gpus_open(&agent), 0);
+	ask_reader(100 * DL_NS_PER_S); /* and no tick asks again */
+	kill(reader_pid(), SIGKILL);
+	while (dl_clients_fd(agent.gpus.reader) >= 0)
+		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
+	while (dl_child_reap_left() && i++ < 1000) /* what the agent's tick does */
+		usleep(10000);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	dl_agent_gpus_close(&agent);
+}
+
 #define CHECK(name) cmocka_unit_test_setup_teardown(name, new_agent, end_agent)
 
 int main(void)
@@ -231,6 +251,7 @@ int main(void)
 #endif
 		CHECK(a_replaced_reader_is_listened_to_although_its_number_is_the_same),
 		CHECK(a_dead_reader_is_unwatched_while_a_child_holds_a_copy_of_its_socket),
+		CHECK(a_killed_reader_is_no_zombie_where_no_gpu_asks_for_another),
 	};
 
 	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);

@@ -86,7 +86,7 @@ int dl_clients_new(const struct dl_clients_hooks *hooks, struct dl_clients **ret
 	return 0;
 }
 
-/* Its end of the socket is gone: it ends by itself, when it is not inside the kernel for ever. */
+/* Closes the socket and kills the reader, which ends unless the kernel holds it. */
 static void let_go(struct dl_clients *c)
 {
 	if (c->fd >= 0)
@@ -141,9 +141,9 @@ void dl_clients_read(struct dl_clients *c)
 			c->hooks.client(c->hooks.arg, a.pid, &a.info);
 			continue;
 		}
-		if (!n) { /* the reader is gone */
-			close(c->fd);
-			c->fd = -1;
+		if (!n) { /* the reader has ended, or is about to */
+			let_go(c);
+			dl_child_leave(&c->reader);
 			return;
 		}
 		c->asked_ns = 0;
