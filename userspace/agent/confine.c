@@ -31,6 +31,8 @@
  *                                                                       load later, uprobes
  * SYS_PTRACE       reader/main.c (child), sensors/process_account.c     /proc/PID of other users
  * DAC_READ_SEARCH  reader/main.c (child)                                files of engines' users
+ * DAC_OVERRIDE     agent/groups.c                                       rmdir in the root cgroup,
+ *                                                                       whose mode is 0555
  * CHECKPOINT_RESTORE  reader/main.c (child)                             /proc/PID/map_files
  * SYSLOG           sensors/kmsg_reader.c                                /dev/kmsg
  * KILL             act/freeze_tree.c, act/probe_run.c                   pause engines, end probes
@@ -40,15 +42,15 @@
  * SETPCAP          children                                             they give up more
  *
  * Not needed: IPC_LOCK (the guard's memory is below RLIMIT_MEMLOCK), NET_ADMIN (sensors/uevents.c
- * is content with net.core.rmem_max, as few subsystems pass its filter), DAC_OVERRIDE, CHOWN,
+ * is content with net.core.rmem_max, as few subsystems pass its filter), CHOWN,
  * FOWNER (what the agent writes is root's), SYS_MODULE, SYS_RAWIO, SYS_BOOT, SYS_TIME, SYS_CHROOT,
  * MKNOD.
  */
 static const uint8_t kept[] = {
-	CAP_SYS_ADMIN,		CAP_BPF,    CAP_PERFMON, CAP_SYS_PTRACE,
-	CAP_DAC_READ_SEARCH,	CAP_SYSLOG, CAP_KILL,	 CAP_SYS_NICE,
-	CAP_SYS_RESOURCE,	CAP_SETUID, CAP_SETGID,	 CAP_SETPCAP,
-	CAP_CHECKPOINT_RESTORE,
+	CAP_SYS_ADMIN,		CAP_BPF,	  CAP_PERFMON, CAP_SYS_PTRACE,
+	CAP_DAC_READ_SEARCH,	CAP_SYSLOG,	  CAP_KILL,    CAP_SYS_NICE,
+	CAP_SYS_RESOURCE,	CAP_SETUID,	  CAP_SETGID,  CAP_SETPCAP,
+	CAP_CHECKPOINT_RESTORE, CAP_DAC_OVERRIDE,
 };
 
 /* What neither the agent nor a child of its needs. A child of vendors' code refuses more. */
