@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Processes that stand in an agent's way, as user nobody:
- *   hostile hang DIR      a file system of its own, mounted on DIR, whose only file is never read to
- *                         its end; "llama-server" with a page of it under mmap_lock: a reader of
- *                         /proc/PID/cmdline, environ or maps waits for the file system
+ *   hostile hang DIR      a file system of its own, mounted on DIR, whose only file is never read
+ *                         to its end; "llama-server" with a page of it under mmap_lock: a reader
+ *                         of /proc/PID/cmdline, environ or maps waits for the file system
  *   hostile storm FILES   "llama-server" with that many open files, which forks without end
  * Prints its pid once it is so, "hang" that of its file system before. Ends by a signal, "hang"
  * once its file system has ended; ps and pgrep hang, too, until then.
