@@ -155,7 +155,7 @@ static int confine_capabilities(uint64_t keep)
 
 /*
  * Children need no more than the agent: guard and probe are started by it, at any time, and no
- * program of theirs is set-user-ID. The probe becomes nobody by the agent's CAP_SETUID, which
+ * program of theirs is set-user-ID. Probe and readers change their user by CAP_SETUID, which
  * no_new_privs leaves it; so setresuid and execve are not refused.
  */
 static int confine_calls(void)

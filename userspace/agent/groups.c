@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cgroups of supervisors that were killed: their engines get SIGTERM from the kernel, but nobody is
- * left to remove the group. The agent knows it by the link, and removes it when it is empty.
+ * Cgroups of killed supervisors: the kernel sends their engines SIGTERM, but no process is left to
+ * remove the group. The agent knows the group from the link and removes it when it is empty.
  */
 #include "agent.h"
 
