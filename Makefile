@@ -20,7 +20,7 @@ endif
 HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 CFLAGS ?= -O2 -g
 BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDL_VERSION='"$(VERSION)"' \
-	-isystem /usr/include/libdrm -DDL_DATA_DIR='"$(PREFIX)/share/davylamp"' -isystem $(O)/gen
+	-isystem /usr/include/libdrm -DDL_DATA_DIR='"$(PREFIX)/share/davylamp"' -isystem $(O)/gen -iquote userspace -iquote .
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations
@@ -31,28 +31,22 @@ LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 
 BPF := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(BPF:%=$(O)/gen/%.skel.h)
-CORE_SRC := $(wildcard userspace/core/*.c)
-POLICY_SRC := $(wildcard userspace/policy/*.c)
-LIB_SRC := $(wildcard userspace/lib/*.c)
-AGENT_SRC := $(CORE_SRC) $(LIB_SRC) $(wildcard $(addprefix userspace/,engines/*.c sensors/*.c act/*.c policy/*.c \
-	store/*.c output/*.c report/*.c tune/*.c discovery/*.c agent/*.c doctor/*.c verbs/*.c))
-PROBE_SRC := $(wildcard userspace/probe/*.c) $(addprefix userspace/lib/,log.c standard_fds.c text.c)
-GUARD_SRC := $(wildcard userspace/guard/*.c userspace/act/freeze_*.c) userspace/lib/file.c
-AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/obj/%.o)
-# What reads strangers' bytes; no loop, no BPF, no SQLite.
-READER_SRC := $(wildcard userspace/reader/*.c) $(filter-out userspace/lib/child.c userspace/lib/message.c userspace/lib/outlet.c,$(LIB_SRC)) \
-	$(wildcard userspace/engines/*.c) userspace/core/types.c userspace/core/knobs.c \
-	$(addprefix userspace/sensors/,build_id.c cgroup_name.c device_node.c \
-	elf_site.c engine_version.c inside.c kfd_topology.c listen_port.c model_file.c mounts.c ollama_blob.c ollama_name.c process_id.c process_info.c \
-	process_start.c process_traces.c)
-READER_OBJ := $(READER_SRC:%.c=$(O)/obj/%.o)
-PROBE_OBJ := $(PROBE_SRC:%.c=$(O)/obj/%.o)
+sources = $(sort $(foreach dir,$(1),$(wildcard userspace/$(dir)/*.c userspace/$(dir)/*/*.c)))
+# What programs share is one archive: the linker takes from it what a program needs.
+SHARED_DIRS := lib core sensors host engines policy store output report act agent
+SHARED_SRC := $(call sources,$(SHARED_DIRS))
+CLI_SRC := $(call sources,cli doctor trace lab)
+PROBE_SRC := $(call sources,probe)
+READER_SRC := $(call sources,reader)
+GUARD_SRC := $(call sources,guard) $(wildcard userspace/act/freeze_*.c) userspace/lib/file.c
+objects = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
+SHARED := $(O)/obj/libdavylamp.a
 # Static and with musl: guard and standby lock all their memory, and glibc's 650 KiB twice are too many.
 GUARD_CC := musl-gcc
-GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE $(WARN) -fstack-protector-strong -fPIE -ffunction-sections $(CFLAGS)
+GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE -iquote userspace $(WARN) -fstack-protector-strong -fPIE -ffunction-sections $(CFLAGS)
 MUSL := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-musl /usr/lib/musl/lib) /usr/lib/musl/lib)
 GUARD_LDFLAGS := -static -nostartfiles -Wl,-pie,--no-dynamic-linker,-z,text,-z,relro,-z,now,--gc-sections
-GUARD_OBJ := $(GUARD_SRC:%.c=$(O)/guard/%.o)
+GUARD_OBJ := $(call objects,guard,$(GUARD_SRC))
 PROGRAMS := $(O)/davylamp $(O)/davylamp-guard $(O)/davylamp-probe $(O)/davylamp-reader
 
 .PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-cli test-foresight tune bench fuzz \
@@ -79,12 +73,16 @@ $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/obj/userspace/sensors/bpf_table.o $(O)/obj/userspace/discovery/follow.o: $(SKELETONS)
+$(O)/obj/userspace/sensors/bpf/bpf_table.o $(O)/obj/userspace/trace/follow.o: $(SKELETONS)
 
-$(O)/davylamp: $(AGENT_OBJ)
+$(SHARED): $(call objects,obj,$(SHARED_SRC))
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+$(O)/davylamp: $(call objects,obj,$(CLI_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(O)/davylamp-probe: $(PROBE_OBJ)
+$(O)/davylamp-probe: $(call objects,obj,$(PROBE_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(PROBE_LDLIBS)
 
 $(O)/guard/%.o: %.c
@@ -94,10 +92,10 @@ $(O)/guard/%.o: %.c
 $(O)/davylamp-guard: $(GUARD_OBJ)
 	$(GUARD_CC) $(GUARD_LDFLAGS) -o $@ $(MUSL)/rcrt1.o $(MUSL)/crti.o $^ $(MUSL)/crtn.o
 
-$(O)/davylamp-reader: $(READER_OBJ)
+$(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(READER_LDLIBS)
 
--include $(AGENT_OBJ:.o=.d) $(GUARD_OBJ:.o=.d) $(PROBE_OBJ:.o=.d) $(READER_OBJ:.o=.d)
+-include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(PROBE_SRC) $(READER_SRC)) $(GUARD_OBJ))
 
 include tests/tests.mk
 

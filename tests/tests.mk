@@ -3,26 +3,19 @@
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SAN_CFLAGS := $(BASE_CFLAGS) -O1 -g $(SANITIZE)
-TEST_LIB_SRC := $(filter-out userspace/verbs/%,$(AGENT_SRC)) \
-	$(filter-out %/main.c,$(wildcard userspace/guard/*.c userspace/reader/*.c))
-TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(O)/san/%.o)
+# What unit tests link: all but the programs' main() and the command line.
+SAN_LIB := $(O)/san/libdavylamp.a
+SAN_LIB_SRC := $(filter-out %_main.c,$(SHARED_SRC) $(call sources,guard reader doctor trace lab))
+SAN_LIB_OBJ := $(call objects,san,$(SAN_LIB_SRC))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%)
-FUZZ_LIB_SRC := $(CORE_SRC) $(LIB_SRC) userspace/store/trace.c userspace/store/learned.c userspace/store/adopted.c userspace/store/counts.c \
-	$(wildcard userspace/store/config_*.c userspace/store/policy_*.c userspace/policy/*.c) userspace/tune/label.c userspace/act/check.c userspace/act/slots.c $(wildcard userspace/act/probe_*.c) \
-	$(wildcard userspace/engines/*.c) \
-	$(wildcard userspace/report/*.c userspace/sensors/kmsg_*.c) userspace/sensors/cgroup_name.c userspace/sensors/model_file.c \
-	userspace/sensors/ollama_name.c userspace/sensors/kfd_smi.c userspace/sensors/kfd_topology.c
-FUZZ_LIB_SRC += $(addprefix userspace/sensors/,inside.c mounts.c fdinfo.c uevent_said.c host_memory.c lockup_rules.c \
-	module_text.c dmem.c build_id.c firmware.c gpus.c)
-FUZZ_LIB_SRC += $(addprefix userspace/sensors/,look_valid.c elf_site.c process_start.c) userspace/act/watch.c
-FUZZ_LIB_SRC += $(addprefix userspace/store/,generated.c layer_text.c) $(wildcard userspace/output/*.c)
-FUZZ_LIB_SRC += $(addprefix userspace/discovery/,decode.c functions.c results.c show.c show_cause.c show_json.c stages.c stages_call.c \
-	stages_judge.c stages_library.c step.c)
-FUZZ_LIB_SRC += $(wildcard userspace/doctor/check_*.c) $(addprefix userspace/doctor/,catalogue.c facts.c finding.c judge.c print.c \
-	print_json.c)
+FUZZ_LIB := $(O)/fuzz-lib/libdavylamp.a
+FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out agent host,$(SHARED_DIRS)))) \
+	$(filter-out userspace/trace/follow.c,$(call sources,trace)) userspace/lab/label.c \
+	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
+	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
 STAGE := $(abspath $(O))/stage
 SUITES := lint unit replay foresight bpf vm engine launch systemd probe doctor cli chaos
 
@@ -40,35 +33,42 @@ $(O)/san/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(SAN_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/san/userspace/sensors/bpf_table.o $(O)/san/userspace/discovery/follow.o: $(SKELETONS)
+$(O)/san/userspace/sensors/bpf/bpf_table.o $(O)/san/userspace/trace/follow.o: $(SKELETONS)
 
-SAN_AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/san/%.o)
+$(SAN_LIB): $(SAN_LIB_OBJ)
+	@rm -f $@
+	@$(AR) rcs $@ $^
 
-$(O)/san/davylamp: $(SAN_AGENT_OBJ)
+$(O)/san/davylamp: $(call objects,san,$(call sources,cli)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(LDLIBS)
 
-$(O)/san/davylamp-reader: $(READER_SRC:%.c=$(O)/san/%.o)
+$(O)/san/davylamp-reader: $(call objects,san,$(READER_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(READER_LDLIBS)
 
 san-programs: $(O)/san/davylamp $(O)/san/davylamp-reader
 
-$(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(TEST_LIB_OBJ) | $(O)/san/davylamp-reader
+$(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(SAN_LIB) | $(O)/san/davylamp-reader
 	@mkdir -p $(@D)
-	$(CC) $(SAN_CFLAGS) -o $@ $< $(TEST_LIB_OBJ) -lcmocka $(LDLIBS)
+	$(CC) $(SAN_CFLAGS) -o $@ $< $(SAN_LIB) -lcmocka $(LDLIBS)
 
-FUZZ_CFLAGS := -std=gnu17 -D_GNU_SOURCE -g -O1 -fno-sanitize-recover=undefined -DDL_VERSION='"$(VERSION)"'
-FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:%.c=$(O)/fuzz-lib/%.o)
+FUZZ_CFLAGS := -std=gnu17 -D_GNU_SOURCE -g -O1 -fno-sanitize-recover=undefined -DDL_VERSION='"$(VERSION)"' \
+	-DDL_DATA_DIR='"x"' -isystem /usr/include/libdrm -iquote userspace -iquote .
+FUZZ_LIB_OBJ := $(call objects,fuzz-lib,$(FUZZ_LIB_SRC))
 
 $(O)/fuzz-lib/%.o: %.c
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c $< -o $@
 
-$(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB_OBJ)
+$(FUZZ_LIB): $(FUZZ_LIB_OBJ)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+$(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_LIB_OBJ) \
+	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_LIB) \
 		-ljansson -lzstd -linih -lsystemd
 
--include $(TEST_LIB_OBJ:.o=.d) $(SAN_AGENT_OBJ:.o=.d) $(FUZZ_LIB_OBJ:.o=.d)
+-include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader)))
 
 # The programs as a host would have them: what the tests run.
 stage: programs
@@ -201,17 +201,16 @@ bench: setup-test
 	@$(MAKE) --no-print-directory -s stage lab $(O)/bench/core $(O)/bench/months
 	@tests/bench/run
 
-$(O)/bench/core: tests/bench/core.c $(CORE_SRC)
+$(O)/bench/core: tests/bench/core.c $(SHARED)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -O2 -o $@ $< $(CORE_SRC)
+	$(CC) $(BASE_CFLAGS) -O2 -o $@ $^
 
-MONTHS_SRC := $(wildcard userspace/core/tuner*.c userspace/tune/months*.c) userspace/tune/random.c
-$(O)/bench/months: tests/bench/months.c $(MONTHS_SRC)
+$(O)/bench/months: tests/bench/months.c $(call objects,obj,$(wildcard userspace/lab/months*.c) userspace/lab/random.c) $(SHARED)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -O2 -o $@ $< $(MONTHS_SRC)
+	$(CC) $(BASE_CFLAGS) -O2 -o $@ $^
 
 lint: setup-lint
-	@$(MAKE) --no-print-directory -s $(SKELETONS) $(CORE_SRC:%.c=$(O)/obj/%.o) $(POLICY_SRC:%.c=$(O)/obj/%.o)
+	@$(MAKE) --no-print-directory -s programs
 	@LINT=all tests/lint/run
 
 format: setup-lint

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../userspace/core/core.h"
+#include "core/core.h"
 
 #define EVENTS 5000000
 #define GPU    "0000:03:00.0"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../userspace/tune/months.h"
+#include "lab/months.h"
 
 static void print_days(uint32_t hours)
 {

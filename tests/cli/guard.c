@@ -27,8 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../userspace/act/guard.h"
-#include "../../userspace/lib/file.h"
+#include "act/guard_order.h"
+#include "lib/file.h"
 
 #define GONE_MS		 1000  /* what is promised */
 #define LONG_MS		 20000 /* for events that come at once on any machine */

@@ -11,7 +11,7 @@ guard_checks() {
 	check "and says so" says "'davylamp run' starts it"
 	check "the guard's verb is gone" exits 2 "$program" guard
 	check "the guard is static and linked with nothing" not grep -q 'NEEDED' <(objdump -p "$STAGE/usr/sbin/davylamp-guard")
-	check "the guard's lab is built" gcc -std=gnu17 -D_GNU_SOURCE -O1 -o "$work/guard" tests/cli/guard.c \
+	check "the guard's lab is built" gcc -std=gnu17 -D_GNU_SOURCE -iquote userspace -O1 -o "$work/guard" tests/cli/guard.c \
 		userspace/act/guard_client.c userspace/lib/child.c userspace/lib/file.c
 	check "guard and standby are under 1 MiB together, all of it locked, and use no CPU time when idle" guard_holds idle
 	check "with 8 to 70 descriptors it freezes or refuses, and is gone within a second of its agent" guard_holds limits

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/core/core.h"
-#include "../../userspace/core/fact.h"
-#include "../../userspace/report/event_text.h"
-#include "../../userspace/report/foresight_text.h"
-#include "../../userspace/report/plan_text.h"
+#include "core/core.h"
+#include "core/event/fact.h"
+#include "report/event_text.h"
+#include "report/foresight_text.h"
+#include "report/plan_text.h"
 
 #define HEAD_SIZE	  4
 #define GARBAGE		  0xa5

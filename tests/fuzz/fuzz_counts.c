@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/store/counts.h"
+#include "store/counts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/doctor/checks.h"
-#include "../../userspace/doctor/print.h"
-#include "../../userspace/lib/text.h"
+#include "doctor/checks.h"
+#include "doctor/print.h"
+#include "lib/text.h"
 
 #define END(text)  end_text(text, sizeof(text))
 #define SAID(text) (END(text), (text)[0] = (text)[0] ? (text)[0] : '?') /* never empty */

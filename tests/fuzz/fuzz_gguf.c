@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../userspace/engines/gguf.h"
+#include "engines/gguf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

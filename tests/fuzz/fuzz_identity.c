@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/engines/engine.h"
-#include "../../userspace/sensors/cgroup_name.h"
-#include "../../userspace/sensors/ollama_name.h"
+#include "engines/engine.h"
+#include "sensors/proc/cgroup_name.h"
+#include "sensors/proc/ollama_name.h"
 
 #define LIST_MAX 64
 

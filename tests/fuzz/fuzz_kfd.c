@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/sensors/kfd_smi.h"
-#include "../../userspace/sensors/kfd_topology.h"
+#include "sensors/kfd/kfd_smi.h"
+#include "sensors/kfd/kfd_topology.h"
 
 struct told {
 	uint64_t hash;

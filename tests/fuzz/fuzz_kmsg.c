@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/sensors/kmsg_verdict.h"
+#include "sensors/kmsg/kmsg_verdict.h"
 
 static void check(void *arg, const struct dl_log_event *ev)
 {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/tune/label.h"
+#include "lab/label.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

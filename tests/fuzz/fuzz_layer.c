@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/report/diff.h"
-#include "../../userspace/store/layer_text.h"
+#include "report/diff.h"
+#include "store/layer_text.h"
 
 static void judge(const char *text, size_t size)
 {

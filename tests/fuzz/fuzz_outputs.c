@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/output/output.h"
-#include "../../userspace/store/policy_file.h"
+#include "output/output.h"
+#include "store/policy_file.h"
 
 static struct dl_policy_layer layer;
 static struct dl_output_result made;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/act/probe_finding.h"
-#include "../../userspace/lib/text.h"
+#include "act/probe_finding.h"
+#include "lib/text.h"
 
 static void must(int truth)
 {

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../userspace/sensors/elf_site.h"
-#include "../../userspace/sensors/inside.h"
-#include "../../userspace/sensors/look.h"
+#include "sensors/proc/elf_site.h"
+#include "sensors/proc/container_path.h"
+#include "sensors/proc/look.h"
 
 static void must_end(const char *text, size_t size)
 {

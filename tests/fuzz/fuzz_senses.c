@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/sensors/dmem.h"
-#include "../../userspace/sensors/fdinfo.h"
-#include "../../userspace/sensors/host_memory.h"
-#include "../../userspace/sensors/lockup_rules.h"
-#include "../../userspace/sensors/module_text.h"
-#include "../../userspace/sensors/uevent_said.h"
+#include "sensors/gpu/dmem.h"
+#include "sensors/gpu/fdinfo.h"
+#include "sensors/gpu/host_memory.h"
+#include "sensors/gpu/lockup_rules.h"
+#include "sensors/gpu/module_text.h"
+#include "sensors/gpu/uevent_said.h"
 
 #define PARTS 9
 

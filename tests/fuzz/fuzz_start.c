@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bpf/discovery.h"
-#include "../../userspace/discovery/show.h"
-#include "../../userspace/lib/text.h"
+#include "bpf/discovery.h"
+#include "trace/show.h"
+#include "lib/text.h"
 
 static void must(int truth)
 {

@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/act/check.h"
-#include "../../userspace/act/slots.h"
-#include "../../userspace/engines/engine.h"
-#include "../../userspace/store/adopted.h"
-#include "../../userspace/store/config_file.h"
-#include "../../userspace/store/learned.h"
-#include "../../userspace/store/policy_file.h"
-#include "../../userspace/store/trace.h"
+#include "act/check.h"
+#include "act/slots.h"
+#include "engines/engine.h"
+#include "store/adopted.h"
+#include "store/config_file.h"
+#include "store/learned.h"
+#include "store/policy_file.h"
+#include "store/trace.h"
 
 static char dir[64];
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/core/tuner.h"
+#include "core/tuner/tuner.h"
 
 struct input {
 	const uint8_t *data;

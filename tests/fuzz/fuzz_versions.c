@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../userspace/sensors/build_id.h"
-#include "../../userspace/sensors/firmware.h"
+#include "sensors/proc/build_id.h"
+#include "sensors/gpu/firmware.h"
 
 static void try_file(const uint8_t *data, size_t size)
 {

@@ -42,7 +42,7 @@ table_of_capabilities() {
 	while read -r name; do
 		number=$(awk -v "name=CAP_$name" '$1 == "#define" && $2 == name { print $3 }' /usr/include/linux/capability.h)
 		mask=$((mask | 1 << number))
-	done < <(sed -n '/^ \* capability/,/^ \* Not needed/{/Not needed/d;p}' userspace/agent/confine.c | cut -c 4-22 | grep -oE '[A-Z][A-Z_]{2,}')
+	done < <(sed -n '/^ \* capability/,/^ \* Not needed/{/Not needed/d;p}' userspace/agent/agent_confine.c | cut -c 4-22 | grep -oE '[A-Z][A-Z_]{2,}')
 	echo $mask
 }
 capabilities_are_within() { # FIELD MASK

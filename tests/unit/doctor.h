@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/doctor/checks.h"
-#include "../../userspace/doctor/judge.h"
+#include "doctor/checks.h"
+#include "doctor/doctor_judge.h"
 
 #define BIT(b) (1u << DL_BACKEND_##b)
 

@@ -24,11 +24,11 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/act/cgroup.h"
-#include "../../userspace/act/guard.h"
-#include "../../userspace/core/types.h"
-#include "../../userspace/guard/guard.h"
-#include "../../userspace/sensors/process_info.h"
+#include "act/cgroup.h"
+#include "act/guard_order.h"
+#include "core/event/types.h"
+#include "guard/guard.h"
+#include "sensors/proc/process_info.h"
 
 #define COUNTERS 64
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/core/core.h"
+#include "core/core.h"
 
 #define MS	   DL_NS_PER_MS
 #define S	   DL_NS_PER_S

@@ -3,7 +3,7 @@
 #ifndef DL_TESTS_KMSG_FIXTURES_H
 #define DL_TESTS_KMSG_FIXTURES_H
 
-#include "../../userspace/sensors/kmsg_table.h"
+#include "sensors/kmsg/kmsg_table.h"
 
 #define A  "amdgpu 0000:03:00.0: amdgpu: "
 #define A7 "amdgpu 0000:03:00.0: " /* since 7.x */

@@ -5,7 +5,7 @@
 
 #include "history.h"
 
-#include "../../userspace/sensors/kmsg_verdict.h"
+#include "sensors/kmsg/kmsg_verdict.h"
 
 #define AMD "amdgpu 0000:03:00.0: amdgpu: "
 

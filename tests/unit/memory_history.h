@@ -10,7 +10,7 @@
 
 #include "record.h"
 
-#include "../../userspace/sensors/gpu_memory.h"
+#include "sensors/gpu/gpu_memory.h"
 
 #define MB  1000000ULL
 #define GB  (1000 * MB)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/store/policy_file.h"
+#include "store/policy_file.h"
 
 static struct dl_policy_layers layers;
 static char error[DL_CONFIG_ERROR_LEN];

@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "../../userspace/store/db.h"
+#include "store/db.h"
 #include "root.h"
 
 static inline sqlite3 *open_raw(void)

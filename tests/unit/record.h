@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../userspace/store/trace.h"
-#include "../../userspace/tune/label.h"
+#include "store/trace.h"
+#include "lab/label.h"
 
 static struct dl_trace_writer *recorder;
 static char record_path[256];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/lib/file.h"
+#include "lib/file.h"
 
 static char root[64];
 

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../userspace/agent/confine.h"
+#include "agent/agent_confine.h"
 
 /*
  * Each would be harmless if it went through: an argument is wrong, so that another errno is a

@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/act/awake.h"
-#include "../../userspace/act/caps.h"
-#include "../../userspace/act/cgroup.h"
-#include "../../userspace/act/undo.h"
-#include "../../userspace/core/event.h"
-#include "../../userspace/core/plan.h"
-#include "../../userspace/sensors/process_info.h"
+#include "act/awake.h"
+#include "act/caps.h"
+#include "act/cgroup.h"
+#include "act/undo.h"
+#include "core/event/event.h"
+#include "core/event/plan.h"
+#include "sensors/proc/process_info.h"
 #include "root.h"
 
 #define GIB    (1ULL << 30)

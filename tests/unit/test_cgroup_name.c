@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../userspace/sensors/cgroup_name.h"
+#include "sensors/proc/cgroup_name.h"
 
 #define ID "3f4e1d9c0b7a58e6d2f1c4b3a69788775a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d"
 

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../userspace/lib/child.h"
+#include "lib/child.h"
 
 #define LONG_MS 30000 /* no check here waits so long unless it fails */
 

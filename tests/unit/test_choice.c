@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "../../userspace/policy/choice.h"
-#include "../../userspace/report/choice.h"
+#include "policy/choice.h"
+#include "report/choice_text.h"
 
 #define GIB	(1ULL << 30)
 #define ALL	((1u << DL_BACKEND_COUNT) - 2)

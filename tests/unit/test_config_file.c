@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../userspace/store/config_file.h"
-#include "../../userspace/store/config_value.h"
+#include "store/config_file.h"
+#include "store/config_value.h"
 
 static char path[64];
 static char error[DL_CONFIG_ERROR_LEN];

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/store/counts.h"
+#include "store/counts.h"
 
 static char dir[] = "/tmp/davylamp-unit-XXXXXX";
 static char path[128];

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/report/diff.h"
+#include "report/diff.h"
 
 /* free() it; NULL: they do not differ. */
 static char *diff(const char *a, const char *b)

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "../../bpf/discovery.h"
-#include "../../userspace/discovery/show.h"
-#include "../../userspace/lib/text.h"
+#include "bpf/discovery.h"
+#include "trace/show.h"
+#include "lib/text.h"
 
 #define ENGINE 100
 #define RUNNER 101

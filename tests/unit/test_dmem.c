@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "../../userspace/sensors/dmem.h"
+#include "sensors/gpu/dmem.h"
 
 #define GIB (1ULL << 30)
 

@@ -4,9 +4,9 @@
 
 #include <jansson.h>
 
-#include "../../userspace/doctor/print.h"
-#include "../../userspace/doctor/read.h"
-#include "../../userspace/lib/text.h"
+#include "doctor/print.h"
+#include "doctor/read.h"
+#include "lib/text.h"
 #include "root.h"
 
 static void no_check_is_silent_on_any_host(void **state)

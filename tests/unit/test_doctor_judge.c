@@ -2,7 +2,7 @@
 /* The doctor's one root cause: out of findings made by hand, and of whole hosts. */
 #include "doctor.h"
 
-#include "../../userspace/lib/text.h"
+#include "lib/text.h"
 
 static void assert_causes(size_t count, const char *first, const char *second)
 {

@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "../../userspace/lib/file.h"
-#include "../../userspace/sensors/elf_site.h"
-#include "../../userspace/sensors/inside.h"
+#include "lib/file.h"
+#include "sensors/proc/elf_site.h"
+#include "sensors/proc/container_path.h"
 
 #define TABLES	   40
 #define TABLE_SIZE ((uint64_t)48 << 20) /* of each, all in holes */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/engines/command.h"
-#include "../../userspace/engines/engine.h"
+#include "engines/command.h"
+#include "engines/engine.h"
 
 #define SHA	  "sha256-74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45"
 #define BLOB	  "/m/blobs/" SHA

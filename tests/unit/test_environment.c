@@ -21,12 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../userspace/agent/agent.h"
-#include "../../userspace/sensors/build_id.h"
-#include "../../userspace/sensors/driver_version.h"
-#include "../../userspace/sensors/engine_version.h"
-#include "../../userspace/sensors/firmware.h"
-#include "../../userspace/store/ledger.h"
+#include "agent/agent.h"
+#include "sensors/proc/build_id.h"
+#include "sensors/gpu/driver_version.h"
+#include "sensors/proc/engine_version.h"
+#include "sensors/gpu/firmware.h"
+#include "store/ledger.h"
 
 #define CARD "/sys/class/drm/card0"
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../userspace/core/fact.h"
-#include "../../userspace/report/event_text.h"
-#include "../../userspace/sensors/bpf_refusal.h"
-#include "../../userspace/sensors/bpf_state.h"
-#include "../../userspace/sensors/ioctl_table.h"
-#include "../../userspace/sensors/ladder.h"
+#include "core/event/fact.h"
+#include "report/event_text.h"
+#include "sensors/bpf/bpf_refusal.h"
+#include "sensors/bpf/bpf_state.h"
+#include "sensors/bpf/ioctl_table.h"
+#include "sensors/source_order.h"
 
 static struct dl_event said[16];
 static size_t said_count;

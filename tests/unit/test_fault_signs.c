@@ -2,7 +2,7 @@
 /* fault_storm and alloc_failure as KFD, the kernel programs' facts and the log tell them. */
 #include "signs.h"
 
-#include "../../userspace/report/plan_text.h"
+#include "report/plan_text.h"
 
 static const struct dl_plan *fault(void)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/core/forecast.h"
+#include "core/world/forecast.h"
 
 #define MS    DL_NS_PER_MS
 #define S     DL_NS_PER_S

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../userspace/engines/gguf.h"
+#include "engines/gguf.h"
 
 struct file {
 	unsigned char at[4096];

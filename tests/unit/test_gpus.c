@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/lib/file.h"
-#include "../../userspace/sensors/fdinfo.h"
-#include "../../userspace/sensors/gpu_memory.h"
-#include "../../userspace/store/incident.h"
+#include "lib/file.h"
+#include "sensors/gpu/fdinfo.h"
+#include "sensors/gpu/gpu_memory.h"
+#include "store/incident_dir.h"
 
 #define MIB (1ULL << 20)
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/core/growth.h"
+#include "core/world/growth.h"
 
 static struct dl_growth g;
 static struct dl_trend t;

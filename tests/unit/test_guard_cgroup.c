@@ -2,7 +2,7 @@
 /* Cgroups that somebody else freezes, thaws, empties or removes; and deaths at random instants. */
 #include "guard_lab.h"
 
-#include "../../userspace/act/freeze.h"
+#include "act/freeze.h"
 
 static void one_that_somebody_froze_stays_frozen(void **state)
 {

@@ -8,7 +8,7 @@
 #include <linux/sched.h>
 #include <sys/resource.h>
 
-#include "../../userspace/act/freeze.h"
+#include "act/freeze.h"
 
 /*
  * A new process with a number of our choice, which counts in its slot, and its child in the next

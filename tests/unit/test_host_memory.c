@@ -3,8 +3,8 @@
 #include "history.h"
 #include "root.h"
 
-#include "../../userspace/sensors/gpu_memory.h"
-#include "../../userspace/sensors/host_memory.h"
+#include "sensors/gpu/gpu_memory.h"
+#include "sensors/gpu/host_memory.h"
 
 #define MIB (1ULL << 20)
 

@@ -17,12 +17,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "../../userspace/lib/file.h"
-#include "../../userspace/sensors/device_node.h"
-#include "../../userspace/sensors/inside.h"
-#include "../../userspace/sensors/model_file.h"
-#include "../../userspace/sensors/ollama_name.h"
-#include "../../userspace/sensors/process_info.h"
+#include "lib/file.h"
+#include "sensors/proc/device_node.h"
+#include "sensors/proc/container_path.h"
+#include "sensors/proc/model_file.h"
+#include "sensors/proc/ollama_name.h"
+#include "sensors/proc/process_info.h"
 
 #define DIGEST "74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45"
 #define ID     "3f4e1d9c0b7a58e6d2f1c4b3a69788775a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d"

@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/core/plan.h"
-#include "../../userspace/store/db.h"
-#include "../../userspace/store/intents.h"
+#include "core/event/plan.h"
+#include "store/db.h"
+#include "store/intents.h"
 #include "raw_db.h"
 
 #define DIR	  "/state"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "jobs.h"
 
-#include "../../userspace/report/plan_text.h"
+#include "report/plan_text.h"
 
 #define LIMIT (2 * S) /* amdgpu since 7.2 */
 

@@ -12,11 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../userspace/sensors/kfd_opener.h"
-#include "../../userspace/sensors/kfd_reader.h"
-#include "../../userspace/sensors/kfd_smi.h"
-#include "../../userspace/sensors/kfd_topology.h"
-#include "../../userspace/sensors/kfd_use.h"
+#include "sensors/kfd/kfd_opener.h"
+#include "sensors/kfd/kfd_reader.h"
+#include "sensors/kfd/kfd_smi.h"
+#include "sensors/kfd/kfd_topology.h"
+#include "sensors/kfd/kfd_use.h"
 
 #define NODES "/sys/class/kfd/kfd/topology/nodes/"
 #define PROC  "/sys/class/kfd/kfd/proc/"

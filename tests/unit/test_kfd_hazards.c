@@ -2,7 +2,7 @@
 /* restore_hog and queue_thrash: what KFD does with a process's queues and memory. */
 #include "record.h"
 
-#include "../../userspace/report/plan_text.h"
+#include "report/plan_text.h"
 
 enum {
 	SVM,

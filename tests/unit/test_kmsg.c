@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/sensors/kmsg_reader.h"
+#include "sensors/kmsg/kmsg_reader.h"
 #include "kmsg_fixtures.h"
 #include "kmsg_log.h"
 

@@ -3,7 +3,7 @@
 #include "able.h"
 #include "jobs.h"
 
-#include "../../userspace/report/plan_text.h"
+#include "report/plan_text.h"
 
 #define RING_NAME "gfx_0.0.0"
 #define MIB	  (1ULL << 20)

@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/act/cgroup.h"
-#include "../../userspace/agent/host_devices.h"
-#include "../../userspace/engines/tell.h"
-#include "../../userspace/lib/text.h"
-#include "../../userspace/sensors/engine_parts.h"
-#include "../../userspace/sensors/ollama_name.h"
+#include "act/cgroup.h"
+#include "host/host_devices.h"
+#include "engines/tell.h"
+#include "lib/text.h"
+#include "sensors/proc/engine_parts.h"
+#include "sensors/proc/ollama_name.h"
 
 #define BIT(b) (1u << (b))
 

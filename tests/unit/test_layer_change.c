@@ -15,12 +15,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../userspace/agent/agent.h"
-#include "../../userspace/lib/message.h"
-#include "../../userspace/store/generated.h"
-#include "../../userspace/store/layer_change.h"
-#include "../../userspace/store/ledger.h"
-#include "../../userspace/store/versions.h"
+#include "agent/agent.h"
+#include "lib/message.h"
+#include "store/generated.h"
+#include "store/layer_change.h"
+#include "store/ledger.h"
+#include "store/versions.h"
 
 #define A_RULE	"[rule tuned-a]\nif model = a.gguf\nif backend = vulkan\nubatch = 256\n"
 #define A_HERE	"[rule a-here]\nif model = a.gguf\nif device = 0000:03:00.0\nubatch = 128\n"

@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/store/intents.h"
-#include "../../userspace/store/ledger.h"
-#include "../../userspace/store/tuning.h"
+#include "store/intents.h"
+#include "store/ledger.h"
+#include "store/tuning.h"
 #include "raw_db.h"
 
 #define DIR   "/state"

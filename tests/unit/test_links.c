@@ -22,9 +22,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../userspace/agent/agent.h"
-#include "../../userspace/lib/lock.h"
-#include "../../userspace/lib/message.h"
+#include "agent/agent.h"
+#include "lib/lock.h"
+#include "lib/message.h"
 
 #define USER	 65534
 #define MANY	 48

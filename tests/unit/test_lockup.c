@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../userspace/sensors/lockup.h"
+#include "sensors/gpu/lockup.h"
 
 /* Debian's 6.1.192 and 6.12.117; amdgpu. */
 static const char amdgpu_6_1[] =

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "../../userspace/agent/look_queue.h"
-#include "../../userspace/sensors/look.h"
+#include "agent/sense/look_queue.h"
+#include "sensors/proc/look.h"
 
 static struct dl_look_queue queue;
 

@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../userspace/agent/agent.h"
-#include "../../userspace/lib/child.h"
+#include "agent/agent.h"
+#include "lib/child.h"
 #include "root.h"
 
 #define LONG_US 60000000

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/tune/months.h"
+#include "lab/months.h"
 
 #define HISTORIES 100
 

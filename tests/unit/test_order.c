@@ -2,8 +2,8 @@
 /* Acts that an operator wants: what they need, and what they become. */
 #include "able.h"
 
-#include "../../userspace/report/event_text.h"
-#include "../../userspace/report/plan_text.h"
+#include "report/event_text.h"
+#include "report/plan_text.h"
 
 static void consented(uint8_t adopted, uint8_t pinned, uint8_t rival)
 {

@@ -13,8 +13,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "../../userspace/lib/log.h"
-#include "../../userspace/lib/outlet.h"
+#include "lib/log.h"
+#include "lib/outlet.h"
 
 #define XOFF "\x13"
 #define XON  "\x11"

@@ -2,7 +2,7 @@
 /* What is generated for others, and the list of units, with a fault at each change (tries.h). */
 #include "tries.h"
 
-#include "../../userspace/output/output.h"
+#include "output/output.h"
 
 /* What is generated for others. */
 static char *output_old, *output_new;

@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "../../userspace/output/settings.h"
+#include "output/settings.h"
 #include "policy.h"
 #include "root.h"
 

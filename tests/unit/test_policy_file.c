@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/lib/file.h"
+#include "lib/file.h"
 
 static char dir[64];
 

@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../userspace/agent/agent.h"
-#include "../../userspace/lib/message.h"
-#include "../../userspace/store/versions.h"
+#include "agent/agent.h"
+#include "lib/message.h"
+#include "store/versions.h"
 
 #define SHIPPED                                                                                    \
 	"[rule of-amd]\nif driver = amdgpu\nbackends = vulkan, cpu\nparallel = 2\n"                \

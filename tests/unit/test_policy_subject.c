@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "../../userspace/agent/host_subject.h"
+#include "host/host_subject.h"
 
 static void an_intel_id_tells_the_generation_and_whether_it_is_a_card(void **state)
 {

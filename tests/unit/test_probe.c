@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../userspace/act/probe_run.h"
+#include "act/probe_run.h"
 
 #define STAGES	"{\"stage\":\"loader\"}\n{\"stage\":\"wait\",\"device\":\"0000:03:00.0\"}\n"
 #define HEALTHY "{\"ok\":true,\"stage\":\"done\"}\n"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/sensors/probe_slots.h"
+#include "sensors/bpf/probe_slots.h"
 
 #define LATER_NS (3600 * 1000000000ULL)
 #define MALLORY	 1000

@@ -14,14 +14,14 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "../../userspace/lib/file.h"
-#include "../../userspace/store/adopted.h"
-#include "../../userspace/store/counts.h"
-#include "../../userspace/store/generated.h"
-#include "../../userspace/store/intents.h"
-#include "../../userspace/store/learned.h"
-#include "../../userspace/store/ledger.h"
-#include "../../userspace/store/policy_file.h"
+#include "lib/file.h"
+#include "store/adopted.h"
+#include "store/counts.h"
+#include "store/generated.h"
+#include "store/intents.h"
+#include "store/learned.h"
+#include "store/ledger.h"
+#include "store/policy_file.h"
 #include "read_faults.h"
 
 #define DIR	  "/state"

@@ -2,7 +2,7 @@
 /* reset as facts, announcements, KFD and the log tell it. */
 #include "signs.h"
 
-#include "../../userspace/report/plan_text.h"
+#include "report/plan_text.h"
 
 static const struct dl_plan *note(void)
 {

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/act/check.h"
-#include "../../userspace/engines/engine.h"
-#include "../../userspace/lib/file.h"
-#include "../../userspace/lib/text.h"
-#include "../../userspace/report/plan_text.h"
-#include "../../userspace/sensors/elf_site.h"
-#include "../../userspace/sensors/process_info.h"
+#include "act/check.h"
+#include "engines/engine.h"
+#include "lib/file.h"
+#include "lib/text.h"
+#include "report/plan_text.h"
+#include "sensors/proc/elf_site.h"
+#include "sensors/proc/process_info.h"
 
 /* Some tests read the real system: each says which root it means. */
 static int make_bare_root(void **state)

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/engines/engine.h"
-#include "../../userspace/lib/message.h"
-#include "../../userspace/report/event_text.h"
-#include "../../userspace/report/plan_text.h"
-#include "../../userspace/report/process_json.h"
+#include "engines/engine.h"
+#include "lib/message.h"
+#include "report/event_text.h"
+#include "report/plan_text.h"
+#include "report/process_json.h"
 
 #define FILE_NAME "/models/odd\\name\x1b[2J.gguf"
 #define ONCE	  "odd\\\\name\\x1b[2J.gguf"

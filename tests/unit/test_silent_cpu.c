@@ -2,7 +2,7 @@
 /* silent_cpu: an engine that should compute on a GPU and does not. */
 #include "record.h"
 
-#include "../../userspace/report/plan_text.h"
+#include "report/plan_text.h"
 
 #define PID 50
 

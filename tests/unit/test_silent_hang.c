@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "jobs.h"
 
-#include "../../userspace/report/plan_text.h"
+#include "report/plan_text.h"
 
 static size_t notes(void)
 {

@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/act/slots.h"
-#include "../../userspace/act/steer.h"
+#include "act/slots.h"
+#include "act/steer.h"
 
 struct server {
 	pid_t pid;

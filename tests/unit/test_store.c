@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../userspace/store/learned.h"
-#include "../../userspace/store/trace.h"
+#include "store/learned.h"
+#include "store/trace.h"
 
 static char dir[] = "/tmp/davylamp-unit-XXXXXX";
 static char path[128];

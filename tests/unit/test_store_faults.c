@@ -11,13 +11,13 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/store/generated.h"
-#include "../../userspace/store/intents.h"
-#include "../../userspace/store/learned.h"
-#include "../../userspace/store/ledger.h"
-#include "../../userspace/store/tuning.h"
-#include "../../userspace/store/policy_file.h"
-#include "../../userspace/store/versions.h"
+#include "store/generated.h"
+#include "store/intents.h"
+#include "store/learned.h"
+#include "store/ledger.h"
+#include "store/tuning.h"
+#include "store/policy_file.h"
+#include "store/versions.h"
 #include "tries.h"
 
 #define ONE   "[rule one]\nbackends = vulkan, cpu\n"

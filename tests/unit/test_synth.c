@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/tune/synth.h"
+#include "lab/synth.h"
 
 #define CALM  (40 * DL_S)
 #define PIDS  200

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../userspace/agent/agent.h"
-#include "../../userspace/sensors/process_account.h"
+#include "agent/agent.h"
+#include "sensors/proc/process_account.h"
 
 #define MALLORY 1000
 #define ADOPTED 1

@@ -15,7 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "../../userspace/agent/agent.h"
+#include "agent/agent.h"
 
 #define MANY 400
 

@@ -2,7 +2,7 @@
 /* What the tuner does after trouble and after a soak, step by step. */
 #include "tuner.h"
 
-#include "../../userspace/report/tuner_text.h"
+#include "report/tuner_text.h"
 
 #define DEEP 8192 /* the whole of a slot */
 

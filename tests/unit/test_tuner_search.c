@@ -2,7 +2,7 @@
 /* What must hold of the tuner whatever happens: every limit, and outcomes by chance. */
 #include "tuner.h"
 
-#include "../../userspace/tune/random.h"
+#include "lab/random.h"
 
 #define DEEP  3000
 #define SEEDS 400

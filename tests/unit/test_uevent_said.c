@@ -2,7 +2,7 @@
 /* What the kernel announces of GPUs, as amdgpu, i915 and xe send it. */
 #include "history.h"
 
-#include "../../userspace/sensors/uevent_said.h"
+#include "sensors/gpu/uevent_said.h"
 
 static struct dl_event events[DL_UEVENT_EVENTS];
 static size_t count;

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/act/unit.h"
-#include "../../userspace/engines/environment.h"
-#include "../../userspace/store/adopted.h"
-#include "../../userspace/store/generated.h"
+#include "act/unit.h"
+#include "engines/environment.h"
+#include "store/adopted.h"
+#include "store/generated.h"
 #include "root.h"
 
 static int tell(const char *const *argv, const char *const *envp, struct dl_engine_wish wish,

@@ -16,11 +16,11 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/store/generated.h"
-#include "../../userspace/store/layer_change.h"
-#include "../../userspace/store/layer_text.h"
-#include "../../userspace/store/policy_file.h"
-#include "../../userspace/store/versions.h"
+#include "store/generated.h"
+#include "store/layer_change.h"
+#include "store/layer_text.h"
+#include "store/policy_file.h"
+#include "store/versions.h"
 #include "root.h"
 
 #define DIR   "/state"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/doctor/who_cgroup.h"
-#include "../../userspace/lib/file.h"
+#include "doctor/who_cgroup.h"
+#include "lib/file.h"
 
 #define UNIT	 "/system.slice/ollama.service"
 #define STRANGER 1998

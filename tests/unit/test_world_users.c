@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "../../userspace/core/core.h"
+#include "core/core.h"
 
 #define MALLORY 1000
 #define MANY	4000

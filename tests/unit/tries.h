@@ -17,11 +17,11 @@
 
 #include "faults.h"
 
-#include "../../userspace/store/adopted.h"
-#include "../../userspace/store/db.h"
-#include "../../userspace/store/generated.h"
-#include "../../userspace/store/learned.h"
-#include "../../userspace/store/policy_file.h"
+#include "store/adopted.h"
+#include "store/db.h"
+#include "store/generated.h"
+#include "store/learned.h"
+#include "store/policy_file.h"
 #include "root.h"
 
 #define BEFORE	  "/before"

@@ -15,13 +15,13 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/core/core.h"
-#include "../../userspace/lib/file.h"
-#include "../../userspace/store/config_file.h"
-#include "../../userspace/store/config_value.h"
-#include "../../userspace/store/trace.h"
-#include "../../userspace/tune/apply.h"
-#include "../../userspace/tune/synth.h"
+#include "core/core.h"
+#include "lib/file.h"
+#include "store/config_file.h"
+#include "store/config_value.h"
+#include "store/trace.h"
+#include "lab/apply.h"
+#include "lab/synth.h"
 
 #define S   DL_NS_PER_S
 #define GPU "0000:03:00.0"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../userspace/core/tuner.h"
+#include "core/tuner/tuner.h"
 
 #define MINUTE ((uint64_t)60)
 #define HOUR   ((uint64_t)3600)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "awake.h"
+#include "act/awake.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "caps.h"
+#include "act/caps.h"
 
 /* "0000:03:00.0"; what else has a dot and a slash in it does not come into a path. */
 static bool is_pci_address(const char *text)

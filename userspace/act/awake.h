@@ -7,7 +7,7 @@
 #ifndef DL_ACT_AWAKE_H
 #define DL_ACT_AWAKE_H
 
-#include "../core/intent.h"
+#include "core/event/intent.h"
 
 /*
  * Fills in file, old and new value; dl_value_set and dl_value_undo of caps.h do the rest.

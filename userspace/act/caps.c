@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "caps.h"
+#include "act/caps.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../core/event.h"
-#include "../lib/file.h"
-#include "cgroup.h"
+#include "core/event/event.h"
+#include "lib/file.h"
+#include "act/cgroup.h"
 
 #define TEXT_MAX      4096
 #define CPU_PERIOD_US 100000 /* the kernel's own default */

@@ -11,7 +11,7 @@
 #ifndef DL_ACT_CAPS_H
 #define DL_ACT_CAPS_H
 
-#include "../core/intent.h"
+#include "core/event/intent.h"
 
 enum dl_cap {
 	DL_CAP_DMEM_MAX = 0, /* bytes of one region, "drm/0000:03:00.0/vram0" */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cgroup.h"
+#include "act/cgroup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 #define BESIDE "davylamp-supervisor" /* where a supervisor moves to make room */
 

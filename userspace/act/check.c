@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "check.h"
+#include "act/check.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe_run.h"
+#include "act/probe_run.h"
 
 #define SPARE_MS 3000 /* the probe's own limits come first; this one is for a probe that hangs */
 

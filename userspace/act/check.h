@@ -9,8 +9,8 @@
 
 #include <systemd/sd-event.h>
 
-#include "../core/event.h"
-#include "probe_finding.h"
+#include "core/event/event.h"
+#include "act/probe_finding.h"
 
 struct dl_check_result {
 	uint16_t health_status;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "freeze.h"
+#include "act/freeze.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 int dl_freezer_open(int dir_fd)
 {

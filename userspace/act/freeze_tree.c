@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "freeze.h"
+#include "act/freeze.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 #define PASSES	 8 /* whoever forks faster than it is stopped is not stopped */
 #define DIR_SIZE 32768

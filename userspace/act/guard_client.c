@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "guard.h"
+#include "act/guard_order.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../lib/child.h"
-#include "../lib/file.h"
+#include "lib/child.h"
+#include "lib/file.h"
 
 #define STOP_MS 1000
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "launch.h"
+#include "act/launch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../lib/child.h"
+#include "lib/child.h"
 
 #define STEP_MS 5
 

@@ -9,9 +9,9 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "../core/types.h"
-#include "../engines/engine.h"
-#include "cgroup.h"
+#include "core/event/types.h"
+#include "engines/engine.h"
+#include "act/cgroup.h"
 
 /* What is started, as often as it is. */
 struct dl_launch {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probe_finding.h"
+#include "act/probe_finding.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 static const char *const kind_names[DL_PROBE_KIND_COUNT] = {
 	[DL_PROBE_HEALTHY] = "healthy", [DL_PROBE_REPORTED] = "reported",

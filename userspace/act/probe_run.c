@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probe_run.h"
+#include "act/probe_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../lib/child.h"
-#include "../lib/clock.h"
-#include "../lib/file.h"
-#include "watch.h"
+#include "lib/child.h"
+#include "lib/clock.h"
+#include "lib/file.h"
+#include "act/watch.h"
 
 #define ARGUMENTS_MAX 32
 #define NOISE_MAX     4096

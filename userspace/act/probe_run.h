@@ -9,7 +9,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "probe_finding.h"
+#include "act/probe_finding.h"
 
 struct dl_probe_request {
 	const char *program;	      /* davylamp-probe's path */

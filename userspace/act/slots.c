@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "slots.h"
+#include "act/slots.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 static void remove_dir(int parent, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "strict.h"
+#include "act/strict.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 /* Render nodes and cards, KFD, NVIDIA's own; /dev/dri/by-path are links to them. */
 static bool is_gpu(const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "undo.h"
+#include "act/undo.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../core/plan.h"
-#include "../lib/file.h"
-#include "caps.h"
-#include "cgroup.h"
-#include "freeze.h"
+#include "core/event/plan.h"
+#include "lib/file.h"
+#include "act/caps.h"
+#include "act/cgroup.h"
+#include "act/freeze.h"
 
 #define THAW_LOOKS 20
 #define LOOK_NS	   5000000

@@ -7,7 +7,7 @@
 #ifndef DL_ACT_UNDO_H
 #define DL_ACT_UNDO_H
 
-#include "../core/intent.h"
+#include "core/event/intent.h"
 
 /*
  * 0: undone, and seen to be; 1: there was nothing to undo (any more), "why" says why; -errno: it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "act/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
-#include "../lib/file.h"
-#include "../lib/text.h"
-#include "unit_state.h"
+#include "lib/file.h"
+#include "lib/text.h"
+#include "act/unit_state.h"
 
 #define SOCKET	  "/run/systemd/private"
 #define SERVICE	  "org.freedesktop.systemd1"

@@ -10,7 +10,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "../core/types.h"
+#include "core/event/types.h"
 
 #define DL_UNIT_CGROUP_LEN 512
 #define DL_UNIT_WHY_LEN	   256

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Properties of org.freedesktop.systemd1.Unit and .Service: org.freedesktop.systemd1(5). */
-#include "unit_state.h"
+#include "act/unit_state.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -123,7 +123,7 @@ static int take_command(sd_bus_message *m, const struct property *p, char *field
 		if (err >= 0)
 			err = first ? take_words(m, p, field) : sd_bus_message_skip(m, "as");
 		if (err >= 0)
-			err = sd_bus_message_skip(m, COMMAND + 3);
+			err = sd_bus_message_skip(m, &COMMAND[3]);
 		if (err >= 0)
 			err = sd_bus_message_exit_container(m);
 		first = false;

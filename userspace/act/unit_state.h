@@ -5,7 +5,7 @@
 
 #include <systemd/sd-bus.h>
 
-#include "unit.h"
+#include "act/unit.h"
 
 /* "state" is zeroed before. 0, or -errno when the message is not what it should be. */
 int dl_unit_state_take(sd_bus_message *m, struct dl_unit_state *state);

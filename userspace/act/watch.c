@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "watch.h"
+#include "act/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "agent.h"
+#include "agent/agent.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,12 +9,12 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "../act/probe_run.h"
-#include "../act/watch.h"
-#include "../lib/child.h"
-#include "../lib/file.h"
-#include "../lib/log.h"
-#include "confine.h"
+#include "act/probe_run.h"
+#include "act/watch.h"
+#include "lib/child.h"
+#include "lib/file.h"
+#include "lib/log.h"
+#include "agent/agent_confine.h"
 
 #define TICK_US	     100000 /* idle: ten map reads a second are microseconds */
 #define TICK_BUSY_US 50000  /* a job runs: a quarter of a 2 s timeout is 500 ms */

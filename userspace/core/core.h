@@ -6,10 +6,10 @@
 #ifndef DL_CORE_CORE_H
 #define DL_CORE_CORE_H
 
-#include "foresight.h"
-#include "plan.h"
-#include "tuned.h"
-#include "world.h"
+#include "core/score/foresight.h"
+#include "core/event/plan.h"
+#include "core/tuner/tuned.h"
+#include "core/world/world.h"
 
 #define DL_CORE_ALARMS	 128
 #define DL_CORE_BREAKERS 64

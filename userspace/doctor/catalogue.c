@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "checks.h"
+#include "doctor/checks.h"
 
 static const struct dl_check rows[] = {
 	{ "self.btf", "the kernel's types (BTF)", "", DL_AT_SELF, false, dl_check_btf },

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks.h"
+#include "doctor/checks.h"
 
 bool dl_doctor_override_of(const struct dl_doctor_facts *facts, const struct dl_doctor_gpu *g,
 			   struct dl_doctor_override *ret_override)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks.h"
+#include "doctor/checks.h"
 
 DL_CHECK(gpus)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "checks.h"
+#include "doctor/checks.h"
 
 static bool has_word(const char *list, const char *word)
 {

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../lib/text.h"
-#include "checks.h"
+#include "lib/text.h"
+#include "doctor/checks.h"
 
 #define UBATCH_DEFAULT 512 /* llama.cpp's */
 #define MIB_SHIFT      20

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/text.h"
-#include "checks.h"
+#include "lib/text.h"
+#include "doctor/checks.h"
 
 /* "crw-rw---- root:render" without the owner, whose name is hardly ever another. */
 static const char *shown_mode(const struct dl_doctor_node *n, char buf[64])

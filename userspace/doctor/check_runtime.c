@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "checks.h"
+#include "doctor/checks.h"
 
 static const char *what_to_do(enum dl_doctor_runtime runtime, const struct dl_doctor_probe *p)
 {

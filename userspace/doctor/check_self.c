@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "checks.h"
+#include "doctor/checks.h"
 
 /* Of linux/capability.h. */
 #define CAP_NET_ADMIN  12

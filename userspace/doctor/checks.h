@@ -8,8 +8,8 @@
 #ifndef DL_DOCTOR_CHECKS_H
 #define DL_DOCTOR_CHECKS_H
 
-#include "facts.h"
-#include "finding.h"
+#include "doctor/facts.h"
+#include "doctor/doctor_finding.h"
 
 /* The row at "index", NULL beyond the last. */
 const struct dl_check *dl_check_at(size_t index);

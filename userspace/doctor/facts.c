@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "facts.h"
+#include "doctor/facts.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
 
 #include <limits.h>
 
-#include "../core/types.h"
-#include "../policy/subject.h"
+#include "core/event/types.h"
+#include "policy/subject.h"
 
 #define DL_DOCTOR_GPUS	     16
 #define DL_DOCTOR_NODES	     48

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "print.h"
+#include "doctor/print.h"
 
 #include <string.h>
 
-#include "../lib/log.h"
-#include "../lib/text.h"
+#include "lib/log.h"
+#include "lib/text.h"
 
 const char *dl_conclusion_name(enum dl_conclusion_kind kind)
 {

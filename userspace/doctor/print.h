@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "judge.h"
+#include "doctor/doctor_judge.h"
 
 /* "all": checks that nothing here needs, too. */
 void dl_doctor_print(FILE *to, const struct dl_doctor_facts *facts,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <jansson.h>
 
-#include "../lib/text.h"
-#include "print.h"
+#include "lib/text.h"
+#include "doctor/print.h"
 
 static void put(FILE *to, json_t *object)
 {

@@ -6,9 +6,9 @@
 #ifndef DL_DOCTOR_READ_H
 #define DL_DOCTOR_READ_H
 
-#include "../policy/effective.h"
-#include "facts.h"
-#include "who.h"
+#include "policy/effective.h"
+#include "doctor/facts.h"
+#include "doctor/who.h"
 
 /* GPUs on the PCI bus and of DRM, drivers, KFD, memory; needs "engine" for the rules. */
 void dl_read_gpus(struct dl_doctor_facts *facts);

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../engines/engine.h"
-#include "read.h"
+#include "engines/engine.h"
+#include "doctor/read.h"
 
 #define ENTRIES_MAX 20000
 #define DIRS_MAX    48

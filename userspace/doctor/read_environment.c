@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
-#include "read.h"
+#include "lib/file.h"
+#include "doctor/read.h"
 
 #define MANIFEST_MAX 65536
 #define ENTRIES_MAX  256

@@ -7,10 +7,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "../agent/host_subject.h"
-#include "../lib/file.h"
-#include "../sensors/kfd_topology.h"
-#include "read.h"
+#include "host/host_subject.h"
+#include "lib/file.h"
+#include "sensors/kfd/kfd_topology.h"
+#include "doctor/read.h"
 
 #define ENTRIES_MAX 4096
 #define DISPLAY	    0x03 /* PCI base classes */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "read.h"
+#include "doctor/read.h"
 
 static struct dl_doctor_node *add(struct dl_doctor_facts *facts, enum dl_doctor_node_kind kind,
 				  const char *device, uint32_t backends)

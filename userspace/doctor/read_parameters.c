@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
-#include "read.h"
+#include "lib/file.h"
+#include "doctor/read.h"
 
 #define FILE_SIZE 65536
 #define FILES_MAX 256

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/text.h"
-#include "read.h"
+#include "lib/text.h"
+#include "doctor/read.h"
 
 /* The rule that leaves it out tells why by its warning, or by its reason. */
 static void take_rule(struct dl_doctor_gpu *g, enum dl_backend backend,

@@ -12,8 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "read.h"
-#include "traced.h"
+#include "doctor/read.h"
+#include "doctor/traced.h"
 
 #define COMMAND_MAX 256
 #define CHANGES_MAX 8

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/message.h"
-#include "read.h"
-#include "spawn.h"
+#include "lib/message.h"
+#include "doctor/read.h"
+#include "doctor/spawn.h"
 
 #define ARGUMENTS 12
 #define SPARE_MS  1000 /* the probe's own limit comes first */

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../engines/gguf.h"
-#include "../lib/file.h"
-#include "../sensors/host_memory.h"
-#include "read.h"
+#include "engines/gguf.h"
+#include "lib/file.h"
+#include "sensors/gpu/host_memory.h"
+#include "doctor/read.h"
 
 static bool there(const char *name)
 {

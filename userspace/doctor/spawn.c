@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "spawn.h"
+#include "doctor/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../lib/child.h"
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/text.h"
+#include "lib/child.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/text.h"
 
 #define TICK_MS	    20
 #define STUCK_MS    1000 /* what SIGKILL has not ended by then sits in the kernel */

@@ -6,8 +6,8 @@
 #ifndef DL_DOCTOR_SPAWN_H
 #define DL_DOCTOR_SPAWN_H
 
-#include "../act/probe_finding.h"
-#include "who.h"
+#include "act/probe_finding.h"
+#include "doctor/who.h"
 
 #define DL_SPAWN_NOISE_MAX 4096
 #define DL_SPAWN_TOLD_MS   2000 /* after so long people are told what is waited for */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "traced.h"
+#include "doctor/traced.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../lib/clock.h"
-#include "../lib/file.h"
+#include "lib/clock.h"
+#include "lib/file.h"
 
 #define TICK_MS	    10
 #define STUCK_MS    1000

@@ -6,7 +6,7 @@
 #ifndef DL_DOCTOR_TRACED_H
 #define DL_DOCTOR_TRACED_H
 
-#include "spawn.h"
+#include "doctor/spawn.h"
 
 struct dl_traced {
 	uint32_t loaded;	    /* backends whose library of the engine was mapped, bits */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
-#include "traced.h"
+#include "lib/file.h"
+#include "doctor/traced.h"
 
 #define LINES_MAX 20000
 #define FDS_MAX	  4096

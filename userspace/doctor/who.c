@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "who.h"
+#include "doctor/who.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
-#include "../sensors/process_info.h"
+#include "lib/file.h"
+#include "sensors/proc/process_info.h"
 
 extern char **environ;
 

@@ -7,8 +7,8 @@
 #ifndef DL_DOCTOR_WHO_H
 #define DL_DOCTOR_WHO_H
 
-#include "../sensors/process_start.h"
-#include "facts.h"
+#include "sensors/proc/process_start.h"
+#include "doctor/facts.h"
 
 #define DL_WHO_ENV_MAX	1024
 #define DL_WHO_FDS_MAX	4

@@ -6,7 +6,7 @@
  * Delegate= and a user of its own, and everything below user.slice, is refused; so is a cgroup that
  * is frozen, or whose memory is nearly full: a child there would end the engine.
  */
-#include "who_cgroup.h"
+#include "doctor/who_cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 #define ROOM_BYTES (1ULL << 30) /* a Vulkan driver with its shader compiler takes some 0.3 GiB */
 

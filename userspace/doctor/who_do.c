@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "../lib/child.h"
-#include "../lib/log.h"
-#include "who.h"
+#include "lib/child.h"
+#include "lib/log.h"
+#include "doctor/who.h"
 
 #define LIMIT_MS 10000
 #define TOLD_MS	 2000

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../act/cgroup.h"
-#include "../lib/child.h"
-#include "../lib/file.h"
-#include "../sensors/process_info.h"
-#include "who.h"
-#include "who_cgroup.h"
+#include "act/cgroup.h"
+#include "lib/child.h"
+#include "lib/file.h"
+#include "sensors/proc/process_info.h"
+#include "doctor/who.h"
+#include "doctor/who_cgroup.h"
 
 #define ENTER_MS 1000
 

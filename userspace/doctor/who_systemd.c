@@ -9,8 +9,8 @@
 #include <systemd/sd-bus.h>
 #include <unistd.h>
 
-#include "../act/unit.h"
-#include "who.h"
+#include "act/unit.h"
+#include "doctor/who.h"
 
 #define SYSTEMD	    "org.freedesktop.systemd1"
 #define SERVICE	    SYSTEMD ".Service"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "command.h"
+#include "engines/command.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef DL_ENGINES_COMMAND_H
 #define DL_ENGINES_COMMAND_H
 
-#include "engine.h"
+#include "engines/engine.h"
 
 struct dl_command {
 	const char *title;   /* argv[0] as it stands */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine.h"
+#include "engines/engine.h"
 
 #include <string.h>
 
-#include "../lib/text.h"
-#include "command.h"
-#include "table.h"
+#include "lib/text.h"
+#include "engines/command.h"
+#include "engines/table.h"
 
 /* The first that fits counts: what is particular stands before what is general. */
 /* clang-format off */

@@ -3,12 +3,12 @@
  * Engines: how a process is recognised and how its command line is changed. One table row per
  * engine and one file per family; functions of what they are given, nothing here reads /proc or
  * starts anything. To add an engine: a row of struct dl_engine_ops in engine.c, and its name in
- * core/types.c; what its row leaves out cannot be done to it.
+ * types.c; what its row leaves out cannot be done to it.
  */
 #ifndef DL_ENGINES_ENGINE_H
 #define DL_ENGINES_ENGINE_H
 
-#include "../core/plan.h"
+#include "core/event/plan.h"
 
 #define DL_ARGS_MAX 512
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "command.h"
-#include "environment.h"
+#include "engines/command.h"
+#include "engines/environment.h"
 
 #include <errno.h>
 #include <stdarg.h>

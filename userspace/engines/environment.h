@@ -7,7 +7,7 @@
 #ifndef DL_ENGINES_ENVIRONMENT_H
 #define DL_ENGINES_ENVIRONMENT_H
 
-#include "engine.h"
+#include "engines/engine.h"
 
 #define DL_ENVIRONMENT_MAX     16
 #define DL_ENVIRONMENT_VALUE   64

@@ -7,8 +7,8 @@
  */
 #include <stdio.h>
 
-#include "command.h"
-#include "environment.h"
+#include "engines/command.h"
+#include "engines/environment.h"
 
 static const struct option {
 	const char *names;

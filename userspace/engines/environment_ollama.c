@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "environment.h"
+#include "engines/environment.h"
 
 static void tell_cpu(struct dl_environment *e)
 {

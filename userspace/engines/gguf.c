@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Format: ggml docs/gguf.md. File types: llama.cpp include/llama.h, enum llama_ftype (b11669). */
-#include "gguf.h"
+#include "engines/gguf.h"
 
 #include <endian.h>
 #include <errno.h>

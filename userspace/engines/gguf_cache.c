@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "gguf.h"
+#include "engines/gguf.h"
 
 #define BLOCK 32 /* elements; all types here have blocks of it */
 

@@ -3,7 +3,7 @@
  * Others that share a GPU with language models: whisper.cpp, stable-diffusion.cpp, ComfyUI, and
  * whatever computes with a library we know.
  */
-#include "table.h"
+#include "engines/table.h"
 
 #include <string.h>
 

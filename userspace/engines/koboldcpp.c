@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* KoboldCpp 1.123: one program or a Python script, ggml inside of koboldcpp_*.so. */
-#include "table.h"
+#include "engines/table.h"
 
 static bool read(const struct dl_engine_look *look, const struct dl_command *c,
 		 struct dl_engine_facts *facts)

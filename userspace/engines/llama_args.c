@@ -3,7 +3,7 @@
  * llama.cpp's common arguments, as of 0.7.0 (b11669, common/arg.cpp): a flag on the command line
  * beats its LLAMA_ARG_* variable, a later flag an earlier one.
  */
-#include "table.h"
+#include "engines/table.h"
 
 #include <stdlib.h>
 #include <string.h>

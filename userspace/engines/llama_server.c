@@ -4,7 +4,7 @@
  * LLAMA_ARG_* variable, so strict CPU is made of arguments (measured): "-ngl 0" alone
  * keeps a Vulkan context and runs large batches on it, "--device none" does not.
  */
-#include "table.h"
+#include "engines/table.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* llama.cpp beside its server: the command line tools, llamafile, and llama-cpp-python. */
-#include "table.h"
+#include "engines/table.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Those that start other engines: llama-swap, lemonade, LocalAI, LM Studio. */
-#include "table.h"
+#include "engines/table.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 /*
  * Ollama, both eras: up to 0.24 its runner is Ollama itself ("ollama runner --model BLOB", before
  * 0.5 "ollama_llama_server"), from 0.30 on it is llama.cpp's llama-server (llm/llama_server.go at
- * fb307609), which engines/llama_server.c reads. The daemon computes nothing.
+ * fb307609), which llama_server.c reads. The daemon computes nothing.
  */
-#include "table.h"
+#include "engines/table.h"
 
 #include <string.h>
 

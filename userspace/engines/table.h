@@ -3,7 +3,7 @@
 #ifndef DL_ENGINES_TABLE_H
 #define DL_ENGINES_TABLE_H
 
-#include "command.h"
+#include "engines/command.h"
 
 extern const struct dl_engine_ops dl_engine_llama_server;
 extern const struct dl_engine_ops dl_engine_ollama;

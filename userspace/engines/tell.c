@@ -6,7 +6,7 @@
  * unless CUDA_DEVICE_ORDER is PCI_BUS_ID, Level Zero cards first unless
  * ZE_ENABLE_PCI_ID_DEVICE_ORDER is set.
  */
-#include "tell.h"
+#include "engines/tell.h"
 
 #include <errno.h>
 #include <stdio.h>

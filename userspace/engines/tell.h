@@ -6,7 +6,7 @@
 #ifndef DL_ENGINES_TELL_H
 #define DL_ENGINES_TELL_H
 
-#include "environment.h"
+#include "engines/environment.h"
 
 struct dl_engine_target {
 	enum dl_backend backend;	 /* UNKNOWN: nobody has decided */

@@ -3,7 +3,7 @@
  * Text Generation Inference: a launcher, a router that listens, and a Python shard per GPU; the
  * launcher's arguments may all be variables, and the shards inherit them.
  */
-#include "table.h"
+#include "engines/table.h"
 
 #include <string.h>
 

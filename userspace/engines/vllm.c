@@ -3,7 +3,7 @@
  * vLLM and SGLang: a Python server and workers that set their own titles ("VLLM::EngineCore_DP0",
  * "sglang::scheduler_TP0"); a worker's arguments are its server's.
  */
-#include "table.h"
+#include "engines/table.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "engines/table.h"
 
 int dl_args_add(struct dl_args *args, const char *text)
 {

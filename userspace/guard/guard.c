@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "guard.h"
+#include "guard/guard.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -13,10 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
-#include "guard_hold.h"
-#include "guard_standby.h"
-#include "guard_wait.h"
+#include "lib/file.h"
+#include "guard/guard_hold.h"
+#include "guard/guard_standby.h"
+#include "guard/guard_wait.h"
 
 #define FILES_MAX     4096		     /* a pidfd for each process of each hold, and some */
 #define THAW_MOST     (400 * DL_GUARD_MS_NS) /* a thaw is looked for no longer */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "guard_hold.h"
+#include "guard/guard_hold.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 #ifndef DL_GUARD_HOLD_H
 #define DL_GUARD_HOLD_H
 
-#include "../act/freeze.h"
-#include "../act/guard.h"
+#include "act/freeze.h"
+#include "act/guard_order.h"
 
 enum dl_hold_state {
 	DL_HOLD_FREE = 0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "guard_standby.h"
+#include "guard/guard_standby.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guard_wait.h"
+#include "guard/guard_wait.h"
 
 #define LATE_NS	   (500 * DL_GUARD_MS_NS) /* after a lease's end; the guard needs some us */
 #define END_NS	   (500 * DL_GUARD_MS_NS) /* after the agent's; the guard needs 400 ms */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "guard_hold.h"
+#include "guard/guard_hold.h"
 
 struct dl_standby {
 	const struct dl_hold *holds; /* DL_GUARD_HOLDS in shared memory */

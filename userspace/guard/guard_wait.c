@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "guard_wait.h"
+#include "guard/guard_wait.h"
 
 #include <errno.h>
 #include <sched.h>

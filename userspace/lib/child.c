@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "child.h"
+#include "lib/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "lib/clock.h"
 
 #define STDIO_COUNT 3
 #define PLACES_MAX  (STDIO_COUNT + DL_CHILD_FDS_MAX + 1) /* the last one is for the report */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "file.h"
+#include "lib/file.h"
 
 #include <ctype.h>
 #include <errno.h>

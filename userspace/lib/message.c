@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "message.h"
+#include "lib/message.h"
 
 #include <errno.h>
 #include <stdio.h>

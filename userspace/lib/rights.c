@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rights.h"
+#include "lib/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>

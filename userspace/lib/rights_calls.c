@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "rights.h"
+#include "lib/rights.h"
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "standard_fds.h"
+#include "lib/standard_fds.h"
 
 #include <errno.h>
 #include <fcntl.h>

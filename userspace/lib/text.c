@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "text.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "lib/text.h"
 
 /* What no shell takes for anything but itself, wherever it stands in a word. */
 static int plain(const char *word)

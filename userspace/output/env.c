@@ -2,13 +2,13 @@
 /*
  * The environment file of a unit: NAME=VALUE lines as systemd.exec(5) reads them. What is written
  * needs no quoting: what rules may say of a variable is letters, digits and some marks
- * (store/policy_words.c).
+ * (policy_words.c).
  */
 #include <errno.h>
 #include <string.h>
 
-#include "../engines/environment.h"
-#include "settings.h"
+#include "engines/environment.h"
+#include "output/settings.h"
 
 static bool is_in(const struct dl_output_variables *list, const char *name)
 {

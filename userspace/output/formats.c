@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "output.h"
+#include "output/output.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 static const struct dl_output_format *const formats[] = {
 	&dl_output_env,	       &dl_output_router_preset, &dl_output_ollama,

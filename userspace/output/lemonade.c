@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../engines/command.h"
-#include "settings.h"
+#include "engines/command.h"
+#include "output/settings.h"
 
 /* Set by lemonade itself, or by a member of its own. */
 static const char reserved[] =

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "settings.h"
+#include "output/settings.h"
 
 /* A YAML string: what is in it can be shown, so only two letters need a backslash. */
 static void put_quoted(FILE *out, const char *text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Configuration made from rules of the backend policy, for engines that davylamp does not start
- * itself. Texts only: store/generated.h writes them. Names of models come from outside: what a
+ * itself. Texts only: generated.h writes them. Names of models come from outside: what a
  * format cannot hold as it is is refused, and what only a part of it cannot hold is noted. To add a
  * format: a file with its "write", a row in formats.c.
  */
@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-#include "../policy/told.h"
-#include "../store/generated.h"
+#include "policy/told.h"
+#include "store/generated.h"
 
 #define DL_OUTPUT_NOTES_MAX 32
 #define DL_OUTPUT_NOTE_LEN  256

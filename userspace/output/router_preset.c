@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "settings.h"
+#include "output/settings.h"
 
 static bool is_key(const char *key)
 {

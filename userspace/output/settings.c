@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "settings.h"
+#include "output/settings.h"
 
 #include <string.h>
 

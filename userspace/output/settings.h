@@ -3,11 +3,11 @@
 #ifndef DL_OUTPUT_SETTINGS_H
 #define DL_OUTPUT_SETTINGS_H
 
-#include "output.h"
+#include "output/output.h"
 
 #define DL_OUTPUT_VARIABLES_MAX 48
 #define DL_OUTPUT_OPTIONS_MAX	48
-#define DL_OUTPUT_NAME_LEN	64 /* of a variable or an option, as store/policy_words.c */
+#define DL_OUTPUT_NAME_LEN	64 /* of a variable or an option, as policy_words.c */
 
 struct dl_output_settings {
 	struct dl_effective effective;

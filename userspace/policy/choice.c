@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "choice.h"
+#include "policy/choice.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "choice_tree.h"
+#include "policy/choice_tree.h"
 
 /* What is tried, in its order. */
 struct candidates {

@@ -7,8 +7,8 @@
 #ifndef DL_POLICY_CHOICE_H
 #define DL_POLICY_CHOICE_H
 
-#include "effective.h"
-#include "fit.h"
+#include "policy/effective.h"
+#include "policy/fit.h"
 
 #define DL_CHOICE_TEXT	  448
 #define DL_CHOICE_NODES	  128

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "choice_tree.h"
+#include "policy/choice_tree.h"
 
 #include <assert.h>
 #include <stdarg.h>

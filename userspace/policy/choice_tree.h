@@ -3,7 +3,7 @@
 #ifndef DL_POLICY_CHOICE_TREE_H
 #define DL_POLICY_CHOICE_TREE_H
 
-#include "choice.h"
+#include "policy/choice.h"
 
 /* A further node; what finds no room is counted. NULL then. */
 struct dl_choice_node *dl_choice_add(struct dl_choice *choice, int depth, enum dl_choice_step step,

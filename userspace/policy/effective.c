@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "effective.h"
+#include "policy/effective.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #ifndef DL_POLICY_EFFECTIVE_H
 #define DL_POLICY_EFFECTIVE_H
 
-#include "rule.h"
-#include "subject.h"
+#include "policy/rule.h"
+#include "policy/subject.h"
 
 #define DL_POLICY_NAMED_MAX 32 /* variables, and arguments, of one subject */
 

@@ -6,7 +6,7 @@
 #ifndef DL_POLICY_FIT_H
 #define DL_POLICY_FIT_H
 
-#include "../core/types.h"
+#include "core/event/types.h"
 
 #define DL_FIT_UNKNOWN UINT64_MAX /* of what is free */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "rule.h"
+#include "policy/rule.h"
 
 void dl_policy_rule_remove(struct dl_policy_layer *layer, struct dl_rule *rule)
 {

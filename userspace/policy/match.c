@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "effective.h"
+#include "policy/effective.h"
 
 static char folded(char c)
 {

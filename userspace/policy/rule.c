@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rule.h"
+#include "policy/rule.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,14 +2,14 @@
 /*
  * Rules of the backend policy: on which device, engine and model which backends may be used, in
  * which order, with which settings. Three layers in one format (davylamp-backend.conf(5)): shipped,
- * people's, the agent's own. Pure: no file, clock or heap; store/policy_file.h reads and writes it.
+ * people's, the agent's own. Pure: no file, clock or heap; policy_file.h reads and writes it.
  *
  * A layer is flat; its texts are offsets into its own bytes.
  */
 #ifndef DL_POLICY_RULE_H
 #define DL_POLICY_RULE_H
 
-#include "../core/types.h"
+#include "core/event/types.h"
 
 #define DL_RULES_MAX	   256
 #define DL_RULE_VALUES_MAX 16

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "subject.h"
+#include "policy/subject.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "effective.h"
+#include "policy/effective.h"
 
 static void set(char fact[DL_POLICY_FACT_LEN], const char *text)
 {

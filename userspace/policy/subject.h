@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whom the backend policy is asked about, and what follows of it from what sysfs and KFD tell of a
- * device. Pure; agent/host_subject.h reads.
+ * device. Pure; host_subject.h reads.
  */
 #ifndef DL_POLICY_SUBJECT_H
 #define DL_POLICY_SUBJECT_H
 
-#include "../core/event.h"
+#include "core/event/event.h"
 
 #define DL_LOCKUP_NEVER	     UINT64_MAX
 #define DL_POLICY_FACT_LEN   24

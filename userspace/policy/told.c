@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "told.h"
+#include "policy/told.h"
 
 #include <string.h>
 

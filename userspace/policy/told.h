@@ -6,8 +6,8 @@
 #ifndef DL_POLICY_TOLD_H
 #define DL_POLICY_TOLD_H
 
-#include "../engines/engine.h"
-#include "effective.h"
+#include "engines/engine.h"
+#include "policy/effective.h"
 
 /*
  * Counts are "at most": who asks for less keeps it. Returns the rules' count where "asked" (0: as

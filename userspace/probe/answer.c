@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "answer.h"
+#include "probe/answer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 #define TEXT_MAX 512
 

@@ -22,9 +22,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "../lib/log.h"
-#include "answer.h"
-#include "probe.h"
+#include "lib/log.h"
+#include "probe/answer.h"
+#include "probe/probe.h"
 
 #define PROCESSES_MAX 256 /* more than are allowed */
 

@@ -4,7 +4,7 @@
  * are none that make it load the model anew (llm/sched.go, needsReload). OpenAI's, as vLLM, SGLang
  * and a llama-server in router mode have it: /v1/completions, usage.completion_tokens.
  */
-#include "engine_api.h"
+#include "probe/engine_api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

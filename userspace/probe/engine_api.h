@@ -3,8 +3,8 @@
 #ifndef DL_PROBE_ENGINE_API_H
 #define DL_PROBE_ENGINE_API_H
 
-#include "engine_http.h"
-#include "probe.h"
+#include "probe/engine_http.h"
+#include "probe/probe.h"
 
 struct dl_api_question {
 	const char *health; /* its path */

@@ -3,8 +3,8 @@
  * What a llama-server says about itself (server routes of llama.cpp 0.7.0). None of it is evidence
  * of health: while the device hangs, /v1/models and /props answer, and /slots may.
  */
-#include "answer.h"
-#include "engine_http.h"
+#include "probe/answer.h"
+#include "probe/engine_http.h"
 
 #define FACT_MS	   1000
 #define MODELS_MAX 16

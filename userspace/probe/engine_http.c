@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine_http.h"
+#include "probe/engine_http.h"
 
 #include <curl/curl.h>
 #include <stdio.h>

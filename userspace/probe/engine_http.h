@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probe.h"
+#include "probe/probe.h"
 
 #define DL_REPLY_MAX (256 * 1024)
 

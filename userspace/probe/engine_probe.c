@@ -6,11 +6,11 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 
-#include "../lib/clock.h"
-#include "answer.h"
-#include "engine_api.h"
-#include "engine_http.h"
-#include "probe.h"
+#include "lib/clock.h"
+#include "probe/answer.h"
+#include "probe/engine_api.h"
+#include "probe/engine_http.h"
+#include "probe/probe.h"
 
 #define HEALTH_MS    1000
 #define WAIT_STEP_NS 50000000L

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/clock.h"
-#include "answer.h"
-#include "engine_http.h"
-#include "probe.h"
+#include "lib/clock.h"
+#include "probe/answer.h"
+#include "probe/engine_http.h"
+#include "probe/probe.h"
 
 #define PROPS_MS  1000
 #define SLOTS_MAX 64

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "confine.h"
+#include "probe/probe_confine.h"
 
 #define FS_ABI1	     ((1ULL << 13) - 1) /* EXECUTE to MAKE_SYM */
 #define FS_REFER     (1ULL << 13)

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
-#include "engine_api.h"
-#include "engine_http.h"
-#include "probe.h"
+#include "probe/answer.h"
+#include "probe/engine_api.h"
+#include "probe/engine_http.h"
+#include "probe/probe.h"
 
 #define CALL_MS	   10000
 #define MODELS_MAX 32

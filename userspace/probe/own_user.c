@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "confine.h"
+#include "probe/probe_confine.h"
 
 /* Neither people's nor systemd's (docs/UIDS-GIDS), and mapped where a container maps 65536 uids. */
 #define OWN_UID_MIN   60578

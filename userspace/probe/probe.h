@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "confine.h"
+#include "probe/probe_confine.h"
 
 /* Of the probes of a runtime. */
 enum dl_probe_runtime {

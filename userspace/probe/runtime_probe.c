@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer.h"
-#include "probe.h"
+#include "probe/answer.h"
+#include "probe/probe.h"
 
 #define DEVICES_MAX 64
 #define NAME_LEN    96

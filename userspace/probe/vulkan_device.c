@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
-#include "vulkan.h"
+#include "probe/answer.h"
+#include "probe/vulkan.h"
 
 struct extensions {
 	bool driver;

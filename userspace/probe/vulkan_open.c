@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer.h"
-#include "vulkan.h"
+#include "probe/answer.h"
+#include "probe/vulkan.h"
 
 #define LIBRARY "libvulkan.so.1"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
-#include "probe.h"
-#include "vulkan.h"
+#include "probe/answer.h"
+#include "probe/probe.h"
+#include "probe/vulkan.h"
 
 #define DEVICES_MAX 64
 

@@ -2,9 +2,9 @@
 /* Work for the device: the least that goes all the way to its ring and back. */
 #include <string.h>
 
-#include "../lib/clock.h"
-#include "answer.h"
-#include "vulkan.h"
+#include "lib/clock.h"
+#include "probe/answer.h"
+#include "probe/vulkan.h"
 
 #define BUFFER_BYTES  (1U << 20)
 #define FENCE_WAIT_NS 2000000000ULL /* the shortest lockup timeout of a kernel driver */

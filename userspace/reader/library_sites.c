@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../lib/file.h"
-#include "../sensors/elf_site.h"
-#include "../sensors/inside.h"
-#include "look.h"
+#include "lib/file.h"
+#include "sensors/proc/elf_site.h"
+#include "sensors/proc/container_path.h"
+#include "reader/reader_look.h"
 
 #define KNOWN_MAX 16
 

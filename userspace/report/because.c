@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The clause that says what was observed, per hazard. */
-#include "plan_text.h"
+#include "report/plan_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/text.h"
-#include "tuner_text.h"
+#include "lib/text.h"
+#include "report/tuner_text.h"
 
 void dl_type_text(const char *mangled, char *buf, size_t size)
 {

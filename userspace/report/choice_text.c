@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "../lib/text.h"
-#include "choice.h"
+#include "lib/text.h"
+#include "report/choice_text.h"
 
 #define SHOWN (4 * DL_CHOICE_TEXT)
 

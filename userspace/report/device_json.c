@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "device_json.h"
+#include "report/device_json.h"
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 #define NUMBER(value) ((json_int_t)(value))
 

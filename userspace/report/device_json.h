@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "../core/event.h"
+#include "core/event/event.h"
 
 /* NULL: another kind of event. */
 json_t *dl_device_json(const struct dl_event *ev);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "diff.h"
+#include "report/diff.h"
 
 #include <errno.h>
 #include <stdbool.h>

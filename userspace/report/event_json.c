@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <jansson.h>
 
-#include "../core/config.h"
-#include "../core/fact.h"
-#include "../core/plan.h"
-#include "../lib/text.h"
-#include "device_json.h"
-#include "event_text.h"
-#include "process_json.h"
+#include "core/event/config.h"
+#include "core/event/fact.h"
+#include "core/event/plan.h"
+#include "lib/text.h"
+#include "report/device_json.h"
+#include "report/event_text.h"
+#include "report/process_json.h"
 
 #define NUMBER(value) ((json_int_t)(value))
 

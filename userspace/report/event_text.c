@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event_text.h"
+#include "report/event_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../core/fact.h"
-#include "../core/plan.h"
-#include "../lib/text.h"
+#include "core/event/fact.h"
+#include "core/event/plan.h"
+#include "lib/text.h"
 
 static bool sensor_text(const struct dl_ev_sensor *s, char *buf, size_t size)
 {

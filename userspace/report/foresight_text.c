@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "foresight_text.h"
+#include "report/foresight_text.h"
 
-#include "../lib/message.h"
-#include "../lib/text.h"
-#include "plan_text.h"
+#include "lib/message.h"
+#include "lib/text.h"
+#include "report/plan_text.h"
 
 #define NUMBER(value) ((json_int_t)(value))
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "../core/foresight.h"
+#include "core/score/foresight.h"
 
 /*
  * {"failures", "foreseen", "missed", "classes": {NAME: {...}}, "hazards": {NAME: {...}}}; only

@@ -3,8 +3,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "../lib/text.h"
-#include "plan_text.h"
+#include "lib/text.h"
+#include "report/plan_text.h"
 
 static const char *const unit_names[] = {
 	[DL_UNIT_COUNT] = "count",

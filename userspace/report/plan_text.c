@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plan_text.h"
+#include "report/plan_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 #define WHO_SIZE 400
 

@@ -6,7 +6,7 @@
 #ifndef DL_REPORT_PLAN_TEXT_H
 #define DL_REPORT_PLAN_TEXT_H
 
-#include "../core/plan.h"
+#include "core/event/plan.h"
 
 #define DL_PLAN_TEXT_SIZE 1280
 

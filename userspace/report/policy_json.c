@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy_json.h"
+#include "report/policy_json.h"
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 #define SHOWN 768 /* of a text of a rule, made safe */
 

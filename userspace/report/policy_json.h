@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "../policy/effective.h"
+#include "policy/effective.h"
 
 /* Whom it is about, what follows, and "values": a list of the values that a rule says. */
 json_t *dl_policy_json(const struct dl_policy_subject *subject,

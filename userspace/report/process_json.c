@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "process_json.h"
+#include "report/process_json.h"
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 static json_t *text(const char *value)
 {

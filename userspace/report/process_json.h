@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "../core/event.h"
+#include "core/event/event.h"
 
 /* A new object of the caller's; what is not known of an engine is left out. */
 json_t *dl_process_json(const struct dl_ev_process *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tuner_text.h"
+#include "report/tuner_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

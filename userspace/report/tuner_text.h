@@ -3,7 +3,7 @@
 #ifndef DL_REPORT_TUNER_TEXT_H
 #define DL_REPORT_TUNER_TEXT_H
 
-#include "../core/event.h"
+#include "core/event/event.h"
 
 #define DL_TUNER_TEXT_SIZE 160
 

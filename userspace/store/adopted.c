@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "adopted.h"
+#include "store/adopted.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 #define FILE_MAX ((size_t)64 * 1024)
 

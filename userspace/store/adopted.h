@@ -6,7 +6,7 @@
 #ifndef DL_STORE_ADOPTED_H
 #define DL_STORE_ADOPTED_H
 
-#include "../core/plan.h"
+#include "core/event/plan.h"
 
 #define DL_ADOPTED_MAX	32
 #define DL_ADOPTED_NAME "units.conf"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config_file.h"
+#include "store/config_file.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/event.h"
-#include "../lib/file.h"
-#include "../lib/text.h"
-#include "config_section.h"
-#include "config_value.h"
+#include "core/event/event.h"
+#include "lib/file.h"
+#include "lib/text.h"
+#include "store/config_section.h"
+#include "store/config_value.h"
 
 #define FILE_MAX ((size_t)256 * 1024)
 

@@ -8,7 +8,7 @@
 #ifndef DL_STORE_CONFIG_FILE_H
 #define DL_STORE_CONFIG_FILE_H
 
-#include "../core/config.h"
+#include "core/event/config.h"
 
 #define DL_CONFIG_ERROR_LEN 512
 

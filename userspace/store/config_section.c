@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config_section.h"
+#include "store/config_section.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../core/event.h"
-#include "../lib/text.h"
+#include "core/event/event.h"
+#include "lib/text.h"
 
 static const char *const scopes[DL_SCOPE_COUNT] = { NULL, "driver", "device", "model" };
 

@@ -3,7 +3,7 @@
 #ifndef DL_STORE_CONFIG_SECTION_H
 #define DL_STORE_CONFIG_SECTION_H
 
-#include "../core/config.h"
+#include "core/event/config.h"
 
 #define DL_SECTION_LEN 48
 

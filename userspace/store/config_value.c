@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config_value.h"
+#include "store/config_value.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef DL_STORE_CONFIG_VALUE_H
 #define DL_STORE_CONFIG_VALUE_H
 
-#include "../core/config.h"
+#include "core/event/config.h"
 
 #define DL_CONFIG_VALUE_LEN 32
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "counts.h"
+#include "store/counts.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 #define FILE_MAX  ((size_t)128 * 1024) /* every class and hazard with its lead are some 12 KiB */
 #define COUNT_MAX 1000000000	       /* so that what is added never overflows a slot */

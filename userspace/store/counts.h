@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was foreseen over all starts of the agent: the counts of core/foresight.h, in one JSON file
+ * What was foreseen over all starts of the agent: the counts of foresight.h, in one JSON file
  * of the state directory, replaced whole. Read like anybody's file: bounded, every number checked,
  * and against the others.
  */
@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "../core/foresight.h"
+#include "core/score/foresight.h"
 
 #define DL_COUNTS_NAME	    "foresight.json"
 #define DL_COUNTS_ERROR_LEN 160

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "db.h"
+#include "store/db.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 #define BUSY_MS 200 /* the agent's loop waits for it */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "intents.h"
+#include "store/intents.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../lib/file.h"
-#include "db.h"
+#include "lib/file.h"
+#include "store/db.h"
 
 #define COLUMNS                                                                                    \
 	"plan, workload, rung, pid, start_ticks, lease_until_ns, begun_s, boot_id, cgroup, file, " \

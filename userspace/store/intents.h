@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The log of intents, in the database of the state directory. An intent is in it before its act
- * begins and open until the act's effect is gone (core/intent.h), so whoever comes after a killed
+ * begins and open until the act's effect is gone (intent.h), so whoever comes after a killed
  * agent knows what to undo. Closed ones are kept for people, the last DL_INTENTS_KEPT of them.
  *
- * Errors are those of store/db.h. What a power failure takes away of the log was an act on
+ * Errors are those of db.h. What a power failure takes away of the log was an act on
  * processes and kernel files that went with it.
  */
 #ifndef DL_STORE_INTENTS_H
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#include "../core/intent.h"
+#include "core/event/intent.h"
 
 #define DL_INTENTS_KEPT 1000
 #define DL_INTENTS_OPEN 256 /* at a time; more are refused */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "layer_change.h"
+#include "store/layer_change.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/file.h"
-#include "../lib/text.h"
-#include "layer_text.h"
-#include "ledger.h"
-#include "policy_file.h"
-#include "versions.h"
+#include "lib/file.h"
+#include "lib/text.h"
+#include "store/layer_text.h"
+#include "store/ledger.h"
+#include "store/policy_file.h"
+#include "store/versions.h"
 
 static int say_database(const char *dir, int err, char *why)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "layer_text.h"
+#include "store/layer_text.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 #define NAME_MAX_SHOWN 200
 

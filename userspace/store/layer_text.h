@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "generated.h"
+#include "store/generated.h"
 
 #define DL_LAYER_ERROR_LEN 512
 

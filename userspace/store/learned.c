@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "learned.h"
+#include "store/learned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/plan.h"
-#include "../lib/file.h"
-#include "../lib/text.h"
+#include "core/event/plan.h"
+#include "lib/file.h"
+#include "lib/text.h"
 
 #define REASON_MAX 160
 #define FILE_MAX   ((size_t)256 * 1024)

@@ -7,7 +7,7 @@
 #ifndef DL_STORE_LEARNED_H
 #define DL_STORE_LEARNED_H
 
-#include "../core/event.h"
+#include "core/event/event.h"
 
 #define DL_LEARNED_MAX	64
 #define DL_STATE_DIR	"/var/lib/davylamp"

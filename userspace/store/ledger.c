@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "ledger.h"
+#include "store/ledger.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
 #include <time.h>
 
-#include "../lib/hash.h"
+#include "lib/hash.h"
 
 #define SCHEMA 2	   /* from then on there is one */
 #define MOST   (1LL << 53) /* a sum stops there */

@@ -11,9 +11,9 @@
 #ifndef DL_STORE_LEDGER_H
 #define DL_STORE_LEDGER_H
 
-#include "../core/log_kind.h"
-#include "../core/types.h"
-#include "db.h"
+#include "core/event/log_kind.h"
+#include "core/event/types.h"
+#include "store/db.h"
 
 #define DL_LEDGER_ROWS	  4096 /* the least recently seen go */
 #define DL_LEDGER_VERSION DL_VERSION_TEXT_LEN

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy_file.h"
+#include "store/policy_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/file.h"
-#include "../lib/text.h"
+#include "lib/file.h"
+#include "lib/text.h"
 
 int dl_policy_file_read(const char *path, enum dl_layer kind, struct dl_policy_layer *ret_layer,
 			char error[DL_CONFIG_ERROR_LEN])

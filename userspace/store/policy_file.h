@@ -6,8 +6,8 @@
 #ifndef DL_STORE_POLICY_FILE_H
 #define DL_STORE_POLICY_FILE_H
 
-#include "../policy/effective.h"
-#include "config_file.h"
+#include "policy/effective.h"
+#include "store/config_file.h"
 
 #define DL_POLICY_NAME	   "backend.conf"
 #define DL_POLICY_FILE_MAX DL_POLICY_TEXT_MAX

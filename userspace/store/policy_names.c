@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy_names.h"
+#include "store/policy_names.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/text.h"
-#include "../policy/effective.h"
+#include "lib/text.h"
+#include "policy/effective.h"
 
 #define WORDS_MAX 32
 

@@ -3,7 +3,7 @@
 #ifndef DL_STORE_POLICY_NAMES_H
 #define DL_STORE_POLICY_NAMES_H
 
-#include "policy_words.h"
+#include "store/policy_words.h"
 
 /* Says what is wrong; always false. */
 bool dl_policy_wrong_at(struct dl_policy_wrong *wrong, size_t offset, const char *format, ...)

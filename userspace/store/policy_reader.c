@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/text.h"
-#include "policy_file.h"
-#include "policy_words.h"
+#include "lib/text.h"
+#include "store/policy_file.h"
+#include "store/policy_words.h"
 
 #define LINE_MAX_LEN 256
 

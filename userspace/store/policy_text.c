@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy_file.h"
+#include "store/policy_file.h"
 
 static void put(FILE *out, const char *key, const char *value)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy_words.h"
+#include "store/policy_words.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/text.h"
-#include "config_value.h"
-#include "policy_names.h"
+#include "lib/text.h"
+#include "store/config_value.h"
+#include "store/policy_names.h"
 
 static bool number_read(enum dl_unit unit, const char *what, const char *text, int64_t min,
 			int64_t max, int64_t *ret_number, struct dl_policy_wrong *wrong)

@@ -3,7 +3,7 @@
 #ifndef DL_STORE_POLICY_WORDS_H
 #define DL_STORE_POLICY_WORDS_H
 
-#include "../policy/rule.h"
+#include "policy/rule.h"
 
 #define DL_POLICY_WHY_LEN 400
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "trace.h"
+#include "store/trace.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "../lib/file.h"
+#include "lib/file.h"
 
 #define BUFFER_SIZE (128 * 1024)
 #define LEVEL	    3

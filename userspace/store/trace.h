@@ -10,7 +10,7 @@
 #ifndef DL_STORE_TRACE_H
 #define DL_STORE_TRACE_H
 
-#include "../core/event.h"
+#include "core/event/event.h"
 
 #define DL_TRACE_VERSION 2
 

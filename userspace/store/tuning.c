@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tuning.h"
+#include "store/tuning.h"
 
 #include <errno.h>
 #include <sqlite3.h>

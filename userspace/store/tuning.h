@@ -6,7 +6,7 @@
 #ifndef DL_STORE_TUNING_H
 #define DL_STORE_TUNING_H
 
-#include "db.h"
+#include "store/db.h"
 
 #define DL_TUNING_ROWS 256   /* the longest not saved go */
 #define DL_TUNING_MAX  16384 /* bytes of a state */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "versions.h"
+#include "store/versions.h"
 
 /* A rule's lines, with its head; NULL when the text has none of that name. */
 static const char *section(const char *text, const char *rule, size_t *ret_size)

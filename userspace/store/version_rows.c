@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "version_rows.h"
+#include "store/version_rows.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "layer_text.h"
+#include "store/layer_text.h"
 
 #define SCHEMA 2 /* from then on there are versions */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rows of store/versions.h (dl_versions_each is here, too); only versions.c includes this.
+ * The rows of versions.h (dl_versions_each is here, too); only versions.c includes this.
  * Errors as in db.h.
  */
 #ifndef DL_STORE_VERSION_ROWS_H
 #define DL_STORE_VERSION_ROWS_H
 
-#include "versions.h"
+#include "store/versions.h"
 
 struct dl_version_row {
 	struct dl_version version; /* without "current" */

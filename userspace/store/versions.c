@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "versions.h"
+#include "store/versions.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "../core/types.h"
-#include "../lib/file.h"
-#include "../lib/file_lock.h"
-#include "layer_text.h"
-#include "policy_file.h"
-#include "version_rows.h"
+#include "core/event/types.h"
+#include "lib/file.h"
+#include "lib/file_lock.h"
+#include "store/layer_text.h"
+#include "store/policy_file.h"
+#include "store/version_rows.h"
 
 /* The file as it stands. */
 struct layer {

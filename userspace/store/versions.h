@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Versions of the agent's policy layer, DIR/backend.conf: each text that it ever had, whole (with
- * its first line, store/generated.h), with time, reason and evidence, in the state directory's
+ * its first line, generated.h), with time, reason and evidence, in the state directory's
  * database (db.h has the errors).
  *
  * A change is three steps: its row, pending; the file, by rename; the row, settled. The rename is
@@ -17,12 +17,12 @@
  * - a file of ours that no version has wins over them: the database was lost, or is an old copy of
  *   itself, and the file is what engines were told. It becomes the newest version.
  *
- * Each change holds the lock of the file (lib/file_lock.h); others get -EBUSY after 200 ms.
+ * Each change holds the lock of the file (file_lock.h); others get -EBUSY after 200 ms.
  */
 #ifndef DL_STORE_VERSIONS_H
 #define DL_STORE_VERSIONS_H
 
-#include "db.h"
+#include "store/db.h"
 
 #define DL_VERSIONS_KEPT    200 /* the oldest go */
 #define DL_VERSION_REASON   320

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rungs on the models of a daemon that goes on: unload, and for Ollama a smaller batch or context
+ * of one model, without a restart that would end all of them. davylamp-probe speaks to it.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "act/check.h"
+#include "act/probe_run.h"
+#include "lib/log.h"
+#include "lib/text.h"
+
+#define LIMIT_MS 60000
+
+struct deed {
+	struct dl_agent *agent;
+	uint32_t plan; /* 0: "done" is told instead */
+	uint32_t workload;
+	uint8_t hazard;
+	bool derives;
+	bool restores;
+	void (*done)(void *arg, bool good);
+	void *arg;
+};
+
+/* Which model is to be restored outlives us. */
+static void remember(const struct deed *d, const json_t *answer)
+{
+	struct dl_service *u = dl_unit_of_workload(d->agent, d->workload);
+	struct dl_adopted *list = &d->agent->units->adopted;
+	struct dl_adopted_unit *of = u ? dl_adopted_find(list, u->name) : NULL;
+	const char *model = json_string_value(json_object_get(answer, "model"));
+
+	if (!of || (!d->derives && !d->restores))
+		return;
+	dl_copy_name(of->derived, sizeof(of->derived), d->derives && model ? model : "");
+	if (d->derives)
+		of->shrunk_for = (enum dl_hazard)d->hazard;
+	dl_units_save(d->agent);
+}
+
+static void on_done(void *arg, const struct dl_probe_finding *finding)
+{
+	struct deed *d = arg;
+	json_t *answer =
+		finding->answer ? json_loadb(finding->answer, finding->answer_size, 0, NULL) : NULL;
+	const char *why = json_string_value(json_object_get(answer, "why"));
+	bool good = json_is_true(json_object_get(answer, "ok"));
+	char safe[256];
+
+	if (!good)
+		dl_log("models of workload %u: %s", d->workload,
+		       dl_text_shown(safe, sizeof(safe), why ? why : finding->text));
+	else
+		remember(d, answer);
+	if (d->plan)
+		dl_agent_acted(d->agent, d->plan, d->workload,
+			       good ? DL_ACT_SERVING : DL_ACT_FAILED, 0, good ? 0 : -EIO);
+	else
+		d->done(d->arg, good);
+	json_decref(answer);
+	free(d);
+}
+
+static int start(const struct dl_service *u, const struct deed *deed, const char *act,
+		 const struct dl_knobs *knobs, const char *model)
+{
+	char port[16], batch[16], context[16];
+	const char *const arguments[] = {
+		"models",
+		"--port",
+		port,
+		"--api",
+		dl_check_api(u->engine, u->role),
+		"--act",
+		act,
+		"--num-batch",
+		batch,
+		"--num-ctx",
+		context,
+		model[0] ? "--model" : NULL,
+		model,
+		NULL,
+	};
+	struct dl_probe_request request = { .program = u->agent->probe_path,
+					    .arguments = arguments,
+					    .limit_ms = LIMIT_MS,
+					    .done = on_done };
+	struct deed *d = malloc(sizeof(*d));
+	int err;
+
+	if (!d)
+		return -ENOMEM;
+	*d = *deed;
+	request.arg = d;
+	snprintf(port, sizeof(port), "%u", u->port);
+	snprintf(batch, sizeof(batch), "%u", knobs->ubatch);
+	snprintf(context, sizeof(context), "%u", knobs->context / (u->parallel ? u->parallel : 1));
+	err = u->port ? dl_probe_start(u->agent->loop, &request) : -EDESTADDRREQ;
+	if (err)
+		free(d);
+	return err;
+}
+
+static const char *derived_of(const struct dl_service *u)
+{
+	const struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
+
+	return of ? of->derived : "";
+}
+
+/* What a rung is to the models; NULL: it is not theirs. */
+static const char *act_of(const struct dl_service *u, const struct dl_plan *plan)
+{
+	bool ollama = u->engine == DL_ENGINE_OLLAMA;
+
+	if (plan->rung == DL_RUNG_UNLOAD)
+		return "unload";
+	if (ollama && plan->rung == DL_RUNG_SHRINK && plan->knobs.ubatch)
+		return "derive";
+	if (ollama && plan->rung == DL_RUNG_UNDO && plan->level == DL_RUNG_SHRINK &&
+	    derived_of(u)[0])
+		return plan->knobs.ubatch ? "derive" : "restore";
+	return NULL;
+}
+
+bool dl_models_act(struct dl_service *u, const struct dl_plan *plan)
+{
+	const char *act = act_of(u, plan);
+	struct deed deed = { .agent = u->agent,
+			     .plan = plan->id,
+			     .workload = plan->workload,
+			     .hazard = plan->hazard };
+	int err;
+
+	if (!act)
+		return false;
+	deed.derives = !strcmp(act, "derive");
+	deed.restores = !strcmp(act, "restore");
+	err = start(u, &deed, act, &plan->knobs, plan->rung == DL_RUNG_UNLOAD ? "" : derived_of(u));
+	if (err)
+		dl_agent_acted(u->agent, plan->id, u->workload, DL_ACT_FAILED, 0, err);
+	return true;
+}
+
+bool dl_models_restore(struct dl_service *u, const char *model, void (*done)(void *arg, bool good),
+		       void *arg)
+{
+	struct deed deed = { .agent = u->agent,
+			     .workload = u->workload,
+			     .restores = true,
+			     .done = done,
+			     .arg = arg };
+
+	return !start(u, &deed, "restore", &(struct dl_knobs){ 0 }, model);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memory.high (cap_bytes) and cpu.max (on_permille of all CPUs) of a unit: through systemd, which
+ * owns the cgroup and turns the controller on for it; what is written there beside it would be gone
+ * at its next look. Seen to be so by reading the file.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/file.h"
+#include "lib/log.h"
+
+static void end(struct dl_service *u, enum dl_act_stage stage, int result)
+{
+	uint32_t plan = u->act.plan;
+
+	memset(&u->act, 0, sizeof(u->act));
+	dl_agent_acted(u->agent, plan, u->workload, stage, 0, result);
+	dl_unit_look(u);
+}
+
+enum cap {
+	CAP_MEMORY,
+	CAP_CPU,
+	CAPS
+};
+
+static const struct {
+	const char *property;
+	const char *file;
+} caps[CAPS] = {
+	[CAP_MEMORY] = { "MemoryHigh", "memory.high" },
+	[CAP_CPU] = { "CPUQuotaPerSecUSec", "cpu.max" },
+};
+
+/* As the kernel has it, in the unit of the property; 0: it cannot be read. */
+static uint64_t limit_of(const struct dl_service *u, enum cap cap)
+{
+	uint64_t value = 0, period = 1000000;
+	char path[PATH_MAX], text[64] = "";
+
+	if (dl_root_path(path, sizeof(path), "/sys/fs/cgroup%s/%s", u->cgroup, caps[cap].file) ||
+	    dl_read_file(path, text, sizeof(text)) <= 0)
+		return 0;
+	if (!strncmp(text, "max", 3))
+		return UINT64_MAX;
+	if (sscanf(text, "%" SCNu64 " %" SCNu64, &value, &period) < 1 || !period)
+		return 0;
+	return cap == CAP_CPU ? value * 1000000 / period : value;
+}
+
+/* The kernel keeps whole pages, systemd whole periods. */
+static bool is_set(const struct dl_service *u, enum cap cap)
+{
+	uint64_t have = limit_of(u, cap), want = u->act.cap[cap];
+
+	return have == want || (have && have < want && want - have <= want / 100 + 65536);
+}
+
+static void finish(struct dl_service *u, int err)
+{
+	struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
+	bool undo = u->act.rung == DL_RUNG_UNDO;
+
+	if (of && undo && !err) {
+		of->capped = false;
+		err = dl_units_save(u->agent);
+	}
+	end(u, err ? DL_ACT_FAILED : undo ? DL_ACT_RELEASED : DL_ACT_HELD, err);
+}
+
+static void set_next(struct dl_service *u);
+
+static void on_applied(void *arg, const struct dl_unit_answer *said)
+{
+	struct dl_service *u = arg;
+	enum cap cap = (enum cap)u->act.cap_at;
+
+	if (said->error) {
+		dl_log("%s: %s", u->name, said->why);
+		finish(u, said->error);
+		return;
+	}
+	if (u->pid && u->act.cap[cap] != UINT64_MAX && !is_set(u, cap)) {
+		dl_log("%s: systemd has set %s, but %s of '%s' is not so; is its controller there?",
+		       u->name, caps[cap].property, caps[cap].file, u->cgroup);
+		finish(u, -ENOTSUP);
+		return;
+	}
+	u->act.cap_at++;
+	set_next(u);
+}
+
+/* systemd answers first and writes then, before it looks at another question. */
+static void on_set(void *arg, const struct dl_unit_answer *said)
+{
+	struct dl_service *u = arg;
+	int err = said->error;
+
+	if (err)
+		dl_log("%s: %s", u->name, said->why);
+	else
+		err = dl_unit_ask(u->agent->units->systemd, u->name, on_applied, u);
+	if (err)
+		finish(u, err);
+}
+
+/* 0: is left as it is. */
+static void set_next(struct dl_service *u)
+{
+	int err;
+
+	while (u->act.cap_at < CAPS && !u->act.cap[u->act.cap_at])
+		u->act.cap_at++;
+	if (u->act.cap_at == CAPS) {
+		finish(u, 0);
+		return;
+	}
+	err = dl_unit_limit(u->agent->units->systemd, u->name, caps[u->act.cap_at].property,
+			    u->act.cap[u->act.cap_at], on_set, u);
+	if (err)
+		finish(u, err);
+}
+
+/* What was there before the first cap is people's, and noted before it is changed. */
+static int note(struct dl_service *u, struct dl_adopted_unit *of, const struct dl_unit_state *had)
+{
+	int err = 0;
+
+	if (u->act.rung == DL_RUNG_UNDO) {
+		u->act.cap[CAP_MEMORY] = of->memory_high;
+		u->act.cap[CAP_CPU] = of->cpu_quota;
+		return of->capped ? 0 : -ENOENT;
+	}
+	if (!of->capped) {
+		of->capped = true;
+		of->memory_high = had->memory_high;
+		of->cpu_quota = had->cpu_quota;
+		err = dl_units_save(u->agent);
+	}
+	if (err)
+		dl_log("%s: %s; it is not capped without a note of what it had", u->name,
+		       strerror(-err));
+	of->capped = of->capped && !err;
+	return err;
+}
+
+static void on_looked(void *arg, const struct dl_unit_answer *said)
+{
+	struct dl_service *u = arg;
+	struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
+	int err = said->error;
+
+	if (err)
+		dl_log("%s: %s", u->name, said->why);
+	if (!err)
+		err = of ? note(u, of, said->state) : -ENOENT;
+	if (err)
+		end(u, DL_ACT_FAILED, err);
+	else
+		set_next(u);
+}
+
+static void on_left(void *arg, const struct dl_unit_answer *said)
+{
+	(void)arg;
+	if (said->error)
+		dl_log("a limit that was left is not taken back: %s", said->why);
+}
+
+bool dl_unit_uncap(struct dl_agent *a, struct dl_adopted_unit *of)
+{
+	struct dl_systemd *systemd = a->units->systemd;
+
+	if (!of->capped)
+		return false;
+	if (dl_unit_limits(systemd, of->unit, of->memory_high, of->cpu_quota, on_left, NULL))
+		dl_log("%s: its limits cannot be taken back; see 'systemctl show'", of->unit);
+	of->capped = false;
+	return true;
+}
+
+unsigned int dl_units_uncap(struct dl_agent *a)
+{
+	unsigned int count = 0;
+
+	for (size_t i = 0; a->units && i < a->units->adopted.count; i++)
+		count += dl_unit_uncap(a, &a->units->adopted.unit[i]);
+	if (count)
+		dl_units_save(a);
+	return count;
+}
+
+/* VRAM is no business of systemd's, and what it has not been told to limit it does not undo. */
+static bool is_ours(const struct dl_service *u, const struct dl_plan *plan)
+{
+	const struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
+
+	if (plan->rung == DL_RUNG_CAP)
+		return strcmp(plan->ring, "vram") != 0 && (plan->cap_bytes || plan->on_permille);
+	return plan->rung == DL_RUNG_UNDO && plan->level == DL_RUNG_CAP && of && of->capped;
+}
+
+bool dl_unit_cap(struct dl_service *u, const struct dl_plan *plan)
+{
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	int err = u->act.plan ? -EBUSY : 0;
+
+	if (!is_ours(u, plan))
+		return false;
+	if (!err) {
+		u->act = (struct dl_unit_act){ .plan = plan->id,
+					       .rung = plan->rung,
+					       .cap = { plan->cap_bytes,
+							plan->on_permille * cpus * 1000 } };
+		err = dl_unit_ask(u->agent->units->systemd, u->name, on_looked, u);
+		if (err)
+			memset(&u->act, 0, sizeof(u->act));
+	}
+	if (err)
+		dl_agent_acted(u->agent, plan->id, u->workload, DL_ACT_FAILED, 0, err);
+	return true;
+}

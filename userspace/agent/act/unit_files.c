@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An adopted unit's two files: the drop-in, which only points at the environment and is written
+ * once, and the environment, which is read by systemd at every start without a reload.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/file.h"
+#include "lib/log.h"
+#include "store/generated.h"
+#include "agent/act/units.h"
+
+#define UNITS_DIR "/etc/systemd/system"
+
+static int drop_in_path(const char *name, char *dir, char *path, size_t size)
+{
+	int err = dl_root_path(dir, size, UNITS_DIR "/%s.d", name);
+
+	return err ? err : dl_root_path(path, size, UNITS_DIR "/%s.d/50-davylamp.conf", name);
+}
+
+int dl_unit_files_path(const struct dl_agent *a, const char *name, char *path, size_t size)
+{
+	return dl_root_path(path, size, "%s/%s.env", a->units->dir, name);
+}
+
+static int say(int err, const char *path)
+{
+	if (err == -EEXIST)
+		dl_log("'%s' is not davylamp's; move it away and try again", path);
+	else if (err < 0)
+		dl_log("'%s': %s", path, strerror(-err));
+	else if (err > 0)
+		dl_log("'%s' was changed by hand: kept as '%s.hand', and not used", path, path);
+	return err < 0 ? err : 0;
+}
+
+/* What an act has set, above what the rules say. The caller frees it; NULL: no memory. */
+static char *make_body(struct dl_agent *a, const struct dl_adopted_unit *u,
+		       const struct dl_environment *e, size_t *ret_rules)
+{
+	struct dl_service *service = dl_unit_named(a, u->unit);
+	char *body = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&body, &size);
+
+	if (!out)
+		return NULL;
+	fprintf(out,
+		"# What davylamp tells %s at its next start; empty: nothing.\n"
+		"# 'davylamp policy release %s' removes it.\n",
+		u->unit, u->unit);
+	for (size_t i = 0; i < e->count; i++)
+		fprintf(out, "%s=%s\n", e->at[i].name, e->at[i].value);
+	*ret_rules = service ? dl_unit_rules_put(service, u, e, out) : 0;
+	if (!fclose(out))
+		return body;
+	free(body);
+	return NULL;
+}
+
+/* FNV-1a; never 0. */
+int dl_unit_files_sum(struct dl_agent *a, struct dl_adopted_unit *u, const struct dl_environment *e,
+		      uint64_t *ret_sum)
+{
+	uint64_t sum = 0xcbf29ce484222325;
+	size_t rules;
+	char *body = make_body(a, u, e, &rules);
+
+	if (!body)
+		return -ENOMEM;
+	for (const char *at = body; *at; at++)
+		sum = (sum ^ (unsigned char)*at) * 0x100000001b3;
+	free(body);
+	*ret_sum = sum ? sum : 1;
+	return 0;
+}
+
+int dl_unit_files_write(struct dl_agent *a, struct dl_adopted_unit *u,
+			const struct dl_environment *e)
+{
+	struct dl_service *service = dl_unit_named(a, u->unit);
+	char path[PATH_MAX], *body;
+	size_t rules = 0;
+	int err = dl_unit_files_path(a, u->unit, path, sizeof(path));
+
+	if (err)
+		return say(err, u->unit);
+	body = make_body(a, u, e, &rules);
+	err = body ? dl_generated_renew(path, DL_GENERATED_COMMENT, body, &u->version) : -ENOMEM;
+	free(body);
+	err = err == -EALREADY ? 0 : say(err, path);
+	if (!err && service)
+		service->rules_count = rules;
+	return err;
+}
+
+void dl_unit_files_unset(struct dl_agent *a, const char *name, struct dl_process_start *start)
+{
+	char path[PATH_MAX], *text = malloc(DL_GENERATED_MAX), *line, *rest;
+	int err = dl_unit_files_path(a, name, path, sizeof(path));
+
+	if (!err && text && dl_read_file(path, text, DL_GENERATED_MAX) > 0) {
+		for (rest = text; (line = strsep(&rest, "\n"));) {
+			char *value = strchr(line, '=');
+
+			if (line[0] == '#' || !value || value == line)
+				continue;
+			*value = 0;
+			dl_process_start_unset(start, line);
+		}
+	}
+	free(text);
+}
+
+static int write_drop_in(struct dl_agent *a, struct dl_adopted_unit *u)
+{
+	char dir[PATH_MAX], path[PATH_MAX], body[PATH_MAX + 256];
+	int err = drop_in_path(u->unit, dir, path, sizeof(path));
+
+	if (err)
+		return say(err, u->unit);
+	err = dl_make_dir(dir);
+	if (err && err != -EEXIST)
+		return say(err, dir);
+	u->made_dir |= !err;
+	snprintf(body, sizeof(body),
+		 "# 'davylamp policy release %s' removes it.\n"
+		 "[Service]\nEnvironmentFile=-%s/%s.env\n",
+		 u->unit, a->units->dir, u->unit);
+	return say(dl_generated_write(path, 1, body), path);
+}
+
+int dl_unit_files_make(struct dl_agent *a, struct dl_adopted_unit *u)
+{
+	const struct dl_environment nothing = { 0 };
+	char dir[PATH_MAX];
+	int err = dl_root_path(dir, sizeof(dir), "%s", a->units->dir);
+
+	if (!err)
+		err = dl_make_dirs(dir);
+	if (err)
+		return say(err, a->units->dir);
+	err = dl_unit_files_write(a, u, &nothing);
+	return err ? err : write_drop_in(a, u);
+}
+
+static int remove_one(const char *path, json_t *kept)
+{
+	char aside[PATH_MAX + 8];
+	int err = dl_generated_remove(path);
+
+	if (err > 0) {
+		snprintf(aside, sizeof(aside), "%s.hand", path);
+		json_array_append_new(kept, json_string(aside));
+	}
+	return say(err, path);
+}
+
+int dl_unit_files_remove(struct dl_agent *a, const struct dl_adopted_unit *u, json_t *kept)
+{
+	char dir[PATH_MAX], path[PATH_MAX];
+	int err = drop_in_path(u->unit, dir, path, sizeof(path)), more;
+
+	if (err)
+		return say(err, u->unit);
+	err = remove_one(path, kept);
+	if (u->made_dir)
+		rmdir(dir); /* stays when something else has come into it */
+	more = dl_unit_files_path(a, u->unit, path, sizeof(path));
+	if (!more)
+		more = remove_one(path, kept);
+	return err ? err : more;
+}
+
+/* Without its drop-in, or with another, what is written would change nothing. */
+int dl_unit_files_check(struct dl_agent *a, const struct dl_adopted_unit *u)
+{
+	char dir[PATH_MAX], path[PATH_MAX];
+	enum dl_generated state = DL_GENERATED_ABSENT;
+	int err = drop_in_path(u->unit, dir, path, sizeof(path));
+
+	(void)a;
+	if (!err)
+		err = dl_generated_look(path, &state);
+	if (err || state == DL_GENERATED_OURS)
+		return err ? say(err, u->unit) : 0;
+	dl_log("'%s' %s; davylamp tells %s nothing until it is released and adopted again", path,
+	       state == DL_GENERATED_ABSENT ? "is gone" : "was changed by hand", u->unit);
+	return -ESTALE;
+}

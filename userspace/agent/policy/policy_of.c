@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the policy says of a running engine, by the rules in force here: each value with its origin,
+ * what of it is the agent's own with the version that made it so, and what the engine really has.
+ */
+#include "agent/agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/message.h"
+#include "lib/text.h"
+#include "report/policy_json.h"
+#include "store/ledger.h"
+#include "store/versions.h"
+
+#define ANSWER_MAX ((size_t)DL_MESSAGE_MAX - 1024) /* bytes, as they are sent */
+
+static json_t *safe(const char *text)
+{
+	char buf[4 * DL_CONFIG_ERROR_LEN];
+
+	return json_string(dl_text_shown(buf, sizeof(buf), text));
+}
+
+static void put_text(json_t *o, const char *key, const char *text)
+{
+	if (text[0])
+		json_object_set_new(o, key, safe(text));
+}
+
+static void put_number(json_t *o, const char *key, uint64_t number)
+{
+	if (number)
+		json_object_set_new(o, key, json_integer((json_int_t)number));
+}
+
+static const struct dl_tracked *tracked(const struct dl_agent *a, json_int_t pid)
+{
+	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
+		if (pid > 0 && a->tracked[i].pid == pid &&
+		    a->tracked[i].told.engine != DL_ENGINE_NONE)
+			return &a->tracked[i];
+	return NULL;
+}
+
+/* The version since which its layer has the rule, and why that one was made. */
+static void add_versions(const struct dl_agent *a, json_t *values)
+{
+	struct dl_version version;
+	struct dl_db *db = NULL;
+	json_t *value;
+	size_t i;
+
+	if (dl_db_open(a->options.state_dir, DL_DB_THERE, &db))
+		return;
+	json_array_foreach(values, i, value)
+	{
+		if (strcmp(dl_message_text(value, "layer"), dl_layer_name(DL_LAYER_AGENT)) != 0 ||
+		    dl_version_of_rule(db, dl_message_text(value, "rule"), &version))
+			continue;
+		put_number(value, "version", version.number);
+		put_text(value, "reason", version.reason);
+		put_text(value, "evidence", version.evidence);
+	}
+	dl_db_close(db);
+}
+
+/* Which of the files has it; one that was changed since it was read is not told. */
+static bool mode_is_of(const char *dir, int64_t mode, char path[PATH_MAX])
+{
+	char error[DL_CONFIG_ERROR_LEN];
+	struct dl_config config;
+
+	dl_config_defaults(&config);
+	config.value[DL_CFG_MODE] = -1; /* as no file can say */
+	return snprintf(path, PATH_MAX, "%s/hazards.conf", dir) < PATH_MAX &&
+	       !dl_config_file_read(path, &config, error) && config.value[DL_CFG_MODE] == mode;
+}
+
+/* A rule's goes before the host's; where it is from, the values tell. */
+static json_t *mode_json(const struct dl_agent *a, const struct dl_policy_value *rules)
+{
+	const char *const dirs[] = { a->options.config_dir, a->options.state_dir,
+				     a->options.data_dir };
+	const enum dl_layer layers[] = { DL_LAYER_PEOPLE, DL_LAYER_AGENT, DL_LAYER_SHIPPED };
+	int64_t mode = a->core.config.value[DL_CFG_MODE];
+	json_t *o = json_pack("{s:s}", "value", dl_mode_name((enum dl_mode)mode));
+	char path[PATH_MAX];
+
+	if (rules->origin.rule) {
+		json_object_set_new(o, "value", json_string(rules->text));
+		json_object_set_new(o, "layer",
+				    json_string(dl_layer_name(rules->origin.layer->layer)));
+		return o;
+	}
+	if (a->options.mode >= 0) {
+		json_object_set_new(o, "layer", json_string("command line"));
+		return o;
+	}
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		if (!dirs[i] || !mode_is_of(dirs[i], mode, path))
+			continue;
+		json_object_set_new(o, "layer", json_string(dl_layer_name(layers[i])));
+		json_object_set_new(o, "file", safe(path));
+		break;
+	}
+	return o;
+}
+
+static json_t *environment_json(struct dl_agent *a, const struct dl_tracked *t)
+{
+	struct dl_ledger_environment e;
+	json_t *o = json_object();
+
+	dl_agent_environment(a, t, &e);
+	put_text(o, "kernel", e.kernel);
+	put_text(o, "driver", e.driver);
+	put_text(o, "firmware", e.firmware);
+	put_text(o, "engine", e.engine);
+	return o;
+}
+
+static json_t *runs_json(const struct dl_ev_process *p)
+{
+	json_t *o = json_pack("{s:s}", "backend", dl_backend_name((enum dl_backend)p->backend));
+
+	put_number(o, "ubatch", p->ubatch);
+	put_number(o, "context", p->context_size);
+	put_number(o, "parallel", p->parallel);
+	put_text(o, "cache_k", p->cache_k);
+	put_text(o, "cache_v", p->cache_v);
+	return o;
+}
+
+/* What was done to it and is still in force. */
+static json_t *acts_json(struct dl_agent *a, uint32_t workload)
+{
+	const struct dl_workload *w = dl_world_workload(&a->core.world, workload);
+	json_t *list = json_array();
+
+	for (size_t i = 0; w && i < w->effect_count && i < DL_EFFECTS_MAX; i++)
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s}", "act",
+				  dl_rung_name((enum dl_rung)w->effects[i].rung), "because",
+				  w->effects[i].hazard == DL_HZ_NONE
+					  ? "an operator"
+					  : dl_hazard_name((enum dl_hazard)w->effects[i].hazard)));
+	return list;
+}
+
+static json_t *breakers_json(const struct dl_agent *a, const struct dl_ev_process *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < a->learned.count; i++) {
+		const struct dl_learned_entry *e = &a->learned.entry[i];
+
+		if (!dl_same_name(e->model, p->model))
+			continue;
+		json_array_append_new(list, json_pack("{s:s, s:o, s:s, s:o}", "backend",
+						      dl_backend_name(e->backend), "device",
+						      safe(e->device), "state",
+						      dl_breaker_state_name(e->state), "because",
+						      safe(e->because)));
+	}
+	return list;
+}
+
+/* What finds no room in a message is counted; the values that matter most come first. */
+static void make_fit(json_t *o)
+{
+	json_t *values = json_object_get(o, "values");
+	json_int_t left_out = 0;
+
+	while (json_dumpb(o, NULL, 0, JSON_COMPACT) > ANSWER_MAX && json_array_size(values)) {
+		json_array_remove(values, json_array_size(values) - 1);
+		json_object_set_new(o, "values_unlisted", json_integer(++left_out));
+	}
+}
+
+static json_t *answer(struct dl_agent *a, const struct dl_tracked *t)
+{
+	const struct dl_policy_set set = dl_policy_set_of(a->rules);
+	struct dl_effective *e = calloc(1, sizeof(*e));
+	const struct dl_ev_process *p = &t->told;
+	struct dl_policy_subject subject;
+	json_t *o;
+
+	if (!e)
+		return NULL;
+	dl_agent_subject(a, p, &subject);
+	dl_policy_effective(&set, &subject, e);
+	o = dl_policy_json(&subject, e);
+	json_object_set_new(o, "mode", mode_json(a, &e->value[DL_POLICY_MODE]));
+	free(e);
+	json_object_set_new(o, "op", json_string("policy_of"));
+	json_object_set_new(o, "pid", json_integer(t->pid));
+	put_number(o, "workload", p->workload);
+	put_text(o, "unit", p->unit);
+	json_object_set_new(o, "runs", runs_json(p));
+	json_object_set_new(o, "acts", acts_json(a, p->workload));
+	json_object_set_new(o, "breakers", breakers_json(a, p));
+	json_object_set_new(o, "environment", environment_json(a, t));
+	put_text(o, "policy_error", a->policy_error);
+	add_versions(a, json_object_get(o, "values"));
+	make_fit(o);
+	return o;
+}
+
+const char *dl_agent_policy_of(struct dl_link *link, const json_t *message)
+{
+	struct dl_agent *a = link->agent;
+	const struct dl_tracked *t = tracked(a, dl_message_number(message, "pid", 0));
+	json_t *o;
+
+	if (!t)
+		return "no engine has that pid";
+	if (!a->rules)
+		return "no rules are in force until the policy is mended; 'davylamp policy check'";
+	o = answer(a, t);
+	if (!o)
+		return "out of memory";
+	dl_message_send(link->fd, o);
+	return NULL;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "act/watch.h"
+#include "lib/log.h"
+#include "lib/text.h"
+
+#define LIST_NS	   (10 * DL_NS_PER_S) /* devices are looked for, should no uevent tell */
+#define COUNT_NS   (10 * DL_NS_PER_S)
+#define ASK_NS	   DL_NS_PER_S	     /* clients of GPUs in use */
+#define SCREEN_NS  (5 * DL_NS_PER_S) /* no GPU has a client */
+#define HOST_PART  256		     /* of the host's memory: a smaller move is not told */
+#define STALL_STEP 10		     /* permille */
+
+static struct dl_watched_gpu *find(struct dl_gpus *g, const char *device)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (!strcmp(g->gpu[i].gpu.device, device))
+			return &g->gpu[i];
+	return NULL;
+}
+
+static void say_device(struct dl_agent *a, const struct dl_gpu *gpu, enum dl_device_change change)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_DEVICE, 0);
+
+	dl_copy_name(ev.device.device, sizeof(ev.device.device), gpu->device);
+	dl_copy_name(ev.device.driver, sizeof(ev.device.driver), gpu->driver);
+	ev.device.change = change;
+	dl_agent_feed(a, &ev);
+	if (a->kernel_log.reader)
+		dl_kmsg_know(a->kernel_log.reader, gpu->device,
+			     change == DL_DEVICE_ADDED ? gpu->driver : NULL);
+}
+
+static void say_client(struct dl_agent *a, uint32_t pid, const struct dl_fdinfo *info, bool gone)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_CLIENT, pid);
+
+	dl_copy_name(ev.client.device, sizeof(ev.client.device), info->device);
+	ev.client.client_id = info->client_id;
+	ev.client.vram = info->vram;
+	ev.client.gtt = info->gtt;
+	ev.client.system = info->system;
+	ev.client.evicted = info->evicted;
+	ev.client.busy_ns = info->busy_ns;
+	ev.client.gone = gone;
+	dl_agent_feed(a, &ev);
+}
+
+/* With its device a client is gone at once: nobody is asked any more when there is no GPU. */
+static void forget_clients(struct dl_agent *a, const char *device)
+{
+	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
+		struct dl_gpu_client *c = &a->gpus.client[i];
+
+		if (!c->pid || strcmp(c->info.device, device) != 0)
+			continue;
+		say_client(a, c->pid, &c->info, true);
+		memset(c, 0, sizeof(*c));
+	}
+}
+
+/* What stays keeps its samples; a device under another driver is another. */
+static void list(struct dl_agent *a, uint64_t now_ns)
+{
+	static struct dl_gpu now[DL_GPUS_MAX]; /* large; one agent, one thread */
+	static struct dl_watched_gpu kept[DL_GPUS_MAX];
+	size_t count = dl_gpus_list(now, DL_GPUS_MAX);
+	struct dl_gpus *g = &a->gpus;
+
+	g->listed_ns = now_ns;
+	for (size_t i = 0; i < count; i++) {
+		struct dl_watched_gpu *known = find(g, now[i].device);
+
+		memset(&kept[i], 0, sizeof(kept[i]));
+		if (known && !strcmp(known->gpu.driver, now[i].driver)) {
+			kept[i] = *known;
+			known->gpu.device[0] = 0; /* taken over */
+		} else {
+			say_device(a, &now[i], DL_DEVICE_ADDED);
+		}
+		kept[i].gpu = now[i];
+	}
+	for (size_t i = 0; i < g->count; i++) {
+		if (!g->gpu[i].gpu.device[0])
+			continue;
+		forget_clients(a, g->gpu[i].gpu.device);
+		dl_agent_versions_drop(&g->gpu[i].versions);
+		say_device(a, &g->gpu[i].gpu, DL_DEVICE_REMOVED);
+	}
+	memcpy(g->gpu, kept, count * sizeof(kept[0]));
+	g->count = count;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* It always moves a little; told where the device lives on it, once it has moved much. */
+static bool host_moved(const struct dl_watched_gpu *w, const struct dl_ev_memory *now)
+{
+	if (!(now->flags & (DL_MEMORY_SHARED | DL_MEMORY_MAY_SUSPEND)))
+		return false;
+	return distance(now->host_available, w->told_available) > now->host_total / HOST_PART ||
+	       distance(now->pressure_permille, w->told_pressure) >= STALL_STEP;
+}
+
+static void sample(struct dl_agent *a, struct dl_watched_gpu *w, uint64_t now_ns)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_MEMORY, 0);
+	struct dl_ev_memory before = w->memory;
+	uint64_t ago_ns = now_ns - w->sampled_ns;
+	bool first = !w->sampled_ns;
+	bool counters = first || now_ns - w->counted_ns >= COUNT_NS;
+
+	ev.memory = before;
+	w->readable = !dl_gpu_memory_read(&w->gpu, counters, &ev.memory);
+	w->sampled_ns = now_ns;
+	if (counters)
+		w->counted_ns = now_ns;
+	w->memory = ev.memory;
+	w->next_ns = now_ns + dl_gpu_memory_interval(&ev.memory, first ? NULL : &before, ago_ns);
+	before.host_available = ev.memory.host_available;
+	before.pressure_permille = ev.memory.pressure_permille;
+	if (!w->readable ||
+	    (!first && !host_moved(w, &ev.memory) && !memcmp(&before, &ev.memory, sizeof(before))))
+		return;
+	w->told_available = ev.memory.host_available;
+	w->told_pressure = ev.memory.pressure_permille;
+	dl_agent_feed(a, &ev);
+}
+
+static bool client_changed(const struct dl_fdinfo *a, const struct dl_fdinfo *b)
+{
+	return a->vram != b->vram || a->gtt != b->gtt || a->system != b->system ||
+	       a->evicted != b->evicted || a->busy_ns != b->busy_ns;
+}
+
+static struct dl_gpu_client *slot_of(struct dl_gpus *g, uint32_t pid, const struct dl_fdinfo *info)
+{
+	struct dl_gpu_client *empty = NULL;
+
+	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
+		struct dl_gpu_client *c = &g->client[i];
+
+		if (c->pid == pid && c->info.client_id == info->client_id &&
+		    !strcmp(c->info.device, info->device))
+			return c;
+		if (!c->pid && !empty)
+			empty = c;
+	}
+	return empty;
+}
+
+static uint64_t bytes_of(const struct dl_gpu_client *c)
+{
+	return c->pid ? c->info.vram + c->info.gtt + c->info.system : 0;
+}
+
+static void on_client(void *arg, uint32_t pid, const struct dl_fdinfo *info)
+{
+	struct dl_agent *a = arg;
+	struct dl_gpu_client *c = slot_of(&a->gpus, pid, info);
+	uint64_t before;
+	bool changed;
+
+	if (!c)
+		return;
+	before = bytes_of(c);
+	changed = !c->pid || client_changed(&c->info, info);
+	c->pid = pid;
+	c->round = a->gpus.round;
+	c->info = *info;
+	if (changed)
+		say_client(a, pid, info, false);
+	if (before <= DL_DEVICE_SMALL && bytes_of(c) > DL_DEVICE_SMALL)
+		dl_tracker_used(a, pid);
+}
+
+static void on_done(void *arg)
+{
+	struct dl_agent *a = arg;
+
+	a->gpus.blocked_pid = 0;
+	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
+		struct dl_gpu_client *c = &a->gpus.client[i];
+
+		if (!c->pid || c->round == a->gpus.round)
+			continue;
+		say_client(a, c->pid, &c->info, true);
+		memset(c, 0, sizeof(*c));
+	}
+}
+
+static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct dl_agent *a = arg;
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	dl_clients_read(a->gpus.reader);
+	if (dl_clients_fd(a->gpus.reader) < 0) /* the reader has ended; the tick starts another */
+		a->gpus.source = sd_event_source_disable_unref(a->gpus.source);
+	return 0;
+}
+
+/* A new reader has another socket, often with the number of the one before. */
+static void listen_to_reader(struct dl_agent *a)
+{
+	struct dl_gpus *g = &a->gpus;
+
+	g->source = sd_event_source_disable_unref(g->source);
+	if (dl_clients_fd(g->reader) < 0)
+		return;
+	g->reader_count = dl_clients_start_count(g->reader);
+	if (dl_watch_copy(a->loop, &g->source, dl_clients_fd(g->reader), on_answer, a) < 0)
+		dl_log("GPU clients: cannot be listened to");
+}
+
+static void say_blocked(struct dl_agent *a, uint32_t pid)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
+
+	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "fdinfo");
+	ev.sensor.state = DL_SENSOR_REFUSED;
+	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
+		 "reading fdinfo of process %u blocks: its GPU hangs or is being reset", pid);
+	dl_agent_feed(a, &ev);
+}
+
+static bool has_clients(const struct dl_gpus *g)
+{
+	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++)
+		if (g->client[i].pid)
+			return true;
+	return false;
+}
+
+static void ask(struct dl_agent *a, uint64_t now_ns)
+{
+	struct dl_gpus *g = &a->gpus;
+	uint32_t pid = dl_clients_blocked(g->reader, now_ns);
+
+	if (pid && pid != g->blocked_pid) {
+		g->blocked_pid = pid;
+		say_blocked(a, pid);
+	}
+	if (!g->source || g->reader_count != dl_clients_start_count(g->reader))
+		listen_to_reader(a);
+	if (now_ns - g->asked_ns < (has_clients(g) ? ASK_NS : SCREEN_NS))
+		return;
+	g->asked_ns = now_ns;
+	if (!dl_clients_ask(g->reader, NULL, 0, now_ns))
+		g->round++;
+}
+
+int dl_agent_gpus_open(struct dl_agent *a)
+{
+	struct dl_clients_hooks hooks = { on_client, on_done, a };
+	int err = dl_clients_new(&hooks, &a->gpus.reader);
+
+	if (err)
+		dl_log("GPU clients: no reader: %s; memory is known per device only",
+		       strerror(-err));
+	return err;
+}
+
+void dl_agent_gpus_close(struct dl_agent *a)
+{
+	sd_event_source_disable_unref(a->gpus.source);
+	dl_clients_free(a->gpus.reader);
+}
+
+void dl_agent_gpus_changed(struct dl_agent *a)
+{
+	a->gpus.listed_ns = 0;
+	dl_agent_versions_changed(a);
+}
+
+struct dl_watched_gpu *dl_agent_gpu(struct dl_agent *a, const char *device)
+{
+	return device[0] ? find(&a->gpus, device) : NULL;
+}
+
+void dl_agent_gpus_tick(struct dl_agent *a, uint64_t now_ns)
+{
+	struct dl_gpus *g = &a->gpus;
+
+	if (!g->listed_ns || now_ns - g->listed_ns >= LIST_NS)
+		list(a, now_ns);
+	for (size_t i = 0; i < g->count; i++)
+		if (now_ns >= g->gpu[i].next_ns)
+			sample(a, &g->gpu[i], now_ns);
+	if (g->reader && g->count)
+		ask(a, now_ns);
+}
+
+void dl_agent_gpus_used(const struct dl_agent *a, uint32_t pid, struct dl_used_devices *ret_used)
+{
+	struct dl_used_devices used = { 0 };
+
+	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
+		const struct dl_gpu_client *c = &a->gpus.client[i];
+		size_t at = 0;
+
+		if (c->pid != pid)
+			continue;
+		while (at < used.count && strcmp(used.device[at].name, c->info.device) != 0)
+			at++;
+		if (at == DL_DEVICES_MAX)
+			continue;
+		dl_copy_name(used.device[at].name, DL_DEVICE_LEN, c->info.device);
+		used.device[at].bytes += bytes_of(c);
+		used.count += at == used.count;
+	}
+	*ret_used = used;
+}
+
+static json_t *clients_of(const struct dl_gpus *g, const char *device)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
+		const struct dl_gpu_client *c = &g->client[i];
+
+		if (!c->pid || strcmp(c->info.device, device) != 0)
+			continue;
+		json_array_append_new(
+			list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "pid", (int)c->pid,
+					"client_id", (json_int_t)c->info.client_id, "vram",
+					(json_int_t)c->info.vram, "gtt", (json_int_t)c->info.gtt,
+					"system", (json_int_t)c->info.system, "evicted",
+					(json_int_t)c->info.evicted, "busy_ns",
+					(json_int_t)c->info.busy_ns));
+	}
+	return list;
+}
+
+static json_t *gpu_status(const struct dl_gpus *g, const struct dl_watched_gpu *w)
+{
+	const struct dl_ev_memory *m = &w->memory;
+	json_t *o =
+		json_pack("{s:s, s:s, s:b, s:b}", "device", w->gpu.device, "driver", w->gpu.driver,
+			  "readable", w->readable, "shared_memory", m->flags & DL_MEMORY_SHARED);
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {
+		{ "vram_total", m->vram_total },
+		{ "vram_used", m->vram_used },
+		{ "visible_total", m->visible_total },
+		{ "visible_used", m->visible_used },
+		{ "gtt_total", m->gtt_total },
+		{ "gtt_used", m->gtt_used },
+		{ "host_total", m->host_total },
+		{ "host_available", m->host_available },
+		{ "pressure_permille", m->pressure_permille },
+		{ "evictions", m->eviction_count },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		json_object_set_new(o, rows[i].key, json_integer((json_int_t)rows[i].value));
+	json_object_set_new(o, "lockup", dl_agent_lockups_status(&w->lockups));
+	json_object_set_new(o, "clients", clients_of(g, w->gpu.device));
+	return o;
+}
+
+json_t *dl_agent_gpus_status(const struct dl_agent *a)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < a->gpus.count; i++)
+		json_array_append_new(list, gpu_status(&a->gpus, &a->gpus.gpu[i]));
+	return list;
+}

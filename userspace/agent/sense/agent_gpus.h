@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The agent's view of the GPUs: which there are, how full they are, and who uses them. */
+#ifndef DL_AGENT_GPUS_H
+#define DL_AGENT_GPUS_H
+
+#include <jansson.h>
+
+#include "sensors/gpu/clients.h"
+#include "sensors/gpu/gpu_memory.h"
+#include "sensors/gpu/gpus.h"
+#include "sensors/gpu/lockup.h"
+#include "sensors/proc/process_traces.h"
+#include "agent/sense/agent_versions.h"
+
+#define DL_GPU_CLIENTS_MAX 512
+
+struct dl_agent;
+
+struct dl_watched_gpu {
+	struct dl_gpu gpu;
+	struct dl_ev_memory memory;
+	uint64_t sampled_ns; /* 0: never */
+	uint64_t next_ns;
+	uint64_t counted_ns;	 /* when the driver's counters were last read */
+	uint64_t told_available; /* of the host's memory, in the last event */
+	uint32_t told_pressure;
+	bool readable; /* the driver tells at least totals */
+	struct dl_lockups lockups;
+	uint64_t lockups_ns; /* when they were last read, 0: not yet */
+	struct dl_device_versions versions;
+};
+
+struct dl_gpu_client {
+	uint32_t pid;	/* 0: empty */
+	uint32_t round; /* of the last answer that had it */
+	struct dl_fdinfo info;
+};
+
+struct dl_gpus {
+	struct dl_watched_gpu gpu[DL_GPUS_MAX];
+	size_t count;
+	struct dl_gpu_client client[DL_GPU_CLIENTS_MAX];
+	struct dl_clients *reader; /* NULL: fdinfo is not read */
+	sd_event_source *source;
+	uint32_t reader_count; /* which reader the source listens to */
+	uint32_t round;
+	uint64_t listed_ns;
+	uint64_t asked_ns;
+	uint32_t blocked_pid; /* told about */
+};
+
+int dl_agent_gpus_open(struct dl_agent *a);
+void dl_agent_gpus_close(struct dl_agent *a);
+void dl_agent_gpus_tick(struct dl_agent *a, uint64_t now_ns);
+
+/* The devices changed: list them anew on the next tick. */
+void dl_agent_gpus_changed(struct dl_agent *a);
+
+/* NULL when it is not there, or has no driver. */
+struct dl_watched_gpu *dl_agent_gpu(struct dl_agent *a, const char *device);
+
+/* What its clients hold of each device, by the last answer. */
+void dl_agent_gpus_used(const struct dl_agent *a, uint32_t pid, struct dl_used_devices *ret_used);
+
+json_t *dl_agent_gpus_status(const struct dl_agent *a);
+
+#endif

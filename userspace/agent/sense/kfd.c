@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * KFD's SMI descriptors on the loop. They pin the module, like the agent's programs, and hang on
+ * GPUs that they do not keep alive (kfd_reader.h): the removal of a DRM device, which is
+ * announced before the driver takes the GPU down, closes all of them at once.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "act/watch.h"
+#include "lib/file.h"
+#include "sensors/bpf/bpf_refusal.h"
+
+#define LIST_NS	    (10 * DL_NS_PER_S) /* also until a refused open is tried again */
+#define PATIENCE_NS (2 * DL_NS_PER_S)
+#define MODULE	    "amdgpu" /* KFD is part of it */
+
+static void tell(struct dl_agent *a, enum dl_sensor_state state, uint64_t count, const char *reason)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
+	struct dl_kfd *k = &a->kfd;
+
+	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "kfd_smi");
+	dl_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), reason);
+	ev.sensor.state = state;
+	ev.sensor.count = count;
+	if (!memcmp(&k->state, &ev.sensor, sizeof(ev.sensor)) &&
+	    (state != DL_SENSOR_LIVE || !k->lost_ns))
+		return;
+	k->state = ev.sensor;
+	if (state == DL_SENSOR_LIVE) {
+		ev.sensor.gap_ns = k->lost_ns ? ev.at_ns - k->lost_ns : 0;
+		k->lost_ns = 0;
+	}
+	dl_agent_feed(a, &ev);
+}
+
+static void on_said(void *arg, const struct dl_kfd_said *said)
+{
+	struct dl_kfd_watch *w = arg;
+	struct dl_event ev = dl_agent_event(DL_EV_KFD, dl_agent_kfd_pid(w->agent, said));
+
+	ev.kfd = said->kfd;
+	memcpy(ev.kfd.device, w->device, sizeof(ev.kfd.device));
+	w->agent->kfd.said_count++;
+	dl_agent_feed(w->agent, &ev);
+}
+
+static void on_lost(void *arg, uint64_t count, const char *reason)
+{
+	struct dl_kfd_watch *w = arg;
+	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
+
+	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "kfd_smi");
+	dl_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), reason);
+	ev.sensor.state = DL_SENSOR_LOST;
+	ev.sensor.count = count;
+	dl_agent_feed(w->agent, &ev);
+}
+
+/* Closes every descriptor and ends the child. */
+static void let_go(struct dl_agent *a)
+{
+	struct dl_kfd *k = &a->kfd;
+
+	for (size_t i = 0; i < k->watch_count; i++) {
+		sd_event_source_disable_unref(k->watch[i].source);
+		dl_kfd_reader_free(k->watch[i].reader);
+	}
+	if (k->watch_count && !k->lost_ns)
+		k->lost_ns = dl_boot_ns();
+	k->watch_count = k->asked_count = 0;
+	k->asked_ns = 0;
+	k->opener_source = sd_event_source_disable_unref(k->opener_source);
+	dl_kfd_opener_done(&k->opener); /* one that hangs is waited for by the tick */
+}
+
+/* No kernel known gives an error that lasts: everything is opened anew, after a pause. */
+static int on_smi(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct dl_kfd_watch *w = arg;
+	struct dl_agent *a = w->agent;
+	char reason[DL_REASON_LEN];
+	int err = dl_kfd_read(w->reader);
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	if (err >= 0)
+		return 0;
+	snprintf(reason, sizeof(reason), "reading of '%s': %s", w->device, strerror(-err));
+	let_go(a);
+	a->kfd.listed_ns = dl_boot_ns();
+	tell(a, DL_SENSOR_REFUSED, 0, reason);
+	return 0;
+}
+
+static const struct dl_kfd_node *node_of(const struct dl_kfd *k, uint32_t gpu_id)
+{
+	for (size_t i = 0; i < k->node_count; i++)
+		if (k->node[i].gpu_id == gpu_id)
+			return &k->node[i];
+	return NULL;
+}
+
+static int watch(struct dl_agent *a, uint32_t gpu_id, int fd)
+{
+	struct dl_kfd *k = &a->kfd;
+	const struct dl_kfd_node *node = node_of(k, gpu_id);
+	struct dl_kfd_watch *w = &k->watch[k->watch_count];
+	struct dl_kfd_sinks sinks = { on_said, on_lost, w };
+	int err;
+
+	if (!node || k->watch_count == DL_KFD_NODES_MAX) {
+		close(fd);
+		return -ENODEV;
+	}
+	memset(w, 0, sizeof(*w));
+	w->agent = a;
+	w->gpu_id = gpu_id;
+	memcpy(w->device, node->device, sizeof(w->device));
+	err = dl_kfd_reader_of_fd(fd, &sinks, &w->reader);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	err = dl_watch(a->loop, &w->source, fd, on_smi, w);
+	if (err < 0) {
+		dl_kfd_reader_free(w->reader);
+		return err;
+	}
+	k->watch_count++;
+	return 0;
+}
+
+/* Every answer has come, or none will. */
+static void conclude(struct dl_agent *a)
+{
+	struct dl_kfd *k = &a->kfd;
+	char reason[DL_REASON_LEN] = "";
+
+	k->asked_ns = 0;
+	if (k->watch_count < k->asked_count)
+		snprintf(reason, sizeof(reason), "%zu of %zu GPUs of KFD's are not heard: %s",
+			 k->asked_count - k->watch_count, k->asked_count,
+			 k->error ? strerror(-k->error) : "the child that opens them died");
+	else if (!dl_rights_admin())
+		snprintf(reason, sizeof(reason),
+			 "CAP_SYS_ADMIN is missing: nothing is told of processes");
+	tell(a, k->watch_count ? DL_SENSOR_LIVE : DL_SENSOR_REFUSED, k->watch_count, reason);
+}
+
+/* One that was to stay is ended by the driver when a GPU leaves (7.2). */
+static void on_ended(struct dl_agent *a)
+{
+	struct dl_kfd *k = &a->kfd;
+
+	if (k->asked_ns)
+		conclude(a);
+	if (k->stay)
+		let_go(a);
+	k->opener_source = sd_event_source_disable_unref(k->opener_source);
+	dl_kfd_opener_done(&k->opener);
+}
+
+static int on_opened(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct dl_agent *a = arg;
+	struct dl_kfd *k = &a->kfd;
+	struct dl_kfd_answer answer;
+	int smi, more = dl_kfd_opener_next(&k->opener, &answer, &smi);
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	if (more < 0)
+		on_ended(a);
+	if (more <= 0)
+		return 0;
+	if (smi >= 0)
+		answer.error = watch(a, answer.gpu_id, smi);
+	if (answer.error)
+		k->error = answer.error;
+	if (!answer.gpu_id)
+		conclude(a);
+	return 0;
+}
+
+static bool has_driver(const struct dl_agent *a, const char *device)
+{
+	for (size_t i = 0; i < a->gpus.count; i++)
+		if (!strcmp(a->gpus.gpu[i].gpu.device, device) &&
+		    !strcmp(a->gpus.gpu[i].gpu.driver, MODULE))
+			return true;
+	return false;
+}
+
+/* A GPU that is being taken down has lost its DRM device, but is in the topology for a while. */
+static size_t wanted(const struct dl_agent *a, uint32_t *ret_gpu_ids, bool *ret_stay)
+{
+	const struct dl_kfd *k = &a->kfd;
+	size_t count = 0;
+
+	*ret_stay = false;
+	for (size_t i = 0; i < k->node_count; i++) {
+		if (!has_driver(a, k->node[i].device))
+			continue;
+		*ret_stay |= k->node[i].partitioned;
+		ret_gpu_ids[count++] = k->node[i].gpu_id;
+	}
+	return count;
+}
+
+/*
+ * Another mode of partitions frees the nodes that the descriptors hang on, without a word; but not
+ * while there is a process of KFD's (kgd2kfd_check_and_lock_kfd), which the child is while it
+ * stays.
+ */
+static void open_smi(struct dl_agent *a, const uint32_t *gpu_ids, size_t count, bool stay,
+		     uint64_t now_ns)
+{
+	struct dl_kfd *k = &a->kfd;
+	int err;
+
+	let_go(a);
+	if (!a->uevents) {
+		tell(a, DL_SENSOR_REFUSED, 0,
+		     "no uevents are heard: the removal of a GPU would not be noticed in time");
+		return;
+	}
+	if (!dl_kfd_opener_reap(&k->opener))
+		return; /* the last child hangs in the kernel still */
+	memcpy(k->asked, gpu_ids, count * sizeof(gpu_ids[0]));
+	k->asked_count = count;
+	k->stay = stay;
+	k->error = 0;
+	err = dl_kfd_opener_start(&k->opener, gpu_ids, count, stay);
+	if (!err) {
+		k->asked_ns = now_ns;
+		err = dl_watch_copy(a->loop, &k->opener_source, k->opener.fd, on_opened, a);
+	}
+	if (err >= 0)
+		return;
+	k->error = err;
+	conclude(a);
+}
+
+static bool kfd_is_loaded(void)
+{
+	char path[PATH_MAX];
+
+	return !dl_root_path(path, sizeof(path), "/sys/class/kfd/kfd") && !access(path, F_OK);
+}
+
+static void list(struct dl_agent *a, uint64_t now_ns)
+{
+	struct dl_kfd *k = &a->kfd;
+	uint32_t gpu_ids[DL_KFD_NODES_MAX];
+	size_t count;
+	bool stay, same;
+
+	k->listed_ns = now_ns;
+	k->node_count = dl_kfd_nodes_list(k->node, DL_KFD_NODES_MAX);
+	count = wanted(a, gpu_ids, &stay);
+	if (!count) {
+		k->released = false;
+		let_go(a);
+		tell(a, DL_SENSOR_ABSENT, 0, kfd_is_loaded() ? "no GPU is KFD's" : DL_NO_MODULE);
+		return;
+	}
+	same = count == k->asked_count && !memcmp(gpu_ids, k->asked, count * sizeof(gpu_ids[0]));
+	k->released &= same;
+	if (!k->released && !k->asked_ns && (!same || !k->watch_count))
+		open_smi(a, gpu_ids, count, stay, now_ns);
+}
+
+void dl_agent_kfd_changed(struct dl_agent *a, bool leaving)
+{
+	a->kfd.listed_ns = 0;
+	if (leaving)
+		let_go(a);
+}
+
+int dl_agent_kfd_release(struct dl_agent *a, const char *module)
+{
+	struct dl_kfd *k = &a->kfd;
+	bool had = k->watch_count || k->asked_ns;
+	size_t count = k->asked_count;
+
+	if (strcmp(module, MODULE) != 0)
+		return 0;
+	let_go(a);
+	k->released = true;
+	k->asked_count = count; /* others than those are opened again */
+	if (had)
+		tell(a, DL_SENSOR_RELEASED, 0, "released for unloading, as asked");
+	return had;
+}
+
+void dl_agent_kfd_tick(struct dl_agent *a, uint64_t now_ns)
+{
+	struct dl_kfd *k = &a->kfd;
+
+	if (!k->opener_source)
+		dl_kfd_opener_reap(&k->opener);
+	if (!k->listed_ns || now_ns - k->listed_ns >= LIST_NS)
+		list(a, now_ns);
+	if (k->asked_ns && now_ns - k->asked_ns >= PATIENCE_NS)
+		tell(a, DL_SENSOR_REFUSED, 0,
+		     "opening /dev/kfd blocks: a GPU hangs or is being reset");
+	for (size_t i = 0; i < k->watch_count; i++)
+		dl_kfd_reader_tick(k->watch[i].reader, now_ns);
+	dl_agent_kfd_sample(a, now_ns);
+}
+
+void dl_agent_kfd_close(struct dl_agent *a)
+{
+	let_go(a);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/agent.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "act/watch.h"
+#include "lib/log.h"
+
+#define LOOK_NS	    (60 * DL_NS_PER_S) /* people may write to i915's and xe's sysfs */
+#define PATIENCE_NS (60 * DL_NS_PER_S) /* with a child that unpacks a module's file */
+
+static void tell(struct dl_agent *a, struct dl_watched_gpu *w, const struct dl_lockup *now)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_LOCKUP, 0);
+
+	if (!dl_lockups_update(&w->lockups, now))
+		return;
+	dl_copy_name(ev.lockup.device, sizeof(ev.lockup.device), w->gpu.device);
+	dl_copy_name(ev.lockup.queue, sizeof(ev.lockup.queue), now->queue);
+	ev.lockup.timeout_ns = now->timeout_ns;
+	ev.lockup.origin = now->origin;
+	dl_agent_feed(a, &ev);
+}
+
+void dl_agent_lockups_ring(struct dl_agent *a, const char *device, const char *ring,
+			   uint64_t timeout_ns)
+{
+	struct dl_watched_gpu *w = dl_agent_gpu(a, device);
+	struct dl_lockup now = { .timeout_ns = timeout_ns, .origin = DL_LOCKUP_SCHEDULER };
+
+	if (!w)
+		return;
+	dl_lockup_queue_of(w->gpu.driver, ring, now.queue, sizeof(now.queue));
+	tell(a, w, &now);
+}
+
+static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct dl_module_asked *m = arg;
+
+	(void)source;
+	(void)events;
+	m->readable = !dl_module_text_take(fd, &m->text);
+	m->settled = true;
+	m->source = sd_event_source_disable_unref(m->source);
+	dl_child_leave(&m->child); /* it has closed its pipe: it is about to end */
+	return 0;
+}
+
+static void ask(struct dl_agent *a, struct dl_module_asked *m, uint64_t now_ns)
+{
+	int fd = dl_module_text_ask(m->module, DL_LOCKUP_PARAMETER_NAME, &m->child);
+
+	m->agent = a;
+	m->asked_ns = now_ns;
+	m->settled = fd < 0;
+	if (fd < 0) {
+		dl_log("module '%s': what it documents cannot be read: %s", m->module,
+		       strerror(-fd));
+		return;
+	}
+	if (dl_watch(a->loop, &m->source, fd, on_answer, m) >= 0)
+		return;
+	dl_child_end(&m->child, 0);
+	m->settled = true;
+}
+
+/* NULL when the table is full: more drivers than there are with such a parameter. */
+static struct dl_module_asked *module_of(struct dl_agent *a, const char *driver, uint64_t now_ns)
+{
+	struct dl_module_asked *empty = NULL;
+
+	for (size_t i = 0; i < DL_MODULES_ASKED; i++) {
+		struct dl_module_asked *m = &a->modules[i];
+
+		if (!strcmp(m->module, driver))
+			return m;
+		if (!m->module[0] && !empty)
+			empty = m;
+	}
+	if (!empty)
+		return NULL;
+	memset(empty, 0, sizeof(*empty));
+	dl_copy_name(empty->module, sizeof(empty->module), driver);
+	ask(a, empty, now_ns);
+	return empty;
+}
+
+static bool has_device(const struct dl_gpus *g, const char *driver)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (!strcmp(g->gpu[i].gpu.driver, driver))
+			return true;
+	return false;
+}
+
+/* The next module of that name may be another version's. */
+static void forget_modules(struct dl_agent *a, uint64_t now_ns)
+{
+	for (size_t i = 0; i < DL_MODULES_ASKED; i++) {
+		struct dl_module_asked *m = &a->modules[i];
+
+		if (!m->module[0])
+			continue;
+		if (m->source && now_ns - m->asked_ns > PATIENCE_NS && !m->settled) {
+			dl_child_kill(&m->child, SIGKILL); /* then its pipe ends */
+			m->settled = true;
+		}
+		if (!m->source && !has_device(&a->gpus, m->module))
+			m->module[0] = 0;
+	}
+}
+
+static void look(struct dl_agent *a, struct dl_watched_gpu *w, uint64_t now_ns)
+{
+	const struct dl_module_text *text = NULL;
+	struct dl_lockups now;
+
+	if (dl_lockup_is_described(w->gpu.driver)) {
+		const struct dl_module_asked *m = module_of(a, w->gpu.driver, now_ns);
+
+		if (m && !m->settled)
+			return; /* asked again on the next tick */
+		text = m && m->readable ? &m->text : NULL;
+	}
+	w->lockups_ns = now_ns;
+	dl_lockups_read(&w->gpu, text, &now);
+	for (size_t i = 0; i < now.count; i++)
+		tell(a, w, &now.at[i]);
+}
+
+void dl_agent_lockups_tick(struct dl_agent *a, uint64_t now_ns)
+{
+	struct dl_gpus *g = &a->gpus;
+
+	forget_modules(a, now_ns);
+	for (size_t i = 0; i < g->count; i++)
+		if (!g->gpu[i].lockups_ns || now_ns - g->gpu[i].lockups_ns >= LOOK_NS)
+			look(a, &g->gpu[i], now_ns);
+}
+
+void dl_agent_lockups_close(struct dl_agent *a)
+{
+	for (size_t i = 0; i < DL_MODULES_ASKED; i++) {
+		struct dl_module_asked *m = &a->modules[i];
+
+		if (!m->source)
+			continue;
+		m->source = sd_event_source_disable_unref(m->source);
+		dl_child_end(&m->child, 0);
+	}
+}
+
+json_t *dl_agent_lockups_status(const struct dl_lockups *lockups)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < lockups->count; i++) {
+		const struct dl_lockup *l = &lockups->at[i];
+
+		json_array_append_new(list,
+				      json_pack("{s:s, s:I, s:s}", "queue", l->queue, "timeout_ms",
+						(json_int_t)(l->timeout_ns / DL_NS_PER_MS),
+						"origin", dl_lockup_origin_name(l->origin)));
+	}
+	return list;
+}

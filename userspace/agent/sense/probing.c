@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * davylamp-probe run by the agent because root asks for it ('davylamp probe --agent'): with the
+ * environment, limits and mounts of the service, which are not those of a shell.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "act/probe_run.h"
+#include "lib/message.h"
+
+#define ARGUMENTS_MAX 16
+#define ARGUMENT_LEN  128
+#define RUNNING_MAX   4
+#define LIMIT_MS_MAX  300000
+
+/* Who asked; the descriptor is our own copy, since the link may be gone when the answer comes. */
+struct asker {
+	struct dl_agent *agent;
+	int fd;
+};
+
+static void on_finding(void *arg, const struct dl_probe_finding *finding)
+{
+	struct asker *asker = arg;
+	json_t *message = dl_probe_finding_json(finding);
+
+	json_object_set_new(message, "op", json_string("finding"));
+	if (dl_message_send(asker->fd, json_incref(message)) == -EMSGSIZE) {
+		json_object_del(message, "answer");
+		dl_message_send(asker->fd, json_incref(message));
+	}
+	json_decref(message);
+	asker->agent->probes_running--;
+	close(asker->fd);
+	free(asker);
+}
+
+static const char *take_arguments(const json_t *list, const char **arguments)
+{
+	size_t count = json_array_size(list);
+
+	if (!count || count > ARGUMENTS_MAX)
+		return "what to probe is not told";
+	for (size_t i = 0; i < count; i++) {
+		arguments[i] = json_string_value(json_array_get(list, i));
+		if (!arguments[i] || strlen(arguments[i]) > ARGUMENT_LEN)
+			return "an argument is no text, or too long";
+	}
+	arguments[count] = NULL;
+	if (strcmp(arguments[0], "vulkan") != 0 && strcmp(arguments[0], "engine") != 0)
+		return "only 'vulkan' and 'engine' can be probed";
+	return NULL;
+}
+
+const char *dl_agent_probe(struct dl_link *link, const json_t *message)
+{
+	const char *arguments[ARGUMENTS_MAX + 1], *why;
+	struct dl_agent *a = link->agent;
+	json_int_t limit_ms = dl_message_number(message, "limit_ms", 0);
+	struct dl_probe_request request = { .program = a->probe_path,
+					    .arguments = arguments,
+					    .done = on_finding };
+	struct dl_probe_finding finding;
+	struct asker *asker;
+	int err;
+
+	why = take_arguments(json_object_get(message, "arguments"), arguments);
+	if (why)
+		return why;
+	if (limit_ms <= 0 || limit_ms > LIMIT_MS_MAX)
+		return "a probe's limit is 1 to 300000 ms";
+	if (a->probes_running >= RUNNING_MAX)
+		return "enough probes are running already";
+	asker = calloc(1, sizeof(*asker));
+	if (!asker)
+		return "out of memory";
+	asker->agent = a;
+	asker->fd = fcntl(link->fd, F_DUPFD_CLOEXEC, 3);
+	request.limit_ms = (uint32_t)limit_ms;
+	request.arg = asker;
+	a->probes_running++;
+	err = dl_probe_start(a->loop, &request);
+	if (!err)
+		return NULL;
+	dl_probe_not_started(err, &finding);
+	on_finding(asker, &finding);
+	return NULL;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The readers' processes: started, ended, replaced, and told of in the status. */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "act/watch.h"
+#include "lib/file.h"
+#include "lib/log.h"
+
+#define RETRY_NS      DL_NS_PER_S
+#define FAILURES_MAX  6 /* starts without an answer that double the pause */
+#define END_MS	      500
+#define ADDRESS_SPACE ((rlim_t)256 << 20)
+#define FILES_MAX     64
+#define PACKET_BYTES  ((int)sizeof(struct dl_look_start) + 4096)
+
+#ifdef __SANITIZE_ADDRESS__
+#define LIMITS_FROM 1 /* its shadow is terabytes of address space */
+#else
+#define LIMITS_FROM 0
+#endif
+
+static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct dl_agent *a = arg;
+
+	(void)source;
+	(void)events;
+	for (size_t i = 0; i < DL_READERS; i++)
+		if (a->readers.at[i].fd == fd) {
+			dl_reader_receive(a, &a->readers.at[i]);
+			break;
+		}
+	dl_readers_go_on(a);
+	return 0;
+}
+
+static int reader_spawn(const struct dl_agent *a, int fd, struct dl_child *ret_child)
+{
+	static const struct dl_child_limit limits[] = { { RLIMIT_AS, ADDRESS_SPACE },
+							{ RLIMIT_NOFILE, FILES_MAX },
+							{ RLIMIT_CORE, 0 },
+							{ RLIMIT_FSIZE, 0 } };
+	char root[PATH_MAX] = "";
+	char *argv[] = { (char *)"davylamp-reader", (char *)"look", (char *)DL_LOOK_VERSION, root,
+			 NULL };
+	char *envp[] = { NULL };
+	struct dl_child_spec spec = { .path = a->readers.path,
+				      .argv = argv,
+				      .envp = envp,
+				      .fds = &fd,
+				      .fd_count = 1,
+				      .limits = limits + LIMITS_FROM,
+				      .limit_count =
+					      sizeof(limits) / sizeof(limits[0]) - LIMITS_FROM };
+
+	if (dl_root_path(root, sizeof(root), "%s", "") || !root[0])
+		argv[3] = NULL;
+	return dl_child_start(&spec, ret_child);
+}
+
+static int reader_begin(struct dl_agent *a, struct dl_reader *r)
+{
+	int pair[2], size = PACKET_BYTES, err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	err = reader_spawn(a, pair[1], &r->child);
+	close(pair[1]);
+	if (err) {
+		close(pair[0]);
+		return err;
+	}
+	err = dl_watch(a->loop, &r->source, pair[0], on_answer, a);
+	if (err) {
+		dl_child_end(&r->child, END_MS);
+		return err;
+	}
+	r->fd = pair[0];
+	r->begun_ns = 0;
+	r->answered = false;
+	return 0;
+}
+
+void dl_reader_end(struct dl_agent *a, struct dl_reader *r)
+{
+	struct dl_readers *p = &a->readers;
+
+	r->source = sd_event_source_disable_unref(r->source); /* closes the socket */
+	r->fd = -1;
+	dl_child_kill(&r->child, SIGKILL);
+	/* In the kernel for as long as somebody likes: not waited for, but counted. */
+	for (size_t i = 0; r->child.pid > 0 && i < DL_READERS_STUCK; i++)
+		if (p->stuck[i].pid <= 0) {
+			p->stuck[i] = r->child;
+			r->child = DL_CHILD_NONE;
+		}
+	dl_child_leave(&r->child);
+}
+
+static size_t readers_stuck(struct dl_readers *p)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < DL_READERS_STUCK; i++) {
+		dl_child_reap(&p->stuck[i], NULL);
+		count += p->stuck[i].pid > 0;
+	}
+	return count;
+}
+
+static void readers_say_off(struct dl_agent *a, int err)
+{
+	if (!a->readers.off_told)
+		dl_log("'%s' cannot be started: %s; no process is looked at until it can",
+		       a->readers.path, strerror(-err));
+	a->readers.off_told = true;
+}
+
+void dl_readers_keep(struct dl_agent *a, uint64_t now_ns)
+{
+	struct dl_readers *p = &a->readers;
+	size_t stuck = readers_stuck(p);
+	int err;
+
+	if (!p->path[0] || now_ns < p->retry_ns)
+		return;
+	for (size_t i = 0; i < DL_READERS; i++) {
+		if (p->at[i].fd >= 0 || stuck >= DL_READERS_STUCK)
+			continue;
+		err = reader_begin(a, &p->at[i]);
+		p->failures++;
+		if (err)
+			readers_say_off(a, err);
+		if (err || p->failures > DL_READERS) { /* else one that was lost is replaced */
+			uint32_t times = p->failures - (err != 0 ? 0 : DL_READERS);
+
+			p->retry_ns = now_ns +
+				      (RETRY_NS << (times < FAILURES_MAX ? times : FAILURES_MAX));
+		}
+		if (err)
+			return;
+	}
+}
+
+static void readers_find(struct dl_agent *a)
+{
+	struct dl_readers *p = &a->readers;
+	int err = p->given ? 0 : dl_program_path("davylamp-reader", p->path, sizeof(p->path));
+
+	if (!err)
+		return;
+	dl_log("'%s' is missing (%s): no engine can be recognised; install it beside davylamp",
+	       p->path, strerror(-err));
+	p->path[0] = 0;
+}
+
+void dl_readers_open(struct dl_agent *a)
+{
+	struct dl_readers *p = &a->readers;
+
+	for (size_t i = 0; i < DL_READERS; i++) {
+		p->at[i].fd = -1;
+		p->at[i].child = DL_CHILD_NONE;
+	}
+	for (size_t i = 0; i < DL_READERS_STUCK; i++)
+		p->stuck[i] = DL_CHILD_NONE;
+	readers_find(a);
+	dl_readers_tick(a, dl_boot_ns());
+}
+
+void dl_readers_close(struct dl_agent *a)
+{
+	struct dl_readers *p = &a->readers;
+
+	if (p->scan)
+		closedir(p->scan);
+	p->scan = NULL;
+	for (size_t i = 0; i < DL_STARTS_ASKED; i++)
+		free(p->asked[i].start);
+	memset(p->asked, 0, sizeof(p->asked));
+	p->path[0] = 0;
+	for (size_t i = 0; i < DL_READERS; i++) {
+		if (p->at[i].fd >= 0)
+			dl_reader_end(a, &p->at[i]);
+	}
+	for (size_t i = 0; i < DL_READERS_STUCK; i++)
+		dl_child_wait(&p->stuck[i], p->stuck[i].pid > 0 ? END_MS : 0, NULL);
+}
+
+static size_t readers_live(const struct dl_readers *p)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < DL_READERS; i++)
+		count += p->at[i].fd >= 0;
+	return count;
+}
+
+static size_t readers_stuck_now(const struct dl_readers *p)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < DL_READERS_STUCK; i++)
+		count += p->stuck[i].pid > 0;
+	return count;
+}
+
+void dl_readers_sensor(const struct dl_agent *a, struct dl_ev_sensor *ret_sensor)
+{
+	const struct dl_readers *p = &a->readers;
+	size_t live = readers_live(p);
+
+	memset(ret_sensor, 0, sizeof(*ret_sensor));
+	dl_copy_name(ret_sensor->name, sizeof(ret_sensor->name), "reader");
+	ret_sensor->state = live ? DL_SENSOR_LIVE : DL_SENSOR_REFUSED;
+	ret_sensor->count = live;
+	if (!live)
+		snprintf(ret_sensor->reason, sizeof(ret_sensor->reason), "%s",
+			 p->path[0] ? "it cannot be started, or hangs; see the agent's log"
+				    : "davylamp-reader is missing: install it beside davylamp");
+	else if (p->lost_count || p->queue.evicted_count)
+		snprintf(ret_sensor->reason, sizeof(ret_sensor->reason),
+			 "%llu looks lost to readers that hung or died, %llu for want of room",
+			 (unsigned long long)p->lost_count,
+			 (unsigned long long)p->queue.evicted_count);
+}
+
+json_t *dl_readers_status(const struct dl_agent *a)
+{
+	const struct dl_readers *p = &a->readers;
+
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "live", (json_int_t)readers_live(p), "stuck",
+			 (json_int_t)readers_stuck_now(p), "waiting", (json_int_t)p->queue.count,
+			 "lost", (json_int_t)p->lost_count, "evicted",
+			 (json_int_t)p->queue.evicted_count);
+}

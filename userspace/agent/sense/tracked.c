@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of known processes: whose finds room, and what became of their probes. */
+#include "agent/agent.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sensors/proc/process_account.h"
+
+#define TALLY_MAX ((size_t)2 * DL_TRACKED_MAX) /* a power of two */
+
+#define CHECK_NS (30 * DL_NS_PER_S) /* of processes that wait for a probe */
+
+/* How many processes each user has in the table, workloads not counted. */
+struct tally {
+	struct {
+		uint32_t uid;
+		uint32_t count; /* 0: empty */
+	} user[TALLY_MAX];
+};
+
+static uint32_t *tally_of(struct tally *tally, uint32_t uid)
+{
+	size_t at = uid * 2654435761u & (TALLY_MAX - 1);
+
+	while (tally->user[at].count && tally->user[at].uid != uid)
+		at = (at + 1) & (TALLY_MAX - 1);
+	tally->user[at].uid = uid;
+	return &tally->user[at].count;
+}
+
+static int tracked_worth(const struct dl_tracked *t)
+{
+	if (t->told.engine == DL_ENGINE_NONE)
+		return 1;
+	return t->told.backend == DL_BACKEND_UNKNOWN ? 2 : 3;
+}
+
+/* "a" goes before "b", which are of users with so many processes. */
+static bool tracked_goes_before(const struct dl_tracked *a, uint32_t a_count,
+				const struct dl_tracked *b, uint32_t b_count)
+{
+	if (a_count != b_count)
+		return a_count > b_count;
+	if (tracked_worth(a) != tracked_worth(b))
+		return tracked_worth(a) < tracked_worth(b);
+	return a->used_ns < b->used_ns;
+}
+
+/*
+ * An empty place, or that of the user with the most processes, the newcomer's own counting one
+ * more:
+ * a user who starts hundreds of engines pushes out his own. Workloads stay; should there be nothing
+ * else, the oldest goes.
+ */
+static struct dl_tracked *tracked_room(struct dl_agent *a, uint32_t uid)
+{
+	static struct tally tally;
+	struct dl_tracked *victim = NULL, *oldest = &a->tracked[0];
+	uint32_t victim_count = 0;
+
+	memset(&tally, 0, sizeof(tally));
+	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
+		const struct dl_tracked *t = &a->tracked[i];
+
+		if (!t->pid)
+			return &a->tracked[i];
+		if (!t->workload)
+			++*tally_of(&tally, t->uid);
+	}
+	++*tally_of(&tally, uid);
+	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
+		struct dl_tracked *t = &a->tracked[i];
+		uint32_t count = t->workload ? 0 : *tally_of(&tally, t->uid);
+
+		oldest = t->used_ns < oldest->used_ns ? t : oldest;
+		if (t->workload || (victim && !tracked_goes_before(t, count, victim, victim_count)))
+			continue;
+		victim = t;
+		victim_count = count;
+	}
+	return victim ? victim : oldest;
+}
+
+void dl_tracked_forget(struct dl_agent *a, struct dl_tracked *t)
+{
+	if (a->bpf)
+		dl_bpf_owner_gone(a->bpf, t->pid);
+	memset(t, 0, sizeof(*t));
+}
+
+struct dl_tracked *dl_tracked_new(struct dl_agent *a, uint32_t pid)
+{
+	uint32_t uid = dl_process_account(pid);
+	struct dl_tracked *t = tracked_room(a, uid);
+
+	if (t->pid) {
+		a->tracked_evicted++;
+		a->tracked_evicted_uid = t->uid;
+		dl_tracked_forget(a, t);
+	}
+	t->pid = pid;
+	t->uid = uid;
+	return t;
+}
+
+static void tracked_report(struct dl_agent *a, uint64_t now_ns)
+{
+	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
+
+	if (a->tracked_evicted == a->tracked_evicted_told ||
+	    now_ns - a->tracked_told_ns < DL_NS_PER_S)
+		return;
+	a->tracked_evicted_told = ev.sensor.count = a->tracked_evicted;
+	a->tracked_told_ns = now_ns;
+	ev.sensor.state = DL_SENSOR_LOST;
+	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "processes");
+	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
+		 "user %u has too many processes that look like engines: not all are followed",
+		 a->tracked_evicted_uid);
+	dl_agent_feed(a, &ev);
+}
+
+/* Status must not say that a probe is there which was taken away; and it is wanted back. */
+static void tracked_check_probes(struct dl_agent *a, struct dl_tracked *t, uint64_t now_ns)
+{
+	t->cxx_attached &= dl_bpf_probed(a->bpf, t->pid, "throw");
+	t->ggml_attached &= dl_bpf_probed(a->bpf, t->pid, "synchronize") &&
+			    dl_bpf_probed(a->bpf, t->pid, "compute");
+	t->llama_attached &=
+		dl_bpf_probed(a->bpf, t->pid, "ubatch") || dl_bpf_probed(a->bpf, t->pid, "decode");
+	if (!t->inspect_ns && dl_bpf_probe_lost(a->bpf, t->pid))
+		t->inspect_ns = now_ns + DL_NS_PER_S;
+}
+
+void dl_tracked_tick(struct dl_agent *a, uint64_t now_ns)
+{
+	struct dl_bpf_probes probes;
+
+	tracked_report(a, now_ns);
+	if (!a->bpf)
+		return;
+	dl_bpf_probes(a->bpf, &probes);
+	if (probes.change_count == a->probes_changed && now_ns - a->probes_checked_ns < CHECK_NS)
+		return;
+	a->probes_changed = probes.change_count;
+	a->probes_checked_ns = now_ns;
+	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
+		if (a->tracked[i].pid && a->tracked[i].told.engine != DL_ENGINE_NONE)
+			tracked_check_probes(a, &a->tracked[i], now_ns);
+}

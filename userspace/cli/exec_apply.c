@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is decided, made into variables, arguments and the wish that the supervisor starts with. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engines/command.h"
+#include "policy/told.h"
+#include "cli/exec_case.h"
+#include "cli/verbs.h"
+
+static bool says_nothing(const struct dl_exec_case *c)
+{
+	return c->options.explain;
+}
+
+static void told(const struct dl_exec_case *c, const char *key, const struct dl_policy_value *v)
+{
+	if (!says_nothing(c))
+		dl_exec_say_value(key, v);
+}
+
+/* A later one of the same name takes the place of the former; the same value keeps its rule. */
+static void set_variable(struct dl_exec_case *c, const char *name, const char *value,
+			 const struct dl_policy_value *of)
+{
+	struct dl_exec_variable *at = NULL;
+
+	for (size_t i = 0; i < c->variable_count; i++)
+		if (!strcmp(c->variables[i].name, name))
+			at = &c->variables[i];
+	if (at && value && at->value && !strcmp(at->value, value))
+		return;
+	if (!at && c->variable_count < DL_EXEC_VARIABLES)
+		at = &c->variables[c->variable_count++];
+	if (at)
+		*at = (struct dl_exec_variable){ name, value, of };
+}
+
+static void set_by_rules(struct dl_exec_case *c)
+{
+	const struct dl_effective *e = &c->choice.effective;
+
+	for (size_t i = 0; i < e->environment_count; i++) {
+		const struct dl_policy_value *v = &e->environment[i];
+
+		if (!v->text[0] || getenv(v->name))
+			continue; /* people have said it themselves */
+		set_variable(c, v->name, v->text, v);
+		told(c, "environment", v);
+	}
+}
+
+/* GPU backends that the device could have, and the rules leave out. */
+static uint32_t hidden(const struct dl_exec_case *c)
+{
+	const struct dl_choice *d = &c->choice;
+	uint32_t could = dl_subject_backends(&c->question.subject), hide = 0;
+
+	if (c->question.want != DL_WANT_AUTO || !c->question.subject.vendor[0] ||
+	    !d->before.value[DL_POLICY_BACKENDS].origin.rule || d->backend == DL_BACKEND_CPU)
+		return 0;
+	for (int i = DL_BACKEND_VULKAN; i < DL_BACKEND_COUNT; i++)
+		if (could & 1u << i && !dl_effective_allows(&d->before, (enum dl_backend)i))
+			hide |= 1u << i;
+	return hide;
+}
+
+static void aim(struct dl_exec_case *c)
+{
+	struct dl_engine_target *t = &c->target;
+	enum dl_backend backend = c->choice.backend;
+
+	for (int i = 0; i < DL_BACKEND_COUNT; i++)
+		t->index[i] = c->device ? c->device->index[i] : -1;
+	t->device = c->options.device && backend != DL_BACKEND_CPU;
+	t->hidden = hidden(c);
+	t->backend = DL_BACKEND_UNKNOWN;
+	if (backend == DL_BACKEND_CPU || c->choice.pinned ||
+	    (t->device && backend != DL_BACKEND_UNKNOWN))
+		t->backend = backend;
+}
+
+static int set_by_target(struct dl_exec_case *c)
+{
+	int err;
+
+	aim(c);
+	err = dl_engine_tell(&c->launch.facts, &c->target, &c->told);
+	if (err) {
+		dl_log("%s; nothing is started", c->told.why);
+		return DL_EXIT_NOTHING;
+	}
+	for (size_t i = 0; i < c->told.count; i++)
+		set_variable(c, c->told.at[i].name, c->told.at[i].value, NULL);
+	return DL_EXIT_DONE;
+}
+
+static void add(struct dl_exec_case *c, const char *option, const char *value)
+{
+	if (!dl_args_add(&c->base, option) && value[0])
+		dl_args_add(&c->base, value);
+}
+
+static void add_arguments(struct dl_exec_case *c)
+{
+	const struct dl_effective *e = &c->choice.effective;
+	const struct dl_policy_value *cache = &e->value[DL_POLICY_CACHE_TYPE];
+	char *const *argv = c->launch.argv + 1;
+
+	for (size_t i = 0; i < e->argument_count; i++) {
+		if (dl_has_option(argv, e->argument[i].name))
+			continue;
+		add(c, e->argument[i].name, e->argument[i].text);
+		told(c, "argument", &e->argument[i]);
+	}
+	if (!cache->origin.rule || dl_policy_is_agents(e, DL_POLICY_CACHE_TYPE) ||
+	    c->launch.facts.engine != DL_ENGINE_LLAMA_SERVER ||
+	    dl_has_option(argv, "-ctk --cache-type-k -ctv --cache-type-v"))
+		return;
+	add(c, "-ctk", cache->text);
+	add(c, "-ctv", cache->text);
+	told(c, "cache_type", cache);
+}
+
+/* What the agent has made smaller it may give back: it is no part of the command. */
+static void put_limit(struct dl_exec_case *c, uint32_t knob, uint32_t most,
+		      struct dl_engine_wish *command)
+{
+	enum dl_policy_key key = dl_policy_knob_key(knob);
+	bool agents = dl_policy_is_agents(&c->choice.effective, key);
+
+	if (!most || (knob == DL_TUNER_CACHE_TYPE && !agents))
+		return; /* theirs is an argument */
+	if (knob == DL_TUNER_LAYERS && !command->layers && c->launch.facts.gpu_layers < 0)
+		return; /* of how many is not known */
+	if (dl_knob_set(agents ? &c->wish.knobs : &command->knobs, knob, most))
+		told(c, dl_policy_key_name(key), &c->choice.effective.value[key]);
+}
+
+/* Options that name a backend's device, when somebody insists on it or on the device. */
+static enum dl_backend by_options(const struct dl_exec_case *c)
+{
+	const struct dl_engine_facts *f = &c->launch.facts;
+	enum dl_backend backend = c->target.backend;
+
+	if (backend == DL_BACKEND_UNKNOWN || backend == DL_BACKEND_CPU ||
+	    !dl_engine_by_options(f->engine, backend) ||
+	    (backend == f->backend && !c->target.device))
+		return DL_BACKEND_UNKNOWN;
+	return backend;
+}
+
+/* The command as the rules would have it; it stays as it is where the engine has no options. */
+static void make_base(struct dl_exec_case *c)
+{
+	const struct dl_engine_facts *f = &c->launch.facts;
+	struct dl_engine_wish wish = { .backend = by_options(c), .layers = c->wish.layers };
+	struct dl_knobs most;
+
+	dl_policy_limits(&c->choice.effective, f, &most);
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		put_limit(c, i, dl_knob_get(&most, i), &wish);
+	if (dl_engine_command(f, c->launch.argv, &wish, &c->base)) {
+		dl_log("policy: '%s' has no options for that; it is started as its command says",
+		       dl_engine_name(f->engine));
+		return;
+	}
+	add_arguments(c);
+	c->launch.argv = c->base.at;
+}
+
+static enum dl_backend asked(const struct dl_exec_case *c)
+{
+	if (c->target.backend != DL_BACKEND_UNKNOWN)
+		return c->target.backend;
+	return c->launch.facts.backend;
+}
+
+/* The model's name that was given stays, also where the command names another. */
+static void look_again(struct dl_exec_case *c)
+{
+	struct dl_engine_look look = {
+		.argv = c->launch.argv, .envp = environ, .exe = "", .parent = ""
+	};
+	char model[DL_MODEL_LEN];
+
+	dl_copy_name(model, sizeof(model), c->launch.facts.model);
+	dl_engine_identify(&look, &c->launch.facts);
+	dl_copy_name(c->launch.facts.model, sizeof(c->launch.facts.model), model);
+}
+
+int dl_exec_apply(struct dl_exec_case *c)
+{
+	int status;
+
+	c->wish.layers = c->question.fit.layers;
+	set_by_rules(c);
+	status = set_by_target(c);
+	if (status)
+		return status;
+	if (c->launch.facts.engine != DL_ENGINE_NONE)
+		make_base(c);
+	look_again(c);
+	c->launch.asked = asked(c);
+	if (c->launch.asked == DL_BACKEND_CPU &&
+	    dl_engine_by_options(c->launch.facts.engine, DL_BACKEND_CPU))
+		c->wish.backend = DL_BACKEND_CPU;
+	return DL_EXIT_DONE;
+}

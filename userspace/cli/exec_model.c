@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the model takes at least: the sizes of its files, and the cache by what the head of a GGUF
+ * says. The files are those of the command; where they are not to be seen from here (another root,
+ * a name that the engine looks up itself) nothing is judged.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engines/gguf.h"
+#include "lib/file.h"
+#include "sensors/proc/ollama_name.h"
+#include "cli/exec_case.h"
+
+#define FILES_MAX   1024
+#define FIT_CONTEXT 4096 /* llama.cpp's --fit-ctx: it goes no lower by itself */
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t len = strlen(name), end_len = strlen(end);
+
+	return len > end_len && !strcmp(name + len - end_len, end);
+}
+
+/* "x-00001-of-00003.gguf": the others lie beside it. */
+static uint64_t split_bytes(const char *path, uint32_t count)
+{
+	size_t len = strlen(path), stem = len - strlen("-00001-of-00003.gguf");
+	char other[PATH_MAX];
+	uint64_t bytes = 0;
+	struct stat st;
+
+	if (len < strlen("-00001-of-00003.gguf") || !ends_with(path, ".gguf"))
+		return 0;
+	for (uint32_t i = 2; i <= count && i <= FILES_MAX; i++) {
+		if (snprintf(other, sizeof(other), "%.*s-%05u-of-%05u.gguf", (int)stem, path, i,
+			     count) >= (int)sizeof(other) ||
+		    stat(other, &st) || !S_ISREG(st.st_mode))
+			continue;
+		bytes = plus(bytes, (uint64_t)st.st_size);
+	}
+	return bytes;
+}
+
+static uint32_t tokens_of(const struct dl_engine_facts *f, const struct dl_gguf *g)
+{
+	if (f->context_size)
+		return f->context_size;
+	if (!f->llama_cpp && f->engine != DL_ENGINE_OLLAMA)
+		return 0;
+	if (f->fixed_fit || g->context_length < FIT_CONTEXT)
+		return g->context_length;
+	return FIT_CONTEXT;
+}
+
+static void read_gguf(struct dl_exec_case *c, const char *path, int fd, uint64_t bytes)
+{
+	const struct dl_engine_facts *f = &c->launch.facts;
+	struct dl_fit_question *q = &c->question.fit;
+	struct dl_gguf g;
+
+	q->weight_bytes = bytes;
+	if (dl_gguf_read(fd, bytes, &g))
+		return; /* the engine will say what is wrong with it */
+	q->layers = g.block_count;
+	q->cache_bytes =
+		dl_gguf_cache_bytes(&g, tokens_of(f, &g), f->cache_k[0] ? f->cache_k : "f16",
+				    f->cache_v[0] ? f->cache_v : "f16");
+	if (g.split_count > 1)
+		q->weight_bytes = plus(bytes, split_bytes(path, g.split_count));
+}
+
+static void unknown(struct dl_exec_case *c, const char *what, const char *why)
+{
+	snprintf(c->fit_why, sizeof(c->fit_why), "%s%s%s", what, why ? ": " : "", why ? why : "");
+	c->question.fit_unknown = c->fit_why;
+}
+
+/* Where Ollama keeps its models: as its environment says, a user's own, its service's. */
+static bool find_blob(struct dl_exec_case *c)
+{
+	const char *own = getenv("OLLAMA_MODELS"), *home = getenv("HOME");
+	char dirs[3][PATH_MAX] = { "", "", "/usr/share/ollama/.ollama/models" };
+	char digest[DL_OLLAMA_DIGEST_LEN];
+
+	snprintf(dirs[0], PATH_MAX, "%s", own ? own : "");
+	if (home)
+		snprintf(dirs[1], PATH_MAX, "%s/.ollama/models", home);
+	for (size_t i = 0; i < 3; i++) {
+		if (!dirs[i][0] || dl_ollama_blob(dirs[i], c->options.model, digest))
+			continue;
+		if (snprintf(c->blob, sizeof(c->blob), "%s/blobs/sha256-%s", dirs[i], digest) <
+		    (int)sizeof(c->blob))
+			return true;
+	}
+	return false;
+}
+
+void dl_exec_model(struct dl_exec_case *c)
+{
+	bool ollama = c->launch.facts.engine == DL_ENGINE_OLLAMA;
+	const struct dl_engine_facts *f = &c->launch.facts;
+	const char *path = f->model_path;
+	struct dl_fit_question *q = &c->question.fit;
+	DL_FD fd = -1;
+	struct stat st;
+
+	q->gpu_layers = f->llama_cpp ? f->gpu_layers : ollama ? DL_LAYERS_AUTO : DL_LAYERS_ALL;
+	q->adapts = ollama || (f->llama_cpp && !f->fixed_fit);
+	if (!path && ollama && c->options.model && find_blob(c))
+		path = c->blob;
+	if (!path) {
+		unknown(c, "the command names no file of a model", NULL);
+		return;
+	}
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st)) {
+		unknown(c, "the model's file cannot be read from here", strerror(errno));
+		return;
+	}
+	if (S_ISREG(st.st_mode))
+		read_gguf(c, path, fd, (uint64_t)st.st_size);
+	if (!q->weight_bytes)
+		unknown(c, "how much of the model's folder is loaded is the engine's matter", NULL);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of davylamp exec. */
+#ifndef DL_VERBS_EXEC_OPTIONS_H
+#define DL_VERBS_EXEC_OPTIONS_H
+
+#include "policy/choice.h"
+
+struct dl_exec_options {
+	enum dl_want want; /* AUTO, BACKEND or FORCE */
+	enum dl_backend backend;
+	const char *model;  /* NULL: as the command says */
+	const char *device; /* PCI address or number; NULL: not chosen */
+	const char *socket_path;
+	const char *state_dir;
+	const char *config_dir;
+	const char *data_dir; /* shipped rules */
+	const char *slot_dir; /* NULL: one of our own */
+	uint64_t reserve_bytes;
+	uint64_t memory_max; /* DL_FIT_UNKNOWN: no limit */
+	bool prefer_gpu;
+	bool gpu_only;
+	bool explain;
+	bool dry_run;
+	bool json;
+	char **command; /* ends with NULL */
+};
+
+/* 0, or the exit status to end with; below 0: done, help was printed. */
+int dl_exec_options_read(int argc, char **argv, struct dl_exec_options *ret_options);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* 'davylamp policy rollback', 'import' and 'forget': by the agent, or on the state directory. */
+#include "cli/policy_history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/file.h"
+#include "lib/file_lock.h"
+#include "lib/message.h"
+#include "lib/text.h"
+#include "store/layer_change.h"
+#include "store/layer_text.h"
+#include "store/learned.h"
+#include "cli/client.h"
+#include "cli/verbs.h"
+
+#define ASKED_NOBODY (-1) /* no agent runs */
+
+/* What came of a change. */
+struct outcome {
+	int result; /* of layer_change.h */
+	int learned;
+	int rules; /* of the layer that were forgotten */
+	char why[DL_LAYER_WHY];
+};
+
+static int status_of(const struct outcome *out)
+{
+	if (out->result >= 0)
+		return out->result || out->learned || out->rules ? DL_EXIT_DONE : DL_EXIT_NOTHING;
+	return out->result == -EACCES || out->result == -EPERM ? DL_EXIT_NOT_PERMITTED
+							       : DL_EXIT_FAILED;
+}
+
+/* Takes the question. Exit status, or ASKED_NOBODY. */
+static int ask(const struct dl_history_options *o, json_t *question, struct outcome *out)
+{
+	char state[PATH_MAX];
+	json_t *answer = NULL;
+	int status = dl_client_find(o->socket_path);
+
+	if (status) {
+		json_decref(question);
+		return status == DL_EXIT_NOTHING ? ASKED_NOBODY : status;
+	}
+	if (o->state_given && realpath(o->state_dir, state))
+		json_object_set_new(question, "state", json_string(state));
+	status = dl_client_ask(o->socket_path, question, &answer);
+	if (status)
+		return status;
+	out->result = (int)dl_message_number(answer, "result", -EIO);
+	out->learned = (int)dl_message_number(answer, "learned", 0);
+	out->rules = (int)dl_message_number(answer, "rules", 0);
+	snprintf(out->why, sizeof(out->why), "%s", dl_message_text(answer, "why"));
+	json_decref(answer);
+	return DL_EXIT_DONE;
+}
+
+/* A change of the layer: the version that stands now, or why not. */
+static int tell_version(const struct dl_history_options *o, const struct outcome *out)
+{
+	json_t *told;
+
+	if (out->result < 0) {
+		dl_log("%s", out->why);
+	} else if (o->json) {
+		told = json_pack("{s:b, s:i}", "changed", out->result > 0, "version", out->result);
+		if (!out->result)
+			json_object_del(told, "version");
+		json_dumpf(told, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(told);
+	} else if (out->result) {
+		printf("version %d stands now\n", out->result);
+	} else {
+		printf("nothing to change: it is so already\n");
+	}
+	return status_of(out);
+}
+
+static int rollback(const char *number_text, const struct dl_history_options *o)
+{
+	struct outcome out = { .result = 0 };
+	unsigned int number;
+	int status;
+
+	if (!dl_policy_number(number_text, &number))
+		return DL_EXIT_USAGE;
+	status = ask(
+		o, json_pack("{s:s, s:I}", "op", "policy_rollback", "version", (json_int_t)number),
+		&out);
+	if (status > 0)
+		return status;
+	if (status == ASKED_NOBODY)
+		out.result = dl_layer_rollback(o->state_dir, number, out.why);
+	return tell_version(o, &out);
+}
+
+/* One byte more than may be is read, so that a longer one is told. */
+static ssize_t read_import(const char *path, char *text)
+{
+	ssize_t n = strcmp(path, "-") ? dl_read_file(path, text, DL_GENERATED_MAX + 1)
+				      : dl_read_fd(STDIN_FILENO, text, DL_GENERATED_MAX + 1);
+
+	if (n < 0)
+		dl_log("'%s': %s", path, strerror((int)-n));
+	return n;
+}
+
+static json_t *import_question(const char *name, const char *text)
+{
+	json_t *question =
+		json_pack("{s:s, s:s, s:s}", "op", "policy_import", "name", name, "text", text);
+	char *sent = question ? json_dumps(question, JSON_COMPACT) : NULL;
+	size_t size = sent ? strlen(sent) : 0;
+
+	free(sent);
+	if (size && size + PATH_MAX + 64 <= DL_MESSAGE_MAX)
+		return question;
+	json_decref(question);
+	return NULL;
+}
+
+static int import_text(const char *path, const char *text, size_t size,
+		       const struct dl_history_options *o)
+{
+	char error[DL_LAYER_ERROR_LEN] = "", name[256];
+	struct outcome out = { .result = 0 };
+	json_t *question;
+	const char *body;
+	int status;
+
+	dl_text_safe(name, sizeof(name), strcmp(path, "-") ? path : "standard input");
+	if (dl_layer_text_take(name, text, size, NULL, &body, error)) {
+		dl_log("%s; nothing of it is taken", error);
+		return DL_EXIT_FAILED;
+	}
+	status = dl_client_find(o->socket_path);
+	if (status == DL_EXIT_NOTHING) {
+		status = ASKED_NOBODY;
+	} else if (!status) {
+		question = import_question(name, text);
+		if (!question) {
+			dl_log("'%s' is too long for a running agent (%zu bytes, a message has "
+			       "%d): stop the agent for it",
+			       name, size, DL_MESSAGE_MAX);
+			return DL_EXIT_FAILED;
+		}
+		status = ask(o, question, &out);
+	}
+	if (status > 0)
+		return status;
+	if (status == ASKED_NOBODY)
+		out.result = dl_layer_import(o->state_dir, name, text, size, out.why);
+	return tell_version(o, &out);
+}
+
+static int import(const char *path, const struct dl_history_options *o)
+{
+	char *text = malloc(DL_GENERATED_MAX + 1);
+	ssize_t n = text ? read_import(path, text) : -ENOMEM;
+	int status = n < 0 ? DL_EXIT_FAILED : import_text(path, text, (size_t)n, o);
+
+	free(text);
+	return status;
+}
+
+static void forget_here(const struct dl_history_options *o, const char *device, const char *model,
+			struct outcome *out)
+{
+	struct dl_layer_forgotten forgotten;
+	struct dl_learned learned;
+	DL_FILE_LOCK lock = { .fd = -1 };
+	char path[PATH_MAX];
+	int line = 0, err = 0;
+
+	if (!access(o->state_dir, F_OK)) {
+		snprintf(path, sizeof(path), "%.3000s/" DL_LEARNED_NAME, o->state_dir);
+		err = dl_file_lock_take(&lock, path, DL_LOCK_COMMAND_MS);
+	}
+	if (!err)
+		err = dl_learned_load(o->state_dir, &learned, &line);
+	if (!err)
+		out->learned = (int)dl_learned_forget(&learned, device, model, NULL);
+	if (!err && out->learned)
+		err = dl_learned_save(o->state_dir, &learned);
+	if (!err) {
+		err = dl_layer_forget(o->state_dir, device, model, &forgotten, out->why);
+		out->result = err ? err : forgotten.row_count;
+		out->rules = forgotten.rule_count;
+		return;
+	}
+	out->result = err;
+	out->learned = 0;
+	if (err == -EBADMSG)
+		snprintf(out->why, sizeof(out->why),
+			 "'%.300s/%s', line %d: not understood; mend or remove it", o->state_dir,
+			 DL_LEARNED_NAME, line);
+	else
+		snprintf(out->why, sizeof(out->why), "'%.300s/%s': %s", o->state_dir,
+			 DL_LEARNED_NAME, strerror(-err));
+}
+
+static int tell_forgotten(const struct dl_history_options *o, const struct outcome *out)
+{
+	json_t *told;
+
+	if (out->result < 0) {
+		dl_log("%s", out->why);
+	} else if (o->json) {
+		told = json_pack("{s:i, s:i, s:i}", "ledger", out->result, "learned", out->learned,
+				 "rules", out->rules);
+		json_dumpf(told, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(told);
+	} else {
+		printf("forgotten: %d row%s of ledger and tuner, %d entr%s of what was learned, "
+		       "%d rule%s\n",
+		       out->result, out->result == 1 ? "" : "s", out->learned,
+		       out->learned == 1 ? "y" : "ies", out->rules, out->rules == 1 ? "" : "s");
+	}
+	return status_of(out);
+}
+
+static int forget(const struct dl_history_options *o)
+{
+	const char *device = o->device ? o->device : "", *model = o->model ? o->model : "";
+	struct outcome out = { .result = 0 };
+	json_t *question;
+	int status;
+
+	if (o->all == (device[0] || model[0])) {
+		dl_log("what is to be forgotten? 'davylamp policy forget --model NAME', '--device "
+		       "ADDRESS', both, or '--all'");
+		return DL_EXIT_USAGE;
+	}
+	question = json_pack("{s:s, s:s, s:s, s:b}", "op", "policy_forget", "device", device,
+			     "model", model, "all", o->all);
+	if (!question) {
+		dl_log("the name is no UTF-8");
+		return DL_EXIT_USAGE;
+	}
+	status = ask(o, question, &out);
+	if (status > 0)
+		return status;
+	if (status == ASKED_NOBODY)
+		forget_here(o, device, model, &out);
+	return tell_forgotten(o, &out);
+}
+
+int dl_policy_history_word(const char *word, char *const *words, size_t count,
+			   const struct dl_history_options *o)
+{
+	if (!count && !strcmp(word, "ledger"))
+		return dl_policy_ledger(o);
+	if (!count && !strcmp(word, "history"))
+		return dl_policy_history(o);
+	if (count <= 2 && !strcmp(word, "diff"))
+		return dl_policy_diff(words, count, o);
+	if (count == 1 && !strcmp(word, "rollback"))
+		return rollback(words[0], o);
+	if (count == 1 && !strcmp(word, "export"))
+		return dl_policy_export(words[0], o);
+	if (count == 1 && !strcmp(word, "import"))
+		return import(words[0], o);
+	if (!count && !strcmp(word, "forget"))
+		return forget(o);
+	return -1;
+}

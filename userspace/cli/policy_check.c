@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* 'davylamp policy check' and 'reload': files looked at, and taken by the agent. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/event/event.h"
+#include "lib/message.h"
+#include "lib/text.h"
+#include "store/config_file.h"
+#include "store/config_section.h"
+#include "store/config_value.h"
+#include "store/policy_file.h"
+#include "cli/client.h"
+#include "cli/policy_check.h"
+#include "cli/verbs.h"
+
+static void print_result(const char *what, const char *why, bool json)
+{
+	char safe[2 * DL_CONFIG_ERROR_LEN];
+	json_t *o;
+
+	dl_text_safe(safe, sizeof(safe), what);
+	if (!json && why[0]) {
+		dl_log("%s", why);
+	} else if (!json) {
+		printf("%s: in order\n", safe);
+	} else {
+		o = json_pack("{s:s, s:b}", "file", safe, "ok", !why[0]);
+		if (why[0])
+			json_object_set_new(o, "why", json_string(why));
+		json_dumpf(o, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(o);
+	}
+}
+
+static void print_value(enum dl_config_key key, int64_t value, const struct dl_override *o)
+{
+	char text[DL_CONFIG_VALUE_LEN], name[4 * DL_MODEL_LEN];
+
+	dl_config_value_text(dl_config_rows[key].unit, value, text);
+	printf("  %s = %s", dl_config_rows[key].name, text);
+	if (o)
+		printf(" for %s %s", dl_scope_name(o->scope),
+		       dl_text_safe(name, sizeof(name), o->name));
+	putchar('\n');
+}
+
+static void print_differences(const struct dl_config *config)
+{
+	for (int i = 0; i < DL_CFG_COUNT; i++)
+		if (config->value[i] != dl_config_rows[i].value)
+			print_value((enum dl_config_key)i, config->value[i], NULL);
+	for (uint32_t i = 0; i < config->override_count; i++)
+		print_value((enum dl_config_key)config->override[i].key, config->override[i].value,
+			    &config->override[i]);
+}
+
+/* "/etc/davylamp/backend.conf", "my-backend.conf" */
+static bool is_rules(const char *path)
+{
+	size_t len = strlen(path), end = strlen(DL_POLICY_NAME);
+
+	return len >= end && !strcmp(path + len - end, DL_POLICY_NAME);
+}
+
+/* As people's, which may say what every layer may. */
+static bool check_rules(const char *path, bool json)
+{
+	struct dl_policy_layer *layer = malloc(sizeof(*layer));
+	char error[DL_CONFIG_ERROR_LEN] = "";
+	int err = -ENOMEM;
+
+	if (layer)
+		err = dl_policy_file_read(path, DL_LAYER_PEOPLE, layer, error);
+	if (err && err != -EBADMSG)
+		snprintf(error, sizeof(error), "'%.300s': %s", path, strerror(-err));
+	print_result(path, error, json);
+	for (uint32_t i = 0; !err && !json && i < layer->rule_count; i++)
+		printf("  line %u: rule %s%s\n", layer->rule[i].line, layer->rule[i].name,
+		       layer->rule[i].pin ? ", pinned" : "");
+	free(layer);
+	return !err;
+}
+
+static bool check_host_rules(const char *state_dir, const char *config_dir, bool json)
+{
+	struct dl_policy_layers *layers = malloc(sizeof(*layers));
+	char error[DL_CONFIG_ERROR_LEN] = "", path[512];
+	int err = -ENOMEM;
+
+	if (layers) {
+		dl_policy_layers_init(layers);
+		err = dl_policy_dirs_read(DL_DATA_DIR "/policies", state_dir, config_dir, layers,
+					  error);
+	}
+	free(layers);
+	snprintf(path, sizeof(path), "%s/" DL_POLICY_NAME, config_dir);
+	if (!err && error[0]) {
+		dl_log("%s; the agent's own rules are left out", error);
+		error[0] = 0;
+	} else if (err == -ENOMEM) {
+		snprintf(error, sizeof(error), "%s", strerror(ENOMEM));
+	}
+	if (!err && access(path, F_OK))
+		snprintf(path, sizeof(path), DL_DATA_DIR "/policies/" DL_POLICY_NAME);
+	print_result(path, error, json);
+	return !err;
+}
+
+static bool check_file(const char *path, bool json)
+{
+	char error[DL_CONFIG_ERROR_LEN] = "";
+	struct dl_config config;
+	int err;
+
+	dl_config_defaults(&config);
+	err = dl_config_file_read(path, &config, error);
+	if (err && err != -EBADMSG)
+		snprintf(error, sizeof(error), "'%.300s': %s", path, strerror(-err));
+	print_result(path, error, json);
+	if (!err && !json)
+		print_differences(&config);
+	return !err;
+}
+
+static bool check_host(const char *state_dir, const char *config_dir, bool json)
+{
+	char error[DL_CONFIG_ERROR_LEN] = "", path[512];
+	struct dl_config config;
+	int err =
+		dl_config_dirs_read(DL_DATA_DIR "/policies", state_dir, config_dir, &config, error);
+
+	if (!err && error[0]) {
+		dl_log("%s; what 'davylamp tune' found is not used", error);
+		error[0] = 0;
+	}
+	snprintf(path, sizeof(path), "%s/hazards.conf", config_dir);
+	if (!err && access(path, F_OK))
+		snprintf(path, sizeof(path), DL_DATA_DIR "/policies/hazards.conf");
+	print_result(path, error, json);
+	if (!err && !json)
+		print_differences(&config);
+	return !err;
+}
+
+int dl_policy_check(char *const *paths, size_t count, const char *state_dir, const char *config_dir,
+		    bool json)
+{
+	bool good = true;
+
+	if (!count) {
+		good = check_host(state_dir, config_dir, json);
+		good &= check_host_rules(state_dir, config_dir, json);
+	}
+	for (size_t i = 0; i < count; i++)
+		good &= is_rules(paths[i]) ? check_rules(paths[i], json)
+					   : check_file(paths[i], json);
+	return good ? DL_EXIT_DONE : DL_EXIT_FAILED;
+}
+
+int dl_policy_ask_reload(const char *socket_path, bool json)
+{
+	json_t *answer = NULL;
+	int err = dl_client_ask(socket_path, json_pack("{s:s}", "op", "reload"), &answer);
+	bool good;
+
+	if (err)
+		return err;
+	good = json_is_true(json_object_get(answer, "ok"));
+	if (json) {
+		json_object_del(answer, "op");
+		json_dumpf(answer, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else if (good) {
+		printf("the agent has read its thresholds again\n");
+	} else {
+		dl_log("%s; the agent keeps what it had", dl_message_text(answer, "why"));
+	}
+	json_decref(answer);
+	return good ? DL_EXIT_DONE : DL_EXIT_FAILED;
+}
+
+int dl_thresholds_file_read(const char *path, struct dl_config *config)
+{
+	char error[DL_CONFIG_ERROR_LEN];
+	int err = dl_config_file_read(path, config, error);
+
+	if (err == -EBADMSG)
+		dl_log("%s", error);
+	else if (err)
+		dl_log("'%s': %s", path, strerror(-err));
+	return err;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which backend and which settings an engine and a model would get on a device, and from which line
+ * of which file. The device is one of this host's, or one that is described: both need no agent.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/host_subject.h"
+#include "engines/engine.h"
+#include "lib/message.h"
+#include "store/config_value.h"
+#include "store/learned.h"
+#include "store/policy_file.h"
+#include "store/policy_words.h"
+#include "cli/policy_explain.h"
+#include "cli/policy_workload.h"
+#include "cli/verbs.h"
+
+static const char usage[] =
+	"usage: davylamp policy explain WORKLOAD [--json] [--socket PATH]\n"
+	"       davylamp policy explain [--engine E] [--model M] [--device D] [OPTIONS]\n"
+	"\n"
+	"Of an engine that runs (WORKLOAD: its number or pid, a unit, or an engine, as\n"
+	"'davylamp status' has them): what it runs with, the mode, and every value that\n"
+	"the policy has for it with layer, file, line, rule, reason and source; of the\n"
+	"agent's own rules also the version that made it so, and its evidence. Needs an\n"
+	"agent, and root. Without any option the same of all workloads, when some run.\n"
+	"\n"
+	"Else: which backends and settings an engine and a model would get on each GPU\n"
+	"of this host, or on the one of --device: every value with its layer, file,\n"
+	"line, reason, source and date. With any option of the second group no GPU of\n"
+	"this host is looked at, but the one that they describe. Needs no agent.\n"
+	"\n"
+	"  --engine E             ollama, llama-server, ...\n"
+	"  --model M              as the engine calls it\n"
+	"  --device D             PCI address of a GPU of this host\n"
+	"  --backend B            in use, or asked for: vulkan, rocm, cuda, sycl, cpu\n"
+	"  --force                that backend, whatever the rules say\n"
+	"  --available B,...      the backends that are there (all)\n"
+	"  --context N            tokens that the command asks for\n"
+	"  --known yes|no         whether the model has lived here, or rules name it\n"
+	"\n"
+	"  --driver NAME          amdgpu, i915, xe, nvidia, ...\n"
+	"  --vendor V             amd, intel, nvidia (that of the driver)\n"
+	"  --kind K               igpu or dgpu\n"
+	"  --gfx NAME             gfx906, ...\n"
+	"  --generation G         Intel's: gen9, gen11, gen12, xe-hpg, xe-lpg, xe2\n"
+	"  --compute-units N\n"
+	"  --firmware TEXT        'mes 0x83'\n"
+	"  --kernel RELEASE       as uname -r\n"
+	"  --lockup T             the lockup timeout of the backend's queue: '2 s'\n"
+	"\n"
+	"  --policies DIR         shipped rules (" DL_DATA_DIR "/policies)\n"
+	"  --config DIR           people's (/etc/davylamp)\n"
+	"  --state DIR            the agent's own (/var/lib/davylamp)\n"
+	"  --socket PATH          the agent's (/run/davylamp/agent.sock)\n"
+	"  --json                 one JSON object for each GPU, or engine\n"
+	"  -h, --help             this text\n";
+
+static bool say_wrong(const char *option, const char *text, const struct dl_policy_wrong *wrong)
+{
+	dl_log("--%s %s: %s", option, text, wrong->why);
+	return false;
+}
+
+/* One name, where a rule may have a pattern. */
+static bool take_name(struct dl_policy_subject *s, bool engine, const char *option,
+		      const char *text)
+{
+	int backend = engine ? 0 : dl_backend_from_name(text);
+
+	for (int i = 1; engine && i < DL_ENGINE_COUNT; i++)
+		if (dl_same_name(text, dl_engine_name((enum dl_engine)i)))
+			s->engine = (enum dl_engine)i;
+	if (backend > 0)
+		s->backend = (enum dl_backend)backend;
+	if (engine ? s->engine != DL_ENGINE_NONE : backend > 0)
+		return true;
+	dl_log("--%s %s: expected the name of one", option, text);
+	return false;
+}
+
+static bool take_text(struct dl_policy_subject *s, enum dl_condition condition, const char *text)
+{
+	const struct {
+		enum dl_condition condition;
+		char *at;
+		size_t size;
+	} rows[] = {
+		{ DL_IF_VENDOR, s->vendor, sizeof(s->vendor) },
+		{ DL_IF_KIND, s->kind, sizeof(s->kind) },
+		{ DL_IF_GFX, s->gfx, sizeof(s->gfx) },
+		{ DL_IF_GENERATION, s->generation, sizeof(s->generation) },
+		{ DL_IF_FIRMWARE, s->firmware, sizeof(s->firmware) },
+		{ DL_IF_KERNEL, s->kernel, sizeof(s->kernel) },
+		{ DL_IF_MODEL, s->model, sizeof(s->model) },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].condition == condition)
+			dl_copy_name(rows[i].at, rows[i].size, text);
+	return true;
+}
+
+/* What may stand behind a condition of a rule may stand behind its option. */
+static bool take_fact(struct dl_explain_options *o, enum dl_condition condition, const char *option,
+		      const char *text)
+{
+	struct dl_policy_subject *s = &o->subject;
+	struct dl_policy_wrong wrong;
+	uint64_t number;
+
+	if (condition == DL_IF_MODEL)
+		return take_text(s, condition, text);
+	if (!dl_policy_condition_read(condition, text, &number, &wrong))
+		return say_wrong(option, text, &wrong);
+	switch (condition) {
+	case DL_IF_ENGINE:
+	case DL_IF_BACKEND:
+		return take_name(s, condition == DL_IF_ENGINE, option, text);
+	case DL_IF_DEVICE:
+		o->device = text;
+		return true;
+	case DL_IF_DRIVER:
+		dl_subject_driver(s, text);
+		return true;
+	case DL_IF_COMPUTE_UNITS_BELOW:
+		s->compute_units = (uint32_t)number;
+		return true;
+	case DL_IF_CONTEXT_ABOVE:
+		s->context = (uint32_t)number;
+		return true;
+	case DL_IF_LOCKUP_BELOW:
+		for (int i = DL_BACKEND_VULKAN; i < DL_BACKEND_COUNT; i++)
+			s->lockup_ns[i] = number;
+		return true;
+	case DL_IF_KNOWN:
+		s->known = dl_pattern_fits(text, "yes") ? DL_KNOWN_YES : DL_KNOWN_NO;
+		return true;
+	default:
+		return take_text(s, condition, text);
+	}
+}
+
+static bool take_available(struct dl_policy_subject *s, const char *text)
+{
+	enum dl_backend list[DL_BACKEND_COUNT];
+	struct dl_policy_wrong wrong;
+	uint32_t packed;
+	size_t count;
+
+	if (!dl_policy_value_read(DL_POLICY_BACKENDS, text, &packed, &wrong))
+		return say_wrong("available", text, &wrong);
+	count = dl_backends_unpack(packed, list);
+	for (size_t i = 0; i < count; i++)
+		s->available |= 1u << list[i];
+	return true;
+}
+
+bool dl_policy_explain_take(struct dl_explain_options *o, int id, const char *option,
+			    const char *text)
+{
+	if (id == DL_EXPLAIN_FORCE)
+		o->subject.forced = true;
+	else if (id == DL_EXPLAIN_AVAILABLE)
+		return take_available(&o->subject, text);
+	else if (id == DL_EXPLAIN_JSON)
+		o->json = true;
+	else if (id == DL_EXPLAIN_SOCKET)
+		o->socket_path = text;
+	else if (id >= DL_EXPLAIN_POLICIES)
+		o->dirs[id - DL_EXPLAIN_POLICIES] = text;
+	else if (!take_fact(o, (enum dl_condition)id, option, text))
+		return false;
+	o->asked |= id != DL_EXPLAIN_JSON && id != DL_EXPLAIN_SOCKET;
+	o->described |= id < DL_IF_COUNT && id != DL_IF_DEVICE && id != DL_IF_ENGINE &&
+			id != DL_IF_MODEL && id != DL_IF_BACKEND && id != DL_IF_CONTEXT_ABOVE &&
+			id != DL_IF_KNOWN;
+	return true;
+}
+
+static void explain(const struct dl_explain_options *o, const struct dl_policy_layers *layers,
+		    const struct dl_policy_subject *subject)
+{
+	struct dl_policy_set set = dl_policy_set_of(layers);
+	struct dl_effective *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return;
+	dl_policy_effective(&set, subject, e);
+	if (o->json)
+		dl_policy_print_json(subject, e);
+	else
+		dl_policy_print(subject, e);
+	free(e);
+}
+
+static void explain_gpu(const struct dl_explain_options *o, const struct dl_policy_layers *layers,
+			const struct dl_gpu *gpu)
+{
+	struct dl_policy_subject subject = o->subject;
+
+	dl_host_subject_read(gpu, &subject);
+	explain(o, layers, &subject);
+}
+
+static int explain_host(const struct dl_explain_options *o, const struct dl_policy_layers *layers)
+{
+	struct dl_gpu gpus[DL_GPUS_MAX];
+	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX), found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (o->device && !dl_same_name(o->device, gpus[i].device))
+			continue;
+		explain_gpu(o, layers, &gpus[i]);
+		found++;
+	}
+	if (found)
+		return DL_EXIT_DONE;
+	if (o->device)
+		dl_log("no GPU '%s' here; describe one by --driver and the like", o->device);
+	else
+		dl_log("no GPU here; describe one by --driver and the like");
+	return DL_EXIT_NOTHING;
+}
+
+struct dl_policy_layers *dl_policy_explain_rules(const struct dl_explain_options *o)
+{
+	struct dl_policy_layers *layers = malloc(sizeof(*layers));
+	char error[DL_CONFIG_ERROR_LEN];
+	int err;
+
+	if (!layers)
+		return NULL;
+	dl_policy_layers_init(layers);
+	err = dl_policy_dirs_read(o->dirs[0], o->dirs[2], o->dirs[1], layers, error);
+	if (!err && error[0])
+		dl_log("%s; the agent's own rules are left out", error);
+	if (!err)
+		return layers;
+	dl_log("%s", error[0] ? error : strerror(-err));
+	free(layers);
+	return NULL;
+}
+
+static int run(const struct dl_explain_options *o)
+{
+	struct dl_policy_layers *layers = dl_policy_explain_rules(o);
+	int status = DL_EXIT_DONE;
+
+	if (!layers)
+		return DL_EXIT_FAILED;
+	if (o->described)
+		explain(o, layers, &o->subject);
+	else
+		status = explain_host(o, layers);
+	free(layers);
+	return status;
+}
+
+static int judge(const struct dl_explain_options *o, char *const *words, int count)
+{
+	const struct dl_policy_running running = { o->socket_path, count ? words[0] : NULL, true,
+						   o->json };
+	const char *wrong = NULL;
+
+	if (count > 1 || (count && o->asked))
+		wrong = "'policy explain' takes a WORKLOAD that runs, or options about one that "
+			"need not";
+	else if (o->subject.forced && !o->subject.backend)
+		wrong = "--force wants a --backend";
+	if (wrong) {
+		dl_log("%s", wrong);
+		return DL_EXIT_USAGE;
+	}
+	if (count)
+		return dl_policy_running(&running);
+	if (!o->asked && dl_policy_running_all(&running))
+		return DL_EXIT_DONE;
+	return run(o);
+}
+
+const struct option *dl_policy_explain_options(void)
+{
+	static const struct option names[] = {
+		{ "engine", required_argument, NULL, DL_IF_ENGINE },
+		{ "model", required_argument, NULL, DL_IF_MODEL },
+		{ "device", required_argument, NULL, DL_IF_DEVICE },
+		{ "backend", required_argument, NULL, DL_IF_BACKEND },
+		{ "context", required_argument, NULL, DL_IF_CONTEXT_ABOVE },
+		{ "driver", required_argument, NULL, DL_IF_DRIVER },
+		{ "vendor", required_argument, NULL, DL_IF_VENDOR },
+		{ "kind", required_argument, NULL, DL_IF_KIND },
+		{ "gfx", required_argument, NULL, DL_IF_GFX },
+		{ "generation", required_argument, NULL, DL_IF_GENERATION },
+		{ "compute-units", required_argument, NULL, DL_IF_COMPUTE_UNITS_BELOW },
+		{ "firmware", required_argument, NULL, DL_IF_FIRMWARE },
+		{ "kernel", required_argument, NULL, DL_IF_KERNEL },
+		{ "lockup", required_argument, NULL, DL_IF_LOCKUP_BELOW },
+		{ "known", required_argument, NULL, DL_IF_KNOWN },
+		{ "force", no_argument, NULL, DL_EXPLAIN_FORCE },
+		{ "available", required_argument, NULL, DL_EXPLAIN_AVAILABLE },
+		{ "policies", required_argument, NULL, DL_EXPLAIN_POLICIES },
+		{ "config", required_argument, NULL, DL_EXPLAIN_CONFIG },
+		{ "state", required_argument, NULL, DL_EXPLAIN_STATE },
+		{ "socket", required_argument, NULL, DL_EXPLAIN_SOCKET },
+		{ "json", no_argument, NULL, DL_EXPLAIN_JSON },
+		{ "help", no_argument, NULL, DL_EXPLAIN_HELP },
+		{ 0 },
+	};
+	return names;
+}
+
+int dl_policy_explain(int argc, char **argv)
+{
+	const struct option *names = dl_policy_explain_options();
+	struct dl_explain_options o = DL_EXPLAIN_OPTIONS_INIT;
+	int c, index = 0;
+
+	while ((c = getopt_long(argc, argv, "h", names, &index)) >= 0) {
+		if (c == 'h' || c == DL_EXPLAIN_HELP)
+			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		if (c == '?' || !dl_policy_explain_take(&o, c, names[index].name, optarg))
+			return DL_EXIT_USAGE;
+	}
+	return judge(&o, argv + optind, argc - optind);
+}

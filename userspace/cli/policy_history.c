@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* 'davylamp policy history', 'diff' and 'export': the versions of the agent's layer, looked at. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/file.h"
+#include "lib/text.h"
+#include "report/diff.h"
+#include "store/generated.h"
+#include "store/policy_file.h"
+#include "store/versions.h"
+#include "cli/policy_history.h"
+#include "cli/verbs.h"
+#include "cli/when.h"
+
+static int failed(const char *dir, int err)
+{
+	dl_log("history '%s/%s': %s", dir, DL_DB_NAME, dl_db_why(err));
+	return err == -EACCES ? DL_EXIT_NOT_PERMITTED : DL_EXIT_FAILED;
+}
+
+/* Exit status; *ret_db stays NULL where nothing was ever kept. A change cut short is finished. */
+static int open_history(const char *dir, struct dl_db **ret_db)
+{
+	int repaired, err = dl_db_open(dir, DL_DB_THERE, ret_db);
+
+	if (err)
+		return err == -ENOENT ? DL_EXIT_DONE : failed(dir, err);
+	repaired = dl_versions_repair(*ret_db);
+	if (repaired > 0)
+		dl_log("policy layer '%s/%s': %s", dir, DL_POLICY_NAME,
+		       dl_version_repair_text(repaired));
+	else if (repaired && repaired != -EROFS && repaired != -EBUSY)
+		dl_log("policy layer '%s/%s': cannot be compared with its history: %s", dir,
+		       DL_POLICY_NAME, dl_db_why(repaired));
+	return DL_EXIT_DONE;
+}
+
+static void print_version(void *arg, const struct dl_version *v)
+{
+	char when[32], reason[2 * DL_VERSION_REASON], evidence[2 * DL_VERSION_EVIDENCE];
+
+	(void)arg;
+	printf("version %u, %s%s: %s\n", v->number, dl_when(v->made_s, when, sizeof(when)),
+	       v->current ? ", the one that stands" : "",
+	       dl_text_shown(reason, sizeof(reason), v->reason));
+	if (v->evidence[0])
+		printf("    %s\n", dl_text_shown(evidence, sizeof(evidence), v->evidence));
+}
+
+static void print_version_json(void *arg, const struct dl_version *v)
+{
+	char reason[2 * DL_VERSION_REASON], evidence[2 * DL_VERSION_EVIDENCE];
+	json_t *o = json_pack("{s:I, s:I, s:s, s:s, s:I, s:b}", "version", (json_int_t)v->number,
+			      "time", (json_int_t)v->made_s, "reason",
+			      dl_text_shown(reason, sizeof(reason), v->reason), "evidence",
+			      dl_text_shown(evidence, sizeof(evidence), v->evidence), "bytes",
+			      (json_int_t)v->size, "current", v->current);
+
+	(void)arg;
+	json_dumpf(o, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(o);
+}
+
+int dl_policy_history(const struct dl_history_options *o)
+{
+	struct dl_db *db = NULL;
+	int shown = 0, status = open_history(o->state_dir, &db);
+
+	if (db)
+		shown = dl_versions_each(db, o->json ? print_version_json : print_version, NULL);
+	dl_db_close(db);
+	if (shown < 0)
+		return failed(o->state_dir, shown);
+	if (!status && !shown && !o->json)
+		printf("no history: the agent has not changed its policy yet\n");
+	return status;
+}
+
+bool dl_policy_number(const char *text, unsigned int *ret_number)
+{
+	char *end;
+	unsigned long number;
+
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	if (errno || *end || text[0] < '0' || text[0] > '9' || number > INT32_MAX) {
+		dl_log("'%s' is no version; 'davylamp policy history' lists them", text);
+		return false;
+	}
+	*ret_number = (unsigned int)number;
+	return true;
+}
+
+/* The number of the newest and of the one before it, 0: there is none. */
+struct newest {
+	unsigned int number[2];
+	size_t count;
+};
+
+static void take_newest(void *arg, const struct dl_version *v)
+{
+	struct newest *n = arg;
+
+	if (n->count < 2)
+		n->number[n->count++] = v->number;
+}
+
+/* One end of a comparison; version 0 is the layer before any: nothing. */
+struct side {
+	char name[64];
+	char *text; /* free() it */
+	const char *body;
+};
+
+static int read_side(struct dl_db *db, unsigned int number, struct side *ret)
+{
+	struct dl_version v = { .number = 0 };
+	char when[32] = "";
+	uint32_t told;
+	int err = number ? -ENOENT : 0;
+
+	ret->body = "";
+	if (number && db)
+		err = dl_version_get(db, number, &v, &ret->text);
+	if (err == -ENOENT)
+		dl_log("there is no version %u; 'davylamp policy history' lists them", number);
+	else if (err)
+		dl_log("version %u: %s", number, dl_db_why(err));
+	if (err)
+		return DL_EXIT_FAILED;
+	if (number) {
+		dl_generated_judge(ret->text, &told, &ret->body);
+		dl_when(v.made_s, when, sizeof(when));
+	}
+	snprintf(ret->name, sizeof(ret->name), "version %u%s%s", number, when[0] ? "\t" : "", when);
+	return DL_EXIT_DONE;
+}
+
+static int print_diff(unsigned int from, unsigned int to, const struct side *a,
+		      const struct side *b, bool json)
+{
+	struct dl_diff_side left = { a->name, a->body }, right = { b->name, b->body };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	json_t *o;
+	int err;
+
+	if (!out)
+		return DL_EXIT_FAILED;
+	err = dl_diff(out, &left, &right);
+	if (fclose(out) || err < 0) {
+		free(text);
+		dl_log("version %u: no memory to compare it", to);
+		return DL_EXIT_FAILED;
+	}
+	if (json) {
+		o = json_pack("{s:I, s:I, s:s}", "from", (json_int_t)from, "to", (json_int_t)to,
+			      "diff", text);
+		json_dumpf(o, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(o);
+	} else {
+		fputs(text, stdout);
+	}
+	free(text);
+	return DL_EXIT_DONE;
+}
+
+int dl_policy_diff(char *const *numbers, size_t count, const struct dl_history_options *o)
+{
+	struct side a = { .text = NULL }, b = { .text = NULL };
+	struct newest newest = { .count = 0 };
+	struct dl_db *db = NULL;
+	unsigned int from, to;
+	int status;
+
+	if ((count > 0 && !dl_policy_number(numbers[0], &from)) ||
+	    (count > 1 && !dl_policy_number(numbers[1], &to)))
+		return DL_EXIT_USAGE;
+	status = open_history(o->state_dir, &db);
+	if (db)
+		dl_versions_each(db, take_newest, &newest);
+	if (count < 1)
+		from = newest.number[1];
+	if (count < 2)
+		to = newest.number[0];
+	if (!status)
+		status = read_side(db, from, &a);
+	if (!status)
+		status = read_side(db, to, &b);
+	if (!status)
+		status = print_diff(from, to, &a, &b, o->json);
+	free(a.text);
+	free(b.text);
+	dl_db_close(db);
+	return status;
+}
+
+/* A file is replaced whole; what is none (a device, a pipe) is written to. */
+static int write_to(const char *path, const char *text)
+{
+	struct stat st;
+
+	if (lstat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode))
+		return dl_replace_file(path, text, strlen(text), 0644);
+	DL_FD fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : dl_write_all(fd, text, strlen(text));
+}
+
+static int export_text(const char *path, const char *text, unsigned int number)
+{
+	int err = 0;
+
+	if (!strcmp(path, "-"))
+		err = fputs(text, stdout) < 0 || fflush(stdout) ? -errno : 0;
+	else
+		err = write_to(path, text);
+	if (err)
+		dl_log("'%s': cannot be written: %s", path, strerror(-err));
+	else if (strcmp(path, "-") != 0)
+		printf("version %u is in '%s'\n", number, path);
+	return err ? DL_EXIT_FAILED : DL_EXIT_DONE;
+}
+
+int dl_policy_export(const char *path, const struct dl_history_options *o)
+{
+	struct dl_version v;
+	struct dl_db *db = NULL;
+	char *text = NULL;
+	int number = 0, status = open_history(o->state_dir, &db);
+
+	if (status)
+		return status;
+	if (db)
+		number = dl_version_newest(db);
+	if (number > 0)
+		number = dl_version_get(db, (uint32_t)number, &v, &text);
+	dl_db_close(db);
+	if (number < 0)
+		return failed(o->state_dir, number);
+	if (!text) {
+		dl_log("nothing to export: the agent has not changed its policy yet");
+		return DL_EXIT_NOTHING;
+	}
+	status = export_text(path, text, v.number);
+	free(text);
+	return status;
+}

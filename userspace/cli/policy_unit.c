@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* 'davylamp policy adopt', 'release' and 'adopted': services put into the agent's care. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/message.h"
+#include "core/event/types.h"
+#include "lib/text.h"
+#include "cli/client.h"
+#include "cli/policy_unit.h"
+#include "cli/verbs.h"
+
+#define PATIENCE_MS 100000 /* a release may restart the service */
+
+static void print_json(json_t *answer)
+{
+	json_object_del(answer, "op");
+	json_dumpf(answer, stdout, JSON_COMPACT);
+	putchar('\n');
+}
+
+static void print_kept(const json_t *answer)
+{
+	const json_t *kept = json_object_get(answer, "kept");
+	char safe[1024];
+
+	for (size_t i = 0; i < json_array_size(kept); i++) {
+		const char *path = json_string_value(json_array_get(kept, i));
+
+		printf("  what was changed by hand is kept as %s\n",
+		       dl_text_shown(safe, sizeof(safe), path ? path : ""));
+	}
+}
+
+static int ask(const char *socket_path, const char *op, const char *unit, json_t **ret_answer)
+{
+	return dl_client_ask_for(socket_path,
+				 json_pack("{s:s, s:s}", "op", op, "unit", unit ? unit : ""),
+				 PATIENCE_MS, ret_answer);
+}
+
+int dl_policy_adopt(const char *socket_path, const char *unit, bool json)
+{
+	json_t *answer = NULL;
+	int status = ask(socket_path, "adopt", unit, &answer);
+
+	if (status)
+		return status;
+	if (json)
+		print_json(answer);
+	else
+		printf("%s is workload %lld in davylamp's care; it goes on as it runs. "
+		       "'davylamp policy release %s' takes it back\n",
+		       unit, (long long)dl_message_number(answer, "workload", 0), unit);
+	json_decref(answer);
+	return DL_EXIT_DONE;
+}
+
+int dl_policy_release(const char *socket_path, const char *unit, bool json)
+{
+	json_t *answer = NULL;
+	int status = ask(socket_path, "release_unit", unit, &answer);
+
+	if (status)
+		return status;
+	if (json) {
+		print_json(answer);
+	} else {
+		printf("%s is as it was before%s\n", unit,
+		       json_is_true(json_object_get(answer, "restarted"))
+			       ? ", and was started anew for it"
+			       : "");
+		print_kept(answer);
+	}
+	json_decref(answer);
+	return DL_EXIT_DONE;
+}
+
+static void print_number(const json_t *unit, const char *key, const char *name)
+{
+	json_int_t value = dl_message_number(unit, key, 0);
+
+	if (value)
+		printf(", %s %lld", name, (long long)value);
+}
+
+static void print_unit(const json_t *unit)
+{
+	const char *backend = dl_message_text(unit, "told_backend");
+	char name[4 * DL_UNIT_LEN], state[128];
+
+	printf("%s: workload %lld, %s, %s",
+	       dl_text_shown(name, sizeof(name), dl_message_text(unit, "unit")),
+	       (long long)dl_message_number(unit, "workload", 0), dl_message_text(unit, "engine"),
+	       dl_text_shown(state, sizeof(state), dl_message_text(unit, "state")));
+	if (strcmp(backend, "unknown") != 0)
+		printf(", told backend %s", backend);
+	print_number(unit, "told_ubatch", "ubatch");
+	print_number(unit, "told_context", "context");
+	print_number(unit, "told_parallel", "slots");
+	print_number(unit, "told_by_rules", "variables by rules");
+	if (json_is_true(json_object_get(unit, "stopped_by_us")))
+		printf(", stopped by davylamp");
+	putchar('\n');
+}
+
+int dl_policy_adopted(const char *socket_path, bool json)
+{
+	json_t *answer = NULL;
+	const json_t *units;
+	int status = ask(socket_path, "adopted", NULL, &answer);
+
+	if (status)
+		return status;
+	units = json_object_get(answer, "units");
+	for (size_t i = 0; i < json_array_size(units); i++) {
+		const json_t *unit = json_array_get(units, i);
+
+		if (!json) {
+			print_unit(unit);
+			continue;
+		}
+		json_dumpf(unit, stdout, JSON_COMPACT);
+		putchar('\n');
+	}
+	if (!json && !json_array_size(units))
+		printf("no service is adopted: 'davylamp policy adopt UNIT'\n");
+	json_decref(answer);
+	return DL_EXIT_DONE;
+}

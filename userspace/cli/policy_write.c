@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the rules say, as configuration of an engine that davylamp does not start itself. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/host_subject.h"
+#include "lib/text.h"
+#include "store/learned.h"
+#include "cli/model_list.h"
+#include "cli/policy_explain.h"
+#include "cli/policy_write.h"
+#include "cli/verbs.h"
+
+static const char usage[] =
+	"usage: davylamp policy write FORMAT [--out FILE] [--model M]... [OPTIONS]\n"
+	"\n"
+	"Writes what the rules say of an engine on a GPU of this host as configuration,\n"
+	"to stdout or, whole or not at all, to a file, whose first line names davylamp\n"
+	"and a version. A file of another owner is never overwritten; one that was\n"
+	"changed by hand since is kept as FILE.hand. What the format cannot hold is told.\n"
+	"\n"
+	"  env            environment file of a unit that runs --engine (llama-server)\n"
+	"  router-preset  a section of each model for llama-server --models-preset;\n"
+	"                 without models those that rules name, or one for all\n"
+	"  ollama         a Modelfile with the parameters of one model\n"
+	"  llama-swap     models of its configuration, with command and environment\n"
+	"  lemonade       defaults, for LEMONADE_DEFAULTS_PATH\n"
+	"\n"
+	"  --out FILE             written there; exit status 4 when it says so already\n"
+	"  --model M              a name, or the absolute path of a file; again for more\n"
+	"  --models-dir DIR       all models of a folder\n"
+	"  --server PROGRAM       what llama-swap starts (llama-server)\n"
+	"  --engine E             of env: ollama, llama-server, ...\n"
+	"  --device D             PCI address of a GPU of this host; else the first that\n"
+	"                         is no integrated one\n"
+	"  --available B,...      the backends that the engine has: the rules' first of\n"
+	"                         them is named (else the CPU alone is)\n"
+	"  --context N            tokens that it is asked for anyway\n"
+	"\n"
+	"  --driver, --vendor, --kind, --gfx, --generation, --compute-units, --firmware,\n"
+	"  --kernel, --lockup, --backend, --force: another GPU than one of this host, as\n"
+	"                         'davylamp policy explain --help' has them\n"
+	"  --policies DIR         shipped rules (" DL_DATA_DIR "/policies)\n"
+	"  --config DIR           people's (/etc/davylamp)\n"
+	"  --state DIR            the agent's own (/var/lib/davylamp)\n"
+	"  --json                 one JSON object: what was done, and what is not in it\n"
+	"  -h, --help             this text\n";
+
+enum own_option {
+	OPT_OUT = DL_EXPLAIN_COUNT,
+	OPT_MODELS_DIR,
+	OPT_SERVER,
+};
+
+#define OWN_OPTIONS 3
+#define OPTIONS_MAX 64
+
+struct write_options {
+	struct dl_explain_options d;
+	const struct dl_output_format *format;
+	const char *out; /* NULL: stdout */
+	const char *server;
+	struct dl_model_list models;
+};
+
+static bool find_gpu(struct dl_explain_options *d)
+{
+	struct dl_gpu gpus[DL_GPUS_MAX];
+	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!dl_same_name(d->device, gpus[i].device))
+			continue;
+		dl_host_subject_read(&gpus[i], &d->subject);
+		return true;
+	}
+	dl_log("no GPU '%s' here; describe one by --driver and the like", d->device);
+	return false;
+}
+
+static json_t *notes(const struct dl_output_result *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->note_count; i++)
+		json_array_append_new(list, json_string(r->note[i]));
+	return list;
+}
+
+static void print_json(const struct write_options *o, const struct dl_output_result *r, json_t *of)
+{
+	json_object_set_new(of, "format", json_string(o->format->name));
+	json_object_set_new(of, "models", json_integer((json_int_t)o->models.count));
+	json_object_set_new(of, "not_written", notes(r));
+	json_dumpf(of, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(of);
+}
+
+static void say_notes(const struct dl_output_result *r)
+{
+	for (size_t i = 0; i < r->note_count; i++)
+		dl_log("not written: %s", r->note[i]);
+}
+
+static int print_text(const struct write_options *o, const struct dl_output_result *r)
+{
+	char *text;
+	int err = dl_generated_text_as(o->format->style, 1, r->body, &text);
+
+	if (err) {
+		dl_log("%s: %s", o->format->name, strerror(-err));
+		return DL_EXIT_FAILED;
+	}
+	if (o->d.json) {
+		print_json(o, r, json_pack("{s:s}", "text", text));
+	} else {
+		say_notes(r);
+		fputs(text, stdout);
+	}
+	free(text);
+	return ferror(stdout) ? DL_EXIT_FAILED : DL_EXIT_DONE;
+}
+
+static void tell_file(const struct write_options *o, const struct dl_output_result *r, int done,
+		      uint32_t version)
+{
+	char safe[4096];
+	json_t *of;
+
+	dl_text_safe(safe, sizeof(safe), o->out);
+	if (!o->d.json) {
+		say_notes(r);
+		printf(done == -EALREADY ? "%s says so already, version %u\n"
+					 : "%s: version %u is written\n",
+		       safe, version);
+		if (done > 0)
+			printf("  what was changed by hand is kept as %s.hand\n", safe);
+		return;
+	}
+	of = json_pack("{s:s, s:b, s:I}", "file", safe, "written", done != -EALREADY, "version",
+		       (json_int_t)version);
+	if (done > 0)
+		json_object_set_new(of, "kept", json_sprintf("%s.hand", safe));
+	print_json(o, r, of);
+}
+
+static int write_file(const struct write_options *o, const struct dl_output_result *r)
+{
+	uint32_t version = 0;
+	int done = dl_generated_renew(o->out, o->format->style, r->body, &version);
+
+	if (done == -EEXIST) {
+		dl_log("'%s' is there and is not davylamp's: nothing is written; move it away, or "
+		       "name another file",
+		       o->out);
+		return DL_EXIT_FAILED;
+	}
+	if (done < 0 && done != -EALREADY) {
+		dl_log("'%s': %s", o->out, strerror(-done));
+		return DL_EXIT_FAILED;
+	}
+	tell_file(o, r, done, version);
+	return done == -EALREADY ? DL_EXIT_NOTHING : DL_EXIT_DONE;
+}
+
+static int make(struct write_options *o, const struct dl_policy_layers *layers)
+{
+	const struct dl_policy_set set = dl_policy_set_of(layers);
+	struct dl_output_request request = { .set = set,
+					     .subject = o->d.subject,
+					     .engine = o->d.subject.engine,
+					     .server = o->server };
+	struct dl_output_result *result = calloc(1, sizeof(*result));
+	int err, status;
+
+	if (!result)
+		return DL_EXIT_FAILED;
+	if (!o->models.count && o->format == &dl_output_router_preset)
+		dl_model_list_rules(&o->models, &set);
+	request.models = o->models.at;
+	request.model_count = o->models.count;
+	err = dl_output_make(o->format, &request, result);
+	if (err)
+		dl_log("%s: %s", o->format->name, err == -EINVAL ? result->why : strerror(-err));
+	if (err)
+		status = DL_EXIT_FAILED;
+	else
+		status = o->out ? write_file(o, result) : print_text(o, result);
+	free(result->body);
+	free(result);
+	return status;
+}
+
+static int run(struct write_options *o)
+{
+	struct dl_policy_layers *layers;
+	int status;
+
+	if (!o->d.described && o->d.device && !find_gpu(&o->d))
+		return DL_EXIT_NOTHING;
+	if (!o->d.described && !o->d.device)
+		dl_host_subject_choose(&o->d.subject);
+	layers = dl_policy_explain_rules(&o->d);
+	status = layers ? make(o, layers) : DL_EXIT_FAILED;
+	free(layers);
+	return status;
+}
+
+static bool take_models(struct write_options *o, const char *text, bool dir)
+{
+	int err = dir	    ? dl_model_list_dir(&o->models, text)
+		  : text[0] ? dl_model_list_add(&o->models, text)
+			    : -EINVAL;
+
+	if (err == -E2BIG)
+		dl_log("more than %d models", DL_MODEL_LIST_MAX);
+	else if (err)
+		dl_log("--model%s '%s': %s", dir ? "s-dir" : "", text, strerror(-err));
+	return !err;
+}
+
+static bool take(struct write_options *o, int id, const char *option, const char *text)
+{
+	switch (id) {
+	case DL_IF_MODEL:
+	case OPT_MODELS_DIR:
+		return take_models(o, text, id == OPT_MODELS_DIR);
+	case OPT_OUT:
+		o->out = strcmp(text, "-") ? text : NULL;
+		return true;
+	case OPT_SERVER:
+		o->server = text;
+		return true;
+	default:
+		return dl_policy_explain_take(&o->d, id, option, text);
+	}
+}
+
+/* DL_EXIT_DONE: it can be run; *ret_help: the usage was asked for. */
+static int parse(struct write_options *o, int argc, char **argv, bool *ret_help)
+{
+	struct option names[OPTIONS_MAX] = {
+		{ "out", required_argument, NULL, OPT_OUT },
+		{ "models-dir", required_argument, NULL, OPT_MODELS_DIR },
+		{ "server", required_argument, NULL, OPT_SERVER },
+	};
+	const struct option *others = dl_policy_explain_options();
+	int c, index = 0;
+
+	for (size_t i = OWN_OPTIONS; others->name && i < OPTIONS_MAX - 1; i++)
+		names[i] = *others++;
+	while ((c = getopt_long(argc, argv, "h", names, &index)) >= 0) {
+		*ret_help = c == 'h' || c == DL_EXPLAIN_HELP;
+		if (*ret_help)
+			return DL_EXIT_DONE;
+		if (c == '?' || !take(o, c, names[index].name, optarg))
+			return DL_EXIT_USAGE;
+	}
+	o->format = optind + 1 == argc ? dl_output_format_named(argv[optind]) : NULL;
+	if (o->format && (!o->d.subject.forced || o->d.subject.backend))
+		return DL_EXIT_DONE;
+	dl_log("%s", o->format ? "--force wants a --backend"
+			       : "which format? 'davylamp policy write env', 'router-preset', "
+				 "'ollama', 'llama-swap' or 'lemonade'");
+	return DL_EXIT_USAGE;
+}
+
+int dl_policy_write(int argc, char **argv)
+{
+	struct write_options *o = calloc(1, sizeof(*o));
+	bool help = false;
+	int status;
+
+	if (!o)
+		return DL_EXIT_FAILED;
+	o->d = (struct dl_explain_options)DL_EXPLAIN_OPTIONS_INIT;
+	o->server = "llama-server";
+	status = parse(o, argc, argv, &help);
+	if (help)
+		status = fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+	else if (!status)
+		status = run(o);
+	dl_model_list_done(&o->models);
+	free(o);
+	return status;
+}

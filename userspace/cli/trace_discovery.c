@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* 'davylamp trace discovery': options, the loop, and what is printed. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/start_command.h"
+#include "trace/follow.h"
+#include "trace/show.h"
+#include "engines/engine.h"
+#include "lib/clock.h"
+#include "lib/file.h"
+#include "lib/message.h"
+#include "sensors/bpf/bpf_refusal.h"
+#include "store/config_value.h"
+#include "cli/verb_finding.h"
+#include "cli/verbs.h"
+
+#define OUT_BUFFER   65536
+#define LOOK_MS	     20
+#define ALL_GONE_MS  1000 /* a unit's or a process's next program may begin a moment later */
+#define FIRST_PID_NS "pid:[4026531836]"
+
+static const char usage[] =
+	"usage: davylamp trace discovery [OPTIONS] -- COMMAND [ARGUMENT...]\n"
+	"       davylamp trace discovery [OPTIONS] --pid PID\n"
+	"       davylamp trace discovery [OPTIONS] --unit UNIT\n"
+	"\n"
+	"Follows an engine's start across its children: programs and the environment\n"
+	"each got, libraries looked for place by place, what the dynamic linker says,\n"
+	"calls into NVML, CUDA, HSA, HIP, Vulkan and Level Zero with their results,\n"
+	"device nodes opened or refused, and how each process ended. Then: the stage\n"
+	"that was reached (exec, library load, runtime init, device query, memory, first\n"
+	"graph), where it stopped, and why. Ends with the first graph. Needs root.\n"
+	"\n"
+	"  --pid PID      a process that runs, and its future children\n"
+	"  --unit UNIT    a systemd unit (or a cgroup by its name), from its next start\n"
+	"  --timeout T    look no longer than that ('30 s'); a command goes on\n"
+	"  --out FILE     print there instead of to stdout, where the command's own goes\n"
+	"  --socket PATH  an agent that is told of a crash, if one runs\n"
+	"                 (/run/davylamp/agent.sock)\n"
+	"  --json         one JSON object a line: every step, then the outcome\n"
+	"  -h, --help     this text\n"
+	"\n"
+	"Signals go to the command; the exit status is the command's own. With --pid and\n"
+	"--unit it is 0 when the start went through, 1 when something stopped it.\n";
+
+struct trace {
+	/* options */
+	uint32_t pid;
+	char unit[NAME_MAX + 1];
+	int64_t timeout_ms; /* 0: none */
+	const char *out_path;
+	bool json;
+	/* state */
+	struct dl_follow *follow; /* NULL: looked enough */
+	pthread_t closer;	  /* takes the probes away */
+	bool closing;
+	struct dl_stages *stages;
+	FILE *out;
+	const char *socket; /* of an agent that is told of a crash */
+	int signals;
+	pid_t child; /* 0: none, or it has ended */
+	int status;
+	bool graph; /* the first one was computed */
+	bool asked_to_end;
+	uint64_t gone_ms; /* since when nobody who is followed lives; 0: somebody does */
+	struct dl_start_outcome outcome;
+	uint64_t shown[512]; /* hashes of what was opened */
+	size_t shown_next;
+};
+
+static void print_json(const struct trace *t, json_t *json)
+{
+	char *line = json ? json_dumps(json, JSON_COMPACT) : NULL;
+
+	if (line)
+		fprintf(t->out, "%s\n", line);
+	free(line);
+	json_decref(json);
+}
+
+/* Drivers' manifests are read again and again: for people, once for each process. */
+static bool is_again(struct trace *t, const struct dl_start_step *step)
+{
+	uint64_t hash = step->pid;
+
+	if (step->kind != DL_STEP_OPEN)
+		return false;
+	for (const char *at = step->path; *at; at++)
+		hash = (hash ^ (uint8_t)*at) * 0x100000001b3ULL;
+	for (size_t i = 0; i < sizeof(t->shown) / sizeof(t->shown[0]); i++)
+		if (t->shown[i] == hash)
+			return true;
+	if (step->code >= 0)
+		t->shown[t->shown_next++ % (sizeof(t->shown) / sizeof(t->shown[0]))] = hash;
+	return false;
+}
+
+static void show(struct trace *t, const struct dl_start_step *step)
+{
+	if (!dl_show_matters(step) || (!t->json && is_again(t, step)))
+		return;
+	if (t->json)
+		print_json(t, dl_show_step_json(t->stages, step));
+	else
+		dl_show_step(t->out, t->stages, step);
+}
+
+static void on_step(void *arg, const struct dl_start_step *step)
+{
+	struct trace *t = arg;
+	const struct dl_start_process *p;
+
+	if (t->graph)
+		return; /* those that had come before all was taken away */
+	if (step->kind == DL_STEP_RETURN)
+		show(t, step); /* while it is known what was being loaded */
+	dl_stages_step(t->stages, step);
+	if (step->kind != DL_STEP_RETURN)
+		show(t, step);
+	p = dl_stages_process(t->stages, step->pid);
+	t->graph = p && p->stage == DL_STAGE_GRAPH;
+}
+
+static uint64_t boot_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void print_losses(const struct trace *t, const struct dl_follow_losses *l)
+{
+	if (t->json) {
+		print_json(t, json_pack("{s:s, s:I, s:I, s:I}", "type", "losses", "steps",
+					(json_int_t)l->steps, "children", (json_int_t)l->children,
+					"late", (json_int_t)l->late));
+		return;
+	}
+	if (l->steps)
+		fprintf(t->out,
+			"%" PRIu64 " steps were lost: they came faster than they were read\n",
+			l->steps);
+	if (l->children)
+		fprintf(t->out, "%" PRIu64 " processes were not followed: there are too many\n",
+			l->children);
+	if (l->late)
+		fprintf(t->out,
+			"%" PRIu64 " times a call may have been missed: its probe came late\n",
+			l->late);
+}
+
+static enum dl_backend backend_of(enum dl_family family)
+{
+	static const enum dl_backend backends[DL_FAMILY_COUNT] = {
+		[DL_FAMILY_NVML] = DL_BACKEND_CUDA,	[DL_FAMILY_CUDA] = DL_BACKEND_CUDA,
+		[DL_FAMILY_HSA] = DL_BACKEND_ROCM,	[DL_FAMILY_HIP] = DL_BACKEND_ROCM,
+		[DL_FAMILY_VULKAN] = DL_BACKEND_VULKAN, [DL_FAMILY_LEVEL_ZERO] = DL_BACKEND_SYCL,
+	};
+
+	return family < DL_FAMILY_COUNT ? backends[family] : DL_BACKEND_UNKNOWN;
+}
+
+/* A crash in a GPU runtime; what is missing or refused is to be mended, and no backend at fault. */
+static void tell_agent(const struct trace *t)
+{
+	const struct dl_cause *c = &t->outcome.cause;
+	const struct dl_start_process *p = dl_stages_process(t->stages, c->pid);
+	char where[DL_DETAIL_LEN];
+	struct dl_start_finding f = { .backend = backend_of(c->family),
+				      .engine = dl_engine_name(p ? dl_engine_of_comm(p->name)
+								 : DL_ENGINE_NONE),
+				      .unit = t->unit,
+				      .where = where,
+				      .status = c->code & 0x7f };
+
+	if (c->kind != DL_CAUSE_CRASHED || f.backend == DL_BACKEND_UNKNOWN)
+		return;
+	snprintf(where, sizeof(where), "%s%s%s", dl_stage_name(c->stage), c->what[0] ? " in " : "",
+		 dl_base_name(c->what));
+	if (dl_finding_tell(t->socket, &f))
+		dl_log("trace discovery: the agent is told that %s crashes at %s",
+		       dl_backend_name(f.backend), where);
+}
+
+static void *close_follow(void *follow)
+{
+	dl_follow_close(follow);
+	return NULL;
+}
+
+/*
+ * The end of looking: the outcome is printed, then all probes are taken away, beside what
+ * follows: the command wants its signals.
+ */
+static void finish(struct trace *t)
+{
+	struct dl_follow_losses losses;
+
+	if (!t->follow)
+		return;
+	dl_follow_stop(t->follow);
+	losses = dl_follow_lost(t->follow);
+	dl_stages_judge(t->stages, boot_ns(), losses.steps + losses.children + losses.late,
+			&t->outcome);
+	if (t->json)
+		print_json(t, dl_show_outcome_json(t->stages, &t->outcome));
+	else
+		dl_show_outcome(t->out, t->stages, &t->outcome);
+	print_losses(t, &losses);
+	fflush(t->out);
+	tell_agent(t);
+	t->closing = !pthread_create(&t->closer, NULL, close_follow, t->follow);
+	if (!t->closing)
+		dl_follow_close(t->follow);
+	t->follow = NULL;
+}
+
+static void reap(struct trace *t)
+{
+	if (t->child && waitpid(t->child, &t->status, WNOHANG) == t->child)
+		t->child = 0;
+}
+
+/* A terminal's signal has reached the command by itself. */
+static void on_signal(struct trace *t)
+{
+	struct signalfd_siginfo info;
+
+	while (read(t->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			reap(t);
+		else if (t->child && info.ssi_code != SI_KERNEL)
+			kill(t->child, (int)info.ssi_signo);
+		else if (!t->child)
+			t->asked_to_end = true;
+	}
+}
+
+/* Whether everybody who was followed has been gone for a while. */
+static bool all_gone(struct trace *t)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < DL_STAGES_PROCESSES; i++) {
+		const struct dl_start_process *p = &t->stages->process[i];
+
+		any |= p->pid != 0;
+		if (p->pid && !p->ended_ns) {
+			t->gone_ms = 0;
+			return false;
+		}
+	}
+	if (!any)
+		return false;
+	if (!t->gone_ms)
+		t->gone_ms = dl_now_ms();
+	return dl_now_ms() - t->gone_ms >= ALL_GONE_MS;
+}
+
+static bool over(struct trace *t, bool command, uint64_t began_ms)
+{
+	if (t->graph || t->asked_to_end)
+		return true;
+	if (t->timeout_ms && dl_now_ms() - began_ms >= (uint64_t)t->timeout_ms)
+		return true;
+	return command ? !t->child : all_gone(t);
+}
+
+static void loop(struct trace *t, bool command)
+{
+	uint64_t began_ms = dl_now_ms();
+
+	while (t->follow || t->child) {
+		struct pollfd signals = { .fd = t->signals, .events = POLLIN };
+		bool ended;
+
+		poll(&signals, 1, t->follow ? LOOK_MS : -1);
+		on_signal(t);
+		if (!t->follow)
+			continue;
+		dl_follow_read(t->follow);
+		dl_follow_lock(t->follow);
+		fflush(t->out);
+		ended = over(t, command, began_ms);
+		dl_follow_unlock(t->follow);
+		if (ended)
+			finish(t);
+	}
+}
+
+static int may_trace(void)
+{
+	char ns[64] = "";
+
+	if (dl_rights_missing()) {
+		dl_log("trace discovery: needs root (CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN); "
+		       "try 'sudo davylamp trace discovery ...'");
+		return DL_EXIT_NOT_PERMITTED;
+	}
+	if (readlink("/proc/self/ns/pid", ns, sizeof(ns) - 1) > 0 &&
+	    strcmp(ns, FIRST_PID_NS) != 0) {
+		dl_log("trace discovery: in a container the kernel's process numbers are others; "
+		       "run it on the host, with --pid or --unit");
+		return DL_EXIT_NOTHING;
+	}
+	return DL_EXIT_DONE;
+}
+
+static int open_out(struct trace *t)
+{
+	t->out = t->out_path ? fopen(t->out_path, "we") : stdout;
+	if (!t->out) {
+		dl_log("--out '%s': cannot be written: %s", t->out_path, strerror(errno));
+		return -1;
+	}
+	setvbuf(t->out, NULL, _IOFBF, OUT_BUFFER);
+	return 0;
+}
+
+static int open_signals(struct trace *t, sigset_t *ret_before)
+{
+	static const int passed[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
+		sigaddset(&set, passed[i]);
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &set, ret_before);
+	t->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return t->signals < 0 ? -errno : 0;
+}
+
+static int start_command(struct trace *t, char **argv, const sigset_t *mask)
+{
+	struct dl_command_start start;
+	int err = dl_command_prepare(argv, mask, &start);
+
+	if (err) {
+		dl_log("'%s': cannot be started: %s", argv[0], strerror(-err));
+		return DL_EXIT_FAILED;
+	}
+	t->child = start.pid;
+	err = dl_follow_add(t->follow, (uint32_t)start.pid);
+	if (!err)
+		err = dl_command_go(&start);
+	if (!err)
+		return DL_EXIT_DONE;
+	dl_log("'%s': cannot be started: %s", argv[0], strerror(-err));
+	waitpid(t->child, &t->status, 0);
+	t->child = 0;
+	return WIFEXITED(t->status) ? WEXITSTATUS(t->status) : DL_EXIT_FAILED;
+}
+
+static int start_other(struct trace *t)
+{
+	int err = 0;
+
+	if (t->unit[0]) {
+		dl_log("waiting for the next start of '%s': 'systemctl restart %s'", t->unit,
+		       t->unit);
+	} else {
+		err = dl_follow_running(t->follow, t->pid);
+		if (!err && kill((pid_t)t->pid, 0) && errno == ESRCH)
+			err = -ESRCH;
+	}
+	if (err) {
+		dl_log("--pid %" PRIu32 ": cannot be followed: %s", t->pid, strerror(-err));
+		return DL_EXIT_FAILED;
+	}
+	return DL_EXIT_DONE;
+}
+
+static int result(const struct trace *t, bool command)
+{
+	if (ferror(t->out))
+		dl_log("'%s': not all could be written", t->out_path ? t->out_path : "stdout");
+	if (command)
+		return WIFSIGNALED(t->status) ? 128 + WTERMSIG(t->status) : WEXITSTATUS(t->status);
+	return t->outcome.cause.kind == DL_CAUSE_NONE ? DL_EXIT_DONE : DL_EXIT_FAILED;
+}
+
+static int trace(struct trace *t, char **command)
+{
+	sigset_t before;
+	int err, status = may_trace();
+
+	if (status)
+		return status;
+	if (open_out(t))
+		return DL_EXIT_FAILED;
+	t->stages = dl_stages_new();
+	err = t->stages ? open_signals(t, &before) : -ENOMEM;
+	if (!err)
+		err = dl_follow_open(t->unit[0] ? t->unit : NULL, on_step, t, &t->follow);
+	if (err) {
+		dl_log("trace discovery: %s; nothing was started", dl_refusal_text(err));
+		return err == -EPERM ? DL_EXIT_NOT_PERMITTED : DL_EXIT_NOTHING;
+	}
+	status = command ? start_command(t, command, &before) : start_other(t);
+	if (!status) {
+		loop(t, command != NULL);
+		if (t->closing)
+			pthread_join(t->closer, NULL);
+		status = result(t, command != NULL);
+	}
+	return status;
+}
+
+static bool parse_option(int c, struct trace *t)
+{
+	char *end;
+
+	switch (c) {
+	case 'p':
+		errno = 0;
+		t->pid = (uint32_t)strtoul(optarg, &end, 10);
+		return !errno && end != optarg && !*end && t->pid && t->pid <= INT32_MAX;
+	case 'u':
+		if (!optarg[0] || strchr(optarg, '/') || strlen(optarg) > NAME_MAX - 8)
+			return false;
+		snprintf(t->unit, sizeof(t->unit), "%s%s", optarg,
+			 strchr(optarg, '.') ? "" : ".service");
+		return true;
+	case 't':
+		return !dl_config_value(DL_UNIT_MS, optarg, &t->timeout_ms) && t->timeout_ms > 0;
+	case 'o':
+		t->out_path = optarg;
+		return true;
+	case 's':
+		t->socket = optarg;
+		return true;
+	default:
+		t->json = true;
+		return true;
+	}
+}
+
+static const struct option names[] = {
+	{ "pid", required_argument, NULL, 'p' },     { "unit", required_argument, NULL, 'u' },
+	{ "timeout", required_argument, NULL, 't' }, { "out", required_argument, NULL, 'o' },
+	{ "socket", required_argument, NULL, 's' },  { "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },	     { 0 },
+};
+
+int dl_verb_trace_discovery(int argc, char **argv)
+{
+	struct trace t = { .signals = -1, .socket = DL_SOCKET_DEFAULT };
+	int c, status;
+
+	while ((c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		if (c == '?')
+			return DL_EXIT_USAGE;
+		if (!parse_option(c, &t)) {
+			dl_log("'%s': expected the number of a process, the name of a unit, or a "
+			       "time such as '30 s'; see 'davylamp trace discovery --help'",
+			       optarg);
+			return DL_EXIT_USAGE;
+		}
+	}
+	if ((optind < argc) + (t.pid != 0) + (t.unit[0] != 0) != 1) {
+		dl_log("one of '-- COMMAND', '--pid PID' and '--unit UNIT'; see 'davylamp trace "
+		       "discovery --help'");
+		return DL_EXIT_USAGE;
+	}
+	status = trace(&t, optind < argc ? argv + optind : NULL);
+	dl_follow_close(t.follow);
+	dl_stages_free(t.stages);
+	if (t.out && t.out != stdout)
+		fclose(t.out);
+	if (t.signals >= 0)
+		close(t.signals);
+	return status;
+}

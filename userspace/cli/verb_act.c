@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/event/plan.h"
+#include "lib/message.h"
+#include "lib/text.h"
+#include "store/config_value.h"
+#include "cli/client.h"
+#include "cli/verbs.h"
+
+#define PATIENCE_MS 180000 /* an engine that is replaced may load for long */
+
+static const char usage[] =
+	"usage: davylamp act pause WORKLOAD [--lease T] [OPTIONS]\n"
+	"       davylamp act throttle WORKLOAD [--duty P] [--lease T] [OPTIONS]\n"
+	"       davylamp act shrink WORKLOAD [--ubatch N] [--context N] [--parallel N]\n"
+	"       davylamp act restart|migrate_cpu|stop|quarantine WORKLOAD [OPTIONS]\n"
+	"       davylamp act switch WORKLOAD [--backend NAME] [OPTIONS]\n"
+	"       davylamp act cap WORKLOAD [--bytes N] [--cpu P] [OPTIONS]\n"
+	"       davylamp act awake WORKLOAD [OPTIONS]\n"
+	"       davylamp act undo WORKLOAD [--of ACT] [OPTIONS]\n"
+	"\n"
+	"Has the agent do to an adopted workload (its number is in 'davylamp status')\n"
+	"what it does of its own accord when a hazard stands, and waits until it is seen\n"
+	"to be done. pause: it stands still. throttle: it runs a share of the time.\n"
+	"Both end by themselves with their lease, or by undo; when agent or guard die,\n"
+	"at once. The others end its engine, and start another one but for stop and\n"
+	"quarantine: smaller, on another backend, strictly on the CPU; llama-server\n"
+	"keeps its conversations and its clients where that is possible. Needs root, and\n"
+	"an agent in mode enforce.\n"
+	"\n"
+	"  --lease T      for so long at most ('500 ms'; 2 s); a pause at most 1 min\n"
+	"  --duty P       the share of the time in which it runs ('25 %'; 50 %)\n"
+	"  --ubatch N     tokens computed at once; --context N  tokens of all slots;\n"
+	"  --parallel N   slots; what is not given the agent chooses\n"
+	"  --bytes N      of VRAM, else of memory ('4 GiB'; what it has now)\n"
+	"  --cpu P        of one CPU's time, instead of bytes ('50 %')\n"
+	"  --backend NAME vulkan, rocm, cuda or sycl; default another one of the device\n"
+	"  --of ACT       what to undo: pause, throttle, shrink ...; default the latest\n"
+	"  --dry-run      say what would be done, do nothing\n"
+	"  --json         one JSON object\n"
+	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
+	"  -h, --help     this text\n";
+
+static const char *const words[] = {
+	"pause", "throttle",   "shrink", "restart", "migrate_cpu", "switch",
+	"stop",	 "quarantine", "cap",	 "awake",   "undo",
+};
+
+/* What an option becomes in the message. */
+static const struct setting {
+	const char *option;
+	const char *key;
+	const char *of;	      /* the word that knows it ... */
+	const char *and_of;   /* ... or NULL */
+	const char *fallback; /* NULL: nothing */
+	enum dl_unit unit;
+	int64_t factor;
+} settings[] = {
+	{ "lease", "lease_ns", "pause", "throttle", "2 s", DL_UNIT_MS, 1000000 },
+	{ "duty", "on_permille", "throttle", NULL, "50 %", DL_UNIT_PERMILLE, 1 },
+	{ "ubatch", "ubatch", "shrink", NULL, NULL, DL_UNIT_COUNT, 1 },
+	{ "context", "context", "shrink", NULL, NULL, DL_UNIT_COUNT, 1 },
+	{ "parallel", "parallel", "shrink", NULL, NULL, DL_UNIT_COUNT, 1 },
+	{ "bytes", "cap_bytes", "cap", NULL, NULL, DL_UNIT_BYTES, 1 },
+	{ "cpu", "on_permille", "cap", NULL, NULL, DL_UNIT_PERMILLE, 1 },
+};
+
+#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+struct act_options {
+	const char *value[SETTINGS]; /* NULL: not given */
+	const char *of;
+	const char *backend;
+	const char *socket_path;
+	bool json;
+	bool dry_run;
+};
+
+static bool is_for(const struct setting *s, const char *word)
+{
+	return !strcmp(s->of, word) || (s->and_of && !strcmp(s->and_of, word));
+}
+
+static int put_setting(json_t *order, const struct setting *s, const char *given, const char *word)
+{
+	int64_t value;
+
+	if (!is_for(s, word)) {
+		if (given)
+			dl_log("--%s is not for '%s'", s->option, word);
+		return given ? DL_EXIT_USAGE : 0;
+	}
+	if (!given)
+		given = s->fallback;
+	if (!given)
+		return 0;
+	if (dl_config_value(s->unit, given, &value) || value <= 0 ||
+	    value > INT64_MAX / s->factor) {
+		dl_log("--%s '%s': expected %s", s->option, given, dl_config_value_form(s->unit));
+		return DL_EXIT_USAGE;
+	}
+	json_object_set_new(order, s->key, json_integer(value * s->factor));
+	return 0;
+}
+
+static int make_order(char *const *argv, int count, const struct act_options *o, json_t *order)
+{
+	char *end = NULL;
+	unsigned long workload = count > 1 ? strtoul(argv[1], &end, 10) : 0;
+	bool known = false;
+	int err = 0;
+
+	for (size_t i = 0; count && i < sizeof(words) / sizeof(words[0]); i++)
+		known |= !strcmp(argv[0], words[i]);
+	if (!known) {
+		dl_log("which act? 'davylamp act pause', 'throttle', 'shrink'; see --help");
+		return DL_EXIT_USAGE;
+	}
+	if (count != 2 || !workload || workload > UINT32_MAX || *end) {
+		dl_log("on which workload? its number is in 'davylamp status': 'davylamp act %s 1'",
+		       argv[0]);
+		return DL_EXIT_USAGE;
+	}
+	json_object_set_new(order, "op", json_string("order"));
+	json_object_set_new(order, "rung", json_string(argv[0]));
+	json_object_set_new(order, "workload", json_integer((json_int_t)workload));
+	json_object_set_new(order, "dry_run", json_boolean(o->dry_run));
+	if (o->backend)
+		json_object_set_new(order, "backend", json_string(o->backend));
+	if (o->of)
+		json_object_set_new(order, "undo", json_string(o->of));
+	for (size_t i = 0; !err && i < SETTINGS; i++)
+		err = put_setting(order, &settings[i], o->value[i], argv[0]);
+	return err;
+}
+
+static int print(json_t *answer, const struct act_options *o)
+{
+	bool go = !strcmp(dl_message_text(answer, "verdict"), dl_verdict_name(DL_VERDICT_GO));
+	bool failed = json_is_true(json_object_get(answer, "failed"));
+	bool refused =
+		!strcmp(dl_message_text(answer, "verdict"), dl_verdict_name(DL_VERDICT_REFUSED));
+	int result = (int)dl_message_number(answer, "result", 0);
+
+	if (o->json) {
+		json_object_del(answer, "op");
+		json_dumpf(answer, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else {
+		printf("%s\n", dl_message_text(answer, "text"));
+		if (go && !o->dry_run)
+			printf("%s%s%s\n", failed ? "it failed" : "it is done", result ? ": " : "",
+			       result ? dl_error_text(result) : "");
+	}
+	if (refused || (!go && !o->dry_run))
+		return DL_EXIT_NOT_PERMITTED;
+	return failed ? DL_EXIT_FAILED : DL_EXIT_DONE;
+}
+
+static int act(char *const *argv, int count, const struct act_options *o)
+{
+	json_t *order = json_object(), *answer = NULL;
+	int err = make_order(argv, count, o, order);
+
+	if (err) {
+		json_decref(order);
+		return err;
+	}
+	err = dl_client_ask_for(o->socket_path, order, PATIENCE_MS, &answer);
+	if (err)
+		return err;
+	err = print(answer, o);
+	json_decref(answer);
+	return err;
+}
+
+static const struct option names[] = {
+	{ "lease", required_argument, NULL, 0 }, /* settings[0] */
+	{ "duty", required_argument, NULL, 1 },
+	{ "ubatch", required_argument, NULL, 2 },
+	{ "context", required_argument, NULL, 3 },
+	{ "parallel", required_argument, NULL, 4 },
+	{ "bytes", required_argument, NULL, 5 },
+	{ "cpu", required_argument, NULL, 6 },
+	{ "backend", required_argument, NULL, 'b' },
+	{ "of", required_argument, NULL, 'o' },
+	{ "dry-run", no_argument, NULL, 'n' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "socket", required_argument, NULL, 's' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+int dl_verb_act(int argc, char **argv)
+{
+	struct act_options o = { .socket_path = DL_SOCKET_DEFAULT };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		if ((size_t)c < SETTINGS)
+			o.value[c] = optarg;
+		else if (c == 'b')
+			o.backend = optarg;
+		else if (c == 'o')
+			o.of = optarg;
+		else if (c == 'n')
+			o.dry_run = true;
+		else if (c == 'j')
+			o.json = true;
+		else if (c == 's')
+			o.socket_path = optarg;
+		else
+			return DL_EXIT_USAGE;
+	}
+	return act(argv + optind, argc - optind, &o);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * 'davylamp doctor': reads the host, the service and the engine, runs the catalogue of checks,
+ * concludes one root cause, and writes the policy that follows where that is wanted.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "act/probe_run.h"
+#include "doctor/checks.h"
+#include "doctor/print.h"
+#include "doctor/read.h"
+#include "engines/engine.h"
+#include "lib/message.h"
+#include "store/learned.h"
+#include "store/policy_file.h"
+#include "cli/verb_finding.h"
+#include "cli/policy_pin.h"
+#include "cli/verbs.h"
+
+#define TIMEOUT_S     20
+#define DEADLINE_S    120 /* of the whole, beside what each program that is run may take */
+#define DEADLINE_RUNS 16  /* at most so many are run */
+
+static const char usage[] =
+	"usage: davylamp doctor [--unit UNIT | --user USER | --pid PID] [OPTIONS]\n"
+	"       davylamp doctor [OPTIONS] -- COMMAND [ARGUMENT...]\n"
+	"\n"
+	"Why an engine does not get its GPU: checks driver, device files, permissions,\n"
+	"environment, runtimes, the engine's libraries and its own look for devices, as\n"
+	"the user of its service, and ends with one root cause: which layer fails, what\n"
+	"is proven healthy, and the policy that follows. Each finding has its evidence,\n"
+	"a fix, and a command that verifies the fix. Vendor code runs in davylamp-probe.\n"
+	"\n"
+	"  --unit UNIT        the service, running or not: ollama.service\n"
+	"  --user USER        a user instead: NAME, UID, UID:GID or UID:GID:GROUP,GROUP\n"
+	"  --pid PID          the user, environment and cgroup of a process\n"
+	"                     (without any of them: the engine that runs, else you)\n"
+	"  --engine E         path of the engine's program, or its name (ollama)\n"
+	"  --model GGUF       a model's file, compared with the GPU's memory\n"
+	"  --timeout SECONDS  limit of each thing that is run (20)\n"
+	"  --apply            write the policy that follows as a rule of people's, as\n"
+	"                     'davylamp policy pin' does; 'policy unpin' takes it back\n"
+	"  --all              show checks that nothing here needs, too\n"
+	"  --policies DIR     shipped rules (" DL_DATA_DIR "/policies)\n"
+	"  --config DIR       people's rules (/etc/davylamp)\n"
+	"  --state DIR        the agent's own (/var/lib/davylamp)\n"
+	"  --socket PATH      an agent that is told of a start that failed, if one runs\n"
+	"                     (/run/davylamp/agent.sock)\n"
+	"  --json             one JSON object a line; the last one is the conclusion\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"COMMAND is run instead of 'llama-server --list-devices', for other engines.\n"
+	"Exit status, by the worst finding: 0 all well, 1 a failure, 5 a warning,\n"
+	"6 something could not be checked, 4 no GPU here; 2 and 3 as everywhere.\n";
+
+static const struct option names[] = {
+	{ "unit", required_argument, NULL, 'u' },
+	{ "user", required_argument, NULL, 'U' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "engine", required_argument, NULL, 'e' },
+	{ "model", required_argument, NULL, 'm' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ "apply", no_argument, NULL, 'a' },
+	{ "all", no_argument, NULL, 'A' },
+	{ "policies", required_argument, NULL, 'P' },
+	{ "config", required_argument, NULL, 'c' },
+	{ "state", required_argument, NULL, 's' },
+	{ "socket", required_argument, NULL, 'S' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct doctor_options {
+	struct dl_who_asked asked;
+	const char *engine, *model;
+	const char *policies, *config, *state, *socket;
+	char *const *command; /* NULL: the engine's own */
+	uint32_t limit_ms;
+	bool apply, all, json;
+};
+
+/* What is looked at, and what came of it: large, so from the heap. */
+struct doctor {
+	struct dl_doctor_facts *facts; /* shared with children that look around */
+	struct dl_findings findings;
+	struct dl_conclusion conclusion;
+	struct dl_policy_layers layers;
+	struct dl_who *who;
+};
+
+static bool take_timeout(struct doctor_options *o, const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	o->limit_ms = (uint32_t)value * 1000;
+	if (isdigit((unsigned char)*text) && !*end && value > 0 && value <= 240)
+		return true;
+	dl_log("--timeout %s: expected a number of seconds from 1 to 240", text);
+	return false;
+}
+
+static bool take(struct doctor_options *o, int c)
+{
+	switch (c) {
+	case 'u':
+		o->asked.unit = optarg;
+		return true;
+	case 'U':
+		o->asked.user = optarg;
+		return true;
+	case 'p':
+		o->asked.pid = optarg;
+		return true;
+	case 'e':
+		o->engine = optarg;
+		return true;
+	case 'm':
+		o->model = optarg;
+		return true;
+	case 't':
+		return take_timeout(o, optarg);
+	case 'P':
+		o->policies = optarg;
+		return true;
+	case 'c':
+		o->config = optarg;
+		return true;
+	case 's':
+		o->state = optarg;
+		return true;
+	case 'S':
+		o->socket = optarg;
+		return true;
+	case 'a':
+		o->apply = true;
+		return true;
+	case 'A':
+		o->all = true;
+		return true;
+	case 'j':
+		o->json = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void read_rules(const struct doctor_options *o, struct doctor *d)
+{
+	char error[DL_CONFIG_ERROR_LEN];
+	struct dl_policy_set set;
+	int err;
+
+	dl_policy_layers_init(&d->layers);
+	err = dl_policy_dirs_read(o->policies, o->state, o->config, &d->layers, error);
+	if (err)
+		dl_log("doctor: %s; going on without rules", error[0] ? error : strerror(-err));
+	set = dl_policy_set_of(&d->layers);
+	dl_read_rules(d->facts, &set);
+}
+
+static void read_all(const struct doctor_options *o, struct doctor *d)
+{
+	char path[PATH_MAX];
+	const char *program = dl_probe_path(path, sizeof(path)) ? NULL : path;
+
+	dl_read_self(d->facts);
+	dl_read_gpus(d->facts);
+	dl_read_parameters(d->facts);
+	dl_read_engine(d->facts, d->who, o->engine);
+	read_rules(o, d);
+	dl_read_nodes(d->facts, d->who);
+	dl_read_variables(d->facts, d->who);
+	dl_read_icds(d->facts, d->who);
+	dl_read_runtimes(d->facts, d->who, program, o->limit_ms);
+	dl_read_runs(d->facts, d->who, program, o->command, o->limit_ms);
+	if (o->model)
+		dl_read_model(d->facts, o->model);
+}
+
+/* As 'davylamp policy pin' writes it: behind what people have written, for this GPU and engine. */
+static int apply(const struct doctor_options *o, const struct doctor *d)
+{
+	char backends[64], words[3][96], because[DL_RULE_TEXT_LEN];
+	char *list[] = { words[0], words[1], words[2] };
+	const struct dl_conclusion *c = &d->conclusion;
+	const char *engine = d->facts->engine.name;
+	struct dl_pin pin = { .config_dir = o->config,
+			      .device = c->gpu ? c->gpu->device : NULL,
+			      .words = list,
+			      .count = 1,
+			      .json = o->json,
+			      .because = because,
+			      .once = true };
+
+	if (!c->policy_count) {
+		dl_log("doctor: no policy follows from this; nothing is written");
+		return DL_EXIT_NOTHING;
+	}
+	dl_conclusion_backends(c, backends, sizeof(backends));
+	snprintf(words[0], sizeof(words[0]), "backends=%s", backends);
+	if (engine[0])
+		snprintf(words[pin.count++], sizeof(words[0]), "engine=%s%s", engine,
+			 d->facts->engine.engine == DL_ENGINE_OLLAMA ? "*" : "");
+	if (c->vendor)
+		snprintf(words[pin.count++], sizeof(words[0]), "vendor=%s", c->vendor);
+	snprintf(because, sizeof(because), "davylamp doctor: %s%s%s",
+		 c->cause[0].finding->check->fault, c->cause[0].finding->about[0] ? ", " : "",
+		 c->cause[0].finding->about);
+	return dl_policy_pin(&pin);
+}
+
+/* Each start of the engine's own that ended where it should not have. */
+static void tell_agent(const struct doctor_options *o, const struct doctor *d)
+{
+	const struct dl_doctor_facts *facts = d->facts;
+	const struct dl_doctor_gpu *gpu = d->conclusion.gpu;
+	char where[DL_DETAIL_LEN];
+	struct dl_start_finding f = { .engine = dl_engine_name(facts->engine.engine),
+				      .device = gpu ? gpu->device : NULL,
+				      .model = o->model ? dl_base_name(o->model) : NULL,
+				      .unit = facts->service.unit,
+				      .where = where };
+
+	for (size_t i = 0; i < facts->run_count; i++) {
+		const struct dl_doctor_run *run = &facts->run[i];
+		bool died = run->end == DL_END_SIGNAL || (run->end == DL_END_EXIT && run->code);
+
+		if (!died || run->backend == DL_BACKEND_UNKNOWN)
+			continue;
+		snprintf(where, sizeof(where), "%s%s%s", dl_doctor_stage_name(run->stage),
+			 run->where[0] ? " in " : "",
+			 run->where[0] ? dl_base_name(run->where) : "");
+		f.backend = run->backend;
+		f.status = run->end == DL_END_SIGNAL ? run->code & 0x7f : (run->code & 0xff) << 8;
+		if (dl_finding_tell(o->socket, &f))
+			dl_log("doctor: the agent is told that %s fails at %s",
+			       dl_doctor_backend_title(run->backend), where);
+	}
+}
+
+static int examine(const struct doctor_options *o, struct doctor *d)
+{
+	char why[DL_DOCTOR_WHY];
+	int status, err = dl_who_read(&o->asked, &d->facts->service, &d->who, why);
+
+	if (err) {
+		dl_log("doctor: %s", why[0] ? why : strerror(-err));
+		return err == -EACCES || err == -EPERM ? DL_EXIT_NOT_PERMITTED : DL_EXIT_USAGE;
+	}
+	read_all(o, d);
+	dl_checks_run(d->facts, &d->findings);
+	dl_doctor_judge(d->facts, &d->findings, &d->conclusion);
+	if (o->json)
+		dl_doctor_print_json(stdout, d->facts, &d->findings, &d->conclusion);
+	else
+		dl_doctor_print(stdout, d->facts, &d->findings, &d->conclusion, o->all);
+	tell_agent(o, d);
+	status = dl_doctor_exit(&d->findings, &d->conclusion);
+	if (o->apply) {
+		int applied = apply(o, d);
+
+		if (applied && applied != DL_EXIT_NOTHING)
+			status = applied;
+	}
+	return fflush(stdout) ? DL_EXIT_FAILED : status;
+}
+
+static void on_deadline(int signal_number)
+{
+	static const char text[] =
+		"davylamp: doctor: a process or a file system that was looked at "
+		"does not answer; giving up\n";
+
+	(void)signal_number;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		errno = 0;
+	_exit(DL_EXIT_FAILED);
+}
+
+/*
+ * Each child has a limit; what this process itself reads of others may hang, too. SIGTERM, which is
+ * not handled, also ends what waits in the kernel where no handler is called.
+ */
+static void set_deadline(const struct doctor_options *o)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
+	struct itimerspec when = { .it_value = { .tv_sec = DEADLINE_S } };
+	struct sigaction action = { .sa_handler = on_deadline };
+	timer_t timer;
+
+	when.it_value.tv_sec += (time_t)DEADLINE_RUNS * o->limit_ms / 1000;
+	sigaction(SIGALRM, &action, NULL);
+	alarm((unsigned int)when.it_value.tv_sec);
+	when.it_value.tv_sec++;
+	if (!timer_create(CLOCK_MONOTONIC, &event, &timer))
+		timer_settime(timer, 0, &when, NULL);
+}
+
+int dl_verb_doctor(int argc, char **argv)
+{
+	struct doctor_options o = { .policies = DL_DATA_DIR "/policies",
+				    .config = DL_CONFIG_DIR,
+				    .state = DL_STATE_DIR,
+				    .socket = DL_SOCKET_DEFAULT,
+				    .limit_ms = TIMEOUT_S * 1000 };
+	struct doctor *d;
+	int c, status;
+
+	while ((c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		if (!take(&o, c))
+			return DL_EXIT_USAGE;
+	}
+	if (optind < argc && !strcmp(argv[optind - 1], "--"))
+		o.command = argv + optind;
+	if ((optind < argc && !o.command) ||
+	    (o.asked.unit != NULL) + (o.asked.user != NULL) + (o.asked.pid != NULL) > 1) {
+		dl_log("doctor: %s; see 'davylamp doctor --help'",
+		       optind < argc && !o.command ? "a command stands behind '--'"
+						   : "one of --unit, --user and --pid");
+		return DL_EXIT_USAGE;
+	}
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return DL_EXIT_FAILED;
+	set_deadline(&o);
+	d->facts = dl_facts_new();
+	status = d->facts ? examine(&o, d) : DL_EXIT_FAILED;
+	dl_who_free(d->who);
+	dl_facts_free(d->facts);
+	free(d);
+	return status;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/file.h"
+#include "lib/text.h"
+#include "sensors/kmsg/kmsg_verdict.h"
+#include "cli/verbs.h"
+
+#define LINE_SIZE 8192 /* what is longer is cut */
+
+static const char usage[] =
+	"usage: davylamp log [--json] [FILE]\n"
+	"\n"
+	"Says what a saved kernel log (dmesg, journalctl -k, syslog) tells about GPUs:\n"
+	"a line per event, and the failure it comes down to. Reads stdin without FILE.\n"
+	"\n"
+	"  --json      one JSON object a line, the conclusion last\n"
+	"  -h, --help  this text\n";
+
+struct state {
+	bool json;
+	int err;
+	struct dl_log_blocks blocks;
+	struct dl_log_verdict verdict;
+	struct dl_log_event held; /* not printed yet: the same may come again */
+	struct dl_log_event last;
+	uint64_t held_count;
+	uint64_t line_count;
+};
+
+/* Prints and frees; keeps the first error. */
+static void print_json(struct state *s, json_t *object)
+{
+	char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+
+	json_decref(object);
+	if (!text)
+		s->err = -ENOMEM;
+	else if (puts(text) < 0)
+		s->err = -EIO;
+	free(text);
+}
+
+static void set_text(json_t *object, const char *key, const char *value)
+{
+	char safe[4 * DL_KMSG_STAMP_SIZE];
+
+	if (*value)
+		json_object_set_new(object, key,
+				    json_string(dl_text_safe(safe, sizeof(safe), value)));
+}
+
+static void set_number(json_t *object, const char *key, json_int_t value)
+{
+	if (value)
+		json_object_set_new(object, key, json_integer(value));
+}
+
+static json_t *classes_json(uint16_t leads)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++)
+		if (leads & 1u << i)
+			json_array_append_new(list, json_string(dl_log_class_name(i)));
+	return list;
+}
+
+static void set_judgement(json_t *object, const struct dl_log_event *ev)
+{
+	json_object_set_new(object, "role", json_string(dl_log_role_name(ev->role)));
+	json_object_set_new(object, "class", json_string(dl_log_class_name(ev->class)));
+	if (ev->role == DL_PART_PRECURSOR) {
+		json_object_set_new(object, "hazard", json_string(dl_log_hazard_name(ev->hazard)));
+		json_object_set_new(object, "leads_to", classes_json(ev->leads));
+	}
+}
+
+static json_t *event_json(const struct state *s)
+{
+	const struct dl_log_event *ev = &s->held;
+	char addr[32] = "";
+	json_t *object = json_object();
+
+	if (!object)
+		return NULL;
+	json_object_set_new(object, "event", json_string(dl_log_kind_name(ev->kind)));
+	set_text(object, "time", ev->stamp);
+	set_judgement(object, ev);
+	set_text(object, "device", ev->device);
+	set_number(object, "pid", ev->pid);
+	set_text(object, "comm", ev->comm);
+	set_text(object, "ring", ev->ring);
+	if (ev->addr)
+		snprintf(addr, sizeof(addr), "0x%" PRIx64, ev->addr);
+	set_text(object, "address", addr);
+	set_number(object, "code", ev->code);
+	set_number(object, "error", ev->error);
+	json_object_set_new(object, "count", json_integer((json_int_t)s->held_count));
+	if (s->held_count > 1)
+		set_text(object, "until", s->last.stamp);
+	return object;
+}
+
+static void print_text(const struct state *s)
+{
+	const struct dl_log_event *ev = &s->held;
+	char safe[4 * DL_KMSG_STAMP_SIZE];
+
+	if (*ev->stamp)
+		printf("[%s] ", dl_text_safe(safe, sizeof(safe), ev->stamp));
+	if (*ev->device)
+		printf("%s ", dl_text_safe(safe, sizeof(safe), ev->device));
+	if (ev->role == DL_PART_FAILURE)
+		printf("%s: %s", dl_log_class_name(ev->class), dl_log_kind_name(ev->kind));
+	else
+		printf("%s of %s: %s", dl_log_role_name(ev->role), dl_log_class_name(ev->class),
+		       dl_log_kind_name(ev->kind));
+	if (ev->code)
+		printf(" %" PRIu32, ev->code);
+	if (*ev->ring)
+		printf(", ring %s", dl_text_safe(safe, sizeof(safe), ev->ring));
+	if (ev->pid)
+		printf(", process %" PRIu32 " '%s'", ev->pid,
+		       dl_text_safe(safe, sizeof(safe), ev->comm));
+	if (ev->addr)
+		printf(", address 0x%" PRIx64, ev->addr);
+	if (ev->error)
+		printf(", error %" PRId32, ev->error);
+	if (s->held_count > 1)
+		printf(", %" PRIu64 " times", s->held_count);
+	if (s->held_count > 1 && *s->last.stamp)
+		printf(" until %s", dl_text_safe(safe, sizeof(safe), s->last.stamp));
+	printf("\n");
+}
+
+static void print_held(struct state *s)
+{
+	if (s->held_count && s->json)
+		print_json(s, event_json(s));
+	else if (s->held_count)
+		print_text(s);
+	s->held_count = 0;
+	if (ferror(stdout))
+		s->err = -EIO;
+}
+
+static bool same_event(const struct dl_log_event *a, const struct dl_log_event *b)
+{
+	return a->kind == b->kind && a->role == b->role && a->pid == b->pid && a->code == b->code &&
+	       dl_same_name(a->device, b->device) && dl_same_name(a->ring, b->ring) &&
+	       dl_same_name(a->comm, b->comm);
+}
+
+static void take(void *arg, const struct dl_log_event *ev)
+{
+	struct state *s = arg;
+
+	dl_log_verdict_add(&s->verdict, ev);
+	if (s->held_count && !same_event(&s->held, ev))
+		print_held(s);
+	if (!s->held_count++)
+		s->held = *ev;
+	s->last = *ev;
+}
+
+static void feed(struct state *s, const char *line, size_t size)
+{
+	struct dl_kmsg_line parsed;
+	int err = dl_kmsg_record_parse(line, size, &parsed);
+
+	s->line_count++;
+	if (err == -EPERM)
+		return; /* somebody wrote it to /dev/kmsg */
+	if (!err || dl_kmsg_line_parse(line, size, &parsed))
+		dl_log_blocks_feed(&s->blocks, &parsed);
+}
+
+static int read_lines(struct state *s, FILE *file)
+{
+	static char line[LINE_SIZE];
+	static char chunk[16384];
+	size_t used = 0, got;
+
+	while (!s->err && (got = fread(chunk, 1, sizeof(chunk), file)) > 0) {
+		for (size_t i = 0; i < got; i++) {
+			if (chunk[i] == '\n') {
+				feed(s, line, used);
+				used = 0;
+			} else if (used < sizeof(line)) {
+				line[used++] = chunk[i];
+			}
+		}
+	}
+	if (used)
+		feed(s, line, used);
+	return ferror(file) ? -errno : s->err;
+}
+
+static void conclude_json(struct state *s, const struct dl_log_event *ev)
+{
+	json_t *object = json_object();
+
+	if (object && ev)
+		set_judgement(object, ev);
+	if (object) {
+		json_object_set_new(object, "concluded",
+				    json_string(dl_log_class_name(ev ? ev->class : 0)));
+		if (ev)
+			json_object_set_new(object, "by", json_string(dl_log_kind_name(ev->kind)));
+		json_object_set_new(object, "lines", json_integer((json_int_t)s->line_count));
+		for (uint32_t i = DL_PART_FAILURE; i <= DL_PART_AFTERMATH; i++)
+			json_object_set_new(object,
+					    i == DL_PART_FAILURE     ? "failures"
+					    : i == DL_PART_PRECURSOR ? "precursors"
+								     : "aftermaths",
+					    json_integer((json_int_t)s->verdict.count[i]));
+	}
+	print_json(s, object);
+}
+
+static void conclude_text(const struct state *s, const struct dl_log_event *ev)
+{
+	printf("%" PRIu64 " lines: ", s->line_count);
+	if (!ev) {
+		printf("nothing about a failing GPU\n");
+		return;
+	}
+	printf("%" PRIu64 " failures, %" PRIu64 " precursors; ", s->verdict.count[DL_PART_FAILURE],
+	       s->verdict.count[DL_PART_PRECURSOR]);
+	if (ev->role == DL_PART_PRECURSOR)
+		printf("no failure yet, %s may become %s\n", dl_log_hazard_name(ev->hazard),
+		       dl_log_class_name(ev->class));
+	else
+		printf("%s%s\n", dl_log_class_name(ev->class),
+		       ev->role == DL_PART_AFTERMATH ? ", as its aftermath shows" : "");
+}
+
+static int read_log(const char *path, bool json)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	DL_FILE file = path ? fopen(path, "re") : NULL;
+	int err = path && !file ? -errno : 0;
+
+	if (!s)
+		return -ENOMEM;
+	if (!err) {
+		s->json = json;
+		dl_log_blocks_init(&s->blocks, take, s);
+		err = read_lines(s, path ? file : stdin);
+		dl_log_blocks_finish(&s->blocks);
+		print_held(s);
+		if (json)
+			conclude_json(s, dl_log_verdict_conclude(&s->verdict));
+		else
+			conclude_text(s, dl_log_verdict_conclude(&s->verdict));
+		err = err ? err : s->err;
+	}
+	free(s);
+	return !err && fflush(stdout) ? -errno : err;
+}
+
+int dl_verb_log(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	bool json = false;
+	int c, err;
+
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		if (c != 'j')
+			return DL_EXIT_USAGE;
+		json = true;
+	}
+	if (argc - optind > 1) {
+		dl_log("one log at a time; '%s' is too many", argv[optind + 1]);
+		return DL_EXIT_USAGE;
+	}
+	err = read_log(argv[optind], json);
+	if (err == -EACCES || err == -EPERM)
+		dl_log("'%s' may not be read by you", argv[optind] ? argv[optind] : "stdin");
+	else if (err)
+		dl_log("'%s': %s", argv[optind] ? argv[optind] : "stdin", strerror(-err));
+	if (err == -EACCES || err == -EPERM)
+		return DL_EXIT_NOT_PERMITTED;
+	return err ? DL_EXIT_FAILED : DL_EXIT_DONE;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/event/plan.h"
+#include "lib/message.h"
+#include "lib/text.h"
+#include "store/learned.h"
+#include "cli/policy_check.h"
+#include "cli/policy_explain.h"
+#include "cli/policy_history.h"
+#include "cli/policy_pin.h"
+#include "cli/policy_unit.h"
+#include "cli/policy_workload.h"
+#include "cli/policy_write.h"
+#include "cli/verbs.h"
+#include "cli/when.h"
+
+static const char usage[] =
+	"usage: davylamp policy show [WORKLOAD] [--json] [--state DIR] [--socket PATH]\n"
+	"       davylamp policy explain WORKLOAD [--json] [--socket PATH]\n"
+	"       davylamp policy explain [--engine E] [--model M] [--device D] [OPTIONS]\n"
+	"       davylamp policy write FORMAT [--out FILE] [--model M]... [OPTIONS]\n"
+	"       davylamp policy check [--json] [--config DIR] [FILE...]\n"
+	"       davylamp policy reload [--json] [--socket PATH]\n"
+	"       davylamp policy pin [--model NAME] [--device ADDRESS] KEY=VALUE...\n"
+	"       davylamp policy unpin RULE\n"
+	"       davylamp policy ledger [--model NAME] [--device ADDRESS] [--json]\n"
+	"                              [--state DIR]\n"
+	"       davylamp policy history [--json] [--state DIR]\n"
+	"       davylamp policy diff [N [M]] [--json] [--state DIR]\n"
+	"       davylamp policy rollback N [--json] [--state DIR] [--socket PATH]\n"
+	"       davylamp policy export FILE|- [--state DIR]\n"
+	"       davylamp policy import FILE|- [--json] [--state DIR] [--socket PATH]\n"
+	"       davylamp policy forget [--model NAME] [--device ADDRESS] [--all] [--json]\n"
+	"                              [--state DIR] [--socket PATH]\n"
+	"       davylamp policy adopt|release UNIT [--json] [--socket PATH]\n"
+	"       davylamp policy adopted [--json] [--socket PATH]\n"
+	"\n"
+	"show: what the agent has learned: which model on which device and backend is\n"
+	"open-circuit, since when, and why; and of every workload that runs, what the\n"
+	"policy says of it: each value with layer, file, line and version. WORKLOAD, of\n"
+	"that one alone: a number or a pid, a unit or an engine, as 'davylamp status' has\n"
+	"it. explain: the same with reasons and evidence; or which backend and settings\n"
+	"an engine and a model get on a GPU, and by which rule; 'explain --help' has its\n"
+	"options. write: the same as configuration for a unit, llama-server's router,\n"
+	"Ollama, llama-swap or lemonade; 'write --help' has its options.\n"
+	"check: whether files of thresholds, and of rules (named backend.conf), are in\n"
+	"order, and what they change; without FILE those that an agent here would read.\n"
+	"Without WORKLOAD none of them needs an agent. reload: the running agent reads\n"
+	"its files again; when they are not in order it keeps what it had, and the exit\n"
+	"status is 1. Needs root. pin: a rule of people's, in --config's backend.conf,\n"
+	"that beats what the agent finds out ('ubatch=256', 'backends=cpu',\n"
+	"'backend=vulkan' as a condition); unpin: takes one out again.\n"
+	"ledger: what came of every setting that a model ran with: how long it survived,\n"
+	"how deep, how it failed.\n"
+	"history: the versions of the rules that the agent has made (backend.conf in the\n"
+	"state directory), the newest first, with reason and evidence. diff: what changed\n"
+	"with the newest, since version N, or from N to M. rollback: makes the rules of\n"
+	"version N the newest, byte for byte; 0 is to be without any. export, import:\n"
+	"takes them to another host. forget: removes what ledger, tuner, breakers and\n"
+	"the agent's own rules know of a model, a device, one on the other, or all. The\n"
+	"running agent makes these changes; without one they are made on the state\n"
+	"directory. Needs root.\n"
+	"adopt: puts a systemd service into the agent's care, which may restart it and\n"
+	"tell it other settings by its environment (a drop-in that only points at a file\n"
+	"in the state directory). release: takes that back; a service that ran with\n"
+	"other settings is restarted with its own. Both need root. adopted: lists them.\n"
+	"\n"
+	"  --json         one JSON object a line\n"
+	"  --state DIR    where what was learned and tuned is kept (/var/lib/davylamp)\n"
+	"  --config DIR   hazards.conf and backend.conf of this host (/etc/davylamp)\n"
+	"  --model NAME   file name or alias, as 'policy show' has it\n"
+	"  --device ADDR  such as 0000:03:00.0\n"
+	"  --all          forget everything\n"
+	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
+	"  -h, --help     this text\n";
+
+struct policy_options {
+	const char *config_dir;
+	struct dl_history_options history;
+};
+
+static void print(const struct dl_learned_entry *e)
+{
+	char device[128], model[256], because[512], since[32], until[32];
+
+	printf("%s on %s, model %s: breaker %s\n", dl_backend_name(e->backend),
+	       dl_text_shown(device, sizeof(device), e->device[0] ? e->device : "any device"),
+	       dl_text_shown(model, sizeof(model), e->model), dl_breaker_state_name(e->state));
+	printf("    since %s", dl_when(e->since_s, since, sizeof(since)));
+	if (e->state == DL_BREAKER_OPEN)
+		printf(", one start may try it from %s on",
+		       dl_when(e->until_s, until, sizeof(until)));
+	printf("; opened %u time%s\n    because it %s\n", e->open_count,
+	       e->open_count == 1 ? "" : "s", dl_text_shown(because, sizeof(because), e->because));
+}
+
+static void print_json(const struct dl_learned_entry *e)
+{
+	char device[128], model[256], because[512];
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:i, s:s}", "backend",
+			      dl_backend_name(e->backend), "device",
+			      dl_text_shown(device, sizeof(device), e->device), "model",
+			      dl_text_shown(model, sizeof(model), e->model), "state",
+			      dl_breaker_state_name(e->state), "since", (json_int_t)e->since_s,
+			      "until", (json_int_t)e->until_s, "openings", (int)e->open_count,
+			      "because", dl_text_shown(because, sizeof(because), e->because));
+
+	json_dumpf(o, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(o);
+}
+
+static int show_learned(const char *dir, bool json)
+{
+	struct dl_learned learned;
+	int line, err = dl_learned_load(dir, &learned, &line);
+
+	if (err == -EBADMSG)
+		dl_log("'%s/%s', line %d: not understood; mend or remove it", dir, DL_LEARNED_NAME,
+		       line);
+	else if (err)
+		dl_log("'%s/%s': %s", dir, DL_LEARNED_NAME, strerror(-err));
+	if (err)
+		return DL_EXIT_FAILED;
+	for (size_t i = 0; i < learned.count; i++) {
+		if (json)
+			print_json(&learned.entry[i]);
+		else
+			print(&learned.entry[i]);
+	}
+	if (!learned.count && !json)
+		printf("nothing learned: every backend is closed-circuit\n");
+	return DL_EXIT_DONE;
+}
+
+/* Of a state directory that was named it is not known whose it is. */
+static int show(const char *workload, const struct dl_history_options *h)
+{
+	const struct dl_policy_running asked = { h->socket_path, workload, false, h->json };
+	int status;
+
+	if (workload)
+		return dl_policy_running(&asked);
+	status = show_learned(h->state_dir, h->json);
+	if (!status && !h->state_given)
+		dl_policy_running_all(&asked);
+	return status;
+}
+
+static int do_it(const char *word, char *const *words, size_t count, const struct policy_options *o)
+{
+	const struct dl_history_options *h = &o->history;
+	const struct dl_pin pin = { .config_dir = o->config_dir,
+				    .model = h->model,
+				    .device = h->device,
+				    .words = words,
+				    .count = count,
+				    .json = h->json };
+	int status = dl_policy_history_word(word, words, count, h);
+
+	if (status >= 0)
+		return status;
+	if (!strcmp(word, "pin"))
+		return dl_policy_pin(&pin);
+	if (count == 1 && !strcmp(word, "unpin"))
+		return dl_policy_unpin(&pin);
+	if (!strcmp(word, "check"))
+		return dl_policy_check(words, count, h->state_dir, o->config_dir, h->json);
+	if (count <= 1 && !strcmp(word, "show"))
+		return show(count ? words[0] : NULL, h);
+	if (!count && !strcmp(word, "reload"))
+		return dl_policy_ask_reload(h->socket_path, h->json);
+	if (count == 1 && !strcmp(word, "adopt"))
+		return dl_policy_adopt(h->socket_path, words[0], h->json);
+	if (count == 1 && !strcmp(word, "release"))
+		return dl_policy_release(h->socket_path, words[0], h->json);
+	if (!count && !strcmp(word, "adopted"))
+		return dl_policy_adopted(h->socket_path, h->json);
+	dl_log("what about the policy? 'davylamp policy show', 'explain', 'check', 'reload', "
+	       "'write FORMAT', 'pin KEY=VALUE', 'unpin RULE', 'ledger', 'history', "
+	       "'diff [N [M]]', 'rollback N', 'export FILE', 'import FILE', 'forget', 'adopted', "
+	       "'adopt UNIT' or 'release UNIT'");
+	return DL_EXIT_USAGE;
+}
+
+/* False: there is no such option. */
+static bool take_option(int c, struct policy_options *o)
+{
+	switch (c) {
+	case 'j':
+		o->history.json = true;
+		return true;
+	case 'd':
+		o->history.state_dir = optarg;
+		o->history.state_given = true;
+		return true;
+	case 'c':
+		o->config_dir = optarg;
+		return true;
+	case 's':
+		o->history.socket_path = optarg;
+		return true;
+	case 'M':
+		o->history.model = optarg;
+		return true;
+	case 'D':
+		o->history.device = optarg;
+		return true;
+	case 'a':
+		o->history.all = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int dl_verb_policy(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "state", required_argument, NULL, 'd' },
+		{ "config", required_argument, NULL, 'c' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "model", required_argument, NULL, 'M' },
+		{ "device", required_argument, NULL, 'D' },
+		{ "all", no_argument, NULL, 'a' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct policy_options o = {
+		DL_CONFIG_DIR, { .state_dir = DL_STATE_DIR, .socket_path = DL_SOCKET_DEFAULT }
+	};
+	int c;
+
+	if (argc > 1 && !strcmp(argv[1], "explain"))
+		return dl_policy_explain(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "write"))
+		return dl_policy_write(argc - 1, argv + 1);
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		if (!take_option(c, &o))
+			return DL_EXIT_USAGE;
+	}
+	if (optind == argc)
+		return do_it("", NULL, 0, &o);
+	return do_it(argv[optind], argv + optind + 1, (size_t)(argc - optind - 1), &o);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/act/agent_intents.h"
+#include "lib/file.h"
+#include "lib/message.h"
+#include "store/db.h"
+#include "store/learned.h"
+#include "cli/client.h"
+#include "cli/release_units.h"
+#include "cli/verbs.h"
+
+static const char usage[] =
+	"usage: davylamp release --module NAME [--socket PATH]\n"
+	"       davylamp release --all [--socket PATH] [--state DIR]\n"
+	"\n"
+	"--module: the agent's programs pin the kernel modules they are attached to;\n"
+	"this makes it let go of one, so that 'rmmod NAME' works. It attaches again by\n"
+	"itself when the module is loaded anew, and reports the gap.\n"
+	"--all: what is paused or throttled goes on, and limits and settings get their\n"
+	"old values back, unless somebody else has changed them. Without an agent the\n"
+	"log of intents says what one that was killed had left. Needs root.\n"
+	"\n"
+	"  --module NAME  amdgpu, gpu_sched, ttm, drm\n"
+	"  --all          let go of all workloads\n"
+	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
+	"  --state DIR    where the log of intents is (/var/lib/davylamp)\n"
+	"  -h, --help     this text\n";
+
+static int report(unsigned int undone, unsigned int failed)
+{
+	printf("%u act%s undone\n", undone, undone == 1 ? "" : "s");
+	if (failed)
+		dl_log("%u could not be undone, see above; try again", failed);
+	return failed ? DL_EXIT_FAILED : DL_EXIT_DONE;
+}
+
+/* By the log that a killed agent has left; there may be none. */
+static int release_from_log(const char *state_dir)
+{
+	struct dl_undone undone = { 0 }, from_log = { 0 };
+	struct dl_intents *log = NULL;
+	char path[PATH_MAX];
+	int err = dl_root_path(path, sizeof(path), "%s/%s", state_dir, DL_DB_NAME);
+
+	dl_release_units(state_dir, &undone);
+	if (!err && access(path, F_OK) && errno == ENOENT)
+		return report(undone.undone, undone.failed); /* and none is made */
+	if (!err)
+		err = dl_intents_open(state_dir, &log);
+	if (!err)
+		err = dl_intents_undo_all(log, &from_log);
+	dl_intents_close(log);
+	undone.undone += from_log.undone;
+	undone.failed += from_log.failed;
+	if (!err)
+		return report(undone.undone, undone.failed);
+	dl_log("log of intents '%s/%s': %s; what was left, if anything, cannot be told", state_dir,
+	       DL_DB_NAME, strerror(-err));
+	return DL_EXIT_FAILED;
+}
+
+static int release_all(const char *socket_path, const char *state_dir)
+{
+	json_t *answer = NULL;
+	int err;
+
+	if (geteuid()) {
+		dl_log("release --all needs root");
+		return DL_EXIT_NOT_PERMITTED;
+	}
+	if (dl_client_find(socket_path) == DL_EXIT_NOTHING)
+		return release_from_log(state_dir);
+	err = dl_client_ask(socket_path, json_pack("{s:s}", "op", "release_all"), &answer);
+	if (err == DL_EXIT_NOT_PERMITTED)
+		return err;
+	if (err) /* one that hangs, or has just ended */
+		return release_from_log(state_dir);
+	err = report((unsigned int)dl_message_number(answer, "undone", 0),
+		     (unsigned int)dl_message_number(answer, "failed", 0));
+	json_decref(answer);
+	return err;
+}
+
+static int release_module(const char *socket_path, const char *module)
+{
+	json_t *answer = NULL;
+	int count, err;
+
+	err = dl_client_ask(socket_path, json_pack("{s:s, s:s}", "op", "release", "module", module),
+			    &answer);
+	if (err)
+		return err;
+	count = (int)dl_message_number(answer, "sensors", 0);
+	json_decref(answer);
+	printf("%d sensor%s let go of module '%s'\n", count, count == 1 ? "" : "s", module);
+	return count ? DL_EXIT_DONE : DL_EXIT_NOTHING;
+}
+
+int dl_verb_release(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "module", required_argument, NULL, 'm' },
+		{ "all", no_argument, NULL, 'a' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "state", required_argument, NULL, 'd' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *socket_path = DL_SOCKET_DEFAULT, *state_dir = DL_STATE_DIR, *module = NULL;
+	bool all = false;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		if (c == 'm')
+			module = optarg;
+		else if (c == 'a')
+			all = true;
+		else if (c == 's')
+			socket_path = optarg;
+		else if (c == 'd')
+			state_dir = optarg;
+		else
+			return DL_EXIT_USAGE;
+	}
+	if (all == (module != NULL)) {
+		dl_log("which module, or all? 'davylamp release --module amdgpu', 'davylamp "
+		       "release --all'");
+		return DL_EXIT_USAGE;
+	}
+	return all ? release_all(socket_path, state_dir) : release_module(socket_path, module);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "lib/message.h"
+#include "cli/verbs.h"
+
+static const char usage[] =
+	"usage: davylamp run [OPTIONS]\n"
+	"\n"
+	"The agent: watches GPU drivers and inference engines, prints what it sees and\n"
+	"decides, and acts on workloads started by 'davylamp exec'. Needs root.\n"
+	"\n"
+	"  --mode MODE     observe, advise or enforce (default: as in hazards.conf)\n"
+	"  --json          one JSON object a line\n"
+	"  --record FILE   write all that is judged into a trace, for 'davylamp replay'\n"
+	"  --socket PATH   where clients reach the agent (/run/davylamp/agent.sock)\n"
+	"  --state DIR     what was learned and tuned (/var/lib/davylamp)\n"
+	"  --config DIR    hazards.conf of this host (/etc/davylamp)\n"
+	"  --verbose       say what the kernel answered to each program\n"
+	"  -h, --help      this text\n"
+	"\n"
+	"A terminal gets a redrawn view, a pipe plain lines. SIGHUP reads hazards.conf\n"
+	"again.\n";
+
+static const struct option names[] = {
+	{ "mode", required_argument, NULL, 'm' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "record", required_argument, NULL, 'r' },
+	{ "socket", required_argument, NULL, 's' },
+	{ "state", required_argument, NULL, 'd' },
+	{ "config", required_argument, NULL, 'c' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static int parse(int argc, char **argv, struct dl_agent_options *o)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
+		switch (c) {
+		case 'm':
+			o->mode = dl_mode_from_name(optarg);
+			if (o->mode < 0) {
+				dl_log("--mode '%s': expected observe, advise or enforce", optarg);
+				return DL_EXIT_USAGE;
+			}
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 'r':
+			o->record_path = optarg;
+			break;
+		case 's':
+			o->socket_path = optarg;
+			break;
+		case 'd':
+			o->state_dir = optarg;
+			break;
+		case 'c':
+			o->config_dir = optarg;
+			break;
+		case 'v':
+			dl_log_verbose(1);
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return -1;
+		default:
+			return DL_EXIT_USAGE;
+		}
+	}
+	if (optind == argc)
+		return 0;
+	dl_log("'%s' is one word too many; 'davylamp run --help' lists the options", argv[optind]);
+	return DL_EXIT_USAGE;
+}
+
+int dl_verb_run(int argc, char **argv)
+{
+	struct dl_agent_options options = {
+		.mode = -1,
+		.socket_path = DL_SOCKET_DEFAULT,
+		.state_dir = DL_STATE_DIR,
+		.config_dir = DL_CONFIG_DIR,
+		.data_dir = DL_DATA_DIR "/policies",
+	};
+	int err = parse(argc, argv, &options);
+
+	if (err)
+		return err < 0 ? DL_EXIT_DONE : err;
+	if (geteuid()) {
+		dl_log("the agent needs root to load its kernel programs; run it as root, or as "
+		       "the "
+		       "service davylamp.service. 'davylamp replay' and 'davylamp status' do not");
+		return DL_EXIT_NOT_PERMITTED;
+	}
+	umask(077);
+	err = dl_agent_run(&options);
+	if (err)
+		dl_log("the agent has ended: %s", strerror(-err));
+	return err ? DL_EXIT_FAILED : DL_EXIT_DONE;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/message.h"
+#include "report/foresight_text.h"
+#include "cli/client.h"
+#include "cli/status_sensors.h"
+#include "cli/verbs.h"
+
+static const char usage[] =
+	"usage: davylamp status [--sensors | --programs] [--json] [--socket PATH]\n"
+	"\n"
+	"What the running agent sees: its sensors and why one is off, the engines with\n"
+	"backend, device and model, the backends that are open-circuit, and how many of\n"
+	"the failures were foreseen, since its start and of all time.\n"
+	"\n"
+	"  --sensors      for each fact: its sources in order of worth, which one is in\n"
+	"                 use, why the better ones are not, and what stays unseen\n"
+	"  --programs     every kernel program, its hook, and why it is not live\n"
+	"  --json         one JSON object\n"
+	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
+	"  -h, --help     this text\n";
+
+static void print_sensors(const json_t *list)
+{
+	const json_t *s;
+	size_t i;
+
+	printf("sensors\n");
+	json_array_foreach(list, i, s)
+		printf("  %-12s %-9s %2d programs  %s\n", dl_message_text(s, "name"),
+		       dl_message_text(s, "state"), (int)dl_message_number(s, "programs", 0),
+		       dl_message_text(s, "reason"));
+}
+
+static void print_bar(const char *name, const json_t *gpu, const char *used, const char *total)
+{
+	double all = (double)dl_message_number(gpu, total, 0);
+
+	if (all > 0)
+		printf("  %s %.0f of %.0f MiB", name,
+		       (double)dl_message_number(gpu, used, 0) / 1048576, all / 1048576);
+}
+
+/* "lockup gfx 2 s (default), compute never (parameter), kfd none" */
+static void print_lockups(const json_t *list)
+{
+	const json_t *l;
+	size_t i;
+
+	json_array_foreach(list, i, l)
+	{
+		const char *origin = dl_message_text(l, "origin");
+		long long ms = (long long)dl_message_number(l, "timeout_ms", 0);
+
+		printf("%s %s", i ? "," : "    lockup", dl_message_text(l, "queue"));
+		if (!strcmp(origin, "none") || !strcmp(origin, "unknown"))
+			printf(" %s", origin);
+		else if (!ms)
+			printf(" never (%s)", origin);
+		else if (ms % 1000)
+			printf(" %lld ms (%s)", ms, origin);
+		else
+			printf(" %lld s (%s)", ms / 1000, origin);
+	}
+	if (json_array_size(list))
+		putchar('\n');
+}
+
+/* Where the host's memory is the device's, what is left of it counts. */
+static void print_memory(const json_t *gpu)
+{
+	print_bar("VRAM", gpu, "vram_used", "vram_total");
+	print_bar("GTT", gpu, "gtt_used", "gtt_total");
+	if (json_is_true(json_object_get(gpu, "shared_memory")))
+		printf("  shares the host's %lld MiB, %lld MiB left",
+		       (long long)dl_message_number(gpu, "host_total", 0) >> 20,
+		       (long long)dl_message_number(gpu, "host_available", 0) >> 20);
+	putchar('\n');
+}
+
+static void print_gpus(const json_t *list)
+{
+	const json_t *gpu, *c;
+	size_t i, j;
+
+	printf("gpus%s\n", json_array_size(list) ? "" : ": none has a driver");
+	json_array_foreach(list, i, gpu)
+	{
+		printf("  %-14s %-8s", dl_message_text(gpu, "device"),
+		       dl_message_text(gpu, "driver"));
+		print_memory(gpu);
+		print_lockups(json_object_get(gpu, "lockup"));
+		json_array_foreach(json_object_get(gpu, "clients"), j, c)
+			printf("    pid %-8d VRAM %lld MiB, GTT %lld MiB, evicted %lld MiB\n",
+			       (int)dl_message_number(c, "pid", 0),
+			       (long long)dl_message_number(c, "vram", 0) >> 20,
+			       (long long)dl_message_number(c, "gtt", 0) >> 20,
+			       (long long)dl_message_number(c, "evicted", 0) >> 20);
+	}
+}
+
+/* Nothing where there is none: KFD is AMD's alone. */
+static void print_kfd(const json_t *list)
+{
+	const json_t *gpu, *p;
+	size_t i, j;
+
+	if (json_array_size(list))
+		printf("kfd\n");
+	json_array_foreach(list, i, gpu)
+	{
+		if (dl_message_number(gpu, "gpu_id", 0))
+			printf("  %-14s gpu_id %-6d gfx version %d, SMI events %s\n",
+			       dl_message_text(gpu, "device"),
+			       (int)dl_message_number(gpu, "gpu_id", 0),
+			       (int)dl_message_number(gpu, "gfx_target_version", 0),
+			       json_is_true(json_object_get(gpu, "smi_events")) ? "heard"
+										: "not heard");
+		else
+			printf("  no GPU in use\n");
+		json_array_foreach(json_object_get(gpu, "processes"), j, p)
+			printf("    pid %-8d VRAM %lld MiB, %d queues, evicted for %lld ms\n",
+			       (int)dl_message_number(p, "pid", 0),
+			       (long long)dl_message_number(p, "vram", 0) >> 20,
+			       (int)dl_message_number(p, "queues", 0),
+			       (long long)dl_message_number(p, "evicted_ms", 0));
+	}
+}
+
+static void print_more(const json_t *p)
+{
+	const char *unit = dl_message_text(p, "unit"), *box = dl_message_text(p, "container");
+	const char *quantisation = dl_message_text(p, "quantisation");
+
+	if (dl_message_number(p, "context", 0))
+		printf("           context %d, ubatch %d", (int)dl_message_number(p, "context", 0),
+		       (int)dl_message_number(p, "ubatch", 0));
+	if (quantisation[0])
+		printf(", %s %s, %lld MB", dl_message_text(p, "architecture"), quantisation,
+		       (long long)dl_message_number(p, "model_bytes", 0) / 1000000);
+	if (unit[0])
+		printf("%sunit %s", dl_message_number(p, "context", 0) ? ", " : "           ",
+		       unit);
+	if (box[0])
+		printf("%s%s %.12s", dl_message_number(p, "context", 0) ? ", " : "           ",
+		       dl_message_text(p, "runtime"), box);
+	if (dl_message_number(p, "context", 0) || unit[0] || box[0])
+		putchar('\n');
+}
+
+static void print_workload(const json_t *p)
+{
+	int number = (int)dl_message_number(p, "workload", 0);
+	int runs = (int)dl_message_number(p, "runs_permille", -1);
+
+	if (number)
+		printf("workload %d", number);
+	else
+		printf("observed");
+	if (runs > 0)
+		printf(", throttled to %d %%", runs / 10);
+	printf("%s\n", runs ? "" : ", paused");
+}
+
+static void print_process(const json_t *p)
+{
+	printf("  %-8d %-14s %-9s %-8s %-14s %-24s port %d, ", (int)dl_message_number(p, "pid", 0),
+	       dl_message_text(p, "engine"), dl_message_text(p, "role"),
+	       dl_message_text(p, "backend"), dl_message_text(p, "device"),
+	       dl_message_text(p, "model"), (int)dl_message_number(p, "port", 0));
+	print_workload(p);
+	print_more(p);
+	if (json_is_true(json_object_get(p, "probes_lost")))
+		printf("           not all of it is seen: no probes left for its user\n");
+}
+
+static void print_processes(const json_t *list)
+{
+	const json_t *p;
+	size_t i;
+
+	printf("engines%s\n", json_array_size(list) ? "" : ": none runs");
+	json_array_foreach(list, i, p) print_process(p);
+}
+
+/* Nothing while all find room. */
+static void print_crowding(const json_t *c)
+{
+	long long refused = (long long)dl_message_number(c, "probes_refused", 0);
+	long long probes = (long long)dl_message_number(c, "probes_evicted", 0);
+	long long processes = (long long)dl_message_number(c, "processes_evicted", 0);
+
+	if (refused || probes || processes)
+		printf("crowding: %lld probes refused, %lld taken away (%lld of %lld in use), %lld "
+		       "processes no longer followed\n",
+		       refused, probes, (long long)dl_message_number(c, "probes", 0),
+		       (long long)dl_message_number(c, "probes_max", 0), processes);
+}
+
+static void print_breakers(const json_t *list)
+{
+	const json_t *b;
+	size_t i;
+
+	printf("breakers%s\n", json_array_size(list) ? "" : ": nothing learned");
+	json_array_foreach(list, i, b)
+		printf("  %-9s %-8s on %-14s model %-24s %s\n", dl_message_text(b, "state"),
+		       dl_message_text(b, "backend"), dl_message_text(b, "device"),
+		       dl_message_text(b, "model"), dl_message_text(b, "because"));
+}
+
+/* Of which the present start is a part. */
+static void print_all_time(const json_t *foresight)
+{
+	time_t since = (time_t)dl_message_number(foresight, "since", 0);
+	char when[64] = "all time";
+	struct tm day;
+
+	if (since > 0 && localtime_r(&since, &day))
+		strftime(when, sizeof(when), "all time (since %Y-%m-%d)", &day);
+	dl_foresight_print(stdout, when, foresight);
+}
+
+/* Those that were refused are worth a line: somebody asks more than a user may. */
+static void print_connections(const json_t *c)
+{
+	const json_t *refused = json_object_get(c, "refused"), *count;
+	const char *why;
+	json_int_t sum = 0;
+
+	json_object_foreach((json_t *)refused, why, count) sum += json_integer_value(count);
+	if (!sum)
+		return;
+	printf("connections: %lld of root, %lld of users; refused:",
+	       (long long)dl_message_number(c, "root", 0),
+	       (long long)dl_message_number(c, "users", 0));
+	printf(" %lld over the limit of one user, %lld over that of all users, %lld over that of "
+	       "all, %lld that said nothing\n",
+	       (long long)dl_message_number(refused, "user_full", 0),
+	       (long long)dl_message_number(refused, "users_full", 0),
+	       (long long)dl_message_number(refused, "all_full", 0),
+	       (long long)dl_message_number(refused, "silent", 0));
+}
+
+static void print(const json_t *status)
+{
+	printf("mode %s, %lld events, %lld dropped\n", dl_message_text(status, "mode"),
+	       (long long)dl_message_number(status, "events", 0),
+	       (long long)dl_message_number(status, "dropped", 0));
+	if (dl_message_text(status, "policy_error")[0])
+		printf("policy: %s; what was in force before stays\n",
+		       dl_message_text(status, "policy_error"));
+	print_connections(json_object_get(status, "connections"));
+	print_sensors(json_object_get(status, "sensors"));
+	print_gpus(json_object_get(status, "gpus"));
+	print_kfd(json_object_get(status, "kfd"));
+	print_processes(json_object_get(status, "processes"));
+	print_crowding(json_object_get(status, "crowding"));
+	print_breakers(json_object_get(status, "breakers"));
+	dl_foresight_print(stdout, "since start", json_object_get(status, "foresight"));
+	print_all_time(json_object_get(status, "foresight_all_time"));
+}
+
+int dl_verb_status(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "json", no_argument, NULL, 'j' },	{ "sensors", no_argument, NULL, 'l' },
+		{ "programs", no_argument, NULL, 'p' }, { "socket", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },	{ 0 },
+	};
+	const char *socket_path = DL_SOCKET_DEFAULT;
+	json_t *answer = NULL;
+	int json = 0, c, err, part = 0;
+
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		if (c == 'j')
+			json = 1;
+		else if (c == 'l' || c == 'p')
+			part = c;
+		else if (c == 's')
+			socket_path = optarg;
+		else
+			return DL_EXIT_USAGE;
+	}
+	err = dl_client_ask(socket_path, json_pack("{s:s}", "op", part ? "sensors" : "status"),
+			    &answer);
+	if (err)
+		return err;
+	if (json) {
+		json_object_del(answer, "op");
+		json_dumpf(answer, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else if (part == 'l') {
+		dl_print_ladder(answer);
+	} else if (part == 'p') {
+		dl_print_programs(answer);
+	} else {
+		print(answer);
+	}
+	json_decref(answer);
+	return DL_EXIT_DONE;
+}

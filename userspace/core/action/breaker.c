@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A circuit breaker per (device, backend, model): closed, open, half-open with one probation start.
+ * A failure of the device's class opens it at once, plain crashes after "failures" within "window".
+ * Each opening doubles the back-off. Every turn is a plan: the learned policy file is written of
+ * it.
+ */
+#include "core/action/acts.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* An unknown device ("") is any: before an engine runs nobody can say which it will use. */
+static bool covers(const struct dl_breaker *b, const char *device, uint8_t backend,
+		   const char *model)
+{
+	return b->used_ns && b->backend == backend && dl_same_name(b->model, model) &&
+	       (!b->device[0] || !device[0] || dl_same_name(b->device, device));
+}
+
+static struct dl_breaker *find(struct dl_core *core, const char *device, uint8_t backend,
+			       const char *model)
+{
+	for (size_t i = 0; i < DL_CORE_BREAKERS; i++)
+		if (covers(&core->breakers[i], device, backend, model))
+			return &core->breakers[i];
+	return NULL;
+}
+
+static struct dl_breaker *get(struct dl_step *s, const char *device, uint8_t backend,
+			      const char *model)
+{
+	struct dl_breaker *b = find(s->core, device, backend, model);
+	struct dl_breaker *victim = &s->core->breakers[0];
+
+	if (b) {
+		b->used_ns = s->now_ns ? s->now_ns : 1;
+		return b;
+	}
+	for (size_t i = 0; i < DL_CORE_BREAKERS; i++)
+		if (s->core->breakers[i].used_ns < victim->used_ns)
+			victim = &s->core->breakers[i];
+	s->core->dropped_count += victim->used_ns != 0;
+	s->core->breaker_count += victim->used_ns == 0;
+	memset(victim, 0, sizeof(*victim));
+	dl_copy_name(victim->device, sizeof(victim->device), device);
+	dl_copy_name(victim->model, sizeof(victim->model), model);
+	victim->backend = backend;
+	victim->used_ns = s->now_ns ? s->now_ns : 1;
+	victim->window_ns = s->now_ns;
+	return victim;
+}
+
+static void say(struct dl_step *s, const struct dl_breaker *b, const struct dl_plan *because)
+{
+	struct dl_plan plan;
+
+	if (because) {
+		plan = *because;
+	} else {
+		plan = dl_plan_about(s, DL_HZ_NONE, NULL);
+		plan.pid = 0;
+	}
+	plan.at_ns = s->now_ns;
+	plan.rung = DL_RUNG_BREAKER;
+	plan.backend = b->backend;
+	plan.breaker_state = b->state;
+	plan.open_count = b->open_count;
+	plan.until_ns = b->until_ns;
+	memcpy(plan.device, b->device, sizeof(plan.device));
+	memcpy(plan.model, b->model, sizeof(plan.model));
+	dl_emit(s, &plan);
+}
+
+static void open_breaker(struct dl_step *s, struct dl_breaker *b, const struct dl_plan *because)
+{
+	uint64_t wait = dl_config_ns(&s->core->config, DL_CFG_BREAKER_BACKOFF_MS);
+	uint64_t most = dl_config_ns(&s->core->config, DL_CFG_BREAKER_BACKOFF_MAX_MS);
+
+	for (uint32_t i = 0; i < b->open_count && wait < most; i++)
+		wait *= 2;
+	b->until_ns = s->now_ns + (wait < most ? wait : most);
+	b->state = DL_BREAKER_OPEN;
+	b->probation_ns = 0;
+	if (b->open_count < UINT16_MAX)
+		b->open_count++;
+	say(s, b, because);
+}
+
+/*
+ * Only an adopted workload teaches, and only where the agent may do more than look: anybody can
+ * name a program llama-server and a file like somebody's model.
+ */
+static bool learns(struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+
+	return w && w->adopted && dl_mode_for(s, w) != DL_MODE_OBSERVE;
+}
+
+bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note)
+{
+	const struct dl_config *config = &s->core->config;
+	struct dl_breaker *b;
+
+	if (p->backend == DL_BACKEND_CPU || p->backend == DL_BACKEND_UNKNOWN || !p->model[0])
+		return note->device_class && p->backend != DL_BACKEND_CPU;
+	if (!learns(s, p))
+		return note->device_class;
+	b = get(s, p->device, p->backend, p->model);
+	if (s->now_ns - b->window_ns > dl_config_ns(config, DL_CFG_BREAKER_WINDOW_MS)) {
+		b->window_ns = s->now_ns;
+		b->failure_count = 0;
+	}
+	b->failure_count++;
+	if (b->state == DL_BREAKER_OPEN)
+		return true;
+	if (!note->device_class && b->state == DL_BREAKER_CLOSED &&
+	    b->failure_count < dl_config_u64(config, DL_CFG_BREAKER_FAILURES))
+		return false;
+	open_breaker(s, b, note);
+	return true;
+}
+
+void dl_breaker_found(struct dl_step *s, const struct dl_plan *note)
+{
+	struct dl_breaker *b;
+
+	if (note->backend == DL_BACKEND_CPU || note->backend == DL_BACKEND_UNKNOWN ||
+	    !note->model[0] || dl_mode_for(s, NULL) == DL_MODE_OBSERVE)
+		return;
+	b = get(s, note->device, note->backend, note->model);
+	if (b->state != DL_BREAKER_OPEN)
+		open_breaker(s, b, note);
+}
+
+bool dl_breaker_is_open(struct dl_core *core, const char *device, uint8_t backend,
+			const char *model)
+{
+	const struct dl_breaker *b = find(core, device, backend, model);
+
+	return b && b->state == DL_BREAKER_OPEN;
+}
+
+uint32_t dl_breaker_openings(struct dl_core *core, const struct dl_process *p,
+			     uint64_t *ret_until_ns)
+{
+	const struct dl_breaker *b = find(core, p->device, p->backend, p->model);
+
+	*ret_until_ns = b ? b->until_ns : 0;
+	return b ? b->open_count : 0;
+}
+
+void dl_breaker_restore(struct dl_step *s)
+{
+	const struct dl_ev_breaker *in = &s->ev->breaker;
+	struct dl_breaker *b = get(s, in->device, in->backend, in->model);
+
+	b->state = in->state;
+	b->open_count = in->open_count;
+	b->until_ns = s->now_ns + in->remaining_ns;
+	if (b->until_ns < s->now_ns)
+		b->until_ns = UINT64_MAX;
+}
+
+/* An adopted engine seen on the backend begins the probation; its going ends it unproven. */
+void dl_breaker_probation(struct dl_step *s)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
+	struct dl_breaker *b;
+
+	if (s->ev->kind == DL_EV_WORKLOAD) {
+		for (size_t i = 0; s->ev->workload.op == DL_WORKLOAD_GONE && i < DL_CORE_BREAKERS;
+		     i++)
+			if (s->core->breakers[i].probation_workload == s->ev->workload.workload)
+				s->core->breakers[i].probation_ns = 0;
+		return;
+	}
+	if (!p || !p->workload || p->backend == DL_BACKEND_UNKNOWN)
+		return;
+	b = find(s->core, p->device, p->backend, p->model);
+	if (!b || b->state != DL_BREAKER_HALF_OPEN || b->probation_ns)
+		return;
+	b->probation_ns = s->now_ns;
+	b->probation_workload = p->workload;
+}
+
+void dl_breakers_tick(struct dl_step *s)
+{
+	uint64_t soak_ns = dl_config_ns(&s->core->config, DL_CFG_BREAKER_SOAK_MS);
+
+	if (!s->core->breaker_count)
+		return;
+	for (size_t i = 0; i < DL_CORE_BREAKERS && s->count + DL_PLANS_SPARE <= s->max; i++) {
+		struct dl_breaker *b = &s->core->breakers[i];
+
+		assert(b->state < DL_BREAKER_STATE_COUNT);
+		if (b->state == DL_BREAKER_OPEN && s->now_ns >= b->until_ns) {
+			b->state = DL_BREAKER_HALF_OPEN;
+			say(s, b, NULL);
+		} else if (b->state == DL_BREAKER_HALF_OPEN && b->probation_ns &&
+			   s->now_ns - b->probation_ns >= soak_ns) {
+			b->state = DL_BREAKER_CLOSED;
+			b->open_count = 0;
+			b->failure_count = 0;
+			say(s, b, NULL);
+		}
+	}
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Acts, from the plan to their end. What a failed engine gets: restart for a plain crash, strictly
+ * the CPU when the device or its driver failed or the breaker is open, quarantine when it opens
+ * again and again and there is nowhere to go. One act at a time; every refusal is a plan with its
+ * reason.
+ */
+#include "core/action/acts.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define SMALLER_TRIES 2 /* one after the other, before the device is given up */
+/* To freeze takes milliseconds, or does not happen. */
+#define HOLD_ANSWER_NS (5 * DL_NS_PER_S)
+
+static bool is_failure(const struct dl_plan *plan)
+{
+	return plan->hazard == DL_HZ_RUNNER_CRASH || plan->hazard == DL_HZ_ENGINE_WEDGED;
+}
+
+static void begin(struct dl_step *s, struct dl_workload *w, const struct dl_plan *plan)
+{
+	assert(!w->act_plan);
+	dl_spend(s, w, plan);
+	w->act_plan = plan->id;
+	w->act_rung = plan->rung;
+	w->act_hazard = plan->hazard;
+	w->act_undo = plan->rung == DL_RUNG_UNDO ? plan->level : 0;
+	w->act_from = w->backend;
+	w->act_to = plan->to_backend;
+	memcpy(w->act_device, w->device, sizeof(w->act_device));
+	w->act_renews =
+		w->hold_plan && w->hold_rung == plan->rung && w->hold_permille == plan->on_permille;
+	w->act_permille = plan->on_permille;
+	w->act_knobs = plan->knobs;
+	w->act_lease_ns = plan->lease_ns;
+	w->act_until_ns = plan->until_ns;
+	w->act_tuning = plan->tuning;
+	w->act_pid_before = w->pid;
+	w->act_ns = s->now_ns;
+	w->first_sign_ns = plan->first_sign_ns;
+	w->stopped_ns = 0;
+	w->act_started = 0;
+	w->retry_ns = 0;
+}
+
+/*
+ * A trace answers an act by its number: this one counts the workload's acts only, so that other
+ * thresholds, or a later build's hazards, may note more or less beside it.
+ */
+static uint32_t act_number(struct dl_workload *w)
+{
+	return (w->id << 16) + w->act_count++ % 0xffff + 1;
+}
+
+/* What failed is tried again when its back-off is over; a hazard that stands asks by itself. */
+static void put_off(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan)
+{
+	plan->until_ns = dl_backoff_end_ns(s, w);
+	if (plan->rung != DL_RUNG_RESTART && plan->rung != DL_RUNG_MIGRATE_CPU &&
+	    (plan->rung != DL_RUNG_SHRINK || !is_failure(plan)))
+		return;
+	w->retry_knobs = plan->knobs;
+	w->retry_tuning = plan->tuning;
+	w->retry_ns = plan->until_ns;
+	w->retry_set_ns = s->now_ns;
+	w->retry_rung = plan->rung;
+	w->retry_hazard = plan->hazard;
+}
+
+void dl_propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan)
+{
+	enum dl_refusal refusal = dl_consent(s, w, plan);
+
+	plan->refusal = (uint8_t)refusal;
+	plan->verdict = refusal ? DL_VERDICT_REFUSED : DL_VERDICT_GO;
+	if (!refusal && dl_mode_for(s, w) == DL_MODE_ADVISE)
+		plan->verdict = DL_VERDICT_ADVISED;
+	if (w && dl_replaces(plan->rung) && plan->rung != DL_RUNG_SHRINK)
+		plan->knobs = w->knobs;
+	if (w && refusal == DL_REFUSED_BACKOFF)
+		put_off(s, w, plan);
+	if (!w || plan->verdict != DL_VERDICT_GO) {
+		dl_emit(s, plan);
+		return;
+	}
+	dl_emit_as(s, plan, act_number(w));
+	dl_tuned_take(s, w, plan);
+	begin(s, w, plan);
+}
+
+static enum dl_rung rung_for_failure(struct dl_step *s, const struct dl_process *p,
+				     const struct dl_workload *w, bool open, uint64_t *until_ns)
+{
+	uint64_t limit = dl_config_u64(&s->core->config, DL_CFG_BREAKER_QUARANTINE);
+
+	if (open && p->backend != DL_BACKEND_CPU && (!w || w->movable))
+		return DL_RUNG_MIGRATE_CPU;
+	if (open && w && dl_breaker_openings(s->core, p, until_ns) >= limit)
+		return DL_RUNG_QUARANTINE;
+	return DL_RUNG_RESTART;
+}
+
+/* A smaller ubatch is no answer to what died of less. */
+static bool could_matter(const struct dl_process *p, const struct dl_plan *plan)
+{
+	return plan->tuning.knob != DL_TUNER_UBATCH || p->lost_batch > plan->knobs.ubatch;
+}
+
+/*
+ * The device has shown what it cannot, not that it is bad. One that died with smaller settings too,
+ * and no later, is bad.
+ */
+static bool setting_is_to_blame(struct dl_step *s, struct dl_workload *w,
+				const struct dl_process *p, struct dl_plan *plan)
+{
+	struct dl_plan lower = *plan;
+
+	if (!dl_tuned_trouble(s, w, p, plan) || !plan->device_class || !p->exception_ns)
+		return false;
+	if (w->deepest > w->lost_depth)
+		w->lost_count = 0;
+	if (w->lost_count >= SMALLER_TRIES || !dl_tuned_lower(s, w, p, &lower) ||
+	    !could_matter(p, &lower))
+		return false;
+	*plan = lower;
+	w->lost_count++;
+	w->lost_depth = p->lost_depth;
+	return true;
+}
+
+void dl_decide_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note)
+{
+	struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+	struct dl_plan plan = *note;
+	uint64_t until_ns = 0;
+
+	plan.at_ns = s->now_ns;
+	if (w && setting_is_to_blame(s, w, p, &plan))
+		plan.rung = DL_RUNG_SHRINK;
+	else
+		plan.rung = (uint8_t)rung_for_failure(s, p, w, dl_breaker_failure(s, p, note),
+						      &until_ns);
+	if (plan.rung == DL_RUNG_RESTART && w && dl_tuned_lower(s, w, p, &plan))
+		plan.rung =
+			DL_RUNG_SHRINK; /* as it is started anew, with what answers its trouble */
+	if (plan.rung == DL_RUNG_QUARANTINE)
+		plan.until_ns = until_ns;
+	if (w) {
+		w->decided_ns = s->now_ns;
+		dl_effects_troubled(s, w);
+	}
+	if (w && w->port)
+		plan.port = w->port;
+	dl_propose(s, w, &plan);
+}
+
+struct dl_plan dl_plan_for(struct dl_step *s, const struct dl_workload *w, enum dl_rung rung,
+			   uint8_t hazard)
+{
+	struct dl_plan plan =
+		dl_plan_about(s, DL_HZ_NONE, dl_world_process(&s->core->world, w->pid));
+
+	plan.hazard = hazard;
+	plan.rung = (uint8_t)rung;
+	plan.workload = w->id;
+	plan.pid = w->pid;
+	plan.engine = w->engine;
+	plan.backend = w->backend;
+	plan.port = w->port;
+	memcpy(plan.device, w->device, sizeof(plan.device));
+	memcpy(plan.model, w->model, sizeof(plan.model));
+	if (w->first_sign_ns)
+		plan.first_sign_ns = w->first_sign_ns;
+	return plan;
+}
+
+/* A hold or a cap goes on, and nobody knows yet what it is worth. */
+static bool averts(uint8_t rung)
+{
+	return rung != DL_RUNG_PAUSE && rung != DL_RUNG_THROTTLE && rung != DL_RUNG_CAP &&
+	       rung != DL_RUNG_AWAKE && rung != DL_RUNG_UNDO;
+}
+
+static void say_outcome(struct dl_step *s, const struct dl_workload *w, int32_t result)
+{
+	struct dl_plan plan = dl_plan_for(s, w, DL_RUNG_OUTCOME, w->act_hazard);
+
+	plan.level = w->act_rung; /* which rung has ended */
+	plan.tuning = w->act_tuning;
+	if (plan.tuning.why && !plan.backend) /* it is not seen to use one yet */
+		plan.backend = w->act_to ? w->act_to : w->act_from;
+	plan.result = result;
+	plan.stopped_ns = w->stopped_ns;
+	dl_emit(s, &plan);
+}
+
+static bool lives(struct dl_step *s, uint32_t pid)
+{
+	return dl_world_process(&s->core->world, pid) != NULL;
+}
+
+/* The rung up, where the failed one has left nothing that serves. */
+static enum dl_rung rung_after(struct dl_step *s, struct dl_workload *w)
+{
+	bool replacing = dl_replaces(w->act_rung) || dl_replaces(w->act_undo);
+
+	if (w->act_rung == DL_RUNG_RESTART)
+		return w->movable ? DL_RUNG_MIGRATE_CPU : DL_RUNG_NOTE;
+	if (!replacing || w->act_rung == DL_RUNG_MIGRATE_CPU)
+		return DL_RUNG_NOTE;
+	if (!lives(s, w->act_pid_before))
+		return DL_RUNG_RESTART;
+	w->pid = w->act_pid_before;
+	return DL_RUNG_NOTE;
+}
+
+static void outcome(struct dl_step *s, struct dl_workload *w, int32_t result)
+{
+	uint8_t hazard = w->act_hazard;
+	enum dl_rung next = DL_RUNG_NOTE;
+	struct dl_plan plan;
+
+	if (result || !w->act_renews)
+		say_outcome(s, w, result);
+	if (!result && averts(w->act_rung))
+		dl_foresight_acted(s, w);
+	w->act_plan = 0;
+	if (result || !w->act_renews)
+		w->act_end_ns = s->now_ns;
+	w->deepest = 0;
+	if (result)
+		dl_tuned_failed(s, w, result);
+	if (w->act_rung == DL_RUNG_UNDO)
+		dl_effect_taken_back(s, w, result);
+	else if (!result)
+		dl_effect_add(w);
+	if (!result && (dl_replaces(w->act_rung) || dl_replaces(w->act_undo)))
+		w->replaced_ns = s->now_ns;
+	if (result)
+		next = rung_after(s, w);
+	w->act_ns = 0;
+	if (next != DL_RUNG_NOTE) {
+		plan = dl_plan_for(s, w, next, hazard);
+		dl_propose(s, w, &plan);
+	} else if (result) {
+		dl_ladder_go_on(s, w, hazard);
+	}
+}
+
+static void started(struct dl_workload *w, uint32_t pid)
+{
+	w->act_started = 1;
+	if (pid)
+		w->pid = pid;
+}
+
+/* A replacement that ends before it gave a token: nothing more to wait for. */
+void dl_decide_exit(struct dl_step *s)
+{
+	for (size_t i = 0; s->core->world.workload_count && i < DL_WORLD_WORKLOADS; i++) {
+		struct dl_workload *w = &s->core->world.workloads[i];
+
+		if (w->act_plan && w->act_started && w->pid == s->ev->pid)
+			outcome(s, w, -10 /* ECHILD */);
+	}
+}
+
+static void held(struct dl_step *s, struct dl_workload *w)
+{
+	bool pause = w->act_rung == DL_RUNG_PAUSE;
+
+	if (pause || w->act_rung == DL_RUNG_THROTTLE)
+		dl_effect_held(s, w);
+	outcome(s, w, 0);
+	if (pause)
+		dl_ladder_after_pause(s, w, true);
+}
+
+/* By its lease, or by the act under way, which was to do it. */
+static void released(struct dl_step *s, struct dl_workload *w)
+{
+	bool asked = w->act_plan == s->ev->act.plan;
+	bool pause = w->hold_rung == DL_RUNG_PAUSE;
+
+	if (!asked || w->act_undo == DL_RUNG_PAUSE || w->act_undo == DL_RUNG_THROTTLE)
+		dl_effect_let_go(s, w);
+	if (asked)
+		outcome(s, w, 0);
+	else if (pause)
+		dl_ladder_after_pause(s, w, false);
+}
+
+void dl_decide_act(struct dl_step *s)
+{
+	const struct dl_ev_act *act = &s->ev->act;
+	struct dl_workload *w = dl_world_workload(&s->core->world, act->workload);
+
+	if (!w || !act->plan)
+		return;
+	if (act->stage == DL_ACT_RELEASED &&
+	    (w->act_plan == act->plan || w->hold_plan == act->plan))
+		released(s, w);
+	else if (w->act_plan != act->plan)
+		return;
+	else if (act->stage == DL_ACT_STOPPED)
+		w->stopped_ns = s->now_ns;
+	else if (act->stage == DL_ACT_STARTED)
+		started(w, s->ev->pid);
+	else if (act->stage == DL_ACT_HELD)
+		held(s, w);
+	else if (act->stage == DL_ACT_SERVING)
+		outcome(s, w, 0);
+	else if (act->stage == DL_ACT_FAILED)
+		outcome(s, w, act->result ? act->result : -1);
+}
+
+/* What was put off is done only while its reason stands. */
+static bool still_wanted(struct dl_step *s, const struct dl_workload *w)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);
+
+	if (p && w->retry_hazard == DL_HZ_ENGINE_WEDGED)
+		return !dl_gave_token(p, w->retry_set_ns);
+	return !p; /* it has ended, and nobody has started it meanwhile */
+}
+
+static uint64_t patience_ns(const struct dl_step *s, const struct dl_workload *w)
+{
+	bool hold = w->act_rung == DL_RUNG_PAUSE || w->act_rung == DL_RUNG_THROTTLE;
+
+	return hold ? HOLD_ANSWER_NS : dl_config_ns(&s->core->config, DL_CFG_ACT_TIMEOUT_MS);
+}
+
+void dl_decide_tick(struct dl_step *s)
+{
+	if (!s->core->world.workload_count)
+		return;
+
+	for (size_t i = 0; i < DL_WORLD_WORKLOADS && s->count + DL_PLANS_SPARE <= s->max; i++) {
+		struct dl_workload *w = &s->core->world.workloads[i];
+		struct dl_plan plan;
+
+		if (!w->id)
+			continue;
+		if (w->act_plan && s->now_ns - w->act_ns >= patience_ns(s, w))
+			outcome(s, w,
+				-110 /* ETIMEDOUT, the same number wherever it is replayed */);
+		dl_effect_renew(s, w);
+		dl_tuned_tick(s, w);
+		dl_effects_tick(s, w);
+		if (!w->retry_ns || s->now_ns < w->retry_ns)
+			continue;
+		w->retry_ns = 0;
+		if (!still_wanted(s, w))
+			continue;
+		plan = dl_plan_for(s, w, w->retry_rung, w->retry_hazard);
+		if (plan.rung == DL_RUNG_SHRINK) {
+			plan.knobs = w->retry_knobs;
+			plan.tuning = w->retry_tuning;
+		}
+		dl_propose(s, w, &plan);
+	}
+}

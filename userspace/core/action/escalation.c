@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ladder: what is done against a hazard before anything has failed, the least first, and to
+ * whom. The next rung is taken when the sign comes again "settle" after the last act; a new
+ * hazard of level 3 does not wait. What a workload cannot do is passed over, and the plan says so.
+ * Nothing is done to what is nobody's workload; the victim of a hazard is never made to pay for it.
+ */
+#include "core/action/acts.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define RUNGS	 6
+#define FRESH_NS (5 * DL_NS_PER_S) /* an alarm outlives its sign: no act without one */
+#define PAYS	 250		   /* permille of what is short that make one pay */
+
+struct row {
+	uint8_t hazard;
+	uint8_t level; /* from which on */
+	uint8_t rung[RUNGS];
+	const char *detail; /* of the note; NULL: any */
+};
+
+static const struct row rows[] = {
+	{ DL_HZ_JOB_HEADROOM, 2, { DL_RUNG_SHRINK }, NULL },
+	{ DL_HZ_JOB_HEADROOM,
+	  3,
+	  { DL_RUNG_PAUSE, DL_RUNG_SHRINK, DL_RUNG_MIGRATE_CPU, DL_RUNG_RESTART },
+	  NULL },
+	{ DL_HZ_JOB_STALL,
+	  3,
+	  { DL_RUNG_PAUSE, DL_RUNG_SHRINK, DL_RUNG_MIGRATE_CPU, DL_RUNG_RESTART },
+	  NULL },
+	{ DL_HZ_EVICTION_STORM,
+	  2,
+	  { DL_RUNG_PAUSE, DL_RUNG_THROTTLE, DL_RUNG_THROTTLE },
+	  NULL }, /* who runs at a share of the time evicts at that share */
+	{ DL_HZ_EVICTION_STORM,
+	  3,
+	  { DL_RUNG_PAUSE, DL_RUNG_THROTTLE, DL_RUNG_THROTTLE, DL_RUNG_UNLOAD, DL_RUNG_CAP,
+	    DL_RUNG_SHRINK },
+	  NULL },
+	{ DL_HZ_QUEUE_THRASH, 2, { DL_RUNG_THROTTLE, DL_RUNG_THROTTLE }, NULL },
+	{ DL_HZ_EXHAUSTION, 2, { DL_RUNG_UNLOAD, DL_RUNG_CAP, DL_RUNG_SHRINK }, NULL },
+	{ DL_HZ_SILENT_SPILL, 2, { DL_RUNG_UNLOAD, DL_RUNG_CAP, DL_RUNG_SHRINK }, NULL },
+	{ DL_HZ_ALLOC_FAILURE, 3, { DL_RUNG_UNLOAD, DL_RUNG_SHRINK }, NULL },
+	{ DL_HZ_RESTORE_HOG, 3, { DL_RUNG_UNLOAD, DL_RUNG_SHRINK, DL_RUNG_RESTART }, NULL },
+	{ DL_HZ_HOST_PRESSURE, 1, { DL_RUNG_AWAKE }, "suspend" },
+	{ DL_HZ_HOST_PRESSURE, 2, { DL_RUNG_UNLOAD, DL_RUNG_CAP }, NULL },
+	{ DL_HZ_HOST_PRESSURE,
+	  3,
+	  { DL_RUNG_UNLOAD, DL_RUNG_CAP, DL_RUNG_SHRINK, DL_RUNG_RESTART, DL_RUNG_STOP },
+	  NULL },
+	{ DL_HZ_FAULT_STORM, 3, { DL_RUNG_SWITCH, DL_RUNG_MIGRATE_CPU }, NULL },
+	{ DL_HZ_RESET, 3, { DL_RUNG_SWITCH, DL_RUNG_MIGRATE_CPU }, NULL },
+};
+
+static const struct row *row_of(const struct dl_plan *note)
+{
+	const struct row *best = NULL;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *r = &rows[i];
+
+		if (r->hazard == note->hazard && note->level >= r->level &&
+		    (!r->detail || dl_same_name(r->detail, note->detail)))
+			best = r; /* those of one hazard are in the order of their levels */
+	}
+	return best;
+}
+
+/* One that evicts is told from its victim by the sign itself; of others the shares tell. */
+static bool names_its_culprit(const struct dl_plan *note)
+{
+	return note->hazard == DL_HZ_EVICTION_STORM || note->hazard == DL_HZ_QUEUE_THRASH;
+}
+
+static uint16_t share_of_short(const struct dl_plan *note, const struct dl_share *share)
+{
+	return note->hazard == DL_HZ_JOB_STALL || note->hazard == DL_HZ_JOB_HEADROOM
+		       ? share->engine_permille
+		       : share->memory_permille;
+}
+
+/* A process that an act has replaced already is not what the workload is now. */
+static struct dl_workload *workload_of(struct dl_step *s, const struct dl_plan *note, uint32_t pid)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, pid);
+	struct dl_workload *w = p ? dl_world_workload(&s->core->world, p->workload) : NULL;
+
+	if (!w || pid == note->victim_pid || (pid != w->pid && p->met_ns < w->replaced_ns))
+		return NULL;
+	return w;
+}
+
+/* Takes the candidate when it may be acted on; else keeps the first one, for the refusal. */
+static bool suits(struct dl_workload *w, struct dl_workload **choice)
+{
+	if (w && w->adopted && !w->pinned) {
+		*choice = w;
+		return true;
+	}
+	if (!*choice)
+		*choice = w;
+	return false;
+}
+
+/*
+ * Who is made to pay: who has most of what is short, then the subject, then the others by their
+ * share. NULL: nobody's workload.
+ */
+static struct dl_workload *target_of(struct dl_step *s, const struct dl_plan *note)
+{
+	struct dl_workload *choice = NULL;
+	bool named = names_its_culprit(note);
+
+	if (named && !note->victim_pid && note->hazard == DL_HZ_QUEUE_THRASH)
+		return NULL; /* its subject is who suffers */
+	if (!named && suits(workload_of(s, note, note->culprit_pid), &choice))
+		return choice;
+	if (suits(workload_of(s, note, note->pid), &choice) || named)
+		return choice;
+	for (size_t i = 0; i < note->share_count && i < DL_PLAN_SHARES; i++) {
+		const struct dl_share *share = &note->shares[i];
+
+		if (share_of_short(note, share) >= PAYS &&
+		    suits(workload_of(s, note, share->pid), &choice))
+			break;
+	}
+	return choice;
+}
+
+static struct dl_plan plan_of(struct dl_step *s, const struct dl_alarm *a,
+			      const struct dl_workload *w)
+{
+	struct dl_plan plan = a->note, own = dl_plan_for(s, w, DL_RUNG_NOTE, a->note.hazard);
+
+	plan.at_ns = s->now_ns;
+	plan.workload = w->id;
+	plan.pid = own.pid;
+	plan.engine = own.engine;
+	plan.backend = own.backend;
+	plan.port = own.port;
+	if (plan.culprit_pid == own.pid)
+		plan.culprit_pid = 0;
+	memcpy(plan.comm, own.comm, sizeof(plan.comm));
+	memcpy(plan.model, own.model, sizeof(plan.model));
+	return plan;
+}
+
+/* The next rung of the row that has an effect on the workload; false: there is none left. */
+static bool next_rung(struct dl_step *s, struct dl_alarm *a, const struct row *row,
+		      struct dl_workload *w, struct dl_plan *ret_plan)
+{
+	struct dl_plan plan = plan_of(s, a, w), blank = plan;
+
+	if (a->at)
+		blank.passed_rung = row->rung[a->at - 1];
+	for (; a->at < RUNGS && row->rung[a->at]; a->at++) {
+		enum dl_refusal refusal;
+
+		plan = blank;
+		plan.rung = row->rung[a->at];
+		refusal = dl_measure(s, w, &plan) ? dl_consent(s, w, &plan) : DL_REFUSED_UNABLE;
+		if (refusal != DL_REFUSED_UNABLE) {
+			*ret_plan = plan;
+			return true;
+		}
+		blank.passed_rung = plan.rung;
+		blank.passed_because = DL_REFUSED_UNABLE;
+	}
+	return false;
+}
+
+static bool is_due(const struct dl_step *s, const struct dl_alarm *a, const struct dl_workload *w)
+{
+	uint64_t settle_ns = dl_config_ns(&s->core->config, DL_CFG_SETTLE_MS);
+
+	if (w->act_plan)
+		return false;
+	if (a->hurried)
+		return s->now_ns - a->last_ns <= FRESH_NS;
+	if (s->now_ns - a->strong_ns > FRESH_NS)
+		return false;
+	if (!w->act_end_ns || (!a->acted && a->note.level > 2 && a->note.at_ns > w->act_end_ns))
+		return true;
+	return a->strong_ns >= w->act_end_ns + settle_ns;
+}
+
+/* What stands in the way, and what is only advised, is told once and not at every look. */
+static bool told_before(struct dl_step *s, struct dl_alarm *a, struct dl_workload *w,
+			const struct dl_plan *plan)
+{
+	uint8_t refusal = (uint8_t)dl_consent(s, w, plan);
+
+	if (!refusal && dl_mode_for(s, w) == DL_MODE_ADVISE)
+		refusal = DL_REFUSED_COUNT;
+	if (refusal && a->told_rung == plan->rung && a->told_refusal == refusal)
+		return true;
+	a->told_rung = plan->rung;
+	a->told_refusal = refusal;
+	return false;
+}
+
+static void count_failure(struct dl_step *s, struct dl_alarm *a, const struct dl_workload *w)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);
+
+	if (!a->note.device_class || a->counted || !p)
+		return;
+	a->counted = true;
+	dl_breaker_failure(s, p, &a->note);
+}
+
+static void consider(struct dl_step *s, struct dl_alarm *a)
+{
+	const struct row *row = row_of(&a->note);
+	struct dl_workload *w = row ? target_of(s, &a->note) : NULL;
+	struct dl_plan plan;
+
+	if (!w)
+		return;
+	a->target = w->id;
+	if (a->note.level > 1)
+		dl_effects_troubled(s, w);
+	if (s->count + DL_PLANS_SPARE > s->max || !is_due(s, a, w) ||
+	    !next_rung(s, a, row, w, &plan) || told_before(s, a, w, &plan))
+		return;
+	if (!a->told_refusal && dl_replaces(plan.rung))
+		count_failure(s, a, w);
+	dl_propose(s, w, &plan);
+	if (plan.verdict == DL_VERDICT_REFUSED ||
+	    (plan.verdict == DL_VERDICT_ADVISED && plan.rung != DL_RUNG_PAUSE))
+		return;
+	a->at++;
+	a->acted = true;
+	a->hurried = plan.verdict == DL_VERDICT_ADVISED; /* what would follow the pause */
+}
+
+void dl_ladder_raised(struct dl_step *s, struct dl_alarm *a)
+{
+	assert(a->used);
+	if (s->core->world.workload_count)
+		consider(s, a);
+}
+
+void dl_ladder_tick(struct dl_step *s)
+{
+	if (!s->core->world.workload_count || !s->core->alarm_count)
+		return;
+	for (size_t i = 0; i < DL_CORE_ALARMS; i++) {
+		struct dl_alarm *a = &s->core->alarms[i];
+		struct dl_workload *w;
+
+		if (!a->used)
+			continue;
+		w = dl_world_workload(&s->core->world, a->note.workload);
+		if (w && a->note.level > 1 && w->id != a->target)
+			dl_effects_troubled(s, w);
+		consider(s, a);
+	}
+}
+
+/* What replaces is begun while it stands still; what holds it less, when the pause is over. */
+static bool follows(const struct dl_alarm *a, bool paused)
+{
+	const struct row *row = row_of(&a->note);
+
+	if (!row || !a->at || a->at == RUNGS || row->rung[a->at - 1] != DL_RUNG_PAUSE)
+		return false;
+	return dl_replaces(row->rung[a->at]) == paused;
+}
+
+static bool acted_on(const struct dl_alarm *a, const struct dl_workload *w)
+{
+	return a->used && a->target == w->id && a->acted;
+}
+
+void dl_ladder_after_pause(struct dl_step *s, struct dl_workload *w, bool paused)
+{
+	for (size_t i = 0; s->core->alarm_count && i < DL_CORE_ALARMS; i++) {
+		struct dl_alarm *a = &s->core->alarms[i];
+
+		if (!acted_on(a, w) || !follows(a, paused))
+			continue;
+		a->hurried = true;
+		consider(s, a);
+		return;
+	}
+}
+
+void dl_ladder_go_on(struct dl_step *s, struct dl_workload *w, uint8_t hazard)
+{
+	for (size_t i = 0; s->core->alarm_count && i < DL_CORE_ALARMS; i++) {
+		struct dl_alarm *a = &s->core->alarms[i];
+
+		if (!acted_on(a, w) || a->note.hazard != hazard)
+			continue;
+		a->hurried = true;
+		consider(s, a);
+		return;
+	}
+}
+
+const struct dl_plan *dl_ladder_throttles(const struct dl_core *core, const struct dl_workload *w)
+{
+	for (size_t i = 0; core->alarm_count && i < DL_CORE_ALARMS; i++) {
+		const struct dl_alarm *a = &core->alarms[i];
+		const struct row *row = a->used && a->target == w->id ? row_of(&a->note) : NULL;
+
+		if (row && (row->rung[0] == DL_RUNG_THROTTLE || row->rung[1] == DL_RUNG_THROTTLE))
+			return &a->note;
+	}
+	return NULL;
+}

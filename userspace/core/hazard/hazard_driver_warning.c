@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: precursors in the kernel's log that no other hazard has: the firmware scheduler that
+ *   does not answer, jobs and fences that are late, the kernel itself stuck, the host out of
+ *   memory, a VM that leaks. The kinds are named one by one below.
+ * Threshold: one line; the level is its weight (log_kind.c), unless the table says otherwise.
+ *   It stands while it is repeated; the third WARN() of a driver in ten minutes is level 2.
+ * False alarms: what recovery says of itself is aftermath and not looked at; a driver's WARN()
+ *   and a VM leak are hints, level 1.
+ * Test: tests/unit/test_hardware.c, with the field's lead times in the table.
+ */
+#include "core/hazard/hazards.h"
+
+#define BY_WEIGHT 0
+#define OFTEN	  3
+#define OFTEN_NS  (600 * DL_NS_PER_S)
+
+static const struct {
+	uint16_t kind;
+	uint8_t level;
+} kinds[] = {
+	{ DL_LOG_FENCE_FALLBACK, 3 },	     /* 7 min before the fatal reset */
+	{ DL_LOG_I915_FENCE_EXPIRED, 3 },    /* 8 s before GPU HANG */
+	{ DL_LOG_VM_LEAK, 1 },		     /* 25 h before a freeze: restart when it suits */
+	{ DL_LOG_SMU_BUSY, BY_WEIGHT },	     /* 9 s before the PSP failed */
+	{ DL_LOG_KILLED_ENTITY, BY_WEIGHT }, /* 125 to 245 s before a hung task is told */
+	{ DL_LOG_SMU_FAILED, BY_WEIGHT },
+	{ DL_LOG_KIQ_TIMEOUT, BY_WEIGHT },
+	{ DL_LOG_MES_FAILED, BY_WEIGHT },
+	{ DL_LOG_QUEUE_CREATE_FAILED, BY_WEIGHT },
+	{ DL_LOG_QUEUE_EVICT_FAILED, BY_WEIGHT },
+	{ DL_LOG_QUIESCE_FAILED, BY_WEIGHT },
+	{ DL_LOG_XE_TLB_TIMEOUT, BY_WEIGHT },
+	{ DL_LOG_XE_GUC_SILENT, BY_WEIGHT },
+	{ DL_LOG_ILLEGAL_OPCODE, BY_WEIGHT },
+	{ DL_LOG_DISPLAY_STALLED, BY_WEIGHT },
+	{ DL_LOG_NV_PROGRESS, BY_WEIGHT },
+	{ DL_LOG_IP_DUMP_UNFINISHED, BY_WEIGHT },
+	{ DL_LOG_RCU_STALL, BY_WEIGHT },
+	{ DL_LOG_IOMMU_STUCK, BY_WEIGHT },
+	{ DL_LOG_DRIVER_WARNING, BY_WEIGHT },
+	{ DL_LOG_I915_PURGED, BY_WEIGHT },
+	{ DL_LOG_OOM_INVOKED, BY_WEIGHT },
+	{ DL_LOG_PAGE_ALLOC_FAILED, BY_WEIGHT },
+	{ DL_LOG_MEMORY_REPORT, BY_WEIGHT },
+};
+
+static uint32_t level_of(const struct dl_ev_log *l)
+{
+	uint32_t weight = l->weight < 1 ? 1 : l->weight > 3 ? 3 : l->weight;
+
+	if (l->role != DL_PART_PRECURSOR)
+		return 0;
+	if (l->kind == DL_LOG_XID) /* Xid 32: a pushbuffer that cannot be read */
+		return l->hazard == DL_LOG_HZ_JOB_STALL ? weight : 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].kind == l->kind)
+			return kinds[i].level == BY_WEIGHT ? weight : kinds[i].level;
+	return 0;
+}
+
+/* A driver's WARN() alone says little; some in a row were followed by an oops. */
+static bool warns_often(struct dl_step *s)
+{
+	const struct dl_ev_log *l = &s->ev->log;
+	struct dl_tally *t;
+
+	if (l->kind != DL_LOG_DRIVER_WARNING)
+		return false;
+	t = dl_world_tally(&s->core->world, DL_TALLY_WARNING, l->device, 0, s->now_ns, OFTEN_NS);
+	t->count += 1 + (uint64_t)l->repeats;
+	return t->count >= OFTEN;
+}
+
+void dl_look_driver_warning(struct dl_step *s)
+{
+	const struct dl_ev_log *l = &s->ev->log;
+	uint32_t level = level_of(l);
+	struct dl_plan note;
+
+	if (level == 1 && warns_often(s))
+		level = 2;
+	if (!level)
+		return;
+	note = dl_plan_about(s, DL_HZ_DRIVER_WARNING,
+			     dl_world_process(&s->core->world, s->ev->pid));
+	dl_copy_name(note.device, sizeof(note.device), l->device);
+	dl_copy_name(note.ring, sizeof(note.ring), l->ring);
+	dl_copy_name(note.detail, sizeof(note.detail), dl_log_kind_name(l->kind));
+	if (!note.comm[0])
+		dl_copy_name(note.comm, sizeof(note.comm), l->comm);
+	note.level = (uint8_t)level;
+	note.unit = DL_UNIT_COUNT;
+	note.observed = 1;
+	note.threshold = 1;
+	note.device_class = l->hazard != DL_LOG_HZ_HOST_MEMORY;
+	dl_alarm_raise(s, &note);
+}

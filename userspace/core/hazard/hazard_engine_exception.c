@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: a vk:: exception thrown in an engine, even if caught (uprobe on __cxa_throw).
+ * Threshold: none for DeviceLostError, a Vulkan device never heals in its process (llama.cpp);
+ *   out-of-memory errors are level 1 only: ggml's -fit catches them on purpose.
+ * False alarms: a throw is no proof of failure, so nothing is done on it alone: after the grace
+ *   period a survivor is asked for a token (engine_wedged), a dead one is a runner_crash.
+ * Test: tests/unit/test_engine_hazards.c, tests/e2e zombie and crash.
+ */
+#include "core/hazard/hazards.h"
+
+void dl_look_engine_exception(struct dl_step *s)
+{
+	struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
+	const char *type = s->ev->thrown.type;
+	bool lost = dl_is_device_lost(type);
+	struct dl_plan note;
+
+	if (!p || p->engine == DL_ENGINE_NONE || (!lost && !dl_is_out_of_memory(type)))
+		return; /* the probe sits on the library, so anybody's exceptions come by */
+	note = dl_plan_about(s, DL_HZ_ENGINE_EXCEPTION, p);
+	note.level = lost ? 3 : 1;
+	note.observed = 1;
+	note.threshold = 1;
+	note.device_class = lost;
+	dl_copy_name(note.detail, sizeof(note.detail), type);
+	dl_alarm_raise(s, &note);
+	if (lost || !p->exception_ns)
+		dl_copy_name(p->exception, sizeof(p->exception), type);
+	if (!lost) {
+		p->out_of_memory_ns = s->now_ns;
+		return;
+	}
+	if (!p->exception_ns) {
+		p->exception_ns = s->now_ns;
+		p->lost_batch = p->life.batch;
+		p->lost_depth = p->life.progress.depth;
+	}
+	if (!p->check_due_ns)
+		p->check_due_ns =
+			s->now_ns + dl_threshold_ns(s, DL_CFG_EXCEPTION_GRACE_MS, NULL, p);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: bytes one process moves out of VRAM, and moves back in, within a window; what an owner
+ *   loses to whomever and gets back by itself, within a longer one.
+ * Threshold: "bytes" out within "window" is level 1, in the next one again 2; a quarter of it
+ *   back in as well is thrash, level 3. So are "bytes" of one owner out and in within
+ *   "thrash_window": what goes out goes in the evictor's context, what comes back in the
+ *   owner's. The subject is the evictor, whose allocation needs the room; the owner is the
+ *   victim. Two that evict each other are one thrash.
+ * False alarms: a free or a first placement is no move (told apart in the kernel program); the
+ *   load of one model evicts an idle one once: level 1 if it is done within two windows; two
+ *   models used in turn, minutes apart, are no thrash. A device that is suspended is emptied by
+ *   who has nothing on it (systemd-sleep, a kworker), however soon after its last work: level 1,
+ *   unless the host has no room for it.
+ * Test: tests/unit/test_gpu_hazards.c, tests/vm fire and fill.
+ */
+#include "core/hazard/hazards.h"
+
+#include <string.h>
+
+static uint64_t grown(uint64_t *seen, uint64_t now)
+{
+	uint64_t by = now >= *seen ? now - *seen : now; /* smaller: the counter began anew */
+
+	*seen = now;
+	return by;
+}
+
+static struct dl_moved_owner *owner_of(struct dl_device_state *d, uint32_t pid, uint64_t now_ns)
+{
+	struct dl_moved_owner *victim = &d->owners[0];
+
+	for (size_t i = 0; i < DL_MOVED_OWNERS; i++) {
+		struct dl_moved_owner *o = &d->owners[i];
+
+		if (o->window_ns && o->pid == pid)
+			return o;
+		if (o->window_ns < victim->window_ns)
+			victim = o;
+	}
+	memset(victim, 0, sizeof(*victim));
+	victim->pid = pid;
+	victim->window_ns = now_ns ? now_ns : 1;
+	return victim;
+}
+
+/* Takes a move over; true when the owner lost and got back too much of late. */
+static bool owner_thrashes(struct dl_step *s, struct dl_moved_owner *o, uint64_t out, uint64_t in,
+			   uint64_t limit)
+{
+	const struct dl_process *p = dl_scoped_process(s, s->ev->pid);
+	const char *device = s->ev->bo_moved.device;
+
+	if (s->now_ns - o->window_ns > dl_threshold_ns(s, DL_CFG_EVICTION_THRASH_MS, device, p)) {
+		o->window_ns = s->now_ns;
+		o->out_bytes = o->in_bytes = 0;
+	}
+	if (out)
+		o->evictor_pid = s->ev->pid;
+	o->out_bytes += out;
+	o->in_bytes += in;
+	return o->out_bytes >= limit && o->in_bytes >= limit;
+}
+
+/* One for the device: as long as it stands, whoever else takes part in it keeps it. */
+static bool thrash_stands(struct dl_step *s, const struct dl_device_state *d)
+{
+	return d->thrash_pid &&
+	       dl_alarm_level(s, DL_HZ_EVICTION_STORM, d->thrash_pid, d->device, "") == 3;
+}
+
+static void raise_thrash(struct dl_step *s, struct dl_device_state *d,
+			 const struct dl_moved_owner *o, uint64_t limit)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, o->evictor_pid);
+	struct dl_plan note = dl_plan_about(s, DL_HZ_EVICTION_STORM, p);
+
+	note.pid = d->thrash_pid = o->evictor_pid;
+	dl_copy_name(note.device, sizeof(note.device), d->device);
+	note.level = 3;
+	note.unit = DL_UNIT_BYTES;
+	note.observed = o->out_bytes;
+	note.threshold = limit;
+	note.victim_pid = o->pid;
+	dl_plan_evidence(&note, o->window_ns, DL_EV_BO_MOVED, 1);
+	dl_alarm_raise(s, &note);
+}
+
+static void raise(struct dl_step *s, struct dl_mover_state *m, uint32_t level, uint64_t limit)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, m->evictor_pid);
+	struct dl_plan note = dl_plan_about(s, DL_HZ_EVICTION_STORM, p);
+
+	dl_copy_name(note.device, sizeof(note.device), m->device);
+	note.level = (uint8_t)level;
+	note.unit = DL_UNIT_BYTES;
+	note.observed = m->window_out_bytes;
+	note.threshold = limit;
+	note.victim_pid = m->owner_pid;
+	note.first_sign_ns = m->first_sign_ns;
+	dl_alarm_raise(s, &note);
+}
+
+static void next_window(struct dl_step *s, struct dl_mover_state *m, uint64_t limit,
+			uint64_t window_ns)
+{
+	if (s->now_ns - m->window_ns <= window_ns)
+		return;
+	if (m->window_out_bytes >= limit && s->now_ns - m->window_ns <= 2 * window_ns)
+		m->full_windows++;
+	else
+		m->full_windows = 0;
+	if (!m->full_windows) {
+		m->first_sign_ns = s->now_ns;
+		m->run_bytes = 0;
+	}
+	m->window_ns = s->now_ns;
+	m->window_out_bytes = m->window_in_bytes = 0;
+}
+
+/*
+ * Who evicts wants the room, and is a client. Where others are known and this one is not, the
+ * kernel empties the device before it sleeps (amdgpu 6.12, amdgpu_device_evict_resources).
+ */
+static bool is_suspend(const struct dl_step *s, const struct dl_mover_state *m)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, m->evictor_pid);
+	const struct dl_memory *memory = &s->core->world.memory;
+
+	if (p && (p->engine != DL_ENGINE_NONE || p->device[0]))
+		return false;
+	return dl_memory_largest(memory, m->device) &&
+	       !dl_memory_client_of(memory, m->evictor_pid, m->device);
+}
+
+/* What an idle model loses it does not miss; but it goes into the host's memory, which may. */
+static bool missed(struct dl_step *s, const struct dl_mover_state *m)
+{
+	const struct dl_memory_device *d = dl_memory_device(&s->core->world.memory, m->device);
+	uint64_t room = d ? d->now.host_available : 0;
+
+	if (!m->full_windows)
+		return false;
+	if (room && m->run_bytes > room / 2)
+		return true;
+	return !dl_is_idle(s, m->owner_pid) && !is_suspend(s, m);
+}
+
+void dl_look_eviction_storm(struct dl_step *s)
+{
+	const struct dl_ev_bo_moved *in = &s->ev->bo_moved;
+	const struct dl_process *p = dl_scoped_process(s, s->ev->pid);
+	uint64_t limit = dl_threshold(s, DL_CFG_EVICTION_BYTES, in->device, p);
+	uint64_t window_ns = dl_threshold_ns(s, DL_CFG_EVICTION_WINDOW_MS, in->device, p);
+	struct dl_device_state *d = dl_world_device_get(&s->core->world, in->device, s->now_ns);
+	struct dl_moved_owner *o = owner_of(d, in->owner_pid, s->now_ns);
+	uint64_t out_bytes, in_bytes;
+	struct dl_mover_state *m;
+	bool thrashes;
+
+	m = dl_world_mover_get(&s->core->world, in->device, s->ev->pid, in->owner_pid, s->now_ns);
+	next_window(s, m, limit, window_ns);
+	out_bytes = grown(&m->out_bytes, in->out_bytes);
+	in_bytes = grown(&m->in_bytes, in->in_bytes);
+	m->window_out_bytes += out_bytes;
+	m->run_bytes += out_bytes;
+	m->window_in_bytes += in_bytes;
+	thrashes = owner_thrashes(s, o, out_bytes, in_bytes, limit);
+	if (thrash_stands(s, d)) {
+		if (o->out_bytes + o->in_bytes >= limit || m->window_out_bytes >= limit)
+			dl_alarm_keep(s, DL_HZ_EVICTION_STORM, d->thrash_pid, d->device, "");
+		return;
+	}
+	if (thrashes) {
+		raise_thrash(s, d, o, limit);
+		return;
+	}
+	if (m->window_out_bytes < limit)
+		return;
+	if (m->window_in_bytes >= limit / 4)
+		d->thrash_pid = m->evictor_pid;
+	raise(s, m, m->window_in_bytes >= limit / 4 ? 3 : missed(s, m) ? 2 : 1, limit);
+}

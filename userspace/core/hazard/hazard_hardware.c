@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: what the kernel and the drivers say of memory errors (RAS, ECC, poison, machine
+ *   checks), of heat, of the link (AER, PCI), and NVIDIA's Xids of these classes: lines of the
+ *   kernel's log, the amdgpu interrupt of an uncorrectable error, KFD's throttling, facts of the
+ *   kernel programs.
+ * Threshold: one; the level is the weight of the line (log_kind.c, xid.c), 3 for what
+ *   asks for a reset or lost the device, 1 for throttling. Errors that were corrected are level
+ *   1 however many there are, and on the link only from "corrected" within "window" on.
+ * False alarms: a few corrected link errors, single retired pages (level 1), Xids of the
+ *   program's own making (13, 31, 43, 45, 69: other hazards have them).
+ * Test: tests/unit/test_hardware.c.
+ */
+#include "core/event/fact.h"
+#include "core/hazard/hazards.h"
+
+struct finding {
+	const char *device;
+	const char *name;
+	uint32_t level;
+	uint64_t observed;
+	uint64_t threshold;
+	uint32_t victim_pid;
+};
+
+static void raise(struct dl_step *s, const struct finding *f)
+{
+	struct dl_plan note;
+
+	if (!f->level)
+		return;
+	note = dl_plan_about(s, DL_HZ_HARDWARE, NULL);
+	note.pid = 0; /* the device's, whoever met it */
+	note.victim_pid = f->victim_pid;
+	note.level = (uint8_t)f->level;
+	note.unit = DL_UNIT_COUNT;
+	note.observed = f->observed;
+	note.threshold = f->threshold;
+	note.device_class = 1;
+	dl_copy_name(note.device, sizeof(note.device), f->device);
+	dl_copy_name(note.detail, sizeof(note.detail), f->name);
+	dl_alarm_raise(s, &note);
+}
+
+static uint32_t level_of_meaning(uint8_t role, uint8_t class, uint8_t hazard, uint8_t weight,
+				 bool named_for_hardware)
+{
+	if (role == DL_PART_PRECURSOR && hazard == DL_LOG_HZ_HARDWARE_ERROR)
+		return weight < 1 ? 1 : weight > 3 ? 3 : weight;
+	if (role == DL_PART_FAILURE && named_for_hardware &&
+	    (class == DL_CLASS_GPU_RESET || class == DL_CLASS_DEVICE_LOST))
+		return 3;
+	return 0;
+}
+
+static uint64_t corrected_limit(const struct dl_step *s, const char *device)
+{
+	return dl_threshold(s, DL_CFG_CORRECTED_COUNT, device, NULL);
+}
+
+/* How many within the window, with this one and its repeats; 0 below the threshold. */
+static uint32_t corrected(struct dl_step *s, const char *device, uint32_t repeats)
+{
+	struct dl_device_state *d = dl_world_device_get(&s->core->world, device, s->now_ns);
+
+	if (!d->corrected || s->now_ns - d->corrected_ns >
+				     dl_threshold_ns(s, DL_CFG_CORRECTED_WINDOW_MS, device, NULL)) {
+		d->corrected_ns = s->now_ns;
+		d->corrected = 0;
+	}
+	if (repeats >= UINT32_MAX - d->corrected)
+		d->corrected = UINT32_MAX;
+	else
+		d->corrected += 1 + repeats;
+	return d->corrected >= corrected_limit(s, device) ? d->corrected : 0;
+}
+
+static void look_at_log(struct dl_step *s)
+{
+	const struct dl_ev_log *l = &s->ev->log;
+	bool hardware = l->kind == DL_LOG_XID || l->kind == DL_LOG_RAS_RESET ||
+			l->kind == DL_LOG_OFF_THE_BUS;
+	struct finding f = { l->device, dl_log_kind_name(l->kind), 0, 1, 1, s->ev->pid };
+
+	f.level = level_of_meaning(l->role, l->log_class, l->hazard, l->weight, hardware);
+	if (l->kind == DL_LOG_XID || l->kind == DL_LOG_SXID)
+		f.observed = l->code;
+	if (l->kind == DL_LOG_AER_CORRECTED && f.level) {
+		f.observed = corrected(s, l->device, l->repeats);
+		f.threshold = corrected_limit(s, l->device);
+		f.level = f.observed ? 1 : 0;
+	}
+	raise(s, &f);
+}
+
+static uint32_t owner_of(struct dl_step *s, uint32_t pasid)
+{
+	const struct dl_client *c = dl_world_client(&s->core->world, pasid);
+
+	return c ? c->pid : 0;
+}
+
+static void look_at_fact(struct dl_step *s)
+{
+	const struct dl_ev_fact *in = &s->ev->fact;
+	struct finding f = { in->device, dl_fact_name(in->fact), 0, 1, 1, s->ev->pid };
+	const struct dl_log_meaning *xid;
+
+	switch (in->fact) {
+	case DL_FACT_RAS_RESET:
+		f.level = 3;
+		break;
+	case DL_FACT_KFD_POISON: /* as the line that KFD writes of it */
+		f.level = dl_log_meaning(DL_LOG_POISON_SIGNAL)->weight;
+		f.victim_pid = owner_of(s, in->pasid);
+		break;
+	case DL_FACT_NVIDIA_XID:
+		xid = dl_xid_meaning(in->detail);
+		f.level = level_of_meaning(xid->role, xid->class, xid->hazard, xid->weight, true);
+		f.name = dl_log_kind_name(DL_LOG_XID);
+		f.observed = in->detail;
+		break;
+	default:
+		break;
+	}
+	raise(s, &f);
+}
+
+static void look_at_fault(struct dl_step *s)
+{
+	const struct dl_ev_fault *in = &s->ev->fault;
+	struct finding f = { in->device, "ecc", 3, in->fresh, 1, owner_of(s, in->pasid) };
+
+	if (in->fault_class == DL_FAULT_ECC)
+		raise(s, &f);
+}
+
+static void look_at_kfd(struct dl_step *s)
+{
+	const struct dl_ev_kfd *in = &s->ev->kfd;
+	struct finding f = { in->device, dl_kfd_event_name(in->event), 1, 1, 1, 0 };
+
+	if (in->event == DL_KFD_THERMAL_THROTTLE)
+		raise(s, &f);
+}
+
+void dl_look_hardware(struct dl_step *s)
+{
+	switch (s->ev->kind) {
+	case DL_EV_LOG:
+		look_at_log(s);
+		break;
+	case DL_EV_FACT:
+		look_at_fact(s);
+		break;
+	case DL_EV_FAULT:
+		look_at_fault(s);
+		break;
+	default:
+		look_at_kfd(s);
+		break;
+	}
+}

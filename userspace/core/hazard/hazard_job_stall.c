@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: the oldest job running on a ring, its age against the ring's own timeout
+ *   (drm_gpu_scheduler.timeout, read from the scheduler itself).
+ * Threshold: 25, 50, 75 %: levels 1 to 3; the time to act is what is left.
+ * False alarms: a timeout of 0 (never fires) is not looked at. The alarm outlives its job by the
+ *   time after which alarms clear: jobs that are all equally long are one alarm, not one each.
+ * Test: tests/unit/test_gpu_hazards.c, tests/vm hang.
+ */
+#include "core/hazard/hazards.h"
+
+#include <assert.h>
+
+#define TIMEOUT_MAX_NS (UINT64_MAX / 1000) /* 213 days; whatever is longer never fires */
+
+static uint64_t threshold_of(const struct dl_step *s, uint32_t level)
+{
+	const struct dl_process *p = dl_scoped_process(s, s->ev->pid);
+
+	return dl_threshold(s, (enum dl_config_key)(DL_CFG_STALL_LEVEL1 + (int)level - 1),
+			    s->ev->ring.device, p);
+}
+
+static uint32_t level_of(const struct dl_step *s, uint64_t permille)
+{
+	uint32_t level = 0;
+
+	for (uint32_t i = 1; i <= 3; i++)
+		level += permille >= threshold_of(s, i);
+	return level;
+}
+
+static void job_changed(struct dl_step *s, struct dl_ring_state *r)
+{
+	r->level = 0;
+	r->first_sign_ns = 0;
+	r->pid = s->ev->pid;
+	r->fence_context = s->ev->ring.fence_context;
+	r->fence_seqno = s->ev->ring.fence_seqno;
+}
+
+static void raise_level(struct dl_step *s, struct dl_ring_state *r, uint32_t level,
+			uint64_t permille)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
+	struct dl_plan note = dl_plan_about(s, DL_HZ_JOB_STALL, p);
+
+	assert(level >= 1 && level <= 3);
+	dl_copy_name(note.device, sizeof(note.device), r->device);
+	dl_copy_name(note.ring, sizeof(note.ring), r->ring);
+	note.level = (uint8_t)level;
+	note.unit = DL_UNIT_PERMILLE;
+	note.observed = permille;
+	note.threshold = threshold_of(s, level);
+	note.until_ns = s->now_ns + s->ev->ring.timeout_ns - s->ev->ring.age_ns;
+	if (r->first_sign_ns)
+		note.first_sign_ns = r->first_sign_ns;
+	else
+		r->first_sign_ns = s->now_ns;
+	dl_alarm_raise(s, &note);
+	r->level = level;
+}
+
+void dl_look_job_stall(struct dl_step *s)
+{
+	const struct dl_ev_ring *in = &s->ev->ring;
+	struct dl_ring_state *r =
+		dl_world_ring_get(&s->core->world, in->device, in->ring, s->now_ns);
+	uint64_t age_ns = in->age_ns;
+	uint64_t permille;
+	uint32_t level;
+
+	if (r->fence_context != in->fence_context || r->fence_seqno != in->fence_seqno || !age_ns)
+		job_changed(s, r);
+	if (!in->timeout_ns || in->timeout_ns > TIMEOUT_MAX_NS || !age_ns)
+		return;
+	if (age_ns > in->timeout_ns)
+		age_ns = in->timeout_ns; /* past it, the driver speaks */
+	permille = age_ns * 1000 / in->timeout_ns;
+	level = level_of(s, permille);
+	if (level > r->level)
+		raise_level(s, r, level, permille);
+	else if (r->level)
+		dl_alarm_keep(s, DL_HZ_JOB_STALL, r->pid, r->device, r->ring);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: KFD stops a process's queues because its memory is wanted (SMI events,
+ *   kfd_process_evict_queues), and the share of the time they stand still (evicted_ms).
+ * Threshold: "count" evictions within "window" are level 2, three times as many level 3: one costs
+ *   100 ms and more until the restore worker runs (kfd_process.c). A share over "share" in two
+ *   samples is level 2, over "share3" level 3. The subject is who wants the memory, where that was
+ *   seen; whose queues stand still is the victim.
+ * False alarms: a suspend or a checkpoint (CRIU) stops queues too: their triggers do not count, nor
+ *   does the sample they fall into. A single eviction makes room for a model once.
+ * Test: tests/unit/test_kfd_hazards.c.
+ */
+#include "core/hazard/hazards.h"
+
+#define TRIGGER_SUSPEND 3 /* enum KFD_QUEUE_EVICTION_TRIGGERS of kfd_ioctl.h; 4 and 5 are CRIU's */
+#define ERROR_IO	(-5) /* stopped all the same; any other failure was rolled back */
+#define SAMPLE_NS	DL_NS_PER_S
+#define SAMPLES		2
+
+struct sign {
+	const char *device;
+	uint32_t level;
+	uint32_t unit;
+	uint64_t observed;
+	uint64_t threshold;
+	uint64_t first_ns;
+};
+
+/* Of the process whose queues they are, and its device. */
+static uint64_t limit(const struct dl_step *s, enum dl_config_key key, const char *device)
+{
+	return dl_threshold(s, key, device, dl_scoped_process(s, s->ev->pid));
+}
+
+static uint64_t window_ns(const struct dl_step *s, const char *device)
+{
+	return limit(s, DL_CFG_THRASH_WINDOW_MS, device) * DL_NS_PER_MS;
+}
+
+/* Who moved most of "pid"'s memory out of that device just now, 0: nobody was seen to. */
+static uint32_t mover_against(const struct dl_step *s, const char *device, uint32_t pid)
+{
+	const struct dl_world *w = &s->core->world;
+	const struct dl_mover_state *worst = NULL;
+	uint64_t within_ns = window_ns(s, device);
+
+	for (size_t i = 0; i < DL_WORLD_MOVERS; i++) {
+		const struct dl_mover_state *m = &w->movers[i];
+
+		if (m->owner_pid != pid || !m->evictor_pid || m->evictor_pid == pid ||
+		    s->now_ns - m->used_ns > within_ns ||
+		    (device[0] && !dl_same_name(m->device, device)))
+			continue;
+		if (!worst || m->window_out_bytes > worst->window_out_bytes)
+			worst = m;
+	}
+	return worst ? worst->evictor_pid : 0;
+}
+
+static uint32_t evictor_of(struct dl_step *s, const char *device, uint32_t pid)
+{
+	const struct dl_kfd_state *k = dl_world_kfd(&s->core->world, pid);
+
+	if (k && k->evictor_pid && s->now_ns - k->evictor_ns <= window_ns(s, device))
+		return k->evictor_pid;
+	return mover_against(s, device, pid);
+}
+
+static void raise(struct dl_step *s, const struct sign *sign)
+{
+	uint32_t pid = s->ev->pid, evictor = pid ? evictor_of(s, sign->device, pid) : 0;
+	const struct dl_process *p = dl_world_process(&s->core->world, evictor ? evictor : pid);
+	struct dl_plan note = dl_plan_about(s, DL_HZ_QUEUE_THRASH, p);
+
+	if (evictor) {
+		note.pid = evictor;
+		note.victim_pid = pid;
+	}
+	if (sign->device[0])
+		dl_copy_name(note.device, sizeof(note.device), sign->device);
+	note.level = (uint8_t)sign->level;
+	note.unit = (uint8_t)sign->unit;
+	note.observed = sign->observed;
+	note.threshold = sign->threshold;
+	if (sign->first_ns < note.first_sign_ns)
+		note.first_sign_ns = sign->first_ns;
+	dl_alarm_raise(s, &note);
+}
+
+static void evicted(struct dl_step *s, enum dl_tally_kind kind, const char *device,
+		    uint32_t trigger)
+{
+	uint64_t count = limit(s, DL_CFG_THRASH_COUNT, device);
+	struct sign sign = { .device = device, .unit = DL_UNIT_COUNT, .threshold = count };
+	struct dl_kfd_state *k;
+	struct dl_tally *t;
+
+	if (trigger >= TRIGGER_SUSPEND) {
+		k = dl_world_kfd_get(&s->core->world, device, s->ev->pid, s->now_ns);
+		k->excused_ns = s->now_ns;
+		return;
+	}
+	t = dl_world_tally(&s->core->world, kind, device, s->ev->pid, s->now_ns,
+			   window_ns(s, device));
+	t->count++;
+	if (t->count < count)
+		return;
+	sign.level = t->count >= 3 * count ? 3 : 2;
+	sign.observed = t->count;
+	sign.first_ns = t->window_ns;
+	raise(s, &sign);
+}
+
+static void look_at_fact(struct dl_step *s)
+{
+	const struct dl_ev_fact *in = &s->ev->fact;
+	struct dl_world *w = &s->core->world;
+	struct dl_kfd_state *k = dl_world_kfd(w, s->ev->pid);
+
+	if (in->fact == DL_FACT_KFD_QUEUES_EVICTED && (!in->error || in->error == ERROR_IO))
+		evicted(s, DL_TALLY_EVICTED, k ? k->device : "", in->detail);
+	if (in->fact != DL_FACT_KFD_EVICTION_FENCE || !k || in->by_pid == s->ev->pid ||
+	    !dl_world_process(w, in->by_pid))
+		return; /* a worker of the kernel's may do it for anybody */
+	k->evictor_pid = in->by_pid;
+	k->evictor_ns = s->now_ns;
+}
+
+/* Counters in a row, no closer than a second. */
+static void look_at_use(struct dl_step *s)
+{
+	const struct dl_ev_kfd_use *in = &s->ev->kfd_use;
+	struct dl_kfd_state *k =
+		dl_world_kfd_get(&s->core->world, in->device, s->ev->pid, s->now_ns);
+	struct sign sign = { .device = in->device, .unit = DL_UNIT_PERMILLE };
+	uint64_t passed_ms = (s->now_ns - k->sample_ns) / DL_NS_PER_MS, still_ms;
+	uint64_t since_ns = k->sample_ns;
+
+	if (since_ns && s->now_ns - since_ns < SAMPLE_NS)
+		return;
+	still_ms = in->evicted_ms > k->evicted_ms ? in->evicted_ms - k->evicted_ms : 0;
+	k->sample_ns = s->now_ns;
+	k->evicted_ms = in->evicted_ms;
+	if (!since_ns || k->excused_ns >= since_ns || in->gone)
+		return;
+	if (still_ms > passed_ms)
+		still_ms = passed_ms;
+	sign.observed = still_ms * 1000 / passed_ms;
+	sign.threshold = limit(s, DL_CFG_THRASH_SHARE, in->device);
+	sign.first_ns = since_ns;
+	k->still_count = sign.observed >= sign.threshold ? k->still_count + 1 : 0;
+	if (k->still_count < SAMPLES)
+		return;
+	sign.level = 2;
+	if (sign.observed >= limit(s, DL_CFG_THRASH_SHARE3, in->device)) {
+		sign.level = 3;
+		sign.threshold = limit(s, DL_CFG_THRASH_SHARE3, in->device);
+	}
+	raise(s, &sign);
+}
+
+void dl_look_queue_thrash(struct dl_step *s)
+{
+	if (s->ev->kind == DL_EV_FACT)
+		look_at_fact(s);
+	else if (s->ev->kind == DL_EV_KFD_USE)
+		look_at_use(s);
+	else if (s->ev->kfd.event == DL_KFD_QUEUES_EVICTED)
+		evicted(s, DL_TALLY_EVICTED_SMI, s->ev->kfd.device, s->ev->kfd.trigger);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: an engine process ended by a signal it did not ask for, or with a failure after its
+ *   device ran out of memory; or its start was seen to come no further than a stage.
+ * Threshold: one. Of the device's class when a vk:: exception came before it in this process.
+ * False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end that a plan of ours brought
+ *   about, a child that Ollama's discovery kills on purpose (it has no model), a runner that was
+ *   sent SIGKILL while its manager lives (Ollama unloads a model so) and that the OOM killer did
+ *   not choose, a plain failure exit (a wrong option ends llama-server with 1: restarting it would
+ *   loop).
+ * Test: tests/unit/test_engine_hazards.c, tests/e2e crash.
+ */
+#include "core/hazard/hazards.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define SIG_HUP	 1
+#define SIG_INT	 2
+#define SIG_KILL 9
+#define SIG_TERM 15
+
+static bool asked_for(int sig)
+{
+	return sig == SIG_TERM || sig == SIG_INT || sig == SIG_HUP;
+}
+
+static bool killed_by_its_manager(struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_process *manager =
+		p->ppid ? dl_world_process(&s->core->world, p->ppid) : NULL;
+
+	if (!p->model[0])
+		return true; /* discovery children end so, on purpose */
+	return p->role == DL_ROLE_RUNNER && manager && manager->engine != DL_ENGINE_NONE &&
+	       !p->oom_killed_ns;
+}
+
+static bool crashed(struct dl_step *s, const struct dl_process *p, int32_t status)
+{
+	int sig = status & 0x7f;
+
+	if (sig == SIG_KILL && killed_by_its_manager(s, p))
+		return false;
+	if (sig)
+		return !asked_for(sig);
+	return status != 0 && p->out_of_memory_ns;
+}
+
+bool dl_ended_by_us(const struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+
+	return w && w->act_plan && (!w->act_started || w->pid != p->pid);
+}
+
+/* One that was only tried, and by whom: nobody is left to be acted on. */
+static void found(struct dl_step *s)
+{
+	const struct dl_ev_finding *f = &s->ev->finding;
+	struct dl_plan note = dl_plan_about(s, DL_HZ_RUNNER_CRASH, NULL);
+
+	note.level = f->adopted ? 3 : 2;
+	note.unit = DL_UNIT_STATUS;
+	note.observed = (uint32_t)f->status;
+	note.device_class = 1;
+	note.engine = f->engine;
+	note.backend = f->backend;
+	dl_copy_name(note.device, sizeof(note.device), f->device);
+	dl_copy_name(note.model, sizeof(note.model), f->model);
+	dl_copy_name(note.detail, sizeof(note.detail), f->where);
+	if (dl_alarm_raise(s, &note) && f->adopted)
+		dl_breaker_found(s, &note);
+}
+
+void dl_look_runner_crash(struct dl_step *s)
+{
+	const struct dl_ev_process_exit *gone = &s->ev->process_exit;
+	struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
+	struct dl_workload *w;
+	struct dl_plan note;
+
+	if (s->ev->kind == DL_EV_FINDING)
+		found(s);
+	if (s->ev->kind == DL_EV_FINDING || !p || p->engine == DL_ENGINE_NONE)
+		return;
+	if (gone->start_ticks && gone->start_ticks != p->start_ticks)
+		return;
+	if (dl_ended_by_us(s, p) || !crashed(s, p, gone->status))
+		return;
+	w = dl_world_workload(&s->core->world, p->workload);
+	note = dl_plan_about(s, DL_HZ_RUNNER_CRASH, p);
+	note.level = 3;
+	note.unit = DL_UNIT_STATUS;
+	note.observed = (uint32_t)gone->status;
+	note.device_class = p->exception_ns || p->out_of_memory_ns;
+	if (p->exception_ns)
+		dl_plan_evidence(&note, p->exception_ns, DL_EV_THROW, 1);
+	else if (p->out_of_memory_ns)
+		dl_plan_evidence(&note, p->out_of_memory_ns, DL_EV_THROW, 1);
+	dl_copy_name(note.detail, sizeof(note.detail), p->exception);
+	if (!dl_alarm_raise(s, &note))
+		return;
+	if (w && w->act_plan)
+		dl_breaker_failure(s, p, &note); /* the act's end decides what follows */
+	else
+		dl_decide_failure(s, p, &note);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: an engine that was asked to use a GPU, by its workload's backend or by its arguments' GPU
+ *   layers, and computes without one: its backend is the CPU, it has no device, or only a software
+ *   one (Mesa's llvmpipe).
+ * Threshold: "age" since it was first seen, in which it said or showed that it serves. Level 2 once
+ *   it was seen to compute, before level 1. Level 2 at once if a GPU's node was refused to it.
+ *   Stands until it has a device, or ends.
+ * False alarms: whoever was asked to use the CPU; managers, tools and Ollama's discovery; a start
+ *   that still looks for its device (some 50 s of looks); a server whose worker holds the device; a
+ *   process that could not be read in full; a display's node (dri/card0), which no engine needs.
+ * Test: tests/unit/test_silent_cpu.c.
+ */
+#include "core/hazard/hazards.h"
+
+#include <string.h>
+
+#define LOOK_NS DL_NS_PER_S
+
+static bool is_gpu(uint8_t backend)
+{
+	return backend != DL_BACKEND_UNKNOWN && backend != DL_BACKEND_CPU;
+}
+
+static bool wants_gpu(struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+
+	if (w && w->asked != DL_BACKEND_UNKNOWN)
+		return is_gpu(w->asked);
+	return p->gpu_layers > 0 || p->gpu_layers == DL_LAYERS_ALL;
+}
+
+static bool has_gpu(const struct dl_process *p)
+{
+	if (dl_same_name(p->device, "llvmpipe") || p->backend == DL_BACKEND_CPU)
+		return false;
+	return p->device[0] || p->backend != DL_BACKEND_UNKNOWN;
+}
+
+/* A server of Python's has its device in a worker. */
+static bool child_has_gpu(struct dl_step *s, uint32_t pid)
+{
+	struct dl_world *w = &s->core->world;
+
+	for (size_t set = 0; set < DL_WORLD_PROCESS_SETS; set++)
+		for (size_t way = 0; way < DL_WORLD_WAYS; way++) {
+			const struct dl_process *p = &w->processes[set][way];
+
+			if (p->pid && p->ppid == pid && has_gpu(p))
+				return true;
+		}
+	return false;
+}
+
+static bool serves(const struct dl_process *p)
+{
+	if (p->role != DL_ROLE_SERVER && p->role != DL_ROLE_RUNNER)
+		return false;
+	if (p->refused_ns || p->worked_ns || p->checked_ok_ns)
+		return true;
+	return p->model[0] && p->port && !(p->flags & DL_PROCESS_PORT_ASSUMED);
+}
+
+static const char *reason(const struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+
+	if (p->refused_ns)
+		return DL_DETAIL_REFUSED;
+	return w && is_gpu(w->asked) ? dl_backend_name(w->asked) : "layers";
+}
+
+static void raise(struct dl_step *s, const struct dl_process *p)
+{
+	struct dl_plan note = dl_plan_about(s, DL_HZ_SILENT_CPU, p);
+
+	note.level = p->refused_ns || p->worked_ns || p->checked_ok_ns ? 2 : 1;
+	note.unit = DL_UNIT_NS;
+	note.observed = s->now_ns - p->met_ns;
+	if (!p->refused_ns)
+		note.threshold = dl_threshold_ns(s, DL_CFG_SILENT_CPU_AGE_MS, NULL, p);
+	note.first_sign_ns = p->met_ns;
+	memset(note.device, 0, sizeof(note.device)); /* it has none worth the name */
+	dl_copy_name(note.detail, sizeof(note.detail), reason(s, p));
+	dl_alarm_raise(s, &note);
+}
+
+static void look_at(struct dl_step *s, struct dl_process *p)
+{
+	if (p->engine == DL_ENGINE_NONE || has_gpu(p) || !serves(p) || !wants_gpu(s, p) ||
+	    (p->flags & DL_PROCESS_PARTIAL) || child_has_gpu(s, p->pid)) {
+		if (p->on_cpu)
+			dl_alarm_clear(s, DL_HZ_SILENT_CPU, p->pid, "", "");
+		p->on_cpu = 0;
+		if (has_gpu(p))
+			p->refused_ns = 0;
+		return;
+	}
+	if (!p->refused_ns &&
+	    s->now_ns - p->met_ns < dl_threshold_ns(s, DL_CFG_SILENT_CPU_AGE_MS, NULL, p))
+		return;
+	p->on_cpu = 1;
+	raise(s, p); /* or keeps it, while it is so */
+}
+
+/* By which an engine computes: a render node, KFD, NVIDIA's. */
+static bool is_compute_node(const char *name)
+{
+	return !strncmp(name, "dri/renderD", 11) || !strcmp(name, "kfd") ||
+	       !strcmp(name, "nvidiactl") ||
+	       (!strncmp(name, "nvidia", 6) && name[6] >= '0' && name[6] <= '9');
+}
+
+static void look_at_fact(struct dl_step *s)
+{
+	struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
+
+	if (s->ev->fact.fact != DL_FACT_OPEN_REFUSED || !p || !is_compute_node(s->ev->fact.name))
+		return;
+	p->refused_ns = s->now_ns ? s->now_ns : 1;
+	look_at(s, p);
+}
+
+void dl_look_silent_cpu(struct dl_step *s)
+{
+	struct dl_world *w = &s->core->world;
+
+	if (s->ev->kind == DL_EV_FACT) {
+		look_at_fact(s);
+		return;
+	}
+
+	if (s->now_ns - w->cpu_looked_ns < LOOK_NS)
+		return;
+	w->cpu_looked_ns = s->now_ns;
+	for (size_t set = 0; set < DL_WORLD_PROCESS_SETS; set++)
+		for (size_t way = 0; way < DL_WORLD_WAYS; way++)
+			if (w->processes[set][way].pid)
+				look_at(s, &w->processes[set][way]);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signal: VRAM is full and what wanted it goes to GTT: GTT jumps, or a client has bytes that should
+ *   be in VRAM and are not (amd-evicted-vram), or the driver places buffers in GTT that preferred
+ *   VRAM (DL_FACT_VRAM_SPILL).
+ * Threshold: "bytes" or "share" of VRAM within "window", whichever is less, while VRAM is at "full"
+ *   or has less than "headroom", and still so a second later: level 2. An engine on the device
+ *   whose tokens (else graphs) fall below "collapse" of its usual pace: level 3. Stands while half
+ *   of the jump is there.
+ * False alarms: GTT that grows while VRAM is not full (layers kept on the CPU) or with a process
+ *   that still loads and has nothing evicted; a device that shares the host's memory; a runtime
+ *   suspend (VRAM empties into GTT: it is not full a second later).
+ * Test: tests/unit/test_silent_spill.c.
+ */
+#include "core/hazard/hazards.h"
+
+#include <string.h>
+
+#define CONFIRM_NS DL_NS_PER_S
+#define HOLD_FULL  50 /* permille below "full" at which it still counts as full */
+
+/* Whose model's thresholds hold, where there are any: of who spills, else of who has most. */
+static const struct dl_process *spiller(const struct dl_step *s, const struct dl_memory_device *d)
+{
+	const struct dl_memory_client *c;
+
+	if (!s->core->config.override_count)
+		return NULL;
+	if (d->spill.pid)
+		return dl_scoped_process(s, d->spill.pid);
+	c = dl_memory_spiller(&s->core->world.memory, d->device);
+	c = c ? c : dl_memory_largest(&s->core->world.memory, d->device);
+	return c ? dl_scoped_process(s, c->pid) : NULL;
+}
+
+static bool full(const struct dl_step *s, const struct dl_memory_device *d,
+		 const struct dl_process *p, uint64_t slack)
+{
+	uint64_t headroom = dl_threshold(s, DL_CFG_SPILL_HEADROOM, d->device, p), left;
+	uint64_t permille = dl_threshold(s, DL_CFG_SPILL_FULL, d->device, p);
+	const struct dl_ev_memory *m = &d->now;
+
+	if ((m->flags & DL_MEMORY_SHARED) || !m->vram_total)
+		return false;
+	permille = permille > slack ? permille - slack : 0;
+	left = m->vram_total > m->vram_used ? m->vram_total - m->vram_used : 0;
+	if (headroom > m->vram_total / 10)
+		headroom = m->vram_total / 10; /* small VRAM is not always full */
+	return left <= m->vram_total / 1000 * (1000 - permille) || left < headroom;
+}
+
+static uint64_t jump_of(const struct dl_step *s, const struct dl_memory_device *d,
+			const struct dl_process *p)
+{
+	uint64_t bytes = dl_threshold(s, DL_CFG_SPILL_BYTES, d->device, p);
+	uint64_t share =
+		d->now.vram_total / 1000 * dl_threshold(s, DL_CFG_SPILL_SHARE, d->device, p);
+
+	bytes = share < bytes ? share : bytes;
+	return bytes ? bytes : 1;
+}
+
+static void forget(struct dl_step *s, struct dl_memory_device *d)
+{
+	s->core->world.memory.spilling -= d->spill.found_ns != 0;
+	memset(&d->spill, 0, sizeof(d->spill));
+}
+
+static void found(struct dl_step *s, struct dl_memory_device *d, uint64_t bytes, uint32_t pid,
+		  bool of_client)
+{
+	struct dl_spill *p = &d->spill;
+
+	if (p->standing)
+		return;
+	if (pid && !p->pid) {
+		p->pid = pid;
+		p->of_client = of_client;
+	}
+	if (p->found_ns)
+		return;
+	s->core->world.memory.spilling++;
+	p->found_ns = s->now_ns ? s->now_ns : 1;
+	p->bytes = bytes;
+	p->gtt_before = p->gtt.last - dl_low_rise(&p->gtt);
+}
+
+/* The lowest GTT is that since VRAM became full: what was there before is no spill. */
+static void look_at_memory(struct dl_step *s)
+{
+	struct dl_memory_device *d = dl_memory_device(&s->core->world.memory, s->ev->memory.device);
+	const struct dl_process *p = d ? spiller(s, d) : NULL;
+
+	if (!d)
+		return;
+	if (!full(s, d, p, d->spill.standing ? HOLD_FULL : 0)) {
+		if (!d->spill.standing)
+			forget(s, d);
+		return;
+	}
+	dl_low_add(&d->spill.gtt, s->now_ns, d->now.gtt_used,
+		   dl_threshold_ns(s, DL_CFG_SPILL_WINDOW_MS, d->device, p));
+	if (d->now.gtt_total && dl_low_rise(&d->spill.gtt) >= jump_of(s, d, p))
+		found(s, d, dl_low_rise(&d->spill.gtt), 0, false);
+}
+
+static void look_at_client(struct dl_step *s)
+{
+	struct dl_memory_device *d = dl_memory_device(&s->core->world.memory, s->ev->client.device);
+	const struct dl_process *p = dl_scoped_process(s, s->ev->pid);
+	const struct dl_memory_client *c;
+	uint64_t jump;
+
+	if (!d || !s->ev->client.evicted || !full(s, d, p, 0))
+		return;
+	c = dl_memory_client_of(&s->core->world.memory, s->ev->pid, d->device);
+	jump = jump_of(s, d, p);
+	if (c && dl_low_rise(&c->evicted) >= jump)
+		found(s, d, dl_low_rise(&c->evicted), s->ev->pid, true);
+}
+
+/* Bytes are cumulative over "count" buffers; the new ones are as large as the others were. */
+static void look_at_fact(struct dl_step *s)
+{
+	const struct dl_process *owner = dl_scoped_process(s, s->ev->pid);
+	const struct dl_ev_fact *in = &s->ev->fact;
+	struct dl_memory_device *d;
+	struct dl_spill *p;
+
+	if (in->fact != DL_FACT_VRAM_SPILL || !in->count)
+		return;
+	d = dl_memory_device(&s->core->world.memory, in->device);
+	if (!d || !full(s, d, owner, 0))
+		return;
+	p = &d->spill;
+	if (s->now_ns - p->wanted_ns >
+	    dl_threshold_ns(s, DL_CFG_SPILL_WINDOW_MS, d->device, owner)) {
+		p->wanted_ns = s->now_ns;
+		p->wanted = 0;
+	}
+	if (in->fresh <= in->count)
+		p->wanted += in->bytes / in->count * in->fresh;
+	if (p->wanted >= jump_of(s, d, owner))
+		found(s, d, p->wanted, s->ev->pid, true);
+}
+
+static uint64_t evicted_of(struct dl_step *s, const struct dl_memory_device *d, uint32_t pid)
+{
+	const struct dl_memory_client *c =
+		dl_memory_client_of(&s->core->world.memory, pid, d->device);
+
+	return c ? c->evicted.last : 0;
+}
+
+static bool still_there(struct dl_step *s, const struct dl_memory_device *d)
+{
+	const struct dl_spill *p = &d->spill;
+
+	if (!full(s, d, spiller(s, d), p->standing ? HOLD_FULL : 0))
+		return false;
+	if (p->of_client && evicted_of(s, d, p->pid))
+		return true;
+	return d->now.gtt_used >= p->gtt_before + p->bytes / 2;
+}
+
+static void raise(struct dl_step *s, const struct dl_memory_device *d, uint32_t level,
+		  uint64_t observed, uint64_t threshold)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, d->spill.pid);
+	struct dl_plan note = dl_plan_about(s, DL_HZ_SILENT_SPILL, p);
+
+	note.pid = d->spill.pid;
+	dl_copy_name(note.device, sizeof(note.device), d->device);
+	note.level = (uint8_t)level;
+	note.unit = level == 3 ? DL_UNIT_PERMILLE : DL_UNIT_BYTES;
+	note.observed = observed;
+	note.threshold = threshold;
+	if (level == 3 && s->ev->pid != note.pid)
+		note.victim_pid = s->ev->pid;
+	dl_plan_evidence(&note, d->spill.found_ns, d->spill.of_client ? DL_EV_CLIENT : DL_EV_MEMORY,
+			 1);
+	dl_alarm_raise(s, &note);
+}
+
+/* An idle model that has made room for another's is none, until it is asked again. */
+static void spilled(struct dl_step *s, const struct dl_memory_device *d)
+{
+	bool idle = d->spill.of_client && dl_is_idle(s, d->spill.pid);
+
+	raise(s, d, idle ? 1 : 2, d->spill.bytes, jump_of(s, d, spiller(s, d)));
+}
+
+static void confirm(struct dl_step *s, struct dl_memory_device *d)
+{
+	struct dl_spill *p = &d->spill;
+	const struct dl_memory_client *c;
+
+	if (!still_there(s, d)) {
+		forget(s, d);
+		return;
+	}
+	if (!p->pid) {
+		c = dl_memory_spiller(&s->core->world.memory, d->device);
+		if (c && !c->evicted.last && !dl_memory_settled(c, s->now_ns)) {
+			forget(s, d); /* a load that asked for GTT */
+			return;
+		}
+		p->pid = c ? c->pid : 0;
+	}
+	p->standing = 1;
+	spilled(s, d);
+}
+
+static void look_at_tick(struct dl_step *s)
+{
+	struct dl_memory *m = &s->core->world.memory;
+
+	for (size_t i = 0; m->spilling && i < m->device_count; i++) {
+		struct dl_memory_device *d = &m->devices[i];
+		struct dl_spill *p = &d->spill;
+
+		if (!p->found_ns)
+			continue;
+		if (!p->standing && s->now_ns - p->found_ns >= CONFIRM_NS)
+			confirm(s, d);
+		else if (p->standing && still_there(s, d))
+			spilled(s, d);
+		else if (p->standing)
+			forget(s, d);
+	}
+}
+
+static void look_at_pace(struct dl_step *s)
+{
+	struct dl_world *w = &s->core->world;
+	const struct dl_process *p = dl_world_process(w, s->ev->pid);
+	struct dl_memory_device *d = NULL;
+	uint64_t collapse;
+	uint32_t pace;
+
+	if (!p || p->engine == DL_ENGINE_NONE)
+		return;
+	collapse = dl_threshold(s, DL_CFG_SPILL_COLLAPSE, NULL, p);
+	if (w->memory.spilling)
+		d = dl_memory_device(&w->memory, p->device);
+	pace = dl_pace_take(&w->paces, s->ev, !d || !d->spill.found_ns, (uint32_t)collapse);
+	if (d && d->spill.standing && pace < collapse)
+		raise(s, d, 3, pace, collapse);
+}
+
+void dl_look_silent_spill(struct dl_step *s)
+{
+	switch (s->ev->kind) {
+	case DL_EV_MEMORY:
+		look_at_memory(s);
+		break;
+	case DL_EV_CLIENT:
+		look_at_client(s);
+		break;
+	case DL_EV_FACT:
+		look_at_fact(s);
+		break;
+	case DL_EV_TICK:
+		look_at_tick(s);
+		break;
+	default:
+		look_at_pace(s);
+		break;
+	}
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/hazard/silence.h"
+
+#define THROTTLE_FACTOR 4		  /* the ladder throttles to a quarter at least */
+#define BUSY_OLD_NS	(5 * DL_NS_PER_S) /* clients and rings are looked at every second */
+
+/* No slot works and no graph is under way: it may be as silent as it likes. */
+static bool has_work(const struct dl_process *p)
+{
+	if (p->graph.entered_ns)
+		return true;
+	if (p->life.progress_ns && p->life.progress.slots)
+		return p->life.progress.busy_slots;
+	return p->life.busy_from_ns != 0;
+}
+
+static bool has_queues(const struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_kfd_state *k = dl_world_kfd(&s->core->world, p->pid);
+
+	return k && k->queue_count;
+}
+
+/* Since when a device works for it; 0: none does. KFD tells no more than that it has queues. */
+static uint64_t busy_since(const struct dl_step *s, const struct dl_process *p)
+{
+	if (p->life.busy_from_ns && s->now_ns - p->life.busy_ns <= BUSY_OLD_NS)
+		return p->life.busy_from_ns;
+	return has_queues(s, p) ? p->life.token_ns : 0;
+}
+
+/* Whether anybody would tell if it got on: without tokens, jobs or a ring, silence is none. */
+static bool would_be_told(const struct dl_step *s, const struct dl_process *p)
+{
+	return p->life.progress_ns || p->life.done_ns ||
+	       (p->life.ring_ns && s->now_ns - p->life.ring_ns <= BUSY_OLD_NS);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+uint64_t dl_silent_ns(const struct dl_step *s, const struct dl_process *p)
+{
+	uint64_t since_ns;
+
+	if (p->backend == DL_BACKEND_CPU || !has_work(p) || !would_be_told(s, p))
+		return 0;
+	since_ns = busy_since(s, p);
+	if (!since_ns)
+		return 0;
+	since_ns = later(since_ns, later(p->life.token_ns, p->life.done_ns));
+	since_ns = later(since_ns, later(p->checked_ok_ns, p->stood_ns));
+	since_ns = later(since_ns, p->graph.entered_ns); /* after a rest of hours, say */
+	return s->now_ns > since_ns ? s->now_ns - since_ns : 0;
+}
+
+/* What a process of KFD has on rings changes page tables: it says nothing of its kernels. */
+uint64_t dl_silent_limit_ns(const struct dl_step *s, const struct dl_process *p)
+{
+	bool ends_told = p->graph.graph_count || (p->life.done_ns && !has_queues(s, p));
+
+	return dl_threshold_ns(s,
+			       ends_told ? DL_CFG_WEDGED_SILENT_MS : DL_CFG_WEDGED_SILENT_BLIND_MS,
+			       NULL, p) *
+	       dl_throttle_factor(s, p);
+}
+
+static const struct dl_workload *held(const struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+
+	return w && w->hold_plan && w->pid == p->pid ? w : NULL;
+}
+
+bool dl_is_paused(const struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = held(s, p);
+
+	return w && w->hold_rung == DL_RUNG_PAUSE;
+}
+
+uint64_t dl_throttle_factor(const struct dl_step *s, const struct dl_process *p)
+{
+	const struct dl_workload *w = held(s, p);
+
+	return w && w->hold_rung == DL_RUNG_THROTTLE ? THROTTLE_FACTOR : 1;
+}

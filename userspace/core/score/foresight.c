@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Signs and what became of them, and the counts. */
+#include <assert.h>
+#include <string.h>
+
+#include "core/score/incident.h"
+
+#define NO_ROOM	  (DL_CAN_OOM_VRAM | DL_CAN_OOM_GTT_HOST | DL_CAN_EVICTION_THRASH)
+#define NO_ANSWER (DL_CAN_RING_TIMEOUT | DL_CAN_GPU_RESET | DL_CAN_HANG | DL_CAN_DEVICE_LOST)
+#define ENDS	  (DL_CAN_RUNNER_CRASH_INIT | DL_CAN_OTHER)
+
+/*
+ * Which hazard was seen to lead to what: the classes of the kernel's lines of the same hazard
+ * (log_kind.c), and what an engine makes of it. An alarm that is not listed for a class earns
+ * nothing by it.
+ */
+static const struct dl_precursor precursors[DL_HZ_COUNT] = {
+	[DL_HZ_ENGINE_EXCEPTION] = { .leads = DL_CAN_DEVICE_LOST | DL_CAN_OOM_VRAM | DL_CAN_HANG |
+					      ENDS,
+				     .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_ENGINE_WEDGED] = { .fails_as = DL_CLASS_HANG },
+	[DL_HZ_RUNNER_CRASH] = { .told_by_events = true },
+	[DL_HZ_JOB_STALL] = { .leads = NO_ANSWER | DL_CAN_HOST_CRASH,
+			      .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_FAULT_STORM] = { .leads = DL_CAN_PAGE_FAULT | DL_CAN_HANG | DL_CAN_GPU_RESET |
+					 DL_CAN_DEVICE_LOST | DL_CAN_WRONG_OUTPUT,
+				.horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_EVICTION_STORM] = { .leads = NO_ROOM | DL_CAN_HANG | DL_CAN_PAGE_FAULT |
+					    DL_CAN_GPU_RESET,
+				   .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_RESET] = { .leads = NO_ANSWER | DL_CAN_HOST_CRASH | DL_CAN_PAGE_FAULT | ENDS,
+			  .horizon = DL_CFG_FORESIGHT_RESET_HORIZON_MS },
+	[DL_HZ_ALLOC_FAILURE] = { .leads = NO_ROOM | DL_CAN_DEVICE_LOST | ENDS,
+				  .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_EXHAUSTION] = { .leads = NO_ROOM | DL_CAN_DEVICE_LOST | DL_CAN_HOST_CRASH | ENDS,
+			       .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_SILENT_SPILL] = { .leads = NO_ROOM | NO_ANSWER | ENDS,
+				 .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_HOST_PRESSURE] = { .leads = NO_ROOM | DL_CAN_DEVICE_LOST | DL_CAN_HANG |
+					   DL_CAN_HOST_CRASH | ENDS,
+				  .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_SILENT_CPU] = { .told_by_events = true },
+	[DL_HZ_JOB_HEADROOM] = { .leads = NO_ANSWER | DL_CAN_HOST_CRASH,
+				 .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_RESTORE_HOG] = { .leads = NO_ROOM | NO_ANSWER | DL_CAN_PAGE_FAULT |
+					 DL_CAN_HOST_CRASH | ENDS,
+				.horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_QUEUE_THRASH] = { .leads = NO_ROOM | NO_ANSWER | DL_CAN_PAGE_FAULT,
+				 .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_HARDWARE] = { .leads = NO_ANSWER | DL_CAN_PAGE_FAULT | DL_CAN_HOST_CRASH |
+				      DL_CAN_WRONG_OUTPUT | ENDS,
+			     .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
+	[DL_HZ_DRIVER_WARNING] = { .leads = NO_ANSWER | NO_ROOM | DL_CAN_PAGE_FAULT |
+					    DL_CAN_HOST_CRASH | DL_CAN_WRONG_OUTPUT | ENDS,
+				   .horizon = DL_CFG_FORESIGHT_RESET_HORIZON_MS },
+};
+
+const struct dl_precursor *dl_precursor(enum dl_hazard hazard)
+{
+	assert(hazard < DL_HZ_COUNT);
+	return &precursors[hazard];
+}
+
+static bool can_lead(const struct dl_sign *sign, enum dl_log_class class)
+{
+	return precursors[sign->hazard].leads & 1 << class;
+}
+
+/* What names neither device nor process speaks of the host, and of all on it. */
+static bool same_subject(const struct dl_sign *sign, const char *device, uint32_t pid)
+{
+	if ((!sign->device[0] && !sign->pid) || (!device[0] && !pid))
+		return true;
+	return (pid && sign->pid == pid) || (device[0] && dl_same_name(sign->device, device));
+}
+
+bool dl_sign_could_lead(const struct dl_sign *sign, const struct dl_episode *e)
+{
+	return can_lead(sign, (enum dl_log_class)e->class) && same_subject(sign, e->device, e->pid);
+}
+
+static uint64_t horizon_ns(const struct dl_step *s, const struct dl_sign *sign)
+{
+	return dl_config_ns(&s->core->config, precursors[sign->hazard].horizon);
+}
+
+/* Whether it was raised before "at_ns" and still counted then. */
+static bool preceded(const struct dl_step *s, const struct dl_sign *sign, uint64_t at_ns)
+{
+	return sign->used && sign->at_ns < at_ns &&
+	       (sign->standing || at_ns <= sign->last_ns ||
+		at_ns - sign->last_ns <= horizon_ns(s, sign));
+}
+
+static void confirm(struct dl_foresight *f, struct dl_sign *sign)
+{
+	f->hazard[sign->hazard].confirmed += !sign->confirmed;
+	f->hazard[sign->hazard].signs += sign->stranger && !sign->confirmed;
+	sign->confirmed = true;
+}
+
+void dl_signs_before(struct dl_step *s, const struct dl_episode *e)
+{
+	struct dl_foresight *f = &s->core->foresight;
+
+	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++)
+		if (preceded(s, &f->signs[i], e->first_ns) && dl_sign_could_lead(&f->signs[i], e))
+			confirm(f, &f->signs[i]);
+}
+
+void dl_signs_within(struct dl_step *s, const struct dl_episode *e, enum dl_log_class class)
+{
+	struct dl_foresight *f = &s->core->foresight;
+
+	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
+		struct dl_sign *sign = &f->signs[i];
+
+		if (preceded(s, sign, s->now_ns) && !sign->late && can_lead(sign, class) &&
+		    same_subject(sign, e->device, e->pid))
+			confirm(f, sign);
+	}
+}
+
+const struct dl_sign *dl_signs_first(const struct dl_step *s, const struct dl_episode *e)
+{
+	const struct dl_foresight *f = &s->core->foresight;
+	const struct dl_sign *first = NULL;
+
+	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
+		const struct dl_sign *sign = &f->signs[i];
+
+		if (preceded(s, sign, e->first_ns) && dl_sign_could_lead(sign, e) &&
+		    (!first || sign->at_ns < first->at_ns))
+			first = sign;
+	}
+	return first;
+}
+
+static void count_lead(struct dl_lead *lead, uint64_t ns)
+{
+	size_t slot = 0;
+
+	while (slot < DL_LEAD_SLOTS - 1 && ns >= DL_LEAD_SLOT_NS << slot)
+		slot++;
+	lead->slot[slot]++;
+	lead->min_ns = lead->count && lead->min_ns < ns ? lead->min_ns : ns;
+	lead->max_ns = lead->max_ns > ns ? lead->max_ns : ns;
+	lead->sum_ns += ns;
+	lead->count++;
+}
+
+void dl_scores_failure(struct dl_step *s, const struct dl_episode *e, const struct dl_sign *first)
+{
+	struct dl_foresight *f = &s->core->foresight;
+	struct dl_class_score *class = &f->class[e->class];
+
+	class->failures++;
+	if (!first) {
+		class->missed++;
+		return;
+	}
+	count_lead(&class->lead, e->first_ns - first->at_ns);
+	count_lead(&f->hazard[first->hazard].lead, e->first_ns - first->at_ns);
+}
+
+static bool same_alarm(const struct dl_sign *sign, const struct dl_plan *note)
+{
+	return sign->used && sign->hazard == note->hazard && sign->pid == note->pid &&
+	       dl_same_name(sign->device, note->device) && dl_same_name(sign->ring, note->ring);
+}
+
+static struct dl_sign *find_standing(struct dl_foresight *f, const struct dl_plan *note)
+{
+	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++)
+		if (f->signs[i].standing && same_alarm(&f->signs[i], note))
+			return &f->signs[i];
+	return NULL;
+}
+
+/*
+ * Some alarms end at once, with each job: raised again within the time in which any other would
+ * still stand, it is the same sign, unless that has its fate already.
+ */
+static struct dl_sign *find_recent(struct dl_step *s, const struct dl_plan *note)
+{
+	struct dl_foresight *f = &s->core->foresight;
+	uint64_t clear_ns = dl_config_ns(&s->core->config, DL_CFG_CLEAR_MS);
+
+	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
+		struct dl_sign *sign = &f->signs[i];
+
+		if (same_alarm(sign, note) && !sign->confirmed && !sign->late &&
+		    s->now_ns - sign->last_ns <= clear_ns)
+			return sign;
+	}
+	return NULL;
+}
+
+static void drop(struct dl_foresight *f, struct dl_sign *sign)
+{
+	assert(f->sign_count > 0);
+	memset(sign, 0, sizeof(*sign));
+	f->sign_count--;
+}
+
+/* The sooner it is given up: of a stranger, ended, seen longest ago. */
+static bool is_worth_less(const struct dl_sign *sign, const struct dl_sign *than)
+{
+	if (sign->stranger != than->stranger)
+		return sign->stranger;
+	if (sign->standing != than->standing)
+		return than->standing;
+	return sign->last_ns < than->last_ns;
+}
+
+static struct dl_sign *take(struct dl_core *core)
+{
+	struct dl_foresight *f = &core->foresight;
+	struct dl_sign *oldest = &f->signs[0];
+
+	for (size_t i = 0; i < DL_FORESIGHT_SIGNS && oldest->used; i++) {
+		struct dl_sign *sign = &f->signs[i];
+
+		if (!sign->used || is_worth_less(sign, oldest))
+			oldest = sign;
+	}
+	if (oldest->used) {
+		core->dropped_count++;
+		drop(f, oldest);
+	}
+	f->sign_count++;
+	return oldest;
+}
+
+static void add(struct dl_step *s, const struct dl_plan *note)
+{
+	struct dl_sign *sign = take(s->core);
+
+	sign->used = true;
+	sign->standing = true;
+	sign->at_ns = sign->last_ns = s->now_ns;
+	sign->hazard = note->hazard;
+	sign->pid = note->pid;
+	sign->workload = note->workload;
+	sign->kind = note->evidence_count ? note->evidence[0].kind : s->ev->kind;
+	memcpy(sign->device, note->device, sizeof(sign->device));
+	memcpy(sign->ring, note->ring, sizeof(sign->ring));
+	sign->late = dl_episode_under_way(s, sign);
+	sign->stranger = dl_is_stranger(dl_world_process(&s->core->world, note->pid));
+	s->core->foresight.hazard[note->hazard].signs += !sign->stranger;
+}
+
+void dl_foresight_raised(struct dl_step *s, const struct dl_plan *note)
+{
+	const struct dl_precursor *p = dl_precursor((enum dl_hazard)note->hazard);
+	struct dl_sign *sign;
+
+	if (p->fails_as && !dl_is_stranger(dl_world_process(&s->core->world, note->pid)))
+		dl_episode_of_alarm(s, note, (enum dl_log_class)p->fails_as);
+	if (!p->leads || note->level < dl_config_u64(&s->core->config, DL_CFG_FORESIGHT_LEVEL))
+		return;
+	if (find_standing(&s->core->foresight, note))
+		return;
+	sign = find_recent(s, note);
+	if (sign)
+		sign->standing = true;
+	else
+		add(s, note);
+}
+
+void dl_foresight_ended(struct dl_step *s, const struct dl_alarm *alarm)
+{
+	struct dl_sign *sign = find_standing(&s->core->foresight, &alarm->note);
+
+	if (!sign)
+		return;
+	sign->standing = false;
+	sign->last_ns = alarm->last_ns;
+}
+
+/* What an act was done against before anything failed has not failed because of it. */
+void dl_foresight_acted(struct dl_step *s, const struct dl_workload *w)
+{
+	struct dl_foresight *f = &s->core->foresight;
+
+	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
+		struct dl_sign *sign = &f->signs[i];
+
+		if (!sign->used || sign->workload != w->id || sign->at_ns > w->act_ns ||
+		    sign->confirmed || sign->late)
+			continue;
+		f->hazard[sign->hazard].averted++;
+		drop(f, sign);
+	}
+}
+
+void dl_foresight_tick(struct dl_step *s)
+{
+	struct dl_foresight *f = &s->core->foresight;
+
+	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
+		struct dl_sign *sign = &f->signs[i];
+
+		if (!sign->used || sign->standing ||
+		    s->now_ns - sign->last_ns <= horizon_ns(s, sign))
+			continue;
+		if (!sign->stranger) {
+			f->hazard[sign->hazard].late += sign->late && !sign->confirmed;
+			f->hazard[sign->hazard].false_alarms += !sign->late && !sign->confirmed;
+		}
+		drop(f, sign);
+	}
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Failures that belong together: on one device or of one process, each within "window" of the one
+ * before; while a reset is under way, and for a process to die of it, within "death". What follows
+ * goes on with it, and opens none by itself. An episode has the time and the class of its first
+ * failure, since the others follow from that; it is told at once. One that begins with an exception
+ * for want of memory is told only when its process dies of it; any other failure takes its place.
+ */
+#include "core/score/incident.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Of the whole host: no device's trouble. */
+static bool of_host(enum dl_log_class class)
+{
+	return class == DL_CLASS_OOM_GTT_HOST || class == DL_CLASS_HOST_CRASH;
+}
+
+static uint64_t window_ns(const struct dl_step *s, const struct dl_episode *e, bool death)
+{
+	return dl_config_ns(&s->core->config, death || e->resetting ? DL_CFG_FORESIGHT_DEATH_MS
+								    : DL_CFG_FORESIGHT_WINDOW_MS);
+}
+
+/* A failure that names nobody is taken to be of what is under way, unless it is the host's. */
+static bool belongs(const struct dl_episode *e, const struct dl_failure *f)
+{
+	bool e_named = e->device[0] || e->pid, f_named = f->device[0] || f->pid;
+
+	if (e_named && f_named)
+		return (f->pid && f->pid == e->pid) ||
+		       (f->device[0] && dl_same_name(f->device, e->device));
+	if (!e_named && !f_named)
+		return true;
+	return !of_host(e_named ? f->class : e->class);
+}
+
+static struct dl_episode *find(struct dl_step *s, const struct dl_failure *f)
+{
+	struct dl_episode *latest = NULL;
+
+	for (size_t i = 0; i < DL_FORESIGHT_EPISODES; i++) {
+		struct dl_episode *e = &s->core->foresight.episodes[i];
+
+		if (e->used && s->now_ns - e->last_ns <= window_ns(s, e, f->death) &&
+		    belongs(e, f) && (!latest || e->last_ns > latest->last_ns))
+			latest = e;
+	}
+	return latest;
+}
+
+static void take_name(struct dl_episode *e, const struct dl_failure *f)
+{
+	if (!e->device[0])
+		dl_copy_name(e->device, sizeof(e->device), f->device);
+	if (!e->ring[0])
+		dl_copy_name(e->ring, sizeof(e->ring), f->ring);
+	if (!e->pid)
+		e->pid = f->pid;
+}
+
+static void announce(struct dl_step *s, struct dl_episode *e)
+{
+	const struct dl_process *p = dl_world_process(&s->core->world, e->pid);
+	const struct dl_sign *first = dl_signs_first(s, e);
+	struct dl_plan plan = dl_plan_about(s, first ? first->hazard : DL_HZ_NONE, p);
+
+	e->told = true;
+	plan.rung = DL_RUNG_FAILURE;
+	plan.level = 3;
+	plan.pid = e->pid;
+	plan.unit = DL_UNIT_NS;
+	plan.first_sign_ns = e->first_ns;
+	plan.evidence_count = 0;
+	dl_plan_evidence(&plan, e->first_ns, e->kind, 1);
+	if (first) {
+		plan.observed = e->first_ns - first->at_ns;
+		dl_plan_evidence(&plan, first->at_ns, first->kind, 1);
+	}
+	dl_copy_name(plan.device, sizeof(plan.device), e->device);
+	dl_copy_name(plan.ring, sizeof(plan.ring), e->ring);
+	dl_copy_name(plan.detail, sizeof(plan.detail), dl_log_class_name(e->class));
+	dl_scores_failure(s, e, first);
+	dl_signs_before(s, e);
+	dl_emit(s, &plan);
+}
+
+static struct dl_episode *take(struct dl_foresight *f)
+{
+	struct dl_episode *oldest = &f->episodes[0];
+
+	for (size_t i = 0; i < DL_FORESIGHT_EPISODES && oldest->used; i++)
+		if (!f->episodes[i].used || f->episodes[i].last_ns < oldest->last_ns)
+			oldest = &f->episodes[i];
+	return oldest;
+}
+
+static void begin(struct dl_step *s, struct dl_episode *e, const struct dl_failure *f)
+{
+	memset(e, 0, sizeof(*e));
+	e->used = true;
+	e->first_ns = e->last_ns = s->now_ns;
+	e->class = (uint8_t)f->class;
+	e->kind = s->ev->kind;
+	e->resetting = f->reset_begun;
+	take_name(e, f);
+	if (f->part == DL_FAILS)
+		announce(s, e);
+}
+
+static void go_on(struct dl_step *s, struct dl_episode *e, const struct dl_failure *f)
+{
+	e->last_ns = s->now_ns;
+	if (f->reset_begun)
+		e->resetting = true;
+	if (f->reset_ended)
+		e->resetting = false;
+	take_name(e, f);
+	if (f->part != DL_FAILS)
+		return;
+	if (!e->told)
+		announce(s, e);
+	else
+		dl_signs_within(s, e, f->class);
+}
+
+static void see(struct dl_step *s, const struct dl_failure *f)
+{
+	struct dl_episode *e = find(s, f);
+
+	assert(f->part != DL_FAILS_AFTER || !f->class);
+	if (e && !e->told && f->part == DL_FAILS && !(f->death && f->pid == e->pid))
+		begin(s, e, f);
+	else if (e)
+		go_on(s, e, f);
+	else if (f->part != DL_FAILS_AFTER)
+		begin(s, take(&s->core->foresight), f);
+}
+
+static const uint32_t failing_kinds =
+	DL_SEES(DL_EV_JOB_TIMEOUT) | DL_SEES(DL_EV_RESET) | DL_SEES(DL_EV_DEVICE) |
+	DL_SEES(DL_EV_THROW) | DL_SEES(DL_EV_FAULT) | DL_SEES(DL_EV_KFD) | DL_SEES(DL_EV_LOG) |
+	DL_SEES(DL_EV_FACT) | DL_SEES(DL_EV_PROCESS_EXIT);
+
+void dl_foresight_event(struct dl_step *s)
+{
+	struct dl_failure f;
+
+	if (failing_kinds & DL_SEES(s->ev->kind) && dl_failure_read(s, &f))
+		see(s, &f);
+}
+
+void dl_episode_of_alarm(struct dl_step *s, const struct dl_plan *note, enum dl_log_class class)
+{
+	struct dl_failure f = { .device = note->device,
+				.ring = note->ring,
+				.pid = note->pid,
+				.part = DL_FAILS,
+				.class = class };
+
+	see(s, &f);
+}
+
+bool dl_episode_under_way(const struct dl_step *s, const struct dl_sign *sign)
+{
+	for (size_t i = 0; i < DL_FORESIGHT_EPISODES; i++) {
+		const struct dl_episode *e = &s->core->foresight.episodes[i];
+
+		if (e->used && e->told && s->now_ns - e->last_ns <= window_ns(s, e, false) &&
+		    dl_sign_could_lead(sign, e))
+			return true;
+	}
+	return false;
+}

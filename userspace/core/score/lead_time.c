@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counts of lead times, and counts of several histories together. */
+#include "core/score/foresight.h"
+
+uint64_t dl_lead_median_ns(const struct dl_lead *lead)
+{
+	uint64_t seen = 0, end;
+
+	for (size_t i = 0; i < DL_LEAD_SLOTS; i++) {
+		seen += lead->slot[i];
+		if (!seen || 2 * seen < lead->count)
+			continue;
+		end = i < DL_LEAD_SLOTS - 1 ? DL_LEAD_SLOT_NS << i : lead->max_ns;
+		return end < lead->max_ns ? end : lead->max_ns;
+	}
+	return 0;
+}
+
+static void add_lead(struct dl_lead *to, const struct dl_lead *from)
+{
+	if (!from->count)
+		return;
+	to->min_ns = to->count && to->min_ns < from->min_ns ? to->min_ns : from->min_ns;
+	to->max_ns = to->max_ns > from->max_ns ? to->max_ns : from->max_ns;
+	to->sum_ns += from->sum_ns;
+	to->count += from->count;
+	for (size_t i = 0; i < DL_LEAD_SLOTS; i++)
+		to->slot[i] += from->slot[i];
+}
+
+void dl_foresight_add(struct dl_foresight *to, const struct dl_foresight *from)
+{
+	for (size_t i = 0; i < DL_HZ_COUNT; i++) {
+		struct dl_hazard_score *score = &to->hazard[i];
+
+		score->signs += from->hazard[i].signs;
+		score->confirmed += from->hazard[i].confirmed;
+		score->averted += from->hazard[i].averted;
+		score->late += from->hazard[i].late;
+		score->false_alarms += from->hazard[i].false_alarms;
+		add_lead(&score->lead, &from->hazard[i].lead);
+	}
+	for (size_t i = 0; i < DL_CLASS_COUNT; i++) {
+		to->class[i].failures += from->class[i].failures;
+		to->class[i].missed += from->class[i].missed;
+		add_lead(&to->class[i].lead, &from->class[i].lead);
+	}
+}

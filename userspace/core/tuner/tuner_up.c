@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What follows a soak: what is refuted by it, and the next probation. */
+#include "core/tuner/tuner_turn.h"
+
+#include <string.h>
+
+/* No slot gets deeper than its share of the context, and few are filled to the last token. */
+uint32_t dl_tuner_needed_depth(const struct dl_turn *u, uint32_t failed_depth)
+{
+	const struct dl_tuner_range *range = u->bounds->range;
+	uint32_t context =
+		dl_tuner_in_force(&range[DL_TUNER_CONTEXT], u->b->knob[DL_TUNER_CONTEXT].size);
+	uint32_t slots =
+		dl_tuner_in_force(&range[DL_TUNER_PARALLEL], u->b->knob[DL_TUNER_PARALLEL].size);
+	uint32_t slot = context / (slots ? slots : 1);
+	uint32_t most = slot - slot / 8;
+
+	return context && most < failed_depth ? most : failed_depth;
+}
+
+uint64_t dl_tuner_needed_soak(const struct dl_turn *u)
+{
+	const struct dl_tuner_times *times = &u->bounds->times;
+	uint64_t soak = (uint64_t)times->soak_s << u->b->lessons;
+	uint64_t most = (uint64_t)times->lasted_s * DL_TUNER_TRIAL;
+
+	if (most < times->soak_s)
+		return times->soak_s;
+	return soak < most ? soak : most;
+}
+
+bool dl_tuner_soaked(const struct dl_turn *u, uint32_t failed_depth)
+{
+	return u->t->soak_s >= dl_tuner_needed_soak(u) &&
+	       u->t->soak_depth >= dl_tuner_needed_depth(u, failed_depth);
+}
+
+/* What it lives with, as deep as it failed, is not bad; when nothing is, failures are forgotten. */
+static void refute(struct dl_turn *u)
+{
+	bool deep = dl_tuner_soaked(u, u->b->failed_depth), bad = false;
+
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+		struct dl_tuner_size *k = &u->b->knob[i];
+		uint32_t size = dl_tuner_in_force(&u->bounds->range[i], k->size);
+
+		while (k->bad[0].size && k->bad[0].size <= size &&
+		       dl_tuner_soaked(u, k->bad[0].depth))
+			dl_tuner_refute(k);
+		if (deep) {
+			k->downs = 0;
+			k->believed = k->believed > size ? k->believed : size;
+		}
+		bad = bad || k->bad[0].size || k->size;
+	}
+	if (u->b->active && !u->b->knob[u->b->active - 1].bad[0].size)
+		u->b->active = 0;
+	if (!bad)
+		u->b->failed_depth = u->b->failures = 0;
+}
+
+/* The most preferred one before that in force; a CPU's soak is never as deep as a GPU's. */
+static uint8_t better_backend(const struct dl_turn *u, uint64_t *ret_until_s)
+{
+	const uint8_t *list = u->bounds->backends;
+
+	for (size_t i = 0; i < DL_BACKEND_COUNT && list[i] && list[i] != u->t->backend; i++) {
+		const struct dl_tuner_backend *to = &u->t->of[list[i]];
+		uint32_t needed = dl_tuner_needed_depth(u, to->failed_depth);
+
+		if (u->t->backend != DL_BACKEND_CPU && u->t->soak_depth < needed)
+			continue;
+		if (u->now_s >= to->until_s)
+			return list[i];
+		if (!*ret_until_s || to->until_s < *ret_until_s)
+			*ret_until_s = to->until_s;
+	}
+	return DL_BACKEND_UNKNOWN;
+}
+
+/* Doubt is settled first; what was bad is tried last; else the knob by which most is gained. */
+static bool better(const struct dl_tuner_climb *c, const struct dl_tuner_climb *than)
+{
+	if (!than->to || c->doubtful != than->doubtful)
+		return !than->to || c->doubtful;
+	if (c->again != than->again)
+		return than->again;
+	return (uint64_t)c->to * than->from > (uint64_t)than->to * c->from;
+}
+
+/*
+ * "to" is 0 when there is none yet. The others wait until the time has come to settle a doubt, but
+ * not for somebody to go as deep.
+ */
+static struct dl_tuner_climb best_climb(const struct dl_turn *u)
+{
+	struct dl_tuner_climb best = { 0 };
+
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+		struct dl_tuner_climb c = dl_tuner_higher(u, i);
+		bool due = u->now_s >= c.until_s;
+
+		if (c.to && (due ? dl_tuner_soaked(u, c.depth) : c.doubtful) && better(&c, &best))
+			best = c;
+	}
+	return best;
+}
+
+static uint64_t earliest(const struct dl_turn *u)
+{
+	uint64_t earliest_s = 0;
+
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+		struct dl_tuner_climb c = dl_tuner_higher(u, i);
+
+		if (c.to && c.until_s > u->now_s && (!earliest_s || c.until_s < earliest_s))
+			earliest_s = c.until_s;
+	}
+	return earliest_s;
+}
+
+static void begin_probation(struct dl_turn *u, uint8_t probing, uint32_t depth)
+{
+	u->t->probe_depth = depth;
+	u->t->climbed_s = u->now_s ? u->now_s : 1;
+	u->t->probing = probing;
+}
+
+/* As it was left, or where sizes may be why it failed the smallest ones and all by turns. */
+static void take_turn(struct dl_turn *u)
+{
+	struct dl_tuner_backend *b = u->b;
+	bool smallest = b->turn == DL_TUNER_TURN_SMALLEST;
+
+	if (b->turn == DL_TUNER_TURN_NONE)
+		return;
+	b->turn = smallest ? DL_TUNER_TURN_TOLD : DL_TUNER_TURN_SMALLEST;
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		b->knob[i].size = smallest || b->knob[i].bad[0].size
+					  ? dl_tuner_floor(&u->bounds->range[i])
+					  : 0;
+}
+
+static void try_backend(struct dl_turn *u, uint8_t backend)
+{
+	uint8_t from = u->t->backend;
+
+	u->reason->why = DL_TUNER_OTHER_AGAIN;
+	dl_tuner_put_backend(u, backend);
+	take_turn(u);
+	u->t->previous = from;
+	begin_probation(u, DL_TUNER_PROBES_BACKEND, u->b->failed_depth);
+}
+
+static void try_size(struct dl_turn *u, const struct dl_tuner_climb *c)
+{
+	u->reason->why = c->again ? DL_TUNER_AGAIN : DL_TUNER_RAISE;
+	u->b->knob[c->knob].good = c->from;
+	dl_tuner_put(u, c->knob, c->to);
+	begin_probation(u, (uint8_t)(c->knob + 1), c->depth);
+}
+
+/* Nothing else is tried before the last probation has proved itself, or nobody goes so deep now. */
+static bool waits_for_depth(const struct dl_turn *u)
+{
+	return u->t->probing && !dl_tuner_soaked(u, u->t->probe_depth) &&
+	       u->t->soak_s < (uint64_t)u->bounds->times.lasted_s * DL_TUNER_TRIAL;
+}
+
+static void wait_until(struct dl_turn *u, uint64_t until_s)
+{
+	if (until_s && (!u->reason->until_s || until_s < u->reason->until_s))
+		u->reason->until_s = until_s;
+}
+
+void dl_tuner_up(struct dl_turn *u)
+{
+	struct dl_tuner *t = u->t;
+	struct dl_tuner_climb climb;
+	uint8_t backend;
+
+	u->reason->why = DL_TUNER_KEEPS;
+	u->reason->needed_depth = dl_tuner_needed_depth(u, u->b->failed_depth);
+	if (t->soak_s < dl_tuner_needed_soak(u))
+		return;
+	refute(u);
+	if (t->climbed_s && u->now_s < t->climbed_s + dl_tuner_backoff(u)) {
+		wait_until(u, t->climbed_s + dl_tuner_backoff(u));
+		return;
+	}
+	if (waits_for_depth(u)) {
+		u->reason->needed_depth = dl_tuner_needed_depth(u, t->probe_depth);
+		return;
+	}
+	if (t->probing && dl_tuner_soaked(u, t->probe_depth))
+		t->backoff_s = 0; /* it was a success */
+	backend = better_backend(u, &u->reason->until_s);
+	if (backend) {
+		try_backend(u, backend);
+		return;
+	}
+	climb = best_climb(u);
+	if (climb.to && u->now_s >= climb.until_s)
+		try_size(u, &climb);
+	else
+		wait_until(u, climb.to ? climb.until_s : earliest(u));
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/world/growth.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define POINTS_MIN  8
+#define PAIRS_MAX   (DL_GROWTH_BINS * (DL_GROWTH_BINS - 1) / 2)
+#define Q20	    (1 << 20)
+#define NOISE_TIMES 8 /* of eight points of mere noise one set in 100 looks steady then */
+
+struct points {
+	uint32_t count;
+	uint32_t x[DL_GROWTH_BINS];
+	uint32_t y[DL_GROWTH_BINS];
+};
+
+void dl_growth_begin(struct dl_growth *g, uint32_t width)
+{
+	assert(width);
+	memset(g, 0, sizeof(*g));
+	g->width = width;
+}
+
+static void put(struct dl_growth *g, size_t bin, uint32_t x, uint32_t y, uint32_t pass)
+{
+	if (g->y[bin] && pass == g->of_pass[bin] && y <= g->y[bin])
+		return;
+	if (g->y[bin] && pass < g->of_pass[bin])
+		return;
+	g->x[bin] = x;
+	g->y[bin] = y;
+	g->of_pass[bin] = pass;
+}
+
+/* Two bins become one, and half of them are free. */
+static void widen(struct dl_growth *g)
+{
+	struct dl_growth old = *g;
+
+	dl_growth_begin(g, old.width * 2);
+	g->pass = old.pass;
+	for (size_t i = 0; i < DL_GROWTH_BINS; i++)
+		if (old.y[i])
+			put(g, i / 2, old.x[i], old.y[i], old.of_pass[i]);
+}
+
+void dl_growth_add(struct dl_growth *g, uint64_t x, uint64_t y)
+{
+	uint32_t at = x < DL_GROWTH_X_MAX ? (uint32_t)x : DL_GROWTH_X_MAX;
+
+	assert(g->width);
+	if (!y)
+		return;
+	while (at / g->width >= DL_GROWTH_BINS) /* at most 22 times in its life */
+		widen(g);
+	put(g, at / g->width, at, y < DL_GROWTH_Y_MAX ? (uint32_t)y : DL_GROWTH_Y_MAX, g->pass);
+}
+
+bool dl_growth_fell(const struct dl_growth *g, uint64_t x)
+{
+	uint32_t highest = 0, last = 0;
+	size_t last_bin = 0;
+
+	for (size_t i = 0; i < DL_GROWTH_BINS; i++) {
+		if (!g->y[i])
+			continue;
+		last = g->y[i];
+		last_bin = i;
+		if (last > highest)
+			highest = last;
+	}
+	return x / g->width > last_bin && last < highest / 4;
+}
+
+static struct points points_of(const struct dl_growth *g)
+{
+	struct points p = { 0 };
+
+	for (size_t i = 0; i < DL_GROWTH_BINS; i++) {
+		if (!g->y[i])
+			continue;
+		p.x[p.count] = g->x[i];
+		p.y[p.count++] = g->y[i];
+	}
+	return p;
+}
+
+/* Sorts in place; at most 120 values. */
+static int64_t median(int64_t *v, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		int64_t moving = v[i];
+		size_t at = i;
+
+		for (; at && v[at - 1] > moving; at--)
+			v[at] = v[at - 1];
+		v[at] = moving;
+	}
+	return v[count / 2];
+}
+
+static int64_t along(int64_t slope_q20, int64_t dx)
+{
+	return slope_q20 * dx / Q20;
+}
+
+static int64_t slope_of(const struct points *p)
+{
+	int64_t slopes[PAIRS_MAX];
+	size_t pairs = 0;
+
+	for (uint32_t i = 0; i < p->count; i++) {
+		for (uint32_t j = i + 1; j < p->count; j++) {
+			int64_t dy = (int64_t)p->y[j] - p->y[i];
+
+			slopes[pairs++] = dy * Q20 / ((int64_t)p->x[j] - p->x[i]);
+		}
+	}
+	return median(slopes, pairs);
+}
+
+bool dl_growth_trend(const struct dl_growth *g, struct dl_trend *ret_trend)
+{
+	struct points p = points_of(g);
+	int64_t level[DL_GROWTH_BINS], off[DL_GROWTH_BINS];
+	uint32_t last;
+	int64_t rise;
+
+	if (p.count < POINTS_MIN)
+		return false;
+	last = p.x[p.count - 1];
+	ret_trend->slope_q20 = slope_of(&p);
+	for (uint32_t i = 0; i < p.count; i++)
+		level[i] = p.y[i] + along(ret_trend->slope_q20, (int64_t)last - p.x[i]);
+	ret_trend->y = median(level, p.count);
+	ret_trend->x = last;
+	ret_trend->points = p.count;
+	for (uint32_t i = 0; i < p.count; i++)
+		off[i] =
+			level[i] < ret_trend->y ? ret_trend->y - level[i] : level[i] - ret_trend->y;
+	rise = along(ret_trend->slope_q20, (int64_t)last - p.x[0]);
+	ret_trend->steady = rise > NOISE_TIMES * median(off, p.count);
+	return true;
+}
+
+uint64_t dl_trend_at(const struct dl_trend *t, uint64_t x)
+{
+	int64_t to = (int64_t)(x < DL_GROWTH_X_MAX ? x : DL_GROWTH_X_MAX);
+	int64_t y = t->y + along(t->slope_q20, to - t->x);
+
+	return y > 0 ? (uint64_t)y : 0;
+}
+
+uint64_t dl_trend_reach(const struct dl_trend *t, uint64_t y)
+{
+	int64_t missing = (int64_t)(y < DL_GROWTH_Y_MAX ? y : DL_GROWTH_Y_MAX) - t->y;
+
+	if (missing <= 0)
+		return t->x;
+	if (t->slope_q20 <= 0)
+		return UINT64_MAX;
+	return t->x + (uint64_t)(missing * Q20 / t->slope_q20);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/world/usage.h"
+
+#include <string.h>
+
+#define WINDOW_NS   (5 * DL_NS_PER_S) /* engine time is that of the last one to two windows */
+#define CLIENTS_MAX 64		      /* processes of one device; the rest is told as one */
+#define MOST	    500		      /* permille that make a culprit */
+
+static struct dl_use *find(struct dl_world *w, const char *device, uint32_t pid, uint64_t client)
+{
+	for (size_t i = 0; i < DL_WORLD_USES; i++) {
+		struct dl_use *u = &w->uses[i];
+
+		if (u->pid == pid && u->client_id == client && dl_same_name(u->device, device))
+			return u;
+	}
+	return NULL;
+}
+
+static struct dl_use *get(struct dl_world *w, const char *device, uint32_t pid, uint64_t client)
+{
+	struct dl_use *known = find(w, device, pid, client), *victim = &w->uses[0];
+
+	if (known)
+		return known;
+	for (size_t i = 0; i < DL_WORLD_USES && victim->pid; i++)
+		if (!w->uses[i].pid || w->uses[i].used_ns < victim->used_ns)
+			victim = &w->uses[i];
+	w->evicted_count += victim->pid != 0;
+	memset(victim, 0, sizeof(*victim));
+	victim->pid = pid;
+	victim->client_id = client;
+	dl_copy_name(victim->device, sizeof(victim->device), device);
+	return victim;
+}
+
+static void forget(struct dl_world *w, const char *device, uint32_t pid, uint64_t client)
+{
+	struct dl_use *u = find(w, device, pid, client);
+
+	if (u)
+		memset(u, 0, sizeof(*u));
+}
+
+/* A counter that goes back is another's, and begins anew. */
+static void busy(struct dl_use *u, uint64_t busy_ns, uint64_t now_ns)
+{
+	if (!u->used_ns || busy_ns < u->busy_ns) {
+		u->window_ns[0] = u->window_ns[1] = now_ns;
+		u->window_busy_ns[0] = u->window_busy_ns[1] = busy_ns;
+	} else if (now_ns - u->window_ns[0] >= WINDOW_NS) {
+		u->window_ns[1] = u->window_ns[0];
+		u->window_busy_ns[1] = u->window_busy_ns[0];
+		u->window_ns[0] = now_ns;
+		u->window_busy_ns[0] = busy_ns;
+	}
+	u->busy_ns = busy_ns;
+	u->used_ns = now_ns;
+}
+
+static void client(struct dl_world *w, const struct dl_event *ev)
+{
+	const struct dl_ev_client *c = &ev->client;
+	struct dl_use *u;
+
+	if (c->gone) {
+		forget(w, c->device, ev->pid, c->client_id);
+		return;
+	}
+	u = get(w, c->device, ev->pid, c->client_id);
+	busy(u, c->busy_ns, ev->at_ns);
+	u->memory_bytes = c->vram + c->gtt + c->system;
+}
+
+static void kfd(struct dl_world *w, const struct dl_event *ev)
+{
+	const struct dl_ev_kfd_use *k = &ev->kfd_use;
+	struct dl_use *u;
+
+	if (k->gone) {
+		forget(w, k->device, ev->pid, 0);
+		return;
+	}
+	u = get(w, k->device, ev->pid, 0);
+	u->used_ns = ev->at_ns;
+	u->memory_bytes = k->vram;
+}
+
+void dl_uses_apply(struct dl_world *w, const struct dl_event *ev)
+{
+	if (ev->kind == DL_EV_CLIENT)
+		client(w, ev);
+	else if (ev->kind == DL_EV_KFD_USE)
+		kfd(w, ev);
+}
+
+void dl_uses_forget(struct dl_world *w, uint32_t pid)
+{
+	for (size_t i = 0; i < DL_WORLD_USES; i++)
+		if (w->uses[i].pid == pid)
+			memset(&w->uses[i], 0, sizeof(w->uses[i]));
+}
+
+struct sum {
+	uint32_t pid;
+	uint64_t opened_bytes; /* of its open files */
+	uint64_t kfd_bytes;    /* mostly the same memory, seen from the other side */
+	uint64_t memory_bytes;
+	uint64_t busy; /* permille of the time since the windows began */
+};
+
+static struct sum *sum_of(struct sum *list, size_t *count, uint32_t pid)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (list[i].pid == pid)
+			return &list[i];
+	if (*count == CLIENTS_MAX)
+		return NULL;
+	memset(&list[*count], 0, sizeof(*list));
+	list[*count].pid = pid;
+	return &list[(*count)++];
+}
+
+static size_t sum_up(const struct dl_world *w, const char *device, uint64_t now_ns,
+		     struct sum list[CLIENTS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < DL_WORLD_USES; i++) {
+		const struct dl_use *u = &w->uses[i];
+		uint64_t span_ms = (now_ns - u->window_ns[1]) / DL_NS_PER_MS;
+		uint64_t busy_ms = (u->busy_ns - u->window_busy_ns[1]) / DL_NS_PER_MS;
+		struct sum *s;
+
+		if (!u->pid || !dl_same_name(u->device, device))
+			continue;
+		s = sum_of(list, &count, u->pid);
+		if (!s)
+			continue;
+		if (!u->client_id)
+			s->kfd_bytes += u->memory_bytes;
+		else
+			s->opened_bytes += u->memory_bytes;
+		if (u->client_id && span_ms && busy_ms < UINT64_MAX / 1000)
+			s->busy += busy_ms * 1000 / span_ms;
+	}
+	for (size_t i = 0; i < count; i++)
+		list[i].memory_bytes = list[i].kfd_bytes > list[i].opened_bytes
+					       ? list[i].kfd_bytes
+					       : list[i].opened_bytes;
+	return count;
+}
+
+static uint16_t permille(uint64_t part, uint64_t whole)
+{
+	while (whole > UINT64_MAX / 1000) {
+		part >>= 10;
+		whole >>= 10;
+	}
+	return (uint16_t)(whole ? part * 1000 / whole : 0);
+}
+
+static uint16_t larger(const struct dl_share *s)
+{
+	return s->memory_permille > s->engine_permille ? s->memory_permille : s->engine_permille;
+}
+
+/* Largest first, by insertion: a handful. */
+static void insert(struct dl_share *list, size_t count, const struct dl_share *share)
+{
+	size_t at = count;
+
+	while (at && larger(&list[at - 1]) < larger(share))
+		at--;
+	memmove(&list[at + 1], &list[at], (count - at) * sizeof(*list));
+	list[at] = *share;
+}
+
+static void add(struct dl_share *sum, const struct dl_share *share)
+{
+	sum->memory_bytes += share->memory_bytes;
+	sum->memory_permille = (uint16_t)(sum->memory_permille + share->memory_permille);
+	sum->engine_permille = (uint16_t)(sum->engine_permille + share->engine_permille);
+}
+
+/* The last place is for all that find none of their own. */
+static void tell(struct dl_plan *plan, const struct dl_share *list, size_t count)
+{
+	size_t named = count > DL_PLAN_SHARES ? DL_PLAN_SHARES - 1 : count;
+
+	plan->share_count = (uint32_t)named;
+	memcpy(plan->shares, list, named * sizeof(*list));
+	if (named == count)
+		return;
+	plan->share_count++;
+	for (size_t i = named; i < count; i++)
+		add(&plan->shares[named], &list[i]);
+}
+
+/* Time makes the culprit of a job that is late, memory that of a device that is full. */
+static uint16_t what_is_short(const struct dl_plan *plan, const struct dl_share *share)
+{
+	switch (plan->hazard) {
+	case DL_HZ_JOB_STALL:
+	case DL_HZ_JOB_HEADROOM:
+	case DL_HZ_RESET:
+		return share->engine_permille;
+	case DL_HZ_EVICTION_STORM:
+	case DL_HZ_ALLOC_FAILURE:
+	case DL_HZ_SILENT_SPILL:
+	case DL_HZ_EXHAUSTION:
+		return share->memory_permille;
+	default:
+		return 0;
+	}
+}
+
+static void accuse(struct dl_plan *plan)
+{
+	const struct dl_share *most = NULL;
+	uint16_t most_permille = 0, own_permille = 0;
+
+	for (size_t i = 0; i < plan->share_count; i++) {
+		const struct dl_share *s = &plan->shares[i];
+		uint16_t value = what_is_short(plan, s);
+
+		if (s->pid == plan->pid)
+			own_permille = value;
+		if (s->pid && value > most_permille) {
+			most_permille = value;
+			most = s;
+		}
+	}
+	if (most && most->pid != plan->pid && most->pid != plan->victim_pid &&
+	    most_permille >= MOST && most_permille > own_permille)
+		plan->culprit_pid = most->pid;
+}
+
+void dl_plan_shares(const struct dl_world *w, struct dl_plan *plan, uint64_t now_ns)
+{
+	struct dl_share shares[CLIENTS_MAX];
+	struct sum list[CLIENTS_MAX];
+	size_t count = plan->device[0] ? sum_up(w, plan->device, now_ns, list) : 0;
+	uint64_t memory = 0, time = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		memory += list[i].memory_bytes;
+		time += list[i].busy;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct dl_share share = {
+			.pid = list[i].pid,
+			.memory_permille = permille(list[i].memory_bytes, memory),
+			.engine_permille = permille(list[i].busy, time),
+			.memory_bytes = list[i].memory_bytes,
+		};
+
+		insert(shares, i, &share);
+	}
+	memset(plan->shares, 0, sizeof(plan->shares));
+	tell(plan, shares, count);
+	accuse(plan);
+}

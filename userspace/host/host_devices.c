@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/host_devices.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/text.h"
+#include "sensors/gpu/gpu_memory.h"
+#include "sensors/gpu/host_memory.h"
+#include "sensors/kfd/kfd_topology.h"
+#include "host/host_subject.h"
+
+#define VULKAN_MAX 64 /* davylamp-probe tells no more */
+
+static void blank(struct dl_host_device *d)
+{
+	memset(d, 0, sizeof(*d));
+	d->free_bytes = UINT64_MAX;
+	for (int i = 0; i < DL_BACKEND_COUNT; i++)
+		d->index[i] = -1;
+}
+
+static size_t from_sysfs(struct dl_host_device *list, size_t max)
+{
+	struct dl_gpu gpus[DL_GPUS_MAX];
+	size_t count = dl_gpus_list(gpus, max < DL_GPUS_MAX ? max : DL_GPUS_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		blank(&list[i]);
+		list[i].gpu = gpus[i];
+		list[i].in_sysfs = true;
+	}
+	return count;
+}
+
+/* KFD's nodes of GPUs in their order, as ROCm counts them: a device's first. */
+static void count_rocm(struct dl_host_device *list, size_t count)
+{
+	struct dl_kfd_node *nodes = calloc(DL_KFD_NODES_MAX, sizeof(*nodes));
+	size_t node_count = nodes ? dl_kfd_nodes_list(nodes, DL_KFD_NODES_MAX) : 0;
+
+	for (size_t i = node_count; i-- > 0;)
+		for (size_t j = 0; j < count; j++)
+			if (dl_same_name(nodes[i].device, list[j].gpu.device))
+				list[j].index[DL_BACKEND_ROCM] = (int16_t)i;
+	free(nodes);
+}
+
+static bool driven_by(const struct dl_host_device *d, const char *one, const char *other)
+{
+	return dl_same_name(d->gpu.driver, one) || dl_same_name(d->gpu.driver, other);
+}
+
+/* By PCI address among those of the driver: what CUDA and Level Zero can be told to count by. */
+static void count_by_address(struct dl_host_device *list, size_t count, enum dl_backend backend,
+			     const char *one, const char *other)
+{
+	for (size_t i = 0; i < count; i++) {
+		int16_t before = 0;
+
+		if (!driven_by(&list[i], one, other))
+			continue;
+		for (size_t j = 0; j < count; j++)
+			before = (int16_t)(before +
+					   (driven_by(&list[j], one, other) &&
+					    strcmp(list[j].gpu.device, list[i].gpu.device) < 0));
+		list[i].index[backend] = before;
+	}
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(object, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+/* Of one heap: a budget is what a process may have of it in all, its use is off that. */
+static uint64_t free_of(const json_t *heap)
+{
+	uint64_t size = number_of(heap, "size"), used = number_of(heap, "usage");
+	uint64_t budget = number_of(heap, "budget");
+
+	if (!json_object_get(heap, "budget") || budget > size)
+		budget = size;
+	return budget > used ? budget - used : 0;
+}
+
+/* Of the device's own heaps, and of all where they are the host's: ggml takes those as well. */
+static uint64_t heaps_free(const json_t *device)
+{
+	bool shared = strcmp(text_of(device, "type"), "discrete") != 0, any = false;
+	uint64_t free_bytes = 0;
+	const json_t *heap;
+	size_t i;
+
+	json_array_foreach(json_object_get(device, "heaps"), i, heap)
+	{
+		if (!shared && !json_is_true(json_object_get(heap, "device_local")))
+			continue;
+		any |= number_of(heap, "size") > 0;
+		free_bytes += free_of(heap) < INT64_MAX / VULKAN_MAX ? free_of(heap) : 0;
+	}
+	return any ? free_bytes : UINT64_MAX;
+}
+
+/* "0,2": whether it names the number. */
+static bool names(const char *visible, int index)
+{
+	char *end;
+
+	while (visible && *visible >= '0' && *visible <= '9') {
+		if (strtol(visible, &end, 10) == index)
+			return true;
+		visible = *end == ',' ? end + 1 : "";
+	}
+	return false;
+}
+
+/* The one of sysfs with that address, or a new one. */
+static struct dl_host_device *place_for(const json_t *device, int index,
+					struct dl_host_device *list, size_t *count, size_t max)
+{
+	const char *pci = text_of(device, "pci");
+	struct dl_host_device *d;
+
+	for (size_t i = 0; i < *count; i++)
+		if (pci[0] && dl_same_name(list[i].gpu.device, pci))
+			return &list[i];
+	if (*count == max)
+		return NULL;
+	d = &list[(*count)++];
+	blank(d);
+	if (pci[0] && strlen(pci) < sizeof(d->gpu.device) && !pci[dl_text_shown_length(pci)])
+		dl_copy_name(d->gpu.device, sizeof(d->gpu.device), pci);
+	else
+		snprintf(d->gpu.device, sizeof(d->gpu.device), "vulkan%d", index);
+	return d;
+}
+
+static void add_vulkan(const json_t *device, const char *visible, struct dl_host_device *list,
+		       size_t *count, size_t max)
+{
+	json_int_t index = json_integer_value(json_object_get(device, "index"));
+	struct dl_host_device *d;
+
+	if (!json_is_object(device) || index < 0 || index >= VULKAN_MAX ||
+	    (!strcmp(text_of(device, "type"), "cpu") && !names(visible, (int)index)))
+		return;
+	d = place_for(device, (int)index, list, count, max);
+	if (!d || d->index[DL_BACKEND_VULKAN] >= 0)
+		return; /* a second driver for the same device */
+	d->index[DL_BACKEND_VULKAN] = (int16_t)index;
+	dl_text_safe(d->name, sizeof(d->name), text_of(device, "name"));
+	dl_copy_name(d->type, sizeof(d->type), text_of(device, "type"));
+	d->pci_vendor = (uint32_t)number_of(device, "vendor");
+	d->pci_device = (uint32_t)number_of(device, "device");
+	d->free_bytes = heaps_free(device);
+}
+
+size_t dl_host_devices(const json_t *answer, const char *visible, struct dl_host_device *list,
+		       size_t max)
+{
+	size_t count = from_sysfs(list, max), i;
+	const json_t *device;
+
+	count_rocm(list, count);
+	count_by_address(list, count, DL_BACKEND_CUDA, "nvidia", "nvidia");
+	count_by_address(list, count, DL_BACKEND_SYCL, "i915", "xe");
+	json_array_foreach(json_object_get(answer, "devices"), i, device)
+		add_vulkan(device, visible, list, &count, max);
+	return count;
+}
+
+void dl_host_device_subject(const struct dl_host_device *d, struct dl_policy_subject *s)
+{
+	if (d->in_sysfs)
+		dl_host_subject_read(&d->gpu, s);
+	else
+		dl_host_kernel(s);
+	dl_copy_name(s->device, sizeof(s->device), d->gpu.device);
+	if (!s->vendor[0])
+		dl_subject_vendor(s, d->pci_vendor);
+	if (!s->generation[0] && dl_same_name(s->vendor, "intel"))
+		dl_subject_intel(s, d->pci_device);
+	if (!s->gfx[0] && dl_same_name(s->vendor, "amd"))
+		dl_subject_radv(s, d->name);
+	if (!s->kind[0] && !strcmp(d->type, "integrated"))
+		dl_copy_name(s->kind, sizeof(s->kind), "igpu");
+	if (!s->kind[0] && !strcmp(d->type, "discrete"))
+		dl_copy_name(s->kind, sizeof(s->kind), "dgpu");
+}
+
+struct dl_host_device *dl_host_device_usual(struct dl_host_device *list, size_t count)
+{
+	struct dl_host_device *best = NULL;
+	int most = -1;
+
+	for (size_t i = 0; i < count; i++) {
+		struct dl_policy_subject s = { 0 };
+		int worth;
+
+		dl_host_device_subject(&list[i], &s);
+		worth = (s.vendor[0] ? 2 : 0) + !dl_same_name(s.kind, "igpu");
+		if (worth <= most)
+			continue;
+		most = worth;
+		best = &list[i];
+	}
+	return most >= 2 || (best && best->index[DL_BACKEND_VULKAN] >= 0) ? best : NULL;
+}
+
+static uint64_t left(uint64_t total, uint64_t used)
+{
+	return total > used ? total - used : 0;
+}
+
+/* By the driver; UINT64_MAX: it does not tell. */
+static uint64_t driver_free(const struct dl_host_device *d)
+{
+	struct dl_ev_memory m = { 0 };
+	uint64_t gtt, host;
+
+	if (!d->in_sysfs || dl_gpu_memory_read(&d->gpu, false, &m))
+		return UINT64_MAX;
+	if (!d->shared)
+		return m.vram_total ? left(m.vram_total, m.vram_used) : UINT64_MAX;
+	host = m.host_total ? m.host_available : UINT64_MAX;
+	if (!m.gtt_total)
+		return host;
+	gtt = left(m.gtt_total, m.gtt_used);
+	return left(m.vram_total, m.vram_used) + (gtt < host ? gtt : host);
+}
+
+/* Where both tell, the engine's view, Vulkan's heap, bounds what the driver says. */
+void dl_host_device_memory(struct dl_host_device *d, const struct dl_policy_subject *s)
+{
+	uint64_t driver;
+
+	d->shared = dl_same_name(s->kind, "igpu") || !strcmp(d->type, "integrated") ||
+		    !strcmp(d->type, "cpu");
+	driver = driver_free(d);
+	if (driver < d->free_bytes)
+		d->free_bytes = driver;
+}

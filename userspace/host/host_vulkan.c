@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "act/probe_run.h"
+#include "host/host_devices.h"
+
+#define LIMIT_MS 6000 /* the probe's own limit comes first */
+
+struct listing {
+	sd_event *loop;
+	json_t *answer;
+	char *why;
+};
+
+static void on_finding(void *arg, const struct dl_probe_finding *finding)
+{
+	struct listing *l = arg;
+
+	if (finding->answer)
+		l->answer = json_loadb(finding->answer, finding->answer_size, 0, NULL);
+	if (finding->kind != DL_PROBE_HEALTHY)
+		dl_copy_name(l->why, DL_REASON_LEN, finding->text);
+	sd_event_exit(l->loop, 0);
+}
+
+json_t *dl_host_vulkan(char why[DL_REASON_LEN])
+{
+	static const char *const arguments[] = { "vulkan", "--list", "--timeout", "5", NULL };
+	char program[PATH_MAX];
+	struct listing l = { .why = why };
+	struct dl_probe_request request = { .program = program,
+					    .arguments = arguments,
+					    .limit_ms = LIMIT_MS,
+					    .done = on_finding,
+					    .arg = &l };
+	struct dl_probe_finding finding;
+	int err = dl_probe_path(program, sizeof(program));
+
+	why[0] = 0;
+	if (!err)
+		err = sd_event_new(&l.loop);
+	if (err >= 0)
+		err = dl_probe_start(l.loop, &request);
+	if (err >= 0) {
+		sd_event_loop(l.loop);
+	} else {
+		dl_probe_not_started(err, &finding);
+		dl_copy_name(why, DL_REASON_LEN, finding.text);
+	}
+	sd_event_unref(l.loop);
+	return l.answer;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/months.h"
+
+#include <string.h>
+
+#include "lab/random.h"
+
+#define MINUTE_S 60u
+#define HOUR_S	 3600u
+#define DAY_S	 86400u
+#define CLIMBS	 512 /* of which the times are kept */
+
+#define NONE DL_TUNER_KNOBS
+
+struct life {
+	const struct dl_month_case *c;
+	struct dl_month *m;
+	struct dl_random random;
+	struct dl_tuner tuner;
+	struct dl_tuner_bounds bounds;
+	struct dl_tuner_setting in_force, best, told;
+	uint64_t now_s, end_s, upgrade_s;
+	uint64_t away_since_s; /* 0: it is at its best */
+	uint64_t climbed_s[CLIMBS];
+	uint32_t limit;	     /* of the knob */
+	uint32_t from_depth; /* it dies from there on */
+	uint32_t deepest;    /* that anybody wants */
+	uint32_t dead;	     /* of the GPU's backends */
+	bool broken;	     /* the fault is there */
+	bool again;	     /* what was bad is tried again */
+};
+
+static uint32_t between(struct life *l, uint32_t least, uint32_t most)
+{
+	return (uint32_t)dl_random_between(&l->random, least, most);
+}
+
+/* A power of two times the floor, as commands have it, or anything. */
+static struct dl_tuner_range range(struct life *l, uint32_t floor, uint32_t step, uint32_t most)
+{
+	struct dl_tuner_range r = { .floor = floor, .ceiling = floor * 2, .step = step };
+
+	while (r.ceiling * 2 <= most && dl_random_chance(&l->random, 850))
+		r.ceiling *= 2;
+	if (dl_random_chance(&l->random, 200))
+		r.ceiling -= r.ceiling / 8;
+	return r;
+}
+
+static void make_host(struct life *l)
+{
+	struct dl_tuner_range *r = l->bounds.range;
+
+	l->bounds.times = dl_tuner_times;
+	r[DL_TUNER_UBATCH] = range(l, 64, 64, 2048);
+	r[DL_TUNER_CONTEXT] = range(l, 4096, 2048, 131072);
+	r[DL_TUNER_PARALLEL] = range(l, 1, 1, 8);
+	r[DL_TUNER_CACHE_TYPE] = (struct dl_tuner_range){ 1, 3, 1 };
+	r[DL_TUNER_LAYERS] = (struct dl_tuner_range){ 4, between(l, 16, 81), 1 };
+	l->bounds.backends[0] = DL_BACKEND_VULKAN;
+	if (dl_random_chance(&l->random, 500))
+		l->bounds.backends[1] = DL_BACKEND_ROCM;
+	l->bounds.backends[l->bounds.backends[1] ? 2 : 1] = DL_BACKEND_CPU;
+}
+
+static uint32_t gpu_backends(const struct life *l)
+{
+	return l->bounds.backends[1] == DL_BACKEND_CPU ? 1 : 2;
+}
+
+static void make_fault(struct life *l)
+{
+	const struct dl_tuner_range *r = &l->bounds.range[l->c->knob];
+	uint32_t slots = l->bounds.range[DL_TUNER_PARALLEL].ceiling;
+
+	l->deepest = l->bounds.range[DL_TUNER_CONTEXT].ceiling / slots;
+	if (l->c->knob == DL_TUNER_UBATCH)
+		l->from_depth = between(l, l->deepest / 16, l->deepest / 2);
+	else if (!l->c->at_load)
+		l->from_depth = between(l, 64, 400); /* any slot is deeper */
+	l->dead = l->c->dead < gpu_backends(l) ? l->c->dead : gpu_backends(l);
+	if (l->c->knob == NONE)
+		return;
+	l->limit = r->floor + between(l, 0, dl_tuner_steps(r) - 2) * r->step;
+}
+
+static void look_for_best(struct life *l)
+{
+	memset(&l->best, 0, sizeof(l->best));
+	l->best.backend = l->bounds.backends[l->broken ? l->dead : 0];
+	if (l->broken && l->c->knob < NONE)
+		l->best.size[l->c->knob] = l->limit;
+}
+
+static uint32_t bits(uint32_t steps)
+{
+	uint32_t n = 0;
+
+	while (n < 31 && 1u << n < steps)
+		n++;
+	return n;
+}
+
+/* Halving all that comes before in the order tells that it is not the cause. */
+static uint32_t allowed(const struct life *l)
+{
+	const struct dl_month_case *c = l->c;
+	uint32_t search = 1;
+
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS && (c->knob == NONE || i <= c->knob); i++)
+		if (dl_tuner_matters(i, c->class))
+			search += bits(dl_tuner_steps(&l->bounds.range[i]));
+	return c->knob == NONE ? search * l->dead : search;
+}
+
+static bool at_best(const struct life *l)
+{
+	return !memcmp(&l->in_force, &l->best, sizeof(l->best));
+}
+
+static uint32_t in_force(const struct life *l, uint32_t knob)
+{
+	return l->in_force.size[knob] ? l->in_force.size[knob] : l->bounds.range[knob].ceiling;
+}
+
+static void pass(struct life *l, uint64_t seconds)
+{
+	l->now_s += seconds;
+	if (!l->m->reached)
+		return;
+	l->m->whole_s += seconds;
+	if (at_best(l))
+		l->m->best_s += seconds;
+	else if (l->m->away_s < l->now_s - l->away_since_s)
+		l->m->away_s = l->now_s - l->away_since_s;
+}
+
+static void count_climb(struct life *l, const struct dl_tuner_reason *reason)
+{
+	uint32_t within = 1, n = l->m->climbs;
+
+	if (reason->why != DL_TUNER_RAISE && reason->why != DL_TUNER_AGAIN &&
+	    reason->why != DL_TUNER_OTHER_AGAIN)
+		return;
+	l->again = reason->why != DL_TUNER_RAISE;
+	l->climbed_s[n % CLIMBS] = l->now_s;
+	for (uint32_t i = n; i-- > 0 && n - i < CLIMBS; within++)
+		if (l->now_s - l->climbed_s[i % CLIMBS] >= l->bounds.times.backoff_s)
+			break;
+	l->m->climbs++;
+	if (l->m->climbs_at_once < within)
+		l->m->climbs_at_once = within;
+}
+
+static void check_bounds(struct life *l)
+{
+	bool listed = false;
+
+	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		if (in_force(l, i) < l->bounds.range[i].floor ||
+		    in_force(l, i) > l->bounds.range[i].ceiling)
+			l->m->out_of_bounds = true;
+	for (size_t i = 0; i < DL_BACKEND_COUNT; i++)
+		listed = listed ||
+			 (l->in_force.backend && l->in_force.backend == l->bounds.backends[i]);
+	if (!listed)
+		l->m->out_of_bounds = true;
+}
+
+static void start(struct life *l)
+{
+	struct dl_tuner_reason reason;
+	bool was_best = at_best(l);
+
+	dl_tuner_next(&l->tuner, l->now_s, &l->bounds, &l->in_force, &reason);
+	count_climb(l, &reason);
+	check_bounds(l);
+	if (memcmp(&l->in_force, &l->told, sizeof(l->told)) != 0)
+		l->m->touched = true;
+	if (at_best(l))
+		l->m->reached = true;
+	else if (was_best)
+		l->away_since_s = l->now_s;
+	if (at_best(l) && l->broken == false && l->upgrade_s && l->now_s >= l->upgrade_s &&
+	    !l->m->back_s)
+		l->m->back_s = l->now_s - l->upgrade_s + 1;
+}
+
+static bool backend_is_dead(const struct life *l)
+{
+	for (uint32_t i = 0; l->broken && i < l->dead; i++)
+		if (l->bounds.backends[i] == l->in_force.backend)
+			return true;
+	return false;
+}
+
+static bool too_large(const struct life *l)
+{
+	return l->broken && l->c->knob < NONE && l->in_force.backend != DL_BACKEND_CPU &&
+	       in_force(l, l->c->knob) > l->limit;
+}
+
+static uint32_t deadly_depth(const struct life *l)
+{
+	if (!l->c->deeper)
+		return l->from_depth;
+	return (uint32_t)((uint64_t)l->deepest * l->limit / in_force(l, l->c->knob));
+}
+
+static bool by_chance(struct life *l, uint64_t seconds)
+{
+	uint64_t days = l->c->chance_days;
+
+	return days && l->in_force.backend != DL_BACKEND_CPU &&
+	       dl_random_between(&l->random, 0, days * DAY_S) < seconds;
+}
+
+static void dies(struct life *l, uint32_t depth, bool chance)
+{
+	dl_tuner_trouble(&l->tuner, l->now_s, depth, chance ? DL_CLASS_DEVICE_LOST : l->c->class);
+	if (chance)
+		l->m->chances++;
+	else if (l->again)
+		l->m->later++;
+	else
+		l->m->failures++;
+	l->again = false;
+}
+
+/* Half are short, few as deep as it goes. */
+static uint32_t wanted_depth(struct life *l)
+{
+	uint32_t kind = between(l, 0, 99);
+
+	if (kind < 50)
+		return between(l, 100, l->deepest / 8);
+	return between(l, l->deepest / 8, kind < 85 ? l->deepest / 2 : l->deepest);
+}
+
+/* False: it has died. */
+static bool session(struct life *l, uint32_t wanted)
+{
+	uint32_t slot = in_force(l, DL_TUNER_CONTEXT) / in_force(l, DL_TUNER_PARALLEL);
+	uint32_t depth = wanted < slot ? wanted : slot;
+	uint32_t seconds = between(l, 5 * MINUTE_S, 90 * MINUTE_S);
+	bool bad = backend_is_dead(l) || too_large(l);
+	bool now = !l->c->one_in || between(l, 1, l->c->one_in) == 1;
+
+	if (bad && l->c->at_load) {
+		pass(l, between(l, 1, 60));
+		dies(l, 0, false);
+	} else if (bad && now && depth >= deadly_depth(l)) {
+		pass(l, between(l, 1, seconds));
+		dies(l, between(l, deadly_depth(l), depth), false);
+	} else if (by_chance(l, seconds)) {
+		pass(l, between(l, 1, seconds));
+		dies(l, between(l, 0, depth), true);
+	} else {
+		pass(l, seconds);
+		dl_tuner_soak(&l->tuner, l->now_s, seconds, depth);
+		return true;
+	}
+	return false;
+}
+
+static void upgrade(struct life *l)
+{
+	l->upgrade_s = l->now_s;
+	l->broken = l->c->upgrade == DL_MONTH_BREAKS;
+	dl_tuner_environment(&l->tuner, 2);
+	look_for_best(l);
+	l->m->reached = at_best(l);
+	l->m->whole_s = l->m->best_s = l->m->away_s = 0;
+	l->away_since_s = l->now_s;
+	l->again = false;
+	if (l->broken)
+		l->m->failures = l->m->later = 0;
+}
+
+static void one_session(struct life *l)
+{
+	uint32_t wanted = wanted_depth(l);
+
+	pass(l, between(l, 10 * MINUTE_S, 6 * HOUR_S));
+	for (int tries = 0; tries < 4; tries++) { /* who was cut off tries again */
+		start(l);
+		if (session(l, wanted))
+			return;
+		pass(l, between(l, 10, 10 * MINUTE_S));
+	}
+}
+
+void dl_month_run(const struct dl_month_case *c, uint64_t seed, struct dl_month *ret_month)
+{
+	struct life l = { .c = c, .m = ret_month, .now_s = 1000000 };
+	uint64_t middle_s;
+
+	memset(ret_month, 0, sizeof(*ret_month));
+	dl_random_seed(&l.random, c->name, seed);
+	ret_month->days = between(&l, 30, 90);
+	l.end_s = l.now_s + (uint64_t)ret_month->days * DAY_S;
+	middle_s = l.now_s + (uint64_t)ret_month->days * DAY_S / 2;
+	make_host(&l);
+	make_fault(&l);
+	l.told.backend = l.bounds.backends[0];
+	l.broken = c->upgrade != DL_MONTH_BREAKS && c->class && (c->knob < NONE || c->dead);
+	ret_month->allowed = allowed(&l);
+	dl_tuner_environment(&l.tuner, 1);
+	look_for_best(&l);
+	l.away_since_s = l.now_s;
+	while (l.now_s < l.end_s) {
+		if (c->upgrade && !l.upgrade_s && l.now_s >= middle_s)
+			upgrade(&l);
+		one_session(&l);
+	}
+	start(&l);
+	ret_month->stayed = ret_month->reached && (at_best(&l) || l.tuner.probing);
+	ret_month->on_cpu = l.in_force.backend == DL_BACKEND_CPU;
+}

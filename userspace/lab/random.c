@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/random.h"
+
+#include <assert.h>
+
+static uint64_t splitmix(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+void dl_random_seed(struct dl_random *r, const char *name, uint64_t seed)
+{
+	uint64_t state = 0xcbf29ce484222325ULL;
+
+	for (; *name; name++)
+		state = (state ^ (unsigned char)*name) * 0x100000001b3ULL;
+	state ^= splitmix(&seed);
+	for (int i = 0; i < 4; i++)
+		r->s[i] = splitmix(&state);
+}
+
+static uint64_t rotated(uint64_t x, int by)
+{
+	return x << by | x >> (64 - by);
+}
+
+uint64_t dl_random_u64(struct dl_random *r)
+{
+	uint64_t result = rotated(r->s[1] * 5, 7) * 9, t = r->s[1] << 17;
+
+	r->s[2] ^= r->s[0];
+	r->s[3] ^= r->s[1];
+	r->s[1] ^= r->s[2];
+	r->s[0] ^= r->s[3];
+	r->s[2] ^= t;
+	r->s[3] = rotated(r->s[3], 45);
+	return result;
+}
+
+uint64_t dl_random_between(struct dl_random *r, uint64_t least, uint64_t most)
+{
+	uint64_t values = most - least + 1; /* 0: all of them */
+
+	assert(least <= most);
+	if (!values)
+		return dl_random_u64(r);
+	return least + (uint64_t)((unsigned __int128)dl_random_u64(r) * values >> 64);
+}
+
+uint64_t dl_random_around(struct dl_random *r, uint64_t value)
+{
+	if (dl_random_u64(r) >> 63)
+		return dl_random_between(r, value, value * 2);
+	return dl_random_between(r, value / 2, value);
+}
+
+uint64_t dl_random_near(struct dl_random *r, uint64_t value, uint32_t permille)
+{
+	uint64_t by = value / 1000 * permille + value % 1000 * permille / 1000;
+
+	assert(permille <= 1000);
+	return dl_random_between(r, value - by, value + by);
+}
+
+bool dl_random_chance(struct dl_random *r, uint32_t permille)
+{
+	return dl_random_between(r, 0, 999) < permille;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/event/plan.h"
+#include "lib/text.h"
+#include "store/config_file.h"
+#include "store/config_value.h"
+
+#define KINDS_MAX 256
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / DL_NS_PER_S;
+}
+
+static void print_tally(const char *name, const struct dl_score_sum *t)
+{
+	if (!t->count)
+		return;
+	printf("%-18s %4u  %4u  %6.1f %%  ", name, t->count, t->foreseen,
+	       100.0 * t->foreseen / t->count);
+	if (t->labelled)
+		printf("%5u.%u %%  ", t->ratio_permille / 10, t->ratio_permille % 10);
+	else
+		printf("%9s  ", "-");
+	if (t->foreseen)
+		printf("%8.1f s  ", seconds(t->lead_ns));
+	else
+		printf("%10s  ", "-");
+	if (t->labelled)
+		printf("%8.1f s\n", seconds(t->possible_ns));
+	else
+		printf("%10s\n", "-");
+}
+
+static void print_false(const struct dl_summary *sum)
+{
+	uint64_t milli = dl_false_per_day_milli(sum);
+
+	printf("false alarms: %u in %.1f h of benign traces", sum->false_benign,
+	       seconds(sum->benign_ns) / 3600);
+	if (milli != UINT64_MAX)
+		printf(" (%" PRIu64 ".%02" PRIu64 " in 24 h)", milli / 1000, milli % 1000 / 10);
+	printf(", %u before failures or about others\n", sum->false_failure);
+	for (int i = 1; i < DL_HZ_COUNT && i < DL_JUDGE_HAZARDS; i++)
+		if (sum->false_of[i])
+			printf("  %-18s %u\n", dl_hazard_name((enum dl_hazard)i), sum->false_of[i]);
+}
+
+/* Traces of one kind: those of a scenario, or each recorded one for itself. */
+struct kind {
+	const char *name;
+	uint32_t count, missed, alarms;
+};
+
+static const char *name_of(const struct dl_case *of)
+{
+	const char *slash = strrchr(of->path, '/');
+
+	if (of->label.scenario[0])
+		return of->label.scenario;
+	return slash ? slash + 1 : of->path;
+}
+
+static size_t kinds_of(const struct dl_cases *cases, const struct dl_score *scores,
+		       struct kind *kinds)
+{
+	size_t count = 0, k;
+
+	for (size_t i = 0; i < cases->count; i++) {
+		const char *name = name_of(&cases->at[i]);
+
+		for (k = 0; k < count && strcmp(kinds[k].name, name) != 0; k++)
+			;
+		if (k == KINDS_MAX)
+			continue;
+		if (k == count)
+			kinds[count++] = (struct kind){ .name = name };
+		kinds[k].count++;
+		kinds[k].missed += cases->at[i].failed && !scores[i].foreseen;
+		kinds[k].alarms += scores[i].false_count;
+	}
+	return count;
+}
+
+static void print_kinds(const struct dl_cases *cases, const struct dl_score *scores)
+{
+	struct kind kinds[KINDS_MAX];
+	size_t count = kinds_of(cases, scores, kinds);
+	char name[128];
+
+	for (size_t i = 0; i < count; i++) {
+		if (!kinds[i].missed && !kinds[i].alarms)
+			continue;
+		printf("  %-22s", dl_text_safe(name, sizeof(name), kinds[i].name));
+		if (kinds[i].missed)
+			printf(" %u of %u missed", kinds[i].missed, kinds[i].count);
+		if (kinds[i].alarms)
+			printf("%s %u false in %u", kinds[i].missed ? "," : "", kinds[i].alarms,
+			       kinds[i].count);
+		printf("\n");
+	}
+}
+
+static void print_change(const struct dl_search *search, int key, int64_t value,
+			 const struct dl_summary *sum)
+{
+	char from[DL_CONFIG_VALUE_LEN], to[DL_CONFIG_VALUE_LEN];
+
+	dl_config_value_text(dl_config_rows[key].unit, search->base.value[key], from);
+	dl_config_value_text(dl_config_rows[key].unit, value, to);
+	printf("  %s: %s -> %s", dl_config_rows[key].name, from, to);
+	if (sum)
+		printf(": foreseen %u -> %u, false %u -> %u, lead %u.%u %% -> %u.%u %%",
+		       search->before.all.foreseen, sum->all.foreseen,
+		       search->before.false_benign + search->before.false_failure,
+		       sum->false_benign + sum->false_failure,
+		       search->before.all.ratio_permille / 10,
+		       search->before.all.ratio_permille % 10, sum->all.ratio_permille / 10,
+		       sum->all.ratio_permille % 10);
+	printf("\n");
+}
+
+static void print_search(const struct dl_search *search)
+{
+	if (!search->count)
+		return;
+	printf("\n%zu candidates tried", search->count);
+	if (!search->taken_count) {
+		printf("; none is better without being worse somewhere\n");
+		return;
+	}
+	printf("; better, and nowhere worse:\n");
+	for (size_t i = 0; i < search->count; i++)
+		if (search->candidate[i].taken)
+			print_change(search, search->candidate[i].key, search->candidate[i].value,
+				     &search->candidate[i].alone);
+	printf("together: foreseen %u of %u, median lead %u.%u %% of what is possible, %u false "
+	       "alarms\n",
+	       search->after.all.foreseen, search->after.all.count,
+	       search->after.all.ratio_permille / 10, search->after.all.ratio_permille % 10,
+	       search->after.false_benign + search->after.false_failure);
+}
+
+void dl_tune_print(const struct dl_search *search, const struct dl_cases *cases)
+{
+	const struct dl_summary *sum = &search->before;
+
+	printf("%-18s %4s  %4s  %8s  %9s  %10s  %10s\n", "failure", "n", "seen", "foreseen",
+	       "of lead", "lead", "possible");
+	for (uint32_t class = 1; class < DL_CLASS_COUNT; class ++)
+		print_tally(dl_label_class_name(class), &sum->of_class[class]);
+	print_tally("all", &sum->all);
+	if (sum->unknown_count)
+		printf("%u traces without a label and without a failure are not scored\n",
+		       sum->unknown_count);
+	print_false(sum);
+	print_kinds(cases, search->scores);
+	print_search(search);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/score.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "core/core.h"
+#include "lib/child.h"
+#include "lib/log.h"
+#include "store/trace.h"
+#include "lab/progress.h"
+
+#define BATCH	 256 /* events read before the next core takes its turn */
+#define JOBS_MAX 256
+#define LOOK_MS	 20
+
+struct replica {
+	struct dl_core core;
+	struct dl_judge judge;
+};
+
+static bool is_config(const struct dl_event *ev)
+{
+	return ev->kind == DL_EV_CONFIG || ev->kind == DL_EV_CONFIG_FOR;
+}
+
+static void replay(struct replica *r, const struct dl_event *events, size_t count)
+{
+	struct dl_plan plans[DL_PLANS_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		size_t said = dl_core_step(&r->core, &events[i], plans, DL_PLANS_MAX);
+
+		for (size_t j = 0; j < said; j++)
+			dl_judge_plan(&r->judge, &plans[j]);
+	}
+	r->judge.score.event_count += count;
+}
+
+/* At most BATCH; *ret_more is what the reader said last. */
+static size_t read_batch(struct dl_trace_reader *trace, struct dl_event *events, int *ret_more)
+{
+	size_t count = 0;
+
+	while (count < BATCH && (*ret_more = dl_trace_next(trace, &events[count])) > 0)
+		count += !is_config(&events[count]);
+	return count;
+}
+
+int dl_score_trace(const struct dl_case *of, const struct dl_config *configs, size_t count,
+		   struct dl_score *scores)
+{
+	struct replica *replicas = calloc(count, sizeof(*replicas));
+	struct dl_event *events = calloc(BATCH, sizeof(*events));
+	struct dl_trace_reader *trace = NULL;
+	int more = replicas && events ? dl_trace_open(of->path, &trace) : -ENOMEM;
+
+	for (size_t i = 0; i < count && !more; i++) {
+		dl_core_init(&replicas[i].core);
+		replicas[i].core.config = configs[i];
+		dl_judge_begin(&replicas[i].judge, of);
+	}
+	for (more = more ? more : 1; more > 0;) {
+		size_t have = read_batch(trace, events, &more);
+
+		for (size_t i = 0; i < count; i++)
+			replay(&replicas[i], events, have);
+	}
+	if (more == -EBADMSG && count && of->failed &&
+	    replicas[0].core.now_ns >= of->label.failure_ns)
+		more = 1; /* what comes after the failure is not judged */
+	for (size_t i = 0; i < count && more >= 0; i++)
+		scores[i] = replicas[i].judge.score;
+	dl_trace_reader_free(trace);
+	free(events);
+	free(replicas);
+	return more;
+}
+
+/* What the workers share; then come an error for each trace, and the scores. */
+struct shared {
+	atomic_size_t next;
+	atomic_size_t done;
+	size_t size;
+	struct dl_score *scores;
+	int *errors;
+};
+
+static struct shared *share(size_t cases, size_t count)
+{
+	size_t scores = cases * count * sizeof(struct dl_score), errors = cases * sizeof(int);
+	size_t size = sizeof(struct shared) + scores + errors;
+	struct shared *s =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (s == MAP_FAILED)
+		return NULL;
+	s->size = size;
+	s->scores = (struct dl_score *)(s + 1);
+	s->errors = (int *)((char *)s->scores + scores);
+	for (size_t i = 0; i < cases; i++)
+		s->errors[i] = -EINTR; /* until its worker says otherwise */
+	return s;
+}
+
+struct work {
+	struct shared *shared;
+	const struct dl_cases *cases;
+	const struct dl_config *configs;
+	size_t count;
+};
+
+static int score_work(void *arg)
+{
+	const struct work *w = arg;
+	struct shared *s = w->shared;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&s->next, 1)) < w->cases->count) {
+		s->errors[i] = dl_score_trace(&w->cases->at[i], w->configs, w->count,
+					      &s->scores[i * w->count]);
+		atomic_fetch_add(&s->done, 1);
+	}
+	return 0;
+}
+
+static size_t reap(struct dl_child *workers, size_t count)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		dl_child_reap(&workers[i], NULL);
+		left += workers[i].pid > 0;
+	}
+	return left;
+}
+
+static void wait_for(struct shared *s, struct dl_child *workers, size_t count, size_t cases)
+{
+	const struct timespec pause = { 0, LOOK_MS * 1000000L };
+	struct dl_progress progress;
+
+	dl_progress_begin(&progress, "traces", cases);
+	while (reap(workers, count)) {
+		dl_progress_show(&progress, atomic_load(&s->done));
+		nanosleep(&pause, NULL);
+	}
+	dl_progress_end(&progress);
+}
+
+static void tell_error(const struct dl_case *of, int err)
+{
+	dl_log("'%s': %s", of->path,
+	       err > 0		 ? "damaged behind its failure; scored up to there"
+	       : err == -EBADMSG ? "cut short or corrupted; left out"
+	       : err == -EINTR	 ? "its worker ended before it had replayed it"
+				 : strerror(-err));
+}
+
+/* Scores in shared memory, each with its trace's error; NULL: no memory. */
+static struct shared *score(const struct dl_cases *cases, const struct dl_config *configs,
+			    size_t count, unsigned int jobs)
+{
+	struct shared *s = share(cases->count, count);
+	struct work work = { s, cases, configs, count };
+	const struct dl_child_spec spec = { .run = score_work,
+					    .arg = &work,
+					    .death_signal = SIGKILL };
+	struct dl_child workers[JOBS_MAX];
+	size_t started = 0;
+
+	if (!s)
+		return NULL;
+	if (jobs > cases->count)
+		jobs = (unsigned int)cases->count;
+	while (started < jobs && started < JOBS_MAX && !dl_child_start(&spec, &workers[started]))
+		started++;
+	if (!started)
+		score_work(&work); /* without a child this process does it all */
+	wait_for(s, workers, started, cases->count);
+	return s;
+}
+
+int dl_score_all(const struct dl_cases *cases, const struct dl_config *configs, size_t count,
+		 unsigned int jobs, struct dl_score **ret_scores)
+{
+	struct shared *s = score(cases, configs, count, jobs);
+	int err = s ? 0 : -ENOMEM;
+
+	for (size_t i = 0; s && i < cases->count; i++) {
+		if (s->errors[i] >= 0)
+			continue;
+		err = s->errors[i];
+		tell_error(&cases->at[i], err);
+	}
+	*ret_scores = err ? NULL : s->scores;
+	if (err && s)
+		dl_scores_free(s->scores);
+	return err;
+}
+
+int dl_score_whole(struct dl_cases *cases, const struct dl_config *configs, size_t count,
+		   unsigned int jobs, struct dl_score **ret_scores)
+{
+	struct shared *s = score(cases, configs, count, jobs);
+	size_t kept = 0;
+
+	*ret_scores = NULL;
+	if (!s)
+		return -ENOMEM;
+	for (size_t i = 0; i < cases->count; i++) {
+		if (s->errors[i]) {
+			cases->wrong_count++;
+			tell_error(&cases->at[i], s->errors[i]);
+		}
+		if (s->errors[i] < 0)
+			continue;
+		if (kept != i) {
+			cases->at[kept] = cases->at[i];
+			memcpy(&s->scores[kept * count], &s->scores[i * count],
+			       count * sizeof(*s->scores));
+		}
+		kept++;
+	}
+	if (!kept && cases->count) {
+		cases->count = 0;
+		dl_scores_free(s->scores);
+		return -ENODATA;
+	}
+	cases->count = kept;
+	*ret_scores = s->scores;
+	return 0;
+}
+
+void dl_scores_free(struct dl_score *scores)
+{
+	struct shared *s;
+
+	if (!scores)
+		return;
+	s = (struct shared *)scores - 1;
+	munmap(s, s->size);
+}

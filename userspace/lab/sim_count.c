@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the kernel programs count: hot facts and moves. Edges are told at once, the rest on a tick.
+ */
+#include "lab/sim_say.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ALLOC_QUIET_NS (20 * DL_MS) /* bpf_setup.c */
+#define FACT_QUIET_NS  (50 * DL_MS)
+#define SPILL_BYTES    (16 * DL_MIB)
+#define FAULT_COUNT    256
+
+static void tell_sum(struct dl_sim *s, struct dl_sim_sum *sum)
+{
+	struct dl_event *ev = &sum->ev;
+
+	if (!sum->fresh)
+		return;
+	if (ev->kind == DL_EV_ALLOC_FAILED) {
+		ev->alloc_failed.count = (uint32_t)sum->count;
+		ev->alloc_failed.fresh = (uint32_t)sum->fresh;
+	} else if (ev->kind == DL_EV_FAULT) {
+		ev->fault.count = sum->count;
+		ev->fault.fresh = sum->fresh;
+	} else {
+		ev->fact.count = sum->count;
+		ev->fact.fresh = sum->fresh;
+		ev->fact.bytes = sum->bytes;
+	}
+	sum->fresh = 0;
+	sum->spoke_ns = s->now_ns;
+	dl_sim_tell(s, ev);
+}
+
+void dl_sim_tell_sums(struct dl_sim *s)
+{
+	for (size_t i = 0; i < DL_SIM_SUMS && s->sum[i].ev.kind; i++)
+		tell_sum(s, &s->sum[i]);
+}
+
+static bool same_sum(const struct dl_event *a, const struct dl_event *b)
+{
+	if (a->kind != b->kind || a->pid != b->pid)
+		return false;
+	if (a->kind == DL_EV_ALLOC_FAILED)
+		return a->alloc_failed.stage == b->alloc_failed.stage &&
+		       a->alloc_failed.error == b->alloc_failed.error &&
+		       dl_same_name(a->alloc_failed.device, b->alloc_failed.device);
+	if (a->kind == DL_EV_FAULT)
+		return a->fault.pasid == b->fault.pasid &&
+		       a->fault.fault_class == b->fault.fault_class &&
+		       dl_same_name(a->fault.device, b->fault.device);
+	return a->fact.fact == b->fact.fact && dl_same_name(a->fact.device, b->fact.device);
+}
+
+static struct dl_sim_sum *sum_of(struct dl_sim *s, const struct dl_event *ev)
+{
+	size_t i = 0;
+
+	while (i < DL_SIM_SUMS && s->sum[i].ev.kind && !same_sum(&s->sum[i].ev, ev))
+		i++;
+	assert(i < DL_SIM_SUMS);
+	if (!s->sum[i].ev.kind)
+		s->sum[i].ev = *ev;
+	return &s->sum[i];
+}
+
+/* Told at its first time, then when "enough" and the last time was "quiet_ns" ago. */
+static void count(struct dl_sim *s, struct dl_sim_sum *sum, uint32_t more, bool enough,
+		  uint64_t quiet_ns)
+{
+	bool first = !sum->count;
+
+	sum->count += more;
+	sum->fresh += more;
+	if (more && (first || (enough && s->now_ns - sum->spoke_ns >= quiet_ns)))
+		tell_sum(s, sum);
+}
+
+void dl_sim_alloc_failed(struct dl_sim *s, const struct dl_sim_process *p,
+			 enum dl_alloc_stage stage, int32_t error, uint64_t bytes, uint32_t more)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_ALLOC_FAILED, p->pid);
+	struct dl_sim_sum *sum;
+
+	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), p->device->name);
+	ev.alloc_failed.stage = stage;
+	ev.alloc_failed.error = error;
+	ev.alloc_failed.what = stage == DL_ALLOC_RESOURCE ? 2 : 0; /* TTM_PL_VRAM */
+	sum = sum_of(s, &ev);
+	sum->ev.alloc_failed.bytes = bytes;
+	count(s, sum, more, true, ALLOC_QUIET_NS);
+}
+
+void dl_sim_fault(struct dl_sim *s, const struct dl_sim_process *p, enum dl_fault_class fault_class,
+		  uint64_t addr, uint32_t more)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_FAULT, 0);
+	struct dl_sim_sum *sum;
+
+	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), p->device->name);
+	ev.fault.pasid = p->pasid;
+	ev.fault.vmid = p->pasid ? 8 : 0;
+	ev.fault.client_id = 27; /* UTCL2 */
+	ev.fault.fault_class = (uint16_t)fault_class;
+	sum = sum_of(s, &ev);
+	sum->ev.fault.addr = addr;
+	count(s, sum, more, true, ALLOC_QUIET_NS);
+}
+
+void dl_sim_hot_fact(struct dl_sim *s, enum dl_fact fact, const struct dl_sim_process *p,
+		     uint64_t bytes, uint32_t more)
+{
+	struct dl_event ev = dl_sim_fact(s, fact, p->device, p);
+	struct dl_sim_sum *sum = sum_of(s, &ev);
+	uint64_t told = sum->ev.fact.bytes;
+
+	sum->bytes += bytes;
+	count(s, sum, more, sum->bytes - told >= SPILL_BYTES || sum->fresh + more >= FAULT_COUNT,
+	      FACT_QUIET_NS);
+}
+
+static void tell_mover(struct dl_sim *s, struct dl_sim_mover *m)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_BO_MOVED, m->evictor_pid);
+
+	if (m->told_bytes == m->moved.out_bytes + m->moved.in_bytes)
+		return;
+	m->told_bytes = m->moved.out_bytes + m->moved.in_bytes;
+	m->spoke_ns = s->now_ns;
+	ev.bo_moved = m->moved;
+	dl_sim_tell(s, &ev);
+}
+
+void dl_sim_tell_movers(struct dl_sim *s)
+{
+	for (size_t i = 0; i < DL_SIM_MOVERS && s->mover[i].evictor_pid; i++)
+		tell_mover(s, &s->mover[i]);
+}
+
+static struct dl_sim_mover *mover_of(struct dl_sim *s, uint32_t evictor,
+				     const struct dl_sim_process *owner)
+{
+	struct dl_sim_mover *m = s->mover;
+
+	while (m < s->mover + DL_SIM_MOVERS && m->evictor_pid &&
+	       (m->evictor_pid != evictor || m->moved.owner_pid != owner->pid))
+		m++;
+	assert(m < s->mover + DL_SIM_MOVERS);
+	if (!m->evictor_pid) {
+		m->evictor_pid = evictor;
+		m->moved.owner_pid = owner->pid;
+		m->moved.owner_pasid = owner->pasid;
+		dl_copy_name(m->moved.device, sizeof(m->moved.device), owner->device->name);
+	}
+	return m;
+}
+
+void dl_sim_move_out(struct dl_sim *s, uint32_t evictor, struct dl_sim_process *owner,
+		     uint64_t bytes)
+{
+	struct dl_sim_mover *m = mover_of(s, evictor, owner);
+
+	if (bytes > owner->client.vram)
+		bytes = owner->client.vram;
+	owner->client.vram -= bytes;
+	owner->client.gtt += bytes;
+	owner->client.evicted += bytes;
+	owner->device->memory.eviction_count += bytes / DL_MIB / 2 + 1;
+	m->moved.out_bytes += bytes;
+	m->moved.out_count += (uint32_t)(bytes / DL_MIB / 2) + 1;
+	if (s->now_ns - m->spoke_ns >= DL_MOVE_EDGE_NS)
+		tell_mover(s, m);
+}
+
+void dl_sim_move_in(struct dl_sim *s, uint32_t evictor, struct dl_sim_process *owner,
+		    uint64_t bytes)
+{
+	struct dl_sim_mover *m = mover_of(s, evictor, owner);
+
+	if (bytes > owner->client.evicted)
+		bytes = owner->client.evicted;
+	owner->client.vram += bytes;
+	owner->client.gtt -= bytes;
+	owner->client.evicted -= bytes;
+	m->moved.in_bytes += bytes;
+	m->moved.in_count += (uint32_t)(bytes / DL_MIB / 2) + 1;
+	if (s->now_ns - m->spoke_ns >= DL_MOVE_EDGE_NS)
+		tell_mover(s, m);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agent's eyes on a simulated host, at the rates of the real one: bpf_poll.c (a tick of
+ * 100 ms, 50 while a job runs; what is younger than 50 ms is no news), gpu_memory.c (the
+ * sampler's interval), agent_gpus.c (clients each second, counters each ten).
+ */
+#include <string.h>
+
+#include "lab/sim_say.h"
+
+#define TICK_NS	     (100 * DL_MS)
+#define TICK_BUSY_NS (50 * DL_MS)
+#define YOUNG_NS     (50 * DL_MS)
+#define ASK_NS	     DL_S
+#define COUNT_NS     (10 * DL_S)
+#define SELDOM_NS    (5 * DL_S)
+#define OFTEN_NS     (200 * DL_MS)
+#define LATE_US	     300 /* a busy loop's timer comes so late at most */
+
+static void look_at_ring(struct dl_sim *s, const struct dl_sim_device *d, struct dl_sim_ring *r)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_RING, r->began_ns ? r->pid : 0);
+	uint64_t age_ns = r->began_ns ? s->now_ns - r->began_ns : 0;
+
+	if (age_ns < YOUNG_NS)
+		age_ns = 0;
+	if (!age_ns && !r->told)
+		return;
+	r->told = age_ns != 0;
+	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), d->name);
+	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), r->name);
+	ev.ring.timeout_ns = r->timeout_ns;
+	ev.ring.age_ns = age_ns;
+	ev.ring.running_count = r->began_ns != 0;
+	if (age_ns) {
+		ev.ring.fence_context = r->context;
+		ev.ring.fence_seqno = r->seqno;
+	}
+	dl_sim_tell(s, &ev);
+}
+
+static bool look_at_rings(struct dl_sim *s)
+{
+	bool busy = false;
+
+	for (size_t i = 0; i < s->device_count; i++) {
+		for (size_t j = 0; j < s->device[i].ring_count; j++) {
+			busy |= s->device[i].ring[j].began_ns != 0;
+			look_at_ring(s, &s->device[i], &s->device[i].ring[j]);
+		}
+	}
+	return busy;
+}
+
+static void look_at_graph(struct dl_sim *s, struct dl_sim_process *p)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_GRAPH, p->pid);
+	uint64_t entered_ns = p->graph.entered_ns;
+	bool in_flight = entered_ns && s->now_ns - entered_ns > YOUNG_NS;
+
+	if (!in_flight && p->graph_told == p->graph.graph_count + p->graph.failed_count)
+		return;
+	p->graph_told = in_flight ? UINT64_MAX : p->graph.graph_count + p->graph.failed_count;
+	ev.graph = p->graph;
+	if (!in_flight)
+		ev.graph.entered_ns = 0;
+	dl_sim_tell(s, &ev);
+}
+
+static void look_at_times(struct dl_sim *s, struct dl_sim_process *p)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_JOB_TIMES, p->pid);
+
+	if (p->times_told == p->times.count)
+		return;
+	p->times_told = p->times.count;
+	ev.job_times = p->times;
+	dl_sim_tell(s, &ev);
+}
+
+/* ns until "left" bytes are filled at the rate of the last interval. */
+static uint64_t interval_of(uint64_t total, uint64_t used, uint64_t before, uint64_t ago_ns)
+{
+	uint64_t left = total > used ? total - used : 0, grown = used > before ? used - before : 0;
+	uint64_t ns = UINT64_MAX;
+
+	if (!total)
+		return SELDOM_NS;
+	if (left < total / 10)
+		return OFTEN_NS;
+	if (grown && ago_ns && left / grown < UINT64_MAX / ago_ns)
+		ns = left / grown * ago_ns;
+	ns /= 20;
+	if (left < total / 4 && ns > DL_S)
+		ns = DL_S;
+	return ns < OFTEN_NS ? OFTEN_NS : ns > SELDOM_NS ? SELDOM_NS : ns;
+}
+
+static uint64_t interval(const struct dl_ev_memory *now, const struct dl_ev_memory *before,
+			 uint64_t ago_ns)
+{
+	uint64_t vram, gtt, host;
+
+	vram = interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
+	gtt = interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
+	host = interval_of(now->host_total, now->host_total - now->host_available,
+			   before->host_total - before->host_available, ago_ns);
+	if (gtt < vram)
+		vram = gtt;
+	return host < vram ? host : vram;
+}
+
+static void sample(struct dl_sim *s, struct dl_sim_device *d)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_MEMORY, 0);
+	struct dl_ev_memory now = d->memory, before = d->sampled;
+	uint64_t ago_ns = s->now_ns - d->sampled_ns;
+	bool first = !d->sampled_ns;
+
+	if (!first && s->now_ns - d->counted_ns < COUNT_NS) {
+		now.eviction_count = before.eviction_count;
+		now.vram_lost_count = before.vram_lost_count;
+	} else {
+		d->counted_ns = s->now_ns;
+	}
+	now.vram_used = dl_sim_vram_used(s, d);
+	now.visible_used = now.vram_used;
+	now.gtt_used = dl_sim_gtt_used(s, d);
+	now.host_total = s->host_total;
+	now.host_available = dl_sim_host_available(s);
+	now.pressure_permille = s->pressure_permille;
+	d->sampled = now;
+	d->sampled_ns = s->now_ns;
+	d->next_ns = s->now_ns + (first ? OFTEN_NS : interval(&now, &before, ago_ns));
+	before.host_available = now.host_available; /* it always moves a little */
+	before.pressure_permille = now.pressure_permille;
+	if (!first && !memcmp(&before, &now, sizeof(now)))
+		return;
+	ev.memory = now;
+	dl_sim_tell(s, &ev);
+}
+
+static void look_at_client(struct dl_sim *s, struct dl_sim_process *p)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_CLIENT, p->pid);
+	bool known = p->client_told.client_id != 0;
+
+	if (!p->alive && known) {
+		ev.client = p->client_told;
+		ev.client.gone = 1;
+		memset(&p->client_told, 0, sizeof(p->client_told));
+		dl_sim_tell(s, &ev);
+		return;
+	}
+	if (!p->alive || !memcmp(&p->client, &p->client_told, sizeof(p->client)))
+		return;
+	p->client_told = p->client;
+	ev.client = p->client;
+	dl_sim_tell(s, &ev);
+}
+
+static void look_at_kfd(struct dl_sim *s, struct dl_sim_process *p)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_KFD_USE, p->pid);
+
+	p->kfd.gone = !p->alive;
+	p->kfd.vram = p->client.vram;
+	if (!memcmp(&p->kfd, &p->kfd_told, sizeof(p->kfd)))
+		return;
+	p->kfd_told = p->kfd;
+	ev.kfd_use = p->kfd;
+	dl_sim_tell(s, &ev);
+}
+
+static void look_at_progress(struct dl_sim *s, struct dl_sim_process *p)
+{
+	struct dl_event ev = dl_sim_event(s, DL_EV_PROGRESS, p->pid);
+
+	if (!memcmp(&p->progress, &p->progress_told, sizeof(p->progress)))
+		return;
+	p->progress_told = p->progress;
+	ev.progress = p->progress;
+	dl_sim_tell(s, &ev);
+}
+
+static void ask(struct dl_sim *s)
+{
+	s->asked_ns = s->now_ns;
+	for (size_t i = 0; i < s->process_count; i++) {
+		struct dl_sim_process *p = &s->process[i];
+
+		if (!p->device || (!p->alive && !p->client_told.client_id && !p->kfd_told.vram))
+			continue;
+		if (p->device->tells_memory)
+			look_at_client(s, p);
+		if (p->by_kfd)
+			look_at_kfd(s, p);
+		if (p->alive && p->info.engine != DL_ENGINE_NONE && p->progress.context_size)
+			look_at_progress(s, p);
+	}
+}
+
+uint64_t dl_sim_watch(struct dl_sim *s, struct dl_sim_actor *a)
+{
+	struct dl_event tick = dl_sim_event(s, DL_EV_TICK, 0);
+	uint64_t late_ns = 0;
+	bool busy;
+
+	(void)a;
+	busy = look_at_rings(s);
+	for (size_t i = 0; i < s->process_count; i++)
+		if (s->process[i].alive)
+			look_at_graph(s, &s->process[i]);
+	dl_sim_tell_movers(s);
+	dl_sim_tell_sums(s);
+	for (size_t i = 0; i < s->process_count; i++)
+		if (s->process[i].ring)
+			look_at_times(s, &s->process[i]);
+	for (size_t i = 0; i < s->device_count; i++)
+		if (s->device[i].tells_memory && s->now_ns >= s->device[i].next_ns)
+			sample(s, &s->device[i]);
+	if (s->now_ns - s->asked_ns >= ASK_NS)
+		ask(s);
+	dl_sim_tell_said(s);
+	if (s->told)
+		late_ns = dl_sim_between(s, 0, LATE_US) * 1000;
+	s->told = false;
+	dl_sim_tell(s, &tick);
+	return s->now_ns + (busy ? TICK_BUSY_NS : TICK_NS) + late_ns;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY_NS	       ((uint64_t)86400 * DL_NS_PER_S)
+#define NOISE_PERMILLE 5
+
+static int ascending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of an even number the lower of the two in the middle. */
+static uint64_t median(uint64_t *values, size_t count)
+{
+	if (!count)
+		return 0;
+	qsort(values, count, sizeof(*values), ascending);
+	return values[(count - 1) / 2];
+}
+
+/* Room for the values of all traces, of which there are three kinds. */
+struct values {
+	uint64_t *ratio, *lead, *possible;
+	size_t ratios, leads, possibles;
+};
+
+static bool counts(const struct dl_case *of, uint32_t class)
+{
+	return of->failed && (class == DL_CLASS_NONE || of->label.class == class);
+}
+
+/* DL_CLASS_NONE: all of them. */
+static void tally(const struct dl_cases *cases, const struct dl_score *scores, size_t stride,
+		  uint32_t class, struct values *v, struct dl_score_sum *t)
+{
+	memset(t, 0, sizeof(*t));
+	v->ratios = v->leads = v->possibles = 0;
+	for (size_t i = 0; i < cases->count; i++) {
+		const struct dl_case *of = &cases->at[i];
+		const struct dl_score *s = &scores[i * stride];
+
+		if (!counts(of, class))
+			continue;
+		t->count++;
+		t->foreseen += s->foreseen;
+		if (s->foreseen)
+			v->lead[v->leads++] = s->lead_ns;
+		if (!of->labelled)
+			continue;
+		v->ratio[v->ratios++] = dl_lead_permille(of, s);
+		v->possible[v->possibles++] = of->label.failure_ns - of->label.sign_ns;
+	}
+	t->labelled = (uint32_t)v->ratios;
+	t->ratio_permille = (uint32_t)median(v->ratio, v->ratios);
+	t->lead_ns = median(v->lead, v->leads);
+	t->possible_ns = median(v->possible, v->possibles);
+}
+
+static void count_false(struct dl_summary *sum, const struct dl_case *of, const struct dl_score *s)
+{
+	sum->event_count += s->event_count;
+	if (of->failed) {
+		sum->false_failure += s->false_count;
+	} else if (of->labelled) {
+		sum->benign_count++;
+		sum->benign_ns += of->label.duration_ns;
+		sum->false_benign += s->false_count;
+	} else {
+		sum->unknown_count++;
+	}
+	for (size_t i = 0; i < DL_JUDGE_HAZARDS; i++)
+		sum->false_of[i] += s->false_of[i];
+}
+
+int dl_summary_make(const struct dl_cases *cases, const struct dl_score *scores, size_t stride,
+		    struct dl_summary *sum)
+{
+	uint64_t *room = calloc(cases->count + 1, 3 * sizeof(*room));
+	struct values v = { .ratio = room };
+
+	if (!room)
+		return -ENOMEM;
+	v.lead = room + cases->count;
+	v.possible = v.lead + cases->count;
+	memset(sum, 0, sizeof(*sum));
+	for (size_t i = 0; i < cases->count; i++)
+		count_false(sum, &cases->at[i], &scores[i * stride]);
+	tally(cases, scores, stride, DL_CLASS_NONE, &v, &sum->all);
+	for (uint32_t class = 1; class < DL_CLASS_COUNT; class ++)
+		tally(cases, scores, stride, class, &v, &sum->of_class[class]);
+	free(room);
+	return 0;
+}
+
+uint64_t dl_false_per_day_milli(const struct dl_summary *sum)
+{
+	if (!sum->benign_ns)
+		return UINT64_MAX;
+	return (uint64_t)((unsigned __int128)DAY_NS * 1000 * sum->false_benign / sum->benign_ns);
+}
+
+/* Of two medians, nanoseconds apart is noise; with more foreseen they are of other traces. */
+static bool class_worse(const struct dl_score_sum *a, const struct dl_score_sum *b)
+{
+	if (a->foreseen != b->foreseen)
+		return a->foreseen < b->foreseen;
+	return a->lead_ns + a->lead_ns / 1000 * NOISE_PERMILLE < b->lead_ns;
+}
+
+bool dl_summary_not_worse(const struct dl_summary *a, const struct dl_summary *b)
+{
+	for (uint32_t class = 1; class < DL_CLASS_COUNT; class ++)
+		if (class_worse(&a->of_class[class], &b->of_class[class]))
+			return false;
+	return a->false_benign <= b->false_benign && a->false_failure <= b->false_failure &&
+	       a->all.ratio_permille >= b->all.ratio_permille;
+}
+
+bool dl_summary_better(const struct dl_summary *a, const struct dl_summary *b)
+{
+	return a->all.foreseen > b->all.foreseen || a->false_benign < b->false_benign ||
+	       a->false_failure < b->false_failure ||
+	       a->all.ratio_permille > b->all.ratio_permille + NOISE_PERMILLE;
+}
+
+int dl_summary_compare(const struct dl_summary *a, const struct dl_summary *b)
+{
+	uint32_t false_a = a->false_benign + a->false_failure;
+	uint32_t false_b = b->false_benign + b->false_failure;
+
+	if (a->all.foreseen != b->all.foreseen)
+		return a->all.foreseen > b->all.foreseen ? -1 : 1;
+	if (false_a != false_b)
+		return false_a < false_b ? -1 : 1;
+	if (a->all.ratio_permille != b->all.ratio_permille)
+		return a->all.ratio_permille > b->all.ratio_permille ? -1 : 1;
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parameters of a model of Ollama's, as a Modelfile: 'ollama create NAME -f FILE' (parser/parser.go
+ * and api/types.go at fb307609: num_batch, num_ctx, num_gpu). Its context is that of one slot, the
+ * rules' that of all. The other settings are the daemon's: variables.
+ */
+#include <string.h>
+
+#include "output/settings.h"
+
+/* model[:tag], host/space/model, or a file. */
+static bool is_name(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_.:/@-";
+
+	return name[0] && name[0] != '-' && !name[strspn(name, letters)];
+}
+
+static void put(FILE *out, const char *name, uint32_t value, const struct dl_policy_value *v)
+{
+	dl_output_origin(out, name, &v->origin);
+	fprintf(out, "PARAMETER %s %u\n", name, value);
+}
+
+static void note_others(const struct dl_output_settings *s, struct dl_output_result *result)
+{
+	const struct dl_effective *e = &s->effective;
+
+	if (s->knobs.parallel)
+		dl_output_note(result,
+			       "parallel = %u: is the daemon's, see 'davylamp policy write "
+			       "env --engine ollama'",
+			       s->knobs.parallel);
+	if (e->value[DL_POLICY_CACHE_TYPE].number)
+		dl_output_note(result,
+			       "cache_type = %s: is the daemon's, see 'davylamp policy "
+			       "write env --engine ollama'",
+			       e->value[DL_POLICY_CACHE_TYPE].text);
+	if (s->knobs.gpu_layers_off)
+		dl_output_note(result,
+			       "gpu_layers_off = %u: how many layers are on the GPU is "
+			       "not known here",
+			       s->knobs.gpu_layers_off);
+	for (size_t i = 0; i < e->argument_count; i++)
+		dl_output_note(result, "argument %s: Ollama's runner is not given any",
+			       e->argument[i].name);
+	if (e->backend !=
+	    DL_BACKEND_CPU) /* what keeps all models there is not meant for the daemon */
+		dl_output_note_environment(e, result);
+}
+
+static int write_modelfile(const struct dl_output_request *r, FILE *out,
+			   struct dl_output_result *result)
+{
+	const struct dl_output_model *m = &r->models[0];
+	const char *from = m->path ? m->path : m->name;
+	const struct dl_policy_value *v;
+	struct dl_output_settings s;
+	uint32_t slots, context;
+
+	if (!is_name(from))
+		return dl_output_refuse(result, "'%s' is no name of a model of Ollama's", from);
+	dl_output_settle(r, DL_ENGINE_OLLAMA, DL_ENGINE_OLLAMA, m, &s);
+	v = s.effective.value;
+	slots = s.knobs.parallel ? s.knobs.parallel : 1;
+	context = s.knobs.context / slots;
+	fprintf(out, "# ollama create NAME -f FILE\nFROM %s\n", from);
+	if (s.knobs.ubatch)
+		put(out, "num_batch", s.knobs.ubatch, &v[DL_POLICY_UBATCH]);
+	if (context)
+		put(out, "num_ctx", context, &v[DL_POLICY_CONTEXT]);
+	if (dl_policy_backend(&s.effective, r->subject.available) == DL_BACKEND_CPU)
+		put(out, "num_gpu", 0, &v[DL_POLICY_BACKENDS]);
+	note_others(&s, result);
+	return 0;
+}
+
+const struct dl_output_format dl_output_ollama = {
+	.name = "ollama",
+	.what = "a Modelfile with a model's parameters",
+	.one_model = true,
+	.write = write_modelfile,
+};

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+#include "lib/standard_fds.h"
+#include "probe/answer.h"
+#include "probe/engine_api.h"
+#include "probe/probe.h"
+
+static const char usage[] =
+	"usage: davylamp-probe engine --port N [--wait-ms N] [--timeout-ms N] [--brief]\n"
+	"       davylamp-probe engine --port N --slots save|restore --prefix NAME\n"
+	"       davylamp-probe models --port N --api NAME --act unload|derive|restore\n"
+	"                      [--model NAME] [--num-batch N] [--num-ctx N]\n"
+	"       davylamp-probe vulkan [--device INDEX|BDF] [--list] [--timeout SECONDS]\n"
+	"       davylamp-probe rocm|levelzero|nvml [--timeout SECONDS]\n"
+	"       davylamp-probe runner [OPTIONS] -- COMMAND [ARGUMENT...]\n"
+	"       davylamp-probe confined\n"
+	"\n"
+	"Short-lived, without privileges, in a sandbox; prints one JSON line. engine asks\n"
+	"the engine on 127.0.0.1 for one token: the HTTP status of /health and of the\n"
+	"completion (0: no answer in time), tokens, ms, and what it tells of itself.\n"
+	"vulkan tells devices, drivers, heaps, and has each fill 1 MiB within 2 seconds.\n"
+	"rocm, levelzero, nvml tell whether that runtime finds a GPU, in stages: load,\n"
+	"symbols, init, count, query. runner runs a command in the same confines.\n"
+	"models lets the models of a daemon go, or has one of Ollama's run with smaller\n"
+	"parameters from its next load on, until it is restored.\n"
+	"confined tries from inside what the sandbox forbids. Run by davylamp; see\n"
+	"'davylamp probe' for people.\n"
+	"\n"
+	"  --port N           port of the engine\n"
+	"  --wait-ms N        wait that long for /health to be 200 (default 0)\n"
+	"  --timeout-ms N     limit of the completion (default 10000)\n"
+	"  --brief            no models, props and slots\n"
+	"  --api NAME         llama (default), ollama or openai\n"
+	"  --model NAME       to ask of a daemon that has none loaded\n"
+	"  --host ADDRESS     numeric, of the engine (default 127.0.0.1)\n"
+	"  --from-port N      come from this port of that address\n"
+	"  --slots WHAT       have llama-server save or restore its slots instead\n"
+	"  --prefix NAME      of the slots' files: letters, digits and '-'\n"
+	"  --slot-set N       a bit for each slot wanted (default: all)\n"
+	"  --device X         one device, by its index or PCI address\n"
+	"  --list             tell devices, and have them do nothing\n"
+	"  --timeout SECONDS  limit of the whole probe, by SIGALRM (vulkan: 10)\n"
+	"  --uid N, --gid N   become these (else davylamp-probe, or a uid of its own)\n"
+	"  --groups N,N...    and take these (vulkan: those of the GPUs' device files)\n"
+	"  --memory MIB       limit of the address space (engine: 512, vulkan: 262144)\n"
+	"  --stages           a line for each stage before the answer\n"
+	"  -h, --help         this text\n";
+
+static const struct option names[] = {
+	{ "port", required_argument, NULL, 'p' },
+	{ "wait-ms", required_argument, NULL, 'w' },
+	{ "timeout-ms", required_argument, NULL, 'c' },
+	{ "brief", no_argument, NULL, 'b' },
+	{ "api", required_argument, NULL, 'A' },
+	{ "model", required_argument, NULL, 'M' },
+	{ "host", required_argument, NULL, 'H' },
+	{ "from-port", required_argument, NULL, 'f' },
+	{ "slots", required_argument, NULL, 'S' },
+	{ "prefix", required_argument, NULL, 'P' },
+	{ "slot-set", required_argument, NULL, 'T' },
+	{ "act", required_argument, NULL, 'a' },
+	{ "num-batch", required_argument, NULL, 'B' },
+	{ "num-ctx", required_argument, NULL, 'C' },
+	{ "device", required_argument, NULL, 'd' },
+	{ "list", no_argument, NULL, 'l' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ "uid", required_argument, NULL, 'u' },
+	{ "gid", required_argument, NULL, 'g' },
+	{ "groups", required_argument, NULL, 'G' },
+	{ "memory", required_argument, NULL, 'm' },
+	{ "stages", no_argument, NULL, 's' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* What is given on the command line, and what the probe's kind fills in. */
+struct given {
+	struct dl_probe_options options;
+	bool user;
+	bool groups;
+	uint32_t memory_mib;
+};
+
+static uint64_t long_number(const char *text, uint64_t max)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || value > max) {
+		dl_log("'%s' is not a number from 0 to %llu", text, (unsigned long long)max);
+		exit(DL_EXIT_USAGE);
+	}
+	return value;
+}
+
+static uint32_t number(const char *text, uint32_t max)
+{
+	return (uint32_t)long_number(text, max);
+}
+
+static const char *api(const char *name)
+{
+	if (dl_api_known(name))
+		return name;
+	dl_log("there is no API '%s' here: llama, ollama, openai", name);
+	exit(DL_EXIT_USAGE);
+}
+
+static void take_groups(struct given *g, char *text)
+{
+	char *save = NULL;
+
+	g->groups = true;
+	for (char *at = strtok_r(text, ",", &save); at; at = strtok_r(NULL, ",", &save))
+		if (g->options.confine.group_count < DL_GROUPS_MAX)
+			g->options.confine.groups[g->options.confine.group_count++] =
+				number(at, UINT32_MAX - 1);
+}
+
+/* What stands in a URL or a JSON text needs no quoting there. */
+static const char *plain(const char *text, const char *allowed)
+{
+	if (!*text || strlen(text) > 64 || text[strspn(text, allowed)]) {
+		dl_log("'%s' is not what is expected there; see --help", text);
+		exit(DL_EXIT_USAGE);
+	}
+	return text;
+}
+
+static const char *save_or_restore(const char *text)
+{
+	if (!strcmp(text, "save") || !strcmp(text, "restore"))
+		return text;
+	dl_log("--slots '%s': expected save or restore", text);
+	exit(DL_EXIT_USAGE);
+}
+
+static void take_slots(int c, struct dl_probe_options *o)
+{
+	static const char letters[] =
+		"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+	if (c == 'H')
+		o->host = plain(optarg, "0123456789abcdefABCDEF.:");
+	else if (c == 'f')
+		o->from_port = (uint16_t)number(optarg, UINT16_MAX);
+	else if (c == 'S')
+		o->slots = save_or_restore(optarg);
+	else if (c == 'P')
+		o->prefix = plain(optarg, letters);
+	else if (c == 'T')
+		o->slot_set = long_number(optarg, UINT64_MAX);
+}
+
+static void take(int c, struct given *g)
+{
+	struct dl_probe_options *o = &g->options;
+
+	g->user = g->user || strchr("ugG", c);
+	if (c == 'p')
+		o->port = (uint16_t)number(optarg, UINT16_MAX);
+	else if (c == 'w')
+		o->wait_ms = number(optarg, 3600 * 1000);
+	else if (c == 'c')
+		o->timeout_ms = number(optarg, 3600 * 1000);
+	else if (c == 'b')
+		o->brief = true;
+	else if (c == 'd')
+		o->device = optarg;
+	else if (c == 'l')
+		o->list = true;
+	else if (c == 't')
+		o->timeout_s = number(optarg, 3600);
+	else if (c == 'u')
+		o->confine.uid = number(optarg, UINT32_MAX - 1);
+	else if (c == 'g')
+		o->confine.gid = number(optarg, UINT32_MAX - 1);
+	else if (c == 'G')
+		take_groups(g, optarg);
+	else if (c == 'm')
+		g->memory_mib = number(optarg, 16U << 20);
+	else if (c == 's')
+		o->stages = true;
+	else if (c == 'A')
+		o->api = api(optarg);
+	else if (c == 'M')
+		o->model = optarg;
+	else if (c == 'a')
+		o->act = optarg;
+	else if (c == 'B')
+		o->num_batch = number(optarg, INT32_MAX);
+	else if (c == 'C')
+		o->num_ctx = number(optarg, INT32_MAX);
+	else
+		take_slots(c, o);
+}
+
+static int probe_engine(struct given *g)
+{
+	if (!g->options.port) {
+		dl_log("which engine? 'davylamp-probe engine --port N'; see --help");
+		return DL_EXIT_USAGE;
+	}
+	if (g->options.slots && !g->options.prefix) {
+		dl_log("--slots needs a --prefix for its files");
+		return DL_EXIT_USAGE;
+	}
+	g->options.confine.tcp_port = g->options.port;
+	g->options.confine.from_port = g->options.from_port;
+	g->options.confine.memory_bytes = 512ULL << 20;
+	g->options.confine.data_bytes = 512ULL << 20;
+	g->options.confine.file_count = 64;
+	g->options.confine.process_count = 64;
+	return 0;
+}
+
+static int probe_models(struct given *g)
+{
+	const char *act = g->options.act;
+
+	if (act && (!strcmp(act, "unload") || !strcmp(act, "derive") || !strcmp(act, "restore")))
+		return probe_engine(g);
+	dl_log("what with the models? --act unload, derive or restore; see --help");
+	return DL_EXIT_USAGE;
+}
+
+/*
+ * Drivers reserve address space that they never use, for the whole memory of a GPU and more, so
+ * that limit is wide. What is private and writable is theirs in earnest.
+ */
+static int probe_vulkan(struct given *g)
+{
+	g->options.confine.devices = true;
+	g->options.confine.memory_bytes = 256ULL << 30;
+	g->options.confine.data_bytes = 8ULL << 30;
+	g->options.confine.file_count = 512;
+	g->options.confine.process_count = 2048;
+	if (!g->groups)
+		dl_confine_add_gpu_groups(&g->options.confine);
+	if (!g->options.timeout_s)
+		g->options.timeout_s = 10;
+	return 0;
+}
+
+/* Runtimes reserve what a process can address; what they write to is limited as for Vulkan. */
+static int probe_any_runtime(struct given *g, enum dl_probe_runtime runtime)
+{
+	int status = probe_vulkan(g);
+
+	g->options.runtime = runtime;
+	g->options.confine.memory_bytes = 1ULL << 47;
+	return status;
+}
+
+static int probe_rocm(struct given *g)
+{
+	return probe_any_runtime(g, DL_PROBE_ROCM);
+}
+
+static int probe_level_zero(struct given *g)
+{
+	return probe_any_runtime(g, DL_PROBE_LEVEL_ZERO);
+}
+
+static int probe_nvml(struct given *g)
+{
+	return probe_any_runtime(g, DL_PROBE_NVML);
+}
+
+/* An engine's own look for devices: its parent has the limit of time. */
+static int probe_runner(struct given *g)
+{
+	int status = probe_any_runtime(g, DL_PROBE_ROCM);
+
+	g->options.confine.programs = true;
+	g->options.confine.data_bytes = 64ULL << 30;
+	g->options.confine.file_count = 4096;
+	g->options.confine.process_count = 4096;
+	return status;
+}
+
+static int probe_nothing(struct given *g)
+{
+	g->options.confine.tcp_port = g->options.port;
+	g->options.confine.memory_bytes = 512ULL << 20;
+	g->options.confine.data_bytes = 512ULL << 20;
+	g->options.confine.file_count = 64;
+	g->options.confine.process_count = 64;
+	return 0;
+}
+
+static int engine(const struct dl_probe_options *options)
+{
+	return options->slots ? dl_probe_slots(options) : dl_probe_engine(options);
+}
+
+/* Its words are the command's own: no answer of ours. */
+static int run_command(const struct dl_probe_options *options)
+{
+	execvp(options->command[0], options->command);
+	dl_log("'%s' cannot be run: %s", options->command[0], strerror(errno));
+	return 127;
+}
+
+static int confined(const struct dl_probe_options *options)
+{
+	return dl_probe_confined(options->port != 0);
+}
+
+static const struct kind {
+	const char *name;
+	int (*prepare)(struct given *g);
+	int (*run)(const struct dl_probe_options *options);
+} kinds[] = {
+	{ "engine", probe_engine, engine },
+	{ "models", probe_models, dl_probe_models },
+	{ "vulkan", probe_vulkan, dl_probe_vulkan },
+	{ "rocm", probe_rocm, dl_probe_runtime },
+	{ "levelzero", probe_level_zero, dl_probe_runtime },
+	{ "nvml", probe_nvml, dl_probe_runtime },
+	{ "runner", probe_runner, run_command },
+	{ "confined", probe_nothing, confined },
+};
+
+static const struct kind *parse(int argc, char **argv, struct given *g, int *ret_exit)
+{
+	int c;
+
+	*ret_exit = DL_EXIT_USAGE;
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
+		if (c == '?')
+			return NULL;
+		if (c == 'h') {
+			*ret_exit = fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return NULL;
+		}
+		take(c, g);
+	}
+	if (optind + 1 < argc && !strcmp(argv[optind], "runner")) {
+		g->options.command = argv + optind + 1;
+		argc = optind + 1;
+	}
+	for (size_t i = 0; optind + 1 == argc && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(argv[optind], kinds[i].name) &&
+		    (kinds[i].run != run_command || g->options.command))
+			return kinds[i].prepare(g) ? NULL : &kinds[i];
+	dl_log("what to probe is missing: 'davylamp-probe engine --port N'; see --help");
+	return NULL;
+}
+
+static int give_up_privileges(struct given *g, pid_t parent)
+{
+	int err, abi;
+
+	if (g->user && geteuid())
+		return -EPERM; /* only root becomes somebody else */
+	g->options.confine.process_count +=
+		dl_confine_threads_of(geteuid() ? geteuid() : g->options.confine.uid);
+	if (g->memory_mib)
+		g->options.confine.memory_bytes = (uint64_t)g->memory_mib << 20;
+	err = g->options.command ? 0 : dl_answer_open(g->options.stages);
+	if (!err)
+		err = dl_confine(&g->options.confine, parent, &abi);
+	if (!err)
+		dl_answer_sandbox(abi);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	pid_t parent = getppid();
+	struct given g = {
+		.options = { .timeout_ms = 10000, .host = "127.0.0.1", .confine = { .cpu_s = 60 } }
+	};
+	const struct kind *kind;
+	int status;
+
+	if (dl_standard_fds_open())
+		return DL_EXIT_FAILED; /* nowhere to say why */
+	dl_confine_own_user(&g.options.confine);
+	kind = parse(argc, argv, &g, &status);
+	if (!kind)
+		return status;
+	alarm(g.options.command ? 0 : g.options.timeout_s);
+	status = give_up_privileges(&g, parent);
+	if (status) {
+		dl_log("cannot give up privileges: %s; not going on", strerror(-status));
+		return DL_EXIT_NOT_PERMITTED;
+	}
+	_exit(kind->run(&g.options)); /* nothing that a driver left behind for the end is run */
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is read on the tick: the oldest job per ring, graphs in flight, tails of sums, losses. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "sensors/bpf/bpf_state.h"
+
+#define YOUNG_NS      (50 * DL_NS_PER_MS) /* a job or graph younger than this is no news */
+#define STALE_NS      (600 * DL_NS_PER_S) /* a job or ring silent for so long is over */
+#define IDLE_NS	      (30 * DL_NS_PER_S)  /* a ring without a job for so long is forgotten */
+#define BATCH	      256
+#define QUIET_NS      (60 * DL_NS_PER_S) /* a mover idle for so long is forgotten */
+#define TIMEOUT_NEVER INT64_MAX
+#define TIMEOUTS_NS   DL_NS_PER_S
+
+#define NEIGHBOURS 8
+
+struct dl_seen *dl_seen_of(struct dl_seen *table, size_t size, uint64_t key)
+{
+	size_t start = (size_t)((key * 0x9e3779b97f4a7c15ULL) >> 40) % size;
+	struct dl_seen *empty = NULL;
+
+	for (size_t i = 0; i < NEIGHBOURS; i++) {
+		struct dl_seen *s = &table[(start + i) % size];
+
+		if (s->key == key)
+			return s;
+		if (!s->key && !empty)
+			empty = s;
+	}
+	if (!empty)
+		empty = &table[start]; /* a full neighbourhood: the first is told about again */
+	empty->key = key;
+	empty->value = 0;
+	return empty;
+}
+
+uint64_t dl_hash(uint64_t h, const void *data, size_t size)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < size; i++)
+		h = (h ^ bytes[i]) * 0x100000001b3ULL;
+	return h;
+}
+
+struct dl_seen *dl_seen_mover(struct dl_bpf *b, uint64_t device, uint32_t evictor, uint32_t owner)
+{
+	uint64_t h = dl_hash(DL_HASH_START, &device, sizeof(device));
+
+	h = dl_hash(h, &evictor, sizeof(evictor));
+	h = dl_hash(h, &owner, sizeof(owner));
+	return dl_seen_of(b->movers_seen, DL_SEEN_MAX, h ? h : 1);
+}
+
+static struct dl_seen *seen(struct dl_seen *table, uint64_t key)
+{
+	return dl_seen_of(table, DL_SEEN_MAX, key);
+}
+
+static struct dl_event begin(uint64_t now_ns, enum dl_event_kind kind, uint32_t pid)
+{
+	struct dl_event ev;
+
+	memset(&ev, 0, sizeof(ev));
+	ev.at_ns = now_ns;
+	ev.kind = kind;
+	ev.pid = pid;
+	return ev;
+}
+
+struct ring_view {
+	uint64_t key;
+	struct dl_sched sched;
+	struct dl_job oldest;
+	struct dl_job_key oldest_key;
+	uint32_t running_count;
+};
+
+static struct ring_view *view_of(struct ring_view *views, size_t count, uint64_t key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (views[i].key == key)
+			return &views[i];
+	return NULL;
+}
+
+/*
+ * Reads a whole hash map into arrays, in batches; a walk key by key begins anew when one is
+ * deleted.
+ */
+static size_t read_map(int fd, void *keys, size_t key_size, void *values, size_t value_size,
+		       size_t max)
+{
+	uint32_t place = 0, count;
+	size_t total = 0;
+	int err = 0;
+
+	while (!err && total < max) {
+		count = (uint32_t)(max - total < BATCH ? max - total : BATCH);
+		err = bpf_map_lookup_batch(fd, total ? &place : NULL, &place,
+					   (char *)keys + total * key_size,
+					   (char *)values + total * value_size, &count, NULL);
+		if (err && err != -ENOENT)
+			break;
+		total += count;
+		if (!count)
+			break;
+	}
+	return total;
+}
+
+static size_t read_scheds(int fd, struct ring_view *views, size_t max)
+{
+	static uint64_t keys[DL_MAX_SCHEDS];
+	static struct dl_sched values[DL_MAX_SCHEDS];
+	size_t count = read_map(fd, keys, sizeof(keys[0]), values, sizeof(values[0]), max);
+
+	for (size_t i = 0; i < count; i++) {
+		memset(&views[i], 0, sizeof(views[i]));
+		views[i].key = keys[i];
+		views[i].sched = values[i];
+	}
+	return count;
+}
+
+/* Its end was lost, or it was killed with its entity; a ring without a timeout may run for long. */
+static bool is_stale(const struct dl_job *job, uint64_t now_ns)
+{
+	if (now_ns <= job->queued_ns + STALE_NS || now_ns <= job->run_ns + STALE_NS)
+		return false;
+	return !job->tgid || (kill((pid_t)job->tgid, 0) && errno == ESRCH);
+}
+
+static void read_jobs(int fd, struct ring_view *views, size_t count, uint64_t now_ns)
+{
+	static struct dl_job_key keys[DL_MAX_JOBS];
+	static struct dl_job values[DL_MAX_JOBS];
+	size_t jobs = read_map(fd, keys, sizeof(keys[0]), values, sizeof(values[0]), DL_MAX_JOBS);
+
+	for (size_t i = 0; i < jobs; i++) {
+		const struct dl_job *job = &values[i];
+		struct ring_view *v;
+
+		if (is_stale(job, now_ns))
+			bpf_map_delete_elem(fd, &keys[i]);
+		if (!job->run_ns || job->done || is_stale(job, now_ns))
+			continue;
+		v = view_of(views, count, job->sched);
+		if (!v)
+			continue;
+		v->running_count++;
+		if (v->running_count > 1 && job->run_ns >= v->oldest.run_ns)
+			continue;
+		v->oldest = *job;
+		v->oldest_key = keys[i];
+	}
+}
+
+/* The timeout's clock starts when a job can run, that is not before the one before it is done. */
+static uint64_t age_of(const struct ring_view *v, uint64_t now_ns)
+{
+	uint64_t from = v->oldest.run_ns;
+
+	if (v->sched.last_done_ns > from)
+		from = v->sched.last_done_ns;
+	return v->running_count && now_ns > from ? now_ns - from : 0;
+}
+
+/* False until the kernel's HZ is measured. */
+static bool timeout_of(const struct dl_bpf *b, const struct dl_sched *sched, uint64_t *ret_ns)
+{
+	if (!b->hz)
+		return false;
+	*ret_ns = 0;
+	if (sched->timeout_jiffies > 0 && sched->timeout_jiffies != TIMEOUT_NEVER)
+		*ret_ns = (uint64_t)sched->timeout_jiffies * (DL_NS_PER_S / b->hz);
+	return true;
+}
+
+/* Of rings in use only: an idle one may be left of a driver that was unloaded since. */
+static void tell_timeout(struct dl_bpf *b, const struct dl_sched *sched, uint64_t now_ns)
+{
+	char device[DL_DEVICE_LEN], ring[DL_RING_NAME_LEN];
+	uint64_t timeout_ns;
+
+	if (now_ns > sched->last_run_ns + 2 * TIMEOUTS_NS &&
+	    now_ns > sched->last_done_ns + 2 * TIMEOUTS_NS)
+		return;
+	if (!timeout_of(b, sched, &timeout_ns))
+		return;
+	dl_copy_name(device, sizeof(device), sched->dev);
+	dl_copy_name(ring, sizeof(ring), sched->ring);
+	b->hooks.ring_seen(b->hooks.arg, device, ring, timeout_ns);
+}
+
+static void tell_ring(struct dl_bpf *b, const struct ring_view *v, uint64_t now_ns)
+{
+	struct dl_event ev = begin(now_ns, DL_EV_RING, v->oldest.tgid);
+	struct dl_seen *told = seen(b->rings_seen, v->key);
+	uint64_t age_ns = age_of(v, now_ns);
+
+	if (age_ns < YOUNG_NS)
+		age_ns = 0;
+	if (!age_ns && !told->value)
+		return;
+	told->value = age_ns != 0;
+	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), v->sched.dev);
+	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), v->sched.ring);
+	timeout_of(b, &v->sched, &ev.ring.timeout_ns);
+	ev.ring.age_ns = age_ns;
+	ev.ring.running_count = v->running_count;
+	if (age_ns) {
+		ev.ring.fence_context = v->oldest_key.fence_context;
+		ev.ring.fence_seqno = v->oldest_key.fence_seqno;
+	}
+	dl_sensor_say(b, &ev);
+}
+
+void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
+{
+	static struct ring_view
+		views[DL_MAX_SCHEDS]; /* too large for the stack; one agent, one thread */
+	int scheds = dl_bpf_shared(b, DL_SHARED_SCHEDS), jobs = dl_bpf_shared(b, DL_SHARED_JOBS);
+	bool timeouts = now_ns - b->rings_told_ns >= TIMEOUTS_NS;
+	size_t count;
+
+	b->jobs_running = false;
+	if (scheds < 0 || jobs < 0)
+		return;
+	if (timeouts)
+		b->rings_told_ns = now_ns;
+	count = read_scheds(scheds, views, DL_MAX_SCHEDS);
+	if (count)
+		read_jobs(jobs, views, count, now_ns);
+	for (size_t i = 0; i < count; i++) {
+		b->jobs_running |= views[i].running_count != 0;
+		if (timeouts)
+			tell_timeout(b, &views[i].sched, now_ns);
+		tell_ring(b, &views[i], now_ns);
+		/* A driver may make a ring per queue: what is idle goes, and is made again when
+		 * used. */
+		if (!views[i].running_count && now_ns > views[i].sched.last_done_ns + IDLE_NS &&
+		    now_ns > views[i].sched.last_run_ns + IDLE_NS)
+			bpf_map_delete_elem(scheds, &views[i].key);
+	}
+}
+
+static void tell_progress(struct dl_bpf *b, uint32_t tgid, const struct dl_engine_state *s,
+			  uint64_t now_ns)
+{
+	struct dl_seen *told = seen(b->progress_seen, tgid);
+	struct dl_event ev = begin(now_ns, DL_EV_PROGRESS, tgid);
+
+	if (told->value == s->prompt_count + s->generated_count)
+		return;
+	told->value = s->prompt_count + s->generated_count;
+	ev.progress.prompt_count = s->prompt_count;
+	ev.progress.generated_count = s->generated_count;
+	ev.progress.depth = s->depth;
+	dl_sensor_say(b, &ev);
+}
+
+void dl_bpf_poll_engine(struct dl_bpf *b, uint32_t tgid, uint64_t now_ns)
+{
+	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
+	struct dl_engine_state s;
+
+	if (fd >= 0 && !bpf_map_lookup_elem(fd, &tgid, &s))
+		tell_progress(b, tgid, &s, now_ns);
+}
+
+void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
+{
+	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
+	uint32_t tgid, *prev = NULL;
+
+	for (size_t i = 0; fd >= 0 && i < DL_MAX_ENGINES && !bpf_map_get_next_key(fd, prev, &tgid);
+	     i++) {
+		struct dl_event ev = begin(now_ns, DL_EV_GRAPH, tgid);
+		struct dl_engine_state s;
+		struct dl_seen *told;
+		bool in_flight;
+
+		prev = &tgid;
+		if (bpf_map_lookup_elem(fd, &tgid, &s))
+			continue;
+		if (s.entered_ns && kill((pid_t)tgid, 0) && errno == ESRCH) {
+			bpf_map_delete_elem(fd, &tgid); /* it died inside, and nobody told */
+			prev = NULL;
+			continue;
+		}
+		tell_progress(b, tgid, &s, now_ns);
+		told = seen(b->graphs_seen, tgid);
+		in_flight =
+			s.entered_ns && now_ns > s.entered_ns && now_ns - s.entered_ns > YOUNG_NS;
+		if (!in_flight && told->value == s.graph_count + s.failed_count)
+			continue;
+		told->value = in_flight ? UINT64_MAX : s.graph_count + s.failed_count;
+		ev.graph.entered_ns = in_flight ? s.entered_ns : 0;
+		ev.graph.graph_count = s.graph_count;
+		ev.graph.failed_count = s.failed_count;
+		ev.graph.last_ns = s.last_ns;
+		ev.graph.max_ns = s.max_ns;
+		ev.graph.may_end_unseen = s.copying || s.lone_count * 2 > s.graph_count;
+		dl_sensor_say(b, &ev);
+	}
+}
+
+void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
+{
+	int fd = dl_bpf_shared(b, DL_SHARED_MOVERS);
+	struct dl_mover_key key, *prev = NULL;
+
+	for (size_t i = 0; fd >= 0 && i < DL_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key);
+	     i++) {
+		struct dl_event ev = begin(now_ns, DL_EV_BO_MOVED, key.evictor_tgid);
+		struct dl_seen *told;
+		struct dl_mover m;
+
+		prev = &key;
+		if (bpf_map_lookup_elem(fd, &key, &m))
+			continue;
+		if (m.spoke_ns >= b->read_ns)
+			continue; /* it spoke since the ring was read: first its own word */
+		told = dl_seen_mover(b, key.device, key.evictor_tgid, key.owner_tgid);
+		if (told->value == m.out_bytes + m.in_bytes) {
+			if (now_ns > m.spoke_ns + QUIET_NS) {
+				bpf_map_delete_elem(fd, &key);
+				memset(told, 0, sizeof(*told));
+				prev = NULL;
+			}
+			continue;
+		}
+		told->value = m.out_bytes + m.in_bytes;
+		dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), m.dev);
+		ev.bo_moved.owner_pid = key.owner_tgid;
+		ev.bo_moved.owner_pasid = m.owner_pasid;
+		ev.bo_moved.out_bytes = m.out_bytes;
+		ev.bo_moved.in_bytes = m.in_bytes;
+		ev.bo_moved.out_count = m.out_count;
+		ev.bo_moved.in_count = m.in_count;
+		dl_sensor_say(b, &ev);
+	}
+}
+
+void dl_bpf_poll_times(struct dl_bpf *b, uint64_t now_ns)
+{
+	int fd = dl_bpf_shared(b, DL_SHARED_TIMES);
+	struct dl_times_key key, *prev = NULL;
+
+	for (size_t i = 0; fd >= 0 && i < DL_MAX_TIMES && !bpf_map_get_next_key(fd, prev, &key);
+	     i++) {
+		struct dl_event ev = begin(now_ns, DL_EV_JOB_TIMES, key.tgid);
+		uint64_t id = key.sched ^ (uint64_t)key.tgid << 40;
+		struct dl_seen *told = seen(b->times_seen, id ? id : 1);
+		struct dl_times t;
+
+		prev = &key;
+		if (bpf_map_lookup_elem(fd, &key, &t))
+			continue;
+		if (told->value == t.count) {
+			if (key.tgid && kill((pid_t)key.tgid, 0) && errno == ESRCH) {
+				bpf_map_delete_elem(fd, &key);
+				memset(told, 0, sizeof(*told));
+				prev = NULL;
+			}
+			continue;
+		}
+		told->value = t.count;
+		dl_copy_name(ev.job_times.device, sizeof(ev.job_times.device), t.dev);
+		dl_copy_name(ev.job_times.ring, sizeof(ev.job_times.ring), t.ring);
+		ev.job_times.count = t.count;
+		ev.job_times.sum_ns = t.sum_ns;
+		ev.job_times.max_ns = t.max_ns;
+		for (size_t j = 0; j < DL_TIME_SLOTS; j++)
+			ev.job_times.slot[j] =
+				t.slot[j] < UINT32_MAX ? (uint32_t)t.slot[j] : UINT32_MAX;
+		dl_sensor_say(b, &ev);
+	}
+}
+
+void dl_bpf_forget_engine(struct dl_bpf *b, uint32_t tgid)
+{
+	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
+
+	if (fd >= 0)
+		bpf_map_delete_elem(fd, &tgid);
+}
+
+static uint64_t loss_of(int fd, uint32_t cause)
+{
+	static uint64_t per_cpu[4096];
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t sum = 0;
+
+	if (cpus <= 0 || cpus > 4096 || bpf_map_lookup_elem(fd, &cause, per_cpu))
+		return 0;
+	for (int i = 0; i < cpus; i++)
+		sum += per_cpu[i];
+	return sum;
+}
+
+void dl_bpf_poll_losses(struct dl_bpf *b, uint64_t now_ns)
+{
+	static const char *const causes[DL_LOSS_COUNT] = {
+		[DL_LOSS_RING_FULL] = "event ring full",
+		[DL_LOSS_JOBS_FULL] = "jobs map full",
+		[DL_LOSS_SCHEDS_FULL] = "rings map full",
+		[DL_LOSS_MOVERS_FULL] = "movers map full",
+		[DL_LOSS_URGENT_FULL] = "urgent ring full",
+		[DL_LOSS_SUMS_FULL] = "sums map full",
+		[DL_LOSS_TIMES_FULL] = "job times map full",
+		[DL_LOSS_MAP_BUSY] = "a map's lock was not to be had in time",
+	};
+	int fd = dl_bpf_shared(b, DL_SHARED_LOSSES);
+
+	for (uint32_t cause = 0; fd >= 0 && cause < DL_LOSS_COUNT; cause++) {
+		struct dl_event ev = begin(now_ns, DL_EV_SENSOR, 0);
+		uint64_t lost = loss_of(fd, cause);
+
+		if (lost == b->losses_told[cause])
+			continue;
+		ev.sensor.state = DL_SENSOR_LOST;
+		ev.sensor.count = lost - b->losses_told[cause];
+		dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "bpf");
+		dl_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), causes[cause]);
+		b->losses_told[cause] = lost;
+		dl_sensor_say(b, &ev);
+	}
+}
+
+static int read_clock(struct dl_bpf *b, struct dl_clock *clock)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = clock, .ctx_size_in = sizeof(*clock));
+	struct bpf_object *object = b->objects[DL_OBJ_PROCESS].object;
+	struct bpf_program *p =
+		object ? bpf_object__find_program_by_name(object, "clock_now") : NULL;
+
+	return p ? bpf_prog_test_run_opts(bpf_program__fd(p), &opts) : -1;
+}
+
+/* HZ is one of what Kconfig.hz offers (100, 250, 300, 1000) or an odd arch's: take the nearest. */
+void dl_bpf_measure_hz(struct dl_bpf *b)
+{
+	static const uint64_t known[] = { 24,  48,  100, 128,  200,  250,
+					  256, 300, 500, 1000, 1024, 1200 };
+	struct dl_clock now = { 0 };
+	uint64_t hz, best = known[0];
+
+	if (b->hz || read_clock(b, &now))
+		return;
+	if (!b->clock0.boot_ns) {
+		b->clock0 = now;
+		return;
+	}
+	if (now.boot_ns - b->clock0.boot_ns < DL_NS_PER_S / 4)
+		return;
+	hz = (now.jiffies - b->clock0.jiffies) * DL_NS_PER_S / (now.boot_ns - b->clock0.boot_ns);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if ((known[i] > hz ? known[i] - hz : hz - known[i]) <
+		    (best > hz ? best - hz : hz - best))
+			best = known[i];
+	b->hz = best;
+}

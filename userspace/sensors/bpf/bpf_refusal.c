@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/bpf/bpf_refusal.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/file.h"
+
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+#define LOCKDOWN   "/sys/kernel/security/lockdown"
+
+static uint64_t capabilities(void)
+{
+	char text[4096] = "", *at;
+
+	if (dl_read_file("/proc/self/status", text, sizeof(text)) <= 0)
+		return UINT64_MAX;
+	at = strstr(text, "\nCapEff:");
+	return at ? strtoull(at + 8, NULL, 16) : UINT64_MAX;
+}
+
+static bool has(uint64_t capabilities, int which)
+{
+	return capabilities >> which & 1 || capabilities >> CAP_SYS_ADMIN & 1;
+}
+
+static bool locked_down(void)
+{
+	char text[128] = "";
+
+	return dl_read_file(LOCKDOWN, text, sizeof(text)) > 0 && strstr(text, "[confidentiality]");
+}
+
+static const char *right_missing(void)
+{
+	uint64_t have = capabilities();
+
+	if (!has(have, CAP_BPF))
+		return "CAP_BPF is missing: run it as root, or give the service that capability";
+	if (!has(have, CAP_PERFMON))
+		return "CAP_PERFMON is missing: programs that trace the kernel need it";
+	if (!has(have, CAP_SYS_ADMIN))
+		return "CAP_SYS_ADMIN is missing: the BTF of kernel modules cannot be read";
+	return "this kernel does not allow this kind of program, not even to root";
+}
+
+const char *dl_refusal_text(int err)
+{
+	switch (err) {
+	case -EPERM:
+		return right_missing();
+	case -EACCES:
+		return "the kernel's verifier refused it; 'davylamp run --verbose' shows more";
+	case -EINVAL:
+		return locked_down()
+			       ? "lockdown=confidentiality: the kernel's memory may not be read"
+			       : "the kernel refused it as invalid; see 'davylamp run --verbose'";
+	case -ENODATA:
+		return access(KERNEL_BTF, F_OK) ? "this kernel has no BTF"
+						: "the kernel's BTF cannot be read (memory?)";
+	case -ENOMEM:
+		return "out of memory";
+	default:
+		return strerrordesc_np(-err) ? strerrordesc_np(-err) : "unknown error";
+	}
+}
+
+bool dl_rights_missing(void)
+{
+	uint64_t have = capabilities();
+
+	return !has(have, CAP_BPF) || !has(have, CAP_PERFMON) || !has(have, CAP_SYS_ADMIN);
+}
+
+bool dl_rights_admin(void)
+{
+	return has(capabilities(), CAP_SYS_ADMIN);
+}
+
+bool dl_refusal_may_pass(int err)
+{
+	return err == -ENOENT || err == -ESRCH || err == -EINVAL;
+}
+
+bool dl_functions_off(void)
+{
+	char text[16] = "";
+
+	return dl_read_file("/proc/sys/kernel/ftrace_enabled", text, sizeof(text)) > 0 &&
+	       text[0] == '0';
+}
+
+enum dl_module_state dl_module_state(const char *module)
+{
+	char path[128], text[32] = "";
+
+	snprintf(path, sizeof(path), "/sys/module/%s/initstate", module);
+	if (dl_read_file(path, text, sizeof(text)) <= 0)
+		return DL_MODULE_NONE;
+	return strncmp(text, "live", 4) != 0 ? DL_MODULE_YOUNG : DL_MODULE_LIVE;
+}

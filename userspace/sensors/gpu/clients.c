@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/gpu/clients.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/child.h"
+#include "lib/rights.h"
+#include "sensors/gpu/clients_reader.h"
+
+#define PATIENCE_NS (2 * DL_NS_PER_S)
+#define END_MS	    1000
+#define LEFT_MAX    4 /* readers that block are left behind, but not without end */
+
+struct dl_clients {
+	struct dl_clients_hooks hooks;
+	struct dl_clients_place *place; /* shared with the reader: where it is */
+	struct dl_child reader;
+	struct dl_child left[LEFT_MAX];
+	int fd;
+	uint32_t start_count;
+	uint64_t asked_ns; /* 0: nothing is awaited */
+};
+
+/* fdinfo of other users' processes is read like their memory (fs/proc/fd.c). */
+static int clients_run(void *arg)
+{
+	const struct dl_rights rights = { .capabilities = 1ULL << CAP_SYS_PTRACE |
+							  1ULL << CAP_DAC_READ_SEARCH };
+
+	if (dl_rights_keep(&rights, getppid()))
+		return 1;
+	dl_clients_serve(STDIN_FILENO, arg);
+	return 0;
+}
+
+static int start(struct dl_clients *c)
+{
+	struct dl_child_spec spec = { .run = clients_run,
+				      .arg = c->place,
+				      .death_signal = SIGKILL,
+				      .name = "davylamp-fdinfo" };
+	int pair[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	c->place->pid = 0;
+	spec.stdio[STDIN_FILENO] = pair[1];
+	err = dl_child_start(&spec, &c->reader);
+	close(pair[1]);
+	if (err) {
+		close(pair[0]);
+		return err;
+	}
+	c->start_count++;
+	c->fd = pair[0];
+	c->asked_ns = 0;
+	return 0;
+}
+
+int dl_clients_new(const struct dl_clients_hooks *hooks, struct dl_clients **ret_clients)
+{
+	struct dl_clients *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->hooks = *hooks;
+	c->fd = -1;
+	c->place = mmap(NULL, sizeof(*c->place), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	err = c->place == MAP_FAILED ? -errno : start(c);
+	if (err) {
+		if (c->place != MAP_FAILED)
+			munmap(c->place, sizeof(*c->place));
+		free(c);
+		return err;
+	}
+	*ret_clients = c;
+	return 0;
+}
+
+/* Closes the socket and kills the reader, which ends unless the kernel holds it. */
+static void let_go(struct dl_clients *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	dl_child_kill(&c->reader, SIGKILL);
+}
+
+void dl_clients_free(struct dl_clients *c)
+{
+	if (!c)
+		return;
+	let_go(c);
+	dl_child_end(&c->reader, c->asked_ns ? 0 : END_MS);
+	for (size_t i = 0; i < LEFT_MAX; i++)
+		dl_child_end(&c->left[i], 0);
+	munmap(c->place, sizeof(*c->place));
+	free(c);
+}
+
+int dl_clients_fd(const struct dl_clients *c)
+{
+	return c->fd;
+}
+
+uint32_t dl_clients_start_count(const struct dl_clients *c)
+{
+	return c->start_count;
+}
+
+int dl_clients_ask(struct dl_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns)
+{
+	if (c->asked_ns || c->fd < 0)
+		return -EBUSY;
+	if (count > DL_CLIENTS_PIDS)
+		count = DL_CLIENTS_PIDS;
+	/* An empty packet would read like the end of the socket. */
+	if (send(c->fd, count ? (const void *)pids : "", count ? count * sizeof(*pids) : 1,
+		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return -errno;
+	c->asked_ns = now_ns;
+	return 0;
+}
+
+void dl_clients_read(struct dl_clients *c)
+{
+	struct dl_clients_answer a;
+	ssize_t n;
+
+	while (c->fd >= 0 && (n = recv(c->fd, &a, sizeof(a), MSG_DONTWAIT)) >= 0) {
+		if (n == sizeof(a)) {
+			c->hooks.client(c->hooks.arg, a.pid, &a.info);
+			continue;
+		}
+		if (!n) { /* the reader has ended, or is about to */
+			let_go(c);
+			dl_child_leave(&c->reader);
+			return;
+		}
+		c->asked_ns = 0;
+		c->hooks.done(c->hooks.arg);
+	}
+}
+
+static bool leave_behind(struct dl_clients *c)
+{
+	let_go(c);
+	for (size_t i = 0; i < LEFT_MAX; i++) {
+		dl_child_reap(&c->left[i], NULL);
+		if (c->left[i].pid)
+			continue;
+		c->left[i] = c->reader;
+		c->reader = DL_CHILD_NONE;
+		return true;
+	}
+	return false;
+}
+
+uint32_t dl_clients_blocked(struct dl_clients *c, uint64_t now_ns)
+{
+	uint32_t pid = c->place->pid;
+
+	if (c->fd >= 0 && (!c->asked_ns || now_ns < c->asked_ns + PATIENCE_NS))
+		return 0;
+	/* Where no reader can be started nothing is asked, and this is tried again. */
+	if (!c->reader.pid || leave_behind(c))
+		start(c);
+	return pid;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/gpu/firmware.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/file.h"
+#include "lib/hash.h"
+#include "lib/rights.h"
+
+#define PARTS_MAX 64
+#define TEXT_MAX  16384 /* of guc_info, which goes on with registers */
+
+struct part {
+	char name[24]; /* "mes" */
+	uint64_t version;
+};
+
+/* Those that schedule, compute and keep the clocks. */
+static const char *const told[] = { "mes", "mec", "smc", "sdma" };
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct part *)a)->name, ((const struct part *)b)->name);
+}
+
+/* amdgpu_ucode.c: fw_attrs, "mes_fw_version" holding "0x00000083"; 0 for what the GPU has not. */
+static size_t read_parts(const struct dl_gpu *gpu, struct part *parts)
+{
+	static const char end[] = "_fw_version";
+	char path[PATH_MAX], name[64];
+	struct dirent *entry;
+	size_t count = 0;
+	DIR *dir;
+
+	if (dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/fw_version", gpu->card))
+		return 0;
+	dir = opendir(path);
+	while (dir && count < PARTS_MAX && (entry = readdir(dir))) {
+		size_t len = strlen(entry->d_name), at = len - (sizeof(end) - 1);
+		struct part *p = &parts[count];
+
+		if (len < sizeof(end) || at >= sizeof(p->name) ||
+		    strcmp(entry->d_name + at, end) != 0)
+			continue;
+		snprintf(name, sizeof(name), "fw_version/%.40s", entry->d_name);
+		if (dl_gpu_attribute(gpu, name, &p->version) || !p->version)
+			continue;
+		memcpy(p->name, entry->d_name, at);
+		p->name[at] = 0;
+		count++;
+	}
+	if (dir)
+		closedir(dir);
+	qsort(parts, count, sizeof(*parts), by_name);
+	return count;
+}
+
+static size_t tell_part(const struct part *parts, size_t count, const char *name, char *text,
+			size_t used)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(parts[i].name, name))
+			used += (size_t)snprintf(text + used, DL_VERSION_TEXT_LEN - used,
+						 "%s 0x%" PRIx32 ", ", name,
+						 (uint32_t)parts[i].version);
+	return used;
+}
+
+void dl_firmware_read(const struct dl_gpu *gpu, char ret_text[DL_VERSION_TEXT_LEN])
+{
+	struct part parts[PARTS_MAX];
+	size_t used = 0, count = read_parts(gpu, parts);
+	uint64_t sum = DL_FNV_START;
+
+	ret_text[0] = 0;
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		sum = dl_fnv(sum, parts[i].name, strlen(parts[i].name) + 1);
+		sum = dl_fnv(sum, &parts[i].version, sizeof(parts[i].version));
+	}
+	/* four of 20 characters at most: they find room */
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+		used = tell_part(parts, count, told[i], ret_text, used);
+	snprintf(ret_text + used, DL_VERSION_TEXT_LEN - used, "all %08" PRIx32,
+		 (uint32_t)(sum ^ sum >> 32));
+}
+
+bool dl_firmware_waits(const struct dl_gpu *gpu)
+{
+	return !strcmp(gpu->driver, "i915") || !strcmp(gpu->driver, "xe");
+}
+
+/*
+ * "version: wanted 70.5.1, found 70.13.1" and "version: found 70.13.1" (i915, intel_uc_fw_dump),
+ * "found release version 70.36.0" (xe, xe_uc_fw_print).
+ */
+bool dl_firmware_intel(const char *text, char *ret_version, size_t size)
+{
+	const char *at = strstr(text, "found "), *end = at ? at + strcspn(at, "\n") : NULL;
+	size_t len;
+
+	while (at && at < end && !isdigit((unsigned char)*at))
+		at++;
+	len = at ? strspn(at, "0123456789.") : 0;
+	if (!len || len >= size || !strncmp(at, "0.0.0", 5))
+		return false;
+	memcpy(ret_version, at, len);
+	ret_version[len] = 0;
+	return true;
+}
+
+static void read_intel(const struct dl_gpu *gpu, char ret_text[DL_VERSION_TEXT_LEN])
+{
+	static const char *const names[] = { "guc", "huc" };
+	char path[PATH_MAX], text[TEXT_MAX], version[32];
+	size_t used = 0;
+
+	memset(ret_text, 0, DL_VERSION_TEXT_LEN);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (dl_root_path(path, sizeof(path), "/sys/kernel/debug/dri/%d/gt0/uc/%s_info",
+				 gpu->card, names[i]) ||
+		    dl_read_file(path, text, sizeof(text)) <= 0 ||
+		    !dl_firmware_intel(text, version, sizeof(version)))
+			continue;
+		used += (size_t)snprintf(ret_text + used, DL_VERSION_TEXT_LEN - used, "%s%s %s",
+					 used ? ", " : "", names[i], version);
+	}
+}
+
+/* debugfs is root's alone. */
+static int firmware_answer(void *arg)
+{
+	const struct dl_rights rights = { .capabilities = 1ULL << CAP_DAC_READ_SEARCH };
+	char text[DL_VERSION_TEXT_LEN];
+
+	_Static_assert(sizeof(text) <= PIPE_BUF, "an answer is written whole");
+	if (dl_rights_keep(&rights, getppid()))
+		return 1;
+	read_intel(arg, text);
+	return write(STDOUT_FILENO, text, sizeof(text)) < 0;
+}
+
+/* A driver may hold the child for ever: it has nothing of the agent's open. */
+int dl_firmware_ask(const struct dl_gpu *gpu, struct dl_child *ret_child)
+{
+	const struct dl_child_spec spec = { .run = firmware_answer,
+					    .arg = (void *)gpu,
+					    .death_signal = SIGKILL,
+					    .name = "davylamp-fwinfo" };
+
+	return dl_child_start_piped(&spec, O_NONBLOCK, ret_child);
+}
+
+int dl_firmware_take(int fd, char ret_text[DL_VERSION_TEXT_LEN])
+{
+	char text[DL_VERSION_TEXT_LEN];
+	ssize_t n = read(fd, text, sizeof(text));
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return -EAGAIN;
+	if (n != sizeof(text))
+		return -ENOENT;
+	text[sizeof(text) - 1] = 0;
+	memcpy(ret_text, text, sizeof(text));
+	return 0;
+}

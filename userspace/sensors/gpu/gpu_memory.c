@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/gpu/gpu_memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sensors/gpu/host_memory.h"
+
+#define SELDOM_NS (5 * DL_NS_PER_S)
+#define OFTEN_NS  (200 * DL_NS_PER_MS)
+
+static void attribute(const struct dl_gpu *gpu, const char *name, uint64_t *ret_value)
+{
+	uint64_t value;
+
+	if (!dl_gpu_attribute(gpu, name, &value))
+		*ret_value = value;
+}
+
+static int read_amdgpu(const struct dl_gpu *gpu, struct dl_ev_memory *m)
+{
+	int err = dl_gpu_attribute(gpu, "mem_info_vram_total", &m->vram_total);
+
+	if (err)
+		return err;
+	attribute(gpu, "mem_info_vram_used", &m->vram_used);
+	attribute(gpu, "mem_info_vis_vram_total", &m->visible_total);
+	attribute(gpu, "mem_info_vis_vram_used", &m->visible_used);
+	attribute(gpu, "mem_info_gtt_total", &m->gtt_total);
+	attribute(gpu, "mem_info_gtt_used", &m->gtt_used);
+	return 0;
+}
+
+static void keep_counters(struct dl_ev_memory *m, const struct dl_ev_memory *from)
+{
+	m->eviction_count = from->eviction_count;
+	m->vram_lost_count = from->vram_lost_count;
+	m->flags = from->flags & ~DL_MEMORY_MAY_SUSPEND;
+}
+
+int dl_gpu_memory_read(const struct dl_gpu *gpu, bool counters, struct dl_ev_memory *memory)
+{
+	bool has_sysfs = !strcmp(gpu->driver, "amdgpu");
+	struct dl_ev_memory before = *memory, query;
+	int err = -EOPNOTSUPP;
+
+	memset(memory, 0, sizeof(*memory));
+	dl_copy_name(memory->device, sizeof(memory->device), gpu->device);
+	keep_counters(memory, &before);
+	if (has_sysfs)
+		err = read_amdgpu(gpu, memory);
+	if ((counters || !has_sysfs) && dl_gpu_awake(gpu) && !dl_gpu_query(gpu, &query)) {
+		if (err)
+			*memory = query;
+		keep_counters(memory, &query);
+		err = 0;
+	}
+	if (dl_gpu_may_suspend(gpu))
+		memory->flags |= DL_MEMORY_MAY_SUSPEND;
+	dl_host_memory_read(memory);
+	return err;
+}
+
+/* ns until "left" bytes are filled at the rate of the last interval; UINT64_MAX: not at all. */
+static uint64_t time_left(uint64_t left, uint64_t used, uint64_t before, uint64_t ago_ns)
+{
+	uint64_t grown = used > before ? used - before : 0;
+
+	if (!grown || !ago_ns)
+		return UINT64_MAX;
+	return left / grown >= UINT64_MAX / ago_ns ? UINT64_MAX : left / grown * ago_ns;
+}
+
+static uint64_t interval_of(uint64_t total, uint64_t used, uint64_t before, uint64_t ago_ns)
+{
+	uint64_t left = total > used ? total - used : 0, ns;
+
+	if (!total)
+		return SELDOM_NS;
+	if (left < total / 10)
+		return OFTEN_NS;
+	ns = time_left(left, used, before, ago_ns) / 20;
+	if (left < total / 4 && ns > DL_NS_PER_S)
+		ns = DL_NS_PER_S;
+	return ns < OFTEN_NS ? OFTEN_NS : ns > SELDOM_NS ? SELDOM_NS : ns;
+}
+
+static uint64_t host_used(const struct dl_ev_memory *m)
+{
+	return m->host_total > m->host_available ? m->host_total - m->host_available : 0;
+}
+
+/*
+ * An integrated GPU's VRAM is a part of the host's memory that was set aside at boot, often small
+ * and always full: what it can still get is there and in GTT together.
+ */
+uint64_t dl_gpu_memory_interval(const struct dl_ev_memory *now, const struct dl_ev_memory *before,
+				uint64_t ago_ns)
+{
+	uint64_t vram, gtt, host;
+
+	if (!before)
+		return OFTEN_NS;
+	vram = interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
+	gtt = interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
+	host = interval_of(now->host_total, host_used(now), host_used(before), ago_ns);
+	if (now->flags & DL_MEMORY_SHARED)
+		vram = gtt = interval_of(now->vram_total + now->gtt_total,
+					 now->vram_used + now->gtt_used,
+					 before->vram_used + before->gtt_used, ago_ns);
+	if (gtt < vram)
+		vram = gtt;
+	return host < vram ? host : vram;
+}

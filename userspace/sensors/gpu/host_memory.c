@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/gpu/host_memory.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/file.h"
+
+/* "MemTotal:       24684488 kB", at the beginning of a line. */
+static void take_kib(const char *text, const char *name, uint64_t *ret_bytes)
+{
+	unsigned long long kib;
+	size_t len = strlen(name);
+	char *end;
+
+	while (*text && strncmp(text, name, len) != 0) {
+		text += strcspn(text, "\n");
+		text += *text != 0;
+	}
+	if (!*text)
+		return;
+	text += len;
+	text += strspn(text, " \t");
+	if (!isdigit((unsigned char)*text))
+		return;
+	errno = 0;
+	kib = strtoull(text, &end, 10);
+	if (!errno && kib <= UINT64_MAX / 1024 && !strncmp(end, " kB", 3))
+		*ret_bytes = kib * 1024;
+}
+
+void dl_meminfo_parse(const char *text, struct dl_ev_memory *memory)
+{
+	take_kib(text, "MemTotal:", &memory->host_total);
+	take_kib(text, "MemAvailable:", &memory->host_available);
+}
+
+/* "12.34": percent with two places, of which one counts; no locale has a say in it. */
+uint32_t dl_pressure_parse(const char *text)
+{
+	const char *at = strstr(text, "full avg10=");
+	uint32_t permille = 0;
+
+	if (!at)
+		return 0;
+	for (at += 11; isdigit((unsigned char)*at); at++) {
+		permille = permille * 10 + (uint32_t)(*at - '0') * 10;
+		if (permille > 1000)
+			return 1000;
+	}
+	if (*at == '.' && isdigit((unsigned char)at[1]))
+		permille += (uint32_t)(at[1] - '0');
+	return permille < 1000 ? permille : 1000;
+}
+
+void dl_host_memory_read(struct dl_ev_memory *ret_memory)
+{
+	char path[PATH_MAX], text[4096] = "";
+
+	ret_memory->pressure_permille = 0;
+	ret_memory->host_total = ret_memory->host_available = 0;
+	if (!dl_root_path(path, sizeof(path), "/proc/pressure/memory") &&
+	    dl_read_file(path, text, sizeof(text)) > 0)
+		ret_memory->pressure_permille = dl_pressure_parse(text);
+	if (!dl_root_path(path, sizeof(path), "/proc/meminfo") &&
+	    dl_read_file(path, text, sizeof(text)) > 0)
+		dl_meminfo_parse(text, ret_memory);
+}

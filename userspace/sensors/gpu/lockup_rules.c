@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/gpu/lockup_rules.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DESCRIBED_MAX_MS 1000000000ULL /* eleven days: what is larger is no timeout */
+
+static const char *const kind_names[DL_LOCKUP_KINDS] = { "gfx", "compute", "sdma", "video" };
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static void set_all(struct dl_lockup_defaults *d, uint64_t ms)
+{
+	for (int i = 0; i < DL_LOCKUP_KINDS; i++)
+		d->ms[i] = ms;
+}
+
+/* A number of the description means what stands behind it. */
+static void see_number(struct dl_lockup_defaults *d, uint64_t ms, const char *behind, bool *told)
+{
+	behind += strspn(behind, " ");
+	if (begins(behind, "in sriov"))
+		return;
+	if (begins(behind, "for non-compute")) {
+		d->ms[DL_LOCKUP_GFX] = d->ms[DL_LOCKUP_SDMA] = d->ms[DL_LOCKUP_VIDEO] = ms;
+	} else if (begins(behind, "for compute")) {
+		d->ms[DL_LOCKUP_COMPUTE] = ms;
+	} else {
+		if (*told) /* "10000 = 10 seconds, 0 = disable" */
+			return;
+		set_all(d, ms);
+	}
+	*told = true;
+}
+
+/* The clause about the default on bare metal: up to the next stop. */
+static bool see_clause(struct dl_lockup_defaults *d, const char *at)
+{
+	const char *end = at + strcspn(at, ".;)");
+	const char *never = strstr(at, "no timeout for compute");
+	bool told = false;
+
+	while (at < end) {
+		unsigned long long ms;
+		char *behind;
+
+		if (!isdigit((unsigned char)*at)) {
+			at++;
+			continue;
+		}
+		errno = 0;
+		ms = strtoull(at, &behind, 10);
+		if (!errno && ms <= DESCRIBED_MAX_MS)
+			see_number(d, ms, behind, &told);
+		at = behind;
+	}
+	if (told && never && never < end)
+		d->ms[DL_LOCKUP_COMPUTE] = 0;
+	return told;
+}
+
+bool dl_lockup_defaults_parse(const char *description, struct dl_lockup_defaults *ret_defaults)
+{
+	const char *at = strstr(description, "default");
+	struct dl_lockup_defaults d = { 0 };
+
+	set_all(&d, DL_LOCKUP_UNTOLD);
+	if (!at || !see_clause(&d, at))
+		return false;
+	d.one_for_all = strstr(description, "[single value for all]") != NULL;
+	d.one_for_all_guest = strstr(description, "sriov [all jobs]") != NULL;
+	*ret_defaults = d;
+	return true;
+}
+
+struct values {
+	uint64_t ms[DL_LOCKUP_KINDS];
+	size_t count; /* as the driver counts: also those that it leaves at their default */
+};
+
+/* kstrtol's rules (base by prefix, a sign), and msecs_to_jiffies's: 2^31 ms and more is never. */
+static int parse_ms(const char *text, size_t len, uint64_t *ret_ms)
+{
+	const char *digits = text + (len && (*text == '-' || *text == '+'));
+	char copy[32], *end;
+	long long ms;
+
+	if (!len || len >= sizeof(copy) || !isdigit((unsigned char)*digits))
+		return -EBADMSG;
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	errno = 0;
+	ms = strtoll(copy, &end, 0);
+	if (errno || *end)
+		return -EBADMSG;
+	*ret_ms = ms < 0 || ms > INT32_MAX ? 0 : ms ? (uint64_t)ms : DL_LOCKUP_UNTOLD;
+	return 0;
+}
+
+/* As strsep and kstrtol take it apart; an empty part ends it, 0 leaves a kind at its default. */
+static int parse_values(const char *text, struct values *ret_values)
+{
+	struct values v = { .count = 0 };
+	size_t left = strcspn(text, "\n");
+
+	for (int i = 0; i < DL_LOCKUP_KINDS; i++)
+		v.ms[i] = DL_LOCKUP_UNTOLD;
+	while (left) {
+		size_t len = strcspn(text, ",\n");
+		uint64_t ms;
+		int err;
+
+		if (!len)
+			break;
+		err = parse_ms(text, len, &ms);
+		if (err)
+			return err;
+		if (v.count < DL_LOCKUP_KINDS)
+			v.ms[v.count] = ms;
+		v.count++;
+		text += len < left ? len + 1 : len;
+		left -= len < left ? len + 1 : len;
+	}
+	*ret_values = v;
+	return 0;
+}
+
+/* The value without its end of line is the beginning of the configured one, up to a comma. */
+static bool was_cut(const char *value, const char *configured)
+{
+	size_t len = strcspn(value, "\n");
+
+	return len && !memchr(value, ',', len) && !strncmp(value, configured, len) &&
+	       configured[len] == ',';
+}
+
+static void spread_single(struct values *v, const struct dl_lockup_defaults *d, bool guest)
+{
+	v->ms[DL_LOCKUP_SDMA] = v->ms[DL_LOCKUP_VIDEO] = v->ms[DL_LOCKUP_GFX];
+	if (d ? d->one_for_all || (guest && d->one_for_all_guest) : guest)
+		v->ms[DL_LOCKUP_COMPUTE] = v->ms[DL_LOCKUP_GFX];
+}
+
+void dl_lockup_amdgpu(const char *value, const char *configured,
+		      const struct dl_lockup_defaults *defaults, bool guest,
+		      struct dl_lockups *ret_lockups)
+{
+	bool compute_unsure = false;
+	struct values v;
+	int err = parse_values(was_cut(value, configured) ? configured : value, &v);
+
+	ret_lockups->count = 0;
+	if (!err && v.count == 1) {
+		spread_single(&v, defaults, guest);
+		compute_unsure = !defaults;
+	}
+	for (int i = 0; i < DL_LOCKUP_KINDS; i++) {
+		bool unsure = err || (i == DL_LOCKUP_COMPUTE && compute_unsure);
+
+		if (!err && v.ms[i] != DL_LOCKUP_UNTOLD)
+			dl_lockups_add(ret_lockups, kind_names[i], v.ms[i], DL_LOCKUP_PARAMETER);
+		else
+			dl_lockups_add(ret_lockups, kind_names[i],
+				       defaults && !unsure ? defaults->ms[i] : DL_LOCKUP_UNTOLD,
+				       DL_LOCKUP_DEFAULT);
+	}
+}
+
+void dl_lockup_radeon(const char *value, const struct dl_lockup_defaults *defaults,
+		      struct dl_lockups *ret_lockups)
+{
+	uint64_t ms, usual = defaults ? defaults->ms[DL_LOCKUP_GFX] : DL_LOCKUP_UNTOLD;
+
+	ret_lockups->count = 0;
+	if (parse_ms(value, strcspn(value, "\n"), &ms)) {
+		dl_lockups_add(ret_lockups, "all", usual, DL_LOCKUP_DEFAULT);
+		return;
+	}
+	if (ms == DL_LOCKUP_UNTOLD)
+		ms = 0;
+	dl_lockups_add(ret_lockups, "all", ms,
+		       ms == usual ? DL_LOCKUP_DEFAULT : DL_LOCKUP_PARAMETER);
+}
+
+uint64_t dl_lockup_i915_ms(uint64_t heartbeat_ms, uint64_t preempt_ms, uint64_t request_ms)
+{
+	uint64_t ms = 0;
+
+	if (heartbeat_ms > DESCRIBED_MAX_MS)
+		heartbeat_ms = 0;
+	if (heartbeat_ms)
+		ms = 4 * heartbeat_ms;
+	if (heartbeat_ms && preempt_ms && preempt_ms < 2 * heartbeat_ms)
+		ms = 2 * heartbeat_ms + preempt_ms;
+	return request_ms && (!ms || request_ms < ms) ? request_ms : ms;
+}
+
+void dl_lockup_queue_of(const char *driver, const char *ring, char *ret_queue, size_t size)
+{
+	static const struct {
+		const char *begin;
+		enum dl_lockup_kind kind;
+	} rows[] = {
+		{ "gfx", DL_LOCKUP_GFX },
+		{ "comp", DL_LOCKUP_COMPUTE },
+		{ "sdma", DL_LOCKUP_SDMA },
+		{ "page", DL_LOCKUP_SDMA },
+	};
+	enum dl_lockup_kind kind = DL_LOCKUP_VIDEO; /* uvd, vce, vcn, jpeg, vpe and what comes */
+	char stem[DL_RING_NAME_LEN];
+
+	if (!strcmp(driver, "amdgpu")) {
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+			if (begins(ring, rows[i].begin))
+				kind = rows[i].kind;
+		dl_copy_name(ret_queue, size, kind_names[kind]);
+		return;
+	}
+	dl_copy_name(stem, sizeof(stem), ring);
+	stem[strcspn(stem, "0123456789")] = 0;
+	dl_copy_name(ret_queue, size, !strcmp(driver, "xe") && stem[0] ? stem : "all");
+}
+
+void dl_lockups_add(struct dl_lockups *l, const char *queue, uint64_t ms, uint32_t origin)
+{
+	struct dl_lockup *new = &l->at[l->count];
+
+	if (l->count == DL_LOCKUPS_MAX)
+		return;
+	dl_copy_name(new->queue, sizeof(new->queue), queue);
+	new->timeout_ns =
+		ms == DL_LOCKUP_UNTOLD || ms > UINT64_MAX / DL_NS_PER_MS ? 0 : ms *DL_NS_PER_MS;
+	new->origin = ms == DL_LOCKUP_UNTOLD ? DL_LOCKUP_UNKNOWN : origin;
+	l->count++;
+}
+
+struct dl_lockup *dl_lockups_find(struct dl_lockups *l, const char *queue)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (!strcmp(l->at[i].queue, queue))
+			return &l->at[i];
+	return NULL;
+}
+
+static int worth(const struct dl_lockup *l)
+{
+	return l->origin == DL_LOCKUP_SYSFS ? 2 : l->origin == DL_LOCKUP_SCHEDULER ? 1 : 0;
+}
+
+bool dl_lockups_update(struct dl_lockups *l, const struct dl_lockup *now)
+{
+	struct dl_lockup *known = dl_lockups_find(l, now->queue);
+
+	if (!known) {
+		if (l->count == DL_LOCKUPS_MAX)
+			return false;
+		l->at[l->count++] = *now;
+		return true;
+	}
+	if (worth(now) < worth(known))
+		return false;
+	if (known->timeout_ns == now->timeout_ns && known->origin == now->origin)
+		return false;
+	if (known->origin == DL_LOCKUP_SCHEDULER && now->origin == DL_LOCKUP_SCHEDULER &&
+	    (!now->timeout_ns || (known->timeout_ns && known->timeout_ns < now->timeout_ns)))
+		return false;
+	*known = *now;
+	return true;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/gpu/uevent_said.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_DIGITS 9 /* what is longer is no pid, and no flag */
+
+static uint32_t number_or_0(const char *text)
+{
+	size_t digits = text ? strspn(text, "0123456789") : 0;
+
+	if (!digits || digits > NUMBER_DIGITS || text[digits])
+		return 0;
+	return (uint32_t)strtoul(text, NULL, 10);
+}
+
+static bool is(const char *text, const char *wanted)
+{
+	return text && !strcmp(text, wanted);
+}
+
+static size_t add(const struct dl_uevent *u, const char *value, enum dl_device_change change,
+		  uint64_t now_ns, struct dl_event *ev)
+{
+	if (!value)
+		return 0;
+	memset(ev, 0, sizeof(*ev));
+	ev->at_ns = now_ns;
+	ev->kind = DL_EV_DEVICE;
+	ev->pid = number_or_0(u->pid);
+	ev->device.change = change;
+	ev->device.value = (int32_t)number_or_0(value);
+	dl_copy_name(ev->device.device, sizeof(ev->device.device), u->device ? u->device : "");
+	dl_copy_name(ev->device.driver, sizeof(ev->device.driver), u->driver ? u->driver : "");
+	dl_copy_name(ev->device.detail, sizeof(ev->device.detail), value);
+	return 1;
+}
+
+static enum dl_uevent_meaning read_drm(const struct dl_uevent *u, uint64_t now_ns,
+				       struct dl_event *ret_events, size_t *ret_count)
+{
+	size_t n = 0;
+
+	if (strcmp(u->action, "change") != 0) {
+		/* "card0-DP-1" is a connector: one of those goes with its monitor */
+		bool card = u->name && !strchr(u->name, '-');
+
+		return is(u->action, "remove") && card ? DL_UEVENT_LEAVING : DL_UEVENT_CHANGED;
+	}
+	n += add(u, u->wedged, DL_DEVICE_WEDGED, now_ns, &ret_events[n]);
+	n += add(u, u->error, DL_DEVICE_ERROR, now_ns, &ret_events[n]);
+	n += add(u, u->reset, DL_DEVICE_RESET, now_ns, &ret_events[n]);
+	*ret_count = n;
+	return DL_UEVENT_SAID;
+}
+
+enum dl_uevent_meaning dl_uevent_read(const struct dl_uevent *u, uint64_t now_ns,
+				      struct dl_event *ret_events, size_t *ret_count)
+{
+	*ret_count = 0;
+	if (!u->subsystem || !u->action)
+		return DL_UEVENT_NOTHING;
+	if (is(u->subsystem, "drm"))
+		return read_drm(u, now_ns, ret_events, ret_count);
+	if (is(u->subsystem, "devcoredump") && is(u->action, "add") && u->name)
+		return DL_UEVENT_COREDUMP;
+	if (is(u->subsystem, "pci") &&
+	    (is(u->action, "bind") || is(u->action, "unbind") || is(u->action, "remove")))
+		return DL_UEVENT_CHANGED;
+	return DL_UEVENT_NOTHING;
+}

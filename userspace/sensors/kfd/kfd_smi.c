@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/kfd/kfd_smi.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PAGE_SIZE 4096ULL /* addresses and sizes are in pages of the CPU: x86-64 */
+
+/*
+ * What follows "EVENT ". Letters are fields, all else stands for itself:
+ *   n time in ns   p pid   d thread, hex   a address, s size, in pages, hex
+ *   f from, t to, hex   r trigger   e error, may be negative   k mask, hex   x hex, not told
+ *   w W or R   m M or U   q R or 0   N name, C cause: to the end   ? the line may end here
+ */
+static const char *const formats[DL_KFD_EVENT_COUNT] = {
+	[DL_KFD_VM_FAULT] = "d:N",
+	[DL_KFD_THERMAL_THROTTLE] = "k:x",
+	[DL_KFD_RESET_BEGIN] = "x? C", /* 6.12: the cause */
+	[DL_KFD_RESET_END] = "x? C",
+	[DL_KFD_MIGRATE_BEGIN] = "n -p @a(s) f->t x:x r",
+	[DL_KFD_MIGRATE_END] = "n -p @a(s) f->t r? e", /* 7.2: the error */
+	[DL_KFD_PAGE_FAULT_BEGIN] = "n -p @a(x) w",
+	[DL_KFD_PAGE_FAULT_END] = "n -p @a(x) m",
+	[DL_KFD_QUEUES_EVICTED] = "n -p x r",
+	[DL_KFD_QUEUES_RESTORED] = "n -p x? q", /* 6.1: a letter only when tried again */
+	[DL_KFD_UNMAPPED] = "n -p @a(s) x r",
+	[DL_KFD_PROCESS_BEGIN] = "d N",
+	[DL_KFD_PROCESS_END] = "d N",
+};
+
+struct scan {
+	const char *at;
+	const char *end;
+};
+
+/* As printf writes it: without a sign, in small letters. */
+static bool number(struct scan *s, unsigned int base, uint64_t max, uint64_t *ret_value)
+{
+	const char *begin = s->at;
+	uint64_t value = 0;
+
+	for (; s->at < s->end; s->at++) {
+		unsigned int digit = *s->at >= '0' && *s->at <= '9' ? (unsigned int)(*s->at - '0')
+				     : base == 16 && *s->at >= 'a' && *s->at <= 'f'
+					     ? (unsigned int)(*s->at - 'a') + 10
+					     : base;
+
+		if (digit == base)
+			break;
+		if (digit > max || value > (max - digit) / base)
+			return false;
+		value = value * base + digit;
+	}
+	*ret_value = value;
+	return s->at > begin;
+}
+
+static bool number32(struct scan *s, unsigned int base, uint64_t max, uint32_t *ret_value)
+{
+	uint64_t value;
+
+	if (!number(s, base, max, &value))
+		return false;
+	*ret_value = (uint32_t)value;
+	return true;
+}
+
+static bool pages(struct scan *s, uint64_t *ret_bytes)
+{
+	uint64_t value;
+
+	if (!number(s, 16, UINT64_MAX / PAGE_SIZE, &value))
+		return false;
+	*ret_bytes = value * PAGE_SIZE;
+	return true;
+}
+
+static bool error(struct scan *s, int32_t *ret_error)
+{
+	bool negative = s->at < s->end && *s->at == '-';
+	uint64_t value;
+
+	s->at += negative;
+	if (!number(s, 10, INT32_MAX, &value))
+		return false;
+	*ret_error = negative ? -(int32_t)value : (int32_t)value;
+	return true;
+}
+
+static bool letter(struct scan *s, char set, char unset, enum dl_kfd_flag flag, uint32_t *flags)
+{
+	if (s->at == s->end || (*s->at != set && *s->at != unset))
+		return false;
+	*flags |= *s->at++ == set ? (uint32_t)flag : 0;
+	return true;
+}
+
+static bool text(struct scan *s, size_t size, char *ret_text)
+{
+	size_t len = (size_t)(s->end - s->at);
+
+	if (len >= size)
+		return false;
+	memcpy(ret_text, s->at, len);
+	ret_text[len] = 0;
+	s->at = s->end;
+	return true;
+}
+
+static bool field(struct scan *s, char what, struct dl_kfd_said *said)
+{
+	struct dl_ev_kfd *k = &said->kfd;
+	uint64_t untold;
+
+	switch (what) {
+	case 'n':
+		return number(s, 10, INT64_MAX, &k->driver_ns);
+	case 'p':
+		return number32(s, 10, INT32_MAX, &said->pid);
+	case 'd':
+		said->thread = true;
+		return number32(s, 16, INT32_MAX, &said->pid);
+	case 'a':
+		return pages(s, &k->addr);
+	case 's':
+		return pages(s, &k->bytes);
+	case 'x':
+		return number(s, 16, UINT64_MAX, &untold);
+	case 'f':
+		return number32(s, 16, UINT32_MAX, &k->from);
+	case 't':
+		return number32(s, 16, UINT32_MAX, &k->to);
+	case 'r':
+		return number32(s, 10, INT32_MAX, &k->trigger);
+	case 'e':
+		return error(s, &k->error);
+	case 'k':
+		return number(s, 16, UINT64_MAX, &k->mask);
+	case 'w':
+		return letter(s, 'W', 'R', DL_KFD_WRITE, &k->flags);
+	case 'm':
+		return letter(s, 'M', 'U', DL_KFD_MIGRATED, &k->flags);
+	case 'q':
+		return letter(s, 'R', '0', DL_KFD_RESCHEDULED, &k->flags);
+	case 'N':
+		return text(s, DL_COMM_LEN, k->detail);
+	case 'C':
+		return text(s, sizeof(k->detail), k->detail);
+	default:
+		return s->at < s->end && *s->at++ == what;
+	}
+}
+
+static bool payload(struct scan *s, const char *format, struct dl_kfd_said *said)
+{
+	for (; *format; format++) {
+		if (*format == '?') {
+			if (s->at == s->end)
+				return true;
+			continue;
+		}
+		if (!field(s, *format, said))
+			return false;
+	}
+	return s->at == s->end;
+}
+
+int dl_kfd_smi_parse(const char *line, size_t len, struct dl_kfd_said *ret_said)
+{
+	struct scan s = { line, line + len };
+	struct dl_kfd_said said;
+	bool whole;
+
+	memset(&said, 0, sizeof(said));
+	whole = !memchr(line, 0, len) &&
+		number32(&s, 16, DL_KFD_EVENT_COUNT - 1, &said.kfd.event) && said.kfd.event &&
+		field(&s, ' ', &said) && payload(&s, formats[said.kfd.event], &said);
+	if (!whole)
+		return -EBADMSG;
+	*ret_said = said;
+	return 0;
+}
+
+static bool take(struct dl_kfd_smi *s, const char *line, size_t len, dl_kfd_said_fn *tell,
+		 void *arg)
+{
+	struct dl_kfd_said said;
+
+	if (len < s->name_left) { /* with the newline before it, it may be part of the name */
+		s->name_left -= len + 1;
+		s->refused_count++;
+		return false;
+	}
+	s->name_left = 0;
+	if (dl_kfd_smi_parse(line, len, &said)) {
+		s->refused_count++;
+		return false;
+	}
+	if (said.thread) /* those are the ones with a name */
+		s->name_left = DL_COMM_LEN - 1 - strlen(said.kfd.detail);
+	tell(arg, &said);
+	return true;
+}
+
+/* A line that ends here and began in an earlier piece. */
+static bool take_rest(struct dl_kfd_smi *s, const char *data, size_t len, dl_kfd_said_fn *tell,
+		      void *arg)
+{
+	bool too_long = s->too_long || len >= sizeof(s->rest) - s->rest_len;
+	size_t whole = s->rest_len + len;
+
+	s->too_long = false;
+	s->rest_len = 0;
+	if (too_long) {
+		s->name_left = 0;
+		s->refused_count++;
+		return false;
+	}
+	memcpy(s->rest + whole - len, data, len);
+	return take(s, s->rest, whole, tell, arg);
+}
+
+static void keep(struct dl_kfd_smi *s, const char *data, size_t len)
+{
+	if (len >= sizeof(s->rest) - s->rest_len)
+		s->too_long = true;
+	if (s->too_long) {
+		s->rest_len = 0;
+		return;
+	}
+	memcpy(s->rest + s->rest_len, data, len);
+	s->rest_len += len;
+}
+
+size_t dl_kfd_smi_feed(struct dl_kfd_smi *s, const char *data, size_t size, dl_kfd_said_fn *tell,
+		       void *arg)
+{
+	const char *end;
+	size_t told = 0;
+
+	while ((end = memchr(data, '\n', size))) {
+		size_t len = (size_t)(end - data);
+
+		told += take_rest(s, data, len, tell, arg);
+		data += len + 1;
+		size -= len + 1;
+	}
+	keep(s, data, size);
+	return told;
+}

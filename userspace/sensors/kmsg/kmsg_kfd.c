@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * KFD, the compute half of amdgpu, Linux 6.1 to 7.2: kfd_device_queue_manager.c and amdgpu_mes.c
+ * (queues), amdgpu_amdkfd_gpuvm.c and kfd_svm.c (memory), kfd_int_process_v*.c (waves).
+ */
+#include "sensors/kmsg/kmsg_table.h"
+
+static const struct dl_kmsg_row rows[] = {
+	/* queues: MES since gfx11, the HIQ (HWS) before */
+	{ "MES failed to {respond to|response} msg=%w", DL_LOG_MES_FAILED },
+	{ "MES({0|1}) failed to respond to msg=%w", DL_LOG_MES_FAILED },
+	{ "MES ring buffer is full", DL_LOG_MES_FAILED },
+	{ "reset via MES failed", DL_LOG_MES_FAILED },
+	{ "MES might be in unrecoverable state", DL_LOG_MES_UNRECOVERABLE },
+	{ "failed to {add|remove} hardware queue {to|from} MES", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "failed to {suspend|resume} all gangs from MES", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "failed to {unmap|map|reset} legacy queue", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "Failed to {add|remove|evict|remap} queue %d", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "remove_all_kfd_queues_mes: Failed to remove queue", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "Failed to {evict|restore} process queues", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "Failed to {evict|restore} queues of process pid %p", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "Failed to {evict|restore} queues of pasid %q", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "Failed to suspend process pid %p", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "Failed to suspend process %q", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "Resetting wave fronts", DL_LOG_QUEUE_EVICT_FAILED },
+	{ "Failed to quiesce KFD", DL_LOG_QUIESCE_FAILED },
+	{ "HIQ MQD's queue_doorbell_id%d is not 0, Queue preemption time out", DL_LOG_HWS_HANG },
+	{ "qcm fence wait loop timeout expired", DL_LOG_HWS_HANG },
+	{ "The cp might be in an unrecoverable state", DL_LOG_HWS_HANG },
+	{ "Pasid %q DQM create queue type %d failed. ret -62", DL_LOG_HWS_HANG },
+	{ "Pasid %q DQM create queue type %d failed. ret %e", DL_LOG_QUEUE_CREATE_FAILED },
+	{ "DQM create queue type %d failed. ret -62", DL_LOG_HWS_HANG },
+	{ "DQM create queue type %d failed. ret %e", DL_LOG_QUEUE_CREATE_FAILED },
+	{ "Hang detected doorbell %w pipe %d queue %d", DL_LOG_QUEUE_HANG },
+	{ "queue id %w at pasid %q is reset", DL_LOG_QUEUE_RESET },
+	{ "Queues reset on process %n tid %d thread %N pid %p", DL_LOG_QUEUE_RESET },
+
+	/* eviction and restoring */
+	{ "%w Failed to resume KFD", DL_LOG_RESTORE_FAILED },
+	{ "Failed to resume KFD", DL_LOG_RESTORE_FAILED },
+	{ "SVM mapping failed, exceeds resident system memory limit", DL_LOG_SVM_OVER_LIMIT },
+	{ "Runlist is getting oversubscribed", DL_LOG_OVERSUBSCRIBED },
+	{ "Pid %p unmapped memory before destroying userptr", DL_LOG_USERPTR_UNMAPPED },
+
+	/* memory */
+	{ "Failed to map {VA|bo}", DL_LOG_GPU_MAP_FAILED },
+	{ "Failed to add BO object to VM. ret == %e", DL_LOG_GPU_MAP_FAILED },
+	{ "update_gpuvm_pte() failed", DL_LOG_GPU_MAP_FAILED },
+	{ "validate_pt_pd_bos() failed", DL_LOG_GPU_MAP_FAILED },
+	{ "failed to validate PT BOs", DL_LOG_GPU_MAP_FAILED },
+	{ "Failed to update page directories", DL_LOG_GPU_MAP_FAILED },
+	{ "%w failed to validate BO", DL_LOG_GPU_MAP_FAILED },
+
+	{ "Send SIGBUS to process %n(pasid", DL_LOG_POISON_SIGNAL },
+	{ "Send SIGBUS to process %p", DL_LOG_POISON_SIGNAL },
+	{ "sq_intr: error,", DL_LOG_WAVE_ERROR },
+	{ "print_sq_intr_info_error: %d callbacks suppressed", DL_LOG_WAVE_ERROR },
+
+	/* look-alikes */
+	{ "%w Failed to get user pages", DL_LOG_USER_PAGES_FAILED },
+	{ "Failed to get user pages", DL_LOG_USER_PAGES_FAILED },
+	{ "Freeing queue vital buffer", DL_LOG_QUEUE_BUFFER_FREED },
+};
+
+const struct dl_kmsg_group dl_kmsg_kfd =
+	DL_KMSG_GROUP(rows, DL_KMSG_BIT(ANYBODY) | DL_KMSG_BIT(AMDGPU));

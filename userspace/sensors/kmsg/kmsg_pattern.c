@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/kmsg/kmsg_pattern.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sensors/kmsg/kmsg_prefix.h"
+
+#define STEPS_MAX   8192 /* a line of 1000 bytes with two gaps stays far below in any real log */
+#define CHOICES_MAX 8
+#define GAP_MAX	    300
+
+/* Where another try is possible: a gap that may grow, a name that may shrink. */
+struct choice {
+	const char *pattern; /* behind the element */
+	const char *begin;   /* of a name; NULL for a gap */
+	const char *at;
+	const char *limit;
+};
+
+struct cursor {
+	const char *pattern;
+	const char *at;
+	struct choice choices[CHOICES_MAX];
+	int count;
+};
+
+static const struct {
+	const char *name;
+	int error;
+} errors[] = {
+	{ "EPERM", EPERM },   { "ENOENT", ENOENT },	  { "EIO", EIO },
+	{ "ENXIO", ENXIO },   { "EAGAIN", EAGAIN },	  { "ENOMEM", ENOMEM },
+	{ "EFAULT", EFAULT }, { "EBUSY", EBUSY },	  { "ENODEV", ENODEV },
+	{ "EINVAL", EINVAL }, { "ENOSPC", ENOSPC },	  { "ETIME", ETIME },
+	{ "EPROTO", EPROTO }, { "ETIMEDOUT", ETIMEDOUT }, { "ECANCELED", ECANCELED },
+};
+
+static bool word_char(char c)
+{
+	return dl_kmsg_alnum(c) || (c && strchr("_.:+-<>/@#'~", c));
+}
+
+/* Decimal, or hexadecimal after 0x; 0 when there is none, else bytes used. Saturates. */
+static size_t number(const char *p, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+	bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && dl_kmsg_hex(p[2]) >= 0;
+	size_t i = hex ? 2 : 0, first = i;
+
+	for (; hex ? dl_kmsg_hex(p[i]) >= 0 : dl_kmsg_digit(p[i]); i++) {
+		uint64_t digit = (uint64_t)dl_kmsg_hex(p[i]);
+
+		if (__builtin_mul_overflow(value, hex ? 16u : 10u, &value) ||
+		    __builtin_add_overflow(value, digit, &value))
+			value = UINT64_MAX;
+	}
+	*ret_value = value;
+	return i > first ? i : 0;
+}
+
+static size_t number32(const char *p, uint32_t *ret_value)
+{
+	uint64_t value;
+	size_t used = number(p, &value);
+
+	if (used)
+		*ret_value = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+	return used;
+}
+
+static size_t address(const char *p, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+	size_t i = p[0] == '0' && p[1] == 'x' ? 2 : 0, first = i;
+
+	for (; dl_kmsg_hex(p[i]) >= 0 || (i > first && p[i] == '_'); i++)
+		if (p[i] != '_')
+			value = value << 4 | (uint64_t)dl_kmsg_hex(p[i]);
+	*ret_value = value;
+	return i > first ? i : 0;
+}
+
+static size_t error_value(const char *p, int32_t *ret_error)
+{
+	size_t sign = *p == '-', used;
+	uint64_t value;
+
+	used = number(p + sign, &value);
+	if (used) {
+		*ret_error = value < 4096 ? -(int32_t)value : -1;
+		return used + sign;
+	}
+	if (!sign || p[1] != 'E')
+		return 0;
+	for (used = 1; dl_kmsg_alnum(p[used]); used++)
+		;
+	*ret_error = -1;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (strlen(errors[i].name) == used - 1 && !memcmp(errors[i].name, p + 1, used - 1))
+			*ret_error = -errors[i].error;
+	return used;
+}
+
+static size_t word(const char *p)
+{
+	size_t i = 0;
+
+	while (word_char(p[i]))
+		i++;
+	return i;
+}
+
+static void keep(char *dst, size_t size, const char *p, size_t len)
+{
+	if (len >= size)
+		len = size - 1;
+	memcpy(dst, p, len);
+	dst[len] = 0;
+}
+
+/* One element of one try: bytes used, 0 when it does not fit. */
+static size_t conversion(char what, const char *p, struct dl_kmsg_match *m)
+{
+	uint64_t ignored;
+	size_t used;
+
+	switch (what) {
+	case 'p':
+		return number32(p, &m->pid);
+	case 'c':
+		return number32(p, &m->code);
+	case 'v':
+		m->has_vm = 1;
+		return number32(p, &m->vmid);
+	case 'q':
+		return number32(p, &m->pasid);
+	case 'd':
+		used = number(p + (*p == '-'), &ignored);
+		return used ? used + (*p == '-') : 0;
+	case 'a':
+		return address(p, &m->addr);
+	case 'e':
+		return error_value(p, &m->error);
+	case 'b':
+		return dl_kmsg_pci(p, m->device);
+	case 'r':
+		used = word(p);
+		keep(m->ring, sizeof(m->ring), p, used);
+		return used;
+	case 'w':
+		return word(p);
+	default:
+		return 0;
+	}
+}
+
+/* "{a|b|}": the first that fits; false when none does. */
+static bool alternatives(struct cursor *c)
+{
+	const char *end = strchr(c->pattern, '}'), *p = c->pattern + 1;
+
+	while (p <= end) {
+		size_t len = strcspn(p, "|}");
+
+		if (!strncmp(p, c->at, len)) {
+			c->at += len;
+			c->pattern = end + 1;
+			return true;
+		}
+		p += len + 1;
+	}
+	return false;
+}
+
+static bool push(struct cursor *c, size_t skip, const char *begin, const char *at,
+		 const char *limit)
+{
+	if (c->count == CHOICES_MAX)
+		return false;
+	c->choices[c->count++] = (struct choice){ c->pattern + skip, begin, at, limit };
+	return true;
+}
+
+/* Takes the next try of the latest choice. */
+static bool next_try(struct cursor *c, struct dl_kmsg_match *m)
+{
+	struct choice *choice;
+
+	if (!c->count)
+		return false;
+	choice = &c->choices[c->count - 1];
+	c->pattern = choice->pattern;
+	c->at = choice->at;
+	if (!choice->begin) {
+		if (choice->at == choice->limit)
+			c->count--;
+		else
+			choice->at++;
+		return true;
+	}
+	if (choice->pattern[-1] == 'n')
+		keep(m->comm, sizeof(m->comm), choice->begin, (size_t)(choice->at - choice->begin));
+	if (choice->at == choice->begin)
+		c->count--;
+	else
+		choice->at--;
+	return true;
+}
+
+/* Opens the choice that a gap or a name is. */
+static bool choose(struct cursor *c, struct dl_kmsg_match *m)
+{
+	if (*c->pattern == '*') {
+		if (!push(c, 1, NULL, c->at, c->at + strnlen(c->at, GAP_MAX)))
+			return false;
+	} else if (!push(c, 2, c->at, c->at + strnlen(c->at, DL_COMM_LEN - 1), NULL)) {
+		return false;
+	}
+	return next_try(c, m);
+}
+
+/* One element forward; false when it does not fit. */
+static bool step(struct cursor *c, struct dl_kmsg_match *m)
+{
+	const char *p = c->pattern;
+	size_t used;
+
+	if (*p == '*' || (*p == '%' && (p[1] == 'n' || p[1] == 'N')))
+		return choose(c, m);
+	if (*p == '{')
+		return alternatives(c);
+	if (*p == '%' && p[1] != '%') {
+		used = conversion(p[1], c->at, m);
+		c->pattern += 2;
+		c->at += used;
+		return used > 0;
+	}
+	if (*p == ' ') {
+		bool one = p[1] == '%' && (p[2] == 'n' || p[2] == 'N');
+
+		if (!dl_kmsg_blank(*c->at))
+			return false;
+		c->at = one ? c->at + 1 : dl_kmsg_skip_blanks(c->at);
+		c->pattern++;
+		return true;
+	}
+	if (*c->at != *p)
+		return false;
+	c->at++;
+	c->pattern += *p == '%' ? 2 : 1;
+	return true;
+}
+
+bool dl_kmsg_pattern(const char *pattern, const char *text, struct dl_kmsg_match *match)
+{
+	struct cursor c = { .pattern = pattern, .at = text };
+	for (int i = 0; i < STEPS_MAX; i++) {
+		if (!*c.pattern)
+			return true;
+		if (!step(&c, match) && !next_try(&c, match))
+			return false;
+	}
+	return false;
+}

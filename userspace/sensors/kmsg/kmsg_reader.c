@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/kmsg/kmsg_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RECORD_SIZE 8192 /* PRINTK_MESSAGE_MAX of Linux 6.1 to 7.2 is 2048; 8192 before 6.4 */
+
+struct dl_kmsg_reader {
+	int fd;
+	bool seen; /* next_seq means something */
+	uint64_t next_seq;
+	struct dl_kmsg_sinks sinks;
+	struct dl_log_blocks blocks;
+	struct dl_kmsg_line line;
+	char record[RECORD_SIZE];
+};
+
+int dl_kmsg_reader_of_fd(int fd, const struct dl_kmsg_sinks *sinks,
+			 struct dl_kmsg_reader **ret_reader)
+{
+	struct dl_kmsg_reader *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		close(fd);
+		return -ENOMEM;
+	}
+	r->fd = fd;
+	r->sinks = *sinks;
+	dl_log_blocks_init(&r->blocks, sinks->event, sinks->arg);
+	*ret_reader = r;
+	return 0;
+}
+
+int dl_kmsg_reader_open(const char *path, enum dl_kmsg_from from, const struct dl_kmsg_sinks *sinks,
+			struct dl_kmsg_reader **ret_reader)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return -errno;
+	/* a FIFO has no end to go to, and nothing old in it either */
+	if (lseek(fd, 0, from == DL_KMSG_FROM_START ? SEEK_SET : SEEK_END) < 0 && errno != ESPIPE) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return dl_kmsg_reader_of_fd(fd, sinks, ret_reader);
+}
+
+int dl_kmsg_reader_fd(const struct dl_kmsg_reader *r)
+{
+	return r->fd;
+}
+
+/* Records in between are lost; a sequence that goes back is another kernel's and begins anew. */
+static void follow_sequence(struct dl_kmsg_reader *r, uint64_t seq)
+{
+	if (r->seen && seq > r->next_seq)
+		r->sinks.lost(r->sinks.arg, seq - r->next_seq);
+	r->seen = true;
+	r->next_seq = seq == UINT64_MAX ? seq : seq + 1;
+}
+
+/* A pipe may give several records at once: each ends where a line does not begin with a blank. */
+static size_t record_size(const char *data, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		const char *end = memchr(data + at, '\n', size - at);
+
+		at = end ? (size_t)(end - data) + 1 : size;
+		if (at == size || data[at] != ' ')
+			break;
+	}
+	return at;
+}
+
+static void take(struct dl_kmsg_reader *r, const char *data, size_t size)
+{
+	int err = dl_kmsg_record_parse(data, size, &r->line);
+
+	if (err == -EINVAL)
+		return;
+	follow_sequence(r, r->line.seq);
+	if (!err && r->line.len)
+		dl_log_blocks_feed(&r->blocks, &r->line);
+}
+
+int dl_kmsg_read(struct dl_kmsg_reader *r)
+{
+	ssize_t size = read(r->fd, r->record, sizeof(r->record));
+
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (size < 0 && errno == EPIPE) {
+		/* overwritten before it was read; the next record's number tells how many */
+		if (!r->seen)
+			r->sinks.lost(r->sinks.arg, 1);
+		return 1;
+	}
+	if (size < 0 && errno == EINVAL) {
+		/* longer than any record of a known kernel: the kernel has gone past it */
+		r->sinks.lost(r->sinks.arg, 1);
+		r->next_seq++;
+		return 1;
+	}
+	if (size <= 0)
+		return size ? -errno : -ENODATA;
+	for (size_t at = 0, used; at < (size_t)size; at += used) {
+		used = record_size(r->record + at, (size_t)size - at);
+		take(r, r->record + at, used);
+	}
+	return 1;
+}
+
+void dl_kmsg_know(struct dl_kmsg_reader *r, const char *device, const char *driver)
+{
+	if (driver)
+		dl_log_blocks_know(&r->blocks, device, dl_kmsg_driver_of(driver));
+	else
+		dl_log_blocks_forget(&r->blocks, device);
+}
+
+uint64_t dl_kmsg_stamp_ns(const struct dl_kmsg_reader *r)
+{
+	return r->line.at_ns;
+}
+
+void dl_kmsg_tick(struct dl_kmsg_reader *r, uint64_t printk_ns)
+{
+	dl_log_blocks_tick(&r->blocks, printk_ns, DL_KMSG_PRINTK);
+}
+
+void dl_kmsg_reader_free(struct dl_kmsg_reader *r)
+{
+	if (!r)
+		return;
+	close(r->fd);
+	free(r);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/kmsg/kmsg_block.h"
+
+void dl_log_judge_xid(struct dl_log_event *ev, bool mmu_fault, bool reboot)
+{
+	const struct dl_log_meaning *found = dl_xid_meaning(ev->code);
+
+	ev->role = found->role;
+	ev->class = reboot && ev->role == DL_PART_AFTERMATH ? DL_CLASS_HOST_CRASH : found->class;
+	ev->hazard = found->hazard;
+	ev->weight = found->weight;
+	ev->leads = found->leads;
+	if (mmu_fault && found->class == DL_CLASS_PAGE_FAULT) {
+		ev->role = DL_PART_FAILURE;
+		ev->hazard = 0;
+		ev->weight = 0;
+		ev->leads = 0;
+	}
+}

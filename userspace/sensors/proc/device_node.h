@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which GPU stands behind an open device file. By the device number and sysfs, never by the file's
+ * name: a container may call it anything.
+ */
+#ifndef DL_SENSORS_DEVICE_NODE_H
+#define DL_SENSORS_DEVICE_NODE_H
+
+#include <sys/types.h>
+
+#include "core/event/types.h"
+
+enum dl_node {
+	DL_NODE_OTHER = 0,
+	DL_NODE_DRM = 1, /* render, primary or accel */
+	DL_NODE_KFD = 2,
+	DL_NODE_NVIDIA = 3,
+};
+
+/* Its kind, and the PCI address behind it; "" where sysfs names none. */
+enum dl_node dl_device_node(unsigned int node_major, unsigned int node_minor, char *ret_device);
+
+/* The devices on which the process holds memory through KFD; fills at most DL_DEVICES_MAX. */
+size_t dl_kfd_devices(uint32_t pid, char ret_device[][DL_DEVICE_LEN]);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ggml 0.27 (ggml-backend-reg.cpp): beside the program, in the folder that it was built for
+ * (Debian: lib/TRIPLET/ggml/backends0), or linked. Ollama since 0.30: lib/ollama and a folder a
+ * version.
+ */
+#include "sensors/proc/engine_parts.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FOUND_MAX 512
+
+static const char *const ggml[] = {
+	"libggml-*.so*",
+	"../lib/libggml-*.so*",
+	"../lib64/libggml-*.so*",
+	"../lib/*/libggml-*.so*",
+	"../lib/*/ggml/backends*/libggml-*.so*",
+	"../lib/ggml/backends*/libggml-*.so*",
+	NULL,
+};
+
+static const char *const ollama[] = {
+	"../lib/ollama/libggml-*.so*",
+	"../lib/ollama/*/libggml-*.so*",
+	NULL,
+};
+
+static uint32_t backend_of(const char *path)
+{
+	static const struct {
+		const char *begin;
+		enum dl_backend backend;
+	} rows[] = {
+		{ "libggml-vulkan.", DL_BACKEND_VULKAN }, { "libggml-hip.", DL_BACKEND_ROCM },
+		{ "libggml-cuda.", DL_BACKEND_CUDA },	  { "libggml-sycl.", DL_BACKEND_SYCL },
+		{ "libggml-cpu", DL_BACKEND_CPU },	  { "libggml-base.", DL_BACKEND_CPU },
+	};
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strncmp(name, rows[i].begin, strlen(rows[i].begin)))
+			return 1u << rows[i].backend;
+	return 0;
+}
+
+/* What glob would take for a pattern is escaped by nobody: such a folder is not looked into. */
+static uint32_t parts_at(const char *dir, const char *place)
+{
+	char pattern[PATH_MAX];
+	uint32_t parts = 0;
+	glob_t found;
+
+	if (strpbrk(dir, "*?[\\") ||
+	    snprintf(pattern, sizeof(pattern), "%s/%s", dir, place) >= (int)sizeof(pattern))
+		return 0;
+	if (!glob(pattern, GLOB_NOSORT, NULL, &found))
+		for (size_t i = 0; i < found.gl_pathc && i < FOUND_MAX; i++)
+			parts |= backend_of(found.gl_pathv[i]);
+	globfree(&found);
+	return parts;
+}
+
+/* The program's own folder, links followed. */
+static bool folder_of(const char *path, char dir[PATH_MAX])
+{
+	char *slash;
+
+	if (access(path, X_OK) || !realpath(path, dir))
+		return false;
+	slash = strrchr(dir, '/');
+	if (slash)
+		*slash = 0;
+	return slash != NULL;
+}
+
+static bool find(const char *program, char dir[PATH_MAX])
+{
+	const char *at = getenv("PATH");
+	char path[PATH_MAX];
+
+	if (strchr(program, '/'))
+		return folder_of(program, dir);
+	while (at && *at) {
+		size_t len = strcspn(at, ":");
+
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)len, at, program) <
+			    (int)sizeof(path) &&
+		    len && folder_of(path, dir))
+			return true;
+		at += len + (at[len] == ':');
+	}
+	return false;
+}
+
+uint32_t dl_engine_parts(enum dl_engine engine, const char *program)
+{
+	const char *const *places = engine == DL_ENGINE_LLAMA_SERVER ? ggml
+				    : engine == DL_ENGINE_OLLAMA     ? ollama
+								     : NULL;
+	uint32_t parts = 0;
+	char dir[PATH_MAX];
+
+	if (!places || !find(program, dir))
+		return 0;
+	for (size_t i = 0; places[i]; i++)
+		parts |= parts_at(dir, places[i]);
+	return parts ? parts | 1u << DL_BACKEND_CPU : 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/proc/engine_version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engines/engine.h"
+#include "lib/file.h"
+#include "lib/hash.h"
+#include "sensors/proc/build_id.h"
+#include "sensors/proc/container_path.h"
+
+#define VERSION_LEN 20 /* all parts together fit */
+
+/* The build in the making. */
+struct build {
+	uint64_t sum;
+	size_t file_count;
+};
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static void add_id(struct build *b, int path_fd)
+{
+	struct dl_build_id id;
+	DL_FD fd = dl_reopen(path_fd);
+
+	if (fd < 0 || dl_build_id_read(fd, &id))
+		return;
+	b->sum = dl_fnv(b->sum, id.bytes, id.size);
+	b->file_count++;
+}
+
+/* No file system is asked: of a mapped file its server told it before. */
+static void add_times(struct build *b, int path_fd)
+{
+	struct statx st;
+
+	if (statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE | STATX_MTIME, &st))
+		return;
+	b->sum = dl_fnv(b->sum, &st.stx_size, sizeof(st.stx_size));
+	b->sum = dl_fnv(b->sum, &st.stx_mtime.tv_sec, sizeof(st.stx_mtime.tv_sec));
+	b->sum = dl_fnv(b->sum, &st.stx_mtime.tv_nsec, sizeof(st.stx_mtime.tv_nsec));
+	b->file_count++;
+}
+
+static void add_file(struct build *b, uint32_t pid, int path_fd)
+{
+	size_t before = b->file_count;
+
+	if (!dl_local_file(pid, path_fd))
+		add_id(b, path_fd);
+	if (b->file_count == before && dl_is_regular(path_fd))
+		add_times(b, path_fd);
+}
+
+/* Of "libllama.so.0.0.8681"; what is called otherwise tells none. */
+static void name_version(const char *name, char ret_version[VERSION_LEN])
+{
+	const char *at = strstr(name, ".so.");
+	size_t len = at ? strspn(at + 4, "0123456789.") : 0;
+
+	ret_version[0] = 0;
+	if (!len || len >= VERSION_LEN || (at[4 + len] && at[4 + len] != ' '))
+		return;
+	memcpy(ret_version, at + 4, len);
+	ret_version[len] = 0;
+}
+
+/* "path" is as dl_process_traces has it: a link in map_files, or the file's own name. */
+static void add_library(struct build *b, uint32_t pid, const char *path,
+			char ret_version[VERSION_LEN])
+{
+	char target[PATH_MAX];
+	DL_FD fd = -1;
+	ssize_t n;
+
+	ret_version[0] = 0;
+	if (!path[0])
+		return;
+	n = strstr(path, "/map_files/") ? readlink(path, target, sizeof(target) - 1) : 0;
+	target[n > 0 ? n : 0] = 0;
+	name_version(dl_base_name(n > 0 ? target : path), ret_version);
+	fd = dl_open_mapped(pid, path);
+	if (fd >= 0)
+		add_file(b, pid, fd);
+}
+
+/* The loader and an interpreter are no engine; who they run is not told by them. */
+static bool is_carrier(const char *name)
+{
+	return begins(name, "ld-") || begins(name, "ld.so") || begins(name, "python") ||
+	       begins(name, "pypy");
+}
+
+static void add_executable(struct build *b, uint32_t pid)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	DL_FD fd = -1;
+	ssize_t n;
+
+	if (dl_root_path(path, sizeof(path), "/proc/%u/exe", pid))
+		return;
+	n = readlink(path, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = 0;
+	if (n <= 0 || is_carrier(dl_base_name(target)))
+		return;
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd >= 0)
+		add_file(b, pid, fd);
+}
+
+void dl_engine_version_read(const struct dl_process_info *info, char ret_text[DL_VERSION_TEXT_LEN])
+{
+	char llama[VERSION_LEN], ggml[VERSION_LEN];
+	struct build b = { DL_FNV_START, 0 };
+
+	ret_text[0] = 0;
+	add_executable(&b, info->pid);
+	add_library(&b, info->pid, info->llama_library, llama);
+	add_library(&b, info->pid, info->ggml_library, ggml);
+	if (!b.file_count)
+		return;
+	snprintf(ret_text, DL_VERSION_TEXT_LEN, "%s%s%s%s%s, build %016" PRIx64,
+		 dl_engine_name(info->ev.engine), llama[0] ? ", llama " : "", llama,
+		 ggml[0] ? ", ggml " : "", ggml, b.sum);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/proc/model_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engines/gguf.h"
+#include "lib/file.h"
+#include "lib/text.h"
+#include "sensors/proc/container_path.h"
+#include "sensors/proc/ollama_name.h"
+
+#define KNOWN_MAX  16
+#define DIGEST_LEN 64
+
+/* What was read of an inode, and that it could not be read. */
+struct known {
+	uint64_t used; /* 0: empty */
+	uint32_t dev_major, dev_minor;
+	uint64_t ino, size;
+	int64_t changed_s;
+	uint32_t changed_ns;
+	int err; /* 1: not read yet */
+	struct dl_model_facts facts;
+};
+
+static int read_head(int path_fd, uint64_t size, struct dl_model_facts *f)
+{
+	struct dl_gguf g;
+	DL_FD fd = dl_reopen(path_fd);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	f->bytes = size;
+	err = dl_gguf_read(fd, size, &g);
+	if (err)
+		return err;
+	dl_text_safe(f->architecture, sizeof(f->architecture), g.architecture);
+	dl_copy_name(f->quantisation, sizeof(f->quantisation), dl_gguf_quantisation(g.file_type));
+	f->layer_count = g.block_count;
+	f->trained_context = g.context_length;
+	return 0;
+}
+
+static struct known *find(const struct statx *st)
+{
+	static struct known table[KNOWN_MAX]; /* one thread */
+	static uint64_t uses;
+	struct known *victim = &table[0];
+
+	for (size_t i = 0; i < KNOWN_MAX; i++) {
+		struct known *k = &table[i];
+
+		if (k->used && k->ino == st->stx_ino && k->size == st->stx_size &&
+		    k->dev_major == st->stx_dev_major && k->dev_minor == st->stx_dev_minor &&
+		    k->changed_s == st->stx_ctime.tv_sec &&
+		    k->changed_ns == st->stx_ctime.tv_nsec) {
+			k->used = ++uses;
+			return k;
+		}
+		if (k->used < victim->used)
+			victim = k;
+	}
+	*victim = (struct known){ .dev_major = st->stx_dev_major,
+				  .dev_minor = st->stx_dev_minor,
+				  .ino = st->stx_ino,
+				  .size = st->stx_size,
+				  .changed_s = st->stx_ctime.tv_sec,
+				  .changed_ns = st->stx_ctime.tv_nsec,
+				  .err = 1 };
+	victim->used = ++uses;
+	return victim;
+}
+
+/*
+ * ".../models/blobs/sha256-<64 digits>": the models folder is two above it, unless it was told. Not
+ * remembered: names come and go, and another process may call the same inode otherwise.
+ */
+static void name_blob(const struct dl_model_where *w, struct dl_model_facts *f)
+{
+	const char *blob = w->path ? strstr(w->path, "/blobs/sha256-") : NULL;
+	char dir[PATH_MAX];
+
+	if (!blob || strlen(blob + 14) != DIGEST_LEN)
+		return;
+	snprintf(dir, sizeof(dir), "%.*s", (int)(blob - w->path), w->path);
+	if (dl_ollama_name(w->pid, dir, blob + 14, f->name, sizeof(f->name)) && w->models_dir)
+		dl_ollama_name(w->pid, w->models_dir, blob + 14, f->name, sizeof(f->name));
+}
+
+int dl_model_file_read(const struct dl_model_where *where, struct dl_model_facts *ret_facts)
+{
+	DL_FD fd = where->mapped[0] ? dl_open_mapped(where->pid, where->mapped) : -ENOENT;
+	struct known *k;
+	struct statx st;
+	int err;
+
+	if (fd < 0 && where->path)
+		fd = dl_open_in_root(where->pid, where->path);
+	if (fd < 0)
+		return fd;
+	err = dl_local_file(where->pid, fd);
+	if (err)
+		return err;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st))
+		return -errno;
+	k = find(&st);
+	if (k->err == 1)
+		k->err = read_head(fd, st.stx_size, &k->facts);
+	*ret_facts = k->facts;
+	name_blob(where, ret_facts);
+	return k->err;
+}

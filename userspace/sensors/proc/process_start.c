@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/proc/process_start.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/file.h"
+
+static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
+{
+	char path[PATH_MAX];
+	int err = dl_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
+
+	return err ? err : dl_read_file(path, buf, size);
+}
+
+static void split(char *text, ssize_t size, char **list, size_t max)
+{
+	size_t count = 0;
+
+	for (char *at = text; size > 0 && at < text + size && count < max; at += strlen(at) + 1)
+		list[count++] = at;
+	list[count] = NULL;
+}
+
+int dl_process_start_texts(uint32_t pid, char command[DL_START_TEXT_MAX], size_t *ret_command,
+			   char environment[DL_START_TEXT_MAX], size_t *ret_environment,
+			   char ret_exe[PATH_MAX])
+{
+	ssize_t n = read_proc(pid, "cmdline", command, DL_START_TEXT_MAX);
+	char path[PATH_MAX];
+
+	if (n <= 0)
+		return -ESRCH;
+	*ret_command = (size_t)n;
+	n = read_proc(pid, "environ", environment, DL_START_TEXT_MAX);
+	*ret_environment = n > 0 ? (size_t)n : 0;
+	environment[*ret_environment] = 0;
+	n = dl_root_path(path, sizeof(path), "/proc/%u/exe", pid)
+		    ? 0
+		    : readlink(path, ret_exe, PATH_MAX - 1);
+	ret_exe[n > 0 ? n : 0] = 0;
+	return 0;
+}
+
+static void cut(struct dl_process_start *s, size_t command_size, size_t environment_size)
+{
+	split(s->command, (ssize_t)command_size, s->argv, DL_ARGS_MAX);
+	split(s->environment, (ssize_t)environment_size, s->envp, DL_START_ENV_MAX);
+}
+
+struct dl_process_start *dl_process_start_of(const char *command, size_t command_size,
+					     const char *environment, size_t environment_size,
+					     const char *exe)
+{
+	struct dl_process_start *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	memcpy(s->command, command, command_size);
+	memcpy(s->environment, environment, environment_size);
+	snprintf(s->exe, sizeof(s->exe), "%s", exe);
+	cut(s, command_size, environment_size);
+	return s;
+}
+
+struct dl_process_start *dl_process_start_read(uint32_t pid)
+{
+	struct dl_process_start *s = calloc(1, sizeof(*s));
+	size_t command, environment;
+
+	if (s && dl_process_start_texts(pid, s->command, &command, s->environment, &environment,
+					s->exe)) {
+		free(s);
+		return NULL;
+	}
+	if (s)
+		cut(s, command, environment);
+	return s;
+}
+
+struct dl_engine_look dl_process_start_look(const struct dl_process_start *start)
+{
+	return (struct dl_engine_look){
+		.argv = start->argv, .envp = start->envp, .exe = start->exe, .parent = ""
+	};
+}
+
+static bool is_named(const char *variable, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(variable, name, len) && variable[len] == '=';
+}
+
+bool dl_process_start_has(const struct dl_process_start *s, const char *name, const char *value)
+{
+	for (size_t i = 0; s->envp[i]; i++)
+		if (is_named(s->envp[i], name))
+			return !strcmp(s->envp[i] + strlen(name) + 1, value);
+	return false;
+}
+
+void dl_process_start_unset(struct dl_process_start *s, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; s->envp[i]; i++)
+		if (!is_named(s->envp[i], name))
+			s->envp[kept++] = s->envp[i];
+	s->envp[kept] = NULL;
+}

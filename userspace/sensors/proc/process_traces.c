@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sensors/proc/process_traces.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engines/engine.h"
+#include "lib/file.h"
+#include "sensors/proc/device_node.h"
+
+#define MAPS_LINES 20000
+#define FDS_MAX	   4096
+#define TASKS_MAX  1024
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/*
+ * A path to the very file that is mapped: map_files leads to its inode, whatever lies at the path
+ * by now and whatever root the process has. Without the right to it, by /proc/PID/root, which
+ * leads into the process's own mount namespace and chroot.
+ */
+static void openable(uint32_t pid, const char *line, const char *path, bool deleted, char *ret_path)
+{
+	char link[PATH_MAX], base[PATH_MAX];
+	unsigned long begin, end;
+	ssize_t n;
+
+	if (sscanf(line, "%lx-%lx", &begin, &end) == 2 &&
+	    !dl_root_path(ret_path, PATH_MAX, "/proc/%u/map_files/%lx-%lx", pid, begin, end) &&
+	    readlink(ret_path, base, sizeof(base)) > 0)
+		return;
+	ret_path[0] = 0;
+	if (deleted || dl_root_path(link, sizeof(link), "/proc/%u/root", pid))
+		return;
+	/* maps names chrooted files by their full path; the link tells which part the root is. */
+	n = readlink(link, base, sizeof(base) - 1);
+	base[n > 0 ? n : 0] = 0;
+	if (n > 1 && !strncmp(path, base, (size_t)n) && path[n] == '/')
+		path += n;
+	if (snprintf(ret_path, PATH_MAX, "%s%s", link, path) >= PATH_MAX)
+		ret_path[0] = 0;
+}
+
+/* "/m/x.gguf (deleted)": it is mapped all the same. */
+static bool cut_deleted(char *path)
+{
+	static const char mark[] = " (deleted)";
+	size_t len = strlen(path);
+
+	if (len < sizeof(mark) || strcmp(path + len - (sizeof(mark) - 1), mark) != 0)
+		return false;
+	path[len - (sizeof(mark) - 1)] = 0;
+	return true;
+}
+
+static bool is_model(const char *path, const char *name)
+{
+	size_t len = strlen(name);
+
+	return (len > 5 && !strcmp(name + len - 5, ".gguf")) ||
+	       (begins(name, "sha256-") && strstr(path, "/blobs/sha256-"));
+}
+
+static void see_mapping(uint32_t pid, struct dl_process_traces *t, const char *line, char *path)
+{
+	bool deleted = cut_deleted(path);
+	const char *name = dl_base_name(path);
+	enum dl_engine engine = dl_engine_of_library(name);
+
+	t->ggml_vulkan |= begins(name, "libggml-vulkan");
+	t->ggml_hip |= begins(name, "libggml-hip");
+	t->ggml_cuda |= begins(name, "libggml-cuda");
+	t->ggml_sycl |= begins(name, "libggml-sycl");
+	t->vulkan |= begins(name, "libvulkan");
+	t->hip |= begins(name, "libamdhip64") || begins(name, "libhsa-runtime64");
+	t->cuda |= begins(name, "libcuda.so") || begins(name, "libcudart");
+	t->level_zero |= begins(name, "libze_intel_gpu");
+	t->drm_shim |= strstr(name, "_noop_drm_shim") != NULL;
+	t->vk_memory |= begins(path, "/memfd:allocation");
+	if (engine != DL_ENGINE_NONE &&
+	    (t->library_engine == DL_ENGINE_NONE || t->library_engine == DL_ENGINE_GENERIC))
+		t->library_engine = engine;
+	if (begins(name, "libstdc++.so") && !t->cxx_library[0])
+		openable(pid, line, path, deleted, t->cxx_library);
+	if (begins(name, "libggml-base") && !t->ggml_library[0])
+		openable(pid, line, path, deleted, t->ggml_library);
+	if (begins(name, "libllama.so") && !t->llama_library[0])
+		openable(pid, line, path, deleted, t->llama_library);
+	if (!t->model_file[0] && is_model(path, name)) {
+		openable(pid, line, path, deleted, t->model_file);
+		dl_copy_name(t->model_name, sizeof(t->model_name), path);
+	}
+}
+
+static void read_maps(uint32_t pid, struct dl_process_traces *t)
+{
+	char path[PATH_MAX], *line = NULL;
+	size_t size = 0;
+	DL_FILE file = NULL;
+
+	if (dl_root_path(path, sizeof(path), "/proc/%u/maps", pid))
+		return;
+	file = fopen(path, "re");
+	t->unreadable |= !file && (errno == EACCES || errno == EPERM);
+	for (int i = 0; file && i < MAPS_LINES && getline(&line, &size, file) > 0; i++) {
+		char *name = strchr(line, '/');
+
+		if (!name)
+			continue;
+		name[strcspn(name, "\n")] = 0;
+		see_mapping(pid, t, line, name);
+	}
+	free(line);
+}
+
+static void read_threads(uint32_t pid, struct dl_process_traces *t)
+{
+	char path[PATH_MAX], comm[32];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (dl_root_path(path, sizeof(path), "/proc/%u/task", pid))
+		return;
+	dir = opendir(path);
+	for (int i = 0; dir && i < TASKS_MAX && (entry = readdir(dir)); i++) {
+		char name[PATH_MAX];
+
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    dl_root_path(name, sizeof(name), "/proc/%u/task/%s/comm", pid, entry->d_name))
+			continue;
+		if (dl_read_file(name, comm, sizeof(comm)) > 0)
+			t->llvmpipe_thread |= begins(comm, "llvmpipe-");
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void add_device(struct dl_process_traces *t, const char *name)
+{
+	struct dl_used_devices *d = &t->devices;
+
+	for (size_t i = 0; i < d->count; i++)
+		if (!strcmp(d->device[i].name, name))
+			return;
+	if (name[0] && d->count < DL_DEVICES_MAX)
+		dl_copy_name(d->device[d->count++].name, DL_DEVICE_LEN, name);
+}
+
+static void see_socket(struct dl_process_traces *t, const char *target)
+{
+	if (t->socket_count < DL_SOCKETS_MAX)
+		t->socket_count += sscanf(target, "socket:[%lu]", &t->socket[t->socket_count]) == 1;
+}
+
+static void see_descriptor(uint32_t pid, struct dl_process_traces *t, const char *fd)
+{
+	char path[PATH_MAX], target[PATH_MAX], name[DL_DEVICE_LEN];
+	struct statx st;
+	ssize_t n;
+
+	if (dl_root_path(path, sizeof(path), "/proc/%u/fd/%s", pid, fd))
+		return;
+	n = readlink(path, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = 0;
+	if (target[0] != '/') {
+		see_socket(t, target);
+		return;
+	}
+	/* no file system is asked: the process may have made it itself */
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) ||
+	    !S_ISCHR(st.stx_mode))
+		return;
+	switch (dl_device_node(st.stx_rdev_major, st.stx_rdev_minor, name)) {
+	case DL_NODE_KFD:
+		t->kfd_fd = true;
+		break;
+	case DL_NODE_NVIDIA:
+		t->nvidia_fd = true;
+		add_device(t, name);
+		break;
+	case DL_NODE_DRM:
+		t->drm_fd = true;
+		add_device(t, name);
+		break;
+	default:
+		break;
+	}
+}
+
+static void read_descriptors(uint32_t pid, struct dl_process_traces *t)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (dl_root_path(path, sizeof(path), "/proc/%u/fd", pid))
+		return;
+	dir = opendir(path);
+	t->unreadable |= !dir && (errno == EACCES || errno == EPERM);
+	for (int i = 0; dir && i < FDS_MAX && (entry = readdir(dir)); i++)
+		if (isdigit((unsigned char)entry->d_name[0]))
+			see_descriptor(pid, t, entry->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+static uint64_t bytes_of(const struct dl_used_devices *used, const char *name)
+{
+	for (size_t i = 0; used && i < used->count; i++)
+		if (!strcmp(used->device[i].name, name))
+			return used->device[i].bytes;
+	return 0;
+}
+
+/* Vulkan and ROCm open every device to look at it: where one holds memory, the empty ones go. */
+static void keep_used_devices(struct dl_process_traces *t, const struct dl_used_devices *used)
+{
+	struct dl_used_device *d = t->devices.device;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->devices.count; i++) {
+		d[i].bytes = bytes_of(used, d[i].name);
+		t->in_use |= d[i].bytes > DL_DEVICE_SMALL;
+	}
+	for (size_t i = 0; i < t->devices.count; i++)
+		if (!t->in_use || d[i].bytes > DL_DEVICE_SMALL)
+			d[kept++] = d[i];
+	t->devices.count = kept;
+	for (size_t i = 1; i < kept; i++)
+		for (size_t j = i; j && d[j].bytes > d[j - 1].bytes; j--) {
+			struct dl_used_device larger = d[j];
+
+			d[j] = d[j - 1];
+			d[j - 1] = larger;
+		}
+}
+
+void dl_process_devices_read(uint32_t pid, const struct dl_used_devices *used,
+			     struct dl_process_traces *ret_traces)
+{
+	char kfd[DL_DEVICES_MAX][DL_DEVICE_LEN];
+	size_t count;
+
+	memset(ret_traces, 0, sizeof(*ret_traces));
+	read_descriptors(pid, ret_traces);
+	keep_used_devices(ret_traces, used);
+	count = ret_traces->kfd_fd ? dl_kfd_devices(pid, kfd) : 0;
+	if (!count)
+		return;
+	ret_traces->in_use = true;
+	ret_traces->devices.count = 0; /* KFD's memory is in no render node's fdinfo */
+	for (size_t i = 0; i < count; i++)
+		add_device(ret_traces, kfd[i]);
+}
+
+void dl_process_traces_read(uint32_t pid, const struct dl_used_devices *used,
+			    struct dl_process_traces *ret_traces)
+{
+	dl_process_devices_read(pid, used, ret_traces);
+	read_maps(pid, ret_traces);
+	read_threads(pid, ret_traces);
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace/follow.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "discovery.skel.h"
+
+#include "bpf/discovery.h"
+#include "lib/file.h"
+#include "sensors/proc/container_path.h"
+#include "trace/functions.h"
+#include "trace/probes.h"
+#include "trace/uprobes.h"
+#include "trace/warm.h"
+
+/* At most: a probe takes 0.1 ms, the first after a while a grace period, 20 ms, more under load. */
+#define HOLD_NS	    250000000
+#define KERNEL_BTF  "/sys/kernel/btf/vmlinux"
+#define LINES_MAX   20000
+#define STRINGS_MAX ((size_t)131072)
+#define READERS_MAX 4
+
+_Static_assert(DL_FUNCTIONS_MAX <= DL_RAW_FUNCTIONS, "room for every function");
+
+/* A reader on a CPU of its own. */
+struct reader {
+	struct dl_follow *follow;
+	pthread_t thread;
+	int cpu;
+};
+
+struct dl_follow {
+	pthread_mutex_t lock; /* of all of it, and of what the sink uses */
+	struct reader reader[READERS_MAX];
+	size_t reader_count;
+	int stop;	      /* readable: the readers end */
+	struct dl_warm *warm; /* NULL: not to be had, probes may come late */
+	pthread_t warmer;
+	struct dl_bpf_discovery *bpf;
+	struct ring_buffer *ring;
+	struct dl_decoder *decoder;
+	struct dl_probes *probes;
+	dl_step_sink sink;
+	void *arg;
+	uint64_t damaged;
+	bool stopped; /* no new probes */
+};
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+/* The very file: its descriptor may be another's by now, or its name. */
+static bool is_file(int fd, const struct dl_start_step *step)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && st.st_ino == step->inode;
+}
+
+static void watch_file(struct dl_follow *f, const struct dl_start_step *step)
+{
+	char path[PATH_MAX], self[DL_SELF_FD_SIZE];
+	DL_FD fd = -1, named = -1;
+
+	if (!dl_root_path(path, sizeof(path), "/proc/%u/fd/%d", step->pid, step->code))
+		fd = open(path, O_PATH | O_CLOEXEC);
+	if (is_file(fd, step)) {
+		(void)dl_probes_library(f->probes, dl_self_fd(fd, self), step->path);
+		return;
+	}
+	named = dl_open_in_root(step->pid, step->path);
+	if (named >= 0)
+		(void)dl_probes_library(f->probes, dl_self_fd(named, self), step->path);
+}
+
+static void put_probes(struct dl_follow *f, const struct dl_start_step *step)
+{
+	if (step->kind == DL_STEP_EXEC || step->kind == DL_STEP_LOADED)
+		dl_probes_process(f->probes, step->pid);
+	else if (step->kind == DL_STEP_OPEN)
+		watch_file(f, step);
+	else if (step->kind == DL_STEP_CALL)
+		(void)dl_probes_site(f->probes, step);
+}
+
+/* Somebody waits for it, or soon will. */
+static void serve(struct dl_follow *f, const struct dl_start_step *step)
+{
+	uint32_t released = 1;
+
+	if (!f->stopped)
+		put_probes(f, step);
+	if (step->held)
+		(void)bpf_map__update_elem(f->bpf->maps.waiting, &step->tid, sizeof(step->tid),
+					   &released, sizeof(released), BPF_EXIST);
+}
+
+static int on_record(void *arg, void *data, size_t size)
+{
+	struct dl_follow *f = arg;
+	struct dl_start_step step;
+	int got = dl_decoder_feed(f->decoder, data, size, &step);
+
+	if (got < 0)
+		f->damaged++;
+	if (got != 1)
+		return 0;
+	if (step.held || step.fresh)
+		serve(f, &step);
+	if (step.kind != DL_STEP_LOADED)
+		f->sink(f->arg, &step);
+	return 0;
+}
+
+static uint64_t hash_of(const char *name)
+{
+	uint64_t hash = DL_RAW_HASH_START;
+
+	for (; *name; name++)
+		hash = (hash ^ (uint8_t)*name) * DL_RAW_HASH_PRIME;
+	return hash;
+}
+
+static int fill_maps(const struct dl_follow *f)
+{
+	uint8_t yes = 1;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < dl_function_count; i++) {
+		struct dl_raw_function row = { .text = dl_functions[i].text,
+					       .count = dl_functions[i].count,
+					       .limit = dl_functions[i].limit };
+		uint64_t hash = hash_of(dl_functions[i].library);
+
+		err = bpf_map__update_elem(f->bpf->maps.functions, &i, sizeof(i), &row, sizeof(row),
+					   BPF_ANY);
+		if (!err)
+			err = bpf_map__update_elem(f->bpf->maps.known_names, &hash, sizeof(hash),
+						   &yes, sizeof(yes), BPF_ANY);
+	}
+	return err;
+}
+
+static int load(struct dl_follow *f, const char *unit)
+{
+	struct bpf_program *program;
+	int err;
+
+	f->bpf = dl_bpf_discovery__open();
+	if (!f->bpf)
+		return -errno;
+	bpf_object__for_each_program(program, f->bpf->obj) {
+		bpf_program__set_autoload(program, true);
+		if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
+			bpf_program__set_expected_attach_type(program, DL_UPROBE_MULTI);
+	}
+	f->bpf->rodata->hold_ns = HOLD_NS;
+	if (unit && strlen(unit) >= sizeof(f->bpf->rodata->unit))
+		return -ENAMETOOLONG;
+	if (unit)
+		snprintf((char *)f->bpf->rodata->unit, sizeof(f->bpf->rodata->unit), "%s", unit);
+	err = dl_bpf_discovery__load(f->bpf);
+	if (err)
+		return err;
+	err = fill_maps(f);
+	return err ? err : dl_bpf_discovery__attach(f->bpf);
+}
+
+static int make_probes(struct dl_follow *f)
+{
+	struct dl_probe_programs programs = {
+		.call = bpf_program__fd(f->bpf->progs.discovery_call),
+		.back = bpf_program__fd(f->bpf->progs.discovery_return),
+		.signal_error = bpf_program__fd(f->bpf->progs.discovery_signal_error),
+		.exception = bpf_program__fd(f->bpf->progs.discovery_exception),
+		.exception_format = bpf_program__fd(f->bpf->progs.discovery_exception_format),
+		.loaded = bpf_program__fd(f->bpf->progs.discovery_loaded),
+		.seen_files = bpf_map__fd(f->bpf->maps.seen_files),
+	};
+	int err = dl_probes_new(&programs, &f->probes);
+
+	/* Our own ld.so and libc are most programs': so nobody waits for theirs. */
+	if (!err)
+		dl_probes_process(f->probes, (uint32_t)getpid());
+	return err;
+}
+
+static int open_all(struct dl_follow *f, const char *unit)
+{
+	int err = load(f, unit);
+
+	if (err)
+		return err;
+	err = dl_decoder_new(&f->decoder);
+	if (!err)
+		err = make_probes(f);
+	if (err)
+		return err;
+	f->ring = ring_buffer__new(bpf_map__fd(f->bpf->maps.steps), on_record, f, NULL);
+	return f->ring ? 0 : -errno;
+}
+
+/*
+ * Who waits for us in its exec keeps its CPU, and a reader that sleeps there does not come to
+ * run. So there is one on each of several CPUs, and each comes before everything ordinary.
+ */
+static void *read_steps(void *arg)
+{
+	const struct reader *r = arg;
+	struct dl_follow *f = r->follow;
+	struct sched_param first = { .sched_priority = 1 };
+	struct pollfd fds[2] = { { .fd = ring_buffer__epoll_fd(f->ring), .events = POLLIN },
+				 { .fd = f->stop, .events = POLLIN } };
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)r->cpu, &one);
+	(void)pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+	(void)sched_setscheduler(0, SCHED_FIFO, &first);
+	while (poll(fds, 2, -1) > 0 && !fds[1].revents)
+		dl_follow_read(f);
+	return NULL;
+}
+
+static void choose_cpus(struct dl_follow *f)
+{
+	cpu_set_t allowed;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return;
+	for (int cpu = 0; cpu < CPU_SETSIZE && f->reader_count < READERS_MAX; cpu++)
+		if (CPU_ISSET((size_t)cpu, &allowed)) {
+			f->reader[f->reader_count].follow = f;
+			f->reader[f->reader_count++].cpu = cpu;
+		}
+}
+
+static void *keep_warm(void *arg)
+{
+	struct dl_follow *f = arg;
+	struct sched_param first = { .sched_priority = 2 };
+	struct pollfd stop = { .fd = f->stop, .events = POLLIN };
+	struct timespec every = { .tv_nsec = dl_warm_every_ns() };
+
+	(void)sched_setscheduler(0, SCHED_FIFO, &first);
+	while (!ppoll(&stop, 1, &every, NULL))
+		dl_warm_again(f->warm);
+	return NULL;
+}
+
+static void start_warmer(struct dl_follow *f)
+{
+	if (dl_warm_open(&f->warm) || !pthread_create(&f->warmer, NULL, keep_warm, f))
+		return;
+	dl_warm_close(f->warm);
+	f->warm = NULL;
+}
+
+static int start_readers(struct dl_follow *f)
+{
+	f->stop = eventfd(0, EFD_CLOEXEC);
+	if (f->stop < 0)
+		return -errno;
+	start_warmer(f);
+	for (size_t i = 0; i < f->reader_count; i++) {
+		int err = pthread_create(&f->reader[i].thread, NULL, read_steps, &f->reader[i]);
+
+		if (!err)
+			continue;
+		f->reader_count = i;
+		return -err;
+	}
+	return 0;
+}
+
+static void stop_readers(struct dl_follow *f)
+{
+	uint64_t one = 1;
+
+	if (f->stop < 0)
+		return;
+	(void)!write(f->stop, &one, sizeof(one));
+	for (size_t i = 0; i < f->reader_count; i++)
+		pthread_join(f->reader[i].thread, NULL);
+	f->reader_count = 0;
+	if (f->warm)
+		pthread_join(f->warmer, NULL);
+	dl_warm_close(f->warm);
+	f->warm = NULL;
+	close(f->stop);
+	f->stop = -1;
+}
+
+/* Whoever is ordinary and has it goes on as a reader that waits for it would. */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t inherit;
+
+	pthread_mutexattr_init(&inherit);
+	pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(lock, &inherit);
+	pthread_mutexattr_destroy(&inherit);
+}
+
+int dl_follow_open(const char *unit, dl_step_sink sink, void *arg, struct dl_follow **ret_follow)
+{
+	struct dl_follow *f;
+	int err;
+
+	if (access(KERNEL_BTF, R_OK))
+		return -ENODATA;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	libbpf_set_print(quiet);
+	f->sink = sink;
+	f->arg = arg;
+	f->stop = -1;
+	init_lock(&f->lock);
+	choose_cpus(f);
+	err = open_all(f, unit);
+	if (!err)
+		err = start_readers(f);
+	if (err) {
+		dl_follow_close(f);
+		return err;
+	}
+	*ret_follow = f;
+	return 0;
+}
+
+void dl_follow_close(struct dl_follow *f)
+{
+	if (!f)
+		return;
+	stop_readers(f);
+	dl_probes_free(f->probes);
+	ring_buffer__free(f->ring);
+	dl_bpf_discovery__destroy(f->bpf);
+	dl_decoder_free(f->decoder);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+int dl_follow_add(struct dl_follow *f, uint32_t pid)
+{
+	uint8_t yes = 1;
+
+	return bpf_map__update_elem(f->bpf->maps.followed, &pid, sizeof(pid), &yes, sizeof(yes),
+				    BPF_ANY);
+}
+
+/* Its arguments and environment, as an exec would have told them; what it has mapped, as maps. */
+static void tell_mappings(struct dl_follow *f, struct dl_start_step *step)
+{
+	char path[PATH_MAX], *line = NULL;
+	size_t size = 0;
+	DL_FILE file = NULL;
+
+	if (dl_root_path(path, sizeof(path), "/proc/%u/maps", step->pid))
+		return;
+	file = fopen(path, "re");
+	step->kind = DL_STEP_MAP;
+	for (int i = 0; file && i < LINES_MAX && getline(&line, &size, file) > 0; i++) {
+		char *name = strchr(line, '/');
+		const char *rights = strchr(line, ' ');
+
+		if (!name || !rights || rights[3] != 'x')
+			continue;
+		name[strcspn(name, "\n")] = 0;
+		step->path = dl_step_base(name);
+		f->sink(f->arg, step);
+	}
+	free(line);
+}
+
+int dl_follow_running(struct dl_follow *f, uint32_t pid)
+{
+	struct dl_start_step step = { .kind = DL_STEP_EXEC, .pid = pid, .tid = pid, .text = "" };
+	char path[PATH_MAX], exe[PATH_MAX] = "", *strings;
+	struct timespec now;
+	ssize_t n;
+	int err;
+
+	err = dl_follow_add(f, pid);
+	strings = malloc(2 * STRINGS_MAX);
+	if (err || !strings) {
+		free(strings);
+		return err ? err : -ENOMEM;
+	}
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	step.at_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (!dl_root_path(path, sizeof(path), "/proc/%u/exe", pid) &&
+	    readlink(path, exe, sizeof(exe) - 1) < 0)
+		exe[0] = 0;
+	step.path = exe;
+	step.argv = strings;
+	step.envp = strings + STRINGS_MAX;
+	n = dl_root_path(path, sizeof(path), "/proc/%u/cmdline", pid)
+		    ? 0
+		    : dl_read_file(path, strings, STRINGS_MAX);
+	step.argv_size = n > 0 ? (size_t)n : 0;
+	n = dl_root_path(path, sizeof(path), "/proc/%u/environ", pid)
+		    ? 0
+		    : dl_read_file(path, strings + STRINGS_MAX, STRINGS_MAX);
+	step.envp_size = n > 0 ? (size_t)n : 0;
+	pthread_mutex_lock(&f->lock);
+	dl_probes_process(f->probes, pid);
+	f->sink(f->arg, &step);
+	tell_mappings(f, &step);
+	pthread_mutex_unlock(&f->lock);
+	free(strings);
+	return 0;
+}
+
+void dl_follow_lock(struct dl_follow *f)
+{
+	pthread_mutex_lock(&f->lock);
+}
+
+void dl_follow_unlock(struct dl_follow *f)
+{
+	pthread_mutex_unlock(&f->lock);
+}
+
+void dl_follow_read(struct dl_follow *f)
+{
+	pthread_mutex_lock(&f->lock);
+	(void)ring_buffer__consume(f->ring);
+	pthread_mutex_unlock(&f->lock);
+}
+
+static uint64_t loss(const struct dl_follow *f, uint32_t cause)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t *each, sum = 0;
+
+	each = cpus > 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
+	if (each && !bpf_map__lookup_elem(f->bpf->maps.step_losses, &cause, sizeof(cause), each,
+					  (size_t)cpus * sizeof(*each), 0))
+		for (int i = 0; i < cpus; i++)
+			sum += each[i];
+	free(each);
+	return sum;
+}
+
+struct dl_follow_losses dl_follow_lost(const struct dl_follow *f)
+{
+	return (struct dl_follow_losses){
+		.steps = loss(f, DL_RAW_LOSS_RING) + f->damaged,
+		.children = loss(f, DL_RAW_LOSS_FOLLOWED),
+		.late = loss(f, DL_RAW_LOSS_HOLD),
+	};
+}
+
+void dl_follow_stop(struct dl_follow *f)
+{
+	f->bpf->bss->late_count = UINT16_MAX; /* from now on nobody waits */
+	dl_bpf_discovery__detach(f->bpf);
+	stop_readers(f);
+	f->stopped = true;
+	dl_follow_read(f);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What entry points return: the codes that are met when a GPU is not found, by their headers'
+ * names.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "trace/functions.h"
+
+struct code {
+	enum dl_result kind;
+	int32_t value;
+	const char *name;
+};
+
+static const struct code codes[] = {
+	{ DL_RESULT_GGML, -2, "GGML_STATUS_ALLOC_FAILED" },
+	{ DL_RESULT_GGML, -1, "GGML_STATUS_FAILED" },
+	{ DL_RESULT_GGML, 1, "GGML_STATUS_ABORTED" },
+	{ DL_RESULT_NVML, 1, "NVML_ERROR_UNINITIALIZED" },
+	{ DL_RESULT_NVML, 2, "NVML_ERROR_INVALID_ARGUMENT" },
+	{ DL_RESULT_NVML, 3, "NVML_ERROR_NOT_SUPPORTED" },
+	{ DL_RESULT_NVML, 4, "NVML_ERROR_NO_PERMISSION" },
+	{ DL_RESULT_NVML, 6, "NVML_ERROR_NOT_FOUND" },
+	{ DL_RESULT_NVML, 9, "NVML_ERROR_DRIVER_NOT_LOADED" },
+	{ DL_RESULT_NVML, 12, "NVML_ERROR_LIBRARY_NOT_FOUND" },
+	{ DL_RESULT_NVML, 13, "NVML_ERROR_FUNCTION_NOT_FOUND" },
+	{ DL_RESULT_NVML, 15, "NVML_ERROR_GPU_IS_LOST" },
+	{ DL_RESULT_NVML, 17, "NVML_ERROR_OPERATING_SYSTEM" },
+	{ DL_RESULT_NVML, 18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH" },
+	{ DL_RESULT_NVML, 20, "NVML_ERROR_MEMORY" },
+	{ DL_RESULT_NVML, 999, "NVML_ERROR_UNKNOWN" },
+	{ DL_RESULT_CUDA, 1, "CUDA_ERROR_INVALID_VALUE" },
+	{ DL_RESULT_CUDA, 2, "CUDA_ERROR_OUT_OF_MEMORY" },
+	{ DL_RESULT_CUDA, 3, "CUDA_ERROR_NOT_INITIALIZED" },
+	{ DL_RESULT_CUDA, 34, "CUDA_ERROR_STUB_LIBRARY" },
+	{ DL_RESULT_CUDA, 46, "CUDA_ERROR_DEVICE_UNAVAILABLE" },
+	{ DL_RESULT_CUDA, 100, "CUDA_ERROR_NO_DEVICE" },
+	{ DL_RESULT_CUDA, 101, "CUDA_ERROR_INVALID_DEVICE" },
+	{ DL_RESULT_CUDA, 304, "CUDA_ERROR_OPERATING_SYSTEM" },
+	{ DL_RESULT_CUDA, 802, "CUDA_ERROR_SYSTEM_NOT_READY" },
+	{ DL_RESULT_CUDA, 803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH" },
+	{ DL_RESULT_CUDA, 804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE" },
+	{ DL_RESULT_CUDA, 999, "CUDA_ERROR_UNKNOWN" },
+	{ DL_RESULT_CUDART, 2, "cudaErrorMemoryAllocation" },
+	{ DL_RESULT_CUDART, 3, "cudaErrorInitializationError" },
+	{ DL_RESULT_CUDART, 35, "cudaErrorInsufficientDriver" },
+	{ DL_RESULT_CUDART, 100, "cudaErrorNoDevice" },
+	{ DL_RESULT_CUDART, 101, "cudaErrorInvalidDevice" },
+	{ DL_RESULT_CUDART, 999, "cudaErrorUnknown" },
+	{ DL_RESULT_HSA, 0x1000, "HSA_STATUS_ERROR" },
+	{ DL_RESULT_HSA, 0x1008, "HSA_STATUS_ERROR_OUT_OF_RESOURCES" },
+	{ DL_RESULT_HSA, 0x100b, "HSA_STATUS_ERROR_NOT_INITIALIZED" },
+	{ DL_RESULT_HIP, 2, "hipErrorOutOfMemory" },
+	{ DL_RESULT_HIP, 3, "hipErrorNotInitialized" },
+	{ DL_RESULT_HIP, 35, "hipErrorInsufficientDriver" },
+	{ DL_RESULT_HIP, 98, "hipErrorInvalidDeviceFunction" },
+	{ DL_RESULT_HIP, 100, "hipErrorNoDevice" },
+	{ DL_RESULT_HIP, 101, "hipErrorInvalidDevice" },
+	{ DL_RESULT_HIP, 209, "hipErrorNoBinaryForGpu" },
+	{ DL_RESULT_HIP, 999, "hipErrorUnknown" },
+	{ DL_RESULT_VULKAN, 5, "VK_INCOMPLETE" },
+	{ DL_RESULT_VULKAN, -1, "VK_ERROR_OUT_OF_HOST_MEMORY" },
+	{ DL_RESULT_VULKAN, -2, "VK_ERROR_OUT_OF_DEVICE_MEMORY" },
+	{ DL_RESULT_VULKAN, -3, "VK_ERROR_INITIALIZATION_FAILED" },
+	{ DL_RESULT_VULKAN, -4, "VK_ERROR_DEVICE_LOST" },
+	{ DL_RESULT_VULKAN, -6, "VK_ERROR_LAYER_NOT_PRESENT" },
+	{ DL_RESULT_VULKAN, -7, "VK_ERROR_EXTENSION_NOT_PRESENT" },
+	{ DL_RESULT_VULKAN, -8, "VK_ERROR_FEATURE_NOT_PRESENT" },
+	{ DL_RESULT_VULKAN, -9, "VK_ERROR_INCOMPATIBLE_DRIVER" },
+	{ DL_RESULT_LEVEL_ZERO, 0x70000001, "ZE_RESULT_ERROR_DEVICE_LOST" },
+	{ DL_RESULT_LEVEL_ZERO, 0x70000002, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY" },
+	{ DL_RESULT_LEVEL_ZERO, 0x70000003, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY" },
+	{ DL_RESULT_LEVEL_ZERO, 0x70020000, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE" },
+	{ DL_RESULT_LEVEL_ZERO, 0x78000001, "ZE_RESULT_ERROR_UNINITIALIZED" },
+	{ DL_RESULT_LEVEL_ZERO, 0x78000003, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE" },
+	{ DL_RESULT_LEVEL_ZERO, 0x7ffffffe, "ZE_RESULT_ERROR_UNKNOWN" },
+};
+
+bool dl_result_ok(enum dl_result kind, uint64_t result)
+{
+	int32_t code = (int32_t)(uint32_t)result;
+
+	if (kind == DL_RESULT_NONE)
+		return true;
+	if (kind == DL_RESULT_POINTER)
+		return result != 0;
+	if (kind == DL_RESULT_VULKAN)
+		return code >= 0;
+	if (kind == DL_RESULT_HSA)
+		return code == 0 || code == 1; /* HSA_STATUS_INFO_BREAK */
+	return code == 0;
+}
+
+const char *dl_result_text(enum dl_result kind, uint64_t result, char *buf, size_t size)
+{
+	int32_t code = (int32_t)(uint32_t)result;
+
+	if (kind == DL_RESULT_NONE)
+		return "";
+	if (kind == DL_RESULT_POINTER) {
+		snprintf(buf, size, result ? "0x%" PRIx64 : "NULL", result);
+		return buf;
+	}
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if (codes[i].kind != kind || codes[i].value != code)
+			continue;
+		snprintf(buf, size, "%s (%" PRId32 ")", codes[i].name, code);
+		return buf;
+	}
+	snprintf(buf, size, code ? "error %" PRId32 : "success", code);
+	return buf;
+}

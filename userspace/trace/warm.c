@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace/warm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/mount.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/child.h"
+#include "lib/file.h"
+#include "sensors/proc/elf_site.h"
+
+#define GROUP	  "davylamp_%d"
+#define NS_PER_MS 1000000
+#define END_MS	  1000
+
+struct dl_warm {
+	int tracefs;	       /* a mount of our own, seen by nobody */
+	int first;	       /* the event that keeps the probe defined, in ourselves */
+	int second;	       /* -1, or the one by which it is put into the other one, too */
+	struct dl_child other; /* only waits */
+	unsigned int id;
+};
+
+/* Where the probe lies. It is exported for it, and never called. */
+__attribute__((noinline, used, visibility("default"))) void dl_warm_place(void)
+{
+	__asm__ volatile("nop");
+}
+
+/* Without a mount in anybody's tree: not every host has it where it belongs. */
+static int mount_tracefs(void)
+{
+	DL_FD fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+	int fd;
+
+	if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		return -errno;
+	fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+static int tell(const struct dl_warm *w, const char *text)
+{
+	DL_FD fd = openat(w->tracefs, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return dl_write_all(fd, text, strlen(text));
+}
+
+/* The file offset of an address of our own executable, by its mapping. */
+static int place_offset(uint64_t *ret_offset)
+{
+	unsigned long begin, end, offset, at = (unsigned long)(uintptr_t)dl_warm_place;
+	char *line = NULL;
+	size_t size = 0;
+	DL_FILE maps = fopen("/proc/self/maps", "re");
+	int err = -ENOENT;
+
+	while (err && maps && getline(&line, &size, maps) > 0) {
+		if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) != 3 || at < begin ||
+		    at >= end)
+			continue;
+		*ret_offset = at - begin + offset;
+		err = 0;
+	}
+	free(line);
+	return err;
+}
+
+static int define(struct dl_warm *w)
+{
+	char text[128], name[128], number[32] = "";
+	uint64_t offset;
+	int err = place_offset(&offset);
+	DL_FD fd = -1;
+
+	if (err)
+		return err;
+	snprintf(text, sizeof(text), "p:" GROUP "/warm /proc/self/exe:0x%llx\n", getpid(),
+		 (unsigned long long)offset);
+	err = tell(w, text);
+	if (err)
+		return err;
+	snprintf(name, sizeof(name), "events/" GROUP "/warm/id", getpid());
+	fd = openat(w->tracefs, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || dl_read_fd(fd, number, sizeof(number)) <= 0)
+		return -ENOENT;
+	w->id = (unsigned int)strtoul(number, NULL, 10);
+	return w->id ? 0 : -ENOENT;
+}
+
+/*
+ * Of one process alone: with one for everybody, or a second one for the same address space, the
+ * probe would not be applied anew (kernel/trace/trace_uprobe.c, __uprobe_perf_filter).
+ */
+static int open_event(const struct dl_warm *w, pid_t pid)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = w->id,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int warm_wait(void *arg)
+{
+	while (!arg)
+		pause();
+	return 0;
+}
+
+/* Ends with us. In a session of its own: a terminal's signals are not for it. */
+static int start_other(struct dl_child *ret_child)
+{
+	const struct dl_child_spec spec = { .run = warm_wait,
+					    .stdio = { 0, 0, DL_CHILD_NULL },
+					    .own_session = true,
+					    .death_signal = SIGKILL };
+
+	return dl_child_start(&spec, ret_child);
+}
+
+int dl_warm_open(struct dl_warm **ret_warm)
+{
+	struct dl_warm *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->first = w->second = -1;
+	w->tracefs = mount_tracefs();
+	err = w->tracefs < 0 ? w->tracefs : define(w);
+	if (!err)
+		err = w->first = open_event(w, 0);
+	if (err >= 0)
+		err = start_other(&w->other);
+	if (err < 0) {
+		dl_warm_close(w);
+		return err;
+	}
+	*ret_warm = w;
+	return 0;
+}
+
+void dl_warm_close(struct dl_warm *w)
+{
+	char text[64];
+
+	if (!w)
+		return;
+	dl_child_end(&w->other, END_MS);
+	if (w->second >= 0)
+		close(w->second);
+	if (w->first >= 0)
+		close(w->first);
+	if (w->id) {
+		snprintf(text, sizeof(text), "-:" GROUP "/warm\n", getpid());
+		(void)tell(w, text);
+	}
+	if (w->tracefs >= 0)
+		close(w->tracefs);
+	free(w);
+}
+
+void dl_warm_again(struct dl_warm *w)
+{
+	if (w->second >= 0) {
+		close(w->second);
+		w->second = -1;
+		return;
+	}
+	w->second = open_event(w, w->other.pid);
+}
+
+/* Of the coarse clock, which the tick moves on. */
+long dl_warm_every_ns(void)
+{
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec || tick.tv_nsec < NS_PER_MS)
+		return NS_PER_MS;
+	return tick.tv_nsec;
+}
