@@ -19,8 +19,8 @@ WARN += -Werror
 endif
 HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 CFLAGS ?= -O2 -g
-BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDL_VERSION='"$(VERSION)"' \
-	-isystem /usr/include/libdrm -DDL_DATA_DIR='"$(PREFIX)/share/davylamp"' -isystem $(O)/gen -iquote userspace -iquote .
+BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -DDAVY_VERSION='"$(VERSION)"' \
+	-isystem /usr/include/libdrm -DDAVY_DATA_DIR='"$(PREFIX)/share/davylamp"' -isystem $(O)/gen -iquote userspace -iquote .
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations
@@ -67,7 +67,7 @@ $(O)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 $(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
-	$(BPFTOOL) gen skeleton $< name dl_bpf_$* | sed 's|^\treturn err;$$|& /* NOLINT: libbpf has freed it */|' > $@
+	$(BPFTOOL) gen skeleton $< name davy_bpf_$* | sed 's|^\treturn err;$$|& /* NOLINT: libbpf has freed it */|' > $@
 
 $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)

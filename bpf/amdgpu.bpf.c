@@ -58,7 +58,7 @@ static __always_inline struct amdgpu_device *iv_device(struct amdgpu_ih_ring *ih
 SEC("?tp_btf/amdgpu_iv")
 int BPF_PROG(iv_seen, unsigned int ih_index, struct amdgpu_iv_entry *iv)
 {
-	struct dl_sum_key key = { .fact = DL_FACT_GPU_FAULT };
+	struct davy_sum_key key = { .fact = DAVY_FACT_GPU_FAULT };
 	struct amdgpu_device *adev;
 	struct iv_meaning meaning;
 	__u32 vmid;
@@ -68,7 +68,7 @@ int BPF_PROG(iv_seen, unsigned int ih_index, struct amdgpu_iv_entry *iv)
 		return 0;
 	meaning = iv_decode(BPF_CORE_READ(iv, client_id), BPF_CORE_READ(iv, src_id),
 			    BPF_CORE_READ(iv, src_data[0]), BPF_CORE_READ(iv, src_data[1]));
-	if (meaning.fault_class == DL_FAULT_NONE)
+	if (meaning.fault_class == DAVY_FAULT_NONE)
 		return 0;
 	adev = iv_device(BPF_CORE_READ(iv, ih), ih_index);
 	vmid = BPF_CORE_READ(iv, vmid);
@@ -77,7 +77,7 @@ int BPF_PROG(iv_seen, unsigned int ih_index, struct amdgpu_iv_entry *iv)
 	if (!key.pasid && BPF_CORE_READ(iv, client_id) == IH_LEGACY)
 		key.pasid = pasid_of_vmid(adev, vmid);
 	key.what = meaning.fault_class;
-	key.detail = DL_FAULT_DETAIL(vmid, BPF_CORE_READ(iv, client_id), BPF_CORE_READ(iv, src_id),
+	key.detail = DAVY_FAULT_DETAIL(vmid, BPF_CORE_READ(iv, client_id), BPF_CORE_READ(iv, src_id),
 				     meaning.flags);
 	return fact_count(&key, 0, 0, meaning.addr);
 }
@@ -111,7 +111,7 @@ int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
 	__u32 owner;
 	__u64 id;
 
-	if (!bo || new_place == old_place || !dl_setting(amdgpu_moves))
+	if (!bo || new_place == old_place || !davy_setting(amdgpu_moves))
 		return 0;
 	ttm = (void *)bo + bpf_core_field_offset(struct amdgpu_bo, tbo);
 	id = (__u64)ttm;
@@ -122,9 +122,9 @@ int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
 	if (old_place != PLACE_VRAM && (new_place != PLACE_VRAM || !move_returns(ttm)))
 		return 0;
 	vm = BPF_CORE_READ(bo, vm_bo, vm); /* of a shared BO the newest, not its maker's */
-	owner = dl_owner_of(ttm);
+	owner = davy_owner_of(ttm);
 	if (!owner)
-		owner = dl_vm_tgid(vm);
+		owner = davy_vm_tgid(vm);
 	return moved(ttm, owner, BPF_CORE_READ(vm, pasid), old_place == PLACE_VRAM);
 }
 
@@ -132,7 +132,7 @@ int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
 SEC("?tp_btf/amdgpu_bo_create")
 int BPF_PROG(bo_created, struct amdgpu_bo *bo)
 {
-	struct dl_sum_key key = { .fact = DL_FACT_VRAM_SPILL, .pid = dl_current() };
+	struct davy_sum_key key = { .fact = DAVY_FACT_VRAM_SPILL, .pid = davy_current() };
 	struct amdgpu_device *adev;
 
 	if (!bo || !(BPF_CORE_READ(bo, preferred_domains) & DOMAIN_VRAM) ||
@@ -148,14 +148,14 @@ int BPF_PROG(bo_created, struct amdgpu_bo *bo)
 
 static __always_inline int pasid_event(__u32 pasid, __u32 freed)
 {
-	struct dl_wire_pasid *e;
-	__u32 tgid = dl_current();
+	struct davy_wire_pasid *e;
+	__u32 tgid = davy_current();
 
 	if (freed)
 		bpf_map_delete_elem(&pasids, &pasid);
 	else
 		bpf_map_update_elem(&pasids, &pasid, &tgid, BPF_ANY);
-	e = dl_reserve(DL_WIRE_PASID, sizeof(*e));
+	e = davy_reserve(DAVY_WIRE_PASID, sizeof(*e));
 	if (!e)
 		return 0;
 	e->pasid = pasid;

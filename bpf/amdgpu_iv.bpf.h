@@ -3,8 +3,8 @@
  * What an amdgpu interrupt vector means, for every hardware generation (soc15_ih_clientid.h, ivsrcid/
  * and the interrupt registrations of gmc_v*, gfx_v*, sdma_v*; the same from 6.1 to 7.2).
  */
-#ifndef DL_AMDGPU_IV_BPF_H
-#define DL_AMDGPU_IV_BPF_H
+#ifndef DAVY_AMDGPU_IV_BPF_H
+#define DAVY_AMDGPU_IV_BPF_H
 
 #include "ktypes.bpf.h"
 
@@ -48,73 +48,73 @@ enum ih_client {
 
 struct iv_meaning {
 	__u64 addr;
-	__u16 fault_class; /* enum dl_fault_class */
-	__u16 flags;	   /* DL_FAULT_WRITE, DL_FAULT_ADDR_KNOWN */
+	__u16 fault_class; /* enum davy_fault_class */
+	__u16 flags;	   /* DAVY_FAULT_WRITE, DAVY_FAULT_ADDR_KNOWN */
 };
 
 static __always_inline __u16 sdma4_class(__u32 src)
 {
 	if (src == SRC_SDMA4_ECC || src == SRC_SDMA4_SRAM_ECC)
-		return DL_FAULT_ECC;
+		return DAVY_FAULT_ECC;
 	if (src == SRC_SDMA4_PAGE_FAULT || src == SRC_SDMA4_VM_HOLE || src == SRC_SDMA4_DOORBELL ||
 	    src == SRC_SDMA4_POLL_TIMEOUT)
-		return DL_FAULT_SDMA;
-	return DL_FAULT_NONE;
+		return DAVY_FAULT_SDMA;
+	return DAVY_FAULT_NONE;
 }
 
 static __always_inline __u16 cp_class(__u32 src)
 {
 	if (src >= SRC_CP_BAD_OPCODE && src <= SRC_CP_PRIV_INSTR)
-		return DL_FAULT_ILLEGAL;
+		return DAVY_FAULT_ILLEGAL;
 	if (src == SRC_CP_ECC || src == SRC_CP_FUE)
-		return DL_FAULT_ECC;
-	return src == SRC_SQ ? DL_FAULT_WAVE : DL_FAULT_NONE;
+		return DAVY_FAULT_ECC;
+	return src == SRC_SQ ? DAVY_FAULT_WAVE : DAVY_FAULT_NONE;
 }
 
 /* Client 0x0a: everything of the graphics engine since gfx11, SDMA 6 and 7 among it; SQ on gfx9. */
 static __always_inline __u16 gfx_class(__u32 src, bool retry)
 {
 	if (src == SRC_UTCL2_FAULT)
-		return retry ? DL_FAULT_VM_RETRY : DL_FAULT_VM;
+		return retry ? DAVY_FAULT_VM_RETRY : DAVY_FAULT_VM;
 	if (src == SRC_GFX_POISON || src == SRC_RLC_FED || src == SRC_SDMA6_ECC ||
 	    src == SRC_SDMA6_SRAM_ECC)
-		return DL_FAULT_ECC;
+		return DAVY_FAULT_ECC;
 	if (src >= SRC_SDMA6_PAGE_TIMEOUT && src <= SRC_SDMA6_PAGE_FAULT)
-		return DL_FAULT_SDMA;
+		return DAVY_FAULT_SDMA;
 	return cp_class(src);
 }
 
 static __always_inline __u16 hub_class(__u32 src, bool retry)
 {
 	if (src == SRC_UTCL2_FAULT)
-		return retry ? DL_FAULT_VM_RETRY : DL_FAULT_VM;
-	return src == SRC_UTCL2_RETRY ? DL_FAULT_VM_RETRY : DL_FAULT_NONE;
+		return retry ? DAVY_FAULT_VM_RETRY : DAVY_FAULT_VM;
+	return src == SRC_UTCL2_RETRY ? DAVY_FAULT_VM_RETRY : DAVY_FAULT_NONE;
 }
 
 static __always_inline __u16 iv_class(__u32 client, __u32 src, bool retry)
 {
 	if (client == IH_LEGACY)
-		return src == SRC_LEGACY_INVALID_PAGE || src == SRC_LEGACY_PROTECTION ? DL_FAULT_VM :
-											DL_FAULT_NONE;
+		return src == SRC_LEGACY_INVALID_PAGE || src == SRC_LEGACY_PROTECTION ? DAVY_FAULT_VM :
+											DAVY_FAULT_NONE;
 	if (client == IH_VMC || client == IH_UTCL2)
 		return hub_class(src, retry);
 	if (client == IH_VMC1 && src == SRC_UTCL2_FAULT)
-		return retry ? DL_FAULT_VM_RETRY : DL_FAULT_VM; /* else SDMA3 of gfx10.3 */
+		return retry ? DAVY_FAULT_VM_RETRY : DAVY_FAULT_VM; /* else SDMA3 of gfx10.3 */
 	if (client == IH_GRBM_CP)
 		return cp_class(src);
 	if (client == IH_GFX)
 		return gfx_class(src, retry);
 	if (client > IH_GFX && client <= IH_SE3)
-		return src == SRC_SQ ? DL_FAULT_WAVE : DL_FAULT_NONE;
+		return src == SRC_SQ ? DAVY_FAULT_WAVE : DAVY_FAULT_NONE;
 	if (client == IH_DF)
-		return src == 0 ? DL_FAULT_ECC : DL_FAULT_NONE;
+		return src == 0 ? DAVY_FAULT_ECC : DAVY_FAULT_NONE;
 	/* SDMA0 and SDMA1 are 8 and 9, SDMA2 to SDMA7 took the numbers of ACP, DCE, ISP, VCE, XDMA. */
-	return client <= IH_VCE1 ? sdma4_class(src) : DL_FAULT_NONE;
+	return client <= IH_VCE1 ? sdma4_class(src) : DAVY_FAULT_NONE;
 }
 
 static __always_inline bool is_vm_fault(__u16 fault_class)
 {
-	return fault_class == DL_FAULT_VM || fault_class == DL_FAULT_VM_RETRY;
+	return fault_class == DAVY_FAULT_VM || fault_class == DAVY_FAULT_VM_RETRY;
 }
 
 static __always_inline struct iv_meaning iv_decode(__u32 client, __u32 src, __u32 data0, __u32 data1)
@@ -124,7 +124,7 @@ static __always_inline struct iv_meaning iv_decode(__u32 client, __u32 src, __u3
 	if (client == IH_LEGACY || !is_vm_fault(m.fault_class))
 		return m;
 	m.addr = ((__u64)data0 << 12) | ((__u64)(data1 & 0xf) << 44);
-	m.flags = DL_FAULT_ADDR_KNOWN | (data1 & IV_WRITE ? DL_FAULT_WRITE : 0);
+	m.flags = DAVY_FAULT_ADDR_KNOWN | (data1 & IV_WRITE ? DAVY_FAULT_WRITE : 0);
 	return m;
 }
 

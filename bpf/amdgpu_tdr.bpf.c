@@ -26,9 +26,9 @@ int BPF_PROG(job_timed_out, struct drm_sched_job *job)
 {
 	struct amdgpu_job *gpu_job = (void *)job;
 
-	if (!dl_setting(amdgpu_timeouts))
+	if (!davy_setting(amdgpu_timeouts))
 		return 0;
-	return timeout_tell(job, dl_vm_tgid(BPF_CORE_READ(gpu_job, vm)),
+	return timeout_tell(job, davy_vm_tgid(BPF_CORE_READ(gpu_job, vm)),
 			    BPF_CORE_READ(gpu_job, pasid));
 }
 
@@ -36,11 +36,11 @@ int BPF_PROG(job_timed_out, struct drm_sched_job *job)
 SEC("?fexit/amdgpu_ring_soft_recovery")
 int BPF_PROG(soft_recovered, struct amdgpu_ring *ring, unsigned int vmid, struct dma_fence *fence)
 {
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 	__u64 ret = 0;
 
 	bpf_get_func_ret(ctx, &ret);
-	e = fact_begin(DL_FACT_SOFT_RECOVERY, BPF_CORE_READ(ring, adev, dev));
+	e = fact_begin(DAVY_FACT_SOFT_RECOVERY, BPF_CORE_READ(ring, adev, dev));
 	if (!e)
 		return 0;
 	e->error = ret & 0xff ? 0 : -EIO;
@@ -60,7 +60,7 @@ static __always_inline void ring_reset_begun(struct amdgpu_ring *ring)
 static __always_inline int ring_reset_ended(struct amdgpu_ring *ring, int error)
 {
 	__u64 id = (__u64)ring, *begun = bpf_map_lookup_elem(&resets, &id);
-	struct dl_wire_fact *e = fact_begin(DL_FACT_RING_RESET, BPF_CORE_READ(ring, adev, dev));
+	struct davy_wire_fact *e = fact_begin(DAVY_FACT_RING_RESET, BPF_CORE_READ(ring, adev, dev));
 
 	if (!e)
 		return 0;
@@ -97,7 +97,7 @@ static __always_inline int old_reset_ended(struct amdgpu_ring *ring, int error)
 {
 	__u64 id = (__u64)ring;
 
-	if (dl_setting(ring_helper) && (!error || !bpf_map_lookup_elem(&resets, &id)))
+	if (davy_setting(ring_helper) && (!error || !bpf_map_lookup_elem(&resets, &id)))
 		return 0;
 	return ring_reset_ended(ring, error);
 }
@@ -129,11 +129,11 @@ RING_RESET(sdma_v7_0_reset_queue)
 
 static __always_inline int reset_event(struct amdgpu_device *adev, __s32 result, __u32 begun)
 {
-	struct dl_wire_gpu_reset *e = dl_reserve(DL_WIRE_GPU_RESET, sizeof(*e));
+	struct davy_wire_gpu_reset *e = davy_reserve(DAVY_WIRE_GPU_RESET, sizeof(*e));
 
 	if (!e)
 		return 0;
-	dl_dev_name(e->dev, BPF_CORE_READ(adev, dev));
+	davy_dev_name(e->dev, BPF_CORE_READ(adev, dev));
 	e->result = result;
 	e->begun = begun;
 	bpf_ringbuf_submit(e, 0);
@@ -158,21 +158,21 @@ int BPF_PROG(reset_ended, struct amdgpu_device *adev)
 SEC("?fentry/amdgpu_ras_reset_gpu")
 int BPF_PROG(ras_reset, struct amdgpu_device *adev)
 {
-	return fact_tell(DL_FACT_RAS_RESET, BPF_CORE_READ(adev, dev), 0);
+	return fact_tell(DAVY_FACT_RAS_RESET, BPF_CORE_READ(adev, dev), 0);
 }
 
 /* The process that uses a VM, told again at each submission: a render node may be handed on. */
 SEC("?fentry/amdgpu_vm_set_task_info")
 int BPF_PROG(vm_used, struct amdgpu_vm *vm)
 {
-	__u32 pasid = BPF_CORE_READ(vm, pasid), tgid = dl_current(), *known;
-	struct dl_wire_pasid *e;
+	__u32 pasid = BPF_CORE_READ(vm, pasid), tgid = davy_current(), *known;
+	struct davy_wire_pasid *e;
 
 	known = bpf_map_lookup_elem(&pasids, &pasid);
 	if (!pasid || (known && *known == tgid))
 		return 0;
 	bpf_map_update_elem(&pasids, &pasid, &tgid, BPF_ANY);
-	e = dl_reserve(DL_WIRE_PASID, sizeof(*e));
+	e = davy_reserve(DAVY_WIRE_PASID, sizeof(*e));
 	if (!e)
 		return 0;
 	e->pasid = pasid;

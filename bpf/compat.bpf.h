@@ -8,8 +8,8 @@
  * - drm/sched tracepoints were renamed in 6.17 (drm_sched_job, drm_run_job, drm_sched_process_job
  *   became drm_sched_job_queue, _run, _done) with the same arguments: two SEC names, one body.
  */
-#ifndef DL_COMPAT_BPF_H
-#define DL_COMPAT_BPF_H
+#ifndef DAVY_COMPAT_BPF_H
+#define DAVY_COMPAT_BPF_H
 
 #include "ktypes.bpf.h"
 
@@ -25,7 +25,7 @@ struct amdgpu_vm___embedded {
 	struct amdgpu_task_info___embedded task_info;
 } __attribute__((preserve_access_index));
 
-static __always_inline u32 dl_vm_tgid(struct amdgpu_vm *vm)
+static __always_inline u32 davy_vm_tgid(struct amdgpu_vm *vm)
 {
 	struct amdgpu_vm___embedded *old = (void *)vm;
 
@@ -52,7 +52,7 @@ struct mm_struct___until_6_1 {
 	struct mm_rss_stat rss_stat;
 } __attribute__((preserve_access_index));
 
-static __always_inline u64 dl_resident_bytes(struct task_struct *task)
+static __always_inline u64 davy_resident_bytes(struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mm_struct___until_6_1 *old = (void *)mm;
@@ -71,7 +71,7 @@ static __always_inline u64 dl_resident_bytes(struct task_struct *task)
 }
 
 /* The process behind a struct pid: its task's tgid, its own number when the task is gone. */
-static __always_inline u32 dl_pid_tgid(struct pid *pid)
+static __always_inline u32 davy_pid_tgid(struct pid *pid)
 {
 	void *link = BPF_CORE_READ(pid, tasks[0].first);
 	struct task_struct *task;
@@ -87,7 +87,7 @@ struct kfd_dev___until_6_4 {
 	struct amdgpu_device *adev;
 } __attribute__((preserve_access_index));
 
-static __always_inline struct device *dl_kfd_device(void *kfd)
+static __always_inline struct device *davy_kfd_device(void *kfd)
 {
 	struct kfd_dev___until_6_4 *old = kfd;
 	struct kfd_node *node = kfd;

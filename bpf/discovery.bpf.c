@@ -48,24 +48,24 @@ char LICENSE[] SEC("license") = "GPL";
 #define NR_OPENAT2 437
 
 const volatile __u64 hold_ns = 0;
-const volatile char unit[DL_RAW_UNIT] = "";
+const volatile char unit[DAVY_RAW_UNIT] = "";
 __u32 late_count = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, DL_RAW_RING);
+	__uint(max_entries, DAVY_RAW_RING);
 } steps SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_RAW_FOLLOWED);
+	__uint(max_entries, DAVY_RAW_FOLLOWED);
 	__type(key, __u32);
 	__type(value, __u8);
 } followed SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DL_RAW_LOSS_COUNT);
+	__uint(max_entries, DAVY_RAW_LOSS_COUNT);
 	__type(key, __u32);
 	__type(value, __u64);
 } step_losses SEC(".maps");
@@ -82,7 +82,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
-	__type(key, struct dl_raw_file);
+	__type(key, struct davy_raw_file);
 	__type(value, __u8);
 } seen_files SEC(".maps");
 
@@ -96,9 +96,9 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, DL_RAW_FUNCTIONS);
+	__uint(max_entries, DAVY_RAW_FUNCTIONS);
 	__type(key, __u32);
-	__type(value, struct dl_raw_function);
+	__type(value, struct davy_raw_function);
 } functions SEC(".maps");
 
 /* Processes that have opened such a file and not run it yet. */
@@ -131,7 +131,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
-	__type(key, struct dl_raw_site);
+	__type(key, struct davy_raw_site);
 	__type(value, __u8);
 } sites SEC(".maps");
 
@@ -160,17 +160,17 @@ static __always_inline void follow(__u32 tgid)
 	__u8 yes = 1;
 
 	if (bpf_map_update_elem(&followed, &tgid, &yes, BPF_ANY))
-		lost(DL_RAW_LOSS_FOLLOWED);
+		lost(DAVY_RAW_LOSS_FOLLOWED);
 }
 
 /* To be compared with NULL at once; all but the head is what the ring held before. */
 static __always_inline void *step(__u16 kind, __u64 size)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
-	struct dl_raw_head *head = bpf_ringbuf_reserve(&steps, size, 0);
+	struct davy_raw_head *head = bpf_ringbuf_reserve(&steps, size, 0);
 
 	if (!head) {
-		lost(DL_RAW_LOSS_RING);
+		lost(DAVY_RAW_LOSS_RING);
 		return 0;
 	}
 	head->kind = kind;
@@ -223,7 +223,7 @@ static __always_inline bool may_hold(void)
 		return false;
 	if (hold_ns && !bpf_map_update_elem(&waiting, &tid, &no, BPF_ANY))
 		return true;
-	lost(DL_RAW_LOSS_HOLD);
+	lost(DAVY_RAW_LOSS_HOLD);
 	return false;
 }
 
@@ -241,7 +241,7 @@ static __always_inline bool held_on_time(struct wait *w)
 	if (w->released)
 		return true;
 	late_count++;
-	lost(DL_RAW_LOSS_HOLD);
+	lost(DAVY_RAW_LOSS_HOLD);
 	return false;
 }
 
@@ -276,12 +276,12 @@ static __always_inline void hold_hard(void)
  */
 static __always_inline void send(void *record, bool held)
 {
-	bool wake = held || bpf_ringbuf_query(&steps, BPF_RB_AVAIL_DATA) > DL_RAW_RING / 4;
+	bool wake = held || bpf_ringbuf_query(&steps, BPF_RB_AVAIL_DATA) > DAVY_RAW_RING / 4;
 
 	bpf_ringbuf_submit(record, wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void file_key(struct file *file, struct dl_raw_file *ret_key)
+static __always_inline void file_key(struct file *file, struct davy_raw_file *ret_key)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 
@@ -294,12 +294,12 @@ SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(discovery_fork, struct task_struct *parent, struct task_struct *child)
 {
 	__u32 child_tgid = (__u32)child->tgid;
-	struct dl_raw_head *e;
+	struct davy_raw_head *e;
 
 	if (child->tgid == parent->tgid || !is_followed((__u32)parent->tgid))
 		return 0;
 	follow(child_tgid);
-	e = step(DL_RAW_FORK, sizeof(*e));
+	e = step(DAVY_RAW_FORK, sizeof(*e));
 	if (!e)
 		return 0;
 	e->number = child_tgid;
@@ -309,15 +309,15 @@ int BPF_PROG(discovery_fork, struct task_struct *parent, struct task_struct *chi
 
 static __always_inline void send_chunk(__u16 kind, __u64 from, __u32 offset, __u32 total)
 {
-	struct dl_raw_chunk *e = step(kind, sizeof(*e));
+	struct davy_raw_chunk *e = step(kind, sizeof(*e));
 	__u64 size = total - offset;
 
 	if (!e)
 		return;
 	size &= 0xffffffff;
 	asm volatile("" : "+r"(size)); /* what is compared is what is used */
-	if (size > DL_RAW_CHUNK)
-		size = DL_RAW_CHUNK;
+	if (size > DAVY_RAW_CHUNK)
+		size = DAVY_RAW_CHUNK;
 	e->offset = offset;
 	e->total = total;
 	e->size = (__u32)size;
@@ -334,20 +334,20 @@ static __always_inline void send_strings(struct mm_struct *mm)
 	__u64 envp = mm->env_start, envp_end = mm->env_end;
 
 	if (argv < argv_end)
-		send_chunk(DL_RAW_ARGV, argv, 0, (__u32)(argv_end - argv));
+		send_chunk(DAVY_RAW_ARGV, argv, 0, (__u32)(argv_end - argv));
 	if (envp >= envp_end)
 		return;
-	for (__u32 i = 0; i < DL_RAW_CHUNKS; i++) {
-		if (i * DL_RAW_CHUNK >= (__u32)(envp_end - envp))
+	for (__u32 i = 0; i < DAVY_RAW_CHUNKS; i++) {
+		if (i * DAVY_RAW_CHUNK >= (__u32)(envp_end - envp))
 			return;
-		send_chunk(DL_RAW_ENVP, envp, i * DL_RAW_CHUNK, (__u32)(envp_end - envp));
+		send_chunk(DAVY_RAW_ENVP, envp, i * DAVY_RAW_CHUNK, (__u32)(envp_end - envp));
 	}
 }
 
 /* The cgroup's own name is the unit's; processes below it are its children. */
 static __always_inline bool in_unit(struct task_struct *task)
 {
-	char name[DL_RAW_UNIT];
+	char name[DAVY_RAW_UNIT];
 
 	if (!unit[0])
 		return false;
@@ -355,7 +355,7 @@ static __always_inline bool in_unit(struct task_struct *task)
 	if (bpf_probe_read_kernel_str(name, sizeof(name),
 				      BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, name)) < 2)
 		return false;
-	for (int i = 0; i < DL_RAW_UNIT; i++) {
+	for (int i = 0; i < DAVY_RAW_UNIT; i++) {
 		if (name[i] != unit[i])
 			return false;
 		if (!name[i])
@@ -365,14 +365,14 @@ static __always_inline bool in_unit(struct task_struct *task)
 }
 
 /* Whether it is new, and noted from now on. */
-static __always_inline bool is_new(struct dl_raw_file *key)
+static __always_inline bool is_new(struct davy_raw_file *key)
 {
 	__u8 yes = 1;
 
 	return !bpf_map_update_elem(&seen_files, key, &yes, BPF_NOEXIST);
 }
 
-static long vma_file(struct task_struct *task, struct vm_area_struct *vma, struct dl_raw_file *key)
+static long vma_file(struct task_struct *task, struct vm_area_struct *vma, struct davy_raw_file *key)
 {
 	if (vma->vm_file)
 		file_key(vma->vm_file, key);
@@ -380,10 +380,10 @@ static long vma_file(struct task_struct *task, struct vm_area_struct *vma, struc
 }
 
 /* A new program begins in its ld.so; one that was linked statically, in itself. */
-static __always_inline bool has_new_linker(struct task_struct *task, const struct dl_raw_file *program)
+static __always_inline bool has_new_linker(struct task_struct *task, const struct davy_raw_file *program)
 {
 	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct dl_raw_file linker = {};
+	struct davy_raw_file linker = {};
 
 	bpf_find_vma(task, PT_REGS_IP(user), vma_file, &linker, 0);
 	return linker.inode && linker.inode != program->inode && is_new(&linker);
@@ -395,14 +395,14 @@ static __always_inline bool has_new_linker(struct task_struct *task, const struc
  */
 static __always_inline int send_ready(struct task_struct *task, __u32 tgid)
 {
-	struct dl_raw_file program = {};
-	struct dl_raw_head *e;
+	struct davy_raw_file program = {};
+	struct davy_raw_head *e;
 	__u8 yes = 1;
 	bool held;
 
 	file_key(BPF_CORE_READ(task, mm, exe_file), &program);
 	held = has_new_linker(task, &program) && may_hold();
-	e = step(DL_RAW_READY, sizeof(*e));
+	e = step(DAVY_RAW_READY, sizeof(*e));
 	if (!e) {
 		dont_hold(held);
 		return 0;
@@ -422,14 +422,14 @@ SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(discovery_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct dl_raw_path *e;
+	struct davy_raw_path *e;
 
 	if (!is_followed(tgid)) {
 		if (!in_unit(task))
 			return 0;
 		follow(tgid);
 	}
-	e = step(DL_RAW_EXEC, sizeof(*e));
+	e = step(DAVY_RAW_EXEC, sizeof(*e));
 	if (!e)
 		return 0;
 	e->head.number = (__u32)task->real_parent->tgid;
@@ -445,12 +445,12 @@ SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(discovery_exit, struct task_struct *task)
 {
 	__u32 tgid = (__u32)task->tgid;
-	struct dl_raw_head *e;
+	struct davy_raw_head *e;
 
 	if (task->signal->live.counter != 0 || !is_followed(tgid))
 		return 0;
 	bpf_map_delete_elem(&followed, &tgid);
-	e = step(DL_RAW_EXIT, sizeof(*e));
+	e = step(DAVY_RAW_EXIT, sizeof(*e));
 	if (!e)
 		return 0;
 	e->code = task->signal->group_exit_code;
@@ -469,11 +469,11 @@ SEC("?tp_btf/signal_generate")
 int BPF_PROG(discovery_signal, int sig, struct kernel_siginfo *info, struct task_struct *task,
 	     int group, int result)
 {
-	struct dl_raw_signal *e;
+	struct davy_raw_signal *e;
 
 	if (result || sig < 1 || sig > 31 || !(1u << sig & ENDING) || !is_followed((__u32)task->tgid))
 		return 0;
-	e = step(DL_RAW_SIGNAL, sizeof(*e));
+	e = step(DAVY_RAW_SIGNAL, sizeof(*e));
 	if (!e)
 		return 0;
 	e->head.number = (unsigned long)info == KERNEL_SENDER ? 0 : e->head.tgid;
@@ -489,7 +489,7 @@ int BPF_PROG(discovery_signal, int sig, struct kernel_siginfo *info, struct task
 static __always_inline __u64 hash_of_name(const char *path, long length)
 {
 	char tail[NAME_TAIL + 3];
-	__u64 hash = DL_RAW_HASH_START;
+	__u64 hash = DAVY_RAW_HASH_START;
 	bool over = false;
 
 	__builtin_memset(tail, 0, sizeof(tail));
@@ -499,20 +499,20 @@ static __always_inline __u64 hash_of_name(const char *path, long length)
 		return 0;
 	for (int i = 0; i < NAME_TAIL; i++) {
 		if (tail[i] == '/') {
-			hash = DL_RAW_HASH_START;
+			hash = DAVY_RAW_HASH_START;
 			over = false;
 			continue;
 		}
 		if (!tail[i] || (tail[i] == '.' && tail[i + 1] == 's' && tail[i + 2] == 'o'))
 			over = true;
 		if (!over)
-			hash = (hash ^ (__u8)tail[i]) * DL_RAW_HASH_PRIME;
+			hash = (hash ^ (__u8)tail[i]) * DAVY_RAW_HASH_PRIME;
 	}
 	return hash;
 }
 
-/* The file at a descriptor of current; "name", DL_RAW_NAME bytes, may be NULL. */
-static __always_inline void file_at(long fd, struct dl_raw_file *ret_key, char *ret_name)
+/* The file at a descriptor of current; "name", DAVY_RAW_NAME bytes, may be NULL. */
+static __always_inline void file_at(long fd, struct davy_raw_file *ret_key, char *ret_name)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct file **table = BPF_CORE_READ(task, files, fdt, fd), *file = 0;
@@ -521,7 +521,7 @@ static __always_inline void file_at(long fd, struct dl_raw_file *ret_key, char *
 		return;
 	file_key(file, ret_key);
 	if (ret_name)
-		bpf_probe_read_kernel_str(ret_name, DL_RAW_NAME,
+		bpf_probe_read_kernel_str(ret_name, DAVY_RAW_NAME,
 					  BPF_CORE_READ(file, f_path.dentry, d_name.name));
 }
 
@@ -535,14 +535,14 @@ static __always_inline bool is_known(const char *path, long length)
 static __always_inline int open_left(const char *path, long ret)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct dl_raw_file key = {};
-	struct dl_raw_path *e;
+	struct davy_raw_file key = {};
+	struct davy_raw_path *e;
 	__u8 yes = 1;
 	long length;
 
 	if (ret >= 0 && ret < FD_MAX)
 		file_at(ret, &key, 0);
-	e = step(DL_RAW_OPEN, sizeof(*e));
+	e = step(DAVY_RAW_OPEN, sizeof(*e));
 	if (!e)
 		return 0;
 	e->head.code = ret < -MAX_ERRNO || ret >= FD_MAX ? -1 : (__s32)ret;
@@ -560,12 +560,12 @@ static __always_inline int open_left(const char *path, long ret)
 
 static __always_inline int map_left(long fd, __u64 prot, long ret)
 {
-	struct dl_raw_file key = {};
-	struct dl_raw_map *e;
+	struct davy_raw_file key = {};
+	struct davy_raw_map *e;
 
 	if (!(prot & PROT_EXEC) || fd < 0 || fd >= FD_MAX)
 		return 0;
-	e = step(DL_RAW_MAP, sizeof(*e));
+	e = step(DAVY_RAW_MAP, sizeof(*e));
 	if (!e)
 		return 0;
 	e->name[0] = 0;
@@ -641,10 +641,10 @@ int discovery_call(struct pt_regs *ctx)
 	__u32 function = (__u32)bpf_get_attach_cookie(ctx);
 	struct frame frame = { .pid_tgid = bpf_get_current_pid_tgid(), .stack = PT_REGS_SP(ctx) };
 	struct pending p = { .function = function };
-	struct dl_raw_site site = { .tgid = frame.pid_tgid >> 32 };
-	struct dl_raw_function *f;
+	struct davy_raw_site site = { .tgid = frame.pid_tgid >> 32 };
+	struct davy_raw_function *f;
 	struct range range = {};
-	struct dl_raw_call *e;
+	struct davy_raw_call *e;
 	__u8 yes = 1;
 	bool held;
 
@@ -660,7 +660,7 @@ int discovery_call(struct pt_regs *ctx)
 	held = site.address && !bpf_map_lookup_elem(&sites, &site) && may_hold();
 	if (held) /* else userspace reads it from a long list */
 		bpf_find_vma(bpf_get_current_task_btf(), site.address, vma_found, &range, 0);
-	e = step(DL_RAW_CALL, sizeof(*e));
+	e = step(DAVY_RAW_CALL, sizeof(*e));
 	if (!e) {
 		dont_hold(held);
 		return 0;
@@ -676,7 +676,7 @@ int discovery_call(struct pt_regs *ctx)
 	e->vma_end = range.end;
 	e->vma_page = range.page;
 	e->text[0] = 0;
-	if (f->text != DL_RAW_NO_ARGUMENT)
+	if (f->text != DAVY_RAW_NO_ARGUMENT)
 		bpf_probe_read_user_str(e->text, sizeof(e->text), (void *)argument(ctx, f->text));
 	send(e, held);
 	if (held && hold(ctx))
@@ -689,13 +689,13 @@ SEC("?uprobe.s")
 int discovery_loaded(struct pt_regs *ctx)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct dl_raw_head *e;
+	struct davy_raw_head *e;
 	bool held;
 
 	if (!is_followed(tgid) || bpf_map_delete_elem(&fresh, &tgid))
 		return 0;
 	held = may_hold();
-	e = step(DL_RAW_LOADED, sizeof(*e));
+	e = step(DAVY_RAW_LOADED, sizeof(*e));
 	if (!e) {
 		dont_hold(held);
 		return 0;
@@ -714,13 +714,13 @@ int discovery_return(struct pt_regs *ctx)
 	struct frame frame = { .pid_tgid = bpf_get_current_pid_tgid(),
 			       .stack = PT_REGS_SP(ctx) - sizeof(long) };
 	struct pending *p = bpf_map_lookup_elem(&calls, &frame), done;
-	struct dl_raw_call *e;
+	struct davy_raw_call *e;
 
 	if (!p)
 		return 0;
 	done = *p;
 	bpf_map_delete_elem(&calls, &frame);
-	e = step(DL_RAW_RETURN, sizeof(*e));
+	e = step(DAVY_RAW_RETURN, sizeof(*e));
 	if (!e)
 		return 0;
 	e->function = done.function;
@@ -737,21 +737,21 @@ int discovery_return(struct pt_regs *ctx)
 
 static __always_inline int link_error(__s32 code, __u64 object, __u64 format, __u64 a, __u64 b, __u64 c)
 {
-	struct dl_raw_link_error *e;
+	struct davy_raw_link_error *e;
 
 	if (!is_followed(bpf_get_current_pid_tgid() >> 32))
 		return 0;
-	e = step(DL_RAW_LINK_ERROR, sizeof(*e));
+	e = step(DAVY_RAW_LINK_ERROR, sizeof(*e));
 	if (!e)
 		return 0;
 	e->head.code = code;
 	e->object[0] = e->format[0] = 0;
 	e->argument[0][0] = e->argument[1][0] = e->argument[2][0] = 0;
-	bpf_probe_read_user_str(e->object, DL_RAW_TEXT, (void *)object);
-	bpf_probe_read_user_str(e->format, DL_RAW_TEXT, (void *)format);
-	bpf_probe_read_user_str(e->argument[0], DL_RAW_TEXT, (void *)a);
-	bpf_probe_read_user_str(e->argument[1], DL_RAW_TEXT, (void *)b);
-	bpf_probe_read_user_str(e->argument[2], DL_RAW_TEXT, (void *)c);
+	bpf_probe_read_user_str(e->object, DAVY_RAW_TEXT, (void *)object);
+	bpf_probe_read_user_str(e->format, DAVY_RAW_TEXT, (void *)format);
+	bpf_probe_read_user_str(e->argument[0], DAVY_RAW_TEXT, (void *)a);
+	bpf_probe_read_user_str(e->argument[1], DAVY_RAW_TEXT, (void *)b);
+	bpf_probe_read_user_str(e->argument[2], DAVY_RAW_TEXT, (void *)c);
 	send(e, false);
 	return 0;
 }

@@ -28,7 +28,7 @@ int BPF_PROG(handle_made, struct drm_file *file, struct drm_gem_object *bo)
 {
 	bool first = !BPF_CORE_READ(bo, handle_count);
 	__u64 id = (__u64)bo;
-	__u32 tgid = dl_current();
+	__u32 tgid = davy_current();
 
 	bpf_map_update_elem(&owners, &id, &tgid, first ? BPF_ANY : BPF_NOEXIST);
 	return 0;
@@ -48,7 +48,7 @@ int BPF_PROG(bo_freed, struct kref *ref)
 SEC("?fentry/drm_dev_wedged_event")
 int BPF_PROG(wedged, struct drm_device *dev, unsigned long method)
 {
-	struct dl_wire_fact *e = fact_begin(DL_FACT_WEDGED_EVENT, BPF_CORE_READ(dev, dev));
+	struct davy_wire_fact *e = fact_begin(DAVY_FACT_WEDGED_EVENT, BPF_CORE_READ(dev, dev));
 
 	if (!e)
 		return 0;

@@ -11,26 +11,26 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-static __always_inline struct dl_sched *sched_of(struct drm_gpu_scheduler *sched)
+static __always_inline struct davy_sched *sched_of(struct drm_gpu_scheduler *sched)
 {
 	__u64 key = (__u64)sched;
-	struct dl_sched *known = bpf_map_lookup_elem(&scheds, &key);
-	struct dl_sched fresh = {};
+	struct davy_sched *known = bpf_map_lookup_elem(&scheds, &key);
+	struct davy_sched fresh = {};
 
 	bpf_probe_read_kernel_str(fresh.ring, sizeof(fresh.ring), BPF_CORE_READ(sched, name));
 	fresh.timeout_jiffies = BPF_CORE_READ(sched, timeout);
 	fresh.device = (__u64)BPF_CORE_READ(sched, dev);
 	if (known && sched_same(known, &fresh))
 		return known;
-	dl_dev_name(fresh.dev, (struct device *)fresh.device);
+	davy_dev_name(fresh.dev, (struct device *)fresh.device);
 	return sched_add(key, &fresh);
 }
 
 /* Runs in the submitter's context: the only moment at which the owner is known for certain. */
 static __always_inline int job_queued(struct drm_sched_job *job)
 {
-	struct dl_job state = {};
-	struct dl_job_key key;
+	struct davy_job state = {};
+	struct davy_job_key key;
 
 	if (!job)
 		return 0;
@@ -38,16 +38,16 @@ static __always_inline int job_queued(struct drm_sched_job *job)
 	state.sched = (__u64)BPF_CORE_READ(job, sched);
 	sched_of(BPF_CORE_READ(job, sched)); /* a job may fail before any has run there */
 	state.queued_ns = bpf_ktime_get_boot_ns();
-	state.tgid = dl_current();
+	state.tgid = davy_current();
 	return job_add(&key, &state);
 }
 
 static __always_inline int job_running(struct drm_sched_job *job)
 {
 	struct drm_gpu_scheduler *gpu_sched;
-	struct dl_job *state, fresh = {};
-	struct dl_sched *sched;
-	struct dl_job_key key;
+	struct davy_job *state, fresh = {};
+	struct davy_sched *sched;
+	struct davy_job_key key;
 
 	if (!job)
 		return 0;
@@ -70,7 +70,7 @@ static __always_inline int job_running(struct drm_sched_job *job)
 
 static __always_inline int sched_job_done(struct drm_sched_fence *fence)
 {
-	struct dl_job_key key;
+	struct davy_job_key key;
 
 	if (!fence)
 		return 0;

@@ -15,14 +15,14 @@ char LICENSE[] SEC("license") = "GPL";
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, DL_MAX_ENGINES);
+	__uint(max_entries, DAVY_MAX_ENGINES);
 	__type(key, __u32);
-	__type(value, struct dl_engine_state);
+	__type(value, struct davy_engine_state);
 } engines SEC(".maps");
 
 static __always_inline void graph_failed(__u32 tgid, __u32 tid)
 {
-	struct dl_engine_state *s = bpf_map_lookup_elem(&engines, &tgid);
+	struct davy_engine_state *s = bpf_map_lookup_elem(&engines, &tgid);
 
 	if (!s || s->tid != tid || !s->entered_ns)
 		return;
@@ -37,13 +37,13 @@ static __always_inline void graph_failed(__u32 tgid, __u32 tid)
  */
 static __always_inline long read_name(char *ret_type, const char *name)
 {
-	long err = bpf_copy_from_user(ret_type, DL_TYPE_NAME_LEN, name);
+	long err = bpf_copy_from_user(ret_type, DAVY_TYPE_NAME_LEN, name);
 
 	if (err)
-		err = bpf_copy_from_user(ret_type, DL_TYPE_NAME_LEN / 2, name);
+		err = bpf_copy_from_user(ret_type, DAVY_TYPE_NAME_LEN / 2, name);
 	if (err)
-		err = bpf_copy_from_user(ret_type, DL_TYPE_NAME_LEN / 4, name);
-	ret_type[DL_TYPE_NAME_LEN - 1] = 0;
+		err = bpf_copy_from_user(ret_type, DAVY_TYPE_NAME_LEN / 4, name);
+	ret_type[DAVY_TYPE_NAME_LEN - 1] = 0;
 	return err;
 }
 
@@ -55,9 +55,9 @@ SEC("?uprobe.s")
 int throw_seen(struct pt_regs *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	char type[DL_TYPE_NAME_LEN] = {};
+	char type[DAVY_TYPE_NAME_LEN] = {};
 	const char *name = 0;
-	struct dl_wire_throw *e;
+	struct davy_wire_throw *e;
 
 	if (bpf_copy_from_user(&name, sizeof(name), (char *)PT_REGS_PARM2(ctx) + sizeof(void *)))
 		return 0;
@@ -66,7 +66,7 @@ int throw_seen(struct pt_regs *ctx)
 	if (type[0] != 'N' || type[1] != '2' || type[2] != 'v' || type[3] != 'k')
 		return 0;
 	graph_failed(id >> 32, (__u32)id);
-	e = dl_reserve(DL_WIRE_THROW, sizeof(*e));
+	e = davy_reserve(DAVY_WIRE_THROW, sizeof(*e));
 	if (!e)
 		return 0;
 	e->tid = (__u32)id;
@@ -75,7 +75,7 @@ int throw_seen(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline void run_left(struct dl_engine_state *s, __u64 now)
+static __always_inline void run_left(struct davy_engine_state *s, __u64 now)
 {
 	s->last_ns = now - s->first_entered_ns;
 	if (s->last_ns > s->max_ns)
@@ -88,7 +88,7 @@ static __always_inline void run_left(struct dl_engine_state *s, __u64 now)
 static __always_inline int entered(__u32 copying)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
-	struct dl_engine_state *s, fresh = {};
+	struct davy_engine_state *s, fresh = {};
 	__u32 tgid = id >> 32;
 
 	s = bpf_map_lookup_elem(&engines, &tgid);
@@ -134,7 +134,7 @@ int graph_entered(struct pt_regs *ctx)
 static __always_inline void count_tokens(__u32 count, __u64 pos)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct dl_engine_state *s, fresh = {};
+	struct davy_engine_state *s, fresh = {};
 	__s32 first, last;
 
 	if (!count || count > 1 << 24 || !pos ||
@@ -215,7 +215,7 @@ SEC("?uprobe")
 int graph_synced(struct pt_regs *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
-	struct dl_engine_state *s;
+	struct davy_engine_state *s;
 	__u32 tgid = id >> 32;
 
 	s = bpf_map_lookup_elem(&engines, &tgid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Facts: told one by one where they are rare, counted in a shared map where they come in storms. */
-#ifndef DL_FACTS_BPF_H
-#define DL_FACTS_BPF_H
+#ifndef DAVY_FACTS_BPF_H
+#define DAVY_FACTS_BPF_H
 
 #include <asm-generic/errno.h>
 
@@ -9,23 +9,23 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_SUMS);
-	__type(key, struct dl_sum_key);
-	__type(value, struct dl_sum);
+	__uint(max_entries, DAVY_MAX_SUMS);
+	__type(key, struct davy_sum_key);
+	__type(value, struct davy_sum);
 } sums SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, DL_FACT_COUNT);
+	__uint(max_entries, DAVY_FACT_COUNT);
 	__type(key, __u32);
-	__type(value, struct dl_threshold);
+	__type(value, struct davy_threshold);
 } thresholds SEC(".maps");
 
 /* A rare fact; the caller fills the rest and submits it. NULL when the ring is full. */
-static __always_inline struct dl_wire_fact *fact_begin_in(bool stormy, enum dl_fact fact,
+static __always_inline struct davy_wire_fact *fact_begin_in(bool stormy, enum davy_fact fact,
 							     struct device *dev)
 {
-	struct dl_wire_fact *e = dl_reserve_in(stormy, DL_WIRE_FACT, sizeof(*e));
+	struct davy_wire_fact *e = davy_reserve_in(stormy, DAVY_WIRE_FACT, sizeof(*e));
 
 	if (!e)
 		return 0;
@@ -33,30 +33,30 @@ static __always_inline struct dl_wire_fact *fact_begin_in(bool stormy, enum dl_f
 	e->count = 1;
 	e->device = (__u64)dev;
 	if (dev)
-		dl_dev_name(e->dev, dev);
+		davy_dev_name(e->dev, dev);
 	return e;
 }
 
-static __always_inline struct dl_wire_fact *fact_begin(enum dl_fact fact, struct device *dev)
+static __always_inline struct davy_wire_fact *fact_begin(enum davy_fact fact, struct device *dev)
 {
 	return fact_begin_in(false, fact, dev);
 }
 
-static __always_inline void fact_name(struct dl_wire_fact *e, const char *name)
+static __always_inline void fact_name(struct davy_wire_fact *e, const char *name)
 {
 	bpf_probe_read_kernel_str(e->name, sizeof(e->name), name);
 }
 
-static __always_inline void fact_fence(struct dl_wire_fact *e, struct dma_fence *fence)
+static __always_inline void fact_fence(struct davy_wire_fact *e, struct dma_fence *fence)
 {
 	e->fence_context = BPF_CORE_READ(fence, context);
 	e->fence_seqno = BPF_CORE_READ(fence, seqno);
 }
 
 /* The fact as it is known at "dev" alone. */
-static __always_inline int fact_tell(enum dl_fact fact, struct device *dev, int error)
+static __always_inline int fact_tell(enum davy_fact fact, struct device *dev, int error)
 {
-	struct dl_wire_fact *e = fact_begin(fact, dev);
+	struct davy_wire_fact *e = fact_begin(fact, dev);
 
 	if (!e)
 		return 0;
@@ -65,16 +65,16 @@ static __always_inline int fact_tell(enum dl_fact fact, struct device *dev, int 
 	return 0;
 }
 
-static __always_inline struct dl_sum *sum_of(struct dl_sum_key *key, const char *name)
+static __always_inline struct davy_sum *sum_of(struct davy_sum_key *key, const char *name)
 {
-	struct dl_sum *known = bpf_map_lookup_elem(&sums, key);
-	struct dl_sum fresh = {};
+	struct davy_sum *known = bpf_map_lookup_elem(&sums, key);
+	struct davy_sum fresh = {};
 	long err;
 
 	if (known)
 		return known;
 	if (key->device)
-		dl_dev_name(fresh.dev, (struct device *)key->device);
+		davy_dev_name(fresh.dev, (struct device *)key->device);
 	if (name)
 		bpf_probe_read_kernel_str(fresh.name, sizeof(fresh.name), name);
 	err = bpf_map_update_elem(&sums, key, &fresh, BPF_NOEXIST);
@@ -82,13 +82,13 @@ static __always_inline struct dl_sum *sum_of(struct dl_sum_key *key, const char 
 		err = bpf_map_update_elem(&sums, key, &fresh, BPF_NOEXIST);
 	known = bpf_map_lookup_elem(&sums, key);
 	if (!known)
-		dl_lost(err == -E2BIG ? DL_LOSS_SUMS_FULL : DL_LOSS_MAP_BUSY);
+		davy_lost(err == -E2BIG ? DAVY_LOSS_SUMS_FULL : DAVY_LOSS_MAP_BUSY);
 	return known;
 }
 
-static __always_inline bool sum_speaks(struct dl_sum *sum, __u32 fact)
+static __always_inline bool sum_speaks(struct davy_sum *sum, __u32 fact)
 {
-	struct dl_threshold *t = bpf_map_lookup_elem(&thresholds, &fact);
+	struct davy_threshold *t = bpf_map_lookup_elem(&thresholds, &fact);
 
 	if (!sum->spoke_ns)
 		return true;
@@ -101,18 +101,18 @@ static __always_inline bool sum_speaks(struct dl_sum *sum, __u32 fact)
 /* Edges of what must not be missed take the reserved way: each key may use it once per quiet time. */
 static __always_inline bool sum_stormy(__u16 fact)
 {
-	return fact != DL_FACT_GPU_FAULT && fact != DL_FACT_IOCTL_FAILED &&
-	       fact != DL_FACT_ALLOC_FAILED;
+	return fact != DAVY_FACT_GPU_FAULT && fact != DAVY_FACT_IOCTL_FAILED &&
+	       fact != DAVY_FACT_ALLOC_FAILED;
 }
 
-static __always_inline void sum_tell(struct dl_sum_key *key, struct dl_sum *sum)
+static __always_inline void sum_tell(struct davy_sum_key *key, struct davy_sum *sum)
 {
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 
 	sum->spoke_ns = sum->last_ns;
 	sum->spoke_count = sum->count;
 	sum->spoke_bytes = sum->bytes;
-	e = dl_reserve_in(sum_stormy(key->fact), DL_WIRE_FACT, sizeof(*e));
+	e = davy_reserve_in(sum_stormy(key->fact), DAVY_WIRE_FACT, sizeof(*e));
 	if (!e)
 		return;
 	e->device = key->device;
@@ -131,10 +131,10 @@ static __always_inline void sum_tell(struct dl_sum_key *key, struct dl_sum *sum)
 }
 
 /* A hot fact: counted under its key, told now if it is the first or a threshold is crossed. */
-static __always_inline int fact_count(struct dl_sum_key *key, const char *name, __u64 bytes,
+static __always_inline int fact_count(struct davy_sum_key *key, const char *name, __u64 bytes,
 				      __u64 addr)
 {
-	struct dl_sum *sum = sum_of(key, name);
+	struct davy_sum *sum = sum_of(key, name);
 
 	if (!sum)
 		return 0;

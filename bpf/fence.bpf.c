@@ -10,11 +10,11 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-static __always_inline void job_failed(struct dl_job *job, struct dma_fence *fence, int error)
+static __always_inline void job_failed(struct davy_job *job, struct dma_fence *fence, int error)
 {
 	__u64 sched_key = job->sched;
-	struct dl_sched *sched = bpf_map_lookup_elem(&scheds, &sched_key);
-	struct dl_wire_fact *e = fact_begin(DL_FACT_FENCE_FAILED, 0);
+	struct davy_sched *sched = bpf_map_lookup_elem(&scheds, &sched_key);
+	struct davy_wire_fact *e = fact_begin(DAVY_FACT_FENCE_FAILED, 0);
 
 	if (!e)
 		return;
@@ -31,8 +31,8 @@ static __always_inline void job_failed(struct dl_job *job, struct dma_fence *fen
 SEC("?tp_btf/dma_fence_signaled")
 int BPF_PROG(fence_signaled, struct dma_fence *fence)
 {
-	struct dl_job_key key;
-	struct dl_job *job;
+	struct davy_job_key key;
+	struct davy_job *job;
 	int error;
 
 	if (!fence)

@@ -39,13 +39,13 @@ int BPF_PROG(oom_victim, struct task_struct *task)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	__u8 *of_cgroup = bpf_map_lookup_elem(&oom_scope, &tid);
-	struct dl_wire_fact *e = fact_begin(DL_FACT_OOM_VICTIM, 0);
+	struct davy_wire_fact *e = fact_begin(DAVY_FACT_OOM_VICTIM, 0);
 
 	if (!e)
 		return 0;
 	e->pid = (__u32)BPF_CORE_READ(task, tgid);
 	e->detail = of_cgroup ? *of_cgroup : 0;
-	e->bytes = dl_resident_bytes(task);
+	e->bytes = davy_resident_bytes(task);
 	BPF_CORE_READ_STR_INTO(&e->name, task, comm);
 	bpf_ringbuf_submit(e, 0);
 	return 0;
@@ -77,8 +77,8 @@ static __always_inline int open_done(void *ctx, struct filename *filename)
 {
 	__u64 file = 0; /* as a number: of a pointer the verifier allows no arithmetic */
 	long ret;
-	char path[DEV_PREFIX + DL_FACT_NAME_LEN] = {};
-	struct dl_wire_fact *e;
+	char path[DEV_PREFIX + DAVY_FACT_NAME_LEN] = {};
+	struct davy_wire_fact *e;
 
 	if (bpf_get_func_ret(ctx, &file))
 		return 0;
@@ -90,10 +90,10 @@ static __always_inline int open_done(void *ctx, struct filename *filename)
 		return 0;
 	if (!is_gpu_node(path))
 		return 0;
-	e = fact_begin_in(true, DL_FACT_OPEN_REFUSED, 0); /* anybody can ask for it in a loop */
+	e = fact_begin_in(true, DAVY_FACT_OPEN_REFUSED, 0); /* anybody can ask for it in a loop */
 	if (!e)
 		return 0;
-	e->pid = dl_current();
+	e->pid = davy_current();
 	e->error = (int)ret;
 	__builtin_memcpy(e->name, path + DEV_PREFIX, sizeof(e->name));
 	e->name[sizeof(e->name) - 1] = 0;
@@ -125,13 +125,13 @@ static __always_inline bool is_gpu_driver(__u64 word)
 static __always_inline int coredump(struct pt_regs *ctx)
 {
 	struct device *dev = (struct device *)PT_REGS_PARM1(ctx);
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 	__u64 driver = 0;
 
 	bpf_probe_read_kernel_str(&driver, sizeof(driver), BPF_CORE_READ(dev, driver, name));
 	if (!is_gpu_driver(driver))
 		return 0;
-	e = fact_begin(DL_FACT_COREDUMP, dev);
+	e = fact_begin(DAVY_FACT_COREDUMP, dev);
 	if (!e)
 		return 0;
 	e->bytes = PT_REGS_PARM4(ctx);

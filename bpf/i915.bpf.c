@@ -15,10 +15,10 @@ enum evict_what { EVICT_ROOM = 0, EVICT_NODE = 1, EVICT_VM = 2 };
 
 static __always_inline int evict(struct i915_address_space *vm, __u64 bytes, __u16 what)
 {
-	struct dl_sum_key key = {
+	struct davy_sum_key key = {
 		.device = (__u64)BPF_CORE_READ(vm, i915, drm.dev),
-		.pid = dl_current(),
-		.fact = DL_FACT_I915_EVICT,
+		.pid = davy_current(),
+		.fact = DAVY_FACT_I915_EVICT,
 		.what = what,
 	};
 
@@ -46,7 +46,7 @@ int BPF_PROG(evict_vm, struct i915_address_space *vm)
 SEC("?tp_btf/i915_gem_shrink")
 int BPF_PROG(shrink, struct drm_i915_private *i915, unsigned long target, unsigned int flags)
 {
-	struct dl_sum_key key = { .fact = DL_FACT_I915_SHRINK, .pid = dl_current(), .detail = flags };
+	struct davy_sum_key key = { .fact = DAVY_FACT_I915_SHRINK, .pid = davy_current(), .detail = flags };
 
 	if (!i915)
 		return 0;
@@ -57,7 +57,7 @@ int BPF_PROG(shrink, struct drm_i915_private *i915, unsigned long target, unsign
 SEC("?tp_btf/i915_gem_object_fault")
 int BPF_PROG(object_fault, struct drm_i915_gem_object *obj, u64 index, bool gtt, bool write)
 {
-	struct dl_sum_key key = { .fact = DL_FACT_I915_FAULT, .pid = dl_current(), .what = write };
+	struct davy_sum_key key = { .fact = DAVY_FACT_I915_FAULT, .pid = davy_current(), .what = write };
 
 	if (!obj)
 		return 0;
@@ -65,17 +65,17 @@ int BPF_PROG(object_fault, struct drm_i915_gem_object *obj, u64 index, bool gtt,
 	return fact_count(&key, 0, 0, index * 4096);
 }
 
-static __always_inline struct dl_sched *engine_of(struct intel_engine_cs *engine)
+static __always_inline struct davy_sched *engine_of(struct intel_engine_cs *engine)
 {
 	__u64 key = (__u64)engine;
-	struct dl_sched *known = bpf_map_lookup_elem(&scheds, &key);
-	struct dl_sched fresh = {};
+	struct davy_sched *known = bpf_map_lookup_elem(&scheds, &key);
+	struct davy_sched fresh = {};
 
 	fresh.device = (__u64)BPF_CORE_READ(engine, i915, drm.dev);
 	BPF_CORE_READ_STR_INTO(&fresh.ring, engine, name);
 	if (known && sched_same(known, &fresh))
 		return known;
-	dl_dev_name(fresh.dev, (struct device *)fresh.device);
+	davy_dev_name(fresh.dev, (struct device *)fresh.device);
 	return sched_add(key, &fresh); /* no timeout of its own: heartbeats watch it */
 }
 
@@ -84,9 +84,9 @@ SEC("?tp_btf/i915_request_add")
 int BPF_PROG(request_added, struct i915_request *rq)
 {
 	struct intel_engine_cs *engine;
-	struct dl_job state = {};
-	struct dl_job_key key;
-	struct dl_sched *sched;
+	struct davy_job state = {};
+	struct davy_job_key key;
+	struct davy_sched *sched;
 
 	if (!rq)
 		return 0;
@@ -99,7 +99,7 @@ int BPF_PROG(request_added, struct i915_request *rq)
 	key = job_key(&rq->fence);
 	state.sched = (__u64)engine;
 	state.queued_ns = state.run_ns = bpf_ktime_get_boot_ns();
-	state.tgid = dl_current();
+	state.tgid = davy_current();
 	return job_add(&key, &state);
 }
 
@@ -107,7 +107,7 @@ int BPF_PROG(request_added, struct i915_request *rq)
 SEC("?tp_btf/i915_request_retire")
 int BPF_PROG(request_retired, struct i915_request *rq)
 {
-	struct dl_job_key key;
+	struct davy_job_key key;
 
 	if (!rq)
 		return 0;

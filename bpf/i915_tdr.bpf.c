@@ -11,7 +11,7 @@ SEC("?kprobe/intel_gt_handle_error")
 int gt_error(struct pt_regs *ctx)
 {
 	struct intel_gt *gt = (void *)PT_REGS_PARM1(ctx);
-	struct dl_wire_fact *e = fact_begin(DL_FACT_GT_ERROR, BPF_CORE_READ(gt, i915, drm.dev));
+	struct davy_wire_fact *e = fact_begin(DAVY_FACT_GT_ERROR, BPF_CORE_READ(gt, i915, drm.dev));
 
 	if (!e)
 		return 0;
@@ -24,13 +24,13 @@ SEC("?fentry/intel_context_ban")
 int BPF_PROG(context_banned, struct intel_context *ce)
 {
 	struct pid *pid = BPF_CORE_READ(ce, gem_context, pid);
-	struct dl_wire_fact *e =
-		fact_begin(DL_FACT_CONTEXT_BANNED, BPF_CORE_READ(ce, engine, i915, drm.dev));
+	struct davy_wire_fact *e =
+		fact_begin(DAVY_FACT_CONTEXT_BANNED, BPF_CORE_READ(ce, engine, i915, drm.dev));
 
 	if (!e)
 		return 0;
 	if (pid)
-		e->pid = dl_pid_tgid(pid);
+		e->pid = davy_pid_tgid(pid);
 	BPF_CORE_READ_STR_INTO(&e->name, ce, engine, name);
 	bpf_ringbuf_submit(e, 0);
 	return 0;
@@ -40,8 +40,8 @@ int BPF_PROG(context_banned, struct intel_context *ce)
 SEC("?fexit/__intel_engine_reset_bh")
 int BPF_PROG(engine_reset, struct intel_engine_cs *engine)
 {
-	struct dl_wire_fact *e =
-		fact_begin(DL_FACT_ENGINE_RESET, BPF_CORE_READ(engine, i915, drm.dev));
+	struct davy_wire_fact *e =
+		fact_begin(DAVY_FACT_ENGINE_RESET, BPF_CORE_READ(engine, i915, drm.dev));
 	__u64 ret = 0;
 
 	if (!e)
@@ -57,11 +57,11 @@ int BPF_PROG(engine_reset, struct intel_engine_cs *engine)
 
 static __always_inline int reset_event(struct intel_gt *gt, __u32 begun)
 {
-	struct dl_wire_gpu_reset *e = dl_reserve(DL_WIRE_GPU_RESET, sizeof(*e));
+	struct davy_wire_gpu_reset *e = davy_reserve(DAVY_WIRE_GPU_RESET, sizeof(*e));
 
 	if (!e)
 		return 0;
-	dl_dev_name(e->dev, BPF_CORE_READ(gt, i915, drm.dev));
+	davy_dev_name(e->dev, BPF_CORE_READ(gt, i915, drm.dev));
 	e->begun = begun;
 	if (!begun && (BPF_CORE_READ(gt, reset.flags) & GT_WEDGED))
 		e->result = -EIO;
@@ -86,12 +86,12 @@ int BPF_PROG(gt_reset_ended, struct intel_gt *gt)
 SEC("?fentry/__intel_gt_set_wedged")
 int BPF_PROG(gt_wedged, struct intel_gt *gt)
 {
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 
 	if (!BPF_CORE_READ(gt, i915, drm.registered) ||
 	    (BPF_CORE_READ(gt, reset.flags) & GT_WEDGED))
 		return 0;
-	e = fact_begin(DL_FACT_WEDGED, BPF_CORE_READ(gt, i915, drm.dev));
+	e = fact_begin(DAVY_FACT_WEDGED, BPF_CORE_READ(gt, i915, drm.dev));
 	if (!e)
 		return 0;
 	fact_name(e, "i915");

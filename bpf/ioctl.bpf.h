@@ -4,8 +4,8 @@
  * (xe: -ECANCELED for all once wedged; others: the runtime resume's error): the inner failure leaves a
  * mark, so that the wrapper's exit, moments later, does not tell it again.
  */
-#ifndef DL_IOCTL_BPF_H
-#define DL_IOCTL_BPF_H
+#ifndef DAVY_IOCTL_BPF_H
+#define DAVY_IOCTL_BPF_H
 
 #include "facts.bpf.h"
 
@@ -20,8 +20,8 @@ struct ioctl_mark {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_VERDICTS);
-	__type(key, struct dl_verdict_key);
+	__uint(max_entries, DAVY_MAX_VERDICTS);
+	__type(key, struct davy_verdict_key);
 	__type(value, __u8);
 } verdicts SEC(".maps");
 
@@ -32,7 +32,7 @@ struct {
 	__type(value, struct ioctl_mark);
 } ioctl_marks SEC(".maps");
 
-static __always_inline __u8 verdict_of(struct dl_verdict_key *key)
+static __always_inline __u8 verdict_of(struct davy_verdict_key *key)
 {
 	__u8 *v = bpf_map_lookup_elem(&verdicts, key);
 	__u32 number;
@@ -40,7 +40,7 @@ static __always_inline __u8 verdict_of(struct dl_verdict_key *key)
 	if (v)
 		return *v;
 	number = key->number;
-	key->number = DL_IOCTL_ANY;
+	key->number = DAVY_IOCTL_ANY;
 	v = bpf_map_lookup_elem(&verdicts, key);
 	if (v)
 		return *v;
@@ -50,7 +50,7 @@ static __always_inline __u8 verdict_of(struct dl_verdict_key *key)
 		return *v;
 	key->number = number;
 	v = bpf_map_lookup_elem(&verdicts, key);
-	return v ? *v : DL_IOCTL_UNLISTED;
+	return v ? *v : DAVY_IOCTL_UNLISTED;
 }
 
 static __always_inline struct ioctl_mark mark_of(struct file *filp, unsigned int cmd, int error)
@@ -92,10 +92,10 @@ static __always_inline bool asks_for_memory(__u32 number, bool is_kfd)
 static __always_inline int ioctl_failed(struct device *dev, const char *driver, unsigned int cmd,
 					int error)
 {
-	struct dl_verdict_key judged = { .number = cmd & 0xff, .error = error };
-	struct dl_sum_key key = {
+	struct davy_verdict_key judged = { .number = cmd & 0xff, .error = error };
+	struct davy_sum_key key = {
 		.device = (__u64)dev,
-		.pid = dl_current(),
+		.pid = davy_current(),
 		.detail = cmd & 0xff,
 		.error = error,
 	};
@@ -103,13 +103,13 @@ static __always_inline int ioctl_failed(struct device *dev, const char *driver, 
 
 	bpf_probe_read_kernel_str(judged.driver, sizeof(judged.driver), driver);
 	verdict = verdict_of(&judged);
-	if (verdict == DL_IOCTL_BENIGN)
+	if (verdict == DAVY_IOCTL_BENIGN)
 		return 0;
 	if ((error == -ENOMEM || error == -ENOSPC) && asks_for_memory(cmd & 0xff, !dev)) {
-		key.fact = DL_FACT_ALLOC_FAILED;
-		key.what = DL_ALLOC_IOCTL;
+		key.fact = DAVY_FACT_ALLOC_FAILED;
+		key.what = DAVY_ALLOC_IOCTL;
 	} else {
-		key.fact = DL_FACT_IOCTL_FAILED;
+		key.fact = DAVY_FACT_IOCTL_FAILED;
 		key.what = verdict;
 	}
 	return fact_count(&key, driver, 0, 0);

@@ -3,30 +3,30 @@
  * Jobs on their way through a ring, from whatever queues them: the DRM scheduler or i915's requests.
  * A job is known by its fence (context, seqno), a ring by an address.
  */
-#ifndef DL_JOBS_BPF_H
-#define DL_JOBS_BPF_H
+#ifndef DAVY_JOBS_BPF_H
+#define DAVY_JOBS_BPF_H
 
 #include "maps.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_JOBS);
-	__type(key, struct dl_job_key);
-	__type(value, struct dl_job);
+	__uint(max_entries, DAVY_MAX_JOBS);
+	__type(key, struct davy_job_key);
+	__type(value, struct davy_job);
 } jobs SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_SCHEDS);
+	__uint(max_entries, DAVY_MAX_SCHEDS);
 	__type(key, __u64);
-	__type(value, struct dl_sched);
+	__type(value, struct davy_sched);
 } scheds SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_TIMES);
-	__type(key, struct dl_times_key);
-	__type(value, struct dl_times);
+	__uint(max_entries, DAVY_MAX_TIMES);
+	__type(key, struct davy_times_key);
+	__type(value, struct davy_times);
 } times SEC(".maps");
 
 /* All zero, too large for the stack. */
@@ -34,22 +34,22 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct dl_times);
+	__type(value, struct davy_times);
 } fresh_times SEC(".maps");
 
-static __always_inline struct dl_job_key job_key(struct dma_fence *fence)
+static __always_inline struct davy_job_key job_key(struct dma_fence *fence)
 {
-	struct dl_job_key key = {
+	struct davy_job_key key = {
 		.fence_context = BPF_CORE_READ(fence, context),
 		.fence_seqno = BPF_CORE_READ(fence, seqno),
 	};
 	return key;
 }
 
-static __always_inline int job_add(struct dl_job_key *key, struct dl_job *job)
+static __always_inline int job_add(struct davy_job_key *key, struct davy_job *job)
 {
 	if (bpf_map_update_elem(&jobs, key, job, BPF_ANY))
-		dl_lost(DL_LOSS_JOBS_FULL);
+		davy_lost(DAVY_LOSS_JOBS_FULL);
 	return 0;
 }
 
@@ -57,31 +57,31 @@ static __always_inline bool same_ring(char *a, char *b)
 {
 	__u64 *left = (__u64 *)a, *right = (__u64 *)b;
 
-	_Static_assert(DL_RING_NAME_LEN == 16, "two words");
+	_Static_assert(DAVY_RING_NAME_LEN == 16, "two words");
 	return left[0] == right[0] && left[1] == right[1];
 }
 
 /* Some drivers make a scheduler for every queue: an address soon stands for another ring. */
-static __always_inline bool sched_same(struct dl_sched *a, struct dl_sched *b)
+static __always_inline bool sched_same(struct davy_sched *a, struct davy_sched *b)
 {
 	return a->device == b->device && same_ring(a->ring, b->ring) &&
 	       a->timeout_jiffies == b->timeout_jiffies;
 }
 
-static __always_inline struct dl_sched *sched_add(__u64 key, struct dl_sched *fresh)
+static __always_inline struct davy_sched *sched_add(__u64 key, struct davy_sched *fresh)
 {
 	fresh->last_run_ns = bpf_ktime_get_boot_ns();
 	if (bpf_map_update_elem(&scheds, &key, fresh, BPF_ANY))
-		dl_lost(DL_LOSS_SCHEDS_FULL);
+		davy_lost(DAVY_LOSS_SCHEDS_FULL);
 	return bpf_map_lookup_elem(&scheds, &key);
 }
 
 static __always_inline __u32 time_slot(__u64 ns)
 {
-	__u64 units = ns / DL_TIME_SLOT_NS;
+	__u64 units = ns / DAVY_TIME_SLOT_NS;
 	__u32 slot = 0;
 
-	for (int i = 0; i < DL_TIME_SLOTS - 1; i++) {
+	for (int i = 0; i < DAVY_TIME_SLOTS - 1; i++) {
 		units >>= 1;
 		if (!units)
 			break;
@@ -90,22 +90,22 @@ static __always_inline __u32 time_slot(__u64 ns)
 	return slot;
 }
 
-static __always_inline void time_count(struct dl_job *job, struct dl_sched *sched, __u64 ns)
+static __always_inline void time_count(struct davy_job *job, struct davy_sched *sched, __u64 ns)
 {
-	struct dl_times_key key = { .sched = job->sched, .tgid = job->tgid };
-	struct dl_times *t = bpf_map_lookup_elem(&times, &key);
+	struct davy_times_key key = { .sched = job->sched, .tgid = job->tgid };
+	struct davy_times *t = bpf_map_lookup_elem(&times, &key);
 	__u32 slot = time_slot(ns);
 
 	if (!t || t->device != sched->device || !same_ring(t->ring, sched->ring)) {
 		__u32 zero = 0;
-		struct dl_times *fresh = bpf_map_lookup_elem(&fresh_times, &zero);
+		struct davy_times *fresh = bpf_map_lookup_elem(&fresh_times, &zero);
 
 		if (!fresh)
 			return;
 		bpf_map_update_elem(&times, &key, fresh, BPF_ANY);
 		t = bpf_map_lookup_elem(&times, &key);
 		if (!t) {
-			dl_lost(DL_LOSS_TIMES_FULL);
+			davy_lost(DAVY_LOSS_TIMES_FULL);
 			return;
 		}
 		t->device = sched->device;
@@ -116,15 +116,15 @@ static __always_inline void time_count(struct dl_job *job, struct dl_sched *sche
 	__sync_fetch_and_add(&t->sum_ns, ns);
 	if (ns > t->max_ns)
 		t->max_ns = ns;
-	if (slot < DL_TIME_SLOTS)
+	if (slot < DAVY_TIME_SLOTS)
 		__sync_fetch_and_add(&t->slot[slot], 1);
 }
 
 /* Its time on the hardware is over. */
-static __always_inline void job_account(struct dl_job *job)
+static __always_inline void job_account(struct davy_job *job)
 {
 	__u64 now = bpf_ktime_get_boot_ns(), start = job->run_ns, sched_key = job->sched;
-	struct dl_sched *sched = bpf_map_lookup_elem(&scheds, &sched_key);
+	struct davy_sched *sched = bpf_map_lookup_elem(&scheds, &sched_key);
 
 	if (!sched || !start || job->done)
 		return;
@@ -139,11 +139,11 @@ static __always_inline void job_account(struct dl_job *job)
 }
 
 /* Where the end of the fence is seen too, with its error, the job is forgotten there. */
-static __always_inline int job_done(struct dl_job_key *key)
+static __always_inline int job_done(struct davy_job_key *key)
 {
-	struct dl_job *job = bpf_map_lookup_elem(&jobs, key);
+	struct davy_job *job = bpf_map_lookup_elem(&jobs, key);
 	__u32 zero = 0;
-	struct dl_settings *s = bpf_map_lookup_elem(&settings, &zero);
+	struct davy_settings *s = bpf_map_lookup_elem(&settings, &zero);
 
 	if (!job)
 		return 0;

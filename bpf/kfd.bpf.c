@@ -34,9 +34,9 @@ struct {
 	__type(value, __u64);
 } failing SEC(".maps");
 
-static __always_inline int tell_pid(enum dl_fact fact, __u32 pid)
+static __always_inline int tell_pid(enum davy_fact fact, __u32 pid)
 {
-	struct dl_wire_fact *e = fact_begin(fact, 0);
+	struct davy_wire_fact *e = fact_begin(fact, 0);
 
 	if (!e)
 		return 0;
@@ -45,9 +45,9 @@ static __always_inline int tell_pid(enum dl_fact fact, __u32 pid)
 	return 0;
 }
 
-static __always_inline int tell_pasid(enum dl_fact fact, struct device *dev, __u32 pasid)
+static __always_inline int tell_pasid(enum davy_fact fact, struct device *dev, __u32 pasid)
 {
-	struct dl_wire_fact *e = fact_begin(fact, dev);
+	struct davy_wire_fact *e = fact_begin(fact, dev);
 
 	if (!e)
 		return 0;
@@ -61,15 +61,15 @@ static __always_inline int tell_pasid(enum dl_fact fact, struct device *dev, __u
 SEC("?fexit/amdgpu_amdkfd_reserve_mem_limit")
 int BPF_PROG(limit_checked, struct amdgpu_device *adev, __u64 size, __u32 flags)
 {
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 	__u64 ret = 0;
 
 	if (bpf_get_func_ret(ctx, &ret) || (int)ret >= 0)
 		return 0;
-	e = fact_begin(DL_FACT_KFD_LIMIT, BPF_CORE_READ(adev, dev));
+	e = fact_begin(DAVY_FACT_KFD_LIMIT, BPF_CORE_READ(adev, dev));
 	if (!e)
 		return 0;
-	e->pid = dl_current();
+	e->pid = davy_current();
 	e->bytes = size;
 	e->detail = flags;
 	e->error = (int)ret;
@@ -84,13 +84,13 @@ int BPF_PROG(eviction_fence, struct dma_fence *fence)
 	struct amdgpu_amdkfd_fence *f =
 		(void *)fence - bpf_core_field_offset(struct amdgpu_amdkfd_fence, base);
 
-	return tell_pid(DL_FACT_KFD_EVICTION_FENCE, (__u32)BPF_CORE_READ(f, mm, owner, tgid));
+	return tell_pid(DAVY_FACT_KFD_EVICTION_FENCE, (__u32)BPF_CORE_READ(f, mm, owner, tgid));
 }
 
 SEC("?fentry/kgd2kfd_schedule_evict_and_restore_process")
 int BPF_PROG(evict_wanted, struct mm_struct *mm)
 {
-	return tell_pid(DL_FACT_KFD_EVICT_WANTED, (__u32)BPF_CORE_READ(mm, owner, tgid));
+	return tell_pid(DAVY_FACT_KFD_EVICT_WANTED, (__u32)BPF_CORE_READ(mm, owner, tgid));
 }
 
 static __always_inline void stop_begins(struct kfd_process *p, __u32 tgid)
@@ -126,13 +126,13 @@ SEC("?fexit/kfd_process_evict_queues")
 int BPF_PROG(queues_evicted, struct kfd_process *p, __u32 trigger)
 {
 	__u32 tgid = (__u32)BPF_CORE_READ(p, lead_thread, tgid);
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 	__u64 ret = 0;
 
 	bpf_get_func_ret(ctx, &ret);
 	if (!(int)ret || (int)ret == -EIO) /* any other failure was rolled back */
 		stop_begins(p, tgid);
-	e = fact_begin(DL_FACT_KFD_QUEUES_EVICTED, 0);
+	e = fact_begin(DAVY_FACT_KFD_QUEUES_EVICTED, 0);
 	if (!e)
 		return 0;
 	e->pid = tgid;
@@ -147,14 +147,14 @@ int BPF_PROG(queues_restored, struct kfd_process *p)
 {
 	__u64 ret = 0, since = 1;
 	__u32 tgid = (__u32)BPF_CORE_READ(p, lead_thread, tgid);
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 
 	bpf_get_func_ret(ctx, &ret);
 	if (!(int)ret)
 		since = stop_ends(p, tgid);
 	if (!since)
 		return 0;
-	e = fact_begin(DL_FACT_KFD_QUEUES_RESTORED, 0);
+	e = fact_begin(DAVY_FACT_KFD_QUEUES_RESTORED, 0);
 	if (e) {
 		e->pid = tgid;
 		e->error = (int)ret;
@@ -171,9 +171,9 @@ int BPF_PROG(queues_restored, struct kfd_process *p)
 SEC("?fexit/amdgpu_amdkfd_gpuvm_restore_process_bos")
 int BPF_PROG(bos_restored, struct amdkfd_process_info *info)
 {
-	__u32 tgid = dl_pid_tgid(BPF_CORE_READ(info, pid));
+	__u32 tgid = davy_pid_tgid(BPF_CORE_READ(info, pid));
 	__u64 ret = 0, times = 1, *known;
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 
 	if (bpf_get_func_ret(ctx, &ret) || !(int)ret)
 		return 0;
@@ -181,7 +181,7 @@ int BPF_PROG(bos_restored, struct amdkfd_process_info *info)
 	if (known)
 		times = *known + 1;
 	bpf_map_update_elem(&failing, &tgid, &times, BPF_ANY);
-	e = fact_begin(DL_FACT_KFD_RESTORE_FAILED, 0);
+	e = fact_begin(DAVY_FACT_KFD_RESTORE_FAILED, 0);
 	if (!e)
 		return 0;
 	e->pid = tgid;
@@ -194,7 +194,7 @@ int BPF_PROG(bos_restored, struct amdkfd_process_info *info)
 static __always_inline int vm_fault(struct device *dev, __u32 pid, __u32 pasid,
 				    struct kfd_vm_fault_info *info)
 {
-	struct dl_wire_fact *e = fact_begin(DL_FACT_KFD_VM_FAULT, dev);
+	struct davy_wire_fact *e = fact_begin(DAVY_FACT_KFD_VM_FAULT, dev);
 
 	if (!e)
 		return 0;
@@ -213,8 +213,8 @@ int BPF_PROG(kfd_vm_fault, void *first, __u64 second, __u64 third)
 	struct kfd_process_device *pdd = first;
 
 	if (!bpf_core_field_exists(pdd->pasid))
-		return vm_fault(dl_kfd_device(first), 0, (__u32)second, (void *)third);
-	return vm_fault(dl_kfd_device(BPF_CORE_READ(pdd, dev)),
+		return vm_fault(davy_kfd_device(first), 0, (__u32)second, (void *)third);
+	return vm_fault(davy_kfd_device(BPF_CORE_READ(pdd, dev)),
 			(__u32)BPF_CORE_READ(pdd, process, lead_thread, tgid),
 			BPF_CORE_READ(pdd, pasid), (void *)second);
 }
@@ -222,25 +222,25 @@ int BPF_PROG(kfd_vm_fault, void *first, __u64 second, __u64 third)
 SEC("?fentry/kfd_signal_hw_exception_event")
 int BPF_PROG(hw_exception, __u32 pasid)
 {
-	return tell_pasid(DL_FACT_KFD_HW_EXCEPTION, 0, pasid);
+	return tell_pasid(DAVY_FACT_KFD_HW_EXCEPTION, 0, pasid);
 }
 
 SEC("?fentry/kfd_signal_reset_event")
 int BPF_PROG(reset_signal, void *kfd)
 {
-	return fact_tell(DL_FACT_KFD_RESET_SIGNAL, dl_kfd_device(kfd), 0);
+	return fact_tell(DAVY_FACT_KFD_RESET_SIGNAL, davy_kfd_device(kfd), 0);
 }
 
 SEC("?fentry/kfd_signal_poison_consumed_event")
 int BPF_PROG(poison_consumed, void *kfd, __u32 pasid)
 {
-	return tell_pasid(DL_FACT_KFD_POISON, dl_kfd_device(kfd), pasid);
+	return tell_pasid(DAVY_FACT_KFD_POISON, davy_kfd_device(kfd), pasid);
 }
 
 SEC("?fentry/amdgpu_amdkfd_gpu_reset")
 int BPF_PROG(reset_wanted, struct amdgpu_device *adev)
 {
-	return fact_tell(DL_FACT_KFD_GPU_RESET, BPF_CORE_READ(adev, dev), 0);
+	return fact_tell(DAVY_FACT_KFD_GPU_RESET, BPF_CORE_READ(adev, dev), 0);
 }
 
 /* Recoverable faults, where the kernel was built with SVM; an error is a fault nobody can serve. */
@@ -248,11 +248,11 @@ SEC("?fexit/svm_range_restore_pages")
 int BPF_PROG(svm_fault, struct amdgpu_device *adev, unsigned int pasid, __u32 vmid, __u32 node,
 	     __u64 page)
 {
-	struct dl_sum_key key = {
+	struct davy_sum_key key = {
 		.device = (__u64)BPF_CORE_READ(adev, dev),
 		.pasid = pasid,
 		.pid = pasid_owner(pasid),
-		.fact = DL_FACT_SVM_FAULT,
+		.fact = DAVY_FACT_SVM_FAULT,
 	};
 	__u64 ret = 0;
 
@@ -265,9 +265,9 @@ int BPF_PROG(svm_fault, struct amdgpu_device *adev, unsigned int pasid, __u32 vm
 SEC("?fentry/kfd_smi_event_page_fault_start")
 int BPF_PROG(page_fault, void *kfd, __u64 who, unsigned long page)
 {
-	struct dl_sum_key key = {
-		.device = (__u64)dl_kfd_device(kfd),
-		.fact = DL_FACT_KFD_PAGE_FAULT,
+	struct davy_sum_key key = {
+		.device = (__u64)davy_kfd_device(kfd),
+		.fact = DAVY_FACT_KFD_PAGE_FAULT,
 	};
 	struct kfd_process_device *pdd = 0;
 

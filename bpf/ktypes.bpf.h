@@ -5,8 +5,8 @@
  * size here mean nothing. Module types (amdgpu, gpu_sched) are in no vmlinux.h.
  * Included by the *.bpf.c files only.
  */
-#ifndef DL_KTYPES_BPF_H
-#define DL_KTYPES_BPF_H
+#ifndef DAVY_KTYPES_BPF_H
+#define DAVY_KTYPES_BPF_H
 
 #include <stdbool.h>
 #include <linux/types.h>
@@ -129,7 +129,7 @@ struct task_struct {
 	int tgid;
 	int exit_code;
 	u64 start_boottime;
-	char comm[DL_COMM_LEN];
+	char comm[DAVY_COMM_LEN];
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
@@ -150,7 +150,7 @@ struct filename {
 };
 
 struct module {
-	char name[DL_MODULE_NAME_LEN];
+	char name[DAVY_MODULE_NAME_LEN];
 };
 
 struct kobject {

@@ -3,25 +3,25 @@
  * Maps every object shares. The first object loaded creates them, later ones are given the same maps by
  * userspace (bpf_map__reuse_fd), so that the agent reads one ring whatever module came when.
  */
-#ifndef DL_MAPS_BPF_H
-#define DL_MAPS_BPF_H
+#ifndef DAVY_MAPS_BPF_H
+#define DAVY_MAPS_BPF_H
 
 #include "ktypes.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, DL_EVENT_RING);
+	__uint(max_entries, DAVY_EVENT_RING);
 } events SEC(".maps");
 
 /* The reserved way: ends, exceptions, timeouts, resets. A storm of faults or moves cannot fill it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, DL_URGENT_RING);
+	__uint(max_entries, DAVY_URGENT_RING);
 } urgent SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DL_LOSS_COUNT);
+	__uint(max_entries, DAVY_LOSS_COUNT);
 	__type(key, __u32);
 	__type(value, __u64);
 } losses SEC(".maps");
@@ -30,10 +30,10 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct dl_settings);
+	__type(value, struct davy_settings);
 } settings SEC(".maps");
 
-static __always_inline void dl_lost(__u32 cause)
+static __always_inline void davy_lost(__u32 cause)
 {
 	__u64 *count = bpf_map_lookup_elem(&losses, &cause);
 
@@ -41,33 +41,33 @@ static __always_inline void dl_lost(__u32 cause)
 		*count += 1;
 }
 
-/* A field of struct dl_settings; one write of userspace hands a fact over from one program to another. */
-#define dl_setting(field)                                                                          \
+/* A field of struct davy_settings; one write of userspace hands a fact over from one program to another. */
+#define davy_setting(field)                                                                          \
 	({                                                                                         \
 		__u32 zero_ = 0;                                                                   \
-		struct dl_settings *settings_ = bpf_map_lookup_elem(&settings, &zero_);            \
+		struct davy_settings *settings_ = bpf_map_lookup_elem(&settings, &zero_);            \
 		settings_ && settings_->field;                                                     \
 	})
 
-static __always_inline bool dl_stormy(__u16 kind)
+static __always_inline bool davy_stormy(__u16 kind)
 {
-	return kind == DL_WIRE_EXEC || kind == DL_WIRE_BO_MOVED;
+	return kind == DAVY_WIRE_EXEC || kind == DAVY_WIRE_BO_MOVED;
 }
 
 /*
  * Reserves a zeroed record of "size" bytes, or counts the loss and returns NULL. Compare it with NULL
  * at once: the verifier of 6.1 loses track of it over calls in between.
  */
-static __always_inline void *dl_reserve_in(bool stormy, __u16 kind, __u16 size)
+static __always_inline void *davy_reserve_in(bool stormy, __u16 kind, __u16 size)
 {
-	struct dl_wire_head *head;
+	struct davy_wire_head *head;
 
 	if (stormy)
 		head = bpf_ringbuf_reserve(&events, size, 0);
 	else
 		head = bpf_ringbuf_reserve(&urgent, size, 0);
 	if (!head) {
-		dl_lost(stormy ? DL_LOSS_RING_FULL : DL_LOSS_URGENT_FULL);
+		davy_lost(stormy ? DAVY_LOSS_RING_FULL : DAVY_LOSS_URGENT_FULL);
 		return 0;
 	}
 	__builtin_memset(head, 0, size);
@@ -78,19 +78,19 @@ static __always_inline void *dl_reserve_in(bool stormy, __u16 kind, __u16 size)
 	return head;
 }
 
-static __always_inline void *dl_reserve(__u16 kind, __u16 size)
+static __always_inline void *davy_reserve(__u16 kind, __u16 size)
 {
-	return dl_reserve_in(dl_stormy(kind), kind, size);
+	return davy_reserve_in(davy_stormy(kind), kind, size);
 }
 
-static __always_inline void dl_dev_name(char *ret_name, struct device *dev)
+static __always_inline void davy_dev_name(char *ret_name, struct device *dev)
 {
 	const char *name = BPF_CORE_READ(dev, kobj.name);
 
-	bpf_probe_read_kernel_str(ret_name, DL_DEV_LEN, name);
+	bpf_probe_read_kernel_str(ret_name, DAVY_DEV_LEN, name);
 }
 
-static __always_inline __u32 dl_current(void)
+static __always_inline __u32 davy_current(void)
 {
 	return bpf_get_current_pid_tgid() >> 32;
 }

@@ -3,22 +3,22 @@
  * Buffer moves between VRAM and elsewhere, summed per (device, evictor, owner). Whose context a move
  * happens in is the evictor; the owner is whoever created the BO.
  */
-#ifndef DL_MOVES_BPF_H
-#define DL_MOVES_BPF_H
+#ifndef DAVY_MOVES_BPF_H
+#define DAVY_MOVES_BPF_H
 
 #include "maps.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DL_MAX_MOVERS);
-	__type(key, struct dl_mover_key);
-	__type(value, struct dl_mover);
+	__uint(max_entries, DAVY_MAX_MOVERS);
+	__type(key, struct davy_mover_key);
+	__type(value, struct davy_mover);
 } movers SEC(".maps");
 
 /* BOs that were moved out of VRAM: only these can come back. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, DL_MAX_EVICTED);
+	__uint(max_entries, DAVY_MAX_EVICTED);
 	__type(key, __u64);
 	__type(value, __u8);
 } evicted SEC(".maps");
@@ -26,12 +26,12 @@ struct {
 /* BO to the process that made its first handle, filled in drm.bpf.c; a TTM BO begins with its GEM object. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, DL_MAX_OWNERS);
+	__uint(max_entries, DAVY_MAX_OWNERS);
 	__type(key, __u64);
 	__type(value, __u32);
 } owners SEC(".maps");
 
-static __always_inline __u32 dl_owner_of(void *bo)
+static __always_inline __u32 davy_owner_of(void *bo)
 {
 	__u64 id = (__u64)bo;
 	__u32 *owner = bpf_map_lookup_elem(&owners, &id);
@@ -39,31 +39,31 @@ static __always_inline __u32 dl_owner_of(void *bo)
 	return owner ? *owner : 0;
 }
 
-static __always_inline struct dl_mover *mover_of(struct dl_mover_key *key, __u32 owner_pasid)
+static __always_inline struct davy_mover *mover_of(struct davy_mover_key *key, __u32 owner_pasid)
 {
-	struct dl_mover *known = bpf_map_lookup_elem(&movers, key);
-	struct dl_mover fresh = {};
+	struct davy_mover *known = bpf_map_lookup_elem(&movers, key);
+	struct davy_mover fresh = {};
 
 	if (known)
 		return known;
-	dl_dev_name(fresh.dev, (struct device *)key->device);
+	davy_dev_name(fresh.dev, (struct device *)key->device);
 	fresh.owner_pasid = owner_pasid;
 	bpf_map_update_elem(&movers, key, &fresh, BPF_NOEXIST);
 	known = bpf_map_lookup_elem(&movers, key);
 	if (!known)
-		dl_lost(DL_LOSS_MOVERS_FULL);
+		davy_lost(DAVY_LOSS_MOVERS_FULL);
 	return known;
 }
 
-static __always_inline void mover_speak(struct dl_mover *m, struct dl_mover_key *key)
+static __always_inline void mover_speak(struct davy_mover *m, struct davy_mover_key *key)
 {
 	__u64 now = bpf_ktime_get_boot_ns();
-	struct dl_wire_bo_moved *e;
+	struct davy_wire_bo_moved *e;
 
-	if (now - m->spoke_ns < DL_MOVE_EDGE_NS)
+	if (now - m->spoke_ns < DAVY_MOVE_EDGE_NS)
 		return;
 	m->spoke_ns = now;
-	e = dl_reserve(DL_WIRE_BO_MOVED, sizeof(*e));
+	e = davy_reserve(DAVY_WIRE_BO_MOVED, sizeof(*e));
 	if (!e)
 		return;
 	e->head.tgid = key->evictor_tgid;
@@ -81,12 +81,12 @@ static __always_inline void mover_speak(struct dl_mover *m, struct dl_mover_key 
 static __always_inline int moved(struct ttm_buffer_object *bo, __u32 owner, __u32 owner_pasid, bool out)
 {
 	__u64 size = BPF_CORE_READ(bo, base.size), id = (__u64)bo;
-	struct dl_mover_key key = {
+	struct davy_mover_key key = {
 		.device = (__u64)BPF_CORE_READ(bo, base.dev, dev),
-		.evictor_tgid = dl_current(),
+		.evictor_tgid = davy_current(),
 		.owner_tgid = owner,
 	};
-	struct dl_mover *m = mover_of(&key, owner_pasid);
+	struct davy_mover *m = mover_of(&key, owner_pasid);
 	__u8 yes = 1;
 
 	if (out)

@@ -12,11 +12,11 @@ char LICENSE[] SEC("license") = "GPL";
 SEC("?tp_btf/nvidia_dev_xid")
 int BPF_PROG(xid, struct pci_dev *pci, u32 code, const char *text)
 {
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 
 	if (!pci)
 		return 0;
-	e = fact_begin(DL_FACT_NVIDIA_XID,
+	e = fact_begin(DAVY_FACT_NVIDIA_XID,
 		       (void *)pci + bpf_core_field_offset(struct pci_dev, dev));
 	if (!e)
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Who is behind an amdgpu address space number. */
-#ifndef DL_PASID_BPF_H
-#define DL_PASID_BPF_H
+#ifndef DAVY_PASID_BPF_H
+#define DAVY_PASID_BPF_H
 
 #include "maps.bpf.h"
 

@@ -21,14 +21,14 @@ struct {
 
 #define COPY_COMM(to, task)                                                                        \
 	do {                                                                                       \
-		for (int i_ = 0; i_ < DL_COMM_LEN; i_++)                                           \
+		for (int i_ = 0; i_ < DAVY_COMM_LEN; i_++)                                           \
 			(to)[i_] = (task)->comm[i_];                                               \
 	} while (0)
 
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
-	struct dl_wire_exec *e = dl_reserve(DL_WIRE_EXEC, sizeof(*e));
+	struct davy_wire_exec *e = davy_reserve(DAVY_WIRE_EXEC, sizeof(*e));
 
 	if (!e)
 		return 0;
@@ -43,13 +43,13 @@ SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	__u32 parent_tgid = (__u32)parent->tgid, child_tgid = (__u32)child->tgid;
-	struct dl_wire_fork *e;
+	struct davy_wire_fork *e;
 	__u8 yes = 1;
 
 	if (child_tgid == parent_tgid || !bpf_map_lookup_elem(&watched, &parent_tgid))
 		return 0;
 	bpf_map_update_elem(&watched, &child_tgid, &yes, BPF_ANY);
-	e = dl_reserve(DL_WIRE_FORK, sizeof(*e));
+	e = davy_reserve(DAVY_WIRE_FORK, sizeof(*e));
 	if (!e)
 		return 0;
 	e->child_tgid = child_tgid;
@@ -62,7 +62,7 @@ SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
 	__u32 tgid = (__u32)task->tgid;
-	struct dl_wire_exit *e;
+	struct davy_wire_exit *e;
 	int status;
 
 	if (task->signal->live.counter != 0)
@@ -73,7 +73,7 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	if (!(status & 0x7f) && !bpf_map_lookup_elem(&watched, &tgid))
 		return 0;
 	bpf_map_delete_elem(&watched, &tgid);
-	e = dl_reserve(DL_WIRE_EXIT, sizeof(*e));
+	e = davy_reserve(DAVY_WIRE_EXIT, sizeof(*e));
 	if (!e)
 		return 0;
 	e->start_boot_ns = task->group_leader->start_boottime;
@@ -96,9 +96,9 @@ static __always_inline bool signal_matters(int sig, __u32 tgid)
 	return (bit & WISHES) && bpf_map_lookup_elem(&watched, &tgid);
 }
 
-static __always_inline int signal_fact(enum dl_fact fact, int sig, struct task_struct *task)
+static __always_inline int signal_fact(enum davy_fact fact, int sig, struct task_struct *task)
 {
-	struct dl_wire_fact *e = fact_begin(fact, 0);
+	struct davy_wire_fact *e = fact_begin(fact, 0);
 
 	if (!e)
 		return 0;
@@ -121,7 +121,7 @@ int BPF_PROG(signal_sent, int sig, struct kernel_siginfo *info, struct task_stru
 
 	if (result || !bpf_map_lookup_elem(&watched, &tgid) || !signal_matters(sig, tgid))
 		return 0;
-	return signal_fact(DL_FACT_SIGNAL_SENT, sig, task);
+	return signal_fact(DAVY_FACT_SIGNAL_SENT, sig, task);
 }
 
 /* In the receiver's context; handler SIG_DFL (0): it is its end. */
@@ -132,20 +132,20 @@ int BPF_PROG(signal_taken, int sig, struct kernel_siginfo *info, struct k_sigact
 
 	if (action->sa.sa_handler || !signal_matters(sig, (__u32)task->tgid))
 		return 0;
-	return signal_fact(DL_FACT_SIGNAL_TAKEN, sig, task);
+	return signal_fact(DAVY_FACT_SIGNAL_TAKEN, sig, task);
 }
 
 static __always_inline int module_event(struct module *mod, __u32 loaded)
 {
-	struct dl_wire_module *e;
+	struct davy_wire_module *e;
 
 	if (!mod)
 		return 0;
-	e = dl_reserve(DL_WIRE_MODULE, sizeof(*e));
+	e = davy_reserve(DAVY_WIRE_MODULE, sizeof(*e));
 	if (!e)
 		return 0;
 	e->loaded = loaded;
-	for (int i = 0; i < DL_MODULE_NAME_LEN; i++)
+	for (int i = 0; i < DAVY_MODULE_NAME_LEN; i++)
 		e->name[i] = mod->name[i];
 	bpf_ringbuf_submit(e, 0);
 	return 0;
@@ -166,7 +166,7 @@ int BPF_PROG(module_freed, struct module *mod)
 
 /* Run by userspace twice, some time apart, to learn the kernel's HZ: no config file needed. */
 SEC("?syscall")
-int clock_now(struct dl_clock *ctx)
+int clock_now(struct davy_clock *ctx)
 {
 	ctx->boot_ns = bpf_ktime_get_boot_ns();
 	ctx->jiffies = bpf_jiffies64();

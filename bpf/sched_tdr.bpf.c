@@ -10,7 +10,7 @@ char LICENSE[] SEC("license") = "GPL";
 static __always_inline bool told_by_driver(struct drm_gpu_scheduler *sched)
 {
 	__u32 zero = 0;
-	struct dl_settings *s = bpf_map_lookup_elem(&settings, &zero);
+	struct davy_settings *s = bpf_map_lookup_elem(&settings, &zero);
 	char name[8] = {};
 
 	if (!s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* A driver's own job timeout: too late to prevent anything, and proof of what was predicted. */
-#ifndef DL_TIMEOUT_BPF_H
-#define DL_TIMEOUT_BPF_H
+#ifndef DAVY_TIMEOUT_BPF_H
+#define DAVY_TIMEOUT_BPF_H
 
 #include "jobs.bpf.h"
 
@@ -9,15 +9,15 @@
 static __always_inline int timeout_tell(struct drm_sched_job *job, __u32 owner, __u32 pasid)
 {
 	struct drm_gpu_scheduler *sched = BPF_CORE_READ(job, sched);
-	struct dl_job_key key = job_key(&BPF_CORE_READ(job, s_fence)->finished);
-	struct dl_job *known = bpf_map_lookup_elem(&jobs, &key);
-	struct dl_wire_job_timeout *e = dl_reserve(DL_WIRE_JOB_TIMEOUT, sizeof(*e));
+	struct davy_job_key key = job_key(&BPF_CORE_READ(job, s_fence)->finished);
+	struct davy_job *known = bpf_map_lookup_elem(&jobs, &key);
+	struct davy_wire_job_timeout *e = davy_reserve(DAVY_WIRE_JOB_TIMEOUT, sizeof(*e));
 
 	if (!e)
 		return 0;
 	e->fence_context = key.fence_context;
 	e->fence_seqno = key.fence_seqno;
-	dl_dev_name(e->dev, BPF_CORE_READ(sched, dev));
+	davy_dev_name(e->dev, BPF_CORE_READ(sched, dev));
 	bpf_probe_read_kernel_str(e->ring, sizeof(e->ring), BPF_CORE_READ(sched, name));
 	e->pasid = pasid;
 	if (known) {

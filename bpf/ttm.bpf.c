@@ -38,10 +38,10 @@ struct {
 static __always_inline int alloc_failed(struct ttm_buffer_object *bo, int error, __u16 stage,
 					__u32 memory)
 {
-	struct dl_sum_key key = {
+	struct davy_sum_key key = {
 		.device = (__u64)BPF_CORE_READ(bo, base.dev, dev),
-		.pid = dl_current(),
-		.fact = DL_FACT_ALLOC_FAILED,
+		.pid = davy_current(),
+		.fact = DAVY_FACT_ALLOC_FAILED,
 		.what = stage,
 		.detail = memory,
 		.error = error,
@@ -57,7 +57,7 @@ int BPF_PROG(resource_alloc_done, struct ttm_buffer_object *bo, struct ttm_place
 
 	if (bpf_get_func_ret(ctx, &ret) || (int)ret != -ENOSPC)
 		return 0;
-	return alloc_failed(bo, (int)ret, DL_ALLOC_RESOURCE, BPF_CORE_READ(place, mem_type));
+	return alloc_failed(bo, (int)ret, DAVY_ALLOC_RESOURCE, BPF_CORE_READ(place, mem_type));
 }
 
 SEC("?fexit/ttm_bo_validate")
@@ -67,7 +67,7 @@ int BPF_PROG(validate_done, struct ttm_buffer_object *bo)
 
 	if (bpf_get_func_ret(ctx, &ret) || ((int)ret != -ENOMEM && (int)ret != -ENOSPC))
 		return 0;
-	return alloc_failed(bo, (int)ret, DL_ALLOC_VALIDATE, 0);
+	return alloc_failed(bo, (int)ret, DAVY_ALLOC_VALIDATE, 0);
 }
 
 SEC("?fentry/ttm_bo_handle_move_mem")
@@ -92,7 +92,7 @@ int BPF_PROG(move_begins, struct ttm_buffer_object *bo, struct ttm_resource *to)
 static __always_inline bool told_by_driver(struct ttm_buffer_object *bo)
 {
 	__u32 zero = 0;
-	struct dl_settings *s = bpf_map_lookup_elem(&settings, &zero);
+	struct davy_settings *s = bpf_map_lookup_elem(&settings, &zero);
 	char name[8] = {};
 
 	if (!s || !s->amdgpu_moves)
@@ -119,9 +119,9 @@ int BPF_PROG(move_ends, struct ttm_buffer_object *bo)
 	if (told_by_driver(bo))
 		return 0;
 	if (m.from >= PLACE_VRAM && m.to < PLACE_VRAM)
-		return moved(bo, dl_owner_of(bo), 0, true);
+		return moved(bo, davy_owner_of(bo), 0, true);
 	if (m.from < PLACE_VRAM && m.to >= PLACE_VRAM && move_returns(bo))
-		return moved(bo, dl_owner_of(bo), 0, false);
+		return moved(bo, davy_owner_of(bo), 0, false);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ int BPF_PROG(move_ends, struct ttm_buffer_object *bo)
 SEC("?fexit/ttm_tt_swapout")
 int BPF_PROG(swapped_out, struct ttm_device *bdev, struct ttm_tt *pages)
 {
-	struct dl_sum_key key = { .fact = DL_FACT_TTM_SWAPOUT, .pid = dl_current() };
+	struct davy_sum_key key = { .fact = DAVY_FACT_TTM_SWAPOUT, .pid = davy_current() };
 	__u64 ret = 0, id = (__u64)bdev, *dev = bpf_map_lookup_elem(&ttm_devices, &id);
 
 	if (bpf_get_func_ret(ctx, &ret) || (int)ret < 0)
@@ -142,10 +142,10 @@ int BPF_PROG(swapped_out, struct ttm_device *bdev, struct ttm_tt *pages)
 SEC("?fexit/ttm_tt_populate")
 int BPF_PROG(populate_done, struct ttm_device *bdev, struct ttm_tt *pages)
 {
-	struct dl_sum_key key = {
-		.pid = dl_current(),
-		.fact = DL_FACT_ALLOC_FAILED,
-		.what = DL_ALLOC_POPULATE,
+	struct davy_sum_key key = {
+		.pid = davy_current(),
+		.fact = DAVY_FACT_ALLOC_FAILED,
+		.what = DAVY_ALLOC_POPULATE,
 		.error = -ENOMEM,
 	};
 	__u64 ret = 0, id = (__u64)bdev, *dev = bpf_map_lookup_elem(&ttm_devices, &id);

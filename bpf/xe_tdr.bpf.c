@@ -10,11 +10,11 @@ char LICENSE[] SEC("license") = "GPL";
 static __always_inline int reset_event(struct work_struct *work, __u32 begun)
 {
 	struct xe_gt *gt = (void *)work - bpf_core_field_offset(struct xe_gt, reset.worker);
-	struct dl_wire_gpu_reset *e = dl_reserve(DL_WIRE_GPU_RESET, sizeof(*e));
+	struct davy_wire_gpu_reset *e = davy_reserve(DAVY_WIRE_GPU_RESET, sizeof(*e));
 
 	if (!e)
 		return 0;
-	dl_dev_name(e->dev, BPF_CORE_READ(gt, tile, xe, drm.dev));
+	davy_dev_name(e->dev, BPF_CORE_READ(gt, tile, xe, drm.dev));
 	e->begun = begun;
 	if (!begun && BPF_CORE_READ(gt, tile, xe, wedged.flag.counter))
 		e->result = -EIO;
@@ -39,11 +39,11 @@ int BPF_PROG(gt_reset_ended, struct work_struct *work)
 SEC("?fentry/xe_device_declare_wedged")
 int BPF_PROG(device_wedged, struct xe_device *xe)
 {
-	struct dl_wire_fact *e;
+	struct davy_wire_fact *e;
 
 	if (BPF_CORE_READ(xe, wedged.flag.counter))
 		return 0;
-	e = fact_begin(DL_FACT_WEDGED, BPF_CORE_READ(xe, drm.dev));
+	e = fact_begin(DAVY_FACT_WEDGED, BPF_CORE_READ(xe, drm.dev));
 	if (!e)
 		return 0;
 	fact_name(e, "xe");

@@ -51,8 +51,8 @@ $(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(SAN_LIB) | $(O)/san/dav
 	@mkdir -p $(@D)
 	$(CC) $(SAN_CFLAGS) -o $@ $< $(SAN_LIB) -lcmocka $(LDLIBS)
 
-FUZZ_CFLAGS := -std=gnu17 -D_GNU_SOURCE -g -O1 -fno-sanitize-recover=undefined -DDL_VERSION='"$(VERSION)"' \
-	-DDL_DATA_DIR='"x"' -isystem /usr/include/libdrm -iquote userspace -iquote .
+FUZZ_CFLAGS := -std=gnu17 -D_GNU_SOURCE -g -O1 -fno-sanitize-recover=undefined -DDAVY_VERSION='"$(VERSION)"' \
+	-DDAVY_DATA_DIR='"x"' -isystem /usr/include/libdrm -iquote userspace -iquote .
 FUZZ_LIB_OBJ := $(call objects,fuzz-lib,$(FUZZ_LIB_SRC))
 
 $(O)/fuzz-lib/%.o: %.c

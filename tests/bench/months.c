@@ -10,13 +10,13 @@ static void print_days(uint32_t hours)
 	printf("%u.%u", hours / 24, hours % 24 * 10 / 24);
 }
 
-static void print_row(const struct dl_month_case *c, const struct dl_months *m)
+static void print_row(const struct davy_month_case *c, const struct davy_months *m)
 {
 	printf("| %s | %u | %u.%u %% | %u, %u | %u, %u | %u | %u | %u | ", c->name, m->histories,
 	       m->stayed * 100 / m->histories, m->stayed * 1000 / m->histories % 10,
 	       m->failures_median, m->failures_most, m->allowed_median, m->allowed_most, m->over,
 	       m->later_most, m->climbs_at_once);
-	if (c->upgrade == DL_MONTH_MENDS) {
+	if (c->upgrade == DAVY_MONTH_MENDS) {
 		print_days(m->back_hours);
 		printf(", ");
 		print_days(m->back_most_hours);
@@ -37,11 +37,11 @@ int main(int argc, char **argv)
 	       "| share of time at the best | longest away, days |\n"
 	       "|---|---|---|---|---|---|---|---|---|---|---|\n",
 	       (unsigned long long)seed);
-	for (size_t i = 0; i < dl_month_case_count; i++) {
-		struct dl_months m;
+	for (size_t i = 0; i < davy_month_case_count; i++) {
+		struct davy_months m;
 
-		dl_months_run(&dl_month_cases[i], seed, count ? count : 1, &m);
-		print_row(&dl_month_cases[i], &m);
+		davy_months_run(&davy_month_cases[i], seed, count ? count : 1, &m);
+		print_row(&davy_month_cases[i], &m);
 	}
 	return 0;
 }

@@ -51,17 +51,17 @@ static char cgroup[PATH_MAX]; /* "": none can be made here */
 struct report {
 	pid_t guard;
 	int fd; /* number of its end of the socket */
-	struct dl_guard_answer answer;
+	struct davy_guard_answer answer;
 };
 
 struct lab {
 	pid_t agent, worker;
 	int worker_pidfd;
-	struct dl_guard guard; /* fd: a copy of the agent's end */
+	struct davy_guard guard; /* fd: a copy of the agent's end */
 	int guard_pidfd;
 	pid_t standby;
 	int standby_pidfd;
-	struct dl_guard_answer answer;
+	struct davy_guard_answer answer;
 };
 
 static uint64_t now_ms(void)
@@ -91,7 +91,7 @@ static const char *stat_of(pid_t pid, char *buf, size_t size)
 	char path[64], *at;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (dl_read_file(path, buf, size) < 0)
+	if (davy_read_file(path, buf, size) < 0)
 		return NULL;
 	at = strrchr(buf, ')');
 	return at ? at + 2 : NULL;
@@ -111,7 +111,7 @@ static uint64_t cpu_ns(pid_t pid)
 	char path[64], text[128];
 
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
-	return dl_read_file(path, text, sizeof(text)) < 0 ? 0 : strtoull(text, NULL, 10);
+	return davy_read_file(path, text, sizeof(text)) < 0 ? 0 : strtoull(text, NULL, 10);
 }
 
 /* A line of /proc/PID/status, in KiB; -1: not there. */
@@ -120,7 +120,7 @@ static long status_kib(pid_t pid, const char *name)
 	char path[64], text[4096], *at;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (dl_read_file(path, text, sizeof(text)) < 0)
+	if (davy_read_file(path, text, sizeof(text)) < 0)
 		return -1;
 	at = strstr(text, name);
 	return at ? strtol(at + strlen(name), NULL, 10) : -1;
@@ -131,7 +131,7 @@ static pid_t child_of(pid_t parent)
 	char path[96], text[128];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
-	return dl_read_file(path, text, sizeof(text)) > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
+	return davy_read_file(path, text, sizeof(text)) > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
 /* Another child than "not" within the limit; 0: none. */
@@ -177,7 +177,7 @@ static int become_guard(void)
 	const char *files = getenv("LAB_NOFILE"), *list = getenv("LAB_DENY");
 	const char *verb = getenv("LAB_VERB"), *program = getenv("LAB_GUARD");
 
-	if (getenv("LAB_LATE") && !ended_within(DL_GUARD_AGENT_FD, now_ms() + LONG_MS))
+	if (getenv("LAB_LATE") && !ended_within(DAVY_GUARD_AGENT_FD, now_ms() + LONG_MS))
 		return 126;
 	if (files) {
 		const struct rlimit limit = { strtoul(files, NULL, 10), strtoul(files, NULL, 10) };
@@ -192,16 +192,16 @@ static int become_guard(void)
 	return 126;
 }
 
-static struct dl_guard_order order_for(const struct lab *l, uint32_t id)
+static struct davy_guard_order order_for(const struct lab *l, uint32_t id)
 {
 	char buf[1024];
 	const char *at = stat_of(l->worker, buf, sizeof(buf));
-	struct dl_guard_order o = { .op = DL_GUARD_HOLD,
-				    .id = id,
-				    .plan = id,
-				    .pid = (uint32_t)l->worker,
-				    .lease_ns = DL_GUARD_PAUSE_MAX_NS,
-				    .period_ns = DL_GUARD_PERIOD_NS };
+	struct davy_guard_order o = { .op = DAVY_GUARD_HOLD,
+				      .id = id,
+				      .plan = id,
+				      .pid = (uint32_t)l->worker,
+				      .lease_ns = DAVY_GUARD_PAUSE_MAX_NS,
+				      .period_ns = DAVY_GUARD_PERIOD_NS };
 
 	for (int field = 3; at && field < 22; field++) {
 		at = strchr(at, ' ');
@@ -211,13 +211,13 @@ static struct dl_guard_order order_for(const struct lab *l, uint32_t id)
 	return o;
 }
 
-static struct dl_guard_answer next_answer(const struct dl_guard *guard)
+static struct davy_guard_answer next_answer(const struct davy_guard *guard)
 {
 	struct pollfd wait = { .fd = guard->fd, .events = POLLIN };
-	struct dl_guard_answer answer = { 0 };
+	struct davy_guard_answer answer = { 0 };
 
-	if (poll(&wait, 1, LONG_MS) == 1 && dl_guard_receive(guard, &answer))
-		answer = (struct dl_guard_answer){ 0 };
+	if (poll(&wait, 1, LONG_MS) == 1 && davy_guard_receive(guard, &answer))
+		answer = (struct davy_guard_answer){ 0 };
 	return answer;
 }
 
@@ -227,35 +227,35 @@ enum freeze {
 	CGROUP
 };
 
-static struct dl_guard_answer freeze(const struct lab *l, enum freeze what, uint32_t id)
+static struct davy_guard_answer freeze(const struct lab *l, enum freeze what, uint32_t id)
 {
-	const struct dl_guard_order o = order_for(l, id);
+	const struct davy_guard_order o = order_for(l, id);
 	int dir = what == CGROUP ? open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	int err = dl_guard_send(&l->guard, &o, dir);
+	int err = davy_guard_send(&l->guard, &o, dir);
 
 	if (dir >= 0)
 		close(dir);
-	return err ? (struct dl_guard_answer){ .result = err } : next_answer(&l->guard);
+	return err ? (struct davy_guard_answer){ .result = err } : next_answer(&l->guard);
 }
 
 /* Whether it hears and answers: it refuses an order without sense. */
 static bool hears(const struct lab *l)
 {
-	const struct dl_guard_order o = { .op = DL_GUARD_HOLD, .id = 77 };
-	struct dl_guard_answer a;
+	const struct davy_guard_order o = { .op = DAVY_GUARD_HOLD, .id = 77 };
+	struct davy_guard_answer a;
 
-	if (dl_guard_send(&l->guard, &o, -1))
+	if (davy_guard_send(&l->guard, &o, -1))
 		return false;
 	a = next_answer(&l->guard);
-	return a.stage == DL_GUARD_FAILED && a.id == 77 && a.result == -EINVAL;
+	return a.stage == DAVY_GUARD_FAILED && a.id == 77 && a.result == -EINVAL;
 }
 
 static _Noreturn void live_as_agent(int out)
 {
-	struct dl_guard guard = { -1, -1, 0 };
+	struct davy_guard guard = { -1, -1, 0 };
 	struct report r = { 0 };
 
-	if (!dl_guard_start(&guard, self)) {
+	if (!davy_guard_start(&guard, self)) {
 		r.guard = guard.pid;
 		r.fd = guard.fd;
 	}
@@ -283,7 +283,7 @@ static int move_worker(pid_t pid)
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
 	snprintf(text, sizeof(text), "%d", (int)pid);
-	return dl_write_file(path, text);
+	return davy_write_file(path, text);
 }
 
 /* An agent with its guard, a worker, and our own copy of the agent's end of the socket. */
@@ -305,7 +305,7 @@ static int lab_start(struct lab *l)
 	close(out[1]);
 	MUST(read(out[0], &r, sizeof(r)) == sizeof(r) && r.guard > 0);
 	close(out[0]);
-	l->guard = (struct dl_guard){ .pid = r.guard, .pidfd = -1, .fd = -1 };
+	l->guard = (struct davy_guard){ .pid = r.guard, .pidfd = -1, .fd = -1 };
 	l->guard_pidfd = open_pidfd(r.guard);
 	MUST(l->guard_pidfd >= 0);
 	int agent = open_pidfd(l->agent);
@@ -339,7 +339,7 @@ static int lab_end(struct lab *l)
 		char path[PATH_MAX + 32], text[128] = "";
 
 		snprintf(path, sizeof(path), "%s/cgroup.freeze", cgroup);
-		dl_read_file(path, text, sizeof(text));
+		davy_read_file(path, text, sizeof(text));
 		MUST(text[0] == '0');
 	}
 	MUST(!kill(l->worker, SIGKILL));
@@ -386,7 +386,7 @@ static void end_all(void)
 
 static int round_with_limit(unsigned int files, enum freeze what)
 {
-	struct dl_guard_answer a = { 0 };
+	struct davy_guard_answer a = { 0 };
 	char text[16];
 	struct lab l;
 
@@ -399,9 +399,9 @@ static int round_with_limit(unsigned int files, enum freeze what)
 	if (what != NOTHING)
 		a = freeze(&l, what, 1);
 	if (what != NOTHING && files > 9)
-		MUST(a.stage == DL_GUARD_HELD);
+		MUST(a.stage == DAVY_GUARD_HELD);
 	if (what != NOTHING && files == 8)
-		MUST(a.stage == DL_GUARD_FAILED && a.result == -EMFILE);
+		MUST(a.stage == DAVY_GUARD_FAILED && a.result == -EMFILE);
 	MUST(hears(&l));
 	return lab_end(&l);
 }
@@ -421,26 +421,26 @@ static int check_limits(void)
 static int check_lowered(void)
 {
 	const struct rlimit none = { 1, 1 };
-	struct dl_guard_order release = { .op = DL_GUARD_RELEASE, .id = 1 };
-	struct dl_guard_answer a;
+	struct davy_guard_order release = { .op = DAVY_GUARD_RELEASE, .id = 1 };
+	struct davy_guard_answer a;
 	struct lab l;
 
 	if (lab_start(&l) || find_standby(&l))
 		return 1;
-	MUST(freeze(&l, TREE, 1).stage == DL_GUARD_HELD);
+	MUST(freeze(&l, TREE, 1).stage == DAVY_GUARD_HELD);
 	MUST(!prlimit(l.guard.pid, RLIMIT_NOFILE, &none, NULL));
 	MUST(!prlimit(l.standby, RLIMIT_NOFILE, &none, NULL));
 	a = freeze(&l, TREE, 2);
-	MUST(a.id == 2 && a.stage == DL_GUARD_FAILED);
+	MUST(a.id == 2 && a.stage == DAVY_GUARD_FAILED);
 	if (cgroup[0]) { /* the descriptor is lost on its way: no other target is frozen instead */
 		a = freeze(&l, CGROUP, 3);
-		MUST(a.id == 3 && a.stage == DL_GUARD_FAILED && a.result == -EMFILE);
+		MUST(a.id == 3 && a.stage == DAVY_GUARD_FAILED && a.result == -EMFILE);
 	}
-	MUST(!dl_guard_send(&l.guard, &release, -1));
+	MUST(!davy_guard_send(&l.guard, &release, -1));
 	do
 		a = next_answer(&l.guard);
 	while (a.id && a.id != 1);
-	MUST(a.stage == DL_GUARD_RELEASED);
+	MUST(a.stage == DAVY_GUARD_RELEASED);
 	MUST(state_of(l.worker) == 'S');
 	return lab_end(&l);
 }
@@ -453,16 +453,16 @@ static int check_idle(void)
 
 	if (lab_start(&l) || find_standby(&l))
 		return 1;
-	MUST(freeze(&l, TREE, 1).stage == DL_GUARD_HELD);
+	MUST(freeze(&l, TREE, 1).stage == DAVY_GUARD_HELD);
 	guard_kib = status_kib(l.guard.pid, "VmRSS:");
 	standby_kib = status_kib(l.standby, "VmRSS:");
 	printf("resident: guard %ld KiB, standby %ld KiB\n", guard_kib, standby_kib);
 	MUST(guard_kib > 0 && standby_kib > 0 && guard_kib + standby_kib < RSS_KIB);
 	MUST(status_kib(l.guard.pid, "VmLck:") + KERNELS_KIB >= guard_kib);
 	MUST(status_kib(l.standby, "VmLck:") + KERNELS_KIB >= standby_kib);
-	MUST(!dl_guard_send(&l.guard, &(struct dl_guard_order){ .op = DL_GUARD_RELEASE, .id = 1 },
-			    -1));
-	MUST(next_answer(&l.guard).stage == DL_GUARD_RELEASED);
+	MUST(!davy_guard_send(&l.guard,
+			      &(struct davy_guard_order){ .op = DAVY_GUARD_RELEASE, .id = 1 }, -1));
+	MUST(next_answer(&l.guard).stage == DAVY_GUARD_RELEASED);
 	for (int i = 0; i < 20; i++) { /* the standby looks again within 500 ms, and sleeps then */
 		guard = cpu_ns(l.guard.pid);
 		standby = cpu_ns(l.standby);
@@ -492,7 +492,7 @@ static int check_stopped(void)
 
 	if (lab_start(&l) || find_standby(&l))
 		return 1;
-	MUST(freeze(&l, TREE, 1).stage == DL_GUARD_HELD);
+	MUST(freeze(&l, TREE, 1).stage == DAVY_GUARD_HELD);
 	MUST(state_of(l.worker) == 'T');
 	MUST(!kill(l.guard.pid, SIGSTOP));
 	return lab_end(&l);
@@ -522,7 +522,7 @@ static int check_spin(void)
 /* Each standby is killed at once: there is no more than one in the growing pause. */
 static int check_standby(void)
 {
-	struct dl_guard_answer a;
+	struct davy_guard_answer a;
 	uint64_t began = now_ms();
 	struct lab l;
 	pid_t last = 0;
@@ -538,10 +538,10 @@ static int check_standby(void)
 	for (int i = 0; i < 2000 && child_of(l.guard.pid) == last; i++)
 		usleep(1000); /* it is not reaped yet */
 	a = freeze(&l, TREE, 1);
-	MUST(a.stage == DL_GUARD_FAILED && a.result == -EAGAIN);
+	MUST(a.stage == DAVY_GUARD_FAILED && a.result == -EAGAIN);
 	if (find_standby(&l))
 		return 1;
-	MUST(freeze(&l, TREE, 2).stage == DL_GUARD_HELD);
+	MUST(freeze(&l, TREE, 2).stage == DAVY_GUARD_HELD);
 	return lab_end(&l);
 }
 
@@ -588,7 +588,8 @@ static int round_denied(size_t n)
 		return 1;
 	l.standby = wait_for_child(l.guard.pid, 0, 200);
 	l.standby_pidfd = l.standby ? open_pidfd(l.standby) : -1;
-	dl_guard_send(&l.guard, &(struct dl_guard_order){ .op = DL_GUARD_RELEASE, .id = 1 }, -1);
+	davy_guard_send(&l.guard, &(struct davy_guard_order){ .op = DAVY_GUARD_RELEASE, .id = 1 },
+			-1);
 	cpu = cpu_ns(l.guard.pid);
 	cpu_standby = l.standby ? cpu_ns(l.standby) : 0;
 	from = now_ms();
@@ -622,7 +623,7 @@ int main(int argc, char **argv)
 	int status = 2;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
-	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
+	if (argc && !strcmp(argv[0], DAVY_GUARD_PROGRAM))
 		return become_guard();
 	if (argc != 3 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 2;

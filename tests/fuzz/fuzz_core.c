@@ -19,37 +19,37 @@
 #define HEAD_SIZE	  4
 #define GARBAGE		  0xa5
 #define PICK(set, n)	  ((set)[(n) % (sizeof(set) / sizeof((set)[0]))])
-#define NAME(field, text) dl_copy_name(field, sizeof(field), text)
+#define NAME(field, text) davy_copy_name(field, sizeof(field), text)
 #define END(field)	  ((field)[sizeof(field) - 1] = 0)
 
-static struct dl_core first, second;
+static struct davy_core first, second;
 
 static const char *const devices[] = { "0000:03:00.0", "0000:04:00.0", "llvmpipe", "" };
 static const char *const models[] = { "tiny.gguf", "big.gguf", "tin*", "*" };
 static const char *const drivers[] = { "amdgpu", "xe", "*", "i915" };
 
-static void mend_config(struct dl_ev_config *c)
+static void mend_config(struct davy_ev_config *c)
 {
-	const struct dl_config_row *row = &dl_config_rows[(uint8_t)c->key[0] % DL_CFG_COUNT];
+	const struct davy_config_row *row = &davy_config_rows[(uint8_t)c->key[0] % DAVY_CFG_COUNT];
 	uint64_t span = (uint64_t)(row->max - row->min) + 1;
 
 	NAME(c->key, row->name);
-	if (c->value != DL_OVERRIDE_REMOVED)
+	if (c->value != DAVY_OVERRIDE_REMOVED)
 		c->value = row->min + (int64_t)((uint64_t)c->value % span);
 }
 
-static void mend_config_for(struct dl_ev_config_for *c)
+static void mend_config_for(struct davy_ev_config_for *c)
 {
 	uint8_t n = (uint8_t)c->name[0];
 
 	mend_config(&c->config);
-	c->scope = DL_SCOPE_DRIVER + c->scope % 3;
-	NAME(c->name, c->scope == DL_SCOPE_DRIVER  ? PICK(drivers, n)
-		      : c->scope == DL_SCOPE_MODEL ? PICK(models, n)
-						   : PICK(devices, n));
+	c->scope = DAVY_SCOPE_DRIVER + c->scope % 3;
+	NAME(c->name, c->scope == DAVY_SCOPE_DRIVER  ? PICK(drivers, n)
+		      : c->scope == DAVY_SCOPE_MODEL ? PICK(models, n)
+						     : PICK(devices, n));
 }
 
-static void mend_process(struct dl_ev_process *p, uint8_t n)
+static void mend_process(struct davy_ev_process *p, uint8_t n)
 {
 	char model = p->model[0];
 
@@ -61,35 +61,35 @@ static void mend_process(struct dl_ev_process *p, uint8_t n)
 	END(p->unit);
 	END(p->container);
 	END(p->pod);
-	for (size_t i = 0; i < DL_DEVICES_MAX - 1; i++)
+	for (size_t i = 0; i < DAVY_DEVICES_MAX - 1; i++)
 		END(p->more_devices[i]);
 	NAME(p->device, PICK(devices, n));
 	NAME(p->model, PICK(models, (uint8_t)model));
 	p->workload %= 4;
-	p->engine %= DL_ENGINE_COUNT;
-	p->backend %= DL_BACKEND_COUNT;
-	p->role %= DL_ROLE_COUNT;
-	p->runtime %= DL_RUNTIME_COUNT;
+	p->engine %= DAVY_ENGINE_COUNT;
+	p->backend %= DAVY_BACKEND_COUNT;
+	p->role %= DAVY_ROLE_COUNT;
+	p->runtime %= DAVY_RUNTIME_COUNT;
 }
 
-static void mend_workload(struct dl_ev_workload *w, uint8_t n)
+static void mend_workload(struct davy_ev_workload *w, uint8_t n)
 {
 	w->workload = 1 + w->workload % 3;
 	w->op %= 3;
 	w->pinned = w->pinned > 200;
 	w->rival = w->rival > 200;
-	w->engine %= DL_ENGINE_COUNT;
-	w->backend %= DL_BACKEND_COUNT;
+	w->engine %= DAVY_ENGINE_COUNT;
+	w->backend %= DAVY_BACKEND_COUNT;
 	NAME(w->device, PICK(devices, n));
 	NAME(w->model, PICK(models, n));
 }
 
-static void mend_log(struct dl_ev_log *l)
+static void mend_log(struct davy_ev_log *l)
 {
-	const struct dl_log_meaning *meaning;
+	const struct davy_log_meaning *meaning;
 
-	l->kind %= DL_LOG_KIND_COUNT;
-	meaning = dl_log_meaning(l->kind);
+	l->kind %= DAVY_LOG_KIND_COUNT;
+	meaning = davy_log_meaning(l->kind);
 	l->role = meaning->role;
 	l->log_class = meaning->class;
 	l->hazard = meaning->hazard;
@@ -98,99 +98,101 @@ static void mend_log(struct dl_ev_log *l)
 }
 
 /* An act that is under way, if there is one. */
-static void mend_act(struct dl_ev_act *act)
+static void mend_act(struct davy_ev_act *act)
 {
-	act->stage %= DL_ACT_STAGE_COUNT;
+	act->stage %= DAVY_ACT_STAGE_COUNT;
 	act->workload = 1 + act->workload % 3;
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++)
+	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++)
 		if (first.world.workloads[i].id == act->workload)
 			act->plan = first.world.workloads[i].act_plan;
 }
 
-static void mend_order(struct dl_ev_order *o)
+static void mend_order(struct davy_ev_order *o)
 {
 	o->workload = 1 + o->workload % 3;
-	o->rung = o->rung % 12 < 2 ? DL_RUNG_RESTART + o->rung % 2 : DL_RUNG_PAUSE + o->rung % 10;
-	o->undo = o->undo % 12 < 2 ? 0 : DL_RUNG_PAUSE + o->undo % 10;
-	o->to_backend %= DL_BACKEND_COUNT;
+	o->rung =
+		o->rung % 12 < 2 ? DAVY_RUNG_RESTART + o->rung % 2 : DAVY_RUNG_PAUSE + o->rung % 10;
+	o->undo = o->undo % 12 < 2 ? 0 : DAVY_RUNG_PAUSE + o->undo % 10;
+	o->to_backend %= DAVY_BACKEND_COUNT;
 	o->on_permille %= 1001;
-	o->lease_ns %= DL_ORDER_LEASE_MAX_NS;
+	o->lease_ns %= DAVY_ORDER_LEASE_MAX_NS;
 }
 
-static void mend_left(struct dl_ev_left *l, uint8_t n)
+static void mend_left(struct davy_ev_left *l, uint8_t n)
 {
-	static const uint8_t rungs[] = { DL_RUNG_SHRINK, DL_RUNG_SWITCH, DL_RUNG_MIGRATE_CPU };
+	static const uint8_t rungs[] = { DAVY_RUNG_SHRINK, DAVY_RUNG_SWITCH,
+					 DAVY_RUNG_MIGRATE_CPU };
 
 	l->workload = 1 + l->workload % 3;
 	l->rung = rungs[l->rung % 3];
-	l->hazard %= DL_HZ_COUNT;
-	l->backend %= DL_BACKEND_COUNT;
+	l->hazard %= DAVY_HZ_COUNT;
+	l->backend %= DAVY_BACKEND_COUNT;
 	NAME(l->device, PICK(devices, n));
 }
 
 /* A head and sizes that are none; what else is in them stays. */
-static void mend_tuning(struct dl_ev_tuning *t)
+static void mend_tuning(struct davy_ev_tuning *t)
 {
 	t->workload = 1 + t->workload % 3;
-	t->flags &= DL_TUNING_FIRST | DL_TUNING_LAST | DL_TUNING_FORGET;
-	t->backend %= DL_BACKEND_COUNT;
+	t->flags &= DAVY_TUNING_FIRST | DAVY_TUNING_LAST | DAVY_TUNING_FORGET;
+	t->backend %= DAVY_BACKEND_COUNT;
 	memset(t->head, 0, sizeof(t->head));
 	memset(t->of.knob, 0, sizeof(t->of.knob));
-	t->of.active %= DL_TUNER_KNOBS + 1;
-	t->of.turn %= DL_TUNER_TURN_COUNT;
+	t->of.active %= DAVY_TUNER_KNOBS + 1;
+	t->of.turn %= DAVY_TUNER_TURN_COUNT;
 	t->of.lessons %= 8;
 }
 
-static void mend_finding(struct dl_ev_finding *f, uint8_t n)
+static void mend_finding(struct davy_ev_finding *f, uint8_t n)
 {
 	NAME(f->device, PICK(devices, n));
 	NAME(f->model, PICK(models, n));
 	END(f->where);
 	f->where[0] = f->where[0] ? f->where[0] : 'x';
-	f->engine %= DL_ENGINE_COUNT;
-	f->backend %= DL_BACKEND_COUNT;
+	f->engine %= DAVY_ENGINE_COUNT;
+	f->backend %= DAVY_BACKEND_COUNT;
 }
 
-static void mend_of_device(struct dl_event *ev, uint8_t n)
+static void mend_of_device(struct davy_event *ev, uint8_t n)
 {
-	static const uint16_t strange[] = { DL_FACT_OOM_VICTIM, DL_FACT_IOCTL_FAILED };
+	static const uint16_t strange[] = { DAVY_FACT_OOM_VICTIM, DAVY_FACT_IOCTL_FAILED };
 
 	switch (ev->kind) {
-	case DL_EV_RING:
+	case DAVY_EV_RING:
 		END(ev->ring.ring);
 		break;
-	case DL_EV_JOB_TIMEOUT:
+	case DAVY_EV_JOB_TIMEOUT:
 		END(ev->job_timeout.ring);
 		break;
-	case DL_EV_JOB_TIMES:
+	case DAVY_EV_JOB_TIMES:
 		END(ev->job_times.ring);
 		break;
-	case DL_EV_ALLOC_FAILED:
-		ev->alloc_failed.stage = DL_ALLOC_RESOURCE + ev->alloc_failed.stage % 4;
+	case DAVY_EV_ALLOC_FAILED:
+		ev->alloc_failed.stage = DAVY_ALLOC_RESOURCE + ev->alloc_failed.stage % 4;
 		break;
-	case DL_EV_FACT:
+	case DAVY_EV_FACT:
 		END(ev->fact.name);
-		ev->fact.fact %= DL_FACT_COUNT;
-		if (!dl_fact_known(ev->fact.fact))
+		ev->fact.fact %= DAVY_FACT_COUNT;
+		if (!davy_fact_known(ev->fact.fact))
 			ev->fact.fact = PICK(strange, n);
 		break;
-	case DL_EV_DEVICE:
+	case DAVY_EV_DEVICE:
 		NAME(ev->device.driver, PICK(drivers, n));
 		END(ev->device.detail);
-		ev->device.change = DL_DEVICE_ADDED + ev->device.change % 6;
+		ev->device.change = DAVY_DEVICE_ADDED + ev->device.change % 6;
 		break;
-	case DL_EV_LOG:
+	case DAVY_EV_LOG:
 		mend_log(&ev->log);
 		break;
-	case DL_EV_KFD:
+	case DAVY_EV_KFD:
 		END(ev->kfd.detail);
-		ev->kfd.event = DL_KFD_VM_FAULT + ev->kfd.event % 13;
+		ev->kfd.event = DAVY_KFD_VM_FAULT + ev->kfd.event % 13;
 		break;
-	case DL_EV_LOCKUP:
+	case DAVY_EV_LOCKUP:
 		END(ev->lockup.queue);
-		ev->lockup.origin %= DL_LOCKUP_ORIGIN_COUNT;
+		ev->lockup.origin %= DAVY_LOCKUP_ORIGIN_COUNT;
 		break;
-	case DL_EV_DMEM:
+	case DAVY_EV_DMEM:
 		END(ev->dmem.region);
 		END(ev->dmem.unit);
 		break;
@@ -200,59 +202,59 @@ static void mend_of_device(struct dl_event *ev, uint8_t n)
 	NAME(ev->reset.device, PICK(devices, n)); /* the device comes first in all of these */
 }
 
-static void mend(struct dl_event *ev, uint8_t n)
+static void mend(struct davy_event *ev, uint8_t n)
 {
 	static const char *const thrown[] = { "N2vk15DeviceLostErrorE",
 					      "N2vk22OutOfDeviceMemoryErrorE" };
 
 	switch (ev->kind) {
-	case DL_EV_CONFIG:
+	case DAVY_EV_CONFIG:
 		mend_config(&ev->config);
 		return;
-	case DL_EV_CONFIG_FOR:
+	case DAVY_EV_CONFIG_FOR:
 		mend_config_for(&ev->config_for);
 		return;
-	case DL_EV_PROCESS:
+	case DAVY_EV_PROCESS:
 		mend_process(&ev->process, n);
 		return;
-	case DL_EV_WORKLOAD:
+	case DAVY_EV_WORKLOAD:
 		mend_workload(&ev->workload, n);
 		return;
-	case DL_EV_THROW:
+	case DAVY_EV_THROW:
 		NAME(ev->thrown.type, PICK(thrown, n));
 		return;
-	case DL_EV_PROBE:
+	case DAVY_EV_PROBE:
 		ev->probe.workload = 1 + ev->probe.workload % 3;
 		return;
-	case DL_EV_ACT:
+	case DAVY_EV_ACT:
 		mend_act(&ev->act);
 		return;
-	case DL_EV_ORDER:
+	case DAVY_EV_ORDER:
 		mend_order(&ev->order);
 		return;
-	case DL_EV_LEFT:
+	case DAVY_EV_LEFT:
 		mend_left(&ev->left, n);
 		return;
-	case DL_EV_TUNING:
+	case DAVY_EV_TUNING:
 		mend_tuning(&ev->tuning);
 		return;
-	case DL_EV_RULES:
+	case DAVY_EV_RULES:
 		ev->rules.workload = 1 + ev->rules.workload % 3;
-		ev->rules.mode %= DL_MODE_COUNT + 1;
-		ev->rules.fixed %= 1 << DL_TUNER_KNOBS;
+		ev->rules.mode %= DAVY_MODE_COUNT + 1;
+		ev->rules.fixed %= 1 << DAVY_TUNER_KNOBS;
 		return;
-	case DL_EV_FINDING:
+	case DAVY_EV_FINDING:
 		mend_finding(&ev->finding, n);
 		return;
-	case DL_EV_TICK:
-	case DL_EV_CLOCK:
-	case DL_EV_OWNER:
-	case DL_EV_PROCESS_EXIT:
-	case DL_EV_GRAPH:
-	case DL_EV_PASID:
-	case DL_EV_BREAKER:
-	case DL_EV_SENSOR:
-	case DL_EV_PROGRESS:
+	case DAVY_EV_TICK:
+	case DAVY_EV_CLOCK:
+	case DAVY_EV_OWNER:
+	case DAVY_EV_PROCESS_EXIT:
+	case DAVY_EV_GRAPH:
+	case DAVY_EV_PASID:
+	case DAVY_EV_BREAKER:
+	case DAVY_EV_SENSOR:
+	case DAVY_EV_PROGRESS:
 		return;
 	default:
 		mend_of_device(ev, n);
@@ -260,18 +262,18 @@ static void mend(struct dl_event *ev, uint8_t n)
 	}
 }
 
-static size_t next_event(const uint8_t *data, size_t size, uint64_t *now, struct dl_event *ev)
+static size_t next_event(const uint8_t *data, size_t size, uint64_t *now, struct davy_event *ev)
 {
 	size_t payload, take;
 
 	memset(ev, 0, sizeof(*ev));
 	if (size < HEAD_SIZE)
 		return 0;
-	ev->kind = data[0] % DL_EV_COUNT;
+	ev->kind = data[0] % DAVY_EV_COUNT;
 	ev->pid = data[1] % 8;
 	*now += (uint64_t)data[2] << (data[3] % 40);
 	ev->at_ns = *now;
-	payload = dl_event_payload_size(ev->kind);
+	payload = davy_event_payload_size(ev->kind);
 	take = size - HEAD_SIZE < payload ? size - HEAD_SIZE : payload;
 	memcpy(&ev->config, data + HEAD_SIZE, take);
 	if (data[1] & 0x80)
@@ -280,17 +282,17 @@ static size_t next_event(const uint8_t *data, size_t size, uint64_t *now, struct
 }
 
 /* The same event in other memory. */
-static size_t step_elsewhere(const struct dl_event *ev, struct dl_plan *plans)
+static size_t step_elsewhere(const struct davy_event *ev, struct davy_plan *plans)
 {
-	struct dl_event other;
+	struct davy_event other;
 
 	memset(&other, GARBAGE, sizeof(other));
 	other.at_ns = ev->at_ns;
 	other.kind = ev->kind;
 	other.pid = ev->pid;
-	memcpy(&other.config, &ev->config, dl_event_payload_size(ev->kind));
-	memset(plans, GARBAGE, DL_PLANS_MAX * sizeof(*plans));
-	return dl_core_step(&second, &other, plans, DL_PLANS_MAX);
+	memcpy(&other.config, &ev->config, davy_event_payload_size(ev->kind));
+	memset(plans, GARBAGE, DAVY_PLANS_MAX * sizeof(*plans));
+	return davy_core_step(&second, &other, plans, DAVY_PLANS_MAX);
 }
 
 static void require(bool holds)
@@ -302,108 +304,109 @@ static void require(bool holds)
 /* The host's mode, or that of the workload by people's rules. */
 static bool may_act(uint32_t workload)
 {
-	int64_t mode = first.config.value[DL_CFG_MODE];
+	int64_t mode = first.config.value[DAVY_CFG_MODE];
 
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++)
+	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++)
 		if (first.world.workloads[i].id == workload && first.world.workloads[i].mode)
 			mode = first.world.workloads[i].mode - 1;
-	return mode == DL_MODE_ENFORCE;
+	return mode == DAVY_MODE_ENFORCE;
 }
 
-static void check_plan(const struct dl_plan *p)
+static void check_plan(const struct davy_plan *p)
 {
 	require(p->id && p->at_ns == first.now_ns);
-	require(p->rung < DL_RUNG_COUNT && p->hazard < DL_HZ_COUNT);
-	require(p->verdict < DL_VERDICT_COUNT && p->refusal < DL_REFUSED_COUNT);
-	require(p->evidence_count <= DL_PLAN_EVIDENCE && p->first_sign_ns <= p->at_ns);
+	require(p->rung < DAVY_RUNG_COUNT && p->hazard < DAVY_HZ_COUNT);
+	require(p->verdict < DAVY_VERDICT_COUNT && p->refusal < DAVY_REFUSED_COUNT);
+	require(p->evidence_count <= DAVY_PLAN_EVIDENCE && p->first_sign_ns <= p->at_ns);
 	require(!p->comm[sizeof(p->comm) - 1] && !p->device[sizeof(p->device) - 1]);
 	require(!p->ring[sizeof(p->ring) - 1] && !p->model[sizeof(p->model) - 1]);
 	require(!p->detail[sizeof(p->detail) - 1]);
-	require(p->on_permille <= 1000 && p->to_backend < DL_BACKEND_COUNT);
-	require(p->passed_rung < DL_RUNG_COUNT && p->passed_because < DL_REFUSED_COUNT);
-	if (p->verdict == DL_VERDICT_GO && p->rung == DL_RUNG_PAUSE)
-		require(p->lease_ns && p->lease_ns <= 60 * DL_NS_PER_S);
-	if (p->verdict == DL_VERDICT_GO && p->rung == DL_RUNG_THROTTLE)
+	require(p->on_permille <= 1000 && p->to_backend < DAVY_BACKEND_COUNT);
+	require(p->passed_rung < DAVY_RUNG_COUNT && p->passed_because < DAVY_REFUSED_COUNT);
+	if (p->verdict == DAVY_VERDICT_GO && p->rung == DAVY_RUNG_PAUSE)
+		require(p->lease_ns && p->lease_ns <= 60 * DAVY_NS_PER_S);
+	if (p->verdict == DAVY_VERDICT_GO && p->rung == DAVY_RUNG_THROTTLE)
 		require(p->lease_ns && p->on_permille);
-	if (dl_rung_acts(p->rung) && p->verdict == DL_VERDICT_GO)
+	if (davy_rung_acts(p->rung) && p->verdict == DAVY_VERDICT_GO)
 		require(p->workload && may_act(p->workload));
-	require(p->tuning.why < DL_TUNER_WHY_COUNT && p->knobs.cache_type < DL_TUNER_CACHE_COUNT);
-	if (p->rung == DL_RUNG_FAILURE)
-		require(p->detail[0] && (p->hazard != DL_HZ_NONE) == (p->observed != 0));
+	require(p->tuning.why < DAVY_TUNER_WHY_COUNT &&
+		p->knobs.cache_type < DAVY_TUNER_CACHE_COUNT);
+	if (p->rung == DAVY_RUNG_FAILURE)
+		require(p->detail[0] && (p->hazard != DAVY_HZ_NONE) == (p->observed != 0));
 }
 
-static void check_foresight(const struct dl_foresight *f)
+static void check_foresight(const struct davy_foresight *f)
 {
 	uint32_t used = 0;
 
-	for (size_t i = 0; i < DL_FORESIGHT_SIGNS; i++)
+	for (size_t i = 0; i < DAVY_FORESIGHT_SIGNS; i++)
 		used += f->signs[i].used;
 	require(used == f->sign_count);
-	for (size_t i = 0; i < DL_CLASS_COUNT; i++)
+	for (size_t i = 0; i < DAVY_CLASS_COUNT; i++)
 		require(f->class[i].failures == f->class[i].missed + f->class[i].lead.count);
-	for (size_t i = 0; i < DL_HZ_COUNT; i++) {
-		const struct dl_hazard_score *s = &f->hazard[i];
+	for (size_t i = 0; i < DAVY_HZ_COUNT; i++) {
+		const struct davy_hazard_score *s = &f->hazard[i];
 
 		require(s->confirmed + s->averted + s->late + s->false_alarms <= s->signs);
-		require(dl_lead_median_ns(&s->lead) <= s->lead.max_ns);
+		require(davy_lead_median_ns(&s->lead) <= s->lead.max_ns);
 	}
-	require(first.config.override_count <= DL_OVERRIDES_MAX);
+	require(first.config.override_count <= DAVY_OVERRIDES_MAX);
 }
 
 /* What is counted, and marked as in use, is so. */
-static void check_tables(const struct dl_core *core)
+static void check_tables(const struct davy_core *core)
 {
 	uint32_t alarms = 0, breakers = 0, workloads = 0;
 
-	for (size_t i = 0; i < DL_CORE_ALARMS; i++)
+	for (size_t i = 0; i < DAVY_CORE_ALARMS; i++)
 		alarms += core->alarms[i].used;
-	for (size_t i = 0; i < DL_CORE_BREAKERS; i++)
+	for (size_t i = 0; i < DAVY_CORE_BREAKERS; i++)
 		breakers += core->breakers[i].used_ns != 0;
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++) {
-		const struct dl_workload *w = &core->world.workloads[i];
+	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++) {
+		const struct davy_workload *w = &core->world.workloads[i];
 
 		workloads += w->id != 0;
-		require(w->effect_count <= DL_EFFECTS_MAX &&
+		require(w->effect_count <= DAVY_EFFECTS_MAX &&
 			(w->hold_plan != 0) == (w->hold_rung != 0));
 	}
 	require(alarms == core->alarm_count && breakers == core->breaker_count);
 	require(workloads == core->world.workload_count);
-	for (size_t i = 0; i < DL_WORLD_PROCESSES; i++) {
-		bool used = core->world.processes[i / DL_WORLD_WAYS][i % DL_WORLD_WAYS].pid;
+	for (size_t i = 0; i < DAVY_WORLD_PROCESSES; i++) {
+		bool used = core->world.processes[i / DAVY_WORLD_WAYS][i % DAVY_WORLD_WAYS].pid;
 
 		require(used == (core->world.process_map[i / 64] >> i % 64 & 1));
 	}
 }
 
-static void print_all(const struct dl_event *ev, const struct dl_plan *plans, size_t count)
+static void print_all(const struct davy_event *ev, const struct davy_plan *plans, size_t count)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
-	dl_event_text(ev, text, sizeof(text));
-	free(dl_event_json(ev));
+	davy_event_text(ev, text, sizeof(text));
+	free(davy_event_json(ev));
 	for (size_t i = 0; i < count; i++) {
 		check_plan(&plans[i]);
-		dl_plan_text(&plans[i], text, sizeof(text));
+		davy_plan_text(&plans[i], text, sizeof(text));
 		require(!strchr(text, '\n'));
-		free(dl_plan_json(&plans[i]));
+		free(davy_plan_json(&plans[i]));
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct dl_plan a[DL_PLANS_MAX], b[DL_PLANS_MAX];
-	struct dl_event ev;
+	struct davy_plan a[DAVY_PLANS_MAX], b[DAVY_PLANS_MAX];
+	struct davy_event ev;
 	uint64_t now = 0;
 	size_t used;
 
-	dl_core_init(&first);
-	dl_core_init(&second);
+	davy_core_init(&first);
+	davy_core_init(&second);
 	for (; (used = next_event(data, size, &now, &ev)); data += used, size -= used) {
 		size_t count;
 
-		if (!ev.kind || !dl_event_valid(&ev))
+		if (!ev.kind || !davy_event_valid(&ev))
 			continue;
-		count = dl_core_step(&first, &ev, a, DL_PLANS_MAX);
+		count = davy_core_step(&first, &ev, a, DAVY_PLANS_MAX);
 		require(step_elsewhere(&ev, b) == count);
 		require(!memcmp(a, b, count * sizeof(a[0])));
 		print_all(&ev, a, count);
@@ -411,6 +414,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(!memcmp(&first, &second, sizeof(first)));
 	check_foresight(&first.foresight);
 	check_tables(&first);
-	json_decref(dl_foresight_json(&first.foresight));
+	json_decref(davy_foresight_json(&first.foresight));
 	return 0;
 }

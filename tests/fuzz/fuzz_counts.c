@@ -8,18 +8,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct dl_counts counts, again;
-	char error[DL_COUNTS_ERROR_LEN] = "";
+	static struct davy_counts counts, again;
+	char error[DAVY_COUNTS_ERROR_LEN] = "";
 	char *text;
 
 	memset(&counts, 0, sizeof(counts));
-	if (dl_counts_parse((const char *)data, size, &counts, error)) {
+	if (davy_counts_parse((const char *)data, size, &counts, error)) {
 		if (!error[0] || counts.since_s)
 			abort();
 		return 0;
 	}
-	text = dl_counts_text(&counts);
-	if (!text || dl_counts_parse(text, strlen(text), &again, error) ||
+	text = davy_counts_text(&counts);
+	if (!text || davy_counts_parse(text, strlen(text), &again, error) ||
 	    memcmp(&counts, &again, sizeof(counts)) != 0)
 		abort();
 	free(text);

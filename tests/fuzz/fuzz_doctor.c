@@ -18,9 +18,9 @@
 #define SAFE(text) (END(text), make_safe(text, sizeof(text)))		/* already */
 #define FLAG(flag) (*(uint8_t *)&(flag) &= 1)
 
-static struct dl_doctor_facts facts;
-static struct dl_findings findings;
-static struct dl_conclusion conclusion;
+static struct davy_doctor_facts facts;
+static struct davy_findings findings;
+static struct davy_conclusion conclusion;
 
 static const char *about = ""; /* the check that is looked at */
 
@@ -63,14 +63,14 @@ static void fill(const uint8_t *data, size_t size)
 
 static void make_safe(char *text, size_t size)
 {
-	char raw[DL_DOCTOR_PATH];
+	char raw[DAVY_DOCTOR_PATH];
 
 	snprintf(raw, sizeof(raw), "%s", text);
-	dl_text_safe(text, size, raw);
+	davy_text_safe(text, size, raw);
 }
 
 /* These come from tables. */
-static void tame_subject(struct dl_policy_subject *s)
+static void tame_subject(struct davy_policy_subject *s)
 {
 	static const char *const vendors[] = { "amd", "intel", "nvidia", "" };
 	static const char *const kinds[] = { "igpu", "dgpu", "" };
@@ -82,85 +82,85 @@ static void tame_subject(struct dl_policy_subject *s)
 	END(s->firmware), END(s->kernel), FLAG(s->forced);
 }
 
-static void tame_gpu(struct dl_doctor_gpu *g)
+static void tame_gpu(struct davy_doctor_gpu *g)
 {
 	SAFE(g->device), END(g->driver), END(g->wanted), END(g->version), END(g->iommu_type);
 	END(g->override);
 	FLAG(g->has_kfd_node), FLAG(g->in_vulkan), FLAG(g->connected), FLAG(g->may_suspend);
 	FLAG(g->has_override);
-	for (int i = 0; i < DL_BACKEND_COUNT; i++)
+	for (int i = 0; i < DAVY_BACKEND_COUNT; i++)
 		FLAG(g->policy[i].against), SAFE(g->policy[i].why), SAFE(g->policy[i].origin);
 	tame_subject(&g->subject);
 }
 
 static void tame_nodes(void)
 {
-	facts.node_count = bounded(facts.node_count, DL_DOCTOR_NODES);
+	facts.node_count = bounded(facts.node_count, DAVY_DOCTOR_NODES);
 	for (size_t i = 0; i < facts.node_count; i++) {
-		struct dl_doctor_node *n = &facts.node[i];
+		struct davy_doctor_node *n = &facts.node[i];
 
 		END(n->path), END(n->device), END(n->group);
 		FLAG(n->exists), FLAG(n->is_device), FLAG(n->tested);
-		n->kind %= DL_NODE_NVIDIA + 1;
+		n->kind %= DAVY_NODE_NVIDIA + 1;
 	}
 }
 
-static void tame_service(struct dl_doctor_service *s)
+static void tame_service(struct davy_doctor_service *s)
 {
 	SAID(s->why), END(s->as), END(s->unit), END(s->user), END(s->cgroup), END(s->device_policy);
 	FLAG(s->known), FLAG(s->own_root), FLAG(s->own_mounts), FLAG(s->joined);
 	FLAG(s->frozen), FLAG(s->cgroup_strangers), FLAG(s->cgroup_full);
 	FLAG(s->private_devices), FLAG(s->environment_known);
-	s->group_count %= DL_DOCTOR_GROUPS + 1;
+	s->group_count %= DAVY_DOCTOR_GROUPS + 1;
 }
 
 static void tame_environment(void)
 {
-	for (uint32_t i = 0; i < DL_VAR_COUNT; i++) {
-		facts.variable[i].name = dl_doctor_variable_name(i);
+	for (uint32_t i = 0; i < DAVY_VAR_COUNT; i++) {
+		facts.variable[i].name = davy_doctor_variable_name(i);
 		FLAG(facts.variable[i].set), END(facts.variable[i].value);
 	}
 	FLAG(facts.icds_looked), END(facts.icds_from);
-	facts.icd_count = bounded(facts.icd_count, DL_DOCTOR_ICDS);
+	facts.icd_count = bounded(facts.icd_count, DAVY_DOCTOR_ICDS);
 	for (size_t i = 0; i < facts.icd_count; i++)
 		END(facts.icd[i].manifest), END(facts.icd[i].library), END(facts.icd[i].why);
 }
 
 static void tame_runs(void)
 {
-	for (size_t i = 0; i < DL_DOCTOR_RUNTIMES; i++) {
-		struct dl_doctor_probe *p = &facts.probe[i];
+	for (size_t i = 0; i < DAVY_DOCTOR_RUNTIMES; i++) {
+		struct davy_doctor_probe *p = &facts.probe[i];
 
 		FLAG(p->wanted), FLAG(p->ran), FLAG(p->healthy), FLAG(p->absent);
 		FLAG(p->addressed), FLAG(p->software), FLAG(p->hidden);
 		END(p->stage), END(p->text), END(p->names), END(p->library);
 	}
-	facts.run_count %= DL_BACKEND_COUNT + 1;
+	facts.run_count %= DAVY_BACKEND_COUNT + 1;
 	for (size_t i = 0; i < facts.run_count; i++) {
-		struct dl_doctor_run *r = &facts.run[i];
+		struct davy_doctor_run *r = &facts.run[i];
 
-		r->backend %= DL_BACKEND_COUNT;
-		r->end %= DL_END_HUNG + 1;
-		r->stage %= DL_DOCTOR_STAGES;
+		r->backend %= DAVY_BACKEND_COUNT;
+		r->end %= DAVY_END_HUNG + 1;
+		r->stage %= DAVY_DOCTOR_STAGES;
 		FLAG(r->by_child), END(r->where), END(r->words), END(r->devices);
 	}
 }
 
-static void tame_engine(struct dl_doctor_engine *e)
+static void tame_engine(struct davy_doctor_engine *e)
 {
-	e->engine %= DL_ENGINE_COUNT;
+	e->engine %= DAVY_ENGINE_COUNT;
 	END(e->name), END(e->path), END(e->runner), END(e->rocblas), END(e->targets);
 	FLAG(e->has_rocblas);
-	for (int i = 0; i < DL_BACKEND_COUNT; i++)
+	for (int i = 0; i < DAVY_BACKEND_COUNT; i++)
 		END(e->library[i]);
-	dl_text_safe(e->name, sizeof(e->name), dl_engine_name(e->engine)); /* never another */
+	davy_text_safe(e->name, sizeof(e->name), davy_engine_name(e->engine)); /* never another */
 }
 
 static void tame(void)
 {
 	END(facts.kernel);
-	dl_text_safe(facts.kernel, sizeof(facts.kernel), "6.12.0-fuzz");
-	facts.gpu_count = bounded(facts.gpu_count, DL_DOCTOR_GPUS);
+	davy_text_safe(facts.kernel, sizeof(facts.kernel), "6.12.0-fuzz");
+	facts.gpu_count = bounded(facts.gpu_count, DAVY_DOCTOR_GPUS);
 	for (size_t i = 0; i < facts.gpu_count; i++)
 		tame_gpu(&facts.gpu[i]);
 	FLAG(facts.kfd_class), FLAG(facts.iommu_on);
@@ -170,9 +170,9 @@ static void tame(void)
 	tame_runs();
 	tame_engine(&facts.engine);
 	FLAG(facts.model.asked), END(facts.model.path);
-	facts.parameter_count = bounded(facts.parameter_count, DL_DOCTOR_PARAMETERS);
+	facts.parameter_count = bounded(facts.parameter_count, DAVY_DOCTOR_PARAMETERS);
 	for (size_t i = 0; i < facts.parameter_count; i++) {
-		struct dl_doctor_parameter *p = &facts.parameter[i];
+		struct davy_doctor_parameter *p = &facts.parameter[i];
 
 		END(p->module), END(p->name), END(p->configured), END(p->value), END(p->origin);
 		FLAG(p->loaded), FLAG(p->exists);
@@ -183,21 +183,21 @@ static void tame(void)
 
 static void check_findings(void)
 {
-	require(findings.count < DL_FINDINGS_MAX);
+	require(findings.count < DAVY_FINDINGS_MAX);
 	for (size_t i = 0; i < findings.count; i++) {
-		const struct dl_finding *f = &findings.at[i];
+		const struct davy_finding *f = &findings.at[i];
 
 		about = f->check->id;
 		require(f->evidence[0]);
-		require(f->verdict < DL_FOUND_WARNING || (f->fix[0] && f->verify[0]));
-		require(f->verdict < DL_FOUND_FAILURE || f->check->fault[0]);
+		require(f->verdict < DAVY_FOUND_WARNING || (f->fix[0] && f->verify[0]));
+		require(f->verdict < DAVY_FOUND_FAILURE || f->check->fault[0]);
 	}
-	for (size_t row = 0; !findings.left_out && dl_check_at(row); row++) {
+	for (size_t row = 0; !findings.left_out && davy_check_at(row); row++) {
 		bool said = false;
 
-		about = dl_check_at(row)->id;
+		about = davy_check_at(row)->id;
 		for (size_t i = 0; i < findings.count; i++)
-			said |= findings.at[i].check == dl_check_at(row);
+			said |= findings.at[i].check == davy_check_at(row);
 		require(said);
 	}
 }
@@ -206,7 +206,7 @@ static void check_text(char *text)
 {
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = 0;
-		require(!line[dl_text_shown_length(line)]);
+		require(!line[davy_text_shown_length(line)]);
 	}
 }
 
@@ -236,9 +236,9 @@ static void check_report(bool json)
 
 	require(to);
 	if (json)
-		dl_doctor_print_json(to, &facts, &findings, &conclusion);
+		davy_doctor_print_json(to, &facts, &findings, &conclusion);
 	else
-		dl_doctor_print(to, &facts, &findings, &conclusion, true);
+		davy_doctor_print(to, &facts, &findings, &conclusion, true);
 	require(!fclose(to) && strlen(text) == size);
 	if (json)
 		check_json(text);
@@ -255,8 +255,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	longest = data[0] & 0x0e ? 20 : SIZE_MAX;
 	fill(data, size);
 	tame();
-	dl_checks_run(&facts, &findings);
-	dl_doctor_judge(&facts, &findings, &conclusion);
+	davy_checks_run(&facts, &findings);
+	davy_doctor_judge(&facts, &findings, &conclusion);
 	check_findings();
 	check_report(data[0] & 1);
 	return 0;

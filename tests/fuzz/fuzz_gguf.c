@@ -11,19 +11,19 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
-	struct dl_gguf g;
+	struct davy_gguf g;
 
 	if (fd < 0)
 		fd = memfd_create("gguf", 0);
 	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	if (!dl_gguf_read(fd, size, &g) &&
+	if (!davy_gguf_read(fd, size, &g) &&
 	    (!memchr(g.architecture, 0, sizeof(g.architecture)) ||
 	     !memchr(g.name, 0, sizeof(g.name)) || !memchr(g.size_label, 0, sizeof(g.size_label)) ||
-	     !dl_gguf_quantisation(g.file_type) ||
-	     dl_gguf_cache_bytes(&g, 1 << 20, "f16", "q8_0") <
-		     dl_gguf_cache_bytes(&g, 1 << 10, "q4_0", "q4_0")))
+	     !davy_gguf_quantisation(g.file_type) ||
+	     davy_gguf_cache_bytes(&g, 1 << 20, "f16", "q8_0") <
+		     davy_gguf_cache_bytes(&g, 1 << 10, "q4_0", "q4_0")))
 		abort();
-	dl_gguf_read(fd, size ? UINT64_MAX - data[size - 1] : UINT64_MAX, &g);
+	davy_gguf_read(fd, size ? UINT64_MAX - data[size - 1] : UINT64_MAX, &g);
 	return 0;
 }

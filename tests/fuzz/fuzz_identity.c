@@ -32,33 +32,33 @@ static void must_end(const char *text, size_t size)
 static void identify(char *text, const char *end)
 {
 	char *argv[LIST_MAX + 1], *envp[LIST_MAX + 1], *rest[LIST_MAX + 1];
-	struct dl_engine_look look = { .argv = argv, .envp = envp, .exe = "", .parent = "" };
-	struct dl_engine_facts f;
+	struct davy_engine_look look = { .argv = argv, .envp = envp, .exe = "", .parent = "" };
+	struct davy_engine_facts f;
 
 	list_of(list_of(list_of(text, end, argv), end, envp), end, rest);
 	if (rest[0])
 		look.exe = rest[0];
 	if (rest[0] && rest[1])
 		look.parent = rest[1];
-	dl_engine_identify(&look, &f);
+	davy_engine_identify(&look, &f);
 	must_end(f.model, sizeof(f.model));
 	must_end(f.cache_k, sizeof(f.cache_k));
-	if (f.engine >= DL_ENGINE_COUNT || f.role >= DL_ROLE_COUNT ||
-	    f.backend >= DL_BACKEND_COUNT || f.gpu_layers < DL_LAYERS_ALL ||
+	if (f.engine >= DAVY_ENGINE_COUNT || f.role >= DAVY_ROLE_COUNT ||
+	    f.backend >= DAVY_BACKEND_COUNT || f.gpu_layers < DAVY_LAYERS_ALL ||
 	    (f.ubatch > f.batch && f.llama_cpp))
 		abort();
-	dl_engine_of_library(look.exe);
+	davy_engine_of_library(look.exe);
 }
 
 static void name_cgroup(const char *text)
 {
-	struct dl_cgroup_name n;
+	struct davy_cgroup_name n;
 
-	dl_cgroup_name_read(text, &n);
+	davy_cgroup_name_read(text, &n);
 	must_end(n.unit, sizeof(n.unit));
 	must_end(n.container, sizeof(n.container));
 	must_end(n.pod, sizeof(n.pod));
-	if (n.runtime >= DL_RUNTIME_COUNT || (n.container[0] && n.runtime == DL_RUNTIME_NONE))
+	if (n.runtime >= DAVY_RUNTIME_COUNT || (n.container[0] && n.runtime == DAVY_RUNTIME_NONE))
 		abort();
 }
 
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (data[0] % 3 == 1)
 		name_cgroup(text);
 	else
-		dl_ollama_manifest_has(text, size - 1, "00");
+		davy_ollama_manifest_has(text, size - 1, "00");
 	free(text);
 	return 0;
 }

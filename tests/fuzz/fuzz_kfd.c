@@ -16,19 +16,19 @@ struct told {
 	size_t count;
 };
 
-static void check(void *arg, const struct dl_kfd_said *said)
+static void check(void *arg, const struct davy_kfd_said *said)
 {
 	struct told *t = arg;
-	struct dl_event ev;
+	struct davy_event ev;
 	const uint8_t *bytes = (const uint8_t *)&said->kfd;
 
 	memset(&ev, 0, sizeof(ev));
-	ev.kind = DL_EV_KFD;
+	ev.kind = DAVY_EV_KFD;
 	ev.pid = said->pid;
 	ev.kfd = said->kfd;
-	if (!dl_event_valid(&ev) || said->pid > INT32_MAX || said->kfd.device[0])
+	if (!davy_event_valid(&ev) || said->pid > INT32_MAX || said->kfd.device[0])
 		abort();
-	if (said->thread && strlen(said->kfd.detail) >= DL_COMM_LEN)
+	if (said->thread && strlen(said->kfd.detail) >= DAVY_COMM_LEN)
 		abort();
 	t->count++;
 	for (size_t i = 0; i < sizeof(said->kfd); i++)
@@ -37,7 +37,7 @@ static void check(void *arg, const struct dl_kfd_said *said)
 
 static struct told feed(const uint8_t *data, size_t size, size_t piece)
 {
-	struct dl_kfd_smi s = { 0 };
+	struct davy_kfd_smi s = { 0 };
 	struct told t = { 0 };
 	size_t told = 0;
 
@@ -46,7 +46,7 @@ static struct told feed(const uint8_t *data, size_t size, size_t piece)
 		char *copy = malloc(len); /* its end is watched */
 
 		memcpy(copy, data, len);
-		told += dl_kfd_smi_feed(&s, copy, len, check, &t);
+		told += davy_kfd_smi_feed(&s, copy, len, check, &t);
 		free(copy);
 		data += len;
 		size -= len;
@@ -58,7 +58,7 @@ static struct told feed(const uint8_t *data, size_t size, size_t piece)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct dl_kfd_properties p;
+	struct davy_kfd_properties p;
 	struct told whole, parts;
 	char *text;
 
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = malloc(size);
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = 0;
-	dl_kfd_properties_parse(text, &p);
+	davy_kfd_properties_parse(text, &p);
 	free(text);
 	return 0;
 }

@@ -9,43 +9,43 @@
 
 #include "sensors/kmsg/kmsg_verdict.h"
 
-static void check(void *arg, const struct dl_log_event *ev)
+static void check(void *arg, const struct davy_log_event *ev)
 {
-	if (ev->role == DL_PART_NONE || ev->role > DL_PART_AFTERMATH || !ev->class ||
-	    ev->class >= DL_CLASS_COUNT || ev->hazard >= DL_LOG_HZ_COUNT ||
-	    !strcmp(dl_log_kind_name(ev->kind), "nothing"))
+	if (ev->role == DAVY_PART_NONE || ev->role > DAVY_PART_AFTERMATH || !ev->class ||
+	    ev->class >= DAVY_CLASS_COUNT || ev->hazard >= DAVY_LOG_HZ_COUNT ||
+	    !strcmp(davy_log_kind_name(ev->kind), "nothing"))
 		abort();
-	if ((ev->role == DL_PART_PRECURSOR) != (ev->leads != 0) || !ev->order)
+	if ((ev->role == DAVY_PART_PRECURSOR) != (ev->leads != 0) || !ev->order)
 		abort();
 	if (!memchr(ev->device, 0, sizeof(ev->device)) || !memchr(ev->comm, 0, sizeof(ev->comm)) ||
 	    !memchr(ev->ring, 0, sizeof(ev->ring)) || !memchr(ev->stamp, 0, sizeof(ev->stamp)))
 		abort();
-	dl_log_verdict_add(arg, ev);
+	davy_log_verdict_add(arg, ev);
 }
 
-static void feed(struct dl_log_blocks *b, const uint8_t *data, size_t size, bool record)
+static void feed(struct davy_log_blocks *b, const uint8_t *data, size_t size, bool record)
 {
-	struct dl_kmsg_line line;
+	struct davy_kmsg_line line;
 	char *copy = malloc(size + !size); /* its end is watched */
 	bool whole;
 
 	if (!copy)
 		abort();
 	memcpy(copy, data, size);
-	whole = record ? !dl_kmsg_record_parse(copy, size, &line)
-		       : dl_kmsg_line_parse(copy, size, &line);
+	whole = record ? !davy_kmsg_record_parse(copy, size, &line)
+		       : davy_kmsg_line_parse(copy, size, &line);
 	free(copy);
 	if (!whole)
 		return;
-	if (line.len != strlen(line.text) || line.driver >= DL_KMSG_DRIVER_COUNT)
+	if (line.len != strlen(line.text) || line.driver >= DAVY_KMSG_DRIVER_COUNT)
 		abort();
-	dl_log_blocks_feed(b, &line);
+	davy_log_blocks_feed(b, &line);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct dl_log_blocks blocks;
-	struct dl_log_verdict verdict = { 0 };
+	static struct davy_log_blocks blocks;
+	struct davy_log_verdict verdict = { 0 };
 	bool record;
 
 	if (!size)
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	record = data[0] & 1;
 	data++;
 	size--;
-	dl_log_blocks_init(&blocks, check, &verdict);
+	davy_log_blocks_init(&blocks, check, &verdict);
 	while (size) {
 		/* a record ends at NUL, because it holds newlines */
 		const uint8_t *end = memchr(data, record ? 0 : '\n', size);
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += end ? len + 1 : len;
 		size -= end ? len + 1 : len;
 	}
-	dl_log_blocks_finish(&blocks);
-	dl_log_verdict_conclude(&verdict);
+	davy_log_blocks_finish(&blocks);
+	davy_log_verdict_conclude(&verdict);
 	return 0;
 }

@@ -12,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char path[64];
-	struct dl_label label, again;
+	struct davy_label label, again;
 	char error[256];
 	FILE *file;
 
@@ -21,10 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file = fopen(path, "w");
 	if (!file || fwrite(data, 1, size, file) != size || fclose(file))
 		abort();
-	if (dl_label_read(path, &label, error, sizeof(error)))
+	if (davy_label_read(path, &label, error, sizeof(error)))
 		return 0;
-	if (!dl_label_valid(&label) || dl_label_write(path, &label) ||
-	    dl_label_read(path, &again, error, sizeof(error)) ||
+	if (!davy_label_valid(&label) || davy_label_write(path, &label) ||
+	    davy_label_read(path, &again, error, sizeof(error)) ||
 	    memcmp(&label, &again, sizeof(label)) != 0)
 		abort();
 	return 0;

@@ -14,20 +14,20 @@
 
 static void judge(const char *text, size_t size)
 {
-	char error[DL_LAYER_ERROR_LEN] = "", *again = NULL;
+	char error[DAVY_LAYER_ERROR_LEN] = "", *again = NULL;
 	const char *body = NULL;
-	int lines = dl_layer_lines_check("f", text, size, error);
+	int lines = davy_layer_lines_check("f", text, size, error);
 
-	if (!dl_layer_text_take("f", text, size, NULL, &body, error)) {
+	if (!davy_layer_text_take("f", text, size, NULL, &body, error)) {
 		if (lines || body <= text || body > text + size || strlen(text) != size)
 			abort();
 		return;
 	}
 	if (strncmp(error, "f:", 2) != 0)
 		abort();
-	if (strlen(text) != size || dl_generated_text(7, text, &again))
+	if (strlen(text) != size || davy_generated_text(7, text, &again))
 		return;
-	if (!dl_layer_text_take("f", again, strlen(again), NULL, &body, error) != !lines ||
+	if (!davy_layer_text_take("f", again, strlen(again), NULL, &body, error) != !lines ||
 	    (!lines && strcmp(body, text) != 0))
 		abort();
 	free(again);
@@ -35,11 +35,11 @@ static void judge(const char *text, size_t size)
 
 static void compare(char *text, size_t size)
 {
-	struct dl_diff_side from = { "a", text }, to = { "b", text + size / 2 + 1 };
+	struct davy_diff_side from = { "a", text }, to = { "b", text + size / 2 + 1 };
 	FILE *out = fopen("/dev/null", "w");
 
 	text[size / 2] = 0;
-	if (!out || dl_diff(out, &from, &to) != (strcmp(from.text, to.text) != 0))
+	if (!out || davy_diff(out, &from, &to) != (strcmp(from.text, to.text) != 0))
 		abort();
 	fclose(out);
 }

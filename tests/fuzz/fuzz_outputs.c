@@ -10,8 +10,8 @@
 #include "output/output.h"
 #include "store/policy_file.h"
 
-static struct dl_policy_layer layer;
-static struct dl_output_result made;
+static struct davy_policy_layer layer;
+static struct davy_output_result made;
 
 static void require(bool holds)
 {
@@ -23,10 +23,10 @@ static void read_rules(void)
 {
 	static const char rules[] =
 		"[rule r]\nubatch = 64\nenvironment X = 1\nargument -ot = a#b\n";
-	char error[DL_CONFIG_ERROR_LEN];
+	char error[DAVY_CONFIG_ERROR_LEN];
 
-	require(!dl_policy_text_read(rules, sizeof(rules) - 1, "r", DL_LAYER_PEOPLE, &layer,
-				     error));
+	require(!davy_policy_text_read(rules, sizeof(rules) - 1, "r", DAVY_LAYER_PEOPLE, &layer,
+				       error));
 }
 
 static size_t count_lines(const char *text, const char *beginning)
@@ -38,15 +38,15 @@ static size_t count_lines(const char *text, const char *beginning)
 	return count;
 }
 
-static bool made_of(const char *format, const struct dl_output_model *m)
+static bool made_of(const char *format, const struct davy_output_model *m)
 {
-	const struct dl_output_request r = { .set.layer[DL_LAYER_PEOPLE] = &layer,
-					     .server = "llama-server",
-					     .models = m,
-					     .model_count = 1 };
+	const struct davy_output_request r = { .set.layer[DAVY_LAYER_PEOPLE] = &layer,
+					       .server = "llama-server",
+					       .models = m,
+					       .model_count = 1 };
 
 	free(made.body);
-	if (!dl_output_make(dl_output_format_named(format), &r, &made))
+	if (!davy_output_make(davy_output_format_named(format), &r, &made))
 		return true;
 	require(made.why[0] && !strpbrk(made.why, "\n\r\x1b"));
 	return false;
@@ -64,7 +64,7 @@ static void check_strings(const char *body)
 	}
 }
 
-static void check(const struct dl_output_model *m)
+static void check(const struct davy_output_model *m)
 {
 	if (made_of("router-preset", m)) {
 		require(count_lines(made.body, "[") == 1 && strlen(m->name));
@@ -88,7 +88,7 @@ static void check(const struct dl_output_model *m)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t len = size ? data[0] : 0;
-	struct dl_output_model m;
+	struct davy_output_model m;
 
 	if (!size || len >= size)
 		return 0;

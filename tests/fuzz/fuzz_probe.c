@@ -14,16 +14,16 @@ static void must(int truth)
 		abort();
 }
 
-static void check_finding(const struct dl_probe_finding *f, const char *output, size_t size)
+static void check_finding(const struct davy_probe_finding *f, const char *output, size_t size)
 {
-	json_t *json = dl_probe_finding_json(f);
+	json_t *json = davy_probe_finding_json(f);
 
-	must(f->kind < DL_PROBE_KIND_COUNT && json != NULL);
+	must(f->kind < DAVY_PROBE_KIND_COUNT && json != NULL);
 	must(memchr(f->text, 0, sizeof(f->text)) && memchr(f->stage, 0, sizeof(f->stage)) &&
 	     memchr(f->device, 0, sizeof(f->device)));
-	for (const char *at = f->text; *at; at += dl_utf8_length(at))
-		must(dl_utf8_length(at) && (unsigned char)*at >= 0x20 && *at != 0x7f);
-	if (f->kind == DL_PROBE_HEALTHY || f->kind == DL_PROBE_REPORTED)
+	for (const char *at = f->text; *at; at += davy_utf8_length(at))
+		must(davy_utf8_length(at) && (unsigned char)*at >= 0x20 && *at != 0x7f);
+	if (f->kind == DAVY_PROBE_HEALTHY || f->kind == DAVY_PROBE_REPORTED)
 		must(f->answer != NULL);
 	if (f->answer)
 		must(f->answer >= output && f->answer + f->answer_size <= output + size);
@@ -32,8 +32,8 @@ static void check_finding(const struct dl_probe_finding *f, const char *output, 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct dl_probe_end end = { 0 };
-	struct dl_probe_finding finding;
+	struct davy_probe_end end = { 0 };
+	struct davy_probe_finding finding;
 	const char *noise, *output;
 	size_t length;
 
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		output++;
 		size--;
 	}
-	dl_probe_judge(&end, output, size, noise, &finding);
+	davy_probe_judge(&end, output, size, noise, &finding);
 	check_finding(&finding, output, size);
 	free((void *)noise);
 	return 0;

@@ -21,39 +21,40 @@ static void must_end(const char *text, size_t size)
 
 static void believe(const uint8_t *data, size_t size)
 {
-	struct dl_look_reply r = { 0 };
-	struct dl_look_request q = { 0 };
+	struct davy_look_reply r = { 0 };
+	struct davy_look_request q = { 0 };
 
 	memcpy(&r, data, size < sizeof(r) ? size : sizeof(r));
 	q.serial = r.serial;
 	q.pid = r.pid;
 	q.start_ticks = r.ev.start_ticks;
-	if (!dl_look_reply_valid(&r, &q, r.file_count) || r.error)
+	if (!davy_look_reply_valid(&r, &q, r.file_count) || r.error)
 		return;
 	must_end(r.ev.comm, sizeof(r.ev.comm));
 	must_end(r.ev.pod, sizeof(r.ev.pod));
 	must_end(r.engine, sizeof(r.engine));
-	if (r.ev.engine >= DL_ENGINE_COUNT || r.site_count > DL_LOOK_SITES)
+	if (r.ev.engine >= DAVY_ENGINE_COUNT || r.site_count > DAVY_LOOK_SITES)
 		abort();
 	for (size_t i = 0; i < r.site_count; i++)
-		if (r.site[i].file >= r.file_count || !dl_site_name((enum dl_site)r.site[i].site))
+		if (r.site[i].file >= r.file_count ||
+		    !davy_site_name((enum davy_site)r.site[i].site))
 			abort();
 }
 
 static void believe_start(const uint8_t *data, size_t size)
 {
-	static struct dl_look_start s;
-	struct dl_look_request q = { 0 };
-	struct dl_process_start *start;
+	static struct davy_look_start s;
+	struct davy_look_request q = { 0 };
+	struct davy_process_start *start;
 
 	memset(&s, 0, sizeof(s));
 	memcpy(&s, data, size < sizeof(s) ? size : sizeof(s));
 	q.serial = s.serial;
 	q.pid = s.pid;
-	if (!dl_look_start_valid(&s, &q) || s.error)
+	if (!davy_look_start_valid(&s, &q) || s.error)
 		return;
-	start = dl_process_start_of(s.command, s.command_size, s.environment, s.environment_size,
-				    s.exe);
+	start = davy_process_start_of(s.command, s.command_size, s.environment, s.environment_size,
+				      s.exe);
 	free(start);
 }
 
@@ -62,14 +63,14 @@ static void search(const uint8_t *data, size_t size)
 	static const char *const names[] = { "a", "__cxa_throw" };
 	static int fd = -1;
 	uint64_t offsets[2];
-	char path[DL_SELF_FD_SIZE];
+	char path[DAVY_SELF_FD_SIZE];
 
 	if (fd < 0)
 		fd = memfd_create("fuzz", MFD_CLOEXEC);
 	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		return;
-	dl_elf_site(dl_self_fd(fd, path), "a", true, offsets);
-	dl_elf_exports(path, names, 2, offsets);
+	davy_elf_site(davy_self_fd(fd, path), "a", true, offsets);
+	davy_elf_exports(path, names, 2, offsets);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -39,9 +39,9 @@ static void split(const char *text, const char *end, const char **part)
 
 static void read_fdinfo(const char *text)
 {
-	struct dl_fdinfo info;
+	struct davy_fdinfo info;
 
-	must(dl_fdinfo_parse(text, &info) == (info.driver[0] != 0));
+	must(davy_fdinfo_parse(text, &info) == (info.driver[0] != 0));
 	ENDED(info.driver);
 	ENDED(info.device);
 }
@@ -53,7 +53,7 @@ static const char *or_none(const char *text)
 
 static void hear_uevent(const char **part)
 {
-	struct dl_uevent u = {
+	struct davy_uevent u = {
 		.action = or_none(part[0]),
 		.subsystem = or_none(part[1]),
 		.name = or_none(part[2]),
@@ -64,55 +64,55 @@ static void hear_uevent(const char **part)
 		.reset = or_none(part[7]),
 		.pid = or_none(part[8]),
 	};
-	struct dl_event events[DL_UEVENT_EVENTS];
-	enum dl_uevent_meaning meaning;
+	struct davy_event events[DAVY_UEVENT_EVENTS];
+	enum davy_uevent_meaning meaning;
 	size_t count;
 
-	meaning = dl_uevent_read(&u, 1, events, &count);
-	must(count <= DL_UEVENT_EVENTS && (meaning == DL_UEVENT_SAID || !count));
+	meaning = davy_uevent_read(&u, 1, events, &count);
+	must(count <= DAVY_UEVENT_EVENTS && (meaning == DAVY_UEVENT_SAID || !count));
 	for (size_t i = 0; i < count; i++)
-		must(dl_event_valid(&events[i]));
+		must(davy_event_valid(&events[i]));
 }
 
 static void read_host(const char *text)
 {
-	struct dl_ev_memory m = { .host_total = 1, .host_available = 1 };
+	struct davy_ev_memory m = { .host_total = 1, .host_available = 1 };
 
-	dl_meminfo_parse(text, &m);
+	davy_meminfo_parse(text, &m);
 	must(m.host_total == 1 || m.host_total % 1024 == 0);
-	must(dl_pressure_parse(text) <= 1000);
+	must(davy_pressure_parse(text) <= 1000);
 }
 
-static void check_lockups(const struct dl_lockups *l)
+static void check_lockups(const struct davy_lockups *l)
 {
-	struct dl_lockups kept = { .count = 0 };
+	struct davy_lockups kept = { .count = 0 };
 
-	must(l->count <= DL_LOCKUPS_MAX);
+	must(l->count <= DAVY_LOCKUPS_MAX);
 	for (size_t i = 0; i < l->count; i++) {
-		must(l->at[i].origin < DL_LOCKUP_ORIGIN_COUNT && l->at[i].queue[0]);
-		must(l->at[i].origin != DL_LOCKUP_UNKNOWN || !l->at[i].timeout_ns);
+		must(l->at[i].origin < DAVY_LOCKUP_ORIGIN_COUNT && l->at[i].queue[0]);
+		must(l->at[i].origin != DAVY_LOCKUP_UNKNOWN || !l->at[i].timeout_ns);
 		ENDED(l->at[i].queue);
-		must(dl_lockups_update(&kept, &l->at[i]));
-		must(!dl_lockups_update(&kept, &l->at[i]));
+		must(davy_lockups_update(&kept, &l->at[i]));
+		must(!davy_lockups_update(&kept, &l->at[i]));
 	}
 }
 
 static void read_lockups(const char **part)
 {
-	char queue[DL_RING_NAME_LEN], option[16];
-	struct dl_lockup_defaults d;
-	bool described = dl_lockup_defaults_parse(part[2], &d);
-	struct dl_lockups l;
+	char queue[DAVY_RING_NAME_LEN], option[16];
+	struct davy_lockup_defaults d;
+	bool described = davy_lockup_defaults_parse(part[2], &d);
+	struct davy_lockups l;
 
-	dl_lockup_amdgpu(part[0], part[1], described ? &d : NULL, part[3][0] == 'g', &l);
-	must(l.count == DL_LOCKUP_KINDS);
+	davy_lockup_amdgpu(part[0], part[1], described ? &d : NULL, part[3][0] == 'g', &l);
+	must(l.count == DAVY_LOCKUP_KINDS);
 	check_lockups(&l);
-	dl_lockup_radeon(part[0], described ? &d : NULL, &l);
+	davy_lockup_radeon(part[0], described ? &d : NULL, &l);
 	must(l.count == 1);
 	check_lockups(&l);
-	dl_lockup_queue_of(part[4], part[5], queue, sizeof(queue));
+	davy_lockup_queue_of(part[4], part[5], queue, sizeof(queue));
 	must(queue[0] && memchr(queue, 0, sizeof(queue)));
-	dl_module_option(part[1], "lockup_timeout", option, sizeof(option));
+	davy_module_option(part[1], "lockup_timeout", option, sizeof(option));
 	ENDED(option);
 }
 
@@ -121,15 +121,15 @@ static void add_up_i915(const uint8_t *data, size_t size)
 	uint64_t ms[3] = { 0 }, least;
 
 	memcpy(ms, data, size < sizeof(ms) ? size : sizeof(ms));
-	least = dl_lockup_i915_ms(ms[0], ms[1], ms[2]);
+	least = davy_lockup_i915_ms(ms[0], ms[1], ms[2]);
 	must(!ms[2] || (least && least <= ms[2]));
 }
 
 /* What was read is written again, and read as the same. */
 static void read_dmem(const char *text)
 {
-	struct dl_dmem_line lines[4], again;
-	size_t count = dl_dmem_parse(text, lines, 4);
+	struct davy_dmem_line lines[4], again;
+	size_t count = davy_dmem_parse(text, lines, 4);
 	char line[128];
 
 	must(count <= 4);
@@ -138,7 +138,7 @@ static void read_dmem(const char *text)
 		ENDED(lines[i].region);
 		snprintf(line, sizeof(line), "drm/%s/%s %llu\n", lines[i].device, lines[i].region,
 			 (unsigned long long)lines[i].bytes);
-		must(dl_dmem_parse(line, &again, 1) == 1 &&
+		must(davy_dmem_parse(line, &again, 1) == 1 &&
 		     !memcmp(&again, &lines[i], sizeof(again)));
 	}
 }

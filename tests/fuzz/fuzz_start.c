@@ -21,7 +21,7 @@ static void must(int truth)
 static void check_text(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size;) {
-		size_t length = dl_utf8_length(text + i);
+		size_t length = davy_utf8_length(text + i);
 
 		must(length > 0);
 		must((unsigned char)text[i] >= 0x20 || text[i] == '\n');
@@ -39,34 +39,34 @@ static void check_json(json_t *json)
 	json_decref(json);
 }
 
-static void take(struct dl_stages *s, struct dl_decoder *d, const void *record, size_t size,
+static void take(struct davy_stages *s, struct davy_decoder *d, const void *record, size_t size,
 		 FILE *out)
 {
-	struct dl_start_step step;
+	struct davy_start_step step;
 
-	if (dl_decoder_feed(d, record, size, &step) != 1)
+	if (davy_decoder_feed(d, record, size, &step) != 1)
 		return;
-	if (step.kind == DL_STEP_RETURN)
-		dl_show_step(out, s, &step);
-	dl_stages_step(s, &step);
-	dl_show_step(out, s, &step);
-	check_json(dl_show_step_json(s, &step));
+	if (step.kind == DAVY_STEP_RETURN)
+		davy_show_step(out, s, &step);
+	davy_stages_step(s, &step);
+	davy_show_step(out, s, &step);
+	check_json(davy_show_step_json(s, &step));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_Alignas(8) static uint8_t record[8192];
-	struct dl_stages *s = dl_stages_new();
-	struct dl_start_outcome outcome;
-	struct dl_decoder *d = NULL;
+	struct davy_stages *s = davy_stages_new();
+	struct davy_start_outcome outcome;
+	struct davy_decoder *d = NULL;
 	char *text = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
 
-	must(s && out && !dl_decoder_new(&d));
+	must(s && out && !davy_decoder_new(&d));
 	while (size > 2) {
-		size_t want = (size_t)data[1] * 8 + sizeof(struct dl_raw_head), have;
-		struct dl_raw_head *head = (void *)record;
+		size_t want = (size_t)data[1] * 8 + sizeof(struct davy_raw_head), have;
+		struct davy_raw_head *head = (void *)record;
 
 		have = want < size - 2 ? want : size - 2;
 		memset(record, 0, sizeof(record));
@@ -78,13 +78,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += 2 + have;
 		size -= 2 + have;
 	}
-	dl_stages_judge(s, UINT64_MAX, data && size, &outcome);
-	dl_show_outcome(out, s, &outcome);
-	check_json(dl_show_outcome_json(s, &outcome));
+	davy_stages_judge(s, UINT64_MAX, data && size, &outcome);
+	davy_show_outcome(out, s, &outcome);
+	check_json(davy_show_outcome_json(s, &outcome));
 	fclose(out);
 	check_text(text, length);
 	free(text);
-	dl_decoder_free(d);
-	dl_stages_free(s);
+	davy_decoder_free(d);
+	davy_stages_free(s);
 	return 0;
 }

@@ -44,18 +44,18 @@ static uint32_t number(struct input *in)
 	return (uint32_t)n.value << n.shift % 17;
 }
 
-static void take_bounds(struct input *in, struct dl_tuner_bounds *bounds)
+static void take_bounds(struct input *in, struct davy_tuner_bounds *bounds)
 {
 	memset(bounds, 0, sizeof(*bounds));
-	for (size_t i = 0; i < DL_TUNER_KNOBS; i++) {
+	for (size_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
 		bounds->range[i].floor = number(in);
 		bounds->range[i].ceiling = number(in);
 		bounds->range[i].step = number(in);
 	}
-	bounds->times = dl_tuner_times;
+	bounds->times = davy_tuner_times;
 	take(in, bounds->backends, 4);
-	for (size_t i = 0; i < DL_BACKEND_COUNT; i++)
-		bounds->backends[i] %= DL_BACKEND_COUNT;
+	for (size_t i = 0; i < DAVY_BACKEND_COUNT; i++)
+		bounds->backends[i] %= DAVY_BACKEND_COUNT;
 	if (!(bounds->backends[0] & 1))
 		return; /* as shipped */
 	bounds->times.soak_s = number(in);
@@ -67,35 +67,35 @@ static void take_bounds(struct input *in, struct dl_tuner_bounds *bounds)
 	bounds->times.bad_max_s = number(in);
 }
 
-static void check(const struct dl_tuner *t, const struct dl_tuner_bounds *bounds,
-		  const struct dl_tuner_setting *setting, const struct dl_tuner_reason *reason)
+static void check(const struct davy_tuner *t, const struct davy_tuner_bounds *bounds,
+		  const struct davy_tuner_setting *setting, const struct davy_tuner_reason *reason)
 {
 	bool listed = !bounds->backends[0] && !setting->backend;
 
-	require(dl_tuner_valid(t) && reason->why < DL_TUNER_WHY_COUNT);
-	require(reason->knob <= DL_TUNER_KNOBS && reason->class < DL_CLASS_COUNT);
-	for (size_t i = 0; i < DL_TUNER_KNOBS; i++) {
-		const struct dl_tuner_range *r = &bounds->range[i];
+	require(davy_tuner_valid(t) && reason->why < DAVY_TUNER_WHY_COUNT);
+	require(reason->knob <= DAVY_TUNER_KNOBS && reason->class < DAVY_CLASS_COUNT);
+	for (size_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+		const struct davy_tuner_range *r = &bounds->range[i];
 
 		require(!setting->size[i] ||
 			(setting->size[i] >= r->floor && setting->size[i] < r->ceiling));
-		require(dl_tuner_steps(r) >= 1);
+		require(davy_tuner_steps(r) >= 1);
 	}
-	for (size_t i = 0; i < DL_BACKEND_COUNT && bounds->backends[i]; i++)
+	for (size_t i = 0; i < DAVY_BACKEND_COUNT && bounds->backends[i]; i++)
 		listed = listed || setting->backend == bounds->backends[i];
 	require(listed);
 }
 
-static void ask(struct dl_tuner *t, uint64_t now_s, const struct dl_tuner_bounds *bounds)
+static void ask(struct davy_tuner *t, uint64_t now_s, const struct davy_tuner_bounds *bounds)
 {
-	struct dl_tuner_setting first, second;
-	struct dl_tuner_reason reason;
+	struct davy_tuner_setting first, second;
+	struct davy_tuner_reason reason;
 
-	dl_tuner_next(t, now_s, bounds, &first, &reason);
+	davy_tuner_next(t, now_s, bounds, &first, &reason);
 	check(t, bounds, &first, &reason);
-	dl_tuner_setting(t, bounds, &second);
+	davy_tuner_setting(t, bounds, &second);
 	require(!memcmp(&first, &second, sizeof(first)));
-	dl_tuner_next(t, now_s, bounds, &second, &reason);
+	davy_tuner_next(t, now_s, bounds, &second, &reason);
 	check(t, bounds, &second, &reason);
 	require(!memcmp(&first, &second, sizeof(first)) || !bounds->times.soak_s);
 }
@@ -103,8 +103,8 @@ static void ask(struct dl_tuner *t, uint64_t now_s, const struct dl_tuner_bounds
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct dl_tuner_bounds bounds;
-	static struct dl_tuner t;
+	struct davy_tuner_bounds bounds;
+	static struct davy_tuner t;
 	uint64_t now_s = 1000000;
 	uint8_t op;
 
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&t, 0, sizeof(t));
 	if (op & 1)
 		take(&in, &t, sizeof(t));
-	if (!dl_tuner_valid(&t))
+	if (!davy_tuner_valid(&t))
 		return 0;
 	take_bounds(&in, &bounds);
 	while (in.size) {
@@ -121,13 +121,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (op % 8 == 0)
 			take_bounds(&in, &bounds);
 		else if (op % 8 == 1)
-			dl_tuner_environment(&t, number(&in));
+			davy_tuner_environment(&t, number(&in));
 		else if (op % 8 == 2)
 			now_s -= now_s < 4000000 ? 0 : number(&in) % 3000000;
 		else if (op % 8 < 5)
-			dl_tuner_trouble(&t, now_s, number(&in), op / 8 % 16);
+			davy_tuner_trouble(&t, now_s, number(&in), op / 8 % 16);
 		else
-			dl_tuner_soak(&t, now_s, (uint64_t)number(&in) << op / 8 % 8, number(&in));
+			davy_tuner_soak(&t, now_s, (uint64_t)number(&in) << op / 8 % 8,
+					number(&in));
 		if (op % 8 != 2 || op & 0x40)
 			ask(&t, now_s, &bounds);
 	}

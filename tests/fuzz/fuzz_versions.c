@@ -16,25 +16,25 @@
 static void try_file(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
-	struct dl_build_id id;
+	struct davy_build_id id;
 
 	if (fd < 0)
 		fd = memfd_create("elf", 0);
 	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	if (!dl_build_id_read(fd, &id) && (!id.size || id.size > DL_BUILD_ID_MAX))
+	if (!davy_build_id_read(fd, &id) && (!id.size || id.size > DAVY_BUILD_ID_MAX))
 		abort();
 }
 
 static void try_notes(const uint8_t *data, size_t size, size_t align)
 {
-	struct dl_build_id id;
+	struct davy_build_id id;
 	uint8_t *exact = malloc(size ? size : 1); /* whoever reads beyond it is seen */
 
 	if (!exact)
 		abort();
 	memcpy(exact, data, size);
-	if (!dl_build_id_in_notes(exact, size, align, &id) &&
+	if (!davy_build_id_in_notes(exact, size, align, &id) &&
 	    !memmem(data, size, id.bytes, id.size))
 		abort();
 	free(exact);
@@ -48,7 +48,7 @@ static void try_text(const uint8_t *data, size_t size)
 		abort();
 	memcpy(text, data, size);
 	text[size] = 0;
-	if (dl_firmware_intel(text, version, sizeof(version))) {
+	if (davy_firmware_intel(text, version, sizeof(version))) {
 		if (!isdigit((unsigned char)version[0]) ||
 		    strspn(version, "0123456789.") != strlen(version))
 			abort();

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Finds close() of a descriptor that the loop owns: in an event source's handler of its "fd"; behind
-# dl_watch() in the same function; and anywhere in the file if dl_watch() was given a struct's member.
+# davy_watch() in the same function; and anywhere in the file if davy_watch() was given a struct's member.
 
 function report(what) { print file ": " what }
 
@@ -9,12 +9,12 @@ function judge_function(	rest, args) {
 	if (head ~ /sd_event_source \*[a-z_]*, int fd/ && body ~ /[^a-z_]close\(fd\)/)
 		report("a handler closes 'fd'")
 	rest = body
-	while (match(rest, /[^a-z_]dl_watch\([^;]*/)) {
+	while (match(rest, /[^a-z_]davy_watch\([^;]*/)) {
 		split(substr(rest, RSTART, RLENGTH), args, ",")
 		rest = substr(rest, RSTART + RLENGTH)
 		gsub(/[ \t\n]/, "", args[3])
 		if (index(rest, "close(" args[3] ")"))
-			report("'" args[3] "' is closed after dl_watch()")
+			report("'" args[3] "' is closed after davy_watch()")
 		else if (args[3] ~ /->|\./ && args[3] !~ /\(/)
 			members[args[3]] = 1
 	}

@@ -16,15 +16,15 @@
 #include "doctor/checks.h"
 #include "doctor/doctor_judge.h"
 
-#define BIT(b) (1u << DL_BACKEND_##b)
+#define BIT(b) (1u << DAVY_BACKEND_##b)
 
-static struct dl_doctor_facts facts;
-static struct dl_findings findings;
-static struct dl_conclusion conclusion;
+static struct davy_doctor_facts facts;
+static struct davy_findings findings;
+static struct davy_conclusion conclusion;
 
-static void add_node(const char *path, enum dl_doctor_node_kind kind, uint32_t backends)
+static void add_node(const char *path, enum davy_doctor_node_kind kind, uint32_t backends)
 {
-	struct dl_doctor_node *n = &facts.node[facts.node_count++];
+	struct davy_doctor_node *n = &facts.node[facts.node_count++];
 
 	snprintf(n->path, sizeof(n->path), "%s", path);
 	n->kind = kind;
@@ -35,21 +35,22 @@ static void add_node(const char *path, enum dl_doctor_node_kind kind, uint32_t b
 	snprintf(n->group, sizeof(n->group), "render");
 }
 
-static void add_run(enum dl_backend backend, enum dl_doctor_end end, enum dl_doctor_stage stage)
+static void add_run(enum davy_backend backend, enum davy_doctor_end end,
+		    enum davy_doctor_stage stage)
 {
-	struct dl_doctor_run *r = &facts.run[facts.run_count++];
+	struct davy_doctor_run *r = &facts.run[facts.run_count++];
 
 	memset(r, 0, sizeof(*r));
 	r->backend = backend;
 	r->end = end;
 	r->stage = stage;
-	snprintf(r->devices, sizeof(r->devices), "%s", end == DL_END_GOOD ? "X0: a device" : "");
-	r->code = end == DL_END_SIGNAL ? 6 : end == DL_END_EXIT ? 3 : 0;
+	snprintf(r->devices, sizeof(r->devices), "%s", end == DAVY_END_GOOD ? "X0: a device" : "");
+	r->code = end == DAVY_END_SIGNAL ? 6 : end == DAVY_END_EXIT ? 3 : 0;
 }
 
-static void healthy_runtime(enum dl_doctor_runtime runtime, const char *name)
+static void healthy_runtime(enum davy_doctor_runtime runtime, const char *name)
 {
-	struct dl_doctor_probe *p = &facts.probe[runtime];
+	struct davy_doctor_probe *p = &facts.probe[runtime];
 
 	p->wanted = p->ran = p->healthy = true;
 	p->gpu_count = 1;
@@ -58,7 +59,7 @@ static void healthy_runtime(enum dl_doctor_runtime runtime, const char *name)
 
 static int make_host(void **state)
 {
-	struct dl_doctor_gpu *g = &facts.gpu[0];
+	struct davy_doctor_gpu *g = &facts.gpu[0];
 
 	(void)state;
 	memset(&facts, 0, sizeof(facts));
@@ -71,11 +72,11 @@ static int make_host(void **state)
 	g->has_kfd_node = facts.kfd_class = true;
 	g->kfd_gfx = 90006;
 	g->vram_bytes = (uint64_t)16 << 30;
-	dl_subject_driver(&g->subject, "amdgpu");
-	dl_subject_kfd(&g->subject, 90006, 240);
-	g->subject.lockup_ns[DL_BACKEND_VULKAN] = 10000 * DL_NS_PER_MS;
-	add_node("/dev/dri/renderD128", DL_NODE_RENDER, BIT(VULKAN) | BIT(ROCM));
-	add_node("/dev/kfd", DL_NODE_KFD, BIT(ROCM));
+	davy_subject_driver(&g->subject, "amdgpu");
+	davy_subject_kfd(&g->subject, 90006, 240);
+	g->subject.lockup_ns[DAVY_BACKEND_VULKAN] = 10000 * DAVY_NS_PER_MS;
+	add_node("/dev/dri/renderD128", DAVY_NODE_RENDER, BIT(VULKAN) | BIT(ROCM));
+	add_node("/dev/kfd", DAVY_NODE_KFD, BIT(ROCM));
 	facts.service.known = facts.service.environment_known = true;
 	facts.service.uid = 998;
 	snprintf(facts.service.user, sizeof(facts.service.user), "ollama");
@@ -84,27 +85,27 @@ static int make_host(void **state)
 	facts.icd_count = 1;
 	snprintf(facts.icds_from, sizeof(facts.icds_from), "the loader's folders");
 	snprintf(facts.icd[0].library, sizeof(facts.icd[0].library), "libvulkan_radeon.so");
-	healthy_runtime(DL_DISCOVERY_ROCM, "gfx906");
-	healthy_runtime(DL_DISCOVERY_VULKAN, "AMD Instinct MI50 (RADV VEGA20)");
-	facts.engine.engine = DL_ENGINE_OLLAMA;
+	healthy_runtime(DAVY_DISCOVERY_ROCM, "gfx906");
+	healthy_runtime(DAVY_DISCOVERY_VULKAN, "AMD Instinct MI50 (RADV VEGA20)");
+	facts.engine.engine = DAVY_ENGINE_OLLAMA;
 	snprintf(facts.engine.name, sizeof(facts.engine.name), "ollama");
 	facts.self.root = facts.self.btf = facts.self.tracefs = true;
 	facts.self.capabilities = UINT64_MAX;
-	add_run(DL_BACKEND_VULKAN, DL_END_GOOD, DL_STAGE_DONE);
-	add_run(DL_BACKEND_ROCM, DL_END_GOOD, DL_STAGE_DONE);
+	add_run(DAVY_BACKEND_VULKAN, DAVY_END_GOOD, DAVY_STAGE_DONE);
+	add_run(DAVY_BACKEND_ROCM, DAVY_END_GOOD, DAVY_STAGE_DONE);
 	return 0;
 }
 
 static void examine(void)
 {
-	dl_checks_run(&facts, &findings);
-	dl_doctor_judge(&facts, &findings, &conclusion);
+	davy_checks_run(&facts, &findings);
+	davy_doctor_judge(&facts, &findings, &conclusion);
 }
 
 /* The finding of a check that is worst. */
-static const struct dl_finding *worst_of(const char *id)
+static const struct davy_finding *worst_of(const char *id)
 {
-	const struct dl_finding *worst = NULL;
+	const struct davy_finding *worst = NULL;
 
 	for (size_t i = 0; i < findings.count; i++)
 		if (!strcmp(findings.at[i].check->id, id) &&
@@ -114,14 +115,14 @@ static const struct dl_finding *worst_of(const char *id)
 	return worst;
 }
 
-static void assert_found(const char *id, enum dl_diagnosis verdict)
+static void assert_found(const char *id, enum davy_diagnosis verdict)
 {
 	if (worst_of(id)->verdict != verdict)
-		fail_msg("%s: %s: %s", id, dl_diagnosis_name(worst_of(id)->verdict),
+		fail_msg("%s: %s: %s", id, davy_diagnosis_name(worst_of(id)->verdict),
 			 worst_of(id)->evidence);
 }
 
-static void set_variable(enum dl_doctor_variable_id id, const char *value)
+static void set_variable(enum davy_doctor_variable_id id, const char *value)
 {
 	facts.variable[id].set = value != NULL;
 	snprintf(facts.variable[id].value, sizeof(facts.variable[id].value), "%s",

@@ -32,9 +32,9 @@
 
 #define COUNTERS 64
 
-static struct dl_guard guard = { -1, -1, 0 };
+static struct davy_guard guard = { -1, -1, 0 };
 static volatile uint64_t *counters; /* shared with the workers */
-static struct dl_cgroup lab_cgroup;
+static struct davy_cgroup lab_cgroup;
 static int lab_dir = -1;
 static char program[PATH_MAX];
 static pid_t lab_pid;
@@ -44,7 +44,7 @@ static inline uint64_t lab_ns(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * DL_NS_PER_S + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * DAVY_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
 static inline void lab_sleep_ms(unsigned int ms)
@@ -59,7 +59,7 @@ static inline bool lab_has_cgroups(void)
 
 static inline void lab_start(void)
 {
-	assert_int_equal(dl_guard_start(&guard, program), 0);
+	assert_int_equal(davy_guard_start(&guard, program), 0);
 }
 
 static inline int lab_open(void **state)
@@ -72,7 +72,7 @@ static inline int lab_open(void **state)
 	counters = mmap(NULL, COUNTERS * sizeof(*counters), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	snprintf(name, sizeof(name), "davylamp-test-%d", (int)getpid());
-	if (!dl_cgroup_make(name, &lab_cgroup))
+	if (!davy_cgroup_make(name, &lab_cgroup))
 		lab_dir = open(lab_cgroup.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	lab_start();
 	return 0;
@@ -81,10 +81,10 @@ static inline int lab_open(void **state)
 static inline int lab_close(void **state)
 {
 	(void)state;
-	dl_guard_stop(&guard);
-	dl_cgroup_kill(&lab_cgroup);
+	davy_guard_stop(&guard);
+	davy_cgroup_kill(&lab_cgroup);
 	lab_sleep_ms(20);
-	dl_cgroup_remove(&lab_cgroup);
+	davy_cgroup_remove(&lab_cgroup);
 	return 0;
 }
 
@@ -100,14 +100,14 @@ static inline _Noreturn void lab_count(int slot)
 	_exit(0);
 }
 
-static inline pid_t lab_worker(int slot, const struct dl_cgroup *cgroup)
+static inline pid_t lab_worker(int slot, const struct davy_cgroup *cgroup)
 {
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (pid)
 		return pid;
-	if (cgroup && dl_cgroup_enter(cgroup))
+	if (cgroup && davy_cgroup_enter(cgroup))
 		_exit(9);
 	lab_count(slot);
 }
@@ -138,48 +138,49 @@ static inline void lab_end(pid_t pid)
 }
 
 /* The next answer; stage 0 when none came within "ms". */
-static inline struct dl_guard_answer lab_answer(int ms)
+static inline struct davy_guard_answer lab_answer(int ms)
 {
 	struct pollfd wait = { .fd = guard.fd, .events = POLLIN };
-	struct dl_guard_answer answer = { 0 };
+	struct davy_guard_answer answer = { 0 };
 
-	if (poll(&wait, 1, ms) == 1 && dl_guard_receive(&guard, &answer))
+	if (poll(&wait, 1, ms) == 1 && davy_guard_receive(&guard, &answer))
 		answer.stage = 0;
 	return answer;
 }
 
-static inline struct dl_guard_order lab_order(uint32_t id, uint32_t on_permille, uint64_t lease_ms)
+static inline struct davy_guard_order lab_order(uint32_t id, uint32_t on_permille,
+						uint64_t lease_ms)
 {
-	return (struct dl_guard_order){ .op = DL_GUARD_HOLD,
-					.id = id,
-					.plan = 100 + id,
-					.lease_ns = lease_ms * DL_NS_PER_MS,
-					.period_ns = DL_GUARD_PERIOD_NS,
-					.on_permille = on_permille };
+	return (struct davy_guard_order){ .op = DAVY_GUARD_HOLD,
+					  .id = id,
+					  .plan = 100 + id,
+					  .lease_ns = lease_ms * DAVY_NS_PER_MS,
+					  .period_ns = DAVY_GUARD_PERIOD_NS,
+					  .on_permille = on_permille };
 }
 
-static inline void lab_hold(struct dl_guard_order order)
+static inline void lab_hold(struct davy_guard_order order)
 {
-	assert_int_equal(dl_guard_send(&guard, &order, lab_dir), 0);
+	assert_int_equal(davy_guard_send(&guard, &order, lab_dir), 0);
 }
 
-static inline void lab_hold_tree(struct dl_guard_order order, pid_t pid)
+static inline void lab_hold_tree(struct davy_guard_order order, pid_t pid)
 {
 	order.pid = (uint32_t)pid;
-	order.start_ticks = dl_process_start((uint32_t)pid);
-	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
+	order.start_ticks = davy_process_start((uint32_t)pid);
+	assert_int_equal(davy_guard_send(&guard, &order, -1), 0);
 }
 
 static inline void lab_release(uint32_t id)
 {
-	const struct dl_guard_order order = { .op = DL_GUARD_RELEASE, .id = id };
+	const struct davy_guard_order order = { .op = DAVY_GUARD_RELEASE, .id = id };
 
-	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
+	assert_int_equal(davy_guard_send(&guard, &order, -1), 0);
 }
 
 static inline void lab_expect(int stage, uint32_t id, int result)
 {
-	struct dl_guard_answer answer = lab_answer(3000);
+	struct davy_guard_answer answer = lab_answer(3000);
 
 	assert_int_equal(answer.stage, stage);
 	assert_int_equal(answer.id, id);

@@ -3,8 +3,8 @@
  * For tests of the core: a history told event by event, and the plans it gave. One history per
  * test; static, because a test file runs one at a time.
  */
-#ifndef DL_TESTS_HISTORY_H
-#define DL_TESTS_HISTORY_H
+#ifndef DAVY_TESTS_HISTORY_H
+#define DAVY_TESTS_HISTORY_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,29 +16,29 @@
 
 #include "core/core.h"
 
-#define MS	   DL_NS_PER_MS
-#define S	   DL_NS_PER_S
+#define MS	   DAVY_NS_PER_MS
+#define S	   DAVY_NS_PER_S
 #define PLANS_KEPT 256
 #define GPU	   "0000:03:00.0"
 #define LOST	   "N2vk15DeviceLostErrorE"
 #define OOM	   "N2vk22OutOfDeviceMemoryErrorE"
 
-static struct dl_core core;
-static struct dl_plan kept[PLANS_KEPT];
+static struct davy_core core;
+static struct davy_plan kept[PLANS_KEPT];
 static size_t kept_count;
 static uint64_t now;
-static void (*listener)(const struct dl_event *ev); /* who else wants to know */
+static void (*listener)(const struct davy_event *ev); /* who else wants to know */
 
 static inline void begin_history(void)
 {
-	dl_core_init(&core);
+	davy_core_init(&core);
 	kept_count = 0;
 	now = 100 * S;
 }
 
-static inline struct dl_event event(enum dl_event_kind kind, uint32_t pid)
+static inline struct davy_event event(enum davy_event_kind kind, uint32_t pid)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	memset(&ev, 0, sizeof(ev));
 	ev.at_ns = now;
@@ -47,15 +47,15 @@ static inline struct dl_event event(enum dl_event_kind kind, uint32_t pid)
 	return ev;
 }
 
-static inline void tell(const struct dl_event *ev)
+static inline void tell(const struct davy_event *ev)
 {
-	struct dl_plan plans[DL_PLANS_MAX];
+	struct davy_plan plans[DAVY_PLANS_MAX];
 	size_t count;
 
-	assert_true(dl_event_valid(ev));
+	assert_true(davy_event_valid(ev));
 	if (listener)
 		listener(ev);
-	count = dl_core_step(&core, ev, plans, DL_PLANS_MAX);
+	count = davy_core_step(&core, ev, plans, DAVY_PLANS_MAX);
 	for (size_t i = 0; i < count && kept_count < PLANS_KEPT; i++)
 		kept[kept_count++] = plans[i];
 }
@@ -66,7 +66,7 @@ static inline size_t count_told(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += kept[i].rung != DL_RUNG_FAILURE;
+		count += kept[i].rung != DAVY_RUNG_FAILURE;
 	return count;
 }
 
@@ -75,61 +75,61 @@ static inline void pass(uint64_t ns)
 	uint64_t end = now + ns;
 
 	while (now < end) {
-		struct dl_event ev;
+		struct davy_event ev;
 
 		now = end - now > 100 * MS ? now + 100 * MS : end;
-		ev = event(DL_EV_TICK, 0);
+		ev = event(DAVY_EV_TICK, 0);
 		tell(&ev);
 	}
 }
 
 static inline void set(const char *key, int64_t value)
 {
-	struct dl_event ev = event(DL_EV_CONFIG, 0);
+	struct davy_event ev = event(DAVY_EV_CONFIG, 0);
 
-	dl_copy_name(ev.config.key, sizeof(ev.config.key), key);
+	davy_copy_name(ev.config.key, sizeof(ev.config.key), key);
 	ev.config.value = value;
 	tell(&ev);
 }
 
-static inline void workload(uint32_t id, uint32_t pid, enum dl_workload_op op,
-			    enum dl_backend backend)
+static inline void workload(uint32_t id, uint32_t pid, enum davy_workload_op op,
+			    enum davy_backend backend)
 {
-	struct dl_event ev = event(DL_EV_WORKLOAD, pid);
+	struct davy_event ev = event(DAVY_EV_WORKLOAD, pid);
 
 	ev.workload.workload = id;
 	ev.workload.op = (uint8_t)op;
 	ev.workload.adopted = 1;
 	ev.workload.movable = 1;
-	ev.workload.engine = DL_ENGINE_LLAMA_SERVER;
+	ev.workload.engine = DAVY_ENGINE_LLAMA_SERVER;
 	ev.workload.backend = (uint8_t)backend;
 	ev.workload.port = 8080;
-	dl_copy_name(ev.workload.model, sizeof(ev.workload.model), "tiny.gguf");
+	davy_copy_name(ev.workload.model, sizeof(ev.workload.model), "tiny.gguf");
 	tell(&ev);
 }
 
-static inline void process(uint32_t pid, uint32_t work, enum dl_engine engine,
-			   enum dl_backend backend)
+static inline void process(uint32_t pid, uint32_t work, enum davy_engine engine,
+			   enum davy_backend backend)
 {
-	struct dl_event ev = event(DL_EV_PROCESS, pid);
+	struct davy_event ev = event(DAVY_EV_PROCESS, pid);
 
 	ev.process.start_ticks = pid * 10;
 	ev.process.workload = work;
 	ev.process.engine = (uint8_t)engine;
 	ev.process.backend = (uint8_t)backend;
-	dl_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
-	dl_copy_name(ev.process.model, sizeof(ev.process.model), "tiny.gguf");
-	if (backend != DL_BACKEND_CPU)
-		dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	davy_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
+	davy_copy_name(ev.process.model, sizeof(ev.process.model), "tiny.gguf");
+	if (backend != DAVY_BACKEND_CPU)
+		davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
 	tell(&ev);
 }
 
 /* An adopted llama-server on Vulkan, in enforce mode: workload 1, pid 50. */
 static inline void serve(void)
 {
-	set("agent.mode", DL_MODE_ENFORCE);
-	workload(1, 50, DL_WORKLOAD_REGISTERED, DL_BACKEND_VULKAN);
-	process(50, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	set("agent.mode", DAVY_MODE_ENFORCE);
+	workload(1, 50, DAVY_WORKLOAD_REGISTERED, DAVY_BACKEND_VULKAN);
+	process(50, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 }
 
 static inline void served_engine(void)
@@ -140,15 +140,15 @@ static inline void served_engine(void)
 
 static inline void throws(uint32_t pid, const char *type)
 {
-	struct dl_event ev = event(DL_EV_THROW, pid);
+	struct davy_event ev = event(DAVY_EV_THROW, pid);
 
-	dl_copy_name(ev.thrown.type, sizeof(ev.thrown.type), type);
+	davy_copy_name(ev.thrown.type, sizeof(ev.thrown.type), type);
 	tell(&ev);
 }
 
 static inline void ends(uint32_t pid, int status)
 {
-	struct dl_event ev = event(DL_EV_PROCESS_EXIT, pid);
+	struct davy_event ev = event(DAVY_EV_PROCESS_EXIT, pid);
 
 	ev.process_exit.start_ticks = pid * 10;
 	ev.process_exit.status = status;
@@ -157,7 +157,7 @@ static inline void ends(uint32_t pid, int status)
 
 static inline void probe(uint16_t health, uint16_t completion, uint32_t tokens)
 {
-	struct dl_event ev = event(DL_EV_PROBE, 0);
+	struct davy_event ev = event(DAVY_EV_PROBE, 0);
 
 	ev.probe.workload = 1;
 	ev.probe.health_status = health;
@@ -166,9 +166,9 @@ static inline void probe(uint16_t health, uint16_t completion, uint32_t tokens)
 	tell(&ev);
 }
 
-static inline void act(uint32_t plan, enum dl_act_stage stage, uint32_t pid, int result)
+static inline void act(uint32_t plan, enum davy_act_stage stage, uint32_t pid, int result)
 {
-	struct dl_event ev = event(DL_EV_ACT, pid);
+	struct davy_event ev = event(DAVY_EV_ACT, pid);
 
 	ev.act.plan = plan;
 	ev.act.workload = 1;
@@ -177,7 +177,7 @@ static inline void act(uint32_t plan, enum dl_act_stage stage, uint32_t pid, int
 	tell(&ev);
 }
 
-static inline size_t count_of(enum dl_rung rung, enum dl_hazard hazard)
+static inline size_t count_of(enum davy_rung rung, enum davy_hazard hazard)
 {
 	size_t count = 0;
 
@@ -187,12 +187,12 @@ static inline size_t count_of(enum dl_rung rung, enum dl_hazard hazard)
 }
 
 /* The last plan of that rung and hazard; fails the test when there is none. */
-static inline const struct dl_plan *last_of(enum dl_rung rung, enum dl_hazard hazard)
+static inline const struct davy_plan *last_of(enum davy_rung rung, enum davy_hazard hazard)
 {
 	for (size_t i = kept_count; i-- > 0;)
 		if (kept[i].rung == rung && kept[i].hazard == hazard)
 			return &kept[i];
-	fail_msg("no plan '%s' for '%s'", dl_rung_name(rung), dl_hazard_name(hazard));
+	fail_msg("no plan '%s' for '%s'", davy_rung_name(rung), davy_hazard_name(hazard));
 	return NULL;
 }
 

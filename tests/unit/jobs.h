@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests: the jobs of one process on one ring, told as the sensors tell them. */
-#ifndef DL_TESTS_JOBS_H
-#define DL_TESTS_JOBS_H
+#ifndef DAVY_TESTS_JOBS_H
+#define DAVY_TESTS_JOBS_H
 
 #include "record.h"
 
 #define RING "comp_1.0.0"
 
-static struct dl_ev_job_times times;
+static struct davy_ev_job_times times;
 
 static inline void tell_times(uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_JOB_TIMES, pid);
+	struct davy_event ev = event(DAVY_EV_JOB_TIMES, pid);
 
 	ev.job_times = times;
 	tell(&ev);
@@ -21,8 +21,8 @@ static inline void tell_times(uint32_t pid)
 static inline void begin_jobs(uint32_t pid, const char *ring)
 {
 	memset(&times, 0, sizeof(times));
-	dl_copy_name(times.device, sizeof(times.device), GPU);
-	dl_copy_name(times.ring, sizeof(times.ring), ring);
+	davy_copy_name(times.device, sizeof(times.device), GPU);
+	davy_copy_name(times.ring, sizeof(times.ring), ring);
 	tell_times(pid);
 }
 
@@ -30,7 +30,7 @@ static inline void add_job(uint64_t ns)
 {
 	size_t slot = 0;
 
-	while (slot < DL_TIME_SLOTS - 1 && ns >= DL_TIME_SLOT_NS << (slot + 1))
+	while (slot < DAVY_TIME_SLOTS - 1 && ns >= DAVY_TIME_SLOT_NS << (slot + 1))
 		slot++;
 	times.slot[slot]++;
 	times.count++;
@@ -49,22 +49,22 @@ static inline void job(uint32_t pid, uint64_t ns)
 
 static inline void lockup(const char *queue, uint64_t timeout_ns)
 {
-	struct dl_event ev = event(DL_EV_LOCKUP, 0);
+	struct davy_event ev = event(DAVY_EV_LOCKUP, 0);
 
-	dl_copy_name(ev.lockup.device, sizeof(ev.lockup.device), GPU);
-	dl_copy_name(ev.lockup.queue, sizeof(ev.lockup.queue), queue);
+	davy_copy_name(ev.lockup.device, sizeof(ev.lockup.device), GPU);
+	davy_copy_name(ev.lockup.queue, sizeof(ev.lockup.queue), queue);
 	ev.lockup.timeout_ns = timeout_ns;
-	ev.lockup.origin = DL_LOCKUP_PARAMETER;
+	ev.lockup.origin = DAVY_LOCKUP_PARAMETER;
 	tell(&ev);
 }
 
 static inline void ring_runs(uint32_t pid, const char *ring, uint64_t age_ns, uint64_t timeout_ns,
 			     uint64_t seqno)
 {
-	struct dl_event ev = event(DL_EV_RING, pid);
+	struct davy_event ev = event(DAVY_EV_RING, pid);
 
-	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
-	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), ring);
+	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
+	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), ring);
 	ev.ring.age_ns = age_ns;
 	ev.ring.timeout_ns = timeout_ns;
 	ev.ring.fence_context = age_ns ? 7 : 0;
@@ -75,7 +75,7 @@ static inline void ring_runs(uint32_t pid, const char *ring, uint64_t age_ns, ui
 
 static inline void progress(uint32_t pid, uint32_t depth, uint64_t generated, uint32_t busy)
 {
-	struct dl_event ev = event(DL_EV_PROGRESS, pid);
+	struct davy_event ev = event(DAVY_EV_PROGRESS, pid);
 
 	ev.progress.depth = depth;
 	ev.progress.generated_count = generated;
@@ -88,17 +88,17 @@ static inline void progress(uint32_t pid, uint32_t depth, uint64_t generated, ui
 /* llama-server on Vulkan, of nobody's workload, with an ubatch; pid 60. */
 static inline void engine(uint32_t ubatch, const char *model)
 {
-	struct dl_event ev = event(DL_EV_PROCESS, 60);
+	struct davy_event ev = event(DAVY_EV_PROCESS, 60);
 
 	ev.process.start_ticks = 600;
-	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
-	ev.process.backend = DL_BACKEND_VULKAN;
+	ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+	ev.process.backend = DAVY_BACKEND_VULKAN;
 	ev.process.ubatch = ubatch;
 	ev.process.context_size = 131072;
 	ev.process.parallel = 1;
-	dl_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
-	dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
-	dl_copy_name(ev.process.model, sizeof(ev.process.model), model);
+	davy_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
+	davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	davy_copy_name(ev.process.model, sizeof(ev.process.model), model);
 	tell(&ev);
 }
 

@@ -9,42 +9,42 @@
 
 #define AMD "amdgpu 0000:03:00.0: amdgpu: "
 
-static struct dl_log_event told[64];
+static struct davy_log_event told[64];
 static size_t told_count;
-static struct dl_log_blocks blocks;
-static struct dl_log_verdict verdict;
+static struct davy_log_blocks blocks;
+static struct davy_log_verdict verdict;
 
-static void keep(void *arg, const struct dl_log_event *ev)
+static void keep(void *arg, const struct davy_log_event *ev)
 {
 	(void)arg;
 	assert_true(told_count < 64);
-	assert_true(ev->role > DL_PART_NONE && ev->role <= DL_PART_AFTERMATH);
-	assert_true(ev->class > DL_CLASS_NONE && ev->class < DL_CLASS_COUNT);
+	assert_true(ev->role > DAVY_PART_NONE && ev->role <= DAVY_PART_AFTERMATH);
+	assert_true(ev->class > DAVY_CLASS_NONE && ev->class < DAVY_CLASS_COUNT);
 	told[told_count++] = *ev;
-	dl_log_verdict_add(&verdict, ev);
+	davy_log_verdict_add(&verdict, ev);
 }
 
 static inline void begin(void)
 {
 	told_count = 0;
 	memset(&verdict, 0, sizeof(verdict));
-	dl_log_blocks_init(&blocks, keep, NULL);
+	davy_log_blocks_init(&blocks, keep, NULL);
 }
 
 static inline void feed(const char *text)
 {
-	struct dl_kmsg_line line;
+	struct davy_kmsg_line line;
 
-	if (dl_kmsg_line_parse(text, strlen(text), &line))
-		dl_log_blocks_feed(&blocks, &line);
+	if (davy_kmsg_line_parse(text, strlen(text), &line))
+		davy_log_blocks_feed(&blocks, &line);
 }
 
 static inline void feed_record(const char *text)
 {
-	struct dl_kmsg_line line;
+	struct davy_kmsg_line line;
 
-	assert_int_equal(dl_kmsg_record_parse(text, strlen(text), &line), 0);
-	dl_log_blocks_feed(&blocks, &line);
+	assert_int_equal(davy_kmsg_record_parse(text, strlen(text), &line), 0);
+	davy_log_blocks_feed(&blocks, &line);
 }
 
 /* The lines of a whole log, and how many events they made. */
@@ -53,7 +53,7 @@ static inline size_t read_log(const char *const *lines, size_t count)
 	begin();
 	for (size_t i = 0; i < count; i++)
 		feed(lines[i]);
-	dl_log_blocks_finish(&blocks);
+	davy_log_blocks_finish(&blocks);
 	return told_count;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * For tests of memory: a device whose heaps follow functions of time, sampled as the agent samples
- * it (only changes, by dl_gpu_memory_interval), with one process whose fdinfo is read every second.
+ * it (only changes, by davy_gpu_memory_interval), with one process whose fdinfo is read every
+ * second.
  */
-#ifndef DL_TESTS_MEMORY_HISTORY_H
-#define DL_TESTS_MEMORY_HISTORY_H
+#ifndef DAVY_TESTS_MEMORY_HISTORY_H
+#define DAVY_TESTS_MEMORY_HISTORY_H
 
 #include <stdio.h>
 
@@ -20,8 +21,8 @@
 /* Bytes at "ms" since live() began. */
 typedef uint64_t (*usage)(uint64_t ms);
 
-static struct dl_ev_memory card; /* totals and flags; what is used is set by live() */
-static struct dl_ev_memory told; /* the last event */
+static struct davy_ev_memory card; /* totals and flags; what is used is set by live() */
+static struct davy_ev_memory told; /* the last event */
 static uint64_t sampled_ns, next_ns, asked_ns, lived_from;
 static usage vram_of, gtt_of, available_of, evicted_of;
 static uint32_t holder; /* whose memory it is; 0: no clients are known */
@@ -32,7 +33,7 @@ static inline void begin_card(uint64_t vram_total, uint64_t gtt_total)
 	begin_recorded();
 	memset(&card, 0, sizeof(card));
 	memset(&told, 0, sizeof(told));
-	dl_copy_name(card.device, sizeof(card.device), GPU);
+	davy_copy_name(card.device, sizeof(card.device), GPU);
 	card.vram_total = vram_total;
 	card.gtt_total = gtt_total;
 	card.host_total = 64 * GIB;
@@ -45,7 +46,7 @@ static inline void begin_card(uint64_t vram_total, uint64_t gtt_total)
 
 static inline void tell_memory(void)
 {
-	struct dl_event ev = event(DL_EV_MEMORY, 0);
+	struct davy_event ev = event(DAVY_EV_MEMORY, 0);
 
 	ev.memory = card;
 	tell(&ev);
@@ -54,9 +55,9 @@ static inline void tell_memory(void)
 
 static inline void tell_client(uint32_t pid, uint64_t vram, uint64_t gtt, uint64_t evicted)
 {
-	struct dl_event ev = event(DL_EV_CLIENT, pid);
+	struct davy_event ev = event(DAVY_EV_CLIENT, pid);
 
-	dl_copy_name(ev.client.device, sizeof(ev.client.device), card.device);
+	davy_copy_name(ev.client.device, sizeof(ev.client.device), card.device);
 	ev.client.client_id = pid;
 	ev.client.vram = vram;
 	ev.client.gtt = gtt;
@@ -66,7 +67,7 @@ static inline void tell_client(uint32_t pid, uint64_t vram, uint64_t gtt, uint64
 
 static inline void sample_card(uint64_t ms)
 {
-	struct dl_ev_memory before = card;
+	struct davy_ev_memory before = card;
 	uint64_t ago_ns = now - sampled_ns;
 
 	if (now < next_ns)
@@ -74,7 +75,7 @@ static inline void sample_card(uint64_t ms)
 	card.vram_used = vram_of ? vram_of(ms) : card.vram_used;
 	card.gtt_used = gtt_of ? gtt_of(ms) : card.gtt_used;
 	card.host_available = available_of ? available_of(ms) : card.host_available;
-	next_ns = now + dl_gpu_memory_interval(&card, sampled_ns ? &before : NULL, ago_ns);
+	next_ns = now + davy_gpu_memory_interval(&card, sampled_ns ? &before : NULL, ago_ns);
 	sampled_ns = now;
 	if (memcmp(&card, &told, sizeof(card)) != 0)
 		tell_memory();
@@ -99,32 +100,32 @@ static inline void live(uint64_t ns)
 {
 	lived_from = now;
 	for (uint64_t ms = 0; ms <= ns / MS; ms += 100) {
-		struct dl_event tick;
+		struct davy_event tick;
 
 		now = lived_from + ms * MS;
 		sample_card(ms);
 		ask_clients(ms);
-		tick = event(DL_EV_TICK, 0);
+		tick = event(DAVY_EV_TICK, 0);
 		tell(&tick);
 	}
 }
 
-static inline uint32_t highest(enum dl_hazard hazard)
+static inline uint32_t highest(enum davy_hazard hazard)
 {
 	uint32_t level = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].hazard == hazard && kept[i].rung == DL_RUNG_NOTE &&
+		if (kept[i].hazard == hazard && kept[i].rung == DAVY_RUNG_NOTE &&
 		    kept[i].level > level)
 			level = kept[i].level;
 	return level;
 }
 
 /* ns since live() began at which a level was first reached; UINT64_MAX: never. */
-static inline uint64_t reached(enum dl_hazard hazard, uint32_t level)
+static inline uint64_t reached(enum davy_hazard hazard, uint32_t level)
 {
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].hazard == hazard && kept[i].rung == DL_RUNG_NOTE &&
+		if (kept[i].hazard == hazard && kept[i].rung == DAVY_RUNG_NOTE &&
 		    kept[i].level >= level)
 			return kept[i].at_ns - lived_from;
 	return UINT64_MAX;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests of thresholds of one driver, device or model: how these are told. */
-#ifndef DL_TESTS_OVERRIDES_H
-#define DL_TESTS_OVERRIDES_H
+#ifndef DAVY_TESTS_OVERRIDES_H
+#define DAVY_TESTS_OVERRIDES_H
 
 #include "history.h"
 
 #define TINY "tiny.gguf"
 
-static inline void override(enum dl_scope scope, const char *name, const char *key, int64_t value)
+static inline void override(enum davy_scope scope, const char *name, const char *key, int64_t value)
 {
-	struct dl_event ev = event(DL_EV_CONFIG_FOR, 0);
+	struct davy_event ev = event(DAVY_EV_CONFIG_FOR, 0);
 
 	ev.config_for.scope = scope;
 	ev.config_for.config.value = value;
-	dl_copy_name(ev.config_for.name, sizeof(ev.config_for.name), name);
-	dl_copy_name(ev.config_for.config.key, sizeof(ev.config_for.config.key), key);
+	davy_copy_name(ev.config_for.name, sizeof(ev.config_for.name), name);
+	davy_copy_name(ev.config_for.config.key, sizeof(ev.config_for.config.key), key);
 	tell(&ev);
 }
 
-static inline void device(const char *name, const char *driver, enum dl_device_change change)
+static inline void device(const char *name, const char *driver, enum davy_device_change change)
 {
-	struct dl_event ev = event(DL_EV_DEVICE, 0);
+	struct davy_event ev = event(DAVY_EV_DEVICE, 0);
 
 	ev.device.change = change;
-	dl_copy_name(ev.device.device, sizeof(ev.device.device), name);
-	dl_copy_name(ev.device.driver, sizeof(ev.device.driver), driver);
+	davy_copy_name(ev.device.device, sizeof(ev.device.device), name);
+	davy_copy_name(ev.device.driver, sizeof(ev.device.driver), driver);
 	tell(&ev);
 }
 

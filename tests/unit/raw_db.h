@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The database of the test root's /state, by SQLite itself and not by our own code. */
-#ifndef DL_TESTS_RAW_DB_H
-#define DL_TESTS_RAW_DB_H
+#ifndef DAVY_TESTS_RAW_DB_H
+#define DAVY_TESTS_RAW_DB_H
 
 #include <sqlite3.h>
 
@@ -13,7 +13,7 @@ static inline sqlite3 *open_raw(void)
 	char path[128];
 	sqlite3 *raw;
 
-	snprintf(path, sizeof(path), "%s/state/" DL_DB_NAME, root);
+	snprintf(path, sizeof(path), "%s/state/" DAVY_DB_NAME, root);
 	assert_int_equal(sqlite3_open(path, &raw), SQLITE_OK);
 	return raw;
 }

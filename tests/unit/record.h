@@ -4,8 +4,8 @@
  * byte for byte. With DAVYLAMP_RECORD=DIR the traces stay there, for tests/replay; those whose name
  * has "-benign" in it with a label that says so.
  */
-#ifndef DL_TESTS_RECORD_H
-#define DL_TESTS_RECORD_H
+#ifndef DAVY_TESTS_RECORD_H
+#define DAVY_TESTS_RECORD_H
 
 #include "history.h"
 
@@ -16,13 +16,13 @@
 #include "store/trace.h"
 #include "lab/label.h"
 
-static struct dl_trace_writer *recorder;
+static struct davy_trace_writer *recorder;
 static char record_path[256];
 static const char *record_as; /* begin_recorded() takes it; NULL: no recording */
 
-static inline void write_event(const struct dl_event *ev)
+static inline void write_event(const struct davy_event *ev)
 {
-	assert_int_equal(dl_trace_write(recorder, ev), 0);
+	assert_int_equal(davy_trace_write(recorder, ev), 0);
 }
 
 /* A new history, with every threshold as the agent would record it. */
@@ -37,10 +37,10 @@ static inline void begin_recording(const char *name)
 		close(mkstemp(record_path));
 		unlink(record_path);
 	}
-	assert_int_equal(dl_trace_create(record_path, &recorder), 0);
+	assert_int_equal(davy_trace_create(record_path, &recorder), 0);
 	listener = write_event;
-	for (size_t i = 0; i < DL_CFG_COUNT; i++)
-		set(dl_config_rows[i].name, dl_config_rows[i].value);
+	for (size_t i = 0; i < DAVY_CFG_COUNT; i++)
+		set(davy_config_rows[i].name, davy_config_rows[i].value);
 }
 
 /* For histories whose beginning is shared: recorded when "record_as" was set before. */
@@ -55,31 +55,31 @@ static inline void begin_recorded(void)
 
 static inline void label_benign(void)
 {
-	struct dl_label label = { .class = DL_CLASS_NONE, .begin_ns = 100 * S };
+	struct davy_label label = { .class = DAVY_CLASS_NONE, .begin_ns = 100 * S };
 	char path[256];
 
 	if (!getenv("DAVYLAMP_RECORD") || !strstr(record_path, "-benign"))
 		return;
 	label.duration_ns = now - label.begin_ns;
-	assert_int_equal(dl_label_path(path, sizeof(path), record_path), 0);
-	assert_int_equal(dl_label_write(path, &label), 0);
+	assert_int_equal(davy_label_path(path, sizeof(path), record_path), 0);
+	assert_int_equal(davy_label_write(path, &label), 0);
 }
 
 static inline void assert_replays(void)
 {
-	static struct dl_core again;
-	struct dl_plan plans[DL_PLANS_MAX];
-	struct dl_trace_reader *reader;
-	struct dl_event ev;
+	static struct davy_core again;
+	struct davy_plan plans[DAVY_PLANS_MAX];
+	struct davy_trace_reader *reader;
+	struct davy_event ev;
 	size_t count = 0;
 
 	listener = NULL;
-	assert_int_equal(dl_trace_close(recorder), 0);
+	assert_int_equal(davy_trace_close(recorder), 0);
 	label_benign();
-	assert_int_equal(dl_trace_open(record_path, &reader), 0);
-	dl_core_init(&again);
-	while (dl_trace_next(reader, &ev) > 0) {
-		size_t more = dl_core_step(&again, &ev, plans, DL_PLANS_MAX);
+	assert_int_equal(davy_trace_open(record_path, &reader), 0);
+	davy_core_init(&again);
+	while (davy_trace_next(reader, &ev) > 0) {
+		size_t more = davy_core_step(&again, &ev, plans, DAVY_PLANS_MAX);
 
 		assert_true(count + more <= PLANS_KEPT);
 		assert_memory_equal(plans, kept + count, more * sizeof(plans[0]));
@@ -87,7 +87,7 @@ static inline void assert_replays(void)
 	}
 	assert_int_equal(count, kept_count);
 	assert_memory_equal(&again, &core, sizeof(core));
-	dl_trace_reader_free(reader);
+	davy_trace_reader_free(reader);
 	if (!getenv("DAVYLAMP_RECORD"))
 		unlink(record_path);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A root of its own for a test of what is read from /proc and /sys: dl_root_set() points at it. */
+/*
+ * A root of its own for a test of what is read from /proc and /sys: davy_root_set() points at it.
+ */
 #ifndef TESTS_UNIT_ROOT_H
 #define TESTS_UNIT_ROOT_H
 
@@ -17,7 +19,7 @@ static int make_root(void **state)
 	snprintf(root, sizeof(root), "/tmp/davylamp-unit-XXXXXX");
 	if (!mkdtemp(root))
 		return -1;
-	dl_root_set(root);
+	davy_root_set(root);
 	return 0;
 }
 
@@ -26,7 +28,7 @@ static int remove_root(void **state)
 	char command[128];
 
 	(void)state;
-	dl_root_set("");
+	davy_root_set("");
 	snprintf(command, sizeof(command), "rm -rf '%s'", root);
 	return system(command); /* a test's own folder */
 }
@@ -39,7 +41,7 @@ static void put(const char *name, const char *text, size_t size)
 
 	snprintf(path, sizeof(path), "%s%s", root, name);
 	*strrchr(path, '/') = 0;
-	dl_make_dirs(path);
+	davy_make_dirs(path);
 	path[strlen(path)] = '/';
 	file = fopen(path, "w");
 	assert_non_null(file);

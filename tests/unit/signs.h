@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests: one happening as several senses tell it. */
-#ifndef DL_TESTS_SIGNS_H
-#define DL_TESTS_SIGNS_H
+#ifndef DAVY_TESTS_SIGNS_H
+#define DAVY_TESTS_SIGNS_H
 
 #include "record.h"
 
 /* A line that stands for "repeats" more of its kind. */
-static inline void repeated_line_of(enum dl_log_kind kind, const char *device, uint32_t pid,
+static inline void repeated_line_of(enum davy_log_kind kind, const char *device, uint32_t pid,
 				    uint32_t repeats)
 {
-	const struct dl_log_meaning *meaning = dl_log_meaning(kind);
-	struct dl_event ev = event(DL_EV_LOG, pid);
+	const struct davy_log_meaning *meaning = davy_log_meaning(kind);
+	struct davy_event ev = event(DAVY_EV_LOG, pid);
 
-	dl_copy_name(ev.log.device, sizeof(ev.log.device), device);
-	dl_copy_name(ev.log.comm, sizeof(ev.log.comm), "code:cs0");
+	davy_copy_name(ev.log.device, sizeof(ev.log.device), device);
+	davy_copy_name(ev.log.comm, sizeof(ev.log.comm), "code:cs0");
 	ev.log.kind = (uint16_t)kind;
 	ev.log.role = meaning->role;
 	ev.log.log_class = meaning->class;
@@ -23,49 +23,49 @@ static inline void repeated_line_of(enum dl_log_kind kind, const char *device, u
 	tell(&ev);
 }
 
-static inline void line_of(enum dl_log_kind kind, const char *device, uint32_t pid)
+static inline void line_of(enum davy_log_kind kind, const char *device, uint32_t pid)
 {
 	repeated_line_of(kind, device, pid, 0);
 }
 
-static inline void line(enum dl_log_kind kind)
+static inline void line(enum davy_log_kind kind)
 {
 	line_of(kind, GPU, 60);
 }
 
-static inline void kfd_of(uint32_t pid, enum dl_kfd_event what, const char *detail)
+static inline void kfd_of(uint32_t pid, enum davy_kfd_event what, const char *detail)
 {
-	struct dl_event ev = event(DL_EV_KFD, pid);
+	struct davy_event ev = event(DAVY_EV_KFD, pid);
 
-	dl_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
-	dl_copy_name(ev.kfd.detail, sizeof(ev.kfd.detail), detail);
+	davy_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
+	davy_copy_name(ev.kfd.detail, sizeof(ev.kfd.detail), detail);
 	ev.kfd.event = what;
 	tell(&ev);
 }
 
-static inline void kfd(enum dl_kfd_event what, const char *detail)
+static inline void kfd(enum davy_kfd_event what, const char *detail)
 {
 	kfd_of(60, what, detail);
 }
 
-static inline void fact(enum dl_fact what, int32_t error, uint64_t fresh, const char *name)
+static inline void fact(enum davy_fact what, int32_t error, uint64_t fresh, const char *name)
 {
-	struct dl_event ev = event(DL_EV_FACT, 60);
+	struct davy_event ev = event(DAVY_EV_FACT, 60);
 
-	dl_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
-	dl_copy_name(ev.fact.name, sizeof(ev.fact.name), name);
+	davy_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	davy_copy_name(ev.fact.name, sizeof(ev.fact.name), name);
 	ev.fact.fact = (uint16_t)what;
 	ev.fact.error = error;
 	ev.fact.count = ev.fact.fresh = fresh;
 	tell(&ev);
 }
 
-static inline void announces(enum dl_device_change change, const char *detail, int32_t value)
+static inline void announces(enum davy_device_change change, const char *detail, int32_t value)
 {
-	struct dl_event ev = event(DL_EV_DEVICE, 0);
+	struct davy_event ev = event(DAVY_EV_DEVICE, 0);
 
-	dl_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
-	dl_copy_name(ev.device.detail, sizeof(ev.device.detail), detail);
+	davy_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
+	davy_copy_name(ev.device.detail, sizeof(ev.device.detail), detail);
 	ev.device.change = change;
 	ev.device.value = value;
 	tell(&ev);
@@ -77,7 +77,7 @@ static inline void engine_60(const char *name)
 		begin_recording(name);
 	else
 		begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 }
 
 #endif

@@ -202,7 +202,7 @@ static int confined(int (*run)(void))
 		skip();
 	pid = fork();
 	if (!pid)
-		_exit(dl_agent_confine() ? 99 : run());
+		_exit(davy_agent_confine() ? 99 : run());
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
@@ -232,7 +232,7 @@ static int compare_rights(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct now[_LINUX_CAPABILITY_U32S_3];
-	uint64_t keep = dl_agent_capabilities();
+	uint64_t keep = davy_agent_capabilities();
 
 	if (syscall(SYS_capget, &header, now))
 		return 1;
@@ -304,7 +304,7 @@ static int hurry(void)
 	int status;
 
 	errno = 0;
-	dl_agent_hurry();
+	davy_agent_hurry();
 	if (getpriority(PRIO_PROCESS, 0) != -15)
 		return 1;
 	pid = fork();

@@ -27,7 +27,7 @@
 #define REGION "drm/0000:03:00.0/vram0"
 #define BOOT   "0b5b7c1e-6a3f-4a52-9d2e-6f1b5a7c9e10"
 
-static char why[DL_REASON_LEN];
+static char why[DAVY_REASON_LEN];
 
 static int make_tree(void **state)
 {
@@ -52,165 +52,171 @@ static const char *file_text(const char *name)
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s%s", root, name);
-	assert_true(dl_read_file(path, text, sizeof(text)) >= 0);
+	assert_true(davy_read_file(path, text, sizeof(text)) >= 0);
 	return text;
 }
 
 static void a_region_is_capped_read_back_and_given_back(void **state)
 {
-	struct dl_intent cap = { .rung = DL_RUNG_CAP };
+	struct davy_intent cap = { .rung = DAVY_RUNG_CAP };
 
 	(void)state;
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
 	assert_string_equal(cap.file, TREE SLICE "/dmem.max");
 	assert_string_equal(cap.key, REGION);
 	assert_string_equal(cap.old_value, "8589934592");
 	assert_string_equal(cap.new_value, "4294967296");
 	assert_string_equal(file_text(cap.file), REGION " 8589934592\n"); /* planned is not done */
-	assert_int_equal(dl_value_set(&cap), 0);
+	assert_int_equal(davy_value_set(&cap), 0);
 	assert_string_equal(file_text(cap.file), REGION " 4294967296\n");
-	assert_int_equal(dl_undo(&cap, BOOT, why), 0);
+	assert_int_equal(davy_undo(&cap, BOOT, why), 0);
 	assert_string_equal(file_text(cap.file), REGION " 8589934592\n");
-	assert_int_equal(dl_undo(&cap, BOOT, why), 1); /* once is enough */
+	assert_int_equal(davy_undo(&cap, BOOT, why), 1); /* once is enough */
 	assert_string_equal(why, "the value is not ours (any more)");
 }
 
 static void a_region_that_is_not_listed_is_at_its_default(void **state)
 {
-	struct dl_intent cap = { 0 };
+	struct davy_intent cap = { 0 };
 
 	(void)state;
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_DMEM_LOW, REGION, GIB, &cap, why), 0);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_LOW, REGION, GIB, &cap, why), 0);
 	assert_string_equal(cap.old_value, "0");
 	assert_int_equal(
-		dl_cap_plan(SLICE, DL_CAP_DMEM_MAX, "drm/0000:03:00.0/vram1", GIB, &cap, why), 0);
+		davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, "drm/0000:03:00.0/vram1", GIB, &cap, why),
+		0);
 	assert_string_equal(cap.old_value, "max");
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_DMEM_MAX, "drm/x/vram", GIB, &cap, why),
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, "drm/x/vram", GIB, &cap, why),
 			 -ENOENT);
 }
 
 static void what_others_have_set_since_is_left_alone(void **state)
 {
-	struct dl_intent cap = { .rung = DL_RUNG_CAP };
+	struct davy_intent cap = { .rung = DAVY_RUNG_CAP };
 
 	(void)state;
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
-	assert_int_equal(dl_undo(&cap, BOOT, why), 1); /* killed before it was done */
-	assert_int_equal(dl_value_set(&cap), 0);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
+	assert_int_equal(davy_undo(&cap, BOOT, why), 1); /* killed before it was done */
+	assert_int_equal(davy_value_set(&cap), 0);
 	PUT(TREE SLICE "/dmem.max", REGION " 1073741824\n");
-	assert_int_equal(dl_undo(&cap, BOOT, why), 1);
+	assert_int_equal(davy_undo(&cap, BOOT, why), 1);
 	assert_string_equal(file_text(cap.file), REGION " 1073741824\n");
 }
 
 static void what_the_kernel_did_not_take_is_an_error(void **state)
 {
-	struct dl_intent cap = { .rung = DL_RUNG_CAP };
+	struct davy_intent cap = { .rung = DAVY_RUNG_CAP };
 
 	(void)state;
 	PUT(TREE SLICE "/memory.high", "max, and more\n");
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_MEMORY_HIGH, "", 4 * GIB, &cap, why), 0);
-	assert_int_equal(dl_value_set(&cap), -EIO); /* a plain file keeps its end */
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_MEMORY_HIGH, "", 4 * GIB, &cap, why), 0);
+	assert_int_equal(davy_value_set(&cap), -EIO); /* a plain file keeps its end */
 }
 
 static void memory_and_processor_are_capped_in_their_own_units(void **state)
 {
-	struct dl_intent cap = { 0 };
+	struct davy_intent cap = { 0 };
 
 	(void)state;
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_MEMORY_HIGH, "", 4 * GIB + 77, &cap, why), 0);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_MEMORY_HIGH, "", 4 * GIB + 77, &cap, why),
+			 0);
 	assert_string_equal(cap.new_value, "4294967296"); /* whole pages */
 	assert_string_equal(cap.old_value, "max");
-	assert_int_equal(dl_value_set(&cap), 0);
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_CPU_MAX, "", 500, &cap, why), 0);
+	assert_int_equal(davy_value_set(&cap), 0);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_CPU_MAX, "", 500, &cap, why), 0);
 	assert_string_equal(cap.new_value, "50000 100000");
 	assert_string_equal(cap.old_value, "max 100000");
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_CPU_MAX, "", 1, &cap, why), 0);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_CPU_MAX, "", 1, &cap, why), 0);
 	assert_string_equal(cap.new_value, "1000 100000");
-	assert_int_equal(dl_caps_possible(SLICE), DL_CAN_CAP);
+	assert_int_equal(davy_caps_possible(SLICE), DAVY_CAN_CAP);
 }
 
 static void a_stricter_limit_stays(void **state)
 {
-	struct dl_intent cap = { 0 };
+	struct davy_intent cap = { 0 };
 
 	(void)state;
 	PUT(TREE SLICE "/memory.high", "1073741824\n");
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_MEMORY_HIGH, "", 4 * GIB, &cap, why), -EALREADY);
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_MEMORY_HIGH, "", GIB, &cap, why), -EALREADY);
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_MEMORY_HIGH, "", GIB / 2, &cap, why), 0);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_MEMORY_HIGH, "", 4 * GIB, &cap, why),
+			 -EALREADY);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_MEMORY_HIGH, "", GIB, &cap, why), -EALREADY);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_MEMORY_HIGH, "", GIB / 2, &cap, why), 0);
 	PUT(TREE SLICE "/cpu.max", "20000 50000\n");
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_CPU_MAX, "", 400, &cap, why), -EALREADY);
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_CPU_MAX, "", 399, &cap, why), 0);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_CPU_MAX, "", 400, &cap, why), -EALREADY);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_CPU_MAX, "", 399, &cap, why), 0);
 	PUT(TREE SLICE "/dmem.low", REGION " 2147483648\n"); /* protection: more is stricter */
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_DMEM_LOW, REGION, GIB, &cap, why), -EALREADY);
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_DMEM_LOW, REGION, 3 * GIB, &cap, why), 0);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_LOW, REGION, GIB, &cap, why),
+			 -EALREADY);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_LOW, REGION, 3 * GIB, &cap, why), 0);
 }
 
 static void an_absent_controller_is_named(void **state)
 {
-	struct dl_intent cap = { 0 };
+	struct davy_intent cap = { 0 };
 
 	(void)state;
 	PUT(TREE "/cgroup.controllers", "cpuset memory dmem2 pids\n");
 	PUT(TREE "/user.slice/cgroup.procs", "");
-	assert_int_equal(dl_cap_plan("/user.slice", DL_CAP_DMEM_MAX, REGION, GIB, &cap, why),
+	assert_int_equal(davy_cap_plan("/user.slice", DAVY_CAP_DMEM_MAX, REGION, GIB, &cap, why),
 			 -ENOTSUP);
 	assert_non_null(strstr(why, "no dmem controller"));
-	assert_int_equal(dl_cap_plan("/user.slice", DL_CAP_CPU_MAX, "", 500, &cap, why), -ENOTSUP);
+	assert_int_equal(davy_cap_plan("/user.slice", DAVY_CAP_CPU_MAX, "", 500, &cap, why),
+			 -ENOTSUP);
 	assert_non_null(strstr(why, "not on the cgroup v2 tree"));
-	assert_int_equal(dl_cap_plan("/user.slice", DL_CAP_MEMORY_HIGH, "", GIB, &cap, why),
+	assert_int_equal(davy_cap_plan("/user.slice", DAVY_CAP_MEMORY_HIGH, "", GIB, &cap, why),
 			 -ENOTSUP);
 	assert_non_null(strstr(why, "not handed down to this cgroup"));
-	assert_int_equal(dl_cap_plan("/none", DL_CAP_MEMORY_HIGH, "", GIB, &cap, why), -ENOENT);
-	assert_int_equal(dl_caps_possible("/user.slice"), 0);
-	assert_int_equal(dl_caps_possible("/none"), 0);
+	assert_int_equal(davy_cap_plan("/none", DAVY_CAP_MEMORY_HIGH, "", GIB, &cap, why), -ENOENT);
+	assert_int_equal(davy_caps_possible("/user.slice"), 0);
+	assert_int_equal(davy_caps_possible("/none"), 0);
 }
 
 static void nonsense_is_refused(void **state)
 {
-	struct dl_intent cap = { 0 };
+	struct davy_intent cap = { 0 };
 
 	(void)state;
-	assert_int_equal(dl_cap_plan("/../x", DL_CAP_MEMORY_HIGH, "", GIB, &cap, why), -EINVAL);
-	assert_int_equal(dl_cap_plan("/x/..", DL_CAP_MEMORY_HIGH, "", GIB, &cap, why), -EINVAL);
-	assert_int_equal(dl_cap_plan("/", DL_CAP_MEMORY_HIGH, "", GIB, &cap, why), -EINVAL);
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_MEMORY_HIGH, "", 0, &cap, why), -EINVAL);
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_MEMORY_HIGH, REGION, GIB, &cap, why), -EINVAL);
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_DMEM_MAX, "", GIB, &cap, why), -EINVAL);
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_DMEM_MAX, "a b", GIB, &cap, why), -EINVAL);
-	cap = (struct dl_intent){ .file = "/etc/shadow", .old_value = "a", .new_value = "b" };
-	assert_int_equal(dl_undo(&cap, BOOT, why), -EINVAL);
-	cap = (struct dl_intent){ .file = "/sys/../etc/x", .old_value = "a", .new_value = "b" };
-	assert_int_equal(dl_undo(&cap, BOOT, why), -EINVAL);
+	assert_int_equal(davy_cap_plan("/../x", DAVY_CAP_MEMORY_HIGH, "", GIB, &cap, why), -EINVAL);
+	assert_int_equal(davy_cap_plan("/x/..", DAVY_CAP_MEMORY_HIGH, "", GIB, &cap, why), -EINVAL);
+	assert_int_equal(davy_cap_plan("/", DAVY_CAP_MEMORY_HIGH, "", GIB, &cap, why), -EINVAL);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_MEMORY_HIGH, "", 0, &cap, why), -EINVAL);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_MEMORY_HIGH, REGION, GIB, &cap, why),
+			 -EINVAL);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, "", GIB, &cap, why), -EINVAL);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, "a b", GIB, &cap, why), -EINVAL);
+	cap = (struct davy_intent){ .file = "/etc/shadow", .old_value = "a", .new_value = "b" };
+	assert_int_equal(davy_undo(&cap, BOOT, why), -EINVAL);
+	cap = (struct davy_intent){ .file = "/sys/../etc/x", .old_value = "a", .new_value = "b" };
+	assert_int_equal(davy_undo(&cap, BOOT, why), -EINVAL);
 }
 
 static void a_device_is_kept_awake_and_let_sleep_again(void **state)
 {
 	const char *file = "/sys/bus/pci/devices/0000:03:00.0/power/control";
-	struct dl_intent awake = { .rung = DL_RUNG_AWAKE };
+	struct davy_intent awake = { .rung = DAVY_RUNG_AWAKE };
 
 	(void)state;
-	assert_int_equal(dl_awake_plan("0000:03:00.0", &awake), -ENODEV);
-	assert_int_equal(dl_awake_plan("../../x/y/zz", &awake), -EINVAL);
-	assert_int_equal(dl_awake_plan("llvmpipe", &awake), -EINVAL);
+	assert_int_equal(davy_awake_plan("0000:03:00.0", &awake), -ENODEV);
+	assert_int_equal(davy_awake_plan("../../x/y/zz", &awake), -EINVAL);
+	assert_int_equal(davy_awake_plan("llvmpipe", &awake), -EINVAL);
 	PUT("/sys/bus/pci/devices/0000:03:00.0/power/control", "auto");
-	assert_int_equal(dl_awake_plan("0000:03:00.0", &awake), 0);
+	assert_int_equal(davy_awake_plan("0000:03:00.0", &awake), 0);
 	assert_string_equal(awake.file, file);
 	PUT("/sys/bus/pci/devices/0000:03:00.0/power/control", "on\n"); /* as the kernel would */
-	assert_int_equal(dl_value_undo(&awake), 0);
+	assert_int_equal(davy_value_undo(&awake), 0);
 	assert_string_equal(file_text(file), "auto");
 	PUT("/sys/bus/pci/devices/0000:03:00.0/power/control", "on\n");
-	assert_int_equal(dl_awake_plan("0000:03:00.0", &awake), -EALREADY);
+	assert_int_equal(davy_awake_plan("0000:03:00.0", &awake), -EALREADY);
 }
 
 static void another_boot_has_undone_all(void **state)
 {
-	struct dl_intent cap = { .rung = DL_RUNG_CAP, .boot_id = "another" };
+	struct davy_intent cap = { .rung = DAVY_RUNG_CAP, .boot_id = "another" };
 
 	(void)state;
-	assert_int_equal(dl_cap_plan(SLICE, DL_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
-	assert_int_equal(dl_value_set(&cap), 0);
-	assert_int_equal(dl_undo(&cap, BOOT, why), 1);
+	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
+	assert_int_equal(davy_value_set(&cap), 0);
+	assert_int_equal(davy_undo(&cap, BOOT, why), 1);
 	assert_string_equal(why, "the host was booted since");
 	assert_string_equal(file_text(cap.file), REGION " 4294967296\n");
 }
@@ -231,7 +237,7 @@ static char state_of(pid_t pid)
 	char path[64], text[512];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (dl_read_file(path, text, sizeof(text)) < 0)
+	if (davy_read_file(path, text, sizeof(text)) < 0)
 		return 0;
 	return strrchr(text, ')')[2];
 }
@@ -252,61 +258,61 @@ static void end(pid_t pid)
 static void a_stopped_process_goes_on_and_a_stranger_with_its_number_does_not(void **state)
 {
 	pid_t pid = sleeper();
-	struct dl_intent hold = { .rung = DL_RUNG_PAUSE, .pid = (uint32_t)pid };
+	struct davy_intent hold = { .rung = DAVY_RUNG_PAUSE, .pid = (uint32_t)pid };
 
 	(void)state;
-	hold.start_ticks = dl_process_start(hold.pid) + 1;
+	hold.start_ticks = davy_process_start(hold.pid) + 1;
 	kill(pid, SIGSTOP);
 	assert_true(comes_to(pid, 'T'));
-	assert_int_equal(dl_undo(&hold, "", why), 1);
+	assert_int_equal(davy_undo(&hold, "", why), 1);
 	assert_string_equal(why, "its process is gone");
 	assert_int_equal(state_of(pid), 'T');
 	hold.start_ticks--;
-	assert_int_equal(dl_undo(&hold, "", why), 0);
+	assert_int_equal(davy_undo(&hold, "", why), 0);
 	assert_true(comes_to(pid, 'S'));
-	assert_int_equal(dl_undo(&hold, "", why), 1);
+	assert_int_equal(davy_undo(&hold, "", why), 1);
 	end(pid);
-	assert_int_equal(dl_undo(&hold, "", why), 1);
+	assert_int_equal(davy_undo(&hold, "", why), 1);
 }
 
-static void freeze(const struct dl_cgroup *c, const char *value)
+static void freeze(const struct davy_cgroup *c, const char *value)
 {
 	char path[PATH_MAX + 16];
 
 	snprintf(path, sizeof(path), "%s/cgroup.freeze", c->dir);
-	assert_int_equal(dl_write_file(path, value), 0);
+	assert_int_equal(davy_write_file(path, value), 0);
 }
 
 static void a_frozen_cgroup_is_thawed_unless_others_froze_it(void **state)
 {
-	struct dl_intent hold = { .rung = DL_RUNG_THROTTLE, .old_value = "0" };
-	struct dl_cgroup c;
+	struct davy_intent hold = { .rung = DAVY_RUNG_THROTTLE, .old_value = "0" };
+	struct davy_cgroup c;
 	char path[PATH_MAX + 16], number[16];
 	pid_t pid;
 
 	(void)state;
-	if (geteuid() || dl_cgroup_make("davylamp-unit-caps", &c))
+	if (geteuid() || davy_cgroup_make("davylamp-unit-caps", &c))
 		skip();
 	pid = sleeper();
 	snprintf(path, sizeof(path), "%s/cgroup.procs", c.dir);
 	snprintf(number, sizeof(number), "%d", pid);
-	assert_int_equal(dl_write_file(path, number), 0);
+	assert_int_equal(davy_write_file(path, number), 0);
 	snprintf(hold.cgroup, sizeof(hold.cgroup), "%.500s", c.path);
 	hold.pid = (uint32_t)pid;
-	hold.start_ticks = dl_process_start(hold.pid);
+	hold.start_ticks = davy_process_start(hold.pid);
 	freeze(&c, "1");
-	assert_int_equal(dl_undo(&hold, "", why), 0);
+	assert_int_equal(davy_undo(&hold, "", why), 0);
 	snprintf(path, sizeof(path), "%s/cgroup.freeze", c.dir);
-	assert_int_equal(dl_read_file(path, number, sizeof(number)), 2);
+	assert_int_equal(davy_read_file(path, number, sizeof(number)), 2);
 	assert_string_equal(number, "0\n");
 	freeze(&c, "1");
 	hold.old_value[0] = '1';
-	assert_int_equal(dl_undo(&hold, "", why), 1);
+	assert_int_equal(davy_undo(&hold, "", why), 1);
 	assert_string_equal(why, "somebody else had frozen it before");
 	freeze(&c, "0");
 	end(pid);
-	dl_cgroup_remove(&c);
-	assert_int_equal(dl_undo(&hold, "", why), 1); /* removed under it */
+	davy_cgroup_remove(&c);
+	assert_int_equal(davy_undo(&hold, "", why), 1); /* removed under it */
 }
 
 int main(void)

@@ -55,11 +55,11 @@ static const char *said(void)
 	return text;
 }
 
-static int status_of(struct dl_child *child)
+static int status_of(struct davy_child *child)
 {
 	int status = -1;
 
-	assert_int_equal(dl_child_wait(child, LONG_MS, &status), 1);
+	assert_int_equal(davy_child_wait(child, LONG_MS, &status), 1);
 	assert_int_equal(child->pid, 0);
 	assert_int_equal(child->pidfd, -1);
 	return status;
@@ -87,17 +87,17 @@ static void a_program_has_the_descriptors_it_was_given_and_no_other(void **state
 	const int given[] = { high, low };
 	char script[] = "cd /proc/self/fd && echo * && stat -L -c %i 3 4 && readlink 0";
 	char *argv[] = { "sh", "-c", script, NULL };
-	struct dl_child_spec spec = { .path = "/bin/sh",
-				      .argv = argv,
-				      .stdio = { 0, pair[1] },
-				      .fds = given,
-				      .fd_count = 2 };
-	struct dl_child child;
+	struct davy_child_spec spec = { .path = "/bin/sh",
+					.argv = argv,
+					.stdio = { 0, pair[1] },
+					.fds = given,
+					.fd_count = 2 };
+	struct davy_child child;
 	char wanted[256];
 
 	(void)state;
 	assert_true(leak >= 0);
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	assert_true(fcntl(child.pidfd, F_GETFD) & FD_CLOEXEC);
 	/* "sh" opens the folder for its "*" as 5 */
 	snprintf(wanted, sizeof(wanted), "0 1 2 3 4 5\n%lu\n%lu\n/dev/null\n",
@@ -114,12 +114,12 @@ static int swap(void *arg)
 	int out = fcntl(pair[1], F_DUPFD, 50);
 	char script[] = "i=$(cd /proc/$$/fd && stat -L -c %i 1 3 4); echo \"$i\" >&2";
 	char *argv[] = { "sh", "-c", script, NULL };
-	struct dl_child_spec spec = { .path = "sh",
-				      .argv = argv,
-				      .stdio = { 0, 2, 1 },
-				      .fds = (const int[]){ 4, 3 },
-				      .fd_count = 2 };
-	struct dl_child child;
+	struct davy_child_spec spec = { .path = "sh",
+					.argv = argv,
+					.stdio = { 0, 2, 1 },
+					.fds = (const int[]){ 4, 3 },
+					.fd_count = 2 };
+	struct davy_child child;
 
 	(void)arg;
 	for (int i = 2; i < 5; i++)
@@ -127,17 +127,17 @@ static int swap(void *arg)
 	dup2(out, 1);
 	dprintf(out, "%lu\n%lu\n%lu\n=\n", (unsigned long)inode_of(2), (unsigned long)inode_of(4),
 		(unsigned long)inode_of(3));
-	return dl_child_start(&spec, &child) || !dl_child_wait(&child, LONG_MS, NULL);
+	return davy_child_start(&spec, &child) || !davy_child_wait(&child, LONG_MS, NULL);
 }
 
 static void descriptors_whose_numbers_overlap_are_not_mixed_up(void **state)
 {
-	struct dl_child_spec spec = { .run = swap, .fds = &pair[1], .fd_count = 1 };
-	struct dl_child child;
+	struct davy_child_spec spec = { .run = swap, .fds = &pair[1], .fd_count = 1 };
+	struct davy_child child;
 	const char *text, *got;
 
 	(void)state;
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	text = said();
 	got = strstr(text, "=\n");
 	assert_non_null(got);
@@ -161,15 +161,15 @@ static int list_descriptors(void *arg)
 static void a_function_has_the_descriptors_it_was_given_and_no_other(void **state)
 {
 	int leak = open("/etc/passwd", O_RDONLY), far = fcntl(pair[1], F_DUPFD, 77);
-	struct dl_child_spec spec = {
+	struct davy_child_spec spec = {
 		.run = list_descriptors, .arg = &far, .fds = &far, .fd_count = 1
 	};
-	struct dl_child child;
+	struct davy_child child;
 	int status;
 
 	(void)state;
 	assert_true(leak >= 0);
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	close(leak);
 	close(far);
 	assert_string_equal(said(), "0 1 2 77 ");
@@ -182,13 +182,13 @@ static void a_users_command_keeps_what_the_user_left_open_for_it(void **state)
 	int left = fcntl(pair[0], F_DUPFD, 60), ours = fcntl(pair[0], F_DUPFD_CLOEXEC, 61);
 	char script[] = "cd /proc/self/fd && for i in 60 61; do test -e $i && echo $i; done";
 	char *argv[] = { "sh", "-c", script, NULL };
-	struct dl_child_spec spec = {
+	struct davy_child_spec spec = {
 		.path = "sh", .argv = argv, .stdio = { 0, pair[1] }, .inherit_fds = true
 	};
-	struct dl_child child;
+	struct davy_child child;
 
 	(void)state;
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	close(left);
 	close(ours);
 	assert_string_equal(said(), "60\n");
@@ -204,47 +204,47 @@ static int refuse(void *arg)
 static void what_cannot_be_executed_is_an_error_and_leaves_no_child(void **state)
 {
 	char *argv[] = { "x", NULL };
-	struct dl_child_spec spec = { .path = "/no/such/program", .argv = argv };
-	struct dl_child child = { 42, 43 };
+	struct davy_child_spec spec = { .path = "/no/such/program", .argv = argv };
+	struct davy_child child = { 42, 43 };
 
 	(void)state;
-	assert_int_equal(dl_child_start(&spec, &child), -ENOENT);
+	assert_int_equal(davy_child_start(&spec, &child), -ENOENT);
 	spec.path = "/etc/passwd";
-	assert_int_equal(dl_child_start(&spec, &child), -EACCES);
+	assert_int_equal(davy_child_start(&spec, &child), -EACCES);
 	spec.path = "/bin/true";
 	spec.run = refuse;
-	assert_int_equal(dl_child_start(&spec, &child), -EXDEV);
+	assert_int_equal(davy_child_start(&spec, &child), -EXDEV);
 	spec.run = NULL;
 	spec.fds = (const int[]){ 9999 };
 	spec.fd_count = 1;
-	assert_int_equal(dl_child_start(&spec, &child), -EBADF);
-	spec.fd_count = DL_CHILD_FDS_MAX + 1;
-	assert_int_equal(dl_child_start(&spec, &child), -EINVAL);
+	assert_int_equal(davy_child_start(&spec, &child), -EBADF);
+	spec.fd_count = DAVY_CHILD_FDS_MAX + 1;
+	assert_int_equal(davy_child_start(&spec, &child), -EINVAL);
 	assert_int_equal(child.pid, 42); /* untouched */
 	no_child_is_left();
 }
 
 static void limits_are_lowered_and_never_raised(void **state)
 {
-	const struct dl_child_limit limits[] = { { RLIMIT_NOFILE, 9 },
-						 { RLIMIT_CORE, 0 },
-						 { RLIMIT_CPU, 5 },
-						 { RLIMIT_FSIZE, RLIM_INFINITY } };
+	const struct davy_child_limit limits[] = { { RLIMIT_NOFILE, 9 },
+						   { RLIMIT_CORE, 0 },
+						   { RLIMIT_CPU, 5 },
+						   { RLIMIT_FSIZE, RLIM_INFINITY } };
 	char script[] = "ulimit -n; ulimit -Hn; ulimit -c; ulimit -t; ulimit -f";
 	char *argv[] = { "sh", "-c", script, NULL };
-	struct dl_child_spec spec = { .path = "sh",
-				      .argv = argv,
-				      .stdio = { 0, pair[1] },
-				      .limits = limits,
-				      .limit_count = 4 };
+	struct davy_child_spec spec = { .path = "sh",
+					.argv = argv,
+					.stdio = { 0, pair[1] },
+					.limits = limits,
+					.limit_count = 4 };
 	struct rlimit before, low = { 1 << 20, 1 << 20 };
-	struct dl_child child;
+	struct davy_child child;
 
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	low.rlim_max = before.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_string_equal(said(), "9\n9\n0\n5\n2048\n");
 	assert_int_equal(status_of(&child), 0);
@@ -276,8 +276,8 @@ static void on_signal(int signal)
 
 static void signals_group_and_session_are_as_the_spec_says(void **state)
 {
-	struct dl_child_spec spec = { .run = wrong_signals, .name = "lamp-child" };
-	struct dl_child child;
+	struct davy_child_spec spec = { .run = wrong_signals, .name = "lamp-child" };
+	struct davy_child child;
 	sigset_t term, before;
 
 	(void)state;
@@ -287,14 +287,14 @@ static void signals_group_and_session_are_as_the_spec_says(void **state)
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, &before);
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	assert_int_equal(status_of(&child), (16 | 32) << 8);
 	spec.keep_ignored = spec.own_group = true;
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	assert_int_equal(status_of(&child), (2 | 32) << 8);
 	spec.mask = &term;
 	spec.own_session = true;
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	assert_int_equal(status_of(&child), (2 | 8) << 8);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	for (size_t i = 0; i < 3; i++)
@@ -311,23 +311,23 @@ static int wait_for_ever(void *arg)
 /* Starts another that outlives it unless the death signal works. */
 static int start_and_die(void *arg)
 {
-	struct dl_child_spec spec = {
+	struct davy_child_spec spec = {
 		.run = wait_for_ever, .fds = arg, .fd_count = 1, .death_signal = SIGKILL
 	};
-	struct dl_child child;
+	struct davy_child child;
 
-	return -dl_child_start(&spec, &child);
+	return -davy_child_start(&spec, &child);
 }
 
 static void a_child_with_a_death_signal_dies_with_its_parent(void **state)
 {
-	struct dl_child_spec spec = {
+	struct davy_child_spec spec = {
 		.run = start_and_die, .arg = &pair[1], .fds = &pair[1], .fd_count = 1
 	};
-	struct dl_child child;
+	struct davy_child child;
 
 	(void)state;
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	assert_int_equal(status_of(&child), 0);
 	assert_string_equal(said(), ""); /* ends only when the grandchild has ended */
 }
@@ -336,21 +336,21 @@ static void a_child_and_its_group_are_killed(void **state)
 {
 	char script[] = "sleep 1000 & echo; wait";
 	char *argv[] = { "sh", "-c", script, NULL };
-	struct dl_child_spec spec = {
+	struct davy_child_spec spec = {
 		.path = "sh", .argv = argv, .stdio = { 0, pair[1] }, .own_group = true
 	};
-	struct dl_child child;
+	struct davy_child child;
 	char line;
 
 	(void)state;
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	assert_int_equal(read(pair[0], &line, 1), 1);
-	assert_int_equal(dl_child_reap(&child, NULL), 0);
-	assert_int_equal(dl_child_wait(&child, 0, NULL), 0);
-	assert_int_equal(dl_child_end(&child, LONG_MS), 0);
+	assert_int_equal(davy_child_reap(&child, NULL), 0);
+	assert_int_equal(davy_child_wait(&child, 0, NULL), 0);
+	assert_int_equal(davy_child_end(&child, LONG_MS), 0);
 	assert_string_equal(said(), ""); /* the pipe ends with the last of the group */
-	assert_int_equal(dl_child_reap(&child, NULL), 0);
-	assert_int_equal(dl_child_end(&child, LONG_MS), 0);
+	assert_int_equal(davy_child_reap(&child, NULL), 0);
+	assert_int_equal(davy_child_end(&child, LONG_MS), 0);
 	no_child_is_left();
 }
 
@@ -360,36 +360,36 @@ static void a_child_and_its_group_are_killed(void **state)
  */
 static void a_child_that_even_sigkill_does_not_end_is_left_and_reaped_later(void **state)
 {
-	struct dl_child_spec spec = { .run = wait_for_ever };
-	struct dl_child child;
+	struct davy_child_spec spec = { .run = wait_for_ever };
+	struct davy_child child;
 	siginfo_t info;
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	pid = child.pid;
 	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACEEXIT), 0);
-	assert_int_equal(dl_child_end(&child, 50), -ETIMEDOUT);
+	assert_int_equal(davy_child_end(&child, 50), -ETIMEDOUT);
 	assert_int_equal(child.pid, 0);
 	assert_int_equal(child.pidfd, -1);
 	assert_int_equal(kill(pid, 0), 0);
-	assert_int_equal(dl_child_reap_left(), 1);
+	assert_int_equal(davy_child_reap_left(), 1);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WSTOPPED), 0);
 	assert_int_equal(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-	assert_int_equal(dl_child_reap_left(), 0);
+	assert_int_equal(davy_child_reap_left(), 0);
 	no_child_is_left();
 }
 
 static void a_full_table_of_descriptors_starts_nothing_and_two_free_ones_are_enough(void **state)
 {
 	static int fill[4096];
-	struct dl_child_spec spec = {
+	struct davy_child_spec spec = {
 		.run = list_descriptors, .arg = &pair[1], .fds = &pair[1], .fd_count = 1
 	};
 	char *argv[] = { "true", NULL };
 	struct rlimit before, low = { 128, 0 };
-	struct dl_child child;
+	struct davy_child child;
 	size_t count = 0;
 
 	(void)state;
@@ -398,17 +398,17 @@ static void a_full_table_of_descriptors_starts_nothing_and_two_free_ones_are_eno
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
 	while ((fill[count] = dup(pair[0])) >= 0)
 		count++;
-	assert_int_equal(dl_child_start(&spec, &child), -EMFILE);
+	assert_int_equal(davy_child_start(&spec, &child), -EMFILE);
 	close(fill[--count]);
-	assert_int_equal(dl_child_start(&spec, &child), -EMFILE);
+	assert_int_equal(davy_child_start(&spec, &child), -EMFILE);
 	no_child_is_left();
 	close(fill[--count]);
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	while (count)
 		close(fill[--count]);
 	assert_int_equal(status_of(&child), 7 << 8);
-	spec = (struct dl_child_spec){ .path = "true", .argv = argv };
-	assert_int_equal(dl_child_start(&spec, &child), 0);
+	spec = (struct davy_child_spec){ .path = "true", .argv = argv };
+	assert_int_equal(davy_child_start(&spec, &child), 0);
 	assert_int_equal(status_of(&child), 0);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
@@ -421,13 +421,13 @@ static void a_low_limit_of_descriptors_is_enough_for_a_program(void **state)
 	char script[] =
 		"ulimit -n; cd /proc/self/fd && test -e 3 && test -e 4 && test -e 5 && echo";
 	char *argv[] = { "sh", "-c", script, NULL };
-	struct dl_child_spec spec = { .path = "/bin/sh",
-				      .argv = argv,
-				      .stdio = { 0, pair[1] },
-				      .fds = given,
-				      .fd_count = 3 };
+	struct davy_child_spec spec = { .path = "/bin/sh",
+					.argv = argv,
+					.stdio = { 0, pair[1] },
+					.fds = given,
+					.fd_count = 3 };
 	struct rlimit before, low = { 8, 0 };
-	struct dl_child child;
+	struct davy_child child;
 	int err, high[2];
 
 	(void)state;
@@ -441,7 +441,7 @@ static void a_low_limit_of_descriptors_is_enough_for_a_program(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	low.rlim_max = before.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-	err = dl_child_start(&spec, &child);
+	err = davy_child_start(&spec, &child);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_int_equal(err, 0);
 	for (size_t i = 0; i < 3; i++)
@@ -453,18 +453,18 @@ static void a_low_limit_of_descriptors_is_enough_for_a_program(void **state)
 static void an_exit_status_is_known_although_sigchld_was_ignored(void **state)
 {
 	char *argv[] = { "false", NULL };
-	struct dl_child_spec spec = { .path = "false", .argv = argv };
+	struct davy_child_spec spec = { .path = "false", .argv = argv };
 	struct pollfd end = { .events = POLLIN };
-	struct dl_child child;
+	struct davy_child child;
 	int status = 0;
 
 	(void)state;
 	signal(SIGCHLD, SIG_IGN);
-	assert_int_equal(dl_child_start(&spec, &child), 0);
-	end.fd = dl_child_take_pidfd(&child);
+	assert_int_equal(davy_child_start(&spec, &child), 0);
+	end.fd = davy_child_take_pidfd(&child);
 	assert_int_equal(poll(&end, 1, LONG_MS), 1);
 	close(end.fd);
-	assert_int_equal(dl_child_reap(&child, &status), 1);
+	assert_int_equal(davy_child_reap(&child, &status), 1);
 	assert_int_equal(status, 1 << 8);
 }
 

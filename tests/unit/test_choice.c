@@ -11,29 +11,29 @@
 #include "report/choice_text.h"
 
 #define GIB	(1ULL << 30)
-#define ALL	((1u << DL_BACKEND_COUNT) - 2)
+#define ALL	((1u << DAVY_BACKEND_COUNT) - 2)
 #define BITS(b) (1u << (b))
 
-static struct dl_policy_set set;
-static struct dl_choice choice;
+static struct davy_policy_set set;
+static struct davy_choice choice;
 
 static int load(void **state)
 {
 	(void)state;
-	dl_policy_layers_init(&layers);
-	if (dl_policy_file_read("policies/backend.conf", DL_LAYER_SHIPPED,
-				&layers.at[DL_LAYER_SHIPPED], error))
+	davy_policy_layers_init(&layers);
+	if (davy_policy_file_read("policies/backend.conf", DAVY_LAYER_SHIPPED,
+				  &layers.at[DAVY_LAYER_SHIPPED], error))
 		fail_msg("%s", error);
-	set = dl_policy_set_of(&layers);
+	set = davy_policy_set_of(&layers);
 	return 0;
 }
 
 /* An Iris Xe with llama-server, of which nothing but the model is told. */
-static struct dl_choice_question asking(const char *model)
+static struct davy_choice_question asking(const char *model)
 {
-	struct dl_choice_question q = {
+	struct davy_choice_question q = {
 		.set = &set,
-		.subject = { .engine = DL_ENGINE_LLAMA_SERVER,
+		.subject = { .engine = DAVY_ENGINE_LLAMA_SERVER,
 			     .device = "0000:00:02.0",
 			     .driver = "xe",
 			     .vendor = "intel",
@@ -41,17 +41,17 @@ static struct dl_choice_question asking(const char *model)
 			     .generation = "xe2" },
 		.can = ALL,
 		.now_s = 1000,
-		.fit = { .gpu_layers = DL_LAYERS_AUTO,
-			 .device_free = DL_FIT_UNKNOWN,
-			 .host_free = DL_FIT_UNKNOWN,
-			 .memory_max = DL_FIT_UNKNOWN },
+		.fit = { .gpu_layers = DAVY_LAYERS_AUTO,
+			 .device_free = DAVY_FIT_UNKNOWN,
+			 .host_free = DAVY_FIT_UNKNOWN,
+			 .memory_max = DAVY_FIT_UNKNOWN },
 	};
 
-	dl_copy_name(q.subject.model, sizeof(q.subject.model), model);
+	davy_copy_name(q.subject.model, sizeof(q.subject.model), model);
 	return q;
 }
 
-static const struct dl_choice_node *node(enum dl_choice_step step, enum dl_choice_mark mark)
+static const struct davy_choice_node *node(enum davy_choice_step step, enum davy_choice_mark mark)
 {
 	for (size_t i = 0; i < choice.node_count; i++)
 		if (choice.node[i].step == step && choice.node[i].mark == mark)
@@ -59,23 +59,24 @@ static const struct dl_choice_node *node(enum dl_choice_step step, enum dl_choic
 	return NULL;
 }
 
-static const char *text_of(enum dl_choice_step step, enum dl_choice_mark mark)
+static const char *text_of(enum davy_choice_step step, enum davy_choice_mark mark)
 {
-	const struct dl_choice_node *n = node(step, mark);
+	const struct davy_choice_node *n = node(step, mark);
 
 	return n ? n->text : "(none)";
 }
 
 static bool warned(void)
 {
-	return node(DL_STEP_RULES, DL_MARK_WARN) || node(DL_STEP_BREAKER, DL_MARK_WARN) ||
-	       node(DL_STEP_MEMORY, DL_MARK_WARN);
+	return node(DAVY_STEP_RULES, DAVY_MARK_WARN) || node(DAVY_STEP_BREAKER, DAVY_MARK_WARN) ||
+	       node(DAVY_STEP_MEMORY, DAVY_MARK_WARN);
 }
 
 static bool sets(const char *name, const char *value)
 {
-	const struct dl_effective *e = &choice.effective;
-	const struct dl_policy_value *v = policy_named(e->environment, e->environment_count, name);
+	const struct davy_effective *e = &choice.effective;
+	const struct davy_policy_value *v =
+		policy_named(e->environment, e->environment_count, name);
 
 	return v && !strcmp(v->text, value);
 }
@@ -83,237 +84,245 @@ static bool sets(const char *name, const char *value)
 /* The launcher's table: a problematic model is for the CPU unless somebody insists. */
 static const struct {
 	const char *model;
-	enum dl_engine engine;
-	enum dl_want want;
-	enum dl_backend wanted;
-	enum dl_backend backend;
+	enum davy_engine engine;
+	enum davy_want want;
+	enum davy_backend wanted;
+	enum davy_backend backend;
 	bool warns;
 	bool safe_flag; /* GGML_VK_DISABLE_HOST_VISIBLE_VIDMEM=1 */
 	bool unknown;
 } table[] = {
-	{ "gpt-oss:20b", DL_ENGINE_OLLAMA, DL_WANT_AUTO, 0, DL_BACKEND_CPU, false, false, false },
-	{ "gpt-oss:20b", DL_ENGINE_OLLAMA, DL_WANT_FORCE, DL_BACKEND_VULKAN, DL_BACKEND_VULKAN,
-	  true, true, false },
-	{ "gpt-oss:20b", DL_ENGINE_OLLAMA, DL_WANT_FORCE, DL_BACKEND_CPU, DL_BACKEND_CPU, false,
-	  false, false },
-	{ "gpt-oss-120b.gguf", DL_ENGINE_LLAMA_SERVER, DL_WANT_AUTO, 0, DL_BACKEND_CPU, false,
-	  false, false },
-	{ "gpt4all-j.gguf", DL_ENGINE_LLAMA_SERVER, DL_WANT_AUTO, 0, DL_BACKEND_CPU, false, false,
+	{ "gpt-oss:20b", DAVY_ENGINE_OLLAMA, DAVY_WANT_AUTO, 0, DAVY_BACKEND_CPU, false, false,
 	  false },
-	{ "llama3.1:8b", DL_ENGINE_OLLAMA, DL_WANT_AUTO, 0, DL_BACKEND_VULKAN, false, true, false },
-	{ "llama3.3:70b", DL_ENGINE_OLLAMA, DL_WANT_AUTO, 0, DL_BACKEND_VULKAN, false, true,
-	  false },
-	{ "gemma2:9b", DL_ENGINE_OLLAMA, DL_WANT_AUTO, 0, DL_BACKEND_VULKAN, false, true, false },
-	{ "gemma-3-4b-it.gguf", DL_ENGINE_LLAMA_SERVER, DL_WANT_AUTO, 0, DL_BACKEND_VULKAN, false,
-	  true, false },
-	{ "Qwen3-8B-Q4_K_M.gguf", DL_ENGINE_LLAMA_SERVER, DL_WANT_AUTO, 0, DL_BACKEND_VULKAN, false,
-	  true, false },
-	{ "mistral:7b", DL_ENGINE_OLLAMA, DL_WANT_AUTO, 0, DL_BACKEND_VULKAN, false, true, false },
-	{ "mistral:7b", DL_ENGINE_OLLAMA, DL_WANT_FORCE, DL_BACKEND_CPU, DL_BACKEND_CPU, false,
+	{ "gpt-oss:20b", DAVY_ENGINE_OLLAMA, DAVY_WANT_FORCE, DAVY_BACKEND_VULKAN,
+	  DAVY_BACKEND_VULKAN, true, true, false },
+	{ "gpt-oss:20b", DAVY_ENGINE_OLLAMA, DAVY_WANT_FORCE, DAVY_BACKEND_CPU, DAVY_BACKEND_CPU,
+	  false, false, false },
+	{ "gpt-oss-120b.gguf", DAVY_ENGINE_LLAMA_SERVER, DAVY_WANT_AUTO, 0, DAVY_BACKEND_CPU, false,
 	  false, false },
-	{ "mistral:7b", DL_ENGINE_OLLAMA, DL_WANT_FORCE, DL_BACKEND_VULKAN, DL_BACKEND_VULKAN,
+	{ "gpt4all-j.gguf", DAVY_ENGINE_LLAMA_SERVER, DAVY_WANT_AUTO, 0, DAVY_BACKEND_CPU, false,
+	  false, false },
+	{ "llama3.1:8b", DAVY_ENGINE_OLLAMA, DAVY_WANT_AUTO, 0, DAVY_BACKEND_VULKAN, false, true,
+	  false },
+	{ "llama3.3:70b", DAVY_ENGINE_OLLAMA, DAVY_WANT_AUTO, 0, DAVY_BACKEND_VULKAN, false, true,
+	  false },
+	{ "gemma2:9b", DAVY_ENGINE_OLLAMA, DAVY_WANT_AUTO, 0, DAVY_BACKEND_VULKAN, false, true,
+	  false },
+	{ "gemma-3-4b-it.gguf", DAVY_ENGINE_LLAMA_SERVER, DAVY_WANT_AUTO, 0, DAVY_BACKEND_VULKAN,
 	  false, true, false },
-	{ "nuevo-modelo", DL_ENGINE_OLLAMA, DL_WANT_AUTO, 0, DL_BACKEND_VULKAN, false, true, true },
-	{ "nuevo-modelo", DL_ENGINE_OLLAMA, DL_WANT_FORCE, DL_BACKEND_CPU, DL_BACKEND_CPU, false,
-	  false, true },
+	{ "Qwen3-8B-Q4_K_M.gguf", DAVY_ENGINE_LLAMA_SERVER, DAVY_WANT_AUTO, 0, DAVY_BACKEND_VULKAN,
+	  false, true, false },
+	{ "mistral:7b", DAVY_ENGINE_OLLAMA, DAVY_WANT_AUTO, 0, DAVY_BACKEND_VULKAN, false, true,
+	  false },
+	{ "mistral:7b", DAVY_ENGINE_OLLAMA, DAVY_WANT_FORCE, DAVY_BACKEND_CPU, DAVY_BACKEND_CPU,
+	  false, false, false },
+	{ "mistral:7b", DAVY_ENGINE_OLLAMA, DAVY_WANT_FORCE, DAVY_BACKEND_VULKAN,
+	  DAVY_BACKEND_VULKAN, false, true, false },
+	{ "nuevo-modelo", DAVY_ENGINE_OLLAMA, DAVY_WANT_AUTO, 0, DAVY_BACKEND_VULKAN, false, true,
+	  true },
+	{ "nuevo-modelo", DAVY_ENGINE_OLLAMA, DAVY_WANT_FORCE, DAVY_BACKEND_CPU, DAVY_BACKEND_CPU,
+	  false, false, true },
 };
 
 static void each_row_of_the_launchers_table_is_decided_so(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct dl_choice_question q = asking(table[i].model);
+		struct davy_choice_question q = asking(table[i].model);
 
 		q.subject.engine = table[i].engine;
 		q.want = table[i].want;
 		q.wanted = table[i].wanted;
-		dl_choose(&q, &choice);
+		davy_choose(&q, &choice);
 		if (choice.refused || choice.backend != table[i].backend ||
 		    warned() != table[i].warns || choice.unknown != table[i].unknown ||
 		    sets("GGML_VK_DISABLE_HOST_VISIBLE_VIDMEM", "1") != table[i].safe_flag)
-			fail_msg("row %zu: %s%s%s%s%s", i, dl_backend_name(choice.backend),
+			fail_msg("row %zu: %s%s%s%s%s", i, davy_backend_name(choice.backend),
 				 choice.refused ? ", refused" : "", warned() ? ", warned" : "",
 				 choice.unknown ? ", unknown" : "",
 				 sets("GGML_VK_DISABLE_HOST_VISIBLE_VIDMEM", "1") ? ", safe" : "");
-		if (table[i].engine == DL_ENGINE_OLLAMA)
-			assert_true(sets("OLLAMA_LLM_LIBRARY", dl_backend_name(choice.backend)));
+		if (table[i].engine == DAVY_ENGINE_OLLAMA)
+			assert_true(sets("OLLAMA_LLM_LIBRARY", davy_backend_name(choice.backend)));
 	}
 }
 
 static void an_unknown_model_gets_the_safe_set_until_it_has_lived(void **state)
 {
-	struct dl_choice_question q = asking("nuevo.gguf");
+	struct davy_choice_question q = asking("nuevo.gguf");
 
 	(void)state;
-	dl_choose(&q, &choice);
-	assert_int_equal(dl_effective_count(&choice.effective, DL_POLICY_UBATCH), 256);
-	assert_non_null(strstr(text_of(DL_STEP_MODEL, DL_MARK_TOLD), "unknown to the policy"));
-	q.lived_s = DL_CHOICE_KNOWN_S;
-	dl_choose(&q, &choice);
-	assert_int_equal(dl_effective_count(&choice.effective, DL_POLICY_UBATCH), 0);
-	assert_non_null(strstr(text_of(DL_STEP_MODEL, DL_MARK_YES), "has lived here for 1 h"));
+	davy_choose(&q, &choice);
+	assert_int_equal(davy_effective_count(&choice.effective, DAVY_POLICY_UBATCH), 256);
+	assert_non_null(strstr(text_of(DAVY_STEP_MODEL, DAVY_MARK_TOLD), "unknown to the policy"));
+	q.lived_s = DAVY_CHOICE_KNOWN_S;
+	davy_choose(&q, &choice);
+	assert_int_equal(davy_effective_count(&choice.effective, DAVY_POLICY_UBATCH), 0);
+	assert_non_null(strstr(text_of(DAVY_STEP_MODEL, DAVY_MARK_YES), "has lived here for 1 h"));
 	q.lived_s--;
-	dl_choose(&q, &choice);
+	davy_choose(&q, &choice);
 	assert_true(choice.unknown);
 }
 
 static void every_step_has_its_evidence(void **state)
 {
-	struct dl_choice_question q = asking("gpt-oss-20b.gguf");
-	const struct dl_choice_node *n;
+	struct davy_choice_question q = asking("gpt-oss-20b.gguf");
+	const struct davy_choice_node *n;
 
 	(void)state;
-	dl_choose(&q, &choice);
-	n = node(DL_STEP_MODEL, DL_MARK_YES);
+	davy_choose(&q, &choice);
+	n = node(DAVY_STEP_MODEL, DAVY_MARK_YES);
 	assert_non_null(n);
 	assert_string_equal(n->value->origin.rule->name, "intel-igpu-gpt-oss");
-	n = node(DL_STEP_BACKEND, DL_MARK_NO);
+	n = node(DAVY_STEP_BACKEND, DAVY_MARK_NO);
 	assert_non_null(n);
 	assert_string_equal(n->text, "vulkan: the rules leave it out");
 	assert_string_equal(n->value->origin.rule->name, "intel-igpu-gpt-oss");
-	n = node(DL_STEP_CHOSEN, DL_MARK_YES);
+	n = node(DAVY_STEP_CHOSEN, DAVY_MARK_YES);
 	assert_non_null(n);
-	assert_int_equal(n->backend, DL_BACKEND_CPU);
+	assert_int_equal(n->backend, DAVY_BACKEND_CPU);
 	assert_non_null(n->value);
 }
 
 static void a_breaker_moves_to_the_next_and_only_warns_who_insists(void **state)
 {
-	struct dl_choice_question q = asking("qwen3.gguf");
+	struct davy_choice_question q = asking("qwen3.gguf");
 
 	(void)state;
-	q.breaker[DL_BACKEND_VULKAN] =
-		(struct dl_choice_breaker){ 1060, "0000:00:02.0", "it died" };
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_CPU); /* what it was built with is not known */
-	assert_non_null(strstr(text_of(DL_STEP_ENGINE, DL_MARK_NO), "has sycl is not known"));
+	q.breaker[DAVY_BACKEND_VULKAN] =
+		(struct davy_choice_breaker){ 1060, "0000:00:02.0", "it died" };
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend,
+			 DAVY_BACKEND_CPU); /* what it was built with is not known */
+	assert_non_null(strstr(text_of(DAVY_STEP_ENGINE, DAVY_MARK_NO), "has sycl is not known"));
 	assert_false(choice.pinned);
-	q.subject.available = BITS(DL_BACKEND_VULKAN) | BITS(DL_BACKEND_SYCL);
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_SYCL);
+	q.subject.available = BITS(DAVY_BACKEND_VULKAN) | BITS(DAVY_BACKEND_SYCL);
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_SYCL);
 	assert_true(choice.pinned);
-	q.subject.available = BITS(DL_BACKEND_VULKAN);
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_CPU);
+	q.subject.available = BITS(DAVY_BACKEND_VULKAN);
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_CPU);
 	q.subject.available = 0;
-	dl_choose(&q, &choice);
-	assert_non_null(strstr(text_of(DL_STEP_BREAKER, DL_MARK_NO),
+	davy_choose(&q, &choice);
+	assert_non_null(strstr(text_of(DAVY_STEP_BREAKER, DAVY_MARK_NO),
 			       "vulkan on 0000:00:02.0 is open-circuit for model 'qwen3.gguf' for "
 			       "another 60 s: it died"));
-	q.want = DL_WANT_BACKEND;
-	q.wanted = DL_BACKEND_VULKAN;
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_VULKAN);
-	assert_non_null(node(DL_STEP_BREAKER, DL_MARK_WARN));
-	q.want = DL_WANT_COMMAND; /* nobody insisted: the command is just so */
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_CPU);
-	q.want = DL_WANT_AUTO;
+	q.want = DAVY_WANT_BACKEND;
+	q.wanted = DAVY_BACKEND_VULKAN;
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_VULKAN);
+	assert_non_null(node(DAVY_STEP_BREAKER, DAVY_MARK_WARN));
+	q.want = DAVY_WANT_COMMAND; /* nobody insisted: the command is just so */
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_CPU);
+	q.want = DAVY_WANT_AUTO;
 	q.now_s = 1060;
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_VULKAN);
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_VULKAN);
 }
 
 static void a_command_that_names_its_backend_is_warned_by_rules_only(void **state)
 {
-	struct dl_choice_question q = asking("gpt-oss-20b.gguf");
+	struct davy_choice_question q = asking("gpt-oss-20b.gguf");
 
 	(void)state;
-	q.want = DL_WANT_COMMAND;
-	q.wanted = DL_BACKEND_VULKAN;
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_VULKAN);
+	q.want = DAVY_WANT_COMMAND;
+	q.wanted = DAVY_BACKEND_VULKAN;
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_VULKAN);
 	assert_false(choice.pinned);
-	assert_non_null(strstr(text_of(DL_STEP_RULES, DL_MARK_WARN),
+	assert_non_null(strstr(text_of(DAVY_STEP_RULES, DAVY_MARK_WARN),
 			       "vulkan is known to fail here: this family of models died"));
 }
 
 static void what_cannot_fit_is_refused_with_the_numbers(void **state)
 {
-	struct dl_choice_question q = asking("qwen3.gguf");
+	struct davy_choice_question q = asking("qwen3.gguf");
 
 	(void)state;
 	q.fit.weight_bytes = 40 * GIB;
-	q.fit.gpu_layers = DL_LAYERS_ALL;
+	q.fit.gpu_layers = DAVY_LAYERS_ALL;
 	q.fit.device_free = 8 * GIB;
 	q.fit.host_free = 16 * GIB;
-	dl_choose(&q, &choice);
+	davy_choose(&q, &choice);
 	assert_true(choice.refused);
-	assert_string_equal(text_of(DL_STEP_MEMORY, DL_MARK_NO),
+	assert_string_equal(text_of(DAVY_STEP_MEMORY, DAVY_MARK_NO),
 			    "at least 40.0 GiB on the device; 8.0 GiB free on the device");
 	q.fit.host_free = 64 * GIB; /* the CPU can have it */
-	dl_choose(&q, &choice);
+	davy_choose(&q, &choice);
 	assert_false(choice.refused);
-	assert_int_equal(choice.backend, DL_BACKEND_CPU);
+	assert_int_equal(choice.backend, DAVY_BACKEND_CPU);
 	q.gpu_only = true;
-	dl_choose(&q, &choice);
+	davy_choose(&q, &choice);
 	assert_true(choice.refused);
-	assert_non_null(strstr(text_of(DL_STEP_CHOSEN, DL_MARK_NO), "--gpu-only refuses the CPU"));
+	assert_non_null(
+		strstr(text_of(DAVY_STEP_CHOSEN, DAVY_MARK_NO), "--gpu-only refuses the CPU"));
 	q.gpu_only = false;
-	q.want = DL_WANT_BACKEND;
-	q.wanted = DL_BACKEND_VULKAN;
-	dl_choose(&q, &choice);
+	q.want = DAVY_WANT_BACKEND;
+	q.wanted = DAVY_BACKEND_VULKAN;
+	davy_choose(&q, &choice);
 	assert_true(choice.refused);
-	q.want = DL_WANT_FORCE;
-	dl_choose(&q, &choice);
+	q.want = DAVY_WANT_FORCE;
+	davy_choose(&q, &choice);
 	assert_false(choice.refused);
-	assert_int_equal(choice.backend, DL_BACKEND_VULKAN);
-	assert_non_null(node(DL_STEP_MEMORY, DL_MARK_WARN));
+	assert_int_equal(choice.backend, DAVY_BACKEND_VULKAN);
+	assert_non_null(node(DAVY_STEP_MEMORY, DAVY_MARK_WARN));
 }
 
 static void gpu_only_and_prefer_gpu_order_what_the_rules_allow(void **state)
 {
-	struct dl_choice_question q = asking("x.gguf");
+	struct davy_choice_question q = asking("x.gguf");
 
 	(void)state;
 	policy_texts(NULL, "[rule slow]\nif model = x*\nbackends = cpu, vulkan\n", NULL);
-	set = dl_policy_set_of(&layers);
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_CPU);
+	set = davy_policy_set_of(&layers);
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_CPU);
 	q.prefer_gpu = true;
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_VULKAN);
-	q.breaker[DL_BACKEND_VULKAN].until_s = 2000;
-	dl_choose(&q, &choice);
-	assert_int_equal(choice.backend, DL_BACKEND_CPU);
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_VULKAN);
+	q.breaker[DAVY_BACKEND_VULKAN].until_s = 2000;
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_CPU);
 	q.gpu_only = true;
-	dl_choose(&q, &choice);
+	davy_choose(&q, &choice);
 	assert_true(choice.refused);
 	policy_texts(NULL, "[rule never]\nif model = x*\nbackends = cpu\n", NULL);
-	dl_choose(&q, &choice);
+	davy_choose(&q, &choice);
 	assert_true(choice.refused);
-	assert_non_null(strstr(text_of(DL_STEP_CHOSEN, DL_MARK_NO), "leaves only the CPU"));
+	assert_non_null(strstr(text_of(DAVY_STEP_CHOSEN, DAVY_MARK_NO), "leaves only the CPU"));
 	memset(q.subject.device, 0, sizeof(q.subject.device));
-	dl_choose(&q, &choice);
-	assert_non_null(strstr(text_of(DL_STEP_CHOSEN, DL_MARK_NO), "no GPU is seen here"));
+	davy_choose(&q, &choice);
+	assert_non_null(strstr(text_of(DAVY_STEP_CHOSEN, DAVY_MARK_NO), "no GPU is seen here"));
 	load(NULL);
 }
 
 static void where_nobody_says_anything_the_engine_decides(void **state)
 {
-	struct dl_choice_question q = asking("x.gguf");
+	struct davy_choice_question q = asking("x.gguf");
 
 	(void)state;
-	q.subject = (struct dl_policy_subject){ .engine = DL_ENGINE_LLAMA_SERVER };
-	dl_choose(&q, &choice);
+	q.subject = (struct davy_policy_subject){ .engine = DAVY_ENGINE_LLAMA_SERVER };
+	davy_choose(&q, &choice);
 	assert_false(choice.refused);
-	assert_int_equal(choice.backend, DL_BACKEND_UNKNOWN);
+	assert_int_equal(choice.backend, DAVY_BACKEND_UNKNOWN);
 	assert_false(choice.pinned);
 	assert_false(choice.unknown); /* no model is named */
 }
 
 static void an_engine_without_a_cpu_is_not_moved_there(void **state)
 {
-	struct dl_choice_question q = asking("x");
+	struct davy_choice_question q = asking("x");
 
 	(void)state;
-	q.subject.engine = DL_ENGINE_VLLM;
-	q.can = BITS(DL_BACKEND_ROCM) | BITS(DL_BACKEND_CUDA);
-	q.want = DL_WANT_FORCE;
-	q.wanted = DL_BACKEND_CPU;
-	dl_choose(&q, &choice);
+	q.subject.engine = DAVY_ENGINE_VLLM;
+	q.can = BITS(DAVY_BACKEND_ROCM) | BITS(DAVY_BACKEND_CUDA);
+	q.want = DAVY_WANT_FORCE;
+	q.wanted = DAVY_BACKEND_CPU;
+	davy_choose(&q, &choice);
 	assert_true(choice.refused);
-	assert_string_equal(text_of(DL_STEP_ENGINE, DL_MARK_NO), "vllm cannot be told to use cpu");
+	assert_string_equal(text_of(DAVY_STEP_ENGINE, DAVY_MARK_NO),
+			    "vllm cannot be told to use cpu");
 }
 
 /* Whatever a model is called, a line of text stays a line and JSON stays JSON. */
@@ -329,17 +338,17 @@ static void hostile_names_break_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct dl_choice_question q = asking(names[i]);
+		struct davy_choice_question q = asking(names[i]);
 		size_t size, lines = 0;
 		char *text = NULL, *dumped;
 		json_t *json, *again;
 		FILE *out;
 
-		q.breaker[DL_BACKEND_VULKAN] =
-			(struct dl_choice_breaker){ 2000, names[i], names[i] };
-		dl_choose(&q, &choice);
+		q.breaker[DAVY_BACKEND_VULKAN] =
+			(struct davy_choice_breaker){ 2000, names[i], names[i] };
+		davy_choose(&q, &choice);
 		out = open_memstream(&text, &size);
-		dl_choice_print(out, &choice);
+		davy_choice_print(out, &choice);
 		fclose(out);
 		for (const char *at = text; *at; at++) {
 			assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
@@ -348,7 +357,7 @@ static void hostile_names_break_nothing(void **state)
 		assert_true(lines >= choice.node_count && lines <= 4 * choice.node_count);
 		assert_null(strstr(text, "\nchosen: vulkan"));
 		free(text);
-		json = dl_choice_json(&choice);
+		json = davy_choice_json(&choice);
 		dumped = json_dumps(json, 0);
 		assert_non_null(dumped);
 		again = json_loads(dumped, 0, NULL);
@@ -363,7 +372,7 @@ static void hostile_names_break_nothing(void **state)
 static void the_tree_holds_whatever_the_rules_set(void **state)
 {
 	static char text[16384];
-	struct dl_choice_question q = asking("x.gguf");
+	struct davy_choice_question q = asking("x.gguf");
 	size_t used = 0;
 
 	(void)state;
@@ -377,62 +386,62 @@ static void the_tree_holds_whatever_the_rules_set(void **state)
 	for (char *at = text; (at = strstr(at, "argument - V")); at += 10)
 		memcpy(at, "argument -V_", 12);
 	policy_texts(NULL, text, NULL);
-	set = dl_policy_set_of(&layers);
-	dl_choose(&q, &choice);
+	set = davy_policy_set_of(&layers);
+	davy_choose(&q, &choice);
 	assert_int_equal(choice.left_out, 0);
-	assert_true(choice.node_count >= 2 * DL_POLICY_NAMED_MAX);
-	assert_int_equal(choice.effective.environment_count, DL_POLICY_NAMED_MAX);
+	assert_true(choice.node_count >= 2 * DAVY_POLICY_NAMED_MAX);
+	assert_int_equal(choice.effective.environment_count, DAVY_POLICY_NAMED_MAX);
 	assert_true(choice.effective.left_out > 0);
 	load(NULL);
 }
 
 static void room_is_judged_by_layers_limits_and_whose_memory_it_is(void **state)
 {
-	const struct dl_fit_question dgpu = { .weight_bytes = 20 * GIB,
-					      .cache_bytes = GIB,
-					      .layers = 20,
-					      .gpu_layers = DL_LAYERS_ALL,
-					      .device_free = 24 * GIB,
-					      .host_free = 8 * GIB,
-					      .memory_max = DL_FIT_UNKNOWN };
-	struct dl_fit_question q = dgpu;
-	struct dl_fit f;
+	const struct davy_fit_question dgpu = { .weight_bytes = 20 * GIB,
+						.cache_bytes = GIB,
+						.layers = 20,
+						.gpu_layers = DAVY_LAYERS_ALL,
+						.device_free = 24 * GIB,
+						.host_free = 8 * GIB,
+						.memory_max = DAVY_FIT_UNKNOWN };
+	struct davy_fit_question q = dgpu;
+	struct davy_fit f;
 
 	(void)state;
-	dl_fit_judge(&q, DL_BACKEND_VULKAN, &f);
-	assert_int_equal(f.verdict, DL_FIT_FITS);
-	dl_fit_judge(&q, DL_BACKEND_CPU, &f);
-	assert_int_equal(f.verdict, DL_FIT_HOST);
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_FITS);
+	davy_fit_judge(&q, DAVY_BACKEND_CPU, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_HOST);
 	assert_int_equal(f.host_bytes, 21 * GIB);
 	q.device_free = 21 * GIB - 1;
-	dl_fit_judge(&q, DL_BACKEND_VULKAN, &f);
-	assert_int_equal(f.verdict, DL_FIT_DEVICE);
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_DEVICE);
 	q.gpu_layers = 10; /* of 21 parts */
-	dl_fit_judge(&q, DL_BACKEND_VULKAN, &f);
-	assert_int_equal(f.verdict, DL_FIT_HOST);
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_HOST);
 	q.host_free = 12 * GIB;
-	dl_fit_judge(&q, DL_BACKEND_VULKAN, &f);
-	assert_int_equal(f.verdict, DL_FIT_FITS);
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_FITS);
 	assert_int_equal(f.device_bytes, 10 * GIB);
 	q.memory_max = 10 * GIB;
-	dl_fit_judge(&q, DL_BACKEND_VULKAN, &f);
-	assert_int_equal(f.verdict, DL_FIT_LIMIT);
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_LIMIT);
 	q = dgpu;
-	q.gpu_layers = DL_LAYERS_AUTO;
+	q.gpu_layers = DAVY_LAYERS_AUTO;
 	q.adapts = true;
 	q.device_free = 16 * GIB;
-	dl_fit_judge(&q, DL_BACKEND_VULKAN, &f);
-	assert_int_equal(f.verdict, DL_FIT_PARTLY);
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_PARTLY);
 	assert_int_equal(f.device_bytes + f.host_bytes, 21 * GIB);
 	q.shared = true; /* the rest would be taken from the same memory */
-	dl_fit_judge(&q, DL_BACKEND_VULKAN, &f);
-	assert_int_equal(f.verdict, DL_FIT_HOST);
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_HOST);
 	q.weight_bytes = 0;
-	dl_fit_judge(&q, DL_BACKEND_VULKAN, &f);
-	assert_int_equal(f.verdict, DL_FIT_NOT_KNOWN);
+	davy_fit_judge(&q, DAVY_BACKEND_VULKAN, &f);
+	assert_int_equal(f.verdict, DAVY_FIT_NOT_KNOWN);
 	q.weight_bytes = q.cache_bytes = UINT64_MAX;
-	dl_fit_judge(&q, DL_BACKEND_CPU, &f);
-	assert_true(dl_fit_refuses(&f));
+	davy_fit_judge(&q, DAVY_BACKEND_CPU, &f);
+	assert_true(davy_fit_refuses(&f));
 }
 
 static void sizes_are_told_in_their_unit(void **state)
@@ -447,7 +456,7 @@ static void sizes_are_told_in_their_unit(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		dl_bytes_text(rows[i].bytes, text, sizeof(text));
+		davy_bytes_text(rows[i].bytes, text, sizeof(text));
 		assert_string_equal(text, rows[i].text);
 	}
 }

@@ -11,7 +11,7 @@
 #include "store/config_value.h"
 
 static char path[64];
-static char error[DL_CONFIG_ERROR_LEN];
+static char error[DAVY_CONFIG_ERROR_LEN];
 
 static int make_file(void **state)
 {
@@ -29,7 +29,7 @@ static int remove_file(void **state)
 	return unlink(path);
 }
 
-static int read_bytes(const char *text, size_t size, struct dl_config *config)
+static int read_bytes(const char *text, size_t size, struct davy_config *config)
 {
 	FILE *file = fopen(path, "w");
 
@@ -37,18 +37,18 @@ static int read_bytes(const char *text, size_t size, struct dl_config *config)
 	assert_int_equal(fwrite(text, 1, size, file), size);
 	fclose(file);
 	error[0] = 0;
-	return dl_config_file_read(path, config, error);
+	return davy_config_file_read(path, config, error);
 }
 
-static int read_text(const char *text, struct dl_config *config)
+static int read_text(const char *text, struct davy_config *config)
 {
-	dl_config_defaults(config);
+	davy_config_defaults(config);
 	return read_bytes(text, strlen(text), config);
 }
 
 static void thresholds_are_read_with_their_units(void **state)
 {
-	struct dl_config c;
+	struct davy_config c;
 
 	(void)state;
 	assert_int_equal(read_text("[agent]\nmode = enforce\n[job_stall]\nlevel1 = 10 %\n"
@@ -56,17 +56,17 @@ static void thresholds_are_read_with_their_units(void **state)
 				   "[fault_storm]\ncount = 7\n",
 				   &c),
 			 0);
-	assert_int_equal(c.value[DL_CFG_MODE], DL_MODE_ENFORCE);
-	assert_int_equal(c.value[DL_CFG_STALL_LEVEL1], 100);
-	assert_int_equal(c.value[DL_CFG_EVICTION_BYTES], 1LL << 30);
-	assert_int_equal(c.value[DL_CFG_EVICTION_WINDOW_MS], 3000);
-	assert_int_equal(c.value[DL_CFG_FAULT_COUNT], 7);
+	assert_int_equal(c.value[DAVY_CFG_MODE], DAVY_MODE_ENFORCE);
+	assert_int_equal(c.value[DAVY_CFG_STALL_LEVEL1], 100);
+	assert_int_equal(c.value[DAVY_CFG_EVICTION_BYTES], 1LL << 30);
+	assert_int_equal(c.value[DAVY_CFG_EVICTION_WINDOW_MS], 3000);
+	assert_int_equal(c.value[DAVY_CFG_FAULT_COUNT], 7);
 }
 
 static void thresholds_of_some_are_read_beside_those_of_all(void **state)
 {
-	const struct dl_override *o;
-	struct dl_config c;
+	const struct davy_override *o;
+	struct davy_config c;
 
 	(void)state;
 	assert_int_equal(read_text("[job_stall]\nlevel1 = 20 %\n"
@@ -75,18 +75,19 @@ static void thresholds_of_some_are_read_beside_those_of_all(void **state)
 				   "[job_stall model=a name with blanks*]\nlevel1 = 32 %\n",
 				   &c),
 			 0);
-	assert_int_equal(c.value[DL_CFG_STALL_LEVEL1], 200);
+	assert_int_equal(c.value[DAVY_CFG_STALL_LEVEL1], 200);
 	assert_int_equal(c.override_count, 3);
-	o = dl_config_override(&c, DL_SCOPE_MODEL, "a name with blanks*", DL_CFG_STALL_LEVEL1);
+	o = davy_config_override(&c, DAVY_SCOPE_MODEL, "a name with blanks*",
+				 DAVY_CFG_STALL_LEVEL1);
 	assert_int_equal(o->value, 320);
-	assert_int_equal(dl_config_value_for(&c, DL_CFG_STALL_LEVEL1, "xe", "0000:03:00.0", ""),
+	assert_int_equal(davy_config_value_for(&c, DAVY_CFG_STALL_LEVEL1, "xe", "0000:03:00.0", ""),
 			 310);
 }
 
 static void a_long_name_of_a_section_is_not_cut(void **state)
 {
 	static const char name[] = "qwen3-coder-30b-a3b-instruct-2507-unsloth-dynamic-q4_k_xl.gguf";
-	struct dl_config c;
+	struct davy_config c;
 	char text[200];
 
 	(void)state;
@@ -156,10 +157,10 @@ static const struct {
 
 static void a_wrong_line_is_told_with_what_was_expected_and_nothing_is_taken(void **state)
 {
-	struct dl_config c, before;
+	struct davy_config c, before;
 
 	(void)state;
-	dl_config_defaults(&before);
+	davy_config_defaults(&before);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_int_equal(read_text(wrong[i].text, &c), -EBADMSG);
 		if (!strstr(error, wrong[i].says) || strncmp(error, path, strlen(path)) != 0)
@@ -172,7 +173,7 @@ static void what_would_be_cut_or_skipped_in_silence_is_an_error(void **state)
 {
 	static const char zero[] = "[agent]\nclear = 1 s\n\0mode = enforce\n";
 	static char text[300 * 1024];
-	struct dl_config c;
+	struct davy_config c;
 
 	(void)state;
 	snprintf(text, sizeof(text), "[agent]\n# %0196d\nclear = 1 s\n", 0);
@@ -180,7 +181,7 @@ static void what_would_be_cut_or_skipped_in_silence_is_an_error(void **state)
 	snprintf(text, sizeof(text), "[agent]\n# %0197d\nclear = 1 s\n", 0);
 	assert_int_equal(read_text(text, &c), -EBADMSG);
 	assert_non_null(strstr(error, ":2: a line of 199 bytes, expected at most 198"));
-	dl_config_defaults(&c);
+	davy_config_defaults(&c);
 	assert_int_equal(read_bytes(zero, sizeof(zero) - 1, &c), -EBADMSG);
 	assert_non_null(strstr(error, ":3: a byte that is 0"));
 	memset(text, '\n', sizeof(text));
@@ -190,29 +191,29 @@ static void what_would_be_cut_or_skipped_in_silence_is_an_error(void **state)
 
 static void blanks_comments_and_line_ends_do_not_matter(void **state)
 {
-	struct dl_config c;
+	struct davy_config c;
 
 	(void)state;
 	assert_int_equal(read_text("\xef\xbb\xbf[agent] \t\r\n\t# note\r\n  clear=1s ; soon\r\n\n"
 				   "   [restart] # note\n; note\nbackoff: 2 s",
 				   &c),
 			 0);
-	assert_int_equal(c.value[DL_CFG_CLEAR_MS], 1000);
-	assert_int_equal(c.value[DL_CFG_RESTART_BACKOFF_MS], 2000);
+	assert_int_equal(c.value[DAVY_CFG_CLEAR_MS], 1000);
+	assert_int_equal(c.value[DAVY_CFG_RESTART_BACKOFF_MS], 2000);
 }
 
 static void there_is_room_for_64_and_no_more(void **state)
 {
 	static char text[16384];
 	size_t used = 0;
-	struct dl_config c;
+	struct davy_config c;
 
 	(void)state;
-	for (int i = 0; i < DL_OVERRIDES_MAX; i++)
+	for (int i = 0; i < DAVY_OVERRIDES_MAX; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "[job_stall model=m%d]\nlevel1 = 20 %%\n", i);
 	assert_int_equal(read_text(text, &c), 0);
-	assert_int_equal(c.override_count, DL_OVERRIDES_MAX);
+	assert_int_equal(c.override_count, DAVY_OVERRIDES_MAX);
 	snprintf(text + used, sizeof(text) - used, "[job_stall model=one]\nlevel1 = 20 %%\n");
 	assert_int_equal(read_text(text, &c), -EBADMSG);
 	assert_non_null(strstr(error, ":130: no room, expected at most 64 values"));
@@ -220,7 +221,7 @@ static void there_is_room_for_64_and_no_more(void **state)
 
 static void a_hostile_name_is_made_safe_to_show(void **state)
 {
-	struct dl_config c;
+	struct davy_config c;
 
 	(void)state;
 	assert_int_equal(read_text("[\x1b[31m]\n", &c), -EBADMSG);
@@ -231,63 +232,65 @@ static void a_hostile_name_is_made_safe_to_show(void **state)
 static void values_are_shown_in_the_largest_unit_that_fits(void **state)
 {
 	static const struct {
-		enum dl_unit unit;
+		enum davy_unit unit;
 		int64_t value;
 		const char *text;
 	} shown[] = {
-		{ DL_UNIT_MS, 0, "0 s" },
-		{ DL_UNIT_MS, 1500, "1500 ms" },
-		{ DL_UNIT_MS, 90000, "90 s" },
-		{ DL_UNIT_MS, 7 * 86400000LL, "168 h" },
-		{ DL_UNIT_BYTES, 1000, "1000 B" },
-		{ DL_UNIT_BYTES, 3LL << 20, "3 MiB" },
-		{ DL_UNIT_BYTES, 1LL << 50, "1024 TiB" },
-		{ DL_UNIT_PERMILLE, 250, "25 %" },
-		{ DL_UNIT_PERMILLE, 255, "25.5 %" },
-		{ DL_UNIT_COUNT, 64, "64" },
-		{ DL_UNIT_MODE, DL_MODE_ADVISE, "advise" },
+		{ DAVY_UNIT_MS, 0, "0 s" },
+		{ DAVY_UNIT_MS, 1500, "1500 ms" },
+		{ DAVY_UNIT_MS, 90000, "90 s" },
+		{ DAVY_UNIT_MS, 7 * 86400000LL, "168 h" },
+		{ DAVY_UNIT_BYTES, 1000, "1000 B" },
+		{ DAVY_UNIT_BYTES, 3LL << 20, "3 MiB" },
+		{ DAVY_UNIT_BYTES, 1LL << 50, "1024 TiB" },
+		{ DAVY_UNIT_PERMILLE, 250, "25 %" },
+		{ DAVY_UNIT_PERMILLE, 255, "25.5 %" },
+		{ DAVY_UNIT_COUNT, 64, "64" },
+		{ DAVY_UNIT_MODE, DAVY_MODE_ADVISE, "advise" },
 	};
-	char text[DL_CONFIG_VALUE_LEN];
+	char text[DAVY_CONFIG_VALUE_LEN];
 	int64_t back;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
-		dl_config_value_text(shown[i].unit, shown[i].value, text);
+		davy_config_value_text(shown[i].unit, shown[i].value, text);
 		assert_string_equal(text, shown[i].text);
 		if (strchr(text, '.'))
 			continue;
-		assert_int_equal(dl_config_value(shown[i].unit, text, &back), 0);
+		assert_int_equal(davy_config_value(shown[i].unit, text, &back), 0);
 		assert_int_equal(back, shown[i].value);
 	}
 }
 
 static void every_default_is_in_its_range_and_in_order(void **state)
 {
-	struct dl_config_order order;
+	struct davy_config_order order;
 
 	(void)state;
-	for (int i = 0; i < DL_CFG_COUNT; i++) {
-		const struct dl_config_row *row = &dl_config_rows[i];
+	for (int i = 0; i < DAVY_CFG_COUNT; i++) {
+		const struct davy_config_row *row = &davy_config_rows[i];
 
 		assert_non_null(row->name);
 		assert_true(row->min <= row->value && row->value <= row->max);
-		assert_int_equal(dl_config_find(row->name), i); /* and no name twice */
+		assert_int_equal(davy_config_find(row->name), i); /* and no name twice */
 	}
-	for (size_t i = 0; dl_config_order(i, &order); i++) {
-		assert_int_equal(dl_config_rows[order.low].unit, dl_config_rows[order.high].unit);
-		assert_true(dl_config_rows[order.low].value <= dl_config_rows[order.high].value);
+	for (size_t i = 0; davy_config_order(i, &order); i++) {
+		assert_int_equal(davy_config_rows[order.low].unit,
+				 davy_config_rows[order.high].unit);
+		assert_true(davy_config_rows[order.low].value <=
+			    davy_config_rows[order.high].value);
 	}
 }
 
 static void the_shipped_file_says_what_the_code_does(void **state)
 {
-	struct dl_config c, defaults;
+	struct davy_config c, defaults;
 
 	(void)state;
-	dl_config_defaults(&defaults);
+	davy_config_defaults(&defaults);
 	memset(&c, 0, sizeof(c));
 	error[0] = 0;
-	assert_int_equal(dl_config_file_read("policies/hazards.conf", &c, error), 0);
+	assert_int_equal(davy_config_file_read("policies/hazards.conf", &c, error), 0);
 	assert_memory_equal(&c, &defaults, sizeof(c)); /* each key is in it, with its default */
 }
 

@@ -14,7 +14,7 @@
 
 static char dir[] = "/tmp/davylamp-unit-XXXXXX";
 static char path[128];
-static char error[DL_COUNTS_ERROR_LEN];
+static char error[DAVY_COUNTS_ERROR_LEN];
 
 static int make_dir(void **state)
 {
@@ -26,9 +26,9 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
 	(void)state;
-	snprintf(path, sizeof(path), "%s/%s.bad", dir, DL_COUNTS_NAME);
+	snprintf(path, sizeof(path), "%s/%s.bad", dir, DAVY_COUNTS_NAME);
 	unlink(path);
-	snprintf(path, sizeof(path), "%s/%s", dir, DL_COUNTS_NAME);
+	snprintf(path, sizeof(path), "%s/%s", dir, DAVY_COUNTS_NAME);
 	unlink(path);
 	return rmdir(dir);
 }
@@ -37,7 +37,7 @@ static void write_text(const char *text, size_t size)
 {
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, DL_COUNTS_NAME);
+	snprintf(path, sizeof(path), "%s/%s", dir, DAVY_COUNTS_NAME);
 	file = fopen(path, "w");
 	assert_non_null(file);
 	assert_int_equal(fwrite(text, 1, size, file), size);
@@ -47,21 +47,21 @@ static void write_text(const char *text, size_t size)
 /* A job of 2 s that is seen at half of it, and times out: job_stall foresaw it by 1 s. */
 static void one_foreseen_failure(void)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	ev = event(DL_EV_RING, 60);
-	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
-	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "gfx_0.0.0");
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	ev = event(DAVY_EV_RING, 60);
+	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
+	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "gfx_0.0.0");
 	ev.ring.age_ns = S;
 	ev.ring.timeout_ns = 2 * S;
 	ev.ring.fence_seqno = 1;
 	tell(&ev);
 	now += S;
-	ev = event(DL_EV_JOB_TIMEOUT, 60);
-	dl_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
-	dl_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), "gfx_0.0.0");
+	ev = event(DAVY_EV_JOB_TIMEOUT, 60);
+	davy_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
+	davy_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), "gfx_0.0.0");
 	ev.job_timeout.fence_seqno = 1;
 	tell(&ev);
 	pass(20 * S);
@@ -69,39 +69,39 @@ static void one_foreseen_failure(void)
 
 static void two_starts_are_counted_together(void **state)
 {
-	struct dl_counts first = { .since_s = 1700000000 }, back, both;
-	const struct dl_class_score *class = &both.seen.class[DL_CLASS_RING_TIMEOUT];
+	struct davy_counts first = { .since_s = 1700000000 }, back, both;
+	const struct davy_class_score *class = &both.seen.class[DAVY_CLASS_RING_TIMEOUT];
 
 	(void)state;
 	one_foreseen_failure();
-	dl_foresight_add(&first.seen, &core.foresight);
-	assert_int_equal(first.seen.class[DL_CLASS_RING_TIMEOUT].lead.count, 1);
-	assert_int_equal(dl_counts_save(dir, &first), 0);
+	davy_foresight_add(&first.seen, &core.foresight);
+	assert_int_equal(first.seen.class[DAVY_CLASS_RING_TIMEOUT].lead.count, 1);
+	assert_int_equal(davy_counts_save(dir, &first), 0);
 	memset(&back, 0x55, sizeof(back));
-	assert_int_equal(dl_counts_load(dir, &back, error), 0);
+	assert_int_equal(davy_counts_load(dir, &back, error), 0);
 	assert_memory_equal(&back, &first, sizeof(first)); /* and no sign or episode with them */
 	both = back;
 	one_foreseen_failure();
-	dl_foresight_add(&both.seen, &core.foresight);
+	davy_foresight_add(&both.seen, &core.foresight);
 	assert_int_equal(class->failures, 2);
 	assert_int_equal(class->missed, 0);
 	assert_int_equal(class->lead.count, 2);
 	assert_int_equal(class->lead.sum_ns, 2 * S);
-	assert_int_equal(both.seen.hazard[DL_HZ_JOB_STALL].confirmed, 2);
+	assert_int_equal(both.seen.hazard[DAVY_HZ_JOB_STALL].confirmed, 2);
 	assert_int_equal(both.since_s, 1700000000);
 }
 
 static void without_a_file_nothing_was_counted(void **state)
 {
-	struct dl_counts counts;
+	struct davy_counts counts;
 
 	(void)state;
 	memset(&counts, 0x55, sizeof(counts));
-	assert_int_equal(dl_counts_load(dir, &counts, error), 0);
+	assert_int_equal(davy_counts_load(dir, &counts, error), 0);
 	assert_int_equal(counts.since_s, 0);
-	assert_int_equal(counts.seen.class[DL_CLASS_RING_TIMEOUT].failures, 0);
-	assert_int_equal(dl_counts_load("/proc/none/at/all", &counts, error), 0);
-	assert_int_equal(dl_counts_save("/proc/none/at/all", &counts), -ENOENT);
+	assert_int_equal(counts.seen.class[DAVY_CLASS_RING_TIMEOUT].failures, 0);
+	assert_int_equal(davy_counts_load("/proc/none/at/all", &counts, error), 0);
+	assert_int_equal(davy_counts_save("/proc/none/at/all", &counts), -ENOENT);
 }
 
 #define ZEROS "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
@@ -156,11 +156,11 @@ static void what_does_not_agree_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct dl_counts counts = { .since_s = 77 };
+		struct davy_counts counts = { .since_s = 77 };
 		int err;
 
 		write_text(files[i].text, strlen(files[i].text));
-		err = dl_counts_load(dir, &counts, error);
+		err = davy_counts_load(dir, &counts, error);
 		if (err != (files[i].says ? -EBADMSG : 0))
 			fail_msg("%s: %d, '%s'", files[i].text, err, error);
 		assert_int_equal(counts.since_s, files[i].says ? 77 : 5);
@@ -171,34 +171,34 @@ static void what_does_not_agree_is_refused(void **state)
 
 static void one_that_is_refused_is_put_aside(void **state)
 {
-	struct dl_counts counts = { .since_s = 5 };
+	struct davy_counts counts = { .since_s = 5 };
 	struct stat st;
 
 	(void)state;
 	write_text("{", 1);
-	assert_int_equal(dl_counts_load(dir, &counts, error), -EBADMSG);
-	assert_int_equal(dl_counts_set_aside(dir), 0);
-	assert_int_equal(dl_counts_load(dir, &counts, error), 0);
-	snprintf(path, sizeof(path), "%s/%s.bad", dir, DL_COUNTS_NAME);
+	assert_int_equal(davy_counts_load(dir, &counts, error), -EBADMSG);
+	assert_int_equal(davy_counts_set_aside(dir), 0);
+	assert_int_equal(davy_counts_load(dir, &counts, error), 0);
+	snprintf(path, sizeof(path), "%s/%s.bad", dir, DAVY_COUNTS_NAME);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 1);
 }
 
 static void a_full_disk_leaves_the_old_counts(void **state)
 {
-	struct dl_counts counts = { .since_s = 5 }, back;
+	struct davy_counts counts = { .since_s = 5 }, back;
 	struct rlimit old, none = { 16, 0 };
 
 	(void)state;
-	assert_int_equal(dl_counts_save(dir, &counts), 0);
+	assert_int_equal(davy_counts_save(dir, &counts), 0);
 	getrlimit(RLIMIT_FSIZE, &old);
 	none.rlim_max = old.rlim_max;
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &none);
 	counts.since_s = 6;
-	assert_int_equal(dl_counts_save(dir, &counts), -EFBIG);
+	assert_int_equal(davy_counts_save(dir, &counts), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &old);
-	assert_int_equal(dl_counts_load(dir, &back, error), 0);
+	assert_int_equal(davy_counts_load(dir, &back, error), 0);
 	assert_int_equal(back.since_s, 5);
 }
 

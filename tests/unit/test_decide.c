@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history.h"
 
-static uint32_t replaced(uint32_t plan, uint32_t pid, enum dl_backend backend)
+static uint32_t replaced(uint32_t plan, uint32_t pid, enum davy_backend backend)
 {
-	act(plan, DL_ACT_STOPPED, 0, 0);
-	workload(1, pid, DL_WORKLOAD_STARTED, backend);
-	process(pid, 1, DL_ENGINE_LLAMA_SERVER, backend);
-	act(plan, DL_ACT_STARTED, pid, 0);
-	act(plan, DL_ACT_SERVING, 0, 0);
+	act(plan, DAVY_ACT_STOPPED, 0, 0);
+	workload(1, pid, DAVY_WORKLOAD_STARTED, backend);
+	process(pid, 1, DAVY_ENGINE_LLAMA_SERVER, backend);
+	act(plan, DAVY_ACT_STARTED, pid, 0);
+	act(plan, DAVY_ACT_SERVING, 0, 0);
 	return pid;
 }
 
-static const struct dl_plan *crash(uint32_t pid)
+static const struct davy_plan *crash(uint32_t pid)
 {
 	ends(pid, 11);
 	for (size_t i = kept_count; i-- > 0;)
-		if (kept[i].rung == DL_RUNG_RESTART || kept[i].rung == DL_RUNG_MIGRATE_CPU)
+		if (kept[i].rung == DAVY_RUNG_RESTART || kept[i].rung == DAVY_RUNG_MIGRATE_CPU)
 			return &kept[i];
 	return NULL;
 }
@@ -24,43 +24,43 @@ static void observing_refuses_with_its_reason(void **state)
 {
 	(void)state;
 	served_engine();
-	set("agent.mode", DL_MODE_OBSERVE);
+	set("agent.mode", DAVY_MODE_OBSERVE);
 	throws(50, LOST);
 	ends(50, 6);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict,
-			 DL_VERDICT_REFUSED);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->refusal,
-			 DL_REFUSED_MODE);
-	assert_false(dl_core_workload_busy(&core, 1));
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+			 DAVY_VERDICT_REFUSED);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->refusal,
+			 DAVY_REFUSED_MODE);
+	assert_false(davy_core_workload_busy(&core, 1));
 }
 
 static void advising_says_what_it_would_do(void **state)
 {
 	(void)state;
 	served_engine();
-	set("agent.mode", DL_MODE_ADVISE);
+	set("agent.mode", DAVY_MODE_ADVISE);
 	throws(50, LOST);
 	ends(50, 6);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict,
-			 DL_VERDICT_ADVISED);
-	assert_false(dl_core_workload_busy(&core, 1));
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+			 DAVY_VERDICT_ADVISED);
+	assert_false(davy_core_workload_busy(&core, 1));
 }
 
 static void somebody_elses_engine_is_only_reported(void **state)
 {
 	(void)state;
 	begin_history();
-	set("agent.mode", DL_MODE_ENFORCE);
-	process(70, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	set("agent.mode", DAVY_MODE_ENFORCE);
+	process(70, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	throws(70, LOST);
 	ends(70, 6);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->refusal,
-			 DL_REFUSED_NOT_ADOPTED);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->refusal,
+			 DAVY_REFUSED_NOT_ADOPTED);
 }
 
 static void crashes_on_the_cpu_back_off_and_double(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	uint32_t pid = 50;
 	uint64_t wait_ms = 1000;
 
@@ -68,24 +68,24 @@ static void crashes_on_the_cpu_back_off_and_double(void **state)
 	served_engine();
 	throws(50, LOST);
 	plan = crash(50);
-	pid = replaced(plan->id, 51, DL_BACKEND_CPU);
+	pid = replaced(plan->id, 51, DAVY_BACKEND_CPU);
 	for (int i = 0; i < 4; i++, wait_ms *= 2) {
 		plan = crash(pid);
-		assert_int_equal(plan->rung, DL_RUNG_RESTART);
-		assert_int_equal(plan->refusal, DL_REFUSED_BACKOFF);
+		assert_int_equal(plan->rung, DAVY_RUNG_RESTART);
+		assert_int_equal(plan->refusal, DAVY_REFUSED_BACKOFF);
 		assert_int_equal(plan->until_ns - core.world.workloads[0].last_act_ns,
 				 wait_ms * MS);
-		assert_true(dl_core_workload_busy(&core, 1));
+		assert_true(davy_core_workload_busy(&core, 1));
 		pass(wait_ms * MS + 100 * MS);
-		plan = last_of(DL_RUNG_RESTART, DL_HZ_RUNNER_CRASH);
-		assert_int_equal(plan->verdict, DL_VERDICT_GO);
-		pid = replaced(plan->id, 60 + (uint32_t)i, DL_BACKEND_CPU);
+		plan = last_of(DAVY_RUNG_RESTART, DAVY_HZ_RUNNER_CRASH);
+		assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+		pid = replaced(plan->id, 60 + (uint32_t)i, DAVY_BACKEND_CPU);
 	}
 }
 
 static void the_hourly_budget_ends_a_crash_loop(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	uint32_t pid = 50;
 
 	(void)state;
@@ -93,15 +93,15 @@ static void the_hourly_budget_ends_a_crash_loop(void **state)
 	set("budget.acts_per_hour", 2);
 	throws(50, LOST);
 	plan = crash(50);
-	pid = replaced(plan->id, 51, DL_BACKEND_CPU);
+	pid = replaced(plan->id, 51, DAVY_BACKEND_CPU);
 	crash(pid);
 	pass(2 * S);
-	plan = last_of(DL_RUNG_RESTART, DL_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
-	pid = replaced(plan->id, 52, DL_BACKEND_CPU);
+	plan = last_of(DAVY_RUNG_RESTART, DAVY_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+	pid = replaced(plan->id, 52, DAVY_BACKEND_CPU);
 	plan = crash(pid);
-	assert_int_equal(plan->refusal, DL_REFUSED_BUDGET);
-	assert_false(dl_core_workload_busy(&core, 1));
+	assert_int_equal(plan->refusal, DAVY_REFUSED_BUDGET);
+	assert_false(davy_core_workload_busy(&core, 1));
 }
 
 static void our_own_stop_is_no_crash(void **state)
@@ -120,55 +120,57 @@ static void our_own_stop_is_no_crash(void **state)
 
 static void a_failed_restart_goes_one_rung_up(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	served_engine();
 	plan = crash(50);
-	assert_int_equal(plan->rung, DL_RUNG_RESTART);
-	act(plan->id, DL_ACT_STOPPED, 0, 0);
-	act(plan->id, DL_ACT_FAILED, 0, -5);
-	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_RUNNER_CRASH)->result, -5);
+	assert_int_equal(plan->rung, DAVY_RUNG_RESTART);
+	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
+	act(plan->id, DAVY_ACT_FAILED, 0, -5);
+	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -5);
 	pass(2 * S);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+			 DAVY_VERDICT_GO);
 }
 
 static void a_replacement_that_dies_ends_the_act_at_once(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	served_engine();
 	plan = crash(50);
-	assert_int_equal(plan->rung, DL_RUNG_RESTART);
-	act(plan->id, DL_ACT_STOPPED, 0, 0);
-	workload(1, 51, DL_WORKLOAD_STARTED, DL_BACKEND_VULKAN);
-	process(51, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	act(plan->id, DL_ACT_STARTED, 51, 0);
+	assert_int_equal(plan->rung, DAVY_RUNG_RESTART);
+	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
+	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_VULKAN);
+	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	act(plan->id, DAVY_ACT_STARTED, 51, 0);
 	ends(51, 11);
-	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_RUNNER_CRASH)->result, -10);
-	assert_true(dl_core_workload_busy(&core, 1));
+	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -10);
+	assert_true(davy_core_workload_busy(&core, 1));
 	pass(2 * S);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+			 DAVY_VERDICT_GO);
 }
 
 static void an_act_without_end_times_out(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	served_engine();
 	throws(50, LOST);
 	plan = crash(50);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	pass(181 * S);
-	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_RUNNER_CRASH)->result, -110);
-	assert_false(dl_core_workload_busy(&core, 1));
+	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -110);
+	assert_false(davy_core_workload_busy(&core, 1));
 }
 
 static void an_outcome_tells_the_times(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	uint64_t fault;
 
 	(void)state;
@@ -178,10 +180,10 @@ static void an_outcome_tells_the_times(void **state)
 	now += 10 * MS;
 	plan = crash(50);
 	now += 100 * MS;
-	act(plan->id, DL_ACT_STOPPED, 0, 0);
+	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
 	now += 400 * MS;
-	act(plan->id, DL_ACT_SERVING, 0, 0);
-	plan = last_of(DL_RUNG_OUTCOME, DL_HZ_RUNNER_CRASH);
+	act(plan->id, DAVY_ACT_SERVING, 0, 0);
+	plan = last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->first_sign_ns, fault);
 	assert_int_equal(plan->stopped_ns, fault + 110 * MS);
 	assert_int_equal(plan->at_ns, fault + 510 * MS);
@@ -198,26 +200,26 @@ static void an_act_keeps_its_number_whatever_is_noted_beside_it(void **state)
 	throws(50, OOM); /* one note more */
 	pass(20 * S);
 	assert_int_equal(crash(50)->id, number);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION)->id, 1);
-	act(number, DL_ACT_SERVING, 51, 0);
-	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_RUNNER_CRASH)->result, 0);
-	process(51, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_CPU);
-	workload(1, 51, DL_WORKLOAD_STARTED, DL_BACKEND_CPU);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->id, 1);
+	act(number, DAVY_ACT_SERVING, 51, 0);
+	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, 0);
+	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_CPU);
+	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_CPU);
 	pass(60 * S);
 	assert_int_equal(crash(51)->id, number + 1);
 }
 
 static void time_that_goes_back_is_held(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	served_engine();
-	ev = event(DL_EV_THROW, 50);
-	dl_copy_name(ev.thrown.type, sizeof(ev.thrown.type), LOST);
+	ev = event(DAVY_EV_THROW, 50);
+	davy_copy_name(ev.thrown.type, sizeof(ev.thrown.type), LOST);
 	ev.at_ns = now - 50 * S;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION)->at_ns, now);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->at_ns, now);
 }
 
 int main(void)

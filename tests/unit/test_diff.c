@@ -15,11 +15,11 @@
 /* free() it; NULL: they do not differ. */
 static char *diff(const char *a, const char *b)
 {
-	struct dl_diff_side from = { "a", a }, to = { "b", b };
+	struct davy_diff_side from = { "a", a }, to = { "b", b };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	int differ = dl_diff(out, &from, &to);
+	int differ = davy_diff(out, &from, &to);
 
 	fclose(out);
 	assert_in_range(differ, 0, 1);

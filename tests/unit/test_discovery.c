@@ -20,14 +20,14 @@
 #define ENGINE 100
 #define RUNNER 101
 
-static struct dl_stages *stages;
-static struct dl_start_outcome outcome;
+static struct davy_stages *stages;
+static struct davy_start_outcome outcome;
 static uint64_t now;
 
 static int setup(void **state)
 {
 	(void)state;
-	stages = dl_stages_new();
+	stages = davy_stages_new();
 	now = 1000000000;
 	return stages ? 0 : -1;
 }
@@ -35,57 +35,57 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	dl_stages_free(stages);
+	davy_stages_free(stages);
 	return 0;
 }
 
-static struct dl_start_step base(enum dl_start_step_kind kind, uint32_t pid)
+static struct davy_start_step base(enum davy_start_step_kind kind, uint32_t pid)
 {
 	now += 1000000;
-	return (struct dl_start_step){ .kind = kind,
-				       .at_ns = now,
-				       .pid = pid,
-				       .tid = pid,
-				       .path = "",
-				       .text = "",
-				       .argv = "",
-				       .envp = "" };
+	return (struct davy_start_step){ .kind = kind,
+					 .at_ns = now,
+					 .pid = pid,
+					 .tid = pid,
+					 .path = "",
+					 .text = "",
+					 .argv = "",
+					 .envp = "" };
 }
 
 static void executed(uint32_t pid, uint32_t parent, const char *path, const char *environment)
 {
-	struct dl_start_step step = base(DL_STEP_EXEC, pid);
+	struct davy_start_step step = base(DAVY_STEP_EXEC, pid);
 
 	step.path = path;
 	step.other = parent;
-	step.argv = dl_step_base(path);
+	step.argv = davy_step_base(path);
 	step.argv_size = strlen(step.argv) + 1;
 	step.envp = environment;
 	step.envp_size = strlen(environment) + 1;
-	dl_stages_step(stages, &step);
+	davy_stages_step(stages, &step);
 }
 
 static void opened(uint32_t pid, const char *path, int32_t code)
 {
-	struct dl_start_step step = base(DL_STEP_OPEN, pid);
+	struct davy_start_step step = base(DAVY_STEP_OPEN, pid);
 
 	step.path = path;
 	step.code = code;
-	dl_stages_step(stages, &step);
+	davy_stages_step(stages, &step);
 }
 
 static void mapped(uint32_t pid, const char *name)
 {
-	struct dl_start_step step = base(DL_STEP_MAP, pid);
+	struct davy_start_step step = base(DAVY_STEP_MAP, pid);
 
 	step.path = name;
-	dl_stages_step(stages, &step);
+	davy_stages_step(stages, &step);
 }
 
 static uint32_t function(const char *symbol)
 {
-	for (uint32_t i = 0; i < dl_function_count; i++)
-		if (!strcmp(dl_functions[i].symbol, symbol))
+	for (uint32_t i = 0; i < davy_function_count; i++)
+		if (!strcmp(davy_functions[i].symbol, symbol))
 			return i;
 	fail_msg("no function '%s'", symbol);
 	return 0;
@@ -93,21 +93,21 @@ static uint32_t function(const char *symbol)
 
 static void entered(uint32_t pid, const char *symbol, const char *text)
 {
-	struct dl_start_step step = base(DL_STEP_CALL, pid);
+	struct davy_start_step step = base(DAVY_STEP_CALL, pid);
 
 	step.function = function(symbol);
 	step.path = text;
-	dl_stages_step(stages, &step);
+	davy_stages_step(stages, &step);
 }
 
 static void returned(uint32_t pid, const char *symbol, uint64_t result, uint32_t count)
 {
-	struct dl_start_step step = base(DL_STEP_RETURN, pid);
+	struct davy_start_step step = base(DAVY_STEP_RETURN, pid);
 
 	step.function = function(symbol);
 	step.result = result;
 	step.count = count;
-	dl_stages_step(stages, &step);
+	davy_stages_step(stages, &step);
 }
 
 static void called(uint32_t pid, const char *symbol, uint64_t result, uint32_t count)
@@ -118,41 +118,41 @@ static void called(uint32_t pid, const char *symbol, uint64_t result, uint32_t c
 
 static void link_failed(uint32_t pid, const char *object, const char *text)
 {
-	struct dl_start_step step = base(DL_STEP_LINK_ERROR, pid);
+	struct davy_start_step step = base(DAVY_STEP_LINK_ERROR, pid);
 
 	step.path = object;
 	step.text = text;
-	dl_stages_step(stages, &step);
+	davy_stages_step(stages, &step);
 }
 
 static void signalled(uint32_t pid, int sig, uint32_t sender)
 {
-	struct dl_start_step step = base(DL_STEP_SIGNAL, pid);
+	struct davy_start_step step = base(DAVY_STEP_SIGNAL, pid);
 
 	step.code = sig;
 	step.other = sender;
 	step.path = "someone";
-	dl_stages_step(stages, &step);
+	davy_stages_step(stages, &step);
 }
 
 static void ended(uint32_t pid, int32_t status)
 {
-	struct dl_start_step step = base(DL_STEP_EXIT, pid);
+	struct davy_start_step step = base(DAVY_STEP_EXIT, pid);
 
 	step.code = status;
-	dl_stages_step(stages, &step);
+	davy_stages_step(stages, &step);
 }
 
 static void judge(void)
 {
-	dl_stages_judge(stages, now, 0, &outcome);
+	davy_stages_judge(stages, now, 0, &outcome);
 }
 
 static void loaded(uint32_t pid, const char *path)
 {
 	entered(pid, "dlopen", path);
 	opened(pid, path, 3);
-	mapped(pid, dl_step_base(path));
+	mapped(pid, davy_step_base(path));
 	returned(pid, "dlopen", 1, 0);
 }
 
@@ -174,13 +174,13 @@ static void a_whole_start_reaches_its_graph(void **state)
 	called(ENGINE, "ggml_backend_buft_alloc_buffer", 1, 0);
 	judge();
 	assert_false(outcome.complete);
-	assert_int_equal(outcome.reached, DL_STAGE_MEMORY);
+	assert_int_equal(outcome.reached, DAVY_STAGE_MEMORY);
 	called(ENGINE, "ggml_backend_sched_graph_compute_async", 0, 0);
 	judge();
 	assert_true(outcome.complete);
-	assert_int_equal(outcome.reached, DL_STAGE_GRAPH);
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_NONE);
-	assert_int_equal(outcome.family, DL_FAMILY_CUDA);
+	assert_int_equal(outcome.reached, DAVY_STAGE_GRAPH);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_NONE);
+	assert_int_equal(outcome.family, DAVY_FAMILY_CUDA);
 	assert_int_equal(outcome.devices, 2);
 	assert_false(outcome.unused);
 }
@@ -202,12 +202,12 @@ static void devices_that_nobody_opens_are_unused(void **state)
 	called(ENGINE, "vkCreateDevice", 0, 0);
 	judge();
 	assert_false(outcome.unused);
-	assert_int_equal(outcome.family, DL_FAMILY_VULKAN);
+	assert_int_equal(outcome.family, DAVY_FAMILY_VULKAN);
 }
 
 static void a_missing_library_is_told_with_its_places(void **state)
 {
-	const struct dl_library_search *search;
+	const struct davy_library_search *search;
 
 	(void)state;
 	executed(ENGINE, 1, "/bin/ollama", "");
@@ -218,10 +218,10 @@ static void a_missing_library_is_told_with_its_places(void **state)
 	returned(ENGINE, "dlopen", 0, 0);
 	ended(ENGINE, 0);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_LIBRARY_MISSING);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_LIBRARY_MISSING);
 	assert_string_equal(outcome.cause.what, "libnvidia-ml.so.1");
-	assert_int_equal(outcome.cause.stage, DL_STAGE_LIBRARY);
-	search = dl_stages_search(stages, ENGINE, "libnvidia-ml.so.1");
+	assert_int_equal(outcome.cause.stage, DAVY_STAGE_LIBRARY);
+	search = davy_stages_search(stages, ENGINE, "libnvidia-ml.so.1");
 	assert_non_null(search);
 	assert_int_equal(search->places, 2);
 	assert_string_equal(search->path[1], "/b/libnvidia-ml.so.1");
@@ -242,7 +242,7 @@ static void a_missing_dependency_is_told_apart(void **state)
 	returned(ENGINE, "ggml_backend_load", 0, 0);
 	ended(ENGINE, 0);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_DEPENDENCY_MISSING);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_DEPENDENCY_MISSING);
 	assert_string_equal(outcome.cause.what, "libcuda.so.1");
 	assert_string_equal(outcome.cause.of, "/l/libggml-cuda.so");
 }
@@ -257,7 +257,7 @@ static void an_undefined_symbol_is_told_as_it_came(void **state)
 	returned(ENGINE, "dlopen", 0, 0);
 	ended(ENGINE, 0);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_SYMBOL_UNDEFINED);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_SYMBOL_UNDEFINED);
 	assert_string_equal(outcome.cause.what, "call_x");
 	assert_string_equal(outcome.cause.detail, "while it was loaded");
 }
@@ -274,8 +274,8 @@ static void symbols_that_a_library_may_lack_are_no_cause(void **state)
 	called(ENGINE, "vkEnumeratePhysicalDevices", 0, 1);
 	returned(ENGINE, "ggml_backend_load", 1, 0);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_NONE);
-	assert_int_equal(outcome.family, DL_FAMILY_VULKAN);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_NONE);
+	assert_int_equal(outcome.family, DAVY_FAMILY_VULKAN);
 }
 
 static void init_and_count_are_told_apart(void **state)
@@ -285,14 +285,14 @@ static void init_and_count_are_told_apart(void **state)
 	loaded(ENGINE, "/l/libnvidia-ml.so.1");
 	called(ENGINE, "nvmlInit_v2", 9, 0);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_INIT_FAILED);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_INIT_FAILED);
 	assert_string_equal(outcome.cause.detail, "NVML_ERROR_DRIVER_NOT_LOADED (9)");
-	assert_int_equal(outcome.cause.stage, DL_STAGE_INIT);
+	assert_int_equal(outcome.cause.stage, DAVY_STAGE_INIT);
 	called(ENGINE, "nvmlInit_v2", 0, 0);
 	called(ENGINE, "nvmlDeviceGetCount_v2", 0, 0);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_NO_DEVICE);
-	assert_int_equal(outcome.cause.stage, DL_STAGE_DEVICES);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_NO_DEVICE);
+	assert_int_equal(outcome.cause.stage, DAVY_STAGE_DEVICES);
 }
 
 static void a_child_that_lacks_what_its_parent_has(void **state)
@@ -304,7 +304,7 @@ static void a_child_that_lacks_what_its_parent_has(void **state)
 	ended(RUNNER, 0);
 	ended(ENGINE, 0);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_NOT_IN_CHILD);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_NOT_IN_CHILD);
 	assert_string_equal(outcome.cause.what, "libnvidia-ml");
 	assert_int_equal(outcome.cause.pid, RUNNER);
 	assert_string_equal(outcome.cause.detail, "its LD_LIBRARY_PATH is not set");
@@ -316,11 +316,11 @@ static void a_backend_that_nobody_loads(void **state)
 	executed(ENGINE, 1, "/bin/llama-server", "");
 	nvml_is_well(ENGINE);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_BACKEND_NOT_LOADED);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_BACKEND_NOT_LOADED);
 	assert_string_equal(outcome.cause.what, "libggml-cuda.so");
 	called(ENGINE, "cuInit", 0, 0); /* it has the backend inside */
 	judge();
-	assert_int_not_equal(outcome.cause.kind, DL_CAUSE_BACKEND_NOT_LOADED);
+	assert_int_not_equal(outcome.cause.kind, DAVY_CAUSE_BACKEND_NOT_LOADED);
 }
 
 static void a_crash_is_one_and_an_end_that_was_meant_is_none(void **state)
@@ -332,29 +332,29 @@ static void a_crash_is_one_and_an_end_that_was_meant_is_none(void **state)
 	signalled(RUNNER, SIGKILL, ENGINE);
 	ended(RUNNER, SIGKILL);
 	judge();
-	assert_int_not_equal(outcome.cause.kind, DL_CAUSE_KILLED);
+	assert_int_not_equal(outcome.cause.kind, DAVY_CAUSE_KILLED);
 	executed(102, ENGINE, "/bin/llama-server", "");
 	entered(102, "hsa_init", "");
 	signalled(102, SIGSEGV, 102);
 	ended(102, SIGSEGV | 0x80);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_CRASHED);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_CRASHED);
 	assert_int_equal(outcome.cause.code, SIGSEGV);
 	assert_string_equal(outcome.cause.what, "hsa_init");
-	assert_int_equal(outcome.cause.stage, DL_STAGE_INIT);
+	assert_int_equal(outcome.cause.stage, DAVY_STAGE_INIT);
 }
 
 static void an_end_from_outside_and_by_the_kernel(void **state)
 {
-	char text[DL_CAUSE_TEXT];
+	char text[DAVY_CAUSE_TEXT];
 
 	(void)state;
 	executed(ENGINE, 1, "/bin/llama-server", "");
 	signalled(ENGINE, SIGKILL, 0);
 	ended(ENGINE, SIGKILL);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_KILLED);
-	assert_non_null(strstr(dl_show_cause(stages, &outcome.cause, text), "the kernel"));
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_KILLED);
+	assert_non_null(strstr(davy_show_cause(stages, &outcome.cause, text), "the kernel"));
 }
 
 static void a_call_that_does_not_return(void **state)
@@ -363,10 +363,10 @@ static void a_call_that_does_not_return(void **state)
 	executed(ENGINE, 1, "/bin/llama-server", "");
 	entered(ENGINE, "cuInit", "");
 	judge();
-	assert_int_not_equal(outcome.cause.kind, DL_CAUSE_HANGS);
+	assert_int_not_equal(outcome.cause.kind, DAVY_CAUSE_HANGS);
 	now += 6000000000;
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_HANGS);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_HANGS);
 	assert_string_equal(outcome.cause.what, "cuInit");
 }
 
@@ -378,7 +378,7 @@ static void a_program_whose_libraries_are_missing(void **state)
 	link_failed(ENGINE, "libllama.so", "cannot open shared object file");
 	ended(ENGINE, 127 << 8);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_LIBRARY_MISSING);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_LIBRARY_MISSING);
 	assert_string_equal(outcome.cause.what, "libllama.so");
 }
 
@@ -391,7 +391,7 @@ static void a_refused_node_is_told_once(void **state)
 	opened(ENGINE, "/dev/kfd", -ENOENT);
 	assert_int_equal(stages->cause_count, 2);
 	judge();
-	assert_int_equal(outcome.cause.kind, DL_CAUSE_NODE_REFUSED);
+	assert_int_equal(outcome.cause.kind, DAVY_CAUSE_NODE_REFUSED);
 	assert_int_equal(outcome.cause.code, -EACCES);
 }
 
@@ -400,93 +400,93 @@ static void what_exceeds_its_bounds_is_counted(void **state)
 	char name[64];
 
 	(void)state;
-	for (uint32_t i = 1; i <= DL_STAGES_PROCESSES + 10; i++)
+	for (uint32_t i = 1; i <= DAVY_STAGES_PROCESSES + 10; i++)
 		executed(i, 0, "/bin/true", "");
 	assert_int_equal(stages->processes_dropped, 10);
 	judge();
 	assert_true(outcome.incomplete);
-	for (int i = 0; i < DL_STAGES_CAUSES + 5; i++) {
+	for (int i = 0; i < DAVY_STAGES_CAUSES + 5; i++) {
 		snprintf(name, sizeof(name), "/dev/dri/card%d", i);
 		opened(1, name, -EACCES);
 	}
-	assert_int_equal(stages->cause_count, DL_STAGES_CAUSES);
+	assert_int_equal(stages->cause_count, DAVY_STAGES_CAUSES);
 	assert_int_equal(stages->causes_dropped, 5);
 }
 
 /* The decoder: what comes in pieces, and what is no record. */
 static void an_exec_comes_in_pieces(void **state)
 {
-	static struct dl_raw_chunk chunk;
-	static struct dl_raw_path exec;
-	struct dl_raw_head ready = { .kind = DL_RAW_READY, .tgid = 7, .tid = 7 };
-	struct dl_start_step step;
-	struct dl_decoder *d;
+	static struct davy_raw_chunk chunk;
+	static struct davy_raw_path exec;
+	struct davy_raw_head ready = { .kind = DAVY_RAW_READY, .tgid = 7, .tid = 7 };
+	struct davy_start_step step;
+	struct davy_decoder *d;
 
 	(void)state;
-	assert_int_equal(dl_decoder_new(&d), 0);
-	exec.head = (struct dl_raw_head){
-		.kind = DL_RAW_EXEC, .tgid = 7, .tid = 7, .number = 3, .boot_ns = 5
+	assert_int_equal(davy_decoder_new(&d), 0);
+	exec.head = (struct davy_raw_head){
+		.kind = DAVY_RAW_EXEC, .tgid = 7, .tid = 7, .number = 3, .boot_ns = 5
 	};
 	memcpy(exec.path, "/bin/x", 7);
-	assert_int_equal(dl_decoder_feed(d, &exec, sizeof(exec), &step), 0);
-	chunk.head = (struct dl_raw_head){ .kind = DL_RAW_ENVP, .tgid = 7, .tid = 7 };
-	chunk.size = DL_RAW_CHUNK;
-	chunk.total = DL_RAW_CHUNK + 4;
+	assert_int_equal(davy_decoder_feed(d, &exec, sizeof(exec), &step), 0);
+	chunk.head = (struct davy_raw_head){ .kind = DAVY_RAW_ENVP, .tgid = 7, .tid = 7 };
+	chunk.size = DAVY_RAW_CHUNK;
+	chunk.total = DAVY_RAW_CHUNK + 4;
 	memset(chunk.data, 'a', sizeof(chunk.data));
 	memcpy(chunk.data, "A=b\0LONG=", 9);
-	assert_int_equal(dl_decoder_feed(d, &chunk, sizeof(chunk), &step), 0);
-	chunk.offset = DL_RAW_CHUNK;
+	assert_int_equal(davy_decoder_feed(d, &chunk, sizeof(chunk), &step), 0);
+	chunk.offset = DAVY_RAW_CHUNK;
 	chunk.size = 4;
 	memcpy(chunk.data, "xyz", 4);
-	assert_int_equal(dl_decoder_feed(d, &chunk, sizeof(chunk), &step), 0);
-	assert_int_equal(dl_decoder_feed(d, &ready, sizeof(ready), &step), 1);
-	assert_int_equal(step.kind, DL_STEP_EXEC);
+	assert_int_equal(davy_decoder_feed(d, &chunk, sizeof(chunk), &step), 0);
+	assert_int_equal(davy_decoder_feed(d, &ready, sizeof(ready), &step), 1);
+	assert_int_equal(step.kind, DAVY_STEP_EXEC);
 	assert_string_equal(step.path, "/bin/x");
 	assert_int_equal(step.other, 3);
 	assert_int_equal(step.at_ns, 5);
-	assert_string_equal(dl_step_variable(&step, "A"), "b");
-	assert_int_equal(strlen(dl_step_variable(&step, "LONG")), DL_RAW_CHUNK - 9 + 3);
-	assert_null(dl_step_variable(&step, "LON"));
+	assert_string_equal(davy_step_variable(&step, "A"), "b");
+	assert_int_equal(strlen(davy_step_variable(&step, "LONG")), DAVY_RAW_CHUNK - 9 + 3);
+	assert_null(davy_step_variable(&step, "LON"));
 	assert_false(step.cut);
-	assert_int_equal(dl_decoder_feed(d, &ready, sizeof(ready) - 1, &step), -EBADMSG);
-	chunk.size = DL_RAW_CHUNK + 1;
-	assert_int_equal(dl_decoder_feed(d, &exec, sizeof(exec), &step), 0);
-	assert_int_equal(dl_decoder_feed(d, &chunk, sizeof(chunk), &step), -EBADMSG);
+	assert_int_equal(davy_decoder_feed(d, &ready, sizeof(ready) - 1, &step), -EBADMSG);
+	chunk.size = DAVY_RAW_CHUNK + 1;
+	assert_int_equal(davy_decoder_feed(d, &exec, sizeof(exec), &step), 0);
+	assert_int_equal(davy_decoder_feed(d, &chunk, sizeof(chunk), &step), -EBADMSG);
 	ready.kind = 99;
-	assert_int_equal(dl_decoder_feed(d, &ready, sizeof(ready), &step), -EBADMSG);
-	dl_decoder_free(d);
+	assert_int_equal(davy_decoder_feed(d, &ready, sizeof(ready), &step), -EBADMSG);
+	davy_decoder_free(d);
 }
 
 static void the_linkers_message_is_put_together(void **state)
 {
-	static struct dl_raw_link_error r;
-	struct dl_start_step step;
-	struct dl_decoder *d;
+	static struct davy_raw_link_error r;
+	struct davy_start_step step;
+	struct davy_decoder *d;
 
 	(void)state;
-	assert_int_equal(dl_decoder_new(&d), 0);
-	r.head = (struct dl_raw_head){
-		.kind = DL_RAW_LINK_ERROR, .tgid = 7, .tid = 7, .boot_ns = 1
+	assert_int_equal(davy_decoder_new(&d), 0);
+	r.head = (struct davy_raw_head){
+		.kind = DAVY_RAW_LINK_ERROR, .tgid = 7, .tid = 7, .boot_ns = 1
 	};
 	memcpy(r.object, "/l/x.so", 8);
 	memcpy(r.format, "undefined symbol: %s%s%s%s%d", 29);
 	memcpy(r.argument[0], "foo", 4);
 	memcpy(r.argument[1], ", version ", 11);
-	memset(r.argument[2], 'V', DL_RAW_TEXT); /* no NUL */
-	assert_int_equal(dl_decoder_feed(d, &r, sizeof(r), &step), 1);
+	memset(r.argument[2], 'V', DAVY_RAW_TEXT); /* no NUL */
+	assert_int_equal(davy_decoder_feed(d, &r, sizeof(r), &step), 1);
 	assert_string_equal(step.path, "/l/x.so");
 	assert_memory_equal(step.text, "undefined symbol: foo, version VVV", 34);
 	assert_string_equal(step.text + strlen(step.text) - 4, "%s%d");
-	assert_int_equal(dl_decoder_feed(d, &r, sizeof(r), &step),
+	assert_int_equal(davy_decoder_feed(d, &r, sizeof(r), &step),
 			 0); /* the same, by the other function */
 	r.head.boot_ns += 5000000;
-	assert_int_equal(dl_decoder_feed(d, &r, sizeof(r), &step), 1);
-	dl_decoder_free(d);
+	assert_int_equal(davy_decoder_feed(d, &r, sizeof(r), &step), 1);
+	davy_decoder_free(d);
 }
 
 static void names_do_not_break_lines(void **state)
 {
-	struct dl_start_step step;
+	struct davy_start_step step;
 	char *text = NULL, *line;
 	size_t size = 0;
 	json_t *json;
@@ -495,11 +495,11 @@ static void names_do_not_break_lines(void **state)
 	(void)state;
 	executed(ENGINE, 1, "/bin/a\nb\x1b[31m\xff", "");
 	opened(ENGINE, "/l/lib\n\t\xc3(.so", -ENOENT);
-	step = base(DL_STEP_LINK_ERROR, ENGINE);
+	step = base(DAVY_STEP_LINK_ERROR, ENGINE);
 	step.path = "lib\n\t\xc3(.so";
 	step.text = "cannot open shared object file\x07";
 	out = open_memstream(&text, &size);
-	dl_show_step(out, stages, &step);
+	davy_show_step(out, stages, &step);
 	fclose(out);
 	assert_int_equal(text[size - 1], '\n');
 	for (size_t i = 0; i + 1 < size; i++)
@@ -507,7 +507,7 @@ static void names_do_not_break_lines(void **state)
 	assert_non_null(strstr(text, "lib\\x0a\\x09\\xc3(.so"));
 	assert_non_null(strstr(text, "not at '/l/lib\\x0a\\x09\\xc3(.so'"));
 	free(text);
-	json = dl_show_step_json(stages, &step);
+	json = davy_show_step_json(stages, &step);
 	line = json_dumps(json, JSON_COMPACT);
 	assert_non_null(line);
 	assert_null(strchr(line, '\n'));
@@ -518,22 +518,24 @@ static void names_do_not_break_lines(void **state)
 static void every_row_has_its_place(void **state)
 {
 	(void)state;
-	assert_true(dl_function_count <= DL_FUNCTIONS_MAX);
-	assert_true(dl_known_library_count <= 32);
-	for (size_t i = 0; i < dl_function_count; i++) {
-		const struct dl_function *f = &dl_functions[i];
+	assert_true(davy_function_count <= DAVY_FUNCTIONS_MAX);
+	assert_true(davy_known_library_count <= 32);
+	for (size_t i = 0; i < davy_function_count; i++) {
+		const struct davy_function *f = &davy_functions[i];
 
-		assert_true(f->stage >= DL_STAGE_LIBRARY && f->limit > 0);
-		if (f->family > DL_FAMILY_GGML)
-			assert_true(dl_known_library(f->library) >= 0);
+		assert_true(f->stage >= DAVY_STAGE_LIBRARY && f->limit > 0);
+		if (f->family > DAVY_FAMILY_GGML)
+			assert_true(davy_known_library(f->library) >= 0);
 	}
-	assert_null(dl_function_at((uint32_t)dl_function_count));
-	assert_int_equal(dl_known_library("/x/libcuda.so.1"), dl_known_library("libcuda.so.550.1"));
-	assert_int_equal(dl_known_library("/x/libcudart.so.12"), dl_known_library("libcudart.so"));
-	assert_int_equal(dl_known_library("/x/libcuda2.so"), -1);
-	assert_true(dl_result_ok(DL_RESULT_VULKAN, 5));
-	assert_false(dl_result_ok(DL_RESULT_VULKAN, (uint64_t)-9));
-	assert_false(dl_result_ok(DL_RESULT_POINTER, 0));
+	assert_null(davy_function_at((uint32_t)davy_function_count));
+	assert_int_equal(davy_known_library("/x/libcuda.so.1"),
+			 davy_known_library("libcuda.so.550.1"));
+	assert_int_equal(davy_known_library("/x/libcudart.so.12"),
+			 davy_known_library("libcudart.so"));
+	assert_int_equal(davy_known_library("/x/libcuda2.so"), -1);
+	assert_true(davy_result_ok(DAVY_RESULT_VULKAN, 5));
+	assert_false(davy_result_ok(DAVY_RESULT_VULKAN, (uint64_t)-9));
+	assert_false(davy_result_ok(DAVY_RESULT_POINTER, 0));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

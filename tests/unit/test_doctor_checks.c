@@ -11,14 +11,14 @@
 
 static void no_check_is_silent_on_any_host(void **state)
 {
-	const struct dl_check *check;
+	const struct davy_check *check;
 
 	for (int host = 0; host < 2; host++) {
 		make_host(state);
 		if (host)
 			memset(&facts, 0, sizeof(facts));
 		examine();
-		for (size_t i = 0; (check = dl_check_at(i)); i++) {
+		for (size_t i = 0; (check = davy_check_at(i)); i++) {
 			size_t found = 0;
 
 			for (size_t j = 0; j < findings.count; j++)
@@ -34,27 +34,27 @@ static void what_is_wrong_has_a_fix_and_a_way_to_verify_it(void **state)
 	make_host(state);
 	memset(&facts.self, 0, sizeof(facts.self));
 	facts.gpu[0].may_suspend = true;
-	facts.gpu[0].policy[DL_BACKEND_ROCM].against = true;
+	facts.gpu[0].policy[DAVY_BACKEND_ROCM].against = true;
 	facts.gpu[0].policy_ubatch = 128;
 	facts.node[0].error = -EPERM;
 	facts.node[1].error = -EACCES;
 	facts.icd_count = 0;
 	facts.service.private_devices = true;
-	facts.run[0].end = DL_END_EXIT;
-	set_variable(DL_VAR_HSA_OVERRIDE, "10.3.0");
-	set_variable(DL_VAR_VK_VISIBLE, "");
-	set_variable(DL_VAR_DISABLE_VULKAN, "1");
+	facts.run[0].end = DAVY_END_EXIT;
+	set_variable(DAVY_VAR_HSA_OVERRIDE, "10.3.0");
+	set_variable(DAVY_VAR_VK_VISIBLE, "");
+	set_variable(DAVY_VAR_DISABLE_VULKAN, "1");
 	facts.engine.has_rocblas = true;
-	facts.probe[DL_DISCOVERY_ROCM].healthy = false;
+	facts.probe[DAVY_DISCOVERY_ROCM].healthy = false;
 	examine();
 	for (size_t i = 0; i < findings.count; i++) {
-		const struct dl_finding *f = &findings.at[i];
+		const struct davy_finding *f = &findings.at[i];
 
-		if (f->verdict < DL_FOUND_WARNING)
+		if (f->verdict < DAVY_FOUND_WARNING)
 			continue;
 		if (!f->fix[0] || !f->verify[0] || !f->evidence[0])
 			fail_msg("%s: no fix, or no way to verify it", f->check->id);
-		if (f->verdict == DL_FOUND_FAILURE && !f->check->fault[0])
+		if (f->verdict == DAVY_FOUND_FAILURE && !f->check->fault[0])
 			fail_msg("%s has no words for its fault", f->check->id);
 	}
 	assert_true(findings.count > 20);
@@ -64,27 +64,27 @@ static void variables_that_hide(void **state)
 {
 	static const struct {
 		const char *value;
-		enum dl_diagnosis wanted;
+		enum davy_diagnosis wanted;
 	} rows[] = {
-		{ "", DL_FOUND_FAILURE },     { "-1", DL_FOUND_FAILURE },
-		{ "none", DL_FOUND_FAILURE }, { "1", DL_FOUND_FAILURE },
-		{ "7,0", DL_FOUND_FAILURE },  { "0", DL_FOUND_OK },
-		{ "0,7", DL_FOUND_OK },	      { "GPU-0123456789abcdef", DL_FOUND_OK },
+		{ "", DAVY_FOUND_FAILURE },	{ "-1", DAVY_FOUND_FAILURE },
+		{ "none", DAVY_FOUND_FAILURE }, { "1", DAVY_FOUND_FAILURE },
+		{ "7,0", DAVY_FOUND_FAILURE },	{ "0", DAVY_FOUND_OK },
+		{ "0,7", DAVY_FOUND_OK },	{ "GPU-0123456789abcdef", DAVY_FOUND_OK },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		make_host(state);
-		set_variable(DL_VAR_ROCR_VISIBLE, rows[i].value);
+		set_variable(DAVY_VAR_ROCR_VISIBLE, rows[i].value);
 		examine();
 		assert_found("config.visible", rows[i].wanted);
 	}
 	make_host(state);
-	set_variable(DL_VAR_ZE_AFFINITY, "-1"); /* no GPU of Intel here */
+	set_variable(DAVY_VAR_ZE_AFFINITY, "-1"); /* no GPU of Intel here */
 	examine();
-	assert_found("config.visible", DL_FOUND_OK);
-	set_variable(DL_VAR_CUDA_VISIBLE, "-1"); /* HIP reads it, too */
+	assert_found("config.visible", DAVY_FOUND_OK);
+	set_variable(DAVY_VAR_CUDA_VISIBLE, "-1"); /* HIP reads it, too */
 	examine();
-	assert_found("config.visible", DL_FOUND_FAILURE);
+	assert_found("config.visible", DAVY_FOUND_FAILURE);
 }
 
 static void a_service_that_is_frozen(void **state)
@@ -92,31 +92,31 @@ static void a_service_that_is_frozen(void **state)
 	make_host(state);
 	facts.service.pid = 7;
 	examine();
-	assert_found("access.frozen", DL_FOUND_OK);
+	assert_found("access.frozen", DAVY_FOUND_OK);
 	facts.service.frozen = true;
 	examine();
-	assert_found("access.frozen", DL_FOUND_FAILURE);
+	assert_found("access.frozen", DAVY_FOUND_FAILURE);
 	facts.service.pid = 0;
 	facts.service.frozen = false;
 	examine();
-	assert_found("access.frozen", DL_FOUND_NOT_NEEDED);
+	assert_found("access.frozen", DAVY_FOUND_NOT_NEEDED);
 }
 
 static void variables_that_turn_a_backend_off(void **state)
 {
 	static const struct {
-		enum dl_doctor_variable_id id;
+		enum davy_doctor_variable_id id;
 		const char *value;
-		enum dl_diagnosis wanted;
+		enum davy_diagnosis wanted;
 	} rows[] = {
-		{ DL_VAR_DISABLE_VULKAN, "", DL_FOUND_WARNING }, /* it need only be there */
-		{ DL_VAR_OLLAMA_VULKAN, "0", DL_FOUND_WARNING },
-		{ DL_VAR_OLLAMA_VULKAN, "true", DL_FOUND_OK },
-		{ DL_VAR_VK_DRIVERS_DISABLE, "*radeon*", DL_FOUND_WARNING },
-		{ DL_VAR_VK_DRIVERS_SELECT, "", DL_FOUND_OK },
-		{ DL_VAR_ONEAPI_SELECTOR, "opencl:cpu", DL_FOUND_WARNING },
-		{ DL_VAR_ONEAPI_SELECTOR, "level_zero:0", DL_FOUND_OK },
-		{ DL_VAR_ONEAPI_SELECTOR, "*:gpu", DL_FOUND_OK },
+		{ DAVY_VAR_DISABLE_VULKAN, "", DAVY_FOUND_WARNING }, /* it need only be there */
+		{ DAVY_VAR_OLLAMA_VULKAN, "0", DAVY_FOUND_WARNING },
+		{ DAVY_VAR_OLLAMA_VULKAN, "true", DAVY_FOUND_OK },
+		{ DAVY_VAR_VK_DRIVERS_DISABLE, "*radeon*", DAVY_FOUND_WARNING },
+		{ DAVY_VAR_VK_DRIVERS_SELECT, "", DAVY_FOUND_OK },
+		{ DAVY_VAR_ONEAPI_SELECTOR, "opencl:cpu", DAVY_FOUND_WARNING },
+		{ DAVY_VAR_ONEAPI_SELECTOR, "level_zero:0", DAVY_FOUND_OK },
+		{ DAVY_VAR_ONEAPI_SELECTOR, "*:gpu", DAVY_FOUND_OK },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -131,25 +131,25 @@ static void overrides(void **state)
 {
 	static const struct {
 		const char *value;
-		enum dl_diagnosis wanted;
+		enum davy_diagnosis wanted;
 	} rows[] = {
-		{ "9.0.6", DL_FOUND_OK },
-		{ "9.0.0", DL_FOUND_OK },
-		{ "10.3.0", DL_FOUND_FAILURE },
-		{ "11.0.0", DL_FOUND_FAILURE },
-		{ "gfx906", DL_FOUND_FAILURE },
-		{ "906", DL_FOUND_FAILURE },
-		{ "999999999999999.0", DL_FOUND_FAILURE },
-		{ "9.0", DL_FOUND_FAILURE },
-		{ "9.0.6x", DL_FOUND_FAILURE },
-		{ "9.256.0", DL_FOUND_FAILURE },
-		{ "", DL_FOUND_FAILURE },
-		{ NULL, DL_FOUND_NOT_NEEDED },
+		{ "9.0.6", DAVY_FOUND_OK },
+		{ "9.0.0", DAVY_FOUND_OK },
+		{ "10.3.0", DAVY_FOUND_FAILURE },
+		{ "11.0.0", DAVY_FOUND_FAILURE },
+		{ "gfx906", DAVY_FOUND_FAILURE },
+		{ "906", DAVY_FOUND_FAILURE },
+		{ "999999999999999.0", DAVY_FOUND_FAILURE },
+		{ "9.0", DAVY_FOUND_FAILURE },
+		{ "9.0.6x", DAVY_FOUND_FAILURE },
+		{ "9.256.0", DAVY_FOUND_FAILURE },
+		{ "", DAVY_FOUND_FAILURE },
+		{ NULL, DAVY_FOUND_NOT_NEEDED },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		make_host(state);
-		set_variable(DL_VAR_HSA_OVERRIDE, rows[i].value);
+		set_variable(DAVY_VAR_HSA_OVERRIDE, rows[i].value);
 		examine();
 		assert_found("config.override", rows[i].wanted);
 	}
@@ -160,23 +160,23 @@ static void a_node_has_an_override_of_its_own(void **state)
 	make_host(state);
 	facts.gpu[0].kfd_node = 2;
 	facts.gpu[0].has_override = true;
-	set_variable(DL_VAR_HSA_OVERRIDE, "9.0.6");
+	set_variable(DAVY_VAR_HSA_OVERRIDE, "9.0.6");
 	snprintf(facts.gpu[0].override, sizeof(facts.gpu[0].override), "10.3.0");
 	examine();
-	assert_found("config.override", DL_FOUND_FAILURE);
+	assert_found("config.override", DAVY_FOUND_FAILURE);
 	assert_non_null(strstr(worst_of("config.override")->fix, "HSA_OVERRIDE_GFX_VERSION_2 "));
-	set_variable(DL_VAR_HSA_OVERRIDE, "10.3.0");
+	set_variable(DAVY_VAR_HSA_OVERRIDE, "10.3.0");
 	snprintf(facts.gpu[0].override, sizeof(facts.gpu[0].override), "9.0.10");
 	facts.engine.has_rocblas = true;
 	snprintf(facts.engine.targets, sizeof(facts.engine.targets), "gfx90a");
 	examine();
-	assert_found("config.override", DL_FOUND_OK);
-	assert_found("bundle.targets", DL_FOUND_OK);
+	assert_found("config.override", DAVY_FOUND_OK);
+	assert_found("bundle.targets", DAVY_FOUND_OK);
 }
 
 static void parameter(const char *configured, const char *value, bool exists)
 {
-	struct dl_doctor_parameter *p = &facts.parameter[0];
+	struct davy_doctor_parameter *p = &facts.parameter[0];
 
 	make_host(NULL);
 	facts.parameter_count = 1;
@@ -193,14 +193,14 @@ static void parameters_that_took(void **state)
 {
 	static const struct {
 		const char *configured, *value;
-		enum dl_diagnosis wanted;
+		enum davy_diagnosis wanted;
 	} rows[] = {
-		{ "1", "1", DL_FOUND_OK },	     { "0x100", "256", DL_FOUND_OK },
-		{ "on", "off", DL_FOUND_WARNING },   { "0", "-1", DL_FOUND_WARNING },
-		{ "1", "Y", DL_FOUND_OK },	     { "0", "Y", DL_FOUND_WARNING },
-		{ "N", "N", DL_FOUND_OK },	     { "", "N", DL_FOUND_OK },
-		{ "-1", "4294967295", DL_FOUND_OK }, { "10000,5000", "10000", DL_FOUND_OK },
-		{ "10000", "", DL_FOUND_WARNING },
+		{ "1", "1", DAVY_FOUND_OK },	       { "0x100", "256", DAVY_FOUND_OK },
+		{ "on", "off", DAVY_FOUND_WARNING },   { "0", "-1", DAVY_FOUND_WARNING },
+		{ "1", "Y", DAVY_FOUND_OK },	       { "0", "Y", DAVY_FOUND_WARNING },
+		{ "N", "N", DAVY_FOUND_OK },	       { "", "N", DAVY_FOUND_OK },
+		{ "-1", "4294967295", DAVY_FOUND_OK }, { "10000,5000", "10000", DAVY_FOUND_OK },
+		{ "10000", "", DAVY_FOUND_WARNING },
 	};
 
 	(void)state;
@@ -209,7 +209,7 @@ static void parameters_that_took(void **state)
 		assert_found("driver.parameters", rows[i].wanted);
 	}
 	parameter("1", "", false);
-	assert_found("driver.parameters", DL_FOUND_WARNING);
+	assert_found("driver.parameters", DAVY_FOUND_WARNING);
 }
 
 static void kernels_for_the_gpu(void **state)
@@ -218,14 +218,14 @@ static void kernels_for_the_gpu(void **state)
 	facts.engine.has_rocblas = true;
 	snprintf(facts.engine.targets, sizeof(facts.engine.targets), "gfx908 gfx9060 gfx90a");
 	examine();
-	assert_found("bundle.targets", DL_FOUND_FAILURE); /* gfx9060 is another */
-	set_variable(DL_VAR_HSA_OVERRIDE, "9.0.10");
+	assert_found("bundle.targets", DAVY_FOUND_FAILURE); /* gfx9060 is another */
+	set_variable(DAVY_VAR_HSA_OVERRIDE, "9.0.10");
 	examine();
-	assert_found("bundle.targets", DL_FOUND_OK); /* gfx90a */
-	set_variable(DL_VAR_HSA_OVERRIDE, "10.3.0");
+	assert_found("bundle.targets", DAVY_FOUND_OK); /* gfx90a */
+	set_variable(DAVY_VAR_HSA_OVERRIDE, "10.3.0");
 	snprintf(facts.engine.targets, sizeof(facts.engine.targets), "gfx906");
 	examine();
-	assert_found("bundle.targets", DL_FOUND_OK); /* told by config.override */
+	assert_found("bundle.targets", DAVY_FOUND_OK); /* told by config.override */
 }
 
 static void memory_of_integrated_gpus_is_the_hosts(void **state)
@@ -236,20 +236,20 @@ static void memory_of_integrated_gpus_is_the_hosts(void **state)
 	facts.model.layers = 32;
 	facts.memory_available = (uint64_t)8 << 30;
 	examine();
-	assert_found("model.memory", DL_FOUND_WARNING); /* 16.5 GiB with its tenth */
+	assert_found("model.memory", DAVY_FOUND_WARNING); /* 16.5 GiB with its tenth */
 	facts.model.bytes = (uint64_t)14 << 30;
 	examine();
-	assert_found("model.memory", DL_FOUND_OK);
+	assert_found("model.memory", DAVY_FOUND_OK);
 	snprintf(facts.gpu[0].subject.kind, sizeof(facts.gpu[0].subject.kind), "igpu");
 	facts.gpu[0].vram_bytes = (uint64_t)1 << 30;
 	examine();
-	assert_found("model.memory", DL_FOUND_WARNING);
+	assert_found("model.memory", DAVY_FOUND_WARNING);
 	facts.memory_available = (uint64_t)24 << 30;
 	examine();
-	assert_found("model.memory", DL_FOUND_OK);
+	assert_found("model.memory", DAVY_FOUND_OK);
 	facts.gpu[0].gtt_bytes = (uint64_t)4 << 30;
 	examine();
-	assert_found("model.memory", DL_FOUND_WARNING);
+	assert_found("model.memory", DAVY_FOUND_WARNING);
 }
 
 static void what_was_not_tried_is_told_so(void **state)
@@ -258,29 +258,29 @@ static void what_was_not_tried_is_told_so(void **state)
 	facts.node[0].tested = facts.node[1].tested = false;
 	facts.node[0].error = -ETIMEDOUT;
 	examine();
-	assert_found("access.open", DL_FOUND_UNCHECKED);
-	facts.probe[DL_DISCOVERY_VULKAN].ran = false;
+	assert_found("access.open", DAVY_FOUND_UNCHECKED);
+	facts.probe[DAVY_DISCOVERY_VULKAN].ran = false;
 	examine();
-	assert_found("runtime.vulkan", DL_FOUND_UNCHECKED);
+	assert_found("runtime.vulkan", DAVY_FOUND_UNCHECKED);
 }
 
 static void the_exit_status_is_that_of_the_worst(void **state)
 {
 	make_host(state);
 	examine();
-	assert_int_equal(dl_doctor_exit(&findings, &conclusion), 0);
+	assert_int_equal(davy_doctor_exit(&findings, &conclusion), 0);
 	facts.service.known = false;
 	examine();
-	assert_int_equal(dl_doctor_exit(&findings, &conclusion), DL_EXIT_UNCHECKED);
+	assert_int_equal(davy_doctor_exit(&findings, &conclusion), DAVY_EXIT_UNCHECKED);
 	facts.self.tracefs = false;
 	examine();
-	assert_int_equal(dl_doctor_exit(&findings, &conclusion), DL_EXIT_WARNING);
+	assert_int_equal(davy_doctor_exit(&findings, &conclusion), DAVY_EXIT_WARNING);
 	facts.icd_count = 0;
 	examine();
-	assert_int_equal(dl_doctor_exit(&findings, &conclusion), 1);
+	assert_int_equal(davy_doctor_exit(&findings, &conclusion), 1);
 	facts.gpu_count = 0;
 	examine();
-	assert_int_equal(dl_doctor_exit(&findings, &conclusion), 4);
+	assert_int_equal(davy_doctor_exit(&findings, &conclusion), 4);
 }
 
 /* Everything that may come from outside, as bad as can be. */
@@ -313,22 +313,22 @@ static void hostile_texts_are_shown(void **state)
 	SPOIL(facts.icd[0].why);
 	SPOIL(facts.run[0].words);
 	SPOIL(facts.run[0].where);
-	SPOIL(facts.probe[DL_DISCOVERY_ROCM].text);
-	SPOIL(facts.probe[DL_DISCOVERY_ROCM].names);
+	SPOIL(facts.probe[DAVY_DISCOVERY_ROCM].text);
+	SPOIL(facts.probe[DAVY_DISCOVERY_ROCM].names);
 	SPOIL(facts.gpu[0].version);
-	SPOIL(facts.variable[DL_VAR_ROCR_VISIBLE].value);
+	SPOIL(facts.variable[DAVY_VAR_ROCR_VISIBLE].value);
 	SPOIL(facts.model.path);
-	facts.variable[DL_VAR_ROCR_VISIBLE].set = facts.model.asked = true;
+	facts.variable[DAVY_VAR_ROCR_VISIBLE].set = facts.model.asked = true;
 	facts.model.error = -EINVAL;
-	facts.run[0].end = DL_END_SIGNAL;
+	facts.run[0].end = DAVY_END_SIGNAL;
 	examine();
 	for (int json = 0; json < 2; json++) {
 		to = open_memstream(&text, &size);
 		assert_non_null(to);
 		if (json)
-			dl_doctor_print_json(to, &facts, &findings, &conclusion);
+			davy_doctor_print_json(to, &facts, &findings, &conclusion);
 		else
-			dl_doctor_print(to, &facts, &findings, &conclusion, true);
+			davy_doctor_print(to, &facts, &findings, &conclusion, true);
 		fclose(to);
 		for (char *at = text; *at;) {
 			char *end = strchr(at, '\n');
@@ -336,7 +336,7 @@ static void hostile_texts_are_shown(void **state)
 
 			assert_non_null(end);
 			*end = 0;
-			assert_int_equal(dl_text_shown_length(at), strlen(at));
+			assert_int_equal(davy_text_shown_length(at), strlen(at));
 			object = json ? json_loads(at, 0, NULL) : json_object();
 			assert_non_null(object);
 			json_decref(object);
@@ -348,9 +348,9 @@ static void hostile_texts_are_shown(void **state)
 
 static void cut_texts_end_between_characters(void **state)
 {
-	static const struct dl_check row = { .id = "x.y", .title = "x" };
-	struct dl_finding *f;
-	char text[DL_FINDING_TEXT_LEN * 2];
+	static const struct davy_check row = { .id = "x.y", .title = "x" };
+	struct davy_finding *f;
+	char text[DAVY_FINDING_TEXT_LEN * 2];
 
 	(void)state;
 	for (size_t before = 0; before < 8; before++) {
@@ -359,24 +359,24 @@ static void cut_texts_end_between_characters(void **state)
 		for (size_t i = before; i + 3 < sizeof(text); i += 3)
 			memcpy(text + i, "\xe2\x82\xac", 3);
 		text[sizeof(text) - 1 - (sizeof(text) - 1 - before) % 3] = 0;
-		f = dl_finding_add(&findings, &row, DL_FOUND_OK, 0, text);
-		dl_finding_evidence(f, "%s", text);
-		assert_int_equal(dl_text_shown_length(f->evidence), strlen(f->evidence));
-		assert_true(strlen(f->evidence) > DL_FINDING_TEXT_LEN - 16);
-		dl_finding_evidence(f, "\xff%s\n", text);
-		assert_int_equal(dl_text_shown_length(f->evidence), strlen(f->evidence));
+		f = davy_finding_add(&findings, &row, DAVY_FOUND_OK, 0, text);
+		davy_finding_evidence(f, "%s", text);
+		assert_int_equal(davy_text_shown_length(f->evidence), strlen(f->evidence));
+		assert_true(strlen(f->evidence) > DAVY_FINDING_TEXT_LEN - 16);
+		davy_finding_evidence(f, "\xff%s\n", text);
+		assert_int_equal(davy_text_shown_length(f->evidence), strlen(f->evidence));
 	}
 }
 
 static void half_of_a_character_takes_nothing_with_it(void **state)
 {
-	static const struct dl_check row = { .id = "x.y", .title = "x" };
-	struct dl_finding *f;
+	static const struct davy_check row = { .id = "x.y", .title = "x" };
+	struct davy_finding *f;
 
 	(void)state;
 	findings.count = 0;
-	f = dl_finding_add(&findings, &row, DL_FOUND_OK, 0, "");
-	dl_finding_evidence(f, "it says '%s'", "\xa4\x9c ok");
+	f = davy_finding_add(&findings, &row, DAVY_FOUND_OK, 0, "");
+	davy_finding_evidence(f, "it says '%s'", "\xa4\x9c ok");
 	assert_string_equal(f->evidence, "it says '\\xa4\\x9c ok'");
 }
 
@@ -392,7 +392,7 @@ static void parameters_are_read_as_modprobe_reads_them(void **state)
 	PUT("/etc/modprobe.d/not", "options amdgpu never=1\n");
 	PUT("/sys/module/amdgpu/parameters/runpm", "-1\n");
 	PUT("/sys/module/amdgpu/parameters/vm_size", "8\n");
-	dl_read_parameters(&facts);
+	davy_read_parameters(&facts);
 	assert_int_equal(facts.parameter_count, 6);
 	assert_string_equal(facts.parameter[0].name, "vm_size");
 	assert_string_equal(facts.parameter[0].configured, "8"); /* /etc beats /usr/lib */
@@ -417,8 +417,8 @@ static void a_flood_of_parameters_ends(void **state)
 		strncat(text, word, sizeof(text) - strlen(text) - 1);
 	}
 	put("/proc/cmdline", text, strlen(text));
-	dl_read_parameters(&facts);
-	assert_int_equal(facts.parameter_count, DL_DOCTOR_PARAMETERS);
+	davy_read_parameters(&facts);
+	assert_int_equal(facts.parameter_count, DAVY_DOCTOR_PARAMETERS);
 }
 
 static void gpus_are_those_of_three_vendors(void **state)
@@ -435,13 +435,13 @@ static void gpus_are_those_of_three_vendors(void **state)
 	PUT("/sys/bus/pci/devices/0000:00:1f.3/class", "0x040300\n"); /* Intel's audio */
 	PUT("/sys/bus/pci/devices/0000:00:1f.3/vendor", "0x8086\n");
 	PUT("/sys/bus/pci/devices/0000:05:00.0/class", "junk\n");
-	dl_read_gpus(&facts);
+	davy_read_gpus(&facts);
 	assert_int_equal(facts.gpu_count, 2);
 	assert_string_equal(facts.gpu[0].device, "0000:01:00.0");
 	assert_string_equal(facts.gpu[1].device, "0000:04:00.0");
 	assert_string_equal(facts.gpu[1].wanted, "amdgpu");
 	examine();
-	assert_found("driver.bound", DL_FOUND_FAILURE);
+	assert_found("driver.bound", DAVY_FOUND_FAILURE);
 }
 
 int main(void)

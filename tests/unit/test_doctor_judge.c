@@ -18,7 +18,7 @@ static void assert_policy(const char *wanted)
 {
 	char list[64];
 
-	dl_conclusion_backends(&conclusion, list, sizeof(list));
+	davy_conclusion_backends(&conclusion, list, sizeof(list));
 	assert_string_equal(list, wanted);
 }
 
@@ -26,19 +26,19 @@ static void a_healthy_host_has_no_cause(void **state)
 {
 	make_host(state);
 	examine();
-	assert_int_equal(conclusion.kind, DL_CONCLUDES_HEALTHY);
+	assert_int_equal(conclusion.kind, DAVY_CONCLUDES_HEALTHY);
 	assert_causes(0, NULL, NULL);
 	assert_int_equal(conclusion.usable, BIT(VULKAN) | BIT(ROCM));
 	assert_policy("");
-	assert_int_equal(dl_findings_worst(&findings), DL_FOUND_OK);
+	assert_int_equal(davy_findings_worst(&findings), DAVY_FOUND_OK);
 }
 
 static void seed_002(void **state)
 {
 	make_host(state);
-	facts.run[1].end = DL_END_SIGNAL;
+	facts.run[1].end = DAVY_END_SIGNAL;
 	facts.run[1].code = 11;
-	facts.run[1].stage = DL_STAGE_INIT;
+	facts.run[1].stage = DAVY_STAGE_INIT;
 	examine();
 	assert_causes(1, "engine.discovery", NULL);
 	assert_int_equal(conclusion.cause[0].backends, BIT(ROCM));
@@ -77,12 +77,12 @@ static void no_permission(void)
 
 static void override(void)
 {
-	set_variable(DL_VAR_HSA_OVERRIDE, "10.3.0");
+	set_variable(DAVY_VAR_HSA_OVERRIDE, "10.3.0");
 }
 
 static void hidden(void)
 {
-	set_variable(DL_VAR_HIP_VISIBLE, "-1");
+	set_variable(DAVY_VAR_HIP_VISIBLE, "-1");
 }
 
 static void no_icd(void)
@@ -92,8 +92,8 @@ static void no_icd(void)
 
 static void runtime_dies(void)
 {
-	facts.probe[DL_DISCOVERY_ROCM].healthy = false;
-	snprintf(facts.probe[DL_DISCOVERY_ROCM].stage, 16, "init");
+	facts.probe[DAVY_DISCOVERY_ROCM].healthy = false;
+	snprintf(facts.probe[DAVY_DISCOVERY_ROCM].stage, 16, "init");
 }
 
 /* One fault each, and the policy when all that needs it dies with it. */
@@ -112,13 +112,13 @@ static const struct {
 static void let_die(uint32_t backends)
 {
 	if (backends & BIT(ROCM)) {
-		facts.probe[DL_DISCOVERY_ROCM].healthy = false;
-		snprintf(facts.probe[DL_DISCOVERY_ROCM].stage, 16, "init");
-		facts.run[1].end = DL_END_SIGNAL;
+		facts.probe[DAVY_DISCOVERY_ROCM].healthy = false;
+		snprintf(facts.probe[DAVY_DISCOVERY_ROCM].stage, 16, "init");
+		facts.run[1].end = DAVY_END_SIGNAL;
 	}
 	if (backends & BIT(VULKAN)) {
-		facts.probe[DL_DISCOVERY_VULKAN].healthy = false;
-		facts.run[0].end = DL_END_NONE;
+		facts.probe[DAVY_DISCOVERY_VULKAN].healthy = false;
+		facts.run[0].end = DAVY_END_NONE;
 	}
 }
 
@@ -175,7 +175,7 @@ static void files_refused_alike_are_one_cause(void **state)
 static void while_vulkan_can_be_mended_the_cpu_is_no_policy(void **state)
 {
 	make_host(state);
-	facts.run[1].end = DL_END_SIGNAL;
+	facts.run[1].end = DAVY_END_SIGNAL;
 	no_icd();
 	let_die(BIT(VULKAN));
 	examine();
@@ -185,21 +185,21 @@ static void while_vulkan_can_be_mended_the_cpu_is_no_policy(void **state)
 
 static void other_vendors_keep_what_they_have(void **state)
 {
-	struct dl_doctor_gpu *other = &facts.gpu[1];
+	struct davy_doctor_gpu *other = &facts.gpu[1];
 
 	make_host(state);
 	*other = facts.gpu[0];
 	snprintf(other->device, sizeof(other->device), "0000:05:00.0");
 	facts.gpu_count = 2;
-	facts.run[1].end = DL_END_SIGNAL;
+	facts.run[1].end = DAVY_END_SIGNAL;
 	examine();
 	assert_policy("vulkan,cpu");
 	assert_null(conclusion.gpu);
 	assert_string_equal(conclusion.vendor, "amd");
 	memset(&other->subject, 0, sizeof(other->subject));
-	dl_subject_driver(&other->subject, "nvidia");
+	davy_subject_driver(&other->subject, "nvidia");
 	snprintf(other->driver, sizeof(other->driver), "nvidia");
-	healthy_runtime(DL_DISCOVERY_NVML, "NVIDIA");
+	healthy_runtime(DAVY_DISCOVERY_NVML, "NVIDIA");
 	examine();
 	assert_int_equal(conclusion.usable, BIT(VULKAN) | BIT(CUDA));
 	assert_policy("vulkan,cpu");
@@ -210,8 +210,8 @@ static void other_vendors_keep_what_they_have(void **state)
 static void when_every_backend_dies_the_cpu_is_left(void **state)
 {
 	make_host(state);
-	facts.run[0].end = DL_END_HUNG;
-	facts.run[1].end = DL_END_EXIT;
+	facts.run[0].end = DAVY_END_HUNG;
+	facts.run[1].end = DAVY_END_EXIT;
 	examine();
 	assert_causes(2, "engine.discovery", "engine.discovery");
 	assert_policy("cpu");
@@ -220,8 +220,8 @@ static void when_every_backend_dies_the_cpu_is_left(void **state)
 static void a_missing_library_is_mended_and_not_lived_with(void **state)
 {
 	make_host(state);
-	facts.probe[DL_DISCOVERY_VULKAN].healthy = false;
-	facts.probe[DL_DISCOVERY_VULKAN].absent = true;
+	facts.probe[DAVY_DISCOVERY_VULKAN].healthy = false;
+	facts.probe[DAVY_DISCOVERY_VULKAN].absent = true;
 	examine();
 	assert_causes(1, "runtime.vulkan", NULL);
 	assert_policy("");
@@ -231,10 +231,10 @@ static void a_backend_that_was_not_tried_is_not_proven(void **state)
 {
 	make_host(state);
 	facts.run_count = 0;
-	for (int i = 0; i < DL_DOCTOR_RUNTIMES; i++)
+	for (int i = 0; i < DAVY_DOCTOR_RUNTIMES; i++)
 		facts.probe[i].ran = false;
 	examine();
-	assert_int_equal(conclusion.kind, DL_CONCLUDES_UNKNOWN);
+	assert_int_equal(conclusion.kind, DAVY_CONCLUDES_UNKNOWN);
 	assert_int_equal(conclusion.usable, 0);
 }
 
@@ -243,9 +243,9 @@ static void without_a_gpu_that_is_said(void **state)
 	(void)state;
 	memset(&facts, 0, sizeof(facts));
 	examine();
-	assert_int_equal(conclusion.kind, DL_CONCLUDES_NO_GPU);
+	assert_int_equal(conclusion.kind, DAVY_CONCLUDES_NO_GPU);
 	assert_causes(0, NULL, NULL);
-	assert_found("driver.gpu", DL_FOUND_UNCHECKED);
+	assert_found("driver.gpu", DAVY_FOUND_UNCHECKED);
 }
 
 static void davylamps_own_needs_are_no_cause(void **state)
@@ -253,49 +253,49 @@ static void davylamps_own_needs_are_no_cause(void **state)
 	make_host(state);
 	memset(&facts.self, 0, sizeof(facts.self));
 	examine();
-	assert_int_equal(conclusion.kind, DL_CONCLUDES_HEALTHY);
-	assert_int_equal(dl_findings_worst(&findings), DL_FOUND_WARNING);
+	assert_int_equal(conclusion.kind, DAVY_CONCLUDES_HEALTHY);
+	assert_int_equal(davy_findings_worst(&findings), DAVY_FOUND_WARNING);
 }
 
 static void more_than_there_is_room_for_is_counted(void **state)
 {
-	static const struct dl_check row = {
-		.id = "x.y", .title = "x", .fault = "x", .layer = DL_AT_CONFIG
+	static const struct davy_check row = {
+		.id = "x.y", .title = "x", .fault = "x", .layer = DAVY_AT_CONFIG
 	};
 
 	make_host(state);
-	dl_checks_run(&facts, &findings);
-	for (int i = 0; i < 2 * DL_FINDINGS_MAX; i++)
-		dl_finding_evidence(
-			dl_finding_add(&findings, &row, DL_FOUND_FAILURE, 1u << (i % 32), "y"),
+	davy_checks_run(&facts, &findings);
+	for (int i = 0; i < 2 * DAVY_FINDINGS_MAX; i++)
+		davy_finding_evidence(
+			davy_finding_add(&findings, &row, DAVY_FOUND_FAILURE, 1u << (i % 32), "y"),
 			"%0600d", i);
-	assert_int_equal(findings.count, DL_FINDINGS_MAX - 1);
-	assert_true(findings.left_out > DL_FINDINGS_MAX);
-	dl_doctor_judge(&facts, &findings, &conclusion);
-	assert_int_equal(conclusion.cause_count, DL_CAUSES_MAX);
+	assert_int_equal(findings.count, DAVY_FINDINGS_MAX - 1);
+	assert_true(findings.left_out > DAVY_FINDINGS_MAX);
+	davy_doctor_judge(&facts, &findings, &conclusion);
+	assert_int_equal(conclusion.cause_count, DAVY_CAUSES_MAX);
 	assert_true(strlen(conclusion.text) < sizeof(conclusion.text));
 }
 
 static void a_long_statement_ends_between_characters(void **state)
 {
-	static const struct dl_check row = {
-		.id = "x.y", .title = "x", .fault = "x", .layer = DL_AT_CONFIG
+	static const struct davy_check row = {
+		.id = "x.y", .title = "x", .fault = "x", .layer = DAVY_AT_CONFIG
 	};
-	char text[DL_FINDING_TEXT_LEN];
+	char text[DAVY_FINDING_TEXT_LEN];
 
 	for (size_t before = 0; before < 3; before++) {
 		make_host(state);
-		dl_checks_run(&facts, &findings);
+		davy_checks_run(&facts, &findings);
 		memset(text, 'a', sizeof(text));
 		for (size_t i = before; i + 3 < sizeof(text); i += 3)
 			memcpy(text + i, "\xe2\x82\xac", 4);
-		for (uint32_t i = 0; i < DL_CAUSES_MAX; i++)
-			dl_finding_evidence(
-				dl_finding_add(&findings, &row, DL_FOUND_FAILURE, 1u << i, "y"),
+		for (uint32_t i = 0; i < DAVY_CAUSES_MAX; i++)
+			davy_finding_evidence(
+				davy_finding_add(&findings, &row, DAVY_FOUND_FAILURE, 1u << i, "y"),
 				"%s", text);
-		dl_doctor_judge(&facts, &findings, &conclusion);
+		davy_doctor_judge(&facts, &findings, &conclusion);
 		assert_true(strlen(conclusion.text) > sizeof(conclusion.text) - 8);
-		assert_int_equal(dl_text_shown_length(conclusion.text), strlen(conclusion.text));
+		assert_int_equal(davy_text_shown_length(conclusion.text), strlen(conclusion.text));
 	}
 }
 

@@ -7,10 +7,10 @@
 
 static void no_memory(uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_ALLOC_FAILED, pid);
+	struct davy_event ev = event(DAVY_EV_ALLOC_FAILED, pid);
 
-	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
-	ev.alloc_failed.stage = DL_ALLOC_IOCTL;
+	davy_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
+	ev.alloc_failed.stage = DAVY_ALLOC_IOCTL;
 	ev.alloc_failed.error = -12;
 	ev.alloc_failed.fresh = 1;
 	tell(&ev);
@@ -20,19 +20,19 @@ static void no_memory(uint32_t pid)
 static void shrunk(uint32_t old, uint32_t pid)
 {
 	no_memory(old);
-	replaced_by(last_of(DL_RUNG_SHRINK, DL_HZ_ALLOC_FAILURE)->id, old, pid, DL_BACKEND_VULKAN,
-		    512);
+	replaced_by(last_of(DAVY_RUNG_SHRINK, DAVY_HZ_ALLOC_FAILURE)->id, old, pid,
+		    DAVY_BACKEND_VULKAN, 512);
 }
 
 static void undone(uint32_t old, uint32_t pid)
 {
-	replaced_by(undo_of(DL_HZ_ALLOC_FAILURE)->id, old, pid, DL_BACKEND_VULKAN, 512);
+	replaced_by(undo_of(DAVY_HZ_ALLOC_FAILURE)->id, old, pid, DAVY_BACKEND_VULKAN, 512);
 }
 
 static void one_rung_is_undone_in_each_clean_period(void **state)
 {
 	(void)state;
-	begin_able("undo-shrink", DL_CAN_SHRINK | DL_CAN_KEEP);
+	begin_able("undo-shrink", DAVY_CAN_SHRINK | DAVY_CAN_KEEP);
 	shrunk(50, 51);
 	rest(20 * S);
 	shrunk(51, 52);
@@ -41,17 +41,18 @@ static void one_rung_is_undone_in_each_clean_period(void **state)
 	rest(CLEAN - S);
 	assert_int_equal(undo_count(), 0);
 	rest(30 * S); /* the alarm stood for a while */
-	assert_int_equal(undo_of(DL_HZ_ALLOC_FAILURE)->verdict, DL_VERDICT_GO);
-	assert_int_equal(undo_of(DL_HZ_ALLOC_FAILURE)->level, DL_RUNG_SHRINK);
-	assert_int_equal(undo_of(DL_HZ_ALLOC_FAILURE)->knobs.context, 16384);
-	assert_int_equal(undo_of(DL_HZ_ALLOC_FAILURE)->keeps, 1);
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->verdict, DAVY_VERDICT_GO);
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->level, DAVY_RUNG_SHRINK);
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->knobs.context, 16384);
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->keeps, 1);
 	undone(52, 53);
 	assert_int_equal(first_workload()->knobs.context, 16384);
 	rest(CLEAN - 10 * S);
 	assert_int_equal(undo_count(), 1);
 	rest(20 * S);
 	assert_int_equal(undo_count(), 2);
-	assert_int_equal(undo_of(DL_HZ_ALLOC_FAILURE)->knobs.context, 0); /* as its command says */
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->knobs.context,
+			 0); /* as its command says */
 	undone(53, 54);
 	assert_int_equal(first_workload()->effect_count, 0);
 	rest(2 * CLEAN);
@@ -76,7 +77,7 @@ static void a_hazard_soon_after_an_undo_doubles_the_period(void **state)
 	uint64_t first, second, third;
 
 	(void)state;
-	begin_able(NULL, DL_CAN_SHRINK);
+	begin_able(NULL, DAVY_CAN_SHRINK);
 	shrunk(50, 51);
 	first = clean_seconds(51, 52);
 	rest(60 * S);
@@ -96,7 +97,7 @@ static void a_hazard_soon_after_an_undo_doubles_the_period(void **state)
 static void trouble_puts_the_undo_off(void **state)
 {
 	(void)state;
-	begin_able("undo-troubled", DL_CAN_SHRINK);
+	begin_able("undo-troubled", DAVY_CAN_SHRINK);
 	shrunk(50, 51);
 	for (int i = 0; i < 10; i++) {
 		rest(300 * S);
@@ -108,36 +109,36 @@ static void trouble_puts_the_undo_off(void **state)
 
 static void an_undo_needs_consent_like_any_act(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
-	begin_able("undo-refused", DL_CAN_SHRINK);
+	begin_able("undo-refused", DAVY_CAN_SHRINK);
 	shrunk(50, 51);
-	ev = able_event(1, 51, DL_CAN_SHRINK);
+	ev = able_event(1, 51, DAVY_CAN_SHRINK);
 	ev.workload.pinned = 1;
 	tell(&ev);
 	rest(CLEAN + 60 * S);
-	assert_int_equal(undo_of(DL_HZ_ALLOC_FAILURE)->refusal, DL_REFUSED_PINNED);
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->refusal, DAVY_REFUSED_PINNED);
 	assert_int_equal(undo_count(), 1); /* told once */
-	set("agent.mode", DL_MODE_ADVISE);
-	able(1, 51, DL_CAN_SHRINK);
+	set("agent.mode", DAVY_MODE_ADVISE);
+	able(1, 51, DAVY_CAN_SHRINK);
 	rest(60 * S);
-	assert_int_equal(undo_of(DL_HZ_ALLOC_FAILURE)->verdict, DL_VERDICT_ADVISED);
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->verdict, DAVY_VERDICT_ADVISED);
 	assert_int_equal(undo_count(), 2);
-	set("agent.mode", DL_MODE_ENFORCE);
+	set("agent.mode", DAVY_MODE_ENFORCE);
 	rest(S);
-	assert_int_equal(undo_of(DL_HZ_ALLOC_FAILURE)->verdict, DL_VERDICT_GO);
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->verdict, DAVY_VERDICT_GO);
 	assert_replays();
 }
 
 static void an_undo_that_fails_waits_longer(void **state)
 {
 	(void)state;
-	begin_able(NULL, DL_CAN_SHRINK | DL_CAN_KEEP);
+	begin_able(NULL, DAVY_CAN_SHRINK | DAVY_CAN_KEEP);
 	shrunk(50, 51);
 	rest(CLEAN + 60 * S);
 	assert_int_equal(undo_count(), 1);
-	act(undo_of(DL_HZ_ALLOC_FAILURE)->id, DL_ACT_FAILED, 0, -5);
+	act(undo_of(DAVY_HZ_ALLOC_FAILURE)->id, DAVY_ACT_FAILED, 0, -5);
 	assert_int_equal(first_workload()->effect_count, 1);
 	rest(CLEAN + 60 * S);
 	assert_int_equal(undo_count(), 1);
@@ -147,50 +148,50 @@ static void an_undo_that_fails_waits_longer(void **state)
 
 static void from_the_cpu_back_when_the_breaker_lets_it(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_able("undo-probation", ALL_CAN);
 	set("breaker.backoff", 3600 * 1000);
 	throws(50, LOST);
 	ends(50, 6);
-	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH);
-	replaced_by(plan->id, 50, 51, DL_BACKEND_CPU, 512);
+	plan = last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	replaced_by(plan->id, 50, 51, DAVY_BACKEND_CPU, 512);
 	rest(3500 * S);
 	assert_int_equal(undo_count(), 0); /* it is clean, but the breaker is open */
 	rest(110 * S);
-	plan = undo_of(DL_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
-	assert_int_equal(plan->level, DL_RUNG_MIGRATE_CPU);
-	assert_int_equal(plan->to_backend, DL_BACKEND_VULKAN);
+	plan = undo_of(DAVY_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+	assert_int_equal(plan->level, DAVY_RUNG_MIGRATE_CPU);
+	assert_int_equal(plan->to_backend, DAVY_BACKEND_VULKAN);
 	assert_string_equal(plan->device, GPU);
-	replaced_by(plan->id, 51, 52, DL_BACKEND_VULKAN, 512);
+	replaced_by(plan->id, 51, 52, DAVY_BACKEND_VULKAN, 512);
 	assert_int_equal(first_workload()->effect_count, 0);
 	rest(601 * S); /* the probation */
-	assert_int_equal(core.breakers[0].state, DL_BREAKER_CLOSED);
+	assert_int_equal(core.breakers[0].state, DAVY_BREAKER_CLOSED);
 	assert_int_equal(undo_count(), 1);
 	assert_replays();
 }
 
 static void a_probation_that_fails_moves_it_again(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	throws(50, LOST);
 	ends(50, 6);
-	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH);
-	replaced_by(plan->id, 50, 51, DL_BACKEND_CPU, 512);
+	plan = last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	replaced_by(plan->id, 50, 51, DAVY_BACKEND_CPU, 512);
 	rest(630 * S);
-	replaced_by(undo_of(DL_HZ_RUNNER_CRASH)->id, 51, 52, DL_BACKEND_VULKAN, 512);
+	replaced_by(undo_of(DAVY_HZ_RUNNER_CRASH)->id, 51, 52, DAVY_BACKEND_VULKAN, 512);
 	rest(60 * S);
 	throws(52, LOST);
 	ends(52, 6);
-	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
+	plan = last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->at_ns, now);
-	replaced_by(plan->id, 52, 53, DL_BACKEND_CPU, 512);
+	replaced_by(plan->id, 52, 53, DAVY_BACKEND_CPU, 512);
 	rest(1100 * S);
 	assert_int_equal(undo_count(), 1); /* both have doubled: back-off and clean period */
 	rest(200 * S);
@@ -199,58 +200,58 @@ static void a_probation_that_fails_moves_it_again(void **state)
 
 static void what_an_earlier_agent_left_is_undone_too(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
-	left_by_another(DL_RUNG_SHRINK, DL_HZ_JOB_HEADROOM, 128);
-	left_by_another(DL_RUNG_MIGRATE_CPU, DL_HZ_RESET, 0);
+	left_by_another(DAVY_RUNG_SHRINK, DAVY_HZ_JOB_HEADROOM, 128);
+	left_by_another(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RESET, 0);
 	assert_int_equal(first_workload()->knobs.ubatch, 128);
 	rest(CLEAN - S);
 	assert_int_equal(undo_count(), 0);
 	rest(2 * S);
-	plan = undo_of(DL_HZ_RESET);
-	assert_int_equal(plan->level, DL_RUNG_MIGRATE_CPU);
-	assert_int_equal(plan->to_backend, DL_BACKEND_VULKAN);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
-	replaced_by(plan->id, 50, 51, DL_BACKEND_VULKAN, 128);
+	plan = undo_of(DAVY_HZ_RESET);
+	assert_int_equal(plan->level, DAVY_RUNG_MIGRATE_CPU);
+	assert_int_equal(plan->to_backend, DAVY_BACKEND_VULKAN);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+	replaced_by(plan->id, 50, 51, DAVY_BACKEND_VULKAN, 128);
 	rest(CLEAN + S);
-	plan = undo_of(DL_HZ_JOB_HEADROOM);
-	assert_int_equal(plan->level, DL_RUNG_SHRINK);
+	plan = undo_of(DAVY_HZ_JOB_HEADROOM);
+	assert_int_equal(plan->level, DAVY_RUNG_SHRINK);
 	assert_int_equal(plan->knobs.ubatch, 0); /* as its command says */
-	replaced_by(plan->id, 51, 52, DL_BACKEND_VULKAN, 512);
+	replaced_by(plan->id, 51, 52, DAVY_BACKEND_VULKAN, 512);
 	assert_int_equal(first_workload()->effect_count, 0);
 	assert_int_equal(first_workload()->knobs.ubatch, 0);
 }
 
 static void what_an_operator_did_by_another_agent_stays(void **state)
 {
-	struct dl_event ev = event(DL_EV_ORDER, 0);
+	struct davy_event ev = event(DAVY_EV_ORDER, 0);
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
-	left_by_another(DL_RUNG_SHRINK, DL_HZ_NONE, 128);
+	left_by_another(DAVY_RUNG_SHRINK, DAVY_HZ_NONE, 128);
 	rest(3 * CLEAN);
 	assert_int_equal(undo_count(), 0);
-	ev = event(DL_EV_ORDER, 0);
+	ev = event(DAVY_EV_ORDER, 0);
 	ev.order.workload = 1;
-	ev.order.rung = DL_RUNG_UNDO;
+	ev.order.rung = DAVY_RUNG_UNDO;
 	tell(&ev);
-	assert_int_equal(undo_of(DL_HZ_NONE)->level, DL_RUNG_SHRINK);
-	assert_int_equal(undo_of(DL_HZ_NONE)->verdict, DL_VERDICT_GO);
+	assert_int_equal(undo_of(DAVY_HZ_NONE)->level, DAVY_RUNG_SHRINK);
+	assert_int_equal(undo_of(DAVY_HZ_NONE)->verdict, DAVY_VERDICT_GO);
 }
 
 static void nothing_is_left_of_what_cannot_be(void **state)
 {
-	struct dl_event ev = event(DL_EV_LEFT, 0);
+	struct davy_event ev = event(DAVY_EV_LEFT, 0);
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	ev.left.workload = 1;
-	ev.left.rung = DL_RUNG_PAUSE;
-	assert_false(dl_event_valid(&ev)); /* its guard has ended it */
-	ev.left.rung = DL_RUNG_SHRINK;
-	assert_true(dl_event_valid(&ev));
+	ev.left.rung = DAVY_RUNG_PAUSE;
+	assert_false(davy_event_valid(&ev)); /* its guard has ended it */
+	ev.left.rung = DAVY_RUNG_SHRINK;
+	assert_true(davy_event_valid(&ev));
 	ev.left.workload = 7;
 	tell(&ev); /* of nobody */
 	assert_int_equal(first_workload()->effect_count, 0);

@@ -60,13 +60,13 @@ static void make_bomb(uint32_t type, uint64_t size)
 
 static int look_into(uint64_t file_size)
 {
-	DL_FD fd = memfd_create("bomb", MFD_CLOEXEC);
+	DAVY_FD fd = memfd_create("bomb", MFD_CLOEXEC);
 	uint64_t offset = 0;
-	char path[DL_SELF_FD_SIZE];
+	char path[DAVY_SELF_FD_SIZE];
 
 	assert_int_equal(write(fd, &bomb, sizeof(bomb)), sizeof(bomb));
 	assert_int_equal(ftruncate(fd, (off_t)file_size), 0);
-	return dl_elf_site(dl_self_fd(fd, path), "__cxa_throw", true, &offset);
+	return davy_elf_site(davy_self_fd(fd, path), "__cxa_throw", true, &offset);
 }
 
 static long peak_mib(void)

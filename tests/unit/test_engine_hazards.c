@@ -3,7 +3,7 @@
 
 static void graph(uint32_t pid, uint64_t entered_ns, uint64_t count, uint64_t max_ns)
 {
-	struct dl_event ev = event(DL_EV_GRAPH, pid);
+	struct davy_event ev = event(DAVY_EV_GRAPH, pid);
 
 	ev.graph.entered_ns = entered_ns;
 	ev.graph.graph_count = count;
@@ -16,17 +16,17 @@ static void device_lost_is_noted_and_checked_after_grace(void **state)
 	(void)state;
 	served_engine();
 	throws(50, LOST);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION)->level, 3);
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->level, 3);
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
 	pass(200 * MS);
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
 	pass(200 * MS);
-	assert_int_equal(last_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED)->port, 8080);
+	assert_int_equal(last_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED)->port, 8080);
 }
 
 static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	uint64_t thrown;
 
 	(void)state;
@@ -36,15 +36,15 @@ static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
 	throws(50, LOST);
 	pass(400 * MS);
 	probe(200, 500, 0);
-	plan = last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED);
+	plan = last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED);
 	assert_int_equal(plan->health_status, 200);
 	assert_int_equal(plan->completion_status, 500);
 	assert_int_equal(plan->first_sign_ns, thrown);
-	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
+	plan = last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->workload, 1);
-	assert_int_equal(last_of(DL_RUNG_BREAKER, DL_HZ_ENGINE_WEDGED)->breaker_state,
-			 DL_BREAKER_OPEN);
+	assert_int_equal(last_of(DAVY_RUNG_BREAKER, DAVY_HZ_ENGINE_WEDGED)->breaker_state,
+			 DAVY_BREAKER_OPEN);
 	assert_replays();
 }
 
@@ -57,9 +57,9 @@ static void a_survivor_that_gives_a_token_is_left_alone(void **state)
 	pass(400 * MS);
 	probe(200, 200, 1);
 	pass(20 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 0);
-	assert_int_equal(count_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED), 0);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_ENGINE_EXCEPTION), 1);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_ENGINE_EXCEPTION), 1);
 	assert_replays();
 }
 
@@ -70,11 +70,11 @@ static void a_caught_out_of_memory_is_only_noted(void **state)
 	serve();
 	throws(50, OOM);
 	pass(20 * S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION)->level, 1);
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->level, 1);
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
 	throws(50, "N2vk11SystemErrorE");
 	pass(S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_EXCEPTION), 1);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_EXCEPTION), 1);
 	assert_replays();
 }
 
@@ -95,9 +95,10 @@ static void a_stuck_graph_is_checked_past_its_limit_only(void **state)
 	graph(50, now - 9 * S, 100, 50 * MS);
 	assert_int_equal(kept_count, 0);
 	graph(50, now - 11 * S, 100, 50 * MS);
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
 	probe(200, 0, 0);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->verdict, DL_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
+			 DAVY_VERDICT_GO);
 }
 
 static void an_engine_that_loads_is_not_wedged(void **state)
@@ -107,11 +108,11 @@ static void an_engine_that_loads_is_not_wedged(void **state)
 	pass(30 * S);
 	graph(50, now - 11 * S, 100, 50 * MS);
 	probe(503, 503, 0);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
 	pass(31 * S);
 	graph(50, now - 42 * S, 100, 50 * MS);
 	probe(200, 0, 0);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
 static void slow_graphs_raise_the_limit(void **state)
@@ -141,9 +142,9 @@ static void a_slow_cpu_is_no_hazard(void **state)
 {
 	(void)state;
 	begin_history();
-	set("agent.mode", DL_MODE_ENFORCE);
-	workload(1, 50, DL_WORKLOAD_REGISTERED, DL_BACKEND_CPU);
-	process(50, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_CPU);
+	set("agent.mode", DAVY_MODE_ENFORCE);
+	workload(1, 50, DAVY_WORKLOAD_REGISTERED, DAVY_BACKEND_CPU);
+	process(50, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_CPU);
 	pass(300 * S);
 	graph(50, now - 200 * S, 5, 50 * MS);
 	assert_int_equal(kept_count, 0);
@@ -151,13 +152,13 @@ static void a_slow_cpu_is_no_hazard(void **state)
 
 static void an_unseen_end_of_a_copy_is_no_proof(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	process(70, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(70, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	pass(300 * S);
-	ev = event(DL_EV_GRAPH, 70);
+	ev = event(DAVY_EV_GRAPH, 70);
 	ev.graph.entered_ns = now - 60 * S;
 	ev.graph.graph_count = 90;
 	ev.graph.may_end_unseen = 1;
@@ -165,7 +166,7 @@ static void an_unseen_end_of_a_copy_is_no_proof(void **state)
 	assert_int_equal(kept_count, 0);
 	ev.graph.may_end_unseen = 0;
 	tell(&ev);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
 static void exceptions_of_other_programs_are_no_hazard(void **state)
@@ -173,7 +174,7 @@ static void exceptions_of_other_programs_are_no_hazard(void **state)
 	(void)state;
 	begin_history();
 	throws(70, LOST); /* never heard of */
-	process(71, 0, DL_ENGINE_NONE, DL_BACKEND_UNKNOWN);
+	process(71, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_UNKNOWN);
 	throws(71, LOST);
 	pass(5 * S);
 	assert_int_equal(kept_count, 0);
@@ -186,131 +187,136 @@ static void what_was_put_off_is_not_done_to_a_healthy_engine(void **state)
 	throws(50, LOST);
 	pass(400 * MS);
 	probe(200, 500, 0); /* moved; the replacement is wedged as well, within the back-off */
-	act(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->id, DL_ACT_STOPPED, 0, 0);
-	workload(1, 51, DL_WORKLOAD_STARTED, DL_BACKEND_VULKAN);
-	process(51, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	act(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->id, DL_ACT_SERVING, 51, 0);
+	act(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->id, DAVY_ACT_STOPPED, 0, 0);
+	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_VULKAN);
+	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	act(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->id, DAVY_ACT_SERVING, 51, 0);
 	set("restart.backoff", 200000);
 	pass(31 * S);
 	throws(51, LOST);
 	pass(400 * MS);
 	probe(200, 500, 0);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->refusal,
-			 DL_REFUSED_BACKOFF);
-	assert_true(dl_core_workload_busy(&core, 1));
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->refusal,
+			 DAVY_REFUSED_BACKOFF);
+	assert_true(davy_core_workload_busy(&core, 1));
 	pass(31 * S);
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 3); /* asked once more */
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 3); /* asked once more */
 	probe(200, 200, 1);
-	assert_false(dl_core_workload_busy(&core, 1));
+	assert_false(davy_core_workload_busy(&core, 1));
 	pass(400 * S);
-	assert_int_equal(count_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED), 2);
+	assert_int_equal(count_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED), 2);
 }
 
 static void a_wedge_stands_until_it_is_over_and_is_asked_seldom(void **state)
 {
 	(void)state;
 	served_engine();
-	set("agent.mode", DL_MODE_ADVISE);
+	set("agent.mode", DAVY_MODE_ADVISE);
 	throws(50, LOST);
 	for (int i = 0; i < 60; i++) {
 		pass(S);
 		if (core.world.workloads[0].check_ns)
 			probe(200, 500, 0);
 	}
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 2);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_ENGINE_WEDGED), 0);
-	set("agent.mode", DL_MODE_ENFORCE);
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 2);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_ENGINE_WEDGED), 0);
+	set("agent.mode", DAVY_MODE_ENFORCE);
 	pass(31 * S);
 	probe(200, 500, 0);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->verdict, DL_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
+			 DAVY_VERDICT_GO);
 }
 
 static void what_cannot_be_moved_is_restarted(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	served_engine();
-	ev = event(DL_EV_WORKLOAD, 50);
+	ev = event(DAVY_EV_WORKLOAD, 50);
 	ev.workload.workload = 1;
 	ev.workload.adopted = 1;
-	ev.workload.engine = DL_ENGINE_GENERIC;
+	ev.workload.engine = DAVY_ENGINE_GENERIC;
 	tell(&ev);
 	throws(50, LOST);
 	ends(50, 6);
-	assert_int_equal(last_of(DL_RUNG_RESTART, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_RUNG_RESTART, DAVY_HZ_RUNNER_CRASH)->verdict,
+			 DAVY_VERDICT_GO);
 }
 
 static void a_crash_after_device_lost_moves_to_the_cpu(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	served_engine();
 	throws(50, LOST);
 	ends(50, 6);
-	plan = last_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH);
+	plan = last_of(DAVY_RUNG_NOTE, DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->observed, 6);
 	assert_string_equal(plan->detail, LOST);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+			 DAVY_VERDICT_GO);
 }
 
 static void a_plain_crash_is_restarted_once_then_moved(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_recording("runner_crash-again");
 	serve();
 	ends(50, 11 | 0x80);
-	plan = last_of(DL_RUNG_RESTART, DL_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
-	act(plan->id, DL_ACT_STOPPED, 0, 0);
-	workload(1, 51, DL_WORKLOAD_STARTED, DL_BACKEND_VULKAN);
-	process(51, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	act(plan->id, DL_ACT_STARTED, 51, 0);
-	act(plan->id, DL_ACT_SERVING, 0, 0);
-	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_RUNNER_CRASH)->result, 0);
+	plan = last_of(DAVY_RUNG_RESTART, DAVY_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
+	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_VULKAN);
+	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	act(plan->id, DAVY_ACT_STARTED, 51, 0);
+	act(plan->id, DAVY_ACT_SERVING, 0, 0);
+	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, 0);
 	pass(60 * S);
 	ends(51, 11);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+			 DAVY_VERDICT_GO);
 	assert_replays();
 }
 
 static void found(const char *where, bool adopted)
 {
-	struct dl_event ev = event(DL_EV_FINDING, 0);
+	struct davy_event ev = event(DAVY_EV_FINDING, 0);
 
-	ev.finding.engine = DL_ENGINE_OLLAMA;
-	ev.finding.backend = DL_BACKEND_ROCM;
+	ev.finding.engine = DAVY_ENGINE_OLLAMA;
+	ev.finding.backend = DAVY_BACKEND_ROCM;
 	ev.finding.status = 6;
 	ev.finding.adopted = adopted;
-	dl_copy_name(ev.finding.where, sizeof(ev.finding.where), where);
-	dl_copy_name(ev.finding.device, sizeof(ev.finding.device), "0000:04:00.0");
-	dl_copy_name(ev.finding.model, sizeof(ev.finding.model), "llama3:8b");
-	assert_true(dl_event_valid(&ev));
+	davy_copy_name(ev.finding.where, sizeof(ev.finding.where), where);
+	davy_copy_name(ev.finding.device, sizeof(ev.finding.device), "0000:04:00.0");
+	davy_copy_name(ev.finding.model, sizeof(ev.finding.model), "llama3:8b");
+	assert_true(davy_event_valid(&ev));
 	tell(&ev);
 }
 
 static void a_start_that_was_only_tried_is_a_hazard_with_its_stage(void **state)
 {
-	struct dl_event ev = event(DL_EV_FINDING, 0);
+	struct davy_event ev = event(DAVY_EV_FINDING, 0);
 
 	(void)state;
 	begin_history();
-	set("agent.mode", DL_MODE_ENFORCE);
+	set("agent.mode", DAVY_MODE_ENFORCE);
 	found("init in libamdhip64.so.6", false);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH)->level, 2);
-	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH)->detail,
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 2);
+	assert_string_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RUNNER_CRASH)->detail,
 			    "init in libamdhip64.so.6");
 	assert_int_equal(core.breaker_count, 0); /* of nobody in our care */
 	begin_history();
-	set("agent.mode", DL_MODE_ENFORCE);
+	set("agent.mode", DAVY_MODE_ENFORCE);
 	found("init in libamdhip64.so.6", true);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH)->level, 3);
-	assert_int_equal(last_of(DL_RUNG_BREAKER, DL_HZ_RUNNER_CRASH)->backend, DL_BACKEND_ROCM);
-	assert_int_equal(core.breakers[0].state, DL_BREAKER_OPEN);
-	assert_false(dl_event_valid(&ev)); /* at no stage */
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_BREAKER, DAVY_HZ_RUNNER_CRASH)->backend,
+			 DAVY_BACKEND_ROCM);
+	assert_int_equal(core.breakers[0].state, DAVY_BREAKER_OPEN);
+	assert_false(davy_event_valid(&ev)); /* at no stage */
 }
 
 static void ends_that_were_asked_for_are_no_crash(void **state)
@@ -331,52 +337,53 @@ static void a_failure_exit_after_out_of_memory_is_a_crash(void **state)
 	served_engine();
 	throws(50, OOM);
 	ends(50, 1 << 8);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+			 DAVY_VERDICT_GO);
 }
 
 static void a_discovery_child_killed_on_purpose_is_no_crash(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	ev = event(DL_EV_PROCESS, 90);
+	ev = event(DAVY_EV_PROCESS, 90);
 	ev.process.start_ticks = 900;
-	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
+	ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
 	tell(&ev);
 	ends(90, 9);
 	assert_int_equal(kept_count, 0);
 }
 
 /* A daemon (90) and its runner (91) with a model, whose end is SIGKILL. */
-static void unload(bool daemon_lives, enum dl_event_kind named_by)
+static void unload(bool daemon_lives, enum davy_event_kind named_by)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	begin_recorded();
-	ev = event(DL_EV_PROCESS, 90);
+	ev = event(DAVY_EV_PROCESS, 90);
 	ev.process.start_ticks = 900;
-	ev.process.engine = DL_ENGINE_OLLAMA;
-	ev.process.role = DL_ROLE_MANAGER;
+	ev.process.engine = DAVY_ENGINE_OLLAMA;
+	ev.process.role = DAVY_ROLE_MANAGER;
 	tell(&ev);
-	ev = event(DL_EV_PROCESS, 91);
+	ev = event(DAVY_EV_PROCESS, 91);
 	ev.process.start_ticks = 910;
 	ev.process.ppid = 90;
-	ev.process.engine = DL_ENGINE_OLLAMA_RUNNER;
-	ev.process.role = DL_ROLE_RUNNER;
-	dl_copy_name(ev.process.model, sizeof(ev.process.model), "lamp:1b");
+	ev.process.engine = DAVY_ENGINE_OLLAMA_RUNNER;
+	ev.process.role = DAVY_ROLE_RUNNER;
+	davy_copy_name(ev.process.model, sizeof(ev.process.model), "lamp:1b");
 	tell(&ev);
 	if (!daemon_lives)
 		ends(90, 9);
-	if (named_by == DL_EV_FACT) {
-		ev = event(DL_EV_FACT, 91);
-		ev.fact.fact = DL_FACT_OOM_VICTIM;
+	if (named_by == DAVY_EV_FACT) {
+		ev = event(DAVY_EV_FACT, 91);
+		ev.fact.fact = DAVY_FACT_OOM_VICTIM;
 		tell(&ev);
-	} else if (named_by == DL_EV_LOG) {
-		ev = event(DL_EV_LOG, 91);
-		ev.log.kind = DL_LOG_OOM_KILL;
-		ev.log.role = DL_PART_FAILURE;
-		ev.log.log_class = DL_CLASS_OOM_GTT_HOST;
+	} else if (named_by == DAVY_EV_LOG) {
+		ev = event(DAVY_EV_LOG, 91);
+		ev.log.kind = DAVY_LOG_OOM_KILL;
+		ev.log.role = DAVY_PART_FAILURE;
+		ev.log.log_class = DAVY_CLASS_OOM_GTT_HOST;
 		tell(&ev);
 	}
 	kept_count = 0;
@@ -387,38 +394,38 @@ static void a_runner_that_its_manager_unloads_is_no_crash(void **state)
 {
 	(void)state;
 	record_as = "runner_crash-benign";
-	unload(true, DL_EV_TICK);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 0);
+	unload(true, DAVY_EV_TICK);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
 	assert_replays();
-	unload(true, DL_EV_FACT);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 1);
-	unload(true, DL_EV_LOG);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 1);
-	unload(false, DL_EV_TICK);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 1);
+	unload(true, DAVY_EV_FACT);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
+	unload(true, DAVY_EV_LOG);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
+	unload(false, DAVY_EV_TICK);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
 }
 
 static void another_process_of_the_same_pid_inherits_nothing(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	served_engine();
 	throws(50, LOST);
-	ev = event(DL_EV_PROCESS, 50);
+	ev = event(DAVY_EV_PROCESS, 50);
 	ev.process.start_ticks = 7777;
 	tell(&ev);
 	pass(5 * S);
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
 	ends(50, 6); /* of the old start time: not this one's */
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RUNNER_CRASH), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
 }
 
 static void client_of(uint32_t pid, uint64_t id, uint64_t bytes)
 {
-	struct dl_event ev = event(DL_EV_CLIENT, pid);
+	struct davy_event ev = event(DAVY_EV_CLIENT, pid);
 
-	dl_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
+	davy_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
 	ev.client.client_id = id;
 	ev.client.vram = bytes;
 	tell(&ev);
@@ -426,24 +433,24 @@ static void client_of(uint32_t pid, uint64_t id, uint64_t bytes)
 
 static void a_late_exit_takes_nothing_of_the_pids_new_owner(void **state)
 {
-	const struct dl_memory *m = &core.world.memory;
-	struct dl_event ev;
+	const struct davy_memory *m = &core.world.memory;
+	struct davy_event ev;
 
 	(void)state;
 	served_engine();
 	client_of(50, 1, 9 << 20);
-	ev = event(DL_EV_PROCESS, 50);
+	ev = event(DAVY_EV_PROCESS, 50);
 	ev.process.start_ticks = 7777;
 	tell(&ev);
-	assert_null(dl_memory_client_of(m, 50, GPU)); /* nor does it inherit any */
+	assert_null(davy_memory_client_of(m, 50, GPU)); /* nor does it inherit any */
 	client_of(50, 2, 1 << 20);
 	ends(50, 0);
-	assert_non_null(dl_memory_client_of(m, 50, GPU));
-	assert_int_equal(dl_memory_client_of(m, 50, GPU)->bytes, 1 << 20);
-	ev = event(DL_EV_PROCESS_EXIT, 50);
+	assert_non_null(davy_memory_client_of(m, 50, GPU));
+	assert_int_equal(davy_memory_client_of(m, 50, GPU)->bytes, 1 << 20);
+	ev = event(DAVY_EV_PROCESS_EXIT, 50);
 	ev.process_exit.start_ticks = 7777;
 	tell(&ev);
-	assert_null(dl_memory_client_of(m, 50, GPU));
+	assert_null(davy_memory_client_of(m, 50, GPU));
 }
 
 int main(void)

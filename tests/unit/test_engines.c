@@ -16,196 +16,204 @@
 #define BLOB	  "/m/blobs/" SHA
 #define ARGV(...) ((char *[]){ __VA_ARGS__, NULL })
 
-static struct dl_engine_facts facts;
+static struct davy_engine_facts facts;
 
 static void look(char *const argv[], char *const envp[], const char *exe, const char *parent)
 {
-	const struct dl_engine_look l = { argv, envp, exe, parent };
+	const struct davy_engine_look l = { argv, envp, exe, parent };
 
-	dl_engine_identify(&l, &facts);
+	davy_engine_identify(&l, &facts);
 }
 
 struct line {
 	char *argv[10];
-	enum dl_engine engine;
-	enum dl_role role;
+	enum davy_engine engine;
+	enum davy_role role;
 	const char *model;
 	uint16_t port;
 };
 
 static const struct line lines[] = {
 	{ { "llama-server", "-m", "/a/b.gguf" },
-	  DL_ENGINE_LLAMA_SERVER,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_LLAMA_SERVER,
+	  DAVY_ROLE_SERVER,
 	  "b.gguf",
 	  8080 },
 	{ { "llama-server", "--models-dir", "/m", "--port", "9931" },
-	  DL_ENGINE_LLAMA_SERVER,
-	  DL_ROLE_MANAGER,
+	  DAVY_ENGINE_LLAMA_SERVER,
+	  DAVY_ROLE_MANAGER,
 	  "",
 	  9931 },
 	{ { "llama-server", "-hf", "ggml-org/gemma-3-1b-it-GGUF:Q4_0" },
-	  DL_ENGINE_LLAMA_SERVER,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_LLAMA_SERVER,
+	  DAVY_ROLE_SERVER,
 	  "ggml-org/gemma-3-1b-it-GGUF:Q4_0",
 	  8080 },
 	{ { "llama-server", "--list-devices", "--offline" },
-	  DL_ENGINE_LLAMA_SERVER,
-	  DL_ROLE_DISCOVERY,
+	  DAVY_ENGINE_LLAMA_SERVER,
+	  DAVY_ROLE_DISCOVERY,
 	  "",
 	  8080 },
 	{ { "/opt/llama-server-vulkan", "-m", "a.gguf" },
-	  DL_ENGINE_LLAMA_SERVER,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_LLAMA_SERVER,
+	  DAVY_ROLE_SERVER,
 	  "a.gguf",
 	  8080 },
-	{ { "llama-server", "--version" }, DL_ENGINE_LLAMA_SERVER, DL_ROLE_TOOL, "", 8080 },
+	{ { "llama-server", "--version" }, DAVY_ENGINE_LLAMA_SERVER, DAVY_ROLE_TOOL, "", 8080 },
 	{ { "/r/lib64/ld-linux-x86-64.so.2", "--library-path", "/l:/m", "--argv0", "x",
 	    "/r/usr/bin/llama-server", "-m", "a.gguf" },
-	  DL_ENGINE_LLAMA_SERVER,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_LLAMA_SERVER,
+	  DAVY_ROLE_SERVER,
 	  "a.gguf",
 	  8080 },
 	{ { "/lib/ld-musl-x86_64.so.1", "/usr/bin/llama-bench", "-m", "a.gguf" },
-	  DL_ENGINE_LLAMA_CPP,
-	  DL_ROLE_TOOL,
+	  DAVY_ENGINE_LLAMA_CPP,
+	  DAVY_ROLE_TOOL,
 	  "a.gguf",
 	  0 },
 	{ { "/usr/lib/ollama/llama-server", "--model", "/x/y.gguf", "--port", "4242" },
-	  DL_ENGINE_OLLAMA_RUNNER,
-	  DL_ROLE_RUNNER,
+	  DAVY_ENGINE_OLLAMA_RUNNER,
+	  DAVY_ROLE_RUNNER,
 	  "y.gguf",
 	  4242 },
 	{ { "llama-server", "--model", BLOB, "--port", "7", "--no-webui", "--offline" },
-	  DL_ENGINE_OLLAMA_RUNNER,
-	  DL_ROLE_RUNNER,
+	  DAVY_ENGINE_OLLAMA_RUNNER,
+	  DAVY_ROLE_RUNNER,
 	  "sha256-74701a8c35f6c8d9a4b91f3f3497643001d63e0c7a84e085bed452548fa88d45",
 	  7 },
 	{ { "/usr/lib/ollama/llama-server", "--no-webui", "--offline", "--verbose" },
-	  DL_ENGINE_OLLAMA_RUNNER,
-	  DL_ROLE_DISCOVERY,
+	  DAVY_ENGINE_OLLAMA_RUNNER,
+	  DAVY_ROLE_DISCOVERY,
 	  "",
 	  8080 },
 	{ { "/usr/bin/ollama", "runner", "--ollama-engine", "--model", "/x/y", "--port", "33" },
-	  DL_ENGINE_OLLAMA_RUNNER,
-	  DL_ROLE_RUNNER,
+	  DAVY_ENGINE_OLLAMA_RUNNER,
+	  DAVY_ROLE_RUNNER,
 	  "y",
 	  33 },
 	{ { "/tmp/ollama1/runners/rocm/ollama_llama_server", "--model", "/x/y", "--ctx-size",
 	    "8192", "--port", "33" },
-	  DL_ENGINE_OLLAMA_RUNNER,
-	  DL_ROLE_RUNNER,
+	  DAVY_ENGINE_OLLAMA_RUNNER,
+	  DAVY_ROLE_RUNNER,
 	  "y",
 	  33 },
 	{ { "ollama", "gpu-discover", "--lib-dir", "/usr/lib/ollama" },
-	  DL_ENGINE_OLLAMA_RUNNER,
-	  DL_ROLE_DISCOVERY,
+	  DAVY_ENGINE_OLLAMA_RUNNER,
+	  DAVY_ROLE_DISCOVERY,
 	  "",
 	  0 },
-	{ { "ollama", "serve" }, DL_ENGINE_OLLAMA, DL_ROLE_MANAGER, "", 11434 },
-	{ { "ollama", "run", "llama3" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "ollama", "serve" }, DAVY_ENGINE_OLLAMA, DAVY_ROLE_MANAGER, "", 11434 },
+	{ { "ollama", "run", "llama3" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
 	{ { "llama-cli", "-m", "q.gguf", "-p", "hi" },
-	  DL_ENGINE_LLAMA_CPP,
-	  DL_ROLE_TOOL,
+	  DAVY_ENGINE_LLAMA_CPP,
+	  DAVY_ROLE_TOOL,
 	  "q.gguf",
 	  0 },
 	{ { "llama", "serve", "-m", "q.gguf" },
-	  DL_ENGINE_LLAMA_CPP,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_LLAMA_CPP,
+	  DAVY_ROLE_SERVER,
 	  "q.gguf",
 	  8080 },
-	{ { "llama-quantize", "a", "b" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "llama-quantize", "a", "b" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
 	{ { "python3", "-u", "-m", "llama_cpp.server", "--model", "/a/b.gguf" },
-	  DL_ENGINE_LLAMA_CPP,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_LLAMA_CPP,
+	  DAVY_ROLE_SERVER,
 	  "b.gguf",
 	  8000 },
 	{ { "/usr/bin/python3.12", "/usr/local/bin/vllm", "serve", "org/model-7b", "--port", "81" },
-	  DL_ENGINE_VLLM,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_VLLM,
+	  DAVY_ROLE_SERVER,
 	  "org/model-7b",
 	  81 },
 	{ { "python3", "-m", "vllm.entrypoints.openai.api_server", "--model=/m/dir" },
-	  DL_ENGINE_VLLM,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_VLLM,
+	  DAVY_ROLE_SERVER,
 	  "dir",
 	  8000 },
-	{ { "VLLM::EngineCore_DP0" }, DL_ENGINE_VLLM, DL_ROLE_RUNNER, "", 0 },
-	{ { "VLLM::Worker_TP1" }, DL_ENGINE_VLLM, DL_ROLE_RUNNER, "", 0 },
-	{ { "python3", "vllm", "chat" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "VLLM::EngineCore_DP0" }, DAVY_ENGINE_VLLM, DAVY_ROLE_RUNNER, "", 0 },
+	{ { "VLLM::Worker_TP1" }, DAVY_ENGINE_VLLM, DAVY_ROLE_RUNNER, "", 0 },
+	{ { "python3", "vllm", "chat" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
 	{ { "python", "-m", "sglang.launch_server", "--model-path", "org/m" },
-	  DL_ENGINE_SGLANG,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_SGLANG,
+	  DAVY_ROLE_SERVER,
 	  "org/m",
 	  30000 },
-	{ { "sglang::scheduler_TP0" }, DL_ENGINE_SGLANG, DL_ROLE_RUNNER, "", 0 },
+	{ { "sglang::scheduler_TP0" }, DAVY_ENGINE_SGLANG, DAVY_ROLE_RUNNER, "", 0 },
 	{ { "text-generation-launcher", "--model-id", "org/m" },
-	  DL_ENGINE_TGI,
-	  DL_ROLE_MANAGER,
+	  DAVY_ENGINE_TGI,
+	  DAVY_ROLE_MANAGER,
 	  "org/m",
 	  3000 },
 	{ { "/opt/conda/bin/python3.11", "/opt/conda/bin/text-generation-server", "serve", "org/m",
 	    "--uds-path", "/tmp/x" },
-	  DL_ENGINE_TGI,
-	  DL_ROLE_RUNNER,
+	  DAVY_ENGINE_TGI,
+	  DAVY_ROLE_RUNNER,
 	  "org/m",
 	  0 },
 	{ { "local-ai", "run", "--address", ":9090" },
-	  DL_ENGINE_LOCALAI,
-	  DL_ROLE_MANAGER,
+	  DAVY_ENGINE_LOCALAI,
+	  DAVY_ROLE_MANAGER,
 	  "",
 	  9090 },
 	{ { "/backends/llama-cpp/llama-cpp-avx2", "--addr", "127.0.0.1:41575" },
-	  DL_ENGINE_LOCALAI,
-	  DL_ROLE_RUNNER,
+	  DAVY_ENGINE_LOCALAI,
+	  DAVY_ROLE_RUNNER,
 	  "",
 	  41575 },
 	{ { "/opt/koboldcpp-linux-x64", "--model", "k.gguf", "--usevulkan", "--contextsize",
 	    "4096" },
-	  DL_ENGINE_KOBOLDCPP,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_KOBOLDCPP,
+	  DAVY_ROLE_SERVER,
 	  "k.gguf",
 	  5001 },
 	{ { "python3", "koboldcpp.py", "k.gguf" },
-	  DL_ENGINE_KOBOLDCPP,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_KOBOLDCPP,
+	  DAVY_ROLE_SERVER,
 	  "k.gguf",
 	  5001 },
 	{ { "llama-swap", "-config", "c.yaml", "-listen", ":8081" },
-	  DL_ENGINE_LLAMA_SWAP,
-	  DL_ROLE_MANAGER,
+	  DAVY_ENGINE_LLAMA_SWAP,
+	  DAVY_ROLE_MANAGER,
 	  "",
 	  8081 },
-	{ { "/usr/bin/lemond" }, DL_ENGINE_LEMONADE, DL_ROLE_MANAGER, "", 13305 },
-	{ { "/home/u/.lmstudio/llmster/llmster" }, DL_ENGINE_LM_STUDIO, DL_ROLE_MANAGER, "", 1234 },
+	{ { "/usr/bin/lemond" }, DAVY_ENGINE_LEMONADE, DAVY_ROLE_MANAGER, "", 13305 },
+	{ { "/home/u/.lmstudio/llmster/llmster" },
+	  DAVY_ENGINE_LM_STUDIO,
+	  DAVY_ROLE_MANAGER,
+	  "",
+	  1234 },
 	{ { "whisper-server", "-m", "ggml-base.bin" },
-	  DL_ENGINE_WHISPER_CPP,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_WHISPER_CPP,
+	  DAVY_ROLE_SERVER,
 	  "ggml-base.bin",
 	  8080 },
 	{ { "sd", "-m", "sd15.gguf", "-p", "a cat" },
-	  DL_ENGINE_SD_CPP,
-	  DL_ROLE_TOOL,
+	  DAVY_ENGINE_SD_CPP,
+	  DAVY_ROLE_TOOL,
 	  "sd15.gguf",
 	  0 },
-	{ { "sd", "before", "after" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "sd", "before", "after" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
 	{ { "python", "/opt/ComfyUI/main.py", "--listen" },
-	  DL_ENGINE_COMFYUI,
-	  DL_ROLE_SERVER,
+	  DAVY_ENGINE_COMFYUI,
+	  DAVY_ROLE_SERVER,
 	  "",
 	  8188 },
-	{ { "python", "main.py" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
-	{ { "bash", "llama-server" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
-	{ { "grep", "llama-server" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "python", "main.py" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
+	{ { "bash", "llama-server" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
+	{ { "grep", "llama-server" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
 	{ { "python3", "-c", "print(1)", "vllm", "serve", "x" },
-	  DL_ENGINE_NONE,
-	  DL_ROLE_UNKNOWN,
+	  DAVY_ENGINE_NONE,
+	  DAVY_ROLE_UNKNOWN,
 	  "",
 	  0 },
-	{ { "python3" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
-	{ { "python3", "-m" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
-	{ { "ld-linux-x86-64.so.2", "--library-path" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
-	{ { "" }, DL_ENGINE_NONE, DL_ROLE_UNKNOWN, "", 0 },
+	{ { "python3" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
+	{ { "python3", "-m" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
+	{ { "ld-linux-x86-64.so.2", "--library-path" },
+	  DAVY_ENGINE_NONE,
+	  DAVY_ROLE_UNKNOWN,
+	  "",
+	  0 },
+	{ { "" }, DAVY_ENGINE_NONE, DAVY_ROLE_UNKNOWN, "", 0 },
 };
 
 static void every_engine_is_told_by_its_command_line(void **state)
@@ -218,8 +226,8 @@ static void every_engine_is_told_by_its_command_line(void **state)
 		if (facts.engine != l->engine || facts.role != l->role || facts.port != l->port ||
 		    strcmp(facts.model, l->model) != 0)
 			fail_msg("line %zu ('%s %s'): %s, %s, model '%s', port %u", i, l->argv[0],
-				 l->argv[1] ? l->argv[1] : "", dl_engine_name(facts.engine),
-				 dl_role_name(facts.role), facts.model, facts.port);
+				 l->argv[1] ? l->argv[1] : "", davy_engine_name(facts.engine),
+				 davy_role_name(facts.role), facts.model, facts.port);
 	}
 }
 
@@ -227,21 +235,21 @@ static void the_executable_tells_what_argv_does_not(void **state)
 {
 	(void)state;
 	look(ARGV("chat-backend", "-m", "a.gguf"), NULL, "/opt/bin/llama-server (deleted)", "");
-	assert_int_equal(facts.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_int_equal(facts.engine, DAVY_ENGINE_LLAMA_SERVER);
 	look(ARGV("main", "-m", "a.gguf"), NULL, "/r/lib/ld-linux-x86-64.so.2", "");
-	assert_int_equal(facts.engine, DL_ENGINE_NONE);
+	assert_int_equal(facts.engine, DAVY_ENGINE_NONE);
 	look(ARGV("x", "/r/llama-server", "-m", "a.gguf"), NULL, "/r/lib/ld-linux-x86-64.so.2", "");
-	assert_int_equal(facts.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_int_equal(facts.engine, DAVY_ENGINE_LLAMA_SERVER);
 	look(ARGV("python", "main.py"), NULL, "/srv/ComfyUI/venv/bin/python3.11", "");
-	assert_int_equal(facts.engine, DL_ENGINE_COMFYUI);
+	assert_int_equal(facts.engine, DAVY_ENGINE_COMFYUI);
 	look(ARGV("llama-server", "--model", "/a.gguf"), NULL, "/usr/bin/llama-server", "ollama");
-	assert_int_equal(facts.engine, DL_ENGINE_OLLAMA_RUNNER);
+	assert_int_equal(facts.engine, DAVY_ENGINE_OLLAMA_RUNNER);
 	look(ARGV("llama-server", "-m", "a.gguf"), NULL, "", "lemond");
-	assert_int_equal(facts.engine, DL_ENGINE_LLAMA_SERVER);
-	assert_int_equal(facts.role, DL_ROLE_RUNNER);
+	assert_int_equal(facts.engine, DAVY_ENGINE_LLAMA_SERVER);
+	assert_int_equal(facts.role, DAVY_ROLE_RUNNER);
 	look(ARGV("llama-server", "-m", "a.gguf"), ARGV("LLAMA_SERVER_ROUTER_PORT=8080"), "",
 	     "llama-server");
-	assert_int_equal(facts.role, DL_ROLE_RUNNER);
+	assert_int_equal(facts.role, DAVY_ROLE_RUNNER);
 }
 
 static void settings_come_from_arguments_then_variables_then_defaults(void **state)
@@ -265,8 +273,8 @@ static void settings_come_from_arguments_then_variables_then_defaults(void **sta
 	assert_int_equal(facts.batch, 2048);
 	assert_int_equal(facts.parallel, 3);
 	assert_int_equal(facts.port, 9999);
-	assert_int_equal(facts.gpu_layers, DL_LAYERS_ALL);
-	assert_int_equal(facts.backend, DL_BACKEND_CPU);
+	assert_int_equal(facts.gpu_layers, DAVY_LAYERS_ALL);
+	assert_int_equal(facts.backend, DAVY_BACKEND_CPU);
 	look(ARGV("llama-server", "-c", "256", "-ngl", "33", "-ctk", "q8_0"), env, "", "");
 	assert_string_equal(facts.model, "env.gguf");
 	assert_int_equal(facts.batch, 256); /* bounded by the context */
@@ -293,7 +301,7 @@ static void settings_come_from_arguments_then_variables_then_defaults(void **sta
 
 static void hostile_arguments_are_survived(void **state)
 {
-	static char *argv[DL_ARGS_MAX + 1];
+	static char *argv[DAVY_ARGS_MAX + 1];
 	static char big[100000];
 
 	(void)state;
@@ -306,32 +314,32 @@ static void hostile_arguments_are_survived(void **state)
 	look(ARGV("llama-server", "-m", big, "-c", "99999999999"), ARGV(big), big, big);
 	assert_true(strlen(facts.model) < sizeof(facts.model));
 	assert_int_equal(facts.context_size, 0);
-	for (size_t i = 0; i < DL_ARGS_MAX; i++)
+	for (size_t i = 0; i < DAVY_ARGS_MAX; i++)
 		argv[i] = "-m";
 	argv[0] = "llama-server";
 	look(argv, NULL, "", "");
 	look(ARGV("--", "="), ARGV("=", "==", ""), "/", "");
-	assert_int_equal(facts.engine, DL_ENGINE_NONE);
+	assert_int_equal(facts.engine, DAVY_ENGINE_NONE);
 	look(ARGV("llama-server", "/", "-m", "/"), NULL, "/", "");
-	assert_int_equal(dl_engine_of_library("libllama.so.0"), DL_ENGINE_LLAMA_CPP);
-	assert_int_equal(dl_engine_of_library("koboldcpp_vulkan.so"), DL_ENGINE_KOBOLDCPP);
-	assert_int_equal(dl_engine_of_library("libtorch_hip.so"), DL_ENGINE_GENERIC);
-	assert_int_equal(dl_engine_of_library("libc.so.6"), DL_ENGINE_NONE);
+	assert_int_equal(davy_engine_of_library("libllama.so.0"), DAVY_ENGINE_LLAMA_CPP);
+	assert_int_equal(davy_engine_of_library("koboldcpp_vulkan.so"), DAVY_ENGINE_KOBOLDCPP);
+	assert_int_equal(davy_engine_of_library("libtorch_hip.so"), DAVY_ENGINE_GENERIC);
+	assert_int_equal(davy_engine_of_library("libc.so.6"), DAVY_ENGINE_NONE);
 }
 
 static void words_fit_whole_or_by_their_star(void **state)
 {
 	(void)state;
-	assert_true(dl_word_in("a bc*", "bcd"));
-	assert_true(dl_word_in("*.x", "a.x"));
-	assert_false(dl_word_in("a bc*", "b"));
-	assert_false(dl_word_in("a bc", "a bc"));
-	assert_false(dl_word_in("", ""));
-	assert_false(dl_word_in(NULL, "a"));
-	assert_int_equal(dl_token_count("8K"), 8192);
-	assert_int_equal(dl_token_count("4294967296"), 0);
-	assert_int_equal(dl_token_count(" 8"), 0);
-	assert_int_equal(dl_port("65536"), 0);
+	assert_true(davy_word_in("a bc*", "bcd"));
+	assert_true(davy_word_in("*.x", "a.x"));
+	assert_false(davy_word_in("a bc*", "b"));
+	assert_false(davy_word_in("a bc", "a bc"));
+	assert_false(davy_word_in("", ""));
+	assert_false(davy_word_in(NULL, "a"));
+	assert_int_equal(davy_token_count("8K"), 8192);
+	assert_int_equal(davy_token_count("4294967296"), 0);
+	assert_int_equal(davy_token_count(" 8"), 0);
+	assert_int_equal(davy_port("65536"), 0);
 }
 
 /* As the kernel cuts it: 15 bytes. */
@@ -339,32 +347,32 @@ static void a_comm_is_as_much_of_a_program_as_it_has_room_for(void **state)
 {
 	static const struct {
 		const char *comm;
-		enum dl_engine engine;
+		enum davy_engine engine;
 	} comms[] = {
-		{ "llama-server", DL_ENGINE_LLAMA_SERVER },
-		{ "llama-server-vu", DL_ENGINE_LLAMA_SERVER },
-		{ ".llama-server-w", DL_ENGINE_LLAMA_SERVER },
-		{ "llama-cli", DL_ENGINE_LLAMA_CPP },
-		{ "ollama", DL_ENGINE_OLLAMA },
-		{ "ollama_llama_se", DL_ENGINE_OLLAMA },
-		{ "sglang::schedul", DL_ENGINE_SGLANG },
-		{ "VLLM::EngineCor", DL_ENGINE_VLLM },
-		{ "vllm", DL_ENGINE_VLLM },
-		{ "text-generation", DL_ENGINE_TGI },
-		{ "local-ai", DL_ENGINE_LOCALAI },
-		{ "lemond", DL_ENGINE_LEMONADE },
-		{ "llmster", DL_ENGINE_LM_STUDIO },
-		{ "koboldcpp", DL_ENGINE_KOBOLDCPP },
-		{ "ollam", DL_ENGINE_NONE },
-		{ "ollamas", DL_ENGINE_NONE },
-		{ "python3", DL_ENGINE_NONE },
-		{ "", DL_ENGINE_NONE },
+		{ "llama-server", DAVY_ENGINE_LLAMA_SERVER },
+		{ "llama-server-vu", DAVY_ENGINE_LLAMA_SERVER },
+		{ ".llama-server-w", DAVY_ENGINE_LLAMA_SERVER },
+		{ "llama-cli", DAVY_ENGINE_LLAMA_CPP },
+		{ "ollama", DAVY_ENGINE_OLLAMA },
+		{ "ollama_llama_se", DAVY_ENGINE_OLLAMA },
+		{ "sglang::schedul", DAVY_ENGINE_SGLANG },
+		{ "VLLM::EngineCor", DAVY_ENGINE_VLLM },
+		{ "vllm", DAVY_ENGINE_VLLM },
+		{ "text-generation", DAVY_ENGINE_TGI },
+		{ "local-ai", DAVY_ENGINE_LOCALAI },
+		{ "lemond", DAVY_ENGINE_LEMONADE },
+		{ "llmster", DAVY_ENGINE_LM_STUDIO },
+		{ "koboldcpp", DAVY_ENGINE_KOBOLDCPP },
+		{ "ollam", DAVY_ENGINE_NONE },
+		{ "ollamas", DAVY_ENGINE_NONE },
+		{ "python3", DAVY_ENGINE_NONE },
+		{ "", DAVY_ENGINE_NONE },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(comms) / sizeof(comms[0]); i++)
-		if (dl_engine_of_comm(comms[i].comm) != comms[i].engine)
-			fail_msg("'%s' is %d", comms[i].comm, dl_engine_of_comm(comms[i].comm));
+		if (davy_engine_of_comm(comms[i].comm) != comms[i].engine)
+			fail_msg("'%s' is %d", comms[i].comm, davy_engine_of_comm(comms[i].comm));
 }
 
 int main(void)

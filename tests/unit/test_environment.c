@@ -37,7 +37,7 @@ static void put_link(const char *name, const char *target)
 	snprintf(path, sizeof(path), "%s%s", root, name);
 	slash = strrchr(path, '/');
 	*slash = 0;
-	dl_make_dirs(path);
+	davy_make_dirs(path);
 	*slash = '/';
 	unlink(path);
 	assert_int_equal(symlink(target, path), 0);
@@ -78,7 +78,7 @@ static void put_elf(const char *name, unsigned char id)
 	put(name, (const char *)&e, sizeof(e));
 }
 
-static int read_elf(const struct elf *e, size_t size, struct dl_build_id *id)
+static int read_elf(const struct elf *e, size_t size, struct davy_build_id *id)
 {
 	char path[128];
 	int fd, err;
@@ -86,7 +86,7 @@ static int read_elf(const struct elf *e, size_t size, struct dl_build_id *id)
 	put("/elf", (const char *)e, size);
 	snprintf(path, sizeof(path), "%s/elf", root);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	err = dl_build_id_read(fd, id);
+	err = davy_build_id_read(fd, id);
 	close(fd);
 	return err;
 }
@@ -94,13 +94,13 @@ static int read_elf(const struct elf *e, size_t size, struct dl_build_id *id)
 static void a_build_id_is_found_or_there_is_none(void **state)
 {
 	struct elf e = an_elf(0xab);
-	struct dl_build_id id;
+	struct davy_build_id id;
 
 	(void)state;
 	assert_int_equal(read_elf(&e, sizeof(e), &id), 0);
 	assert_int_equal(id.size, 20);
 	assert_memory_equal(id.bytes, e.id, 20);
-	assert_true(dl_build_id_head(&id) == 0xababababababababULL);
+	assert_true(davy_build_id_head(&id) == 0xababababababababULL);
 	e.note.n_type = 4;
 	memcpy(e.name, "Go\0", 4); /* Go's own */
 	assert_int_equal(read_elf(&e, sizeof(e), &id), 0);
@@ -115,13 +115,13 @@ static void a_build_id_is_found_or_there_is_none(void **state)
 	assert_int_equal(read_elf(&e, 7, &id), -ENOEXEC);
 	id.size = 3; /* a short one is filled up */
 	memcpy(id.bytes, "\1\2\3", 3);
-	assert_true(dl_build_id_head(&id) == 0x0102030000000000ULL);
+	assert_true(davy_build_id_head(&id) == 0x0102030000000000ULL);
 }
 
 static void what_an_elf_file_claims_is_not_believed(void **state)
 {
 	struct elf e = an_elf(1);
-	struct dl_build_id id;
+	struct davy_build_id id;
 
 	(void)state;
 	e.note.n_descsz = UINT32_MAX;
@@ -157,25 +157,25 @@ static void notes_stand_behind_each_other(void **state)
 		unsigned char id[8];
 	} notes = { { 5, 0, 1 }, "Xen\0", { 4, 8, NT_GNU_BUILD_ID }, "GNU", "12345678" };
 	const unsigned char *at = (const unsigned char *)&notes;
-	struct dl_build_id id;
+	struct davy_build_id id;
 
 	(void)state;
-	assert_int_equal(dl_build_id_in_notes(at, sizeof(notes), 4, &id), 0);
+	assert_int_equal(davy_build_id_in_notes(at, sizeof(notes), 4, &id), 0);
 	assert_int_equal(id.size, 8);
 	assert_memory_equal(id.bytes, "12345678", 8);
-	assert_int_equal(dl_build_id_in_notes(at, sizeof(notes) - 1, 4, &id), -EBADMSG);
-	assert_int_equal(dl_build_id_in_notes(at, 20, 4, &id), -ENOENT);
-	assert_int_equal(dl_build_id_in_notes(at, 0, 4, &id), -ENOENT);
+	assert_int_equal(davy_build_id_in_notes(at, sizeof(notes) - 1, 4, &id), -EBADMSG);
+	assert_int_equal(davy_build_id_in_notes(at, 20, 4, &id), -ENOENT);
+	assert_int_equal(davy_build_id_in_notes(at, 0, 4, &id), -ENOENT);
 	notes.second.n_descsz = 0;
-	assert_int_equal(dl_build_id_in_notes(at, sizeof(notes), 4, &id), -ENOENT);
+	assert_int_equal(davy_build_id_in_notes(at, sizeof(notes), 4, &id), -ENOENT);
 }
 
 static const char *driver_version(const char *driver)
 {
-	static char text[DL_VERSION_TEXT_LEN];
+	static char text[DAVY_VERSION_TEXT_LEN];
 
 	memset(text, 'x', sizeof(text));
-	dl_driver_version_read(driver, text);
+	davy_driver_version_read(driver, text);
 	return text;
 }
 
@@ -218,15 +218,15 @@ static void nvidias_tells_it_in_two_places(void **state)
 	assert_string_equal(driver_version("nvidia"), "nvidia 580.1.2");
 }
 
-static const struct dl_gpu amd = { .device = "0000:03:00.0", .driver = "amdgpu" };
-static const struct dl_gpu intel = { .device = "0000:00:02.0", .driver = "xe" };
+static const struct davy_gpu amd = { .device = "0000:03:00.0", .driver = "amdgpu" };
+static const struct davy_gpu intel = { .device = "0000:00:02.0", .driver = "xe" };
 
 static void firmware_of_amdgpu_is_a_sum_and_some_names(void **state)
 {
-	char first[DL_VERSION_TEXT_LEN], text[DL_VERSION_TEXT_LEN];
+	char first[DAVY_VERSION_TEXT_LEN], text[DAVY_VERSION_TEXT_LEN];
 
 	(void)state;
-	dl_firmware_read(&amd, text);
+	davy_firmware_read(&amd, text);
 	assert_string_equal(text, "");
 	PUT(CARD "/device/fw_version/mes_fw_version", "0x00000083\n");
 	PUT(CARD "/device/fw_version/smc_fw_version", "0x004d3a00\n");
@@ -236,13 +236,13 @@ static void firmware_of_amdgpu_is_a_sum_and_some_names(void **state)
 	PUT(CARD "/device/fw_version/a_name_that_is_far_too_long_fw_version", "0x1\n");
 	PUT(CARD "/device/fw_version/_fw_version", "0x1\n");
 	PUT(CARD "/device/fw_version/other", "0x1\n");
-	dl_firmware_read(&amd, first);
+	davy_firmware_read(&amd, first);
 	assert_memory_equal(first, "mes 0x83, smc 0x4d3a00, all ", 28);
 	assert_int_equal(strlen(first), 36);
-	dl_firmware_read(&amd, text);
+	davy_firmware_read(&amd, text);
 	assert_string_equal(text, first);
 	PUT(CARD "/device/fw_version/vcn_fw_version", "0x00000002\n");
-	dl_firmware_read(&amd, text);
+	davy_firmware_read(&amd, text);
 	assert_memory_equal(text, "mes 0x83, smc 0x4d3a00, all ", 28);
 	assert_string_not_equal(text, first); /* one that is not named counts, too */
 	PUT(CARD "/device/fw_version/uvd_fw_version", "0xffffffffffffffff\n");
@@ -250,7 +250,7 @@ static void firmware_of_amdgpu_is_a_sum_and_some_names(void **state)
 	PUT(CARD "/device/fw_version/mec_fw_version", "0xffffffff\n");
 	PUT(CARD "/device/fw_version/smc_fw_version", "0xffffffffffff\n");
 	PUT(CARD "/device/fw_version/sdma_fw_version", "0xffffffff\n");
-	dl_firmware_read(&amd, text);
+	davy_firmware_read(&amd, text);
 	assert_non_null(strstr(text, ", all ")); /* the longest finds room */
 }
 
@@ -259,55 +259,57 @@ static void intels_texts_of_every_kernel_are_understood(void **state)
 	char version[32] = "";
 
 	(void)state;
-	assert_true(dl_firmware_intel("GuC firmware: i915/adlp_guc_70.1.1.bin\n\tstatus: RUNNING\n"
-				      "\tversion: wanted 70.1, found 70.1\n\tuCode: 1 bytes\n",
-				      version, sizeof(version)));
+	assert_true(
+		davy_firmware_intel("GuC firmware: i915/adlp_guc_70.1.1.bin\n\tstatus: RUNNING\n"
+				    "\tversion: wanted 70.1, found 70.1\n\tuCode: 1 bytes\n",
+				    version, sizeof(version)));
 	assert_string_equal(version, "70.1");
-	assert_true(dl_firmware_intel("GuC firmware: i915/tgl_guc_70.bin\n\tstatus: RUNNING\n"
-				      "\tversion: found 70.13.1\n",
-				      version, sizeof(version)));
+	assert_true(davy_firmware_intel("GuC firmware: i915/tgl_guc_70.bin\n\tstatus: RUNNING\n"
+					"\tversion: found 70.13.1\n",
+					version, sizeof(version)));
 	assert_string_equal(version, "70.13.1");
-	assert_true(dl_firmware_intel("GuC firmware: xe/bmg_guc_70.bin\n\tstatus: RUNNING\n"
-				      "\twanted release version 70.29.2\n"
-				      "\tfound release version 70.36.0\n"
-				      "\tfound compatibility version 1.17.2\n",
-				      version, sizeof(version)));
+	assert_true(davy_firmware_intel("GuC firmware: xe/bmg_guc_70.bin\n\tstatus: RUNNING\n"
+					"\twanted release version 70.29.2\n"
+					"\tfound release version 70.36.0\n"
+					"\tfound compatibility version 1.17.2\n",
+					version, sizeof(version)));
 	assert_string_equal(version, "70.36.0");
-	assert_false(dl_firmware_intel("", version, sizeof(version)));
-	assert_false(dl_firmware_intel("GuC disabled\n", version, sizeof(version)));
-	assert_false(dl_firmware_intel("\tversion: found none\n70.1\n", version, sizeof(version)));
-	assert_false(dl_firmware_intel("version: found 0.0.0\n", version, sizeof(version)));
-	assert_false(dl_firmware_intel("found 1111111111111111111111111111111111111111.1", version,
-				       sizeof(version)));
+	assert_false(davy_firmware_intel("", version, sizeof(version)));
+	assert_false(davy_firmware_intel("GuC disabled\n", version, sizeof(version)));
+	assert_false(
+		davy_firmware_intel("\tversion: found none\n70.1\n", version, sizeof(version)));
+	assert_false(davy_firmware_intel("version: found 0.0.0\n", version, sizeof(version)));
+	assert_false(davy_firmware_intel("found 1111111111111111111111111111111111111111.1",
+					 version, sizeof(version)));
 	assert_string_equal(version, "70.36.0"); /* untouched */
 }
 
 static void a_child_reads_what_may_wait(void **state)
 {
-	char text[DL_VERSION_TEXT_LEN] = "";
+	char text[DAVY_VERSION_TEXT_LEN] = "";
 	struct pollfd ready = { .events = POLLIN };
-	struct dl_child child = DL_CHILD_NONE;
+	struct davy_child child = DAVY_CHILD_NONE;
 
 	(void)state;
-	assert_true(dl_firmware_waits(&intel));
-	assert_false(dl_firmware_waits(&amd));
+	assert_true(davy_firmware_waits(&intel));
+	assert_false(davy_firmware_waits(&amd));
 	PUT("/sys/kernel/debug/dri/0/gt0/uc/guc_info", "\tfound release version 70.36.0\n");
 	PUT("/sys/kernel/debug/dri/0/gt0/uc/huc_info", "\tfound release version 8.2.10\n");
-	ready.fd = dl_firmware_ask(&intel, &child);
+	ready.fd = davy_firmware_ask(&intel, &child);
 	assert_true(ready.fd >= 0 && child.pid > 0);
 	assert_int_equal(poll(&ready, 1, 60000), 1);
-	assert_int_equal(dl_firmware_take(ready.fd, text), 0);
+	assert_int_equal(davy_firmware_take(ready.fd, text), 0);
 	assert_string_equal(text, "guc 70.36.0, huc 8.2.10");
-	assert_int_equal(dl_child_wait(&child, 60000, NULL), 1);
-	assert_int_equal(dl_firmware_take(ready.fd, text), -ENOENT); /* it has ended */
+	assert_int_equal(davy_child_wait(&child, 60000, NULL), 1);
+	assert_int_equal(davy_firmware_take(ready.fd, text), -ENOENT); /* it has ended */
 	close(ready.fd);
 }
 
 static void who_has_not_answered_is_not_waited_for(void **state)
 {
-	char text[DL_VERSION_TEXT_LEN] = "before", path[256];
+	char text[DAVY_VERSION_TEXT_LEN] = "before", path[256];
 	struct pollfd ours = { .events = POLLIN };
-	struct dl_child child = DL_CHILD_NONE;
+	struct davy_child child = DAVY_CHILD_NONE;
 	int fd, held[2];
 
 	(void)state;
@@ -315,17 +317,17 @@ static void who_has_not_answered_is_not_waited_for(void **state)
 	PUT("/sys/kernel/debug/dri/0/gt0/uc/huc_info", "");
 	snprintf(path, sizeof(path), "%s/sys/kernel/debug/dri/0/gt0/uc/guc_info", root);
 	assert_int_equal(mkfifo(path, 0600), 0); /* as a device that hangs */
-	fd = dl_firmware_ask(&intel, &child);
+	fd = davy_firmware_ask(&intel, &child);
 	assert_true(fd >= 0);
-	assert_int_equal(dl_firmware_take(fd, text), -EAGAIN);
+	assert_int_equal(davy_firmware_take(fd, text), -EAGAIN);
 	assert_string_equal(text, "before");
 	close(held[1]);
 	ours.fd = held[0];
 	assert_int_equal(poll(&ours, 1, 60000), 1); /* it holds none of ours open */
-	assert_int_equal(dl_child_reap(&child, NULL), 0);
+	assert_int_equal(davy_child_reap(&child, NULL), 0);
 	close(held[0]);
-	assert_int_equal(dl_child_end(&child, 60000), 0);
-	assert_int_equal(dl_firmware_take(fd, text), -ENOENT);
+	assert_int_equal(davy_child_end(&child, 60000), 0);
+	assert_int_equal(davy_firmware_take(fd, text), -ENOENT);
 	close(fd);
 }
 
@@ -335,7 +337,7 @@ static void who_has_not_answered_is_not_waited_for(void **state)
 static void put_mounts(void)
 {
 	char text[65536];
-	ssize_t n = dl_read_file("/proc/self/mountinfo", text, sizeof(text));
+	ssize_t n = davy_read_file("/proc/self/mountinfo", text, sizeof(text));
 
 	put(PID "/mountinfo", text, n > 0 ? (size_t)n : 0);
 }
@@ -354,9 +356,10 @@ static void put_waiting_mount(void)
 }
 
 /* llama-server with two libraries of these builds. */
-static struct dl_process_info put_engine(unsigned char exe, unsigned char llama, unsigned char ggml)
+static struct davy_process_info put_engine(unsigned char exe, unsigned char llama,
+					   unsigned char ggml)
 {
-	struct dl_process_info info = { .pid = 300, .ev.engine = DL_ENGINE_LLAMA_SERVER };
+	struct davy_process_info info = { .pid = 300, .ev.engine = DAVY_ENGINE_LLAMA_SERVER };
 
 	put_mounts();
 	put_elf(PID "/root/usr/bin/llama-server", exe);
@@ -369,20 +372,20 @@ static struct dl_process_info put_engine(unsigned char exe, unsigned char llama,
 	return info;
 }
 
-static const char *engine_version(const struct dl_process_info *info)
+static const char *engine_version(const struct davy_process_info *info)
 {
-	static char text[8][DL_VERSION_TEXT_LEN];
+	static char text[8][DAVY_VERSION_TEXT_LEN];
 	static size_t at;
 	char *now = text[at++ % 8];
 
-	memset(now, 'x', DL_VERSION_TEXT_LEN);
-	dl_engine_version_read(info, now);
+	memset(now, 'x', DAVY_VERSION_TEXT_LEN);
+	davy_engine_version_read(info, now);
 	return now;
 }
 
 static void an_engine_is_known_by_its_builds(void **state)
 {
-	struct dl_process_info info = put_engine(1, 2, 3);
+	struct davy_process_info info = put_engine(1, 2, 3);
 	static const char named[] = "llama-server, llama 0.0.8681, ggml 0.9.11, build ";
 	const char *first = engine_version(&info), *again;
 
@@ -401,7 +404,7 @@ static void an_engine_is_known_by_its_builds(void **state)
 
 static void an_interpreter_is_no_engine(void **state)
 {
-	struct dl_process_info info = put_engine(1, 2, 3);
+	struct davy_process_info info = put_engine(1, 2, 3);
 	const char *with = engine_version(&info), *without;
 
 	(void)state;
@@ -422,7 +425,7 @@ static void an_interpreter_is_no_engine(void **state)
 
 static void a_file_without_an_id_counts_by_its_times(void **state)
 {
-	struct dl_process_info info = put_engine(1, 2, 3);
+	struct davy_process_info info = put_engine(1, 2, 3);
 	struct timespec times[2] = { { 1000, 0 }, { 1000, 0 } };
 	const char *first, *later;
 	char path[256];
@@ -449,7 +452,7 @@ static void a_file_without_an_id_counts_by_its_times(void **state)
 
 static void a_name_of_any_length_finds_room(void **state)
 {
-	struct dl_process_info info = put_engine(1, 2, 3);
+	struct davy_process_info info = put_engine(1, 2, 3);
 
 	(void)state;
 	put_elf(PID "/root/libllama.so.1111.2222.3333.444", 2);
@@ -463,28 +466,28 @@ static void a_name_of_any_length_finds_room(void **state)
 	assert_null(strchr(engine_version(&info), '\033'));
 }
 
-static const struct dl_ledger_environment some = { "amdgpu 6.8.5", "6.12.0", "mes 0x83",
-						   "llama-server, build 1" };
+static const struct davy_ledger_environment some = { "amdgpu 6.8.5", "6.12.0", "mes 0x83",
+						     "llama-server, build 1" };
 
 static void the_stamp_is_the_same_everywhere(void **state)
 {
-	const struct dl_ledger_environment none = { "", "", "", "" };
-	struct dl_ledger_environment e = some;
-	uint64_t stamp = dl_ledger_environment_stamp(&some);
+	const struct davy_ledger_environment none = { "", "", "", "" };
+	struct davy_ledger_environment e = some;
+	uint64_t stamp = davy_ledger_environment_stamp(&some);
 
 	(void)state;
 	assert_true(stamp == 0x23a554d1a57747a7ULL);
-	assert_int_not_equal(dl_ledger_environment_stamp(&none), 0);
+	assert_int_not_equal(davy_ledger_environment_stamp(&none), 0);
 	memset(e.kernel, 'x', sizeof(e.kernel)); /* behind a text's end nothing counts */
 	strcpy(e.kernel, some.kernel);
-	assert_true(dl_ledger_environment_stamp(&e) == stamp);
+	assert_true(davy_ledger_environment_stamp(&e) == stamp);
 	memset(e.engine, 'x', sizeof(e.engine)); /* and nobody reads beyond it */
-	assert_true(dl_ledger_environment_stamp(&e) != stamp);
+	assert_true(davy_ledger_environment_stamp(&e) != stamp);
 }
 
 static void each_version_makes_another_stamp(void **state)
 {
-	struct dl_ledger_environment e[6] = { some, some, some, some, some, some };
+	struct davy_ledger_environment e[6] = { some, some, some, some, some, some };
 	uint64_t stamp[6];
 
 	(void)state;
@@ -495,148 +498,148 @@ static void each_version_makes_another_stamp(void **state)
 	strcpy(e[5].driver, "amdgpu 6.8.56.12.0"); /* the border between two counts */
 	strcpy(e[5].kernel, "");
 	for (size_t i = 0; i < 6; i++) {
-		stamp[i] = dl_ledger_environment_stamp(&e[i]);
+		stamp[i] = davy_ledger_environment_stamp(&e[i]);
 		for (size_t j = 0; j < i; j++)
 			assert_true(stamp[i] != stamp[j]);
 	}
 }
 
-static struct dl_agent agent;
+static struct davy_agent agent;
 
 static int new_agent(void **state)
 {
 	memset(&agent, 0, sizeof(agent));
 	agent.terminal = true; /* what it says is kept, not printed */
 	agent.options.state_dir = "/state";
-	dl_core_init(&agent.core);
+	davy_core_init(&agent.core);
 	return make_root(state);
 }
 
-static struct dl_watched_gpu *put_gpu(const struct dl_gpu *gpu)
+static struct davy_watched_gpu *put_gpu(const struct davy_gpu *gpu)
 {
 	agent.gpus.count = 1;
 	agent.gpus.gpu[0].gpu = *gpu;
 	return &agent.gpus.gpu[0];
 }
 
-static struct dl_tracked *track(const struct dl_gpu *gpu)
+static struct davy_tracked *track(const struct davy_gpu *gpu)
 {
-	struct dl_tracked *t = &agent.tracked[0];
+	struct davy_tracked *t = &agent.tracked[0];
 
 	t->pid = 300;
 	t->engine_known = true;
 	t->told.workload = 1;
-	t->told.backend = DL_BACKEND_VULKAN;
-	dl_copy_name(t->engine, sizeof(t->engine), "llama-server, build 1");
-	dl_copy_name(t->told.model, sizeof(t->told.model), "m.gguf");
-	dl_copy_name(t->told.device, sizeof(t->told.device), gpu->device);
+	t->told.backend = DAVY_BACKEND_VULKAN;
+	davy_copy_name(t->engine, sizeof(t->engine), "llama-server, build 1");
+	davy_copy_name(t->told.model, sizeof(t->told.model), "m.gguf");
+	davy_copy_name(t->told.device, sizeof(t->told.device), gpu->device);
 	return t;
 }
 
 static void an_environment_is_whole_once_all_was_read(void **state)
 {
-	struct dl_ledger_environment e;
-	struct dl_tracked *t = track(&amd);
-	struct dl_watched_gpu *w = put_gpu(&amd);
+	struct davy_ledger_environment e;
+	struct davy_tracked *t = track(&amd);
+	struct davy_watched_gpu *w = put_gpu(&amd);
 	struct utsname name;
 
 	(void)state;
 	PUT("/sys/module/amdgpu/version", "6.8.5\n");
 	PUT(CARD "/device/fw_version/mes_fw_version", "0x00000083\n");
-	assert_false(dl_agent_environment(&agent, t, &e));
-	dl_agent_versions_tick(&agent, DL_NS_PER_S);
-	assert_true(dl_agent_environment(&agent, t, &e));
+	assert_false(davy_agent_environment(&agent, t, &e));
+	davy_agent_versions_tick(&agent, DAVY_NS_PER_S);
+	assert_true(davy_agent_environment(&agent, t, &e));
 	assert_string_equal(e.driver, "amdgpu 6.8.5");
 	assert_memory_equal(e.firmware, "mes 0x83, all ", 14);
 	assert_string_equal(e.engine, "llama-server, build 1");
 	uname(&name);
 	assert_string_equal(e.kernel, name.release);
 	PUT("/sys/module/amdgpu/version", "6.8.6\n"); /* read once, not on every tick */
-	dl_agent_versions_tick(&agent, 2 * DL_NS_PER_S);
+	davy_agent_versions_tick(&agent, 2 * DAVY_NS_PER_S);
 	assert_string_equal(w->versions.driver, "amdgpu 6.8.5");
-	dl_agent_gpus_changed(&agent);
-	assert_false(dl_agent_environment(&agent, t, &e));
-	dl_agent_versions_tick(&agent, 3 * DL_NS_PER_S);
+	davy_agent_gpus_changed(&agent);
+	assert_false(davy_agent_environment(&agent, t, &e));
+	davy_agent_versions_tick(&agent, 3 * DAVY_NS_PER_S);
 	assert_string_equal(w->versions.driver, "amdgpu 6.8.6");
 	t->engine_known = false;
-	assert_false(dl_agent_environment(&agent, t, &e));
+	assert_false(davy_agent_environment(&agent, t, &e));
 }
 
 static void a_gpu_that_is_no_drm_device_has_a_driver(void **state)
 {
-	struct dl_ledger_environment e;
-	struct dl_tracked *t = track(&amd);
+	struct davy_ledger_environment e;
+	struct davy_tracked *t = track(&amd);
 
 	(void)state;
 	put_link("/sys/bus/pci/devices/0000:03:00.0/driver", "../../../../bus/pci/drivers/nvidia");
 	PUT("/sys/module/nvidia/version", "550.54.14\n");
-	assert_true(dl_agent_environment(&agent, t, &e));
+	assert_true(davy_agent_environment(&agent, t, &e));
 	assert_string_equal(e.driver, "nvidia 550.54.14");
 	assert_string_equal(e.firmware, "");
-	dl_copy_name(t->told.device, sizeof(t->told.device), "llvmpipe");
-	assert_true(dl_agent_environment(&agent, t, &e));
+	davy_copy_name(t->told.device, sizeof(t->told.device), "llvmpipe");
+	assert_true(davy_agent_environment(&agent, t, &e));
 	assert_string_equal(e.driver, "");
 }
 
 static void a_device_that_sleeps_is_asked_when_it_is_awake(void **state)
 {
-	struct dl_watched_gpu *w = put_gpu(&intel);
+	struct davy_watched_gpu *w = put_gpu(&intel);
 	struct pollfd ready = { .events = POLLIN };
 
 	(void)state;
 	PUT("/sys/kernel/debug/dri/0/gt0/uc/guc_info", "\tfound release version 70.36.0\n");
 	PUT(CARD "/device/power/runtime_status", "suspended\n");
-	dl_agent_versions_tick(&agent, DL_NS_PER_S);
+	davy_agent_versions_tick(&agent, DAVY_NS_PER_S);
 	assert_false(w->versions.settled || w->versions.asking);
 	PUT(CARD "/device/power/runtime_status", "active\n");
-	dl_agent_versions_tick(&agent, 2 * DL_NS_PER_S); /* looked at now and then only */
+	davy_agent_versions_tick(&agent, 2 * DAVY_NS_PER_S); /* looked at now and then only */
 	assert_false(w->versions.asking);
-	dl_agent_versions_tick(&agent, 12 * DL_NS_PER_S);
+	davy_agent_versions_tick(&agent, 12 * DAVY_NS_PER_S);
 	assert_true(w->versions.asking);
 	ready.fd = w->versions.fd;
 	assert_int_equal(poll(&ready, 1, 60000), 1);
-	dl_agent_versions_tick(&agent, 13 * DL_NS_PER_S);
+	davy_agent_versions_tick(&agent, 13 * DAVY_NS_PER_S);
 	assert_true(w->versions.settled && !w->versions.asking);
 	assert_string_equal(w->versions.firmware, "guc 70.36.0");
 	assert_string_equal(w->versions.driver, "xe");
 	while (w->versions.child.pid)
-		dl_agent_versions_tick(&agent, 14 * DL_NS_PER_S);
+		davy_agent_versions_tick(&agent, 14 * DAVY_NS_PER_S);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left behind */
 }
 
 static void a_device_that_hangs_holds_nobody_up(void **state)
 {
-	struct dl_watched_gpu *w = put_gpu(&intel);
+	struct davy_watched_gpu *w = put_gpu(&intel);
 	char path[256];
 
 	(void)state;
 	PUT("/sys/kernel/debug/dri/0/gt0/uc/huc_info", "");
 	snprintf(path, sizeof(path), "%s/sys/kernel/debug/dri/0/gt0/uc/guc_info", root);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	dl_agent_versions_tick(&agent, DL_NS_PER_S);
+	davy_agent_versions_tick(&agent, DAVY_NS_PER_S);
 	assert_true(w->versions.asking);
-	dl_agent_versions_tick(&agent, 5 * DL_NS_PER_S);
+	davy_agent_versions_tick(&agent, 5 * DAVY_NS_PER_S);
 	assert_true(w->versions.asking);
-	dl_agent_versions_tick(&agent, 12 * DL_NS_PER_S);
+	davy_agent_versions_tick(&agent, 12 * DAVY_NS_PER_S);
 	assert_true(w->versions.settled && !w->versions.asking);
 	assert_string_equal(w->versions.firmware, "");
 	while (w->versions.child.pid)
-		dl_agent_versions_tick(&agent, 13 * DL_NS_PER_S);
-	dl_agent_gpus_changed(&agent); /* asked again, and gone in the midst of it */
-	dl_agent_versions_tick(&agent, 14 * DL_NS_PER_S);
+		davy_agent_versions_tick(&agent, 13 * DAVY_NS_PER_S);
+	davy_agent_gpus_changed(&agent); /* asked again, and gone in the midst of it */
+	davy_agent_versions_tick(&agent, 14 * DAVY_NS_PER_S);
 	assert_true(w->versions.asking);
-	dl_agent_versions_close(&agent);
-	while (dl_child_reap_left())
+	davy_agent_versions_close(&agent);
+	while (davy_child_reap_left())
 		;
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 struct rows {
 	int count;
-	struct dl_ledger_row at[4];
+	struct davy_ledger_row at[4];
 };
 
-static void on_row(void *arg, const struct dl_ledger_row *row)
+static void on_row(void *arg, const struct davy_ledger_row *row)
 {
 	struct rows *rows = arg;
 
@@ -645,69 +648,69 @@ static void on_row(void *arg, const struct dl_ledger_row *row)
 	rows->count++;
 }
 
-static struct rows read_rows(const struct dl_ledger_environment *now)
+static struct rows read_rows(const struct davy_ledger_environment *now)
 {
-	const struct dl_ledger_filter filter = { .model = "m.gguf", .now = now };
+	const struct davy_ledger_filter filter = { .model = "m.gguf", .now = now };
 	struct rows rows = { 0 };
-	struct dl_db *db = NULL;
+	struct davy_db *db = NULL;
 
-	assert_int_equal(dl_db_open("/state", DL_DB_THERE, &db), 0);
-	assert_true(dl_ledger_each(db, &filter, on_row, &rows) >= 0);
-	dl_db_close(db);
+	assert_int_equal(davy_db_open("/state", DAVY_DB_THERE, &db), 0);
+	assert_true(davy_ledger_each(db, &filter, on_row, &rows) >= 0);
+	davy_db_close(db);
 	return rows;
 }
 
 static void what_was_survived_under_another_driver_counts_less(void **state)
 {
-	struct dl_ledger_environment now;
-	struct dl_tracked *t = track(&amd);
+	struct davy_ledger_environment now;
+	struct davy_tracked *t = track(&amd);
 	struct rows rows;
 
 	(void)state;
 	put_gpu(&amd);
 	PUT("/sys/module/amdgpu/version", "6.8.5\n");
-	dl_agent_versions_tick(&agent, DL_NS_PER_S);
-	dl_agent_ledger_tick(&agent, 100 * DL_NS_PER_S);
-	dl_agent_ledger_tick(&agent, 200 * DL_NS_PER_S);
-	dl_agent_environment(&agent, t, &now);
+	davy_agent_versions_tick(&agent, DAVY_NS_PER_S);
+	davy_agent_ledger_tick(&agent, 100 * DAVY_NS_PER_S);
+	davy_agent_ledger_tick(&agent, 200 * DAVY_NS_PER_S);
+	davy_agent_environment(&agent, t, &now);
 	rows = read_rows(&now);
 	assert_int_equal(rows.count, 1);
-	assert_int_equal(rows.at[0].weight, DL_LEDGER_WEIGHT);
+	assert_int_equal(rows.at[0].weight, DAVY_LEDGER_WEIGHT);
 	assert_int_equal(rows.at[0].entry.survived_s, 100);
 	assert_string_equal(rows.at[0].key.environment.driver, "amdgpu 6.8.5");
 	PUT("/sys/module/amdgpu/version", "6.8.6\n");
-	dl_agent_gpus_changed(&agent);
-	dl_agent_versions_tick(&agent, 201 * DL_NS_PER_S);
-	dl_copy_name(t->engine, sizeof(t->engine), "llama-server, build 2");
-	dl_agent_ledger_tick(&agent, 300 * DL_NS_PER_S);
-	dl_agent_environment(&agent, t, &now);
+	davy_agent_gpus_changed(&agent);
+	davy_agent_versions_tick(&agent, 201 * DAVY_NS_PER_S);
+	davy_copy_name(t->engine, sizeof(t->engine), "llama-server, build 2");
+	davy_agent_ledger_tick(&agent, 300 * DAVY_NS_PER_S);
+	davy_agent_environment(&agent, t, &now);
 	rows = read_rows(&now);
 	assert_int_equal(rows.count, 2);
 	for (int i = 0; i < 2; i++) {
 		bool old = !strcmp(rows.at[i].key.environment.driver, "amdgpu 6.8.5");
 
-		assert_int_equal(rows.at[i].weight, old ? 250 : DL_LEDGER_WEIGHT);
+		assert_int_equal(rows.at[i].weight, old ? 250 : DAVY_LEDGER_WEIGHT);
 	}
 }
 
 static void note_failure(const char *kernel, uint32_t ubatch, uint32_t depth)
 {
-	const struct dl_ledger_entry entry = { .failed_depth = depth,
-					       .outcome = DL_CLASS_RING_TIMEOUT,
-					       .faults[DL_CLASS_RING_TIMEOUT] = 1 };
-	struct dl_ledger_key key = { .backend = DL_BACKEND_VULKAN, .ubatch = ubatch };
-	struct dl_db *db = NULL;
+	const struct davy_ledger_entry entry = { .failed_depth = depth,
+						 .outcome = DAVY_CLASS_RING_TIMEOUT,
+						 .faults[DAVY_CLASS_RING_TIMEOUT] = 1 };
+	struct davy_ledger_key key = { .backend = DAVY_BACKEND_VULKAN, .ubatch = ubatch };
+	struct davy_db *db = NULL;
 
-	dl_copy_name(key.model, sizeof(key.model), "m.gguf");
-	dl_copy_name(key.environment.kernel, sizeof(key.environment.kernel), kernel);
-	assert_int_equal(dl_db_open("/state", DL_DB_MAKE, &db), 0);
-	assert_int_equal(dl_ledger_note(db, &key, &entry), 0);
-	dl_db_close(db);
+	davy_copy_name(key.model, sizeof(key.model), "m.gguf");
+	davy_copy_name(key.environment.kernel, sizeof(key.environment.kernel), kernel);
+	assert_int_equal(davy_db_open("/state", DAVY_DB_MAKE, &db), 0);
+	assert_int_equal(davy_ledger_note(db, &key, &entry), 0);
+	davy_db_close(db);
 }
 
 static uint32_t failed_at(void)
 {
-	return dl_agent_ledger_depth(&agent, DL_BACKEND_VULKAN, "m.gguf", 128);
+	return davy_agent_ledger_depth(&agent, DAVY_BACKEND_VULKAN, "m.gguf", 128);
 }
 
 static void what_failed_under_another_kernel_gives_way(void **state)

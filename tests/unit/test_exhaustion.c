@@ -57,7 +57,7 @@ static void begin_engine(uint32_t pid)
 	begin_card(VRAM, 32 * GB);
 	holder = pid;
 	if (pid)
-		process(pid, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+		process(pid, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	vram_of = held;
 }
 
@@ -76,7 +76,7 @@ static void leak_for(uint32_t pid, uint64_t by, uint64_t seconds)
 
 static uint64_t lead_s(uint32_t level, uint64_t seconds)
 {
-	uint64_t at = reached(DL_HZ_EXHAUSTION, level);
+	uint64_t at = reached(DAVY_HZ_EXHAUSTION, level);
 
 	return at == UINT64_MAX ? 0 : seconds - smaller(seconds, at / S);
 }
@@ -95,8 +95,9 @@ static void a_growth_is_foreseen_with_half_of_what_is_there(void **state)
 			assert_true(lead_s(1, seconds) >= smaller(59, there / 2));
 			assert_true(lead_s(2, seconds) >= smaller(19, there / 2));
 			assert_true(lead_s(3, seconds) >= smaller(4, there / 2));
-			assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION)->pid, PID);
-			assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION)->ring, "vram");
+			assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION)->pid, PID);
+			assert_string_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION)->ring,
+					    "vram");
 		}
 }
 
@@ -114,20 +115,20 @@ static void growth_of_nobody_known_is_foreseen_as_a_note(void **state)
 
 static void what_is_told_is_what_was_seen(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	record_as = "exhaustion-vram";
 	leak_for(PID, 100 * MB, 100);
-	plan = last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION);
+	plan = last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION);
 	assert_int_equal(plan->level, 3);
-	assert_int_equal(plan->unit, DL_UNIT_NS);
+	assert_int_equal(plan->unit, DAVY_UNIT_NS);
 	assert_int_equal(plan->threshold, 5 * S);
 	assert_in_range(plan->observed, 4 * S, 5 * S);
 	assert_in_range(plan->rate, 99 * MB, 101 * MB);
 	assert_int_equal(plan->until_ns, plan->at_ns + plan->observed);
 	assert_true(plan->first_sign_ns < plan->at_ns - 60 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 3);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 3);
 	assert_replays();
 }
 
@@ -151,7 +152,7 @@ static void a_load_is_a_note_at_most(void **state)
 		for (uint64_t percent = 85; percent <= 95; percent += 2)
 			for (uint32_t pid = 0; pid <= PID; pid += PID) {
 				load(pid, rates[i], VRAM / 100 * percent);
-				assert_true(highest(DL_HZ_EXHAUSTION) <= 1);
+				assert_true(highest(DAVY_HZ_EXHAUSTION) <= 1);
 			}
 }
 
@@ -160,7 +161,7 @@ static void a_load_that_fits_is_recorded(void **state)
 	(void)state;
 	record_as = "exhaustion-benign-load";
 	load(PID, 500 * MB, VRAM / 100 * 95);
-	assert_int_equal(highest(DL_HZ_EXHAUSTION), 1);
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 1);
 	assert_replays();
 }
 
@@ -169,18 +170,18 @@ static void a_load_that_does_not_fit_is_told_at_the_end(void **state)
 {
 	(void)state;
 	load(PID, 500 * MB, VRAM);
-	assert_int_equal(highest(DL_HZ_EXHAUSTION), 3);
-	assert_in_range(reached(DL_HZ_EXHAUSTION, 2), 45 * S, 47 * S);
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 3);
+	assert_in_range(reached(DAVY_HZ_EXHAUSTION, 2), 45 * S, 47 * S);
 }
 
 static void load_of(uint64_t model_bytes)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	begin_engine(PID);
-	ev = event(DL_EV_PROCESS, PID);
+	ev = event(DAVY_EV_PROCESS, PID);
 	ev.process.start_ticks = 1;
-	ev.process.engine = DL_ENGINE_VLLM;
+	ev.process.engine = DAVY_ENGINE_VLLM;
 	ev.process.model_bytes = model_bytes;
 	tell(&ev);
 	base = 600 * MB;
@@ -195,11 +196,11 @@ static void a_load_that_is_known_to_fit_is_nothing(void **state)
 {
 	(void)state;
 	load_of(18 * GB);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	load_of(0);
-	assert_int_equal(highest(DL_HZ_EXHAUSTION), 1);
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 1);
 	load_of(40 * GB);
-	assert_int_equal(highest(DL_HZ_EXHAUSTION), 1);
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 1);
 }
 
 static void loads_in_turn_are_a_note_at_most(void **state)
@@ -209,7 +210,7 @@ static void loads_in_turn_are_a_note_at_most(void **state)
 	target = 22 * GB;
 	vram_of = swapping;
 	live(200 * S);
-	assert_true(highest(DL_HZ_EXHAUSTION) <= 1);
+	assert_true(highest(DAVY_HZ_EXHAUSTION) <= 1);
 }
 
 /* The first request that grows so is as a leak; those that follow are known. */
@@ -225,7 +226,7 @@ static void requests_that_give_back_are_a_note_at_most(void **state)
 	live(10 * S);
 	kept_count = 0;
 	live(600 * S);
-	assert_true(highest(DL_HZ_EXHAUSTION) <= 1);
+	assert_true(highest(DAVY_HZ_EXHAUSTION) <= 1);
 }
 
 static void a_leak_beneath_requests_is_foreseen(void **state)
@@ -238,8 +239,8 @@ static void a_leak_beneath_requests_is_foreseen(void **state)
 	period = 2000;
 	vram_of = leak_beneath;
 	live(301 * S); /* the first request that finds no room comes after 300 s */
-	assert_in_range(reached(DL_HZ_EXHAUSTION, 1), 200 * S, 270 * S);
-	assert_true(reached(DL_HZ_EXHAUSTION, 2) < 295 * S);
+	assert_in_range(reached(DAVY_HZ_EXHAUSTION, 1), 200 * S, 270 * S);
+	assert_true(reached(DAVY_HZ_EXHAUSTION, 2) < 295 * S);
 }
 
 static void a_leak_by_blocks_is_foreseen(void **state)
@@ -264,23 +265,23 @@ static void full_and_static_is_no_alarm(void **state)
 	base = VRAM - 9 * MB;
 	vram_of = noisy;
 	live(60 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	assert_replays();
 	live(900 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 0);
 }
 
 static void a_carve_out_that_fills_is_no_alarm(void **state)
 {
 	(void)state;
 	begin_card(512 * MIB, 96 * GB);
-	card.flags = DL_MEMORY_SHARED;
+	card.flags = DAVY_MEMORY_SHARED;
 	base = 100 * MB;
 	rate = 10 * MB;
 	target = 506 * MIB;
 	vram_of = growing;
 	live(100 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 0);
 }
 
 static uint64_t shrinking_host(uint64_t ms)
@@ -293,22 +294,22 @@ static void the_hosts_memory_is_the_heap_of_an_integrated_gpu(void **state)
 	(void)state;
 	record_as = "exhaustion-host";
 	begin_card(512 * MIB, 96 * GB);
-	card.flags = DL_MEMORY_SHARED;
+	card.flags = DAVY_MEMORY_SHARED;
 	card.host_total = 128 * GB;
 	card.gtt_used = 60 * GB;
 	holder = PID;
-	process(PID, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(PID, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	live(20 * S);
 	available_of = shrinking_host;
 	live(99 * S);
-	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION)->ring, "host");
+	assert_string_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION)->ring, "host");
 	assert_true(lead_s(1, 100) >= 48);
 	assert_replays();
 	record_as = "exhaustion-benign-host";
 	begin_card(VRAM, 96 * GB); /* on a card the host's memory is its own affair */
 	available_of = shrinking_host;
 	live(99 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	assert_replays();
 }
 
@@ -323,18 +324,18 @@ static void gtt_is_a_heap_of_its_own(void **state)
 	target = 8 * GB;
 	gtt_of = growing;
 	live(121 * S);
-	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION)->ring, "gtt");
+	assert_string_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION)->ring, "gtt");
 	assert_true(lead_s(2, 120) >= 18);
 	assert_replays();
 }
 
 static void tell_cgroup(uint64_t current, uint64_t max)
 {
-	struct dl_event ev = event(DL_EV_DMEM, 77);
+	struct davy_event ev = event(DAVY_EV_DMEM, 77);
 
-	dl_copy_name(ev.dmem.device, sizeof(ev.dmem.device), GPU);
-	dl_copy_name(ev.dmem.region, sizeof(ev.dmem.region), "vram0");
-	dl_copy_name(ev.dmem.unit, sizeof(ev.dmem.unit), "llama.service");
+	davy_copy_name(ev.dmem.device, sizeof(ev.dmem.device), GPU);
+	davy_copy_name(ev.dmem.region, sizeof(ev.dmem.region), "vram0");
+	davy_copy_name(ev.dmem.unit, sizeof(ev.dmem.unit), "llama.service");
 	ev.dmem.capacity = VRAM;
 	ev.dmem.current = current;
 	ev.dmem.max = max;
@@ -343,14 +344,14 @@ static void tell_cgroup(uint64_t current, uint64_t max)
 
 static void a_cgroup_meets_its_limit_long_before_the_device(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	record_as = "exhaustion-cgroup";
 	begin_card(VRAM, 32 * GB);
 	for (uint64_t i = 0; i <= 60; i++, now += S)
 		tell_cgroup(4 * GB + i * 50 * MB, 8 * GB);
-	plan = last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION);
+	plan = last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION);
 	assert_int_equal(plan->level, 2);
 	assert_int_equal(plan->pid, 77);
 	assert_string_equal(plan->ring, "cgroup");
@@ -384,17 +385,17 @@ static void a_level_stands_until_half_as_much_again_is_left(void **state)
 	live(30 * S);
 	vram_of = growing;
 	live(23 * S);
-	assert_int_equal(highest(DL_HZ_EXHAUSTION), 2);
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 2);
 	base = card.vram_used; /* 850 MB left: at 32 MB/s over 20 s, below the 30 that hold */
 	rate = 32 * MB;
 	live(12 * S);
-	assert_int_equal(highest(DL_HZ_EXHAUSTION), 2);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_EXHAUSTION), 0);
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 2);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_EXHAUSTION), 0);
 	vram_of = held;
 	base = card.vram_used;
 	live(20 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_EXHAUSTION), 1);
-	assert_int_equal(last_of(DL_RUNG_CLEAR, DL_HZ_EXHAUSTION)->pid, PID);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_EXHAUSTION), 1);
+	assert_int_equal(last_of(DAVY_RUNG_CLEAR, DAVY_HZ_EXHAUSTION)->pid, PID);
 }
 
 static void a_load_that_leaves_little_is_noted_once(void **state)
@@ -407,16 +408,16 @@ static void a_load_that_leaves_little_is_noted_once(void **state)
 	live(20 * S);
 	vram_of = growing;
 	live(11 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	vram_of = held;
 	base = card.vram_used;
 	live(4 * S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION)->level, 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION)->unit, DL_UNIT_BYTES);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION)->observed, GIB);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION)->pid, PID);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION)->level, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION)->unit, DAVY_UNIT_BYTES);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION)->observed, GIB);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION)->pid, PID);
 	live(300 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 1);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 1);
 }
 
 static void a_load_that_leaves_enough_is_not(void **state)
@@ -432,22 +433,22 @@ static void a_load_that_leaves_enough_is_not(void **state)
 	base = VRAM - GIB - 500 * MB; /* and a rise that is no load */
 	vram_of = held;
 	live(40 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 0);
 }
 
 static void a_device_that_is_gone_is_forgotten(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	leak_for(PID, 50 * MB, 40);
-	ev = event(DL_EV_DEVICE, 0);
-	dl_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
-	ev.device.change = DL_DEVICE_REMOVED;
+	ev = event(DAVY_EV_DEVICE, 0);
+	davy_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
+	ev.device.change = DAVY_DEVICE_REMOVED;
 	tell(&ev);
-	assert_null(dl_memory_device(&core.world.memory, GPU));
+	assert_null(davy_memory_device(&core.world.memory, GPU));
 	pass(11 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_EXHAUSTION), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_EXHAUSTION), 1);
 }
 
 /* More than any table holds, in any order: the oldest goes, and it is counted. */
@@ -466,10 +467,10 @@ static void tables_are_bounded(void **state)
 
 static void load_over(uint64_t others_bytes, bool works)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	begin_engine(PID);
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	base = others_bytes;
 	live(20 * S);
 	holder = 0; /* the other's share is told here, the loader's beside the heap's growth */
@@ -484,11 +485,11 @@ static void load_over(uint64_t others_bytes, bool works)
 		if (ms % 1000)
 			continue;
 		tell_client(PID, growing(ms) - others_bytes, 0, 0);
-		ev = event(DL_EV_PROGRESS, 60);
+		ev = event(DAVY_EV_PROGRESS, 60);
 		ev.progress.generated_count = ms;
 		if (works)
 			tell(&ev);
-		ev = event(DL_EV_TICK, 0);
+		ev = event(DAVY_EV_TICK, 0);
 		tell(&ev);
 	}
 }
@@ -498,11 +499,11 @@ static void a_load_over_an_idle_model_is_a_note(void **state)
 {
 	(void)state;
 	load_over(8 * GB, false);
-	assert_int_equal(highest(DL_HZ_EXHAUSTION), 1);
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 1);
 	load_over(8 * GB, true);
-	assert_int_equal(highest(DL_HZ_EXHAUSTION), 3);
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 3);
 	load_over(GB, false); /* too little to make room */
-	assert_int_equal(highest(DL_HZ_EXHAUSTION), 3);
+	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 3);
 }
 
 int main(void)

@@ -13,30 +13,30 @@
 #include "sensors/bpf/ioctl_table.h"
 #include "sensors/source_order.h"
 
-static struct dl_event said[16];
+static struct davy_event said[16];
 static size_t said_count;
 
-static void keep(void *arg, const struct dl_event *ev)
+static void keep(void *arg, const struct davy_event *ev)
 {
 	(void)arg;
-	assert_true(dl_event_valid(ev));
+	assert_true(davy_event_valid(ev));
 	assert_true(said_count < 16);
 	said[said_count++] = *ev;
 }
 
 static int make_bpf(void **state)
 {
-	struct dl_bpf *b = calloc(1, sizeof(*b));
+	struct davy_bpf *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return -1;
 	b->hooks.sink = keep;
-	b->sums_told = calloc(DL_TOLD_MAX, sizeof(*b->sums_told));
+	b->sums_told = calloc(DAVY_TOLD_MAX, sizeof(*b->sums_told));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
-	for (size_t i = 0; i < DL_OBJ_COUNT; i++) {
-		b->objects[i].name = dl_object_rows[i].name;
-		b->objects[i].bytes = dl_object_rows[i].bytes;
-		if (dl_bpf_object_list(&b->objects[i]))
+	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++) {
+		b->objects[i].name = davy_object_rows[i].name;
+		b->objects[i].bytes = davy_object_rows[i].bytes;
+		if (davy_bpf_object_list(&b->objects[i]))
 			return -1;
 	}
 	said_count = 0;
@@ -46,17 +46,17 @@ static int make_bpf(void **state)
 
 static int free_bpf(void **state)
 {
-	struct dl_bpf *b = *state;
+	struct davy_bpf *b = *state;
 
 	free(b->sums_told);
 	free(b);
 	return 0;
 }
 
-static struct dl_wire_fact record(enum dl_fact fact)
+static struct davy_wire_fact record(enum davy_fact fact)
 {
-	struct dl_wire_fact w = {
-		.head = { .kind = DL_WIRE_FACT, .size = sizeof(w), .tgid = 7, .boot_ns = 99 },
+	struct davy_wire_fact w = {
+		.head = { .kind = DAVY_WIRE_FACT, .size = sizeof(w), .tgid = 7, .boot_ns = 99 },
 		.dev = "0000:03:00.0",
 		.name = "gfx_0.0.0",
 		.count = 1,
@@ -67,30 +67,30 @@ static struct dl_wire_fact record(enum dl_fact fact)
 	return w;
 }
 
-static void read_record(struct dl_bpf *b, const struct dl_wire_fact *w)
+static void read_record(struct davy_bpf *b, const struct davy_wire_fact *w)
 {
-	assert_int_equal(dl_bpf_record(b, (void *)w, sizeof(*w)), 0);
+	assert_int_equal(davy_bpf_record(b, (void *)w, sizeof(*w)), 0);
 }
 
 static void every_fact_has_a_name_of_its_own(void **state)
 {
 	(void)state;
-	for (uint32_t i = 1; i < DL_FACT_COUNT; i++) {
-		if (i > DL_FACT_NVIDIA_XID && i < DL_FACT_HOT)
+	for (uint32_t i = 1; i < DAVY_FACT_COUNT; i++) {
+		if (i > DAVY_FACT_NVIDIA_XID && i < DAVY_FACT_HOT)
 			continue;
-		assert_true(dl_fact_known(i));
-		assert_true(dl_fact_text(i)[0]);
+		assert_true(davy_fact_known(i));
+		assert_true(davy_fact_text(i)[0]);
 		for (uint32_t j = 1; j < i; j++)
-			assert_string_not_equal(dl_fact_name(i), dl_fact_name(j));
+			assert_string_not_equal(davy_fact_name(i), davy_fact_name(j));
 	}
-	assert_false(dl_fact_known(DL_FACT_NONE));
-	assert_false(dl_fact_known(DL_FACT_COUNT));
-	assert_string_equal(dl_fact_name(DL_FACT_COUNT + 5), "unknown");
+	assert_false(davy_fact_known(DAVY_FACT_NONE));
+	assert_false(davy_fact_known(DAVY_FACT_COUNT));
+	assert_string_equal(davy_fact_name(DAVY_FACT_COUNT + 5), "unknown");
 }
 
 static void a_rare_fact_arrives_with_all_it_says(void **state)
 {
-	struct dl_wire_fact w = record(DL_FACT_RING_RESET);
+	struct davy_wire_fact w = record(DAVY_FACT_RING_RESET);
 
 	w.error = -ETIME;
 	w.duration_ns = 3000000;
@@ -98,7 +98,7 @@ static void a_rare_fact_arrives_with_all_it_says(void **state)
 	w.fence_seqno = 6;
 	read_record(*state, &w);
 	assert_int_equal(said_count, 1);
-	assert_int_equal(said[0].kind, DL_EV_FACT);
+	assert_int_equal(said[0].kind, DAVY_EV_FACT);
 	assert_int_equal(said[0].pid, 42);
 	assert_int_equal(said[0].at_ns, 99);
 	assert_int_equal(said[0].fact.by_pid, 7);
@@ -112,13 +112,13 @@ static void a_rare_fact_arrives_with_all_it_says(void **state)
 
 static void a_hot_count_is_told_once_whatever_the_order(void **state)
 {
-	struct dl_wire_fact w = record(DL_FACT_GPU_FAULT);
+	struct davy_wire_fact w = record(DAVY_FACT_GPU_FAULT);
 	uint64_t fresh = 0;
 
 	w.pid = 0;
 	w.pasid = 32769;
-	w.what = DL_FAULT_VM;
-	w.detail = DL_FAULT_DETAIL(3, 0x1b, 0, DL_FAULT_ADDR_KNOWN);
+	w.what = DAVY_FAULT_VM;
+	w.detail = DAVY_FAULT_DETAIL(3, 0x1b, 0, DAVY_FAULT_ADDR_KNOWN);
 	for (uint64_t count = 1; count <= 4; count++) {
 		w.count = count == 2 ? 3 : count == 3 ? 2 : count; /* 1 3 2 4 */
 		read_record(*state, &w);
@@ -128,12 +128,12 @@ static void a_hot_count_is_told_once_whatever_the_order(void **state)
 	for (size_t i = 0; i < said_count; i++)
 		fresh += said[i].fault.fresh;
 	assert_int_equal(fresh, 4);
-	assert_int_equal(said[0].kind, DL_EV_FAULT);
+	assert_int_equal(said[0].kind, DAVY_EV_FAULT);
 	assert_int_equal(said[0].pid, 0);
 	assert_int_equal(said[0].fault.vmid, 3);
 	assert_int_equal(said[0].fault.client_id, 0x1b);
 	assert_int_equal(said[0].fault.src_id, 0);
-	assert_int_equal(said[0].fault.flags, DL_FAULT_ADDR_KNOWN);
+	assert_int_equal(said[0].fault.flags, DAVY_FAULT_ADDR_KNOWN);
 	w.pasid = 32770; /* somebody else's count is another */
 	w.count = 2;
 	read_record(*state, &w);
@@ -145,21 +145,21 @@ static void a_hot_count_is_told_once_whatever_the_order(void **state)
 
 static void a_record_that_is_not_ours_is_passed_over(void **state)
 {
-	struct dl_wire_fact w = record(DL_FACT_COUNT);
+	struct davy_wire_fact w = record(DAVY_FACT_COUNT);
 
 	read_record(*state, &w);
-	w = record(DL_FACT_ALLOC_FAILED);
+	w = record(DAVY_FACT_ALLOC_FAILED);
 	w.what = 9; /* no such stage */
 	read_record(*state, &w);
-	w = record(DL_FACT_RING_RESET);
+	w = record(DAVY_FACT_RING_RESET);
 	w.head.size = 40;
 	read_record(*state, &w);
 	w.head.size = sizeof(w);
-	assert_int_equal(dl_bpf_record(*state, &w, sizeof(w) - 8), 0);
+	assert_int_equal(davy_bpf_record(*state, &w, sizeof(w) - 8), 0);
 	w.head.kind = 4711;
 	read_record(*state, &w);
 	assert_int_equal(said_count, 0);
-	w = record(DL_FACT_RING_RESET);
+	w = record(DAVY_FACT_RING_RESET);
 	memset(w.dev, 'x', sizeof(w.dev)); /* not terminated */
 	memset(w.name, '\n', sizeof(w.name));
 	read_record(*state, &w);
@@ -168,14 +168,14 @@ static void a_record_that_is_not_ours_is_passed_over(void **state)
 
 static void a_hostile_name_keeps_its_line_and_json(void **state)
 {
-	struct dl_wire_fact w = record(DL_FACT_OPEN_REFUSED);
-	char text[DL_EVENT_TEXT_SIZE], *json;
+	struct davy_wire_fact w = record(DAVY_FACT_OPEN_REFUSED);
+	char text[DAVY_EVENT_TEXT_SIZE], *json;
 
 	memcpy(w.name, "dri/\n\033[2J\"\xff", 11);
 	read_record(*state, &w);
-	assert_true(dl_event_text(&said[0], text, sizeof(text)));
+	assert_true(davy_event_text(&said[0], text, sizeof(text)));
 	assert_null(strpbrk(text, "\n\033"));
-	json = dl_event_json(&said[0]);
+	json = davy_event_json(&said[0]);
 	assert_non_null(json);
 	assert_null(strchr(json, '\n'));
 	free(json);
@@ -183,29 +183,29 @@ static void a_hostile_name_keeps_its_line_and_json(void **state)
 
 static void verdicts_are_unambiguous_and_fit_the_map(void **state)
 {
-	struct dl_ioctl_row a, b;
+	struct davy_ioctl_row a, b;
 	size_t count = 0;
 
 	(void)state;
-	for (; dl_ioctl_row(count, &a); count++)
-		for (size_t i = 0; i < count && dl_ioctl_row(i, &b); i++)
+	for (; davy_ioctl_row(count, &a); count++)
+		for (size_t i = 0; i < count && davy_ioctl_row(i, &b); i++)
 			assert_false(!strcmp(a.driver, b.driver) && a.number == b.number &&
 				     a.error == b.error);
-	assert_in_range(count, 40, DL_MAX_VERDICTS);
-	assert_string_equal(dl_ioctl_name("amdgpu", 0x44), "CS");
-	assert_string_equal(dl_ioctl_name("amdgpu", 0xff), "");
+	assert_in_range(count, 40, DAVY_MAX_VERDICTS);
+	assert_string_equal(davy_ioctl_name("amdgpu", 0x44), "CS");
+	assert_string_equal(davy_ioctl_name("amdgpu", 0xff), "");
 }
 
 /* Nothing is loaded: every step is off and says what is lost by it. */
 static void a_ladder_without_sources_says_what_is_unseen(void **state)
 {
-	const struct dl_ladder_other smi = { "kfd_smi", "/dev/kfd", "not open", false, 0 };
-	struct dl_ladder_step step;
+	const struct davy_ladder_other smi = { "kfd_smi", "/dev/kfd", "not open", false, 0 };
+	struct davy_ladder_step step;
 	size_t count = 0;
 
-	for (; dl_ladder_step(*state, &smi, 1, count, &step); count++) {
-		assert_int_equal(step.state, DL_LADDER_OFF);
-		assert_in_range(step.rung_count, 1, DL_LADDER_SOURCES);
+	for (; davy_ladder_step(*state, &smi, 1, count, &step); count++) {
+		assert_int_equal(step.state, DAVY_LADDER_OFF);
+		assert_in_range(step.rung_count, 1, DAVY_LADDER_SOURCES);
 		assert_true(step.unseen[0] && step.fact[0] && step.driver[0]);
 		for (size_t i = 0; i < step.rung_count; i++)
 			assert_true(step.rung[i].reason[0]);
@@ -216,16 +216,16 @@ static void a_ladder_without_sources_says_what_is_unseen(void **state)
 /* What is no program takes the place of those that are off, with its own count. */
 static void a_source_that_is_no_program_stands_in(void **state)
 {
-	const struct dl_ladder_other smi = { "kfd_smi", "/dev/kfd", "", true, 7 };
-	struct dl_ladder_step step;
+	const struct davy_ladder_other smi = { "kfd_smi", "/dev/kfd", "", true, 7 };
+	struct davy_ladder_step step;
 	size_t used = 0;
 
-	for (size_t i = 0; dl_ladder_step(*state, &smi, 1, i, &step); i++) {
+	for (size_t i = 0; davy_ladder_step(*state, &smi, 1, i, &step); i++) {
 		if (step.used == step.rung_count)
 			continue;
 		assert_string_equal(step.rung[step.used].source, "kfd_smi");
 		assert_string_equal(step.rung[step.used].hook, "/dev/kfd");
-		assert_int_equal(step.state, DL_LADDER_LIVE);
+		assert_int_equal(step.state, DAVY_LADDER_LIVE);
 		assert_int_equal(step.seen_count, 7);
 		used++;
 	}
@@ -235,12 +235,12 @@ static void a_source_that_is_no_program_stands_in(void **state)
 static void a_missing_right_is_no_reason_to_try_again(void **state)
 {
 	(void)state;
-	assert_false(dl_refusal_may_pass(-EPERM));
-	assert_false(dl_refusal_may_pass(-EACCES));
-	assert_true(dl_refusal_may_pass(-ENOENT));
+	assert_false(davy_refusal_may_pass(-EPERM));
+	assert_false(davy_refusal_may_pass(-EACCES));
+	assert_true(davy_refusal_may_pass(-ENOENT));
 	for (int err = -1; err > -40; err--)
-		assert_true(dl_refusal_text(err)[0]);
-	assert_int_equal(dl_module_state("no_such_module"), DL_MODULE_NONE);
+		assert_true(davy_refusal_text(err)[0]);
+	assert_int_equal(davy_module_state("no_such_module"), DAVY_MODULE_NONE);
 }
 
 int main(void)

@@ -4,47 +4,47 @@
 
 #include "report/plan_text.h"
 
-static const struct dl_plan *fault(void)
+static const struct davy_plan *fault(void)
 {
-	return last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM);
+	return last_of(DAVY_RUNG_NOTE, DAVY_HZ_FAULT_STORM);
 }
 
-static const struct dl_plan *refused(void)
+static const struct davy_plan *refused(void)
 {
-	return last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE);
+	return last_of(DAVY_RUNG_NOTE, DAVY_HZ_ALLOC_FAILURE);
 }
 
 static void iv(uint32_t pasid, uint64_t fresh)
 {
-	struct dl_event ev = event(DL_EV_FAULT, 0);
+	struct davy_event ev = event(DAVY_EV_FAULT, 0);
 
-	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+	davy_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
 	ev.fault.pasid = pasid;
-	ev.fault.fault_class = DL_FAULT_VM;
+	ev.fault.fault_class = DAVY_FAULT_VM;
 	ev.fault.fresh = fresh;
 	tell(&ev);
 }
 
 static void one_fault_is_told_once_by_whom_knows_most(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	engine_60("fault_storm-told-once");
-	ev = event(DL_EV_PASID, 60);
+	ev = event(DAVY_EV_PASID, 60);
 	ev.pasid.pasid = 7;
 	tell(&ev);
 	iv(7, 1);
 	now += 10 * MS;
-	kfd(DL_KFD_VM_FAULT, "llama-server");
+	kfd(DAVY_KFD_VM_FAULT, "llama-server");
 	now += 500 * MS;
-	line(DL_LOG_PAGE_FAULT);
-	line_of(DL_LOG_PAGE_FAULT, "", 0); /* it cannot tell whose: the same */
-	line_of(DL_LOG_PAGE_FAULT, GPU, 61);
+	line(DAVY_LOG_PAGE_FAULT);
+	line_of(DAVY_LOG_PAGE_FAULT, "", 0); /* it cannot tell whose: the same */
+	line_of(DAVY_LOG_PAGE_FAULT, GPU, 61);
 	assert_int_equal(count_told(), 1);
 	assert_int_equal(fault()->pid, 60);
 	now += 2 * S;
-	line_of(DL_LOG_PAGE_FAULT, GPU, 61); /* later, and of another: news */
+	line_of(DAVY_LOG_PAGE_FAULT, GPU, 61); /* later, and of another: news */
 	assert_int_equal(count_told(), 2);
 	assert_replays();
 }
@@ -54,29 +54,29 @@ static void another_devices_fault_is_another(void **state)
 	(void)state;
 	engine_60(NULL);
 	iv(7, 1);
-	line_of(DL_LOG_PAGE_FAULT, "0000:44:00.0", 61);
+	line_of(DAVY_LOG_PAGE_FAULT, "0000:44:00.0", 61);
 	assert_int_equal(count_told(), 2);
 	assert_string_equal(fault()->device, "0000:44:00.0");
 }
 
 static void kfd_and_the_log_tell_where_no_program_does(void **state)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	engine_60("fault_storm-signs");
-	kfd(DL_KFD_VM_FAULT, "");
+	kfd(DAVY_KFD_VM_FAULT, "");
 	assert_int_equal(fault()->level, 1);
-	line(DL_LOG_PAGE_FAULT);
+	line(DAVY_LOG_PAGE_FAULT);
 	assert_int_equal(count_told(), 1);
 	for (int i = 0; i < 9; i++)
-		kfd(DL_KFD_VM_FAULT, "");
+		kfd(DAVY_KFD_VM_FAULT, "");
 	assert_int_equal(fault()->level, 3);
 	now += 3 * S;
-	line_of(DL_LOG_PAGE_FAULT, GPU, 61); /* nobody knows the process */
+	line_of(DAVY_LOG_PAGE_FAULT, GPU, 61); /* nobody knows the process */
 	assert_int_equal(fault()->level, 1);
 	assert_string_equal(fault()->comm, "code:cs0");
-	dl_because_text(fault(), text, sizeof(text));
+	davy_because_text(fault(), text, sizeof(text));
 	assert_non_null(strstr(text, "as the kernel's log says: page_fault"));
 	assert_replays();
 }
@@ -85,30 +85,30 @@ static void facts_of_unserved_faults_are_first_faults(void **state)
 {
 	(void)state;
 	engine_60(NULL);
-	fact(DL_FACT_SVM_FAULT, -11, 500, ""); /* it is tried again */
-	fact(DL_FACT_SVM_FAULT, 0, 500, "");
+	fact(DAVY_FACT_SVM_FAULT, -11, 500, ""); /* it is tried again */
+	fact(DAVY_FACT_SVM_FAULT, 0, 500, "");
 	assert_int_equal(count_told(), 0);
-	fact(DL_FACT_SVM_FAULT, -14, 1, "");
+	fact(DAVY_FACT_SVM_FAULT, -14, 1, "");
 	assert_int_equal(fault()->level, 1);
 	engine_60(NULL);
-	fact(DL_FACT_KFD_VM_FAULT, 0, 1, "");
+	fact(DAVY_FACT_KFD_VM_FAULT, 0, 1, "");
 	assert_int_equal(fault()->level, 1);
-	fact(DL_FACT_XE_CAT_ERROR, 0, 9, "ccs3");
+	fact(DAVY_FACT_XE_CAT_ERROR, 0, 9, "ccs3");
 	assert_int_equal(fault()->level, 3);
 }
 
 static void a_fact_without_a_pid_is_its_pasids(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	engine_60(NULL);
-	ev = event(DL_EV_PASID, 60);
+	ev = event(DAVY_EV_PASID, 60);
 	ev.pasid.pasid = 7;
 	tell(&ev);
-	ev = event(DL_EV_FACT, 0);
-	dl_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
-	ev.fact.fact = DL_FACT_KFD_VM_FAULT;
+	ev = event(DAVY_EV_FACT, 0);
+	davy_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	ev.fact.fact = DAVY_FACT_KFD_VM_FAULT;
 	ev.fact.pasid = 7;
 	ev.fact.fresh = 1;
 	tell(&ev);
@@ -117,32 +117,32 @@ static void a_fact_without_a_pid_is_its_pasids(void **state)
 
 static void served_faults_are_told_by_their_rate(void **state)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	engine_60("fault_storm-retries");
 	for (int i = 0; i < 30; i++, now += 1100 * MS) /* a model that is touched first */
-		fact(DL_FACT_KFD_PAGE_FAULT, 0, 999, "");
+		fact(DAVY_FACT_KFD_PAGE_FAULT, 0, 999, "");
 	assert_int_equal(count_told(), 0);
-	fact(DL_FACT_KFD_PAGE_FAULT, 0, 1000, "");
+	fact(DAVY_FACT_KFD_PAGE_FAULT, 0, 1000, "");
 	assert_int_equal(fault()->level, 2);
-	dl_because_text(fault(), text, sizeof(text));
+	davy_because_text(fault(), text, sizeof(text));
 	assert_string_equal(text, "1000 GPU faults that were served (threshold 1000)");
 	for (int i = 0; i < 2000; i++) /* the same ones by the other way, that names no process */
-		kfd_of(0, DL_KFD_PAGE_FAULT_BEGIN, "");
+		kfd_of(0, DAVY_KFD_PAGE_FAULT_BEGIN, "");
 	assert_int_equal(count_told(), 1);
 	now += 20 * S;
 	for (int i = 0; i < 999; i++) {
-		kfd(DL_KFD_PAGE_FAULT_BEGIN, "");
-		kfd(DL_KFD_PAGE_FAULT_END, "");
+		kfd(DAVY_KFD_PAGE_FAULT_BEGIN, "");
+		kfd(DAVY_KFD_PAGE_FAULT_END, "");
 	}
 	assert_int_equal(count_told(), 1);
-	kfd(DL_KFD_PAGE_FAULT_BEGIN, "");
+	kfd(DAVY_KFD_PAGE_FAULT_BEGIN, "");
 	assert_int_equal(count_told(), 1); /* the alarm stands: no level more */
 	pass(20 * S);
 	for (int i = 0; i < 1000; i++)
-		kfd(DL_KFD_PAGE_FAULT_BEGIN, "");
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM), 2);
+		kfd(DAVY_KFD_PAGE_FAULT_BEGIN, "");
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_FAULT_STORM), 2);
 	assert_replays();
 }
 
@@ -151,19 +151,19 @@ static void hints_of_faults_have_their_weight(void **state)
 	(void)state;
 	engine_60(NULL);
 	for (int i = 0; i < 40; i++)
-		line(DL_LOG_WAVE_ERROR);
+		line(DAVY_LOG_WAVE_ERROR);
 	assert_int_equal(fault()->level, 1);
-	line(DL_LOG_IH_OVERFLOW);
+	line(DAVY_LOG_IH_OVERFLOW);
 	assert_int_equal(fault()->level, 2);
-	line_of(DL_LOG_IOMMU_FAULT, "0000:44:00.0", 0);
+	line_of(DAVY_LOG_IOMMU_FAULT, "0000:44:00.0", 0);
 	assert_int_equal(fault()->level, 2);
 }
 
 static void other_lines_are_no_faults(void **state)
 {
-	static const enum dl_log_kind none[] = {
-		DL_LOG_RESET_CHATTER, DL_LOG_USER_PAGES_FAILED, DL_LOG_NPU,
-		DL_LOG_HUNG_TASK,     DL_LOG_AER_CORRECTED,	DL_LOG_FAULT_STATUS,
+	static const enum davy_log_kind none[] = {
+		DAVY_LOG_RESET_CHATTER, DAVY_LOG_USER_PAGES_FAILED, DAVY_LOG_NPU,
+		DAVY_LOG_HUNG_TASK,	DAVY_LOG_AER_CORRECTED,	    DAVY_LOG_FAULT_STATUS,
 	};
 
 	(void)state;
@@ -173,11 +173,11 @@ static void other_lines_are_no_faults(void **state)
 	assert_int_equal(count_told(), 0);
 }
 
-static void failed(enum dl_alloc_stage stage)
+static void failed(enum davy_alloc_stage stage)
 {
-	struct dl_event ev = event(DL_EV_ALLOC_FAILED, 60);
+	struct davy_event ev = event(DAVY_EV_ALLOC_FAILED, 60);
 
-	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
+	davy_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
 	ev.alloc_failed.stage = stage;
 	ev.alloc_failed.count = ev.alloc_failed.fresh = 1;
 	ev.alloc_failed.error = -12;
@@ -186,19 +186,19 @@ static void failed(enum dl_alloc_stage stage)
 
 static void failed_submissions_of_the_log_speak_by_their_rate(void **state)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	engine_60("alloc_failure-lines");
-	line(DL_LOG_CS_NO_MEMORY);
+	line(DAVY_LOG_CS_NO_MEMORY);
 	assert_int_equal(refused()->level, 1);
-	dl_because_text(refused(), text, sizeof(text));
+	davy_because_text(refused(), text, sizeof(text));
 	assert_non_null(strstr(text, "the kernel's log says cs_no_memory, 1 times"));
 	for (int i = 0; i < 4; i++, now += 9 * S) {
-		line(DL_LOG_VALIDATE_FAILED);
+		line(DAVY_LOG_VALIDATE_FAILED);
 		assert_int_equal(refused()->level, 2);
 	}
-	line(DL_LOG_CS_NO_MEMORY); /* the sixth within a minute */
+	line(DAVY_LOG_CS_NO_MEMORY); /* the sixth within a minute */
 	assert_int_equal(refused()->level, 3);
 	assert_replays();
 }
@@ -207,17 +207,17 @@ static void what_the_programs_told_the_log_does_not_repeat(void **state)
 {
 	(void)state;
 	engine_60("alloc_failure-told");
-	failed(DL_ALLOC_RESOURCE); /* no hazard yet, but somebody watches */
+	failed(DAVY_ALLOC_RESOURCE); /* no hazard yet, but somebody watches */
 	now += 2 * S;
-	line(DL_LOG_CS_NO_MEMORY);
+	line(DAVY_LOG_CS_NO_MEMORY);
 	assert_int_equal(count_told(), 0);
-	failed(DL_ALLOC_IOCTL);
-	line(DL_LOG_CS_NO_MEMORY);
+	failed(DAVY_ALLOC_IOCTL);
+	line(DAVY_LOG_CS_NO_MEMORY);
 	assert_int_equal(count_told(), 1);
-	line_of(DL_LOG_CS_NO_MEMORY, "0000:44:00.0", 60);
+	line_of(DAVY_LOG_CS_NO_MEMORY, "0000:44:00.0", 60);
 	assert_int_equal(count_told(), 2);
 	now += 2 * S + 1;
-	line_of(DL_LOG_CS_NO_MEMORY, GPU, 61);
+	line_of(DAVY_LOG_CS_NO_MEMORY, GPU, 61);
 	assert_int_equal(count_told(), 3);
 	assert_replays();
 }
@@ -227,14 +227,14 @@ static void weak_lines_speak_when_they_are_many(void **state)
 	(void)state;
 	engine_60("alloc_failure-weak");
 	for (int i = 0; i < 300; i++, now += 15 * S) /* hundreds a day, without harm */
-		line(DL_LOG_PIN_FAILED);
+		line(DAVY_LOG_PIN_FAILED);
 	assert_int_equal(count_told(), 0);
 	now += 60 * S;
 	for (int i = 0; i < 6; i++)
-		line(DL_LOG_PIN_FAILED);
+		line(DAVY_LOG_PIN_FAILED);
 	assert_int_equal(refused()->level, 1);
 	assert_int_equal(refused()->observed, 6);
-	line(DL_LOG_NV_NO_MEMORY);
+	line(DAVY_LOG_NV_NO_MEMORY);
 	assert_int_equal(count_told(), 1);
 	assert_replays();
 }
@@ -243,17 +243,17 @@ static void lines_that_were_told_as_one_count_as_many(void **state)
 {
 	(void)state;
 	engine_60(NULL);
-	repeated_line_of(DL_LOG_PAGE_FAULT, GPU, 60, 8);
+	repeated_line_of(DAVY_LOG_PAGE_FAULT, GPU, 60, 8);
 	assert_int_equal(fault()->level, 1);
 	engine_60(NULL);
-	repeated_line_of(DL_LOG_PAGE_FAULT, GPU, 60, 9);
+	repeated_line_of(DAVY_LOG_PAGE_FAULT, GPU, 60, 9);
 	assert_int_equal(fault()->level, 3);
 	assert_int_equal(fault()->observed, 10);
-	repeated_line_of(DL_LOG_CS_NO_MEMORY, GPU, 60, 5);
+	repeated_line_of(DAVY_LOG_CS_NO_MEMORY, GPU, 60, 5);
 	assert_int_equal(refused()->level, 3);
 	assert_int_equal(refused()->observed, 6);
 	engine_60(NULL);
-	repeated_line_of(DL_LOG_PIN_FAILED, GPU, 60, UINT32_MAX);
+	repeated_line_of(DAVY_LOG_PIN_FAILED, GPU, 60, UINT32_MAX);
 	assert_int_equal(refused()->level, 1);
 	assert_true(refused()->observed == 1ULL << 32);
 }
@@ -263,7 +263,7 @@ static void a_failed_submission_an_hour_is_a_note(void **state)
 	(void)state;
 	engine_60("alloc_failure-benign-hourly");
 	for (int i = 0; i < 6; i++) {
-		line(DL_LOG_CS_NO_MEMORY);
+		line(DAVY_LOG_CS_NO_MEMORY);
 		assert_int_equal(refused()->level, 1);
 		pass(20 * S);
 		now += 3580 * S;

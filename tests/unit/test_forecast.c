@@ -10,12 +10,12 @@
 
 #include "core/world/forecast.h"
 
-#define MS    DL_NS_PER_MS
-#define S     DL_NS_PER_S
+#define MS    DAVY_NS_PER_MS
+#define S     DAVY_NS_PER_S
 #define MB    1000000ULL
 #define TOTAL (24000 * MB)
 
-static struct dl_forecast f;
+static struct davy_forecast f;
 static uint64_t now;
 
 static void begin(void)
@@ -30,14 +30,14 @@ static uint64_t grow(uint64_t used, uint64_t by, uint64_t step, int count)
 	for (int i = 0; i < count; i++) {
 		now += step;
 		used += by;
-		dl_forecast_add(&f, now, used);
+		davy_forecast_add(&f, now, used);
 	}
 	return used;
 }
 
 static uint64_t rate(void)
 {
-	return dl_forecast_look(&f, TOTAL, 4 * S).rate;
+	return davy_forecast_look(&f, TOTAL, 4 * S).rate;
 }
 
 static void a_steady_growth_has_its_rate_after_four_seconds(void **state)
@@ -48,7 +48,7 @@ static void a_steady_growth_has_its_rate_after_four_seconds(void **state)
 	assert_int_equal(rate(), 0); /* 3.8 s after the first sample */
 	grow(10400 * MB, 20 * MB, 200 * MS, 1);
 	assert_in_range(rate(), 98 * MB, 102 * MB);
-	assert_int_equal(dl_forecast_look(&f, TOTAL, 4 * S).since_ns, 1000 * S + 200 * MS);
+	assert_int_equal(davy_forecast_look(&f, TOTAL, 4 * S).since_ns, 1000 * S + 200 * MS);
 }
 
 static void samples_may_be_seconds_apart(void **state)
@@ -114,7 +114,7 @@ static void the_lowest_points_tell_a_leak_beneath_saw_teeth(void **state)
 	for (uint64_t ms = 0; ms <= 120000; ms += 200) {
 		now = 1000 * S + ms * MS;
 		used = 10000 * MB + 5 * MB * ms / 1000 + 250 * MB * (ms % 2000) / 1000;
-		dl_forecast_add(&f, now, used);
+		davy_forecast_add(&f, now, used);
 	}
 	assert_in_range(rate(), 4 * MB, 6 * MB);
 }
@@ -126,16 +126,16 @@ static void a_fall_begins_anew_and_its_height_is_remembered(void **state)
 	(void)state;
 	begin();
 	used = grow(10000 * MB, 50 * MB, 500 * MS, 20);
-	assert_false(dl_forecast_look(&f, TOTAL, 4 * S).seen_before);
+	assert_false(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 	grow(10000 * MB, 0, 500 * MS, 1);
 	assert_int_equal(rate(), 0);
 	grow(10000 * MB, 50 * MB, 500 * MS, 12);
 	assert_true(rate() > 0);
-	assert_true(dl_forecast_look(&f, TOTAL, 4 * S).seen_before);
+	assert_true(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 	grow(used - 50 * MB, 50 * MB, 500 * MS, 2); /* a little higher is the same height */
-	assert_true(dl_forecast_look(&f, TOTAL, 4 * S).seen_before);
+	assert_true(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 	grow(used + 50 * MB, 50 * MB, 500 * MS, 3);
-	assert_false(dl_forecast_look(&f, TOTAL, 4 * S).seen_before);
+	assert_false(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 }
 
 static void a_height_is_forgotten_and_a_full_heap_is_none(void **state)
@@ -145,11 +145,11 @@ static void a_height_is_forgotten_and_a_full_heap_is_none(void **state)
 	grow(10000 * MB, 50 * MB, 500 * MS, 20);
 	grow(10000 * MB, 0, 500 * MS, 1);
 	grow(10000 * MB, 0, 5 * S, 33);
-	assert_false(dl_forecast_look(&f, TOTAL, 4 * S).seen_before);
+	assert_false(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 	begin();
 	grow(23000 * MB, 50 * MB, 500 * MS, 20); /* to the last byte, and it died of it */
 	grow(10000 * MB, 0, 500 * MS, 1);
-	assert_false(dl_forecast_look(&f, TOTAL, 4 * S).seen_before);
+	assert_false(davy_forecast_look(&f, TOTAL, 4 * S).seen_before);
 }
 
 static void noise_is_no_growth(void **state)
@@ -161,8 +161,8 @@ static void noise_is_no_growth(void **state)
 	for (int i = 0; i < 5000; i++) {
 		now += 200 * MS;
 		seed = seed * 1664525 + 1013904223;
-		dl_forecast_add(&f, now, 23736 * MB + (seed >> 8) % (8 * MB));
-		assert_true(dl_forecast_left_ms(100 * MB, rate()) > 60000);
+		davy_forecast_add(&f, now, 23736 * MB + (seed >> 8) % (8 * MB));
+		assert_true(davy_forecast_left_ms(100 * MB, rate()) > 60000);
 	}
 }
 
@@ -175,13 +175,13 @@ static void any_numbers_are_survived(void **state)
 	for (int i = 0; i < 100000; i++) {
 		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 		now += seed >> (seed % 60 + 2) & 0xffffffffff;
-		dl_forecast_add(&f, now, seed >> (seed % 64));
-		dl_forecast_look(&f, seed, seed % (100 * S));
+		davy_forecast_add(&f, now, seed >> (seed % 64));
+		davy_forecast_look(&f, seed, seed % (100 * S));
 	}
-	assert_int_equal(dl_forecast_left_ms(UINT64_MAX, 0), UINT64_MAX);
-	assert_int_equal(dl_forecast_left_ms(10 * MB, 5 * MB), 2000);
-	assert_int_equal(dl_forecast_left_ms(0, 1), 0);
-	assert_true(dl_forecast_left_ms(UINT64_MAX, 1) > 1ULL << 60);
+	assert_int_equal(davy_forecast_left_ms(UINT64_MAX, 0), UINT64_MAX);
+	assert_int_equal(davy_forecast_left_ms(10 * MB, 5 * MB), 2000);
+	assert_int_equal(davy_forecast_left_ms(0, 1), 0);
+	assert_true(davy_forecast_left_ms(UINT64_MAX, 1) > 1ULL << 60);
 }
 
 int main(void)

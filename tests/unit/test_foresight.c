@@ -9,10 +9,10 @@
 
 static void ring_on(const char *device, uint64_t permille, uint64_t seqno, uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_RING, pid);
+	struct davy_event ev = event(DAVY_EV_RING, pid);
 
-	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), device);
-	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), COMPUTE);
+	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), device);
+	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), COMPUTE);
 	ev.ring.timeout_ns = 2 * S;
 	ev.ring.age_ns = permille * 2 * MS;
 	ev.ring.fence_seqno = seqno;
@@ -21,68 +21,68 @@ static void ring_on(const char *device, uint64_t permille, uint64_t seqno, uint3
 
 static void timeout_on(const char *device, uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_JOB_TIMEOUT, pid);
+	struct davy_event ev = event(DAVY_EV_JOB_TIMEOUT, pid);
 
-	dl_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), device);
-	dl_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), COMPUTE);
+	davy_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), device);
+	davy_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), COMPUTE);
 	ev.job_timeout.age_ns = 2 * S;
 	tell(&ev);
 }
 
 static void reset(bool begun, int result)
 {
-	struct dl_event ev = event(DL_EV_RESET, 0);
+	struct davy_event ev = event(DAVY_EV_RESET, 0);
 
-	dl_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
+	davy_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
 	ev.reset.begun = begun;
 	ev.reset.result = result;
 	tell(&ev);
 }
 
-static void fact(enum dl_fact number, uint32_t pid, uint32_t detail, int error)
+static void fact(enum davy_fact number, uint32_t pid, uint32_t detail, int error)
 {
-	struct dl_event ev = event(DL_EV_FACT, pid);
+	struct davy_event ev = event(DAVY_EV_FACT, pid);
 
 	ev.fact.fact = number;
 	ev.fact.detail = detail;
 	ev.fact.error = error;
-	ev.fact.what = DL_IOCTL_MATTERS;
-	if (number != DL_FACT_OOM_VICTIM)
-		dl_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	ev.fact.what = DAVY_IOCTL_MATTERS;
+	if (number != DAVY_FACT_OOM_VICTIM)
+		davy_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
 	tell(&ev);
 }
 
-static void says(enum dl_log_kind kind, const char *device, uint32_t pid)
+static void says(enum davy_log_kind kind, const char *device, uint32_t pid)
 {
-	const struct dl_log_meaning *m = dl_log_meaning(kind);
-	struct dl_event ev = event(DL_EV_LOG, pid);
+	const struct davy_log_meaning *m = davy_log_meaning(kind);
+	struct davy_event ev = event(DAVY_EV_LOG, pid);
 
 	ev.log.kind = (uint16_t)kind;
 	ev.log.role = m->role;
 	ev.log.log_class = m->class;
 	ev.log.hazard = m->hazard;
 	ev.log.leads = m->leads;
-	dl_copy_name(ev.log.device, sizeof(ev.log.device), device);
+	davy_copy_name(ev.log.device, sizeof(ev.log.device), device);
 	tell(&ev);
 }
 
-static void device_says(enum dl_device_change change, const char *detail, int value)
+static void device_says(enum davy_device_change change, const char *detail, int value)
 {
-	struct dl_event ev = event(DL_EV_DEVICE, 0);
+	struct davy_event ev = event(DAVY_EV_DEVICE, 0);
 
 	ev.device.change = change;
 	ev.device.value = value;
-	dl_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
-	dl_copy_name(ev.device.detail, sizeof(ev.device.detail), detail);
+	davy_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
+	davy_copy_name(ev.device.detail, sizeof(ev.device.detail), detail);
 	tell(&ev);
 }
 
 static void no_memory_for(uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_ALLOC_FAILED, pid);
+	struct davy_event ev = event(DAVY_EV_ALLOC_FAILED, pid);
 
-	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
-	ev.alloc_failed.stage = DL_ALLOC_IOCTL;
+	davy_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
+	ev.alloc_failed.stage = DAVY_ALLOC_IOCTL;
 	ev.alloc_failed.error = -ENOMEM;
 	tell(&ev);
 }
@@ -90,7 +90,7 @@ static void no_memory_for(uint32_t pid)
 static void watched_engine(void)
 {
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 }
 
 static size_t failures(void)
@@ -98,27 +98,27 @@ static size_t failures(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += kept[i].rung == DL_RUNG_FAILURE;
+		count += kept[i].rung == DAVY_RUNG_FAILURE;
 	return count;
 }
 
-static const struct dl_plan *last_failure(void)
+static const struct davy_plan *last_failure(void)
 {
 	for (size_t i = kept_count; i-- > 0;)
-		if (kept[i].rung == DL_RUNG_FAILURE)
+		if (kept[i].rung == DAVY_RUNG_FAILURE)
 			return &kept[i];
 	fail_msg("no failure was told");
 	return NULL;
 }
 
-static const struct dl_hazard_score *score(enum dl_hazard hazard)
+static const struct davy_hazard_score *score(enum davy_hazard hazard)
 {
 	return &core.foresight.hazard[hazard];
 }
 
 static void a_failure_names_its_first_sign_and_the_lead(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	uint64_t sign;
 
 	(void)state;
@@ -132,7 +132,7 @@ static void a_failure_names_its_first_sign_and_the_lead(void **state)
 	now += 500 * MS;
 	timeout_on(GPU, 60);
 	plan = last_failure();
-	assert_int_equal(plan->hazard, DL_HZ_JOB_STALL);
+	assert_int_equal(plan->hazard, DAVY_HZ_JOB_STALL);
 	assert_string_equal(plan->detail, "ring_timeout");
 	assert_string_equal(plan->device, GPU);
 	assert_string_equal(plan->ring, COMPUTE);
@@ -140,15 +140,15 @@ static void a_failure_names_its_first_sign_and_the_lead(void **state)
 	assert_int_equal(plan->pid, 60);
 	assert_int_equal(plan->first_sign_ns, sign);
 	assert_int_equal(plan->observed, S);
-	assert_int_equal(plan->unit, DL_UNIT_NS);
-	assert_int_equal(plan->evidence[0].kind, DL_EV_JOB_TIMEOUT);
-	assert_int_equal(plan->evidence[1].kind, DL_EV_RING);
-	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].failures, 1);
-	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].missed, 0);
-	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].lead.sum_ns, S);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 1);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->confirmed, 1);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->lead.max_ns, S);
+	assert_int_equal(plan->unit, DAVY_UNIT_NS);
+	assert_int_equal(plan->evidence[0].kind, DAVY_EV_JOB_TIMEOUT);
+	assert_int_equal(plan->evidence[1].kind, DAVY_EV_RING);
+	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].failures, 1);
+	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].missed, 0);
+	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].lead.sum_ns, S);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 1);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->confirmed, 1);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->lead.max_ns, S);
 }
 
 static void a_failure_without_a_sign_is_missed(void **state)
@@ -156,10 +156,10 @@ static void a_failure_without_a_sign_is_missed(void **state)
 	(void)state;
 	watched_engine();
 	timeout_on(GPU, 60);
-	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
 	assert_int_equal(last_failure()->observed, 0);
 	assert_int_equal(last_failure()->first_sign_ns, now);
-	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].missed, 1);
+	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].missed, 1);
 }
 
 static void an_alarm_of_the_same_moment_is_no_sign(void **state)
@@ -168,7 +168,7 @@ static void an_alarm_of_the_same_moment_is_no_sign(void **state)
 	watched_engine();
 	ring_on(GPU, 900, 1, 60);
 	timeout_on(GPU, 60);
-	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
 }
 
 static void an_unrelated_alarm_earns_nothing(void **state)
@@ -179,9 +179,9 @@ static void an_unrelated_alarm_earns_nothing(void **state)
 	ring_on(OTHER_GPU, 900, 1, 61);
 	now += S;
 	timeout_on(GPU, 60);
-	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
-	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->confirmed, 0);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->confirmed, 0);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
+	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->confirmed, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->confirmed, 0);
 }
 
 static void the_same_process_on_another_device_is_the_same_subject(void **state)
@@ -191,7 +191,7 @@ static void the_same_process_on_another_device_is_the_same_subject(void **state)
 	ring_on(OTHER_GPU, 900, 1, 60);
 	now += S;
 	timeout_on(GPU, 60);
-	assert_int_equal(last_failure()->hazard, DL_HZ_JOB_STALL);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_JOB_STALL);
 }
 
 static void what_follows_from_a_failure_is_the_same_failure(void **state)
@@ -200,13 +200,13 @@ static void what_follows_from_a_failure_is_the_same_failure(void **state)
 	watched_engine();
 	timeout_on(GPU, 60);
 	now += 3 * S;
-	says(DL_LOG_RING_TIMEOUT, GPU, 60);
-	says(DL_LOG_GPU_RESET_BEGUN, "", 0); /* names nobody */
+	says(DAVY_LOG_RING_TIMEOUT, GPU, 60);
+	says(DAVY_LOG_GPU_RESET_BEGUN, "", 0); /* names nobody */
 	reset(true, 0);
 	now += 59 * S; /* a reset may take its time */
 	reset(false, 0);
-	device_says(DL_DEVICE_WEDGED, "none", 0);
-	fact(DL_FACT_IOCTL_FAILED, 60, 0, -ECANCELED);
+	device_says(DAVY_DEVICE_WEDGED, "none", 0);
+	fact(DAVY_FACT_IOCTL_FAILED, 60, 0, -ECANCELED);
 	throws(60, LOST);
 	now += 59 * S;
 	ends(60, 6);
@@ -250,7 +250,7 @@ static void a_successful_reset_foresees_the_fatal_one(void **state)
 	reset(false, 0);
 	pass(500 * S); /* amd-vk-002: 8 min 20 s */
 	timeout_on(GPU, 60);
-	assert_int_equal(last_failure()->hazard, DL_HZ_RESET);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_RESET);
 	assert_int_equal(last_failure()->observed, 500 * S);
 	assert_int_equal(failures(), 2);
 }
@@ -262,12 +262,12 @@ static void a_late_alarm_is_neither_right_nor_false(void **state)
 	timeout_on(GPU, 60);
 	now += S;
 	reset(false, 0);
-	assert_int_equal(score(DL_HZ_RESET)->signs, 1);
+	assert_int_equal(score(DAVY_HZ_RESET)->signs, 1);
 	pass(700 * S);
-	assert_int_equal(score(DL_HZ_RESET)->late, 1);
-	assert_int_equal(score(DL_HZ_RESET)->false_alarms, 0);
+	assert_int_equal(score(DAVY_HZ_RESET)->late, 1);
+	assert_int_equal(score(DAVY_HZ_RESET)->false_alarms, 0);
 	timeout_on(GPU, 60);
-	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
 }
 
 static void a_sign_after_which_nothing_comes_is_a_false_alarm(void **state)
@@ -281,33 +281,33 @@ static void a_sign_after_which_nothing_comes_is_a_false_alarm(void **state)
 	now += S;
 	ring_on(GPU, 0, 0, 0); /* the job ended */
 	pass(seen + 300 * S - now);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->false_alarms, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->false_alarms, 0);
 	pass(100 * MS);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->false_alarms, 1);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->false_alarms, 1);
 	assert_int_equal(core.foresight.sign_count, 0);
 	timeout_on(GPU, 60);
-	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
 }
 
 static void a_sign_that_stands_has_no_horizon(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	watched_engine();
 	for (int i = 0; i < 100; i++) {
-		ev = event(DL_EV_BO_MOVED, 60);
-		dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
+		ev = event(DAVY_EV_BO_MOVED, 60);
+		davy_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
 		ev.bo_moved.out_bytes = (uint64_t)(i + 1) << 29;
 		tell(&ev);
 		pass(3 * S);
 	}
-	assert_int_equal(score(DL_HZ_EVICTION_STORM)->signs, 1);
+	assert_int_equal(score(DAVY_HZ_EVICTION_STORM)->signs, 1);
 	throws(60, LOST); /* nothing that it leads to */
-	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
 	pass(70 * S);
-	says(DL_LOG_QUEUE_HANG, GPU, 0);
-	assert_int_equal(last_failure()->hazard, DL_HZ_EVICTION_STORM);
+	says(DAVY_LOG_QUEUE_HANG, GPU, 0);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_EVICTION_STORM);
 	assert_int_equal(last_failure()->observed, 367 * S);
 }
 
@@ -319,16 +319,16 @@ static void an_alarm_that_comes_and_goes_with_each_job_is_one_sign(void **state)
 		ring_on(GPU, 600, i, 60);
 		pass(S);
 	}
-	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 1);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 1);
 	assert_int_equal(core.dropped_count, 0);
 	pass(20 * S);
 	ring_on(GPU, 600, 2000, 60); /* after a pause it is another */
-	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 2);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 2);
 }
 
 static void an_act_that_succeeds_in_time_has_averted_it(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	served_engine();
@@ -338,21 +338,21 @@ static void an_act_that_succeeds_in_time_has_averted_it(void **state)
 	pass(20 * S);
 	core.world.workloads[0].act_plan = 77; /* as an act that no failure brought about */
 	core.world.workloads[0].act_ns = now;
-	act(77, DL_ACT_SERVING, 51, 0);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->averted, 1);
-	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->averted, 1);
+	act(77, DAVY_ACT_SERVING, 51, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->averted, 1);
+	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->averted, 1);
 	pass(700 * S);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->false_alarms, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->false_alarms, 0);
 	assert_int_equal(core.foresight.sign_count, 0);
 	served_engine();
 	no_memory_for(50);
 	now += S;
 	throws(50, LOST); /* it came nevertheless */
 	ends(50, 6);
-	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH);
-	act(plan->id, DL_ACT_SERVING, 51, 0);
-	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->averted, 0);
-	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->confirmed, 1);
+	plan = last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	act(plan->id, DAVY_ACT_SERVING, 51, 0);
+	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->averted, 0);
+	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->confirmed, 1);
 }
 
 static void an_act_that_fails_averts_nothing(void **state)
@@ -362,8 +362,8 @@ static void an_act_that_fails_averts_nothing(void **state)
 	no_memory_for(50);
 	core.world.workloads[0].act_plan = 77;
 	core.world.workloads[0].act_ns = now;
-	act(77, DL_ACT_FAILED, 0, -5);
-	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->averted, 0);
+	act(77, DAVY_ACT_FAILED, 0, -5);
+	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->averted, 0);
 }
 
 static void want_of_memory_that_is_survived_is_no_failure(void **state)
@@ -379,8 +379,8 @@ static void want_of_memory_that_is_survived_is_no_failure(void **state)
 	now += S;
 	ends(60, 1 << 8);
 	assert_string_equal(last_failure()->detail, "oom_vram");
-	assert_int_equal(last_failure()->hazard, DL_HZ_ALLOC_FAILURE);
-	assert_int_equal(last_failure()->evidence[0].kind, DL_EV_THROW);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_ALLOC_FAILURE);
+	assert_int_equal(last_failure()->evidence[0].kind, DAVY_EV_THROW);
 	assert_int_equal(last_failure()->observed, 101 * S);
 }
 
@@ -413,7 +413,7 @@ static void ends_tell_what_a_process_died_of(void **state)
 		{ 0, NULL },
 		{ 1 << 8, NULL },
 	};
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++) {
@@ -424,7 +424,7 @@ static void ends_tell_what_a_process_died_of(void **state)
 			assert_string_equal(last_failure()->detail, exits[i].class);
 	}
 	watched_engine();
-	ev = event(DL_EV_GRAPH, 60);
+	ev = event(DAVY_EV_GRAPH, 60);
 	ev.graph.graph_count = 5;
 	tell(&ev);
 	ends(60, 11);
@@ -436,7 +436,7 @@ static void ends_tell_what_a_process_died_of(void **state)
 	assert_int_equal(failures(), 2);
 	assert_string_equal(last_failure()->detail, "device_lost");
 	begin_history();
-	process(70, 0, DL_ENGINE_NONE, DL_BACKEND_UNKNOWN);
+	process(70, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_UNKNOWN);
 	ends(70, 11);
 	assert_int_equal(failures(), 0);
 }
@@ -458,18 +458,18 @@ static void an_oom_kill_counts_by_whom_it_hits(void **state)
 {
 	(void)state;
 	watched_engine();
-	process(70, 0, DL_ENGINE_NONE, DL_BACKEND_UNKNOWN);
-	fact(DL_FACT_OOM_VICTIM, 70, 1, 0); /* somebody's cgroup is full */
-	says(DL_LOG_OOM_KILL, "", 70);
+	process(70, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_UNKNOWN);
+	fact(DAVY_FACT_OOM_VICTIM, 70, 1, 0); /* somebody's cgroup is full */
+	says(DAVY_LOG_OOM_KILL, "", 70);
 	assert_int_equal(failures(), 0);
-	fact(DL_FACT_OOM_VICTIM, 60, 1, 0);
+	fact(DAVY_FACT_OOM_VICTIM, 60, 1, 0);
 	assert_string_equal(last_failure()->detail, "oom_gtt_host");
 	assert_string_equal(last_failure()->device, GPU);
-	says(DL_LOG_OOM_KILL, "", 60);
+	says(DAVY_LOG_OOM_KILL, "", 60);
 	ends(60, 9);
 	assert_int_equal(failures(), 1);
 	now += 100 * S;
-	fact(DL_FACT_OOM_VICTIM, 70, 0, 0); /* the host's memory is */
+	fact(DAVY_FACT_OOM_VICTIM, 70, 0, 0); /* the host's memory is */
 	assert_int_equal(failures(), 2);
 	assert_int_equal(last_failure()->pid, 0);
 	timeout_on(GPU, 60); /* no device's trouble: another */
@@ -482,25 +482,25 @@ static void the_hosts_failure_is_foreseen_by_any_device(void **state)
 	watched_engine();
 	no_memory_for(60);
 	now += 20 * S;
-	says(DL_LOG_OOM_KILL, "", 0);
-	assert_int_equal(last_failure()->hazard, DL_HZ_ALLOC_FAILURE);
+	says(DAVY_LOG_OOM_KILL, "", 0);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_ALLOC_FAILURE);
 }
 
 static void lines_count_by_their_role(void **state)
 {
 	(void)state;
 	watched_engine();
-	says(DL_LOG_CS_NO_MEMORY, GPU, 60);
-	says(DL_LOG_GPU_RESET_DONE, GPU, 0);
-	says(DL_LOG_RESET_CHATTER, GPU, 0);
+	says(DAVY_LOG_CS_NO_MEMORY, GPU, 60);
+	says(DAVY_LOG_GPU_RESET_DONE, GPU, 0);
+	says(DAVY_LOG_RESET_CHATTER, GPU, 0);
 	assert_int_equal(failures(), 0);
-	says(DL_LOG_PAGE_FAULT, GPU, 60);
+	says(DAVY_LOG_PAGE_FAULT, GPU, 60);
 	assert_string_equal(last_failure()->detail, "page_fault");
 	now += 100 * S;
-	says(DL_LOG_XID, GPU, 60); /* of no class */
+	says(DAVY_LOG_XID, GPU, 60); /* of no class */
 	assert_string_equal(last_failure()->detail, "other");
 	now += 100 * S;
-	says(DL_LOG_PANIC, "", 0);
+	says(DAVY_LOG_PANIC, "", 0);
 	assert_string_equal(last_failure()->detail, "host_crash");
 }
 
@@ -508,82 +508,82 @@ static void a_wedged_device_is_lost_unless_it_has_recovered(void **state)
 {
 	(void)state;
 	watched_engine();
-	device_says(DL_DEVICE_WEDGED, "none", 0);
-	fact(DL_FACT_WEDGED_EVENT, 0, 1, 0);
-	device_says(DL_DEVICE_ERROR, "0", 0);
-	device_says(DL_DEVICE_COREDUMP, "x", 0);
+	device_says(DAVY_DEVICE_WEDGED, "none", 0);
+	fact(DAVY_FACT_WEDGED_EVENT, 0, 1, 0);
+	device_says(DAVY_DEVICE_ERROR, "0", 0);
+	device_says(DAVY_DEVICE_COREDUMP, "x", 0);
 	assert_int_equal(failures(), 0);
-	device_says(DL_DEVICE_WEDGED, "rebind,bus-reset", 0);
+	device_says(DAVY_DEVICE_WEDGED, "rebind,bus-reset", 0);
 	assert_string_equal(last_failure()->detail, "device_lost");
 	now += 100 * S;
-	fact(DL_FACT_WEDGED, 0, 0, 0);
+	fact(DAVY_FACT_WEDGED, 0, 0, 0);
 	now += 100 * S;
-	fact(DL_FACT_WEDGED_EVENT, 0, 4, 0);
+	fact(DAVY_FACT_WEDGED_EVENT, 0, 4, 0);
 	now += 100 * S;
-	fact(DL_FACT_IOCTL_FAILED, 60, 0, -ENODEV);
-	assert_int_equal(core.foresight.class[DL_CLASS_DEVICE_LOST].failures, 4);
+	fact(DAVY_FACT_IOCTL_FAILED, 60, 0, -ENODEV);
+	assert_int_equal(core.foresight.class[DAVY_CLASS_DEVICE_LOST].failures, 4);
 	now += 100 * S;
-	fact(DL_FACT_IOCTL_FAILED, 60, 0, -EINVAL);
+	fact(DAVY_FACT_IOCTL_FAILED, 60, 0, -EINVAL);
 	assert_int_equal(failures(), 4);
-	device_says(DL_DEVICE_RESET, "1", 1);
+	device_says(DAVY_DEVICE_RESET, "1", 1);
 	assert_string_equal(last_failure()->detail, "gpu_reset");
 }
 
 static void faults_that_can_be_served_are_none(void **state)
 {
-	struct dl_event ev = { 0 };
+	struct davy_event ev = { 0 };
 
 	(void)state;
 	watched_engine();
-	ev = event(DL_EV_FAULT, 0);
-	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+	ev = event(DAVY_EV_FAULT, 0);
+	davy_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
 	ev.fault.fresh = 1;
-	ev.fault.fault_class = DL_FAULT_VM;
+	ev.fault.fault_class = DAVY_FAULT_VM;
 	tell(&ev); /* of no PASID */
 	ev.fault.pasid = 5;
-	ev.fault.fault_class = DL_FAULT_VM_RETRY;
+	ev.fault.fault_class = DAVY_FAULT_VM_RETRY;
 	tell(&ev);
 	assert_int_equal(failures(), 0);
-	ev.fault.fault_class = DL_FAULT_VM;
+	ev.fault.fault_class = DAVY_FAULT_VM;
 	tell(&ev);
 	assert_string_equal(last_failure()->detail, "page_fault");
 }
 
 static void an_engine_found_wedged_hangs(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	served_engine();
 	pass(30 * S);
 	ring_on(GPU, 600, 1, 50);
-	ev = event(DL_EV_GRAPH, 50);
+	ev = event(DAVY_EV_GRAPH, 50);
 	ev.graph.entered_ns = now - 11 * S;
 	ev.graph.graph_count = 100;
 	tell(&ev);
 	now += 2 * S;
 	probe(200, 0, 0);
 	assert_string_equal(last_failure()->detail, "hang");
-	assert_int_equal(last_failure()->hazard, DL_HZ_JOB_STALL);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_JOB_STALL);
 	assert_int_equal(last_failure()->observed, 2 * S);
 }
 
 /* A llama-server of a user who may log in, and that nobody adopted. */
 static void stranger(uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_PROCESS, pid);
+	struct davy_event ev = event(DAVY_EV_PROCESS, pid);
 
 	ev.process.start_ticks = pid * 10;
-	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
-	ev.process.backend = DL_BACKEND_VULKAN;
-	ev.process.flags = DL_PROCESS_LOGIN_USER;
-	dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+	ev.process.backend = DAVY_BACKEND_VULKAN;
+	ev.process.flags = DAVY_PROCESS_LOGIN_USER;
+	davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
 	tell(&ev);
 }
 
 static void segv(uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_PROCESS_EXIT, pid);
+	struct davy_event ev = event(DAVY_EV_PROCESS_EXIT, pid);
 
 	ev.process_exit.status = 11;
 	tell(&ev);
@@ -591,10 +591,10 @@ static void segv(uint32_t pid)
 
 static void vm_fault(uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_KFD, pid);
+	struct davy_event ev = event(DAVY_EV_KFD, pid);
 
-	ev.kfd.event = DL_KFD_VM_FAULT;
-	dl_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
+	ev.kfd.event = DAVY_KFD_VM_FAULT;
+	davy_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
 	tell(&ev);
 }
 
@@ -605,14 +605,14 @@ static void what_a_stranger_breaks_for_itself_is_not_counted(void **state)
 	for (uint32_t pid = 100; pid < 140; pid++) {
 		stranger(pid);
 		timeout_on(GPU, pid);
-		fact(DL_FACT_IOCTL_FAILED, pid, 0, -ENODEV);
+		fact(DAVY_FACT_IOCTL_FAILED, pid, 0, -ENODEV);
 		vm_fault(pid);
 		vm_fault(pid + 1000); /* gone before anybody looked */
 		segv(pid);
 		now += 30 * S;
 	}
 	assert_int_equal(failures(), 0);
-	for (size_t i = 0; i < DL_CLASS_COUNT; i++)
+	for (size_t i = 0; i < DAVY_CLASS_COUNT; i++)
 		assert_int_equal(core.foresight.class[i].failures, 0);
 	segv(60); /* the engine beside it: its failure is no part of a stranger's */
 	assert_int_equal(failures(), 1);
@@ -628,39 +628,39 @@ static void what_a_stranger_does_to_the_device_counts(void **state)
 	timeout_on(GPU, 100);
 	assert_int_equal(failures(), 0);
 	reset(true, 0);
-	assert_int_equal(core.foresight.class[DL_CLASS_GPU_RESET].failures, 1);
-	assert_int_equal(core.foresight.class[DL_CLASS_GPU_RESET].missed, 0);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 1); /* it was right */
-	assert_int_equal(score(DL_HZ_JOB_STALL)->confirmed, 1);
+	assert_int_equal(core.foresight.class[DAVY_CLASS_GPU_RESET].failures, 1);
+	assert_int_equal(core.foresight.class[DAVY_CLASS_GPU_RESET].missed, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 1); /* it was right */
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->confirmed, 1);
 }
 
 static void a_stranger_raises_no_false_alarms(void **state)
 {
 	(void)state;
 	watched_engine();
-	for (uint32_t pid = 100; pid < 100 + 2 * DL_FORESIGHT_SIGNS; pid++) {
+	for (uint32_t pid = 100; pid < 100 + 2 * DAVY_FORESIGHT_SIGNS; pid++) {
 		stranger(pid);
 		ring_on(GPU, 900, pid, pid);
 		now += 100 * MS;
 	}
 	pass(600 * S);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 0);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->false_alarms, 0);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->late, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->false_alarms, 0);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->late, 0);
 }
 
 static void a_strangers_engine_that_is_adopted_counts(void **state)
 {
 	(void)state;
 	watched_engine();
-	workload(1, 100, DL_WORKLOAD_REGISTERED, DL_BACKEND_VULKAN);
+	workload(1, 100, DAVY_WORKLOAD_REGISTERED, DAVY_BACKEND_VULKAN);
 	{
-		struct dl_event ev = event(DL_EV_PROCESS, 100);
+		struct davy_event ev = event(DAVY_EV_PROCESS, 100);
 
 		ev.process.start_ticks = 1000;
 		ev.process.workload = 1;
-		ev.process.engine = DL_ENGINE_LLAMA_SERVER;
-		ev.process.flags = DL_PROCESS_LOGIN_USER;
+		ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+		ev.process.flags = DAVY_PROCESS_LOGIN_USER;
 		tell(&ev);
 	}
 	segv(100);
@@ -675,8 +675,8 @@ static void only_alarms_of_the_level_are_signs(void **state)
 	ring_on(GPU, 600, 1, 60);
 	now += S;
 	timeout_on(GPU, 60);
-	assert_int_equal(last_failure()->hazard, DL_HZ_NONE);
-	assert_int_equal(score(DL_HZ_JOB_STALL)->signs, 0);
+	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
+	assert_int_equal(score(DAVY_HZ_JOB_STALL)->signs, 0);
 }
 
 static void the_tables_are_bounded_and_what_has_no_room_is_counted(void **state)
@@ -685,9 +685,9 @@ static void the_tables_are_bounded_and_what_has_no_room_is_counted(void **state)
 	watched_engine();
 	for (uint32_t pid = 1000; pid < 1200; pid++, now += MS)
 		no_memory_for(pid);
-	assert_int_equal(core.foresight.sign_count, DL_FORESIGHT_SIGNS);
-	assert_true(core.dropped_count >= 200 - DL_FORESIGHT_SIGNS);
-	assert_int_equal(score(DL_HZ_ALLOC_FAILURE)->signs, 200);
+	assert_int_equal(core.foresight.sign_count, DAVY_FORESIGHT_SIGNS);
+	assert_true(core.dropped_count >= 200 - DAVY_FORESIGHT_SIGNS);
+	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->signs, 200);
 	for (uint32_t i = 0; i < 40; i++, now += MS) {
 		char name[] = "0000:10:00.0";
 
@@ -695,7 +695,7 @@ static void the_tables_are_bounded_and_what_has_no_room_is_counted(void **state)
 		name[6] = (char)('a' + i / 10);
 		timeout_on(name, 2000 + i);
 	}
-	assert_int_equal(core.foresight.class[DL_CLASS_RING_TIMEOUT].failures, 40);
+	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].failures, 40);
 	pass(400 * S);
 	assert_int_equal(core.foresight.sign_count, 0);
 }
@@ -703,38 +703,38 @@ static void the_tables_are_bounded_and_what_has_no_room_is_counted(void **state)
 static void every_hazard_says_what_it_is_to_failures(void **state)
 {
 	(void)state;
-	for (int i = DL_HZ_NONE + 1; i < DL_HZ_COUNT; i++) {
-		const struct dl_precursor *p = dl_precursor((enum dl_hazard)i);
+	for (int i = DAVY_HZ_NONE + 1; i < DAVY_HZ_COUNT; i++) {
+		const struct davy_precursor *p = davy_precursor((enum davy_hazard)i);
 
 		if (!p->leads && !p->fails_as && !p->told_by_events)
 			fail_msg("'%s' has no row in foresight.c",
-				 dl_hazard_name((enum dl_hazard)i));
+				 davy_hazard_name((enum davy_hazard)i));
 		if (p->leads) /* a time; a row without one would have the mode's */
-			assert_int_equal(dl_config_rows[p->horizon].unit, DL_UNIT_MS);
+			assert_int_equal(davy_config_rows[p->horizon].unit, DAVY_UNIT_MS);
 	}
 }
 
 static void lead_times_are_kept_as_a_histogram(void **state)
 {
-	struct dl_foresight total = { 0 };
-	struct dl_lead lead = { 0 };
+	struct davy_foresight total = { 0 };
+	struct davy_lead lead = { 0 };
 
 	(void)state;
-	assert_int_equal(dl_lead_median_ns(&lead), 0);
+	assert_int_equal(davy_lead_median_ns(&lead), 0);
 	for (uint64_t i = 1; i <= 5; i++) {
 		watched_engine();
 		ring_on(GPU, 600, 1, 60);
 		now += i * i * S;
 		timeout_on(GPU, 60);
-		dl_foresight_add(&total, &core.foresight);
+		davy_foresight_add(&total, &core.foresight);
 	}
-	lead = total.class[DL_CLASS_RING_TIMEOUT].lead;
+	lead = total.class[DAVY_CLASS_RING_TIMEOUT].lead;
 	assert_int_equal(lead.count, 5);
 	assert_int_equal(lead.min_ns, S);
 	assert_int_equal(lead.max_ns, 25 * S);
 	assert_int_equal(lead.sum_ns, 55 * S);
-	assert_in_range(dl_lead_median_ns(&lead), 9 * S, 18 * S);
-	assert_int_equal(total.hazard[DL_HZ_JOB_STALL].signs, 5);
+	assert_in_range(davy_lead_median_ns(&lead), 9 * S, 18 * S);
+	assert_int_equal(total.hazard[DAVY_HZ_JOB_STALL].signs, 5);
 }
 
 int main(void)

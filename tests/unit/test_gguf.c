@@ -67,19 +67,19 @@ static void add_number_pair(struct file *f, const char *key, uint32_t value)
 	add_u32(f, value);
 }
 
-static int read_as(const struct file *f, uint64_t claimed, struct dl_gguf *g)
+static int read_as(const struct file *f, uint64_t claimed, struct davy_gguf *g)
 {
 	int fd = memfd_create("gguf", 0), err;
 
 	assert_int_equal(write(fd, f->at, f->size), (ssize_t)f->size);
-	err = dl_gguf_read(fd, claimed, g);
+	err = davy_gguf_read(fd, claimed, g);
 	close(fd);
 	return err;
 }
 
 static void a_head_tells_architecture_size_and_quantisation(void **state)
 {
-	struct dl_gguf g;
+	struct davy_gguf g;
 
 	(void)state;
 	for (uint32_t version = 2; version <= 3; version++) {
@@ -106,62 +106,62 @@ static void a_head_tells_architecture_size_and_quantisation(void **state)
 		assert_string_equal(g.architecture, "qwen3");
 		assert_int_equal(g.context_length, 40960);
 		assert_int_equal(g.block_count, 36);
-		assert_string_equal(dl_gguf_quantisation(g.file_type), "Q4_K_M");
+		assert_string_equal(davy_gguf_quantisation(g.file_type), "Q4_K_M");
 		assert_string_equal(g.size_label, "4B");
 		assert_int_equal(strlen(g.name), sizeof(g.name) - 1);
 		assert_false(g.cut);
 	}
 }
 
-static struct dl_gguf qwen(void)
+static struct davy_gguf qwen(void)
 {
-	return (struct dl_gguf){ .block_count = 36,
-				 .embedding_length = 2560,
-				 .head_count = 32,
-				 .head_count_kv = 8,
-				 .key_length = 128,
-				 .value_length = 128 };
+	return (struct davy_gguf){ .block_count = 36,
+				   .embedding_length = 2560,
+				   .head_count = 32,
+				   .head_count_kv = 8,
+				   .key_length = 128,
+				   .value_length = 128 };
 }
 
 /* llama.cpp 0.7.0's own "KV self size" for these: what is judged rests on it. */
 static void a_cache_takes_what_llama_cpp_says(void **state)
 {
-	struct dl_gguf g = qwen();
+	struct davy_gguf g = qwen();
 
 	(void)state;
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 576ULL << 20);
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "q8_0", "q8_0"), 306ULL << 20);
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "new", "new"),
-			 dl_gguf_cache_bytes(&g, 4096, "q4_0", "q4_0"));
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 576ULL << 20);
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "q8_0", "q8_0"), 306ULL << 20);
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "new", "new"),
+			 davy_gguf_cache_bytes(&g, 4096, "q4_0", "q4_0"));
 	g.key_length = g.value_length = 0; /* of the embedding's 2560 each of 32 heads has 80 */
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 360ULL << 20);
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 360ULL << 20);
 	g = qwen();
 	g.head_count_kv = 0; /* all heads */
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 2304ULL << 20);
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 2304ULL << 20);
 	g = qwen();
 	g.kv_heads = 36; /* told layer by layer: one each */
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 72ULL << 20);
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 72ULL << 20);
 	g = qwen();
 	g.sliding_window = 1024; /* at least that, by every layer */
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 144ULL << 20);
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 144ULL << 20);
 	g = qwen();
 	g.kv_lora_rank = 512;
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 144ULL << 20);
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 144ULL << 20);
 	g = qwen();
 	g.state_size = 128;
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 0);
-	g = (struct dl_gguf){ .block_count = 4 };
-	assert_int_equal(dl_gguf_cache_bytes(&g, 4096, "f16", "f16"), 0);
-	g = (struct dl_gguf){ .block_count = INT32_MAX,
-			      .head_count = INT32_MAX,
-			      .key_length = INT32_MAX,
-			      .value_length = INT32_MAX };
-	assert_int_equal(dl_gguf_cache_bytes(&g, INT32_MAX, "f32", "f32"), UINT64_MAX);
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 0);
+	g = (struct davy_gguf){ .block_count = 4 };
+	assert_int_equal(davy_gguf_cache_bytes(&g, 4096, "f16", "f16"), 0);
+	g = (struct davy_gguf){ .block_count = INT32_MAX,
+				.head_count = INT32_MAX,
+				.key_length = INT32_MAX,
+				.value_length = INT32_MAX };
+	assert_int_equal(davy_gguf_cache_bytes(&g, INT32_MAX, "f32", "f32"), UINT64_MAX);
 }
 
 static void what_the_cache_is_made_of_is_read(void **state)
 {
-	struct dl_gguf g;
+	struct davy_gguf g;
 	struct file f = begin(3, 9);
 
 	(void)state;
@@ -198,7 +198,7 @@ static void what_the_cache_is_made_of_is_read(void **state)
 
 static void what_is_no_gguf_is_refused(void **state)
 {
-	struct dl_gguf g;
+	struct davy_gguf g;
 	struct file f = begin(3, 0);
 
 	(void)state;
@@ -211,13 +211,13 @@ static void what_is_no_gguf_is_refused(void **state)
 	assert_int_equal(read_as(&f, f.size, &g), -EPROTONOSUPPORT);
 	f.at[0] = 'g';
 	assert_int_equal(read_as(&f, f.size, &g), -EINVAL);
-	assert_int_equal(dl_gguf_read(-1, 100, &g), -EINVAL);
-	assert_int_equal(dl_gguf_read(open("/", O_RDONLY | O_CLOEXEC), 100, &g), -EINVAL);
+	assert_int_equal(davy_gguf_read(-1, 100, &g), -EINVAL);
+	assert_int_equal(davy_gguf_read(open("/", O_RDONLY | O_CLOEXEC), 100, &g), -EINVAL);
 }
 
 static void lengths_that_lie_are_refused(void **state)
 {
-	struct dl_gguf g;
+	struct davy_gguf g;
 	struct file f = begin(3, 1);
 
 	(void)state;
@@ -250,7 +250,7 @@ static void lengths_that_lie_are_refused(void **state)
 
 static void a_huge_head_gives_what_came_first(void **state)
 {
-	struct dl_gguf g;
+	struct davy_gguf g;
 	struct file f = begin(3, 2);
 	int fd = memfd_create("gguf", 0);
 
@@ -262,13 +262,13 @@ static void a_huge_head_gives_what_came_first(void **state)
 	add_u64(&f, 1000000); /* empty strings: 8 MB of lengths */
 	assert_int_equal(write(fd, f.at, f.size), (ssize_t)f.size);
 	assert_int_equal(ftruncate(fd, 64 << 20), 0);
-	assert_int_equal(dl_gguf_read(fd, 64 << 20, &g), 0);
+	assert_int_equal(davy_gguf_read(fd, 64 << 20, &g), 0);
 	assert_true(g.cut);
 	assert_string_equal(g.architecture, "llama");
-	assert_int_equal(g.file_type, DL_GGUF_NO_TYPE);
-	assert_string_equal(dl_gguf_quantisation(g.file_type), "");
-	assert_string_equal(dl_gguf_quantisation(4), "");
-	assert_string_equal(dl_gguf_quantisation(99999), "");
+	assert_int_equal(g.file_type, DAVY_GGUF_NO_TYPE);
+	assert_string_equal(davy_gguf_quantisation(g.file_type), "");
+	assert_string_equal(davy_gguf_quantisation(4), "");
+	assert_string_equal(davy_gguf_quantisation(99999), "");
 	close(fd);
 }
 

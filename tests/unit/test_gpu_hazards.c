@@ -3,10 +3,10 @@
 
 static void ring(uint64_t age_ns, uint64_t timeout_ns, uint64_t seqno, uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_RING, pid);
+	struct davy_event ev = event(DAVY_EV_RING, pid);
 
-	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
-	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "gfx_0.0.0");
+	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
+	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "gfx_0.0.0");
 	ev.ring.age_ns = age_ns;
 	ev.ring.timeout_ns = timeout_ns;
 	ev.ring.fence_context = 7;
@@ -14,11 +14,11 @@ static void ring(uint64_t age_ns, uint64_t timeout_ns, uint64_t seqno, uint32_t 
 	tell(&ev);
 }
 
-static void fault(uint32_t pasid, enum dl_fault_class fault_class)
+static void fault(uint32_t pasid, enum davy_fault_class fault_class)
 {
-	struct dl_event ev = event(DL_EV_FAULT, 0);
+	struct davy_event ev = event(DAVY_EV_FAULT, 0);
 
-	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+	davy_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
 	ev.fault.pasid = pasid;
 	ev.fault.fault_class = (uint16_t)fault_class;
 	ev.fault.fresh = 1;
@@ -27,7 +27,7 @@ static void fault(uint32_t pasid, enum dl_fault_class fault_class)
 
 static void client(uint32_t pasid, uint32_t pid, uint32_t freed)
 {
-	struct dl_event ev = event(DL_EV_PASID, pid);
+	struct davy_event ev = event(DAVY_EV_PASID, pid);
 
 	ev.pasid.pasid = pasid;
 	ev.pasid.freed = freed;
@@ -36,9 +36,9 @@ static void client(uint32_t pasid, uint32_t pid, uint32_t freed)
 
 static void moved(uint64_t out_bytes, uint64_t in_bytes)
 {
-	struct dl_event ev = event(DL_EV_BO_MOVED, 60);
+	struct davy_event ev = event(DAVY_EV_BO_MOVED, 60);
 
-	dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
+	davy_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
 	ev.bo_moved.owner_pid = 61;
 	ev.bo_moved.out_bytes = out_bytes;
 	ev.bo_moved.in_bytes = in_bytes;
@@ -49,10 +49,10 @@ static void a_stalled_job_speaks_at_25_50_and_75_percent(void **state)
 {
 	(void)state;
 	begin_recording("job_stall-levels");
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	for (uint64_t age = 50 * MS; age < 2 * S; age += 50 * MS, now += 50 * MS)
 		ring(age, 2 * S, 1, 60);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_JOB_STALL), 3);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_JOB_STALL), 3);
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(kept[i].level, i + 1);
 		assert_int_equal(kept[i].observed, 250 * (i + 1));
@@ -94,17 +94,17 @@ static void jobs_that_are_equally_long_are_one_stall(void **state)
 		ring(0, 2 * S, 0, 0);
 		pass(500 * MS);
 	}
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_JOB_STALL), 1);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_JOB_STALL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_JOB_STALL), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_JOB_STALL), 0);
 	ring(1100 * MS, 2 * S, 21, 60); /* a longer one is news */
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_JOB_STALL), 2);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_JOB_STALL), 2);
 	ring(0, 2 * S, 0, 0);
 	pass(9 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_JOB_STALL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_JOB_STALL), 0);
 	pass(2 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_JOB_STALL), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_JOB_STALL), 1);
 	ring(600 * MS, 2 * S, 22, 60);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_JOB_STALL), 3);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_JOB_STALL), 3);
 }
 
 static void a_ring_without_timeout_never_stalls(void **state)
@@ -119,17 +119,17 @@ static void a_first_no_retry_fault_is_noted_a_storm_is_raised(void **state)
 {
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	client(32771, 60, 0);
-	fault(32771, DL_FAULT_VM);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->level, 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->pid, 60);
+	fault(32771, DAVY_FAULT_VM);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_FAULT_STORM)->level, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_FAULT_STORM)->pid, 60);
 	for (int i = 0; i < 8; i++, now += 10 * MS)
-		fault(32771, DL_FAULT_VM);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM), 1);
-	fault(32771, DL_FAULT_VM);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->level, 3);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->observed, 10);
+		fault(32771, DAVY_FAULT_VM);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_FAULT_STORM), 1);
+	fault(32771, DAVY_FAULT_VM);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_FAULT_STORM)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_FAULT_STORM)->observed, 10);
 }
 
 static void few_retry_faults_are_normal(void **state)
@@ -138,7 +138,7 @@ static void few_retry_faults_are_normal(void **state)
 	begin_recording("fault_storm-benign");
 	client(5, 60, 0);
 	for (int i = 0; i < 40; i++, now += 200 * MS)
-		fault(5, DL_FAULT_VM_RETRY);
+		fault(5, DAVY_FAULT_VM_RETRY);
 	assert_int_equal(kept_count, 0);
 	assert_replays();
 }
@@ -148,7 +148,7 @@ static void faults_without_pasid_are_the_drivers_own(void **state)
 	(void)state;
 	begin_history();
 	for (int i = 0; i < 40; i++)
-		fault(0, DL_FAULT_VM);
+		fault(0, DAVY_FAULT_VM);
 	assert_int_equal(kept_count, 0);
 }
 
@@ -158,30 +158,30 @@ static void a_freed_pasid_belongs_to_nobody(void **state)
 	begin_history();
 	client(9, 60, 0);
 	client(9, 60, 1);
-	fault(9, DL_FAULT_VM);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->pid, 0);
+	fault(9, DAVY_FAULT_VM);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_FAULT_STORM)->pid, 0);
 }
 
 static void evictions_within_the_window_are_a_storm(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	moved(255ULL << 20, 0);
 	assert_int_equal(kept_count, 0);
 	now += S;
 	moved(256ULL << 20, 0);
-	plan = last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM);
+	plan = last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM);
 	assert_int_equal(plan->level, 1); /* once may be a model that takes another's place */
 	assert_int_equal(plan->pid, 60);
 	assert_int_equal(plan->victim_pid, 61);
 	now += 2 * S;
 	moved(512ULL << 20, 0);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->level, 2);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
 	moved(556ULL << 20, 64ULL << 20);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->level, 3);
 }
 
 static void the_same_bytes_spread_out_are_none(void **state)
@@ -203,14 +203,14 @@ static void a_counter_that_began_anew_is_not_a_flood(void **state)
 	assert_int_equal(kept_count, 0);
 }
 
-static void refused(enum dl_alloc_stage stage, uint32_t count)
+static void refused(enum davy_alloc_stage stage, uint32_t count)
 {
-	struct dl_event ev = event(DL_EV_ALLOC_FAILED, 60);
+	struct davy_event ev = event(DAVY_EV_ALLOC_FAILED, 60);
 
-	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
+	davy_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
 	ev.alloc_failed.stage = stage;
 	ev.alloc_failed.count = ev.alloc_failed.fresh = count;
-	ev.alloc_failed.error = stage == DL_ALLOC_RESOURCE ? -28 : -12;
+	ev.alloc_failed.error = stage == DAVY_ALLOC_RESOURCE ? -28 : -12;
 	ev.alloc_failed.bytes = 16ULL << 20;
 	tell(&ev);
 }
@@ -219,13 +219,13 @@ static void a_full_heap_speaks_when_it_is_full_again_and_again(void **state)
 {
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	refused(DL_ALLOC_RESOURCE, 63);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	refused(DAVY_ALLOC_RESOURCE, 63);
 	assert_int_equal(kept_count, 0);
 	now += S;
-	refused(DL_ALLOC_RESOURCE, 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->pid, 60);
+	refused(DAVY_ALLOC_RESOURCE, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ALLOC_FAILURE)->pid, 60);
 }
 
 static void the_same_refusals_spread_out_are_a_model_load(void **state)
@@ -233,7 +233,7 @@ static void the_same_refusals_spread_out_are_a_model_load(void **state)
 	(void)state;
 	begin_recording("alloc_failure-benign");
 	for (uint32_t i = 1; i <= 40; i++, now += 2100 * MS)
-		refused(DL_ALLOC_RESOURCE, 30);
+		refused(DAVY_ALLOC_RESOURCE, 30);
 	assert_int_equal(kept_count, 0);
 	assert_replays();
 }
@@ -242,53 +242,53 @@ static void a_verdict_rises_with_its_stage(void **state)
 {
 	(void)state;
 	begin_history();
-	refused(DL_ALLOC_VALIDATE, 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 1);
-	refused(DL_ALLOC_POPULATE, 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 2);
-	refused(DL_ALLOC_IOCTL, 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->level, 3);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE)->result, -12);
+	refused(DAVY_ALLOC_VALIDATE, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 1);
+	refused(DAVY_ALLOC_POPULATE, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 2);
+	refused(DAVY_ALLOC_IOCTL, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ALLOC_FAILURE)->result, -12);
 }
 
 static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	ring(500 * MS, 2 * S, 4, 60);
 	now += 1500 * MS;
-	ev = event(DL_EV_JOB_TIMEOUT, 60);
-	dl_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
-	dl_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), "gfx_0.0.0");
+	ev = event(DAVY_EV_JOB_TIMEOUT, 60);
+	davy_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
+	davy_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), "gfx_0.0.0");
 	ev.job_timeout.fence_seqno = 4;
 	ev.job_timeout.age_ns = 2 * S;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->first_sign_ns, now - 1500 * MS);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RESET)->first_sign_ns, now - 1500 * MS);
 	now += S;
-	ev = event(DL_EV_PROCESS_EXIT, 60);
+	ev = event(DAVY_EV_PROCESS_EXIT, 60);
 	tell(&ev);
-	ev = event(DL_EV_RESET, 0);
-	dl_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
+	ev = event(DAVY_EV_RESET, 0);
+	davy_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
 	tell(&ev);
-	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->model,
+	assert_string_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RESET)->model,
 			    "tiny.gguf"); /* though gone */
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->level, 2);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->pid, 60);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RESET)->level, 2);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RESET)->pid, 60);
 	ev.reset.result = -5;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RESET)->level, 3);
 }
 
 /* Cumulative MiB of a mover, as the kernel program tells them: what comes back does so in the
  * owner's context. */
 static void moved_by(uint32_t evictor, uint32_t owner, uint64_t out, uint64_t in)
 {
-	struct dl_event ev = event(DL_EV_BO_MOVED, evictor);
+	struct davy_event ev = event(DAVY_EV_BO_MOVED, evictor);
 
-	dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
+	davy_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
 	ev.bo_moved.owner_pid = owner;
 	ev.bo_moved.out_bytes = out << 20;
 	ev.bo_moved.in_bytes = in << 20;
@@ -297,12 +297,12 @@ static void moved_by(uint32_t evictor, uint32_t owner, uint64_t out, uint64_t in
 
 static void two_that_evict_each_other_are_one_thrash(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_recording("eviction_storm-thrash");
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	process(61, 0, DL_ENGINE_OLLAMA_RUNNER, DL_BACKEND_VULKAN);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	process(61, 0, DAVY_ENGINE_OLLAMA_RUNNER, DAVY_BACKEND_VULKAN);
 	for (uint64_t i = 1; i <= 40; i++) { /* 50 MiB a second: no storm of 256 in 2 s */
 		moved_by(60, 61, i * 50, 0);
 		moved_by(60, 60, 0, i * 50);
@@ -311,15 +311,15 @@ static void two_that_evict_each_other_are_one_thrash(void **state)
 		moved_by(61, 61, 0, i * 50);
 		pass(500 * MS);
 	}
-	plan = last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM), 1);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_EVICTION_STORM), 0);
+	plan = last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_EVICTION_STORM), 0);
 	assert_int_equal(plan->level, 3);
 	assert_true((plan->pid == 60 && plan->victim_pid == 61) ||
 		    (plan->pid == 61 && plan->victim_pid == 60));
 	assert_int_equal(plan->threshold, 256ULL << 20);
 	pass(15 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_EVICTION_STORM), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_EVICTION_STORM), 1);
 	assert_replays();
 }
 
@@ -335,9 +335,9 @@ static void a_storm_of_two_becomes_one_thrash(void **state)
 		moved_by(61, 60, i * 1024, 0);
 		pass(S);
 	}
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->level, 3);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->pid, 60);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM), 2); /* level 2, then 3 */
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->pid, 60);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM), 2); /* level 2, then 3 */
 }
 
 static void a_load_over_an_idle_model_is_no_thrash(void **state)
@@ -345,7 +345,7 @@ static void a_load_over_an_idle_model_is_no_thrash(void **state)
 	(void)state;
 	begin_recording("eviction_storm-benign");
 	moved_by(60, 61, 4096, 0);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->level, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->level, 1);
 	pass(45 * S);
 	moved_by(61, 61, 0, 4096); /* its turn comes, and it evicts the other */
 	moved_by(61, 60, 4096, 0);
@@ -359,9 +359,9 @@ static void a_load_over_an_idle_model_is_no_thrash(void **state)
 
 static void busy_client(uint32_t pid, uint64_t busy_ns)
 {
-	struct dl_event ev = event(DL_EV_CLIENT, pid);
+	struct davy_event ev = event(DAVY_EV_CLIENT, pid);
 
-	dl_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
+	davy_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
 	ev.client.busy_ns = busy_ns;
 	tell(&ev);
 }
@@ -372,26 +372,26 @@ static void what_a_busy_model_loses_is_missed(void **state)
 	(void)state;
 	for (uint32_t busy = 0; busy < 2; busy++) {
 		begin_history();
-		process(61, 0, DL_ENGINE_VLLM, DL_BACKEND_ROCM);
+		process(61, 0, DAVY_ENGINE_VLLM, DAVY_BACKEND_ROCM);
 		for (uint64_t i = 0; i < 3; i++, now += S)
 			busy_client(61, busy * i * S);
 		moved_by(60, 61, 300, 0);
 		now += 2001 * MS;
 		moved_by(60, 61, 600, 0);
-		assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->level, 1 + busy);
+		assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->level, 1 + busy);
 	}
 }
 
 /* Nor does a model idle whose jobs end, however short they are. */
 static void a_model_whose_jobs_end_is_not_idle(void **state)
 {
-	struct dl_event ev = event(DL_EV_JOB_TIMES, 61);
+	struct davy_event ev = event(DAVY_EV_JOB_TIMES, 61);
 
 	(void)state;
 	begin_history();
-	process(61, 0, DL_ENGINE_VLLM, DL_BACKEND_ROCM);
-	dl_copy_name(ev.job_times.device, sizeof(ev.job_times.device), GPU);
-	dl_copy_name(ev.job_times.ring, sizeof(ev.job_times.ring), "comp_1.0.0");
+	process(61, 0, DAVY_ENGINE_VLLM, DAVY_BACKEND_ROCM);
+	davy_copy_name(ev.job_times.device, sizeof(ev.job_times.device), GPU);
+	davy_copy_name(ev.job_times.ring, sizeof(ev.job_times.ring), "comp_1.0.0");
 	for (uint64_t i = 1; i < 4; i++, now += S) {
 		ev.at_ns = now;
 		ev.job_times.count = i;
@@ -402,14 +402,14 @@ static void a_model_whose_jobs_end_is_not_idle(void **state)
 	moved_by(60, 61, 300, 0);
 	now += 2001 * MS;
 	moved_by(60, 61, 600, 0);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->level, 2);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
 }
 
 static void client_with(uint32_t pid, uint64_t vram)
 {
-	struct dl_event ev = event(DL_EV_CLIENT, pid);
+	struct davy_event ev = event(DAVY_EV_CLIENT, pid);
 
-	dl_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
+	davy_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
 	ev.client.client_id = pid;
 	ev.client.vram = vram;
 	tell(&ev);
@@ -417,9 +417,9 @@ static void client_with(uint32_t pid, uint64_t vram)
 
 static void memory_left(uint64_t bytes)
 {
-	struct dl_event ev = event(DL_EV_MEMORY, 0);
+	struct davy_event ev = event(DAVY_EV_MEMORY, 0);
 
-	dl_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
+	davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
 	ev.memory.vram_total = 24ULL << 30;
 	ev.memory.host_total = 64ULL << 30;
 	ev.memory.host_available = bytes;
@@ -429,25 +429,25 @@ static void memory_left(uint64_t bytes)
 /* Ten gigabytes go out in five seconds, in whose context that may be. */
 static uint32_t emptied_by(uint32_t pid)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
-	process(61, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(61, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	client_with(61, 10ULL << 30);
-	ev = event(DL_EV_PROGRESS, 61);
+	ev = event(DAVY_EV_PROGRESS, 61);
 	ev.progress.generated_count = 1;
 	tell(&ev);
 	for (uint64_t i = 1; i <= 50; i++) {
 		moved_by(pid, 61, i * 200, 0);
 		pass(100 * MS);
 	}
-	return last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->level;
+	return last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->level;
 }
 
 static void a_suspend_soon_after_work_is_a_note(void **state)
 {
 	(void)state;
 	begin_recording("eviction_storm-benign-suspend");
-	process(70, 0, DL_ENGINE_NONE, DL_BACKEND_CPU); /* systemd-sleep */
+	process(70, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_CPU); /* systemd-sleep */
 	assert_int_equal(emptied_by(70), 1);
 	assert_replays();
 	begin_history();

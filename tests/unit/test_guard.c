@@ -10,10 +10,10 @@ static void pauses_until_released(void **state)
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
 	lab_hold(lab_order(1, 0, 5000));
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	assert_true(lab_stands(0));
 	lab_release(1);
-	lab_expect(DL_GUARD_RELEASED, 1, 0);
+	lab_expect(DAVY_GUARD_RELEASED, 1, 0);
 	assert_true(lab_runs(0));
 	lab_end(pid);
 }
@@ -21,18 +21,18 @@ static void pauses_until_released(void **state)
 static void a_lease_ends_by_itself(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup);
-	struct dl_guard_answer held, released;
+	struct davy_guard_answer held, released;
 
 	(void)state;
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
 	lab_hold(lab_order(1, 0, 300));
 	held = lab_answer(3000);
-	assert_int_equal(held.stage, DL_GUARD_HELD);
+	assert_int_equal(held.stage, DAVY_GUARD_HELD);
 	released = lab_answer(3000);
-	assert_int_equal(released.stage, DL_GUARD_RELEASED);
+	assert_int_equal(released.stage, DAVY_GUARD_RELEASED);
 	assert_int_equal(released.result, -ETIME);
-	assert_in_range(released.frozen_ns, 290 * DL_NS_PER_MS, 1300 * DL_NS_PER_MS);
+	assert_in_range(released.frozen_ns, 290 * DAVY_NS_PER_MS, 1300 * DAVY_NS_PER_MS);
 	assert_true(lab_runs(0));
 	lab_end(pid);
 }
@@ -41,7 +41,7 @@ static void a_lease_ends_by_itself(void **state)
 static void duty(uint32_t on_permille, bool tree)
 {
 	pid_t pid = lab_worker(0, tree ? NULL : &lab_cgroup);
-	struct dl_guard_answer released;
+	struct davy_guard_answer released;
 	uint64_t off_permille;
 
 	assert_true(lab_runs(0));
@@ -49,11 +49,11 @@ static void duty(uint32_t on_permille, bool tree)
 		lab_hold_tree(lab_order(1, on_permille, 2000), pid);
 	else
 		lab_hold(lab_order(1, on_permille, 2000));
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	released = lab_answer(4000);
-	assert_int_equal(released.stage, DL_GUARD_RELEASED);
+	assert_int_equal(released.stage, DAVY_GUARD_RELEASED);
 	assert_int_equal(released.result, -ETIME);
-	off_permille = released.frozen_ns / (2000 * DL_NS_PER_MS / 1000);
+	off_permille = released.frozen_ns / (2000 * DAVY_NS_PER_MS / 1000);
 	assert_in_range(off_permille + on_permille, 920, 1080);
 	assert_true(lab_runs(0));
 	lab_end(pid);
@@ -77,27 +77,27 @@ static void throttles_what_has_no_cgroup(void **state)
 static void a_hold_is_renewed_in_place(void **state)
 {
 	pid_t pid = lab_worker(0, &lab_cgroup);
-	struct dl_guard_order order = lab_order(1, 500, 400);
-	struct dl_guard_answer answer;
+	struct davy_guard_order order = lab_order(1, 500, 400);
+	struct davy_guard_answer answer;
 	uint64_t begun = lab_ns();
 
 	(void)state;
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
 	lab_hold(order);
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	order.plan = 7;
 	order.on_permille = 0;
-	order.lease_ns = 800 * DL_NS_PER_MS;
+	order.lease_ns = 800 * DAVY_NS_PER_MS;
 	lab_hold(order);
 	answer = lab_answer(2000);
-	assert_int_equal(answer.stage, DL_GUARD_HELD);
+	assert_int_equal(answer.stage, DAVY_GUARD_HELD);
 	assert_int_equal(answer.plan, 7);
 	assert_true(lab_stands(0));
 	answer = lab_answer(3000);
-	assert_int_equal(answer.stage, DL_GUARD_RELEASED);
+	assert_int_equal(answer.stage, DAVY_GUARD_RELEASED);
 	assert_int_equal(answer.plan, 7);
-	assert_true(lab_ns() - begun >= 800 * DL_NS_PER_MS);
+	assert_true(lab_ns() - begun >= 800 * DAVY_NS_PER_MS);
 	assert_true(lab_runs(0));
 	lab_end(pid);
 }
@@ -105,18 +105,18 @@ static void a_hold_is_renewed_in_place(void **state)
 static void wrong_terms_are_refused(void **state)
 {
 	pid_t pid = lab_worker(0, NULL);
-	struct dl_guard_order order = lab_order(1, 0, 61000);
+	struct davy_guard_order order = lab_order(1, 0, 61000);
 
 	(void)state;
 	lab_hold_tree(order, pid);
-	lab_expect(DL_GUARD_FAILED, 1, -EINVAL);
+	lab_expect(DAVY_GUARD_FAILED, 1, -EINVAL);
 	order = lab_order(1, 1000, 1000);
 	lab_hold_tree(order, pid);
-	lab_expect(DL_GUARD_FAILED, 1, -EINVAL);
+	lab_expect(DAVY_GUARD_FAILED, 1, -EINVAL);
 	order = lab_order(1, 500, 1000);
 	order.period_ns = 1;
 	lab_hold_tree(order, pid);
-	lab_expect(DL_GUARD_FAILED, 1, -EINVAL);
+	lab_expect(DAVY_GUARD_FAILED, 1, -EINVAL);
 	assert_int_equal(send(guard.fd, "x", 1, 0), 1); /* no order at all */
 	assert_true(lab_runs(0));
 	lab_end(pid);
@@ -131,12 +131,12 @@ static void the_end_of_the_socket_thaws(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	if (lab_has_cgroups()) {
 		lab_hold(lab_order(1, 0, 60000));
-		lab_expect(DL_GUARD_HELD, 1, 0);
+		lab_expect(DAVY_GUARD_HELD, 1, 0);
 	}
 	lab_hold_tree(lab_order(2, 0, 60000), tree);
-	lab_expect(DL_GUARD_HELD, 2, 0);
+	lab_expect(DAVY_GUARD_HELD, 2, 0);
 	assert_true(lab_stands(1));
-	dl_guard_stop(&guard);
+	davy_guard_stop(&guard);
 	assert_true(lab_runs(0) && lab_runs(1));
 	lab_start();
 	lab_end(pid);
@@ -165,14 +165,14 @@ static void a_killed_guard_is_answered_for_by_its_standby(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	if (lab_has_cgroups()) {
 		lab_hold(lab_order(1, 0, 60000));
-		lab_expect(DL_GUARD_HELD, 1, 0);
+		lab_expect(DAVY_GUARD_HELD, 1, 0);
 	}
 	lab_hold_tree(lab_order(2, 0, 60000), tree);
-	lab_expect(DL_GUARD_HELD, 2, 0);
+	lab_expect(DAVY_GUARD_HELD, 2, 0);
 	kill(guard.pid, SIGKILL);
 	assert_true(lab_runs(0) && lab_runs(1));
 	assert_int_equal(lab_answer(1000).stage, 0); /* and the agent is told by the socket's end */
-	dl_guard_stop(&guard);
+	davy_guard_stop(&guard);
 	lab_start();
 	lab_end(pid);
 	lab_end(tree);
@@ -184,7 +184,7 @@ static void a_killed_standby_is_replaced(void **state)
 
 	(void)state;
 	lab_hold_tree(lab_order(1, 0, 60000), pid);
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	standby = child_of(guard.pid);
 	assert_true(standby > 0);
 	kill(standby, SIGKILL);
@@ -196,7 +196,7 @@ static void a_killed_standby_is_replaced(void **state)
 	assert_true(lab_stands(0));
 	kill(guard.pid, SIGKILL);
 	assert_true(lab_runs(0));
-	dl_guard_stop(&guard);
+	davy_guard_stop(&guard);
 	lab_start();
 	lab_end(pid);
 }
@@ -209,14 +209,14 @@ static void a_guard_that_stands_still_itself_is_answered_for_too(void **state)
 	(void)state;
 	lab_hold_tree(lab_order(1, 0, 300), pid);
 	begun = lab_ns();
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	kill(guard.pid, SIGSTOP);
 	lab_sleep_ms(400);
-	while (!lab_runs(0) && lab_ns() - begun < 5 * DL_NS_PER_S)
+	while (!lab_runs(0) && lab_ns() - begun < 5 * DAVY_NS_PER_S)
 		;
-	assert_true(lab_ns() - begun <= 1300 * DL_NS_PER_MS);
+	assert_true(lab_ns() - begun <= 1300 * DAVY_NS_PER_MS);
 	kill(guard.pid, SIGCONT);
-	lab_expect(DL_GUARD_RELEASED, 1, -ETIME);
+	lab_expect(DAVY_GUARD_RELEASED, 1, -ETIME);
 	lab_end(pid);
 }
 
@@ -226,11 +226,11 @@ static void sigterm_thaws(void **state)
 
 	(void)state;
 	lab_hold_tree(lab_order(1, 0, 60000), pid);
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	kill(guard.pid, SIGTERM);
-	lab_expect(DL_GUARD_RELEASED, 1, 0);
+	lab_expect(DAVY_GUARD_RELEASED, 1, 0);
 	assert_true(lab_runs(0));
-	dl_guard_stop(&guard);
+	davy_guard_stop(&guard);
 	lab_start();
 	lab_end(pid);
 }
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(sigterm_thaws),
 	};
 
-	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
-		return dl_guard_run(DL_GUARD_FD, DL_GUARD_AGENT_FD);
+	if (argc && !strcmp(argv[0], DAVY_GUARD_PROGRAM))
+		return davy_guard_run(DAVY_GUARD_FD, DAVY_GUARD_AGENT_FD);
 	return cmocka_run_group_tests(tests, lab_open, lab_close);
 }

@@ -11,12 +11,12 @@ static void one_that_somebody_froze_stays_frozen(void **state)
 	(void)state;
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
-	assert_int_equal(dl_cgroup_freeze(lab_dir, true), 0);
+	assert_int_equal(davy_cgroup_freeze(lab_dir, true), 0);
 	assert_true(lab_stands(0));
 	lab_hold(lab_order(1, 0, 100));
-	lab_expect(DL_GUARD_FAILED, 1, -EALREADY);
+	lab_expect(DAVY_GUARD_FAILED, 1, -EALREADY);
 	assert_true(lab_stands(0));
-	assert_int_equal(dl_cgroup_freeze(lab_dir, false), 0);
+	assert_int_equal(davy_cgroup_freeze(lab_dir, false), 0);
 	lab_end(pid);
 }
 
@@ -28,9 +28,9 @@ static void one_that_somebody_thaws_is_not_fought_over(void **state)
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
 	lab_hold(lab_order(1, 0, 60000));
-	lab_expect(DL_GUARD_HELD, 1, 0);
-	assert_int_equal(dl_cgroup_freeze(lab_dir, false), 0);
-	lab_expect(DL_GUARD_RELEASED, 1, -ECANCELED);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
+	assert_int_equal(davy_cgroup_freeze(lab_dir, false), 0);
+	lab_expect(DAVY_GUARD_RELEASED, 1, -ECANCELED);
 	assert_true(lab_runs(0));
 	lab_end(pid);
 }
@@ -40,7 +40,7 @@ static void an_empty_one_is_told(void **state)
 	(void)state;
 	LAB_NEEDS_CGROUPS();
 	lab_hold(lab_order(1, 0, 1000));
-	lab_expect(DL_GUARD_FAILED, 1, -ESRCH);
+	lab_expect(DAVY_GUARD_FAILED, 1, -ESRCH);
 }
 
 static void one_that_empties_is_told(void **state)
@@ -51,49 +51,49 @@ static void one_that_empties_is_told(void **state)
 	LAB_NEEDS_CGROUPS();
 	assert_true(lab_runs(0));
 	lab_hold(lab_order(1, 0, 60000));
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	lab_end(pid);
-	lab_expect(DL_GUARD_RELEASED, 1, -ESRCH);
-	assert_int_equal(dl_cgroup_wants_frozen(lab_dir), 0); /* who comes next is not frozen */
+	lab_expect(DAVY_GUARD_RELEASED, 1, -ESRCH);
+	assert_int_equal(davy_cgroup_wants_frozen(lab_dir), 0); /* who comes next is not frozen */
 }
 
 static void one_that_is_removed_is_told(void **state)
 {
-	struct dl_guard_order order = lab_order(1, 500, 60000);
-	struct dl_guard_answer answer;
-	struct dl_cgroup group;
+	struct davy_guard_order order = lab_order(1, 500, 60000);
+	struct davy_guard_answer answer;
+	struct davy_cgroup group;
 	pid_t pid;
 	int dir;
 
 	(void)state;
 	LAB_NEEDS_CGROUPS();
-	assert_int_equal(dl_cgroup_make("davylamp-test-removed", &group), 0);
+	assert_int_equal(davy_cgroup_make("davylamp-test-removed", &group), 0);
 	dir = open(group.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pid = lab_worker(0, &group);
 	assert_true(lab_runs(0));
-	assert_int_equal(dl_guard_send(&guard, &order, dir), 0);
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	assert_int_equal(davy_guard_send(&guard, &order, dir), 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	lab_end(pid);
 	for (int i = 0; i < 200 && rmdir(group.dir); i++)
 		usleep(500);
 	answer = lab_answer(3000);
-	assert_int_equal(answer.stage, DL_GUARD_RELEASED);
+	assert_int_equal(answer.stage, DAVY_GUARD_RELEASED);
 	assert_true(answer.result == -ESRCH || answer.result == -ENODEV);
-	assert_int_equal(dl_guard_send(&guard, &order, dir), 0);
+	assert_int_equal(davy_guard_send(&guard, &order, dir), 0);
 	answer = lab_answer(3000);
-	assert_int_equal(answer.stage, DL_GUARD_FAILED);
+	assert_int_equal(answer.stage, DAVY_GUARD_FAILED);
 	assert_true(answer.result == -ENOENT || answer.result == -ENODEV);
 	close(dir);
 }
 
 static void no_cgroup_at_all_is_told(void **state)
 {
-	struct dl_guard_order order = lab_order(1, 0, 1000);
+	struct davy_guard_order order = lab_order(1, 0, 1000);
 	int dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	(void)state;
-	assert_int_equal(dl_guard_send(&guard, &order, dir), 0);
-	lab_expect(DL_GUARD_FAILED, 1, -ENOENT);
+	assert_int_equal(davy_guard_send(&guard, &order, dir), 0);
+	lab_expect(DAVY_GUARD_FAILED, 1, -ENOENT);
 	close(dir);
 }
 
@@ -110,11 +110,11 @@ static void our_own_is_never_opened(void **state)
 	LAB_NEEDS_CGROUPS();
 	assert_non_null(own);
 	own[strcspn(own, "\n")] = 0;
-	assert_true(dl_cgroup_open(own + 3) < 0);
-	assert_int_equal(dl_cgroup_open("/"), -EINVAL);
-	assert_int_equal(dl_cgroup_open("/x/../y"), -EINVAL);
-	assert_int_equal(dl_cgroup_open("/davylamp-nobody"), -ENOENT);
-	fd = dl_cgroup_open(lab_cgroup.path);
+	assert_true(davy_cgroup_open(own + 3) < 0);
+	assert_int_equal(davy_cgroup_open("/"), -EINVAL);
+	assert_int_equal(davy_cgroup_open("/x/../y"), -EINVAL);
+	assert_int_equal(davy_cgroup_open("/davylamp-nobody"), -ENOENT);
+	fd = davy_cgroup_open(lab_cgroup.path);
 	assert_true(fd >= 0);
 	close(fd);
 }
@@ -146,10 +146,10 @@ static void nobody_is_frozen_beyond_his_lease_whoever_dies_when(void **state)
 		usleep(next_random(220000));
 		if (next_random(2))
 			kill(guard.pid, SIGKILL);
-		dl_guard_stop(&guard);
+		davy_guard_stop(&guard);
 		while (!lab_runs(0) || !lab_runs(1))
 			;
-		assert_true(lab_ns() - begun < 1200 * DL_NS_PER_MS);
+		assert_true(lab_ns() - begun < 1200 * DAVY_NS_PER_MS);
 		lab_start();
 	}
 	lab_end(pid);
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(nobody_is_frozen_beyond_his_lease_whoever_dies_when),
 	};
 
-	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
-		return dl_guard_run(DL_GUARD_FD, DL_GUARD_AGENT_FD);
+	if (argc && !strcmp(argv[0], DAVY_GUARD_PROGRAM))
+		return davy_guard_run(DAVY_GUARD_FD, DAVY_GUARD_AGENT_FD);
 	return cmocka_run_group_tests(tests, lab_open, lab_close);
 }

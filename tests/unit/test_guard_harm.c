@@ -39,20 +39,20 @@ static void end_group(pid_t leader)
 
 static void who_got_the_number_of_a_dead_one_is_left_alone(void **state)
 {
-	struct dl_guard_order order = lab_order(1, 0, 1000);
+	struct davy_guard_order order = lab_order(1, 0, 1000);
 	pid_t pid = lab_worker(0, NULL), next;
 
 	(void)state;
 	order.pid = (uint32_t)pid;
-	order.start_ticks = dl_process_start((uint32_t)pid);
+	order.start_ticks = davy_process_start((uint32_t)pid);
 	lab_end(pid);
 	lab_sleep_ms(30); /* a tick is 10 ms */
 	next = worker_with_pid(pid, 1);
 	if (!next)
 		skip();
 	assert_int_equal(next, pid);
-	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
-	lab_expect(DL_GUARD_FAILED, 1, -ESRCH);
+	assert_int_equal(davy_guard_send(&guard, &order, -1), 0);
+	lab_expect(DAVY_GUARD_FAILED, 1, -ESRCH);
 	assert_true(lab_runs(1) && lab_runs(2));
 	end_group(next);
 }
@@ -71,7 +71,7 @@ static void a_strangers_child_is_not_taken_for_one_of_the_tree(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	child = (pid_t)counters[10];
 	lab_hold_tree(lab_order(1, 500, 3000), root);
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	kill(child, SIGKILL);
 	for (int i = 0; i < 300 && !kill(child, 0); i++)
 		lab_sleep_ms(5);
@@ -80,7 +80,7 @@ static void a_strangers_child_is_not_taken_for_one_of_the_tree(void **state)
 	if (!stranger) {
 		lab_release(1);
 		lab_end(root);
-		lab_expect(DL_GUARD_RELEASED, 1, 0);
+		lab_expect(DAVY_GUARD_RELEASED, 1, 0);
 		skip();
 	}
 	for (int i = 0; i < 10; i++) { /* several periods, and they never stand still */
@@ -90,7 +90,7 @@ static void a_strangers_child_is_not_taken_for_one_of_the_tree(void **state)
 		assert_true(counters[2] != was && counters[3] != child_was);
 	}
 	lab_release(1);
-	lab_expect(DL_GUARD_RELEASED, 1, 0);
+	lab_expect(DAVY_GUARD_RELEASED, 1, 0);
 	end_group(stranger);
 	lab_end(root);
 }
@@ -99,7 +99,7 @@ static void who_execs_is_still_himself(void **state)
 {
 	int go[2];
 	pid_t pid;
-	struct dl_guard_order order = lab_order(1, 0, 5000);
+	struct davy_guard_order order = lab_order(1, 0, 5000);
 	char buf[256];
 	int fd;
 
@@ -112,18 +112,18 @@ static void who_execs_is_still_himself(void **state)
 		_exit(9);
 	}
 	order.pid = (uint32_t)pid;
-	order.start_ticks = dl_process_start((uint32_t)pid);
+	order.start_ticks = davy_process_start((uint32_t)pid);
 	assert_int_equal(write(go[1], "x", 1), 1);
 	lab_sleep_ms(100);
-	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	assert_int_equal(davy_guard_send(&guard, &order, -1), 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	snprintf(buf, sizeof(buf), "/proc/%d/stat", (int)pid);
 	fd = open(buf, O_RDONLY);
 	assert_true(read(fd, buf, sizeof(buf) - 1) > 0);
 	close(fd);
 	assert_non_null(strstr(buf, "(sleep) T "));
 	lab_release(1);
-	lab_expect(DL_GUARD_RELEASED, 1, 0);
+	lab_expect(DAVY_GUARD_RELEASED, 1, 0);
 	lab_end(pid);
 	close(go[0]);
 	close(go[1]);
@@ -156,10 +156,10 @@ static void who_forks_takes_his_children_along(void **state)
 			fork_on(3);
 		assert_true(lab_runs(3));
 		lab_hold_tree(lab_order(1, 0, 5000), pid);
-		lab_expect(DL_GUARD_HELD, 1, 0);
+		lab_expect(DAVY_GUARD_HELD, 1, 0);
 		assert_true(lab_stands(3));
 		lab_release(1);
-		lab_expect(DL_GUARD_RELEASED, 1, 0);
+		lab_expect(DAVY_GUARD_RELEASED, 1, 0);
 		assert_true(lab_runs(3));
 		lab_end(pid);
 		lab_sleep_ms(20);
@@ -173,15 +173,15 @@ static void too_large_a_tree_is_refused_and_goes_on(void **state)
 	(void)state;
 	if (!pid) {
 		setpgid(0, 0);
-		for (int i = 0; i < DL_TREE_MAX; i++)
+		for (int i = 0; i < DAVY_TREE_MAX; i++)
 			lab_worker(8 + i, NULL);
 		lab_count(7);
 	}
-	for (int i = 0; i <= DL_TREE_MAX; i++)
+	for (int i = 0; i <= DAVY_TREE_MAX; i++)
 		assert_true(lab_runs(7 + i));
 	lab_hold_tree(lab_order(1, 0, 5000), pid);
-	lab_expect(DL_GUARD_FAILED, 1, -E2BIG);
-	for (int i = 0; i <= DL_TREE_MAX; i++)
+	lab_expect(DAVY_GUARD_FAILED, 1, -E2BIG);
+	for (int i = 0; i <= DAVY_TREE_MAX; i++)
 		assert_true(lab_runs(7 + i));
 	end_group(pid);
 }
@@ -198,10 +198,10 @@ static void whose_root_dies_is_let_go(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	child = (pid_t)counters[10];
 	lab_hold_tree(lab_order(1, 0, 60000), root);
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	assert_true(lab_stands(0));
 	lab_end(root);
-	lab_expect(DL_GUARD_RELEASED, 1, -ESRCH);
+	lab_expect(DAVY_GUARD_RELEASED, 1, -ESRCH);
 	assert_true(lab_runs(0)); /* its child does not stay behind stopped */
 	kill(child, SIGKILL);
 }
@@ -219,9 +219,9 @@ static void whose_root_is_a_zombie_is_let_go(void **state)
 	assert_true(lab_runs(0) && lab_runs(1));
 	child = (pid_t)counters[10];
 	lab_hold_tree(lab_order(1, 500, 60000), root);
-	lab_expect(DL_GUARD_HELD, 1, 0);
+	lab_expect(DAVY_GUARD_HELD, 1, 0);
 	kill(root, SIGKILL);
-	lab_expect(DL_GUARD_RELEASED, 1, -ESRCH);
+	lab_expect(DAVY_GUARD_RELEASED, 1, -ESRCH);
 	assert_true(lab_runs(0));
 	kill(child, SIGKILL);
 	waitpid(root, NULL, 0);
@@ -232,7 +232,7 @@ static void without_descriptors_no_tree_is_seen_to_stand_still(void **state)
 {
 	pid_t root = fork();
 	struct rlimit files, few;
-	struct dl_tree tree;
+	struct davy_tree tree;
 	int free_fd;
 
 	(void)state;
@@ -242,37 +242,38 @@ static void without_descriptors_no_tree_is_seen_to_stand_still(void **state)
 		lab_count(1);
 	}
 	assert_true(lab_runs(0) && lab_runs(1));
-	assert_int_equal(dl_tree_open(&tree, (uint32_t)root, dl_process_start((uint32_t)root)), 0);
+	assert_int_equal(davy_tree_open(&tree, (uint32_t)root, davy_process_start((uint32_t)root)),
+			 0);
 	free_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	close(free_fd);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
 	few = (struct rlimit){ (rlim_t)free_fd + 1,
 			       files.rlim_max }; /* the folder, no file in it */
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	assert_int_equal(dl_tree_stop(&tree), -EMFILE);
-	assert_int_equal(dl_tree_stopped(&tree), -EMFILE);
-	dl_tree_continue(&tree);
+	assert_int_equal(davy_tree_stop(&tree), -EMFILE);
+	assert_int_equal(davy_tree_stopped(&tree), -EMFILE);
+	davy_tree_continue(&tree);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
 	assert_true(lab_runs(0) && lab_runs(1));
-	dl_tree_close(&tree);
+	davy_tree_close(&tree);
 	end_group(root);
 }
 
 static void who_is_gone_before_is_told(void **state)
 {
-	struct dl_guard_order order = lab_order(1, 0, 1000);
+	struct davy_guard_order order = lab_order(1, 0, 1000);
 	pid_t pid = lab_worker(0, NULL);
 
 	(void)state;
 	order.pid = (uint32_t)pid;
-	order.start_ticks = dl_process_start((uint32_t)pid);
+	order.start_ticks = davy_process_start((uint32_t)pid);
 	kill(pid, SIGKILL);
 	lab_sleep_ms(30); /* a zombie: the number is still its own */
-	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
-	lab_expect(DL_GUARD_FAILED, 1, -ESRCH);
+	assert_int_equal(davy_guard_send(&guard, &order, -1), 0);
+	lab_expect(DAVY_GUARD_FAILED, 1, -ESRCH);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(dl_guard_send(&guard, &order, -1), 0);
-	lab_expect(DL_GUARD_FAILED, 1, -ESRCH);
+	assert_int_equal(davy_guard_send(&guard, &order, -1), 0);
+	lab_expect(DAVY_GUARD_FAILED, 1, -ESRCH);
 }
 
 static void who_was_stopped_before_stays_stopped(void **state)
@@ -284,7 +285,7 @@ static void who_was_stopped_before_stays_stopped(void **state)
 	kill(pid, SIGSTOP);
 	assert_true(lab_stands(0));
 	lab_hold_tree(lab_order(1, 0, 100), pid);
-	lab_expect(DL_GUARD_FAILED, 1, -EALREADY);
+	lab_expect(DAVY_GUARD_FAILED, 1, -EALREADY);
 	assert_true(lab_stands(0));
 	lab_end(pid);
 }
@@ -304,7 +305,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_was_stopped_before_stays_stopped),
 	};
 
-	if (argc && !strcmp(argv[0], DL_GUARD_PROGRAM))
-		return dl_guard_run(DL_GUARD_FD, DL_GUARD_AGENT_FD);
+	if (argc && !strcmp(argv[0], DAVY_GUARD_PROGRAM))
+		return davy_guard_run(DAVY_GUARD_FD, DAVY_GUARD_AGENT_FD);
 	return cmocka_run_group_tests(tests, lab_open, lab_close);
 }

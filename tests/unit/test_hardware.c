@@ -3,12 +3,12 @@
 #include "record.h"
 
 /* As the reader of the log gives a line of this kind. */
-static struct dl_event line(uint16_t kind)
+static struct davy_event line(uint16_t kind)
 {
-	const struct dl_log_meaning *m = dl_log_meaning(kind);
-	struct dl_event ev = event(DL_EV_LOG, 0);
+	const struct davy_log_meaning *m = davy_log_meaning(kind);
+	struct davy_event ev = event(DAVY_EV_LOG, 0);
 
-	dl_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
+	davy_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
 	ev.log.kind = kind;
 	ev.log.role = m->role;
 	ev.log.log_class = m->class;
@@ -18,10 +18,10 @@ static struct dl_event line(uint16_t kind)
 	return ev;
 }
 
-static struct dl_event xid_line(uint32_t number)
+static struct davy_event xid_line(uint32_t number)
 {
-	const struct dl_log_meaning *m = dl_xid_meaning(number);
-	struct dl_event ev = line(DL_LOG_XID);
+	const struct davy_log_meaning *m = davy_xid_meaning(number);
+	struct davy_event ev = line(DAVY_LOG_XID);
 
 	ev.log.code = number;
 	ev.log.role = m->role;
@@ -32,43 +32,43 @@ static struct dl_event xid_line(uint32_t number)
 }
 
 /* The level at which a hazard speaks of this event alone; 0: it does not. */
-static uint32_t level_of(enum dl_hazard hazard, const struct dl_event *ev)
+static uint32_t level_of(enum davy_hazard hazard, const struct davy_event *ev)
 {
-	struct dl_event now_ev = *ev;
+	struct davy_event now_ev = *ev;
 
 	begin_history();
 	now_ev.at_ns = now;
 	tell(&now_ev);
-	return count_of(DL_RUNG_NOTE, hazard) ? last_of(DL_RUNG_NOTE, hazard)->level : 0;
+	return count_of(DAVY_RUNG_NOTE, hazard) ? last_of(DAVY_RUNG_NOTE, hazard)->level : 0;
 }
 
-static uint32_t hardware(struct dl_event ev)
+static uint32_t hardware(struct davy_event ev)
 {
-	return level_of(DL_HZ_HARDWARE, &ev);
+	return level_of(DAVY_HZ_HARDWARE, &ev);
 }
 
-static uint32_t warning(struct dl_event ev)
+static uint32_t warning(struct davy_event ev)
 {
-	return level_of(DL_HZ_DRIVER_WARNING, &ev);
+	return level_of(DAVY_HZ_DRIVER_WARNING, &ev);
 }
 
 static void a_line_has_the_level_of_its_weight(void **state)
 {
 	(void)state;
-	assert_int_equal(hardware(line(DL_LOG_RAS_UNCORRECTABLE)), 3);
-	assert_int_equal(hardware(line(DL_LOG_RAS_PAGES)), 1);
-	assert_int_equal(hardware(line(DL_LOG_RAS_RESET)), 3);
-	assert_int_equal(hardware(line(DL_LOG_POISON_SIGNAL)), 2);
-	assert_int_equal(hardware(line(DL_LOG_OVER_TEMPERATURE)), 3);
-	assert_int_equal(hardware(line(DL_LOG_MACHINE_CHECK)), 3);
-	assert_int_equal(hardware(line(DL_LOG_AER)), 2);
-	assert_int_equal(hardware(line(DL_LOG_PCI_ERROR)), 3);
-	assert_int_equal(hardware(line(DL_LOG_PME_SPURIOUS)), 1); /* of one reporter */
-	assert_int_equal(hardware(line(DL_LOG_OFF_THE_BUS)), 3);
-	assert_int_equal(hardware(line(DL_LOG_SXID)), 3);
-	assert_int_equal(hardware(line(DL_LOG_RING_TIMEOUT)), 0);
-	assert_int_equal(hardware(line(DL_LOG_GPU_RESET_BEGUN)), 0);
-	assert_int_equal(hardware(line(DL_LOG_PAGE_FAULT)), 0);
+	assert_int_equal(hardware(line(DAVY_LOG_RAS_UNCORRECTABLE)), 3);
+	assert_int_equal(hardware(line(DAVY_LOG_RAS_PAGES)), 1);
+	assert_int_equal(hardware(line(DAVY_LOG_RAS_RESET)), 3);
+	assert_int_equal(hardware(line(DAVY_LOG_POISON_SIGNAL)), 2);
+	assert_int_equal(hardware(line(DAVY_LOG_OVER_TEMPERATURE)), 3);
+	assert_int_equal(hardware(line(DAVY_LOG_MACHINE_CHECK)), 3);
+	assert_int_equal(hardware(line(DAVY_LOG_AER)), 2);
+	assert_int_equal(hardware(line(DAVY_LOG_PCI_ERROR)), 3);
+	assert_int_equal(hardware(line(DAVY_LOG_PME_SPURIOUS)), 1); /* of one reporter */
+	assert_int_equal(hardware(line(DAVY_LOG_OFF_THE_BUS)), 3);
+	assert_int_equal(hardware(line(DAVY_LOG_SXID)), 3);
+	assert_int_equal(hardware(line(DAVY_LOG_RING_TIMEOUT)), 0);
+	assert_int_equal(hardware(line(DAVY_LOG_GPU_RESET_BEGUN)), 0);
+	assert_int_equal(hardware(line(DAVY_LOG_PAGE_FAULT)), 0);
 }
 
 static void an_xid_is_judged_by_its_class(void **state)
@@ -76,7 +76,7 @@ static void an_xid_is_judged_by_its_class(void **state)
 	(void)state;
 	assert_int_equal(hardware(xid_line(48)), 3); /* double bit ECC */
 	assert_int_equal(hardware(xid_line(79)), 3); /* off the bus */
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->observed, 79);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE)->observed, 79);
 	assert_int_equal(hardware(xid_line(63)), 1); /* a row was remapped */
 	assert_int_equal(hardware(xid_line(94)), 3); /* contained */
 	assert_int_equal(hardware(xid_line(9999)), 1);
@@ -86,11 +86,11 @@ static void an_xid_is_judged_by_its_class(void **state)
 	assert_int_equal(hardware(xid_line(119)), 0); /* firmware */
 }
 
-static struct dl_event fact(uint16_t number, uint32_t detail)
+static struct davy_event fact(uint16_t number, uint32_t detail)
 {
-	struct dl_event ev = event(DL_EV_FACT, 0);
+	struct davy_event ev = event(DAVY_EV_FACT, 0);
 
-	dl_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	davy_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
 	ev.fact.fact = number;
 	ev.fact.detail = detail;
 	ev.fact.count = ev.fact.fresh = 1;
@@ -99,59 +99,59 @@ static struct dl_event fact(uint16_t number, uint32_t detail)
 
 static void the_kernels_own_words_count_as_the_lines_do(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
-	assert_int_equal(hardware(fact(DL_FACT_RAS_RESET, 0)), 3);
-	assert_int_equal(hardware(fact(DL_FACT_KFD_POISON, 0)), 2);
-	assert_int_equal(hardware(fact(DL_FACT_NVIDIA_XID, 79)), 3);
-	assert_int_equal(hardware(fact(DL_FACT_NVIDIA_XID, 13)), 0);
-	assert_int_equal(hardware(fact(DL_FACT_RING_RESET, 0)), 0);
-	ev = event(DL_EV_KFD, 0);
-	dl_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
-	ev.kfd.event = DL_KFD_THERMAL_THROTTLE;
+	assert_int_equal(hardware(fact(DAVY_FACT_RAS_RESET, 0)), 3);
+	assert_int_equal(hardware(fact(DAVY_FACT_KFD_POISON, 0)), 2);
+	assert_int_equal(hardware(fact(DAVY_FACT_NVIDIA_XID, 79)), 3);
+	assert_int_equal(hardware(fact(DAVY_FACT_NVIDIA_XID, 13)), 0);
+	assert_int_equal(hardware(fact(DAVY_FACT_RING_RESET, 0)), 0);
+	ev = event(DAVY_EV_KFD, 0);
+	davy_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
+	ev.kfd.event = DAVY_KFD_THERMAL_THROTTLE;
 	assert_int_equal(hardware(ev), 1);
-	ev.kfd.event = DL_KFD_RESET_BEGIN;
+	ev.kfd.event = DAVY_KFD_RESET_BEGIN;
 	assert_int_equal(hardware(ev), 0);
 }
 
 static void an_uncorrectable_error_names_whom_it_met(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	ev = event(DL_EV_PASID, 60);
+	ev = event(DAVY_EV_PASID, 60);
 	ev.pasid.pasid = 9;
 	tell(&ev);
-	ev = event(DL_EV_FAULT, 0);
-	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
-	ev.fault.fault_class = DL_FAULT_ECC;
+	ev = event(DAVY_EV_FAULT, 0);
+	davy_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+	ev.fault.fault_class = DAVY_FAULT_ECC;
 	ev.fault.pasid = 9;
 	ev.fault.fresh = 1;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->level, 3);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->pid, 0);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->victim_pid, 60);
-	ev.fault.fault_class = DL_FAULT_VM;
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE)->pid, 0);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE)->victim_pid, 60);
+	ev.fault.fault_class = DAVY_FAULT_VM;
 	assert_int_equal(hardware(ev), 0);
 }
 
 static void one_error_told_twice_is_one_alarm(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_recording("hardware-xid");
-	ev = fact(DL_FACT_NVIDIA_XID, 79);
+	ev = fact(DAVY_FACT_NVIDIA_XID, 79);
 	tell(&ev);
 	ev = xid_line(79);
 	tell(&ev);
-	ev = line(DL_LOG_OFF_THE_BUS);
+	ev = line(DAVY_LOG_OFF_THE_BUS);
 	tell(&ev);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 1);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE), 1);
 	pass(11 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_HARDWARE), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_HARDWARE), 1);
 	assert_replays();
 }
 
@@ -159,17 +159,17 @@ static void one_error_told_twice_is_one_alarm(void **state)
 static void what_is_not_the_hardwares_is_recorded(void **state)
 {
 	static const uint32_t own[] = { 43, 45 };
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_recording("hardware-benign");
 	for (size_t i = 0; i < 100; i++, now += 7 * S) {
-		ev = line(DL_LOG_AER_CORRECTED);
+		ev = line(DAVY_LOG_AER_CORRECTED);
 		tell(&ev);
 		ev = xid_line(own[i % 2]);
 		tell(&ev);
 	}
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE), 0);
 	assert_replays();
 }
 
@@ -178,32 +178,32 @@ static void corrected_link_errors_count_from_ten_a_minute(void **state)
 	(void)state;
 	begin_history();
 	for (int i = 0; i < 100; i++, now += 7 * S) { /* nine a minute, for ever */
-		struct dl_event ev = line(DL_LOG_AER_CORRECTED);
+		struct davy_event ev = line(DAVY_LOG_AER_CORRECTED);
 
 		tell(&ev);
 	}
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE), 0);
 	for (int i = 0; i < 100; i++, now += S) {
-		struct dl_event ev = line(DL_LOG_AER_CORRECTED);
+		struct davy_event ev = line(DAVY_LOG_AER_CORRECTED);
 
 		tell(&ev);
 	}
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->level, 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->observed, 10);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE), 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE)->level, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE)->observed, 10);
 }
 
 static void precursors_of_the_field_warn(void **state)
 {
 	(void)state;
-	assert_int_equal(warning(line(DL_LOG_FENCE_FALLBACK)), 3);
-	assert_int_equal(warning(line(DL_LOG_I915_FENCE_EXPIRED)), 3);
-	assert_int_equal(warning(line(DL_LOG_VM_LEAK)), 1);
-	assert_int_equal(warning(line(DL_LOG_SMU_BUSY)), 3);
-	assert_int_equal(warning(line(DL_LOG_KILLED_ENTITY)), 2);
-	assert_int_equal(warning(line(DL_LOG_MES_FAILED)), 3);
-	assert_int_equal(warning(line(DL_LOG_OOM_INVOKED)), 3);
-	assert_int_equal(warning(line(DL_LOG_DRIVER_WARNING)), 1);
+	assert_int_equal(warning(line(DAVY_LOG_FENCE_FALLBACK)), 3);
+	assert_int_equal(warning(line(DAVY_LOG_I915_FENCE_EXPIRED)), 3);
+	assert_int_equal(warning(line(DAVY_LOG_VM_LEAK)), 1);
+	assert_int_equal(warning(line(DAVY_LOG_SMU_BUSY)), 3);
+	assert_int_equal(warning(line(DAVY_LOG_KILLED_ENTITY)), 2);
+	assert_int_equal(warning(line(DAVY_LOG_MES_FAILED)), 3);
+	assert_int_equal(warning(line(DAVY_LOG_OOM_INVOKED)), 3);
+	assert_int_equal(warning(line(DAVY_LOG_DRIVER_WARNING)), 1);
 	assert_int_equal(warning(xid_line(32)), 2);
 	assert_int_equal(warning(xid_line(13)), 0);
 }
@@ -212,103 +212,104 @@ static void precursors_of_the_field_warn(void **state)
 static void each_precursor_has_one_hazard(void **state)
 {
 	(void)state;
-	for (uint16_t kind = 1; kind < DL_LOG_KIND_COUNT; kind++) {
-		const struct dl_log_meaning *m = dl_log_meaning(kind);
-		bool mine =
-			m->role == DL_PART_PRECURSOR &&
-			(m->hazard == DL_LOG_HZ_JOB_STALL || m->hazard == DL_LOG_HZ_QUEUE_STUCK ||
-			 m->hazard == DL_LOG_HZ_HOST_MEMORY || m->hazard == DL_LOG_HZ_HOST_STALL ||
-			 kind == DL_LOG_VM_LEAK);
+	for (uint16_t kind = 1; kind < DAVY_LOG_KIND_COUNT; kind++) {
+		const struct davy_log_meaning *m = davy_log_meaning(kind);
+		bool mine = m->role == DAVY_PART_PRECURSOR &&
+			    (m->hazard == DAVY_LOG_HZ_JOB_STALL ||
+			     m->hazard == DAVY_LOG_HZ_QUEUE_STUCK ||
+			     m->hazard == DAVY_LOG_HZ_HOST_MEMORY ||
+			     m->hazard == DAVY_LOG_HZ_HOST_STALL || kind == DAVY_LOG_VM_LEAK);
 
 		assert_int_equal(warning(line(kind)) != 0, mine);
-		if (m->role != DL_PART_PRECURSOR || kind == DL_LOG_AER_CORRECTED)
+		if (m->role != DAVY_PART_PRECURSOR || kind == DAVY_LOG_AER_CORRECTED)
 			continue;
-		assert_int_equal(hardware(line(kind)) != 0, m->hazard == DL_LOG_HZ_HARDWARE_ERROR);
+		assert_int_equal(hardware(line(kind)) != 0,
+				 m->hazard == DAVY_LOG_HZ_HARDWARE_ERROR);
 	}
 }
 
 static void an_echo_of_a_failure_is_no_warning(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_recording("driver_warning-benign");
 	for (int i = 0; i < 20; i++, now += S) {
-		ev = line(i % 2 ? DL_LOG_FENCE_FALLBACK : DL_LOG_I915_FENCE_EXPIRED);
-		ev.log.role = DL_PART_AFTERMATH;
+		ev = line(i % 2 ? DAVY_LOG_FENCE_FALLBACK : DAVY_LOG_I915_FENCE_EXPIRED);
+		ev.log.role = DAVY_PART_AFTERMATH;
 		tell(&ev);
 	}
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_DRIVER_WARNING), 0);
-	ev = line(DL_LOG_DRIVER_WARNING); /* one alone is a hint */
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_DRIVER_WARNING), 0);
+	ev = line(DAVY_LOG_DRIVER_WARNING); /* one alone is a hint */
 	tell(&ev);
 	pass(11 * S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_DRIVER_WARNING)->level, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_DRIVER_WARNING)->level, 1);
 	assert_replays();
-	ev = line(DL_LOG_AER);
-	ev.log.role = DL_PART_AFTERMATH;
+	ev = line(DAVY_LOG_AER);
+	ev.log.role = DAVY_PART_AFTERMATH;
 	assert_int_equal(hardware(ev), 0);
 }
 
 static void a_warning_stands_while_it_is_repeated(void **state)
 {
-	const struct dl_plan *plan;
-	struct dl_event ev;
+	const struct davy_plan *plan;
+	struct davy_event ev;
 
 	(void)state;
 	begin_recording("driver_warning-fence");
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	for (int i = 0; i < 10; i++) {
-		ev = line(DL_LOG_FENCE_FALLBACK);
+		ev = line(DAVY_LOG_FENCE_FALLBACK);
 		ev.pid = 60;
-		dl_copy_name(ev.log.ring, sizeof(ev.log.ring), "sdma0");
+		davy_copy_name(ev.log.ring, sizeof(ev.log.ring), "sdma0");
 		tell(&ev);
 		pass(8 * S);
 	}
-	plan = last_of(DL_RUNG_NOTE, DL_HZ_DRIVER_WARNING);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_DRIVER_WARNING), 1);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_DRIVER_WARNING), 0);
+	plan = last_of(DAVY_RUNG_NOTE, DAVY_HZ_DRIVER_WARNING);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_DRIVER_WARNING), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_DRIVER_WARNING), 0);
 	assert_int_equal(plan->pid, 60);
 	assert_string_equal(plan->device, GPU);
 	assert_string_equal(plan->ring, "sdma0");
 	assert_string_equal(plan->detail, "fence_fallback");
 	assert_string_equal(plan->model, "tiny.gguf");
 	pass(10 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_DRIVER_WARNING), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_DRIVER_WARNING), 1);
 	assert_replays();
 }
 
 /* A trace is from outside: any weight is a level. */
 static void a_weight_from_outside_is_bounded(void **state)
 {
-	struct dl_event ev = line(DL_LOG_AER);
+	struct davy_event ev = line(DAVY_LOG_AER);
 
 	(void)state;
 	ev.log.weight = 255;
 	assert_int_equal(hardware(ev), 3);
 	ev.log.weight = 0;
 	assert_int_equal(hardware(ev), 1);
-	ev = line(DL_LOG_RCU_STALL);
+	ev = line(DAVY_LOG_RCU_STALL);
 	ev.log.weight = 200;
 	assert_int_equal(warning(ev), 3);
 }
 
 static void corrected_errors_that_were_told_as_one_count_as_many(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	ev = line(DL_LOG_AER_CORRECTED);
+	ev = line(DAVY_LOG_AER_CORRECTED);
 	ev.log.repeats = 8;
 	tell(&ev);
 	assert_int_equal(kept_count, 0);
 	ev.log.repeats = 0;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_HARDWARE)->observed, 10);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE)->observed, 10);
 	ev.log.repeats = UINT32_MAX;
 	tell(&ev);
 	tell(&ev);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), 1);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE), 1);
 }
 
 int main(void)

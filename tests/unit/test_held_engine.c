@@ -4,7 +4,7 @@
 
 static void graph(uint64_t entered_ns)
 {
-	struct dl_event ev = event(DL_EV_GRAPH, 50);
+	struct davy_event ev = event(DAVY_EV_GRAPH, 50);
 
 	ev.graph.entered_ns = entered_ns;
 	ev.graph.graph_count = 100;
@@ -15,36 +15,36 @@ static void graph(uint64_t entered_ns)
 /* A served engine that can be held, in a graph since now. */
 static uint64_t works(void)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	served_engine();
-	ev = event(DL_EV_WORKLOAD, 50);
+	ev = event(DAVY_EV_WORKLOAD, 50);
 	ev.workload.workload = 1;
 	ev.workload.adopted = 1;
 	ev.workload.movable = 1;
-	ev.workload.can = DL_CAN_HOLD;
-	ev.workload.engine = DL_ENGINE_LLAMA_SERVER;
-	ev.workload.backend = DL_BACKEND_VULKAN;
+	ev.workload.can = DAVY_CAN_HOLD;
+	ev.workload.engine = DAVY_ENGINE_LLAMA_SERVER;
+	ev.workload.backend = DAVY_BACKEND_VULKAN;
 	ev.workload.port = 8080;
 	tell(&ev);
-	process(50, 1, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(50, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	graph(now);
 	return now;
 }
 
-static uint32_t hold(enum dl_rung rung)
+static uint32_t hold(enum davy_rung rung)
 {
-	struct dl_event ev = event(DL_EV_ORDER, 0);
+	struct davy_event ev = event(DAVY_EV_ORDER, 0);
 	uint32_t plan;
 
 	ev.order.workload = 1;
 	ev.order.rung = (uint8_t)rung;
-	ev.order.on_permille = rung == DL_RUNG_THROTTLE ? 250 : 0;
+	ev.order.on_permille = rung == DAVY_RUNG_THROTTLE ? 250 : 0;
 	ev.order.lease_ns = 60 * S;
 	tell(&ev);
-	plan = last_of(rung, DL_HZ_NONE)->id;
-	assert_int_equal(last_of(rung, DL_HZ_NONE)->verdict, DL_VERDICT_GO);
-	act(plan, DL_ACT_HELD, 0, 0);
+	plan = last_of(rung, DAVY_HZ_NONE)->id;
+	assert_int_equal(last_of(rung, DAVY_HZ_NONE)->verdict, DAVY_VERDICT_GO);
+	act(plan, DAVY_ACT_HELD, 0, 0);
 	return plan;
 }
 
@@ -58,18 +58,18 @@ static void goes_on_in_the_graph(uint64_t entered_ns, uint64_t seconds)
 
 static size_t checks(void)
 {
-	return count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED);
+	return count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED);
 }
 
 static void a_paused_engine_is_not_asked_and_not_wedged(void **state)
 {
 	uint64_t entered_ns = works();
-	uint32_t plan = hold(DL_RUNG_PAUSE);
+	uint32_t plan = hold(DAVY_RUNG_PAUSE);
 
 	(void)state;
 	goes_on_in_the_graph(entered_ns, 30);
 	assert_int_equal(checks(), 0);
-	act(plan, DL_ACT_RELEASED, 0, 0);
+	act(plan, DAVY_ACT_RELEASED, 0, 0);
 	goes_on_in_the_graph(entered_ns, 8);
 	assert_int_equal(checks(), 0);
 }
@@ -77,15 +77,15 @@ static void a_paused_engine_is_not_asked_and_not_wedged(void **state)
 static void one_that_hangs_after_the_pause_is(void **state)
 {
 	uint64_t entered_ns = works();
-	uint32_t plan = hold(DL_RUNG_PAUSE);
+	uint32_t plan = hold(DAVY_RUNG_PAUSE);
 
 	(void)state;
 	goes_on_in_the_graph(entered_ns, 30);
-	act(plan, DL_ACT_RELEASED, 0, 0);
+	act(plan, DAVY_ACT_RELEASED, 0, 0);
 	goes_on_in_the_graph(entered_ns, 12);
 	assert_int_equal(checks(), 1);
 	probe(200, 0, 0);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
 }
 
 static void one_that_hung_before_it_is_told_first(void **state)
@@ -106,17 +106,17 @@ static void an_answer_that_a_pause_prevented_does_not_count(void **state)
 	throws(50, LOST);
 	pass(400 * MS);
 	assert_int_equal(checks(), 1);
-	plan = hold(DL_RUNG_PAUSE);
+	plan = hold(DAVY_RUNG_PAUSE);
 	goes_on_in_the_graph(entered_ns, 3);
 	probe(0, 0, 0);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
 	goes_on_in_the_graph(entered_ns, 3);
 	assert_int_equal(checks(), 1);
-	act(plan, DL_ACT_RELEASED, 0, 0);
+	act(plan, DAVY_ACT_RELEASED, 0, 0);
 	pass(S);
 	assert_int_equal(checks(), 2); /* it is asked again */
 	probe(200, 500, 0);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
 }
 
 static void a_throttled_engine_may_take_four_times_as_long(void **state)
@@ -124,7 +124,7 @@ static void a_throttled_engine_may_take_four_times_as_long(void **state)
 	uint64_t entered_ns = works();
 
 	(void)state;
-	hold(DL_RUNG_THROTTLE);
+	hold(DAVY_RUNG_THROTTLE);
 	goes_on_in_the_graph(entered_ns, 38);
 	assert_int_equal(checks(), 0);
 	goes_on_in_the_graph(entered_ns, 4);

@@ -10,18 +10,18 @@
 
 static void meminfo_is_read_by_whole_names(void **state)
 {
-	struct dl_ev_memory m = { .host_available = 7 };
+	struct davy_ev_memory m = { .host_available = 7 };
 
 	(void)state;
-	dl_meminfo_parse("MemTotal:       24684488 kB\nMemFree:        22458560 kB\n"
-			 "MemAvailable:   23148992 kB\n",
-			 &m);
+	davy_meminfo_parse("MemTotal:       24684488 kB\nMemFree:        22458560 kB\n"
+			   "MemAvailable:   23148992 kB\n",
+			   &m);
 	assert_int_equal(m.host_total, 24684488ULL * 1024);
 	assert_int_equal(m.host_available, 23148992ULL * 1024);
-	dl_meminfo_parse("XMemTotal: 1 kB\nMemTotal:\nMemAvailable: -5 kB\n", &m);
-	dl_meminfo_parse("MemTotal: 99999999999999999999 kB\nMemAvailable: 5 MB\n", &m);
-	dl_meminfo_parse("MemTotal: 18014398509481984 kB", &m); /* 2^64 bytes */
-	dl_meminfo_parse("", &m);
+	davy_meminfo_parse("XMemTotal: 1 kB\nMemTotal:\nMemAvailable: -5 kB\n", &m);
+	davy_meminfo_parse("MemTotal: 99999999999999999999 kB\nMemAvailable: 5 MB\n", &m);
+	davy_meminfo_parse("MemTotal: 18014398509481984 kB", &m); /* 2^64 bytes */
+	davy_meminfo_parse("", &m);
 	assert_int_equal(m.host_total, 24684488ULL * 1024); /* what is not there stays */
 	assert_int_equal(m.host_available, 23148992ULL * 1024);
 }
@@ -29,62 +29,62 @@ static void meminfo_is_read_by_whole_names(void **state)
 static void pressure_is_permille_whatever_is_written_there(void **state)
 {
 	(void)state;
-	assert_int_equal(dl_pressure_parse("some avg10=99.00 avg60=0.00 avg300=0.00 total=1\n"
-					   "full avg10=12.34 avg60=0.00 avg300=0.00 total=1\n"),
+	assert_int_equal(davy_pressure_parse("some avg10=99.00 avg60=0.00 avg300=0.00 total=1\n"
+					     "full avg10=12.34 avg60=0.00 avg300=0.00 total=1\n"),
 			 123);
-	assert_int_equal(dl_pressure_parse("full avg10=0.00"), 0);
-	assert_int_equal(dl_pressure_parse("full avg10=0.59"), 5);
-	assert_int_equal(dl_pressure_parse("full avg10=100.00"), 1000);
-	assert_int_equal(dl_pressure_parse("full avg10=7"), 70);
-	assert_int_equal(dl_pressure_parse("full avg10=100.90"), 1000);
-	assert_int_equal(dl_pressure_parse("full avg10=99999999999999999999.0"), 1000);
-	assert_int_equal(dl_pressure_parse("full avg10=nan"), 0);
-	assert_int_equal(dl_pressure_parse("full avg10=inf"), 0);
-	assert_int_equal(dl_pressure_parse("full avg10=-3.00"), 0);
-	assert_int_equal(dl_pressure_parse("full avg10=1e9"), 10);
-	assert_int_equal(dl_pressure_parse("full avg10=1,5"), 10);
-	assert_int_equal(dl_pressure_parse("full avg10="), 0);
-	assert_int_equal(dl_pressure_parse(""), 0);
+	assert_int_equal(davy_pressure_parse("full avg10=0.00"), 0);
+	assert_int_equal(davy_pressure_parse("full avg10=0.59"), 5);
+	assert_int_equal(davy_pressure_parse("full avg10=100.00"), 1000);
+	assert_int_equal(davy_pressure_parse("full avg10=7"), 70);
+	assert_int_equal(davy_pressure_parse("full avg10=100.90"), 1000);
+	assert_int_equal(davy_pressure_parse("full avg10=99999999999999999999.0"), 1000);
+	assert_int_equal(davy_pressure_parse("full avg10=nan"), 0);
+	assert_int_equal(davy_pressure_parse("full avg10=inf"), 0);
+	assert_int_equal(davy_pressure_parse("full avg10=-3.00"), 0);
+	assert_int_equal(davy_pressure_parse("full avg10=1e9"), 10);
+	assert_int_equal(davy_pressure_parse("full avg10=1,5"), 10);
+	assert_int_equal(davy_pressure_parse("full avg10="), 0);
+	assert_int_equal(davy_pressure_parse(""), 0);
 }
 
 static void the_host_is_read_from_proc(void **state)
 {
-	struct dl_ev_memory m = { .host_total = 5, .pressure_permille = 5 };
+	struct davy_ev_memory m = { .host_total = 5, .pressure_permille = 5 };
 
 	(void)state;
-	dl_host_memory_read(&m);
+	davy_host_memory_read(&m);
 	assert_int_equal(m.host_total, 0);
 	assert_int_equal(m.pressure_permille, 0);
 	PUT("/proc/meminfo", "MemTotal: 4 kB\nMemAvailable: 1 kB\n");
 	PUT("/proc/pressure/memory", "full avg10=50.00\n");
-	dl_host_memory_read(&m);
+	davy_host_memory_read(&m);
 	assert_int_equal(m.host_total, 4096);
 	assert_int_equal(m.host_available, 1024);
 	assert_int_equal(m.pressure_permille, 500);
 }
 
-static uint64_t interval(const struct dl_ev_memory *now_, const struct dl_ev_memory *before)
+static uint64_t interval(const struct davy_ev_memory *now_, const struct davy_ev_memory *before)
 {
-	return dl_gpu_memory_interval(now_, before, DL_NS_PER_S) / DL_NS_PER_MS;
+	return davy_gpu_memory_interval(now_, before, DAVY_NS_PER_S) / DAVY_NS_PER_MS;
 }
 
 /* An APU with 512 MiB set aside, all in use, as they always are. */
 static void a_device_on_the_hosts_memory_is_judged_by_that(void **state)
 {
-	struct dl_ev_memory m = { .vram_total = 512 * MIB,
-				  .vram_used = 510 * MIB,
-				  .gtt_total = 8192 * MIB,
-				  .gtt_used = 1000 * MIB,
-				  .host_total = 16384 * MIB,
-				  .host_available = 12000 * MIB,
-				  .flags = DL_MEMORY_SHARED },
-			    before = m;
+	struct davy_ev_memory m = { .vram_total = 512 * MIB,
+				    .vram_used = 510 * MIB,
+				    .gtt_total = 8192 * MIB,
+				    .gtt_used = 1000 * MIB,
+				    .host_total = 16384 * MIB,
+				    .host_available = 12000 * MIB,
+				    .flags = DAVY_MEMORY_SHARED },
+			      before = m;
 
 	(void)state;
 	assert_int_equal(interval(&m, &m), 5000);
 	m.flags = 0;
 	assert_int_equal(interval(&m, &m), 200); /* of a card it would be full */
-	m.flags = DL_MEMORY_SHARED;
+	m.flags = DAVY_MEMORY_SHARED;
 	m.gtt_used = 8100 * MIB;
 	assert_int_equal(interval(&m, &m), 200);
 	m.gtt_used = before.gtt_used;
@@ -96,9 +96,9 @@ static void a_device_on_the_hosts_memory_is_judged_by_that(void **state)
 	m.host_available = 20000 * MIB; /* more than there is: used is none */
 	assert_int_equal(interval(&m, &m), 5000);
 	/* i915 and xe without VRAM: the host's alone. */
-	m = (struct dl_ev_memory){ .host_total = 16384 * MIB,
-				   .host_available = 1000 * MIB,
-				   .flags = DL_MEMORY_SHARED };
+	m = (struct davy_ev_memory){ .host_total = 16384 * MIB,
+				     .host_available = 1000 * MIB,
+				     .flags = DAVY_MEMORY_SHARED };
 	assert_int_equal(interval(&m, &m), 200);
 	m.host_available = 12000 * MIB;
 	assert_int_equal(interval(&m, &m), 5000);

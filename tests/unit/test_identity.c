@@ -34,7 +34,7 @@ static void put_link(const char *name, const char *target)
 	PUT("/made", "");
 	snprintf(path, sizeof(path), "%s%s", root, name);
 	*strrchr(path, '/') = 0;
-	dl_make_dirs(path);
+	davy_make_dirs(path);
 	path[strlen(path)] = '/';
 	unlink(path);
 	assert_int_equal(symlink(target, path), 0);
@@ -77,7 +77,7 @@ static void put_model(const char *name)
 static void put_mounts(unsigned int pid)
 {
 	char text[65536], name[64];
-	ssize_t n = dl_read_file("/proc/self/mountinfo", text, sizeof(text));
+	ssize_t n = davy_read_file("/proc/self/mountinfo", text, sizeof(text));
 
 	snprintf(name, sizeof(name), "/proc/%u/mountinfo", pid);
 	put(name, text, n > 0 ? (size_t)n : 0);
@@ -85,7 +85,7 @@ static void put_mounts(unsigned int pid)
 
 static void a_model_is_read_inside_of_the_process_own_root(void **state)
 {
-	struct dl_process_info info;
+	struct davy_process_info info;
 
 	(void)state;
 	PROCESS(100, 1, "llama-server",
@@ -98,25 +98,25 @@ static void a_model_is_read_inside_of_the_process_own_root(void **state)
 	PUT("/proc/100/environ", "A=b\0LLAMA_ARG_N_PARALLEL=4\0");
 	PUT("/proc/100/status", "Name:\tllama-server\nTgid:\t100\nNSpid:\t100\t20\t1\n");
 	PUT("/proc/100/cgroup", "0::/system.slice/docker-" ID ".scope\n");
-	assert_int_equal(dl_process_info_read(100, &info), 0);
-	assert_int_equal(info.ev.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_int_equal(davy_process_info_read(100, &info), 0);
+	assert_int_equal(info.ev.engine, DAVY_ENGINE_LLAMA_SERVER);
 	assert_string_equal(info.ev.model, "model.gguf");
 	assert_string_equal(info.ev.architecture, "llama");
 	assert_string_equal(info.ev.quantisation, "Q8_0");
 	assert_int_equal(info.ev.context_size, 2048); /* nobody gave one: the model's */
-	assert_true(info.ev.flags & DL_PROCESS_CONTEXT_ASSUMED);
+	assert_true(info.ev.flags & DAVY_PROCESS_CONTEXT_ASSUMED);
 	assert_int_equal(info.ev.ubatch, 32);
 	assert_int_equal(info.ev.parallel, 4);
 	assert_int_equal(info.ev.inner_pid, 1);
-	assert_int_equal(info.ev.runtime, DL_RUNTIME_DOCKER);
+	assert_int_equal(info.ev.runtime, DAVY_RUNTIME_DOCKER);
 	assert_string_equal(info.ev.container, ID);
-	assert_int_equal(dl_process_of_thread(100), 100);
+	assert_int_equal(davy_process_of_thread(100), 100);
 }
 
 static void nothing_outside_of_the_root_is_read(void **state)
 {
-	struct dl_model_facts m;
-	struct dl_model_where where = { 101, "/up.gguf", "", NULL };
+	struct davy_model_facts m;
+	struct davy_model_where where = { 101, "/up.gguf", "", NULL };
 	char path[512];
 
 	(void)state;
@@ -124,21 +124,21 @@ static void nothing_outside_of_the_root_is_read(void **state)
 	put_mounts(101);
 	put_model("/outside.gguf");
 	put_link("/proc/101/root/up.gguf", "../../../outside.gguf");
-	assert_int_equal(dl_model_file_read(&where, &m), -ENOENT);
+	assert_int_equal(davy_model_file_read(&where, &m), -ENOENT);
 	where.path = "/../../../outside.gguf";
-	assert_int_equal(dl_model_file_read(&where, &m), -ENOENT);
+	assert_int_equal(davy_model_file_read(&where, &m), -ENOENT);
 	where.path = "/proc"; /* a folder */
 	PUT("/proc/101/root/proc/x", "");
-	assert_int_equal(dl_model_file_read(&where, &m), -EACCES);
+	assert_int_equal(davy_model_file_read(&where, &m), -EACCES);
 	snprintf(path, sizeof(path), "%s/proc/101/root/pipe.gguf", root);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	where.path = "/pipe.gguf"; /* would be waited for */
-	assert_int_equal(dl_model_file_read(&where, &m), -EACCES);
+	assert_int_equal(davy_model_file_read(&where, &m), -EACCES);
 	where.path = "/text.gguf";
 	PUT("/proc/101/root/text.gguf", "no model, whatever its name says");
-	assert_int_equal(dl_model_file_read(&where, &m), -EINVAL);
+	assert_int_equal(davy_model_file_read(&where, &m), -EINVAL);
 	where.path = NULL;
-	assert_int_equal(dl_model_file_read(&where, &m), -ENOENT);
+	assert_int_equal(davy_model_file_read(&where, &m), -ENOENT);
 }
 
 /* The mount of our folder, said to be of this type in the process's list. */
@@ -166,34 +166,34 @@ static void only_local_file_systems_are_read(void **state)
 		"virtiofs", "ext", "fuse.ext4", "ext44", "overlay", "autofs",
 	};
 	/* clang-format on */
-	struct dl_model_where where = { 102, "/m.gguf", "", NULL };
-	struct dl_model_facts m;
+	struct davy_model_where where = { 102, "/m.gguf", "", NULL };
+	struct davy_model_facts m;
 	char mapped[256];
 
 	(void)state;
 	put_model("/proc/102/root/m.gguf");
 	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
 		put_mount(102, local[i], "");
-		assert_int_equal(dl_model_file_read(&where, &m), 0);
+		assert_int_equal(davy_model_file_read(&where, &m), 0);
 	}
 	snprintf(mapped, sizeof(mapped), "%s/proc/102/map_files/1-2", root);
 	put_link("/proc/102/map_files/1-2", "../root/m.gguf");
 	for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
 		put_mount(102, waiting[i], "");
 		where.mapped = "";
-		assert_int_equal(dl_model_file_read(&where, &m), -EAGAIN);
+		assert_int_equal(davy_model_file_read(&where, &m), -EAGAIN);
 		where.mapped = mapped;
-		assert_int_equal(dl_model_file_read(&where, &m), -EAGAIN);
+		assert_int_equal(davy_model_file_read(&where, &m), -EAGAIN);
 	}
 	put_mount(102, "ext4", "");
 	where.path = NULL;
-	assert_int_equal(dl_model_file_read(&where, &m), 0);
+	assert_int_equal(davy_model_file_read(&where, &m), 0);
 	assert_string_equal(m.architecture, "llama");
 }
 
 static void a_model_that_was_deleted_is_read_still(void **state)
 {
-	struct dl_process_info info;
+	struct davy_process_info info;
 
 	(void)state;
 	PROCESS(105, 1, "llama-server", "llama-server\0-m\0/m/gone.gguf\0");
@@ -201,7 +201,7 @@ static void a_model_that_was_deleted_is_read_still(void **state)
 	PUT("/proc/105/maps", "1-2 r--s 0 08:01 5 /m/gone.gguf (deleted)\n");
 	put_model("/proc/105/root/inode");
 	put_link("/proc/105/map_files/1-2", "../root/inode");
-	assert_int_equal(dl_process_info_read(105, &info), 0);
+	assert_int_equal(davy_process_info_read(105, &info), 0);
 	assert_string_equal(info.ev.model, "gone.gguf");
 	assert_string_equal(info.ev.architecture, "llama");
 }
@@ -231,20 +231,20 @@ static void a_container_is_as_local_as_its_layers(void **state)
 		{ ",lowerdir=/var/lib/docker/overlay2/x/merged", -EAGAIN }, /* one of an overlay */
 		{ ",workdir=/work", -EAGAIN },
 	};
-	struct dl_model_where where = { 103, "/m.gguf", "", NULL };
-	struct dl_model_facts m;
+	struct davy_model_where where = { 103, "/m.gguf", "", NULL };
+	struct davy_model_facts m;
 	char text[2048];
 
 	(void)state;
 	put_model("/proc/103/root/m.gguf");
 	put_mount(103, "overlay", LOWER);
-	assert_int_equal(dl_model_file_read(&where, &m), -EAGAIN); /* a user's own */
+	assert_int_equal(davy_model_file_read(&where, &m), -EAGAIN); /* a user's own */
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int n = snprintf(text, sizeof(text), "%s%s\n", host, cases[i].options);
 
 		put("/proc/1/mountinfo", text, (size_t)n);
 		put_mount(103, "overlay", cases[i].options);
-		if (dl_model_file_read(&where, &m) != cases[i].err)
+		if (davy_model_file_read(&where, &m) != cases[i].err)
 			fail_msg("'%s' is not %d", cases[i].options, cases[i].err);
 	}
 }
@@ -285,10 +285,10 @@ static void a_walk_ends_where_the_kernel_does(void **state)
 	dir = open(path, O_PATH | O_DIRECTORY);
 	assert_true(dir >= 0);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		int one = dl_open_in_root(104, paths[i]), other;
+		int one = davy_open_in_root(104, paths[i]), other;
 		struct stat a = { 0 }, b = { 0 };
 
-		other = dl_walk_in_root(104, dir, paths[i]);
+		other = davy_walk_in_root(104, dir, paths[i]);
 		if (one >= 0 && other >= 0)
 			assert_true(!fstat(one, &a) && !fstat(other, &b));
 		if ((one < 0 || other < 0) ? one != other : a.st_ino != b.st_ino)
@@ -297,7 +297,7 @@ static void a_walk_ends_where_the_kernel_does(void **state)
 		close(other);
 	}
 	put_mount(104, "nfs", "");
-	assert_int_equal(dl_walk_in_root(104, dir, "/models/model.gguf"), -EAGAIN); /* a link */
+	assert_int_equal(davy_walk_in_root(104, dir, "/models/model.gguf"), -EAGAIN); /* a link */
 	close(dir);
 }
 
@@ -309,7 +309,7 @@ static const char manifest[] =
 
 static void a_blob_has_the_name_that_ollama_gave_it(void **state)
 {
-	struct dl_process_info info;
+	struct davy_process_info info;
 	char name[96], path[512];
 
 	(void)state;
@@ -330,37 +330,37 @@ static void a_blob_has_the_name_that_ollama_gave_it(void **state)
 	PUT("/proc/110/root/home/o/.ollama/models/manifests/stray", manifest);
 	PUT("/proc/110/root/home/o/.ollama/models/manifests/a/b/c/d/too-deep", manifest);
 	snprintf(path, sizeof(path), "%s%s", root, OLLAMA "library/a");
-	dl_make_dirs(path);
+	davy_make_dirs(path);
 	strcat(path, "/pipe"); /* whoever opens it waits for a writer */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);
-	assert_int_equal(dl_process_info_read(110, &info), 0);
+	assert_int_equal(davy_process_info_read(110, &info), 0);
 	alarm(0);
-	assert_int_equal(info.ev.engine, DL_ENGINE_OLLAMA_RUNNER);
-	assert_int_equal(info.ev.role, DL_ROLE_RUNNER);
+	assert_int_equal(info.ev.engine, DAVY_ENGINE_OLLAMA_RUNNER);
+	assert_int_equal(info.ev.role, DAVY_ROLE_RUNNER);
 	assert_string_equal(info.ev.model, "lamp:1b");
 	assert_int_equal(info.ev.context_size, 8192);
 	assert_int_equal(info.ev.ubatch, 256);
 	unlink(strcat(strcpy(path, root), OLLAMA "library/lamp/1b")); /* ollama rm */
-	assert_int_equal(dl_process_info_read(110, &info), 0);
+	assert_int_equal(davy_process_info_read(110, &info), 0);
 	assert_string_equal(info.ev.model, "zeta:latest");
 	PUT("/proc/111/root/m/manifests/hf.co/user/model-GGUF/Q4_K_M", manifest);
 	put_mounts(111);
-	assert_int_equal(dl_ollama_name(111, "/m", DIGEST, name, sizeof(name)), 0);
+	assert_int_equal(davy_ollama_name(111, "/m", DIGEST, name, sizeof(name)), 0);
 	assert_string_equal(name, "hf.co/user/model-GGUF:Q4_K_M");
 	PUT("/proc/111/root/m/manifests/registry.ollama.ai/user/own/latest", manifest);
-	assert_int_equal(dl_ollama_name(111, "/m", DIGEST, name, 10), 0);
+	assert_int_equal(davy_ollama_name(111, "/m", DIGEST, name, 10), 0);
 	assert_string_equal(name, "hf.co/use");
-	assert_int_equal(dl_ollama_name(111, "/none", DIGEST, name, sizeof(name)), -ENOENT);
-	assert_int_equal(dl_ollama_name(111, "/m", "00", name, sizeof(name)), -ENOENT);
-	assert_false(dl_ollama_manifest_has("[[[[[[[", 7, DIGEST));
-	assert_false(dl_ollama_manifest_has("{\"layers\":{\"digest\":1}}", 23, DIGEST));
-	assert_true(dl_ollama_manifest_has(manifest, sizeof(manifest) - 1, DIGEST));
+	assert_int_equal(davy_ollama_name(111, "/none", DIGEST, name, sizeof(name)), -ENOENT);
+	assert_int_equal(davy_ollama_name(111, "/m", "00", name, sizeof(name)), -ENOENT);
+	assert_false(davy_ollama_manifest_has("[[[[[[[", 7, DIGEST));
+	assert_false(davy_ollama_manifest_has("{\"layers\":{\"digest\":1}}", 23, DIGEST));
+	assert_true(davy_ollama_manifest_has(manifest, sizeof(manifest) - 1, DIGEST));
 }
 
 static void a_worker_has_its_servers_arguments(void **state)
 {
-	struct dl_process_info info;
+	struct davy_process_info info;
 
 	(void)state;
 	PROCESS(120, 1, "vllm",
@@ -368,27 +368,27 @@ static void a_worker_has_its_servers_arguments(void **state)
 		"4096\0");
 	PROCESS(121, 120, "VLLM::EngineCor", "VLLM::EngineCore");
 	PROCESS(122, 121, "VLLM::Worker_TP", "VLLM::Worker_TP0");
-	assert_int_equal(dl_process_info_read(122, &info), 0);
-	assert_int_equal(info.ev.engine, DL_ENGINE_VLLM);
-	assert_int_equal(info.ev.role, DL_ROLE_RUNNER);
+	assert_int_equal(davy_process_info_read(122, &info), 0);
+	assert_int_equal(info.ev.engine, DAVY_ENGINE_VLLM);
+	assert_int_equal(info.ev.role, DAVY_ROLE_RUNNER);
 	assert_string_equal(info.ev.model, "org/m");
 	assert_int_equal(info.ev.context_size, 4096);
 	assert_int_equal(info.ev.port, 0);
 	PROCESS(123, 123, "sglang",
 		"sglang::scheduler_TP0"); /* its own parent: no endless way up */
-	assert_int_equal(dl_process_info_read(123, &info), 0);
-	assert_int_equal(info.ev.engine, DL_ENGINE_SGLANG);
+	assert_int_equal(davy_process_info_read(123, &info), 0);
+	assert_int_equal(info.ev.engine, DAVY_ENGINE_SGLANG);
 	assert_string_equal(info.ev.model, "");
 }
 
 static void the_port_is_where_it_listens(void **state)
 {
-	struct dl_process_info info;
+	struct davy_process_info info;
 
 	(void)state;
 	PROCESS(130, 1, "llama-server", "llama-server\0-m\0x.gguf\0");
-	assert_int_equal(dl_process_info_read(130, &info), 0);
-	assert_true(info.ev.flags & DL_PROCESS_PORT_ASSUMED);
+	assert_int_equal(davy_process_info_read(130, &info), 0);
+	assert_true(info.ev.flags & DAVY_PROCESS_PORT_ASSUMED);
 	put_link("/proc/130/fd/3", "socket:[4711]");
 	put_link("/proc/130/fd/4", "socket:[4712]");
 #define QUEUES " 00000000:00000000 00:00000000 00000000  0 0 "
@@ -397,9 +397,9 @@ static void the_port_is_where_it_listens(void **state)
 				 "   1: 0100007F:26CB 00000000:0000 0A" QUEUES "4711 1\n"
 				 "   2: 0100007F:0001 00000000:0000 01" QUEUES "4712 1\n"
 				 "garbage\n");
-	assert_int_equal(dl_process_info_read(130, &info), 0);
+	assert_int_equal(davy_process_info_read(130, &info), 0);
 	assert_int_equal(info.ev.port, 0x26cb);
-	assert_false(info.ev.flags & DL_PROCESS_PORT_ASSUMED);
+	assert_false(info.ev.flags & DAVY_PROCESS_PORT_ASSUMED);
 }
 
 static void put_node(const char *name, unsigned int node_major, unsigned int node_minor)
@@ -414,11 +414,11 @@ static void put_node(const char *name, unsigned int node_major, unsigned int nod
 /* Whatever a container calls its device files. fdinfo is not read: it can block. */
 static void devices_are_told_by_number_and_memory(void **state)
 {
-	struct dl_used_devices used = { .device = { { "0000:03:00.0", 12 << 10 },
-						    { "0000:63:00.0", 2048ULL << 20 },
-						    { "0000:99:00.0", 4096ULL << 20 } },
-					.count = 3 };
-	struct dl_process_info info;
+	struct davy_used_devices used = { .device = { { "0000:03:00.0", 12 << 10 },
+						      { "0000:63:00.0", 2048ULL << 20 },
+						      { "0000:99:00.0", 4096ULL << 20 } },
+					  .count = 3 };
+	struct davy_process_info info;
 	char target[512];
 
 	(void)state;
@@ -430,31 +430,31 @@ static void devices_are_told_by_number_and_memory(void **state)
 		snprintf(target, sizeof(target), "%s/gpu-%c", root, 'a' + i);
 		put_link(i ? "/proc/140/fd/8" : "/proc/140/fd/7", target);
 		snprintf(target, sizeof(target), "%s/proc/140/fdinfo", root);
-		dl_make_dirs(target);
+		davy_make_dirs(target);
 		strcat(target, i ? "/8" : "/7");
 		assert_int_equal(mkfifo(target, 0600), 0);
 	}
 	put_link("/sys/dev/char/226:128/device", "../../../0000:03:00.0");
 	put_link("/sys/dev/char/226:129/device", "../../../0000:63:00.0");
 	alarm(10);
-	assert_int_equal(dl_process_info_read(140, &info), 0);
+	assert_int_equal(davy_process_info_read(140, &info), 0);
 	alarm(0);
-	assert_int_equal(info.ev.backend, DL_BACKEND_VULKAN);
+	assert_int_equal(info.ev.backend, DAVY_BACKEND_VULKAN);
 	assert_true(info.ev.device[0] && info.ev.more_devices[0][0]); /* which, nobody tells */
 	assert_false(info.device_used);
-	assert_int_equal(dl_process_info_look(140, DL_LOOK_COMMAND, &used, &info), 0);
+	assert_int_equal(davy_process_info_look(140, DAVY_LOOK_COMMAND, &used, &info), 0);
 	assert_string_equal(info.ev.device, "0000:63:00.0");
 	assert_string_equal(info.ev.more_devices[0], "");
 	assert_true(info.opens_gpu && info.device_used);
 	used.device[0].bytes = 3000ULL << 20;
-	assert_int_equal(dl_process_info_look(140, DL_LOOK_COMMAND, &used, &info), 0);
+	assert_int_equal(davy_process_info_look(140, DAVY_LOOK_COMMAND, &used, &info), 0);
 	assert_string_equal(info.ev.device, "0000:03:00.0");
 	assert_string_equal(info.ev.more_devices[0], "0000:63:00.0");
 }
 
 static void rocm_is_told_by_kfd_and_where_its_memory_is(void **state)
 {
-	struct dl_process_info info;
+	struct davy_process_info info;
 	char target[512];
 
 	(void)state;
@@ -472,66 +472,66 @@ static void rocm_is_told_by_kfd_and_where_its_memory_is(void **state)
 	PUT("/sys/class/kfd/kfd/topology/nodes/1/properties",
 	    "cpu_cores_count 0\nlocation_id 25344\n"
 	    "domain 0\n");
-	assert_int_equal(dl_process_info_read(141, &info), 0);
-	assert_int_equal(info.ev.backend, DL_BACKEND_ROCM);
+	assert_int_equal(davy_process_info_read(141, &info), 0);
+	assert_int_equal(info.ev.backend, DAVY_BACKEND_ROCM);
 	assert_string_equal(info.ev.device, "0000:63:00.0");
 	PROCESS(142, 1, "train", "python3\0train.py\0");
 	PUT("/proc/142/maps",
 	    "1-2 r-xp 0 08:01 5 /v/libtorch_hip.so\n1-2 r-xp 0 08:01 5 /v/libamdhip64.so.6\n");
 	put_link("/proc/142/fd/9", target);
-	assert_int_equal(dl_process_info_read(142, &info), 0);
-	assert_int_equal(info.ev.engine, DL_ENGINE_NONE);
-	assert_int_equal(dl_process_info_look(142, DL_LOOK_DEVICES, NULL, &info), 0);
-	assert_int_equal(info.ev.engine, DL_ENGINE_GENERIC);
-	assert_int_equal(info.ev.backend, DL_BACKEND_ROCM);
+	assert_int_equal(davy_process_info_read(142, &info), 0);
+	assert_int_equal(info.ev.engine, DAVY_ENGINE_NONE);
+	assert_int_equal(davy_process_info_look(142, DAVY_LOOK_DEVICES, NULL, &info), 0);
+	assert_int_equal(info.ev.engine, DAVY_ENGINE_GENERIC);
+	assert_int_equal(info.ev.backend, DAVY_BACKEND_ROCM);
 }
 
 static void nvidia_is_told_by_its_minor(void **state)
 {
-	char device[DL_DEVICE_LEN];
+	char device[DAVY_DEVICE_LEN];
 
 	(void)state;
 	PUT("/proc/driver/nvidia/gpus/0000:65:00.0/information", "Model: x\nDevice Minor: \t 0\n");
 	PUT("/proc/driver/nvidia/gpus/0000:66:00.0/information", "Model: x\nDevice Minor: \t 1\n");
-	assert_int_equal(dl_device_node(195, 1, device), DL_NODE_NVIDIA);
+	assert_int_equal(davy_device_node(195, 1, device), DAVY_NODE_NVIDIA);
 	assert_string_equal(device, "0000:66:00.0");
-	assert_int_equal(dl_device_node(195, 9, device), DL_NODE_NVIDIA);
+	assert_int_equal(davy_device_node(195, 9, device), DAVY_NODE_NVIDIA);
 	assert_string_equal(device, "");
-	assert_int_equal(dl_device_node(195, 255, device), DL_NODE_OTHER);
-	assert_int_equal(dl_device_node(1, 3, device), DL_NODE_OTHER);
+	assert_int_equal(davy_device_node(195, 255, device), DAVY_NODE_OTHER);
+	assert_int_equal(davy_device_node(1, 3, device), DAVY_NODE_OTHER);
 }
 
 static void half_a_process_gives_half_an_answer(void **state)
 {
 	static char many[200000];
-	struct dl_process_info info;
+	struct davy_process_info info;
 
 	(void)state;
 	PROCESS(150, 1, "llama-server",
 		"llama-server\0-m\0/none.gguf\0-c\0"
 		"100\0");
-	assert_int_equal(dl_process_info_read(150, &info), 0); /* no maps, fds, environ, root */
-	assert_int_equal(info.ev.engine, DL_ENGINE_LLAMA_SERVER);
-	assert_int_equal(info.ev.backend, DL_BACKEND_UNKNOWN);
+	assert_int_equal(davy_process_info_read(150, &info), 0); /* no maps, fds, environ, root */
+	assert_int_equal(info.ev.engine, DAVY_ENGINE_LLAMA_SERVER);
+	assert_int_equal(info.ev.backend, DAVY_BACKEND_UNKNOWN);
 	assert_int_equal(info.ev.context_size, 100);
 	assert_true(info.no_gpu);
 	PROCESS(151, 1, "x", "");
-	assert_int_equal(dl_process_info_look(151, DL_LOOK_DEVICES, NULL, &info), 0);
+	assert_int_equal(davy_process_info_look(151, DAVY_LOOK_DEVICES, NULL, &info), 0);
 	assert_false(info.has_command);
 	memset(many, 0, sizeof(many)); /* arguments without end */
 	put_process(152, 1, "many", many, sizeof(many));
-	assert_int_equal(dl_process_info_read(152, &info), 0);
+	assert_int_equal(davy_process_info_read(152, &info), 0);
 	memset(many, 'x', sizeof(many));
 	put_process(153, 1, "long", many, sizeof(many));
 	put("/proc/153/status", many, sizeof(many));
 	put("/proc/153/cgroup", many, sizeof(many));
-	assert_int_equal(dl_process_info_read(153, &info), 0);
-	assert_int_equal(dl_process_of_thread(153), 0);
+	assert_int_equal(davy_process_info_read(153, &info), 0);
+	assert_int_equal(davy_process_of_thread(153), 0);
 	PUT("/proc/154/status", "Name:\tNSpid:\\n\t7\nTgid:\t154\nNSpid:\t154\n");
-	assert_int_equal(dl_process_of_thread(154), 154);
-	assert_int_equal(dl_process_of_thread(999999), 0);
-	assert_int_equal(dl_process_start(150), 1500);
-	assert_int_equal(dl_process_start(999999), 0);
+	assert_int_equal(davy_process_of_thread(154), 154);
+	assert_int_equal(davy_process_of_thread(999999), 0);
+	assert_int_equal(davy_process_start(150), 1500);
+	assert_int_equal(davy_process_start(999999), 0);
 }
 
 int main(void)

@@ -25,58 +25,58 @@
 #define KILL_SEED 6
 #define TENTH	  10
 
-static struct dl_intents *db;
+static struct davy_intents *db;
 
 static int open_db(void **state)
 {
 	int err = make_root(state);
 
-	return err ? err : dl_intents_open(DIR, &db);
+	return err ? err : davy_intents_open(DIR, &db);
 }
 
 static int close_db(void **state)
 {
-	dl_intents_close(db);
+	davy_intents_close(db);
 	db = NULL;
 	return remove_root(state);
 }
 
-static struct dl_intent a_cap(uint32_t plan)
+static struct davy_intent a_cap(uint32_t plan)
 {
-	return (struct dl_intent){ .plan = plan,
-				   .workload = 3,
-				   .rung = DL_RUNG_CAP,
-				   .pid = 4711,
-				   .start_ticks = 99,
-				   .cgroup = "/system.slice/ollama.service",
-				   .file = "/sys/fs/cgroup/system.slice/ollama.service/dmem.max",
-				   .key = "drm/0000:03:00.0/vram0",
-				   .old_value = "max",
-				   .new_value = "4294967296",
-				   .unit = "ollama.service",
-				   .text = "exhaustion: 95 % of vram" };
+	return (struct davy_intent){ .plan = plan,
+				     .workload = 3,
+				     .rung = DAVY_RUNG_CAP,
+				     .pid = 4711,
+				     .start_ticks = 99,
+				     .cgroup = "/system.slice/ollama.service",
+				     .file = "/sys/fs/cgroup/system.slice/ollama.service/dmem.max",
+				     .key = "drm/0000:03:00.0/vram0",
+				     .old_value = "max",
+				     .new_value = "4294967296",
+				     .unit = "ollama.service",
+				     .text = "exhaustion: 95 % of vram" };
 }
 
 struct found {
 	size_t count;
-	struct dl_intent last;
+	struct davy_intent last;
 	bool close;
 };
 
-static void on_found(void *arg, const struct dl_intent *intent)
+static void on_found(void *arg, const struct davy_intent *intent)
 {
 	struct found *f = arg;
 
 	f->count++;
 	f->last = *intent;
 	if (f->close)
-		assert_int_equal(dl_intent_close(db, intent->id, 0), 0);
+		assert_int_equal(davy_intent_close(db, intent->id, 0), 0);
 }
 
 static size_t open_count(void)
 {
 	struct found f = { 0 };
-	int count = dl_intents_each_open(db, on_found, &f);
+	int count = davy_intents_each_open(db, on_found, &f);
 
 	assert_int_equal(count, f.count);
 	return f.count;
@@ -84,22 +84,22 @@ static size_t open_count(void)
 
 static void an_open_intent_is_found_whole_and_a_closed_one_is_not(void **state)
 {
-	struct dl_intent cap = a_cap(7), other = a_cap(8);
+	struct davy_intent cap = a_cap(7), other = a_cap(8);
 	struct found f = { 0 };
 
 	(void)state;
 	PUT("/proc/sys/kernel/random/boot_id", "0b5b7c1e-6a3f-4a52-9d2e-6f1b5a7c9e10\n");
 	assert_int_equal(open_count(), 0);
-	assert_int_equal(dl_intent_begin(db, &cap), 1);
-	assert_int_equal(dl_intent_begin(db, &other), 2);
+	assert_int_equal(davy_intent_begin(db, &cap), 1);
+	assert_int_equal(davy_intent_begin(db, &other), 2);
 	assert_string_equal(cap.boot_id, "0b5b7c1e-6a3f-4a52-9d2e-6f1b5a7c9e10");
-	assert_int_equal(dl_intent_renew(db, 1, 5000000000), 0);
-	assert_int_equal(dl_intent_close(db, 2, -EIO), 0);
-	assert_int_equal(dl_intent_close(db, 2, 0), -ENOENT);
-	assert_int_equal(dl_intent_renew(db, 2, 1), -ENOENT);
-	dl_intents_close(db);
-	assert_int_equal(dl_intents_open(DIR, &db), 0);
-	assert_int_equal(dl_intents_each_open(db, on_found, &f), 1);
+	assert_int_equal(davy_intent_renew(db, 1, 5000000000), 0);
+	assert_int_equal(davy_intent_close(db, 2, -EIO), 0);
+	assert_int_equal(davy_intent_close(db, 2, 0), -ENOENT);
+	assert_int_equal(davy_intent_renew(db, 2, 1), -ENOENT);
+	davy_intents_close(db);
+	assert_int_equal(davy_intents_open(DIR, &db), 0);
+	assert_int_equal(davy_intents_each_open(db, on_found, &f), 1);
 	cap.lease_until_ns = 5000000000;
 	assert_memory_equal(&f.last, &cap, sizeof(cap));
 }
@@ -109,24 +109,24 @@ static void what_is_found_may_be_closed_at_once(void **state)
 	struct found f = { .close = true };
 
 	(void)state;
-	for (uint32_t i = 0; i < DL_INTENTS_OPEN; i++) {
-		struct dl_intent cap = a_cap(i);
+	for (uint32_t i = 0; i < DAVY_INTENTS_OPEN; i++) {
+		struct davy_intent cap = a_cap(i);
 
-		assert_true(dl_intent_begin(db, &cap) > 0);
+		assert_true(davy_intent_begin(db, &cap) > 0);
 	}
 	f.last = a_cap(1);
-	assert_int_equal(dl_intent_begin(db, &f.last), -EUSERS); /* what nobody closes */
-	assert_int_equal(dl_intents_each_open(db, on_found, &f), DL_INTENTS_OPEN);
+	assert_int_equal(davy_intent_begin(db, &f.last), -EUSERS); /* what nobody closes */
+	assert_int_equal(davy_intents_each_open(db, on_found, &f), DAVY_INTENTS_OPEN);
 	assert_int_equal(open_count(), 0);
 }
 
 static void rows_that_nobody_here_wrote_are_closed_and_not_shown(void **state)
 {
-	struct dl_intent cap = a_cap(1);
+	struct davy_intent cap = a_cap(1);
 
 	(void)state;
 	for (int i = 0; i < 6; i++)
-		assert_true(dl_intent_begin(db, &cap) > 0);
+		assert_true(davy_intent_begin(db, &cap) > 0);
 	run_sql("UPDATE intent SET file = NULL WHERE id = 1;"
 		"UPDATE intent SET file = printf('/%600s', 'x') WHERE id = 2;"
 		"UPDATE intent SET cgroup = CAST(x'2f610062' AS TEXT) WHERE id = 3;"
@@ -134,30 +134,30 @@ static void rows_that_nobody_here_wrote_are_closed_and_not_shown(void **state)
 		"UPDATE intent SET workload = 4294967296 WHERE id = 5;");
 	assert_int_equal(open_count(), 1);
 	assert_int_equal(number_sql("SELECT count(*) FROM intent WHERE result IS NOT NULL"), 5);
-	assert_int_equal(dl_intent_close(db, 1, 0), -ENOENT);
+	assert_int_equal(davy_intent_close(db, 1, 0), -ENOENT);
 }
 
 static void old_ones_are_forgotten_and_open_ones_are_not(void **state)
 {
-	struct dl_intent kept = a_cap(1);
+	struct davy_intent kept = a_cap(1);
 
 	(void)state;
-	assert_int_equal(dl_intent_begin(db, &kept), 1);
-	for (int i = 0; i < DL_INTENTS_KEPT + 50; i++) {
-		struct dl_intent cap = a_cap(2);
+	assert_int_equal(davy_intent_begin(db, &kept), 1);
+	for (int i = 0; i < DAVY_INTENTS_KEPT + 50; i++) {
+		struct davy_intent cap = a_cap(2);
 
-		assert_true(dl_intent_begin(db, &cap) > 0);
-		assert_int_equal(dl_intent_close(db, cap.id, 0), 0);
+		assert_true(davy_intent_begin(db, &cap) > 0);
+		assert_int_equal(davy_intent_close(db, cap.id, 0), 0);
 	}
 	assert_int_equal(open_count(), 1);
-	assert_int_equal(number_sql("SELECT count(*) FROM intent"), DL_INTENTS_KEPT + 1);
+	assert_int_equal(number_sql("SELECT count(*) FROM intent"), DAVY_INTENTS_KEPT + 1);
 }
 
 static void spoil(const char *text, size_t size)
 {
-	dl_intents_close(db);
+	davy_intents_close(db);
 	db = NULL;
-	put(DIR "/" DL_DB_NAME, text, size);
+	put(DIR "/" DAVY_DB_NAME, text, size);
 }
 
 static bool is_there(const char *name)
@@ -175,51 +175,51 @@ static void a_corrupt_database_is_told_and_can_be_put_aside(void **state)
 
 	(void)state;
 	spoil("what is this", 12);
-	assert_int_equal(dl_intents_open(DIR, &db), -EBADMSG);
+	assert_int_equal(davy_intents_open(DIR, &db), -EBADMSG);
 	spoil(garbage, sizeof(garbage));
-	assert_int_equal(dl_intents_open(DIR, &db), -EBADMSG);
-	assert_int_equal(dl_db_set_aside(DIR), 0);
-	assert_true(is_there(DL_DB_NAME ".bad"));
-	assert_false(is_there(DL_DB_NAME));
-	assert_int_equal(dl_intents_open(DIR, &db), 0);
+	assert_int_equal(davy_intents_open(DIR, &db), -EBADMSG);
+	assert_int_equal(davy_db_set_aside(DIR), 0);
+	assert_true(is_there(DAVY_DB_NAME ".bad"));
+	assert_false(is_there(DAVY_DB_NAME));
+	assert_int_equal(davy_intents_open(DIR, &db), 0);
 	run_sql("DROP TABLE intent");
-	dl_intents_close(db);
+	davy_intents_close(db);
 	db = NULL;
-	assert_int_equal(dl_intents_open(DIR, &db), -EBADMSG);
-	assert_int_equal(dl_db_set_aside(DIR), 0);
-	assert_int_equal(dl_intents_open(DIR, &db), 0);
+	assert_int_equal(davy_intents_open(DIR, &db), -EBADMSG);
+	assert_int_equal(davy_db_set_aside(DIR), 0);
+	assert_int_equal(davy_intents_open(DIR, &db), 0);
 	for (int i = 0; i < 200; i++) {
-		struct dl_intent cap = a_cap(1);
+		struct davy_intent cap = a_cap(1);
 
-		assert_true(dl_intent_begin(db, &cap) > 0);
+		assert_true(davy_intent_begin(db, &cap) > 0);
 	}
-	dl_intents_close(db); /* all is in the one file now */
+	davy_intents_close(db); /* all is in the one file now */
 	db = NULL;
-	snprintf(path, sizeof(path), "%s" DIR "/" DL_DB_NAME, root);
+	snprintf(path, sizeof(path), "%s" DIR "/" DAVY_DB_NAME, root);
 	assert_int_equal(truncate(path, 20000), 0);
-	assert_int_equal(dl_intents_open(DIR, &db), -EBADMSG);
+	assert_int_equal(davy_intents_open(DIR, &db), -EBADMSG);
 }
 
 static void what_a_newer_program_wrote_is_left_alone(void **state)
 {
 	(void)state;
 	run_sql("PRAGMA user_version = 1000");
-	dl_intents_close(db);
+	davy_intents_close(db);
 	db = NULL;
-	assert_int_equal(dl_intents_open(DIR, &db), -ENOTSUP);
+	assert_int_equal(davy_intents_open(DIR, &db), -ENOTSUP);
 }
 
 static void while_another_writes_it_is_busy_and_not_stuck(void **state)
 {
-	struct dl_intent cap = a_cap(1);
+	struct davy_intent cap = a_cap(1);
 	sqlite3 *raw = open_raw();
 
 	(void)state;
 	assert_int_equal(sqlite3_exec(raw, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(dl_intent_begin(db, &cap), -EBUSY);
+	assert_int_equal(davy_intent_begin(db, &cap), -EBUSY);
 	assert_int_equal(open_count(), 0); /* reading goes on */
 	sqlite3_close(raw);
-	assert_int_equal(dl_intent_begin(db, &cap), 1);
+	assert_int_equal(davy_intent_begin(db, &cap), 1);
 }
 
 /* Its own mount namespace; false where none can be made. */
@@ -250,72 +250,73 @@ static int in_child(int (*work)(const char *where))
 /* Fills the disk with intents; the one refused is no intent, those before it are. */
 static int fill_the_disk(const char *where)
 {
-	struct dl_intents *small = NULL;
+	struct davy_intents *small = NULL;
 	struct found f = { 0 };
 	int64_t id = 0;
 	int count = 0, err;
 
 	if (!mount_small(where, "size=120k"))
 		return CANNOT;
-	err = dl_intents_open("/disk", &small);
+	err = davy_intents_open("/disk", &small);
 	if (err)
 		return err == -ENOSPC ? 10 : 11;
-	for (; count < DL_INTENTS_OPEN; count++) {
-		struct dl_intent cap = a_cap(1);
+	for (; count < DAVY_INTENTS_OPEN; count++) {
+		struct davy_intent cap = a_cap(1);
 
-		id = dl_intent_begin(small, &cap);
+		id = davy_intent_begin(small, &cap);
 		if (id < 0)
 			break;
 	}
 	if (id != -ENOSPC)
 		return 12;
-	if (dl_intents_each_open(small, on_found, &f) != count)
+	if (davy_intents_each_open(small, on_found, &f) != count)
 		return 13;
-	dl_intents_close(small);
+	davy_intents_close(small);
 	f.count = 0;
-	if (dl_intents_open("/disk", &small) || dl_intents_each_open(small, on_found, &f) != count)
+	if (davy_intents_open("/disk", &small) ||
+	    davy_intents_each_open(small, on_found, &f) != count)
 		return 14;
 	return 0;
 }
 
 static int none_fits(const char *where)
 {
-	struct dl_intents *small = NULL;
-	struct dl_intent cap = a_cap(1);
+	struct davy_intents *small = NULL;
+	struct davy_intent cap = a_cap(1);
 	int err;
 
 	if (!mount_small(where, "size=8k"))
 		return CANNOT;
-	err = dl_intents_open("/disk", &small);
+	err = davy_intents_open("/disk", &small);
 	if (!err)
-		err = (int)dl_intent_begin(small, &cap);
+		err = (int)davy_intent_begin(small, &cap);
 	return err == -ENOSPC ? 0 : 20;
 }
 
 /* One open intent, by a program that ends properly or as one that is killed. */
 static int write_one(bool killed)
 {
-	struct dl_intents *in = NULL;
-	struct dl_intent cap = a_cap(1);
+	struct davy_intents *in = NULL;
+	struct davy_intent cap = a_cap(1);
 	pid_t pid = fork();
 
 	if (pid)
 		return waitpid(pid, NULL, 0) == pid ? 0 : -1;
-	if (!dl_intents_open("/disk", &in) && dl_intent_begin(in, &cap) > 0 && !killed)
-		dl_intents_close(in);
+	if (!davy_intents_open("/disk", &in) && davy_intent_begin(in, &cap) > 0 && !killed)
+		davy_intents_close(in);
 	_exit(0);
 }
 
 static int only_read(const char *where)
 {
-	struct dl_intent cap = a_cap(1);
-	struct dl_intents *in = NULL;
+	struct davy_intent cap = a_cap(1);
+	struct davy_intents *in = NULL;
 
 	if (!mount_small(where, "size=1m"))
 		return CANNOT;
 	if (mount("none", where, NULL, MS_REMOUNT | MS_RDONLY, NULL))
 		return 30;
-	if (dl_intents_open("/disk", &in) != -EROFS)
+	if (davy_intents_open("/disk", &in) != -EROFS)
 		return 31;
 	for (int killed = 0; killed < 2; killed++) {
 		struct found f = { 0 };
@@ -323,13 +324,13 @@ static int only_read(const char *where)
 		mount("none", where, NULL, MS_REMOUNT, NULL);
 		write_one(killed);
 		mount("none", where, NULL, MS_REMOUNT | MS_RDONLY, NULL);
-		if (dl_intents_open("/disk", &in))
+		if (davy_intents_open("/disk", &in))
 			return 32;
-		if (dl_intents_each_open(in, on_found, &f) != killed + 1)
+		if (davy_intents_each_open(in, on_found, &f) != killed + 1)
 			return 33;
-		if (dl_intent_begin(in, &cap) != -EROFS || dl_intent_close(in, 1, 0) != -EROFS)
+		if (davy_intent_begin(in, &cap) != -EROFS || davy_intent_close(in, 1, 0) != -EROFS)
 			return 34;
-		dl_intents_close(in);
+		davy_intents_close(in);
 	}
 	return 0;
 }
@@ -364,17 +365,17 @@ static void a_read_only_directory_is_read_and_refuses(void **state)
 /* Begins, tells the id, and closes all but every tenth. */
 static void work_until_killed(int fd)
 {
-	struct dl_intents *mine;
+	struct davy_intents *mine;
 
-	if (dl_intents_open(DIR, &mine))
+	if (davy_intents_open(DIR, &mine))
 		_exit(1);
 	for (uint32_t i = 1;; i++) {
-		struct dl_intent cap = a_cap(i);
-		int64_t id = dl_intent_begin(mine, &cap);
+		struct davy_intent cap = a_cap(i);
+		int64_t id = davy_intent_begin(mine, &cap);
 
 		if (id < 0 || write(fd, &id, sizeof(id)) != sizeof(id))
 			_exit(2);
-		if (i % TENTH && dl_intent_close(mine, id, 0))
+		if (i % TENTH && davy_intent_close(mine, id, 0))
 			_exit(3);
 	}
 }
@@ -411,12 +412,12 @@ static void killed_at_any_instant_it_knows_all_that_was_begun(void **state)
 		size_t begun = kill_after((unsigned int)rand_r(&seed) % 40000);
 		struct found f = { .close = true };
 
-		assert_int_equal(dl_intents_open(DIR, &db), 0);
-		assert_true(dl_intents_each_open(db, on_found, &f) >= 0);
+		assert_int_equal(davy_intents_open(DIR, &db), 0);
+		assert_true(davy_intents_each_open(db, on_found, &f) >= 0);
 		/* Those left open, and the one at which it was killed. */
 		assert_in_range(f.count, begun / TENTH, begun / TENTH + 1);
 		assert_int_equal(open_count(), 0);
-		dl_intents_close(db);
+		davy_intents_close(db);
 		busy_count += begun > TENTH;
 	}
 	db = NULL;

@@ -5,20 +5,20 @@
 
 #define LIMIT (2 * S) /* amdgpu since 7.2 */
 
-static const struct dl_plan *note(void)
+static const struct davy_plan *note(void)
 {
-	return last_of(DL_RUNG_NOTE, DL_HZ_JOB_HEADROOM);
+	return last_of(DAVY_RUNG_NOTE, DAVY_HZ_JOB_HEADROOM);
 }
 
 static size_t notes(void)
 {
-	return count_of(DL_RUNG_NOTE, DL_HZ_JOB_HEADROOM);
+	return count_of(DAVY_RUNG_NOTE, DAVY_HZ_JOB_HEADROOM);
 }
 
-static const struct dl_plan *first_of_level(uint8_t level)
+static const struct davy_plan *first_of_level(uint8_t level)
 {
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].rung == DL_RUNG_NOTE && kept[i].hazard == DL_HZ_JOB_HEADROOM &&
+		if (kept[i].rung == DAVY_RUNG_NOTE && kept[i].hazard == DAVY_HZ_JOB_HEADROOM &&
 		    kept[i].level == level)
 			return &kept[i];
 	fail_msg("no headroom of level %u", level);
@@ -61,7 +61,7 @@ static uint64_t prefill(uint32_t tokens, uint64_t base_ns, uint64_t slope_ns, bo
 
 static void a_long_prompt_is_foreseen_by_its_depth(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	uint64_t over_ns;
 
 	(void)state;
@@ -88,7 +88,7 @@ static void a_long_prompt_is_foreseen_by_its_depth(void **state)
 
 static void a_long_prompt_is_foreseen_by_time_without_a_depth(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	uint64_t over_ns;
 
 	(void)state;
@@ -303,7 +303,7 @@ static void other_programs_and_the_cpu_are_none_of_it(void **state)
 	begin_jobs(61, RING);
 	for (int i = 0; i < 5; i++)
 		job(61, LIMIT * 9 / 10); /* a compositor, say */
-	process(62, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_CPU);
+	process(62, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_CPU);
 	begin_jobs(62, RING);
 	for (int i = 0; i < 5; i++)
 		job(62, LIMIT * 9 / 10);
@@ -317,8 +317,8 @@ static void what_was_before_the_first_word_is_not_judged(void **state)
 	engine(512, "tiny.gguf");
 	lockup("compute", LIMIT);
 	memset(&times, 0, sizeof(times));
-	dl_copy_name(times.device, sizeof(times.device), GPU);
-	dl_copy_name(times.ring, sizeof(times.ring), RING);
+	davy_copy_name(times.device, sizeof(times.device), GPU);
+	davy_copy_name(times.ring, sizeof(times.ring), RING);
 	for (int i = 0; i < 9; i++)
 		add_job(LIMIT * 9 / 10);
 	tell_times(60);
@@ -388,15 +388,15 @@ static void ages_of_a_ring_speak_where_no_histogram_does(void **state)
 
 static void a_job_that_was_timed_out_is_no_measure(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
 	engine(512, "tiny.gguf");
 	ring_runs(60, RING, LIMIT * 99 / 100, LIMIT, 1);
-	ev = event(DL_EV_JOB_TIMEOUT, 60);
-	dl_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
-	dl_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), RING);
+	ev = event(DAVY_EV_JOB_TIMEOUT, 60);
+	davy_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
+	davy_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), RING);
 	tell(&ev);
 	ring_runs(0, RING, 0, LIMIT, 0);
 	assert_int_equal(notes(), 0);
@@ -540,12 +540,12 @@ static void what_is_foreseen_is_not_made_of_noise(void **state)
 
 static void it_is_said_in_words(void **state)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	begin(NULL, 512);
 	prefill(131072, 100 * MS, 24000, true);
-	dl_because_text(first_of_level(2), text, sizeof(text));
+	davy_because_text(first_of_level(2), text, sizeof(text));
 	assert_non_null(strstr(text, "jobs on ring comp_1.0.0 use 40."));
 	assert_non_null(strstr(text, "all of it at a depth of 79"));
 	assert_non_null(strstr(text, "would fit with ubatch 64"));

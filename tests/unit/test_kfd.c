@@ -22,39 +22,39 @@
 #define PROC  "/sys/class/kfd/kfd/proc/"
 #define NS    81985529216486895 /* any time */
 
-static struct dl_kfd_said parsed(const char *line)
+static struct davy_kfd_said parsed(const char *line)
 {
-	struct dl_kfd_said said;
+	struct davy_kfd_said said;
 
-	assert_int_equal(dl_kfd_smi_parse(line, strlen(line), &said), 0);
+	assert_int_equal(davy_kfd_smi_parse(line, strlen(line), &said), 0);
 	assert_int_equal(said.kfd.device[0], 0);
 	return said;
 }
 
 static void refused(const char *line)
 {
-	struct dl_kfd_said said;
+	struct davy_kfd_said said;
 
 	memset(&said, 0x55, sizeof(said));
-	assert_int_equal(dl_kfd_smi_parse(line, strlen(line), &said), -EBADMSG);
+	assert_int_equal(davy_kfd_smi_parse(line, strlen(line), &said), -EBADMSG);
 	assert_int_equal(said.pid, 0x55555555);
 }
 
 static void queues_stop_and_run_again_on_every_kernel(void **state)
 {
-	struct dl_kfd_said s = parsed("9 81985529216486895 -4711 10e1 2");
+	struct davy_kfd_said s = parsed("9 81985529216486895 -4711 10e1 2");
 
 	(void)state;
-	assert_int_equal(s.kfd.event, DL_KFD_QUEUES_EVICTED);
+	assert_int_equal(s.kfd.event, DAVY_KFD_QUEUES_EVICTED);
 	assert_int_equal(s.kfd.driver_ns, NS);
 	assert_int_equal(s.pid, 4711);
 	assert_false(s.thread);
 	assert_int_equal(s.kfd.trigger, 2);
 	s = parsed("a 81985529216486895 -4711 10e1"); /* 6.1 */
-	assert_int_equal(s.kfd.event, DL_KFD_QUEUES_RESTORED);
+	assert_int_equal(s.kfd.event, DAVY_KFD_QUEUES_RESTORED);
 	assert_int_equal(s.kfd.flags, 0);
 	s = parsed("a 81985529216486895 -4711 10e1 R"); /* 6.1: tried again; later kernels too */
-	assert_int_equal(s.kfd.flags, DL_KFD_RESCHEDULED);
+	assert_int_equal(s.kfd.flags, DAVY_KFD_RESCHEDULED);
 	s = parsed("a 81985529216486895 -4711 10e1 0"); /* 6.12, 7.2 */
 	assert_int_equal(s.kfd.flags, 0);
 	refused("a 81985529216486895 -4711 10e1 ");
@@ -66,13 +66,13 @@ static void queues_stop_and_run_again_on_every_kernel(void **state)
 
 static void resets_have_a_cause_or_none(void **state)
 {
-	struct dl_kfd_said s = parsed("3 1f"); /* 6.1 */
+	struct davy_kfd_said s = parsed("3 1f"); /* 6.1 */
 
 	(void)state;
-	assert_int_equal(s.kfd.event, DL_KFD_RESET_BEGIN);
+	assert_int_equal(s.kfd.event, DAVY_KFD_RESET_BEGIN);
 	assert_string_equal(s.kfd.detail, "");
 	s = parsed("4 1f");
-	assert_int_equal(s.kfd.event, DL_KFD_RESET_END);
+	assert_int_equal(s.kfd.event, DAVY_KFD_RESET_END);
 	s = parsed("3 1 job hang on ring:comp_1.0.0");
 	assert_string_equal(s.kfd.detail, "job hang on ring:comp_1.0.0");
 	s = parsed("3 ffffffff user queue trigger");
@@ -82,7 +82,7 @@ static void resets_have_a_cause_or_none(void **state)
 	assert_int_equal(s.pid, 0);
 	s = parsed("3 1 "
 		   "0123456789012345678901234567890123456789012345678901234567890ab");
-	assert_int_equal(strlen(s.kfd.detail), DL_DETAIL_LEN - 1);
+	assert_int_equal(strlen(s.kfd.detail), DAVY_DETAIL_LEN - 1);
 	refused("3 1 0123456789012345678901234567890123456789012345678901234567890abc");
 	refused("3");
 	refused("3 ");
@@ -92,15 +92,15 @@ static void resets_have_a_cause_or_none(void **state)
 
 static void faults_and_throttling_are_read(void **state)
 {
-	struct dl_kfd_said s = parsed("1 1267:llama-server");
+	struct davy_kfd_said s = parsed("1 1267:llama-server");
 
 	(void)state;
-	assert_int_equal(s.kfd.event, DL_KFD_VM_FAULT);
+	assert_int_equal(s.kfd.event, DAVY_KFD_VM_FAULT);
 	assert_int_equal(s.pid, 0x1267);
 	assert_true(s.thread);
 	assert_string_equal(s.kfd.detail, "llama-server");
 	s = parsed("2 10:0");
-	assert_int_equal(s.kfd.event, DL_KFD_THERMAL_THROTTLE);
+	assert_int_equal(s.kfd.event, DAVY_KFD_THERMAL_THROTTLE);
 	assert_int_equal(s.kfd.mask, 0x10);
 	s = parsed("2 ffffffffffffffff:ffffffffffffffff");
 	assert_true(s.kfd.mask == UINT64_MAX);
@@ -112,10 +112,10 @@ static void faults_and_throttling_are_read(void **state)
 
 static void shared_memory_that_moves_is_in_bytes(void **state)
 {
-	struct dl_kfd_said s = parsed("5 1000 -173 @7f1234567(10) 0->10e1 0:10e1 1");
+	struct davy_kfd_said s = parsed("5 1000 -173 @7f1234567(10) 0->10e1 0:10e1 1");
 
 	(void)state;
-	assert_int_equal(s.kfd.event, DL_KFD_MIGRATE_BEGIN);
+	assert_int_equal(s.kfd.event, DAVY_KFD_MIGRATE_BEGIN);
 	assert_int_equal(s.kfd.driver_ns, 1000);
 	assert_int_equal(s.pid, 173);
 	assert_int_equal(s.kfd.addr, 0x7f1234567000);
@@ -124,7 +124,7 @@ static void shared_memory_that_moves_is_in_bytes(void **state)
 	assert_int_equal(s.kfd.to, 0x10e1);
 	assert_int_equal(s.kfd.trigger, 1);
 	s = parsed("6 1000 -173 @7f1234567(10) 10e1->0 3"); /* 6.1, 6.12 */
-	assert_int_equal(s.kfd.event, DL_KFD_MIGRATE_END);
+	assert_int_equal(s.kfd.event, DAVY_KFD_MIGRATE_END);
 	assert_int_equal(s.kfd.from, 0x10e1);
 	assert_int_equal(s.kfd.trigger, 3);
 	assert_int_equal(s.kfd.error, 0);
@@ -133,7 +133,7 @@ static void shared_memory_that_moves_is_in_bytes(void **state)
 	s = parsed("6 1000 -173 @7f1234567(10) 10e1->0 2 0");
 	assert_int_equal(s.kfd.error, 0);
 	s = parsed("b 1000 -173 @1000(1001) 10e1 2");
-	assert_int_equal(s.kfd.event, DL_KFD_UNMAPPED);
+	assert_int_equal(s.kfd.event, DAVY_KFD_UNMAPPED);
 	assert_int_equal(s.kfd.addr, 0x1000000);
 	assert_int_equal(s.kfd.bytes, 0x1001000);
 	assert_int_equal(s.kfd.trigger, 2);
@@ -146,15 +146,15 @@ static void shared_memory_that_moves_is_in_bytes(void **state)
 
 static void page_faults_say_how_they_began_and_ended(void **state)
 {
-	struct dl_kfd_said s = parsed("7 1000 -173 @7f1234567(10e1) W");
+	struct davy_kfd_said s = parsed("7 1000 -173 @7f1234567(10e1) W");
 
 	(void)state;
-	assert_int_equal(s.kfd.event, DL_KFD_PAGE_FAULT_BEGIN);
-	assert_int_equal(s.kfd.flags, DL_KFD_WRITE);
+	assert_int_equal(s.kfd.event, DAVY_KFD_PAGE_FAULT_BEGIN);
+	assert_int_equal(s.kfd.flags, DAVY_KFD_WRITE);
 	assert_int_equal(s.kfd.addr, 0x7f1234567000);
 	assert_int_equal(s.kfd.bytes, 0);
 	assert_int_equal(parsed("7 1000 -173 @7f1234567(10e1) R").kfd.flags, 0);
-	assert_int_equal(parsed("8 1000 -173 @7f1234567(10e1) M").kfd.flags, DL_KFD_MIGRATED);
+	assert_int_equal(parsed("8 1000 -173 @7f1234567(10e1) M").kfd.flags, DAVY_KFD_MIGRATED);
 	assert_int_equal(parsed("8 1000 -0 @7f1234567(10e1) U").kfd.flags, 0);
 	refused("7 1000 -173 @7f1234567(10e1) M");
 	refused("8 1000 -173 @7f1234567(10e1) W");
@@ -163,15 +163,15 @@ static void page_faults_say_how_they_began_and_ended(void **state)
 
 static void processes_begin_and_end(void **state)
 {
-	struct dl_kfd_said s = parsed("c 1267 my engine");
+	struct davy_kfd_said s = parsed("c 1267 my engine");
 
 	(void)state;
-	assert_int_equal(s.kfd.event, DL_KFD_PROCESS_BEGIN);
+	assert_int_equal(s.kfd.event, DAVY_KFD_PROCESS_BEGIN);
 	assert_int_equal(s.pid, 0x1267);
 	assert_true(s.thread);
 	assert_string_equal(s.kfd.detail, "my engine");
 	s = parsed("d 1267 ");
-	assert_int_equal(s.kfd.event, DL_KFD_PROCESS_END);
+	assert_int_equal(s.kfd.event, DAVY_KFD_PROCESS_END);
 	assert_string_equal(s.kfd.detail, "");
 	refused("c 1267");
 	refused("c 80000000 x");
@@ -179,7 +179,8 @@ static void processes_begin_and_end(void **state)
 
 static void numbers_have_their_limits(void **state)
 {
-	struct dl_kfd_said s = parsed("b 1 -2147483647 @fffffffffffff(fffffffffffff) 0 2147483647");
+	struct davy_kfd_said s =
+		parsed("b 1 -2147483647 @fffffffffffff(fffffffffffff) 0 2147483647");
 
 	(void)state;
 	assert_true(s.kfd.addr == UINT64_MAX - 4095);
@@ -196,7 +197,7 @@ static void numbers_have_their_limits(void **state)
 static void what_no_kernel_says_is_refused(void **state)
 {
 	static const char with_nul[] = "1 1:a\0b";
-	struct dl_kfd_said said;
+	struct davy_kfd_said said;
 
 	(void)state;
 	refused("");
@@ -214,7 +215,7 @@ static void what_no_kernel_says_is_refused(void **state)
 	refused("9\t1 -1 1 0");
 	refused("garbage \x1b[2J\xff\xfe");
 	refused("1 1:a-name-of-16-byte");
-	assert_int_equal(dl_kfd_smi_parse(with_nul, sizeof(with_nul) - 1, &said), -EBADMSG);
+	assert_int_equal(davy_kfd_smi_parse(with_nul, sizeof(with_nul) - 1, &said), -EBADMSG);
 }
 
 /* Each line cut at each place: never understood as another, never read past its end. */
@@ -226,7 +227,7 @@ static void half_a_line_is_none(void **state)
 		"7 1000 -173 @7f1234567(10e1) W",
 		"9 81985529216486895 -4711 10e1 2",
 	};
-	struct dl_kfd_said said;
+	struct davy_kfd_said said;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
@@ -234,19 +235,19 @@ static void half_a_line_is_none(void **state)
 			char *copy = malloc(len + !len); /* its end is watched */
 
 			memcpy(copy, lines[i], len);
-			assert_int_equal(dl_kfd_smi_parse(copy, len, &said), -EBADMSG);
+			assert_int_equal(davy_kfd_smi_parse(copy, len, &said), -EBADMSG);
 			free(copy);
 		}
 }
 
 struct heard {
-	struct dl_kfd_said said[64];
+	struct davy_kfd_said said[64];
 	size_t count;
 	uint64_t lost;
-	char reason[DL_REASON_LEN];
+	char reason[DAVY_REASON_LEN];
 };
 
-static void on_said(void *arg, const struct dl_kfd_said *said)
+static void on_said(void *arg, const struct davy_kfd_said *said)
 {
 	struct heard *h = arg;
 
@@ -258,15 +259,15 @@ static void on_lost(void *arg, uint64_t count, const char *reason)
 	struct heard *h = arg;
 
 	h->lost += count;
-	dl_copy_name(h->reason, sizeof(h->reason), reason);
+	davy_copy_name(h->reason, sizeof(h->reason), reason);
 }
 
-static void feed(struct dl_kfd_smi *s, struct heard *h, const char *text)
+static void feed(struct davy_kfd_smi *s, struct heard *h, const char *text)
 {
 	char *copy = malloc(strlen(text) + 1);
 
 	memcpy(copy, text, strlen(text));
-	dl_kfd_smi_feed(s, copy, strlen(text), on_said, h);
+	davy_kfd_smi_feed(s, copy, strlen(text), on_said, h);
 	free(copy);
 }
 
@@ -276,11 +277,11 @@ static void a_line_may_come_in_pieces(void **state)
 
 	(void)state;
 	for (size_t cut = 0; cut < sizeof(text); cut++) {
-		struct dl_kfd_smi s = { 0 };
+		struct davy_kfd_smi s = { 0 };
 		struct heard h = { 0 };
 
-		dl_kfd_smi_feed(&s, text, cut, on_said, &h);
-		dl_kfd_smi_feed(&s, text + cut, sizeof(text) - 1 - cut, on_said, &h);
+		davy_kfd_smi_feed(&s, text, cut, on_said, &h);
+		davy_kfd_smi_feed(&s, text + cut, sizeof(text) - 1 - cut, on_said, &h);
 		assert_int_equal(h.count, 3);
 		assert_int_equal(h.said[1].kfd.driver_ns, 2000);
 		assert_string_equal(h.said[2].kfd.detail, "HWS hang");
@@ -291,21 +292,21 @@ static void a_line_may_come_in_pieces(void **state)
 
 static void a_line_that_never_ends_costs_itself_alone(void **state)
 {
-	struct dl_kfd_smi s = { 0 };
+	struct davy_kfd_smi s = { 0 };
 	struct heard h = { 0 };
 	char junk[5000];
 
 	(void)state;
 	memset(junk, '7', sizeof(junk));
-	dl_kfd_smi_feed(&s, junk, sizeof(junk), on_said, &h);
+	davy_kfd_smi_feed(&s, junk, sizeof(junk), on_said, &h);
 	for (int i = 0; i < 500; i++)
-		dl_kfd_smi_feed(&s, junk, 7, on_said, &h);
+		davy_kfd_smi_feed(&s, junk, 7, on_said, &h);
 	feed(&s, &h, " still it\n9 1000 -5 10e1 2\n");
 	assert_int_equal(h.count, 1);
-	assert_int_equal(h.said[0].kfd.event, DL_KFD_QUEUES_EVICTED);
+	assert_int_equal(h.said[0].kfd.event, DAVY_KFD_QUEUES_EVICTED);
 	assert_int_equal(s.refused_count, 1);
 	memset(junk, '\n', sizeof(junk));
-	dl_kfd_smi_feed(&s, junk, sizeof(junk), on_said, &h);
+	davy_kfd_smi_feed(&s, junk, sizeof(junk), on_said, &h);
 	assert_int_equal(h.count, 1);
 	feed(&s, &h, "4 1 \n");
 	assert_int_equal(h.count, 2);
@@ -321,23 +322,23 @@ static void nobodys_name_is_another_event(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct dl_kfd_smi s = { 0 };
+		struct davy_kfd_smi s = { 0 };
 		struct heard h = { 0 };
 		char text[128];
 
-		assert_true(strlen(names[i]) < DL_COMM_LEN);
+		assert_true(strlen(names[i]) < DAVY_COMM_LEN);
 		snprintf(text, sizeof(text), "1 1267:%s\n9 1000000000 -5 10e1 2\n", names[i]);
 		feed(&s, &h, text);
 		assert_int_equal(h.count, 2);
-		assert_int_equal(h.said[0].kfd.event, DL_KFD_VM_FAULT);
+		assert_int_equal(h.said[0].kfd.event, DAVY_KFD_VM_FAULT);
 		assert_int_equal(h.said[0].pid, 0x1267);
-		assert_int_equal(h.said[1].kfd.event, DL_KFD_QUEUES_EVICTED);
+		assert_int_equal(h.said[1].kfd.event, DAVY_KFD_QUEUES_EVICTED);
 	}
 }
 
 static void a_name_is_kept_as_it_is(void **state)
 {
-	struct dl_kfd_smi s = { 0 };
+	struct davy_kfd_smi s = { 0 };
 	struct heard h = { 0 };
 
 	(void)state;
@@ -346,19 +347,19 @@ static void a_name_is_kept_as_it_is(void **state)
 	assert_string_equal(h.said[0].kfd.detail, "a: b\x1b[2J\xff");
 	assert_string_equal(h.said[1].kfd.detail, "exactly-15-char");
 	/* Nothing more fits into that name: the reset is one. */
-	assert_int_equal(h.said[2].kfd.event, DL_KFD_RESET_END);
+	assert_int_equal(h.said[2].kfd.event, DAVY_KFD_RESET_END);
 }
 
 static int reader_fd;
 
-static struct dl_kfd_reader *reader_on(int *ret_kernel, struct heard *h)
+static struct davy_kfd_reader *reader_on(int *ret_kernel, struct heard *h)
 {
-	const struct dl_kfd_sinks sinks = { on_said, on_lost, h };
-	struct dl_kfd_reader *r;
+	const struct davy_kfd_sinks sinks = { on_said, on_lost, h };
+	struct davy_kfd_reader *r;
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-	assert_int_equal(dl_kfd_reader_of_fd(pair[0], &sinks, &r), 0);
+	assert_int_equal(davy_kfd_reader_of_fd(pair[0], &sinks, &r), 0);
 	*ret_kernel = pair[1];
 	reader_fd = pair[0];
 	return r;
@@ -381,52 +382,52 @@ static void say(int kernel, const char *text, int times)
 static void a_descriptor_is_asked_for_all_and_never_waited_for(void **state)
 {
 	struct heard h = { 0 };
-	struct dl_kfd_reader *r;
+	struct davy_kfd_reader *r;
 	int kernel;
 
 	(void)state;
 	r = reader_on(&kernel, &h);
 	assert_true(mask_at(kernel) == 0x8000000000001fff);
-	assert_int_equal(dl_kfd_read(r), 0);
+	assert_int_equal(davy_kfd_read(r), 0);
 	say(kernel, "9 1000 -5 10e1 2\n", 3);
-	assert_int_equal(dl_kfd_read(r), 1);
+	assert_int_equal(davy_kfd_read(r), 1);
 	assert_int_equal(h.count, 3);
-	assert_int_equal(dl_kfd_read(r), 0);
-	dl_kfd_reader_tick(r, 5 * DL_NS_PER_S);
+	assert_int_equal(davy_kfd_read(r), 0);
+	davy_kfd_reader_tick(r, 5 * DAVY_NS_PER_S);
 	assert_int_equal(h.lost, 0);
 	close(kernel);
-	assert_true(dl_kfd_read(r) < 0);
-	dl_kfd_reader_free(r);
+	assert_true(davy_kfd_read(r) < 0);
+	davy_kfd_reader_free(r);
 	close(reader_fd);
 }
 
 static void a_buffer_that_was_full_is_told_as_a_loss(void **state)
 {
 	struct heard h = { 0 };
-	struct dl_kfd_reader *r;
+	struct davy_kfd_reader *r;
 	int kernel;
 
 	(void)state;
 	r = reader_on(&kernel, &h);
 	say(kernel, "9 1000 -5 10e1 2\n", 54); /* 918 bytes: one more line found room */
-	assert_int_equal(dl_kfd_read(r), 1);
-	dl_kfd_reader_tick(r, 1 * DL_NS_PER_S);
+	assert_int_equal(davy_kfd_read(r), 1);
+	davy_kfd_reader_tick(r, 1 * DAVY_NS_PER_S);
 	assert_int_equal(h.lost, 0);
 	say(kernel, "9 1000 -5 10e1 2\n", 60); /* 1020 of 1024 */
-	assert_int_equal(dl_kfd_read(r), 1);
+	assert_int_equal(davy_kfd_read(r), 1);
 	assert_int_equal(h.lost, 0);
-	dl_kfd_reader_tick(r, 2 * DL_NS_PER_S);
+	davy_kfd_reader_tick(r, 2 * DAVY_NS_PER_S);
 	assert_int_equal(h.lost, 1);
 	assert_non_null(strstr(h.reason, "full"));
-	dl_kfd_reader_tick(r, 3 * DL_NS_PER_S);
+	davy_kfd_reader_tick(r, 3 * DAVY_NS_PER_S);
 	assert_int_equal(h.lost, 1);
 	say(kernel, "9 1000 -5 10e1 2\n", 61); /* 1037: it is the large one */
-	assert_int_equal(dl_kfd_read(r), 1);
+	assert_int_equal(davy_kfd_read(r), 1);
 	say(kernel, "9 1000 -5 10e1 2\n", 60);
-	assert_int_equal(dl_kfd_read(r), 1);
-	dl_kfd_reader_tick(r, 4 * DL_NS_PER_S);
+	assert_int_equal(davy_kfd_read(r), 1);
+	davy_kfd_reader_tick(r, 4 * DAVY_NS_PER_S);
 	assert_int_equal(h.lost, 1);
-	dl_kfd_reader_free(r);
+	davy_kfd_reader_free(r);
 	close(reader_fd);
 	close(kernel);
 }
@@ -434,7 +435,7 @@ static void a_buffer_that_was_full_is_told_as_a_loss(void **state)
 static void a_storm_turns_off_what_is_hot_until_the_second_ends(void **state)
 {
 	struct heard h = { 0 };
-	struct dl_kfd_reader *r;
+	struct davy_kfd_reader *r;
 	int kernel;
 
 	(void)state;
@@ -442,43 +443,43 @@ static void a_storm_turns_off_what_is_hot_until_the_second_ends(void **state)
 	mask_at(kernel);
 	for (int i = 0; i < 26; i++) {
 		say(kernel, "7 1000 -5 @7f1234567(10e1) W\n", 20);
-		assert_int_equal(dl_kfd_read(r), 1);
+		assert_int_equal(davy_kfd_read(r), 1);
 	}
 	assert_int_equal(h.count, 520);
 	assert_true(mask_at(kernel) == (0x8000000000001fff & ~0x4f0ULL));
 	assert_int_equal(recv(kernel, &(char){ 0 }, 1, MSG_DONTWAIT), -1); /* once */
-	dl_kfd_reader_tick(r, 7 * DL_NS_PER_S);
+	davy_kfd_reader_tick(r, 7 * DAVY_NS_PER_S);
 	assert_true(mask_at(kernel) == 0x8000000000001fff);
 	assert_int_equal(h.lost, 1);
 	assert_non_null(strstr(h.reason, "500"));
-	dl_kfd_reader_tick(r, 8 * DL_NS_PER_S);
+	davy_kfd_reader_tick(r, 8 * DAVY_NS_PER_S);
 	assert_int_equal(h.lost, 1);
-	dl_kfd_reader_free(r);
+	davy_kfd_reader_free(r);
 	close(reader_fd);
 	close(kernel);
 }
 
 static void a_descriptor_that_takes_no_mask_is_none(void **state)
 {
-	const struct dl_kfd_sinks sinks = { on_said, on_lost, NULL };
-	struct dl_kfd_reader *r;
+	const struct davy_kfd_sinks sinks = { on_said, on_lost, NULL };
+	struct davy_kfd_reader *r;
 	int fd[2];
 
 	(void)state;
 	assert_int_equal(pipe(fd), 0);
-	assert_int_equal(dl_kfd_reader_of_fd(fd[0], &sinks, &r), -EBADF);
+	assert_int_equal(davy_kfd_reader_of_fd(fd[0], &sinks, &r), -EBADF);
 	assert_int_equal(close(fd[0]), 0); /* it is ours still */
 	close(fd[1]);
 }
 
-static int next_answer(struct dl_kfd_opener *o, struct dl_kfd_answer *ret_answer)
+static int next_answer(struct davy_kfd_opener *o, struct davy_kfd_answer *ret_answer)
 {
 	struct pollfd readable = { o->fd, POLLIN, 0 };
-	int fd, n = dl_kfd_opener_next(o, ret_answer, &fd);
+	int fd, n = davy_kfd_opener_next(o, ret_answer, &fd);
 
 	if (!n) {
 		assert_int_equal(poll(&readable, 1, 5000), 1);
-		n = dl_kfd_opener_next(o, ret_answer, &fd);
+		n = davy_kfd_opener_next(o, ret_answer, &fd);
 	}
 	assert_true(n != 1 || fd == -1);
 	return n;
@@ -487,19 +488,19 @@ static int next_answer(struct dl_kfd_opener *o, struct dl_kfd_answer *ret_answer
 static void a_child_opens_kfd_and_says_why_not(void **state)
 {
 	const uint32_t gpu_ids[] = { 4321, 99 };
-	struct dl_kfd_opener o = { 0 };
-	struct dl_kfd_answer answer;
+	struct davy_kfd_opener o = { 0 };
+	struct davy_kfd_answer answer;
 
 	(void)state;
-	assert_int_equal(dl_kfd_opener_start(&o, gpu_ids, 2, false), 0);
+	assert_int_equal(davy_kfd_opener_start(&o, gpu_ids, 2, false), 0);
 	assert_int_equal(next_answer(&o, &answer), 1);
 	assert_int_equal(answer.gpu_id, 0);
 	assert_int_equal(answer.error, -ENOENT);
 	assert_int_equal(next_answer(&o, &answer), -ENODATA);
-	assert_int_equal(dl_kfd_opener_done(&o), 0);
+	assert_int_equal(davy_kfd_opener_done(&o), 0);
 	assert_int_equal(o.child.pid, 0);
 	PUT("/dev/kfd", "no such device");
-	assert_int_equal(dl_kfd_opener_start(&o, gpu_ids, 2, true), 0);
+	assert_int_equal(davy_kfd_opener_start(&o, gpu_ids, 2, true), 0);
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(next_answer(&o, &answer), 1);
 		assert_int_equal(answer.gpu_id, gpu_ids[i]);
@@ -510,47 +511,47 @@ static void a_child_opens_kfd_and_says_why_not(void **state)
 	assert_int_equal(answer.error, 0);
 	/* It stays until it is let go. */
 	assert_int_equal(kill(o.child.pid, 0), 0);
-	assert_false(dl_kfd_opener_reap(&o));
-	assert_int_equal(dl_kfd_opener_done(&o), 0);
-	assert_true(dl_kfd_opener_reap(&o));
-	assert_int_equal(dl_kfd_opener_done(&o), 0);
+	assert_false(davy_kfd_opener_reap(&o));
+	assert_int_equal(davy_kfd_opener_done(&o), 0);
+	assert_true(davy_kfd_opener_reap(&o));
+	assert_int_equal(davy_kfd_opener_done(&o), 0);
 }
 
 static void properties_are_read_line_by_line(void **state)
 {
-	struct dl_kfd_properties p;
+	struct davy_kfd_properties p;
 
 	(void)state;
-	dl_kfd_properties_parse("cpu_cores_count 0\nsimd_count 1216\nmem_banks_count 1\n"
-				"gfx_target_version 90402\nlocation_id 25344\ndomain 65536\n"
-				"max_engine_clk_ccompute 0",
-				&p);
+	davy_kfd_properties_parse("cpu_cores_count 0\nsimd_count 1216\nmem_banks_count 1\n"
+				  "gfx_target_version 90402\nlocation_id 25344\ndomain 65536\n"
+				  "max_engine_clk_ccompute 0",
+				  &p);
 	assert_int_equal(p.simd_count, 1216);
 	assert_int_equal(p.gfx_target_version, 90402);
 	assert_int_equal(p.location_id, 25344);
 	assert_int_equal(p.domain, 65536);
 	assert_int_equal(p.mem_banks_count, 1);
-	dl_kfd_properties_parse("heap_type 1\nsize_in_bytes 68702699520\nflags 0\n", &p);
+	davy_kfd_properties_parse("heap_type 1\nsize_in_bytes 68702699520\nflags 0\n", &p);
 	assert_int_equal(p.heap_type, 1);
 	assert_int_equal(p.size_in_bytes, 68702699520);
-	dl_kfd_properties_parse("simd_count -1\nsimd_count\nsimd_count \nsimd_count 4294967296\n"
-				"xsimd_count 7\nsimd_counts 7\nsimd_count 7 8\nsimd_count  7\n"
-				"size_in_bytes 99999999999999999999\ndomain 5x\n\n\n \n",
-				&p);
+	davy_kfd_properties_parse("simd_count -1\nsimd_count\nsimd_count \nsimd_count 4294967296\n"
+				  "xsimd_count 7\nsimd_counts 7\nsimd_count 7 8\nsimd_count  7\n"
+				  "size_in_bytes 99999999999999999999\ndomain 5x\n\n\n \n",
+				  &p);
 	assert_int_equal(p.simd_count, 0);
 	assert_int_equal(p.size_in_bytes, 0);
 	assert_int_equal(p.domain, 0);
-	dl_kfd_properties_parse("", &p);
+	davy_kfd_properties_parse("", &p);
 	assert_int_equal(p.simd_count, 0);
 }
 
 static void nodes_are_gpus_with_their_address_and_memory(void **state)
 {
-	struct dl_kfd_node list[4];
-	char device[DL_DEVICE_LEN];
+	struct davy_kfd_node list[4];
+	char device[DAVY_DEVICE_LEN];
 
 	(void)state;
-	assert_int_equal(dl_kfd_nodes_list(list, 4), 0);
+	assert_int_equal(davy_kfd_nodes_list(list, 4), 0);
 	PUT(NODES "0/gpu_id", "0\n");
 	PUT(NODES "0/properties", "cpu_cores_count 16\nlocation_id 0\n");
 	PUT(NODES "1/gpu_id", "4321\n");
@@ -564,7 +565,7 @@ static void nodes_are_gpus_with_their_address_and_memory(void **state)
 	PUT(NODES "3/properties", "location_id 1\n");
 	PUT(NODES "4/gpu_id", "12\n"); /* no properties: EPERM in a container */
 	PUT(NODES "../nodes/x/gpu_id", "13\n");
-	assert_int_equal(dl_kfd_nodes_list(list, 4), 2);
+	assert_int_equal(davy_kfd_nodes_list(list, 4), 2);
 	assert_int_equal(list[0].gpu_id, 4321);
 	assert_string_equal(list[0].device, "0000:03:00.0");
 	assert_int_equal(list[0].gfx_target_version, 110000);
@@ -572,18 +573,18 @@ static void nodes_are_gpus_with_their_address_and_memory(void **state)
 	assert_int_equal(list[0].memory, 1000);
 	assert_false(list[0].partitioned);
 	assert_string_equal(list[1].device, "10000:01:00.0");
-	assert_int_equal(dl_kfd_nodes_list(list, 1), 1);
-	assert_int_equal(dl_kfd_nodes_list(list, 0), 0);
-	assert_true(dl_kfd_device_of(4321, device));
+	assert_int_equal(davy_kfd_nodes_list(list, 1), 1);
+	assert_int_equal(davy_kfd_nodes_list(list, 0), 0);
+	assert_true(davy_kfd_device_of(4321, device));
 	assert_string_equal(device, "0000:03:00.0");
-	assert_false(dl_kfd_device_of(4322, device));
-	assert_false(dl_kfd_device_of(0, device));
+	assert_false(davy_kfd_device_of(4322, device));
+	assert_false(davy_kfd_device_of(0, device));
 	assert_string_equal(device, "");
 }
 
 static void partitions_are_one_device(void **state)
 {
-	struct dl_kfd_node list[4];
+	struct davy_kfd_node list[4];
 
 	(void)state;
 	PUT("/sys/bus/pci/devices/0000:03:00.0/current_compute_partition", "CPX\n");
@@ -593,7 +594,7 @@ static void partitions_are_one_device(void **state)
 	PUT(NODES "3/properties", "location_id 769\n"); /* the partition's number, no function */
 	PUT(NODES "4/gpu_id", "40\n");
 	PUT(NODES "4/properties", "location_id 1025\n"); /* no such device */
-	assert_int_equal(dl_kfd_nodes_list(list, 4), 3);
+	assert_int_equal(davy_kfd_nodes_list(list, 4), 3);
 	assert_int_equal(list[1].gpu_id, 30);
 	assert_string_equal(list[1].device, "0000:03:00.0");
 	assert_true(list[0].partitioned && list[1].partitioned);
@@ -602,11 +603,11 @@ static void partitions_are_one_device(void **state)
 
 static void a_process_has_a_row_for_each_gpu(void **state)
 {
-	struct dl_kfd_use list[8];
+	struct davy_kfd_use list[8];
 	uint32_t pids[8];
 
 	(void)state;
-	assert_int_equal(dl_kfd_use_pids(pids, 8), 0);
+	assert_int_equal(davy_kfd_use_pids(pids, 8), 0);
 	PUT(PROC "4711/pasid", "32770\n");
 	PUT(PROC "4711/vram_4321", "1048576\n");
 	PUT(PROC "4711/sdma_4321", "it would wait\n");
@@ -617,9 +618,9 @@ static void a_process_has_a_row_for_each_gpu(void **state)
 	PUT(PROC "4711/queues/0/gpuid", "4321");
 	PUT(PROC "4711/queues/1/gpuid", "4321");
 	PUT(PROC "4711/queues/2/gpuid", "99"); /* a GPU without a file of its own */
-	assert_int_equal(dl_kfd_use_pids(pids, 8), 1);
+	assert_int_equal(davy_kfd_use_pids(pids, 8), 1);
 	assert_int_equal(pids[0], 4711);
-	assert_int_equal(dl_kfd_use_read(4711, list, 8), 2);
+	assert_int_equal(davy_kfd_use_read(4711, list, 8), 2);
 	assert_int_equal(list[0].gpu_id, 4321);
 	assert_int_equal(list[0].vram, 1048576);
 	assert_int_equal(list[0].evicted_ms, 250);
@@ -629,13 +630,13 @@ static void a_process_has_a_row_for_each_gpu(void **state)
 	assert_int_equal(list[0].queue_count, 2);
 	assert_int_equal(list[1].gpu_id, 99);
 	assert_int_equal(list[1].queue_count, 1);
-	assert_int_equal(dl_kfd_use_read(4711, list, 1), 1);
-	assert_int_equal(dl_kfd_use_read(4712, list, 8), -ESRCH);
+	assert_int_equal(davy_kfd_use_read(4711, list, 1), 1);
+	assert_int_equal(davy_kfd_use_read(4712, list, 8), -ESRCH);
 }
 
 static void further_contexts_add_up(void **state)
 {
-	struct dl_kfd_use list[8];
+	struct davy_kfd_use list[8];
 
 	(void)state;
 	PUT(PROC "5/vram_7", "1000\n");
@@ -643,7 +644,7 @@ static void further_contexts_add_up(void **state)
 	PUT(PROC "5/context_1/queues/0/gpuid", "7");
 	PUT(PROC "5/context_2/vram_8", "5\n");
 	PUT(PROC "5/context_2/context_9/vram_8", "100000\n"); /* no kernel nests them */
-	assert_int_equal(dl_kfd_use_read(5, list, 8), 2);
+	assert_int_equal(davy_kfd_use_read(5, list, 8), 2);
 	assert_int_equal(list[0].vram, 1024);
 	assert_int_equal(list[0].queue_count, 1);
 	assert_int_equal(list[1].vram, 5);
@@ -651,7 +652,7 @@ static void further_contexts_add_up(void **state)
 
 static void what_is_no_number_is_passed_over(void **state)
 {
-	struct dl_kfd_use list[8];
+	struct davy_kfd_use list[8];
 	uint32_t pids[2];
 
 	(void)state;
@@ -660,7 +661,7 @@ static void what_is_no_number_is_passed_over(void **state)
 	PUT(PROC "-5/x", "");
 	PUT(PROC "12x/x", "");
 	PUT(PROC "99999999999/x", "");
-	assert_int_equal(dl_kfd_use_pids(pids, 2), 0);
+	assert_int_equal(davy_kfd_use_pids(pids, 2), 0);
 	PUT(PROC "6/vram_", "1\n");
 	PUT(PROC "6/vram_0", "1\n");
 	PUT(PROC "6/vram_5x", "1\n");
@@ -671,13 +672,13 @@ static void what_is_no_number_is_passed_over(void **state)
 	PUT(PROC "6/queues/1/gpuid", "seven");
 	PUT(PROC "7/x", "");
 	PUT(PROC "8/x", "");
-	assert_int_equal(dl_kfd_use_pids(pids, 2), 2);
-	assert_int_equal(dl_kfd_use_read(6, list, 8), 1);
+	assert_int_equal(davy_kfd_use_pids(pids, 2), 2);
+	assert_int_equal(davy_kfd_use_read(6, list, 8), 1);
 	assert_int_equal(list[0].gpu_id, 7);
 	assert_int_equal(list[0].vram, 0);
 	assert_int_equal(list[0].evicted_ms, 0);
 	assert_int_equal(list[0].queue_count, 0);
-	assert_int_equal(dl_kfd_use_read(7, list, 8), 0);
+	assert_int_equal(davy_kfd_use_read(7, list, 8), 0);
 }
 
 #define IN_A_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)

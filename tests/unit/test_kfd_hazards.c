@@ -12,11 +12,11 @@ enum {
 	CRIU
 };
 
-static void kfd(enum dl_kfd_event what, uint32_t pid, uint32_t trigger, uint32_t flags)
+static void kfd(enum davy_kfd_event what, uint32_t pid, uint32_t trigger, uint32_t flags)
 {
-	struct dl_event ev = event(DL_EV_KFD, pid);
+	struct davy_event ev = event(DAVY_EV_KFD, pid);
 
-	dl_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
+	davy_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
 	ev.kfd.event = what;
 	ev.kfd.trigger = trigger;
 	ev.kfd.flags = flags;
@@ -25,18 +25,18 @@ static void kfd(enum dl_kfd_event what, uint32_t pid, uint32_t trigger, uint32_t
 
 static void evicted(uint32_t trigger)
 {
-	kfd(DL_KFD_QUEUES_EVICTED, 60, trigger, 0);
+	kfd(DAVY_KFD_QUEUES_EVICTED, 60, trigger, 0);
 }
 
 static void restored(uint32_t flags)
 {
-	kfd(DL_KFD_QUEUES_RESTORED, 60, 0, flags);
+	kfd(DAVY_KFD_QUEUES_RESTORED, 60, 0, flags);
 }
 
-static void repeated_line(enum dl_log_kind kind, uint32_t code, uint32_t repeats)
+static void repeated_line(enum davy_log_kind kind, uint32_t code, uint32_t repeats)
 {
-	const struct dl_log_meaning *meaning = dl_log_meaning(kind);
-	struct dl_event ev = event(DL_EV_LOG, 0);
+	const struct davy_log_meaning *meaning = davy_log_meaning(kind);
+	struct davy_event ev = event(DAVY_EV_LOG, 0);
 
 	ev.log.kind = (uint16_t)kind;
 	ev.log.role = meaning->role;
@@ -48,14 +48,14 @@ static void repeated_line(enum dl_log_kind kind, uint32_t code, uint32_t repeats
 	tell(&ev);
 }
 
-static void line(enum dl_log_kind kind, uint32_t code)
+static void line(enum davy_log_kind kind, uint32_t code)
 {
 	repeated_line(kind, code, 0);
 }
 
-static void fact(enum dl_fact what, uint32_t pid, uint32_t by, uint32_t detail, uint64_t count)
+static void fact(enum davy_fact what, uint32_t pid, uint32_t by, uint32_t detail, uint64_t count)
 {
-	struct dl_event ev = event(DL_EV_FACT, pid);
+	struct davy_event ev = event(DAVY_EV_FACT, pid);
 
 	ev.fact.fact = (uint16_t)what;
 	ev.fact.by_pid = by;
@@ -67,22 +67,22 @@ static void fact(enum dl_fact what, uint32_t pid, uint32_t by, uint32_t detail, 
 
 static void use(uint32_t pid, uint64_t evicted_ms)
 {
-	struct dl_event ev = event(DL_EV_KFD_USE, pid);
+	struct davy_event ev = event(DAVY_EV_KFD_USE, pid);
 
-	dl_copy_name(ev.kfd_use.device, sizeof(ev.kfd_use.device), GPU);
+	davy_copy_name(ev.kfd_use.device, sizeof(ev.kfd_use.device), GPU);
 	ev.kfd_use.evicted_ms = evicted_ms;
 	ev.kfd_use.queue_count = 4;
 	tell(&ev);
 }
 
-static const struct dl_plan *hog(void)
+static const struct davy_plan *hog(void)
 {
-	return last_of(DL_RUNG_NOTE, DL_HZ_RESTORE_HOG);
+	return last_of(DAVY_RUNG_NOTE, DAVY_HZ_RESTORE_HOG);
 }
 
-static const struct dl_plan *thrash(void)
+static const struct davy_plan *thrash(void)
 {
-	return last_of(DL_RUNG_NOTE, DL_HZ_QUEUE_THRASH);
+	return last_of(DAVY_RUNG_NOTE, DAVY_HZ_QUEUE_THRASH);
 }
 
 static void begin(const char *name)
@@ -91,29 +91,29 @@ static void begin(const char *name)
 		begin_recording(name);
 	else
 		begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
-	process(70, 0, DL_ENGINE_COMFYUI, DL_BACKEND_VULKAN);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
+	process(70, 0, DAVY_ENGINE_COMFYUI, DAVY_BACKEND_VULKAN);
 	use(60, 0);
 }
 
 static void a_hogging_worker_speaks_louder_as_it_doubles(void **state)
 {
 	static const uint32_t counts[] = { 67, 131, 259, 515, 1027 };
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	begin("restore_hog-workers");
-	line(DL_LOG_RESTORE_WORKER_HOGGED, counts[0]);
+	line(DAVY_LOG_RESTORE_WORKER_HOGGED, counts[0]);
 	assert_int_equal(hog()->level, 1);
 	assert_int_equal(hog()->pid, 60); /* the only one that computes by KFD */
 	for (size_t i = 1; i < 5; i++) {
 		pass(8 * S);
-		line(DL_LOG_RESTORE_WORKER_HOGGED, counts[i]);
+		line(DAVY_LOG_RESTORE_WORKER_HOGGED, counts[i]);
 		assert_int_equal(hog()->level, 3);
 	}
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RESTORE_HOG), 2);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_RESTORE_HOG), 2);
 	assert_int_equal(hog()->observed, 131);
-	dl_because_text(hog(), text, sizeof(text));
+	davy_because_text(hog(), text, sizeof(text));
 	assert_non_null(strstr(text, "restore_worker_hogged, count 131"));
 	assert_replays();
 }
@@ -125,9 +125,9 @@ static void few_hogs_are_no_doubling(void **state)
 	(void)state;
 	begin(NULL);
 	for (size_t i = 0; i < 4; i++, now += 60 * S)
-		line(DL_LOG_RESTORE_WORKER_HOGGED, counts[i]);
+		line(DAVY_LOG_RESTORE_WORKER_HOGGED, counts[i]);
 	assert_int_equal(hog()->level, 2);
-	line(DL_LOG_RESTORE_WORKER_HOGGED, 19);
+	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 19);
 	assert_int_equal(hog()->level, 3);
 }
 
@@ -136,15 +136,15 @@ static void lines_far_apart_are_weak(void **state)
 	(void)state;
 	begin("restore_hog-benign");
 	for (uint32_t code = 16; code <= 1024; code *= 2, now += 11 * 60 * S) {
-		line(DL_LOG_RESTORE_WORKER_HOGGED, code);
+		line(DAVY_LOG_RESTORE_WORKER_HOGGED, code);
 		pass(10 * S);
 	}
 	assert_int_equal(hog()->level, 1);
-	line(DL_LOG_WORKER_HOGGED, 515); /* another driver's worker */
-	line(DL_LOG_USER_PAGES_FAILED, 0);
-	line(DL_LOG_QUEUE_BUFFER_FREED, 0);
+	line(DAVY_LOG_WORKER_HOGGED, 515); /* another driver's worker */
+	line(DAVY_LOG_USER_PAGES_FAILED, 0);
+	line(DAVY_LOG_QUEUE_BUFFER_FREED, 0);
 	for (int i = 0; i < 50; i++, now += 200 * MS) { /* one failure each, then success */
-		restored(DL_KFD_RESCHEDULED);
+		restored(DAVY_KFD_RESCHEDULED);
 		restored(0);
 	}
 	for (size_t i = 0; i < kept_count; i++)
@@ -156,20 +156,21 @@ static void doubling_is_of_what_exceeds_three(void **state)
 {
 	(void)state;
 	begin(NULL);
-	line(DL_LOG_RESTORE_WORKER_HOGGED, 35);
-	line(DL_LOG_RESTORE_WORKER_HOGGED, 66);
+	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 35);
+	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 66);
 	assert_int_equal(hog()->level, 2);
-	line(DL_LOG_RESTORE_WORKER_HOGGED, 67);
+	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 67);
 	assert_int_equal(hog()->level, 3);
 	begin(NULL);
-	line(DL_LOG_RESTORE_WORKER_HOGGED, 0); /* nobody read its count */
-	line(DL_LOG_RESTORE_WORKER_HOGGED, 0);
+	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 0); /* nobody read its count */
+	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 0);
 	assert_int_equal(hog()->level, 2);
 }
 
 static void failed_restores_and_a_limit_are_strong(void **state)
 {
-	static const enum dl_log_kind kinds[] = { DL_LOG_RESTORE_FAILED, DL_LOG_SVM_OVER_LIMIT };
+	static const enum davy_log_kind kinds[] = { DAVY_LOG_RESTORE_FAILED,
+						    DAVY_LOG_SVM_OVER_LIMIT };
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
@@ -188,10 +189,10 @@ static void a_stack_in_a_worker_is_weak_alone(void **state)
 	(void)state;
 	begin(NULL);
 	for (int i = 0; i < 20; i++)
-		line(DL_LOG_RESTORE_WORKER_STACK, 0);
+		line(DAVY_LOG_RESTORE_WORKER_STACK, 0);
 	assert_int_equal(hog()->level, 1);
-	line(DL_LOG_RESTORE_WORKER_HOGGED, 4);
-	line(DL_LOG_RESTORE_WORKER_STACK, 0);
+	line(DAVY_LOG_RESTORE_WORKER_HOGGED, 4);
+	line(DAVY_LOG_RESTORE_WORKER_STACK, 0);
 	assert_int_equal(hog()->level, 2);
 }
 
@@ -200,7 +201,7 @@ static void several_kfd_processes_share_no_blame(void **state)
 	(void)state;
 	begin(NULL);
 	use(61, 0);
-	line(DL_LOG_SVM_OVER_LIMIT, 0);
+	line(DAVY_LOG_SVM_OVER_LIMIT, 0);
 	assert_int_equal(hog()->pid, 0);
 }
 
@@ -210,20 +211,20 @@ static void restores_that_are_retried_count_in_a_row(void **state)
 	begin("restore_hog-retry");
 	evicted(TTM);
 	for (int i = 0; i < 2; i++, now += 100 * MS)
-		restored(DL_KFD_RESCHEDULED);
+		restored(DAVY_KFD_RESCHEDULED);
 	assert_int_equal(kept_count, 0);
-	restored(DL_KFD_RESCHEDULED);
+	restored(DAVY_KFD_RESCHEDULED);
 	assert_int_equal(hog()->level, 2);
 	assert_int_equal(hog()->observed, 3);
 	for (int i = 0; i < 9; i++, now += 100 * MS)
-		restored(DL_KFD_RESCHEDULED);
+		restored(DAVY_KFD_RESCHEDULED);
 	assert_int_equal(hog()->level, 3);
 	restored(0);
 	pass(10 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_RESTORE_HOG), 1);
-	restored(DL_KFD_RESCHEDULED);
-	restored(DL_KFD_RESCHEDULED);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RESTORE_HOG), 2);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_RESTORE_HOG), 1);
+	restored(DAVY_KFD_RESCHEDULED);
+	restored(DAVY_KFD_RESCHEDULED);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_RESTORE_HOG), 2);
 	assert_replays();
 }
 
@@ -231,21 +232,21 @@ static void the_kernel_programs_count_of_them_is_taken_as_it_is(void **state)
 {
 	(void)state;
 	begin(NULL);
-	fact(DL_FACT_KFD_RESTORE_FAILED, 60, 0, 0, 2);
+	fact(DAVY_FACT_KFD_RESTORE_FAILED, 60, 0, 0, 2);
 	assert_int_equal(kept_count, 0);
-	fact(DL_FACT_KFD_RESTORE_FAILED, 60, 0, 0, 3);
+	fact(DAVY_FACT_KFD_RESTORE_FAILED, 60, 0, 0, 3);
 	assert_string_equal(hog()->device, GPU);
-	restored(DL_KFD_RESCHEDULED); /* the same by the other way: one alarm */
-	restored(DL_KFD_RESCHEDULED);
-	restored(DL_KFD_RESCHEDULED);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_RESTORE_HOG), 1);
-	fact(DL_FACT_KFD_RESTORE_FAILED, 60, 0, 0, 12);
+	restored(DAVY_KFD_RESCHEDULED); /* the same by the other way: one alarm */
+	restored(DAVY_KFD_RESCHEDULED);
+	restored(DAVY_KFD_RESCHEDULED);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_RESTORE_HOG), 1);
+	fact(DAVY_FACT_KFD_RESTORE_FAILED, 60, 0, 0, 12);
 	assert_int_equal(hog()->level, 3);
 }
 
 static void three_evictions_in_two_seconds_are_a_storm(void **state)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	begin("queue_thrash-waits");
@@ -259,7 +260,7 @@ static void three_evictions_in_two_seconds_are_a_storm(void **state)
 	assert_int_equal(thrash()->pid, 60);
 	assert_int_equal(thrash()->victim_pid, 0);
 	assert_int_equal(thrash()->first_sign_ns, now - 2 * S);
-	dl_because_text(thrash(), text, sizeof(text));
+	davy_because_text(thrash(), text, sizeof(text));
 	assert_non_null(strstr(text, "stopped 3 times"));
 	now += 3 * S;
 	for (int i = 0; i < 9; i++, now += 110 * MS)
@@ -286,12 +287,12 @@ static void evictions_now_and_then_make_room(void **state)
 
 static void who_wants_the_memory_is_to_blame(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin("queue_thrash-culprit");
-	ev = event(DL_EV_BO_MOVED, 70);
-	dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
+	ev = event(DAVY_EV_BO_MOVED, 70);
+	davy_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
 	ev.bo_moved.owner_pid = 60;
 	ev.bo_moved.out_bytes = 64 << 20;
 	tell(&ev);
@@ -299,7 +300,7 @@ static void who_wants_the_memory_is_to_blame(void **state)
 		evicted(TTM);
 	assert_int_equal(thrash()->pid, 70);
 	assert_int_equal(thrash()->victim_pid, 60);
-	assert_int_equal(thrash()->engine, DL_ENGINE_COMFYUI);
+	assert_int_equal(thrash()->engine, DAVY_ENGINE_COMFYUI);
 	now += 10 * S;
 	for (int i = 0; i < 3; i++, now += 200 * MS)
 		evicted(TTM);
@@ -311,28 +312,28 @@ static void the_fence_names_who_wants_it(void **state)
 {
 	(void)state;
 	begin(NULL);
-	fact(DL_FACT_KFD_EVICTION_FENCE, 60, 999, 0, 1); /* a kernel worker, or a stranger */
+	fact(DAVY_FACT_KFD_EVICTION_FENCE, 60, 999, 0, 1); /* a kernel worker, or a stranger */
 	for (int i = 0; i < 3; i++)
-		fact(DL_FACT_KFD_QUEUES_EVICTED, 60, 0, TTM, 1);
+		fact(DAVY_FACT_KFD_QUEUES_EVICTED, 60, 0, TTM, 1);
 	assert_int_equal(thrash()->pid, 60);
 	assert_string_equal(thrash()->device, GPU);
 	begin(NULL);
-	fact(DL_FACT_KFD_EVICTION_FENCE, 60, 70, 0, 1);
+	fact(DAVY_FACT_KFD_EVICTION_FENCE, 60, 70, 0, 1);
 	for (int i = 0; i < 3; i++)
-		fact(DL_FACT_KFD_QUEUES_EVICTED, 60, 0, TTM, 1);
+		fact(DAVY_FACT_KFD_QUEUES_EVICTED, 60, 0, TTM, 1);
 	assert_int_equal(thrash()->pid, 70);
 	assert_int_equal(thrash()->victim_pid, 60);
 }
 
 static void an_eviction_that_was_rolled_back_is_none(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin(NULL);
 	for (int i = 0; i < 10; i++) {
-		ev = event(DL_EV_FACT, 60);
-		ev.fact.fact = DL_FACT_KFD_QUEUES_EVICTED;
+		ev = event(DAVY_EV_FACT, 60);
+		ev.fact.fact = DAVY_FACT_KFD_QUEUES_EVICTED;
 		ev.fact.detail = TTM;
 		ev.fact.error = -12;
 		tell(&ev);
@@ -346,7 +347,7 @@ static void an_eviction_that_was_rolled_back_is_none(void **state)
 
 static void queues_that_stand_still_are_told_by_their_share(void **state)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	begin(NULL);
@@ -357,7 +358,7 @@ static void queues_that_stand_still_are_told_by_their_share(void **state)
 	use(60, 610);
 	assert_int_equal(thrash()->level, 2);
 	assert_int_equal(thrash()->observed, 150);
-	dl_because_text(thrash(), text, sizeof(text));
+	davy_because_text(thrash(), text, sizeof(text));
 	assert_non_null(strstr(text, "stood still for 15.0 % of the time"));
 	now += 2 * S;
 	use(60, 1610);
@@ -417,14 +418,14 @@ static void lines_that_were_told_as_one_count_as_many(void **state)
 {
 	(void)state;
 	begin(NULL);
-	repeated_line(DL_LOG_RESTORE_FAILED, 0, 1);
+	repeated_line(DAVY_LOG_RESTORE_FAILED, 0, 1);
 	assert_int_equal(hog()->level, 2);
 	begin(NULL);
-	repeated_line(DL_LOG_RESTORE_FAILED, 0, 2);
+	repeated_line(DAVY_LOG_RESTORE_FAILED, 0, 2);
 	assert_int_equal(hog()->level, 3);
 	assert_int_equal(hog()->observed, 3);
 	begin(NULL);
-	repeated_line(DL_LOG_RESTORE_WORKER_HOGGED, 67, 1);
+	repeated_line(DAVY_LOG_RESTORE_WORKER_HOGGED, 67, 1);
 	assert_int_equal(hog()->level, 2);
 }
 

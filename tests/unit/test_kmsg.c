@@ -51,16 +51,16 @@ static void every_prefix_leaves_the_same_message(void **state)
 		" ",
 		"",
 	};
-	struct dl_kmsg_line line;
+	struct davy_kmsg_line line;
 	char text[256];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		snprintf(text, sizeof(text), "%s" AMD MESSAGE, prefixes[i]);
-		assert_true(dl_kmsg_line_parse(text, strlen(text), &line));
+		assert_true(davy_kmsg_line_parse(text, strlen(text), &line));
 		assert_string_equal(line.text, MESSAGE);
 		assert_string_equal(line.device, "0000:03:00.0");
-		assert_int_equal(line.driver, DL_KMSG_AMDGPU);
+		assert_int_equal(line.driver, DAVY_KMSG_AMDGPU);
 	}
 }
 
@@ -70,27 +70,27 @@ static void every_driver_prefix_leaves_the_same_message(void **state)
 		const char *prefix, *device;
 		uint8_t driver;
 	} cases[] = {
-		{ "amdgpu 0000:03:00.0: ", "0000:03:00.0", DL_KMSG_AMDGPU },
-		{ "amdgpu 0000:03:00.0: amdgpu: [drm] *ERROR* ", "0000:03:00.0", DL_KMSG_AMDGPU },
-		{ "amdgpu: ", "", DL_KMSG_AMDGPU },
-		{ "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ", "", DL_KMSG_AMDGPU },
-		{ "[drm:amddrm_sched_job [amd_sched]] *ERROR* ", "", DL_KMSG_ANYBODY },
-		{ "[drm:x] ", "", DL_KMSG_ANYBODY },
-		{ "[drm] ", "", DL_KMSG_ANYBODY },
-		{ "i915 0000:00:02.0: [drm] GT0: ", "0000:00:02.0", DL_KMSG_I915 },
-		{ "xe 0000:03:00.0: [drm] *ERROR* Tile0: GT1: ", "0000:03:00.0", DL_KMSG_XE },
-		{ "NVRM: ", "", DL_KMSG_NVIDIA },
-		{ "nvidia-modeset: ", "", DL_KMSG_NVIDIA },
-		{ "snd_hda_intel 0000:03:00.1: ", "0000:03:00.1", DL_KMSG_OTHER },
-		{ "amdxdna 0000:c7:00.1: [drm] *ERROR* ", "0000:c7:00.1", DL_KMSG_NPU },
+		{ "amdgpu 0000:03:00.0: ", "0000:03:00.0", DAVY_KMSG_AMDGPU },
+		{ "amdgpu 0000:03:00.0: amdgpu: [drm] *ERROR* ", "0000:03:00.0", DAVY_KMSG_AMDGPU },
+		{ "amdgpu: ", "", DAVY_KMSG_AMDGPU },
+		{ "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ", "", DAVY_KMSG_AMDGPU },
+		{ "[drm:amddrm_sched_job [amd_sched]] *ERROR* ", "", DAVY_KMSG_ANYBODY },
+		{ "[drm:x] ", "", DAVY_KMSG_ANYBODY },
+		{ "[drm] ", "", DAVY_KMSG_ANYBODY },
+		{ "i915 0000:00:02.0: [drm] GT0: ", "0000:00:02.0", DAVY_KMSG_I915 },
+		{ "xe 0000:03:00.0: [drm] *ERROR* Tile0: GT1: ", "0000:03:00.0", DAVY_KMSG_XE },
+		{ "NVRM: ", "", DAVY_KMSG_NVIDIA },
+		{ "nvidia-modeset: ", "", DAVY_KMSG_NVIDIA },
+		{ "snd_hda_intel 0000:03:00.1: ", "0000:03:00.1", DAVY_KMSG_OTHER },
+		{ "amdxdna 0000:c7:00.1: [drm] *ERROR* ", "0000:c7:00.1", DAVY_KMSG_NPU },
 	};
-	struct dl_kmsg_line line;
+	struct davy_kmsg_line line;
 	char text[256];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(text, sizeof(text), "[   12.5] %s" MESSAGE, cases[i].prefix);
-		assert_true(dl_kmsg_line_parse(text, strlen(text), &line));
+		assert_true(davy_kmsg_line_parse(text, strlen(text), &line));
 		assert_string_equal(line.text, MESSAGE);
 		assert_string_equal(line.device, cases[i].device);
 		assert_int_equal(line.driver, cases[i].driver);
@@ -100,10 +100,10 @@ static void every_driver_prefix_leaves_the_same_message(void **state)
 
 static void another_programs_words_are_not_the_kernels(void **state)
 {
-	struct dl_kmsg_line line;
+	struct davy_kmsg_line line;
 
 	(void)state;
-#define IS_KERNEL(text) dl_kmsg_line_parse(text, sizeof(text) - 1, &line)
+#define IS_KERNEL(text) davy_kmsg_line_parse(text, sizeof(text) - 1, &line)
 	assert_false(IS_KERNEL("Aug 16 21:15:49 host ollama[4711]: " AMD MESSAGE));
 	assert_false(IS_KERNEL("user  :warn  : [  327.803487] " AMD MESSAGE));
 	assert_false(IS_KERNEL("<12>[  327.803487] " AMD MESSAGE));
@@ -127,10 +127,10 @@ static void a_record_of_dev_kmsg_is_read_with_its_dictionary(void **state)
 	static const char record[] =
 		"3,917,327803487,-,caller=T77;amdgpu: \\x09 Faulty UTCL2 client ID: TCP (0x8)\n"
 		" SUBSYSTEM=pci\n DEVICE=+pci:0000:03:00.0\n";
-	struct dl_kmsg_line line;
+	struct davy_kmsg_line line;
 
 	(void)state;
-	assert_int_equal(dl_kmsg_record_parse(record, sizeof(record) - 1, &line), 0);
+	assert_int_equal(davy_kmsg_record_parse(record, sizeof(record) - 1, &line), 0);
 	assert_int_equal(line.seq, 917);
 	assert_int_equal(line.at_ns, 327803487000);
 	assert_int_equal(line.priority, 3);
@@ -140,11 +140,11 @@ static void a_record_of_dev_kmsg_is_read_with_its_dictionary(void **state)
 		char *cut = malloc(size + 1); /* so that the sanitizer sees every read too far */
 
 		memcpy(cut, record, size);
-		dl_kmsg_record_parse(cut, size, &line);
-		dl_kmsg_line_parse(cut, size, &line);
+		davy_kmsg_record_parse(cut, size, &line);
+		davy_kmsg_line_parse(cut, size, &line);
 		free(cut);
 	}
-#define PARSE(text) dl_kmsg_record_parse(text, sizeof(text) - 1, &line)
+#define PARSE(text) davy_kmsg_record_parse(text, sizeof(text) - 1, &line)
 	assert_int_equal(PARSE("12,1,2,-;amdgpu: GPU reset begin!"), -EPERM);
 	assert_int_equal(PARSE("3,1,2"), -EINVAL);
 	assert_int_equal(PARSE("3,1,99999999999999999999999,-;x"), -EINVAL);
@@ -155,53 +155,55 @@ static void a_record_of_dev_kmsg_is_read_with_its_dictionary(void **state)
 
 static void pci_addresses_are_told_in_one_form(void **state)
 {
-	char device[DL_DEVICE_LEN];
+	char device[DAVY_DEVICE_LEN];
 
 	(void)state;
-	assert_int_equal(dl_kmsg_pci("0000:C3:00.1: x", device), 12);
+	assert_int_equal(davy_kmsg_pci("0000:C3:00.1: x", device), 12);
 	assert_string_equal(device, "0000:c3:00.1");
-	assert_int_equal(dl_kmsg_pci("0000:65:00)", device), 10);
+	assert_int_equal(davy_kmsg_pci("0000:65:00)", device), 10);
 	assert_string_equal(device, "0000:65:00.0");
-	assert_int_equal(dl_kmsg_pci("00000000:65:00.0", device), 16);
+	assert_int_equal(davy_kmsg_pci("00000000:65:00.0", device), 16);
 	assert_string_equal(device, "0000:65:00.0");
-	assert_int_equal(dl_kmsg_pci("00010000:65:00.0", device), 16);
+	assert_int_equal(davy_kmsg_pci("00010000:65:00.0", device), 16);
 	assert_string_equal(device, "00010000:65:00.0");
-	assert_int_equal(dl_kmsg_pci("03:00.0", device), 0);
-	assert_int_equal(dl_kmsg_pci("0000:g3:00.0", device), 0);
-	assert_int_equal(dl_kmsg_pci("", device), 0);
+	assert_int_equal(davy_kmsg_pci("03:00.0", device), 0);
+	assert_int_equal(davy_kmsg_pci("0000:g3:00.0", device), 0);
+	assert_int_equal(davy_kmsg_pci("", device), 0);
 }
 
 /* clang-format off */
-static const struct dl_kmsg_group *const groups[] = {
-	&dl_kmsg_amdgpu, &dl_kmsg_kfd, &dl_kmsg_i915, &dl_kmsg_xe, &dl_kmsg_xe_short,
-	&dl_kmsg_drm, &dl_kmsg_nvidia, &dl_kmsg_nvidia_quoted, &dl_kmsg_host, &dl_kmsg_named,
+static const struct davy_kmsg_group *const groups[] = {
+	&davy_kmsg_amdgpu, &davy_kmsg_kfd, &davy_kmsg_i915, &davy_kmsg_xe, &davy_kmsg_xe_short,
+	&davy_kmsg_drm, &davy_kmsg_nvidia, &davy_kmsg_nvidia_quoted, &davy_kmsg_host,
+	&davy_kmsg_named,
 };
 /* clang-format on */
-_Static_assert(sizeof(groups) / sizeof(groups[0]) == DL_KMSG_GROUPS, "a group has no fixtures");
+_Static_assert(sizeof(groups) / sizeof(groups[0]) == DAVY_KMSG_GROUPS, "a group has no fixtures");
 
 static void every_row_has_a_line_and_every_line_its_kind(void **state)
 {
-	static bool seen[DL_KMSG_GROUPS][256];
-	struct dl_kmsg_match match;
-	struct dl_kmsg_line line;
+	static bool seen[DAVY_KMSG_GROUPS][256];
+	struct davy_kmsg_match match;
+	struct davy_kmsg_line line;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(fixtures) / sizeof(fixtures[0]); i++) {
-		const struct dl_kmsg_row *row;
+		const struct davy_kmsg_row *row;
 
-		assert_true(dl_kmsg_line_parse(fixtures[i].line, strlen(fixtures[i].line), &line));
-		row = dl_kmsg_row_of(&line, &match);
+		assert_true(
+			davy_kmsg_line_parse(fixtures[i].line, strlen(fixtures[i].line), &line));
+		row = davy_kmsg_row_of(&line, &match);
 		if (!row || match.kind != fixtures[i].kind)
 			fail_msg("'%s' is %s", fixtures[i].line,
-				 row ? dl_log_kind_name(match.kind) : "not known");
-		for (size_t g = 0; g < DL_KMSG_GROUPS; g++) {
-			const struct dl_kmsg_group *group = groups[g];
+				 row ? davy_log_kind_name(match.kind) : "not known");
+		for (size_t g = 0; g < DAVY_KMSG_GROUPS; g++) {
+			const struct davy_kmsg_group *group = groups[g];
 
 			if (row >= group->rows && row < group->rows + group->count)
 				seen[g][row - group->rows] = true;
 		}
 	}
-	for (size_t g = 0; g < DL_KMSG_GROUPS; g++)
+	for (size_t g = 0; g < DAVY_KMSG_GROUPS; g++)
 		for (size_t i = 0; i < groups[g]->count; i++)
 			if (!seen[g][i])
 				fail_msg("no line for '%s'", groups[g]->rows[i].pattern);
@@ -209,8 +211,8 @@ static void every_row_has_a_line_and_every_line_its_kind(void **state)
 
 static void a_line_cut_anywhere_is_survived(void **state)
 {
-	struct dl_kmsg_match match;
-	struct dl_kmsg_line line;
+	struct davy_kmsg_match match;
+	struct davy_kmsg_line line;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(fixtures) / sizeof(fixtures[0]); i++)
@@ -218,8 +220,8 @@ static void a_line_cut_anywhere_is_survived(void **state)
 			char *cut = malloc(size + 1);
 
 			memcpy(cut, fixtures[i].line, size);
-			if (dl_kmsg_line_parse(cut, size, &line))
-				dl_kmsg_match(&line, &match);
+			if (davy_kmsg_line_parse(cut, size, &line))
+				davy_kmsg_match(&line, &match);
 			free(cut);
 		}
 }
@@ -227,24 +229,24 @@ static void a_line_cut_anywhere_is_survived(void **state)
 static void kinds_have_names_of_their_own_and_precursors_lead_somewhere(void **state)
 {
 	(void)state;
-	for (uint32_t i = 1; i < DL_LOG_KIND_COUNT; i++) {
-		const struct dl_log_meaning *m = dl_log_meaning(i);
+	for (uint32_t i = 1; i < DAVY_LOG_KIND_COUNT; i++) {
+		const struct davy_log_meaning *m = davy_log_meaning(i);
 
-		if (m == dl_log_meaning(0))
+		if (m == davy_log_meaning(0))
 			continue;
 		for (uint32_t j = 1; j < i; j++)
-			assert_string_not_equal(m->name, dl_log_kind_name(j));
-		assert_int_equal(m->role == DL_PART_PRECURSOR, m->leads != 0);
-		assert_int_equal(m->role == DL_PART_PRECURSOR, m->hazard != 0);
-		if (m->role == DL_PART_PRECURSOR)
+			assert_string_not_equal(m->name, davy_log_kind_name(j));
+		assert_int_equal(m->role == DAVY_PART_PRECURSOR, m->leads != 0);
+		assert_int_equal(m->role == DAVY_PART_PRECURSOR, m->hazard != 0);
+		if (m->role == DAVY_PART_PRECURSOR)
 			assert_true(m->leads & 1u << m->class && m->weight >= 1 && m->weight <= 3);
 	}
-	assert_string_equal(dl_log_kind_name(UINT32_MAX), "nothing");
-	assert_string_equal(dl_log_class_name(UINT32_MAX), "none");
-	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++)
-		assert_int_equal(dl_log_class_from_name(dl_log_class_name(i)), i);
-	assert_int_equal(dl_log_class_from_name("ring"), DL_CLASS_NONE);
-	assert_int_equal(dl_log_class_from_name(""), DL_CLASS_NONE);
+	assert_string_equal(davy_log_kind_name(UINT32_MAX), "nothing");
+	assert_string_equal(davy_log_class_name(UINT32_MAX), "none");
+	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++)
+		assert_int_equal(davy_log_class_from_name(davy_log_class_name(i)), i);
+	assert_int_equal(davy_log_class_from_name("ring"), DAVY_CLASS_NONE);
+	assert_int_equal(davy_log_class_from_name(""), DAVY_CLASS_NONE);
 }
 
 static void a_page_fault_of_ten_lines_is_one_event(void **state)
@@ -266,9 +268,9 @@ static void a_page_fault_of_ten_lines_is_one_event(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 1);
-	assert_int_equal(told[0].kind, DL_LOG_PAGE_FAULT);
-	assert_int_equal(told[0].role, DL_PART_FAILURE);
-	assert_int_equal(told[0].class, DL_CLASS_PAGE_FAULT);
+	assert_int_equal(told[0].kind, DAVY_LOG_PAGE_FAULT);
+	assert_int_equal(told[0].role, DAVY_PART_FAILURE);
+	assert_int_equal(told[0].class, DAVY_CLASS_PAGE_FAULT);
 	assert_int_equal(told[0].pid, 4711);
 	assert_string_equal(told[0].comm, "llama-server");
 	assert_string_equal(told[0].device, "0000:03:00.0");
@@ -299,7 +301,7 @@ static void blocks_of_two_gpus_interleave(void **state)
 	assert_string_equal(told[1].device, "0000:06:00.0");
 	assert_int_equal(told[1].pid, 6);
 	assert_true(told[1].addr == 0x1000);
-	assert_int_equal(told[2].kind, DL_LOG_RING_TIMEOUT);
+	assert_int_equal(told[2].kind, DAVY_LOG_RING_TIMEOUT);
 	assert_string_equal(told[2].ring, "gfx_0.0.0");
 	assert_int_equal(told[2].pid, 66);
 	assert_true(told[3].addr == 0x3000 && told[3].pid == 0);
@@ -334,19 +336,19 @@ static void a_device_that_is_known_has_its_drivers_lines(void **state)
 
 	(void)state;
 	begin();
-	dl_log_blocks_know(&blocks, "0000:05:00.0", (uint8_t)dl_kmsg_driver_of("xe"));
-	dl_log_blocks_know(&blocks, "0000:03:00.0", (uint8_t)dl_kmsg_driver_of("amdgpu"));
+	davy_log_blocks_know(&blocks, "0000:05:00.0", (uint8_t)davy_kmsg_driver_of("xe"));
+	davy_log_blocks_know(&blocks, "0000:03:00.0", (uint8_t)davy_kmsg_driver_of("amdgpu"));
 	feed(line);
-	dl_log_blocks_finish(&blocks);
+	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 1);
 	assert_string_equal(told[0].device, "0000:03:00.0");
-	dl_log_blocks_know(&blocks, "0000:04:00.0", (uint8_t)dl_kmsg_driver_of("amdgpu"));
+	davy_log_blocks_know(&blocks, "0000:04:00.0", (uint8_t)davy_kmsg_driver_of("amdgpu"));
 	feed(line);
-	dl_log_blocks_finish(&blocks);
+	davy_log_blocks_finish(&blocks);
 	assert_string_equal(told[1].device, "");
-	dl_log_blocks_forget(&blocks, "0000:03:00.0");
+	davy_log_blocks_forget(&blocks, "0000:03:00.0");
 	feed(line);
-	dl_log_blocks_finish(&blocks);
+	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 3);
 	assert_string_equal(told[2].device, "0000:04:00.0");
 }
@@ -375,22 +377,22 @@ static void an_xid_of_three_lines_is_one_event(void **state)
 
 	(void)state;
 	assert_int_equal(READ(known), 1);
-	assert_int_equal(told[0].class, DL_CLASS_PAGE_FAULT);
+	assert_int_equal(told[0].class, DAVY_CLASS_PAGE_FAULT);
 	assert_int_equal(told[0].code, 31);
 	assert_int_equal(told[0].pid, 4711);
 	assert_string_equal(told[0].comm, "python3");
 	assert_string_equal(told[0].device, "0000:65:00.0");
 	assert_true(told[0].addr == 0x7001000);
 	assert_int_equal(READ(unknown), 1);
-	assert_int_equal(told[0].kind, DL_LOG_XID_UNDECODABLE);
-	assert_int_equal(told[0].role, DL_PART_PRECURSOR);
+	assert_int_equal(told[0].kind, DAVY_LOG_XID_UNDECODABLE);
+	assert_int_equal(told[0].role, DAVY_PART_PRECURSOR);
 	assert_int_equal(READ(codes), 6);
-	assert_int_equal(told[0].role, DL_PART_FAILURE);
-	assert_int_equal(told[1].role, DL_PART_PRECURSOR);
-	assert_int_equal(told[2].class, DL_CLASS_DEVICE_LOST);
-	assert_int_equal(told[3].class, DL_CLASS_HANG);
-	assert_int_equal(told[4].role, DL_PART_AFTERMATH);
-	assert_int_equal(told[5].role, DL_PART_PRECURSOR);
+	assert_int_equal(told[0].role, DAVY_PART_FAILURE);
+	assert_int_equal(told[1].role, DAVY_PART_PRECURSOR);
+	assert_int_equal(told[2].class, DAVY_CLASS_DEVICE_LOST);
+	assert_int_equal(told[3].class, DAVY_CLASS_HANG);
+	assert_int_equal(told[4].role, DAVY_PART_AFTERMATH);
+	assert_int_equal(told[5].role, DAVY_PART_PRECURSOR);
 }
 
 static void a_driver_that_wants_a_reboot_points_to_the_host(void **state)
@@ -402,8 +404,8 @@ static void a_driver_that_wants_a_reboot_points_to_the_host(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 1);
-	assert_int_equal(told[0].role, DL_PART_AFTERMATH);
-	assert_int_equal(told[0].class, DL_CLASS_HOST_CRASH);
+	assert_int_equal(told[0].role, DAVY_PART_AFTERMATH);
+	assert_int_equal(told[0].class, DAVY_CLASS_HOST_CRASH);
 }
 
 static void look_alikes_raise_nothing(void **state)
@@ -432,7 +434,7 @@ static void look_alikes_raise_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 0);
-	assert_null(dl_log_verdict_conclude(&verdict));
+	assert_null(davy_log_verdict_conclude(&verdict));
 }
 
 static void a_fault_of_nobody_after_a_reset_has_begun_is_an_echo(void **state)
@@ -455,7 +457,7 @@ static void a_fault_of_nobody_after_a_reset_has_begun_is_an_echo(void **state)
 
 	(void)state;
 	assert_int_equal(READ(after), 2);
-	assert_int_equal(dl_log_verdict_conclude(&verdict)->class, DL_CLASS_GPU_RESET);
+	assert_int_equal(davy_log_verdict_conclude(&verdict)->class, DAVY_CLASS_GPU_RESET);
 	assert_int_equal(READ(before), 4);
 }
 
@@ -471,10 +473,10 @@ static void what_a_reset_drags_along_is_its_aftermath(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 4);
-	assert_int_equal(told[2].kind, DL_LOG_HWS_HANG);
-	assert_int_equal(told[2].role, DL_PART_AFTERMATH);
-	assert_int_equal(dl_log_verdict_conclude(&verdict)->class, DL_CLASS_RING_TIMEOUT);
-	assert_true(told[0].clock == DL_KMSG_DAY &&
+	assert_int_equal(told[2].kind, DAVY_LOG_HWS_HANG);
+	assert_int_equal(told[2].role, DAVY_PART_AFTERMATH);
+	assert_int_equal(davy_log_verdict_conclude(&verdict)->class, DAVY_CLASS_RING_TIMEOUT);
+	assert_true(told[0].clock == DAVY_KMSG_DAY &&
 		    told[0].at_ns == (19 * 60 + 29) * 60 * S + 48 * S);
 }
 
@@ -508,16 +510,16 @@ static void the_last_failure_in_causal_order_is_concluded(void **state)
 
 	(void)state;
 	READ(reset);
-	assert_int_equal(dl_log_verdict_conclude(&verdict)->class, DL_CLASS_GPU_RESET);
+	assert_int_equal(davy_log_verdict_conclude(&verdict)->class, DAVY_CLASS_GPU_RESET);
 	assert_int_equal(told[0].pid, 77);
 	READ(hang);
-	assert_int_equal(dl_log_verdict_conclude(&verdict)->class, DL_CLASS_HANG);
+	assert_int_equal(davy_log_verdict_conclude(&verdict)->class, DAVY_CLASS_HANG);
 	READ(precursor);
-	assert_int_equal(dl_log_verdict_conclude(&verdict)->kind, DL_LOG_CS_NO_MEMORY);
+	assert_int_equal(davy_log_verdict_conclude(&verdict)->kind, DAVY_LOG_CS_NO_MEMORY);
 	READ(aftermath);
-	assert_int_equal(dl_log_verdict_conclude(&verdict)->kind, DL_LOG_COREDUMP);
+	assert_int_equal(davy_log_verdict_conclude(&verdict)->kind, DAVY_LOG_COREDUMP);
 	assert_int_equal(READ(dump), 1);
-	assert_int_equal(told[0].kind, DL_LOG_IP_DUMP_UNFINISHED);
+	assert_int_equal(told[0].kind, DAVY_LOG_IP_DUMP_UNFINISHED);
 }
 
 static void intels_lines_are_paired(void **state)
@@ -541,13 +543,13 @@ static void intels_lines_are_paired(void **state)
 	assert_int_equal(READ(i915), 2);
 	assert_string_equal(told[0].device, "0000:00:02.0");
 	assert_int_equal(told[0].pid, 4711);
-	assert_int_equal(told[1].class, DL_CLASS_RING_TIMEOUT);
+	assert_int_equal(told[1].class, DAVY_CLASS_RING_TIMEOUT);
 	assert_int_equal(told[1].pid, 4711);
 	assert_int_equal(READ(xe), 3);
 	assert_int_equal(told[0].pid, 4711);
 	assert_string_equal(told[0].ring, "ccs");
 	assert_int_equal(told[1].error, -ENOENT);
-	assert_int_equal(told[2].kind, DL_LOG_XE_ENGINES_DEAD);
+	assert_int_equal(told[2].kind, DAVY_LOG_XE_ENGINES_DEAD);
 }
 
 static void a_slot_is_made_free_by_the_one_longest_silent(void **state)
@@ -556,17 +558,17 @@ static void a_slot_is_made_free_by_the_one_longest_silent(void **state)
 
 	(void)state;
 	begin();
-	for (int i = 0; i < 2 * DL_LOG_DEVICES; i++) {
+	for (int i = 0; i < 2 * DAVY_LOG_DEVICES; i++) {
 		snprintf(text, sizeof(text),
 			 "[1.0] amdgpu 0000:%02x:00.0: [gfxhub] page fault (src_id:0 ring:1 vmid:1 "
 			 "pasid:%d)",
 			 i, i);
 		feed(text);
 	}
-	assert_int_equal(told_count, DL_LOG_DEVICES);
+	assert_int_equal(told_count, DAVY_LOG_DEVICES);
 	assert_string_equal(told[0].device, "0000:00:00.0");
 	feed("[2.5] something else, a second later");
-	assert_int_equal(told_count, 2 * DL_LOG_DEVICES);
+	assert_int_equal(told_count, 2 * DAVY_LOG_DEVICES);
 }
 
 static uint64_t lost_count;
@@ -577,14 +579,14 @@ static void keep_lost(void *arg, uint64_t count)
 	lost_count += count;
 }
 
-static struct dl_kmsg_reader *reader_of(int fd)
+static struct davy_kmsg_reader *reader_of(int fd)
 {
-	static const struct dl_kmsg_sinks sinks = { .event = keep, .lost = keep_lost };
-	struct dl_kmsg_reader *r = NULL;
+	static const struct davy_kmsg_sinks sinks = { .event = keep, .lost = keep_lost };
+	struct davy_kmsg_reader *r = NULL;
 
 	begin();
 	lost_count = 0;
-	assert_int_equal(dl_kmsg_reader_of_fd(fd, &sinks, &r), 0);
+	assert_int_equal(davy_kmsg_reader_of_fd(fd, &sinks, &r), 0);
 	return r;
 }
 
@@ -596,13 +598,13 @@ static void give(int fd, const char *record)
 static void records_are_read_one_by_one_and_gaps_are_counted(void **state)
 {
 	int pair[2];
-	struct dl_kmsg_reader *r;
+	struct davy_kmsg_reader *r;
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
 	r = reader_of(pair[0]);
-	assert_int_equal(dl_kmsg_reader_fd(r), pair[0]);
-	assert_int_equal(dl_kmsg_read(r), 0);
+	assert_int_equal(davy_kmsg_reader_fd(r), pair[0]);
+	assert_int_equal(davy_kmsg_read(r), 0);
 	give(pair[1],
 	     "3,10,1000000,-;amdgpu: [gfxhub] page fault (src_id:0 ring:1 vmid:1 pasid:1)\n"
 	     " SUBSYSTEM=pci\n DEVICE=+pci:0000:03:00.0\n");
@@ -611,49 +613,49 @@ static void records_are_read_one_by_one_and_gaps_are_counted(void **state)
 		      " SUBSYSTEM=pci\n DEVICE=+pci:0000:03:00.0\n");
 	give(pair[1], "garbage");
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(dl_kmsg_read(r), 1);
-	assert_int_equal(dl_kmsg_read(r), 0);
+		assert_int_equal(davy_kmsg_read(r), 1);
+	assert_int_equal(davy_kmsg_read(r), 0);
 	assert_int_equal(lost_count, 3);
 	assert_int_equal(told_count, 0);
-	assert_true(dl_kmsg_stamp_ns(r) == 1000002000);
-	dl_kmsg_tick(r, 1000002000 + DL_LOG_BLOCK_NS - 1);
+	assert_true(davy_kmsg_stamp_ns(r) == 1000002000);
+	davy_kmsg_tick(r, 1000002000 + DAVY_LOG_BLOCK_NS - 1);
 	assert_int_equal(told_count, 0);
-	dl_kmsg_tick(r, 1000002000 + DL_LOG_BLOCK_NS);
+	davy_kmsg_tick(r, 1000002000 + DAVY_LOG_BLOCK_NS);
 	assert_int_equal(told_count, 1);
 	assert_true(told[0].addr == 0x1000 && told[0].seq == 10);
 	close(pair[1]);
-	assert_int_equal(dl_kmsg_read(r), -ENODATA);
-	dl_kmsg_reader_free(r);
-	dl_kmsg_reader_free(NULL);
+	assert_int_equal(davy_kmsg_read(r), -ENODATA);
+	davy_kmsg_reader_free(r);
+	davy_kmsg_reader_free(NULL);
 }
 
 static void a_fifo_does_for_dev_kmsg(void **state)
 {
-	static const struct dl_kmsg_sinks sinks = { .event = keep, .lost = keep_lost };
+	static const struct davy_kmsg_sinks sinks = { .event = keep, .lost = keep_lost };
 	char dir[] = "/tmp/davylamp-unit-XXXXXX", path[64], big[9000];
-	struct dl_kmsg_reader *r;
+	struct davy_kmsg_reader *r;
 	int fd;
 
 	(void)state;
 	begin();
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/kmsg", dir);
-	assert_int_equal(dl_kmsg_reader_open(path, DL_KMSG_FROM_NOW, &sinks, &r), -ENOENT);
+	assert_int_equal(davy_kmsg_reader_open(path, DAVY_KMSG_FROM_NOW, &sinks, &r), -ENOENT);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(dl_kmsg_reader_open(path, DL_KMSG_FROM_NOW, &sinks, &r), 0);
+	assert_int_equal(davy_kmsg_reader_open(path, DAVY_KMSG_FROM_NOW, &sinks, &r), 0);
 	fd = open(path, O_WRONLY);
 	assert_true(fd >= 0);
 	give(fd, "3,1,1,-;amdgpu: qcm fence wait loop timeout expired\n K=V\n"
 		 "3,2,2,-;amdgpu: qcm fence wait loop timeout expired\n");
-	assert_int_equal(dl_kmsg_read(r), 1);
+	assert_int_equal(davy_kmsg_read(r), 1);
 	assert_int_equal(told_count, 2);
 	memset(big, 'x', sizeof(big));
 	memcpy(big, "3,3,3,-;amdgpu: qcm fence wait loop timeout expired", 51);
 	assert_int_equal(write(fd, big, sizeof(big)), sizeof(big));
-	assert_int_equal(dl_kmsg_read(r), 1);
+	assert_int_equal(davy_kmsg_read(r), 1);
 	assert_int_equal(told_count, 3);
 	close(fd);
-	dl_kmsg_reader_free(r);
+	davy_kmsg_reader_free(r);
 	unlink(path);
 	rmdir(dir);
 }

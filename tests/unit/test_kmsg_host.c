@@ -15,7 +15,7 @@ static void an_iommu_fault_counts_for_a_device_called_a_gpu(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 2);
-	assert_int_equal(told[1].kind, DL_LOG_IOMMU_FAULT);
+	assert_int_equal(told[1].kind, DAVY_LOG_IOMMU_FAULT);
 	assert_string_equal(told[1].device, "0000:03:00.0");
 }
 
@@ -51,7 +51,7 @@ static void a_hung_task_counts_with_a_gpu_on_its_stack(void **state)
 
 	(void)state;
 	assert_int_equal(READ(lines), 1);
-	assert_int_equal(told[0].class, DL_CLASS_HOST_CRASH);
+	assert_int_equal(told[0].class, DAVY_CLASS_HOST_CRASH);
 	assert_int_equal(told[0].pid, 2320);
 	assert_string_equal(told[0].comm, "kworker/12:4");
 }
@@ -92,23 +92,23 @@ static const struct {
 	const char *before, *after;
 	uint16_t kind;
 } of_processes[] = {
-	{ "", "[79]: segfault at 0 ip 00001 sp 00002 error 4 in nginx[1+2]", DL_LOG_NOTHING },
+	{ "", "[79]: segfault at 0 ip 00001 sp 00002 error 4 in nginx[1+2]", DAVY_LOG_NOTHING },
 	{ "traps: ", "[79] general protection fault ip:1 sp:2 error:0 in nginx[1]",
-	  DL_LOG_NOTHING },
-	{ "traps: ", "[79] trap int3 ip:1 sp:2 error:0", DL_LOG_NOTHING },
-	{ "", "[79] bad frame in rt_sigreturn frame:1 ip:2 sp:3 orax:f", DL_LOG_NOTHING },
-	{ "", " (79): VmData 8 exceed data ulimit 4. Update limits.", DL_LOG_NOTHING },
+	  DAVY_LOG_NOTHING },
+	{ "traps: ", "[79] trap int3 ip:1 sp:2 error:0", DAVY_LOG_NOTHING },
+	{ "", "[79] bad frame in rt_sigreturn frame:1 ip:2 sp:3 orax:f", DAVY_LOG_NOTHING },
+	{ "", " (79): VmData 8 exceed data ulimit 4. Update limits.", DAVY_LOG_NOTHING },
 	{ "", ": vmalloc error: size 1, failed to allocate pages, mode:0xdc0(GFP_KERNEL)",
-	  DL_LOG_NOTHING },
-	{ "CPU: 3 UID: 0 PID: 79 Comm: ", " Not tainted 6.12.0", DL_LOG_NOTHING },
-	{ "task:", "      state:D stack:0     pid:79    tgid:79", DL_LOG_NOTHING },
-	{ "INFO: task ", ":79 blocked for more than 122 seconds.", DL_LOG_NOTHING },
+	  DAVY_LOG_NOTHING },
+	{ "CPU: 3 UID: 0 PID: 79 Comm: ", " Not tainted 6.12.0", DAVY_LOG_NOTHING },
+	{ "task:", "      state:D stack:0     pid:79    tgid:79", DAVY_LOG_NOTHING },
+	{ "INFO: task ", ":79 blocked for more than 122 seconds.", DAVY_LOG_NOTHING },
 	{ "", ": page allocation failure: order:0, mode:0xdc0(GFP_KERNEL)",
-	  DL_LOG_PAGE_ALLOC_FAILED },
-	{ "", " invoked oom-killer: gfp_mask=0xdc0(GFP_KERNEL), order=0", DL_LOG_OOM_INVOKED },
-	{ "Out of memory: Killed process 79 (", ") total-vm:1kB", DL_LOG_OOM_KILL },
-	{ "Memory cgroup out of memory: Killed process 79 (", ") total-vm:1kB", DL_LOG_NOTHING },
-	{ "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [", ":79]", DL_LOG_LOCKUP },
+	  DAVY_LOG_PAGE_ALLOC_FAILED },
+	{ "", " invoked oom-killer: gfp_mask=0xdc0(GFP_KERNEL), order=0", DAVY_LOG_OOM_INVOKED },
+	{ "Out of memory: Killed process 79 (", ") total-vm:1kB", DAVY_LOG_OOM_KILL },
+	{ "Memory cgroup out of memory: Killed process 79 (", ") total-vm:1kB", DAVY_LOG_NOTHING },
+	{ "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [", ":79]", DAVY_LOG_LOCKUP },
 };
 
 static void check_process(const char *comm, size_t which, bool saved)
@@ -123,9 +123,10 @@ static void check_process(const char *comm, size_t which, bool saved)
 		feed(text);
 	else
 		feed_record(text);
-	dl_log_blocks_finish(&blocks);
-	if (told_count != (kind != DL_LOG_NOTHING) || (kind && told[0].kind != kind))
-		fail_msg("'%s' is %s", text, told_count ? dl_log_kind_name(told[0].kind) : "lost");
+	davy_log_blocks_finish(&blocks);
+	if (told_count != (kind != DAVY_LOG_NOTHING) || (kind && told[0].kind != kind))
+		fail_msg("'%s' is %s", text,
+			 told_count ? davy_log_kind_name(told[0].kind) : "lost");
 	if (kind)
 		assert_string_equal(told[0].comm, comm);
 }
@@ -144,9 +145,9 @@ static void no_process_is_a_failure_by_its_name(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		for (size_t j = 0; j < sizeof(of_processes) / sizeof(of_processes[0]); j++) {
-			char comm[DL_COMM_LEN];
+			char comm[DAVY_COMM_LEN];
 
-			dl_copy_name(comm, sizeof(comm), names[i]);
+			davy_copy_name(comm, sizeof(comm), names[i]);
 			check_process(comm, j, false);
 			check_process(comm, j, true);
 		}
@@ -159,10 +160,10 @@ static void the_kernels_own_log_is_not_searched_for_drivers(void **state)
 	feed_record("6,1,1,-;usb 1-1: Product: NVRM: Xid (PCI:0000:65:00): 79, off");
 	feed_record("6,2,1,-;usb 1-1: amdgpu 0000:03:00.0: GPU reset begin!");
 	feed_record("6,3,1,-;Xid (PCI:0000:65:00): 79, pid=1, name=x,");
-	dl_log_blocks_finish(&blocks);
+	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 0);
 	feed("Xid (PCI:0000:66:00): 79, pid=1, name=x,"); /* people quote it so */
-	dl_log_blocks_finish(&blocks);
+	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 1);
 }
 
@@ -230,10 +231,10 @@ static void check_forged(const char *line, const char *text, const char *how)
 			feed(one);
 		}
 	}
-	dl_log_blocks_finish(&blocks);
+	davy_log_blocks_finish(&blocks);
 	for (size_t i = 0; i < told_count; i++)
-		if (told[i].kind != DL_LOG_ENGINE_CRASHED)
-			fail_msg("'%s' (%s) is %s", whole, how, dl_log_kind_name(told[i].kind));
+		if (told[i].kind != DAVY_LOG_ENGINE_CRASHED)
+			fail_msg("'%s' (%s) is %s", whole, how, davy_log_kind_name(told[i].kind));
 }
 
 static void no_user_speaks_for_a_driver(void **state)
@@ -282,7 +283,7 @@ static void what_a_driver_says_after_that_is_heard(void **state)
 	feed("[  327.803490] NVRM: Xid (PCI:0000:65:00): 31, pid=1, name=x,");
 	feed("[Wed Sep  2 09:32:42 2026] overlayfs: failed to resolve 'x': -2");
 	feed("[Wed Sep  2 09:32:42 2026] NVRM: Xid (PCI:0000:66:00): 79, off");
-	dl_log_blocks_finish(&blocks);
+	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 2);
 	for (size_t i = 0; i < told_count; i++)
 		assert_int_equal(told[i].code, strcmp(told[i].device, "0000:65:00.0") ? 79 : 31);
@@ -297,12 +298,11 @@ static void a_record_of_another_bus_is_no_gpus(void **state)
 	feed_record("6,2,1,-;NVRM: Xid (PCI:0000:65:00): 79, off\n SUBSYSTEM=net\n DEVICE=n3\n");
 	feed_record(
 		"6,3,1,-;amdgpu 0000:03:00.0: GPU reset begin!\n SUBSYSTEM=block\n DEVICE=b7:0\n");
-	dl_log_blocks_finish(&blocks);
+	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 0);
-	feed_record(
-		"6,4,1,-;amdgpu 0000:03:00.0: amdgpu: GPU reset begin!\n"
-		" SUBSYSTEM=pci\n DEVICE=+pci:0000:03:00.0\n");
-	dl_log_blocks_finish(&blocks);
+	feed_record("6,4,1,-;amdgpu 0000:03:00.0: amdgpu: GPU reset begin!\n"
+		    " SUBSYSTEM=pci\n DEVICE=+pci:0000:03:00.0\n");
+	davy_log_blocks_finish(&blocks);
 	assert_int_equal(told_count, 1);
 }
 
@@ -347,22 +347,22 @@ static void a_report_about_memory_is_one_event(void **state)
 
 	(void)state;
 	assert_int_equal(READ(global), 2);
-	assert_int_equal(told[0].kind, DL_LOG_CS_NO_MEMORY);
-	assert_int_equal(told[1].kind, DL_LOG_OOM_KILL);
-	assert_int_equal(told[1].class, DL_CLASS_OOM_GTT_HOST);
+	assert_int_equal(told[0].kind, DAVY_LOG_CS_NO_MEMORY);
+	assert_int_equal(told[1].kind, DAVY_LOG_OOM_KILL);
+	assert_int_equal(told[1].class, DAVY_CLASS_OOM_GTT_HOST);
 	assert_int_equal(told[1].at_ns, 7 * S);
 	assert_int_equal(told[1].pid, 4711);
 	assert_string_equal(told[1].comm, "llama-server");
 	assert_int_equal(READ(of_engine), 2);
-	assert_int_equal(told[1].kind, DL_LOG_OOM_KILL);
+	assert_int_equal(told[1].kind, DAVY_LOG_OOM_KILL);
 	assert_string_equal(told[1].comm, "ollama");
 	assert_int_equal(READ(of_another), 1);
 	assert_int_equal(READ(cut), 2);
-	assert_int_equal(told[1].kind, DL_LOG_OOM_INVOKED);
+	assert_int_equal(told[1].kind, DAVY_LOG_OOM_INVOKED);
 	assert_string_equal(told[1].comm, "nginx");
 	assert_int_equal(READ(two), 2);
-	assert_int_equal(told[0].kind, DL_LOG_PAGE_ALLOC_FAILED);
-	assert_int_equal(told[1].kind, DL_LOG_MEMORY_REPORT);
+	assert_int_equal(told[0].kind, DAVY_LOG_PAGE_ALLOC_FAILED);
+	assert_int_equal(told[1].kind, DAVY_LOG_MEMORY_REPORT);
 }
 
 static void a_crash_counts_when_an_engine_died(void **state)
@@ -378,8 +378,8 @@ static void a_crash_counts_when_an_engine_died(void **state)
 	(void)state;
 	assert_int_equal(READ(lines), 3);
 	assert_string_equal(told[0].comm, "python3");
-	assert_int_equal(told[1].kind, DL_LOG_ENGINE_CRASHED);
-	assert_int_equal(told[2].kind, DL_LOG_ENGINE_SEGFAULT);
+	assert_int_equal(told[1].kind, DAVY_LOG_ENGINE_CRASHED);
+	assert_int_equal(told[2].kind, DAVY_LOG_ENGINE_SEGFAULT);
 }
 
 int main(void)

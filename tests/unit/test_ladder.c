@@ -14,10 +14,10 @@ static void stalls(uint32_t pid, uint64_t seqno)
 	ring_runs(pid, RING_NAME, 8 * S, 10 * S, seqno);
 }
 
-static const struct dl_plan *last_act(void)
+static const struct davy_plan *last_act(void)
 {
 	for (size_t i = kept_count; i-- > 0;)
-		if (dl_rung_acts(kept[i].rung))
+		if (davy_rung_acts(kept[i].rung))
 			return &kept[i];
 	fail_msg("nothing was done");
 	return NULL;
@@ -28,29 +28,29 @@ static size_t act_count(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += dl_rung_acts(kept[i].rung);
+		count += davy_rung_acts(kept[i].rung);
 	return count;
 }
 
-static const struct dl_plan *expect(enum dl_rung rung, enum dl_verdict verdict)
+static const struct davy_plan *expect(enum davy_rung rung, enum davy_verdict verdict)
 {
-	const struct dl_plan *plan = last_act();
+	const struct davy_plan *plan = last_act();
 
-	assert_string_equal(dl_rung_name(plan->rung), dl_rung_name(rung));
-	assert_string_equal(dl_refusal_name(plan->refusal), "");
+	assert_string_equal(davy_rung_name(plan->rung), davy_rung_name(rung));
+	assert_string_equal(davy_refusal_name(plan->refusal), "");
 	assert_int_equal(plan->verdict, verdict);
 	return plan;
 }
 
-static const struct dl_plan *goes(enum dl_rung rung)
+static const struct davy_plan *goes(enum davy_rung rung)
 {
-	return expect(rung, DL_VERDICT_GO);
+	return expect(rung, DAVY_VERDICT_GO);
 }
 
-static void refused(enum dl_rung rung, enum dl_refusal refusal)
+static void refused(enum davy_rung rung, enum davy_refusal refusal)
 {
-	assert_string_equal(dl_rung_name(last_act()->rung), dl_rung_name(rung));
-	assert_string_equal(dl_refusal_name(last_act()->refusal), dl_refusal_name(refusal));
+	assert_string_equal(davy_rung_name(last_act()->rung), davy_rung_name(rung));
+	assert_string_equal(davy_refusal_name(last_act()->refusal), davy_refusal_name(refusal));
 }
 
 /* Four jobs that take that long: what headroom needs. */
@@ -64,7 +64,7 @@ static void long_jobs(uint32_t pid, uint64_t ns)
 
 static void a_stall_is_paused_and_its_engine_moved(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	size_t acts;
 
 	(void)state;
@@ -72,16 +72,16 @@ static void a_stall_is_paused_and_its_engine_moved(void **state)
 	ring_runs(50, RING_NAME, 6 * S, 10 * S, 1);
 	assert_int_equal(act_count(), 0); /* level 2: it may end yet */
 	stalls(50, 1);
-	plan = goes(DL_RUNG_PAUSE);
-	assert_int_equal(plan->hazard, DL_HZ_JOB_STALL);
+	plan = goes(DAVY_RUNG_PAUSE);
+	assert_int_equal(plan->hazard, DAVY_HZ_JOB_STALL);
 	assert_int_equal(plan->lease_ns, 2 * S);
 	assert_int_equal(plan->pid, 50);
-	act(plan->id, DL_ACT_HELD, 0, 0);
-	plan = goes(DL_RUNG_MIGRATE_CPU);
-	assert_int_equal(plan->passed_rung, DL_RUNG_SHRINK); /* no ubatch is known to fit */
-	assert_int_equal(plan->passed_because, DL_REFUSED_UNABLE);
+	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	plan = goes(DAVY_RUNG_MIGRATE_CPU);
+	assert_int_equal(plan->passed_rung, DAVY_RUNG_SHRINK); /* no ubatch is known to fit */
+	assert_int_equal(plan->passed_because, DAVY_REFUSED_UNABLE);
 	assert_int_equal(plan->keeps, 1);
-	replaced_by(plan->id, 50, 51, DL_BACKEND_CPU, 512);
+	replaced_by(plan->id, 50, 51, DAVY_BACKEND_CPU, 512);
 	assert_int_equal(first_workload()->effect_count, 1);
 	acts = act_count();
 	pass(60 * S);
@@ -91,15 +91,15 @@ static void a_stall_is_paused_and_its_engine_moved(void **state)
 
 static void without_a_freezer_it_is_moved_at_once(void **state)
 {
-	const struct dl_plan *plan;
-	char text[DL_PLAN_TEXT_SIZE];
+	const struct davy_plan *plan;
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	begin_able(NULL, 0);
 	stalls(50, 1);
-	plan = goes(DL_RUNG_MIGRATE_CPU);
+	plan = goes(DAVY_RUNG_MIGRATE_CPU);
 	assert_int_equal(plan->keeps, 0);
-	dl_plan_text(plan, text, sizeof(text));
+	davy_plan_text(plan, text, sizeof(text));
 	assert_non_null(strstr(text, "after shrink: the workload cannot do that"));
 }
 
@@ -108,46 +108,46 @@ static void a_pause_that_fails_holds_nothing_up(void **state)
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	stalls(50, 1);
-	act(goes(DL_RUNG_PAUSE)->id, DL_ACT_FAILED, 0, -3);
-	goes(DL_RUNG_MIGRATE_CPU);
+	act(goes(DAVY_RUNG_PAUSE)->id, DAVY_ACT_FAILED, 0, -3);
+	goes(DAVY_RUNG_MIGRATE_CPU);
 	begin_able(NULL, ALL_CAN);
 	stalls(50, 1);
-	goes(DL_RUNG_PAUSE);
+	goes(DAVY_RUNG_PAUSE);
 	for (int i = 0; i < 60; i++) { /* nobody answers */
 		stalls(50, 1);
 		pass(100 * MS);
 	}
-	goes(DL_RUNG_MIGRATE_CPU);
+	goes(DAVY_RUNG_MIGRATE_CPU);
 }
 
 static void what_cannot_move_is_started_anew(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
-	begin_able(NULL, DL_CAN_KEEP);
-	ev = able_event(1, 50, DL_CAN_KEEP);
+	begin_able(NULL, DAVY_CAN_KEEP);
+	ev = able_event(1, 50, DAVY_CAN_KEEP);
 	ev.workload.movable = 0;
 	tell(&ev);
 	stalls(50, 1);
-	assert_int_equal(goes(DL_RUNG_RESTART)->keeps, 1);
+	assert_int_equal(goes(DAVY_RUNG_RESTART)->keeps, 1);
 }
 
 static void a_ubatch_that_fits_is_taken_before_the_cpu(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_able("ladder-headroom", ALL_CAN);
 	long_jobs(50, 8 * S);
-	plan = goes(DL_RUNG_PAUSE);
-	assert_int_equal(plan->hazard, DL_HZ_JOB_HEADROOM);
-	act(plan->id, DL_ACT_HELD, 0, 0);
-	plan = goes(DL_RUNG_SHRINK);
+	plan = goes(DAVY_RUNG_PAUSE);
+	assert_int_equal(plan->hazard, DAVY_HZ_JOB_HEADROOM);
+	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	plan = goes(DAVY_RUNG_SHRINK);
 	assert_int_equal(plan->fitting_ubatch, 256);
 	assert_int_equal(plan->knobs.ubatch, 256);
 	assert_int_equal(plan->keeps, 1);
-	replaced_by(plan->id, 50, 51, DL_BACKEND_VULKAN, 256);
+	replaced_by(plan->id, 50, 51, DAVY_BACKEND_VULKAN, 256);
 	assert_int_equal(first_workload()->knobs.ubatch, 256);
 	begin_jobs(51, RING);
 	for (int i = 0; i < 4; i++)
@@ -162,16 +162,16 @@ static void headroom_of_level_two_halves_down_to_the_floor(void **state)
 	uint32_t pid = 50, ubatch = 512;
 
 	(void)state;
-	begin_able(NULL, ALL_CAN & ~DL_CAN_HOLD);
+	begin_able(NULL, ALL_CAN & ~DAVY_CAN_HOLD);
 	set("job_headroom.ubatch_floor", 128);
 	for (; ubatch > 128; pid++, ubatch /= 2) {
-		const struct dl_plan *plan;
+		const struct davy_plan *plan;
 
 		long_jobs(pid, 5500 * MS);
-		plan = goes(DL_RUNG_SHRINK);
+		plan = goes(DAVY_RUNG_SHRINK);
 		assert_int_equal(plan->level, 2);
 		assert_int_equal(plan->knobs.ubatch, ubatch / 2);
-		replaced_by(plan->id, pid, pid + 1, DL_BACKEND_VULKAN, ubatch / 2);
+		replaced_by(plan->id, pid, pid + 1, DAVY_BACKEND_VULKAN, ubatch / 2);
 		pass(30 * S);
 	}
 	long_jobs(pid, 5500 * MS);
@@ -180,60 +180,60 @@ static void headroom_of_level_two_halves_down_to_the_floor(void **state)
 
 static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	uint64_t bytes = 0;
 	uint32_t first;
 
 	(void)state;
 	begin_able("ladder-evictor", ALL_CAN);
 	able(2, 60, ALL_CAN);
-	sized_process(60, 2, DL_BACKEND_VULKAN, 512);
+	sized_process(60, 2, DAVY_BACKEND_VULKAN, 512);
 	uses(60, 6144 * MIB, 0); /* the victim has most of the memory */
 	for (int i = 0; i < 40; i++, pass(100 * MS)) {
 		progress(60, 100, (uint64_t)i + 1, 1); /* and works */
 		evicts(50, 60, bytes += 20 * MIB);
 	}
-	plan = last_of(DL_RUNG_PAUSE, DL_HZ_EVICTION_STORM);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
+	plan = last_of(DAVY_RUNG_PAUSE, DAVY_HZ_EVICTION_STORM);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->level, 2);
 	assert_int_equal(plan->workload, 1);
 	assert_int_equal(plan->victim_pid, 60);
 	assert_int_equal(plan->lease_ns, 2 * S);
 	first = plan->id;
-	act(first, DL_ACT_HELD, 0, 0);
+	act(first, DAVY_ACT_HELD, 0, 0);
 	assert_int_equal(act_count(), 1); /* it does not get its share before the pause is over */
 	pass(2 * S);
-	act(first, DL_ACT_RELEASED, 0, 0);
-	plan = goes(DL_RUNG_THROTTLE);
-	assert_int_equal(plan->passed_rung, DL_RUNG_PAUSE);
+	act(first, DAVY_ACT_RELEASED, 0, 0);
+	plan = goes(DAVY_RUNG_THROTTLE);
+	assert_int_equal(plan->passed_rung, DAVY_RUNG_PAUSE);
 	assert_int_equal(plan->on_permille, 500);
 	assert_int_equal(plan->lease_ns, 30 * S);
 	first = plan->id;
-	act(first, DL_ACT_HELD, 0, 0);
+	act(first, DAVY_ACT_HELD, 0, 0);
 	for (uint64_t i = 0; i < 120; i++, pass(100 * MS)) {
 		progress(60, 100, i + 100, 1);
 		evicts(50, 60, bytes += 20 * MIB);
 	}
-	plan = goes(DL_RUNG_THROTTLE);
+	plan = goes(DAVY_RUNG_THROTTLE);
 	assert_int_equal(plan->on_permille, 250); /* a half was not enough */
-	assert_int_equal(plan->passed_rung, DL_RUNG_THROTTLE);
-	act(plan->id, DL_ACT_HELD, 0, 0);
-	act(first, DL_ACT_RELEASED, 0, 0); /* that lease was taken over */
+	assert_int_equal(plan->passed_rung, DAVY_RUNG_THROTTLE);
+	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	act(first, DAVY_ACT_RELEASED, 0, 0); /* that lease was taken over */
 	assert_int_equal(first_workload()->hold_plan, plan->id);
-	assert_int_equal(count_of(DL_RUNG_OUTCOME, DL_HZ_EVICTION_STORM), 3);
+	assert_int_equal(count_of(DAVY_RUNG_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
 	for (int i = 0; i < 210; i++, pass(100 * MS))
 		if (i % 20 == 0)
 			evicts(50, 60, bytes += 300 * MIB); /* now and then */
 	first = plan->id;
-	plan = goes(DL_RUNG_THROTTLE);
+	plan = goes(DAVY_RUNG_THROTTLE);
 	assert_int_not_equal(plan->id, first); /* renewed */
 	assert_int_equal(plan->on_permille, 250);
-	act(plan->id, DL_ACT_HELD, 0, 0);
-	assert_int_equal(count_of(DL_RUNG_OUTCOME, DL_HZ_EVICTION_STORM), 3);
+	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	assert_int_equal(count_of(DAVY_RUNG_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
 	first = plan->id;
 	pass(30 * S); /* nothing is evicted any more */
-	assert_int_equal(goes(DL_RUNG_THROTTLE)->id, first);
-	act(first, DL_ACT_RELEASED, 0, 0);
+	assert_int_equal(goes(DAVY_RUNG_THROTTLE)->id, first);
+	act(first, DAVY_ACT_RELEASED, 0, 0);
 	assert_int_equal(first_workload()->hold_plan, 0);
 	assert_int_equal(first_workload()->hour_count, 3);
 	assert_replays();
@@ -245,14 +245,14 @@ static void throttle_once(uint64_t *bytes)
 
 	for (int i = 0; i < 200 && act_count() == acts; i++, pass(100 * MS))
 		evicts(50, 60, *bytes += 30 * MIB);
-	if (last_act()->rung == DL_RUNG_PAUSE) {
+	if (last_act()->rung == DAVY_RUNG_PAUSE) {
 		uint32_t id = last_act()->id;
 
-		act(id, DL_ACT_HELD, 0, 0);
+		act(id, DAVY_ACT_HELD, 0, 0);
 		pass(2 * S);
-		act(id, DL_ACT_RELEASED, 0, 0);
+		act(id, DAVY_ACT_RELEASED, 0, 0);
 	}
-	act(goes(DL_RUNG_THROTTLE)->id, DL_ACT_HELD, 0, 0);
+	act(goes(DAVY_RUNG_THROTTLE)->id, DAVY_ACT_HELD, 0, 0);
 }
 
 /* How long it is renewed although nothing is seen, until it ends. */
@@ -261,10 +261,10 @@ static uint64_t held_for(void)
 	uint64_t since = now;
 
 	while (first_workload()->hold_plan && now - since < 3600 * S) {
-		const struct dl_plan *plan = last_act();
+		const struct davy_plan *plan = last_act();
 
 		if (first_workload()->act_plan == plan->id)
-			act(plan->id, DL_ACT_HELD, 0, 0);
+			act(plan->id, DAVY_ACT_HELD, 0, 0);
 		pass(S);
 	}
 	return now - since;
@@ -296,12 +296,12 @@ static void an_evictor_of_nobodys_is_let_be(void **state)
 
 	(void)state;
 	begin_able("ladder-bystander", ALL_CAN);
-	process(70, 0, DL_ENGINE_NONE, DL_BACKEND_VULKAN); /* the compositor, say */
+	process(70, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_VULKAN); /* the compositor, say */
 	for (uint64_t i = 0; i < 100; i++, pass(100 * MS)) {
 		progress(50, 100, i + 1, 1);
 		evicts(70, 50, bytes += 30 * MIB);
 	}
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->level, 2);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
 	assert_int_equal(act_count(), 0);
 	assert_replays();
 }
@@ -318,32 +318,32 @@ static void late_because_of_60(void)
 
 static void who_has_the_engine_pays_for_a_stall(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_able("ladder-culprit", ALL_CAN);
 	able(2, 60, ALL_CAN);
-	sized_process(60, 2, DL_BACKEND_VULKAN, 512);
+	sized_process(60, 2, DAVY_BACKEND_VULKAN, 512);
 	late_because_of_60();
-	assert_int_equal(goes(DL_RUNG_PAUSE)->workload, 2);
+	assert_int_equal(goes(DAVY_RUNG_PAUSE)->workload, 2);
 	assert_int_equal(last_act()->pid, 60);
 	assert_replays();
 	begin_able(NULL, ALL_CAN);
 	ev = able_event(2, 60, ALL_CAN);
 	ev.workload.pinned = 1;
 	tell(&ev);
-	sized_process(60, 2, DL_BACKEND_VULKAN, 512);
+	sized_process(60, 2, DAVY_BACKEND_VULKAN, 512);
 	late_because_of_60();
-	assert_int_equal(goes(DL_RUNG_PAUSE)->workload, 1); /* a reset would end it anyway */
+	assert_int_equal(goes(DAVY_RUNG_PAUSE)->workload, 1); /* a reset would end it anyway */
 	begin_able(NULL, ALL_CAN);
-	process(60, 0, DL_ENGINE_NONE, DL_BACKEND_VULKAN);
+	process(60, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_VULKAN);
 	late_because_of_60();
-	assert_int_equal(goes(DL_RUNG_PAUSE)->workload, 1);
+	assert_int_equal(goes(DAVY_RUNG_PAUSE)->workload, 1);
 }
 
 static void consent_is_asked_and_told_once(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_able("ladder-refused", ALL_CAN);
@@ -352,18 +352,18 @@ static void consent_is_asked_and_told_once(void **state)
 	tell(&ev);
 	for (int i = 0; i < 50; i++, pass(100 * MS))
 		stalls(50, 1);
-	refused(DL_RUNG_PAUSE, DL_REFUSED_PINNED);
+	refused(DAVY_RUNG_PAUSE, DAVY_REFUSED_PINNED);
 	assert_int_equal(act_count(), 1);
 	ev.workload.adopted = 0;
 	ev.at_ns = now;
 	tell(&ev);
 	pass(20 * S);
 	stalls(50, 2);
-	refused(DL_RUNG_PAUSE, DL_REFUSED_NOT_ADOPTED);
-	set("agent.mode", DL_MODE_OBSERVE);
+	refused(DAVY_RUNG_PAUSE, DAVY_REFUSED_NOT_ADOPTED);
+	set("agent.mode", DAVY_MODE_OBSERVE);
 	pass(20 * S);
 	stalls(50, 3);
-	refused(DL_RUNG_PAUSE, DL_REFUSED_MODE);
+	refused(DAVY_RUNG_PAUSE, DAVY_REFUSED_MODE);
 	assert_replays();
 }
 
@@ -371,11 +371,12 @@ static void advice_is_given_once_and_nothing_begins(void **state)
 {
 	(void)state;
 	begin_able("ladder-advice", ALL_CAN);
-	set("agent.mode", DL_MODE_ADVISE);
+	set("agent.mode", DAVY_MODE_ADVISE);
 	for (int i = 0; i < 50; i++, pass(100 * MS))
 		stalls(50, 1);
-	assert_int_equal(last_of(DL_RUNG_PAUSE, DL_HZ_JOB_STALL)->verdict, DL_VERDICT_ADVISED);
-	expect(DL_RUNG_MIGRATE_CPU, DL_VERDICT_ADVISED); /* what would come after it */
+	assert_int_equal(last_of(DAVY_RUNG_PAUSE, DAVY_HZ_JOB_STALL)->verdict,
+			 DAVY_VERDICT_ADVISED);
+	expect(DAVY_RUNG_MIGRATE_CPU, DAVY_VERDICT_ADVISED); /* what would come after it */
 	assert_int_equal(act_count(), 2);
 	assert_int_equal(first_workload()->act_plan, 0);
 	assert_replays();
@@ -383,32 +384,32 @@ static void advice_is_given_once_and_nothing_begins(void **state)
 
 static void a_rivals_engine_is_not_replaced(void **state)
 {
-	struct dl_event ev = { 0 };
+	struct davy_event ev = { 0 };
 
 	(void)state;
-	begin_able(NULL, ALL_CAN & ~DL_CAN_HOLD);
-	ev = event(DL_EV_PROCESS, 40);
+	begin_able(NULL, ALL_CAN & ~DAVY_CAN_HOLD);
+	ev = event(DAVY_EV_PROCESS, 40);
 	ev.process.start_ticks = 400;
-	ev.process.engine = DL_ENGINE_LLAMA_SWAP;
-	ev.process.role = DL_ROLE_MANAGER;
+	ev.process.engine = DAVY_ENGINE_LLAMA_SWAP;
+	ev.process.role = DAVY_ROLE_MANAGER;
 	tell(&ev);
-	ev = event(DL_EV_PROCESS, 50);
+	ev = event(DAVY_EV_PROCESS, 50);
 	ev.process.start_ticks = 500;
 	ev.process.ppid = 40;
 	ev.process.workload = 1;
-	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
-	ev.process.backend = DL_BACKEND_VULKAN;
+	ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+	ev.process.backend = DAVY_BACKEND_VULKAN;
 	tell(&ev);
 	stalls(50, 1);
-	refused(DL_RUNG_MIGRATE_CPU, DL_REFUSED_RIVAL);
+	refused(DAVY_RUNG_MIGRATE_CPU, DAVY_REFUSED_RIVAL);
 }
 
 static void no_memory(uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_ALLOC_FAILED, pid);
+	struct davy_event ev = event(DAVY_EV_ALLOC_FAILED, pid);
 
-	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
-	ev.alloc_failed.stage = DL_ALLOC_IOCTL;
+	davy_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
+	ev.alloc_failed.stage = DAVY_ALLOC_IOCTL;
 	ev.alloc_failed.error = -12;
 	ev.alloc_failed.fresh = 1;
 	tell(&ev);
@@ -416,96 +417,96 @@ static void no_memory(uint32_t pid)
 
 static void without_memory_models_go_and_then_context(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_able("ladder-memory", ALL_CAN);
 	no_memory(50);
-	plan = goes(DL_RUNG_UNLOAD);
-	act(plan->id, DL_ACT_SERVING, 0, 0);
+	plan = goes(DAVY_RUNG_UNLOAD);
+	act(plan->id, DAVY_ACT_SERVING, 0, 0);
 	pass(5 * S);
 	no_memory(50);
-	goes(DL_RUNG_UNLOAD); /* it is given time to show */
+	goes(DAVY_RUNG_UNLOAD); /* it is given time to show */
 	pass(6 * S);
 	no_memory(50);
 	pass(100 * MS);
-	plan = goes(DL_RUNG_SHRINK);
+	plan = goes(DAVY_RUNG_SHRINK);
 	assert_int_equal(plan->knobs.context, 16384);
 	assert_int_equal(plan->knobs.ubatch, 0);
-	assert_int_equal(plan->passed_rung, DL_RUNG_UNLOAD);
-	assert_int_equal(plan->passed_because, DL_REFUSED_NOT);
-	replaced_by(plan->id, 50, 51, DL_BACKEND_VULKAN, 512);
+	assert_int_equal(plan->passed_rung, DAVY_RUNG_UNLOAD);
+	assert_int_equal(plan->passed_because, DAVY_REFUSED_NOT);
+	replaced_by(plan->id, 50, 51, DAVY_BACKEND_VULKAN, 512);
 	assert_replays();
 }
 
 static void context_stops_at_its_floor_and_slots_follow(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
-	begin_able(NULL, DL_CAN_SHRINK);
+	begin_able(NULL, DAVY_CAN_SHRINK);
 	set("shrink.context_floor", 20000);
 	no_memory(50);
-	plan = goes(DL_RUNG_SHRINK);
+	plan = goes(DAVY_RUNG_SHRINK);
 	assert_int_equal(plan->knobs.context, 0);
 	assert_int_equal(plan->knobs.parallel, 2);
 }
 
 static void exhaustion_caps_who_grows(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
-	begin_able("ladder-exhaustion", DL_CAN_CAP);
-	for (uint64_t i = 0; i < 200 && !count_of(DL_RUNG_CAP, DL_HZ_EXHAUSTION); i++) {
-		ev = event(DL_EV_MEMORY, 0);
-		dl_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
+	begin_able("ladder-exhaustion", DAVY_CAN_CAP);
+	for (uint64_t i = 0; i < 200 && !count_of(DAVY_RUNG_CAP, DAVY_HZ_EXHAUSTION); i++) {
+		ev = event(DAVY_EV_MEMORY, 0);
+		davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
 		ev.memory.vram_total = 8192 * MIB;
 		ev.memory.vram_used = (6000 + 10 * i) * MIB;
 		tell(&ev);
 		uses(50, (5000 + 10 * i) * MIB, 0);
 		pass(200 * MS);
 	}
-	assert_in_range(goes(DL_RUNG_CAP)->cap_bytes, 5000 * MIB, 7000 * MIB);
-	assert_int_equal(last_act()->passed_rung, DL_RUNG_UNLOAD);
-	act(last_act()->id, DL_ACT_HELD, 0, 0);
-	assert_int_equal(first_workload()->effects[0].rung, DL_RUNG_CAP);
+	assert_in_range(goes(DAVY_RUNG_CAP)->cap_bytes, 5000 * MIB, 7000 * MIB);
+	assert_int_equal(last_act()->passed_rung, DAVY_RUNG_UNLOAD);
+	act(last_act()->id, DAVY_ACT_HELD, 0, 0);
+	assert_int_equal(first_workload()->effects[0].rung, DAVY_RUNG_CAP);
 	assert_replays();
 }
 
 static void budgets_of_a_workload_and_of_the_host(void **state)
 {
 	(void)state;
-	begin_able("ladder-budget", DL_CAN_UNLOAD);
+	begin_able("ladder-budget", DAVY_CAN_UNLOAD);
 	set("budget.acts_per_hour", 0);
 	no_memory(50);
-	refused(DL_RUNG_UNLOAD, DL_REFUSED_BUDGET);
+	refused(DAVY_RUNG_UNLOAD, DAVY_REFUSED_BUDGET);
 	set("budget.acts_per_hour", 12);
 	set("budget.host_acts_per_hour", 1);
 	pass(20 * S);
 	no_memory(50);
-	act(goes(DL_RUNG_UNLOAD)->id, DL_ACT_SERVING, 0, 0);
-	able(2, 60, DL_CAN_UNLOAD);
-	sized_process(60, 2, DL_BACKEND_VULKAN, 512);
+	act(goes(DAVY_RUNG_UNLOAD)->id, DAVY_ACT_SERVING, 0, 0);
+	able(2, 60, DAVY_CAN_UNLOAD);
+	sized_process(60, 2, DAVY_BACKEND_VULKAN, 512);
 	no_memory(60);
-	refused(DL_RUNG_UNLOAD, DL_REFUSED_HOST_BUDGET);
+	refused(DAVY_RUNG_UNLOAD, DAVY_REFUSED_HOST_BUDGET);
 	rest(3600 * S); /* another hour */
 	no_memory(60);
-	goes(DL_RUNG_UNLOAD);
+	goes(DAVY_RUNG_UNLOAD);
 	assert_replays();
 }
 
 static void faults(uint32_t count)
 {
-	struct dl_event ev = event(DL_EV_PASID, 50);
+	struct davy_event ev = event(DAVY_EV_PASID, 50);
 
 	ev.pasid.pasid = 7;
 	tell(&ev);
 	for (uint32_t i = 0; i < count; i++) {
-		ev = event(DL_EV_FAULT, 0);
-		dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+		ev = event(DAVY_EV_FAULT, 0);
+		davy_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
 		ev.fault.pasid = 7;
-		ev.fault.fault_class = DL_FAULT_VM;
+		ev.fault.fault_class = DAVY_FAULT_VM;
 		ev.fault.fresh = 1;
 		tell(&ev);
 	}
@@ -513,17 +514,17 @@ static void faults(uint32_t count)
 
 static void driver(const char *name)
 {
-	struct dl_event ev = event(DL_EV_DEVICE, 0);
+	struct davy_event ev = event(DAVY_EV_DEVICE, 0);
 
-	dl_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
-	dl_copy_name(ev.device.driver, sizeof(ev.device.driver), name);
-	ev.device.change = DL_DEVICE_ADDED;
+	davy_copy_name(ev.device.device, sizeof(ev.device.device), GPU);
+	davy_copy_name(ev.device.driver, sizeof(ev.device.driver), name);
+	ev.device.change = DAVY_DEVICE_ADDED;
 	tell(&ev);
 }
 
 static void a_storm_of_faults_changes_the_backend(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_able("ladder-switch", ALL_CAN);
@@ -531,79 +532,80 @@ static void a_storm_of_faults_changes_the_backend(void **state)
 	faults(1);
 	assert_int_equal(act_count(), 0); /* one alone may be anything */
 	faults(12);
-	plan = goes(DL_RUNG_SWITCH);
-	assert_int_equal(plan->to_backend, DL_BACKEND_ROCM);
+	plan = goes(DAVY_RUNG_SWITCH);
+	assert_int_equal(plan->to_backend, DAVY_BACKEND_ROCM);
 	assert_int_equal(plan->keeps, 0); /* the device has failed */
-	assert_int_equal(last_of(DL_RUNG_BREAKER, DL_HZ_FAULT_STORM)->backend, DL_BACKEND_VULKAN);
-	replaced_by(plan->id, 50, 51, DL_BACKEND_ROCM, 512);
-	assert_int_equal(first_workload()->effects[0].backend, DL_BACKEND_VULKAN);
+	assert_int_equal(last_of(DAVY_RUNG_BREAKER, DAVY_HZ_FAULT_STORM)->backend,
+			 DAVY_BACKEND_VULKAN);
+	replaced_by(plan->id, 50, 51, DAVY_BACKEND_ROCM, 512);
+	assert_int_equal(first_workload()->effects[0].backend, DAVY_BACKEND_VULKAN);
 	assert_replays();
-	begin_able(NULL, ALL_CAN & ~DL_CAN_SWITCH);
+	begin_able(NULL, ALL_CAN & ~DAVY_CAN_SWITCH);
 	faults(12);
-	goes(DL_RUNG_MIGRATE_CPU);
+	goes(DAVY_RUNG_MIGRATE_CPU);
 }
 
 static void a_replacement_that_fails_leaves_one_that_serves(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
-	begin_able(NULL, DL_CAN_SHRINK | DL_CAN_KEEP);
+	begin_able(NULL, DAVY_CAN_SHRINK | DAVY_CAN_KEEP);
 	no_memory(50);
-	plan = goes(DL_RUNG_SHRINK);
-	act(plan->id, DL_ACT_STARTED, 51, 0);
-	act(plan->id, DL_ACT_FAILED, 0, -5); /* the old one has gone on */
+	plan = goes(DAVY_RUNG_SHRINK);
+	act(plan->id, DAVY_ACT_STARTED, 51, 0);
+	act(plan->id, DAVY_ACT_FAILED, 0, -5); /* the old one has gone on */
 	assert_int_equal(first_workload()->pid, 50);
 	assert_int_equal(first_workload()->effect_count, 0);
 	assert_int_equal(act_count(), 1);
-	begin_able(NULL, DL_CAN_SHRINK);
+	begin_able(NULL, DAVY_CAN_SHRINK);
 	no_memory(50);
-	plan = goes(DL_RUNG_SHRINK);
-	act(plan->id, DL_ACT_STOPPED, 0, 0);
+	plan = goes(DAVY_RUNG_SHRINK);
+	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
 	ends(50, 15);
-	act(plan->id, DL_ACT_FAILED, 0, -5);
-	refused(DL_RUNG_RESTART, DL_REFUSED_BACKOFF);
+	act(plan->id, DAVY_ACT_FAILED, 0, -5);
+	refused(DAVY_RUNG_RESTART, DAVY_REFUSED_BACKOFF);
 	pass(2 * S);
-	goes(DL_RUNG_RESTART);
+	goes(DAVY_RUNG_RESTART);
 }
 
 static void quarantine_after_many_openings(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_able("ladder-quarantine", 0);
 	ev = able_event(1, 50, 0);
 	ev.workload.movable = 0;
 	tell(&ev);
-	ev = event(DL_EV_BREAKER, 0);
-	dl_copy_name(ev.breaker.device, sizeof(ev.breaker.device), GPU);
-	dl_copy_name(ev.breaker.model, sizeof(ev.breaker.model), "tiny.gguf");
-	ev.breaker.backend = DL_BACKEND_VULKAN;
-	ev.breaker.state = DL_BREAKER_HALF_OPEN;
+	ev = event(DAVY_EV_BREAKER, 0);
+	davy_copy_name(ev.breaker.device, sizeof(ev.breaker.device), GPU);
+	davy_copy_name(ev.breaker.model, sizeof(ev.breaker.model), "tiny.gguf");
+	ev.breaker.backend = DAVY_BACKEND_VULKAN;
+	ev.breaker.state = DAVY_BREAKER_HALF_OPEN;
 	ev.breaker.open_count = 2;
 	tell(&ev);
 	ends(50, 11);
-	act(goes(DL_RUNG_RESTART)->id, DL_ACT_SERVING, 0, 0); /* the third */
-	sized_process(51, 1, DL_BACKEND_VULKAN, 512);
+	act(goes(DAVY_RUNG_RESTART)->id, DAVY_ACT_SERVING, 0, 0); /* the third */
+	sized_process(51, 1, DAVY_BACKEND_VULKAN, 512);
 	rest(2500 * S); /* half open again */
 	ends(51, 11);
-	assert_int_equal(goes(DL_RUNG_QUARANTINE)->until_ns - now, 4800 * S);
-	act(last_act()->id, DL_ACT_SERVING, 0, 0);
-	assert_true(dl_core_workload_busy(&core, 1)); /* it is started again */
+	assert_int_equal(goes(DAVY_RUNG_QUARANTINE)->until_ns - now, 4800 * S);
+	act(last_act()->id, DAVY_ACT_SERVING, 0, 0);
+	assert_true(davy_core_workload_busy(&core, 1)); /* it is started again */
 	rest(4700 * S);
-	goes(DL_RUNG_QUARANTINE);
+	goes(DAVY_RUNG_QUARANTINE);
 	rest(200 * S);
-	assert_int_equal(goes(DL_RUNG_UNDO)->level, DL_RUNG_QUARANTINE);
+	assert_int_equal(goes(DAVY_RUNG_UNDO)->level, DAVY_RUNG_QUARANTINE);
 	assert_replays();
 }
 
-/* A card whose VRAM the host has room for, or not; "flags" as dl_ev_memory has them. */
+/* A card whose VRAM the host has room for, or not; "flags" as davy_ev_memory has them. */
 static void memory(uint64_t vram_used, uint64_t available, uint32_t flags)
 {
-	struct dl_event ev = event(DL_EV_MEMORY, 0);
+	struct davy_event ev = event(DAVY_EV_MEMORY, 0);
 
-	dl_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
+	davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
 	ev.memory.vram_total = 16384 * MIB;
 	ev.memory.vram_used = vram_used;
 	ev.memory.gtt_total = 16384 * MIB;
@@ -619,13 +621,13 @@ static void a_full_card_that_may_sleep_is_kept_awake(void **state)
 	(void)state;
 	begin_able("ladder-awake", 0);
 	uses(50, 8192 * MIB, 0);
-	memory(8192 * MIB, 20480 * MIB, DL_MEMORY_MAY_SUSPEND);
+	memory(8192 * MIB, 20480 * MIB, DAVY_MEMORY_MAY_SUSPEND);
 	assert_int_equal(act_count(), 0); /* there is room for it */
 	memory(8192 * MIB, 8192 * MIB, 0);
 	assert_int_equal(act_count(), 0); /* it does not sleep */
-	memory(8192 * MIB, 8192 * MIB, DL_MEMORY_MAY_SUSPEND);
-	assert_string_equal(goes(DL_RUNG_AWAKE)->device, GPU);
-	act(last_act()->id, DL_ACT_HELD, 0, 0);
+	memory(8192 * MIB, 8192 * MIB, DAVY_MEMORY_MAY_SUSPEND);
+	assert_string_equal(goes(DAVY_RUNG_AWAKE)->device, GPU);
+	act(last_act()->id, DAVY_ACT_HELD, 0, 0);
 	pass(S);
 	memory(8192 * MIB, 8192 * MIB, 0);
 	rest(1200 * S);
@@ -638,18 +640,18 @@ static void a_host_without_memory_stops_who_has_it(void **state)
 	(void)state;
 	begin_able("ladder-stop", 0);
 	uses(50, 20480 * MIB, 0);
-	memory(20480 * MIB, 3000 * MIB, DL_MEMORY_SHARED);
+	memory(20480 * MIB, 3000 * MIB, DAVY_MEMORY_SHARED);
 	assert_int_equal(act_count(), 0); /* level 1 or 2, and it can do nothing about it */
-	memory(20480 * MIB, 500 * MIB, DL_MEMORY_SHARED);
-	assert_int_equal(goes(DL_RUNG_RESTART)->passed_rung, DL_RUNG_SHRINK);
-	replaced_by(last_act()->id, 50, 51, DL_BACKEND_VULKAN, 512);
+	memory(20480 * MIB, 500 * MIB, DAVY_MEMORY_SHARED);
+	assert_int_equal(goes(DAVY_RUNG_RESTART)->passed_rung, DAVY_RUNG_SHRINK);
+	replaced_by(last_act()->id, 50, 51, DAVY_BACKEND_VULKAN, 512);
 	uses(51, 1024 * MIB, 0);
-	memory(1024 * MIB, 20480 * MIB, DL_MEMORY_SHARED);
+	memory(1024 * MIB, 20480 * MIB, DAVY_MEMORY_SHARED);
 	pass(30 * S);
 	uses(51, 20480 * MIB, 0); /* and again */
-	memory(20480 * MIB, 500 * MIB, DL_MEMORY_SHARED);
-	assert_int_equal(goes(DL_RUNG_STOP)->passed_rung, DL_RUNG_RESTART);
-	act(last_act()->id, DL_ACT_SERVING, 0, 0);
+	memory(20480 * MIB, 500 * MIB, DAVY_MEMORY_SHARED);
+	assert_int_equal(goes(DAVY_RUNG_STOP)->passed_rung, DAVY_RUNG_RESTART);
+	act(last_act()->id, DAVY_ACT_SERVING, 0, 0);
 	rest(3600 * S);
 	assert_int_equal(act_count(), 2); /* whoever wants it starts it */
 	assert_replays();
@@ -658,10 +660,10 @@ static void a_host_without_memory_stops_who_has_it(void **state)
 static void queues_evicted(uint32_t pid, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		struct dl_event ev = event(DL_EV_KFD, pid);
+		struct davy_event ev = event(DAVY_EV_KFD, pid);
 
-		dl_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
-		ev.kfd.event = DL_KFD_QUEUES_EVICTED;
+		davy_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
+		ev.kfd.event = DAVY_KFD_QUEUES_EVICTED;
 		tell(&ev);
 		pass(100 * MS);
 	}
@@ -671,13 +673,13 @@ static void who_stops_others_queues_is_throttled(void **state)
 {
 	(void)state;
 	begin_able("ladder-queues", ALL_CAN);
-	sized_process(60, 0, DL_BACKEND_ROCM, 512);
+	sized_process(60, 0, DAVY_BACKEND_ROCM, 512);
 	queues_evicted(50, 4); /* nobody is seen to want the memory: 50 suffers */
 	assert_int_equal(act_count(), 0);
 	pass(20 * S);
 	evicts(50, 60, 30 * MIB);
 	queues_evicted(60, 4);
-	assert_int_equal(goes(DL_RUNG_THROTTLE)->workload, 1);
+	assert_int_equal(goes(DAVY_RUNG_THROTTLE)->workload, 1);
 	assert_int_equal(last_act()->victim_pid, 60);
 	assert_replays();
 }
@@ -685,36 +687,36 @@ static void who_stops_others_queues_is_throttled(void **state)
 static void restores_that_fail_unload_then_start_anew(void **state)
 {
 	(void)state;
-	begin_able("ladder-restore", DL_CAN_UNLOAD);
+	begin_able("ladder-restore", DAVY_CAN_UNLOAD);
 	for (int i = 0; i < 300 && act_count() < 2; i++, pass(100 * MS)) {
-		struct dl_event ev = event(DL_EV_KFD, 50);
+		struct davy_event ev = event(DAVY_EV_KFD, 50);
 
-		dl_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
-		ev.kfd.event = DL_KFD_QUEUES_RESTORED;
-		ev.kfd.flags = DL_KFD_RESCHEDULED;
+		davy_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
+		ev.kfd.event = DAVY_KFD_QUEUES_RESTORED;
+		ev.kfd.flags = DAVY_KFD_RESCHEDULED;
 		tell(&ev);
 		if (act_count() == 1 && first_workload()->act_plan)
-			act(goes(DL_RUNG_UNLOAD)->id, DL_ACT_SERVING, 0, 0);
+			act(goes(DAVY_RUNG_UNLOAD)->id, DAVY_ACT_SERVING, 0, 0);
 	}
-	assert_int_equal(goes(DL_RUNG_RESTART)->hazard, DL_HZ_RESTORE_HOG);
-	assert_int_equal(last_act()->passed_rung, DL_RUNG_SHRINK);
+	assert_int_equal(goes(DAVY_RUNG_RESTART)->hazard, DAVY_HZ_RESTORE_HOG);
+	assert_int_equal(last_act()->passed_rung, DAVY_RUNG_SHRINK);
 	assert_replays();
 }
 
 static void resets(void)
 {
-	struct dl_event ev = event(DL_EV_JOB_TIMEOUT, 50);
+	struct davy_event ev = event(DAVY_EV_JOB_TIMEOUT, 50);
 
-	dl_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
-	dl_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), RING_NAME);
+	davy_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
+	davy_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), RING_NAME);
 	tell(&ev);
-	ev = event(DL_EV_RESET, 0);
-	dl_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
+	ev = event(DAVY_EV_RESET, 0);
+	davy_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
 	ev.reset.begun = 1;
 	tell(&ev);
 	pass(S);
-	ev = event(DL_EV_RESET, 0);
-	dl_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
+	ev = event(DAVY_EV_RESET, 0);
+	davy_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
 	tell(&ev);
 }
 
@@ -727,8 +729,8 @@ static void the_second_reset_moves_its_owner(void **state)
 	assert_int_equal(act_count(), 0);
 	rest(300 * S);
 	resets();
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_RESET)->level, 3);
-	assert_int_equal(goes(DL_RUNG_SWITCH)->to_backend, DL_BACKEND_ROCM);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RESET)->level, 3);
+	assert_int_equal(goes(DAVY_RUNG_SWITCH)->to_backend, DAVY_BACKEND_ROCM);
 	assert_int_equal(last_act()->keeps, 0);
 	assert_replays();
 }
@@ -736,19 +738,19 @@ static void the_second_reset_moves_its_owner(void **state)
 static void a_spill_and_its_end(void **state)
 {
 	(void)state;
-	begin_able("ladder-spill", DL_CAN_UNLOAD);
+	begin_able("ladder-spill", DAVY_CAN_UNLOAD);
 	uses(50, 14000 * MIB, 0);
 	for (uint64_t i = 0; i < 60; i++, pass(200 * MS)) {
-		struct dl_event ev = event(DL_EV_MEMORY, 0);
+		struct davy_event ev = event(DAVY_EV_MEMORY, 0);
 
-		dl_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
+		davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
 		ev.memory.vram_total = 16384 * MIB;
 		ev.memory.vram_used = 16300 * MIB;
 		ev.memory.gtt_total = 32768 * MIB;
 		ev.memory.gtt_used = (i < 20 ? 1000 : 5000) * MIB;
 		tell(&ev);
 	}
-	assert_int_equal(goes(DL_RUNG_UNLOAD)->hazard, DL_HZ_SILENT_SPILL);
+	assert_int_equal(goes(DAVY_RUNG_UNLOAD)->hazard, DAVY_HZ_SILENT_SPILL);
 	assert_replays();
 }
 

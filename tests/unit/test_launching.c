@@ -24,13 +24,13 @@
 
 #define BIT(b) (1u << (b))
 
-static struct dl_environment told;
+static struct davy_environment told;
 
-static int tell(enum dl_engine engine, struct dl_engine_target t)
+static int tell(enum davy_engine engine, struct davy_engine_target t)
 {
-	const struct dl_engine_facts f = { .engine = engine };
+	const struct davy_engine_facts f = { .engine = engine };
 
-	return dl_engine_tell(&f, &t, &told);
+	return davy_engine_tell(&f, &t, &told);
 }
 
 /* "A=1 B=2" */
@@ -54,38 +54,38 @@ static const char *as_text(void)
 static void each_engine_is_told_in_its_own_words(void **state)
 {
 	static const struct {
-		enum dl_engine engine;
-		enum dl_backend backend;
+		enum davy_engine engine;
+		enum davy_backend backend;
 		int err;
 		const char *text;
 	} rows[] = {
-		{ DL_ENGINE_LLAMA_SERVER, DL_BACKEND_CPU, 0, "" }, /* by its options */
-		{ DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN, 0, "" },
-		{ DL_ENGINE_OLLAMA, DL_BACKEND_CPU, 0,
+		{ DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_CPU, 0, "" }, /* by its options */
+		{ DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN, 0, "" },
+		{ DAVY_ENGINE_OLLAMA, DAVY_BACKEND_CPU, 0,
 		  "OLLAMA_LLM_LIBRARY=cpu OLLAMA_VULKAN=0 CUDA_VISIBLE_DEVICES=-1 "
 		  "ROCR_VISIBLE_DEVICES=-1 HIP_VISIBLE_DEVICES=-1 GGML_VK_VISIBLE_DEVICES=-1 "
 		  "LLAMA_ARG_DEVICE=none" },
-		{ DL_ENGINE_OLLAMA, DL_BACKEND_VULKAN, 0,
+		{ DAVY_ENGINE_OLLAMA, DAVY_BACKEND_VULKAN, 0,
 		  "OLLAMA_LLM_LIBRARY=vulkan OLLAMA_VULKAN=1 OLLAMA_IGPU_ENABLE=1" },
-		{ DL_ENGINE_OLLAMA, DL_BACKEND_ROCM, 0, "OLLAMA_VULKAN=0" },
-		{ DL_ENGINE_OLLAMA, DL_BACKEND_CUDA, 0,
+		{ DAVY_ENGINE_OLLAMA, DAVY_BACKEND_ROCM, 0, "OLLAMA_VULKAN=0" },
+		{ DAVY_ENGINE_OLLAMA, DAVY_BACKEND_CUDA, 0,
 		  "OLLAMA_VULKAN=0 ROCR_VISIBLE_DEVICES=-1 HIP_VISIBLE_DEVICES=-1" },
-		{ DL_ENGINE_OLLAMA, DL_BACKEND_SYCL, -EOPNOTSUPP, NULL },
-		{ DL_ENGINE_VLLM, DL_BACKEND_CPU, -EOPNOTSUPP, NULL },
-		{ DL_ENGINE_VLLM, DL_BACKEND_VULKAN, -EOPNOTSUPP, NULL },
-		{ DL_ENGINE_VLLM, DL_BACKEND_ROCM, 0, "" },
-		{ DL_ENGINE_NONE, DL_BACKEND_CPU, 0,
+		{ DAVY_ENGINE_OLLAMA, DAVY_BACKEND_SYCL, -EOPNOTSUPP, NULL },
+		{ DAVY_ENGINE_VLLM, DAVY_BACKEND_CPU, -EOPNOTSUPP, NULL },
+		{ DAVY_ENGINE_VLLM, DAVY_BACKEND_VULKAN, -EOPNOTSUPP, NULL },
+		{ DAVY_ENGINE_VLLM, DAVY_BACKEND_ROCM, 0, "" },
+		{ DAVY_ENGINE_NONE, DAVY_BACKEND_CPU, 0,
 		  "GGML_VK_VISIBLE_DEVICES=-1 ROCR_VISIBLE_DEVICES=-1 HIP_VISIBLE_DEVICES=-1 "
 		  "CUDA_VISIBLE_DEVICES=-1 ONEAPI_DEVICE_SELECTOR=!*:gpu" },
-		{ DL_ENGINE_NONE, DL_BACKEND_VULKAN, 0, "" },
+		{ DAVY_ENGINE_NONE, DAVY_BACKEND_VULKAN, 0, "" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(
-			tell(rows[i].engine, (struct dl_engine_target){ .backend = rows[i].backend,
-									.index = NO_INDEX }),
-			rows[i].err);
+		assert_int_equal(tell(rows[i].engine,
+				      (struct davy_engine_target){ .backend = rows[i].backend,
+								   .index = NO_INDEX }),
+				 rows[i].err);
 		if (rows[i].err)
 			assert_true(told.why[0]);
 		else
@@ -95,30 +95,30 @@ static void each_engine_is_told_in_its_own_words(void **state)
 
 static void a_device_is_told_as_the_backend_counts_it(void **state)
 {
-	struct dl_engine_target t = { .backend = DL_BACKEND_VULKAN,
-				      .device = true,
-				      .index = { -1, -1, 2, 1, -1, 0 } };
+	struct davy_engine_target t = { .backend = DAVY_BACKEND_VULKAN,
+					.device = true,
+					.index = { -1, -1, 2, 1, -1, 0 } };
 
 	(void)state;
-	assert_int_equal(tell(DL_ENGINE_LLAMA_SERVER, t), 0);
+	assert_int_equal(tell(DAVY_ENGINE_LLAMA_SERVER, t), 0);
 	assert_string_equal(as_text(), "GGML_VK_VISIBLE_DEVICES=2");
-	t.backend = DL_BACKEND_ROCM;
-	assert_int_equal(tell(DL_ENGINE_VLLM, t), 0);
+	t.backend = DAVY_BACKEND_ROCM;
+	assert_int_equal(tell(DAVY_ENGINE_VLLM, t), 0);
 	assert_string_equal(as_text(), "ROCR_VISIBLE_DEVICES=1 HIP_VISIBLE_DEVICES=0");
-	t.backend = DL_BACKEND_SYCL;
-	assert_int_equal(tell(DL_ENGINE_LLAMA_SERVER, t), 0);
+	t.backend = DAVY_BACKEND_SYCL;
+	assert_int_equal(tell(DAVY_ENGINE_LLAMA_SERVER, t), 0);
 	assert_string_equal(as_text(),
 			    "ZE_ENABLE_PCI_ID_DEVICE_ORDER=1 ONEAPI_DEVICE_SELECTOR=level_zero:0");
-	t.backend = DL_BACKEND_CUDA;
-	assert_int_equal(tell(DL_ENGINE_LLAMA_SERVER, t), -ENODEV);
+	t.backend = DAVY_BACKEND_CUDA;
+	assert_int_equal(tell(DAVY_ENGINE_LLAMA_SERVER, t), -ENODEV);
 	assert_non_null(strstr(told.why, "cuda does not see that device"));
-	t.index[DL_BACKEND_CUDA] = 3;
-	assert_int_equal(tell(DL_ENGINE_LLAMA_SERVER, t), 0);
+	t.index[DAVY_BACKEND_CUDA] = 3;
+	assert_int_equal(tell(DAVY_ENGINE_LLAMA_SERVER, t), 0);
 	assert_string_equal(as_text(), "CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=3");
-	t.backend = DL_BACKEND_UNKNOWN; /* whichever it takes; but not one that is hidden */
-	t.hidden = BIT(DL_BACKEND_ROCM) | BIT(DL_BACKEND_SYCL);
-	t.index[DL_BACKEND_CUDA] = -1;
-	assert_int_equal(tell(DL_ENGINE_NONE, t), 0);
+	t.backend = DAVY_BACKEND_UNKNOWN; /* whichever it takes; but not one that is hidden */
+	t.hidden = BIT(DAVY_BACKEND_ROCM) | BIT(DAVY_BACKEND_SYCL);
+	t.index[DAVY_BACKEND_CUDA] = -1;
+	assert_int_equal(tell(DAVY_ENGINE_NONE, t), 0);
 	assert_string_equal(as_text(), "ROCR_VISIBLE_DEVICES=-1 HIP_VISIBLE_DEVICES=-1 "
 				       "ONEAPI_DEVICE_SELECTOR=!*:gpu GGML_VK_VISIBLE_DEVICES=2");
 }
@@ -130,9 +130,9 @@ static void put_gpu(const char *card, const char *pci, const char *driver)
 	snprintf(path, sizeof(path), "/sys/devices/%s/drm/%s/dev", pci, card);
 	put(path, "", 0);
 	snprintf(path, sizeof(path), "%s/sys/bus/pci/drivers/%s", root, driver);
-	dl_make_dirs(path);
+	davy_make_dirs(path);
 	snprintf(path, sizeof(path), "%s/sys/class/drm/%s", root, card);
-	dl_make_dirs(path);
+	davy_make_dirs(path);
 	snprintf(target, sizeof(target), "%s/sys/devices/%s", root, pci);
 	snprintf(path, sizeof(path), "%s/sys/class/drm/%s/device", root, card);
 	assert_int_equal(symlink(target, path), 0);
@@ -141,7 +141,7 @@ static void put_gpu(const char *card, const char *pci, const char *driver)
 	assert_int_equal(symlink(target, path), 0);
 }
 
-static struct dl_host_device list[DL_HOST_DEVICES_MAX];
+static struct davy_host_device list[DAVY_HOST_DEVICES_MAX];
 
 static size_t devices(const char *answer, const char *visible)
 {
@@ -149,25 +149,25 @@ static size_t devices(const char *answer, const char *visible)
 	size_t count;
 
 	assert_true(!answer || json);
-	count = dl_host_devices(json, visible, list, DL_HOST_DEVICES_MAX);
+	count = davy_host_devices(json, visible, list, DAVY_HOST_DEVICES_MAX);
 	json_decref(json);
 	return count;
 }
 
 static void devices_of_sysfs_and_vulkan_are_one(void **state)
 {
-	struct dl_policy_subject s = { 0 };
+	struct davy_policy_subject s = { 0 };
 
 	(void)state;
 	put_gpu("card0", "0000:65:00.0", "nvidia");
 	put_gpu("card1", "0000:03:00.0", "nvidia");
 	put_gpu("card2", "0000:00:02.0", "xe");
 	assert_int_equal(devices(NULL, NULL), 3);
-	assert_int_equal(list[0].index[DL_BACKEND_CUDA], 1); /* by address, not by card */
-	assert_int_equal(list[1].index[DL_BACKEND_CUDA], 0);
-	assert_int_equal(list[2].index[DL_BACKEND_CUDA], -1);
-	assert_int_equal(list[2].index[DL_BACKEND_SYCL], 0);
-	assert_int_equal(list[0].index[DL_BACKEND_VULKAN], -1);
+	assert_int_equal(list[0].index[DAVY_BACKEND_CUDA], 1); /* by address, not by card */
+	assert_int_equal(list[1].index[DAVY_BACKEND_CUDA], 0);
+	assert_int_equal(list[2].index[DAVY_BACKEND_CUDA], -1);
+	assert_int_equal(list[2].index[DAVY_BACKEND_SYCL], 0);
+	assert_int_equal(list[0].index[DAVY_BACKEND_VULKAN], -1);
 	assert_int_equal(
 		devices("{\"devices\": ["
 			"{\"index\": 0, \"name\": \"A\", \"type\": \"integrated\", \"pci\": "
@@ -182,23 +182,23 @@ static void devices_of_sysfs_and_vulkan_are_one(void **state)
 			"null}]}",
 			NULL),
 		4);
-	assert_int_equal(list[2].index[DL_BACKEND_VULKAN], 0);
+	assert_int_equal(list[2].index[DAVY_BACKEND_VULKAN], 0);
 	assert_int_equal(list[2].free_bytes, 1500); /* all of it is the host's */
-	assert_int_equal(list[1].index[DL_BACKEND_VULKAN], 1);
+	assert_int_equal(list[1].index[DAVY_BACKEND_VULKAN], 1);
 	assert_string_equal(list[3].gpu.device, "vulkan2");
 	assert_int_equal(list[3].free_bytes, 70);
-	dl_host_device_subject(&list[3], &s);
+	davy_host_device_subject(&list[3], &s);
 	assert_string_equal(s.vendor, "amd");
 	assert_string_equal(s.kind, "dgpu");
 	assert_string_equal(s.device, "vulkan2");
 	memset(&s, 0, sizeof(s));
-	dl_host_device_subject(&list[2], &s);
+	davy_host_device_subject(&list[2], &s);
 	assert_string_equal(s.driver, "xe");
 	assert_string_equal(s.kind, "igpu");
 	assert_string_equal(s.generation, "xe2"); /* 0x6480, Lunar Lake */
-	assert_ptr_equal(dl_host_device_usual(list, 4), &list[0]);
-	assert_ptr_equal(dl_host_device_usual(list + 2, 1), &list[2]);
-	assert_ptr_equal(dl_host_device_usual(list + 2, 2),
+	assert_ptr_equal(davy_host_device_usual(list, 4), &list[0]);
+	assert_ptr_equal(davy_host_device_usual(list + 2, 1), &list[2]);
+	assert_ptr_equal(davy_host_device_usual(list + 2, 2),
 			 &list[3]); /* before an integrated one */
 }
 
@@ -207,16 +207,16 @@ static void a_servers_display_is_no_gpu(void **state)
 	(void)state;
 	put_gpu("card0", "0000:01:00.0", "ast");
 	assert_int_equal(devices(NULL, NULL), 1);
-	assert_null(dl_host_device_usual(list, 1));
+	assert_null(davy_host_device_usual(list, 1));
 	put_gpu("card1", "0000:00:02.0", "i915");
 	assert_int_equal(devices(NULL, NULL), 2);
-	assert_ptr_equal(dl_host_device_usual(list, 2), &list[1]);
-	assert_null(dl_host_device_usual(list, 0));
+	assert_ptr_equal(davy_host_device_usual(list, 2), &list[1]);
+	assert_null(davy_host_device_usual(list, 0));
 	assert_int_equal(devices("{\"devices\": [{\"index\": 0, \"type\": \"virtual\", \"pci\": "
 				 "\"0000:01:00.0\"}]}",
 				 NULL),
 			 2);
-	assert_ptr_equal(dl_host_device_usual(list, 1), &list[0]);
+	assert_ptr_equal(davy_host_device_usual(list, 1), &list[0]);
 }
 
 static void the_cpu_is_a_device_only_when_it_is_named(void **state)
@@ -254,16 +254,16 @@ static void answers_that_lie_are_survived(void **state)
 
 static void radv_names_its_chip(void **state)
 {
-	struct dl_policy_subject s = { 0 };
+	struct davy_policy_subject s = { 0 };
 
 	(void)state;
-	dl_subject_radv(&s, "AMD Radeon Pro VII (RADV VEGA20)");
+	davy_subject_radv(&s, "AMD Radeon Pro VII (RADV VEGA20)");
 	assert_string_equal(s.gfx, "gfx906");
-	dl_subject_radv(&s, "AMD Radeon Graphics (RADV GFX1150)");
+	davy_subject_radv(&s, "AMD Radeon Graphics (RADV GFX1150)");
 	assert_string_equal(s.gfx, "gfx1150");
-	dl_subject_radv(&s, "AMD Radeon (RADV NEVERLAND)");
-	dl_subject_radv(&s, "(RADV ");
-	dl_subject_radv(&s, "");
+	davy_subject_radv(&s, "AMD Radeon (RADV NEVERLAND)");
+	davy_subject_radv(&s, "(RADV ");
+	davy_subject_radv(&s, "");
 	assert_string_equal(s.gfx, "gfx1150");
 }
 
@@ -289,7 +289,7 @@ static void words_are_told_as_a_shell_takes_them(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		char *text = dl_text_shell(rows[i].word);
+		char *text = davy_text_shell(rows[i].word);
 
 		assert_string_equal(text, rows[i].text);
 		free(text);
@@ -306,7 +306,7 @@ static void every_byte_comes_back_from_a_shell(void **state)
 	for (int i = 1; i < 256; i++)
 		word[i - 1] = (char)i;
 	word[255] = 0;
-	text = dl_text_shell(word);
+	text = davy_text_shell(word);
 	snprintf(command, sizeof(command), "exec bash <<'END'\nprintf %%s %s\nEND\n", text);
 	free(text);
 	shell = popen(command, "r");
@@ -322,28 +322,28 @@ static void an_engines_backends_are_the_libraries_beside_it(void **state)
 
 	(void)state;
 	snprintf(program, sizeof(program), "%s/usr/bin/llama-server", root);
-	assert_int_equal(dl_engine_parts(DL_ENGINE_LLAMA_SERVER, program), 0);
+	assert_int_equal(davy_engine_parts(DAVY_ENGINE_LLAMA_SERVER, program), 0);
 	PUT("/usr/bin/llama-server", "#!/bin/sh\n");
 	assert_int_equal(chmod(program, 0755), 0);
-	assert_int_equal(dl_engine_parts(DL_ENGINE_LLAMA_SERVER, program),
+	assert_int_equal(davy_engine_parts(DAVY_ENGINE_LLAMA_SERVER, program),
 			 0); /* a script, or static */
 	PUT("/usr/lib/x/ggml/backends0/libggml-cpu-zen4.so", "");
 	PUT("/usr/lib/x/ggml/backends0/libggml-vulkan.so", "");
 	PUT("/usr/lib/x/ggml/backends0/libggml-vulkanish.so", "");
-	assert_int_equal(dl_engine_parts(DL_ENGINE_LLAMA_SERVER, program),
-			 BIT(DL_BACKEND_CPU) | BIT(DL_BACKEND_VULKAN));
+	assert_int_equal(davy_engine_parts(DAVY_ENGINE_LLAMA_SERVER, program),
+			 BIT(DAVY_BACKEND_CPU) | BIT(DAVY_BACKEND_VULKAN));
 	PUT("/usr/lib/ollama/rocm_v7_2/libggml-hip.so.0", "");
-	assert_int_equal(dl_engine_parts(DL_ENGINE_OLLAMA, program),
-			 BIT(DL_BACKEND_CPU) | BIT(DL_BACKEND_ROCM));
-	assert_int_equal(dl_engine_parts(DL_ENGINE_LLAMA_SERVER, program),
-			 BIT(DL_BACKEND_CPU) | BIT(DL_BACKEND_VULKAN));
-	assert_int_equal(dl_engine_parts(DL_ENGINE_VLLM, program), 0);
+	assert_int_equal(davy_engine_parts(DAVY_ENGINE_OLLAMA, program),
+			 BIT(DAVY_BACKEND_CPU) | BIT(DAVY_BACKEND_ROCM));
+	assert_int_equal(davy_engine_parts(DAVY_ENGINE_LLAMA_SERVER, program),
+			 BIT(DAVY_BACKEND_CPU) | BIT(DAVY_BACKEND_VULKAN));
+	assert_int_equal(davy_engine_parts(DAVY_ENGINE_VLLM, program), 0);
 	path = strdup(getenv("PATH"));
 	snprintf(program, sizeof(program), "%s/usr/bin", root);
 	setenv("PATH", program, 1);
-	assert_true(dl_engine_parts(DL_ENGINE_LLAMA_SERVER, "llama-server") &
-		    BIT(DL_BACKEND_VULKAN));
-	assert_int_equal(dl_engine_parts(DL_ENGINE_LLAMA_SERVER, "other-server"), 0);
+	assert_true(davy_engine_parts(DAVY_ENGINE_LLAMA_SERVER, "llama-server") &
+		    BIT(DAVY_BACKEND_VULKAN));
+	assert_int_equal(davy_engine_parts(DAVY_ENGINE_LLAMA_SERVER, "other-server"), 0);
 	setenv("PATH", path, 1);
 	free(path);
 }
@@ -359,7 +359,7 @@ static void ollamas_names_lead_to_blobs(void **state)
 	static const char *const names[] = { "",       "..", "../x",   "/etc/passwd", "a//b",
 					     "a/../b", "a:", "a:../b", "a:b/c",	      "a b",
 					     "a\nb",   ".a", "a/.b" };
-	char dir[128], digest[DL_OLLAMA_DIGEST_LEN] = "";
+	char dir[128], digest[DAVY_OLLAMA_DIGEST_LEN] = "";
 
 	(void)state;
 	snprintf(dir, sizeof(dir), "%s/models", root);
@@ -370,17 +370,17 @@ static void ollamas_names_lead_to_blobs(void **state)
 	PUT("/models/manifests/registry.ollama.ai/library/short/latest",
 	    "{\"layers\": [{\"mediaType\": \"application/vnd.ollama.image.model\", \"digest\": "
 	    "\"sha256:../../../../etc/passwd\"}]}");
-	assert_int_equal(dl_ollama_blob(dir, "lamp", digest), 0);
+	assert_int_equal(davy_ollama_blob(dir, "lamp", digest), 0);
 	assert_string_equal(digest + 60, "00ab");
-	assert_int_equal(dl_ollama_blob(dir, "lamp:latest", digest), 0);
-	assert_int_equal(dl_ollama_blob(dir, "me/lamp:1b", digest), 0);
-	assert_int_equal(dl_ollama_blob(dir, "hf.co/a/b:q4", digest), 0);
-	assert_int_equal(dl_ollama_blob(dir, "lamp:2b", digest), -ENOENT);
-	assert_int_equal(dl_ollama_blob(dir, "me", digest), -ENOENT);
-	assert_int_equal(dl_ollama_blob(dir, "torn", digest), -EBADMSG);
-	assert_int_equal(dl_ollama_blob(dir, "short", digest), -EBADMSG);
+	assert_int_equal(davy_ollama_blob(dir, "lamp:latest", digest), 0);
+	assert_int_equal(davy_ollama_blob(dir, "me/lamp:1b", digest), 0);
+	assert_int_equal(davy_ollama_blob(dir, "hf.co/a/b:q4", digest), 0);
+	assert_int_equal(davy_ollama_blob(dir, "lamp:2b", digest), -ENOENT);
+	assert_int_equal(davy_ollama_blob(dir, "me", digest), -ENOENT);
+	assert_int_equal(davy_ollama_blob(dir, "torn", digest), -EBADMSG);
+	assert_int_equal(davy_ollama_blob(dir, "short", digest), -EBADMSG);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_int_equal(dl_ollama_blob(dir, names[i], digest), -EINVAL);
+		assert_int_equal(davy_ollama_blob(dir, names[i], digest), -EINVAL);
 }
 
 static void group_file(const char *group, const char *file, const char *text)
@@ -393,25 +393,25 @@ static void group_file(const char *group, const char *file, const char *text)
 
 static void a_limit_of_memory_is_set_or_refused(void **state)
 {
-	struct dl_cgroup c = { .dir = "" };
+	struct davy_cgroup c = { .dir = "" };
 	char path[256], text[64];
 
 	(void)state;
-	assert_int_equal(dl_cgroup_memory_max(&c, 1), -ENOTSUP);
+	assert_int_equal(davy_cgroup_memory_max(&c, 1), -ENOTSUP);
 	snprintf(c.dir, sizeof(c.dir), "%s/cg/engine", root);
 	group_file("/engine", "cgroup.procs", "");
 	group_file("", "cgroup.controllers", "cpu io\n");
-	assert_int_equal(dl_cgroup_memory_max(&c, 4096), -ENOTSUP);
+	assert_int_equal(davy_cgroup_memory_max(&c, 4096), -ENOTSUP);
 	group_file("", "cgroup.controllers", "cpu memory\n");
 	group_file("", "cgroup.subtree_control", "");
-	assert_int_equal(dl_cgroup_memory_max(&c, 4096), -ENOENT); /* no kernel makes the file */
+	assert_int_equal(davy_cgroup_memory_max(&c, 4096), -ENOENT); /* no kernel makes the file */
 	snprintf(path, sizeof(path), "%s/cg/cgroup.subtree_control", root);
-	assert_true(dl_read_file(path, text, sizeof(text)) > 0);
+	assert_true(davy_read_file(path, text, sizeof(text)) > 0);
 	assert_string_equal(text, "+memory");
 	group_file("/engine", "memory.max", "max\n");
-	assert_int_equal(dl_cgroup_memory_max(&c, 3ULL << 30), 0);
+	assert_int_equal(davy_cgroup_memory_max(&c, 3ULL << 30), 0);
 	snprintf(path, sizeof(path), "%s/cg/engine/memory.max", root);
-	assert_true(dl_read_file(path, text, sizeof(text)) > 0);
+	assert_true(davy_read_file(path, text, sizeof(text)) > 0);
 	assert_memory_equal(text, "3221225472", 10);
 }
 

@@ -32,20 +32,20 @@
 
 #define ALL_OF_THEM A_RULE A_HERE B_HERE SEVERAL PATTERN OF_NONE COMMA
 
-static struct dl_policy_layer layer;
+static struct davy_policy_layer layer;
 static char state_dir[128];
 
 static int new_dir(void **state)
 {
 	int err = make_root(state);
 
-	dl_root_set("");
+	davy_root_set("");
 	snprintf(state_dir, sizeof(state_dir), "%s/state", root);
-	return err ? err : dl_make_dirs(state_dir);
+	return err ? err : davy_make_dirs(state_dir);
 }
 
 /* Names of the rules that are left, "a b ". */
-static const char *names_of(const struct dl_policy_layer *l)
+static const char *names_of(const struct davy_policy_layer *l)
 {
 	static char names[512];
 	size_t used = 0;
@@ -59,12 +59,12 @@ static const char *names_of(const struct dl_policy_layer *l)
 
 static const char *after_forgetting(const char *device, const char *model, size_t count)
 {
-	char error[DL_CONFIG_ERROR_LEN];
+	char error[DAVY_CONFIG_ERROR_LEN];
 
-	assert_int_equal(dl_policy_text_read(ALL_OF_THEM, strlen(ALL_OF_THEM), "a.conf",
-					     DL_LAYER_AGENT, &layer, error),
+	assert_int_equal(davy_policy_text_read(ALL_OF_THEM, strlen(ALL_OF_THEM), "a.conf",
+					       DAVY_LAYER_AGENT, &layer, error),
 			 0);
-	assert_int_equal(dl_policy_rules_forget(&layer, device, model), count);
+	assert_int_equal(davy_policy_rules_forget(&layer, device, model), count);
 	return names_of(&layer);
 }
 
@@ -91,76 +91,76 @@ static void what_names_a_model_alone_is_about_it(void **state)
 
 static void note_row(const char *model)
 {
-	const struct dl_ledger_entry entry = { .survived_s = 60, .last_s = 100 };
-	struct dl_ledger_key key = { .backend = DL_BACKEND_VULKAN };
-	struct dl_db *db = NULL;
+	const struct davy_ledger_entry entry = { .survived_s = 60, .last_s = 100 };
+	struct davy_ledger_key key = { .backend = DAVY_BACKEND_VULKAN };
+	struct davy_db *db = NULL;
 
-	dl_copy_name(key.model, sizeof(key.model), model);
-	assert_int_equal(dl_db_open(state_dir, DL_DB_MAKE, &db), 0);
-	assert_int_equal(dl_ledger_note(db, &key, &entry), 0);
-	dl_db_close(db);
+	davy_copy_name(key.model, sizeof(key.model), model);
+	assert_int_equal(davy_db_open(state_dir, DAVY_DB_MAKE, &db), 0);
+	assert_int_equal(davy_ledger_note(db, &key, &entry), 0);
+	davy_db_close(db);
 }
 
 static int add_version(const char *body)
 {
-	struct dl_db *db = NULL;
+	struct davy_db *db = NULL;
 	int number;
 
-	assert_int_equal(dl_db_open(state_dir, DL_DB_MAKE, &db), 0);
-	number = dl_version_add(db, "test", "", body);
-	dl_db_close(db);
+	assert_int_equal(davy_db_open(state_dir, DAVY_DB_MAKE, &db), 0);
+	number = davy_version_add(db, "test", "", body);
+	davy_db_close(db);
 	return number;
 }
 
 static const char *rules_in_file(void)
 {
-	char error[DL_CONFIG_ERROR_LEN], path[256];
+	char error[DAVY_CONFIG_ERROR_LEN], path[256];
 
-	snprintf(path, sizeof(path), "%s/" DL_POLICY_NAME, state_dir);
-	assert_int_equal(dl_policy_file_read(path, DL_LAYER_AGENT, &layer, error), 0);
+	snprintf(path, sizeof(path), "%s/" DAVY_POLICY_NAME, state_dir);
+	assert_int_equal(davy_policy_file_read(path, DAVY_LAYER_AGENT, &layer, error), 0);
 	return names_of(&layer);
 }
 
-static void newest_reason(char reason[DL_VERSION_REASON])
+static void newest_reason(char reason[DAVY_VERSION_REASON])
 {
-	struct dl_version version;
-	struct dl_db *db = NULL;
+	struct davy_version version;
+	struct davy_db *db = NULL;
 	int newest;
 
-	assert_int_equal(dl_db_open(state_dir, DL_DB_THERE, &db), 0);
-	newest = dl_version_newest(db);
-	assert_int_equal(dl_version_get(db, (uint32_t)newest, &version, NULL), 0);
-	memcpy(reason, version.reason, DL_VERSION_REASON);
-	dl_db_close(db);
+	assert_int_equal(davy_db_open(state_dir, DAVY_DB_THERE, &db), 0);
+	newest = davy_version_newest(db);
+	assert_int_equal(davy_version_get(db, (uint32_t)newest, &version, NULL), 0);
+	memcpy(reason, version.reason, DAVY_VERSION_REASON);
+	davy_db_close(db);
 }
 
 static void to_forget_a_model_is_a_version_without_it(void **state)
 {
-	struct dl_layer_forgotten f = { 7, 7, 7 };
-	char why[DL_LAYER_WHY], reason[DL_VERSION_REASON];
+	struct davy_layer_forgotten f = { 7, 7, 7 };
+	char why[DAVY_LAYER_WHY], reason[DAVY_VERSION_REASON];
 
 	(void)state;
-	assert_int_equal(dl_layer_forget(state_dir, "", "a.gguf", &f, why), 0);
+	assert_int_equal(davy_layer_forget(state_dir, "", "a.gguf", &f, why), 0);
 	assert_true(!f.row_count && !f.rule_count && !f.version); /* nothing was ever kept */
 	assert_int_equal(add_version(ALL_OF_THEM), 1);
 	note_row("a.gguf");
 	note_row("b.gguf");
-	assert_int_equal(dl_layer_forget(state_dir, "", "a.gguf", &f, why), 0);
+	assert_int_equal(davy_layer_forget(state_dir, "", "a.gguf", &f, why), 0);
 	assert_int_equal(f.row_count, 1);
 	assert_int_equal(f.rule_count, 2);
 	assert_int_equal(f.version, 2);
 	assert_string_equal(rules_in_file(), "b-here several pattern of-none comma ");
 	newest_reason(reason);
 	assert_string_equal(reason, "'a.gguf' forgotten");
-	assert_int_equal(dl_layer_forget(state_dir, "", "a.gguf", &f, why), 0);
+	assert_int_equal(davy_layer_forget(state_dir, "", "a.gguf", &f, why), 0);
 	assert_true(!f.row_count && !f.rule_count && !f.version);
-	assert_int_equal(dl_layer_rollback(state_dir, 1, why), 3);
-	assert_int_equal(dl_layer_forget(state_dir, "0000:03:00.0", "b.gguf", &f, why), 0);
+	assert_int_equal(davy_layer_rollback(state_dir, 1, why), 3);
+	assert_int_equal(davy_layer_forget(state_dir, "0000:03:00.0", "b.gguf", &f, why), 0);
 	assert_int_equal(f.rule_count, 1);
 	assert_int_equal(f.row_count, 0); /* it has a row of no device */
 	newest_reason(reason);
 	assert_string_equal(reason, "'b.gguf' on 0000:03:00.0 forgotten");
-	assert_int_equal(dl_layer_forget(state_dir, "", "", &f, why), 0);
+	assert_int_equal(davy_layer_forget(state_dir, "", "", &f, why), 0);
 	assert_int_equal(f.row_count, 1);
 	assert_int_equal(f.rule_count, 5);
 	assert_string_equal(rules_in_file(), "of-none ");
@@ -168,20 +168,20 @@ static void to_forget_a_model_is_a_version_without_it(void **state)
 
 static void rules_that_are_not_understood_stay(void **state)
 {
-	struct dl_layer_forgotten f;
-	char why[DL_LAYER_WHY] = "";
+	struct davy_layer_forgotten f;
+	char why[DAVY_LAYER_WHY] = "";
 
 	(void)state;
 	assert_int_equal(add_version("[rule a]\nbackends = vulcan\n"), 1);
 	note_row("a.gguf");
-	assert_int_equal(dl_layer_forget(state_dir, "", "a.gguf", &f, why), -EBADMSG);
+	assert_int_equal(davy_layer_forget(state_dir, "", "a.gguf", &f, why), -EBADMSG);
 	assert_non_null(strstr(why, "unknown backend 'vulcan'"));
 	assert_non_null(strstr(why, "policy rollback"));
 	assert_true(!f.row_count && !f.rule_count && !f.version);
 }
 
-static struct dl_agent agent;
-static struct dl_link *link_of_test;
+static struct davy_agent agent;
+static struct davy_link *link_of_test;
 static int client;
 
 static int new_agent(void **state)
@@ -196,7 +196,7 @@ static int new_agent(void **state)
 	agent.options.state_dir = state_dir;
 	agent.options.data_dir = data;
 	agent.options.config_dir = config;
-	dl_core_init(&agent.core);
+	davy_core_init(&agent.core);
 	if (err || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd))
 		return -1;
 	link_of_test = &agent.links[0];
@@ -221,20 +221,20 @@ static json_int_t ask(json_t *question, json_int_t *ret_rules)
 	json_t *answer = NULL;
 	json_int_t result;
 
-	assert_null(dl_agent_layer_change(link_of_test, question));
+	assert_null(davy_agent_layer_change(link_of_test, question));
 	json_decref(question);
-	assert_int_equal(dl_message_receive(client, &answer), 0);
-	assert_string_equal(dl_message_text(answer, "op"), "policy_changed");
-	result = dl_message_number(answer, "result", -1);
+	assert_int_equal(davy_message_receive(client, &answer), 0);
+	assert_string_equal(davy_message_text(answer, "op"), "policy_changed");
+	result = davy_message_number(answer, "result", -1);
 	if (ret_rules)
-		*ret_rules = dl_message_number(answer, "rules", -1);
+		*ret_rules = davy_message_number(answer, "rules", -1);
 	json_decref(answer);
 	return result;
 }
 
 static const char *rules_in_force(void)
 {
-	return names_of(&agent.rules->at[DL_LAYER_AGENT]);
+	return names_of(&agent.rules->at[DAVY_LAYER_AGENT]);
 }
 
 static void the_agent_goes_by_the_changed_layer_at_once(void **state)
@@ -243,18 +243,18 @@ static void the_agent_goes_by_the_changed_layer_at_once(void **state)
 	json_int_t rules = 0;
 
 	(void)state;
-	PUT("/config/" DL_POLICY_NAME, "[rule mine]\nubatch = 512\n");
+	PUT("/config/" DAVY_POLICY_NAME, "[rule mine]\nubatch = 512\n");
 	add_version(A_RULE OF_NONE);
-	dl_policy_rules_open(&agent);
+	davy_policy_rules_open(&agent);
 	assert_string_equal(rules_in_force(), "tuned-a of-none ");
-	assert_int_equal(dl_generated_text(5, B_HERE, &text), 0);
+	assert_int_equal(davy_generated_text(5, B_HERE, &text), 0);
 	/* People's file is being written just now: their rules stay as they were read. */
-	PUT("/config/" DL_POLICY_NAME, "[rule mine]\nubatch = many\n");
+	PUT("/config/" DAVY_POLICY_NAME, "[rule mine]\nubatch = many\n");
 	assert_int_equal(ask(json_pack("{s:s, s:s}", "op", "policy_import", "text", text), NULL),
 			 2);
 	free(text);
 	assert_string_equal(rules_in_force(), "b-here ");
-	assert_string_equal(names_of(&agent.rules->at[DL_LAYER_PEOPLE]), "mine ");
+	assert_string_equal(names_of(&agent.rules->at[DAVY_LAYER_PEOPLE]), "mine ");
 	assert_int_equal(ask(json_pack("{s:s, s:i}", "op", "policy_rollback", "version", 1), NULL),
 			 3);
 	assert_string_equal(rules_in_force(), "tuned-a of-none ");
@@ -270,9 +270,9 @@ static void the_agent_goes_by_the_changed_layer_at_once(void **state)
 static void without_any_good_rules_a_change_brings_none(void **state)
 {
 	(void)state;
-	PUT("/config/" DL_POLICY_NAME, "[rule mine]\nubatch = many\n");
+	PUT("/config/" DAVY_POLICY_NAME, "[rule mine]\nubatch = many\n");
 	add_version(A_RULE);
-	dl_policy_rules_open(&agent);
+	davy_policy_rules_open(&agent);
 	assert_null(agent.rules);
 	assert_int_equal(ask(json_pack("{s:s, s:i}", "op", "policy_rollback", "version", 0), NULL),
 			 2);

@@ -31,40 +31,40 @@
 #define ROUNDS	 4096 /* of the loop, at most, until nothing is to be done */
 #define STATUS_Q "{\"op\":\"status\"}"
 
-static struct dl_agent *agent;
-static char state_dir[256], socket_path[DL_SOCKET_PATH_MAX], root_path[DL_SOCKET_PATH_MAX];
+static struct davy_agent *agent;
+static char state_dir[256], socket_path[DAVY_SOCKET_PATH_MAX], root_path[DAVY_SOCKET_PATH_MAX];
 
-static struct dl_agent *make_agent(void)
+static struct davy_agent *make_agent(void)
 {
-	struct dl_agent *a = calloc(1, sizeof(*a));
+	struct davy_agent *a = calloc(1, sizeof(*a));
 
 	assert_non_null(a);
-	a->options = (struct dl_agent_options){ .mode = -1,
-						.state_dir = state_dir,
-						.socket_path = socket_path };
+	a->options = (struct davy_agent_options){ .mode = -1,
+						  .state_dir = state_dir,
+						  .socket_path = socket_path };
 	a->sockets.lock_fd[0] = a->sockets.lock_fd[1] = -1;
 	a->terminal = true; /* what it says is kept, not printed */
-	dl_core_init(&a->core);
+	davy_core_init(&a->core);
 	assert_true(sd_event_new(&a->loop) >= 0);
 	return a;
 }
 
 static void close_links(void)
 {
-	dl_links_close(agent);
-	dl_links_unlock(agent);
+	davy_links_close(agent);
+	davy_links_unlock(agent);
 }
 
 static int begin(void **state)
 {
 	if (make_root(state))
 		return -1;
-	dl_root_set("");
+	davy_root_set("");
 	umask(022);
 	assert_int_equal(chmod(root, 0755), 0);
 	snprintf(state_dir, sizeof(state_dir), "%s/state", root);
 	snprintf(socket_path, sizeof(socket_path), "%s/sock", root);
-	assert_int_equal(dl_message_root_path(socket_path, root_path), 0);
+	assert_int_equal(davy_message_root_path(socket_path, root_path), 0);
 	agent = make_agent();
 	return 0;
 }
@@ -86,7 +86,7 @@ static void turn(void)
 
 static void tick(uint64_t now_ns)
 {
-	dl_links_tick(agent, now_ns);
+	davy_links_tick(agent, now_ns);
 	turn();
 }
 
@@ -120,7 +120,7 @@ static int meet(const char *path, uid_t uid)
 static const char *answer(int fd, json_t **ret_message)
 {
 	*ret_message = NULL;
-	return dl_message_receive(fd, ret_message) ? "" : dl_message_text(*ret_message, "op");
+	return davy_message_receive(fd, ret_message) ? "" : davy_message_text(*ret_message, "op");
 }
 
 static bool says(int fd, const char *op)
@@ -141,7 +141,7 @@ static bool is_served(int fd)
 
 static void open_sockets(void)
 {
-	assert_int_equal(dl_links_open(agent) < 0, 0);
+	assert_int_equal(davy_links_open(agent) < 0, 0);
 }
 
 static void roots_socket_is_closed_to_others(void **state)
@@ -176,7 +176,7 @@ static void a_full_queue_of_strangers_does_not_keep_root_waiting(void **state)
 		count++;
 	assert_in_range(count, 1, MANY * 2 - 1);
 	assert_int_equal(waiting[count], -EAGAIN);
-	fd = dl_message_connect(socket_path, 0); /* as root's clients do it */
+	fd = davy_message_connect(socket_path, 0); /* as root's clients do it */
 	assert_true(fd >= 0);
 	assert_true(is_served(fd));
 	close(fd);
@@ -196,20 +196,20 @@ static void one_user_has_four_places(void **state)
 	for (int i = 0; i < MANY; i++) {
 		fd[i] = call(socket_path, USER);
 		assert_true(fd[i] >= 0);
-		if (i % DL_LINKS_CONNECTS == DL_LINKS_CONNECTS - 1)
-			tick(dl_boot_ns());
+		if (i % DAVY_LINKS_CONNECTS == DAVY_LINKS_CONNECTS - 1)
+			tick(davy_boot_ns());
 	}
-	tick(dl_boot_ns());
-	for (int i = 0; i < DL_LINKS_UID; i++)
+	tick(davy_boot_ns());
+	for (int i = 0; i < DAVY_LINKS_UID; i++)
 		assert_true(is_served(fd[i]));
-	for (int i = DL_LINKS_UID; i < MANY; i++)
+	for (int i = DAVY_LINKS_UID; i < MANY; i++)
 		assert_true(says(fd[i], "busy"));
 	other = meet(socket_path, USER - 1);
 	assert_true(is_served(other));
-	status = dl_links_status(agent);
-	assert_int_equal(dl_message_number(status, "users", 0), DL_LINKS_UID + 1);
-	assert_int_equal(dl_message_number(json_object_get(status, "refused"), "user_full", 0),
-			 MANY - DL_LINKS_UID);
+	status = davy_links_status(agent);
+	assert_int_equal(davy_message_number(status, "users", 0), DAVY_LINKS_UID + 1);
+	assert_int_equal(davy_message_number(json_object_get(status, "refused"), "user_full", 0),
+			 MANY - DAVY_LINKS_UID);
 	json_decref(status);
 	close(other);
 	for (int i = 0; i < MANY; i++)
@@ -218,38 +218,38 @@ static void one_user_has_four_places(void **state)
 
 static void many_users_leave_half_to_root(void **state)
 {
-	int fd[DL_LINKS_MAX], refused = 0, served = 0;
+	int fd[DAVY_LINKS_MAX], refused = 0, served = 0;
 
 	(void)state;
 	if (geteuid())
 		skip();
 	open_sockets();
-	for (int i = 0; i < DL_LINKS_MAX; i++) {
+	for (int i = 0; i < DAVY_LINKS_MAX; i++) {
 		fd[i] = meet(socket_path, (uid_t)(2000 + i));
-		tick(dl_boot_ns());
+		tick(davy_boot_ns());
 		refused += says(fd[i], "busy");
 	}
-	assert_int_equal(refused, DL_LINKS_MAX - DL_LINKS_USERS);
-	for (int i = 0; i < DL_LINKS_MAX; i++)
+	assert_int_equal(refused, DAVY_LINKS_MAX - DAVY_LINKS_USERS);
+	for (int i = 0; i < DAVY_LINKS_MAX; i++)
 		close(fd[i]);
 	turn();
-	tick(dl_boot_ns()); /* those that were refused have no place to give back */
-	for (int i = 0; i < DL_LINKS_MAX; i++) {
+	tick(davy_boot_ns()); /* those that were refused have no place to give back */
+	for (int i = 0; i < DAVY_LINKS_MAX; i++) {
 		fd[i] = meet(root_path, 0);
 		served += is_served(fd[i]);
 	}
-	assert_int_equal(served, DL_LINKS_MAX);
+	assert_int_equal(served, DAVY_LINKS_MAX);
 	served = meet(root_path, 0);
 	assert_true(says(served, "busy"));
 	close(served);
-	assert_int_equal(agent->sockets.refused[DL_LINK_ALL_FULL], 1);
-	for (int i = 0; i < DL_LINKS_MAX; i++)
+	assert_int_equal(agent->sockets.refused[DAVY_LINK_ALL_FULL], 1);
+	for (int i = 0; i < DAVY_LINKS_MAX; i++)
 		close(fd[i]);
 }
 
 static void who_says_nothing_loses_the_place_unless_root(void **state)
 {
-	uint64_t now = dl_boot_ns();
+	uint64_t now = davy_boot_ns();
 	int silent, speaks, roots;
 
 	(void)state;
@@ -259,17 +259,17 @@ static void who_says_nothing_loses_the_place_unless_root(void **state)
 	silent = meet(socket_path, USER);
 	speaks = meet(socket_path, USER);
 	roots = meet(root_path, 0);
-	tick(now + DL_LINKS_SILENT_NS / 2);
+	tick(now + DAVY_LINKS_SILENT_NS / 2);
 	assert_true(says(silent, ""));
 	assert_true(is_served(speaks));
-	for (size_t i = 0; i < DL_LINKS_MAX; i++)
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++)
 		if (agent->links[i].messages) /* that was at half time, by the clock of the test */
-			agent->links[i].heard_ns = now + DL_LINKS_SILENT_NS / 2;
-	tick(now + DL_LINKS_SILENT_NS + DL_NS_PER_S);
+			agent->links[i].heard_ns = now + DAVY_LINKS_SILENT_NS / 2;
+	tick(now + DAVY_LINKS_SILENT_NS + DAVY_NS_PER_S);
 	assert_true(says(silent, "busy"));
 	assert_true(is_served(speaks));
 	assert_true(is_served(roots));
-	assert_int_equal(agent->sockets.refused[DL_LINK_SILENT], 1);
+	assert_int_equal(agent->sockets.refused[DAVY_LINK_SILENT], 1);
 	close(silent);
 	close(speaks);
 	close(roots);
@@ -284,16 +284,16 @@ static void a_user_who_asks_all_the_time_waits_for_the_next_tick(void **state)
 		skip();
 	open_sockets();
 	fd = meet(socket_path, USER);
-	for (int i = 0; i < DL_LINKS_MESSAGES + 2; i++)
+	for (int i = 0; i < DAVY_LINKS_MESSAGES + 2; i++)
 		assert_true(send(fd, STATUS_Q, strlen(STATUS_Q), MSG_NOSIGNAL) > 0);
 	turn();
 	while (says(fd, "status"))
 		answers++;
-	assert_int_equal(answers, DL_LINKS_MESSAGES);
-	tick(dl_boot_ns());
+	assert_int_equal(answers, DAVY_LINKS_MESSAGES);
+	tick(davy_boot_ns());
 	while (says(fd, "status"))
 		answers++;
-	assert_int_equal(answers, DL_LINKS_MESSAGES + 2);
+	assert_int_equal(answers, DAVY_LINKS_MESSAGES + 2);
 	close(fd);
 }
 
@@ -311,7 +311,7 @@ static pid_t holder_of(const char *path, int *ret_hold)
 		pid_t holder;
 
 		close(hold[1]);
-		if (dl_lock_take(path, &holder) < 0)
+		if (davy_lock_take(path, &holder) < 0)
 			_exit(1);
 		if (!fork()) { /* inherits the descriptor, and not the lock */
 			close(ready[1]);
@@ -340,13 +340,13 @@ static void a_lock_tells_its_holder_and_ends_with_it(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s/lock", root);
 	pid = holder_of(path, &hold);
-	assert_int_equal(dl_lock_take(path, &told), -EWOULDBLOCK);
+	assert_int_equal(davy_lock_take(path, &told), -EWOULDBLOCK);
 	assert_int_equal(told, pid);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	fd = dl_lock_take(path, &told); /* its child lives */
+	fd = davy_lock_take(path, &told); /* its child lives */
 	assert_true(fd >= 0);
 	close(fd);
 	close(hold);
@@ -364,13 +364,13 @@ static void a_second_agent_is_kept_out_by_either_lock(void **state)
 		snprintf(path, sizeof(path), i ? "%s.lock" : "%s/agent.lock",
 			 i ? socket_path : state_dir);
 		pid = holder_of(path, &hold);
-		assert_int_equal(dl_links_lock(agent), -EADDRINUSE);
+		assert_int_equal(davy_links_lock(agent), -EADDRINUSE);
 		kill(pid, SIGKILL);
 		assert_int_equal(waitpid(pid, NULL, 0), pid);
 		close(hold);
-		dl_links_unlock(agent);
+		davy_links_unlock(agent);
 	}
-	assert_int_equal(dl_links_lock(agent), 0);
+	assert_int_equal(davy_links_lock(agent), 0);
 }
 
 static int somebodys_socket(const char *path, int type)
@@ -394,7 +394,7 @@ static void only_what_is_nobodys_is_taken_away(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		fd = somebodys_socket(socket_path, types[i]);
-		assert_int_equal(dl_links_open(agent), -EADDRINUSE);
+		assert_int_equal(davy_links_open(agent), -EADDRINUSE);
 		close_links();
 		assert_int_equal(lstat(socket_path, &st), 0);
 		close(fd);
@@ -404,7 +404,7 @@ static void only_what_is_nobodys_is_taken_away(void **state)
 	first = call(socket_path, 0);
 	second = call(socket_path, 0); /* its queue is full */
 	assert_int_equal(second, -EAGAIN);
-	assert_int_equal(dl_links_open(agent), -EADDRINUSE);
+	assert_int_equal(davy_links_open(agent), -EADDRINUSE);
 	close_links();
 	close(first);
 	close(fd);
@@ -413,7 +413,7 @@ static void only_what_is_nobodys_is_taken_away(void **state)
 	assert_int_equal(lstat(socket_path, &st), -1);
 	assert_int_equal(lstat(root_path, &st), -1);
 	PUT("/sock", "a file");
-	assert_int_equal(dl_links_open(agent), -EEXIST);
+	assert_int_equal(davy_links_open(agent), -EEXIST);
 	close_links();
 	assert_int_equal(lstat(socket_path, &st), 0); /* a file stays */
 }

@@ -41,19 +41,19 @@ static const char radeon_text[] =
 
 static void assert_defaults(const char *text, uint64_t compute, uint64_t other, bool one_for_all)
 {
-	struct dl_lockup_defaults d;
+	struct davy_lockup_defaults d;
 
-	assert_true(dl_lockup_defaults_parse(text, &d));
-	assert_int_equal(d.ms[DL_LOCKUP_GFX], other);
-	assert_int_equal(d.ms[DL_LOCKUP_COMPUTE], compute);
-	assert_int_equal(d.ms[DL_LOCKUP_SDMA], other);
-	assert_int_equal(d.ms[DL_LOCKUP_VIDEO], other);
+	assert_true(davy_lockup_defaults_parse(text, &d));
+	assert_int_equal(d.ms[DAVY_LOCKUP_GFX], other);
+	assert_int_equal(d.ms[DAVY_LOCKUP_COMPUTE], compute);
+	assert_int_equal(d.ms[DAVY_LOCKUP_SDMA], other);
+	assert_int_equal(d.ms[DAVY_LOCKUP_VIDEO], other);
 	assert_int_equal(d.one_for_all, one_for_all);
 }
 
 static void descriptions_of_every_kernel_are_understood(void **state)
 {
-	struct dl_lockup_defaults d;
+	struct davy_lockup_defaults d;
 
 	(void)state;
 	assert_defaults(amdgpu_6_1, 60000, 10000, false);
@@ -63,51 +63,52 @@ static void descriptions_of_every_kernel_are_understood(void **state)
 	assert_defaults(radeon_text, 10000, 10000, false);
 	assert_defaults("(default: 10000 in sriov, 2000 not in sriov. 0: keep default value.)",
 			2000, 2000, false);
-	assert_true(dl_lockup_defaults_parse(amdgpu_6_1, &d));
+	assert_true(davy_lockup_defaults_parse(amdgpu_6_1, &d));
 	assert_true(d.one_for_all_guest);
-	assert_true(dl_lockup_defaults_parse(amdgpu_7_2, &d));
+	assert_true(davy_lockup_defaults_parse(amdgpu_7_2, &d));
 	assert_false(d.one_for_all_guest);
 }
 
 static void descriptions_without_a_default_tell_nothing(void **state)
 {
-	struct dl_lockup_defaults d = { .ms = { 7 } };
+	struct davy_lockup_defaults d = { .ms = { 7 } };
 
 	(void)state;
-	assert_false(dl_lockup_defaults_parse("", &d));
-	assert_false(dl_lockup_defaults_parse("timeout in ms (10000)", &d));
-	assert_false(dl_lockup_defaults_parse("default", &d));
-	assert_false(dl_lockup_defaults_parse("default: none. 10000", &d));
-	assert_false(dl_lockup_defaults_parse("default 99999999999999999999999", &d));
-	assert_false(dl_lockup_defaults_parse("default 10000 in sriov", &d));
+	assert_false(davy_lockup_defaults_parse("", &d));
+	assert_false(davy_lockup_defaults_parse("timeout in ms (10000)", &d));
+	assert_false(davy_lockup_defaults_parse("default", &d));
+	assert_false(davy_lockup_defaults_parse("default: none. 10000", &d));
+	assert_false(davy_lockup_defaults_parse("default 99999999999999999999999", &d));
+	assert_false(davy_lockup_defaults_parse("default 10000 in sriov", &d));
 	assert_int_equal(d.ms[0], 7); /* untouched */
 }
 
-static void assert_lockup(struct dl_lockups *l, const char *queue, uint64_t ms, uint32_t origin)
+static void assert_lockup(struct davy_lockups *l, const char *queue, uint64_t ms, uint32_t origin)
 {
-	const struct dl_lockup *found = dl_lockups_find(l, queue);
+	const struct davy_lockup *found = davy_lockups_find(l, queue);
 
 	assert_non_null(found);
-	assert_int_equal(found->timeout_ns, ms * DL_NS_PER_MS);
-	assert_string_equal(dl_lockup_origin_name(found->origin), dl_lockup_origin_name(origin));
+	assert_int_equal(found->timeout_ns, ms * DAVY_NS_PER_MS);
+	assert_string_equal(davy_lockup_origin_name(found->origin),
+			    davy_lockup_origin_name(origin));
 }
 
 /* All four, told as "ms/origin" in the parameter's order; '?' is unknown. */
 static void assert_amdgpu(const char *value, const char *configured, const char *description,
 			  bool guest, const char *wanted)
 {
-	static const char letters[] = "?rspdn"; /* by enum dl_lockup_origin */
-	struct dl_lockup_defaults d;
-	struct dl_lockups l;
+	static const char letters[] = "?rspdn"; /* by enum davy_lockup_origin */
+	struct davy_lockup_defaults d;
+	struct davy_lockups l;
 	char got[128] = "";
 
 	if (description)
-		assert_true(dl_lockup_defaults_parse(description, &d));
-	dl_lockup_amdgpu(value, configured, description ? &d : NULL, guest, &l);
-	assert_int_equal(l.count, DL_LOCKUP_KINDS);
+		assert_true(davy_lockup_defaults_parse(description, &d));
+	davy_lockup_amdgpu(value, configured, description ? &d : NULL, guest, &l);
+	assert_int_equal(l.count, DAVY_LOCKUP_KINDS);
 	for (size_t i = 0; i < l.count; i++)
 		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%llu%c", i ? " " : "",
-			 (unsigned long long)(l.at[i].timeout_ns / DL_NS_PER_MS),
+			 (unsigned long long)(l.at[i].timeout_ns / DAVY_NS_PER_MS),
 			 letters[l.at[i].origin]);
 	assert_string_equal(got, wanted);
 }
@@ -161,34 +162,34 @@ static void modprobes_options_are_read_like_modprobe_does(void **state)
 	char value[8];
 
 	(void)state;
-	dl_module_option("si_support=1 lockup_timeout=1,2 x=3", "lockup_timeout", value, 8);
+	davy_module_option("si_support=1 lockup_timeout=1,2 x=3", "lockup_timeout", value, 8);
 	assert_string_equal(value, "1,2");
-	dl_module_option("lockup_timeout=1 lockup_timeout=2", "lockup_timeout", value, 8);
+	davy_module_option("lockup_timeout=1 lockup_timeout=2", "lockup_timeout", value, 8);
 	assert_string_equal(value, "2");
-	dl_module_option("xlockup_timeout=1 lockup_timeout2=3 lockup_timeout", "lockup_timeout",
-			 value, 8);
+	davy_module_option("xlockup_timeout=1 lockup_timeout2=3 lockup_timeout", "lockup_timeout",
+			   value, 8);
 	assert_string_equal(value, "");
-	dl_module_option("lockup_timeout=123456789", "lockup_timeout", value, 8);
+	davy_module_option("lockup_timeout=123456789", "lockup_timeout", value, 8);
 	assert_string_equal(value, "1234567");
 }
 
 static void radeon_has_one_for_all(void **state)
 {
-	struct dl_lockup_defaults d;
-	struct dl_lockups l;
+	struct davy_lockup_defaults d;
+	struct davy_lockups l;
 
 	(void)state;
-	assert_true(dl_lockup_defaults_parse(radeon_text, &d));
-	dl_lockup_radeon("10000\n", &d, &l);
-	assert_lockup(&l, "all", 10000, DL_LOCKUP_DEFAULT);
-	dl_lockup_radeon("500\n", &d, &l);
-	assert_lockup(&l, "all", 500, DL_LOCKUP_PARAMETER);
-	dl_lockup_radeon("0\n", &d, &l);
-	assert_lockup(&l, "all", 0, DL_LOCKUP_PARAMETER);
-	dl_lockup_radeon("", &d, &l);
-	assert_lockup(&l, "all", 10000, DL_LOCKUP_DEFAULT);
-	dl_lockup_radeon("", NULL, &l);
-	assert_lockup(&l, "all", 0, DL_LOCKUP_UNKNOWN);
+	assert_true(davy_lockup_defaults_parse(radeon_text, &d));
+	davy_lockup_radeon("10000\n", &d, &l);
+	assert_lockup(&l, "all", 10000, DAVY_LOCKUP_DEFAULT);
+	davy_lockup_radeon("500\n", &d, &l);
+	assert_lockup(&l, "all", 500, DAVY_LOCKUP_PARAMETER);
+	davy_lockup_radeon("0\n", &d, &l);
+	assert_lockup(&l, "all", 0, DAVY_LOCKUP_PARAMETER);
+	davy_lockup_radeon("", &d, &l);
+	assert_lockup(&l, "all", 10000, DAVY_LOCKUP_DEFAULT);
+	davy_lockup_radeon("", NULL, &l);
+	assert_lockup(&l, "all", 0, DAVY_LOCKUP_UNKNOWN);
 }
 
 static void rings_belong_to_kinds_of_queues(void **state)
@@ -214,65 +215,65 @@ static void rings_belong_to_kinds_of_queues(void **state)
 		{ "v3d", "v3d_bin", "all" },
 		{ "", "", "all" },
 	};
-	char queue[DL_RING_NAME_LEN];
+	char queue[DAVY_RING_NAME_LEN];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		dl_lockup_queue_of(rows[i].driver, rows[i].ring, queue, sizeof(queue));
+		davy_lockup_queue_of(rows[i].driver, rows[i].ring, queue, sizeof(queue));
 		assert_string_equal(queue, rows[i].queue);
 	}
 }
 
 static void what_a_driver_has_goes_before_what_it_was_told(void **state)
 {
-	struct dl_lockups l = { .count = 0 };
-	struct dl_lockup told = { "gfx", 2 * DL_NS_PER_S, DL_LOCKUP_DEFAULT };
+	struct davy_lockups l = { .count = 0 };
+	struct davy_lockup told = { "gfx", 2 * DAVY_NS_PER_S, DAVY_LOCKUP_DEFAULT };
 
 	(void)state;
-	assert_true(dl_lockups_update(&l, &told));
-	assert_false(dl_lockups_update(&l, &told));
-	told.origin = DL_LOCKUP_SCHEDULER;
-	assert_true(dl_lockups_update(&l, &told)); /* the same time, but now it is sure */
-	told.origin = DL_LOCKUP_PARAMETER;
-	told.timeout_ns = DL_NS_PER_S;
-	assert_false(dl_lockups_update(&l, &told));
-	told.origin = DL_LOCKUP_SCHEDULER;
-	assert_true(dl_lockups_update(&l, &told)); /* the shorter of two rings */
+	assert_true(davy_lockups_update(&l, &told));
+	assert_false(davy_lockups_update(&l, &told));
+	told.origin = DAVY_LOCKUP_SCHEDULER;
+	assert_true(davy_lockups_update(&l, &told)); /* the same time, but now it is sure */
+	told.origin = DAVY_LOCKUP_PARAMETER;
+	told.timeout_ns = DAVY_NS_PER_S;
+	assert_false(davy_lockups_update(&l, &told));
+	told.origin = DAVY_LOCKUP_SCHEDULER;
+	assert_true(davy_lockups_update(&l, &told)); /* the shorter of two rings */
 	told.timeout_ns = 0;
-	assert_false(dl_lockups_update(&l, &told)); /* never is longer */
-	told.timeout_ns = 5 * DL_NS_PER_S;
-	told.origin = DL_LOCKUP_SYSFS;
-	assert_true(dl_lockups_update(&l, &told));
-	told.timeout_ns = 6 * DL_NS_PER_S;
-	assert_true(dl_lockups_update(&l, &told)); /* somebody wrote it */
-	told.origin = DL_LOCKUP_SCHEDULER;
+	assert_false(davy_lockups_update(&l, &told)); /* never is longer */
+	told.timeout_ns = 5 * DAVY_NS_PER_S;
+	told.origin = DAVY_LOCKUP_SYSFS;
+	assert_true(davy_lockups_update(&l, &told));
+	told.timeout_ns = 6 * DAVY_NS_PER_S;
+	assert_true(davy_lockups_update(&l, &told)); /* somebody wrote it */
+	told.origin = DAVY_LOCKUP_SCHEDULER;
 	told.timeout_ns = 1;
-	assert_false(dl_lockups_update(&l, &told)); /* one queue of a class */
+	assert_false(davy_lockups_update(&l, &told)); /* one queue of a class */
 	assert_int_equal(l.count, 1);
 	for (char c = 'a'; c < 'z'; c++) {
 		told.queue[0] = c;
-		dl_lockups_update(&l, &told);
+		davy_lockups_update(&l, &told);
 	}
-	assert_int_equal(l.count, DL_LOCKUPS_MAX);
+	assert_int_equal(l.count, DAVY_LOCKUPS_MAX);
 }
 
 static void i915s_patience_is_worked_out(void **state)
 {
 	(void)state;
-	assert_int_equal(dl_lockup_i915_ms(2500, 640, 20000), 5640);
-	assert_int_equal(dl_lockup_i915_ms(2500, 7500, 20000), 10000); /* the fourth heartbeat */
-	assert_int_equal(dl_lockup_i915_ms(2500, 0, 20000), 10000);
-	assert_int_equal(dl_lockup_i915_ms(0, 640, 20000), 20000);
-	assert_int_equal(dl_lockup_i915_ms(0, 640, 0), 0);
-	assert_int_equal(dl_lockup_i915_ms(2500, 640, 3000), 3000);
-	assert_int_equal(dl_lockup_i915_ms(UINT64_MAX, UINT64_MAX, 0), 0);
-	assert_int_equal(dl_lockup_i915_ms(1, UINT64_MAX, UINT64_MAX), 4);
+	assert_int_equal(davy_lockup_i915_ms(2500, 640, 20000), 5640);
+	assert_int_equal(davy_lockup_i915_ms(2500, 7500, 20000), 10000); /* the fourth heartbeat */
+	assert_int_equal(davy_lockup_i915_ms(2500, 0, 20000), 10000);
+	assert_int_equal(davy_lockup_i915_ms(0, 640, 20000), 20000);
+	assert_int_equal(davy_lockup_i915_ms(0, 640, 0), 0);
+	assert_int_equal(davy_lockup_i915_ms(2500, 640, 3000), 3000);
+	assert_int_equal(davy_lockup_i915_ms(UINT64_MAX, UINT64_MAX, 0), 0);
+	assert_int_equal(davy_lockup_i915_ms(1, UINT64_MAX, UINT64_MAX), 4);
 }
 
 static void engines_of_i915_and_xe_are_read_by_class(void **state)
 {
-	struct dl_gpu gpu = { .device = "0000:00:02.0", .driver = "i915", .card = 1 };
-	struct dl_lockups l;
+	struct davy_gpu gpu = { .device = "0000:00:02.0", .driver = "i915", .card = 1 };
+	struct davy_lockups l;
 
 	(void)state;
 	PUT("/sys/class/drm/card1/engine/rcs0/heartbeat_interval_ms", "2500\n");
@@ -281,33 +282,33 @@ static void engines_of_i915_and_xe_are_read_by_class(void **state)
 	PUT("/sys/class/drm/card1/engine/vcs1/heartbeat_interval_ms", "1000\n");
 	PUT("/sys/class/drm/card1/engine/vcs1/preempt_timeout_ms", "-3\n");
 	PUT("/sys/class/drm/card1/engine/.defaults/heartbeat_interval_ms", "1\n");
-	dl_lockups_read(&gpu, NULL, &l);
+	davy_lockups_read(&gpu, NULL, &l);
 	assert_int_equal(l.count, 2);
-	assert_lockup(&l, "rcs", 5640, DL_LOCKUP_SYSFS);
-	assert_lockup(&l, "vcs", 4000, DL_LOCKUP_SYSFS);
+	assert_lockup(&l, "rcs", 5640, DAVY_LOCKUP_SYSFS);
+	assert_lockup(&l, "vcs", 4000, DAVY_LOCKUP_SYSFS);
 	PUT("/sys/module/i915/parameters/request_timeout_ms", "3000\n");
-	dl_lockups_read(&gpu, NULL, &l);
-	assert_lockup(&l, "vcs", 3000, DL_LOCKUP_SYSFS);
+	davy_lockups_read(&gpu, NULL, &l);
+	assert_lockup(&l, "vcs", 3000, DAVY_LOCKUP_SYSFS);
 
-	dl_copy_name(gpu.driver, sizeof(gpu.driver), "xe");
+	davy_copy_name(gpu.driver, sizeof(gpu.driver), "xe");
 	gpu.card = 2;
 	PUT("/sys/class/drm/card2/device/tile0/gt0/engines/ccs/job_timeout_ms", "5000\n");
 	PUT("/sys/class/drm/card2/device/tile1/gt2/engines/ccs/job_timeout_ms", "4000\n");
 	PUT("/sys/class/drm/card2/device/tile0/gt1/engines/vcs/job_timeout_ms", "nonsense\n");
 	PUT("/sys/class/drm/card2/device/tile0/gt1/engines/vecs/.defaults/job_timeout_ms", "1\n");
-	dl_lockups_read(&gpu, NULL, &l);
+	davy_lockups_read(&gpu, NULL, &l);
 	assert_int_equal(l.count, 1);
-	assert_lockup(&l, "ccs", 4000, DL_LOCKUP_SYSFS);
+	assert_lockup(&l, "ccs", 4000, DAVY_LOCKUP_SYSFS);
 	PUT("/sys/class/drm/card2/device/power/runtime_status", "suspended\n");
-	dl_lockups_read(&gpu, NULL, &l);
+	davy_lockups_read(&gpu, NULL, &l);
 	assert_int_equal(l.count, 0); /* it would be woken */
 }
 
 static void amdgpu_is_read_with_kfd_beside_it(void **state)
 {
-	struct dl_gpu gpu = { .device = "0000:03:00.0", .driver = "amdgpu", .card = 1 };
-	struct dl_module_text text = { .configured = "" };
-	struct dl_lockups l;
+	struct davy_gpu gpu = { .device = "0000:03:00.0", .driver = "amdgpu", .card = 1 };
+	struct davy_module_text text = { .configured = "" };
+	struct davy_lockups l;
 
 	(void)state;
 	snprintf(text.description, sizeof(text.description), "%s", amdgpu_6_1);
@@ -315,39 +316,39 @@ static void amdgpu_is_read_with_kfd_beside_it(void **state)
 	PUT("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu vme\nbugs\t\t: hypervisor\n");
 	PUT("/sys/class/kfd/kfd/topology/nodes/1/gpu_id", "4321\n");
 	PUT("/sys/class/kfd/kfd/topology/nodes/1/properties", "location_id 1024\ndomain 0\n");
-	dl_lockups_read(&gpu, &text, &l);
+	davy_lockups_read(&gpu, &text, &l);
 	assert_int_equal(l.count, 4);
-	assert_lockup(&l, "compute", 60000, DL_LOCKUP_DEFAULT);
+	assert_lockup(&l, "compute", 60000, DAVY_LOCKUP_DEFAULT);
 	PUT("/sys/class/kfd/kfd/topology/nodes/1/properties", "location_id 768\ndomain 0\n");
 	PUT("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor vme\nbugs\t\t:\n");
-	dl_lockups_read(&gpu, &text, &l);
+	davy_lockups_read(&gpu, &text, &l);
 	assert_int_equal(l.count, 5);
-	assert_lockup(&l, "compute", 5000, DL_LOCKUP_PARAMETER);
-	assert_lockup(&l, "kfd", 0, DL_LOCKUP_NONE);
-	dl_lockups_read(&gpu, NULL, &l);
-	assert_lockup(&l, "gfx", 5000, DL_LOCKUP_PARAMETER);
-	dl_copy_name(gpu.driver, sizeof(gpu.driver), "nouveau");
-	dl_lockups_read(&gpu, NULL, &l);
-	assert_lockup(&l, "all", 0, DL_LOCKUP_UNKNOWN);
-	dl_copy_name(gpu.driver, sizeof(gpu.driver), "qxl");
-	dl_lockups_read(&gpu, NULL, &l);
+	assert_lockup(&l, "compute", 5000, DAVY_LOCKUP_PARAMETER);
+	assert_lockup(&l, "kfd", 0, DAVY_LOCKUP_NONE);
+	davy_lockups_read(&gpu, NULL, &l);
+	assert_lockup(&l, "gfx", 5000, DAVY_LOCKUP_PARAMETER);
+	davy_copy_name(gpu.driver, sizeof(gpu.driver), "nouveau");
+	davy_lockups_read(&gpu, NULL, &l);
+	assert_lockup(&l, "all", 0, DAVY_LOCKUP_UNKNOWN);
+	davy_copy_name(gpu.driver, sizeof(gpu.driver), "qxl");
+	davy_lockups_read(&gpu, NULL, &l);
 	assert_int_equal(l.count, 0);
 }
 
 static void a_child_that_finds_nothing_says_so(void **state)
 {
-	struct dl_module_text text;
+	struct davy_module_text text;
 	struct pollfd wait = { .events = POLLIN };
-	struct dl_child child;
+	struct davy_child child;
 	int status;
 
 	(void)state;
-	wait.fd = dl_module_text_ask("no-such-module", DL_LOCKUP_PARAMETER_NAME, &child);
+	wait.fd = davy_module_text_ask("no-such-module", DAVY_LOCKUP_PARAMETER_NAME, &child);
 	assert_true(wait.fd >= 0);
 	assert_int_equal(poll(&wait, 1, 20000), 1);
-	assert_int_equal(dl_module_text_take(wait.fd, &text), -ENOENT);
+	assert_int_equal(davy_module_text_take(wait.fd, &text), -ENOENT);
 	close(wait.fd);
-	assert_int_equal(dl_child_wait(&child, 60000, &status), 1);
+	assert_int_equal(davy_child_wait(&child, 60000, &status), 1);
 	assert_int_equal(status, 0x100);
 }
 

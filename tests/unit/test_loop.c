@@ -24,7 +24,7 @@
 
 #define LONG_US 60000000
 
-static struct dl_agent agent;
+static struct davy_agent agent;
 static pid_t lingering;
 
 static int new_agent(void **state)
@@ -37,7 +37,7 @@ static int new_agent(void **state)
 	snprintf(dir, sizeof(dir), "%s/state", root);
 	agent.terminal = true; /* what it says is kept, not printed */
 	agent.options.state_dir = dir;
-	dl_core_init(&agent.core);
+	davy_core_init(&agent.core);
 	return sd_event_new(&agent.loop) < 0;
 }
 
@@ -49,7 +49,7 @@ static int end_agent(void **state)
 		waitpid(lingering, NULL, 0);
 	}
 	lingering = 0;
-	while (dl_child_reap_left())
+	while (davy_child_reap_left())
 		usleep(1000);
 	return remove_root(state);
 }
@@ -103,52 +103,52 @@ static void run_until_only(size_t wanted)
 static void put_gpu(const char *driver)
 {
 	agent.gpus.count = 1;
-	dl_copy_name(agent.gpus.gpu[0].gpu.device, DL_DEVICE_LEN, "0000:03:00.0");
-	dl_copy_name(agent.gpus.gpu[0].gpu.driver, sizeof(agent.gpus.gpu[0].gpu.driver), driver);
+	davy_copy_name(agent.gpus.gpu[0].gpu.device, DAVY_DEVICE_LEN, "0000:03:00.0");
+	davy_copy_name(agent.gpus.gpu[0].gpu.driver, sizeof(agent.gpus.gpu[0].gpu.driver), driver);
 	agent.gpus.gpu[0].next_ns = UINT64_MAX;
-	agent.gpus.listed_ns = dl_boot_ns();
+	agent.gpus.listed_ns = davy_boot_ns();
 }
 
 static void a_modules_answer_is_unwatched_while_a_child_holds_a_copy_of_its_pipe(void **state)
 {
 	(void)state;
 	put_gpu("radeon");
-	dl_agent_lockups_tick(&agent, DL_NS_PER_S);
+	davy_agent_lockups_tick(&agent, DAVY_NS_PER_S);
 	assert_int_equal(watched_count(), 1);
 	fork_lingering();
 	while (agent.modules[0].source)
 		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
 	run_until_only(0);
 	assert_true(agent.modules[0].settled);
-	dl_agent_lockups_close(&agent);
+	davy_agent_lockups_close(&agent);
 }
 
 static void a_question_to_a_module_is_unwatched_when_the_agent_ends(void **state)
 {
 	(void)state;
 	put_gpu("radeon");
-	dl_agent_lockups_tick(&agent, DL_NS_PER_S);
+	davy_agent_lockups_tick(&agent, DAVY_NS_PER_S);
 	fork_lingering();
-	dl_agent_lockups_close(&agent);
+	davy_agent_lockups_close(&agent);
 	run_until_only(0);
 }
 
 #ifndef BEFORE_COREDUMP_C /* to run the others on the code before that file */
 static void a_kept_coredump_is_unwatched_while_a_child_holds_a_copy_of_its_pipe(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	PUT("/sys/class/devcoredump/devcd1/data", "what the GPU was doing");
-	assert_int_equal(dl_make_dirs(agent.options.state_dir), 0);
-	dl_agent_coredump(&agent, "devcd1", "0000:03:00.0", dl_boot_ns());
+	assert_int_equal(davy_make_dirs(agent.options.state_dir), 0);
+	davy_agent_coredump(&agent, "devcd1", "0000:03:00.0", davy_boot_ns());
 	assert_int_equal(watched_count(), 1);
 	fork_lingering();
 	while (!agent.event_count)
 		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
 	run_until_only(0);
-	ev = dl_agent_event(DL_EV_TICK, 0);
-	dl_agent_feed(&agent, &ev);
+	ev = davy_agent_event(DAVY_EV_TICK, 0);
+	davy_agent_feed(&agent, &ev);
 	assert_non_null(strstr(agent.recent[0], "coredump"));
 }
 #endif
@@ -158,7 +158,7 @@ static pid_t reader_pid(void)
 {
 	char text[64] = "";
 
-	assert_true(dl_read_file("/proc/thread-self/children", text, sizeof(text)) > 0);
+	assert_true(davy_read_file("/proc/thread-self/children", text, sizeof(text)) > 0);
 	return (pid_t)strtol(text, NULL, 10);
 }
 
@@ -169,9 +169,9 @@ static void ask_reader(uint64_t now_ns)
 	uint32_t round = agent.gpus.round;
 
 	agent.gpus.listed_ns = now_ns;
-	dl_agent_gpus_tick(&agent, now_ns);
+	davy_agent_gpus_tick(&agent, now_ns);
 	assert_int_equal(agent.gpus.round, round + 1);
-	answer.fd = dl_clients_fd(agent.gpus.reader);
+	answer.fd = davy_clients_fd(agent.gpus.reader);
 	assert_int_equal(poll(&answer, 1, LONG_US / 1000), 1);
 	assert_true(sd_event_run(agent.loop, LONG_US) > 0);
 	assert_int_equal(poll(&answer, 1, 0), 0); /* it was read */
@@ -179,44 +179,44 @@ static void ask_reader(uint64_t now_ns)
 
 static void a_replaced_reader_is_listened_to_although_its_number_is_the_same(void **state)
 {
-	uint64_t now_ns = 100 * DL_NS_PER_S;
+	uint64_t now_ns = 100 * DAVY_NS_PER_S;
 	pid_t first;
 	int fd;
 
 	(void)state;
 	put_gpu("amdgpu");
 	PUT("/proc/none", "");
-	assert_int_equal(dl_agent_gpus_open(&agent), 0);
+	assert_int_equal(davy_agent_gpus_open(&agent), 0);
 	ask_reader(now_ns);
 	first = reader_pid();
-	fd = dl_clients_fd(agent.gpus.reader);
+	fd = davy_clients_fd(agent.gpus.reader);
 	kill(first, SIGKILL);
-	while (dl_clients_fd(agent.gpus.reader) >= 0)
+	while (davy_clients_fd(agent.gpus.reader) >= 0)
 		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
-	ask_reader(now_ns += 10 * DL_NS_PER_S);
-	assert_int_equal(dl_clients_fd(agent.gpus.reader), fd);
-	ask_reader(now_ns += 10 * DL_NS_PER_S);
-	dl_agent_gpus_close(&agent);
+	ask_reader(now_ns += 10 * DAVY_NS_PER_S);
+	assert_int_equal(davy_clients_fd(agent.gpus.reader), fd);
+	ask_reader(now_ns += 10 * DAVY_NS_PER_S);
+	davy_agent_gpus_close(&agent);
 	assert_int_equal(watched_count(), 0);
 }
 
 static void a_dead_reader_is_unwatched_while_a_child_holds_a_copy_of_its_socket(void **state)
 {
-	uint64_t now_ns = 100 * DL_NS_PER_S;
+	uint64_t now_ns = 100 * DAVY_NS_PER_S;
 
 	(void)state;
 	put_gpu("amdgpu");
 	PUT("/proc/none", "");
-	assert_int_equal(dl_agent_gpus_open(&agent), 0);
+	assert_int_equal(davy_agent_gpus_open(&agent), 0);
 	ask_reader(now_ns);
 	assert_int_equal(watched_count(), 1);
 	kill(reader_pid(), SIGKILL);
 	fork_lingering();
-	while (dl_clients_fd(agent.gpus.reader) >= 0)
+	while (davy_clients_fd(agent.gpus.reader) >= 0)
 		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
-	ask_reader(now_ns + 10 * DL_NS_PER_S);
+	ask_reader(now_ns + 10 * DAVY_NS_PER_S);
 	run_until_only(1);
-	dl_agent_gpus_close(&agent);
+	davy_agent_gpus_close(&agent);
 	assert_int_equal(watched_count(), 0);
 }
 
@@ -227,16 +227,16 @@ static void a_killed_reader_is_no_zombie_where_no_gpu_asks_for_another(void **st
 	(void)state;
 	put_gpu("amdgpu");
 	PUT("/proc/none", "");
-	assert_int_equal(dl_agent_gpus_open(&agent), 0);
-	ask_reader(100 * DL_NS_PER_S); /* and no tick asks again */
+	assert_int_equal(davy_agent_gpus_open(&agent), 0);
+	ask_reader(100 * DAVY_NS_PER_S); /* and no tick asks again */
 	kill(reader_pid(), SIGKILL);
-	while (dl_clients_fd(agent.gpus.reader) >= 0)
+	while (davy_clients_fd(agent.gpus.reader) >= 0)
 		assert_true(sd_event_run(agent.loop, LONG_US) > 0);
-	while (dl_child_reap_left() && i++ < 1000) /* what the agent's tick does */
+	while (davy_child_reap_left() && i++ < 1000) /* what the agent's tick does */
 		usleep(10000);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
-	dl_agent_gpus_close(&agent);
+	davy_agent_gpus_close(&agent);
 }
 
 #define CHECK(name) cmocka_unit_test_setup_teardown(name, new_agent, end_agent)

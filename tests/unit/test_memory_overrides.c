@@ -8,16 +8,18 @@
 
 /* Names that mean the card, or the process on it; of NOT_THEM none may count. */
 static const struct {
-	enum dl_scope scope;
+	enum davy_scope scope;
 	const char *name;
-} them[] = { { DL_SCOPE_DRIVER, "xe" }, { DL_SCOPE_DEVICE, "0000:03*" }, { DL_SCOPE_MODEL, TINY } };
+} them[] = { { DAVY_SCOPE_DRIVER, "xe" },
+	     { DAVY_SCOPE_DEVICE, "0000:03*" },
+	     { DAVY_SCOPE_MODEL, TINY } };
 
 #define THEM	 (sizeof(them) / sizeof(them[0]))
 #define NOT_THEM "someone-else"
 
 static uint64_t held, rate, gtt_held;
 static const char *name; /* for whom the key is set */
-static enum dl_scope scope;
+static enum davy_scope scope;
 
 static uint64_t growing(uint64_t ms)
 {
@@ -34,8 +36,8 @@ static uint64_t gtt(uint64_t ms)
 static void begin(const char *key, int64_t value)
 {
 	begin_card(VRAM, 32 * GB);
-	device(GPU, "xe", DL_DEVICE_ADDED);
-	process(PID, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+	device(GPU, "xe", DAVY_DEVICE_ADDED);
+	process(PID, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	holder = PID;
 	held = gtt_held = rate = 0;
 	override(scope, name, key, value);
@@ -63,18 +65,18 @@ static bool a_leak(const char *key, int64_t value)
 	held = VRAM - 100 * rate;
 	vram_of = growing;
 	live(20 * S);
-	return count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION);
+	return count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION);
 }
 
 static void exhaustion_has_its_levels(void **state)
 {
 	(void)state;
 	each(a_leak, "exhaustion.level1", 100000);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	name = TINY;
-	scope = DL_SCOPE_MODEL;
+	scope = DAVY_SCOPE_MODEL;
 	assert_true(a_leak("exhaustion.level1", 100000));
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION)->threshold, 100 * S);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION)->threshold, 100 * S);
 }
 
 /* 45 s left, at a rate that is a load's unless it is said that loads are faster here. */
@@ -85,7 +87,7 @@ static bool a_fast_growth(const char *key, int64_t value)
 	held = VRAM - 55 * rate;
 	vram_of = growing;
 	live(40 * S);
-	return highest(DL_HZ_EXHAUSTION) > 1;
+	return highest(DAVY_HZ_EXHAUSTION) > 1;
 }
 
 static bool an_early_growth(const char *key, int64_t value)
@@ -95,7 +97,7 @@ static bool an_early_growth(const char *key, int64_t value)
 	held = VRAM - 40 * rate;
 	vram_of = growing;
 	live(3 * S);
-	return count_of(DL_RUNG_NOTE, DL_HZ_EXHAUSTION);
+	return count_of(DAVY_RUNG_NOTE, DAVY_HZ_EXHAUSTION);
 }
 
 static bool a_full_load(const char *key, int64_t value)
@@ -109,7 +111,7 @@ static bool a_full_load(const char *key, int64_t value)
 	rate = 0;
 	live(16 * S);
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].hazard == DL_HZ_EXHAUSTION && kept[i].unit == DL_UNIT_BYTES)
+		if (kept[i].hazard == DAVY_HZ_EXHAUSTION && kept[i].unit == DAVY_UNIT_BYTES)
 			return true;
 	return false;
 }
@@ -131,7 +133,7 @@ static bool a_small_jump(const char *key, int64_t value)
 	vram_of = growing;
 	gtt_of = gtt;
 	live(40 * S);
-	return count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL);
+	return count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL);
 }
 
 static void a_spill_has_its_jump(void **state)
@@ -144,22 +146,22 @@ static void a_spill_has_its_jump(void **state)
 static bool little_memory(const char *key, int64_t value)
 {
 	begin(key, value);
-	card.flags = DL_MEMORY_SHARED;
+	card.flags = DAVY_MEMORY_SHARED;
 	card.gtt_used = 8 * GIB;
 	card.host_available = 12 * GIB; /* of 64; 5.1 are little */
 	card.pressure_permille = 90;
 	live(3 * S);
-	return count_of(DL_RUNG_NOTE, DL_HZ_HOST_PRESSURE);
+	return count_of(DAVY_RUNG_NOTE, DAVY_HZ_HOST_PRESSURE);
 }
 
 static bool a_card_that_may_suspend(const char *key, int64_t value)
 {
 	begin(key, value);
-	card.flags = DL_MEMORY_MAY_SUSPEND;
+	card.flags = DAVY_MEMORY_MAY_SUSPEND;
 	held = 15 * GB; /* of 48 GiB that are free */
 	vram_of = growing;
 	live(3 * S);
-	return count_of(DL_RUNG_NOTE, DL_HZ_HOST_PRESSURE);
+	return count_of(DAVY_RUNG_NOTE, DAVY_HZ_HOST_PRESSURE);
 }
 
 static void pressure_has_its_shares(void **state)
@@ -174,25 +176,26 @@ static void pressure_has_its_shares(void **state)
 /* A link has no model. */
 static void corrected_errors_are_counted_for_the_device(void **state)
 {
-	const struct dl_log_meaning *m = dl_log_meaning(DL_LOG_AER_CORRECTED);
+	const struct davy_log_meaning *m = davy_log_meaning(DAVY_LOG_AER_CORRECTED);
 
 	(void)state;
 	for (size_t i = 0; i < THEM; i++) {
-		struct dl_event ev;
+		struct davy_event ev;
 
 		scope = them[i].scope;
 		name = them[i].name;
 		begin("hardware.corrected", 3);
 		for (int n = 0; n < 3; n++, now += S) {
-			ev = event(DL_EV_LOG, 0);
-			dl_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
-			ev.log.kind = DL_LOG_AER_CORRECTED;
+			ev = event(DAVY_EV_LOG, 0);
+			davy_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
+			ev.log.kind = DAVY_LOG_AER_CORRECTED;
 			ev.log.role = m->role;
 			ev.log.hazard = m->hazard;
 			ev.log.weight = m->weight;
 			tell(&ev);
 		}
-		assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_HARDWARE), scope != DL_SCOPE_MODEL);
+		assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_HARDWARE),
+				 scope != DAVY_SCOPE_MODEL);
 	}
 }
 
@@ -201,22 +204,23 @@ static void an_engine_on_the_cpu_has_its_models_age(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < THEM; i++) {
-		struct dl_event ev;
+		struct davy_event ev;
 
 		scope = them[i].scope;
 		name = them[i].name;
 		begin("silent_cpu.age", 20000);
-		ev = event(DL_EV_PROCESS, 60);
+		ev = event(DAVY_EV_PROCESS, 60);
 		ev.process.start_ticks = 77;
-		ev.process.engine = DL_ENGINE_LLAMA_SERVER;
-		ev.process.role = DL_ROLE_SERVER;
-		ev.process.backend = DL_BACKEND_CPU;
+		ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+		ev.process.role = DAVY_ROLE_SERVER;
+		ev.process.backend = DAVY_BACKEND_CPU;
 		ev.process.gpu_layers = 99;
 		ev.process.port = 9931;
-		dl_copy_name(ev.process.model, sizeof(ev.process.model), TINY);
+		davy_copy_name(ev.process.model, sizeof(ev.process.model), TINY);
 		tell(&ev);
 		pass(30 * S);
-		assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU), scope == DL_SCOPE_MODEL);
+		assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU),
+				 scope == DAVY_SCOPE_MODEL);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 static void consented(uint8_t adopted, uint8_t pinned, uint8_t rival)
 {
-	struct dl_event ev = able_event(1, 50, ALL_CAN);
+	struct davy_event ev = able_event(1, 50, ALL_CAN);
 
 	ev.workload.adopted = adopted;
 	ev.workload.pinned = pinned;
@@ -15,247 +15,249 @@ static void consented(uint8_t adopted, uint8_t pinned, uint8_t rival)
 	tell(&ev);
 }
 
-static void begin(enum dl_mode mode, uint8_t can)
+static void begin(enum davy_mode mode, uint8_t can)
 {
 	begin_able(NULL, can);
 	set("agent.mode", mode);
 }
 
-static struct dl_event an_order(enum dl_rung rung)
+static struct davy_event an_order(enum davy_rung rung)
 {
-	struct dl_event ev = event(DL_EV_ORDER, 0);
+	struct davy_event ev = event(DAVY_EV_ORDER, 0);
 
 	ev.order.workload = 1;
 	ev.order.rung = (uint8_t)rung;
 	ev.order.cap_bytes = 1 << 30;
-	ev.order.to_backend = rung == DL_RUNG_SWITCH ? DL_BACKEND_ROCM : DL_BACKEND_UNKNOWN;
+	ev.order.to_backend = rung == DAVY_RUNG_SWITCH ? DAVY_BACKEND_ROCM : DAVY_BACKEND_UNKNOWN;
 	return ev;
 }
 
-static const struct dl_plan *order(enum dl_rung rung)
+static const struct davy_plan *order(enum davy_rung rung)
 {
-	struct dl_event ev = an_order(rung);
+	struct davy_event ev = an_order(rung);
 
 	tell(&ev);
-	return last_of(rung, DL_HZ_NONE);
+	return last_of(rung, DAVY_HZ_NONE);
 }
 
 static void an_order_becomes_a_plan_with_its_measures(void **state)
 {
-	struct dl_event ev;
-	const struct dl_plan *plan;
-	char text[DL_PLAN_TEXT_SIZE];
+	struct davy_event ev;
+	const struct davy_plan *plan;
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
-	begin(DL_MODE_ENFORCE, ALL_CAN);
-	ev = an_order(DL_RUNG_THROTTLE);
+	begin(DAVY_MODE_ENFORCE, ALL_CAN);
+	ev = an_order(DAVY_RUNG_THROTTLE);
 	ev.order.on_permille = 500;
 	ev.order.lease_ns = 30 * S;
 	tell(&ev);
-	plan = last_of(DL_RUNG_THROTTLE, DL_HZ_NONE);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
+	plan = last_of(DAVY_RUNG_THROTTLE, DAVY_HZ_NONE);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->id, (1 << 16) + 1);
 	assert_int_equal(plan->pid, 50);
 	assert_int_equal(plan->on_permille, 500);
 	assert_int_equal(plan->lease_ns, 30 * S);
-	dl_plan_text(plan, text, sizeof(text));
+	davy_plan_text(plan, text, sizeof(text));
 	assert_non_null(strstr(text, "throttle to 50 % for 30.0 s (go)"));
 	assert_non_null(strstr(text, "an operator ordered it"));
-	act(plan->id, DL_ACT_HELD, 0, 0);
-	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_NONE)->level, DL_RUNG_THROTTLE);
+	act(plan->id, DAVY_ACT_HELD, 0, 0);
+	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_NONE)->level, DAVY_RUNG_THROTTLE);
 	assert_int_equal(core.world.workloads[0].hold_plan, plan->id);
-	ev = an_order(DL_RUNG_SHRINK);
+	ev = an_order(DAVY_RUNG_SHRINK);
 	ev.order.knobs.ubatch = 128;
 	ev.order.knobs.context = 4096;
 	tell(&ev);
-	plan = last_of(DL_RUNG_SHRINK, DL_HZ_NONE);
+	plan = last_of(DAVY_RUNG_SHRINK, DAVY_HZ_NONE);
 	assert_int_equal(plan->knobs.ubatch, 128);
-	dl_plan_text(plan, text, sizeof(text));
+	davy_plan_text(plan, text, sizeof(text));
 	assert_non_null(strstr(text, "shrink to ubatch 128, context 4096 (go)"));
 }
 
 static void orders_need_consent(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
-	begin(DL_MODE_OBSERVE, ALL_CAN);
-	assert_int_equal(order(DL_RUNG_PAUSE)->refusal, DL_REFUSED_MODE);
-	begin(DL_MODE_ADVISE, ALL_CAN);
-	assert_int_equal(order(DL_RUNG_PAUSE)->verdict, DL_VERDICT_ADVISED);
-	set("agent.mode", DL_MODE_ENFORCE);
+	begin(DAVY_MODE_OBSERVE, ALL_CAN);
+	assert_int_equal(order(DAVY_RUNG_PAUSE)->refusal, DAVY_REFUSED_MODE);
+	begin(DAVY_MODE_ADVISE, ALL_CAN);
+	assert_int_equal(order(DAVY_RUNG_PAUSE)->verdict, DAVY_VERDICT_ADVISED);
+	set("agent.mode", DAVY_MODE_ENFORCE);
 	consented(0, 0, 0);
-	assert_int_equal(order(DL_RUNG_PAUSE)->refusal, DL_REFUSED_NOT_ADOPTED);
+	assert_int_equal(order(DAVY_RUNG_PAUSE)->refusal, DAVY_REFUSED_NOT_ADOPTED);
 	consented(1, 1, 0);
-	assert_int_equal(order(DL_RUNG_PAUSE)->refusal, DL_REFUSED_PINNED);
-	ev = an_order(DL_RUNG_STOP);
+	assert_int_equal(order(DAVY_RUNG_PAUSE)->refusal, DAVY_REFUSED_PINNED);
+	ev = an_order(DAVY_RUNG_STOP);
 	ev.order.workload = 9;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_STOP, DL_HZ_NONE)->refusal, DL_REFUSED_NOT_ADOPTED);
-	assert_int_equal(last_of(DL_RUNG_STOP, DL_HZ_NONE)->workload, 9);
+	assert_int_equal(last_of(DAVY_RUNG_STOP, DAVY_HZ_NONE)->refusal, DAVY_REFUSED_NOT_ADOPTED);
+	assert_int_equal(last_of(DAVY_RUNG_STOP, DAVY_HZ_NONE)->workload, 9);
 }
 
 static void what_a_rival_controls_is_held_and_not_replaced(void **state)
 {
-	static const enum dl_rung replacing[] = { DL_RUNG_RESTART, DL_RUNG_MIGRATE_CPU,
-						  DL_RUNG_SHRINK,  DL_RUNG_SWITCH,
-						  DL_RUNG_UNLOAD,  DL_RUNG_STOP };
+	static const enum davy_rung replacing[] = { DAVY_RUNG_RESTART, DAVY_RUNG_MIGRATE_CPU,
+						    DAVY_RUNG_SHRINK,  DAVY_RUNG_SWITCH,
+						    DAVY_RUNG_UNLOAD,  DAVY_RUNG_STOP };
 
 	(void)state;
-	begin(DL_MODE_ENFORCE, ALL_CAN);
+	begin(DAVY_MODE_ENFORCE, ALL_CAN);
 	consented(1, 0, 1);
 	for (size_t i = 0; i < sizeof(replacing) / sizeof(replacing[0]); i++)
-		assert_int_equal(order(replacing[i])->refusal, DL_REFUSED_RIVAL);
-	assert_int_equal(order(DL_RUNG_PAUSE)->verdict, DL_VERDICT_GO);
+		assert_int_equal(order(replacing[i])->refusal, DAVY_REFUSED_RIVAL);
+	assert_int_equal(order(DAVY_RUNG_PAUSE)->verdict, DAVY_VERDICT_GO);
 }
 
 static void what_a_workload_cannot_is_refused(void **state)
 {
 	static const struct {
-		enum dl_rung rung;
+		enum davy_rung rung;
 		uint8_t can;
-	} needs[] = { { DL_RUNG_PAUSE, DL_CAN_HOLD },	 { DL_RUNG_THROTTLE, DL_CAN_HOLD },
-		      { DL_RUNG_SHRINK, DL_CAN_SHRINK }, { DL_RUNG_CAP, DL_CAN_CAP },
-		      { DL_RUNG_UNLOAD, DL_CAN_UNLOAD }, { DL_RUNG_SWITCH, DL_CAN_SWITCH } };
+	} needs[] = {
+		{ DAVY_RUNG_PAUSE, DAVY_CAN_HOLD },    { DAVY_RUNG_THROTTLE, DAVY_CAN_HOLD },
+		{ DAVY_RUNG_SHRINK, DAVY_CAN_SHRINK }, { DAVY_RUNG_CAP, DAVY_CAN_CAP },
+		{ DAVY_RUNG_UNLOAD, DAVY_CAN_UNLOAD }, { DAVY_RUNG_SWITCH, DAVY_CAN_SWITCH }
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-		begin(DL_MODE_ENFORCE, (uint8_t)(ALL_CAN & ~needs[i].can));
-		assert_int_equal(order(needs[i].rung)->refusal, DL_REFUSED_UNABLE);
-		begin(DL_MODE_ENFORCE, needs[i].can);
-		assert_int_equal(order(needs[i].rung)->verdict, DL_VERDICT_GO);
+		begin(DAVY_MODE_ENFORCE, (uint8_t)(ALL_CAN & ~needs[i].can));
+		assert_int_equal(order(needs[i].rung)->refusal, DAVY_REFUSED_UNABLE);
+		begin(DAVY_MODE_ENFORCE, needs[i].can);
+		assert_int_equal(order(needs[i].rung)->verdict, DAVY_VERDICT_GO);
 	}
 }
 
 static void one_at_a_time_and_no_budget(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
-	begin(DL_MODE_ENFORCE, ALL_CAN);
+	begin(DAVY_MODE_ENFORCE, ALL_CAN);
 	set("budget.acts_per_hour", 0);
-	plan = order(DL_RUNG_PAUSE);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
-	assert_int_equal(order(DL_RUNG_SHRINK)->refusal, DL_REFUSED_BUSY);
-	act(plan->id, DL_ACT_FAILED, 0, -3);
-	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_NONE)->result, -3);
-	assert_int_equal(order(DL_RUNG_SHRINK)->verdict, DL_VERDICT_GO);
+	plan = order(DAVY_RUNG_PAUSE);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+	assert_int_equal(order(DAVY_RUNG_SHRINK)->refusal, DAVY_REFUSED_BUSY);
+	act(plan->id, DAVY_ACT_FAILED, 0, -3);
+	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_NONE)->result, -3);
+	assert_int_equal(order(DAVY_RUNG_SHRINK)->verdict, DAVY_VERDICT_GO);
 }
 
 static void a_hold_ends_by_its_lease_or_an_undo(void **state)
 {
-	const struct dl_plan *plan;
-	struct dl_event ev;
+	const struct davy_plan *plan;
+	struct davy_event ev;
 	uint32_t pause;
 
 	(void)state;
-	begin(DL_MODE_ENFORCE, ALL_CAN);
-	pause = order(DL_RUNG_PAUSE)->id;
-	act(pause, DL_ACT_HELD, 0, 0);
-	act(pause, DL_ACT_RELEASED, 0, 0);
+	begin(DAVY_MODE_ENFORCE, ALL_CAN);
+	pause = order(DAVY_RUNG_PAUSE)->id;
+	act(pause, DAVY_ACT_HELD, 0, 0);
+	act(pause, DAVY_ACT_RELEASED, 0, 0);
 	assert_int_equal(core.world.workloads[0].hold_plan, 0);
-	pause = order(DL_RUNG_PAUSE)->id;
-	act(pause, DL_ACT_HELD, 0, 0);
-	ev = an_order(DL_RUNG_UNDO);
-	ev.order.undo = DL_RUNG_PAUSE;
+	pause = order(DAVY_RUNG_PAUSE)->id;
+	act(pause, DAVY_ACT_HELD, 0, 0);
+	ev = an_order(DAVY_RUNG_UNDO);
+	ev.order.undo = DAVY_RUNG_PAUSE;
 	tell(&ev);
-	plan = last_of(DL_RUNG_UNDO, DL_HZ_NONE);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
-	assert_int_equal(plan->level, DL_RUNG_PAUSE);
-	act(plan->id, DL_ACT_RELEASED, 0, 0);
-	assert_int_equal(last_of(DL_RUNG_OUTCOME, DL_HZ_NONE)->level, DL_RUNG_UNDO);
+	plan = last_of(DAVY_RUNG_UNDO, DAVY_HZ_NONE);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+	assert_int_equal(plan->level, DAVY_RUNG_PAUSE);
+	act(plan->id, DAVY_ACT_RELEASED, 0, 0);
+	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_NONE)->level, DAVY_RUNG_UNDO);
 	assert_int_equal(core.world.workloads[0].hold_plan, 0);
 }
 
 static void only_what_can_be_ordered_is_valid(void **state)
 {
-	struct dl_event good, ev;
+	struct davy_event good, ev;
 
 	(void)state;
 	begin_history();
-	good = an_order(DL_RUNG_THROTTLE);
-	assert_true(dl_event_valid(&good));
-	for (uint8_t rung = 0; rung < DL_RUNG_COUNT + 2; rung++) {
+	good = an_order(DAVY_RUNG_THROTTLE);
+	assert_true(davy_event_valid(&good));
+	for (uint8_t rung = 0; rung < DAVY_RUNG_COUNT + 2; rung++) {
 		ev = good;
 		ev.order.rung = rung;
-		assert_int_equal(dl_event_valid(&ev), dl_rung_acts(rung));
+		assert_int_equal(davy_event_valid(&ev), davy_rung_acts(rung));
 		ev = good;
 		ev.order.undo = rung;
-		assert_int_equal(dl_event_valid(&ev), !rung || dl_rung_acts(rung));
+		assert_int_equal(davy_event_valid(&ev), !rung || davy_rung_acts(rung));
 	}
 	ev = good;
 	ev.order.workload = 0;
-	assert_false(dl_event_valid(&ev));
+	assert_false(davy_event_valid(&ev));
 	ev = good;
 	ev.order.on_permille = 1001;
-	assert_false(dl_event_valid(&ev));
+	assert_false(davy_event_valid(&ev));
 	ev = good;
-	ev.order.lease_ns = DL_ORDER_LEASE_MAX_NS + 1;
-	assert_false(dl_event_valid(&ev));
+	ev.order.lease_ns = DAVY_ORDER_LEASE_MAX_NS + 1;
+	assert_false(davy_event_valid(&ev));
 	ev = good;
-	ev.order.to_backend = DL_BACKEND_COUNT;
-	assert_false(dl_event_valid(&ev));
+	ev.order.to_backend = DAVY_BACKEND_COUNT;
+	assert_false(davy_event_valid(&ev));
 }
 
 static void what_is_not_said_is_chosen(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
-	begin(DL_MODE_ENFORCE, ALL_CAN);
-	plan = order(DL_RUNG_THROTTLE);
+	begin(DAVY_MODE_ENFORCE, ALL_CAN);
+	plan = order(DAVY_RUNG_THROTTLE);
 	assert_int_equal(plan->on_permille, 500);
 	assert_int_equal(plan->lease_ns, 30 * S);
-	act(plan->id, DL_ACT_FAILED, 0, -3);
-	plan = order(DL_RUNG_PAUSE);
+	act(plan->id, DAVY_ACT_FAILED, 0, -3);
+	plan = order(DAVY_RUNG_PAUSE);
 	assert_int_equal(plan->lease_ns, 2 * S);
-	act(plan->id, DL_ACT_FAILED, 0, -3);
-	plan = order(DL_RUNG_SHRINK);
+	act(plan->id, DAVY_ACT_FAILED, 0, -3);
+	plan = order(DAVY_RUNG_SHRINK);
 	assert_int_equal(plan->knobs.ubatch, 256);
 	assert_int_equal(plan->keeps, 1);
-	act(plan->id, DL_ACT_SERVING, 0, 0);
-	assert_int_equal(order(DL_RUNG_SHRINK)->knobs.ubatch, 128);
+	act(plan->id, DAVY_ACT_SERVING, 0, 0);
+	assert_int_equal(order(DAVY_RUNG_SHRINK)->knobs.ubatch, 128);
 }
 
 static void an_undo_needs_something_to_undo(void **state)
 {
-	const struct dl_plan *plan;
-	struct dl_event ev;
+	const struct davy_plan *plan;
+	struct davy_event ev;
 
 	(void)state;
-	begin(DL_MODE_ENFORCE, ALL_CAN);
-	assert_int_equal(order(DL_RUNG_UNDO)->refusal, DL_REFUSED_UNABLE);
-	act(order(DL_RUNG_SHRINK)->id, DL_ACT_SERVING, 0, 0);
-	act(order(DL_RUNG_SHRINK)->id, DL_ACT_SERVING, 0, 0);
+	begin(DAVY_MODE_ENFORCE, ALL_CAN);
+	assert_int_equal(order(DAVY_RUNG_UNDO)->refusal, DAVY_REFUSED_UNABLE);
+	act(order(DAVY_RUNG_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
+	act(order(DAVY_RUNG_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
 	rest(3600 * S); /* nobody but the operator takes it back */
-	assert_int_equal(count_of(DL_RUNG_UNDO, DL_HZ_NONE), 1);
-	plan = order(DL_RUNG_UNDO);
-	assert_int_equal(plan->level, DL_RUNG_SHRINK);
+	assert_int_equal(count_of(DAVY_RUNG_UNDO, DAVY_HZ_NONE), 1);
+	plan = order(DAVY_RUNG_UNDO);
+	assert_int_equal(plan->level, DAVY_RUNG_SHRINK);
 	assert_int_equal(plan->knobs.ubatch, 256);
-	act(plan->id, DL_ACT_SERVING, 0, 0);
-	plan = order(DL_RUNG_UNDO);
+	act(plan->id, DAVY_ACT_SERVING, 0, 0);
+	plan = order(DAVY_RUNG_UNDO);
 	assert_int_equal(plan->knobs.ubatch, 0); /* as its command says */
-	act(plan->id, DL_ACT_FAILED, 0, -5);
+	act(plan->id, DAVY_ACT_FAILED, 0, -5);
 	assert_int_equal(first_workload()->effect_count, 1);
-	ev = an_order(DL_RUNG_UNDO);
-	ev.order.undo = DL_RUNG_CAP;
+	ev = an_order(DAVY_RUNG_UNDO);
+	ev.order.undo = DAVY_RUNG_CAP;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_UNDO, DL_HZ_NONE)->refusal, DL_REFUSED_UNABLE);
+	assert_int_equal(last_of(DAVY_RUNG_UNDO, DAVY_HZ_NONE)->refusal, DAVY_REFUSED_UNABLE);
 }
 
 static void an_order_is_told(void **state)
 {
-	struct dl_event ev;
-	char text[DL_EVENT_TEXT_SIZE];
+	struct davy_event ev;
+	char text[DAVY_EVENT_TEXT_SIZE];
 	char *json;
 
 	(void)state;
 	begin_history();
-	ev = an_order(DL_RUNG_UNDO);
-	ev.order.undo = DL_RUNG_SHRINK;
-	assert_true(dl_event_text(&ev, text, sizeof(text)));
+	ev = an_order(DAVY_RUNG_UNDO);
+	ev.order.undo = DAVY_RUNG_SHRINK;
+	assert_true(davy_event_text(&ev, text, sizeof(text)));
 	assert_non_null(strstr(text, "order    undo of workload 1"));
-	json = dl_event_json(&ev);
+	json = davy_event_json(&ev);
 	assert_non_null(strstr(json, "\"event\":\"order\""));
 	assert_non_null(strstr(json, "\"undoes\":\"shrink\""));
 	free(json);
@@ -263,19 +265,19 @@ static void an_order_is_told(void **state)
 
 static void orders_are_replayed(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_able("order", ALL_CAN);
-	set("agent.mode", DL_MODE_ADVISE);
-	order(DL_RUNG_PAUSE); /* advised */
-	set("agent.mode", DL_MODE_ENFORCE);
-	plan = order(DL_RUNG_PAUSE);
-	act(plan->id, DL_ACT_HELD, 0, 0);
+	set("agent.mode", DAVY_MODE_ADVISE);
+	order(DAVY_RUNG_PAUSE); /* advised */
+	set("agent.mode", DAVY_MODE_ENFORCE);
+	plan = order(DAVY_RUNG_PAUSE);
+	act(plan->id, DAVY_ACT_HELD, 0, 0);
 	now += 2 * S;
-	act(plan->id, DL_ACT_RELEASED, 0, 0);
+	act(plan->id, DAVY_ACT_RELEASED, 0, 0);
 	consented(1, 1, 0);
-	order(DL_RUNG_PAUSE); /* refused */
+	order(DAVY_RUNG_PAUSE); /* refused */
 	assert_replays();
 }
 

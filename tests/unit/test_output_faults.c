@@ -12,14 +12,14 @@ static int generate(const char *where, uint32_t version, const char *body)
 	char path[256];
 
 	path_in(path, sizeof(path), where, "a.env");
-	return dl_generated_write(path, version, body);
+	return davy_generated_write(path, version, body);
 }
 
 static void prepare_output(void)
 {
 	assert_int_equal(generate(BEFORE, 1, "LLAMA_ARG_UBATCH=512\n"), 0);
-	assert_int_equal(dl_generated_text(1, "LLAMA_ARG_UBATCH=512\n", &output_old), 0);
-	assert_int_equal(dl_generated_text(2, "LLAMA_ARG_UBATCH=256\n", &output_new), 0);
+	assert_int_equal(davy_generated_text(1, "LLAMA_ARG_UBATCH=512\n", &output_old), 0);
+	assert_int_equal(davy_generated_text(2, "LLAMA_ARG_UBATCH=256\n", &output_new), 0);
 }
 
 static int act_generate(void)
@@ -77,22 +77,23 @@ static const char *output_format;
 
 static char *make_output(const char *rules, uint32_t version, char **ret_text)
 {
-	const struct dl_output_model model = { "a", "/m/a.gguf" };
-	const struct dl_output_format *f = dl_output_format_named(output_format);
-	struct dl_policy_layer *layer = calloc(1, sizeof(*layer));
-	struct dl_output_result *made = calloc(1, sizeof(*made));
-	struct dl_output_request r = { .server = "llama-server",
-				       .models = &model,
-				       .model_count = f->no_model ? 0 : 1 };
-	char error[DL_CONFIG_ERROR_LEN], *body;
+	const struct davy_output_model model = { "a", "/m/a.gguf" };
+	const struct davy_output_format *f = davy_output_format_named(output_format);
+	struct davy_policy_layer *layer = calloc(1, sizeof(*layer));
+	struct davy_output_result *made = calloc(1, sizeof(*made));
+	struct davy_output_request r = { .server = "llama-server",
+					 .models = &model,
+					 .model_count = f->no_model ? 0 : 1 };
+	char error[DAVY_CONFIG_ERROR_LEN], *body;
 
 	assert_non_null(layer);
 	assert_non_null(made);
 	assert_int_equal(
-		dl_policy_text_read(rules, strlen(rules), "r", DL_LAYER_PEOPLE, layer, error), 0);
-	r.set.layer[DL_LAYER_PEOPLE] = layer;
-	assert_int_equal(dl_output_make(f, &r, made), 0);
-	assert_int_equal(dl_generated_text_as(f->style, version, made->body, ret_text), 0);
+		davy_policy_text_read(rules, strlen(rules), "r", DAVY_LAYER_PEOPLE, layer, error),
+		0);
+	r.set.layer[DAVY_LAYER_PEOPLE] = layer;
+	assert_int_equal(davy_output_make(f, &r, made), 0);
+	assert_int_equal(davy_generated_text_as(f->style, version, made->body, ret_text), 0);
 	body = made->body;
 	free(made);
 	free(layer);
@@ -107,8 +108,8 @@ static int renew(const char *where, const char *body)
 	uint32_t version = 0;
 
 	path_in(path, sizeof(path), where, "a.env");
-	return dl_generated_renew(path, dl_output_format_named(output_format)->style, body,
-				  &version);
+	return davy_generated_renew(path, davy_output_format_named(output_format)->style, body,
+				    &version);
 }
 
 static void prepare_renewal(void)
@@ -140,13 +141,13 @@ static void every_format_is_the_old_or_the_new(void **state)
 /* The list of adopted units, with which each of their files is written. */
 static int adopt(const char *where, uint32_t version)
 {
-	struct dl_adopted adopted;
-	struct dl_adopted_unit *u;
+	struct davy_adopted adopted;
+	struct davy_adopted_unit *u;
 
 	memset(&adopted, 0, sizeof(adopted));
-	u = dl_adopted_add(&adopted, "a.service");
+	u = davy_adopted_add(&adopted, "a.service");
 	u->version = u->knobs.ubatch = version;
-	return dl_adopted_save(where, &adopted);
+	return davy_adopted_save(where, &adopted);
 }
 
 static void prepare_adopted(void)
@@ -161,10 +162,10 @@ static int act_adopt(void)
 
 static bool adopted_is_new(void)
 {
-	struct dl_adopted adopted;
+	struct davy_adopted adopted;
 	int line;
 
-	assert_int_equal(dl_adopted_load(dir, &adopted, &line), 0);
+	assert_int_equal(davy_adopted_load(dir, &adopted, &line), 0);
 	assert_int_equal(adopted.count, 1);
 	assert_in_range(adopted.unit[0].version, 1, 2);
 	assert_int_equal(adopted.unit[0].knobs.ubatch, adopted.unit[0].version);

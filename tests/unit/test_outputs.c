@@ -8,34 +8,34 @@
 #include "policy.h"
 #include "root.h"
 
-static struct dl_output_result made;
+static struct davy_output_result made;
 static char *text; /* as it would lie in a file */
 
-static int make(const char *format, const struct dl_output_model *models, size_t count)
+static int make(const char *format, const struct davy_output_model *models, size_t count)
 {
-	const struct dl_output_request r = {
-		.set = dl_policy_set_of(&layers),
+	const struct davy_output_request r = {
+		.set = davy_policy_set_of(&layers),
 		.subject = { .driver = "amdgpu", .vendor = "amd", .kind = "igpu" },
 		.server = "llama-server",
 		.models = models,
 		.model_count = count
 	};
-	const struct dl_output_format *f = dl_output_format_named(format);
+	const struct davy_output_format *f = davy_output_format_named(format);
 	int err;
 
 	free(made.body);
 	free(text);
 	text = NULL;
 	assert_non_null(f);
-	err = dl_output_make(f, &r, &made);
+	err = davy_output_make(f, &r, &made);
 	if (!err)
-		assert_int_equal(dl_generated_text_as(f->style, 1, made.body, &text), 0);
+		assert_int_equal(davy_generated_text_as(f->style, 1, made.body, &text), 0);
 	return err;
 }
 
 static int make_one(const char *format, const char *name, const char *path)
 {
-	const struct dl_output_model m = { name, path };
+	const struct davy_output_model m = { name, path };
 
 	return make(format, &m, 1);
 }
@@ -95,9 +95,9 @@ static void an_environment_file_has_a_variable_for_each_value(void **state)
 
 static void a_preset_has_a_section_for_each_model(void **state)
 {
-	const struct dl_output_model models[] = { { "a-70b", "/m/a-70b.gguf" },
-						  { "bad one", NULL },
-						  { "more", NULL } };
+	const struct davy_output_model models[] = { { "a-70b", "/m/a-70b.gguf" },
+						    { "bad one", NULL },
+						    { "more", NULL } };
 	const char *more;
 
 	(void)state;
@@ -236,7 +236,7 @@ static void hostile_names_are_refused(void **state)
 
 static void two_models_of_one_name_are_refused(void **state)
 {
-	const struct dl_output_model twice[] = { { "a", "/m/a.gguf" }, { "a", "/n/a.gguf" } };
+	const struct davy_output_model twice[] = { { "a", "/m/a.gguf" }, { "a", "/n/a.gguf" } };
 
 	(void)state;
 	policy_texts(NULL, rules, NULL);
@@ -262,34 +262,34 @@ static void the_backend_is_named_where_there_is_a_choice(void **state)
 	static const struct {
 		const char *order;
 		uint32_t available;
-		enum dl_backend named;
+		enum davy_backend named;
 	} cases[] = {
-		{ "vulkan, cpu", 0, DL_BACKEND_UNKNOWN },
-		{ "cpu", 0, DL_BACKEND_CPU },
-		{ "cpu, vulkan", 0, DL_BACKEND_CPU },
-		{ "vulkan, cpu", 1u << DL_BACKEND_VULKAN | 1u << DL_BACKEND_CPU,
-		  DL_BACKEND_UNKNOWN },
-		{ "vulkan, cpu", 1u << DL_BACKEND_VULKAN | 1u << DL_BACKEND_ROCM,
-		  DL_BACKEND_VULKAN },
-		{ "rocm, vulkan, cpu", 1u << DL_BACKEND_VULKAN | 1u << DL_BACKEND_ROCM,
-		  DL_BACKEND_ROCM },
-		{ "vulkan, cpu", 1u << DL_BACKEND_ROCM, DL_BACKEND_CPU },
-		{ "vulkan", 1u << DL_BACKEND_ROCM, DL_BACKEND_UNKNOWN },
-		{ "vulkan, cpu", 1u << DL_BACKEND_CPU, DL_BACKEND_UNKNOWN },
+		{ "vulkan, cpu", 0, DAVY_BACKEND_UNKNOWN },
+		{ "cpu", 0, DAVY_BACKEND_CPU },
+		{ "cpu, vulkan", 0, DAVY_BACKEND_CPU },
+		{ "vulkan, cpu", 1u << DAVY_BACKEND_VULKAN | 1u << DAVY_BACKEND_CPU,
+		  DAVY_BACKEND_UNKNOWN },
+		{ "vulkan, cpu", 1u << DAVY_BACKEND_VULKAN | 1u << DAVY_BACKEND_ROCM,
+		  DAVY_BACKEND_VULKAN },
+		{ "rocm, vulkan, cpu", 1u << DAVY_BACKEND_VULKAN | 1u << DAVY_BACKEND_ROCM,
+		  DAVY_BACKEND_ROCM },
+		{ "vulkan, cpu", 1u << DAVY_BACKEND_ROCM, DAVY_BACKEND_CPU },
+		{ "vulkan", 1u << DAVY_BACKEND_ROCM, DAVY_BACKEND_UNKNOWN },
+		{ "vulkan, cpu", 1u << DAVY_BACKEND_CPU, DAVY_BACKEND_UNKNOWN },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct dl_policy_subject s = { .available = cases[i].available };
+		struct davy_policy_subject s = { .available = cases[i].available };
 		char rule[128];
-		struct dl_effective e;
+		struct davy_effective e;
 
 		snprintf(rule, sizeof(rule), "[rule r]\nbackends = %s\n", cases[i].order);
 		policy_texts(NULL, rule, NULL);
 		e = policy_of(&s);
-		if (dl_policy_backend(&e, s.available) != cases[i].named)
+		if (davy_policy_backend(&e, s.available) != cases[i].named)
 			fail_msg("case %zu: %s", i,
-				 dl_backend_name(dl_policy_backend(&e, s.available)));
+				 davy_backend_name(davy_policy_backend(&e, s.available)));
 	}
 }
 
@@ -301,14 +301,14 @@ static void a_units_own_words_stay(void **state)
 	static const char *const envp[] = { "GGML_X=0", "LLAMA_ARG_UBATCH=512",
 					    "LLAMA_ARG_N_PARALLEL=1", "LLAMA_ARG_FLASH_ATTN=on",
 					    NULL };
-	const struct dl_engine_look look = {
+	const struct davy_engine_look look = {
 		.argv = (char *const *)argv, .envp = (char *const *)envp, .exe = "", .parent = ""
 	};
-	struct dl_policy_subject s = { .engine = DL_ENGINE_LLAMA_SERVER, .model = "x-70b" };
-	struct dl_output_result *r = calloc(1, sizeof(*r));
-	struct dl_output_variables list;
-	struct dl_engine_facts facts;
-	struct dl_effective e;
+	struct davy_policy_subject s = { .engine = DAVY_ENGINE_LLAMA_SERVER, .model = "x-70b" };
+	struct davy_output_result *r = calloc(1, sizeof(*r));
+	struct davy_output_variables list;
+	struct davy_engine_facts facts;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL,
@@ -316,8 +316,8 @@ static void a_units_own_words_stay(void **state)
 		     "environment GGML_X = 1\nenvironment GGML_Y = 1\nargument -fa = auto\n",
 		     NULL);
 	e = policy_of(&s);
-	dl_engine_identify(&look, &facts);
-	dl_output_variables(&e, &look, &facts, 0, &list, r);
+	davy_engine_identify(&look, &facts);
+	davy_output_variables(&e, &look, &facts, 0, &list, r);
 	assert_int_equal(list.count, 2);
 	assert_string_equal(list.at[0].name, "LLAMA_ARG_UBATCH");
 	assert_string_equal(list.at[0].value, "256");
@@ -329,12 +329,12 @@ static void a_units_own_words_stay(void **state)
 	free(r);
 }
 
-static void renew(const char *path, enum dl_generated_style style, const char *body, int expected,
+static void renew(const char *path, enum davy_generated_style style, const char *body, int expected,
 		  uint32_t version)
 {
 	uint32_t now = 0;
 
-	assert_int_equal(dl_generated_renew(path, style, body, &now), expected);
+	assert_int_equal(davy_generated_renew(path, style, body, &now), expected);
 	assert_int_equal(now, version);
 }
 
@@ -345,7 +345,7 @@ static void a_file_is_renewed_only_when_it_says_something_else(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s/a.json", root);
 	snprintf(aside, sizeof(aside), "%s.hand", path);
-	for (int style = DL_GENERATED_COMMENT; style <= DL_GENERATED_JSON; style++) {
+	for (int style = DAVY_GENERATED_COMMENT; style <= DAVY_GENERATED_JSON; style++) {
 		unlink(path);
 		renew(path, style, "  \"a\": 1\n}\n", 0, 1);
 		renew(path, style, "  \"a\": 1\n}\n", -EALREADY, 1);
@@ -353,11 +353,11 @@ static void a_file_is_renewed_only_when_it_says_something_else(void **state)
 		PUT("/a.json", "{ \"_generated\": \"Generated by davylamp 0.1, version 7, sum "
 			       "0000000000000000\",\n  \"a\": 3\n}\n");
 		renew(path, style, "  \"a\": 2\n}\n", 1, 8);
-		assert_true(dl_read_file(aside, there, sizeof(there)) > 0);
+		assert_true(davy_read_file(aside, there, sizeof(there)) > 0);
 		assert_non_null(strstr(there, "\"a\": 3"));
 		PUT("/a.json", "{ \"a\": 4 }\n");
 		renew(path, style, "  \"a\": 2\n}\n", -EEXIST, 0);
-		assert_true(dl_read_file(path, there, sizeof(there)) > 0);
+		assert_true(davy_read_file(path, there, sizeof(there)) > 0);
 		assert_string_equal(there, "{ \"a\": 4 }\n");
 	}
 }

@@ -8,19 +8,19 @@
 static uint32_t stall_level(const char *dev, uint32_t pid, uint64_t permille)
 {
 	static uint64_t seqno;
-	struct dl_event ev;
+	struct davy_event ev;
 
 	pass(11 * S); /* what stands has cleared */
-	ev = event(DL_EV_RING, pid);
+	ev = event(DAVY_EV_RING, pid);
 	kept_count = 0;
-	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), dev);
-	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "gfx_0.0.0");
+	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), dev);
+	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "gfx_0.0.0");
 	ev.ring.timeout_ns = 2 * S;
 	ev.ring.age_ns = permille * 2 * MS;
 	ev.ring.fence_seqno = ++seqno;
 	tell(&ev);
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].rung == DL_RUNG_NOTE && kept[i].hazard == DL_HZ_JOB_STALL)
+		if (kept[i].rung == DAVY_RUNG_NOTE && kept[i].hazard == DAVY_HZ_JOB_STALL)
 			return kept[i].level;
 	return 0;
 }
@@ -54,7 +54,7 @@ static void a_name_is_matched_whole_with_stars(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if (dl_name_matches(pairs[i].pattern, pairs[i].name) != pairs[i].matches)
+		if (davy_name_matches(pairs[i].pattern, pairs[i].name) != pairs[i].matches)
 			fail_msg("'%s' and '%s'", pairs[i].pattern, pairs[i].name);
 }
 
@@ -62,15 +62,15 @@ static void a_model_beats_a_device_beats_a_driver_beats_the_rest(void **state)
 {
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	device(GPU, "xe", DL_DEVICE_ADDED);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	device(GPU, "xe", DAVY_DEVICE_ADDED);
 	assert_int_equal(stall_level(GPU, 60, 300), 1);
-	override(DL_SCOPE_DRIVER, "xe", "job_stall.level1", 400);
+	override(DAVY_SCOPE_DRIVER, "xe", "job_stall.level1", 400);
 	assert_int_equal(stall_level(GPU, 60, 300), 0);
 	assert_int_equal(stall_level(GPU, 60, 400), 1);
-	override(DL_SCOPE_DEVICE, GPU, "job_stall.level1", 300);
+	override(DAVY_SCOPE_DEVICE, GPU, "job_stall.level1", 300);
 	assert_int_equal(stall_level(GPU, 60, 300), 1);
-	override(DL_SCOPE_MODEL, "tiny*", "job_stall.level1", 450);
+	override(DAVY_SCOPE_MODEL, "tiny*", "job_stall.level1", 450);
 	assert_int_equal(stall_level(GPU, 60, 440), 0);
 	assert_int_equal(stall_level(GPU, 61, 440), 1); /* another's: the device's own */
 	assert_int_equal(stall_level("0000:04:00.0", 61, 260), 1);
@@ -80,54 +80,54 @@ static void of_two_names_the_narrower_holds_whichever_came_first(void **state)
 {
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	override(DL_SCOPE_MODEL, TINY, "job_stall.level1", 450);
-	override(DL_SCOPE_MODEL, "*", "job_stall.level1", 100);
-	override(DL_SCOPE_MODEL, "tiny*", "job_stall.level1", 200);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	override(DAVY_SCOPE_MODEL, TINY, "job_stall.level1", 450);
+	override(DAVY_SCOPE_MODEL, "*", "job_stall.level1", 100);
+	override(DAVY_SCOPE_MODEL, "tiny*", "job_stall.level1", 200);
 	assert_int_equal(stall_level(GPU, 60, 440), 0);
-	override(DL_SCOPE_MODEL, TINY, "job_stall.level1", DL_OVERRIDE_REMOVED);
+	override(DAVY_SCOPE_MODEL, TINY, "job_stall.level1", DAVY_OVERRIDE_REMOVED);
 	assert_int_equal(stall_level(GPU, 60, 190), 0);
 	assert_int_equal(stall_level(GPU, 60, 200), 1);
 }
 
 static void one_taken_back_holds_no_longer(void **state)
 {
-	struct dl_config config;
+	struct davy_config config;
 
 	(void)state;
 	begin_history();
 	config = core.config;
-	override(DL_SCOPE_DEVICE, GPU, "job_stall.level1", 100);
-	override(DL_SCOPE_DEVICE, GPU, "job_stall.level2", 110);
+	override(DAVY_SCOPE_DEVICE, GPU, "job_stall.level1", 100);
+	override(DAVY_SCOPE_DEVICE, GPU, "job_stall.level2", 110);
 	assert_int_equal(core.config.override_count, 2);
-	override(DL_SCOPE_DEVICE, GPU, "job_stall.level1", DL_OVERRIDE_REMOVED);
-	override(DL_SCOPE_DEVICE, GPU, "job_stall.level1", DL_OVERRIDE_REMOVED);
+	override(DAVY_SCOPE_DEVICE, GPU, "job_stall.level1", DAVY_OVERRIDE_REMOVED);
+	override(DAVY_SCOPE_DEVICE, GPU, "job_stall.level1", DAVY_OVERRIDE_REMOVED);
 	assert_int_equal(stall_level(GPU, 0, 105), 0);
-	override(DL_SCOPE_DEVICE, GPU, "job_stall.level2", DL_OVERRIDE_REMOVED);
+	override(DAVY_SCOPE_DEVICE, GPU, "job_stall.level2", DAVY_OVERRIDE_REMOVED);
 	assert_memory_equal(&core.config, &config, sizeof(config));
 }
 
 static void what_cannot_be_is_refused_and_counted(void **state)
 {
-	char name[DL_MODEL_LEN];
+	char name[DAVY_MODEL_LEN];
 
 	(void)state;
 	begin_history();
-	override(DL_SCOPE_DRIVER, "xe", "no.such_key", 1);
-	override(DL_SCOPE_DRIVER, "xe", "agent.mode", 1); /* one for all */
-	override(DL_SCOPE_DRIVER, "xe", "job_stall.level1", 5000);
-	override(DL_SCOPE_DRIVER, "", "job_stall.level1", 100);
+	override(DAVY_SCOPE_DRIVER, "xe", "no.such_key", 1);
+	override(DAVY_SCOPE_DRIVER, "xe", "agent.mode", 1); /* one for all */
+	override(DAVY_SCOPE_DRIVER, "xe", "job_stall.level1", 5000);
+	override(DAVY_SCOPE_DRIVER, "", "job_stall.level1", 100);
 	assert_int_equal(core.config.override_count, 0);
 	assert_int_equal(core.dropped_count, 4);
-	for (int i = 0; i <= DL_OVERRIDES_MAX; i++) {
+	for (int i = 0; i <= DAVY_OVERRIDES_MAX; i++) {
 		memset(name, 0, sizeof(name));
 		name[0] = 'm';
 		name[1] = (char)('0' + i);
-		override(DL_SCOPE_MODEL, name, "job_stall.level1", 100);
+		override(DAVY_SCOPE_MODEL, name, "job_stall.level1", 100);
 	}
-	assert_int_equal(core.config.override_count, DL_OVERRIDES_MAX);
+	assert_int_equal(core.config.override_count, DAVY_OVERRIDES_MAX);
 	assert_int_equal(core.dropped_count, 5);
-	override(DL_SCOPE_MODEL, "m0", "job_stall.level1", 200); /* one that is there has room */
+	override(DAVY_SCOPE_MODEL, "m0", "job_stall.level1", 200); /* one that is there has room */
 	assert_int_equal(core.dropped_count, 5);
 }
 
@@ -135,88 +135,88 @@ static void a_device_that_left_has_no_driver(void **state)
 {
 	(void)state;
 	begin_history();
-	device(GPU, "xe", DL_DEVICE_ADDED);
-	override(DL_SCOPE_DRIVER, "xe", "job_stall.level1", 100);
+	device(GPU, "xe", DAVY_DEVICE_ADDED);
+	override(DAVY_SCOPE_DRIVER, "xe", "job_stall.level1", 100);
 	assert_int_equal(stall_level(GPU, 0, 100), 1);
-	device(GPU, "xe", DL_DEVICE_REMOVED);
+	device(GPU, "xe", DAVY_DEVICE_REMOVED);
 	assert_int_equal(stall_level(GPU, 0, 100), 0);
 }
 
 static void evictions_faults_and_refusals_ask_for_their_own(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	override(DL_SCOPE_MODEL, TINY, "eviction_storm.bytes", 8LL << 20);
-	override(DL_SCOPE_DEVICE, GPU, "fault_storm.count", 2);
-	override(DL_SCOPE_MODEL, "t*", "alloc_failure.count", 3);
-	ev = event(DL_EV_BO_MOVED, 60);
-	dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	override(DAVY_SCOPE_MODEL, TINY, "eviction_storm.bytes", 8LL << 20);
+	override(DAVY_SCOPE_DEVICE, GPU, "fault_storm.count", 2);
+	override(DAVY_SCOPE_MODEL, "t*", "alloc_failure.count", 3);
+	ev = event(DAVY_EV_BO_MOVED, 60);
+	davy_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
 	ev.bo_moved.out_bytes = 8ULL << 20;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_EVICTION_STORM)->threshold, 8 << 20);
-	ev = event(DL_EV_FAULT, 0);
-	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->threshold, 8 << 20);
+	ev = event(DAVY_EV_FAULT, 0);
+	davy_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
 	ev.fault.pasid = 5;
-	ev.fault.fault_class = DL_FAULT_VM;
+	ev.fault.fault_class = DAVY_FAULT_VM;
 	ev.fault.fresh = 2;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_FAULT_STORM)->threshold, 2);
-	ev = event(DL_EV_ALLOC_FAILED, 60);
-	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
-	ev.alloc_failed.stage = DL_ALLOC_RESOURCE;
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_FAULT_STORM)->threshold, 2);
+	ev = event(DAVY_EV_ALLOC_FAILED, 60);
+	davy_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
+	ev.alloc_failed.stage = DAVY_ALLOC_RESOURCE;
 	ev.alloc_failed.fresh = 2;
 	tell(&ev);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_ALLOC_FAILURE), 0);
 	ev.alloc_failed.fresh = 1;
 	tell(&ev);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_ALLOC_FAILURE), 1);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_ALLOC_FAILURE), 1);
 }
 
 static void a_slow_model_may_take_longer_for_a_graph(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
-	override(DL_SCOPE_MODEL, TINY, "engine_wedged.graph_age", 60000);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
+	override(DAVY_SCOPE_MODEL, TINY, "engine_wedged.graph_age", 60000);
 	pass(100 * S);
-	ev = event(DL_EV_GRAPH, 60);
+	ev = event(DAVY_EV_GRAPH, 60);
 	ev.graph.graph_count = 100;
 	ev.graph.entered_ns = now - 59 * S;
 	tell(&ev);
 	assert_int_equal(kept_count, 0);
 	ev.graph.entered_ns = now - 61 * S;
 	tell(&ev);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED)->threshold, 60 * S);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED)->threshold, 60 * S);
 }
 
 /* The level at which "hazard" speaks once the key has the value for "name". */
-static uint32_t level_with(enum dl_scope scope, const char *name, const char *key, int64_t value,
-			   void (*happens)(void), enum dl_hazard hazard)
+static uint32_t level_with(enum davy_scope scope, const char *name, const char *key, int64_t value,
+			   void (*happens)(void), enum davy_hazard hazard)
 {
 	begin_history();
-	device(GPU, "amdgpu", DL_DEVICE_ADDED);
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+	device(GPU, "amdgpu", DAVY_DEVICE_ADDED);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	override(scope, name, key, value);
 	happens();
-	return count_of(DL_RUNG_NOTE, hazard) ? last_of(DL_RUNG_NOTE, hazard)->level : 0;
+	return count_of(DAVY_RUNG_NOTE, hazard) ? last_of(DAVY_RUNG_NOTE, hazard)->level : 0;
 }
 
 static void one_eviction(void)
 {
-	kfd(DL_KFD_QUEUES_EVICTED, "");
+	kfd(DAVY_KFD_QUEUES_EVICTED, "");
 }
 
 static void still_for_a_while(void)
 {
 	for (uint64_t ms = 0; ms < 4; ms++, now += 2 * S) {
-		struct dl_event ev = event(DL_EV_KFD_USE, 60);
+		struct davy_event ev = event(DAVY_EV_KFD_USE, 60);
 
-		dl_copy_name(ev.kfd_use.device, sizeof(ev.kfd_use.device), GPU);
+		davy_copy_name(ev.kfd_use.device, sizeof(ev.kfd_use.device), GPU);
 		ev.kfd_use.evicted_ms = ms * 100; /* a twentieth */
 		tell(&ev);
 	}
@@ -224,30 +224,30 @@ static void still_for_a_while(void)
 
 static void a_restore_is_retried(void)
 {
-	struct dl_event ev = event(DL_EV_KFD, 60);
+	struct davy_event ev = event(DAVY_EV_KFD, 60);
 
-	dl_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
-	ev.kfd.event = DL_KFD_QUEUES_RESTORED;
-	ev.kfd.flags = DL_KFD_RESCHEDULED;
+	davy_copy_name(ev.kfd.device, sizeof(ev.kfd.device), GPU);
+	ev.kfd.event = DAVY_KFD_QUEUES_RESTORED;
+	ev.kfd.flags = DAVY_KFD_RESCHEDULED;
 	tell(&ev);
 }
 
 static void two_resets_an_hour_apart(void)
 {
-	line(DL_LOG_RING_RESET_DONE);
+	line(DAVY_LOG_RING_RESET_DONE);
 	now += 3600 * S;
-	line(DL_LOG_RING_RESET_DONE);
+	line(DAVY_LOG_RING_RESET_DONE);
 }
 
 static void two_weak_lines(void)
 {
-	line(DL_LOG_PIN_FAILED);
-	line(DL_LOG_PIN_FAILED);
+	line(DAVY_LOG_PIN_FAILED);
+	line(DAVY_LOG_PIN_FAILED);
 }
 
 static void served_faults(void)
 {
-	fact(DL_FACT_KFD_PAGE_FAULT, 0, 50, "");
+	fact(DAVY_FACT_KFD_PAGE_FAULT, 0, 50, "");
 }
 
 static void a_job_of_a_fifth(void)
@@ -263,24 +263,24 @@ static void queues_jobs_and_resets_ask_for_their_own(void **state)
 		const char *key;
 		int64_t value;
 		void (*happens)(void);
-		enum dl_hazard hazard;
+		enum davy_hazard hazard;
 		uint32_t without, with;
 	} cases[] = {
-		{ "queue_thrash.count", 1, one_eviction, DL_HZ_QUEUE_THRASH, 0, 2 },
-		{ "queue_thrash.share", 40, still_for_a_while, DL_HZ_QUEUE_THRASH, 0, 2 },
-		{ "restore_hog.retries", 1, a_restore_is_retried, DL_HZ_RESTORE_HOG, 0, 2 },
-		{ "reset.again", 7200000, two_resets_an_hour_apart, DL_HZ_RESET, 2, 3 },
-		{ "alloc_failure.lines", 2, two_weak_lines, DL_HZ_ALLOC_FAILURE, 0, 1 },
-		{ "fault_storm.retries", 50, served_faults, DL_HZ_FAULT_STORM, 0, 2 },
-		{ "job_headroom.level1", 200, a_job_of_a_fifth, DL_HZ_JOB_HEADROOM, 0, 1 },
+		{ "queue_thrash.count", 1, one_eviction, DAVY_HZ_QUEUE_THRASH, 0, 2 },
+		{ "queue_thrash.share", 40, still_for_a_while, DAVY_HZ_QUEUE_THRASH, 0, 2 },
+		{ "restore_hog.retries", 1, a_restore_is_retried, DAVY_HZ_RESTORE_HOG, 0, 2 },
+		{ "reset.again", 7200000, two_resets_an_hour_apart, DAVY_HZ_RESET, 2, 3 },
+		{ "alloc_failure.lines", 2, two_weak_lines, DAVY_HZ_ALLOC_FAILURE, 0, 1 },
+		{ "fault_storm.retries", 50, served_faults, DAVY_HZ_FAULT_STORM, 0, 2 },
+		{ "job_headroom.level1", 200, a_job_of_a_fifth, DAVY_HZ_JOB_HEADROOM, 0, 1 },
 	};
-	static const char *const names[DL_SCOPE_COUNT] = {
-		[DL_SCOPE_DRIVER] = "amdgpu", [DL_SCOPE_DEVICE] = GPU, [DL_SCOPE_MODEL] = "t*"
+	static const char *const names[DAVY_SCOPE_COUNT] = {
+		[DAVY_SCOPE_DRIVER] = "amdgpu", [DAVY_SCOPE_DEVICE] = GPU, [DAVY_SCOPE_MODEL] = "t*"
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		for (enum dl_scope of = DL_SCOPE_DRIVER; of < DL_SCOPE_COUNT; of++) {
+		for (enum davy_scope of = DAVY_SCOPE_DRIVER; of < DAVY_SCOPE_COUNT; of++) {
 			assert_int_equal(level_with(of, "another", cases[i].key, cases[i].value,
 						    cases[i].happens, cases[i].hazard),
 					 cases[i].without);
@@ -298,13 +298,13 @@ static void only_thresholds_of_hazards_may_differ(void **state)
 	};
 
 	(void)state;
-	for (int key = 0; key < DL_CFG_COUNT; key++) {
+	for (int key = 0; key < DAVY_CFG_COUNT; key++) {
 		bool same = false;
 
 		for (size_t i = 0; i < sizeof(one_for_all) / sizeof(one_for_all[0]); i++)
-			same |= !strncmp(dl_config_rows[key].name, one_for_all[i],
+			same |= !strncmp(davy_config_rows[key].name, one_for_all[i],
 					 strlen(one_for_all[i]));
-		assert_int_equal(dl_config_scoped((enum dl_config_key)key), !same);
+		assert_int_equal(davy_config_scoped((enum davy_config_key)key), !same);
 	}
 }
 

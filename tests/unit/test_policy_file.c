@@ -19,35 +19,35 @@ static int make_dir(void **state)
 	snprintf(dir, sizeof(dir), "/tmp/davylamp-unit-XXXXXX");
 	if (!mkdtemp(dir))
 		return -1;
-	for (int i = 0; i < DL_LAYER_COUNT; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, dl_layer_name((enum dl_layer)i));
+	for (int i = 0; i < DAVY_LAYER_COUNT; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, davy_layer_name((enum davy_layer)i));
 		if (mkdir(path, 0755))
 			return -1;
 	}
 	return 0;
 }
 
-static const char *path_of(enum dl_layer kind, const char *name)
+static const char *path_of(enum davy_layer kind, const char *name)
 {
 	static char path[128];
 
-	snprintf(path, sizeof(path), "%s/%s/%s", dir, dl_layer_name(kind), name);
+	snprintf(path, sizeof(path), "%s/%s/%s", dir, davy_layer_name(kind), name);
 	return path;
 }
 
 static int remove_dir(void **state)
 {
 	(void)state;
-	for (int i = 0; i < DL_LAYER_COUNT; i++) {
-		unlink(path_of((enum dl_layer)i, DL_POLICY_NAME));
-		rmdir(path_of((enum dl_layer)i, ""));
+	for (int i = 0; i < DAVY_LAYER_COUNT; i++) {
+		unlink(path_of((enum davy_layer)i, DAVY_POLICY_NAME));
+		rmdir(path_of((enum davy_layer)i, ""));
 	}
 	return rmdir(dir);
 }
 
-static void put_file(enum dl_layer kind, const char *text)
+static void put_file(enum davy_layer kind, const char *text)
 {
-	FILE *file = fopen(path_of(kind, DL_POLICY_NAME), "w");
+	FILE *file = fopen(path_of(kind, DAVY_POLICY_NAME), "w");
 
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
@@ -56,22 +56,22 @@ static void put_file(enum dl_layer kind, const char *text)
 
 static void every_key_is_read(void **state)
 {
-	static const uint32_t numbers[DL_POLICY_KEY_COUNT] = {
-		[DL_POLICY_BACKENDS] = DL_BACKEND_VULKAN | DL_BACKEND_CPU << 4,
-		[DL_POLICY_UBATCH] = 128,
-		[DL_POLICY_UBATCH_FLOOR] = 64,
-		[DL_POLICY_CONTEXT] = 32768,
-		[DL_POLICY_PARALLEL] = 2,
-		[DL_POLICY_GPU_LAYERS_OFF] = 4,
-		[DL_POLICY_CACHE_TYPE] = DL_CACHE_Q8_0,
-		[DL_POLICY_MODE] = DL_MODE_ADVISE,
+	static const uint32_t numbers[DAVY_POLICY_KEY_COUNT] = {
+		[DAVY_POLICY_BACKENDS] = DAVY_BACKEND_VULKAN | DAVY_BACKEND_CPU << 4,
+		[DAVY_POLICY_UBATCH] = 128,
+		[DAVY_POLICY_UBATCH_FLOOR] = 64,
+		[DAVY_POLICY_CONTEXT] = 32768,
+		[DAVY_POLICY_PARALLEL] = 2,
+		[DAVY_POLICY_GPU_LAYERS_OFF] = 4,
+		[DAVY_POLICY_CACHE_TYPE] = DAVY_CACHE_Q8_0,
+		[DAVY_POLICY_MODE] = DAVY_MODE_ADVISE,
 	};
-	const struct dl_policy_layer *l = &layers.at[DL_LAYER_PEOPLE];
+	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_PEOPLE];
 
 	(void)state;
-	dl_policy_layers_init(&layers);
+	davy_policy_layers_init(&layers);
 	assert_int_equal(
-		policy_read(DL_LAYER_PEOPLE,
+		policy_read(DAVY_LAYER_PEOPLE,
 			    "[rule all]\nbackends = vulkan, cpu\nubatch = 128\nubatch_floor = 64\n"
 			    "context = 32768\nparallel = 2\ngpu_layers_off = 4\ncache_type = q8_0\n"
 			    "mode = advise\nwarn = no; really\nenvironment A_1 = x,y.z:/_+=@-\n"
@@ -79,33 +79,34 @@ static void every_key_is_read(void **state)
 			    "source = somebody\ndate = 2026-12-31\n"),
 		0);
 	assert_int_equal(l->rule_count, 1);
-	assert_int_equal(l->rule[0].value_count, DL_POLICY_KEY_COUNT);
-	for (uint32_t i = 0; i < DL_POLICY_KEY_COUNT; i++) {
+	assert_int_equal(l->rule[0].value_count, DAVY_POLICY_KEY_COUNT);
+	for (uint32_t i = 0; i < DAVY_POLICY_KEY_COUNT; i++) {
 		assert_int_equal(l->rule[0].value[i].key, i);
 		assert_int_equal(l->rule[0].value[i].number, numbers[i]);
 		assert_int_equal(l->rule[0].value[i].line, i + 2);
 	}
 	assert_true(l->rule[0].pin);
-	assert_string_equal(dl_policy_text(l, l->rule[0].value[DL_POLICY_WARN].text), "no; really");
-	assert_string_equal(dl_policy_text(l, l->rule[0].because), "caf\xc3\xa9");
+	assert_string_equal(davy_policy_text(l, l->rule[0].value[DAVY_POLICY_WARN].text),
+			    "no; really");
+	assert_string_equal(davy_policy_text(l, l->rule[0].because), "caf\xc3\xa9");
 }
 
 static void blanks_comments_and_line_ends_do_not_matter(void **state)
 {
-	const struct dl_policy_layer *l = &layers.at[DL_LAYER_PEOPLE];
+	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_PEOPLE];
 
 	(void)state;
-	dl_policy_layers_init(&layers);
+	davy_policy_layers_init(&layers);
 	assert_int_equal(
-		policy_read(DL_LAYER_PEOPLE,
+		policy_read(DAVY_LAYER_PEOPLE,
 			    "\xef\xbb\xbf[ rule  one ] \t\r\n\t# note\r\n"
 			    "  if \t driver=amdgpu , xe ; here\r\n\r\n"
 			    "environment  A : 1\r\n   [rule two] # note\n; note\nubatch=1"),
 		0);
 	assert_int_equal(l->rule_count, 2);
-	assert_string_equal(dl_policy_text(l, l->rule[0].condition[DL_IF_DRIVER].text),
+	assert_string_equal(davy_policy_text(l, l->rule[0].condition[DAVY_IF_DRIVER].text),
 			    "amdgpu , xe");
-	assert_string_equal(dl_policy_text(l, l->rule[0].value[0].name), "A");
+	assert_string_equal(davy_policy_text(l, l->rule[0].value[0].name), "A");
 	assert_string_equal(l->rule[1].name, "two");
 }
 
@@ -218,17 +219,17 @@ static const struct {
 
 static void a_wrong_line_is_told_with_its_column_and_nothing_is_taken(void **state)
 {
-	static struct dl_policy_layers before;
+	static struct davy_policy_layers before;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		const char *text = wrong[i].text;
-		enum dl_layer kind = DL_LAYER_PEOPLE;
+		enum davy_layer kind = DAVY_LAYER_PEOPLE;
 
 		policy_texts(NULL, "[rule kept]\nubatch = 7\n", NULL);
 		memcpy(&before, &layers, sizeof(before));
 		if (text[1] == '|') {
-			kind = text[0] == 's' ? DL_LAYER_SHIPPED : DL_LAYER_AGENT;
+			kind = text[0] == 's' ? DAVY_LAYER_SHIPPED : DAVY_LAYER_AGENT;
 			text += 2;
 		}
 		assert_int_equal(policy_read(kind, text), -EBADMSG);
@@ -245,30 +246,30 @@ static void what_would_be_cut_or_skipped_in_silence_is_an_error(void **state)
 	size_t used;
 
 	(void)state;
-	dl_policy_layers_init(&layers);
+	davy_policy_layers_init(&layers);
 	snprintf(text, sizeof(text), "[rule a]\n# %0196d\nubatch = 1\n", 0);
-	assert_int_equal(policy_read(DL_LAYER_PEOPLE, text), 0);
+	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), 0);
 	snprintf(text, sizeof(text), "[rule a]\n# %0197d\nubatch = 1\n", 0);
-	assert_int_equal(policy_read(DL_LAYER_PEOPLE, text), -EBADMSG);
+	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), -EBADMSG);
 	assert_non_null(strstr(error, "p.conf:2:199: a line of 199 bytes, expected at most 198"));
 	snprintf(text, sizeof(text), "[rule a]\nbecause = %0176d\n", 0);
-	assert_int_equal(policy_read(DL_LAYER_PEOPLE, text), -EBADMSG);
+	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), -EBADMSG);
 	assert_non_null(strstr(error, ":2:186: 'because' of 176 bytes, expected at most 175"));
-	assert_int_equal(dl_policy_text_read(zero, sizeof(zero) - 1, "z.conf", DL_LAYER_PEOPLE,
-					     &layers.at[DL_LAYER_PEOPLE], error),
+	assert_int_equal(davy_policy_text_read(zero, sizeof(zero) - 1, "z.conf", DAVY_LAYER_PEOPLE,
+					       &layers.at[DAVY_LAYER_PEOPLE], error),
 			 -EBADMSG);
 	assert_non_null(strstr(error, "z.conf:3:1: a byte that is 0"));
 	used = 0;
-	for (int i = 0; i <= DL_RULES_MAX; i++)
+	for (int i = 0; i <= DAVY_RULES_MAX; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "[rule r%d]\nubatch = 1\n", i);
-	assert_int_equal(policy_read(DL_LAYER_PEOPLE, text), -EBADMSG);
+	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), -EBADMSG);
 	assert_non_null(strstr(error, ":513:7: no room, expected at most 256 rules"));
 	used = (size_t)snprintf(text, sizeof(text), "[rule a]\n");
-	for (int i = 0; i <= DL_RULE_VALUES_MAX; i++)
+	for (int i = 0; i <= DAVY_RULE_VALUES_MAX; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "environment A%d = 1\n",
 					 i);
-	assert_int_equal(policy_read(DL_LAYER_PEOPLE, text), -EBADMSG);
+	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), -EBADMSG);
 	assert_non_null(strstr(error, ":18:1: no room, expected at most 16 values in a rule"));
 }
 
@@ -281,19 +282,19 @@ static void a_text_ends_where_it_is_said_to_end(void **state)
 	(void)state;
 	assert_non_null(cut);
 	memcpy(cut, text, sizeof(text) - 2);
-	dl_policy_layers_init(&layers);
-	assert_int_equal(dl_policy_text_read(cut, sizeof(text) - 2, "c.conf", DL_LAYER_AGENT,
-					     &layers.at[DL_LAYER_AGENT], error),
+	davy_policy_layers_init(&layers);
+	assert_int_equal(davy_policy_text_read(cut, sizeof(text) - 2, "c.conf", DAVY_LAYER_AGENT,
+					       &layers.at[DAVY_LAYER_AGENT], error),
 			 0);
-	assert_int_equal(layers.at[DL_LAYER_AGENT].rule[0].value[0].number, 1);
+	assert_int_equal(layers.at[DAVY_LAYER_AGENT].rule[0].value[0].number, 1);
 	free(cut);
 }
 
 static void a_hostile_word_is_made_safe_to_show(void **state)
 {
 	(void)state;
-	dl_policy_layers_init(&layers);
-	assert_int_equal(policy_read(DL_LAYER_PEOPLE, "[\x1b[31m]\n"), -EBADMSG);
+	davy_policy_layers_init(&layers);
+	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, "[\x1b[31m]\n"), -EBADMSG);
 	assert_null(strchr(error, '\x1b'));
 	assert_non_null(strstr(error, "unknown section '\\x1b[31m'"));
 }
@@ -315,12 +316,14 @@ static void what_is_written_is_read_as_the_same_and_written_as_the_same(void **s
 
 	(void)state;
 	policy_texts(NULL, written, NULL);
-	assert_int_equal(dl_policy_text_write(&layers.at[DL_LAYER_PEOPLE], &text, &size, error), 0);
+	assert_int_equal(davy_policy_text_write(&layers.at[DAVY_LAYER_PEOPLE], &text, &size, error),
+			 0);
 	assert_string_equal(text, written);
 	assert_int_equal(size, sizeof(written) - 1);
-	assert_int_equal(policy_read(DL_LAYER_PEOPLE, text), 0);
+	assert_int_equal(policy_read(DAVY_LAYER_PEOPLE, text), 0);
 	assert_int_equal(
-		dl_policy_text_write(&layers.at[DL_LAYER_PEOPLE], &again, &size_again, error), 0);
+		davy_policy_text_write(&layers.at[DAVY_LAYER_PEOPLE], &again, &size_again, error),
+		0);
 	assert_int_equal(size, size_again);
 	assert_memory_equal(text, again, size);
 	free(text);
@@ -333,12 +336,12 @@ static void every_rule_that_is_shipped_survives_being_written(void **state)
 	size_t size;
 
 	(void)state;
-	dl_policy_layers_init(&layers);
-	assert_int_equal(dl_policy_file_read("policies/backend.conf", DL_LAYER_SHIPPED,
-					     &layers.at[DL_LAYER_SHIPPED], error),
+	davy_policy_layers_init(&layers);
+	assert_int_equal(davy_policy_file_read("policies/backend.conf", DAVY_LAYER_SHIPPED,
+					       &layers.at[DAVY_LAYER_SHIPPED], error),
 			 0);
-	assert_int_equal(dl_policy_text_write(&layers.at[DL_LAYER_SHIPPED], &text, &size, error),
-			 0);
+	assert_int_equal(
+		davy_policy_text_write(&layers.at[DAVY_LAYER_SHIPPED], &text, &size, error), 0);
 	free(text);
 }
 
@@ -346,93 +349,94 @@ static void every_rule_that_is_shipped_survives_being_written(void **state)
 static void what_a_reader_would_not_take_is_not_written(void **state)
 {
 	static const char *const models[] = { "a ;b", " a", "a ", "a\nubatch = 7", "a\x1b", "" };
-	struct dl_policy_layer *agent = &layers.at[DL_LAYER_AGENT];
-	struct dl_rule *rule;
+	struct davy_policy_layer *agent = &layers.at[DAVY_LAYER_AGENT];
+	struct davy_rule *rule;
 	char *text;
 	size_t size;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
 		policy_texts(NULL, NULL, NULL);
-		rule = dl_policy_rule_add(agent, "a");
-		assert_int_equal(dl_rule_set_count(agent, rule, DL_POLICY_UBATCH, 64), 0);
-		assert_int_equal(dl_rule_if(agent, rule, DL_IF_MODEL, models[i], 0), 0);
-		if (dl_policy_text_write(agent, &text, &size, error) != -EINVAL)
+		rule = davy_policy_rule_add(agent, "a");
+		assert_int_equal(davy_rule_set_count(agent, rule, DAVY_POLICY_UBATCH, 64), 0);
+		assert_int_equal(davy_rule_if(agent, rule, DAVY_IF_MODEL, models[i], 0), 0);
+		if (davy_policy_text_write(agent, &text, &size, error) != -EINVAL)
 			fail_msg("'%s' was written", models[i]);
 		assert_true(error[0]);
 	}
 	policy_texts(NULL, NULL, NULL);
-	rule = dl_policy_rule_add(agent, "a");
-	assert_int_equal(dl_rule_set(agent, rule, DL_POLICY_UBATCH, NULL, "64", 63), 0);
-	assert_int_equal(dl_policy_text_write(agent, &text, &size, error), -EINVAL);
+	rule = davy_policy_rule_add(agent, "a");
+	assert_int_equal(davy_rule_set(agent, rule, DAVY_POLICY_UBATCH, NULL, "64", 63), 0);
+	assert_int_equal(davy_policy_text_write(agent, &text, &size, error), -EINVAL);
 	assert_string_equal(error, "rule 'a' would be read as another than it is");
 	policy_texts(NULL, NULL, NULL);
-	assert_non_null(dl_policy_rule_add(agent, "empty"));
-	assert_int_equal(dl_policy_text_write(agent, &text, &size, error), -EINVAL);
+	assert_non_null(davy_policy_rule_add(agent, "empty"));
+	assert_int_equal(davy_policy_text_write(agent, &text, &size, error), -EINVAL);
 	assert_non_null(strstr(error, "rule 'empty' sets nothing"));
 }
 
 static void whatever_a_model_is_called_and_the_reason_is_a_rule_can_be_written(void **state)
 {
-	struct dl_policy_layer *agent = &layers.at[DL_LAYER_AGENT];
-	struct dl_policy_subject s = { .model = "a, b ;c\\x1b*.gguf" };
-	char pattern[DL_MODEL_LEN], because[400], *text;
-	struct dl_effective e;
-	struct dl_rule *rule;
+	struct davy_policy_layer *agent = &layers.at[DAVY_LAYER_AGENT];
+	struct davy_policy_subject s = { .model = "a, b ;c\\x1b*.gguf" };
+	char pattern[DAVY_MODEL_LEN], because[400], *text;
+	struct davy_effective e;
+	struct davy_rule *rule;
 	size_t size;
 
 	(void)state;
 	policy_texts(NULL, NULL, NULL);
-	rule = dl_policy_rule_add(agent, "a");
-	dl_rule_literal(pattern, sizeof(pattern), s.model);
-	assert_int_equal(dl_rule_if(agent, rule, DL_IF_MODEL, pattern, 0), 0);
-	assert_int_equal(dl_rule_set_count(agent, rule, DL_POLICY_UBATCH, 64), 0);
+	rule = davy_policy_rule_add(agent, "a");
+	davy_rule_literal(pattern, sizeof(pattern), s.model);
+	assert_int_equal(davy_rule_if(agent, rule, DAVY_IF_MODEL, pattern, 0), 0);
+	assert_int_equal(davy_rule_set_count(agent, rule, DAVY_POLICY_UBATCH, 64), 0);
 	snprintf(because, sizeof(because), "it died ;%0165d\xc3\xa9 twice", 0);
-	assert_int_equal(dl_rule_say(agent, rule, because, "seen here", "2026-11-21"), 0);
-	assert_int_equal(dl_policy_text_write(agent, &text, &size, error), 0);
-	assert_int_equal(policy_read(DL_LAYER_AGENT, text), 0);
+	assert_int_equal(davy_rule_say(agent, rule, because, "seen here", "2026-11-21"), 0);
+	assert_int_equal(davy_policy_text_write(agent, &text, &size, error), 0);
+	assert_int_equal(policy_read(DAVY_LAYER_AGENT, text), 0);
 	e = policy_of(&s);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 64);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 64);
 	free(text);
 }
 
 static void three_folders_make_three_layers(void **state)
 {
 	char data[80], mine[80], people[80];
-	struct dl_policy_subject nobody = { .model = "" };
-	struct dl_effective e;
+	struct davy_policy_subject nobody = { .model = "" };
+	struct davy_effective e;
 
 	(void)state;
 	snprintf(data, sizeof(data), "%s/shipped", dir);
 	snprintf(people, sizeof(people), "%s/people", dir);
 	snprintf(mine, sizeof(mine), "%s/agent", dir);
-	dl_policy_layers_init(&layers);
-	assert_int_equal(dl_policy_dirs_read(data, mine, people, &layers, error), 0);
+	davy_policy_layers_init(&layers);
+	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), 0);
 	assert_string_equal(error, "");
-	assert_int_equal(layers.at[DL_LAYER_AGENT].rule_count, 0);
-	put_file(DL_LAYER_SHIPPED, "[rule s]\nubatch = 1\nparallel = 1\ncontext = 1\nbecause = x\n"
-				   "source = x\ndate = 2026-01-01\n");
-	put_file(DL_LAYER_PEOPLE, "[rule p]\nubatch = 2\nparallel = 2\npin = yes\n");
-	put_file(DL_LAYER_AGENT, "[rule a]\nubatch = 3\ncontext = 3\n");
-	assert_int_equal(dl_policy_dirs_read(data, mine, people, &layers, error), 0);
+	assert_int_equal(layers.at[DAVY_LAYER_AGENT].rule_count, 0);
+	put_file(DAVY_LAYER_SHIPPED,
+		 "[rule s]\nubatch = 1\nparallel = 1\ncontext = 1\nbecause = x\n"
+		 "source = x\ndate = 2026-01-01\n");
+	put_file(DAVY_LAYER_PEOPLE, "[rule p]\nubatch = 2\nparallel = 2\npin = yes\n");
+	put_file(DAVY_LAYER_AGENT, "[rule a]\nubatch = 3\ncontext = 3\n");
+	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), 0);
 	e = policy_of(&nobody);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 2);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_PARALLEL), 2);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_CONTEXT), 3);
-	assert_string_equal(e.value[DL_POLICY_UBATCH].origin.layer->path,
-			    path_of(DL_LAYER_PEOPLE, DL_POLICY_NAME));
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 2);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_PARALLEL), 2);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_CONTEXT), 3);
+	assert_string_equal(e.value[DAVY_POLICY_UBATCH].origin.layer->path,
+			    path_of(DAVY_LAYER_PEOPLE, DAVY_POLICY_NAME));
 
 	/* The agent's own is left as it was; with another's wrong file nothing changes at all. */
-	put_file(DL_LAYER_AGENT, "[rule a]\nubatch = x\n");
-	put_file(DL_LAYER_PEOPLE, "[rule p]\nubatch = 4\n");
-	assert_int_equal(dl_policy_dirs_read(data, mine, people, &layers, error), 0);
+	put_file(DAVY_LAYER_AGENT, "[rule a]\nubatch = x\n");
+	put_file(DAVY_LAYER_PEOPLE, "[rule p]\nubatch = 4\n");
+	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), 0);
 	assert_non_null(strstr(error, "/agent/backend.conf:2:10: wrong value 'x'"));
 	e = policy_of(&nobody);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 3);
-	put_file(DL_LAYER_PEOPLE, "[rule p]\nubatch = 5\nubatch = 6\n");
-	assert_int_equal(dl_policy_dirs_read(data, mine, people, &layers, error), -EBADMSG);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 3);
+	put_file(DAVY_LAYER_PEOPLE, "[rule p]\nubatch = 5\nubatch = 6\n");
+	assert_int_equal(davy_policy_dirs_read(data, mine, people, &layers, error), -EBADMSG);
 	assert_non_null(strstr(error, "/people/backend.conf:3:1: 'ubatch' a second time"));
-	assert_int_equal(layers.at[DL_LAYER_PEOPLE].rule[0].value[0].number, 4);
+	assert_int_equal(layers.at[DAVY_LAYER_PEOPLE].rule[0].value[0].number, 4);
 }
 
 int main(void)

@@ -30,8 +30,8 @@
 
 #define VALUE_MAX 32
 
-static struct dl_agent agent;
-static struct dl_link *link_of_test;
+static struct davy_agent agent;
+static struct davy_link *link_of_test;
 static int client;
 static char dirs[3][128]; /* data, state, config */
 
@@ -42,15 +42,15 @@ static int new_agent(void **state)
 
 	if (make_root(state) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd))
 		return -1;
-	dl_root_set("");
+	davy_root_set("");
 	memset(&agent, 0, sizeof(agent));
 	agent.terminal = true; /* what it says is kept, not printed */
 	for (size_t i = 0; i < 3; i++)
 		snprintf(dirs[i], sizeof(dirs[i]), "%s/%s", root, names[i]);
-	agent.options = (struct dl_agent_options){
+	agent.options = (struct davy_agent_options){
 		.mode = -1, .data_dir = dirs[0], .state_dir = dirs[1], .config_dir = dirs[2]
 	};
-	dl_core_init(&agent.core);
+	davy_core_init(&agent.core);
 	link_of_test = &agent.links[0];
 	link_of_test->agent = &agent;
 	link_of_test->fd = fd[0];
@@ -69,38 +69,38 @@ static int end_agent(void **state)
 
 static void add_version(const char *body, const char *evidence)
 {
-	struct dl_db *db = NULL;
+	struct davy_db *db = NULL;
 
-	assert_int_equal(dl_db_open(dirs[1], DL_DB_MAKE, &db), 0);
-	assert_true(dl_version_add(db, "because of a test", evidence, body) > 0);
-	dl_db_close(db);
+	assert_int_equal(davy_db_open(dirs[1], DAVY_DB_MAKE, &db), 0);
+	assert_true(davy_version_add(db, "because of a test", evidence, body) > 0);
+	davy_db_close(db);
 }
 
 static void run_engine(uint32_t pid)
 {
-	struct dl_tracked *t = &agent.tracked[3];
-	struct dl_watched_gpu *w = &agent.gpus.gpu[0];
+	struct davy_tracked *t = &agent.tracked[3];
+	struct davy_watched_gpu *w = &agent.gpus.gpu[0];
 
 	agent.gpus.count = 1;
-	dl_copy_name(w->gpu.device, sizeof(w->gpu.device), "0000:03:00.0");
-	dl_copy_name(w->gpu.driver, sizeof(w->gpu.driver), "amdgpu");
-	dl_copy_name(w->versions.driver, sizeof(w->versions.driver), "amdgpu 6.8.5");
+	davy_copy_name(w->gpu.device, sizeof(w->gpu.device), "0000:03:00.0");
+	davy_copy_name(w->gpu.driver, sizeof(w->gpu.driver), "amdgpu");
+	davy_copy_name(w->versions.driver, sizeof(w->versions.driver), "amdgpu 6.8.5");
 	t->pid = pid;
-	t->told.engine = DL_ENGINE_LLAMA_SERVER;
-	t->told.backend = DL_BACKEND_VULKAN;
+	t->told.engine = DAVY_ENGINE_LLAMA_SERVER;
+	t->told.backend = DAVY_BACKEND_VULKAN;
 	t->told.workload = 5;
 	t->told.ubatch = 64;
 	t->told.context_size = 2048;
-	dl_copy_name(t->told.device, sizeof(t->told.device), "0000:03:00.0");
-	dl_copy_name(t->told.model, sizeof(t->told.model), "m.gguf");
-	dl_copy_name(t->told.unit, sizeof(t->told.unit), "lamp.service");
-	dl_copy_name(t->engine, sizeof(t->engine), "llama-server, build 1");
+	davy_copy_name(t->told.device, sizeof(t->told.device), "0000:03:00.0");
+	davy_copy_name(t->told.model, sizeof(t->told.model), "m.gguf");
+	davy_copy_name(t->told.unit, sizeof(t->told.unit), "lamp.service");
+	davy_copy_name(t->engine, sizeof(t->engine), "llama-server, build 1");
 }
 
 static const char *refusal(json_int_t pid)
 {
 	json_t *question = json_pack("{s:s, s:I}", "op", "policy_of", "pid", pid);
-	const char *why = dl_agent_policy_of(link_of_test, question);
+	const char *why = davy_agent_policy_of(link_of_test, question);
 
 	json_decref(question);
 	return why;
@@ -111,8 +111,8 @@ static json_t *ask(json_int_t pid)
 	json_t *answer = NULL;
 
 	assert_null(refusal(pid));
-	assert_int_equal(dl_message_receive(client, &answer), 0);
-	assert_string_equal(dl_message_text(answer, "op"), "policy_of");
+	assert_int_equal(davy_message_receive(client, &answer), 0);
+	assert_string_equal(davy_message_text(answer, "op"), "policy_of");
 	return answer;
 }
 
@@ -122,7 +122,7 @@ static const json_t *value_of(const json_t *answer, const char *key)
 	size_t i;
 
 	json_array_foreach(json_object_get(answer, "values"), i,
-			   value) if (!strcmp(dl_message_text(value, "key"), key)) return value;
+			   value) if (!strcmp(davy_message_text(value, "key"), key)) return value;
 	fail_msg("no value of '%s'", key);
 	return NULL;
 }
@@ -132,11 +132,11 @@ static void expect_told(const json_t *answer, const char *key, const char *text,
 {
 	const json_t *value = value_of(answer, key);
 
-	assert_string_equal(dl_message_text(value, "value"), text);
-	assert_string_equal(dl_message_text(value, "layer"), layer);
-	assert_string_equal(dl_message_text(value, "rule"), rule);
-	assert_int_equal(dl_message_number(value, "line", 0), line);
-	assert_non_null(strstr(dl_message_text(value, "file"), "/" DL_POLICY_NAME));
+	assert_string_equal(davy_message_text(value, "value"), text);
+	assert_string_equal(davy_message_text(value, "layer"), layer);
+	assert_string_equal(davy_message_text(value, "rule"), rule);
+	assert_int_equal(davy_message_number(value, "line", 0), line);
+	assert_non_null(strstr(davy_message_text(value, "file"), "/" DAVY_POLICY_NAME));
 }
 
 static void each_value_is_told_with_where_it_is_from(void **state)
@@ -144,12 +144,12 @@ static void each_value_is_told_with_where_it_is_from(void **state)
 	json_t *answer;
 
 	(void)state;
-	PUT("/data/" DL_POLICY_NAME, SHIPPED);
-	PUT("/config/" DL_POLICY_NAME, PEOPLE);
+	PUT("/data/" DAVY_POLICY_NAME, SHIPPED);
+	PUT("/config/" DAVY_POLICY_NAME, PEOPLE);
 	add_version(OTHER, "of another");
 	add_version(TUNED, "it died twice");
 	add_version(TUNED OTHER, "of another again");
-	dl_policy_rules_open(&agent);
+	davy_policy_rules_open(&agent);
 	run_engine(700);
 	answer = ask(700);
 	assert_int_equal(json_array_size(json_object_get(answer, "values")), 5);
@@ -161,9 +161,9 @@ static void each_value_is_told_with_where_it_is_from(void **state)
 	expect_told(answer, "ubatch", "128", "agent", "tuned", 5);
 	assert_true(json_is_true(json_object_get(value_of(answer, "context"), "pinned")));
 	assert_false(json_is_true(json_object_get(value_of(answer, "ubatch"), "pinned")));
-	assert_string_equal(dl_message_text(value_of(answer, "parallel"), "source"), "a test");
-	assert_int_equal(dl_message_number(value_of(answer, "ubatch"), "version", 0), 2);
-	assert_string_equal(dl_message_text(value_of(answer, "ubatch"), "evidence"),
+	assert_string_equal(davy_message_text(value_of(answer, "parallel"), "source"), "a test");
+	assert_int_equal(davy_message_number(value_of(answer, "ubatch"), "version", 0), 2);
+	assert_string_equal(davy_message_text(value_of(answer, "ubatch"), "evidence"),
 			    "it died twice");
 	assert_null(json_object_get(value_of(answer, "parallel"), "version"));
 	json_decref(answer);
@@ -171,15 +171,15 @@ static void each_value_is_told_with_where_it_is_from(void **state)
 
 static void what_it_runs_with_is_told_beside_it(void **state)
 {
-	const struct dl_learned_entry open = { .model = "m.gguf",
-					       .backend = DL_BACKEND_ROCM,
-					       .state = DL_BREAKER_OPEN,
-					       .because = "it died\033" };
+	const struct davy_learned_entry open = { .model = "m.gguf",
+						 .backend = DAVY_BACKEND_ROCM,
+						 .state = DAVY_BREAKER_OPEN,
+						 .because = "it died\033" };
 	const json_t *runs, *versions, *breaker;
 	json_t *answer;
 
 	(void)state;
-	dl_policy_rules_open(&agent);
+	davy_policy_rules_open(&agent);
 	run_engine(700);
 	agent.learned.entry[agent.learned.count++] = open;
 	agent.learned.entry[agent.learned.count] = open;
@@ -189,14 +189,14 @@ static void what_it_runs_with_is_told_beside_it(void **state)
 	versions = json_object_get(answer, "environment");
 	breaker = json_array_get(json_object_get(answer, "breakers"), 0);
 	assert_int_equal(json_array_size(json_object_get(answer, "values")), 0);
-	assert_int_equal(dl_message_number(answer, "workload", 0), 5);
-	assert_string_equal(dl_message_text(answer, "unit"), "lamp.service");
-	assert_string_equal(dl_message_text(runs, "backend"), "vulkan");
-	assert_int_equal(dl_message_number(runs, "ubatch", 0), 64);
-	assert_string_equal(dl_message_text(versions, "driver"), "amdgpu 6.8.5");
-	assert_string_equal(dl_message_text(versions, "engine"), "llama-server, build 1");
+	assert_int_equal(davy_message_number(answer, "workload", 0), 5);
+	assert_string_equal(davy_message_text(answer, "unit"), "lamp.service");
+	assert_string_equal(davy_message_text(runs, "backend"), "vulkan");
+	assert_int_equal(davy_message_number(runs, "ubatch", 0), 64);
+	assert_string_equal(davy_message_text(versions, "driver"), "amdgpu 6.8.5");
+	assert_string_equal(davy_message_text(versions, "engine"), "llama-server, build 1");
 	assert_int_equal(json_array_size(json_object_get(answer, "breakers")), 1);
-	assert_string_equal(dl_message_text(breaker, "because"), "it died\\x1b");
+	assert_string_equal(davy_message_text(breaker, "because"), "it died\\x1b");
 	json_decref(answer);
 }
 
@@ -207,28 +207,28 @@ static void the_mode_is_told_with_its_file(void **state)
 
 	(void)state;
 	PUT("/data/hazards.conf", "[agent]\nmode = advise\n");
-	dl_policy_rules_open(&agent);
+	davy_policy_rules_open(&agent);
 	run_engine(700);
-	agent.core.config.value[DL_CFG_MODE] = DL_MODE_ADVISE;
+	agent.core.config.value[DAVY_CFG_MODE] = DAVY_MODE_ADVISE;
 	answer = ask(700);
 	mode = json_object_get(answer, "mode");
-	assert_string_equal(dl_message_text(mode, "value"), "advise");
-	assert_string_equal(dl_message_text(mode, "layer"), "shipped");
+	assert_string_equal(davy_message_text(mode, "value"), "advise");
+	assert_string_equal(davy_message_text(mode, "layer"), "shipped");
 	json_decref(answer);
 	PUT("/config/hazards.conf", "[agent]\nmode = enforce\n");
 	answer = ask(700); /* written, and not read yet */
-	assert_string_equal(dl_message_text(json_object_get(answer, "mode"), "layer"), "shipped");
+	assert_string_equal(davy_message_text(json_object_get(answer, "mode"), "layer"), "shipped");
 	json_decref(answer);
-	agent.core.config.value[DL_CFG_MODE] = DL_MODE_ENFORCE;
+	agent.core.config.value[DAVY_CFG_MODE] = DAVY_MODE_ENFORCE;
 	answer = ask(700);
 	mode = json_object_get(answer, "mode");
-	assert_string_equal(dl_message_text(mode, "layer"), "people");
-	assert_non_null(strstr(dl_message_text(mode, "file"), "/config/hazards.conf"));
+	assert_string_equal(davy_message_text(mode, "layer"), "people");
+	assert_non_null(strstr(davy_message_text(mode, "file"), "/config/hazards.conf"));
 	json_decref(answer);
-	agent.options.mode = DL_MODE_ENFORCE;
+	agent.options.mode = DAVY_MODE_ENFORCE;
 	answer = ask(700);
 	mode = json_object_get(answer, "mode");
-	assert_string_equal(dl_message_text(mode, "layer"), "command line");
+	assert_string_equal(davy_message_text(mode, "layer"), "command line");
 	json_decref(answer);
 }
 
@@ -237,19 +237,19 @@ static void who_is_no_engine_is_not_told_of(void **state)
 	(void)state;
 	run_engine(700);
 	assert_non_null(strstr(refusal(700), "policy check")); /* no rules are in force */
-	dl_policy_rules_open(&agent);
+	davy_policy_rules_open(&agent);
 	assert_non_null(strstr(refusal(701), "no engine"));
 	assert_non_null(strstr(refusal(0), "no engine"));
 	assert_non_null(strstr(refusal(-1), "no engine"));
 	assert_non_null(strstr(refusal((json_int_t)700 + (1LL << 32)), "no engine"));
-	agent.tracked[3].told.engine = DL_ENGINE_NONE;
+	agent.tracked[3].told.engine = DAVY_ENGINE_NONE;
 	assert_non_null(strstr(refusal(700), "no engine"));
 }
 
 /* More texts than a message has room for. */
 static void what_finds_no_room_is_counted(void **state)
 {
-	static char text[64 * 1024], evidence[DL_VERSION_EVIDENCE];
+	static char text[64 * 1024], evidence[DAVY_VERSION_EVIDENCE];
 	size_t used = 0, listed;
 	json_t *answer;
 
@@ -262,13 +262,13 @@ static void what_finds_no_room_is_counted(void **state)
 			i, i, i, 170, 0, 170, 0);
 	memset(evidence, 'e', sizeof(evidence) - 1); /* told with each value */
 	add_version(text, evidence);
-	dl_policy_rules_open(&agent);
+	davy_policy_rules_open(&agent);
 	run_engine(700);
 	answer = ask(700);
 	listed = json_array_size(json_object_get(answer, "values"));
 	assert_true(listed > 0 && listed < 2 * VALUE_MAX);
-	assert_true(json_dumpb(answer, NULL, 0, JSON_COMPACT) <= DL_MESSAGE_MAX);
-	assert_int_equal(listed + (size_t)dl_message_number(answer, "values_unlisted", 0),
+	assert_true(json_dumpb(answer, NULL, 0, JSON_COMPACT) <= DAVY_MESSAGE_MAX);
+	assert_int_equal(listed + (size_t)davy_message_number(answer, "values_unlisted", 0),
 			 2 * VALUE_MAX);
 	json_decref(answer);
 }

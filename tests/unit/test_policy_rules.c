@@ -4,10 +4,10 @@
 
 #include <errno.h>
 
-#define MS DL_NS_PER_MS
+#define MS DAVY_NS_PER_MS
 
-static const struct dl_policy_subject strix = {
-	.engine = DL_ENGINE_LLAMA_SERVER,
+static const struct davy_policy_subject strix = {
+	.engine = DAVY_ENGINE_LLAMA_SERVER,
 	.model = "Qwen3.8-27B-Q4_K_M.gguf",
 	.device = "0000:c6:00.0",
 	.driver = "amdgpu",
@@ -16,10 +16,10 @@ static const struct dl_policy_subject strix = {
 	.gfx = "gfx1151",
 	.firmware = "mes 0x83, smc 0x4d3a00",
 	.compute_units = 40,
-	.lockup_ns = { [DL_BACKEND_VULKAN] = 2000 * MS, [DL_BACKEND_ROCM] = DL_LOCKUP_NEVER },
+	.lockup_ns = { [DAVY_BACKEND_VULKAN] = 2000 * MS, [DAVY_BACKEND_ROCM] = DAVY_LOCKUP_NEVER },
 	.kernel = "7.0.0-31-generic",
-	.backend = DL_BACKEND_VULKAN,
-	.known = DL_KNOWN_NO,
+	.backend = DAVY_BACKEND_VULKAN,
+	.known = DAVY_KNOWN_NO,
 };
 
 /* A condition and whether it holds for the Strix Halo above. */
@@ -76,13 +76,13 @@ static void a_condition_holds_for_what_it_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
-		struct dl_effective e;
+		struct davy_effective e;
 
 		snprintf(text, sizeof(text), "[rule one]\nif %s\nubatch = 7\n",
 			 conditions[i].condition);
 		policy_texts(NULL, text, NULL);
 		e = policy_of(&strix);
-		if ((dl_effective_count(&e, DL_POLICY_UBATCH) == 7) != conditions[i].holds)
+		if ((davy_effective_count(&e, DAVY_POLICY_UBATCH) == 7) != conditions[i].holds)
 			fail_msg("'if %s' %s", conditions[i].condition,
 				 conditions[i].holds ? "does not hold" : "holds");
 	}
@@ -90,7 +90,7 @@ static void a_condition_holds_for_what_it_names(void **state)
 
 static void all_conditions_of_a_rule_must_hold(void **state)
 {
-	struct dl_effective e;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL,
@@ -98,48 +98,48 @@ static void all_conditions_of_a_rule_must_hold(void **state)
 		     "[rule none]\nparallel = 2\n",
 		     NULL);
 	e = policy_of(&strix);
-	assert_null(e.value[DL_POLICY_UBATCH].origin.rule);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_PARALLEL), 2);
+	assert_null(e.value[DAVY_POLICY_UBATCH].origin.rule);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_PARALLEL), 2);
 }
 
 static void what_is_not_known_fulfils_no_condition(void **state)
 {
-	static const struct dl_policy_subject nobody;
+	static const struct davy_policy_subject nobody;
 	char text[128];
 
 	(void)state;
-	for (uint32_t i = 0; dl_condition_name(i); i++) {
-		static const char *const any[DL_IF_COUNT] = {
-			[DL_IF_COMPUTE_UNITS_BELOW] = "65536",
-			[DL_IF_CONTEXT_ABOVE] = "0",
-			[DL_IF_LOCKUP_BELOW] = "24 h",
+	for (uint32_t i = 0; davy_condition_name(i); i++) {
+		static const char *const any[DAVY_IF_COUNT] = {
+			[DAVY_IF_COMPUTE_UNITS_BELOW] = "65536",
+			[DAVY_IF_CONTEXT_ABOVE] = "0",
+			[DAVY_IF_LOCKUP_BELOW] = "24 h",
 		};
-		struct dl_effective e;
+		struct davy_effective e;
 
 		snprintf(text, sizeof(text), "[rule one]\nif %s = %s\nubatch = 7\n",
-			 dl_condition_name(i), any[i] ? any[i] : "*");
+			 davy_condition_name(i), any[i] ? any[i] : "*");
 		policy_texts(NULL, text, NULL);
 		e = policy_of(&nobody);
-		assert_null(e.value[DL_POLICY_UBATCH].origin.rule);
+		assert_null(e.value[DAVY_POLICY_UBATCH].origin.rule);
 	}
 }
 
 static void a_queue_without_a_timeout_is_below_none(void **state)
 {
-	struct dl_policy_subject s = strix;
-	struct dl_effective e;
+	struct davy_policy_subject s = strix;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL, "[rule one]\nif lockup_below = 24 h\nubatch = 7\n", NULL);
-	s.backend = DL_BACKEND_ROCM;
+	s.backend = DAVY_BACKEND_ROCM;
 	e = policy_of(&s);
-	assert_null(e.value[DL_POLICY_UBATCH].origin.rule);
+	assert_null(e.value[DAVY_POLICY_UBATCH].origin.rule);
 }
 
 static void what_is_said_of_ollama_is_meant_for_its_runners(void **state)
 {
-	struct dl_policy_subject s = { .engine = DL_ENGINE_OLLAMA_RUNNER };
-	struct dl_effective e;
+	struct davy_policy_subject s = { .engine = DAVY_ENGINE_OLLAMA_RUNNER };
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL,
@@ -147,17 +147,17 @@ static void what_is_said_of_ollama_is_meant_for_its_runners(void **state)
 		     "[rule two]\nif engine = ollama-runner\nparallel = 2\n",
 		     NULL);
 	e = policy_of(&s);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 7);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_PARALLEL), 2);
-	s.engine = DL_ENGINE_OLLAMA;
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 7);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_PARALLEL), 2);
+	s.engine = DAVY_ENGINE_OLLAMA;
 	e = policy_of(&s);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 7);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_PARALLEL), 0);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 7);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_PARALLEL), 0);
 }
 
 static void of_two_rules_of_a_layer_the_later_one_wins_value_by_value(void **state)
 {
-	struct dl_effective e;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL,
@@ -165,8 +165,8 @@ static void of_two_rules_of_a_layer_the_later_one_wins_value_by_value(void **sta
 		     "[rule two]\nubatch = 512\nenvironment A = 2\nenvironment B = 3\n",
 		     NULL);
 	e = policy_of(&strix);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 512);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_PARALLEL), 4);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 512);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_PARALLEL), 4);
 	assert_int_equal(e.environment_count, 2);
 	assert_string_equal(policy_named(e.environment, 2, "A")->text, "2");
 	assert_string_equal(policy_named(e.environment, 2, "B")->text, "3");
@@ -174,8 +174,8 @@ static void of_two_rules_of_a_layer_the_later_one_wins_value_by_value(void **sta
 
 static void a_value_knows_where_it_comes_from(void **state)
 {
-	const struct dl_policy_origin *o;
-	struct dl_effective e;
+	const struct davy_policy_origin *o;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(
@@ -183,19 +183,19 @@ static void a_value_knows_where_it_comes_from(void **state)
 		"# mine\n\n[rule near]\nif driver = amdgpu\nparallel = 1\nbecause = I say so\n",
 		NULL);
 	e = policy_of(&strix);
-	o = &e.value[DL_POLICY_UBATCH].origin;
-	assert_int_equal(o->layer->layer, DL_LAYER_SHIPPED);
+	o = &e.value[DAVY_POLICY_UBATCH].origin;
+	assert_int_equal(o->layer->layer, DAVY_LAYER_SHIPPED);
 	assert_string_equal(o->layer->path, "s.conf");
 	assert_string_equal(o->rule->name, "far");
 	assert_int_equal(o->line, 2);
-	assert_string_equal(dl_policy_text(o->layer, o->rule->because), "b");
-	assert_string_equal(dl_policy_text(o->layer, o->rule->source), "s#1");
-	assert_string_equal(dl_policy_text(o->layer, o->rule->date), "2026-01-02");
-	o = &e.value[DL_POLICY_PARALLEL].origin;
-	assert_int_equal(o->layer->layer, DL_LAYER_PEOPLE);
+	assert_string_equal(davy_policy_text(o->layer, o->rule->because), "b");
+	assert_string_equal(davy_policy_text(o->layer, o->rule->source), "s#1");
+	assert_string_equal(davy_policy_text(o->layer, o->rule->date), "2026-01-02");
+	o = &e.value[DAVY_POLICY_PARALLEL].origin;
+	assert_int_equal(o->layer->layer, DAVY_LAYER_PEOPLE);
 	assert_int_equal(o->line, 5);
 	assert_int_equal(o->rule->line, 3);
-	assert_string_equal(dl_policy_text(o->layer, o->rule->source), "");
+	assert_string_equal(davy_policy_text(o->layer, o->rule->source), "");
 }
 
 #define SAID "because = b\nsource = s\ndate = 2026-01-02\n"
@@ -206,47 +206,47 @@ static const struct {
 	const char *people;
 	const char *agent;
 	uint32_t ubatch;
-	enum dl_layer from;
+	enum davy_layer from;
 	bool pinned;
 } order[] = {
-	{ "64", NULL, NULL, 64, DL_LAYER_SHIPPED, false },
-	{ "64", "128", NULL, 128, DL_LAYER_PEOPLE, false },
-	{ "64", NULL, "32", 32, DL_LAYER_AGENT, false },
-	{ "64", "128", "32", 32, DL_LAYER_AGENT, false },
-	{ "64", "128\npin = no", "32", 32, DL_LAYER_AGENT, false },
-	{ "64", "128\npin = yes", "32", 128, DL_LAYER_PEOPLE, true },
-	{ NULL, "128\npin = yes", "32", 128, DL_LAYER_PEOPLE, true },
-	{ "64", "128\npin = yes", NULL, 128, DL_LAYER_PEOPLE, true },
+	{ "64", NULL, NULL, 64, DAVY_LAYER_SHIPPED, false },
+	{ "64", "128", NULL, 128, DAVY_LAYER_PEOPLE, false },
+	{ "64", NULL, "32", 32, DAVY_LAYER_AGENT, false },
+	{ "64", "128", "32", 32, DAVY_LAYER_AGENT, false },
+	{ "64", "128\npin = no", "32", 32, DAVY_LAYER_AGENT, false },
+	{ "64", "128\npin = yes", "32", 128, DAVY_LAYER_PEOPLE, true },
+	{ NULL, "128\npin = yes", "32", 128, DAVY_LAYER_PEOPLE, true },
+	{ "64", "128\npin = yes", NULL, 128, DAVY_LAYER_PEOPLE, true },
 	/* A pin of an earlier rule goes with its value. */
-	{ "64", "128\npin = yes\n[rule again]\nubatch = 256", "32", 32, DL_LAYER_AGENT, false },
-	{ "64", "128\n[rule again]\nubatch = 256\npin = yes", "32", 256, DL_LAYER_PEOPLE, true },
+	{ "64", "128\npin = yes\n[rule again]\nubatch = 256", "32", 32, DAVY_LAYER_AGENT, false },
+	{ "64", "128\n[rule again]\nubatch = 256\npin = yes", "32", 256, DAVY_LAYER_PEOPLE, true },
 	/* 0 takes a limit away. */
-	{ "64", "0", NULL, 0, DL_LAYER_PEOPLE, false },
+	{ "64", "0", NULL, 0, DAVY_LAYER_PEOPLE, false },
 };
 
 static void a_later_layer_beats_an_earlier_one_but_for_pins(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		char text[DL_LAYER_COUNT][256];
+		char text[DAVY_LAYER_COUNT][256];
 		const char *given[] = { order[i].shipped, order[i].people, order[i].agent };
-		struct dl_effective e;
+		struct davy_effective e;
 
-		for (int j = 0; j < DL_LAYER_COUNT; j++)
+		for (int j = 0; j < DAVY_LAYER_COUNT; j++)
 			snprintf(text[j], sizeof(text[j]), "[rule r]\nubatch = %s\n%s",
 				 given[j] ? given[j] : "", j ? "" : SAID);
 		policy_texts(given[0] ? text[0] : NULL, given[1] ? text[1] : NULL,
 			     given[2] ? text[2] : NULL);
 		e = policy_of(&strix);
-		assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), order[i].ubatch);
-		assert_int_equal(e.value[DL_POLICY_UBATCH].origin.layer->layer, order[i].from);
-		assert_int_equal(e.value[DL_POLICY_UBATCH].origin.pinned, order[i].pinned);
+		assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), order[i].ubatch);
+		assert_int_equal(e.value[DAVY_POLICY_UBATCH].origin.layer->layer, order[i].from);
+		assert_int_equal(e.value[DAVY_POLICY_UBATCH].origin.pinned, order[i].pinned);
 	}
 }
 
 static void a_pin_holds_each_of_its_values_and_no_other(void **state)
 {
-	struct dl_effective e;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL,
@@ -259,12 +259,12 @@ static void a_pin_holds_each_of_its_values_and_no_other(void **state)
 	assert_string_equal(policy_named(e.environment, e.environment_count, "A")->text, "1");
 	assert_string_equal(policy_named(e.environment, e.environment_count, "B")->text, "2");
 	assert_string_equal(policy_named(e.argument, e.argument_count, "-fa")->text, "off");
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 32);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 32);
 }
 
 static void an_emptied_variable_is_not_set(void **state)
 {
-	struct dl_effective e;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts("[rule s]\nenvironment A = 1\nenvironment B = 1\n" SAID,
@@ -276,7 +276,7 @@ static void an_emptied_variable_is_not_set(void **state)
 
 static void an_argument_may_have_no_value(void **state)
 {
-	struct dl_effective e;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL, "[rule p]\nargument --no-mmap =\nargument -ot = exps=CPU\n", NULL);
@@ -288,35 +288,35 @@ static void an_argument_may_have_no_value(void **state)
 
 static void backends_are_tried_in_their_order_as_far_as_they_are_there(void **state)
 {
-	struct dl_policy_subject s = strix;
-	struct dl_effective e;
+	struct davy_policy_subject s = strix;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL, "[rule r]\nbackends = cuda, vulkan, rocm, cpu\n", NULL);
-	s.backend = DL_BACKEND_ROCM;
+	s.backend = DAVY_BACKEND_ROCM;
 	e = policy_of(&s); /* what is there is not known */
 	assert_string_equal(policy_order(&e), "cuda vulkan rocm cpu");
-	assert_int_equal(e.backend, DL_BACKEND_CUDA);
-	s.available = 1u << DL_BACKEND_ROCM | 1u << DL_BACKEND_VULKAN;
+	assert_int_equal(e.backend, DAVY_BACKEND_CUDA);
+	s.available = 1u << DAVY_BACKEND_ROCM | 1u << DAVY_BACKEND_VULKAN;
 	e = policy_of(&s);
 	assert_string_equal(policy_order(&e), "vulkan rocm cpu");
-	assert_int_equal(e.backend, DL_BACKEND_VULKAN);
-	s.available = 1u << DL_BACKEND_ROCM;
+	assert_int_equal(e.backend, DAVY_BACKEND_VULKAN);
+	s.available = 1u << DAVY_BACKEND_ROCM;
 	e = policy_of(&s);
 	assert_string_equal(policy_order(&e), "rocm cpu");
-	assert_true(dl_effective_allows(&e, DL_BACKEND_VULKAN));
-	assert_false(dl_effective_allows(&e, DL_BACKEND_SYCL));
+	assert_true(davy_effective_allows(&e, DAVY_BACKEND_VULKAN));
+	assert_false(davy_effective_allows(&e, DAVY_BACKEND_SYCL));
 }
 
 static void none_that_is_left_is_told(void **state)
 {
-	struct dl_policy_subject s = strix;
-	struct dl_effective e;
+	struct davy_policy_subject s = strix;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL, "[rule r]\nbackends = vulkan\n", NULL);
-	s.available = 1u << DL_BACKEND_ROCM;
-	s.backend = DL_BACKEND_ROCM;
+	s.available = 1u << DAVY_BACKEND_ROCM;
+	s.backend = DAVY_BACKEND_ROCM;
 	e = policy_of(&s);
 	assert_true(e.none_left);
 	assert_int_equal(e.backend_count, 0);
@@ -324,15 +324,15 @@ static void none_that_is_left_is_told(void **state)
 
 static void without_a_rule_the_backend_is_that_of_the_command(void **state)
 {
-	struct dl_effective e;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL, NULL, NULL);
 	e = policy_of(&strix);
-	assert_int_equal(e.backend, DL_BACKEND_VULKAN);
+	assert_int_equal(e.backend, DAVY_BACKEND_VULKAN);
 	assert_int_equal(e.backend_count, 0);
 	assert_false(e.none_left || e.against);
-	assert_true(dl_effective_allows(&e, DL_BACKEND_SYCL));
+	assert_true(davy_effective_allows(&e, DAVY_BACKEND_SYCL));
 }
 
 static void settings_are_those_of_the_backend_that_was_chosen(void **state)
@@ -341,25 +341,25 @@ static void settings_are_those_of_the_backend_that_was_chosen(void **state)
 				   "[rule r]\nif backend = rocm\nubatch = 2048\n"
 				   "[rule c]\nif backend = cpu\nenvironment A = cpu\n"
 				   "[rule b]\nif gfx = gfx1151\nbackends = rocm, cpu\n";
-	struct dl_policy_subject s = strix;
-	struct dl_effective e;
+	struct davy_policy_subject s = strix;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL, text, NULL);
 	e = policy_of(&s);
-	assert_int_equal(e.backend, DL_BACKEND_ROCM);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 2048);
-	s.available = 1u << DL_BACKEND_VULKAN;
+	assert_int_equal(e.backend, DAVY_BACKEND_ROCM);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 2048);
+	s.available = 1u << DAVY_BACKEND_VULKAN;
 	e = policy_of(&s);
-	assert_int_equal(e.backend, DL_BACKEND_CPU);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 0);
+	assert_int_equal(e.backend, DAVY_BACKEND_CPU);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 0);
 	assert_int_equal(e.environment_count, 1);
 }
 
 static void who_insists_gets_the_settings_for_it_and_the_warning(void **state)
 {
-	struct dl_policy_subject s = strix;
-	struct dl_effective e;
+	struct davy_policy_subject s = strix;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL,
@@ -369,87 +369,88 @@ static void who_insists_gets_the_settings_for_it_and_the_warning(void **state)
 	s.forced = true;
 	e = policy_of(&s);
 	assert_true(e.against);
-	assert_int_equal(e.backend, DL_BACKEND_VULKAN);
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 128);
-	assert_string_equal(e.value[DL_POLICY_WARN].text, "it dies");
-	s.backend = DL_BACKEND_CPU;
+	assert_int_equal(e.backend, DAVY_BACKEND_VULKAN);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 128);
+	assert_string_equal(e.value[DAVY_POLICY_WARN].text, "it dies");
+	s.backend = DAVY_BACKEND_CPU;
 	e = policy_of(&s);
 	assert_false(e.against);
 }
 
 static void a_rule_made_by_hand_says_what_one_from_a_file_says(void **state)
 {
-	static const enum dl_backend list[] = { DL_BACKEND_VULKAN, DL_BACKEND_CPU };
-	struct dl_policy_layer *agent = &layers.at[DL_LAYER_AGENT];
-	char pattern[DL_MODEL_LEN];
-	struct dl_rule *rule;
-	struct dl_effective e;
+	static const enum davy_backend list[] = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_CPU };
+	struct davy_policy_layer *agent = &layers.at[DAVY_LAYER_AGENT];
+	char pattern[DAVY_MODEL_LEN];
+	struct davy_rule *rule;
+	struct davy_effective e;
 
 	(void)state;
 	policy_texts(NULL, NULL, NULL);
-	rule = dl_policy_rule_add(agent, "t1");
+	rule = davy_policy_rule_add(agent, "t1");
 	assert_non_null(rule);
-	assert_null(dl_policy_rule_add(agent, "t1"));
-	assert_null(dl_policy_rule_add(agent, "Upper"));
-	assert_null(dl_policy_rule_add(agent, ""));
-	dl_rule_literal(pattern, sizeof(pattern), strix.model);
-	assert_int_equal(dl_rule_if(agent, rule, DL_IF_MODEL, pattern, 0), 0);
-	assert_int_equal(dl_rule_set(agent, rule, DL_POLICY_BACKENDS, NULL, "vulkan, cpu",
-				     dl_backends_pack(list, 2)),
+	assert_null(davy_policy_rule_add(agent, "t1"));
+	assert_null(davy_policy_rule_add(agent, "Upper"));
+	assert_null(davy_policy_rule_add(agent, ""));
+	davy_rule_literal(pattern, sizeof(pattern), strix.model);
+	assert_int_equal(davy_rule_if(agent, rule, DAVY_IF_MODEL, pattern, 0), 0);
+	assert_int_equal(davy_rule_set(agent, rule, DAVY_POLICY_BACKENDS, NULL, "vulkan, cpu",
+				       davy_backends_pack(list, 2)),
 			 0);
-	assert_int_equal(dl_rule_set_count(agent, rule, DL_POLICY_UBATCH, 256), 0);
-	assert_int_equal(dl_rule_set_count(agent, rule, DL_POLICY_UBATCH, 64), 0);
-	assert_int_equal(dl_rule_set(agent, rule, DL_POLICY_ENVIRONMENT, "A", "1", 0), 0);
+	assert_int_equal(davy_rule_set_count(agent, rule, DAVY_POLICY_UBATCH, 256), 0);
+	assert_int_equal(davy_rule_set_count(agent, rule, DAVY_POLICY_UBATCH, 64), 0);
+	assert_int_equal(davy_rule_set(agent, rule, DAVY_POLICY_ENVIRONMENT, "A", "1", 0), 0);
 	assert_int_equal(rule->value_count, 3);
 	e = policy_of(&strix);
 	assert_string_equal(policy_order(&e), "vulkan cpu");
-	assert_int_equal(dl_effective_count(&e, DL_POLICY_UBATCH), 64);
+	assert_int_equal(davy_effective_count(&e, DAVY_POLICY_UBATCH), 64);
 	assert_string_equal(e.environment[0].text, "1");
 }
 
 static void a_full_rule_and_a_full_layer_say_so(void **state)
 {
-	struct dl_policy_layer *agent = &layers.at[DL_LAYER_AGENT];
+	struct davy_policy_layer *agent = &layers.at[DAVY_LAYER_AGENT];
 	char name[16], text[200];
-	struct dl_rule *rule;
+	struct davy_rule *rule;
 	int err = 0;
 
 	(void)state;
 	policy_texts(NULL, NULL, NULL);
-	rule = dl_policy_rule_add(agent, "full");
-	for (int i = 0; i < DL_RULE_VALUES_MAX; i++) {
+	rule = davy_policy_rule_add(agent, "full");
+	for (int i = 0; i < DAVY_RULE_VALUES_MAX; i++) {
 		snprintf(name, sizeof(name), "A%d", i);
-		assert_int_equal(dl_rule_set(agent, rule, DL_POLICY_ENVIRONMENT, name, "1", 0), 0);
+		assert_int_equal(davy_rule_set(agent, rule, DAVY_POLICY_ENVIRONMENT, name, "1", 0),
+				 0);
 	}
-	assert_int_equal(dl_rule_set(agent, rule, DL_POLICY_ENVIRONMENT, "B", "1", 0), -ENOSPC);
-	assert_int_equal(dl_rule_set(agent, rule, DL_POLICY_ENVIRONMENT, "A1", "2", 0), 0);
+	assert_int_equal(davy_rule_set(agent, rule, DAVY_POLICY_ENVIRONMENT, "B", "1", 0), -ENOSPC);
+	assert_int_equal(davy_rule_set(agent, rule, DAVY_POLICY_ENVIRONMENT, "A1", "2", 0), 0);
 	memset(text, 'x', sizeof(text));
-	text[DL_RULE_TEXT_LEN] = 0;
-	assert_int_equal(dl_rule_if(agent, rule, DL_IF_MODEL, text, 0), -EINVAL);
-	for (int i = 1; i < DL_RULES_MAX; i++) {
+	text[DAVY_RULE_TEXT_LEN] = 0;
+	assert_int_equal(davy_rule_if(agent, rule, DAVY_IF_MODEL, text, 0), -EINVAL);
+	for (int i = 1; i < DAVY_RULES_MAX; i++) {
 		snprintf(name, sizeof(name), "r%d", i);
-		assert_non_null(dl_policy_rule_add(agent, name));
+		assert_non_null(davy_policy_rule_add(agent, name));
 	}
-	assert_null(dl_policy_rule_add(agent, "more"));
+	assert_null(davy_policy_rule_add(agent, "more"));
 	text[170] = 0;
 	for (int i = 0; i < 1000 && !err; i++)
-		err = dl_rule_if(agent, rule, DL_IF_MODEL, text, 0);
+		err = davy_rule_if(agent, rule, DAVY_IF_MODEL, text, 0);
 	assert_int_equal(err, -ENOSPC);
 }
 
 static void what_finds_no_room_is_counted(void **state)
 {
 	static char text[8192];
-	struct dl_effective e;
+	struct davy_effective e;
 	size_t used = 0;
 
 	(void)state;
-	for (int i = 0; i < DL_POLICY_NAMED_MAX + 3; i++)
+	for (int i = 0; i < DAVY_POLICY_NAMED_MAX + 3; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "[rule r%d]\nenvironment V%d = 1\n", i, i);
 	policy_texts(NULL, text, NULL);
 	e = policy_of(&strix);
-	assert_int_equal(e.environment_count, DL_POLICY_NAMED_MAX);
+	assert_int_equal(e.environment_count, DAVY_POLICY_NAMED_MAX);
 	assert_int_equal(e.left_out, 3);
 }
 

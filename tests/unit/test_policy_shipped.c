@@ -5,7 +5,7 @@
  */
 #include "policy.h"
 
-#define MS DL_NS_PER_MS
+#define MS DAVY_NS_PER_MS
 
 struct host {
 	const char *driver, *vendor, *kind, *gfx, *generation, *firmware, *kernel;
@@ -40,14 +40,14 @@ static const struct host
 	rtx3090 = { "nvidia", "nvidia", "dgpu", "", "", "", "6.12.0", 82, 0 };
 /* clang-format on */
 
-#define OLLAMA DL_ENGINE_OLLAMA
-#define LLAMA  DL_ENGINE_LLAMA_SERVER
-#define VLLM   DL_ENGINE_VLLM
-#define VULKAN DL_BACKEND_VULKAN
-#define ROCM   DL_BACKEND_ROCM
-#define CPU    DL_BACKEND_CPU
-#define SYCL   DL_BACKEND_SYCL
-#define CUDA   DL_BACKEND_CUDA
+#define OLLAMA DAVY_ENGINE_OLLAMA
+#define LLAMA  DAVY_ENGINE_LLAMA_SERVER
+#define VLLM   DAVY_ENGINE_VLLM
+#define VULKAN DAVY_BACKEND_VULKAN
+#define ROCM   DAVY_BACKEND_ROCM
+#define CPU    DAVY_BACKEND_CPU
+#define SYCL   DAVY_BACKEND_SYCL
+#define CUDA   DAVY_BACKEND_CUDA
 
 /*
  * "set" is the whole of what is said: backends in their order, then each setting, then each
@@ -56,9 +56,9 @@ static const struct host
  */
 struct row {
 	const struct host *host;
-	enum dl_engine engine;
+	enum davy_engine engine;
 	const char *model;
-	enum dl_backend now;
+	enum davy_backend now;
 	uint32_t context;
 	bool forced;
 	const char *set;
@@ -75,7 +75,7 @@ static const struct row rows[] = {
 	  "vulkan cpu;" VK_SAFE VK_OLLAMA " OLLAMA_IGPU_ENABLE=1" },
 	{ &intel_arc_igpu, OLLAMA, "gemma2:9b", CPU, 0, false,
 	  "vulkan cpu;" VK_SAFE VK_OLLAMA " OLLAMA_IGPU_ENABLE=1" },
-	{ &intel_arc_igpu, OLLAMA, "gemma3:4b", DL_BACKEND_UNKNOWN, 0, false,
+	{ &intel_arc_igpu, OLLAMA, "gemma3:4b", DAVY_BACKEND_UNKNOWN, 0, false,
 	  "vulkan cpu;" VK_SAFE VK_OLLAMA " OLLAMA_IGPU_ENABLE=1" },
 	{ &intel_arc_igpu, OLLAMA, "qwen3:8b", VULKAN, 0, false,
 	  "vulkan cpu;" VK_SAFE VK_OLLAMA " OLLAMA_IGPU_ENABLE=1" },
@@ -106,7 +106,7 @@ static const struct row rows[] = {
 	{ &intel_arc_igpu, OLLAMA, "gpt4all-j", VULKAN, 0, false,
 	  "cpu; OLLAMA_LLM_LIBRARY=cpu (warns)" },
 	{ &intel_uhd630, LLAMA, "gpt-oss-20b-mxfp4.gguf", VULKAN, 0, false, "cpu; (warns)" },
-	{ &intel_irisxe, DL_ENGINE_OLLAMA_RUNNER, "gpt-oss:20b", VULKAN, 0, false,
+	{ &intel_irisxe, DAVY_ENGINE_OLLAMA_RUNNER, "gpt-oss:20b", VULKAN, 0, false,
 	  "cpu; OLLAMA_LLM_LIBRARY=cpu (warns)" },
 	/* Who insists on Vulkan gets it, its safe set and a warning; on the CPU, that. */
 	{ &intel_arc_igpu, OLLAMA, "gpt-oss:20b", VULKAN, 0, true,
@@ -121,7 +121,7 @@ static const struct row rows[] = {
 	{ &rtx3090, OLLAMA, "gpt-oss:20b", CUDA, 0, false, ";" },
 	/* MI50: ROCm dies while it is set up, Vulkan works. */
 	{ &mi50, OLLAMA, "llama3.1:8b", ROCM, 0, false, "vulkan cpu;" VK_OLLAMA " (warns)" },
-	{ &mi50, OLLAMA, "gpt-oss:20b", DL_BACKEND_UNKNOWN, 0, false,
+	{ &mi50, OLLAMA, "gpt-oss:20b", DAVY_BACKEND_UNKNOWN, 0, false,
 	  "vulkan cpu;" VK_OLLAMA " (warns)" },
 	{ &mi50, LLAMA, "x.gguf", ROCM, 0, false, "vulkan cpu; (warns)" },
 	{ &mi50, OLLAMA, "llama3.1:8b", ROCM, 0, true, "!vulkan cpu; (warns)" },
@@ -168,41 +168,41 @@ static const struct row rows[] = {
 static int load(void **state)
 {
 	(void)state;
-	dl_policy_layers_init(&layers);
-	if (dl_policy_file_read("policies/backend.conf", DL_LAYER_SHIPPED,
-				&layers.at[DL_LAYER_SHIPPED], error))
+	davy_policy_layers_init(&layers);
+	if (davy_policy_file_read("policies/backend.conf", DAVY_LAYER_SHIPPED,
+				  &layers.at[DAVY_LAYER_SHIPPED], error))
 		fail_msg("%s", error);
 	return 0;
 }
 
-static struct dl_policy_subject subject_of(const struct row *row)
+static struct davy_policy_subject subject_of(const struct row *row)
 {
 	const struct host *h = row->host;
-	struct dl_policy_subject s = {
+	struct davy_policy_subject s = {
 		.engine = row->engine,
 		.backend = row->now,
 		.forced = row->forced,
 		.context = row->context,
 		.compute_units = h->compute_units,
-		.known = row->model[0] == '?'	? DL_KNOWN_NO
-			 : row->model[0] == '!' ? DL_KNOWN_YES
-						: DL_KNOWN_UNTOLD,
+		.known = row->model[0] == '?'	? DAVY_KNOWN_NO
+			 : row->model[0] == '!' ? DAVY_KNOWN_YES
+						: DAVY_KNOWN_UNTOLD,
 	};
 
-	dl_copy_name(s.model, sizeof(s.model), row->model + strspn(row->model, "?!"));
-	dl_copy_name(s.driver, sizeof(s.driver), h->driver);
-	dl_copy_name(s.vendor, sizeof(s.vendor), h->vendor);
-	dl_copy_name(s.kind, sizeof(s.kind), h->kind);
-	dl_copy_name(s.gfx, sizeof(s.gfx), h->gfx);
-	dl_copy_name(s.generation, sizeof(s.generation), h->generation);
-	dl_copy_name(s.firmware, sizeof(s.firmware), h->firmware);
-	dl_copy_name(s.kernel, sizeof(s.kernel), h->kernel);
+	davy_copy_name(s.model, sizeof(s.model), row->model + strspn(row->model, "?!"));
+	davy_copy_name(s.driver, sizeof(s.driver), h->driver);
+	davy_copy_name(s.vendor, sizeof(s.vendor), h->vendor);
+	davy_copy_name(s.kind, sizeof(s.kind), h->kind);
+	davy_copy_name(s.gfx, sizeof(s.gfx), h->gfx);
+	davy_copy_name(s.generation, sizeof(s.generation), h->generation);
+	davy_copy_name(s.firmware, sizeof(s.firmware), h->firmware);
+	davy_copy_name(s.kernel, sizeof(s.kernel), h->kernel);
 	s.lockup_ns[VULKAN] = h->lockup_ms * MS;
-	s.lockup_ns[ROCM] = DL_LOCKUP_NEVER;
+	s.lockup_ns[ROCM] = DAVY_LOCKUP_NEVER;
 	return s;
 }
 
-static void add_named(char *text, size_t size, const struct dl_policy_value *list, size_t count)
+static void add_named(char *text, size_t size, const struct davy_policy_value *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t used = strlen(text);
@@ -211,21 +211,21 @@ static void add_named(char *text, size_t size, const struct dl_policy_value *lis
 	}
 }
 
-static const char *said(const struct dl_effective *e)
+static const char *said(const struct davy_effective *e)
 {
 	static char text[1024];
 
 	snprintf(text, sizeof(text), "%s%s;", e->against ? "!" : "", policy_order(e));
-	for (uint32_t i = DL_POLICY_UBATCH; i < DL_POLICY_WARN; i++) {
+	for (uint32_t i = DAVY_POLICY_UBATCH; i < DAVY_POLICY_WARN; i++) {
 		size_t used = strlen(text);
 
 		if (e->value[i].origin.rule)
-			snprintf(text + used, sizeof(text) - used, " %s=%s", dl_policy_key_name(i),
-				 e->value[i].text);
+			snprintf(text + used, sizeof(text) - used, " %s=%s",
+				 davy_policy_key_name(i), e->value[i].text);
 	}
 	add_named(text, sizeof(text), e->environment, e->environment_count);
 	add_named(text, sizeof(text), e->argument, e->argument_count);
-	if (e->value[DL_POLICY_WARN].origin.rule)
+	if (e->value[DAVY_POLICY_WARN].origin.rule)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), " (warns)");
 	return text;
 }
@@ -234,8 +234,8 @@ static void each_host_engine_and_model_gets_what_the_reports_say(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct dl_policy_subject s = subject_of(&rows[i]);
-		struct dl_effective e = policy_of(&s);
+		struct davy_policy_subject s = subject_of(&rows[i]);
+		struct davy_effective e = policy_of(&s);
 
 		if (strcmp(said(&e), rows[i].set) != 0)
 			fail_msg("row %zu (%s %s, %s): '%s' instead of '%s'", i, s.driver,
@@ -246,17 +246,17 @@ static void each_host_engine_and_model_gets_what_the_reports_say(void **state)
 /* Without a row that it has a say in, a rule is not tested. */
 static void each_rule_has_a_row(void **state)
 {
-	const struct dl_policy_layer *l = &layers.at[DL_LAYER_SHIPPED];
+	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_SHIPPED];
 
 	(void)state;
 	for (uint32_t i = 0; i < l->rule_count; i++) {
 		bool used = false;
 
 		for (size_t j = 0; j < sizeof(rows) / sizeof(rows[0]) && !used; j++) {
-			struct dl_policy_subject s = subject_of(&rows[j]);
-			struct dl_effective e = policy_of(&s);
+			struct davy_policy_subject s = subject_of(&rows[j]);
+			struct davy_effective e = policy_of(&s);
 
-			used = dl_rule_fits(l, &l->rule[i], &s, e.backend);
+			used = davy_rule_fits(l, &l->rule[i], &s, e.backend);
 		}
 		if (!used)
 			fail_msg("no row for rule '%s'", l->rule[i].name);
@@ -270,19 +270,19 @@ static void no_name_is_written_that_no_engine_reads(void **state)
 					     "OLLAMA_IGPU_ENABLE",
 					     "GGML_VK_DISABLE_HOST_VISIBLE_VIDMEM",
 					     "HSA_OVERRIDE_GFX_VERSION" };
-	const struct dl_policy_layer *l = &layers.at[DL_LAYER_SHIPPED];
+	const struct davy_policy_layer *l = &layers.at[DAVY_LAYER_SHIPPED];
 
 	(void)state;
 	for (uint32_t i = 0; i < l->rule_count; i++)
 		for (size_t j = 0; j < l->rule[i].value_count; j++) {
-			const struct dl_rule_value *v = &l->rule[i].value[j];
-			bool good = v->key != DL_POLICY_ENVIRONMENT;
+			const struct davy_rule_value *v = &l->rule[i].value[j];
+			bool good = v->key != DAVY_POLICY_ENVIRONMENT;
 
 			for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
-				good |= dl_same_name(dl_policy_text(l, v->name), known[k]);
+				good |= davy_same_name(davy_policy_text(l, v->name), known[k]);
 			if (!good)
 				fail_msg("rule '%s' sets %s", l->rule[i].name,
-					 dl_policy_text(l, v->name));
+					 davy_policy_text(l, v->name));
 		}
 }
 
@@ -291,9 +291,9 @@ static void kernels_of_another_family_are_never_taken(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct dl_policy_subject s = subject_of(&rows[i]);
-		const struct dl_policy_value *v;
-		struct dl_effective e;
+		struct davy_policy_subject s = subject_of(&rows[i]);
+		const struct davy_policy_value *v;
+		struct davy_effective e;
 
 		s.backend = ROCM;
 		s.forced = true;

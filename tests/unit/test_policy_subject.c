@@ -35,9 +35,9 @@ static void an_intel_id_tells_the_generation_and_whether_it_is_a_card(void **sta
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct dl_policy_subject s = { .context = 1 };
+		struct davy_policy_subject s = { .context = 1 };
 
-		dl_subject_intel(&s, rows[i].id);
+		davy_subject_intel(&s, rows[i].id);
 		assert_string_equal(s.generation, rows[i].generation);
 		assert_string_equal(s.kind, rows[i].kind);
 	}
@@ -48,15 +48,16 @@ static void every_generation_is_one_that_a_rule_can_name(void **state)
 {
 	(void)state;
 	for (uint32_t id = 0; id < 0x10000; id++) {
-		struct dl_policy_subject s = { .context = 1 };
+		struct davy_policy_subject s = { .context = 1 };
 		uint32_t i = 0;
 
-		dl_subject_intel(&s, id);
+		davy_subject_intel(&s, id);
 		if (!s.generation[0])
 			continue;
-		while (dl_generation_name(i) && strcmp(dl_generation_name(i), s.generation) != 0)
+		while (davy_generation_name(i) &&
+		       strcmp(davy_generation_name(i), s.generation) != 0)
 			i++;
-		assert_non_null(dl_generation_name(i));
+		assert_non_null(davy_generation_name(i));
 	}
 }
 
@@ -83,9 +84,9 @@ static void kfd_tells_the_name_and_the_compute_units(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct dl_policy_subject s = { .context = 1 };
+		struct davy_policy_subject s = { .context = 1 };
 
-		dl_subject_kfd(&s, rows[i].version, rows[i].simds);
+		davy_subject_kfd(&s, rows[i].version, rows[i].simds);
 		assert_string_equal(s.gfx, rows[i].gfx);
 		assert_string_equal(s.kind, rows[i].kind);
 		assert_int_equal(s.compute_units, rows[i].compute_units);
@@ -94,79 +95,79 @@ static void kfd_tells_the_name_and_the_compute_units(void **state)
 
 static void a_driver_tells_whose_gpu_it_is(void **state)
 {
-	struct dl_policy_subject s = { .context = 1 };
+	struct davy_policy_subject s = { .context = 1 };
 
 	(void)state;
-	dl_subject_driver(&s, "xe");
+	davy_subject_driver(&s, "xe");
 	assert_string_equal(s.vendor, "intel");
-	dl_subject_driver(&s, "nouveau");
+	davy_subject_driver(&s, "nouveau");
 	assert_string_equal(s.vendor, "nvidia");
 	memset(&s, 0, sizeof(s));
-	dl_subject_driver(&s, "vgem");
+	davy_subject_driver(&s, "vgem");
 	assert_string_equal(s.driver, "vgem");
 	assert_string_equal(s.vendor, "");
 }
 
 static void of_the_queues_that_a_backend_uses_the_shortest_timeout_counts(void **state)
 {
-	struct dl_policy_subject s = { .context = 1 };
+	struct davy_policy_subject s = { .context = 1 };
 
 	(void)state;
-	dl_subject_lockup(&s, "gfx", 10 * DL_NS_PER_S, DL_LOCKUP_DEFAULT);
-	dl_subject_lockup(&s, "compute", 60 * DL_NS_PER_S, DL_LOCKUP_DEFAULT);
-	dl_subject_lockup(&s, "sdma", DL_NS_PER_S, DL_LOCKUP_DEFAULT);
-	dl_subject_lockup(&s, "kfd", 0, DL_LOCKUP_NONE);
-	assert_int_equal(s.lockup_ns[DL_BACKEND_VULKAN], 10 * DL_NS_PER_S);
-	assert_true(s.lockup_ns[DL_BACKEND_ROCM] == DL_LOCKUP_NEVER);
-	assert_int_equal(s.lockup_ns[DL_BACKEND_CPU], 0);
+	davy_subject_lockup(&s, "gfx", 10 * DAVY_NS_PER_S, DAVY_LOCKUP_DEFAULT);
+	davy_subject_lockup(&s, "compute", 60 * DAVY_NS_PER_S, DAVY_LOCKUP_DEFAULT);
+	davy_subject_lockup(&s, "sdma", DAVY_NS_PER_S, DAVY_LOCKUP_DEFAULT);
+	davy_subject_lockup(&s, "kfd", 0, DAVY_LOCKUP_NONE);
+	assert_int_equal(s.lockup_ns[DAVY_BACKEND_VULKAN], 10 * DAVY_NS_PER_S);
+	assert_true(s.lockup_ns[DAVY_BACKEND_ROCM] == DAVY_LOCKUP_NEVER);
+	assert_int_equal(s.lockup_ns[DAVY_BACKEND_CPU], 0);
 	memset(&s, 0, sizeof(s));
-	dl_subject_lockup(&s, "ccs", 0, DL_LOCKUP_UNKNOWN);
-	assert_int_equal(s.lockup_ns[DL_BACKEND_VULKAN], 0);
-	dl_subject_lockup(&s, "ccs", 0, DL_LOCKUP_SYSFS);
-	assert_true(s.lockup_ns[DL_BACKEND_VULKAN] == DL_LOCKUP_NEVER);
-	dl_subject_lockup(&s, "rcs", 5 * DL_NS_PER_S, DL_LOCKUP_SYSFS);
-	assert_int_equal(s.lockup_ns[DL_BACKEND_SYCL], 5 * DL_NS_PER_S);
+	davy_subject_lockup(&s, "ccs", 0, DAVY_LOCKUP_UNKNOWN);
+	assert_int_equal(s.lockup_ns[DAVY_BACKEND_VULKAN], 0);
+	davy_subject_lockup(&s, "ccs", 0, DAVY_LOCKUP_SYSFS);
+	assert_true(s.lockup_ns[DAVY_BACKEND_VULKAN] == DAVY_LOCKUP_NEVER);
+	davy_subject_lockup(&s, "rcs", 5 * DAVY_NS_PER_S, DAVY_LOCKUP_SYSFS);
+	assert_int_equal(s.lockup_ns[DAVY_BACKEND_SYCL], 5 * DAVY_NS_PER_S);
 }
 
 #define NODE "/sys/class/kfd/kfd/topology/nodes/1"
 
 static void an_amd_gpu_of_the_host_is_put_together_from_sysfs(void **state)
 {
-	static const struct dl_lockups lockups = {
+	static const struct davy_lockups lockups = {
 		.count = 1,
 		.at = { { .queue = "compute",
-			  .timeout_ns = 2 * DL_NS_PER_S,
-			  .origin = DL_LOCKUP_DEFAULT } },
+			  .timeout_ns = 2 * DAVY_NS_PER_S,
+			  .origin = DAVY_LOCKUP_DEFAULT } },
 	};
-	const struct dl_gpu gpu = { .device = "0000:c6:00.0", .driver = "amdgpu", .card = 1 };
-	struct dl_policy_subject s = { .engine = DL_ENGINE_OLLAMA };
+	const struct davy_gpu gpu = { .device = "0000:c6:00.0", .driver = "amdgpu", .card = 1 };
+	struct davy_policy_subject s = { .engine = DAVY_ENGINE_OLLAMA };
 
 	(void)state;
 	PUT(NODE "/gpu_id", "51151\n");
 	PUT(NODE "/properties", "simd_count 80\ngfx_target_version 110501\nlocation_id 50688\n"
 				"domain 0\nmem_banks_count 0\n");
 	PUT("/sys/class/drm/card1/device/fw_version/mes_fw_version", "0x00000083\n");
-	dl_host_subject(&gpu, &lockups, &s);
-	assert_int_equal(s.engine, DL_ENGINE_OLLAMA);
+	davy_host_subject(&gpu, &lockups, &s);
+	assert_int_equal(s.engine, DAVY_ENGINE_OLLAMA);
 	assert_string_equal(s.device, "0000:c6:00.0");
 	assert_string_equal(s.vendor, "amd");
 	assert_string_equal(s.gfx, "gfx1151");
 	assert_string_equal(s.kind, "igpu");
 	assert_int_equal(s.compute_units, 40);
 	assert_string_equal(s.firmware, "mes 0x83");
-	assert_int_equal(s.lockup_ns[DL_BACKEND_VULKAN], 2 * DL_NS_PER_S);
+	assert_int_equal(s.lockup_ns[DAVY_BACKEND_VULKAN], 2 * DAVY_NS_PER_S);
 	assert_true(s.kernel[0]);
 }
 
 static void an_intel_gpu_of_the_host_is_told_by_its_id(void **state)
 {
-	static const struct dl_lockups none;
-	const struct dl_gpu gpu = { .device = "0000:00:02.0", .driver = "i915", .card = 2 };
-	struct dl_policy_subject s = { .context = 1 };
+	static const struct davy_lockups none;
+	const struct davy_gpu gpu = { .device = "0000:00:02.0", .driver = "i915", .card = 2 };
+	struct davy_policy_subject s = { .context = 1 };
 
 	(void)state;
 	PUT("/sys/class/drm/card2/device/device", "0x3e92\n");
-	dl_host_subject(&gpu, &none, &s);
+	davy_host_subject(&gpu, &none, &s);
 	assert_string_equal(s.generation, "gen9");
 	assert_string_equal(s.kind, "igpu");
 	assert_string_equal(s.firmware, "");

@@ -20,31 +20,31 @@
 #define STAGES	"{\"stage\":\"loader\"}\n{\"stage\":\"wait\",\"device\":\"0000:03:00.0\"}\n"
 #define HEALTHY "{\"ok\":true,\"stage\":\"done\"}\n"
 
-static struct dl_probe_finding judged(struct dl_probe_end end, const char *output)
+static struct davy_probe_finding judged(struct davy_probe_end end, const char *output)
 {
-	struct dl_probe_finding finding;
+	struct davy_probe_finding finding;
 
-	dl_probe_judge(&end, output, strlen(output), "", &finding);
+	davy_probe_judge(&end, output, strlen(output), "", &finding);
 	return finding;
 }
 
-static struct dl_probe_finding said(const char *output)
+static struct davy_probe_finding said(const char *output)
 {
-	return judged((struct dl_probe_end){ 0 }, output);
+	return judged((struct davy_probe_end){ 0 }, output);
 }
 
 static void an_answer_is_healthy_or_says_why_not(void **state)
 {
-	struct dl_probe_finding f = said(STAGES HEALTHY);
+	struct davy_probe_finding f = said(STAGES HEALTHY);
 
 	(void)state;
-	assert_int_equal(f.kind, DL_PROBE_HEALTHY);
+	assert_int_equal(f.kind, DAVY_PROBE_HEALTHY);
 	assert_string_equal(f.text, "healthy");
 	assert_string_equal(f.stage, "done");
 	assert_memory_equal(f.answer, HEALTHY, f.answer_size);
 	f = said(STAGES
 		 "{\"ok\":false,\"stage\":\"wait\",\"why\":\"a\\u001bb\",\"blamed\":\"1\"}\n");
-	assert_int_equal(f.kind, DL_PROBE_REPORTED);
+	assert_int_equal(f.kind, DAVY_PROBE_REPORTED);
 	assert_string_equal(f.text, "a\\x1bb in stage wait of device 1");
 	assert_string_equal(f.device, "1");
 }
@@ -74,9 +74,9 @@ static void only_the_probes_own_words_count(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(garbage[0]); i++) {
-		struct dl_probe_finding f = said(garbage[i]);
+		struct davy_probe_finding f = said(garbage[i]);
 
-		assert_int_equal(f.kind, DL_PROBE_GARBAGE);
+		assert_int_equal(f.kind, DAVY_PROBE_GARBAGE);
 		assert_null(f.answer);
 	}
 	assert_string_equal(said(STAGES "noise\n").stage, "wait");
@@ -90,61 +90,62 @@ static void nesting_without_end_is_garbage(void **state)
 	memset(deep, '[', 60000);
 	deep[59999] = '\n';
 	deep[60000] = 0;
-	assert_int_equal(said(deep).kind, DL_PROBE_GARBAGE);
+	assert_int_equal(said(deep).kind, DAVY_PROBE_GARBAGE);
 	free(deep);
 }
 
 static void how_it_ended_goes_before_what_it_said(void **state)
 {
-	struct dl_probe_finding f;
+	struct davy_probe_finding f;
 
 	(void)state;
-	f = judged((struct dl_probe_end){ .signal = SIGSEGV }, STAGES "{\"sta");
-	assert_int_equal(f.kind, DL_PROBE_SIGNAL);
+	f = judged((struct davy_probe_end){ .signal = SIGSEGV }, STAGES "{\"sta");
+	assert_int_equal(f.kind, DAVY_PROBE_SIGNAL);
 	assert_int_equal(f.signal, SIGSEGV);
 	assert_string_equal(f.text, "killed by SIGSEGV in stage wait of device 0000:03:00.0");
-	f = judged((struct dl_probe_end){ .signal = SIGSEGV }, STAGES HEALTHY);
-	assert_int_equal(f.kind, DL_PROBE_SIGNAL); /* a driver may crash after its work */
-	f = judged((struct dl_probe_end){ .timed_out = true, .signal = SIGKILL, .ms = 5 }, STAGES);
-	assert_int_equal(f.kind, DL_PROBE_TIMEOUT);
+	f = judged((struct davy_probe_end){ .signal = SIGSEGV }, STAGES HEALTHY);
+	assert_int_equal(f.kind, DAVY_PROBE_SIGNAL); /* a driver may crash after its work */
+	f = judged((struct davy_probe_end){ .timed_out = true, .signal = SIGKILL, .ms = 5 },
+		   STAGES);
+	assert_int_equal(f.kind, DAVY_PROBE_TIMEOUT);
 	assert_string_equal(f.stage, "wait");
-	assert_int_equal(judged((struct dl_probe_end){ .signal = SIGALRM }, "").kind,
-			 DL_PROBE_TIMEOUT);
-	f = judged((struct dl_probe_end){ .exit = 127 }, STAGES);
-	assert_int_equal(f.kind, DL_PROBE_EXITED);
+	assert_int_equal(judged((struct davy_probe_end){ .signal = SIGALRM }, "").kind,
+			 DAVY_PROBE_TIMEOUT);
+	f = judged((struct davy_probe_end){ .exit = 127 }, STAGES);
+	assert_int_equal(f.kind, DAVY_PROBE_EXITED);
 	assert_int_equal(f.exit, 127);
-	f = judged((struct dl_probe_end){ .overflow = true, .signal = SIGKILL }, HEALTHY);
-	assert_int_equal(f.kind, DL_PROBE_GARBAGE);
-	f = judged((struct dl_probe_end){ .timed_out = true, .stuck = true }, STAGES);
+	f = judged((struct davy_probe_end){ .overflow = true, .signal = SIGKILL }, HEALTHY);
+	assert_int_equal(f.kind, DAVY_PROBE_GARBAGE);
+	f = judged((struct davy_probe_end){ .timed_out = true, .stuck = true }, STAGES);
 	assert_non_null(strstr(f.text, "sits in the kernel"));
-	dl_probe_not_started(-ENOENT, &f);
-	assert_int_equal(f.kind, DL_PROBE_MISSING);
+	davy_probe_not_started(-ENOENT, &f);
+	assert_int_equal(f.kind, DAVY_PROBE_MISSING);
 }
 
 static void its_last_words_are_told_and_shown(void **state)
 {
-	struct dl_probe_end end = { .signal = SIGABRT };
-	struct dl_probe_finding f;
+	struct davy_probe_end end = { .signal = SIGABRT };
+	struct davy_probe_finding f;
 	char noise[3000];
 
 	(void)state;
-	dl_probe_judge(&end, STAGES, strlen(STAGES), "first\nwhat(): \x1b[31mlost\n\n", &f);
+	davy_probe_judge(&end, STAGES, strlen(STAGES), "first\nwhat(): \x1b[31mlost\n\n", &f);
 	assert_non_null(strstr(f.text, "it said: what(): \\x1b[31mlost"));
 	memset(noise, '\x1b', sizeof(noise) - 1);
 	noise[sizeof(noise) - 1] = 0;
-	dl_probe_judge(&end, "", 0, noise, &f);
+	davy_probe_judge(&end, "", 0, noise, &f);
 	assert_null(strchr(f.text, '\x1b'));
 }
 
 /* A shell script in the probe's place. */
 struct played {
 	sd_event *loop;
-	struct dl_probe_finding finding;
+	struct davy_probe_finding finding;
 	char answer[256];
 	int told;
 };
 
-static void on_finding(void *arg, const struct dl_probe_finding *finding)
+static void on_finding(void *arg, const struct davy_probe_finding *finding)
 {
 	struct played *p = arg;
 
@@ -154,16 +155,16 @@ static void on_finding(void *arg, const struct dl_probe_finding *finding)
 	sd_event_exit(p->loop, 0);
 }
 
-static struct dl_probe_finding play(const char *script, uint32_t limit_ms)
+static struct davy_probe_finding play(const char *script, uint32_t limit_ms)
 {
 	char path[] = "/tmp/davylamp-unit-XXXXXX";
 	const char *const arguments[] = { "vulkan", NULL };
 	struct played p = { 0 };
-	struct dl_probe_request request = { .program = path,
-					    .arguments = arguments,
-					    .limit_ms = limit_ms,
-					    .done = on_finding,
-					    .arg = &p };
+	struct davy_probe_request request = { .program = path,
+					      .arguments = arguments,
+					      .limit_ms = limit_ms,
+					      .done = on_finding,
+					      .arg = &p };
 	int fd = mkstemp(path);
 	FILE *file = fdopen(fd, "w");
 
@@ -172,7 +173,7 @@ static struct dl_probe_finding play(const char *script, uint32_t limit_ms)
 	fclose(file);
 	assert_int_equal(chmod(path, 0700), 0);
 	assert_int_equal(sd_event_new(&p.loop), 0);
-	assert_int_equal(dl_probe_start(p.loop, &request), 0);
+	assert_int_equal(davy_probe_start(p.loop, &request), 0);
 	assert_int_equal(sd_event_loop(p.loop), 0);
 	assert_int_equal(p.told, 1);
 	sd_event_unref(p.loop);
@@ -184,10 +185,10 @@ static void a_program_in_its_place_is_heard(void **state)
 {
 	(void)state;
 	assert_int_equal(play("echo '{\"ok\":true,\"stage\":\"done\"}'", 5000).kind,
-			 DL_PROBE_HEALTHY);
-	assert_int_equal(play("echo hello", 5000).kind, DL_PROBE_GARBAGE);
+			 DAVY_PROBE_HEALTHY);
+	assert_int_equal(play("echo hello", 5000).kind, DAVY_PROBE_GARBAGE);
 	assert_int_equal(play("exit 3", 5000).exit, 3);
-	assert_int_equal(play("head -c 10000 /dev/urandom", 5000).kind, DL_PROBE_GARBAGE);
+	assert_int_equal(play("head -c 10000 /dev/urandom", 5000).kind, DAVY_PROBE_GARBAGE);
 	assert_int_equal(play("kill -SEGV $$", 5000).signal, SIGSEGV);
 	assert_non_null(
 		strstr(play("seq 100000 >&2; echo last >&2; exit 1", 5000).text, "it said: last"));
@@ -199,13 +200,13 @@ static void a_program_in_its_place_is_heard(void **state)
 
 static void one_that_talks_without_end_is_cut_off(void **state)
 {
-	struct dl_probe_finding f = play("exec yes", 20000);
+	struct davy_probe_finding f = play("exec yes", 20000);
 
 	(void)state;
-	assert_int_equal(f.kind, DL_PROBE_GARBAGE);
+	assert_int_equal(f.kind, DAVY_PROBE_GARBAGE);
 	assert_true(f.ms < 10000);
 	f = play("yes >&2", 300); /* on stderr it may: it is not kept */
-	assert_int_equal(f.kind, DL_PROBE_TIMEOUT);
+	assert_int_equal(f.kind, DAVY_PROBE_TIMEOUT);
 }
 
 /* Waits until the process whose pid the file holds is gone, or a zombie; false after a minute. */
@@ -236,7 +237,7 @@ static bool ended(const char *pid_file)
 static void one_that_hangs_is_ended_with_its_children(void **state)
 {
 	char name[64], script[512];
-	struct dl_probe_finding f;
+	struct davy_probe_finding f;
 
 	(void)state;
 	snprintf(name, sizeof(name), "/tmp/davylamp-unit-child-%d", (int)getpid());
@@ -246,7 +247,7 @@ static void one_that_hangs_is_ended_with_its_children(void **state)
 		 "exec 1>&- 2>&-; sleep 120",
 		 name, name);
 	f = play(script, 3000);
-	assert_int_equal(f.kind, DL_PROBE_TIMEOUT);
+	assert_int_equal(f.kind, DAVY_PROBE_TIMEOUT);
 	assert_string_equal(f.stage, "wait");
 	assert_true(f.ms < 60000);
 	assert_true(ended(name));
@@ -255,7 +256,7 @@ static void one_that_hangs_is_ended_with_its_children(void **state)
 		 "while ! [ -s %s ]; do sleep 0.05; done; echo '{\"ok\":true}'",
 		 name, name);
 	f = play(script, 100000);
-	assert_int_equal(f.kind, DL_PROBE_HEALTHY); /* the child is not waited for */
+	assert_int_equal(f.kind, DAVY_PROBE_HEALTHY); /* the child is not waited for */
 	assert_true(f.ms < 60000);
 	assert_true(ended(name));
 }
@@ -264,15 +265,15 @@ static void one_that_is_not_there_is_an_error(void **state)
 {
 	const char *const arguments[] = { "vulkan", NULL };
 	struct played p = { 0 };
-	struct dl_probe_request request = { .program = "/nonexistent/davylamp-probe",
-					    .arguments = arguments,
-					    .limit_ms = 100,
-					    .done = on_finding,
-					    .arg = &p };
+	struct davy_probe_request request = { .program = "/nonexistent/davylamp-probe",
+					      .arguments = arguments,
+					      .limit_ms = 100,
+					      .done = on_finding,
+					      .arg = &p };
 
 	(void)state;
 	assert_int_equal(sd_event_new(&p.loop), 0);
-	assert_int_equal(dl_probe_start(p.loop, &request), -ENOENT);
+	assert_int_equal(davy_probe_start(p.loop, &request), -ENOENT);
 	assert_int_equal(p.told, 0);
 	sd_event_unref(p.loop);
 }

@@ -15,7 +15,7 @@
 #define LATER_NS (3600 * 1000000000ULL)
 #define MALLORY	 1000
 
-static struct dl_probe_slots slots;
+static struct davy_probe_slots slots;
 static uint64_t now_ns;
 
 static int empty(void **state)
@@ -29,34 +29,34 @@ static int empty(void **state)
 /* As a user who has waited long enough. */
 static int claim(uint32_t pid, uint32_t uid, uint32_t workload, uint64_t ino)
 {
-	const struct dl_probe_owner owner = { pid, uid, workload };
-	const struct dl_probe_site site = { 1, ino, 0 };
+	const struct davy_probe_owner owner = { pid, uid, workload };
+	const struct davy_probe_site site = { 1, ino, 0 };
 	size_t slot;
 
 	now_ns += LATER_NS;
-	return dl_probe_slots_claim(&slots, &owner, &site, now_ns, &slot);
+	return davy_probe_slots_claim(&slots, &owner, &site, now_ns, &slot);
 }
 
 static void a_user_has_no_more_than_the_quota(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; i < DL_PROBE_QUOTA; i++)
+	for (uint32_t i = 0; i < DAVY_PROBE_QUOTA; i++)
 		assert_int_equal(claim(10 + i, MALLORY, 0, 10 + i), 1);
 	assert_int_equal(claim(5000, MALLORY, 0, 5000), -EDQUOT);
-	assert_true(dl_probe_slots_lost(&slots, 5000));
+	assert_true(davy_probe_slots_lost(&slots, 5000));
 	assert_int_equal(claim(5001, MALLORY, 0, 10), 0); /* shared files cost nothing more */
 	assert_int_equal(claim(5002, 7, 0, 5002), 1);
 	assert_int_equal(slots.refused_count, 1);
 	assert_int_equal(slots.last_uid, MALLORY);
-	dl_probe_slots_gone(&slots, 10);
-	dl_probe_slots_gone(&slots, 5001);
+	davy_probe_slots_gone(&slots, 10);
+	davy_probe_slots_gone(&slots, 5001);
 	assert_int_equal(claim(5000, MALLORY, 0, 5000), 1); /* when there is room */
-	assert_false(dl_probe_slots_lost(&slots, 5000));
+	assert_false(davy_probe_slots_lost(&slots, 5000));
 }
 
 static void fill(uint32_t uids)
 {
-	for (uint32_t i = 0; i < DL_PROBE_SLOTS; i++)
+	for (uint32_t i = 0; i < DAVY_PROBE_SLOTS; i++)
 		assert_true(claim(10 + i, MALLORY + i % uids, 0, 10 + i) >= 0);
 }
 
@@ -64,21 +64,21 @@ static void a_workload_is_never_evicted(void **state)
 {
 	(void)state;
 	assert_int_equal(claim(1, 0, 3, 1), 1);
-	for (uint32_t i = 0; i < 4 * DL_PROBE_SLOTS; i++)
+	for (uint32_t i = 0; i < 4 * DAVY_PROBE_SLOTS; i++)
 		(void)claim(10 + i % 400, MALLORY + i % 100, 0, 10 + i);
 	assert_true(slots.evicted_count > 0);
-	assert_true(dl_probe_slots_holds(&slots, 1, 0));
-	assert_false(dl_probe_slots_lost(&slots, 1));
+	assert_true(davy_probe_slots_holds(&slots, 1, 0));
+	assert_false(davy_probe_slots_lost(&slots, 1));
 }
 
 static void a_workload_finds_room_in_a_full_table(void **state)
 {
 	(void)state;
 	fill(4);
-	assert_int_equal(dl_probe_slots_used(&slots), DL_PROBE_SLOTS);
+	assert_int_equal(davy_probe_slots_used(&slots), DAVY_PROBE_SLOTS);
 	assert_int_equal(claim(1, 0, 3, 1), 1);
 	assert_int_equal(slots.evicted_count, 1);
-	assert_true(dl_probe_slots_lost(&slots, 10)); /* the oldest of one of the four */
+	assert_true(davy_probe_slots_lost(&slots, 10)); /* the oldest of one of the four */
 }
 
 static void the_user_with_the_most_loses_the_oldest(void **state)
@@ -86,13 +86,13 @@ static void the_user_with_the_most_loses_the_oldest(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 40; i++)
 		assert_int_equal(claim(10 + i, 7, 0, 10 + i), 1);
-	for (uint32_t i = 40; i < DL_PROBE_SLOTS; i++)
+	for (uint32_t i = 40; i < DAVY_PROBE_SLOTS; i++)
 		assert_int_equal(claim(10 + i, MALLORY + i % 4, 0, 10 + i), 1);
 	assert_int_equal(claim(2000, 8, 0, 2000), 1);
 	assert_int_equal(slots.last_uid, MALLORY); /* 54 slots, like three more */
-	assert_true(dl_probe_slots_lost(&slots, 10 + 40));
+	assert_true(davy_probe_slots_lost(&slots, 10 + 40));
 	for (uint32_t i = 0; i < 40; i++)
-		assert_true(dl_probe_slots_holds(&slots, 10 + i, 0));
+		assert_true(davy_probe_slots_holds(&slots, 10 + i, 0));
 }
 
 static void the_newcomer_loses_against_its_equals(void **state)
@@ -101,7 +101,7 @@ static void the_newcomer_loses_against_its_equals(void **state)
 	fill(8); /* 32 each */
 	assert_int_equal(claim(2000, MALLORY + 3, 0, 2000), 1);
 	assert_int_equal(slots.last_uid, MALLORY + 3);
-	assert_true(dl_probe_slots_lost(&slots, 13));
+	assert_true(davy_probe_slots_lost(&slots, 13));
 	assert_int_equal(claim(13, MALLORY + 3, 0, 13), -ENOSPC); /* no war of the two */
 	assert_int_equal(slots.evicted_count, 1);
 }
@@ -111,18 +111,18 @@ static void what_two_users_map_goes_last(void **state)
 	(void)state;
 	assert_int_equal(claim(5, 7, 0, 10), 1);
 	fill(4);
-	assert_int_equal(dl_probe_slots_used(&slots), DL_PROBE_SLOTS);
+	assert_int_equal(davy_probe_slots_used(&slots), DAVY_PROBE_SLOTS);
 	assert_int_equal(claim(9, 9, 0, 9), 1);
 	assert_int_equal(slots.evicted_count, 1);
-	assert_true(dl_probe_slots_holds(&slots, 5, 0));
-	assert_true(dl_probe_slots_holds(&slots, 10, 0));
+	assert_true(davy_probe_slots_holds(&slots, 5, 0));
+	assert_true(davy_probe_slots_holds(&slots, 10, 0));
 }
 
 /* Else a user with two ids passes slots on from one to the other. */
 static void a_shared_file_counts_for_each_user(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; i < DL_PROBE_QUOTA; i++) {
+	for (uint32_t i = 0; i < DAVY_PROBE_QUOTA; i++) {
 		assert_int_equal(claim(10 + i, MALLORY, 0, 10 + i), 1);
 		assert_int_equal(claim(100 + i, 7, 0, 10 + i), 0);
 	}
@@ -132,17 +132,17 @@ static void a_shared_file_counts_for_each_user(void **state)
 
 static void an_engine_that_is_adopted_keeps_its_slots(void **state)
 {
-	const struct dl_probe_owner adopted = { 10, MALLORY, 3 }, released = { 10, MALLORY, 0 };
+	const struct davy_probe_owner adopted = { 10, MALLORY, 3 }, released = { 10, MALLORY, 0 };
 
 	(void)state;
 	assert_int_equal(claim(10, MALLORY, 0, 10), 1);
-	dl_probe_slots_owner(&slots, &adopted);
-	for (uint32_t i = 1; i < 2 * DL_PROBE_SLOTS; i++)
+	davy_probe_slots_owner(&slots, &adopted);
+	for (uint32_t i = 1; i < 2 * DAVY_PROBE_SLOTS; i++)
 		(void)claim(10 + i % 400, MALLORY + i % 9, 0, 10 + i);
-	assert_true(dl_probe_slots_holds(&slots, 10, 0));
-	dl_probe_slots_owner(&slots, &released);
-	assert_false(dl_probe_slots_holds(&slots, 10, 0)); /* to be claimed for the user */
-	assert_true(dl_probe_slots_lost(&slots, 10));
+	assert_true(davy_probe_slots_holds(&slots, 10, 0));
+	davy_probe_slots_owner(&slots, &released);
+	assert_false(davy_probe_slots_holds(&slots, 10, 0)); /* to be claimed for the user */
+	assert_true(davy_probe_slots_lost(&slots, 10));
 }
 
 static void slots_of_nobody_are_taken_first_and_freed(void **state)
@@ -151,53 +151,54 @@ static void slots_of_nobody_are_taken_first_and_freed(void **state)
 
 	(void)state;
 	fill(4);
-	dl_probe_slots_gone(&slots, 77);
+	davy_probe_slots_gone(&slots, 77);
 	assert_int_equal(claim(2000, 8, 0, 2000), 1);
 	assert_int_equal(slots.evicted_count, 0);
-	dl_probe_slots_gone(&slots, 2000);
+	davy_probe_slots_gone(&slots, 2000);
 	assert_int_equal(claim(2001, 8, 0, 2000), 0); /* an engine that starts anew */
-	assert_false(dl_probe_slots_free_idle(&slots, &slot));
-	dl_probe_slots_gone(&slots, 2001);
-	assert_true(dl_probe_slots_free_idle(&slots, &slot));
-	assert_int_equal(dl_probe_slots_used(&slots), DL_PROBE_SLOTS - 1);
+	assert_false(davy_probe_slots_free_idle(&slots, &slot));
+	davy_probe_slots_gone(&slots, 2001);
+	assert_true(davy_probe_slots_free_idle(&slots, &slot));
+	assert_int_equal(davy_probe_slots_used(&slots), DAVY_PROBE_SLOTS - 1);
 }
 
 static void a_user_has_a_rate_and_root_has_none(void **state)
 {
-	const struct dl_probe_owner mallory = { 1, MALLORY, 0 }, root = { 2, 0, 0 };
-	struct dl_probe_site site = { 1, 1, 0 };
+	const struct davy_probe_owner mallory = { 1, MALLORY, 0 }, root = { 2, 0, 0 };
+	struct davy_probe_site site = { 1, 1, 0 };
 	size_t slot;
 
 	(void)state;
-	for (uint32_t i = 0; i < DL_PROBE_BURST; i++, site.ino++)
-		assert_int_equal(dl_probe_slots_claim(&slots, &mallory, &site, 1, &slot), 1);
-	assert_int_equal(dl_probe_slots_claim(&slots, &mallory, &site, 1, &slot), -EAGAIN);
-	assert_int_equal(dl_probe_slots_claim(&slots, &root, &site, 1, &slot), 1);
+	for (uint32_t i = 0; i < DAVY_PROBE_BURST; i++, site.ino++)
+		assert_int_equal(davy_probe_slots_claim(&slots, &mallory, &site, 1, &slot), 1);
+	assert_int_equal(davy_probe_slots_claim(&slots, &mallory, &site, 1, &slot), -EAGAIN);
+	assert_int_equal(davy_probe_slots_claim(&slots, &root, &site, 1, &slot), 1);
 	site.ino++;
-	assert_int_equal(dl_probe_slots_claim(&slots, &mallory, &site, 1 + DL_PROBE_RATE_NS, &slot),
-			 1);
+	assert_int_equal(
+		davy_probe_slots_claim(&slots, &mallory, &site, 1 + DAVY_PROBE_RATE_NS, &slot), 1);
 	site.ino++;
-	assert_int_equal(dl_probe_slots_claim(&slots, &mallory, &site, 1 + DL_PROBE_RATE_NS, &slot),
-			 -EAGAIN);
+	assert_int_equal(
+		davy_probe_slots_claim(&slots, &mallory, &site, 1 + DAVY_PROBE_RATE_NS, &slot),
+		-EAGAIN);
 }
 
 static void what_could_not_be_attached_takes_no_slot(void **state)
 {
-	const struct dl_probe_owner owner = { 1, MALLORY, 0 };
-	const struct dl_probe_site site = { 1, 1, 0 };
+	const struct davy_probe_owner owner = { 1, MALLORY, 0 };
+	const struct davy_probe_site site = { 1, 1, 0 };
 	size_t slot;
 
 	(void)state;
-	assert_int_equal(dl_probe_slots_claim(&slots, &owner, &site, 1, &slot), 1);
-	dl_probe_slots_drop(&slots, slot);
-	assert_int_equal(dl_probe_slots_used(&slots), 0);
-	assert_false(dl_probe_slots_holds(&slots, 1, 0));
+	assert_int_equal(davy_probe_slots_claim(&slots, &owner, &site, 1, &slot), 1);
+	davy_probe_slots_drop(&slots, slot);
+	assert_int_equal(davy_probe_slots_used(&slots), 0);
+	assert_false(davy_probe_slots_holds(&slots, 1, 0));
 }
 
 /* A model beside it: what each process has claimed and not been said to have lost. */
 static void no_site_is_there_twice(void)
 {
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++)
 		for (size_t j = 0; slots.slot[i].serial && j < i; j++)
 			assert_false(slots.slot[j].serial &&
 				     !memcmp(&slots.slot[i].site, &slots.slot[j].site,
@@ -208,10 +209,10 @@ static size_t slots_of_uid(uint32_t uid)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++) {
+	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++) {
 		bool held = false;
 
-		for (size_t c = 0; c < DL_PROBE_CLAIMS; c++)
+		for (size_t c = 0; c < DAVY_PROBE_CLAIMS; c++)
 			held |= slots.claims[c].owner.pid && !slots.claims[c].owner.workload &&
 				slots.claims[c].owner.uid == uid &&
 				slots.claims[c].held[i / 64] >> i % 64 & 1;
@@ -227,7 +228,7 @@ static void workloads_keep_theirs(const uint32_t kinds[WORKLOADS])
 	for (uint32_t w = 0; w < WORKLOADS; w++)
 		for (uint32_t kind = 0; kind < 7; kind++)
 			if (kinds[w] >> kind & 1)
-				assert_true(dl_probe_slots_holds(&slots, 1 + w, kind));
+				assert_true(davy_probe_slots_holds(&slots, 1 + w, kind));
 }
 
 static void random_users(unsigned int seed)
@@ -239,31 +240,32 @@ static void random_users(unsigned int seed)
 	for (int step = 0; step < 3000; step++) {
 		uint32_t pid = 1 + (uint32_t)random() % 500, workload = pid <= WORKLOADS ? pid : 0;
 		uint32_t uid = workload ? 0 : MALLORY + pid * pid % (1 + seed % 9);
-		const struct dl_probe_owner owner = { pid, uid, workload };
+		const struct davy_probe_owner owner = { pid, uid, workload };
 		/* Mallory's processes map each other's files and the workloads', too. */
-		struct dl_probe_site site = { 1, (uint64_t)random() % 700, (uint32_t)random() % 7 };
+		struct davy_probe_site site = { 1, (uint64_t)random() % 700,
+						(uint32_t)random() % 7 };
 		size_t slot = 0;
 		int err;
 
-		now_ns += (uint64_t)random() % (2 * DL_PROBE_RATE_NS);
+		now_ns += (uint64_t)random() % (2 * DAVY_PROBE_RATE_NS);
 		if (!workload && random() % 16 == 0) {
-			dl_probe_slots_gone(&slots, pid);
+			davy_probe_slots_gone(&slots, pid);
 			continue;
 		}
 		if (workload)
 			site.ino = workload; /* a program that starts anew maps the same */
-		err = dl_probe_slots_claim(&slots, &owner, &site, now_ns, &slot);
+		err = davy_probe_slots_claim(&slots, &owner, &site, now_ns, &slot);
 		if (err >= 0)
-			assert_true(dl_probe_slots_holds(&slots, pid, site.kind));
+			assert_true(davy_probe_slots_holds(&slots, pid, site.kind));
 		else
-			assert_true(dl_probe_slots_lost(&slots, pid));
+			assert_true(davy_probe_slots_lost(&slots, pid));
 		if (workload) {
 			assert_true(err >= 0);
 			kinds[workload - 1] |= 1u << site.kind;
 		}
 		workloads_keep_theirs(kinds);
 		for (uint32_t u = MALLORY; step % 50 == 0 && u < MALLORY + 9; u++)
-			assert_true(slots_of_uid(u) <= DL_PROBE_QUOTA);
+			assert_true(slots_of_uid(u) <= DAVY_PROBE_QUOTA);
 		if (step % 50 == 0)
 			no_site_is_there_twice();
 	}

@@ -39,43 +39,43 @@ static void put_file(const char *name, const char *text)
 	char path[256];
 
 	path_in(path, name);
-	assert_int_equal(dl_replace_file(path, text, strlen(text), 0644), 0);
+	assert_int_equal(davy_replace_file(path, text, strlen(text), 0644), 0);
 }
 
 static void make_all(void)
 {
-	struct dl_ledger_key key = { .backend = DL_BACKEND_VULKAN, .ubatch = 512 };
-	struct dl_ledger_entry entry = { .survived_s = 1, .last_s = 1 };
-	struct dl_learned learned = { 0 };
-	struct dl_adopted adopted = { 0 };
-	struct dl_counts counts = { .since_s = 5 };
-	struct dl_db *db = NULL;
+	struct davy_ledger_key key = { .backend = DAVY_BACKEND_VULKAN, .ubatch = 512 };
+	struct davy_ledger_entry entry = { .survived_s = 1, .last_s = 1 };
+	struct davy_learned learned = { 0 };
+	struct davy_adopted adopted = { 0 };
+	struct davy_counts counts = { .since_s = 5 };
+	struct davy_db *db = NULL;
 	char path[256];
 
 	snprintf(root, sizeof(root), "/tmp/davylamp-reads-XXXXXX");
 	assert_non_null(mkdtemp(root));
-	dl_root_set(root);
+	davy_root_set(root);
 	path_in(path, "");
-	assert_int_equal(dl_make_dirs(path), 0);
-	dl_learned_get(&learned, "0000:03:00.0", DL_BACKEND_VULKAN, "a.gguf")->state =
-		DL_BREAKER_OPEN;
-	assert_int_equal(dl_learned_save(DIR, &learned), 0);
-	assert_non_null(dl_adopted_add(&adopted, "ollama.service"));
-	assert_int_equal(dl_adopted_save(DIR, &adopted), 0);
-	assert_int_equal(dl_counts_save(DIR, &counts), 0);
-	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &db), 0);
-	dl_copy_name(key.device, sizeof(key.device), "0000:03:00.0");
+	assert_int_equal(davy_make_dirs(path), 0);
+	davy_learned_get(&learned, "0000:03:00.0", DAVY_BACKEND_VULKAN, "a.gguf")->state =
+		DAVY_BREAKER_OPEN;
+	assert_int_equal(davy_learned_save(DIR, &learned), 0);
+	assert_non_null(davy_adopted_add(&adopted, "ollama.service"));
+	assert_int_equal(davy_adopted_save(DIR, &adopted), 0);
+	assert_int_equal(davy_counts_save(DIR, &counts), 0);
+	assert_int_equal(davy_db_open(DIR, DAVY_DB_MAKE, &db), 0);
+	davy_copy_name(key.device, sizeof(key.device), "0000:03:00.0");
 	for (uint32_t i = 0; i < 300; i++) {
 		key.ubatch = i;
-		assert_int_equal(dl_ledger_note(db, &key, &entry), 0);
+		assert_int_equal(davy_ledger_note(db, &key, &entry), 0);
 	}
-	dl_db_close(db);
+	davy_db_close(db);
 }
 
 static int read_learned(void)
 {
-	struct dl_learned learned = { 0 };
-	int line, err = dl_learned_load(DIR, &learned, &line);
+	struct davy_learned learned = { 0 };
+	int line, err = davy_learned_load(DIR, &learned, &line);
 
 	assert_true(err || learned.count == 1);
 	return err;
@@ -83,8 +83,8 @@ static int read_learned(void)
 
 static int read_adopted(void)
 {
-	struct dl_adopted adopted;
-	int line, err = dl_adopted_load(DIR, &adopted, &line);
+	struct davy_adopted adopted;
+	int line, err = davy_adopted_load(DIR, &adopted, &line);
 
 	assert_true(err || adopted.count == 1);
 	return err;
@@ -92,9 +92,9 @@ static int read_adopted(void)
 
 static int read_counts(void)
 {
-	struct dl_counts counts = { 0 };
-	char error[DL_COUNTS_ERROR_LEN];
-	int err = dl_counts_load(DIR, &counts, error);
+	struct davy_counts counts = { 0 };
+	char error[DAVY_COUNTS_ERROR_LEN];
+	int err = davy_counts_load(DIR, &counts, error);
 
 	assert_true(err || counts.since_s == 5);
 	return err;
@@ -102,10 +102,10 @@ static int read_counts(void)
 
 static int open_database(void)
 {
-	struct dl_db *db = NULL;
-	int err = dl_db_open(DIR, DL_DB_MAKE, &db);
+	struct davy_db *db = NULL;
+	int err = davy_db_open(DIR, DAVY_DB_MAKE, &db);
 
-	dl_db_close(db);
+	davy_db_close(db);
 	return err;
 }
 
@@ -120,7 +120,7 @@ static int open_killed(void)
 
 		read_fault.mode = READ_FAULT_NONE;
 		snprintf(from, sizeof(from), "%s" DIR "/killed%s", root, parts[i]);
-		snprintf(to, sizeof(to), "%s" DIR "/" DL_DB_NAME "%s", root, parts[i]);
+		snprintf(to, sizeof(to), "%s" DIR "/" DAVY_DB_NAME "%s", root, parts[i]);
 		read_fault_copy(from, to);
 		read_fault.mode = mode;
 	}
@@ -180,24 +180,24 @@ static void nor_the_database(void **state)
 
 static void nor_one_whose_writer_was_killed(void **state)
 {
-	struct dl_ledger_key key = { .backend = DL_BACKEND_CPU };
-	struct dl_ledger_entry entry = { .survived_s = 1, .last_s = 1 };
+	struct davy_ledger_key key = { .backend = DAVY_BACKEND_CPU };
+	struct davy_ledger_entry entry = { .survived_s = 1, .last_s = 1 };
 	static const char *const parts[] = { "", "-wal" };
-	struct dl_db *db = NULL;
+	struct davy_db *db = NULL;
 	char from[256], to[256];
 
 	(void)state;
-	assert_int_equal(dl_db_open(DIR, DL_DB_MAKE, &db), 0);
+	assert_int_equal(davy_db_open(DIR, DAVY_DB_MAKE, &db), 0);
 	for (uint32_t i = 0; i < 100; i++) {
 		key.ubatch = 1000 + i;
-		assert_int_equal(dl_ledger_note(db, &key, &entry), 0);
+		assert_int_equal(davy_ledger_note(db, &key, &entry), 0);
 	}
 	for (size_t i = 0; i < 2; i++) {
-		snprintf(from, sizeof(from), "%s" DIR "/" DL_DB_NAME "%s", root, parts[i]);
+		snprintf(from, sizeof(from), "%s" DIR "/" DAVY_DB_NAME "%s", root, parts[i]);
 		snprintf(to, sizeof(to), "%s" DIR "/killed%s", root, parts[i]);
 		read_fault_copy(from, to);
 	}
-	dl_db_close(db);
+	davy_db_close(db);
 	at_every_read(open_killed);
 }
 
@@ -208,21 +208,21 @@ static void a_file_is_read_whole_or_not_at_all(void **state)
 	(void)state;
 	path_in(path, "seven");
 	put_file("seven", "1234567");
-	assert_int_equal(dl_read_whole(path, text, sizeof(text)), 7);
+	assert_int_equal(davy_read_whole(path, text, sizeof(text)), 7);
 	assert_string_equal(text, "1234567");
 	put_file("seven", "12345678");
-	assert_int_equal(dl_read_whole(path, text, sizeof(text)), -EFBIG);
+	assert_int_equal(davy_read_whole(path, text, sizeof(text)), -EFBIG);
 	assert_string_equal(text, "");
 	put_file("seven", "");
-	assert_int_equal(dl_read_whole(path, text, sizeof(text)), 0);
+	assert_int_equal(davy_read_whole(path, text, sizeof(text)), 0);
 }
 
 /* 256 KiB of comments before what counts. */
 static void what_is_too_long_is_not_taken_for_less(void **state)
 {
 	static char text[300 * 1024];
-	struct dl_learned learned = { 0 };
-	struct dl_adopted adopted;
+	struct davy_learned learned = { 0 };
+	struct davy_adopted adopted;
 	int line;
 
 	(void)state;
@@ -231,16 +231,16 @@ static void what_is_too_long_is_not_taken_for_less(void **state)
 		text[i + 99] = '\n';
 	}
 	snprintf(text + 299 * 1024, 100, "\n[unit 1]\nunit = ollama.service\n");
-	put_file(DL_ADOPTED_NAME, text);
-	put_file(DL_LEARNED_NAME, text);
-	assert_int_equal(dl_adopted_load(DIR, &adopted, &line), -EFBIG);
-	assert_int_equal(dl_learned_load(DIR, &learned, &line), -EFBIG);
+	put_file(DAVY_ADOPTED_NAME, text);
+	put_file(DAVY_LEARNED_NAME, text);
+	assert_int_equal(davy_adopted_load(DIR, &adopted, &line), -EFBIG);
+	assert_int_equal(davy_learned_load(DIR, &learned, &line), -EFBIG);
 }
 
 static void what_was_added_to_a_generated_file_is_somebodys(void **state)
 {
-	static char text[DL_GENERATED_MAX + 16];
-	enum dl_generated is;
+	static char text[DAVY_GENERATED_MAX + 16];
+	enum davy_generated is;
 	uint32_t version = 0;
 	char path[256];
 	ssize_t n;
@@ -248,17 +248,17 @@ static void what_was_added_to_a_generated_file_is_somebodys(void **state)
 
 	(void)state;
 	path_in(path, "a.env");
-	assert_int_equal(dl_generated_renew(path, DL_GENERATED_COMMENT, "A=1\n", &version), 0);
-	assert_int_equal(dl_generated_look(path, &is), 0);
-	assert_int_equal(is, DL_GENERATED_OURS);
-	n = dl_read_file(path, text, sizeof(text));
+	assert_int_equal(davy_generated_renew(path, DAVY_GENERATED_COMMENT, "A=1\n", &version), 0);
+	assert_int_equal(davy_generated_look(path, &is), 0);
+	assert_int_equal(is, DAVY_GENERATED_OURS);
+	n = davy_read_file(path, text, sizeof(text));
 	assert_true(n > 0);
 	file = fopen(path, "ae");
 	assert_non_null(file);
 	assert_int_equal(fwrite("\0B=2\n", 1, 5, file), 5); /* behind a NUL */
 	assert_int_equal(fclose(file), 0);
-	assert_int_equal(dl_generated_look(path, &is), 0);
-	assert_int_equal(is, DL_GENERATED_EDITED);
+	assert_int_equal(davy_generated_look(path, &is), 0);
+	assert_int_equal(is, DAVY_GENERATED_EDITED);
 }
 
 static int setup(void **state)

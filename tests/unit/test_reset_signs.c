@@ -4,31 +4,31 @@
 
 #include "report/plan_text.h"
 
-static const struct dl_plan *note(void)
+static const struct davy_plan *note(void)
 {
-	return last_of(DL_RUNG_NOTE, DL_HZ_RESET);
+	return last_of(DAVY_RUNG_NOTE, DAVY_HZ_RESET);
 }
 
 static size_t notes(void)
 {
-	return count_of(DL_RUNG_NOTE, DL_HZ_RESET);
+	return count_of(DAVY_RUNG_NOTE, DAVY_HZ_RESET);
 }
 
 static void timeout(const char *ring)
 {
-	struct dl_event ev = event(DL_EV_JOB_TIMEOUT, 60);
+	struct davy_event ev = event(DAVY_EV_JOB_TIMEOUT, 60);
 
-	dl_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
-	dl_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), ring);
+	davy_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
+	davy_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), ring);
 	ev.job_timeout.age_ns = 2 * S;
 	tell(&ev);
 }
 
 static void reset(uint32_t begun, int32_t result)
 {
-	struct dl_event ev = event(DL_EV_RESET, 0);
+	struct davy_event ev = event(DAVY_EV_RESET, 0);
 
-	dl_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
+	davy_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
 	ev.reset.begun = begun;
 	ev.reset.result = result;
 	tell(&ev);
@@ -36,10 +36,10 @@ static void reset(uint32_t begun, int32_t result)
 
 static void wedged_event(uint32_t recovery)
 {
-	struct dl_event ev = event(DL_EV_FACT, 0);
+	struct davy_event ev = event(DAVY_EV_FACT, 0);
 
-	dl_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
-	ev.fact.fact = DL_FACT_WEDGED_EVENT;
+	davy_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	ev.fact.fact = DAVY_FACT_WEDGED_EVENT;
 	ev.fact.detail = recovery;
 	ev.fact.count = ev.fact.fresh = 1;
 	tell(&ev);
@@ -48,26 +48,26 @@ static void wedged_event(uint32_t recovery)
 /* The kernel's log is read before the program's record: the stall is the first sign still. */
 static void the_log_may_come_before_the_timeout(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 	uint64_t stalled;
 
 	(void)state;
 	engine_60(NULL);
-	ev = event(DL_EV_RING, 60);
-	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
-	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "sdma1");
+	ev = event(DAVY_EV_RING, 60);
+	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), GPU);
+	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), "sdma1");
 	ev.ring.age_ns = 6 * S / 10;
 	ev.ring.timeout_ns = 2 * S;
 	ev.ring.fence_context = ev.ring.fence_seqno = 7;
 	tell(&ev);
 	stalled = now;
 	now += 14 * S / 10;
-	ev = event(DL_EV_LOG, 60);
-	dl_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
-	dl_copy_name(ev.log.ring, sizeof(ev.log.ring), "sdma1");
-	ev.log.kind = DL_LOG_RING_TIMEOUT;
-	ev.log.role = dl_log_meaning(DL_LOG_RING_TIMEOUT)->role;
-	ev.log.log_class = dl_log_meaning(DL_LOG_RING_TIMEOUT)->class;
+	ev = event(DAVY_EV_LOG, 60);
+	davy_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
+	davy_copy_name(ev.log.ring, sizeof(ev.log.ring), "sdma1");
+	ev.log.kind = DAVY_LOG_RING_TIMEOUT;
+	ev.log.role = davy_log_meaning(DAVY_LOG_RING_TIMEOUT)->role;
+	ev.log.log_class = davy_log_meaning(DAVY_LOG_RING_TIMEOUT)->class;
 	tell(&ev);
 	assert_int_equal(note()->pid, 60);
 	assert_int_equal(note()->first_sign_ns, stalled);
@@ -75,24 +75,24 @@ static void the_log_may_come_before_the_timeout(void **state)
 
 static void a_first_ring_reset_warns_and_the_second_is_serious(void **state)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	engine_60("reset-again");
-	line(DL_LOG_RING_TIMEOUT); /* two resets, 8 min 20 s apart, as in the field */
+	line(DAVY_LOG_RING_TIMEOUT); /* two resets, 8 min 20 s apart, as in the field */
 	assert_int_equal(note()->level, 1);
-	dl_because_text(note(), text, sizeof(text));
+	davy_because_text(note(), text, sizeof(text));
 	assert_string_equal(text, "job timeout");
-	line_of(DL_LOG_RING_RESET_DONE, GPU, 0);
+	line_of(DAVY_LOG_RING_RESET_DONE, GPU, 0);
 	assert_int_equal(note()->level, 2);
 	assert_int_equal(note()->pid, 60); /* whose job it was */
-	dl_because_text(note(), text, sizeof(text));
+	davy_because_text(note(), text, sizeof(text));
 	assert_string_equal(text, "ring reset succeeded after its job had timed out");
 	pass(500 * S);
-	line_of(DL_LOG_RING_RESET_DONE, GPU, 0);
+	line_of(DAVY_LOG_RING_RESET_DONE, GPU, 0);
 	assert_int_equal(note()->level, 3);
 	assert_int_equal(note()->pid, 0); /* the timeout was long ago */
-	dl_because_text(note(), text, sizeof(text));
+	davy_because_text(note(), text, sizeof(text));
 	assert_string_equal(text, "ring reset succeeded, the second of late");
 	assert_replays();
 }
@@ -102,7 +102,7 @@ static void a_reset_a_day_is_a_first_one_each_time(void **state)
 	(void)state;
 	engine_60("reset-seldom");
 	for (int i = 0; i < 5; i++) {
-		line_of(DL_LOG_RING_RESET_DONE, GPU, 0);
+		line_of(DAVY_LOG_RING_RESET_DONE, GPU, 0);
 		pass(11 * S);
 		now += 3600 * S;
 	}
@@ -117,25 +117,25 @@ static void one_reset_that_all_tell_is_one(void **state)
 	(void)state;
 	engine_60("reset-told-once");
 	timeout("gfx_0.0.0");
-	line(DL_LOG_RING_TIMEOUT);
-	fact(DL_FACT_SOFT_RECOVERY, -5, 1, "gfx_0.0.0");
+	line(DAVY_LOG_RING_TIMEOUT);
+	fact(DAVY_FACT_SOFT_RECOVERY, -5, 1, "gfx_0.0.0");
 	reset(1, 0);
-	line(DL_LOG_GPU_RESET_BEGUN);
-	kfd(DL_KFD_RESET_BEGIN, "job hang on ring:gfx_0.0.0");
+	line(DAVY_LOG_GPU_RESET_BEGUN);
+	kfd(DAVY_KFD_RESET_BEGIN, "job hang on ring:gfx_0.0.0");
 	assert_int_equal(notes(), 1);
 	now += 1900 * MS;
-	line_of(DL_LOG_RESET_CHATTER, GPU, 0);
+	line_of(DAVY_LOG_RESET_CHATTER, GPU, 0);
 	wedged_event(1);
 	reset(0, 0);
 	assert_int_equal(notes(), 2);
 	assert_int_equal(note()->level, 2);
 	assert_string_equal(note()->detail, "GPU reset succeeded"); /* and no "recovered" before */
-	announces(DL_DEVICE_WEDGED, "none", 0);
-	kfd(DL_KFD_RESET_END, "");
-	line_of(DL_LOG_GPU_RESET_DONE, GPU, 0);
-	line_of(DL_LOG_RECOVERED, GPU, 0);
+	announces(DAVY_DEVICE_WEDGED, "none", 0);
+	kfd(DAVY_KFD_RESET_END, "");
+	line_of(DAVY_LOG_GPU_RESET_DONE, GPU, 0);
+	line_of(DAVY_LOG_RECOVERED, GPU, 0);
 	now += 3 * S; /* a slow one is no second reset */
-	line_of(DL_LOG_RECOVERED, GPU, 0);
+	line_of(DAVY_LOG_RECOVERED, GPU, 0);
 	assert_int_equal(notes(), 2);
 	assert_replays();
 }
@@ -145,12 +145,12 @@ static void a_job_that_the_driver_ends_softly_is_a_note(void **state)
 	(void)state;
 	engine_60("reset-benign");
 	timeout("gfx_0.0.0");
-	line(DL_LOG_RING_TIMEOUT);
-	fact(DL_FACT_SOFT_RECOVERY, 0, 1, "gfx_0.0.0");
+	line(DAVY_LOG_RING_TIMEOUT);
+	fact(DAVY_FACT_SOFT_RECOVERY, 0, 1, "gfx_0.0.0");
 	now += 20 * MS;
-	line_of(DL_LOG_SOFT_RECOVERED, GPU, 0);
-	line_of(DL_LOG_RESET_CHATTER, GPU, 0);
-	announces(DL_DEVICE_COREDUMP, "devcd1", 12);
+	line_of(DAVY_LOG_SOFT_RECOVERED, GPU, 0);
+	line_of(DAVY_LOG_RESET_CHATTER, GPU, 0);
+	announces(DAVY_DEVICE_COREDUMP, "devcd1", 12);
 	pass(11 * S);
 	assert_int_equal(notes(), 1);
 	assert_int_equal(note()->level, 1);
@@ -172,26 +172,26 @@ static void what_is_worse_is_told_all_the_same(void **state)
 	(void)state;
 	engine_60(NULL);
 	timeout("gfx_0.0.0");
-	line_of(DL_LOG_RING_RESET_FAILED, GPU, 0);
+	line_of(DAVY_LOG_RING_RESET_FAILED, GPU, 0);
 	assert_int_equal(note()->level, 3);
-	line_of(DL_LOG_GPU_RESET_FAILED, GPU, 0);
+	line_of(DAVY_LOG_GPU_RESET_FAILED, GPU, 0);
 	assert_int_equal(note()->level, 3);
 }
 
 static void facts_of_resets_by_their_result(void **state)
 {
 	static const struct {
-		enum dl_fact fact;
+		enum davy_fact fact;
 		int32_t error;
 		uint8_t level;
 	} cases[] = {
-		{ DL_FACT_SOFT_RECOVERY, 0, 1 },  { DL_FACT_GT_ERROR, 0, 1 },
-		{ DL_FACT_RING_RESET, 0, 2 },	  { DL_FACT_RING_RESET, -110, 3 },
-		{ DL_FACT_ENGINE_RESET, 0, 2 },	  { DL_FACT_ENGINE_RESET, -5, 3 },
-		{ DL_FACT_XE_QUEUE_RESET, 0, 2 }, { DL_FACT_CONTEXT_BANNED, 0, 2 },
-		{ DL_FACT_WEDGED, 0, 3 },
+		{ DAVY_FACT_SOFT_RECOVERY, 0, 1 },  { DAVY_FACT_GT_ERROR, 0, 1 },
+		{ DAVY_FACT_RING_RESET, 0, 2 },	    { DAVY_FACT_RING_RESET, -110, 3 },
+		{ DAVY_FACT_ENGINE_RESET, 0, 2 },   { DAVY_FACT_ENGINE_RESET, -5, 3 },
+		{ DAVY_FACT_XE_QUEUE_RESET, 0, 2 }, { DAVY_FACT_CONTEXT_BANNED, 0, 2 },
+		{ DAVY_FACT_WEDGED, 0, 3 },
 	};
-	static const enum dl_fact none[] = { DL_FACT_COREDUMP, DL_FACT_FENCE_FAILED };
+	static const enum davy_fact none[] = { DAVY_FACT_COREDUMP, DAVY_FACT_FENCE_FAILED };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -203,7 +203,7 @@ static void facts_of_resets_by_their_result(void **state)
 		assert_int_equal(note()->result, cases[i].error);
 	}
 	engine_60(NULL);
-	fact(DL_FACT_SOFT_RECOVERY, -5, 1, "comp_1.0.0"); /* a reset comes next */
+	fact(DAVY_FACT_SOFT_RECOVERY, -5, 1, "comp_1.0.0"); /* a reset comes next */
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		fact(none[i], -5, 1, "");
 	assert_int_equal(count_told(), 0);
@@ -213,18 +213,18 @@ static void announcements_of_i915_go_through_their_states(void **state)
 {
 	(void)state;
 	engine_60("reset-i915");
-	announces(DL_DEVICE_ERROR, "1", 1);
+	announces(DAVY_DEVICE_ERROR, "1", 1);
 	assert_int_equal(note()->level, 1);
-	announces(DL_DEVICE_RESET, "1", 1);
+	announces(DAVY_DEVICE_RESET, "1", 1);
 	assert_int_equal(notes(), 1);
-	announces(DL_DEVICE_ERROR, "0", 0);
+	announces(DAVY_DEVICE_ERROR, "0", 0);
 	assert_int_equal(note()->level, 2);
-	announces(DL_DEVICE_WEDGED, "rebind,bus-reset", 0);
+	announces(DAVY_DEVICE_WEDGED, "rebind,bus-reset", 0);
 	assert_int_equal(note()->level, 3);
 	pass(20 * S);
-	announces(DL_DEVICE_ADDED, "", 0);
-	announces(DL_DEVICE_REMOVED, "", 0);
-	announces(DL_DEVICE_COREDUMP, "devcd1", 12);
+	announces(DAVY_DEVICE_ADDED, "", 0);
+	announces(DAVY_DEVICE_REMOVED, "", 0);
+	announces(DAVY_DEVICE_COREDUMP, "devcd1", 12);
 	assert_int_equal(notes(), 3);
 	assert_replays();
 }
@@ -233,46 +233,46 @@ static void kfd_tells_the_cause(void **state)
 {
 	(void)state;
 	engine_60(NULL);
-	kfd(DL_KFD_RESET_BEGIN, "MES hang");
+	kfd(DAVY_KFD_RESET_BEGIN, "MES hang");
 	assert_int_equal(note()->level, 1);
 	assert_string_equal(note()->detail, "MES hang");
-	kfd(DL_KFD_RESET_END, "");
+	kfd(DAVY_KFD_RESET_END, "");
 	assert_int_equal(note()->level, 2);
 }
 
 static void lines_have_their_levels(void **state)
 {
 	static const struct {
-		enum dl_log_kind kind;
+		enum davy_log_kind kind;
 		uint8_t level;
 	} cases[] = {
-		{ DL_LOG_RING_TIMEOUT, 1 },
-		{ DL_LOG_SOFT_RECOVERED, 1 },
-		{ DL_LOG_I915_HANG, 1 },
-		{ DL_LOG_XE_JOB_TIMEOUT, 1 },
-		{ DL_LOG_GPU_RESET_BEGUN, 1 },
-		{ DL_LOG_XE_GT_RESET, 1 },
-		{ DL_LOG_I915_GT_RESET, 2 },
-		{ DL_LOG_I915_ENGINE_RESET, 2 },
-		{ DL_LOG_XE_ENGINE_RESET, 2 },
-		{ DL_LOG_QUEUE_RESET, 2 },
-		{ DL_LOG_QUEUE_HANG, 2 },
-		{ DL_LOG_MES_UNRECOVERABLE, 2 },
-		{ DL_LOG_GPU_RESET_DONE, 2 },
-		{ DL_LOG_GPU_RESET_FAILED, 3 },
-		{ DL_LOG_VRAM_LOST, 3 },
-		{ DL_LOG_DEVICE_LOST, 3 },
-		{ DL_LOG_WEDGED, 3 },
-		{ DL_LOG_XE_ENGINES_DEAD, 3 },
-		{ DL_LOG_GSP_DEAD, 3 },
-		{ DL_LOG_OFF_THE_BUS, 3 },
-		{ DL_LOG_I915_RESET_FAILED, 3 },
-		{ DL_LOG_XE_GT_RESET_FAILED, 3 },
+		{ DAVY_LOG_RING_TIMEOUT, 1 },
+		{ DAVY_LOG_SOFT_RECOVERED, 1 },
+		{ DAVY_LOG_I915_HANG, 1 },
+		{ DAVY_LOG_XE_JOB_TIMEOUT, 1 },
+		{ DAVY_LOG_GPU_RESET_BEGUN, 1 },
+		{ DAVY_LOG_XE_GT_RESET, 1 },
+		{ DAVY_LOG_I915_GT_RESET, 2 },
+		{ DAVY_LOG_I915_ENGINE_RESET, 2 },
+		{ DAVY_LOG_XE_ENGINE_RESET, 2 },
+		{ DAVY_LOG_QUEUE_RESET, 2 },
+		{ DAVY_LOG_QUEUE_HANG, 2 },
+		{ DAVY_LOG_MES_UNRECOVERABLE, 2 },
+		{ DAVY_LOG_GPU_RESET_DONE, 2 },
+		{ DAVY_LOG_GPU_RESET_FAILED, 3 },
+		{ DAVY_LOG_VRAM_LOST, 3 },
+		{ DAVY_LOG_DEVICE_LOST, 3 },
+		{ DAVY_LOG_WEDGED, 3 },
+		{ DAVY_LOG_XE_ENGINES_DEAD, 3 },
+		{ DAVY_LOG_GSP_DEAD, 3 },
+		{ DAVY_LOG_OFF_THE_BUS, 3 },
+		{ DAVY_LOG_I915_RESET_FAILED, 3 },
+		{ DAVY_LOG_XE_GT_RESET_FAILED, 3 },
 	};
-	static const enum dl_log_kind none[] = {
-		DL_LOG_RESET_CHATTER, DL_LOG_JOBS_SKIPPED, DL_LOG_GPU_RESET_STEP,
-		DL_LOG_COREDUMP,      DL_LOG_OOM_KILL,	   DL_LOG_NPU,
-		DL_LOG_PAGE_FAULT,    DL_LOG_XID, /* of no class */
+	static const enum davy_log_kind none[] = {
+		DAVY_LOG_RESET_CHATTER, DAVY_LOG_JOBS_SKIPPED, DAVY_LOG_GPU_RESET_STEP,
+		DAVY_LOG_COREDUMP,	DAVY_LOG_OOM_KILL,     DAVY_LOG_NPU,
+		DAVY_LOG_PAGE_FAULT,	DAVY_LOG_XID, /* of no class */
 	};
 
 	(void)state;
@@ -289,21 +289,21 @@ static void lines_have_their_levels(void **state)
 
 static void an_xid_is_judged_by_its_class(void **state)
 {
-	static const uint8_t levels[DL_CLASS_COUNT] = {
-		[DL_CLASS_RING_TIMEOUT] = 1,
-		[DL_CLASS_GPU_RESET] = 2,
-		[DL_CLASS_HANG] = 2,
-		[DL_CLASS_DEVICE_LOST] = 3,
+	static const uint8_t levels[DAVY_CLASS_COUNT] = {
+		[DAVY_CLASS_RING_TIMEOUT] = 1,
+		[DAVY_CLASS_GPU_RESET] = 2,
+		[DAVY_CLASS_HANG] = 2,
+		[DAVY_CLASS_DEVICE_LOST] = 3,
 	};
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
-	for (uint8_t class = 0; class < DL_CLASS_COUNT; class ++) {
+	for (uint8_t class = 0; class < DAVY_CLASS_COUNT; class ++) {
 		engine_60(NULL);
-		ev = event(DL_EV_LOG, 60);
-		dl_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
-		ev.log.kind = DL_LOG_XID;
-		ev.log.role = DL_PART_FAILURE;
+		ev = event(DAVY_EV_LOG, 60);
+		davy_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
+		ev.log.kind = DAVY_LOG_XID;
+		ev.log.role = DAVY_PART_FAILURE;
 		ev.log.log_class = class;
 		ev.log.code = 79;
 		tell(&ev);
@@ -317,15 +317,15 @@ static void an_xid_is_judged_by_its_class(void **state)
 
 static void what_a_reset_drags_along_is_no_news(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	engine_60(NULL);
-	ev = event(DL_EV_LOG, 60);
-	dl_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
-	ev.log.kind = DL_LOG_RING_TIMEOUT;
-	ev.log.role = DL_PART_AFTERMATH;
-	ev.log.log_class = DL_CLASS_GPU_RESET;
+	ev = event(DAVY_EV_LOG, 60);
+	davy_copy_name(ev.log.device, sizeof(ev.log.device), GPU);
+	ev.log.kind = DAVY_LOG_RING_TIMEOUT;
+	ev.log.role = DAVY_PART_AFTERMATH;
+	ev.log.log_class = DAVY_CLASS_GPU_RESET;
 	tell(&ev);
 	assert_int_equal(count_told(), 0);
 }

@@ -6,26 +6,26 @@
 
 static void use(uint32_t pid, uint64_t client, uint64_t vram, uint64_t busy_ns)
 {
-	struct dl_event ev = event(DL_EV_CLIENT, pid);
+	struct davy_event ev = event(DAVY_EV_CLIENT, pid);
 
-	dl_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
+	davy_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
 	ev.client.client_id = client;
 	ev.client.vram = vram;
 	ev.client.busy_ns = busy_ns;
 	tell(&ev);
 }
 
-static const struct dl_plan *time_out(uint32_t pid)
+static const struct davy_plan *time_out(uint32_t pid)
 {
-	struct dl_event ev = event(DL_EV_JOB_TIMEOUT, pid);
+	struct davy_event ev = event(DAVY_EV_JOB_TIMEOUT, pid);
 
-	dl_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
-	dl_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), "gfx_0.0.0");
+	davy_copy_name(ev.job_timeout.device, sizeof(ev.job_timeout.device), GPU);
+	davy_copy_name(ev.job_timeout.ring, sizeof(ev.job_timeout.ring), "gfx_0.0.0");
 	ev.job_timeout.age_ns = 2 * S;
 	kept_count = 0;
 	tell(&ev);
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].rung == DL_RUNG_NOTE)
+		if (kept[i].rung == DAVY_RUNG_NOTE)
 			return &kept[i];
 	fail_msg("a timeout raises nothing");
 	return NULL;
@@ -33,7 +33,7 @@ static const struct dl_plan *time_out(uint32_t pid)
 
 static void the_victim_is_named_with_everybodys_share(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_history();
@@ -54,7 +54,7 @@ static void the_victim_is_named_with_everybodys_share(void **state)
 
 static void who_times_out_by_his_own_doing_has_no_culprit(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_history();
@@ -69,7 +69,7 @@ static void who_times_out_by_his_own_doing_has_no_culprit(void **state)
 
 static void what_was_long_ago_counts_no_more(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_history();
@@ -88,15 +88,15 @@ static void what_was_long_ago_counts_no_more(void **state)
 
 static void files_of_one_process_are_added_and_kfd_is_not_counted_twice(void **state)
 {
-	struct dl_event ev;
-	const struct dl_plan *plan;
+	struct davy_event ev;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_history();
 	use(10, 1, 100 * MIB, 0);
 	use(10, 3, 50 * MIB, 0);
-	ev = event(DL_EV_KFD_USE, 10);
-	dl_copy_name(ev.kfd_use.device, sizeof(ev.kfd_use.device), GPU);
+	ev = event(DAVY_EV_KFD_USE, 10);
+	davy_copy_name(ev.kfd_use.device, sizeof(ev.kfd_use.device), GPU);
 	ev.kfd_use.vram = 120 * MIB;
 	tell(&ev);
 	plan = time_out(10);
@@ -112,26 +112,26 @@ static void files_of_one_process_are_added_and_kfd_is_not_counted_twice(void **s
 
 static void who_is_gone_has_no_share(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
 	use(10, 1, MIB, 0);
 	use(20, 2, MIB, 0);
 	use(30, 3, MIB, 0);
-	ev = event(DL_EV_CLIENT, 20);
-	dl_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
+	ev = event(DAVY_EV_CLIENT, 20);
+	davy_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
 	ev.client.client_id = 2;
 	ev.client.gone = 1;
 	tell(&ev);
-	ev = event(DL_EV_PROCESS_EXIT, 30);
+	ev = event(DAVY_EV_PROCESS_EXIT, 30);
 	tell(&ev);
 	assert_int_equal(time_out(10)->share_count, 1);
 }
 
 static void many_clients_are_told_as_seven_and_the_rest(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 	uint64_t sum = 0, permille = 0;
 
 	(void)state;
@@ -139,11 +139,11 @@ static void many_clients_are_told_as_seven_and_the_rest(void **state)
 	for (uint32_t i = 1; i <= 40; i++)
 		use(100 + i, i, i * MIB, 0);
 	plan = time_out(101);
-	assert_int_equal(plan->share_count, DL_PLAN_SHARES);
-	for (size_t i = 0; i < DL_PLAN_SHARES; i++) {
+	assert_int_equal(plan->share_count, DAVY_PLAN_SHARES);
+	for (size_t i = 0; i < DAVY_PLAN_SHARES; i++) {
 		sum += plan->shares[i].memory_bytes;
 		permille += plan->shares[i].memory_permille;
-		assert_int_equal(plan->shares[i].pid, i < DL_PLAN_SHARES - 1 ? 140 - i : 0);
+		assert_int_equal(plan->shares[i].pid, i < DAVY_PLAN_SHARES - 1 ? 140 - i : 0);
 	}
 	assert_true(sum == 820 * MIB);
 	assert_in_range(permille, 950, 1000);
@@ -158,7 +158,7 @@ static void counters_that_go_back_and_a_thousand_clients_are_survived(void **sta
 	use(10, 1, UINT64_MAX / 4, 0);
 	for (uint32_t i = 1; i <= 1000; i++)
 		use(i, i, UINT64_MAX / 8, i);
-	assert_int_equal(time_out(1000)->share_count, DL_PLAN_SHARES);
+	assert_int_equal(time_out(1000)->share_count, DAVY_PLAN_SHARES);
 }
 
 int main(void)

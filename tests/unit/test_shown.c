@@ -22,65 +22,65 @@
 #define FILE_NAME "/models/odd\\name\x1b[2J.gguf"
 #define ONCE	  "odd\\\\name\\x1b[2J.gguf"
 
-static void name_it(char model[DL_MODEL_LEN])
+static void name_it(char model[DAVY_MODEL_LEN])
 {
 	char *argv[] = { "llama-server", "-m", FILE_NAME, NULL }, *envp[] = { NULL };
-	struct dl_engine_look look = { .argv = argv, .envp = envp, .exe = "", .parent = "" };
-	struct dl_engine_facts facts;
+	struct davy_engine_look look = { .argv = argv, .envp = envp, .exe = "", .parent = "" };
+	struct davy_engine_facts facts;
 
-	dl_engine_identify(&look, &facts);
+	davy_engine_identify(&look, &facts);
 	assert_string_equal(facts.model, ONCE);
-	dl_copy_name(model, DL_MODEL_LEN, facts.model);
+	davy_copy_name(model, DAVY_MODEL_LEN, facts.model);
 }
 
-static struct dl_event process_event(void)
+static struct davy_event process_event(void)
 {
-	struct dl_event ev = { .kind = DL_EV_PROCESS, .pid = 60 };
+	struct davy_event ev = { .kind = DAVY_EV_PROCESS, .pid = 60 };
 
-	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
-	dl_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
+	ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+	davy_copy_name(ev.process.comm, sizeof(ev.process.comm), "llama-server");
 	name_it(ev.process.model);
 	return ev;
 }
 
 static void events_show_it_once(void **state)
 {
-	struct dl_event ev = process_event();
-	char text[DL_EVENT_TEXT_SIZE];
-	json_t *json = dl_process_json(&ev.process), *line;
+	struct davy_event ev = process_event();
+	char text[DAVY_EVENT_TEXT_SIZE];
+	json_t *json = davy_process_json(&ev.process), *line;
 	char *printed;
 
 	(void)state;
-	assert_true(dl_event_text(&ev, text, sizeof(text)));
+	assert_true(davy_event_text(&ev, text, sizeof(text)));
 	assert_non_null(strstr(text, "model " ONCE));
-	assert_string_equal(dl_message_text(json, "model"), ONCE);
+	assert_string_equal(davy_message_text(json, "model"), ONCE);
 	json_decref(json);
-	printed = dl_event_json(&ev);
+	printed = davy_event_json(&ev);
 	line = json_loads(printed, 0, NULL);
-	assert_string_equal(dl_message_text(line, "model"), ONCE);
+	assert_string_equal(davy_message_text(line, "model"), ONCE);
 	json_decref(line);
 	free(printed);
 }
 
 static void plans_show_it_once(void **state)
 {
-	struct dl_plan plan = { .rung = DL_RUNG_FAILURE,
-				.pid = 60,
-				.evidence_count = 1,
-				.engine = DL_ENGINE_LLAMA_SERVER };
-	char text[DL_PLAN_TEXT_SIZE];
+	struct davy_plan plan = { .rung = DAVY_RUNG_FAILURE,
+				  .pid = 60,
+				  .evidence_count = 1,
+				  .engine = DAVY_ENGINE_LLAMA_SERVER };
+	char text[DAVY_PLAN_TEXT_SIZE];
 	json_t *line;
 	char *printed;
 
 	(void)state;
-	plan.evidence[0].kind = DL_EV_PROCESS_EXIT;
+	plan.evidence[0].kind = DAVY_EV_PROCESS_EXIT;
 	name_it(plan.model);
-	dl_copy_name(plan.detail, sizeof(plan.detail), "other");
-	dl_plan_text(&plan, text, sizeof(text));
+	davy_copy_name(plan.detail, sizeof(plan.detail), "other");
+	davy_plan_text(&plan, text, sizeof(text));
 	assert_non_null(strstr(text, "model " ONCE));
-	printed = dl_plan_json(&plan);
+	printed = davy_plan_json(&plan);
 	line = json_loads(printed, 0, NULL);
-	assert_string_equal(dl_message_text(line, "model"), ONCE);
+	assert_string_equal(davy_message_text(line, "model"), ONCE);
 	json_decref(line);
 	free(printed);
 }
@@ -88,12 +88,12 @@ static void plans_show_it_once(void **state)
 /* What was not escaped before is, whatever path it took. */
 static void raw_names_are_still_escaped(void **state)
 {
-	struct dl_event ev = process_event();
-	char text[DL_EVENT_TEXT_SIZE];
+	struct davy_event ev = process_event();
+	char text[DAVY_EVENT_TEXT_SIZE];
 
 	(void)state;
-	dl_copy_name(ev.process.model, sizeof(ev.process.model), "a\x1b[2J\xff.gguf");
-	assert_true(dl_event_text(&ev, text, sizeof(text)));
+	davy_copy_name(ev.process.model, sizeof(ev.process.model), "a\x1b[2J\xff.gguf");
+	assert_true(davy_event_text(&ev, text, sizeof(text)));
 	assert_non_null(strstr(text, "model a\\x1b[2J\\xff.gguf"));
 }
 

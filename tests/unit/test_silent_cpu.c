@@ -6,23 +6,23 @@
 
 #define PID 50
 
-static struct dl_event server(enum dl_backend backend, int32_t layers)
+static struct davy_event server(enum davy_backend backend, int32_t layers)
 {
-	struct dl_event ev = event(DL_EV_PROCESS, PID);
+	struct davy_event ev = event(DAVY_EV_PROCESS, PID);
 
 	ev.process.start_ticks = 77;
-	ev.process.engine = DL_ENGINE_LLAMA_SERVER;
-	ev.process.role = DL_ROLE_SERVER;
+	ev.process.engine = DAVY_ENGINE_LLAMA_SERVER;
+	ev.process.role = DAVY_ROLE_SERVER;
 	ev.process.backend = (uint8_t)backend;
 	ev.process.gpu_layers = layers;
 	ev.process.port = 9931;
-	dl_copy_name(ev.process.model, sizeof(ev.process.model), "tiny.gguf");
+	davy_copy_name(ev.process.model, sizeof(ev.process.model), "tiny.gguf");
 	return ev;
 }
 
 static void works(uint32_t pid, uint64_t count)
 {
-	struct dl_event ev = event(DL_EV_PROGRESS, pid);
+	struct davy_event ev = event(DAVY_EV_PROGRESS, pid);
 
 	ev.progress.generated_count = count;
 	tell(&ev);
@@ -30,73 +30,73 @@ static void works(uint32_t pid, uint64_t count)
 
 static size_t notes(void)
 {
-	return count_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU);
+	return count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU);
 }
 
 static void gpu_layers_on_the_cpu_are_told_after_a_minute(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_recording("silent_cpu-layers");
-	ev = server(DL_BACKEND_UNKNOWN, 99);
+	ev = server(DAVY_BACKEND_UNKNOWN, 99);
 	tell(&ev);
 	pass(20 * S);
-	ev = server(DL_BACKEND_CPU, 99);
+	ev = server(DAVY_BACKEND_CPU, 99);
 	tell(&ev);
 	works(PID, 100);
 	pass(39 * S);
 	assert_int_equal(notes(), 0);
 	pass(2 * S);
 	assert_int_equal(notes(), 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU)->level, 2);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU)->pid, PID);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU)->first_sign_ns, 100 * S);
-	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU)->detail, "layers");
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU)->pid, PID);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU)->first_sign_ns, 100 * S);
+	assert_string_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU)->detail, "layers");
 	pass(600 * S); /* silence is no recovery */
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_SILENT_CPU), 0);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_SILENT_CPU), 0);
 	assert_int_equal(notes(), 1);
 	assert_replays();
 }
 
 static void one_that_only_listens_is_a_note(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	ev = server(DL_BACKEND_CPU, DL_LAYERS_ALL);
+	ev = server(DAVY_BACKEND_CPU, DAVY_LAYERS_ALL);
 	tell(&ev);
 	pass(61 * S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU)->level, 1);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU)->level, 1);
 	works(PID, 1);
 	pass(S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU)->level, 2);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
 }
 
 static void a_workload_that_asked_for_a_gpu_is_enough(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	workload(1, PID, DL_WORKLOAD_REGISTERED, DL_BACKEND_VULKAN);
-	ev = server(DL_BACKEND_UNKNOWN, DL_LAYERS_AUTO); /* no device was ever seen */
+	workload(1, PID, DAVY_WORKLOAD_REGISTERED, DAVY_BACKEND_VULKAN);
+	ev = server(DAVY_BACKEND_UNKNOWN, DAVY_LAYERS_AUTO); /* no device was ever seen */
 	ev.process.workload = 1;
 	tell(&ev);
 	works(PID, 1);
 	pass(61 * S);
-	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU)->detail, "vulkan");
+	assert_string_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU)->detail, "vulkan");
 }
 
 static void mesas_software_device_is_no_gpu(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	ev = server(DL_BACKEND_VULKAN, 99);
-	dl_copy_name(ev.process.device, sizeof(ev.process.device), "llvmpipe");
+	ev = server(DAVY_BACKEND_VULKAN, 99);
+	davy_copy_name(ev.process.device, sizeof(ev.process.device), "llvmpipe");
 	tell(&ev);
 	pass(61 * S);
 	assert_int_equal(notes(), 1);
@@ -104,21 +104,21 @@ static void mesas_software_device_is_no_gpu(void **state)
 
 static void it_ends_when_a_device_is_in_use(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	ev = server(DL_BACKEND_CPU, 99);
+	ev = server(DAVY_BACKEND_CPU, 99);
 	tell(&ev);
 	pass(61 * S);
-	ev = server(DL_BACKEND_VULKAN, 99);
-	dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	ev = server(DAVY_BACKEND_VULKAN, 99);
+	davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
 	tell(&ev);
 	pass(2 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_SILENT_CPU), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_SILENT_CPU), 1);
 }
 
-static void silent(struct dl_event *ev)
+static void silent(struct davy_event *ev)
 {
 	tell(ev);
 	works(PID, 5);
@@ -128,19 +128,19 @@ static void silent(struct dl_event *ev)
 
 static void whoever_was_asked_for_the_cpu_is_fine(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	ev = server(DL_BACKEND_CPU, 0);
+	ev = server(DAVY_BACKEND_CPU, 0);
 	silent(&ev);
 	begin_history();
-	ev = server(DL_BACKEND_CPU, DL_LAYERS_AUTO);
+	ev = server(DAVY_BACKEND_CPU, DAVY_LAYERS_AUTO);
 	silent(&ev);
 	begin_recording(
 		"silent_cpu-benign"); /* moved there by us, its own arguments notwithstanding */
-	workload(1, PID, DL_WORKLOAD_STARTED, DL_BACKEND_CPU);
-	ev = server(DL_BACKEND_CPU, 99);
+	workload(1, PID, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_CPU);
+	ev = server(DAVY_BACKEND_CPU, 99);
 	ev.process.workload = 1;
 	silent(&ev);
 	assert_replays();
@@ -148,47 +148,47 @@ static void whoever_was_asked_for_the_cpu_is_fine(void **state)
 
 static void who_serves_no_model_is_not_meant(void **state)
 {
-	static const enum dl_role others[] = { DL_ROLE_UNKNOWN, DL_ROLE_MANAGER, DL_ROLE_DISCOVERY,
-					       DL_ROLE_TOOL };
-	struct dl_event ev;
+	static const enum davy_role others[] = { DAVY_ROLE_UNKNOWN, DAVY_ROLE_MANAGER,
+						 DAVY_ROLE_DISCOVERY, DAVY_ROLE_TOOL };
+	struct davy_event ev;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		begin_history();
-		ev = server(DL_BACKEND_CPU, 99);
+		ev = server(DAVY_BACKEND_CPU, 99);
 		ev.process.role = (uint8_t)others[i];
 		silent(&ev);
 	}
 	begin_history(); /* still loading: nothing computed, and nobody listens */
-	ev = server(DL_BACKEND_CPU, 99);
-	ev.process.flags = DL_PROCESS_PORT_ASSUMED;
+	ev = server(DAVY_BACKEND_CPU, 99);
+	ev.process.flags = DAVY_PROCESS_PORT_ASSUMED;
 	tell(&ev);
 	pass(200 * S);
 	assert_int_equal(notes(), 0);
-	ev.process.flags = DL_PROCESS_PARTIAL; /* nobody knows what it has open */
+	ev.process.flags = DAVY_PROCESS_PARTIAL; /* nobody knows what it has open */
 	silent(&ev);
 }
 
 static void a_device_may_be_a_workers(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	ev = server(DL_BACKEND_UNKNOWN, 99);
+	ev = server(DAVY_BACKEND_UNKNOWN, 99);
 	tell(&ev);
-	ev = event(DL_EV_PROCESS, 60);
+	ev = event(DAVY_EV_PROCESS, 60);
 	ev.process.start_ticks = 78;
 	ev.process.ppid = PID;
-	ev.process.engine = DL_ENGINE_VLLM;
-	ev.process.role = DL_ROLE_RUNNER;
-	ev.process.backend = DL_BACKEND_ROCM;
-	dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	ev.process.engine = DAVY_ENGINE_VLLM;
+	ev.process.role = DAVY_ROLE_RUNNER;
+	ev.process.backend = DAVY_BACKEND_ROCM;
+	davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
 	tell(&ev);
 	pass(200 * S);
 	assert_int_equal(notes(), 0);
 	ends(60, 0);
-	ev = event(DL_EV_PROCESS_EXIT, 60);
+	ev = event(DAVY_EV_PROCESS_EXIT, 60);
 	tell(&ev);
 	pass(2 * S);
 	assert_int_equal(notes(), 1);
@@ -196,15 +196,15 @@ static void a_device_may_be_a_workers(void **state)
 
 static void an_exec_begins_anew(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_history();
-	ev = server(DL_BACKEND_UNKNOWN, DL_LAYERS_AUTO);
-	ev.process.engine = DL_ENGINE_NONE;
+	ev = server(DAVY_BACKEND_UNKNOWN, DAVY_LAYERS_AUTO);
+	ev.process.engine = DAVY_ENGINE_NONE;
 	tell(&ev);
 	pass(300 * S);
-	ev = server(DL_BACKEND_CPU, 99);
+	ev = server(DAVY_BACKEND_CPU, 99);
 	tell(&ev);
 	pass(59 * S);
 	assert_int_equal(notes(), 0);
@@ -214,67 +214,67 @@ static void an_exec_begins_anew(void **state)
 
 static void refuse(const char *node)
 {
-	struct dl_event ev = event(DL_EV_FACT, PID);
+	struct davy_event ev = event(DAVY_EV_FACT, PID);
 
-	ev.fact.fact = DL_FACT_OPEN_REFUSED;
+	ev.fact.fact = DAVY_FACT_OPEN_REFUSED;
 	ev.fact.error = -13;
 	ev.fact.count = ev.fact.fresh = 1;
-	dl_copy_name(ev.fact.name, sizeof(ev.fact.name), node);
+	davy_copy_name(ev.fact.name, sizeof(ev.fact.name), node);
 	tell(&ev);
 }
 
 static void a_refused_node_is_told_at_once(void **state)
 {
 	static const char *const nodes[] = { "dri/renderD129", "kfd", "nvidia0", "nvidiactl" };
-	char text[DL_PLAN_TEXT_SIZE];
-	struct dl_event ev;
+	char text[DAVY_PLAN_TEXT_SIZE];
+	struct davy_event ev;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
 		begin_history();
-		ev = server(DL_BACKEND_UNKNOWN, 99);
-		ev.process.flags = DL_PROCESS_PORT_ASSUMED; /* it does not serve yet */
+		ev = server(DAVY_BACKEND_UNKNOWN, 99);
+		ev.process.flags = DAVY_PROCESS_PORT_ASSUMED; /* it does not serve yet */
 		tell(&ev);
 		pass(S);
 		refuse(nodes[i]);
-		assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU)->level, 2);
-		assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU)->at_ns, 101 * S);
-		dl_because_text(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_CPU), text, sizeof(text));
+		assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
+		assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU)->at_ns, 101 * S);
+		davy_because_text(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_CPU), text, sizeof(text));
 		assert_string_equal(text, "was not allowed to open the GPU it was asked to use");
 		pass(100 * S);
 		assert_int_equal(notes(), 1);
-		assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_SILENT_CPU), 0);
-		ev = server(DL_BACKEND_VULKAN, 99); /* another node did */
-		dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+		assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_SILENT_CPU), 0);
+		ev = server(DAVY_BACKEND_VULKAN, 99); /* another node did */
+		davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
 		tell(&ev);
 		pass(2 * S);
-		assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_SILENT_CPU), 1);
+		assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_SILENT_CPU), 1);
 	}
 }
 
 static void a_node_that_nobody_needs_may_be_refused(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_recording("silent_cpu-benign-node");
-	ev = server(DL_BACKEND_UNKNOWN, 99);
+	ev = server(DAVY_BACKEND_UNKNOWN, 99);
 	tell(&ev);
 	refuse("dri/card0"); /* a display's */
 	refuse("nvidia-modeset");
-	ev = server(DL_BACKEND_VULKAN, 99);
-	dl_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
+	ev = server(DAVY_BACKEND_VULKAN, 99);
+	davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
 	tell(&ev);
 	refuse("dri/renderD129"); /* it has another */
 	pass(100 * S);
 	assert_int_equal(notes(), 0);
 	assert_replays();
 	begin_history();
-	ev = server(DL_BACKEND_CPU, 0); /* it wants none */
+	ev = server(DAVY_BACKEND_CPU, 0); /* it wants none */
 	tell(&ev);
 	refuse("kfd");
 	ev.process.gpu_layers = 99;
-	ev.process.role = DL_ROLE_DISCOVERY;
+	ev.process.role = DAVY_ROLE_DISCOVERY;
 	tell(&ev);
 	refuse("kfd");
 	assert_int_equal(notes(), 0);

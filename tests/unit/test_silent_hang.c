@@ -5,14 +5,14 @@
 
 static size_t notes(void)
 {
-	return count_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED);
+	return count_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED);
 }
 
 static void client(uint32_t pid, uint64_t busy_ns)
 {
-	struct dl_event ev = event(DL_EV_CLIENT, pid);
+	struct davy_event ev = event(DAVY_EV_CLIENT, pid);
 
-	dl_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
+	davy_copy_name(ev.client.device, sizeof(ev.client.device), GPU);
 	ev.client.client_id = 3;
 	ev.client.busy_ns = busy_ns;
 	tell(&ev);
@@ -20,16 +20,16 @@ static void client(uint32_t pid, uint64_t busy_ns)
 
 static void kfd_use(uint32_t pid, uint32_t queues)
 {
-	struct dl_event ev = event(DL_EV_KFD_USE, pid);
+	struct davy_event ev = event(DAVY_EV_KFD_USE, pid);
 
-	dl_copy_name(ev.kfd_use.device, sizeof(ev.kfd_use.device), GPU);
+	davy_copy_name(ev.kfd_use.device, sizeof(ev.kfd_use.device), GPU);
 	ev.kfd_use.queue_count = queues;
 	tell(&ev);
 }
 
 static void graph(uint32_t pid, uint64_t entered_ns, uint64_t count)
 {
-	struct dl_event ev = event(DL_EV_GRAPH, pid);
+	struct davy_event ev = event(DAVY_EV_GRAPH, pid);
 
 	ev.graph.entered_ns = entered_ns;
 	ev.graph.graph_count = count;
@@ -37,16 +37,16 @@ static void graph(uint32_t pid, uint64_t entered_ns, uint64_t count)
 	tell(&ev);
 }
 
-static void sensor_of(const char *name, enum dl_sensor_state state)
+static void sensor_of(const char *name, enum davy_sensor_state state)
 {
-	struct dl_event ev = event(DL_EV_SENSOR, 0);
+	struct davy_event ev = event(DAVY_EV_SENSOR, 0);
 
-	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), name);
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), name);
 	ev.sensor.state = state;
 	tell(&ev);
 }
 
-static void sensor(enum dl_sensor_state state)
+static void sensor(enum davy_sensor_state state)
 {
 	sensor_of("drm_sched", state);
 }
@@ -83,7 +83,7 @@ static void begin(const char *name)
 
 static void busy_without_job_or_token_is_wedged_after_its_limit(void **state)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 
 	(void)state;
 	begin("engine_wedged-silent");
@@ -91,16 +91,16 @@ static void busy_without_job_or_token_is_wedged_after_its_limit(void **state)
 	assert_int_equal(notes(), 0);
 	busy(2, 100);
 	assert_int_equal(notes(), 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED)->level, 3);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED)->pid, 60);
-	dl_because_text(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED), text, sizeof(text));
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED)->pid, 60);
+	davy_because_text(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED), text, sizeof(text));
 	assert_non_null(strstr(text, "busy, and no token, job or graph came of it for 30"));
 	busy(40, 100);
 	assert_int_equal(notes(), 1);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_ENGINE_WEDGED), 0);
 	progress(60, 130, 40, 1); /* it was no hang after all */
 	busy(11, 100);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_ENGINE_WEDGED), 1);
 	assert_replays();
 }
 
@@ -187,7 +187,7 @@ static void a_job_that_runs_for_ever_is_busy_too(void **state)
 	assert_int_equal(notes(), 1);
 	ring_runs(60, RING, S, 0, 10); /* another job: the old one has ended */
 	pass(11 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
 static void jobs_of_others_are_not_its_own(void **state)
@@ -206,17 +206,17 @@ static void where_nobody_would_tell_there_is_no_silence(void **state)
 	(void)state;
 	begin_history();
 	busy_ns = 0;
-	process(60, 0, DL_ENGINE_COMFYUI, DL_BACKEND_ROCM);
+	process(60, 0, DAVY_ENGINE_COMFYUI, DAVY_BACKEND_ROCM);
 	client(60, 0);
 	busy(600, 100);
 	assert_int_equal(kept_count, 0);
 	begin_jobs(60, RING);
 	job(60, 100 * MS);
 	busy(20, 100);
-	sensor(DL_SENSOR_RELEASED); /* who told of jobs does so no more */
+	sensor(DAVY_SENSOR_RELEASED); /* who told of jobs does so no more */
 	busy(600, 100);
 	assert_int_equal(kept_count, 0);
-	sensor(DL_SENSOR_LIVE);
+	sensor(DAVY_SENSOR_LIVE);
 	job(60, 100 * MS);
 	busy(32, 100);
 	assert_int_equal(notes(), 1);
@@ -226,7 +226,7 @@ static void a_kfd_process_is_given_time_for_a_batch(void **state)
 {
 	(void)state;
 	begin_recording("engine_wedged-kfd");
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	kfd_use(60, 4);
 	progress(60, 1, 0, 1);
 	begin_jobs(60, "sdma0");
@@ -238,7 +238,7 @@ static void a_kfd_process_is_given_time_for_a_batch(void **state)
 	assert_int_equal(kept_count, 0);
 	pass(121 * S);
 	assert_int_equal(notes(), 1);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED)->threshold, 120 * S);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED)->threshold, 120 * S);
 	assert_replays();
 }
 
@@ -246,7 +246,7 @@ static void a_kfd_process_whose_graphs_are_seen_is_given_less(void **state)
 {
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	kfd_use(60, 4);
 	progress(60, 1, 0, 1);
 	graph(60, 0, 50);
@@ -258,11 +258,11 @@ static void a_kfd_process_at_rest_is_left_alone(void **state)
 {
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	kfd_use(60, 4);
 	progress(60, 1, 0, 0);
 	pass(600 * S);
-	process(61, 0, DL_ENGINE_VLLM, DL_BACKEND_ROCM);
+	process(61, 0, DAVY_ENGINE_VLLM, DAVY_BACKEND_ROCM);
 	kfd_use(61, 4); /* nobody tells of its work */
 	pass(600 * S);
 	kfd_use(60, 0);
@@ -283,29 +283,31 @@ static void an_adopted_engine_is_asked_first(void **state)
 		pass(S);
 		client(50, (uint64_t)i * S);
 	}
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 1);
-	assert_int_equal(last_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED)->threshold, 30 * S);
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(last_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED)->threshold, 30 * S);
 	probe(200, 200, 1);
 	for (int i = 32; i <= 60; i++) {
 		pass(S);
 		client(50, (uint64_t)i * S);
 	}
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
 	for (int i = 61; i <= 64; i++) {
 		pass(S);
 		client(50, (uint64_t)i * S);
 	}
-	assert_int_equal(count_of(DL_RUNG_CHECK, DL_HZ_ENGINE_WEDGED), 2);
+	assert_int_equal(count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED), 2);
 	probe(200, 0, 0);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_ENGINE_WEDGED)->verdict, DL_VERDICT_GO);
-	assert_string_equal(last_of(DL_RUNG_NOTE, DL_HZ_ENGINE_WEDGED)->detail, DL_DETAIL_SILENT);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
+			 DAVY_VERDICT_GO);
+	assert_string_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED)->detail,
+			    DAVY_DETAIL_SILENT);
 }
 
 static void a_slow_cpu_is_no_hang(void **state)
 {
 	(void)state;
 	begin_history();
-	process(60, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_CPU);
+	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_CPU);
 	busy_ns = 0;
 	client(60, 0);
 	progress(60, 1, 0, 1);
@@ -321,11 +323,11 @@ static void who_never_tells_of_ends_takes_none_along(void **state)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		begin_history();
 		busy_ns = 0;
-		process(60, 0, DL_ENGINE_COMFYUI, DL_BACKEND_ROCM);
+		process(60, 0, DAVY_ENGINE_COMFYUI, DAVY_BACKEND_ROCM);
 		client(60, 0);
 		begin_jobs(60, RING);
 		job(60, 100 * MS);
-		sensor_of(others[i], DL_SENSOR_REFUSED);
+		sensor_of(others[i], DAVY_SENSOR_REFUSED);
 		busy(32, 100);
 		assert_int_equal(notes(), 1);
 	}

@@ -31,7 +31,7 @@ static void begin_full(uint32_t pid)
 	begin_card(VRAM, 32 * GB);
 	holder = pid;
 	if (pid)
-		process(pid, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+		process(pid, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	used = 19950 * MB; /* llama.cpp#26432: so much after the load, 0.62 GB of GTT */
 	gtt_from = 620 * MB;
 	gtt_by = 0;
@@ -41,26 +41,26 @@ static void begin_full(uint32_t pid)
 	gtt_of = gtt;
 	evicted_of = evicted_bytes;
 	live(30 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 static void a_jump_of_gtt_under_full_vram_is_a_spill(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	record_as = "silent_spill-jump";
 	begin_full(PID);
 	gtt_by = 14600 * MB;
 	live(20 * S);
-	plan = last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 1);
+	plan = last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 1);
 	assert_int_equal(plan->level, 2);
 	assert_int_equal(plan->pid, PID);
 	assert_string_equal(plan->device, GPU);
 	assert_true(plan->observed >= VRAM / 10);
 	assert_in_range(plan->threshold, VRAM / 10 - 1000, VRAM / 10);
-	assert_in_range(reached(DL_HZ_SILENT_SPILL, 2), 4 * S, 6 * S);
+	assert_in_range(reached(DAVY_HZ_SILENT_SPILL, 2), 4 * S, 6 * S);
 	assert_replays();
 }
 
@@ -70,7 +70,7 @@ static void what_is_known_of_clients_is_not_needed(void **state)
 	begin_full(0);
 	gtt_by = 14600 * MB;
 	live(20 * S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->pid, 0);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->pid, 0);
 }
 
 static void a_smaller_jump_is_none(void **state)
@@ -79,7 +79,7 @@ static void a_smaller_jump_is_none(void **state)
 	begin_full(PID);
 	gtt_by = 1900 * MB; /* below a tenth of VRAM */
 	live(20 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 static uint64_t slow_gtt(uint64_t ms)
@@ -93,7 +93,7 @@ static void a_slow_growth_is_none(void **state)
 	begin_full(PID);
 	gtt_of = slow_gtt;
 	live(60 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 static void it_stands_while_half_of_it_is_there(void **state)
@@ -102,17 +102,17 @@ static void it_stands_while_half_of_it_is_there(void **state)
 	begin_full(PID);
 	gtt_by = 8 * GB;
 	live(300 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_SILENT_SPILL), 0);
 	gtt_from = gtt(10000);
 	gtt_by = 0;
 	gtt_from -= 4 * GB;
 	live(60 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_SILENT_SPILL), 0);
 	gtt_from -= 4 * GB;
 	live(9 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_SILENT_SPILL), 0);
 	live(3 * S);
-	assert_int_equal(count_of(DL_RUNG_CLEAR, DL_HZ_SILENT_SPILL), 1);
+	assert_int_equal(count_of(DAVY_RUNG_CLEAR, DAVY_HZ_SILENT_SPILL), 1);
 	assert_int_equal(core.world.memory.spilling, 0);
 }
 
@@ -124,7 +124,7 @@ static void layers_kept_on_the_cpu_are_none(void **state)
 	live(10 * S);
 	gtt_by = 12 * GB;
 	live(20 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 /* The same with VRAM filled to the last gigabyte first, by a process that only begins. */
@@ -133,32 +133,32 @@ static void nor_with_full_vram_while_it_still_loads(void **state)
 	(void)state;
 	record_as = "silent_spill-benign-load";
 	begin_full(0);
-	process(PID, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(PID, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	holder = PID;
 	begins_ms = 2000;
 	gtt_by = 12 * GB;
 	live(30 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 	assert_replays();
 	begin_full(0); /* but what it wanted in VRAM and did not get is one */
-	process(PID, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_VULKAN);
+	process(PID, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	holder = PID;
 	begins_ms = 2000;
 	gtt_by = 12 * GB;
 	evicted = 12 * GB;
 	live(30 * S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->pid, PID);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
 }
 
 static void a_shared_memory_has_no_spill(void **state)
 {
 	(void)state;
 	begin_full(PID);
-	card.flags = DL_MEMORY_SHARED;
+	card.flags = DAVY_MEMORY_SHARED;
 	evicted = 5 * GB;
 	gtt_by = 14600 * MB;
 	live(20 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 /* At a runtime suspend VRAM empties into GTT, and every client's bytes count as evicted. */
@@ -178,38 +178,38 @@ static void a_runtime_suspend_is_no_spill(void **state)
 	gtt_by = 16 * GB;
 	evicted = 16 * GB;
 	live(20 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 	assert_int_equal(core.world.memory.spilling, 0);
 	assert_replays();
 }
 
 static void a_clients_evicted_bytes_tell_by_themselves(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_full(PID);
 	evicted = GB; /* once evicted by another's model, less than a jump */
 	live(10 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 	begin_full(PID);
 	evicted = 3 * GB;
 	live(10 * S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->level, 1); /* it is idle */
-	ev = event(DL_EV_PROGRESS, PID);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->level, 1); /* it is idle */
+	ev = event(DAVY_EV_PROGRESS, PID);
 	ev.progress.prompt_count = 1;
 	tell(&ev);
 	live(2 * S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->level, 2);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->pid, PID);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->level, 2);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
 }
 
 static void spilled(uint32_t pid, uint64_t count, uint64_t fresh, uint64_t bytes)
 {
-	struct dl_event ev = event(DL_EV_FACT, pid);
+	struct davy_event ev = event(DAVY_EV_FACT, pid);
 
-	dl_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
-	ev.fact.fact = DL_FACT_VRAM_SPILL;
+	davy_copy_name(ev.fact.device, sizeof(ev.fact.device), GPU);
+	ev.fact.fact = DAVY_FACT_VRAM_SPILL;
 	ev.fact.count = count;
 	ev.fact.fresh = fresh;
 	ev.fact.bytes = bytes;
@@ -224,10 +224,10 @@ static void the_drivers_own_word_tells_whose_it_is(void **state)
 	live(S);
 	spilled(61, 100, 10, 20 * GB); /* ten of 200 MB: 2 GB are new */
 	live(3 * S);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 	spilled(61, 101, 1, 20200 * MB);
 	live(3 * S);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->pid, 61);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->pid, 61);
 }
 
 static uint64_t prompt, generated;
@@ -236,7 +236,7 @@ static uint64_t prompt, generated;
 static void tokens(uint32_t pid, uint64_t by, int seconds)
 {
 	for (int i = 0; i < seconds; i++) {
-		struct dl_event ev = event(DL_EV_PROGRESS, pid);
+		struct davy_event ev = event(DAVY_EV_PROGRESS, pid);
 
 		generated += by;
 		ev.progress.prompt_count = prompt;
@@ -253,7 +253,7 @@ static void spill(void)
 	begins_ms = 0;
 	gtt_from += 14600 * MB;
 	live(5 * S);
-	assert_int_equal(highest(DL_HZ_SILENT_SPILL), 2);
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
 }
 
 static void a_collapse_of_tokens_makes_it_three(void **state)
@@ -263,13 +263,13 @@ static void a_collapse_of_tokens_makes_it_three(void **state)
 	tokens(PID, 44, 20);
 	spill();
 	tokens(PID, 30, 10); /* slower, and not by half */
-	assert_int_equal(highest(DL_HZ_SILENT_SPILL), 2);
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
 	tokens(PID, 18, 3);
-	assert_int_equal(highest(DL_HZ_SILENT_SPILL), 3);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->unit, DL_UNIT_PERMILLE);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->observed, 18000 / 44);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->pid, PID);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->victim_pid, 0);
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->unit, DAVY_UNIT_PERMILLE);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->observed, 18000 / 44);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->victim_pid, 0);
 }
 
 static void a_prompt_and_an_idle_engine_are_no_collapse(void **state)
@@ -282,15 +282,15 @@ static void a_prompt_and_an_idle_engine_are_no_collapse(void **state)
 		prompt += 500;
 		tokens(PID, 0, 1);
 	}
-	assert_int_equal(highest(DL_HZ_SILENT_SPILL), 2);
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
 	for (int i = 0; i < 10; i++, now += S) {
-		struct dl_event ev = event(DL_EV_PROGRESS, PID);
+		struct davy_event ev = event(DAVY_EV_PROGRESS, PID);
 
 		ev.progress.prompt_count = prompt;
 		ev.progress.generated_count = generated;
 		tell(&ev);
 	}
-	assert_int_equal(highest(DL_HZ_SILENT_SPILL), 2);
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
 }
 
 static void a_collapse_without_a_spill_is_another_matter(void **state)
@@ -299,7 +299,7 @@ static void a_collapse_without_a_spill_is_another_matter(void **state)
 	begin_full(PID);
 	tokens(PID, 44, 20);
 	tokens(PID, 4, 20);
-	assert_int_equal(count_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 static void graphs(uint32_t pid, uint64_t ms, int count)
@@ -307,7 +307,7 @@ static void graphs(uint32_t pid, uint64_t ms, int count)
 	static uint64_t graph_count;
 
 	for (int i = 0; i < count; i++) {
-		struct dl_event ev = event(DL_EV_GRAPH, pid);
+		struct davy_event ev = event(DAVY_EV_GRAPH, pid);
 
 		ev.graph.graph_count = ++graph_count;
 		ev.graph.last_ns = ms * MS;
@@ -321,15 +321,15 @@ static void a_collapse_of_graphs_counts_where_no_tokens_are_told(void **state)
 {
 	(void)state;
 	begin_full(PID);
-	process(61, 0, DL_ENGINE_LLAMA_SERVER, DL_BACKEND_ROCM);
+	process(61, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	graphs(61, 20, 20);
 	spill();
 	graphs(61, 60, 7);
-	assert_int_equal(highest(DL_HZ_SILENT_SPILL), 2);
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
 	graphs(61, 60, 1);
-	assert_int_equal(highest(DL_HZ_SILENT_SPILL), 3);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->pid, PID);
-	assert_int_equal(last_of(DL_RUNG_NOTE, DL_HZ_SILENT_SPILL)->victim_pid, 61);
+	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 3);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
+	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_SILENT_SPILL)->victim_pid, 61);
 }
 
 int main(void)

@@ -128,23 +128,23 @@ static void steering(int family, const char *address)
 {
 	struct server old = start(family, 0, 1, 'o'), new;
 	uint16_t from = 0;
-	int held = dl_reserve_port(address, &from);
+	int held = davy_reserve_port(address, &from);
 
 	assert_true(held >= 0 && from);
-	assert_int_equal(dl_listener_count(old.pid, old.port), 1);
-	assert_int_equal(dl_steer(old.pid, old.port, from, 1, 0), 0);
+	assert_int_equal(davy_listener_count(old.pid, old.port), 1);
+	assert_int_equal(davy_steer(old.pid, old.port, from, 1, 0), 0);
 	all_go_to(&old, 'o');
 	new = start(family, old.port, 1, 'n');
-	assert_int_equal(dl_listener_count(old.pid, old.port), 2);
+	assert_int_equal(davy_listener_count(old.pid, old.port), 2);
 	all_go_to(&old, 'o');
 	for (int i = 0; i < 40; i++)
 		assert_int_equal(ask(&old, from), 'n');
-	assert_int_equal(dl_steer(new.pid, new.port, from, 0, 1), 0);
+	assert_int_equal(davy_steer(new.pid, new.port, from, 0, 1), 0);
 	all_go_to(&old, 'n');
 	assert_int_equal(ask(&old, from), 'o');
 	stop(&old); /* the new one moves into its place, and the index 1 is nobody's */
 	all_go_to(&new, 'n');
-	assert_int_equal(dl_steer_end(new.pid, new.port), 0);
+	assert_int_equal(davy_steer_end(new.pid, new.port), 0);
 	all_go_to(&new, 'n');
 	stop(&new);
 	assert_int_equal(ask(&new, 0), '-'); /* no duplicate of ours goes on listening */
@@ -160,7 +160,7 @@ static void the_old_one_serves_until_the_turn(void **state)
 static void also_on_ipv6(void **state)
 {
 	uint16_t port;
-	int fd = dl_reserve_port("::1", &port);
+	int fd = davy_reserve_port("::1", &port);
 
 	(void)state;
 	if (fd < 0)
@@ -172,35 +172,35 @@ static void also_on_ipv6(void **state)
 static void a_port_that_is_not_shared_cannot_be_steered(void **state)
 {
 	struct server alone = start(AF_INET, 0, 0, 'a');
-	struct dl_listener l = { 0 };
+	struct davy_listener l = { 0 };
 
 	(void)state;
-	assert_int_equal(dl_listener_look(alone.pid, alone.port, &l), -ENOTSUP);
+	assert_int_equal(davy_listener_look(alone.pid, alone.port, &l), -ENOTSUP);
 	assert_string_equal(l.address, "127.0.0.1");
-	assert_int_equal(dl_steer(alone.pid, alone.port, 1, 1, 0), -ENOTSUP);
-	assert_int_equal(dl_listener_look(alone.pid, 1, &l), -ENOENT);
-	assert_int_equal(dl_listening_port(alone.pid), alone.port);
-	assert_int_equal(dl_listening_port(getpid()), 0);
-	assert_int_equal(dl_steer(getpid(), alone.port, 1, 1, 0), -ENOENT);
+	assert_int_equal(davy_steer(alone.pid, alone.port, 1, 1, 0), -ENOTSUP);
+	assert_int_equal(davy_listener_look(alone.pid, 1, &l), -ENOENT);
+	assert_int_equal(davy_listening_port(alone.pid), alone.port);
+	assert_int_equal(davy_listening_port(getpid()), 0);
+	assert_int_equal(davy_steer(getpid(), alone.port, 1, 1, 0), -ENOENT);
 	stop(&alone);
-	assert_int_equal(dl_listener_look(alone.pid, alone.port, &l), -ESRCH);
+	assert_int_equal(davy_listener_look(alone.pid, alone.port, &l), -ESRCH);
 }
 
 static void who_waits_is_counted(void **state)
 {
 	struct server deaf = start(AF_INET, 0, 1, 0);
-	struct dl_listener l = { 0 };
+	struct davy_listener l = { 0 };
 	union address a;
 	int fd[3];
 
 	(void)state;
-	assert_int_equal(dl_listener_look(deaf.pid, deaf.port, &l), 0);
+	assert_int_equal(davy_listener_look(deaf.pid, deaf.port, &l), 0);
 	assert_int_equal(l.waiting, 0);
 	for (size_t i = 0; i < 3; i++) {
 		fd[i] = socket(AF_INET, SOCK_STREAM, 0);
 		assert_int_equal(connect(fd[i], &a.any, loopback(AF_INET, deaf.port, &a)), 0);
 	}
-	assert_int_equal(dl_listener_look(deaf.pid, deaf.port, &l), 0);
+	assert_int_equal(davy_listener_look(deaf.pid, deaf.port, &l), 0);
 	assert_int_equal(l.waiting, 3);
 	assert_int_equal(l.clients, 0);
 	for (size_t i = 0; i < 3; i++)
@@ -229,7 +229,7 @@ static void conversations_of_a_killed_supervisor_go(void **state)
 	fd = open(file, O_CREAT | O_WRONLY, 0600);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(dl_slots_make_dir(base, dir, sizeof(dir)), 0);
+	assert_int_equal(davy_slots_make_dir(base, dir, sizeof(dir)), 0);
 	assert_int_equal(access(old, F_OK), -1);
 	assert_int_equal(access(other, F_OK), 0);
 	assert_int_equal(access(dir, W_OK), 0);
@@ -243,20 +243,20 @@ static void conversations_of_a_killed_supervisor_go(void **state)
 static void the_files_go_when_they_were_read(void **state)
 {
 	char dir[] = "/dev/shm/dl-slots-XXXXXX", file[160];
-	struct dl_slots slots;
+	struct davy_slots slots;
 	int fd;
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	assert_int_equal(dl_slots_open(getpid(), "/nowhere", &slots), -ENOENT);
-	assert_int_equal(dl_slots_open(getpid(), dir, &slots), 0);
+	assert_int_equal(davy_slots_open(getpid(), "/nowhere", &slots), -ENOENT);
+	assert_int_equal(davy_slots_open(getpid(), dir, &slots), 0);
 	assert_true(strlen(slots.prefix) > 30);
 	snprintf(file, sizeof(file), "%s/%s63", dir, slots.prefix);
 	fd = open(file, O_CREAT | O_WRONLY, 0600);
 	assert_true(fd >= 0);
 	close(fd);
-	dl_slots_done(&slots);
-	dl_slots_done(&slots);
+	davy_slots_done(&slots);
+	davy_slots_done(&slots);
 	assert_int_equal(access(file, F_OK), -1);
 	assert_int_equal(rmdir(dir), 0);
 }
@@ -279,11 +279,11 @@ static void only_slots_with_tokens_are_restored(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		assert_int_equal(dl_slots_parse(wrong[i], strlen(wrong[i]), &slots, &tokens),
+		assert_int_equal(davy_slots_parse(wrong[i], strlen(wrong[i]), &slots, &tokens),
 				 -EBADMSG);
-	assert_int_equal(dl_slots_parse(NULL, 0, &slots, &tokens), -EBADMSG);
+	assert_int_equal(davy_slots_parse(NULL, 0, &slots, &tokens), -EBADMSG);
 	assert_int_equal(slots, 7);
-	assert_int_equal(dl_slots_parse(good, sizeof(good) - 1, &slots, &tokens), 0);
+	assert_int_equal(davy_slots_parse(good, sizeof(good) - 1, &slots, &tokens), 0);
 	assert_true(slots == ((uint64_t)1 << 63 | 8));
 	assert_int_equal(tokens, 500);
 }

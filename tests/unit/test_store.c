@@ -49,37 +49,37 @@ static void write_text(const char *name, const char *text, size_t size)
 
 static void write_trace(size_t count)
 {
-	struct dl_trace_writer *w;
+	struct davy_trace_writer *w;
 
 	snprintf(path, sizeof(path), "%s/t.trace", dir);
-	assert_int_equal(dl_trace_create(path, &w), 0);
+	assert_int_equal(davy_trace_create(path, &w), 0);
 	for (size_t i = 0; i < count; i++) {
-		struct dl_event ev = event(i % 3 ? DL_EV_THROW : DL_EV_TICK, (uint32_t)i);
+		struct davy_event ev = event(i % 3 ? DAVY_EV_THROW : DAVY_EV_TICK, (uint32_t)i);
 
 		ev.at_ns = i;
 		if (i % 3)
 			snprintf(ev.thrown.type, sizeof(ev.thrown.type), "N2vk%zuE", i);
-		assert_int_equal(dl_trace_write(w, &ev), 0);
+		assert_int_equal(davy_trace_write(w, &ev), 0);
 	}
-	assert_int_equal(dl_trace_close(w), 0);
+	assert_int_equal(davy_trace_close(w), 0);
 }
 
 static int count_trace(const char *name, size_t *ret_count)
 {
-	struct dl_trace_reader *r;
-	struct dl_event ev;
+	struct davy_trace_reader *r;
+	struct davy_event ev;
 	int more, err;
 
 	*ret_count = 0;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	err = dl_trace_open(path, &r);
+	err = davy_trace_open(path, &r);
 	if (err)
 		return err;
-	while ((more = dl_trace_next(r, &ev)) > 0) {
+	while ((more = davy_trace_next(r, &ev)) > 0) {
 		assert_int_equal(ev.at_ns, *ret_count);
 		(*ret_count)++;
 	}
-	dl_trace_reader_free(r);
+	davy_trace_reader_free(r);
 	return more;
 }
 
@@ -131,28 +131,28 @@ static void a_trace_cut_anywhere_gives_what_is_whole_before(void **state)
 static void what_is_damaged_costs_no_whole_block_before(void **state)
 {
 	static char whole[2 << 20];
-	struct dl_trace_writer *w;
+	struct davy_trace_writer *w;
 	size_t count, size;
 	struct stat st;
 	int fd;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/t.trace", dir);
-	assert_int_equal(dl_trace_create(path, &w), 0);
+	assert_int_equal(davy_trace_create(path, &w), 0);
 	for (size_t i = 0; i < 20; i++) { /* each part of them ends with a block */
-		struct dl_event ev = event(DL_EV_TICK, 0);
+		struct davy_event ev = event(DAVY_EV_TICK, 0);
 
 		for (size_t k = 0; k < 300; k++) {
 			ev.at_ns = i * 300 + k;
-			assert_int_equal(dl_trace_write(w, &ev), 0);
+			assert_int_equal(davy_trace_write(w, &ev), 0);
 		}
-		assert_int_equal(dl_trace_flush(w), 0);
+		assert_int_equal(davy_trace_flush(w), 0);
 	}
 	assert_int_equal(stat(path, &st), 0);
 	fd = open(path, O_RDONLY);
 	size = (size_t)read(fd, whole, sizeof(whole));
 	close(fd);
-	assert_int_equal(dl_trace_close(w), 0);
+	assert_int_equal(davy_trace_close(w), 0);
 	memset(whole + size - 20, 0xff, 20); /* of the last part alone */
 	write_text("cut.trace", whole, size);
 	assert_int_equal(count_trace("cut.trace", &count), -EBADMSG);
@@ -165,51 +165,51 @@ static void what_is_damaged_costs_no_whole_block_before(void **state)
 /* 30 s of events, flushed every second: three frames. */
 static size_t write_long_trace(char *whole, size_t max)
 {
-	struct dl_trace_writer *w;
+	struct davy_trace_writer *w;
 	size_t size;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/t.trace", dir);
-	assert_int_equal(dl_trace_create(path, &w), 0);
+	assert_int_equal(davy_trace_create(path, &w), 0);
 	for (size_t i = 0; i < RECORDED; i++) {
-		struct dl_event ev = event(i % 3 ? DL_EV_THROW : DL_EV_TICK, (uint32_t)i);
+		struct davy_event ev = event(i % 3 ? DAVY_EV_THROW : DAVY_EV_TICK, (uint32_t)i);
 
 		ev.at_ns = i * STEP_NS;
 		if (i % 3)
 			snprintf(ev.thrown.type, sizeof(ev.thrown.type), "N2vk%zuE", i * 7919);
-		assert_int_equal(dl_trace_write(w, &ev), 0);
+		assert_int_equal(davy_trace_write(w, &ev), 0);
 		if (i % 20 == 19)
-			assert_int_equal(dl_trace_flush(w), 0);
+			assert_int_equal(davy_trace_flush(w), 0);
 	}
-	assert_int_equal(dl_trace_close(w), 0);
+	assert_int_equal(davy_trace_close(w), 0);
 	fd = open(path, O_RDONLY);
 	size = (size_t)read(fd, whole, max);
 	close(fd);
 	return size;
 }
 
-/* What dl_trace_next said last; *ret_count: how many came that are as they were written. */
+/* What davy_trace_next said last; *ret_count: how many came that are as they were written. */
 static int read_long_trace(size_t *ret_count, bool *ret_altered)
 {
-	struct dl_trace_reader *r;
-	struct dl_event ev;
-	char type[DL_TYPE_NAME_LEN];
+	struct davy_trace_reader *r;
+	struct davy_event ev;
+	char type[DAVY_TYPE_NAME_LEN];
 	int more;
 
 	*ret_count = 0;
 	*ret_altered = false;
-	assert_int_equal(dl_trace_open(path, &r), 0);
-	while ((more = dl_trace_next(r, &ev)) > 0) {
+	assert_int_equal(davy_trace_open(path, &r), 0);
+	while ((more = davy_trace_next(r, &ev)) > 0) {
 		size_t i = *ret_count;
 
 		snprintf(type, sizeof(type), "N2vk%zuE", i * 7919);
 		if (ev.at_ns != i * STEP_NS || ev.pid != i ||
-		    ev.kind != (i % 3 ? DL_EV_THROW : DL_EV_TICK) ||
+		    ev.kind != (i % 3 ? DAVY_EV_THROW : DAVY_EV_TICK) ||
 		    (i % 3 && strcmp(ev.thrown.type, type) != 0))
 			*ret_altered = true;
 		*ret_count += !*ret_altered;
 	}
-	dl_trace_reader_free(r);
+	davy_trace_reader_free(r);
 	return more;
 }
 
@@ -244,19 +244,19 @@ static void a_flipped_bit_is_an_error_and_what_is_before_it_is_kept(void **state
 
 static void a_flushed_trace_survives_its_writer(void **state)
 {
-	struct dl_trace_writer *w;
-	struct dl_event ev = event(DL_EV_TICK, 0);
+	struct davy_trace_writer *w;
+	struct davy_event ev = event(DAVY_EV_TICK, 0);
 	size_t count;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/t.trace", dir);
-	assert_int_equal(dl_trace_create(path, &w), 0);
+	assert_int_equal(davy_trace_create(path, &w), 0);
 	for (ev.at_ns = 0; ev.at_ns < 100; ev.at_ns++)
-		assert_int_equal(dl_trace_write(w, &ev), 0);
-	assert_int_equal(dl_trace_flush(w), 0);
+		assert_int_equal(davy_trace_write(w, &ev), 0);
+	assert_int_equal(davy_trace_flush(w), 0);
 	assert_int_equal(count_trace("t.trace", &count), -EBADMSG); /* not ended, yet all there */
 	assert_int_equal(count, 100);
-	assert_int_equal(dl_trace_close(w), 0);
+	assert_int_equal(davy_trace_close(w), 0);
 }
 
 static void a_newer_trace_is_told_apart(void **state)
@@ -271,29 +271,29 @@ static void a_newer_trace_is_told_apart(void **state)
 
 static void a_full_disk_is_an_error_of_the_writer(void **state)
 {
-	struct dl_trace_writer *w;
+	struct davy_trace_writer *w;
 
 	(void)state;
-	assert_int_equal(dl_trace_create("/dev/full", &w), -ENOSPC);
+	assert_int_equal(davy_trace_create("/dev/full", &w), -ENOSPC);
 }
 
 static void the_learned_policy_is_read_back(void **state)
 {
-	struct dl_learned l = { 0 }, back;
-	struct dl_learned_entry *e;
+	struct davy_learned l = { 0 }, back;
+	struct davy_learned_entry *e;
 	int line;
 
 	(void)state;
-	assert_int_equal(dl_learned_load(dir, &back, &line), 0);
+	assert_int_equal(davy_learned_load(dir, &back, &line), 0);
 	assert_int_equal(back.count, 0);
-	e = dl_learned_get(&l, GPU, DL_BACKEND_VULKAN, "a model; with = signs");
-	e->state = DL_BREAKER_OPEN;
+	e = davy_learned_get(&l, GPU, DAVY_BACKEND_VULKAN, "a model; with = signs");
+	e->state = DAVY_BREAKER_OPEN;
 	e->until_s = 2000;
 	e->open_count = 3;
-	dl_copy_name(e->because, sizeof(e->because), "because ; of\nnewlines \x1b[31m");
-	assert_int_equal(dl_learned_save(dir, &l), 0);
+	davy_copy_name(e->because, sizeof(e->because), "because ; of\nnewlines \x1b[31m");
+	assert_int_equal(davy_learned_save(dir, &l), 0);
 	assert_int_equal(l.version, 1);
-	assert_int_equal(dl_learned_load(dir, &back, &line), 0);
+	assert_int_equal(davy_learned_load(dir, &back, &line), 0);
 	assert_int_equal(back.count, 1);
 	assert_int_equal(back.version, 1);
 	assert_string_equal(back.entry[0].device, GPU);
@@ -303,18 +303,18 @@ static void the_learned_policy_is_read_back(void **state)
 
 static void it_stands_against_a_start_only_while_open(void **state)
 {
-	struct dl_learned l = { 0 };
-	struct dl_learned_entry *e = dl_learned_get(&l, GPU, DL_BACKEND_VULKAN, "m");
+	struct davy_learned l = { 0 };
+	struct davy_learned_entry *e = davy_learned_get(&l, GPU, DAVY_BACKEND_VULKAN, "m");
 
 	(void)state;
-	e->state = DL_BREAKER_OPEN;
+	e->state = DAVY_BREAKER_OPEN;
 	e->until_s = 100;
-	assert_ptr_equal(dl_learned_against(&l, DL_BACKEND_VULKAN, "m", 99), e);
-	assert_null(dl_learned_against(&l, DL_BACKEND_VULKAN, "m", 100));
-	assert_null(dl_learned_against(&l, DL_BACKEND_ROCM, "m", 99));
-	assert_null(dl_learned_against(&l, DL_BACKEND_VULKAN, "n", 99));
-	e->state = DL_BREAKER_HALF_OPEN;
-	assert_null(dl_learned_against(&l, DL_BACKEND_VULKAN, "m", 99));
+	assert_ptr_equal(davy_learned_against(&l, DAVY_BACKEND_VULKAN, "m", 99), e);
+	assert_null(davy_learned_against(&l, DAVY_BACKEND_VULKAN, "m", 100));
+	assert_null(davy_learned_against(&l, DAVY_BACKEND_ROCM, "m", 99));
+	assert_null(davy_learned_against(&l, DAVY_BACKEND_VULKAN, "n", 99));
+	e->state = DAVY_BREAKER_HALF_OPEN;
+	assert_null(davy_learned_against(&l, DAVY_BACKEND_VULKAN, "m", 99));
 }
 
 static void a_wrong_line_is_told_and_nothing_is_taken(void **state)
@@ -326,14 +326,14 @@ static void a_wrong_line_is_told_and_nothing_is_taken(void **state)
 		"version = 1\n[fuse 1]\nstate = open\n",
 		"version = 1\nnot a line\n",
 	};
-	struct dl_learned l;
+	struct davy_learned l;
 	int line;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		l.count = 77;
 		write_text("learned.conf", wrong[i], strlen(wrong[i]));
-		assert_int_equal(dl_learned_load(dir, &l, &line), -EBADMSG);
+		assert_int_equal(davy_learned_load(dir, &l, &line), -EBADMSG);
 		assert_int_equal(line, i == 4 ? 2 : 3);
 		assert_int_equal(l.count, 77);
 	}
@@ -341,23 +341,23 @@ static void a_wrong_line_is_told_and_nothing_is_taken(void **state)
 
 static void a_full_disk_leaves_the_old_policy(void **state)
 {
-	struct dl_learned l = { 0 }, back;
+	struct davy_learned l = { 0 }, back;
 	struct rlimit old, none = { 16, 0 };
 	int line;
 
 	(void)state;
-	dl_learned_get(&l, GPU, DL_BACKEND_VULKAN, "m")->state = DL_BREAKER_OPEN;
-	assert_int_equal(dl_learned_save(dir, &l), 0);
+	davy_learned_get(&l, GPU, DAVY_BACKEND_VULKAN, "m")->state = DAVY_BREAKER_OPEN;
+	assert_int_equal(davy_learned_save(dir, &l), 0);
 	getrlimit(RLIMIT_FSIZE, &old);
 	none.rlim_max = old.rlim_max;
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &none);
-	dl_learned_get(&l, GPU, DL_BACKEND_VULKAN, "m")->state = DL_BREAKER_CLOSED;
-	assert_int_equal(dl_learned_save(dir, &l), -EFBIG);
+	davy_learned_get(&l, GPU, DAVY_BACKEND_VULKAN, "m")->state = DAVY_BREAKER_CLOSED;
+	assert_int_equal(davy_learned_save(dir, &l), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_int_equal(l.version, 1);
-	assert_int_equal(dl_learned_load(dir, &back, &line), 0);
-	assert_int_equal(back.entry[0].state, DL_BREAKER_OPEN);
+	assert_int_equal(davy_learned_load(dir, &back, &line), 0);
+	assert_int_equal(back.entry[0].state, DAVY_BREAKER_OPEN);
 }
 
 int main(void)

@@ -24,11 +24,11 @@
 #define TWO   "[rule two]\nbackends = cpu\nubatch = 256\n"
 #define THREE "[rule three]\nparallel = 1\n"
 
-static struct dl_db *open_in(const char *where)
+static struct davy_db *open_in(const char *where)
 {
-	struct dl_db *db = NULL;
+	struct davy_db *db = NULL;
 
-	assert_int_equal(dl_db_open(where, DL_DB_MAKE, &db), 0);
+	assert_int_equal(davy_db_open(where, DAVY_DB_MAKE, &db), 0);
 	return db;
 }
 
@@ -38,10 +38,10 @@ static int versions_old;
 
 static void make_version(const char *body)
 {
-	struct dl_db *db = open_in(BEFORE);
+	struct davy_db *db = open_in(BEFORE);
 
-	assert_true(dl_version_add(db, "prepared", "", body) > 0);
-	dl_db_close(db);
+	assert_true(davy_version_add(db, "prepared", "", body) > 0);
+	davy_db_close(db);
 }
 
 static void expect_layer(const char *old, uint32_t old_version, const char *new,
@@ -51,16 +51,16 @@ static void expect_layer(const char *old, uint32_t old_version, const char *new,
 	free(layer_new);
 	layer_old = layer_new = NULL;
 	if (old)
-		assert_int_equal(dl_generated_text(old_version, old, &layer_old), 0);
-	assert_int_equal(dl_generated_text(new_version, new, &layer_new), 0);
+		assert_int_equal(davy_generated_text(old_version, old, &layer_old), 0);
+	assert_int_equal(davy_generated_text(new_version, new, &layer_new), 0);
 }
 
 static void layer_is_whole(void)
 {
-	assert_true(holds(DL_POLICY_NAME, layer_old) || holds(DL_POLICY_NAME, layer_new));
+	assert_true(holds(DAVY_POLICY_NAME, layer_old) || holds(DAVY_POLICY_NAME, layer_new));
 }
 
-static void count_version(void *arg, const struct dl_version *v)
+static void count_version(void *arg, const struct davy_version *v)
 {
 	(void)v;
 	++*(int *)arg;
@@ -69,44 +69,44 @@ static void count_version(void *arg, const struct dl_version *v)
 /* After the next open: file and history agree. */
 static bool layer_is_new(void)
 {
-	struct dl_db *db = open_in(dir);
-	struct dl_version v;
+	struct davy_db *db = open_in(dir);
+	struct davy_version v;
 	char *text = NULL;
 	int shown, newest, count = 0;
 	bool is_new;
 
-	assert_true(dl_versions_repair(db) >= 0);
-	assert_int_equal(dl_versions_repair(db), DL_VERSIONS_WHOLE);
-	is_new = holds(DL_POLICY_NAME, layer_new);
-	assert_true(is_new || holds(DL_POLICY_NAME, layer_old));
-	newest = dl_version_newest(db);
-	shown = dl_versions_each(db, count_version, &count);
+	assert_true(davy_versions_repair(db) >= 0);
+	assert_int_equal(davy_versions_repair(db), DAVY_VERSIONS_WHOLE);
+	is_new = holds(DAVY_POLICY_NAME, layer_new);
+	assert_true(is_new || holds(DAVY_POLICY_NAME, layer_old));
+	newest = davy_version_newest(db);
+	shown = davy_versions_each(db, count_version, &count);
 	assert_int_equal(shown, count);
 	assert_int_equal(count, versions_old + is_new);
 	assert_int_equal(newest, versions_old + is_new);
 	if (newest) {
-		assert_int_equal(dl_version_get(db, (uint32_t)newest, &v, &text), 0);
-		assert_true(holds(DL_POLICY_NAME, text));
+		assert_int_equal(davy_version_get(db, (uint32_t)newest, &v, &text), 0);
+		assert_true(holds(DAVY_POLICY_NAME, text));
 		free(text);
 	}
-	dl_db_close(db);
+	davy_db_close(db);
 	return is_new;
 }
 
-static int on_layer(int (*work)(struct dl_db *db))
+static int on_layer(int (*work)(struct davy_db *db))
 {
-	struct dl_db *db = NULL;
-	int err = dl_db_open(dir, DL_DB_MAKE, &db);
+	struct davy_db *db = NULL;
+	int err = davy_db_open(dir, DAVY_DB_MAKE, &db);
 
 	if (!err)
 		err = work(db);
-	dl_db_close(db);
+	davy_db_close(db);
 	return err;
 }
 
-static int add_two(struct dl_db *db)
+static int add_two(struct davy_db *db)
 {
-	return dl_version_add(db, "a test", "seen 3 times", TWO);
+	return davy_version_add(db, "a test", "seen 3 times", TWO);
 }
 
 static int act_add(void)
@@ -145,9 +145,9 @@ static void a_further_version_is_the_old_or_the_new(void **state)
 					 .is_new = layer_is_new });
 }
 
-static int roll_back(struct dl_db *db)
+static int roll_back(struct davy_db *db)
 {
-	return dl_version_rollback(db, 1);
+	return davy_version_rollback(db, 1);
 }
 
 static int act_rollback(void)
@@ -178,30 +178,30 @@ static void a_rollback_is_done_or_not(void **state)
 static void prepare_by_hand(void)
 {
 	make_version(ONE);
-	PUT(BEFORE "/" DL_POLICY_NAME, BY_HAND);
+	PUT(BEFORE "/" DAVY_POLICY_NAME, BY_HAND);
 	expect_layer(NULL, 0, ONE, 1);
 }
 
 static int act_repair(void)
 {
-	return on_layer(dl_versions_repair);
+	return on_layer(davy_versions_repair);
 }
 
 static void nothing_by_hand_is_lost(void)
 {
-	assert_true(holds(DL_POLICY_NAME, BY_HAND) || holds(DL_POLICY_NAME ".hand", BY_HAND));
-	assert_true(holds(DL_POLICY_NAME, BY_HAND) || holds(DL_POLICY_NAME, layer_new) ||
-		    !there(DL_POLICY_NAME));
+	assert_true(holds(DAVY_POLICY_NAME, BY_HAND) || holds(DAVY_POLICY_NAME ".hand", BY_HAND));
+	assert_true(holds(DAVY_POLICY_NAME, BY_HAND) || holds(DAVY_POLICY_NAME, layer_new) ||
+		    !there(DAVY_POLICY_NAME));
 }
 
 static bool hand_is_aside(void)
 {
-	bool done = holds(DL_POLICY_NAME, layer_new);
-	struct dl_db *db = open_in(dir);
+	bool done = holds(DAVY_POLICY_NAME, layer_new);
+	struct davy_db *db = open_in(dir);
 
-	assert_true(dl_versions_repair(db) >= 0);
-	dl_db_close(db);
-	assert_true(holds(DL_POLICY_NAME, layer_new) && holds(DL_POLICY_NAME ".hand", BY_HAND));
+	assert_true(davy_versions_repair(db) >= 0);
+	davy_db_close(db);
+	assert_true(holds(DAVY_POLICY_NAME, layer_new) && holds(DAVY_POLICY_NAME ".hand", BY_HAND));
 	return done;
 }
 
@@ -216,24 +216,26 @@ static void a_repair_can_be_cut_short_itself(void **state)
 }
 
 /* The ledger. */
-static const struct dl_ledger_key key = { .device = "0000:03:00.0",
-					  .model = "a.gguf",
-					  .backend = DL_BACKEND_VULKAN,
-					  .ubatch = 512,
-					  .context = 8192 };
+static const struct davy_ledger_key key = { .device = "0000:03:00.0",
+					    .model = "a.gguf",
+					    .backend = DAVY_BACKEND_VULKAN,
+					    .ubatch = 512,
+					    .context = 8192 };
 
 static int note(const char *where)
 {
-	struct dl_ledger_entry delta = { .survived_s = 3600,
-					 .deepest = 4000,
-					 .faults = { [DL_CLASS_HANG] = 1, [DL_CLASS_OTHER] = 2 },
-					 .outcome = DL_CLASS_HANG };
-	struct dl_db *db = NULL;
-	int err = dl_db_open(where, DL_DB_MAKE, &db);
+	struct davy_ledger_entry delta = {
+		.survived_s = 3600,
+		.deepest = 4000,
+		.faults = { [DAVY_CLASS_HANG] = 1, [DAVY_CLASS_OTHER] = 2 },
+		.outcome = DAVY_CLASS_HANG
+	};
+	struct davy_db *db = NULL;
+	int err = davy_db_open(where, DAVY_DB_MAKE, &db);
 
 	if (!err)
-		err = dl_ledger_note(db, &key, &delta);
-	dl_db_close(db);
+		err = davy_ledger_note(db, &key, &delta);
+	davy_db_close(db);
 	return err;
 }
 
@@ -247,23 +249,24 @@ static int act_note(void)
 	return note(dir);
 }
 
-static void take_row(void *arg, const struct dl_ledger_row *row)
+static void take_row(void *arg, const struct davy_ledger_row *row)
 {
-	*(struct dl_ledger_row *)arg = *row;
+	*(struct davy_ledger_row *)arg = *row;
 }
 
 static bool ledger_is_new(void)
 {
-	struct dl_db *db = open_in(dir);
-	struct dl_ledger_row row;
+	struct davy_db *db = open_in(dir);
+	struct davy_ledger_row row;
 	uint32_t times;
 
-	assert_int_equal(dl_ledger_each(db, &(struct dl_ledger_filter){ 0 }, take_row, &row), 1);
-	dl_db_close(db);
+	assert_int_equal(davy_ledger_each(db, &(struct davy_ledger_filter){ 0 }, take_row, &row),
+			 1);
+	davy_db_close(db);
 	times = (uint32_t)(row.entry.survived_s / 3600);
 	assert_in_range(times, 1, 2);
-	assert_int_equal(row.entry.faults[DL_CLASS_HANG], times);
-	assert_int_equal(row.entry.faults[DL_CLASS_OTHER], 2 * times);
+	assert_int_equal(row.entry.faults[DAVY_CLASS_HANG], times);
+	assert_int_equal(row.entry.faults[DAVY_CLASS_OTHER], 2 * times);
 	return times == 2;
 }
 
@@ -279,14 +282,14 @@ static void a_note_in_the_ledger_counts_wholly_or_not(void **state)
 /* What the tuner knows: a state of several pages, all of one letter. */
 static int tune(const char *where, char letter)
 {
-	struct dl_db *db = NULL;
-	char state[DL_TUNING_MAX];
-	int err = dl_db_open(where, DL_DB_MAKE, &db);
+	struct davy_db *db = NULL;
+	char state[DAVY_TUNING_MAX];
+	int err = davy_db_open(where, DAVY_DB_MAKE, &db);
 
 	memset(state, letter, sizeof(state));
 	if (!err)
-		err = dl_tuning_save(db, key.device, key.model, state, sizeof(state));
-	dl_db_close(db);
+		err = davy_tuning_save(db, key.device, key.model, state, sizeof(state));
+	davy_db_close(db);
 	return err;
 }
 
@@ -302,11 +305,11 @@ static int act_tune(void)
 
 static bool tuning_is_new(void)
 {
-	struct dl_db *db = open_in(dir);
-	char state[DL_TUNING_MAX];
+	struct davy_db *db = open_in(dir);
+	char state[DAVY_TUNING_MAX];
 
-	assert_int_equal(dl_tuning_load(db, key.device, key.model, state, sizeof(state)), 0);
-	dl_db_close(db);
+	assert_int_equal(davy_tuning_load(db, key.device, key.model, state, sizeof(state)), 0);
+	davy_db_close(db);
 	assert_true(state[0] == 'o' || state[0] == 'n');
 	for (size_t i = 1; i < sizeof(state); i++)
 		assert_int_equal(state[i], state[0]);
@@ -325,22 +328,22 @@ static void what_the_tuner_knows_is_the_old_or_the_new(void **state)
 /* A database of the first schema, with an open intent. */
 static void prepare_schema_1(void)
 {
-	struct dl_intent intent = { .rung = 1, .text = "open" };
-	struct dl_intents *in;
-	struct dl_db *db;
+	struct davy_intent intent = { .rung = 1, .text = "open" };
+	struct davy_intents *in;
+	struct davy_db *db;
 
-	assert_int_equal(dl_intents_open(BEFORE, &in), 0);
-	assert_int_equal(dl_intent_begin(in, &intent), 1);
-	dl_intents_close(in);
+	assert_int_equal(davy_intents_open(BEFORE, &in), 0);
+	assert_int_equal(davy_intent_begin(in, &intent), 1);
+	davy_intents_close(in);
 	db = open_in(BEFORE);
 	assert_int_equal(
-		dl_db_run(db, "DROP TABLE ledger; DROP TABLE ledger_fault; "
-			      "DROP TABLE version; DROP TABLE tuning; PRAGMA user_version = 1"),
+		davy_db_run(db, "DROP TABLE ledger; DROP TABLE ledger_fault; "
+				"DROP TABLE version; DROP TABLE tuning; PRAGMA user_version = 1"),
 		0);
-	dl_db_close(db);
+	davy_db_close(db);
 }
 
-static void count_intent(void *arg, const struct dl_intent *intent)
+static void count_intent(void *arg, const struct davy_intent *intent)
 {
 	assert_string_equal(intent->text, "open");
 	++*(int *)arg;
@@ -348,25 +351,25 @@ static void count_intent(void *arg, const struct dl_intent *intent)
 
 static bool migrated(void)
 {
-	struct dl_intents *in = NULL;
+	struct davy_intents *in = NULL;
 	int count = 0;
 	bool done = ledger_is_new();
 
-	assert_int_equal(dl_intents_open(dir, &in), 0);
-	assert_int_equal(dl_intents_each_open(in, count_intent, &count), 1);
-	dl_intents_close(in);
+	assert_int_equal(davy_intents_open(dir, &in), 0);
+	assert_int_equal(davy_intents_each_open(in, count_intent, &count), 1);
+	davy_intents_close(in);
 	return done;
 }
 
 /* Opened, which migrates it, and one note; here a note that was not made leaves no row. */
 static bool migrated_and_noted(void)
 {
-	struct dl_db *db = open_in(dir);
-	struct dl_ledger_row row;
-	int count = dl_ledger_each(db, &(struct dl_ledger_filter){ 0 }, take_row, &row);
+	struct davy_db *db = open_in(dir);
+	struct davy_ledger_row row;
+	int count = davy_ledger_each(db, &(struct davy_ledger_filter){ 0 }, take_row, &row);
 
 	assert_in_range(count, 0, 1);
-	dl_db_close(db);
+	davy_db_close(db);
 	if (!count)
 		assert_int_equal(note(dir), 0);
 	assert_int_equal(note(dir), 0);
@@ -386,13 +389,13 @@ static void a_migration_is_done_or_done_again(void **state)
 /* What was learned. */
 static int learn(const char *where, uint16_t count)
 {
-	struct dl_learned learned;
-	int line, err = dl_learned_load(where, &learned, &line);
+	struct davy_learned learned;
+	int line, err = davy_learned_load(where, &learned, &line);
 
 	if (err)
 		return err;
-	dl_learned_get(&learned, key.device, key.backend, key.model)->open_count = count;
-	return dl_learned_save(where, &learned);
+	davy_learned_get(&learned, key.device, key.backend, key.model)->open_count = count;
+	return davy_learned_save(where, &learned);
 }
 
 static void prepare_learned(void)
@@ -407,10 +410,10 @@ static int act_learn(void)
 
 static bool learned_is_new(void)
 {
-	struct dl_learned learned;
+	struct davy_learned learned;
 	int line;
 
-	assert_int_equal(dl_learned_load(dir, &learned, &line), 0);
+	assert_int_equal(davy_learned_load(dir, &learned, &line), 0);
 	assert_int_equal(learned.count, 1);
 	assert_in_range(learned.entry[0].open_count, 1, 2);
 	assert_int_equal(learned.version, learned.entry[0].open_count);

@@ -11,16 +11,16 @@
 
 #include "lab/synth.h"
 
-#define CALM  (40 * DL_S)
+#define CALM  (40 * DAVY_S)
 #define PIDS  200
-#define SLEPT (10 * DL_MIN) /* a longer gap between two ticks is a host that slept */
+#define SLEPT (10 * DAVY_MIN) /* a longer gap between two ticks is a host that slept */
 
 struct seen {
 	uint64_t hash, count, last_ns, first_ns, tick_ns, rings, gaps;
 	uint32_t pid[PIDS]; /* told by a process event */
 	size_t pids;
-	uint32_t of_kind[DL_EV_COUNT];
-	uint64_t at[DL_EV_COUNT]; /* last one of a kind */
+	uint32_t of_kind[DAVY_EV_COUNT];
+	uint64_t at[DAVY_EV_COUNT]; /* last one of a kind */
 	uint64_t pressure_ns;
 };
 
@@ -32,16 +32,16 @@ static bool known(const struct seen *s, uint32_t pid)
 	return false;
 }
 
-static void hash(struct seen *s, const struct dl_event *ev)
+static void hash(struct seen *s, const struct davy_event *ev)
 {
 	const unsigned char *bytes = (const unsigned char *)ev;
-	size_t size = offsetof(struct dl_event, config) + dl_event_payload_size(ev->kind);
+	size_t size = offsetof(struct davy_event, config) + davy_event_payload_size(ev->kind);
 
 	for (size_t i = 0; i < size; i++)
 		s->hash = (s->hash ^ bytes[i]) * 0x100000001b3ULL;
 }
 
-static void look_at_memory(const struct dl_ev_memory *m)
+static void look_at_memory(const struct davy_ev_memory *m)
 {
 	assert_true(m->vram_used <= m->vram_total);
 	assert_true(m->gtt_used <= m->gtt_total);
@@ -49,22 +49,22 @@ static void look_at_memory(const struct dl_ev_memory *m)
 	assert_true(m->pressure_permille <= 1000);
 }
 
-static void look_at_times(const struct dl_ev_job_times *t)
+static void look_at_times(const struct davy_ev_job_times *t)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < DL_TIME_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_TIME_SLOTS; i++)
 		sum += t->slot[i];
 	assert_int_equal(sum, t->count);
 	assert_true(t->max_ns <= t->sum_ns);
 }
 
 /* What the agent promises of what it feeds. */
-static int look_at(void *arg, const struct dl_event *ev)
+static int look_at(void *arg, const struct davy_event *ev)
 {
 	struct seen *s = arg;
 
-	assert_true(dl_event_valid(ev));
+	assert_true(davy_event_valid(ev));
 	assert_true(ev->at_ns >= s->last_ns);
 	s->first_ns = s->first_ns ? s->first_ns : ev->at_ns;
 	s->last_ns = ev->at_ns;
@@ -72,25 +72,25 @@ static int look_at(void *arg, const struct dl_event *ev)
 	s->of_kind[ev->kind]++;
 	s->at[ev->kind] = ev->at_ns;
 	hash(s, ev);
-	if (ev->kind == DL_EV_PROCESS && !known(s, ev->pid)) {
+	if (ev->kind == DAVY_EV_PROCESS && !known(s, ev->pid)) {
 		assert_true(s->pids < PIDS);
 		s->pid[s->pids++] = ev->pid;
 	}
 	if (ev->pid)
 		assert_true(known(s, ev->pid));
-	if (ev->kind == DL_EV_BO_MOVED)
+	if (ev->kind == DAVY_EV_BO_MOVED)
 		assert_true(known(s, ev->bo_moved.owner_pid));
-	if (ev->kind == DL_EV_MEMORY)
+	if (ev->kind == DAVY_EV_MEMORY)
 		look_at_memory(&ev->memory);
-	if (ev->kind == DL_EV_JOB_TIMES)
+	if (ev->kind == DAVY_EV_JOB_TIMES)
 		look_at_times(&ev->job_times);
-	if (ev->kind == DL_EV_RING && ev->ring.timeout_ns) {
-		assert_true(ev->ring.age_ns <= ev->ring.timeout_ns + 3 * DL_S); /* a reset */
+	if (ev->kind == DAVY_EV_RING && ev->ring.timeout_ns) {
+		assert_true(ev->ring.age_ns <= ev->ring.timeout_ns + 3 * DAVY_S); /* a reset */
 		s->rings++;
 	}
-	if (ev->kind != DL_EV_TICK)
+	if (ev->kind != DAVY_EV_TICK)
 		return 0;
-	if (s->tick_ns && ev->at_ns - s->tick_ns > 101 * DL_MS) {
+	if (s->tick_ns && ev->at_ns - s->tick_ns > 101 * DAVY_MS) {
 		assert_true(ev->at_ns - s->tick_ns > SLEPT);
 		s->gaps++;
 	}
@@ -98,46 +98,46 @@ static int look_at(void *arg, const struct dl_event *ev)
 	return 0;
 }
 
-static void run(const struct dl_scenario *scenario, uint64_t seed, struct seen *s,
-		struct dl_label *label)
+static void run(const struct davy_scenario *scenario, uint64_t seed, struct seen *s,
+		struct davy_label *label)
 {
 	memset(s, 0, sizeof(*s));
 	s->hash = 0xcbf29ce484222325ULL;
-	assert_int_equal(dl_synth_run(scenario, seed, CALM, look_at, s, label), 0);
+	assert_int_equal(davy_synth_run(scenario, seed, CALM, look_at, s, label), 0);
 }
 
-static void check_label(const struct dl_scenario *scenario, uint64_t seed, const struct seen *s,
-			const struct dl_label *l)
+static void check_label(const struct davy_scenario *scenario, uint64_t seed, const struct seen *s,
+			const struct davy_label *l)
 {
-	assert_true(dl_label_valid(l));
+	assert_true(davy_label_valid(l));
 	assert_string_equal(l->scenario, scenario->name);
 	assert_int_equal(l->seed, seed);
 	assert_int_equal(l->class, scenario->class);
 	assert_true(s->first_ns >= l->begin_ns);
 	assert_true(s->last_ns <= l->begin_ns + l->duration_ns);
-	assert_true(l->begin_ns + l->duration_ns - s->last_ns < DL_S || s->gaps);
-	if (l->class == DL_CLASS_NONE)
+	assert_true(l->begin_ns + l->duration_ns - s->last_ns < DAVY_S || s->gaps);
+	if (l->class == DAVY_CLASS_NONE)
 		return;
 	assert_true(l->device[0] || l->pid);
 	if (l->pid)
 		assert_true(known(s, l->pid));
 	assert_true(l->sign_ns < l->failure_ns);
 	assert_true(l->cause_ns >= l->begin_ns + CALM);
-	assert_true(s->last_ns >= l->failure_ns + 9 * DL_S);
+	assert_true(s->last_ns >= l->failure_ns + 9 * DAVY_S);
 }
 
 static void every_scenario_keeps_the_agents_promises(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < dl_scenario_count; i++) {
+	for (size_t i = 0; i < davy_scenario_count; i++) {
 		for (uint64_t seed = 1; seed <= 2; seed++) {
-			struct dl_label label;
+			struct davy_label label;
 			struct seen s;
 
-			run(&dl_scenarios[i], seed, &s, &label);
-			check_label(&dl_scenarios[i], seed, &s, &label);
-			assert_true(s.of_kind[DL_EV_TICK] > 300);
-			assert_true(s.of_kind[DL_EV_DEVICE] > 0);
+			run(&davy_scenarios[i], seed, &s, &label);
+			check_label(&davy_scenarios[i], seed, &s, &label);
+			assert_true(s.of_kind[DAVY_EV_TICK] > 300);
+			assert_true(s.of_kind[DAVY_EV_DEVICE] > 0);
 		}
 	}
 }
@@ -145,17 +145,17 @@ static void every_scenario_keeps_the_agents_promises(void **state)
 static void the_same_seed_makes_the_same_bytes_and_another_others(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < dl_scenario_count; i++) {
-		struct dl_label label, again;
+	for (size_t i = 0; i < davy_scenario_count; i++) {
+		struct davy_label label, again;
 		struct seen a, b, c;
 
-		if (dl_scenarios[i].calm_s > 1800)
+		if (davy_scenarios[i].calm_s > 1800)
 			continue;
-		run(&dl_scenarios[i], 5, &a, &label);
-		run(&dl_scenarios[i], 5, &b, &again);
+		run(&davy_scenarios[i], 5, &a, &label);
+		run(&davy_scenarios[i], 5, &b, &again);
 		assert_int_equal(a.hash, b.hash);
 		assert_memory_equal(&label, &again, sizeof(label));
-		run(&dl_scenarios[i], 6, &c, &again);
+		run(&davy_scenarios[i], 6, &c, &again);
 		assert_int_not_equal(a.hash, c.hash);
 	}
 }
@@ -165,40 +165,43 @@ static void the_failure_is_in_the_events(void **state)
 {
 	static const struct {
 		const char *name;
-		enum dl_event_kind kind;
+		enum davy_event_kind kind;
 	} told_by[] = {
-		{ "prefill_2s", DL_EV_JOB_TIMEOUT },  { "second_reset_minutes", DL_EV_JOB_TIMEOUT },
-		{ "vram_leak", DL_EV_THROW },	      { "rocm_full", DL_EV_PROCESS_EXIT },
-		{ "retry_storm", DL_EV_FAULT },	      { "hung_workers", DL_EV_LOG },
-		{ "crash_loop", DL_EV_PROCESS_EXIT },
+		{ "prefill_2s", DAVY_EV_JOB_TIMEOUT },
+		{ "second_reset_minutes", DAVY_EV_JOB_TIMEOUT },
+		{ "vram_leak", DAVY_EV_THROW },
+		{ "rocm_full", DAVY_EV_PROCESS_EXIT },
+		{ "retry_storm", DAVY_EV_FAULT },
+		{ "hung_workers", DAVY_EV_LOG },
+		{ "crash_loop", DAVY_EV_PROCESS_EXIT },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(told_by) / sizeof(told_by[0]); i++) {
-		struct dl_label label;
+		struct davy_label label;
 		struct seen s;
 
-		run(dl_scenario_find(told_by[i].name), 3, &s, &label);
+		run(davy_scenario_find(told_by[i].name), 3, &s, &label);
 		assert_int_equal(s.at[told_by[i].kind], label.failure_ns);
 	}
 }
 
 static void every_class_that_has_signs_has_a_scenario(void **state)
 {
-	bool has[DL_CLASS_COUNT] = { false };
+	bool has[DAVY_CLASS_COUNT] = { false };
 	size_t benign = 0;
 
 	(void)state;
-	for (size_t i = 0; i < dl_scenario_count; i++) {
-		has[dl_scenarios[i].class] = true;
-		benign += dl_scenarios[i].class == DL_CLASS_NONE;
-		assert_ptr_equal(dl_scenario_find(dl_scenarios[i].name), &dl_scenarios[i]);
-		assert_true(strlen(dl_scenarios[i].name) < DL_SCENARIO_LEN);
+	for (size_t i = 0; i < davy_scenario_count; i++) {
+		has[davy_scenarios[i].class] = true;
+		benign += davy_scenarios[i].class == DAVY_CLASS_NONE;
+		assert_ptr_equal(davy_scenario_find(davy_scenarios[i].name), &davy_scenarios[i]);
+		assert_true(strlen(davy_scenarios[i].name) < DAVY_SCENARIO_LEN);
 	}
-	for (uint32_t class = 0; class < DL_CLASS_OTHER; class ++)
+	for (uint32_t class = 0; class < DAVY_CLASS_OTHER; class ++)
 		assert_true(has[class]);
 	assert_true(benign >= 25);
-	assert_null(dl_scenario_find("nothing"));
+	assert_null(davy_scenario_find("nothing"));
 }
 
 static void leads_are_those_of_the_reports(void **state)
@@ -217,19 +220,19 @@ static void leads_are_those_of_the_reports(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
 		for (uint64_t seed = 0; seed < 4; seed++) {
-			struct dl_label l;
+			struct davy_label l;
 			struct seen s;
 			uint64_t lead_ms;
 
-			run(dl_scenario_find(reports[i].name), seed, &s, &l);
-			lead_ms = (l.failure_ns - l.sign_ns) / DL_MS;
+			run(davy_scenario_find(reports[i].name), seed, &s, &l);
+			lead_ms = (l.failure_ns - l.sign_ns) / DAVY_MS;
 			assert_true(lead_ms >= reports[i].lead_s * 500 - 500);
 			assert_true(lead_ms <= reports[i].lead_s * 2000 + 4000);
 		}
 	}
 }
 
-static int full(void *arg, const struct dl_event *ev)
+static int full(void *arg, const struct davy_event *ev)
 {
 	(void)ev;
 	return --*(int *)arg ? 0 : -28;
@@ -237,59 +240,59 @@ static int full(void *arg, const struct dl_event *ev)
 
 static void a_full_disk_ends_it(void **state)
 {
-	struct dl_label label;
+	struct davy_label label;
 	int left = 100;
 
 	(void)state;
-	assert_int_equal(dl_synth_run(dl_scenario_find("chats"), 1, CALM, full, &left, &label),
+	assert_int_equal(davy_synth_run(davy_scenario_find("chats"), 1, CALM, full, &left, &label),
 			 -28);
 	assert_int_equal(left, 0);
 }
 
 static void a_host_that_sleeps_has_gaps_and_no_job_runs_over_one(void **state)
 {
-	struct dl_label label;
+	struct davy_label label;
 	struct seen s = { 0 };
 
 	(void)state;
-	assert_int_equal(dl_synth_run(dl_scenario_find("sleep"), 1, 0, look_at, &s, &label), 0);
+	assert_int_equal(davy_synth_run(davy_scenario_find("sleep"), 1, 0, look_at, &s, &label), 0);
 	assert_true(s.gaps > 0);
 }
 
 static void numbers_are_those_of_the_reference(void **state)
 {
-	struct dl_random r = { { 1, 2, 3, 4 } };
+	struct davy_random r = { { 1, 2, 3, 4 } };
 
 	(void)state;
-	assert_int_equal(dl_random_u64(&r), 11520);
-	assert_int_equal(dl_random_u64(&r), 0);
-	assert_int_equal(dl_random_u64(&r), 1509978240);
-	assert_int_equal(dl_random_u64(&r), 1215971899390074240);
-	dl_random_seed(&r, "chats", 7);
-	assert_int_equal(dl_random_u64(&r), 0x4031202278fa29c1);
-	assert_int_equal(dl_random_u64(&r), 0x5f7c5b6c0f163d16);
+	assert_int_equal(davy_random_u64(&r), 11520);
+	assert_int_equal(davy_random_u64(&r), 0);
+	assert_int_equal(davy_random_u64(&r), 1509978240);
+	assert_int_equal(davy_random_u64(&r), 1215971899390074240);
+	davy_random_seed(&r, "chats", 7);
+	assert_int_equal(davy_random_u64(&r), 0x4031202278fa29c1);
+	assert_int_equal(davy_random_u64(&r), 0x5f7c5b6c0f163d16);
 }
 
 static void numbers_stay_in_their_range(void **state)
 {
-	struct dl_random r;
+	struct davy_random r;
 	uint32_t below = 0;
 
 	(void)state;
-	dl_random_seed(&r, "range", 1);
+	davy_random_seed(&r, "range", 1);
 	for (int i = 0; i < 10000; i++) {
-		uint64_t n = dl_random_around(&r, 1000);
+		uint64_t n = davy_random_around(&r, 1000);
 
 		assert_in_range(n, 500, 2000);
 		below += n < 1000;
-		assert_in_range(dl_random_between(&r, 3, 5), 3, 5);
-		assert_in_range(dl_random_near(&r, 1000, 100), 900, 1100);
-		assert_false(dl_random_chance(&r, 0));
-		assert_true(dl_random_chance(&r, 1000));
+		assert_in_range(davy_random_between(&r, 3, 5), 3, 5);
+		assert_in_range(davy_random_near(&r, 1000, 100), 900, 1100);
+		assert_false(davy_random_chance(&r, 0));
+		assert_true(davy_random_chance(&r, 1000));
 	}
 	assert_in_range(below, 4500, 5500);
-	dl_random_between(&r, 0, UINT64_MAX);
-	assert_int_equal(dl_random_between(&r, 7, 7), 7);
+	davy_random_between(&r, 0, UINT64_MAX);
+	assert_int_equal(davy_random_between(&r, 7, 7), 7);
 }
 
 int main(void)

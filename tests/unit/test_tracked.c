@@ -24,27 +24,27 @@
 #define ADOPTED 1
 #define OTHERS	2
 
-static struct dl_agent agent;
+static struct davy_agent agent;
 
-static struct dl_tracked *follow(uint32_t pid, uint32_t uid, uint32_t workload)
+static struct davy_tracked *follow(uint32_t pid, uint32_t uid, uint32_t workload)
 {
 	char name[64], text[64];
-	struct dl_tracked *t;
+	struct davy_tracked *t;
 	int n = snprintf(text, sizeof(text), "Name:\tx\nUid:\t%u\t0\t0\t0\n", uid);
 
 	snprintf(name, sizeof(name), "/proc/%u/status", pid);
 	put(name, text, (size_t)n);
-	t = dl_tracked_new(&agent, pid);
+	t = davy_tracked_new(&agent, pid);
 	assert_int_equal(t->uid, uid);
 	t->workload = t->told.workload = workload;
-	t->told.engine = DL_ENGINE_LLAMA_SERVER;
+	t->told.engine = DAVY_ENGINE_LLAMA_SERVER;
 	t->used_ns = pid;
 	return t;
 }
 
 static bool is_followed(uint32_t pid)
 {
-	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
+	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++)
 		if (agent.tracked[i].pid == pid)
 			return true;
 	return false;
@@ -56,12 +56,12 @@ static void a_user_pushes_out_his_own_processes(void **state)
 	follow(ADOPTED, MALLORY, 3);
 	follow(OTHERS, 7, 0);
 	for (uint32_t pid = 10; pid < 10 + 600; pid++) /* of more worth: their backend is known */
-		follow(pid, MALLORY, 0)->told.backend = DL_BACKEND_VULKAN;
+		follow(pid, MALLORY, 0)->told.backend = DAVY_BACKEND_VULKAN;
 	assert_true(is_followed(ADOPTED));
 	assert_true(is_followed(OTHERS));
 	assert_false(is_followed(10));
 	assert_true(is_followed(10 + 599));
-	assert_int_equal(agent.tracked_evicted, 600 + 2 - DL_TRACKED_MAX);
+	assert_int_equal(agent.tracked_evicted, 600 + 2 - DAVY_TRACKED_MAX);
 	assert_int_equal(agent.tracked_evicted_uid, MALLORY);
 	follow(5, 8, 0); /* another user finds room at his cost */
 	assert_true(is_followed(OTHERS));
@@ -77,9 +77,9 @@ static bool become_root_of_its_own(uid_t uid)
 	    unshare(CLONE_NEWUSER))
 		return false;
 	snprintf(map, sizeof(map), "0 %u 1", uid);
-	return !dl_write_file("/proc/self/uid_map", map) &&
-	       !dl_write_file("/proc/self/setgroups", "deny") &&
-	       !dl_write_file("/proc/self/gid_map", map) && !unshare(CLONE_NEWUSER);
+	return !davy_write_file("/proc/self/uid_map", map) &&
+	       !davy_write_file("/proc/self/setgroups", "deny") &&
+	       !davy_write_file("/proc/self/gid_map", map) && !unshare(CLONE_NEWUSER);
 }
 
 /* A process that sleeps so; 0 where that is not allowed. */
@@ -119,9 +119,9 @@ static void a_user_namespace_is_its_makers(void **state)
 	pid = root_of_its_own(65533);
 	if (!pid)
 		skip();
-	dl_root_set("");
-	account = dl_process_account((uint32_t)pid);
-	dl_root_set(root);
+	davy_root_set("");
+	account = davy_process_account((uint32_t)pid);
+	davy_root_set(root);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(account, 65533);

@@ -19,7 +19,7 @@
 
 #define MANY 400
 
-static struct dl_agent agent;
+static struct davy_agent agent;
 
 /* With readers of this build, which look below "root" as this test does. */
 static int new_agent(void **state)
@@ -27,28 +27,28 @@ static int new_agent(void **state)
 	(void)state;
 	memset(&agent, 0, sizeof(agent));
 	agent.terminal = true; /* what it says is kept, not printed */
-	dl_core_init(&agent.core);
+	davy_core_init(&agent.core);
 	agent.readers.given = true;
-	if (dl_program_path("../san/davylamp-reader", agent.readers.path,
-			    sizeof(agent.readers.path)))
+	if (davy_program_path("../san/davylamp-reader", agent.readers.path,
+			      sizeof(agent.readers.path)))
 		return -1;
 	if (sd_event_new(&agent.loop))
 		return -1;
-	dl_readers_open(&agent);
+	davy_readers_open(&agent);
 	return 0;
 }
 
 static int end_agent(void **state)
 {
 	(void)state;
-	dl_readers_close(&agent);
+	davy_readers_close(&agent);
 	sd_event_unref(agent.loop);
 	return 0;
 }
 
 static bool reads(void)
 {
-	for (size_t i = 0; i < DL_READERS; i++)
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (agent.readers.at[i].begun_ns)
 			return true;
 	return agent.readers.queue.count > 0;
@@ -58,23 +58,23 @@ static bool reads(void)
 static void settle(void)
 {
 	while (reads()) {
-		agent.readers.patience_ns = DL_NS_PER_S;
-		for (size_t i = 0; i < DL_READERS; i++)
+		agent.readers.patience_ns = DAVY_NS_PER_S;
+		for (size_t i = 0; i < DAVY_READERS; i++)
 			if (agent.readers.at[i].begun_ns)
-				dl_reader_wait(&agent, agent.readers.at[i].job.pid, 1000);
-		dl_readers_tick(&agent, dl_boot_ns());
+				davy_reader_wait(&agent, agent.readers.at[i].job.pid, 1000);
+		davy_readers_tick(&agent, davy_boot_ns());
 	}
 }
 
 static void know(uint32_t pid)
 {
-	dl_tracker_know(&agent, pid);
+	davy_tracker_know(&agent, pid);
 	settle();
 }
 
 static void tick(void)
 {
-	dl_tracker_tick(&agent, dl_boot_ns());
+	davy_tracker_tick(&agent, davy_boot_ns());
 	settle();
 }
 
@@ -102,20 +102,20 @@ static void open_gpus(unsigned int pid)
 		if (mknod(target, S_IFCHR | 0600, makedev(226, 128 + i)) && errno != EEXIST)
 			skip(); /* not root */
 		snprintf(path, sizeof(path), "%s/proc/%u/fd", root, pid);
-		dl_make_dirs(path);
+		davy_make_dirs(path);
 		snprintf(path, sizeof(path), "%s/proc/%u/fd/%u", root, pid, 5 + i);
 		assert_int_equal(symlink(target, path), 0);
 		snprintf(path, sizeof(path), "%s/sys/dev/char/226:%u", root, 128 + i);
-		dl_make_dirs(path);
+		davy_make_dirs(path);
 		strcat(path, "/device");
 		snprintf(target, sizeof(target), "../0000:0%u:00.0", 3 + i);
 		(void)!symlink(target, path);
 	}
 }
 
-static struct dl_tracked *tracked(uint32_t pid)
+static struct davy_tracked *tracked(uint32_t pid)
 {
-	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
+	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++)
 		if (agent.tracked[i].pid == pid)
 			return &agent.tracked[i];
 	return NULL;
@@ -127,8 +127,8 @@ static void events_do_not_use_up_the_looks(void **state)
 	put_engine(200);
 	know(200);
 	assert_non_null(tracked(200));
-	assert_int_equal(tracked(200)->told.engine, DL_ENGINE_LLAMA_SERVER);
-	tracked(200)->inspect_ns += 60 * DL_NS_PER_S; /* due in a minute */
+	assert_int_equal(tracked(200)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
+	tracked(200)->inspect_ns += 60 * DAVY_NS_PER_S; /* due in a minute */
 	for (int i = 0; i < 1000; i++)
 		know(200);
 	assert_int_equal(tracked(200)->attempts, 1);
@@ -140,8 +140,8 @@ static void events_do_not_use_up_the_looks(void **state)
 /* Vulkan opens every device long before a model is loaded into one of them. */
 static void the_device_is_the_one_that_holds_memory(void **state)
 {
-	struct dl_gpu_client *client = &agent.gpus.client[3];
-	struct dl_tracked *t;
+	struct davy_gpu_client *client = &agent.gpus.client[3];
+	struct davy_tracked *t;
 
 	(void)state;
 	put_engine(201);
@@ -152,22 +152,22 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 	t->cxx_attached = t->ggml_attached = true;
 	t->inspect_ns = 1;
 	tick();
-	assert_int_equal(t->told.backend, DL_BACKEND_VULKAN);
+	assert_int_equal(t->told.backend, DAVY_BACKEND_VULKAN);
 	assert_true(t->told.device[0] && t->told.more_devices[0][0]);
 	assert_int_not_equal(t->inspect_ns, 0); /* open is not in use: it is looked at again */
 	t->inspect_ns = 0;
 	client->pid = 201;
 	client->info.vram = 3ULL << 30;
-	dl_copy_name(client->info.device, sizeof(client->info.device), "0000:04:00.0");
-	dl_tracker_used(&agent, 201);
+	davy_copy_name(client->info.device, sizeof(client->info.device), "0000:04:00.0");
+	davy_tracker_used(&agent, 201);
 	tick();
 	assert_string_equal(t->told.device, "0000:04:00.0");
 	assert_string_equal(t->told.more_devices[0], "");
 	assert_int_equal(t->inspect_ns, 0); /* settled */
 	client[1] = client[0];		    /* the model does not fit into one */
-	dl_copy_name(client[1].info.device, sizeof(client[1].info.device), "0000:03:00.0");
+	davy_copy_name(client[1].info.device, sizeof(client[1].info.device), "0000:03:00.0");
 	client[2] = client[1];
-	dl_tracker_used(&agent, 201);
+	davy_tracker_used(&agent, 201);
 	tick();
 	assert_string_equal(t->told.device, "0000:03:00.0"); /* two clients, the most memory */
 	assert_string_equal(t->told.more_devices[0], "0000:04:00.0");
@@ -176,9 +176,9 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 /* A library that is not mapped yet would make another version of it. */
 static void a_version_is_read_when_the_libraries_are_there(void **state)
 {
-	struct dl_tracked *t;
+	struct davy_tracked *t;
 	char text[65536];
-	ssize_t n = dl_read_file("/proc/self/mountinfo", text, sizeof(text));
+	ssize_t n = davy_read_file("/proc/self/mountinfo", text, sizeof(text));
 
 	(void)state;
 	put_engine(202);
@@ -201,21 +201,21 @@ static void a_version_is_read_when_the_libraries_are_there(void **state)
 	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.8681, ggml 0.9.11, build "));
 	PUT("/proc/202/maps", "1-2 r-xp 0 08:01 5 /usr/lib/libllama.so.0.0.9000\n"
 			      "3-4 r-xp 0 08:01 5 /usr/lib/libggml-base.so.0.9.11\n");
-	dl_tracker_exec(&agent, 202); /* another program in it */
+	davy_tracker_exec(&agent, 202); /* another program in it */
 	settle();
 	assert_non_null(strstr(t->engine, "llama-server, llama 0.0.9000, ggml 0.9.11, build "));
 }
 
 static void a_version_of_who_maps_no_library_is_read_in_the_end(void **state)
 {
-	struct dl_tracked *t;
+	struct davy_tracked *t;
 
 	(void)state;
 	put_engine(203);
 	know(203);
 	t = tracked(203);
 	assert_false(t->engine_known);
-	t->met_ns -= 5 * DL_NS_PER_S;
+	t->met_ns -= 5 * DAVY_NS_PER_S;
 	t->inspect_ns = 1;
 	tick();
 	assert_true(t->engine_known);
@@ -228,17 +228,17 @@ static void a_tick_only_submits_and_nobody_is_forgotten(void **state)
 	(void)state;
 	for (unsigned int pid = 1000; pid < 1000 + MANY; pid++) {
 		put_engine(pid);
-		dl_tracker_exec(&agent, pid);
+		davy_tracker_exec(&agent, pid);
 	}
 	assert_int_equal(agent.readers.queue.evicted_count, 0);
 	settle();
 	for (unsigned int pid = 1000; pid < 1000 + MANY; pid++) {
 		assert_non_null(tracked(pid));
-		assert_int_equal(tracked(pid)->told.engine, DL_ENGINE_LLAMA_SERVER);
+		assert_int_equal(tracked(pid)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
 		tracked(pid)->inspect_ns = 1;
 	}
-	dl_tracker_tick(&agent, dl_boot_ns());
-	assert_true(agent.readers.queue.count >= MANY - DL_READERS);
+	davy_tracker_tick(&agent, davy_boot_ns());
+	assert_true(agent.readers.queue.count >= MANY - DAVY_READERS);
 	settle();
 	for (unsigned int pid = 1000; pid < 1000 + MANY; pid++)
 		assert_int_equal(tracked(pid)->attempts, 2);
@@ -249,51 +249,51 @@ static void an_exec_of_a_process_twice_is_one_look(void **state)
 	(void)state;
 	put_engine(300);
 	for (unsigned int i = 0; i < 1000; i++)
-		dl_tracker_exec(&agent, 300);
+		davy_tracker_exec(&agent, 300);
 	assert_true(agent.readers.queue.count <= 1);
 	settle();
-	assert_int_equal(tracked(300)->told.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_int_equal(tracked(300)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
 }
 
 /* Only its end is as its owner likes: a reader that was stopped is one that hangs. */
 static void a_reader_that_hangs_is_replaced_and_its_process_waits(void **state)
 {
-	const uint64_t deadline_ns = 2 * DL_NS_PER_S;
-	struct dl_reader *hung = NULL;
+	const uint64_t deadline_ns = 2 * DAVY_NS_PER_S;
+	struct davy_reader *hung = NULL;
 	pid_t pid;
 
 	(void)state;
 	put_engine(301);
 	put_engine(302);
-	for (size_t i = 0; i < DL_READERS; i++)
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		kill(agent.readers.at[i].child.pid, SIGSTOP);
-	dl_tracker_exec(&agent, 301);
-	for (size_t i = 0; i < DL_READERS; i++)
+	davy_tracker_exec(&agent, 301);
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (agent.readers.at[i].begun_ns)
 			hung = &agent.readers.at[i];
 	assert_non_null(hung);
 	pid = hung->child.pid;
-	for (size_t i = 0; i < DL_READERS; i++)
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (&agent.readers.at[i] != hung)
 			kill(agent.readers.at[i].child.pid, SIGCONT);
 	hung->answered = true; /* it worked before */
 	hung->begun_ns -= deadline_ns;
-	dl_readers_tick(&agent, dl_boot_ns());
+	davy_readers_tick(&agent, davy_boot_ns());
 	assert_int_equal(agent.readers.lost_count, 1);
 	assert_int_not_equal(hung->child.pid, pid); /* another one */
 	assert_true(hung->fd >= 0);
-	dl_tracker_exec(&agent, 302); /* others are looked at meanwhile */
+	davy_tracker_exec(&agent, 302); /* others are looked at meanwhile */
 	while (!tracked(302)) {
-		agent.readers.patience_ns = DL_NS_PER_S;
-		dl_reader_wait(&agent, 302, 1000);
+		agent.readers.patience_ns = DAVY_NS_PER_S;
+		davy_reader_wait(&agent, 302, 1000);
 	}
-	assert_int_equal(tracked(302)->told.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_int_equal(tracked(302)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
 	assert_null(tracked(301));
 	assert_int_equal(agent.readers.queue.count, 1); /* it waits for its penalty's end */
-	for (size_t i = 0; i < DL_PENALTIES_MAX; i++)
+	for (size_t i = 0; i < DAVY_PENALTIES_MAX; i++)
 		if (agent.readers.penalties.at[i].until_ns)
 			agent.readers.penalties.at[i].until_ns = 1;
-	dl_readers_tick(&agent, dl_boot_ns());
+	davy_readers_tick(&agent, davy_boot_ns());
 	settle();
 	assert_non_null(tracked(301));
 }
@@ -302,36 +302,36 @@ static void a_reader_that_dies_is_replaced(void **state)
 {
 	(void)state;
 	put_engine(303);
-	for (size_t i = 0; i < DL_READERS; i++) {
+	for (size_t i = 0; i < DAVY_READERS; i++) {
 		kill(agent.readers.at[i].child.pid, SIGKILL);
-		dl_child_wait(&agent.readers.at[i].child, 10000, NULL);
+		davy_child_wait(&agent.readers.at[i].child, 10000, NULL);
 	}
-	dl_tracker_exec(&agent, 303);
+	davy_tracker_exec(&agent, 303);
 	for (int i = 0; i < 100 && !tracked(303); i++) {
 		agent.readers.retry_ns = 0;
 		settle();
 	}
-	assert_int_equal(tracked(303)->told.engine, DL_ENGINE_LLAMA_SERVER);
+	assert_int_equal(tracked(303)->told.engine, DAVY_ENGINE_LLAMA_SERVER);
 }
 
 /* The start of a process comes whole, and once. */
 static void how_a_process_was_started_is_told(void **state)
 {
-	struct dl_process_start *start = NULL;
+	struct davy_process_start *start = NULL;
 	int err = -EAGAIN;
 
 	(void)state;
 	put_engine(304);
 	PUT("/proc/304/environ", "A=1\0LLAMA_ARG_PORT=2");
 	for (int i = 0; i < 100 && err == -EAGAIN; i++) {
-		err = dl_reader_start(&agent, 304, &start);
+		err = davy_reader_start(&agent, 304, &start);
 		settle();
 	}
 	assert_int_equal(err, 0);
 	assert_string_equal(start->argv[0], "llama-server");
-	assert_true(dl_process_start_has(start, "LLAMA_ARG_PORT", "2"));
+	assert_true(davy_process_start_has(start, "LLAMA_ARG_PORT", "2"));
 	free(start);
-	assert_int_equal(dl_reader_start(&agent, 305, &start), -ESRCH);
+	assert_int_equal(davy_reader_start(&agent, 305, &start), -ESRCH);
 }
 
 int main(void)

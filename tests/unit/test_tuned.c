@@ -4,22 +4,22 @@
 
 static void computes(uint32_t pid, uint64_t prompt, uint32_t depth)
 {
-	struct dl_event ev = event(DL_EV_PROGRESS, pid);
+	struct davy_event ev = event(DAVY_EV_PROGRESS, pid);
 
 	ev.progress.prompt_count = prompt;
 	ev.progress.depth = depth;
 	tell(&ev);
 }
 
-static void rules(enum dl_mode mode, uint32_t fixed, uint32_t floor)
+static void rules(enum davy_mode mode, uint32_t fixed, uint32_t floor)
 {
-	struct dl_event ev = event(DL_EV_RULES, 0);
+	struct davy_event ev = event(DAVY_EV_RULES, 0);
 
 	ev.rules.workload = 1;
 	ev.rules.mode = (uint8_t)(mode + 1);
 	ev.rules.fixed = (uint8_t)fixed;
 	ev.rules.ubatch_floor = floor;
-	assert_true(dl_event_valid(&ev));
+	assert_true(davy_event_valid(&ev));
 	tell(&ev);
 }
 
@@ -33,9 +33,9 @@ static void dies_of(uint32_t pid, uint32_t batch, uint32_t depth)
 	ends(pid, 6);
 }
 
-static const struct dl_plan *smaller(void)
+static const struct davy_plan *smaller(void)
 {
-	return last_of(DL_RUNG_SHRINK, DL_HZ_RUNNER_CRASH);
+	return last_of(DAVY_RUNG_SHRINK, DAVY_HZ_RUNNER_CRASH);
 }
 
 /* It serves for so long, every minute a prompt of that depth. */
@@ -56,15 +56,15 @@ static void what_has_served_is_halved(void **state)
 	begin_able(NULL, ALL_CAN);
 	serves_for(50, 1800 * S, 300);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->verdict, DL_VERDICT_GO);
+	assert_int_equal(smaller()->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(smaller()->knobs.ubatch, 256);
-	assert_int_equal(smaller()->tuning.why, DL_TUNER_LOWER);
+	assert_int_equal(smaller()->tuning.why, DAVY_TUNER_LOWER);
 	assert_int_equal(core.breaker_count, 0); /* the device is not given up */
-	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 256);
+	replaced_by(smaller()->id, 50, 51, DAVY_BACKEND_VULKAN, 256);
 	serves_for(51, 1800 * S, 300);
 	dies_of(51, 256, 256);
 	assert_int_equal(smaller()->knobs.ubatch, 64);
-	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 64);
+	replaced_by(smaller()->id, 51, 52, DAVY_BACKEND_VULKAN, 64);
 	assert_int_equal(first_workload()->effect_count, 1);
 }
 
@@ -80,22 +80,23 @@ static void what_dies_at_once_gets_the_smallest(void **state)
 /* An hour's soak, as deep as it failed; then half way to what is known to be bad. */
 static void it_goes_up_after_a_soak_as_deep(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_able("undo-tuned", ALL_CAN);
 	dies_of(50, 512, 512);
-	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	replaced_by(smaller()->id, 50, 51, DAVY_BACKEND_VULKAN, 64);
 	serves_for(51, 7200 * S, 300);
 	assert_int_equal(undo_count(), 0); /* it has not been tried */
 	serves_for(51, 120 * S, 600);
 	assert_int_equal(undo_count(), 1);
-	plan = undo_of(DL_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->level, DL_RUNG_SHRINK);
-	assert_int_equal(plan->tuning.why, DL_TUNER_RAISE);
+	plan = undo_of(DAVY_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->level, DAVY_RUNG_SHRINK);
+	assert_int_equal(plan->tuning.why, DAVY_TUNER_RAISE);
 	assert_in_range(plan->knobs.ubatch, 65, 511);
-	replaced_by(plan->id, 51, 52, DL_BACKEND_VULKAN, plan->knobs.ubatch);
-	assert_int_equal(first_workload()->knobs.ubatch, undo_of(DL_HZ_RUNNER_CRASH)->knobs.ubatch);
+	replaced_by(plan->id, 51, 52, DAVY_BACKEND_VULKAN, plan->knobs.ubatch);
+	assert_int_equal(first_workload()->knobs.ubatch,
+			 undo_of(DAVY_HZ_RUNNER_CRASH)->knobs.ubatch);
 	assert_int_equal(first_workload()->effect_count, 1); /* something of it is left */
 	serves_for(52, 3 * 3600 * S, 600);
 	assert_int_equal(undo_count(), 1); /* at most one in a back-off */
@@ -107,10 +108,11 @@ static void what_dies_with_little_too_goes_to_the_cpu(void **state)
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	dies_of(50, 512, 512);
-	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	replaced_by(smaller()->id, 50, 51, DAVY_BACKEND_VULKAN, 64);
 	rest(60 * S);
 	dies_of(51, 64, 64);
-	assert_int_equal(last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH)->verdict, DL_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+			 DAVY_VERDICT_GO);
 	assert_int_equal(core.breaker_count, 1);
 }
 
@@ -119,34 +121,34 @@ static void what_dies_of_its_depth_gets_less_context(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
-	rules(DL_MODE_ENFORCE, 1u << DL_TUNER_UBATCH, 0);
+	rules(DAVY_MODE_ENFORCE, 1u << DAVY_TUNER_UBATCH, 0);
 	dies_of(50, 60, 9000);
 	assert_int_equal(smaller()->knobs.context, 4096);
 }
 
 static void from_the_cpu_it_comes_back_with_less(void **state)
 {
-	const struct dl_plan *plan;
+	const struct davy_plan *plan;
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	dies_of(50, 512, 512);
-	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
+	replaced_by(smaller()->id, 50, 51, DAVY_BACKEND_VULKAN, 64);
 	rest(60 * S);
 	dies_of(51, 300, 300);
-	replaced_by(smaller()->id, 51, 52, DL_BACKEND_VULKAN, 64);
+	replaced_by(smaller()->id, 51, 52, DAVY_BACKEND_VULKAN, 64);
 	rest(60 * S);
 	dies_of(52, 300, 300); /* two smaller settings were tried: no more now */
-	plan = last_of(DL_RUNG_MIGRATE_CPU, DL_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->verdict, DL_VERDICT_GO);
-	replaced_by(plan->id, 52, 53, DL_BACKEND_CPU, 512);
+	plan = last_of(DAVY_RUNG_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
+	replaced_by(plan->id, 52, 53, DAVY_BACKEND_CPU, 512);
 	rest(630 * S);
-	plan = undo_of(DL_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->level, DL_RUNG_MIGRATE_CPU);
+	plan = undo_of(DAVY_HZ_RUNNER_CRASH);
+	assert_int_equal(plan->level, DAVY_RUNG_MIGRATE_CPU);
 	assert_int_equal(plan->knobs.ubatch, 64);
 	assert_int_equal(plan->knobs.context, 4096);
 	assert_int_equal(plan->knobs.parallel, 1); /* the answer to what sent it away */
-	replaced_by(plan->id, 53, 54, DL_BACKEND_VULKAN, 64);
+	replaced_by(plan->id, 53, 54, DAVY_BACKEND_VULKAN, 64);
 	assert_int_equal(first_workload()->knobs.parallel, 1);
 	assert_int_equal(first_workload()->effect_count, 1);
 }
@@ -156,100 +158,101 @@ static void what_cannot_be_changed_is_left_alone(void **state)
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	dies_of(50, 512, 512);
-	act(smaller()->id, DL_ACT_FAILED, 0, -95);
+	act(smaller()->id, DAVY_ACT_FAILED, 0, -95);
 	able(1, 51, ALL_CAN);
-	sized_process(51, 1, DL_BACKEND_VULKAN, 512);
-	assert_int_equal(dl_core_tuned(&core, 1)->fixed, 1u << DL_TUNER_UBATCH);
+	sized_process(51, 1, DAVY_BACKEND_VULKAN, 512);
+	assert_int_equal(davy_core_tuned(&core, 1)->fixed, 1u << DAVY_TUNER_UBATCH);
 }
 
 static void an_operator_ends_what_was_tuned(void **state)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	dies_of(50, 512, 512);
-	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
-	ev = event(DL_EV_ORDER, 0);
+	replaced_by(smaller()->id, 50, 51, DAVY_BACKEND_VULKAN, 64);
+	ev = event(DAVY_EV_ORDER, 0);
 	ev.order.workload = 1;
-	ev.order.rung = DL_RUNG_UNDO;
+	ev.order.rung = DAVY_RUNG_UNDO;
 	tell(&ev);
-	assert_int_equal(undo_of(DL_HZ_NONE)->knobs.ubatch, 0);
-	replaced_by(undo_of(DL_HZ_NONE)->id, 51, 52, DL_BACKEND_VULKAN, 512);
+	assert_int_equal(undo_of(DAVY_HZ_NONE)->knobs.ubatch, 0);
+	replaced_by(undo_of(DAVY_HZ_NONE)->id, 51, 52, DAVY_BACKEND_VULKAN, 512);
 	assert_int_equal(first_workload()->effect_count, 0);
-	assert_int_equal(dl_core_tuned(&core, 1)->tuner.of[DL_BACKEND_VULKAN].failures, 0);
+	assert_int_equal(davy_core_tuned(&core, 1)->tuner.of[DAVY_BACKEND_VULKAN].failures, 0);
 }
 
 /* What one core has found out another is told, as the agent does it. */
 static void what_is_known_is_told_again(void **state)
 {
-	struct dl_event ev = event(DL_EV_TUNING, 0);
-	static struct dl_tuned known;
+	struct davy_event ev = event(DAVY_EV_TUNING, 0);
+	static struct davy_tuned known;
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	dies_of(50, 512, 512);
-	replaced_by(smaller()->id, 50, 51, DL_BACKEND_VULKAN, 64);
-	known = *dl_core_tuned(&core, 1);
+	replaced_by(smaller()->id, 50, 51, DAVY_BACKEND_VULKAN, 64);
+	known = *davy_core_tuned(&core, 1);
 	begin_able(NULL, ALL_CAN);
-	left_by_another(DL_RUNG_SHRINK, DL_HZ_RUNNER_CRASH, 64);
-	ev = event(DL_EV_TUNING, 0);
+	left_by_another(DAVY_RUNG_SHRINK, DAVY_HZ_RUNNER_CRASH, 64);
+	ev = event(DAVY_EV_TUNING, 0);
 	ev.tuning.workload = 1;
-	ev.tuning.flags = DL_TUNING_FIRST | DL_TUNING_LAST;
-	ev.tuning.backend = DL_BACKEND_VULKAN;
+	ev.tuning.flags = DAVY_TUNING_FIRST | DAVY_TUNING_LAST;
+	ev.tuning.backend = DAVY_BACKEND_VULKAN;
 	ev.tuning.stamp = 7;
 	memcpy(ev.tuning.head, &known.tuner, sizeof(ev.tuning.head));
 	memcpy(ev.tuning.told, known.told, sizeof(ev.tuning.told));
-	ev.tuning.of = known.tuner.of[DL_BACKEND_VULKAN];
-	assert_true(dl_event_valid(&ev));
+	ev.tuning.of = known.tuner.of[DAVY_BACKEND_VULKAN];
+	assert_true(davy_event_valid(&ev));
 	tell(&ev);
 	serves_for(50, 7200 * S, 300);
 	assert_int_equal(undo_count(), 0); /* it knows at which depth it failed */
 	serves_for(50, 120 * S, 600);
-	assert_int_equal(undo_of(DL_HZ_RUNNER_CRASH)->tuning.why, DL_TUNER_RAISE);
-	ev.tuning.flags = DL_TUNING_LAST; /* another kernel: it may be tried sooner */
+	assert_int_equal(undo_of(DAVY_HZ_RUNNER_CRASH)->tuning.why, DAVY_TUNER_RAISE);
+	ev.tuning.flags = DAVY_TUNING_LAST; /* another kernel: it may be tried sooner */
 	ev.tuning.stamp = 8;
 	tell(&ev);
-	assert_int_equal(dl_core_tuned(&core, 1)->tuner.stamp, 8);
+	assert_int_equal(davy_core_tuned(&core, 1)->tuner.stamp, 8);
 	assert_int_equal(
-		dl_core_tuned(&core, 1)->tuner.of[DL_BACKEND_VULKAN].knob[0].bad[0].doubtful, 1);
-	ev.tuning.of.active = DL_TUNER_KNOBS + 1;
-	assert_false(dl_event_valid(&ev));
+		davy_core_tuned(&core, 1)->tuner.of[DAVY_BACKEND_VULKAN].knob[0].bad[0].doubtful,
+		1);
+	ev.tuning.of.active = DAVY_TUNER_KNOBS + 1;
+	assert_false(davy_event_valid(&ev));
 	ev.tuning.of.active = 0;
-	ev.tuning.flags = DL_TUNING_FORGET;
-	assert_true(dl_event_valid(&ev));
+	ev.tuning.flags = DAVY_TUNING_FORGET;
+	assert_true(davy_event_valid(&ev));
 	tell(&ev);
-	assert_int_equal(dl_core_tuned(&core, 1)->tuner.of[DL_BACKEND_VULKAN].failures, 0);
-	assert_int_equal(dl_core_tuned(&core, 1)->tuner.stamp, 8);
+	assert_int_equal(davy_core_tuned(&core, 1)->tuner.of[DAVY_BACKEND_VULKAN].failures, 0);
+	assert_int_equal(davy_core_tuned(&core, 1)->tuner.stamp, 8);
 }
 
 /* Pins leave one knob after the other: each has its turn, and names itself. */
 static void each_knob_has_its_turn(void **state)
 {
 	const uint32_t before_cache =
-		1u << DL_TUNER_UBATCH | 1u << DL_TUNER_CONTEXT | 1u << DL_TUNER_PARALLEL;
-	struct dl_event ev;
+		1u << DAVY_TUNER_UBATCH | 1u << DAVY_TUNER_CONTEXT | 1u << DAVY_TUNER_PARALLEL;
+	struct davy_event ev;
 
 	(void)state;
 	begin_able(NULL, ALL_CAN);
-	rules(DL_MODE_ENFORCE, 1u << DL_TUNER_UBATCH | 1u << DL_TUNER_CONTEXT, 0);
+	rules(DAVY_MODE_ENFORCE, 1u << DAVY_TUNER_UBATCH | 1u << DAVY_TUNER_CONTEXT, 0);
 	dies_of(50, 512, 512);
 	assert_int_equal(smaller()->knobs.parallel, 1);
 	begin_able(NULL, ALL_CAN);
-	rules(DL_MODE_ENFORCE, before_cache, 0);
+	rules(DAVY_MODE_ENFORCE, before_cache, 0);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->knobs.cache_type, DL_TUNER_CACHE_Q8_0);
-	act(smaller()->id, DL_ACT_FAILED, 0, -10); /* it does not start so */
-	assert_int_equal(dl_core_tuned(&core, 1)->fixed, 1u << DL_TUNER_CACHE_TYPE);
+	assert_int_equal(smaller()->knobs.cache_type, DAVY_TUNER_CACHE_Q8_0);
+	act(smaller()->id, DAVY_ACT_FAILED, 0, -10); /* it does not start so */
+	assert_int_equal(davy_core_tuned(&core, 1)->fixed, 1u << DAVY_TUNER_CACHE_TYPE);
 	begin_able(NULL, ALL_CAN);
-	rules(DL_MODE_ENFORCE, before_cache | 1u << DL_TUNER_CACHE_TYPE, 0);
-	ev = event(DL_EV_PROCESS, 50);
-	ev.process = (struct dl_ev_process){ .start_ticks = 500,
-					     .workload = 1,
-					     .engine = DL_ENGINE_LLAMA_SERVER,
-					     .backend = DL_BACKEND_VULKAN,
-					     .gpu_layers = 99,
-					     .layer_count = 32 };
+	rules(DAVY_MODE_ENFORCE, before_cache | 1u << DAVY_TUNER_CACHE_TYPE, 0);
+	ev = event(DAVY_EV_PROCESS, 50);
+	ev.process = (struct davy_ev_process){ .start_ticks = 500,
+					       .workload = 1,
+					       .engine = DAVY_ENGINE_LLAMA_SERVER,
+					       .backend = DAVY_BACKEND_VULKAN,
+					       .gpu_layers = 99,
+					       .layer_count = 32 };
 	tell(&ev);
 	dies_of(50, 512, 512);
 	assert_int_equal(smaller()->knobs.gpu_layers_off, 99 - 8); /* a quarter of 33 stays */
@@ -259,24 +262,24 @@ static void people_have_the_last_word(void **state)
 {
 	(void)state;
 	begin_able(NULL, ALL_CAN);
-	rules(DL_MODE_ENFORCE, 0, 200);
+	rules(DAVY_MODE_ENFORCE, 0, 200);
 	dies_of(50, 512, 512);
 	assert_int_equal(smaller()->knobs.ubatch, 200); /* a floor of theirs */
 	begin_able(NULL, ALL_CAN);
-	rules(DL_MODE_ENFORCE, 1u << DL_TUNER_UBATCH, 0);
+	rules(DAVY_MODE_ENFORCE, 1u << DAVY_TUNER_UBATCH, 0);
 	dies_of(50, 512, 512);
 	assert_int_equal(smaller()->knobs.ubatch, 0); /* pinned: the next knob's turn */
 	assert_int_equal(smaller()->knobs.context, 4096);
 	begin_able(NULL, ALL_CAN);
-	rules(DL_MODE_OBSERVE, 0, 0);
+	rules(DAVY_MODE_OBSERVE, 0, 0);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->verdict, DL_VERDICT_REFUSED);
-	assert_int_equal(smaller()->refusal, DL_REFUSED_MODE);
+	assert_int_equal(smaller()->verdict, DAVY_VERDICT_REFUSED);
+	assert_int_equal(smaller()->refusal, DAVY_REFUSED_MODE);
 	begin_able(NULL, ALL_CAN);
-	set("agent.mode", DL_MODE_OBSERVE);
-	rules(DL_MODE_ENFORCE, 0, 0);
+	set("agent.mode", DAVY_MODE_OBSERVE);
+	rules(DAVY_MODE_ENFORCE, 0, 0);
 	dies_of(50, 512, 512);
-	assert_int_equal(smaller()->verdict, DL_VERDICT_GO);
+	assert_int_equal(smaller()->verdict, DAVY_VERDICT_GO);
 }
 
 int main(void)

@@ -20,7 +20,7 @@ static uint32_t bits(uint32_t steps)
 struct hunt {
 	uint32_t knob, limit;
 	uint64_t dies_after; /* seconds */
-	enum dl_log_class class;
+	enum davy_log_class class;
 	uint32_t failures;
 	uint32_t tries; /* answers until it was found */
 	uint64_t climbed_s, backoff_s;
@@ -30,7 +30,7 @@ struct hunt {
 /* Never before the last probation's back-off is over; it doubles with each in a row that failed. */
 static void check_probation(struct hunt *h, bool was_probing)
 {
-	if (was_probing && reason.why == DL_TUNER_BACK)
+	if (was_probing && reason.why == DAVY_TUNER_BACK)
 		h->backoff_s *= 2;
 	if (!is_probation())
 		return;
@@ -55,7 +55,7 @@ static void hunt(struct hunt *h)
 		bool bad = size(h->knob) > h->limit;
 
 		assert_true(++h->tries < 300);
-		assert_int_equal(setting.backend, DL_BACKEND_VULKAN);
+		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
 		if (bad)
 			fails_after(h->dies_after, DEEP, h->class);
 		else
@@ -65,13 +65,13 @@ static void hunt(struct hunt *h)
 		check_probation(h, probing);
 		probing = is_probation() || (probing && !bad);
 		found = size(h->knob) == h->limit && !bad;
-		for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+		for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 			found = found && (i == h->knob || !setting.size[i]);
 	}
 }
 
 /* clang-format off */
-static const struct dl_tuner_range ranges[] = {
+static const struct davy_tuner_range ranges[] = {
 	{ 64, 512, 64 },
 	{ 64, 2048, 64 },
 	{ 32, 2048, 32 },
@@ -91,7 +91,7 @@ static const struct dl_tuner_range ranges[] = {
 /* clang-format on */
 
 /* The n-th size of a range. */
-static uint32_t nth(const struct dl_tuner_range *range, uint32_t n)
+static uint32_t nth(const struct davy_tuner_range *range, uint32_t n)
 {
 	return (range->floor ? range->floor : 1) + n * (range->step ? range->step : 1);
 }
@@ -102,17 +102,17 @@ static void every_limit_of_a_knob_is_found_as_fast_as_by_halves(void **state)
 
 	(void)state;
 	for (size_t r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++) {
-		uint32_t steps = dl_tuner_steps(&ranges[r]);
+		uint32_t steps = davy_tuner_steps(&ranges[r]);
 
 		for (uint32_t n = 0; n < 2 * (steps - 1); n++) {
-			struct hunt h = { .knob = DL_TUNER_UBATCH,
+			struct hunt h = { .knob = DAVY_TUNER_UBATCH,
 					  .limit = nth(&ranges[r], n / 2),
 					  .dies_after = n % 2 ? AWHILE : 1,
-					  .class = DL_CLASS_RING_TIMEOUT };
+					  .class = DAVY_CLASS_RING_TIMEOUT };
 
 			begin();
-			bounds.range[DL_TUNER_UBATCH] = ranges[r];
-			pin_all_but(DL_TUNER_UBATCH);
+			bounds.range[DAVY_TUNER_UBATCH] = ranges[r];
+			pin_all_but(DAVY_TUNER_UBATCH);
 			hunt(&h);
 			assert_true(h.failures <= bits(steps) + 1);
 			worst = h.failures > worst ? h.failures : worst;
@@ -125,17 +125,17 @@ static void every_limit_of_every_knob_is_found_and_the_others_come_back(void **s
 {
 	(void)state;
 	begin();
-	for (uint32_t knob = 0; knob < DL_TUNER_KNOBS; knob++) {
-		struct dl_tuner_range range = bounds.range[knob];
-		uint32_t steps = dl_tuner_steps(&range), allowed = 1;
+	for (uint32_t knob = 0; knob < DAVY_TUNER_KNOBS; knob++) {
+		struct davy_tuner_range range = bounds.range[knob];
+		uint32_t steps = davy_tuner_steps(&range), allowed = 1;
 
 		for (uint32_t i = 0; i <= knob; i++)
-			allowed += bits(dl_tuner_steps(&bounds.range[i]));
+			allowed += bits(davy_tuner_steps(&bounds.range[i]));
 		for (uint32_t n = 0; n < 2 * (steps - 1); n++) {
 			struct hunt h = { .knob = knob,
 					  .limit = nth(&range, n / 2),
 					  .dies_after = n % 2 ? AWHILE : 1,
-					  .class = DL_CLASS_OTHER };
+					  .class = DAVY_CLASS_OTHER };
 
 			begin();
 			hunt(&h);
@@ -149,29 +149,29 @@ static void two_limits_at_once_are_found(void **state)
 	(void)state;
 	begin();
 	for (int i = 0; i < 400; i++) {
-		if (size(DL_TUNER_UBATCH) > 128 || size(DL_TUNER_LAYERS) > 20)
-			fails_after(AWHILE, DEEP, DL_CLASS_OOM_VRAM);
+		if (size(DAVY_TUNER_UBATCH) > 128 || size(DAVY_TUNER_LAYERS) > 20)
+			fails_after(AWHILE, DEEP, DAVY_CLASS_OOM_VRAM);
 		else
 			soaks(DAY, DEEP);
 	}
-	while (size(DL_TUNER_UBATCH) > 128 || size(DL_TUNER_LAYERS) > 20)
-		fails_after(AWHILE, DEEP, DL_CLASS_OOM_VRAM);
-	assert_int_equal(setting.backend, DL_BACKEND_VULKAN);
-	assert_int_equal(size(DL_TUNER_UBATCH), 128);
-	assert_int_equal(size(DL_TUNER_LAYERS), 20);
-	assert_int_equal(setting.size[DL_TUNER_CONTEXT], 0);
+	while (size(DAVY_TUNER_UBATCH) > 128 || size(DAVY_TUNER_LAYERS) > 20)
+		fails_after(AWHILE, DEEP, DAVY_CLASS_OOM_VRAM);
+	assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
+	assert_int_equal(size(DAVY_TUNER_UBATCH), 128);
+	assert_int_equal(size(DAVY_TUNER_LAYERS), 20);
+	assert_int_equal(setting.size[DAVY_TUNER_CONTEXT], 0);
 }
 
 static void who_always_dies_ends_on_the_cpu(void **state)
 {
 	(void)state;
-	for (uint32_t class = 0; class < DL_CLASS_COUNT; class ++) {
+	for (uint32_t class = 0; class < DAVY_CLASS_COUNT; class ++) {
 		for (int slow = 0; slow < 2; slow++) {
 			uint32_t failures = 0;
 
 			begin();
-			for (; setting.backend != DL_BACKEND_CPU; failures++)
-				fails_after(slow ? AWHILE : 1, DEEP, (enum dl_log_class) class);
+			for (; setting.backend != DAVY_BACKEND_CPU; failures++)
+				fails_after(slow ? AWHILE : 1, DEEP, (enum davy_log_class) class);
 			assert_in_range(failures, 1, slow ? 28 : 12);
 		}
 	}
@@ -184,20 +184,20 @@ struct known {
 };
 
 struct chances {
-	struct dl_random random;
-	struct known known[DL_BACKEND_COUNT][DL_TUNER_KNOBS];
+	struct davy_random random;
+	struct known known[DAVY_BACKEND_COUNT][DAVY_TUNER_KNOBS];
 	uint64_t stamp, climbed_s;
 };
 
 static uint32_t any(struct chances *c, uint32_t least, uint32_t most)
 {
-	return (uint32_t)dl_random_between(&c->random, least, most);
+	return (uint32_t)davy_random_between(&c->random, least, most);
 }
 
 static void any_bounds(struct chances *c)
 {
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
-		struct dl_tuner_range *range = &bounds.range[i];
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+		struct davy_tuner_range *range = &bounds.range[i];
 
 		range->floor = any(c, 0, 3) ? any(c, 0, 200) : 0;
 		range->ceiling = any(c, 0, 4) ? range->floor + any(c, 0, 500) : any(c, 0, 100);
@@ -205,7 +205,7 @@ static void any_bounds(struct chances *c)
 	}
 	memset(bounds.backends, 0, sizeof(bounds.backends));
 	for (uint32_t i = 0, n = any(c, 0, 4); i < n; i++)
-		bounds.backends[i] = (uint8_t)(1 + (c->stamp + i) % (DL_BACKEND_COUNT - 1));
+		bounds.backends[i] = (uint8_t)(1 + (c->stamp + i) % (DAVY_BACKEND_COUNT - 1));
 	memset(c->known, 0, sizeof(c->known)); /* it may be outside of them now */
 }
 
@@ -213,12 +213,12 @@ static void check_within_bounds(void)
 {
 	bool listed = !bounds.backends[0] && !setting.backend;
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		if (setting.size[i])
 			assert_in_range(setting.size[i],
 					bounds.range[i].floor ? bounds.range[i].floor : 1,
 					bounds.range[i].ceiling);
-	for (size_t i = 0; i < DL_BACKEND_COUNT && bounds.backends[i]; i++)
+	for (size_t i = 0; i < DAVY_BACKEND_COUNT && bounds.backends[i]; i++)
 		listed = listed || bounds.backends[i] == setting.backend;
 	assert_true(listed);
 }
@@ -229,22 +229,22 @@ static uint32_t larger(uint32_t a, uint32_t b)
 }
 
 /* A size that has failed comes again only after its time, unless its floor has failed, too. */
-static void check_known(struct chances *c, const struct dl_tuner_setting *before, bool failed)
+static void check_known(struct chances *c, const struct davy_tuner_setting *before, bool failed)
 {
 	struct known *known = c->known[before->backend];
 
-	for (uint32_t i = 0; failed && i < DL_TUNER_KNOBS; i++)
-		if (reason.why == DL_TUNER_OTHER || reason.why == DL_TUNER_NOWHERE ||
+	for (uint32_t i = 0; failed && i < DAVY_TUNER_KNOBS; i++)
+		if (reason.why == DAVY_TUNER_OTHER || reason.why == DAVY_TUNER_NOWHERE ||
 		    (before->size[i] && before->size[i] <= larger(bounds.range[i].floor, 1)))
 			known[i].bad = 0;
 	known = c->known[setting.backend];
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
 		if (known[i].bad && size(i) >= known[i].bad) {
 			assert_true(now >= known[i].until_s);
 			known[i].bad = 0;
 		}
 	}
-	if (!failed || reason.knob == DL_TUNER_KNOBS || reason.from == reason.to)
+	if (!failed || reason.knob == DAVY_TUNER_KNOBS || reason.from == reason.to)
 		return;
 	known[reason.knob].bad = reason.from;
 	known[reason.knob].until_s =
@@ -253,7 +253,7 @@ static void check_known(struct chances *c, const struct dl_tuner_setting *before
 
 static void one_outcome(struct chances *c)
 {
-	struct dl_tuner_setting before = setting;
+	struct davy_tuner_setting before = setting;
 	uint32_t kind = any(c, 0, 99);
 	bool failed = kind < 30;
 
@@ -261,21 +261,21 @@ static void one_outcome(struct chances *c)
 	if (kind < 2) {
 		any_bounds(c);
 	} else if (kind == 2) {
-		dl_tuner_environment(&tuner, ++c->stamp);
+		davy_tuner_environment(&tuner, ++c->stamp);
 		memset(c->known, 0, sizeof(c->known));
 	}
 	if (kind > 2 && kind < 95)
-		dl_tuner_soak(&tuner, now, any(c, 0, (uint32_t)DAY), any(c, 0, 9000));
+		davy_tuner_soak(&tuner, now, any(c, 0, (uint32_t)DAY), any(c, 0, 9000));
 	if (kind < 3) { /* the setting may be another one now */
-		dl_tuner_next(&tuner, now, &bounds, &setting, &reason);
+		davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
 		assert_false(is_probation() && kind == 2);
 		before = setting;
 		if (is_probation())
 			c->climbed_s = now;
 	}
 	if (failed)
-		dl_tuner_trouble(&tuner, now, any(c, 0, 8000), any(c, 0, DL_CLASS_COUNT));
-	dl_tuner_next(&tuner, now, &bounds, &setting, &reason);
+		davy_tuner_trouble(&tuner, now, any(c, 0, 8000), any(c, 0, DAVY_CLASS_COUNT));
+	davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
 	check_within_bounds();
 	check_known(c, &before, failed);
 	if (is_probation()) {
@@ -291,14 +291,14 @@ static void whatever_happens_it_keeps_to_its_bounds_and_its_back_offs(void **sta
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		struct chances c = { .stamp = 1 };
 
-		dl_random_seed(&c.random, "tuner", seed);
+		davy_random_seed(&c.random, "tuner", seed);
 		begin();
 		if (seed % 2)
 			any_bounds(&c);
 		ask();
 		for (int i = 0; i < STEPS; i++)
 			one_outcome(&c);
-		assert_true(dl_tuner_valid(&tuner));
+		assert_true(davy_tuner_valid(&tuner));
 	}
 }
 
@@ -308,31 +308,32 @@ static void after_whatever_happened_a_limit_is_found(void **state)
 	for (uint64_t seed = 0; seed < SEEDS / 4; seed++) {
 		struct chances c = { .stamp = 1 };
 
-		dl_random_seed(&c.random, "limit", seed);
+		davy_random_seed(&c.random, "limit", seed);
 		begin();
 		for (int i = 0; i < 100; i++) {
-			struct dl_tuner_bounds usual = bounds;
+			struct davy_tuner_bounds usual = bounds;
 
 			one_outcome(&c);
 			bounds = usual;
 			memset(c.known, 0, sizeof(c.known));
 		}
-		dl_tuner_environment(&tuner, ++c.stamp); /* what was learnt by chance is doubtful */
+		davy_tuner_environment(&tuner,
+				       ++c.stamp); /* what was learnt by chance is doubtful */
 		ask();
 		for (int i = 0; i < 300; i++) {
-			bool bad =
-				size(DL_TUNER_UBATCH) > 192 && setting.backend == DL_BACKEND_VULKAN;
+			bool bad = size(DAVY_TUNER_UBATCH) > 192 &&
+				   setting.backend == DAVY_BACKEND_VULKAN;
 
 			if (bad)
-				fails_after(AWHILE, DEEP, DL_CLASS_RING_TIMEOUT);
+				fails_after(AWHILE, DEEP, DAVY_CLASS_RING_TIMEOUT);
 			else
 				soaks(DAY, 8192);
 		}
 		if (is_probation())
-			fails_after(AWHILE, DEEP, DL_CLASS_RING_TIMEOUT);
-		assert_int_equal(size(DL_TUNER_UBATCH), 192);
-		assert_int_equal(setting.backend, DL_BACKEND_VULKAN);
-		assert_int_equal(setting.size[DL_TUNER_CONTEXT], 0);
+			fails_after(AWHILE, DEEP, DAVY_CLASS_RING_TIMEOUT);
+		assert_int_equal(size(DAVY_TUNER_UBATCH), 192);
+		assert_int_equal(setting.backend, DAVY_BACKEND_VULKAN);
+		assert_int_equal(setting.size[DAVY_TUNER_CONTEXT], 0);
 	}
 }
 

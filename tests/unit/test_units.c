@@ -16,19 +16,19 @@
 #include "store/generated.h"
 #include "root.h"
 
-static int tell(const char *const *argv, const char *const *envp, struct dl_engine_wish wish,
-		struct dl_environment *e)
+static int tell(const char *const *argv, const char *const *envp, struct davy_engine_wish wish,
+		struct davy_environment *e)
 {
-	const struct dl_engine_look look = {
+	const struct davy_engine_look look = {
 		.argv = (char *const *)argv, .envp = (char *const *)envp, .exe = "", .parent = ""
 	};
-	struct dl_engine_facts facts;
+	struct davy_engine_facts facts;
 
-	dl_engine_identify(&look, &facts);
-	return dl_engine_environment(&look, &facts, &wish, e);
+	davy_engine_identify(&look, &facts);
+	return davy_engine_environment(&look, &facts, &wish, e);
 }
 
-static const char *value_of(const struct dl_environment *e, const char *name)
+static const char *value_of(const struct davy_environment *e, const char *name)
 {
 	for (size_t i = 0; i < e->count; i++)
 		if (!strcmp(e->at[i].name, name))
@@ -43,17 +43,18 @@ static void test_llama(void **state)
 	static const char *const argv[] = { "llama-server", "-m", "x.gguf", "-ngl", "99", NULL };
 	static const char *const layers[] = { "LLAMA_ARG_N_GPU_LAYERS=20", NULL };
 	static const char *const plain[] = { "llama-server", "-m", "x.gguf", NULL };
-	struct dl_environment e;
+	struct davy_environment e;
 
 	(void)state;
-	assert_int_equal(tell(argv, no_env, (struct dl_engine_wish){ 0 }, &e), 0);
+	assert_int_equal(tell(argv, no_env, (struct davy_engine_wish){ 0 }, &e), 0);
 	assert_int_equal(e.count, 0);
 	assert_int_equal(
-		tell(argv, no_env, (struct dl_engine_wish){ .backend = DL_BACKEND_CPU }, &e), 0);
+		tell(argv, no_env, (struct davy_engine_wish){ .backend = DAVY_BACKEND_CPU }, &e),
+		0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "none");
 	assert_int_equal(tell(argv, no_env,
-			      (struct dl_engine_wish){ .backend = DL_BACKEND_ROCM,
-						       .knobs = { .ubatch = 64, .parallel = 1 } },
+			      (struct davy_engine_wish){ .backend = DAVY_BACKEND_ROCM,
+							 .knobs = { .ubatch = 64, .parallel = 1 } },
 			      &e),
 			 0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "ROCm0");
@@ -62,24 +63,25 @@ static void test_llama(void **state)
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CTX_SIZE"), "(not told)");
 	assert_int_equal(
 		tell(argv, no_env,
-		     (struct dl_engine_wish){ .knobs = { .cache_type = DL_TUNER_CACHE_Q8_0 } }, &e),
+		     (struct davy_engine_wish){ .knobs = { .cache_type = DAVY_TUNER_CACHE_Q8_0 } },
+		     &e),
 		0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CACHE_TYPE_K"), "q8_0");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_CACHE_TYPE_V"), "q8_0");
 	/* Fewer layers: of a number that is known, and not beaten by a flag. */
 	assert_int_equal(tell(plain, layers,
-			      (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
+			      (struct davy_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
 			 0);
 	assert_string_equal(value_of(&e, "LLAMA_ARG_N_GPU_LAYERS"), "15");
 	assert_int_equal(tell(plain, layers,
-			      (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 20 } }, &e),
+			      (struct davy_engine_wish){ .knobs = { .gpu_layers_off = 20 } }, &e),
 			 -EOPNOTSUPP);
 	assert_int_equal(tell(plain, no_env,
-			      (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
+			      (struct davy_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
 			 -EOPNOTSUPP);
-	assert_int_equal(
-		tell(argv, no_env, (struct dl_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
-		-EOPNOTSUPP);
+	assert_int_equal(tell(argv, no_env,
+			      (struct davy_engine_wish){ .knobs = { .gpu_layers_off = 5 } }, &e),
+			 -EOPNOTSUPP);
 	assert_non_null(strstr(e.why, "-ngl"));
 }
 
@@ -88,32 +90,32 @@ static void test_llama_refuses(void **state)
 	static const struct {
 		const char *argv[8];
 		const char *envp[2];
-		struct dl_engine_wish wish;
+		struct davy_engine_wish wish;
 		const char *why;
 	} cases[] = {
 		{ { "llama-server", "-m", "x", "-dev", "Vulkan0" },
 		  { 0 },
-		  { .backend = DL_BACKEND_CPU },
+		  { .backend = DAVY_BACKEND_CPU },
 		  "-dev" },
 		{ { "llama-server", "-m", "x", "--device=Vulkan0" },
 		  { 0 },
-		  { .backend = DL_BACKEND_CPU },
+		  { .backend = DAVY_BACKEND_CPU },
 		  "-dev" },
 		{ { "llama-server", "-m", "x", "-ot", "a=Vulkan0" },
 		  { 0 },
-		  { .backend = DL_BACKEND_CPU },
+		  { .backend = DAVY_BACKEND_CPU },
 		  "places" },
 		{ { "llama-server", "-m", "x", "-md", "y" },
 		  { 0 },
-		  { .backend = DL_BACKEND_CPU },
+		  { .backend = DAVY_BACKEND_CPU },
 		  "second" },
 		{ { "llama-server", "-m", "x" },
 		  { "LLAMA_ARG_OVERRIDE_TENSOR=a=Vulkan0" },
-		  { .backend = DL_BACKEND_CPU },
+		  { .backend = DAVY_BACKEND_CPU },
 		  "unset" },
 		{ { "llama-server", "-m", "x", "-dev", "none" },
 		  { 0 },
-		  { .backend = DL_BACKEND_VULKAN },
+		  { .backend = DAVY_BACKEND_VULKAN },
 		  "-dev" },
 		{ { "llama-server", "-m", "x", "--ubatch-size", "256" },
 		  { 0 },
@@ -123,9 +125,9 @@ static void test_llama_refuses(void **state)
 		  { 0 },
 		  { .knobs = { .context = 256 } },
 		  "-c" },
-		{ { "vllm", "serve", "m" }, { 0 }, { .backend = DL_BACKEND_CPU }, "vllm" },
+		{ { "vllm", "serve", "m" }, { 0 }, { .backend = DAVY_BACKEND_CPU }, "vllm" },
 	};
-	struct dl_environment e;
+	struct davy_environment e;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -139,136 +141,137 @@ static void test_ollama(void **state)
 {
 	static const char *const argv[] = { "ollama", "serve", NULL };
 	static const char *const envp[] = { "OLLAMA_NUM_PARALLEL=4", NULL };
-	struct dl_environment e;
+	struct davy_environment e;
 
 	(void)state;
-	assert_int_equal(tell(argv, envp, (struct dl_engine_wish){ .backend = DL_BACKEND_CPU }, &e),
-			 0);
+	assert_int_equal(
+		tell(argv, envp, (struct davy_engine_wish){ .backend = DAVY_BACKEND_CPU }, &e), 0);
 	assert_string_equal(value_of(&e, "OLLAMA_LLM_LIBRARY"), "cpu");
 	assert_string_equal(value_of(&e, "LLAMA_ARG_DEVICE"), "none");
 	/* The context of all slots is ours, of one is Ollama's. */
 	assert_int_equal(
-		tell(argv, envp, (struct dl_engine_wish){ .knobs = { .context = 8192 } }, &e), 0);
+		tell(argv, envp, (struct davy_engine_wish){ .knobs = { .context = 8192 } }, &e), 0);
 	assert_string_equal(value_of(&e, "OLLAMA_CONTEXT_LENGTH"), "2048");
 	assert_int_equal(
 		tell(argv, envp,
-		     (struct dl_engine_wish){ .knobs = { .context = 8192, .parallel = 2 } }, &e),
+		     (struct davy_engine_wish){ .knobs = { .context = 8192, .parallel = 2 } }, &e),
 		0);
 	assert_string_equal(value_of(&e, "OLLAMA_CONTEXT_LENGTH"), "4096");
 	assert_string_equal(value_of(&e, "OLLAMA_NUM_PARALLEL"), "2");
 	assert_int_equal(
-		tell(argv, envp, (struct dl_engine_wish){ .backend = DL_BACKEND_ROCM }, &e),
+		tell(argv, envp, (struct davy_engine_wish){ .backend = DAVY_BACKEND_ROCM }, &e),
 		-EOPNOTSUPP);
-	assert_int_equal(tell(argv, envp, (struct dl_engine_wish){ .knobs = { .ubatch = 64 } }, &e),
-			 -EOPNOTSUPP);
+	assert_int_equal(
+		tell(argv, envp, (struct davy_engine_wish){ .knobs = { .ubatch = 64 } }, &e),
+		-EOPNOTSUPP);
 }
 
 static void test_names(void **state)
 {
-	char longest[DL_UNIT_LEN + 8];
+	char longest[DAVY_UNIT_LEN + 8];
 
 	(void)state;
-	assert_true(dl_unit_name_valid("ollama.service"));
-	assert_true(dl_unit_name_valid("llm@7b.service"));
-	assert_true(dl_unit_name_valid("a\\x2db.service"));
-	assert_false(dl_unit_name_valid(""));
-	assert_false(dl_unit_name_valid(".service"));
-	assert_false(dl_unit_name_valid("llm@.service")); /* a template */
-	assert_false(dl_unit_name_valid("ollama.socket"));
-	assert_false(dl_unit_name_valid("../x.service"));
-	assert_false(dl_unit_name_valid("a/b.service"));
-	assert_false(dl_unit_name_valid("a b.service"));
-	assert_false(dl_unit_name_valid("a%n.service"));
-	assert_false(dl_unit_name_valid("a\n.service"));
+	assert_true(davy_unit_name_valid("ollama.service"));
+	assert_true(davy_unit_name_valid("llm@7b.service"));
+	assert_true(davy_unit_name_valid("a\\x2db.service"));
+	assert_false(davy_unit_name_valid(""));
+	assert_false(davy_unit_name_valid(".service"));
+	assert_false(davy_unit_name_valid("llm@.service")); /* a template */
+	assert_false(davy_unit_name_valid("ollama.socket"));
+	assert_false(davy_unit_name_valid("../x.service"));
+	assert_false(davy_unit_name_valid("a/b.service"));
+	assert_false(davy_unit_name_valid("a b.service"));
+	assert_false(davy_unit_name_valid("a%n.service"));
+	assert_false(davy_unit_name_valid("a\n.service"));
 	memset(longest, 'a', sizeof(longest));
-	strcpy(longest + DL_UNIT_LEN - 9,
+	strcpy(longest + DAVY_UNIT_LEN - 9,
 	       ".service"); /* with its NUL just what there is room for */
-	assert_true(dl_unit_name_valid(longest));
+	assert_true(davy_unit_name_valid(longest));
 	memset(longest, 'a', sizeof(longest));
-	strcpy(longest + DL_UNIT_LEN - 8, ".service");
-	assert_false(dl_unit_name_valid(longest));
+	strcpy(longest + DAVY_UNIT_LEN - 8, ".service");
+	assert_false(davy_unit_name_valid(longest));
 }
 
 static void read_back(const char *path, char *text, size_t size)
 {
-	assert_true(dl_read_file(path, text, size) > 0);
+	assert_true(davy_read_file(path, text, size) > 0);
 }
 
 static void test_generated(void **state)
 {
 	char path[256], aside[264], text[512];
-	enum dl_generated what;
+	enum davy_generated what;
 	struct stat st;
 	FILE *file;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/g.env", root);
 	snprintf(aside, sizeof(aside), "%s.hand", path);
-	assert_int_equal(dl_generated_look(path, &what), 0);
-	assert_int_equal(what, DL_GENERATED_ABSENT);
-	assert_int_equal(dl_generated_write(path, 3, "A=1\n"), 0);
+	assert_int_equal(davy_generated_look(path, &what), 0);
+	assert_int_equal(what, DAVY_GENERATED_ABSENT);
+	assert_int_equal(davy_generated_write(path, 3, "A=1\n"), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0644);
 	read_back(path, text, sizeof(text));
 	assert_non_null(strstr(text, ", version 3, sum "));
 	assert_non_null(strstr(text, "\nA=1\n"));
-	assert_int_equal(dl_generated_write(path, 4, "A=2\n"), 0);
+	assert_int_equal(davy_generated_write(path, 4, "A=2\n"), 0);
 	assert_int_equal(access(aside, F_OK), -1);
 	/* Changed by hand: kept, and told. */
 	file = fopen(path, "a");
 	fputs("B=1\n", file);
 	fclose(file);
-	assert_int_equal(dl_generated_look(path, &what), 0);
-	assert_int_equal(what, DL_GENERATED_EDITED);
-	assert_int_equal(dl_generated_write(path, 5, "A=3\n"), 1);
+	assert_int_equal(davy_generated_look(path, &what), 0);
+	assert_int_equal(what, DAVY_GENERATED_EDITED);
+	assert_int_equal(davy_generated_write(path, 5, "A=3\n"), 1);
 	read_back(aside, text, sizeof(text));
 	assert_non_null(strstr(text, "A=2\nB=1\n"));
-	assert_int_equal(dl_generated_remove(path), 0);
-	assert_int_equal(dl_generated_remove(path), 0);
+	assert_int_equal(davy_generated_remove(path), 0);
+	assert_int_equal(davy_generated_remove(path), 0);
 	/* Never ours: it stays. */
 	PUT("/g.env", "A=4\n");
-	assert_int_equal(dl_generated_write(path, 6, "A=5\n"), -EEXIST);
-	assert_int_equal(dl_generated_remove(path), -EEXIST);
+	assert_int_equal(davy_generated_write(path, 6, "A=5\n"), -EEXIST);
+	assert_int_equal(davy_generated_remove(path), -EEXIST);
 	read_back(path, text, sizeof(text));
 	assert_string_equal(text, "A=4\n");
 }
 
 static void test_adopted(void **state)
 {
-	struct dl_adopted list = { 0 }, again;
-	struct dl_adopted_unit *u;
+	struct davy_adopted list = { 0 }, again;
+	struct davy_adopted_unit *u;
 	char name[32];
 	int line;
 
 	(void)state;
-	assert_int_equal(dl_adopted_load("/state", &again, &line), 0);
+	assert_int_equal(davy_adopted_load("/state", &again, &line), 0);
 	assert_int_equal(again.count, 0);
-	for (int i = 0; i < DL_ADOPTED_MAX; i++) {
+	for (int i = 0; i < DAVY_ADOPTED_MAX; i++) {
 		snprintf(name, sizeof(name), "u%d.service", i);
-		assert_non_null(dl_adopted_add(&list, name));
+		assert_non_null(davy_adopted_add(&list, name));
 	}
-	assert_null(dl_adopted_add(&list, "one-more.service"));
-	u = dl_adopted_find(&list, "u7.service");
+	assert_null(davy_adopted_add(&list, "one-more.service"));
+	u = davy_adopted_find(&list, "u7.service");
 	u->version = 9;
 	u->made_dir = u->stopped = u->capped = true;
 	u->memory_high = UINT64_MAX;
 	u->cpu_quota = 1500000;
-	u->backend = DL_BACKEND_CPU;
-	u->knobs = (struct dl_knobs){ 64, 2048, 2, 3, 0 };
+	u->backend = DAVY_BACKEND_CPU;
+	u->knobs = (struct davy_knobs){ 64, 2048, 2, 3, 0 };
 	u->unproven = true;
-	u->was_backend = DL_BACKEND_VULKAN;
-	u->was_knobs = (struct dl_knobs){ 128, 4096, 4, 1, 0 };
-	dl_copy_name(u->derived, sizeof(u->derived), "llama3:8b");
-	u->shrunk_for = DL_HZ_JOB_HEADROOM;
-	u->moved_for = DL_HZ_RESET;
-	u->moved_from = DL_BACKEND_ROCM;
-	u->before_cpu = DL_BACKEND_VULKAN;
-	dl_copy_name(u->moved_off, sizeof(u->moved_off), "0000:03:00.0");
-	dl_adopted_remove(&list, "u0.service");
-	assert_int_equal(dl_adopted_save("/state", &list), 0);
-	assert_int_equal(dl_adopted_load("/state", &again, &line), 0);
+	u->was_backend = DAVY_BACKEND_VULKAN;
+	u->was_knobs = (struct davy_knobs){ 128, 4096, 4, 1, 0 };
+	davy_copy_name(u->derived, sizeof(u->derived), "llama3:8b");
+	u->shrunk_for = DAVY_HZ_JOB_HEADROOM;
+	u->moved_for = DAVY_HZ_RESET;
+	u->moved_from = DAVY_BACKEND_ROCM;
+	u->before_cpu = DAVY_BACKEND_VULKAN;
+	davy_copy_name(u->moved_off, sizeof(u->moved_off), "0000:03:00.0");
+	davy_adopted_remove(&list, "u0.service");
+	assert_int_equal(davy_adopted_save("/state", &list), 0);
+	assert_int_equal(davy_adopted_load("/state", &again, &line), 0);
 	assert_memory_equal(&list.unit, &again.unit, again.count * sizeof(again.unit[0]));
-	assert_int_equal(again.count, DL_ADOPTED_MAX - 1);
+	assert_int_equal(again.count, DAVY_ADOPTED_MAX - 1);
 }
 
 static void test_adopted_torn(void **state)
@@ -284,18 +287,18 @@ static void test_adopted_torn(void **state)
 		"[other]\nunit = a.service\n",
 		"[unit 1]\nunit = a.service\nnot-a-key\n",
 	};
-	struct dl_adopted list;
+	struct davy_adopted list;
 	int line;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		put("/state/units.conf", bad[i], strlen(bad[i]));
-		assert_int_equal(dl_adopted_load("/state", &list, &line), -EBADMSG);
+		assert_int_equal(davy_adopted_load("/state", &list, &line), -EBADMSG);
 		assert_true(line > 0);
 		assert_int_equal(list.count, 0);
 	}
-	assert_int_equal(dl_adopted_set_aside("/state"), 0);
-	assert_int_equal(dl_adopted_load("/state", &list, &line), 0);
+	assert_int_equal(davy_adopted_set_aside("/state"), 0);
+	assert_int_equal(davy_adopted_load("/state", &list, &line), 0);
 }
 
 int main(void)

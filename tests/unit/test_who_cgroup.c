@@ -31,22 +31,22 @@ static void make(const char *path)
 {
 	char file[512];
 
-	assert_int_equal(dl_make_dirs(path_in(path)), 0);
+	assert_int_equal(davy_make_dirs(path_in(path)), 0);
 	snprintf(file, sizeof(file), "%s/cgroup.procs", path_in(path));
-	assert_int_equal(dl_replace_file(file, "", 0, 0644), 0);
+	assert_int_equal(davy_replace_file(file, "", 0, 0644), 0);
 }
 
 static void put(const char *path, const char *text)
 {
-	assert_int_equal(dl_replace_file(path_in(path), text, strlen(text), 0644), 0);
+	assert_int_equal(davy_replace_file(path_in(path), text, strlen(text), 0644), 0);
 }
 
-static enum dl_who_cgroup look(const char *path)
+static enum davy_who_cgroup look(const char *path)
 {
 	int fd;
-	enum dl_who_cgroup found = dl_who_cgroup_open(mount, path, &fd);
+	enum davy_who_cgroup found = davy_who_cgroup_open(mount, path, &fd);
 
-	assert_int_equal(fd >= 0, found == DL_WHO_CGROUP_OURS);
+	assert_int_equal(fd >= 0, found == DAVY_WHO_CGROUP_OURS);
 	if (fd >= 0)
 		close(fd);
 	return found;
@@ -69,22 +69,22 @@ static void a_unit_of_roots_is_entered(void **state)
 	(void)state;
 	if (geteuid())
 		skip(); /* nothing of this tree is root's */
-	assert_int_equal(look(UNIT), DL_WHO_CGROUP_OURS);
-	assert_int_equal(look(UNIT "/below"), DL_WHO_CGROUP_OURS);
+	assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_OURS);
+	assert_int_equal(look(UNIT "/below"), DAVY_WHO_CGROUP_OURS);
 }
 
 static void what_is_no_units_is_not(void **state)
 {
 	(void)state;
 	assert_int_equal(look("/user.slice/user-1998.slice/session-1.scope"),
-			 DL_WHO_CGROUP_STRANGERS);
-	assert_int_equal(look("/lxc/guest"), DL_WHO_CGROUP_STRANGERS);
-	assert_int_equal(look("/system.slice"), DL_WHO_CGROUP_STRANGERS);
-	assert_int_equal(look("/system.slice/gone.service"), DL_WHO_CGROUP_GONE);
-	assert_int_equal(look("/system.slice/../lxc/guest"), DL_WHO_CGROUP_GONE);
-	assert_int_equal(look("0"), DL_WHO_CGROUP_GONE);
+			 DAVY_WHO_CGROUP_STRANGERS);
+	assert_int_equal(look("/lxc/guest"), DAVY_WHO_CGROUP_STRANGERS);
+	assert_int_equal(look("/system.slice"), DAVY_WHO_CGROUP_STRANGERS);
+	assert_int_equal(look("/system.slice/gone.service"), DAVY_WHO_CGROUP_GONE);
+	assert_int_equal(look("/system.slice/../lxc/guest"), DAVY_WHO_CGROUP_GONE);
+	assert_int_equal(look("0"), DAVY_WHO_CGROUP_GONE);
 	assert_int_equal(symlink("ollama.service", path_in("/system.slice/link.service")), 0);
-	assert_int_equal(look("/system.slice/link.service"), DL_WHO_CGROUP_GONE);
+	assert_int_equal(look("/system.slice/link.service"), DAVY_WHO_CGROUP_GONE);
 }
 
 static void what_another_user_may_change_is_not(void **state)
@@ -100,13 +100,13 @@ static void what_another_user_may_change_is_not(void **state)
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const char *path = path_in(places[i]);
 
-		assert_int_equal(look(UNIT), DL_WHO_CGROUP_OURS);
+		assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_OURS);
 		assert_int_equal(chown(path, STRANGER, 0), 0);
-		assert_int_equal(look(UNIT), DL_WHO_CGROUP_STRANGERS);
-		assert_int_equal(look(UNIT "/below"), DL_WHO_CGROUP_STRANGERS);
+		assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_STRANGERS);
+		assert_int_equal(look(UNIT "/below"), DAVY_WHO_CGROUP_STRANGERS);
 		assert_int_equal(chown(path, 0, 0), 0);
 		assert_int_equal(chmod(path, 0775), 0);
-		assert_int_equal(look(UNIT), DL_WHO_CGROUP_STRANGERS);
+		assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_STRANGERS);
 		assert_int_equal(chmod(path, 0755), 0);
 	}
 }
@@ -115,13 +115,14 @@ static void what_is_frozen_is_not(void **state)
 {
 	(void)state;
 	put("/system.slice/cgroup.freeze", "1\n");
-	assert_int_equal(look(UNIT), DL_WHO_CGROUP_FROZEN);
+	assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_FROZEN);
 	put("/system.slice/cgroup.freeze", "0\n");
 	put(UNIT "/cgroup.freeze", "1\n");
-	assert_int_equal(look(UNIT "/below"), DL_WHO_CGROUP_FROZEN);
+	assert_int_equal(look(UNIT "/below"), DAVY_WHO_CGROUP_FROZEN);
 	put(UNIT "/cgroup.freeze", "0\n");
 	put("/user.slice/cgroup.freeze", "1\n"); /* a stranger's is told as frozen, too */
-	assert_int_equal(look("/user.slice/user-1998.slice/session-1.scope"), DL_WHO_CGROUP_FROZEN);
+	assert_int_equal(look("/user.slice/user-1998.slice/session-1.scope"),
+			 DAVY_WHO_CGROUP_FROZEN);
 }
 
 static void where_a_child_would_end_the_engine_it_is_not(void **state)
@@ -131,13 +132,13 @@ static void where_a_child_would_end_the_engine_it_is_not(void **state)
 		skip(); /* nothing of this tree is root's */
 	put("/system.slice/memory.max", "8589934592\n");
 	put("/system.slice/memory.current", "8000000000\n");
-	assert_int_equal(look(UNIT), DL_WHO_CGROUP_FULL);
+	assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_FULL);
 	put("/system.slice/memory.current", "6000000000\n");
-	assert_int_equal(look(UNIT), DL_WHO_CGROUP_OURS);
+	assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_OURS);
 	put("/system.slice/memory.current", "9000000000\n");
-	assert_int_equal(look(UNIT), DL_WHO_CGROUP_FULL);
+	assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_FULL);
 	put("/system.slice/memory.max", "max\n");
-	assert_int_equal(look(UNIT), DL_WHO_CGROUP_OURS);
+	assert_int_equal(look(UNIT), DAVY_WHO_CGROUP_OURS);
 }
 
 int main(void)

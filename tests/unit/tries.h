@@ -53,11 +53,11 @@ static bool there(const char *name)
 
 static const char *content(const char *name)
 {
-	static char text[DL_GENERATED_MAX];
+	static char text[DAVY_GENERATED_MAX];
 	char path[256];
 
 	path_in(path, sizeof(path), dir, name);
-	return dl_read_file(path, text, sizeof(text)) < 0 ? NULL : text;
+	return davy_read_file(path, text, sizeof(text)) < 0 ? NULL : text;
 }
 
 static bool holds(const char *name, const char *text)
@@ -82,7 +82,7 @@ static void copy_file(const char *name)
 	out = open(to, O_WRONLY | O_CREAT, 0600);
 	n = read(in, text, sizeof(text));
 	assert_true(n >= 0 && n == st.st_size);
-	assert_int_equal(dl_write_all(out, text, (size_t)n), 0);
+	assert_int_equal(davy_write_all(out, text, (size_t)n), 0);
 	close(in);
 	close(out);
 }
@@ -90,8 +90,8 @@ static void copy_file(const char *name)
 /* What a closed database and the files beside it come down to. */
 static void begin_try(void)
 {
-	static const char *const names[] = { DL_DB_NAME, DL_POLICY_NAME, DL_LEARNED_NAME, "a.env",
-					     DL_ADOPTED_NAME };
+	static const char *const names[] = { DAVY_DB_NAME, DAVY_POLICY_NAME, DAVY_LEARNED_NAME,
+					     "a.env", DAVY_ADOPTED_NAME };
 	static unsigned int tries;
 	char path[128];
 
@@ -128,11 +128,15 @@ static int try_it(const struct subject *s, enum fault_mode mode, long at)
 
 static void remove_try(void)
 {
-	static const char *const names[] = {
-		DL_DB_NAME,	DL_DB_NAME "-wal",	DL_DB_NAME "-shm",
-		DL_POLICY_NAME, DL_POLICY_NAME ".hand", DL_LEARNED_NAME,
-		"a.env",	"a.env.hand",		DL_ADOPTED_NAME
-	};
+	static const char *const names[] = { DAVY_DB_NAME,
+					     DAVY_DB_NAME "-wal",
+					     DAVY_DB_NAME "-shm",
+					     DAVY_POLICY_NAME,
+					     DAVY_POLICY_NAME ".hand",
+					     DAVY_LEARNED_NAME,
+					     "a.env",
+					     "a.env.hand",
+					     DAVY_ADOPTED_NAME };
 	char path[256];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests of tune: a folder of their own. */
-#ifndef DL_TESTS_TUNE_DIR_H
-#define DL_TESTS_TUNE_DIR_H
+#ifndef DAVY_TESTS_TUNE_DIR_H
+#define DAVY_TESTS_TUNE_DIR_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 #include "lab/apply.h"
 #include "lab/synth.h"
 
-#define S   DL_NS_PER_S
+#define S   DAVY_NS_PER_S
 #define GPU "0000:03:00.0"
 
 static char dir[64], path[128];
@@ -60,10 +60,10 @@ static inline void write_text(const char *name, const char *text, size_t size)
 }
 
 /* job_headroom foresees before job_stall does. */
-static inline void without_headroom(struct dl_config *config)
+static inline void without_headroom(struct davy_config *config)
 {
-	dl_config_defaults(config);
-	for (int key = DL_CFG_HEADROOM_LEVEL1; key <= DL_CFG_HEADROOM_AHEAD_MS; key++)
+	davy_config_defaults(config);
+	for (int key = DAVY_CFG_HEADROOM_LEVEL1; key <= DAVY_CFG_HEADROOM_AHEAD_MS; key++)
 		config->value[key] = 1000;
 }
 

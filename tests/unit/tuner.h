@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests of the tuner: one host, one model, and what happens to it. */
-#ifndef DL_TESTS_TUNER_H
-#define DL_TESTS_TUNER_H
+#ifndef DAVY_TESTS_TUNER_H
+#define DAVY_TESTS_TUNER_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,51 +18,51 @@
 #define DAY    ((uint64_t)86400)
 #define AWHILE (30 * MINUTE) /* no soak, and not at once */
 
-static struct dl_tuner tuner;
-static struct dl_tuner_bounds bounds;
-static struct dl_tuner_setting setting;
-static struct dl_tuner_reason reason;
+static struct davy_tuner tuner;
+static struct davy_tuner_bounds bounds;
+static struct davy_tuner_setting setting;
+static struct davy_tuner_reason reason;
 static uint64_t now;
 
 /* llama-server with a ubatch of 512 and 32768 tokens in four slots, on Vulkan, ROCm or the CPU. */
 static inline void begin(void)
 {
-	static const struct dl_tuner_bounds usual = {
+	static const struct davy_tuner_bounds usual = {
 		.range = {
-			[DL_TUNER_UBATCH] = { 64, 512, 64 },
-			[DL_TUNER_CONTEXT] = { 4096, 32768, 2048 },
-			[DL_TUNER_PARALLEL] = { 1, 4, 1 },
-			[DL_TUNER_CACHE_TYPE] = { 1, 3, 1 },
-			[DL_TUNER_LAYERS] = { 4, 33, 1 },
+			[DAVY_TUNER_UBATCH] = { 64, 512, 64 },
+			[DAVY_TUNER_CONTEXT] = { 4096, 32768, 2048 },
+			[DAVY_TUNER_PARALLEL] = { 1, 4, 1 },
+			[DAVY_TUNER_CACHE_TYPE] = { 1, 3, 1 },
+			[DAVY_TUNER_LAYERS] = { 4, 33, 1 },
 		},
-		.backends = { DL_BACKEND_VULKAN, DL_BACKEND_ROCM, DL_BACKEND_CPU },
+		.backends = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_ROCM, DAVY_BACKEND_CPU },
 	};
 
 	memset(&tuner, 0, sizeof(tuner));
 	bounds = usual;
-	bounds.times = dl_tuner_times;
+	bounds.times = davy_tuner_times;
 	now = 1000000;
-	dl_tuner_environment(&tuner, 1);
-	dl_tuner_next(&tuner, now, &bounds, &setting, &reason);
+	davy_tuner_environment(&tuner, 1);
+	davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
 }
 
 static inline void pin_all_but(uint32_t knob)
 {
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		if (i != knob)
 			bounds.range[i].floor = bounds.range[i].ceiling;
-	dl_tuner_next(&tuner, now, &bounds, &setting, &reason);
+	davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
 }
 
 static inline void ask(void)
 {
-	struct dl_tuner_setting again;
-	struct dl_tuner_reason because;
+	struct davy_tuner_setting again;
+	struct davy_tuner_reason because;
 
-	dl_tuner_next(&tuner, now, &bounds, &setting, &reason);
-	dl_tuner_next(&tuner, now, &bounds, &again, &because);
+	davy_tuner_next(&tuner, now, &bounds, &setting, &reason);
+	davy_tuner_next(&tuner, now, &bounds, &again, &because);
 	assert_memory_equal(&setting, &again, sizeof(setting));
-	assert_true(dl_tuner_valid(&tuner));
+	assert_true(davy_tuner_valid(&tuner));
 }
 
 /* What is in force, with what the command says. */
@@ -72,25 +72,25 @@ static inline uint32_t size(uint32_t knob)
 }
 
 /* It works for so long, and dies. */
-static inline void fails_after(uint64_t seconds, uint32_t depth, enum dl_log_class class)
+static inline void fails_after(uint64_t seconds, uint32_t depth, enum davy_log_class class)
 {
 	now += seconds;
-	dl_tuner_soak(&tuner, now, seconds, depth);
-	dl_tuner_trouble(&tuner, now, depth, class);
+	davy_tuner_soak(&tuner, now, seconds, depth);
+	davy_tuner_trouble(&tuner, now, depth, class);
 	ask();
 }
 
 static inline void soaks(uint64_t seconds, uint32_t depth)
 {
 	now += seconds;
-	dl_tuner_soak(&tuner, now, seconds, depth);
+	davy_tuner_soak(&tuner, now, seconds, depth);
 	ask();
 }
 
 static inline bool is_probation(void)
 {
-	return reason.why == DL_TUNER_RAISE || reason.why == DL_TUNER_AGAIN ||
-	       reason.why == DL_TUNER_OTHER_AGAIN;
+	return reason.why == DAVY_TUNER_RAISE || reason.why == DAVY_TUNER_AGAIN ||
+	       reason.why == DAVY_TUNER_OTHER_AGAIN;
 }
 
 #endif

@@ -10,21 +10,21 @@
 /* "0000:03:00.0"; what else has a dot and a slash in it does not come into a path. */
 static bool is_pci_address(const char *text)
 {
-	return strlen(text) >= 12 && strlen(text) < DL_DEVICE_LEN &&
+	return strlen(text) >= 12 && strlen(text) < DAVY_DEVICE_LEN &&
 	       !text[strspn(text, "0123456789abcdef:.")] && !strstr(text, "..");
 }
 
-int dl_awake_plan(const char *device, struct dl_intent *intent)
+int davy_awake_plan(const char *device, struct davy_intent *intent)
 {
 	int err;
 
 	if (!is_pci_address(device))
 		return -EINVAL;
-	snprintf(intent->file, DL_INTENT_PATH, "/sys/bus/pci/devices/%s/power/control", device);
+	snprintf(intent->file, DAVY_INTENT_PATH, "/sys/bus/pci/devices/%s/power/control", device);
 	intent->key[0] = 0;
-	err = dl_value_read(intent->file, "", intent->old_value);
+	err = davy_value_read(intent->file, "", intent->old_value);
 	if (err)
 		return err == -ENOENT ? -ENODEV : err;
-	snprintf(intent->new_value, DL_INTENT_VALUE, "on");
+	snprintf(intent->new_value, DAVY_INTENT_VALUE, "on");
 	return strcmp(intent->old_value, "on") ? 0 : -EALREADY;
 }

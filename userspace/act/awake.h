@@ -4,16 +4,16 @@
  * is short, resuming or suspending it fails. power/control=on keeps it awake (Linux,
  * Documentation/power/runtime_pm.rst).
  */
-#ifndef DL_ACT_AWAKE_H
-#define DL_ACT_AWAKE_H
+#ifndef DAVY_AWAKE_H
+#define DAVY_AWAKE_H
 
 #include "core/event/intent.h"
 
 /*
- * Fills in file, old and new value; dl_value_set and dl_value_undo of caps.h do the rest.
+ * Fills in file, old and new value; davy_value_set and davy_value_undo of caps.h do the rest.
  * -EALREADY: it does not suspend; -ENODEV: no such device, or it has no power management;
  * -EINVAL: no PCI address.
  */
-int dl_awake_plan(const char *device, struct dl_intent *intent);
+int davy_awake_plan(const char *device, struct davy_intent *intent);
 
 #endif

@@ -16,12 +16,12 @@
 #define BESIDE "davylamp-supervisor" /* where a supervisor moves to make room */
 
 /* The first cgroup2 mount: also on hybrid hosts, where it lies beside the v1 trees. */
-int dl_cgroup_mount(char *ret_mount, size_t size)
+int davy_cgroup_mount(char *ret_mount, size_t size)
 {
 	char path[PATH_MAX], line[PATH_MAX], type[64], where[PATH_MAX];
-	DL_FILE file = NULL;
+	DAVY_FILE file = NULL;
 
-	if (dl_root_path(path, sizeof(path), "/proc/self/mounts"))
+	if (davy_root_path(path, sizeof(path), "/proc/self/mounts"))
 		return -ENAMETOOLONG;
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
@@ -36,7 +36,7 @@ int dl_cgroup_mount(char *ret_mount, size_t size)
 static int own_path(char *ret_path, size_t size)
 {
 	char text[8192], *at;
-	ssize_t n = dl_read_file("/proc/self/cgroup", text, sizeof(text));
+	ssize_t n = davy_read_file("/proc/self/cgroup", text, sizeof(text));
 
 	if (n < 0)
 		return (int)n;
@@ -50,10 +50,10 @@ static int own_path(char *ret_path, size_t size)
 		       : -ENAMETOOLONG;
 }
 
-int dl_cgroup_make(const char *name, struct dl_cgroup *ret_cgroup)
+int davy_cgroup_make(const char *name, struct davy_cgroup *ret_cgroup)
 {
 	char mount[PATH_MAX], own[PATH_MAX];
-	int err = dl_cgroup_mount(mount, sizeof(mount));
+	int err = davy_cgroup_mount(mount, sizeof(mount));
 
 	memset(ret_cgroup, 0, sizeof(*ret_cgroup));
 	if (!err)
@@ -70,11 +70,11 @@ int dl_cgroup_make(const char *name, struct dl_cgroup *ret_cgroup)
 	return err;
 }
 
-int dl_cgroup_dir(const char *path, char *ret_dir, size_t size)
+int davy_cgroup_dir(const char *path, char *ret_dir, size_t size)
 {
 	char mount[PATH_MAX], own[PATH_MAX];
 	size_t length = strlen(path);
-	int err = dl_cgroup_mount(mount, sizeof(mount));
+	int err = davy_cgroup_mount(mount, sizeof(mount));
 
 	if (!err)
 		err = own_path(own, sizeof(own));
@@ -88,10 +88,10 @@ int dl_cgroup_dir(const char *path, char *ret_dir, size_t size)
 	return snprintf(ret_dir, size, "%s%s", mount, path) < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-int dl_cgroup_open(const char *path)
+int davy_cgroup_open(const char *path)
 {
 	char dir[PATH_MAX];
-	int fd, err = dl_cgroup_dir(path, dir, sizeof(dir));
+	int fd, err = davy_cgroup_dir(path, dir, sizeof(dir));
 
 	if (err)
 		return err;
@@ -99,10 +99,10 @@ int dl_cgroup_open(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-void dl_cgroup_make_below(const struct dl_cgroup *above, const char *name,
-			  struct dl_cgroup *ret_cgroup)
+void davy_cgroup_make_below(const struct davy_cgroup *above, const char *name,
+			    struct davy_cgroup *ret_cgroup)
 {
-	struct dl_cgroup c = { 0 };
+	struct davy_cgroup c = { 0 };
 
 	memset(ret_cgroup, 0, sizeof(*ret_cgroup));
 	if (!above->dir[0] || snprintf(c.dir, PATH_MAX, "%s/%s", above->dir, name) >= PATH_MAX ||
@@ -112,21 +112,21 @@ void dl_cgroup_make_below(const struct dl_cgroup *above, const char *name,
 		*ret_cgroup = c;
 }
 
-bool dl_cgroup_holds(const char *group, const char *path)
+bool davy_cgroup_holds(const char *group, const char *path)
 {
 	size_t len = strlen(group);
 
 	return len > 1 && !strncmp(path, group, len) && (!path[len] || path[len] == '/');
 }
 
-int dl_cgroup_enter(const struct dl_cgroup *cgroup)
+int davy_cgroup_enter(const struct davy_cgroup *cgroup)
 {
 	char path[PATH_MAX + 16];
 
 	if (!cgroup->dir[0])
 		return 0;
 	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup->dir);
-	return dl_write_file(path, "0");
+	return davy_write_file(path, "0");
 }
 
 /* The memory controller of the groups in "above". -EBUSY: processes live in it. */
@@ -135,30 +135,30 @@ static int turn_on(const char *above)
 	char path[PATH_MAX + 32], text[512];
 
 	snprintf(path, sizeof(path), "%s/cgroup.controllers", above);
-	if (dl_read_file(path, text, sizeof(text)) < 0 || !strstr(text, "memory"))
+	if (davy_read_file(path, text, sizeof(text)) < 0 || !strstr(text, "memory"))
 		return -ENOTSUP;
 	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", above);
-	return dl_write_file(path, "+memory");
+	return davy_write_file(path, "+memory");
 }
 
 /* Out of "above", into a group beside the engine's, when nobody else is there. */
 static int make_room(const char *above)
 {
 	char path[PATH_MAX + 64], text[64], own[16];
-	struct dl_cgroup beside = { 0 };
+	struct davy_cgroup beside = { 0 };
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", above);
 	snprintf(own, sizeof(own), "%d\n", (int)getpid());
-	if (dl_read_file(path, text, sizeof(text)) < 0 || strcmp(text, own) != 0)
+	if (davy_read_file(path, text, sizeof(text)) < 0 || strcmp(text, own) != 0)
 		return -EBUSY;
 	if (snprintf(beside.dir, sizeof(beside.dir), "%s/" BESIDE, above) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	if (mkdir(beside.dir, 0755) && errno != EEXIST)
 		return -errno;
-	return dl_cgroup_enter(&beside);
+	return davy_cgroup_enter(&beside);
 }
 
-int dl_cgroup_memory_max(const struct dl_cgroup *cgroup, uint64_t bytes)
+int davy_cgroup_memory_max(const struct davy_cgroup *cgroup, uint64_t bytes)
 {
 	char above[PATH_MAX], path[PATH_MAX + 16], text[32], *slash;
 	int err = 0;
@@ -176,20 +176,20 @@ int dl_cgroup_memory_max(const struct dl_cgroup *cgroup, uint64_t bytes)
 		err = make_room(above);
 	if (!err && access(path, F_OK))
 		err = turn_on(above);
-	return err ? err : dl_write_file(path, text);
+	return err ? err : davy_write_file(path, text);
 }
 
-void dl_cgroup_kill(const struct dl_cgroup *cgroup)
+void davy_cgroup_kill(const struct davy_cgroup *cgroup)
 {
 	char path[PATH_MAX + 16];
 
 	if (!cgroup->dir[0])
 		return;
 	snprintf(path, sizeof(path), "%s/cgroup.kill", cgroup->dir);
-	dl_write_file(path, "1");
+	davy_write_file(path, "1");
 }
 
-void dl_cgroup_remove(struct dl_cgroup *cgroup)
+void davy_cgroup_remove(struct davy_cgroup *cgroup)
 {
 	if (cgroup->dir[0])
 		rmdir(cgroup->dir); /* -EBUSY: somebody still lives in it, it goes with him */
@@ -205,8 +205,8 @@ static bool is_supervisors(const char *name)
 
 	if (!strcmp(name, BESIDE))
 		return true;
-	if (!strncmp(name, DL_CGROUP_EXEC, strlen(DL_CGROUP_EXEC)))
-		digits += strlen(DL_CGROUP_EXEC);
+	if (!strncmp(name, DAVY_CGROUP_EXEC, strlen(DAVY_CGROUP_EXEC)))
+		digits += strlen(DAVY_CGROUP_EXEC);
 	return digits[0] && !digits[strspn(digits, "0123456789")];
 }
 
@@ -228,7 +228,7 @@ static int prune_at(int above_fd, const char *name, int depth)
 	return unlinkat(above_fd, name, AT_REMOVEDIR) && errno != ENOENT ? -errno : 0;
 }
 
-int dl_cgroup_prune(const char *dir)
+int davy_cgroup_prune(const char *dir)
 {
 	char above[PATH_MAX], *slash;
 	int err;
@@ -238,7 +238,7 @@ int dl_cgroup_prune(const char *dir)
 	if (!slash || !is_supervisors(slash + 1))
 		return -EINVAL;
 	*slash = 0;
-	DL_FD fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DAVY_FD fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
@@ -252,19 +252,19 @@ static bool supervisor_is_gone(const char *name)
 {
 	long pid;
 
-	if (strncmp(name, DL_CGROUP_EXEC, strlen(DL_CGROUP_EXEC)) != 0 || !is_supervisors(name))
+	if (strncmp(name, DAVY_CGROUP_EXEC, strlen(DAVY_CGROUP_EXEC)) != 0 || !is_supervisors(name))
 		return false;
-	pid = strtol(name + strlen(DL_CGROUP_EXEC), NULL, 10);
+	pid = strtol(name + strlen(DAVY_CGROUP_EXEC), NULL, 10);
 	return pid > 0 && pid < INT32_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-void dl_cgroup_sweep(void)
+void davy_cgroup_sweep(void)
 {
 	char mount[PATH_MAX], own[PATH_MAX], path[2 * PATH_MAX];
 	struct dirent *entry;
 	DIR *dir;
 
-	if (dl_cgroup_mount(mount, sizeof(mount)) || own_path(own, sizeof(own)))
+	if (davy_cgroup_mount(mount, sizeof(mount)) || own_path(own, sizeof(own)))
 		return;
 	snprintf(path, sizeof(path), "%s%s", mount, own);
 	dir = opendir(path);

@@ -22,7 +22,7 @@ static int number(const json_t *object, const char *key, json_int_t max, json_in
 	return 0;
 }
 
-int dl_check_parse(const char *text, size_t size, struct dl_check_result *ret_result)
+int davy_check_parse(const char *text, size_t size, struct davy_check_result *ret_result)
 {
 	json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	json_int_t health, completion, tokens, ms;
@@ -49,29 +49,29 @@ int dl_check_parse(const char *text, size_t size, struct dl_check_result *ret_re
 	return 0;
 }
 
-static int error_of(enum dl_probe_kind kind)
+static int error_of(enum davy_probe_kind kind)
 {
 	switch (kind) {
-	case DL_PROBE_HEALTHY:
-	case DL_PROBE_REPORTED:
+	case DAVY_PROBE_HEALTHY:
+	case DAVY_PROBE_REPORTED:
 		return 0;
-	case DL_PROBE_TIMEOUT:
+	case DAVY_PROBE_TIMEOUT:
 		return -ETIMEDOUT;
-	case DL_PROBE_GARBAGE:
+	case DAVY_PROBE_GARBAGE:
 		return -EBADMSG;
 	default:
 		return -EIO;
 	}
 }
 
-static void on_finding(void *arg, const struct dl_probe_finding *finding)
+static void on_finding(void *arg, const struct davy_probe_finding *finding)
 {
-	struct dl_check_request *request = arg;
-	struct dl_check_result result = { 0 };
+	struct davy_check_request *request = arg;
+	struct davy_check_result result = { 0 };
 	int err = error_of(finding->kind);
 
 	if (!err)
-		err = dl_check_parse(finding->answer, finding->answer_size, &result);
+		err = davy_check_parse(finding->answer, finding->answer_size, &result);
 	result.error = err;
 	if (err)
 		snprintf(result.why, sizeof(result.why), "%s", finding->text);
@@ -79,26 +79,27 @@ static void on_finding(void *arg, const struct dl_probe_finding *finding)
 	free(request);
 }
 
-const char *dl_check_api(enum dl_engine engine, enum dl_role role)
+const char *davy_check_api(enum davy_engine engine, enum davy_role role)
 {
 	switch (engine) {
-	case DL_ENGINE_OLLAMA:
+	case DAVY_ENGINE_OLLAMA:
 		return "ollama";
-	case DL_ENGINE_LLAMA_SERVER:
-		return role == DL_ROLE_MANAGER ? "openai" : "llama"; /* a router asks which model */
-	case DL_ENGINE_VLLM:
-	case DL_ENGINE_SGLANG:
-	case DL_ENGINE_LOCALAI:
-	case DL_ENGINE_KOBOLDCPP:
-	case DL_ENGINE_LM_STUDIO:
-	case DL_ENGINE_LLAMA_SWAP:
+	case DAVY_ENGINE_LLAMA_SERVER:
+		return role == DAVY_ROLE_MANAGER ? "openai"
+						 : "llama"; /* a router asks which model */
+	case DAVY_ENGINE_VLLM:
+	case DAVY_ENGINE_SGLANG:
+	case DAVY_ENGINE_LOCALAI:
+	case DAVY_ENGINE_KOBOLDCPP:
+	case DAVY_ENGINE_LM_STUDIO:
+	case DAVY_ENGINE_LLAMA_SWAP:
 		return "openai";
 	default:
 		return "llama";
 	}
 }
 
-int dl_check_start(sd_event *loop, const char *program, const struct dl_check_request *request)
+int davy_check_start(sd_event *loop, const char *program, const struct davy_check_request *request)
 {
 	char port[16], wait_ms[16], timeout_ms[16];
 	bool named = request->model && request->model[0];
@@ -117,13 +118,13 @@ int dl_check_start(sd_event *loop, const char *program, const struct dl_check_re
 		request->model,
 		NULL,
 	};
-	struct dl_check_request *copy = malloc(sizeof(*copy));
-	struct dl_probe_request probe = { .program = program,
-					  .arguments = arguments,
-					  .limit_ms =
-						  request->wait_ms + request->timeout_ms + SPARE_MS,
-					  .done = on_finding,
-					  .arg = copy };
+	struct davy_check_request *copy = malloc(sizeof(*copy));
+	struct davy_probe_request probe = { .program = program,
+					    .arguments = arguments,
+					    .limit_ms = request->wait_ms + request->timeout_ms +
+							SPARE_MS,
+					    .done = on_finding,
+					    .arg = copy };
 	int err;
 
 	if (!copy)
@@ -132,7 +133,7 @@ int dl_check_start(sd_event *loop, const char *program, const struct dl_check_re
 	snprintf(port, sizeof(port), "%u", request->port);
 	snprintf(wait_ms, sizeof(wait_ms), "%u", request->wait_ms);
 	snprintf(timeout_ms, sizeof(timeout_ms), "%u", request->timeout_ms);
-	err = dl_probe_start(loop, &probe);
+	err = davy_probe_start(loop, &probe);
 	if (err)
 		free(copy);
 	return err;

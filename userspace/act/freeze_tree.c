@@ -34,7 +34,7 @@ struct entry64 {
 static int read_stat(const char *path, struct stat_line *ret_line)
 {
 	char text[1024], *at, *save = NULL;
-	ssize_t n = dl_read_file(path, text, sizeof(text));
+	ssize_t n = davy_read_file(path, text, sizeof(text));
 
 	if (n < 0)
 		return n == -ENOENT ? -ESRCH : (int)n;
@@ -73,13 +73,13 @@ static bool halted(const struct stat_line *line)
 }
 
 /* The pidfd first, then who it is: nobody can take the number in between. */
-static int take(struct dl_tree *tree, uint32_t pid, uint64_t start_ticks)
+static int take(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks)
 {
-	struct dl_tree_process *p = &tree->process[tree->count];
+	struct davy_tree_process *p = &tree->process[tree->count];
 	struct stat_line line;
 	int err, fd;
 
-	if (tree->count == DL_TREE_MAX)
+	if (tree->count == DAVY_TREE_MAX)
 		return -E2BIG;
 	fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
@@ -91,18 +91,18 @@ static int take(struct dl_tree *tree, uint32_t pid, uint64_t start_ticks)
 		close(fd);
 		return err;
 	}
-	*p = (struct dl_tree_process){ fd, pid, start_ticks };
+	*p = (struct davy_tree_process){ fd, pid, start_ticks };
 	tree->count++;
 	return 0;
 }
 
-int dl_tree_open(struct dl_tree *tree, uint32_t pid, uint64_t start_ticks)
+int davy_tree_open(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks)
 {
 	tree->count = 0;
 	return take(tree, pid, start_ticks);
 }
 
-static int send(const struct dl_tree_process *p, int sig)
+static int send(const struct davy_tree_process *p, int sig)
 {
 	return syscall(SYS_pidfd_send_signal, p->pidfd, sig, NULL, 0) ? -errno : 0;
 }
@@ -111,7 +111,7 @@ static int send(const struct dl_tree_process *p, int sig)
 static int each_number(const char *path, int (*visit)(void *arg, uint32_t number), void *arg)
 {
 	static char buf[DIR_SIZE] __attribute__((aligned(8)));
-	DL_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DAVY_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long n;
 
 	if (fd < 0)
@@ -134,7 +134,7 @@ static int each_number(const char *path, int (*visit)(void *arg, uint32_t number
  * Asked after a stat line was read: a living pidfd means that the number was its own then. One
  * whose process was waited for may be a stranger's by now.
  */
-static bool has(const struct dl_tree *tree, uint32_t pid)
+static bool has(const struct davy_tree *tree, uint32_t pid)
 {
 	for (uint32_t i = 0; i < tree->count; i++)
 		if (tree->process[i].pid == pid && !send(&tree->process[i], 0))
@@ -143,7 +143,7 @@ static bool has(const struct dl_tree *tree, uint32_t pid)
 }
 
 struct search {
-	struct dl_tree *tree;
+	struct davy_tree *tree;
 	bool stop;
 	bool found;
 };
@@ -168,7 +168,7 @@ static int on_process(void *arg, uint32_t pid)
 }
 
 /* Its processes that have ended make room; the root stays. */
-static void forget_ended(struct dl_tree *tree)
+static void forget_ended(struct davy_tree *tree)
 {
 	uint32_t kept = 1;
 
@@ -181,7 +181,7 @@ static void forget_ended(struct dl_tree *tree)
 	tree->count = kept;
 }
 
-static int find(struct dl_tree *tree, bool stop)
+static int find(struct davy_tree *tree, bool stop)
 {
 	struct search s = { .tree = tree, .stop = stop };
 	int err = 0;
@@ -195,12 +195,12 @@ static int find(struct dl_tree *tree, bool stop)
 	return stop ? -EAGAIN : 0;
 }
 
-int dl_tree_find(struct dl_tree *tree)
+int davy_tree_find(struct davy_tree *tree)
 {
 	return find(tree, false);
 }
 
-int dl_tree_stop(struct dl_tree *tree)
+int davy_tree_stop(struct davy_tree *tree)
 {
 	int err = send(&tree->process[0], SIGSTOP);
 
@@ -225,7 +225,7 @@ static int on_thread(void *arg, uint32_t tid)
 	return !ended(&line) && !halted(&line) ? -EBUSY : 0;
 }
 
-int dl_tree_stopped(const struct dl_tree *tree)
+int davy_tree_stopped(const struct davy_tree *tree)
 {
 	for (uint32_t i = 0; i < tree->count; i++) {
 		uint32_t pid = tree->process[i].pid;
@@ -242,7 +242,7 @@ int dl_tree_stopped(const struct dl_tree *tree)
 	return 1;
 }
 
-int dl_tree_root_stopped(const struct dl_tree *tree)
+int davy_tree_root_stopped(const struct davy_tree *tree)
 {
 	struct stat_line line;
 	int err = stat_of(tree->process[0].pid, &line);
@@ -253,13 +253,13 @@ int dl_tree_root_stopped(const struct dl_tree *tree)
 	return err ? err : halted(&line);
 }
 
-void dl_tree_continue(const struct dl_tree *tree)
+void davy_tree_continue(const struct davy_tree *tree)
 {
 	for (uint32_t i = tree->count; i-- > 0;)
 		send(&tree->process[i], SIGCONT);
 }
 
-void dl_tree_close(struct dl_tree *tree)
+void davy_tree_close(struct davy_tree *tree)
 {
 	for (uint32_t i = 0; i < tree->count; i++)
 		close(tree->process[i].pidfd);

@@ -13,40 +13,41 @@
 
 #define STOP_MS 1000
 
-int dl_guard_start(struct dl_guard *guard, const char *program)
+int davy_guard_start(struct davy_guard *guard, const char *program)
 {
-	char *argv[] = { (char *)DL_GUARD_PROGRAM, NULL };
-	struct dl_child child;
+	char *argv[] = { (char *)DAVY_GUARD_PROGRAM, NULL };
+	struct davy_child child;
 	int pair[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	DL_FD far = pair[1];
-	DL_FD own = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	const int fds[] = { far, own }; /* become DL_GUARD_FD and DL_GUARD_AGENT_FD */
+	DAVY_FD far = pair[1];
+	DAVY_FD own = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	const int fds[] = { far, own }; /* become DAVY_GUARD_FD and DAVY_GUARD_AGENT_FD */
 	/*
 	 * In a session of its own: a terminal's signals and kill(-group) for the agent are not
 	 * for it.
 	 */
-	const struct dl_child_spec spec = { .path = program,
-					    .argv = argv,
-					    .stdio = { DL_CHILD_NULL, DL_CHILD_NULL,
-						       DL_CHILD_NULL },
-					    .fds = fds,
-					    .fd_count = 2,
-					    .own_session = true,
-					    .death_signal = SIGTERM };
+	const struct davy_child_spec spec = { .path = program,
+					      .argv = argv,
+					      .stdio = { DAVY_CHILD_NULL, DAVY_CHILD_NULL,
+							 DAVY_CHILD_NULL },
+					      .fds = fds,
+					      .fd_count = 2,
+					      .own_session = true,
+					      .death_signal = SIGTERM };
 
-	err = own < 0 ? -errno : dl_child_start(&spec, &child);
+	err = own < 0 ? -errno : davy_child_start(&spec, &child);
 	if (err) {
 		close(pair[0]);
 		return err;
 	}
-	*guard = (struct dl_guard){ .fd = pair[0], .pidfd = child.pidfd, .pid = child.pid };
+	*guard = (struct davy_guard){ .fd = pair[0], .pidfd = child.pidfd, .pid = child.pid };
 	return 0;
 }
 
-int dl_guard_send(const struct dl_guard *guard, const struct dl_guard_order *order, int dir_fd)
+int davy_guard_send(const struct davy_guard *guard, const struct davy_guard_order *order,
+		    int dir_fd)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(int))];
@@ -71,7 +72,7 @@ int dl_guard_send(const struct dl_guard *guard, const struct dl_guard_order *ord
 	return sendmsg(guard->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-int dl_guard_receive(const struct dl_guard *guard, struct dl_guard_answer *ret_answer)
+int davy_guard_receive(const struct davy_guard *guard, struct davy_guard_answer *ret_answer)
 {
 	ssize_t n = recv(guard->fd, ret_answer, sizeof(*ret_answer), MSG_DONTWAIT);
 
@@ -80,16 +81,16 @@ int dl_guard_receive(const struct dl_guard *guard, struct dl_guard_answer *ret_a
 	return n == sizeof(*ret_answer) ? 0 : -ECONNRESET;
 }
 
-void dl_guard_stop(struct dl_guard *guard)
+void davy_guard_stop(struct davy_guard *guard)
 {
-	struct dl_child child = { .pid = guard->pid, .pidfd = guard->pidfd };
+	struct davy_child child = { .pid = guard->pid, .pidfd = guard->pidfd };
 
 	if (guard->fd >= 0) {
 		shutdown(guard->fd, SHUT_RDWR); /* a child of ours may have a copy of it */
 		close(guard->fd);
 	}
-	if (!dl_child_wait(&child, STOP_MS, NULL))
-		dl_child_leave(&child);
+	if (!davy_child_wait(&child, STOP_MS, NULL))
+		davy_child_leave(&child);
 	guard->fd = guard->pidfd = -1;
 	guard->pid = 0;
 }

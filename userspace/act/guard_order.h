@@ -9,26 +9,26 @@
  * of the agent as descriptor 4; each packet is one struct below, from the same program at both
  * ends. It keeps no log: a reader of stderr that stands still would hold up the thaw.
  */
-#ifndef DL_ACT_GUARD_H
-#define DL_ACT_GUARD_H
+#ifndef DAVY_GUARD_ORDER_H
+#define DAVY_GUARD_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define DL_GUARD_PROGRAM "davylamp-guard"
+#define DAVY_GUARD_PROGRAM "davylamp-guard"
 
-#define DL_GUARD_FD	  3
-#define DL_GUARD_AGENT_FD 4
-#define DL_GUARD_HOLDS	  64
+#define DAVY_GUARD_FD	    3
+#define DAVY_GUARD_AGENT_FD 4
+#define DAVY_GUARD_HOLDS    64
 
-#define DL_GUARD_PERIOD_NS	 ((uint64_t)100 * 1000 * 1000)
-#define DL_GUARD_PAUSE_MAX_NS	 ((uint64_t)60 * 1000 * 1000 * 1000)
-#define DL_GUARD_THROTTLE_MAX_NS ((uint64_t)3600 * 1000 * 1000 * 1000)
+#define DAVY_GUARD_PERIOD_NS	   ((uint64_t)100 * 1000 * 1000)
+#define DAVY_GUARD_PAUSE_MAX_NS	   ((uint64_t)60 * 1000 * 1000 * 1000)
+#define DAVY_GUARD_THROTTLE_MAX_NS ((uint64_t)3600 * 1000 * 1000 * 1000)
 
-enum dl_guard_op {
-	DL_GUARD_HOLD = 1,    /* a hold with this id that stands on the same target is renewed */
-	DL_GUARD_RELEASE = 2, /* nothing when there is none: it has ended by itself */
+enum davy_guard_op {
+	DAVY_GUARD_HOLD = 1,	/* a hold with this id that stands on the same target is renewed */
+	DAVY_GUARD_RELEASE = 2, /* nothing when there is none: it has ended by itself */
 };
 
 /*
@@ -36,8 +36,8 @@ enum dl_guard_op {
  * name the root of the tree to be stopped. on_permille 0: frozen throughout; 1 to 999: of each
  * period.
  */
-struct dl_guard_order {
-	uint32_t op;   /* enum dl_guard_op */
+struct davy_guard_order {
+	uint32_t op;   /* enum davy_guard_op */
 	uint32_t id;   /* not 0, of the caller's choice */
 	uint32_t plan; /* comes back with the answers */
 	uint32_t pid;
@@ -48,10 +48,10 @@ struct dl_guard_order {
 	uint32_t pad;
 };
 
-enum dl_guard_stage {
-	DL_GUARD_HELD = 1, /* all its tasks were seen to stand still */
-	DL_GUARD_FAILED = 2,
-	DL_GUARD_RELEASED = 3, /* all were seen to go on, or nobody is left */
+enum davy_guard_stage {
+	DAVY_GUARD_HELD = 1, /* all its tasks were seen to stand still */
+	DAVY_GUARD_FAILED = 2,
+	DAVY_GUARD_RELEASED = 3, /* all were seen to go on, or nobody is left */
 };
 
 /*
@@ -61,8 +61,8 @@ enum dl_guard_stage {
  * -ETIME the lease is over, -ESRCH and -ENODEV as above, -ECANCELED somebody else thawed it, -EBUSY
  * somebody else (an ancestor's freezer) keeps it frozen.
  */
-struct dl_guard_answer {
-	uint32_t stage; /* enum dl_guard_stage */
+struct davy_guard_answer {
+	uint32_t stage; /* enum davy_guard_stage */
 	uint32_t id;
 	uint32_t plan;
 	int32_t result;
@@ -71,22 +71,23 @@ struct dl_guard_answer {
 };
 
 /* The agent's end. */
-struct dl_guard {
+struct davy_guard {
 	int fd; /* -1: none */
 	int pidfd;
 	pid_t pid;
 };
 
 /* Starts "program". -errno. */
-int dl_guard_start(struct dl_guard *guard, const char *program);
+int davy_guard_start(struct davy_guard *guard, const char *program);
 
 /* Never waits. "dir_fd" of a cgroup or -1. -errno: the guard is gone or does not read. */
-int dl_guard_send(const struct dl_guard *guard, const struct dl_guard_order *order, int dir_fd);
+int davy_guard_send(const struct davy_guard *guard, const struct davy_guard_order *order,
+		    int dir_fd);
 
 /* 0; -EAGAIN nothing there; -ECONNRESET the guard is gone. */
-int dl_guard_receive(const struct dl_guard *guard, struct dl_guard_answer *ret_answer);
+int davy_guard_receive(const struct davy_guard *guard, struct davy_guard_answer *ret_answer);
 
 /* Closes the socket, at which it thaws all, and waits up to a second for its end. */
-void dl_guard_stop(struct dl_guard *guard);
+void davy_guard_stop(struct davy_guard *guard);
 
 #endif

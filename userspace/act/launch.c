@@ -21,35 +21,35 @@ static const struct {
 
 #define STEP_COUNT (sizeof(steps) / sizeof(steps[0]))
 
-static void change(struct dl_launch_variable list[DL_LAUNCH_VARIABLES], size_t *count,
+static void change(struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES], size_t *count,
 		   const char *name, const char *value)
 {
-	if (name && *count < DL_LAUNCH_VARIABLES)
-		list[(*count)++] = (struct dl_launch_variable){ name, value };
+	if (name && *count < DAVY_LAUNCH_VARIABLES)
+		list[(*count)++] = (struct davy_launch_variable){ name, value };
 }
 
-size_t dl_launch_environment(const struct dl_launch *l, const struct dl_engine_wish *wish,
-			     struct dl_launch_variable list[DL_LAUNCH_VARIABLES])
+size_t davy_launch_environment(const struct davy_launch *l, const struct davy_engine_wish *wish,
+			       struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES])
 {
-	const char *const *unset = dl_engine_cpu_unset(l->facts.engine);
+	const char *const *unset = davy_engine_cpu_unset(l->facts.engine);
 	size_t count = 0;
 
 	/* Without it ggml forks gdb at a crash, which delays the end by half a second and more. */
 	if (!getenv("GGML_NO_BACKTRACE"))
 		change(list, &count, "GGML_NO_BACKTRACE", "1");
-	for (size_t i = 0; wish->backend == DL_BACKEND_CPU && unset[i]; i++)
+	for (size_t i = 0; wish->backend == DAVY_BACKEND_CPU && unset[i]; i++)
 		change(list, &count, unset[i], NULL);
 	if (l->shares_port)
-		change(list, &count, dl_engine_share_port(l->facts.engine), "1");
+		change(list, &count, davy_engine_share_port(l->facts.engine), "1");
 	if (l->slot_dir[0])
-		change(list, &count, dl_engine_save_slots(l->facts.engine), l->slot_dir);
+		change(list, &count, davy_engine_save_slots(l->facts.engine), l->slot_dir);
 	return count;
 }
 
-static void set_environment(const struct dl_launch *l, const struct dl_engine_wish *wish)
+static void set_environment(const struct davy_launch *l, const struct davy_engine_wish *wish)
 {
-	struct dl_launch_variable list[DL_LAUNCH_VARIABLES];
-	size_t count = dl_launch_environment(l, wish, list);
+	struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES];
+	size_t count = davy_launch_environment(l, wish, list);
 
 	for (size_t i = 0; i < count; i++)
 		if (list[i].value)
@@ -59,8 +59,8 @@ static void set_environment(const struct dl_launch *l, const struct dl_engine_wi
 }
 
 struct start {
-	const struct dl_launch *launch;
-	const struct dl_launched *child;
+	const struct davy_launch *launch;
+	const struct davy_launched *child;
 };
 
 /* In the child. Without the cgroup the engine still runs and is identified by its pid. */
@@ -68,34 +68,34 @@ static int launch_prepare(void *arg)
 {
 	const struct start *s = arg;
 
-	dl_cgroup_enter(&s->child->cgroup);
+	davy_cgroup_enter(&s->child->cgroup);
 	set_environment(s->launch, &s->child->wish);
 	return 0;
 }
 
-static int launch_spawn(struct dl_launch *l, char *const argv[], struct dl_launched *launched)
+static int launch_spawn(struct davy_launch *l, char *const argv[], struct davy_launched *launched)
 {
 	struct start s = { .launch = l, .child = launched };
-	const struct dl_child_spec spec = { .path = argv[0],
-					    .argv = argv,
-					    .run = launch_prepare,
-					    .arg = &s,
-					    .stdio = { DL_CHILD_KEEP, DL_CHILD_KEEP,
-						       DL_CHILD_KEEP },
-					    .inherit_fds = true,
-					    .keep_ignored = true,
-					    .death_signal = SIGTERM };
-	struct dl_child child;
-	int err = dl_child_start(&spec, &child);
+	const struct davy_child_spec spec = { .path = argv[0],
+					      .argv = argv,
+					      .run = launch_prepare,
+					      .arg = &s,
+					      .stdio = { DAVY_CHILD_KEEP, DAVY_CHILD_KEEP,
+							 DAVY_CHILD_KEEP },
+					      .inherit_fds = true,
+					      .keep_ignored = true,
+					      .death_signal = SIGTERM };
+	struct davy_child child;
+	int err = davy_child_start(&spec, &child);
 
 	if (err)
 		return err;
 	launched->pid = child.pid; /* the supervisor's loop waits for SIGCHLD */
-	close(dl_child_take_pidfd(&child));
+	close(davy_child_take_pidfd(&child));
 	return 0;
 }
 
-void dl_launch_done(struct dl_launch *l)
+void davy_launch_done(struct davy_launch *l)
 {
 	char path[PATH_MAX + 16];
 
@@ -103,48 +103,48 @@ void dl_launch_done(struct dl_launch *l)
 		snprintf(path, sizeof(path), "%s/%u", l->cgroup.dir, i);
 		rmdir(path); /* those whose last process was slow to go */
 	}
-	dl_cgroup_remove(&l->cgroup);
+	davy_cgroup_remove(&l->cgroup);
 }
 
-int dl_launch_possible(const struct dl_launch *l, const struct dl_engine_wish *wish)
+int davy_launch_possible(const struct davy_launch *l, const struct davy_engine_wish *wish)
 {
-	struct dl_args args = { 0 };
-	int err = dl_engine_command(&l->facts, l->argv, wish, &args);
+	struct davy_args args = { 0 };
+	int err = davy_engine_command(&l->facts, l->argv, wish, &args);
 
-	dl_args_done(&args);
+	davy_args_done(&args);
 	return err;
 }
 
-int dl_launch_start(struct dl_launch *l, const struct dl_engine_wish *wish,
-		    struct dl_launched *ret_child)
+int davy_launch_start(struct davy_launch *l, const struct davy_engine_wish *wish,
+		      struct davy_launched *ret_child)
 {
-	struct dl_launched child = { .wish = *wish };
-	struct dl_args args = { 0 };
+	struct davy_launched child = { .wish = *wish };
+	struct davy_args args = { 0 };
 	char name[16];
-	int err = dl_engine_command(&l->facts, l->argv, wish, &args);
+	int err = davy_engine_command(&l->facts, l->argv, wish, &args);
 
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%u", ++l->count);
-	dl_cgroup_make_below(&l->cgroup, name, &child.cgroup);
+	davy_cgroup_make_below(&l->cgroup, name, &child.cgroup);
 	err = launch_spawn(l, args.at, &child);
-	dl_args_done(&args);
+	davy_args_done(&args);
 	if (err)
-		dl_cgroup_remove(&child.cgroup);
+		davy_cgroup_remove(&child.cgroup);
 	else
 		*ret_child = child;
 	return err;
 }
 
 /* What it leaves in its cgroup goes with it: a shell's engine would go on without its shell. */
-static void gone(struct dl_launched *child)
+static void gone(struct davy_launched *child)
 {
 	child->pid = 0;
-	dl_cgroup_kill(&child->cgroup);
-	dl_cgroup_remove(&child->cgroup);
+	davy_cgroup_kill(&child->cgroup);
+	davy_cgroup_remove(&child->cgroup);
 }
 
-int dl_launched_reap(struct dl_launched *child, int *ret_status)
+int davy_launched_reap(struct davy_launched *child, int *ret_status)
 {
 	pid_t pid;
 
@@ -158,20 +158,20 @@ int dl_launched_reap(struct dl_launched *child, int *ret_status)
 }
 
 /* Our child, not waited for yet: nobody else has its pid. */
-void dl_launched_end(struct dl_launched *child, uint32_t asked_ms, unsigned int *sent)
+void davy_launched_end(struct davy_launched *child, uint32_t asked_ms, unsigned int *sent)
 {
 	for (; child->pid && *sent < STEP_COUNT && asked_ms >= steps[*sent].at_ms; ++*sent)
 		kill(child->pid, steps[*sent].sig);
 }
 
-int dl_launched_stop(struct dl_launched *child, int *ret_status)
+int davy_launched_stop(struct davy_launched *child, int *ret_status)
 {
 	unsigned int sent = 0;
 
 	*ret_status = 0;
-	for (uint32_t ms = 0; child->pid && ms < DL_LAUNCHED_STUCK_MS; ms += STEP_MS) {
-		dl_launched_end(child, ms, &sent);
-		if (dl_launched_reap(child, ret_status))
+	for (uint32_t ms = 0; child->pid && ms < DAVY_LAUNCHED_STUCK_MS; ms += STEP_MS) {
+		davy_launched_end(child, ms, &sent);
+		if (davy_launched_reap(child, ret_status))
 			return 0;
 		nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
 	}

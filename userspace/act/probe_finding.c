@@ -7,11 +7,11 @@
 
 #include "lib/text.h"
 
-static const char *const kind_names[DL_PROBE_KIND_COUNT] = {
-	[DL_PROBE_HEALTHY] = "healthy", [DL_PROBE_REPORTED] = "reported",
-	[DL_PROBE_EXITED] = "exited",	[DL_PROBE_SIGNAL] = "signal",
-	[DL_PROBE_TIMEOUT] = "timeout", [DL_PROBE_GARBAGE] = "garbage",
-	[DL_PROBE_MISSING] = "missing",
+static const char *const kind_names[DAVY_PROBE_KIND_COUNT] = {
+	[DAVY_PROBE_HEALTHY] = "healthy", [DAVY_PROBE_REPORTED] = "reported",
+	[DAVY_PROBE_EXITED] = "exited",	  [DAVY_PROBE_SIGNAL] = "signal",
+	[DAVY_PROBE_TIMEOUT] = "timeout", [DAVY_PROBE_GARBAGE] = "garbage",
+	[DAVY_PROBE_MISSING] = "missing",
 };
 
 /* The words of a probe that are passed on as they are. */
@@ -29,9 +29,9 @@ struct output {
 	size_t answer_size;
 };
 
-const char *dl_probe_kind_name(enum dl_probe_kind kind)
+const char *davy_probe_kind_name(enum davy_probe_kind kind)
 {
-	return (unsigned int)kind < DL_PROBE_KIND_COUNT ? kind_names[kind] : "?";
+	return (unsigned int)kind < DAVY_PROBE_KIND_COUNT ? kind_names[kind] : "?";
 }
 
 /* False when there is such a text and it is not made of "allowed" alone, or too long. */
@@ -62,7 +62,7 @@ static bool take_answer(const json_t *object, const char *line, size_t size, str
 	o->answered = true;
 	o->answer = line;
 	o->answer_size = size;
-	dl_text_safe(o->why, sizeof(o->why), why ? why : "");
+	davy_text_safe(o->why, sizeof(o->why), why ? why : "");
 	return true;
 }
 
@@ -106,21 +106,21 @@ static void read_output(const char *text, size_t size, bool whole, struct output
 		o->answered = false;
 }
 
-static enum dl_probe_kind kind_of(const struct dl_probe_end *end, const struct output *o)
+static enum davy_probe_kind kind_of(const struct davy_probe_end *end, const struct output *o)
 {
 	if (end->error)
-		return DL_PROBE_MISSING;
+		return DAVY_PROBE_MISSING;
 	if (end->overflow)
-		return DL_PROBE_GARBAGE;
+		return DAVY_PROBE_GARBAGE;
 	if (end->timed_out || end->signal == SIGALRM)
-		return DL_PROBE_TIMEOUT;
+		return DAVY_PROBE_TIMEOUT;
 	if (end->signal)
-		return DL_PROBE_SIGNAL;
+		return DAVY_PROBE_SIGNAL;
 	if (end->exit && !o->garbage)
-		return DL_PROBE_EXITED;
+		return DAVY_PROBE_EXITED;
 	if (!o->answered)
-		return DL_PROBE_GARBAGE;
-	return o->ok ? DL_PROBE_HEALTHY : DL_PROBE_REPORTED;
+		return DAVY_PROBE_GARBAGE;
+	return o->ok ? DAVY_PROBE_HEALTHY : DAVY_PROBE_REPORTED;
 }
 
 static const char *hint(int signal)
@@ -132,29 +132,29 @@ static const char *hint(int signal)
 	return signal == SIGSYS ? " (a system call that its sandbox forbids)" : "";
 }
 
-static void what_happened(const struct dl_probe_end *end, const struct output *o,
-			  enum dl_probe_kind kind, char *text, size_t size)
+static void what_happened(const struct davy_probe_end *end, const struct output *o,
+			  enum davy_probe_kind kind, char *text, size_t size)
 {
 	const char *name = sigabbrev_np(end->signal);
 
 	switch (kind) {
-	case DL_PROBE_HEALTHY:
+	case DAVY_PROBE_HEALTHY:
 		snprintf(text, size, "healthy");
 		break;
-	case DL_PROBE_REPORTED:
+	case DAVY_PROBE_REPORTED:
 		snprintf(text, size, "%s", o->why[0] ? o->why : "not healthy");
 		break;
-	case DL_PROBE_EXITED:
+	case DAVY_PROBE_EXITED:
 		snprintf(text, size, "ended with status %d", end->exit);
 		break;
-	case DL_PROBE_SIGNAL:
+	case DAVY_PROBE_SIGNAL:
 		snprintf(text, size, "killed by SIG%s%s", name ? name : "?", hint(end->signal));
 		break;
-	case DL_PROBE_TIMEOUT:
+	case DAVY_PROBE_TIMEOUT:
 		snprintf(text, size, "hung, ended after %u ms%s", end->ms,
 			 end->stuck ? "; even SIGKILL does not end it: it sits in the kernel" : "");
 		break;
-	case DL_PROBE_GARBAGE:
+	case DAVY_PROBE_GARBAGE:
 		snprintf(text, size, "%s",
 			 end->overflow ? "wrote more than 64 KiB"
 			 : o->garbage  ? "what it wrote is no answer"
@@ -180,20 +180,20 @@ static void last_words(const char *noise, char *text, size_t size)
 		length = start + sizeof(line) - 1;
 	memcpy(line, noise + start, length - start);
 	line[length - start] = 0;
-	dl_text_safe(text, size, line);
+	davy_text_safe(text, size, line);
 }
 
-void dl_probe_judge(const struct dl_probe_end *end, const char *output, size_t size,
-		    const char *noise, struct dl_probe_finding *ret_finding)
+void davy_probe_judge(const struct davy_probe_end *end, const char *output, size_t size,
+		      const char *noise, struct davy_probe_finding *ret_finding)
 {
-	struct dl_probe_finding f = { .ms = end->ms };
+	struct davy_probe_finding f = { .ms = end->ms };
 	char what[192], words[160] = "", where[64] = "";
 	struct output o = { 0 };
 
 	read_output(output, size, !end->signal && !end->timed_out && !end->overflow, &o);
 	f.kind = kind_of(end, &o);
-	f.signal = f.kind == DL_PROBE_SIGNAL ? end->signal : 0;
-	f.exit = f.kind == DL_PROBE_EXITED ? end->exit : 0;
+	f.signal = f.kind == DAVY_PROBE_SIGNAL ? end->signal : 0;
+	f.exit = f.kind == DAVY_PROBE_EXITED ? end->exit : 0;
 	memcpy(f.stage, o.stage, sizeof(f.stage));
 	memcpy(f.device, o.device, sizeof(f.device));
 	if (o.answered) {
@@ -201,30 +201,30 @@ void dl_probe_judge(const struct dl_probe_end *end, const char *output, size_t s
 		f.answer_size = o.answer_size;
 	}
 	what_happened(end, &o, f.kind, what, sizeof(what));
-	if (f.kind != DL_PROBE_HEALTHY && f.stage[0])
+	if (f.kind != DAVY_PROBE_HEALTHY && f.stage[0])
 		snprintf(where, sizeof(where), " in stage %s%s%s", f.stage,
 			 f.device[0] ? " of device " : "", f.device);
-	if (f.kind != DL_PROBE_HEALTHY && f.kind != DL_PROBE_MISSING)
+	if (f.kind != DAVY_PROBE_HEALTHY && f.kind != DAVY_PROBE_MISSING)
 		last_words(noise, words, sizeof(words));
 	snprintf(f.text, sizeof(f.text), "%s%s%s%s", what, where, words[0] ? "; it said: " : "",
 		 words);
 	*ret_finding = f;
 }
 
-json_t *dl_probe_finding_json(const struct dl_probe_finding *f)
+json_t *davy_probe_finding_json(const struct davy_probe_finding *f)
 {
 	json_t *object =
-		json_pack("{s:s, s:b, s:I, s:s}", "kind", dl_probe_kind_name(f->kind), "healthy",
-			  f->kind == DL_PROBE_HEALTHY, "ms", (json_int_t)f->ms, "text", f->text);
-	const char *name = f->kind == DL_PROBE_SIGNAL ? sigabbrev_np(f->signal) : NULL;
+		json_pack("{s:s, s:b, s:I, s:s}", "kind", davy_probe_kind_name(f->kind), "healthy",
+			  f->kind == DAVY_PROBE_HEALTHY, "ms", (json_int_t)f->ms, "text", f->text);
+	const char *name = f->kind == DAVY_PROBE_SIGNAL ? sigabbrev_np(f->signal) : NULL;
 
 	if (!object)
 		return NULL;
-	if (f->kind == DL_PROBE_SIGNAL)
+	if (f->kind == DAVY_PROBE_SIGNAL)
 		json_object_set_new(object, "signal", json_integer(f->signal));
 	if (name)
 		json_object_set_new(object, "signal_name", json_sprintf("SIG%s", name));
-	if (f->kind == DL_PROBE_EXITED)
+	if (f->kind == DAVY_PROBE_EXITED)
 		json_object_set_new(object, "exit", json_integer(f->exit));
 	if (f->stage[0])
 		json_object_set_new(object, "stage", json_string(f->stage));

@@ -23,26 +23,26 @@
 #define ACCURACY_US   50000
 
 struct run {
-	struct dl_probe_request request;
-	struct dl_probe_end end;
+	struct davy_probe_request request;
+	struct davy_probe_end end;
 	sd_event_source *output;
 	sd_event_source *noise;
 	sd_event_source *exited;
 	sd_event_source *limit;
 	int output_fd; /* the source's, as are the others; -1: not watched yet, or no longer */
 	int noise_fd;
-	struct dl_child child;
+	struct davy_child child;
 	bool told;
 	uint64_t began_ms;
 	size_t used;
 	size_t noise_used;
 	char noise_text[NOISE_MAX];
-	char text[DL_PROBE_OUTPUT_MAX];
+	char text[DAVY_PROBE_OUTPUT_MAX];
 };
 
-int dl_probe_path(char *buf, size_t size)
+int davy_probe_path(char *buf, size_t size)
 {
-	return dl_program_path("davylamp-probe", buf, size);
+	return davy_program_path("davylamp-probe", buf, size);
 }
 
 static void close_sources(struct run *r)
@@ -62,14 +62,14 @@ static void run_free(struct run *r)
 
 static void tell(struct run *r)
 {
-	struct dl_probe_finding finding;
+	struct davy_probe_finding finding;
 
 	if (r->told)
 		return;
 	r->told = true;
-	r->end.ms = (uint32_t)(dl_now_ms() - r->began_ms);
+	r->end.ms = (uint32_t)(davy_now_ms() - r->began_ms);
 	r->noise_text[r->noise_used] = 0;
-	dl_probe_judge(&r->end, r->text, r->used, r->noise_text, &finding);
+	davy_probe_judge(&r->end, r->text, r->used, r->noise_text, &finding);
 	r->request.done(r->request.arg, &finding);
 }
 
@@ -116,7 +116,7 @@ static int on_output(sd_event_source *source, int fd, uint32_t events, void *arg
 	if (read_output(r) <= 0 && (r->end.overflow || errno != EAGAIN))
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	if (r->end.overflow)
-		dl_child_kill(&r->child, SIGKILL);
+		davy_child_kill(&r->child, SIGKILL);
 	return 0;
 }
 
@@ -138,8 +138,8 @@ static int on_exit_seen(sd_event_source *source, int fd, uint32_t events, void *
 	(void)source;
 	(void)fd;
 	(void)events;
-	dl_child_kill(&r->child, SIGKILL); /* what it left behind in its group */
-	if (!dl_child_reap(&r->child, &status))
+	davy_child_kill(&r->child, SIGKILL); /* what it left behind in its group */
+	if (!davy_child_reap(&r->child, &status))
 		return 0;
 	if (WIFSIGNALED(status))
 		r->end.signal = WTERMSIG(status);
@@ -166,7 +166,7 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
 		return 0;
 	}
 	r->end.timed_out = true;
-	dl_child_kill(&r->child, SIGKILL);
+	davy_child_kill(&r->child, SIGKILL);
 	sd_event_source_set_time_relative(source, KILL_US);
 	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	return 0;
@@ -176,31 +176,32 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
 static int probe_spawn(struct run *r, int noise)
 {
 	char *argv[ARGUMENTS_MAX + 3] = { (char *)"davylamp-probe", (char *)"--stages" };
-	const struct dl_child_spec spec = { .path = r->request.program,
-					    .argv = argv,
-					    .stdio = { DL_CHILD_NULL, 0, noise },
-					    .own_group = true };
+	const struct davy_child_spec spec = { .path = r->request.program,
+					      .argv = argv,
+					      .stdio = { DAVY_CHILD_NULL, 0, noise },
+					      .own_group = true };
 
 	for (size_t i = 0; r->request.arguments[i]; i++) {
 		if (i >= ARGUMENTS_MAX)
 			return -E2BIG;
 		argv[i + 2] = (char *)r->request.arguments[i];
 	}
-	return dl_child_start_piped(&spec, O_NONBLOCK, &r->child);
+	return davy_child_start_piped(&spec, O_NONBLOCK, &r->child);
 }
 
 /* The loop owns what is watched, also after a failure. */
 static int probe_watch(struct run *r, sd_event *loop, int output, int noise)
 {
 	uint64_t limit_us = (uint64_t)r->request.limit_ms * 1000;
-	int err = dl_watch(loop, &r->output, output, on_output, r), noise_err;
+	int err = davy_watch(loop, &r->output, output, on_output, r), noise_err;
 
-	noise_err = dl_watch(loop, &r->noise, noise, on_noise, r);
+	noise_err = davy_watch(loop, &r->noise, noise, on_noise, r);
 	r->output_fd = err < 0 ? -1 : output;
 	r->noise_fd = noise_err < 0 ? -1 : noise;
 	err = err < 0 ? err : noise_err;
 	if (err >= 0)
-		err = dl_watch(loop, &r->exited, dl_child_take_pidfd(&r->child), on_exit_seen, r);
+		err = davy_watch(loop, &r->exited, davy_child_take_pidfd(&r->child), on_exit_seen,
+				 r);
 	if (err >= 0)
 		err = sd_event_add_time_relative(loop, &r->limit, CLOCK_MONOTONIC, limit_us,
 						 ACCURACY_US, on_limit, r);
@@ -223,7 +224,7 @@ static int probe_begin(struct run *r, sd_event *loop)
 	return probe_watch(r, loop, output, noise[0]);
 }
 
-int dl_probe_start(sd_event *loop, const struct dl_probe_request *request)
+int davy_probe_start(sd_event *loop, const struct davy_probe_request *request)
 {
 	struct run *r = calloc(1, sizeof(*r));
 	int err;
@@ -232,18 +233,18 @@ int dl_probe_start(sd_event *loop, const struct dl_probe_request *request)
 		return -ENOMEM;
 	r->request = *request;
 	r->output_fd = r->noise_fd = -1;
-	r->began_ms = dl_now_ms();
+	r->began_ms = davy_now_ms();
 	err = probe_begin(r, loop);
 	if (!err)
 		return 0; /* NOLINT: the sources have it */
-	dl_child_end(&r->child, KILL_US / 1000);
+	davy_child_end(&r->child, KILL_US / 1000);
 	run_free(r);
 	return err;
 }
 
-void dl_probe_not_started(int error, struct dl_probe_finding *ret_finding)
+void davy_probe_not_started(int error, struct davy_probe_finding *ret_finding)
 {
-	const struct dl_probe_end end = { .error = error };
+	const struct davy_probe_end end = { .error = error };
 
-	dl_probe_judge(&end, "", 0, "", ret_finding);
+	davy_probe_judge(&end, "", 0, "", ret_finding);
 }

@@ -45,13 +45,13 @@ static void sweep(const char *path)
 		closedir(dir);
 }
 
-int dl_slots_make_dir(const char *base, char *ret_dir, size_t size)
+int davy_slots_make_dir(const char *base, char *ret_dir, size_t size)
 {
 	const char *tmp = getenv("TMPDIR");
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s/slots", base) < (int)sizeof(path) &&
-	    !dl_make_dirs(path))
+	    !davy_make_dirs(path))
 		sweep(path);
 	if (snprintf(ret_dir, size, "%s/slots/%d-XXXXXX", base, (int)getpid()) < (int)size &&
 	    mkdtemp(ret_dir))
@@ -63,9 +63,9 @@ int dl_slots_make_dir(const char *base, char *ret_dir, size_t size)
 	return -errno;
 }
 
-int dl_slots_open(pid_t pid, const char *dir, struct dl_slots *ret_slots)
+int davy_slots_open(pid_t pid, const char *dir, struct davy_slots *ret_slots)
 {
-	struct dl_slots slots = { .dir = -1 };
+	struct davy_slots slots = { .dir = -1 };
 	char path[PATH_MAX];
 	uint64_t name[2];
 
@@ -83,32 +83,32 @@ int dl_slots_open(pid_t pid, const char *dir, struct dl_slots *ret_slots)
 	return 0;
 }
 
-void dl_slots_done(struct dl_slots *slots)
+void davy_slots_done(struct davy_slots *slots)
 {
 	char name[64];
 
-	for (unsigned int i = 0; slots->dir >= 0 && i < DL_SLOTS_MAX; i++) {
+	for (unsigned int i = 0; slots->dir >= 0 && i < DAVY_SLOTS_MAX; i++) {
 		snprintf(name, sizeof(name), "%s%u", slots->prefix, i);
 		unlinkat(slots->dir, name, 0);
 	}
 	if (slots->dir >= 0)
 		close(slots->dir);
-	*slots = (struct dl_slots){ .dir = -1 };
+	*slots = (struct davy_slots){ .dir = -1 };
 }
 
-int dl_slots_parse(const char *text, size_t size, uint64_t *ret_slots, uint64_t *ret_tokens)
+int davy_slots_parse(const char *text, size_t size, uint64_t *ret_slots, uint64_t *ret_tokens)
 {
 	json_t *object = text ? json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *list = json_object_get(object, "slots");
 	uint64_t slots = 0, tokens = 0;
 	int err = json_is_array(list) ? 0 : -EBADMSG;
 
-	for (size_t i = 0; !err && i < json_array_size(list) && i < DL_SLOTS_MAX; i++) {
+	for (size_t i = 0; !err && i < json_array_size(list) && i < DAVY_SLOTS_MAX; i++) {
 		const json_t *slot = json_array_get(list, i);
 		json_int_t id = json_integer_value(json_object_get(slot, "id"));
 		json_int_t count = json_integer_value(json_object_get(slot, "tokens"));
 
-		if (id < 0 || id >= DL_SLOTS_MAX || count > UINT32_MAX) {
+		if (id < 0 || id >= DAVY_SLOTS_MAX || count > UINT32_MAX) {
 			err = -EBADMSG;
 		} else if (count > 0) {
 			slots |= (uint64_t)1 << id;

@@ -4,16 +4,16 @@
  * root of their own, under a name that nobody can guess. They hold conversations, so they go as
  * soon as they have been read.
  */
-#ifndef DL_ACT_SLOTS_H
-#define DL_ACT_SLOTS_H
+#ifndef DAVY_SLOTS_H
+#define DAVY_SLOTS_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define DL_SLOTS_MAX 64
+#define DAVY_SLOTS_MAX 64
 
-struct dl_slots {
+struct davy_slots {
 	int dir;	 /* -1: none */
 	char prefix[48]; /* of the names; a slot's number follows */
 	uint64_t saved;	 /* a bit for each slot that has a file worth reading */
@@ -23,15 +23,15 @@ struct dl_slots {
  * Makes a folder of our own, mode 0700, below "base" or else below $TMPDIR; removes those below
  * "base" whose supervisor has been killed.
  */
-int dl_slots_make_dir(const char *base, char *ret_dir, size_t size);
+int davy_slots_make_dir(const char *base, char *ret_dir, size_t size);
 
 /* "dir" as "pid" sees it; -ENOENT when it has no such folder. */
-int dl_slots_open(pid_t pid, const char *dir, struct dl_slots *ret_slots);
+int davy_slots_open(pid_t pid, const char *dir, struct davy_slots *ret_slots);
 
 /* Removes the files and closes; does nothing twice. */
-void dl_slots_done(struct dl_slots *slots);
+void davy_slots_done(struct davy_slots *slots);
 
 /* What davylamp-probe --slots answered: the slots that have tokens. -EBADMSG: no such answer. */
-int dl_slots_parse(const char *text, size_t size, uint64_t *ret_slots, uint64_t *ret_tokens);
+int davy_slots_parse(const char *text, size_t size, uint64_t *ret_slots, uint64_t *ret_tokens);
 
 #endif

@@ -81,7 +81,7 @@ static bool is_socket(int dir, const char *name)
 /* 1: "fn" kept one; 0: none; -errno. */
 static int each_socket(pid_t pid, uint16_t port, socket_fn fn, void *arg)
 {
-	DL_FD pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	DAVY_FD pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	char path[64];
 	struct dirent *entry;
 	DIR *dir;
@@ -128,24 +128,24 @@ static int listening(pid_t pid, uint16_t port)
 }
 
 /* A wildcard is reached by the loopback, IPv4's where the socket takes both. */
-static void name_address(int fd, const union address *a, char name[DL_ADDRESS_LEN])
+static void name_address(int fd, const union address *a, char name[DAVY_ADDRESS_LEN])
 {
 	bool any = a->any.sa_family == AF_INET ? a->v4.sin_addr.s_addr == htonl(INADDR_ANY)
 					       : IN6_IS_ADDR_UNSPECIFIED(&a->v6.sin6_addr);
 
 	if (any)
-		snprintf(name, DL_ADDRESS_LEN, "%s",
+		snprintf(name, DAVY_ADDRESS_LEN, "%s",
 			 a->any.sa_family == AF_INET6 && option(fd, IPPROTO_IPV6, IPV6_V6ONLY)
 				 ? "::1"
 				 : "127.0.0.1");
 	else if (a->any.sa_family == AF_INET)
-		inet_ntop(AF_INET, &a->v4.sin_addr, name, DL_ADDRESS_LEN);
+		inet_ntop(AF_INET, &a->v4.sin_addr, name, DAVY_ADDRESS_LEN);
 	else
-		inet_ntop(AF_INET6, &a->v6.sin6_addr, name, DL_ADDRESS_LEN);
+		inet_ntop(AF_INET6, &a->v6.sin6_addr, name, DAVY_ADDRESS_LEN);
 }
 
 struct look {
-	struct dl_listener *listener;
+	struct davy_listener *listener;
 	bool found;
 	bool shared;
 };
@@ -169,9 +169,9 @@ static int count_socket(int fd, const union address *address, void *arg)
 	return 0;
 }
 
-int dl_listener_look(pid_t pid, uint16_t port, struct dl_listener *ret_listener)
+int davy_listener_look(pid_t pid, uint16_t port, struct davy_listener *ret_listener)
 {
-	struct dl_listener listener = { .port = port };
+	struct davy_listener listener = { .port = port };
 	struct look look = { .listener = &listener };
 	int err = each_socket(pid, port, count_socket, &look);
 
@@ -192,7 +192,7 @@ static int lower_port(int fd, const union address *address, void *arg)
 	return 0;
 }
 
-uint16_t dl_listening_port(pid_t pid)
+uint16_t davy_listening_port(pid_t pid)
 {
 	uint16_t lowest = 0;
 
@@ -205,7 +205,7 @@ static int count_in(const char *path, uint16_t port)
 	char line[256];
 	unsigned int at, state;
 	int count = 0;
-	DL_FILE file = fopen(path, "re");
+	DAVY_FILE file = fopen(path, "re");
 
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%*u: %*32[0-9A-F]:%4x %*32[0-9A-F]:%*4x %2x", &at, &state) == 2)
@@ -213,7 +213,7 @@ static int count_in(const char *path, uint16_t port)
 	return count;
 }
 
-int dl_listener_count(pid_t pid, uint16_t port)
+int davy_listener_count(pid_t pid, uint16_t port)
 {
 	static const char *const files[] = { "tcp", "tcp6" };
 	char path[64];
@@ -260,16 +260,17 @@ static int attach(int fd, uint16_t from_port, uint32_t for_probe, uint32_t for_o
 		       : 0;
 }
 
-int dl_steer(pid_t pid, uint16_t port, uint16_t from_port, uint32_t for_probe, uint32_t for_others)
+int davy_steer(pid_t pid, uint16_t port, uint16_t from_port, uint32_t for_probe,
+	       uint32_t for_others)
 {
-	DL_FD fd = listening(pid, port);
+	DAVY_FD fd = listening(pid, port);
 
 	return fd < 0 ? fd : attach(fd, from_port, for_probe, for_others);
 }
 
-int dl_steer_end(pid_t pid, uint16_t port)
+int davy_steer_end(pid_t pid, uint16_t port)
 {
-	DL_FD fd = listening(pid, port);
+	DAVY_FD fd = listening(pid, port);
 
 	if (fd < 0)
 		return fd;
@@ -278,7 +279,7 @@ int dl_steer_end(pid_t pid, uint16_t port)
 		       : 0;
 }
 
-int dl_reserve_port(const char *address, uint16_t *ret_port)
+int davy_reserve_port(const char *address, uint16_t *ret_port)
 {
 	union address a = { 0 };
 	socklen_t size = sizeof(a);

@@ -25,7 +25,7 @@ static int keep_from_files(pid_t pid, char *ret_path, size_t size)
 	int keeps = 1;
 	DIR *dir;
 
-	dl_root_path(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	davy_root_path(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
@@ -47,9 +47,9 @@ static int find_mapped(pid_t pid, bool (*wanted)(const char *path, const char *p
 		       const char *part, char *ret_path, size_t size)
 {
 	char path[64], line[PATH_MAX + 128];
-	DL_FILE maps = NULL;
+	DAVY_FILE maps = NULL;
 
-	dl_root_path(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	davy_root_path(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	maps = fopen(path, "re");
 	if (!maps)
 		return -errno;
@@ -76,7 +76,7 @@ static bool has_part(const char *path, const char *part)
 	return strstr(path, part) != NULL;
 }
 
-int dl_keeps_to_cpu(pid_t pid, char *ret_path, size_t size)
+int davy_keeps_to_cpu(pid_t pid, char *ret_path, size_t size)
 {
 	int keeps = keep_from_files(pid, ret_path, size);
 
@@ -86,7 +86,7 @@ int dl_keeps_to_cpu(pid_t pid, char *ret_path, size_t size)
 	return keeps < 0 ? keeps : !keeps;
 }
 
-int dl_maps_file(pid_t pid, const char *part)
+int davy_maps_file(pid_t pid, const char *part)
 {
 	char path[2];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether a process keeps to the CPU, told from the process: what it has open and what it maps. */
-#ifndef DL_ACT_STRICT_H
-#define DL_ACT_STRICT_H
+#ifndef DAVY_STRICT_H
+#define DAVY_STRICT_H
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -10,9 +10,9 @@
  * 1: it has no GPU's device file open and none mapped; 0: it has, and "ret_path" says which; -errno
  * when it cannot be looked at. A mapped driver library proves nothing: ggml loads it in every case.
  */
-int dl_keeps_to_cpu(pid_t pid, char *ret_path, size_t size);
+int davy_keeps_to_cpu(pid_t pid, char *ret_path, size_t size);
 
 /* 1: a file whose path has "part" is mapped; 0: none; -errno when it cannot be looked at. */
-int dl_maps_file(pid_t pid, const char *part);
+int davy_maps_file(pid_t pid, const char *part);
 
 #endif

@@ -17,21 +17,21 @@
 #define THAW_LOOKS 20
 #define LOOK_NS	   5000000
 
-static int nothing(char why[DL_REASON_LEN], const char *text)
+static int nothing(char why[DAVY_REASON_LEN], const char *text)
 {
-	snprintf(why, DL_REASON_LEN, "%s", text);
+	snprintf(why, DAVY_REASON_LEN, "%s", text);
 	return 1;
 }
 
 /* An ancestor's freezer may keep it frozen: that is somebody else's. */
 static int see_thawed(int dir_fd)
 {
-	DL_FD events_fd = openat(dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	DAVY_FD events_fd = openat(dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
 	const struct timespec look = { .tv_nsec = LOOK_NS };
-	struct dl_cgroup_events events = { 0 };
+	struct davy_cgroup_events events = { 0 };
 
 	for (int i = 0; i < THAW_LOOKS; i++) {
-		int err = events_fd < 0 ? -errno : dl_cgroup_events_read(events_fd, &events);
+		int err = events_fd < 0 ? -errno : davy_cgroup_events_read(events_fd, &events);
 
 		if (err)
 			return err;
@@ -42,43 +42,43 @@ static int see_thawed(int dir_fd)
 	return -EBUSY;
 }
 
-static int thaw(int dir_fd, const struct dl_intent *intent, char why[DL_REASON_LEN])
+static int thaw(int dir_fd, const struct davy_intent *intent, char why[DAVY_REASON_LEN])
 {
-	int err = dl_cgroup_wants_frozen(dir_fd);
+	int err = davy_cgroup_wants_frozen(dir_fd);
 
 	if (!err)
 		return nothing(why, "it is not frozen");
 	if (err > 0 && intent->old_value[0] == '1')
 		return nothing(why, "somebody else had frozen it before");
 	if (err > 0)
-		err = dl_cgroup_freeze(dir_fd, false);
+		err = davy_cgroup_freeze(dir_fd, false);
 	if (!err)
 		err = see_thawed(dir_fd);
 	return err == -ENODEV ? nothing(why, "its cgroup is gone") : err;
 }
 
-static int go_on(const struct dl_intent *intent, char why[DL_REASON_LEN])
+static int go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
 {
-	struct dl_tree tree;
-	int err = dl_tree_open(&tree, intent->pid, intent->start_ticks);
+	struct davy_tree tree;
+	int err = davy_tree_open(&tree, intent->pid, intent->start_ticks);
 
 	if (err == -ESRCH)
 		return nothing(why, "its process is gone");
 	if (err)
 		return err;
-	err = dl_tree_root_stopped(&tree);
+	err = davy_tree_root_stopped(&tree);
 	if (err == 1) {
-		dl_tree_find(&tree);
-		dl_tree_continue(&tree);
+		davy_tree_find(&tree);
+		davy_tree_continue(&tree);
 	}
-	dl_tree_close(&tree);
+	davy_tree_close(&tree);
 	return err == 1 ? 0 : nothing(why, err ? "its process is gone" : "it is not stopped");
 }
 
 /* The guard freezes the cgroup where there is one with a freezer, else the processes. */
-static int release(const struct dl_intent *intent, char why[DL_REASON_LEN])
+static int release(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
 {
-	int fd = intent->cgroup[0] ? dl_cgroup_open(intent->cgroup) : -ENOENT;
+	int fd = intent->cgroup[0] ? davy_cgroup_open(intent->cgroup) : -ENOENT;
 	int err = -ENOENT;
 
 	if (fd >= 0) {
@@ -90,7 +90,7 @@ static int release(const struct dl_intent *intent, char why[DL_REASON_LEN])
 	return err;
 }
 
-int dl_undo(const struct dl_intent *intent, const char *boot_id, char why[DL_REASON_LEN])
+int davy_undo(const struct davy_intent *intent, const char *boot_id, char why[DAVY_REASON_LEN])
 {
 	int err;
 
@@ -98,10 +98,10 @@ int dl_undo(const struct dl_intent *intent, const char *boot_id, char why[DL_REA
 	if (boot_id[0] && intent->boot_id[0] && strcmp(boot_id, intent->boot_id) != 0)
 		return nothing(why, "the host was booted since");
 	if (intent->file[0]) {
-		err = dl_value_undo(intent);
+		err = davy_value_undo(intent);
 		return err == 1 ? nothing(why, "the value is not ours (any more)") : err;
 	}
-	if (intent->rung == DL_RUNG_PAUSE || intent->rung == DL_RUNG_THROTTLE)
+	if (intent->rung == DAVY_RUNG_PAUSE || intent->rung == DAVY_RUNG_THROTTLE)
 		return release(intent, why);
 	return nothing(why, "whoever supervises it ends what was begun");
 }

@@ -4,8 +4,8 @@
  * --all', and when an act is undone. Whoever it touches must be who it was: the process with that
  * start time, the value that we wrote. Nothing here waits longer than 100 ms.
  */
-#ifndef DL_ACT_UNDO_H
-#define DL_ACT_UNDO_H
+#ifndef DAVY_UNDO_H
+#define DAVY_UNDO_H
 
 #include "core/event/intent.h"
 
@@ -13,6 +13,6 @@
  * 0: undone, and seen to be; 1: there was nothing to undo (any more), "why" says why; -errno: it
  * failed, the intent stays open.
  */
-int dl_undo(const struct dl_intent *intent, const char *boot_id, char why[DL_REASON_LEN]);
+int davy_undo(const struct davy_intent *intent, const char *boot_id, char why[DAVY_REASON_LEN]);
 
 #endif

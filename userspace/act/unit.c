@@ -20,11 +20,11 @@
 #define RELOAD_MS 20000 /* it runs the generators and reads every unit file */
 
 struct operation {
-	struct dl_systemd *systemd;
+	struct davy_systemd *systemd;
 	struct operation *next;
 	sd_bus_slot *slot; /* the call's, until it is answered */
 	sd_event_source *timer;
-	dl_unit_done done;
+	davy_unit_done done;
 	void *arg;
 	bool reload;
 	bool waits; /* a reload, for the one under way to end */
@@ -33,22 +33,22 @@ struct operation {
 	char job_path[96]; /* "": not answered yet */
 };
 
-struct dl_systemd {
+struct davy_systemd {
 	sd_event *loop;
 	sd_bus *bus; /* NULL: not connected */
 	bool lost;
-	struct dl_unit_hooks hooks;
+	struct davy_unit_hooks hooks;
 	struct operation *operations;
 };
 
-bool dl_unit_name_valid(const char *name)
+bool davy_unit_name_valid(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789:-_.\\@";
 	static const char suffix[] = ".service";
 	size_t len = strlen(name), end = sizeof(suffix) - 1;
 
-	return len > end && len < DL_UNIT_LEN && name[0] != '.' && name[0] != '@' &&
+	return len > end && len < DAVY_UNIT_LEN && name[0] != '.' && name[0] != '@' &&
 	       strspn(name, letters) == len && !strcmp(name + len - end, suffix) &&
 	       name[len - end - 1] != '@';
 }
@@ -70,17 +70,17 @@ static void forget(struct operation *o)
 	release(o);
 }
 
-static void drop(struct dl_systemd *s)
+static void drop(struct davy_systemd *s)
 {
 	s->lost = false;
 	s->bus = sd_bus_close_unref(s->bus);
 }
 
 /* The last thing that is done with an operation. */
-static void finish(struct operation *o, int error, const char *why, struct dl_unit_state *state)
+static void finish(struct operation *o, int error, const char *why, struct davy_unit_state *state)
 {
-	struct dl_unit_answer answer = { error, why, state };
-	dl_unit_done done = o->done;
+	struct davy_unit_answer answer = { error, why, state };
+	davy_unit_done done = o->done;
 	void *arg = o->arg;
 
 	forget(o);
@@ -89,20 +89,20 @@ static void finish(struct operation *o, int error, const char *why, struct dl_un
 
 static void fail(struct operation *o, int error, const sd_bus_error *bus_error)
 {
-	char why[DL_UNIT_WHY_LEN] = "";
+	char why[DAVY_UNIT_WHY_LEN] = "";
 	const char *said = bus_error && bus_error->message ? bus_error->message : NULL;
 
 	if (error == -ETIMEDOUT)
 		snprintf(why, sizeof(why), "systemd does not answer");
 	else
-		dl_text_safe(why, sizeof(why), said ? said : strerror(-error));
+		davy_text_safe(why, sizeof(why), said ? said : strerror(-error));
 	finish(o, error, why, NULL);
 }
 
 static int begin_reload(struct operation *o);
 
 /* Whoever asked for a reload meanwhile is served by one more. */
-static void reload_ended(struct dl_systemd *s)
+static void reload_ended(struct davy_systemd *s)
 {
 	struct operation *next;
 
@@ -122,7 +122,7 @@ static void reload_ended(struct dl_systemd *s)
 
 static void answer_reload(struct operation *o, int error, const sd_bus_error *bus_error)
 {
-	struct dl_systemd *s = o->systemd;
+	struct davy_systemd *s = o->systemd;
 
 	if (error)
 		fail(o, error, bus_error);
@@ -134,7 +134,7 @@ static void answer_reload(struct operation *o, int error, const sd_bus_error *bu
 static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct operation *o = arg;
-	struct dl_systemd *s = o->systemd;
+	struct davy_systemd *s = o->systemd;
 
 	(void)source;
 	(void)usec;
@@ -154,7 +154,7 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
 
 static int on_state(sd_bus_message *m, void *arg, sd_bus_error *error)
 {
-	struct dl_unit_state state = { 0 };
+	struct davy_unit_state state = { 0 };
 	struct operation *o = arg;
 	int err;
 
@@ -163,7 +163,7 @@ static int on_state(sd_bus_message *m, void *arg, sd_bus_error *error)
 		fail(o, -sd_bus_message_get_errno(m), sd_bus_message_get_error(m));
 		return 0;
 	}
-	err = dl_unit_state_take(m, &state);
+	err = davy_unit_state_take(m, &state);
 	if (err)
 		finish(o, -EBADMSG, "systemd's answer is not understood", NULL);
 	else
@@ -196,20 +196,20 @@ static int on_job(sd_bus_message *m, void *arg, sd_bus_error *error)
 
 static void end_job(struct operation *o, const char *result)
 {
-	char why[DL_UNIT_WHY_LEN], safe[64];
+	char why[DAVY_UNIT_WHY_LEN], safe[64];
 
 	if (!strcmp(result, "done")) {
 		finish(o, 0, "", NULL);
 		return;
 	}
 	snprintf(why, sizeof(why), "systemd's job ended as '%s'",
-		 dl_text_safe(safe, sizeof(safe), result));
+		 davy_text_safe(safe, sizeof(safe), result));
 	finish(o, !strcmp(result, "canceled") ? -ECANCELED : -EIO, why, NULL);
 }
 
 static int on_job_removed(sd_bus_message *m, void *arg, sd_bus_error *error)
 {
-	struct dl_systemd *s = arg;
+	struct davy_systemd *s = arg;
 	const char *path, *unit, *result;
 	uint32_t id;
 
@@ -227,7 +227,7 @@ static int on_job_removed(sd_bus_message *m, void *arg, sd_bus_error *error)
 
 static int on_properties(sd_bus_message *m, void *arg, sd_bus_error *error)
 {
-	struct dl_systemd *s = arg;
+	struct davy_systemd *s = arg;
 	char *unit = NULL;
 
 	(void)error;
@@ -240,7 +240,7 @@ static int on_properties(sd_bus_message *m, void *arg, sd_bus_error *error)
 /* It ended, executes itself anew, or was found silent. */
 static int on_disconnected(sd_bus_message *m, void *arg, sd_bus_error *error)
 {
-	struct dl_systemd *s = arg;
+	struct davy_systemd *s = arg;
 	struct operation *next;
 
 	(void)m;
@@ -256,7 +256,7 @@ static int on_disconnected(sd_bus_message *m, void *arg, sd_bus_error *error)
 	return 0;
 }
 
-static int add_matches(struct dl_systemd *s)
+static int add_matches(struct davy_systemd *s)
 {
 	int err = sd_bus_match_signal(s->bus, NULL, NULL, OBJECT, MANAGER, "JobRemoved",
 				      on_job_removed, s);
@@ -272,7 +272,7 @@ static int add_matches(struct dl_systemd *s)
 	return err;
 }
 
-static int connect_bus(struct dl_systemd *s)
+static int connect_bus(struct davy_systemd *s)
 {
 	char path[256], address[512];
 	int err;
@@ -281,7 +281,7 @@ static int connect_bus(struct dl_systemd *s)
 		drop(s);
 	if (s->bus)
 		return 0;
-	err = dl_root_path(path, sizeof(path), SOCKET);
+	err = davy_root_path(path, sizeof(path), SOCKET);
 	if (err)
 		return err;
 	snprintf(address, sizeof(address), "unix:path=%s", path);
@@ -299,8 +299,8 @@ static int connect_bus(struct dl_systemd *s)
 	return err < 0 ? err : 0;
 }
 
-static struct operation *new_operation(struct dl_systemd *s, uint32_t limit_ms, dl_unit_done done,
-				       void *arg)
+static struct operation *new_operation(struct davy_systemd *s, uint32_t limit_ms,
+				       davy_unit_done done, void *arg)
 {
 	struct operation *o = calloc(1, sizeof(*o));
 
@@ -319,7 +319,7 @@ static struct operation *new_operation(struct dl_systemd *s, uint32_t limit_ms, 
 	return o;
 }
 
-int dl_unit_ask(struct dl_systemd *s, const char *unit, dl_unit_done done, void *arg)
+int davy_unit_ask(struct davy_systemd *s, const char *unit, davy_unit_done done, void *arg)
 {
 	struct operation *o;
 	char *path = NULL;
@@ -341,8 +341,8 @@ int dl_unit_ask(struct dl_systemd *s, const char *unit, dl_unit_done done, void 
 	return err < 0 ? err : 0;
 }
 
-int dl_unit_job(struct dl_systemd *s, const char *method, const char *unit, uint32_t limit_ms,
-		dl_unit_done done, void *arg)
+int davy_unit_job(struct davy_systemd *s, const char *method, const char *unit, uint32_t limit_ms,
+		  davy_unit_done done, void *arg)
 {
 	struct operation *o;
 	int err = connect_bus(s);
@@ -372,8 +372,8 @@ static int on_done(sd_bus_message *m, void *arg, sd_bus_error *error)
 	return 0;
 }
 
-int dl_unit_limit(struct dl_systemd *s, const char *unit, const char *property, uint64_t value,
-		  dl_unit_done done, void *arg)
+int davy_unit_limit(struct davy_systemd *s, const char *unit, const char *property, uint64_t value,
+		    davy_unit_done done, void *arg)
 {
 	struct operation *o;
 	int err = connect_bus(s);
@@ -391,11 +391,11 @@ int dl_unit_limit(struct dl_systemd *s, const char *unit, const char *property, 
 	return err < 0 ? err : 0;
 }
 
-int dl_unit_limits(struct dl_systemd *s, const char *unit, uint64_t memory_high, uint64_t cpu_quota,
-		   dl_unit_done done, void *arg)
+int davy_unit_limits(struct davy_systemd *s, const char *unit, uint64_t memory_high,
+		     uint64_t cpu_quota, davy_unit_done done, void *arg)
 {
-	int err = dl_unit_limit(s, unit, "MemoryHigh", memory_high, done, arg);
-	int other = dl_unit_limit(s, unit, "CPUQuotaPerSecUSec", cpu_quota, done, arg);
+	int err = davy_unit_limit(s, unit, "MemoryHigh", memory_high, done, arg);
+	int other = davy_unit_limit(s, unit, "CPUQuotaPerSecUSec", cpu_quota, done, arg);
 
 	return err ? err : other;
 }
@@ -423,7 +423,7 @@ static int on_shared_reload(sd_bus_message *m, void *arg, sd_bus_error *error)
 
 static int begin_reload(struct operation *o)
 {
-	struct dl_systemd *s = o->systemd;
+	struct davy_systemd *s = o->systemd;
 	int err = connect_bus(s);
 
 	if (err)
@@ -436,7 +436,7 @@ static int begin_reload(struct operation *o)
 	return err < 0 ? err : 0;
 }
 
-int dl_systemd_reload(struct dl_systemd *s, dl_unit_done done, void *arg)
+int davy_systemd_reload(struct davy_systemd *s, davy_unit_done done, void *arg)
 {
 	bool under_way = false;
 	struct operation *o;
@@ -457,9 +457,10 @@ int dl_systemd_reload(struct dl_systemd *s, dl_unit_done done, void *arg)
 	return err;
 }
 
-int dl_systemd_new(sd_event *loop, const struct dl_unit_hooks *hooks, struct dl_systemd **ret_s)
+int davy_systemd_new(sd_event *loop, const struct davy_unit_hooks *hooks,
+		     struct davy_systemd **ret_s)
 {
-	struct dl_systemd *s = calloc(1, sizeof(*s));
+	struct davy_systemd *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
@@ -469,7 +470,7 @@ int dl_systemd_new(sd_event *loop, const struct dl_unit_hooks *hooks, struct dl_
 	return 0;
 }
 
-void dl_systemd_free(struct dl_systemd *s)
+void davy_systemd_free(struct davy_systemd *s)
 {
 	if (!s)
 		return;

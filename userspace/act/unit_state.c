@@ -9,8 +9,8 @@
 
 #define PROPERTY(text, kind, field)                                                                \
 	{                                                                                          \
-		text, kind, offsetof(struct dl_unit_state, field),                                 \
-			sizeof(((struct dl_unit_state *)0)->field)                                 \
+		text, kind, offsetof(struct davy_unit_state, field),                               \
+			sizeof(((struct davy_unit_state *)0)->field)                               \
 	}
 
 static const struct property {
@@ -133,7 +133,7 @@ static int take_command(sd_bus_message *m, const struct property *p, char *field
 	return err < 0 ? err : sd_bus_message_exit_container(m);
 }
 
-static int take_property(sd_bus_message *m, const char *name, struct dl_unit_state *state)
+static int take_property(sd_bus_message *m, const char *name, struct davy_unit_state *state)
 {
 	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
 		const struct property *p = &properties[i];
@@ -154,7 +154,7 @@ static int take_property(sd_bus_message *m, const char *name, struct dl_unit_sta
 	return sd_bus_message_skip(m, "v");
 }
 
-int dl_unit_state_take(sd_bus_message *m, struct dl_unit_state *state)
+int davy_unit_state_take(sd_bus_message *m, struct davy_unit_state *state)
 {
 	int err = sd_bus_message_enter_container(m, 'a', "{sv}");
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The answer to GetAll on a unit's object; only act/ includes this. */
-#ifndef DL_ACT_UNIT_STATE_H
-#define DL_ACT_UNIT_STATE_H
+#ifndef DAVY_UNIT_STATE_H
+#define DAVY_UNIT_STATE_H
 
 #include <systemd/sd-bus.h>
 
 #include "act/unit.h"
 
 /* "state" is zeroed before. 0, or -errno when the message is not what it should be. */
-int dl_unit_state_take(sd_bus_message *m, struct dl_unit_state *state);
+int davy_unit_state_take(sd_bus_message *m, struct davy_unit_state *state);
 
 #endif

@@ -7,8 +7,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-int dl_watch(sd_event *loop, sd_event_source **ret_source, int fd, sd_event_io_handler_t handler,
-	     void *arg)
+int davy_watch(sd_event *loop, sd_event_source **ret_source, int fd, sd_event_io_handler_t handler,
+	       void *arg)
 {
 	sd_event_source *source;
 	int err = sd_event_add_io(loop, &source, fd, EPOLLIN, handler, arg);
@@ -27,10 +27,10 @@ int dl_watch(sd_event *loop, sd_event_source **ret_source, int fd, sd_event_io_h
 	return err < 0 ? err : 0;
 }
 
-int dl_watch_copy(sd_event *loop, sd_event_source **ret_source, int fd,
-		  sd_event_io_handler_t handler, void *arg)
+int davy_watch_copy(sd_event *loop, sd_event_source **ret_source, int fd,
+		    sd_event_io_handler_t handler, void *arg)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 
-	return copy < 0 ? -errno : dl_watch(loop, ret_source, copy, handler, arg);
+	return copy < 0 ? -errno : davy_watch(loop, ret_source, copy, handler, arg);
 }

@@ -125,7 +125,7 @@ static const uint16_t refused[] = {
 	__NR_personality,
 };
 
-uint64_t dl_agent_capabilities(void)
+uint64_t davy_agent_capabilities(void)
 {
 	uint64_t set = 0;
 
@@ -162,28 +162,29 @@ static int confine_capabilities(uint64_t keep)
 static int confine_calls(void)
 {
 	static const uint32_t families[] = { AF_UNIX, AF_NETLINK, AF_INET, AF_INET6 };
-	static struct dl_filter f;
+	static struct davy_filter f;
 
-	dl_filter_begin(&f);
+	davy_filter_begin(&f);
 	/* Its flags lie in memory, out of a filter's sight; glibc then takes clone. */
-	dl_filter_unknown(&f, __NR_clone3);
+	davy_filter_unknown(&f, __NR_clone3);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-		dl_filter_refuse(&f, refused[i]);
-	dl_filter_refuse_bits(&f, __NR_clone, 0, ANY_NAMESPACE);
-	dl_filter_refuse_value(&f, __NR_ioctl, 1, TIOCSTI);
-	dl_filter_refuse_value(&f, __NR_ioctl, 1, TIOCLINUX);
-	dl_filter_only_values(&f, __NR_socket, 0, families, sizeof(families) / sizeof(families[0]));
-	dl_filter_refuse_bits(&f, __NR_fchmod, 1, S_ISUID | S_ISGID);
-	dl_filter_refuse_bits(&f, __NR_fchmodat, 2, S_ISUID | S_ISGID);
+		davy_filter_refuse(&f, refused[i]);
+	davy_filter_refuse_bits(&f, __NR_clone, 0, ANY_NAMESPACE);
+	davy_filter_refuse_value(&f, __NR_ioctl, 1, TIOCSTI);
+	davy_filter_refuse_value(&f, __NR_ioctl, 1, TIOCLINUX);
+	davy_filter_only_values(&f, __NR_socket, 0, families,
+				sizeof(families) / sizeof(families[0]));
+	davy_filter_refuse_bits(&f, __NR_fchmod, 1, S_ISUID | S_ISGID);
+	davy_filter_refuse_bits(&f, __NR_fchmodat, 2, S_ISUID | S_ISGID);
 #ifdef __x86_64__
-	dl_filter_refuse_bits(&f, __NR_chmod, 1, S_ISUID | S_ISGID);
+	davy_filter_refuse_bits(&f, __NR_chmod, 1, S_ISUID | S_ISGID);
 #endif
-	return dl_filter_install(&f);
+	return davy_filter_install(&f);
 }
 
-int dl_agent_confine(void)
+int davy_agent_confine(void)
 {
-	int err = confine_capabilities(dl_agent_capabilities()), calls;
+	int err = confine_capabilities(davy_agent_capabilities()), calls;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = err ? err : -errno;
@@ -191,11 +192,11 @@ int dl_agent_confine(void)
 	return err ? err : calls;
 }
 
-void dl_agent_hurry(void)
+void davy_agent_hurry(void)
 {
 	const struct sched_param none = { 0 };
 
 	if (sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none) ||
 	    setpriority(PRIO_PROCESS, 0, NICE))
-		dl_debug("priority: %s; on a busy host the agent may be late", strerror(errno));
+		davy_debug("priority: %s; on a busy host the agent may be late", strerror(errno));
 }

@@ -4,21 +4,21 @@
  * host.
  * Both hold for its children, too, as far as they do not say otherwise.
  */
-#ifndef DL_AGENT_CONFINE_H
-#define DL_AGENT_CONFINE_H
+#ifndef DAVY_AGENT_CONFINE_H
+#define DAVY_AGENT_CONFINE_H
 
 #include <stdint.h>
 
 /* The capabilities that stay, 1 << CAP_... */
-uint64_t dl_agent_capabilities(void);
+uint64_t davy_agent_capabilities(void);
 
 /* 0 or -errno; what could be given up is given up all the same. */
-int dl_agent_confine(void);
+int davy_agent_confine(void);
 
 /*
  * Ahead of what other processes compute. Its children start without it: engines' probes do not
  * hurry.
  */
-void dl_agent_hurry(void);
+void davy_agent_hurry(void);
 
 #endif

@@ -9,40 +9,40 @@
 #include "cli/exec_case.h"
 #include "cli/verbs.h"
 
-static bool says_nothing(const struct dl_exec_case *c)
+static bool says_nothing(const struct davy_exec_case *c)
 {
 	return c->options.explain;
 }
 
-static void told(const struct dl_exec_case *c, const char *key, const struct dl_policy_value *v)
+static void told(const struct davy_exec_case *c, const char *key, const struct davy_policy_value *v)
 {
 	if (!says_nothing(c))
-		dl_exec_say_value(key, v);
+		davy_exec_say_value(key, v);
 }
 
 /* A later one of the same name takes the place of the former; the same value keeps its rule. */
-static void set_variable(struct dl_exec_case *c, const char *name, const char *value,
-			 const struct dl_policy_value *of)
+static void set_variable(struct davy_exec_case *c, const char *name, const char *value,
+			 const struct davy_policy_value *of)
 {
-	struct dl_exec_variable *at = NULL;
+	struct davy_exec_variable *at = NULL;
 
 	for (size_t i = 0; i < c->variable_count; i++)
 		if (!strcmp(c->variables[i].name, name))
 			at = &c->variables[i];
 	if (at && value && at->value && !strcmp(at->value, value))
 		return;
-	if (!at && c->variable_count < DL_EXEC_VARIABLES)
+	if (!at && c->variable_count < DAVY_EXEC_VARIABLES)
 		at = &c->variables[c->variable_count++];
 	if (at)
-		*at = (struct dl_exec_variable){ name, value, of };
+		*at = (struct davy_exec_variable){ name, value, of };
 }
 
-static void set_by_rules(struct dl_exec_case *c)
+static void set_by_rules(struct davy_exec_case *c)
 {
-	const struct dl_effective *e = &c->choice.effective;
+	const struct davy_effective *e = &c->choice.effective;
 
 	for (size_t i = 0; i < e->environment_count; i++) {
-		const struct dl_policy_value *v = &e->environment[i];
+		const struct davy_policy_value *v = &e->environment[i];
 
 		if (!v->text[0] || getenv(v->name))
 			continue; /* people have said it themselves */
@@ -52,71 +52,71 @@ static void set_by_rules(struct dl_exec_case *c)
 }
 
 /* GPU backends that the device could have, and the rules leave out. */
-static uint32_t hidden(const struct dl_exec_case *c)
+static uint32_t hidden(const struct davy_exec_case *c)
 {
-	const struct dl_choice *d = &c->choice;
-	uint32_t could = dl_subject_backends(&c->question.subject), hide = 0;
+	const struct davy_choice *d = &c->choice;
+	uint32_t could = davy_subject_backends(&c->question.subject), hide = 0;
 
-	if (c->question.want != DL_WANT_AUTO || !c->question.subject.vendor[0] ||
-	    !d->before.value[DL_POLICY_BACKENDS].origin.rule || d->backend == DL_BACKEND_CPU)
+	if (c->question.want != DAVY_WANT_AUTO || !c->question.subject.vendor[0] ||
+	    !d->before.value[DAVY_POLICY_BACKENDS].origin.rule || d->backend == DAVY_BACKEND_CPU)
 		return 0;
-	for (int i = DL_BACKEND_VULKAN; i < DL_BACKEND_COUNT; i++)
-		if (could & 1u << i && !dl_effective_allows(&d->before, (enum dl_backend)i))
+	for (int i = DAVY_BACKEND_VULKAN; i < DAVY_BACKEND_COUNT; i++)
+		if (could & 1u << i && !davy_effective_allows(&d->before, (enum davy_backend)i))
 			hide |= 1u << i;
 	return hide;
 }
 
-static void aim(struct dl_exec_case *c)
+static void aim(struct davy_exec_case *c)
 {
-	struct dl_engine_target *t = &c->target;
-	enum dl_backend backend = c->choice.backend;
+	struct davy_engine_target *t = &c->target;
+	enum davy_backend backend = c->choice.backend;
 
-	for (int i = 0; i < DL_BACKEND_COUNT; i++)
+	for (int i = 0; i < DAVY_BACKEND_COUNT; i++)
 		t->index[i] = c->device ? c->device->index[i] : -1;
-	t->device = c->options.device && backend != DL_BACKEND_CPU;
+	t->device = c->options.device && backend != DAVY_BACKEND_CPU;
 	t->hidden = hidden(c);
-	t->backend = DL_BACKEND_UNKNOWN;
-	if (backend == DL_BACKEND_CPU || c->choice.pinned ||
-	    (t->device && backend != DL_BACKEND_UNKNOWN))
+	t->backend = DAVY_BACKEND_UNKNOWN;
+	if (backend == DAVY_BACKEND_CPU || c->choice.pinned ||
+	    (t->device && backend != DAVY_BACKEND_UNKNOWN))
 		t->backend = backend;
 }
 
-static int set_by_target(struct dl_exec_case *c)
+static int set_by_target(struct davy_exec_case *c)
 {
 	int err;
 
 	aim(c);
-	err = dl_engine_tell(&c->launch.facts, &c->target, &c->told);
+	err = davy_engine_tell(&c->launch.facts, &c->target, &c->told);
 	if (err) {
-		dl_log("%s; nothing is started", c->told.why);
-		return DL_EXIT_NOTHING;
+		davy_log("%s; nothing is started", c->told.why);
+		return DAVY_EXIT_NOTHING;
 	}
 	for (size_t i = 0; i < c->told.count; i++)
 		set_variable(c, c->told.at[i].name, c->told.at[i].value, NULL);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
-static void add(struct dl_exec_case *c, const char *option, const char *value)
+static void add(struct davy_exec_case *c, const char *option, const char *value)
 {
-	if (!dl_args_add(&c->base, option) && value[0])
-		dl_args_add(&c->base, value);
+	if (!davy_args_add(&c->base, option) && value[0])
+		davy_args_add(&c->base, value);
 }
 
-static void add_arguments(struct dl_exec_case *c)
+static void add_arguments(struct davy_exec_case *c)
 {
-	const struct dl_effective *e = &c->choice.effective;
-	const struct dl_policy_value *cache = &e->value[DL_POLICY_CACHE_TYPE];
+	const struct davy_effective *e = &c->choice.effective;
+	const struct davy_policy_value *cache = &e->value[DAVY_POLICY_CACHE_TYPE];
 	char *const *argv = c->launch.argv + 1;
 
 	for (size_t i = 0; i < e->argument_count; i++) {
-		if (dl_has_option(argv, e->argument[i].name))
+		if (davy_has_option(argv, e->argument[i].name))
 			continue;
 		add(c, e->argument[i].name, e->argument[i].text);
 		told(c, "argument", &e->argument[i]);
 	}
-	if (!cache->origin.rule || dl_policy_is_agents(e, DL_POLICY_CACHE_TYPE) ||
-	    c->launch.facts.engine != DL_ENGINE_LLAMA_SERVER ||
-	    dl_has_option(argv, "-ctk --cache-type-k -ctv --cache-type-v"))
+	if (!cache->origin.rule || davy_policy_is_agents(e, DAVY_POLICY_CACHE_TYPE) ||
+	    c->launch.facts.engine != DAVY_ENGINE_LLAMA_SERVER ||
+	    davy_has_option(argv, "-ctk --cache-type-k -ctv --cache-type-v"))
 		return;
 	add(c, "-ctk", cache->text);
 	add(c, "-ctv", cache->text);
@@ -124,73 +124,73 @@ static void add_arguments(struct dl_exec_case *c)
 }
 
 /* What the agent has made smaller it may give back: it is no part of the command. */
-static void put_limit(struct dl_exec_case *c, uint32_t knob, uint32_t most,
-		      struct dl_engine_wish *command)
+static void put_limit(struct davy_exec_case *c, uint32_t knob, uint32_t most,
+		      struct davy_engine_wish *command)
 {
-	enum dl_policy_key key = dl_policy_knob_key(knob);
-	bool agents = dl_policy_is_agents(&c->choice.effective, key);
+	enum davy_policy_key key = davy_policy_knob_key(knob);
+	bool agents = davy_policy_is_agents(&c->choice.effective, key);
 
-	if (!most || (knob == DL_TUNER_CACHE_TYPE && !agents))
+	if (!most || (knob == DAVY_TUNER_CACHE_TYPE && !agents))
 		return; /* theirs is an argument */
-	if (knob == DL_TUNER_LAYERS && !command->layers && c->launch.facts.gpu_layers < 0)
+	if (knob == DAVY_TUNER_LAYERS && !command->layers && c->launch.facts.gpu_layers < 0)
 		return; /* of how many is not known */
-	if (dl_knob_set(agents ? &c->wish.knobs : &command->knobs, knob, most))
-		told(c, dl_policy_key_name(key), &c->choice.effective.value[key]);
+	if (davy_knob_set(agents ? &c->wish.knobs : &command->knobs, knob, most))
+		told(c, davy_policy_key_name(key), &c->choice.effective.value[key]);
 }
 
 /* Options that name a backend's device, when somebody insists on it or on the device. */
-static enum dl_backend by_options(const struct dl_exec_case *c)
+static enum davy_backend by_options(const struct davy_exec_case *c)
 {
-	const struct dl_engine_facts *f = &c->launch.facts;
-	enum dl_backend backend = c->target.backend;
+	const struct davy_engine_facts *f = &c->launch.facts;
+	enum davy_backend backend = c->target.backend;
 
-	if (backend == DL_BACKEND_UNKNOWN || backend == DL_BACKEND_CPU ||
-	    !dl_engine_by_options(f->engine, backend) ||
+	if (backend == DAVY_BACKEND_UNKNOWN || backend == DAVY_BACKEND_CPU ||
+	    !davy_engine_by_options(f->engine, backend) ||
 	    (backend == f->backend && !c->target.device))
-		return DL_BACKEND_UNKNOWN;
+		return DAVY_BACKEND_UNKNOWN;
 	return backend;
 }
 
 /* The command as the rules would have it; it stays as it is where the engine has no options. */
-static void make_base(struct dl_exec_case *c)
+static void make_base(struct davy_exec_case *c)
 {
-	const struct dl_engine_facts *f = &c->launch.facts;
-	struct dl_engine_wish wish = { .backend = by_options(c), .layers = c->wish.layers };
-	struct dl_knobs most;
+	const struct davy_engine_facts *f = &c->launch.facts;
+	struct davy_engine_wish wish = { .backend = by_options(c), .layers = c->wish.layers };
+	struct davy_knobs most;
 
-	dl_policy_limits(&c->choice.effective, f, &most);
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		put_limit(c, i, dl_knob_get(&most, i), &wish);
-	if (dl_engine_command(f, c->launch.argv, &wish, &c->base)) {
-		dl_log("policy: '%s' has no options for that; it is started as its command says",
-		       dl_engine_name(f->engine));
+	davy_policy_limits(&c->choice.effective, f, &most);
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+		put_limit(c, i, davy_knob_get(&most, i), &wish);
+	if (davy_engine_command(f, c->launch.argv, &wish, &c->base)) {
+		davy_log("policy: '%s' has no options for that; it is started as its command says",
+			 davy_engine_name(f->engine));
 		return;
 	}
 	add_arguments(c);
 	c->launch.argv = c->base.at;
 }
 
-static enum dl_backend asked(const struct dl_exec_case *c)
+static enum davy_backend asked(const struct davy_exec_case *c)
 {
-	if (c->target.backend != DL_BACKEND_UNKNOWN)
+	if (c->target.backend != DAVY_BACKEND_UNKNOWN)
 		return c->target.backend;
 	return c->launch.facts.backend;
 }
 
 /* The model's name that was given stays, also where the command names another. */
-static void look_again(struct dl_exec_case *c)
+static void look_again(struct davy_exec_case *c)
 {
-	struct dl_engine_look look = {
+	struct davy_engine_look look = {
 		.argv = c->launch.argv, .envp = environ, .exe = "", .parent = ""
 	};
-	char model[DL_MODEL_LEN];
+	char model[DAVY_MODEL_LEN];
 
-	dl_copy_name(model, sizeof(model), c->launch.facts.model);
-	dl_engine_identify(&look, &c->launch.facts);
-	dl_copy_name(c->launch.facts.model, sizeof(c->launch.facts.model), model);
+	davy_copy_name(model, sizeof(model), c->launch.facts.model);
+	davy_engine_identify(&look, &c->launch.facts);
+	davy_copy_name(c->launch.facts.model, sizeof(c->launch.facts.model), model);
 }
 
-int dl_exec_apply(struct dl_exec_case *c)
+int davy_exec_apply(struct davy_exec_case *c)
 {
 	int status;
 
@@ -199,12 +199,12 @@ int dl_exec_apply(struct dl_exec_case *c)
 	status = set_by_target(c);
 	if (status)
 		return status;
-	if (c->launch.facts.engine != DL_ENGINE_NONE)
+	if (c->launch.facts.engine != DAVY_ENGINE_NONE)
 		make_base(c);
 	look_again(c);
 	c->launch.asked = asked(c);
-	if (c->launch.asked == DL_BACKEND_CPU &&
-	    dl_engine_by_options(c->launch.facts.engine, DL_BACKEND_CPU))
-		c->wish.backend = DL_BACKEND_CPU;
-	return DL_EXIT_DONE;
+	if (c->launch.asked == DAVY_BACKEND_CPU &&
+	    davy_engine_by_options(c->launch.facts.engine, DAVY_BACKEND_CPU))
+		c->wish.backend = DAVY_BACKEND_CPU;
+	return DAVY_EXIT_DONE;
 }

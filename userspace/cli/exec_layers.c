@@ -11,23 +11,23 @@
 #define ANSWER_MS 2000
 
 /* As they were when an agent read them, before somebody made a mistake. */
-static bool ask_agent(const char *socket_path, struct dl_policy_layers *layers)
+static bool ask_agent(const char *socket_path, struct davy_policy_layers *layers)
 {
-	char error[DL_CONFIG_ERROR_LEN];
+	char error[DAVY_CONFIG_ERROR_LEN];
 	json_t *answer = NULL;
 	const char *text;
 	bool good = false;
-	int fd = dl_message_connect(socket_path, DL_CONNECT_MS);
+	int fd = davy_message_connect(socket_path, DAVY_CONNECT_MS);
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 
 	if (fd < 0)
 		return false;
-	if (!dl_message_send(fd, json_pack("{s:s}", "op", "people_rules")) &&
-	    poll(&wait, 1, ANSWER_MS) == 1 && !dl_message_receive(fd, &answer)) {
-		text = dl_message_text(answer, "text");
+	if (!davy_message_send(fd, json_pack("{s:s}", "op", "people_rules")) &&
+	    poll(&wait, 1, ANSWER_MS) == 1 && !davy_message_receive(fd, &answer)) {
+		text = davy_message_text(answer, "text");
 		good = text[0] &&
-		       !dl_policy_text_read(text, strlen(text), "the agent", DL_LAYER_PEOPLE,
-					    &layers->at[DL_LAYER_PEOPLE], error);
+		       !davy_policy_text_read(text, strlen(text), "the agent", DAVY_LAYER_PEOPLE,
+					      &layers->at[DAVY_LAYER_PEOPLE], error);
 	}
 	close(fd);
 	json_decref(answer);
@@ -35,30 +35,30 @@ static bool ask_agent(const char *socket_path, struct dl_policy_layers *layers)
 }
 
 /* Without people's, which are wrong. */
-static bool read_others(const struct dl_exec_options *o, struct dl_policy_layers *layers)
+static bool read_others(const struct davy_exec_options *o, struct davy_policy_layers *layers)
 {
-	char error[DL_CONFIG_ERROR_LEN];
+	char error[DAVY_CONFIG_ERROR_LEN];
 
-	return !dl_policy_dirs_read(o->data_dir, o->state_dir, NULL, layers, error) &&
+	return !davy_policy_dirs_read(o->data_dir, o->state_dir, NULL, layers, error) &&
 	       ask_agent(o->socket_path, layers);
 }
 
-bool dl_exec_layers_read(const struct dl_exec_options *o, struct dl_policy_layers *layers)
+bool davy_exec_layers_read(const struct davy_exec_options *o, struct davy_policy_layers *layers)
 {
-	char error[DL_CONFIG_ERROR_LEN];
+	char error[DAVY_CONFIG_ERROR_LEN];
 	int err;
 
-	dl_policy_layers_init(layers);
-	err = dl_policy_dirs_read(o->data_dir, o->state_dir, o->config_dir, layers, error);
+	davy_policy_layers_init(layers);
+	err = davy_policy_dirs_read(o->data_dir, o->state_dir, o->config_dir, layers, error);
 	if (err && read_others(o, layers)) {
-		dl_log("policy: %s; starting by the rules that were in force before",
-		       error[0] ? error : strerror(-err));
+		davy_log("policy: %s; starting by the rules that were in force before",
+			 error[0] ? error : strerror(-err));
 		return true;
 	}
 	if (err)
-		dl_log("policy: %s; starting as if there were no rules",
-		       error[0] ? error : strerror(-err));
+		davy_log("policy: %s; starting as if there were no rules",
+			 error[0] ? error : strerror(-err));
 	else if (error[0])
-		dl_log("policy: %s; the agent's own rules are left out", error);
+		davy_log("policy: %s; the agent's own rules are left out", error);
 	return !err;
 }

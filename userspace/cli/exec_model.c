@@ -52,52 +52,52 @@ static uint64_t split_bytes(const char *path, uint32_t count)
 	return bytes;
 }
 
-static uint32_t tokens_of(const struct dl_engine_facts *f, const struct dl_gguf *g)
+static uint32_t tokens_of(const struct davy_engine_facts *f, const struct davy_gguf *g)
 {
 	if (f->context_size)
 		return f->context_size;
-	if (!f->llama_cpp && f->engine != DL_ENGINE_OLLAMA)
+	if (!f->llama_cpp && f->engine != DAVY_ENGINE_OLLAMA)
 		return 0;
 	if (f->fixed_fit || g->context_length < FIT_CONTEXT)
 		return g->context_length;
 	return FIT_CONTEXT;
 }
 
-static void read_gguf(struct dl_exec_case *c, const char *path, int fd, uint64_t bytes)
+static void read_gguf(struct davy_exec_case *c, const char *path, int fd, uint64_t bytes)
 {
-	const struct dl_engine_facts *f = &c->launch.facts;
-	struct dl_fit_question *q = &c->question.fit;
-	struct dl_gguf g;
+	const struct davy_engine_facts *f = &c->launch.facts;
+	struct davy_fit_question *q = &c->question.fit;
+	struct davy_gguf g;
 
 	q->weight_bytes = bytes;
-	if (dl_gguf_read(fd, bytes, &g))
+	if (davy_gguf_read(fd, bytes, &g))
 		return; /* the engine will say what is wrong with it */
 	q->layers = g.block_count;
 	q->cache_bytes =
-		dl_gguf_cache_bytes(&g, tokens_of(f, &g), f->cache_k[0] ? f->cache_k : "f16",
-				    f->cache_v[0] ? f->cache_v : "f16");
+		davy_gguf_cache_bytes(&g, tokens_of(f, &g), f->cache_k[0] ? f->cache_k : "f16",
+				      f->cache_v[0] ? f->cache_v : "f16");
 	if (g.split_count > 1)
 		q->weight_bytes = plus(bytes, split_bytes(path, g.split_count));
 }
 
-static void unknown(struct dl_exec_case *c, const char *what, const char *why)
+static void unknown(struct davy_exec_case *c, const char *what, const char *why)
 {
 	snprintf(c->fit_why, sizeof(c->fit_why), "%s%s%s", what, why ? ": " : "", why ? why : "");
 	c->question.fit_unknown = c->fit_why;
 }
 
 /* Where Ollama keeps its models: as its environment says, a user's own, its service's. */
-static bool find_blob(struct dl_exec_case *c)
+static bool find_blob(struct davy_exec_case *c)
 {
 	const char *own = getenv("OLLAMA_MODELS"), *home = getenv("HOME");
 	char dirs[3][PATH_MAX] = { "", "", "/usr/share/ollama/.ollama/models" };
-	char digest[DL_OLLAMA_DIGEST_LEN];
+	char digest[DAVY_OLLAMA_DIGEST_LEN];
 
 	snprintf(dirs[0], PATH_MAX, "%s", own ? own : "");
 	if (home)
 		snprintf(dirs[1], PATH_MAX, "%s/.ollama/models", home);
 	for (size_t i = 0; i < 3; i++) {
-		if (!dirs[i][0] || dl_ollama_blob(dirs[i], c->options.model, digest))
+		if (!dirs[i][0] || davy_ollama_blob(dirs[i], c->options.model, digest))
 			continue;
 		if (snprintf(c->blob, sizeof(c->blob), "%s/blobs/sha256-%s", dirs[i], digest) <
 		    (int)sizeof(c->blob))
@@ -106,16 +106,16 @@ static bool find_blob(struct dl_exec_case *c)
 	return false;
 }
 
-void dl_exec_model(struct dl_exec_case *c)
+void davy_exec_model(struct davy_exec_case *c)
 {
-	bool ollama = c->launch.facts.engine == DL_ENGINE_OLLAMA;
-	const struct dl_engine_facts *f = &c->launch.facts;
+	bool ollama = c->launch.facts.engine == DAVY_ENGINE_OLLAMA;
+	const struct davy_engine_facts *f = &c->launch.facts;
 	const char *path = f->model_path;
-	struct dl_fit_question *q = &c->question.fit;
-	DL_FD fd = -1;
+	struct davy_fit_question *q = &c->question.fit;
+	DAVY_FD fd = -1;
 	struct stat st;
 
-	q->gpu_layers = f->llama_cpp ? f->gpu_layers : ollama ? DL_LAYERS_AUTO : DL_LAYERS_ALL;
+	q->gpu_layers = f->llama_cpp ? f->gpu_layers : ollama ? DAVY_LAYERS_AUTO : DAVY_LAYERS_ALL;
 	q->adapts = ollama || (f->llama_cpp && !f->fixed_fit);
 	if (!path && ollama && c->options.model && find_blob(c))
 		path = c->blob;

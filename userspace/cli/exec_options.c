@@ -40,7 +40,7 @@ static const char usage[] =
 	"  --socket PATH        the agent's socket (/run/davylamp/agent.sock)\n"
 	"  --state DIR          what was learned (/var/lib/davylamp)\n"
 	"  --config DIR         people's rules, backend.conf (/etc/davylamp)\n"
-	"  --policies DIR       shipped rules (" DL_DATA_DIR "/policies)\n"
+	"  --policies DIR       shipped rules (" DAVY_DATA_DIR "/policies)\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"Signals go to the engine; the exit status is the engine's own, 128 + N when\n"
@@ -121,11 +121,12 @@ static int wrong(const char *option, const char *text, const char *expected)
 {
 	char safe[256];
 
-	dl_log("%s '%s': expected %s", option, dl_text_safe(safe, sizeof(safe), text), expected);
-	return DL_EXIT_USAGE;
+	davy_log("%s '%s': expected %s", option, davy_text_safe(safe, sizeof(safe), text),
+		 expected);
+	return DAVY_EXIT_USAGE;
 }
 
-static int take_number(int id, const char *text, struct dl_exec_options *o)
+static int take_number(int id, const char *text, struct davy_exec_options *o)
 {
 	uint64_t value;
 
@@ -141,7 +142,7 @@ static int take_number(int id, const char *text, struct dl_exec_options *o)
 	return 0;
 }
 
-static int take(int id, struct given *g, struct dl_exec_options *o)
+static int take(int id, struct given *g, struct davy_exec_options *o)
 {
 	if (id == OPT_MEMORY_MAX || id == OPT_RESERVE)
 		return take_number(id, optarg, o);
@@ -178,67 +179,67 @@ static int take(int id, struct given *g, struct dl_exec_options *o)
 	return 0;
 }
 
-static int take_backend(const struct given *g, struct dl_exec_options *o)
+static int take_backend(const struct given *g, struct davy_exec_options *o)
 {
-	int forced = g->force_gpu ? dl_backend_from_name(g->force_gpu) : 0;
-	int asked = g->backend ? dl_backend_from_name(g->backend) : 0;
+	int forced = g->force_gpu ? davy_backend_from_name(g->force_gpu) : 0;
+	int asked = g->backend ? davy_backend_from_name(g->backend) : 0;
 
-	if (g->force_gpu && forced <= DL_BACKEND_CPU)
+	if (g->force_gpu && forced <= DAVY_BACKEND_CPU)
 		return wrong("--force-gpu", g->force_gpu, "vulkan, rocm, cuda or sycl");
 	if (g->backend && asked <= 0 && strcmp(g->backend, "auto") != 0)
 		return wrong("--backend", g->backend, "auto, vulkan, rocm, cuda, sycl or cpu");
 	if ((g->force_cpu && g->force_gpu) || ((g->force_cpu || g->force_gpu) && asked > 0)) {
-		dl_log("--backend, --force-cpu and --force-gpu: one of them can be obeyed");
-		return DL_EXIT_USAGE;
+		davy_log("--backend, --force-cpu and --force-gpu: one of them can be obeyed");
+		return DAVY_EXIT_USAGE;
 	}
-	o->want = g->force_cpu || g->force_gpu ? DL_WANT_FORCE
-		  : asked > 0		       ? DL_WANT_BACKEND
-					       : DL_WANT_AUTO;
-	o->backend = g->force_cpu ? DL_BACKEND_CPU : (enum dl_backend)(forced ? forced : asked);
+	o->want = g->force_cpu || g->force_gpu ? DAVY_WANT_FORCE
+		  : asked > 0		       ? DAVY_WANT_BACKEND
+					       : DAVY_WANT_AUTO;
+	o->backend = g->force_cpu ? DAVY_BACKEND_CPU : (enum davy_backend)(forced ? forced : asked);
 	return 0;
 }
 
-static int check(const struct dl_exec_options *o)
+static int check(const struct davy_exec_options *o)
 {
 	char safe[256];
 
-	if (o->want && o->backend == DL_BACKEND_CPU && (o->gpu_only || o->prefer_gpu)) {
-		dl_log("the CPU is asked for, and %s: one of them can be obeyed",
-		       o->gpu_only ? "--gpu-only" : "--prefer-gpu");
-		return DL_EXIT_USAGE;
+	if (o->want && o->backend == DAVY_BACKEND_CPU && (o->gpu_only || o->prefer_gpu)) {
+		davy_log("the CPU is asked for, and %s: one of them can be obeyed",
+			 o->gpu_only ? "--gpu-only" : "--prefer-gpu");
+		return DAVY_EXIT_USAGE;
 	}
 	if (o->model && !o->model[0])
 		return wrong("--model", "", "a name");
 	if (o->json && !o->explain && !o->dry_run) {
-		dl_log("--json is for --explain and --dry-run");
-		return DL_EXIT_USAGE;
+		davy_log("--json is for --explain and --dry-run");
+		return DAVY_EXIT_USAGE;
 	}
 	if (!o->command[0]) {
-		dl_log("which engine? 'davylamp exec -- llama-server -m MODEL ...'");
-		return DL_EXIT_USAGE;
+		davy_log("which engine? 'davylamp exec -- llama-server -m MODEL ...'");
+		return DAVY_EXIT_USAGE;
 	}
 	if (o->device && !o->device[0])
-		return wrong("--device", dl_text_safe(safe, sizeof(safe), o->device),
+		return wrong("--device", davy_text_safe(safe, sizeof(safe), o->device),
 			     "a PCI address or a number");
 	return 0;
 }
 
-int dl_exec_options_read(int argc, char **argv, struct dl_exec_options *ret_options)
+int davy_exec_options_read(int argc, char **argv, struct davy_exec_options *ret_options)
 {
-	struct dl_exec_options *o = ret_options;
+	struct davy_exec_options *o = ret_options;
 	struct given g = { 0 };
 	int c, err = 0;
 
-	*o = (struct dl_exec_options){ .socket_path = DL_SOCKET_DEFAULT,
-				       .state_dir = DL_STATE_DIR,
-				       .config_dir = DL_CONFIG_DIR,
-				       .data_dir = DL_DATA_DIR "/policies",
-				       .reserve_bytes = (uint64_t)RESERVE_MIB << 20,
-				       .memory_max = DL_FIT_UNKNOWN };
+	*o = (struct davy_exec_options){ .socket_path = DAVY_SOCKET_DEFAULT,
+					 .state_dir = DAVY_STATE_DIR,
+					 .config_dir = DAVY_CONFIG_DIR,
+					 .data_dir = DAVY_DATA_DIR "/policies",
+					 .reserve_bytes = (uint64_t)RESERVE_MIB << 20,
+					 .memory_max = DAVY_FIT_UNKNOWN };
 	while (!err && (c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : -1;
-		err = c == '?' ? DL_EXIT_USAGE : take(c, &g, o);
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : -1;
+		err = c == '?' ? DAVY_EXIT_USAGE : take(c, &g, o);
 	}
 	o->command = argv + optind;
 	if (!err)

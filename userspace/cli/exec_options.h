@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The command line of davylamp exec. */
-#ifndef DL_VERBS_EXEC_OPTIONS_H
-#define DL_VERBS_EXEC_OPTIONS_H
+#ifndef DAVY_EXEC_OPTIONS_H
+#define DAVY_EXEC_OPTIONS_H
 
 #include "policy/choice.h"
 
-struct dl_exec_options {
-	enum dl_want want; /* AUTO, BACKEND or FORCE */
-	enum dl_backend backend;
+struct davy_exec_options {
+	enum davy_want want; /* AUTO, BACKEND or FORCE */
+	enum davy_backend backend;
 	const char *model;  /* NULL: as the command says */
 	const char *device; /* PCI address or number; NULL: not chosen */
 	const char *socket_path;
@@ -16,7 +16,7 @@ struct dl_exec_options {
 	const char *data_dir; /* shipped rules */
 	const char *slot_dir; /* NULL: one of our own */
 	uint64_t reserve_bytes;
-	uint64_t memory_max; /* DL_FIT_UNKNOWN: no limit */
+	uint64_t memory_max; /* DAVY_FIT_UNKNOWN: no limit */
 	bool prefer_gpu;
 	bool gpu_only;
 	bool explain;
@@ -26,6 +26,6 @@ struct dl_exec_options {
 };
 
 /* 0, or the exit status to end with; below 0: done, help was printed. */
-int dl_exec_options_read(int argc, char **argv, struct dl_exec_options *ret_options);
+int davy_exec_options_read(int argc, char **argv, struct davy_exec_options *ret_options);
 
 #endif

@@ -10,7 +10,7 @@
 
 static void print_word(const char *before, const char *word)
 {
-	char *text = dl_text_shell(word);
+	char *text = davy_text_shell(word);
 
 	printf("%s%s", before, text ? text : "?");
 	free(text);
@@ -27,35 +27,36 @@ static void print_variable(const char *name, const char *value)
 	putchar('\n');
 }
 
-static void print_devices(const struct dl_exec_case *c)
+static void print_devices(const struct davy_exec_case *c)
 {
 	for (size_t i = 0; i < c->device_count; i++) {
-		const struct dl_host_device *d = &c->devices[i];
+		const struct davy_host_device *d = &c->devices[i];
 		char text[32] = "not told";
 
-		if (d->free_bytes != DL_FIT_UNKNOWN)
-			dl_bytes_text(d->free_bytes, text, sizeof(text));
+		if (d->free_bytes != DAVY_FIT_UNKNOWN)
+			davy_bytes_text(d->free_bytes, text, sizeof(text));
 		printf("     GPU %zu: %s%s%s%s%s, free memory: %s%s", i, d->gpu.device,
 		       d->gpu.driver[0] ? ", " : "", d->gpu.driver, d->name[0] ? ", " : "", d->name,
 		       text, d->shared ? " (the host's)" : "");
-		for (int b = DL_BACKEND_VULKAN; b < DL_BACKEND_COUNT; b++)
+		for (int b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++)
 			if (d->index[b] >= 0)
-				printf(", %s %d", dl_backend_name((enum dl_backend)b), d->index[b]);
+				printf(", %s %d", davy_backend_name((enum davy_backend)b),
+				       d->index[b]);
 		printf("%s\n", d == c->device ? "  <- this one" : "");
 	}
 	if (c->vulkan_why[0])
 		printf("     Vulkan's devices could not be listed: %s\n", c->vulkan_why);
 }
 
-static void print_text(const struct dl_exec_case *c, const struct dl_args *args)
+static void print_text(const struct davy_exec_case *c, const struct davy_args *args)
 {
-	struct dl_launch_variable list[DL_LAUNCH_VARIABLES];
-	size_t count = dl_launch_environment(&c->launch, &c->wish, list);
+	struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES];
+	size_t count = davy_launch_environment(&c->launch, &c->wish, list);
 	char limit[32];
 
 	if (c->options.explain) {
 		print_devices(c);
-		dl_choice_print(stdout, &c->choice);
+		davy_choice_print(stdout, &c->choice);
 	}
 	if (c->choice.refused)
 		return;
@@ -63,8 +64,8 @@ static void print_text(const struct dl_exec_case *c, const struct dl_args *args)
 		print_variable(c->variables[i].name, c->variables[i].value);
 	for (size_t i = 0; i < count; i++)
 		print_variable(list[i].name, list[i].value);
-	if (c->options.memory_max != DL_FIT_UNKNOWN) {
-		dl_bytes_text(c->options.memory_max, limit, sizeof(limit));
+	if (c->options.memory_max != DAVY_FIT_UNKNOWN) {
+		davy_bytes_text(c->options.memory_max, limit, sizeof(limit));
 		printf("would limit: memory.max to %s\n", limit);
 	}
 	printf("would start:");
@@ -78,28 +79,28 @@ static json_t *safe_text(const char *text)
 {
 	size_t size = 4 * strlen(text) + 1;
 	char *safe = malloc(size);
-	json_t *string = safe ? json_string(dl_text_shown(safe, size, text)) : json_null();
+	json_t *string = safe ? json_string(davy_text_shown(safe, size, text)) : json_null();
 
 	free(safe);
 	return string;
 }
 
 static void add_variable(json_t *list, const char *name, const char *value,
-			 const struct dl_policy_value *of)
+			 const struct davy_policy_value *of)
 {
 	json_t *o = json_object();
 
 	json_object_set_new(o, "name", safe_text(name));
 	json_object_set_new(o, "value", value ? safe_text(value) : json_null());
 	if (of)
-		json_object_set_new(o, "evidence", dl_policy_value_json(of));
+		json_object_set_new(o, "evidence", davy_policy_value_json(of));
 	json_array_append_new(list, o);
 }
 
-static json_t *environment_json(const struct dl_exec_case *c)
+static json_t *environment_json(const struct davy_exec_case *c)
 {
-	struct dl_launch_variable changes[DL_LAUNCH_VARIABLES];
-	size_t count = dl_launch_environment(&c->launch, &c->wish, changes);
+	struct davy_launch_variable changes[DAVY_LAUNCH_VARIABLES];
+	size_t count = davy_launch_environment(&c->launch, &c->wish, changes);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < c->variable_count; i++)
@@ -110,9 +111,9 @@ static json_t *environment_json(const struct dl_exec_case *c)
 	return list;
 }
 
-static json_t *device_json(const struct dl_exec_case *c, size_t number)
+static json_t *device_json(const struct davy_exec_case *c, size_t number)
 {
-	const struct dl_host_device *d = &c->devices[number];
+	const struct davy_host_device *d = &c->devices[number];
 	json_t *o = json_pack("{s:i, s:s, s:b, s:b}", "number", (int)number, "device",
 			      d->gpu.device, "shared", d->shared, "chosen", d == c->device);
 	json_t *counted = json_object();
@@ -121,19 +122,19 @@ static json_t *device_json(const struct dl_exec_case *c, size_t number)
 		json_object_set_new(o, "driver", safe_text(d->gpu.driver));
 	if (d->name[0])
 		json_object_set_new(o, "name", json_string(d->name));
-	if (d->free_bytes != DL_FIT_UNKNOWN)
+	if (d->free_bytes != DAVY_FIT_UNKNOWN)
 		json_object_set_new(o, "free_bytes", json_integer((json_int_t)d->free_bytes));
-	for (int b = DL_BACKEND_VULKAN; b < DL_BACKEND_COUNT; b++)
+	for (int b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++)
 		if (d->index[b] >= 0)
-			json_object_set_new(counted, dl_backend_name((enum dl_backend)b),
+			json_object_set_new(counted, davy_backend_name((enum davy_backend)b),
 					    json_integer(d->index[b]));
 	json_object_set_new(o, "index", counted);
 	return o;
 }
 
-static void print_json(const struct dl_exec_case *c, const struct dl_args *args)
+static void print_json(const struct davy_exec_case *c, const struct davy_args *args)
 {
-	json_t *o = dl_choice_json(&c->choice), *argv = json_array(), *devices = json_array();
+	json_t *o = davy_choice_json(&c->choice), *argv = json_array(), *devices = json_array();
 	bool refused = c->choice.refused;
 
 	for (size_t i = 0; i < args->count; i++)
@@ -142,13 +143,13 @@ static void print_json(const struct dl_exec_case *c, const struct dl_args *args)
 		json_array_append_new(devices, device_json(c, i));
 	json_object_set_new(o, "engine",
 			    c->launch.facts.engine
-				    ? json_string(dl_engine_name(c->launch.facts.engine))
+				    ? json_string(davy_engine_name(c->launch.facts.engine))
 				    : json_null());
 	json_object_set_new(o, "model", safe_text(c->question.subject.model));
 	json_object_set_new(o, "devices", devices);
 	json_object_set_new(o, "environment", refused ? json_array() : environment_json(c));
 	json_object_set_new(o, "argv", argv);
-	if (c->options.memory_max != DL_FIT_UNKNOWN)
+	if (c->options.memory_max != DAVY_FIT_UNKNOWN)
 		json_object_set_new(o, "memory_max",
 				    json_integer((json_int_t)c->options.memory_max));
 	json_dumpf(o, stdout, JSON_COMPACT);
@@ -156,7 +157,7 @@ static void print_json(const struct dl_exec_case *c, const struct dl_args *args)
 	json_decref(o);
 }
 
-void dl_exec_print(const struct dl_exec_case *c, const struct dl_args *args)
+void davy_exec_print(const struct davy_exec_case *c, const struct davy_args *args)
 {
 	if (c->options.json)
 		print_json(c, args);

@@ -15,43 +15,43 @@
 #define WORDS_MAX 24
 
 struct question {
-	struct dl_supervisor *supervisor;
+	struct davy_supervisor *supervisor;
 	uint32_t number;
-	enum dl_handover_stage stage;
+	enum davy_handover_stage stage;
 	size_t count;
 	const char *words[WORDS_MAX];
 	char port[8], from_port[8], wait_ms[12], timeout_ms[12], set[24];
 };
 
-static void take_slots(struct dl_supervisor *s, const struct dl_probe_finding *f, bool save)
+static void take_slots(struct davy_supervisor *s, const struct davy_probe_finding *f, bool save)
 {
 	uint64_t slots = 0, tokens = 0;
-	int err = dl_slots_parse(f->answer, f->answer_size, &slots, &tokens);
+	int err = davy_slots_parse(f->answer, f->answer_size, &slots, &tokens);
 
-	if (err || f->kind != DL_PROBE_HEALTHY)
-		dl_log("not every slot could be %s: %s", save ? "saved" : "restored", f->text);
+	if (err || f->kind != DAVY_PROBE_HEALTHY)
+		davy_log("not every slot could be %s: %s", save ? "saved" : "restored", f->text);
 	if (save)
 		s->handover.slots.saved = slots;
 	if (!err && slots)
-		dl_log("slots: %llu tokens %s", (unsigned long long)tokens,
-		       save ? "saved" : "restored");
+		davy_log("slots: %llu tokens %s", (unsigned long long)tokens,
+			 save ? "saved" : "restored");
 }
 
-static void on_answer(void *arg, const struct dl_probe_finding *finding)
+static void on_answer(void *arg, const struct davy_probe_finding *finding)
 {
 	struct question *q = arg;
-	struct dl_supervisor *s = q->supervisor;
+	struct davy_supervisor *s = q->supervisor;
 	bool current = s->handover.stage == q->stage && s->handover.number == q->number;
 
-	if (current && q->stage == DL_HANDOVER_WARM) {
+	if (current && q->stage == DAVY_HANDOVER_WARM) {
 		s->handover.token_ms = finding->ms;
-		dl_handover_warmed(s, finding->kind == DL_PROBE_HEALTHY, finding->text);
+		davy_handover_warmed(s, finding->kind == DAVY_PROBE_HEALTHY, finding->text);
 	} else if (current) {
-		take_slots(s, finding, q->stage == DL_HANDOVER_SAVE);
-		if (q->stage == DL_HANDOVER_SAVE)
-			dl_handover_saved(s);
+		take_slots(s, finding, q->stage == DAVY_HANDOVER_SAVE);
+		if (q->stage == DAVY_HANDOVER_SAVE)
+			davy_handover_saved(s);
 		else
-			dl_handover_restored(s);
+			davy_handover_restored(s);
 	}
 	free(q);
 }
@@ -71,10 +71,10 @@ static void add_number(struct question *q, const char *name, char *buf, size_t s
 /* Only the new one has to be reached past the others. */
 static uint32_t fill(struct question *q)
 {
-	const struct dl_supervisor *s = q->supervisor;
-	const struct dl_handover *h = &s->handover;
-	uint32_t wait_ms = q->stage == DL_HANDOVER_WARM ? h->load_ms : 0;
-	uint32_t timeout_ms = q->stage == DL_HANDOVER_WARM ? TOKEN_MS : SLOTS_MS;
+	const struct davy_supervisor *s = q->supervisor;
+	const struct davy_handover *h = &s->handover;
+	uint32_t wait_ms = q->stage == DAVY_HANDOVER_WARM ? h->load_ms : 0;
+	uint32_t timeout_ms = q->stage == DAVY_HANDOVER_WARM ? TOKEN_MS : SLOTS_MS;
 
 	q->words[q->count++] = "engine";
 	q->words[q->count++] = "--brief";
@@ -82,25 +82,27 @@ static uint32_t fill(struct question *q)
 	add_number(q, "--port", q->port, sizeof(q->port), s->launch->facts.port);
 	add_number(q, "--wait-ms", q->wait_ms, sizeof(q->wait_ms), wait_ms);
 	add_number(q, "--timeout-ms", q->timeout_ms, sizeof(q->timeout_ms), timeout_ms);
-	if (h->beside && q->stage != DL_HANDOVER_SAVE)
+	if (h->beside && q->stage != DAVY_HANDOVER_SAVE)
 		add_number(q, "--from-port", q->from_port, sizeof(q->from_port), h->from_port);
-	if (q->stage == DL_HANDOVER_SAVE || q->stage == DL_HANDOVER_RESTORE) {
-		add(q, "--slots", q->stage == DL_HANDOVER_SAVE ? "save" : "restore");
+	if (q->stage == DAVY_HANDOVER_SAVE || q->stage == DAVY_HANDOVER_RESTORE) {
+		add(q, "--slots", q->stage == DAVY_HANDOVER_SAVE ? "save" : "restore");
 		add(q, "--prefix", h->slots.prefix);
 		add_number(q, "--slot-set", q->set, sizeof(q->set), h->slots.saved);
 	}
 	return wait_ms + timeout_ms + SPARE_MS;
 }
 
-void dl_handover_ask(struct dl_supervisor *s)
+void davy_handover_ask(struct davy_supervisor *s)
 {
 	struct question *q = calloc(1, sizeof(*q));
-	struct dl_probe_request request = { .program = s->probe_path, .done = on_answer, .arg = q };
-	struct dl_probe_finding none;
+	struct davy_probe_request request = { .program = s->probe_path,
+					      .done = on_answer,
+					      .arg = q };
+	struct davy_probe_finding none;
 	int err;
 
 	if (!q) {
-		dl_handover_cancel(s, -ENOMEM);
+		davy_handover_cancel(s, -ENOMEM);
 		return;
 	}
 	q->supervisor = s;
@@ -108,9 +110,9 @@ void dl_handover_ask(struct dl_supervisor *s)
 	q->stage = s->handover.stage;
 	request.limit_ms = fill(q);
 	request.arguments = q->words;
-	err = dl_probe_start(s->loop, &request);
+	err = davy_probe_start(s->loop, &request);
 	if (!err)
 		return;
-	dl_probe_not_started(err, &none);
+	davy_probe_not_started(err, &none);
 	on_answer(q, &none);
 }

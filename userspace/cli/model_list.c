@@ -19,11 +19,11 @@ static bool is_model(const char *name)
 }
 
 /* Both are copied; "len" of the name. */
-static int add(struct dl_model_list *list, const char *name, size_t len, const char *path)
+static int add(struct davy_model_list *list, const char *name, size_t len, const char *path)
 {
-	struct dl_output_model *m = &list->at[list->count];
+	struct davy_output_model *m = &list->at[list->count];
 
-	if (list->count == DL_MODEL_LIST_MAX)
+	if (list->count == DAVY_MODEL_LIST_MAX)
 		return -E2BIG;
 	m->name = strndup(name, len);
 	m->path = path ? strdup(path) : NULL;
@@ -31,14 +31,14 @@ static int add(struct dl_model_list *list, const char *name, size_t len, const c
 	return m->name && (m->path || !path) ? 0 : -ENOMEM;
 }
 
-static int add_file(struct dl_model_list *list, const char *path)
+static int add_file(struct davy_model_list *list, const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
 
 	return add(list, name, strlen(name) - (is_model(name) ? sizeof(SUFFIX) - 1 : 0), path);
 }
 
-int dl_model_list_add(struct dl_model_list *list, const char *model)
+int davy_model_list_add(struct davy_model_list *list, const char *model)
 {
 	if (model[0] == '/' && model[strlen(model) - 1] != '/')
 		return add_file(list, model);
@@ -66,7 +66,7 @@ static void find_model(const char *dir, char *path, size_t size)
 		closedir(folder);
 }
 
-static int add_entry(struct dl_model_list *list, const char *dir, const char *name)
+static int add_entry(struct davy_model_list *list, const char *dir, const char *name)
 {
 	char path[PATH_MAX], file[PATH_MAX];
 	struct stat st;
@@ -85,11 +85,11 @@ static int add_entry(struct dl_model_list *list, const char *dir, const char *na
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct dl_output_model *)a)->name,
-		      ((const struct dl_output_model *)b)->name);
+	return strcmp(((const struct davy_output_model *)a)->name,
+		      ((const struct davy_output_model *)b)->name);
 }
 
-int dl_model_list_dir(struct dl_model_list *list, const char *dir)
+int davy_model_list_dir(struct davy_model_list *list, const char *dir)
 {
 	char real[PATH_MAX];
 	const size_t before = list->count;
@@ -110,7 +110,7 @@ int dl_model_list_dir(struct dl_model_list *list, const char *dir)
 	return err;
 }
 
-static bool is_listed(const struct dl_model_list *list, const char *name, size_t len)
+static bool is_listed(const struct davy_model_list *list, const char *name, size_t len)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (strlen(list->at[i].name) == len && !strncmp(list->at[i].name, name, len))
@@ -119,7 +119,7 @@ static bool is_listed(const struct dl_model_list *list, const char *name, size_t
 }
 
 /* "a, b*": those without a '*'. */
-static void add_words(struct dl_model_list *list, const char *words)
+static void add_words(struct davy_model_list *list, const char *words)
 {
 	while (*words) {
 		size_t len = strcspn(words, ","), used = len;
@@ -133,18 +133,19 @@ static void add_words(struct dl_model_list *list, const char *words)
 	}
 }
 
-void dl_model_list_rules(struct dl_model_list *list, const struct dl_policy_set *set)
+void davy_model_list_rules(struct davy_model_list *list, const struct davy_policy_set *set)
 {
-	for (int i = 0; i < DL_LAYER_COUNT; i++) {
-		const struct dl_policy_layer *layer = set->layer[i];
+	for (int i = 0; i < DAVY_LAYER_COUNT; i++) {
+		const struct davy_policy_layer *layer = set->layer[i];
 
 		for (uint32_t j = 0; layer && j < layer->rule_count; j++)
-			add_words(list, dl_policy_text(layer,
-						       layer->rule[j].condition[DL_IF_MODEL].text));
+			add_words(list,
+				  davy_policy_text(layer,
+						   layer->rule[j].condition[DAVY_IF_MODEL].text));
 	}
 }
 
-void dl_model_list_done(struct dl_model_list *list)
+void davy_model_list_done(struct davy_model_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		free((char *)list->at[i].name);

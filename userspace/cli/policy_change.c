@@ -28,48 +28,49 @@ struct outcome {
 	int result; /* of layer_change.h */
 	int learned;
 	int rules; /* of the layer that were forgotten */
-	char why[DL_LAYER_WHY];
+	char why[DAVY_LAYER_WHY];
 };
 
 static int status_of(const struct outcome *out)
 {
 	if (out->result >= 0)
-		return out->result || out->learned || out->rules ? DL_EXIT_DONE : DL_EXIT_NOTHING;
-	return out->result == -EACCES || out->result == -EPERM ? DL_EXIT_NOT_PERMITTED
-							       : DL_EXIT_FAILED;
+		return out->result || out->learned || out->rules ? DAVY_EXIT_DONE
+								 : DAVY_EXIT_NOTHING;
+	return out->result == -EACCES || out->result == -EPERM ? DAVY_EXIT_NOT_PERMITTED
+							       : DAVY_EXIT_FAILED;
 }
 
 /* Takes the question. Exit status, or ASKED_NOBODY. */
-static int ask(const struct dl_history_options *o, json_t *question, struct outcome *out)
+static int ask(const struct davy_history_options *o, json_t *question, struct outcome *out)
 {
 	char state[PATH_MAX];
 	json_t *answer = NULL;
-	int status = dl_client_find(o->socket_path);
+	int status = davy_client_find(o->socket_path);
 
 	if (status) {
 		json_decref(question);
-		return status == DL_EXIT_NOTHING ? ASKED_NOBODY : status;
+		return status == DAVY_EXIT_NOTHING ? ASKED_NOBODY : status;
 	}
 	if (o->state_given && realpath(o->state_dir, state))
 		json_object_set_new(question, "state", json_string(state));
-	status = dl_client_ask(o->socket_path, question, &answer);
+	status = davy_client_ask(o->socket_path, question, &answer);
 	if (status)
 		return status;
-	out->result = (int)dl_message_number(answer, "result", -EIO);
-	out->learned = (int)dl_message_number(answer, "learned", 0);
-	out->rules = (int)dl_message_number(answer, "rules", 0);
-	snprintf(out->why, sizeof(out->why), "%s", dl_message_text(answer, "why"));
+	out->result = (int)davy_message_number(answer, "result", -EIO);
+	out->learned = (int)davy_message_number(answer, "learned", 0);
+	out->rules = (int)davy_message_number(answer, "rules", 0);
+	snprintf(out->why, sizeof(out->why), "%s", davy_message_text(answer, "why"));
 	json_decref(answer);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
 /* A change of the layer: the version that stands now, or why not. */
-static int tell_version(const struct dl_history_options *o, const struct outcome *out)
+static int tell_version(const struct davy_history_options *o, const struct outcome *out)
 {
 	json_t *told;
 
 	if (out->result < 0) {
-		dl_log("%s", out->why);
+		davy_log("%s", out->why);
 	} else if (o->json) {
 		told = json_pack("{s:b, s:i}", "changed", out->result > 0, "version", out->result);
 		if (!out->result)
@@ -85,32 +86,32 @@ static int tell_version(const struct dl_history_options *o, const struct outcome
 	return status_of(out);
 }
 
-static int rollback(const char *number_text, const struct dl_history_options *o)
+static int rollback(const char *number_text, const struct davy_history_options *o)
 {
 	struct outcome out = { .result = 0 };
 	unsigned int number;
 	int status;
 
-	if (!dl_policy_number(number_text, &number))
-		return DL_EXIT_USAGE;
+	if (!davy_policy_number(number_text, &number))
+		return DAVY_EXIT_USAGE;
 	status = ask(
 		o, json_pack("{s:s, s:I}", "op", "policy_rollback", "version", (json_int_t)number),
 		&out);
 	if (status > 0)
 		return status;
 	if (status == ASKED_NOBODY)
-		out.result = dl_layer_rollback(o->state_dir, number, out.why);
+		out.result = davy_layer_rollback(o->state_dir, number, out.why);
 	return tell_version(o, &out);
 }
 
 /* One byte more than may be is read, so that a longer one is told. */
 static ssize_t read_import(const char *path, char *text)
 {
-	ssize_t n = strcmp(path, "-") ? dl_read_file(path, text, DL_GENERATED_MAX + 1)
-				      : dl_read_fd(STDIN_FILENO, text, DL_GENERATED_MAX + 1);
+	ssize_t n = strcmp(path, "-") ? davy_read_file(path, text, DAVY_GENERATED_MAX + 1)
+				      : davy_read_fd(STDIN_FILENO, text, DAVY_GENERATED_MAX + 1);
 
 	if (n < 0)
-		dl_log("'%s': %s", path, strerror((int)-n));
+		davy_log("'%s': %s", path, strerror((int)-n));
 	return n;
 }
 
@@ -122,77 +123,77 @@ static json_t *import_question(const char *name, const char *text)
 	size_t size = sent ? strlen(sent) : 0;
 
 	free(sent);
-	if (size && size + PATH_MAX + 64 <= DL_MESSAGE_MAX)
+	if (size && size + PATH_MAX + 64 <= DAVY_MESSAGE_MAX)
 		return question;
 	json_decref(question);
 	return NULL;
 }
 
 static int import_text(const char *path, const char *text, size_t size,
-		       const struct dl_history_options *o)
+		       const struct davy_history_options *o)
 {
-	char error[DL_LAYER_ERROR_LEN] = "", name[256];
+	char error[DAVY_LAYER_ERROR_LEN] = "", name[256];
 	struct outcome out = { .result = 0 };
 	json_t *question;
 	const char *body;
 	int status;
 
-	dl_text_safe(name, sizeof(name), strcmp(path, "-") ? path : "standard input");
-	if (dl_layer_text_take(name, text, size, NULL, &body, error)) {
-		dl_log("%s; nothing of it is taken", error);
-		return DL_EXIT_FAILED;
+	davy_text_safe(name, sizeof(name), strcmp(path, "-") ? path : "standard input");
+	if (davy_layer_text_take(name, text, size, NULL, &body, error)) {
+		davy_log("%s; nothing of it is taken", error);
+		return DAVY_EXIT_FAILED;
 	}
-	status = dl_client_find(o->socket_path);
-	if (status == DL_EXIT_NOTHING) {
+	status = davy_client_find(o->socket_path);
+	if (status == DAVY_EXIT_NOTHING) {
 		status = ASKED_NOBODY;
 	} else if (!status) {
 		question = import_question(name, text);
 		if (!question) {
-			dl_log("'%s' is too long for a running agent (%zu bytes, a message has "
-			       "%d): stop the agent for it",
-			       name, size, DL_MESSAGE_MAX);
-			return DL_EXIT_FAILED;
+			davy_log("'%s' is too long for a running agent (%zu bytes, a message has "
+				 "%d): stop the agent for it",
+				 name, size, DAVY_MESSAGE_MAX);
+			return DAVY_EXIT_FAILED;
 		}
 		status = ask(o, question, &out);
 	}
 	if (status > 0)
 		return status;
 	if (status == ASKED_NOBODY)
-		out.result = dl_layer_import(o->state_dir, name, text, size, out.why);
+		out.result = davy_layer_import(o->state_dir, name, text, size, out.why);
 	return tell_version(o, &out);
 }
 
-static int import(const char *path, const struct dl_history_options *o)
+static int import(const char *path, const struct davy_history_options *o)
 {
-	char *text = malloc(DL_GENERATED_MAX + 1);
+	char *text = malloc(DAVY_GENERATED_MAX + 1);
 	ssize_t n = text ? read_import(path, text) : -ENOMEM;
-	int status = n < 0 ? DL_EXIT_FAILED : import_text(path, text, (size_t)n, o);
+	int status = n < 0 ? DAVY_EXIT_FAILED : import_text(path, text, (size_t)n, o);
 
 	free(text);
 	return status;
 }
 
-static void forget_here(const struct dl_history_options *o, const char *device, const char *model,
+static void forget_here(const struct davy_history_options *o, const char *device, const char *model,
 			struct outcome *out)
 {
-	struct dl_layer_forgotten forgotten;
-	struct dl_learned learned;
-	DL_FILE_LOCK lock = { .fd = -1 };
+	struct davy_layer_forgotten forgotten;
+	struct davy_learned learned;
+	DAVY_FILE_LOCK lock = { .fd = -1 };
 	char path[PATH_MAX];
 	int line = 0, err = 0;
 
 	if (!access(o->state_dir, F_OK)) {
-		snprintf(path, sizeof(path), "%.3000s/" DL_LEARNED_NAME, o->state_dir);
-		err = dl_file_lock_take(&lock, path, DL_LOCK_COMMAND_MS);
+		snprintf(path, sizeof(path), "%.3000s/" DAVY_LEARNED_NAME, o->state_dir);
+		err = davy_file_lock_take(&lock, path, DAVY_LOCK_COMMAND_MS);
 	}
 	if (!err)
-		err = dl_learned_load(o->state_dir, &learned, &line);
+		err = davy_learned_load(o->state_dir, &learned, &line);
 	if (!err)
-		out->learned = (int)dl_learned_forget(&learned, device, model, NULL);
+		out->learned = (int)davy_learned_forget(&learned, device, model, NULL);
 	if (!err && out->learned)
-		err = dl_learned_save(o->state_dir, &learned);
+		err = davy_learned_save(o->state_dir, &learned);
 	if (!err) {
-		err = dl_layer_forget(o->state_dir, device, model, &forgotten, out->why);
+		err = davy_layer_forget(o->state_dir, device, model, &forgotten, out->why);
 		out->result = err ? err : forgotten.row_count;
 		out->rules = forgotten.rule_count;
 		return;
@@ -202,18 +203,18 @@ static void forget_here(const struct dl_history_options *o, const char *device, 
 	if (err == -EBADMSG)
 		snprintf(out->why, sizeof(out->why),
 			 "'%.300s/%s', line %d: not understood; mend or remove it", o->state_dir,
-			 DL_LEARNED_NAME, line);
+			 DAVY_LEARNED_NAME, line);
 	else
 		snprintf(out->why, sizeof(out->why), "'%.300s/%s': %s", o->state_dir,
-			 DL_LEARNED_NAME, strerror(-err));
+			 DAVY_LEARNED_NAME, strerror(-err));
 }
 
-static int tell_forgotten(const struct dl_history_options *o, const struct outcome *out)
+static int tell_forgotten(const struct davy_history_options *o, const struct outcome *out)
 {
 	json_t *told;
 
 	if (out->result < 0) {
-		dl_log("%s", out->why);
+		davy_log("%s", out->why);
 	} else if (o->json) {
 		told = json_pack("{s:i, s:i, s:i}", "ledger", out->result, "learned", out->learned,
 				 "rules", out->rules);
@@ -229,7 +230,7 @@ static int tell_forgotten(const struct dl_history_options *o, const struct outco
 	return status_of(out);
 }
 
-static int forget(const struct dl_history_options *o)
+static int forget(const struct davy_history_options *o)
 {
 	const char *device = o->device ? o->device : "", *model = o->model ? o->model : "";
 	struct outcome out = { .result = 0 };
@@ -237,15 +238,16 @@ static int forget(const struct dl_history_options *o)
 	int status;
 
 	if (o->all == (device[0] || model[0])) {
-		dl_log("what is to be forgotten? 'davylamp policy forget --model NAME', '--device "
-		       "ADDRESS', both, or '--all'");
-		return DL_EXIT_USAGE;
+		davy_log(
+			"what is to be forgotten? 'davylamp policy forget --model NAME', '--device "
+			"ADDRESS', both, or '--all'");
+		return DAVY_EXIT_USAGE;
 	}
 	question = json_pack("{s:s, s:s, s:s, s:b}", "op", "policy_forget", "device", device,
 			     "model", model, "all", o->all);
 	if (!question) {
-		dl_log("the name is no UTF-8");
-		return DL_EXIT_USAGE;
+		davy_log("the name is no UTF-8");
+		return DAVY_EXIT_USAGE;
 	}
 	status = ask(o, question, &out);
 	if (status > 0)
@@ -255,19 +257,19 @@ static int forget(const struct dl_history_options *o)
 	return tell_forgotten(o, &out);
 }
 
-int dl_policy_history_word(const char *word, char *const *words, size_t count,
-			   const struct dl_history_options *o)
+int davy_policy_history_word(const char *word, char *const *words, size_t count,
+			     const struct davy_history_options *o)
 {
 	if (!count && !strcmp(word, "ledger"))
-		return dl_policy_ledger(o);
+		return davy_policy_ledger(o);
 	if (!count && !strcmp(word, "history"))
-		return dl_policy_history(o);
+		return davy_policy_history(o);
 	if (count <= 2 && !strcmp(word, "diff"))
-		return dl_policy_diff(words, count, o);
+		return davy_policy_diff(words, count, o);
 	if (count == 1 && !strcmp(word, "rollback"))
 		return rollback(words[0], o);
 	if (count == 1 && !strcmp(word, "export"))
-		return dl_policy_export(words[0], o);
+		return davy_policy_export(words[0], o);
 	if (count == 1 && !strcmp(word, "import"))
 		return import(words[0], o);
 	if (!count && !strcmp(word, "forget"))

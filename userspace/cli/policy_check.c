@@ -19,12 +19,12 @@
 
 static void print_result(const char *what, const char *why, bool json)
 {
-	char safe[2 * DL_CONFIG_ERROR_LEN];
+	char safe[2 * DAVY_CONFIG_ERROR_LEN];
 	json_t *o;
 
-	dl_text_safe(safe, sizeof(safe), what);
+	davy_text_safe(safe, sizeof(safe), what);
 	if (!json && why[0]) {
-		dl_log("%s", why);
+		davy_log("%s", why);
 	} else if (!json) {
 		printf("%s: in order\n", safe);
 	} else {
@@ -37,45 +37,45 @@ static void print_result(const char *what, const char *why, bool json)
 	}
 }
 
-static void print_value(enum dl_config_key key, int64_t value, const struct dl_override *o)
+static void print_value(enum davy_config_key key, int64_t value, const struct davy_override *o)
 {
-	char text[DL_CONFIG_VALUE_LEN], name[4 * DL_MODEL_LEN];
+	char text[DAVY_CONFIG_VALUE_LEN], name[4 * DAVY_MODEL_LEN];
 
-	dl_config_value_text(dl_config_rows[key].unit, value, text);
-	printf("  %s = %s", dl_config_rows[key].name, text);
+	davy_config_value_text(davy_config_rows[key].unit, value, text);
+	printf("  %s = %s", davy_config_rows[key].name, text);
 	if (o)
-		printf(" for %s %s", dl_scope_name(o->scope),
-		       dl_text_safe(name, sizeof(name), o->name));
+		printf(" for %s %s", davy_scope_name(o->scope),
+		       davy_text_safe(name, sizeof(name), o->name));
 	putchar('\n');
 }
 
-static void print_differences(const struct dl_config *config)
+static void print_differences(const struct davy_config *config)
 {
-	for (int i = 0; i < DL_CFG_COUNT; i++)
-		if (config->value[i] != dl_config_rows[i].value)
-			print_value((enum dl_config_key)i, config->value[i], NULL);
+	for (int i = 0; i < DAVY_CFG_COUNT; i++)
+		if (config->value[i] != davy_config_rows[i].value)
+			print_value((enum davy_config_key)i, config->value[i], NULL);
 	for (uint32_t i = 0; i < config->override_count; i++)
-		print_value((enum dl_config_key)config->override[i].key, config->override[i].value,
-			    &config->override[i]);
+		print_value((enum davy_config_key)config->override[i].key,
+			    config->override[i].value, &config->override[i]);
 }
 
 /* "/etc/davylamp/backend.conf", "my-backend.conf" */
 static bool is_rules(const char *path)
 {
-	size_t len = strlen(path), end = strlen(DL_POLICY_NAME);
+	size_t len = strlen(path), end = strlen(DAVY_POLICY_NAME);
 
-	return len >= end && !strcmp(path + len - end, DL_POLICY_NAME);
+	return len >= end && !strcmp(path + len - end, DAVY_POLICY_NAME);
 }
 
 /* As people's, which may say what every layer may. */
 static bool check_rules(const char *path, bool json)
 {
-	struct dl_policy_layer *layer = malloc(sizeof(*layer));
-	char error[DL_CONFIG_ERROR_LEN] = "";
+	struct davy_policy_layer *layer = malloc(sizeof(*layer));
+	char error[DAVY_CONFIG_ERROR_LEN] = "";
 	int err = -ENOMEM;
 
 	if (layer)
-		err = dl_policy_file_read(path, DL_LAYER_PEOPLE, layer, error);
+		err = davy_policy_file_read(path, DAVY_LAYER_PEOPLE, layer, error);
 	if (err && err != -EBADMSG)
 		snprintf(error, sizeof(error), "'%.300s': %s", path, strerror(-err));
 	print_result(path, error, json);
@@ -88,37 +88,37 @@ static bool check_rules(const char *path, bool json)
 
 static bool check_host_rules(const char *state_dir, const char *config_dir, bool json)
 {
-	struct dl_policy_layers *layers = malloc(sizeof(*layers));
-	char error[DL_CONFIG_ERROR_LEN] = "", path[512];
+	struct davy_policy_layers *layers = malloc(sizeof(*layers));
+	char error[DAVY_CONFIG_ERROR_LEN] = "", path[512];
 	int err = -ENOMEM;
 
 	if (layers) {
-		dl_policy_layers_init(layers);
-		err = dl_policy_dirs_read(DL_DATA_DIR "/policies", state_dir, config_dir, layers,
-					  error);
+		davy_policy_layers_init(layers);
+		err = davy_policy_dirs_read(DAVY_DATA_DIR "/policies", state_dir, config_dir,
+					    layers, error);
 	}
 	free(layers);
-	snprintf(path, sizeof(path), "%s/" DL_POLICY_NAME, config_dir);
+	snprintf(path, sizeof(path), "%s/" DAVY_POLICY_NAME, config_dir);
 	if (!err && error[0]) {
-		dl_log("%s; the agent's own rules are left out", error);
+		davy_log("%s; the agent's own rules are left out", error);
 		error[0] = 0;
 	} else if (err == -ENOMEM) {
 		snprintf(error, sizeof(error), "%s", strerror(ENOMEM));
 	}
 	if (!err && access(path, F_OK))
-		snprintf(path, sizeof(path), DL_DATA_DIR "/policies/" DL_POLICY_NAME);
+		snprintf(path, sizeof(path), DAVY_DATA_DIR "/policies/" DAVY_POLICY_NAME);
 	print_result(path, error, json);
 	return !err;
 }
 
 static bool check_file(const char *path, bool json)
 {
-	char error[DL_CONFIG_ERROR_LEN] = "";
-	struct dl_config config;
+	char error[DAVY_CONFIG_ERROR_LEN] = "";
+	struct davy_config config;
 	int err;
 
-	dl_config_defaults(&config);
-	err = dl_config_file_read(path, &config, error);
+	davy_config_defaults(&config);
+	err = davy_config_file_read(path, &config, error);
 	if (err && err != -EBADMSG)
 		snprintf(error, sizeof(error), "'%.300s': %s", path, strerror(-err));
 	print_result(path, error, json);
@@ -129,26 +129,26 @@ static bool check_file(const char *path, bool json)
 
 static bool check_host(const char *state_dir, const char *config_dir, bool json)
 {
-	char error[DL_CONFIG_ERROR_LEN] = "", path[512];
-	struct dl_config config;
-	int err =
-		dl_config_dirs_read(DL_DATA_DIR "/policies", state_dir, config_dir, &config, error);
+	char error[DAVY_CONFIG_ERROR_LEN] = "", path[512];
+	struct davy_config config;
+	int err = davy_config_dirs_read(DAVY_DATA_DIR "/policies", state_dir, config_dir, &config,
+					error);
 
 	if (!err && error[0]) {
-		dl_log("%s; what 'davylamp tune' found is not used", error);
+		davy_log("%s; what 'davylamp tune' found is not used", error);
 		error[0] = 0;
 	}
 	snprintf(path, sizeof(path), "%s/hazards.conf", config_dir);
 	if (!err && access(path, F_OK))
-		snprintf(path, sizeof(path), DL_DATA_DIR "/policies/hazards.conf");
+		snprintf(path, sizeof(path), DAVY_DATA_DIR "/policies/hazards.conf");
 	print_result(path, error, json);
 	if (!err && !json)
 		print_differences(&config);
 	return !err;
 }
 
-int dl_policy_check(char *const *paths, size_t count, const char *state_dir, const char *config_dir,
-		    bool json)
+int davy_policy_check(char *const *paths, size_t count, const char *state_dir,
+		      const char *config_dir, bool json)
 {
 	bool good = true;
 
@@ -159,13 +159,13 @@ int dl_policy_check(char *const *paths, size_t count, const char *state_dir, con
 	for (size_t i = 0; i < count; i++)
 		good &= is_rules(paths[i]) ? check_rules(paths[i], json)
 					   : check_file(paths[i], json);
-	return good ? DL_EXIT_DONE : DL_EXIT_FAILED;
+	return good ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;
 }
 
-int dl_policy_ask_reload(const char *socket_path, bool json)
+int davy_policy_ask_reload(const char *socket_path, bool json)
 {
 	json_t *answer = NULL;
-	int err = dl_client_ask(socket_path, json_pack("{s:s}", "op", "reload"), &answer);
+	int err = davy_client_ask(socket_path, json_pack("{s:s}", "op", "reload"), &answer);
 	bool good;
 
 	if (err)
@@ -178,20 +178,20 @@ int dl_policy_ask_reload(const char *socket_path, bool json)
 	} else if (good) {
 		printf("the agent has read its thresholds again\n");
 	} else {
-		dl_log("%s; the agent keeps what it had", dl_message_text(answer, "why"));
+		davy_log("%s; the agent keeps what it had", davy_message_text(answer, "why"));
 	}
 	json_decref(answer);
-	return good ? DL_EXIT_DONE : DL_EXIT_FAILED;
+	return good ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;
 }
 
-int dl_thresholds_file_read(const char *path, struct dl_config *config)
+int davy_thresholds_file_read(const char *path, struct davy_config *config)
 {
-	char error[DL_CONFIG_ERROR_LEN];
-	int err = dl_config_file_read(path, config, error);
+	char error[DAVY_CONFIG_ERROR_LEN];
+	int err = davy_config_file_read(path, config, error);
 
 	if (err == -EBADMSG)
-		dl_log("%s", error);
+		davy_log("%s", error);
 	else if (err)
-		dl_log("'%s': %s", path, strerror(-err));
+		davy_log("'%s': %s", path, strerror(-err));
 	return err;
 }

@@ -54,206 +54,208 @@ static const char usage[] =
 	"  --kernel RELEASE       as uname -r\n"
 	"  --lockup T             the lockup timeout of the backend's queue: '2 s'\n"
 	"\n"
-	"  --policies DIR         shipped rules (" DL_DATA_DIR "/policies)\n"
+	"  --policies DIR         shipped rules (" DAVY_DATA_DIR "/policies)\n"
 	"  --config DIR           people's (/etc/davylamp)\n"
 	"  --state DIR            the agent's own (/var/lib/davylamp)\n"
 	"  --socket PATH          the agent's (/run/davylamp/agent.sock)\n"
 	"  --json                 one JSON object for each GPU, or engine\n"
 	"  -h, --help             this text\n";
 
-static bool say_wrong(const char *option, const char *text, const struct dl_policy_wrong *wrong)
+static bool say_wrong(const char *option, const char *text, const struct davy_policy_wrong *wrong)
 {
-	dl_log("--%s %s: %s", option, text, wrong->why);
+	davy_log("--%s %s: %s", option, text, wrong->why);
 	return false;
 }
 
 /* One name, where a rule may have a pattern. */
-static bool take_name(struct dl_policy_subject *s, bool engine, const char *option,
+static bool take_name(struct davy_policy_subject *s, bool engine, const char *option,
 		      const char *text)
 {
-	int backend = engine ? 0 : dl_backend_from_name(text);
+	int backend = engine ? 0 : davy_backend_from_name(text);
 
-	for (int i = 1; engine && i < DL_ENGINE_COUNT; i++)
-		if (dl_same_name(text, dl_engine_name((enum dl_engine)i)))
-			s->engine = (enum dl_engine)i;
+	for (int i = 1; engine && i < DAVY_ENGINE_COUNT; i++)
+		if (davy_same_name(text, davy_engine_name((enum davy_engine)i)))
+			s->engine = (enum davy_engine)i;
 	if (backend > 0)
-		s->backend = (enum dl_backend)backend;
-	if (engine ? s->engine != DL_ENGINE_NONE : backend > 0)
+		s->backend = (enum davy_backend)backend;
+	if (engine ? s->engine != DAVY_ENGINE_NONE : backend > 0)
 		return true;
-	dl_log("--%s %s: expected the name of one", option, text);
+	davy_log("--%s %s: expected the name of one", option, text);
 	return false;
 }
 
-static bool take_text(struct dl_policy_subject *s, enum dl_condition condition, const char *text)
+static bool take_text(struct davy_policy_subject *s, enum davy_condition condition,
+		      const char *text)
 {
 	const struct {
-		enum dl_condition condition;
+		enum davy_condition condition;
 		char *at;
 		size_t size;
 	} rows[] = {
-		{ DL_IF_VENDOR, s->vendor, sizeof(s->vendor) },
-		{ DL_IF_KIND, s->kind, sizeof(s->kind) },
-		{ DL_IF_GFX, s->gfx, sizeof(s->gfx) },
-		{ DL_IF_GENERATION, s->generation, sizeof(s->generation) },
-		{ DL_IF_FIRMWARE, s->firmware, sizeof(s->firmware) },
-		{ DL_IF_KERNEL, s->kernel, sizeof(s->kernel) },
-		{ DL_IF_MODEL, s->model, sizeof(s->model) },
+		{ DAVY_IF_VENDOR, s->vendor, sizeof(s->vendor) },
+		{ DAVY_IF_KIND, s->kind, sizeof(s->kind) },
+		{ DAVY_IF_GFX, s->gfx, sizeof(s->gfx) },
+		{ DAVY_IF_GENERATION, s->generation, sizeof(s->generation) },
+		{ DAVY_IF_FIRMWARE, s->firmware, sizeof(s->firmware) },
+		{ DAVY_IF_KERNEL, s->kernel, sizeof(s->kernel) },
+		{ DAVY_IF_MODEL, s->model, sizeof(s->model) },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].condition == condition)
-			dl_copy_name(rows[i].at, rows[i].size, text);
+			davy_copy_name(rows[i].at, rows[i].size, text);
 	return true;
 }
 
 /* What may stand behind a condition of a rule may stand behind its option. */
-static bool take_fact(struct dl_explain_options *o, enum dl_condition condition, const char *option,
-		      const char *text)
+static bool take_fact(struct davy_explain_options *o, enum davy_condition condition,
+		      const char *option, const char *text)
 {
-	struct dl_policy_subject *s = &o->subject;
-	struct dl_policy_wrong wrong;
+	struct davy_policy_subject *s = &o->subject;
+	struct davy_policy_wrong wrong;
 	uint64_t number;
 
-	if (condition == DL_IF_MODEL)
+	if (condition == DAVY_IF_MODEL)
 		return take_text(s, condition, text);
-	if (!dl_policy_condition_read(condition, text, &number, &wrong))
+	if (!davy_policy_condition_read(condition, text, &number, &wrong))
 		return say_wrong(option, text, &wrong);
 	switch (condition) {
-	case DL_IF_ENGINE:
-	case DL_IF_BACKEND:
-		return take_name(s, condition == DL_IF_ENGINE, option, text);
-	case DL_IF_DEVICE:
+	case DAVY_IF_ENGINE:
+	case DAVY_IF_BACKEND:
+		return take_name(s, condition == DAVY_IF_ENGINE, option, text);
+	case DAVY_IF_DEVICE:
 		o->device = text;
 		return true;
-	case DL_IF_DRIVER:
-		dl_subject_driver(s, text);
+	case DAVY_IF_DRIVER:
+		davy_subject_driver(s, text);
 		return true;
-	case DL_IF_COMPUTE_UNITS_BELOW:
+	case DAVY_IF_COMPUTE_UNITS_BELOW:
 		s->compute_units = (uint32_t)number;
 		return true;
-	case DL_IF_CONTEXT_ABOVE:
+	case DAVY_IF_CONTEXT_ABOVE:
 		s->context = (uint32_t)number;
 		return true;
-	case DL_IF_LOCKUP_BELOW:
-		for (int i = DL_BACKEND_VULKAN; i < DL_BACKEND_COUNT; i++)
+	case DAVY_IF_LOCKUP_BELOW:
+		for (int i = DAVY_BACKEND_VULKAN; i < DAVY_BACKEND_COUNT; i++)
 			s->lockup_ns[i] = number;
 		return true;
-	case DL_IF_KNOWN:
-		s->known = dl_pattern_fits(text, "yes") ? DL_KNOWN_YES : DL_KNOWN_NO;
+	case DAVY_IF_KNOWN:
+		s->known = davy_pattern_fits(text, "yes") ? DAVY_KNOWN_YES : DAVY_KNOWN_NO;
 		return true;
 	default:
 		return take_text(s, condition, text);
 	}
 }
 
-static bool take_available(struct dl_policy_subject *s, const char *text)
+static bool take_available(struct davy_policy_subject *s, const char *text)
 {
-	enum dl_backend list[DL_BACKEND_COUNT];
-	struct dl_policy_wrong wrong;
+	enum davy_backend list[DAVY_BACKEND_COUNT];
+	struct davy_policy_wrong wrong;
 	uint32_t packed;
 	size_t count;
 
-	if (!dl_policy_value_read(DL_POLICY_BACKENDS, text, &packed, &wrong))
+	if (!davy_policy_value_read(DAVY_POLICY_BACKENDS, text, &packed, &wrong))
 		return say_wrong("available", text, &wrong);
-	count = dl_backends_unpack(packed, list);
+	count = davy_backends_unpack(packed, list);
 	for (size_t i = 0; i < count; i++)
 		s->available |= 1u << list[i];
 	return true;
 }
 
-bool dl_policy_explain_take(struct dl_explain_options *o, int id, const char *option,
-			    const char *text)
+bool davy_policy_explain_take(struct davy_explain_options *o, int id, const char *option,
+			      const char *text)
 {
-	if (id == DL_EXPLAIN_FORCE)
+	if (id == DAVY_EXPLAIN_FORCE)
 		o->subject.forced = true;
-	else if (id == DL_EXPLAIN_AVAILABLE)
+	else if (id == DAVY_EXPLAIN_AVAILABLE)
 		return take_available(&o->subject, text);
-	else if (id == DL_EXPLAIN_JSON)
+	else if (id == DAVY_EXPLAIN_JSON)
 		o->json = true;
-	else if (id == DL_EXPLAIN_SOCKET)
+	else if (id == DAVY_EXPLAIN_SOCKET)
 		o->socket_path = text;
-	else if (id >= DL_EXPLAIN_POLICIES)
-		o->dirs[id - DL_EXPLAIN_POLICIES] = text;
-	else if (!take_fact(o, (enum dl_condition)id, option, text))
+	else if (id >= DAVY_EXPLAIN_POLICIES)
+		o->dirs[id - DAVY_EXPLAIN_POLICIES] = text;
+	else if (!take_fact(o, (enum davy_condition)id, option, text))
 		return false;
-	o->asked |= id != DL_EXPLAIN_JSON && id != DL_EXPLAIN_SOCKET;
-	o->described |= id < DL_IF_COUNT && id != DL_IF_DEVICE && id != DL_IF_ENGINE &&
-			id != DL_IF_MODEL && id != DL_IF_BACKEND && id != DL_IF_CONTEXT_ABOVE &&
-			id != DL_IF_KNOWN;
+	o->asked |= id != DAVY_EXPLAIN_JSON && id != DAVY_EXPLAIN_SOCKET;
+	o->described |= id < DAVY_IF_COUNT && id != DAVY_IF_DEVICE && id != DAVY_IF_ENGINE &&
+			id != DAVY_IF_MODEL && id != DAVY_IF_BACKEND &&
+			id != DAVY_IF_CONTEXT_ABOVE && id != DAVY_IF_KNOWN;
 	return true;
 }
 
-static void explain(const struct dl_explain_options *o, const struct dl_policy_layers *layers,
-		    const struct dl_policy_subject *subject)
+static void explain(const struct davy_explain_options *o, const struct davy_policy_layers *layers,
+		    const struct davy_policy_subject *subject)
 {
-	struct dl_policy_set set = dl_policy_set_of(layers);
-	struct dl_effective *e = calloc(1, sizeof(*e));
+	struct davy_policy_set set = davy_policy_set_of(layers);
+	struct davy_effective *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return;
-	dl_policy_effective(&set, subject, e);
+	davy_policy_effective(&set, subject, e);
 	if (o->json)
-		dl_policy_print_json(subject, e);
+		davy_policy_print_json(subject, e);
 	else
-		dl_policy_print(subject, e);
+		davy_policy_print(subject, e);
 	free(e);
 }
 
-static void explain_gpu(const struct dl_explain_options *o, const struct dl_policy_layers *layers,
-			const struct dl_gpu *gpu)
+static void explain_gpu(const struct davy_explain_options *o,
+			const struct davy_policy_layers *layers, const struct davy_gpu *gpu)
 {
-	struct dl_policy_subject subject = o->subject;
+	struct davy_policy_subject subject = o->subject;
 
-	dl_host_subject_read(gpu, &subject);
+	davy_host_subject_read(gpu, &subject);
 	explain(o, layers, &subject);
 }
 
-static int explain_host(const struct dl_explain_options *o, const struct dl_policy_layers *layers)
+static int explain_host(const struct davy_explain_options *o,
+			const struct davy_policy_layers *layers)
 {
-	struct dl_gpu gpus[DL_GPUS_MAX];
-	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX), found = 0;
+	struct davy_gpu gpus[DAVY_GPUS_MAX];
+	size_t count = davy_gpus_list(gpus, DAVY_GPUS_MAX), found = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (o->device && !dl_same_name(o->device, gpus[i].device))
+		if (o->device && !davy_same_name(o->device, gpus[i].device))
 			continue;
 		explain_gpu(o, layers, &gpus[i]);
 		found++;
 	}
 	if (found)
-		return DL_EXIT_DONE;
+		return DAVY_EXIT_DONE;
 	if (o->device)
-		dl_log("no GPU '%s' here; describe one by --driver and the like", o->device);
+		davy_log("no GPU '%s' here; describe one by --driver and the like", o->device);
 	else
-		dl_log("no GPU here; describe one by --driver and the like");
-	return DL_EXIT_NOTHING;
+		davy_log("no GPU here; describe one by --driver and the like");
+	return DAVY_EXIT_NOTHING;
 }
 
-struct dl_policy_layers *dl_policy_explain_rules(const struct dl_explain_options *o)
+struct davy_policy_layers *davy_policy_explain_rules(const struct davy_explain_options *o)
 {
-	struct dl_policy_layers *layers = malloc(sizeof(*layers));
-	char error[DL_CONFIG_ERROR_LEN];
+	struct davy_policy_layers *layers = malloc(sizeof(*layers));
+	char error[DAVY_CONFIG_ERROR_LEN];
 	int err;
 
 	if (!layers)
 		return NULL;
-	dl_policy_layers_init(layers);
-	err = dl_policy_dirs_read(o->dirs[0], o->dirs[2], o->dirs[1], layers, error);
+	davy_policy_layers_init(layers);
+	err = davy_policy_dirs_read(o->dirs[0], o->dirs[2], o->dirs[1], layers, error);
 	if (!err && error[0])
-		dl_log("%s; the agent's own rules are left out", error);
+		davy_log("%s; the agent's own rules are left out", error);
 	if (!err)
 		return layers;
-	dl_log("%s", error[0] ? error : strerror(-err));
+	davy_log("%s", error[0] ? error : strerror(-err));
 	free(layers);
 	return NULL;
 }
 
-static int run(const struct dl_explain_options *o)
+static int run(const struct davy_explain_options *o)
 {
-	struct dl_policy_layers *layers = dl_policy_explain_rules(o);
-	int status = DL_EXIT_DONE;
+	struct davy_policy_layers *layers = davy_policy_explain_rules(o);
+	int status = DAVY_EXIT_DONE;
 
 	if (!layers)
-		return DL_EXIT_FAILED;
+		return DAVY_EXIT_FAILED;
 	if (o->described)
 		explain(o, layers, &o->subject);
 	else
@@ -262,10 +264,10 @@ static int run(const struct dl_explain_options *o)
 	return status;
 }
 
-static int judge(const struct dl_explain_options *o, char *const *words, int count)
+static int judge(const struct davy_explain_options *o, char *const *words, int count)
 {
-	const struct dl_policy_running running = { o->socket_path, count ? words[0] : NULL, true,
-						   o->json };
+	const struct davy_policy_running running = { o->socket_path, count ? words[0] : NULL, true,
+						     o->json };
 	const char *wrong = NULL;
 
 	if (count > 1 || (count && o->asked))
@@ -274,58 +276,58 @@ static int judge(const struct dl_explain_options *o, char *const *words, int cou
 	else if (o->subject.forced && !o->subject.backend)
 		wrong = "--force wants a --backend";
 	if (wrong) {
-		dl_log("%s", wrong);
-		return DL_EXIT_USAGE;
+		davy_log("%s", wrong);
+		return DAVY_EXIT_USAGE;
 	}
 	if (count)
-		return dl_policy_running(&running);
-	if (!o->asked && dl_policy_running_all(&running))
-		return DL_EXIT_DONE;
+		return davy_policy_running(&running);
+	if (!o->asked && davy_policy_running_all(&running))
+		return DAVY_EXIT_DONE;
 	return run(o);
 }
 
-const struct option *dl_policy_explain_options(void)
+const struct option *davy_policy_explain_options(void)
 {
 	static const struct option names[] = {
-		{ "engine", required_argument, NULL, DL_IF_ENGINE },
-		{ "model", required_argument, NULL, DL_IF_MODEL },
-		{ "device", required_argument, NULL, DL_IF_DEVICE },
-		{ "backend", required_argument, NULL, DL_IF_BACKEND },
-		{ "context", required_argument, NULL, DL_IF_CONTEXT_ABOVE },
-		{ "driver", required_argument, NULL, DL_IF_DRIVER },
-		{ "vendor", required_argument, NULL, DL_IF_VENDOR },
-		{ "kind", required_argument, NULL, DL_IF_KIND },
-		{ "gfx", required_argument, NULL, DL_IF_GFX },
-		{ "generation", required_argument, NULL, DL_IF_GENERATION },
-		{ "compute-units", required_argument, NULL, DL_IF_COMPUTE_UNITS_BELOW },
-		{ "firmware", required_argument, NULL, DL_IF_FIRMWARE },
-		{ "kernel", required_argument, NULL, DL_IF_KERNEL },
-		{ "lockup", required_argument, NULL, DL_IF_LOCKUP_BELOW },
-		{ "known", required_argument, NULL, DL_IF_KNOWN },
-		{ "force", no_argument, NULL, DL_EXPLAIN_FORCE },
-		{ "available", required_argument, NULL, DL_EXPLAIN_AVAILABLE },
-		{ "policies", required_argument, NULL, DL_EXPLAIN_POLICIES },
-		{ "config", required_argument, NULL, DL_EXPLAIN_CONFIG },
-		{ "state", required_argument, NULL, DL_EXPLAIN_STATE },
-		{ "socket", required_argument, NULL, DL_EXPLAIN_SOCKET },
-		{ "json", no_argument, NULL, DL_EXPLAIN_JSON },
-		{ "help", no_argument, NULL, DL_EXPLAIN_HELP },
+		{ "engine", required_argument, NULL, DAVY_IF_ENGINE },
+		{ "model", required_argument, NULL, DAVY_IF_MODEL },
+		{ "device", required_argument, NULL, DAVY_IF_DEVICE },
+		{ "backend", required_argument, NULL, DAVY_IF_BACKEND },
+		{ "context", required_argument, NULL, DAVY_IF_CONTEXT_ABOVE },
+		{ "driver", required_argument, NULL, DAVY_IF_DRIVER },
+		{ "vendor", required_argument, NULL, DAVY_IF_VENDOR },
+		{ "kind", required_argument, NULL, DAVY_IF_KIND },
+		{ "gfx", required_argument, NULL, DAVY_IF_GFX },
+		{ "generation", required_argument, NULL, DAVY_IF_GENERATION },
+		{ "compute-units", required_argument, NULL, DAVY_IF_COMPUTE_UNITS_BELOW },
+		{ "firmware", required_argument, NULL, DAVY_IF_FIRMWARE },
+		{ "kernel", required_argument, NULL, DAVY_IF_KERNEL },
+		{ "lockup", required_argument, NULL, DAVY_IF_LOCKUP_BELOW },
+		{ "known", required_argument, NULL, DAVY_IF_KNOWN },
+		{ "force", no_argument, NULL, DAVY_EXPLAIN_FORCE },
+		{ "available", required_argument, NULL, DAVY_EXPLAIN_AVAILABLE },
+		{ "policies", required_argument, NULL, DAVY_EXPLAIN_POLICIES },
+		{ "config", required_argument, NULL, DAVY_EXPLAIN_CONFIG },
+		{ "state", required_argument, NULL, DAVY_EXPLAIN_STATE },
+		{ "socket", required_argument, NULL, DAVY_EXPLAIN_SOCKET },
+		{ "json", no_argument, NULL, DAVY_EXPLAIN_JSON },
+		{ "help", no_argument, NULL, DAVY_EXPLAIN_HELP },
 		{ 0 },
 	};
 	return names;
 }
 
-int dl_policy_explain(int argc, char **argv)
+int davy_policy_explain(int argc, char **argv)
 {
-	const struct option *names = dl_policy_explain_options();
-	struct dl_explain_options o = DL_EXPLAIN_OPTIONS_INIT;
+	const struct option *names = davy_policy_explain_options();
+	struct davy_explain_options o = DAVY_EXPLAIN_OPTIONS_INIT;
 	int c, index = 0;
 
 	while ((c = getopt_long(argc, argv, "h", names, &index)) >= 0) {
-		if (c == 'h' || c == DL_EXPLAIN_HELP)
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
-		if (c == '?' || !dl_policy_explain_take(&o, c, names[index].name, optarg))
-			return DL_EXIT_USAGE;
+		if (c == 'h' || c == DAVY_EXPLAIN_HELP)
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
+		if (c == '?' || !davy_policy_explain_take(&o, c, names[index].name, optarg))
+			return DAVY_EXIT_USAGE;
 	}
 	return judge(&o, argv + optind, argc - optind);
 }

@@ -11,47 +11,47 @@
 
 #define SHOWN 768 /* of a text of a rule, made safe */
 
-static const char *said(const struct dl_policy_origin *o, uint32_t text, char buf[SHOWN])
+static const char *said(const struct davy_policy_origin *o, uint32_t text, char buf[SHOWN])
 {
-	return dl_text_shown(buf, SHOWN, dl_policy_text(o->layer, text));
+	return davy_text_shown(buf, SHOWN, davy_policy_text(o->layer, text));
 }
 
-static void print_origin(const struct dl_policy_origin *o)
+static void print_origin(const struct davy_policy_origin *o)
 {
-	const struct dl_rule *r = o->rule;
+	const struct davy_rule *r = o->rule;
 	char path[SHOWN], because[SHOWN], source[SHOWN];
 
-	printf("      %s, %s:%u, rule %s%s\n", dl_layer_name((enum dl_layer)o->layer->layer),
-	       dl_text_shown(path, sizeof(path), o->layer->path), o->line, r->name,
+	printf("      %s, %s:%u, rule %s%s\n", davy_layer_name((enum davy_layer)o->layer->layer),
+	       davy_text_shown(path, sizeof(path), o->layer->path), o->line, r->name,
 	       o->pinned ? ", pinned" : "");
 	if (r->because)
 		printf("      because %s\n", said(o, r->because, because));
 	if (r->source || r->date)
 		printf("      %s%s%s\n", said(o, r->source, source),
-		       r->source && r->date ? ", " : "", dl_policy_text(o->layer, r->date));
+		       r->source && r->date ? ", " : "", davy_policy_text(o->layer, r->date));
 }
 
-static void print_value(const char *key, const struct dl_policy_value *v)
+static void print_value(const char *key, const struct davy_policy_value *v)
 {
 	char text[SHOWN];
 
 	if (!v->origin.rule)
 		return;
 	printf("  %s%s%s = %s\n", key, v->name ? " " : "", v->name ? v->name : "",
-	       dl_text_shown(text, sizeof(text), v->text));
+	       davy_text_shown(text, sizeof(text), v->text));
 	print_origin(&v->origin);
 }
 
 static void print_fact(const char *before, const char *fact)
 {
-	char text[4 * sizeof(((struct dl_policy_subject *)0)->firmware)];
+	char text[4 * sizeof(((struct davy_policy_subject *)0)->firmware)];
 
 	if (fact[0])
-		printf("%s%s", before, dl_text_shown(text, sizeof(text), fact));
+		printf("%s%s", before, davy_text_shown(text, sizeof(text), fact));
 }
 
 /* "0000:03:00.0: amdgpu, amd, igpu, gfx1151, 40 compute units, mes 0x83, Linux 7.0.0" */
-static void print_subject(const struct dl_policy_subject *s)
+static void print_subject(const struct davy_policy_subject *s)
 {
 	printf("%s:", s->device[0] ? s->device : "a GPU");
 	print_fact(" ", s->driver);
@@ -68,38 +68,38 @@ static void print_subject(const struct dl_policy_subject *s)
 
 static void print_lockup(uint64_t timeout_ns)
 {
-	char text[DL_CONFIG_VALUE_LEN];
+	char text[DAVY_CONFIG_VALUE_LEN];
 
-	dl_config_value_text(DL_UNIT_MS, (int64_t)(timeout_ns / DL_NS_PER_MS), text);
+	davy_config_value_text(DAVY_UNIT_MS, (int64_t)(timeout_ns / DAVY_NS_PER_MS), text);
 	printf(", whose jobs have a lockup timeout of %s", text);
 }
 
-static void print_backend(const struct dl_policy_subject *s, const struct dl_effective *e)
+static void print_backend(const struct davy_policy_subject *s, const struct davy_effective *e)
 {
 	if (e->none_left)
 		printf("none of the backends that may be used is there");
-	else if (e->backend == DL_BACKEND_UNKNOWN)
+	else if (e->backend == DAVY_BACKEND_UNKNOWN)
 		printf("no rule says which backend");
 	else
-		printf("%s%s", dl_backend_name(e->backend),
+		printf("%s%s", davy_backend_name(e->backend),
 		       e->against ? ", against the rules" : "");
-	if (!e->none_left && s->lockup_ns[e->backend] == DL_LOCKUP_NEVER)
+	if (!e->none_left && s->lockup_ns[e->backend] == DAVY_LOCKUP_NEVER)
 		printf(", whose jobs may run for ever");
 	else if (!e->none_left && s->lockup_ns[e->backend])
 		print_lockup(s->lockup_ns[e->backend]);
 	putchar('\n');
 }
 
-void dl_policy_print(const struct dl_policy_subject *s, const struct dl_effective *e)
+void davy_policy_print(const struct davy_policy_subject *s, const struct davy_effective *e)
 {
-	char model[4 * DL_MODEL_LEN];
+	char model[4 * DAVY_MODEL_LEN];
 
 	print_subject(s);
-	printf("  %s%s%s: ", s->engine ? dl_engine_name(s->engine) : "any engine",
-	       s->model[0] ? " with " : "", dl_text_shown(model, sizeof(model), s->model));
+	printf("  %s%s%s: ", s->engine ? davy_engine_name(s->engine) : "any engine",
+	       s->model[0] ? " with " : "", davy_text_shown(model, sizeof(model), s->model));
 	print_backend(s, e);
-	for (uint32_t i = 0; i < DL_POLICY_ENVIRONMENT; i++)
-		print_value(dl_policy_key_name(i), &e->value[i]);
+	for (uint32_t i = 0; i < DAVY_POLICY_ENVIRONMENT; i++)
+		print_value(davy_policy_key_name(i), &e->value[i]);
 	for (size_t i = 0; i < e->environment_count; i++)
 		print_value("environment", &e->environment[i]);
 	for (size_t i = 0; i < e->argument_count; i++)
@@ -108,9 +108,9 @@ void dl_policy_print(const struct dl_policy_subject *s, const struct dl_effectiv
 		printf("  %u more found no room\n", e->left_out);
 }
 
-void dl_policy_print_json(const struct dl_policy_subject *s, const struct dl_effective *e)
+void davy_policy_print_json(const struct davy_policy_subject *s, const struct davy_effective *e)
 {
-	json_t *o = dl_policy_json(s, e);
+	json_t *o = davy_policy_json(s, e);
 
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');

@@ -19,46 +19,46 @@
 
 static int failed(const char *dir, int err)
 {
-	dl_log("history '%s/%s': %s", dir, DL_DB_NAME, dl_db_why(err));
-	return err == -EACCES ? DL_EXIT_NOT_PERMITTED : DL_EXIT_FAILED;
+	davy_log("history '%s/%s': %s", dir, DAVY_DB_NAME, davy_db_why(err));
+	return err == -EACCES ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_FAILED;
 }
 
 /* Exit status; *ret_db stays NULL where nothing was ever kept. A change cut short is finished. */
-static int open_history(const char *dir, struct dl_db **ret_db)
+static int open_history(const char *dir, struct davy_db **ret_db)
 {
-	int repaired, err = dl_db_open(dir, DL_DB_THERE, ret_db);
+	int repaired, err = davy_db_open(dir, DAVY_DB_THERE, ret_db);
 
 	if (err)
-		return err == -ENOENT ? DL_EXIT_DONE : failed(dir, err);
-	repaired = dl_versions_repair(*ret_db);
+		return err == -ENOENT ? DAVY_EXIT_DONE : failed(dir, err);
+	repaired = davy_versions_repair(*ret_db);
 	if (repaired > 0)
-		dl_log("policy layer '%s/%s': %s", dir, DL_POLICY_NAME,
-		       dl_version_repair_text(repaired));
+		davy_log("policy layer '%s/%s': %s", dir, DAVY_POLICY_NAME,
+			 davy_version_repair_text(repaired));
 	else if (repaired && repaired != -EROFS && repaired != -EBUSY)
-		dl_log("policy layer '%s/%s': cannot be compared with its history: %s", dir,
-		       DL_POLICY_NAME, dl_db_why(repaired));
-	return DL_EXIT_DONE;
+		davy_log("policy layer '%s/%s': cannot be compared with its history: %s", dir,
+			 DAVY_POLICY_NAME, davy_db_why(repaired));
+	return DAVY_EXIT_DONE;
 }
 
-static void print_version(void *arg, const struct dl_version *v)
+static void print_version(void *arg, const struct davy_version *v)
 {
-	char when[32], reason[2 * DL_VERSION_REASON], evidence[2 * DL_VERSION_EVIDENCE];
+	char when[32], reason[2 * DAVY_VERSION_REASON], evidence[2 * DAVY_VERSION_EVIDENCE];
 
 	(void)arg;
-	printf("version %u, %s%s: %s\n", v->number, dl_when(v->made_s, when, sizeof(when)),
+	printf("version %u, %s%s: %s\n", v->number, davy_when(v->made_s, when, sizeof(when)),
 	       v->current ? ", the one that stands" : "",
-	       dl_text_shown(reason, sizeof(reason), v->reason));
+	       davy_text_shown(reason, sizeof(reason), v->reason));
 	if (v->evidence[0])
-		printf("    %s\n", dl_text_shown(evidence, sizeof(evidence), v->evidence));
+		printf("    %s\n", davy_text_shown(evidence, sizeof(evidence), v->evidence));
 }
 
-static void print_version_json(void *arg, const struct dl_version *v)
+static void print_version_json(void *arg, const struct davy_version *v)
 {
-	char reason[2 * DL_VERSION_REASON], evidence[2 * DL_VERSION_EVIDENCE];
+	char reason[2 * DAVY_VERSION_REASON], evidence[2 * DAVY_VERSION_EVIDENCE];
 	json_t *o = json_pack("{s:I, s:I, s:s, s:s, s:I, s:b}", "version", (json_int_t)v->number,
 			      "time", (json_int_t)v->made_s, "reason",
-			      dl_text_shown(reason, sizeof(reason), v->reason), "evidence",
-			      dl_text_shown(evidence, sizeof(evidence), v->evidence), "bytes",
+			      davy_text_shown(reason, sizeof(reason), v->reason), "evidence",
+			      davy_text_shown(evidence, sizeof(evidence), v->evidence), "bytes",
 			      (json_int_t)v->size, "current", v->current);
 
 	(void)arg;
@@ -67,14 +67,14 @@ static void print_version_json(void *arg, const struct dl_version *v)
 	json_decref(o);
 }
 
-int dl_policy_history(const struct dl_history_options *o)
+int davy_policy_history(const struct davy_history_options *o)
 {
-	struct dl_db *db = NULL;
+	struct davy_db *db = NULL;
 	int shown = 0, status = open_history(o->state_dir, &db);
 
 	if (db)
-		shown = dl_versions_each(db, o->json ? print_version_json : print_version, NULL);
-	dl_db_close(db);
+		shown = davy_versions_each(db, o->json ? print_version_json : print_version, NULL);
+	davy_db_close(db);
 	if (shown < 0)
 		return failed(o->state_dir, shown);
 	if (!status && !shown && !o->json)
@@ -82,7 +82,7 @@ int dl_policy_history(const struct dl_history_options *o)
 	return status;
 }
 
-bool dl_policy_number(const char *text, unsigned int *ret_number)
+bool davy_policy_number(const char *text, unsigned int *ret_number)
 {
 	char *end;
 	unsigned long number;
@@ -90,7 +90,7 @@ bool dl_policy_number(const char *text, unsigned int *ret_number)
 	errno = 0;
 	number = strtoul(text, &end, 10);
 	if (errno || *end || text[0] < '0' || text[0] > '9' || number > INT32_MAX) {
-		dl_log("'%s' is no version; 'davylamp policy history' lists them", text);
+		davy_log("'%s' is no version; 'davylamp policy history' lists them", text);
 		return false;
 	}
 	*ret_number = (unsigned int)number;
@@ -103,7 +103,7 @@ struct newest {
 	size_t count;
 };
 
-static void take_newest(void *arg, const struct dl_version *v)
+static void take_newest(void *arg, const struct davy_version *v)
 {
 	struct newest *n = arg;
 
@@ -118,34 +118,34 @@ struct side {
 	const char *body;
 };
 
-static int read_side(struct dl_db *db, unsigned int number, struct side *ret)
+static int read_side(struct davy_db *db, unsigned int number, struct side *ret)
 {
-	struct dl_version v = { .number = 0 };
+	struct davy_version v = { .number = 0 };
 	char when[32] = "";
 	uint32_t told;
 	int err = number ? -ENOENT : 0;
 
 	ret->body = "";
 	if (number && db)
-		err = dl_version_get(db, number, &v, &ret->text);
+		err = davy_version_get(db, number, &v, &ret->text);
 	if (err == -ENOENT)
-		dl_log("there is no version %u; 'davylamp policy history' lists them", number);
+		davy_log("there is no version %u; 'davylamp policy history' lists them", number);
 	else if (err)
-		dl_log("version %u: %s", number, dl_db_why(err));
+		davy_log("version %u: %s", number, davy_db_why(err));
 	if (err)
-		return DL_EXIT_FAILED;
+		return DAVY_EXIT_FAILED;
 	if (number) {
-		dl_generated_judge(ret->text, &told, &ret->body);
-		dl_when(v.made_s, when, sizeof(when));
+		davy_generated_judge(ret->text, &told, &ret->body);
+		davy_when(v.made_s, when, sizeof(when));
 	}
 	snprintf(ret->name, sizeof(ret->name), "version %u%s%s", number, when[0] ? "\t" : "", when);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
 static int print_diff(unsigned int from, unsigned int to, const struct side *a,
 		      const struct side *b, bool json)
 {
-	struct dl_diff_side left = { a->name, a->body }, right = { b->name, b->body };
+	struct davy_diff_side left = { a->name, a->body }, right = { b->name, b->body };
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -153,12 +153,12 @@ static int print_diff(unsigned int from, unsigned int to, const struct side *a,
 	int err;
 
 	if (!out)
-		return DL_EXIT_FAILED;
-	err = dl_diff(out, &left, &right);
+		return DAVY_EXIT_FAILED;
+	err = davy_diff(out, &left, &right);
 	if (fclose(out) || err < 0) {
 		free(text);
-		dl_log("version %u: no memory to compare it", to);
-		return DL_EXIT_FAILED;
+		davy_log("version %u: no memory to compare it", to);
+		return DAVY_EXIT_FAILED;
 	}
 	if (json) {
 		o = json_pack("{s:I, s:I, s:s}", "from", (json_int_t)from, "to", (json_int_t)to,
@@ -170,23 +170,23 @@ static int print_diff(unsigned int from, unsigned int to, const struct side *a,
 		fputs(text, stdout);
 	}
 	free(text);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
-int dl_policy_diff(char *const *numbers, size_t count, const struct dl_history_options *o)
+int davy_policy_diff(char *const *numbers, size_t count, const struct davy_history_options *o)
 {
 	struct side a = { .text = NULL }, b = { .text = NULL };
 	struct newest newest = { .count = 0 };
-	struct dl_db *db = NULL;
+	struct davy_db *db = NULL;
 	unsigned int from, to;
 	int status;
 
-	if ((count > 0 && !dl_policy_number(numbers[0], &from)) ||
-	    (count > 1 && !dl_policy_number(numbers[1], &to)))
-		return DL_EXIT_USAGE;
+	if ((count > 0 && !davy_policy_number(numbers[0], &from)) ||
+	    (count > 1 && !davy_policy_number(numbers[1], &to)))
+		return DAVY_EXIT_USAGE;
 	status = open_history(o->state_dir, &db);
 	if (db)
-		dl_versions_each(db, take_newest, &newest);
+		davy_versions_each(db, take_newest, &newest);
 	if (count < 1)
 		from = newest.number[1];
 	if (count < 2)
@@ -199,7 +199,7 @@ int dl_policy_diff(char *const *numbers, size_t count, const struct dl_history_o
 		status = print_diff(from, to, &a, &b, o->json);
 	free(a.text);
 	free(b.text);
-	dl_db_close(db);
+	davy_db_close(db);
 	return status;
 }
 
@@ -209,10 +209,10 @@ static int write_to(const char *path, const char *text)
 	struct stat st;
 
 	if (lstat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode))
-		return dl_replace_file(path, text, strlen(text), 0644);
-	DL_FD fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		return davy_replace_file(path, text, strlen(text), 0644);
+	DAVY_FD fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 
-	return fd < 0 ? -errno : dl_write_all(fd, text, strlen(text));
+	return fd < 0 ? -errno : davy_write_all(fd, text, strlen(text));
 }
 
 static int export_text(const char *path, const char *text, unsigned int number)
@@ -224,31 +224,31 @@ static int export_text(const char *path, const char *text, unsigned int number)
 	else
 		err = write_to(path, text);
 	if (err)
-		dl_log("'%s': cannot be written: %s", path, strerror(-err));
+		davy_log("'%s': cannot be written: %s", path, strerror(-err));
 	else if (strcmp(path, "-") != 0)
 		printf("version %u is in '%s'\n", number, path);
-	return err ? DL_EXIT_FAILED : DL_EXIT_DONE;
+	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
-int dl_policy_export(const char *path, const struct dl_history_options *o)
+int davy_policy_export(const char *path, const struct davy_history_options *o)
 {
-	struct dl_version v;
-	struct dl_db *db = NULL;
+	struct davy_version v;
+	struct davy_db *db = NULL;
 	char *text = NULL;
 	int number = 0, status = open_history(o->state_dir, &db);
 
 	if (status)
 		return status;
 	if (db)
-		number = dl_version_newest(db);
+		number = davy_version_newest(db);
 	if (number > 0)
-		number = dl_version_get(db, (uint32_t)number, &v, &text);
-	dl_db_close(db);
+		number = davy_version_get(db, (uint32_t)number, &v, &text);
+	davy_db_close(db);
 	if (number < 0)
 		return failed(o->state_dir, number);
 	if (!text) {
-		dl_log("nothing to export: the agent has not changed its policy yet");
-		return DL_EXIT_NOTHING;
+		davy_log("nothing to export: the agent has not changed its policy yet");
+		return DAVY_EXIT_NOTHING;
 	}
 	status = export_text(path, text, v.number);
 	free(text);

@@ -20,23 +20,23 @@
  * Of this host and the row's device now; which engine would run is not known, nor what only a child
  * of the agent's asks a driver for.
  */
-static uint32_t weight_now(const struct dl_ledger_row *row)
+static uint32_t weight_now(const struct davy_ledger_row *row)
 {
-	struct dl_ledger_environment now = { .kernel = "" };
-	struct dl_gpu gpus[DL_GPUS_MAX];
-	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX);
+	struct davy_ledger_environment now = { .kernel = "" };
+	struct davy_gpu gpus[DAVY_GPUS_MAX];
+	size_t count = davy_gpus_list(gpus, DAVY_GPUS_MAX);
 	struct utsname name;
 
 	if (!uname(&name))
-		dl_copy_name(now.kernel, sizeof(now.kernel), name.release);
+		davy_copy_name(now.kernel, sizeof(now.kernel), name.release);
 	for (size_t i = 0; i < count; i++) {
-		if (!dl_same_name(gpus[i].device, row->key.device))
+		if (!davy_same_name(gpus[i].device, row->key.device))
 			continue;
-		dl_driver_version_read(gpus[i].driver, now.driver);
-		if (!dl_firmware_waits(&gpus[i]))
-			dl_firmware_read(&gpus[i], now.firmware);
+		davy_driver_version_read(gpus[i].driver, now.driver);
+		if (!davy_firmware_waits(&gpus[i]))
+			davy_firmware_read(&gpus[i], now.firmware);
 	}
-	return dl_ledger_weight(&row->key.environment, &now);
+	return davy_ledger_weight(&row->key.environment, &now);
 }
 
 static void put_count(char *buf, size_t size, uint32_t count, const char *none)
@@ -47,41 +47,42 @@ static void put_count(char *buf, size_t size, uint32_t count, const char *none)
 		snprintf(buf, size, "%s", none);
 }
 
-static void print_faults(const struct dl_ledger_entry *e)
+static void print_faults(const struct davy_ledger_entry *e)
 {
-	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++)
+	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++)
 		if (e->faults[i])
-			printf("; %" PRIu32 " %s", e->faults[i], dl_log_class_name(i));
+			printf("; %" PRIu32 " %s", e->faults[i], davy_log_class_name(i));
 }
 
 /* "    under 6.12.0; amdgpu 6.8.5; mes 0x83; llama-server, build 1" */
-static void print_versions(const struct dl_ledger_environment *e)
+static void print_versions(const struct davy_ledger_environment *e)
 {
 	const char *const texts[] = { e->kernel, e->driver, e->firmware, e->engine };
-	char safe[4 * DL_LEDGER_VERSION];
+	char safe[4 * DAVY_LEDGER_VERSION];
 	size_t told = 0;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i][0])
 			printf("%s%s", told++ ? "; " : "    under ",
-			       dl_text_shown(safe, sizeof(safe), texts[i]));
+			       davy_text_shown(safe, sizeof(safe), texts[i]));
 	if (told)
 		putchar('\n');
 }
 
-static void print_row(void *arg, const struct dl_ledger_row *row)
+static void print_row(void *arg, const struct davy_ledger_row *row)
 {
 	uint32_t weight = weight_now(row);
-	const struct dl_ledger_key *k = &row->key;
-	const struct dl_ledger_entry *e = &row->entry;
-	char model[4 * DL_MODEL_LEN], device[4 * DL_DEVICE_LEN], when[32], ubatch[16], context[16];
+	const struct davy_ledger_key *k = &row->key;
+	const struct davy_ledger_entry *e = &row->entry;
+	char model[4 * DAVY_MODEL_LEN], device[4 * DAVY_DEVICE_LEN], when[32], ubatch[16],
+		context[16];
 
 	(void)arg;
 	put_count(ubatch, sizeof(ubatch), k->ubatch, "its own");
 	put_count(context, sizeof(context), k->context, "its own");
 	printf("%s on %s, %s: ubatch %s, context %s\n",
-	       dl_text_shown(model, sizeof(model), k->model), dl_backend_name(k->backend),
-	       k->device[0] ? dl_text_shown(device, sizeof(device), k->device) : "any device",
+	       davy_text_shown(model, sizeof(model), k->model), davy_backend_name(k->backend),
+	       k->device[0] ? davy_text_shown(device, sizeof(device), k->device) : "any device",
 	       ubatch, context);
 	printf("    %" PRIu64 ".%" PRIu64 " h survived, %" PRIu32 " tokens deep",
 	       e->survived_s / 3600, e->survived_s % 3600 / 360, e->deepest);
@@ -90,32 +91,32 @@ static void print_row(void *arg, const struct dl_ledger_row *row)
 	print_faults(e);
 	if (e->slowest_job_ns)
 		printf("; slowest job %" PRIu64 " ms", e->slowest_job_ns / NS_PER_MS);
-	printf("; seen last %s", dl_when(e->last_s, when, sizeof(when)));
-	if (weight < DL_LEDGER_WEIGHT)
+	printf("; seen last %s", davy_when(e->last_s, when, sizeof(when)));
+	if (weight < DAVY_LEDGER_WEIGHT)
 		printf("; with other versions, counts %" PRIu32 " %%",
-		       weight * 100 / DL_LEDGER_WEIGHT);
+		       weight * 100 / DAVY_LEDGER_WEIGHT);
 	putchar('\n');
 	print_versions(&k->environment);
 }
 
-static json_t *faults_of(const struct dl_ledger_entry *e)
+static json_t *faults_of(const struct davy_ledger_entry *e)
 {
 	json_t *faults = json_object();
 
-	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++)
+	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++)
 		if (e->faults[i])
-			json_object_set_new(faults, dl_log_class_name(i),
+			json_object_set_new(faults, davy_log_class_name(i),
 					    json_integer(e->faults[i]));
 	return faults;
 }
 
-static void print_row_json(void *arg, const struct dl_ledger_row *row)
+static void print_row_json(void *arg, const struct davy_ledger_row *row)
 {
-	const struct dl_ledger_key *k = &row->key;
-	const struct dl_ledger_entry *e = &row->entry;
+	const struct davy_ledger_key *k = &row->key;
+	const struct davy_ledger_entry *e = &row->entry;
 	json_t *o = json_pack(
 		"{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:s, s:s, s:s, s:I, s:I}",
-		"model", k->model, "device", k->device, "backend", dl_backend_name(k->backend),
+		"model", k->model, "device", k->device, "backend", davy_backend_name(k->backend),
 		"ubatch", (json_int_t)k->ubatch, "context", (json_int_t)k->context, "survived_s",
 		(json_int_t)e->survived_s, "deepest", (json_int_t)e->deepest, "failed_depth",
 		(json_int_t)e->failed_depth, "slowest_job_ns", (json_int_t)e->slowest_job_ns,
@@ -131,22 +132,23 @@ static void print_row_json(void *arg, const struct dl_ledger_row *row)
 	json_decref(o);
 }
 
-int dl_policy_ledger(const struct dl_history_options *o)
+int davy_policy_ledger(const struct davy_history_options *o)
 {
-	struct dl_ledger_filter filter = { .device = o->device, .model = o->model };
-	struct dl_db *db = NULL;
-	int rows = 0, err = dl_db_open(o->state_dir, DL_DB_THERE, &db);
+	struct davy_ledger_filter filter = { .device = o->device, .model = o->model };
+	struct davy_db *db = NULL;
+	int rows = 0, err = davy_db_open(o->state_dir, DAVY_DB_THERE, &db);
 
 	if (!err)
-		rows = dl_ledger_each(db, &filter, o->json ? print_row_json : print_row, NULL);
-	dl_db_close(db);
+		rows = davy_ledger_each(db, &filter, o->json ? print_row_json : print_row, NULL);
+	davy_db_close(db);
 	if (err == -ENOENT)
 		err = 0;
 	if (err || rows < 0) {
-		dl_log("ledger '%s/%s': %s", o->state_dir, DL_DB_NAME, dl_db_why(err ? err : rows));
-		return err == -EACCES ? DL_EXIT_NOT_PERMITTED : DL_EXIT_FAILED;
+		davy_log("ledger '%s/%s': %s", o->state_dir, DAVY_DB_NAME,
+			 davy_db_why(err ? err : rows));
+		return err == -EACCES ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_FAILED;
 	}
 	if (!rows && !o->json)
 		printf("nothing yet: no adopted engine has run, or failed, under the agent\n");
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }

@@ -23,41 +23,43 @@
 
 struct rules {
 	char path[PATH_MAX];
-	char text[DL_POLICY_FILE_MAX];
-	struct dl_policy_layer layer;
+	char text[DAVY_POLICY_FILE_MAX];
+	struct davy_policy_layer layer;
 };
 
 static int say(const char *path, int err)
 {
 	if (err == -EFBIG)
-		dl_log("'%s': longer than %zu bytes; nothing is changed. Remove rules from it, or "
-		       "join them",
-		       path, (size_t)DL_POLICY_FILE_MAX - 1);
+		davy_log(
+			"'%s': longer than %zu bytes; nothing is changed. Remove rules from it, or "
+			"join them",
+			path, (size_t)DAVY_POLICY_FILE_MAX - 1);
 	else if (err == -EBUSY)
-		dl_log("'%s': another davylamp command has changed it for more than %d s; nothing "
-		       "is changed. Try again",
-		       path, DL_LOCK_COMMAND_MS / 1000);
+		davy_log(
+			"'%s': another davylamp command has changed it for more than %d s; nothing "
+			"is changed. Try again",
+			path, DAVY_LOCK_COMMAND_MS / 1000);
 	else
-		dl_log("'%s': %s; nothing is changed", path, strerror(-err));
-	return err == -EACCES || err == -EPERM ? DL_EXIT_NOT_PERMITTED : DL_EXIT_FAILED;
+		davy_log("'%s': %s; nothing is changed", path, strerror(-err));
+	return err == -EACCES || err == -EPERM ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_FAILED;
 }
 
 /* An exit status. The lock is held until the file is written: a rule of another command stays. */
-static int pin_lock(const char *config_dir, struct rules *r, struct dl_file_lock *lock)
+static int pin_lock(const char *config_dir, struct rules *r, struct davy_file_lock *lock)
 {
-	int n = snprintf(r->path, sizeof(r->path), "%s/" DL_POLICY_NAME, config_dir);
+	int n = snprintf(r->path, sizeof(r->path), "%s/" DAVY_POLICY_NAME, config_dir);
 	int err = n < PATH_MAX ? 0 : -ENAMETOOLONG;
 
 	if (!err)
-		err = dl_file_lock_take(lock, r->path, DL_LOCK_COMMAND_MS);
-	return err ? say(r->path, err) : DL_EXIT_DONE;
+		err = davy_file_lock_take(lock, r->path, DAVY_LOCK_COMMAND_MS);
+	return err ? say(r->path, err) : DAVY_EXIT_DONE;
 }
 
 /* An exit status. A file that is not there has no rules; one that is wrong is not touched. */
 static int read_rules(struct rules *r)
 {
-	char error[DL_CONFIG_ERROR_LEN];
-	ssize_t n = dl_read_whole(r->path, r->text, sizeof(r->text));
+	char error[DAVY_CONFIG_ERROR_LEN];
+	ssize_t n = davy_read_whole(r->path, r->text, sizeof(r->text));
 
 	if (n == -ENOENT) {
 		r->text[0] = 0;
@@ -65,46 +67,47 @@ static int read_rules(struct rules *r)
 	}
 	if (n < 0)
 		return say(r->path, (int)n);
-	dl_policy_layer_init(&r->layer, DL_LAYER_PEOPLE);
-	if (!dl_policy_text_read(r->text, (size_t)n, r->path, DL_LAYER_PEOPLE, &r->layer, error))
-		return DL_EXIT_DONE;
-	dl_log("%s; mend it first", error);
-	return DL_EXIT_FAILED;
+	davy_policy_layer_init(&r->layer, DAVY_LAYER_PEOPLE);
+	if (!davy_policy_text_read(r->text, (size_t)n, r->path, DAVY_LAYER_PEOPLE, &r->layer,
+				   error))
+		return DAVY_EXIT_DONE;
+	davy_log("%s; mend it first", error);
+	return DAVY_EXIT_FAILED;
 }
 
 /* Written only when a reader takes the whole of it. */
 static int write_rules(struct rules *r, const char *text, size_t size)
 {
-	char error[DL_CONFIG_ERROR_LEN];
+	char error[DAVY_CONFIG_ERROR_LEN];
 	int err;
 
-	if (size >= DL_POLICY_FILE_MAX)
+	if (size >= DAVY_POLICY_FILE_MAX)
 		return say(r->path, -EFBIG);
-	err = dl_policy_text_read(text, size, r->path, DL_LAYER_PEOPLE, &r->layer, error);
+	err = davy_policy_text_read(text, size, r->path, DAVY_LAYER_PEOPLE, &r->layer, error);
 
 	if (err) {
-		dl_log("%s", err == -EBADMSG ? error : strerror(-err));
-		return DL_EXIT_USAGE;
+		davy_log("%s", err == -EBADMSG ? error : strerror(-err));
+		return DAVY_EXIT_USAGE;
 	}
-	err = dl_replace_file(r->path, text, size, 0644);
-	return err ? say(r->path, err) : DL_EXIT_DONE;
+	err = davy_replace_file(r->path, text, size, 0644);
+	return err ? say(r->path, err) : DAVY_EXIT_DONE;
 }
 
-static void new_name(struct dl_policy_layer *layer, char name[DL_RULE_NAME_LEN])
+static void new_name(struct davy_policy_layer *layer, char name[DAVY_RULE_NAME_LEN])
 {
 	unsigned int number = 1;
 
 	do
-		snprintf(name, DL_RULE_NAME_LEN, PREFIX "%u", number++);
-	while (dl_policy_rule_find(layer, name));
+		snprintf(name, DAVY_RULE_NAME_LEN, PREFIX "%u", number++);
+	while (davy_policy_rule_find(layer, name));
 }
 
 static bool is_condition(const char *word)
 {
 	size_t len = strcspn(word, "=");
 
-	for (uint32_t i = 0; i < DL_IF_COUNT; i++)
-		if (!strncmp(word, dl_condition_name(i), len) && !dl_condition_name(i)[len])
+	for (uint32_t i = 0; i < DAVY_IF_COUNT; i++)
+		if (!strncmp(word, davy_condition_name(i), len) && !davy_condition_name(i)[len])
 			return true;
 	return false;
 }
@@ -123,11 +126,11 @@ static bool put_word(FILE *out, const char *word)
 
 static void put_condition(FILE *out, const char *name, const char *text)
 {
-	char literal[2 * DL_MODEL_LEN];
+	char literal[2 * DAVY_MODEL_LEN];
 
 	if (!text)
 		return;
-	dl_rule_literal(literal, sizeof(literal), text);
+	davy_rule_literal(literal, sizeof(literal), text);
 	fprintf(out, "if %s = %s\n", name, literal);
 }
 
@@ -150,13 +153,13 @@ static int tell(const struct rules *r, const char *verb, const char *name, bool 
 	if (!json) {
 		printf("%s: rule %s in %s; engines that are started from now on heed it\n", verb,
 		       name, r->path);
-		return DL_EXIT_DONE;
+		return DAVY_EXIT_DONE;
 	}
 	o = json_pack("{s:s, s:s, s:s}", "op", verb, "rule", name, "file", r->path);
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(o);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
 /* Whether the same has been written before, but for its name and date: "text" from "body" on. */
@@ -170,9 +173,9 @@ static bool is_there(const char *rules, const char *body)
 	return there;
 }
 
-static int pin(const struct dl_pin *p, struct rules *r)
+static int pin(const struct davy_pin *p, struct rules *r)
 {
-	char name[DL_RULE_NAME_LEN], *text = NULL;
+	char name[DAVY_RULE_NAME_LEN], *text = NULL;
 	size_t size, old = strlen(r->text);
 	FILE *out = open_memstream(&text, &size);
 	bool good = true;
@@ -191,12 +194,12 @@ static int pin(const struct dl_pin *p, struct rules *r)
 	if (fclose(out)) {
 		status = say(r->path, -ENOMEM);
 	} else if (!good) {
-		dl_log("what is pinned? 'davylamp policy pin --model NAME ubatch=256', "
-		       "'backends=cpu'; see davylamp-backend.conf(5)");
-		status = DL_EXIT_USAGE;
+		davy_log("what is pinned? 'davylamp policy pin --model NAME ubatch=256', "
+			 "'backends=cpu'; see davylamp-backend.conf(5)");
+		status = DAVY_EXIT_USAGE;
 	} else if (p->once && is_there(r->text, strstr(text + old, "]\n") + 1)) {
-		dl_log("'%s' has that rule already", r->path);
-		status = DL_EXIT_NOTHING;
+		davy_log("'%s' has that rule already", r->path);
+		status = DAVY_EXIT_NOTHING;
 	} else {
 		status = write_rules(r, text, size);
 	}
@@ -204,18 +207,18 @@ static int pin(const struct dl_pin *p, struct rules *r)
 	return status ? status : tell(r, "pinned", name, p->json);
 }
 
-int dl_policy_pin(const struct dl_pin *p)
+int davy_policy_pin(const struct davy_pin *p)
 {
 	struct rules *r = malloc(sizeof(*r));
-	DL_FILE_LOCK lock = { .fd = -1 };
-	int err, status = DL_EXIT_FAILED;
+	DAVY_FILE_LOCK lock = { .fd = -1 };
+	int err, status = DAVY_EXIT_FAILED;
 
 	if (!p->count) {
-		dl_log("what is pinned? 'davylamp policy pin --model NAME ubatch=256', "
-		       "'backends=cpu'; see davylamp-backend.conf(5)");
-		status = DL_EXIT_USAGE;
+		davy_log("what is pinned? 'davylamp policy pin --model NAME ubatch=256', "
+			 "'backends=cpu'; see davylamp-backend.conf(5)");
+		status = DAVY_EXIT_USAGE;
 	} else if (r) {
-		err = dl_make_dirs(p->config_dir);
+		err = davy_make_dirs(p->config_dir);
 		status = err ? say(p->config_dir, err) : pin_lock(p->config_dir, r, &lock);
 		if (!status)
 			status = read_rules(r);
@@ -229,7 +232,7 @@ int dl_policy_pin(const struct dl_pin *p)
 /* From its first line to the next section's; NULL: there is none. Other sections may quote it. */
 static char *find_section(char *text, const char *name, char **ret_end)
 {
-	char head[DL_RULE_NAME_LEN + 16], *at = text;
+	char head[DAVY_RULE_NAME_LEN + 16], *at = text;
 
 	snprintf(head, sizeof(head), "[rule %s]", name);
 	while (at && strncmp(at, head, strlen(head)) != 0) {
@@ -241,7 +244,7 @@ static char *find_section(char *text, const char *name, char **ret_end)
 	return at;
 }
 
-static int unpin(const struct dl_pin *p, struct rules *r)
+static int unpin(const struct davy_pin *p, struct rules *r)
 {
 	const char *name = p->words[0];
 	char *from, *end;
@@ -251,10 +254,10 @@ static int unpin(const struct dl_pin *p, struct rules *r)
 		return status;
 	from = strncmp(name, PREFIX, strlen(PREFIX)) ? NULL : find_section(r->text, name, &end);
 	if (!from) {
-		dl_log("there is no rule '%s' in '%s' that 'policy pin' has made; others are "
-		       "people's own to change",
-		       name, r->path);
-		return DL_EXIT_NOTHING;
+		davy_log("there is no rule '%s' in '%s' that 'policy pin' has made; others are "
+			 "people's own to change",
+			 name, r->path);
+		return DAVY_EXIT_NOTHING;
 	}
 	if (!*end && from > r->text + 1 && from[-1] == '\n' && from[-2] == '\n')
 		from--; /* the blank line that came with it */
@@ -263,16 +266,16 @@ static int unpin(const struct dl_pin *p, struct rules *r)
 	return status ? status : tell(r, "unpinned", name, p->json);
 }
 
-int dl_policy_unpin(const struct dl_pin *p)
+int davy_policy_unpin(const struct davy_pin *p)
 {
 	struct rules *r = malloc(sizeof(*r));
-	DL_FILE_LOCK lock = { .fd = -1 };
-	int status = r ? DL_EXIT_DONE : DL_EXIT_FAILED;
+	DAVY_FILE_LOCK lock = { .fd = -1 };
+	int status = r ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;
 
 	if (r && !access(p->config_dir, F_OK)) /* else there is no rule, and no place for a lock */
 		status = pin_lock(p->config_dir, r, &lock);
 	else if (r)
-		snprintf(r->path, sizeof(r->path), "%s/" DL_POLICY_NAME, p->config_dir);
+		snprintf(r->path, sizeof(r->path), "%s/" DAVY_POLICY_NAME, p->config_dir);
 	if (!status)
 		status = unpin(p, r);
 	free(r);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef DL_VERBS_POLICY_PIN_H
-#define DL_VERBS_POLICY_PIN_H
+#ifndef DAVY_POLICY_PIN_H
+#define DAVY_POLICY_PIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct dl_pin {
+struct davy_pin {
 	const char *config_dir;
 	const char *model, *device; /* NULL: any */
 	char *const *words;	    /* of pin: "KEY=VALUE"; of unpin: the rule's name */
@@ -16,7 +16,7 @@ struct dl_pin {
 };
 
 /* Exit statuses; why not has been said. */
-int dl_policy_pin(const struct dl_pin *p);
-int dl_policy_unpin(const struct dl_pin *p);
+int davy_policy_pin(const struct davy_pin *p);
+int davy_policy_unpin(const struct davy_pin *p);
 
 #endif

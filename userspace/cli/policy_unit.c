@@ -28,18 +28,18 @@ static void print_kept(const json_t *answer)
 		const char *path = json_string_value(json_array_get(kept, i));
 
 		printf("  what was changed by hand is kept as %s\n",
-		       dl_text_shown(safe, sizeof(safe), path ? path : ""));
+		       davy_text_shown(safe, sizeof(safe), path ? path : ""));
 	}
 }
 
 static int ask(const char *socket_path, const char *op, const char *unit, json_t **ret_answer)
 {
-	return dl_client_ask_for(socket_path,
-				 json_pack("{s:s, s:s}", "op", op, "unit", unit ? unit : ""),
-				 PATIENCE_MS, ret_answer);
+	return davy_client_ask_for(socket_path,
+				   json_pack("{s:s, s:s}", "op", op, "unit", unit ? unit : ""),
+				   PATIENCE_MS, ret_answer);
 }
 
-int dl_policy_adopt(const char *socket_path, const char *unit, bool json)
+int davy_policy_adopt(const char *socket_path, const char *unit, bool json)
 {
 	json_t *answer = NULL;
 	int status = ask(socket_path, "adopt", unit, &answer);
@@ -51,12 +51,12 @@ int dl_policy_adopt(const char *socket_path, const char *unit, bool json)
 	else
 		printf("%s is workload %lld in davylamp's care; it goes on as it runs. "
 		       "'davylamp policy release %s' takes it back\n",
-		       unit, (long long)dl_message_number(answer, "workload", 0), unit);
+		       unit, (long long)davy_message_number(answer, "workload", 0), unit);
 	json_decref(answer);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
-int dl_policy_release(const char *socket_path, const char *unit, bool json)
+int davy_policy_release(const char *socket_path, const char *unit, bool json)
 {
 	json_t *answer = NULL;
 	int status = ask(socket_path, "release_unit", unit, &answer);
@@ -73,12 +73,12 @@ int dl_policy_release(const char *socket_path, const char *unit, bool json)
 		print_kept(answer);
 	}
 	json_decref(answer);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
 static void print_number(const json_t *unit, const char *key, const char *name)
 {
-	json_int_t value = dl_message_number(unit, key, 0);
+	json_int_t value = davy_message_number(unit, key, 0);
 
 	if (value)
 		printf(", %s %lld", name, (long long)value);
@@ -86,13 +86,14 @@ static void print_number(const json_t *unit, const char *key, const char *name)
 
 static void print_unit(const json_t *unit)
 {
-	const char *backend = dl_message_text(unit, "told_backend");
-	char name[4 * DL_UNIT_LEN], state[128];
+	const char *backend = davy_message_text(unit, "told_backend");
+	char name[4 * DAVY_UNIT_LEN], state[128];
 
 	printf("%s: workload %lld, %s, %s",
-	       dl_text_shown(name, sizeof(name), dl_message_text(unit, "unit")),
-	       (long long)dl_message_number(unit, "workload", 0), dl_message_text(unit, "engine"),
-	       dl_text_shown(state, sizeof(state), dl_message_text(unit, "state")));
+	       davy_text_shown(name, sizeof(name), davy_message_text(unit, "unit")),
+	       (long long)davy_message_number(unit, "workload", 0),
+	       davy_message_text(unit, "engine"),
+	       davy_text_shown(state, sizeof(state), davy_message_text(unit, "state")));
 	if (strcmp(backend, "unknown") != 0)
 		printf(", told backend %s", backend);
 	print_number(unit, "told_ubatch", "ubatch");
@@ -104,7 +105,7 @@ static void print_unit(const json_t *unit)
 	putchar('\n');
 }
 
-int dl_policy_adopted(const char *socket_path, bool json)
+int davy_policy_adopted(const char *socket_path, bool json)
 {
 	json_t *answer = NULL;
 	const json_t *units;
@@ -126,5 +127,5 @@ int dl_policy_adopted(const char *socket_path, bool json)
 	if (!json && !json_array_size(units))
 		printf("no service is adopted: 'davylamp policy adopt UNIT'\n");
 	json_decref(answer);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }

@@ -16,27 +16,28 @@ static void print_runs(const json_t *o)
 {
 	static const char *const keys[] = { "ubatch", "context", "parallel" };
 	const json_t *runs = json_object_get(o, "runs"), *act;
-	const char *key = dl_message_text(runs, "cache_k");
+	const char *key = davy_message_text(runs, "cache_k");
 	size_t i;
 
-	printf("  runs on %s", dl_message_text(runs, "backend"));
+	printf("  runs on %s", davy_message_text(runs, "backend"));
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (dl_message_number(runs, keys[i], 0))
+		if (davy_message_number(runs, keys[i], 0))
 			printf(", %s %lld", keys[i],
-			       (long long)dl_message_number(runs, keys[i], 0));
+			       (long long)davy_message_number(runs, keys[i], 0));
 	if (key[0])
 		printf(", cache type %s", key);
 	printf("%s\n", json_is_true(json_object_get(o, "against")) ? ", against the rules" : "");
 	json_array_foreach(json_object_get(o, "acts"), i, act)
-		printf("  in force: %s, because of %s\n", dl_message_text(act, "act"),
-		       dl_message_text(act, "because"));
+		printf("  in force: %s, because of %s\n", davy_message_text(act, "act"),
+		       davy_message_text(act, "because"));
 }
 
 static void print_mode(const json_t *mode)
 {
-	const char *file = dl_message_text(mode, "file"), *layer = dl_message_text(mode, "layer");
+	const char *file = davy_message_text(mode, "file"),
+		   *layer = davy_message_text(mode, "layer");
 
-	printf("  mode = %s\n", dl_message_text(mode, "value"));
+	printf("  mode = %s\n", davy_message_text(mode, "value"));
 	if (layer[0])
 		printf("      %s%s%s\n", layer, file[0] ? ", " : "", file);
 }
@@ -44,7 +45,7 @@ static void print_mode(const json_t *mode)
 /* "      because TEXT", unless there is none. */
 static void print_said(const char *before, const json_t *value, const char *key)
 {
-	const char *text = dl_message_text(value, key);
+	const char *text = davy_message_text(value, key);
 
 	if (text[0])
 		printf("      %s%s\n", before, text);
@@ -52,8 +53,8 @@ static void print_said(const char *before, const json_t *value, const char *key)
 
 static void print_why(const json_t *value)
 {
-	const char *source = dl_message_text(value, "source"),
-		   *date = dl_message_text(value, "date");
+	const char *source = davy_message_text(value, "source"),
+		   *date = davy_message_text(value, "date");
 
 	print_said("because ", value, "because");
 	if (source[0] || date[0])
@@ -64,14 +65,14 @@ static void print_why(const json_t *value)
 
 static void print_value(const json_t *value, bool why)
 {
-	const char *name = dl_message_text(value, "name");
-	long long version = (long long)dl_message_number(value, "version", 0);
+	const char *name = davy_message_text(value, "name");
+	long long version = (long long)davy_message_number(value, "version", 0);
 
-	printf("  %s%s%s = %s\n", dl_message_text(value, "key"), name[0] ? " " : "", name,
-	       dl_message_text(value, "value"));
-	printf("      %s, %s:%lld, rule %s", dl_message_text(value, "layer"),
-	       dl_message_text(value, "file"), (long long)dl_message_number(value, "line", 0),
-	       dl_message_text(value, "rule"));
+	printf("  %s%s%s = %s\n", davy_message_text(value, "key"), name[0] ? " " : "", name,
+	       davy_message_text(value, "value"));
+	printf("      %s, %s:%lld, rule %s", davy_message_text(value, "layer"),
+	       davy_message_text(value, "file"), (long long)davy_message_number(value, "line", 0),
+	       davy_message_text(value, "rule"));
 	if (version)
 		printf(", version %lld", version);
 	printf("%s\n", json_is_true(json_object_get(value, "pinned")) ? ", pinned" : "");
@@ -85,7 +86,7 @@ static void print_environment(const json_t *e)
 	size_t told = 0;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const char *text = dl_message_text(e, keys[i]);
+		const char *text = davy_message_text(e, keys[i]);
 
 		if (text[0])
 			printf("%s%s %s", told++ ? "; " : "  under ", keys[i], text);
@@ -101,10 +102,10 @@ static void print_breakers(const json_t *list)
 
 	json_array_foreach(list, i, b)
 	{
-		const char *device = dl_message_text(b, "device");
+		const char *device = davy_message_text(b, "device");
 
-		printf("  breaker of %s on %s: %s\n", dl_message_text(b, "backend"),
-		       device[0] ? device : "any device", dl_message_text(b, "state"));
+		printf("  breaker of %s on %s: %s\n", davy_message_text(b, "backend"),
+		       device[0] ? device : "any device", davy_message_text(b, "state"));
 		print_said("because it ", b, "because");
 	}
 }
@@ -112,14 +113,14 @@ static void print_breakers(const json_t *list)
 /* "workload 1, pid 4711: llama-server with a.gguf on 0000:03:00.0, unit x.service" */
 static void print_head(const json_t *o)
 {
-	const char *model = dl_message_text(o, "model"), *device = dl_message_text(o, "device");
-	const char *unit = dl_message_text(o, "unit");
-	long long workload = (long long)dl_message_number(o, "workload", 0);
+	const char *model = davy_message_text(o, "model"), *device = davy_message_text(o, "device");
+	const char *unit = davy_message_text(o, "unit");
+	long long workload = (long long)davy_message_number(o, "workload", 0);
 
 	if (workload)
 		printf("workload %lld, ", workload);
-	printf("pid %lld: %s", (long long)dl_message_number(o, "pid", 0),
-	       dl_message_text(o, "engine"));
+	printf("pid %lld: %s", (long long)davy_message_number(o, "pid", 0),
+	       davy_message_text(o, "engine"));
 	printf("%s%s", model[0] ? " with " : "", model);
 	printf("%s%s", device[0] ? " on " : "", device);
 	printf("%s%s%s\n", unit[0] ? ", unit " : "", unit, workload ? "" : ", observed only");
@@ -136,22 +137,23 @@ static void print(const json_t *o, bool why)
 	json_array_foreach(json_object_get(o, "values"), i, value) print_value(value, why);
 	if (!json_array_size(json_object_get(o, "values")))
 		printf("  no rule says anything about it\n");
-	if (dl_message_number(o, "values_unlisted", 0))
+	if (davy_message_number(o, "values_unlisted", 0))
 		printf("  %lld more found no room\n",
-		       (long long)dl_message_number(o, "values_unlisted", 0));
+		       (long long)davy_message_number(o, "values_unlisted", 0));
 	print_breakers(json_object_get(o, "breakers"));
 	if (why)
 		print_environment(json_object_get(o, "environment"));
-	if (dl_message_text(o, "policy_error")[0])
+	if (davy_message_text(o, "policy_error")[0])
 		printf("  policy: %s; what was in force before stays\n",
-		       dl_message_text(o, "policy_error"));
+		       davy_message_text(o, "policy_error"));
 }
 
-static int tell(const struct dl_policy_running *asked, json_int_t pid)
+static int tell(const struct davy_policy_running *asked, json_int_t pid)
 {
 	json_t *answer = NULL;
-	int status = dl_client_ask(asked->socket_path,
-				   json_pack("{s:s, s:I}", "op", "policy_of", "pid", pid), &answer);
+	int status =
+		davy_client_ask(asked->socket_path,
+				json_pack("{s:s, s:I}", "op", "policy_of", "pid", pid), &answer);
 
 	if (status)
 		return status;
@@ -163,7 +165,7 @@ static int tell(const struct dl_policy_running *asked, json_int_t pid)
 		print(answer, asked->why);
 	}
 	json_decref(answer);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
 /* 0 for what is no whole number. */
@@ -195,40 +197,40 @@ static bool is_meant(const json_t *p, const char *name, enum by by)
 	json_int_t number = number_of(name);
 
 	if (by == BY_NAME)
-		return !strcmp(dl_message_text(p, "engine"), name) ||
-		       is_unit(dl_message_text(p, "unit"), name);
-	return number && number == dl_message_number(p, by == BY_PID ? "pid" : "workload", 0);
+		return !strcmp(davy_message_text(p, "engine"), name) ||
+		       is_unit(davy_message_text(p, "unit"), name);
+	return number && number == davy_message_number(p, by == BY_PID ? "pid" : "workload", 0);
 }
 
 /* The first way in which the name means somebody: a number is a workload's before it is a pid. */
-static int tell_named(const struct dl_policy_running *asked, const json_t *processes)
+static int tell_named(const struct davy_policy_running *asked, const json_t *processes)
 {
-	int status = DL_EXIT_NOTHING;
+	int status = DAVY_EXIT_NOTHING;
 	const json_t *p;
 	size_t i;
 
-	for (int by = 0; by < BY_COUNT && status == DL_EXIT_NOTHING; by++)
+	for (int by = 0; by < BY_COUNT && status == DAVY_EXIT_NOTHING; by++)
 		json_array_foreach(processes, i, p)
 		{
 			if (!is_meant(p, asked->name, (enum by)by))
 				continue;
-			status = tell(asked, dl_message_number(p, "pid", 0));
+			status = tell(asked, davy_message_number(p, "pid", 0));
 			if (status)
 				return status;
 		}
-	if (status == DL_EXIT_NOTHING)
-		dl_log("no engine '%s' runs here; 'davylamp status' lists those that do, by "
-		       "workload, pid, unit and engine",
-		       asked->name);
+	if (status == DAVY_EXIT_NOTHING)
+		davy_log("no engine '%s' runs here; 'davylamp status' lists those that do, by "
+			 "workload, pid, unit and engine",
+			 asked->name);
 	return status;
 }
 
 static int list(const char *socket_path, json_t **ret_answer)
 {
-	return dl_client_ask(socket_path, json_pack("{s:s}", "op", "status"), ret_answer);
+	return davy_client_ask(socket_path, json_pack("{s:s}", "op", "status"), ret_answer);
 }
 
-int dl_policy_running(const struct dl_policy_running *asked)
+int davy_policy_running(const struct davy_policy_running *asked)
 {
 	json_t *answer = NULL;
 	int status = list(asked->socket_path, &answer);
@@ -239,17 +241,17 @@ int dl_policy_running(const struct dl_policy_running *asked)
 	return status;
 }
 
-bool dl_policy_running_all(const struct dl_policy_running *asked)
+bool davy_policy_running_all(const struct davy_policy_running *asked)
 {
 	json_t *answer = NULL, *p;
 	bool told = false;
 	size_t i;
 
-	if (geteuid() || dl_client_find(asked->socket_path) || list(asked->socket_path, &answer))
+	if (geteuid() || davy_client_find(asked->socket_path) || list(asked->socket_path, &answer))
 		return false;
 	json_array_foreach(json_object_get(answer, "processes"), i,
-			   p) if (dl_message_number(p, "workload", 0)) told |=
-		!tell(asked, dl_message_number(p, "pid", 0));
+			   p) if (davy_message_number(p, "workload", 0)) told |=
+		!tell(asked, davy_message_number(p, "pid", 0));
 	json_decref(answer);
 	return told;
 }

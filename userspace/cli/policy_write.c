@@ -43,14 +43,14 @@ static const char usage[] =
 	"  --driver, --vendor, --kind, --gfx, --generation, --compute-units, --firmware,\n"
 	"  --kernel, --lockup, --backend, --force: another GPU than one of this host, as\n"
 	"                         'davylamp policy explain --help' has them\n"
-	"  --policies DIR         shipped rules (" DL_DATA_DIR "/policies)\n"
+	"  --policies DIR         shipped rules (" DAVY_DATA_DIR "/policies)\n"
 	"  --config DIR           people's (/etc/davylamp)\n"
 	"  --state DIR            the agent's own (/var/lib/davylamp)\n"
 	"  --json                 one JSON object: what was done, and what is not in it\n"
 	"  -h, --help             this text\n";
 
 enum own_option {
-	OPT_OUT = DL_EXPLAIN_COUNT,
+	OPT_OUT = DAVY_EXPLAIN_COUNT,
 	OPT_MODELS_DIR,
 	OPT_SERVER,
 };
@@ -59,29 +59,29 @@ enum own_option {
 #define OPTIONS_MAX 64
 
 struct write_options {
-	struct dl_explain_options d;
-	const struct dl_output_format *format;
+	struct davy_explain_options d;
+	const struct davy_output_format *format;
 	const char *out; /* NULL: stdout */
 	const char *server;
-	struct dl_model_list models;
+	struct davy_model_list models;
 };
 
-static bool find_gpu(struct dl_explain_options *d)
+static bool find_gpu(struct davy_explain_options *d)
 {
-	struct dl_gpu gpus[DL_GPUS_MAX];
-	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX);
+	struct davy_gpu gpus[DAVY_GPUS_MAX];
+	size_t count = davy_gpus_list(gpus, DAVY_GPUS_MAX);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!dl_same_name(d->device, gpus[i].device))
+		if (!davy_same_name(d->device, gpus[i].device))
 			continue;
-		dl_host_subject_read(&gpus[i], &d->subject);
+		davy_host_subject_read(&gpus[i], &d->subject);
 		return true;
 	}
-	dl_log("no GPU '%s' here; describe one by --driver and the like", d->device);
+	davy_log("no GPU '%s' here; describe one by --driver and the like", d->device);
 	return false;
 }
 
-static json_t *notes(const struct dl_output_result *r)
+static json_t *notes(const struct davy_output_result *r)
 {
 	json_t *list = json_array();
 
@@ -90,7 +90,8 @@ static json_t *notes(const struct dl_output_result *r)
 	return list;
 }
 
-static void print_json(const struct write_options *o, const struct dl_output_result *r, json_t *of)
+static void print_json(const struct write_options *o, const struct davy_output_result *r,
+		       json_t *of)
 {
 	json_object_set_new(of, "format", json_string(o->format->name));
 	json_object_set_new(of, "models", json_integer((json_int_t)o->models.count));
@@ -100,20 +101,20 @@ static void print_json(const struct write_options *o, const struct dl_output_res
 	json_decref(of);
 }
 
-static void say_notes(const struct dl_output_result *r)
+static void say_notes(const struct davy_output_result *r)
 {
 	for (size_t i = 0; i < r->note_count; i++)
-		dl_log("not written: %s", r->note[i]);
+		davy_log("not written: %s", r->note[i]);
 }
 
-static int print_text(const struct write_options *o, const struct dl_output_result *r)
+static int print_text(const struct write_options *o, const struct davy_output_result *r)
 {
 	char *text;
-	int err = dl_generated_text_as(o->format->style, 1, r->body, &text);
+	int err = davy_generated_text_as(o->format->style, 1, r->body, &text);
 
 	if (err) {
-		dl_log("%s: %s", o->format->name, strerror(-err));
-		return DL_EXIT_FAILED;
+		davy_log("%s: %s", o->format->name, strerror(-err));
+		return DAVY_EXIT_FAILED;
 	}
 	if (o->d.json) {
 		print_json(o, r, json_pack("{s:s}", "text", text));
@@ -122,16 +123,16 @@ static int print_text(const struct write_options *o, const struct dl_output_resu
 		fputs(text, stdout);
 	}
 	free(text);
-	return ferror(stdout) ? DL_EXIT_FAILED : DL_EXIT_DONE;
+	return ferror(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
-static void tell_file(const struct write_options *o, const struct dl_output_result *r, int done,
+static void tell_file(const struct write_options *o, const struct davy_output_result *r, int done,
 		      uint32_t version)
 {
 	char safe[4096];
 	json_t *of;
 
-	dl_text_safe(safe, sizeof(safe), o->out);
+	davy_text_safe(safe, sizeof(safe), o->out);
 	if (!o->d.json) {
 		say_notes(r);
 		printf(done == -EALREADY ? "%s says so already, version %u\n"
@@ -148,46 +149,47 @@ static void tell_file(const struct write_options *o, const struct dl_output_resu
 	print_json(o, r, of);
 }
 
-static int write_file(const struct write_options *o, const struct dl_output_result *r)
+static int write_file(const struct write_options *o, const struct davy_output_result *r)
 {
 	uint32_t version = 0;
-	int done = dl_generated_renew(o->out, o->format->style, r->body, &version);
+	int done = davy_generated_renew(o->out, o->format->style, r->body, &version);
 
 	if (done == -EEXIST) {
-		dl_log("'%s' is there and is not davylamp's: nothing is written; move it away, or "
-		       "name another file",
-		       o->out);
-		return DL_EXIT_FAILED;
+		davy_log(
+			"'%s' is there and is not davylamp's: nothing is written; move it away, or "
+			"name another file",
+			o->out);
+		return DAVY_EXIT_FAILED;
 	}
 	if (done < 0 && done != -EALREADY) {
-		dl_log("'%s': %s", o->out, strerror(-done));
-		return DL_EXIT_FAILED;
+		davy_log("'%s': %s", o->out, strerror(-done));
+		return DAVY_EXIT_FAILED;
 	}
 	tell_file(o, r, done, version);
-	return done == -EALREADY ? DL_EXIT_NOTHING : DL_EXIT_DONE;
+	return done == -EALREADY ? DAVY_EXIT_NOTHING : DAVY_EXIT_DONE;
 }
 
-static int make(struct write_options *o, const struct dl_policy_layers *layers)
+static int make(struct write_options *o, const struct davy_policy_layers *layers)
 {
-	const struct dl_policy_set set = dl_policy_set_of(layers);
-	struct dl_output_request request = { .set = set,
-					     .subject = o->d.subject,
-					     .engine = o->d.subject.engine,
-					     .server = o->server };
-	struct dl_output_result *result = calloc(1, sizeof(*result));
+	const struct davy_policy_set set = davy_policy_set_of(layers);
+	struct davy_output_request request = { .set = set,
+					       .subject = o->d.subject,
+					       .engine = o->d.subject.engine,
+					       .server = o->server };
+	struct davy_output_result *result = calloc(1, sizeof(*result));
 	int err, status;
 
 	if (!result)
-		return DL_EXIT_FAILED;
-	if (!o->models.count && o->format == &dl_output_router_preset)
-		dl_model_list_rules(&o->models, &set);
+		return DAVY_EXIT_FAILED;
+	if (!o->models.count && o->format == &davy_output_router_preset)
+		davy_model_list_rules(&o->models, &set);
 	request.models = o->models.at;
 	request.model_count = o->models.count;
-	err = dl_output_make(o->format, &request, result);
+	err = davy_output_make(o->format, &request, result);
 	if (err)
-		dl_log("%s: %s", o->format->name, err == -EINVAL ? result->why : strerror(-err));
+		davy_log("%s: %s", o->format->name, err == -EINVAL ? result->why : strerror(-err));
 	if (err)
-		status = DL_EXIT_FAILED;
+		status = DAVY_EXIT_FAILED;
 	else
 		status = o->out ? write_file(o, result) : print_text(o, result);
 	free(result->body);
@@ -197,36 +199,36 @@ static int make(struct write_options *o, const struct dl_policy_layers *layers)
 
 static int run(struct write_options *o)
 {
-	struct dl_policy_layers *layers;
+	struct davy_policy_layers *layers;
 	int status;
 
 	if (!o->d.described && o->d.device && !find_gpu(&o->d))
-		return DL_EXIT_NOTHING;
+		return DAVY_EXIT_NOTHING;
 	if (!o->d.described && !o->d.device)
-		dl_host_subject_choose(&o->d.subject);
-	layers = dl_policy_explain_rules(&o->d);
-	status = layers ? make(o, layers) : DL_EXIT_FAILED;
+		davy_host_subject_choose(&o->d.subject);
+	layers = davy_policy_explain_rules(&o->d);
+	status = layers ? make(o, layers) : DAVY_EXIT_FAILED;
 	free(layers);
 	return status;
 }
 
 static bool take_models(struct write_options *o, const char *text, bool dir)
 {
-	int err = dir	    ? dl_model_list_dir(&o->models, text)
-		  : text[0] ? dl_model_list_add(&o->models, text)
+	int err = dir	    ? davy_model_list_dir(&o->models, text)
+		  : text[0] ? davy_model_list_add(&o->models, text)
 			    : -EINVAL;
 
 	if (err == -E2BIG)
-		dl_log("more than %d models", DL_MODEL_LIST_MAX);
+		davy_log("more than %d models", DAVY_MODEL_LIST_MAX);
 	else if (err)
-		dl_log("--model%s '%s': %s", dir ? "s-dir" : "", text, strerror(-err));
+		davy_log("--model%s '%s': %s", dir ? "s-dir" : "", text, strerror(-err));
 	return !err;
 }
 
 static bool take(struct write_options *o, int id, const char *option, const char *text)
 {
 	switch (id) {
-	case DL_IF_MODEL:
+	case DAVY_IF_MODEL:
 	case OPT_MODELS_DIR:
 		return take_models(o, text, id == OPT_MODELS_DIR);
 	case OPT_OUT:
@@ -236,11 +238,11 @@ static bool take(struct write_options *o, int id, const char *option, const char
 		o->server = text;
 		return true;
 	default:
-		return dl_policy_explain_take(&o->d, id, option, text);
+		return davy_policy_explain_take(&o->d, id, option, text);
 	}
 }
 
-/* DL_EXIT_DONE: it can be run; *ret_help: the usage was asked for. */
+/* DAVY_EXIT_DONE: it can be run; *ret_help: the usage was asked for. */
 static int parse(struct write_options *o, int argc, char **argv, bool *ret_help)
 {
 	struct option names[OPTIONS_MAX] = {
@@ -248,43 +250,43 @@ static int parse(struct write_options *o, int argc, char **argv, bool *ret_help)
 		{ "models-dir", required_argument, NULL, OPT_MODELS_DIR },
 		{ "server", required_argument, NULL, OPT_SERVER },
 	};
-	const struct option *others = dl_policy_explain_options();
+	const struct option *others = davy_policy_explain_options();
 	int c, index = 0;
 
 	for (size_t i = OWN_OPTIONS; others->name && i < OPTIONS_MAX - 1; i++)
 		names[i] = *others++;
 	while ((c = getopt_long(argc, argv, "h", names, &index)) >= 0) {
-		*ret_help = c == 'h' || c == DL_EXPLAIN_HELP;
+		*ret_help = c == 'h' || c == DAVY_EXPLAIN_HELP;
 		if (*ret_help)
-			return DL_EXIT_DONE;
+			return DAVY_EXIT_DONE;
 		if (c == '?' || !take(o, c, names[index].name, optarg))
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 	}
-	o->format = optind + 1 == argc ? dl_output_format_named(argv[optind]) : NULL;
+	o->format = optind + 1 == argc ? davy_output_format_named(argv[optind]) : NULL;
 	if (o->format && (!o->d.subject.forced || o->d.subject.backend))
-		return DL_EXIT_DONE;
-	dl_log("%s", o->format ? "--force wants a --backend"
-			       : "which format? 'davylamp policy write env', 'router-preset', "
-				 "'ollama', 'llama-swap' or 'lemonade'");
-	return DL_EXIT_USAGE;
+		return DAVY_EXIT_DONE;
+	davy_log("%s", o->format ? "--force wants a --backend"
+				 : "which format? 'davylamp policy write env', 'router-preset', "
+				   "'ollama', 'llama-swap' or 'lemonade'");
+	return DAVY_EXIT_USAGE;
 }
 
-int dl_policy_write(int argc, char **argv)
+int davy_policy_write(int argc, char **argv)
 {
 	struct write_options *o = calloc(1, sizeof(*o));
 	bool help = false;
 	int status;
 
 	if (!o)
-		return DL_EXIT_FAILED;
-	o->d = (struct dl_explain_options)DL_EXPLAIN_OPTIONS_INIT;
+		return DAVY_EXIT_FAILED;
+	o->d = (struct davy_explain_options)DAVY_EXPLAIN_OPTIONS_INIT;
 	o->server = "llama-server";
 	status = parse(o, argc, argv, &help);
 	if (help)
-		status = fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		status = fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 	else if (!status)
 		status = run(o);
-	dl_model_list_done(&o->models);
+	davy_model_list_done(&o->models);
 	free(o);
 	return status;
 }

@@ -11,7 +11,7 @@
 
 static const char *text(const json_t *object, const char *key, char *buf, size_t size)
 {
-	return dl_text_shown(buf, size, dl_message_text(object, key));
+	return davy_text_shown(buf, size, davy_message_text(object, key));
 }
 
 static void print_heaps(const json_t *list)
@@ -22,12 +22,12 @@ static void print_heaps(const json_t *list)
 	json_array_foreach(list, i, h)
 	{
 		printf("    heap %zu  %lld MiB%s", i,
-		       (long long)dl_message_number(h, "size", 0) / MIB,
+		       (long long)davy_message_number(h, "size", 0) / MIB,
 		       json_is_true(json_object_get(h, "device_local")) ? ", of the device" : "");
 		if (json_object_get(h, "budget"))
 			printf(", budget %lld MiB, %lld in use",
-			       (long long)dl_message_number(h, "budget", 0) / MIB,
-			       (long long)dl_message_number(h, "usage", 0) / MIB);
+			       (long long)davy_message_number(h, "budget", 0) / MIB,
+			       (long long)davy_message_number(h, "usage", 0) / MIB);
 		putchar('\n');
 	}
 }
@@ -44,17 +44,18 @@ static void print_devices(const json_t *list)
 		const json_t *by = json_object_get(d, "driver");
 
 		printf("  %lld  %s, %s, %04llx:%04llx%s%s\n",
-		       (long long)dl_message_number(d, "index", 0),
+		       (long long)davy_message_number(d, "index", 0),
 		       text(d, "name", name, sizeof(name)), text(d, "type", type, sizeof(type)),
-		       (unsigned long long)dl_message_number(d, "vendor", 0),
-		       (unsigned long long)dl_message_number(d, "device", 0),
-		       *dl_message_text(d, "pci") ? " at " : "", text(d, "pci", pci, sizeof(pci)));
+		       (unsigned long long)davy_message_number(d, "vendor", 0),
+		       (unsigned long long)davy_message_number(d, "device", 0),
+		       *davy_message_text(d, "pci") ? " at " : "",
+		       text(d, "pci", pci, sizeof(pci)));
 		printf("    driver  %s %s\n", text(by, "name", driver, sizeof(driver)),
 		       text(by, "info", info, sizeof(info)));
 		print_heaps(json_object_get(d, "heaps"));
 		printf("    submit  %s in %lld ms (%s)\n",
 		       text(submit, "result", result, sizeof(result)),
-		       (long long)dl_message_number(submit, "ms", 0),
+		       (long long)davy_message_number(submit, "ms", 0),
 		       text(submit, "stage", stage, sizeof(stage)));
 	}
 }
@@ -68,33 +69,33 @@ static void print_engine(const json_t *answer)
 	json_array_foreach(slots, i, value) busy +=
 		json_is_true(json_object_get(value, "is_processing"));
 	printf("  /health %lld, completion %lld, %lld token%s in %lld ms\n",
-	       (long long)dl_message_number(answer, "health", 0),
-	       (long long)dl_message_number(answer, "completion", 0),
-	       (long long)dl_message_number(answer, "tokens", 0),
-	       dl_message_number(answer, "tokens", 0) == 1 ? "" : "s",
-	       (long long)dl_message_number(answer, "ms", 0));
+	       (long long)davy_message_number(answer, "health", 0),
+	       (long long)davy_message_number(answer, "completion", 0),
+	       (long long)davy_message_number(answer, "tokens", 0),
+	       davy_message_number(answer, "tokens", 0) == 1 ? "" : "s",
+	       (long long)davy_message_number(answer, "ms", 0));
 	json_array_foreach(json_object_get(answer, "models"), i, value)
 		printf("  model %s\n",
 		       json_is_string(value)
-			       ? dl_text_shown(model, sizeof(model), json_string_value(value))
+			       ? davy_text_shown(model, sizeof(model), json_string_value(value))
 			       : "?");
 	if (json_is_array(slots))
 		printf("  slots %zu of %lld tokens, %zu busy\n", json_array_size(slots),
-		       (long long)dl_message_number(json_array_get(slots, 0), "n_ctx", 0), busy);
+		       (long long)davy_message_number(json_array_get(slots, 0), "n_ctx", 0), busy);
 	else
 		printf("  slots: no answer\n");
 }
 
-void dl_print_finding(const json_t *finding)
+void davy_print_finding(const json_t *finding)
 {
 	const json_t *answer = json_object_get(finding, "answer");
 
 	/* what is not of the answer was made safe where it was found out */
-	printf("%s%s%s\n", dl_message_text(finding, "kind"),
+	printf("%s%s%s\n", davy_message_text(finding, "kind"),
 	       json_is_true(json_object_get(finding, "healthy")) ? "" : ": ",
 	       json_is_true(json_object_get(finding, "healthy"))
 		       ? ""
-		       : dl_message_text(finding, "text"));
+		       : davy_message_text(finding, "text"));
 	if (!answer)
 		return;
 	if (json_object_get(answer, "devices"))

@@ -13,18 +13,18 @@
 
 struct release {
 	sd_event *loop;
-	struct dl_systemd *systemd;
+	struct davy_systemd *systemd;
 	unsigned int open; /* answers to come */
 	int error;
 };
 
-static void on_answer(void *arg, const struct dl_unit_answer *answer)
+static void on_answer(void *arg, const struct davy_unit_answer *answer)
 {
 	struct release *r = arg;
 
 	if (answer->error && !r->error) {
 		r->error = answer->error;
-		dl_log("systemd: %s", answer->why);
+		davy_log("systemd: %s", answer->why);
 	}
 	if (!--r->open)
 		sd_event_exit(r->loop, 0);
@@ -32,28 +32,28 @@ static void on_answer(void *arg, const struct dl_unit_answer *answer)
 
 static int open_systemd(struct release *r)
 {
-	const struct dl_unit_hooks hooks = { 0 };
+	const struct davy_unit_hooks hooks = { 0 };
 	int err = sd_event_new(&r->loop);
 
-	return err < 0 ? err : dl_systemd_new(r->loop, &hooks, &r->systemd);
+	return err < 0 ? err : davy_systemd_new(r->loop, &hooks, &r->systemd);
 }
 
 static void close_systemd(struct release *r)
 {
 	if (r->systemd)
-		dl_systemd_free(r->systemd);
+		davy_systemd_free(r->systemd);
 	sd_event_unref(r->loop);
 }
 
 /* systemd answers, or is given up after its limit: the loop ends. */
-static int uncap(const struct dl_adopted_unit *u)
+static int uncap(const struct davy_adopted_unit *u)
 {
 	struct release r = { .open = 2 };
 	int err = open_systemd(&r);
 
 	if (!err)
-		err = dl_unit_limits(r.systemd, u->unit, u->memory_high, u->cpu_quota, on_answer,
-				     &r);
+		err = davy_unit_limits(r.systemd, u->unit, u->memory_high, u->cpu_quota, on_answer,
+				       &r);
 	if (!err)
 		err = sd_event_loop(r.loop);
 	close_systemd(&r);
@@ -61,46 +61,47 @@ static int uncap(const struct dl_adopted_unit *u)
 }
 
 /* Another command may have changed the list in the meantime: only the mark is taken away. */
-static int units_uncapped(const char *state_dir, const struct dl_adopted *done)
+static int units_uncapped(const char *state_dir, const struct davy_adopted *done)
 {
-	DL_FILE_LOCK lock = { .fd = -1 };
+	DAVY_FILE_LOCK lock = { .fd = -1 };
 	char path[PATH_MAX];
-	struct dl_adopted list;
-	int line, err = dl_root_path(path, sizeof(path), "%s/" DL_ADOPTED_NAME, state_dir);
+	struct davy_adopted list;
+	int line, err = davy_root_path(path, sizeof(path), "%s/" DAVY_ADOPTED_NAME, state_dir);
 
 	if (!err)
-		err = dl_file_lock_take(&lock, path, DL_LOCK_COMMAND_MS);
+		err = davy_file_lock_take(&lock, path, DAVY_LOCK_COMMAND_MS);
 	if (!err)
-		err = dl_adopted_load(state_dir, &list, &line);
+		err = davy_adopted_load(state_dir, &list, &line);
 	for (size_t i = 0; !err && i < done->count; i++) {
-		struct dl_adopted_unit *u = dl_adopted_find(&list, done->unit[i].unit);
+		struct davy_adopted_unit *u = davy_adopted_find(&list, done->unit[i].unit);
 
 		if (u && !done->unit[i].capped)
 			u->capped = false;
 	}
-	return err ? err : dl_adopted_save(state_dir, &list);
+	return err ? err : davy_adopted_save(state_dir, &list);
 }
 
-void dl_release_units(const char *state_dir, struct dl_undone *undone)
+void davy_release_units(const char *state_dir, struct davy_undone *undone)
 {
-	struct dl_adopted list;
+	struct davy_adopted list;
 	bool changed = false;
-	int line, err = dl_adopted_load(state_dir, &list, &line);
+	int line, err = davy_adopted_load(state_dir, &list, &line);
 
 	if (err) {
-		dl_log("'%s/%s', line %d: %s; what of it is capped cannot be told", state_dir,
-		       DL_ADOPTED_NAME, line, strerror(-err));
+		davy_log("'%s/%s', line %d: %s; what of it is capped cannot be told", state_dir,
+			 DAVY_ADOPTED_NAME, line, strerror(-err));
 		undone->failed++;
 		return;
 	}
 	for (size_t i = 0; i < list.count; i++) {
-		struct dl_adopted_unit *u = &list.unit[i];
+		struct davy_adopted_unit *u = &list.unit[i];
 
 		if (!u->capped)
 			continue;
-		err = dl_unit_name_valid(u->unit) ? uncap(u) : -EINVAL;
+		err = davy_unit_name_valid(u->unit) ? uncap(u) : -EINVAL;
 		if (err)
-			dl_log("%s: its limits cannot be taken back: %s", u->unit, strerror(-err));
+			davy_log("%s: its limits cannot be taken back: %s", u->unit,
+				 strerror(-err));
 		u->capped = err != 0;
 		changed |= !err;
 		undone->failed += err != 0;
@@ -108,5 +109,5 @@ void dl_release_units(const char *state_dir, struct dl_undone *undone)
 	}
 	err = changed ? units_uncapped(state_dir, &list) : 0;
 	if (err)
-		dl_log("'%s/%s': %s", state_dir, DL_ADOPTED_NAME, strerror(-err));
+		davy_log("'%s/%s': %s", state_dir, DAVY_ADOPTED_NAME, strerror(-err));
 }

@@ -23,46 +23,46 @@
 #define US_PER_MS  1000ULL
 
 /* Whether the engine ended of what we had added to its environment; then it gets none of it. */
-static bool without_additions(struct dl_supervisor *s)
+static bool without_additions(struct davy_supervisor *s)
 {
-	struct dl_launch *l = s->launch;
-	struct dl_engine_wish wish = s->engine.wish;
+	struct davy_launch *l = s->launch;
+	struct davy_engine_wish wish = s->engine.wish;
 
 	if (s->ending || l->count != 1 || !WIFEXITED(s->status) || !WEXITSTATUS(s->status) ||
-	    (!l->shares_port && !l->slot_dir[0]) || dl_now_ms() - s->started_ms > REFUSED_MS)
+	    (!l->shares_port && !l->slot_dir[0]) || davy_now_ms() - s->started_ms > REFUSED_MS)
 		return false;
 	l->shares_port = false;
 	l->slot_dir[0] = 0;
-	if (dl_launch_start(l, &wish, &s->engine))
+	if (davy_launch_start(l, &wish, &s->engine))
 		return false;
-	dl_log("the engine ended at once (status %d); started again without what a planned "
-	       "migration needs",
-	       WEXITSTATUS(s->status));
-	dl_supervisor_hang_up(s);
-	dl_supervisor_look_for_agent(s);
+	davy_log("the engine ended at once (status %d); started again without what a planned "
+		 "migration needs",
+		 WEXITSTATUS(s->status));
+	davy_supervisor_hang_up(s);
+	davy_supervisor_look_for_agent(s);
 	return true;
 }
 
-static void reap(struct dl_supervisor *s)
+static void reap(struct davy_supervisor *s)
 {
 	pid_t pid = s->engine.pid;
 	int status;
 
-	if (dl_launched_reap(&s->handover.other, &status))
-		dl_handover_other_gone(s);
-	if (!dl_launched_reap(&s->engine, &s->status))
+	if (davy_launched_reap(&s->handover.other, &status))
+		davy_handover_other_gone(s);
+	if (!davy_launched_reap(&s->engine, &s->status))
 		return;
 	s->previous_pid = pid;
 	if (without_additions(s))
 		return;
 	if (s->handover.stage)
-		dl_handover_engine_gone(s);
+		davy_handover_engine_gone(s);
 	else
-		dl_supervisor_say(s, json_pack("{s:s, s:i, s:i}", "op", "exited", "pid", (int)pid,
-					       "status", s->status));
+		davy_supervisor_say(s, json_pack("{s:s, s:i, s:i}", "op", "exited", "pid", (int)pid,
+						 "status", s->status));
 }
 
-static void pass_on(const struct dl_launched *child, const struct signalfd_siginfo *info)
+static void pass_on(const struct davy_launched *child, const struct signalfd_siginfo *info)
 {
 	/* A terminal's signal has reached the engine by itself: a second one would kill it hard. */
 	if (child->pid && info->ssi_code != SI_KERNEL)
@@ -73,7 +73,7 @@ static void pass_on(const struct dl_launched *child, const struct signalfd_sigin
  * Stopped by a terminal, or as one does it (not by SIGSTOP: that is how the agent pauses it), the
  * engine takes its supervisor with it, so that a shell sees its job stopped. SIGCONT wakes both.
  */
-static void stop_with(const struct dl_launched *child)
+static void stop_with(const struct davy_launched *child)
 {
 	siginfo_t info = { 0 };
 
@@ -86,7 +86,7 @@ static void stop_with(const struct dl_launched *child)
 
 static int on_signal(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_supervisor *s = arg;
+	struct davy_supervisor *s = arg;
 	struct signalfd_siginfo info;
 
 	(void)source;
@@ -106,7 +106,7 @@ static int on_signal(sd_event_source *source, int fd, uint32_t events, void *arg
 }
 
 /* Running, or waiting for what the agent makes of its end. */
-static bool goes_on(const struct dl_supervisor *s)
+static bool goes_on(const struct davy_supervisor *s)
 {
 	return s->engine.pid || s->handover.other.pid ||
 	       (s->agent_fd >= 0 && !s->ending && !s->let_go);
@@ -114,21 +114,21 @@ static bool goes_on(const struct dl_supervisor *s)
 
 static int on_patience(sd_event_source *source, uint64_t usec, void *arg)
 {
-	struct dl_supervisor *s = arg;
+	struct davy_supervisor *s = arg;
 
 	(void)source;
 	(void)usec;
 	if (!s->engine.pid && !s->handover.stage)
 		sd_event_exit(s->loop, 0); /* the agent says nothing: end as the engine did */
-	else if (s->agent_fd < 0 && s->engine.pid && s->handover.stage < DL_HANDOVER_LISTEN)
-		dl_supervisor_look_for_agent(s);
+	else if (s->agent_fd < 0 && s->engine.pid && s->handover.stage < DAVY_HANDOVER_LISTEN)
+		davy_supervisor_look_for_agent(s);
 	return 0;
 }
 
 /* After each event: whether it goes on, and how long until something must have happened. */
 static int settle(sd_event_source *source, void *arg)
 {
-	struct dl_supervisor *s = arg;
+	struct davy_supervisor *s = arg;
 	uint64_t ms = 0;
 
 	(void)source;
@@ -162,14 +162,14 @@ static int open_signals(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_loop(struct dl_supervisor *s, int signal_fd)
+static int open_loop(struct davy_supervisor *s, int signal_fd)
 {
 	int err = sd_event_new(&s->loop);
 
 	if (err < 0)
 		close(signal_fd);
 	else
-		err = dl_watch(s->loop, NULL, signal_fd, on_signal, s);
+		err = davy_watch(s->loop, NULL, signal_fd, on_signal, s);
 	if (err >= 0)
 		err = sd_event_add_time_relative(s->loop, &s->patience, CLOCK_BOOTTIME,
 						 RETRY_MS * US_PER_MS, 0, on_patience, s);
@@ -178,10 +178,10 @@ static int open_loop(struct dl_supervisor *s, int signal_fd)
 	return err < 0 ? err : 0;
 }
 
-static void close_loop(struct dl_supervisor *s)
+static void close_loop(struct davy_supervisor *s)
 {
-	dl_supervisor_hang_up(s);
-	dl_slots_done(&s->handover.slots);
+	davy_supervisor_hang_up(s);
+	davy_slots_done(&s->handover.slots);
 	if (s->handover.from_fd >= 0)
 		close(s->handover.from_fd);
 	sd_event_source_disable_unref(s->patience);
@@ -189,39 +189,39 @@ static void close_loop(struct dl_supervisor *s)
 	sd_event_unref(s->loop);
 }
 
-static int run(struct dl_supervisor *s, const struct dl_engine_wish *wish)
+static int run(struct davy_supervisor *s, const struct davy_engine_wish *wish)
 {
-	int err = dl_launch_start(s->launch, wish, &s->engine);
+	int err = davy_launch_start(s->launch, wish, &s->engine);
 	char name[512];
 
 	if (err) {
-		dl_log("'%s' cannot be started: %s",
-		       dl_text_safe(name, sizeof(name), s->launch->argv[0]), strerror(-err));
+		davy_log("'%s' cannot be started: %s",
+			 davy_text_safe(name, sizeof(name), s->launch->argv[0]), strerror(-err));
 		return err == -ENOENT ? 127 : 126;
 	}
-	dl_supervisor_look_for_agent(s);
-	s->started_ms = dl_now_ms();
+	davy_supervisor_look_for_agent(s);
+	s->started_ms = davy_now_ms();
 	sd_event_loop(s->loop);
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
 }
 
-int dl_supervise(struct dl_launch *launch, const struct dl_engine_wish *wish,
-		 const struct dl_supervise_options *options)
+int davy_supervise(struct davy_launch *launch, const struct davy_engine_wish *wish,
+		   const struct davy_supervise_options *options)
 {
-	struct dl_supervisor s = { .launch = launch, .options = *options, .agent_fd = -1 };
+	struct davy_supervisor s = { .launch = launch, .options = *options, .agent_fd = -1 };
 	int err;
 
 	s.handover.from_fd = s.handover.slots.dir = -1;
 	if (options->tuned_for)
-		dl_copy_name(s.shrunk.hazard, sizeof(s.shrunk.hazard), options->tuned_for);
-	if (dl_probe_path(s.probe_path, sizeof(s.probe_path)))
+		davy_copy_name(s.shrunk.hazard, sizeof(s.shrunk.hazard), options->tuned_for);
+	if (davy_probe_path(s.probe_path, sizeof(s.probe_path)))
 		launch->shares_port = false;
 	err = open_signals();
 	if (err >= 0)
 		err = open_loop(&s, err);
 	if (err) {
-		dl_log("the supervisor's loop: %s", strerror(-err));
-		return DL_EXIT_FAILED;
+		davy_log("the supervisor's loop: %s", strerror(-err));
+		return DAVY_EXIT_FAILED;
 	}
 	err = run(&s, wish);
 	close_loop(&s);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The life of an engine under davylamp exec: start, agent's orders, signals, end. */
-#ifndef DL_VERBS_SUPERVISE_H
-#define DL_VERBS_SUPERVISE_H
+#ifndef DAVY_SUPERVISE_H
+#define DAVY_SUPERVISE_H
 
 #include "act/launch.h"
 
-struct dl_supervise_options {
+struct davy_supervise_options {
 	const char *socket_path;
 	uint64_t reserve_bytes; /* of the host's memory, left free when two engines run at once */
 	const char *tuned_for;	/* the hazard that it starts smaller for; NULL: it does not */
@@ -15,7 +15,7 @@ struct dl_supervise_options {
  * Starts the engine and stays until it has ended for good. Returns the exit status to end with: the
  * engine's own, 128 + signal when one killed it, 126 or 127 when it could not be started.
  */
-int dl_supervise(struct dl_launch *launch, const struct dl_engine_wish *wish,
-		 const struct dl_supervise_options *options);
+int davy_supervise(struct davy_launch *launch, const struct davy_engine_wish *wish,
+		   const struct davy_supervise_options *options);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define REGISTER_MS 2000
 
-bool dl_supervisor_say(struct dl_supervisor *s, json_t *message)
+bool davy_supervisor_say(struct davy_supervisor *s, json_t *message)
 {
 	int err;
 
@@ -20,34 +20,34 @@ bool dl_supervisor_say(struct dl_supervisor *s, json_t *message)
 		json_decref(message);
 		return false;
 	}
-	err = dl_message_send(s->agent_fd, message);
+	err = davy_message_send(s->agent_fd, message);
 	if (!err)
 		return true;
 	if (err == -ENOMEM) {
-		dl_log("a message to the agent could not be made: out of memory");
+		davy_log("a message to the agent could not be made: out of memory");
 		return false;
 	}
-	dl_debug("the agent does not take messages any more");
+	davy_debug("the agent does not take messages any more");
 	return false; /* its last order may wait to be read; the end of the socket comes after it */
 }
 
-json_t *dl_supervisor_engine(const struct dl_supervisor *s, const char *op)
+json_t *davy_supervisor_engine(const struct davy_supervisor *s, const char *op)
 {
-	const struct dl_launch *l = s->launch;
-	enum dl_backend backend = s->engine.wish.backend ? s->engine.wish.backend : l->asked;
+	const struct davy_launch *l = s->launch;
+	enum davy_backend backend = s->engine.wish.backend ? s->engine.wish.backend : l->asked;
 
 	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:s, s:s, s:b}", "op", op, "pid",
 			 (int)s->engine.pid, "engine", (int)l->facts.engine, "backend",
-			 dl_backend_name(backend), "port", (int)l->facts.port, "model",
+			 davy_backend_name(backend), "port", (int)l->facts.port, "model",
 			 l->facts.model, "cgroup", l->cgroup.path, "keeps", l->shares_port);
 }
 
-void dl_supervisor_failed(struct dl_supervisor *s, int err)
+void davy_supervisor_failed(struct davy_supervisor *s, int err)
 {
-	dl_supervisor_say(s, json_pack("{s:s, s:i}", "op", "failed", "error", -err));
+	davy_supervisor_say(s, json_pack("{s:s, s:i}", "op", "failed", "error", -err));
 }
 
-void dl_supervisor_hang_up(struct dl_supervisor *s)
+void davy_supervisor_hang_up(struct davy_supervisor *s)
 {
 	s->agent = sd_event_source_disable_unref(s->agent); /* closes agent_fd */
 	s->agent_fd = -1;
@@ -55,19 +55,19 @@ void dl_supervisor_hang_up(struct dl_supervisor *s)
 
 static void agent_registered(const json_t *answer)
 {
-	dl_log("watched by the agent as workload %lld, mode %s",
-	       (long long)dl_message_number(answer, "workload", 0),
-	       dl_message_text(answer, "mode"));
+	davy_log("watched by the agent as workload %lld, mode %s",
+		 (long long)davy_message_number(answer, "workload", 0),
+		 davy_message_text(answer, "mode"));
 }
 
-static void on_order(struct dl_supervisor *s, const json_t *order)
+static void on_order(struct davy_supervisor *s, const json_t *order)
 {
-	const char *op = dl_message_text(order, "op");
+	const char *op = davy_message_text(order, "op");
 
 	if (!strcmp(op, "replace"))
-		dl_supervisor_replace(s, order);
+		davy_supervisor_replace(s, order);
 	else if (!strcmp(op, "stop"))
-		dl_supervisor_stop(s, order);
+		davy_supervisor_stop(s, order);
 	else if (!strcmp(op, "hold"))
 		s->held = true;
 	else if (!strcmp(op, "let_go"))
@@ -75,20 +75,20 @@ static void on_order(struct dl_supervisor *s, const json_t *order)
 	else if (!strcmp(op, "registered"))
 		agent_registered(order);
 	else if (!strcmp(op, "error"))
-		dl_log("the agent refused: %s", dl_message_text(order, "why"));
+		davy_log("the agent refused: %s", davy_message_text(order, "why"));
 }
 
 static int on_agent(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_supervisor *s = arg;
+	struct davy_supervisor *s = arg;
 	json_t *order = NULL;
-	int err = dl_message_receive(fd, &order);
+	int err = davy_message_receive(fd, &order);
 
 	(void)source;
 	(void)events;
 	if (err == -ECONNRESET) {
-		dl_log("the agent has ended; the engine runs on unwatched");
-		dl_supervisor_hang_up(s);
+		davy_log("the agent has ended; the engine runs on unwatched");
+		davy_supervisor_hang_up(s);
 	} else if (!err) {
 		on_order(s, order);
 	}
@@ -96,33 +96,33 @@ static int on_agent(sd_event_source *source, int fd, uint32_t events, void *arg)
 	return 0;
 }
 
-static void refused_registration(struct dl_supervisor *s, const json_t *answer)
+static void refused_registration(struct davy_supervisor *s, const json_t *answer)
 {
-	bool busy = !strcmp(dl_message_text(answer, "op"), "busy");
+	bool busy = !strcmp(davy_message_text(answer, "op"), "busy");
 
 	if (!busy || !s->started_ms)
-		dl_log("the agent did not take the workload%s%s; it runs unwatched%s",
-		       answer ? ": " : "", dl_message_text(answer, "why"),
-		       busy ? " until the agent has a place for it" : "");
+		davy_log("the agent did not take the workload%s%s; it runs unwatched%s",
+			 answer ? ": " : "", davy_message_text(answer, "why"),
+			 busy ? " until the agent has a place for it" : "");
 	if (busy)
-		dl_supervisor_hang_up(s); /* and it is tried again */
+		davy_supervisor_hang_up(s); /* and it is tried again */
 }
 
 /* An agent that is late answers through on_agent. */
-static void register_workload(struct dl_supervisor *s)
+static void register_workload(struct davy_supervisor *s)
 {
 	struct pollfd wait = { .fd = s->agent_fd, .events = POLLIN };
 	json_t *answer = NULL, *message;
 
-	message = dl_supervisor_engine(s, "register");
-	json_object_set_new(message, "left", dl_supervisor_left(s));
-	dl_supervisor_say(s, message); /* when it failed, the answer says why */
+	message = davy_supervisor_engine(s, "register");
+	json_object_set_new(message, "left", davy_supervisor_left(s));
+	davy_supervisor_say(s, message); /* when it failed, the answer says why */
 	if (poll(&wait, 1, REGISTER_MS) != 1)
-		dl_log("the agent has not answered within %d s; the engine runs, and is watched "
-		       "as soon as the agent answers",
-		       REGISTER_MS / 1000);
-	else if (!dl_message_receive(s->agent_fd, &answer) &&
-		 !strcmp(dl_message_text(answer, "op"), "registered"))
+		davy_log("the agent has not answered within %d s; the engine runs, and is watched "
+			 "as soon as the agent answers",
+			 REGISTER_MS / 1000);
+	else if (!davy_message_receive(s->agent_fd, &answer) &&
+		 !strcmp(davy_message_text(answer, "op"), "registered"))
 		agent_registered(answer);
 	else
 		refused_registration(s, answer);
@@ -130,23 +130,24 @@ static void register_workload(struct dl_supervisor *s)
 }
 
 /* The loop waits for the first try only: it tries again every few seconds. */
-void dl_supervisor_look_for_agent(struct dl_supervisor *s)
+void davy_supervisor_look_for_agent(struct davy_supervisor *s)
 {
-	int fd = dl_message_connect(s->options.socket_path, s->started_ms ? 0 : DL_CONNECT_MS);
+	int fd = davy_message_connect(s->options.socket_path, s->started_ms ? 0 : DAVY_CONNECT_MS);
 
 	if (fd < 0) {
-		if (!s->started_ms && dl_message_nobody(fd))
-			dl_log("no agent on '%s' (%s): the engine runs unwatched; start 'davylamp "
-			       "run' as root",
-			       s->options.socket_path, strerror(-fd));
+		if (!s->started_ms && davy_message_nobody(fd))
+			davy_log(
+				"no agent on '%s' (%s): the engine runs unwatched; start 'davylamp "
+				"run' as root",
+				s->options.socket_path, strerror(-fd));
 		else if (!s->started_ms)
-			dl_log("the agent on '%s' cannot be reached (%s): the engine runs "
-			       "unwatched until it can",
-			       s->options.socket_path,
-			       fd == -EAGAIN ? "it is busy" : strerror(-fd));
+			davy_log("the agent on '%s' cannot be reached (%s): the engine runs "
+				 "unwatched until it can",
+				 s->options.socket_path,
+				 fd == -EAGAIN ? "it is busy" : strerror(-fd));
 		return;
 	}
-	if (dl_watch(s->loop, &s->agent, fd, on_agent, s) < 0)
+	if (davy_watch(s->loop, &s->agent, fd, on_agent, s) < 0)
 		return;
 	s->agent_fd = fd;
 	register_workload(s);

@@ -63,10 +63,10 @@ struct trace {
 	const char *out_path;
 	bool json;
 	/* state */
-	struct dl_follow *follow; /* NULL: looked enough */
-	pthread_t closer;	  /* takes the probes away */
+	struct davy_follow *follow; /* NULL: looked enough */
+	pthread_t closer;	    /* takes the probes away */
 	bool closing;
-	struct dl_stages *stages;
+	struct davy_stages *stages;
 	FILE *out;
 	const char *socket; /* of an agent that is told of a crash */
 	int signals;
@@ -75,7 +75,7 @@ struct trace {
 	bool graph; /* the first one was computed */
 	bool asked_to_end;
 	uint64_t gone_ms; /* since when nobody who is followed lives; 0: somebody does */
-	struct dl_start_outcome outcome;
+	struct davy_start_outcome outcome;
 	uint64_t shown[512]; /* hashes of what was opened */
 	size_t shown_next;
 };
@@ -91,11 +91,11 @@ static void print_json(const struct trace *t, json_t *json)
 }
 
 /* Drivers' manifests are read again and again: for people, once for each process. */
-static bool is_again(struct trace *t, const struct dl_start_step *step)
+static bool is_again(struct trace *t, const struct davy_start_step *step)
 {
 	uint64_t hash = step->pid;
 
-	if (step->kind != DL_STEP_OPEN)
+	if (step->kind != DAVY_STEP_OPEN)
 		return false;
 	for (const char *at = step->path; *at; at++)
 		hash = (hash ^ (uint8_t)*at) * 0x100000001b3ULL;
@@ -107,30 +107,30 @@ static bool is_again(struct trace *t, const struct dl_start_step *step)
 	return false;
 }
 
-static void show(struct trace *t, const struct dl_start_step *step)
+static void show(struct trace *t, const struct davy_start_step *step)
 {
-	if (!dl_show_matters(step) || (!t->json && is_again(t, step)))
+	if (!davy_show_matters(step) || (!t->json && is_again(t, step)))
 		return;
 	if (t->json)
-		print_json(t, dl_show_step_json(t->stages, step));
+		print_json(t, davy_show_step_json(t->stages, step));
 	else
-		dl_show_step(t->out, t->stages, step);
+		davy_show_step(t->out, t->stages, step);
 }
 
-static void on_step(void *arg, const struct dl_start_step *step)
+static void on_step(void *arg, const struct davy_start_step *step)
 {
 	struct trace *t = arg;
-	const struct dl_start_process *p;
+	const struct davy_start_process *p;
 
 	if (t->graph)
 		return; /* those that had come before all was taken away */
-	if (step->kind == DL_STEP_RETURN)
+	if (step->kind == DAVY_STEP_RETURN)
 		show(t, step); /* while it is known what was being loaded */
-	dl_stages_step(t->stages, step);
-	if (step->kind != DL_STEP_RETURN)
+	davy_stages_step(t->stages, step);
+	if (step->kind != DAVY_STEP_RETURN)
 		show(t, step);
-	p = dl_stages_process(t->stages, step->pid);
-	t->graph = p && p->stage == DL_STAGE_GRAPH;
+	p = davy_stages_process(t->stages, step->pid);
+	t->graph = p && p->stage == DAVY_STAGE_GRAPH;
 }
 
 static uint64_t boot_ns(void)
@@ -141,7 +141,7 @@ static uint64_t boot_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void print_losses(const struct trace *t, const struct dl_follow_losses *l)
+static void print_losses(const struct trace *t, const struct davy_follow_losses *l)
 {
 	if (t->json) {
 		print_json(t, json_pack("{s:s, s:I, s:I, s:I}", "type", "losses", "steps",
@@ -162,42 +162,45 @@ static void print_losses(const struct trace *t, const struct dl_follow_losses *l
 			l->late);
 }
 
-static enum dl_backend backend_of(enum dl_family family)
+static enum davy_backend backend_of(enum davy_family family)
 {
-	static const enum dl_backend backends[DL_FAMILY_COUNT] = {
-		[DL_FAMILY_NVML] = DL_BACKEND_CUDA,	[DL_FAMILY_CUDA] = DL_BACKEND_CUDA,
-		[DL_FAMILY_HSA] = DL_BACKEND_ROCM,	[DL_FAMILY_HIP] = DL_BACKEND_ROCM,
-		[DL_FAMILY_VULKAN] = DL_BACKEND_VULKAN, [DL_FAMILY_LEVEL_ZERO] = DL_BACKEND_SYCL,
+	static const enum davy_backend backends[DAVY_FAMILY_COUNT] = {
+		[DAVY_FAMILY_NVML] = DAVY_BACKEND_CUDA,
+		[DAVY_FAMILY_CUDA] = DAVY_BACKEND_CUDA,
+		[DAVY_FAMILY_HSA] = DAVY_BACKEND_ROCM,
+		[DAVY_FAMILY_HIP] = DAVY_BACKEND_ROCM,
+		[DAVY_FAMILY_VULKAN] = DAVY_BACKEND_VULKAN,
+		[DAVY_FAMILY_LEVEL_ZERO] = DAVY_BACKEND_SYCL,
 	};
 
-	return family < DL_FAMILY_COUNT ? backends[family] : DL_BACKEND_UNKNOWN;
+	return family < DAVY_FAMILY_COUNT ? backends[family] : DAVY_BACKEND_UNKNOWN;
 }
 
 /* A crash in a GPU runtime; what is missing or refused is to be mended, and no backend at fault. */
 static void tell_agent(const struct trace *t)
 {
-	const struct dl_cause *c = &t->outcome.cause;
-	const struct dl_start_process *p = dl_stages_process(t->stages, c->pid);
-	char where[DL_DETAIL_LEN];
-	struct dl_start_finding f = { .backend = backend_of(c->family),
-				      .engine = dl_engine_name(p ? dl_engine_of_comm(p->name)
-								 : DL_ENGINE_NONE),
-				      .unit = t->unit,
-				      .where = where,
-				      .status = c->code & 0x7f };
+	const struct davy_cause *c = &t->outcome.cause;
+	const struct davy_start_process *p = davy_stages_process(t->stages, c->pid);
+	char where[DAVY_DETAIL_LEN];
+	struct davy_start_finding f = { .backend = backend_of(c->family),
+					.engine = davy_engine_name(p ? davy_engine_of_comm(p->name)
+								     : DAVY_ENGINE_NONE),
+					.unit = t->unit,
+					.where = where,
+					.status = c->code & 0x7f };
 
-	if (c->kind != DL_CAUSE_CRASHED || f.backend == DL_BACKEND_UNKNOWN)
+	if (c->kind != DAVY_CAUSE_CRASHED || f.backend == DAVY_BACKEND_UNKNOWN)
 		return;
-	snprintf(where, sizeof(where), "%s%s%s", dl_stage_name(c->stage), c->what[0] ? " in " : "",
-		 dl_base_name(c->what));
-	if (dl_finding_tell(t->socket, &f))
-		dl_log("trace discovery: the agent is told that %s crashes at %s",
-		       dl_backend_name(f.backend), where);
+	snprintf(where, sizeof(where), "%s%s%s", davy_stage_name(c->stage),
+		 c->what[0] ? " in " : "", davy_base_name(c->what));
+	if (davy_finding_tell(t->socket, &f))
+		davy_log("trace discovery: the agent is told that %s crashes at %s",
+			 davy_backend_name(f.backend), where);
 }
 
 static void *close_follow(void *follow)
 {
-	dl_follow_close(follow);
+	davy_follow_close(follow);
 	return NULL;
 }
 
@@ -207,24 +210,24 @@ static void *close_follow(void *follow)
  */
 static void finish(struct trace *t)
 {
-	struct dl_follow_losses losses;
+	struct davy_follow_losses losses;
 
 	if (!t->follow)
 		return;
-	dl_follow_stop(t->follow);
-	losses = dl_follow_lost(t->follow);
-	dl_stages_judge(t->stages, boot_ns(), losses.steps + losses.children + losses.late,
-			&t->outcome);
+	davy_follow_stop(t->follow);
+	losses = davy_follow_lost(t->follow);
+	davy_stages_judge(t->stages, boot_ns(), losses.steps + losses.children + losses.late,
+			  &t->outcome);
 	if (t->json)
-		print_json(t, dl_show_outcome_json(t->stages, &t->outcome));
+		print_json(t, davy_show_outcome_json(t->stages, &t->outcome));
 	else
-		dl_show_outcome(t->out, t->stages, &t->outcome);
+		davy_show_outcome(t->out, t->stages, &t->outcome);
 	print_losses(t, &losses);
 	fflush(t->out);
 	tell_agent(t);
 	t->closing = !pthread_create(&t->closer, NULL, close_follow, t->follow);
 	if (!t->closing)
-		dl_follow_close(t->follow);
+		davy_follow_close(t->follow);
 	t->follow = NULL;
 }
 
@@ -254,8 +257,8 @@ static bool all_gone(struct trace *t)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < DL_STAGES_PROCESSES; i++) {
-		const struct dl_start_process *p = &t->stages->process[i];
+	for (size_t i = 0; i < DAVY_STAGES_PROCESSES; i++) {
+		const struct davy_start_process *p = &t->stages->process[i];
 
 		any |= p->pid != 0;
 		if (p->pid && !p->ended_ns) {
@@ -266,22 +269,22 @@ static bool all_gone(struct trace *t)
 	if (!any)
 		return false;
 	if (!t->gone_ms)
-		t->gone_ms = dl_now_ms();
-	return dl_now_ms() - t->gone_ms >= ALL_GONE_MS;
+		t->gone_ms = davy_now_ms();
+	return davy_now_ms() - t->gone_ms >= ALL_GONE_MS;
 }
 
 static bool over(struct trace *t, bool command, uint64_t began_ms)
 {
 	if (t->graph || t->asked_to_end)
 		return true;
-	if (t->timeout_ms && dl_now_ms() - began_ms >= (uint64_t)t->timeout_ms)
+	if (t->timeout_ms && davy_now_ms() - began_ms >= (uint64_t)t->timeout_ms)
 		return true;
 	return command ? !t->child : all_gone(t);
 }
 
 static void loop(struct trace *t, bool command)
 {
-	uint64_t began_ms = dl_now_ms();
+	uint64_t began_ms = davy_now_ms();
 
 	while (t->follow || t->child) {
 		struct pollfd signals = { .fd = t->signals, .events = POLLIN };
@@ -291,11 +294,11 @@ static void loop(struct trace *t, bool command)
 		on_signal(t);
 		if (!t->follow)
 			continue;
-		dl_follow_read(t->follow);
-		dl_follow_lock(t->follow);
+		davy_follow_read(t->follow);
+		davy_follow_lock(t->follow);
 		fflush(t->out);
 		ended = over(t, command, began_ms);
-		dl_follow_unlock(t->follow);
+		davy_follow_unlock(t->follow);
 		if (ended)
 			finish(t);
 	}
@@ -305,25 +308,25 @@ static int may_trace(void)
 {
 	char ns[64] = "";
 
-	if (dl_rights_missing()) {
-		dl_log("trace discovery: needs root (CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN); "
-		       "try 'sudo davylamp trace discovery ...'");
-		return DL_EXIT_NOT_PERMITTED;
+	if (davy_rights_missing()) {
+		davy_log("trace discovery: needs root (CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN); "
+			 "try 'sudo davylamp trace discovery ...'");
+		return DAVY_EXIT_NOT_PERMITTED;
 	}
 	if (readlink("/proc/self/ns/pid", ns, sizeof(ns) - 1) > 0 &&
 	    strcmp(ns, FIRST_PID_NS) != 0) {
-		dl_log("trace discovery: in a container the kernel's process numbers are others; "
-		       "run it on the host, with --pid or --unit");
-		return DL_EXIT_NOTHING;
+		davy_log("trace discovery: in a container the kernel's process numbers are others; "
+			 "run it on the host, with --pid or --unit");
+		return DAVY_EXIT_NOTHING;
 	}
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
 static int open_out(struct trace *t)
 {
 	t->out = t->out_path ? fopen(t->out_path, "we") : stdout;
 	if (!t->out) {
-		dl_log("--out '%s': cannot be written: %s", t->out_path, strerror(errno));
+		davy_log("--out '%s': cannot be written: %s", t->out_path, strerror(errno));
 		return -1;
 	}
 	setvbuf(t->out, NULL, _IOFBF, OUT_BUFFER);
@@ -346,23 +349,23 @@ static int open_signals(struct trace *t, sigset_t *ret_before)
 
 static int start_command(struct trace *t, char **argv, const sigset_t *mask)
 {
-	struct dl_command_start start;
-	int err = dl_command_prepare(argv, mask, &start);
+	struct davy_command_start start;
+	int err = davy_command_prepare(argv, mask, &start);
 
 	if (err) {
-		dl_log("'%s': cannot be started: %s", argv[0], strerror(-err));
-		return DL_EXIT_FAILED;
+		davy_log("'%s': cannot be started: %s", argv[0], strerror(-err));
+		return DAVY_EXIT_FAILED;
 	}
 	t->child = start.pid;
-	err = dl_follow_add(t->follow, (uint32_t)start.pid);
+	err = davy_follow_add(t->follow, (uint32_t)start.pid);
 	if (!err)
-		err = dl_command_go(&start);
+		err = davy_command_go(&start);
 	if (!err)
-		return DL_EXIT_DONE;
-	dl_log("'%s': cannot be started: %s", argv[0], strerror(-err));
+		return DAVY_EXIT_DONE;
+	davy_log("'%s': cannot be started: %s", argv[0], strerror(-err));
 	waitpid(t->child, &t->status, 0);
 	t->child = 0;
-	return WIFEXITED(t->status) ? WEXITSTATUS(t->status) : DL_EXIT_FAILED;
+	return WIFEXITED(t->status) ? WEXITSTATUS(t->status) : DAVY_EXIT_FAILED;
 }
 
 static int start_other(struct trace *t)
@@ -370,27 +373,27 @@ static int start_other(struct trace *t)
 	int err = 0;
 
 	if (t->unit[0]) {
-		dl_log("waiting for the next start of '%s': 'systemctl restart %s'", t->unit,
-		       t->unit);
+		davy_log("waiting for the next start of '%s': 'systemctl restart %s'", t->unit,
+			 t->unit);
 	} else {
-		err = dl_follow_running(t->follow, t->pid);
+		err = davy_follow_running(t->follow, t->pid);
 		if (!err && kill((pid_t)t->pid, 0) && errno == ESRCH)
 			err = -ESRCH;
 	}
 	if (err) {
-		dl_log("--pid %" PRIu32 ": cannot be followed: %s", t->pid, strerror(-err));
-		return DL_EXIT_FAILED;
+		davy_log("--pid %" PRIu32 ": cannot be followed: %s", t->pid, strerror(-err));
+		return DAVY_EXIT_FAILED;
 	}
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
 static int result(const struct trace *t, bool command)
 {
 	if (ferror(t->out))
-		dl_log("'%s': not all could be written", t->out_path ? t->out_path : "stdout");
+		davy_log("'%s': not all could be written", t->out_path ? t->out_path : "stdout");
 	if (command)
 		return WIFSIGNALED(t->status) ? 128 + WTERMSIG(t->status) : WEXITSTATUS(t->status);
-	return t->outcome.cause.kind == DL_CAUSE_NONE ? DL_EXIT_DONE : DL_EXIT_FAILED;
+	return t->outcome.cause.kind == DAVY_CAUSE_NONE ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;
 }
 
 static int trace(struct trace *t, char **command)
@@ -401,14 +404,14 @@ static int trace(struct trace *t, char **command)
 	if (status)
 		return status;
 	if (open_out(t))
-		return DL_EXIT_FAILED;
-	t->stages = dl_stages_new();
+		return DAVY_EXIT_FAILED;
+	t->stages = davy_stages_new();
 	err = t->stages ? open_signals(t, &before) : -ENOMEM;
 	if (!err)
-		err = dl_follow_open(t->unit[0] ? t->unit : NULL, on_step, t, &t->follow);
+		err = davy_follow_open(t->unit[0] ? t->unit : NULL, on_step, t, &t->follow);
 	if (err) {
-		dl_log("trace discovery: %s; nothing was started", dl_refusal_text(err));
-		return err == -EPERM ? DL_EXIT_NOT_PERMITTED : DL_EXIT_NOTHING;
+		davy_log("trace discovery: %s; nothing was started", davy_refusal_text(err));
+		return err == -EPERM ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_NOTHING;
 	}
 	status = command ? start_command(t, command, &before) : start_other(t);
 	if (!status) {
@@ -436,7 +439,8 @@ static bool parse_option(int c, struct trace *t)
 			 strchr(optarg, '.') ? "" : ".service");
 		return true;
 	case 't':
-		return !dl_config_value(DL_UNIT_MS, optarg, &t->timeout_ms) && t->timeout_ms > 0;
+		return !davy_config_value(DAVY_UNIT_MS, optarg, &t->timeout_ms) &&
+		       t->timeout_ms > 0;
 	case 'o':
 		t->out_path = optarg;
 		return true;
@@ -456,31 +460,31 @@ static const struct option names[] = {
 	{ "help", no_argument, NULL, 'h' },	     { 0 },
 };
 
-int dl_verb_trace_discovery(int argc, char **argv)
+int davy_verb_trace_discovery(int argc, char **argv)
 {
-	struct trace t = { .signals = -1, .socket = DL_SOCKET_DEFAULT };
+	struct trace t = { .signals = -1, .socket = DAVY_SOCKET_DEFAULT };
 	int c, status;
 
 	while ((c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if (c == '?')
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 		if (!parse_option(c, &t)) {
-			dl_log("'%s': expected the number of a process, the name of a unit, or a "
-			       "time such as '30 s'; see 'davylamp trace discovery --help'",
-			       optarg);
-			return DL_EXIT_USAGE;
+			davy_log("'%s': expected the number of a process, the name of a unit, or a "
+				 "time such as '30 s'; see 'davylamp trace discovery --help'",
+				 optarg);
+			return DAVY_EXIT_USAGE;
 		}
 	}
 	if ((optind < argc) + (t.pid != 0) + (t.unit[0] != 0) != 1) {
-		dl_log("one of '-- COMMAND', '--pid PID' and '--unit UNIT'; see 'davylamp trace "
-		       "discovery --help'");
-		return DL_EXIT_USAGE;
+		davy_log("one of '-- COMMAND', '--pid PID' and '--unit UNIT'; see 'davylamp trace "
+			 "discovery --help'");
+		return DAVY_EXIT_USAGE;
 	}
 	status = trace(&t, optind < argc ? argv + optind : NULL);
-	dl_follow_close(t.follow);
-	dl_stages_free(t.stages);
+	davy_follow_close(t.follow);
+	davy_stages_free(t.stages);
 	if (t.out && t.out != stdout)
 		fclose(t.out);
 	if (t.signals >= 0)

@@ -57,16 +57,16 @@ static const struct setting {
 	const char *of;	      /* the word that knows it ... */
 	const char *and_of;   /* ... or NULL */
 	const char *fallback; /* NULL: nothing */
-	enum dl_unit unit;
+	enum davy_unit unit;
 	int64_t factor;
 } settings[] = {
-	{ "lease", "lease_ns", "pause", "throttle", "2 s", DL_UNIT_MS, 1000000 },
-	{ "duty", "on_permille", "throttle", NULL, "50 %", DL_UNIT_PERMILLE, 1 },
-	{ "ubatch", "ubatch", "shrink", NULL, NULL, DL_UNIT_COUNT, 1 },
-	{ "context", "context", "shrink", NULL, NULL, DL_UNIT_COUNT, 1 },
-	{ "parallel", "parallel", "shrink", NULL, NULL, DL_UNIT_COUNT, 1 },
-	{ "bytes", "cap_bytes", "cap", NULL, NULL, DL_UNIT_BYTES, 1 },
-	{ "cpu", "on_permille", "cap", NULL, NULL, DL_UNIT_PERMILLE, 1 },
+	{ "lease", "lease_ns", "pause", "throttle", "2 s", DAVY_UNIT_MS, 1000000 },
+	{ "duty", "on_permille", "throttle", NULL, "50 %", DAVY_UNIT_PERMILLE, 1 },
+	{ "ubatch", "ubatch", "shrink", NULL, NULL, DAVY_UNIT_COUNT, 1 },
+	{ "context", "context", "shrink", NULL, NULL, DAVY_UNIT_COUNT, 1 },
+	{ "parallel", "parallel", "shrink", NULL, NULL, DAVY_UNIT_COUNT, 1 },
+	{ "bytes", "cap_bytes", "cap", NULL, NULL, DAVY_UNIT_BYTES, 1 },
+	{ "cpu", "on_permille", "cap", NULL, NULL, DAVY_UNIT_PERMILLE, 1 },
 };
 
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
@@ -91,17 +91,18 @@ static int put_setting(json_t *order, const struct setting *s, const char *given
 
 	if (!is_for(s, word)) {
 		if (given)
-			dl_log("--%s is not for '%s'", s->option, word);
-		return given ? DL_EXIT_USAGE : 0;
+			davy_log("--%s is not for '%s'", s->option, word);
+		return given ? DAVY_EXIT_USAGE : 0;
 	}
 	if (!given)
 		given = s->fallback;
 	if (!given)
 		return 0;
-	if (dl_config_value(s->unit, given, &value) || value <= 0 ||
+	if (davy_config_value(s->unit, given, &value) || value <= 0 ||
 	    value > INT64_MAX / s->factor) {
-		dl_log("--%s '%s': expected %s", s->option, given, dl_config_value_form(s->unit));
-		return DL_EXIT_USAGE;
+		davy_log("--%s '%s': expected %s", s->option, given,
+			 davy_config_value_form(s->unit));
+		return DAVY_EXIT_USAGE;
 	}
 	json_object_set_new(order, s->key, json_integer(value * s->factor));
 	return 0;
@@ -117,13 +118,13 @@ static int make_order(char *const *argv, int count, const struct act_options *o,
 	for (size_t i = 0; count && i < sizeof(words) / sizeof(words[0]); i++)
 		known |= !strcmp(argv[0], words[i]);
 	if (!known) {
-		dl_log("which act? 'davylamp act pause', 'throttle', 'shrink'; see --help");
-		return DL_EXIT_USAGE;
+		davy_log("which act? 'davylamp act pause', 'throttle', 'shrink'; see --help");
+		return DAVY_EXIT_USAGE;
 	}
 	if (count != 2 || !workload || workload > UINT32_MAX || *end) {
-		dl_log("on which workload? its number is in 'davylamp status': 'davylamp act %s 1'",
-		       argv[0]);
-		return DL_EXIT_USAGE;
+		davy_log("which workload? its number is in 'davylamp status': 'davylamp act %s 1'",
+			 argv[0]);
+		return DAVY_EXIT_USAGE;
 	}
 	json_object_set_new(order, "op", json_string("order"));
 	json_object_set_new(order, "rung", json_string(argv[0]));
@@ -140,25 +141,25 @@ static int make_order(char *const *argv, int count, const struct act_options *o,
 
 static int print(json_t *answer, const struct act_options *o)
 {
-	bool go = !strcmp(dl_message_text(answer, "verdict"), dl_verdict_name(DL_VERDICT_GO));
+	bool go = !strcmp(davy_message_text(answer, "verdict"), davy_verdict_name(DAVY_VERDICT_GO));
 	bool failed = json_is_true(json_object_get(answer, "failed"));
-	bool refused =
-		!strcmp(dl_message_text(answer, "verdict"), dl_verdict_name(DL_VERDICT_REFUSED));
-	int result = (int)dl_message_number(answer, "result", 0);
+	bool refused = !strcmp(davy_message_text(answer, "verdict"),
+			       davy_verdict_name(DAVY_VERDICT_REFUSED));
+	int result = (int)davy_message_number(answer, "result", 0);
 
 	if (o->json) {
 		json_object_del(answer, "op");
 		json_dumpf(answer, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else {
-		printf("%s\n", dl_message_text(answer, "text"));
+		printf("%s\n", davy_message_text(answer, "text"));
 		if (go && !o->dry_run)
 			printf("%s%s%s\n", failed ? "it failed" : "it is done", result ? ": " : "",
-			       result ? dl_error_text(result) : "");
+			       result ? davy_error_text(result) : "");
 	}
 	if (refused || (!go && !o->dry_run))
-		return DL_EXIT_NOT_PERMITTED;
-	return failed ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		return DAVY_EXIT_NOT_PERMITTED;
+	return failed ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
 static int act(char *const *argv, int count, const struct act_options *o)
@@ -170,7 +171,7 @@ static int act(char *const *argv, int count, const struct act_options *o)
 		json_decref(order);
 		return err;
 	}
-	err = dl_client_ask_for(o->socket_path, order, PATIENCE_MS, &answer);
+	err = davy_client_ask_for(o->socket_path, order, PATIENCE_MS, &answer);
 	if (err)
 		return err;
 	err = print(answer, o);
@@ -195,14 +196,14 @@ static const struct option names[] = {
 	{ 0 },
 };
 
-int dl_verb_act(int argc, char **argv)
+int davy_verb_act(int argc, char **argv)
 {
-	struct act_options o = { .socket_path = DL_SOCKET_DEFAULT };
+	struct act_options o = { .socket_path = DAVY_SOCKET_DEFAULT };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if ((size_t)c < SETTINGS)
 			o.value[c] = optarg;
 		else if (c == 'b')
@@ -216,7 +217,7 @@ int dl_verb_act(int argc, char **argv)
 		else if (c == 's')
 			o.socket_path = optarg;
 		else
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 	}
 	return act(argv + optind, argc - optind, &o);
 }

@@ -49,7 +49,7 @@ static const char usage[] =
 	"  --apply            write the policy that follows as a rule of people's, as\n"
 	"                     'davylamp policy pin' does; 'policy unpin' takes it back\n"
 	"  --all              show checks that nothing here needs, too\n"
-	"  --policies DIR     shipped rules (" DL_DATA_DIR "/policies)\n"
+	"  --policies DIR     shipped rules (" DAVY_DATA_DIR "/policies)\n"
 	"  --config DIR       people's rules (/etc/davylamp)\n"
 	"  --state DIR        the agent's own (/var/lib/davylamp)\n"
 	"  --socket PATH      an agent that is told of a start that failed, if one runs\n"
@@ -80,7 +80,7 @@ static const struct option names[] = {
 };
 
 struct doctor_options {
-	struct dl_who_asked asked;
+	struct davy_who_asked asked;
 	const char *engine, *model;
 	const char *policies, *config, *state, *socket;
 	char *const *command; /* NULL: the engine's own */
@@ -90,11 +90,11 @@ struct doctor_options {
 
 /* What is looked at, and what came of it: large, so from the heap. */
 struct doctor {
-	struct dl_doctor_facts *facts; /* shared with children that look around */
-	struct dl_findings findings;
-	struct dl_conclusion conclusion;
-	struct dl_policy_layers layers;
-	struct dl_who *who;
+	struct davy_doctor_facts *facts; /* shared with children that look around */
+	struct davy_findings findings;
+	struct davy_conclusion conclusion;
+	struct davy_policy_layers layers;
+	struct davy_who *who;
 };
 
 static bool take_timeout(struct doctor_options *o, const char *text)
@@ -105,7 +105,7 @@ static bool take_timeout(struct doctor_options *o, const char *text)
 	o->limit_ms = (uint32_t)value * 1000;
 	if (isdigit((unsigned char)*text) && !*end && value > 0 && value <= 240)
 		return true;
-	dl_log("--timeout %s: expected a number of seconds from 1 to 240", text);
+	davy_log("--timeout %s: expected a number of seconds from 1 to 240", text);
 	return false;
 }
 
@@ -157,123 +157,123 @@ static bool take(struct doctor_options *o, int c)
 
 static void read_rules(const struct doctor_options *o, struct doctor *d)
 {
-	char error[DL_CONFIG_ERROR_LEN];
-	struct dl_policy_set set;
+	char error[DAVY_CONFIG_ERROR_LEN];
+	struct davy_policy_set set;
 	int err;
 
-	dl_policy_layers_init(&d->layers);
-	err = dl_policy_dirs_read(o->policies, o->state, o->config, &d->layers, error);
+	davy_policy_layers_init(&d->layers);
+	err = davy_policy_dirs_read(o->policies, o->state, o->config, &d->layers, error);
 	if (err)
-		dl_log("doctor: %s; going on without rules", error[0] ? error : strerror(-err));
-	set = dl_policy_set_of(&d->layers);
-	dl_read_rules(d->facts, &set);
+		davy_log("doctor: %s; going on without rules", error[0] ? error : strerror(-err));
+	set = davy_policy_set_of(&d->layers);
+	davy_read_rules(d->facts, &set);
 }
 
 static void read_all(const struct doctor_options *o, struct doctor *d)
 {
 	char path[PATH_MAX];
-	const char *program = dl_probe_path(path, sizeof(path)) ? NULL : path;
+	const char *program = davy_probe_path(path, sizeof(path)) ? NULL : path;
 
-	dl_read_self(d->facts);
-	dl_read_gpus(d->facts);
-	dl_read_parameters(d->facts);
-	dl_read_engine(d->facts, d->who, o->engine);
+	davy_read_self(d->facts);
+	davy_read_gpus(d->facts);
+	davy_read_parameters(d->facts);
+	davy_read_engine(d->facts, d->who, o->engine);
 	read_rules(o, d);
-	dl_read_nodes(d->facts, d->who);
-	dl_read_variables(d->facts, d->who);
-	dl_read_icds(d->facts, d->who);
-	dl_read_runtimes(d->facts, d->who, program, o->limit_ms);
-	dl_read_runs(d->facts, d->who, program, o->command, o->limit_ms);
+	davy_read_nodes(d->facts, d->who);
+	davy_read_variables(d->facts, d->who);
+	davy_read_icds(d->facts, d->who);
+	davy_read_runtimes(d->facts, d->who, program, o->limit_ms);
+	davy_read_runs(d->facts, d->who, program, o->command, o->limit_ms);
 	if (o->model)
-		dl_read_model(d->facts, o->model);
+		davy_read_model(d->facts, o->model);
 }
 
 /* As 'davylamp policy pin' writes it: behind what people have written, for this GPU and engine. */
 static int apply(const struct doctor_options *o, const struct doctor *d)
 {
-	char backends[64], words[3][96], because[DL_RULE_TEXT_LEN];
+	char backends[64], words[3][96], because[DAVY_RULE_TEXT_LEN];
 	char *list[] = { words[0], words[1], words[2] };
-	const struct dl_conclusion *c = &d->conclusion;
+	const struct davy_conclusion *c = &d->conclusion;
 	const char *engine = d->facts->engine.name;
-	struct dl_pin pin = { .config_dir = o->config,
-			      .device = c->gpu ? c->gpu->device : NULL,
-			      .words = list,
-			      .count = 1,
-			      .json = o->json,
-			      .because = because,
-			      .once = true };
+	struct davy_pin pin = { .config_dir = o->config,
+				.device = c->gpu ? c->gpu->device : NULL,
+				.words = list,
+				.count = 1,
+				.json = o->json,
+				.because = because,
+				.once = true };
 
 	if (!c->policy_count) {
-		dl_log("doctor: no policy follows from this; nothing is written");
-		return DL_EXIT_NOTHING;
+		davy_log("doctor: no policy follows from this; nothing is written");
+		return DAVY_EXIT_NOTHING;
 	}
-	dl_conclusion_backends(c, backends, sizeof(backends));
+	davy_conclusion_backends(c, backends, sizeof(backends));
 	snprintf(words[0], sizeof(words[0]), "backends=%s", backends);
 	if (engine[0])
 		snprintf(words[pin.count++], sizeof(words[0]), "engine=%s%s", engine,
-			 d->facts->engine.engine == DL_ENGINE_OLLAMA ? "*" : "");
+			 d->facts->engine.engine == DAVY_ENGINE_OLLAMA ? "*" : "");
 	if (c->vendor)
 		snprintf(words[pin.count++], sizeof(words[0]), "vendor=%s", c->vendor);
 	snprintf(because, sizeof(because), "davylamp doctor: %s%s%s",
 		 c->cause[0].finding->check->fault, c->cause[0].finding->about[0] ? ", " : "",
 		 c->cause[0].finding->about);
-	return dl_policy_pin(&pin);
+	return davy_policy_pin(&pin);
 }
 
 /* Each start of the engine's own that ended where it should not have. */
 static void tell_agent(const struct doctor_options *o, const struct doctor *d)
 {
-	const struct dl_doctor_facts *facts = d->facts;
-	const struct dl_doctor_gpu *gpu = d->conclusion.gpu;
-	char where[DL_DETAIL_LEN];
-	struct dl_start_finding f = { .engine = dl_engine_name(facts->engine.engine),
-				      .device = gpu ? gpu->device : NULL,
-				      .model = o->model ? dl_base_name(o->model) : NULL,
-				      .unit = facts->service.unit,
-				      .where = where };
+	const struct davy_doctor_facts *facts = d->facts;
+	const struct davy_doctor_gpu *gpu = d->conclusion.gpu;
+	char where[DAVY_DETAIL_LEN];
+	struct davy_start_finding f = { .engine = davy_engine_name(facts->engine.engine),
+					.device = gpu ? gpu->device : NULL,
+					.model = o->model ? davy_base_name(o->model) : NULL,
+					.unit = facts->service.unit,
+					.where = where };
 
 	for (size_t i = 0; i < facts->run_count; i++) {
-		const struct dl_doctor_run *run = &facts->run[i];
-		bool died = run->end == DL_END_SIGNAL || (run->end == DL_END_EXIT && run->code);
+		const struct davy_doctor_run *run = &facts->run[i];
+		bool died = run->end == DAVY_END_SIGNAL || (run->end == DAVY_END_EXIT && run->code);
 
-		if (!died || run->backend == DL_BACKEND_UNKNOWN)
+		if (!died || run->backend == DAVY_BACKEND_UNKNOWN)
 			continue;
-		snprintf(where, sizeof(where), "%s%s%s", dl_doctor_stage_name(run->stage),
+		snprintf(where, sizeof(where), "%s%s%s", davy_doctor_stage_name(run->stage),
 			 run->where[0] ? " in " : "",
-			 run->where[0] ? dl_base_name(run->where) : "");
+			 run->where[0] ? davy_base_name(run->where) : "");
 		f.backend = run->backend;
-		f.status = run->end == DL_END_SIGNAL ? run->code & 0x7f : (run->code & 0xff) << 8;
-		if (dl_finding_tell(o->socket, &f))
-			dl_log("doctor: the agent is told that %s fails at %s",
-			       dl_doctor_backend_title(run->backend), where);
+		f.status = run->end == DAVY_END_SIGNAL ? run->code & 0x7f : (run->code & 0xff) << 8;
+		if (davy_finding_tell(o->socket, &f))
+			davy_log("doctor: the agent is told that %s fails at %s",
+				 davy_doctor_backend_title(run->backend), where);
 	}
 }
 
 static int examine(const struct doctor_options *o, struct doctor *d)
 {
-	char why[DL_DOCTOR_WHY];
-	int status, err = dl_who_read(&o->asked, &d->facts->service, &d->who, why);
+	char why[DAVY_DOCTOR_WHY];
+	int status, err = davy_who_read(&o->asked, &d->facts->service, &d->who, why);
 
 	if (err) {
-		dl_log("doctor: %s", why[0] ? why : strerror(-err));
-		return err == -EACCES || err == -EPERM ? DL_EXIT_NOT_PERMITTED : DL_EXIT_USAGE;
+		davy_log("doctor: %s", why[0] ? why : strerror(-err));
+		return err == -EACCES || err == -EPERM ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_USAGE;
 	}
 	read_all(o, d);
-	dl_checks_run(d->facts, &d->findings);
-	dl_doctor_judge(d->facts, &d->findings, &d->conclusion);
+	davy_checks_run(d->facts, &d->findings);
+	davy_doctor_judge(d->facts, &d->findings, &d->conclusion);
 	if (o->json)
-		dl_doctor_print_json(stdout, d->facts, &d->findings, &d->conclusion);
+		davy_doctor_print_json(stdout, d->facts, &d->findings, &d->conclusion);
 	else
-		dl_doctor_print(stdout, d->facts, &d->findings, &d->conclusion, o->all);
+		davy_doctor_print(stdout, d->facts, &d->findings, &d->conclusion, o->all);
 	tell_agent(o, d);
-	status = dl_doctor_exit(&d->findings, &d->conclusion);
+	status = davy_doctor_exit(&d->findings, &d->conclusion);
 	if (o->apply) {
 		int applied = apply(o, d);
 
-		if (applied && applied != DL_EXIT_NOTHING)
+		if (applied && applied != DAVY_EXIT_NOTHING)
 			status = applied;
 	}
-	return fflush(stdout) ? DL_EXIT_FAILED : status;
+	return fflush(stdout) ? DAVY_EXIT_FAILED : status;
 }
 
 static void on_deadline(int signal_number)
@@ -285,7 +285,7 @@ static void on_deadline(int signal_number)
 	(void)signal_number;
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		errno = 0;
-	_exit(DL_EXIT_FAILED);
+	_exit(DAVY_EXIT_FAILED);
 }
 
 /*
@@ -307,39 +307,39 @@ static void set_deadline(const struct doctor_options *o)
 		timer_settime(timer, 0, &when, NULL);
 }
 
-int dl_verb_doctor(int argc, char **argv)
+int davy_verb_doctor(int argc, char **argv)
 {
-	struct doctor_options o = { .policies = DL_DATA_DIR "/policies",
-				    .config = DL_CONFIG_DIR,
-				    .state = DL_STATE_DIR,
-				    .socket = DL_SOCKET_DEFAULT,
+	struct doctor_options o = { .policies = DAVY_DATA_DIR "/policies",
+				    .config = DAVY_CONFIG_DIR,
+				    .state = DAVY_STATE_DIR,
+				    .socket = DAVY_SOCKET_DEFAULT,
 				    .limit_ms = TIMEOUT_S * 1000 };
 	struct doctor *d;
 	int c, status;
 
 	while ((c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if (!take(&o, c))
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 	}
 	if (optind < argc && !strcmp(argv[optind - 1], "--"))
 		o.command = argv + optind;
 	if ((optind < argc && !o.command) ||
 	    (o.asked.unit != NULL) + (o.asked.user != NULL) + (o.asked.pid != NULL) > 1) {
-		dl_log("doctor: %s; see 'davylamp doctor --help'",
-		       optind < argc && !o.command ? "a command stands behind '--'"
-						   : "one of --unit, --user and --pid");
-		return DL_EXIT_USAGE;
+		davy_log("doctor: %s; see 'davylamp doctor --help'",
+			 optind < argc && !o.command ? "a command stands behind '--'"
+						     : "one of --unit, --user and --pid");
+		return DAVY_EXIT_USAGE;
 	}
 	d = calloc(1, sizeof(*d));
 	if (!d)
-		return DL_EXIT_FAILED;
+		return DAVY_EXIT_FAILED;
 	set_deadline(&o);
-	d->facts = dl_facts_new();
-	status = d->facts ? examine(&o, d) : DL_EXIT_FAILED;
-	dl_who_free(d->who);
-	dl_facts_free(d->facts);
+	d->facts = davy_facts_new();
+	status = d->facts ? examine(&o, d) : DAVY_EXIT_FAILED;
+	davy_who_free(d->who);
+	davy_facts_free(d->facts);
 	free(d);
 	return status;
 }

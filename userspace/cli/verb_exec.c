@@ -18,65 +18,65 @@
 #define SLOTS_LATER "(a folder made for it)"
 
 /* Where somebody listens already the engine is to fail as it always did, and not to share. */
-static bool may_share(const struct dl_launch *l)
+static bool may_share(const struct davy_launch *l)
 {
-	return l->facts.port && dl_engine_share_port(l->facts.engine) &&
-	       dl_listener_count(getpid(), l->facts.port) == 0;
+	return l->facts.port && davy_engine_share_port(l->facts.engine) &&
+	       davy_listener_count(getpid(), l->facts.port) == 0;
 }
 
-static bool may_save(const struct dl_launch *l)
+static bool may_save(const struct davy_launch *l)
 {
-	return l->shares_port && dl_engine_save_slots(l->facts.engine) && !l->facts.slot_dir;
+	return l->shares_port && davy_engine_save_slots(l->facts.engine) && !l->facts.slot_dir;
 }
 
-static void prepare_handover(struct dl_exec_case *c, char *ret_made)
+static void prepare_handover(struct davy_exec_case *c, char *ret_made)
 {
-	const struct dl_exec_options *o = &c->options;
-	struct dl_launch *l = &c->launch;
+	const struct davy_exec_options *o = &c->options;
+	struct davy_launch *l = &c->launch;
 
 	ret_made[0] = 0;
 	l->shares_port = may_share(l);
 	if (!may_save(l))
 		return;
 	if (o->slot_dir)
-		dl_copy_name(l->slot_dir, sizeof(l->slot_dir), o->slot_dir);
+		davy_copy_name(l->slot_dir, sizeof(l->slot_dir), o->slot_dir);
 	else if (o->explain || o->dry_run)
-		dl_copy_name(l->slot_dir, sizeof(l->slot_dir), SLOTS_LATER);
-	else if (!dl_slots_make_dir(o->state_dir, ret_made, PATH_MAX))
-		dl_copy_name(l->slot_dir, sizeof(l->slot_dir), ret_made);
+		davy_copy_name(l->slot_dir, sizeof(l->slot_dir), SLOTS_LATER);
+	else if (!davy_slots_make_dir(o->state_dir, ret_made, PATH_MAX))
+		davy_copy_name(l->slot_dir, sizeof(l->slot_dir), ret_made);
 }
 
 /* A limit that was asked for and cannot be set is no reason to go on without it. */
-static int make_cgroup(struct dl_exec_case *c)
+static int make_cgroup(struct davy_exec_case *c)
 {
 	char name[64];
 	int err;
 
-	dl_cgroup_sweep();
-	snprintf(name, sizeof(name), DL_CGROUP_EXEC "%d", (int)getpid());
-	err = dl_cgroup_make(name, &c->launch.cgroup);
+	davy_cgroup_sweep();
+	snprintf(name, sizeof(name), DAVY_CGROUP_EXEC "%d", (int)getpid());
+	err = davy_cgroup_make(name, &c->launch.cgroup);
 	if (err)
-		dl_log("no cgroup for the engine (%s): it is told apart by its pid alone",
-		       strerror(-err));
-	if (c->options.memory_max == DL_FIT_UNKNOWN)
-		return DL_EXIT_DONE;
+		davy_log("no cgroup for the engine (%s): it is told apart by its pid alone",
+			 strerror(-err));
+	if (c->options.memory_max == DAVY_FIT_UNKNOWN)
+		return DAVY_EXIT_DONE;
 	if (!err)
-		err = dl_cgroup_memory_max(&c->launch.cgroup, c->options.memory_max);
+		err = davy_cgroup_memory_max(&c->launch.cgroup, c->options.memory_max);
 	if (!err)
-		return DL_EXIT_DONE;
-	dl_log("--memory-max: the cgroup cannot be limited (%s); nothing is started. It takes "
-	       "cgroup v2 with the memory controller, and no other process in this one: "
-	       "'systemd-run --scope -p Delegate=yes davylamp exec ...'",
-	       err == -ENOTSUP ? "no memory controller here" : strerror(-err));
-	return DL_EXIT_NOTHING;
+		return DAVY_EXIT_DONE;
+	davy_log("--memory-max: the cgroup cannot be limited (%s); nothing is started. It takes "
+		 "cgroup v2 with the memory controller, and no other process in this one: "
+		 "'systemd-run --scope -p Delegate=yes davylamp exec ...'",
+		 err == -ENOTSUP ? "no memory controller here" : strerror(-err));
+	return DAVY_EXIT_NOTHING;
 }
 
-static int start(struct dl_exec_case *c)
+static int start(struct davy_exec_case *c)
 {
-	const struct dl_supervise_options options = {
+	const struct davy_supervise_options options = {
 		.socket_path = c->options.socket_path,
 		.reserve_bytes = c->options.reserve_bytes,
-		.tuned_for = dl_knobs_none(&c->wish.knobs) ? NULL : "runner_crash",
+		.tuned_for = davy_knobs_none(&c->wish.knobs) ? NULL : "runner_crash",
 	};
 	char made[PATH_MAX];
 	int status = make_cgroup(c);
@@ -85,68 +85,68 @@ static int start(struct dl_exec_case *c)
 		setenv(c->variables[i].name, c->variables[i].value, 1);
 	if (!status) {
 		prepare_handover(c, made);
-		status = dl_supervise(&c->launch, &c->wish, &options);
+		status = davy_supervise(&c->launch, &c->wish, &options);
 		if (made[0])
 			rmdir(made);
 	}
-	dl_launch_done(&c->launch);
+	davy_launch_done(&c->launch);
 	return status;
 }
 
-static int print(struct dl_exec_case *c)
+static int print(struct davy_exec_case *c)
 {
-	struct dl_args args = { 0 };
+	struct davy_args args = { 0 };
 	char made[PATH_MAX];
 
 	prepare_handover(c, made);
 	if (!c->choice.refused &&
-	    dl_engine_command(&c->launch.facts, c->launch.argv, &c->wish, &args)) {
-		dl_log("'%s' cannot be started so", dl_engine_name(c->launch.facts.engine));
-		return DL_EXIT_NOTHING;
+	    davy_engine_command(&c->launch.facts, c->launch.argv, &c->wish, &args)) {
+		davy_log("'%s' cannot be started so", davy_engine_name(c->launch.facts.engine));
+		return DAVY_EXIT_NOTHING;
 	}
-	dl_exec_print(c, &args);
-	dl_args_done(&args);
-	return c->choice.refused ? DL_EXIT_NOTHING : DL_EXIT_DONE;
+	davy_exec_print(c, &args);
+	davy_args_done(&args);
+	return c->choice.refused ? DAVY_EXIT_NOTHING : DAVY_EXIT_DONE;
 }
 
-static int run(struct dl_exec_case *c)
+static int run(struct davy_exec_case *c)
 {
-	struct dl_engine_look look = {
+	struct davy_engine_look look = {
 		.argv = c->options.command, .envp = environ, .exe = "", .parent = ""
 	};
 	int status;
 
 	c->launch.argv = c->options.command;
-	dl_engine_identify(&look, &c->launch.facts);
-	dl_copy_name(c->own_model, sizeof(c->own_model), c->launch.facts.model);
+	davy_engine_identify(&look, &c->launch.facts);
+	davy_copy_name(c->own_model, sizeof(c->own_model), c->launch.facts.model);
 	if (c->options.model)
-		dl_engine_set_model(&c->launch.facts, c->options.model);
-	status = dl_exec_gather(c);
+		davy_engine_set_model(&c->launch.facts, c->options.model);
+	status = davy_exec_gather(c);
 	if (status)
 		return status;
-	dl_choose(&c->question, &c->choice);
+	davy_choose(&c->question, &c->choice);
 	if (!c->options.explain)
-		dl_exec_say(c);
+		davy_exec_say(c);
 	if (!c->choice.refused)
-		status = dl_exec_apply(c);
+		status = davy_exec_apply(c);
 	if (status)
 		return status;
 	if (c->options.explain || c->options.dry_run)
 		return print(c);
-	return c->choice.refused ? DL_EXIT_NOTHING : start(c);
+	return c->choice.refused ? DAVY_EXIT_NOTHING : start(c);
 }
 
-int dl_verb_exec(int argc, char **argv)
+int davy_verb_exec(int argc, char **argv)
 {
-	struct dl_exec_case *c = calloc(1, sizeof(*c));
+	struct davy_exec_case *c = calloc(1, sizeof(*c));
 	int status;
 
 	if (!c)
-		return DL_EXIT_FAILED;
-	status = dl_exec_options_read(argc, argv, &c->options);
+		return DAVY_EXIT_FAILED;
+	status = davy_exec_options_read(argc, argv, &c->options);
 	if (!status)
 		status = run(c);
-	dl_args_done(&c->base);
+	davy_args_done(&c->base);
 	free(c);
-	return status < 0 ? DL_EXIT_DONE : status;
+	return status < 0 ? DAVY_EXIT_DONE : status;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tells a running agent what was found out about an engine's start. */
-#ifndef DL_VERBS_FINDING_H
-#define DL_VERBS_FINDING_H
+#ifndef DAVY_VERB_FINDING_H
+#define DAVY_VERB_FINDING_H
 
 #include "core/event/types.h"
 
 /* Strings may be NULL. "where" is "init in libamdhip64.so.6", status as from wait(2). */
-struct dl_start_finding {
-	enum dl_backend backend;
-	const char *engine; /* dl_engine_name */
+struct davy_start_finding {
+	enum davy_backend backend;
+	const char *engine; /* davy_engine_name */
 	const char *device;
 	const char *model;
 	const char *unit;
@@ -17,6 +17,6 @@ struct dl_start_finding {
 };
 
 /* False: there is no agent, or it does not take it from this user; that is no error. */
-bool dl_finding_tell(const char *socket_path, const struct dl_start_finding *finding);
+bool davy_finding_tell(const char *socket_path, const struct davy_start_finding *finding);
 
 #endif

@@ -26,10 +26,10 @@ static const char usage[] =
 struct state {
 	bool json;
 	int err;
-	struct dl_log_blocks blocks;
-	struct dl_log_verdict verdict;
-	struct dl_log_event held; /* not printed yet: the same may come again */
-	struct dl_log_event last;
+	struct davy_log_blocks blocks;
+	struct davy_log_verdict verdict;
+	struct davy_log_event held; /* not printed yet: the same may come again */
+	struct davy_log_event last;
 	uint64_t held_count;
 	uint64_t line_count;
 };
@@ -49,11 +49,11 @@ static void print_json(struct state *s, json_t *object)
 
 static void set_text(json_t *object, const char *key, const char *value)
 {
-	char safe[4 * DL_KMSG_STAMP_SIZE];
+	char safe[4 * DAVY_KMSG_STAMP_SIZE];
 
 	if (*value)
 		json_object_set_new(object, key,
-				    json_string(dl_text_safe(safe, sizeof(safe), value)));
+				    json_string(davy_text_safe(safe, sizeof(safe), value)));
 }
 
 static void set_number(json_t *object, const char *key, json_int_t value)
@@ -66,31 +66,32 @@ static json_t *classes_json(uint16_t leads)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++)
+	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++)
 		if (leads & 1u << i)
-			json_array_append_new(list, json_string(dl_log_class_name(i)));
+			json_array_append_new(list, json_string(davy_log_class_name(i)));
 	return list;
 }
 
-static void set_judgement(json_t *object, const struct dl_log_event *ev)
+static void set_judgement(json_t *object, const struct davy_log_event *ev)
 {
-	json_object_set_new(object, "role", json_string(dl_log_role_name(ev->role)));
-	json_object_set_new(object, "class", json_string(dl_log_class_name(ev->class)));
-	if (ev->role == DL_PART_PRECURSOR) {
-		json_object_set_new(object, "hazard", json_string(dl_log_hazard_name(ev->hazard)));
+	json_object_set_new(object, "role", json_string(davy_log_role_name(ev->role)));
+	json_object_set_new(object, "class", json_string(davy_log_class_name(ev->class)));
+	if (ev->role == DAVY_PART_PRECURSOR) {
+		json_object_set_new(object, "hazard",
+				    json_string(davy_log_hazard_name(ev->hazard)));
 		json_object_set_new(object, "leads_to", classes_json(ev->leads));
 	}
 }
 
 static json_t *event_json(const struct state *s)
 {
-	const struct dl_log_event *ev = &s->held;
+	const struct davy_log_event *ev = &s->held;
 	char addr[32] = "";
 	json_t *object = json_object();
 
 	if (!object)
 		return NULL;
-	json_object_set_new(object, "event", json_string(dl_log_kind_name(ev->kind)));
+	json_object_set_new(object, "event", json_string(davy_log_kind_name(ev->kind)));
 	set_text(object, "time", ev->stamp);
 	set_judgement(object, ev);
 	set_text(object, "device", ev->device);
@@ -110,25 +111,25 @@ static json_t *event_json(const struct state *s)
 
 static void print_text(const struct state *s)
 {
-	const struct dl_log_event *ev = &s->held;
-	char safe[4 * DL_KMSG_STAMP_SIZE];
+	const struct davy_log_event *ev = &s->held;
+	char safe[4 * DAVY_KMSG_STAMP_SIZE];
 
 	if (*ev->stamp)
-		printf("[%s] ", dl_text_safe(safe, sizeof(safe), ev->stamp));
+		printf("[%s] ", davy_text_safe(safe, sizeof(safe), ev->stamp));
 	if (*ev->device)
-		printf("%s ", dl_text_safe(safe, sizeof(safe), ev->device));
-	if (ev->role == DL_PART_FAILURE)
-		printf("%s: %s", dl_log_class_name(ev->class), dl_log_kind_name(ev->kind));
+		printf("%s ", davy_text_safe(safe, sizeof(safe), ev->device));
+	if (ev->role == DAVY_PART_FAILURE)
+		printf("%s: %s", davy_log_class_name(ev->class), davy_log_kind_name(ev->kind));
 	else
-		printf("%s of %s: %s", dl_log_role_name(ev->role), dl_log_class_name(ev->class),
-		       dl_log_kind_name(ev->kind));
+		printf("%s of %s: %s", davy_log_role_name(ev->role), davy_log_class_name(ev->class),
+		       davy_log_kind_name(ev->kind));
 	if (ev->code)
 		printf(" %" PRIu32, ev->code);
 	if (*ev->ring)
-		printf(", ring %s", dl_text_safe(safe, sizeof(safe), ev->ring));
+		printf(", ring %s", davy_text_safe(safe, sizeof(safe), ev->ring));
 	if (ev->pid)
 		printf(", process %" PRIu32 " '%s'", ev->pid,
-		       dl_text_safe(safe, sizeof(safe), ev->comm));
+		       davy_text_safe(safe, sizeof(safe), ev->comm));
 	if (ev->addr)
 		printf(", address 0x%" PRIx64, ev->addr);
 	if (ev->error)
@@ -136,7 +137,7 @@ static void print_text(const struct state *s)
 	if (s->held_count > 1)
 		printf(", %" PRIu64 " times", s->held_count);
 	if (s->held_count > 1 && *s->last.stamp)
-		printf(" until %s", dl_text_safe(safe, sizeof(safe), s->last.stamp));
+		printf(" until %s", davy_text_safe(safe, sizeof(safe), s->last.stamp));
 	printf("\n");
 }
 
@@ -151,18 +152,18 @@ static void print_held(struct state *s)
 		s->err = -EIO;
 }
 
-static bool same_event(const struct dl_log_event *a, const struct dl_log_event *b)
+static bool same_event(const struct davy_log_event *a, const struct davy_log_event *b)
 {
 	return a->kind == b->kind && a->role == b->role && a->pid == b->pid && a->code == b->code &&
-	       dl_same_name(a->device, b->device) && dl_same_name(a->ring, b->ring) &&
-	       dl_same_name(a->comm, b->comm);
+	       davy_same_name(a->device, b->device) && davy_same_name(a->ring, b->ring) &&
+	       davy_same_name(a->comm, b->comm);
 }
 
-static void take(void *arg, const struct dl_log_event *ev)
+static void take(void *arg, const struct davy_log_event *ev)
 {
 	struct state *s = arg;
 
-	dl_log_verdict_add(&s->verdict, ev);
+	davy_log_verdict_add(&s->verdict, ev);
 	if (s->held_count && !same_event(&s->held, ev))
 		print_held(s);
 	if (!s->held_count++)
@@ -172,14 +173,14 @@ static void take(void *arg, const struct dl_log_event *ev)
 
 static void feed(struct state *s, const char *line, size_t size)
 {
-	struct dl_kmsg_line parsed;
-	int err = dl_kmsg_record_parse(line, size, &parsed);
+	struct davy_kmsg_line parsed;
+	int err = davy_kmsg_record_parse(line, size, &parsed);
 
 	s->line_count++;
 	if (err == -EPERM)
 		return; /* somebody wrote it to /dev/kmsg */
-	if (!err || dl_kmsg_line_parse(line, size, &parsed))
-		dl_log_blocks_feed(&s->blocks, &parsed);
+	if (!err || davy_kmsg_line_parse(line, size, &parsed))
+		davy_log_blocks_feed(&s->blocks, &parsed);
 }
 
 static int read_lines(struct state *s, FILE *file)
@@ -203,7 +204,7 @@ static int read_lines(struct state *s, FILE *file)
 	return ferror(file) ? -errno : s->err;
 }
 
-static void conclude_json(struct state *s, const struct dl_log_event *ev)
+static void conclude_json(struct state *s, const struct davy_log_event *ev)
 {
 	json_t *object = json_object();
 
@@ -211,62 +212,63 @@ static void conclude_json(struct state *s, const struct dl_log_event *ev)
 		set_judgement(object, ev);
 	if (object) {
 		json_object_set_new(object, "concluded",
-				    json_string(dl_log_class_name(ev ? ev->class : 0)));
+				    json_string(davy_log_class_name(ev ? ev->class : 0)));
 		if (ev)
-			json_object_set_new(object, "by", json_string(dl_log_kind_name(ev->kind)));
+			json_object_set_new(object, "by",
+					    json_string(davy_log_kind_name(ev->kind)));
 		json_object_set_new(object, "lines", json_integer((json_int_t)s->line_count));
-		for (uint32_t i = DL_PART_FAILURE; i <= DL_PART_AFTERMATH; i++)
+		for (uint32_t i = DAVY_PART_FAILURE; i <= DAVY_PART_AFTERMATH; i++)
 			json_object_set_new(object,
-					    i == DL_PART_FAILURE     ? "failures"
-					    : i == DL_PART_PRECURSOR ? "precursors"
-								     : "aftermaths",
+					    i == DAVY_PART_FAILURE     ? "failures"
+					    : i == DAVY_PART_PRECURSOR ? "precursors"
+								       : "aftermaths",
 					    json_integer((json_int_t)s->verdict.count[i]));
 	}
 	print_json(s, object);
 }
 
-static void conclude_text(const struct state *s, const struct dl_log_event *ev)
+static void conclude_text(const struct state *s, const struct davy_log_event *ev)
 {
 	printf("%" PRIu64 " lines: ", s->line_count);
 	if (!ev) {
 		printf("nothing about a failing GPU\n");
 		return;
 	}
-	printf("%" PRIu64 " failures, %" PRIu64 " precursors; ", s->verdict.count[DL_PART_FAILURE],
-	       s->verdict.count[DL_PART_PRECURSOR]);
-	if (ev->role == DL_PART_PRECURSOR)
-		printf("no failure yet, %s may become %s\n", dl_log_hazard_name(ev->hazard),
-		       dl_log_class_name(ev->class));
+	printf("%" PRIu64 " failures, %" PRIu64 " precursors; ",
+	       s->verdict.count[DAVY_PART_FAILURE], s->verdict.count[DAVY_PART_PRECURSOR]);
+	if (ev->role == DAVY_PART_PRECURSOR)
+		printf("no failure yet, %s may become %s\n", davy_log_hazard_name(ev->hazard),
+		       davy_log_class_name(ev->class));
 	else
-		printf("%s%s\n", dl_log_class_name(ev->class),
-		       ev->role == DL_PART_AFTERMATH ? ", as its aftermath shows" : "");
+		printf("%s%s\n", davy_log_class_name(ev->class),
+		       ev->role == DAVY_PART_AFTERMATH ? ", as its aftermath shows" : "");
 }
 
 static int read_log(const char *path, bool json)
 {
 	struct state *s = calloc(1, sizeof(*s));
-	DL_FILE file = path ? fopen(path, "re") : NULL;
+	DAVY_FILE file = path ? fopen(path, "re") : NULL;
 	int err = path && !file ? -errno : 0;
 
 	if (!s)
 		return -ENOMEM;
 	if (!err) {
 		s->json = json;
-		dl_log_blocks_init(&s->blocks, take, s);
+		davy_log_blocks_init(&s->blocks, take, s);
 		err = read_lines(s, path ? file : stdin);
-		dl_log_blocks_finish(&s->blocks);
+		davy_log_blocks_finish(&s->blocks);
 		print_held(s);
 		if (json)
-			conclude_json(s, dl_log_verdict_conclude(&s->verdict));
+			conclude_json(s, davy_log_verdict_conclude(&s->verdict));
 		else
-			conclude_text(s, dl_log_verdict_conclude(&s->verdict));
+			conclude_text(s, davy_log_verdict_conclude(&s->verdict));
 		err = err ? err : s->err;
 	}
 	free(s);
 	return !err && fflush(stdout) ? -errno : err;
 }
 
-int dl_verb_log(int argc, char **argv)
+int davy_verb_log(int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "json", no_argument, NULL, 'j' },
@@ -278,21 +280,21 @@ int dl_verb_log(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if (c != 'j')
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 		json = true;
 	}
 	if (argc - optind > 1) {
-		dl_log("one log at a time; '%s' is too many", argv[optind + 1]);
-		return DL_EXIT_USAGE;
+		davy_log("one log at a time; '%s' is too many", argv[optind + 1]);
+		return DAVY_EXIT_USAGE;
 	}
 	err = read_log(argv[optind], json);
 	if (err == -EACCES || err == -EPERM)
-		dl_log("'%s' may not be read by you", argv[optind] ? argv[optind] : "stdin");
+		davy_log("'%s' may not be read by you", argv[optind] ? argv[optind] : "stdin");
 	else if (err)
-		dl_log("'%s': %s", argv[optind] ? argv[optind] : "stdin", strerror(-err));
+		davy_log("'%s': %s", argv[optind] ? argv[optind] : "stdin", strerror(-err));
 	if (err == -EACCES || err == -EPERM)
-		return DL_EXIT_NOT_PERMITTED;
-	return err ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		return DAVY_EXIT_NOT_PERMITTED;
+	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }

@@ -81,34 +81,35 @@ static const char usage[] =
 
 struct policy_options {
 	const char *config_dir;
-	struct dl_history_options history;
+	struct davy_history_options history;
 };
 
-static void print(const struct dl_learned_entry *e)
+static void print(const struct davy_learned_entry *e)
 {
 	char device[128], model[256], because[512], since[32], until[32];
 
-	printf("%s on %s, model %s: breaker %s\n", dl_backend_name(e->backend),
-	       dl_text_shown(device, sizeof(device), e->device[0] ? e->device : "any device"),
-	       dl_text_shown(model, sizeof(model), e->model), dl_breaker_state_name(e->state));
-	printf("    since %s", dl_when(e->since_s, since, sizeof(since)));
-	if (e->state == DL_BREAKER_OPEN)
+	printf("%s on %s, model %s: breaker %s\n", davy_backend_name(e->backend),
+	       davy_text_shown(device, sizeof(device), e->device[0] ? e->device : "any device"),
+	       davy_text_shown(model, sizeof(model), e->model), davy_breaker_state_name(e->state));
+	printf("    since %s", davy_when(e->since_s, since, sizeof(since)));
+	if (e->state == DAVY_BREAKER_OPEN)
 		printf(", one start may try it from %s on",
-		       dl_when(e->until_s, until, sizeof(until)));
+		       davy_when(e->until_s, until, sizeof(until)));
 	printf("; opened %u time%s\n    because it %s\n", e->open_count,
-	       e->open_count == 1 ? "" : "s", dl_text_shown(because, sizeof(because), e->because));
+	       e->open_count == 1 ? "" : "s",
+	       davy_text_shown(because, sizeof(because), e->because));
 }
 
-static void print_json(const struct dl_learned_entry *e)
+static void print_json(const struct davy_learned_entry *e)
 {
 	char device[128], model[256], because[512];
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:i, s:s}", "backend",
-			      dl_backend_name(e->backend), "device",
-			      dl_text_shown(device, sizeof(device), e->device), "model",
-			      dl_text_shown(model, sizeof(model), e->model), "state",
-			      dl_breaker_state_name(e->state), "since", (json_int_t)e->since_s,
+			      davy_backend_name(e->backend), "device",
+			      davy_text_shown(device, sizeof(device), e->device), "model",
+			      davy_text_shown(model, sizeof(model), e->model), "state",
+			      davy_breaker_state_name(e->state), "since", (json_int_t)e->since_s,
 			      "until", (json_int_t)e->until_s, "openings", (int)e->open_count,
-			      "because", dl_text_shown(because, sizeof(because), e->because));
+			      "because", davy_text_shown(because, sizeof(because), e->because));
 
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');
@@ -117,16 +118,16 @@ static void print_json(const struct dl_learned_entry *e)
 
 static int show_learned(const char *dir, bool json)
 {
-	struct dl_learned learned;
-	int line, err = dl_learned_load(dir, &learned, &line);
+	struct davy_learned learned;
+	int line, err = davy_learned_load(dir, &learned, &line);
 
 	if (err == -EBADMSG)
-		dl_log("'%s/%s', line %d: not understood; mend or remove it", dir, DL_LEARNED_NAME,
-		       line);
+		davy_log("'%s/%s', line %d: not understood; mend or remove it", dir,
+			 DAVY_LEARNED_NAME, line);
 	else if (err)
-		dl_log("'%s/%s': %s", dir, DL_LEARNED_NAME, strerror(-err));
+		davy_log("'%s/%s': %s", dir, DAVY_LEARNED_NAME, strerror(-err));
 	if (err)
-		return DL_EXIT_FAILED;
+		return DAVY_EXIT_FAILED;
 	for (size_t i = 0; i < learned.count; i++) {
 		if (json)
 			print_json(&learned.entry[i]);
@@ -135,57 +136,57 @@ static int show_learned(const char *dir, bool json)
 	}
 	if (!learned.count && !json)
 		printf("nothing learned: every backend is closed-circuit\n");
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }
 
 /* Of a state directory that was named it is not known whose it is. */
-static int show(const char *workload, const struct dl_history_options *h)
+static int show(const char *workload, const struct davy_history_options *h)
 {
-	const struct dl_policy_running asked = { h->socket_path, workload, false, h->json };
+	const struct davy_policy_running asked = { h->socket_path, workload, false, h->json };
 	int status;
 
 	if (workload)
-		return dl_policy_running(&asked);
+		return davy_policy_running(&asked);
 	status = show_learned(h->state_dir, h->json);
 	if (!status && !h->state_given)
-		dl_policy_running_all(&asked);
+		davy_policy_running_all(&asked);
 	return status;
 }
 
 static int do_it(const char *word, char *const *words, size_t count, const struct policy_options *o)
 {
-	const struct dl_history_options *h = &o->history;
-	const struct dl_pin pin = { .config_dir = o->config_dir,
-				    .model = h->model,
-				    .device = h->device,
-				    .words = words,
-				    .count = count,
-				    .json = h->json };
-	int status = dl_policy_history_word(word, words, count, h);
+	const struct davy_history_options *h = &o->history;
+	const struct davy_pin pin = { .config_dir = o->config_dir,
+				      .model = h->model,
+				      .device = h->device,
+				      .words = words,
+				      .count = count,
+				      .json = h->json };
+	int status = davy_policy_history_word(word, words, count, h);
 
 	if (status >= 0)
 		return status;
 	if (!strcmp(word, "pin"))
-		return dl_policy_pin(&pin);
+		return davy_policy_pin(&pin);
 	if (count == 1 && !strcmp(word, "unpin"))
-		return dl_policy_unpin(&pin);
+		return davy_policy_unpin(&pin);
 	if (!strcmp(word, "check"))
-		return dl_policy_check(words, count, h->state_dir, o->config_dir, h->json);
+		return davy_policy_check(words, count, h->state_dir, o->config_dir, h->json);
 	if (count <= 1 && !strcmp(word, "show"))
 		return show(count ? words[0] : NULL, h);
 	if (!count && !strcmp(word, "reload"))
-		return dl_policy_ask_reload(h->socket_path, h->json);
+		return davy_policy_ask_reload(h->socket_path, h->json);
 	if (count == 1 && !strcmp(word, "adopt"))
-		return dl_policy_adopt(h->socket_path, words[0], h->json);
+		return davy_policy_adopt(h->socket_path, words[0], h->json);
 	if (count == 1 && !strcmp(word, "release"))
-		return dl_policy_release(h->socket_path, words[0], h->json);
+		return davy_policy_release(h->socket_path, words[0], h->json);
 	if (!count && !strcmp(word, "adopted"))
-		return dl_policy_adopted(h->socket_path, h->json);
-	dl_log("what about the policy? 'davylamp policy show', 'explain', 'check', 'reload', "
-	       "'write FORMAT', 'pin KEY=VALUE', 'unpin RULE', 'ledger', 'history', "
-	       "'diff [N [M]]', 'rollback N', 'export FILE', 'import FILE', 'forget', 'adopted', "
-	       "'adopt UNIT' or 'release UNIT'");
-	return DL_EXIT_USAGE;
+		return davy_policy_adopted(h->socket_path, h->json);
+	davy_log("what about the policy? 'davylamp policy show', 'explain', 'check', 'reload', "
+		 "'write FORMAT', 'pin KEY=VALUE', 'unpin RULE', 'ledger', 'history', "
+		 "'diff [N [M]]', 'rollback N', 'export FILE', 'import FILE', 'forget', 'adopted', "
+		 "'adopt UNIT' or 'release UNIT'");
+	return DAVY_EXIT_USAGE;
 }
 
 /* False: there is no such option. */
@@ -219,7 +220,7 @@ static bool take_option(int c, struct policy_options *o)
 	}
 }
 
-int dl_verb_policy(int argc, char **argv)
+int davy_verb_policy(int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "json", no_argument, NULL, 'j' },
@@ -233,19 +234,19 @@ int dl_verb_policy(int argc, char **argv)
 		{ 0 },
 	};
 	struct policy_options o = {
-		DL_CONFIG_DIR, { .state_dir = DL_STATE_DIR, .socket_path = DL_SOCKET_DEFAULT }
+		DAVY_CONFIG_DIR, { .state_dir = DAVY_STATE_DIR, .socket_path = DAVY_SOCKET_DEFAULT }
 	};
 	int c;
 
 	if (argc > 1 && !strcmp(argv[1], "explain"))
-		return dl_policy_explain(argc - 1, argv + 1);
+		return davy_policy_explain(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "write"))
-		return dl_policy_write(argc - 1, argv + 1);
+		return davy_policy_write(argc - 1, argv + 1);
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if (!take_option(c, &o))
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 	}
 	if (optind == argc)
 		return do_it("", NULL, 0, &o);

@@ -116,37 +116,37 @@ static bool take(struct request *r, int c)
 	}
 }
 
-static void on_finding(void *arg, const struct dl_probe_finding *finding)
+static void on_finding(void *arg, const struct davy_probe_finding *finding)
 {
 	struct request *r = arg;
 
-	r->finding = dl_probe_finding_json(finding);
+	r->finding = davy_probe_finding_json(finding);
 	sd_event_exit(r->loop, 0);
 }
 
 static int run_here(struct request *r, uint32_t limit_ms)
 {
 	char program[PATH_MAX];
-	struct dl_probe_request probe = { .program = program,
-					  .arguments = r->arguments,
-					  .limit_ms = limit_ms,
-					  .done = on_finding,
-					  .arg = r };
-	struct dl_probe_finding finding;
-	int err = dl_probe_path(program, sizeof(program));
+	struct davy_probe_request probe = { .program = program,
+					    .arguments = r->arguments,
+					    .limit_ms = limit_ms,
+					    .done = on_finding,
+					    .arg = r };
+	struct davy_probe_finding finding;
+	int err = davy_probe_path(program, sizeof(program));
 
 	if (!err)
 		err = sd_event_new(&r->loop);
 	if (err >= 0)
-		err = dl_probe_start(r->loop, &probe);
+		err = davy_probe_start(r->loop, &probe);
 	if (err >= 0) {
 		sd_event_loop(r->loop);
 	} else {
-		dl_probe_not_started(err, &finding);
-		r->finding = dl_probe_finding_json(&finding);
+		davy_probe_not_started(err, &finding);
+		r->finding = davy_probe_finding_json(&finding);
 	}
 	sd_event_unref(r->loop);
-	return r->finding ? DL_EXIT_DONE : DL_EXIT_FAILED;
+	return r->finding ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;
 }
 
 static int ask_agent(struct request *r, uint32_t limit_ms)
@@ -158,7 +158,7 @@ static int ask_agent(struct request *r, uint32_t limit_ms)
 		json_array_append_new(list, json_string(r->arguments[i]));
 	question = json_pack("{s:s, s:o, s:I}", "op", "probe", "arguments", list, "limit_ms",
 			     (json_int_t)limit_ms);
-	return dl_client_ask_for(r->socket_path, question, (int)limit_ms + START_MS, &r->finding);
+	return davy_client_ask_for(r->socket_path, question, (int)limit_ms + START_MS, &r->finding);
 }
 
 static int probe(struct request *r, bool engine)
@@ -176,40 +176,42 @@ static int probe(struct request *r, bool engine)
 		json_dumpf(r->finding, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else {
-		dl_print_finding(r->finding);
+		davy_print_finding(r->finding);
 	}
-	status = json_is_true(json_object_get(r->finding, "healthy")) ? DL_EXIT_DONE
-								      : DL_EXIT_FAILED;
+	status = json_is_true(json_object_get(r->finding, "healthy")) ? DAVY_EXIT_DONE
+								      : DAVY_EXIT_FAILED;
 	json_decref(r->finding);
 	return status;
 }
 
-int dl_verb_probe(int argc, char **argv)
+int davy_verb_probe(int argc, char **argv)
 {
-	struct request r = { .socket_path = DL_SOCKET_DEFAULT, .timeout_s = TIMEOUT_S, .count = 1 };
+	struct request r = { .socket_path = DAVY_SOCKET_DEFAULT,
+			     .timeout_s = TIMEOUT_S,
+			     .count = 1 };
 	bool engine;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if (c == '?')
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 		if (!take(&r, c)) {
-			dl_log("'%s' is not a number of seconds from 1 to 240", optarg);
-			return DL_EXIT_USAGE;
+			davy_log("'%s' is not a number of seconds from 1 to 240", optarg);
+			return DAVY_EXIT_USAGE;
 		}
 	}
 	if (optind + 1 != argc ||
 	    (strcmp(argv[optind], "vulkan") != 0 && strcmp(argv[optind], "engine") != 0)) {
-		dl_log("what is to be probed? 'davylamp probe vulkan' or 'davylamp probe engine "
-		       "--port N'");
-		return DL_EXIT_USAGE;
+		davy_log("what is to be probed? 'davylamp probe vulkan' or 'davylamp probe engine "
+			 "--port N'");
+		return DAVY_EXIT_USAGE;
 	}
 	engine = argv[optind][0] == 'e';
 	if (engine && !r.port) {
-		dl_log("which engine? 'davylamp probe engine --port N'");
-		return DL_EXIT_USAGE;
+		davy_log("which engine? 'davylamp probe engine --port N'");
+		return DAVY_EXIT_USAGE;
 	}
 	r.arguments[0] = argv[optind];
 	return probe(&r, engine);

@@ -36,33 +36,33 @@ static int report(unsigned int undone, unsigned int failed)
 {
 	printf("%u act%s undone\n", undone, undone == 1 ? "" : "s");
 	if (failed)
-		dl_log("%u could not be undone, see above; try again", failed);
-	return failed ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		davy_log("%u could not be undone, see above; try again", failed);
+	return failed ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
 /* By the log that a killed agent has left; there may be none. */
 static int release_from_log(const char *state_dir)
 {
-	struct dl_undone undone = { 0 }, from_log = { 0 };
-	struct dl_intents *log = NULL;
+	struct davy_undone undone = { 0 }, from_log = { 0 };
+	struct davy_intents *log = NULL;
 	char path[PATH_MAX];
-	int err = dl_root_path(path, sizeof(path), "%s/%s", state_dir, DL_DB_NAME);
+	int err = davy_root_path(path, sizeof(path), "%s/%s", state_dir, DAVY_DB_NAME);
 
-	dl_release_units(state_dir, &undone);
+	davy_release_units(state_dir, &undone);
 	if (!err && access(path, F_OK) && errno == ENOENT)
 		return report(undone.undone, undone.failed); /* and none is made */
 	if (!err)
-		err = dl_intents_open(state_dir, &log);
+		err = davy_intents_open(state_dir, &log);
 	if (!err)
-		err = dl_intents_undo_all(log, &from_log);
-	dl_intents_close(log);
+		err = davy_intents_undo_all(log, &from_log);
+	davy_intents_close(log);
 	undone.undone += from_log.undone;
 	undone.failed += from_log.failed;
 	if (!err)
 		return report(undone.undone, undone.failed);
-	dl_log("log of intents '%s/%s': %s; what was left, if anything, cannot be told", state_dir,
-	       DL_DB_NAME, strerror(-err));
-	return DL_EXIT_FAILED;
+	davy_log("log of intents '%s/%s': %s; what was left, if anything, cannot be told",
+		 state_dir, DAVY_DB_NAME, strerror(-err));
+	return DAVY_EXIT_FAILED;
 }
 
 static int release_all(const char *socket_path, const char *state_dir)
@@ -71,18 +71,18 @@ static int release_all(const char *socket_path, const char *state_dir)
 	int err;
 
 	if (geteuid()) {
-		dl_log("release --all needs root");
-		return DL_EXIT_NOT_PERMITTED;
+		davy_log("release --all needs root");
+		return DAVY_EXIT_NOT_PERMITTED;
 	}
-	if (dl_client_find(socket_path) == DL_EXIT_NOTHING)
+	if (davy_client_find(socket_path) == DAVY_EXIT_NOTHING)
 		return release_from_log(state_dir);
-	err = dl_client_ask(socket_path, json_pack("{s:s}", "op", "release_all"), &answer);
-	if (err == DL_EXIT_NOT_PERMITTED)
+	err = davy_client_ask(socket_path, json_pack("{s:s}", "op", "release_all"), &answer);
+	if (err == DAVY_EXIT_NOT_PERMITTED)
 		return err;
 	if (err) /* one that hangs, or has just ended */
 		return release_from_log(state_dir);
-	err = report((unsigned int)dl_message_number(answer, "undone", 0),
-		     (unsigned int)dl_message_number(answer, "failed", 0));
+	err = report((unsigned int)davy_message_number(answer, "undone", 0),
+		     (unsigned int)davy_message_number(answer, "failed", 0));
 	json_decref(answer);
 	return err;
 }
@@ -92,17 +92,17 @@ static int release_module(const char *socket_path, const char *module)
 	json_t *answer = NULL;
 	int count, err;
 
-	err = dl_client_ask(socket_path, json_pack("{s:s, s:s}", "op", "release", "module", module),
-			    &answer);
+	err = davy_client_ask(socket_path,
+			      json_pack("{s:s, s:s}", "op", "release", "module", module), &answer);
 	if (err)
 		return err;
-	count = (int)dl_message_number(answer, "sensors", 0);
+	count = (int)davy_message_number(answer, "sensors", 0);
 	json_decref(answer);
 	printf("%d sensor%s let go of module '%s'\n", count, count == 1 ? "" : "s", module);
-	return count ? DL_EXIT_DONE : DL_EXIT_NOTHING;
+	return count ? DAVY_EXIT_DONE : DAVY_EXIT_NOTHING;
 }
 
-int dl_verb_release(int argc, char **argv)
+int davy_verb_release(int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "module", required_argument, NULL, 'm' },
@@ -112,13 +112,13 @@ int dl_verb_release(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	const char *socket_path = DL_SOCKET_DEFAULT, *state_dir = DL_STATE_DIR, *module = NULL;
+	const char *socket_path = DAVY_SOCKET_DEFAULT, *state_dir = DAVY_STATE_DIR, *module = NULL;
 	bool all = false;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if (c == 'm')
 			module = optarg;
 		else if (c == 'a')
@@ -128,12 +128,12 @@ int dl_verb_release(int argc, char **argv)
 		else if (c == 'd')
 			state_dir = optarg;
 		else
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 	}
 	if (all == (module != NULL)) {
-		dl_log("which module, or all? 'davylamp release --module amdgpu', 'davylamp "
-		       "release --all'");
-		return DL_EXIT_USAGE;
+		davy_log("which module, or all? 'davylamp release --module amdgpu', 'davylamp "
+			 "release --all'");
+		return DAVY_EXIT_USAGE;
 	}
 	return all ? release_all(socket_path, state_dir) : release_module(socket_path, module);
 }

@@ -25,17 +25,17 @@ static const char usage[] =
 	"  --policy FILE  thresholds instead of those that the agent had\n"
 	"  -h, --help     this text\n";
 
-static int print_plan(const struct dl_plan *plan, bool json)
+static int print_plan(const struct davy_plan *plan, bool json)
 {
-	char text[DL_PLAN_TEXT_SIZE];
+	char text[DAVY_PLAN_TEXT_SIZE];
 	char *dump;
 	int err;
 
 	if (!json) {
-		dl_plan_text(plan, text, sizeof(text));
+		davy_plan_text(plan, text, sizeof(text));
 		return puts(text) < 0 ? -EIO : 0;
 	}
-	dump = dl_plan_json(plan);
+	dump = davy_plan_json(plan);
 	if (!dump)
 		return -ENOMEM;
 	err = puts(dump) < 0 ? -EIO : 0;
@@ -47,27 +47,27 @@ struct replay_options {
 	bool json;
 	bool summary;
 	const char *policy; /* NULL: as recorded */
-	struct dl_config config;
-	struct dl_foresight total;
+	struct davy_config config;
+	struct davy_foresight total;
 };
 
-static bool is_config(const struct dl_event *ev)
+static bool is_config(const struct davy_event *ev)
 {
-	return ev->kind == DL_EV_CONFIG || ev->kind == DL_EV_CONFIG_FOR;
+	return ev->kind == DAVY_EV_CONFIG || ev->kind == DAVY_EV_CONFIG_FOR;
 }
 
-static int replay(struct dl_trace_reader *trace, struct dl_core *core,
+static int replay(struct davy_trace_reader *trace, struct davy_core *core,
 		  const struct replay_options *o)
 {
-	struct dl_plan plans[DL_PLANS_MAX];
-	struct dl_event ev;
+	struct davy_plan plans[DAVY_PLANS_MAX];
+	struct davy_event ev;
 	int more, err = 0;
 
-	while (!err && (more = dl_trace_next(trace, &ev)) > 0) {
+	while (!err && (more = davy_trace_next(trace, &ev)) > 0) {
 		size_t count = 0;
 
 		if (!o->policy || !is_config(&ev))
-			count = dl_core_step(core, &ev, plans, DL_PLANS_MAX);
+			count = davy_core_step(core, &ev, plans, DAVY_PLANS_MAX);
 		for (size_t i = 0; !o->summary && i < count && !err; i++)
 			err = print_plan(&plans[i], o->json);
 	}
@@ -76,39 +76,39 @@ static int replay(struct dl_trace_reader *trace, struct dl_core *core,
 
 static int replay_file(const char *path, struct replay_options *o)
 {
-	struct dl_trace_reader *trace = NULL;
-	struct dl_core *core = malloc(sizeof(*core));
+	struct davy_trace_reader *trace = NULL;
+	struct davy_core *core = malloc(sizeof(*core));
 	int err;
 
 	if (!core)
 		return -ENOMEM;
-	err = dl_trace_open(path, &trace);
+	err = davy_trace_open(path, &trace);
 	if (!err) {
-		dl_core_init(core);
+		davy_core_init(core);
 		if (o->policy)
 			core->config = o->config;
 		err = replay(trace, core, o);
-		dl_foresight_add(&o->total, &core->foresight);
+		davy_foresight_add(&o->total, &core->foresight);
 	}
-	dl_trace_reader_free(trace);
+	davy_trace_reader_free(trace);
 	free(core);
 	if (err == -EINVAL)
-		dl_log("'%s' is not a trace; 'davylamp run --record FILE' makes one", path);
+		davy_log("'%s' is not a trace; 'davylamp run --record FILE' makes one", path);
 	else if (err == -EPROTONOSUPPORT)
-		dl_log("'%s' was written by a newer davylamp; replay it with that one", path);
+		davy_log("'%s' was written by a newer davylamp; replay it with that one", path);
 	else if (err == -ESTALE)
-		dl_log("'%s' was written by an older davylamp; replay it with that one", path);
+		davy_log("'%s' was written by an older davylamp; replay it with that one", path);
 	else if (err == -EBADMSG)
-		dl_log("'%s' is cut short or corrupted; what is whole was replayed", path);
+		davy_log("'%s' is cut short or corrupted; what is whole was replayed", path);
 	else if (err)
-		dl_log("'%s': %s", path, strerror(-err));
+		davy_log("'%s': %s", path, strerror(-err));
 	return err;
 }
 
 static int print_summary(const struct replay_options *o)
 {
-	json_t *foresight = dl_foresight_json(&o->total);
-	bool any = dl_message_number(foresight, "failures", 0) ||
+	json_t *foresight = davy_foresight_json(&o->total);
+	bool any = davy_message_number(foresight, "failures", 0) ||
 		   json_object_size(json_object_get(foresight, "hazards"));
 
 	if (!foresight)
@@ -117,7 +117,7 @@ static int print_summary(const struct replay_options *o)
 		json_dumpf(foresight, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else if (any) {
-		dl_foresight_print(stdout, "", foresight);
+		davy_foresight_print(stdout, "", foresight);
 	} else {
 		puts("no failure, and no sign of one");
 	}
@@ -125,7 +125,7 @@ static int print_summary(const struct replay_options *o)
 	return 0;
 }
 
-int dl_verb_replay(int argc, char **argv)
+int davy_verb_replay(int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "json", no_argument, NULL, 'j' },
@@ -140,7 +140,7 @@ int dl_verb_replay(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if (c == 'j')
 			o.json = true;
 		else if (c == 's')
@@ -148,19 +148,19 @@ int dl_verb_replay(int argc, char **argv)
 		else if (c == 'p')
 			o.policy = optarg;
 		else
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 	}
 	if (optind == argc) {
-		dl_log("which trace? 'davylamp replay FILE'; 'davylamp run --record FILE' makes "
-		       "one");
-		return DL_EXIT_USAGE;
+		davy_log("which trace? 'davylamp replay FILE'; 'davylamp run --record FILE' makes "
+			 "one");
+		return DAVY_EXIT_USAGE;
 	}
-	dl_config_defaults(&o.config);
-	if (o.policy && dl_thresholds_file_read(o.policy, &o.config))
-		return DL_EXIT_FAILED;
+	davy_config_defaults(&o.config);
+	if (o.policy && davy_thresholds_file_read(o.policy, &o.config))
+		return DAVY_EXIT_FAILED;
 	for (int i = optind; i < argc; i++)
 		failed |= replay_file(argv[i], &o) != 0;
 	if (o.summary)
 		failed |= print_summary(&o) != 0;
-	return failed ? DL_EXIT_FAILED : DL_EXIT_DONE;
+	return failed ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }

@@ -40,17 +40,18 @@ static const struct option names[] = {
 	{ 0 },
 };
 
-static int parse(int argc, char **argv, struct dl_agent_options *o)
+static int parse(int argc, char **argv, struct davy_agent_options *o)
 {
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		switch (c) {
 		case 'm':
-			o->mode = dl_mode_from_name(optarg);
+			o->mode = davy_mode_from_name(optarg);
 			if (o->mode < 0) {
-				dl_log("--mode '%s': expected observe, advise or enforce", optarg);
-				return DL_EXIT_USAGE;
+				davy_log("--mode '%s': expected observe, advise or enforce",
+					 optarg);
+				return DAVY_EXIT_USAGE;
 			}
 			break;
 		case 'j':
@@ -69,43 +70,45 @@ static int parse(int argc, char **argv, struct dl_agent_options *o)
 			o->config_dir = optarg;
 			break;
 		case 'v':
-			dl_log_verbose(1);
+			davy_log_verbose(1);
 			break;
 		case 'h':
 			fputs(usage, stdout);
 			return -1;
 		default:
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 		}
 	}
 	if (optind == argc)
 		return 0;
-	dl_log("'%s' is one word too many; 'davylamp run --help' lists the options", argv[optind]);
-	return DL_EXIT_USAGE;
+	davy_log("'%s' is one word too many; 'davylamp run --help' lists the options",
+		 argv[optind]);
+	return DAVY_EXIT_USAGE;
 }
 
-int dl_verb_run(int argc, char **argv)
+int davy_verb_run(int argc, char **argv)
 {
-	struct dl_agent_options options = {
+	struct davy_agent_options options = {
 		.mode = -1,
-		.socket_path = DL_SOCKET_DEFAULT,
-		.state_dir = DL_STATE_DIR,
-		.config_dir = DL_CONFIG_DIR,
-		.data_dir = DL_DATA_DIR "/policies",
+		.socket_path = DAVY_SOCKET_DEFAULT,
+		.state_dir = DAVY_STATE_DIR,
+		.config_dir = DAVY_CONFIG_DIR,
+		.data_dir = DAVY_DATA_DIR "/policies",
 	};
 	int err = parse(argc, argv, &options);
 
 	if (err)
-		return err < 0 ? DL_EXIT_DONE : err;
+		return err < 0 ? DAVY_EXIT_DONE : err;
 	if (geteuid()) {
-		dl_log("the agent needs root to load its kernel programs; run it as root, or as "
-		       "the "
-		       "service davylamp.service. 'davylamp replay' and 'davylamp status' do not");
-		return DL_EXIT_NOT_PERMITTED;
+		davy_log(
+			"the agent needs root to load its kernel programs; run it as root, or as "
+			"the "
+			"service davylamp.service. 'davylamp replay' and 'davylamp status' do not");
+		return DAVY_EXIT_NOT_PERMITTED;
 	}
 	umask(077);
-	err = dl_agent_run(&options);
+	err = davy_agent_run(&options);
 	if (err)
-		dl_log("the agent has ended: %s", strerror(-err));
-	return err ? DL_EXIT_FAILED : DL_EXIT_DONE;
+		davy_log("the agent has ended: %s", strerror(-err));
+	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }

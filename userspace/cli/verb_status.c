@@ -32,18 +32,18 @@ static void print_sensors(const json_t *list)
 
 	printf("sensors\n");
 	json_array_foreach(list, i, s)
-		printf("  %-12s %-9s %2d programs  %s\n", dl_message_text(s, "name"),
-		       dl_message_text(s, "state"), (int)dl_message_number(s, "programs", 0),
-		       dl_message_text(s, "reason"));
+		printf("  %-12s %-9s %2d programs  %s\n", davy_message_text(s, "name"),
+		       davy_message_text(s, "state"), (int)davy_message_number(s, "programs", 0),
+		       davy_message_text(s, "reason"));
 }
 
 static void print_bar(const char *name, const json_t *gpu, const char *used, const char *total)
 {
-	double all = (double)dl_message_number(gpu, total, 0);
+	double all = (double)davy_message_number(gpu, total, 0);
 
 	if (all > 0)
 		printf("  %s %.0f of %.0f MiB", name,
-		       (double)dl_message_number(gpu, used, 0) / 1048576, all / 1048576);
+		       (double)davy_message_number(gpu, used, 0) / 1048576, all / 1048576);
 }
 
 /* "lockup gfx 2 s (default), compute never (parameter), kfd none" */
@@ -54,10 +54,10 @@ static void print_lockups(const json_t *list)
 
 	json_array_foreach(list, i, l)
 	{
-		const char *origin = dl_message_text(l, "origin");
-		long long ms = (long long)dl_message_number(l, "timeout_ms", 0);
+		const char *origin = davy_message_text(l, "origin");
+		long long ms = (long long)davy_message_number(l, "timeout_ms", 0);
 
-		printf("%s %s", i ? "," : "    lockup", dl_message_text(l, "queue"));
+		printf("%s %s", i ? "," : "    lockup", davy_message_text(l, "queue"));
 		if (!strcmp(origin, "none") || !strcmp(origin, "unknown"))
 			printf(" %s", origin);
 		else if (!ms)
@@ -78,8 +78,8 @@ static void print_memory(const json_t *gpu)
 	print_bar("GTT", gpu, "gtt_used", "gtt_total");
 	if (json_is_true(json_object_get(gpu, "shared_memory")))
 		printf("  shares the host's %lld MiB, %lld MiB left",
-		       (long long)dl_message_number(gpu, "host_total", 0) >> 20,
-		       (long long)dl_message_number(gpu, "host_available", 0) >> 20);
+		       (long long)davy_message_number(gpu, "host_total", 0) >> 20,
+		       (long long)davy_message_number(gpu, "host_available", 0) >> 20);
 	putchar('\n');
 }
 
@@ -91,16 +91,16 @@ static void print_gpus(const json_t *list)
 	printf("gpus%s\n", json_array_size(list) ? "" : ": none has a driver");
 	json_array_foreach(list, i, gpu)
 	{
-		printf("  %-14s %-8s", dl_message_text(gpu, "device"),
-		       dl_message_text(gpu, "driver"));
+		printf("  %-14s %-8s", davy_message_text(gpu, "device"),
+		       davy_message_text(gpu, "driver"));
 		print_memory(gpu);
 		print_lockups(json_object_get(gpu, "lockup"));
 		json_array_foreach(json_object_get(gpu, "clients"), j, c)
 			printf("    pid %-8d VRAM %lld MiB, GTT %lld MiB, evicted %lld MiB\n",
-			       (int)dl_message_number(c, "pid", 0),
-			       (long long)dl_message_number(c, "vram", 0) >> 20,
-			       (long long)dl_message_number(c, "gtt", 0) >> 20,
-			       (long long)dl_message_number(c, "evicted", 0) >> 20);
+			       (int)davy_message_number(c, "pid", 0),
+			       (long long)davy_message_number(c, "vram", 0) >> 20,
+			       (long long)davy_message_number(c, "gtt", 0) >> 20,
+			       (long long)davy_message_number(c, "evicted", 0) >> 20);
 	}
 }
 
@@ -114,49 +114,50 @@ static void print_kfd(const json_t *list)
 		printf("kfd\n");
 	json_array_foreach(list, i, gpu)
 	{
-		if (dl_message_number(gpu, "gpu_id", 0))
+		if (davy_message_number(gpu, "gpu_id", 0))
 			printf("  %-14s gpu_id %-6d gfx version %d, SMI events %s\n",
-			       dl_message_text(gpu, "device"),
-			       (int)dl_message_number(gpu, "gpu_id", 0),
-			       (int)dl_message_number(gpu, "gfx_target_version", 0),
+			       davy_message_text(gpu, "device"),
+			       (int)davy_message_number(gpu, "gpu_id", 0),
+			       (int)davy_message_number(gpu, "gfx_target_version", 0),
 			       json_is_true(json_object_get(gpu, "smi_events")) ? "heard"
 										: "not heard");
 		else
 			printf("  no GPU in use\n");
 		json_array_foreach(json_object_get(gpu, "processes"), j, p)
 			printf("    pid %-8d VRAM %lld MiB, %d queues, evicted for %lld ms\n",
-			       (int)dl_message_number(p, "pid", 0),
-			       (long long)dl_message_number(p, "vram", 0) >> 20,
-			       (int)dl_message_number(p, "queues", 0),
-			       (long long)dl_message_number(p, "evicted_ms", 0));
+			       (int)davy_message_number(p, "pid", 0),
+			       (long long)davy_message_number(p, "vram", 0) >> 20,
+			       (int)davy_message_number(p, "queues", 0),
+			       (long long)davy_message_number(p, "evicted_ms", 0));
 	}
 }
 
 static void print_more(const json_t *p)
 {
-	const char *unit = dl_message_text(p, "unit"), *box = dl_message_text(p, "container");
-	const char *quantisation = dl_message_text(p, "quantisation");
+	const char *unit = davy_message_text(p, "unit"), *box = davy_message_text(p, "container");
+	const char *quantisation = davy_message_text(p, "quantisation");
 
-	if (dl_message_number(p, "context", 0))
-		printf("           context %d, ubatch %d", (int)dl_message_number(p, "context", 0),
-		       (int)dl_message_number(p, "ubatch", 0));
+	if (davy_message_number(p, "context", 0))
+		printf("           context %d, ubatch %d",
+		       (int)davy_message_number(p, "context", 0),
+		       (int)davy_message_number(p, "ubatch", 0));
 	if (quantisation[0])
-		printf(", %s %s, %lld MB", dl_message_text(p, "architecture"), quantisation,
-		       (long long)dl_message_number(p, "model_bytes", 0) / 1000000);
+		printf(", %s %s, %lld MB", davy_message_text(p, "architecture"), quantisation,
+		       (long long)davy_message_number(p, "model_bytes", 0) / 1000000);
 	if (unit[0])
-		printf("%sunit %s", dl_message_number(p, "context", 0) ? ", " : "           ",
+		printf("%sunit %s", davy_message_number(p, "context", 0) ? ", " : "           ",
 		       unit);
 	if (box[0])
-		printf("%s%s %.12s", dl_message_number(p, "context", 0) ? ", " : "           ",
-		       dl_message_text(p, "runtime"), box);
-	if (dl_message_number(p, "context", 0) || unit[0] || box[0])
+		printf("%s%s %.12s", davy_message_number(p, "context", 0) ? ", " : "           ",
+		       davy_message_text(p, "runtime"), box);
+	if (davy_message_number(p, "context", 0) || unit[0] || box[0])
 		putchar('\n');
 }
 
 static void print_workload(const json_t *p)
 {
-	int number = (int)dl_message_number(p, "workload", 0);
-	int runs = (int)dl_message_number(p, "runs_permille", -1);
+	int number = (int)davy_message_number(p, "workload", 0);
+	int runs = (int)davy_message_number(p, "runs_permille", -1);
 
 	if (number)
 		printf("workload %d", number);
@@ -169,10 +170,11 @@ static void print_workload(const json_t *p)
 
 static void print_process(const json_t *p)
 {
-	printf("  %-8d %-14s %-9s %-8s %-14s %-24s port %d, ", (int)dl_message_number(p, "pid", 0),
-	       dl_message_text(p, "engine"), dl_message_text(p, "role"),
-	       dl_message_text(p, "backend"), dl_message_text(p, "device"),
-	       dl_message_text(p, "model"), (int)dl_message_number(p, "port", 0));
+	printf("  %-8d %-14s %-9s %-8s %-14s %-24s port %d, ",
+	       (int)davy_message_number(p, "pid", 0), davy_message_text(p, "engine"),
+	       davy_message_text(p, "role"), davy_message_text(p, "backend"),
+	       davy_message_text(p, "device"), davy_message_text(p, "model"),
+	       (int)davy_message_number(p, "port", 0));
 	print_workload(p);
 	print_more(p);
 	if (json_is_true(json_object_get(p, "probes_lost")))
@@ -191,15 +193,15 @@ static void print_processes(const json_t *list)
 /* Nothing while all find room. */
 static void print_crowding(const json_t *c)
 {
-	long long refused = (long long)dl_message_number(c, "probes_refused", 0);
-	long long probes = (long long)dl_message_number(c, "probes_evicted", 0);
-	long long processes = (long long)dl_message_number(c, "processes_evicted", 0);
+	long long refused = (long long)davy_message_number(c, "probes_refused", 0);
+	long long probes = (long long)davy_message_number(c, "probes_evicted", 0);
+	long long processes = (long long)davy_message_number(c, "processes_evicted", 0);
 
 	if (refused || probes || processes)
 		printf("crowding: %lld probes refused, %lld taken away (%lld of %lld in use), %lld "
 		       "processes no longer followed\n",
-		       refused, probes, (long long)dl_message_number(c, "probes", 0),
-		       (long long)dl_message_number(c, "probes_max", 0), processes);
+		       refused, probes, (long long)davy_message_number(c, "probes", 0),
+		       (long long)davy_message_number(c, "probes_max", 0), processes);
 }
 
 static void print_breakers(const json_t *list)
@@ -209,21 +211,21 @@ static void print_breakers(const json_t *list)
 
 	printf("breakers%s\n", json_array_size(list) ? "" : ": nothing learned");
 	json_array_foreach(list, i, b)
-		printf("  %-9s %-8s on %-14s model %-24s %s\n", dl_message_text(b, "state"),
-		       dl_message_text(b, "backend"), dl_message_text(b, "device"),
-		       dl_message_text(b, "model"), dl_message_text(b, "because"));
+		printf("  %-9s %-8s on %-14s model %-24s %s\n", davy_message_text(b, "state"),
+		       davy_message_text(b, "backend"), davy_message_text(b, "device"),
+		       davy_message_text(b, "model"), davy_message_text(b, "because"));
 }
 
 /* Of which the present start is a part. */
 static void print_all_time(const json_t *foresight)
 {
-	time_t since = (time_t)dl_message_number(foresight, "since", 0);
+	time_t since = (time_t)davy_message_number(foresight, "since", 0);
 	char when[64] = "all time";
 	struct tm day;
 
 	if (since > 0 && localtime_r(&since, &day))
 		strftime(when, sizeof(when), "all time (since %Y-%m-%d)", &day);
-	dl_foresight_print(stdout, when, foresight);
+	davy_foresight_print(stdout, when, foresight);
 }
 
 /* Those that were refused are worth a line: somebody asks more than a user may. */
@@ -237,24 +239,24 @@ static void print_connections(const json_t *c)
 	if (!sum)
 		return;
 	printf("connections: %lld of root, %lld of users; refused:",
-	       (long long)dl_message_number(c, "root", 0),
-	       (long long)dl_message_number(c, "users", 0));
+	       (long long)davy_message_number(c, "root", 0),
+	       (long long)davy_message_number(c, "users", 0));
 	printf(" %lld over the limit of one user, %lld over that of all users, %lld over that of "
 	       "all, %lld that said nothing\n",
-	       (long long)dl_message_number(refused, "user_full", 0),
-	       (long long)dl_message_number(refused, "users_full", 0),
-	       (long long)dl_message_number(refused, "all_full", 0),
-	       (long long)dl_message_number(refused, "silent", 0));
+	       (long long)davy_message_number(refused, "user_full", 0),
+	       (long long)davy_message_number(refused, "users_full", 0),
+	       (long long)davy_message_number(refused, "all_full", 0),
+	       (long long)davy_message_number(refused, "silent", 0));
 }
 
 static void print(const json_t *status)
 {
-	printf("mode %s, %lld events, %lld dropped\n", dl_message_text(status, "mode"),
-	       (long long)dl_message_number(status, "events", 0),
-	       (long long)dl_message_number(status, "dropped", 0));
-	if (dl_message_text(status, "policy_error")[0])
+	printf("mode %s, %lld events, %lld dropped\n", davy_message_text(status, "mode"),
+	       (long long)davy_message_number(status, "events", 0),
+	       (long long)davy_message_number(status, "dropped", 0));
+	if (davy_message_text(status, "policy_error")[0])
 		printf("policy: %s; what was in force before stays\n",
-		       dl_message_text(status, "policy_error"));
+		       davy_message_text(status, "policy_error"));
 	print_connections(json_object_get(status, "connections"));
 	print_sensors(json_object_get(status, "sensors"));
 	print_gpus(json_object_get(status, "gpus"));
@@ -262,24 +264,24 @@ static void print(const json_t *status)
 	print_processes(json_object_get(status, "processes"));
 	print_crowding(json_object_get(status, "crowding"));
 	print_breakers(json_object_get(status, "breakers"));
-	dl_foresight_print(stdout, "since start", json_object_get(status, "foresight"));
+	davy_foresight_print(stdout, "since start", json_object_get(status, "foresight"));
 	print_all_time(json_object_get(status, "foresight_all_time"));
 }
 
-int dl_verb_status(int argc, char **argv)
+int davy_verb_status(int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "json", no_argument, NULL, 'j' },	{ "sensors", no_argument, NULL, 'l' },
 		{ "programs", no_argument, NULL, 'p' }, { "socket", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },	{ 0 },
 	};
-	const char *socket_path = DL_SOCKET_DEFAULT;
+	const char *socket_path = DAVY_SOCKET_DEFAULT;
 	json_t *answer = NULL;
 	int json = 0, c, err, part = 0;
 
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if (c == 'j')
 			json = 1;
 		else if (c == 'l' || c == 'p')
@@ -287,10 +289,10 @@ int dl_verb_status(int argc, char **argv)
 		else if (c == 's')
 			socket_path = optarg;
 		else
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 	}
-	err = dl_client_ask(socket_path, json_pack("{s:s}", "op", part ? "sensors" : "status"),
-			    &answer);
+	err = davy_client_ask(socket_path, json_pack("{s:s}", "op", part ? "sensors" : "status"),
+			      &answer);
 	if (err)
 		return err;
 	if (json) {
@@ -298,12 +300,12 @@ int dl_verb_status(int argc, char **argv)
 		json_dumpf(answer, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else if (part == 'l') {
-		dl_print_ladder(answer);
+		davy_print_ladder(answer);
 	} else if (part == 'p') {
-		dl_print_programs(answer);
+		davy_print_programs(answer);
 	} else {
 		print(answer);
 	}
 	json_decref(answer);
-	return DL_EXIT_DONE;
+	return DAVY_EXIT_DONE;
 }

@@ -15,7 +15,7 @@
 #include "cli/verbs.h"
 
 #define COUNT_MAX    100000
-#define DURATION_MAX (DL_H * 24 * 7)
+#define DURATION_MAX (DAVY_H * 24 * 7)
 
 static const char usage[] =
 	"usage: davylamp trace scenarios [--json]\n"
@@ -53,9 +53,9 @@ static bool number(const char *text, uint64_t most, uint64_t *ret_number)
 
 static int scenarios(bool json)
 {
-	for (size_t i = 0; i < dl_scenario_count; i++) {
-		const struct dl_scenario *s = &dl_scenarios[i];
-		const char *class = dl_label_class_name(s->class);
+	for (size_t i = 0; i < davy_scenario_count; i++) {
+		const struct davy_scenario *s = &davy_scenarios[i];
+		const char *class = davy_label_class_name(s->class);
 
 		if (!json) {
 			printf("%-21s %-18s %s\n", s->name, class, s->what);
@@ -64,7 +64,7 @@ static int scenarios(bool json)
 		printf("{\"scenario\":\"%s\",\"class\":\"%s\",\"seconds\":%u,\"what\":\"%s\"}\n",
 		       s->name, class, s->calm_s, s->what);
 	}
-	return ferror(stdout) ? DL_EXIT_FAILED : DL_EXIT_DONE;
+	return ferror(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
 static bool is_file(const char *out)
@@ -74,20 +74,20 @@ static bool is_file(const char *out)
 	return length > 6 && !strcmp(out + length - 6, ".trace");
 }
 
-static bool belongs(const struct dl_scenario *s, const char *word)
+static bool belongs(const struct davy_scenario *s, const char *word)
 {
-	bool day = dl_scenario_is_day(s);
+	bool day = davy_scenario_is_day(s);
 
 	if (!strcmp(word, "failures"))
-		return s->class != DL_CLASS_NONE;
+		return s->class != DAVY_CLASS_NONE;
 	if (!strcmp(word, "benign"))
-		return s->class == DL_CLASS_NONE && !day;
+		return s->class == DAVY_CLASS_NONE && !day;
 	if (!strcmp(word, "days"))
 		return day;
 	return !strcmp(word, "all") || !strcmp(word, s->name);
 }
 
-static int make(const struct dl_scenario *scenario, uint64_t seed, const struct options *o)
+static int make(const struct davy_scenario *scenario, uint64_t seed, const struct options *o)
 {
 	char path[PATH_MAX];
 	int n, err;
@@ -99,44 +99,44 @@ static int make(const struct dl_scenario *scenario, uint64_t seed, const struct 
 			     seed);
 	err = n < 0 || (size_t)n >= sizeof(path) ? -ENAMETOOLONG : 0;
 	if (!err)
-		err = dl_synth_write(scenario, seed, o->calm_ns, path);
+		err = davy_synth_write(scenario, seed, o->calm_ns, path);
 	if (err)
-		dl_log("'%s': cannot be made: %s", err == -ENAMETOOLONG ? o->out : path,
-		       strerror(-err));
+		davy_log("'%s': cannot be made: %s", err == -ENAMETOOLONG ? o->out : path,
+			 strerror(-err));
 	return err;
 }
 
 static int synth(const char *word, const struct options *o)
 {
-	struct dl_progress progress;
+	struct davy_progress progress;
 	size_t kinds = 0, done = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < dl_scenario_count; i++)
-		kinds += belongs(&dl_scenarios[i], word);
+	for (size_t i = 0; i < davy_scenario_count; i++)
+		kinds += belongs(&davy_scenarios[i], word);
 	if (!kinds) {
-		dl_log("there is no scenario '%s'; 'davylamp trace scenarios' lists them", word);
-		return DL_EXIT_USAGE;
+		davy_log("there is no scenario '%s'; 'davylamp trace scenarios' lists them", word);
+		return DAVY_EXIT_USAGE;
 	}
 	if (is_file(o->out) && kinds * o->count != 1) {
-		dl_log("--out '%s': several traces want a folder", o->out);
-		return DL_EXIT_USAGE;
+		davy_log("--out '%s': several traces want a folder", o->out);
+		return DAVY_EXIT_USAGE;
 	}
 	if (!is_file(o->out))
-		err = dl_make_dirs(o->out);
+		err = davy_make_dirs(o->out);
 	if (err)
-		dl_log("'%s': cannot be made: %s", o->out, strerror(-err));
-	dl_progress_begin(&progress, "traces", kinds * o->count);
-	for (size_t i = 0; i < dl_scenario_count && !err; i++) {
-		if (!belongs(&dl_scenarios[i], word))
+		davy_log("'%s': cannot be made: %s", o->out, strerror(-err));
+	davy_progress_begin(&progress, "traces", kinds * o->count);
+	for (size_t i = 0; i < davy_scenario_count && !err; i++) {
+		if (!belongs(&davy_scenarios[i], word))
 			continue;
 		for (uint64_t n = 0; n < o->count && !err; n++) {
-			err = make(&dl_scenarios[i], o->seed + n, o);
-			dl_progress_show(&progress, ++done);
+			err = make(&davy_scenarios[i], o->seed + n, o);
+			davy_progress_show(&progress, ++done);
 		}
 	}
-	dl_progress_end(&progress);
-	return err ? DL_EXIT_FAILED : DL_EXIT_DONE;
+	davy_progress_end(&progress);
+	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
 static bool parse_option(int c, struct options *o)
@@ -149,10 +149,10 @@ static bool parse_option(int c, struct options *o)
 	case 'n':
 		return number(optarg, COUNT_MAX, &o->count) && o->count;
 	case 'd':
-		if (dl_config_value(DL_UNIT_MS, optarg, &ms) || ms <= 0 ||
-		    (uint64_t)ms > DURATION_MAX / DL_MS)
+		if (davy_config_value(DAVY_UNIT_MS, optarg, &ms) || ms <= 0 ||
+		    (uint64_t)ms > DURATION_MAX / DAVY_MS)
 			return false;
-		o->calm_ns = (uint64_t)ms * DL_MS;
+		o->calm_ns = (uint64_t)ms * DAVY_MS;
 		return true;
 	case 'o':
 		o->out = optarg;
@@ -173,31 +173,32 @@ static const struct option names[] = {
 	{ 0 },
 };
 
-int dl_verb_trace(int argc, char **argv)
+int davy_verb_trace(int argc, char **argv)
 {
 	struct options o = { .seed = 1, .count = 1 };
 	int c;
 
 	if (argc > 1 && !strcmp(argv[1], "discovery"))
-		return dl_verb_trace_discovery(argc - 1, argv + 1);
+		return davy_verb_trace_discovery(argc - 1, argv + 1);
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 		if (c == '?')
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 		if (!parse_option(c, &o)) {
-			dl_log("'%s': expected a whole number, or a time such as '30 min'; see "
-			       "'davylamp trace --help'",
-			       optarg);
-			return DL_EXIT_USAGE;
+			davy_log("'%s': expected a whole number, or a time such as '30 min'; see "
+				 "'davylamp trace --help'",
+				 optarg);
+			return DAVY_EXIT_USAGE;
 		}
 	}
 	if (optind + 1 == argc && !strcmp(argv[optind], "scenarios"))
 		return scenarios(o.json);
 	if (optind + 2 != argc || strcmp(argv[optind], "synth") != 0 || !o.out) {
-		dl_log("'davylamp trace scenarios', 'davylamp trace synth SCENARIO --out DIR', or "
-		       "'davylamp trace discovery -- COMMAND'");
-		return DL_EXIT_USAGE;
+		davy_log(
+			"'davylamp trace scenarios', 'davylamp trace synth SCENARIO --out DIR', or "
+			"'davylamp trace discovery -- COMMAND'");
+		return DAVY_EXIT_USAGE;
 	}
 	return synth(argv[optind + 1], &o);
 }

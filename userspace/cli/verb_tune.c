@@ -57,7 +57,7 @@ static bool read_jobs(const char *text, unsigned int *ret_jobs)
 {
 	int64_t n;
 
-	if (dl_config_value(DL_UNIT_COUNT, text, &n) || n < 1 || n > JOBS_MAX)
+	if (davy_config_value(DAVY_UNIT_COUNT, text, &n) || n < 1 || n > JOBS_MAX)
 		return false;
 	*ret_jobs = (unsigned int)n;
 	return true;
@@ -70,7 +70,7 @@ static int parse(int argc, char **argv, struct options *o)
 
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : -1;
+			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : -1;
 		if (c == 'p')
 			o->policy = optarg;
 		else if (c == 'g' && o->grids < GRIDS_MAX)
@@ -86,46 +86,46 @@ static int parse(int argc, char **argv, struct options *o)
 		else if (c == 'j')
 			o->json = true;
 		else if (c != 'n')
-			return DL_EXIT_USAGE;
+			return DAVY_EXIT_USAGE;
 		else if (!read_jobs(optarg, &o->jobs)) {
-			dl_log("--jobs '%s': expected a number from 1 to %d", optarg, JOBS_MAX);
-			return DL_EXIT_USAGE;
+			davy_log("--jobs '%s': expected a number from 1 to %d", optarg, JOBS_MAX);
+			return DAVY_EXIT_USAGE;
 		}
 	}
 	if (o->apply && o->score_only) {
-		dl_log("--apply writes what was found; with --score-only nothing is looked for");
-		return DL_EXIT_USAGE;
+		davy_log("--apply writes what was found; with --score-only nothing is looked for");
+		return DAVY_EXIT_USAGE;
 	}
 	if (optind < argc)
 		return 0;
-	dl_log("which traces? 'davylamp tune DIR'; 'davylamp trace synth all --out DIR' makes "
-	       "some");
-	return DL_EXIT_USAGE;
+	davy_log("which traces? 'davylamp tune DIR'; 'davylamp trace synth all --out DIR' makes "
+		 "some");
+	return DAVY_EXIT_USAGE;
 }
 
-static bool add_values(struct dl_search *search, int key, const char *grid, char *list)
+static bool add_values(struct davy_search *search, int key, const char *grid, char *list)
 {
 	for (char *at = list, *word; (word = strsep(&at, ","));) {
-		enum dl_unit unit = dl_config_rows[key].unit;
+		enum davy_unit unit = davy_config_rows[key].unit;
 		int64_t value;
-		int wrong = dl_config_value(unit, word, &value);
-		int err = wrong ? wrong : dl_search_add(search, key, value);
+		int wrong = davy_config_value(unit, word, &value);
+		int err = wrong ? wrong : davy_search_add(search, key, value);
 
 		if (!err)
 			continue;
-		dl_log("--grid '%s': '%s' %s, expected %s; see davylamp.conf(5)", grid, word,
-		       wrong		? "is no value"
-		       : err == -ERANGE ? "is out of its range"
-		       : err == -EINVAL ? "is not in order with the other values"
-					: "is one too many",
-		       dl_config_value_form(unit));
+		davy_log("--grid '%s': '%s' %s, expected %s; see davylamp.conf(5)", grid, word,
+			 wrong		  ? "is no value"
+			 : err == -ERANGE ? "is out of its range"
+			 : err == -EINVAL ? "is not in order with the other values"
+					  : "is one too many",
+			 davy_config_value_form(unit));
 		return false;
 	}
 	return true;
 }
 
 /* KEY=V1,V2 */
-static bool read_grid(struct dl_search *search, const char *grid)
+static bool read_grid(struct davy_search *search, const char *grid)
 {
 	const char *equals = strchr(grid, '=');
 	char name[64] = "", values[1024] = "";
@@ -135,36 +135,37 @@ static bool read_grid(struct dl_search *search, const char *grid)
 		memcpy(name, grid, (size_t)(equals - grid));
 		snprintf(values, sizeof(values), "%s", equals + 1);
 	}
-	key = dl_config_find(name);
-	if (key < 0 || !dl_search_key(key)) {
-		dl_log("--grid '%s': expected a key of a hazard and its values, such as "
-		       "'eviction_storm.bytes=128 MiB,512 MiB'",
-		       grid);
+	key = davy_config_find(name);
+	if (key < 0 || !davy_search_key(key)) {
+		davy_log("--grid '%s': expected a key of a hazard and its values, such as "
+			 "'eviction_storm.bytes=128 MiB,512 MiB'",
+			 grid);
 		return false;
 	}
 	return add_values(search, key, grid, values);
 }
 
 /* The agent reads people's file after ours. */
-static void tell_shadowed(const struct dl_search *search, const struct options *o)
+static void tell_shadowed(const struct davy_search *search, const struct options *o)
 {
 	char path[PATH_MAX], list[1024];
 	int n = snprintf(path, sizeof(path), "%s/hazards.conf", o->config);
 	int err = n < 0 || (size_t)n >= sizeof(path)
 			  ? -ENAMETOOLONG
-			  : dl_tune_shadowed(search, path, list, sizeof(list));
+			  : davy_tune_shadowed(search, path, list, sizeof(list));
 
 	if (err == -EBADMSG)
-		dl_log("'%s' and what was found do not go together: an agent that has both leaves "
-		       "the latter out",
-		       path);
+		davy_log(
+			"'%s' and what was found do not go together: an agent that has both leaves "
+			"the latter out",
+			path);
 	else if (err)
-		dl_log("'%s': %s", path, strerror(-err));
+		davy_log("'%s': %s", path, strerror(-err));
 	else if (list[0])
-		dl_log("'%s' sets otherwise, and wins: %s", path, list);
+		davy_log("'%s' sets otherwise, and wins: %s", path, list);
 }
 
-static int apply(const struct dl_search *search, const struct dl_cases *cases,
+static int apply(const struct davy_search *search, const struct davy_cases *cases,
 		 const struct options *o, char **sources)
 {
 	char path[PATH_MAX];
@@ -173,72 +174,73 @@ static int apply(const struct dl_search *search, const struct dl_cases *cases,
 	int err = n < 0 || (size_t)n >= sizeof(path) ? -ENAMETOOLONG : 0;
 
 	if (!search->taken_count) {
-		dl_log("nothing better was found; '%s' stays as it is", path);
-		return DL_EXIT_NOTHING;
+		davy_log("nothing better was found; '%s' stays as it is", path);
+		return DAVY_EXIT_NOTHING;
 	}
 	while (sources[count])
 		count++;
 	if (!err)
-		err = dl_make_dirs(o->state);
+		err = davy_make_dirs(o->state);
 	if (!err)
-		err = dl_tune_apply(search, cases, path, sources, count);
+		err = davy_tune_apply(search, cases, path, sources, count);
 	if (err == -EEXIST)
-		dl_log("'%s' was not written by tune, and is left alone; move it away first", path);
+		davy_log("'%s' was not written by tune, and is left alone; move it away first",
+			 path);
 	else if (err)
-		dl_log("'%s': %s", path, strerror(-err));
+		davy_log("'%s': %s", path, strerror(-err));
 	else
-		dl_log("'%s' written; SIGHUP lets a running agent read it", path);
+		davy_log("'%s' written; SIGHUP lets a running agent read it", path);
 	if (!err)
 		tell_shadowed(search, o);
-	return err ? DL_EXIT_FAILED : DL_EXIT_DONE;
+	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
-static int tune(struct dl_search *search, struct dl_cases *cases, const struct options *o,
+static int tune(struct davy_search *search, struct davy_cases *cases, const struct options *o,
 		char **sources)
 {
-	int err, status = DL_EXIT_DONE;
+	int err, status = DAVY_EXIT_DONE;
 	bool failed = false;
 
 	for (char **source = sources; *source; source++)
-		failed |= dl_cases_add(cases, *source) != 0;
-	if (!cases->count || dl_search_run(search, cases, o->jobs))
-		return DL_EXIT_FAILED;
+		failed |= davy_cases_add(cases, *source) != 0;
+	if (!cases->count || davy_search_run(search, cases, o->jobs))
+		return DAVY_EXIT_FAILED;
 	err = 0;
 	if (o->json)
-		err = dl_tune_print_json(search, cases);
+		err = davy_tune_print_json(search, cases);
 	else
-		dl_tune_print(search, cases);
+		davy_tune_print(search, cases);
 	if (err || fflush(stdout))
-		return DL_EXIT_FAILED;
+		return DAVY_EXIT_FAILED;
 	if (o->apply)
 		status = apply(search, cases, o, sources);
-	return failed || cases->wrong_count ? DL_EXIT_FAILED : status;
+	return failed || cases->wrong_count ? DAVY_EXIT_FAILED : status;
 }
 
-int dl_verb_tune(int argc, char **argv)
+int davy_verb_tune(int argc, char **argv)
 {
-	struct options o = { .state = DL_STATE_DIR, .config = DL_CONFIG_DIR };
-	struct dl_search *search = calloc(1, sizeof(*search));
-	struct dl_cases cases = { 0 };
+	struct options o = { .state = DAVY_STATE_DIR, .config = DAVY_CONFIG_DIR };
+	struct davy_search *search = calloc(1, sizeof(*search));
+	struct davy_cases cases = { 0 };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int status;
 
 	o.jobs = cpus > 0 && cpus < JOBS_MAX ? (unsigned int)cpus : 1;
-	status = search ? parse(argc, argv, &o) : DL_EXIT_FAILED;
+	status = search ? parse(argc, argv, &o) : DAVY_EXIT_FAILED;
 	if (!status) {
-		dl_config_defaults(&search->base);
-		if (o.policy && dl_thresholds_file_read(o.policy, &search->base))
-			status = DL_EXIT_FAILED;
+		davy_config_defaults(&search->base);
+		if (o.policy && davy_thresholds_file_read(o.policy, &search->base))
+			status = DAVY_EXIT_FAILED;
 	}
 	for (const char **grid = o.grid; *grid && !status; grid++)
-		status = read_grid(search, *grid) ? 0 : DL_EXIT_USAGE;
+		status = read_grid(search, *grid) ? 0 : DAVY_EXIT_USAGE;
 	if (!status && !o.grids && !o.score_only)
-		dl_search_add_all(search);
+		davy_search_add_all(search);
 	if (!status)
 		status = tune(search, &cases, &o, argv + optind);
 	if (search)
-		dl_search_free(search);
-	dl_cases_free(&cases);
+		davy_search_free(search);
+	davy_cases_free(&cases);
 	free(search);
-	return status < 0 ? DL_EXIT_DONE : status;
+	return status < 0 ? DAVY_EXIT_DONE : status;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A moment of the wall clock, for people. */
-#ifndef DL_VERBS_WHEN_H
-#define DL_VERBS_WHEN_H
+#ifndef DAVY_WHEN_H
+#define DAVY_WHEN_H
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
-static inline const char *dl_when(int64_t wall_s, char *buf, size_t size)
+static inline const char *davy_when(int64_t wall_s, char *buf, size_t size)
 {
 	time_t t = (time_t)wall_s;
 	struct tm tm;

@@ -3,22 +3,22 @@
  * The judgement of davylamp: facts in, plans out. Pure: no clock, file, heap, global or float. The
  * same history gives the same plans, byte for byte, on any machine; a trace is such a history.
  */
-#ifndef DL_CORE_CORE_H
-#define DL_CORE_CORE_H
+#ifndef DAVY_CORE_H
+#define DAVY_CORE_H
 
 #include "core/score/foresight.h"
 #include "core/event/plan.h"
 #include "core/tuner/tuned.h"
 #include "core/world/world.h"
 
-#define DL_CORE_ALARMS	 128
-#define DL_CORE_BREAKERS 64
+#define DAVY_CORE_ALARMS   128
+#define DAVY_CORE_BREAKERS 64
 
 /* A hazard that stands: it is not raised again at its level until it has cleared. */
-struct dl_alarm {
-	uint64_t last_ns;    /* last time its sign was seen */
-	uint64_t strong_ns;  /* last time it was seen as strong as it is told */
-	struct dl_plan note; /* as raised */
+struct davy_alarm {
+	uint64_t last_ns;      /* last time its sign was seen */
+	uint64_t strong_ns;    /* last time it was seen as strong as it is told */
+	struct davy_plan note; /* as raised */
 	bool used;
 	bool acted;	   /* a rung was taken because of it, at this level */
 	bool hurried;	   /* the next rung needs no further sign */
@@ -31,9 +31,9 @@ struct dl_alarm {
 	uint32_t target_pad;
 };
 
-struct dl_breaker {
-	char device[DL_DEVICE_LEN];
-	char model[DL_MODEL_LEN];
+struct davy_breaker {
+	char device[DAVY_DEVICE_LEN];
+	char model[DAVY_MODEL_LEN];
 	uint64_t used_ns; /* 0: empty */
 	uint64_t window_ns;
 	uint64_t until_ns;
@@ -43,16 +43,16 @@ struct dl_breaker {
 	uint32_t failure_count; /* within the window */
 	uint16_t open_count;
 	uint8_t backend;
-	uint8_t state; /* enum dl_breaker_state */
+	uint8_t state; /* enum davy_breaker_state */
 };
 
-struct dl_core {
-	struct dl_config config;
-	struct dl_world world;
-	struct dl_alarm alarms[DL_CORE_ALARMS];
-	struct dl_breaker breakers[DL_CORE_BREAKERS];
-	struct dl_foresight foresight;
-	struct dl_tuned tuned[DL_TUNED_MAX];
+struct davy_core {
+	struct davy_config config;
+	struct davy_world world;
+	struct davy_alarm alarms[DAVY_CORE_ALARMS];
+	struct davy_breaker breakers[DAVY_CORE_BREAKERS];
+	struct davy_foresight foresight;
+	struct davy_tuned tuned[DAVY_TUNED_MAX];
 	uint64_t wall_s; /* as told last, at wall_ns; 0: not told */
 	uint64_t wall_ns;
 	uint64_t now_ns;
@@ -65,19 +65,19 @@ struct dl_core {
 	uint64_t hour_ns;
 };
 
-void dl_core_init(struct dl_core *core);
+void davy_core_init(struct davy_core *core);
 
 /*
- * Feeds one valid event (dl_event_valid); fills at most "max" plans, max >= DL_PLANS_MAX, and
+ * Feeds one valid event (davy_event_valid); fills at most "max" plans, max >= DAVY_PLANS_MAX, and
  * returns how many. Time is ev->at_ns and nothing else; time that goes back is held.
  */
-size_t dl_core_step(struct dl_core *core, const struct dl_event *ev, struct dl_plan *plans,
-		    size_t max);
+size_t davy_core_step(struct davy_core *core, const struct davy_event *ev, struct davy_plan *plans,
+		      size_t max);
 
 /* What is known of its settings; NULL: nothing. */
-const struct dl_tuned *dl_core_tuned(const struct dl_core *core, uint32_t workload);
+const struct davy_tuned *davy_core_tuned(const struct davy_core *core, uint32_t workload);
 
 /* Whether the workload has an act under way or waiting: its supervisor should stay. */
-bool dl_core_workload_busy(struct dl_core *core, uint32_t workload);
+bool davy_core_workload_busy(struct davy_core *core, uint32_t workload);
 
 #endif

@@ -4,66 +4,74 @@
 #include <assert.h>
 #include <string.h>
 
-#define IDLE_NS (10 * DL_NS_PER_S)
+#define IDLE_NS (10 * DAVY_NS_PER_S)
 
-static const struct dl_hazard_row rows[] = {
-	{ DL_HZ_ENGINE_EXCEPTION, DL_SEES(DL_EV_THROW), dl_look_engine_exception },
-	{ DL_HZ_ENGINE_WEDGED, DL_SEES(DL_EV_TICK) | DL_SEES(DL_EV_GRAPH) | DL_SEES(DL_EV_PROBE),
-	  dl_look_engine_wedged },
-	{ DL_HZ_RUNNER_CRASH, DL_SEES(DL_EV_PROCESS_EXIT) | DL_SEES(DL_EV_FINDING),
-	  dl_look_runner_crash },
-	{ DL_HZ_JOB_STALL, DL_SEES(DL_EV_RING), dl_look_job_stall },
-	{ DL_HZ_FAULT_STORM,
-	  DL_SEES(DL_EV_FAULT) | DL_SEES(DL_EV_FACT) | DL_SEES(DL_EV_KFD) | DL_SEES(DL_EV_LOG),
-	  dl_look_fault_storm },
-	{ DL_HZ_EVICTION_STORM, DL_SEES(DL_EV_BO_MOVED), dl_look_eviction_storm },
-	{ DL_HZ_RESET,
-	  DL_SEES(DL_EV_JOB_TIMEOUT) | DL_SEES(DL_EV_RESET) | DL_SEES(DL_EV_FACT) |
-		  DL_SEES(DL_EV_DEVICE) | DL_SEES(DL_EV_KFD) | DL_SEES(DL_EV_LOG),
-	  dl_look_reset },
-	{ DL_HZ_ALLOC_FAILURE, DL_SEES(DL_EV_ALLOC_FAILED) | DL_SEES(DL_EV_LOG),
-	  dl_look_alloc_failure },
-	{ DL_HZ_EXHAUSTION, DL_SEES(DL_EV_MEMORY) | DL_SEES(DL_EV_DMEM) | DL_SEES(DL_EV_TICK),
-	  dl_look_exhaustion },
-	{ DL_HZ_SILENT_SPILL,
-	  DL_SEES(DL_EV_MEMORY) | DL_SEES(DL_EV_CLIENT) | DL_SEES(DL_EV_FACT) |
-		  DL_SEES(DL_EV_GRAPH) | DL_SEES(DL_EV_PROGRESS) | DL_SEES(DL_EV_TICK),
-	  dl_look_silent_spill },
-	{ DL_HZ_HOST_PRESSURE, DL_SEES(DL_EV_MEMORY) | DL_SEES(DL_EV_TICK), dl_look_host_pressure },
-	{ DL_HZ_SILENT_CPU, DL_SEES(DL_EV_TICK) | DL_SEES(DL_EV_FACT), dl_look_silent_cpu },
-	{ DL_HZ_HARDWARE,
-	  DL_SEES(DL_EV_LOG) | DL_SEES(DL_EV_FAULT) | DL_SEES(DL_EV_KFD) | DL_SEES(DL_EV_FACT),
-	  dl_look_hardware },
-	{ DL_HZ_DRIVER_WARNING, DL_SEES(DL_EV_LOG), dl_look_driver_warning },
-	{ DL_HZ_JOB_HEADROOM, DL_SEES(DL_EV_JOB_TIMES) | DL_SEES(DL_EV_RING),
-	  dl_look_job_headroom },
-	{ DL_HZ_RESTORE_HOG, DL_SEES(DL_EV_FACT) | DL_SEES(DL_EV_KFD) | DL_SEES(DL_EV_LOG),
-	  dl_look_restore_hog },
-	{ DL_HZ_QUEUE_THRASH, DL_SEES(DL_EV_FACT) | DL_SEES(DL_EV_KFD) | DL_SEES(DL_EV_KFD_USE),
-	  dl_look_queue_thrash },
+static const struct davy_hazard_row rows[] = {
+	{ DAVY_HZ_ENGINE_EXCEPTION, DAVY_SEES(DAVY_EV_THROW), davy_look_engine_exception },
+	{ DAVY_HZ_ENGINE_WEDGED,
+	  DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROBE),
+	  davy_look_engine_wedged },
+	{ DAVY_HZ_RUNNER_CRASH, DAVY_SEES(DAVY_EV_PROCESS_EXIT) | DAVY_SEES(DAVY_EV_FINDING),
+	  davy_look_runner_crash },
+	{ DAVY_HZ_JOB_STALL, DAVY_SEES(DAVY_EV_RING), davy_look_job_stall },
+	{ DAVY_HZ_FAULT_STORM,
+	  DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) |
+		  DAVY_SEES(DAVY_EV_LOG),
+	  davy_look_fault_storm },
+	{ DAVY_HZ_EVICTION_STORM, DAVY_SEES(DAVY_EV_BO_MOVED), davy_look_eviction_storm },
+	{ DAVY_HZ_RESET,
+	  DAVY_SEES(DAVY_EV_JOB_TIMEOUT) | DAVY_SEES(DAVY_EV_RESET) | DAVY_SEES(DAVY_EV_FACT) |
+		  DAVY_SEES(DAVY_EV_DEVICE) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_LOG),
+	  davy_look_reset },
+	{ DAVY_HZ_ALLOC_FAILURE, DAVY_SEES(DAVY_EV_ALLOC_FAILED) | DAVY_SEES(DAVY_EV_LOG),
+	  davy_look_alloc_failure },
+	{ DAVY_HZ_EXHAUSTION,
+	  DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_DMEM) | DAVY_SEES(DAVY_EV_TICK),
+	  davy_look_exhaustion },
+	{ DAVY_HZ_SILENT_SPILL,
+	  DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_CLIENT) | DAVY_SEES(DAVY_EV_FACT) |
+		  DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROGRESS) | DAVY_SEES(DAVY_EV_TICK),
+	  davy_look_silent_spill },
+	{ DAVY_HZ_HOST_PRESSURE, DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_TICK),
+	  davy_look_host_pressure },
+	{ DAVY_HZ_SILENT_CPU, DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_FACT),
+	  davy_look_silent_cpu },
+	{ DAVY_HZ_HARDWARE,
+	  DAVY_SEES(DAVY_EV_LOG) | DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_KFD) |
+		  DAVY_SEES(DAVY_EV_FACT),
+	  davy_look_hardware },
+	{ DAVY_HZ_DRIVER_WARNING, DAVY_SEES(DAVY_EV_LOG), davy_look_driver_warning },
+	{ DAVY_HZ_JOB_HEADROOM, DAVY_SEES(DAVY_EV_JOB_TIMES) | DAVY_SEES(DAVY_EV_RING),
+	  davy_look_job_headroom },
+	{ DAVY_HZ_RESTORE_HOG,
+	  DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_LOG),
+	  davy_look_restore_hog },
+	{ DAVY_HZ_QUEUE_THRASH,
+	  DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_KFD_USE),
+	  davy_look_queue_thrash },
 };
 
-_Static_assert(sizeof(rows) / sizeof(rows[0]) == DL_HZ_COUNT - 1, "one row per hazard");
-_Static_assert(DL_EV_COUNT <= 64, "event kinds fit DL_SEES");
+_Static_assert(sizeof(rows) / sizeof(rows[0]) == DAVY_HZ_COUNT - 1, "one row per hazard");
+_Static_assert(DAVY_EV_COUNT <= 64, "event kinds fit DAVY_SEES");
 
-void dl_core_init(struct dl_core *core)
+void davy_core_init(struct davy_core *core)
 {
 	memset(core, 0, sizeof(*core));
-	dl_config_defaults(&core->config);
+	davy_config_defaults(&core->config);
 }
 
-struct dl_plan dl_plan_about(const struct dl_step *s, enum dl_hazard hazard,
-			     const struct dl_process *p)
+struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard hazard,
+				 const struct davy_process *p)
 {
-	struct dl_plan plan;
+	struct davy_plan plan;
 
 	memset(&plan, 0, sizeof(plan));
 	plan.at_ns = s->now_ns;
 	plan.first_sign_ns = s->now_ns;
 	plan.hazard = (uint8_t)hazard;
-	plan.rung = DL_RUNG_NOTE;
+	plan.rung = DAVY_RUNG_NOTE;
 	plan.pid = s->ev->pid;
-	dl_plan_evidence(&plan, s->now_ns, s->ev->kind, 1);
+	davy_plan_evidence(&plan, s->now_ns, s->ev->kind, 1);
 	if (!p)
 		return plan;
 	plan.pid = p->pid;
@@ -77,12 +85,12 @@ struct dl_plan dl_plan_about(const struct dl_step *s, enum dl_hazard hazard,
 	return plan;
 }
 
-void dl_plan_evidence(struct dl_plan *plan, uint64_t at_ns, uint32_t kind, uint32_t count)
+void davy_plan_evidence(struct davy_plan *plan, uint64_t at_ns, uint32_t kind, uint32_t count)
 {
-	struct dl_evidence *e;
+	struct davy_evidence *e;
 
-	assert(kind < DL_EV_COUNT);
-	if (plan->evidence_count == DL_PLAN_EVIDENCE)
+	assert(kind < DAVY_EV_COUNT);
+	if (plan->evidence_count == DAVY_PLAN_EVIDENCE)
 		return;
 	e = &plan->evidence[plan->evidence_count++];
 	e->at_ns = at_ns;
@@ -92,9 +100,9 @@ void dl_plan_evidence(struct dl_plan *plan, uint64_t at_ns, uint32_t kind, uint3
 		plan->first_sign_ns = at_ns;
 }
 
-bool dl_is_idle(const struct dl_step *s, uint32_t pid)
+bool davy_is_idle(const struct davy_step *s, uint32_t pid)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, pid);
+	const struct davy_process *p = davy_world_process(&s->core->world, pid);
 	uint64_t last_ns;
 
 	if (!p)
@@ -105,10 +113,10 @@ bool dl_is_idle(const struct dl_step *s, uint32_t pid)
 	return !last_ns || s->now_ns - last_ns > IDLE_NS;
 }
 
-void dl_emit_as(struct dl_step *s, struct dl_plan *plan, uint32_t id)
+void davy_emit_as(struct davy_step *s, struct davy_plan *plan, uint32_t id)
 {
-	assert(plan->rung < DL_RUNG_COUNT);
-	assert(plan->hazard < DL_HZ_COUNT);
+	assert(plan->rung < DAVY_RUNG_COUNT);
+	assert(plan->hazard < DAVY_HZ_COUNT);
 	plan->id = id;
 	if (s->count == s->max)
 		s->core->dropped_count++;
@@ -116,85 +124,85 @@ void dl_emit_as(struct dl_step *s, struct dl_plan *plan, uint32_t id)
 		s->plans[s->count++] = *plan;
 }
 
-void dl_emit(struct dl_step *s, struct dl_plan *plan)
+void davy_emit(struct davy_step *s, struct davy_plan *plan)
 {
-	dl_emit_as(s, plan, ++s->core->plan_count);
+	davy_emit_as(s, plan, ++s->core->plan_count);
 }
 
-int64_t dl_threshold_for(const struct dl_step *s, enum dl_config_key key, const char *device,
-			 const struct dl_process *p)
+int64_t davy_threshold_for(const struct davy_step *s, enum davy_config_key key, const char *device,
+			   const struct davy_process *p)
 {
 	const char *name = device && device[0] ? device : p ? p->device : "";
-	const struct dl_device_state *d = dl_world_device(&s->core->world, name);
+	const struct davy_device_state *d = davy_world_device(&s->core->world, name);
 
-	return dl_config_value_for(&s->core->config, key, d ? d->driver : "", name,
-				   p ? p->model : "");
+	return davy_config_value_for(&s->core->config, key, d ? d->driver : "", name,
+				     p ? p->model : "");
 }
 
-static void apply_config_for(struct dl_step *s)
+static void apply_config_for(struct davy_step *s)
 {
-	const struct dl_ev_config_for *in = &s->ev->config_for;
+	const struct davy_ev_config_for *in = &s->ev->config_for;
 
-	if (!dl_config_set_for(&s->core->config, in->scope, in->name, in->config.key,
-			       in->config.value))
+	if (!davy_config_set_for(&s->core->config, in->scope, in->name, in->config.key,
+				 in->config.value))
 		s->core->dropped_count++; /* refused where it was read, unless a trace is older */
 }
 
-static void apply_config(struct dl_step *s)
+static void apply_config(struct davy_step *s)
 {
 	/* An unknown key or a value out of range was refused where it was read; here it is ignored.
 	 */
-	dl_config_set(&s->core->config, s->ev->config.key, s->ev->config.value);
+	davy_config_set(&s->core->config, s->ev->config.key, s->ev->config.value);
 }
 
-static void look(struct dl_step *s)
+static void look(struct davy_step *s)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].sees & DL_SEES(s->ev->kind))
+		if (rows[i].sees & DAVY_SEES(s->ev->kind))
 			rows[i].look(s);
 }
 
-static void after(struct dl_step *s)
+static void after(struct davy_step *s)
 {
 	switch (s->ev->kind) {
-	case DL_EV_TICK:
-		dl_decide_tick(s);
-		dl_ladder_tick(s);
-		dl_breakers_tick(s);
-		dl_foresight_tick(s);
-		dl_alarms_tick(
+	case DAVY_EV_TICK:
+		davy_decide_tick(s);
+		davy_ladder_tick(s);
+		davy_breakers_tick(s);
+		davy_foresight_tick(s);
+		davy_alarms_tick(
 			s); /* last: what it has no room for waits, the others' turns do not */
 		break;
-	case DL_EV_PROCESS_EXIT:
-		dl_decide_exit(s);
+	case DAVY_EV_PROCESS_EXIT:
+		davy_decide_exit(s);
 		break;
-	case DL_EV_ACT:
-		dl_decide_act(s);
+	case DAVY_EV_ACT:
+		davy_decide_act(s);
 		break;
-	case DL_EV_ORDER:
-		dl_decide_order(s);
+	case DAVY_EV_ORDER:
+		davy_decide_order(s);
 		break;
-	case DL_EV_LEFT:
-		dl_effect_left(s);
+	case DAVY_EV_LEFT:
+		davy_effect_left(s);
 		break;
-	case DL_EV_CLOCK:
+	case DAVY_EV_CLOCK:
 		s->core->wall_s = s->ev->clock.wall_s;
 		s->core->wall_ns = s->now_ns;
 		break;
-	case DL_EV_TUNING:
-		dl_tuned_restore(s);
+	case DAVY_EV_TUNING:
+		davy_tuned_restore(s);
 		break;
-	case DL_EV_BREAKER:
-		dl_breaker_restore(s);
+	case DAVY_EV_BREAKER:
+		davy_breaker_restore(s);
 		break;
-	case DL_EV_WORKLOAD:
-	case DL_EV_PROCESS:
-		dl_breaker_probation(s);
+	case DAVY_EV_WORKLOAD:
+	case DAVY_EV_PROCESS:
+		davy_breaker_probation(s);
 		break;
-	case DL_EV_CONFIG:
+	case DAVY_EV_CONFIG:
 		apply_config(s);
 		break;
-	case DL_EV_CONFIG_FOR:
+	case DAVY_EV_CONFIG_FOR:
 		apply_config_for(s);
 		break;
 	default:
@@ -202,14 +210,14 @@ static void after(struct dl_step *s)
 	}
 }
 
-size_t dl_core_step(struct dl_core *core, const struct dl_event *ev, struct dl_plan *plans,
-		    size_t max)
+size_t davy_core_step(struct davy_core *core, const struct davy_event *ev, struct davy_plan *plans,
+		      size_t max)
 {
-	struct dl_step s = { .core = core, .ev = ev, .plans = plans, .max = max };
-	struct dl_event held;
+	struct davy_step s = { .core = core, .ev = ev, .plans = plans, .max = max };
+	struct davy_event held;
 
-	assert(max >= DL_PLANS_MAX);
-	assert(ev->kind > 0 && ev->kind < DL_EV_COUNT);
+	assert(max >= DAVY_PLANS_MAX);
+	assert(ev->kind > 0 && ev->kind < DAVY_EV_COUNT);
 	if (ev->at_ns <
 	    core->now_ns) { /* two CPUs' records may cross: time is held, never turned */
 		held = *ev;
@@ -218,17 +226,17 @@ size_t dl_core_step(struct dl_core *core, const struct dl_event *ev, struct dl_p
 	}
 	core->now_ns = s.now_ns = s.ev->at_ns;
 	core->event_count++;
-	dl_world_apply(&core->world, s.ev);
-	dl_foresight_event(&s);
+	davy_world_apply(&core->world, s.ev);
+	davy_foresight_event(&s);
 	look(&s);
 	after(&s);
-	dl_world_settle(&core->world, s.ev);
+	davy_world_settle(&core->world, s.ev);
 	return s.count;
 }
 
-bool dl_core_workload_busy(struct dl_core *core, uint32_t workload)
+bool davy_core_workload_busy(struct davy_core *core, uint32_t workload)
 {
-	struct dl_workload *w = dl_world_workload(&core->world, workload);
+	struct davy_workload *w = davy_world_workload(&core->world, workload);
 
 	if (!w)
 		return false;

@@ -7,12 +7,12 @@
 
 #include "doctor/checks.h"
 
-bool dl_doctor_override_of(const struct dl_doctor_facts *facts, const struct dl_doctor_gpu *g,
-			   struct dl_doctor_override *ret_override)
+bool davy_doctor_override_of(const struct davy_doctor_facts *facts, const struct davy_doctor_gpu *g,
+			     struct davy_doctor_override *ret_override)
 {
-	const struct dl_doctor_variable *all = &facts->variable[DL_VAR_HSA_OVERRIDE];
-	const char *name = dl_doctor_variable_name(DL_VAR_HSA_OVERRIDE);
-	struct dl_doctor_override *o = ret_override;
+	const struct davy_doctor_variable *all = &facts->variable[DAVY_VAR_HSA_OVERRIDE];
+	const char *name = davy_doctor_variable_name(DAVY_VAR_HSA_OVERRIDE);
+	struct davy_doctor_override *o = ret_override;
 	char rest;
 
 	if (!g->has_kfd_node || (!g->has_override && !all->set))
@@ -30,67 +30,68 @@ bool dl_doctor_override_of(const struct dl_doctor_facts *facts, const struct dl_
 	return true;
 }
 
-static void look_at_override(const struct dl_doctor_facts *facts, const struct dl_check *check,
-			     struct dl_findings *findings, const struct dl_doctor_gpu *g,
-			     const struct dl_doctor_override *o)
+static void look_at_override(const struct davy_doctor_facts *facts, const struct davy_check *check,
+			     struct davy_findings *findings, const struct davy_doctor_gpu *g,
+			     const struct davy_doctor_override *o)
 {
 	unsigned int own = g->kfd_gfx / 10000;
 	bool good = o->valid && o->major == own;
-	struct dl_finding *f = dl_finding_add(
-		findings, check, good ? DL_FOUND_OK : DL_FOUND_FAILURE, DL_BIT(ROCM), g->device);
+	struct davy_finding *f =
+		davy_finding_add(findings, check, good ? DAVY_FOUND_OK : DAVY_FOUND_FAILURE,
+				 DAVY_BIT(ROCM), g->device);
 
 	if (good) {
-		dl_finding_evidence(f, "%s for %s: the same family", o->value, g->subject.gfx);
+		davy_finding_evidence(f, "%s for %s: the same family", o->value, g->subject.gfx);
 		return;
 	}
 	if (o->valid)
-		dl_finding_evidence(f,
-				    "%s=%s, and the GPU is %s: code of another major version "
-				    "faults or dies in discovery",
-				    o->name, o->value, g->subject.gfx);
+		davy_finding_evidence(f,
+				      "%s=%s, and the GPU is %s: code of another major version "
+				      "faults or dies in discovery",
+				      o->name, o->value, g->subject.gfx);
 	else
-		dl_finding_evidence(f, "%s='%s' is no version such as 11.0.0: ROCm ends its init",
-				    o->name, o->value);
-	dl_finding_fix(f, "take %s out of the service's environment, or use one of major %u",
-		       o->name, own);
-	dl_finding_verify(f, "systemctl show -p Environment %s | grep HSA_OVERRIDE",
-			  facts->service.unit[0] ? facts->service.unit : "UNIT");
+		davy_finding_evidence(f, "%s='%s' is no version such as 11.0.0: ROCm ends its init",
+				      o->name, o->value);
+	davy_finding_fix(f, "take %s out of the service's environment, or use one of major %u",
+			 o->name, own);
+	davy_finding_verify(f, "systemctl show -p Environment %s | grep HSA_OVERRIDE",
+			    facts->service.unit[0] ? facts->service.unit : "UNIT");
 }
 
-DL_CHECK(override)
+DAVY_CHECK(override)
 {
-	struct dl_doctor_override o;
+	struct davy_doctor_override o;
 	size_t looked = 0;
 
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		if (!dl_doctor_override_of(facts, &facts->gpu[i], &o))
+		if (!davy_doctor_override_of(facts, &facts->gpu[i], &o))
 			continue;
 		looked++;
 		look_at_override(facts, check, findings, &facts->gpu[i], &o);
 	}
 	if (!looked)
-		dl_check_not_needed(findings, check,
-				    facts->variable[DL_VAR_HSA_OVERRIDE].set ? "no GPU of KFD"
-									     : "it is not set");
+		davy_check_not_needed(findings, check,
+				      facts->variable[DAVY_VAR_HSA_OVERRIDE].set ? "no GPU of KFD"
+										 : "it is not set");
 }
 
 /* Variables that choose devices, and for whom. */
 static const struct {
-	enum dl_doctor_variable_id id;
+	enum davy_doctor_variable_id id;
 	uint32_t backends;
 	const char *vendor; /* NULL: of any */
 } hiding[] = {
-	{ DL_VAR_ROCR_VISIBLE, DL_BIT(ROCM), "amd" },
-	{ DL_VAR_HIP_VISIBLE, DL_BIT(ROCM), "amd" },
-	{ DL_VAR_GPU_ORDINAL, DL_BIT(ROCM), "amd" },
-	{ DL_VAR_CUDA_VISIBLE, DL_BIT(CUDA), "nvidia" },
-	{ DL_VAR_CUDA_VISIBLE, DL_BIT(ROCM), "amd" }, /* HIP reads it, too */
-	{ DL_VAR_NVIDIA_VISIBLE, DL_BIT(CUDA), "nvidia" },
-	{ DL_VAR_VK_VISIBLE, DL_BIT(VULKAN), NULL },
-	{ DL_VAR_ZE_AFFINITY, DL_BIT(SYCL), "intel" },
+	{ DAVY_VAR_ROCR_VISIBLE, DAVY_BIT(ROCM), "amd" },
+	{ DAVY_VAR_HIP_VISIBLE, DAVY_BIT(ROCM), "amd" },
+	{ DAVY_VAR_GPU_ORDINAL, DAVY_BIT(ROCM), "amd" },
+	{ DAVY_VAR_CUDA_VISIBLE, DAVY_BIT(CUDA), "nvidia" },
+	{ DAVY_VAR_CUDA_VISIBLE, DAVY_BIT(ROCM), "amd" }, /* HIP reads it, too */
+	{ DAVY_VAR_NVIDIA_VISIBLE, DAVY_BIT(CUDA), "nvidia" },
+	{ DAVY_VAR_VK_VISIBLE, DAVY_BIT(VULKAN), NULL },
+	{ DAVY_VAR_ZE_AFFINITY, DAVY_BIT(SYCL), "intel" },
 };
 
-static size_t gpus_of(const struct dl_doctor_facts *facts, const char *vendor)
+static size_t gpus_of(const struct davy_doctor_facts *facts, const char *vendor)
 {
 	size_t count = 0;
 
@@ -117,31 +118,31 @@ static bool hides_all(const char *value, size_t gpu_count)
 	return (*end == 0 || *end == ',') && index >= gpu_count;
 }
 
-static void look_at_visible(const struct dl_doctor_facts *facts, const struct dl_check *check,
-			    struct dl_findings *findings, size_t row)
+static void look_at_visible(const struct davy_doctor_facts *facts, const struct davy_check *check,
+			    struct davy_findings *findings, size_t row)
 {
-	const struct dl_doctor_variable *v = &facts->variable[hiding[row].id];
+	const struct davy_doctor_variable *v = &facts->variable[hiding[row].id];
 	size_t count = gpus_of(facts, hiding[row].vendor);
-	const char *name = dl_doctor_variable_name(hiding[row].id);
+	const char *name = davy_doctor_variable_name(hiding[row].id);
 	bool hides = hides_all(v->value, count);
-	struct dl_finding *f =
-		dl_finding_add(findings, check, hides ? DL_FOUND_FAILURE : DL_FOUND_OK,
-			       hiding[row].backends, name);
+	struct davy_finding *f =
+		davy_finding_add(findings, check, hides ? DAVY_FOUND_FAILURE : DAVY_FOUND_OK,
+				 hiding[row].backends, name);
 
-	dl_finding_evidence(f, "%s='%s' with %zu GPU%s%s", name, v->value, count,
-			    count == 1 ? "" : "s",
-			    hides ? ": it hides every one of them" : " here");
+	davy_finding_evidence(f, "%s='%s' with %zu GPU%s%s", name, v->value, count,
+			      count == 1 ? "" : "s",
+			      hides ? ": it hides every one of them" : " here");
 	if (!hides)
 		return;
-	dl_finding_fix(f,
-		       "take %s out of the service's environment (unit, drop-ins, "
-		       "EnvironmentFile), and restart it",
-		       name);
-	dl_finding_verify(f, "systemctl show -p Environment %s | grep %s",
-			  facts->service.unit[0] ? facts->service.unit : "UNIT", name);
+	davy_finding_fix(f,
+			 "take %s out of the service's environment (unit, drop-ins, "
+			 "EnvironmentFile), and restart it",
+			 name);
+	davy_finding_verify(f, "systemctl show -p Environment %s | grep %s",
+			    facts->service.unit[0] ? facts->service.unit : "UNIT", name);
 }
 
-DL_CHECK(hidden)
+DAVY_CHECK(hidden)
 {
 	size_t looked = 0;
 
@@ -154,109 +155,113 @@ DL_CHECK(hidden)
 	if (looked)
 		return;
 	if (facts->gpu_count && facts->service.environment_known)
-		dl_finding_evidence(dl_finding_add(findings, check, DL_FOUND_OK, 0, ""),
-				    "none of them is set");
+		davy_finding_evidence(davy_finding_add(findings, check, DAVY_FOUND_OK, 0, ""),
+				      "none of them is set");
 	else if (facts->gpu_count)
-		dl_finding_evidence(dl_finding_add(findings, check, DL_FOUND_UNCHECKED, 0, ""),
-				    "the service's environment is not known");
+		davy_finding_evidence(
+			davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, ""),
+			"the service's environment is not known");
 	else
-		dl_check_not_needed(findings, check, "no GPU");
+		davy_check_not_needed(findings, check, "no GPU");
 }
 
-static bool says_yes(const struct dl_doctor_variable *v)
+static bool says_yes(const struct davy_doctor_variable *v)
 {
 	return v->set && (!strcmp(v->value, "1") || !strcasecmp(v->value, "true") ||
 			  !strcasecmp(v->value, "yes"));
 }
 
 /* Ollama since 0.30; gfx1151 with ROCm is taken all the same (discover/runner.go). */
-DL_CHECK(dropped)
+DAVY_CHECK(dropped)
 {
-	bool ollama = facts->engine.engine == DL_ENGINE_OLLAMA ||
-		      facts->engine.engine == DL_ENGINE_OLLAMA_RUNNER;
+	bool ollama = facts->engine.engine == DAVY_ENGINE_OLLAMA ||
+		      facts->engine.engine == DAVY_ENGINE_OLLAMA_RUNNER;
 	size_t looked = 0;
 
 	for (size_t i = 0; ollama && i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
-		bool kept = says_yes(&facts->variable[DL_VAR_OLLAMA_IGPU]);
-		struct dl_finding *f;
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
+		bool kept = says_yes(&facts->variable[DAVY_VAR_OLLAMA_IGPU]);
+		struct davy_finding *f;
 
 		if (strcmp(g->subject.kind, "igpu") != 0)
 			continue;
 		looked++;
-		f = dl_finding_add(findings, check, kept ? DL_FOUND_OK : DL_FOUND_FAILURE,
-				   dl_doctor_backends_of(g->subject.vendor), g->device);
+		f = davy_finding_add(findings, check, kept ? DAVY_FOUND_OK : DAVY_FOUND_FAILURE,
+				     davy_doctor_backends_of(g->subject.vendor), g->device);
 		if (!kept && !strcmp(g->subject.gfx, "gfx1151"))
-			f->backends = DL_BIT(VULKAN);
-		dl_finding_evidence(f, kept ? "OLLAMA_IGPU_ENABLE is set"
-					    : "Ollama drops an integrated GPU unless "
-					      "OLLAMA_IGPU_ENABLE=1 (since 0.30)");
+			f->backends = DAVY_BIT(VULKAN);
+		davy_finding_evidence(f, kept ? "OLLAMA_IGPU_ENABLE is set"
+					      : "Ollama drops an integrated GPU unless "
+						"OLLAMA_IGPU_ENABLE=1 (since 0.30)");
 		if (kept)
 			continue;
-		dl_finding_fix(f, "Environment=OLLAMA_IGPU_ENABLE=1 in a drop-in of the service");
-		dl_finding_verify(f, "systemctl show -p Environment %s | grep OLLAMA_IGPU",
-				  facts->service.unit[0] ? facts->service.unit : "ollama.service");
+		davy_finding_fix(f, "Environment=OLLAMA_IGPU_ENABLE=1 in a drop-in of the service");
+		davy_finding_verify(f, "systemctl show -p Environment %s | grep OLLAMA_IGPU",
+				    facts->service.unit[0] ? facts->service.unit
+							   : "ollama.service");
 	}
 	if (!looked)
-		dl_check_not_needed(findings, check,
-				    ollama ? "no integrated GPU" : "only Ollama drops it");
+		davy_check_not_needed(findings, check,
+				      ollama ? "no integrated GPU" : "only Ollama drops it");
 }
 
 /* Whether the value leaves a backend out; vendor's runtimes and engines, as their manuals say. */
-static bool turns_off(const struct dl_doctor_facts *facts, enum dl_doctor_variable_id id)
+static bool turns_off(const struct davy_doctor_facts *facts, enum davy_doctor_variable_id id)
 {
-	const struct dl_doctor_variable *v = &facts->variable[id];
+	const struct davy_doctor_variable *v = &facts->variable[id];
 
 	if (!v->set)
 		return false;
-	if (id == DL_VAR_OLLAMA_VULKAN)
-		return facts->engine.engine == DL_ENGINE_OLLAMA && !says_yes(v);
-	if (id == DL_VAR_ONEAPI_SELECTOR) /* "level_zero:0", "*:gpu"; "opencl:cpu" */
+	if (id == DAVY_VAR_OLLAMA_VULKAN)
+		return facts->engine.engine == DAVY_ENGINE_OLLAMA && !says_yes(v);
+	if (id == DAVY_VAR_ONEAPI_SELECTOR) /* "level_zero:0", "*:gpu"; "opencl:cpu" */
 		return !strstr(v->value, "level_zero") && !strstr(v->value, "gpu") &&
 		       !strstr(v->value, "*:*");
-	return v->value[0] || id == DL_VAR_DISABLE_VULKAN;
+	return v->value[0] || id == DAVY_VAR_DISABLE_VULKAN;
 }
 
-DL_CHECK(switched_off)
+DAVY_CHECK(switched_off)
 {
 	static const struct {
-		enum dl_doctor_variable_id id;
+		enum davy_doctor_variable_id id;
 		uint32_t backends;
 		const char *what;
 	} rows[] = {
-		{ DL_VAR_DISABLE_VULKAN, DL_BIT(VULKAN), "turns Vulkan off" },
-		{ DL_VAR_OLLAMA_VULKAN, DL_BIT(VULKAN), "turns Vulkan off" },
-		{ DL_VAR_VK_DRIVERS_DISABLE, DL_BIT(VULKAN), "leaves drivers of Vulkan out" },
-		{ DL_VAR_VK_DRIVERS_SELECT, DL_BIT(VULKAN), "leaves other drivers of Vulkan out" },
-		{ DL_VAR_ONEAPI_SELECTOR, DL_BIT(SYCL), "leaves Level Zero's GPUs out" },
+		{ DAVY_VAR_DISABLE_VULKAN, DAVY_BIT(VULKAN), "turns Vulkan off" },
+		{ DAVY_VAR_OLLAMA_VULKAN, DAVY_BIT(VULKAN), "turns Vulkan off" },
+		{ DAVY_VAR_VK_DRIVERS_DISABLE, DAVY_BIT(VULKAN), "leaves drivers of Vulkan out" },
+		{ DAVY_VAR_VK_DRIVERS_SELECT, DAVY_BIT(VULKAN),
+		  "leaves other drivers of Vulkan out" },
+		{ DAVY_VAR_ONEAPI_SELECTOR, DAVY_BIT(SYCL), "leaves Level Zero's GPUs out" },
 	};
-	const struct dl_doctor_variable *library = &facts->variable[DL_VAR_OLLAMA_LIBRARY];
+	const struct davy_doctor_variable *library = &facts->variable[DAVY_VAR_OLLAMA_LIBRARY];
 	size_t found = 0;
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *name = dl_doctor_variable_name(rows[i].id);
+		const char *name = davy_doctor_variable_name(rows[i].id);
 
 		if (!turns_off(facts, rows[i].id))
 			continue;
 		found++;
-		f = dl_finding_add(findings, check, DL_FOUND_WARNING, rows[i].backends, name);
-		dl_finding_evidence(f, "%s='%s' %s", name, facts->variable[rows[i].id].value,
-				    rows[i].what);
-		dl_finding_fix(f, "take it out of the service's environment");
-		dl_finding_verify(f, "davylamp doctor %s", facts->service.as);
+		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, rows[i].backends, name);
+		davy_finding_evidence(f, "%s='%s' %s", name, facts->variable[rows[i].id].value,
+				      rows[i].what);
+		davy_finding_fix(f, "take it out of the service's environment");
+		davy_finding_verify(f, "davylamp doctor %s", facts->service.as);
 	}
-	if (facts->engine.engine == DL_ENGINE_OLLAMA && library->set && library->value[0]) {
-		f = dl_finding_add(findings, check, DL_FOUND_OK, 0, "OLLAMA_LLM_LIBRARY");
-		dl_finding_evidence(f, "'%s': only that folder of libraries is looked into",
-				    library->value);
+	if (facts->engine.engine == DAVY_ENGINE_OLLAMA && library->set && library->value[0]) {
+		f = davy_finding_add(findings, check, DAVY_FOUND_OK, 0, "OLLAMA_LLM_LIBRARY");
+		davy_finding_evidence(f, "'%s': only that folder of libraries is looked into",
+				      library->value);
 	} else if (!found) {
-		f = dl_finding_add(
-			findings, check,
-			facts->service.environment_known ? DL_FOUND_OK : DL_FOUND_UNCHECKED, 0, "");
-		dl_finding_evidence(f, facts->service.environment_known
-					       ? "none does"
-					       : "the service's environment is not known");
+		f = davy_finding_add(findings, check,
+				     facts->service.environment_known ? DAVY_FOUND_OK
+								      : DAVY_FOUND_UNCHECKED,
+				     0, "");
+		davy_finding_evidence(f, facts->service.environment_known
+						 ? "none does"
+						 : "the service's environment is not known");
 	}
 }
 
@@ -267,54 +272,55 @@ static bool is_software(const char *library)
 	       strstr(library, "swiftshader");
 }
 
-DL_CHECK(icds)
+DAVY_CHECK(icds)
 {
 	size_t good = 0, software = 0;
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	if (!facts->gpu_count) {
-		dl_check_not_needed(findings, check, "no GPU");
+		davy_check_not_needed(findings, check, "no GPU");
 		return;
 	}
 	if (!facts->icds_looked) {
-		f = dl_finding_add(findings, check, DL_FOUND_UNCHECKED, DL_BIT(VULKAN), "");
-		dl_finding_evidence(f, "the folders of manifests could not be read as that user");
-		dl_finding_fix(f, "run 'davylamp doctor' as root");
-		dl_finding_verify(f, "davylamp probe vulkan");
+		f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, DAVY_BIT(VULKAN), "");
+		davy_finding_evidence(f, "the folders of manifests could not be read as that user");
+		davy_finding_fix(f, "run 'davylamp doctor' as root");
+		davy_finding_verify(f, "davylamp probe vulkan");
 		return;
 	}
 	for (size_t i = 0; i < facts->icd_count; i++) {
-		const struct dl_doctor_icd *icd = &facts->icd[i];
+		const struct davy_doctor_icd *icd = &facts->icd[i];
 
 		if (!icd->why[0]) {
 			good++;
 			software += is_software(icd->library);
 			continue;
 		}
-		f = dl_finding_add(findings, check, DL_FOUND_WARNING, DL_BIT(VULKAN),
-				   icd->manifest);
-		dl_finding_evidence(f, "%s: %s", icd->library, icd->why);
-		dl_finding_fix(f, "install the package of that driver again, or take the manifest "
-				  "away");
-		dl_finding_verify(f, "davylamp probe vulkan");
+		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, DAVY_BIT(VULKAN),
+				     icd->manifest);
+		davy_finding_evidence(f, "%s: %s", icd->library, icd->why);
+		davy_finding_fix(f,
+				 "install the package of that driver again, or take the manifest "
+				 "away");
+		davy_finding_verify(f, "davylamp probe vulkan");
 	}
-	f = dl_finding_add(findings, check,
-			   !good	      ? DL_FOUND_FAILURE
-			   : good == software ? DL_FOUND_WARNING
-					      : DL_FOUND_OK,
-			   DL_BIT(VULKAN), "");
+	f = davy_finding_add(findings, check,
+			     !good		? DAVY_FOUND_FAILURE
+			     : good == software ? DAVY_FOUND_WARNING
+						: DAVY_FOUND_OK,
+			     DAVY_BIT(VULKAN), "");
 	if (good > software) {
-		dl_finding_evidence(f, "%zu by %s, the first is %s", good, facts->icds_from,
-				    facts->icd[0].manifest);
+		davy_finding_evidence(f, "%zu by %s, the first is %s", good, facts->icds_from,
+				      facts->icd[0].manifest);
 		return;
 	}
-	dl_finding_evidence(f, "%s by %s", good ? "only one that computes on the CPU" : "none",
-			    facts->icds_from);
+	davy_finding_evidence(f, "%s by %s", good ? "only one that computes on the CPU" : "none",
+			      facts->icds_from);
 	if (strncmp(facts->icds_from, "VK_", 3) != 0)
-		dl_finding_fix(f, "install the GPU's Vulkan driver (mesa-vulkan-drivers, or that "
-				  "of NVIDIA's package)");
+		davy_finding_fix(f, "install the GPU's Vulkan driver (mesa-vulkan-drivers, or that "
+				    "of NVIDIA's package)");
 	else
-		dl_finding_fix(f, "mend or unset %s in the service's environment",
-			       facts->icds_from);
-	dl_finding_verify(f, "davylamp probe vulkan");
+		davy_finding_fix(f, "mend or unset %s in the service's environment",
+				 facts->icds_from);
+	davy_finding_verify(f, "davylamp probe vulkan");
 }

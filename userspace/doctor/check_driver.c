@@ -7,62 +7,63 @@
 
 #include "doctor/checks.h"
 
-DL_CHECK(gpus)
+DAVY_CHECK(gpus)
 {
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	if (!facts->gpu_count) {
-		f = dl_finding_add(findings, check, DL_FOUND_UNCHECKED, 0, "");
-		dl_finding_evidence(f, "no GPU of AMD, Intel or NVIDIA on the PCI bus, and no DRM "
-				       "device: nothing of a GPU could be checked here");
-		dl_finding_fix(f, "on a virtual machine or in a container the GPU has to be "
-				  "passed in");
-		dl_finding_verify(f, "lspci -nn -d ::03xx; ls /sys/class/drm");
+		f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, "");
+		davy_finding_evidence(f,
+				      "no GPU of AMD, Intel or NVIDIA on the PCI bus, and no DRM "
+				      "device: nothing of a GPU could be checked here");
+		davy_finding_fix(f, "on a virtual machine or in a container the GPU has to be "
+				    "passed in");
+		davy_finding_verify(f, "lspci -nn -d ::03xx; ls /sys/class/drm");
 		return;
 	}
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
 
-		f = dl_finding_add(findings, check, DL_FOUND_OK,
-				   dl_doctor_backends_of(g->subject.vendor), g->device);
-		dl_finding_evidence(f, "%04x:%04x, %s%s%s%s%s", g->pci_vendor, g->pci_device,
-				    g->subject.vendor, g->subject.gfx[0] ? ", " : "",
-				    g->subject.gfx, g->subject.kind[0] ? ", " : "",
-				    g->subject.kind);
+		f = davy_finding_add(findings, check, DAVY_FOUND_OK,
+				     davy_doctor_backends_of(g->subject.vendor), g->device);
+		davy_finding_evidence(f, "%04x:%04x, %s%s%s%s%s", g->pci_vendor, g->pci_device,
+				      g->subject.vendor, g->subject.gfx[0] ? ", " : "",
+				      g->subject.gfx, g->subject.kind[0] ? ", " : "",
+				      g->subject.kind);
 	}
 }
 
-DL_CHECK(driver)
+DAVY_CHECK(driver)
 {
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
 		bool vfio = !strncmp(g->driver, "vfio", 4) || !strcmp(g->driver, "pci-stub");
-		struct dl_finding *f = dl_finding_add(
-			findings, check, g->driver[0] && !vfio ? DL_FOUND_OK : DL_FOUND_FAILURE,
-			dl_doctor_backends_of(g->subject.vendor), g->device);
+		struct davy_finding *f = davy_finding_add(
+			findings, check, g->driver[0] && !vfio ? DAVY_FOUND_OK : DAVY_FOUND_FAILURE,
+			davy_doctor_backends_of(g->subject.vendor), g->device);
 
-		if (f->verdict == DL_FOUND_OK) {
-			dl_finding_evidence(f, "%s %s%s", g->driver,
-					    g->version[0] ? g->version : "of Linux ",
-					    g->version[0] ? "" : facts->kernel);
+		if (f->verdict == DAVY_FOUND_OK) {
+			davy_finding_evidence(f, "%s %s%s", g->driver,
+					      g->version[0] ? g->version : "of Linux ",
+					      g->version[0] ? "" : facts->kernel);
 			continue;
 		}
 		if (vfio)
-			dl_finding_evidence(f, "'%s' holds it for a virtual machine", g->driver);
+			davy_finding_evidence(f, "'%s' holds it for a virtual machine", g->driver);
 		else
-			dl_finding_evidence(f, "no driver is bound to %04x:%04x", g->pci_vendor,
-					    g->pci_device);
-		dl_finding_fix(f,
-			       "load '%s' ('modprobe %s'); see 'dmesg' and 'modprobe.d' for "
-			       "why it was not",
-			       g->wanted, g->wanted);
-		dl_finding_verify(f, "readlink /sys/bus/pci/devices/%s/driver", g->device);
+			davy_finding_evidence(f, "no driver is bound to %04x:%04x", g->pci_vendor,
+					      g->pci_device);
+		davy_finding_fix(f,
+				 "load '%s' ('modprobe %s'); see 'dmesg' and 'modprobe.d' for "
+				 "why it was not",
+				 g->wanted, g->wanted);
+		davy_finding_verify(f, "readlink /sys/bus/pci/devices/%s/driver", g->device);
 	}
 	if (!facts->gpu_count)
-		dl_check_not_needed(findings, check, "no GPU");
+		davy_check_not_needed(findings, check, "no GPU");
 }
 
-static bool node_exists(const struct dl_doctor_facts *facts, enum dl_doctor_node_kind kind)
+static bool node_exists(const struct davy_doctor_facts *facts, enum davy_doctor_node_kind kind)
 {
 	for (size_t i = 0; i < facts->node_count; i++)
 		if (facts->node[i].kind == kind && facts->node[i].exists)
@@ -70,36 +71,39 @@ static bool node_exists(const struct dl_doctor_facts *facts, enum dl_doctor_node
 	return false;
 }
 
-DL_CHECK(topology)
+DAVY_CHECK(topology)
 {
 	size_t looked = 0;
 
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
-		struct dl_finding *f;
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
+		struct davy_finding *f;
 
 		if (strcmp(g->driver, "amdgpu") != 0)
 			continue;
 		looked++;
 		if (g->has_kfd_node) {
-			f = dl_finding_add(findings, check, DL_FOUND_OK, DL_BIT(ROCM), g->device);
-			dl_finding_evidence(f, "%s, %u compute units", g->subject.gfx,
-					    g->subject.compute_units);
+			f = davy_finding_add(findings, check, DAVY_FOUND_OK, DAVY_BIT(ROCM),
+					     g->device);
+			davy_finding_evidence(f, "%s, %u compute units", g->subject.gfx,
+					      g->subject.compute_units);
 			continue;
 		}
-		f = dl_finding_add(findings, check, DL_FOUND_FAILURE, DL_BIT(ROCM), g->device);
-		dl_finding_evidence(f, "%s",
-				    facts->kfd_class || node_exists(facts, DL_NODE_KFD)
-					    ? "KFD is there and does not list this GPU: it cannot "
-					      "be used by ROCm"
-					    : "there is no KFD: amdgpu was built without "
-					      "CONFIG_HSA_AMD, or it has refused this GPU");
-		dl_finding_fix(f, "see 'dmesg | grep -i kfd' (a kernel without HSA_AMD, PCIe "
-				  "atomics missing); Vulkan needs no KFD");
-		dl_finding_verify(f, "cat /sys/class/kfd/kfd/topology/nodes/*/gpu_id");
+		f = davy_finding_add(findings, check, DAVY_FOUND_FAILURE, DAVY_BIT(ROCM),
+				     g->device);
+		davy_finding_evidence(
+			f, "%s",
+			facts->kfd_class || node_exists(facts, DAVY_NODE_KFD)
+				? "KFD is there and does not list this GPU: it cannot "
+				  "be used by ROCm"
+				: "there is no KFD: amdgpu was built without "
+				  "CONFIG_HSA_AMD, or it has refused this GPU");
+		davy_finding_fix(f, "see 'dmesg | grep -i kfd' (a kernel without HSA_AMD, PCIe "
+				    "atomics missing); Vulkan needs no KFD");
+		davy_finding_verify(f, "cat /sys/class/kfd/kfd/topology/nodes/*/gpu_id");
 	}
 	if (!looked)
-		dl_check_not_needed(findings, check, "no GPU with amdgpu");
+		davy_check_not_needed(findings, check, "no GPU with amdgpu");
 }
 
 /* "Y" is 1, "0x10" is 16; what is no number is compared as it is. */
@@ -127,14 +131,14 @@ static bool same_value(const char *configured, const char *value)
 	return c == v || (uint32_t)c == (uint32_t)v;
 }
 
-DL_CHECK(parameters)
+DAVY_CHECK(parameters)
 {
 	size_t looked = 0;
 
 	for (size_t i = 0; i < facts->parameter_count; i++) {
-		const struct dl_doctor_parameter *p = &facts->parameter[i];
+		const struct davy_doctor_parameter *p = &facts->parameter[i];
 		char about[96];
-		struct dl_finding *f;
+		struct davy_finding *f;
 		bool good;
 
 		if (!p->loaded)
@@ -142,65 +146,66 @@ DL_CHECK(parameters)
 		looked++;
 		good = p->exists && same_value(p->configured, p->value);
 		snprintf(about, sizeof(about), "%s.%s", p->module, p->name);
-		f = dl_finding_add(findings, check, good ? DL_FOUND_OK : DL_FOUND_WARNING, 0,
-				   about);
+		f = davy_finding_add(findings, check, good ? DAVY_FOUND_OK : DAVY_FOUND_WARNING, 0,
+				     about);
 		if (good) {
-			dl_finding_evidence(f, "'%s', as %s says", p->value, p->origin);
+			davy_finding_evidence(f, "'%s', as %s says", p->value, p->origin);
 			continue;
 		}
 		if (p->exists)
-			dl_finding_evidence(f, "%s says '%s', the kernel has '%s'", p->origin,
-					    p->configured, p->value);
+			davy_finding_evidence(f, "%s says '%s', the kernel has '%s'", p->origin,
+					      p->configured, p->value);
 		else
-			dl_finding_evidence(f,
-					    "%s sets it to '%s', and %s has no parameter of "
-					    "that name: a typing error, or another version's",
-					    p->origin, p->configured, p->module);
+			davy_finding_evidence(f,
+					      "%s sets it to '%s', and %s has no parameter of "
+					      "that name: a typing error, or another version's",
+					      p->origin, p->configured, p->module);
 		if (p->exists)
-			dl_finding_fix(f,
-				       "update the initramfs and boot again; of several the last "
-				       "one wins");
+			davy_finding_fix(f,
+					 "update the initramfs and boot again; of several the last "
+					 "one wins");
 		else
-			dl_finding_fix(f, "compare with 'modinfo -F parm %s'", p->module);
-		dl_finding_verify(f, "cat /sys/module/%s/parameters/%s", p->module, p->name);
+			davy_finding_fix(f, "compare with 'modinfo -F parm %s'", p->module);
+		davy_finding_verify(f, "cat /sys/module/%s/parameters/%s", p->module, p->name);
 	}
 	if (!looked)
-		dl_check_not_needed(findings, check, "nobody sets any of a GPU's driver");
+		davy_check_not_needed(findings, check, "nobody sets any of a GPU's driver");
 }
 
-DL_CHECK(denied)
+DAVY_CHECK(denied)
 {
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
 		size_t count = 0;
-		struct dl_finding *f;
+		struct davy_finding *f;
 
-		for (int b = DL_BACKEND_VULKAN; b < DL_BACKEND_COUNT; b++) {
+		for (int b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++) {
 			if (!g->policy[b].against)
 				continue;
 			count++;
-			f = dl_finding_add(findings, check, DL_FOUND_WARNING, 1u << b, g->device);
-			dl_finding_evidence(f, "%s is known to fail here: %s (%s)",
-					    dl_doctor_backend_title((uint32_t)b), g->policy[b].why,
-					    g->policy[b].origin);
-			dl_finding_fix(f, "leave it to 'davylamp exec', or take the backend that "
-					  "the rules name");
-			dl_finding_verify(f, "davylamp policy explain --device %s", g->device);
+			f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, 1u << b,
+					     g->device);
+			davy_finding_evidence(f, "%s is known to fail here: %s (%s)",
+					      davy_doctor_backend_title((uint32_t)b),
+					      g->policy[b].why, g->policy[b].origin);
+			davy_finding_fix(f, "leave it to 'davylamp exec', or take the backend that "
+					    "the rules name");
+			davy_finding_verify(f, "davylamp policy explain --device %s", g->device);
 		}
 		if (count)
 			continue;
-		f = dl_finding_add(findings, check, DL_FOUND_OK,
-				   dl_doctor_backends_of(g->subject.vendor), g->device);
-		dl_finding_evidence(f, "no rule knows anything against %s%s%s on Linux %s",
-				    g->subject.gfx[0] ? g->subject.gfx : "this GPU",
-				    g->subject.firmware[0] ? " with " : "", g->subject.firmware,
-				    facts->kernel);
+		f = davy_finding_add(findings, check, DAVY_FOUND_OK,
+				     davy_doctor_backends_of(g->subject.vendor), g->device);
+		davy_finding_evidence(f, "no rule knows anything against %s%s%s on Linux %s",
+				      g->subject.gfx[0] ? g->subject.gfx : "this GPU",
+				      g->subject.firmware[0] ? " with " : "", g->subject.firmware,
+				      facts->kernel);
 	}
 	if (!facts->gpu_count)
-		dl_check_not_needed(findings, check, "no GPU");
+		davy_check_not_needed(findings, check, "no GPU");
 }
 
-static size_t used_gpus(const struct dl_doctor_facts *facts)
+static size_t used_gpus(const struct davy_doctor_facts *facts)
 {
 	size_t count = 0;
 
@@ -211,62 +216,64 @@ static size_t used_gpus(const struct dl_doctor_facts *facts)
 }
 
 /* Several GPUs behind a translating IOMMU: page faults and wrong output (INCIDENTS amd-io-*). */
-DL_CHECK(iommu)
+DAVY_CHECK(iommu)
 {
-	const struct dl_doctor_gpu *g = dl_doctor_gpu_of(facts, "amd");
-	struct dl_finding *f;
+	const struct davy_doctor_gpu *g = davy_doctor_gpu_of(facts, "amd");
+	struct davy_finding *f;
 	bool translated;
 
 	if (!g) {
-		dl_check_not_needed(findings, check, "no GPU of AMD");
+		davy_check_not_needed(findings, check, "no GPU of AMD");
 		return;
 	}
 	translated = facts->iommu_on && !strncmp(g->iommu_type, "DMA", 3);
-	f = dl_finding_add(findings, check,
-			   translated && used_gpus(facts) > 1 ? DL_FOUND_WARNING : DL_FOUND_OK, 0,
-			   g->device);
-	dl_finding_evidence(f, "%s%s%s",
-			    facts->iommu_on ? "on, its group is of type " : "off or not shown",
-			    facts->iommu_on ? (g->iommu_type[0] ? g->iommu_type : "unknown") : "",
-			    f->verdict == DL_FOUND_WARNING
-				    ? ": with several GPUs that led to IO_PAGE_FAULT and wrong "
-				      "output"
-				    : "");
-	if (f->verdict == DL_FOUND_OK)
+	f = davy_finding_add(findings, check,
+			     translated && used_gpus(facts) > 1 ? DAVY_FOUND_WARNING
+								: DAVY_FOUND_OK,
+			     0, g->device);
+	davy_finding_evidence(f, "%s%s%s",
+			      facts->iommu_on ? "on, its group is of type " : "off or not shown",
+			      facts->iommu_on ? (g->iommu_type[0] ? g->iommu_type : "unknown") : "",
+			      f->verdict == DAVY_FOUND_WARNING
+				      ? ": with several GPUs that led to IO_PAGE_FAULT and wrong "
+					"output"
+				      : "");
+	if (f->verdict == DAVY_FOUND_OK)
 		return;
-	dl_finding_fix(f, "iommu=pt on the kernel's command line, or one GPU per engine");
-	dl_finding_verify(f, "cat /sys/bus/pci/devices/%s/iommu_group/type", g->device);
+	davy_finding_fix(f, "iommu=pt on the kernel's command line, or one GPU per engine");
+	davy_finding_verify(f, "cat /sys/bus/pci/devices/%s/iommu_group/type", g->device);
 }
 
-DL_CHECK(sleep)
+DAVY_CHECK(sleep)
 {
 	size_t looked = 0;
 
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
-		struct dl_finding *f;
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
+		struct davy_finding *f;
 
 		if (!g->driver[0] || !strcmp(g->subject.kind, "igpu") ||
 		    !strcmp(g->subject.vendor, "nvidia"))
 			continue;
 		looked++;
-		f = dl_finding_add(findings, check,
-				   g->may_suspend && !g->connected ? DL_FOUND_WARNING : DL_FOUND_OK,
-				   0, g->device);
-		if (f->verdict == DL_FOUND_OK) {
-			dl_finding_evidence(f, "%s",
-					    g->may_suspend ? "it may sleep, and a "
-							     "display is connected"
-							   : "it does not sleep");
+		f = davy_finding_add(findings, check,
+				     g->may_suspend && !g->connected ? DAVY_FOUND_WARNING
+								     : DAVY_FOUND_OK,
+				     0, g->device);
+		if (f->verdict == DAVY_FOUND_OK) {
+			davy_finding_evidence(f, "%s",
+					      g->may_suspend ? "it may sleep, and a "
+							       "display is connected"
+							     : "it does not sleep");
 			continue;
 		}
-		dl_finding_evidence(f,
-				    "no display is connected and runtime PM lets it sleep: its "
-				    "whole memory (%" PRIu64 " MiB) is put into the host's then",
-				    g->vram_bytes >> 20);
-		dl_finding_fix(f, "echo on > /sys/bus/pci/devices/%s/power/control", g->device);
-		dl_finding_verify(f, "cat /sys/bus/pci/devices/%s/power/control", g->device);
+		davy_finding_evidence(f,
+				      "no display is connected and runtime PM lets it sleep: its "
+				      "whole memory (%" PRIu64 " MiB) is put into the host's then",
+				      g->vram_bytes >> 20);
+		davy_finding_fix(f, "echo on > /sys/bus/pci/devices/%s/power/control", g->device);
+		davy_finding_verify(f, "cat /sys/bus/pci/devices/%s/power/control", g->device);
 	}
 	if (!looked)
-		dl_check_not_needed(findings, check, "no card of AMD or Intel");
+		davy_check_not_needed(findings, check, "no card of AMD or Intel");
 }

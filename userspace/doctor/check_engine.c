@@ -20,26 +20,26 @@ static bool has_word(const char *list, const char *word)
  * What rocBLAS looks for: the GPU's own name, or what the override makes of it. One of another
  * family is no wish to be granted; config.override tells it.
  */
-static void wanted_target(const struct dl_doctor_facts *facts, const struct dl_doctor_gpu *g,
+static void wanted_target(const struct davy_doctor_facts *facts, const struct davy_doctor_gpu *g,
 			  char *buf, size_t size)
 {
-	struct dl_doctor_override o;
+	struct davy_doctor_override o;
 
-	if (dl_doctor_override_of(facts, g, &o) && o.valid && o.major == g->kfd_gfx / 10000)
+	if (davy_doctor_override_of(facts, g, &o) && o.valid && o.major == g->kfd_gfx / 10000)
 		snprintf(buf, size, "gfx%u%x%x", o.major, o.minor, o.stepping);
 	else
 		snprintf(buf, size, "%s", g->subject.gfx);
 }
 
-DL_CHECK(bundle)
+DAVY_CHECK(bundle)
 {
-	const struct dl_doctor_engine *e = &facts->engine;
+	const struct davy_doctor_engine *e = &facts->engine;
 	size_t looked = 0;
 
 	for (size_t i = 0; e->has_rocblas && i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
 		char target[32];
-		struct dl_finding *f;
+		struct davy_finding *f;
 		bool good;
 
 		if (!g->has_kfd_node)
@@ -47,105 +47,105 @@ DL_CHECK(bundle)
 		looked++;
 		wanted_target(facts, g, target, sizeof(target));
 		good = has_word(e->targets, target);
-		f = dl_finding_add(findings, check, good ? DL_FOUND_OK : DL_FOUND_FAILURE,
-				   DL_BIT(ROCM), g->device);
+		f = davy_finding_add(findings, check, good ? DAVY_FOUND_OK : DAVY_FOUND_FAILURE,
+				     DAVY_BIT(ROCM), g->device);
 		if (good) {
-			dl_finding_evidence(f, "%s has kernels for %s", e->rocblas, target);
+			davy_finding_evidence(f, "%s has kernels for %s", e->rocblas, target);
 			continue;
 		}
-		dl_finding_evidence(f, "%s has no kernels for %s, only for %s", e->rocblas, target,
-				    e->targets[0] ? e->targets : "nothing");
-		dl_finding_fix(f,
-			       "use another backend with this engine, or a release of it whose "
-			       "ROCm has %s",
-			       target);
-		dl_finding_verify(f, "ls '%s' | grep %s", e->rocblas, target);
+		davy_finding_evidence(f, "%s has no kernels for %s, only for %s", e->rocblas,
+				      target, e->targets[0] ? e->targets : "nothing");
+		davy_finding_fix(f,
+				 "use another backend with this engine, or a release of it whose "
+				 "ROCm has %s",
+				 target);
+		davy_finding_verify(f, "ls '%s' | grep %s", e->rocblas, target);
 	}
 	if (!looked)
-		dl_check_not_needed(findings, check,
-				    e->has_rocblas ? "no GPU of KFD"
-						   : "no rocBLAS was found with the engine");
+		davy_check_not_needed(findings, check,
+				      e->has_rocblas ? "no GPU of KFD"
+						     : "no rocBLAS was found with the engine");
 }
 
-static void say_end(struct dl_finding *f, const struct dl_doctor_run *r)
+static void say_end(struct davy_finding *f, const struct davy_doctor_run *r)
 {
-	const char *name = r->end == DL_END_SIGNAL ? sigabbrev_np(r->code) : NULL;
+	const char *name = r->end == DAVY_END_SIGNAL ? sigabbrev_np(r->code) : NULL;
 	char how[96];
 
-	if (r->end == DL_END_SIGNAL)
+	if (r->end == DAVY_END_SIGNAL)
 		snprintf(how, sizeof(how), "%s died by SIG%s", r->by_child ? "its runner" : "it",
 			 name ? name : "?");
-	else if (r->end == DL_END_HUNG)
+	else if (r->end == DAVY_END_HUNG)
 		snprintf(how, sizeof(how), "it hung, and was ended");
-	else if (r->end == DL_END_EXIT)
+	else if (r->end == DAVY_END_EXIT)
 		snprintf(how, sizeof(how), "it ended with status %d", r->code);
 	else
 		snprintf(how, sizeof(how), "it found no device");
-	dl_finding_evidence(f, "%s in stage %s%s%s after %u ms%s%s", how,
-			    dl_doctor_stage_name(r->stage), r->where[0] ? ", in " : "", r->where,
-			    r->ms, r->words[0] ? "; it said: " : "", r->words);
+	davy_finding_evidence(f, "%s in stage %s%s%s after %u ms%s%s", how,
+			      davy_doctor_stage_name(r->stage), r->where[0] ? ", in " : "",
+			      r->where, r->ms, r->words[0] ? "; it said: " : "", r->words);
 }
 
-static void say_run(const struct dl_doctor_facts *facts, const struct dl_check *check,
-		    struct dl_findings *findings, const struct dl_doctor_run *r)
+static void say_run(const struct davy_doctor_facts *facts, const struct davy_check *check,
+		    struct davy_findings *findings, const struct davy_doctor_run *r)
 {
 	/* That a command of people's ended well proves nothing of a backend. */
-	bool silent = r->end == DL_END_GOOD && !r->devices[0];
+	bool silent = r->end == DAVY_END_GOOD && !r->devices[0];
 	uint32_t bit = r->backend && !silent ? 1u << r->backend : 0;
-	const char *title = dl_doctor_backend_title(r->backend);
-	struct dl_finding *f;
+	const char *title = davy_doctor_backend_title(r->backend);
+	struct davy_finding *f;
 
-	f = dl_finding_add(findings, check,
-			   r->end == DL_END_NOT_RUN ? DL_FOUND_UNCHECKED
-			   : r->end == DL_END_GOOD  ? DL_FOUND_OK
-						    : DL_FOUND_FAILURE,
-			   bit, title);
-	if (r->end == DL_END_NOT_RUN) {
-		dl_finding_evidence(f, "not tried: %s", r->words);
+	f = davy_finding_add(findings, check,
+			     r->end == DAVY_END_NOT_RUN ? DAVY_FOUND_UNCHECKED
+			     : r->end == DAVY_END_GOOD	? DAVY_FOUND_OK
+							: DAVY_FOUND_FAILURE,
+			     bit, title);
+	if (r->end == DAVY_END_NOT_RUN) {
+		davy_finding_evidence(f, "not tried: %s", r->words);
 		return;
 	}
-	if (r->end == DL_END_GOOD) {
-		dl_finding_evidence(f, "as user %s, %u ms: %s", facts->service.user, r->ms,
-				    r->devices[0] ? r->devices : "it ended well");
+	if (r->end == DAVY_END_GOOD) {
+		davy_finding_evidence(f, "as user %s, %u ms: %s", facts->service.user, r->ms,
+				      r->devices[0] ? r->devices : "it ended well");
 		return;
 	}
 	say_end(f, r);
-	if (r->stage == DL_STAGE_EXEC && r->end == DL_END_EXIT)
-		dl_finding_fix(f, "a library that it wants is missing, or it does not know its "
-				  "arguments: see what it said");
+	if (r->stage == DAVY_STAGE_EXEC && r->end == DAVY_END_EXIT)
+		davy_finding_fix(f, "a library that it wants is missing, or it does not know its "
+				    "arguments: see what it said");
 	else
-		dl_finding_fix(f,
-			       "use another backend with this engine, and tell its makers: "
-			       "backend %s, stage %s",
-			       title, dl_doctor_stage_name(r->stage));
+		davy_finding_fix(f,
+				 "use another backend with this engine, and tell its makers: "
+				 "backend %s, stage %s",
+				 title, davy_doctor_stage_name(r->stage));
 	if (facts->engine.path[0])
-		dl_finding_verify(f, "davylamp doctor %s --engine %s", facts->service.as,
-				  facts->engine.path);
+		davy_finding_verify(f, "davylamp doctor %s --engine %s", facts->service.as,
+				    facts->engine.path);
 	else
-		dl_finding_verify(f, "davylamp doctor %s -- COMMAND", facts->service.as);
+		davy_finding_verify(f, "davylamp doctor %s -- COMMAND", facts->service.as);
 }
 
-DL_CHECK(runner)
+DAVY_CHECK(runner)
 {
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	for (size_t i = 0; i < facts->run_count; i++)
 		say_run(facts, check, findings, &facts->run[i]);
 	if (facts->run_count)
 		return;
 	if (!facts->gpu_count) {
-		dl_check_not_needed(findings, check, "no GPU");
+		davy_check_not_needed(findings, check, "no GPU");
 		return;
 	}
-	f = dl_finding_add(findings, check, DL_FOUND_UNCHECKED, 0, "");
+	f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, "");
 	if (facts->engine.runner[0])
-		dl_finding_evidence(f, "no library of ggml's backends was found with it");
+		davy_finding_evidence(f, "no library of ggml's backends was found with it");
 	else if (facts->engine.name[0])
-		dl_finding_evidence(f, "how %s looks for devices by itself is not known here",
-				    facts->engine.name);
+		davy_finding_evidence(f, "how %s looks for devices by itself is not known here",
+				      facts->engine.name);
 	else
-		dl_finding_evidence(f, "no engine's program is known");
-	dl_finding_fix(f, "name it: --engine /usr/bin/llama-server, or a command behind -- that "
-			  "has it look for devices");
-	dl_finding_verify(f, "davylamp doctor --engine PATH");
+		davy_finding_evidence(f, "no engine's program is known");
+	davy_finding_fix(f, "name it: --engine /usr/bin/llama-server, or a command behind -- that "
+			    "has it look for devices");
+	davy_finding_verify(f, "davylamp doctor --engine PATH");
 }

@@ -9,54 +9,54 @@
 #define UBATCH_DEFAULT 512 /* llama.cpp's */
 #define MIB_SHIFT      20
 
-static uint32_t ubatch_of(const struct dl_doctor_facts *facts)
+static uint32_t ubatch_of(const struct davy_doctor_facts *facts)
 {
 	return facts->engine.ubatch ? facts->engine.ubatch : UBATCH_DEFAULT;
 }
 
 /* Where a rule has a smaller batch for this GPU, its lockup timeout is why. */
-DL_CHECK(lockup)
+DAVY_CHECK(lockup)
 {
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
-		uint64_t ns = g->subject.lockup_ns[DL_BACKEND_VULKAN];
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
+		uint64_t ns = g->subject.lockup_ns[DAVY_BACKEND_VULKAN];
 		uint32_t ubatch = ubatch_of(facts);
 		bool bad = g->policy_ubatch && ubatch > g->policy_ubatch;
-		struct dl_finding *f;
+		struct davy_finding *f;
 
 		if (!ns && !bad) {
-			f = dl_finding_add(findings, check, DL_FOUND_NOT_NEEDED, 0, g->device);
-			dl_finding_evidence(f, "its driver tells no lockup timeout");
+			f = davy_finding_add(findings, check, DAVY_FOUND_NOT_NEEDED, 0, g->device);
+			davy_finding_evidence(f, "its driver tells no lockup timeout");
 			continue;
 		}
-		f = dl_finding_add(findings, check, bad ? DL_FOUND_WARNING : DL_FOUND_OK,
-				   DL_BIT(VULKAN), g->device);
+		f = davy_finding_add(findings, check, bad ? DAVY_FOUND_WARNING : DAVY_FOUND_OK,
+				     DAVY_BIT(VULKAN), g->device);
 		if (!ns)
-			dl_finding_evidence(f, "batch %u: long prompts are ended by this driver",
-					    ubatch);
-		else if (ns == DL_LOCKUP_NEVER)
-			dl_finding_evidence(f, "jobs are never ended, batch %u", ubatch);
+			davy_finding_evidence(f, "batch %u: long prompts are ended by this driver",
+					      ubatch);
+		else if (ns == DAVY_LOCKUP_NEVER)
+			davy_finding_evidence(f, "jobs are never ended, batch %u", ubatch);
 		else
-			dl_finding_evidence(f, "jobs are ended after %" PRIu64 " ms, batch %u%s",
-					    ns / DL_NS_PER_MS, ubatch,
-					    bad ? ": long prompts come to that here" : "");
+			davy_finding_evidence(f, "jobs are ended after %" PRIu64 " ms, batch %u%s",
+					      ns / DAVY_NS_PER_MS, ubatch,
+					      bad ? ": long prompts come to that here" : "");
 		if (!bad)
 			continue;
-		dl_finding_fix(f, "run with a ubatch of %u ('-ub %u', num_batch)%s",
-			       g->policy_ubatch, g->policy_ubatch,
-			       strcmp(g->driver, "amdgpu") != 0
-				       ? ""
-				       : ", or boot with "
-					 "amdgpu.lockup_timeout=10000,10000,10000,10000");
-		dl_finding_verify(f, "davylamp policy explain --backend vulkan --device %s",
-				  g->device);
+		davy_finding_fix(f, "run with a ubatch of %u ('-ub %u', num_batch)%s",
+				 g->policy_ubatch, g->policy_ubatch,
+				 strcmp(g->driver, "amdgpu") != 0
+					 ? ""
+					 : ", or boot with "
+					   "amdgpu.lockup_timeout=10000,10000,10000,10000");
+		davy_finding_verify(f, "davylamp policy explain --backend vulkan --device %s",
+				    g->device);
 	}
 	if (!facts->gpu_count)
-		dl_check_not_needed(findings, check, "no GPU");
+		davy_check_not_needed(findings, check, "no GPU");
 }
 
 /* What an integrated GPU takes is the host's: all of it that is free counts. */
-static uint64_t room_of(const struct dl_doctor_facts *facts, const struct dl_doctor_gpu *g)
+static uint64_t room_of(const struct davy_doctor_facts *facts, const struct davy_doctor_gpu *g)
 {
 	uint64_t host = facts->memory_available;
 
@@ -67,64 +67,64 @@ static uint64_t room_of(const struct dl_doctor_facts *facts, const struct dl_doc
 	return host + g->vram_bytes;
 }
 
-static void compare(const struct dl_doctor_facts *facts, const struct dl_check *check,
-		    struct dl_findings *findings, const struct dl_doctor_gpu *g)
+static void compare(const struct davy_doctor_facts *facts, const struct davy_check *check,
+		    struct davy_findings *findings, const struct davy_doctor_gpu *g)
 {
 	uint64_t room = room_of(facts, g), bytes = facts->model.bytes;
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	/* A tenth for context and buffers is little; the engine's own figures decide. */
 	if (!room) {
-		f = dl_finding_add(findings, check, DL_FOUND_UNCHECKED, 0, g->device);
-		dl_finding_evidence(f, "the driver does not tell how much memory it has");
+		f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, g->device);
+		davy_finding_evidence(f, "the driver does not tell how much memory it has");
 		return;
 	}
-	f = dl_finding_add(findings, check,
-			   bytes + bytes / 10 > room ? DL_FOUND_WARNING : DL_FOUND_OK, 0,
-			   g->device);
-	dl_finding_evidence(f, "the model has %" PRIu64 " MiB, the GPU %" PRIu64 " MiB%s",
-			    bytes >> MIB_SHIFT, room >> MIB_SHIFT,
-			    f->verdict == DL_FOUND_OK ? "" : ": it does not fit as a whole");
-	if (f->verdict == DL_FOUND_OK)
+	f = davy_finding_add(findings, check,
+			     bytes + bytes / 10 > room ? DAVY_FOUND_WARNING : DAVY_FOUND_OK, 0,
+			     g->device);
+	davy_finding_evidence(f, "the model has %" PRIu64 " MiB, the GPU %" PRIu64 " MiB%s",
+			      bytes >> MIB_SHIFT, room >> MIB_SHIFT,
+			      f->verdict == DAVY_FOUND_OK ? "" : ": it does not fit as a whole");
+	if (f->verdict == DAVY_FOUND_OK)
 		return;
 	if (facts->model.layers)
-		dl_finding_fix(f,
-			       "put at most %" PRIu64 " of its %u layers on the GPU (-ngl), or "
-			       "take a smaller quantisation",
-			       room / (bytes / facts->model.layers + 1) * 9 / 10,
-			       facts->model.layers);
+		davy_finding_fix(f,
+				 "put at most %" PRIu64 " of its %u layers on the GPU (-ngl), or "
+				 "take a smaller quantisation",
+				 room / (bytes / facts->model.layers + 1) * 9 / 10,
+				 facts->model.layers);
 	else
-		dl_finding_fix(f, "take a smaller quantisation, or fewer layers (-ngl)");
-	dl_finding_verify(f, "davylamp status");
+		davy_finding_fix(f, "take a smaller quantisation, or fewer layers (-ngl)");
+	davy_finding_verify(f, "davylamp status");
 }
 
-DL_CHECK(memory)
+DAVY_CHECK(memory)
 {
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	if (!facts->model.asked) {
-		dl_check_not_needed(findings, check, "no model was named (--model)");
+		davy_check_not_needed(findings, check, "no model was named (--model)");
 		return;
 	}
 	if (facts->model.error) {
-		f = dl_finding_add(findings, check, DL_FOUND_UNCHECKED, 0, facts->model.path);
-		dl_finding_evidence(f, "its head cannot be read as GGUF: %s",
-				    dl_error_text(facts->model.error));
+		f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, facts->model.path);
+		davy_finding_evidence(f, "its head cannot be read as GGUF: %s",
+				      davy_error_text(facts->model.error));
 		return;
 	}
 	for (size_t i = 0; i < facts->gpu_count; i++)
 		compare(facts, check, findings, &facts->gpu[i]);
 	if (facts->gpu_count)
 		return;
-	f = dl_finding_add(findings, check,
-			   facts->model.bytes > facts->memory_available ? DL_FOUND_WARNING
-									: DL_FOUND_OK,
-			   0, facts->model.path);
-	dl_finding_evidence(
+	f = davy_finding_add(findings, check,
+			     facts->model.bytes > facts->memory_available ? DAVY_FOUND_WARNING
+									  : DAVY_FOUND_OK,
+			     0, facts->model.path);
+	davy_finding_evidence(
 		f, "without a GPU: the model has %" PRIu64 " MiB, the host %" PRIu64 " MiB free",
 		facts->model.bytes >> MIB_SHIFT, facts->memory_available >> MIB_SHIFT);
-	if (f->verdict == DL_FOUND_OK)
+	if (f->verdict == DAVY_FOUND_OK)
 		return;
-	dl_finding_fix(f, "take a smaller model or quantisation, or free memory of the host");
-	dl_finding_verify(f, "grep MemAvailable /proc/meminfo");
+	davy_finding_fix(f, "take a smaller model or quantisation, or free memory of the host");
+	davy_finding_verify(f, "grep MemAvailable /proc/meminfo");
 }

@@ -8,7 +8,7 @@
 #include "doctor/checks.h"
 
 /* "crw-rw---- root:render" without the owner, whose name is hardly ever another. */
-static const char *shown_mode(const struct dl_doctor_node *n, char buf[64])
+static const char *shown_mode(const struct davy_doctor_node *n, char buf[64])
 {
 	static const char letters[] = "rwxrwxrwx";
 	char mode[10];
@@ -23,177 +23,181 @@ static const char *shown_mode(const struct dl_doctor_node *n, char buf[64])
 	return buf;
 }
 
-DL_CHECK(nodes)
+DAVY_CHECK(nodes)
 {
 	for (size_t i = 0; i < facts->node_count; i++) {
-		const struct dl_doctor_node *n = &facts->node[i];
+		const struct davy_doctor_node *n = &facts->node[i];
 		bool good = n->exists && n->is_device;
-		struct dl_finding *f =
-			dl_finding_add(findings, check, good ? DL_FOUND_OK : DL_FOUND_FAILURE,
-				       n->backends, n->path);
+		struct davy_finding *f =
+			davy_finding_add(findings, check, good ? DAVY_FOUND_OK : DAVY_FOUND_FAILURE,
+					 n->backends, n->path);
 		char mode[64];
 
 		if (good) {
-			dl_finding_evidence(f, "%s", shown_mode(n, mode));
+			davy_finding_evidence(f, "%s", shown_mode(n, mode));
 			continue;
 		}
-		dl_finding_evidence(f, "%s", n->exists ? "it is no device file" : "not there");
-		if (n->kind == DL_NODE_NVIDIA)
-			dl_finding_fix(f, "run 'nvidia-modprobe -u -c 0', or nvidia-persistenced "
-					  "as a service");
+		davy_finding_evidence(f, "%s", n->exists ? "it is no device file" : "not there");
+		if (n->kind == DAVY_NODE_NVIDIA)
+			davy_finding_fix(f, "run 'nvidia-modprobe -u -c 0', or nvidia-persistenced "
+					    "as a service");
 		else
-			dl_finding_fix(f,
-				       "udev makes it: 'udevadm trigger'; in a container it "
-				       "has to be passed in (--device %s)",
-				       n->path);
-		dl_finding_verify(f, "ls -l %s", n->path);
+			davy_finding_fix(f,
+					 "udev makes it: 'udevadm trigger'; in a container it "
+					 "has to be passed in (--device %s)",
+					 n->path);
+		davy_finding_verify(f, "ls -l %s", n->path);
 	}
 	if (!facts->node_count)
-		dl_check_not_needed(findings, check, "no driver here would make any");
+		davy_check_not_needed(findings, check, "no driver here would make any");
 }
 
-DL_CHECK(service)
+DAVY_CHECK(service)
 {
-	const struct dl_doctor_service *s = &facts->service;
-	struct dl_finding *f;
+	const struct davy_doctor_service *s = &facts->service;
+	struct davy_finding *f;
 	char groups[160] = "";
 
-	f = dl_finding_add(findings, check, s->known ? DL_FOUND_OK : DL_FOUND_UNCHECKED, 0,
-			   s->unit);
+	f = davy_finding_add(findings, check, s->known ? DAVY_FOUND_OK : DAVY_FOUND_UNCHECKED, 0,
+			     s->unit);
 	if (!s->known) {
-		dl_finding_evidence(f, "%s", s->why);
-		dl_finding_fix(f, "name whose engine it is: --unit UNIT, --user USER or --pid PID");
-		dl_finding_verify(f, "davylamp doctor --unit ollama.service");
+		davy_finding_evidence(f, "%s", s->why);
+		davy_finding_fix(f,
+				 "name whose engine it is: --unit UNIT, --user USER or --pid PID");
+		davy_finding_verify(f, "davylamp doctor --unit ollama.service");
 		return;
 	}
 	for (size_t i = 0; i < s->group_count && strlen(groups) < sizeof(groups) - 12; i++)
 		snprintf(groups + strlen(groups), sizeof(groups) - strlen(groups), "%s%u",
 			 i ? " " : "", s->groups[i]);
-	dl_finding_evidence(f, "user %s (%u), group %u, further groups %s%s%s", s->user, s->uid,
-			    s->gid, groups[0] ? groups : "none",
-			    s->pid ? ", as its process has them" : "",
-			    s->environment_known ? "" : "; its environment is not known");
+	davy_finding_evidence(f, "user %s (%u), group %u, further groups %s%s%s", s->user, s->uid,
+			      s->gid, groups[0] ? groups : "none",
+			      s->pid ? ", as its process has them" : "",
+			      s->environment_known ? "" : "; its environment is not known");
 }
 
-static void say_denied(struct dl_finding *f, const struct dl_doctor_node *n,
-		       const struct dl_doctor_service *s)
+static void say_denied(struct davy_finding *f, const struct davy_doctor_node *n,
+		       const struct davy_doctor_service *s)
 {
 	char mode[64], verify[64];
 
-	dl_finding_evidence(f, "user %s (%u) cannot open it: %s%s; it is %s", s->user, s->uid,
-			    dl_error_text(n->error), s->joined ? ", tried in its cgroup" : "",
-			    shown_mode(n, mode));
+	davy_finding_evidence(f, "user %s (%u) cannot open it: %s%s; it is %s", s->user, s->uid,
+			      davy_error_text(n->error), s->joined ? ", tried in its cgroup" : "",
+			      shown_mode(n, mode));
 	if (n->error == -EPERM)
-		dl_finding_fix(f,
-			       "the cgroup's device rules refuse it: DeviceAllow=%s rw in the "
-			       "unit, or --device %s for a container",
-			       n->path, n->path);
+		davy_finding_fix(f,
+				 "the cgroup's device rules refuse it: DeviceAllow=%s rw in the "
+				 "unit, or --device %s for a container",
+				 n->path, n->path);
 	else if (n->error == -EACCES && (n->mode & 0060) == 0060 && n->gid)
-		dl_finding_fix(f,
-			       "usermod -aG %s %s (or SupplementaryGroups=%s in the unit), and "
-			       "restart the service",
-			       n->group[0] ? n->group : "the file's group", s->user,
-			       n->group[0] ? n->group : "the file's group");
+		davy_finding_fix(f,
+				 "usermod -aG %s %s (or SupplementaryGroups=%s in the unit), and "
+				 "restart the service",
+				 n->group[0] ? n->group : "the file's group", s->user,
+				 n->group[0] ? n->group : "the file's group");
 	else if (n->error == -EACCES)
-		dl_finding_fix(f, "give it to a group: a udev rule with GROUP=\"render\", "
-				  "MODE=\"0660\", then 'udevadm trigger'");
+		davy_finding_fix(f, "give it to a group: a udev rule with GROUP=\"render\", "
+				    "MODE=\"0660\", then 'udevadm trigger'");
 	else
-		dl_finding_fix(f, "no driver stands behind it any more: see 'dmesg', and load the "
-				  "driver again");
+		davy_finding_fix(f,
+				 "no driver stands behind it any more: see 'dmesg', and load the "
+				 "driver again");
 	snprintf(verify, sizeof(verify), "%s", n->path);
-	dl_finding_verify(f, "setpriv --reuid=%u --regid=%u --init-groups sh -c ': <>%s'", s->uid,
-			  s->gid, verify);
+	davy_finding_verify(f, "setpriv --reuid=%u --regid=%u --init-groups sh -c ': <>%s'", s->uid,
+			    s->gid, verify);
 }
 
-DL_CHECK(access)
+DAVY_CHECK(access)
 {
 	size_t looked = 0;
 
 	for (size_t i = 0; i < facts->node_count; i++) {
-		const struct dl_doctor_node *n = &facts->node[i];
-		struct dl_finding *f;
+		const struct davy_doctor_node *n = &facts->node[i];
+		struct davy_finding *f;
 		char mode[64];
 
 		if (!n->exists || !n->is_device)
 			continue;
 		looked++;
-		f = dl_finding_add(findings, check,
-				   !n->tested ? DL_FOUND_UNCHECKED
-				   : n->error ? DL_FOUND_FAILURE
-					      : DL_FOUND_OK,
-				   n->backends, n->path);
+		f = davy_finding_add(findings, check,
+				     !n->tested ? DAVY_FOUND_UNCHECKED
+				     : n->error ? DAVY_FOUND_FAILURE
+						: DAVY_FOUND_OK,
+				     n->backends, n->path);
 		if (n->tested && n->error) {
 			say_denied(f, n, &facts->service);
 		} else if (n->tested) {
-			dl_finding_evidence(f, "user %s (%u) has opened it%s; it is %s",
-					    facts->service.user, facts->service.uid,
-					    facts->service.joined ? " in its cgroup" : "",
-					    shown_mode(n, mode));
+			davy_finding_evidence(f, "user %s (%u) has opened it%s; it is %s",
+					      facts->service.user, facts->service.uid,
+					      facts->service.joined ? " in its cgroup" : "",
+					      shown_mode(n, mode));
 		} else {
-			dl_finding_evidence(f, "not tried: %s",
-					    n->error ? dl_error_text(n->error)
-						     : facts->service.why);
-			dl_finding_fix(f, "run 'davylamp doctor' as root");
-			dl_finding_verify(f, "davylamp doctor %s", facts->service.as);
+			davy_finding_evidence(f, "not tried: %s",
+					      n->error ? davy_error_text(n->error)
+						       : facts->service.why);
+			davy_finding_fix(f, "run 'davylamp doctor' as root");
+			davy_finding_verify(f, "davylamp doctor %s", facts->service.as);
 		}
 	}
 	if (!looked)
-		dl_check_not_needed(findings, check, "no device file is here");
+		davy_check_not_needed(findings, check, "no device file is here");
 }
 
-DL_CHECK(container)
+DAVY_CHECK(container)
 {
-	const struct dl_doctor_service *s = &facts->service;
-	struct dl_finding *f;
+	const struct davy_doctor_service *s = &facts->service;
+	struct davy_finding *f;
 	bool bad = s->private_devices && facts->gpu_count;
 
 	if (!s->unit[0] && !s->pid) {
-		dl_check_not_needed(findings, check, "no service or process was named");
+		davy_check_not_needed(findings, check, "no service or process was named");
 		return;
 	}
-	f = dl_finding_add(findings, check, bad ? DL_FOUND_FAILURE : DL_FOUND_OK,
-			   DL_BIT(VULKAN) | DL_BIT(ROCM) | DL_BIT(CUDA) | DL_BIT(SYCL), s->unit);
+	f = davy_finding_add(findings, check, bad ? DAVY_FOUND_FAILURE : DAVY_FOUND_OK,
+			     DAVY_BIT(VULKAN) | DAVY_BIT(ROCM) | DAVY_BIT(CUDA) | DAVY_BIT(SYCL),
+			     s->unit);
 	if (bad) {
-		dl_finding_evidence(f, "PrivateDevices=yes: its /dev has no GPU");
-		dl_finding_fix(f,
-			       "PrivateDevices=no in a drop-in ('systemctl edit %s'), with "
-			       "DevicePolicy=closed and DeviceAllow= for the GPU's files",
-			       s->unit);
-		dl_finding_verify(f, "systemctl show -p PrivateDevices %s", s->unit);
+		davy_finding_evidence(f, "PrivateDevices=yes: its /dev has no GPU");
+		davy_finding_fix(f,
+				 "PrivateDevices=no in a drop-in ('systemctl edit %s'), with "
+				 "DevicePolicy=closed and DeviceAllow= for the GPU's files",
+				 s->unit);
+		davy_finding_verify(f, "systemctl show -p PrivateDevices %s", s->unit);
 		return;
 	}
-	dl_finding_evidence(f, "%s%s%s%s%s%s",
-			    s->own_root ? "its root is its own (a container)"
-					: "its root is the host's",
-			    s->device_policy[0] ? ", DevicePolicy=" : "", s->device_policy,
-			    s->joined ? "; the device files were opened in its cgroup" : "",
-			    s->cgroup_strangers ? "; its cgroup is not root's alone, so nothing "
-						  "was tried in it"
-						: "",
-			    s->cgroup_full ? "; its memory is nearly full, so nothing was tried "
-					     "in its cgroup"
-					   : "");
+	davy_finding_evidence(f, "%s%s%s%s%s%s",
+			      s->own_root ? "its root is its own (a container)"
+					  : "its root is the host's",
+			      s->device_policy[0] ? ", DevicePolicy=" : "", s->device_policy,
+			      s->joined ? "; the device files were opened in its cgroup" : "",
+			      s->cgroup_strangers ? "; its cgroup is not root's alone, so nothing "
+						    "was tried in it"
+						  : "",
+			      s->cgroup_full ? "; its memory is nearly full, so nothing was tried "
+					       "in its cgroup"
+					     : "");
 }
 
-DL_CHECK(frozen)
+DAVY_CHECK(frozen)
 {
-	const struct dl_doctor_service *s = &facts->service;
-	struct dl_finding *f;
+	const struct davy_doctor_service *s = &facts->service;
+	struct davy_finding *f;
 	char safe[256];
 
 	if (!s->pid) {
-		dl_check_not_needed(findings, check, "no process of the service runs");
+		davy_check_not_needed(findings, check, "no process of the service runs");
 		return;
 	}
-	f = dl_finding_add(findings, check, s->frozen ? DL_FOUND_FAILURE : DL_FOUND_OK, 0, s->unit);
+	f = davy_finding_add(findings, check, s->frozen ? DAVY_FOUND_FAILURE : DAVY_FOUND_OK, 0,
+			     s->unit);
 	if (!s->frozen) {
-		dl_finding_evidence(f, "nothing has frozen its process");
+		davy_finding_evidence(f, "nothing has frozen its process");
 		return;
 	}
-	dl_text_safe(safe, sizeof(safe), s->cgroup);
-	dl_finding_evidence(f, "its cgroup '%s', or one above it, is frozen: no process in it runs",
-			    safe);
-	dl_finding_fix(f, "thaw it: 'systemctl thaw UNIT', or write 0 to the cgroup.freeze that "
-			  "has 1; 'davylamp status' tells whether the agent holds it");
-	dl_finding_verify(f, "davylamp doctor %s", s->as); /* the path is text of others */
+	davy_text_safe(safe, sizeof(safe), s->cgroup);
+	davy_finding_evidence(
+		f, "its cgroup '%s', or one above it, is frozen: no process in it runs", safe);
+	davy_finding_fix(f, "thaw it: 'systemctl thaw UNIT', or write 0 to the cgroup.freeze that "
+			    "has 1; 'davylamp status' tells whether the agent holds it");
+	davy_finding_verify(f, "davylamp doctor %s", s->as); /* the path is text of others */
 }

@@ -7,17 +7,17 @@
 
 #include "doctor/checks.h"
 
-static const char *what_to_do(enum dl_doctor_runtime runtime, const struct dl_doctor_probe *p)
+static const char *what_to_do(enum davy_doctor_runtime runtime, const struct davy_doctor_probe *p)
 {
-	static const char *const install[DL_DOCTOR_RUNTIMES] = {
-		[DL_DISCOVERY_ROCM] = "install ROCm's runtime (libhsa-runtime64-1, hsa-rocr), if "
-				      "the engine does not bring its own",
-		[DL_DISCOVERY_VULKAN] = "install the Vulkan loader (libvulkan1) and the GPU's "
-					"driver (mesa-vulkan-drivers)",
-		[DL_DISCOVERY_LEVEL_ZERO] = "install Level Zero (libze1) and Intel's compute "
-					    "runtime (intel-level-zero-gpu)",
-		[DL_DISCOVERY_NVML] = "install the driver's libraries of the same version as its "
-				      "kernel module (libnvidia-ml1)",
+	static const char *const install[DAVY_DOCTOR_RUNTIMES] = {
+		[DAVY_DISCOVERY_ROCM] = "install ROCm's runtime (libhsa-runtime64-1, hsa-rocr), if "
+					"the engine does not bring its own",
+		[DAVY_DISCOVERY_VULKAN] = "install the Vulkan loader (libvulkan1) and the GPU's "
+					  "driver (mesa-vulkan-drivers)",
+		[DAVY_DISCOVERY_LEVEL_ZERO] = "install Level Zero (libze1) and Intel's compute "
+					      "runtime (intel-level-zero-gpu)",
+		[DAVY_DISCOVERY_NVML] = "install the driver's libraries of the same version as its "
+					"kernel module (libnvidia-ml1)",
 	};
 
 	if (p->absent)
@@ -30,92 +30,93 @@ static const char *what_to_do(enum dl_doctor_runtime runtime, const struct dl_do
 	return "update the runtime and the driver together; until then use another backend";
 }
 
-static const char *verify_of(enum dl_doctor_runtime runtime)
+static const char *verify_of(enum davy_doctor_runtime runtime)
 {
-	static const char *const words[DL_DOCTOR_RUNTIMES] = {
-		[DL_DISCOVERY_ROCM] = "rocm",
-		[DL_DISCOVERY_VULKAN] = "vulkan",
-		[DL_DISCOVERY_LEVEL_ZERO] = "levelzero",
-		[DL_DISCOVERY_NVML] = "nvml",
+	static const char *const words[DAVY_DOCTOR_RUNTIMES] = {
+		[DAVY_DISCOVERY_ROCM] = "rocm",
+		[DAVY_DISCOVERY_VULKAN] = "vulkan",
+		[DAVY_DISCOVERY_LEVEL_ZERO] = "levelzero",
+		[DAVY_DISCOVERY_NVML] = "nvml",
 	};
 
 	return words[runtime];
 }
 
 /* An engine that brings its own ROCm, or SYCL, needs none of the system's. */
-static bool dispensable(enum dl_doctor_runtime runtime)
+static bool dispensable(enum davy_doctor_runtime runtime)
 {
-	return runtime == DL_DISCOVERY_ROCM || runtime == DL_DISCOVERY_LEVEL_ZERO;
+	return runtime == DAVY_DISCOVERY_ROCM || runtime == DAVY_DISCOVERY_LEVEL_ZERO;
 }
 
-static void look(const struct dl_doctor_facts *facts, const struct dl_check *check,
-		 struct dl_findings *findings, enum dl_doctor_runtime runtime)
+static void look(const struct davy_doctor_facts *facts, const struct davy_check *check,
+		 struct davy_findings *findings, enum davy_doctor_runtime runtime)
 {
-	const struct dl_doctor_probe *p = &facts->probe[runtime];
-	const struct dl_doctor_service *s = &facts->service;
-	struct dl_finding *f;
+	const struct davy_doctor_probe *p = &facts->probe[runtime];
+	const struct davy_doctor_service *s = &facts->service;
+	struct davy_finding *f;
 
 	if (!p->wanted) {
-		dl_check_not_needed(findings, check, "no GPU is here that it is for");
+		davy_check_not_needed(findings, check, "no GPU is here that it is for");
 		return;
 	}
-	f = dl_finding_add(findings, check,
-			   !p->ran			       ? DL_FOUND_UNCHECKED
-			   : p->healthy && !p->software	       ? DL_FOUND_OK
-			   : p->healthy			       ? DL_FOUND_WARNING
-			   : p->absent && dispensable(runtime) ? DL_FOUND_WARNING
-							       : DL_FOUND_FAILURE,
-			   1u << dl_doctor_runtime_backend(runtime), p->library);
+	f = davy_finding_add(findings, check,
+			     !p->ran				 ? DAVY_FOUND_UNCHECKED
+			     : p->healthy && !p->software	 ? DAVY_FOUND_OK
+			     : p->healthy			 ? DAVY_FOUND_WARNING
+			     : p->absent && dispensable(runtime) ? DAVY_FOUND_WARNING
+								 : DAVY_FOUND_FAILURE,
+			     1u << davy_doctor_runtime_backend(runtime), p->library);
 	f->mend = p->absent || !strcmp(p->stage, "symbols");
 	if (!p->ran) {
-		dl_finding_evidence(f, "not tried: %s", p->text);
+		davy_finding_evidence(f, "not tried: %s", p->text);
 	} else if (p->healthy) {
-		dl_finding_evidence(f, "as user %s: %u device%s%s%s%s", s->user, p->gpu_count,
-				    p->gpu_count == 1 ? "" : "s", p->names[0] ? ": " : "", p->names,
-				    p->software ? "; it computes on the CPU, no GPU among them"
-						: "");
+		davy_finding_evidence(
+			f, "as user %s: %u device%s%s%s%s", s->user, p->gpu_count,
+			p->gpu_count == 1 ? "" : "s", p->names[0] ? ": " : "", p->names,
+			p->software ? "; it computes on the CPU, no GPU among them" : "");
 	} else {
-		dl_finding_evidence(f, "as user %s: %s", s->user, p->text);
+		davy_finding_evidence(f, "as user %s: %s", s->user, p->text);
 	}
-	if (f->verdict == DL_FOUND_OK)
+	if (f->verdict == DAVY_FOUND_OK)
 		return;
 	if (p->ran)
-		dl_finding_fix(f, "%s", what_to_do(runtime, p));
-	dl_finding_verify(f, "davylamp-probe %s --uid %u --gid %u", verify_of(runtime), s->uid,
-			  s->gid);
+		davy_finding_fix(f, "%s", what_to_do(runtime, p));
+	davy_finding_verify(f, "davylamp-probe %s --uid %u --gid %u", verify_of(runtime), s->uid,
+			    s->gid);
 }
 
-DL_CHECK(rocm)
+DAVY_CHECK(rocm)
 {
-	look(facts, check, findings, DL_DISCOVERY_ROCM);
+	look(facts, check, findings, DAVY_DISCOVERY_ROCM);
 }
 
 /* Of several GPUs some may be missing, as when one vendor's driver is not installed. */
-DL_CHECK(vulkan)
+DAVY_CHECK(vulkan)
 {
-	const struct dl_doctor_probe *p = &facts->probe[DL_DISCOVERY_VULKAN];
+	const struct davy_doctor_probe *p = &facts->probe[DAVY_DISCOVERY_VULKAN];
 
-	look(facts, check, findings, DL_DISCOVERY_VULKAN);
+	look(facts, check, findings, DAVY_DISCOVERY_VULKAN);
 	for (size_t i = 0; p->healthy && p->addressed && i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
-		struct dl_finding *f;
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
+		struct davy_finding *f;
 
 		if (g->in_vulkan || !g->driver[0])
 			continue;
-		f = dl_finding_add(findings, check, DL_FOUND_WARNING, DL_BIT(VULKAN), g->device);
-		dl_finding_evidence(f, "it is not among Vulkan's devices (%s)", p->names);
-		dl_finding_fix(f,
-			       "install the Vulkan driver of its vendor, or mend VK_DRIVER_FILES");
-		dl_finding_verify(f, "davylamp probe vulkan --device %s", g->device);
+		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, DAVY_BIT(VULKAN),
+				     g->device);
+		davy_finding_evidence(f, "it is not among Vulkan's devices (%s)", p->names);
+		davy_finding_fix(
+			f, "install the Vulkan driver of its vendor, or mend VK_DRIVER_FILES");
+		davy_finding_verify(f, "davylamp probe vulkan --device %s", g->device);
 	}
 }
 
-DL_CHECK(level_zero)
+DAVY_CHECK(level_zero)
 {
-	look(facts, check, findings, DL_DISCOVERY_LEVEL_ZERO);
+	look(facts, check, findings, DAVY_DISCOVERY_LEVEL_ZERO);
 }
 
-DL_CHECK(nvml)
+DAVY_CHECK(nvml)
 {
-	look(facts, check, findings, DL_DISCOVERY_NVML);
+	look(facts, check, findings, DAVY_DISCOVERY_NVML);
 }

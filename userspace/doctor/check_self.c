@@ -12,66 +12,67 @@
 #define CAP_PERFMON    38
 #define CAP_BPF	       39
 
-DL_CHECK(btf)
+DAVY_CHECK(btf)
 {
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	if (facts->self.btf) {
-		f = dl_finding_add(findings, check, DL_FOUND_OK, 0, "");
-		dl_finding_evidence(f, "/sys/kernel/btf/vmlinux is there");
+		f = davy_finding_add(findings, check, DAVY_FOUND_OK, 0, "");
+		davy_finding_evidence(f, "/sys/kernel/btf/vmlinux is there");
 		return;
 	}
-	f = dl_finding_add(findings, check, DL_FOUND_WARNING, 0, "");
-	dl_finding_evidence(f, "there is no /sys/kernel/btf/vmlinux: davylamp's programs for the "
-			       "kernel cannot be loaded, only logs and sysfs are watched");
-	dl_finding_fix(f, "run a kernel built with CONFIG_DEBUG_INFO_BTF");
-	dl_finding_verify(f, "test -e /sys/kernel/btf/vmlinux");
+	f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, 0, "");
+	davy_finding_evidence(f, "there is no /sys/kernel/btf/vmlinux: davylamp's programs for the "
+				 "kernel cannot be loaded, only logs and sysfs are watched");
+	davy_finding_fix(f, "run a kernel built with CONFIG_DEBUG_INFO_BTF");
+	davy_finding_verify(f, "test -e /sys/kernel/btf/vmlinux");
 }
 
-DL_CHECK(tracefs)
+DAVY_CHECK(tracefs)
 {
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	if (facts->self.ftrace_off) {
-		f = dl_finding_add(findings, check, DL_FOUND_WARNING, 0, "");
-		dl_finding_evidence(f, "kernel.ftrace_enabled is 0: functions that are traced "
-				       "are never told");
-		dl_finding_fix(f, "sysctl kernel.ftrace_enabled=1");
-		dl_finding_verify(f, "sysctl kernel.ftrace_enabled");
+		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, 0, "");
+		davy_finding_evidence(f, "kernel.ftrace_enabled is 0: functions that are traced "
+					 "are never told");
+		davy_finding_fix(f, "sysctl kernel.ftrace_enabled=1");
+		davy_finding_verify(f, "sysctl kernel.ftrace_enabled");
 	} else if (facts->self.tracefs) {
-		f = dl_finding_add(findings, check, DL_FOUND_OK, 0, "");
-		dl_finding_evidence(f, "mounted");
+		f = davy_finding_add(findings, check, DAVY_FOUND_OK, 0, "");
+		davy_finding_evidence(f, "mounted");
 	} else {
-		f = dl_finding_add(findings, check, DL_FOUND_WARNING, 0, "");
-		dl_finding_evidence(f, "not mounted: tracepoints by name are not to be had");
-		dl_finding_fix(f, "mount -t tracefs tracefs /sys/kernel/tracing");
-		dl_finding_verify(f, "test -e /sys/kernel/tracing/events");
+		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, 0, "");
+		davy_finding_evidence(f, "not mounted: tracepoints by name are not to be had");
+		davy_finding_fix(f, "mount -t tracefs tracefs /sys/kernel/tracing");
+		davy_finding_verify(f, "test -e /sys/kernel/tracing/events");
 	}
 }
 
-DL_CHECK(lockdown)
+DAVY_CHECK(lockdown)
 {
 	const char *word = facts->self.lockdown;
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	if (!word[0]) {
-		dl_check_not_needed(findings, check,
-				    "this kernel has no lockdown, or does not "
-				    "show it");
+		davy_check_not_needed(findings, check,
+				      "this kernel has no lockdown, or does not "
+				      "show it");
 		return;
 	}
-	f = dl_finding_add(findings, check,
-			   strcmp(word, "confidentiality") ? DL_FOUND_OK : DL_FOUND_WARNING, 0, "");
-	dl_finding_evidence(f, "%s", word);
-	if (f->verdict == DL_FOUND_OK)
+	f = davy_finding_add(findings, check,
+			     strcmp(word, "confidentiality") ? DAVY_FOUND_OK : DAVY_FOUND_WARNING,
+			     0, "");
+	davy_finding_evidence(f, "%s", word);
+	if (f->verdict == DAVY_FOUND_OK)
 		return;
-	dl_finding_evidence(f, "confidentiality: what an engine throws and asks for cannot be "
-			       "read from its memory");
-	dl_finding_fix(f, "lockdown=integrity on the kernel's command line, if that is allowed");
-	dl_finding_verify(f, "cat /sys/kernel/security/lockdown");
+	davy_finding_evidence(f, "confidentiality: what an engine throws and asks for cannot be "
+				 "read from its memory");
+	davy_finding_fix(f, "lockdown=integrity on the kernel's command line, if that is allowed");
+	davy_finding_verify(f, "cat /sys/kernel/security/lockdown");
 }
 
-DL_CHECK(capabilities)
+DAVY_CHECK(capabilities)
 {
 	static const struct {
 		unsigned int bit;
@@ -84,7 +85,7 @@ DL_CHECK(capabilities)
 		{ CAP_NET_ADMIN, "CAP_NET_ADMIN" },
 	};
 	char missing[128] = "";
-	struct dl_finding *f;
+	struct davy_finding *f;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!(facts->self.capabilities >> rows[i].bit & 1)) {
@@ -92,15 +93,16 @@ DL_CHECK(capabilities)
 				sizeof(missing) - strlen(missing) - 1);
 			strncat(missing, rows[i].name, sizeof(missing) - strlen(missing) - 1);
 		}
-	f = dl_finding_add(findings, check, missing[0] ? DL_FOUND_UNCHECKED : DL_FOUND_OK, 0, "");
+	f = davy_finding_add(findings, check, missing[0] ? DAVY_FOUND_UNCHECKED : DAVY_FOUND_OK, 0,
+			     "");
 	if (!missing[0]) {
-		dl_finding_evidence(f, "all that the agent wants");
+		davy_finding_evidence(f, "all that the agent wants");
 		return;
 	}
-	dl_finding_evidence(f,
-			    "this process lacks %s: what is for root to read and to try was "
-			    "left out",
-			    missing);
-	dl_finding_fix(f, "run 'davylamp doctor' as root");
-	dl_finding_verify(f, "grep CapEff /proc/self/status");
+	davy_finding_evidence(f,
+			      "this process lacks %s: what is for root to read and to try was "
+			      "left out",
+			      missing);
+	davy_finding_fix(f, "run 'davylamp doctor' as root");
+	davy_finding_verify(f, "grep CapEff /proc/self/status");
 }

@@ -9,13 +9,14 @@
 
 #define RAW_MAX 2048
 
-struct dl_finding *dl_finding_add(struct dl_findings *f, const struct dl_check *check,
-				  enum dl_diagnosis verdict, uint32_t backends, const char *about)
+struct davy_finding *davy_finding_add(struct davy_findings *f, const struct davy_check *check,
+				      enum davy_diagnosis verdict, uint32_t backends,
+				      const char *about)
 {
 	/* The last place is the one that is thrown away. */
-	struct dl_finding *at = &f->at[f->count];
+	struct davy_finding *at = &f->at[f->count];
 
-	if (f->count < DL_FINDINGS_MAX - 1)
+	if (f->count < DAVY_FINDINGS_MAX - 1)
 		f->count++;
 	else
 		f->left_out++;
@@ -23,13 +24,13 @@ struct dl_finding *dl_finding_add(struct dl_findings *f, const struct dl_check *
 	at->check = check;
 	at->verdict = verdict;
 	at->backends = backends;
-	dl_text_safe(at->about, sizeof(at->about), about);
+	davy_text_safe(at->about, sizeof(at->about), about);
 	return at;
 }
 
 /*
- * As dl_text_safe, but that a backslash stays one: parts of it were made safe by others before, and
- * would be harder to read each time.
+ * As davy_text_safe, but that a backslash stays one: parts of it were made safe by others before,
+ * and would be harder to read each time.
  */
 static void say(char *dst, size_t size, const char *format, va_list args)
 {
@@ -38,7 +39,7 @@ static void say(char *dst, size_t size, const char *format, va_list args)
 
 	vsnprintf(raw, sizeof(raw), format, args);
 	while (*at && used + 5 < size) {
-		size_t len = dl_text_shown_length(at);
+		size_t len = davy_text_shown_length(at);
 
 		if (len >= size - used) {
 			len = size - used - 1;
@@ -48,14 +49,14 @@ static void say(char *dst, size_t size, const char *format, va_list args)
 		memcpy(dst + used, at, len);
 		used += len;
 		at += len;
-		if (!*at || dl_text_shown_length(at) || used + 5 >= size)
+		if (!*at || davy_text_shown_length(at) || used + 5 >= size)
 			break;
 		used += (size_t)snprintf(dst + used, size - used, "\\x%02x", (unsigned char)*at++);
 	}
 	dst[used] = 0;
 }
 
-void dl_finding_evidence(struct dl_finding *f, const char *format, ...)
+void davy_finding_evidence(struct davy_finding *f, const char *format, ...)
 {
 	va_list args;
 
@@ -64,7 +65,7 @@ void dl_finding_evidence(struct dl_finding *f, const char *format, ...)
 	va_end(args);
 }
 
-void dl_finding_fix(struct dl_finding *f, const char *format, ...)
+void davy_finding_fix(struct davy_finding *f, const char *format, ...)
 {
 	va_list args;
 
@@ -73,7 +74,7 @@ void dl_finding_fix(struct dl_finding *f, const char *format, ...)
 	va_end(args);
 }
 
-void dl_finding_verify(struct dl_finding *f, const char *format, ...)
+void davy_finding_verify(struct davy_finding *f, const char *format, ...)
 {
 	va_list args;
 
@@ -82,37 +83,37 @@ void dl_finding_verify(struct dl_finding *f, const char *format, ...)
 	va_end(args);
 }
 
-const char *dl_diagnosis_name(enum dl_diagnosis verdict)
+const char *davy_diagnosis_name(enum davy_diagnosis verdict)
 {
-	static const char *const names[DL_FOUND_COUNT] = {
-		[DL_FOUND_NOT_NEEDED] = "not-needed",	  [DL_FOUND_OK] = "ok",
-		[DL_FOUND_UNCHECKED] = "could-not-check", [DL_FOUND_WARNING] = "warning",
-		[DL_FOUND_FAILURE] = "failure",
+	static const char *const names[DAVY_FOUND_COUNT] = {
+		[DAVY_FOUND_NOT_NEEDED] = "not-needed",	    [DAVY_FOUND_OK] = "ok",
+		[DAVY_FOUND_UNCHECKED] = "could-not-check", [DAVY_FOUND_WARNING] = "warning",
+		[DAVY_FOUND_FAILURE] = "failure",
 	};
 
-	return (unsigned int)verdict < DL_FOUND_COUNT ? names[verdict] : "?";
+	return (unsigned int)verdict < DAVY_FOUND_COUNT ? names[verdict] : "?";
 }
 
-const char *dl_doctor_layer_name(enum dl_doctor_layer layer)
+const char *davy_doctor_layer_name(enum davy_doctor_layer layer)
 {
-	static const char *const titles[DL_DOCTOR_LAYERS] = {
-		[DL_AT_SELF] = "davylamp itself",
-		[DL_AT_DRIVER] = "driver",
-		[DL_AT_NODES] = "device files",
-		[DL_AT_ACCESS] = "permissions",
-		[DL_AT_CONFIG] = "environment",
-		[DL_AT_RUNTIME] = "runtime",
-		[DL_AT_BUNDLE] = "the engine's libraries",
-		[DL_AT_ENGINE] = "the engine",
-		[DL_AT_MODEL] = "model and settings",
+	static const char *const titles[DAVY_DOCTOR_LAYERS] = {
+		[DAVY_AT_SELF] = "davylamp itself",
+		[DAVY_AT_DRIVER] = "driver",
+		[DAVY_AT_NODES] = "device files",
+		[DAVY_AT_ACCESS] = "permissions",
+		[DAVY_AT_CONFIG] = "environment",
+		[DAVY_AT_RUNTIME] = "runtime",
+		[DAVY_AT_BUNDLE] = "the engine's libraries",
+		[DAVY_AT_ENGINE] = "the engine",
+		[DAVY_AT_MODEL] = "model and settings",
 	};
 
-	return (unsigned int)layer < DL_DOCTOR_LAYERS ? titles[layer] : "?";
+	return (unsigned int)layer < DAVY_DOCTOR_LAYERS ? titles[layer] : "?";
 }
 
-enum dl_diagnosis dl_findings_worst(const struct dl_findings *f)
+enum davy_diagnosis davy_findings_worst(const struct davy_findings *f)
 {
-	enum dl_diagnosis worst = DL_FOUND_OK;
+	enum davy_diagnosis worst = DAVY_FOUND_OK;
 
 	for (size_t i = 0; i < f->count; i++)
 		if (f->at[i].verdict > worst)

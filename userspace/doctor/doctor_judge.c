@@ -8,19 +8,19 @@
 #include "lib/text.h"
 
 #define BIT(backend) (1u << (backend))
-static const uint32_t gpu_backends = 1u << DL_BACKEND_VULKAN | 1u << DL_BACKEND_ROCM |
-				     1u << DL_BACKEND_CUDA | 1u << DL_BACKEND_SYCL;
+static const uint32_t gpu_backends = 1u << DAVY_BACKEND_VULKAN | 1u << DAVY_BACKEND_ROCM |
+				     1u << DAVY_BACKEND_CUDA | 1u << DAVY_BACKEND_SYCL;
 
-static bool fails(const struct dl_finding *f)
+static bool fails(const struct davy_finding *f)
 {
-	return f->verdict == DL_FOUND_FAILURE && f->check->layer != DL_AT_SELF;
+	return f->verdict == DAVY_FOUND_FAILURE && f->check->layer != DAVY_AT_SELF;
 }
 
 /*
  * All that it bears on has to be brought down by the other, which is of a layer below, or of its
  * own and was not merely run.
  */
-static bool explains(const struct dl_finding *below, const struct dl_finding *f)
+static bool explains(const struct davy_finding *below, const struct davy_finding *f)
 {
 	if (!f->check->runs || !f->backends || f->backends & ~below->backends)
 		return false;
@@ -28,7 +28,7 @@ static bool explains(const struct dl_finding *below, const struct dl_finding *f)
 	       (below->check->layer == f->check->layer && !below->check->runs);
 }
 
-static bool explained(const struct dl_findings *findings, const struct dl_finding *f)
+static bool explained(const struct davy_findings *findings, const struct davy_finding *f)
 {
 	for (size_t i = 0; i < findings->count; i++)
 		if (fails(&findings->at[i]) && explains(&findings->at[i], f))
@@ -37,34 +37,34 @@ static bool explained(const struct dl_findings *findings, const struct dl_findin
 }
 
 /* A file that every backend needs and one that ROCm alone needs, both refused, are one cause. */
-static bool same_cause(const struct dl_finding *a, const struct dl_finding *b)
+static bool same_cause(const struct davy_finding *a, const struct davy_finding *b)
 {
 	return a->check == b->check &&
-	       (a->check->layer <= DL_AT_ACCESS || a->backends == b->backends);
+	       (a->check->layer <= DAVY_AT_ACCESS || a->backends == b->backends);
 }
 
-static void take_causes(const struct dl_findings *findings, struct dl_conclusion *c)
+static void take_causes(const struct davy_findings *findings, struct davy_conclusion *c)
 {
 	for (size_t i = 0; i < findings->count; i++) {
-		const struct dl_finding *f = &findings->at[i];
+		const struct davy_finding *f = &findings->at[i];
 		size_t at = 0;
 
 		if (!fails(f) || explained(findings, f))
 			continue;
 		while (at < c->cause_count && !same_cause(c->cause[at].finding, f))
 			at++;
-		if (at == DL_CAUSES_MAX)
+		if (at == DAVY_CAUSES_MAX)
 			continue;
 		if (at == c->cause_count)
-			c->cause[c->cause_count++] = (struct dl_cause){ .finding = f };
+			c->cause[c->cause_count++] = (struct davy_cause){ .finding = f };
 		c->cause[at].count++;
 		c->cause[at].backends |= f->backends;
 		c->broken |= f->backends;
 	}
 }
 
-static bool any_of(const struct dl_findings *findings, enum dl_doctor_layer layer,
-		   uint32_t backends, enum dl_diagnosis verdict)
+static bool any_of(const struct davy_findings *findings, enum davy_doctor_layer layer,
+		   uint32_t backends, enum davy_diagnosis verdict)
 {
 	for (size_t i = 0; i < findings->count; i++)
 		if (findings->at[i].check->layer == layer && findings->at[i].verdict == verdict &&
@@ -73,7 +73,7 @@ static bool any_of(const struct dl_findings *findings, enum dl_doctor_layer laye
 	return false;
 }
 
-static bool fails_anywhere(const struct dl_findings *findings, uint32_t backend)
+static bool fails_anywhere(const struct davy_findings *findings, uint32_t backend)
 {
 	for (size_t i = 0; i < findings->count; i++)
 		if (fails(&findings->at[i]) && findings->at[i].backends & backend)
@@ -82,18 +82,18 @@ static bool fails_anywhere(const struct dl_findings *findings, uint32_t backend)
 }
 
 /* A runtime that works is a proof; an engine that was asked has to have worked, too. */
-static void take_usable(const struct dl_findings *findings, struct dl_conclusion *c)
+static void take_usable(const struct davy_findings *findings, struct davy_conclusion *c)
 {
-	for (uint32_t b = DL_BACKEND_VULKAN; b < DL_BACKEND_COUNT; b++) {
-		bool ran = any_of(findings, DL_AT_ENGINE, BIT(b), DL_FOUND_OK);
-		bool works = any_of(findings, DL_AT_RUNTIME, BIT(b), DL_FOUND_OK);
+	for (uint32_t b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++) {
+		bool ran = any_of(findings, DAVY_AT_ENGINE, BIT(b), DAVY_FOUND_OK);
+		bool works = any_of(findings, DAVY_AT_RUNTIME, BIT(b), DAVY_FOUND_OK);
 
 		if ((ran || works) && !fails_anywhere(findings, BIT(b)))
 			c->usable |= BIT(b);
 	}
-	for (uint32_t layer = DL_AT_DRIVER; layer < DL_DOCTOR_LAYERS; layer++)
-		if (any_of(findings, (enum dl_doctor_layer)layer, 0, DL_FOUND_OK) &&
-		    !any_of(findings, (enum dl_doctor_layer)layer, 0, DL_FOUND_FAILURE))
+	for (uint32_t layer = DAVY_AT_DRIVER; layer < DAVY_DOCTOR_LAYERS; layer++)
+		if (any_of(findings, (enum davy_doctor_layer)layer, 0, DAVY_FOUND_OK) &&
+		    !any_of(findings, (enum davy_doctor_layer)layer, 0, DAVY_FOUND_FAILURE))
 			c->healthy |= 1u << layer;
 }
 
@@ -110,61 +110,61 @@ static void put(char *buf, size_t size, const char *format, ...)
 	if (used < size)
 		vsnprintf(buf + used, size - used, format, args);
 	va_end(args);
-	buf[used + dl_text_shown_length(buf + used)] = 0;
+	buf[used + davy_text_shown_length(buf + used)] = 0;
 }
 
 /* What stood the test: layers as a whole below the runtimes, there and above one by one. */
-static void tell_proven(const struct dl_findings *findings, struct dl_conclusion *c)
+static void tell_proven(const struct davy_findings *findings, struct davy_conclusion *c)
 {
 	char *p = c->proven;
 
-	for (uint32_t layer = DL_AT_DRIVER; layer < DL_AT_RUNTIME; layer++)
-		if (c->healthy & 1u << layer && layer != DL_AT_CONFIG)
+	for (uint32_t layer = DAVY_AT_DRIVER; layer < DAVY_AT_RUNTIME; layer++)
+		if (c->healthy & 1u << layer && layer != DAVY_AT_CONFIG)
 			put(p, sizeof(c->proven), "%s%s", *p ? ", " : "",
-			    dl_doctor_layer_name((enum dl_doctor_layer)layer));
-	for (uint32_t b = DL_BACKEND_VULKAN; b < DL_BACKEND_COUNT; b++) {
-		const char *title = dl_doctor_backend_title(b);
+			    davy_doctor_layer_name((enum davy_doctor_layer)layer));
+	for (uint32_t b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++) {
+		const char *title = davy_doctor_backend_title(b);
 
-		if (any_of(findings, DL_AT_RUNTIME, BIT(b), DL_FOUND_OK) &&
-		    !any_of(findings, DL_AT_RUNTIME, BIT(b), DL_FOUND_FAILURE))
+		if (any_of(findings, DAVY_AT_RUNTIME, BIT(b), DAVY_FOUND_OK) &&
+		    !any_of(findings, DAVY_AT_RUNTIME, BIT(b), DAVY_FOUND_FAILURE))
 			put(p, sizeof(c->proven), "%s%s", *p ? ", " : "", title);
-		if (any_of(findings, DL_AT_ENGINE, BIT(b), DL_FOUND_OK) &&
-		    !any_of(findings, DL_AT_ENGINE, BIT(b), DL_FOUND_FAILURE))
+		if (any_of(findings, DAVY_AT_ENGINE, BIT(b), DAVY_FOUND_OK) &&
+		    !any_of(findings, DAVY_AT_ENGINE, BIT(b), DAVY_FOUND_FAILURE))
 			put(p, sizeof(c->proven), "%s%s", *p ? ", " : "",
-			    b == DL_BACKEND_VULKAN ? "the engine's Vulkan"
-			    : b == DL_BACKEND_ROCM ? "the engine's ROCm"
-			    : b == DL_BACKEND_CUDA ? "the engine's CUDA"
-						   : "the engine's SYCL");
+			    b == DAVY_BACKEND_VULKAN ? "the engine's Vulkan"
+			    : b == DAVY_BACKEND_ROCM ? "the engine's ROCm"
+			    : b == DAVY_BACKEND_CUDA ? "the engine's CUDA"
+						     : "the engine's SYCL");
 	}
 }
 
 /* A driver's own fault and an engine's are lived with by another backend; the rest is mended. */
-static bool is_lived_with(const struct dl_cause *cause)
+static bool is_lived_with(const struct davy_cause *cause)
 {
-	const struct dl_check *check = cause->finding->check;
+	const struct davy_check *check = cause->finding->check;
 
 	return !cause->finding->mend &&
-	       (check->layer == DL_AT_BUNDLE || check->layer == DL_AT_ENGINE ||
-		check->layer == DL_AT_RUNTIME);
+	       (check->layer == DAVY_AT_BUNDLE || check->layer == DAVY_AT_ENGINE ||
+		check->layer == DAVY_AT_RUNTIME);
 }
 
 /* What an engine tries first, as ggml does: the vendor's own, then Vulkan. */
-static const enum dl_backend order[] = { DL_BACKEND_CUDA, DL_BACKEND_ROCM, DL_BACKEND_SYCL,
-					 DL_BACKEND_VULKAN };
+static const enum davy_backend order[] = { DAVY_BACKEND_CUDA, DAVY_BACKEND_ROCM, DAVY_BACKEND_SYCL,
+					   DAVY_BACKEND_VULKAN };
 
 /*
  * Those that could use what is to be avoided: one, or all of a vendor, or all. Others keep what
  * they have. Returns the backends that these could use.
  */
-static uint32_t choose_gpus(const struct dl_doctor_facts *facts, struct dl_conclusion *c,
+static uint32_t choose_gpus(const struct davy_doctor_facts *facts, struct davy_conclusion *c,
 			    uint32_t to_avoid)
 {
 	uint32_t could = 0;
 	size_t count = 0;
 
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
-		uint32_t backends = dl_doctor_backends_of(g->subject.vendor);
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
+		uint32_t backends = davy_doctor_backends_of(g->subject.vendor);
 
 		if (!(backends & to_avoid))
 			continue;
@@ -181,7 +181,7 @@ static uint32_t choose_gpus(const struct dl_doctor_facts *facts, struct dl_concl
 	return could;
 }
 
-static void take_policy(const struct dl_doctor_facts *facts, struct dl_conclusion *c)
+static void take_policy(const struct davy_doctor_facts *facts, struct davy_conclusion *c)
 {
 	uint32_t to_avoid = 0, to_mend = 0, could;
 
@@ -200,23 +200,23 @@ static void take_policy(const struct dl_doctor_facts *facts, struct dl_conclusio
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (c->usable & could & BIT(order[i]))
 			c->policy[c->policy_count++] = order[i];
-	c->policy[c->policy_count++] = DL_BACKEND_CPU;
+	c->policy[c->policy_count++] = DAVY_BACKEND_CPU;
 }
 
 static void backends_text(uint32_t backends, char *buf, size_t size)
 {
 	buf[0] = 0;
-	for (uint32_t b = DL_BACKEND_VULKAN; b < DL_BACKEND_COUNT; b++)
+	for (uint32_t b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++)
 		if (backends & BIT(b))
-			put(buf, size, "%s%s", buf[0] ? " and " : "", dl_doctor_backend_title(b));
+			put(buf, size, "%s%s", buf[0] ? " and " : "", davy_doctor_backend_title(b));
 }
 
-static void tell_cause(const struct dl_doctor_facts *facts, const struct dl_cause *cause,
-		       struct dl_conclusion *c)
+static void tell_cause(const struct davy_doctor_facts *facts, const struct davy_cause *cause,
+		       struct davy_conclusion *c)
 {
-	const struct dl_finding *f = cause->finding;
+	const struct davy_finding *f = cause->finding;
 	char backends[64];
-	bool engine = f->check->layer == DL_AT_ENGINE || f->check->layer == DL_AT_BUNDLE;
+	bool engine = f->check->layer == DAVY_AT_ENGINE || f->check->layer == DAVY_AT_BUNDLE;
 
 	backends_text(cause->backends & gpu_backends, backends, sizeof(backends));
 	if (engine) {
@@ -231,13 +231,13 @@ static void tell_cause(const struct dl_doctor_facts *facts, const struct dl_caus
 	put(c->text, sizeof(c->text), ": %s%s%s", f->about, f->about[0] ? ": " : "", f->evidence);
 	if (cause->count > 1)
 		put(c->text, sizeof(c->text), " (and %zu more)", cause->count - 1);
-	for (uint32_t b = 0; engine && facts->gpu_count == 1 && b < DL_BACKEND_COUNT; b++)
+	for (uint32_t b = 0; engine && facts->gpu_count == 1 && b < DAVY_BACKEND_COUNT; b++)
 		if (cause->backends & BIT(b) && facts->gpu[0].policy[b].against)
 			put(c->text, sizeof(c->text), "; as known here: %s (%s)",
 			    facts->gpu[0].policy[b].why, facts->gpu[0].policy[b].origin);
 }
 
-static void tell_causes(const struct dl_doctor_facts *facts, struct dl_conclusion *c)
+static void tell_causes(const struct davy_doctor_facts *facts, struct davy_conclusion *c)
 {
 	char list[64], usable[64];
 
@@ -251,10 +251,10 @@ static void tell_causes(const struct dl_doctor_facts *facts, struct dl_conclusio
 	}
 	if (c->proven[0])
 		put(c->text, sizeof(c->text), ". Proven healthy: %s", c->proven);
-	dl_conclusion_backends(c, list, sizeof(list));
+	davy_conclusion_backends(c, list, sizeof(list));
 	if (c->policy_count > 1)
 		put(c->text, sizeof(c->text), ". Policy: use %s (backends = %s)",
-		    dl_doctor_backend_title(c->policy[0]), list);
+		    davy_doctor_backend_title(c->policy[0]), list);
 	else if (c->policy_count)
 		put(c->text, sizeof(c->text), ". Policy: use the CPU (backends = %s)", list);
 	else
@@ -263,18 +263,18 @@ static void tell_causes(const struct dl_doctor_facts *facts, struct dl_conclusio
 		    usable);
 }
 
-static void tell(const struct dl_doctor_facts *facts, const struct dl_findings *findings,
-		 struct dl_conclusion *c)
+static void tell(const struct davy_doctor_facts *facts, const struct davy_findings *findings,
+		 struct davy_conclusion *c)
 {
 	char usable[64];
 
-	if (c->kind == DL_CONCLUDES_CAUSE) {
+	if (c->kind == DAVY_CONCLUDES_CAUSE) {
 		tell_causes(facts, c);
-	} else if (c->kind == DL_CONCLUDES_NO_GPU) {
+	} else if (c->kind == DAVY_CONCLUDES_NO_GPU) {
 		put(c->text, sizeof(c->text),
 		    "there is no GPU on this host, so that nothing of drivers, permissions and "
 		    "runtimes could be checked; engines run on the CPU");
-	} else if (c->kind == DL_CONCLUDES_UNKNOWN) {
+	} else if (c->kind == DAVY_CONCLUDES_UNKNOWN) {
 		put(c->text, sizeof(c->text),
 		    "no fault was found, and no backend was proven: "
 		    "see what could not be checked");
@@ -283,34 +283,34 @@ static void tell(const struct dl_doctor_facts *facts, const struct dl_findings *
 	} else {
 		backends_text(c->usable, usable, sizeof(usable));
 		put(c->text, sizeof(c->text), "no fault was found: this user gets %s%s", usable,
-		    any_of(findings, DL_AT_ENGINE, c->usable, DL_FOUND_OK)
+		    any_of(findings, DAVY_AT_ENGINE, c->usable, DAVY_FOUND_OK)
 			    ? ", and the engine finds it"
 			    : "; no engine has proven it");
 	}
 }
 
-void dl_doctor_judge(const struct dl_doctor_facts *facts, const struct dl_findings *findings,
-		     struct dl_conclusion *ret_conclusion)
+void davy_doctor_judge(const struct davy_doctor_facts *facts, const struct davy_findings *findings,
+		       struct davy_conclusion *ret_conclusion)
 {
-	struct dl_conclusion *c = ret_conclusion;
+	struct davy_conclusion *c = ret_conclusion;
 
 	memset(c, 0, sizeof(*c));
 	take_causes(findings, c);
 	take_usable(findings, c);
 	tell_proven(findings, c);
 	if (c->cause_count)
-		c->kind = DL_CONCLUDES_CAUSE;
+		c->kind = DAVY_CONCLUDES_CAUSE;
 	else if (!facts->gpu_count)
-		c->kind = DL_CONCLUDES_NO_GPU;
+		c->kind = DAVY_CONCLUDES_NO_GPU;
 	else
-		c->kind = c->usable ? DL_CONCLUDES_HEALTHY : DL_CONCLUDES_UNKNOWN;
+		c->kind = c->usable ? DAVY_CONCLUDES_HEALTHY : DAVY_CONCLUDES_UNKNOWN;
 	take_policy(facts, c);
 	tell(facts, findings, c);
 }
 
-void dl_conclusion_backends(const struct dl_conclusion *c, char *buf, size_t size)
+void davy_conclusion_backends(const struct davy_conclusion *c, char *buf, size_t size)
 {
 	buf[0] = 0;
 	for (size_t i = 0; i < c->policy_count; i++)
-		put(buf, size, "%s%s", i ? "," : "", dl_backend_name(c->policy[i]));
+		put(buf, size, "%s%s", i ? "," : "", davy_backend_name(c->policy[i]));
 }

@@ -4,27 +4,27 @@
  * read_*.c fill it, check_*.c judge it and read nothing; a test writes one by hand. Texts are
  * outside input and are made safe where they are shown.
  */
-#ifndef DL_DOCTOR_FACTS_H
-#define DL_DOCTOR_FACTS_H
+#ifndef DAVY_FACTS_H
+#define DAVY_FACTS_H
 
 #include <limits.h>
 
 #include "core/event/types.h"
 #include "policy/subject.h"
 
-#define DL_DOCTOR_GPUS	     16
-#define DL_DOCTOR_NODES	     48
-#define DL_DOCTOR_ICDS	     32
-#define DL_DOCTOR_PARAMETERS 48
-#define DL_DOCTOR_GROUPS     64
-#define DL_DOCTOR_WHY	     192
-#define DL_DOCTOR_VALUE	     192
-#define DL_DOCTOR_PATH	     256
+#define DAVY_DOCTOR_GPUS       16
+#define DAVY_DOCTOR_NODES      48
+#define DAVY_DOCTOR_ICDS       32
+#define DAVY_DOCTOR_PARAMETERS 48
+#define DAVY_DOCTOR_GROUPS     64
+#define DAVY_DOCTOR_WHY	       192
+#define DAVY_DOCTOR_VALUE      192
+#define DAVY_DOCTOR_PATH       256
 
-struct dl_doctor_gpu {
-	char device[DL_DEVICE_LEN]; /* PCI address */
-	char driver[24];	    /* "" when none is bound */
-	char wanted[24];	    /* driver of its vendor, to be named where none is */
+struct davy_doctor_gpu {
+	char device[DAVY_DEVICE_LEN]; /* PCI address */
+	char driver[24];	      /* "" when none is bound */
+	char wanted[24];	      /* driver of its vendor, to be named where none is */
 	char version[64]; /* of the driver's module; "" not told: it comes with the kernel */
 	uint32_t pci_vendor, pci_device;
 	int card, render; /* -1: none */
@@ -38,26 +38,26 @@ struct dl_doctor_gpu {
 	uint64_t gtt_bytes;	/* of the host's memory that it can take */
 	char iommu_type[24];	/* of its group: "DMA", "DMA-FQ", "identity"; "" none */
 	uint32_t policy_ubatch; /* that rules allow with Vulkan; 0: no rule says */
-	struct dl_policy_subject subject;
+	struct davy_policy_subject subject;
 	bool has_override; /* HSA_OVERRIDE_GFX_VERSION_<kfd_node> is set */
-	char override[DL_DOCTOR_VALUE];
+	char override[DAVY_DOCTOR_VALUE];
 	struct {
-		bool against;		      /* the rules do not let it be used here */
-		char why[DL_DOCTOR_VALUE];    /* the rule's warning or reason */
-		char origin[DL_DOCTOR_VALUE]; /* its name, file, source */
-	} policy[DL_BACKEND_COUNT];
+		bool against;			/* the rules do not let it be used here */
+		char why[DAVY_DOCTOR_VALUE];	/* the rule's warning or reason */
+		char origin[DAVY_DOCTOR_VALUE]; /* its name, file, source */
+	} policy[DAVY_BACKEND_COUNT];
 };
 
-enum dl_doctor_node_kind {
-	DL_NODE_KFD = 0,
-	DL_NODE_RENDER = 1,
-	DL_NODE_NVIDIA = 2,
+enum davy_doctor_node_kind {
+	DAVY_NODE_KFD = 0,
+	DAVY_NODE_RENDER = 1,
+	DAVY_NODE_NVIDIA = 2,
 };
 
-struct dl_doctor_node {
+struct davy_doctor_node {
 	char path[64];
-	char device[DL_DEVICE_LEN]; /* PCI address; "" when it is of all */
-	enum dl_doctor_node_kind kind;
+	char device[DAVY_DEVICE_LEN]; /* PCI address; "" when it is of all */
+	enum davy_doctor_node_kind kind;
 	uint32_t backends; /* that need it */
 	bool exists;
 	bool is_device;
@@ -67,14 +67,14 @@ struct dl_doctor_node {
 	int error;		 /* 0 or -errno of that */
 };
 
-struct dl_doctor_service {
-	bool known;		   /* user and groups are those of a service or were given */
-	char why[DL_DOCTOR_WHY];   /* it is not */
-	char as[DL_UNIT_LEN + 16]; /* how it was named: "--unit ollama.service" */
-	char unit[DL_UNIT_LEN];
+struct davy_doctor_service {
+	bool known;		     /* user and groups are those of a service or were given */
+	char why[DAVY_DOCTOR_WHY];   /* it is not */
+	char as[DAVY_UNIT_LEN + 16]; /* how it was named: "--unit ollama.service" */
+	char unit[DAVY_UNIT_LEN];
 	char user[64]; /* name, or number */
 	uint32_t uid, gid;
-	uint32_t groups[DL_DOCTOR_GROUPS];
+	uint32_t groups[DAVY_DOCTOR_GROUPS];
 	size_t group_count;
 	uint32_t pid;  /* running; 0: not */
 	bool own_root; /* its root is not ours: a container */
@@ -90,130 +90,130 @@ struct dl_doctor_service {
 };
 
 /* One variable that matters, as the service's engine has it. */
-struct dl_doctor_variable {
+struct davy_doctor_variable {
 	const char *name;
 	bool set;
-	char value[DL_DOCTOR_VALUE]; /* cut */
+	char value[DAVY_DOCTOR_VALUE]; /* cut */
 };
 
-/* In the order of dl_doctor_variable_names. */
-enum dl_doctor_variable_id {
-	DL_VAR_ROCR_VISIBLE = 0,
-	DL_VAR_HIP_VISIBLE,
-	DL_VAR_CUDA_VISIBLE,
-	DL_VAR_GPU_ORDINAL,
-	DL_VAR_VK_VISIBLE,
-	DL_VAR_ZE_AFFINITY,
-	DL_VAR_ONEAPI_SELECTOR,
-	DL_VAR_NVIDIA_VISIBLE,
-	DL_VAR_HSA_OVERRIDE,
-	DL_VAR_VK_DRIVER_FILES,
-	DL_VAR_VK_ICD_FILENAMES,
-	DL_VAR_VK_ADD_DRIVER_FILES,
-	DL_VAR_VK_DRIVERS_DISABLE,
-	DL_VAR_VK_DRIVERS_SELECT,
-	DL_VAR_OLLAMA_IGPU,
-	DL_VAR_OLLAMA_VULKAN,
-	DL_VAR_OLLAMA_LIBRARY,
-	DL_VAR_DISABLE_VULKAN,
-	DL_VAR_COUNT,
+/* In the order of davy_doctor_variable_names. */
+enum davy_doctor_variable_id {
+	DAVY_VAR_ROCR_VISIBLE = 0,
+	DAVY_VAR_HIP_VISIBLE,
+	DAVY_VAR_CUDA_VISIBLE,
+	DAVY_VAR_GPU_ORDINAL,
+	DAVY_VAR_VK_VISIBLE,
+	DAVY_VAR_ZE_AFFINITY,
+	DAVY_VAR_ONEAPI_SELECTOR,
+	DAVY_VAR_NVIDIA_VISIBLE,
+	DAVY_VAR_HSA_OVERRIDE,
+	DAVY_VAR_VK_DRIVER_FILES,
+	DAVY_VAR_VK_ICD_FILENAMES,
+	DAVY_VAR_VK_ADD_DRIVER_FILES,
+	DAVY_VAR_VK_DRIVERS_DISABLE,
+	DAVY_VAR_VK_DRIVERS_SELECT,
+	DAVY_VAR_OLLAMA_IGPU,
+	DAVY_VAR_OLLAMA_VULKAN,
+	DAVY_VAR_OLLAMA_LIBRARY,
+	DAVY_VAR_DISABLE_VULKAN,
+	DAVY_VAR_COUNT,
 };
 
-struct dl_doctor_icd {
-	char manifest[DL_DOCTOR_PATH];
-	char library[DL_DOCTOR_PATH]; /* as the manifest names it */
-	char why[DL_DOCTOR_WHY];      /* "": it is in order */
+struct davy_doctor_icd {
+	char manifest[DAVY_DOCTOR_PATH];
+	char library[DAVY_DOCTOR_PATH]; /* as the manifest names it */
+	char why[DAVY_DOCTOR_WHY];	/* "": it is in order */
 };
 
 /* How a runtime is looked for, and what davylamp-probe found of it. */
-enum dl_doctor_runtime {
-	DL_DISCOVERY_ROCM = 0,
-	DL_DISCOVERY_VULKAN = 1,
-	DL_DISCOVERY_LEVEL_ZERO = 2,
-	DL_DISCOVERY_NVML = 3,
-	DL_DOCTOR_RUNTIMES = 4,
+enum davy_doctor_runtime {
+	DAVY_DISCOVERY_ROCM = 0,
+	DAVY_DISCOVERY_VULKAN = 1,
+	DAVY_DISCOVERY_LEVEL_ZERO = 2,
+	DAVY_DISCOVERY_NVML = 3,
+	DAVY_DOCTOR_RUNTIMES = 4,
 };
 
-struct dl_doctor_probe {
+struct davy_doctor_probe {
 	bool wanted; /* a GPU is here that it is for */
 	bool ran;
 	bool healthy;
-	bool absent;		   /* its library is not there: stage "load" */
-	bool addressed;		   /* all that it found tell their PCI address */
-	bool software;		   /* Vulkan: only devices that compute on the CPU */
-	bool hidden;		   /* it counts none: "stage" is "count" */
-	char stage[16];		   /* of the first trouble */
-	char text[DL_DOCTOR_PATH]; /* what happened, or why it did not run */
+	bool absent;		     /* its library is not there: stage "load" */
+	bool addressed;		     /* all that it found tell their PCI address */
+	bool software;		     /* Vulkan: only devices that compute on the CPU */
+	bool hidden;		     /* it counts none: "stage" is "count" */
+	char stage[16];		     /* of the first trouble */
+	char text[DAVY_DOCTOR_PATH]; /* what happened, or why it did not run */
 	uint32_t gpu_count;
-	char names[DL_DOCTOR_PATH]; /* of devices, "A, B" */
-	char library[64];	    /* that it is about */
+	char names[DAVY_DOCTOR_PATH]; /* of devices, "A, B" */
+	char library[64];	      /* that it is about */
 };
 
-struct dl_doctor_engine {
-	enum dl_engine engine;
-	char name[64];		     /* as people call it, "" unknown */
-	char path[DL_DOCTOR_PATH];   /* its program; "" unknown */
-	char runner[DL_DOCTOR_PATH]; /* what looks for devices on its behalf */
-	uint32_t backends;	     /* whose libraries it has, bits; 0: not known */
-	char library[DL_BACKEND_COUNT][DL_DOCTOR_PATH]; /* of ggml's backends; "" none */
+struct davy_doctor_engine {
+	enum davy_engine engine;
+	char name[64];		       /* as people call it, "" unknown */
+	char path[DAVY_DOCTOR_PATH];   /* its program; "" unknown */
+	char runner[DAVY_DOCTOR_PATH]; /* what looks for devices on its behalf */
+	uint32_t backends;	       /* whose libraries it has, bits; 0: not known */
+	char library[DAVY_BACKEND_COUNT][DAVY_DOCTOR_PATH]; /* of ggml's backends; "" none */
 	bool has_rocblas;
-	char rocblas[DL_DOCTOR_PATH]; /* folder of Tensile's files */
-	char targets[DL_DOCTOR_PATH]; /* that they are for, "gfx908 gfx90a" */
-	uint32_t ubatch;	      /* of its command; 0: not said */
+	char rocblas[DAVY_DOCTOR_PATH]; /* folder of Tensile's files */
+	char targets[DAVY_DOCTOR_PATH]; /* that they are for, "gfx908 gfx90a" */
+	uint32_t ubatch;		/* of its command; 0: not said */
 	uint32_t context;
 };
 
 /* How far an engine's own look for devices came. */
-enum dl_doctor_stage {
-	DL_STAGE_EXEC = 0,   /* it was started */
-	DL_STAGE_LOAD = 1,   /* it loads the backend's library */
-	DL_STAGE_INIT = 2,   /* the runtime's library is loaded */
-	DL_STAGE_DEVICE = 3, /* a device file is open */
-	DL_STAGE_MEMORY = 4, /* device memory is mapped */
-	DL_STAGE_DONE = 5,   /* it has listed devices of the backend */
-	DL_DOCTOR_STAGES = 6,
+enum davy_doctor_stage {
+	DAVY_STAGE_EXEC = 0,   /* it was started */
+	DAVY_STAGE_LOAD = 1,   /* it loads the backend's library */
+	DAVY_STAGE_INIT = 2,   /* the runtime's library is loaded */
+	DAVY_STAGE_DEVICE = 3, /* a device file is open */
+	DAVY_STAGE_MEMORY = 4, /* device memory is mapped */
+	DAVY_STAGE_DONE = 5,   /* it has listed devices of the backend */
+	DAVY_DOCTOR_STAGES = 6,
 };
 
-enum dl_doctor_end {
-	DL_END_NOT_RUN = 0, /* "words" says why */
-	DL_END_GOOD = 1,    /* devices were listed */
-	DL_END_NONE = 2,    /* it ended well and listed none of this backend */
-	DL_END_EXIT = 3,
-	DL_END_SIGNAL = 4,
-	DL_END_HUNG = 5,
+enum davy_doctor_end {
+	DAVY_END_NOT_RUN = 0, /* "words" says why */
+	DAVY_END_GOOD = 1,    /* devices were listed */
+	DAVY_END_NONE = 2,    /* it ended well and listed none of this backend */
+	DAVY_END_EXIT = 3,
+	DAVY_END_SIGNAL = 4,
+	DAVY_END_HUNG = 5,
 };
 
-struct dl_doctor_run {
-	enum dl_backend backend; /* unknown: of a command that people gave, and no library told */
-	enum dl_doctor_end end;
-	enum dl_doctor_stage stage; /* the last that was reached */
-	int code;		    /* exit status or signal */
-	bool by_child;		    /* it was a process that the engine has started */
+struct davy_doctor_run {
+	enum davy_backend backend; /* unknown: of a command that people gave, and no library told */
+	enum davy_doctor_end end;
+	enum davy_doctor_stage stage; /* the last that was reached */
+	int code;		      /* exit status or signal */
+	bool by_child;		      /* it was a process that the engine has started */
 	uint32_t ms;
-	char where[DL_DOCTOR_PATH]; /* library in which it happened; "" unknown */
-	char words[DL_DOCTOR_PATH]; /* the last that it said */
-	char devices[DL_DOCTOR_PATH];
+	char where[DAVY_DOCTOR_PATH]; /* library in which it happened; "" unknown */
+	char words[DAVY_DOCTOR_PATH]; /* the last that it said */
+	char devices[DAVY_DOCTOR_PATH];
 };
 
-struct dl_doctor_model {
+struct davy_doctor_model {
 	bool asked;
 	int error; /* -errno of reading its head */
-	char path[DL_DOCTOR_PATH];
+	char path[DAVY_DOCTOR_PATH];
 	uint64_t bytes;
 	uint32_t layers;
 };
 
-struct dl_doctor_parameter {
+struct davy_doctor_parameter {
 	char module[32];
 	char name[48];
-	char configured[DL_DOCTOR_VALUE];
-	char value[DL_DOCTOR_VALUE]; /* of sysfs */
-	char origin[DL_DOCTOR_PATH]; /* the kernel's command line, or a file */
+	char configured[DAVY_DOCTOR_VALUE];
+	char value[DAVY_DOCTOR_VALUE]; /* of sysfs */
+	char origin[DAVY_DOCTOR_PATH]; /* the kernel's command line, or a file */
 	bool loaded;
 	bool exists; /* sysfs has it */
 };
 
-struct dl_doctor_self {
+struct davy_doctor_self {
 	bool root;
 	uint64_t capabilities; /* effective */
 	bool btf;
@@ -222,38 +222,38 @@ struct dl_doctor_self {
 	bool ftrace_off;
 };
 
-struct dl_doctor_facts {
-	char kernel[DL_POLICY_KERNEL_LEN];
+struct davy_doctor_facts {
+	char kernel[DAVY_POLICY_KERNEL_LEN];
 	size_t gpu_count;
-	struct dl_doctor_gpu gpu[DL_DOCTOR_GPUS];
+	struct davy_doctor_gpu gpu[DAVY_DOCTOR_GPUS];
 	bool kfd_class; /* /sys/class/kfd is there */
 	size_t node_count;
-	struct dl_doctor_node node[DL_DOCTOR_NODES];
-	struct dl_doctor_service service;
-	struct dl_doctor_variable variable[DL_VAR_COUNT];
+	struct davy_doctor_node node[DAVY_DOCTOR_NODES];
+	struct davy_doctor_service service;
+	struct davy_doctor_variable variable[DAVY_VAR_COUNT];
 	bool icds_looked;
-	char icds_from[DL_DOCTOR_PATH]; /* the variable, or the loader's folders */
+	char icds_from[DAVY_DOCTOR_PATH]; /* the variable, or the loader's folders */
 	size_t icd_count;
-	struct dl_doctor_icd icd[DL_DOCTOR_ICDS];
-	struct dl_doctor_probe probe[DL_DOCTOR_RUNTIMES];
-	struct dl_doctor_engine engine;
+	struct davy_doctor_icd icd[DAVY_DOCTOR_ICDS];
+	struct davy_doctor_probe probe[DAVY_DOCTOR_RUNTIMES];
+	struct davy_doctor_engine engine;
 	size_t run_count;
-	struct dl_doctor_run run[DL_BACKEND_COUNT];
-	struct dl_doctor_model model;
+	struct davy_doctor_run run[DAVY_BACKEND_COUNT];
+	struct davy_doctor_model model;
 	uint64_t memory_available; /* of the host, bytes */
 	size_t parameter_count;
-	struct dl_doctor_parameter parameter[DL_DOCTOR_PARAMETERS];
+	struct davy_doctor_parameter parameter[DAVY_DOCTOR_PARAMETERS];
 	bool iommu_on;
-	struct dl_doctor_self self;
+	struct davy_doctor_self self;
 };
 
 /* NULL beyond the last. */
-const char *dl_doctor_variable_name(uint32_t id);
-enum dl_backend dl_doctor_runtime_backend(uint32_t runtime);
-const char *dl_doctor_stage_name(uint32_t stage);      /* "init" */
-const char *dl_doctor_backend_title(uint32_t backend); /* "ROCm", as people write it */
+const char *davy_doctor_variable_name(uint32_t id);
+enum davy_backend davy_doctor_runtime_backend(uint32_t runtime);
+const char *davy_doctor_stage_name(uint32_t stage);	 /* "init" */
+const char *davy_doctor_backend_title(uint32_t backend); /* "ROCm", as people write it */
 
 /* Backends that a GPU of this vendor may have: bits. */
-uint32_t dl_doctor_backends_of(const char *vendor);
+uint32_t davy_doctor_backends_of(const char *vendor);
 
 #endif

@@ -6,44 +6,44 @@
 #include "lib/log.h"
 #include "lib/text.h"
 
-const char *dl_conclusion_name(enum dl_conclusion_kind kind)
+const char *davy_conclusion_name(enum davy_conclusion_kind kind)
 {
 	static const char *const names[] = {
-		[DL_CONCLUDES_HEALTHY] = "healthy",
-		[DL_CONCLUDES_NO_GPU] = "no-gpu",
-		[DL_CONCLUDES_CAUSE] = "cause",
-		[DL_CONCLUDES_UNKNOWN] = "unknown",
+		[DAVY_CONCLUDES_HEALTHY] = "healthy",
+		[DAVY_CONCLUDES_NO_GPU] = "no-gpu",
+		[DAVY_CONCLUDES_CAUSE] = "cause",
+		[DAVY_CONCLUDES_UNKNOWN] = "unknown",
 	};
 
 	return names[kind];
 }
 
-int dl_doctor_exit(const struct dl_findings *findings, const struct dl_conclusion *conclusion)
+int davy_doctor_exit(const struct davy_findings *findings, const struct davy_conclusion *conclusion)
 {
-	enum dl_diagnosis worst = dl_findings_worst(findings);
+	enum davy_diagnosis worst = davy_findings_worst(findings);
 
-	if (worst == DL_FOUND_FAILURE)
-		return DL_EXIT_FAILED;
-	if (conclusion->kind == DL_CONCLUDES_NO_GPU)
-		return DL_EXIT_NOTHING;
-	if (worst == DL_FOUND_WARNING)
-		return DL_EXIT_WARNING;
-	return worst == DL_FOUND_UNCHECKED ? DL_EXIT_UNCHECKED : DL_EXIT_DONE;
+	if (worst == DAVY_FOUND_FAILURE)
+		return DAVY_EXIT_FAILED;
+	if (conclusion->kind == DAVY_CONCLUDES_NO_GPU)
+		return DAVY_EXIT_NOTHING;
+	if (worst == DAVY_FOUND_WARNING)
+		return DAVY_EXIT_WARNING;
+	return worst == DAVY_FOUND_UNCHECKED ? DAVY_EXIT_UNCHECKED : DAVY_EXIT_DONE;
 }
 
-static void print_finding(FILE *to, const struct dl_finding *f)
+static void print_finding(FILE *to, const struct davy_finding *f)
 {
-	static const char *const words[DL_FOUND_COUNT] = {
-		[DL_FOUND_NOT_NEEDED] = "-",	[DL_FOUND_OK] = "ok",
-		[DL_FOUND_UNCHECKED] = "?",	[DL_FOUND_WARNING] = "warning",
-		[DL_FOUND_FAILURE] = "FAILURE",
+	static const char *const words[DAVY_FOUND_COUNT] = {
+		[DAVY_FOUND_NOT_NEEDED] = "-",	  [DAVY_FOUND_OK] = "ok",
+		[DAVY_FOUND_UNCHECKED] = "?",	  [DAVY_FOUND_WARNING] = "warning",
+		[DAVY_FOUND_FAILURE] = "FAILURE",
 	};
 
-	const char *title = f->verdict == DL_FOUND_FAILURE ? f->check->fault : f->check->title;
+	const char *title = f->verdict == DAVY_FOUND_FAILURE ? f->check->fault : f->check->title;
 
 	fprintf(to, "  %-8s %s%s%s: %s\n", words[f->verdict], title, f->about[0] ? ", " : "",
 		f->about, f->evidence);
-	if (f->verdict < DL_FOUND_UNCHECKED)
+	if (f->verdict < DAVY_FOUND_UNCHECKED)
 		return;
 	if (f->fix[0])
 		fprintf(to, "           fix:    %s\n", f->fix);
@@ -51,25 +51,25 @@ static void print_finding(FILE *to, const struct dl_finding *f)
 		fprintf(to, "           verify: %s\n", f->verify);
 }
 
-static void print_head(FILE *to, const struct dl_doctor_facts *facts)
+static void print_head(FILE *to, const struct davy_doctor_facts *facts)
 {
 	char user[128], unit[160], path[512];
 
 	fprintf(to, "user %s (%u)%s%s%s%s, Linux %s\n",
-		dl_text_safe(user, sizeof(user), facts->service.user), facts->service.uid,
+		davy_text_safe(user, sizeof(user), facts->service.user), facts->service.uid,
 		facts->service.unit[0] ? ", service " : "",
-		dl_text_safe(unit, sizeof(unit), facts->service.unit),
+		davy_text_safe(unit, sizeof(unit), facts->service.unit),
 		facts->engine.path[0] ? ", engine " : "",
-		dl_text_safe(path, sizeof(path), facts->engine.path), facts->kernel);
+		davy_text_safe(path, sizeof(path), facts->engine.path), facts->kernel);
 }
 
-static void print_conclusion(FILE *to, const struct dl_conclusion *c)
+static void print_conclusion(FILE *to, const struct davy_conclusion *c)
 {
 	static const char *const heads[] = {
-		[DL_CONCLUDES_HEALTHY] = "conclusion",
-		[DL_CONCLUDES_NO_GPU] = "conclusion",
-		[DL_CONCLUDES_CAUSE] = "root cause",
-		[DL_CONCLUDES_UNKNOWN] = "conclusion",
+		[DAVY_CONCLUDES_HEALTHY] = "conclusion",
+		[DAVY_CONCLUDES_NO_GPU] = "conclusion",
+		[DAVY_CONCLUDES_CAUSE] = "root cause",
+		[DAVY_CONCLUDES_UNKNOWN] = "conclusion",
 	};
 
 	fprintf(to, "\n%s: %s\n", heads[c->kind], c->text);
@@ -78,23 +78,23 @@ static void print_conclusion(FILE *to, const struct dl_conclusion *c)
 			    "as a rule of people's\n");
 }
 
-void dl_doctor_print(FILE *to, const struct dl_doctor_facts *facts,
-		     const struct dl_findings *findings, const struct dl_conclusion *conclusion,
-		     bool all)
+void davy_doctor_print(FILE *to, const struct davy_doctor_facts *facts,
+		       const struct davy_findings *findings,
+		       const struct davy_conclusion *conclusion, bool all)
 {
 	print_head(to, facts);
-	for (uint32_t layer = 0; layer < DL_DOCTOR_LAYERS; layer++) {
+	for (uint32_t layer = 0; layer < DAVY_DOCTOR_LAYERS; layer++) {
 		bool headed = false;
 
 		for (size_t i = 0; i < findings->count; i++) {
-			const struct dl_finding *f = &findings->at[i];
+			const struct davy_finding *f = &findings->at[i];
 
-			if (f->check->layer != (enum dl_doctor_layer)layer ||
-			    (!all && f->verdict == DL_FOUND_NOT_NEEDED))
+			if (f->check->layer != (enum davy_doctor_layer)layer ||
+			    (!all && f->verdict == DAVY_FOUND_NOT_NEEDED))
 				continue;
 			if (!headed)
 				fprintf(to, "\n%s\n",
-					dl_doctor_layer_name((enum dl_doctor_layer)layer));
+					davy_doctor_layer_name((enum davy_doctor_layer)layer));
 			headed = true;
 			print_finding(to, f);
 		}

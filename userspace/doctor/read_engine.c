@@ -20,17 +20,17 @@
 /* Folders in which the engine's libraries may lie, the nearest first. */
 struct dirs {
 	size_t count;
-	char at[DIRS_MAX][DL_DOCTOR_PATH];
+	char at[DIRS_MAX][DAVY_DOCTOR_PATH];
 };
 
 static const struct {
-	enum dl_backend backend;
+	enum davy_backend backend;
 	const char *name;
 } libraries[] = {
-	{ DL_BACKEND_VULKAN, "libggml-vulkan.so" },
-	{ DL_BACKEND_ROCM, "libggml-hip.so" },
-	{ DL_BACKEND_CUDA, "libggml-cuda.so" },
-	{ DL_BACKEND_SYCL, "libggml-sycl.so" },
+	{ DAVY_BACKEND_VULKAN, "libggml-vulkan.so" },
+	{ DAVY_BACKEND_ROCM, "libggml-hip.so" },
+	{ DAVY_BACKEND_CUDA, "libggml-cuda.so" },
+	{ DAVY_BACKEND_SYCL, "libggml-sycl.so" },
 };
 
 static void add_dir(struct dirs *dirs, const char *above, const char *below)
@@ -39,10 +39,10 @@ static void add_dir(struct dirs *dirs, const char *above, const char *below)
 	struct stat st;
 
 	if (dirs->count == DIRS_MAX || !above[0] ||
-	    snprintf(path, sizeof(path), "%s%s", above, below) >= DL_DOCTOR_PATH ||
+	    snprintf(path, sizeof(path), "%s%s", above, below) >= DAVY_DOCTOR_PATH ||
 	    stat(path, &st) || !S_ISDIR(st.st_mode))
 		return;
-	dl_copy_name(dirs->at[dirs->count++], DL_DOCTOR_PATH, path);
+	davy_copy_name(dirs->at[dirs->count++], DAVY_DOCTOR_PATH, path);
 }
 
 /* The folder and those in it, by name: Ollama has one for each backend. */
@@ -66,12 +66,12 @@ static void add_with_children(struct dirs *dirs, const char *above, const char *
 	free(list);
 }
 
-static void list_dirs(const struct dl_doctor_facts *facts, const struct dl_who *who,
+static void list_dirs(const struct davy_doctor_facts *facts, const struct davy_who *who,
 		      struct dirs *ret_dirs)
 {
 	const char *path = facts->engine.path, *slash = strrchr(path, '/');
-	const char *own = dl_who_variable(who, "LD_LIBRARY_PATH");
-	char dir[DL_DOCTOR_PATH] = "", entry[DL_DOCTOR_PATH];
+	const char *own = davy_who_variable(who, "LD_LIBRARY_PATH");
+	char dir[DAVY_DOCTOR_PATH] = "", entry[DAVY_DOCTOR_PATH];
 
 	ret_dirs->count = 0;
 	if (slash)
@@ -85,7 +85,7 @@ static void list_dirs(const struct dl_doctor_facts *facts, const struct dl_who *
 		snprintf(entry, sizeof(entry), "%.*s", (int)strcspn(at, ":"), at);
 		add_dir(ret_dirs, entry, "");
 	}
-	if (facts->engine.engine == DL_ENGINE_OLLAMA && !ret_dirs->count)
+	if (facts->engine.engine == DAVY_ENGINE_OLLAMA && !ret_dirs->count)
 		add_with_children(ret_dirs, "/usr/local/lib/ollama", "");
 	if (dir[0])
 		add_dir(ret_dirs, dir, "/../lib");
@@ -117,7 +117,7 @@ static void add_target(char *list, size_t size, const char *target, size_t len)
 }
 
 /* "gfx90a" out of a file's name. */
-static void take_name(struct dl_doctor_engine *e, const char *name)
+static void take_name(struct davy_doctor_engine *e, const char *name)
 {
 	const char *at = strstr(name, "gfx");
 	char target[16];
@@ -133,7 +133,7 @@ static void take_name(struct dl_doctor_engine *e, const char *name)
 	add_target(e->targets, sizeof(e->targets), target, len);
 }
 
-static bool read_rocblas(struct dl_doctor_engine *e, const char *dir)
+static bool read_rocblas(struct davy_doctor_engine *e, const char *dir)
 {
 	struct dirent *entry;
 	DIR *d = opendir(dir);
@@ -141,7 +141,7 @@ static bool read_rocblas(struct dl_doctor_engine *e, const char *dir)
 	if (!d)
 		return false;
 	e->has_rocblas = true;
-	dl_copy_name(e->rocblas, sizeof(e->rocblas), dir);
+	davy_copy_name(e->rocblas, sizeof(e->rocblas), dir);
 	for (int i = 0; i < ENTRIES_MAX && (entry = readdir(d)); i++)
 		take_name(e, entry->d_name);
 	closedir(d);
@@ -149,7 +149,7 @@ static bool read_rocblas(struct dl_doctor_engine *e, const char *dir)
 }
 
 /* rocblas/library, or rocblas/VERSION/library as Debian has it. */
-static bool look_below(struct dl_doctor_engine *e, const char *dir)
+static bool look_below(struct davy_doctor_engine *e, const char *dir)
 {
 	struct dirent *entry;
 	char path[PATH_MAX];
@@ -172,48 +172,48 @@ static bool look_below(struct dl_doctor_engine *e, const char *dir)
 	return found;
 }
 
-static void take_facts(struct dl_doctor_engine *e, const struct dl_engine_look *look)
+static void take_facts(struct davy_doctor_engine *e, const struct davy_engine_look *look)
 {
-	struct dl_engine_facts f;
+	struct davy_engine_facts f;
 
-	dl_engine_identify(look, &f);
+	davy_engine_identify(look, &f);
 	e->engine = f.engine;
 	e->ubatch = f.ubatch;
 	e->context = f.context_size;
 	/* A program without arguments says nothing but its name. */
-	if (e->engine == DL_ENGINE_NONE && e->path[0])
-		e->engine = dl_engine_of_comm(dl_base_name(e->path));
-	if (e->engine != DL_ENGINE_NONE)
-		dl_copy_name(e->name, sizeof(e->name), dl_engine_name(e->engine));
+	if (e->engine == DAVY_ENGINE_NONE && e->path[0])
+		e->engine = davy_engine_of_comm(davy_base_name(e->path));
+	if (e->engine != DAVY_ENGINE_NONE)
+		davy_copy_name(e->name, sizeof(e->name), davy_engine_name(e->engine));
 }
 
-static bool take_engine_name(struct dl_doctor_engine *e, const char *name)
+static bool take_engine_name(struct davy_doctor_engine *e, const char *name)
 {
-	for (int i = 1; i < DL_ENGINE_COUNT; i++)
-		if (dl_same_name(name, dl_engine_name((enum dl_engine)i))) {
-			e->engine = (enum dl_engine)i;
-			dl_copy_name(e->name, sizeof(e->name), name);
+	for (int i = 1; i < DAVY_ENGINE_COUNT; i++)
+		if (davy_same_name(name, davy_engine_name((enum davy_engine)i))) {
+			e->engine = (enum davy_engine)i;
+			davy_copy_name(e->name, sizeof(e->name), name);
 			return true;
 		}
 	return false;
 }
 
-static void identify(struct dl_doctor_engine *e, const struct dl_who *who, const char *asked)
+static void identify(struct davy_doctor_engine *e, const struct davy_who *who, const char *asked)
 {
 	char *argv[] = { e->path, NULL };
-	struct dl_engine_look look = { .argv = argv, .exe = e->path, .parent = "" };
+	struct davy_engine_look look = { .argv = argv, .exe = e->path, .parent = "" };
 
 	if (asked && strchr(asked, '/')) {
-		dl_copy_name(e->path, sizeof(e->path), asked);
+		davy_copy_name(e->path, sizeof(e->path), asked);
 		take_facts(e, &look);
 		return;
 	}
 	if (who->start) {
-		dl_copy_name(e->path, sizeof(e->path), who->start->exe);
-		look = dl_process_start_look(who->start);
+		davy_copy_name(e->path, sizeof(e->path), who->start->exe);
+		look = davy_process_start_look(who->start);
 		take_facts(e, &look);
 	} else if (who->exec[0]) {
-		dl_copy_name(e->path, sizeof(e->path), who->exec);
+		davy_copy_name(e->path, sizeof(e->path), who->exec);
 		take_facts(e, &look);
 	}
 	if (asked)
@@ -221,16 +221,16 @@ static void identify(struct dl_doctor_engine *e, const struct dl_who *who, const
 }
 
 /* In a child that is like "who". */
-static void look_for_libraries(struct dl_doctor_facts *facts, const struct dl_who *who)
+static void look_for_libraries(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
 	static struct dirs dirs;
-	struct dl_doctor_engine *e = &facts->engine;
+	struct davy_doctor_engine *e = &facts->engine;
 
 	list_dirs(facts, who, &dirs);
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		char *path = e->library[libraries[i].backend];
 
-		if (find(&dirs, libraries[i].name, path, DL_DOCTOR_PATH))
+		if (find(&dirs, libraries[i].name, path, DAVY_DOCTOR_PATH))
 			e->backends |= 1u << libraries[i].backend;
 		else
 			path[0] = 0;
@@ -238,15 +238,16 @@ static void look_for_libraries(struct dl_doctor_facts *facts, const struct dl_wh
 	for (size_t i = 0; i < dirs.count && !look_below(e, dirs.at[i]); i++)
 		;
 	/* Ollama since 0.30 has llama-server look; before, it did so itself. */
-	if (e->engine == DL_ENGINE_OLLAMA &&
+	if (e->engine == DAVY_ENGINE_OLLAMA &&
 	    !find(&dirs, "llama-server", e->runner, sizeof(e->runner)))
 		e->runner[0] = 0;
-	else if (e->engine == DL_ENGINE_LLAMA_SERVER)
-		dl_copy_name(e->runner, sizeof(e->runner), e->path);
+	else if (e->engine == DAVY_ENGINE_LLAMA_SERVER)
+		davy_copy_name(e->runner, sizeof(e->runner), e->path);
 }
 
-void dl_read_engine(struct dl_doctor_facts *facts, const struct dl_who *who, const char *asked)
+void davy_read_engine(struct davy_doctor_facts *facts, const struct davy_who *who,
+		      const char *asked)
 {
 	identify(&facts->engine, who, asked);
-	dl_who_do(who, facts, "the engine's folders to be read", look_for_libraries);
+	davy_who_do(who, facts, "the engine's folders to be read", look_for_libraries);
 }

@@ -18,29 +18,29 @@
 #define MANIFEST_MAX 65536
 #define ENTRIES_MAX  256
 
-static void read_override(struct dl_doctor_gpu *g, const struct dl_who *who)
+static void read_override(struct davy_doctor_gpu *g, const struct davy_who *who)
 {
 	char name[48];
 	const char *value;
 
 	if (!g->has_kfd_node)
 		return;
-	snprintf(name, sizeof(name), "%s_%u", dl_doctor_variable_name(DL_VAR_HSA_OVERRIDE),
+	snprintf(name, sizeof(name), "%s_%u", davy_doctor_variable_name(DAVY_VAR_HSA_OVERRIDE),
 		 g->kfd_node);
-	value = dl_who_variable(who, name);
+	value = davy_who_variable(who, name);
 	g->has_override = value != NULL;
-	dl_copy_name(g->override, sizeof(g->override), value ? value : "");
+	davy_copy_name(g->override, sizeof(g->override), value ? value : "");
 }
 
-void dl_read_variables(struct dl_doctor_facts *facts, const struct dl_who *who)
+void davy_read_variables(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
-	for (uint32_t i = 0; i < DL_VAR_COUNT; i++) {
-		struct dl_doctor_variable *v = &facts->variable[i];
-		const char *value = dl_who_variable(who, dl_doctor_variable_name(i));
+	for (uint32_t i = 0; i < DAVY_VAR_COUNT; i++) {
+		struct davy_doctor_variable *v = &facts->variable[i];
+		const char *value = davy_who_variable(who, davy_doctor_variable_name(i));
 
-		v->name = dl_doctor_variable_name(i);
+		v->name = davy_doctor_variable_name(i);
 		v->set = value != NULL;
-		dl_copy_name(v->value, sizeof(v->value), value ? value : "");
+		davy_copy_name(v->value, sizeof(v->value), value ? value : "");
 	}
 	for (size_t i = 0; i < facts->gpu_count; i++)
 		read_override(&facts->gpu[i], who);
@@ -57,7 +57,7 @@ static bool in_conf_folders(const char *name)
 	while (dir && !found && (entry = readdir(dir))) {
 		if (snprintf(path, sizeof(path), "/etc/ld.so.conf.d/%s", entry->d_name) >=
 			    (int)sizeof(path) ||
-		    dl_read_regular(path, text, sizeof(text)) <= 0)
+		    davy_read_regular(path, text, sizeof(text)) <= 0)
 			continue;
 		for (const char *at = text; *at && !found;
 		     at += strcspn(at, "\n"), at += *at == '\n')
@@ -72,12 +72,12 @@ static bool in_conf_folders(const char *name)
 }
 
 /* Whether a name without a folder is found as the dynamic loader would. */
-static bool library_there(const struct dl_who *who, const char *name)
+static bool library_there(const struct davy_who *who, const char *name)
 {
 	static const char usual[] =
 		"/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu:/usr/lib/aarch64-linux-gnu:"
 		"/usr/lib64:/lib64:/usr/lib:/lib:/usr/local/lib:/usr/local/lib64";
-	const char *own = dl_who_variable(who, "LD_LIBRARY_PATH");
+	const char *own = davy_who_variable(who, "LD_LIBRARY_PATH");
 	const char *const lists[] = { own ? own : "", usual };
 	char path[PATH_MAX];
 
@@ -92,9 +92,9 @@ static bool library_there(const struct dl_who *who, const char *name)
 }
 
 /* Relative to the manifest where it has a slash. */
-static void judge_library(const struct dl_who *who, struct dl_doctor_icd *icd)
+static void judge_library(const struct davy_who *who, struct davy_doctor_icd *icd)
 {
-	char path[PATH_MAX], dir[DL_DOCTOR_PATH];
+	char path[PATH_MAX], dir[DAVY_DOCTOR_PATH];
 	bool good;
 
 	if (!strchr(icd->library, '/')) {
@@ -102,30 +102,32 @@ static void judge_library(const struct dl_who *who, struct dl_doctor_icd *icd)
 	} else if (icd->library[0] == '/') {
 		good = !access(icd->library, F_OK);
 	} else {
-		dl_copy_name(dir, sizeof(dir), icd->manifest);
+		davy_copy_name(dir, sizeof(dir), icd->manifest);
 		*strrchr(dir, '/') = 0;
 		good = snprintf(path, sizeof(path), "%s/%s", dir, icd->library) <
 			       (int)sizeof(path) &&
 		       !access(path, F_OK);
 	}
 	if (!good)
-		dl_copy_name(icd->why, sizeof(icd->why), "the library that it names is not there");
+		davy_copy_name(icd->why, sizeof(icd->why),
+			       "the library that it names is not there");
 }
 
-static void read_manifest(struct dl_doctor_facts *facts, const struct dl_who *who, const char *path)
+static void read_manifest(struct davy_doctor_facts *facts, const struct davy_who *who,
+			  const char *path)
 {
-	struct dl_doctor_icd *icd = &facts->icd[facts->icd_count];
+	struct davy_doctor_icd *icd = &facts->icd[facts->icd_count];
 	const char *library, *arch;
 	json_t *root = NULL;
 	char *text;
 	ssize_t n;
 
-	if (facts->icd_count == DL_DOCTOR_ICDS)
+	if (facts->icd_count == DAVY_DOCTOR_ICDS)
 		return;
 	memset(icd, 0, sizeof(*icd));
-	dl_copy_name(icd->manifest, sizeof(icd->manifest), path);
+	davy_copy_name(icd->manifest, sizeof(icd->manifest), path);
 	text = malloc(MANIFEST_MAX);
-	n = text ? dl_read_regular(path, text, MANIFEST_MAX) : -1;
+	n = text ? davy_read_regular(path, text, MANIFEST_MAX) : -1;
 	if (n > 0)
 		root = json_loadb(text, (size_t)n, 0, NULL);
 	free(text);
@@ -139,8 +141,8 @@ static void read_manifest(struct dl_doctor_facts *facts, const struct dl_who *wh
 	if (n < 0)
 		snprintf(icd->why, sizeof(icd->why), "it cannot be read: %s", strerror((int)-n));
 	else if (!library)
-		dl_copy_name(icd->why, sizeof(icd->why), "it is no manifest of a driver");
-	dl_copy_name(icd->library, sizeof(icd->library), library ? library : "");
+		davy_copy_name(icd->why, sizeof(icd->why), "it is no manifest of a driver");
+	davy_copy_name(icd->library, sizeof(icd->library), library ? library : "");
 	json_decref(root);
 	if (!icd->why[0])
 		judge_library(who, icd);
@@ -153,7 +155,8 @@ static int is_manifest(const struct dirent *entry)
 	return len > 5 && !strcmp(entry->d_name + len - 5, ".json");
 }
 
-static void read_folder(struct dl_doctor_facts *facts, const struct dl_who *who, const char *dir)
+static void read_folder(struct davy_doctor_facts *facts, const struct davy_who *who,
+			const char *dir)
 {
 	struct dirent **list = NULL;
 	char path[PATH_MAX];
@@ -169,7 +172,7 @@ static void read_folder(struct dl_doctor_facts *facts, const struct dl_who *who,
 }
 
 /* Files and folders, parted by ':'. */
-static void read_list(struct dl_doctor_facts *facts, const struct dl_who *who, const char *list)
+static void read_list(struct davy_doctor_facts *facts, const struct davy_who *who, const char *list)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -186,7 +189,8 @@ static void read_list(struct dl_doctor_facts *facts, const struct dl_who *who, c
 	}
 }
 
-static void read_below(struct dl_doctor_facts *facts, const struct dl_who *who, const char *list)
+static void read_below(struct davy_doctor_facts *facts, const struct davy_who *who,
+		       const char *list)
 {
 	char path[PATH_MAX];
 
@@ -196,16 +200,16 @@ static void read_below(struct dl_doctor_facts *facts, const struct dl_who *who, 
 			read_folder(facts, who, path);
 }
 
-static const char *variable_or(const struct dl_who *who, const char *name, const char *otherwise)
+static const char *variable_or(const struct davy_who *who, const char *name, const char *otherwise)
 {
-	const char *value = dl_who_variable(who, name);
+	const char *value = davy_who_variable(who, name);
 
 	return value && *value ? value : otherwise;
 }
 
-static void read_usual(struct dl_doctor_facts *facts, const struct dl_who *who)
+static void read_usual(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
-	const char *home = dl_who_variable(who, "HOME");
+	const char *home = davy_who_variable(who, "HOME");
 	char config[PATH_MAX] = "", data[PATH_MAX] = "";
 
 	if (home) {
@@ -220,28 +224,28 @@ static void read_usual(struct dl_doctor_facts *facts, const struct dl_who *who)
 }
 
 /* In a child that is like "who": what it may not read its loader does not find either. */
-static void read_icds(struct dl_doctor_facts *facts, const struct dl_who *who)
+static void read_icds(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
-	const struct dl_doctor_variable *files = &facts->variable[DL_VAR_VK_DRIVER_FILES];
-	const struct dl_doctor_variable *add = &facts->variable[DL_VAR_VK_ADD_DRIVER_FILES];
+	const struct davy_doctor_variable *files = &facts->variable[DAVY_VAR_VK_DRIVER_FILES];
+	const struct davy_doctor_variable *add = &facts->variable[DAVY_VAR_VK_ADD_DRIVER_FILES];
 	const char *name;
 
 	if (!files->set || !files->value[0])
-		files = &facts->variable[DL_VAR_VK_ICD_FILENAMES];
+		files = &facts->variable[DAVY_VAR_VK_ICD_FILENAMES];
 	if (files->set && files->value[0]) {
 		name = files->name;
-		dl_copy_name(facts->icds_from, sizeof(facts->icds_from), name);
-		read_list(facts, who, dl_who_variable(who, name));
+		davy_copy_name(facts->icds_from, sizeof(facts->icds_from), name);
+		read_list(facts, who, davy_who_variable(who, name));
 	} else {
-		dl_copy_name(facts->icds_from, sizeof(facts->icds_from), "the loader's folders");
+		davy_copy_name(facts->icds_from, sizeof(facts->icds_from), "the loader's folders");
 		if (add->set)
-			read_list(facts, who, dl_who_variable(who, add->name));
+			read_list(facts, who, davy_who_variable(who, add->name));
 		read_usual(facts, who);
 	}
 	facts->icds_looked = true;
 }
 
-void dl_read_icds(struct dl_doctor_facts *facts, const struct dl_who *who)
+void davy_read_icds(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
-	dl_who_do(who, facts, "Vulkan's manifests to be read", read_icds);
+	davy_who_do(who, facts, "Vulkan's manifests to be read", read_icds);
 }

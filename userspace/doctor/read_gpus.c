@@ -30,14 +30,14 @@ static bool pci_number(const char *device, const char *file, uint64_t *ret_value
 {
 	char path[PATH_MAX];
 
-	return !dl_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", device, file) &&
-	       !dl_read_number(path, ret_value);
+	return !davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", device, file) &&
+	       !davy_read_number(path, ret_value);
 }
 
 static void first_line(const char *path, char *buf, size_t size)
 {
 	buf[0] = 0;
-	if (dl_read_file(path, buf, size) < 0)
+	if (davy_read_file(path, buf, size) < 0)
 		buf[0] = 0;
 	buf[strcspn(buf, "\n")] = 0;
 }
@@ -53,10 +53,10 @@ static void link_name(const char *path, char *buf, size_t size)
 		return;
 	target[n] = 0;
 	slash = strrchr(target, '/');
-	dl_copy_name(buf, size, slash ? slash + 1 : target);
+	davy_copy_name(buf, size, slash ? slash + 1 : target);
 }
 
-static struct dl_doctor_gpu *find(struct dl_doctor_facts *facts, const char *device)
+static struct davy_doctor_gpu *find(struct davy_doctor_facts *facts, const char *device)
 {
 	for (size_t i = 0; i < facts->gpu_count; i++)
 		if (!strcmp(facts->gpu[i].device, device))
@@ -65,7 +65,7 @@ static struct dl_doctor_gpu *find(struct dl_doctor_facts *facts, const char *dev
 }
 
 /* A vendor's display device, whatever drives it; false: something else. */
-static bool read_pci(const char *device, struct dl_doctor_gpu *g)
+static bool read_pci(const char *device, struct davy_doctor_gpu *g)
 {
 	char path[PATH_MAX];
 	uint64_t class, vendor, id = 0;
@@ -77,43 +77,43 @@ static bool read_pci(const char *device, struct dl_doctor_gpu *g)
 	for (size_t i = 0; i < sizeof(vendors) / sizeof(vendors[0]); i++) {
 		if (vendors[i].id != vendor)
 			continue;
-		dl_copy_name(g->subject.vendor, sizeof(g->subject.vendor), vendors[i].vendor);
-		dl_copy_name(g->wanted, sizeof(g->wanted), vendors[i].driver);
+		davy_copy_name(g->subject.vendor, sizeof(g->subject.vendor), vendors[i].vendor);
+		davy_copy_name(g->wanted, sizeof(g->wanted), vendors[i].driver);
 	}
 	if (!g->wanted[0])
 		return false;
 	pci_number(device, "device", &id);
-	dl_copy_name(g->device, sizeof(g->device), device);
-	dl_copy_name(g->subject.device, sizeof(g->subject.device), device);
+	davy_copy_name(g->device, sizeof(g->device), device);
+	davy_copy_name(g->subject.device, sizeof(g->subject.device), device);
 	g->pci_vendor = (uint32_t)vendor;
 	g->pci_device = (uint32_t)id;
 	g->card = g->render = -1;
-	if (!dl_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", device))
+	if (!davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", device))
 		link_name(path, g->driver, sizeof(g->driver));
-	if (!dl_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group/type", device))
+	if (!davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group/type", device))
 		first_line(path, g->iommu_type, sizeof(g->iommu_type));
 	return true;
 }
 
 static int by_device(const void *a, const void *b)
 {
-	return strcmp(((const struct dl_doctor_gpu *)a)->device,
-		      ((const struct dl_doctor_gpu *)b)->device);
+	return strcmp(((const struct davy_doctor_gpu *)a)->device,
+		      ((const struct davy_doctor_gpu *)b)->device);
 }
 
-static void read_bus(struct dl_doctor_facts *facts)
+static void read_bus(struct davy_doctor_facts *facts)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/sys/bus/pci/devices"))
+	if (davy_root_path(path, sizeof(path), "/sys/bus/pci/devices"))
 		return;
 	dir = opendir(path);
-	for (int i = 0;
-	     dir && i < ENTRIES_MAX && facts->gpu_count < DL_DOCTOR_GPUS && (entry = readdir(dir));
+	for (int i = 0; dir && i < ENTRIES_MAX && facts->gpu_count < DAVY_DOCTOR_GPUS &&
+			(entry = readdir(dir));
 	     i++)
-		if (entry->d_name[0] != '.' && strlen(entry->d_name) < DL_DEVICE_LEN)
+		if (entry->d_name[0] != '.' && strlen(entry->d_name) < DAVY_DEVICE_LEN)
 			facts->gpu_count += read_pci(entry->d_name, &facts->gpu[facts->gpu_count]);
 	if (dir)
 		closedir(dir);
@@ -128,12 +128,12 @@ static bool is_connected(int card)
 	DIR *dir;
 
 	snprintf(begin, sizeof(begin), "card%d-", card);
-	if (dl_root_path(path, sizeof(path), "/sys/class/drm"))
+	if (davy_root_path(path, sizeof(path), "/sys/class/drm"))
 		return false;
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
 		if (strncmp(entry->d_name, begin, strlen(begin)) != 0 ||
-		    dl_root_path(path, sizeof(path), "/sys/class/drm/%s/status", entry->d_name))
+		    davy_root_path(path, sizeof(path), "/sys/class/drm/%s/status", entry->d_name))
 			continue;
 		first_line(path, status, sizeof(status));
 		connected |= !strcmp(status, "connected");
@@ -144,39 +144,39 @@ static bool is_connected(int card)
 }
 
 /* What its driver has made of it. */
-static void read_drm(struct dl_doctor_facts *facts, const struct dl_gpu *gpu)
+static void read_drm(struct davy_doctor_facts *facts, const struct davy_gpu *gpu)
 {
-	struct dl_doctor_gpu *g = find(facts, gpu->device);
-	struct dl_policy_subject subject = { 0 };
+	struct davy_doctor_gpu *g = find(facts, gpu->device);
+	struct davy_policy_subject subject = { 0 };
 
-	dl_host_subject_read(gpu, &subject);
-	if (!g && (!subject.vendor[0] || facts->gpu_count == DL_DOCTOR_GPUS))
+	davy_host_subject_read(gpu, &subject);
+	if (!g && (!subject.vendor[0] || facts->gpu_count == DAVY_DOCTOR_GPUS))
 		return; /* a display adapter that computes nothing */
 	if (!g) {
 		g = &facts->gpu[facts->gpu_count++];
 		memset(g, 0, sizeof(*g));
-		dl_copy_name(g->device, sizeof(g->device), gpu->device);
-		dl_copy_name(g->driver, sizeof(g->driver), gpu->driver);
+		davy_copy_name(g->device, sizeof(g->device), gpu->device);
+		davy_copy_name(g->driver, sizeof(g->driver), gpu->driver);
 	}
 	g->subject = subject;
 	g->card = gpu->card;
 	g->render = gpu->render;
 	g->connected = is_connected(gpu->card);
-	g->may_suspend = dl_gpu_may_suspend(gpu);
-	dl_gpu_attribute(gpu, "mem_info_vram_total", &g->vram_bytes);
-	dl_gpu_attribute(gpu, "mem_info_gtt_total", &g->gtt_bytes);
+	g->may_suspend = davy_gpu_may_suspend(gpu);
+	davy_gpu_attribute(gpu, "mem_info_vram_total", &g->vram_bytes);
+	davy_gpu_attribute(gpu, "mem_info_gtt_total", &g->gtt_bytes);
 }
 
-static void read_kfd(struct dl_doctor_facts *facts)
+static void read_kfd(struct davy_doctor_facts *facts)
 {
-	struct dl_kfd_node *nodes = calloc(DL_KFD_NODES_MAX, sizeof(*nodes));
-	size_t count = nodes ? dl_kfd_nodes_list(nodes, DL_KFD_NODES_MAX) : 0;
+	struct davy_kfd_node *nodes = calloc(DAVY_KFD_NODES_MAX, sizeof(*nodes));
+	size_t count = nodes ? davy_kfd_nodes_list(nodes, DAVY_KFD_NODES_MAX) : 0;
 	char path[PATH_MAX];
 
-	facts->kfd_class = !dl_root_path(path, sizeof(path), "/sys/class/kfd/kfd/topology") &&
+	facts->kfd_class = !davy_root_path(path, sizeof(path), "/sys/class/kfd/kfd/topology") &&
 			   !access(path, F_OK);
 	for (size_t i = 0; i < count; i++) {
-		struct dl_doctor_gpu *g = find(facts, nodes[i].device);
+		struct davy_doctor_gpu *g = find(facts, nodes[i].device);
 
 		if (!g)
 			continue;
@@ -190,30 +190,30 @@ static void read_kfd(struct dl_doctor_facts *facts)
 	free(nodes);
 }
 
-void dl_read_gpus(struct dl_doctor_facts *facts)
+void davy_read_gpus(struct davy_doctor_facts *facts)
 {
-	struct dl_gpu gpus[DL_GPUS_MAX];
-	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX);
+	struct davy_gpu gpus[DAVY_GPUS_MAX];
+	size_t count = davy_gpus_list(gpus, DAVY_GPUS_MAX);
 	char path[PATH_MAX];
 	struct utsname name;
 
 	if (!uname(&name))
-		dl_copy_name(facts->kernel, sizeof(facts->kernel), name.release);
+		davy_copy_name(facts->kernel, sizeof(facts->kernel), name.release);
 	read_bus(facts);
 	for (size_t i = 0; i < count; i++)
 		read_drm(facts, &gpus[i]);
 	read_kfd(facts);
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		struct dl_doctor_gpu *g = &facts->gpu[i];
+		struct davy_doctor_gpu *g = &facts->gpu[i];
 
 		if (!g->subject.driver[0])
-			dl_copy_name(g->subject.driver, sizeof(g->subject.driver), g->driver);
-		dl_copy_name(g->subject.kernel, sizeof(g->subject.kernel), facts->kernel);
+			davy_copy_name(g->subject.driver, sizeof(g->subject.driver), g->driver);
+		davy_copy_name(g->subject.kernel, sizeof(g->subject.kernel), facts->kernel);
 		if (g->driver[0] &&
-		    !dl_root_path(path, sizeof(path), "/sys/module/%s/version", g->driver))
+		    !davy_root_path(path, sizeof(path), "/sys/module/%s/version", g->driver))
 			first_line(path, g->version, sizeof(g->version));
 	}
-	if (!dl_root_path(path, sizeof(path), "/sys/class/iommu")) {
+	if (!davy_root_path(path, sizeof(path), "/sys/class/iommu")) {
 		struct dirent *entry;
 		DIR *dir = opendir(path);
 

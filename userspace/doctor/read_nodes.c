@@ -14,67 +14,68 @@
 
 #include "doctor/read.h"
 
-static struct dl_doctor_node *add(struct dl_doctor_facts *facts, enum dl_doctor_node_kind kind,
-				  const char *device, uint32_t backends)
+static struct davy_doctor_node *add(struct davy_doctor_facts *facts,
+				    enum davy_doctor_node_kind kind, const char *device,
+				    uint32_t backends)
 {
-	struct dl_doctor_node *n;
+	struct davy_doctor_node *n;
 
-	if (facts->node_count == DL_DOCTOR_NODES)
+	if (facts->node_count == DAVY_DOCTOR_NODES)
 		return NULL;
 	n = &facts->node[facts->node_count++];
 	memset(n, 0, sizeof(*n));
 	n->kind = kind;
 	n->backends = backends;
-	dl_copy_name(n->device, sizeof(n->device), device);
+	davy_copy_name(n->device, sizeof(n->device), device);
 	return n;
 }
 
-static void add_nvidia(struct dl_doctor_facts *facts)
+static void add_nvidia(struct davy_doctor_facts *facts)
 {
-	const uint32_t backends = dl_doctor_backends_of("nvidia");
+	const uint32_t backends = davy_doctor_backends_of("nvidia");
 	static const char *const shared[] = { "/dev/nvidiactl", "/dev/nvidia-uvm" };
-	struct dl_doctor_node *n;
+	struct davy_doctor_node *n;
 	unsigned int minor = 0;
 
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		n = add(facts, DL_NODE_NVIDIA, "", backends);
+		n = add(facts, DAVY_NODE_NVIDIA, "", backends);
 		if (n)
-			dl_copy_name(n->path, sizeof(n->path), shared[i]);
+			davy_copy_name(n->path, sizeof(n->path), shared[i]);
 	}
 	for (size_t i = 0; i < facts->gpu_count; i++) {
 		if (strcmp(facts->gpu[i].driver, "nvidia") != 0)
 			continue;
-		n = add(facts, DL_NODE_NVIDIA, facts->gpu[i].device, backends);
+		n = add(facts, DAVY_NODE_NVIDIA, facts->gpu[i].device, backends);
 		if (n)
 			snprintf(n->path, sizeof(n->path), "/dev/nvidia%u", minor++);
 	}
 }
 
-static void list_nodes(struct dl_doctor_facts *facts)
+static void list_nodes(struct davy_doctor_facts *facts)
 {
 	bool kfd = false, nvidia = false;
-	struct dl_doctor_node *n;
+	struct davy_doctor_node *n;
 
 	for (size_t i = 0; i < facts->gpu_count; i++) {
-		const struct dl_doctor_gpu *g = &facts->gpu[i];
+		const struct davy_doctor_gpu *g = &facts->gpu[i];
 
 		kfd |= g->has_kfd_node;
 		nvidia |= !strcmp(g->driver, "nvidia");
 		n = g->render >= 0 && strcmp(g->driver, "nvidia") != 0
-			    ? add(facts, DL_NODE_RENDER, g->device,
-				  dl_doctor_backends_of(g->subject.vendor))
+			    ? add(facts, DAVY_NODE_RENDER, g->device,
+				  davy_doctor_backends_of(g->subject.vendor))
 			    : NULL;
 		if (n)
 			snprintf(n->path, sizeof(n->path), "/dev/dri/renderD%d", g->render);
 	}
-	n = kfd ? add(facts, DL_NODE_KFD, "", 1u << DL_BACKEND_ROCM) : NULL;
+	n = kfd ? add(facts, DAVY_NODE_KFD, "", 1u << DAVY_BACKEND_ROCM) : NULL;
 	if (n)
-		dl_copy_name(n->path, sizeof(n->path), "/dev/kfd");
+		davy_copy_name(n->path, sizeof(n->path), "/dev/kfd");
 	if (nvidia)
 		add_nvidia(facts);
 }
 
-static void look_at(struct dl_doctor_node *n)
+static void look_at(struct davy_doctor_node *n)
 {
 	struct stat st;
 	int fd;
@@ -99,7 +100,7 @@ static void look_at(struct dl_doctor_node *n)
 }
 
 /* In the child. */
-static void look_at_all(struct dl_doctor_facts *facts, const struct dl_who *who)
+static void look_at_all(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
 	(void)who;
 	for (size_t i = 0; i < facts->node_count; i++)
@@ -107,10 +108,10 @@ static void look_at_all(struct dl_doctor_facts *facts, const struct dl_who *who)
 }
 
 /* What the child could not tell: seen with our own eyes, opened by nobody. */
-static void look_ourselves(struct dl_doctor_facts *facts, int error)
+static void look_ourselves(struct davy_doctor_facts *facts, int error)
 {
 	for (size_t i = 0; i < facts->node_count; i++) {
-		struct dl_doctor_node *n = &facts->node[i];
+		struct davy_doctor_node *n = &facts->node[i];
 		struct stat st;
 
 		if (n->tested || stat(n->path, &st))
@@ -124,7 +125,7 @@ static void look_ourselves(struct dl_doctor_facts *facts, int error)
 	}
 }
 
-void dl_read_nodes(struct dl_doctor_facts *facts, const struct dl_who *who)
+void davy_read_nodes(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
 	const struct group *gr;
 	int err;
@@ -132,13 +133,13 @@ void dl_read_nodes(struct dl_doctor_facts *facts, const struct dl_who *who)
 	list_nodes(facts);
 	if (!facts->node_count)
 		return;
-	err = dl_who_do(who, facts, "a device file to be opened", look_at_all);
+	err = davy_who_do(who, facts, "a device file to be opened", look_at_all);
 	if (err)
 		look_ourselves(facts, err);
 	for (size_t i = 0; i < facts->node_count; i++) {
 		gr = getgrgid(facts->node[i].gid);
 		if (gr)
-			dl_copy_name(facts->node[i].group, sizeof(facts->node[i].group),
-				     gr->gr_name);
+			davy_copy_name(facts->node[i].group, sizeof(facts->node[i].group),
+				       gr->gr_name);
 	}
 }

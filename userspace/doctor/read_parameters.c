@@ -23,14 +23,14 @@ static const char *const modules[] = {
 	"amdgpu", "i915", "xe", "nvidia", "radeon", "ttm", "nouveau"
 };
 
-ssize_t dl_read_regular(const char *path, char *buf, size_t size)
+ssize_t davy_read_regular(const char *path, char *buf, size_t size)
 {
-	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	DAVY_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
 		return -errno;
-	return S_ISREG(st.st_mode) ? dl_read_fd(fd, buf, size) : -EINVAL;
+	return S_ISREG(st.st_mode) ? davy_read_fd(fd, buf, size) : -EINVAL;
 }
 
 /* "-" and "_" are the same in names of modules and parameters. */
@@ -52,31 +52,31 @@ static const char *known_module(const char *name, size_t len)
 	return NULL;
 }
 
-static struct dl_doctor_parameter *place_for(struct dl_doctor_facts *facts, const char *module,
-					     const char *name, size_t len)
+static struct davy_doctor_parameter *place_for(struct davy_doctor_facts *facts, const char *module,
+					       const char *name, size_t len)
 {
-	struct dl_doctor_parameter *p;
+	struct davy_doctor_parameter *p;
 
 	for (size_t i = 0; i < facts->parameter_count; i++) {
 		p = &facts->parameter[i];
 		if (!strcmp(p->module, module) && same_name(name, len, p->name))
 			return p;
 	}
-	if (facts->parameter_count == DL_DOCTOR_PARAMETERS || !len || len >= sizeof(p->name))
+	if (facts->parameter_count == DAVY_DOCTOR_PARAMETERS || !len || len >= sizeof(p->name))
 		return NULL;
 	p = &facts->parameter[facts->parameter_count++];
 	memset(p, 0, sizeof(*p));
-	dl_copy_name(p->module, sizeof(p->module), module);
+	davy_copy_name(p->module, sizeof(p->module), module);
 	memcpy(p->name, name, len);
 	return p;
 }
 
 /* "NAME=VALUE" or "NAME", up to "len". */
-static void take(struct dl_doctor_facts *facts, const char *module, const char *word, size_t len,
+static void take(struct davy_doctor_facts *facts, const char *module, const char *word, size_t len,
 		 const char *origin)
 {
 	size_t name = strcspn(word, "= \t\n"), value;
-	struct dl_doctor_parameter *p;
+	struct davy_doctor_parameter *p;
 
 	if (name > len)
 		name = len;
@@ -95,10 +95,10 @@ static void take(struct dl_doctor_facts *facts, const char *module, const char *
 		memcpy(p->configured, word + value, len - value);
 	else
 		p->configured[0] = '1'; /* a name alone turns it on */
-	dl_copy_name(p->origin, sizeof(p->origin), origin);
+	davy_copy_name(p->origin, sizeof(p->origin), origin);
 }
 
-static void take_command_line(struct dl_doctor_facts *facts, const char *text)
+static void take_command_line(struct davy_doctor_facts *facts, const char *text)
 {
 	for (const char *at = text; *at; at += strcspn(at, " \n"), at += *at != 0) {
 		size_t len = strcspn(at, " \n"), dot = strcspn(at, ".= \n");
@@ -111,7 +111,7 @@ static void take_command_line(struct dl_doctor_facts *facts, const char *text)
 }
 
 /* One line "options MODULE NAME=VALUE ...". */
-static void take_options(struct dl_doctor_facts *facts, const char *line, const char *origin)
+static void take_options(struct davy_doctor_facts *facts, const char *line, const char *origin)
 {
 	const char *at = line + strspn(line, " \t");
 	const char *module = NULL;
@@ -135,11 +135,11 @@ static void take_options(struct dl_doctor_facts *facts, const char *line, const 
 	}
 }
 
-static void take_file(struct dl_doctor_facts *facts, const char *path)
+static void take_file(struct davy_doctor_facts *facts, const char *path)
 {
 	char *text = calloc(1, FILE_SIZE);
 
-	if (text && dl_read_regular(path, text, FILE_SIZE) > 0)
+	if (text && davy_read_regular(path, text, FILE_SIZE) > 0)
 		for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
 			take_options(facts, at, path);
 	free(text);
@@ -152,11 +152,11 @@ static int is_conf(const struct dirent *entry)
 	return len > 5 && !strcmp(entry->d_name + len - 5, ".conf");
 }
 
-static void take_folder(struct dl_doctor_facts *facts, const char *folder)
+static void take_folder(struct davy_doctor_facts *facts, const char *folder)
 {
 	struct dirent **list = NULL;
 	char path[PATH_MAX], dir[PATH_MAX];
-	int count = dl_root_path(dir, sizeof(dir), "%s", folder)
+	int count = davy_root_path(dir, sizeof(dir), "%s", folder)
 			    ? 0
 			    : scandir(dir, &list, is_conf, alphasort);
 
@@ -169,22 +169,22 @@ static void take_folder(struct dl_doctor_facts *facts, const char *folder)
 	free(list);
 }
 
-static void read_value(struct dl_doctor_parameter *p)
+static void read_value(struct davy_doctor_parameter *p)
 {
 	char path[PATH_MAX];
 	ssize_t n;
 
-	if (dl_root_path(path, sizeof(path), "/sys/module/%s", p->module))
+	if (davy_root_path(path, sizeof(path), "/sys/module/%s", p->module))
 		return;
 	p->loaded = !access(path, F_OK);
-	if (dl_root_path(path, sizeof(path), "/sys/module/%s/parameters/%s", p->module, p->name))
+	if (davy_root_path(path, sizeof(path), "/sys/module/%s/parameters/%s", p->module, p->name))
 		return;
-	n = dl_read_file(path, p->value, sizeof(p->value));
+	n = davy_read_file(path, p->value, sizeof(p->value));
 	p->exists = n >= 0 || n == -EACCES;
 	p->value[n > 0 ? strcspn(p->value, "\n") : 0] = 0;
 }
 
-void dl_read_parameters(struct dl_doctor_facts *facts)
+void davy_read_parameters(struct davy_doctor_facts *facts)
 {
 	static const char *const folders[] = { "/usr/lib/modprobe.d", "/usr/local/lib/modprobe.d",
 					       "/run/modprobe.d", "/etc/modprobe.d" };
@@ -192,8 +192,8 @@ void dl_read_parameters(struct dl_doctor_facts *facts)
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		take_folder(facts, folders[i]);
-	if (!dl_root_path(path, sizeof(path), "/proc/cmdline") &&
-	    dl_read_file(path, text, sizeof(text)) > 0)
+	if (!davy_root_path(path, sizeof(path), "/proc/cmdline") &&
+	    davy_read_file(path, text, sizeof(text)) > 0)
 		take_command_line(facts, text);
 	for (size_t i = 0; i < facts->parameter_count; i++)
 		read_value(&facts->parameter[i]);

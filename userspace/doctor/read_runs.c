@@ -19,23 +19,23 @@
 #define CHANGES_MAX 8
 
 static const struct {
-	enum dl_backend backend;
+	enum davy_backend backend;
 	const char *prefix; /* of a device's line: "  ROCm0: ..." */
 	const char *hide;   /* the variable that hides its devices */
 	const char *hidden; /* by this value */
 } rows[] = {
-	{ DL_BACKEND_ROCM, "ROCm", "HIP_VISIBLE_DEVICES", "-1" },
-	{ DL_BACKEND_CUDA, "CUDA", "CUDA_VISIBLE_DEVICES", "-1" },
-	{ DL_BACKEND_SYCL, "SYCL", "ZE_AFFINITY_MASK", "-1" },
-	{ DL_BACKEND_VULKAN, "Vulkan", "GGML_VK_VISIBLE_DEVICES", "" },
+	{ DAVY_BACKEND_ROCM, "ROCm", "HIP_VISIBLE_DEVICES", "-1" },
+	{ DAVY_BACKEND_CUDA, "CUDA", "CUDA_VISIBLE_DEVICES", "-1" },
+	{ DAVY_BACKEND_SYCL, "SYCL", "ZE_AFFINITY_MASK", "-1" },
+	{ DAVY_BACKEND_VULKAN, "Vulkan", "GGML_VK_VISIBLE_DEVICES", "" },
 };
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
 /* The service's environment with some of it changed. */
 struct changed {
-	char *envp[DL_WHO_ENV_MAX + CHANGES_MAX + 1];
-	char text[CHANGES_MAX][4 * DL_DOCTOR_PATH];
+	char *envp[DAVY_WHO_ENV_MAX + CHANGES_MAX + 1];
+	char text[CHANGES_MAX][4 * DAVY_DOCTOR_PATH];
 	size_t count;
 };
 
@@ -53,7 +53,7 @@ static void set(struct changed *c, const char *name, const char *value)
 	c->envp[i] = c->text[c->count++];
 }
 
-static void begin(struct changed *c, const struct dl_who *who)
+static void begin(struct changed *c, const struct davy_who *who)
 {
 	memcpy(c->envp, who->envp, sizeof(who->envp));
 	c->count = 0;
@@ -65,15 +65,15 @@ static void begin(struct changed *c, const struct dl_who *who)
  * Ollama's folders have one backend each, to which it points the loader; where all lie beside the
  * program, the others are told to see nothing.
  */
-static void choose_backend(struct changed *c, const struct dl_doctor_facts *facts,
-			   const struct dl_who *who, size_t row)
+static void choose_backend(struct changed *c, const struct davy_doctor_facts *facts,
+			   const struct davy_who *who, size_t row)
 {
-	const char *own = dl_who_variable(who, "LD_LIBRARY_PATH");
+	const char *own = davy_who_variable(who, "LD_LIBRARY_PATH");
 	const char *library = facts->engine.library[rows[row].backend];
 	const char *runner = facts->engine.runner;
-	char value[3 * DL_DOCTOR_PATH];
+	char value[3 * DAVY_DOCTOR_PATH];
 
-	if (facts->engine.engine == DL_ENGINE_OLLAMA && library[0]) {
+	if (facts->engine.engine == DAVY_ENGINE_OLLAMA && library[0]) {
 		snprintf(value, sizeof(value), "%.*s:%.*s%s%.200s",
 			 (int)(strrchr(library, '/') - library), library,
 			 (int)(strrchr(runner, '/') - runner), runner, own ? ":" : "",
@@ -88,12 +88,12 @@ static void choose_backend(struct changed *c, const struct dl_doctor_facts *fact
 }
 
 /* Lines such as "  ROCm0: AMD Radeon (16368 MiB, 16000 MiB free)". */
-static void take_devices(struct dl_doctor_run *r, const char *text, const char *prefix)
+static void take_devices(struct davy_doctor_run *r, const char *text, const char *prefix)
 {
 	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
 		const char *name = at + strspn(at, " \t");
 		size_t len = strlen(prefix), used = strlen(r->devices);
-		char line[DL_DOCTOR_PATH];
+		char line[DAVY_DOCTOR_PATH];
 
 		if (strncmp(name, prefix, len) != 0 || !isdigit((unsigned char)name[len]))
 			continue;
@@ -108,7 +108,7 @@ static bool tells_trouble(const char *line, size_t len)
 {
 	static const char words[] = "error fail cannot undefined terminate what() abort fault "
 				    "HSA_STATUS assert";
-	char text[DL_DOCTOR_PATH], word[16];
+	char text[DAVY_DOCTOR_PATH], word[16];
 
 	snprintf(text, sizeof(text), "%.*s", (int)len, line);
 	for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ') {
@@ -120,7 +120,7 @@ static bool tells_trouble(const char *line, size_t len)
 }
 
 /* The last line that tells of trouble, else the last that tells anything. */
-static void take_words(struct dl_doctor_run *r, const char *text)
+static void take_words(struct davy_doctor_run *r, const char *text)
 {
 	bool trouble = false;
 
@@ -135,48 +135,48 @@ static void take_words(struct dl_doctor_run *r, const char *text)
 	}
 }
 
-static void take_end(struct dl_doctor_run *r, const struct dl_spawned *s, const struct dl_traced *t,
-		     bool listed)
+static void take_end(struct davy_doctor_run *r, const struct davy_spawned *s,
+		     const struct davy_traced *t, bool listed)
 {
 	r->ms = s->end.ms;
 	r->by_child = t->by_child;
-	dl_copy_name(r->where, sizeof(r->where), t->where);
+	davy_copy_name(r->where, sizeof(r->where), t->where);
 	if (s->end.timed_out) {
-		r->end = DL_END_HUNG;
+		r->end = DAVY_END_HUNG;
 	} else if (s->end.signal || (t->signal && !r->devices[0])) {
-		r->end = DL_END_SIGNAL;
+		r->end = DAVY_END_SIGNAL;
 		r->code = s->end.signal ? s->end.signal : t->signal;
 		r->by_child = !s->end.signal;
 	} else if (s->end.exit) {
-		r->end = DL_END_EXIT;
+		r->end = DAVY_END_EXIT;
 		r->code = s->end.exit;
 	} else {
-		r->end = listed && !r->devices[0] ? DL_END_NONE : DL_END_GOOD;
+		r->end = listed && !r->devices[0] ? DAVY_END_NONE : DAVY_END_GOOD;
 	}
-	if (r->end != DL_END_SIGNAL)
+	if (r->end != DAVY_END_SIGNAL)
 		r->where[0] = 0;
 }
 
-static void take_stage(struct dl_doctor_run *r, const struct dl_traced *t)
+static void take_stage(struct davy_doctor_run *r, const struct davy_traced *t)
 {
-	static const enum dl_backend likely[] = { DL_BACKEND_ROCM, DL_BACKEND_CUDA, DL_BACKEND_SYCL,
-						  DL_BACKEND_VULKAN };
+	static const enum davy_backend likely[] = { DAVY_BACKEND_ROCM, DAVY_BACKEND_CUDA,
+						    DAVY_BACKEND_SYCL, DAVY_BACKEND_VULKAN };
 	uint32_t bit, any = t->loaded | t->runtime;
 
 	for (size_t i = 0; !r->backend && i < sizeof(likely) / sizeof(likely[0]); i++)
 		if (any & 1u << likely[i])
 			r->backend = likely[i];
 	bit = 1u << r->backend;
-	r->stage = r->end == DL_END_GOOD ? DL_STAGE_DONE
-		   : t->mapped & bit	 ? DL_STAGE_MEMORY
-		   : t->opened & bit	 ? DL_STAGE_DEVICE
-		   : t->runtime & bit	 ? DL_STAGE_INIT
-		   : t->loaded & bit	 ? DL_STAGE_LOAD
-					 : DL_STAGE_EXEC;
+	r->stage = r->end == DAVY_END_GOOD ? DAVY_STAGE_DONE
+		   : t->mapped & bit	   ? DAVY_STAGE_MEMORY
+		   : t->opened & bit	   ? DAVY_STAGE_DEVICE
+		   : t->runtime & bit	   ? DAVY_STAGE_INIT
+		   : t->loaded & bit	   ? DAVY_STAGE_LOAD
+					   : DAVY_STAGE_EXEC;
 }
 
 /* davylamp-probe runner [--uid ...] -- COMMAND */
-static bool make_command(const struct dl_who *who, char *const *command, char *argv[COMMAND_MAX],
+static bool make_command(const struct davy_who *who, char *const *command, char *argv[COMMAND_MAX],
 			 char numbers[2][16])
 {
 	size_t n = 0;
@@ -201,68 +201,68 @@ static bool make_command(const struct dl_who *who, char *const *command, char *a
 	return true;
 }
 
-static void run(struct dl_doctor_run *r, const struct dl_spawn *spawn, const char *prefix)
+static void run(struct davy_doctor_run *r, const struct davy_spawn *spawn, const char *prefix)
 {
-	struct dl_spawned *s = malloc(sizeof(*s));
-	struct dl_traced traced = { 0 };
-	int err = s ? dl_spawn_start(spawn, s) : -ENOMEM;
+	struct davy_spawned *s = malloc(sizeof(*s));
+	struct davy_traced traced = { 0 };
+	int err = s ? davy_spawn_start(spawn, s) : -ENOMEM;
 
 	if (err) {
 		snprintf(r->words, sizeof(r->words), "%s", strerror(-err));
 		free(s);
 		return;
 	}
-	dl_traced_run(s, &traced);
+	davy_traced_run(s, &traced);
 	if (prefix)
 		take_devices(r, s->noise_text, prefix);
 	take_words(r, s->noise_text);
 	take_end(r, s, &traced, prefix != NULL);
 	take_stage(r, &traced);
-	dl_spawn_done(s);
+	davy_spawn_done(s);
 	free(s);
 }
 
-static void run_one(struct dl_doctor_facts *facts, const struct dl_who *who, const char *program,
-		    char *const *command, char *const *envp, uint32_t limit_ms,
-		    enum dl_backend backend, const char *prefix)
+static void run_one(struct davy_doctor_facts *facts, const struct davy_who *who,
+		    const char *program, char *const *command, char *const *envp, uint32_t limit_ms,
+		    enum davy_backend backend, const char *prefix)
 {
-	struct dl_doctor_run *r = &facts->run[facts->run_count++];
+	struct davy_doctor_run *r = &facts->run[facts->run_count++];
 	char *argv[COMMAND_MAX], numbers[2][16], what[64];
-	const struct dl_spawn spawn = { .who = who,
-					.program = program,
-					.argv = argv,
-					.envp = envp,
-					.what = what,
-					.limit_ms = limit_ms,
-					.held = true,
-					.joined = true };
+	const struct davy_spawn spawn = { .who = who,
+					  .program = program,
+					  .argv = argv,
+					  .envp = envp,
+					  .what = what,
+					  .limit_ms = limit_ms,
+					  .held = true,
+					  .joined = true };
 	const char *why;
 
 	memset(r, 0, sizeof(*r));
 	r->backend = backend;
 	snprintf(what, sizeof(what), "the engine's look for devices (%s)",
-		 dl_doctor_backend_title(backend));
+		 davy_doctor_backend_title(backend));
 	if (!program)
-		dl_copy_name(r->words, sizeof(r->words), "davylamp-probe is not beside davylamp");
-	else if (!dl_who_may_run(who, &why))
-		dl_copy_name(r->words, sizeof(r->words), why);
+		davy_copy_name(r->words, sizeof(r->words), "davylamp-probe is not beside davylamp");
+	else if (!davy_who_may_run(who, &why))
+		davy_copy_name(r->words, sizeof(r->words), why);
 	else if (!make_command(who, command, argv, numbers))
-		dl_copy_name(r->words, sizeof(r->words), "the command has too many words");
+		davy_copy_name(r->words, sizeof(r->words), "the command has too many words");
 	else
 		run(r, &spawn, prefix);
 }
 
-static uint32_t wanted_backends(const struct dl_doctor_facts *facts)
+static uint32_t wanted_backends(const struct davy_doctor_facts *facts)
 {
 	uint32_t backends = 0;
 
 	for (size_t i = 0; i < facts->gpu_count; i++)
-		backends |= dl_doctor_backends_of(facts->gpu[i].subject.vendor);
+		backends |= davy_doctor_backends_of(facts->gpu[i].subject.vendor);
 	return backends & facts->engine.backends;
 }
 
-void dl_read_runs(struct dl_doctor_facts *facts, const struct dl_who *who, const char *program,
-		  char *const *command, uint32_t limit_ms)
+void davy_read_runs(struct davy_doctor_facts *facts, const struct davy_who *who,
+		    const char *program, char *const *command, uint32_t limit_ms)
 {
 	char *list[] = { facts->engine.runner, (char *)"--list-devices", NULL };
 	struct changed *c = malloc(sizeof(*c));
@@ -270,7 +270,8 @@ void dl_read_runs(struct dl_doctor_facts *facts, const struct dl_who *who, const
 
 	if (c && command) {
 		begin(c, who);
-		run_one(facts, who, program, command, c->envp, limit_ms, DL_BACKEND_UNKNOWN, NULL);
+		run_one(facts, who, program, command, c->envp, limit_ms, DAVY_BACKEND_UNKNOWN,
+			NULL);
 	}
 	for (size_t i = 0; c && !command && facts->engine.runner[0] && i < ROW_COUNT; i++) {
 		if (!(wanted & 1u << rows[i].backend))

@@ -18,24 +18,24 @@ static const struct {
 	const char *what;
 	const char *vendor; /* whose GPUs it is for; NULL: all */
 	const char *library;
-} rows[DL_DOCTOR_RUNTIMES] = {
-	[DL_DISCOVERY_ROCM] = { "rocm", "ROCm's runtime", "amd", "libhsa-runtime64.so.1" },
-	[DL_DISCOVERY_VULKAN] = { "vulkan", "Vulkan", NULL, "libvulkan.so.1" },
-	[DL_DISCOVERY_LEVEL_ZERO] = { "levelzero", "Level Zero", "intel", "libze_loader.so.1" },
-	[DL_DISCOVERY_NVML] = { "nvml", "NVML", "nvidia", "libnvidia-ml.so.1" },
+} rows[DAVY_DOCTOR_RUNTIMES] = {
+	[DAVY_DISCOVERY_ROCM] = { "rocm", "ROCm's runtime", "amd", "libhsa-runtime64.so.1" },
+	[DAVY_DISCOVERY_VULKAN] = { "vulkan", "Vulkan", NULL, "libvulkan.so.1" },
+	[DAVY_DISCOVERY_LEVEL_ZERO] = { "levelzero", "Level Zero", "intel", "libze_loader.so.1" },
+	[DAVY_DISCOVERY_NVML] = { "nvml", "NVML", "nvidia", "libnvidia-ml.so.1" },
 };
 
 struct arguments {
 	const char *at[ARGUMENTS];
 	char uid[16], gid[16], timeout[16];
-	char groups[DL_DOCTOR_GROUPS * 11 + 1];
+	char groups[DAVY_DOCTOR_GROUPS * 11 + 1];
 };
 
 /* Root has to give up what it is by itself; whoever is somebody else already cannot. */
-static void make_arguments(struct arguments *a, const struct dl_who *who, const char *kind,
+static void make_arguments(struct arguments *a, const struct davy_who *who, const char *kind,
 			   uint32_t limit_ms)
 {
-	const struct dl_doctor_service *s = who->service;
+	const struct davy_doctor_service *s = who->service;
 	size_t n = 0;
 
 	a->groups[0] = 0;
@@ -62,7 +62,7 @@ static void make_arguments(struct arguments *a, const struct dl_who *who, const 
 }
 
 /* Names of what it lists, "A, B", and whether all of it is the CPU's. */
-static void take_devices(struct dl_doctor_facts *facts, struct dl_doctor_probe *p,
+static void take_devices(struct davy_doctor_facts *facts, struct davy_doctor_probe *p,
 			 const json_t *answer)
 {
 	const json_t *list = json_object_get(answer, "devices"), *d;
@@ -74,69 +74,69 @@ static void take_devices(struct dl_doctor_facts *facts, struct dl_doctor_probe *
 	{
 		size_t used = strlen(p->names);
 
-		p->addressed &= *dl_message_text(d, "pci") != 0;
+		p->addressed &= *davy_message_text(d, "pci") != 0;
 		for (size_t g = 0; g < facts->gpu_count; g++)
 			facts->gpu[g].in_vulkan |=
-				!strcmp(facts->gpu[g].device, dl_message_text(d, "pci"));
-		software += !strcmp(dl_message_text(d, "type"), "cpu");
+				!strcmp(facts->gpu[g].device, davy_message_text(d, "pci"));
+		software += !strcmp(davy_message_text(d, "type"), "cpu");
 		snprintf(p->names + used, sizeof(p->names) - used, "%s%.60s", used ? ", " : "",
-			 dl_message_text(d, "name"));
+			 davy_message_text(d, "name"));
 	}
 	p->software = p->gpu_count && software == p->gpu_count;
 }
 
-static void take(struct dl_doctor_facts *facts, struct dl_doctor_probe *p,
-		 const struct dl_probe_finding *finding)
+static void take(struct davy_doctor_facts *facts, struct davy_doctor_probe *p,
+		 const struct davy_probe_finding *finding)
 {
 	json_t *answer =
 		finding->answer ? json_loadb(finding->answer, finding->answer_size, 0, NULL) : NULL;
 
-	p->ran = finding->kind != DL_PROBE_MISSING;
-	p->healthy = finding->kind == DL_PROBE_HEALTHY;
-	dl_copy_name(p->stage, sizeof(p->stage), finding->stage);
-	dl_copy_name(p->text, sizeof(p->text), finding->text);
+	p->ran = finding->kind != DAVY_PROBE_MISSING;
+	p->healthy = finding->kind == DAVY_PROBE_HEALTHY;
+	davy_copy_name(p->stage, sizeof(p->stage), finding->stage);
+	davy_copy_name(p->text, sizeof(p->text), finding->text);
 	take_devices(facts, p, answer);
 	/* Vulkan's loader is a stage of its own there. */
-	p->absent = finding->kind == DL_PROBE_REPORTED &&
+	p->absent = finding->kind == DAVY_PROBE_REPORTED &&
 		    (!strcmp(p->stage, "load") || !strcmp(p->stage, "loader"));
 	json_decref(answer);
 }
 
-static void probe(struct dl_doctor_facts *facts, const struct dl_who *who, const char *program,
+static void probe(struct davy_doctor_facts *facts, const struct davy_who *who, const char *program,
 		  size_t row, uint32_t limit_ms)
 {
-	struct dl_spawned *spawned = malloc(sizeof(*spawned));
-	struct dl_doctor_probe *p = &facts->probe[row];
-	struct dl_probe_finding finding;
+	struct davy_spawned *spawned = malloc(sizeof(*spawned));
+	struct davy_doctor_probe *p = &facts->probe[row];
+	struct davy_probe_finding finding;
 	struct arguments a;
-	const struct dl_spawn spawn = { .who = who,
-					.program = program,
-					.argv = (char *const *)a.at,
-					.envp = who->envp,
-					.what = rows[row].what,
-					.limit_ms = limit_ms + SPARE_MS };
+	const struct davy_spawn spawn = { .who = who,
+					  .program = program,
+					  .argv = (char *const *)a.at,
+					  .envp = who->envp,
+					  .what = rows[row].what,
+					  .limit_ms = limit_ms + SPARE_MS };
 	int err = -ENOMEM;
 
 	make_arguments(&a, who, rows[row].kind, limit_ms);
 	if (spawned)
-		err = dl_spawn_start(&spawn, spawned);
+		err = davy_spawn_start(&spawn, spawned);
 	if (err) {
 		snprintf(p->text, sizeof(p->text), "davylamp-probe: %s", strerror(-err));
 		free(spawned);
 		return;
 	}
-	dl_spawn_wait(spawned);
-	dl_probe_judge(&spawned->end, spawned->output_text, spawned->output_size,
-		       spawned->noise_text, &finding);
+	davy_spawn_wait(spawned);
+	davy_probe_judge(&spawned->end, spawned->output_text, spawned->output_size,
+			 spawned->noise_text, &finding);
 	take(facts, p, &finding);
 	/* It did not even begin: our own trouble, and none of the runtime's. */
-	if (finding.kind == DL_PROBE_EXITED && !finding.stage[0])
+	if (finding.kind == DAVY_PROBE_EXITED && !finding.stage[0])
 		p->ran = false;
-	dl_spawn_done(spawned);
+	davy_spawn_done(spawned);
 	free(spawned);
 }
 
-static bool wanted(const struct dl_doctor_facts *facts, size_t row)
+static bool wanted(const struct davy_doctor_facts *facts, size_t row)
 {
 	for (size_t i = 0; i < facts->gpu_count; i++)
 		if (!rows[row].vendor || !strcmp(facts->gpu[i].subject.vendor, rows[row].vendor))
@@ -144,23 +144,23 @@ static bool wanted(const struct dl_doctor_facts *facts, size_t row)
 	return false;
 }
 
-void dl_read_runtimes(struct dl_doctor_facts *facts, const struct dl_who *who, const char *program,
-		      uint32_t limit_ms)
+void davy_read_runtimes(struct davy_doctor_facts *facts, const struct davy_who *who,
+			const char *program, uint32_t limit_ms)
 {
 	const char *why;
 
-	for (size_t i = 0; i < DL_DOCTOR_RUNTIMES; i++) {
-		struct dl_doctor_probe *p = &facts->probe[i];
+	for (size_t i = 0; i < DAVY_DOCTOR_RUNTIMES; i++) {
+		struct davy_doctor_probe *p = &facts->probe[i];
 
-		dl_copy_name(p->library, sizeof(p->library), rows[i].library);
+		davy_copy_name(p->library, sizeof(p->library), rows[i].library);
 		p->wanted = wanted(facts, i);
 		if (!p->wanted)
 			continue;
 		if (!program)
-			dl_copy_name(p->text, sizeof(p->text),
-				     "davylamp-probe is not beside davylamp");
-		else if (!dl_who_may_run(who, &why))
-			dl_copy_name(p->text, sizeof(p->text), why);
+			davy_copy_name(p->text, sizeof(p->text),
+				       "davylamp-probe is not beside davylamp");
+		else if (!davy_who_may_run(who, &why))
+			davy_copy_name(p->text, sizeof(p->text), why);
 		else
 			probe(facts, who, program, i, limit_ms);
 	}

@@ -27,11 +27,11 @@ static __attribute__((noreturn)) void say_and_end(const char *what, int error)
 
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
 		errno = 0;
-	_exit(DL_CHILD_FAILED);
+	_exit(DAVY_CHILD_FAILED);
 }
 
 struct starting {
-	const struct dl_spawn *spawn;
+	const struct davy_spawn *spawn;
 	int program; /* its folder may be closed to that user, or not be among the user's mounts */
 	int hold;
 };
@@ -45,7 +45,7 @@ static int spawn_run(void *arg)
 	if (s->hold >= 0)
 		while (read(s->hold, &byte, 1) < 0 && errno == EINTR)
 			;
-	err = dl_who_become(s->spawn->who);
+	err = davy_who_become(s->spawn->who);
 	if (err)
 		say_and_end("it cannot become that user", -err);
 	execve(s->spawn->program, s->spawn->argv, s->spawn->envp);
@@ -61,35 +61,35 @@ static void close_one(int *fd)
 	*fd = -1;
 }
 
-static int spawn_child(const struct dl_spawn *spawn, int hold, int output, int noise,
+static int spawn_child(const struct davy_spawn *spawn, int hold, int output, int noise,
 		       pid_t *ret_pid)
 {
 	struct starting starting = { spawn, open(spawn->program, O_RDONLY | O_CLOEXEC), hold };
-	int fds[DL_WHO_FDS_MAX + 2], err;
-	struct dl_child_spec spec = { .run = spawn_run,
-				      .arg = &starting,
-				      .stdio = { DL_CHILD_NULL, output, noise },
-				      .fds = fds,
-				      .fd_count = dl_who_fds(spawn->who, fds),
-				      .own_group = true };
-	struct dl_child child;
+	int fds[DAVY_WHO_FDS_MAX + 2], err;
+	struct davy_child_spec spec = { .run = spawn_run,
+					.arg = &starting,
+					.stdio = { DAVY_CHILD_NULL, output, noise },
+					.fds = fds,
+					.fd_count = davy_who_fds(spawn->who, fds),
+					.own_group = true };
+	struct davy_child child;
 
 	if (starting.program >= 0)
 		fds[spec.fd_count++] = starting.program;
 	if (hold >= 0)
 		fds[spec.fd_count++] = hold;
-	err = dl_child_start(&spec, &child);
+	err = davy_child_start(&spec, &child);
 	close_one(&starting.program);
 	if (err)
 		return err;
-	*ret_pid = child.pid; /* it may be traced: dl_traced_run() waits for it */
-	close(dl_child_take_pidfd(&child));
+	*ret_pid = child.pid; /* it may be traced: davy_traced_run() waits for it */
+	close(davy_child_take_pidfd(&child));
 	return 0;
 }
 
-int dl_spawn_start(const struct dl_spawn *spawn, struct dl_spawned *ret_spawned)
+int davy_spawn_start(const struct davy_spawn *spawn, struct davy_spawned *ret_spawned)
 {
-	struct dl_spawned *s = ret_spawned;
+	struct davy_spawned *s = ret_spawned;
 	int output[2] = { -1, -1 }, noise[2] = { -1, -1 }, hold[2] = { -1, -1 };
 	int err = 0;
 
@@ -98,7 +98,7 @@ int dl_spawn_start(const struct dl_spawn *spawn, struct dl_spawned *ret_spawned)
 	if ((!spawn->joined && pipe2(output, O_CLOEXEC)) || pipe2(noise, O_CLOEXEC) ||
 	    (spawn->held && pipe2(hold, O_CLOEXEC)))
 		err = -errno;
-	s->began_ms = dl_now_ms();
+	s->began_ms = davy_now_ms();
 	if (!err)
 		err = spawn_child(spawn, hold[0], spawn->joined ? noise[1] : output[1], noise[1],
 				  &s->pid);
@@ -109,7 +109,7 @@ int dl_spawn_start(const struct dl_spawn *spawn, struct dl_spawned *ret_spawned)
 	s->noise = noise[0];
 	s->hold = hold[1];
 	if (err) {
-		dl_spawn_done(s);
+		davy_spawn_done(s);
 		return err;
 	}
 	if (s->output >= 0)
@@ -118,13 +118,13 @@ int dl_spawn_start(const struct dl_spawn *spawn, struct dl_spawned *ret_spawned)
 	return 0;
 }
 
-void dl_spawn_release(struct dl_spawned *s)
+void davy_spawn_release(struct davy_spawned *s)
 {
 	close_one(&s->hold);
 }
 
 /* False at its end, or when there is nothing now. */
-static bool read_output(struct dl_spawned *s)
+static bool read_output(struct davy_spawned *s)
 {
 	ssize_t n = 0;
 
@@ -144,7 +144,7 @@ static bool read_output(struct dl_spawned *s)
 }
 
 /* The end of what it says matters, so the older half makes room. */
-static bool read_noise(struct dl_spawned *s)
+static bool read_noise(struct davy_spawned *s)
 {
 	size_t room = sizeof(s->noise_text) - 1 - s->noise_size;
 	ssize_t n;
@@ -167,7 +167,7 @@ static bool read_noise(struct dl_spawned *s)
 	return n > 0;
 }
 
-void dl_spawn_listen(struct dl_spawned *s, int wait_ms)
+void davy_spawn_listen(struct davy_spawned *s, int wait_ms)
 {
 	struct pollfd fds[2] = { { .fd = s->output, .events = POLLIN },
 				 { .fd = s->noise, .events = POLLIN } };
@@ -178,16 +178,16 @@ void dl_spawn_listen(struct dl_spawned *s, int wait_ms)
 		;
 	for (int i = 0; i < DRAIN_READS && read_noise(s); i++)
 		;
-	if (s->told || dl_now_ms() - s->began_ms < DL_SPAWN_TOLD_MS)
+	if (s->told || davy_now_ms() - s->began_ms < DAVY_SPAWN_TOLD_MS)
 		return;
 	s->told = true;
-	dl_log("doctor: waiting for %s, at most %u s",
-	       dl_text_safe(what, sizeof(what), s->spawn->what), s->spawn->limit_ms / 1000);
+	davy_log("doctor: waiting for %s, at most %u s",
+		 davy_text_safe(what, sizeof(what), s->spawn->what), s->spawn->limit_ms / 1000);
 }
 
-bool dl_spawn_over(struct dl_spawned *s)
+bool davy_spawn_over(struct davy_spawned *s)
 {
-	if (dl_now_ms() - s->began_ms < s->spawn->limit_ms && !s->end.overflow)
+	if (davy_now_ms() - s->began_ms < s->spawn->limit_ms && !s->end.overflow)
 		return false;
 	s->end.timed_out = !s->end.overflow;
 	kill(-s->pid, SIGKILL);
@@ -195,38 +195,38 @@ bool dl_spawn_over(struct dl_spawned *s)
 	return true;
 }
 
-void dl_spawn_ended(struct dl_spawned *s, int status)
+void davy_spawn_ended(struct davy_spawned *s, int status)
 {
 	kill(-s->pid, SIGKILL); /* whom it left behind */
-	s->end.ms = (uint32_t)(dl_now_ms() - s->began_ms);
+	s->end.ms = (uint32_t)(davy_now_ms() - s->began_ms);
 	if (WIFSIGNALED(status))
 		s->end.signal = WTERMSIG(status);
 	else
 		s->end.exit = WEXITSTATUS(status);
-	dl_spawn_listen(s, 0);
+	davy_spawn_listen(s, 0);
 }
 
-void dl_spawn_wait(struct dl_spawned *s)
+void davy_spawn_wait(struct davy_spawned *s)
 {
 	uint64_t killed_ms = 0;
 	int status;
 
 	while (waitpid(s->pid, &status, WNOHANG) != s->pid) {
-		dl_spawn_listen(s, TICK_MS);
+		davy_spawn_listen(s, TICK_MS);
 		if (s->output < 0 && s->noise < 0)
 			usleep(TICK_MS * 1000);
-		if (!killed_ms && dl_spawn_over(s))
-			killed_ms = dl_now_ms();
-		if (killed_ms && dl_now_ms() - killed_ms > STUCK_MS) {
+		if (!killed_ms && davy_spawn_over(s))
+			killed_ms = davy_now_ms();
+		if (killed_ms && davy_now_ms() - killed_ms > STUCK_MS) {
 			s->end.stuck = true;
-			s->end.ms = (uint32_t)(dl_now_ms() - s->began_ms);
+			s->end.ms = (uint32_t)(davy_now_ms() - s->began_ms);
 			return;
 		}
 	}
-	dl_spawn_ended(s, status);
+	davy_spawn_ended(s, status);
 }
 
-void dl_spawn_done(struct dl_spawned *s)
+void davy_spawn_done(struct davy_spawned *s)
 {
 	close_one(&s->output);
 	close_one(&s->noise);

@@ -22,12 +22,12 @@
 #define STACK_BYTES 16384
 
 struct tracing {
-	struct dl_spawned *spawned;
-	struct dl_traced *traced;
+	struct davy_spawned *spawned;
+	struct davy_traced *traced;
 	pid_t pids[PIDS_MAX]; /* processes, not threads, that have not ended */
 	size_t pid_count;
 	pid_t suspect; /* whom a fatal signal met, and where */
-	char where[DL_DOCTOR_PATH];
+	char where[DAVY_DOCTOR_PATH];
 	bool main_ended;
 	int main_status;
 	uint64_t killed_ms; /* 0: the limit is not over */
@@ -39,7 +39,7 @@ static pid_t process_of(pid_t tid)
 	const char *at;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	if (dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_read_file(path, text, sizeof(text)) <= 0)
 		return tid;
 	at = strstr(text, "\nTgid:");
 	return at ? (pid_t)strtol(at + 6, NULL, 10) : tid;
@@ -93,8 +93,8 @@ static void find_where(struct tracing *t, pid_t tid)
 		local = (struct iovec){ words + 1, STACK_BYTES };
 		remote = (struct iovec){ (void *)(uintptr_t)stack, STACK_BYTES };
 		n = process_vm_readv(tid, &local, 1, &remote, 1, 0);
-		dl_traced_where(tid, words, 1 + (n > 0 ? (size_t)n / sizeof(*words) : 0), t->where,
-				sizeof(t->where));
+		davy_traced_where(tid, words, 1 + (n > 0 ? (size_t)n / sizeof(*words) : 0),
+				  t->where, sizeof(t->where));
 	}
 	free(words);
 }
@@ -113,7 +113,7 @@ static void on_exit_event(struct tracing *t, pid_t tid)
 
 	ptrace(PTRACE_GETEVENTMSG, tid, NULL, &status);
 	if (tid == pid || tid == t->suspect)
-		dl_traced_look(tid, t->traced);
+		davy_traced_look(tid, t->traced);
 	if (!WIFSIGNALED((int)status) || t->killed_ms || t->traced->signal ||
 	    !is_fatal(WTERMSIG((int)status)))
 		return;
@@ -140,9 +140,9 @@ static void on_stop(struct tracing *t, pid_t tid, int status)
 
 static void look_at_all(struct tracing *t)
 {
-	dl_traced_look(t->spawned->pid, t->traced);
+	davy_traced_look(t->spawned->pid, t->traced);
 	for (size_t i = 0; i < t->pid_count; i++)
-		dl_traced_look(t->pids[i], t->traced);
+		davy_traced_look(t->pids[i], t->traced);
 }
 
 /* False when there is nothing more to wait for. */
@@ -166,21 +166,21 @@ static bool step(struct tracing *t)
 		}
 		return true;
 	}
-	if (!t->killed_ms && dl_now_ms() - t->spawned->began_ms >= t->spawned->spawn->limit_ms)
+	if (!t->killed_ms && davy_now_ms() - t->spawned->began_ms >= t->spawned->spawn->limit_ms)
 		look_at_all(t);
-	if (!t->killed_ms && dl_spawn_over(t->spawned))
-		t->killed_ms = dl_now_ms();
-	if (t->killed_ms && dl_now_ms() - t->killed_ms > STUCK_MS) {
+	if (!t->killed_ms && davy_spawn_over(t->spawned))
+		t->killed_ms = davy_now_ms();
+	if (t->killed_ms && davy_now_ms() - t->killed_ms > STUCK_MS) {
 		t->spawned->end.stuck = !t->main_ended;
 		return false;
 	}
-	dl_spawn_listen(t->spawned, TICK_MS);
+	davy_spawn_listen(t->spawned, TICK_MS);
 	if (t->spawned->noise < 0)
 		usleep(TICK_MS * 1000);
 	return true;
 }
 
-int dl_traced_run(struct dl_spawned *s, struct dl_traced *ret_traced)
+int davy_traced_run(struct davy_spawned *s, struct davy_traced *ret_traced)
 {
 	const uintptr_t options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK |
 				  PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
@@ -190,16 +190,16 @@ int dl_traced_run(struct dl_spawned *s, struct dl_traced *ret_traced)
 	memset(ret_traced, 0, sizeof(*ret_traced));
 	if (ptrace(PTRACE_SEIZE, s->pid, NULL, (void *)options))
 		err = -errno;
-	dl_spawn_release(s);
+	davy_spawn_release(s);
 	if (err) {
-		dl_spawn_wait(s);
+		davy_spawn_wait(s);
 		return err;
 	}
 	while (step(&t))
 		;
 	if (t.main_ended)
-		dl_spawn_ended(s, t.main_status);
+		davy_spawn_ended(s, t.main_status);
 	else
-		s->end.ms = (uint32_t)(dl_now_ms() - s->began_ms);
+		s->end.ms = (uint32_t)(davy_now_ms() - s->began_ms);
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 #define LINES_MAX 20000
 #define FDS_MAX	  4096
-#define BIT(b)	  (1u << DL_BACKEND_##b)
+#define BIT(b)	  (1u << DAVY_BACKEND_##b)
 
 static const struct {
 	const char *part; /* of a file's name */
@@ -39,7 +39,7 @@ static uint32_t device_of(const char *path, uint32_t runtime)
 	return 0;
 }
 
-static void take_mapping(const char *path, struct dl_traced *t)
+static void take_mapping(const char *path, struct davy_traced *t)
 {
 	const char *base = strrchr(path, '/');
 
@@ -86,7 +86,7 @@ static FILE *open_maps(pid_t pid)
 	return fopen(path, "re");
 }
 
-static void look_at_files(pid_t pid, struct dl_traced *t)
+static void look_at_files(pid_t pid, struct davy_traced *t)
 {
 	char path[64], name[PATH_MAX], target[PATH_MAX];
 	struct dirent *entry;
@@ -110,9 +110,9 @@ static void look_at_files(pid_t pid, struct dl_traced *t)
 		closedir(dir);
 }
 
-void dl_traced_look(pid_t pid, struct dl_traced *traced)
+void davy_traced_look(pid_t pid, struct davy_traced *traced)
 {
-	DL_FILE maps = open_maps(pid);
+	DAVY_FILE maps = open_maps(pid);
 	char line[PATH_MAX + 128];
 	struct mapping m;
 
@@ -136,10 +136,10 @@ static bool is_common(const char *path)
 	return !*base;
 }
 
-bool dl_traced_where(pid_t pid, const uint64_t *addresses, size_t count, char *ret_where,
-		     size_t size)
+bool davy_traced_where(pid_t pid, const uint64_t *addresses, size_t count, char *ret_where,
+		       size_t size)
 {
-	DL_FILE maps = open_maps(pid);
+	DAVY_FILE maps = open_maps(pid);
 	char line[PATH_MAX + 128];
 	size_t best = count;
 	struct mapping m;
@@ -150,7 +150,7 @@ bool dl_traced_where(pid_t pid, const uint64_t *addresses, size_t count, char *r
 		for (size_t i = 0; i < best; i++)
 			if (addresses[i] >= m.from && addresses[i] < m.to) {
 				best = i; /* the nearer one wins */
-				dl_copy_name(ret_where, size, strrchr(m.path, '/') + 1);
+				davy_copy_name(ret_where, size, strrchr(m.path, '/') + 1);
 			}
 	}
 	return best < count;

@@ -16,12 +16,12 @@
 
 extern char **environ;
 
-static void name_user(struct dl_doctor_service *s)
+static void name_user(struct davy_doctor_service *s)
 {
 	const struct passwd *pw = getpwuid(s->uid);
 
 	if (pw)
-		dl_copy_name(s->user, sizeof(s->user), pw->pw_name);
+		davy_copy_name(s->user, sizeof(s->user), pw->pw_name);
 	else
 		snprintf(s->user, sizeof(s->user), "%u", s->uid);
 }
@@ -48,54 +48,54 @@ static bool status_number(const char *text, const char *name, size_t index, uint
 	return false;
 }
 
-static int read_credentials(uint32_t pid, struct dl_doctor_service *s)
+static int read_credentials(uint32_t pid, struct davy_doctor_service *s)
 {
 	char path[64], text[8192];
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	n = dl_read_file(path, text, sizeof(text));
+	n = davy_read_file(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	if (!status_number(text, "\nUid:", 1, &s->uid) ||
 	    !status_number(text, "\nGid:", 1, &s->gid))
 		return -EBADMSG;
 	s->group_count = 0;
-	while (s->group_count < DL_DOCTOR_GROUPS &&
+	while (s->group_count < DAVY_DOCTOR_GROUPS &&
 	       status_number(text, "\nGroups:", s->group_count, &s->groups[s->group_count]))
 		s->group_count++;
 	return 0;
 }
 
-static int read_process(struct dl_who *who, uint32_t pid, char why[DL_DOCTOR_WHY])
+static int read_process(struct davy_who *who, uint32_t pid, char why[DAVY_DOCTOR_WHY])
 {
-	struct dl_doctor_service *s = who->service;
+	struct davy_doctor_service *s = who->service;
 	int err = read_credentials(pid, s);
 
 	if (err) {
-		snprintf(why, DL_DOCTOR_WHY, "process %u: %s", pid, strerror(-err));
+		snprintf(why, DAVY_DOCTOR_WHY, "process %u: %s", pid, strerror(-err));
 		return err;
 	}
 	s->pid = pid;
 	s->known = true;
 	name_user(s);
-	dl_who_place(who, pid);
-	who->start = dl_process_start_read(pid);
+	davy_who_place(who, pid);
+	who->start = davy_process_start_read(pid);
 	if (who->start && who->start->envp[0]) {
 		s->environment_known = true;
-		for (size_t i = 0; i < DL_WHO_ENV_MAX && who->start->envp[i]; i++)
+		for (size_t i = 0; i < DAVY_WHO_ENV_MAX && who->start->envp[i]; i++)
 			who->envp[i] = who->start->envp[i];
 	}
 	return 0;
 }
 
-static void groups_of(struct dl_doctor_service *s, const char *name)
+static void groups_of(struct davy_doctor_service *s, const char *name)
 {
-	gid_t list[DL_DOCTOR_GROUPS];
-	int count = DL_DOCTOR_GROUPS;
+	gid_t list[DAVY_DOCTOR_GROUPS];
+	int count = DAVY_DOCTOR_GROUPS;
 
 	if (getgrouplist(name, s->gid, list, &count) < 0)
-		count = DL_DOCTOR_GROUPS;
+		count = DAVY_DOCTOR_GROUPS;
 	s->group_count = 0;
 	for (int i = 0; i < count; i++)
 		if (list[i] != s->gid)
@@ -103,7 +103,7 @@ static void groups_of(struct dl_doctor_service *s, const char *name)
 }
 
 /* "UID:GID:GROUP,GROUP", as much of it as there is. */
-static bool read_numbers(struct dl_doctor_service *s, const char *text)
+static bool read_numbers(struct davy_doctor_service *s, const char *text)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
@@ -115,7 +115,7 @@ static bool read_numbers(struct dl_doctor_service *s, const char *text)
 		if (end == text)
 			return false;
 	}
-	while ((*end == ':' || *end == ',') && s->group_count < DL_DOCTOR_GROUPS) {
+	while ((*end == ':' || *end == ',') && s->group_count < DAVY_DOCTOR_GROUPS) {
 		text = end + 1;
 		s->groups[s->group_count++] = (uint32_t)strtoul(text, &end, 10);
 		if (end == text)
@@ -124,9 +124,9 @@ static bool read_numbers(struct dl_doctor_service *s, const char *text)
 	return !*end && value < UINT32_MAX;
 }
 
-static int read_user(struct dl_who *who, const char *text, char why[DL_DOCTOR_WHY])
+static int read_user(struct davy_who *who, const char *text, char why[DAVY_DOCTOR_WHY])
 {
-	struct dl_doctor_service *s = who->service;
+	struct davy_doctor_service *s = who->service;
 	const struct passwd *pw = getpwnam(text);
 
 	if (pw) {
@@ -134,7 +134,7 @@ static int read_user(struct dl_who *who, const char *text, char why[DL_DOCTOR_WH
 		s->gid = pw->pw_gid;
 		groups_of(s, text);
 	} else if (!isdigit((unsigned char)text[0]) || !read_numbers(s, text)) {
-		snprintf(why, DL_DOCTOR_WHY, "there is no user '%s'", text);
+		snprintf(why, DAVY_DOCTOR_WHY, "there is no user '%s'", text);
 		return -ENOENT;
 	}
 	name_user(s);
@@ -145,7 +145,7 @@ static int read_user(struct dl_who *who, const char *text, char why[DL_DOCTOR_WH
 /* The only engine that runs; 0: none, or several. */
 static uint32_t find_engine(void)
 {
-	struct dl_process_info *info = malloc(sizeof(*info));
+	struct davy_process_info *info = malloc(sizeof(*info));
 	struct dirent *entry;
 	uint32_t found = 0;
 	size_t count = 0;
@@ -154,9 +154,9 @@ static uint32_t find_engine(void)
 	while (info && dir && (entry = readdir(dir))) {
 		uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
-		if (!pid || dl_process_info_look(pid, DL_LOOK_COMMAND, NULL, info) ||
-		    info->ev.engine == DL_ENGINE_NONE || info->ev.role == DL_ROLE_RUNNER ||
-		    info->ev.role == DL_ROLE_DISCOVERY)
+		if (!pid || davy_process_info_look(pid, DAVY_LOOK_COMMAND, NULL, info) ||
+		    info->ev.engine == DAVY_ENGINE_NONE || info->ev.role == DAVY_ROLE_RUNNER ||
+		    info->ev.role == DAVY_ROLE_DISCOVERY)
 			continue;
 		found = pid;
 		count++;
@@ -167,11 +167,11 @@ static uint32_t find_engine(void)
 	return count == 1 ? found : 0;
 }
 
-static void take_caller(struct dl_who *who)
+static void take_caller(struct davy_who *who)
 {
-	struct dl_doctor_service *s = who->service;
-	gid_t list[DL_DOCTOR_GROUPS];
-	int count = getgroups(DL_DOCTOR_GROUPS, list);
+	struct davy_doctor_service *s = who->service;
+	gid_t list[DAVY_DOCTOR_GROUPS];
+	int count = getgroups(DAVY_DOCTOR_GROUPS, list);
 
 	s->uid = geteuid();
 	s->gid = getegid();
@@ -185,30 +185,30 @@ static void take_caller(struct dl_who *who)
 			 s->user);
 }
 
-static void take_own_environment(struct dl_who *who)
+static void take_own_environment(struct davy_who *who)
 {
 	size_t i;
 
-	for (i = 0; i < DL_WHO_ENV_MAX && environ[i]; i++)
+	for (i = 0; i < DAVY_WHO_ENV_MAX && environ[i]; i++)
 		who->envp[i] = environ[i];
 	who->envp[i] = NULL;
 	who->service->environment_known = true;
 }
 
-static int parse_pid(const char *text, uint32_t *ret_pid, char why[DL_DOCTOR_WHY])
+static int parse_pid(const char *text, uint32_t *ret_pid, char why[DAVY_DOCTOR_WHY])
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (!isdigit((unsigned char)text[0]) || *end || !value || value > INT32_MAX) {
-		snprintf(why, DL_DOCTOR_WHY, "'%s' is no process's number", text);
+		snprintf(why, DAVY_DOCTOR_WHY, "'%s' is no process's number", text);
 		return -EINVAL;
 	}
 	*ret_pid = (uint32_t)value;
 	return 0;
 }
 
-static void take_name(struct dl_doctor_service *s, const struct dl_who_asked *asked)
+static void take_name(struct davy_doctor_service *s, const struct davy_who_asked *asked)
 {
 	if (asked->unit)
 		snprintf(s->as, sizeof(s->as), "--unit %.79s", asked->unit);
@@ -222,10 +222,10 @@ static void take_name(struct dl_doctor_service *s, const struct dl_who_asked *as
 		snprintf(s->as, sizeof(s->as), "--user %.63s", s->user);
 }
 
-int dl_who_read(const struct dl_who_asked *asked, struct dl_doctor_service *service,
-		struct dl_who **ret_who, char why[DL_DOCTOR_WHY])
+int davy_who_read(const struct davy_who_asked *asked, struct davy_doctor_service *service,
+		  struct davy_who **ret_who, char why[DAVY_DOCTOR_WHY])
 {
-	struct dl_who *who = calloc(1, sizeof(*who));
+	struct davy_who *who = calloc(1, sizeof(*who));
 	uint32_t pid = 0;
 	int err = 0;
 
@@ -238,8 +238,8 @@ int dl_who_read(const struct dl_who_asked *asked, struct dl_doctor_service *serv
 	if (asked->pid)
 		err = parse_pid(asked->pid, &pid, why);
 	if (!err && asked->unit) {
-		dl_copy_name(service->unit, sizeof(service->unit), asked->unit);
-		err = dl_who_ask_systemd(who, asked->unit, why);
+		davy_copy_name(service->unit, sizeof(service->unit), asked->unit);
+		err = davy_who_ask_systemd(who, asked->unit, why);
 		pid = service->pid;
 	}
 	if (!err && asked->user)
@@ -256,7 +256,7 @@ int dl_who_read(const struct dl_who_asked *asked, struct dl_doctor_service *serv
 	return err;
 }
 
-void dl_who_free(struct dl_who *who)
+void davy_who_free(struct davy_who *who)
 {
 	if (!who)
 		return;
@@ -271,7 +271,7 @@ void dl_who_free(struct dl_who *who)
 	free(who);
 }
 
-const char *dl_who_variable(const struct dl_who *who, const char *name)
+const char *davy_who_variable(const struct davy_who *who, const char *name)
 {
 	size_t len = strlen(name);
 

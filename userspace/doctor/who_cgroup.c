@@ -68,9 +68,9 @@ static bool is_roots_with_files(int dir)
 static bool number_in(int dir, const char *name, uint64_t *ret_value)
 {
 	char text[64], *end;
-	DL_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	DAVY_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || dl_read_fd(fd, text, sizeof(text)) <= 0)
+	if (fd < 0 || davy_read_fd(fd, text, sizeof(text)) <= 0)
 		return false;
 	*ret_value = strtoull(text, &end, 10);
 	return end != text;
@@ -95,17 +95,17 @@ static bool is_frozen(int dir)
 /* From the top down: what was looked at cannot be replaced by another user. */
 struct walk {
 	int fd;
-	enum dl_who_cgroup found;
+	enum davy_who_cgroup found;
 };
 
 static void walk_look(struct walk *w)
 {
 	if (is_frozen(w->fd))
-		w->found = DL_WHO_CGROUP_FROZEN;
-	else if (w->found == DL_WHO_CGROUP_OURS && !is_roots_with_files(w->fd))
-		w->found = DL_WHO_CGROUP_STRANGERS;
-	else if (w->found == DL_WHO_CGROUP_OURS && !has_room(w->fd))
-		w->found = DL_WHO_CGROUP_FULL;
+		w->found = DAVY_WHO_CGROUP_FROZEN;
+	else if (w->found == DAVY_WHO_CGROUP_OURS && !is_roots_with_files(w->fd))
+		w->found = DAVY_WHO_CGROUP_STRANGERS;
+	else if (w->found == DAVY_WHO_CGROUP_OURS && !has_room(w->fd))
+		w->found = DAVY_WHO_CGROUP_FULL;
 }
 
 static void walk_step(struct walk *w, const char *name, size_t len)
@@ -120,12 +120,12 @@ static void walk_step(struct walk *w, const char *name, size_t len)
 	close(w->fd);
 	w->fd = fd;
 	if (fd < 0)
-		w->found = DL_WHO_CGROUP_GONE;
+		w->found = DAVY_WHO_CGROUP_GONE;
 	else
 		walk_look(w);
 }
 
-enum dl_who_cgroup dl_who_cgroup_open(const char *mount, const char *path, int *ret_fd)
+enum davy_who_cgroup davy_who_cgroup_open(const char *mount, const char *path, int *ret_fd)
 {
 	struct walk w = { .fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 
@@ -133,10 +133,10 @@ enum dl_who_cgroup dl_who_cgroup_open(const char *mount, const char *path, int *
 	if (path[0] != '/' || strstr(path, "/..") || w.fd < 0) {
 		if (w.fd >= 0)
 			close(w.fd);
-		return DL_WHO_CGROUP_GONE;
+		return DAVY_WHO_CGROUP_GONE;
 	}
 	if (!names_a_unit(path))
-		w.found = DL_WHO_CGROUP_STRANGERS;
+		w.found = DAVY_WHO_CGROUP_STRANGERS;
 	for (const char *at = path; *at == '/' && w.fd >= 0;) {
 		size_t len = strcspn(++at, "/");
 
@@ -144,7 +144,7 @@ enum dl_who_cgroup dl_who_cgroup_open(const char *mount, const char *path, int *
 			walk_step(&w, at, len);
 		at += len;
 	}
-	if (w.found == DL_WHO_CGROUP_OURS)
+	if (w.found == DAVY_WHO_CGROUP_OURS)
 		*ret_fd = openat(w.fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
 	if (w.fd >= 0)
 		close(w.fd);

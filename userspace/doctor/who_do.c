@@ -15,64 +15,64 @@
 #define END_MS	 100
 #define FAILED	 99 /* exit status: it could not become it */
 
-struct dl_doctor_facts *dl_facts_new(void)
+struct davy_doctor_facts *davy_facts_new(void)
 {
-	void *at = mmap(NULL, sizeof(struct dl_doctor_facts), PROT_READ | PROT_WRITE,
+	void *at = mmap(NULL, sizeof(struct davy_doctor_facts), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return at == MAP_FAILED ? NULL : at;
 }
 
-void dl_facts_free(struct dl_doctor_facts *facts)
+void davy_facts_free(struct davy_doctor_facts *facts)
 {
 	if (facts)
 		munmap(facts, sizeof(*facts));
 }
 
 struct doing {
-	const struct dl_who *who;
-	struct dl_doctor_facts *facts;
-	void (*work)(struct dl_doctor_facts *facts, const struct dl_who *who);
+	const struct davy_who *who;
+	struct davy_doctor_facts *facts;
+	void (*work)(struct davy_doctor_facts *facts, const struct davy_who *who);
 };
 
 static int who_run(void *arg)
 {
 	const struct doing *d = arg;
 
-	if (dl_who_become(d->who))
+	if (davy_who_become(d->who))
 		return FAILED;
 	d->work(d->facts, d->who);
 	return 0;
 }
 
-static int who_wait(struct dl_child *child, const char *what)
+static int who_wait(struct davy_child *child, const char *what)
 {
 	int status;
 
-	if (!dl_child_wait(child, TOLD_MS, &status)) {
-		dl_log("doctor: waiting for %s, at most %d s", what, LIMIT_MS / 1000);
-		if (!dl_child_wait(child, LIMIT_MS - TOLD_MS, &status)) {
-			dl_child_end(child, END_MS);
+	if (!davy_child_wait(child, TOLD_MS, &status)) {
+		davy_log("doctor: waiting for %s, at most %d s", what, LIMIT_MS / 1000);
+		if (!davy_child_wait(child, LIMIT_MS - TOLD_MS, &status)) {
+			davy_child_end(child, END_MS);
 			return -ETIMEDOUT;
 		}
 	}
 	return status ? -ECHILD : 0;
 }
 
-int dl_who_do(const struct dl_who *who, struct dl_doctor_facts *facts, const char *what,
-	      void (*work)(struct dl_doctor_facts *facts, const struct dl_who *who))
+int davy_who_do(const struct davy_who *who, struct davy_doctor_facts *facts, const char *what,
+		void (*work)(struct davy_doctor_facts *facts, const struct davy_who *who))
 {
 	struct doing doing = { who, facts, work };
-	int fds[DL_WHO_FDS_MAX], err;
-	const struct dl_child_spec spec = { .run = who_run,
-					    .arg = &doing,
-					    .stdio = { 0, DL_CHILD_KEEP },
-					    .fds = fds,
-					    .fd_count = dl_who_fds(who, fds) };
-	struct dl_child child;
+	int fds[DAVY_WHO_FDS_MAX], err;
+	const struct davy_child_spec spec = { .run = who_run,
+					      .arg = &doing,
+					      .stdio = { 0, DAVY_CHILD_KEEP },
+					      .fds = fds,
+					      .fd_count = davy_who_fds(who, fds) };
+	struct davy_child child;
 
-	if (!dl_who_possible(who))
+	if (!davy_who_possible(who))
 		return -EPERM;
-	err = dl_child_start(&spec, &child);
+	err = davy_child_start(&spec, &child);
 	return err ? err : who_wait(&child, what);
 }

@@ -34,7 +34,7 @@ static bool same_file(uint32_t pid, const char *what)
 static bool devices_mount(char *ret_mount, size_t size)
 {
 	char line[PATH_MAX + 256], where[PATH_MAX], type[64], options[256];
-	DL_FILE file = fopen("/proc/self/mounts", "re");
+	DAVY_FILE file = fopen("/proc/self/mounts", "re");
 
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%*s %4095s %63s %255s", where, type, options) == 3 &&
@@ -53,31 +53,31 @@ static int open_devices_cgroup(uint32_t pid)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
-	if (!devices_mount(mount, sizeof(mount)) || dl_read_file(path, text, sizeof(text)) <= 0)
+	if (!devices_mount(mount, sizeof(mount)) || davy_read_file(path, text, sizeof(text)) <= 0)
 		return -1;
 	at = strstr(text, ":devices:");
 	colon = at ? strchr(at + 1, ':') : NULL;
 	if (!colon)
 		return -1;
 	snprintf(path, sizeof(path), "%.*s", (int)strcspn(colon + 1, "\n"), colon + 1);
-	dl_who_cgroup_open(mount, path, &fd);
+	davy_who_cgroup_open(mount, path, &fd);
 	return fd;
 }
 
 /* Of v2; our own is none to enter. */
-static int open_cgroup(struct dl_doctor_service *s)
+static int open_cgroup(struct davy_doctor_service *s)
 {
 	char dir[PATH_MAX], mount[PATH_MAX];
-	enum dl_who_cgroup found;
+	enum davy_who_cgroup found;
 	int fd;
 
-	if (!s->cgroup[0] || dl_cgroup_dir(s->cgroup, dir, sizeof(dir)) ||
-	    dl_cgroup_mount(mount, sizeof(mount)))
+	if (!s->cgroup[0] || davy_cgroup_dir(s->cgroup, dir, sizeof(dir)) ||
+	    davy_cgroup_mount(mount, sizeof(mount)))
 		return -1;
-	found = dl_who_cgroup_open(mount, s->cgroup, &fd);
-	s->frozen = found == DL_WHO_CGROUP_FROZEN;
-	s->cgroup_strangers = found == DL_WHO_CGROUP_STRANGERS;
-	s->cgroup_full = found == DL_WHO_CGROUP_FULL;
+	found = davy_who_cgroup_open(mount, s->cgroup, &fd);
+	s->frozen = found == DAVY_WHO_CGROUP_FROZEN;
+	s->cgroup_strangers = found == DAVY_WHO_CGROUP_STRANGERS;
+	s->cgroup_full = found == DAVY_WHO_CGROUP_FULL;
 	return fd;
 }
 
@@ -89,17 +89,17 @@ static int place_enter(void *arg)
 /* A cgroup may refuse: one that has others below it, or is full. Or it is frozen. */
 static int keep_if_open_to_us(int fd)
 {
-	const struct dl_child_spec spec = {
+	const struct davy_child_spec spec = {
 		.run = place_enter, .arg = &fd, .fds = &fd, .fd_count = 1
 	};
-	struct dl_child child = DL_CHILD_NONE;
+	struct davy_child child = DAVY_CHILD_NONE;
 	int status = -1;
 
 	if (fd < 0)
 		return -1;
-	if (!dl_child_start(&spec, &child))
-		dl_child_wait(&child, ENTER_MS, &status);
-	dl_child_end(&child, ENTER_MS);
+	if (!davy_child_start(&spec, &child))
+		davy_child_wait(&child, ENTER_MS, &status);
+	davy_child_end(&child, ENTER_MS);
 	if (!status)
 		return fd;
 	close(fd);
@@ -107,9 +107,9 @@ static int keep_if_open_to_us(int fd)
 }
 
 /* Where it lives: its mounts, its root, its cgroup, as far as we may follow. */
-void dl_who_place(struct dl_who *who, uint32_t pid)
+void davy_who_place(struct davy_who *who, uint32_t pid)
 {
-	struct dl_doctor_service *s = who->service;
+	struct davy_doctor_service *s = who->service;
 	char path[PATH_MAX];
 
 	s->own_mounts = !same_file(pid, "ns/mnt");
@@ -120,7 +120,7 @@ void dl_who_place(struct dl_who *who, uint32_t pid)
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
 	if (s->own_root)
 		who->root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	dl_process_cgroup(pid, s->cgroup);
+	davy_process_cgroup(pid, s->cgroup);
 	if (geteuid())
 		return;
 	who->cgroup_fd[0] = open_cgroup(s);
@@ -130,38 +130,38 @@ void dl_who_place(struct dl_who *who, uint32_t pid)
 	s->joined = who->cgroup_fd[0] >= 0 || who->cgroup_fd[1] >= 0;
 }
 
-bool dl_who_possible(const struct dl_who *who)
+bool davy_who_possible(const struct davy_who *who)
 {
 	return !geteuid() || geteuid() == who->service->uid;
 }
 
-bool dl_who_may_run(const struct dl_who *who, const char **ret_why)
+bool davy_who_may_run(const struct davy_who *who, const char **ret_why)
 {
 	*ret_why = "only root becomes somebody else";
-	if (!dl_who_possible(who))
+	if (!davy_who_possible(who))
 		return false;
 	*ret_why = "it is root in a container: run 'davylamp doctor' inside of it";
 	return who->service->uid || !who->service->own_root;
 }
 
-size_t dl_who_fds(const struct dl_who *who, int *ret_fds)
+size_t davy_who_fds(const struct davy_who *who, int *ret_fds)
 {
-	const int fds[DL_WHO_FDS_MAX] = { who->mounts_fd, who->root_fd, who->cgroup_fd[0],
-					  who->cgroup_fd[1] };
+	const int fds[DAVY_WHO_FDS_MAX] = { who->mounts_fd, who->root_fd, who->cgroup_fd[0],
+					    who->cgroup_fd[1] };
 	size_t count = 0;
 
-	for (size_t i = 0; i < DL_WHO_FDS_MAX; i++)
+	for (size_t i = 0; i < DAVY_WHO_FDS_MAX; i++)
 		if (fds[i] >= 0)
 			ret_fds[count++] = fds[i];
 	return count;
 }
 
-int dl_who_become(const struct dl_who *who)
+int davy_who_become(const struct davy_who *who)
 {
-	const struct dl_doctor_service *s = who->service;
-	gid_t list[DL_DOCTOR_GROUPS];
+	const struct davy_doctor_service *s = who->service;
+	gid_t list[DAVY_DOCTOR_GROUPS];
 
-	if (!dl_who_possible(who))
+	if (!davy_who_possible(who))
 		return -EPERM;
 	for (size_t i = 0; i < 2; i++)
 		if (who->cgroup_fd[i] >= 0 && write(who->cgroup_fd[i], "0", 1) < 0)

@@ -84,17 +84,17 @@ static uint32_t group_number(const char *text, uint32_t otherwise)
 }
 
 /* User= and Group= of a service that does not run; without them it is root's. */
-static void take_user(const struct asking *a, struct dl_doctor_service *s)
+static void take_user(const struct asking *a, struct davy_doctor_service *s)
 {
 	char *user = text_of(a, SERVICE, "User"), *group = text_of(a, SERVICE, "Group");
 	const struct passwd *pw = user && *user ? getpwnam(user) : getpwuid(0);
-	gid_t list[DL_DOCTOR_GROUPS];
-	int count = DL_DOCTOR_GROUPS;
+	gid_t list[DAVY_DOCTOR_GROUPS];
+	int count = DAVY_DOCTOR_GROUPS;
 
 	if (pw) {
 		s->uid = pw->pw_uid;
 		s->gid = pw->pw_gid;
-		dl_copy_name(s->user, sizeof(s->user), pw->pw_name);
+		davy_copy_name(s->user, sizeof(s->user), pw->pw_name);
 		if (getgrouplist(pw->pw_name, pw->pw_gid, list, &count) < 0)
 			count = 0;
 		for (int i = 0; i < count; i++)
@@ -110,7 +110,7 @@ static void take_user(const struct asking *a, struct dl_doctor_service *s)
 	free(group);
 }
 
-static void take_groups(const struct asking *a, struct dl_doctor_service *s)
+static void take_groups(const struct asking *a, struct davy_doctor_service *s)
 {
 	char **list = NULL;
 
@@ -118,7 +118,7 @@ static void take_groups(const struct asking *a, struct dl_doctor_service *s)
 				     &list) < 0)
 		return;
 	for (char **at = list; at && *at; at++) {
-		if (s->group_count < DL_DOCTOR_GROUPS)
+		if (s->group_count < DAVY_DOCTOR_GROUPS)
 			s->groups[s->group_count++] = group_number(*at, s->gid);
 		free(*at);
 	}
@@ -126,7 +126,7 @@ static void take_groups(const struct asking *a, struct dl_doctor_service *s)
 }
 
 /* Without its EnvironmentFiles and what systemd adds: those of its process are better. */
-static void take_environment(const struct asking *a, struct dl_who *who)
+static void take_environment(const struct asking *a, struct davy_who *who)
 {
 	char **list = NULL;
 	size_t used = 0, count = 0;
@@ -137,7 +137,7 @@ static void take_environment(const struct asking *a, struct dl_who *who)
 	for (char **at = list; at && *at; at++) {
 		size_t size = strlen(*at) + 1;
 
-		if (used + size <= sizeof(who->text) && count < DL_WHO_ENV_MAX) {
+		if (used + size <= sizeof(who->text) && count < DAVY_WHO_ENV_MAX) {
 			memcpy(who->text + used, *at, size);
 			who->envp[count++] = who->text + used;
 			used += size;
@@ -149,7 +149,7 @@ static void take_environment(const struct asking *a, struct dl_who *who)
 }
 
 /* ExecStart=: a(sasbttttuii), of which the first path is wanted. */
-static void take_program(const struct asking *a, struct dl_who *who)
+static void take_program(const struct asking *a, struct davy_who *who)
 {
 	sd_bus_message *m = NULL;
 	const char *path;
@@ -159,19 +159,19 @@ static void take_program(const struct asking *a, struct dl_who *who)
 	    sd_bus_message_enter_container(m, 'a', "(sasbttttuii)") > 0 &&
 	    sd_bus_message_enter_container(m, 'r', "sasbttttuii") > 0 &&
 	    sd_bus_message_read(m, "s", &path) > 0)
-		dl_copy_name(who->exec, sizeof(who->exec), path);
+		davy_copy_name(who->exec, sizeof(who->exec), path);
 	sd_bus_message_unref(m);
 }
 
-static void take_properties(const struct asking *a, struct dl_who *who)
+static void take_properties(const struct asking *a, struct davy_who *who)
 {
-	struct dl_doctor_service *s = who->service;
+	struct davy_doctor_service *s = who->service;
 	char *policy = text_of(a, SERVICE, "DevicePolicy");
 	int private = 0;
 	uint32_t pid = 0;
 
 	if (policy)
-		dl_copy_name(s->device_policy, sizeof(s->device_policy), policy);
+		davy_copy_name(s->device_policy, sizeof(s->device_policy), policy);
 	free(policy);
 	if (sd_bus_get_property_trivial(a->bus, SYSTEMD, a->path, SERVICE, "PrivateDevices", NULL,
 					'b', &private) >= 0)
@@ -187,14 +187,14 @@ static void take_properties(const struct asking *a, struct dl_who *who)
 	take_environment(a, who);
 }
 
-int dl_who_ask_systemd(struct dl_who *who, const char *unit, char why[DL_DOCTOR_WHY])
+int davy_who_ask_systemd(struct davy_who *who, const char *unit, char why[DAVY_DOCTOR_WHY])
 {
 	struct asking a = { 0 };
 	char *load = NULL;
 	int err;
 
-	if (!dl_unit_name_valid(unit)) {
-		snprintf(why, DL_DOCTOR_WHY, "'%.80s' is no service's name", unit);
+	if (!davy_unit_name_valid(unit)) {
+		snprintf(why, DAVY_DOCTOR_WHY, "'%.80s' is no service's name", unit);
 		return -EINVAL;
 	}
 	err = open_bus(&a.bus);
@@ -205,10 +205,10 @@ int dl_who_ask_systemd(struct dl_who *who, const char *unit, char why[DL_DOCTOR_
 	if (err >= 0 && load && !strcmp(load, "loaded")) {
 		take_properties(&a, who);
 	} else if (err >= 0) {
-		snprintf(why, DL_DOCTOR_WHY, "systemd knows no unit '%.80s'", unit);
+		snprintf(why, DAVY_DOCTOR_WHY, "systemd knows no unit '%.80s'", unit);
 		err = -ENOENT;
 	} else {
-		snprintf(why, DL_DOCTOR_WHY, "systemd: %s", strerror(-err));
+		snprintf(why, DAVY_DOCTOR_WHY, "systemd: %s", strerror(-err));
 	}
 	free(load);
 	free(a.path);

@@ -27,7 +27,7 @@ static bool word_fits(const char *word, size_t len, const char *text)
 	return len == text_len && !strncmp(text, word, len);
 }
 
-bool dl_word_in(const char *list, const char *text)
+bool davy_word_in(const char *list, const char *text)
 {
 	while (list && *list) {
 		size_t len = strcspn(list, " ");
@@ -45,14 +45,14 @@ static char *const *behind_options(char *const *at, const char *values)
 	while (*at && (*at)[0] == '-' && (*at)[1]) {
 		if (!strcmp(*at, "-m") || !strcmp(*at, "-c"))
 			return at;
-		if (dl_word_in(values, *at) && at[1])
+		if (davy_word_in(values, *at) && at[1])
 			at++;
 		at++;
 	}
 	return at;
 }
 
-static void run_by_python(struct dl_command *c)
+static void run_by_python(struct davy_command *c)
 {
 	char *const *at = behind_options(c->args, python_values);
 
@@ -71,30 +71,30 @@ static void run_by_python(struct dl_command *c)
 		return;
 	}
 	c->path = *at;
-	c->program = dl_base_name(*at);
+	c->program = davy_base_name(*at);
 	c->args = at + 1;
 }
 
-void dl_command_of(const struct dl_engine_look *look, struct dl_command *ret_command)
+void davy_command_of(const struct davy_engine_look *look, struct davy_command *ret_command)
 {
 	static char *const nothing[] = { NULL };
-	struct dl_command c = { "", "", "", "", nothing };
+	struct davy_command c = { "", "", "", "", nothing };
 
 	if (look->argv && look->argv[0]) {
 		c.title = c.path = look->argv[0];
-		c.program = dl_base_name(c.path);
+		c.program = davy_base_name(c.path);
 		c.args = look->argv + 1;
 	}
-	if (dl_word_in(loaders, c.program) || dl_word_in(loaders, dl_base_name(look->exe))) {
+	if (davy_word_in(loaders, c.program) || davy_word_in(loaders, davy_base_name(look->exe))) {
 		char *const *at = behind_options(c.args, loader_values);
 
 		if (*at) {
 			c.path = *at;
-			c.program = dl_base_name(*at);
+			c.program = davy_base_name(*at);
 			c.args = at + 1;
 		}
 	}
-	if (dl_word_in(pythons, c.program))
+	if (davy_word_in(pythons, c.program))
 		run_by_python(&c);
 	*ret_command = c;
 }
@@ -107,7 +107,7 @@ static const char *behind_name(const char *text, const char *name, size_t len)
 
 static const char *value_at(char *const *at, const char *names)
 {
-	if (dl_word_in(names, *at))
+	if (davy_word_in(names, *at))
 		return at[1];
 	if ((*at)[0] != '-' || (*at)[1] != '-' || !strchr(*at, '='))
 		return NULL;
@@ -122,11 +122,11 @@ static const char *value_at(char *const *at, const char *names)
 	return NULL;
 }
 
-const char *dl_option(char *const args[], const char *names)
+const char *davy_option(char *const args[], const char *names)
 {
 	const char *found = NULL;
 
-	for (size_t i = 0; i < DL_ARGS_MAX && args[i]; i++) {
+	for (size_t i = 0; i < DAVY_ARGS_MAX && args[i]; i++) {
 		const char *value = value_at(args + i, names);
 
 		if (value)
@@ -135,15 +135,15 @@ const char *dl_option(char *const args[], const char *names)
 	return found;
 }
 
-bool dl_has_option(char *const args[], const char *names)
+bool davy_has_option(char *const args[], const char *names)
 {
-	for (size_t i = 0; i < DL_ARGS_MAX && args[i]; i++)
-		if (dl_word_in(names, args[i]))
+	for (size_t i = 0; i < DAVY_ARGS_MAX && args[i]; i++)
+		if (davy_word_in(names, args[i]))
 			return true;
 	return false;
 }
 
-const char *dl_env(const struct dl_engine_look *look, const char *name)
+const char *davy_env(const struct davy_engine_look *look, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -156,17 +156,17 @@ const char *dl_env(const struct dl_engine_look *look, const char *name)
 	return NULL;
 }
 
-const char *dl_setting(const struct dl_engine_look *look, const struct dl_command *command,
-		       const char *names, const char *variable)
+const char *davy_setting(const struct davy_engine_look *look, const struct davy_command *command,
+			 const char *names, const char *variable)
 {
-	const char *value = dl_option(command->args, names);
+	const char *value = davy_option(command->args, names);
 
 	if (!value && variable)
-		value = dl_env(look, variable);
+		value = davy_env(look, variable);
 	return value && *value ? value : NULL;
 }
 
-uint32_t dl_token_count(const char *text)
+uint32_t davy_token_count(const char *text)
 {
 	unsigned long long value;
 	char *end;
@@ -182,9 +182,9 @@ uint32_t dl_token_count(const char *text)
 	return *end || value > INT32_MAX ? 0 : (uint32_t)value;
 }
 
-uint16_t dl_port(const char *text)
+uint16_t davy_port(const char *text)
 {
-	uint32_t port = dl_token_count(text);
+	uint32_t port = davy_token_count(text);
 
 	return port <= UINT16_MAX ? (uint16_t)port : 0;
 }

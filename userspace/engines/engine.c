@@ -9,38 +9,38 @@
 
 /* The first that fits counts: what is particular stands before what is general. */
 /* clang-format off */
-static const struct dl_engine_ops *const engines[] = {
-	&dl_engine_llama_server,
-	&dl_engine_ollama,
-	&dl_engine_llama_swap,
-	&dl_engine_lemonade,
-	&dl_engine_localai,
-	&dl_engine_koboldcpp,
-	&dl_engine_vllm,
-	&dl_engine_sglang,
-	&dl_engine_tgi,
-	&dl_engine_whisper_cpp,
-	&dl_engine_sd_cpp,
-	&dl_engine_comfyui,
-	&dl_engine_llama_python,
-	&dl_engine_llama_tool,
-	&dl_engine_lm_studio,
-	&dl_engine_generic,
+static const struct davy_engine_ops *const engines[] = {
+	&davy_engine_llama_server,
+	&davy_engine_ollama,
+	&davy_engine_llama_swap,
+	&davy_engine_lemonade,
+	&davy_engine_localai,
+	&davy_engine_koboldcpp,
+	&davy_engine_vllm,
+	&davy_engine_sglang,
+	&davy_engine_tgi,
+	&davy_engine_whisper_cpp,
+	&davy_engine_sd_cpp,
+	&davy_engine_comfyui,
+	&davy_engine_llama_python,
+	&davy_engine_llama_tool,
+	&davy_engine_lm_studio,
+	&davy_engine_generic,
 };
 /* clang-format on */
 
 #define ENGINE_COUNT (sizeof(engines) / sizeof(engines[0]))
 
-const char *dl_base_name(const char *path)
+const char *davy_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-void dl_engine_set_model(struct dl_engine_facts *facts, const char *name)
+void davy_engine_set_model(struct davy_engine_facts *facts, const char *name)
 {
-	dl_text_safe(facts->model, sizeof(facts->model), name);
+	davy_text_safe(facts->model, sizeof(facts->model), name);
 	for (char *at = facts->model; *at; at++)
 		if (*at == ';' || (*at == '#' && at == facts->model))
 			*at = ',';
@@ -56,7 +56,7 @@ static bool module_in(const char *list, const char *module)
 		return false;
 	memcpy(first, module, len);
 	first[len] = 0;
-	return dl_word_in(list, module) || dl_word_in(list, first);
+	return davy_word_in(list, module) || davy_word_in(list, first);
 }
 
 static bool part_in(const char *list, const char *path)
@@ -78,56 +78,56 @@ static bool part_in(const char *list, const char *path)
 }
 
 /* The name of the running file; an upgraded package leaves " (deleted)" behind it. */
-static const char *exe_name(const struct dl_engine_look *look, char *buf, size_t size)
+static const char *exe_name(const struct davy_engine_look *look, char *buf, size_t size)
 {
 	size_t len;
 
-	dl_copy_name(buf, size, dl_base_name(look->exe));
+	davy_copy_name(buf, size, davy_base_name(look->exe));
 	len = strlen(buf);
 	if (len > 10 && !strcmp(buf + len - 10, " (deleted)"))
 		buf[len - 10] = 0;
 	return buf;
 }
 
-static bool fits(const struct dl_engine_marks *m, const struct dl_engine_look *look,
-		 const struct dl_command *c)
+static bool fits(const struct davy_engine_marks *m, const struct davy_engine_look *look,
+		 const struct davy_command *c)
 {
 	char name[256];
 
 	if (c->module[0])
 		return module_in(m->modules, c->module);
-	return dl_word_in(m->programs, c->program) ||
-	       dl_word_in(m->programs, exe_name(look, name, sizeof(name))) ||
-	       dl_word_in(m->titles, c->title) || part_in(m->paths, look->exe) ||
+	return davy_word_in(m->programs, c->program) ||
+	       davy_word_in(m->programs, exe_name(look, name, sizeof(name))) ||
+	       davy_word_in(m->titles, c->title) || part_in(m->paths, look->exe) ||
 	       part_in(m->paths, c->path);
 }
 
-void dl_engine_identify(const struct dl_engine_look *look, struct dl_engine_facts *ret_facts)
+void davy_engine_identify(const struct davy_engine_look *look, struct davy_engine_facts *ret_facts)
 {
-	struct dl_command command;
+	struct davy_command command;
 
-	dl_command_of(look, &command);
+	davy_command_of(look, &command);
 	for (size_t i = 0; i < ENGINE_COUNT; i++) {
-		const struct dl_engine_ops *ops = engines[i];
+		const struct davy_engine_ops *ops = engines[i];
 
 		memset(ret_facts, 0, sizeof(*ret_facts));
 		ret_facts->engine = ops->engine;
-		ret_facts->gpu_layers = DL_LAYERS_AUTO;
+		ret_facts->gpu_layers = DAVY_LAYERS_AUTO;
 		if (ops->read && fits(&ops->marks, look, &command) &&
 		    ops->read(look, &command, ret_facts))
 			return;
 	}
 	memset(ret_facts, 0, sizeof(*ret_facts));
-	ret_facts->gpu_layers = DL_LAYERS_AUTO;
+	ret_facts->gpu_layers = DAVY_LAYERS_AUTO;
 }
 
-/* The kernel keeps DL_COMM_LEN - 1 bytes of a program's name. */
+/* The kernel keeps DAVY_COMM_LEN - 1 bytes of a program's name. */
 static bool comm_in(const char *list, const char *comm)
 {
 	while (list && *list) {
 		size_t len = strcspn(list, " ");
 		bool open = len > 1 && list[len - 1] == '*';
-		size_t kept = len - open < DL_COMM_LEN - 1 ? len - open : DL_COMM_LEN - 1;
+		size_t kept = len - open < DAVY_COMM_LEN - 1 ? len - open : DAVY_COMM_LEN - 1;
 
 		if (kept && !strncmp(comm, list, kept) && (open || !comm[kept]))
 			return true;
@@ -136,24 +136,24 @@ static bool comm_in(const char *list, const char *comm)
 	return false;
 }
 
-enum dl_engine dl_engine_of_comm(const char *comm)
+enum davy_engine davy_engine_of_comm(const char *comm)
 {
 	for (size_t i = 0; i < ENGINE_COUNT; i++)
 		if (comm_in(engines[i]->marks.programs, comm) ||
 		    comm_in(engines[i]->marks.titles, comm))
 			return engines[i]->engine;
-	return DL_ENGINE_NONE;
+	return DAVY_ENGINE_NONE;
 }
 
-enum dl_engine dl_engine_of_library(const char *name)
+enum davy_engine davy_engine_of_library(const char *name)
 {
 	for (size_t i = 0; i < ENGINE_COUNT; i++)
-		if (dl_word_in(engines[i]->marks.libraries, name))
+		if (davy_word_in(engines[i]->marks.libraries, name))
 			return engines[i]->engine;
-	return DL_ENGINE_NONE;
+	return DAVY_ENGINE_NONE;
 }
 
-const struct dl_engine_ops *dl_engine_ops_of(enum dl_engine engine)
+const struct davy_engine_ops *davy_engine_ops_of(enum davy_engine engine)
 {
 	for (size_t i = 0; i < ENGINE_COUNT; i++)
 		if (engines[i]->engine == engine)

@@ -19,33 +19,35 @@ static const struct option {
   layers = { "-ngl --gpu-layers --n-gpu-layers", "LLAMA_ARG_N_GPU_LAYERS" },
   device = { "-dev --device", "LLAMA_ARG_DEVICE" };
 
-static int refuse_flag(struct dl_environment *e, const char *names)
+static int refuse_flag(struct davy_environment *e, const char *names)
 {
-	return dl_environment_refuse(e, "the unit's command line has %s, which beats any variable",
-				     names);
+	return davy_environment_refuse(
+		e, "the unit's command line has %s, which beats any variable", names);
 }
 
-static int tell_number(const struct dl_command *c, const struct option *o, uint32_t value,
-		       struct dl_environment *e)
+static int tell_number(const struct davy_command *c, const struct option *o, uint32_t value,
+		       struct davy_environment *e)
 {
 	if (!value)
 		return 0;
-	if (dl_option(c->args, o->names))
+	if (davy_option(c->args, o->names))
 		return refuse_flag(e, o->names);
-	dl_environment_set_number(e, o->variable, value);
+	davy_environment_set_number(e, o->variable, value);
 	return 0;
 }
 
-static int tell_layers(const struct dl_command *c, const struct dl_engine_facts *facts,
-		       uint32_t off, struct dl_environment *e)
+static int tell_layers(const struct davy_command *c, const struct davy_engine_facts *facts,
+		       uint32_t off, struct davy_environment *e)
 {
 	if (!off)
 		return 0;
 	if (facts->gpu_layers < 0)
-		return dl_environment_refuse(e, "how many layers are on the GPU is not known; set "
-						"LLAMA_ARG_N_GPU_LAYERS in the unit");
+		return davy_environment_refuse(e,
+					       "how many layers are on the GPU is not known; set "
+					       "LLAMA_ARG_N_GPU_LAYERS in the unit");
 	if ((uint32_t)facts->gpu_layers <= off)
-		return dl_environment_refuse(e, "only %d layers are on the GPU", facts->gpu_layers);
+		return davy_environment_refuse(e, "only %d layers are on the GPU",
+					       facts->gpu_layers);
 	return tell_number(c, &layers, (uint32_t)facts->gpu_layers - off, e);
 }
 
@@ -53,52 +55,52 @@ static int tell_layers(const struct dl_command *c, const struct dl_engine_facts 
 static const char placing[] = "-devd --device-draft --spec-draft-device -ot --override-tensor -otd "
 			      "--override-tensor-draft -mmdev -md --model-draft -mm --mmproj";
 
-static int tell_cpu(const struct dl_engine_look *look, const struct dl_command *c,
-		    struct dl_environment *e)
+static int tell_cpu(const struct davy_engine_look *look, const struct davy_command *c,
+		    struct davy_environment *e)
 {
-	const char *given = dl_option(c->args, device.names);
+	const char *given = davy_option(c->args, device.names);
 
-	if (given && !dl_word_in("none", given))
+	if (given && !davy_word_in("none", given))
 		return refuse_flag(e, device.names);
-	if (dl_has_option(c->args, placing))
+	if (davy_has_option(c->args, placing))
 		return refuse_flag(e, "a flag that places tensors or a second model");
-	if (dl_env(look, "LLAMA_ARG_OVERRIDE_TENSOR") || dl_env(look, "LLAMA_ARG_MMPROJ") ||
-	    dl_env(look, "LLAMA_ARG_SPEC_DRAFT_MODEL"))
-		return dl_environment_refuse(e,
-					     "the unit's own variables place tensors or a second "
-					     "model, and a drop-in cannot unset them");
-	dl_environment_set(e, device.variable, "none");
-	dl_environment_set(e, "LLAMA_ARG_N_GPU_LAYERS", "0");
+	if (davy_env(look, "LLAMA_ARG_OVERRIDE_TENSOR") || davy_env(look, "LLAMA_ARG_MMPROJ") ||
+	    davy_env(look, "LLAMA_ARG_SPEC_DRAFT_MODEL"))
+		return davy_environment_refuse(e,
+					       "the unit's own variables place tensors or a second "
+					       "model, and a drop-in cannot unset them");
+	davy_environment_set(e, device.variable, "none");
+	davy_environment_set(e, "LLAMA_ARG_N_GPU_LAYERS", "0");
 	return 0;
 }
 
-static int tell_backend(const struct dl_engine_look *look, const struct dl_command *c,
-			enum dl_backend backend, struct dl_environment *e)
+static int tell_backend(const struct davy_engine_look *look, const struct davy_command *c,
+			enum davy_backend backend, struct davy_environment *e)
 {
-	static const char *const devices[DL_BACKEND_COUNT] = {
-		[DL_BACKEND_VULKAN] = "Vulkan0",
-		[DL_BACKEND_ROCM] = "ROCm0",
-		[DL_BACKEND_CUDA] = "CUDA0",
-		[DL_BACKEND_SYCL] = "SYCL0",
+	static const char *const devices[DAVY_BACKEND_COUNT] = {
+		[DAVY_BACKEND_VULKAN] = "Vulkan0",
+		[DAVY_BACKEND_ROCM] = "ROCm0",
+		[DAVY_BACKEND_CUDA] = "CUDA0",
+		[DAVY_BACKEND_SYCL] = "SYCL0",
 	};
 
-	if (backend == DL_BACKEND_UNKNOWN)
+	if (backend == DAVY_BACKEND_UNKNOWN)
 		return 0;
-	if (backend == DL_BACKEND_CPU)
+	if (backend == DAVY_BACKEND_CPU)
 		return tell_cpu(look, c, e);
-	if (dl_option(c->args, device.names))
+	if (davy_option(c->args, device.names))
 		return refuse_flag(e, device.names);
-	dl_environment_set(e, device.variable, devices[backend]);
+	davy_environment_set(e, device.variable, devices[backend]);
 	return 0;
 }
 
-static int tell(const struct dl_engine_look *look, const struct dl_engine_facts *facts,
-		const struct dl_engine_wish *wish, struct dl_environment *e)
+static int tell(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
+		const struct davy_engine_wish *wish, struct davy_environment *e)
 {
-	struct dl_command c;
+	struct davy_command c;
 	int err;
 
-	dl_command_of(look, &c);
+	davy_command_of(look, &c);
 	err = tell_backend(look, &c, wish->backend, e);
 	if (!err)
 		err = tell_number(&c, &ubatch, wish->knobs.ubatch, e);
@@ -106,12 +108,12 @@ static int tell(const struct dl_engine_look *look, const struct dl_engine_facts 
 		err = tell_number(&c, &context, wish->knobs.context, e);
 	if (!err)
 		err = tell_number(&c, &parallel, wish->knobs.parallel, e);
-	if (!err && wish->backend != DL_BACKEND_CPU)
+	if (!err && wish->backend != DAVY_BACKEND_CPU)
 		err = tell_layers(&c, facts, wish->knobs.gpu_layers_off, e);
 	return err;
 }
 
-static const struct dl_environment_option options[] = {
+static const struct davy_environment_option options[] = {
 	{ "-fa --flash-attn", "LLAMA_ARG_FLASH_ATTN" },
 	{ "-fit --fit", "LLAMA_ARG_FIT" },
 	{ "-fitt --fit-target", "LLAMA_ARG_FIT_TARGET" },
@@ -124,10 +126,10 @@ static const struct dl_environment_option options[] = {
 	{ NULL, NULL },
 };
 
-const struct dl_environment_ops dl_environment_llama_server = {
-	.engine = DL_ENGINE_LLAMA_SERVER,
+const struct davy_environment_ops davy_environment_llama_server = {
+	.engine = DAVY_ENGINE_LLAMA_SERVER,
 	.tell = tell,
-	.can = DL_CAN_SHRINK | DL_CAN_SWITCH,
+	.can = DAVY_CAN_SHRINK | DAVY_CAN_SWITCH,
 	.movable = true,
 	.cache_options = "-ctk --cache-type-k -ctv --cache-type-v",
 	.cache_variables = "LLAMA_ARG_CACHE_TYPE_K LLAMA_ARG_CACHE_TYPE_V",

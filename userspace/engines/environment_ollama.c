@@ -12,38 +12,38 @@
 
 #include "engines/environment.h"
 
-static void tell_cpu(struct dl_environment *e)
+static void tell_cpu(struct davy_environment *e)
 {
-	dl_environment_set(e, "OLLAMA_LLM_LIBRARY", "cpu");
-	dl_environment_set(e, "OLLAMA_VULKAN", "0");
-	dl_environment_set(e, "CUDA_VISIBLE_DEVICES", "-1");
-	dl_environment_set(e, "ROCR_VISIBLE_DEVICES", "-1");
-	dl_environment_set(e, "HIP_VISIBLE_DEVICES", "-1");
-	dl_environment_set(e, "GGML_VK_VISIBLE_DEVICES", "-1");
-	dl_environment_set(e, "LLAMA_ARG_DEVICE", "none"); /* read by a llama-server of >= 0.30 */
+	davy_environment_set(e, "OLLAMA_LLM_LIBRARY", "cpu");
+	davy_environment_set(e, "OLLAMA_VULKAN", "0");
+	davy_environment_set(e, "CUDA_VISIBLE_DEVICES", "-1");
+	davy_environment_set(e, "ROCR_VISIBLE_DEVICES", "-1");
+	davy_environment_set(e, "HIP_VISIBLE_DEVICES", "-1");
+	davy_environment_set(e, "GGML_VK_VISIBLE_DEVICES", "-1");
+	davy_environment_set(e, "LLAMA_ARG_DEVICE", "none"); /* read by a llama-server of >= 0.30 */
 }
 
-static int tell_backend(enum dl_backend backend, struct dl_environment *e)
+static int tell_backend(enum davy_backend backend, struct davy_environment *e)
 {
-	if (backend == DL_BACKEND_CPU)
+	if (backend == DAVY_BACKEND_CPU)
 		tell_cpu(e);
-	if (backend == DL_BACKEND_UNKNOWN || backend == DL_BACKEND_CPU)
+	if (backend == DAVY_BACKEND_UNKNOWN || backend == DAVY_BACKEND_CPU)
 		return 0;
-	if (backend != DL_BACKEND_VULKAN)
-		return dl_environment_refuse(
+	if (backend != DAVY_BACKEND_VULKAN)
+		return davy_environment_refuse(
 			e,
 			"Ollama's %s directory is named after its version; set "
 			"OLLAMA_LLM_LIBRARY in the unit",
-			dl_backend_name(backend));
-	dl_environment_set(e, "OLLAMA_LLM_LIBRARY", "vulkan");
-	dl_environment_set(e, "OLLAMA_VULKAN", "1");
-	dl_environment_set(e, "OLLAMA_IGPU_ENABLE", "1"); /* else one of >= 0.30 drops it */
+			davy_backend_name(backend));
+	davy_environment_set(e, "OLLAMA_LLM_LIBRARY", "vulkan");
+	davy_environment_set(e, "OLLAMA_VULKAN", "1");
+	davy_environment_set(e, "OLLAMA_IGPU_ENABLE", "1"); /* else one of >= 0.30 drops it */
 	return 0;
 }
 
 /* Its context is that of one slot; ours is that of all. */
-static int tell(const struct dl_engine_look *look, const struct dl_engine_facts *facts,
-		const struct dl_engine_wish *wish, struct dl_environment *e)
+static int tell(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
+		const struct davy_engine_wish *wish, struct davy_environment *e)
 {
 	uint32_t slots = wish->knobs.parallel ? wish->knobs.parallel : facts->parallel;
 	int err = tell_backend(wish->backend, e);
@@ -52,22 +52,23 @@ static int tell(const struct dl_engine_look *look, const struct dl_engine_facts 
 	if (err)
 		return err;
 	if (wish->knobs.gpu_layers_off)
-		return dl_environment_refuse(e, "Ollama has no variable for the layers on the GPU");
+		return davy_environment_refuse(e,
+					       "Ollama has no variable for the layers on the GPU");
 	if (wish->knobs.parallel)
-		dl_environment_set_number(e, "OLLAMA_NUM_PARALLEL", wish->knobs.parallel);
+		davy_environment_set_number(e, "OLLAMA_NUM_PARALLEL", wish->knobs.parallel);
 	if (wish->knobs.context)
-		dl_environment_set_number(e, "OLLAMA_CONTEXT_LENGTH",
-					  wish->knobs.context / (slots ? slots : 1));
+		davy_environment_set_number(e, "OLLAMA_CONTEXT_LENGTH",
+					    wish->knobs.context / (slots ? slots : 1));
 	if (wish->knobs.ubatch && e->count == 0)
-		return dl_environment_refuse(e, "Ollama has no variable for the batch; it is a "
-						"parameter of each model");
+		return davy_environment_refuse(e, "Ollama has no variable for the batch; it is a "
+						  "parameter of each model");
 	return 0;
 }
 
-const struct dl_environment_ops dl_environment_ollama = {
-	.engine = DL_ENGINE_OLLAMA,
+const struct davy_environment_ops davy_environment_ollama = {
+	.engine = DAVY_ENGINE_OLLAMA,
 	.tell = tell,
-	.can = DL_CAN_SHRINK | DL_CAN_SWITCH | DL_CAN_UNLOAD,
+	.can = DAVY_CAN_SHRINK | DAVY_CAN_SWITCH | DAVY_CAN_UNLOAD,
 	.movable = true,
 	.cache_variables = "OLLAMA_KV_CACHE_TYPE",
 };

@@ -192,7 +192,7 @@ static int take_number(struct reader *r, uint32_t type, uint32_t *ret)
 }
 
 /* Whether "key" is ARCHITECTURE.name; an architecture not told yet may be any. */
-static bool is_model_key(const struct dl_gguf *g, const char *key, const char *name)
+static bool is_model_key(const struct davy_gguf *g, const char *key, const char *name)
 {
 	const char *dot = strchr(key, '.');
 	size_t len = dot ? (size_t)(dot - key) : 0;
@@ -204,7 +204,7 @@ static bool is_model_key(const struct dl_gguf *g, const char *key, const char *n
 }
 
 /* One number for all layers, or one for each: their sum. */
-static int take_kv_heads(struct reader *r, uint32_t type, struct dl_gguf *g)
+static int take_kv_heads(struct reader *r, uint32_t type, struct davy_gguf *g)
 {
 	uint32_t item = 0, heads, sum = 0;
 	uint64_t count = 0;
@@ -228,7 +228,7 @@ static int take_kv_heads(struct reader *r, uint32_t type, struct dl_gguf *g)
 }
 
 /* What the architecture tells, each below its name. */
-static uint32_t *model_number(const char *key, struct dl_gguf *g)
+static uint32_t *model_number(const char *key, struct davy_gguf *g)
 {
 	const struct {
 		const char *name;
@@ -251,7 +251,7 @@ static uint32_t *model_number(const char *key, struct dl_gguf *g)
 	return NULL;
 }
 
-static int take_value(struct reader *r, const char *key, uint32_t type, struct dl_gguf *g)
+static int take_value(struct reader *r, const char *key, uint32_t type, struct davy_gguf *g)
 {
 	uint64_t any = r->file_bytes;
 	uint32_t *number;
@@ -275,7 +275,7 @@ static int take_value(struct reader *r, const char *key, uint32_t type, struct d
 	return number ? take_number(r, type, number) : skip_value(r, type);
 }
 
-static int take_pairs(struct reader *r, struct dl_gguf *g)
+static int take_pairs(struct reader *r, struct davy_gguf *g)
 {
 	char key[KEY_LEN];
 	uint32_t type = 0;
@@ -291,7 +291,7 @@ static int take_pairs(struct reader *r, struct dl_gguf *g)
 	return err;
 }
 
-static int take_head(struct reader *r, struct dl_gguf *g)
+static int take_head(struct reader *r, struct davy_gguf *g)
 {
 	char magic[4];
 
@@ -306,10 +306,10 @@ static int take_head(struct reader *r, struct dl_gguf *g)
 	return 0;
 }
 
-int dl_gguf_read(int fd, uint64_t file_bytes, struct dl_gguf *ret_gguf)
+int davy_gguf_read(int fd, uint64_t file_bytes, struct davy_gguf *ret_gguf)
 {
-	struct dl_gguf g = { .file_bytes = file_bytes, .file_type = DL_GGUF_NO_TYPE };
-	struct reader r = { .fd = fd, .budget = DL_GGUF_READ_MAX };
+	struct davy_gguf g = { .file_bytes = file_bytes, .file_type = DAVY_GGUF_NO_TYPE };
+	struct reader r = { .fd = fd, .budget = DAVY_GGUF_READ_MAX };
 	int err;
 
 	r.file_bytes = file_bytes < INT64_MAX ? file_bytes : INT64_MAX;
@@ -325,7 +325,7 @@ int dl_gguf_read(int fd, uint64_t file_bytes, struct dl_gguf *ret_gguf)
 	return err;
 }
 
-const char *dl_gguf_quantisation(uint32_t file_type)
+const char *davy_gguf_quantisation(uint32_t file_type)
 {
 	static const char *const names[] = {
 		[0] = "F32",	    [1] = "F16",     [2] = "Q4_0",    [3] = "Q4_1",
@@ -339,7 +339,7 @@ const char *dl_gguf_quantisation(uint32_t file_type)
 		[38] = "MXFP4_MOE", [40] = "Q1_0",   [41] = "Q2_0",
 	};
 
-	if (file_type != DL_GGUF_NO_TYPE)
+	if (file_type != DAVY_GGUF_NO_TYPE)
 		file_type &= ~(uint32_t)FILETYPE_GUESSED;
 	if (file_type >= sizeof(names) / sizeof(names[0]) || !names[file_type])
 		return "";

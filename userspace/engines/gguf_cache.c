@@ -38,7 +38,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 }
 
 /* Of all layers together; 0: not told. */
-static uint64_t heads_of(const struct dl_gguf *g)
+static uint64_t heads_of(const struct davy_gguf *g)
 {
 	uint32_t heads = g->head_count_kv ? g->head_count_kv : g->head_count;
 
@@ -50,8 +50,8 @@ static uint64_t elements_of(uint64_t elements, const char *type)
 	return times(elements, block_bytes(type)) / BLOCK;
 }
 
-uint64_t dl_gguf_cache_bytes(const struct dl_gguf *g, uint32_t tokens, const char *type_k,
-			     const char *type_v)
+uint64_t davy_gguf_cache_bytes(const struct davy_gguf *g, uint32_t tokens, const char *type_k,
+			       const char *type_v)
 {
 	uint32_t head = g->head_count ? g->embedding_length / g->head_count : 0;
 	uint32_t key = g->key_length ? g->key_length : head;

@@ -7,27 +7,28 @@
 
 #include <string.h>
 
-static bool read_ggml(const struct dl_command *c, struct dl_engine_facts *facts, const char *model)
+static bool read_ggml(const struct davy_command *c, struct davy_engine_facts *facts,
+		      const char *model)
 {
-	facts->role = strstr(c->program, "server") ? DL_ROLE_SERVER : DL_ROLE_TOOL;
-	dl_set_model_file(facts, model);
+	facts->role = strstr(c->program, "server") ? DAVY_ROLE_SERVER : DAVY_ROLE_TOOL;
+	davy_set_model_file(facts, model);
 	return true;
 }
 
-static bool read_whisper(const struct dl_engine_look *look, const struct dl_command *c,
-			 struct dl_engine_facts *facts)
+static bool read_whisper(const struct davy_engine_look *look, const struct davy_command *c,
+			 struct davy_engine_facts *facts)
 {
 	(void)look;
-	read_ggml(c, facts, dl_option(c->args, "-m --model"));
-	if (facts->role == DL_ROLE_SERVER)
-		dl_set_port(facts, dl_option(c->args, "--port"), 8080);
-	if (dl_has_option(c->args, "-ng --no-gpu"))
-		facts->backend = DL_BACKEND_CPU;
+	read_ggml(c, facts, davy_option(c->args, "-m --model"));
+	if (facts->role == DAVY_ROLE_SERVER)
+		davy_set_port(facts, davy_option(c->args, "--port"), 8080);
+	if (davy_has_option(c->args, "-ng --no-gpu"))
+		facts->backend = DAVY_BACKEND_CPU;
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_whisper_cpp = {
-	.engine = DL_ENGINE_WHISPER_CPP,
+const struct davy_engine_ops davy_engine_whisper_cpp = {
+	.engine = DAVY_ENGINE_WHISPER_CPP,
 	.marks = { .programs = "whisper-server whisper-cli whisper-stream whisper-bench "
 			       "whisper-command whisper-talk-llama",
 		   .libraries = "libwhisper.so*" },
@@ -35,48 +36,48 @@ const struct dl_engine_ops dl_engine_whisper_cpp = {
 };
 
 /* "sd" is an editor of texts too: without a model it is not ours. */
-static bool read_sd(const struct dl_engine_look *look, const struct dl_command *c,
-		    struct dl_engine_facts *facts)
+static bool read_sd(const struct davy_engine_look *look, const struct davy_command *c,
+		    struct davy_engine_facts *facts)
 {
-	const char *model = dl_option(c->args, "-m --model --diffusion-model");
+	const char *model = davy_option(c->args, "-m --model --diffusion-model");
 
 	(void)look;
 	if (!model)
 		return false;
 	read_ggml(c, facts, model);
-	if (facts->role == DL_ROLE_SERVER)
-		dl_set_port(facts, dl_option(c->args, "-p --listen-port"), 1234);
+	if (facts->role == DAVY_ROLE_SERVER)
+		davy_set_port(facts, davy_option(c->args, "-p --listen-port"), 1234);
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_sd_cpp = {
-	.engine = DL_ENGINE_SD_CPP,
+const struct davy_engine_ops davy_engine_sd_cpp = {
+	.engine = DAVY_ENGINE_SD_CPP,
 	.marks = { .programs = "sd sd-cli sd-server", .libraries = "libstable-diffusion.so*" },
 	.read = read_sd,
 };
 
-static bool read_comfyui(const struct dl_engine_look *look, const struct dl_command *c,
-			 struct dl_engine_facts *facts)
+static bool read_comfyui(const struct davy_engine_look *look, const struct davy_command *c,
+			 struct davy_engine_facts *facts)
 {
 	(void)look;
 	if (!c->module[0] && strcmp(c->program, "main.py") != 0)
 		return false;
-	facts->role = DL_ROLE_SERVER;
-	dl_set_port(facts, dl_option(c->args, "--port"), 8188);
-	if (dl_has_option(c->args, "--cpu"))
-		facts->backend = DL_BACKEND_CPU;
+	facts->role = DAVY_ROLE_SERVER;
+	davy_set_port(facts, davy_option(c->args, "--port"), 8188);
+	if (davy_has_option(c->args, "--cpu"))
+		facts->backend = DAVY_BACKEND_CPU;
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_comfyui = {
-	.engine = DL_ENGINE_COMFYUI,
+const struct davy_engine_ops davy_engine_comfyui = {
+	.engine = DAVY_ENGINE_COMFYUI,
 	.marks = { .modules = "comfyui comfy", .paths = "/comfyui" },
 	.read = read_comfyui,
 };
 
 /* Told by what it maps and opens alone; its command line says nothing to us. */
-const struct dl_engine_ops dl_engine_generic = {
-	.engine = DL_ENGINE_GENERIC,
+const struct davy_engine_ops davy_engine_generic = {
+	.engine = DAVY_ENGINE_GENERIC,
 	.marks = { .libraries = "libtorch_cuda* libtorch_hip* libtorch_xpu* libc10_cuda* "
 				"libc10_hip* libtensorflow* libonnxruntime* libjax* "
 				"libggml-base* libmlx* libamdhip64* libhsa-runtime64* libcudart* "

@@ -11,59 +11,59 @@
 #define BATCH_DEFAULT  2048
 #define UBATCH_DEFAULT 512
 
-void dl_set_model_file(struct dl_engine_facts *facts, const char *path)
+void davy_set_model_file(struct davy_engine_facts *facts, const char *path)
 {
 	if (!path || !*path)
 		return;
 	facts->model_path = path;
 	facts->loads_model = true;
 	if (!facts->model[0])
-		dl_engine_set_model(facts, dl_base_name(path));
+		davy_engine_set_model(facts, davy_base_name(path));
 }
 
-void dl_set_port(struct dl_engine_facts *facts, const char *given, uint16_t otherwise)
+void davy_set_port(struct davy_engine_facts *facts, const char *given, uint16_t otherwise)
 {
 	facts->port_given = given != NULL;
-	facts->port = given ? dl_port(given) : otherwise;
+	facts->port = given ? davy_port(given) : otherwise;
 }
 
-static void read_model(const struct dl_engine_look *look, const struct dl_command *c,
-		       struct dl_engine_facts *facts)
+static void read_model(const struct davy_engine_look *look, const struct davy_command *c,
+		       struct davy_engine_facts *facts)
 {
-	const char *alias = dl_setting(look, c, "-a --alias", "LLAMA_ARG_ALIAS");
-	const char *file = dl_setting(look, c, "-m --model", "LLAMA_ARG_MODEL");
-	const char *repo = dl_setting(look, c, "-hf -hfr --hf-repo", "LLAMA_ARG_HF_REPO");
+	const char *alias = davy_setting(look, c, "-a --alias", "LLAMA_ARG_ALIAS");
+	const char *file = davy_setting(look, c, "-m --model", "LLAMA_ARG_MODEL");
+	const char *repo = davy_setting(look, c, "-hf -hfr --hf-repo", "LLAMA_ARG_HF_REPO");
 
 	if (!repo)
-		repo = dl_setting(look, c, "-dr --docker-repo", "LLAMA_ARG_DOCKER_REPO");
+		repo = davy_setting(look, c, "-dr --docker-repo", "LLAMA_ARG_DOCKER_REPO");
 	if (!repo)
-		repo = dl_setting(look, c, "-mu --model-url", "LLAMA_ARG_MODEL_URL");
+		repo = davy_setting(look, c, "-mu --model-url", "LLAMA_ARG_MODEL_URL");
 	if (alias)
-		dl_engine_set_model(facts, alias);
-	dl_set_model_file(facts, file);
+		davy_engine_set_model(facts, alias);
+	davy_set_model_file(facts, file);
 	if (file || !repo)
 		return;
 	facts->loads_model = true;
 	if (!facts->model[0])
-		dl_engine_set_model(facts, strstr(repo, "://") ? dl_base_name(repo) : repo);
+		davy_engine_set_model(facts, strstr(repo, "://") ? davy_base_name(repo) : repo);
 }
 
 static int32_t layers_of(const char *text)
 {
 	if (text && !strcmp(text, "all"))
-		return DL_LAYERS_ALL;
+		return DAVY_LAYERS_ALL;
 	if (!text || text[0] < '0' || text[0] > '9')
-		return DL_LAYERS_AUTO;
-	return (int32_t)dl_token_count(text);
+		return DAVY_LAYERS_AUTO;
+	return (int32_t)davy_token_count(text);
 }
 
 static void read_cache_type(char *type, const char *text)
 {
-	dl_copy_name(type, DL_QUANT_LEN, text ? text : "f16");
+	davy_copy_name(type, DAVY_QUANT_LEN, text ? text : "f16");
 }
 
 /* What is computed at once is bounded by the batch, and the batch by the context. */
-static void bound_batches(struct dl_engine_facts *f)
+static void bound_batches(struct davy_engine_facts *f)
 {
 	if (f->context_size && f->batch > f->context_size)
 		f->batch = f->context_size;
@@ -71,39 +71,40 @@ static void bound_batches(struct dl_engine_facts *f)
 		f->ubatch = f->batch;
 }
 
-void dl_llama_read(const struct dl_engine_look *look, const struct dl_command *c,
-		   struct dl_engine_facts *facts)
+void davy_llama_read(const struct davy_engine_look *look, const struct davy_command *c,
+		     struct davy_engine_facts *facts)
 {
-	const char *device = dl_setting(look, c, "-dev --device", "LLAMA_ARG_DEVICE");
-	const char *fit = dl_setting(look, c, "-fit --fit", "LLAMA_ARG_FIT");
+	const char *device = davy_setting(look, c, "-dev --device", "LLAMA_ARG_DEVICE");
+	const char *fit = davy_setting(look, c, "-fit --fit", "LLAMA_ARG_FIT");
 
 	facts->llama_cpp = true;
 	read_model(look, c, facts);
 	facts->context_size =
-		dl_token_count(dl_setting(look, c, "-c --ctx-size", "LLAMA_ARG_CTX_SIZE"));
-	facts->batch = dl_token_count(dl_setting(look, c, "-b --batch-size", "LLAMA_ARG_BATCH"));
+		davy_token_count(davy_setting(look, c, "-c --ctx-size", "LLAMA_ARG_CTX_SIZE"));
+	facts->batch =
+		davy_token_count(davy_setting(look, c, "-b --batch-size", "LLAMA_ARG_BATCH"));
 	facts->ubatch =
-		dl_token_count(dl_setting(look, c, "-ub --ubatch-size", "LLAMA_ARG_UBATCH"));
+		davy_token_count(davy_setting(look, c, "-ub --ubatch-size", "LLAMA_ARG_UBATCH"));
 	facts->parallel =
-		dl_token_count(dl_setting(look, c, "-np --parallel", "LLAMA_ARG_N_PARALLEL"));
-	facts->gpu_layers = layers_of(
-		dl_setting(look, c, "-ngl --gpu-layers --n-gpu-layers", "LLAMA_ARG_N_GPU_LAYERS"));
+		davy_token_count(davy_setting(look, c, "-np --parallel", "LLAMA_ARG_N_PARALLEL"));
+	facts->gpu_layers = layers_of(davy_setting(look, c, "-ngl --gpu-layers --n-gpu-layers",
+						   "LLAMA_ARG_N_GPU_LAYERS"));
 	facts->batch = facts->batch ? facts->batch : BATCH_DEFAULT;
 	facts->ubatch = facts->ubatch ? facts->ubatch : UBATCH_DEFAULT;
 	facts->fixed_fit = fit && !strcmp(fit, "off");
 	bound_batches(facts);
 	read_cache_type(facts->cache_k,
-			dl_setting(look, c, "-ctk --cache-type-k", "LLAMA_ARG_CACHE_TYPE_K"));
+			davy_setting(look, c, "-ctk --cache-type-k", "LLAMA_ARG_CACHE_TYPE_K"));
 	read_cache_type(facts->cache_v,
-			dl_setting(look, c, "-ctv --cache-type-v", "LLAMA_ARG_CACHE_TYPE_V"));
+			davy_setting(look, c, "-ctv --cache-type-v", "LLAMA_ARG_CACHE_TYPE_V"));
 	if (device && !strcmp(device, "none"))
-		facts->backend = DL_BACKEND_CPU;
+		facts->backend = DAVY_BACKEND_CPU;
 	else if (device && !strncmp(device, "Vulkan", 6))
-		facts->backend = DL_BACKEND_VULKAN;
+		facts->backend = DAVY_BACKEND_VULKAN;
 	else if (device && !strncmp(device, "ROCm", 4))
-		facts->backend = DL_BACKEND_ROCM;
+		facts->backend = DAVY_BACKEND_ROCM;
 	else if (device && !strncmp(device, "CUDA", 4))
-		facts->backend = DL_BACKEND_CUDA;
+		facts->backend = DAVY_BACKEND_CUDA;
 	else if (device && !strncmp(device, "SYCL", 4))
-		facts->backend = DL_BACKEND_SYCL;
+		facts->backend = DAVY_BACKEND_SYCL;
 }

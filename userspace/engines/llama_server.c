@@ -34,80 +34,80 @@ static const char *const cpu_unset[] = { "LLAMA_ARG_OVERRIDE_TENSOR", NULL };
 /* Who starts llama-servers of their own; Ollama is told by more than its name. */
 static const char managers[] = "lemond llama-swap local-ai";
 
-static enum dl_role role_of(const struct dl_engine_look *look, const struct dl_command *c,
-			    const struct dl_engine_facts *facts)
+static enum davy_role role_of(const struct davy_engine_look *look, const struct davy_command *c,
+			      const struct davy_engine_facts *facts)
 {
-	if (dl_has_option(c->args, "--list-devices"))
-		return DL_ROLE_DISCOVERY;
-	if (dl_has_option(c->args, "--version -h --help --usage -cl --cache-list "
-				   "--completion-bash"))
-		return DL_ROLE_TOOL;
-	if (dl_env(look, "LLAMA_SERVER_ROUTER_PORT") || dl_word_in(managers, look->parent))
-		return DL_ROLE_RUNNER;
-	return facts->loads_model ? DL_ROLE_SERVER : DL_ROLE_MANAGER;
+	if (davy_has_option(c->args, "--list-devices"))
+		return DAVY_ROLE_DISCOVERY;
+	if (davy_has_option(c->args, "--version -h --help --usage -cl --cache-list "
+				     "--completion-bash"))
+		return DAVY_ROLE_TOOL;
+	if (davy_env(look, "LLAMA_SERVER_ROUTER_PORT") || davy_word_in(managers, look->parent))
+		return DAVY_ROLE_RUNNER;
+	return facts->loads_model ? DAVY_ROLE_SERVER : DAVY_ROLE_MANAGER;
 }
 
-static bool read(const struct dl_engine_look *look, const struct dl_command *c,
-		 struct dl_engine_facts *facts)
+static bool read(const struct davy_engine_look *look, const struct davy_command *c,
+		 struct davy_engine_facts *facts)
 {
-	dl_llama_read(look, c, facts);
+	davy_llama_read(look, c, facts);
 	/* 9931 since b11669 or so, 8080 before: who listens knows better, see process_info.c */
-	dl_set_port(facts, dl_setting(look, c, "--port", "LLAMA_ARG_PORT"), 8080);
+	davy_set_port(facts, davy_setting(look, c, "--port", "LLAMA_ARG_PORT"), 8080);
 	facts->role = role_of(look, c, facts);
-	facts->models_dir = dl_env(look, "OLLAMA_MODELS");
-	facts->slot_dir = dl_setting(look, c, "--slot-save-path", "LLAMA_ARG_SLOT_SAVE_PATH");
-	if (!dl_is_ollama_child(look, c, facts))
+	facts->models_dir = davy_env(look, "OLLAMA_MODELS");
+	facts->slot_dir = davy_setting(look, c, "--slot-save-path", "LLAMA_ARG_SLOT_SAVE_PATH");
+	if (!davy_is_ollama_child(look, c, facts))
 		return true;
-	facts->engine = DL_ENGINE_OLLAMA_RUNNER;
-	facts->role = facts->loads_model ? DL_ROLE_RUNNER : DL_ROLE_DISCOVERY;
+	facts->engine = DAVY_ENGINE_OLLAMA_RUNNER;
+	facts->role = facts->loads_model ? DAVY_ROLE_RUNNER : DAVY_ROLE_DISCOVERY;
 	return true;
 }
 
-static int to_cpu(char *const argv[], struct dl_args *args)
+static int to_cpu(char *const argv[], struct davy_args *args)
 {
-	int err = dl_args_without(argv, cpu_drops, cpu_drop_flags, args);
+	int err = davy_args_without(argv, cpu_drops, cpu_drop_flags, args);
 
 	for (size_t i = 0; i < sizeof(cpu_flags) / sizeof(cpu_flags[0]) && !err; i++)
-		err = dl_args_add(args, cpu_flags[i]);
+		err = davy_args_add(args, cpu_flags[i]);
 	return err;
 }
 
 /* Backends number their devices alike: the first GPU is Vulkan0 and ROCm0. */
-static int to_backend(char *const argv[], enum dl_backend backend, struct dl_args *args)
+static int to_backend(char *const argv[], enum davy_backend backend, struct davy_args *args)
 {
 	static const struct {
-		enum dl_backend backend;
+		enum davy_backend backend;
 		const char *device;
 	} names[] = {
-		{ DL_BACKEND_VULKAN, "Vulkan0" },
-		{ DL_BACKEND_ROCM, "ROCm0" },
-		{ DL_BACKEND_CUDA, "CUDA0" },
-		{ DL_BACKEND_SYCL, "SYCL0" },
+		{ DAVY_BACKEND_VULKAN, "Vulkan0" },
+		{ DAVY_BACKEND_ROCM, "ROCm0" },
+		{ DAVY_BACKEND_CUDA, "CUDA0" },
+		{ DAVY_BACKEND_SYCL, "SYCL0" },
 	};
 	int err;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (names[i].backend != backend)
 			continue;
-		err = dl_args_without(argv, device_names, "", args);
+		err = davy_args_without(argv, device_names, "", args);
 		if (!err)
-			err = dl_args_add(args, "--device");
-		return err ? err : dl_args_add(args, names[i].device);
+			err = davy_args_add(args, "--device");
+		return err ? err : davy_args_add(args, names[i].device);
 	}
 	return -EOPNOTSUPP;
 }
 
-const struct dl_engine_ops dl_engine_llama_server = {
-	.engine = DL_ENGINE_LLAMA_SERVER,
+const struct davy_engine_ops davy_engine_llama_server = {
+	.engine = DAVY_ENGINE_LLAMA_SERVER,
 	.marks = { .programs = "llama-server llama-server-* .llama-server-wrapped" },
 	.read = read,
 	.to_cpu = to_cpu,
 	.cpu_unset = cpu_unset,
 	.to_backend = to_backend,
-	.libraries = { [DL_BACKEND_VULKAN] = "/libggml-vulkan.",
-		       [DL_BACKEND_ROCM] = "/libggml-hip.",
-		       [DL_BACKEND_CUDA] = "/libggml-cuda.",
-		       [DL_BACKEND_SYCL] = "/libggml-sycl." },
+	.libraries = { [DAVY_BACKEND_VULKAN] = "/libggml-vulkan.",
+		       [DAVY_BACKEND_ROCM] = "/libggml-hip.",
+		       [DAVY_BACKEND_CUDA] = "/libggml-cuda.",
+		       [DAVY_BACKEND_SYCL] = "/libggml-sycl." },
 	.knobs = { .ubatch = "-ub --ubatch-size",
 		   .context = "-c --ctx-size",
 		   .parallel = "-np --parallel",

@@ -8,27 +8,27 @@
 static const char idle_tools[] = "llama-quantize llama-gguf* llama-tokenize llama-export-lora";
 static const char servers[] = "llamafile llamafiler *.llamafile";
 
-static bool read_tool(const struct dl_engine_look *look, const struct dl_command *c,
-		      struct dl_engine_facts *facts)
+static bool read_tool(const struct davy_engine_look *look, const struct davy_command *c,
+		      struct davy_engine_facts *facts)
 {
-	if (dl_word_in(idle_tools, c->program))
+	if (davy_word_in(idle_tools, c->program))
 		return false;
 	if (!strcmp(c->program, "llama") && (!c->args[0] || c->args[0][0] == '-'))
 		return false; /* the one program for all: "llama serve", "llama cli" */
-	dl_llama_read(look, c, facts);
-	facts->role = DL_ROLE_TOOL;
-	if (dl_word_in(servers, c->program) || (c->args[0] && !strcmp(c->args[0], "serve"))) {
-		facts->role = DL_ROLE_SERVER;
-		dl_set_port(facts, dl_setting(look, c, "--port", "LLAMA_ARG_PORT"), 8080);
+	davy_llama_read(look, c, facts);
+	facts->role = DAVY_ROLE_TOOL;
+	if (davy_word_in(servers, c->program) || (c->args[0] && !strcmp(c->args[0], "serve"))) {
+		facts->role = DAVY_ROLE_SERVER;
+		davy_set_port(facts, davy_setting(look, c, "--port", "LLAMA_ARG_PORT"), 8080);
 	} else if (strstr(c->program, "rpc-server")) {
-		facts->role = DL_ROLE_RUNNER;
-		dl_set_port(facts, dl_option(c->args, "-p --port"), 50052);
+		facts->role = DAVY_ROLE_RUNNER;
+		davy_set_port(facts, davy_option(c->args, "-p --port"), 50052);
 	}
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_llama_tool = {
-	.engine = DL_ENGINE_LLAMA_CPP,
+const struct davy_engine_ops davy_engine_llama_tool = {
+	.engine = DAVY_ENGINE_LLAMA_CPP,
 	.marks = { .programs = "llama-* llama ggml-rpc-server rpc-server llamafile llamafiler "
 			       "*.llamafile",
 		   .libraries = "libllama.so* libllama-* libllama.*" },
@@ -36,25 +36,25 @@ const struct dl_engine_ops dl_engine_llama_tool = {
 };
 
 /* llama_cpp/server/settings.py: underscores, and variables of the same names in capitals. */
-static bool read_python(const struct dl_engine_look *look, const struct dl_command *c,
-			struct dl_engine_facts *facts)
+static bool read_python(const struct davy_engine_look *look, const struct davy_command *c,
+			struct davy_engine_facts *facts)
 {
-	const char *layers = dl_setting(look, c, "--n_gpu_layers", "N_GPU_LAYERS");
+	const char *layers = davy_setting(look, c, "--n_gpu_layers", "N_GPU_LAYERS");
 
-	facts->role = DL_ROLE_SERVER;
-	dl_set_model_file(facts, dl_setting(look, c, "--model", "MODEL"));
-	dl_set_port(facts, dl_setting(look, c, "--port", "PORT"), 8000);
-	facts->context_size = dl_token_count(dl_setting(look, c, "--n_ctx", "N_CTX"));
-	facts->batch = dl_token_count(dl_setting(look, c, "--n_batch", "N_BATCH"));
-	facts->ubatch = dl_token_count(dl_setting(look, c, "--n_ubatch", "N_UBATCH"));
+	facts->role = DAVY_ROLE_SERVER;
+	davy_set_model_file(facts, davy_setting(look, c, "--model", "MODEL"));
+	davy_set_port(facts, davy_setting(look, c, "--port", "PORT"), 8000);
+	facts->context_size = davy_token_count(davy_setting(look, c, "--n_ctx", "N_CTX"));
+	facts->batch = davy_token_count(davy_setting(look, c, "--n_batch", "N_BATCH"));
+	facts->ubatch = davy_token_count(davy_setting(look, c, "--n_ubatch", "N_UBATCH"));
 	if (layers)
 		facts->gpu_layers =
-			layers[0] == '-' ? DL_LAYERS_ALL : (int32_t)dl_token_count(layers);
+			layers[0] == '-' ? DAVY_LAYERS_ALL : (int32_t)davy_token_count(layers);
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_llama_python = {
-	.engine = DL_ENGINE_LLAMA_CPP,
+const struct davy_engine_ops davy_engine_llama_python = {
+	.engine = DAVY_ENGINE_LLAMA_CPP,
 	.marks = { .modules = "llama_cpp.server" },
 	.read = read_python,
 };

@@ -12,56 +12,56 @@ static const char *behind_colon(const char *address)
 	return colon ? colon + 1 : NULL;
 }
 
-static bool read_swap(const struct dl_engine_look *look, const struct dl_command *c,
-		      struct dl_engine_facts *facts)
+static bool read_swap(const struct davy_engine_look *look, const struct davy_command *c,
+		      struct davy_engine_facts *facts)
 {
 	(void)look;
-	facts->role = DL_ROLE_MANAGER;
-	dl_set_port(facts, behind_colon(dl_option(c->args, "-listen --listen")), 8080);
+	facts->role = DAVY_ROLE_MANAGER;
+	davy_set_port(facts, behind_colon(davy_option(c->args, "-listen --listen")), 8080);
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_llama_swap = {
-	.engine = DL_ENGINE_LLAMA_SWAP,
+const struct davy_engine_ops davy_engine_llama_swap = {
+	.engine = DAVY_ENGINE_LLAMA_SWAP,
 	.marks = { .programs = "llama-swap" },
 	.read = read_swap,
 };
 
-static bool read_lemonade(const struct dl_engine_look *look, const struct dl_command *c,
-			  struct dl_engine_facts *facts)
+static bool read_lemonade(const struct davy_engine_look *look, const struct davy_command *c,
+			  struct davy_engine_facts *facts)
 {
-	facts->role = DL_ROLE_MANAGER;
-	dl_set_port(facts, dl_setting(look, c, "--port", "LEMONADE_PORT"), 13305);
+	facts->role = DAVY_ROLE_MANAGER;
+	davy_set_port(facts, davy_setting(look, c, "--port", "LEMONADE_PORT"), 13305);
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_lemonade = {
-	.engine = DL_ENGINE_LEMONADE,
+const struct davy_engine_ops davy_engine_lemonade = {
+	.engine = DAVY_ENGINE_LEMONADE,
 	.marks = { .programs = "lemond lemonade-router lemonade-server" },
 	.read = read_lemonade,
 };
 
 /* Its backends get everything over gRPC: only the address stands in their arguments. */
-static bool read_localai(const struct dl_engine_look *look, const struct dl_command *c,
-			 struct dl_engine_facts *facts)
+static bool read_localai(const struct davy_engine_look *look, const struct davy_command *c,
+			 struct davy_engine_facts *facts)
 {
 	bool daemon = !strncmp(c->program, "local-ai", 8);
 
 	if (!strcmp(c->program, "grpc-server") && strcmp(look->parent, "local-ai") != 0 &&
 	    !strcasestr(c->path, "local"))
 		return false;
-	facts->role = daemon ? DL_ROLE_MANAGER : DL_ROLE_RUNNER;
+	facts->role = daemon ? DAVY_ROLE_MANAGER : DAVY_ROLE_RUNNER;
 	if (daemon)
-		dl_set_port(facts,
-			    behind_colon(dl_setting(look, c, "--address", "LOCALAI_ADDRESS")),
-			    8080);
+		davy_set_port(facts,
+			      behind_colon(davy_setting(look, c, "--address", "LOCALAI_ADDRESS")),
+			      8080);
 	else
-		dl_set_port(facts, behind_colon(dl_option(c->args, "--addr -addr")), 0);
+		davy_set_port(facts, behind_colon(davy_option(c->args, "--addr -addr")), 0);
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_localai = {
-	.engine = DL_ENGINE_LOCALAI,
+const struct davy_engine_ops davy_engine_localai = {
+	.engine = DAVY_ENGINE_LOCALAI,
 	.marks = { .programs = "local-ai local-ai-* llama-cpp-avx* llama-cpp-fallback "
 			       "llama-cpp-grpc llama-cpp-cuda* llama-cpp-hip* llama-cpp-vulkan* "
 			       "llama-cpp-sycl* grpc-server" },
@@ -69,20 +69,20 @@ const struct dl_engine_ops dl_engine_localai = {
 };
 
 /* One program for daemon and workers; who of them maps llama.cpp holds a model. */
-static bool read_lm_studio(const struct dl_engine_look *look, const struct dl_command *c,
-			   struct dl_engine_facts *facts)
+static bool read_lm_studio(const struct davy_engine_look *look, const struct davy_command *c,
+			   struct davy_engine_facts *facts)
 {
 	(void)look;
 	if (!strcmp(c->program, "lms"))
 		return false; /* a client */
-	facts->role = !strcmp(c->program, "llmster") ? DL_ROLE_MANAGER : DL_ROLE_RUNNER;
-	if (facts->role == DL_ROLE_MANAGER)
-		dl_set_port(facts, dl_option(c->args, "--port"), 1234);
+	facts->role = !strcmp(c->program, "llmster") ? DAVY_ROLE_MANAGER : DAVY_ROLE_RUNNER;
+	if (facts->role == DAVY_ROLE_MANAGER)
+		davy_set_port(facts, davy_option(c->args, "--port"), 1234);
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_lm_studio = {
-	.engine = DL_ENGINE_LM_STUDIO,
+const struct davy_engine_ops davy_engine_lm_studio = {
+	.engine = DAVY_ENGINE_LM_STUDIO,
 	.marks = { .programs = "llmster lm-studio LM-Studio*", .paths = "/.lmstudio/ /lm-studio/" },
 	.read = read_lm_studio,
 };

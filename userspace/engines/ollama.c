@@ -8,15 +8,16 @@
 
 #include <string.h>
 
-bool dl_is_ollama_child(const struct dl_engine_look *look, const struct dl_command *c,
-			const struct dl_engine_facts *facts)
+bool davy_is_ollama_child(const struct davy_engine_look *look, const struct davy_command *c,
+			  const struct davy_engine_facts *facts)
 {
 	static const char dir[] = "/lib/ollama/";
 	const char *blob = facts->model_path ? strstr(facts->model_path, "/blobs/sha256-") : NULL;
 
 	if (!strcmp(look->parent, "ollama") || strstr(look->exe, dir) || strstr(c->path, dir))
 		return true;
-	return blob && dl_has_option(c->args, "--no-webui") && dl_has_option(c->args, "--offline");
+	return blob && davy_has_option(c->args, "--no-webui") &&
+	       davy_has_option(c->args, "--offline");
 }
 
 /* OLLAMA_HOST is [scheme://]host[:port]. */
@@ -29,52 +30,52 @@ static const char *port_of_host(const char *host)
 	return colon && !strchr(colon, ']') ? colon + 1 : NULL;
 }
 
-static bool read_daemon(const struct dl_engine_look *look, struct dl_engine_facts *facts)
+static bool read_daemon(const struct davy_engine_look *look, struct davy_engine_facts *facts)
 {
-	facts->role = DL_ROLE_MANAGER;
-	dl_set_port(facts, port_of_host(dl_env(look, "OLLAMA_HOST")), 11434);
-	facts->context_size = dl_token_count(dl_env(look, "OLLAMA_CONTEXT_LENGTH"));
-	facts->parallel = dl_token_count(dl_env(look, "OLLAMA_NUM_PARALLEL"));
+	facts->role = DAVY_ROLE_MANAGER;
+	davy_set_port(facts, port_of_host(davy_env(look, "OLLAMA_HOST")), 11434);
+	facts->context_size = davy_token_count(davy_env(look, "OLLAMA_CONTEXT_LENGTH"));
+	facts->parallel = davy_token_count(davy_env(look, "OLLAMA_NUM_PARALLEL"));
 	return true;
 }
 
-static bool read_runner(const struct dl_engine_look *look, const struct dl_command *c,
-			struct dl_engine_facts *facts)
+static bool read_runner(const struct davy_engine_look *look, const struct davy_command *c,
+			struct davy_engine_facts *facts)
 {
-	facts->engine = DL_ENGINE_OLLAMA_RUNNER;
-	facts->role = DL_ROLE_RUNNER;
-	dl_set_model_file(facts, dl_option(c->args, "--model -model"));
-	dl_set_port(facts, dl_option(c->args, "--port -port"), 0);
+	facts->engine = DAVY_ENGINE_OLLAMA_RUNNER;
+	facts->role = DAVY_ROLE_RUNNER;
+	davy_set_model_file(facts, davy_option(c->args, "--model -model"));
+	davy_set_port(facts, davy_option(c->args, "--port -port"), 0);
 	/* Since 0.11 these come over HTTP, with the model: then they stay unknown. */
-	facts->context_size = dl_token_count(dl_option(c->args, "--ctx-size -ctx-size"));
-	facts->batch = dl_token_count(dl_option(c->args, "--batch-size -batch-size"));
+	facts->context_size = davy_token_count(davy_option(c->args, "--ctx-size -ctx-size"));
+	facts->batch = davy_token_count(davy_option(c->args, "--batch-size -batch-size"));
 	facts->ubatch = facts->batch;
-	facts->parallel = dl_token_count(dl_option(c->args, "--parallel -parallel"));
-	if (dl_option(c->args, "--n-gpu-layers -n-gpu-layers"))
-		facts->gpu_layers =
-			(int32_t)dl_token_count(dl_option(c->args, "--n-gpu-layers -n-gpu-layers"));
-	facts->models_dir = dl_env(look, "OLLAMA_MODELS");
+	facts->parallel = davy_token_count(davy_option(c->args, "--parallel -parallel"));
+	if (davy_option(c->args, "--n-gpu-layers -n-gpu-layers"))
+		facts->gpu_layers = (int32_t)davy_token_count(
+			davy_option(c->args, "--n-gpu-layers -n-gpu-layers"));
+	facts->models_dir = davy_env(look, "OLLAMA_MODELS");
 	return true;
 }
 
-static bool read(const struct dl_engine_look *look, const struct dl_command *c,
-		 struct dl_engine_facts *facts)
+static bool read(const struct davy_engine_look *look, const struct davy_command *c,
+		 struct davy_engine_facts *facts)
 {
 	const char *verb = c->args[0] ? c->args[0] : "";
 
 	if (!strcmp(c->program, "ollama_llama_server") || !strcmp(verb, "runner"))
 		return read_runner(look, c, facts);
 	if (!strcmp(verb, "gpu-discover")) {
-		facts->engine = DL_ENGINE_OLLAMA_RUNNER;
-		facts->role = DL_ROLE_DISCOVERY;
+		facts->engine = DAVY_ENGINE_OLLAMA_RUNNER;
+		facts->role = DAVY_ROLE_DISCOVERY;
 		return true;
 	}
 	/* "ollama run" and the rest are clients of the daemon */
 	return (!strcmp(verb, "serve") || !strcmp(verb, "start")) && read_daemon(look, facts);
 }
 
-const struct dl_engine_ops dl_engine_ollama = {
-	.engine = DL_ENGINE_OLLAMA,
+const struct davy_engine_ops davy_engine_ollama = {
+	.engine = DAVY_ENGINE_OLLAMA,
 	.marks = { .programs = "ollama ollama_llama_server .ollama-wrapped" },
 	.read = read,
 };

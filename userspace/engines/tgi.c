@@ -7,34 +7,34 @@
 
 #include <string.h>
 
-static bool read(const struct dl_engine_look *look, const struct dl_command *c,
-		 struct dl_engine_facts *facts)
+static bool read(const struct davy_engine_look *look, const struct davy_command *c,
+		 struct davy_engine_facts *facts)
 {
 	bool shard = !strcmp(c->program, "text-generation-server");
-	const char *model = dl_setting(look, c, "--model-id", "MODEL_ID");
+	const char *model = davy_setting(look, c, "--model-id", "MODEL_ID");
 
 	if (shard && (!c->args[0] || strcmp(c->args[0], "serve") != 0))
 		return false; /* downloads and conversions */
 	if (shard && c->args[1] && c->args[1][0] != '-')
 		model = c->args[1];
-	facts->role = shard ? DL_ROLE_RUNNER : DL_ROLE_MANAGER;
+	facts->role = shard ? DAVY_ROLE_RUNNER : DAVY_ROLE_MANAGER;
 	facts->loads_model = shard;
 	if (model)
-		dl_engine_set_model(facts, model[0] == '/' ? dl_base_name(model) : model);
+		davy_engine_set_model(facts, model[0] == '/' ? davy_base_name(model) : model);
 	facts->context_size =
-		dl_token_count(dl_setting(look, c, "--max-total-tokens", "MAX_TOTAL_TOKENS"));
-	facts->batch = dl_token_count(
-		dl_setting(look, c, "--max-batch-prefill-tokens", "MAX_BATCH_PREFILL_TOKENS"));
+		davy_token_count(davy_setting(look, c, "--max-total-tokens", "MAX_TOTAL_TOKENS"));
+	facts->batch = davy_token_count(
+		davy_setting(look, c, "--max-batch-prefill-tokens", "MAX_BATCH_PREFILL_TOKENS"));
 	facts->ubatch = facts->batch;
-	facts->parallel = dl_token_count(
-		dl_setting(look, c, "--max-concurrent-requests", "MAX_CONCURRENT_REQUESTS"));
+	facts->parallel = davy_token_count(
+		davy_setting(look, c, "--max-concurrent-requests", "MAX_CONCURRENT_REQUESTS"));
 	if (!shard)
-		dl_set_port(facts, dl_setting(look, c, "-p --port", "PORT"), 3000);
+		davy_set_port(facts, davy_setting(look, c, "-p --port", "PORT"), 3000);
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_tgi = {
-	.engine = DL_ENGINE_TGI,
+const struct davy_engine_ops davy_engine_tgi = {
+	.engine = DAVY_ENGINE_TGI,
 	.marks = { .programs = "text-generation-launcher text-generation-router* "
 			       "text-generation-server" },
 	.read = read,

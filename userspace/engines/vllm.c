@@ -7,45 +7,45 @@
 
 #include <string.h>
 
-static void read_model(struct dl_engine_facts *facts, const char *name, const char *model)
+static void read_model(struct davy_engine_facts *facts, const char *name, const char *model)
 {
 	facts->loads_model = true;
 	if (!model)
 		return;
 	if (model[0] == '/') /* a folder, or a GGUF */
 		facts->model_path = model;
-	dl_engine_set_model(facts, name ? name : model[0] == '/' ? dl_base_name(model) : model);
+	davy_engine_set_model(facts, name ? name : model[0] == '/' ? davy_base_name(model) : model);
 }
 
 /* "vllm serve MODEL", "vllm bench ..."; the other commands are clients. */
-static bool read_vllm(const struct dl_engine_look *look, const struct dl_command *c,
-		      struct dl_engine_facts *facts)
+static bool read_vllm(const struct davy_engine_look *look, const struct davy_command *c,
+		      struct davy_engine_facts *facts)
 {
-	const char *model = dl_option(c->args, "--model");
+	const char *model = davy_option(c->args, "--model");
 	const char *verb = c->args[0] ? c->args[0] : "";
 
 	(void)look;
 	if (!strncmp(c->title, "VLLM::", 6)) {
-		facts->role = DL_ROLE_RUNNER;
+		facts->role = DAVY_ROLE_RUNNER;
 		facts->loads_model = true;
 		return true;
 	}
-	if (!c->module[0] && !dl_word_in("serve bench run-batch", verb))
+	if (!c->module[0] && !davy_word_in("serve bench run-batch", verb))
 		return false;
 	if (!model && !strcmp(verb, "serve") && c->args[1] && c->args[1][0] != '-')
 		model = c->args[1];
-	facts->role = DL_ROLE_SERVER;
-	read_model(facts, dl_option(c->args, "--served-model-name"), model);
-	dl_set_port(facts, dl_option(c->args, "--port"), 8000);
-	facts->context_size = dl_token_count(dl_option(c->args, "--max-model-len"));
-	facts->batch = dl_token_count(dl_option(c->args, "--max-num-batched-tokens"));
+	facts->role = DAVY_ROLE_SERVER;
+	read_model(facts, davy_option(c->args, "--served-model-name"), model);
+	davy_set_port(facts, davy_option(c->args, "--port"), 8000);
+	facts->context_size = davy_token_count(davy_option(c->args, "--max-model-len"));
+	facts->batch = davy_token_count(davy_option(c->args, "--max-num-batched-tokens"));
 	facts->ubatch = facts->batch;
-	facts->parallel = dl_token_count(dl_option(c->args, "--max-num-seqs"));
+	facts->parallel = davy_token_count(davy_option(c->args, "--max-num-seqs"));
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_vllm = {
-	.engine = DL_ENGINE_VLLM,
+const struct davy_engine_ops davy_engine_vllm = {
+	.engine = DAVY_ENGINE_VLLM,
 	.marks = { .programs = "vllm", .modules = "vllm", .titles = "VLLM::*" },
 	.read = read_vllm,
 	.knobs = { .ubatch = "--max-num-batched-tokens",
@@ -53,12 +53,12 @@ const struct dl_engine_ops dl_engine_vllm = {
 		   .parallel = "--max-num-seqs" },
 };
 
-static bool read_sglang(const struct dl_engine_look *look, const struct dl_command *c,
-			struct dl_engine_facts *facts)
+static bool read_sglang(const struct davy_engine_look *look, const struct davy_command *c,
+			struct davy_engine_facts *facts)
 {
 	(void)look;
 	if (!strncmp(c->title, "sglang::", 8)) {
-		facts->role = DL_ROLE_RUNNER;
+		facts->role = DAVY_ROLE_RUNNER;
 		facts->loads_model = strstr(c->title, "scheduler") != NULL;
 		return true;
 	}
@@ -66,19 +66,19 @@ static bool read_sglang(const struct dl_engine_look *look, const struct dl_comma
 		return false;
 	if (c->module[0] && !strstr(c->module, "launch_server"))
 		return false;
-	facts->role = DL_ROLE_SERVER;
-	read_model(facts, dl_option(c->args, "--served-model-name"),
-		   dl_option(c->args, "--model-path --model"));
-	dl_set_port(facts, dl_option(c->args, "--port"), 30000);
-	facts->context_size = dl_token_count(dl_option(c->args, "--context-length"));
-	facts->batch = dl_token_count(dl_option(c->args, "--chunked-prefill-size"));
+	facts->role = DAVY_ROLE_SERVER;
+	read_model(facts, davy_option(c->args, "--served-model-name"),
+		   davy_option(c->args, "--model-path --model"));
+	davy_set_port(facts, davy_option(c->args, "--port"), 30000);
+	facts->context_size = davy_token_count(davy_option(c->args, "--context-length"));
+	facts->batch = davy_token_count(davy_option(c->args, "--chunked-prefill-size"));
 	facts->ubatch = facts->batch;
-	facts->parallel = dl_token_count(dl_option(c->args, "--max-running-requests"));
+	facts->parallel = davy_token_count(davy_option(c->args, "--max-running-requests"));
 	return true;
 }
 
-const struct dl_engine_ops dl_engine_sglang = {
-	.engine = DL_ENGINE_SGLANG,
+const struct davy_engine_ops davy_engine_sglang = {
+	.engine = DAVY_ENGINE_SGLANG,
 	.marks = { .programs = "sglang", .modules = "sglang", .titles = "sglang::*" },
 	.read = read_sglang,
 	.knobs = { .ubatch = "--chunked-prefill-size",

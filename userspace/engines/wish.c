@@ -7,11 +7,11 @@
 
 #include "engines/table.h"
 
-int dl_args_add(struct dl_args *args, const char *text)
+int davy_args_add(struct davy_args *args, const char *text)
 {
 	char *copy;
 
-	if (args->count == DL_ARGS_MAX)
+	if (args->count == DAVY_ARGS_MAX)
 		return -E2BIG;
 	copy = strdup(text);
 	if (!copy)
@@ -21,7 +21,7 @@ int dl_args_add(struct dl_args *args, const char *text)
 	return 0;
 }
 
-void dl_args_done(struct dl_args *args)
+void davy_args_done(struct davy_args *args)
 {
 	for (size_t i = 0; i < args->count; i++)
 		free(args->at[i]);
@@ -34,29 +34,30 @@ static bool is_option(const char *names, const char *arg)
 	char name[64];
 	size_t len = strcspn(arg, "=");
 
-	if (dl_word_in(names, arg))
+	if (davy_word_in(names, arg))
 		return true;
 	if (arg[0] != '-' || !arg[len] || len >= sizeof(name))
 		return false;
 	memcpy(name, arg, len);
 	name[len] = 0;
-	return dl_word_in(names, name);
+	return davy_word_in(names, name);
 }
 
-int dl_args_without(char *const argv[], const char *values, const char *flags, struct dl_args *args)
+int davy_args_without(char *const argv[], const char *values, const char *flags,
+		      struct davy_args *args)
 {
 	int err = 0;
 
 	for (size_t i = 0; argv[i] && !err; i++) {
 		if (i && is_option(values, argv[i]))
 			i += !strchr(argv[i], '=') && argv[i + 1];
-		else if (!i || !dl_word_in(flags, argv[i]))
-			err = dl_args_add(args, argv[i]);
+		else if (!i || !davy_word_in(flags, argv[i]))
+			err = davy_args_add(args, argv[i]);
 	}
 	return err;
 }
 
-static void take_out(struct dl_args *args, const char *names)
+static void take_out(struct davy_args *args, const char *names)
 {
 	size_t kept = 0;
 
@@ -77,7 +78,7 @@ static void take_out(struct dl_args *args, const char *names)
 }
 
 /* The last of "names" has this value, and none of the others is left. */
-static int set_option(const char *names, const char *value, struct dl_args *args)
+static int set_option(const char *names, const char *value, struct davy_args *args)
 {
 	const char *name = names ? strrchr(names, ' ') : NULL;
 	int err;
@@ -85,11 +86,11 @@ static int set_option(const char *names, const char *value, struct dl_args *args
 	if (!names)
 		return -EOPNOTSUPP;
 	take_out(args, names);
-	err = dl_args_add(args, name ? name + 1 : names);
-	return err ? err : dl_args_add(args, value);
+	err = davy_args_add(args, name ? name + 1 : names);
+	return err ? err : davy_args_add(args, value);
 }
 
-static int set_knob(const char *names, uint32_t value, struct dl_args *args)
+static int set_knob(const char *names, uint32_t value, struct davy_args *args)
 {
 	char text[16];
 
@@ -97,16 +98,16 @@ static int set_knob(const char *names, uint32_t value, struct dl_args *args)
 	return value ? set_option(names, text, args) : 0;
 }
 
-static int set_cache(const struct dl_engine_ops *ops, uint32_t type, struct dl_args *args)
+static int set_cache(const struct davy_engine_ops *ops, uint32_t type, struct davy_args *args)
 {
-	int err = type ? set_option(ops->knobs.cache_k, dl_cache_name(type), args) : 0;
+	int err = type ? set_option(ops->knobs.cache_k, davy_cache_name(type), args) : 0;
 
-	return err || !type ? err : set_option(ops->knobs.cache_v, dl_cache_name(type), args);
+	return err || !type ? err : set_option(ops->knobs.cache_v, davy_cache_name(type), args);
 }
 
 /* One layer more than the model has blocks: its output. */
-static int set_layers(const struct dl_engine_ops *ops, const struct dl_engine_facts *facts,
-		      const struct dl_engine_wish *wish, struct dl_args *args)
+static int set_layers(const struct davy_engine_ops *ops, const struct davy_engine_facts *facts,
+		      const struct davy_engine_wish *wish, struct davy_args *args)
 {
 	uint32_t now = wish->layers + 1, off = wish->knobs.gpu_layers_off;
 
@@ -121,19 +122,19 @@ static int set_layers(const struct dl_engine_ops *ops, const struct dl_engine_fa
 	return set_knob(ops->knobs.gpu_layers, now - off, args);
 }
 
-static int rewrite(const struct dl_engine_ops *ops, char *const argv[],
-		   const struct dl_engine_facts *facts, const struct dl_engine_wish *wish,
-		   struct dl_args *args)
+static int rewrite(const struct davy_engine_ops *ops, char *const argv[],
+		   const struct davy_engine_facts *facts, const struct davy_engine_wish *wish,
+		   struct davy_args *args)
 {
-	const struct dl_knobs *k = &wish->knobs;
+	const struct davy_knobs *k = &wish->knobs;
 	int err;
 
-	if (wish->backend == DL_BACKEND_CPU)
+	if (wish->backend == DAVY_BACKEND_CPU)
 		err = ops->to_cpu ? ops->to_cpu(argv, args) : -EOPNOTSUPP;
-	else if (wish->backend != DL_BACKEND_UNKNOWN)
+	else if (wish->backend != DAVY_BACKEND_UNKNOWN)
 		err = ops->to_backend ? ops->to_backend(argv, wish->backend, args) : -EOPNOTSUPP;
 	else
-		err = dl_args_without(argv, "", "", args);
+		err = davy_args_without(argv, "", "", args);
 	if (!err)
 		err = set_knob(ops->knobs.ubatch, k->ubatch, args);
 	if (!err)
@@ -142,73 +143,73 @@ static int rewrite(const struct dl_engine_ops *ops, char *const argv[],
 		err = set_knob(ops->knobs.parallel, k->parallel, args);
 	if (!err)
 		err = set_cache(ops, k->cache_type, args);
-	if (!err && wish->backend != DL_BACKEND_CPU)
+	if (!err && wish->backend != DAVY_BACKEND_CPU)
 		err = set_layers(ops, facts, wish, args);
 	return err;
 }
 
-int dl_engine_command(const struct dl_engine_facts *facts, char *const argv[],
-		      const struct dl_engine_wish *wish, struct dl_args *ret_args)
+int davy_engine_command(const struct davy_engine_facts *facts, char *const argv[],
+			const struct davy_engine_wish *wish, struct davy_args *ret_args)
 {
-	static const struct dl_engine_ops unknown = { .engine = DL_ENGINE_NONE };
-	const struct dl_engine_ops *ops = dl_engine_ops_of(facts->engine);
+	static const struct davy_engine_ops unknown = { .engine = DAVY_ENGINE_NONE };
+	const struct davy_engine_ops *ops = davy_engine_ops_of(facts->engine);
 	int err;
 
 	memset(ret_args, 0, sizeof(*ret_args));
 	err = rewrite(ops ? ops : &unknown, argv, facts, wish, ret_args);
 	if (err)
-		dl_args_done(ret_args);
+		davy_args_done(ret_args);
 	return err;
 }
 
-bool dl_engine_movable(enum dl_engine engine)
+bool davy_engine_movable(enum davy_engine engine)
 {
-	const struct dl_engine_ops *ops = dl_engine_ops_of(engine);
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
 
 	return ops && ops->to_cpu;
 }
 
-uint8_t dl_engine_can(enum dl_engine engine)
+uint8_t davy_engine_can(enum davy_engine engine)
 {
-	const struct dl_engine_ops *ops = dl_engine_ops_of(engine);
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
 	unsigned int can = 0;
 
 	if (!ops)
 		return 0;
 	if (ops->knobs.ubatch || ops->knobs.context || ops->knobs.parallel)
-		can |= DL_CAN_SHRINK;
+		can |= DAVY_CAN_SHRINK;
 	if (ops->to_backend)
-		can |= DL_CAN_SWITCH;
+		can |= DAVY_CAN_SWITCH;
 	if (ops->share_port && ops->save_slots)
-		can |= DL_CAN_KEEP;
+		can |= DAVY_CAN_KEEP;
 	return (uint8_t)can;
 }
 
-const char *const *dl_engine_cpu_unset(enum dl_engine engine)
+const char *const *davy_engine_cpu_unset(enum davy_engine engine)
 {
 	static const char *const nothing[] = { NULL };
-	const struct dl_engine_ops *ops = dl_engine_ops_of(engine);
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
 
 	return ops && ops->cpu_unset ? ops->cpu_unset : nothing;
 }
 
-const char *dl_engine_library(enum dl_engine engine, enum dl_backend backend)
+const char *davy_engine_library(enum davy_engine engine, enum davy_backend backend)
 {
-	const struct dl_engine_ops *ops = dl_engine_ops_of(engine);
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
 
-	return ops && backend < DL_BACKEND_COUNT ? ops->libraries[backend] : NULL;
+	return ops && backend < DAVY_BACKEND_COUNT ? ops->libraries[backend] : NULL;
 }
 
-const char *dl_engine_share_port(enum dl_engine engine)
+const char *davy_engine_share_port(enum davy_engine engine)
 {
-	const struct dl_engine_ops *ops = dl_engine_ops_of(engine);
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
 
 	return ops ? ops->share_port : NULL;
 }
 
-const char *dl_engine_save_slots(enum dl_engine engine)
+const char *davy_engine_save_slots(enum davy_engine engine)
 {
-	const struct dl_engine_ops *ops = dl_engine_ops_of(engine);
+	const struct davy_engine_ops *ops = davy_engine_ops_of(engine);
 
 	return ops ? ops->save_slots : NULL;
 }

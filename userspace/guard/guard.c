@@ -18,9 +18,9 @@
 #include "guard/guard_standby.h"
 #include "guard/guard_wait.h"
 
-#define FILES_MAX     4096		     /* a pidfd for each process of each hold, and some */
-#define THAW_MOST     (400 * DL_GUARD_MS_NS) /* a thaw is looked for no longer */
-#define RT_SOFT_US    1000000		     /* CPU time at SCHED_FIFO without a wait */
+#define FILES_MAX     4096		       /* a pidfd for each process of each hold, and some */
+#define THAW_MOST     (400 * DAVY_GUARD_MS_NS) /* a thaw is looked for no longer */
+#define RT_SOFT_US    1000000		       /* CPU time at SCHED_FIFO without a wait */
 #define RT_HARD_US    2000000
 #define VAIN_WAKES    100 /* in a row, before it rests for: */
 #define VAIN_PAUSE_US 5000
@@ -35,26 +35,26 @@ struct guard {
 	int fd;		 /* of the agent */
 	int agent_pidfd; /* a child of the agent's may have inherited its end of the socket */
 	pid_t agent;
-	struct dl_standby standby;
-	struct dl_hold *holds; /* DL_GUARD_HOLDS, shared with the standby */
-	uint32_t vain;	       /* wake-ups in a row of which nothing came */
+	struct davy_standby standby;
+	struct davy_hold *holds; /* DAVY_GUARD_HOLDS, shared with the standby */
+	uint32_t vain;		 /* wake-ups in a row of which nothing came */
 	bool ends;
 };
 
 /* An agent that does not read loses answers, never a thaw. */
-static void answer(const struct guard *g, const struct dl_guard_answer *a)
+static void answer(const struct guard *g, const struct davy_guard_answer *a)
 {
 	if (a->stage)
 		send(g->fd, a, sizeof(*a), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void refuse(const struct guard *g, const struct dl_guard_order *o, int err)
+static void refuse(const struct guard *g, const struct davy_guard_order *o, int err)
 {
-	const struct dl_guard_answer a = { .stage = DL_GUARD_FAILED,
-					   .id = o->id,
-					   .plan = o->plan,
-					   .result = err,
-					   .at_ns = dl_guard_now_ns() };
+	const struct davy_guard_answer a = { .stage = DAVY_GUARD_FAILED,
+					     .id = o->id,
+					     .plan = o->plan,
+					     .result = err,
+					     .at_ns = davy_guard_now_ns() };
 
 	answer(g, &a);
 }
@@ -63,36 +63,36 @@ static uint64_t guard_due_ns(const struct guard *g)
 {
 	uint64_t due = g->standby.again_ns;
 
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
-		uint64_t one = dl_hold_due_ns(&g->holds[i]);
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
+		uint64_t one = davy_hold_due_ns(&g->holds[i]);
 
 		due = one < due ? one : due;
 	}
 	return due;
 }
 
-static struct dl_hold *find(const struct guard *g, uint32_t id)
+static struct davy_hold *find(const struct guard *g, uint32_t id)
 {
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++)
-		if (g->holds[i].state != DL_HOLD_FREE && g->holds[i].id == id)
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
+		if (g->holds[i].state != DAVY_HOLD_FREE && g->holds[i].id == id)
 			return &g->holds[i];
 	return NULL;
 }
 
-static struct dl_hold *free_slot(const struct guard *g)
+static struct davy_hold *free_slot(const struct guard *g)
 {
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++)
-		if (g->holds[i].state == DL_HOLD_FREE)
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
+		if (g->holds[i].state == DAVY_HOLD_FREE)
 			return &g->holds[i];
 	return NULL;
 }
 
-static void hold(struct guard *g, const struct dl_guard_order *o, int dir_fd)
+static void hold(struct guard *g, const struct davy_guard_order *o, int dir_fd)
 {
-	struct dl_hold *h = find(g, o->id);
-	int err = dl_hold_valid(o);
+	struct davy_hold *h = find(g, o->id);
+	int err = davy_hold_valid(o);
 
-	if (!err && h && !dl_hold_same(h, o, dir_fd))
+	if (!err && h && !davy_hold_same(h, o, dir_fd))
 		err = -EBUSY; /* another target under this id: the first is to be released before */
 	if (err || h) {
 		if (dir_fd >= 0)
@@ -100,7 +100,7 @@ static void hold(struct guard *g, const struct dl_guard_order *o, int dir_fd)
 		if (err)
 			refuse(g, o, err);
 		else
-			dl_hold_renew(h, o, dl_guard_now_ns());
+			davy_hold_renew(h, o, davy_guard_now_ns());
 		return;
 	}
 	h = free_slot(g);
@@ -110,20 +110,20 @@ static void hold(struct guard *g, const struct dl_guard_order *o, int dir_fd)
 		refuse(g, o, h ? -EAGAIN : -ENOSPC);
 		return;
 	}
-	err = dl_hold_open(h, o, dir_fd, dl_guard_now_ns());
+	err = davy_hold_open(h, o, dir_fd, davy_guard_now_ns());
 	if (err) {
 		refuse(g, o, err);
 		return;
 	}
-	dl_standby_poke(&g->standby); /* from here on, the standby thaws if the guard does not */
-	dl_hold_begin(h, dl_guard_now_ns());
+	davy_standby_poke(&g->standby); /* from here on, the standby thaws if the guard does not */
+	davy_hold_begin(h, davy_guard_now_ns());
 }
 
 /*
  * One order and the descriptor that came with it, if any: -EMFILE if there was no room for it.
  * -EAGAIN, -ECONNRESET.
  */
-static int receive(const struct guard *g, struct dl_guard_order *ret_order, int *ret_fd)
+static int receive(const struct guard *g, struct davy_guard_order *ret_order, int *ret_fd)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(int))];
@@ -155,19 +155,19 @@ static int receive(const struct guard *g, struct dl_guard_order *ret_order, int 
 
 static void on_order(struct guard *g)
 {
-	struct dl_guard_order o = { 0 };
-	struct dl_hold *h;
+	struct davy_guard_order o = { 0 };
+	struct davy_hold *h;
 	int dir_fd, err = receive(g, &o, &dir_fd);
 
 	g->ends |= err == -ECONNRESET;
 	if (err)
 		return;
 	g->vain = 0;
-	if (o.op == DL_GUARD_HOLD && dir_fd == -EMFILE) {
+	if (o.op == DAVY_GUARD_HOLD && dir_fd == -EMFILE) {
 		refuse(g, &o, dir_fd); /* without it the order means another target */
 		return;
 	}
-	if (o.op == DL_GUARD_HOLD) {
+	if (o.op == DAVY_GUARD_HOLD) {
 		hold(g, &o, dir_fd);
 		return;
 	}
@@ -175,17 +175,17 @@ static void on_order(struct guard *g)
 		close(dir_fd);
 	h = find(g, o.id);
 	if (h)
-		dl_hold_end(h, 0, dl_guard_now_ns());
+		davy_hold_end(h, 0, davy_guard_now_ns());
 }
 
 static void step(struct guard *g)
 {
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
-		dl_hold_news news;
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
+		davy_hold_news news;
 
-		if (g->holds[i].state == DL_HOLD_FREE)
+		if (g->holds[i].state == DAVY_HOLD_FREE)
 			continue;
-		news = dl_hold_step(&g->holds[i], dl_guard_now_ns());
+		news = davy_hold_step(&g->holds[i], davy_guard_now_ns());
 		answer(g, &news);
 	}
 }
@@ -197,11 +197,11 @@ static size_t guard_watch(const struct guard *g, struct pollfd *waits)
 
 	waits[AT_SOCKET] = (struct pollfd){ .fd = g->fd, .events = POLLIN };
 	waits[AT_AGENT] = (struct pollfd){ .fd = g->agent_pidfd, .events = POLLIN };
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
-		const struct dl_hold *h = &g->holds[i];
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
+		const struct davy_hold *h = &g->holds[i];
 		bool tree = h->events_fd < 0;
 
-		if (h->state != DL_HOLD_HELD)
+		if (h->state != DAVY_HOLD_HELD)
 			continue;
 		waits[count++] =
 			(struct pollfd){ .fd = tree ? h->tree.process[0].pidfd : h->events_fd,
@@ -223,30 +223,30 @@ static void guard_rest(struct guard *g, int ready)
 
 static void wait_for_any(struct guard *g)
 {
-	struct pollfd waits[AT_HOLDS + DL_GUARD_HOLDS];
-	int ready = dl_guard_wait(waits, guard_watch(g, waits), guard_due_ns(g));
+	struct pollfd waits[AT_HOLDS + DAVY_GUARD_HOLDS];
+	int ready = davy_guard_wait(waits, guard_watch(g, waits), guard_due_ns(g));
 
 	on_order(g); /* without poll() nothing tells that there is one */
 	g->ends |= ready < 0 || waits[AT_AGENT].revents || getppid() != g->agent ||
-		   dl_guard_told_to_end();
+		   davy_guard_told_to_end();
 	guard_rest(g, ready);
-	dl_standby_tend(&g->standby, dl_guard_now_ns());
+	davy_standby_tend(&g->standby, davy_guard_now_ns());
 }
 
 /* The agent reads no more: all thaw, and then it is seen to. */
 static void thaw_all(struct guard *g)
 {
-	uint64_t end_ns = dl_guard_now_ns() + THAW_MOST;
+	uint64_t end_ns = davy_guard_now_ns() + THAW_MOST;
 	bool left = true;
 
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++)
-		if (g->holds[i].state != DL_HOLD_FREE)
-			dl_hold_end(&g->holds[i], 0, dl_guard_now_ns());
-	while (left && dl_guard_now_ns() < end_ns) {
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
+		if (g->holds[i].state != DAVY_HOLD_FREE)
+			davy_hold_end(&g->holds[i], 0, davy_guard_now_ns());
+	while (left && davy_guard_now_ns() < end_ns) {
 		left = false;
 		step(g);
-		for (size_t i = 0; i < DL_GUARD_HOLDS; i++)
-			left |= g->holds[i].state != DL_HOLD_FREE;
+		for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
+			left |= g->holds[i].state != DAVY_HOLD_FREE;
 		if (left)
 			usleep(1000);
 	}
@@ -269,8 +269,8 @@ static void harden(void)
 	const struct sched_param first = { .sched_priority = 1 };
 	const struct rlimit cpu = { RT_SOFT_US, RT_HARD_US };
 
-	prctl(PR_SET_NAME, DL_GUARD_PROGRAM);
-	dl_write_file("/proc/self/oom_score_adj", "-1000");
+	prctl(PR_SET_NAME, DAVY_GUARD_PROGRAM);
+	davy_write_file("/proc/self/oom_score_adj", "-1000");
 	guard_raise_files();
 	mlockall(MCL_CURRENT | MCL_FUTURE);
 	if (setrlimit(RLIMIT_RTTIME, &cpu) ||
@@ -280,7 +280,7 @@ static void harden(void)
 
 static int open_all(struct guard *g, int fd, int agent_pidfd)
 {
-	int err = dl_guard_signals_open();
+	int err = davy_guard_signals_open();
 
 	if (err)
 		return err;
@@ -288,17 +288,17 @@ static int open_all(struct guard *g, int fd, int agent_pidfd)
 	g->agent_pidfd = agent_pidfd;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	g->agent = getppid(); /* of an agent that is gone by now the pidfd tells */
-	g->holds = mmap(NULL, DL_GUARD_HOLDS * sizeof(*g->holds), PROT_READ | PROT_WRITE,
+	g->holds = mmap(NULL, DAVY_GUARD_HOLDS * sizeof(*g->holds), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (g->holds == MAP_FAILED)
 		return -ENOMEM;
 	harden();
-	dl_standby_open(&g->standby, g->holds, agent_pidfd);
-	dl_standby_tend(&g->standby, dl_guard_now_ns());
+	davy_standby_open(&g->standby, g->holds, agent_pidfd);
+	davy_standby_tend(&g->standby, davy_guard_now_ns());
 	return 0;
 }
 
-int dl_guard_run(int fd, int agent_pidfd)
+int davy_guard_run(int fd, int agent_pidfd)
 {
 	static struct guard g;
 

@@ -4,12 +4,12 @@
  * whatever fails inside it. Four sources report that end: the agent's pidfd, the socket, the
  * signal of the kernel, getppid(). The standby kills a guard that reacts to none of them.
  */
-#ifndef DL_GUARD_GUARD_H
-#define DL_GUARD_GUARD_H
+#ifndef DAVY_GUARD_H
+#define DAVY_GUARD_H
 
 #include "act/guard_order.h"
 
 /* The guard's life, with the agent's socket and pidfd; returns its exit status. */
-int dl_guard_run(int fd, int agent_pidfd);
+int davy_guard_run(int fd, int agent_pidfd);
 
 #endif

@@ -13,9 +13,9 @@
 #define VERIFY_NS (500 * MS_NS)
 #define NEVER	  UINT64_MAX
 
-int dl_hold_valid(const struct dl_guard_order *o)
+int davy_hold_valid(const struct davy_guard_order *o)
 {
-	uint64_t most = o->on_permille ? DL_GUARD_THROTTLE_MAX_NS : DL_GUARD_PAUSE_MAX_NS;
+	uint64_t most = o->on_permille ? DAVY_GUARD_THROTTLE_MAX_NS : DAVY_GUARD_PAUSE_MAX_NS;
 
 	if (!o->id || o->on_permille >= 1000 || !o->lease_ns || o->lease_ns > most)
 		return -EINVAL;
@@ -24,16 +24,16 @@ int dl_hold_valid(const struct dl_guard_order *o)
 	return 0;
 }
 
-static int open_cgroup(struct dl_hold *h, int dir_fd)
+static int open_cgroup(struct davy_hold *h, int dir_fd)
 {
-	struct dl_cgroup_events events;
+	struct davy_cgroup_events events;
 	struct stat directory;
 	int err;
 
-	h->freezer_fd = dl_freezer_open(dir_fd);
+	h->freezer_fd = davy_freezer_open(dir_fd);
 	if (h->freezer_fd < 0)
 		return h->freezer_fd;
-	err = dl_freezer_wants_frozen(h->freezer_fd);
+	err = davy_freezer_wants_frozen(h->freezer_fd);
 	if (err)
 		return err > 0 ? -EALREADY : err;
 	h->events_fd = openat(dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
@@ -41,7 +41,7 @@ static int open_cgroup(struct dl_hold *h, int dir_fd)
 		return -errno;
 	h->dev = directory.st_dev;
 	h->inode = directory.st_ino;
-	err = dl_cgroup_events_read(h->events_fd, &events);
+	err = davy_cgroup_events_read(h->events_fd, &events);
 	if (!err && !events.populated)
 		err = -ESRCH;
 	if (!err && events.frozen)
@@ -49,27 +49,27 @@ static int open_cgroup(struct dl_hold *h, int dir_fd)
 	return err;
 }
 
-static int open_tree(struct dl_hold *h, const struct dl_guard_order *o)
+static int open_tree(struct davy_hold *h, const struct davy_guard_order *o)
 {
-	int err = dl_tree_open(&h->tree, o->pid, o->start_ticks);
+	int err = davy_tree_open(&h->tree, o->pid, o->start_ticks);
 
 	if (!err)
-		err = dl_tree_root_stopped(&h->tree);
+		err = davy_tree_root_stopped(&h->tree);
 	return err > 0 ? -EALREADY : err;
 }
 
-static void free_slot(struct dl_hold *h)
+static void free_slot(struct davy_hold *h)
 {
-	__atomic_store_n(&h->state, DL_HOLD_FREE, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&h->state, DAVY_HOLD_FREE, __ATOMIC_SEQ_CST);
 	if (h->freezer_fd >= 0)
 		close(h->freezer_fd);
 	if (h->events_fd >= 0)
 		close(h->events_fd);
 	h->freezer_fd = h->events_fd = -1;
-	dl_tree_close(&h->tree);
+	davy_tree_close(&h->tree);
 }
 
-static void take_terms(struct dl_hold *h, const struct dl_guard_order *o, uint64_t now_ns)
+static void take_terms(struct davy_hold *h, const struct davy_guard_order *o, uint64_t now_ns)
 {
 	h->plan = o->plan;
 	h->on_permille = o->on_permille;
@@ -77,7 +77,7 @@ static void take_terms(struct dl_hold *h, const struct dl_guard_order *o, uint64
 	h->lease_ns = now_ns + o->lease_ns;
 }
 
-static void look_from(struct dl_hold *h, uint64_t now_ns)
+static void look_from(struct davy_hold *h, uint64_t now_ns)
 {
 	h->look_ns = now_ns;
 	h->pause_ns = LOOK_NS;
@@ -85,13 +85,14 @@ static void look_from(struct dl_hold *h, uint64_t now_ns)
 }
 
 /* cgroup.events tells a change by itself, but at most every 10 ms (kernel/cgroup/cgroup.c). */
-static void look_again(struct dl_hold *h, uint64_t now_ns)
+static void look_again(struct davy_hold *h, uint64_t now_ns)
 {
 	h->look_ns = now_ns + h->pause_ns;
 	h->pause_ns = 2 * h->pause_ns < LOOK_MOST ? 2 * h->pause_ns : LOOK_MOST;
 }
 
-int dl_hold_open(struct dl_hold *h, const struct dl_guard_order *order, int dir_fd, uint64_t now_ns)
+int davy_hold_open(struct davy_hold *h, const struct davy_guard_order *order, int dir_fd,
+		   uint64_t now_ns)
 {
 	int err;
 
@@ -100,7 +101,7 @@ int dl_hold_open(struct dl_hold *h, const struct dl_guard_order *order, int dir_
 	h->id = order->id;
 	h->failed = true;
 	h->edge_ns = h->look_ns = NEVER;
-	err = dl_hold_valid(order);
+	err = davy_hold_valid(order);
 	if (!err)
 		err = dir_fd >= 0 ? open_cgroup(h, dir_fd) : open_tree(h, order);
 	if (dir_fd >= 0)
@@ -111,11 +112,11 @@ int dl_hold_open(struct dl_hold *h, const struct dl_guard_order *order, int dir_
 	}
 	take_terms(h, order, now_ns);
 	look_from(h, now_ns);
-	__atomic_store_n(&h->state, DL_HOLD_FREEZING, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&h->state, DAVY_HOLD_FREEZING, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
-bool dl_hold_same(const struct dl_hold *h, const struct dl_guard_order *order, int dir_fd)
+bool davy_hold_same(const struct davy_hold *h, const struct davy_guard_order *order, int dir_fd)
 {
 	struct stat theirs;
 
@@ -125,76 +126,77 @@ bool dl_hold_same(const struct dl_hold *h, const struct dl_guard_order *order, i
 	return !fstat(dir_fd, &theirs) && h->dev == theirs.st_dev && h->inode == theirs.st_ino;
 }
 
-void dl_hold_thaw(const struct dl_hold *h)
+void davy_hold_thaw(const struct davy_hold *h)
 {
 	if (h->freezer_fd >= 0)
-		dl_freezer_write(h->freezer_fd, false);
+		davy_freezer_write(h->freezer_fd, false);
 	else
-		dl_tree_continue(&h->tree);
+		davy_tree_continue(&h->tree);
 }
 
-static int freeze(struct dl_hold *h, uint64_t now_ns)
+static int freeze(struct davy_hold *h, uint64_t now_ns)
 {
 	int err;
 
 	h->frozen = true;
 	h->since_ns = now_ns;
-	err = h->freezer_fd >= 0 ? dl_freezer_write(h->freezer_fd, true) : dl_tree_stop(&h->tree);
+	err = h->freezer_fd >= 0 ? davy_freezer_write(h->freezer_fd, true)
+				 : davy_tree_stop(&h->tree);
 	return err == -ENOENT ? -ENODEV : err;
 }
 
-static void thaw(struct dl_hold *h, uint64_t now_ns)
+static void thaw(struct davy_hold *h, uint64_t now_ns)
 {
 	if (h->frozen && now_ns > h->since_ns)
 		h->frozen_ns += now_ns - h->since_ns;
 	h->frozen = false;
-	dl_hold_thaw(h);
+	davy_hold_thaw(h);
 }
 
-void dl_hold_end(struct dl_hold *h, int result, uint64_t now_ns)
+void davy_hold_end(struct davy_hold *h, int result, uint64_t now_ns)
 {
-	if (h->state == DL_HOLD_THAWING)
+	if (h->state == DAVY_HOLD_THAWING)
 		return;
 	h->result = result;
 	thaw(h, now_ns);
-	h->state = DL_HOLD_THAWING;
+	h->state = DAVY_HOLD_THAWING;
 	h->edge_ns = NEVER;
 	look_from(h, now_ns);
 }
 
-void dl_hold_begin(struct dl_hold *h, uint64_t now_ns)
+void davy_hold_begin(struct davy_hold *h, uint64_t now_ns)
 {
 	int err = freeze(h, now_ns);
 
 	if (err)
-		dl_hold_end(h, err, now_ns);
+		davy_hold_end(h, err, now_ns);
 }
 
-void dl_hold_renew(struct dl_hold *h, const struct dl_guard_order *order, uint64_t now_ns)
+void davy_hold_renew(struct davy_hold *h, const struct davy_guard_order *order, uint64_t now_ns)
 {
 	take_terms(h, order, now_ns);
 	h->result = 0;
 	h->failed = true; /* until it was seen again, which is told again */
-	h->state = DL_HOLD_FREEZING;
+	h->state = DAVY_HOLD_FREEZING;
 	look_from(h, now_ns);
 	h->edge_ns = NEVER;
 	if (!h->frozen)
-		dl_hold_begin(h, now_ns);
+		davy_hold_begin(h, now_ns);
 }
 
 /* 1 as "frozen" says, 0 not yet; -ESRCH nobody is left, -ENODEV the cgroup is gone, -EMFILE... */
-static int seen(struct dl_hold *h, bool frozen)
+static int seen(struct davy_hold *h, bool frozen)
 {
-	struct dl_cgroup_events events;
+	struct davy_cgroup_events events;
 	int err;
 
 	if (h->freezer_fd < 0) {
-		err = dl_tree_root_stopped(&h->tree);
+		err = davy_tree_root_stopped(&h->tree);
 		if (err < 0)
 			return err;
-		return frozen ? dl_tree_stopped(&h->tree) : !err;
+		return frozen ? davy_tree_stopped(&h->tree) : !err;
 	}
-	err = dl_cgroup_events_read(h->events_fd, &events);
+	err = davy_cgroup_events_read(h->events_fd, &events);
 	if (err)
 		return err == -ENOENT ? -ENODEV : err;
 	if (!events.populated)
@@ -202,62 +204,62 @@ static int seen(struct dl_hold *h, bool frozen)
 	return events.frozen == frozen;
 }
 
-static dl_hold_news tell(const struct dl_hold *h, enum dl_guard_stage stage, int result,
-			 uint64_t now_ns)
+static davy_hold_news tell(const struct davy_hold *h, enum davy_guard_stage stage, int result,
+			   uint64_t now_ns)
 {
-	return (dl_hold_news){ .stage = stage,
-			       .id = h->id,
-			       .plan = h->plan,
-			       .result = result,
-			       .at_ns = now_ns,
-			       .frozen_ns = h->frozen_ns };
+	return (davy_hold_news){ .stage = stage,
+				 .id = h->id,
+				 .plan = h->plan,
+				 .result = result,
+				 .at_ns = now_ns,
+				 .frozen_ns = h->frozen_ns };
 }
 
-static dl_hold_news step_freezing(struct dl_hold *h, uint64_t now_ns)
+static davy_hold_news step_freezing(struct davy_hold *h, uint64_t now_ns)
 {
 	int is = seen(h, true);
 
 	if (is < 0) {
-		dl_hold_end(h, is, now_ns);
+		davy_hold_end(h, is, now_ns);
 	} else if (is) {
-		h->state = DL_HOLD_HELD;
+		h->state = DAVY_HOLD_HELD;
 		h->failed = false;
 		h->look_ns = NEVER;
 		h->edge_ns = h->on_permille
 				     ? h->since_ns + h->period_ns / 1000 * (1000 - h->on_permille)
 				     : NEVER;
-		return tell(h, DL_GUARD_HELD, 0, now_ns);
+		return tell(h, DAVY_GUARD_HELD, 0, now_ns);
 	} else if (now_ns >= h->verify_ns || now_ns >= h->lease_ns) {
-		dl_hold_end(h, -ETIMEDOUT, now_ns);
+		davy_hold_end(h, -ETIMEDOUT, now_ns);
 	} else {
 		look_again(h, now_ns);
 	}
-	return (dl_hold_news){ 0 };
+	return (davy_hold_news){ 0 };
 }
 
-static dl_hold_news step_thawing(struct dl_hold *h, uint64_t now_ns)
+static davy_hold_news step_thawing(struct davy_hold *h, uint64_t now_ns)
 {
 	int is = seen(h, false);
-	dl_hold_news news;
+	davy_hold_news news;
 
 	if (is < 0 && is != -ESRCH && is != -ENODEV)
 		is = 0; /* it cannot be looked at: as long as it may take, it is told to go on */
 	if (!is && now_ns < h->verify_ns) {
-		dl_hold_thaw(h); /* a stop that was under way may have come after it */
+		davy_hold_thaw(h); /* a stop that was under way may have come after it */
 		look_again(h, now_ns);
-		return (dl_hold_news){ 0 };
+		return (davy_hold_news){ 0 };
 	}
 	if (is < 0 && !h->failed && (!h->result || h->result == -ETIME))
 		h->result = is;
 	if (!is)
 		h->result = -EBUSY;
-	news = tell(h, h->failed ? DL_GUARD_FAILED : DL_GUARD_RELEASED, h->result, now_ns);
+	news = tell(h, h->failed ? DAVY_GUARD_FAILED : DAVY_GUARD_RELEASED, h->result, now_ns);
 	free_slot(h);
 	return news;
 }
 
 /* The times of the edges follow from each other, not from when they were served. */
-static int turn(struct dl_hold *h, uint64_t now_ns)
+static int turn(struct davy_hold *h, uint64_t now_ns)
 {
 	uint64_t on_ns = h->period_ns / 1000 * h->on_permille, length_ns;
 	int err = 0;
@@ -276,24 +278,24 @@ static int turn(struct dl_hold *h, uint64_t now_ns)
 }
 
 /* 0 as long as it is ours to hold. */
-static int stands(struct dl_hold *h)
+static int stands(struct davy_hold *h)
 {
-	struct dl_cgroup_events events;
+	struct davy_cgroup_events events;
 	int err;
 
 	if (h->freezer_fd < 0) {
-		err = dl_tree_root_stopped(&h->tree);
+		err = davy_tree_root_stopped(&h->tree);
 		return err < 0 ? err : 0;
 	}
-	err = dl_cgroup_events_read(h->events_fd, &events);
+	err = davy_cgroup_events_read(h->events_fd, &events);
 	if (err)
 		return err == -ENOENT ? -ENODEV : err;
 	if (!events.populated)
 		return -ESRCH;
-	return h->frozen && !dl_freezer_wants_frozen(h->freezer_fd) ? -ECANCELED : 0;
+	return h->frozen && !davy_freezer_wants_frozen(h->freezer_fd) ? -ECANCELED : 0;
 }
 
-static void step_held(struct dl_hold *h, uint64_t now_ns)
+static void step_held(struct davy_hold *h, uint64_t now_ns)
 {
 	int err = stands(h);
 
@@ -302,27 +304,27 @@ static void step_held(struct dl_hold *h, uint64_t now_ns)
 	if (!err && now_ns >= h->edge_ns)
 		err = turn(h, now_ns);
 	if (err)
-		dl_hold_end(h, err, now_ns);
+		davy_hold_end(h, err, now_ns);
 }
 
-dl_hold_news dl_hold_step(struct dl_hold *h, uint64_t now_ns)
+davy_hold_news davy_hold_step(struct davy_hold *h, uint64_t now_ns)
 {
-	if (h->state == DL_HOLD_HELD)
+	if (h->state == DAVY_HOLD_HELD)
 		step_held(h, now_ns);
-	if (h->state == DL_HOLD_FREEZING)
+	if (h->state == DAVY_HOLD_FREEZING)
 		return step_freezing(h, now_ns);
-	if (h->state == DL_HOLD_THAWING)
+	if (h->state == DAVY_HOLD_THAWING)
 		return step_thawing(h, now_ns);
-	return (dl_hold_news){ 0 };
+	return (davy_hold_news){ 0 };
 }
 
-uint64_t dl_hold_due_ns(const struct dl_hold *h)
+uint64_t davy_hold_due_ns(const struct davy_hold *h)
 {
 	uint64_t due_ns = h->lease_ns;
 
-	if (h->state == DL_HOLD_FREE)
+	if (h->state == DAVY_HOLD_FREE)
 		return NEVER;
-	if (h->state == DL_HOLD_THAWING)
+	if (h->state == DAVY_HOLD_THAWING)
 		return h->look_ns;
 	due_ns = h->edge_ns < due_ns ? h->edge_ns : due_ns;
 	return h->look_ns < due_ns ? h->look_ns : due_ns;

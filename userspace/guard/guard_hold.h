@@ -3,21 +3,21 @@
  * One hold of the guard, step by step: freezing, held (with its duty cycle), thawing. Only guard*.c
  * include this. Nothing here waits or takes memory; time is what the caller says (CLOCK_BOOTTIME).
  */
-#ifndef DL_GUARD_HOLD_H
-#define DL_GUARD_HOLD_H
+#ifndef DAVY_GUARD_HOLD_H
+#define DAVY_GUARD_HOLD_H
 
 #include "act/freeze.h"
 #include "act/guard_order.h"
 
-enum dl_hold_state {
-	DL_HOLD_FREE = 0,
-	DL_HOLD_FREEZING = 1, /* ordered, not yet seen */
-	DL_HOLD_HELD = 2,
-	DL_HOLD_THAWING = 3,
+enum davy_hold_state {
+	DAVY_HOLD_FREE = 0,
+	DAVY_HOLD_FREEZING = 1, /* ordered, not yet seen */
+	DAVY_HOLD_HELD = 2,
+	DAVY_HOLD_THAWING = 3,
 };
 
-struct dl_hold {
-	uint32_t state; /* enum dl_hold_state; written last, and first when it is freed */
+struct davy_hold {
+	uint32_t state; /* enum davy_hold_state; written last, and first when it is freed */
 	uint32_t id;
 	uint32_t plan;
 	uint32_t on_permille;
@@ -28,7 +28,7 @@ struct dl_hold {
 	int freezer_fd;
 	int events_fd;
 	uint64_t dev, inode; /* of the cgroup */
-	struct dl_tree tree;
+	struct davy_tree tree;
 	bool frozen;	   /* what we want just now */
 	bool failed;	   /* it was never held: its end is told as FAILED */
 	int32_t result;	   /* of its end */
@@ -43,36 +43,36 @@ struct dl_hold {
 };
 
 /* An end, or HELD, that is to be told; stage 0: nothing. */
-typedef struct dl_guard_answer dl_hold_news;
+typedef struct davy_guard_answer davy_hold_news;
 
 /*
  * Takes the target of "order" ("dir_fd" becomes the hold's in any case). On success the slot is
  * FREEZING, with its times set, and nothing is frozen yet.
  */
-int dl_hold_open(struct dl_hold *h, const struct dl_guard_order *order, int dir_fd,
-		 uint64_t now_ns);
+int davy_hold_open(struct davy_hold *h, const struct davy_guard_order *order, int dir_fd,
+		   uint64_t now_ns);
 
 /* Whether "order" with "dir_fd" means what the hold has. */
-bool dl_hold_same(const struct dl_hold *h, const struct dl_guard_order *order, int dir_fd);
+bool davy_hold_same(const struct davy_hold *h, const struct davy_guard_order *order, int dir_fd);
 
 /* Freezes for the first time. */
-void dl_hold_begin(struct dl_hold *h, uint64_t now_ns);
+void davy_hold_begin(struct davy_hold *h, uint64_t now_ns);
 
-int dl_hold_valid(const struct dl_guard_order *order);
+int davy_hold_valid(const struct davy_guard_order *order);
 
 /* New lease, plan and duty, all valid, of one that stands or is just thawing. */
-void dl_hold_renew(struct dl_hold *h, const struct dl_guard_order *order, uint64_t now_ns);
+void davy_hold_renew(struct davy_hold *h, const struct davy_guard_order *order, uint64_t now_ns);
 
-/* Begins the end; what comes of it, dl_hold_step tells. */
-void dl_hold_end(struct dl_hold *h, int result, uint64_t now_ns);
+/* Begins the end; what comes of it, davy_hold_step tells. */
+void davy_hold_end(struct davy_hold *h, int result, uint64_t now_ns);
 
 /* Does what is due. At its end the slot is free. */
-dl_hold_news dl_hold_step(struct dl_hold *h, uint64_t now_ns);
+davy_hold_news davy_hold_step(struct davy_hold *h, uint64_t now_ns);
 
-/* When dl_hold_step wants to be called next, at the latest. */
-uint64_t dl_hold_due_ns(const struct dl_hold *h);
+/* When davy_hold_step wants to be called next, at the latest. */
+uint64_t davy_hold_due_ns(const struct davy_hold *h);
 
 /* Lets go of the target without looking what comes of it. */
-void dl_hold_thaw(const struct dl_hold *h);
+void davy_hold_thaw(const struct davy_hold *h);
 
 #endif

@@ -16,16 +16,16 @@ static bool started_by_agent(void)
 	int type = 0;
 	socklen_t size = sizeof(type);
 
-	if (getsockopt(DL_GUARD_FD, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET)
+	if (getsockopt(DAVY_GUARD_FD, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET)
 		return false;
-	return !syscall(SYS_pidfd_send_signal, DL_GUARD_AGENT_FD, 0, NULL, 0) || errno != EBADF;
+	return !syscall(SYS_pidfd_send_signal, DAVY_GUARD_AGENT_FD, 0, NULL, 0) || errno != EBADF;
 }
 
 int main(void)
 {
 	if (!started_by_agent()) {
-		dl_write_all(STDERR_FILENO, usage, sizeof(usage) - 1);
+		davy_write_all(STDERR_FILENO, usage, sizeof(usage) - 1);
 		return 2;
 	}
-	return dl_guard_run(DL_GUARD_FD, DL_GUARD_AGENT_FD);
+	return davy_guard_run(DAVY_GUARD_FD, DAVY_GUARD_AGENT_FD);
 }

@@ -11,23 +11,23 @@
 
 #include "guard/guard_wait.h"
 
-#define LATE_NS	   (500 * DL_GUARD_MS_NS) /* after a lease's end; the guard needs some us */
-#define END_NS	   (500 * DL_GUARD_MS_NS) /* after the agent's; the guard needs 400 ms */
-#define PAUSE_NS   (10 * DL_GUARD_MS_NS)  /* before a restart; doubles up to: */
-#define PAUSE_MOST (10000 * DL_GUARD_MS_NS)
+#define LATE_NS	   (500 * DAVY_GUARD_MS_NS) /* after a lease's end; the guard needs some us */
+#define END_NS	   (500 * DAVY_GUARD_MS_NS) /* after the agent's; the guard needs 400 ms */
+#define PAUSE_NS   (10 * DAVY_GUARD_MS_NS)  /* before a restart; doubles up to: */
+#define PAUSE_MOST (10000 * DAVY_GUARD_MS_NS)
 
 /* Thaws those that are late, or all; returns when to look again. */
-static uint64_t standby_thaw(const struct dl_hold *holds, bool all)
+static uint64_t standby_thaw(const struct davy_hold *holds, bool all)
 {
-	uint64_t now_ns = dl_guard_now_ns(), next_ns = DL_GUARD_NEVER;
+	uint64_t now_ns = davy_guard_now_ns(), next_ns = DAVY_GUARD_NEVER;
 
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
 		uint64_t late_ns = holds[i].lease_ns + LATE_NS;
 
-		if (__atomic_load_n(&holds[i].state, __ATOMIC_SEQ_CST) == DL_HOLD_FREE)
+		if (__atomic_load_n(&holds[i].state, __ATOMIC_SEQ_CST) == DAVY_HOLD_FREE)
 			continue;
 		if (all || now_ns >= late_ns) {
-			dl_hold_thaw(&holds[i]);
+			davy_hold_thaw(&holds[i]);
 			late_ns = now_ns + LATE_NS;
 		}
 		next_ns = late_ns < next_ns ? late_ns : next_ns;
@@ -36,39 +36,39 @@ static uint64_t standby_thaw(const struct dl_hold *holds, bool all)
 }
 
 /* Something in the guard has failed: it does not end although its agent has. */
-static void standby_end_guard(const struct dl_standby *s)
+static void standby_end_guard(const struct davy_standby *s)
 {
 	standby_thaw(s->holds, true);
 	if (s->guard_pidfd < 0 || syscall(SYS_pidfd_send_signal, s->guard_pidfd, SIGKILL, NULL, 0))
 		kill(s->guard, SIGKILL); /* still our parent */
 }
 
-static void standby_live(const struct dl_standby *s)
+static void standby_live(const struct davy_standby *s)
 {
 	struct pollfd waits[] = { { .fd = s->guard_pidfd, .events = POLLIN },
 				  { .fd = s->agent_pidfd, .events = POLLIN } };
-	uint64_t end_ns = DL_GUARD_NEVER, next_ns;
+	uint64_t end_ns = DAVY_GUARD_NEVER, next_ns;
 
 	while (getppid() == s->guard) {
 		next_ns = standby_thaw(s->holds, false);
-		if (dl_guard_wait(waits, 2, end_ns < next_ns ? end_ns : next_ns) < 0)
+		if (davy_guard_wait(waits, 2, end_ns < next_ns ? end_ns : next_ns) < 0)
 			break;
 		if (waits[0].revents)
 			break;
 		if (waits[1].revents) {
 			waits[1].fd = -1;
-			end_ns = dl_guard_now_ns() + END_NS;
+			end_ns = davy_guard_now_ns() + END_NS;
 		}
-		if (dl_guard_now_ns() >= end_ns) {
+		if (davy_guard_now_ns() >= end_ns) {
 			standby_end_guard(s);
-			end_ns = dl_guard_now_ns() + END_NS;
+			end_ns = davy_guard_now_ns() + END_NS;
 		}
 	}
 	standby_thaw(s->holds, true);
 }
 
 /* One that lived long is followed at once, one after the other that did not ever more slowly. */
-static void standby_plan(struct dl_standby *s, uint64_t now_ns)
+static void standby_plan(struct davy_standby *s, uint64_t now_ns)
 {
 	s->pid = 0;
 	if (now_ns - s->start_ns > PAUSE_MOST)
@@ -78,7 +78,7 @@ static void standby_plan(struct dl_standby *s, uint64_t now_ns)
 	s->pause_ns = s->pause_ns < PAUSE_MOST ? s->pause_ns : PAUSE_MOST;
 }
 
-static void standby_start(struct dl_standby *s, uint64_t now_ns)
+static void standby_start(struct davy_standby *s, uint64_t now_ns)
 {
 	long pid = syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, 0);
 
@@ -89,13 +89,13 @@ static void standby_start(struct dl_standby *s, uint64_t now_ns)
 		_exit(0);
 	}
 	s->start_ns = now_ns;
-	s->again_ns = DL_GUARD_NEVER;
+	s->again_ns = DAVY_GUARD_NEVER;
 	s->pid = (pid_t)pid;
 	if (pid < 0)
 		standby_plan(s, now_ns);
 }
 
-void dl_standby_open(struct dl_standby *s, const struct dl_hold *holds, int agent_pidfd)
+void davy_standby_open(struct davy_standby *s, const struct davy_hold *holds, int agent_pidfd)
 {
 	s->holds = holds;
 	s->agent_pidfd = agent_pidfd;
@@ -104,7 +104,7 @@ void dl_standby_open(struct dl_standby *s, const struct dl_hold *holds, int agen
 	s->again_ns = 0;
 }
 
-void dl_standby_tend(struct dl_standby *s, uint64_t now_ns)
+void davy_standby_tend(struct davy_standby *s, uint64_t now_ns)
 {
 	if (s->pid && waitpid(s->pid, NULL, WNOHANG))
 		standby_plan(s, now_ns);
@@ -112,7 +112,7 @@ void dl_standby_tend(struct dl_standby *s, uint64_t now_ns)
 		standby_start(s, now_ns);
 }
 
-void dl_standby_poke(const struct dl_standby *s)
+void davy_standby_poke(const struct davy_standby *s)
 {
 	if (s->pid)
 		kill(s->pid, SIGUSR1);

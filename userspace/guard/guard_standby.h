@@ -4,16 +4,16 @@
  * later) and its table in shared memory. It sleeps until the guard is dead or late, and thaws then;
  * it ends the guard if that outlives the agent. Only userspace/guard includes this.
  */
-#ifndef DL_GUARD_GUARD_STANDBY_H
-#define DL_GUARD_GUARD_STANDBY_H
+#ifndef DAVY_GUARD_STANDBY_H
+#define DAVY_GUARD_STANDBY_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include "guard/guard_hold.h"
 
-struct dl_standby {
-	const struct dl_hold *holds; /* DL_GUARD_HOLDS in shared memory */
+struct davy_standby {
+	const struct davy_hold *holds; /* DAVY_GUARD_HOLDS in shared memory */
 	int agent_pidfd;
 	int guard_pidfd; /* -1: the kernel's signal at the guard's end must do */
 	pid_t guard;
@@ -23,12 +23,12 @@ struct dl_standby {
 	uint64_t pause_ns; /* before that */
 };
 
-void dl_standby_open(struct dl_standby *s, const struct dl_hold *holds, int agent_pidfd);
+void davy_standby_open(struct davy_standby *s, const struct davy_hold *holds, int agent_pidfd);
 
 /* Starts one if none lives, not faster than the back-off allows. Call it after every wait. */
-void dl_standby_tend(struct dl_standby *s, uint64_t now_ns);
+void davy_standby_tend(struct davy_standby *s, uint64_t now_ns);
 
 /* There is a new hold: look when it is late. */
-void dl_standby_poke(const struct dl_standby *s);
+void davy_standby_poke(const struct davy_standby *s);
 
 #endif

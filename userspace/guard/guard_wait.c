@@ -8,15 +8,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND_NS (1000 * DL_GUARD_MS_NS)
-#define SLEEP_NS  (100 * DL_GUARD_MS_NS) /* between two looks without poll() */
-#define LEAST_NS  (DL_GUARD_MS_NS / 20)	 /* a time in the past is no reason to spin */
-#define MOST_NS	  (500 * DL_GUARD_MS_NS) /* poll() does not count the time of a suspend */
+#define SECOND_NS (1000 * DAVY_GUARD_MS_NS)
+#define SLEEP_NS  (100 * DAVY_GUARD_MS_NS) /* between two looks without poll() */
+#define LEAST_NS  (DAVY_GUARD_MS_NS / 20)  /* a time in the past is no reason to spin */
+#define MOST_NS	  (500 * DAVY_GUARD_MS_NS) /* poll() does not count the time of a suspend */
 
 static volatile sig_atomic_t told_to_end;
 static sigset_t while_waiting; /* the mask of signals during a wait */
 
-uint64_t dl_guard_now_ns(void)
+uint64_t davy_guard_now_ns(void)
 {
 	struct timespec t;
 
@@ -47,7 +47,7 @@ static void signal_give_way(int sig)
 	syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &none);
 }
 
-int dl_guard_signals_open(void)
+int davy_guard_signals_open(void)
 {
 	static const struct {
 		int sig;
@@ -70,7 +70,7 @@ int dl_guard_signals_open(void)
 	return sigprocmask(SIG_SETMASK, &blocked, NULL) ? -errno : 0;
 }
 
-int dl_guard_told_to_end(void)
+int davy_guard_told_to_end(void)
 {
 	return told_to_end;
 }
@@ -96,15 +96,15 @@ static int wait_blindly(uint64_t ns)
 	return err;
 }
 
-int dl_guard_wait(struct pollfd *fds, size_t count, uint64_t until_ns)
+int davy_guard_wait(struct pollfd *fds, size_t count, uint64_t until_ns)
 {
-	uint64_t now_ns = dl_guard_now_ns(), ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	uint64_t now_ns = davy_guard_now_ns(), ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	struct timespec t;
 	int n;
 
 	ns = ns < LEAST_NS ? LEAST_NS : ns < MOST_NS ? ns : MOST_NS;
 	t = wait_time(ns);
-	n = ppoll(fds, count, until_ns == DL_GUARD_NEVER ? NULL : &t, &while_waiting);
+	n = ppoll(fds, count, until_ns == DAVY_GUARD_NEVER ? NULL : &t, &while_waiting);
 	if (n >= 0)
 		return n;
 	n = errno;

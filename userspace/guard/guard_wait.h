@@ -4,30 +4,30 @@
  * can fail. Signals need no descriptor, times need none, and without poll() waiting becomes
  * sleeping. Only userspace/guard includes this.
  */
-#ifndef DL_GUARD_GUARD_WAIT_H
-#define DL_GUARD_GUARD_WAIT_H
+#ifndef DAVY_GUARD_WAIT_H
+#define DAVY_GUARD_WAIT_H
 
 #include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define DL_GUARD_MS_NS ((uint64_t)1000000)
-#define DL_GUARD_NEVER UINT64_MAX
+#define DAVY_GUARD_MS_NS ((uint64_t)1000000)
+#define DAVY_GUARD_NEVER UINT64_MAX
 
 /* CLOCK_BOOTTIME, which goes on while the host is suspended. */
-uint64_t dl_guard_now_ns(void);
+uint64_t davy_guard_now_ns(void);
 
-/* SIGTERM, SIGINT, SIGHUP, SIGCHLD and SIGUSR1 come during dl_guard_wait only. -errno. */
-int dl_guard_signals_open(void);
+/* SIGTERM, SIGINT, SIGHUP, SIGCHLD and SIGUSR1 come during davy_guard_wait only. -errno. */
+int davy_guard_signals_open(void);
 
 /* Whether SIGTERM, SIGINT or SIGHUP came since the start. */
-int dl_guard_told_to_end(void);
+int davy_guard_told_to_end(void);
 
 /*
  * Waits until a descriptor is ready (> 0), a signal came or "until_ns" is over (0). Where poll()
  * fails, it sleeps for 100 ms at most and returns 0: the caller looks at everything. -errno: there
  * is no way to wait.
  */
-int dl_guard_wait(struct pollfd *fds, size_t count, uint64_t until_ns);
+int davy_guard_wait(struct pollfd *fds, size_t count, uint64_t until_ns);
 
 #endif

@@ -13,18 +13,18 @@
 
 #define VULKAN_MAX 64 /* davylamp-probe tells no more */
 
-static void blank(struct dl_host_device *d)
+static void blank(struct davy_host_device *d)
 {
 	memset(d, 0, sizeof(*d));
 	d->free_bytes = UINT64_MAX;
-	for (int i = 0; i < DL_BACKEND_COUNT; i++)
+	for (int i = 0; i < DAVY_BACKEND_COUNT; i++)
 		d->index[i] = -1;
 }
 
-static size_t from_sysfs(struct dl_host_device *list, size_t max)
+static size_t from_sysfs(struct davy_host_device *list, size_t max)
 {
-	struct dl_gpu gpus[DL_GPUS_MAX];
-	size_t count = dl_gpus_list(gpus, max < DL_GPUS_MAX ? max : DL_GPUS_MAX);
+	struct davy_gpu gpus[DAVY_GPUS_MAX];
+	size_t count = davy_gpus_list(gpus, max < DAVY_GPUS_MAX ? max : DAVY_GPUS_MAX);
 
 	for (size_t i = 0; i < count; i++) {
 		blank(&list[i]);
@@ -35,25 +35,25 @@ static size_t from_sysfs(struct dl_host_device *list, size_t max)
 }
 
 /* KFD's nodes of GPUs in their order, as ROCm counts them: a device's first. */
-static void count_rocm(struct dl_host_device *list, size_t count)
+static void count_rocm(struct davy_host_device *list, size_t count)
 {
-	struct dl_kfd_node *nodes = calloc(DL_KFD_NODES_MAX, sizeof(*nodes));
-	size_t node_count = nodes ? dl_kfd_nodes_list(nodes, DL_KFD_NODES_MAX) : 0;
+	struct davy_kfd_node *nodes = calloc(DAVY_KFD_NODES_MAX, sizeof(*nodes));
+	size_t node_count = nodes ? davy_kfd_nodes_list(nodes, DAVY_KFD_NODES_MAX) : 0;
 
 	for (size_t i = node_count; i-- > 0;)
 		for (size_t j = 0; j < count; j++)
-			if (dl_same_name(nodes[i].device, list[j].gpu.device))
-				list[j].index[DL_BACKEND_ROCM] = (int16_t)i;
+			if (davy_same_name(nodes[i].device, list[j].gpu.device))
+				list[j].index[DAVY_BACKEND_ROCM] = (int16_t)i;
 	free(nodes);
 }
 
-static bool driven_by(const struct dl_host_device *d, const char *one, const char *other)
+static bool driven_by(const struct davy_host_device *d, const char *one, const char *other)
 {
-	return dl_same_name(d->gpu.driver, one) || dl_same_name(d->gpu.driver, other);
+	return davy_same_name(d->gpu.driver, one) || davy_same_name(d->gpu.driver, other);
 }
 
 /* By PCI address among those of the driver: what CUDA and Level Zero can be told to count by. */
-static void count_by_address(struct dl_host_device *list, size_t count, enum dl_backend backend,
+static void count_by_address(struct davy_host_device *list, size_t count, enum davy_backend backend,
 			     const char *one, const char *other)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -126,96 +126,96 @@ static bool names(const char *visible, int index)
 }
 
 /* The one of sysfs with that address, or a new one. */
-static struct dl_host_device *place_for(const json_t *device, int index,
-					struct dl_host_device *list, size_t *count, size_t max)
+static struct davy_host_device *place_for(const json_t *device, int index,
+					  struct davy_host_device *list, size_t *count, size_t max)
 {
 	const char *pci = text_of(device, "pci");
-	struct dl_host_device *d;
+	struct davy_host_device *d;
 
 	for (size_t i = 0; i < *count; i++)
-		if (pci[0] && dl_same_name(list[i].gpu.device, pci))
+		if (pci[0] && davy_same_name(list[i].gpu.device, pci))
 			return &list[i];
 	if (*count == max)
 		return NULL;
 	d = &list[(*count)++];
 	blank(d);
-	if (pci[0] && strlen(pci) < sizeof(d->gpu.device) && !pci[dl_text_shown_length(pci)])
-		dl_copy_name(d->gpu.device, sizeof(d->gpu.device), pci);
+	if (pci[0] && strlen(pci) < sizeof(d->gpu.device) && !pci[davy_text_shown_length(pci)])
+		davy_copy_name(d->gpu.device, sizeof(d->gpu.device), pci);
 	else
 		snprintf(d->gpu.device, sizeof(d->gpu.device), "vulkan%d", index);
 	return d;
 }
 
-static void add_vulkan(const json_t *device, const char *visible, struct dl_host_device *list,
+static void add_vulkan(const json_t *device, const char *visible, struct davy_host_device *list,
 		       size_t *count, size_t max)
 {
 	json_int_t index = json_integer_value(json_object_get(device, "index"));
-	struct dl_host_device *d;
+	struct davy_host_device *d;
 
 	if (!json_is_object(device) || index < 0 || index >= VULKAN_MAX ||
 	    (!strcmp(text_of(device, "type"), "cpu") && !names(visible, (int)index)))
 		return;
 	d = place_for(device, (int)index, list, count, max);
-	if (!d || d->index[DL_BACKEND_VULKAN] >= 0)
+	if (!d || d->index[DAVY_BACKEND_VULKAN] >= 0)
 		return; /* a second driver for the same device */
-	d->index[DL_BACKEND_VULKAN] = (int16_t)index;
-	dl_text_safe(d->name, sizeof(d->name), text_of(device, "name"));
-	dl_copy_name(d->type, sizeof(d->type), text_of(device, "type"));
+	d->index[DAVY_BACKEND_VULKAN] = (int16_t)index;
+	davy_text_safe(d->name, sizeof(d->name), text_of(device, "name"));
+	davy_copy_name(d->type, sizeof(d->type), text_of(device, "type"));
 	d->pci_vendor = (uint32_t)number_of(device, "vendor");
 	d->pci_device = (uint32_t)number_of(device, "device");
 	d->free_bytes = heaps_free(device);
 }
 
-size_t dl_host_devices(const json_t *answer, const char *visible, struct dl_host_device *list,
-		       size_t max)
+size_t davy_host_devices(const json_t *answer, const char *visible, struct davy_host_device *list,
+			 size_t max)
 {
 	size_t count = from_sysfs(list, max), i;
 	const json_t *device;
 
 	count_rocm(list, count);
-	count_by_address(list, count, DL_BACKEND_CUDA, "nvidia", "nvidia");
-	count_by_address(list, count, DL_BACKEND_SYCL, "i915", "xe");
+	count_by_address(list, count, DAVY_BACKEND_CUDA, "nvidia", "nvidia");
+	count_by_address(list, count, DAVY_BACKEND_SYCL, "i915", "xe");
 	json_array_foreach(json_object_get(answer, "devices"), i, device)
 		add_vulkan(device, visible, list, &count, max);
 	return count;
 }
 
-void dl_host_device_subject(const struct dl_host_device *d, struct dl_policy_subject *s)
+void davy_host_device_subject(const struct davy_host_device *d, struct davy_policy_subject *s)
 {
 	if (d->in_sysfs)
-		dl_host_subject_read(&d->gpu, s);
+		davy_host_subject_read(&d->gpu, s);
 	else
-		dl_host_kernel(s);
-	dl_copy_name(s->device, sizeof(s->device), d->gpu.device);
+		davy_host_kernel(s);
+	davy_copy_name(s->device, sizeof(s->device), d->gpu.device);
 	if (!s->vendor[0])
-		dl_subject_vendor(s, d->pci_vendor);
-	if (!s->generation[0] && dl_same_name(s->vendor, "intel"))
-		dl_subject_intel(s, d->pci_device);
-	if (!s->gfx[0] && dl_same_name(s->vendor, "amd"))
-		dl_subject_radv(s, d->name);
+		davy_subject_vendor(s, d->pci_vendor);
+	if (!s->generation[0] && davy_same_name(s->vendor, "intel"))
+		davy_subject_intel(s, d->pci_device);
+	if (!s->gfx[0] && davy_same_name(s->vendor, "amd"))
+		davy_subject_radv(s, d->name);
 	if (!s->kind[0] && !strcmp(d->type, "integrated"))
-		dl_copy_name(s->kind, sizeof(s->kind), "igpu");
+		davy_copy_name(s->kind, sizeof(s->kind), "igpu");
 	if (!s->kind[0] && !strcmp(d->type, "discrete"))
-		dl_copy_name(s->kind, sizeof(s->kind), "dgpu");
+		davy_copy_name(s->kind, sizeof(s->kind), "dgpu");
 }
 
-struct dl_host_device *dl_host_device_usual(struct dl_host_device *list, size_t count)
+struct davy_host_device *davy_host_device_usual(struct davy_host_device *list, size_t count)
 {
-	struct dl_host_device *best = NULL;
+	struct davy_host_device *best = NULL;
 	int most = -1;
 
 	for (size_t i = 0; i < count; i++) {
-		struct dl_policy_subject s = { 0 };
+		struct davy_policy_subject s = { 0 };
 		int worth;
 
-		dl_host_device_subject(&list[i], &s);
-		worth = (s.vendor[0] ? 2 : 0) + !dl_same_name(s.kind, "igpu");
+		davy_host_device_subject(&list[i], &s);
+		worth = (s.vendor[0] ? 2 : 0) + !davy_same_name(s.kind, "igpu");
 		if (worth <= most)
 			continue;
 		most = worth;
 		best = &list[i];
 	}
-	return most >= 2 || (best && best->index[DL_BACKEND_VULKAN] >= 0) ? best : NULL;
+	return most >= 2 || (best && best->index[DAVY_BACKEND_VULKAN] >= 0) ? best : NULL;
 }
 
 static uint64_t left(uint64_t total, uint64_t used)
@@ -224,12 +224,12 @@ static uint64_t left(uint64_t total, uint64_t used)
 }
 
 /* By the driver; UINT64_MAX: it does not tell. */
-static uint64_t driver_free(const struct dl_host_device *d)
+static uint64_t driver_free(const struct davy_host_device *d)
 {
-	struct dl_ev_memory m = { 0 };
+	struct davy_ev_memory m = { 0 };
 	uint64_t gtt, host;
 
-	if (!d->in_sysfs || dl_gpu_memory_read(&d->gpu, false, &m))
+	if (!d->in_sysfs || davy_gpu_memory_read(&d->gpu, false, &m))
 		return UINT64_MAX;
 	if (!d->shared)
 		return m.vram_total ? left(m.vram_total, m.vram_used) : UINT64_MAX;
@@ -241,11 +241,11 @@ static uint64_t driver_free(const struct dl_host_device *d)
 }
 
 /* Where both tell, the engine's view, Vulkan's heap, bounds what the driver says. */
-void dl_host_device_memory(struct dl_host_device *d, const struct dl_policy_subject *s)
+void davy_host_device_memory(struct davy_host_device *d, const struct davy_policy_subject *s)
 {
 	uint64_t driver;
 
-	d->shared = dl_same_name(s->kind, "igpu") || !strcmp(d->type, "integrated") ||
+	d->shared = davy_same_name(s->kind, "igpu") || !strcmp(d->type, "integrated") ||
 		    !strcmp(d->type, "cpu");
 	driver = driver_free(d);
 	if (driver < d->free_bytes)

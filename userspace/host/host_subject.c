@@ -11,77 +11,77 @@
 
 #define MES_VERSION 0xfffu /* AMDGPU_MES_VERSION_MASK; above it: of the interface */
 
-static void add_kfd(struct dl_policy_subject *s)
+static void add_kfd(struct davy_policy_subject *s)
 {
-	struct dl_kfd_node *nodes = calloc(DL_KFD_NODES_MAX, sizeof(*nodes));
-	size_t count = nodes ? dl_kfd_nodes_list(nodes, DL_KFD_NODES_MAX) : 0;
+	struct davy_kfd_node *nodes = calloc(DAVY_KFD_NODES_MAX, sizeof(*nodes));
+	size_t count = nodes ? davy_kfd_nodes_list(nodes, DAVY_KFD_NODES_MAX) : 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (dl_same_name(nodes[i].device, s->device))
-			dl_subject_kfd(s, nodes[i].gfx_target_version, nodes[i].simd_count);
+		if (davy_same_name(nodes[i].device, s->device))
+			davy_subject_kfd(s, nodes[i].gfx_target_version, nodes[i].simd_count);
 	free(nodes);
 }
 
-void dl_host_kernel(struct dl_policy_subject *subject)
+void davy_host_kernel(struct davy_policy_subject *subject)
 {
 	struct utsname name;
 
 	if (!uname(&name))
-		dl_copy_name(subject->kernel, sizeof(subject->kernel), name.release);
+		davy_copy_name(subject->kernel, sizeof(subject->kernel), name.release);
 }
 
-void dl_host_subject(const struct dl_gpu *gpu, const struct dl_lockups *lockups,
-		     struct dl_policy_subject *subject)
+void davy_host_subject(const struct davy_gpu *gpu, const struct davy_lockups *lockups,
+		       struct davy_policy_subject *subject)
 {
-	struct dl_policy_subject *s = subject;
+	struct davy_policy_subject *s = subject;
 	uint64_t value;
 
-	dl_copy_name(s->device, sizeof(s->device), gpu->device);
-	dl_subject_driver(s, gpu->driver);
-	if (dl_same_name(s->vendor, "intel") && !dl_gpu_attribute(gpu, "device", &value))
-		dl_subject_intel(s, (uint32_t)value);
-	if (dl_same_name(s->vendor, "amd"))
+	davy_copy_name(s->device, sizeof(s->device), gpu->device);
+	davy_subject_driver(s, gpu->driver);
+	if (davy_same_name(s->vendor, "intel") && !davy_gpu_attribute(gpu, "device", &value))
+		davy_subject_intel(s, (uint32_t)value);
+	if (davy_same_name(s->vendor, "amd"))
 		add_kfd(s);
 	/* amdgpu, amdgpu_ucode.c: fw_attrs; not on kernels without the file. */
-	if (!dl_gpu_attribute(gpu, "fw_version/mes_fw_version", &value) && value & MES_VERSION)
+	if (!davy_gpu_attribute(gpu, "fw_version/mes_fw_version", &value) && value & MES_VERSION)
 		snprintf(s->firmware, sizeof(s->firmware), "mes 0x%x",
 			 (unsigned int)value & MES_VERSION);
-	dl_host_kernel(s);
+	davy_host_kernel(s);
 	for (size_t i = 0; i < lockups->count; i++)
-		dl_subject_lockup(s, lockups->at[i].queue, lockups->at[i].timeout_ns,
-				  lockups->at[i].origin);
+		davy_subject_lockup(s, lockups->at[i].queue, lockups->at[i].timeout_ns,
+				    lockups->at[i].origin);
 }
 
-void dl_host_subject_read(const struct dl_gpu *gpu, struct dl_policy_subject *subject)
+void davy_host_subject_read(const struct davy_gpu *gpu, struct davy_policy_subject *subject)
 {
-	struct dl_module_text text;
-	struct dl_lockups lockups;
-	bool told = dl_lockup_is_described(gpu->driver) &&
-		    !dl_module_text_read(NULL, gpu->driver, DL_LOCKUP_PARAMETER_NAME, &text);
+	struct davy_module_text text;
+	struct davy_lockups lockups;
+	bool told = davy_lockup_is_described(gpu->driver) &&
+		    !davy_module_text_read(NULL, gpu->driver, DAVY_LOCKUP_PARAMETER_NAME, &text);
 
-	dl_lockups_read(gpu, told ? &text : NULL, &lockups);
-	dl_host_subject(gpu, &lockups, subject);
+	davy_lockups_read(gpu, told ? &text : NULL, &lockups);
+	davy_host_subject(gpu, &lockups, subject);
 }
 
-bool dl_host_subject_before(const struct dl_policy_subject *other,
-			    const struct dl_policy_subject *best)
+bool davy_host_subject_before(const struct davy_policy_subject *other,
+			      const struct davy_policy_subject *best)
 {
 	return !best->device[0] || strcmp(other->kind, "igpu") != 0;
 }
 
-void dl_host_subject_choose(struct dl_policy_subject *subject)
+void davy_host_subject_choose(struct davy_policy_subject *subject)
 {
-	const struct dl_policy_subject blank = *subject;
-	struct dl_gpu gpus[DL_GPUS_MAX];
-	size_t count = dl_gpus_list(gpus, DL_GPUS_MAX);
+	const struct davy_policy_subject blank = *subject;
+	struct davy_gpu gpus[DAVY_GPUS_MAX];
+	size_t count = davy_gpus_list(gpus, DAVY_GPUS_MAX);
 
 	for (size_t i = count; i-- > 0;) {
-		struct dl_policy_subject one = blank;
+		struct davy_policy_subject one = blank;
 
-		dl_host_subject_read(&gpus[i], &one);
-		if (dl_host_subject_before(&one, subject))
+		davy_host_subject_read(&gpus[i], &one);
+		if (davy_host_subject_before(&one, subject))
 			*subject = one;
 	}
 	if (!count)
-		dl_host_kernel(subject);
+		davy_host_kernel(subject);
 }

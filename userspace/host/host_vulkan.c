@@ -14,40 +14,40 @@ struct listing {
 	char *why;
 };
 
-static void on_finding(void *arg, const struct dl_probe_finding *finding)
+static void on_finding(void *arg, const struct davy_probe_finding *finding)
 {
 	struct listing *l = arg;
 
 	if (finding->answer)
 		l->answer = json_loadb(finding->answer, finding->answer_size, 0, NULL);
-	if (finding->kind != DL_PROBE_HEALTHY)
-		dl_copy_name(l->why, DL_REASON_LEN, finding->text);
+	if (finding->kind != DAVY_PROBE_HEALTHY)
+		davy_copy_name(l->why, DAVY_REASON_LEN, finding->text);
 	sd_event_exit(l->loop, 0);
 }
 
-json_t *dl_host_vulkan(char why[DL_REASON_LEN])
+json_t *davy_host_vulkan(char why[DAVY_REASON_LEN])
 {
 	static const char *const arguments[] = { "vulkan", "--list", "--timeout", "5", NULL };
 	char program[PATH_MAX];
 	struct listing l = { .why = why };
-	struct dl_probe_request request = { .program = program,
-					    .arguments = arguments,
-					    .limit_ms = LIMIT_MS,
-					    .done = on_finding,
-					    .arg = &l };
-	struct dl_probe_finding finding;
-	int err = dl_probe_path(program, sizeof(program));
+	struct davy_probe_request request = { .program = program,
+					      .arguments = arguments,
+					      .limit_ms = LIMIT_MS,
+					      .done = on_finding,
+					      .arg = &l };
+	struct davy_probe_finding finding;
+	int err = davy_probe_path(program, sizeof(program));
 
 	why[0] = 0;
 	if (!err)
 		err = sd_event_new(&l.loop);
 	if (err >= 0)
-		err = dl_probe_start(l.loop, &request);
+		err = davy_probe_start(l.loop, &request);
 	if (err >= 0) {
 		sd_event_loop(l.loop);
 	} else {
-		dl_probe_not_started(err, &finding);
-		dl_copy_name(why, DL_REASON_LEN, finding.text);
+		davy_probe_not_started(err, &finding);
+		davy_copy_name(why, DAVY_REASON_LEN, finding.text);
 	}
 	sd_event_unref(l.loop);
 	return l.answer;

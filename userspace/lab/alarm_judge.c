@@ -3,31 +3,31 @@
 
 #include <string.h>
 
-void dl_judge_begin(struct dl_judge *j, const struct dl_case *of)
+void davy_judge_begin(struct davy_judge *j, const struct davy_case *of)
 {
 	memset(j, 0, sizeof(*j));
 	j->of = of;
 }
 
-static bool same(const struct dl_standing *a, const struct dl_plan *plan)
+static bool same(const struct davy_standing *a, const struct davy_plan *plan)
 {
 	return a->hazard == plan->hazard && a->pid == plan->pid &&
-	       dl_same_name(a->device, plan->device) && dl_same_name(a->ring, plan->ring);
+	       davy_same_name(a->device, plan->device) && davy_same_name(a->ring, plan->ring);
 }
 
-static struct dl_standing *find(struct dl_judge *j, const struct dl_plan *plan)
+static struct davy_standing *find(struct davy_judge *j, const struct davy_plan *plan)
 {
-	for (size_t i = 0; i < DL_ALARMS_MAX; i++)
+	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++)
 		if (j->standing[i].hazard && same(&j->standing[i], plan))
 			return &j->standing[i];
 	return NULL;
 }
 
 /* One that finds no room is told anew when it rises again. */
-static void stand(struct dl_judge *j, const struct dl_plan *plan)
+static void stand(struct davy_judge *j, const struct davy_plan *plan)
 {
-	for (size_t i = 0; i < DL_ALARMS_MAX; i++) {
-		struct dl_standing *a = &j->standing[i];
+	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++) {
+		struct davy_standing *a = &j->standing[i];
 
 		if (a->hazard)
 			continue;
@@ -39,24 +39,24 @@ static void stand(struct dl_judge *j, const struct dl_plan *plan)
 	}
 }
 
-static bool concerns(const struct dl_label *l, const struct dl_plan *plan)
+static bool concerns(const struct davy_label *l, const struct davy_plan *plan)
 {
 	if (!plan->pid && !plan->device[0])
 		return true; /* of the host as a whole */
 	if (l->pid && plan->pid == l->pid)
 		return true;
-	return l->device[0] && dl_same_name(plan->device, l->device);
+	return l->device[0] && davy_same_name(plan->device, l->device);
 }
 
-static void judge_alarm(struct dl_judge *j, const struct dl_plan *plan)
+static void judge_alarm(struct davy_judge *j, const struct davy_plan *plan)
 {
-	const struct dl_label *l = &j->of->label;
-	struct dl_score *s = &j->score;
+	const struct davy_label *l = &j->of->label;
+	struct davy_score *s = &j->score;
 
 	if (j->of->failed) {
 		if (plan->at_ns >= l->failure_ns)
 			return;
-		if (concerns(l, plan) && plan->at_ns + DL_EARLY_NS >= l->cause_ns) {
+		if (concerns(l, plan) && plan->at_ns + DAVY_EARLY_NS >= l->cause_ns) {
 			if (s->foreseen)
 				return;
 			s->foreseen = true;
@@ -69,29 +69,29 @@ static void judge_alarm(struct dl_judge *j, const struct dl_plan *plan)
 	if (!j->of->labelled)
 		return;
 	s->false_count++;
-	if (plan->hazard < DL_JUDGE_HAZARDS)
+	if (plan->hazard < DAVY_JUDGE_HAZARDS)
 		s->false_of[plan->hazard]++;
 }
 
-void dl_judge_plan(struct dl_judge *j, const struct dl_plan *plan)
+void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
 {
-	struct dl_standing *known;
+	struct davy_standing *known;
 
-	if (plan->rung != DL_RUNG_NOTE && plan->rung != DL_RUNG_CLEAR)
+	if (plan->rung != DAVY_RUNG_NOTE && plan->rung != DAVY_RUNG_CLEAR)
 		return;
 	known = find(j, plan);
-	if (plan->rung == DL_RUNG_CLEAR) {
+	if (plan->rung == DAVY_RUNG_CLEAR) {
 		if (known)
 			known->hazard = 0;
 		return;
 	}
-	if (plan->level < DL_ALARM_LEVEL || known)
+	if (plan->level < DAVY_ALARM_LEVEL || known)
 		return;
 	stand(j, plan);
 	judge_alarm(j, plan);
 }
 
-uint32_t dl_lead_permille(const struct dl_case *of, const struct dl_score *score)
+uint32_t davy_lead_permille(const struct davy_case *of, const struct davy_score *score)
 {
 	uint64_t possible_ns = of->label.failure_ns - of->label.sign_ns;
 

@@ -6,27 +6,27 @@
  * other alarm before the failure is false: also one that came too early and was lucky. What comes
  * after the failure is not judged.
  */
-#ifndef DL_TUNE_JUDGE_H
-#define DL_TUNE_JUDGE_H
+#ifndef DAVY_ALARM_JUDGE_H
+#define DAVY_ALARM_JUDGE_H
 
 #include "core/event/plan.h"
 #include "lab/label.h"
 
-#define DL_ALARM_LEVEL	 2
-#define DL_ALARMS_MAX	 64		     /* that stand at once */
-#define DL_EARLY_NS	 DL_NS_PER_S	     /* an alarm may be so much before its cause */
-#define DL_RECORDED_NS	 (600 * DL_NS_PER_S) /* before a recorded failure */
-#define DL_JUDGE_HAZARDS 64
+#define DAVY_ALARM_LEVEL   2
+#define DAVY_ALARMS_MAX	   64			 /* that stand at once */
+#define DAVY_EARLY_NS	   DAVY_NS_PER_S	 /* an alarm may be so much before its cause */
+#define DAVY_RECORDED_NS   (600 * DAVY_NS_PER_S) /* before a recorded failure */
+#define DAVY_JUDGE_HAZARDS 64
 
 /* A trace and what is known of it. */
-struct dl_case {
+struct davy_case {
 	char path[4096];
-	struct dl_label label;
+	struct davy_label label;
 	bool labelled; /* false: found by its events; its sign and its false alarms are unknown */
 	bool failed;
 };
 
-struct dl_score {
+struct davy_score {
 	uint64_t lead_ns; /* 0: missed, or benign */
 	uint64_t event_count;
 	uint32_t false_count;
@@ -34,26 +34,26 @@ struct dl_score {
 	uint8_t level;
 	bool foreseen;
 	uint8_t pad;
-	uint16_t false_of[DL_JUDGE_HAZARDS]; /* by hazard */
+	uint16_t false_of[DAVY_JUDGE_HAZARDS]; /* by hazard */
 };
 
-struct dl_standing {
+struct davy_standing {
 	uint32_t pid;
 	uint8_t hazard; /* 0: empty */
-	char device[DL_DEVICE_LEN];
-	char ring[DL_RING_NAME_LEN];
+	char device[DAVY_DEVICE_LEN];
+	char ring[DAVY_RING_NAME_LEN];
 };
 
-struct dl_judge {
-	const struct dl_case *of;
-	struct dl_standing standing[DL_ALARMS_MAX];
-	struct dl_score score;
+struct davy_judge {
+	const struct davy_case *of;
+	struct davy_standing standing[DAVY_ALARMS_MAX];
+	struct davy_score score;
 };
 
-void dl_judge_begin(struct dl_judge *j, const struct dl_case *of);
-void dl_judge_plan(struct dl_judge *j, const struct dl_plan *plan);
+void davy_judge_begin(struct davy_judge *j, const struct davy_case *of);
+void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan);
 
 /* Lead to what was possible, in permille; 0: missed. Of a labelled failure only. */
-uint32_t dl_lead_permille(const struct dl_case *of, const struct dl_score *score);
+uint32_t davy_lead_permille(const struct davy_case *of, const struct davy_score *score);
 
 #endif

@@ -15,40 +15,41 @@
 #define ENDING ".trace"
 
 /* A failure's plan names its class; the time that counts is when it began. */
-static void take_failure(struct dl_case *of, const struct dl_plan *plan)
+static void take_failure(struct davy_case *of, const struct davy_plan *plan)
 {
-	struct dl_label *l = &of->label;
+	struct davy_label *l = &of->label;
 
-	l->class = dl_log_class_from_name(plan->detail);
-	if (l->class == DL_CLASS_NONE)
-		l->class = DL_CLASS_OTHER;
-	dl_copy_name(l->device, sizeof(l->device), plan->device);
+	l->class = davy_log_class_from_name(plan->detail);
+	if (l->class == DAVY_CLASS_NONE)
+		l->class = DAVY_CLASS_OTHER;
+	davy_copy_name(l->device, sizeof(l->device), plan->device);
 	l->pid = plan->pid;
 	l->failure_ns = plan->evidence[0].at_ns;
-	l->cause_ns = l->failure_ns > DL_RECORDED_NS ? l->failure_ns - DL_RECORDED_NS : 0;
+	l->cause_ns = l->failure_ns > DAVY_RECORDED_NS ? l->failure_ns - DAVY_RECORDED_NS : 0;
 	if (l->cause_ns < l->begin_ns)
 		l->cause_ns = l->begin_ns;
 	l->sign_ns = l->cause_ns;
 	of->failed = true;
 }
 
-static void step(struct dl_case *of, struct dl_core *core, const struct dl_event *ev)
+static void step(struct davy_case *of, struct davy_core *core, const struct davy_event *ev)
 {
-	struct dl_plan plans[DL_PLANS_MAX];
-	size_t count = dl_core_step(core, ev, plans, DL_PLANS_MAX);
+	struct davy_plan plans[DAVY_PLANS_MAX];
+	size_t count = davy_core_step(core, ev, plans, DAVY_PLANS_MAX);
 
 	for (size_t i = 0; i < count && !of->failed; i++)
-		if (plans[i].rung == DL_RUNG_FAILURE)
+		if (plans[i].rung == DAVY_RUNG_FAILURE)
 			take_failure(of, &plans[i]);
 }
 
 /* Until the failure the core has its say; then only the time counts. */
-static int read_through(struct dl_case *of, struct dl_core *core, struct dl_trace_reader *trace)
+static int read_through(struct davy_case *of, struct davy_core *core,
+			struct davy_trace_reader *trace)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 	int more;
 
-	while ((more = dl_trace_next(trace, &ev)) > 0) {
+	while ((more = davy_trace_next(trace, &ev)) > 0) {
 		if (!of->label.begin_ns)
 			of->label.begin_ns = ev.at_ns;
 		if (ev.at_ns > of->label.begin_ns)
@@ -59,61 +60,61 @@ static int read_through(struct dl_case *of, struct dl_core *core, struct dl_trac
 	return more;
 }
 
-int dl_case_find_failure(struct dl_case *of)
+int davy_case_find_failure(struct davy_case *of)
 {
-	struct dl_core *core = malloc(sizeof(*core));
-	struct dl_trace_reader *trace = NULL;
-	int more = core ? dl_trace_open(of->path, &trace) : -ENOMEM;
+	struct davy_core *core = malloc(sizeof(*core));
+	struct davy_trace_reader *trace = NULL;
+	int more = core ? davy_trace_open(of->path, &trace) : -ENOMEM;
 
 	of->failed = false;
 	if (!more) {
-		dl_core_init(core);
+		davy_core_init(core);
 		more = read_through(of, core, trace);
 	}
-	dl_trace_reader_free(trace);
+	davy_trace_reader_free(trace);
 	free(core);
 	return more < 0 ? more : of->failed;
 }
 
-static int look_at(struct dl_case *of)
+static int look_at(struct davy_case *of)
 {
 	char path[sizeof(of->path)], error[256] = "";
-	int err = dl_label_path(path, sizeof(path), of->path);
+	int err = davy_label_path(path, sizeof(path), of->path);
 
 	if (!err)
-		err = dl_label_read(path, &of->label, error, sizeof(error));
+		err = davy_label_read(path, &of->label, error, sizeof(error));
 	if (!err) {
 		of->labelled = true;
-		of->failed = of->label.class != DL_CLASS_NONE;
+		of->failed = of->label.class != DAVY_CLASS_NONE;
 		return 0;
 	}
 	if (err == -ENOENT) {
-		err = dl_case_find_failure(of);
+		err = davy_case_find_failure(of);
 		if (err >= 0 || (err == -EBADMSG && of->failed)) /* told when it is scored */
 			return 0;
-		dl_log("'%s': %s", of->path,
-		       err == -EINVAL	 ? "not a trace"
-		       : err == -EBADMSG ? "cut short or corrupted"
-					 : strerror(-err));
+		davy_log("'%s': %s", of->path,
+			 err == -EINVAL	   ? "not a trace"
+			 : err == -EBADMSG ? "cut short or corrupted"
+					   : strerror(-err));
 		return err;
 	}
-	dl_log("'%s': %s", path, err == -EBADMSG ? error : strerror(-err));
+	davy_log("'%s': %s", path, err == -EBADMSG ? error : strerror(-err));
 	return err;
 }
 
-static int add_trace(struct dl_cases *cases, const char *path)
+static int add_trace(struct davy_cases *cases, const char *path)
 {
-	struct dl_case *of;
+	struct davy_case *of;
 	int err;
 
-	if (cases->count == DL_CASES_MAX || strlen(path) >= sizeof(of->path)) {
-		dl_log("'%s': %s", path,
-		       cases->count == DL_CASES_MAX ? "too many traces" : "too long a name");
+	if (cases->count == DAVY_CASES_MAX || strlen(path) >= sizeof(of->path)) {
+		davy_log("'%s': %s", path,
+			 cases->count == DAVY_CASES_MAX ? "too many traces" : "too long a name");
 		return -E2BIG;
 	}
 	if (cases->count == cases->room) {
 		size_t room = cases->room ? cases->room * 2 : 64;
-		struct dl_case *more = reallocarray(cases->at, room, sizeof(*more));
+		struct davy_case *more = reallocarray(cases->at, room, sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
@@ -143,16 +144,16 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int add_folder(struct dl_cases *cases, const char *path)
+static int add_folder(struct davy_cases *cases, const char *path)
 {
 	struct dirent **list = NULL;
 	char name[sizeof(cases->at->path)];
 	int count = scandir(path, &list, is_trace, by_name), err = count < 0 ? -errno : 0;
 
 	if (err)
-		dl_log("'%s': %s", path, strerror(-err));
+		davy_log("'%s': %s", path, strerror(-err));
 	if (!count)
-		dl_log("'%s': no NAME.trace in it", path);
+		davy_log("'%s': no NAME.trace in it", path);
 	for (int i = 0; i < count; i++) {
 		int n = snprintf(name, sizeof(name), "%s/%s", path, list[i]->d_name);
 
@@ -166,20 +167,20 @@ static int add_folder(struct dl_cases *cases, const char *path)
 	return count ? err : -ENOENT;
 }
 
-int dl_cases_add(struct dl_cases *cases, const char *path)
+int davy_cases_add(struct davy_cases *cases, const char *path)
 {
 	struct stat st;
 
 	if (stat(path, &st)) {
 		int err = -errno;
 
-		dl_log("'%s': %s", path, strerror(-err));
+		davy_log("'%s': %s", path, strerror(-err));
 		return err;
 	}
 	return S_ISDIR(st.st_mode) ? add_folder(cases, path) : add_trace(cases, path);
 }
 
-void dl_cases_free(struct dl_cases *cases)
+void davy_cases_free(struct davy_cases *cases)
 {
 	free(cases->at);
 	memset(cases, 0, sizeof(*cases));

@@ -12,9 +12,9 @@
 #define FILE_MAX 16384 /* a label is some 400 bytes */
 #define TRACE	 ".trace"
 
-const char *dl_label_class_name(uint32_t class)
+const char *davy_label_class_name(uint32_t class)
 {
-	return class == DL_CLASS_NONE ? "benign" : dl_log_class_name(class);
+	return class == DAVY_CLASS_NONE ? "benign" : davy_log_class_name(class);
 }
 
 static bool ended(const char *text, size_t size)
@@ -22,21 +22,21 @@ static bool ended(const char *text, size_t size)
 	return memchr(text, 0, size) != NULL;
 }
 
-bool dl_label_valid(const struct dl_label *l)
+bool davy_label_valid(const struct davy_label *l)
 {
 	uint64_t end_ns = l->begin_ns + l->duration_ns;
 
 	if (!ended(l->scenario, sizeof(l->scenario)) || !ended(l->device, sizeof(l->device)))
 		return false;
-	if (end_ns < l->begin_ns || l->class >= DL_CLASS_COUNT)
+	if (end_ns < l->begin_ns || l->class >= DAVY_CLASS_COUNT)
 		return false;
-	if (l->class == DL_CLASS_NONE)
+	if (l->class == DAVY_CLASS_NONE)
 		return !l->cause_ns && !l->sign_ns && !l->failure_ns;
 	return l->begin_ns <= l->cause_ns && l->cause_ns <= l->sign_ns &&
 	       l->sign_ns <= l->failure_ns && l->failure_ns <= end_ns;
 }
 
-int dl_label_path(char *path, size_t size, const char *trace_path)
+int davy_label_path(char *path, size_t size, const char *trace_path)
 {
 	size_t length = strlen(trace_path), ending = strlen(TRACE);
 	int n;
@@ -87,23 +87,23 @@ static void name(struct reader *r, const char *key, char *dst, size_t size)
 		r->err = wrong(r->error, r->error_size, key, "a short text");
 		return;
 	}
-	dl_copy_name(dst, size, json_string_value(value));
+	davy_copy_name(dst, size, json_string_value(value));
 }
 
 static uint32_t class_of(struct reader *r)
 {
 	const char *text = json_string_value(json_object_get(r->object, "class"));
 
-	for (uint32_t class = 0; text && class < DL_CLASS_COUNT; class ++)
-		if (!strcmp(text, dl_label_class_name(class)))
+	for (uint32_t class = 0; text && class < DAVY_CLASS_COUNT; class ++)
+		if (!strcmp(text, davy_label_class_name(class)))
 			return class;
 	if (!r->err)
 		r->err = wrong(r->error, r->error_size, "class",
 			       "benign or a failure class such as ring_timeout");
-	return DL_CLASS_NONE;
+	return DAVY_CLASS_NONE;
 }
 
-static void take(struct reader *r, struct dl_label *l)
+static void take(struct reader *r, struct davy_label *l)
 {
 	memset(l, 0, sizeof(*l));
 	name(r, "scenario", l->scenario, sizeof(l->scenario));
@@ -111,7 +111,7 @@ static void take(struct reader *r, struct dl_label *l)
 	l->class = class_of(r);
 	l->begin_ns = number(r, "begin_ns", INT64_MAX);
 	l->duration_ns = number(r, "duration_ns", INT64_MAX);
-	if (l->class == DL_CLASS_NONE)
+	if (l->class == DAVY_CLASS_NONE)
 		return;
 	name(r, "device", l->device, sizeof(l->device));
 	l->pid = json_object_get(r->object, "pid") ? (uint32_t)number(r, "pid", UINT32_MAX) : 0;
@@ -121,14 +121,14 @@ static void take(struct reader *r, struct dl_label *l)
 							     : l->sign_ns;
 }
 
-int dl_label_read(const char *path, struct dl_label *ret_label, char *error, size_t error_size)
+int davy_label_read(const char *path, struct davy_label *ret_label, char *error, size_t error_size)
 {
 	struct reader r = { .error = error, .error_size = error_size };
-	struct dl_label label;
+	struct davy_label label;
 	char text[FILE_MAX];
 	json_error_t where = { .line = 1 };
 	json_t *object = NULL;
-	ssize_t n = dl_read_file(path, text, sizeof(text));
+	ssize_t n = davy_read_file(path, text, sizeof(text));
 
 	if (n < 0)
 		return (int)n;
@@ -143,7 +143,7 @@ int dl_label_read(const char *path, struct dl_label *ret_label, char *error, siz
 	r.object = object;
 	take(&r, &label);
 	json_decref(object);
-	if (!r.err && !dl_label_valid(&label))
+	if (!r.err && !davy_label_valid(&label))
 		r.err = wrong(error, error_size, "failure_ns",
 			      "begin_ns <= cause_ns <= sign_ns <= failure_ns, within duration_ns");
 	if (!r.err)
@@ -156,15 +156,15 @@ static int set_number(json_t *object, const char *key, uint64_t value)
 	return json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
-static int fill(json_t *object, const struct dl_label *l)
+static int fill(json_t *object, const struct davy_label *l)
 {
 	int err = json_object_set_new(object, "scenario", json_string(l->scenario));
 
 	err |= set_number(object, "seed", l->seed);
-	err |= json_object_set_new(object, "class", json_string(dl_label_class_name(l->class)));
+	err |= json_object_set_new(object, "class", json_string(davy_label_class_name(l->class)));
 	err |= set_number(object, "begin_ns", l->begin_ns);
 	err |= set_number(object, "duration_ns", l->duration_ns);
-	if (l->class == DL_CLASS_NONE)
+	if (l->class == DAVY_CLASS_NONE)
 		return err;
 	if (l->device[0])
 		err |= json_object_set_new(object, "device", json_string(l->device));
@@ -175,7 +175,7 @@ static int fill(json_t *object, const struct dl_label *l)
 	return err | set_number(object, "failure_ns", l->failure_ns);
 }
 
-int dl_label_write(const char *path, const struct dl_label *label)
+int davy_label_write(const char *path, const struct davy_label *label)
 {
 	json_t *object = json_object();
 	char *text = NULL;
@@ -188,7 +188,7 @@ int dl_label_write(const char *path, const struct dl_label *label)
 		size_t length = strlen(text);
 
 		text[length] = '\n'; /* in place of the NUL: the file has no use for it */
-		err = dl_replace_file(path, text, length + 1, 0644);
+		err = davy_replace_file(path, text, length + 1, 0644);
 	}
 	free(text);
 	return err;

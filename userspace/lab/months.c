@@ -10,15 +10,15 @@
 #define DAY_S	 86400u
 #define CLIMBS	 512 /* of which the times are kept */
 
-#define NONE DL_TUNER_KNOBS
+#define NONE DAVY_TUNER_KNOBS
 
 struct life {
-	const struct dl_month_case *c;
-	struct dl_month *m;
-	struct dl_random random;
-	struct dl_tuner tuner;
-	struct dl_tuner_bounds bounds;
-	struct dl_tuner_setting in_force, best, told;
+	const struct davy_month_case *c;
+	struct davy_month *m;
+	struct davy_random random;
+	struct davy_tuner tuner;
+	struct davy_tuner_bounds bounds;
+	struct davy_tuner_setting in_force, best, told;
 	uint64_t now_s, end_s, upgrade_s;
 	uint64_t away_since_s; /* 0: it is at its best */
 	uint64_t climbed_s[CLIMBS];
@@ -32,56 +32,56 @@ struct life {
 
 static uint32_t between(struct life *l, uint32_t least, uint32_t most)
 {
-	return (uint32_t)dl_random_between(&l->random, least, most);
+	return (uint32_t)davy_random_between(&l->random, least, most);
 }
 
 /* A power of two times the floor, as commands have it, or anything. */
-static struct dl_tuner_range range(struct life *l, uint32_t floor, uint32_t step, uint32_t most)
+static struct davy_tuner_range range(struct life *l, uint32_t floor, uint32_t step, uint32_t most)
 {
-	struct dl_tuner_range r = { .floor = floor, .ceiling = floor * 2, .step = step };
+	struct davy_tuner_range r = { .floor = floor, .ceiling = floor * 2, .step = step };
 
-	while (r.ceiling * 2 <= most && dl_random_chance(&l->random, 850))
+	while (r.ceiling * 2 <= most && davy_random_chance(&l->random, 850))
 		r.ceiling *= 2;
-	if (dl_random_chance(&l->random, 200))
+	if (davy_random_chance(&l->random, 200))
 		r.ceiling -= r.ceiling / 8;
 	return r;
 }
 
 static void make_host(struct life *l)
 {
-	struct dl_tuner_range *r = l->bounds.range;
+	struct davy_tuner_range *r = l->bounds.range;
 
-	l->bounds.times = dl_tuner_times;
-	r[DL_TUNER_UBATCH] = range(l, 64, 64, 2048);
-	r[DL_TUNER_CONTEXT] = range(l, 4096, 2048, 131072);
-	r[DL_TUNER_PARALLEL] = range(l, 1, 1, 8);
-	r[DL_TUNER_CACHE_TYPE] = (struct dl_tuner_range){ 1, 3, 1 };
-	r[DL_TUNER_LAYERS] = (struct dl_tuner_range){ 4, between(l, 16, 81), 1 };
-	l->bounds.backends[0] = DL_BACKEND_VULKAN;
-	if (dl_random_chance(&l->random, 500))
-		l->bounds.backends[1] = DL_BACKEND_ROCM;
-	l->bounds.backends[l->bounds.backends[1] ? 2 : 1] = DL_BACKEND_CPU;
+	l->bounds.times = davy_tuner_times;
+	r[DAVY_TUNER_UBATCH] = range(l, 64, 64, 2048);
+	r[DAVY_TUNER_CONTEXT] = range(l, 4096, 2048, 131072);
+	r[DAVY_TUNER_PARALLEL] = range(l, 1, 1, 8);
+	r[DAVY_TUNER_CACHE_TYPE] = (struct davy_tuner_range){ 1, 3, 1 };
+	r[DAVY_TUNER_LAYERS] = (struct davy_tuner_range){ 4, between(l, 16, 81), 1 };
+	l->bounds.backends[0] = DAVY_BACKEND_VULKAN;
+	if (davy_random_chance(&l->random, 500))
+		l->bounds.backends[1] = DAVY_BACKEND_ROCM;
+	l->bounds.backends[l->bounds.backends[1] ? 2 : 1] = DAVY_BACKEND_CPU;
 }
 
 static uint32_t gpu_backends(const struct life *l)
 {
-	return l->bounds.backends[1] == DL_BACKEND_CPU ? 1 : 2;
+	return l->bounds.backends[1] == DAVY_BACKEND_CPU ? 1 : 2;
 }
 
 static void make_fault(struct life *l)
 {
-	const struct dl_tuner_range *r = &l->bounds.range[l->c->knob];
-	uint32_t slots = l->bounds.range[DL_TUNER_PARALLEL].ceiling;
+	const struct davy_tuner_range *r = &l->bounds.range[l->c->knob];
+	uint32_t slots = l->bounds.range[DAVY_TUNER_PARALLEL].ceiling;
 
-	l->deepest = l->bounds.range[DL_TUNER_CONTEXT].ceiling / slots;
-	if (l->c->knob == DL_TUNER_UBATCH)
+	l->deepest = l->bounds.range[DAVY_TUNER_CONTEXT].ceiling / slots;
+	if (l->c->knob == DAVY_TUNER_UBATCH)
 		l->from_depth = between(l, l->deepest / 16, l->deepest / 2);
 	else if (!l->c->at_load)
 		l->from_depth = between(l, 64, 400); /* any slot is deeper */
 	l->dead = l->c->dead < gpu_backends(l) ? l->c->dead : gpu_backends(l);
 	if (l->c->knob == NONE)
 		return;
-	l->limit = r->floor + between(l, 0, dl_tuner_steps(r) - 2) * r->step;
+	l->limit = r->floor + between(l, 0, davy_tuner_steps(r) - 2) * r->step;
 }
 
 static void look_for_best(struct life *l)
@@ -104,12 +104,12 @@ static uint32_t bits(uint32_t steps)
 /* Halving all that comes before in the order tells that it is not the cause. */
 static uint32_t allowed(const struct life *l)
 {
-	const struct dl_month_case *c = l->c;
+	const struct davy_month_case *c = l->c;
 	uint32_t search = 1;
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS && (c->knob == NONE || i <= c->knob); i++)
-		if (dl_tuner_matters(i, c->class))
-			search += bits(dl_tuner_steps(&l->bounds.range[i]));
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS && (c->knob == NONE || i <= c->knob); i++)
+		if (davy_tuner_matters(i, c->class))
+			search += bits(davy_tuner_steps(&l->bounds.range[i]));
 	return c->knob == NONE ? search * l->dead : search;
 }
 
@@ -135,14 +135,14 @@ static void pass(struct life *l, uint64_t seconds)
 		l->m->away_s = l->now_s - l->away_since_s;
 }
 
-static void count_climb(struct life *l, const struct dl_tuner_reason *reason)
+static void count_climb(struct life *l, const struct davy_tuner_reason *reason)
 {
 	uint32_t within = 1, n = l->m->climbs;
 
-	if (reason->why != DL_TUNER_RAISE && reason->why != DL_TUNER_AGAIN &&
-	    reason->why != DL_TUNER_OTHER_AGAIN)
+	if (reason->why != DAVY_TUNER_RAISE && reason->why != DAVY_TUNER_AGAIN &&
+	    reason->why != DAVY_TUNER_OTHER_AGAIN)
 		return;
-	l->again = reason->why != DL_TUNER_RAISE;
+	l->again = reason->why != DAVY_TUNER_RAISE;
 	l->climbed_s[n % CLIMBS] = l->now_s;
 	for (uint32_t i = n; i-- > 0 && n - i < CLIMBS; within++)
 		if (l->now_s - l->climbed_s[i % CLIMBS] >= l->bounds.times.backoff_s)
@@ -156,11 +156,11 @@ static void check_bounds(struct life *l)
 {
 	bool listed = false;
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		if (in_force(l, i) < l->bounds.range[i].floor ||
 		    in_force(l, i) > l->bounds.range[i].ceiling)
 			l->m->out_of_bounds = true;
-	for (size_t i = 0; i < DL_BACKEND_COUNT; i++)
+	for (size_t i = 0; i < DAVY_BACKEND_COUNT; i++)
 		listed = listed ||
 			 (l->in_force.backend && l->in_force.backend == l->bounds.backends[i]);
 	if (!listed)
@@ -169,10 +169,10 @@ static void check_bounds(struct life *l)
 
 static void start(struct life *l)
 {
-	struct dl_tuner_reason reason;
+	struct davy_tuner_reason reason;
 	bool was_best = at_best(l);
 
-	dl_tuner_next(&l->tuner, l->now_s, &l->bounds, &l->in_force, &reason);
+	davy_tuner_next(&l->tuner, l->now_s, &l->bounds, &l->in_force, &reason);
 	count_climb(l, &reason);
 	check_bounds(l);
 	if (memcmp(&l->in_force, &l->told, sizeof(l->told)) != 0)
@@ -196,7 +196,7 @@ static bool backend_is_dead(const struct life *l)
 
 static bool too_large(const struct life *l)
 {
-	return l->broken && l->c->knob < NONE && l->in_force.backend != DL_BACKEND_CPU &&
+	return l->broken && l->c->knob < NONE && l->in_force.backend != DAVY_BACKEND_CPU &&
 	       in_force(l, l->c->knob) > l->limit;
 }
 
@@ -211,13 +211,14 @@ static bool by_chance(struct life *l, uint64_t seconds)
 {
 	uint64_t days = l->c->chance_days;
 
-	return days && l->in_force.backend != DL_BACKEND_CPU &&
-	       dl_random_between(&l->random, 0, days * DAY_S) < seconds;
+	return days && l->in_force.backend != DAVY_BACKEND_CPU &&
+	       davy_random_between(&l->random, 0, days * DAY_S) < seconds;
 }
 
 static void dies(struct life *l, uint32_t depth, bool chance)
 {
-	dl_tuner_trouble(&l->tuner, l->now_s, depth, chance ? DL_CLASS_DEVICE_LOST : l->c->class);
+	davy_tuner_trouble(&l->tuner, l->now_s, depth,
+			   chance ? DAVY_CLASS_DEVICE_LOST : l->c->class);
 	if (chance)
 		l->m->chances++;
 	else if (l->again)
@@ -240,7 +241,7 @@ static uint32_t wanted_depth(struct life *l)
 /* False: it has died. */
 static bool session(struct life *l, uint32_t wanted)
 {
-	uint32_t slot = in_force(l, DL_TUNER_CONTEXT) / in_force(l, DL_TUNER_PARALLEL);
+	uint32_t slot = in_force(l, DAVY_TUNER_CONTEXT) / in_force(l, DAVY_TUNER_PARALLEL);
 	uint32_t depth = wanted < slot ? wanted : slot;
 	uint32_t seconds = between(l, 5 * MINUTE_S, 90 * MINUTE_S);
 	bool bad = backend_is_dead(l) || too_large(l);
@@ -257,7 +258,7 @@ static bool session(struct life *l, uint32_t wanted)
 		dies(l, between(l, 0, depth), true);
 	} else {
 		pass(l, seconds);
-		dl_tuner_soak(&l->tuner, l->now_s, seconds, depth);
+		davy_tuner_soak(&l->tuner, l->now_s, seconds, depth);
 		return true;
 	}
 	return false;
@@ -266,8 +267,8 @@ static bool session(struct life *l, uint32_t wanted)
 static void upgrade(struct life *l)
 {
 	l->upgrade_s = l->now_s;
-	l->broken = l->c->upgrade == DL_MONTH_BREAKS;
-	dl_tuner_environment(&l->tuner, 2);
+	l->broken = l->c->upgrade == DAVY_MONTH_BREAKS;
+	davy_tuner_environment(&l->tuner, 2);
 	look_for_best(l);
 	l->m->reached = at_best(l);
 	l->m->whole_s = l->m->best_s = l->m->away_s = 0;
@@ -290,22 +291,22 @@ static void one_session(struct life *l)
 	}
 }
 
-void dl_month_run(const struct dl_month_case *c, uint64_t seed, struct dl_month *ret_month)
+void davy_month_run(const struct davy_month_case *c, uint64_t seed, struct davy_month *ret_month)
 {
 	struct life l = { .c = c, .m = ret_month, .now_s = 1000000 };
 	uint64_t middle_s;
 
 	memset(ret_month, 0, sizeof(*ret_month));
-	dl_random_seed(&l.random, c->name, seed);
+	davy_random_seed(&l.random, c->name, seed);
 	ret_month->days = between(&l, 30, 90);
 	l.end_s = l.now_s + (uint64_t)ret_month->days * DAY_S;
 	middle_s = l.now_s + (uint64_t)ret_month->days * DAY_S / 2;
 	make_host(&l);
 	make_fault(&l);
 	l.told.backend = l.bounds.backends[0];
-	l.broken = c->upgrade != DL_MONTH_BREAKS && c->class && (c->knob < NONE || c->dead);
+	l.broken = c->upgrade != DAVY_MONTH_BREAKS && c->class && (c->knob < NONE || c->dead);
 	ret_month->allowed = allowed(&l);
-	dl_tuner_environment(&l.tuner, 1);
+	davy_tuner_environment(&l.tuner, 1);
 	look_for_best(&l);
 	l.away_since_s = l.now_s;
 	while (l.now_s < l.end_s) {
@@ -315,5 +316,5 @@ void dl_month_run(const struct dl_month_case *c, uint64_t seed, struct dl_month 
 	}
 	start(&l);
 	ret_month->stayed = ret_month->reached && (at_best(&l) || l.tuner.probing);
-	ret_month->on_cpu = l.in_force.backend == DL_BACKEND_CPU;
+	ret_month->on_cpu = l.in_force.backend == DAVY_BACKEND_CPU;
 }

@@ -4,32 +4,32 @@
  * kind, and the tuner that is to live with it. The same seed gives the same months everywhere.
  * What the setting should be is known here, so it can be said how well the tuner did.
  */
-#ifndef DL_TUNE_MONTHS_H
-#define DL_TUNE_MONTHS_H
+#ifndef DAVY_MONTHS_H
+#define DAVY_MONTHS_H
 
 #include "core/tuner/tuner.h"
 
 /* What is wrong. A limit is one of the knob's sizes: above it the engine dies. */
-struct dl_month_case {
+struct davy_month_case {
 	const char *name;
-	uint8_t knob;	      /* whose limit it is; DL_TUNER_KNOBS: none */
-	uint8_t class;	      /* enum dl_log_class of what happens */
+	uint8_t knob;	      /* whose limit it is; DAVY_TUNER_KNOBS: none */
+	uint8_t class;	      /* enum davy_log_class of what happens */
 	uint8_t at_load;      /* it dies before it serves, else from some depth on */
 	uint8_t dead;	      /* so many of the GPU's backends, the first, die always */
-	uint8_t upgrade;      /* enum dl_month_upgrade, in the middle */
+	uint8_t upgrade;      /* enum davy_month_upgrade, in the middle */
 	uint8_t deeper;	      /* the nearer to the limit, the deeper: jobs grow with both */
 	uint8_t one_in;	      /* it dies in one of so many sessions only; 0: in each */
 	uint16_t chance_days; /* so often, on average, it dies of nothing that a setting can help */
 };
 
-enum dl_month_upgrade {
-	DL_MONTH_AS_IT_WAS = 0, /* no upgrade */
-	DL_MONTH_MENDS = 1,
-	DL_MONTH_BREAKS = 2, /* all is well before it */
+enum davy_month_upgrade {
+	DAVY_MONTH_AS_IT_WAS = 0, /* no upgrade */
+	DAVY_MONTH_MENDS = 1,
+	DAVY_MONTH_BREAKS = 2, /* all is well before it */
 };
 
 /* How one history went. "Best": the largest setting that is safe, on the first backend that is. */
-struct dl_month {
+struct davy_month {
 	uint32_t days;
 	uint32_t failures;	 /* since the fault, while it was searched for */
 	uint32_t allowed;	 /* what a binary search over the same knobs would need at most */
@@ -49,7 +49,7 @@ struct dl_month {
 };
 
 /* Of many histories of one case. */
-struct dl_months {
+struct davy_months {
 	uint32_t histories;
 	uint32_t stayed; /* that found the best setting and stayed */
 	uint32_t over;	 /* whose failures were more than allowed */
@@ -64,15 +64,15 @@ struct dl_months {
 	uint32_t touched, on_cpu, out_of_bounds;
 };
 
-extern const struct dl_month_case dl_month_cases[];
-extern const size_t dl_month_case_count;
+extern const struct davy_month_case davy_month_cases[];
+extern const size_t davy_month_case_count;
 
-void dl_month_run(const struct dl_month_case *c, uint64_t seed, struct dl_month *ret_month);
+void davy_month_run(const struct davy_month_case *c, uint64_t seed, struct davy_month *ret_month);
 
-#define DL_MONTHS_MOST 1000
+#define DAVY_MONTHS_MOST 1000
 
-/* "histories" of them, at most DL_MONTHS_MOST, from seeds that follow on "seed". */
-void dl_months_run(const struct dl_month_case *c, uint64_t seed, uint32_t histories,
-		   struct dl_months *ret_months);
+/* "histories" of them, at most DAVY_MONTHS_MOST, from seeds that follow on "seed". */
+void davy_months_run(const struct davy_month_case *c, uint64_t seed, uint32_t histories,
+		     struct davy_months *ret_months);
 
 #endif

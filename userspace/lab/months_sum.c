@@ -8,7 +8,7 @@
 
 struct sorted {
 	uint32_t count;
-	uint64_t value[DL_MONTHS_MOST];
+	uint64_t value[DAVY_MONTHS_MOST];
 };
 
 static void insert(struct sorted *s, uint64_t value)
@@ -35,8 +35,8 @@ static uint32_t larger(uint32_t a, uint64_t b)
 	return a > b ? a : (uint32_t)b;
 }
 
-static void add(struct dl_months *all, struct sums *sums, const struct dl_month_case *c,
-		const struct dl_month *m)
+static void add(struct davy_months *all, struct sums *sums, const struct davy_month_case *c,
+		const struct davy_month *m)
 {
 	insert(&sums->failures, m->failures);
 	insert(&sums->allowed, m->allowed);
@@ -51,7 +51,7 @@ static void add(struct dl_months *all, struct sums *sums, const struct dl_month_
 	all->touched += m->touched;
 	all->on_cpu += m->on_cpu;
 	all->out_of_bounds += m->out_of_bounds;
-	if (c->upgrade != DL_MONTH_MENDS)
+	if (c->upgrade != DAVY_MONTH_MENDS)
 		return;
 	if (m->back_s)
 		insert(&sums->back, m->back_s / HOUR_S);
@@ -59,17 +59,17 @@ static void add(struct dl_months *all, struct sums *sums, const struct dl_month_
 		all->never_back++;
 }
 
-void dl_months_run(const struct dl_month_case *c, uint64_t seed, uint32_t histories,
-		   struct dl_months *ret_months)
+void davy_months_run(const struct davy_month_case *c, uint64_t seed, uint32_t histories,
+		     struct davy_months *ret_months)
 {
 	struct sums sums;
 
 	memset(&sums, 0, sizeof(sums));
 	memset(ret_months, 0, sizeof(*ret_months));
-	for (uint32_t i = 0; i < histories && i < DL_MONTHS_MOST; i++) {
-		struct dl_month m;
+	for (uint32_t i = 0; i < histories && i < DAVY_MONTHS_MOST; i++) {
+		struct davy_month m;
 
-		dl_month_run(c, seed + i, &m);
+		davy_month_run(c, seed + i, &m);
 		add(ret_months, &sums, c, &m);
 	}
 	ret_months->failures_median = at(&sums.failures, 500);

@@ -17,7 +17,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-void dl_progress_begin(struct dl_progress *p, const char *what, size_t total)
+void davy_progress_begin(struct davy_progress *p, const char *what, size_t total)
 {
 	p->what = what;
 	p->total = total;
@@ -25,7 +25,7 @@ void dl_progress_begin(struct dl_progress *p, const char *what, size_t total)
 	p->shown_ms = 0;
 }
 
-void dl_progress_show(struct dl_progress *p, size_t done)
+void davy_progress_show(struct davy_progress *p, size_t done)
 {
 	static const char bar[BAR + 1] = "##############################";
 	uint64_t now = now_ms();
@@ -37,7 +37,7 @@ void dl_progress_show(struct dl_progress *p, size_t done)
 		(int)(done * BAR / (p->total + !p->total)), bar, done, p->total, p->what);
 }
 
-void dl_progress_end(struct dl_progress *p)
+void davy_progress_end(struct davy_progress *p)
 {
 	if (p->shown_ms)
 		fprintf(stderr, "\r\033[K");

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How far something is, for people who wait: on a terminal, and only after two seconds. */
-#ifndef DL_TUNE_PROGRESS_H
-#define DL_TUNE_PROGRESS_H
+#ifndef DAVY_PROGRESS_H
+#define DAVY_PROGRESS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct dl_progress {
+struct davy_progress {
 	const char *what; /* "traces" */
 	size_t total;
 	uint64_t began_ms;
 	uint64_t shown_ms; /* 0: nothing is on the screen */
 };
 
-void dl_progress_begin(struct dl_progress *p, const char *what, size_t total);
-void dl_progress_show(struct dl_progress *p, size_t done);
+void davy_progress_begin(struct davy_progress *p, const char *what, size_t total);
+void davy_progress_show(struct davy_progress *p, size_t done);
 /* Takes it off the screen. */
-void dl_progress_end(struct dl_progress *p);
+void davy_progress_end(struct davy_progress *p);
 
 #endif

@@ -12,7 +12,7 @@ static uint64_t splitmix(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-void dl_random_seed(struct dl_random *r, const char *name, uint64_t seed)
+void davy_random_seed(struct davy_random *r, const char *name, uint64_t seed)
 {
 	uint64_t state = 0xcbf29ce484222325ULL;
 
@@ -28,7 +28,7 @@ static uint64_t rotated(uint64_t x, int by)
 	return x << by | x >> (64 - by);
 }
 
-uint64_t dl_random_u64(struct dl_random *r)
+uint64_t davy_random_u64(struct davy_random *r)
 {
 	uint64_t result = rotated(r->s[1] * 5, 7) * 9, t = r->s[1] << 17;
 
@@ -41,32 +41,32 @@ uint64_t dl_random_u64(struct dl_random *r)
 	return result;
 }
 
-uint64_t dl_random_between(struct dl_random *r, uint64_t least, uint64_t most)
+uint64_t davy_random_between(struct davy_random *r, uint64_t least, uint64_t most)
 {
 	uint64_t values = most - least + 1; /* 0: all of them */
 
 	assert(least <= most);
 	if (!values)
-		return dl_random_u64(r);
-	return least + (uint64_t)((unsigned __int128)dl_random_u64(r) * values >> 64);
+		return davy_random_u64(r);
+	return least + (uint64_t)((unsigned __int128)davy_random_u64(r) * values >> 64);
 }
 
-uint64_t dl_random_around(struct dl_random *r, uint64_t value)
+uint64_t davy_random_around(struct davy_random *r, uint64_t value)
 {
-	if (dl_random_u64(r) >> 63)
-		return dl_random_between(r, value, value * 2);
-	return dl_random_between(r, value / 2, value);
+	if (davy_random_u64(r) >> 63)
+		return davy_random_between(r, value, value * 2);
+	return davy_random_between(r, value / 2, value);
 }
 
-uint64_t dl_random_near(struct dl_random *r, uint64_t value, uint32_t permille)
+uint64_t davy_random_near(struct davy_random *r, uint64_t value, uint32_t permille)
 {
 	uint64_t by = value / 1000 * permille + value % 1000 * permille / 1000;
 
 	assert(permille <= 1000);
-	return dl_random_between(r, value - by, value + by);
+	return davy_random_between(r, value - by, value + by);
 }
 
-bool dl_random_chance(struct dl_random *r, uint32_t permille)
+bool davy_random_chance(struct davy_random *r, uint32_t permille)
 {
-	return dl_random_between(r, 0, 999) < permille;
+	return davy_random_between(r, 0, 999) < permille;
 }

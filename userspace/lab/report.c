@@ -14,10 +14,10 @@
 
 static double seconds(uint64_t ns)
 {
-	return (double)ns / DL_NS_PER_S;
+	return (double)ns / DAVY_NS_PER_S;
 }
 
-static void print_tally(const char *name, const struct dl_score_sum *t)
+static void print_tally(const char *name, const struct davy_score_sum *t)
 {
 	if (!t->count)
 		return;
@@ -37,18 +37,19 @@ static void print_tally(const char *name, const struct dl_score_sum *t)
 		printf("%10s\n", "-");
 }
 
-static void print_false(const struct dl_summary *sum)
+static void print_false(const struct davy_summary *sum)
 {
-	uint64_t milli = dl_false_per_day_milli(sum);
+	uint64_t milli = davy_false_per_day_milli(sum);
 
 	printf("false alarms: %u in %.1f h of benign traces", sum->false_benign,
 	       seconds(sum->benign_ns) / 3600);
 	if (milli != UINT64_MAX)
 		printf(" (%" PRIu64 ".%02" PRIu64 " in 24 h)", milli / 1000, milli % 1000 / 10);
 	printf(", %u before failures or about others\n", sum->false_failure);
-	for (int i = 1; i < DL_HZ_COUNT && i < DL_JUDGE_HAZARDS; i++)
+	for (int i = 1; i < DAVY_HZ_COUNT && i < DAVY_JUDGE_HAZARDS; i++)
 		if (sum->false_of[i])
-			printf("  %-18s %u\n", dl_hazard_name((enum dl_hazard)i), sum->false_of[i]);
+			printf("  %-18s %u\n", davy_hazard_name((enum davy_hazard)i),
+			       sum->false_of[i]);
 }
 
 /* Traces of one kind: those of a scenario, or each recorded one for itself. */
@@ -57,7 +58,7 @@ struct kind {
 	uint32_t count, missed, alarms;
 };
 
-static const char *name_of(const struct dl_case *of)
+static const char *name_of(const struct davy_case *of)
 {
 	const char *slash = strrchr(of->path, '/');
 
@@ -66,7 +67,7 @@ static const char *name_of(const struct dl_case *of)
 	return slash ? slash + 1 : of->path;
 }
 
-static size_t kinds_of(const struct dl_cases *cases, const struct dl_score *scores,
+static size_t kinds_of(const struct davy_cases *cases, const struct davy_score *scores,
 		       struct kind *kinds)
 {
 	size_t count = 0, k;
@@ -87,7 +88,7 @@ static size_t kinds_of(const struct dl_cases *cases, const struct dl_score *scor
 	return count;
 }
 
-static void print_kinds(const struct dl_cases *cases, const struct dl_score *scores)
+static void print_kinds(const struct davy_cases *cases, const struct davy_score *scores)
 {
 	struct kind kinds[KINDS_MAX];
 	size_t count = kinds_of(cases, scores, kinds);
@@ -96,7 +97,7 @@ static void print_kinds(const struct dl_cases *cases, const struct dl_score *sco
 	for (size_t i = 0; i < count; i++) {
 		if (!kinds[i].missed && !kinds[i].alarms)
 			continue;
-		printf("  %-22s", dl_text_safe(name, sizeof(name), kinds[i].name));
+		printf("  %-22s", davy_text_safe(name, sizeof(name), kinds[i].name));
 		if (kinds[i].missed)
 			printf(" %u of %u missed", kinds[i].missed, kinds[i].count);
 		if (kinds[i].alarms)
@@ -106,14 +107,14 @@ static void print_kinds(const struct dl_cases *cases, const struct dl_score *sco
 	}
 }
 
-static void print_change(const struct dl_search *search, int key, int64_t value,
-			 const struct dl_summary *sum)
+static void print_change(const struct davy_search *search, int key, int64_t value,
+			 const struct davy_summary *sum)
 {
-	char from[DL_CONFIG_VALUE_LEN], to[DL_CONFIG_VALUE_LEN];
+	char from[DAVY_CONFIG_VALUE_LEN], to[DAVY_CONFIG_VALUE_LEN];
 
-	dl_config_value_text(dl_config_rows[key].unit, search->base.value[key], from);
-	dl_config_value_text(dl_config_rows[key].unit, value, to);
-	printf("  %s: %s -> %s", dl_config_rows[key].name, from, to);
+	davy_config_value_text(davy_config_rows[key].unit, search->base.value[key], from);
+	davy_config_value_text(davy_config_rows[key].unit, value, to);
+	printf("  %s: %s -> %s", davy_config_rows[key].name, from, to);
 	if (sum)
 		printf(": foreseen %u -> %u, false %u -> %u, lead %u.%u %% -> %u.%u %%",
 		       search->before.all.foreseen, sum->all.foreseen,
@@ -125,7 +126,7 @@ static void print_change(const struct dl_search *search, int key, int64_t value,
 	printf("\n");
 }
 
-static void print_search(const struct dl_search *search)
+static void print_search(const struct davy_search *search)
 {
 	if (!search->count)
 		return;
@@ -146,14 +147,14 @@ static void print_search(const struct dl_search *search)
 	       search->after.false_benign + search->after.false_failure);
 }
 
-void dl_tune_print(const struct dl_search *search, const struct dl_cases *cases)
+void davy_tune_print(const struct davy_search *search, const struct davy_cases *cases)
 {
-	const struct dl_summary *sum = &search->before;
+	const struct davy_summary *sum = &search->before;
 
 	printf("%-18s %4s  %4s  %8s  %9s  %10s  %10s\n", "failure", "n", "seen", "foreseen",
 	       "of lead", "lead", "possible");
-	for (uint32_t class = 1; class < DL_CLASS_COUNT; class ++)
-		print_tally(dl_label_class_name(class), &sum->of_class[class]);
+	for (uint32_t class = 1; class < DAVY_CLASS_COUNT; class ++)
+		print_tally(davy_label_class_name(class), &sum->of_class[class]);
 	print_tally("all", &sum->all);
 	if (sum->unknown_count)
 		printf("%u traces without a label and without a failure are not scored\n",

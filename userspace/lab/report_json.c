@@ -7,25 +7,25 @@
 #include "lib/text.h"
 #include "lab/report.h"
 
-static json_t *tally_json(const struct dl_score_sum *t)
+static json_t *tally_json(const struct davy_score_sum *t)
 {
 	return json_pack("{s:i, s:i, s:i, s:I, s:I}", "count", (int)t->count, "foreseen",
 			 (int)t->foreseen, "lead_permille", (int)t->ratio_permille, "lead_ns",
 			 (json_int_t)t->lead_ns, "possible_ns", (json_int_t)t->possible_ns);
 }
 
-static json_t *summary_json(const struct dl_summary *sum)
+static json_t *summary_json(const struct davy_summary *sum)
 {
 	json_t *classes = json_object(), *hazards = json_object();
-	uint64_t milli = dl_false_per_day_milli(sum);
+	uint64_t milli = davy_false_per_day_milli(sum);
 
-	for (uint32_t class = 1; class < DL_CLASS_COUNT; class ++)
+	for (uint32_t class = 1; class < DAVY_CLASS_COUNT; class ++)
 		if (sum->of_class[class].count)
-			json_object_set_new(classes, dl_label_class_name(class),
+			json_object_set_new(classes, davy_label_class_name(class),
 					    tally_json(&sum->of_class[class]));
-	for (int i = 1; i < DL_HZ_COUNT && i < DL_JUDGE_HAZARDS; i++)
+	for (int i = 1; i < DAVY_HZ_COUNT && i < DAVY_JUDGE_HAZARDS; i++)
 		if (sum->false_of[i])
-			json_object_set_new(hazards, dl_hazard_name((enum dl_hazard)i),
+			json_object_set_new(hazards, davy_hazard_name((enum davy_hazard)i),
 					    json_integer(sum->false_of[i]));
 	return json_pack("{s:o, s:o, s:i, s:I, s:i, s:i, s:o, s:o, s:i, s:I}", "all",
 			 tally_json(&sum->all), "classes", classes, "benign",
@@ -37,35 +37,37 @@ static json_t *summary_json(const struct dl_summary *sum)
 			 "events", (json_int_t)sum->event_count);
 }
 
-static json_t *trace_json(const struct dl_case *of, const struct dl_score *s)
+static json_t *trace_json(const struct davy_case *of, const struct davy_score *s)
 {
 	char path[8192];
 	json_t *o = json_pack(
 		"{s:s, s:s, s:s, s:b, s:b, s:i}", "trace",
-		dl_text_safe(path, sizeof(path), of->path), "scenario", of->label.scenario, "class",
-		of->labelled || of->failed ? dl_label_class_name(of->label.class) : "unknown",
+		davy_text_safe(path, sizeof(path), of->path), "scenario", of->label.scenario,
+		"class",
+		of->labelled || of->failed ? davy_label_class_name(of->label.class) : "unknown",
 		"labelled", of->labelled, "foreseen", s->foreseen, "false", (int)s->false_count);
 
 	if (!o || !s->foreseen)
 		return o;
-	json_object_set_new(o, "hazard", json_string(dl_hazard_name((enum dl_hazard)s->hazard)));
+	json_object_set_new(o, "hazard",
+			    json_string(davy_hazard_name((enum davy_hazard)s->hazard)));
 	json_object_set_new(o, "level", json_integer(s->level));
 	json_object_set_new(o, "lead_ns", json_integer((json_int_t)s->lead_ns));
 	if (of->labelled)
-		json_object_set_new(o, "lead_permille", json_integer(dl_lead_permille(of, s)));
+		json_object_set_new(o, "lead_permille", json_integer(davy_lead_permille(of, s)));
 	return o;
 }
 
-static json_t *candidate_json(const struct dl_candidate *c)
+static json_t *candidate_json(const struct davy_candidate *c)
 {
-	return json_pack("{s:s, s:I, s:b, s:i, s:i, s:i}", "key", dl_config_rows[c->key].name,
+	return json_pack("{s:s, s:I, s:b, s:i, s:i, s:i}", "key", davy_config_rows[c->key].name,
 			 "value", (json_int_t)c->value, "taken", c->taken, "foreseen",
 			 (int)c->alone.all.foreseen, "false",
 			 (int)(c->alone.false_benign + c->alone.false_failure), "lead_permille",
 			 (int)c->alone.all.ratio_permille);
 }
 
-int dl_tune_print_json(const struct dl_search *search, const struct dl_cases *cases)
+int davy_tune_print_json(const struct davy_search *search, const struct davy_cases *cases)
 {
 	json_t *traces = json_array(), *candidates = json_array(), *report;
 	int err;

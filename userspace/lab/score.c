@@ -20,50 +20,50 @@
 #define LOOK_MS	 20
 
 struct replica {
-	struct dl_core core;
-	struct dl_judge judge;
+	struct davy_core core;
+	struct davy_judge judge;
 };
 
-static bool is_config(const struct dl_event *ev)
+static bool is_config(const struct davy_event *ev)
 {
-	return ev->kind == DL_EV_CONFIG || ev->kind == DL_EV_CONFIG_FOR;
+	return ev->kind == DAVY_EV_CONFIG || ev->kind == DAVY_EV_CONFIG_FOR;
 }
 
-static void replay(struct replica *r, const struct dl_event *events, size_t count)
+static void replay(struct replica *r, const struct davy_event *events, size_t count)
 {
-	struct dl_plan plans[DL_PLANS_MAX];
+	struct davy_plan plans[DAVY_PLANS_MAX];
 
 	for (size_t i = 0; i < count; i++) {
-		size_t said = dl_core_step(&r->core, &events[i], plans, DL_PLANS_MAX);
+		size_t said = davy_core_step(&r->core, &events[i], plans, DAVY_PLANS_MAX);
 
 		for (size_t j = 0; j < said; j++)
-			dl_judge_plan(&r->judge, &plans[j]);
+			davy_judge_plan(&r->judge, &plans[j]);
 	}
 	r->judge.score.event_count += count;
 }
 
 /* At most BATCH; *ret_more is what the reader said last. */
-static size_t read_batch(struct dl_trace_reader *trace, struct dl_event *events, int *ret_more)
+static size_t read_batch(struct davy_trace_reader *trace, struct davy_event *events, int *ret_more)
 {
 	size_t count = 0;
 
-	while (count < BATCH && (*ret_more = dl_trace_next(trace, &events[count])) > 0)
+	while (count < BATCH && (*ret_more = davy_trace_next(trace, &events[count])) > 0)
 		count += !is_config(&events[count]);
 	return count;
 }
 
-int dl_score_trace(const struct dl_case *of, const struct dl_config *configs, size_t count,
-		   struct dl_score *scores)
+int davy_score_trace(const struct davy_case *of, const struct davy_config *configs, size_t count,
+		     struct davy_score *scores)
 {
 	struct replica *replicas = calloc(count, sizeof(*replicas));
-	struct dl_event *events = calloc(BATCH, sizeof(*events));
-	struct dl_trace_reader *trace = NULL;
-	int more = replicas && events ? dl_trace_open(of->path, &trace) : -ENOMEM;
+	struct davy_event *events = calloc(BATCH, sizeof(*events));
+	struct davy_trace_reader *trace = NULL;
+	int more = replicas && events ? davy_trace_open(of->path, &trace) : -ENOMEM;
 
 	for (size_t i = 0; i < count && !more; i++) {
-		dl_core_init(&replicas[i].core);
+		davy_core_init(&replicas[i].core);
 		replicas[i].core.config = configs[i];
-		dl_judge_begin(&replicas[i].judge, of);
+		davy_judge_begin(&replicas[i].judge, of);
 	}
 	for (more = more ? more : 1; more > 0;) {
 		size_t have = read_batch(trace, events, &more);
@@ -76,7 +76,7 @@ int dl_score_trace(const struct dl_case *of, const struct dl_config *configs, si
 		more = 1; /* what comes after the failure is not judged */
 	for (size_t i = 0; i < count && more >= 0; i++)
 		scores[i] = replicas[i].judge.score;
-	dl_trace_reader_free(trace);
+	davy_trace_reader_free(trace);
 	free(events);
 	free(replicas);
 	return more;
@@ -87,13 +87,13 @@ struct shared {
 	atomic_size_t next;
 	atomic_size_t done;
 	size_t size;
-	struct dl_score *scores;
+	struct davy_score *scores;
 	int *errors;
 };
 
 static struct shared *share(size_t cases, size_t count)
 {
-	size_t scores = cases * count * sizeof(struct dl_score), errors = cases * sizeof(int);
+	size_t scores = cases * count * sizeof(struct davy_score), errors = cases * sizeof(int);
 	size_t size = sizeof(struct shared) + scores + errors;
 	struct shared *s =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -101,7 +101,7 @@ static struct shared *share(size_t cases, size_t count)
 	if (s == MAP_FAILED)
 		return NULL;
 	s->size = size;
-	s->scores = (struct dl_score *)(s + 1);
+	s->scores = (struct davy_score *)(s + 1);
 	s->errors = (int *)((char *)s->scores + scores);
 	for (size_t i = 0; i < cases; i++)
 		s->errors[i] = -EINTR; /* until its worker says otherwise */
@@ -110,8 +110,8 @@ static struct shared *share(size_t cases, size_t count)
 
 struct work {
 	struct shared *shared;
-	const struct dl_cases *cases;
-	const struct dl_config *configs;
+	const struct davy_cases *cases;
+	const struct davy_config *configs;
 	size_t count;
 };
 
@@ -122,63 +122,63 @@ static int score_work(void *arg)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&s->next, 1)) < w->cases->count) {
-		s->errors[i] = dl_score_trace(&w->cases->at[i], w->configs, w->count,
-					      &s->scores[i * w->count]);
+		s->errors[i] = davy_score_trace(&w->cases->at[i], w->configs, w->count,
+						&s->scores[i * w->count]);
 		atomic_fetch_add(&s->done, 1);
 	}
 	return 0;
 }
 
-static size_t reap(struct dl_child *workers, size_t count)
+static size_t reap(struct davy_child *workers, size_t count)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		dl_child_reap(&workers[i], NULL);
+		davy_child_reap(&workers[i], NULL);
 		left += workers[i].pid > 0;
 	}
 	return left;
 }
 
-static void wait_for(struct shared *s, struct dl_child *workers, size_t count, size_t cases)
+static void wait_for(struct shared *s, struct davy_child *workers, size_t count, size_t cases)
 {
 	const struct timespec pause = { 0, LOOK_MS * 1000000L };
-	struct dl_progress progress;
+	struct davy_progress progress;
 
-	dl_progress_begin(&progress, "traces", cases);
+	davy_progress_begin(&progress, "traces", cases);
 	while (reap(workers, count)) {
-		dl_progress_show(&progress, atomic_load(&s->done));
+		davy_progress_show(&progress, atomic_load(&s->done));
 		nanosleep(&pause, NULL);
 	}
-	dl_progress_end(&progress);
+	davy_progress_end(&progress);
 }
 
-static void tell_error(const struct dl_case *of, int err)
+static void tell_error(const struct davy_case *of, int err)
 {
-	dl_log("'%s': %s", of->path,
-	       err > 0		 ? "damaged behind its failure; scored up to there"
-	       : err == -EBADMSG ? "cut short or corrupted; left out"
-	       : err == -EINTR	 ? "its worker ended before it had replayed it"
-				 : strerror(-err));
+	davy_log("'%s': %s", of->path,
+		 err > 0	   ? "damaged behind its failure; scored up to there"
+		 : err == -EBADMSG ? "cut short or corrupted; left out"
+		 : err == -EINTR   ? "its worker ended before it had replayed it"
+				   : strerror(-err));
 }
 
 /* Scores in shared memory, each with its trace's error; NULL: no memory. */
-static struct shared *score(const struct dl_cases *cases, const struct dl_config *configs,
+static struct shared *score(const struct davy_cases *cases, const struct davy_config *configs,
 			    size_t count, unsigned int jobs)
 {
 	struct shared *s = share(cases->count, count);
 	struct work work = { s, cases, configs, count };
-	const struct dl_child_spec spec = { .run = score_work,
-					    .arg = &work,
-					    .death_signal = SIGKILL };
-	struct dl_child workers[JOBS_MAX];
+	const struct davy_child_spec spec = { .run = score_work,
+					      .arg = &work,
+					      .death_signal = SIGKILL };
+	struct davy_child workers[JOBS_MAX];
 	size_t started = 0;
 
 	if (!s)
 		return NULL;
 	if (jobs > cases->count)
 		jobs = (unsigned int)cases->count;
-	while (started < jobs && started < JOBS_MAX && !dl_child_start(&spec, &workers[started]))
+	while (started < jobs && started < JOBS_MAX && !davy_child_start(&spec, &workers[started]))
 		started++;
 	if (!started)
 		score_work(&work); /* without a child this process does it all */
@@ -186,8 +186,8 @@ static struct shared *score(const struct dl_cases *cases, const struct dl_config
 	return s;
 }
 
-int dl_score_all(const struct dl_cases *cases, const struct dl_config *configs, size_t count,
-		 unsigned int jobs, struct dl_score **ret_scores)
+int davy_score_all(const struct davy_cases *cases, const struct davy_config *configs, size_t count,
+		   unsigned int jobs, struct davy_score **ret_scores)
 {
 	struct shared *s = score(cases, configs, count, jobs);
 	int err = s ? 0 : -ENOMEM;
@@ -200,12 +200,12 @@ int dl_score_all(const struct dl_cases *cases, const struct dl_config *configs, 
 	}
 	*ret_scores = err ? NULL : s->scores;
 	if (err && s)
-		dl_scores_free(s->scores);
+		davy_scores_free(s->scores);
 	return err;
 }
 
-int dl_score_whole(struct dl_cases *cases, const struct dl_config *configs, size_t count,
-		   unsigned int jobs, struct dl_score **ret_scores)
+int davy_score_whole(struct davy_cases *cases, const struct davy_config *configs, size_t count,
+		     unsigned int jobs, struct davy_score **ret_scores)
 {
 	struct shared *s = score(cases, configs, count, jobs);
 	size_t kept = 0;
@@ -229,7 +229,7 @@ int dl_score_whole(struct dl_cases *cases, const struct dl_config *configs, size
 	}
 	if (!kept && cases->count) {
 		cases->count = 0;
-		dl_scores_free(s->scores);
+		davy_scores_free(s->scores);
 		return -ENODATA;
 	}
 	cases->count = kept;
@@ -237,7 +237,7 @@ int dl_score_whole(struct dl_cases *cases, const struct dl_config *configs, size
 	return 0;
 }
 
-void dl_scores_free(struct dl_score *scores)
+void davy_scores_free(struct davy_score *scores)
 {
 	struct shared *s;
 

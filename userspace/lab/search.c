@@ -11,13 +11,13 @@
 
 #define AT_ONCE 48 /* configurations of one reading: a core takes half a MiB */
 
-bool dl_search_key(int key)
+bool davy_search_key(int key)
 {
-	const char *name = dl_config_rows[key].name;
+	const char *name = davy_config_rows[key].name;
 	size_t length = strcspn(name, ".");
 
-	for (int i = 1; i < DL_HZ_COUNT; i++) {
-		const char *hazard = dl_hazard_name((enum dl_hazard)i);
+	for (int i = 1; i < DAVY_HZ_COUNT; i++) {
+		const char *hazard = davy_hazard_name((enum davy_hazard)i);
 
 		if (strlen(hazard) == length && !strncmp(hazard, name, length))
 			return true;
@@ -25,29 +25,29 @@ bool dl_search_key(int key)
 	return false;
 }
 
-static bool in_order(const struct dl_config *config)
+static bool in_order(const struct davy_config *config)
 {
-	struct dl_config_order order;
+	struct davy_config_order order;
 
-	for (size_t i = 0; dl_config_order(i, &order); i++)
+	for (size_t i = 0; davy_config_order(i, &order); i++)
 		if (config->value[order.low] > config->value[order.high])
 			return false;
 	return true;
 }
 
-static struct dl_config with(const struct dl_config *base, int key, int64_t value)
+static struct davy_config with(const struct davy_config *base, int key, int64_t value)
 {
-	struct dl_config config = *base;
+	struct davy_config config = *base;
 
 	config.value[key] = value;
 	return config;
 }
 
-int dl_search_add(struct dl_search *search, int key, int64_t value)
+int davy_search_add(struct davy_search *search, int key, int64_t value)
 {
-	const struct dl_config_row *row = &dl_config_rows[key];
-	struct dl_config config = with(&search->base, key, value);
-	struct dl_candidate *c;
+	const struct davy_config_row *row = &davy_config_rows[key];
+	struct davy_config config = with(&search->base, key, value);
+	struct davy_candidate *c;
 
 	if (value < row->min || value > row->max)
 		return -ERANGE;
@@ -58,7 +58,7 @@ int dl_search_add(struct dl_search *search, int key, int64_t value)
 	for (size_t i = 0; i < search->count; i++)
 		if (search->candidate[i].key == key && search->candidate[i].value == value)
 			return 0;
-	if (search->count == DL_CANDIDATES_MAX)
+	if (search->count == DAVY_CANDIDATES_MAX)
 		return -E2BIG;
 	c = &search->candidate[search->count++];
 	memset(c, 0, sizeof(*c));
@@ -68,19 +68,19 @@ int dl_search_add(struct dl_search *search, int key, int64_t value)
 	return 0;
 }
 
-static void add_step(struct dl_search *search, int key, int64_t permille)
+static void add_step(struct davy_search *search, int key, int64_t permille)
 {
 	int64_t base = search->base.value[key];
 	int64_t value = base / 1000 * permille + base % 1000 * permille / 1000;
 
-	dl_search_add(search, key, dl_config_value_round(dl_config_rows[key].unit, value));
+	davy_search_add(search, key, davy_config_value_round(davy_config_rows[key].unit, value));
 }
 
-void dl_search_add_all(struct dl_search *search)
+void davy_search_add_all(struct davy_search *search)
 {
 	search->by_steps = true;
-	for (int key = 0; key < DL_CFG_COUNT; key++) {
-		if (!dl_search_key(key))
+	for (int key = 0; key < DAVY_CFG_COUNT; key++) {
+		if (!davy_search_key(key))
 			continue;
 		add_step(search, key, 500);
 		add_step(search, key, 2000);
@@ -88,23 +88,23 @@ void dl_search_add_all(struct dl_search *search)
 }
 
 /* A summary of each of "count" configurations. */
-static int sum_up(const struct dl_cases *cases, const struct dl_config *configs, size_t count,
-		  unsigned int jobs, struct dl_summary *ret_summaries)
+static int sum_up(const struct davy_cases *cases, const struct davy_config *configs, size_t count,
+		  unsigned int jobs, struct davy_summary *ret_summaries)
 {
-	struct dl_score *scores;
-	int err = dl_score_all(cases, configs, count, jobs, &scores);
+	struct davy_score *scores;
+	int err = davy_score_all(cases, configs, count, jobs, &scores);
 
 	for (size_t i = 0; i < count && !err; i++)
-		err = dl_summary_make(cases, scores + i, count, &ret_summaries[i]);
-	dl_scores_free(scores);
+		err = davy_summary_make(cases, scores + i, count, &ret_summaries[i]);
+	davy_scores_free(scores);
 	return err;
 }
 
-static int try_from(struct dl_search *search, size_t first, const struct dl_cases *cases,
+static int try_from(struct davy_search *search, size_t first, const struct davy_cases *cases,
 		    unsigned int jobs)
 {
-	struct dl_config configs[AT_ONCE];
-	struct dl_summary *sums = calloc(AT_ONCE, sizeof(*sums));
+	struct davy_config configs[AT_ONCE];
+	struct davy_summary *sums = calloc(AT_ONCE, sizeof(*sums));
 	int err = sums ? 0 : -ENOMEM;
 
 	for (size_t from = first; from < search->count && !err; from += AT_ONCE) {
@@ -121,7 +121,7 @@ static int try_from(struct dl_search *search, size_t first, const struct dl_case
 	return err;
 }
 
-static int try_each(struct dl_search *search, const struct dl_cases *cases, unsigned int jobs)
+static int try_each(struct davy_search *search, const struct davy_cases *cases, unsigned int jobs)
 {
 	int err = try_from(search, 0, cases, jobs);
 	size_t count = search->count;
@@ -129,7 +129,7 @@ static int try_each(struct dl_search *search, const struct dl_cases *cases, unsi
 	if (err || !search->by_steps)
 		return err;
 	for (size_t i = 0; i < count; i++) {
-		const struct dl_candidate *c = &search->candidate[i];
+		const struct davy_candidate *c = &search->candidate[i];
 
 		if (memcmp(&c->alone, &search->before, sizeof(c->alone)) != 0)
 			add_step(search, c->key,
@@ -140,15 +140,15 @@ static int try_each(struct dl_search *search, const struct dl_cases *cases, unsi
 
 /* One that is better than the base. */
 struct good {
-	struct dl_candidate *candidate;
+	struct davy_candidate *candidate;
 };
 
 /* The best first; of two values of a key that are as good, the nearer. */
 static int by_worth(const void *a, const void *b)
 {
-	const struct dl_candidate *x = ((const struct good *)a)->candidate;
-	const struct dl_candidate *y = ((const struct good *)b)->candidate;
-	int order = dl_summary_compare(&x->alone, &y->alone);
+	const struct davy_candidate *x = ((const struct good *)a)->candidate;
+	const struct davy_candidate *y = ((const struct good *)b)->candidate;
+	int order = davy_summary_compare(&x->alone, &y->alone);
 
 	if (!order && x->key == y->key)
 		order = (x->far > y->far) - (x->far < y->far);
@@ -156,11 +156,11 @@ static int by_worth(const void *a, const void *b)
 }
 
 /* One more to the proposal, if it still helps with the others. */
-static int take(struct dl_search *search, struct dl_candidate *c, const struct dl_cases *cases,
-		unsigned int jobs)
+static int take(struct davy_search *search, struct davy_candidate *c,
+		const struct davy_cases *cases, unsigned int jobs)
 {
-	struct dl_config config = with(&search->proposal, c->key, c->value);
-	struct dl_summary sum;
+	struct davy_config config = with(&search->proposal, c->key, c->value);
+	struct davy_summary sum;
 	int err;
 
 	if (!in_order(&config))
@@ -170,7 +170,8 @@ static int take(struct dl_search *search, struct dl_candidate *c, const struct d
 		return err;
 	if (!search->taken_count)
 		sum = c->alone;
-	if (!dl_summary_better(&sum, &search->after) || !dl_summary_not_worse(&sum, &search->after))
+	if (!davy_summary_better(&sum, &search->after) ||
+	    !davy_summary_not_worse(&sum, &search->after))
 		return 0;
 	search->proposal = config;
 	search->after = sum;
@@ -179,23 +180,23 @@ static int take(struct dl_search *search, struct dl_candidate *c, const struct d
 	return 0;
 }
 
-static int combine(struct dl_search *search, const struct dl_cases *cases, unsigned int jobs)
+static int combine(struct davy_search *search, const struct davy_cases *cases, unsigned int jobs)
 {
-	struct good good[DL_CANDIDATES_MAX];
-	bool seen[DL_CFG_COUNT] = { false };
+	struct good good[DAVY_CANDIDATES_MAX];
+	bool seen[DAVY_CFG_COUNT] = { false };
 	size_t count = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < search->count; i++) {
-		struct dl_candidate *c = &search->candidate[i];
+		struct davy_candidate *c = &search->candidate[i];
 
-		if (dl_summary_better(&c->alone, &search->before) &&
-		    dl_summary_not_worse(&c->alone, &search->before))
+		if (davy_summary_better(&c->alone, &search->before) &&
+		    davy_summary_not_worse(&c->alone, &search->before))
 			good[count++].candidate = c;
 	}
 	qsort(good, count, sizeof(good[0]), by_worth);
 	for (size_t i = 0; i < count && !err; i++) {
-		struct dl_candidate *c = good[i].candidate;
+		struct davy_candidate *c = good[i].candidate;
 
 		if (seen[c->key])
 			continue; /* a better value of this key was tried */
@@ -205,12 +206,12 @@ static int combine(struct dl_search *search, const struct dl_cases *cases, unsig
 	return err;
 }
 
-int dl_search_run(struct dl_search *search, struct dl_cases *cases, unsigned int jobs)
+int davy_search_run(struct davy_search *search, struct davy_cases *cases, unsigned int jobs)
 {
-	int err = dl_score_whole(cases, &search->base, 1, jobs, &search->scores);
+	int err = davy_score_whole(cases, &search->base, 1, jobs, &search->scores);
 
 	if (!err)
-		err = dl_summary_make(cases, search->scores, 1, &search->before);
+		err = davy_summary_make(cases, search->scores, 1, &search->before);
 	search->proposal = search->base;
 	search->after = search->before;
 	if (!err)
@@ -218,12 +219,12 @@ int dl_search_run(struct dl_search *search, struct dl_cases *cases, unsigned int
 	if (!err)
 		err = combine(search, cases, jobs);
 	if (err == -ENOMEM)
-		dl_log("no memory to score %zu traces", cases->count);
+		davy_log("no memory to score %zu traces", cases->count);
 	return err;
 }
 
-void dl_search_free(struct dl_search *search)
+void davy_search_free(struct davy_search *search)
 {
-	dl_scores_free(search->scores);
+	davy_scores_free(search->scores);
 	search->scores = NULL;
 }

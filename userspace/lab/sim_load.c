@@ -4,39 +4,39 @@
 #include <assert.h>
 
 #define ROUND	 1024 /* tokens: the unit of the slopes */
-#define STUCK_NS (100 * DL_MS)
+#define STUCK_NS (100 * DAVY_MS)
 
 static uint64_t deeper_ns(uint64_t slope_ns, uint32_t depth)
 {
 	return slope_ns / ROUND * depth + slope_ns % ROUND * depth / ROUND;
 }
 
-uint64_t dl_sim_prompt_job_ns(const struct dl_sim_pace *pace, uint32_t depth)
+uint64_t davy_sim_prompt_job_ns(const struct davy_sim_pace *pace, uint32_t depth)
 {
 	uint64_t curve_ns = deeper_ns(deeper_ns(pace->prompt_curve_ns, depth), depth);
 
 	return pace->prompt_ns + deeper_ns(pace->prompt_slope_ns, depth) + curve_ns;
 }
 
-static uint64_t job_ns(struct dl_sim *s, const struct dl_sim_load *l)
+static uint64_t job_ns(struct davy_sim *s, const struct davy_sim_load *l)
 {
-	const struct dl_sim_pace *pace = &l->pace;
+	const struct davy_sim_pace *pace = &l->pace;
 	uint64_t ns = pace->token_ns + deeper_ns(pace->token_slope_ns, l->depth);
 
-	if (l->phase == DL_SIM_PROMPT)
-		ns = dl_sim_prompt_job_ns(pace, l->depth) * l->tokens / l->p->info.ubatch;
-	ns = dl_random_near(&s->random, ns, pace->noise_permille);
+	if (l->phase == DAVY_SIM_PROMPT)
+		ns = davy_sim_prompt_job_ns(pace, l->depth) * l->tokens / l->p->info.ubatch;
+	ns = davy_random_near(&s->random, ns, pace->noise_permille);
 	return ns / 1000 * l->slow_permille + 1;
 }
 
-static void begin_request(struct dl_sim *s, struct dl_sim_load *l)
+static void begin_request(struct davy_sim *s, struct davy_sim_load *l)
 {
-	const struct dl_sim_habit *h = &l->habit;
+	const struct davy_sim_habit *h = &l->habit;
 	uint32_t context = l->p->progress.context_size;
-	uint32_t prompt = (uint32_t)dl_sim_between(s, h->prompt_min, h->prompt_max);
-	uint32_t answer = (uint32_t)dl_sim_between(s, h->answer_min, h->answer_max);
+	uint32_t prompt = (uint32_t)davy_sim_between(s, h->prompt_min, h->prompt_max);
+	uint32_t answer = (uint32_t)davy_sim_between(s, h->answer_min, h->answer_max);
 
-	if (l->want_prompt || !dl_random_chance(&s->random, h->keep_permille))
+	if (l->want_prompt || !davy_random_chance(&s->random, h->keep_permille))
 		l->depth = 0;
 	if (l->want_prompt)
 		prompt = l->want_prompt;
@@ -49,29 +49,29 @@ static void begin_request(struct dl_sim *s, struct dl_sim_load *l)
 		answer = context - prompt;
 	l->prompt_left = prompt;
 	l->answer_left = answer;
-	l->phase = DL_SIM_PROMPT;
+	l->phase = DAVY_SIM_PROMPT;
 	l->p->progress.busy_slots = 1;
 }
 
-static void end_request(struct dl_sim_load *l)
+static void end_request(struct davy_sim_load *l)
 {
-	l->phase = DL_SIM_IDLE;
+	l->phase = DAVY_SIM_IDLE;
 	l->p->progress.busy_slots = 0;
 }
 
-static uint64_t timeout_of(const struct dl_sim_load *l)
+static uint64_t timeout_of(const struct davy_sim_load *l)
 {
 	return l->p->ring ? l->p->ring->timeout_ns : 0;
 }
 
 /* A job that outlasts its timeout ends with it. */
-static uint64_t begin_job(struct dl_sim *s, struct dl_sim_load *l)
+static uint64_t begin_job(struct davy_sim *s, struct davy_sim_load *l)
 {
-	struct dl_sim_process *p = l->p;
+	struct davy_sim_process *p = l->p;
 	uint64_t ns, timeout_ns = timeout_of(l);
 
 	l->tokens = 1;
-	if (l->phase == DL_SIM_PROMPT)
+	if (l->phase == DAVY_SIM_PROMPT)
 		l->tokens = l->prompt_left < p->info.ubatch ? l->prompt_left : p->info.ubatch;
 	ns = job_ns(s, l);
 	l->began_ns = p->graph.entered_ns = s->now_ns;
@@ -81,15 +81,15 @@ static uint64_t begin_job(struct dl_sim *s, struct dl_sim_load *l)
 		p->ring->pid = p->pid;
 	}
 	if (l->fatal && timeout_ns && ns >= timeout_ns / 8)
-		dl_sim_sign(s, s->now_ns + timeout_ns / 8);
+		davy_sim_sign(s, s->now_ns + timeout_ns / 8);
 	return s->now_ns + (timeout_ns && ns > timeout_ns ? timeout_ns : ns);
 }
 
-static void count_time(struct dl_ev_job_times *t, uint64_t ns)
+static void count_time(struct davy_ev_job_times *t, uint64_t ns)
 {
 	size_t slot = 0;
 
-	while (slot < DL_TIME_SLOTS - 1 && ns >= DL_TIME_SLOT_NS << (slot + 1))
+	while (slot < DAVY_TIME_SLOTS - 1 && ns >= DAVY_TIME_SLOT_NS << (slot + 1))
 		slot++;
 	t->slot[slot]++;
 	t->count++;
@@ -98,9 +98,9 @@ static void count_time(struct dl_ev_job_times *t, uint64_t ns)
 		t->max_ns = ns;
 }
 
-static void end_job(struct dl_sim *s, struct dl_sim_load *l)
+static void end_job(struct davy_sim *s, struct davy_sim_load *l)
 {
-	struct dl_sim_process *p = l->p;
+	struct davy_sim_process *p = l->p;
 	uint64_t ns = s->now_ns - l->began_ns;
 
 	l->began_ns = p->graph.entered_ns = 0;
@@ -115,37 +115,37 @@ static void end_job(struct dl_sim *s, struct dl_sim_load *l)
 	}
 	l->depth += l->tokens;
 	p->progress.depth = l->depth;
-	if (l->phase == DL_SIM_PROMPT) {
+	if (l->phase == DAVY_SIM_PROMPT) {
 		l->prompt_left -= l->tokens;
 		p->progress.prompt_count += l->tokens;
 		if (!l->prompt_left)
-			l->phase = DL_SIM_ANSWER;
+			l->phase = DAVY_SIM_ANSWER;
 	} else {
 		p->progress.generated_count += l->tokens;
 		l->answer_left -= l->answer_left ? 1 : 0;
 	}
-	if (l->phase == DL_SIM_ANSWER && !l->answer_left)
+	if (l->phase == DAVY_SIM_ANSWER && !l->answer_left)
 		end_request(l);
 }
 
 /* The job runs on until its timeout, if it has one; its engine is busy as long. */
-static uint64_t stay_stuck(struct dl_sim *s, struct dl_sim_load *l)
+static uint64_t stay_stuck(struct davy_sim *s, struct davy_sim_load *l)
 {
 	uint64_t timeout_ns = timeout_of(l);
 
 	l->p->client.busy_ns += STUCK_NS;
 	if (l->fatal && timeout_ns)
-		dl_sim_sign(s, l->began_ns + timeout_ns / 8 > s->now_ns
-				       ? l->began_ns + timeout_ns / 8
-				       : s->now_ns);
+		davy_sim_sign(s, l->began_ns + timeout_ns / 8 > s->now_ns
+					 ? l->began_ns + timeout_ns / 8
+					 : s->now_ns);
 	if (timeout_ns && l->began_ns + timeout_ns <= s->now_ns + STUCK_NS)
 		return l->began_ns + timeout_ns;
 	return s->now_ns + STUCK_NS;
 }
 
-static uint64_t work(struct dl_sim *s, struct dl_sim_actor *a)
+static uint64_t work(struct davy_sim *s, struct davy_sim_actor *a)
 {
-	struct dl_sim_load *l = a->of;
+	struct davy_sim_load *l = a->of;
 	uint64_t timeout_ns = timeout_of(l);
 
 	if (!l->p->alive || l->stopped)
@@ -161,37 +161,37 @@ static uint64_t work(struct dl_sim *s, struct dl_sim_actor *a)
 		return stay_stuck(s, l);
 	if (l->began_ns)
 		end_job(s, l);
-	if (l->phase == DL_SIM_IDLE && a->stage) {
+	if (l->phase == DAVY_SIM_IDLE && a->stage) {
 		a->stage = 0; /* it was told to come for a request */
 		begin_request(s, l);
 	}
-	if (l->phase == DL_SIM_IDLE) {
+	if (l->phase == DAVY_SIM_IDLE) {
 		a->stage = 1;
-		return s->now_ns + dl_sim_around(s, l->habit.think_ns);
+		return s->now_ns + davy_sim_around(s, l->habit.think_ns);
 	}
 	return begin_job(s, l);
 }
 
-struct dl_sim_load *dl_sim_add_load(struct dl_sim *s, struct dl_sim_process *p,
-				    const struct dl_sim_pace *pace,
-				    const struct dl_sim_habit *habit)
+struct davy_sim_load *davy_sim_add_load(struct davy_sim *s, struct davy_sim_process *p,
+					const struct davy_sim_pace *pace,
+					const struct davy_sim_habit *habit)
 {
-	struct dl_sim_load *l = &s->load[s->load_count++];
+	struct davy_sim_load *l = &s->load[s->load_count++];
 
-	assert(s->load_count <= DL_SIM_LOADS);
+	assert(s->load_count <= DAVY_SIM_LOADS);
 	assert(p->info.ubatch && p->progress.context_size > 1);
 	l->p = p;
 	l->pace = *pace;
 	l->habit = *habit;
 	l->slow_permille = 1000;
-	l->actor = dl_sim_add_actor(s, work, l, s->now_ns + dl_sim_around(s, habit->think_ns));
+	l->actor = davy_sim_add_actor(s, work, l, s->now_ns + davy_sim_around(s, habit->think_ns));
 	l->actor->stage = 1;
 	return l;
 }
 
-void dl_sim_ask(struct dl_sim *s, struct dl_sim_load *l)
+void davy_sim_ask(struct davy_sim *s, struct davy_sim_load *l)
 {
-	if (l->phase != DL_SIM_IDLE || l->stopped)
+	if (l->phase != DAVY_SIM_IDLE || l->stopped)
 		return;
 	l->actor->stage = 1;
 	l->actor->next_ns = s->now_ns;

@@ -8,18 +8,19 @@
 
 #include "lab/sim_say.h"
 
-#define TICK_NS	     (100 * DL_MS)
-#define TICK_BUSY_NS (50 * DL_MS)
-#define YOUNG_NS     (50 * DL_MS)
-#define ASK_NS	     DL_S
-#define COUNT_NS     (10 * DL_S)
-#define SELDOM_NS    (5 * DL_S)
-#define OFTEN_NS     (200 * DL_MS)
+#define TICK_NS	     (100 * DAVY_MS)
+#define TICK_BUSY_NS (50 * DAVY_MS)
+#define YOUNG_NS     (50 * DAVY_MS)
+#define ASK_NS	     DAVY_S
+#define COUNT_NS     (10 * DAVY_S)
+#define SELDOM_NS    (5 * DAVY_S)
+#define OFTEN_NS     (200 * DAVY_MS)
 #define LATE_US	     300 /* a busy loop's timer comes so late at most */
 
-static void look_at_ring(struct dl_sim *s, const struct dl_sim_device *d, struct dl_sim_ring *r)
+static void look_at_ring(struct davy_sim *s, const struct davy_sim_device *d,
+			 struct davy_sim_ring *r)
 {
-	struct dl_event ev = dl_sim_event(s, DL_EV_RING, r->began_ns ? r->pid : 0);
+	struct davy_event ev = davy_sim_event(s, DAVY_EV_RING, r->began_ns ? r->pid : 0);
 	uint64_t age_ns = r->began_ns ? s->now_ns - r->began_ns : 0;
 
 	if (age_ns < YOUNG_NS)
@@ -27,8 +28,8 @@ static void look_at_ring(struct dl_sim *s, const struct dl_sim_device *d, struct
 	if (!age_ns && !r->told)
 		return;
 	r->told = age_ns != 0;
-	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), d->name);
-	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), r->name);
+	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), d->name);
+	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), r->name);
 	ev.ring.timeout_ns = r->timeout_ns;
 	ev.ring.age_ns = age_ns;
 	ev.ring.running_count = r->began_ns != 0;
@@ -36,10 +37,10 @@ static void look_at_ring(struct dl_sim *s, const struct dl_sim_device *d, struct
 		ev.ring.fence_context = r->context;
 		ev.ring.fence_seqno = r->seqno;
 	}
-	dl_sim_tell(s, &ev);
+	davy_sim_tell(s, &ev);
 }
 
-static bool look_at_rings(struct dl_sim *s)
+static bool look_at_rings(struct davy_sim *s)
 {
 	bool busy = false;
 
@@ -52,9 +53,9 @@ static bool look_at_rings(struct dl_sim *s)
 	return busy;
 }
 
-static void look_at_graph(struct dl_sim *s, struct dl_sim_process *p)
+static void look_at_graph(struct davy_sim *s, struct davy_sim_process *p)
 {
-	struct dl_event ev = dl_sim_event(s, DL_EV_GRAPH, p->pid);
+	struct davy_event ev = davy_sim_event(s, DAVY_EV_GRAPH, p->pid);
 	uint64_t entered_ns = p->graph.entered_ns;
 	bool in_flight = entered_ns && s->now_ns - entered_ns > YOUNG_NS;
 
@@ -64,18 +65,18 @@ static void look_at_graph(struct dl_sim *s, struct dl_sim_process *p)
 	ev.graph = p->graph;
 	if (!in_flight)
 		ev.graph.entered_ns = 0;
-	dl_sim_tell(s, &ev);
+	davy_sim_tell(s, &ev);
 }
 
-static void look_at_times(struct dl_sim *s, struct dl_sim_process *p)
+static void look_at_times(struct davy_sim *s, struct davy_sim_process *p)
 {
-	struct dl_event ev = dl_sim_event(s, DL_EV_JOB_TIMES, p->pid);
+	struct davy_event ev = davy_sim_event(s, DAVY_EV_JOB_TIMES, p->pid);
 
 	if (p->times_told == p->times.count)
 		return;
 	p->times_told = p->times.count;
 	ev.job_times = p->times;
-	dl_sim_tell(s, &ev);
+	davy_sim_tell(s, &ev);
 }
 
 /* ns until "left" bytes are filled at the rate of the last interval. */
@@ -91,12 +92,12 @@ static uint64_t interval_of(uint64_t total, uint64_t used, uint64_t before, uint
 	if (grown && ago_ns && left / grown < UINT64_MAX / ago_ns)
 		ns = left / grown * ago_ns;
 	ns /= 20;
-	if (left < total / 4 && ns > DL_S)
-		ns = DL_S;
+	if (left < total / 4 && ns > DAVY_S)
+		ns = DAVY_S;
 	return ns < OFTEN_NS ? OFTEN_NS : ns > SELDOM_NS ? SELDOM_NS : ns;
 }
 
-static uint64_t interval(const struct dl_ev_memory *now, const struct dl_ev_memory *before,
+static uint64_t interval(const struct davy_ev_memory *now, const struct davy_ev_memory *before,
 			 uint64_t ago_ns)
 {
 	uint64_t vram, gtt, host;
@@ -110,10 +111,10 @@ static uint64_t interval(const struct dl_ev_memory *now, const struct dl_ev_memo
 	return host < vram ? host : vram;
 }
 
-static void sample(struct dl_sim *s, struct dl_sim_device *d)
+static void sample(struct davy_sim *s, struct davy_sim_device *d)
 {
-	struct dl_event ev = dl_sim_event(s, DL_EV_MEMORY, 0);
-	struct dl_ev_memory now = d->memory, before = d->sampled;
+	struct davy_event ev = davy_sim_event(s, DAVY_EV_MEMORY, 0);
+	struct davy_ev_memory now = d->memory, before = d->sampled;
 	uint64_t ago_ns = s->now_ns - d->sampled_ns;
 	bool first = !d->sampled_ns;
 
@@ -123,11 +124,11 @@ static void sample(struct dl_sim *s, struct dl_sim_device *d)
 	} else {
 		d->counted_ns = s->now_ns;
 	}
-	now.vram_used = dl_sim_vram_used(s, d);
+	now.vram_used = davy_sim_vram_used(s, d);
 	now.visible_used = now.vram_used;
-	now.gtt_used = dl_sim_gtt_used(s, d);
+	now.gtt_used = davy_sim_gtt_used(s, d);
 	now.host_total = s->host_total;
-	now.host_available = dl_sim_host_available(s);
+	now.host_available = davy_sim_host_available(s);
 	now.pressure_permille = s->pressure_permille;
 	d->sampled = now;
 	d->sampled_ns = s->now_ns;
@@ -137,31 +138,31 @@ static void sample(struct dl_sim *s, struct dl_sim_device *d)
 	if (!first && !memcmp(&before, &now, sizeof(now)))
 		return;
 	ev.memory = now;
-	dl_sim_tell(s, &ev);
+	davy_sim_tell(s, &ev);
 }
 
-static void look_at_client(struct dl_sim *s, struct dl_sim_process *p)
+static void look_at_client(struct davy_sim *s, struct davy_sim_process *p)
 {
-	struct dl_event ev = dl_sim_event(s, DL_EV_CLIENT, p->pid);
+	struct davy_event ev = davy_sim_event(s, DAVY_EV_CLIENT, p->pid);
 	bool known = p->client_told.client_id != 0;
 
 	if (!p->alive && known) {
 		ev.client = p->client_told;
 		ev.client.gone = 1;
 		memset(&p->client_told, 0, sizeof(p->client_told));
-		dl_sim_tell(s, &ev);
+		davy_sim_tell(s, &ev);
 		return;
 	}
 	if (!p->alive || !memcmp(&p->client, &p->client_told, sizeof(p->client)))
 		return;
 	p->client_told = p->client;
 	ev.client = p->client;
-	dl_sim_tell(s, &ev);
+	davy_sim_tell(s, &ev);
 }
 
-static void look_at_kfd(struct dl_sim *s, struct dl_sim_process *p)
+static void look_at_kfd(struct davy_sim *s, struct davy_sim_process *p)
 {
-	struct dl_event ev = dl_sim_event(s, DL_EV_KFD_USE, p->pid);
+	struct davy_event ev = davy_sim_event(s, DAVY_EV_KFD_USE, p->pid);
 
 	p->kfd.gone = !p->alive;
 	p->kfd.vram = p->client.vram;
@@ -169,25 +170,25 @@ static void look_at_kfd(struct dl_sim *s, struct dl_sim_process *p)
 		return;
 	p->kfd_told = p->kfd;
 	ev.kfd_use = p->kfd;
-	dl_sim_tell(s, &ev);
+	davy_sim_tell(s, &ev);
 }
 
-static void look_at_progress(struct dl_sim *s, struct dl_sim_process *p)
+static void look_at_progress(struct davy_sim *s, struct davy_sim_process *p)
 {
-	struct dl_event ev = dl_sim_event(s, DL_EV_PROGRESS, p->pid);
+	struct davy_event ev = davy_sim_event(s, DAVY_EV_PROGRESS, p->pid);
 
 	if (!memcmp(&p->progress, &p->progress_told, sizeof(p->progress)))
 		return;
 	p->progress_told = p->progress;
 	ev.progress = p->progress;
-	dl_sim_tell(s, &ev);
+	davy_sim_tell(s, &ev);
 }
 
-static void ask(struct dl_sim *s)
+static void ask(struct davy_sim *s)
 {
 	s->asked_ns = s->now_ns;
 	for (size_t i = 0; i < s->process_count; i++) {
-		struct dl_sim_process *p = &s->process[i];
+		struct davy_sim_process *p = &s->process[i];
 
 		if (!p->device || (!p->alive && !p->client_told.client_id && !p->kfd_told.vram))
 			continue;
@@ -195,14 +196,14 @@ static void ask(struct dl_sim *s)
 			look_at_client(s, p);
 		if (p->by_kfd)
 			look_at_kfd(s, p);
-		if (p->alive && p->info.engine != DL_ENGINE_NONE && p->progress.context_size)
+		if (p->alive && p->info.engine != DAVY_ENGINE_NONE && p->progress.context_size)
 			look_at_progress(s, p);
 	}
 }
 
-uint64_t dl_sim_watch(struct dl_sim *s, struct dl_sim_actor *a)
+uint64_t davy_sim_watch(struct davy_sim *s, struct davy_sim_actor *a)
 {
-	struct dl_event tick = dl_sim_event(s, DL_EV_TICK, 0);
+	struct davy_event tick = davy_sim_event(s, DAVY_EV_TICK, 0);
 	uint64_t late_ns = 0;
 	bool busy;
 
@@ -211,8 +212,8 @@ uint64_t dl_sim_watch(struct dl_sim *s, struct dl_sim_actor *a)
 	for (size_t i = 0; i < s->process_count; i++)
 		if (s->process[i].alive)
 			look_at_graph(s, &s->process[i]);
-	dl_sim_tell_movers(s);
-	dl_sim_tell_sums(s);
+	davy_sim_tell_movers(s);
+	davy_sim_tell_sums(s);
 	for (size_t i = 0; i < s->process_count; i++)
 		if (s->process[i].ring)
 			look_at_times(s, &s->process[i]);
@@ -221,10 +222,10 @@ uint64_t dl_sim_watch(struct dl_sim *s, struct dl_sim_actor *a)
 			sample(s, &s->device[i]);
 	if (s->now_ns - s->asked_ns >= ASK_NS)
 		ask(s);
-	dl_sim_tell_said(s);
+	davy_sim_tell_said(s);
 	if (s->told)
-		late_ns = dl_sim_between(s, 0, LATE_US) * 1000;
+		late_ns = davy_sim_between(s, 0, LATE_US) * 1000;
 	s->told = false;
-	dl_sim_tell(s, &tick);
+	davy_sim_tell(s, &tick);
 	return s->now_ns + (busy ? TICK_BUSY_NS : TICK_NS) + late_ns;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DAY_NS	       ((uint64_t)86400 * DL_NS_PER_S)
+#define DAY_NS	       ((uint64_t)86400 * DAVY_NS_PER_S)
 #define NOISE_PERMILLE 5
 
 static int ascending(const void *a, const void *b)
@@ -30,20 +30,20 @@ struct values {
 	size_t ratios, leads, possibles;
 };
 
-static bool counts(const struct dl_case *of, uint32_t class)
+static bool counts(const struct davy_case *of, uint32_t class)
 {
-	return of->failed && (class == DL_CLASS_NONE || of->label.class == class);
+	return of->failed && (class == DAVY_CLASS_NONE || of->label.class == class);
 }
 
-/* DL_CLASS_NONE: all of them. */
-static void tally(const struct dl_cases *cases, const struct dl_score *scores, size_t stride,
-		  uint32_t class, struct values *v, struct dl_score_sum *t)
+/* DAVY_CLASS_NONE: all of them. */
+static void tally(const struct davy_cases *cases, const struct davy_score *scores, size_t stride,
+		  uint32_t class, struct values *v, struct davy_score_sum *t)
 {
 	memset(t, 0, sizeof(*t));
 	v->ratios = v->leads = v->possibles = 0;
 	for (size_t i = 0; i < cases->count; i++) {
-		const struct dl_case *of = &cases->at[i];
-		const struct dl_score *s = &scores[i * stride];
+		const struct davy_case *of = &cases->at[i];
+		const struct davy_score *s = &scores[i * stride];
 
 		if (!counts(of, class))
 			continue;
@@ -53,7 +53,7 @@ static void tally(const struct dl_cases *cases, const struct dl_score *scores, s
 			v->lead[v->leads++] = s->lead_ns;
 		if (!of->labelled)
 			continue;
-		v->ratio[v->ratios++] = dl_lead_permille(of, s);
+		v->ratio[v->ratios++] = davy_lead_permille(of, s);
 		v->possible[v->possibles++] = of->label.failure_ns - of->label.sign_ns;
 	}
 	t->labelled = (uint32_t)v->ratios;
@@ -62,7 +62,8 @@ static void tally(const struct dl_cases *cases, const struct dl_score *scores, s
 	t->possible_ns = median(v->possible, v->possibles);
 }
 
-static void count_false(struct dl_summary *sum, const struct dl_case *of, const struct dl_score *s)
+static void count_false(struct davy_summary *sum, const struct davy_case *of,
+			const struct davy_score *s)
 {
 	sum->event_count += s->event_count;
 	if (of->failed) {
@@ -74,12 +75,12 @@ static void count_false(struct dl_summary *sum, const struct dl_case *of, const 
 	} else {
 		sum->unknown_count++;
 	}
-	for (size_t i = 0; i < DL_JUDGE_HAZARDS; i++)
+	for (size_t i = 0; i < DAVY_JUDGE_HAZARDS; i++)
 		sum->false_of[i] += s->false_of[i];
 }
 
-int dl_summary_make(const struct dl_cases *cases, const struct dl_score *scores, size_t stride,
-		    struct dl_summary *sum)
+int davy_summary_make(const struct davy_cases *cases, const struct davy_score *scores,
+		      size_t stride, struct davy_summary *sum)
 {
 	uint64_t *room = calloc(cases->count + 1, 3 * sizeof(*room));
 	struct values v = { .ratio = room };
@@ -91,14 +92,14 @@ int dl_summary_make(const struct dl_cases *cases, const struct dl_score *scores,
 	memset(sum, 0, sizeof(*sum));
 	for (size_t i = 0; i < cases->count; i++)
 		count_false(sum, &cases->at[i], &scores[i * stride]);
-	tally(cases, scores, stride, DL_CLASS_NONE, &v, &sum->all);
-	for (uint32_t class = 1; class < DL_CLASS_COUNT; class ++)
+	tally(cases, scores, stride, DAVY_CLASS_NONE, &v, &sum->all);
+	for (uint32_t class = 1; class < DAVY_CLASS_COUNT; class ++)
 		tally(cases, scores, stride, class, &v, &sum->of_class[class]);
 	free(room);
 	return 0;
 }
 
-uint64_t dl_false_per_day_milli(const struct dl_summary *sum)
+uint64_t davy_false_per_day_milli(const struct davy_summary *sum)
 {
 	if (!sum->benign_ns)
 		return UINT64_MAX;
@@ -106,30 +107,30 @@ uint64_t dl_false_per_day_milli(const struct dl_summary *sum)
 }
 
 /* Of two medians, nanoseconds apart is noise; with more foreseen they are of other traces. */
-static bool class_worse(const struct dl_score_sum *a, const struct dl_score_sum *b)
+static bool class_worse(const struct davy_score_sum *a, const struct davy_score_sum *b)
 {
 	if (a->foreseen != b->foreseen)
 		return a->foreseen < b->foreseen;
 	return a->lead_ns + a->lead_ns / 1000 * NOISE_PERMILLE < b->lead_ns;
 }
 
-bool dl_summary_not_worse(const struct dl_summary *a, const struct dl_summary *b)
+bool davy_summary_not_worse(const struct davy_summary *a, const struct davy_summary *b)
 {
-	for (uint32_t class = 1; class < DL_CLASS_COUNT; class ++)
+	for (uint32_t class = 1; class < DAVY_CLASS_COUNT; class ++)
 		if (class_worse(&a->of_class[class], &b->of_class[class]))
 			return false;
 	return a->false_benign <= b->false_benign && a->false_failure <= b->false_failure &&
 	       a->all.ratio_permille >= b->all.ratio_permille;
 }
 
-bool dl_summary_better(const struct dl_summary *a, const struct dl_summary *b)
+bool davy_summary_better(const struct davy_summary *a, const struct davy_summary *b)
 {
 	return a->all.foreseen > b->all.foreseen || a->false_benign < b->false_benign ||
 	       a->false_failure < b->false_failure ||
 	       a->all.ratio_permille > b->all.ratio_permille + NOISE_PERMILLE;
 }
 
-int dl_summary_compare(const struct dl_summary *a, const struct dl_summary *b)
+int davy_summary_compare(const struct davy_summary *a, const struct davy_summary *b)
 {
 	uint32_t false_a = a->false_benign + a->false_failure;
 	uint32_t false_b = b->false_benign + b->false_failure;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The scores of many traces under one configuration, summed up by failure class. */
-#ifndef DL_TUNE_SUMMARY_H
-#define DL_TUNE_SUMMARY_H
+#ifndef DAVY_SUMMARY_H
+#define DAVY_SUMMARY_H
 
 #include "lab/cases.h"
 
-struct dl_score_sum {
+struct davy_score_sum {
 	uint32_t count;
 	uint32_t foreseen;
 	uint32_t labelled;	 /* those whose sign is known */
@@ -14,36 +14,36 @@ struct dl_score_sum {
 	uint64_t possible_ns;	 /* median of all whose sign is known */
 };
 
-struct dl_summary {
-	struct dl_score_sum all;
-	struct dl_score_sum of_class[DL_CLASS_COUNT];
+struct davy_summary {
+	struct davy_score_sum all;
+	struct davy_score_sum of_class[DAVY_CLASS_COUNT];
 	uint32_t benign_count;
 	uint32_t unknown_count; /* no label, and no failure in the events */
 	uint64_t benign_ns;
 	uint32_t false_benign;
 	uint32_t false_failure; /* in traces that end in a failure */
-	uint32_t false_of[DL_JUDGE_HAZARDS];
+	uint32_t false_of[DAVY_JUDGE_HAZARDS];
 	uint64_t event_count;
 };
 
 /* "scores" holds one of each trace, "stride" apart. 0 or -ENOMEM. */
-int dl_summary_make(const struct dl_cases *cases, const struct dl_score *scores, size_t stride,
-		    struct dl_summary *ret_summary);
+int davy_summary_make(const struct davy_cases *cases, const struct davy_score *scores,
+		      size_t stride, struct davy_summary *ret_summary);
 
 /* False alarms in a day of benign trace, in thousandths; UINT64_MAX: there is none to tell from. */
-uint64_t dl_false_per_day_milli(const struct dl_summary *summary);
+uint64_t davy_false_per_day_milli(const struct davy_summary *summary);
 
 /*
  * Whether "a" is nowhere worse than "b": foreseen and, of as many, median lead by class; false
  * alarms, median ratio.
  */
-bool dl_summary_not_worse(const struct dl_summary *a, const struct dl_summary *b);
+bool davy_summary_not_worse(const struct davy_summary *a, const struct davy_summary *b);
 
 /*
  * Whether it is better: more is foreseen, fewer alarms are false, or lead has grown by more than
  * noise. Of two that are, the one that comes first is better yet: negative, 0 or positive.
  */
-bool dl_summary_better(const struct dl_summary *a, const struct dl_summary *b);
-int dl_summary_compare(const struct dl_summary *a, const struct dl_summary *b);
+bool davy_summary_better(const struct davy_summary *a, const struct davy_summary *b);
+int davy_summary_compare(const struct davy_summary *a, const struct davy_summary *b);
 
 #endif

@@ -10,67 +10,68 @@
 
 #define DAY_S 86400
 
-static int run(struct dl_sim *s, const struct dl_scenario *scenario, uint64_t calm_ns)
+static int run(struct davy_sim *s, const struct davy_scenario *scenario, uint64_t calm_ns)
 {
 	s->label.class = scenario->class;
-	s->calm_ns = calm_ns ? calm_ns : dl_random_near(&s->random, scenario->calm_s * DL_S, 200);
-	if (!calm_ns && dl_scenario_is_day(scenario))
-		s->calm_ns = scenario->calm_s * DL_S;
+	s->calm_ns =
+		calm_ns ? calm_ns : davy_random_near(&s->random, scenario->calm_s * DAVY_S, 200);
+	if (!calm_ns && davy_scenario_is_day(scenario))
+		s->calm_ns = scenario->calm_s * DAVY_S;
 	scenario->build(s, scenario->arg);
-	return dl_sim_run(s);
+	return davy_sim_run(s);
 }
 
-int dl_synth_run(const struct dl_scenario *scenario, uint64_t seed, uint64_t calm_ns,
-		 dl_sim_put put, void *arg, struct dl_label *ret_label)
+int davy_synth_run(const struct davy_scenario *scenario, uint64_t seed, uint64_t calm_ns,
+		   davy_sim_put put, void *arg, struct davy_label *ret_label)
 {
-	struct dl_sim *s = dl_sim_new(scenario->name, seed, put, arg);
+	struct davy_sim *s = davy_sim_new(scenario->name, seed, put, arg);
 	int err;
 
 	if (!s)
 		return -ENOMEM;
 	err = run(s, scenario, calm_ns);
 	*ret_label = s->label;
-	dl_sim_free(s);
+	davy_sim_free(s);
 	return err;
 }
 
-static int write_event(void *arg, const struct dl_event *ev)
+static int write_event(void *arg, const struct davy_event *ev)
 {
-	return dl_trace_write(arg, ev);
+	return davy_trace_write(arg, ev);
 }
 
-int dl_synth_write(const struct dl_scenario *scenario, uint64_t seed, uint64_t calm_ns,
-		   const char *trace_path)
+int davy_synth_write(const struct davy_scenario *scenario, uint64_t seed, uint64_t calm_ns,
+		     const char *trace_path)
 {
-	struct dl_trace_writer *writer;
-	struct dl_label label;
+	struct davy_trace_writer *writer;
+	struct davy_label label;
 	char label_path[PATH_MAX];
-	int closed, err = dl_label_path(label_path, sizeof(label_path), trace_path);
+	int closed, err = davy_label_path(label_path, sizeof(label_path), trace_path);
 
 	if (!err)
-		err = dl_trace_create(trace_path, &writer);
+		err = davy_trace_create(trace_path, &writer);
 	if (err)
 		return err;
-	err = dl_synth_run(scenario, seed, calm_ns, write_event, writer, &label);
-	closed = dl_trace_close(writer);
+	err = davy_synth_run(scenario, seed, calm_ns, write_event, writer, &label);
+	closed = davy_trace_close(writer);
 	if (!err)
 		err = closed;
 	if (!err)
-		err = dl_label_write(label_path, &label);
+		err = davy_label_write(label_path, &label);
 	if (err)
 		unlink(trace_path);
 	return err;
 }
 
-const struct dl_scenario *dl_scenario_find(const char *name)
+const struct davy_scenario *davy_scenario_find(const char *name)
 {
-	for (size_t i = 0; i < dl_scenario_count; i++)
-		if (!strcmp(dl_scenarios[i].name, name))
-			return &dl_scenarios[i];
+	for (size_t i = 0; i < davy_scenario_count; i++)
+		if (!strcmp(davy_scenarios[i].name, name))
+			return &davy_scenarios[i];
 	return NULL;
 }
 
-bool dl_scenario_is_day(const struct dl_scenario *scenario)
+bool davy_scenario_is_day(const struct davy_scenario *scenario)
 {
-	return scenario->class == DL_CLASS_NONE && scenario->calm_s >= DAY_S;
+	return scenario->class == DAVY_CLASS_NONE && scenario->calm_s >= DAY_S;
 }

@@ -5,123 +5,123 @@
  */
 #include "lab/scenarios.h"
 
-static uint64_t wear_out(struct dl_sim *s, struct dl_sim_actor *a)
+static uint64_t wear_out(struct davy_sim *s, struct davy_sim_actor *a)
 {
-	struct dl_sim_process *p = a->of;
-	struct dl_event ev;
+	struct davy_sim_process *p = a->of;
+	struct davy_event ev;
 
 	if (!a->stage++)
-		a->n[0] = dl_sim_between(s, 3, 7);
-	dl_sim_cause(s);
+		a->n[0] = davy_sim_between(s, 3, 7);
+	davy_sim_cause(s);
 	if (a->stage <= a->n[0]) { /* pages are retired, more and more */
 		if (a->stage == 2)
-			dl_sim_sign(s, s->now_ns);
-		dl_sim_log(s, DL_LOG_RAS_PAGES, p->device, NULL, 0);
-		return s->now_ns + dl_sim_around(s, 60 * DL_S / a->stage);
+			davy_sim_sign(s, s->now_ns);
+		davy_sim_log(s, DAVY_LOG_RAS_PAGES, p->device, NULL, 0);
+		return s->now_ns + davy_sim_around(s, 60 * DAVY_S / a->stage);
 	}
 	if (a->stage == a->n[0] + 1) {
-		dl_sim_fault(s, p, DL_FAULT_ECC, 0, 1);
-		dl_sim_log(s, DL_LOG_RAS_UNCORRECTABLE, p->device, NULL, 0);
-		return s->now_ns + dl_sim_around(s, 3 * DL_S);
+		davy_sim_fault(s, p, DAVY_FAULT_ECC, 0, 1);
+		davy_sim_log(s, DAVY_LOG_RAS_UNCORRECTABLE, p->device, NULL, 0);
+		return s->now_ns + davy_sim_around(s, 3 * DAVY_S);
 	}
-	ev = dl_sim_fact(s, DL_FACT_RAS_RESET, p->device, NULL);
-	dl_sim_tell(s, &ev);
-	dl_sim_failed(s);
-	dl_sim_log(s, DL_LOG_RAS_RESET, p->device, NULL, 0);
-	dl_synth_reset_device(s, p->device, dl_sim_around(s, 3 * DL_S), 0);
+	ev = davy_sim_fact(s, DAVY_FACT_RAS_RESET, p->device, NULL);
+	davy_sim_tell(s, &ev);
+	davy_sim_failed(s);
+	davy_sim_log(s, DAVY_LOG_RAS_RESET, p->device, NULL, 0);
+	davy_synth_reset_device(s, p->device, davy_sim_around(s, 3 * DAVY_S), 0);
 	return 0;
 }
 
-void dl_synth_ras(struct dl_sim *s, uint64_t arg)
+void davy_synth_ras(struct davy_sim *s, uint64_t arg)
 {
-	struct dl_sim_device *d = dl_synth_dgpu(s, 0);
-	struct dl_sim_process *p = dl_synth_engine(s, d, DL_BACKEND_ROCM, 600);
+	struct davy_sim_device *d = davy_synth_dgpu(s, 0);
+	struct davy_sim_process *p = davy_synth_engine(s, d, DAVY_BACKEND_ROCM, 600);
 
 	(void)arg;
-	dl_synth_chat(s, p);
-	dl_sim_subject(s, d, p);
-	dl_sim_add_actor(s, wear_out, p, dl_synth_when(s));
+	davy_synth_chat(s, p);
+	davy_sim_subject(s, d, p);
+	davy_sim_add_actor(s, wear_out, p, davy_synth_when(s));
 }
 
-static uint64_t smu_stalls(struct dl_sim *s, struct dl_sim_actor *a)
+static uint64_t smu_stalls(struct davy_sim *s, struct davy_sim_actor *a)
 {
-	struct dl_sim_process *p = a->of;
+	struct davy_sim_process *p = a->of;
 	uint64_t next_ns;
 
 	if (!a->stage++)
-		a->n[0] = s->now_ns + dl_sim_around(s, 9 * DL_S);
-	dl_sim_sign(s, s->now_ns);
+		a->n[0] = s->now_ns + davy_sim_around(s, 9 * DAVY_S);
+	davy_sim_sign(s, s->now_ns);
 	if (s->now_ns >= a->n[0]) {
-		dl_sim_log(s, DL_LOG_RESUME_FAILED, p->device, NULL, 0);
-		dl_sim_failed(s);
-		dl_synth_reset_device(s, p->device, DL_S, -22); /* EINVAL */
+		davy_sim_log(s, DAVY_LOG_RESUME_FAILED, p->device, NULL, 0);
+		davy_sim_failed(s);
+		davy_synth_reset_device(s, p->device, DAVY_S, -22); /* EINVAL */
 		return 0;
 	}
-	dl_sim_log(s, DL_LOG_SMU_BUSY, p->device, NULL, 0);
-	next_ns = s->now_ns + dl_sim_around(s, 2 * DL_S);
+	davy_sim_log(s, DAVY_LOG_SMU_BUSY, p->device, NULL, 0);
+	next_ns = s->now_ns + davy_sim_around(s, 2 * DAVY_S);
 	return next_ns < a->n[0] ? next_ns : a->n[0];
 }
 
-void dl_synth_smu(struct dl_sim *s, uint64_t arg)
+void davy_synth_smu(struct davy_sim *s, uint64_t arg)
 {
-	struct dl_sim_device *d = dl_synth_dgpu(s, 0);
-	struct dl_sim_process *p = dl_synth_engine(s, d, DL_BACKEND_VULKAN, 600);
+	struct davy_sim_device *d = davy_synth_dgpu(s, 0);
+	struct davy_sim_process *p = davy_synth_engine(s, d, DAVY_BACKEND_VULKAN, 600);
 
 	(void)arg;
-	dl_synth_chat(s, p);
-	dl_sim_subject(s, d, p);
-	dl_sim_add_actor(s, smu_stalls, p, dl_synth_when(s));
+	davy_synth_chat(s, p);
+	davy_sim_subject(s, d, p);
+	davy_sim_add_actor(s, smu_stalls, p, davy_synth_when(s));
 }
 
-static void lose_device(struct dl_sim *s, struct dl_sim_process *p)
+static void lose_device(struct davy_sim *s, struct davy_sim_process *p)
 {
-	struct dl_event ev = dl_sim_event(s, DL_EV_DEVICE, 0);
+	struct davy_event ev = davy_sim_event(s, DAVY_EV_DEVICE, 0);
 
-	dl_sim_log(s, DL_LOG_DEVICE_LOST, p->device, NULL, 0);
-	dl_copy_name(ev.device.device, sizeof(ev.device.device), p->device->name);
-	dl_copy_name(ev.device.driver, sizeof(ev.device.driver), p->device->driver);
-	ev.device.change = DL_DEVICE_WEDGED;
-	dl_sim_tell(s, &ev);
-	dl_sim_throw(s, p, DL_LOST);
-	dl_sim_exit(s, p, DL_STATUS_ABORT);
+	davy_sim_log(s, DAVY_LOG_DEVICE_LOST, p->device, NULL, 0);
+	davy_copy_name(ev.device.device, sizeof(ev.device.device), p->device->name);
+	davy_copy_name(ev.device.driver, sizeof(ev.device.driver), p->device->driver);
+	ev.device.change = DAVY_DEVICE_WEDGED;
+	davy_sim_tell(s, &ev);
+	davy_sim_throw(s, p, DAVY_LOST);
+	davy_sim_exit(s, p, DAVY_STATUS_ABORT);
 }
 
 /* Corrected errors come ever closer, then one that is not. */
-static uint64_t link_worsens(struct dl_sim *s, struct dl_sim_actor *a)
+static uint64_t link_worsens(struct davy_sim *s, struct davy_sim_actor *a)
 {
-	struct dl_sim_process *p = a->of;
+	struct davy_sim_process *p = a->of;
 
-	dl_sim_cause(s);
+	davy_sim_cause(s);
 	if (!a->stage++)
-		a->n[0] = dl_sim_around(s, 20 * DL_S);
-	if (a->n[0] > 300 * DL_MS) {
-		if (a->n[0] < 3 * DL_S)
-			dl_sim_sign(s, s->now_ns);
-		dl_sim_log(s, DL_LOG_AER_CORRECTED, p->device, NULL, 0);
+		a->n[0] = davy_sim_around(s, 20 * DAVY_S);
+	if (a->n[0] > 300 * DAVY_MS) {
+		if (a->n[0] < 3 * DAVY_S)
+			davy_sim_sign(s, s->now_ns);
+		davy_sim_log(s, DAVY_LOG_AER_CORRECTED, p->device, NULL, 0);
 		a->n[0] -= a->n[0] / 6;
-		return s->now_ns + dl_sim_around(s, a->n[0]);
+		return s->now_ns + davy_sim_around(s, a->n[0]);
 	}
-	dl_sim_sign(s, s->now_ns);
+	davy_sim_sign(s, s->now_ns);
 	if (!a->n[1]) {
-		a->n[1] = s->now_ns + dl_sim_around(s, 5 * DL_S);
-		dl_sim_log(s, DL_LOG_AER, p->device, NULL, 0);
+		a->n[1] = s->now_ns + davy_sim_around(s, 5 * DAVY_S);
+		davy_sim_log(s, DAVY_LOG_AER, p->device, NULL, 0);
 		return a->n[1];
 	}
-	dl_sim_log(s, DL_LOG_PCI_ERROR, p->device, NULL, 0);
-	dl_sim_failed(s);
+	davy_sim_log(s, DAVY_LOG_PCI_ERROR, p->device, NULL, 0);
+	davy_sim_failed(s);
 	lose_device(s, p);
 	return 0;
 }
 
-void dl_synth_link(struct dl_sim *s, uint64_t arg)
+void davy_synth_link(struct davy_sim *s, uint64_t arg)
 {
-	struct dl_sim_device *d = dl_synth_dgpu(s, 0);
-	struct dl_sim_process *p = dl_synth_engine(s, d, DL_BACKEND_VULKAN, 500);
+	struct davy_sim_device *d = davy_synth_dgpu(s, 0);
+	struct davy_sim_process *p = davy_synth_engine(s, d, DAVY_BACKEND_VULKAN, 500);
 
 	(void)arg;
-	dl_synth_chat(s, p);
-	dl_sim_subject(s, d, p);
-	dl_sim_add_actor(s, link_worsens, p, dl_synth_when(s));
+	davy_synth_chat(s, p);
+	davy_sim_subject(s, d, p);
+	davy_sim_add_actor(s, link_worsens, p, davy_synth_when(s));
 }
 
 struct xid {
@@ -130,83 +130,83 @@ struct xid {
 
 /* As kmsg_xid.c judges them. */
 static const struct xid xids[] = {
-	{ 13, DL_PART_PRECURSOR, DL_CLASS_PAGE_FAULT, DL_LOG_HZ_FAULT_STORM, 2 },
-	{ 31, DL_PART_FAILURE, DL_CLASS_PAGE_FAULT, 0, 0 },
-	{ 48, DL_PART_FAILURE, DL_CLASS_GPU_RESET, 0, 0 },
-	{ 63, DL_PART_PRECURSOR, DL_CLASS_GPU_RESET, DL_LOG_HZ_HARDWARE_ERROR, 1 },
-	{ 94, DL_PART_PRECURSOR, DL_CLASS_GPU_RESET, DL_LOG_HZ_HARDWARE_ERROR, 3 },
+	{ 13, DAVY_PART_PRECURSOR, DAVY_CLASS_PAGE_FAULT, DAVY_LOG_HZ_FAULT_STORM, 2 },
+	{ 31, DAVY_PART_FAILURE, DAVY_CLASS_PAGE_FAULT, 0, 0 },
+	{ 48, DAVY_PART_FAILURE, DAVY_CLASS_GPU_RESET, 0, 0 },
+	{ 63, DAVY_PART_PRECURSOR, DAVY_CLASS_GPU_RESET, DAVY_LOG_HZ_HARDWARE_ERROR, 1 },
+	{ 94, DAVY_PART_PRECURSOR, DAVY_CLASS_GPU_RESET, DAVY_LOG_HZ_HARDWARE_ERROR, 3 },
 };
 
-static void say_xid(struct dl_sim *s, uint32_t code, const struct dl_sim_process *p)
+static void say_xid(struct davy_sim *s, uint32_t code, const struct davy_sim_process *p)
 {
-	struct dl_event ev = dl_sim_fact(s, DL_FACT_NVIDIA_XID, p->device, NULL);
+	struct davy_event ev = davy_sim_fact(s, DAVY_FACT_NVIDIA_XID, p->device, NULL);
 	const struct xid *x = xids;
 
 	while (x->code != code)
 		x++;
 	ev.fact.detail = code;
-	dl_sim_tell(s, &ev);
-	ev = dl_sim_log_of(s, DL_LOG_XID, p->device, p);
+	davy_sim_tell(s, &ev);
+	ev = davy_sim_log_of(s, DAVY_LOG_XID, p->device, p);
 	ev.log.code = code;
 	ev.log.role = (uint8_t)x->role;
 	ev.log.log_class = (uint8_t)x->class;
 	ev.log.hazard = (uint8_t)x->hazard;
 	ev.log.weight = (uint8_t)x->weight;
 	ev.log.leads = (uint16_t)(x->weight ? 1u << x->class : 0);
-	dl_sim_log_event(s, &ev);
+	davy_sim_log_event(s, &ev);
 }
 
-static struct dl_sim_process *cuda(struct dl_sim *s)
+static struct davy_sim_process *cuda(struct davy_sim *s)
 {
-	struct dl_sim_device *d = dl_synth_nvidia(s, (uint32_t)dl_sim_between(s, 0, 2));
-	struct dl_sim_process *p = dl_synth_engine(s, d, DL_BACKEND_CUDA, 700);
+	struct davy_sim_device *d = davy_synth_nvidia(s, (uint32_t)davy_sim_between(s, 0, 2));
+	struct davy_sim_process *p = davy_synth_engine(s, d, DAVY_BACKEND_CUDA, 700);
 
-	dl_synth_chat(s, p);
-	dl_sim_subject(s, d, p);
+	davy_synth_chat(s, p);
+	davy_sim_subject(s, d, p);
 	return p;
 }
 
-static uint64_t shader_then_fault(struct dl_sim *s, struct dl_sim_actor *a)
+static uint64_t shader_then_fault(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	if (!a->stage++) {
-		dl_sim_sign(s, s->now_ns);
+		davy_sim_sign(s, s->now_ns);
 		say_xid(s, 13, a->of);
-		return s->now_ns + dl_sim_around(s, 51 * DL_S);
+		return s->now_ns + davy_sim_around(s, 51 * DAVY_S);
 	}
 	say_xid(s, 31, a->of);
-	dl_sim_failed(s);
-	dl_sim_exit(s, a->of, DL_STATUS_ABORT);
+	davy_sim_failed(s);
+	davy_sim_exit(s, a->of, DAVY_STATUS_ABORT);
 	return 0;
 }
 
-void dl_synth_xid(struct dl_sim *s, uint64_t arg)
+void davy_synth_xid(struct davy_sim *s, uint64_t arg)
 {
 	(void)arg;
-	dl_sim_add_actor(s, shader_then_fault, cuda(s), dl_synth_when(s));
+	davy_sim_add_actor(s, shader_then_fault, cuda(s), davy_synth_when(s));
 }
 
 /* A row is remapped, another error is contained, the next is not. */
-static uint64_t ecc(struct dl_sim *s, struct dl_sim_actor *a)
+static uint64_t ecc(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	switch (a->stage++) {
 	case 0:
-		dl_sim_cause(s);
+		davy_sim_cause(s);
 		say_xid(s, 63, a->of);
-		return s->now_ns + dl_sim_around(s, 5 * DL_MIN);
+		return s->now_ns + davy_sim_around(s, 5 * DAVY_MIN);
 	case 1:
-		dl_sim_sign(s, s->now_ns);
+		davy_sim_sign(s, s->now_ns);
 		say_xid(s, 94, a->of);
-		return s->now_ns + dl_sim_around(s, 40 * DL_S);
+		return s->now_ns + davy_sim_around(s, 40 * DAVY_S);
 	default:
 		say_xid(s, 48, a->of);
-		dl_sim_failed(s);
-		dl_sim_exit(s, a->of, DL_STATUS_ABORT);
+		davy_sim_failed(s);
+		davy_sim_exit(s, a->of, DAVY_STATUS_ABORT);
 		return 0;
 	}
 }
 
-void dl_synth_xid_ecc(struct dl_sim *s, uint64_t arg)
+void davy_synth_xid_ecc(struct davy_sim *s, uint64_t arg)
 {
 	(void)arg;
-	dl_sim_add_actor(s, ecc, cuda(s), dl_synth_when(s));
+	davy_sim_add_actor(s, ecc, cuda(s), davy_synth_when(s));
 }

@@ -12,7 +12,7 @@
 #include "lib/clock.h"
 
 #define STDIO_COUNT 3
-#define PLACES_MAX  (STDIO_COUNT + DL_CHILD_FDS_MAX + 1) /* the last one is for the report */
+#define PLACES_MAX  (STDIO_COUNT + DAVY_CHILD_FDS_MAX + 1) /* the last one is for the report */
 #define END_MS	    1000
 #define LEFT_MAX    64
 
@@ -69,28 +69,28 @@ static int child_arrange(int *source, int count)
 }
 
 /* Replaces the values of "stdio" that are no descriptors. The file of /dev/null stays open. */
-static int child_fill_stdio(const struct dl_child_spec *spec, int source[STDIO_COUNT])
+static int child_fill_stdio(const struct davy_child_spec *spec, int source[STDIO_COUNT])
 {
 	int nowhere = -1;
 
 	for (int i = 0; i < STDIO_COUNT; i++) {
 		int wanted = spec->stdio[i];
 
-		if (wanted == DL_CHILD_DEFAULT)
-			wanted = i == STDERR_FILENO ? DL_CHILD_KEEP : DL_CHILD_NULL;
-		if (wanted == DL_CHILD_KEEP)
-			wanted = fcntl(i, F_GETFD) < 0 ? DL_CHILD_NULL : i;
-		if (wanted == DL_CHILD_NULL && nowhere < 0)
+		if (wanted == DAVY_CHILD_DEFAULT)
+			wanted = i == STDERR_FILENO ? DAVY_CHILD_KEEP : DAVY_CHILD_NULL;
+		if (wanted == DAVY_CHILD_KEEP)
+			wanted = fcntl(i, F_GETFD) < 0 ? DAVY_CHILD_NULL : i;
+		if (wanted == DAVY_CHILD_NULL && nowhere < 0)
 			nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-		if (wanted == DL_CHILD_NULL && nowhere < 0)
+		if (wanted == DAVY_CHILD_NULL && nowhere < 0)
 			return -errno;
-		source[i] = wanted == DL_CHILD_NULL ? nowhere : wanted;
+		source[i] = wanted == DAVY_CHILD_NULL ? nowhere : wanted;
 	}
 	return 0;
 }
 
 /* First closes, then opens: a full table of descriptors is no obstacle for the child. */
-static int child_set_descriptors(const struct dl_child_spec *spec, int *report)
+static int child_set_descriptors(const struct davy_child_spec *spec, int *report)
 {
 	int keep[PLACES_MAX], source[PLACES_MAX] = { 0 }, err = 0;
 	int moved = spec->path ? (int)spec->fd_count + 1 : 0; /* descriptors above stderr */
@@ -122,7 +122,7 @@ static int child_set_descriptors(const struct dl_child_spec *spec, int *report)
 	return close_range((unsigned int)*report + 1, ~0U, 0) ? -errno : 0;
 }
 
-static void child_set_signals(const struct dl_child_spec *spec)
+static void child_set_signals(const struct davy_child_spec *spec)
 {
 	struct sigaction action;
 	sigset_t none;
@@ -137,12 +137,12 @@ static void child_set_signals(const struct dl_child_spec *spec)
 	sigprocmask(SIG_SETMASK, spec->mask ? spec->mask : &none, NULL);
 }
 
-static int child_set_limits(const struct dl_child_spec *spec)
+static int child_set_limits(const struct davy_child_spec *spec)
 {
 	struct rlimit now;
 
 	for (size_t i = 0; i < spec->limit_count; i++) {
-		const struct dl_child_limit *limit = &spec->limits[i];
+		const struct davy_child_limit *limit = &spec->limits[i];
 
 		/* The type of the first parameter is an enum in C. */
 		if (getrlimit((__rlimit_resource_t)limit->resource, &now))
@@ -155,7 +155,7 @@ static int child_set_limits(const struct dl_child_spec *spec)
 	return 0;
 }
 
-static int child_set_up(const struct dl_child_spec *spec, pid_t parent, int *report)
+static int child_set_up(const struct davy_child_spec *spec, pid_t parent, int *report)
 {
 	int err = child_set_descriptors(spec, report);
 
@@ -175,7 +175,7 @@ static int child_set_up(const struct dl_child_spec *spec, pid_t parent, int *rep
 	return child_set_limits(spec);
 }
 
-static __attribute__((noreturn)) void child_main(const struct dl_child_spec *spec, pid_t parent,
+static __attribute__((noreturn)) void child_main(const struct davy_child_spec *spec, pid_t parent,
 						 int report)
 {
 	int err = child_set_up(spec, parent, &report);
@@ -190,24 +190,24 @@ static __attribute__((noreturn)) void child_main(const struct dl_child_spec *spe
 	}
 	if (spec->path)
 		(void)!write(report, &err, sizeof(err));
-	_exit(DL_CHILD_FAILED);
+	_exit(DAVY_CHILD_FAILED);
 }
 
 /* The report's pipe closes when the exec succeeds. */
 static int child_await_exec(int report)
 {
 	struct pollfd wait = { .fd = report, .events = POLLIN };
-	uint64_t began_ms = dl_now_ms(), spent_ms = 0;
+	uint64_t began_ms = davy_now_ms(), spent_ms = 0;
 	int err = 0;
 
-	for (; spent_ms < DL_CHILD_START_MS; spent_ms = dl_now_ms() - began_ms)
-		if (poll(&wait, 1, (int)(DL_CHILD_START_MS - spent_ms)) > 0)
+	for (; spent_ms < DAVY_CHILD_START_MS; spent_ms = davy_now_ms() - began_ms)
+		if (poll(&wait, 1, (int)(DAVY_CHILD_START_MS - spent_ms)) > 0)
 			return read(report, &err, sizeof(err)) == sizeof(err) ? err : 0;
 	return 0; /* the exec takes long */
 }
 
 /* With all signals blocked: the parent's handlers must not run in the child. */
-static pid_t child_fork(const struct dl_child_spec *spec, const int report[2])
+static pid_t child_fork(const struct davy_child_spec *spec, const int report[2])
 {
 	pid_t pid, parent = getpid();
 	struct sigaction action;
@@ -229,14 +229,14 @@ static pid_t child_fork(const struct dl_child_spec *spec, const int report[2])
 	return pid < 0 ? err : pid;
 }
 
-int dl_child_start(const struct dl_child_spec *spec, struct dl_child *ret_child)
+int davy_child_start(const struct davy_child_spec *spec, struct davy_child *ret_child)
 {
-	struct dl_child child = DL_CHILD_NONE;
+	struct davy_child child = DAVY_CHILD_NONE;
 	int report[2], err = 0;
 
-	if (spec->fd_count > DL_CHILD_FDS_MAX || (spec->fd_count && spec->inherit_fds))
+	if (spec->fd_count > DAVY_CHILD_FDS_MAX || (spec->fd_count && spec->inherit_fds))
 		return -EINVAL;
-	dl_child_reap_left();
+	davy_child_reap_left();
 	/* Also reserves the number for the pidfd before there is a child to account for. */
 	if (pipe2(report, O_CLOEXEC))
 		return -errno;
@@ -255,23 +255,24 @@ int dl_child_start(const struct dl_child_spec *spec, struct dl_child *ret_child)
 		err = child_await_exec(report[0]);
 	close(report[0]);
 	if (err) {
-		dl_child_end(&child, END_MS);
+		davy_child_end(&child, END_MS);
 		return err;
 	}
 	*ret_child = child;
 	return 0;
 }
 
-int dl_child_start_piped(const struct dl_child_spec *spec, int flags, struct dl_child *ret_child)
+int davy_child_start_piped(const struct davy_child_spec *spec, int flags,
+			   struct davy_child *ret_child)
 {
-	struct dl_child_spec piped = *spec;
+	struct davy_child_spec piped = *spec;
 	int fd[2], err;
 
 	if (pipe2(fd, O_CLOEXEC))
 		return -errno;
 	fcntl(fd[0], F_SETFL, flags);
 	piped.stdio[STDOUT_FILENO] = fd[1];
-	err = fd[1] ? dl_child_start(&piped, ret_child) : -EBADF; /* 0 is no stdout: child.h */
+	err = fd[1] ? davy_child_start(&piped, ret_child) : -EBADF; /* 0 is no stdout: child.h */
 	close(fd[1]);
 	if (!err)
 		return fd[0];
@@ -280,7 +281,7 @@ int dl_child_start_piped(const struct dl_child_spec *spec, int flags, struct dl_
 }
 
 /* A child that is not reaped yet keeps its pid, and its group's number, from reuse. */
-void dl_child_kill(const struct dl_child *child, int signal)
+void davy_child_kill(const struct davy_child *child, int signal)
 {
 	if (child->pid <= 0)
 		return;
@@ -288,7 +289,7 @@ void dl_child_kill(const struct dl_child *child, int signal)
 	kill(child->pid, signal);
 }
 
-int dl_child_take_pidfd(struct dl_child *child)
+int davy_child_take_pidfd(struct davy_child *child)
 {
 	int fd = child->pidfd;
 
@@ -296,11 +297,11 @@ int dl_child_take_pidfd(struct dl_child *child)
 	return fd;
 }
 
-static void child_forget(struct dl_child *child)
+static void child_forget(struct davy_child *child)
 {
 	if (child->pid > 0 && child->pidfd >= 0)
 		close(child->pidfd);
-	*child = DL_CHILD_NONE;
+	*child = DAVY_CHILD_NONE;
 }
 
 /* Whether it has ended, or is no child of this process. A stop under ptrace is no end. */
@@ -315,9 +316,9 @@ static bool child_reap(pid_t pid, int *ret_status)
 	return waitpid(pid, ret_status, WNOHANG) == pid;
 }
 
-int dl_child_reap(struct dl_child *child, int *ret_status)
+int davy_child_reap(struct davy_child *child, int *ret_status)
 {
-	int status = DL_CHILD_FAILED << 8;
+	int status = DAVY_CHILD_FAILED << 8;
 
 	if (child->pid <= 0 || !child_reap(child->pid, &status))
 		return 0;
@@ -327,33 +328,33 @@ int dl_child_reap(struct dl_child *child, int *ret_status)
 	return 1;
 }
 
-int dl_child_wait(struct dl_child *child, int timeout_ms, int *ret_status)
+int davy_child_wait(struct davy_child *child, int timeout_ms, int *ret_status)
 {
-	uint64_t began_ms = dl_now_ms(), spent_ms = 0;
+	uint64_t began_ms = davy_now_ms(), spent_ms = 0;
 	struct pollfd end = { .events = POLLIN };
 
 	if (child->pid > 0 && child->pidfd < 0)
 		child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
 	end.fd = child->pidfd;
-	while (child->pid > 0 && !dl_child_reap(child, ret_status)) {
+	while (child->pid > 0 && !davy_child_reap(child, ret_status)) {
 		if (spent_ms >= (uint64_t)timeout_ms)
 			return 0;
 		poll(&end, 1, timeout_ms - (int)spent_ms);
-		spent_ms = dl_now_ms() - began_ms;
+		spent_ms = davy_now_ms() - began_ms;
 	}
 	return 1;
 }
 
-int dl_child_end(struct dl_child *child, int timeout_ms)
+int davy_child_end(struct davy_child *child, int timeout_ms)
 {
-	dl_child_kill(child, SIGKILL);
-	if (dl_child_wait(child, timeout_ms, NULL))
+	davy_child_kill(child, SIGKILL);
+	if (davy_child_wait(child, timeout_ms, NULL))
 		return 0;
-	dl_child_leave(child);
+	davy_child_leave(child);
 	return -ETIMEDOUT;
 }
 
-void dl_child_leave(struct dl_child *child)
+void davy_child_leave(struct davy_child *child)
 {
 	/* Without a free place the child stays a zombie until this process ends. */
 	for (size_t i = 0; child->pid > 0 && i < LEFT_MAX; i++) {
@@ -365,7 +366,7 @@ void dl_child_leave(struct dl_child *child)
 	child_forget(child);
 }
 
-size_t dl_child_reap_left(void)
+size_t davy_child_reap_left(void)
 {
 	size_t count = 0;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long something takes, for the programs' own limits; events are stamped by dl_boot_ns. */
-#ifndef DL_LIB_CLOCK_H
-#define DL_LIB_CLOCK_H
+/* How long something takes, for the programs' own limits; events are stamped by davy_boot_ns. */
+#ifndef DAVY_CLOCK_H
+#define DAVY_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-static inline uint64_t dl_now_ms(void)
+static inline uint64_t davy_now_ms(void)
 {
 	struct timespec t;
 

@@ -12,12 +12,12 @@
 
 static char root[PATH_MAX];
 
-void dl_root_set(const char *path)
+void davy_root_set(const char *path)
 {
 	snprintf(root, sizeof(root), "%s", path);
 }
 
-int dl_root_path(char *buf, size_t size, const char *format, ...)
+int davy_root_path(char *buf, size_t size, const char *format, ...)
 {
 	size_t used = strlen(root);
 	va_list args;
@@ -32,7 +32,7 @@ int dl_root_path(char *buf, size_t size, const char *format, ...)
 	return n < 0 || (size_t)n >= size - used ? -ENAMETOOLONG : 0;
 }
 
-int dl_program_path(const char *name, char *buf, size_t size)
+int davy_program_path(const char *name, char *buf, size_t size)
 {
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -47,14 +47,14 @@ int dl_program_path(const char *name, char *buf, size_t size)
 	return access(buf, X_OK) ? -errno : 0;
 }
 
-ssize_t dl_read_file(const char *path, char *buf, size_t size)
+ssize_t davy_read_file(const char *path, char *buf, size_t size)
 {
-	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	DAVY_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-	return fd < 0 ? -errno : dl_read_fd(fd, buf, size);
+	return fd < 0 ? -errno : davy_read_fd(fd, buf, size);
 }
 
-ssize_t dl_read_fd(int fd, char *buf, size_t size)
+ssize_t davy_read_fd(int fd, char *buf, size_t size)
 {
 	size_t used = 0;
 	ssize_t n;
@@ -73,10 +73,10 @@ ssize_t dl_read_fd(int fd, char *buf, size_t size)
 	return (ssize_t)used;
 }
 
-ssize_t dl_read_whole(const char *path, char *buf, size_t size)
+ssize_t davy_read_whole(const char *path, char *buf, size_t size)
 {
-	DL_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	ssize_t n = fd < 0 ? -errno : dl_read_fd(fd, buf, size), more;
+	DAVY_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n = fd < 0 ? -errno : davy_read_fd(fd, buf, size), more;
 	char next;
 
 	if (n < 0 || (size_t)n < size - 1)
@@ -90,10 +90,10 @@ ssize_t dl_read_whole(const char *path, char *buf, size_t size)
 	return more < 0 ? -errno : -EFBIG;
 }
 
-int dl_read_number(const char *path, uint64_t *ret_value)
+int davy_read_number(const char *path, uint64_t *ret_value)
 {
 	char text[64] = "", *end;
-	ssize_t n = dl_read_file(path, text, sizeof(text));
+	ssize_t n = davy_read_file(path, text, sizeof(text));
 	uint64_t value;
 
 	if (n <= 0)
@@ -108,7 +108,7 @@ int dl_read_number(const char *path, uint64_t *ret_value)
 	return 0;
 }
 
-int dl_write_all(int fd, const void *data, size_t size)
+int davy_write_all(int fd, const void *data, size_t size)
 {
 	const char *at = data;
 	ssize_t n;
@@ -125,11 +125,11 @@ int dl_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-int dl_write_file(const char *path, const char *text)
+int davy_write_file(const char *path, const char *text)
 {
-	DL_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+	DAVY_FD fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	return fd < 0 ? -errno : dl_write_all(fd, text, strlen(text));
+	return fd < 0 ? -errno : davy_write_all(fd, text, strlen(text));
 }
 
 static int sync_dir_of(const char *path)
@@ -143,14 +143,14 @@ static int sync_dir_of(const char *path)
 		snprintf(dir, sizeof(dir), ".");
 	else
 		slash[slash == dir] = 0;
-	DL_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DAVY_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 || fsync(fd) ? -errno : 0;
 }
 
 static int write_synced(int fd, const void *data, size_t size, mode_t mode)
 {
-	int err = dl_write_all(fd, data, size);
+	int err = davy_write_all(fd, data, size);
 
 	if (err)
 		return err;
@@ -159,7 +159,7 @@ static int write_synced(int fd, const void *data, size_t size, mode_t mode)
 	return 0;
 }
 
-int dl_replace_file(const char *path, const void *data, size_t size, mode_t mode)
+int davy_replace_file(const char *path, const void *data, size_t size, mode_t mode)
 {
 	char temp[PATH_MAX];
 	int fd, err;
@@ -181,7 +181,7 @@ int dl_replace_file(const char *path, const void *data, size_t size, mode_t mode
 	return sync_dir_of(path);
 }
 
-int dl_make_dir(const char *path)
+int davy_make_dir(const char *path)
 {
 	mode_t mask = umask(022);
 	int err = mkdir(path, 0755) ? -errno : 0;
@@ -190,7 +190,7 @@ int dl_make_dir(const char *path)
 	return err;
 }
 
-int dl_make_dirs(const char *path)
+int davy_make_dirs(const char *path)
 {
 	char dir[PATH_MAX];
 	int err;
@@ -203,7 +203,7 @@ int dl_make_dirs(const char *path)
 		if (kept && kept != '/')
 			continue;
 		*at = 0;
-		err = dl_make_dir(dir);
+		err = davy_make_dir(dir);
 		if (err && err != -EEXIST)
 			return err;
 		*at = kept;

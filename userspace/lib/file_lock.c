@@ -49,9 +49,9 @@ static int lock_try(const char *path, int *ret_fd)
 	return err;
 }
 
-int dl_file_lock_take(struct dl_file_lock *lock, const char *path, uint32_t wait_ms)
+int davy_file_lock_take(struct davy_file_lock *lock, const char *path, uint32_t wait_ms)
 {
-	uint64_t until_ms = dl_now_ms() + wait_ms;
+	uint64_t until_ms = davy_now_ms() + wait_ms;
 	int err;
 
 	lock->fd = -1;
@@ -59,14 +59,14 @@ int dl_file_lock_take(struct dl_file_lock *lock, const char *path, uint32_t wait
 	if (err)
 		return err;
 	while ((err = lock_try(lock->path, &lock->fd)) == -EAGAIN) {
-		if (dl_now_ms() >= until_ms)
+		if (davy_now_ms() >= until_ms)
 			return -EBUSY;
 		usleep(LOCK_LOOK_US);
 	}
 	return err;
 }
 
-void dl_file_lock_drop(struct dl_file_lock *lock)
+void davy_file_lock_drop(struct davy_file_lock *lock)
 {
 	if (lock->fd < 0)
 		return;

@@ -5,27 +5,27 @@
  * the file itself is no lock: flock needs no more than a descriptor, so every user who may read
  * either one could hold it for ever.
  */
-#ifndef DL_LIB_FILE_LOCK_H
-#define DL_LIB_FILE_LOCK_H
+#ifndef DAVY_FILE_LOCK_H
+#define DAVY_FILE_LOCK_H
 
 #include <limits.h>
 #include <stdint.h>
 
 /* For a command, which people wait for; and for the agent's loop. */
-#define DL_LOCK_COMMAND_MS 10000
-#define DL_LOCK_LOOP_MS	   200
+#define DAVY_LOCK_COMMAND_MS 10000
+#define DAVY_LOCK_LOOP_MS    200
 
-struct dl_file_lock {
+struct davy_file_lock {
 	int fd; /* -1: not held */
 	char path[PATH_MAX];
 };
 
-#define DL_FILE_LOCK __attribute__((cleanup(dl_file_lock_drop))) struct dl_file_lock
+#define DAVY_FILE_LOCK __attribute__((cleanup(davy_file_lock_drop))) struct davy_file_lock
 
 /* Waits at most "wait_ms" for the lock of "path"; -EBUSY when it is held longer, or -errno. */
-int dl_file_lock_take(struct dl_file_lock *lock, const char *path, uint32_t wait_ms);
+int davy_file_lock_take(struct davy_file_lock *lock, const char *path, uint32_t wait_ms);
 
 /* Also when it is not held. */
-void dl_file_lock_drop(struct dl_file_lock *lock);
+void davy_file_lock_drop(struct davy_file_lock *lock);
 
 #endif

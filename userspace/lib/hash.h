@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* FNV-1a, 64 bits: tells what differs by chance, not what somebody made alike. */
-#ifndef DL_LIB_HASH_H
-#define DL_LIB_HASH_H
+#ifndef DAVY_HASH_H
+#define DAVY_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define DL_FNV_START 0xcbf29ce484222325ULL
+#define DAVY_FNV_START 0xcbf29ce484222325ULL
 
-static inline uint64_t dl_fnv(uint64_t hash, const void *data, size_t size)
+static inline uint64_t davy_fnv(uint64_t hash, const void *data, size_t size)
 {
 	const unsigned char *at = data;
 

@@ -7,7 +7,7 @@
 
 #define TRIES 3 /* the holder may end between the two questions */
 
-int dl_lock_take(const char *path, pid_t *ret_holder)
+int davy_lock_take(const char *path, pid_t *ret_holder)
 {
 	int err = 0, fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
 

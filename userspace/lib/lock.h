@@ -5,8 +5,8 @@
  * the kernel tells who holds it. A process that closes any descriptor of the file loses the lock:
  * only lock.c may open it.
  */
-#ifndef DL_LIB_LOCK_H
-#define DL_LIB_LOCK_H
+#ifndef DAVY_LOCK_H
+#define DAVY_LOCK_H
 
 #include <sys/types.h>
 
@@ -15,6 +15,6 @@
  * is closed or the process ends. -EWOULDBLOCK: *ret_holder has the lock, 0 when its pid is not
  * known here (another pid namespace).
  */
-int dl_lock_take(const char *path, pid_t *ret_holder);
+int davy_lock_take(const char *path, pid_t *ret_holder);
 
 #endif

@@ -6,17 +6,17 @@
 #include <string.h>
 
 static int verbose;
-static dl_log_writer writer;
+static davy_log_writer writer;
 static void *writer_arg;
 static unsigned int lost_count;
 
-void dl_log_through(dl_log_writer write, void *arg)
+void davy_log_through(davy_log_writer write, void *arg)
 {
 	writer = write;
 	writer_arg = arg;
 }
 
-void dl_log_verbose(int on)
+void davy_log_verbose(int on)
 {
 	verbose = on;
 }
@@ -50,7 +50,7 @@ static void say(const char *format, va_list args)
 	lost_count += !writer(writer_arg, line, length);
 }
 
-void dl_log(const char *format, ...)
+void davy_log(const char *format, ...)
 {
 	va_list args;
 
@@ -59,7 +59,7 @@ void dl_log(const char *format, ...)
 	va_end(args);
 }
 
-void dl_debug(const char *format, ...)
+void davy_debug(const char *format, ...)
 {
 	va_list args;
 

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int dl_message_send(int fd, json_t *message)
+int davy_message_send(int fd, json_t *message)
 {
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	ssize_t n;
@@ -19,7 +19,7 @@ int dl_message_send(int fd, json_t *message)
 	json_decref(message);
 	if (!text)
 		return -ENOMEM;
-	if (strlen(text) > DL_MESSAGE_MAX)
+	if (strlen(text) > DAVY_MESSAGE_MAX)
 		err = -EMSGSIZE;
 	if (!err) {
 		n = send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -29,9 +29,9 @@ int dl_message_send(int fd, json_t *message)
 	return err;
 }
 
-int dl_message_receive(int fd, json_t **ret_message)
+int davy_message_receive(int fd, json_t **ret_message)
 {
-	static char packet[DL_MESSAGE_MAX]; /* one thread, used up before the next */
+	static char packet[DAVY_MESSAGE_MAX]; /* one thread, used up before the next */
 	ssize_t n = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
 	json_t *message;
 
@@ -54,11 +54,11 @@ int dl_message_receive(int fd, json_t **ret_message)
 	return 0;
 }
 
-int dl_message_root_path(const char *path, char ret_path[DL_SOCKET_PATH_MAX])
+int davy_message_root_path(const char *path, char ret_path[DAVY_SOCKET_PATH_MAX])
 {
-	int n = snprintf(ret_path, DL_SOCKET_PATH_MAX, "%s.root", path);
+	int n = snprintf(ret_path, DAVY_SOCKET_PATH_MAX, "%s.root", path);
 
-	return n < 0 || n >= DL_SOCKET_PATH_MAX ? -ENAMETOOLONG : 0;
+	return n < 0 || n >= DAVY_SOCKET_PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
 /* The kernel lets a connect wait for the send timeout. Reads and writes do not wait. */
@@ -84,29 +84,29 @@ static int message_connect_to(const char *path, unsigned int limit_ms)
 }
 
 /* A container may have been given the socket for all and not root's. */
-int dl_message_connect(const char *path, unsigned int limit_ms)
+int davy_message_connect(const char *path, unsigned int limit_ms)
 {
-	char root[DL_SOCKET_PATH_MAX];
+	char root[DAVY_SOCKET_PATH_MAX];
 	int fd = -ENOENT;
 
-	if (!geteuid() && !dl_message_root_path(path, root))
+	if (!geteuid() && !davy_message_root_path(path, root))
 		fd = message_connect_to(root, limit_ms);
 	return fd == -ENOENT || fd == -EACCES ? message_connect_to(path, limit_ms) : fd;
 }
 
-bool dl_message_nobody(int err)
+bool davy_message_nobody(int err)
 {
 	return err == -ENOENT || err == -ECONNREFUSED;
 }
 
-const char *dl_message_text(const json_t *message, const char *key)
+const char *davy_message_text(const json_t *message, const char *key)
 {
 	const char *text = json_string_value(json_object_get(message, key));
 
 	return text ? text : "";
 }
 
-json_int_t dl_message_number(const json_t *message, const char *key, json_int_t fallback)
+json_int_t davy_message_number(const json_t *message, const char *key, json_int_t fallback)
 {
 	const json_t *value = json_object_get(message, key);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int dl_outlet_open(struct dl_outlet *o, int fd)
+int davy_outlet_open(struct davy_outlet *o, int fd)
 {
 	char path[32];
 
@@ -23,7 +23,7 @@ int dl_outlet_open(struct dl_outlet *o, int fd)
 	return o->fd < 0 ? -errno : 0;
 }
 
-void dl_outlet_close(struct dl_outlet *o)
+void davy_outlet_close(struct davy_outlet *o)
 {
 	if (o->own && o->fd >= 0)
 		close(o->fd);
@@ -33,7 +33,7 @@ void dl_outlet_close(struct dl_outlet *o)
 }
 
 /* How many bytes went out; what cannot be written now or ever is 0. */
-static size_t write_some(struct dl_outlet *o, const char *text, size_t size)
+static size_t write_some(struct davy_outlet *o, const char *text, size_t size)
 {
 	struct pollfd out = { .fd = o->fd, .events = POLLOUT };
 	ssize_t n;
@@ -44,7 +44,7 @@ static size_t write_some(struct dl_outlet *o, const char *text, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-bool dl_outlet_flush(struct dl_outlet *o)
+bool davy_outlet_flush(struct davy_outlet *o)
 {
 	if (!o->rest)
 		return true;
@@ -56,11 +56,11 @@ bool dl_outlet_flush(struct dl_outlet *o)
 	return true;
 }
 
-bool dl_outlet_put(struct dl_outlet *o, const char *text, size_t size)
+bool davy_outlet_put(struct davy_outlet *o, const char *text, size_t size)
 {
 	size_t done;
 
-	if (!dl_outlet_flush(o))
+	if (!davy_outlet_flush(o))
 		return false;
 	done = write_some(o, text, size);
 	if (done == size || !done)

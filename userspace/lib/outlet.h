@@ -5,13 +5,13 @@
  * does not block: with less room than one text takes, the rest of it is kept and goes out first. A
  * pipe that is writable takes PIPE_BUF bytes at once; texts for one are shorter.
  */
-#ifndef DL_LIB_OUTLET_H
-#define DL_LIB_OUTLET_H
+#ifndef DAVY_OUTLET_H
+#define DAVY_OUTLET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct dl_outlet {
+struct davy_outlet {
 	int fd;
 	bool own;   /* a description of ours; else the caller's */
 	char *rest; /* NULL: nothing waits */
@@ -20,13 +20,13 @@ struct dl_outlet {
 };
 
 /* -errno: a terminal that cannot be opened again; nothing is written to it then. */
-int dl_outlet_open(struct dl_outlet *o, int fd);
-void dl_outlet_close(struct dl_outlet *o);
+int davy_outlet_open(struct davy_outlet *o, int fd);
+void davy_outlet_close(struct davy_outlet *o);
 
 /* False: it was dropped, for what was put before is still to go out, or there is no room at all. */
-bool dl_outlet_put(struct dl_outlet *o, const char *text, size_t size);
+bool davy_outlet_put(struct davy_outlet *o, const char *text, size_t size);
 
 /* Goes on with the rest; true when there is none left. */
-bool dl_outlet_flush(struct dl_outlet *o);
+bool davy_outlet_flush(struct davy_outlet *o);
 
 #endif

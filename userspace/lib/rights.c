@@ -45,8 +45,8 @@ static int rights_change_user(void)
 		return 0;
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
 		return -errno;
-	if (setgroups(0, NULL) || setresgid(DL_READER_UID, DL_READER_UID, DL_READER_UID) ||
-	    setresuid(DL_READER_UID, DL_READER_UID, DL_READER_UID))
+	if (setgroups(0, NULL) || setresgid(DAVY_READER_UID, DAVY_READER_UID, DAVY_READER_UID) ||
+	    setresuid(DAVY_READER_UID, DAVY_READER_UID, DAVY_READER_UID))
 		return errno == EINVAL || errno == EPERM ? 0 : -errno;
 	return 0;
 }
@@ -63,7 +63,7 @@ static void rights_drop_oom_protection(void)
 	close(fd);
 }
 
-int dl_rights_keep(const struct dl_rights *rights, pid_t parent)
+int davy_rights_keep(const struct davy_rights *rights, pid_t parent)
 {
 	int err = 0;
 
@@ -80,5 +80,5 @@ int dl_rights_keep(const struct dl_rights *rights, pid_t parent)
 		return -errno;
 	if (getppid() != parent)
 		return -ESRCH;
-	return dl_rights_calls(rights->devices);
+	return davy_rights_calls(rights->devices);
 }

@@ -5,8 +5,8 @@
  * that reading does not need. For davylamp-reader and for children of the agent that only read; the
  * limits (memory, descriptors) come from the parent.
  */
-#ifndef DL_LIB_RIGHTS_H
-#define DL_LIB_RIGHTS_H
+#ifndef DAVY_RIGHTS_H
+#define DAVY_RIGHTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,18 +16,18 @@
  * Between systemd's dynamic users and nobody: no distribution allocates it. Not nobody, whose
  * processes could kill a reader.
  */
-#define DL_READER_UID 65521
+#define DAVY_READER_UID 65521
 
-struct dl_rights {
+struct davy_rights {
 	uint64_t capabilities; /* 1 << CAP_...; those that are not to be had are left out */
 	bool stays_root;       /* keeps the user id, without the capabilities */
 	bool devices;	       /* may call ioctl() */
 };
 
 /* "parent": getppid() at the start of the program. 0 or -errno. */
-int dl_rights_keep(const struct dl_rights *rights, pid_t parent);
+int davy_rights_keep(const struct davy_rights *rights, pid_t parent);
 
 /* rights_calls.c: needs no_new_privs. */
-int dl_rights_calls(bool devices);
+int davy_rights_calls(bool devices);
 
 #endif

@@ -90,7 +90,7 @@ static void calls_allow_unless(struct calls *f, uint32_t nr, size_t argument, ui
 	calls_return(f, SECCOMP_RET_ERRNO | EPERM);
 }
 
-int dl_rights_calls(bool devices)
+int davy_rights_calls(bool devices)
 {
 	struct calls f = { .count = 0 };
 	struct sock_fprog program;

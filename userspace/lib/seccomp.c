@@ -19,24 +19,24 @@
 #define X32_BIT 0x40000000u
 #define EPERM_	(SECCOMP_RET_ERRNO | EPERM)
 
-static void filter_add(struct dl_filter *f, struct sock_filter instruction)
+static void filter_add(struct davy_filter *f, struct sock_filter instruction)
 {
-	assert(f->count < DL_FILTER_MAX);
+	assert(f->count < DAVY_FILTER_MAX);
 	f->code[f->count++] = instruction;
 }
 
-static void filter_load(struct dl_filter *f, size_t offset)
+static void filter_load(struct davy_filter *f, size_t offset)
 {
 	filter_add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-static void filter_return(struct dl_filter *f, uint32_t action)
+static void filter_return(struct davy_filter *f, uint32_t action)
 {
 	filter_add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
 
 /* When what is loaded compares by "how" with "value": "action". */
-static void filter_when(struct dl_filter *f, uint16_t how, uint32_t value, uint32_t action)
+static void filter_when(struct davy_filter *f, uint16_t how, uint32_t value, uint32_t action)
 {
 	filter_add(f, (struct sock_filter)BPF_JUMP((uint16_t)(BPF_JMP | how | BPF_K), value, 0, 1));
 	filter_return(f, action);
@@ -46,7 +46,7 @@ static void filter_when(struct dl_filter *f, uint16_t how, uint32_t value, uint3
  * The next "length" instructions see the argument of "nr", and the call's number comes back
  * after.
  */
-static void filter_begin_argument(struct dl_filter *f, uint32_t nr, unsigned int argument,
+static void filter_begin_argument(struct davy_filter *f, uint32_t nr, unsigned int argument,
 				  size_t length)
 {
 	size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
@@ -57,12 +57,12 @@ static void filter_begin_argument(struct dl_filter *f, uint32_t nr, unsigned int
 	filter_load(f, offsetof(struct seccomp_data, args) + (size_t)argument * 8 + low);
 }
 
-static void filter_end_argument(struct dl_filter *f)
+static void filter_end_argument(struct davy_filter *f)
 {
 	filter_load(f, offsetof(struct seccomp_data, nr));
 }
 
-void dl_filter_begin(struct dl_filter *f)
+void davy_filter_begin(struct davy_filter *f)
 {
 	f->count = 0;
 	filter_load(f, offsetof(struct seccomp_data, arch));
@@ -74,32 +74,34 @@ void dl_filter_begin(struct dl_filter *f)
 #endif
 }
 
-void dl_filter_refuse(struct dl_filter *f, uint32_t nr)
+void davy_filter_refuse(struct davy_filter *f, uint32_t nr)
 {
 	filter_when(f, BPF_JEQ, nr, EPERM_);
 }
 
-void dl_filter_unknown(struct dl_filter *f, uint32_t nr)
+void davy_filter_unknown(struct davy_filter *f, uint32_t nr)
 {
 	filter_when(f, BPF_JEQ, nr, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-void dl_filter_refuse_bits(struct dl_filter *f, uint32_t nr, unsigned int argument, uint32_t bits)
+void davy_filter_refuse_bits(struct davy_filter *f, uint32_t nr, unsigned int argument,
+			     uint32_t bits)
 {
 	filter_begin_argument(f, nr, argument, 2);
 	filter_when(f, BPF_JSET, bits, EPERM_);
 	filter_end_argument(f);
 }
 
-void dl_filter_refuse_value(struct dl_filter *f, uint32_t nr, unsigned int argument, uint32_t value)
+void davy_filter_refuse_value(struct davy_filter *f, uint32_t nr, unsigned int argument,
+			      uint32_t value)
 {
 	filter_begin_argument(f, nr, argument, 2);
 	filter_when(f, BPF_JEQ, value, EPERM_);
 	filter_end_argument(f);
 }
 
-void dl_filter_only_values(struct dl_filter *f, uint32_t nr, unsigned int argument,
-			   const uint32_t *values, size_t count)
+void davy_filter_only_values(struct davy_filter *f, uint32_t nr, unsigned int argument,
+			     const uint32_t *values, size_t count)
 {
 	filter_begin_argument(f, nr, argument, 2 * count + 1);
 	for (size_t i = 0; i < count; i++)
@@ -109,7 +111,7 @@ void dl_filter_only_values(struct dl_filter *f, uint32_t nr, unsigned int argume
 }
 
 /* Without SPEC_ALLOW kernels before 5.16 slow the process down against speculation. */
-int dl_filter_install(struct dl_filter *f)
+int davy_filter_install(struct davy_filter *f)
 {
 	struct sock_fprog program = { .filter = f->code };
 

@@ -4,36 +4,37 @@
  * some looks at an argument, and libseccomp would be one more library. What is refused fails with
  * EPERM, so that a library that merely tries goes on.
  */
-#ifndef DL_LIB_SECCOMP_H
-#define DL_LIB_SECCOMP_H
+#ifndef DAVY_SECCOMP_H
+#define DAVY_SECCOMP_H
 
 #include <linux/filter.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define DL_FILTER_MAX 512 /* instructions: two for a call, six for a look at an argument */
+#define DAVY_FILTER_MAX 512 /* instructions: two for a call, six for a look at an argument */
 
-struct dl_filter {
-	struct sock_filter code[DL_FILTER_MAX];
+struct davy_filter {
+	struct sock_filter code[DAVY_FILTER_MAX];
 	unsigned short count;
 };
 
 /* The machine's own calls only: another architecture's end the process, x32's are unknown. */
-void dl_filter_begin(struct dl_filter *f);
-void dl_filter_refuse(struct dl_filter *f, uint32_t nr);
+void davy_filter_begin(struct davy_filter *f);
+void davy_filter_refuse(struct davy_filter *f, uint32_t nr);
 /* As if the kernel did not know it. */
-void dl_filter_unknown(struct dl_filter *f, uint32_t nr);
+void davy_filter_unknown(struct davy_filter *f, uint32_t nr);
 /* When a bit of "bits" is set in the argument's low half. */
-void dl_filter_refuse_bits(struct dl_filter *f, uint32_t nr, unsigned int argument, uint32_t bits);
-void dl_filter_refuse_value(struct dl_filter *f, uint32_t nr, unsigned int argument,
-			    uint32_t value);
+void davy_filter_refuse_bits(struct davy_filter *f, uint32_t nr, unsigned int argument,
+			     uint32_t bits);
+void davy_filter_refuse_value(struct davy_filter *f, uint32_t nr, unsigned int argument,
+			      uint32_t value);
 /* Any value but these. */
-void dl_filter_only_values(struct dl_filter *f, uint32_t nr, unsigned int argument,
-			   const uint32_t *values, size_t count);
+void davy_filter_only_values(struct davy_filter *f, uint32_t nr, unsigned int argument,
+			     const uint32_t *values, size_t count);
 /*
  * For this thread and all that it starts, for good. 0 or -errno; needs no_new_privs or a
  * capability.
  */
-int dl_filter_install(struct dl_filter *f);
+int davy_filter_install(struct davy_filter *f);
 
 #endif

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-int dl_standard_fds_open(void)
+int davy_standard_fds_open(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)

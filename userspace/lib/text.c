@@ -12,7 +12,7 @@ static size_t continuation(const unsigned char *at, size_t count)
 	return count + 1;
 }
 
-size_t dl_utf8_length(const char *text)
+size_t davy_utf8_length(const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
 
@@ -41,12 +41,12 @@ static int obeyed(const char *at, size_t len)
 	return c < 0x20 || c == 0x7f || (len == 2 && c == 0xc2 && next < 0xa0);
 }
 
-char *dl_text_safe(char *dst, size_t size, const char *src)
+char *davy_text_safe(char *dst, size_t size, const char *src)
 {
 	size_t used = 0;
 
 	while (*src && size) {
-		size_t len = dl_utf8_length(src);
+		size_t len = davy_utf8_length(src);
 		char piece[8];
 		size_t piece_len;
 
@@ -71,39 +71,39 @@ char *dl_text_safe(char *dst, size_t size, const char *src)
 	return dst;
 }
 
-char *dl_text_shown(char *dst, size_t size, const char *src)
+char *davy_text_shown(char *dst, size_t size, const char *src)
 {
 	size_t len = strlen(src);
 
-	if (len >= size || dl_text_shown_length(src) != len)
-		return dl_text_safe(dst, size, src);
+	if (len >= size || davy_text_shown_length(src) != len)
+		return davy_text_safe(dst, size, src);
 	memcpy(dst, src, len + 1);
 	return dst;
 }
 
-size_t dl_text_shown_length(const char *text)
+size_t davy_text_shown_length(const char *text)
 {
 	const char *at = text;
 	size_t len;
 
-	while ((len = dl_utf8_length(at)) && !obeyed(at, len))
+	while ((len = davy_utf8_length(at)) && !obeyed(at, len))
 		at += len;
 	return (size_t)(at - text);
 }
 
-const char *dl_error_text(int error)
+const char *davy_error_text(int error)
 {
 	const char *text = error <= 0 && error > -4096 ? strerrordesc_np(-error) : NULL;
 
 	return text ? text : "unknown error";
 }
 
-size_t dl_text_distance(const char *a, const char *b)
+size_t davy_text_distance(const char *a, const char *b)
 {
-	size_t row[DL_WORD_MAX + 1], len = strlen(b);
+	size_t row[DAVY_WORD_MAX + 1], len = strlen(b);
 
-	if (strlen(a) >= DL_WORD_MAX || len >= DL_WORD_MAX)
-		return DL_WORD_MAX;
+	if (strlen(a) >= DAVY_WORD_MAX || len >= DAVY_WORD_MAX)
+		return DAVY_WORD_MAX;
 	for (size_t i = 0; i <= len; i++)
 		row[i] = i;
 	for (size_t j = 1; a[j - 1]; j++) {
@@ -124,7 +124,7 @@ size_t dl_text_distance(const char *a, const char *b)
 	return row[len];
 }
 
-int dl_text_near(const char *typed, const char *word)
+int davy_text_near(const char *typed, const char *word)
 {
-	return dl_text_distance(typed, word) <= 1 + strlen(word) / 3;
+	return davy_text_distance(typed, word) <= 1 + strlen(word) / 3;
 }

@@ -34,11 +34,11 @@ static char *escape(const char *word, char *at)
 	*at++ = '$';
 	*at++ = '\'';
 	while (*word) {
-		size_t len = dl_utf8_length(word), shown = 0;
+		size_t len = davy_utf8_length(word), shown = 0;
 		char one[8] = "";
 
 		memcpy(one, word, len);
-		shown = len ? dl_text_shown_length(one) : 0;
+		shown = len ? davy_text_shown_length(one) : 0;
 		if (*word == '\'' || *word == '\\') {
 			*at++ = '\\';
 			*at++ = *word++;
@@ -54,7 +54,7 @@ static char *escape(const char *word, char *at)
 	return at;
 }
 
-char *dl_text_shell(const char *word)
+char *davy_text_shell(const char *word)
 {
 	size_t len = strlen(word);
 	char *text = malloc(4 * len + 8), *end;
@@ -65,7 +65,7 @@ char *dl_text_shell(const char *word)
 		memcpy(text, word, len + 1);
 		return text;
 	}
-	end = dl_text_shown_length(word) == len ? quote(word, text) : escape(word, text);
+	end = davy_text_shown_length(word) == len ? quote(word, text) : escape(word, text);
 	*end = 0;
 	return text;
 }

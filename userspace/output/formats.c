@@ -8,17 +8,17 @@
 
 #include "lib/text.h"
 
-static const struct dl_output_format *const formats[] = {
-	&dl_output_env,	       &dl_output_router_preset, &dl_output_ollama,
-	&dl_output_llama_swap, &dl_output_lemonade,
+static const struct davy_output_format *const formats[] = {
+	&davy_output_env,	 &davy_output_router_preset, &davy_output_ollama,
+	&davy_output_llama_swap, &davy_output_lemonade,
 };
 
-const struct dl_output_format *dl_output_format(size_t index)
+const struct davy_output_format *davy_output_format(size_t index)
 {
 	return index < sizeof(formats) / sizeof(formats[0]) ? formats[index] : NULL;
 }
 
-const struct dl_output_format *dl_output_format_named(const char *name)
+const struct davy_output_format *davy_output_format_named(const char *name)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (!strcmp(formats[i]->name, name))
@@ -26,41 +26,41 @@ const struct dl_output_format *dl_output_format_named(const char *name)
 	return NULL;
 }
 
-void dl_output_note(struct dl_output_result *result, const char *format, ...)
+void davy_output_note(struct davy_output_result *result, const char *format, ...)
 {
-	char raw[DL_OUTPUT_NOTE_LEN], safe[DL_OUTPUT_NOTE_LEN];
+	char raw[DAVY_OUTPUT_NOTE_LEN], safe[DAVY_OUTPUT_NOTE_LEN];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(raw, sizeof(raw), format, args);
 	va_end(args);
-	dl_text_shown(safe, sizeof(safe), raw);
+	davy_text_shown(safe, sizeof(safe), raw);
 	for (size_t i = 0; i < result->note_count; i++)
 		if (!strcmp(result->note[i], safe))
 			return;
-	if (result->note_count < DL_OUTPUT_NOTES_MAX)
-		dl_copy_name(result->note[result->note_count++], DL_OUTPUT_NOTE_LEN, safe);
+	if (result->note_count < DAVY_OUTPUT_NOTES_MAX)
+		davy_copy_name(result->note[result->note_count++], DAVY_OUTPUT_NOTE_LEN, safe);
 }
 
-int dl_output_refuse(struct dl_output_result *result, const char *format, ...)
+int davy_output_refuse(struct davy_output_result *result, const char *format, ...)
 {
-	char raw[DL_OUTPUT_NOTE_LEN];
+	char raw[DAVY_OUTPUT_NOTE_LEN];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(raw, sizeof(raw), format, args);
 	va_end(args);
-	dl_text_shown(result->why, sizeof(result->why), raw);
+	davy_text_shown(result->why, sizeof(result->why), raw);
 	return -EINVAL;
 }
 
-void dl_output_origin(FILE *out, const char *what, const struct dl_policy_origin *o)
+void davy_output_origin(FILE *out, const char *what, const struct davy_policy_origin *o)
 {
-	char path[4 * DL_POLICY_PATH_LEN];
+	char path[4 * DAVY_POLICY_PATH_LEN];
 
 	if (o->rule)
 		fprintf(out, "# %s: rule %s, %s:%u\n", what, o->rule->name,
-			dl_text_safe(path, sizeof(path), o->layer->path), o->line);
+			davy_text_safe(path, sizeof(path), o->layer->path), o->line);
 }
 
 /* Line ends and a mark of YAML 1.1: U+2028, U+2029, U+FEFF. */
@@ -73,31 +73,32 @@ static bool has_unseen(const char *text)
 	return false;
 }
 
-bool dl_output_writable(const char *text, const char *but)
+bool davy_output_writable(const char *text, const char *but)
 {
 	size_t len = strlen(text);
 
-	return len && !text[dl_text_shown_length(text)] && !has_unseen(text) &&
+	return len && !text[davy_text_shown_length(text)] && !has_unseen(text) &&
 	       !strpbrk(text, but) && text[0] != ' ' && text[len - 1] != ' ';
 }
 
-static int check_models(const struct dl_output_format *f, const struct dl_output_request *r,
-			struct dl_output_result *result)
+static int check_models(const struct davy_output_format *f, const struct davy_output_request *r,
+			struct davy_output_result *result)
 {
 	if (f->one_model && r->model_count != 1)
-		return dl_output_refuse(result, "'%s' is of one model: --model NAME", f->name);
+		return davy_output_refuse(result, "'%s' is of one model: --model NAME", f->name);
 	if (f->no_model && r->model_count)
-		return dl_output_refuse(result, "'%s' is for all models: without --model", f->name);
+		return davy_output_refuse(result, "'%s' is for all models: without --model",
+					  f->name);
 	for (size_t i = 0; i < r->model_count; i++)
 		for (size_t j = 0; j < i; j++)
 			if (!strcmp(r->models[i].name, r->models[j].name))
-				return dl_output_refuse(result, "there are two models '%s'",
-							r->models[i].name);
+				return davy_output_refuse(result, "there are two models '%s'",
+							  r->models[i].name);
 	return 0;
 }
 
-int dl_output_make(const struct dl_output_format *f, const struct dl_output_request *request,
-		   struct dl_output_result *ret_result)
+int davy_output_make(const struct davy_output_format *f, const struct davy_output_request *request,
+		     struct davy_output_result *ret_result)
 {
 	char *text = NULL;
 	size_t size = 0;

@@ -18,7 +18,7 @@ static const char reserved[] =
 	"-c --ctx-size -dev --device -ngl --gpu-layers --n-gpu-layers --port "
 	"--host -m --model";
 
-static char *arguments(const struct dl_output_options *options, struct dl_output_result *result)
+static char *arguments(const struct davy_output_options *options, struct davy_output_result *result)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -28,12 +28,12 @@ static char *arguments(const struct dl_output_options *options, struct dl_output
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < options->count; i++) {
-		const struct dl_output_pair *p = &options->at[i];
+		const struct davy_output_pair *p = &options->at[i];
 
-		if (dl_word_in(reserved, p->name))
+		if (davy_word_in(reserved, p->name))
 			continue;
-		if (p->value[0] && !dl_output_writable(p->value, " '\"\\")) {
-			dl_output_note(result, "%s %s: cannot be written", p->name, p->value);
+		if (p->value[0] && !davy_output_writable(p->value, " '\"\\")) {
+			davy_output_note(result, "%s %s: cannot be written", p->name, p->value);
 			continue;
 		}
 		fprintf(out, "%s%s%s%s", blank, p->name, p->value[0] ? " " : "", p->value);
@@ -46,19 +46,19 @@ static char *arguments(const struct dl_output_options *options, struct dl_output
 }
 
 /* The first that lemonade has a name for; it takes another where that is not installed. */
-static const char *backend_of(const struct dl_effective *e)
+static const char *backend_of(const struct davy_effective *e)
 {
-	static const enum dl_backend known[] = { DL_BACKEND_VULKAN, DL_BACKEND_ROCM,
-						 DL_BACKEND_CPU };
+	static const enum davy_backend known[] = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_ROCM,
+						   DAVY_BACKEND_CPU };
 
 	for (size_t i = 0; i < e->backend_count; i++)
 		for (size_t j = 0; j < sizeof(known) / sizeof(known[0]); j++)
 			if (e->backends[i] == known[j])
-				return dl_backend_name(known[j]);
+				return davy_backend_name(known[j]);
 	return NULL;
 }
 
-static json_t *defaults(const struct dl_output_settings *s, const char *args)
+static json_t *defaults(const struct davy_output_settings *s, const char *args)
 {
 	json_t *all = json_object(), *llama = json_object();
 	const char *backend = backend_of(&s->effective);
@@ -72,17 +72,17 @@ static json_t *defaults(const struct dl_output_settings *s, const char *args)
 	return all;
 }
 
-static int write_defaults(const struct dl_output_request *r, FILE *out,
-			  struct dl_output_result *result)
+static int write_defaults(const struct davy_output_request *r, FILE *out,
+			  struct davy_output_result *result)
 {
-	struct dl_output_options options;
-	struct dl_output_settings s;
+	struct davy_output_options options;
+	struct davy_output_settings s;
 	char *args, *text = NULL;
 	json_t *all;
 
-	dl_output_settle(r, DL_ENGINE_LEMONADE, DL_ENGINE_LLAMA_SERVER, NULL, &s);
-	dl_output_llama_options(&s, r->subject.available, &options, result);
-	dl_output_note_environment(&s.effective, result);
+	davy_output_settle(r, DAVY_ENGINE_LEMONADE, DAVY_ENGINE_LLAMA_SERVER, NULL, &s);
+	davy_output_llama_options(&s, r->subject.available, &options, result);
+	davy_output_note_environment(&s.effective, result);
 	args = arguments(&options, result);
 	all = args ? defaults(&s, args) : NULL;
 	if (all)
@@ -95,10 +95,10 @@ static int write_defaults(const struct dl_output_request *r, FILE *out,
 	return text ? 0 : -ENOMEM;
 }
 
-const struct dl_output_format dl_output_lemonade = {
+const struct davy_output_format davy_output_lemonade = {
 	.name = "lemonade",
 	.what = "defaults of lemonade, JSON",
-	.style = DL_GENERATED_JSON,
+	.style = DAVY_GENERATED_JSON,
 	.no_model = true,
 	.write = write_defaults,
 };

@@ -24,7 +24,7 @@ static void put_quoted(FILE *out, const char *text)
 /* One word of a command line. */
 static bool is_word(const char *text)
 {
-	return dl_output_writable(text, "'") && !strstr(text, "${");
+	return davy_output_writable(text, "'") && !strstr(text, "${");
 }
 
 static bool is_plain(const char *text)
@@ -40,9 +40,9 @@ static void put_word(FILE *out, const char *text)
 	fprintf(out, is_plain(text) ? " %s" : " '%s'", text);
 }
 
-static void put_command(const struct dl_output_request *r, const struct dl_output_model *m,
-			const struct dl_output_options *options, FILE *out,
-			struct dl_output_result *result)
+static void put_command(const struct davy_output_request *r, const struct davy_output_model *m,
+			const struct davy_output_options *options, FILE *out,
+			struct davy_output_result *result)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -54,10 +54,10 @@ static void put_command(const struct dl_output_request *r, const struct dl_outpu
 	fprintf(words, "%s%s --port ${PORT} -m", r->server, is_plain(r->server) ? "" : "'");
 	put_word(words, m->path);
 	for (size_t i = 0; i < options->count; i++) {
-		const struct dl_output_pair *p = &options->at[i];
+		const struct davy_output_pair *p = &options->at[i];
 
 		if (p->value[0] && !is_word(p->value)) {
-			dl_output_note(result, "%s %s: cannot be written", p->name, p->value);
+			davy_output_note(result, "%s %s: cannot be written", p->name, p->value);
 			continue;
 		}
 		put_word(words, p->name);
@@ -72,7 +72,7 @@ static void put_command(const struct dl_output_request *r, const struct dl_outpu
 	free(text);
 }
 
-static void put_environment(const struct dl_effective *e, FILE *out)
+static void put_environment(const struct davy_effective *e, FILE *out)
 {
 	for (size_t i = 0; i < e->environment_count; i++) {
 		fprintf(out, "%s      - \"%s=%s\"\n", i ? "" : "    env:\n", e->environment[i].name,
@@ -80,51 +80,52 @@ static void put_environment(const struct dl_effective *e, FILE *out)
 	}
 }
 
-static void put_model(const struct dl_output_request *r, const struct dl_output_model *m, FILE *out,
-		      struct dl_output_result *result)
+static void put_model(const struct davy_output_request *r, const struct davy_output_model *m,
+		      FILE *out, struct davy_output_result *result)
 {
-	struct dl_output_options options;
-	struct dl_output_settings s;
+	struct davy_output_options options;
+	struct davy_output_settings s;
 
-	dl_output_settle(r, DL_ENGINE_LLAMA_SERVER, DL_ENGINE_LLAMA_SERVER, m, &s);
-	dl_output_llama_options(&s, r->subject.available, &options, result);
+	davy_output_settle(r, DAVY_ENGINE_LLAMA_SERVER, DAVY_ENGINE_LLAMA_SERVER, m, &s);
+	davy_output_llama_options(&s, r->subject.available, &options, result);
 	fputs("  ", out);
 	put_quoted(out, m->name);
 	fputs(":\n", out);
 	for (size_t i = 0; i < options.count; i++) {
 		fputs("    ", out);
-		dl_output_origin(out, options.at[i].name, options.at[i].origin);
+		davy_output_origin(out, options.at[i].name, options.at[i].origin);
 	}
 	put_command(r, m, &options, out, result);
 	put_environment(&s.effective, out);
 }
 
-static int check(const struct dl_output_model *m, struct dl_output_result *result)
+static int check(const struct davy_output_model *m, struct davy_output_result *result)
 {
 	if (!m->path)
-		return dl_output_refuse(result,
-					"which file is model '%s'? --model /PATH/NAME.gguf or "
-					"--models-dir DIR",
-					m->name);
+		return davy_output_refuse(result,
+					  "which file is model '%s'? --model /PATH/NAME.gguf or "
+					  "--models-dir DIR",
+					  m->name);
 	if (!is_word(m->name) || !is_word(m->path))
-		return dl_output_refuse(result,
-					"llama-swap would read the model's '%s' as something else: "
-					"no \"'\", \"${\" or control character",
-					is_word(m->name) ? m->path : m->name);
+		return davy_output_refuse(
+			result,
+			"llama-swap would read the model's '%s' as something else: "
+			"no \"'\", \"${\" or control character",
+			is_word(m->name) ? m->path : m->name);
 	return 0;
 }
 
-static int write_models(const struct dl_output_request *r, FILE *out,
-			struct dl_output_result *result)
+static int write_models(const struct davy_output_request *r, FILE *out,
+			struct davy_output_result *result)
 {
 	int err = 0;
 
 	if (!r->model_count)
-		return dl_output_refuse(result, "which models? --models-dir DIR, or --model "
-						"/PATH/NAME.gguf for each");
+		return davy_output_refuse(result, "which models? --models-dir DIR, or --model "
+						  "/PATH/NAME.gguf for each");
 	if (!is_word(r->server))
-		return dl_output_refuse(result, "'%s' is no program that can be written there",
-					r->server);
+		return davy_output_refuse(result, "'%s' is no program that can be written there",
+					  r->server);
 	for (size_t i = 0; !err && i < r->model_count; i++)
 		err = check(&r->models[i], result);
 	if (err)
@@ -135,7 +136,7 @@ static int write_models(const struct dl_output_request *r, FILE *out,
 	return 0;
 }
 
-const struct dl_output_format dl_output_llama_swap = {
+const struct davy_output_format davy_output_llama_swap = {
 	.name = "llama-swap",
 	.what = "models of llama-swap's configuration, YAML",
 	.write = write_models,

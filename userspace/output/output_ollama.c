@@ -17,66 +17,66 @@ static bool is_name(const char *name)
 	return name[0] && name[0] != '-' && !name[strspn(name, letters)];
 }
 
-static void put(FILE *out, const char *name, uint32_t value, const struct dl_policy_value *v)
+static void put(FILE *out, const char *name, uint32_t value, const struct davy_policy_value *v)
 {
-	dl_output_origin(out, name, &v->origin);
+	davy_output_origin(out, name, &v->origin);
 	fprintf(out, "PARAMETER %s %u\n", name, value);
 }
 
-static void note_others(const struct dl_output_settings *s, struct dl_output_result *result)
+static void note_others(const struct davy_output_settings *s, struct davy_output_result *result)
 {
-	const struct dl_effective *e = &s->effective;
+	const struct davy_effective *e = &s->effective;
 
 	if (s->knobs.parallel)
-		dl_output_note(result,
-			       "parallel = %u: is the daemon's, see 'davylamp policy write "
-			       "env --engine ollama'",
-			       s->knobs.parallel);
-	if (e->value[DL_POLICY_CACHE_TYPE].number)
-		dl_output_note(result,
-			       "cache_type = %s: is the daemon's, see 'davylamp policy "
-			       "write env --engine ollama'",
-			       e->value[DL_POLICY_CACHE_TYPE].text);
+		davy_output_note(result,
+				 "parallel = %u: is the daemon's, see 'davylamp policy write "
+				 "env --engine ollama'",
+				 s->knobs.parallel);
+	if (e->value[DAVY_POLICY_CACHE_TYPE].number)
+		davy_output_note(result,
+				 "cache_type = %s: is the daemon's, see 'davylamp policy "
+				 "write env --engine ollama'",
+				 e->value[DAVY_POLICY_CACHE_TYPE].text);
 	if (s->knobs.gpu_layers_off)
-		dl_output_note(result,
-			       "gpu_layers_off = %u: how many layers are on the GPU is "
-			       "not known here",
-			       s->knobs.gpu_layers_off);
+		davy_output_note(result,
+				 "gpu_layers_off = %u: how many layers are on the GPU is "
+				 "not known here",
+				 s->knobs.gpu_layers_off);
 	for (size_t i = 0; i < e->argument_count; i++)
-		dl_output_note(result, "argument %s: Ollama's runner is not given any",
-			       e->argument[i].name);
+		davy_output_note(result, "argument %s: Ollama's runner is not given any",
+				 e->argument[i].name);
 	if (e->backend !=
-	    DL_BACKEND_CPU) /* what keeps all models there is not meant for the daemon */
-		dl_output_note_environment(e, result);
+	    DAVY_BACKEND_CPU) /* what keeps all models there is not meant for the daemon */
+		davy_output_note_environment(e, result);
 }
 
-static int write_modelfile(const struct dl_output_request *r, FILE *out,
-			   struct dl_output_result *result)
+static int write_modelfile(const struct davy_output_request *r, FILE *out,
+			   struct davy_output_result *result)
 {
-	const struct dl_output_model *m = &r->models[0];
+	const struct davy_output_model *m = &r->models[0];
 	const char *from = m->path ? m->path : m->name;
-	const struct dl_policy_value *v;
-	struct dl_output_settings s;
+	const struct davy_policy_value *v;
+	struct davy_output_settings s;
 	uint32_t slots, context;
 
 	if (!is_name(from))
-		return dl_output_refuse(result, "'%s' is no name of a model of Ollama's", from);
-	dl_output_settle(r, DL_ENGINE_OLLAMA, DL_ENGINE_OLLAMA, m, &s);
+		return davy_output_refuse(result, "'%s' is no name of a model of Ollama's", from);
+	davy_output_settle(r, DAVY_ENGINE_OLLAMA, DAVY_ENGINE_OLLAMA, m, &s);
 	v = s.effective.value;
 	slots = s.knobs.parallel ? s.knobs.parallel : 1;
 	context = s.knobs.context / slots;
 	fprintf(out, "# ollama create NAME -f FILE\nFROM %s\n", from);
 	if (s.knobs.ubatch)
-		put(out, "num_batch", s.knobs.ubatch, &v[DL_POLICY_UBATCH]);
+		put(out, "num_batch", s.knobs.ubatch, &v[DAVY_POLICY_UBATCH]);
 	if (context)
-		put(out, "num_ctx", context, &v[DL_POLICY_CONTEXT]);
-	if (dl_policy_backend(&s.effective, r->subject.available) == DL_BACKEND_CPU)
-		put(out, "num_gpu", 0, &v[DL_POLICY_BACKENDS]);
+		put(out, "num_ctx", context, &v[DAVY_POLICY_CONTEXT]);
+	if (davy_policy_backend(&s.effective, r->subject.available) == DAVY_BACKEND_CPU)
+		put(out, "num_gpu", 0, &v[DAVY_POLICY_BACKENDS]);
 	note_others(&s, result);
 	return 0;
 }
 
-const struct dl_output_format dl_output_ollama = {
+const struct davy_output_format davy_output_ollama = {
 	.name = "ollama",
 	.what = "a Modelfile with a model's parameters",
 	.one_model = true,

@@ -22,27 +22,27 @@ static bool is_key(const char *key)
 	return true;
 }
 
-static void put(FILE *out, const struct dl_output_pair *p, struct dl_output_result *result)
+static void put(FILE *out, const struct davy_output_pair *p, struct davy_output_result *result)
 {
 	const char *key = p->name + strspn(p->name, "-");
 
-	if (!is_key(key) || (p->value[0] && !dl_output_writable(p->value, ";#"))) {
-		dl_output_note(result, "%s %s: a preset cannot hold it", p->name, p->value);
+	if (!is_key(key) || (p->value[0] && !davy_output_writable(p->value, ";#"))) {
+		davy_output_note(result, "%s %s: a preset cannot hold it", p->name, p->value);
 		return;
 	}
-	dl_output_origin(out, key, p->origin);
+	davy_output_origin(out, key, p->origin);
 	fprintf(out, "%s = %s\n", key, p->value[0] ? p->value : "true");
 }
 
-static void put_section(const struct dl_output_request *r, const struct dl_output_model *m,
-			FILE *out, struct dl_output_result *result)
+static void put_section(const struct davy_output_request *r, const struct davy_output_model *m,
+			FILE *out, struct davy_output_result *result)
 {
-	struct dl_output_options options;
-	struct dl_output_settings s;
+	struct davy_output_options options;
+	struct davy_output_settings s;
 
-	dl_output_settle(r, DL_ENGINE_LLAMA_SERVER, DL_ENGINE_LLAMA_SERVER, m, &s);
-	dl_output_llama_options(&s, r->subject.available, &options, result);
-	dl_output_note_environment(&s.effective, result);
+	davy_output_settle(r, DAVY_ENGINE_LLAMA_SERVER, DAVY_ENGINE_LLAMA_SERVER, m, &s);
+	davy_output_llama_options(&s, r->subject.available, &options, result);
+	davy_output_note_environment(&s.effective, result);
 	fprintf(out, "\n[%s]\n", m ? m->name : "*");
 	if (m && m->path)
 		fprintf(out, "model = %s\n", m->path);
@@ -50,23 +50,23 @@ static void put_section(const struct dl_output_request *r, const struct dl_outpu
 		put(out, &options.at[i], result);
 }
 
-static int check(const struct dl_output_model *m, struct dl_output_result *result)
+static int check(const struct davy_output_model *m, struct davy_output_result *result)
 {
-	if (!dl_output_writable(m->name, "]") || !strcmp(m->name, "*"))
-		return dl_output_refuse(result,
-					"a preset cannot hold the model's name '%s': no ']', no "
-					"control character, not '*'",
-					m->name);
-	if (m->path && !dl_output_writable(m->path, ";#"))
-		return dl_output_refuse(result,
-					"a preset cannot hold the path '%s': no ';', '#' or "
-					"control character",
-					m->path);
+	if (!davy_output_writable(m->name, "]") || !strcmp(m->name, "*"))
+		return davy_output_refuse(result,
+					  "a preset cannot hold the model's name '%s': no ']', no "
+					  "control character, not '*'",
+					  m->name);
+	if (m->path && !davy_output_writable(m->path, ";#"))
+		return davy_output_refuse(result,
+					  "a preset cannot hold the path '%s': no ';', '#' or "
+					  "control character",
+					  m->path);
 	return 0;
 }
 
-static int write_preset(const struct dl_output_request *r, FILE *out,
-			struct dl_output_result *result)
+static int write_preset(const struct davy_output_request *r, FILE *out,
+			struct davy_output_result *result)
 {
 	int err = 0;
 
@@ -82,7 +82,7 @@ static int write_preset(const struct dl_output_request *r, FILE *out,
 	return 0;
 }
 
-const struct dl_output_format dl_output_router_preset = {
+const struct davy_output_format davy_output_router_preset = {
 	.name = "router-preset",
 	.what = "presets of llama-server's router, INI",
 	.write = write_preset,

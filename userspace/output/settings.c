@@ -3,44 +3,45 @@
 
 #include <string.h>
 
-void dl_output_settle(const struct dl_output_request *r, enum dl_engine engine, enum dl_engine as,
-		      const struct dl_output_model *model, struct dl_output_settings *ret_settings)
+void davy_output_settle(const struct davy_output_request *r, enum davy_engine engine,
+			enum davy_engine as, const struct davy_output_model *model,
+			struct davy_output_settings *ret_settings)
 {
 	static char *const ollama[] = { "ollama", "serve", NULL };
 	static char *const llama[] = { "llama-server", NULL };
-	const struct dl_engine_look look = { .argv = as == DL_ENGINE_OLLAMA ? ollama : llama,
-					     .exe = "",
-					     .parent = "" };
-	struct dl_output_settings *s = ret_settings;
-	struct dl_policy_subject subject = r->subject;
+	const struct davy_engine_look look = { .argv = as == DAVY_ENGINE_OLLAMA ? ollama : llama,
+					       .exe = "",
+					       .parent = "" };
+	struct davy_output_settings *s = ret_settings;
+	struct davy_policy_subject subject = r->subject;
 
 	subject.engine = engine;
 	if (model)
-		dl_copy_name(subject.model, sizeof(subject.model), model->name);
-	if (subject.backend == DL_BACKEND_UNKNOWN)
-		subject.backend = dl_subject_default_backend(&subject);
-	dl_policy_effective(&r->set, &subject, &s->effective);
-	dl_engine_identify(&look, &s->facts);
+		davy_copy_name(subject.model, sizeof(subject.model), model->name);
+	if (subject.backend == DAVY_BACKEND_UNKNOWN)
+		subject.backend = davy_subject_default_backend(&subject);
+	davy_policy_effective(&r->set, &subject, &s->effective);
+	davy_engine_identify(&look, &s->facts);
 	if (r->subject.context)
 		s->facts.context_size = r->subject.context;
-	dl_policy_limits(&s->effective, &s->facts, &s->knobs);
+	davy_policy_limits(&s->effective, &s->facts, &s->knobs);
 }
 
-static void add(struct dl_output_options *list, const char *name, const char *value,
-		const struct dl_policy_origin *origin)
+static void add(struct davy_output_options *list, const char *name, const char *value,
+		const struct davy_policy_origin *origin)
 {
-	struct dl_output_pair *p = &list->at[list->count];
+	struct davy_output_pair *p = &list->at[list->count];
 
-	if (list->count == DL_OUTPUT_OPTIONS_MAX)
+	if (list->count == DAVY_OUTPUT_OPTIONS_MAX)
 		return;
-	dl_copy_name(p->name, sizeof(p->name), name);
-	dl_copy_name(p->value, sizeof(p->value), value);
+	davy_copy_name(p->name, sizeof(p->name), name);
+	davy_copy_name(p->value, sizeof(p->value), value);
 	p->origin = origin;
 	list->count++;
 }
 
-static void add_number(struct dl_output_options *list, const char *name, uint32_t value,
-		       const struct dl_policy_origin *origin)
+static void add_number(struct davy_output_options *list, const char *name, uint32_t value,
+		       const struct davy_policy_origin *origin)
 {
 	char text[16];
 
@@ -49,35 +50,36 @@ static void add_number(struct dl_output_options *list, const char *name, uint32_
 		add(list, name, text, origin);
 }
 
-static void add_backend(const struct dl_effective *e, uint32_t available,
-			struct dl_output_options *list)
+static void add_backend(const struct davy_effective *e, uint32_t available,
+			struct davy_output_options *list)
 {
-	static const char *const devices[DL_BACKEND_COUNT] = {
-		[DL_BACKEND_CPU] = "none",   [DL_BACKEND_VULKAN] = "Vulkan0",
-		[DL_BACKEND_ROCM] = "ROCm0", [DL_BACKEND_CUDA] = "CUDA0",
-		[DL_BACKEND_SYCL] = "SYCL0",
+	static const char *const devices[DAVY_BACKEND_COUNT] = {
+		[DAVY_BACKEND_CPU] = "none",   [DAVY_BACKEND_VULKAN] = "Vulkan0",
+		[DAVY_BACKEND_ROCM] = "ROCm0", [DAVY_BACKEND_CUDA] = "CUDA0",
+		[DAVY_BACKEND_SYCL] = "SYCL0",
 	};
-	const struct dl_policy_origin *origin = &e->value[DL_POLICY_BACKENDS].origin;
-	enum dl_backend backend = dl_policy_backend(e, available);
+	const struct davy_policy_origin *origin = &e->value[DAVY_POLICY_BACKENDS].origin;
+	enum davy_backend backend = davy_policy_backend(e, available);
 
-	if (backend == DL_BACKEND_UNKNOWN)
+	if (backend == DAVY_BACKEND_UNKNOWN)
 		return;
 	add(list, "--device", devices[backend], origin);
-	if (backend == DL_BACKEND_CPU)
+	if (backend == DAVY_BACKEND_CPU)
 		add(list, "--gpu-layers", "0", origin);
 }
 
-void dl_output_llama_options(const struct dl_output_settings *s, uint32_t available,
-			     struct dl_output_options *ret_options, struct dl_output_result *result)
+void davy_output_llama_options(const struct davy_output_settings *s, uint32_t available,
+			       struct davy_output_options *ret_options,
+			       struct davy_output_result *result)
 {
-	const struct dl_effective *e = &s->effective;
-	const struct dl_policy_value *v = e->value, *cache = &v[DL_POLICY_CACHE_TYPE];
+	const struct davy_effective *e = &s->effective;
+	const struct davy_policy_value *v = e->value, *cache = &v[DAVY_POLICY_CACHE_TYPE];
 
 	memset(ret_options, 0, sizeof(*ret_options));
 	add_backend(e, available, ret_options);
-	add_number(ret_options, "--ubatch-size", s->knobs.ubatch, &v[DL_POLICY_UBATCH].origin);
-	add_number(ret_options, "--ctx-size", s->knobs.context, &v[DL_POLICY_CONTEXT].origin);
-	add_number(ret_options, "--parallel", s->knobs.parallel, &v[DL_POLICY_PARALLEL].origin);
+	add_number(ret_options, "--ubatch-size", s->knobs.ubatch, &v[DAVY_POLICY_UBATCH].origin);
+	add_number(ret_options, "--ctx-size", s->knobs.context, &v[DAVY_POLICY_CONTEXT].origin);
+	add_number(ret_options, "--parallel", s->knobs.parallel, &v[DAVY_POLICY_PARALLEL].origin);
 	if (cache->number) {
 		add(ret_options, "--cache-type-k", cache->text, &cache->origin);
 		add(ret_options, "--cache-type-v", cache->text, &cache->origin);
@@ -85,17 +87,17 @@ void dl_output_llama_options(const struct dl_output_settings *s, uint32_t availa
 	for (size_t i = 0; i < e->argument_count; i++)
 		add(ret_options, e->argument[i].name, e->argument[i].text, &e->argument[i].origin);
 	if (s->knobs.gpu_layers_off)
-		dl_output_note(result,
-			       "gpu_layers_off = %u: how many layers are on the GPU is "
-			       "not known here",
-			       s->knobs.gpu_layers_off);
+		davy_output_note(result,
+				 "gpu_layers_off = %u: how many layers are on the GPU is "
+				 "not known here",
+				 s->knobs.gpu_layers_off);
 }
 
-void dl_output_note_environment(const struct dl_effective *e, struct dl_output_result *result)
+void davy_output_note_environment(const struct davy_effective *e, struct davy_output_result *result)
 {
 	for (size_t i = 0; i < e->environment_count; i++)
-		dl_output_note(result,
-			       "environment %s = %s: belongs into the unit that starts it, see "
-			       "'davylamp policy write env'",
-			       e->environment[i].name, e->environment[i].text);
+		davy_output_note(result,
+				 "environment %s = %s: belongs into the unit that starts it, see "
+				 "'davylamp policy write env'",
+				 e->environment[i].name, e->environment[i].text);
 }

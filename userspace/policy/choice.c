@@ -9,7 +9,7 @@
 
 /* What is tried, in its order. */
 struct candidates {
-	enum dl_backend at[DL_BACKEND_COUNT + 1];
+	enum davy_backend at[DAVY_BACKEND_COUNT + 1];
 	size_t count;
 };
 
@@ -20,57 +20,57 @@ static bool names_models(const char *patterns)
 }
 
 /* The first rule that names the model for such a device and engine, whatever the backend. */
-static void find_known(const struct dl_choice_question *q, struct dl_choice *c)
+static void find_known(const struct davy_choice_question *q, struct davy_choice *c)
 {
-	for (int i = 0; i < DL_LAYER_COUNT; i++) {
-		const struct dl_policy_layer *l = q->set->layer[i];
+	for (int i = 0; i < DAVY_LAYER_COUNT; i++) {
+		const struct davy_policy_layer *l = q->set->layer[i];
 
 		for (uint32_t j = 0; l && j < l->rule_count && !c->known.origin.rule; j++) {
-			const struct dl_rule *r = &l->rule[j];
-			uint32_t text = r->condition[DL_IF_MODEL].text;
+			const struct davy_rule *r = &l->rule[j];
+			uint32_t text = r->condition[DAVY_IF_MODEL].text;
 
-			if (!text || r->condition[DL_IF_KNOWN].text ||
-			    !names_models(dl_policy_text(l, text)) ||
-			    !dl_rule_fits(l, r, &q->subject, q->subject.backend))
+			if (!text || r->condition[DAVY_IF_KNOWN].text ||
+			    !names_models(davy_policy_text(l, text)) ||
+			    !davy_rule_fits(l, r, &q->subject, q->subject.backend))
 				continue;
-			c->known.text = dl_policy_text(l, text);
+			c->known.text = davy_policy_text(l, text);
 			c->known.origin =
-				(struct dl_policy_origin){ l, r, r->condition[DL_IF_MODEL].line,
-							   r->pin };
+				(struct davy_policy_origin){ l, r, r->condition[DAVY_IF_MODEL].line,
+							     r->pin };
 		}
 	}
 }
 
 /* What engines take when nobody says anything. */
-static enum dl_backend by_default(const struct dl_policy_subject *s, uint32_t can)
+static enum davy_backend by_default(const struct davy_policy_subject *s, uint32_t can)
 {
-	static const enum dl_backend order[] = { DL_BACKEND_VULKAN, DL_BACKEND_ROCM,
-						 DL_BACKEND_CUDA, DL_BACKEND_SYCL };
-	bool nvidia = dl_same_name(s->vendor, "nvidia");
+	static const enum davy_backend order[] = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_ROCM,
+						   DAVY_BACKEND_CUDA, DAVY_BACKEND_SYCL };
+	bool nvidia = davy_same_name(s->vendor, "nvidia");
 
-	if (nvidia && can & 1u << DL_BACKEND_CUDA)
-		return DL_BACKEND_CUDA;
-	if (can & 1u << DL_BACKEND_VULKAN)
-		return DL_BACKEND_VULKAN;
-	if (dl_same_name(s->vendor, "intel") && can & 1u << DL_BACKEND_SYCL)
-		return DL_BACKEND_SYCL;
+	if (nvidia && can & 1u << DAVY_BACKEND_CUDA)
+		return DAVY_BACKEND_CUDA;
+	if (can & 1u << DAVY_BACKEND_VULKAN)
+		return DAVY_BACKEND_VULKAN;
+	if (davy_same_name(s->vendor, "intel") && can & 1u << DAVY_BACKEND_SYCL)
+		return DAVY_BACKEND_SYCL;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (can & 1u << order[i])
 			return order[i];
-	return DL_BACKEND_CPU;
+	return DAVY_BACKEND_CPU;
 }
 
-static void add(struct candidates *list, enum dl_backend backend)
+static void add(struct candidates *list, enum davy_backend backend)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->at[i] == backend)
 			return;
-	assert(list->count < DL_BACKEND_COUNT);
+	assert(list->count < DAVY_BACKEND_COUNT);
 	list->at[list->count++] = backend;
 }
 
 /* The CPU goes to the end when a GPU is preferred, and out when nothing else will do. */
-static void order(const struct dl_choice_question *q, struct candidates *list)
+static void order(const struct davy_choice_question *q, struct candidates *list)
 {
 	size_t kept = 0;
 	bool had_cpu = false;
@@ -78,49 +78,49 @@ static void order(const struct dl_choice_question *q, struct candidates *list)
 	if (!q->gpu_only && !q->prefer_gpu)
 		return;
 	for (size_t i = 0; i < list->count; i++)
-		if (list->at[i] == DL_BACKEND_CPU)
+		if (list->at[i] == DAVY_BACKEND_CPU)
 			had_cpu = true;
 		else
 			list->at[kept++] = list->at[i];
 	list->count = kept;
 	if (had_cpu && !q->gpu_only)
-		list->at[list->count++] = DL_BACKEND_CPU;
+		list->at[list->count++] = DAVY_BACKEND_CPU;
 }
 
-static void candidates_of(const struct dl_choice_question *q, const struct dl_choice *c,
+static void candidates_of(const struct davy_choice_question *q, const struct davy_choice *c,
 			  struct candidates *list)
 {
-	const struct dl_effective *e = &c->before;
+	const struct davy_effective *e = &c->before;
 
 	list->count = 0;
-	if (q->want != DL_WANT_AUTO) {
+	if (q->want != DAVY_WANT_AUTO) {
 		add(list, q->wanted);
-		if (q->want == DL_WANT_COMMAND)
-			add(list, DL_BACKEND_CPU);
+		if (q->want == DAVY_WANT_COMMAND)
+			add(list, DAVY_BACKEND_CPU);
 	} else if (e->backend_count || e->none_left) {
 		for (size_t i = 0; i < e->backend_count; i++)
 			add(list, e->backends[i]);
 	} else {
 		add(list, by_default(&q->subject, q->can));
-		add(list, DL_BACKEND_CPU);
+		add(list, DAVY_BACKEND_CPU);
 	}
 	order(q, list);
 }
 
-static bool forced(const struct dl_choice_question *q, enum dl_backend backend)
+static bool forced(const struct davy_choice_question *q, enum davy_backend backend)
 {
-	return q->want >= DL_WANT_BACKEND && backend == q->wanted;
+	return q->want >= DAVY_WANT_BACKEND && backend == q->wanted;
 }
 
-static bool engine_can(const struct dl_choice_question *q, enum dl_backend backend,
-		       struct dl_choice *c)
+static bool engine_can(const struct davy_choice_question *q, enum davy_backend backend,
+		       struct davy_choice *c)
 {
 	if (q->can & 1u << backend)
 		return true;
-	dl_choice_add(c, 1, DL_STEP_ENGINE, DL_MARK_NO, "%s cannot be told to use %s",
-		      q->subject.engine ? dl_engine_name(q->subject.engine) : "this program",
-		      dl_backend_name(backend));
-	dl_choice_about(c, backend, NULL);
+	davy_choice_add(c, 1, DAVY_STEP_ENGINE, DAVY_MARK_NO, "%s cannot be told to use %s",
+			q->subject.engine ? davy_engine_name(q->subject.engine) : "this program",
+			davy_backend_name(backend));
+	davy_choice_about(c, backend, NULL);
 	return false;
 }
 
@@ -128,95 +128,95 @@ static bool engine_can(const struct dl_choice_question *q, enum dl_backend backe
  * Rules name several backends of a GPU, and what the engine was built with is not known: the first
  * is what it takes by itself, another would have to be insisted on, and may not be there.
  */
-static bool is_there(const struct dl_choice_question *q, const struct candidates *list,
-		     enum dl_backend backend, struct dl_choice *c)
+static bool is_there(const struct davy_choice_question *q, const struct candidates *list,
+		     enum davy_backend backend, struct davy_choice *c)
 {
 	size_t at = 0;
 
-	if (q->want != DL_WANT_AUTO || backend == DL_BACKEND_CPU || q->subject.available)
+	if (q->want != DAVY_WANT_AUTO || backend == DAVY_BACKEND_CPU || q->subject.available)
 		return true;
-	while (list->at[at] == DL_BACKEND_CPU)
+	while (list->at[at] == DAVY_BACKEND_CPU)
 		at++;
 	if (list->at[at] == backend)
 		return true;
-	dl_choice_add(c, 1, DL_STEP_ENGINE, DL_MARK_NO,
-		      "whether the engine has %s is not known; --backend %s would insist",
-		      dl_backend_name(backend), dl_backend_name(backend));
-	dl_choice_about(c, backend, NULL);
+	davy_choice_add(c, 1, DAVY_STEP_ENGINE, DAVY_MARK_NO,
+			"whether the engine has %s is not known; --backend %s would insist",
+			davy_backend_name(backend), davy_backend_name(backend));
+	davy_choice_about(c, backend, NULL);
 	return false;
 }
 
-static const struct dl_policy_value *against_why(const struct dl_choice *c)
+static const struct davy_policy_value *against_why(const struct davy_choice *c)
 {
-	const struct dl_policy_value *warn = &c->before.value[DL_POLICY_WARN];
+	const struct davy_policy_value *warn = &c->before.value[DAVY_POLICY_WARN];
 
-	return warn->origin.rule ? warn : &c->before.value[DL_POLICY_BACKENDS];
+	return warn->origin.rule ? warn : &c->before.value[DAVY_POLICY_BACKENDS];
 }
 
 /* Candidates of the rules are never against them: only who insists meets this. */
-static void heed_rules(const struct dl_choice_question *q, enum dl_backend backend,
-		       struct dl_choice *c)
+static void heed_rules(const struct davy_choice_question *q, enum davy_backend backend,
+		       struct davy_choice *c)
 {
-	const struct dl_policy_value *why = against_why(c);
-	bool warns = why->origin.rule && why == &c->before.value[DL_POLICY_WARN];
+	const struct davy_policy_value *why = against_why(c);
+	bool warns = why->origin.rule && why == &c->before.value[DAVY_POLICY_WARN];
 
-	if (q->want == DL_WANT_AUTO || backend != q->wanted ||
-	    dl_effective_allows(&c->before, backend))
+	if (q->want == DAVY_WANT_AUTO || backend != q->wanted ||
+	    davy_effective_allows(&c->before, backend))
 		return;
-	if (backend == DL_BACKEND_CPU)
+	if (backend == DAVY_BACKEND_CPU)
 		return; /* slower, and never worse */
-	dl_choice_add(c, 1, DL_STEP_RULES, DL_MARK_WARN, "%s is known to fail here%s%s",
-		      dl_backend_name(backend), warns ? ": " : "", warns ? why->text : "");
-	dl_choice_about(c, backend, &c->before.value[DL_POLICY_BACKENDS]);
+	davy_choice_add(c, 1, DAVY_STEP_RULES, DAVY_MARK_WARN, "%s is known to fail here%s%s",
+			davy_backend_name(backend), warns ? ": " : "", warns ? why->text : "");
+	davy_choice_about(c, backend, &c->before.value[DAVY_POLICY_BACKENDS]);
 }
 
-static bool breaker_allows(const struct dl_choice_question *q, enum dl_backend backend,
-			   struct dl_choice *c)
+static bool breaker_allows(const struct davy_choice_question *q, enum davy_backend backend,
+			   struct davy_choice *c)
 {
-	const struct dl_choice_breaker *b = &q->breaker[backend];
+	const struct davy_choice_breaker *b = &q->breaker[backend];
 	bool open = b->until_s > q->now_s;
 
-	if (backend == DL_BACKEND_CPU)
+	if (backend == DAVY_BACKEND_CPU)
 		return true;
 	if (open)
-		dl_choice_add(c, 1, DL_STEP_BREAKER, forced(q, backend) ? DL_MARK_WARN : DL_MARK_NO,
-			      "%s on %s is open-circuit for model '%s' for another %lld s: %s",
-			      dl_backend_name(backend),
-			      b->device && b->device[0] ? b->device : "any device",
-			      q->subject.model, (long long)(b->until_s - q->now_s),
-			      b->because ? b->because : "");
+		davy_choice_add(
+			c, 1, DAVY_STEP_BREAKER, forced(q, backend) ? DAVY_MARK_WARN : DAVY_MARK_NO,
+			"%s on %s is open-circuit for model '%s' for another %lld s: %s",
+			davy_backend_name(backend),
+			b->device && b->device[0] ? b->device : "any device", q->subject.model,
+			(long long)(b->until_s - q->now_s), b->because ? b->because : "");
 	else
-		dl_choice_add(c, 1, DL_STEP_BREAKER, DL_MARK_YES, "none is open");
-	dl_choice_about(c, backend, NULL);
+		davy_choice_add(c, 1, DAVY_STEP_BREAKER, DAVY_MARK_YES, "none is open");
+	davy_choice_about(c, backend, NULL);
 	return !open || forced(q, backend);
 }
 
-static bool memory_allows(const struct dl_choice_question *q, enum dl_backend backend,
-			  struct dl_choice *c)
+static bool memory_allows(const struct davy_choice_question *q, enum davy_backend backend,
+			  struct davy_choice *c)
 {
-	bool all_the_same = q->want == DL_WANT_FORCE && backend == q->wanted;
-	enum dl_choice_mark mark = DL_MARK_YES;
-	struct dl_fit fit;
+	bool all_the_same = q->want == DAVY_WANT_FORCE && backend == q->wanted;
+	enum davy_choice_mark mark = DAVY_MARK_YES;
+	struct davy_fit fit;
 
-	dl_fit_judge(&q->fit, backend, &fit);
-	if (dl_fit_refuses(&fit))
-		mark = all_the_same ? DL_MARK_WARN : DL_MARK_NO;
-	else if (fit.verdict == DL_FIT_PARTLY)
-		mark = DL_MARK_WARN;
-	dl_choice_memory(q, &fit, mark, c);
-	dl_choice_about(c, backend, NULL);
-	return mark != DL_MARK_NO;
+	davy_fit_judge(&q->fit, backend, &fit);
+	if (davy_fit_refuses(&fit))
+		mark = all_the_same ? DAVY_MARK_WARN : DAVY_MARK_NO;
+	else if (fit.verdict == DAVY_FIT_PARTLY)
+		mark = DAVY_MARK_WARN;
+	davy_choice_memory(q, &fit, mark, c);
+	davy_choice_about(c, backend, NULL);
+	return mark != DAVY_MARK_NO;
 }
 
 /* Everything that stands against it is told, and not the first alone. */
-static bool try_one(const struct dl_choice_question *q, const struct candidates *list,
-		    enum dl_backend backend, struct dl_choice *c)
+static bool try_one(const struct davy_choice_question *q, const struct candidates *list,
+		    enum davy_backend backend, struct davy_choice *c)
 {
 	size_t at = c->node_count;
 	bool good;
 
-	dl_choice_add(c, 0, DL_STEP_BACKEND, DL_MARK_YES, "%s", dl_backend_name(backend));
-	dl_choice_about(c, backend, NULL);
+	davy_choice_add(c, 0, DAVY_STEP_BACKEND, DAVY_MARK_YES, "%s", davy_backend_name(backend));
+	davy_choice_about(c, backend, NULL);
 	good = engine_can(q, backend, c) && is_there(q, list, backend, c);
 	if (good) {
 		heed_rules(q, backend, c);
@@ -224,105 +224,111 @@ static bool try_one(const struct dl_choice_question *q, const struct candidates 
 		good = memory_allows(q, backend, c) && good;
 	}
 	if (!good && at < c->node_count)
-		c->node[at].mark = DL_MARK_NO;
+		c->node[at].mark = DAVY_MARK_NO;
 	return good;
 }
 
 /* Those of a GPU that the rules leave out, so that nobody wonders. */
-static void tell_left_out(const struct dl_choice_question *q, const struct candidates *list,
-			  struct dl_choice *c)
+static void tell_left_out(const struct davy_choice_question *q, const struct candidates *list,
+			  struct davy_choice *c)
 {
-	for (int i = DL_BACKEND_VULKAN; q->want == DL_WANT_AUTO && i < DL_BACKEND_COUNT; i++) {
-		enum dl_backend backend = (enum dl_backend)i;
-		bool listed = dl_effective_allows(&c->before, backend);
+	for (int i = DAVY_BACKEND_VULKAN; q->want == DAVY_WANT_AUTO && i < DAVY_BACKEND_COUNT;
+	     i++) {
+		enum davy_backend backend = (enum davy_backend)i;
+		bool listed = davy_effective_allows(&c->before, backend);
 
-		if (listed || !(q->can & dl_subject_backends(&q->subject) & 1u << backend) ||
+		if (listed || !(q->can & davy_subject_backends(&q->subject) & 1u << backend) ||
 		    (q->subject.available && !(q->subject.available & 1u << backend)))
 			continue;
 		for (size_t j = 0; j < list->count; j++)
 			listed |= list->at[j] == backend;
 		if (listed)
 			continue;
-		dl_choice_add(c, 0, DL_STEP_BACKEND, DL_MARK_NO, "%s: the rules leave it out",
-			      dl_backend_name(backend));
-		dl_choice_about(c, backend, &c->before.value[DL_POLICY_BACKENDS]);
+		davy_choice_add(c, 0, DAVY_STEP_BACKEND, DAVY_MARK_NO, "%s: the rules leave it out",
+				davy_backend_name(backend));
+		davy_choice_about(c, backend, &c->before.value[DAVY_POLICY_BACKENDS]);
 	}
 }
 
-static void refuse(const struct dl_choice_question *q, const struct candidates *list,
-		   struct dl_choice *c)
+static void refuse(const struct davy_choice_question *q, const struct candidates *list,
+		   struct davy_choice *c)
 {
 	c->refused = true;
-	if (q->gpu_only && (!list->count || (q->want && q->wanted == DL_BACKEND_CPU)))
-		dl_choice_add(c, 0, DL_STEP_CHOSEN, DL_MARK_NO,
-			      "nothing is started: the policy leaves only the CPU, and --gpu-only "
-			      "refuses it");
+	if (q->gpu_only && (!list->count || (q->want && q->wanted == DAVY_BACKEND_CPU)))
+		davy_choice_add(
+			c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_NO,
+			"nothing is started: the policy leaves only the CPU, and --gpu-only "
+			"refuses it");
 	else if (!list->count)
-		dl_choice_add(c, 0, DL_STEP_CHOSEN, DL_MARK_NO,
-			      "nothing is started: none of the backends that may be used is there");
+		davy_choice_add(
+			c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_NO,
+			"nothing is started: none of the backends that may be used is there");
 	else
-		dl_choice_add(c, 0, DL_STEP_CHOSEN, DL_MARK_NO,
-			      "nothing is started: no backend is left%s",
-			      q->gpu_only ? " of a GPU, and --gpu-only refuses the CPU" : "");
+		davy_choice_add(c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_NO,
+				"nothing is started: no backend is left%s",
+				q->gpu_only ? " of a GPU, and --gpu-only refuses the CPU" : "");
 }
 
 /* The settings are those for what was chosen, whatever the rules would have chosen. */
-static void settle(const struct dl_choice_question *q, enum dl_backend backend, struct dl_choice *c)
+static void settle(const struct davy_choice_question *q, enum davy_backend backend,
+		   struct davy_choice *c)
 {
-	struct dl_policy_subject s = q->subject;
+	struct davy_policy_subject s = q->subject;
 	bool by_rules = c->before.backend_count > 0;
 
 	s.backend = backend;
 	s.forced = true;
-	dl_policy_effective(q->set, &s, &c->effective);
-	c->pinned = q->want >= DL_WANT_BACKEND ||
-		    (q->want == DL_WANT_AUTO && by_rules && q->subject.available);
+	davy_policy_effective(q->set, &s, &c->effective);
+	c->pinned = q->want >= DAVY_WANT_BACKEND ||
+		    (q->want == DAVY_WANT_AUTO && by_rules && q->subject.available);
 	c->backend = backend;
-	if (q->want == DL_WANT_AUTO && !by_rules && backend != DL_BACKEND_CPU)
-		c->backend = DL_BACKEND_UNKNOWN; /* nobody has said which; so the engine decides */
-	dl_choice_add(c, 0, DL_STEP_CHOSEN, DL_MARK_YES, "%s%s", dl_backend_name(backend),
-		      c->backend == DL_BACKEND_UNKNOWN
-			      ? ", as the engine itself would: it is not told"
-			      : "");
-	dl_choice_about(c, backend, by_rules ? &c->before.value[DL_POLICY_BACKENDS] : NULL);
-	dl_choice_settings(c);
+	if (q->want == DAVY_WANT_AUTO && !by_rules && backend != DAVY_BACKEND_CPU)
+		c->backend =
+			DAVY_BACKEND_UNKNOWN; /* nobody has said which; so the engine decides */
+	davy_choice_add(c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_YES, "%s%s", davy_backend_name(backend),
+			c->backend == DAVY_BACKEND_UNKNOWN
+				? ", as the engine itself would: it is not told"
+				: "");
+	davy_choice_about(c, backend, by_rules ? &c->before.value[DAVY_POLICY_BACKENDS] : NULL);
+	davy_choice_settings(c);
 }
 
-static bool no_gpu_for(const struct dl_choice_question *q, struct dl_choice *c)
+static bool no_gpu_for(const struct davy_choice_question *q, struct davy_choice *c)
 {
 	if (!q->gpu_only || q->subject.device[0])
 		return false;
 	c->refused = true;
-	dl_choice_add(c, 0, DL_STEP_CHOSEN, DL_MARK_NO,
-		      "nothing is started: no GPU is seen here, and --gpu-only refuses the CPU");
+	davy_choice_add(c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_NO,
+			"nothing is started: no GPU is seen here, and --gpu-only refuses the CPU");
 	return true;
 }
 
-static void prepare(struct dl_choice_question *q, struct dl_choice *c)
+static void prepare(struct davy_choice_question *q, struct davy_choice *c)
 {
-	struct dl_policy_subject *s = &q->subject;
+	struct davy_policy_subject *s = &q->subject;
 
-	s->backend = q->want == DL_WANT_AUTO ? by_default(s, q->can) : q->wanted;
-	s->forced = q->want != DL_WANT_AUTO;
-	s->known = DL_KNOWN_UNTOLD;
+	s->backend = q->want == DAVY_WANT_AUTO ? by_default(s, q->can) : q->wanted;
+	s->forced = q->want != DAVY_WANT_AUTO;
+	s->known = DAVY_KNOWN_UNTOLD;
 	find_known(q, c);
 	if (s->model[0])
-		s->known = c->known.origin.rule || q->lived_s >= DL_CHOICE_KNOWN_S ? DL_KNOWN_YES
-										   : DL_KNOWN_NO;
-	c->unknown = s->known == DL_KNOWN_NO;
-	dl_policy_effective(q->set, s, &c->before);
+		s->known = c->known.origin.rule || q->lived_s >= DAVY_CHOICE_KNOWN_S
+				   ? DAVY_KNOWN_YES
+				   : DAVY_KNOWN_NO;
+	c->unknown = s->known == DAVY_KNOWN_NO;
+	davy_policy_effective(q->set, s, &c->before);
 }
 
-void dl_choose(const struct dl_choice_question *question, struct dl_choice *ret_choice)
+void davy_choose(const struct davy_choice_question *question, struct davy_choice *ret_choice)
 {
-	struct dl_choice_question q = *question;
-	struct dl_choice *c = ret_choice;
+	struct davy_choice_question q = *question;
+	struct davy_choice *c = ret_choice;
 	struct candidates list;
 
-	assert(q.set && (q.want == DL_WANT_AUTO || q.wanted != DL_BACKEND_UNKNOWN));
+	assert(q.set && (q.want == DAVY_WANT_AUTO || q.wanted != DAVY_BACKEND_UNKNOWN));
 	memset(c, 0, sizeof(*c));
 	prepare(&q, c);
-	dl_choice_tell(&q, c);
+	davy_choice_tell(&q, c);
 	if (no_gpu_for(&q, c))
 		return;
 	candidates_of(&q, c, &list);

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How choice*.c write their nodes. Only policy/ includes it. */
-#ifndef DL_POLICY_CHOICE_TREE_H
-#define DL_POLICY_CHOICE_TREE_H
+#ifndef DAVY_CHOICE_TREE_H
+#define DAVY_CHOICE_TREE_H
 
 #include "policy/choice.h"
 
 /* A further node; what finds no room is counted. NULL then. */
-struct dl_choice_node *dl_choice_add(struct dl_choice *choice, int depth, enum dl_choice_step step,
-				     enum dl_choice_mark mark, const char *format, ...)
+struct davy_choice_node *davy_choice_add(struct davy_choice *choice, int depth,
+					 enum davy_choice_step step, enum davy_choice_mark mark,
+					 const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
 /* The same about a backend. */
-void dl_choice_about(struct dl_choice *choice, enum dl_backend backend,
-		     const struct dl_policy_value *value);
+void davy_choice_about(struct davy_choice *choice, enum davy_backend backend,
+		       const struct davy_policy_value *value);
 
 /* Nodes of what is known before anything is tried: device, model, what is asked, the rules. */
-void dl_choice_tell(const struct dl_choice_question *question, struct dl_choice *choice);
+void davy_choice_tell(const struct davy_choice_question *question, struct davy_choice *choice);
 
 /* Nodes of the settings for what was chosen. */
-void dl_choice_settings(struct dl_choice *choice);
+void davy_choice_settings(struct davy_choice *choice);
 
 /* "at least 11.3 GiB on the device, 40.0 GiB are free"; a node below the backend that is tried. */
-void dl_choice_memory(const struct dl_choice_question *question, const struct dl_fit *fit,
-		      enum dl_choice_mark mark, struct dl_choice *choice);
+void davy_choice_memory(const struct davy_choice_question *question, const struct davy_fit *fit,
+			enum davy_choice_mark mark, struct davy_choice *choice);
 
 #endif

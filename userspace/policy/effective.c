@@ -4,93 +4,93 @@
 #include <string.h>
 
 /* Layers come in their order, rules in that of their file: what comes later wins, but for pins. */
-static void place(struct dl_policy_value *slot, const struct dl_policy_value *now)
+static void place(struct davy_policy_value *slot, const struct davy_policy_value *now)
 {
 	if (slot->origin.pinned && slot->origin.layer != now->origin.layer)
 		return;
 	*slot = *now;
 }
 
-static void place_named(struct dl_policy_value *list, size_t *count, uint32_t *left_out,
-			const struct dl_policy_value *now)
+static void place_named(struct davy_policy_value *list, size_t *count, uint32_t *left_out,
+			const struct davy_policy_value *now)
 {
 	for (size_t i = 0; i < *count; i++) {
-		if (!dl_same_name(list[i].name, now->name))
+		if (!davy_same_name(list[i].name, now->name))
 			continue;
 		place(&list[i], now);
 		return;
 	}
-	if (*count == DL_POLICY_NAMED_MAX)
+	if (*count == DAVY_POLICY_NAMED_MAX)
 		(*left_out)++;
 	else
 		list[(*count)++] = *now;
 }
 
-static void take(struct dl_effective *e, uint32_t key, const struct dl_policy_value *now)
+static void take(struct davy_effective *e, uint32_t key, const struct davy_policy_value *now)
 {
-	if (key == DL_POLICY_ENVIRONMENT)
+	if (key == DAVY_POLICY_ENVIRONMENT)
 		place_named(e->environment, &e->environment_count, &e->left_out, now);
-	else if (key == DL_POLICY_ARGUMENT)
+	else if (key == DAVY_POLICY_ARGUMENT)
 		place_named(e->argument, &e->argument_count, &e->left_out, now);
 	else
 		place(&e->value[key], now);
 }
 
-static void take_rule(struct dl_effective *e, const struct dl_policy_layer *layer,
-		      const struct dl_rule *rule, bool backends)
+static void take_rule(struct davy_effective *e, const struct davy_policy_layer *layer,
+		      const struct davy_rule *rule, bool backends)
 {
 	for (size_t i = 0; i < rule->value_count; i++) {
-		const struct dl_rule_value *v = &rule->value[i];
-		struct dl_policy_value now = {
-			.name = v->name ? dl_policy_text(layer, v->name) : NULL,
-			.text = dl_policy_text(layer, v->text),
+		const struct davy_rule_value *v = &rule->value[i];
+		struct davy_policy_value now = {
+			.name = v->name ? davy_policy_text(layer, v->name) : NULL,
+			.text = davy_policy_text(layer, v->text),
 			.number = v->number,
 			.origin = { layer, rule, v->line,
-				    rule->pin && layer->layer == DL_LAYER_PEOPLE },
+				    rule->pin && layer->layer == DAVY_LAYER_PEOPLE },
 		};
 
-		if ((v->key == DL_POLICY_BACKENDS) == backends)
+		if ((v->key == DAVY_POLICY_BACKENDS) == backends)
 			take(e, v->key, &now);
 	}
 }
 
-static void pass(const struct dl_policy_set *set, const struct dl_policy_subject *subject,
-		 bool backends, struct dl_effective *e)
+static void pass(const struct davy_policy_set *set, const struct davy_policy_subject *subject,
+		 bool backends, struct davy_effective *e)
 {
-	for (int i = 0; i < DL_LAYER_COUNT; i++) {
-		const struct dl_policy_layer *layer = set->layer[i];
+	for (int i = 0; i < DAVY_LAYER_COUNT; i++) {
+		const struct davy_policy_layer *layer = set->layer[i];
 
 		for (uint32_t j = 0; layer && j < layer->rule_count; j++) {
-			const struct dl_rule *rule = &layer->rule[j];
+			const struct davy_rule *rule = &layer->rule[j];
 
-			if (dl_rule_fits(layer, rule, subject, e->backend))
+			if (davy_rule_fits(layer, rule, subject, e->backend))
 				take_rule(e, layer, rule, backends);
 		}
 	}
 }
 
-static bool available(const struct dl_policy_subject *s, enum dl_backend backend)
+static bool available(const struct davy_policy_subject *s, enum davy_backend backend)
 {
-	return !s->available || backend == DL_BACKEND_CPU || s->available & 1u << backend;
+	return !s->available || backend == DAVY_BACKEND_CPU || s->available & 1u << backend;
 }
 
-static void choose(const struct dl_policy_subject *s, struct dl_effective *e)
+static void choose(const struct davy_policy_subject *s, struct davy_effective *e)
 {
-	enum dl_backend list[DL_BACKEND_COUNT];
-	size_t count = dl_backends_unpack(e->value[DL_POLICY_BACKENDS].number, list);
+	enum davy_backend list[DAVY_BACKEND_COUNT];
+	size_t count = davy_backends_unpack(e->value[DAVY_POLICY_BACKENDS].number, list);
 
 	for (size_t i = 0; i < count; i++)
 		if (available(s, list[i]))
 			e->backends[e->backend_count++] = list[i];
 	e->none_left = count && !e->backend_count;
 	e->backend = s->backend;
-	e->against = s->forced && !dl_effective_allows(e, s->backend);
+	e->against = s->forced && !davy_effective_allows(e, s->backend);
 	if (e->backend_count && !(s->forced && s->backend))
 		e->backend = e->backends[0];
 }
 
 /* What a later layer has emptied is not set by the policy. */
-static void drop_emptied(struct dl_effective *e)
+static void drop_emptied(struct davy_effective *e)
 {
 	size_t kept = 0;
 
@@ -100,10 +100,11 @@ static void drop_emptied(struct dl_effective *e)
 	e->environment_count = kept;
 }
 
-void dl_policy_effective(const struct dl_policy_set *set, const struct dl_policy_subject *subject,
-			 struct dl_effective *ret_effective)
+void davy_policy_effective(const struct davy_policy_set *set,
+			   const struct davy_policy_subject *subject,
+			   struct davy_effective *ret_effective)
 {
-	struct dl_effective *e = ret_effective;
+	struct davy_effective *e = ret_effective;
 
 	memset(e, 0, sizeof(*e));
 	pass(set, subject, true, e);
@@ -112,10 +113,10 @@ void dl_policy_effective(const struct dl_policy_set *set, const struct dl_policy
 	drop_emptied(e);
 }
 
-bool dl_effective_allows(const struct dl_effective *e, enum dl_backend backend)
+bool davy_effective_allows(const struct davy_effective *e, enum davy_backend backend)
 {
-	enum dl_backend list[DL_BACKEND_COUNT];
-	size_t count = dl_backends_unpack(e->value[DL_POLICY_BACKENDS].number, list);
+	enum davy_backend list[DAVY_BACKEND_COUNT];
+	size_t count = davy_backends_unpack(e->value[DAVY_POLICY_BACKENDS].number, list);
 
 	for (size_t i = 0; i < count; i++)
 		if (list[i] == backend)
@@ -123,7 +124,7 @@ bool dl_effective_allows(const struct dl_effective *e, enum dl_backend backend)
 	return !count;
 }
 
-uint32_t dl_effective_count(const struct dl_effective *e, enum dl_policy_key key)
+uint32_t davy_effective_count(const struct davy_effective *e, enum davy_policy_key key)
 {
 	return e->value[key].number;
 }

@@ -5,61 +5,62 @@
  * it. Of two rules of a layer the later one wins, of two layers the later one, value by value; what
  * is pinned in people's layer beats the agent's. Pure.
  */
-#ifndef DL_POLICY_EFFECTIVE_H
-#define DL_POLICY_EFFECTIVE_H
+#ifndef DAVY_EFFECTIVE_H
+#define DAVY_EFFECTIVE_H
 
 #include "policy/rule.h"
 #include "policy/subject.h"
 
-#define DL_POLICY_NAMED_MAX 32 /* variables, and arguments, of one subject */
+#define DAVY_POLICY_NAMED_MAX 32 /* variables, and arguments, of one subject */
 
 /* NULL: no layer. A set and its layers outlive what is made of it. */
-struct dl_policy_set {
-	const struct dl_policy_layer *layer[DL_LAYER_COUNT];
+struct davy_policy_set {
+	const struct davy_policy_layer *layer[DAVY_LAYER_COUNT];
 };
 
-struct dl_policy_origin {
-	const struct dl_policy_layer *layer; /* NULL: no rule says anything */
-	const struct dl_rule *rule;
+struct davy_policy_origin {
+	const struct davy_policy_layer *layer; /* NULL: no rule says anything */
+	const struct davy_rule *rule;
 	uint32_t line;
 	bool pinned;
 };
 
-struct dl_policy_value {
+struct davy_policy_value {
 	const char *name; /* of a variable or an argument, else NULL */
 	const char *text; /* as written */
 	uint32_t number;
-	struct dl_policy_origin origin;
+	struct davy_policy_origin origin;
 };
 
-struct dl_effective {
-	enum dl_backend backend; /* to be used; unknown: no rule says, and the subject neither */
-	bool against;		 /* it was forced, and the rules do not name it: see WARN */
-	bool none_left;		 /* rules name some, and none of them is available */
-	size_t backend_count;	 /* available ones, in the order to be tried */
-	enum dl_backend backends[DL_BACKEND_COUNT];
-	struct dl_policy_value value[DL_POLICY_KEY_COUNT]; /* but ENVIRONMENT and ARGUMENT */
+struct davy_effective {
+	enum davy_backend backend; /* to be used; unknown: no rule says, and the subject neither */
+	bool against;		   /* it was forced, and the rules do not name it: see WARN */
+	bool none_left;		   /* rules name some, and none of them is available */
+	size_t backend_count;	   /* available ones, in the order to be tried */
+	enum davy_backend backends[DAVY_BACKEND_COUNT];
+	struct davy_policy_value value[DAVY_POLICY_KEY_COUNT]; /* but ENVIRONMENT and ARGUMENT */
 	size_t environment_count;
 	size_t argument_count;
-	struct dl_policy_value environment[DL_POLICY_NAMED_MAX];
-	struct dl_policy_value argument[DL_POLICY_NAMED_MAX];
+	struct davy_policy_value environment[DAVY_POLICY_NAMED_MAX];
+	struct davy_policy_value argument[DAVY_POLICY_NAMED_MAX];
 	uint32_t left_out; /* variables and arguments that found no room */
 };
 
-void dl_policy_effective(const struct dl_policy_set *set, const struct dl_policy_subject *subject,
-			 struct dl_effective *ret_effective);
+void davy_policy_effective(const struct davy_policy_set *set,
+			   const struct davy_policy_subject *subject,
+			   struct davy_effective *ret_effective);
 
 /* Whether the rules let it be used; true when they say nothing about backends. */
-bool dl_effective_allows(const struct dl_effective *effective, enum dl_backend backend);
+bool davy_effective_allows(const struct davy_effective *effective, enum davy_backend backend);
 
 /* Of the counts: 0 when no rule says, or as the command says. */
-uint32_t dl_effective_count(const struct dl_effective *effective, enum dl_policy_key key);
+uint32_t davy_effective_count(const struct davy_effective *effective, enum davy_policy_key key);
 
 /* Whether all conditions of a rule hold; "backend" is the one decided so far. */
-bool dl_rule_fits(const struct dl_policy_layer *layer, const struct dl_rule *rule,
-		  const struct dl_policy_subject *subject, enum dl_backend backend);
+bool davy_rule_fits(const struct davy_policy_layer *layer, const struct davy_rule *rule,
+		    const struct davy_policy_subject *subject, enum davy_backend backend);
 
 /* Whether one of "a, b*" fits, in whatever case; an empty "text" fits nothing. */
-bool dl_pattern_fits(const char *patterns, const char *text);
+bool davy_pattern_fits(const char *patterns, const char *text);
 
 #endif

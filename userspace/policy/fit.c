@@ -14,7 +14,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* What of "bytes" lies on the device: its layers' share; the output is one layer more. */
-static uint64_t share(const struct dl_fit_question *q, uint64_t bytes)
+static uint64_t share(const struct davy_fit_question *q, uint64_t bytes)
 {
 	uint64_t all = (uint64_t)q->layers + 1, part;
 
@@ -24,45 +24,45 @@ static uint64_t share(const struct dl_fit_question *q, uint64_t bytes)
 	return part * (uint64_t)q->gpu_layers;
 }
 
-static void on_cpu(const struct dl_fit_question *q, uint64_t bytes, struct dl_fit *f)
+static void on_cpu(const struct davy_fit_question *q, uint64_t bytes, struct davy_fit *f)
 {
 	f->host_bytes = bytes;
 	f->free_bytes = least(q->host_free, q->memory_max);
-	if (f->free_bytes == DL_FIT_UNKNOWN)
-		f->verdict = DL_FIT_NOT_KNOWN;
+	if (f->free_bytes == DAVY_FIT_UNKNOWN)
+		f->verdict = DAVY_FIT_NOT_KNOWN;
 	else if (bytes <= f->free_bytes)
-		f->verdict = DL_FIT_FITS;
+		f->verdict = DAVY_FIT_FITS;
 	else
-		f->verdict = q->memory_max <= q->host_free ? DL_FIT_LIMIT : DL_FIT_HOST;
+		f->verdict = q->memory_max <= q->host_free ? DAVY_FIT_LIMIT : DAVY_FIT_HOST;
 }
 
 /* The rest of what the device takes; a limit bounds it, for it is the process's own. */
-static bool rest_fits(const struct dl_fit_question *q, struct dl_fit *f)
+static bool rest_fits(const struct davy_fit_question *q, struct davy_fit *f)
 {
 	uint64_t room = q->host_free;
 
-	if (q->shared && room != DL_FIT_UNKNOWN)
+	if (q->shared && room != DAVY_FIT_UNKNOWN)
 		room -= least(room, f->device_bytes);
 	if (f->host_bytes <= room && f->host_bytes <= q->memory_max)
 		return true;
-	f->verdict = f->host_bytes > q->memory_max ? DL_FIT_LIMIT : DL_FIT_HOST;
-	f->free_bytes = f->verdict == DL_FIT_LIMIT ? q->memory_max : room;
+	f->verdict = f->host_bytes > q->memory_max ? DAVY_FIT_LIMIT : DAVY_FIT_HOST;
+	f->free_bytes = f->verdict == DAVY_FIT_LIMIT ? q->memory_max : room;
 	return false;
 }
 
-static void on_gpu(const struct dl_fit_question *q, uint64_t bytes, struct dl_fit *f)
+static void on_gpu(const struct davy_fit_question *q, uint64_t bytes, struct davy_fit *f)
 {
 	bool adapts = q->adapts && q->gpu_layers < 0;
 
 	f->free_bytes = q->device_free;
 	f->device_bytes = share(q, bytes);
-	if (q->device_free == DL_FIT_UNKNOWN) {
-		f->verdict = DL_FIT_NOT_KNOWN;
+	if (q->device_free == DAVY_FIT_UNKNOWN) {
+		f->verdict = DAVY_FIT_NOT_KNOWN;
 		return;
 	}
-	f->verdict = DL_FIT_FITS;
+	f->verdict = DAVY_FIT_FITS;
 	if (f->device_bytes > q->device_free) {
-		f->verdict = adapts ? DL_FIT_PARTLY : DL_FIT_DEVICE;
+		f->verdict = adapts ? DAVY_FIT_PARTLY : DAVY_FIT_DEVICE;
 		if (!adapts)
 			return;
 		f->device_bytes = q->device_free;
@@ -73,12 +73,13 @@ static void on_gpu(const struct dl_fit_question *q, uint64_t bytes, struct dl_fi
 	f->free_bytes = q->device_free;
 }
 
-void dl_fit_judge(const struct dl_fit_question *q, enum dl_backend backend, struct dl_fit *ret_fit)
+void davy_fit_judge(const struct davy_fit_question *q, enum davy_backend backend,
+		    struct davy_fit *ret_fit)
 {
-	struct dl_fit f = { .verdict = DL_FIT_NOT_KNOWN };
+	struct davy_fit f = { .verdict = DAVY_FIT_NOT_KNOWN };
 	uint64_t bytes = plus(q->weight_bytes, q->cache_bytes);
 
-	if (q->weight_bytes && backend == DL_BACKEND_CPU)
+	if (q->weight_bytes && backend == DAVY_BACKEND_CPU)
 		on_cpu(q, bytes, &f);
 	else if (q->weight_bytes)
 		on_gpu(q, bytes, &f);
@@ -86,8 +87,8 @@ void dl_fit_judge(const struct dl_fit_question *q, enum dl_backend backend, stru
 	*ret_fit = f;
 }
 
-bool dl_fit_refuses(const struct dl_fit *f)
+bool davy_fit_refuses(const struct davy_fit *f)
 {
-	return f->verdict == DL_FIT_DEVICE || f->verdict == DL_FIT_HOST ||
-	       f->verdict == DL_FIT_LIMIT;
+	return f->verdict == DAVY_FIT_DEVICE || f->verdict == DAVY_FIT_HOST ||
+	       f->verdict == DAVY_FIT_LIMIT;
 }

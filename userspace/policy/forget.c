@@ -3,7 +3,7 @@
 
 #include "policy/rule.h"
 
-void dl_policy_rule_remove(struct dl_policy_layer *layer, struct dl_rule *rule)
+void davy_policy_rule_remove(struct davy_policy_layer *layer, struct davy_rule *rule)
 {
 	size_t after;
 
@@ -14,35 +14,36 @@ void dl_policy_rule_remove(struct dl_policy_layer *layer, struct dl_rule *rule)
 	layer->rule_count--;
 }
 
-static const char *condition(const struct dl_policy_layer *layer, const struct dl_rule *rule,
-			     enum dl_condition which)
+static const char *condition(const struct davy_policy_layer *layer, const struct davy_rule *rule,
+			     enum davy_condition which)
 {
-	return dl_policy_text(layer, rule->condition[which].text);
+	return davy_policy_text(layer, rule->condition[which].text);
 }
 
 /* As the agent itself would write it: with its rules of a device that has no address none. */
-static bool is_about(const struct dl_policy_layer *layer, const struct dl_rule *rule,
+static bool is_about(const struct davy_policy_layer *layer, const struct davy_rule *rule,
 		     const char *device, const char *model)
 {
-	const char *of_device = condition(layer, rule, DL_IF_DEVICE);
-	const char *of_model = condition(layer, rule, DL_IF_MODEL);
+	const char *of_device = condition(layer, rule, DAVY_IF_DEVICE);
+	const char *of_model = condition(layer, rule, DAVY_IF_MODEL);
 	bool any = model[0] && !device[strcspn(device, ":")];
-	char literal[2 * DL_MODEL_LEN];
+	char literal[2 * DAVY_MODEL_LEN];
 
 	if (!of_device[0] && !of_model[0])
 		return false;
-	dl_rule_literal(literal, sizeof(literal), model);
-	if (model[0] && !dl_same_name(of_model, literal))
+	davy_rule_literal(literal, sizeof(literal), model);
+	if (model[0] && !davy_same_name(of_model, literal))
 		return false;
-	return !device[0] || dl_same_name(of_device, device) || (any && !of_device[0]);
+	return !device[0] || davy_same_name(of_device, device) || (any && !of_device[0]);
 }
 
-size_t dl_policy_rules_forget(struct dl_policy_layer *layer, const char *device, const char *model)
+size_t davy_policy_rules_forget(struct davy_policy_layer *layer, const char *device,
+				const char *model)
 {
 	uint32_t before = layer->rule_count;
 
 	for (uint32_t i = before; i-- > 0;)
 		if (is_about(layer, &layer->rule[i], device, model))
-			dl_policy_rule_remove(layer, &layer->rule[i]);
+			davy_policy_rule_remove(layer, &layer->rule[i]);
 	return before - layer->rule_count;
 }

@@ -58,7 +58,7 @@ static bool one_fits(const char *patterns, const char *text, size_t text_len)
 	return false;
 }
 
-bool dl_pattern_fits(const char *patterns, const char *text)
+bool davy_pattern_fits(const char *patterns, const char *text)
 {
 	return one_fits(patterns, text, strlen(text));
 }
@@ -76,69 +76,69 @@ static bool firmware_fits(const char *patterns, const char *firmware)
 }
 
 /* A runner of Ollama's is told by its daemon, so what is said of that is meant for it too. */
-static bool engine_fits(const char *patterns, enum dl_engine engine)
+static bool engine_fits(const char *patterns, enum davy_engine engine)
 {
-	if (engine == DL_ENGINE_NONE)
+	if (engine == DAVY_ENGINE_NONE)
 		return false;
-	return dl_pattern_fits(patterns, dl_engine_name(engine)) ||
-	       (engine == DL_ENGINE_OLLAMA_RUNNER &&
-		dl_pattern_fits(patterns, dl_engine_name(DL_ENGINE_OLLAMA)));
+	return davy_pattern_fits(patterns, davy_engine_name(engine)) ||
+	       (engine == DAVY_ENGINE_OLLAMA_RUNNER &&
+		davy_pattern_fits(patterns, davy_engine_name(DAVY_ENGINE_OLLAMA)));
 }
 
-static const char *text_fact(const struct dl_policy_subject *s, enum dl_condition condition)
+static const char *text_fact(const struct davy_policy_subject *s, enum davy_condition condition)
 {
 	switch (condition) {
-	case DL_IF_DRIVER:
+	case DAVY_IF_DRIVER:
 		return s->driver;
-	case DL_IF_DEVICE:
+	case DAVY_IF_DEVICE:
 		return s->device;
-	case DL_IF_VENDOR:
+	case DAVY_IF_VENDOR:
 		return s->vendor;
-	case DL_IF_KIND:
+	case DAVY_IF_KIND:
 		return s->kind;
-	case DL_IF_GFX:
+	case DAVY_IF_GFX:
 		return s->gfx;
-	case DL_IF_GENERATION:
+	case DAVY_IF_GENERATION:
 		return s->generation;
-	case DL_IF_KERNEL:
+	case DAVY_IF_KERNEL:
 		return s->kernel;
-	case DL_IF_KNOWN:
-		return s->known ? dl_known_name(s->known - 1) : "";
+	case DAVY_IF_KNOWN:
+		return s->known ? davy_known_name(s->known - 1) : "";
 	default:
 		return s->model;
 	}
 }
 
-static bool holds(enum dl_condition condition, const char *text, uint64_t number,
-		  const struct dl_policy_subject *s, enum dl_backend backend)
+static bool holds(enum davy_condition condition, const char *text, uint64_t number,
+		  const struct davy_policy_subject *s, enum davy_backend backend)
 {
 	switch (condition) {
-	case DL_IF_FIRMWARE:
+	case DAVY_IF_FIRMWARE:
 		return firmware_fits(text, s->firmware);
-	case DL_IF_ENGINE:
+	case DAVY_IF_ENGINE:
 		return engine_fits(text, s->engine);
-	case DL_IF_BACKEND:
-		return backend != DL_BACKEND_UNKNOWN &&
-		       dl_pattern_fits(text, dl_backend_name(backend));
-	case DL_IF_COMPUTE_UNITS_BELOW:
+	case DAVY_IF_BACKEND:
+		return backend != DAVY_BACKEND_UNKNOWN &&
+		       davy_pattern_fits(text, davy_backend_name(backend));
+	case DAVY_IF_COMPUTE_UNITS_BELOW:
 		return s->compute_units && s->compute_units < number;
-	case DL_IF_CONTEXT_ABOVE:
+	case DAVY_IF_CONTEXT_ABOVE:
 		return s->context > number;
-	case DL_IF_LOCKUP_BELOW:
-		return backend != DL_BACKEND_UNKNOWN && s->lockup_ns[backend] &&
+	case DAVY_IF_LOCKUP_BELOW:
+		return backend != DAVY_BACKEND_UNKNOWN && s->lockup_ns[backend] &&
 		       s->lockup_ns[backend] < number;
 	default:
-		return dl_pattern_fits(text, text_fact(s, condition));
+		return davy_pattern_fits(text, text_fact(s, condition));
 	}
 }
 
-bool dl_rule_fits(const struct dl_policy_layer *layer, const struct dl_rule *rule,
-		  const struct dl_policy_subject *subject, enum dl_backend backend)
+bool davy_rule_fits(const struct davy_policy_layer *layer, const struct davy_rule *rule,
+		    const struct davy_policy_subject *subject, enum davy_backend backend)
 {
-	for (int i = 0; i < DL_IF_COUNT; i++) {
-		const struct dl_rule_condition *c = &rule->condition[i];
+	for (int i = 0; i < DAVY_IF_COUNT; i++) {
+		const struct davy_rule_condition *c = &rule->condition[i];
 
-		if (c->text && !holds((enum dl_condition)i, dl_policy_text(layer, c->text),
+		if (c->text && !holds((enum davy_condition)i, davy_policy_text(layer, c->text),
 				      c->number, subject, backend))
 			return false;
 	}

@@ -8,41 +8,41 @@
 
 #define LINE_MAX_BYTES 190 /* of a key and its value: libinih reads 198 */
 
-static const char *const layer_names[DL_LAYER_COUNT] = { "shipped", "people", "agent" };
+static const char *const layer_names[DAVY_LAYER_COUNT] = { "shipped", "people", "agent" };
 
-static const char *const condition_names[DL_IF_COUNT] = {
-	[DL_IF_DRIVER] = "driver",
-	[DL_IF_DEVICE] = "device",
-	[DL_IF_VENDOR] = "vendor",
-	[DL_IF_KIND] = "kind",
-	[DL_IF_GFX] = "gfx",
-	[DL_IF_GENERATION] = "generation",
-	[DL_IF_FIRMWARE] = "firmware",
-	[DL_IF_KERNEL] = "kernel",
-	[DL_IF_ENGINE] = "engine",
-	[DL_IF_MODEL] = "model",
-	[DL_IF_BACKEND] = "backend",
-	[DL_IF_COMPUTE_UNITS_BELOW] = "compute_units_below",
-	[DL_IF_CONTEXT_ABOVE] = "context_above",
-	[DL_IF_LOCKUP_BELOW] = "lockup_below",
-	[DL_IF_KNOWN] = "known",
+static const char *const condition_names[DAVY_IF_COUNT] = {
+	[DAVY_IF_DRIVER] = "driver",
+	[DAVY_IF_DEVICE] = "device",
+	[DAVY_IF_VENDOR] = "vendor",
+	[DAVY_IF_KIND] = "kind",
+	[DAVY_IF_GFX] = "gfx",
+	[DAVY_IF_GENERATION] = "generation",
+	[DAVY_IF_FIRMWARE] = "firmware",
+	[DAVY_IF_KERNEL] = "kernel",
+	[DAVY_IF_ENGINE] = "engine",
+	[DAVY_IF_MODEL] = "model",
+	[DAVY_IF_BACKEND] = "backend",
+	[DAVY_IF_COMPUTE_UNITS_BELOW] = "compute_units_below",
+	[DAVY_IF_CONTEXT_ABOVE] = "context_above",
+	[DAVY_IF_LOCKUP_BELOW] = "lockup_below",
+	[DAVY_IF_KNOWN] = "known",
 };
 
-static const char *const key_names[DL_POLICY_KEY_COUNT] = {
-	[DL_POLICY_BACKENDS] = "backends",
-	[DL_POLICY_UBATCH] = "ubatch",
-	[DL_POLICY_UBATCH_FLOOR] = "ubatch_floor",
-	[DL_POLICY_CONTEXT] = "context",
-	[DL_POLICY_PARALLEL] = "parallel",
-	[DL_POLICY_GPU_LAYERS_OFF] = "gpu_layers_off",
-	[DL_POLICY_CACHE_TYPE] = "cache_type",
-	[DL_POLICY_MODE] = "mode",
-	[DL_POLICY_WARN] = "warn",
-	[DL_POLICY_ENVIRONMENT] = "environment",
-	[DL_POLICY_ARGUMENT] = "argument",
+static const char *const key_names[DAVY_POLICY_KEY_COUNT] = {
+	[DAVY_POLICY_BACKENDS] = "backends",
+	[DAVY_POLICY_UBATCH] = "ubatch",
+	[DAVY_POLICY_UBATCH_FLOOR] = "ubatch_floor",
+	[DAVY_POLICY_CONTEXT] = "context",
+	[DAVY_POLICY_PARALLEL] = "parallel",
+	[DAVY_POLICY_GPU_LAYERS_OFF] = "gpu_layers_off",
+	[DAVY_POLICY_CACHE_TYPE] = "cache_type",
+	[DAVY_POLICY_MODE] = "mode",
+	[DAVY_POLICY_WARN] = "warn",
+	[DAVY_POLICY_ENVIRONMENT] = "environment",
+	[DAVY_POLICY_ARGUMENT] = "argument",
 };
 
-static const char *const cache_type_names[DL_CACHE_TYPE_COUNT] = { "any", "f16", "q8_0", "q4_0" };
+static const char *const cache_type_names[DAVY_CACHE_TYPE_COUNT] = { "any", "f16", "q8_0", "q4_0" };
 static const char *const vendor_names[] = { "amd", "intel", "nvidia" };
 static const char *const kind_names[] = { "igpu", "dgpu" };
 static const char *const known_names[] = { "no", "yes" };
@@ -54,69 +54,69 @@ static const char *const generation_names[] = { "gen7",	  "gen8",   "gen9", "gen
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-const char *dl_layer_name(enum dl_layer layer)
+const char *davy_layer_name(enum davy_layer layer)
 {
-	assert(layer < DL_LAYER_COUNT);
+	assert(layer < DAVY_LAYER_COUNT);
 	return layer_names[layer];
 }
 
-const char *dl_condition_name(uint32_t condition)
+const char *davy_condition_name(uint32_t condition)
 {
-	return condition < DL_IF_COUNT ? condition_names[condition] : NULL;
+	return condition < DAVY_IF_COUNT ? condition_names[condition] : NULL;
 }
 
-const char *dl_policy_key_name(uint32_t key)
+const char *davy_policy_key_name(uint32_t key)
 {
-	return key < DL_POLICY_KEY_COUNT ? key_names[key] : NULL;
+	return key < DAVY_POLICY_KEY_COUNT ? key_names[key] : NULL;
 }
 
-const char *dl_cache_type_name(uint32_t type)
+const char *davy_cache_type_name(uint32_t type)
 {
-	return type < DL_CACHE_TYPE_COUNT ? cache_type_names[type] : NULL;
+	return type < DAVY_CACHE_TYPE_COUNT ? cache_type_names[type] : NULL;
 }
 
-const char *dl_vendor_name(uint32_t index)
+const char *davy_vendor_name(uint32_t index)
 {
 	return index < COUNT(vendor_names) ? vendor_names[index] : NULL;
 }
 
-const char *dl_kind_name(uint32_t index)
+const char *davy_kind_name(uint32_t index)
 {
 	return index < COUNT(kind_names) ? kind_names[index] : NULL;
 }
 
-const char *dl_generation_name(uint32_t index)
+const char *davy_generation_name(uint32_t index)
 {
 	return index < COUNT(generation_names) ? generation_names[index] : NULL;
 }
 
-const char *dl_known_name(uint32_t index)
+const char *davy_known_name(uint32_t index)
 {
 	return index < COUNT(known_names) ? known_names[index] : NULL;
 }
 
-uint32_t dl_backends_pack(const enum dl_backend *list, size_t count)
+uint32_t davy_backends_pack(const enum davy_backend *list, size_t count)
 {
 	uint32_t packed = 0;
 
-	assert(count < DL_BACKEND_COUNT && DL_BACKEND_COUNT <= 8);
+	assert(count < DAVY_BACKEND_COUNT && DAVY_BACKEND_COUNT <= 8);
 	for (size_t i = 0; i < count; i++)
 		packed |= (uint32_t)list[i] << (4 * i);
 	return packed;
 }
 
-size_t dl_backends_unpack(uint32_t packed, enum dl_backend list[DL_BACKEND_COUNT])
+size_t davy_backends_unpack(uint32_t packed, enum davy_backend list[DAVY_BACKEND_COUNT])
 {
 	size_t count = 0;
 
-	for (; packed & 15 && count < DL_BACKEND_COUNT; packed >>= 4) {
-		assert((packed & 15) < DL_BACKEND_COUNT);
-		list[count++] = (enum dl_backend)(packed & 15);
+	for (; packed & 15 && count < DAVY_BACKEND_COUNT; packed >>= 4) {
+		assert((packed & 15) < DAVY_BACKEND_COUNT);
+		list[count++] = (enum davy_backend)(packed & 15);
 	}
 	return count;
 }
 
-void dl_policy_layer_init(struct dl_policy_layer *layer, enum dl_layer kind)
+void davy_policy_layer_init(struct davy_policy_layer *layer, enum davy_layer kind)
 {
 	layer->layer = kind;
 	layer->path[0] = 0;
@@ -125,7 +125,7 @@ void dl_policy_layer_init(struct dl_policy_layer *layer, enum dl_layer kind)
 	layer->text[0] = 0;
 }
 
-void dl_policy_layer_copy(struct dl_policy_layer *dst, const struct dl_policy_layer *src)
+void davy_policy_layer_copy(struct davy_policy_layer *dst, const struct davy_policy_layer *src)
 {
 	dst->layer = src->layer;
 	dst->rule_count = src->rule_count;
@@ -135,20 +135,20 @@ void dl_policy_layer_copy(struct dl_policy_layer *dst, const struct dl_policy_la
 	memcpy(dst->text, src->text, src->text_used);
 }
 
-const char *dl_policy_text(const struct dl_policy_layer *layer, uint32_t at)
+const char *davy_policy_text(const struct davy_policy_layer *layer, uint32_t at)
 {
-	assert(at < DL_POLICY_TEXT_MAX);
+	assert(at < DAVY_POLICY_TEXT_MAX);
 	return layer->text + at;
 }
 
 /* Also an empty one gets a place of its own, so that it is not what is not there. */
-static int keep(struct dl_policy_layer *layer, const char *text, uint32_t *ret_at)
+static int keep(struct davy_policy_layer *layer, const char *text, uint32_t *ret_at)
 {
 	size_t size = strlen(text) + 1;
 
-	if (size > DL_RULE_TEXT_LEN)
+	if (size > DAVY_RULE_TEXT_LEN)
 		return -EINVAL;
-	if (size > DL_POLICY_TEXT_MAX - layer->text_used)
+	if (size > DAVY_POLICY_TEXT_MAX - layer->text_used)
 		return -ENOSPC;
 	memcpy(layer->text + layer->text_used, text, size);
 	*ret_at = layer->text_used;
@@ -156,22 +156,22 @@ static int keep(struct dl_policy_layer *layer, const char *text, uint32_t *ret_a
 	return 0;
 }
 
-struct dl_rule *dl_policy_rule_find(struct dl_policy_layer *layer, const char *name)
+struct davy_rule *davy_policy_rule_find(struct davy_policy_layer *layer, const char *name)
 {
 	for (uint32_t i = 0; i < layer->rule_count; i++)
-		if (dl_same_name(layer->rule[i].name, name))
+		if (davy_same_name(layer->rule[i].name, name))
 			return &layer->rule[i];
 	return NULL;
 }
 
-struct dl_rule *dl_policy_rule_add(struct dl_policy_layer *layer, const char *name)
+struct davy_rule *davy_policy_rule_add(struct davy_policy_layer *layer, const char *name)
 {
-	struct dl_rule *rule;
+	struct davy_rule *rule;
 	size_t len = strlen(name);
 
-	if (!len || len >= DL_RULE_NAME_LEN ||
+	if (!len || len >= DAVY_RULE_NAME_LEN ||
 	    name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] ||
-	    layer->rule_count == DL_RULES_MAX || dl_policy_rule_find(layer, name))
+	    layer->rule_count == DAVY_RULES_MAX || davy_policy_rule_find(layer, name))
 		return NULL;
 	rule = &layer->rule[layer->rule_count++];
 	memset(rule, 0, sizeof(*rule));
@@ -179,10 +179,10 @@ struct dl_rule *dl_policy_rule_add(struct dl_policy_layer *layer, const char *na
 	return rule;
 }
 
-int dl_rule_if(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_condition condition,
-	       const char *text, uint64_t number)
+int davy_rule_if(struct davy_policy_layer *layer, struct davy_rule *rule,
+		 enum davy_condition condition, const char *text, uint64_t number)
 {
-	struct dl_rule_condition *c = &rule->condition[condition];
+	struct davy_rule_condition *c = &rule->condition[condition];
 	int err = keep(layer, text, &c->text);
 
 	if (!err)
@@ -192,26 +192,27 @@ int dl_rule_if(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_cond
 
 static bool has_name(uint32_t key)
 {
-	return key == DL_POLICY_ENVIRONMENT || key == DL_POLICY_ARGUMENT;
+	return key == DAVY_POLICY_ENVIRONMENT || key == DAVY_POLICY_ARGUMENT;
 }
 
-static struct dl_rule_value *value_of(const struct dl_policy_layer *layer, struct dl_rule *rule,
-				      enum dl_policy_key key, const char *name)
+static struct davy_rule_value *value_of(const struct davy_policy_layer *layer,
+					struct davy_rule *rule, enum davy_policy_key key,
+					const char *name)
 {
 	for (size_t i = 0; i < rule->value_count; i++) {
-		struct dl_rule_value *v = &rule->value[i];
+		struct davy_rule_value *v = &rule->value[i];
 
 		if (v->key == key &&
-		    (!has_name(key) || dl_same_name(dl_policy_text(layer, v->name), name)))
+		    (!has_name(key) || davy_same_name(davy_policy_text(layer, v->name), name)))
 			return v;
 	}
-	return rule->value_count < DL_RULE_VALUES_MAX ? &rule->value[rule->value_count] : NULL;
+	return rule->value_count < DAVY_RULE_VALUES_MAX ? &rule->value[rule->value_count] : NULL;
 }
 
-int dl_rule_set(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_policy_key key,
-		const char *name, const char *text, uint32_t number)
+int davy_rule_set(struct davy_policy_layer *layer, struct davy_rule *rule, enum davy_policy_key key,
+		  const char *name, const char *text, uint32_t number)
 {
-	struct dl_rule_value *v = value_of(layer, rule, key, name), now = { .key = key };
+	struct davy_rule_value *v = value_of(layer, rule, key, name), now = { .key = key };
 	int err = v ? 0 : -ENOSPC;
 
 	assert(has_name(key) == (name != NULL));
@@ -230,19 +231,19 @@ int dl_rule_set(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_pol
 	return 0;
 }
 
-int dl_rule_set_count(struct dl_policy_layer *layer, struct dl_rule *rule, enum dl_policy_key key,
-		      uint32_t count)
+int davy_rule_set_count(struct davy_policy_layer *layer, struct davy_rule *rule,
+			enum davy_policy_key key, uint32_t count)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", count);
-	return dl_rule_set(layer, rule, key, NULL, text, count);
+	return davy_rule_set(layer, rule, key, NULL, text, count);
 }
 
 /* Cut between characters, and without what would begin a comment. */
-static int keep_said(struct dl_policy_layer *layer, const char *text, uint32_t *ret_at)
+static int keep_said(struct davy_policy_layer *layer, const char *text, uint32_t *ret_at)
 {
-	char said[DL_RULE_TEXT_LEN];
+	char said[DAVY_RULE_TEXT_LEN];
 	size_t len = strnlen(text, sizeof(said) - 1);
 
 	while (text[len] && len && ((unsigned char)text[len] & 0xc0) == 0x80)
@@ -255,8 +256,8 @@ static int keep_said(struct dl_policy_layer *layer, const char *text, uint32_t *
 	return keep(layer, said, ret_at);
 }
 
-int dl_rule_say(struct dl_policy_layer *layer, struct dl_rule *rule, const char *because,
-		const char *source, const char *date)
+int davy_rule_say(struct davy_policy_layer *layer, struct davy_rule *rule, const char *because,
+		  const char *source, const char *date)
 {
 	int err = because ? keep_said(layer, because, &rule->because) : 0;
 
@@ -267,9 +268,9 @@ int dl_rule_say(struct dl_policy_layer *layer, struct dl_rule *rule, const char 
 	return err;
 }
 
-void dl_rule_literal(char *dst, size_t size, const char *name)
+void davy_rule_literal(char *dst, size_t size, const char *name)
 {
-	dl_copy_name(dst, size, name);
+	davy_copy_name(dst, size, name);
 	for (char *at = dst; *at; at++)
 		if (*at == ',' || *at == ';')
 			*at = '*';

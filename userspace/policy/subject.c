@@ -6,12 +6,12 @@
 
 #include "policy/effective.h"
 
-static void set(char fact[DL_POLICY_FACT_LEN], const char *text)
+static void set(char fact[DAVY_POLICY_FACT_LEN], const char *text)
 {
-	dl_copy_name(fact, DL_POLICY_FACT_LEN, text);
+	davy_copy_name(fact, DAVY_POLICY_FACT_LEN, text);
 }
 
-void dl_subject_driver(struct dl_policy_subject *s, const char *driver)
+void davy_subject_driver(struct davy_policy_subject *s, const char *driver)
 {
 	static const struct {
 		const char *driver;
@@ -23,11 +23,11 @@ void dl_subject_driver(struct dl_policy_subject *s, const char *driver)
 
 	set(s->driver, driver);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (dl_same_name(rows[i].driver, driver))
+		if (davy_same_name(rows[i].driver, driver))
 			set(s->vendor, rows[i].vendor);
 }
 
-void dl_subject_intel(struct dl_policy_subject *s, uint32_t pci_id)
+void davy_subject_intel(struct davy_policy_subject *s, uint32_t pci_id)
 {
 	static const struct {
 		uint16_t first, last;
@@ -64,18 +64,18 @@ void dl_subject_intel(struct dl_policy_subject *s, uint32_t pci_id)
 static const char apus[] = "gfx902, gfx909, gfx90c, gfx1013, gfx1033, gfx1035, gfx1036, gfx1037, "
 			   "gfx1103, gfx1150, gfx1151, gfx1152, gfx1153";
 
-void dl_subject_kfd(struct dl_policy_subject *s, uint32_t version, uint32_t simd_count)
+void davy_subject_kfd(struct davy_policy_subject *s, uint32_t version, uint32_t simd_count)
 {
 	uint32_t major = version / 10000;
 
 	if (!version || major > 99)
 		return;
 	snprintf(s->gfx, sizeof(s->gfx), "gfx%u%x%x", major, version / 100 % 100, version % 100);
-	set(s->kind, dl_pattern_fits(apus, s->gfx) ? "igpu" : "dgpu");
+	set(s->kind, davy_pattern_fits(apus, s->gfx) ? "igpu" : "dgpu");
 	s->compute_units = simd_count / (major >= 10 ? 2 : 4);
 }
 
-void dl_subject_vendor(struct dl_policy_subject *s, uint32_t pci_vendor)
+void davy_subject_vendor(struct davy_policy_subject *s, uint32_t pci_vendor)
 {
 	if (pci_vendor == 0x1002)
 		set(s->vendor, "amd");
@@ -86,7 +86,7 @@ void dl_subject_vendor(struct dl_policy_subject *s, uint32_t pci_vendor)
 }
 
 /* Mesa 26.2, src/amd/common/ac_gpu_info.c and amd_family.c. */
-void dl_subject_radv(struct dl_policy_subject *s, const char *device_name)
+void davy_subject_radv(struct davy_policy_subject *s, const char *device_name)
 {
 	static const struct {
 		const char *chip;
@@ -115,46 +115,46 @@ void dl_subject_radv(struct dl_policy_subject *s, const char *device_name)
 	while (*at && strncmp(at, "(RADV ", 6) != 0)
 		at++;
 	for (size_t i = 0; *at && i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (dl_same_name(at + 6, rows[i].chip))
+		if (davy_same_name(at + 6, rows[i].chip))
 			set(s->gfx, rows[i].gfx);
 }
 
-uint32_t dl_subject_backends(const struct dl_policy_subject *s)
+uint32_t davy_subject_backends(const struct davy_policy_subject *s)
 {
-	uint32_t all = 1u << DL_BACKEND_CPU | 1u << DL_BACKEND_VULKAN;
+	uint32_t all = 1u << DAVY_BACKEND_CPU | 1u << DAVY_BACKEND_VULKAN;
 
-	if (dl_same_name(s->vendor, "amd"))
-		return all | 1u << DL_BACKEND_ROCM;
-	if (dl_same_name(s->vendor, "intel"))
-		return all | 1u << DL_BACKEND_SYCL;
-	if (dl_same_name(s->vendor, "nvidia"))
-		return all | 1u << DL_BACKEND_CUDA;
-	return all | 1u << DL_BACKEND_ROCM | 1u << DL_BACKEND_SYCL | 1u << DL_BACKEND_CUDA;
+	if (davy_same_name(s->vendor, "amd"))
+		return all | 1u << DAVY_BACKEND_ROCM;
+	if (davy_same_name(s->vendor, "intel"))
+		return all | 1u << DAVY_BACKEND_SYCL;
+	if (davy_same_name(s->vendor, "nvidia"))
+		return all | 1u << DAVY_BACKEND_CUDA;
+	return all | 1u << DAVY_BACKEND_ROCM | 1u << DAVY_BACKEND_SYCL | 1u << DAVY_BACKEND_CUDA;
 }
 
-static bool used_by(enum dl_backend backend, const char *queue)
+static bool used_by(enum davy_backend backend, const char *queue)
 {
 	static const char *const queues[] = { "gfx", "compute", "rcs", "ccs", "all" };
 
-	if (backend == DL_BACKEND_ROCM)
-		return dl_same_name(queue, "kfd");
-	if (backend != DL_BACKEND_VULKAN && backend != DL_BACKEND_SYCL)
+	if (backend == DAVY_BACKEND_ROCM)
+		return davy_same_name(queue, "kfd");
+	if (backend != DAVY_BACKEND_VULKAN && backend != DAVY_BACKEND_SYCL)
 		return false;
 	for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
-		if (dl_same_name(queue, queues[i]))
+		if (davy_same_name(queue, queues[i]))
 			return true;
 	return false;
 }
 
-void dl_subject_lockup(struct dl_policy_subject *s, const char *queue, uint64_t timeout_ns,
-		       uint32_t origin)
+void davy_subject_lockup(struct davy_policy_subject *s, const char *queue, uint64_t timeout_ns,
+			 uint32_t origin)
 {
-	uint64_t now = timeout_ns ? timeout_ns : DL_LOCKUP_NEVER;
+	uint64_t now = timeout_ns ? timeout_ns : DAVY_LOCKUP_NEVER;
 
-	if (origin == DL_LOCKUP_UNKNOWN)
+	if (origin == DAVY_LOCKUP_UNKNOWN)
 		return;
-	for (int i = 0; i < DL_BACKEND_COUNT; i++)
-		if (used_by((enum dl_backend)i, queue) &&
+	for (int i = 0; i < DAVY_BACKEND_COUNT; i++)
+		if (used_by((enum davy_backend)i, queue) &&
 		    (!s->lockup_ns[i] || now < s->lockup_ns[i]))
 			s->lockup_ns[i] = now;
 }

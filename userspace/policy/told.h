@@ -3,8 +3,8 @@
  * What an engine is told of what the layers say together, by whatever means: its command, its
  * environment, a configuration file of its own. Pure.
  */
-#ifndef DL_POLICY_TOLD_H
-#define DL_POLICY_TOLD_H
+#ifndef DAVY_TOLD_H
+#define DAVY_TOLD_H
 
 #include "engines/engine.h"
 #include "policy/effective.h"
@@ -13,28 +13,28 @@
  * Counts are "at most": who asks for less keeps it. Returns the rules' count where "asked" (0: as
  * the engine likes) is more; 0: it stays as it is.
  */
-uint32_t dl_policy_limit(const struct dl_effective *effective, enum dl_policy_key key,
-			 uint32_t asked);
+uint32_t davy_policy_limit(const struct davy_effective *effective, enum davy_policy_key key,
+			   uint32_t asked);
 
-/* Where a rule has a knob, enum dl_tuner_knob. */
-enum dl_policy_key dl_policy_knob_key(uint32_t knob);
+/* Where a rule has a knob, enum davy_tuner_knob. */
+enum davy_policy_key davy_policy_knob_key(uint32_t knob);
 
 /* What of a start's knobs becomes smaller; 0: it stays as it is. */
-void dl_policy_limits(const struct dl_effective *effective, const struct dl_engine_facts *facts,
-		      struct dl_knobs *ret_knobs);
+void davy_policy_limits(const struct davy_effective *effective,
+			const struct davy_engine_facts *facts, struct davy_knobs *ret_knobs);
 
 /* The agent's own finding, which it may take back: no people's or shipped rule. */
-bool dl_policy_is_agents(const struct dl_effective *effective, enum dl_policy_key key);
+bool davy_policy_is_agents(const struct davy_effective *effective, enum davy_policy_key key);
 
 /* What runs without a word about it: the first that llama.cpp and its like look for. */
-enum dl_backend dl_subject_default_backend(const struct dl_policy_subject *subject);
+enum davy_backend davy_subject_default_backend(const struct davy_policy_subject *subject);
 
 /*
  * The backend that must be named, so that the rules' first is taken: "available" (bit 1 << enum
- * dl_backend) are those that the engine would choose from. UNKNOWN: it comes to that by itself, no
- * rule says anything, or what is available is not known; the CPU is told all the same when it is
+ * davy_backend) are those that the engine would choose from. UNKNOWN: it comes to that by itself,
+ * no rule says anything, or what is available is not known; the CPU is told all the same when it is
  * the only one that the rules leave.
  */
-enum dl_backend dl_policy_backend(const struct dl_effective *effective, uint32_t available);
+enum davy_backend davy_policy_backend(const struct davy_effective *effective, uint32_t available);
 
 #endif

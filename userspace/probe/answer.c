@@ -19,7 +19,7 @@ static struct {
 	char last[16];
 } out = { .fd = STDOUT_FILENO };
 
-int dl_answer_open(bool stages)
+int davy_answer_open(bool stages)
 {
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -51,7 +51,7 @@ static int write_line(const char *line, size_t size)
 	return 0;
 }
 
-void dl_answer_stage(const char *stage, const char *device)
+void davy_answer_stage(const char *stage, const char *device)
 {
 	char line[96];
 	int n;
@@ -66,17 +66,17 @@ void dl_answer_stage(const char *stage, const char *device)
 		write_line(line, (size_t)n);
 }
 
-const char *dl_answer_last_stage(void)
+const char *davy_answer_last_stage(void)
 {
 	return out.last;
 }
 
-void dl_answer_sandbox(int landlock_abi)
+void davy_answer_sandbox(int landlock_abi)
 {
 	out.landlock_abi = landlock_abi;
 }
 
-int dl_answer_give(json_t *answer)
+int davy_answer_give(json_t *answer)
 {
 	char *line;
 	int failed = 1;
@@ -94,9 +94,9 @@ int dl_answer_give(json_t *answer)
 	return failed;
 }
 
-json_t *dl_answer_text(const char *text)
+json_t *davy_answer_text(const char *text)
 {
 	char safe[TEXT_MAX];
 
-	return json_string(dl_text_safe(safe, sizeof(safe), text));
+	return json_string(davy_text_safe(safe, sizeof(safe), text));
 }

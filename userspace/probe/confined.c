@@ -463,14 +463,14 @@ static bool has_needs(json_t *failed)
 	return !json_object_size(failed);
 }
 
-int dl_probe_confined(bool network)
+int davy_probe_confined(bool network)
 {
 	json_t *answer = json_object(), *tried = json_object(), *failed = json_object();
 	int hold[2] = { -1, -1 };
 	bool held = true;
 
 	if (pipe2(hold, O_CLOEXEC))
-		return DL_EXIT_FAILED;
+		return DAVY_EXIT_FAILED;
 	victim = begin_process(hold);
 	held = victim > 0 && has_needs(failed);
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
@@ -490,5 +490,5 @@ int dl_probe_confined(bool network)
 	json_object_set_new(answer, "uid", json_integer((json_int_t)geteuid()));
 	json_object_set_new(answer, "tried", tried);
 	json_object_set_new(answer, "failed", failed);
-	return dl_answer_give(answer);
+	return davy_answer_give(answer);
 }

@@ -25,12 +25,12 @@ static enum api api_of(const char *name)
 	return name && !strcmp(name, "openai") ? API_OPENAI : API_LLAMA;
 }
 
-bool dl_api_known(const char *name)
+bool davy_api_known(const char *name)
 {
 	return !strcmp(name, "llama") || api_of(name) != API_LLAMA;
 }
 
-const char *dl_api_health(const struct dl_probe_options *options)
+const char *davy_api_health(const struct davy_probe_options *options)
 {
 	return api_of(options->api) == API_OLLAMA ? "/api/version" : "/health";
 }
@@ -44,15 +44,15 @@ static bool is_loaded(const json_t *entry)
 	return !status || (value && !strcmp(value, "loaded"));
 }
 
-bool dl_api_loaded_model(const struct dl_probe_options *options, struct dl_reply *reply, char *name,
-			 size_t size)
+bool davy_api_loaded_model(const struct davy_probe_options *options, struct davy_reply *reply,
+			   char *name, size_t size)
 {
 	bool ollama = api_of(options->api) == API_OLLAMA;
 	const char *found = NULL;
 	json_t *object;
 	const json_t *list;
 
-	if (dl_http_request(options, ollama ? "/api/ps" : "/v1/models", NULL, LIST_MS, reply) !=
+	if (davy_http_request(options, ollama ? "/api/ps" : "/v1/models", NULL, LIST_MS, reply) !=
 	    200)
 		return false;
 	object = json_loadb(reply->text, reply->used, 0, NULL);
@@ -71,7 +71,7 @@ bool dl_api_loaded_model(const struct dl_probe_options *options, struct dl_reply
 	return found != NULL;
 }
 
-static void put_body(struct dl_api_question *q, json_t *body)
+static void put_body(struct davy_api_question *q, json_t *body)
 {
 	char *text = json_dumps(body, JSON_COMPACT);
 
@@ -80,14 +80,14 @@ static void put_body(struct dl_api_question *q, json_t *body)
 	json_decref(body);
 }
 
-void dl_api_question(const struct dl_probe_options *options, struct dl_reply *reply,
-		     struct dl_api_question *q)
+void davy_api_question(const struct davy_probe_options *options, struct davy_reply *reply,
+		       struct davy_api_question *q)
 {
 	enum api api = api_of(options->api);
 	char model[256];
 
 	memset(q, 0, sizeof(*q));
-	q->health = dl_api_health(options);
+	q->health = davy_api_health(options);
 	q->path = api == API_OLLAMA   ? "/api/generate"
 		  : api == API_OPENAI ? "/v1/completions"
 				      : "/completion";
@@ -97,7 +97,7 @@ void dl_api_question(const struct dl_probe_options *options, struct dl_reply *re
 		return;
 	}
 	snprintf(model, sizeof(model), "%s", options->model ? options->model : "");
-	if (!dl_api_loaded_model(options, reply, model, sizeof(model)) && !model[0]) {
+	if (!davy_api_loaded_model(options, reply, model, sizeof(model)) && !model[0]) {
 		q->idle = true;
 		return;
 	}
@@ -109,7 +109,7 @@ void dl_api_question(const struct dl_probe_options *options, struct dl_reply *re
 				      "max_tokens", 1, "temperature", 0));
 }
 
-uint32_t dl_api_tokens(const struct dl_probe_options *options, const struct dl_reply *reply)
+uint32_t davy_api_tokens(const struct davy_probe_options *options, const struct davy_reply *reply)
 {
 	json_t *object = json_loadb(reply->text, reply->used, 0, NULL);
 	enum api api = api_of(options->api);

@@ -10,11 +10,11 @@
 #define MODELS_MAX 16
 #define SLOTS_MAX  64
 
-static json_t *get(const struct dl_probe_options *o, const char *stage, const char *path,
-		   struct dl_reply *reply)
+static json_t *get(const struct davy_probe_options *o, const char *stage, const char *path,
+		   struct davy_reply *reply)
 {
-	dl_answer_stage(stage, NULL);
-	if (dl_http_request(o, path, NULL, FACT_MS, reply) != 200)
+	davy_answer_stage(stage, NULL);
+	if (davy_http_request(o, path, NULL, FACT_MS, reply) != 200)
 		return NULL;
 	return json_loadb(reply->text, reply->used, 0, NULL);
 }
@@ -23,7 +23,7 @@ static json_t *text_of(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
-	return text ? dl_answer_text(text) : json_null();
+	return text ? davy_answer_text(text) : json_null();
 }
 
 static json_t *number_of(const json_t *object, const char *key)
@@ -83,7 +83,7 @@ static json_t *props_object(const json_t *reply)
 			 flag_of(reply, "is_sleeping"), "build_info", text_of(reply, "build_info"));
 }
 
-void dl_engine_facts(const struct dl_probe_options *o, struct dl_reply *reply, json_t *answer)
+void davy_engine_facts(const struct davy_probe_options *o, struct davy_reply *reply, json_t *answer)
 {
 	json_t *got = get(o, "models", "/v1/models", reply);
 

@@ -8,7 +8,7 @@
 
 static size_t take(char *data, size_t size, size_t count, void *arg)
 {
-	struct dl_reply *r = arg;
+	struct davy_reply *r = arg;
 	size_t bytes = size * count;
 
 	if (bytes > sizeof(r->text) - r->used)
@@ -43,8 +43,8 @@ static void come_from(CURL *curl, uint16_t port, const char *host)
 	curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, share_port);
 }
 
-static long request(const struct dl_probe_options *options, const char *method, const char *path,
-		    const char *body, uint32_t timeout_ms, struct dl_reply *reply)
+static long request(const struct davy_probe_options *options, const char *method, const char *path,
+		    const char *body, uint32_t timeout_ms, struct davy_reply *reply)
 {
 	bool v6 = strchr(options->host, ':');
 	CURL *curl = curl_easy_init();
@@ -78,14 +78,14 @@ static long request(const struct dl_probe_options *options, const char *method, 
 	return status;
 }
 
-long dl_http_request(const struct dl_probe_options *options, const char *path, const char *body,
-		     uint32_t timeout_ms, struct dl_reply *reply)
+long davy_http_request(const struct davy_probe_options *options, const char *path, const char *body,
+		       uint32_t timeout_ms, struct davy_reply *reply)
 {
 	return request(options, NULL, path, body, timeout_ms, reply);
 }
 
-long dl_http_delete(const struct dl_probe_options *options, const char *path, const char *body,
-		    uint32_t timeout_ms, struct dl_reply *reply)
+long davy_http_delete(const struct davy_probe_options *options, const char *path, const char *body,
+		      uint32_t timeout_ms, struct davy_reply *reply)
 {
 	return request(options, "DELETE", path, body, timeout_ms, reply);
 }

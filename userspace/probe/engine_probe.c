@@ -15,15 +15,16 @@
 #define HEALTH_MS    1000
 #define WAIT_STEP_NS 50000000L
 
-static long wait_until_healthy(const struct dl_probe_options *options, struct dl_reply *reply)
+static long wait_until_healthy(const struct davy_probe_options *options, struct davy_reply *reply)
 {
-	uint64_t end = dl_now_ms() + options->wait_ms;
+	uint64_t end = davy_now_ms() + options->wait_ms;
 	long status;
 
-	dl_answer_stage("health", NULL);
+	davy_answer_stage("health", NULL);
 	for (;;) {
-		status = dl_http_request(options, dl_api_health(options), NULL, HEALTH_MS, reply);
-		if (status == 200 || dl_now_ms() >= end)
+		status = davy_http_request(options, davy_api_health(options), NULL, HEALTH_MS,
+					   reply);
+		if (status == 200 || davy_now_ms() >= end)
 			return status;
 		nanosleep(&(struct timespec){ .tv_nsec = WAIT_STEP_NS }, NULL);
 	}
@@ -39,22 +40,24 @@ static void tell_idle(json_t *answer)
 						 "idle", 1));
 }
 
-static void complete(const struct dl_probe_options *options, struct dl_reply *reply, json_t *answer)
+static void complete(const struct davy_probe_options *options, struct davy_reply *reply,
+		     json_t *answer)
 {
-	struct dl_api_question question;
-	uint64_t began = dl_now_ms(), took;
+	struct davy_api_question question;
+	uint64_t began = davy_now_ms(), took;
 	uint32_t tokens;
 	long status;
 
-	dl_answer_stage("completion", NULL);
-	dl_api_question(options, reply, &question);
+	davy_answer_stage("completion", NULL);
+	davy_api_question(options, reply, &question);
 	if (question.idle) {
 		tell_idle(answer);
 		return;
 	}
-	status = dl_http_request(options, question.path, question.body, options->timeout_ms, reply);
-	tokens = status == 200 ? dl_api_tokens(options, reply) : 0;
-	took = dl_now_ms() - began;
+	status = davy_http_request(options, question.path, question.body, options->timeout_ms,
+				   reply);
+	tokens = status == 200 ? davy_api_tokens(options, reply) : 0;
+	took = davy_now_ms() - began;
 	json_object_set_new(answer, "completion", json_integer(status));
 	json_object_set_new(answer, "tokens", json_integer(tokens));
 	json_object_set_new(answer, "ms", json_integer((json_int_t)took));
@@ -71,9 +74,9 @@ static void complete(const struct dl_probe_options *options, struct dl_reply *re
 		json_object_set_new(answer, "why", json_string("an answer without a token"));
 }
 
-int dl_probe_engine(const struct dl_probe_options *options)
+int davy_probe_engine(const struct davy_probe_options *options)
 {
-	struct dl_reply *reply = calloc(1, sizeof(*reply));
+	struct davy_reply *reply = calloc(1, sizeof(*reply));
 	json_t *answer = json_object();
 	int failed;
 
@@ -84,9 +87,9 @@ int dl_probe_engine(const struct dl_probe_options *options)
 	}
 	json_object_set_new(answer, "health", json_integer(wait_until_healthy(options, reply)));
 	if (!options->brief)
-		dl_engine_facts(options, reply, answer);
+		davy_engine_facts(options, reply, answer);
 	complete(options, reply, answer);
-	failed = dl_answer_give(answer);
+	failed = davy_answer_give(answer);
 	curl_global_cleanup();
 	free(reply);
 	return failed;

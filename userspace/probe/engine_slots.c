@@ -17,13 +17,13 @@
 #define PROPS_MS  1000
 #define SLOTS_MAX 64
 
-static json_int_t slot_count(const struct dl_probe_options *o, struct dl_reply *reply)
+static json_int_t slot_count(const struct davy_probe_options *o, struct davy_reply *reply)
 {
 	json_t *props;
 	json_int_t count;
 
-	dl_answer_stage("props", NULL);
-	if (dl_http_request(o, "/props", NULL, PROPS_MS, reply) != 200)
+	davy_answer_stage("props", NULL);
+	if (davy_http_request(o, "/props", NULL, PROPS_MS, reply) != 200)
 		return -1;
 	props = json_loadb(reply->text, reply->used, 0, NULL);
 	count = json_integer_value(json_object_get(props, "total_slots"));
@@ -32,7 +32,7 @@ static json_int_t slot_count(const struct dl_probe_options *o, struct dl_reply *
 }
 
 /* Tokens, or -1 and why not. */
-static json_int_t tokens_of(const struct dl_reply *reply, bool save)
+static json_int_t tokens_of(const struct davy_reply *reply, bool save)
 {
 	json_t *object = json_loadb(reply->text, reply->used, 0, NULL);
 	const json_t *count = json_object_get(object, save ? "n_saved" : "n_restored");
@@ -42,8 +42,8 @@ static json_int_t tokens_of(const struct dl_reply *reply, bool save)
 	return tokens < 0 ? -1 : tokens;
 }
 
-static json_t *one_slot(const struct dl_probe_options *o, unsigned int id, uint32_t left_ms,
-			struct dl_reply *reply)
+static json_t *one_slot(const struct davy_probe_options *o, unsigned int id, uint32_t left_ms,
+			struct davy_reply *reply)
 {
 	bool save = !strcmp(o->slots, "save");
 	char path[64], body[128];
@@ -52,28 +52,28 @@ static json_t *one_slot(const struct dl_probe_options *o, unsigned int id, uint3
 
 	snprintf(path, sizeof(path), "/slots/%u?action=%s", id, o->slots);
 	snprintf(body, sizeof(body), "{\"filename\":\"%s%u\"}", o->prefix, id);
-	status = dl_http_request(o, path, body, left_ms, reply);
+	status = davy_http_request(o, path, body, left_ms, reply);
 	if (status == 200)
 		tokens = tokens_of(reply, save);
 	return json_pack("{s:i, s:I, s:I}", "id", (int)id, "status", (json_int_t)status, "tokens",
 			 tokens);
 }
 
-static bool wanted(const struct dl_probe_options *o, unsigned int id)
+static bool wanted(const struct davy_probe_options *o, unsigned int id)
 {
 	return !o->slot_set || o->slot_set >> id & 1;
 }
 
 /* Whether all that were wanted were done. */
-static bool each_slot(const struct dl_probe_options *o, json_int_t count, struct dl_reply *reply,
-		      json_t *list)
+static bool each_slot(const struct davy_probe_options *o, json_int_t count,
+		      struct davy_reply *reply, json_t *list)
 {
-	uint64_t end = dl_now_ms() + o->timeout_ms;
+	uint64_t end = davy_now_ms() + o->timeout_ms;
 	bool all = true;
 
-	dl_answer_stage(o->slots, NULL);
+	davy_answer_stage(o->slots, NULL);
 	for (unsigned int id = 0; id < count; id++) {
-		uint64_t now = dl_now_ms();
+		uint64_t now = davy_now_ms();
 		json_t *slot;
 
 		if (!wanted(o, id))
@@ -87,9 +87,9 @@ static bool each_slot(const struct dl_probe_options *o, json_int_t count, struct
 	return all;
 }
 
-int dl_probe_slots(const struct dl_probe_options *options)
+int davy_probe_slots(const struct davy_probe_options *options)
 {
-	struct dl_reply *reply = calloc(1, sizeof(*reply));
+	struct davy_reply *reply = calloc(1, sizeof(*reply));
 	json_t *answer = json_object(), *list = json_array();
 	json_int_t count;
 	bool all;
@@ -111,7 +111,7 @@ int dl_probe_slots(const struct dl_probe_options *options)
 	else if (!all)
 		json_object_set_new(answer, "why",
 				    json_string("not every slot could be saved or restored"));
-	failed = dl_answer_give(answer);
+	failed = davy_answer_give(answer);
 	curl_global_cleanup();
 	free(reply);
 	return failed;

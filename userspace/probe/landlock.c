@@ -82,7 +82,7 @@ static size_t size_for(int abi)
 	return abi < 6 ? 2 * sizeof(uint64_t) : sizeof(struct ruleset);
 }
 
-int dl_landlock(bool devices, uint16_t tcp_port, uint16_t from_port)
+int davy_landlock(bool devices, uint16_t tcp_port, uint16_t from_port)
 {
 	int abi =
 		(int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);

@@ -21,8 +21,8 @@
 #define KEPT	   "davylamp-kept-" /* the name of the copy begins so */
 
 struct call {
-	const struct dl_probe_options *options;
-	struct dl_reply *reply;
+	const struct davy_probe_options *options;
+	struct davy_reply *reply;
 	json_t *answer;
 	bool ollama;
 };
@@ -34,9 +34,9 @@ static bool call(struct call *c, const char *path, json_t *body)
 	long status = 0;
 
 	json_decref(body);
-	dl_answer_stage("models", NULL);
+	davy_answer_stage("models", NULL);
 	if (text)
-		status = dl_http_request(c->options, path, text, CALL_MS, c->reply);
+		status = davy_http_request(c->options, path, text, CALL_MS, c->reply);
 	free(text);
 	if (status != 200)
 		json_object_set_new(
@@ -64,7 +64,7 @@ static bool unload_all(struct call *c)
 	bool good = true;
 
 	while (good && count < MODELS_MAX &&
-	       dl_api_loaded_model(c->options, c->reply, name, sizeof(name))) {
+	       davy_api_loaded_model(c->options, c->reply, name, sizeof(name))) {
 		if (!strcmp(name, last))
 			break; /* it works still, and goes when that has ended */
 		good = unload_one(c, name);
@@ -90,13 +90,13 @@ static bool is_there(struct call *c, const char *model)
 	char body[400];
 
 	snprintf(body, sizeof(body), "{\"model\":\"%s\"}", model);
-	return dl_http_request(c->options, "/api/show", body, CALL_MS, c->reply) == 200;
+	return davy_http_request(c->options, "/api/show", body, CALL_MS, c->reply) == 200;
 }
 
 /* The copy is made once: what is derived twice goes back to what it was before the first. */
 static bool derive(struct call *c, const char *model)
 {
-	const struct dl_probe_options *o = c->options;
+	const struct davy_probe_options *o = c->options;
 	json_t *parameters = json_object();
 	char kept[300];
 
@@ -127,23 +127,23 @@ static bool restore(struct call *c, const char *model)
 	if (!copy(c, kept, model) || !unload_one(c, model))
 		return false;
 	snprintf(body, sizeof(body), "{\"model\":\"%s\"}", kept);
-	return dl_http_delete(c->options, "/api/delete", body, CALL_MS, c->reply) == 200;
+	return davy_http_delete(c->options, "/api/delete", body, CALL_MS, c->reply) == 200;
 }
 
 static bool do_it(struct call *c)
 {
-	const struct dl_probe_options *o = c->options;
+	const struct davy_probe_options *o = c->options;
 	char model[256] = "";
 
 	if (!strcmp(o->act, "unload") && !o->model)
 		return unload_all(c);
 	if (o->model)
 		snprintf(model, sizeof(model), "%s", o->model);
-	else if (!dl_api_loaded_model(o, c->reply, model, sizeof(model)))
+	else if (!davy_api_loaded_model(o, c->reply, model, sizeof(model)))
 		json_object_set_new(c->answer, "why", json_string("no model is loaded"));
 	if (!model[0])
 		return false;
-	json_object_set_new(c->answer, "model", dl_answer_text(model));
+	json_object_set_new(c->answer, "model", davy_answer_text(model));
 	if (strpbrk(model, "\"\\"))
 		return false;
 	if (!strcmp(o->act, "unload"))
@@ -155,7 +155,7 @@ static bool do_it(struct call *c)
 	return !strcmp(o->act, "derive") ? derive(c, model) : restore(c, model);
 }
 
-int dl_probe_models(const struct dl_probe_options *options)
+int davy_probe_models(const struct davy_probe_options *options)
 {
 	struct call c = { .options = options,
 			  .reply = calloc(1, sizeof(*c.reply)),
@@ -169,7 +169,7 @@ int dl_probe_models(const struct dl_probe_options *options)
 		return 1;
 	}
 	json_object_set_new(c.answer, "ok", json_boolean(do_it(&c)));
-	failed = dl_answer_give(c.answer);
+	failed = davy_answer_give(c.answer);
 	curl_global_cleanup();
 	free(c.reply);
 	return failed;

@@ -20,7 +20,7 @@
 #define OWN_UID_COUNT 606
 
 /* Whether the file has the user by that name; *free_uid is moved on if it is somebody's. */
-static bool look_up(FILE *file, const char *name, uid_t *free_uid, struct dl_confine *c)
+static bool look_up(FILE *file, const char *name, uid_t *free_uid, struct davy_confine *c)
 {
 	const struct passwd *pw;
 
@@ -37,7 +37,7 @@ static bool look_up(FILE *file, const char *name, uid_t *free_uid, struct dl_con
 	return false;
 }
 
-void dl_confine_own_user(struct dl_confine *c)
+void davy_confine_own_user(struct davy_confine *c)
 {
 	uid_t uid = OWN_UID_MIN + (uid_t)getpid() % OWN_UID_COUNT;
 	FILE *file = fopen("/etc/passwd", "re");
@@ -71,7 +71,7 @@ static uint32_t threads_of(int proc, const char *name, uid_t uid)
 	return at ? (uint32_t)strtoul(at + 9, NULL, 10) : 1;
 }
 
-uint32_t dl_confine_threads_of(uid_t uid)
+uint32_t davy_confine_threads_of(uid_t uid)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *entry;

@@ -4,8 +4,8 @@
  * talks to engines or runs vendor code is here and nowhere else; a crash or a hang of it is a
  * finding.
  */
-#ifndef DL_PROBE_PROBE_H
-#define DL_PROBE_PROBE_H
+#ifndef DAVY_PROBE_H
+#define DAVY_PROBE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,14 +13,14 @@
 #include "probe/probe_confine.h"
 
 /* Of the probes of a runtime. */
-enum dl_probe_runtime {
-	DL_PROBE_ROCM = 0,
-	DL_PROBE_LEVEL_ZERO = 1,
-	DL_PROBE_NVML = 2,
+enum davy_probe_runtime {
+	DAVY_PROBE_ROCM = 0,
+	DAVY_PROBE_LEVEL_ZERO = 1,
+	DAVY_PROBE_NVML = 2,
 };
 
-struct dl_probe_options {
-	struct dl_confine confine;
+struct davy_probe_options {
+	struct davy_confine confine;
 	bool stages;	     /* tell each stage as it begins, for a parent */
 	uint32_t timeout_s;  /* of the whole probe, by SIGALRM; 0: none */
 	uint16_t port;	     /* engine */
@@ -38,19 +38,19 @@ struct dl_probe_options {
 	const char *prefix;   /* of the slots' files */
 	uint64_t slot_set;    /* a bit for each slot; 0: all */
 	const char *device;   /* vulkan: index or PCI address; NULL: all */
-	uint32_t runtime;     /* enum dl_probe_runtime */
+	uint32_t runtime;     /* enum davy_probe_runtime */
 	char *const *command; /* runner: what is run */
 	bool list;	      /* vulkan: what there is, and no work for it */
 };
 
 /* Each prints its answer and returns the exit status: 0 when there is an answer, bad or good. */
-int dl_probe_engine(const struct dl_probe_options *options);
-int dl_probe_slots(const struct dl_probe_options *options);
-int dl_probe_models(const struct dl_probe_options *options);
-int dl_probe_vulkan(const struct dl_probe_options *options);
-int dl_probe_runtime(const struct dl_probe_options *options);
+int davy_probe_engine(const struct davy_probe_options *options);
+int davy_probe_slots(const struct davy_probe_options *options);
+int davy_probe_models(const struct davy_probe_options *options);
+int davy_probe_vulkan(const struct davy_probe_options *options);
+int davy_probe_runtime(const struct davy_probe_options *options);
 
 /* Tries from inside what the sandbox is to forbid, and tells what happened. */
-int dl_probe_confined(bool network);
+int davy_probe_confined(bool network);
 
 #endif

@@ -32,7 +32,7 @@ static int limit(int what, rlim_t value, rlim_t spare)
 	return setrlimit((__rlimit_resource_t)what, &r) ? -errno : 0;
 }
 
-static int set_limits(const struct dl_confine *c)
+static int set_limits(const struct davy_confine *c)
 {
 	int err = limit(RLIMIT_NOFILE, c->file_count, 0);
 
@@ -53,7 +53,7 @@ static int set_limits(const struct dl_confine *c)
 	return err;
 }
 
-static int become(const struct dl_confine *c)
+static int become(const struct davy_confine *c)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -77,7 +77,7 @@ static void offer_to_oom_killer(void)
 	close(fd);
 }
 
-int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi)
+int davy_confine(const struct davy_confine *c, pid_t parent, int *ret_landlock_abi)
 {
 	int err, abi;
 
@@ -90,28 +90,28 @@ int dl_confine(const struct dl_confine *c, pid_t parent, int *ret_landlock_abi)
 		return -errno;
 	if (getppid() != parent)
 		return -ESRCH;
-	abi = dl_landlock(c->devices, c->tcp_port, c->from_port);
+	abi = davy_landlock(c->devices, c->tcp_port, c->from_port);
 	if (abi < 0 && abi != -ENOSYS && abi != -EOPNOTSUPP)
 		return abi;
 	err = set_limits(c);
 	if (!err)
-		err = dl_seccomp(c->tcp_port != 0, c->programs);
+		err = davy_seccomp(c->tcp_port != 0, c->programs);
 	if (err)
 		return err;
 	*ret_landlock_abi = abi > 0 ? abi : 0;
 	return 0;
 }
 
-static void add_group(struct dl_confine *c, gid_t gid)
+static void add_group(struct davy_confine *c, gid_t gid)
 {
 	for (size_t i = 0; i < c->group_count; i++)
 		if (c->groups[i] == gid)
 			return;
-	if (gid && c->group_count < DL_GROUPS_MAX)
+	if (gid && c->group_count < DAVY_GROUPS_MAX)
 		c->groups[c->group_count++] = gid;
 }
 
-void dl_confine_add_gpu_groups(struct dl_confine *c)
+void davy_confine_add_gpu_groups(struct davy_confine *c)
 {
 	static const char *const patterns[] = { "/dev/dri/renderD*", "/dev/kfd", "/dev/nvidia*" };
 	struct stat st;

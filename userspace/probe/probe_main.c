@@ -82,7 +82,7 @@ static const struct option names[] = {
 
 /* What is given on the command line, and what the probe's kind fills in. */
 struct given {
-	struct dl_probe_options options;
+	struct davy_probe_options options;
 	bool user;
 	bool groups;
 	uint32_t memory_mib;
@@ -96,8 +96,8 @@ static uint64_t long_number(const char *text, uint64_t max)
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || value > max) {
-		dl_log("'%s' is not a number from 0 to %llu", text, (unsigned long long)max);
-		exit(DL_EXIT_USAGE);
+		davy_log("'%s' is not a number from 0 to %llu", text, (unsigned long long)max);
+		exit(DAVY_EXIT_USAGE);
 	}
 	return value;
 }
@@ -109,10 +109,10 @@ static uint32_t number(const char *text, uint32_t max)
 
 static const char *api(const char *name)
 {
-	if (dl_api_known(name))
+	if (davy_api_known(name))
 		return name;
-	dl_log("there is no API '%s' here: llama, ollama, openai", name);
-	exit(DL_EXIT_USAGE);
+	davy_log("there is no API '%s' here: llama, ollama, openai", name);
+	exit(DAVY_EXIT_USAGE);
 }
 
 static void take_groups(struct given *g, char *text)
@@ -121,7 +121,7 @@ static void take_groups(struct given *g, char *text)
 
 	g->groups = true;
 	for (char *at = strtok_r(text, ",", &save); at; at = strtok_r(NULL, ",", &save))
-		if (g->options.confine.group_count < DL_GROUPS_MAX)
+		if (g->options.confine.group_count < DAVY_GROUPS_MAX)
 			g->options.confine.groups[g->options.confine.group_count++] =
 				number(at, UINT32_MAX - 1);
 }
@@ -130,8 +130,8 @@ static void take_groups(struct given *g, char *text)
 static const char *plain(const char *text, const char *allowed)
 {
 	if (!*text || strlen(text) > 64 || text[strspn(text, allowed)]) {
-		dl_log("'%s' is not what is expected there; see --help", text);
-		exit(DL_EXIT_USAGE);
+		davy_log("'%s' is not what is expected there; see --help", text);
+		exit(DAVY_EXIT_USAGE);
 	}
 	return text;
 }
@@ -140,11 +140,11 @@ static const char *save_or_restore(const char *text)
 {
 	if (!strcmp(text, "save") || !strcmp(text, "restore"))
 		return text;
-	dl_log("--slots '%s': expected save or restore", text);
-	exit(DL_EXIT_USAGE);
+	davy_log("--slots '%s': expected save or restore", text);
+	exit(DAVY_EXIT_USAGE);
 }
 
-static void take_slots(int c, struct dl_probe_options *o)
+static void take_slots(int c, struct davy_probe_options *o)
 {
 	static const char letters[] =
 		"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -163,7 +163,7 @@ static void take_slots(int c, struct dl_probe_options *o)
 
 static void take(int c, struct given *g)
 {
-	struct dl_probe_options *o = &g->options;
+	struct davy_probe_options *o = &g->options;
 
 	g->user = g->user || strchr("ugG", c);
 	if (c == 'p')
@@ -207,12 +207,12 @@ static void take(int c, struct given *g)
 static int probe_engine(struct given *g)
 {
 	if (!g->options.port) {
-		dl_log("which engine? 'davylamp-probe engine --port N'; see --help");
-		return DL_EXIT_USAGE;
+		davy_log("which engine? 'davylamp-probe engine --port N'; see --help");
+		return DAVY_EXIT_USAGE;
 	}
 	if (g->options.slots && !g->options.prefix) {
-		dl_log("--slots needs a --prefix for its files");
-		return DL_EXIT_USAGE;
+		davy_log("--slots needs a --prefix for its files");
+		return DAVY_EXIT_USAGE;
 	}
 	g->options.confine.tcp_port = g->options.port;
 	g->options.confine.from_port = g->options.from_port;
@@ -229,8 +229,8 @@ static int probe_models(struct given *g)
 
 	if (act && (!strcmp(act, "unload") || !strcmp(act, "derive") || !strcmp(act, "restore")))
 		return probe_engine(g);
-	dl_log("what with the models? --act unload, derive or restore; see --help");
-	return DL_EXIT_USAGE;
+	davy_log("what with the models? --act unload, derive or restore; see --help");
+	return DAVY_EXIT_USAGE;
 }
 
 /*
@@ -245,14 +245,14 @@ static int probe_vulkan(struct given *g)
 	g->options.confine.file_count = 512;
 	g->options.confine.process_count = 2048;
 	if (!g->groups)
-		dl_confine_add_gpu_groups(&g->options.confine);
+		davy_confine_add_gpu_groups(&g->options.confine);
 	if (!g->options.timeout_s)
 		g->options.timeout_s = 10;
 	return 0;
 }
 
 /* Runtimes reserve what a process can address; what they write to is limited as for Vulkan. */
-static int probe_any_runtime(struct given *g, enum dl_probe_runtime runtime)
+static int probe_any_runtime(struct given *g, enum davy_probe_runtime runtime)
 {
 	int status = probe_vulkan(g);
 
@@ -263,23 +263,23 @@ static int probe_any_runtime(struct given *g, enum dl_probe_runtime runtime)
 
 static int probe_rocm(struct given *g)
 {
-	return probe_any_runtime(g, DL_PROBE_ROCM);
+	return probe_any_runtime(g, DAVY_PROBE_ROCM);
 }
 
 static int probe_level_zero(struct given *g)
 {
-	return probe_any_runtime(g, DL_PROBE_LEVEL_ZERO);
+	return probe_any_runtime(g, DAVY_PROBE_LEVEL_ZERO);
 }
 
 static int probe_nvml(struct given *g)
 {
-	return probe_any_runtime(g, DL_PROBE_NVML);
+	return probe_any_runtime(g, DAVY_PROBE_NVML);
 }
 
 /* An engine's own look for devices: its parent has the limit of time. */
 static int probe_runner(struct given *g)
 {
-	int status = probe_any_runtime(g, DL_PROBE_ROCM);
+	int status = probe_any_runtime(g, DAVY_PROBE_ROCM);
 
 	g->options.confine.programs = true;
 	g->options.confine.data_bytes = 64ULL << 30;
@@ -298,35 +298,35 @@ static int probe_nothing(struct given *g)
 	return 0;
 }
 
-static int engine(const struct dl_probe_options *options)
+static int engine(const struct davy_probe_options *options)
 {
-	return options->slots ? dl_probe_slots(options) : dl_probe_engine(options);
+	return options->slots ? davy_probe_slots(options) : davy_probe_engine(options);
 }
 
 /* Its words are the command's own: no answer of ours. */
-static int run_command(const struct dl_probe_options *options)
+static int run_command(const struct davy_probe_options *options)
 {
 	execvp(options->command[0], options->command);
-	dl_log("'%s' cannot be run: %s", options->command[0], strerror(errno));
+	davy_log("'%s' cannot be run: %s", options->command[0], strerror(errno));
 	return 127;
 }
 
-static int confined(const struct dl_probe_options *options)
+static int confined(const struct davy_probe_options *options)
 {
-	return dl_probe_confined(options->port != 0);
+	return davy_probe_confined(options->port != 0);
 }
 
 static const struct kind {
 	const char *name;
 	int (*prepare)(struct given *g);
-	int (*run)(const struct dl_probe_options *options);
+	int (*run)(const struct davy_probe_options *options);
 } kinds[] = {
 	{ "engine", probe_engine, engine },
-	{ "models", probe_models, dl_probe_models },
-	{ "vulkan", probe_vulkan, dl_probe_vulkan },
-	{ "rocm", probe_rocm, dl_probe_runtime },
-	{ "levelzero", probe_level_zero, dl_probe_runtime },
-	{ "nvml", probe_nvml, dl_probe_runtime },
+	{ "models", probe_models, davy_probe_models },
+	{ "vulkan", probe_vulkan, davy_probe_vulkan },
+	{ "rocm", probe_rocm, davy_probe_runtime },
+	{ "levelzero", probe_level_zero, davy_probe_runtime },
+	{ "nvml", probe_nvml, davy_probe_runtime },
 	{ "runner", probe_runner, run_command },
 	{ "confined", probe_nothing, confined },
 };
@@ -335,12 +335,12 @@ static const struct kind *parse(int argc, char **argv, struct given *g, int *ret
 {
 	int c;
 
-	*ret_exit = DL_EXIT_USAGE;
+	*ret_exit = DAVY_EXIT_USAGE;
 	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
 		if (c == '?')
 			return NULL;
 		if (c == 'h') {
-			*ret_exit = fputs(usage, stdout) < 0 ? DL_EXIT_FAILED : DL_EXIT_DONE;
+			*ret_exit = fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 			return NULL;
 		}
 		take(c, g);
@@ -353,7 +353,7 @@ static const struct kind *parse(int argc, char **argv, struct given *g, int *ret
 		if (!strcmp(argv[optind], kinds[i].name) &&
 		    (kinds[i].run != run_command || g->options.command))
 			return kinds[i].prepare(g) ? NULL : &kinds[i];
-	dl_log("what to probe is missing: 'davylamp-probe engine --port N'; see --help");
+	davy_log("what to probe is missing: 'davylamp-probe engine --port N'; see --help");
 	return NULL;
 }
 
@@ -364,14 +364,14 @@ static int give_up_privileges(struct given *g, pid_t parent)
 	if (g->user && geteuid())
 		return -EPERM; /* only root becomes somebody else */
 	g->options.confine.process_count +=
-		dl_confine_threads_of(geteuid() ? geteuid() : g->options.confine.uid);
+		davy_confine_threads_of(geteuid() ? geteuid() : g->options.confine.uid);
 	if (g->memory_mib)
 		g->options.confine.memory_bytes = (uint64_t)g->memory_mib << 20;
-	err = g->options.command ? 0 : dl_answer_open(g->options.stages);
+	err = g->options.command ? 0 : davy_answer_open(g->options.stages);
 	if (!err)
-		err = dl_confine(&g->options.confine, parent, &abi);
+		err = davy_confine(&g->options.confine, parent, &abi);
 	if (!err)
-		dl_answer_sandbox(abi);
+		davy_answer_sandbox(abi);
 	return err;
 }
 
@@ -384,17 +384,17 @@ int main(int argc, char **argv)
 	const struct kind *kind;
 	int status;
 
-	if (dl_standard_fds_open())
-		return DL_EXIT_FAILED; /* nowhere to say why */
-	dl_confine_own_user(&g.options.confine);
+	if (davy_standard_fds_open())
+		return DAVY_EXIT_FAILED; /* nowhere to say why */
+	davy_confine_own_user(&g.options.confine);
 	kind = parse(argc, argv, &g, &status);
 	if (!kind)
 		return status;
 	alarm(g.options.command ? 0 : g.options.timeout_s);
 	status = give_up_privileges(&g, parent);
 	if (status) {
-		dl_log("cannot give up privileges: %s; not going on", strerror(-status));
-		return DL_EXIT_NOT_PERMITTED;
+		davy_log("cannot give up privileges: %s; not going on", strerror(-status));
+		return DAVY_EXIT_NOT_PERMITTED;
 	}
 	_exit(kind->run(&g.options)); /* nothing that a driver left behind for the end is run */
 }

@@ -352,7 +352,7 @@ static void look_at_arguments(struct filter *f, bool network, bool programs)
 	refuse_suid(f);
 }
 
-int dl_seccomp(bool network, bool programs)
+int davy_seccomp(bool network, bool programs)
 {
 	struct filter f = { .count = 0 };
 	struct sock_fprog program;

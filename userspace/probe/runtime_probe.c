@@ -227,24 +227,24 @@ static void nvml_query(struct runtime *r)
 }
 
 static const struct row rows[] = {
-	[DL_PROBE_ROCM] = { "libhsa-runtime64.so.1",
-			    { "hsa_init", "hsa_iterate_agents", "hsa_agent_get_info" },
-			    rocm_init,
-			    rocm_count,
-			    rocm_query },
-	[DL_PROBE_LEVEL_ZERO] = { "libze_loader.so.1",
-				  { "zeInit", "zeDriverGet", "zeDeviceGet",
-				    "zeDeviceGetProperties" },
-				  ze_init,
-				  ze_get,
-				  ze_query },
-	[DL_PROBE_NVML] = { "libnvidia-ml.so.1",
-			    { "nvmlInit_v2", "nvmlDeviceGetCount_v2",
-			      "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetName",
-			      "nvmlDeviceGetMemoryInfo" },
-			    nvml_init,
-			    nvml_get,
-			    nvml_query },
+	[DAVY_PROBE_ROCM] = { "libhsa-runtime64.so.1",
+			      { "hsa_init", "hsa_iterate_agents", "hsa_agent_get_info" },
+			      rocm_init,
+			      rocm_count,
+			      rocm_query },
+	[DAVY_PROBE_LEVEL_ZERO] = { "libze_loader.so.1",
+				    { "zeInit", "zeDriverGet", "zeDeviceGet",
+				      "zeDeviceGetProperties" },
+				    ze_init,
+				    ze_get,
+				    ze_query },
+	[DAVY_PROBE_NVML] = { "libnvidia-ml.so.1",
+			      { "nvmlInit_v2", "nvmlDeviceGetCount_v2",
+				"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetName",
+				"nvmlDeviceGetMemoryInfo" },
+			      nvml_init,
+			      nvml_get,
+			      nvml_query },
 };
 
 static bool find_symbols(const struct row *row, void *library, struct runtime *r)
@@ -292,7 +292,7 @@ static void look(const struct row *row, struct runtime *r)
 	void *library;
 	long err;
 
-	dl_answer_stage("load", NULL);
+	davy_answer_stage("load", NULL);
 	library = dlopen(row->library, RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
 		const char *error = dlerror();
@@ -300,37 +300,37 @@ static void look(const struct row *row, struct runtime *r)
 		snprintf(r->why, sizeof(r->why), "%s", error ? error : row->library);
 		return;
 	}
-	dl_answer_stage("symbols", NULL);
+	davy_answer_stage("symbols", NULL);
 	if (!find_symbols(row, library, r))
 		return;
-	dl_answer_stage("init", NULL);
+	davy_answer_stage("init", NULL);
 	err = row->init(r);
 	if (err) {
 		tell_error(r, row->symbols[0], err);
 		return;
 	}
-	dl_answer_stage("count", NULL);
+	davy_answer_stage("count", NULL);
 	err = row->count(r);
 	if (err) {
 		tell_error(r, row->symbols[1], err);
 		return;
 	}
-	dl_answer_stage("query", NULL);
+	davy_answer_stage("query", NULL);
 	row->query(r);
 	if (r->why[0] || r->count)
 		return;
-	dl_answer_stage("count", NULL);
+	davy_answer_stage("count", NULL);
 	snprintf(r->why, sizeof(r->why), "%s is there and finds no GPU", row->library);
 }
 
-int dl_probe_runtime(const struct dl_probe_options *options)
+int davy_probe_runtime(const struct davy_probe_options *options)
 {
 	static struct runtime r;
 	json_t *answer = json_object(), *list = json_array();
 
 	look(&rows[options->runtime], &r);
 	for (uint32_t i = 0; i < r.count; i++) {
-		json_t *o = json_pack("{s:o*, s:s}", "name", dl_answer_text(r.device[i].name),
+		json_t *o = json_pack("{s:o*, s:s}", "name", davy_answer_text(r.device[i].name),
 				      "type", r.device[i].type);
 
 		if (r.device[i].memory)
@@ -341,8 +341,8 @@ int dl_probe_runtime(const struct dl_probe_options *options)
 	json_object_set_new(answer, "devices", list);
 	json_object_set_new(answer, "ok", json_boolean(!r.why[0]));
 	json_object_set_new(answer, "stage",
-			    json_string(r.why[0] ? dl_answer_last_stage() : "done"));
+			    json_string(r.why[0] ? davy_answer_last_stage() : "done"));
 	if (r.why[0])
-		json_object_set_new(answer, "why", dl_answer_text(r.why));
-	return dl_answer_give(answer);
+		json_object_set_new(answer, "why", davy_answer_text(r.why));
+	return davy_answer_give(answer);
 }

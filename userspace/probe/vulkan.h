@@ -4,8 +4,8 @@
  * finding, and the engine probe need not carry it. Nothing is ever destroyed: the process ends, and
  * tearing down a device that hangs would hang.
  */
-#ifndef DL_PROBE_VULKAN_H
-#define DL_PROBE_VULKAN_H
+#ifndef DAVY_VULKAN_H
+#define DAVY_VULKAN_H
 
 #define VK_NO_PROTOTYPES
 #include <jansson.h>
@@ -13,17 +13,17 @@
 #include <vulkan/vulkan.h>
 
 /* A call by its name without "vk", and where its pointer goes. */
-struct dl_vk_call {
+struct davy_vk_call {
 	const char *name;
 	size_t offset;
 };
 
-#define DL_VK_CALL(type, call)                                                                     \
+#define DAVY_VK_CALL(type, call)                                                                   \
 	{                                                                                          \
 		"vk" #call, offsetof(type, call)                                                   \
 	}
 
-struct dl_vk {
+struct davy_vk {
 	PFN_vkGetInstanceProcAddr get_proc;
 	VkInstance instance;
 	uint32_t loader_version;
@@ -36,8 +36,8 @@ struct dl_vk {
 	PFN_vkGetDeviceProcAddr GetDeviceProcAddr;
 };
 
-struct dl_vk_device {
-	const struct dl_vk *vk;
+struct davy_vk_device {
+	const struct davy_vk *vk;
 	VkPhysicalDevice physical;
 	uint32_t index;
 	char address[24]; /* PCI address; the index where the driver tells none */
@@ -45,15 +45,15 @@ struct dl_vk_device {
 };
 
 /* Where the loader is not to be had, or no instance: the reason, to be printed; else NULL. */
-const char *dl_vk_open(struct dl_vk *vk, VkResult *ret_result);
+const char *davy_vk_open(struct davy_vk *vk, VkResult *ret_result);
 
 /* "VK_ERROR_DEVICE_LOST"; a number where it is none of those that these calls return. */
-const char *dl_vk_result_name(VkResult result, char *buf, size_t size);
+const char *davy_vk_result_name(VkResult result, char *buf, size_t size);
 
 /* Identity, driver and heaps of d->physical; fills d->address and d->memory. */
-json_t *dl_vk_describe(struct dl_vk_device *d);
+json_t *davy_vk_describe(struct davy_vk_device *d);
 
 /* Fills a buffer of 1 MiB and waits for it; {result, stage, ms}. */
-json_t *dl_vk_submit(struct dl_vk_device *d, VkResult *ret_result);
+json_t *davy_vk_submit(struct davy_vk_device *d, VkResult *ret_result);
 
 #endif

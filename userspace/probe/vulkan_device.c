@@ -13,7 +13,7 @@ struct extensions {
 	bool budget;
 };
 
-static struct extensions find_extensions(const struct dl_vk_device *d)
+static struct extensions find_extensions(const struct davy_vk_device *d)
 {
 	struct extensions has = { 0 };
 	VkExtensionProperties *list;
@@ -66,13 +66,13 @@ static json_t *driver_object(const VkPhysicalDeviceProperties *p,
 
 	if (!known)
 		return object;
-	json_object_set_new(object, "name", dl_answer_text(driver->driverName));
-	json_object_set_new(object, "info", dl_answer_text(driver->driverInfo));
+	json_object_set_new(object, "name", davy_answer_text(driver->driverName));
+	json_object_set_new(object, "info", davy_answer_text(driver->driverInfo));
 	json_object_set_new(object, "id", json_integer((json_int_t)driver->driverID));
 	return object;
 }
 
-static json_t *heap_list(struct dl_vk_device *d, bool has_budget)
+static json_t *heap_list(struct davy_vk_device *d, bool has_budget)
 {
 	VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
 		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT
@@ -106,7 +106,7 @@ static json_t *heap_list(struct dl_vk_device *d, bool has_budget)
 	return list;
 }
 
-json_t *dl_vk_describe(struct dl_vk_device *d)
+json_t *davy_vk_describe(struct davy_vk_device *d)
 {
 	VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {
 		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT
@@ -135,7 +135,7 @@ json_t *dl_vk_describe(struct dl_vk_device *d)
 			 pci.pciDomain & 0xffff, pci.pciBus & 0xff, pci.pciDevice & 0x1f,
 			 pci.pciFunction & 7);
 	object = json_pack("{s:i, s:o*, s:i, s:i, s:s, s:o*}", "index", (int)d->index, "name",
-			   dl_answer_text(p->deviceName), "vendor", (int)p->vendorID, "device",
+			   davy_answer_text(p->deviceName), "vendor", (int)p->vendorID, "device",
 			   (int)p->deviceID, "type", type_name(p->deviceType), "api",
 			   version_text(p->apiVersion));
 	json_object_set_new(object, "pci", has.pci ? json_string(d->address) : json_null());

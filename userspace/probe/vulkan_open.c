@@ -27,7 +27,7 @@ static const struct {
 	{ VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN" },
 };
 
-const char *dl_vk_result_name(VkResult result, char *buf, size_t size)
+const char *davy_vk_result_name(VkResult result, char *buf, size_t size)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i].result == result)
@@ -36,17 +36,17 @@ const char *dl_vk_result_name(VkResult result, char *buf, size_t size)
 	return buf;
 }
 
-static const struct dl_vk_call calls[] = {
-	DL_VK_CALL(struct dl_vk, EnumeratePhysicalDevices),
-	DL_VK_CALL(struct dl_vk, GetPhysicalDeviceProperties2),
-	DL_VK_CALL(struct dl_vk, GetPhysicalDeviceMemoryProperties2),
-	DL_VK_CALL(struct dl_vk, GetPhysicalDeviceQueueFamilyProperties),
-	DL_VK_CALL(struct dl_vk, EnumerateDeviceExtensionProperties),
-	DL_VK_CALL(struct dl_vk, CreateDevice),
-	DL_VK_CALL(struct dl_vk, GetDeviceProcAddr),
+static const struct davy_vk_call calls[] = {
+	DAVY_VK_CALL(struct davy_vk, EnumeratePhysicalDevices),
+	DAVY_VK_CALL(struct davy_vk, GetPhysicalDeviceProperties2),
+	DAVY_VK_CALL(struct davy_vk, GetPhysicalDeviceMemoryProperties2),
+	DAVY_VK_CALL(struct davy_vk, GetPhysicalDeviceQueueFamilyProperties),
+	DAVY_VK_CALL(struct davy_vk, EnumerateDeviceExtensionProperties),
+	DAVY_VK_CALL(struct davy_vk, CreateDevice),
+	DAVY_VK_CALL(struct davy_vk, GetDeviceProcAddr),
 };
 
-static bool find_calls(struct dl_vk *vk)
+static bool find_calls(struct davy_vk *vk)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		PFN_vkVoidFunction call = vk->get_proc(vk->instance, calls[i].name);
@@ -58,7 +58,7 @@ static bool find_calls(struct dl_vk *vk)
 	return true;
 }
 
-static VkResult make_instance(struct dl_vk *vk)
+static VkResult make_instance(struct davy_vk *vk)
 {
 	const VkApplicationInfo application = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
 						.pApplicationName = "davylamp-probe",
@@ -70,12 +70,12 @@ static VkResult make_instance(struct dl_vk *vk)
 	return create ? create(&info, NULL, &vk->instance) : VK_ERROR_INITIALIZATION_FAILED;
 }
 
-const char *dl_vk_open(struct dl_vk *vk, VkResult *ret_result)
+const char *davy_vk_open(struct davy_vk *vk, VkResult *ret_result)
 {
 	PFN_vkEnumerateInstanceVersion version;
 	void *library;
 
-	dl_answer_stage("loader", NULL);
+	davy_answer_stage("loader", NULL);
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return dlerror();
@@ -85,7 +85,7 @@ const char *dl_vk_open(struct dl_vk *vk, VkResult *ret_result)
 	version = (PFN_vkEnumerateInstanceVersion)vk->get_proc(NULL, "vkEnumerateInstanceVersion");
 	if (!version || version(&vk->loader_version) != VK_SUCCESS)
 		return "the Vulkan loader is older than 1.1";
-	dl_answer_stage("instance", NULL);
+	davy_answer_stage("instance", NULL);
 	*ret_result = make_instance(vk);
 	if (*ret_result == VK_ERROR_INCOMPATIBLE_DRIVER)
 		return "no Vulkan driver (ICD) could be loaded";

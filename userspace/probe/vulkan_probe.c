@@ -22,7 +22,7 @@ static void blame(struct verdict *v, const char *device, const char *why)
 	if (v->why)
 		return; /* the first is what the verdict is about */
 	snprintf(v->text, sizeof(v->text), "%s", why);
-	snprintf(v->stage, sizeof(v->stage), "%s", dl_answer_last_stage());
+	snprintf(v->stage, sizeof(v->stage), "%s", davy_answer_last_stage());
 	snprintf(v->device, sizeof(v->device), "%s", device ? device : "");
 	v->why = v->text;
 }
@@ -34,7 +34,7 @@ static void leave_no_cache(void)
 	setenv("__GL_SHADER_DISK_CACHE", "0", 1);
 }
 
-static bool is_asked_for(const struct dl_vk_device *d, const char *asked)
+static bool is_asked_for(const struct davy_vk_device *d, const char *asked)
 {
 	char index[16];
 
@@ -42,33 +42,34 @@ static bool is_asked_for(const struct dl_vk_device *d, const char *asked)
 	return !asked || !strcasecmp(asked, d->address) || !strcmp(asked, index);
 }
 
-static json_t *look_at(struct dl_vk_device *d, const struct dl_probe_options *o, struct verdict *v)
+static json_t *look_at(struct davy_vk_device *d, const struct davy_probe_options *o,
+		       struct verdict *v)
 {
 	json_t *object, *work;
 	VkResult result;
 	char why[160], buf[32];
 
 	snprintf(d->address, sizeof(d->address), "%u", d->index);
-	dl_answer_stage("enumerate", d->address);
-	object = dl_vk_describe(d);
+	davy_answer_stage("enumerate", d->address);
+	object = davy_vk_describe(d);
 	if (!is_asked_for(d, o->device)) {
 		json_decref(object);
 		return NULL;
 	}
 	if (o->list)
 		return object;
-	work = dl_vk_submit(d, &result);
+	work = davy_vk_submit(d, &result);
 	json_object_set_new(object, "submit", work);
 	if (result != VK_SUCCESS) {
 		snprintf(why, sizeof(why), "%s",
 			 result == VK_TIMEOUT ? "a fill of 1 MiB did not end within 2 s"
-					      : dl_vk_result_name(result, buf, sizeof(buf)));
+					      : davy_vk_result_name(result, buf, sizeof(buf)));
 		blame(v, d->address, why);
 	}
 	return object;
 }
 
-static json_t *look_at_all(const struct dl_vk *vk, const struct dl_probe_options *o,
+static json_t *look_at_all(const struct davy_vk *vk, const struct davy_probe_options *o,
 			   struct verdict *v)
 {
 	VkPhysicalDevice physical[DEVICES_MAX];
@@ -77,14 +78,14 @@ static json_t *look_at_all(const struct dl_vk *vk, const struct dl_probe_options
 	char buf[32];
 	VkResult result;
 
-	dl_answer_stage("enumerate", NULL);
+	davy_answer_stage("enumerate", NULL);
 	result = vk->EnumeratePhysicalDevices(vk->instance, &count, physical);
 	if (result < 0) {
-		blame(v, NULL, dl_vk_result_name(result, buf, sizeof(buf)));
+		blame(v, NULL, davy_vk_result_name(result, buf, sizeof(buf)));
 		return list;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		struct dl_vk_device d = { .vk = vk, .physical = physical[i], .index = i };
+		struct davy_vk_device d = { .vk = vk, .physical = physical[i], .index = i };
 		json_t *object = look_at(&d, o, v);
 
 		if (object)
@@ -95,9 +96,9 @@ static json_t *look_at_all(const struct dl_vk *vk, const struct dl_probe_options
 	return list;
 }
 
-int dl_probe_vulkan(const struct dl_probe_options *options)
+int davy_probe_vulkan(const struct davy_probe_options *options)
 {
-	struct dl_vk vk = { 0 };
+	struct davy_vk vk = { 0 };
 	struct verdict v = { 0 };
 	VkResult result = VK_SUCCESS;
 	const char *why, *name;
@@ -105,9 +106,9 @@ int dl_probe_vulkan(const struct dl_probe_options *options)
 	char buf[32], text[160];
 
 	leave_no_cache();
-	why = dl_vk_open(&vk, &result);
+	why = davy_vk_open(&vk, &result);
 	if (why) {
-		name = dl_vk_result_name(result, buf, sizeof(buf));
+		name = davy_vk_result_name(result, buf, sizeof(buf));
 		snprintf(text, sizeof(text), result ? "%s: %s" : "%s", why, name);
 		blame(&v, NULL, text);
 	}
@@ -121,8 +122,8 @@ int dl_probe_vulkan(const struct dl_probe_options *options)
 	json_object_set_new(answer, "ok", json_boolean(!v.why));
 	json_object_set_new(answer, "stage", json_string(v.why ? v.stage : "done"));
 	if (v.why)
-		json_object_set_new(answer, "why", dl_answer_text(v.text));
+		json_object_set_new(answer, "why", davy_answer_text(v.text));
 	if (v.device[0])
 		json_object_set_new(answer, "blamed", json_string(v.device));
-	return dl_answer_give(answer);
+	return davy_answer_give(answer);
 }

@@ -12,7 +12,7 @@
 #define PATTERN	      0x6461767au
 
 struct work {
-	struct dl_vk_device *d;
+	struct davy_vk_device *d;
 	VkDevice device;
 	uint32_t family;
 	VkQueue queue;
@@ -34,20 +34,20 @@ struct work {
 	PFN_vkWaitForFences WaitForFences;
 };
 
-static const struct dl_vk_call calls[] = {
-	DL_VK_CALL(struct work, GetDeviceQueue),
-	DL_VK_CALL(struct work, CreateBuffer),
-	DL_VK_CALL(struct work, GetBufferMemoryRequirements),
-	DL_VK_CALL(struct work, AllocateMemory),
-	DL_VK_CALL(struct work, BindBufferMemory),
-	DL_VK_CALL(struct work, CreateCommandPool),
-	DL_VK_CALL(struct work, AllocateCommandBuffers),
-	DL_VK_CALL(struct work, BeginCommandBuffer),
-	DL_VK_CALL(struct work, CmdFillBuffer),
-	DL_VK_CALL(struct work, EndCommandBuffer),
-	DL_VK_CALL(struct work, CreateFence),
-	DL_VK_CALL(struct work, QueueSubmit),
-	DL_VK_CALL(struct work, WaitForFences),
+static const struct davy_vk_call calls[] = {
+	DAVY_VK_CALL(struct work, GetDeviceQueue),
+	DAVY_VK_CALL(struct work, CreateBuffer),
+	DAVY_VK_CALL(struct work, GetBufferMemoryRequirements),
+	DAVY_VK_CALL(struct work, AllocateMemory),
+	DAVY_VK_CALL(struct work, BindBufferMemory),
+	DAVY_VK_CALL(struct work, CreateCommandPool),
+	DAVY_VK_CALL(struct work, AllocateCommandBuffers),
+	DAVY_VK_CALL(struct work, BeginCommandBuffer),
+	DAVY_VK_CALL(struct work, CmdFillBuffer),
+	DAVY_VK_CALL(struct work, EndCommandBuffer),
+	DAVY_VK_CALL(struct work, CreateFence),
+	DAVY_VK_CALL(struct work, QueueSubmit),
+	DAVY_VK_CALL(struct work, WaitForFences),
 };
 
 static bool find_calls(struct work *w)
@@ -87,7 +87,7 @@ static VkResult make_device(struct work *w)
 				    .pQueueCreateInfos = &queue };
 	VkResult result;
 
-	dl_answer_stage("device", w->d->address);
+	davy_answer_stage("device", w->d->address);
 	if (!find_family(w))
 		return VK_ERROR_FEATURE_NOT_PRESENT;
 	queue.queueFamilyIndex = w->family;
@@ -127,7 +127,7 @@ static VkResult make_buffer(struct work *w)
 	VkDeviceMemory memory;
 	VkResult result;
 
-	dl_answer_stage("memory", w->d->address);
+	davy_answer_stage("memory", w->d->address);
 	result = w->CreateBuffer(w->device, &info, NULL, &w->buffer);
 	if (result != VK_SUCCESS)
 		return result;
@@ -155,7 +155,7 @@ static VkResult make_commands(struct work *w)
 					     .commandBufferCount = 1 };
 	VkResult result;
 
-	dl_answer_stage("submit", w->d->address); /* drivers compile the fill's shader here */
+	davy_answer_stage("submit", w->d->address); /* drivers compile the fill's shader here */
 	result = w->CreateCommandPool(w->device, &pool_info, NULL, &info.commandPool);
 	if (result == VK_SUCCESS)
 		result = w->AllocateCommandBuffers(w->device, &info, &w->commands);
@@ -180,14 +180,14 @@ static VkResult submit_and_wait(struct work *w)
 	result = w->QueueSubmit(w->queue, 1, &info, w->fence);
 	if (result != VK_SUCCESS)
 		return result;
-	dl_answer_stage("wait", w->d->address);
+	davy_answer_stage("wait", w->d->address);
 	return w->WaitForFences(w->device, 1, &w->fence, VK_TRUE, FENCE_WAIT_NS);
 }
 
-json_t *dl_vk_submit(struct dl_vk_device *d, VkResult *ret_result)
+json_t *davy_vk_submit(struct davy_vk_device *d, VkResult *ret_result)
 {
 	struct work w = { .d = d };
-	uint64_t began = dl_now_ms();
+	uint64_t began = davy_now_ms();
 	char buf[32];
 	VkResult result = make_device(&w);
 
@@ -196,10 +196,10 @@ json_t *dl_vk_submit(struct dl_vk_device *d, VkResult *ret_result)
 	if (result == VK_SUCCESS)
 		result = make_commands(&w);
 	if (result == VK_SUCCESS) {
-		began = dl_now_ms();
+		began = davy_now_ms();
 		result = submit_and_wait(&w);
 	}
 	*ret_result = result;
-	return json_pack("{s:s, s:s, s:i}", "result", dl_vk_result_name(result, buf, sizeof(buf)),
-			 "stage", dl_answer_last_stage(), "ms", (int)(dl_now_ms() - began));
+	return json_pack("{s:s, s:s, s:i}", "result", davy_vk_result_name(result, buf, sizeof(buf)),
+			 "stage", davy_answer_last_stage(), "ms", (int)(davy_now_ms() - began));
 }

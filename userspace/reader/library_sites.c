@@ -18,21 +18,21 @@
  * of llama.cpp's library one is enough, of the others all are needed.
  */
 static const struct site_row {
-	enum dl_library library;
-	enum dl_site site;
+	enum davy_library library;
+	enum davy_site site;
 	const char *symbol;
 	bool keeps_arguments; /* the program reads the arguments of the call */
 } rows[] = {
-	{ DL_LIBRARY_CXX, DL_SITE_THROW, "__cxa_throw", true },
-	{ DL_LIBRARY_GGML, DL_SITE_SYNCHRONIZE, "ggml_backend_sched_synchronize", false },
-	{ DL_LIBRARY_GGML, DL_SITE_COMPUTE, "ggml_backend_sched_graph_compute_async", false },
-	{ DL_LIBRARY_GGML, DL_SITE_SET, "ggml_backend_tensor_set", false },
-	{ DL_LIBRARY_GGML, DL_SITE_GET, "ggml_backend_tensor_get", false },
-	{ DL_LIBRARY_LLAMA, DL_SITE_UBATCH,
+	{ DAVY_LIBRARY_CXX, DAVY_SITE_THROW, "__cxa_throw", true },
+	{ DAVY_LIBRARY_GGML, DAVY_SITE_SYNCHRONIZE, "ggml_backend_sched_synchronize", false },
+	{ DAVY_LIBRARY_GGML, DAVY_SITE_COMPUTE, "ggml_backend_sched_graph_compute_async", false },
+	{ DAVY_LIBRARY_GGML, DAVY_SITE_SET, "ggml_backend_tensor_set", false },
+	{ DAVY_LIBRARY_GGML, DAVY_SITE_GET, "ggml_backend_tensor_get", false },
+	{ DAVY_LIBRARY_LLAMA, DAVY_SITE_UBATCH,
 	  "_ZN13llama_context14process_ubatchERK12llama_ubatch14llm_graph_type"
 	  "P22llama_memory_context_iR11ggml_status",
 	  true },
-	{ DL_LIBRARY_LLAMA, DL_SITE_DECODE, "llama_decode", true },
+	{ DAVY_LIBRARY_LLAMA, DAVY_SITE_DECODE, "llama_decode", true },
 };
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
@@ -40,9 +40,9 @@ static const struct site_row {
 struct known_library {
 	uint64_t used; /* 0: empty */
 	struct statx st;
-	enum dl_library library;
+	enum davy_library library;
 	size_t count;
-	struct dl_look_site site[ROW_COUNT];
+	struct davy_look_site site[ROW_COUNT];
 };
 
 static bool library_same(const struct statx *a, const struct statx *b)
@@ -55,26 +55,26 @@ static bool library_same(const struct statx *a, const struct statx *b)
 
 static void library_find_sites(int fd, struct known_library *k)
 {
-	char self[DL_SELF_FD_SIZE];
+	char self[DAVY_SELF_FD_SIZE];
 
 	for (size_t i = 0; i < ROW_COUNT; i++) {
-		struct dl_look_site *s = &k->site[k->count];
+		struct davy_look_site *s = &k->site[k->count];
 
 		if (rows[i].library != k->library)
 			continue;
-		if (!dl_elf_site(dl_self_fd(fd, self), rows[i].symbol, rows[i].keeps_arguments,
-				 &s->offset)) {
+		if (!davy_elf_site(davy_self_fd(fd, self), rows[i].symbol, rows[i].keeps_arguments,
+				   &s->offset)) {
 			s->site = rows[i].site;
 			k->count++;
-			if (k->library == DL_LIBRARY_LLAMA)
+			if (k->library == DAVY_LIBRARY_LLAMA)
 				return;
-		} else if (k->library == DL_LIBRARY_GGML) {
+		} else if (k->library == DAVY_LIBRARY_GGML) {
 			return;
 		}
 	}
 }
 
-static const struct known_library *library_known(int fd, enum dl_library library,
+static const struct known_library *library_known(int fd, enum davy_library library,
 						 const struct statx *st)
 {
 	static struct known_library table[KNOWN_MAX]; /* one thread */
@@ -96,22 +96,22 @@ static const struct known_library *library_known(int fd, enum dl_library library
 	return victim;
 }
 
-void dl_library_sites(uint32_t pid, enum dl_library library, const char *path,
-		      struct dl_look_reply *r, int files[DL_LOOK_FILES])
+void davy_library_sites(uint32_t pid, enum davy_library library, const char *path,
+			struct davy_look_reply *r, int files[DAVY_LOOK_FILES])
 {
 	const struct known_library *k;
 	struct statx st;
-	int fd = path[0] ? dl_open_mapped(pid, path) : -ENOENT;
+	int fd = path[0] ? davy_open_mapped(pid, path) : -ENOENT;
 
 	if (fd < 0)
 		return;
-	if (dl_local_file(pid, fd) ||
+	if (davy_local_file(pid, fd) ||
 	    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st)) {
 		close(fd);
 		return;
 	}
 	k = library_known(fd, library, &st);
-	if (!k->count || r->site_count + k->count > DL_LOOK_SITES) {
+	if (!k->count || r->site_count + k->count > DAVY_LOOK_SITES) {
 		close(fd);
 		return;
 	}

@@ -8,39 +8,39 @@
 #include "lib/file.h"
 #include "sensors/proc/engine_version.h"
 
-static void look_version(const struct dl_look_request *q, const struct dl_process_info *info,
-			 struct dl_look_reply *r)
+static void look_version(const struct davy_look_request *q, const struct davy_process_info *info,
+			 struct davy_look_reply *r)
 {
 	/* A library that the loader has not mapped yet would make another version of it. */
 	bool mapped = info->llama_library[0] && info->ggml_library[0];
 
-	if (!(q->wants & DL_WANT_VERSION_NOW) && (!(q->wants & DL_WANT_VERSION) || !mapped))
+	if (!(q->wants & DAVY_WANT_VERSION_NOW) && (!(q->wants & DAVY_WANT_VERSION) || !mapped))
 		return;
-	dl_engine_version_read(info, r->engine);
+	davy_engine_version_read(info, r->engine);
 	r->version_read = 1;
 }
 
-static void look_libraries(const struct dl_look_request *q, const struct dl_process_info *info,
-			   struct dl_look_reply *r, int files[DL_LOOK_FILES])
+static void look_libraries(const struct davy_look_request *q, const struct davy_process_info *info,
+			   struct davy_look_reply *r, int files[DAVY_LOOK_FILES])
 {
-	if (q->wants & DL_WANT_CXX)
-		dl_library_sites(q->pid, DL_LIBRARY_CXX, info->cxx_library, r, files);
-	if (q->wants & DL_WANT_GGML)
-		dl_library_sites(q->pid, DL_LIBRARY_GGML, info->ggml_library, r, files);
-	if (q->wants & DL_WANT_LLAMA)
-		dl_library_sites(q->pid, DL_LIBRARY_LLAMA, info->llama_library, r, files);
+	if (q->wants & DAVY_WANT_CXX)
+		davy_library_sites(q->pid, DAVY_LIBRARY_CXX, info->cxx_library, r, files);
+	if (q->wants & DAVY_WANT_GGML)
+		davy_library_sites(q->pid, DAVY_LIBRARY_GGML, info->ggml_library, r, files);
+	if (q->wants & DAVY_WANT_LLAMA)
+		davy_library_sites(q->pid, DAVY_LIBRARY_LLAMA, info->llama_library, r, files);
 }
 
-void dl_look_answer(const struct dl_look_request *q, struct dl_look_reply *ret_reply,
-		    int ret_files[DL_LOOK_FILES])
+void davy_look_answer(const struct davy_look_request *q, struct davy_look_reply *ret_reply,
+		      int ret_files[DAVY_LOOK_FILES])
 {
-	static struct dl_process_info info; /* one thread */
-	struct dl_look_reply *r = ret_reply;
+	static struct davy_process_info info; /* one thread */
+	struct davy_look_reply *r = ret_reply;
 
 	memset(r, 0, sizeof(*r));
 	r->serial = q->serial;
 	r->pid = q->pid;
-	r->error = dl_process_info_look(q->pid, (enum dl_look)q->look, &q->used, &info);
+	r->error = davy_process_info_look(q->pid, (enum davy_look)q->look, &q->used, &info);
 	if (r->error)
 		return;
 	r->ev = info.ev;
@@ -49,12 +49,12 @@ void dl_look_answer(const struct dl_look_request *q, struct dl_look_reply *ret_r
 	r->opens_gpu = info.opens_gpu;
 	r->device_used = info.device_used;
 	r->loaded_backends = info.loaded_backends;
-	if (info.ev.engine != DL_ENGINE_NONE) {
+	if (info.ev.engine != DAVY_ENGINE_NONE) {
 		look_version(q, &info, r);
 		look_libraries(q, &info, r, ret_files);
 	}
 	/* All of that was of one process: the pid has not passed to another one meanwhile. */
-	if (info.ev.start_ticks == q->start_ticks && dl_process_start(q->pid) == q->start_ticks)
+	if (info.ev.start_ticks == q->start_ticks && davy_process_start(q->pid) == q->start_ticks)
 		return;
 	for (size_t i = 0; i < r->file_count; i++)
 		close(ret_files[i]);
@@ -62,18 +62,18 @@ void dl_look_answer(const struct dl_look_request *q, struct dl_look_reply *ret_r
 	r->error = -ESRCH;
 }
 
-void dl_look_answer_start(const struct dl_look_request *q, struct dl_look_start *ret_start)
+void davy_look_answer_start(const struct davy_look_request *q, struct davy_look_start *ret_start)
 {
-	struct dl_look_start *r = ret_start;
+	struct davy_look_start *r = ret_start;
 	size_t command = 0, environment = 0;
 
-	memset(r, 0, offsetof(struct dl_look_start, exe));
+	memset(r, 0, offsetof(struct davy_look_start, exe));
 	r->serial = q->serial;
 	r->pid = q->pid;
 	r->exe[0] = 0;
-	r->error = dl_process_start_texts(q->pid, r->command, &command, r->environment,
-					  &environment, r->exe);
-	if (!r->error && dl_process_start(q->pid) != q->start_ticks)
+	r->error = davy_process_start_texts(q->pid, r->command, &command, r->environment,
+					    &environment, r->exe);
+	if (!r->error && davy_process_start(q->pid) != q->start_ticks)
 		r->error = -ESRCH;
 	r->command_size = (uint32_t)command;
 	r->environment_size = (uint32_t)environment;

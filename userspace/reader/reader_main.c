@@ -49,7 +49,7 @@ static int reader_send(const void *data, size_t size, const int *files, size_t f
 {
 	union {
 		struct cmsghdr header;
-		char space[CMSG_SPACE(DL_LOOK_FILES * sizeof(int))];
+		char space[CMSG_SPACE(DAVY_LOOK_FILES * sizeof(int))];
 	} control = { 0 };
 	struct iovec part = { (void *)data, size };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
@@ -62,20 +62,20 @@ static int reader_send(const void *data, size_t size, const int *files, size_t f
 		control.header.cmsg_len = CMSG_LEN(file_count * sizeof(int));
 		memcpy(CMSG_DATA(&control.header), files, file_count * sizeof(int));
 	}
-	return sendmsg(DL_LOOK_FD, &m, MSG_NOSIGNAL) == (ssize_t)size ? 0 : -errno;
+	return sendmsg(DAVY_LOOK_FD, &m, MSG_NOSIGNAL) == (ssize_t)size ? 0 : -errno;
 }
 
-static int reader_answer(const struct dl_look_request *q)
+static int reader_answer(const struct davy_look_request *q)
 {
-	static struct dl_look_start start; /* one thread */
-	struct dl_look_reply reply;
-	int files[DL_LOOK_FILES], err;
+	static struct davy_look_start start; /* one thread */
+	struct davy_look_reply reply;
+	int files[DAVY_LOOK_FILES], err;
 
-	if (q->look == DL_LOOK_START) {
-		dl_look_answer_start(q, &start);
+	if (q->look == DAVY_LOOK_START) {
+		davy_look_answer_start(q, &start);
 		return reader_send(&start, sizeof(start), NULL, 0);
 	}
-	dl_look_answer(q, &reply, files);
+	davy_look_answer(q, &reply, files);
 	err = reader_send(&reply, sizeof(reply), files, reply.file_count);
 	for (size_t i = 0; i < reply.file_count; i++)
 		close(files[i]);
@@ -84,19 +84,19 @@ static int reader_answer(const struct dl_look_request *q)
 
 static int reader_look(int argc, char **argv)
 {
-	struct dl_look_request q;
+	struct davy_look_request q;
 	ssize_t n;
 
-	if (argc < 3 || argc > 4 || strcmp(argv[2], DL_LOOK_VERSION) != 0) {
-		dl_log("davylamp-reader is not of this davylamp's build; install both together");
+	if (argc < 3 || argc > 4 || strcmp(argv[2], DAVY_LOOK_VERSION) != 0) {
+		davy_log("davylamp-reader is not of this davylamp's build; install both together");
 		return EXIT_USAGE;
 	}
 	if (argc == 4)
-		dl_root_set(argv[3]);
-	while ((n = recv(DL_LOOK_FD, &q, sizeof(q), 0)) != 0) {
+		davy_root_set(argv[3]);
+	while ((n = recv(DAVY_LOOK_FD, &q, sizeof(q), 0)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n != sizeof(q) || q.used.count > DL_DEVICES_MAX)
+		if (n != sizeof(q) || q.used.count > DAVY_DEVICES_MAX)
 			return EXIT_FAILED;
 		reader_limit_cpu();
 		if (reader_answer(&q))
@@ -115,7 +115,7 @@ static int reader_look(int argc, char **argv)
 
 static const struct mode {
 	const char *name;
-	struct dl_rights rights;
+	struct davy_rights rights;
 	int (*run)(int argc, char **argv);
 } modes[] = {
 	{ "look", { .capabilities = LOOKS }, reader_look },
@@ -132,14 +132,14 @@ int main(int argc, char **argv)
 
 		if (strcmp(argv[1], modes[i].name) != 0)
 			continue;
-		err = dl_rights_keep(&modes[i].rights, parent);
+		err = davy_rights_keep(&modes[i].rights, parent);
 		if (err) {
-			dl_log("davylamp-reader cannot give up its rights: %s; not going on",
-			       strerror(-err));
+			davy_log("davylamp-reader cannot give up its rights: %s; not going on",
+				 strerror(-err));
 			return EXIT_FAILED;
 		}
 		_exit(modes[i].run(argc, argv));
 	}
-	dl_log("davylamp starts this program; see --help");
+	davy_log("davylamp starts this program; see --help");
 	return EXIT_USAGE;
 }

@@ -11,7 +11,7 @@
 #include "lib/text.h"
 #include "report/tuner_text.h"
 
-void dl_type_text(const char *mangled, char *buf, size_t size)
+void davy_type_text(const char *mangled, char *buf, size_t size)
 {
 	const char *at = mangled;
 	size_t used = 0;
@@ -26,7 +26,7 @@ void dl_type_text(const char *mangled, char *buf, size_t size)
 		unsigned long len = strtoul(at, &end, 10);
 		int n;
 
-		if (!len || len > strnlen(end, DL_TYPE_NAME_LEN))
+		if (!len || len > strnlen(end, DAVY_TYPE_NAME_LEN))
 			break;
 		n = snprintf(buf + used, size - used, "%s%.*s", used ? "::" : "", (int)len, end);
 		if (n < 0 || (size_t)n >= size - used)
@@ -38,9 +38,9 @@ void dl_type_text(const char *mangled, char *buf, size_t size)
 		snprintf(buf, size, "%s", mangled);
 }
 
-void dl_duration_text(uint64_t ns, char *buf, size_t size)
+void davy_duration_text(uint64_t ns, char *buf, size_t size)
 {
-	uint64_t ms = ns / DL_NS_PER_MS, s = ns / DL_NS_PER_S;
+	uint64_t ms = ns / DAVY_NS_PER_MS, s = ns / DAVY_NS_PER_S;
 
 	if (s < 1)
 		snprintf(buf, size, "%" PRIu64 " ms", ms);
@@ -52,32 +52,32 @@ void dl_duration_text(uint64_t ns, char *buf, size_t size)
 		snprintf(buf, size, "%" PRIu64 " h", s / 3600);
 }
 
-static void because_exception(const struct dl_plan *p, char *buf, size_t size)
+static void because_exception(const struct davy_plan *p, char *buf, size_t size)
 {
-	char type[DL_TYPE_NAME_LEN];
+	char type[DAVY_TYPE_NAME_LEN];
 
-	dl_type_text(p->detail, type, sizeof(type));
+	davy_type_text(p->detail, type, sizeof(type));
 	snprintf(buf, size, "threw %s", type);
 }
 
-static void because_wedged(const struct dl_plan *p, char *buf, size_t size)
+static void because_wedged(const struct davy_plan *p, char *buf, size_t size)
 {
-	char type[DL_TYPE_NAME_LEN], sign[160];
+	char type[DAVY_TYPE_NAME_LEN], sign[160];
 
-	dl_type_text(p->detail, type, sizeof(type));
-	if (p->unit == DL_UNIT_NS && !strcmp(p->detail, DL_DETAIL_SILENT))
+	davy_type_text(p->detail, type, sizeof(type));
+	if (p->unit == DAVY_UNIT_NS && !strcmp(p->detail, DAVY_DETAIL_SILENT))
 		snprintf(sign, sizeof(sign),
 			 "busy, and no token, job or graph came of it for %" PRIu64
 			 " ms (limit %" PRIu64 " ms)",
-			 p->observed / DL_NS_PER_MS, p->threshold / DL_NS_PER_MS);
-	else if (p->unit == DL_UNIT_NS)
+			 p->observed / DAVY_NS_PER_MS, p->threshold / DAVY_NS_PER_MS);
+	else if (p->unit == DAVY_UNIT_NS)
 		snprintf(sign, sizeof(sign),
 			 "graph entered %" PRIu64 " ms ago and not left (limit %" PRIu64 " ms)",
-			 p->observed / DL_NS_PER_MS, p->threshold / DL_NS_PER_MS);
+			 p->observed / DAVY_NS_PER_MS, p->threshold / DAVY_NS_PER_MS);
 	else
 		snprintf(sign, sizeof(sign), "lives on after %s",
 			 type[0] ? type : "a device failure");
-	if (p->rung == DL_RUNG_CHECK || (!p->health_status && !p->completion_status))
+	if (p->rung == DAVY_RUNG_CHECK || (!p->health_status && !p->completion_status))
 		snprintf(buf, size, "%s", sign);
 	else if (!p->completion_status)
 		snprintf(buf, size, "%s; no token in time, while /health said %u", sign,
@@ -87,27 +87,27 @@ static void because_wedged(const struct dl_plan *p, char *buf, size_t size)
 			 sign, p->completion_status, p->health_status);
 }
 
-static void because_crash(const struct dl_plan *p, char *buf, size_t size)
+static void because_crash(const struct davy_plan *p, char *buf, size_t size)
 {
 	int status = (int)p->observed, sig = status & 0x7f;
 	const char *name = sig ? sigabbrev_np(sig) : NULL;
-	char type[DL_TYPE_NAME_LEN], how[64];
+	char type[DAVY_TYPE_NAME_LEN], how[64];
 
-	if (p->evidence[0].kind == DL_EV_FINDING)
+	if (p->evidence[0].kind == DAVY_EV_FINDING)
 		type[0] = 0;
 	else
-		dl_type_text(p->detail, type, sizeof(type));
+		davy_type_text(p->detail, type, sizeof(type));
 	if (sig)
 		snprintf(how, sizeof(how), "ended by SIG%s", name ? name : "?");
 	else
 		snprintf(how, sizeof(how), "exited with %d", (status >> 8) & 0xff);
-	if (p->evidence[0].kind == DL_EV_FINDING)
+	if (p->evidence[0].kind == DAVY_EV_FINDING)
 		snprintf(buf, size, "its start %s at the stage %s", how, p->detail);
 	else
 		snprintf(buf, size, "%s%s%s", how, type[0] ? " after " : "", type);
 }
 
-static void because_stall(const struct dl_plan *p, char *buf, size_t size)
+static void because_stall(const struct davy_plan *p, char *buf, size_t size)
 {
 	snprintf(buf, size,
 		 "oldest job on ring %s has used %" PRIu64 ".%" PRIu64 " %% of the lockup timeout "
@@ -115,7 +115,7 @@ static void because_stall(const struct dl_plan *p, char *buf, size_t size)
 		 p->ring, p->observed / 10, p->observed % 10, p->threshold / 10, p->threshold % 10);
 }
 
-static void because_eviction(const struct dl_plan *p, char *buf, size_t size)
+static void because_eviction(const struct davy_plan *p, char *buf, size_t size)
 {
 	snprintf(buf, size, "moved %" PRIu64 " MiB out of VRAM (threshold %" PRIu64 " MiB)%s",
 		 p->observed >> 20, p->threshold >> 20,
@@ -127,7 +127,7 @@ static void because_eviction(const struct dl_plan *p, char *buf, size_t size)
 	}
 }
 
-static void because_alloc(const struct dl_plan *p, char *buf, size_t size)
+static void because_alloc(const struct davy_plan *p, char *buf, size_t size)
 {
 	static const char *const what[] = { "", "finds a heap full again and again",
 					    "got no memory even after evicting",
@@ -135,7 +135,7 @@ static void because_alloc(const struct dl_plan *p, char *buf, size_t size)
 
 	char asked[48] = "";
 
-	if (p->unit == DL_UNIT_COUNT) {
+	if (p->unit == DAVY_UNIT_COUNT) {
 		snprintf(buf, size, "the kernel's log says %s, %" PRIu64 " times of late",
 			 p->detail, p->observed);
 		return;
@@ -146,31 +146,31 @@ static void because_alloc(const struct dl_plan *p, char *buf, size_t size)
 		 p->result == -28 ? "-ENOSPC" : "-ENOMEM", asked);
 }
 
-static bool has_evidence(const struct dl_plan *p, enum dl_event_kind kind)
+static bool has_evidence(const struct davy_plan *p, enum davy_event_kind kind)
 {
-	for (size_t i = 0; i < p->evidence_count && i < DL_PLAN_EVIDENCE; i++)
+	for (size_t i = 0; i < p->evidence_count && i < DAVY_PLAN_EVIDENCE; i++)
 		if (p->evidence[i].kind == kind)
 			return true;
 	return false;
 }
 
-static void because_reset(const struct dl_plan *p, char *buf, size_t size)
+static void because_reset(const struct davy_plan *p, char *buf, size_t size)
 {
 	char result[24] = "";
 
-	if (p->unit == DL_UNIT_NS) {
+	if (p->unit == DAVY_UNIT_NS) {
 		snprintf(buf, size, "the driver timed out its job on ring %s after %" PRIu64 " ms",
-			 p->ring, p->observed / DL_NS_PER_MS);
+			 p->ring, p->observed / DAVY_NS_PER_MS);
 		return;
 	}
-	if (p->result || has_evidence(p, DL_EV_RESET))
+	if (p->result || has_evidence(p, DAVY_EV_RESET))
 		snprintf(result, sizeof(result), " (%d)", p->result);
 	snprintf(buf, size, "%s%s%s%s%s%s", p->detail, p->ring[0] ? " of ring " : "", p->ring,
 		 result, p->observed > 1 ? ", the second of late" : "",
-		 has_evidence(p, DL_EV_JOB_TIMEOUT) ? " after its job had timed out" : "");
+		 has_evidence(p, DAVY_EV_JOB_TIMEOUT) ? " after its job had timed out" : "");
 }
 
-static void because_faults(const struct dl_plan *p, char *buf, size_t size)
+static void because_faults(const struct davy_plan *p, char *buf, size_t size)
 {
 	char said[96] = "";
 
@@ -183,7 +183,7 @@ static void because_faults(const struct dl_plan *p, char *buf, size_t size)
 }
 
 /* When and at which depth a job would take the whole timeout; "" where it is not foreseen. */
-static void foreseen_text(const struct dl_plan *p, char *buf, size_t size)
+static void foreseen_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	char depth[40] = "", when[40] = "";
 
@@ -191,13 +191,13 @@ static void foreseen_text(const struct dl_plan *p, char *buf, size_t size)
 		snprintf(depth, sizeof(depth), " at a depth of %u", p->predicted_depth);
 	if (p->until_ns > p->at_ns)
 		snprintf(when, sizeof(when), " in %" PRIu64 " s",
-			 (p->until_ns - p->at_ns) / DL_NS_PER_S);
+			 (p->until_ns - p->at_ns) / DAVY_NS_PER_S);
 	buf[0] = 0;
 	if (depth[0] || when[0])
 		snprintf(buf, size, ", and would use all of it%s%s", depth, when);
 }
 
-static void because_headroom(const struct dl_plan *p, char *buf, size_t size)
+static void because_headroom(const struct davy_plan *p, char *buf, size_t size)
 {
 	char limit[48] = "", foreseen[128], fit[48] = "";
 
@@ -212,7 +212,7 @@ static void because_headroom(const struct dl_plan *p, char *buf, size_t size)
 		 p->detail, p->observed / 10, p->observed % 10, limit, foreseen, fit);
 }
 
-static void because_restore(const struct dl_plan *p, char *buf, size_t size)
+static void because_restore(const struct davy_plan *p, char *buf, size_t size)
 {
 	static const char retried[] = "restore_retried";
 
@@ -227,11 +227,11 @@ static void because_restore(const struct dl_plan *p, char *buf, size_t size)
 			 p->detail, p->observed, p->threshold);
 }
 
-static void because_thrash(const struct dl_plan *p, char *buf, size_t size)
+static void because_thrash(const struct davy_plan *p, char *buf, size_t size)
 {
 	size_t used;
 
-	if (p->unit == DL_UNIT_PERMILLE)
+	if (p->unit == DAVY_UNIT_PERMILLE)
 		snprintf(buf, size,
 			 "compute queues stood still for %" PRIu64 ".%" PRIu64
 			 " %% of the time (threshold %" PRIu64 ".%" PRIu64 " %%)",
@@ -247,21 +247,21 @@ static void because_thrash(const struct dl_plan *p, char *buf, size_t size)
 			 p->victim_pid);
 }
 
-static void because_failure(const struct dl_plan *p, char *buf, size_t size)
+static void because_failure(const struct davy_plan *p, char *buf, size_t size)
 {
-	char lead[DL_DURATION_TEXT_SIZE];
+	char lead[DAVY_DURATION_TEXT_SIZE];
 
-	if (p->hazard == DL_HZ_NONE) {
+	if (p->hazard == DAVY_HZ_NONE) {
 		snprintf(buf, size, "%s%s%s, no sign preceded it", p->detail,
 			 p->device[0] ? " on " : "", p->device);
 		return;
 	}
-	dl_duration_text(p->observed, lead, sizeof(lead));
+	davy_duration_text(p->observed, lead, sizeof(lead));
 	snprintf(buf, size, "%s%s%s, foreseen %s before by %s", p->detail,
-		 p->device[0] ? " on " : "", p->device, lead, dl_hazard_name(p->hazard));
+		 p->device[0] ? " on " : "", p->device, lead, davy_hazard_name(p->hazard));
 }
 
-static void because_exhaustion(const struct dl_plan *p, char *buf, size_t size)
+static void because_exhaustion(const struct davy_plan *p, char *buf, size_t size)
 {
 	static const char *const heaps[][2] = {
 		{ "vram", "VRAM" },
@@ -275,7 +275,7 @@ static void because_exhaustion(const struct dl_plan *p, char *buf, size_t size)
 	for (size_t i = 0; i < sizeof(heaps) / sizeof(heaps[0]); i++)
 		if (!strcmp(p->ring, heaps[i][0]))
 			heap = heaps[i][1];
-	if (p->unit == DL_UNIT_BYTES)
+	if (p->unit == DAVY_UNIT_BYTES)
 		snprintf(buf, size,
 			 "has loaded, and %" PRIu64 " MiB of %s are left (threshold %" PRIu64
 			 " MiB)",
@@ -285,14 +285,14 @@ static void because_exhaustion(const struct dl_plan *p, char *buf, size_t size)
 			 "fills %s%s at %" PRIu64 " %s/s: full in %" PRIu64 ".%" PRIu64
 			 " s (threshold %" PRIu64 " s)",
 			 heap, p->detail, slow ? p->rate >> 10 : p->rate >> 20,
-			 slow ? "KiB" : "MiB", p->observed / DL_NS_PER_S,
-			 p->observed % DL_NS_PER_S / (100 * DL_NS_PER_MS),
-			 p->threshold / DL_NS_PER_S);
+			 slow ? "KiB" : "MiB", p->observed / DAVY_NS_PER_S,
+			 p->observed % DAVY_NS_PER_S / (100 * DAVY_NS_PER_MS),
+			 p->threshold / DAVY_NS_PER_S);
 }
 
-static void because_spill(const struct dl_plan *p, char *buf, size_t size)
+static void because_spill(const struct davy_plan *p, char *buf, size_t size)
 {
-	if (p->unit == DL_UNIT_BYTES)
+	if (p->unit == DAVY_UNIT_BYTES)
 		snprintf(buf, size,
 			 "has %" PRIu64 " MiB in GTT that do not fit into VRAM (threshold %" PRIu64
 			 " MiB)",
@@ -305,9 +305,9 @@ static void because_spill(const struct dl_plan *p, char *buf, size_t size)
 			 p->threshold / 10);
 }
 
-static void because_pressure(const struct dl_plan *p, char *buf, size_t size)
+static void because_pressure(const struct davy_plan *p, char *buf, size_t size)
 {
-	if (p->unit == DL_UNIT_PERMILLE)
+	if (p->unit == DAVY_UNIT_PERMILLE)
 		snprintf(buf, size,
 			 "all tasks wait for memory %" PRIu64 ".%" PRIu64
 			 " %% of the time (threshold %" PRIu64 " %%)",
@@ -324,18 +324,18 @@ static void because_pressure(const struct dl_plan *p, char *buf, size_t size)
 			 p->observed >> 20, p->threshold >> 20);
 }
 
-static void because_silent_cpu(const struct dl_plan *p, char *buf, size_t size)
+static void because_silent_cpu(const struct davy_plan *p, char *buf, size_t size)
 {
-	if (!strcmp(p->detail, DL_DETAIL_REFUSED)) {
+	if (!strcmp(p->detail, DAVY_DETAIL_REFUSED)) {
 		snprintf(buf, size, "was not allowed to open the GPU it was asked to use");
 		return;
 	}
 	snprintf(buf, size, "has run for %" PRIu64 " s without the GPU it was asked to use (%s)",
-		 p->observed / DL_NS_PER_S,
+		 p->observed / DAVY_NS_PER_S,
 		 strcmp(p->detail, "layers") != 0 ? p->detail : "its arguments name GPU layers");
 }
 
-static void because_hardware(const struct dl_plan *p, char *buf, size_t size)
+static void because_hardware(const struct davy_plan *p, char *buf, size_t size)
 {
 	if (!strcmp(p->detail, "xid") || !strcmp(p->detail, "sxid"))
 		snprintf(buf, size, "reported %s %" PRIu64, p->detail[0] == 'x' ? "Xid" : "SXid",
@@ -349,81 +349,81 @@ static void because_hardware(const struct dl_plan *p, char *buf, size_t size)
 
 /* Built of names from outside as they are; made fit to be shown in one place, at the end. */
 /* Plans for which nothing is observed any more; false: it is another. */
-static bool because_quiet(const struct dl_plan *p, char *buf, size_t size)
+static bool because_quiet(const struct davy_plan *p, char *buf, size_t size)
 {
 	char quiet[32];
 
-	dl_duration_text(p->observed, quiet, sizeof(quiet));
-	if (p->rung == DL_RUNG_UNDO)
+	davy_duration_text(p->observed, quiet, sizeof(quiet));
+	if (p->rung == DAVY_RUNG_UNDO)
 		snprintf(buf, size, "nothing of it for %s", quiet);
-	else if (p->rung == DL_RUNG_THROTTLE && !p->threshold)
+	else if (p->rung == DAVY_RUNG_THROTTLE && !p->threshold)
 		snprintf(buf, size, "%s", "it came back soon after it was let go");
 	else
 		return false;
 	return true;
 }
 
-static void because(const struct dl_plan *p, char *buf, size_t size)
+static void because(const struct davy_plan *p, char *buf, size_t size)
 {
-	if (p->rung == DL_RUNG_FAILURE) {
+	if (p->rung == DAVY_RUNG_FAILURE) {
 		because_failure(p, buf, size);
 		return;
 	}
-	if (p->hazard != DL_HZ_NONE && because_quiet(p, buf, size))
+	if (p->hazard != DAVY_HZ_NONE && because_quiet(p, buf, size))
 		return;
 	switch (p->hazard) {
-	case DL_HZ_NONE:
-		snprintf(buf, size, "%s", dl_rung_acts(p->rung) ? "an operator ordered it" : "");
+	case DAVY_HZ_NONE:
+		snprintf(buf, size, "%s", davy_rung_acts(p->rung) ? "an operator ordered it" : "");
 		break;
-	case DL_HZ_ENGINE_EXCEPTION:
+	case DAVY_HZ_ENGINE_EXCEPTION:
 		because_exception(p, buf, size);
 		break;
-	case DL_HZ_ENGINE_WEDGED:
+	case DAVY_HZ_ENGINE_WEDGED:
 		because_wedged(p, buf, size);
 		break;
-	case DL_HZ_RUNNER_CRASH:
+	case DAVY_HZ_RUNNER_CRASH:
 		because_crash(p, buf, size);
 		break;
-	case DL_HZ_JOB_STALL:
+	case DAVY_HZ_JOB_STALL:
 		because_stall(p, buf, size);
 		break;
-	case DL_HZ_FAULT_STORM:
+	case DAVY_HZ_FAULT_STORM:
 		because_faults(p, buf, size);
 		break;
-	case DL_HZ_EVICTION_STORM:
+	case DAVY_HZ_EVICTION_STORM:
 		because_eviction(p, buf, size);
 		break;
-	case DL_HZ_RESET:
+	case DAVY_HZ_RESET:
 		because_reset(p, buf, size);
 		break;
-	case DL_HZ_ALLOC_FAILURE:
+	case DAVY_HZ_ALLOC_FAILURE:
 		because_alloc(p, buf, size);
 		break;
-	case DL_HZ_EXHAUSTION:
+	case DAVY_HZ_EXHAUSTION:
 		because_exhaustion(p, buf, size);
 		break;
-	case DL_HZ_SILENT_SPILL:
+	case DAVY_HZ_SILENT_SPILL:
 		because_spill(p, buf, size);
 		break;
-	case DL_HZ_HOST_PRESSURE:
+	case DAVY_HZ_HOST_PRESSURE:
 		because_pressure(p, buf, size);
 		break;
-	case DL_HZ_SILENT_CPU:
+	case DAVY_HZ_SILENT_CPU:
 		because_silent_cpu(p, buf, size);
 		break;
-	case DL_HZ_HARDWARE:
+	case DAVY_HZ_HARDWARE:
 		because_hardware(p, buf, size);
 		break;
-	case DL_HZ_DRIVER_WARNING:
+	case DAVY_HZ_DRIVER_WARNING:
 		snprintf(buf, size, "the kernel's log says %s", p->detail);
 		break;
-	case DL_HZ_JOB_HEADROOM:
+	case DAVY_HZ_JOB_HEADROOM:
 		because_headroom(p, buf, size);
 		break;
-	case DL_HZ_RESTORE_HOG:
+	case DAVY_HZ_RESTORE_HOG:
 		because_restore(p, buf, size);
 		break;
-	case DL_HZ_QUEUE_THRASH:
+	case DAVY_HZ_QUEUE_THRASH:
 		because_thrash(p, buf, size);
 		break;
 	default:
@@ -433,12 +433,12 @@ static void because(const struct dl_plan *p, char *buf, size_t size)
 }
 
 /* A reader who knows the device's clients by their numbers sees at once who it was. */
-static void add_culprit(const struct dl_plan *p, char *buf, size_t size)
+static void add_culprit(const struct davy_plan *p, char *buf, size_t size)
 {
 	size_t used = strlen(buf);
 
-	for (size_t i = 0; i < p->share_count && i < DL_PLAN_SHARES; i++) {
-		const struct dl_share *s = &p->shares[i];
+	for (size_t i = 0; i < p->share_count && i < DAVY_PLAN_SHARES; i++) {
+		const struct davy_share *s = &p->shares[i];
 
 		if (p->culprit_pid && s->pid == p->culprit_pid)
 			snprintf(buf + used, size - used,
@@ -448,23 +448,23 @@ static void add_culprit(const struct dl_plan *p, char *buf, size_t size)
 	}
 }
 
-static void add_tuning(const struct dl_plan *p, char *buf, size_t size)
+static void add_tuning(const struct davy_plan *p, char *buf, size_t size)
 {
-	char text[DL_TUNER_TEXT_SIZE];
-	size_t used = p->rung == DL_RUNG_UNDO ? 0 : strlen(buf);
+	char text[DAVY_TUNER_TEXT_SIZE];
+	size_t used = p->rung == DAVY_RUNG_UNDO ? 0 : strlen(buf);
 
-	if (p->tuning.why == DL_TUNER_AS_TOLD)
+	if (p->tuning.why == DAVY_TUNER_AS_TOLD)
 		return;
-	dl_tuner_text(&p->tuning, text);
+	davy_tuner_text(&p->tuning, text);
 	snprintf(buf + used, size - used, "%s%s", used ? "; " : "", text);
 }
 
-void dl_because_text(const struct dl_plan *p, char *buf, size_t size)
+void davy_because_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	char raw[512];
 
 	because(p, raw, sizeof(raw));
 	add_tuning(p, raw, sizeof(raw));
 	add_culprit(p, raw, sizeof(raw));
-	dl_text_shown(buf, size, raw);
+	davy_text_shown(buf, size, raw);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tree of a decision on a backend, for people and as JSON. */
-#ifndef DL_REPORT_CHOICE_H
-#define DL_REPORT_CHOICE_H
+#ifndef DAVY_CHOICE_TEXT_H
+#define DAVY_CHOICE_TEXT_H
 
 #include <jansson.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 #include "policy/choice.h"
 
 /* A line for each node, and below it the rule that it rests on. */
-void dl_choice_print(FILE *out, const struct dl_choice *choice);
+void davy_choice_print(FILE *out, const struct davy_choice *choice);
 
 /* {"backend", "refused", "pinned", "unknown", "tree": [{..., "below": [...]}]}; a new reference. */
-json_t *dl_choice_json(const struct dl_choice *choice);
+json_t *davy_choice_json(const struct davy_choice *choice);
 
 /* A rule as the evidence of something: key, value, layer, file, line, rule, because, ... */
-json_t *dl_policy_value_json(const struct dl_policy_value *value);
+json_t *davy_policy_value_json(const struct davy_policy_value *value);
 
 #endif

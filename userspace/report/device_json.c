@@ -9,7 +9,7 @@ static json_t *text(const char *value)
 {
 	char safe[512];
 
-	return json_string(dl_text_shown(safe, sizeof(safe), value));
+	return json_string(davy_text_shown(safe, sizeof(safe), value));
 }
 
 static void put(json_t *o, const char *key, uint64_t value)
@@ -24,11 +24,11 @@ static void put_text(json_t *o, const char *key, const char *value)
 		json_object_set_new(o, key, text(value));
 }
 
-static json_t *memory(const struct dl_ev_memory *m)
+static json_t *memory(const struct davy_ev_memory *m)
 {
 	json_t *o = json_pack("{s:o, s:I, s:I, s:b}", "device", text(m->device), "vram_total",
 			      NUMBER(m->vram_total), "vram_used", NUMBER(m->vram_used),
-			      "shared_memory", m->flags & DL_MEMORY_SHARED);
+			      "shared_memory", m->flags & DAVY_MEMORY_SHARED);
 
 	put(o, "visible_total", m->visible_total);
 	put(o, "visible_used", m->visible_used);
@@ -39,12 +39,12 @@ static json_t *memory(const struct dl_ev_memory *m)
 	put(o, "host_total", m->host_total);
 	put(o, "host_available", m->host_available);
 	put(o, "pressure_permille", m->pressure_permille);
-	if (m->flags & DL_MEMORY_MAY_SUSPEND)
+	if (m->flags & DAVY_MEMORY_MAY_SUSPEND)
 		json_object_set_new(o, "may_suspend", json_true());
 	return o;
 }
 
-static json_t *client(const struct dl_ev_client *c)
+static json_t *client(const struct davy_ev_client *c)
 {
 	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "device", text(c->device),
 			 "client_id", NUMBER(c->client_id), "vram", NUMBER(c->vram), "gtt",
@@ -52,17 +52,18 @@ static json_t *client(const struct dl_ev_client *c)
 			 "busy_ns", NUMBER(c->busy_ns), "gone", c->gone);
 }
 
-static json_t *device(const struct dl_ev_device *d)
+static json_t *device(const struct davy_ev_device *d)
 {
 	return json_pack("{s:o, s:o, s:s, s:o, s:i}", "device", text(d->device), "driver",
-			 text(d->driver), "change", dl_device_change_name(d->change), "detail",
+			 text(d->driver), "change", davy_device_change_name(d->change), "detail",
 			 text(d->detail), "value", d->value);
 }
 
-static json_t *log_line(const struct dl_ev_log *l)
+static json_t *log_line(const struct davy_ev_log *l)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s}", "kind", dl_log_kind_name(l->kind), "role",
-			      dl_log_role_name(l->role), "class", dl_log_class_name(l->log_class));
+	json_t *o =
+		json_pack("{s:s, s:s, s:s}", "kind", davy_log_kind_name(l->kind), "role",
+			  davy_log_role_name(l->role), "class", davy_log_class_name(l->log_class));
 
 	put_text(o, "device", l->device);
 	put_text(o, "ring", l->ring);
@@ -72,16 +73,16 @@ static json_t *log_line(const struct dl_ev_log *l)
 	put(o, "code", l->code);
 	put(o, "repeats", l->repeats);
 	if (l->hazard)
-		json_object_set_new(o, "hazard", json_string(dl_log_hazard_name(l->hazard)));
+		json_object_set_new(o, "hazard", json_string(davy_log_hazard_name(l->hazard)));
 	if (l->error)
 		json_object_set_new(o, "error", json_integer(l->error));
 	return o;
 }
 
-static json_t *kfd(const struct dl_ev_kfd *k)
+static json_t *kfd(const struct davy_ev_kfd *k)
 {
 	json_t *o = json_pack("{s:o, s:s}", "device", text(k->device), "kind",
-			      dl_kfd_event_name(k->event));
+			      davy_kfd_event_name(k->event));
 
 	put_text(o, "detail", k->detail);
 	put(o, "driver_ns", k->driver_ns);
@@ -91,15 +92,15 @@ static json_t *kfd(const struct dl_ev_kfd *k)
 	put(o, "trigger", k->trigger);
 	put(o, "from", k->from);
 	put(o, "to", k->to);
-	put(o, "write", (k->flags & DL_KFD_WRITE) != 0);
-	put(o, "migrated", (k->flags & DL_KFD_MIGRATED) != 0);
-	put(o, "rescheduled", (k->flags & DL_KFD_RESCHEDULED) != 0);
+	put(o, "write", (k->flags & DAVY_KFD_WRITE) != 0);
+	put(o, "migrated", (k->flags & DAVY_KFD_MIGRATED) != 0);
+	put(o, "rescheduled", (k->flags & DAVY_KFD_RESCHEDULED) != 0);
 	if (k->error)
 		json_object_set_new(o, "error", json_integer(k->error));
 	return o;
 }
 
-static json_t *kfd_use(const struct dl_ev_kfd_use *u)
+static json_t *kfd_use(const struct davy_ev_kfd_use *u)
 {
 	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "device", text(u->device),
 			 "vram", NUMBER(u->vram), "evicted_ms", NUMBER(u->evicted_ms), "faults",
@@ -107,15 +108,15 @@ static json_t *kfd_use(const struct dl_ev_kfd_use *u)
 			 NUMBER(u->pages_out), "queues", NUMBER(u->queue_count), "gone", u->gone);
 }
 
-static json_t *lockup(const struct dl_ev_lockup *l)
+static json_t *lockup(const struct davy_ev_lockup *l)
 {
 	return json_pack("{s:o, s:o, s:I, s:s}", "device", text(l->device), "queue", text(l->queue),
 			 "timeout_ns", NUMBER(l->timeout_ns), "origin",
-			 dl_lockup_origin_name(l->origin));
+			 davy_lockup_origin_name(l->origin));
 }
 
 /* A limit that is none is not told. */
-static json_t *dmem(const struct dl_ev_dmem *d)
+static json_t *dmem(const struct davy_ev_dmem *d)
 {
 	json_t *o = json_pack("{s:o, s:o, s:o, s:I, s:I}", "device", text(d->device), "region",
 			      text(d->region), "unit", text(d->unit), "capacity",
@@ -126,24 +127,24 @@ static json_t *dmem(const struct dl_ev_dmem *d)
 	return o;
 }
 
-json_t *dl_device_json(const struct dl_event *ev)
+json_t *davy_device_json(const struct davy_event *ev)
 {
 	switch (ev->kind) {
-	case DL_EV_MEMORY:
+	case DAVY_EV_MEMORY:
 		return memory(&ev->memory);
-	case DL_EV_CLIENT:
+	case DAVY_EV_CLIENT:
 		return client(&ev->client);
-	case DL_EV_DEVICE:
+	case DAVY_EV_DEVICE:
 		return device(&ev->device);
-	case DL_EV_LOG:
+	case DAVY_EV_LOG:
 		return log_line(&ev->log);
-	case DL_EV_KFD:
+	case DAVY_EV_KFD:
 		return kfd(&ev->kfd);
-	case DL_EV_KFD_USE:
+	case DAVY_EV_KFD_USE:
 		return kfd_use(&ev->kfd_use);
-	case DL_EV_LOCKUP:
+	case DAVY_EV_LOCKUP:
 		return lockup(&ev->lockup);
-	case DL_EV_DMEM:
+	case DAVY_EV_DMEM:
 		return dmem(&ev->dmem);
 	default:
 		return NULL;

@@ -184,7 +184,7 @@ static bool print_hunks(FILE *out, const struct edits *e, const char *from, cons
 	return true;
 }
 
-int dl_diff(FILE *out, const struct dl_diff_side *from, const struct dl_diff_side *to)
+int davy_diff(FILE *out, const struct davy_diff_side *from, const struct davy_diff_side *to)
 {
 	struct lines a = { NULL, 0 }, b = { NULL, 0 };
 	struct edits e = { NULL, 0 };

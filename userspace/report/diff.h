@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The difference of two texts in the unified format, as diff -u prints it and patch takes it. */
-#ifndef DL_REPORT_DIFF_H
-#define DL_REPORT_DIFF_H
+#ifndef DAVY_DIFF_H
+#define DAVY_DIFF_H
 
 #include <stdio.h>
 
-struct dl_diff_side {
+struct davy_diff_side {
 	const char *name;
 	const char *text;
 };
@@ -14,6 +14,6 @@ struct dl_diff_side {
  * 1: they differ, and "out" has it; 0: they do not, and nothing was written; -ENOMEM. It is the
  * shortest one unless thousands of lines differ in both.
  */
-int dl_diff(FILE *out, const struct dl_diff_side *from, const struct dl_diff_side *to);
+int davy_diff(FILE *out, const struct davy_diff_side *from, const struct davy_diff_side *to);
 
 #endif

@@ -15,28 +15,29 @@ static json_t *text(const char *value)
 {
 	char safe[512];
 
-	return json_string(dl_text_shown(safe, sizeof(safe), value));
+	return json_string(davy_text_shown(safe, sizeof(safe), value));
 }
 
-static json_t *fault(const struct dl_ev_fault *f)
+static json_t *fault(const struct davy_ev_fault *f)
 {
-	static const char *const classes[DL_FAULT_CLASS_COUNT] = {
-		[DL_FAULT_NONE] = "none",	  [DL_FAULT_VM] = "vm",
-		[DL_FAULT_VM_RETRY] = "vm_retry", [DL_FAULT_ILLEGAL] = "illegal",
-		[DL_FAULT_ECC] = "ecc",		  [DL_FAULT_SDMA] = "sdma",
-		[DL_FAULT_WAVE] = "wave",
+	static const char *const classes[DAVY_FAULT_CLASS_COUNT] = {
+		[DAVY_FAULT_NONE] = "none",	    [DAVY_FAULT_VM] = "vm",
+		[DAVY_FAULT_VM_RETRY] = "vm_retry", [DAVY_FAULT_ILLEGAL] = "illegal",
+		[DAVY_FAULT_ECC] = "ecc",	    [DAVY_FAULT_SDMA] = "sdma",
+		[DAVY_FAULT_WAVE] = "wave",
 	};
 
 	return json_pack(
 		"{s:o, s:I, s:I, s:I, s:i, s:i, s:s, s:b, s:b, s:I, s:I}", "device",
 		text(f->device), "addr", NUMBER(f->addr), "pasid", NUMBER(f->pasid), "vmid",
 		NUMBER(f->vmid), "client_id", f->client_id, "src_id", f->src_id, "class",
-		f->fault_class < DL_FAULT_CLASS_COUNT ? classes[f->fault_class] : "unknown",
-		"write", f->flags & DL_FAULT_WRITE, "addr_known", f->flags & DL_FAULT_ADDR_KNOWN,
-		"count", NUMBER(f->count), "fresh", NUMBER(f->fresh));
+		f->fault_class < DAVY_FAULT_CLASS_COUNT ? classes[f->fault_class] : "unknown",
+		"write", f->flags & DAVY_FAULT_WRITE, "addr_known",
+		f->flags & DAVY_FAULT_ADDR_KNOWN, "count", NUMBER(f->count), "fresh",
+		NUMBER(f->fresh));
 }
 
-static json_t *moved(const struct dl_ev_bo_moved *m)
+static json_t *moved(const struct davy_ev_bo_moved *m)
 {
 	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "device", text(m->device),
 			 "owner_pid", NUMBER(m->owner_pid), "owner_pasid", NUMBER(m->owner_pasid),
@@ -44,7 +45,7 @@ static json_t *moved(const struct dl_ev_bo_moved *m)
 			 "out_count", NUMBER(m->out_count), "in_count", NUMBER(m->in_count));
 }
 
-static json_t *ring(const struct dl_ev_ring *r)
+static json_t *ring(const struct davy_ev_ring *r)
 {
 	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "device", text(r->device), "ring",
 			 text(r->ring), "timeout_ns", NUMBER(r->timeout_ns), "age_ns",
@@ -53,7 +54,7 @@ static json_t *ring(const struct dl_ev_ring *r)
 			 NUMBER(r->running_count));
 }
 
-static json_t *timed_out(const struct dl_ev_job_timeout *t)
+static json_t *timed_out(const struct davy_ev_job_timeout *t)
 {
 	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "device", text(t->device), "ring",
 			 text(t->ring), "fence_context", NUMBER(t->fence_context), "fence_seqno",
@@ -61,41 +62,41 @@ static json_t *timed_out(const struct dl_ev_job_timeout *t)
 			 NUMBER(t->pasid));
 }
 
-static json_t *process(const struct dl_ev_process *p)
+static json_t *process(const struct davy_ev_process *p)
 {
-	json_t *o = dl_process_json(p);
+	json_t *o = davy_process_json(p);
 
 	json_object_set_new(o, "start_ticks", json_integer(NUMBER(p->start_ticks)));
 	return o;
 }
 
-static json_t *sensor(const struct dl_ev_sensor *s)
+static json_t *sensor(const struct davy_ev_sensor *s)
 {
-	static const char *const states[DL_SENSOR_STATE_COUNT] = { "live", "absent", "refused",
-								   "released", "lost" };
+	static const char *const states[DAVY_SENSOR_STATE_COUNT] = { "live", "absent", "refused",
+								     "released", "lost" };
 
 	return json_pack("{s:o, s:s, s:I, s:I, s:o}", "name", text(s->name), "state",
 			 states[s->state], "count", NUMBER(s->count), "gap_ns", NUMBER(s->gap_ns),
 			 "reason", text(s->reason));
 }
 
-static json_t *workload(const struct dl_ev_workload *w)
+static json_t *workload(const struct davy_ev_workload *w)
 {
 	static const char *const ops[] = { "registered", "started", "gone" };
 
 	return json_pack("{s:I, s:s, s:s, s:s, s:o, s:i}", "workload", NUMBER(w->workload), "op",
-			 ops[w->op], "engine", dl_engine_name(w->engine), "backend",
-			 dl_backend_name(w->backend), "model", text(w->model), "port", w->port);
+			 ops[w->op], "engine", davy_engine_name(w->engine), "backend",
+			 davy_backend_name(w->backend), "model", text(w->model), "port", w->port);
 }
 
-static json_t *probe(const struct dl_ev_probe *p)
+static json_t *probe(const struct davy_ev_probe *p)
 {
 	return json_pack("{s:I, s:i, s:i, s:I, s:I}", "workload", NUMBER(p->workload), "health",
 			 p->health_status, "completion", p->completion_status, "tokens",
 			 NUMBER(p->token_count), "ms", NUMBER(p->completion_ms));
 }
 
-static json_t *progress(const struct dl_ev_progress *p)
+static json_t *progress(const struct davy_ev_progress *p)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "prompt_tokens", NUMBER(p->prompt_count),
 			 "generated_tokens", NUMBER(p->generated_count), "depth", NUMBER(p->depth),
@@ -104,14 +105,15 @@ static json_t *progress(const struct dl_ev_progress *p)
 }
 
 /* Without a value: the one for that name is taken back. */
-static json_t *config_for(const struct dl_ev_config_for *c)
+static json_t *config_for(const struct davy_ev_config_for *c)
 {
-	static const char *const scopes[DL_SCOPE_COUNT] = { "none", "driver", "device", "model" };
-	json_t *value = c->config.value == DL_OVERRIDE_REMOVED ? json_null()
-							       : json_integer(c->config.value);
+	static const char *const scopes[DAVY_SCOPE_COUNT] = { "none", "driver", "device", "model" };
+	json_t *value = c->config.value == DAVY_OVERRIDE_REMOVED ? json_null()
+								 : json_integer(c->config.value);
 
 	return json_pack("{s:o, s:o, s:o, s:s}", "key", text(c->config.key), "value", value, "for",
-			 text(c->name), "scope", scopes[c->scope < DL_SCOPE_COUNT ? c->scope : 0]);
+			 text(c->name), "scope",
+			 scopes[c->scope < DAVY_SCOPE_COUNT ? c->scope : 0]);
 }
 
 static void put(json_t *o, const char *key, uint64_t value)
@@ -121,7 +123,7 @@ static void put(json_t *o, const char *key, uint64_t value)
 }
 
 /* Only what this fact has: the rest would say nothing. */
-static json_t *fact(const struct dl_ev_fact *f)
+static json_t *fact(const struct davy_ev_fact *f)
 {
 	json_t *o = json_pack("{s:I, s:i}", "count", NUMBER(f->count), "error", f->error);
 
@@ -142,35 +144,36 @@ static json_t *fact(const struct dl_ev_fact *f)
 	return o;
 }
 
-static json_t *job_times(const struct dl_ev_job_times *t)
+static json_t *job_times(const struct davy_ev_job_times *t)
 {
 	json_t *slots = json_array();
 
-	for (size_t i = 0; i < DL_TIME_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_TIME_SLOTS; i++)
 		json_array_append_new(slots, json_integer(t->slot[i]));
 	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o}", "device", text(t->device), "ring",
 			 text(t->ring), "count", NUMBER(t->count), "sum_ns", NUMBER(t->sum_ns),
 			 "max_ns", NUMBER(t->max_ns), "slots", slots);
 }
 
-static void put_knobs(json_t *o, const struct dl_knobs *k)
+static void put_knobs(json_t *o, const struct davy_knobs *k)
 {
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		if (i == DL_TUNER_CACHE_TYPE && k->cache_type)
-			json_object_set_new(o, dl_knob_name(i), text(dl_cache_name(k->cache_type)));
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+		if (i == DAVY_TUNER_CACHE_TYPE && k->cache_type)
+			json_object_set_new(o, davy_knob_name(i),
+					    text(davy_cache_name(k->cache_type)));
 		else
-			put(o, dl_knob_name(i), dl_knob_get(k, i));
+			put(o, davy_knob_name(i), davy_knob_get(k, i));
 }
 
-static json_t *order(const struct dl_ev_order *in)
+static json_t *order(const struct davy_ev_order *in)
 {
 	json_t *o = json_pack("{s:I, s:s}", "workload", NUMBER(in->workload), "rung",
-			      dl_rung_name(in->rung));
+			      davy_rung_name(in->rung));
 
 	if (in->undo)
-		json_object_set_new(o, "undoes", text(dl_rung_name(in->undo)));
+		json_object_set_new(o, "undoes", text(davy_rung_name(in->undo)));
 	if (in->to_backend)
-		json_object_set_new(o, "to_backend", text(dl_backend_name(in->to_backend)));
+		json_object_set_new(o, "to_backend", text(davy_backend_name(in->to_backend)));
 	put(o, "on_permille", in->on_permille);
 	put(o, "lease_ns", in->lease_ns);
 	put(o, "cap_bytes", in->cap_bytes);
@@ -178,11 +181,11 @@ static json_t *order(const struct dl_ev_order *in)
 	return o;
 }
 
-static json_t *left(const struct dl_ev_left *in)
+static json_t *left(const struct davy_ev_left *in)
 {
 	json_t *o = json_pack("{s:I, s:s, s:s, s:s}", "workload", NUMBER(in->workload), "rung",
-			      dl_rung_name(in->rung), "hazard", dl_hazard_name(in->hazard),
-			      "from_backend", dl_backend_name(in->backend));
+			      davy_rung_name(in->rung), "hazard", davy_hazard_name(in->hazard),
+			      "from_backend", davy_backend_name(in->backend));
 
 	if (in->device[0])
 		json_object_set_new(o, "device", text(in->device));
@@ -191,34 +194,34 @@ static json_t *left(const struct dl_ev_left *in)
 	return o;
 }
 
-static json_t *tuning(const struct dl_ev_tuning *in)
+static json_t *tuning(const struct davy_ev_tuning *in)
 {
 	json_t *o = json_pack("{s:I, s:s, s:b, s:b}", "workload", NUMBER(in->workload), "backend",
-			      dl_backend_name(in->backend), "first", in->flags & DL_TUNING_FIRST,
-			      "last", in->flags & DL_TUNING_LAST);
+			      davy_backend_name(in->backend), "first",
+			      in->flags & DAVY_TUNING_FIRST, "last", in->flags & DAVY_TUNING_LAST);
 
 	put(o, "failures", in->of.failures);
 	put(o, "failed_depth", in->of.failed_depth);
-	put(o, "ubatch", in->of.knob[DL_TUNER_UBATCH].size);
-	put(o, "context", in->of.knob[DL_TUNER_CONTEXT].size);
-	put(o, "parallel", in->of.knob[DL_TUNER_PARALLEL].size);
-	put(o, "layers", in->of.knob[DL_TUNER_LAYERS].size);
+	put(o, "ubatch", in->of.knob[DAVY_TUNER_UBATCH].size);
+	put(o, "context", in->of.knob[DAVY_TUNER_CONTEXT].size);
+	put(o, "parallel", in->of.knob[DAVY_TUNER_PARALLEL].size);
+	put(o, "layers", in->of.knob[DAVY_TUNER_LAYERS].size);
 	return o;
 }
 
-static json_t *rules(const struct dl_ev_rules *in)
+static json_t *rules(const struct davy_ev_rules *in)
 {
-	const char *mode = in->mode ? dl_mode_name((enum dl_mode)(in->mode - 1)) : "";
+	const char *mode = in->mode ? davy_mode_name((enum davy_mode)(in->mode - 1)) : "";
 
 	return json_pack("{s:I, s:s, s:i, s:I}", "workload", NUMBER(in->workload), "mode", mode,
 			 "fixed", in->fixed, "ubatch_floor", NUMBER(in->ubatch_floor));
 }
 
-static json_t *finding(const struct dl_ev_finding *in)
+static json_t *finding(const struct davy_ev_finding *in)
 {
 	json_t *o = json_pack("{s:s, s:s, s:o, s:i, s:b}", "engine",
-			      dl_engine_name((enum dl_engine)in->engine), "backend",
-			      dl_backend_name(in->backend), "where", text(in->where), "status",
+			      davy_engine_name((enum davy_engine)in->engine), "backend",
+			      davy_backend_name(in->backend), "where", text(in->where), "status",
 			      in->status, "adopted", in->adopted);
 
 	if (in->device[0])
@@ -228,77 +231,77 @@ static json_t *finding(const struct dl_ev_finding *in)
 	return o;
 }
 
-static json_t *body(const struct dl_event *ev)
+static json_t *body(const struct davy_event *ev)
 {
 	switch (ev->kind) {
-	case DL_EV_PROCESS:
+	case DAVY_EV_PROCESS:
 		return process(&ev->process);
-	case DL_EV_PROCESS_EXIT:
+	case DAVY_EV_PROCESS_EXIT:
 		return json_pack("{s:i}", "status", ev->process_exit.status);
-	case DL_EV_THROW:
+	case DAVY_EV_THROW:
 		return json_pack("{s:o}", "exception", text(ev->thrown.type));
-	case DL_EV_FAULT:
+	case DAVY_EV_FAULT:
 		return fault(&ev->fault);
-	case DL_EV_PASID:
+	case DAVY_EV_PASID:
 		return json_pack("{s:I, s:b}", "pasid", NUMBER(ev->pasid.pasid), "freed",
 				 ev->pasid.freed);
-	case DL_EV_BO_MOVED:
+	case DAVY_EV_BO_MOVED:
 		return moved(&ev->bo_moved);
-	case DL_EV_RING:
+	case DAVY_EV_RING:
 		return ring(&ev->ring);
-	case DL_EV_JOB_TIMEOUT:
+	case DAVY_EV_JOB_TIMEOUT:
 		return timed_out(&ev->job_timeout);
-	case DL_EV_RESET:
+	case DAVY_EV_RESET:
 		return json_pack("{s:o, s:i, s:b}", "device", text(ev->reset.device), "result",
 				 ev->reset.result, "begun", ev->reset.begun);
-	case DL_EV_WORKLOAD:
+	case DAVY_EV_WORKLOAD:
 		return workload(&ev->workload);
-	case DL_EV_PROBE:
+	case DAVY_EV_PROBE:
 		return probe(&ev->probe);
-	case DL_EV_ACT:
+	case DAVY_EV_ACT:
 		return json_pack("{s:I, s:I, s:i, s:i}", "plan", NUMBER(ev->act.plan), "workload",
 				 NUMBER(ev->act.workload), "stage", ev->act.stage, "result",
 				 ev->act.result);
-	case DL_EV_ALLOC_FAILED:
+	case DAVY_EV_ALLOC_FAILED:
 		return json_pack(
 			"{s:o, s:I, s:I, s:i, s:I, s:I}", "device", text(ev->alloc_failed.device),
 			"bytes", NUMBER(ev->alloc_failed.bytes), "count",
 			NUMBER(ev->alloc_failed.count), "error", ev->alloc_failed.error, "what",
 			NUMBER(ev->alloc_failed.what), "stage", NUMBER(ev->alloc_failed.stage));
-	case DL_EV_MEMORY:
-	case DL_EV_CLIENT:
-	case DL_EV_DEVICE:
-	case DL_EV_LOG:
-	case DL_EV_KFD:
-	case DL_EV_KFD_USE:
-	case DL_EV_LOCKUP:
-	case DL_EV_DMEM:
-		return dl_device_json(ev);
-	case DL_EV_FACT:
+	case DAVY_EV_MEMORY:
+	case DAVY_EV_CLIENT:
+	case DAVY_EV_DEVICE:
+	case DAVY_EV_LOG:
+	case DAVY_EV_KFD:
+	case DAVY_EV_KFD_USE:
+	case DAVY_EV_LOCKUP:
+	case DAVY_EV_DMEM:
+		return davy_device_json(ev);
+	case DAVY_EV_FACT:
 		return fact(&ev->fact);
-	case DL_EV_JOB_TIMES:
+	case DAVY_EV_JOB_TIMES:
 		return job_times(&ev->job_times);
-	case DL_EV_ORDER:
+	case DAVY_EV_ORDER:
 		return order(&ev->order);
-	case DL_EV_LEFT:
+	case DAVY_EV_LEFT:
 		return left(&ev->left);
-	case DL_EV_TUNING:
+	case DAVY_EV_TUNING:
 		return tuning(&ev->tuning);
-	case DL_EV_FINDING:
+	case DAVY_EV_FINDING:
 		return finding(&ev->finding);
-	case DL_EV_RULES:
+	case DAVY_EV_RULES:
 		return rules(&ev->rules);
-	case DL_EV_OWNER:
+	case DAVY_EV_OWNER:
 		return json_pack("{s:I}", "uid", NUMBER(ev->owner.uid));
-	case DL_EV_CLOCK:
+	case DAVY_EV_CLOCK:
 		return json_pack("{s:I}", "wall_s", NUMBER(ev->clock.wall_s));
-	case DL_EV_SENSOR:
+	case DAVY_EV_SENSOR:
 		return sensor(&ev->sensor);
-	case DL_EV_PROGRESS:
+	case DAVY_EV_PROGRESS:
 		return progress(&ev->progress);
-	case DL_EV_CONFIG_FOR:
+	case DAVY_EV_CONFIG_FOR:
 		return config_for(&ev->config_for);
-	case DL_EV_CONFIG:
+	case DAVY_EV_CONFIG:
 		return json_pack("{s:o, s:I}", "key", text(ev->config.key), "value",
 				 NUMBER(ev->config.value));
 	default:
@@ -306,7 +309,7 @@ static json_t *body(const struct dl_event *ev)
 	}
 }
 
-char *dl_event_json(const struct dl_event *ev)
+char *davy_event_json(const struct davy_event *ev)
 {
 	json_t *facts = body(ev), *o;
 	char *dump;
@@ -314,8 +317,8 @@ char *dl_event_json(const struct dl_event *ev)
 	if (!facts)
 		return NULL;
 	o = json_pack("{s:s, s:I, s:s}", "type", "event", "at_ns", NUMBER(ev->at_ns), "event",
-		      ev->kind == DL_EV_FACT ? dl_fact_name(ev->fact.fact)
-					     : dl_event_kind_name(ev->kind));
+		      ev->kind == DAVY_EV_FACT ? davy_fact_name(ev->fact.fact)
+					       : davy_event_kind_name(ev->kind));
 	if (o && ev->pid)
 		json_object_set_new(o, "pid", json_integer(ev->pid));
 	json_object_update_missing(o, facts);

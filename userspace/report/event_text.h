@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Events as people and programs read them; ticks and graph samples are not shown. */
-#ifndef DL_REPORT_EVENT_TEXT_H
-#define DL_REPORT_EVENT_TEXT_H
+#ifndef DAVY_EVENT_TEXT_H
+#define DAVY_EVENT_TEXT_H
 
 #include "core/event/event.h"
 
-#define DL_EVENT_TEXT_SIZE 512
+#define DAVY_EVENT_TEXT_SIZE 512
 
 /* False when the event is not worth a line. */
-bool dl_event_text(const struct dl_event *ev, char *buf, size_t size);
+bool davy_event_text(const struct davy_event *ev, char *buf, size_t size);
 
 /* One JSON object, malloc'ed; NULL when the event is not shown or memory is out. */
-char *dl_event_json(const struct dl_event *ev);
+char *davy_event_json(const struct davy_event *ev);
 
 #endif

@@ -7,24 +7,24 @@
 
 #define NUMBER(value) ((json_int_t)(value))
 
-static void put_lead(json_t *o, const struct dl_lead *lead)
+static void put_lead(json_t *o, const struct davy_lead *lead)
 {
 	if (!lead->count)
 		return;
 	json_object_set_new(o, "lead",
 			    json_pack("{s:I, s:I, s:I, s:I}", "min_ns", NUMBER(lead->min_ns),
-				      "median_ns", NUMBER(dl_lead_median_ns(lead)), "max_ns",
+				      "median_ns", NUMBER(davy_lead_median_ns(lead)), "max_ns",
 				      NUMBER(lead->max_ns), "mean_ns",
 				      NUMBER(lead->sum_ns / lead->count)));
 }
 
-static json_t *classes(const struct dl_foresight *f, json_int_t *ret_failures,
+static json_t *classes(const struct davy_foresight *f, json_int_t *ret_failures,
 		       json_int_t *ret_missed)
 {
 	json_t *all = json_object();
 
-	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++) {
-		const struct dl_class_score *score = &f->class[i];
+	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++) {
+		const struct davy_class_score *score = &f->class[i];
 		json_t *o;
 
 		*ret_failures += NUMBER(score->failures);
@@ -34,17 +34,17 @@ static json_t *classes(const struct dl_foresight *f, json_int_t *ret_failures,
 		o = json_pack("{s:I, s:I, s:I}", "failures", NUMBER(score->failures), "foreseen",
 			      NUMBER(score->lead.count), "missed", NUMBER(score->missed));
 		put_lead(o, &score->lead);
-		json_object_set_new(all, dl_log_class_name(i), o);
+		json_object_set_new(all, davy_log_class_name(i), o);
 	}
 	return all;
 }
 
-static json_t *hazards(const struct dl_foresight *f)
+static json_t *hazards(const struct davy_foresight *f)
 {
 	json_t *all = json_object();
 
-	for (uint32_t i = 0; i < DL_HZ_COUNT; i++) {
-		const struct dl_hazard_score *score = &f->hazard[i];
+	for (uint32_t i = 0; i < DAVY_HZ_COUNT; i++) {
+		const struct davy_hazard_score *score = &f->hazard[i];
 		json_t *o;
 
 		if (!score->signs)
@@ -54,12 +54,12 @@ static json_t *hazards(const struct dl_foresight *f)
 			      NUMBER(score->averted), "late", NUMBER(score->late), "false_alarms",
 			      NUMBER(score->false_alarms), "foreseen", NUMBER(score->lead.count));
 		put_lead(o, &score->lead);
-		json_object_set_new(all, dl_hazard_name((enum dl_hazard)i), o);
+		json_object_set_new(all, davy_hazard_name((enum davy_hazard)i), o);
 	}
 	return all;
 }
 
-json_t *dl_foresight_json(const struct dl_foresight *f)
+json_t *davy_foresight_json(const struct davy_foresight *f)
 {
 	json_int_t failures = 0, missed = 0;
 	json_t *by_class = classes(f, &failures, &missed);
@@ -73,12 +73,12 @@ static void print_lead(FILE *out, const json_t *o)
 {
 	static const char *const keys[] = { "min_ns", "median_ns", "max_ns" };
 	const json_t *lead = json_object_get(o, "lead");
-	char text[DL_DURATION_TEXT_SIZE];
+	char text[DAVY_DURATION_TEXT_SIZE];
 
 	for (size_t i = 0; lead && i < sizeof(keys) / sizeof(keys[0]); i++) {
-		json_int_t ns = dl_message_number(lead, keys[i], 0);
+		json_int_t ns = davy_message_number(lead, keys[i], 0);
 
-		dl_duration_text(ns > 0 ? (uint64_t)ns : 0, text, sizeof(text));
+		davy_duration_text(ns > 0 ? (uint64_t)ns : 0, text, sizeof(text));
 		fprintf(out, "%s %s", i ? "," : "  lead", text);
 	}
 	fprintf(out, "%s\n", lead ? " (min, median, max)" : "");
@@ -93,14 +93,14 @@ static void print_rows(FILE *out, const json_t *all, const char *const *keys, si
 	{
 		char safe[64];
 
-		fprintf(out, "  %-18s", dl_text_safe(safe, sizeof(safe), name));
+		fprintf(out, "  %-18s", davy_text_safe(safe, sizeof(safe), name));
 		for (size_t i = 0; i < count; i++)
-			fprintf(out, " %9lld", (long long)dl_message_number(o, keys[i], 0));
+			fprintf(out, " %9lld", (long long)davy_message_number(o, keys[i], 0));
 		print_lead(out, o);
 	}
 }
 
-void dl_foresight_print(FILE *out, const char *when, const json_t *foresight)
+void davy_foresight_print(FILE *out, const char *when, const json_t *foresight)
 {
 	static const char *const of_class[] = { "failures", "foreseen", "missed" };
 	static const char *const of_hazard[] = { "signs", "confirmed",	  "averted",

@@ -7,14 +7,14 @@
 #include "report/plan_text.h"
 
 static const char *const unit_names[] = {
-	[DL_UNIT_COUNT] = "count",
-	[DL_UNIT_MS] = "ms",
-	[DL_UNIT_NS] = "ns",
-	[DL_UNIT_BYTES] = "bytes",
-	[DL_UNIT_PERMILLE] = "permille",
-	[DL_UNIT_HTTP] = "http_status",
-	[DL_UNIT_STATUS] = "wait_status",
-	[DL_UNIT_MODE] = "mode",
+	[DAVY_UNIT_COUNT] = "count",
+	[DAVY_UNIT_MS] = "ms",
+	[DAVY_UNIT_NS] = "ns",
+	[DAVY_UNIT_BYTES] = "bytes",
+	[DAVY_UNIT_PERMILLE] = "permille",
+	[DAVY_UNIT_HTTP] = "http_status",
+	[DAVY_UNIT_STATUS] = "wait_status",
+	[DAVY_UNIT_MODE] = "mode",
 };
 
 static void add_text(json_t *o, const char *key, const char *value)
@@ -22,7 +22,8 @@ static void add_text(json_t *o, const char *key, const char *value)
 	char safe[512];
 
 	if (value[0])
-		json_object_set_new(o, key, json_string(dl_text_shown(safe, sizeof(safe), value)));
+		json_object_set_new(o, key,
+				    json_string(davy_text_shown(safe, sizeof(safe), value)));
 }
 
 static void add_number(json_t *o, const char *key, uint64_t value)
@@ -31,23 +32,23 @@ static void add_number(json_t *o, const char *key, uint64_t value)
 		json_object_set_new(o, key, json_integer((json_int_t)value));
 }
 
-static json_t *evidence(const struct dl_plan *p)
+static json_t *evidence(const struct davy_plan *p)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < p->evidence_count && i < DL_PLAN_EVIDENCE; i++)
+	for (size_t i = 0; i < p->evidence_count && i < DAVY_PLAN_EVIDENCE; i++)
 		json_array_append_new(list, json_pack("{s:s, s:I, s:i}", "event",
-						      dl_event_kind_name(p->evidence[i].kind),
+						      davy_event_kind_name(p->evidence[i].kind),
 						      "at_ns", (json_int_t)p->evidence[i].at_ns,
 						      "count", (int)p->evidence[i].count));
 	return list;
 }
 
-static json_t *shares(const struct dl_plan *p)
+static json_t *shares(const struct davy_plan *p)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < p->share_count && i < DL_PLAN_SHARES; i++)
+	for (size_t i = 0; i < p->share_count && i < DAVY_PLAN_SHARES; i++)
 		json_array_append_new(
 			list, json_pack("{s:I, s:I, s:i, s:i}", "pid", (json_int_t)p->shares[i].pid,
 					"memory", (json_int_t)p->shares[i].memory_bytes,
@@ -56,17 +57,17 @@ static json_t *shares(const struct dl_plan *p)
 	return list;
 }
 
-static void add_subject(json_t *o, const struct dl_plan *p)
+static void add_subject(json_t *o, const struct davy_plan *p)
 {
 	add_number(o, "pid", p->pid);
 	add_number(o, "workload", p->workload);
 	add_text(o, "comm", p->comm);
 	add_text(o, "device", p->device);
-	add_text(o, p->hazard == DL_HZ_EXHAUSTION ? "heap" : "ring", p->ring);
-	if (p->engine != DL_ENGINE_NONE)
-		add_text(o, "engine", dl_engine_name(p->engine));
-	if (p->backend != DL_BACKEND_UNKNOWN)
-		add_text(o, "backend", dl_backend_name(p->backend));
+	add_text(o, p->hazard == DAVY_HZ_EXHAUSTION ? "heap" : "ring", p->ring);
+	if (p->engine != DAVY_ENGINE_NONE)
+		add_text(o, "engine", davy_engine_name(p->engine));
+	if (p->backend != DAVY_BACKEND_UNKNOWN)
+		add_text(o, "backend", davy_backend_name(p->backend));
 	add_text(o, "model", p->model);
 	add_number(o, "port", p->port);
 	add_number(o, "victim_pid", p->victim_pid);
@@ -75,11 +76,11 @@ static void add_subject(json_t *o, const struct dl_plan *p)
 		json_object_set_new(o, "shares", shares(p));
 }
 
-static void add_observation(json_t *o, const struct dl_plan *p)
+static void add_observation(json_t *o, const struct davy_plan *p)
 {
 	char because[320];
 
-	dl_because_text(p, because, sizeof(because));
+	davy_because_text(p, because, sizeof(because));
 	json_object_set_new(o, "level", json_integer(p->level));
 	json_object_set_new(o, "observed", json_integer((json_int_t)p->observed));
 	json_object_set_new(o, "threshold", json_integer((json_int_t)p->threshold));
@@ -96,80 +97,80 @@ static void add_observation(json_t *o, const struct dl_plan *p)
 }
 
 /* What is to be done, as far as the rung has a measure. */
-static void add_deed(json_t *o, const struct dl_plan *p)
+static void add_deed(json_t *o, const struct davy_plan *p)
 {
 	json_t *knobs = json_object();
 
-	if (p->rung == DL_RUNG_UNDO && p->level)
-		add_text(o, "undoes", dl_rung_name(p->level));
-	if (p->passed_rung != DL_RUNG_NOTE) {
-		add_text(o, "passed", dl_rung_name(p->passed_rung));
-		add_text(o, "passed_because", dl_refusal_name(p->passed_because));
+	if (p->rung == DAVY_RUNG_UNDO && p->level)
+		add_text(o, "undoes", davy_rung_name(p->level));
+	if (p->passed_rung != DAVY_RUNG_NOTE) {
+		add_text(o, "passed", davy_rung_name(p->passed_rung));
+		add_text(o, "passed_because", davy_refusal_name(p->passed_because));
 	}
 	add_number(o, "lease_ns", p->lease_ns);
 	add_number(o, "on_permille", p->on_permille);
 	add_number(o, "cap_bytes", p->cap_bytes);
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		if (i != DL_TUNER_CACHE_TYPE)
-			add_number(knobs, dl_knob_name(i), dl_knob_get(&p->knobs, i));
-	add_text(knobs, "cache_type", dl_cache_name(p->knobs.cache_type));
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+		if (i != DAVY_TUNER_CACHE_TYPE)
+			add_number(knobs, davy_knob_name(i), davy_knob_get(&p->knobs, i));
+	add_text(knobs, "cache_type", davy_cache_name(p->knobs.cache_type));
 	if (json_object_size(knobs))
 		json_object_set(o, "knobs", knobs);
 	json_decref(knobs);
-	if (p->tuning.why != DL_TUNER_AS_TOLD)
-		add_text(o, "tuning", dl_tuner_why_name(p->tuning.why));
-	if (p->to_backend != DL_BACKEND_UNKNOWN)
-		add_text(o, "to_backend", dl_backend_name(p->to_backend));
+	if (p->tuning.why != DAVY_TUNER_AS_TOLD)
+		add_text(o, "tuning", davy_tuner_why_name(p->tuning.why));
+	if (p->to_backend != DAVY_BACKEND_UNKNOWN)
+		add_text(o, "to_backend", davy_backend_name(p->to_backend));
 	if (p->keeps)
 		json_object_set_new(o, "keeps", json_true());
 }
 
-static void add_failure(json_t *o, const struct dl_plan *p)
+static void add_failure(json_t *o, const struct davy_plan *p)
 {
 	char because[320];
 
-	dl_because_text(p, because, sizeof(because));
+	davy_because_text(p, because, sizeof(because));
 	add_text(o, "class", p->detail);
-	json_object_set_new(o, "foreseen", json_boolean(p->hazard != DL_HZ_NONE));
-	if (p->hazard != DL_HZ_NONE)
+	json_object_set_new(o, "foreseen", json_boolean(p->hazard != DAVY_HZ_NONE));
+	if (p->hazard != DAVY_HZ_NONE)
 		json_object_set_new(o, "lead_ns", json_integer((json_int_t)p->observed));
 	add_text(o, "because", because);
 	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
 	json_object_set_new(o, "evidence", evidence(p));
 }
 
-static void add_ending(json_t *o, const struct dl_plan *p)
+static void add_ending(json_t *o, const struct davy_plan *p)
 {
-	if (p->rung == DL_RUNG_BREAKER) {
-		add_text(o, "state", dl_breaker_state_name(p->breaker_state));
+	if (p->rung == DAVY_RUNG_BREAKER) {
+		add_text(o, "state", davy_breaker_state_name(p->breaker_state));
 		add_number(o, "open_count", p->open_count);
 	}
-	if (p->rung == DL_RUNG_OUTCOME) {
-		add_text(o, "ended", dl_rung_name(p->level));
+	if (p->rung == DAVY_RUNG_OUTCOME) {
+		add_text(o, "ended", davy_rung_name(p->level));
 		json_object_set_new(o, "result", json_integer(p->result));
 		add_number(o, "stopped_ns", p->stopped_ns);
 	}
 	add_number(o, "until_ns", p->until_ns);
 }
 
-char *dl_plan_json(const struct dl_plan *p)
+char *davy_plan_json(const struct davy_plan *p)
 {
 	json_t *o = json_pack("{s:s, s:I, s:I, s:s, s:s}", "type", "decision", "at_ns",
 			      (json_int_t)p->at_ns, "id", (json_int_t)p->id, "rung",
-			      dl_rung_name(p->rung), "hazard", dl_hazard_name(p->hazard));
+			      davy_rung_name(p->rung), "hazard", davy_hazard_name(p->hazard));
 	char *text;
 
 	if (!o)
 		return NULL;
-	if (dl_rung_acts(p->rung)) {
-		add_text(o, "verdict", dl_verdict_name(p->verdict));
-		add_text(o, "refusal", dl_refusal_name(p->refusal));
+	if (davy_rung_acts(p->rung)) {
+		add_text(o, "verdict", davy_verdict_name(p->verdict));
+		add_text(o, "refusal", davy_refusal_name(p->refusal));
 		add_deed(o, p);
 	}
 	add_subject(o, p);
-	if (p->rung == DL_RUNG_FAILURE)
+	if (p->rung == DAVY_RUNG_FAILURE)
 		add_failure(o, p);
-	else if (p->rung != DL_RUNG_OUTCOME)
+	else if (p->rung != DAVY_RUNG_OUTCOME)
 		add_observation(o, p);
 	else
 		json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));

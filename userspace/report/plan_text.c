@@ -9,14 +9,14 @@
 
 #define WHO_SIZE 400
 
-static void who(const struct dl_plan *p, bool where, char *buf, size_t size)
+static void who(const struct davy_plan *p, bool where, char *buf, size_t size)
 {
-	char comm[4 * DL_COMM_LEN], device[4 * DL_DEVICE_LEN], model[256];
+	char comm[4 * DAVY_COMM_LEN], device[4 * DAVY_DEVICE_LEN], model[256];
 	size_t used;
 
-	dl_text_safe(comm, sizeof(comm), p->comm[0] ? p->comm : "process");
-	dl_text_safe(device, sizeof(device), p->device);
-	dl_text_shown(model, sizeof(model), p->model);
+	davy_text_safe(comm, sizeof(comm), p->comm[0] ? p->comm : "process");
+	davy_text_safe(device, sizeof(device), p->device);
+	davy_text_shown(model, sizeof(model), p->model);
 	if (!p->pid && !p->comm[0]) { /* of the device, or of the host: nobody's */
 		snprintf(buf, size, "%s", device[0] ? device : "host");
 		return;
@@ -24,117 +24,120 @@ static void who(const struct dl_plan *p, bool where, char *buf, size_t size)
 	used = (size_t)snprintf(buf, size, "%s[%u]", comm, p->pid);
 	if (where && device[0] && used < size)
 		used += (size_t)snprintf(buf + used, size - used, " on %s", device);
-	if (p->engine != DL_ENGINE_NONE && used < size)
+	if (p->engine != DAVY_ENGINE_NONE && used < size)
 		used += (size_t)snprintf(buf + used, size - used, " (%s, %s",
-					 dl_engine_name(p->engine), dl_backend_name(p->backend));
-	if (p->engine != DL_ENGINE_NONE && used < size)
+					 davy_engine_name(p->engine),
+					 davy_backend_name(p->backend));
+	if (p->engine != DAVY_ENGINE_NONE && used < size)
 		snprintf(buf + used, size - used, "%s%s)", model[0] ? ", model " : "", model);
 }
 
 static uint64_t ms_between(uint64_t from_ns, uint64_t to_ns)
 {
-	return to_ns > from_ns ? (to_ns - from_ns) / DL_NS_PER_MS : 0;
+	return to_ns > from_ns ? (to_ns - from_ns) / DAVY_NS_PER_MS : 0;
 }
 
-static void hazard_text(const struct dl_plan *p, const char *subject, const char *because,
+static void hazard_text(const struct davy_plan *p, const char *subject, const char *because,
 			char *buf, size_t size)
 {
-	if (p->rung == DL_RUNG_CLEAR) {
-		snprintf(buf, size, "cleared  %s: %s", dl_hazard_name(p->hazard), subject);
+	if (p->rung == DAVY_RUNG_CLEAR) {
+		snprintf(buf, size, "cleared  %s: %s", davy_hazard_name(p->hazard), subject);
 		return;
 	}
-	snprintf(buf, size, "HAZARD   %s level %u: %s %s", dl_hazard_name(p->hazard), p->level,
+	snprintf(buf, size, "HAZARD   %s level %u: %s %s", davy_hazard_name(p->hazard), p->level,
 		 subject, because);
 }
 
-static void breaker_text(const struct dl_plan *p, const char *because, char *buf, size_t size)
+static void breaker_text(const struct davy_plan *p, const char *because, char *buf, size_t size)
 {
-	char device[4 * DL_DEVICE_LEN], model[256];
-	const char *backend = dl_backend_name(p->backend);
+	char device[4 * DAVY_DEVICE_LEN], model[256];
+	const char *backend = davy_backend_name(p->backend);
 
-	dl_text_safe(device, sizeof(device), p->device[0] ? p->device : "any device");
-	dl_text_shown(model, sizeof(model), p->model);
-	if (p->breaker_state == DL_BREAKER_OPEN)
+	davy_text_safe(device, sizeof(device), p->device[0] ? p->device : "any device");
+	davy_text_shown(model, sizeof(model), p->model);
+	if (p->breaker_state == DAVY_BREAKER_OPEN)
 		snprintf(buf, size,
 			 "policy   breaker open: %s on %s for model %s, probation in %" PRIu64
 			 " s, because %s %s",
 			 backend, device, model, ms_between(p->at_ns, p->until_ns) / 1000,
-			 dl_hazard_name(p->hazard), because);
+			 davy_hazard_name(p->hazard), because);
 	else
 		snprintf(buf, size, "policy   breaker %s: %s on %s for model %s%s",
-			 dl_breaker_state_name(p->breaker_state), backend, device, model,
-			 p->breaker_state == DL_BREAKER_HALF_OPEN ? ", one start may try it" : "");
+			 davy_breaker_state_name(p->breaker_state), backend, device, model,
+			 p->breaker_state == DAVY_BREAKER_HALF_OPEN ? ", one start may try it"
+								    : "");
 }
 
-static void outcome_text(const struct dl_plan *p, const char *subject, char *buf, size_t size)
+static void outcome_text(const struct davy_plan *p, const char *subject, char *buf, size_t size)
 {
 	uint64_t stop_ms = ms_between(p->first_sign_ns, p->stopped_ns);
 
 	if (p->result)
-		snprintf(buf, size, "outcome  %s failed (%s): %s", dl_rung_name(p->level),
-			 dl_error_text(p->result), subject);
-	else if (p->level != DL_RUNG_RESTART && p->level != DL_RUNG_MIGRATE_CPU)
+		snprintf(buf, size, "outcome  %s failed (%s): %s", davy_rung_name(p->level),
+			 davy_error_text(p->result), subject);
+	else if (p->level != DAVY_RUNG_RESTART && p->level != DAVY_RUNG_MIGRATE_CPU)
 		snprintf(buf, size, "outcome  %s done: %s; %" PRIu64 " ms after the first sign",
-			 dl_rung_name(p->level), subject, ms_between(p->first_sign_ns, p->at_ns));
+			 davy_rung_name(p->level), subject, ms_between(p->first_sign_ns, p->at_ns));
 	else
 		snprintf(buf, size,
 			 "outcome  %s done: %s; fault to stop %" PRIu64
 			 " ms, fault to first token %" PRIu64 " ms",
-			 dl_rung_name(p->level), subject, stop_ms,
+			 davy_rung_name(p->level), subject, stop_ms,
 			 ms_between(p->first_sign_ns, p->at_ns));
 }
 
-static void knobs_text(const struct dl_knobs *k, char *buf, size_t size)
+static void knobs_text(const struct davy_knobs *k, char *buf, size_t size)
 {
 	size_t used = 0;
 
 	buf[0] = 0;
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS && used < size; i++) {
-		const char *name = i == DL_TUNER_LAYERS ? "layers off the GPU" : dl_knob_name(i);
-		uint32_t value = dl_knob_get(k, i);
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS && used < size; i++) {
+		const char *name =
+			i == DAVY_TUNER_LAYERS ? "layers off the GPU" : davy_knob_name(i);
+		uint32_t value = davy_knob_get(k, i);
 
-		if (value && i == DL_TUNER_CACHE_TYPE)
+		if (value && i == DAVY_TUNER_CACHE_TYPE)
 			used += (size_t)snprintf(buf + used, size - used, ", %s %s", name,
-						 dl_cache_name(value));
+						 davy_cache_name(value));
 		else if (value)
 			used += (size_t)snprintf(buf + used, size - used, ", %s %u", name, value);
 	}
 }
 
 /* " to ...": the measure of what is done; empty where the rung's name says it all. */
-static void deed_text(const struct dl_plan *p, char *buf, size_t size)
+static void deed_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	char knobs[128], lease[32];
-	const char *undone = p->level && p->level < DL_RUNG_COUNT ? dl_rung_name(p->level) : "";
+	const char *undone = p->level && p->level < DAVY_RUNG_COUNT ? davy_rung_name(p->level) : "";
 
 	knobs_text(&p->knobs, knobs, sizeof(knobs));
-	dl_duration_text(p->lease_ns, lease, sizeof(lease));
+	davy_duration_text(p->lease_ns, lease, sizeof(lease));
 	buf[0] = 0;
-	if (p->rung == DL_RUNG_UNDO)
+	if (p->rung == DAVY_RUNG_UNDO)
 		snprintf(buf, size, "%s%s%s", undone[0] ? " of " : "", undone, knobs);
-	else if (p->rung == DL_RUNG_SHRINK)
+	else if (p->rung == DAVY_RUNG_SHRINK)
 		snprintf(buf, size, "%s%s", knobs[0] ? " to" : "", knobs[0] ? knobs + 1 : "");
-	else if (p->rung == DL_RUNG_THROTTLE && p->on_permille)
+	else if (p->rung == DAVY_RUNG_THROTTLE && p->on_permille)
 		snprintf(buf, size, " to %u %% for %s", p->on_permille / 10u, lease);
-	else if (p->rung == DL_RUNG_PAUSE && p->lease_ns)
+	else if (p->rung == DAVY_RUNG_PAUSE && p->lease_ns)
 		snprintf(buf, size, " for %s", lease);
-	else if (p->rung == DL_RUNG_CAP && p->cap_bytes)
+	else if (p->rung == DAVY_RUNG_CAP && p->cap_bytes)
 		snprintf(buf, size, " at %" PRIu64 " MiB", p->cap_bytes >> 20);
-	else if (p->rung == DL_RUNG_SWITCH && p->to_backend)
-		snprintf(buf, size, " to %s", dl_backend_name(p->to_backend));
+	else if (p->rung == DAVY_RUNG_SWITCH && p->to_backend)
+		snprintf(buf, size, " to %s", davy_backend_name(p->to_backend));
 }
 
 /* Which lesser rung came before it, and why that was not all. */
-static void passed_text(const struct dl_plan *p, char *buf, size_t size)
+static void passed_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	buf[0] = 0;
-	if (p->passed_rung != DL_RUNG_NOTE)
-		snprintf(buf, size, "; after %s: %s", dl_rung_name(p->passed_rung),
-			 p->passed_because ? dl_refusal_name(p->passed_because)
+	if (p->passed_rung != DAVY_RUNG_NOTE)
+		snprintf(buf, size, "; after %s: %s", davy_rung_name(p->passed_rung),
+			 p->passed_because ? davy_refusal_name(p->passed_because)
 					   : "the hazard stands");
 }
 
-static void act_text(const struct dl_plan *p, const char *subject, const char *because, char *buf,
+static void act_text(const struct davy_plan *p, const char *subject, const char *because, char *buf,
 		     size_t size)
 {
 	char refusal[128] = "", deed[160], passed[96];
@@ -142,52 +145,52 @@ static void act_text(const struct dl_plan *p, const char *subject, const char *b
 	deed_text(p, deed, sizeof(deed));
 	passed_text(p, passed, sizeof(passed));
 
-	if (p->verdict == DL_VERDICT_REFUSED)
-		snprintf(refusal, sizeof(refusal), ", %s", dl_refusal_name(p->refusal));
-	if (p->verdict == DL_VERDICT_REFUSED && p->refusal == DL_REFUSED_BACKOFF)
+	if (p->verdict == DAVY_VERDICT_REFUSED)
+		snprintf(refusal, sizeof(refusal), ", %s", davy_refusal_name(p->refusal));
+	if (p->verdict == DAVY_VERDICT_REFUSED && p->refusal == DAVY_REFUSED_BACKOFF)
 		snprintf(refusal, sizeof(refusal), ", backing off for %" PRIu64 " ms",
 			 ms_between(p->at_ns, p->until_ns));
-	if (p->hazard == DL_HZ_NONE) {
-		snprintf(buf, size, "PLAN     %s%s (%s%s): %s, because %s", dl_rung_name(p->rung),
-			 deed, dl_verdict_name(p->verdict), refusal, subject, because);
+	if (p->hazard == DAVY_HZ_NONE) {
+		snprintf(buf, size, "PLAN     %s%s (%s%s): %s, because %s", davy_rung_name(p->rung),
+			 deed, davy_verdict_name(p->verdict), refusal, subject, because);
 		return;
 	}
 	snprintf(buf, size,
 		 "PLAN     %s%s (%s%s): %s, because %s: %s; first sign %" PRIu64 " ms ago%s",
-		 dl_rung_name(p->rung), deed, dl_verdict_name(p->verdict), refusal, subject,
-		 dl_hazard_name(p->hazard), because, ms_between(p->first_sign_ns, p->at_ns),
+		 davy_rung_name(p->rung), deed, davy_verdict_name(p->verdict), refusal, subject,
+		 davy_hazard_name(p->hazard), because, ms_between(p->first_sign_ns, p->at_ns),
 		 passed);
 }
 
-void dl_plan_text(const struct dl_plan *p, char *buf, size_t size)
+void davy_plan_text(const struct davy_plan *p, char *buf, size_t size)
 {
-	char subject[WHO_SIZE], because[320], body[DL_PLAN_TEXT_SIZE];
+	char subject[WHO_SIZE], because[320], body[DAVY_PLAN_TEXT_SIZE];
 
-	who(p, p->rung != DL_RUNG_FAILURE, subject, sizeof(subject));
-	dl_because_text(p, because, sizeof(because));
+	who(p, p->rung != DAVY_RUNG_FAILURE, subject, sizeof(subject));
+	davy_because_text(p, because, sizeof(because));
 	switch (p->rung) {
-	case DL_RUNG_NOTE:
-	case DL_RUNG_CLEAR:
+	case DAVY_RUNG_NOTE:
+	case DAVY_RUNG_CLEAR:
 		hazard_text(p, subject, because, body, sizeof(body));
 		break;
-	case DL_RUNG_CHECK:
+	case DAVY_RUNG_CHECK:
 		snprintf(body, sizeof(body), "CHECK    asks for one token on port %u: %s %s",
 			 p->port, subject, because);
 		break;
-	case DL_RUNG_BREAKER:
+	case DAVY_RUNG_BREAKER:
 		breaker_text(p, because, body, sizeof(body));
 		break;
-	case DL_RUNG_FAILURE:
+	case DAVY_RUNG_FAILURE:
 		snprintf(body, sizeof(body), "FAILURE  %s%s%s", because, p->pid ? "; " : "",
 			 p->pid ? subject : "");
 		break;
-	case DL_RUNG_OUTCOME:
+	case DAVY_RUNG_OUTCOME:
 		outcome_text(p, subject, body, sizeof(body));
 		break;
 	default:
 		act_text(p, subject, because, body, sizeof(body));
 		break;
 	}
-	snprintf(buf, size, "%6" PRIu64 ".%03" PRIu64 "  %s", p->at_ns / DL_NS_PER_S,
-		 p->at_ns % DL_NS_PER_S / DL_NS_PER_MS, body);
+	snprintf(buf, size, "%6" PRIu64 ".%03" PRIu64 "  %s", p->at_ns / DAVY_NS_PER_S,
+		 p->at_ns % DAVY_NS_PER_S / DAVY_NS_PER_MS, body);
 }

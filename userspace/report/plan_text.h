@@ -3,28 +3,28 @@
  * A plan as people and programs read it. Functions of the plan alone: the live agent and replay
  * print the same bytes for the same plan.
  */
-#ifndef DL_REPORT_PLAN_TEXT_H
-#define DL_REPORT_PLAN_TEXT_H
+#ifndef DAVY_PLAN_TEXT_H
+#define DAVY_PLAN_TEXT_H
 
 #include "core/event/plan.h"
 
-#define DL_PLAN_TEXT_SIZE 1280
+#define DAVY_PLAN_TEXT_SIZE 1280
 
 /* One line without newline, safe for a terminal; cut when it does not fit. */
-void dl_plan_text(const struct dl_plan *plan, char *buf, size_t size);
+void davy_plan_text(const struct davy_plan *plan, char *buf, size_t size);
 
 /* One JSON object without newline; malloc'ed, NULL when memory is out. */
-char *dl_plan_json(const struct dl_plan *plan);
+char *davy_plan_json(const struct davy_plan *plan);
 
 /* "vk::DeviceLostError" of "N2vk15DeviceLostErrorE"; other names as they are, not yet made safe. */
-void dl_type_text(const char *mangled, char *buf, size_t size);
+void davy_type_text(const char *mangled, char *buf, size_t size);
 
-#define DL_DURATION_TEXT_SIZE 32
+#define DAVY_DURATION_TEXT_SIZE 32
 
 /* "340 ms", "1.2 s", "5 min", "3 h": cut, not rounded. */
-void dl_duration_text(uint64_t ns, char *buf, size_t size);
+void davy_duration_text(uint64_t ns, char *buf, size_t size);
 
 /* Why, in one clause, safe to show: what was observed against which threshold. */
-void dl_because_text(const struct dl_plan *plan, char *buf, size_t size);
+void davy_because_text(const struct davy_plan *plan, char *buf, size_t size);
 
 #endif

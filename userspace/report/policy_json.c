@@ -10,36 +10,36 @@ static void set_text(json_t *o, const char *key, const char *text)
 	char safe[SHOWN];
 
 	if (text[0])
-		json_object_set_new(o, key, json_string(dl_text_shown(safe, sizeof(safe), text)));
+		json_object_set_new(o, key, json_string(davy_text_shown(safe, sizeof(safe), text)));
 }
 
-static void add_value(json_t *list, const char *key, const struct dl_policy_value *v)
+static void add_value(json_t *list, const char *key, const struct davy_policy_value *v)
 {
-	const struct dl_policy_origin *at = &v->origin;
+	const struct davy_policy_origin *at = &v->origin;
 	char text[SHOWN];
 	json_t *o;
 
 	if (!at->rule)
 		return;
 	o = json_pack("{s:s, s:s, s:s, s:i, s:s, s:b}", "key", key, "value",
-		      dl_text_shown(text, sizeof(text), v->text), "layer",
-		      dl_layer_name((enum dl_layer)at->layer->layer), "line", (int)at->line, "rule",
-		      at->rule->name, "pinned", at->pinned);
+		      davy_text_shown(text, sizeof(text), v->text), "layer",
+		      davy_layer_name((enum davy_layer)at->layer->layer), "line", (int)at->line,
+		      "rule", at->rule->name, "pinned", at->pinned);
 	if (v->name)
 		set_text(o, "name", v->name);
 	set_text(o, "file", at->layer->path);
-	set_text(o, "because", dl_policy_text(at->layer, at->rule->because));
-	set_text(o, "source", dl_policy_text(at->layer, at->rule->source));
-	set_text(o, "date", dl_policy_text(at->layer, at->rule->date));
+	set_text(o, "because", davy_policy_text(at->layer, at->rule->because));
+	set_text(o, "source", davy_policy_text(at->layer, at->rule->source));
+	set_text(o, "date", davy_policy_text(at->layer, at->rule->date));
 	json_array_append_new(list, o);
 }
 
-static json_t *values_of(const struct dl_effective *e)
+static json_t *values_of(const struct davy_effective *e)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < DL_POLICY_ENVIRONMENT; i++)
-		add_value(list, dl_policy_key_name(i), &e->value[i]);
+	for (uint32_t i = 0; i < DAVY_POLICY_ENVIRONMENT; i++)
+		add_value(list, davy_policy_key_name(i), &e->value[i]);
 	for (size_t i = 0; i < e->environment_count; i++)
 		add_value(list, "environment", &e->environment[i]);
 	for (size_t i = 0; i < e->argument_count; i++)
@@ -47,7 +47,7 @@ static json_t *values_of(const struct dl_effective *e)
 	return list;
 }
 
-static void set_facts(json_t *o, const struct dl_policy_subject *s)
+static void set_facts(json_t *o, const struct davy_policy_subject *s)
 {
 	set_text(o, "device", s->device);
 	set_text(o, "driver", s->driver);
@@ -60,18 +60,18 @@ static void set_facts(json_t *o, const struct dl_policy_subject *s)
 	if (s->compute_units)
 		json_object_set_new(o, "compute_units", json_integer((json_int_t)s->compute_units));
 	if (s->engine)
-		set_text(o, "engine", dl_engine_name(s->engine));
+		set_text(o, "engine", davy_engine_name(s->engine));
 	set_text(o, "model", s->model);
 }
 
-json_t *dl_policy_json(const struct dl_policy_subject *s, const struct dl_effective *e)
+json_t *davy_policy_json(const struct davy_policy_subject *s, const struct davy_effective *e)
 {
 	json_t *o = json_object(), *backends = json_array();
 
 	set_facts(o, s);
 	for (size_t i = 0; i < e->backend_count; i++)
-		json_array_append_new(backends, json_string(dl_backend_name(e->backends[i])));
-	json_object_set_new(o, "backend", json_string(dl_backend_name(e->backend)));
+		json_array_append_new(backends, json_string(davy_backend_name(e->backends[i])));
+	json_object_set_new(o, "backend", json_string(davy_backend_name(e->backend)));
 	json_object_set_new(o, "backends", backends);
 	json_object_set_new(o, "against", json_boolean(e->against));
 	json_object_set_new(o, "none_left", json_boolean(e->none_left));

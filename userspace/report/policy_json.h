@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the backend policy says of one subject, as JSON: every value with where it comes from. */
-#ifndef DL_REPORT_POLICY_JSON_H
-#define DL_REPORT_POLICY_JSON_H
+#ifndef DAVY_POLICY_JSON_H
+#define DAVY_POLICY_JSON_H
 
 #include <jansson.h>
 
 #include "policy/effective.h"
 
 /* Whom it is about, what follows, and "values": a list of the values that a rule says. */
-json_t *dl_policy_json(const struct dl_policy_subject *subject,
-		       const struct dl_effective *effective);
+json_t *davy_policy_json(const struct davy_policy_subject *subject,
+			 const struct davy_effective *effective);
 
 #endif

@@ -7,7 +7,7 @@ static json_t *text(const char *value)
 {
 	char safe[512];
 
-	return json_string(dl_text_shown(safe, sizeof(safe), value));
+	return json_string(davy_text_shown(safe, sizeof(safe), value));
 }
 
 static void put_text(json_t *o, const char *key, const char *value)
@@ -22,29 +22,29 @@ static void put_number(json_t *o, const char *key, uint64_t value)
 		json_object_set_new(o, key, json_integer((json_int_t)value));
 }
 
-static json_t *devices(const struct dl_ev_process *p)
+static json_t *devices(const struct davy_ev_process *p)
 {
 	json_t *list = json_array();
 
 	if (p->device[0])
 		json_array_append_new(list, text(p->device));
-	for (size_t i = 0; i < DL_DEVICES_MAX - 1 && p->more_devices[i][0]; i++)
+	for (size_t i = 0; i < DAVY_DEVICES_MAX - 1 && p->more_devices[i][0]; i++)
 		json_array_append_new(list, text(p->more_devices[i]));
 	return list;
 }
 
 static void put_layers(json_t *o, int32_t layers)
 {
-	if (layers == DL_LAYERS_ALL)
+	if (layers == DAVY_LAYERS_ALL)
 		json_object_set_new(o, "gpu_layers", json_string("all"));
 	else if (layers >= 0)
 		json_object_set_new(o, "gpu_layers", json_integer(layers));
 }
 
-static void put_model(json_t *o, const struct dl_ev_process *p)
+static void put_model(json_t *o, const struct davy_ev_process *p)
 {
 	put_number(o, "context", p->context_size);
-	if (p->flags & DL_PROCESS_CONTEXT_ASSUMED)
+	if (p->flags & DAVY_PROCESS_CONTEXT_ASSUMED)
 		json_object_set_new(o, "context_assumed", json_true());
 	put_number(o, "batch", p->batch);
 	put_number(o, "ubatch", p->ubatch);
@@ -59,33 +59,33 @@ static void put_model(json_t *o, const struct dl_ev_process *p)
 	put_number(o, "trained_context", p->trained_context);
 }
 
-static void put_place(json_t *o, const struct dl_ev_process *p)
+static void put_place(json_t *o, const struct davy_ev_process *p)
 {
 	put_text(o, "unit", p->unit);
-	if (p->flags & DL_PROCESS_USER_UNIT)
+	if (p->flags & DAVY_PROCESS_USER_UNIT)
 		json_object_set_new(o, "user_unit", json_true());
-	if (p->runtime != DL_RUNTIME_NONE)
-		json_object_set_new(o, "runtime", json_string(dl_runtime_name(p->runtime)));
+	if (p->runtime != DAVY_RUNTIME_NONE)
+		json_object_set_new(o, "runtime", json_string(davy_runtime_name(p->runtime)));
 	put_text(o, "container", p->container);
 	put_text(o, "pod", p->pod);
 	put_number(o, "inner_pid", p->inner_pid);
-	if (p->flags & DL_PROCESS_LOGIN_USER)
+	if (p->flags & DAVY_PROCESS_LOGIN_USER)
 		json_object_set_new(o, "login_user", json_true());
-	if (p->flags & DL_PROCESS_PARTIAL)
+	if (p->flags & DAVY_PROCESS_PARTIAL)
 		json_object_set_new(o, "partial", json_true());
 }
 
-json_t *dl_process_json(const struct dl_ev_process *p)
+json_t *davy_process_json(const struct davy_ev_process *p)
 {
 	json_t *o = json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:I}", "comm",
-			      text(p->comm), "engine", dl_engine_name(p->engine), "role",
-			      dl_role_name(p->role), "backend", dl_backend_name(p->backend),
+			      text(p->comm), "engine", davy_engine_name(p->engine), "role",
+			      davy_role_name(p->role), "backend", davy_backend_name(p->backend),
 			      "device", text(p->device), "devices", devices(p), "model",
 			      text(p->model), "port", p->port, "workload", (json_int_t)p->workload);
 
-	if (!o || p->engine == DL_ENGINE_NONE)
+	if (!o || p->engine == DAVY_ENGINE_NONE)
 		return o;
-	if (p->flags & DL_PROCESS_PORT_ASSUMED)
+	if (p->flags & DAVY_PROCESS_PORT_ASSUMED)
 		json_object_set_new(o, "port_assumed", json_true());
 	put_model(o, p);
 	put_place(o, p);

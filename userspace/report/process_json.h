@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A process as an object: for the event that told of it, and for the status. */
-#ifndef DL_REPORT_PROCESS_JSON_H
-#define DL_REPORT_PROCESS_JSON_H
+#ifndef DAVY_PROCESS_JSON_H
+#define DAVY_PROCESS_JSON_H
 
 #include <jansson.h>
 
 #include "core/event/event.h"
 
 /* A new object of the caller's; what is not known of an engine is left out. */
-json_t *dl_process_json(const struct dl_ev_process *p);
+json_t *davy_process_json(const struct davy_ev_process *p);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "sensors/bpf/bpf_state.h"
 
-#define KIND(kind) (DL_FACT_COUNT + (kind)) /* events that are no facts share their counters */
+#define KIND(kind) (DAVY_FACT_COUNT + (kind)) /* events that are no facts share their counters */
 
 #define NOT_ITS_OWN 0 /* others make the same events: that some came proves nothing of this hook */
 
@@ -17,234 +17,234 @@ struct row {
 	 * "object/program"; "|" between programs of one worth, of which a kernel has one.
 	 * Without "/": no program.
 	 */
-	const char *source[DL_LADDER_SOURCES];
+	const char *source[DAVY_LADDER_SOURCES];
 	const char *unseen;
 };
 
 static const struct row rows[] = {
 	{ "host",
 	  "process starts",
-	  KIND(DL_EV_PROCESS),
+	  KIND(DAVY_EV_PROCESS),
 	  { "process/process_exec" },
 	  "engines that start are found late, by the next event about them" },
 	{ "host",
 	  "process ends",
-	  KIND(DL_EV_PROCESS_EXIT),
+	  KIND(DAVY_EV_PROCESS_EXIT),
 	  { "process/process_exit" },
 	  "the death of an engine that davylamp did not start" },
 	{ "host",
 	  "children of engines",
-	  KIND(DL_EV_PROCESS),
+	  KIND(DAVY_EV_PROCESS),
 	  { "process/process_fork" },
 	  "runners that an engine forks, until they exec" },
 	{ "host",
 	  "fatal signals sent",
-	  DL_FACT_SIGNAL_SENT,
+	  DAVY_FACT_SIGNAL_SENT,
 	  { "process/signal_sent" },
 	  "who sent a signal" },
 	{ "host",
 	  "fatal signals taken",
-	  DL_FACT_SIGNAL_TAKEN,
+	  DAVY_FACT_SIGNAL_TAKEN,
 	  { "process/signal_taken" },
 	  "a crash between the signal and the end" },
 	{ "host",
 	  "OOM victims",
-	  DL_FACT_OOM_VICTIM,
+	  DAVY_FACT_OOM_VICTIM,
 	  { "host/oom_victim" },
 	  "that a SIGKILL was the OOM killer's" },
 	{ "host",
 	  "device nodes refused",
-	  DL_FACT_OPEN_REFUSED,
+	  DAVY_FACT_OPEN_REFUSED,
 	  { "host/open_done_since_7_0|open_done_until_7_0" },
 	  "an engine without permission that goes on with the CPU" },
 	{ "host",
 	  "device coredumps",
-	  DL_FACT_COREDUMP,
+	  DAVY_FACT_COREDUMP,
 	  { "host/coredump_since_6_12|coredump_until_6_11" },
 	  "that a post-mortem exists, which goes after five minutes" },
 	{ "host",
 	  "modules come and go",
-	  KIND(DL_EV_SENSOR),
+	  KIND(DAVY_EV_SENSOR),
 	  { "process/module_loaded" },
 	  "nothing: /sys/module is looked at every second instead" },
 	{ "engine",
 	  "exceptions",
-	  KIND(DL_EV_THROW),
+	  KIND(DAVY_EV_THROW),
 	  { "engine/throw_seen" },
 	  "vk::DeviceLostError and its like, when the engine catches them" },
 	{ "engine",
 	  "graphs",
-	  KIND(DL_EV_GRAPH),
+	  KIND(DAVY_EV_GRAPH),
 	  { "engine/graph_entered" },
 	  "engines that hang inside a graph, until their health check fails" },
 	{ "engine",
 	  "tokens and depth",
-	  KIND(DL_EV_PROGRESS),
+	  KIND(DAVY_EV_PROGRESS),
 	  { "engine/ubatch_entered|decode_entered" },
 	  "at which depth of the context jobs get too long, and hangs without a job" },
 	{ "drm",
 	  "jobs",
-	  KIND(DL_EV_RING),
+	  KIND(DAVY_EV_RING),
 	  { "drm_sched/job_running_since_6_17|job_running_until_6_16" },
 	  "how long the oldest job of a ring runs: stalls before the driver's timeout" },
 	{ "drm",
 	  "job times",
-	  KIND(DL_EV_JOB_TIMES),
+	  KIND(DAVY_EV_JOB_TIMES),
 	  { "drm_sched/job_done_since_6_17|job_done_until_6_16", "fence/fence_signaled" },
 	  "how close to the timeout a process's jobs come" },
 	{ "drm",
 	  "failed jobs",
-	  DL_FACT_FENCE_FAILED,
+	  DAVY_FACT_FENCE_FAILED,
 	  { "fence/fence_signaled" },
 	  "jobs that fail without a timeout" },
 	{ "drm",
 	  "job timeouts",
-	  KIND(DL_EV_JOB_TIMEOUT),
+	  KIND(DAVY_EV_JOB_TIMEOUT),
 	  { "sched_tdr/sched_timed_out" },
 	  "timeouts of drivers that have no better place" },
 	{ "drm",
 	  "failed ioctls",
-	  DL_FACT_IOCTL_FAILED,
+	  DAVY_FACT_IOCTL_FAILED,
 	  { "drm/ioctl_done" },
 	  "what the kernel told the application" },
 	{ "drm",
 	  "wedged devices",
-	  DL_FACT_WEDGED_EVENT,
+	  DAVY_FACT_WEDGED_EVENT,
 	  { "drm/wedged" },
 	  "resets and lost devices of drivers not named here" },
 	{ "ttm",
 	  "heaps without room",
-	  KIND(DL_EV_ALLOC_FAILED),
+	  KIND(DAVY_EV_ALLOC_FAILED),
 	  { "ttm/resource_alloc_done" },
 	  "the earliest sign of full VRAM" },
 	{ "ttm",
 	  "evictions",
-	  KIND(DL_EV_BO_MOVED),
+	  KIND(DAVY_EV_BO_MOVED),
 	  { "ttm/move_ends" },
 	  "who evicts whom, on drivers without a tracepoint of their own" },
 	{ "ttm",
 	  "owners of buffers",
-	  KIND(DL_EV_BO_MOVED),
+	  KIND(DAVY_EV_BO_MOVED),
 	  { "drm/handle_made" },
 	  "whose buffers are evicted" },
 	{ "ttm",
 	  "memory refused",
-	  KIND(DL_EV_ALLOC_FAILED),
+	  KIND(DAVY_EV_ALLOC_FAILED),
 	  { "ttm/validate_done", "drm/ioctl_done" },
 	  "that eviction did not help" },
 	{ "ttm",
 	  "swapping",
-	  DL_FACT_TTM_SWAPOUT,
+	  DAVY_FACT_TTM_SWAPOUT,
 	  { "ttm/swapped_out" },
 	  "that GTT is over its limit" },
 	{ "ttm",
 	  "pages refused",
-	  KIND(DL_EV_ALLOC_FAILED),
+	  KIND(DAVY_EV_ALLOC_FAILED),
 	  { "ttm/populate_done" },
 	  "that GTT found no memory of the host" },
 	{ "amdgpu",
 	  "GPU faults",
-	  KIND(DL_EV_FAULT),
+	  KIND(DAVY_EV_FAULT),
 	  { "amdgpu/iv_seen", "kfd/kfd_vm_fault" },
 	  "faults, until the process dies of them" },
 	{ "amdgpu",
 	  "evictions",
-	  KIND(DL_EV_BO_MOVED),
+	  KIND(DAVY_EV_BO_MOVED),
 	  { "amdgpu/bo_moved", "ttm/move_ends" },
 	  "VRAM that spills" },
 	{ "amdgpu",
 	  "silent spills",
-	  DL_FACT_VRAM_SPILL,
+	  DAVY_FACT_VRAM_SPILL,
 	  { "amdgpu/bo_created" },
 	  "buffers made in GTT though VRAM was wanted" },
 	{ "amdgpu",
 	  "owners of PASIDs",
-	  KIND(DL_EV_PASID),
+	  KIND(DAVY_EV_PASID),
 	  { "amdgpu_tdr/vm_used", "amdgpu/pasid_allocated" },
 	  "whose fault a fault is" },
 	{ "amdgpu",
 	  "owners of VMIDs",
-	  KIND(DL_EV_FAULT),
+	  KIND(DAVY_EV_FAULT),
 	  { "amdgpu/vmid_grabbed" },
 	  "whose fault it is where the vector has no PASID" },
 	{ "amdgpu",
 	  "job timeouts",
-	  KIND(DL_EV_JOB_TIMEOUT),
+	  KIND(DAVY_EV_JOB_TIMEOUT),
 	  { "amdgpu_tdr/job_timed_out", "sched_tdr/sched_timed_out" },
 	  "the driver's own timeout" },
 	{ "amdgpu",
 	  "soft recovery",
-	  DL_FACT_SOFT_RECOVERY,
+	  DAVY_FACT_SOFT_RECOVERY,
 	  { "amdgpu_tdr/soft_recovered" },
 	  "hangs that end by killing a wave" },
 	{ "amdgpu",
 	  "ring resets",
-	  DL_FACT_RING_RESET,
+	  DAVY_FACT_RING_RESET,
 	  { "amdgpu_tdr/ring_reset_ends|old_gfx_v9_0_reset_kcq" },
 	  "hangs that end by resetting a ring" },
 	{ "amdgpu",
 	  "GPU resets",
-	  KIND(DL_EV_RESET),
+	  KIND(DAVY_EV_RESET),
 	  { "amdgpu_tdr/reset_ended", "drm/wedged", "kfd_smi" },
 	  "resets, and whether they worked" },
 	{ "amdgpu",
 	  "RAS",
-	  DL_FACT_RAS_RESET,
+	  DAVY_FACT_RAS_RESET,
 	  { "amdgpu_tdr/ras_reset" },
 	  "resets that ECC errors ask for" },
 	{ "amdgpu",
 	  "refused before DRM",
-	  DL_FACT_IOCTL_FAILED,
+	  DAVY_FACT_IOCTL_FAILED,
 	  { "amdgpu_tdr/amdgpu_ioctl_done" },
 	  "ioctls that fail in the runtime resume" },
 	{ "kfd",
 	  "memory limit",
-	  DL_FACT_KFD_LIMIT,
+	  DAVY_FACT_KFD_LIMIT,
 	  { "kfd/limit_checked", "kfd/kfd_ioctl_done" },
 	  "why hipMalloc fails" },
 	{ "kfd",
 	  "evictions wanted",
-	  DL_FACT_KFD_EVICT_WANTED,
+	  DAVY_FACT_KFD_EVICT_WANTED,
 	  { "kfd/evict_wanted", "kfd/eviction_fence" },
 	  "who is about to be stopped" },
 	{ "kfd",
 	  "stopped queues",
-	  DL_FACT_KFD_QUEUES_EVICTED,
+	  DAVY_FACT_KFD_QUEUES_EVICTED,
 	  { "kfd/queues_evicted", "kfd_smi" },
 	  "ROCm processes that stand still" },
 	{ "kfd",
 	  "resumed queues",
-	  DL_FACT_KFD_QUEUES_RESTORED,
+	  DAVY_FACT_KFD_QUEUES_RESTORED,
 	  { "kfd/queues_restored", "kfd_smi" },
 	  "how long they stood still" },
 	{ "kfd",
 	  "failing restores",
-	  DL_FACT_KFD_RESTORE_FAILED,
+	  DAVY_FACT_KFD_RESTORE_FAILED,
 	  { "kfd/bos_restored", "kfd_smi" },
 	  "restore workers that spin until the host freezes" },
 	{ "kfd",
 	  "VM faults",
-	  DL_FACT_KFD_VM_FAULT,
+	  DAVY_FACT_KFD_VM_FAULT,
 	  { "kfd/kfd_vm_fault", "amdgpu/iv_seen", "kfd_smi" },
 	  "why a ROCm process aborts" },
 	{ "kfd",
 	  "hardware exceptions",
-	  DL_FACT_KFD_HW_EXCEPTION,
+	  DAVY_FACT_KFD_HW_EXCEPTION,
 	  { "kfd/hw_exception" },
 	  "why a ROCm process aborts" },
 	{ "kfd",
 	  "poison",
-	  DL_FACT_KFD_POISON,
+	  DAVY_FACT_KFD_POISON,
 	  { "kfd/poison_consumed" },
 	  "why a ROCm process gets SIGBUS" },
 	{ "kfd",
 	  "resets",
-	  DL_FACT_KFD_GPU_RESET,
+	  DAVY_FACT_KFD_GPU_RESET,
 	  { "kfd/reset_wanted", "kfd/reset_signal" },
 	  "that KFD itself asked for a reset" },
 	{ "kfd",
 	  "recoverable faults",
-	  DL_FACT_SVM_FAULT,
+	  DAVY_FACT_SVM_FAULT,
 	  { "kfd/svm_fault", "kfd/page_fault", "kfd_smi" },
 	  "page-fault storms of shared virtual memory" },
 	{ "kfd",
@@ -254,151 +254,151 @@ static const struct row rows[] = {
 	  "GPUs that are too hot, and shared virtual memory that moves" },
 	{ "kfd",
 	  "failed ioctls",
-	  DL_FACT_IOCTL_FAILED,
+	  DAVY_FACT_IOCTL_FAILED,
 	  { "kfd/kfd_ioctl_done" },
 	  "what the kernel told ROCm" },
 	{ "i915",
 	  "requests",
-	  KIND(DL_EV_RING),
+	  KIND(DAVY_EV_RING),
 	  { "i915/request_added" },
 	  "requests that do not end" },
 	{ "i915",
 	  "evictions",
-	  DL_FACT_I915_EVICT,
+	  DAVY_FACT_I915_EVICT,
 	  { "i915/evict_room" },
 	  "pressure on the GPU's address space" },
 	{ "i915",
 	  "shrinker",
-	  DL_FACT_I915_SHRINK,
+	  DAVY_FACT_I915_SHRINK,
 	  { "i915/shrink" },
 	  "that the host takes the GPU's memory" },
 	{ "i915",
 	  "CPU faults",
-	  DL_FACT_I915_FAULT,
+	  DAVY_FACT_I915_FAULT,
 	  { "i915/object_fault" },
 	  "objects mapped again and again" },
 	{ "i915",
 	  "hangs declared",
-	  DL_FACT_GT_ERROR,
+	  DAVY_FACT_GT_ERROR,
 	  { "i915_tdr/gt_error" },
 	  "hangs, until they are reset" },
 	{ "i915",
 	  "banned contexts",
-	  DL_FACT_CONTEXT_BANNED,
+	  DAVY_FACT_CONTEXT_BANNED,
 	  { "i915_tdr/context_banned" },
 	  "why an engine's submissions fail from now on" },
 	{ "i915",
 	  "engine resets",
-	  DL_FACT_ENGINE_RESET,
+	  DAVY_FACT_ENGINE_RESET,
 	  { "i915_tdr/engine_reset" },
 	  "hangs that end by resetting an engine: no uevent tells them" },
 	{ "i915", "GT resets", NOT_ITS_OWN, { "i915_tdr/gt_reset_ended" }, "resets" },
 	{ "i915",
 	  "wedged",
-	  DL_FACT_WEDGED,
+	  DAVY_FACT_WEDGED,
 	  { "i915_tdr/gt_wedged", "drm/wedged" },
 	  "that the device is lost" },
-	{ "xe", "page faults", DL_FACT_XE_PAGE_FAULT, { "xe/page_fault" }, "page-fault storms" },
+	{ "xe", "page faults", DAVY_FACT_XE_PAGE_FAULT, { "xe/page_fault" }, "page-fault storms" },
 	{ "xe",
 	  "evictions",
-	  DL_FACT_XE_VMA_EVICT,
+	  DAVY_FACT_XE_VMA_EVICT,
 	  { "xe/vma_evicted", "ttm/move_ends" },
 	  "whose mappings lose their memory" },
 	{ "xe",
 	  "rebinding",
-	  DL_FACT_XE_REBIND_RETRY,
+	  DAVY_FACT_XE_REBIND_RETRY,
 	  { "xe/rebind_retried" },
 	  "thrash of compute VMs" },
 	{ "xe",
 	  "killed VMs",
-	  DL_FACT_XE_VM_KILLED,
+	  DAVY_FACT_XE_VM_KILLED,
 	  { "xe/vm_killed" },
 	  "why an engine's submissions fail from now on" },
 	{ "xe",
 	  "failed binds",
-	  DL_FACT_XE_VM_OPS_FAILED,
+	  DAVY_FACT_XE_VM_OPS_FAILED,
 	  { "xe/vm_ops_failed", "drm/ioctl_done" },
 	  "binds that fail after the ioctl" },
 	{ "xe",
 	  "memory errors",
-	  DL_FACT_XE_CAT_ERROR,
+	  DAVY_FACT_XE_CAT_ERROR,
 	  { "xe/cat_error" },
 	  "everything about them: the driver logs nothing before 7.0" },
 	{ "xe",
 	  "queue resets",
-	  DL_FACT_XE_QUEUE_RESET,
+	  DAVY_FACT_XE_QUEUE_RESET,
 	  { "xe/queue_reset" },
 	  "hangs that end by resetting a queue" },
 	{ "xe",
 	  "job timeouts",
-	  KIND(DL_EV_JOB_TIMEOUT),
+	  KIND(DAVY_EV_JOB_TIMEOUT),
 	  { "xe/xe_timed_out", "sched_tdr/sched_timed_out" },
 	  "the driver's own timeout" },
 	{ "xe",
 	  "TLB timeouts",
-	  DL_FACT_XE_TLB_TIMEOUT,
+	  DAVY_FACT_XE_TLB_TIMEOUT,
 	  { "xe/tlb_timed_out_since_6_18|tlb_timed_out_until_6_17" },
 	  "an early sign of a sick device" },
 	{ "xe", "GT resets", NOT_ITS_OWN, { "xe_tdr/gt_reset_ended" }, "resets" },
 	{ "xe",
 	  "wedged",
-	  DL_FACT_WEDGED,
+	  DAVY_FACT_WEDGED,
 	  { "xe_tdr/device_wedged", "drm/wedged" },
 	  "that the device is lost" },
 	{ "xe",
 	  "refused before DRM",
-	  DL_FACT_IOCTL_FAILED,
+	  DAVY_FACT_IOCTL_FAILED,
 	  { "xe_tdr/xe_ioctl_done" },
 	  "that a wedged device refuses everything" },
 	{ "radeon",
 	  "refused before DRM",
-	  DL_FACT_IOCTL_FAILED,
+	  DAVY_FACT_IOCTL_FAILED,
 	  { "radeon/radeon_ioctl_done" },
 	  "ioctls that fail in the runtime resume" },
 	{ "nouveau",
 	  "refused before DRM",
-	  DL_FACT_IOCTL_FAILED,
+	  DAVY_FACT_IOCTL_FAILED,
 	  { "nouveau/nouveau_ioctl_done" },
 	  "ioctls that fail in the runtime resume, and NVIF commands" },
 	{ "nvidia",
 	  "Xid errors",
-	  DL_FACT_NVIDIA_XID,
+	  DAVY_FACT_NVIDIA_XID,
 	  { "nvidia/xid" },
 	  "faults, hangs and lost devices of NVIDIA's driver" },
 };
 
-static const struct dl_bpf_object *object_of(const struct dl_bpf *b, const char *source)
+static const struct davy_bpf_object *object_of(const struct davy_bpf *b, const char *source)
 {
 	size_t len = strcspn(source, "/");
 
-	for (size_t i = 0; i < DL_OBJ_COUNT; i++)
+	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++)
 		if (strlen(b->objects[i].name) == len && !memcmp(b->objects[i].name, source, len))
 			return &b->objects[i];
 	return NULL;
 }
 
-static bool usable(const struct dl_bpf_object *o, const struct dl_program *p)
+static bool usable(const struct davy_bpf_object *o, const struct davy_program *p)
 {
-	return o->object && (p->state == DL_PROGRAM_LIVE || p->state == DL_PROGRAM_ON_DEMAND);
+	return o->object && (p->state == DAVY_PROGRAM_LIVE || p->state == DAVY_PROGRAM_ON_DEMAND);
 }
 
 /* Of the programs of one worth the one that is live, else one whose hook exists, else any. */
-static const struct dl_program *program_of(const struct dl_bpf_object *o, const char *source)
+static const struct davy_program *program_of(const struct davy_bpf_object *o, const char *source)
 {
 	const char *name = strchr(source, '/') + 1;
-	const struct dl_program *first = NULL;
+	const struct davy_program *first = NULL;
 
 	while (*name) {
 		size_t len = strcspn(name, "|");
 
 		for (size_t i = 0; i < o->program_count; i++) {
-			const struct dl_program *p = &o->program[i];
+			const struct davy_program *p = &o->program[i];
 
 			if (strlen(p->name) != len || memcmp(p->name, name, len) != 0)
 				continue;
 			if (usable(o, p))
 				return p;
-			if (!first || first->state == DL_PROGRAM_ABSENT)
+			if (!first || first->state == DAVY_PROGRAM_ABSENT)
 				first = p;
 		}
 		name += len + (name[len] == '|');
@@ -406,8 +406,8 @@ static const struct dl_program *program_of(const struct dl_bpf_object *o, const 
 	return first;
 }
 
-static const struct dl_ladder_other *other_of(const struct dl_ladder_other *others, size_t count,
-					      const char *source)
+static const struct davy_ladder_other *other_of(const struct davy_ladder_other *others,
+						size_t count, const char *source)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(others[i].source, source))
@@ -415,7 +415,7 @@ static const struct dl_ladder_other *other_of(const struct dl_ladder_other *othe
 	return NULL;
 }
 
-static bool climb_other(const struct dl_ladder_other *other, struct dl_ladder_rung *ret_rung)
+static bool climb_other(const struct davy_ladder_other *other, struct davy_ladder_rung *ret_rung)
 {
 	ret_rung->source = other->source;
 	ret_rung->hook = other->hook;
@@ -424,10 +424,10 @@ static bool climb_other(const struct dl_ladder_other *other, struct dl_ladder_ru
 }
 
 /* True when it is in use. */
-static bool climb(const struct dl_bpf *b, const char *source, struct dl_ladder_rung *ret_rung)
+static bool climb(const struct davy_bpf *b, const char *source, struct davy_ladder_rung *ret_rung)
 {
-	const struct dl_bpf_object *o = object_of(b, source);
-	const struct dl_program *p = o ? program_of(o, source) : NULL;
+	const struct davy_bpf_object *o = object_of(b, source);
+	const struct davy_program *p = o ? program_of(o, source) : NULL;
 
 	ret_rung->source = source;
 	ret_rung->hook = p ? p->hook : "";
@@ -438,18 +438,18 @@ static bool climb(const struct dl_bpf *b, const char *source, struct dl_ladder_r
 	return true;
 }
 
-static uint64_t seen_count(const struct dl_bpf *b, uint32_t seen)
+static uint64_t seen_count(const struct davy_bpf *b, uint32_t seen)
 {
 	if (seen == NOT_ITS_OWN)
 		return 0;
-	return seen < DL_FACT_COUNT ? b->facts_seen[seen] : b->kinds_seen[seen - DL_FACT_COUNT];
+	return seen < DAVY_FACT_COUNT ? b->facts_seen[seen] : b->kinds_seen[seen - DAVY_FACT_COUNT];
 }
 
-bool dl_ladder_step(const struct dl_bpf *b, const struct dl_ladder_other *others,
-		    size_t other_count, size_t index, struct dl_ladder_step *ret_step)
+bool davy_ladder_step(const struct davy_bpf *b, const struct davy_ladder_other *others,
+		      size_t other_count, size_t index, struct davy_ladder_step *ret_step)
 {
-	const struct dl_ladder_other *other, *used = NULL;
-	struct dl_ladder_step *step = ret_step;
+	const struct davy_ladder_other *other, *used = NULL;
+	struct davy_ladder_step *step = ret_step;
 	const struct row *r;
 	bool stands;
 
@@ -461,7 +461,7 @@ bool dl_ladder_step(const struct dl_bpf *b, const struct dl_ladder_other *others
 	step->fact = r->fact;
 	step->unseen = r->unseen;
 	step->used = SIZE_MAX;
-	for (size_t i = 0; i < DL_LADDER_SOURCES && r->source[i]; i++) {
+	for (size_t i = 0; i < DAVY_LADDER_SOURCES && r->source[i]; i++) {
 		other = other_of(others, other_count, r->source[i]);
 		stands = other ? climb_other(other, &step->rung[i])
 			       : climb(b, r->source[i], &step->rung[i]);
@@ -471,23 +471,23 @@ bool dl_ladder_step(const struct dl_bpf *b, const struct dl_ladder_other *others
 		step->used = i;
 		used = other;
 	}
-	step->state = DL_LADDER_OFF;
+	step->state = DAVY_LADDER_OFF;
 	if (step->used == SIZE_MAX) {
 		step->used = step->rung_count;
 		return true;
 	}
 	step->seen_count = used ? used->seen_count : seen_count(b, r->seen);
-	step->state = step->seen_count ? DL_LADDER_LIVE : DL_LADDER_READY;
+	step->state = step->seen_count ? DAVY_LADDER_LIVE : DAVY_LADDER_READY;
 	return true;
 }
 
-const char *dl_ladder_state_name(enum dl_ladder_state state)
+const char *davy_ladder_state_name(enum davy_ladder_state state)
 {
-	static const char *const names[DL_LADDER_STATE_COUNT] = {
-		[DL_LADDER_LIVE] = "live",
-		[DL_LADDER_READY] = "ready",
-		[DL_LADDER_OFF] = "off",
+	static const char *const names[DAVY_LADDER_STATE_COUNT] = {
+		[DAVY_LADDER_LIVE] = "live",
+		[DAVY_LADDER_READY] = "ready",
+		[DAVY_LADDER_OFF] = "off",
 	};
 
-	return state < DL_LADDER_STATE_COUNT ? names[state] : "unknown";
+	return state < DAVY_LADDER_STATE_COUNT ? names[state] : "unknown";
 }

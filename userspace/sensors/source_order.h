@@ -3,22 +3,22 @@
  * The capability ladder: for each fact its sources in order of worth, which one is in use, why the
  * better ones are not, and what stays unseen without any.
  */
-#ifndef DL_SENSORS_LADDER_H
-#define DL_SENSORS_LADDER_H
+#ifndef DAVY_SOURCE_ORDER_H
+#define DAVY_SOURCE_ORDER_H
 
 #include "sensors/bpf/bpf.h"
 
-#define DL_LADDER_SOURCES 3
+#define DAVY_LADDER_SOURCES 3
 
-enum dl_ladder_state {
-	DL_LADDER_LIVE = 0,  /* attached, and it has told something since the agent's start */
-	DL_LADDER_READY = 1, /* attached to a hook that is trusted; no event is known to be its */
-	DL_LADDER_OFF = 2,
-	DL_LADDER_STATE_COUNT = 3,
+enum davy_ladder_state {
+	DAVY_LADDER_LIVE = 0,  /* attached, and it has told something since the agent's start */
+	DAVY_LADDER_READY = 1, /* attached to a hook that is trusted; no event is known to be its */
+	DAVY_LADDER_OFF = 2,
+	DAVY_LADDER_STATE_COUNT = 3,
 };
 
 /* A source that is no program of ours: its name has no "/". */
-struct dl_ladder_other {
+struct davy_ladder_other {
 	const char *source;
 	const char *hook;
 	const char *reason; /* why it is not in use */
@@ -26,26 +26,26 @@ struct dl_ladder_other {
 	uint64_t seen_count; /* of events that nobody else tells */
 };
 
-struct dl_ladder_rung {
+struct davy_ladder_rung {
 	const char *source; /* "amdgpu/iv_seen" */
 	const char *hook;   /* "tp_btf/amdgpu_iv", "" when the source is unknown */
 	const char *reason; /* why it is not in use, "" when it is */
 };
 
-struct dl_ladder_step {
+struct davy_ladder_step {
 	const char *driver; /* "host", "drm", "amdgpu", ... */
 	const char *fact;
 	const char *unseen; /* what is lost without any source */
-	enum dl_ladder_state state;
+	enum davy_ladder_state state;
 	uint64_t seen_count; /* of this fact, where nothing else tells the same; else 0 */
 	size_t rung_count;
 	size_t used; /* index of the rung in use; rung_count when off */
-	struct dl_ladder_rung rung[DL_LADDER_SOURCES];
+	struct davy_ladder_rung rung[DAVY_LADDER_SOURCES];
 };
 
 /* The step at "index", false past the end. */
-bool dl_ladder_step(const struct dl_bpf *b, const struct dl_ladder_other *others,
-		    size_t other_count, size_t index, struct dl_ladder_step *ret_step);
-const char *dl_ladder_state_name(enum dl_ladder_state state);
+bool davy_ladder_step(const struct davy_bpf *b, const struct davy_ladder_other *others,
+		      size_t other_count, size_t index, struct davy_ladder_step *ret_step);
+const char *davy_ladder_state_name(enum davy_ladder_state state);
 
 #endif

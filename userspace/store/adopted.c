@@ -14,10 +14,10 @@
 
 static int path_of(char *path, size_t size, const char *dir)
 {
-	return dl_root_path(path, size, "%s/%s", dir, DL_ADOPTED_NAME);
+	return davy_root_path(path, size, "%s/%s", dir, DAVY_ADOPTED_NAME);
 }
 
-struct dl_adopted_unit *dl_adopted_find(struct dl_adopted *adopted, const char *unit)
+struct davy_adopted_unit *davy_adopted_find(struct davy_adopted *adopted, const char *unit)
 {
 	for (size_t i = 0; i < adopted->count; i++)
 		if (!strcmp(adopted->unit[i].unit, unit))
@@ -25,21 +25,21 @@ struct dl_adopted_unit *dl_adopted_find(struct dl_adopted *adopted, const char *
 	return NULL;
 }
 
-struct dl_adopted_unit *dl_adopted_add(struct dl_adopted *adopted, const char *unit)
+struct davy_adopted_unit *davy_adopted_add(struct davy_adopted *adopted, const char *unit)
 {
-	struct dl_adopted_unit *u;
+	struct davy_adopted_unit *u;
 
-	if (adopted->count == DL_ADOPTED_MAX || strlen(unit) >= DL_UNIT_LEN)
+	if (adopted->count == DAVY_ADOPTED_MAX || strlen(unit) >= DAVY_UNIT_LEN)
 		return NULL;
 	u = &adopted->unit[adopted->count++];
 	memset(u, 0, sizeof(*u));
-	dl_copy_name(u->unit, sizeof(u->unit), unit);
+	davy_copy_name(u->unit, sizeof(u->unit), unit);
 	return u;
 }
 
-void dl_adopted_remove(struct dl_adopted *adopted, const char *unit)
+void davy_adopted_remove(struct davy_adopted *adopted, const char *unit)
 {
-	struct dl_adopted_unit *u = dl_adopted_find(adopted, unit);
+	struct davy_adopted_unit *u = davy_adopted_find(adopted, unit);
 
 	if (u)
 		*u = adopted->unit[--adopted->count];
@@ -62,7 +62,7 @@ static int text(char *dst, size_t size, const char *value)
 {
 	if (strlen(value) >= size)
 		return 0;
-	dl_copy_name(dst, size, value);
+	davy_copy_name(dst, size, value);
 	return 1;
 }
 
@@ -75,24 +75,24 @@ static int flag(const char *text, bool *ret_value)
 	return good;
 }
 
-static int hazard(const char *name, enum dl_hazard *ret_hazard)
+static int hazard(const char *name, enum davy_hazard *ret_hazard)
 {
-	int value = dl_hazard_from_name(name);
+	int value = davy_hazard_from_name(name);
 
-	*ret_hazard = value < 0 ? DL_HZ_NONE : (enum dl_hazard)value;
+	*ret_hazard = value < 0 ? DAVY_HZ_NONE : (enum davy_hazard)value;
 	return value >= 0;
 }
 
-static int backend(const char *name, enum dl_backend *ret_backend)
+static int backend(const char *name, enum davy_backend *ret_backend)
 {
-	int value = dl_backend_from_name(name);
+	int value = davy_backend_from_name(name);
 
-	*ret_backend = value < 0 ? DL_BACKEND_UNKNOWN : (enum dl_backend)value;
+	*ret_backend = value < 0 ? DAVY_BACKEND_UNKNOWN : (enum davy_backend)value;
 	return value >= 0;
 }
 
 /* Why it is told otherwise than its unit says; -1: another key. */
-static int why(struct dl_adopted_unit *u, const char *key, const char *value)
+static int why(struct davy_adopted_unit *u, const char *key, const char *value)
 {
 	if (!strcmp(key, "shrunk_for"))
 		return hazard(value, &u->shrunk_for);
@@ -107,18 +107,18 @@ static int why(struct dl_adopted_unit *u, const char *key, const char *value)
 	return -1;
 }
 
-/* "ubatch" and its like; DL_TUNER_KNOBS: it is none. */
+/* "ubatch" and its like; DAVY_TUNER_KNOBS: it is none. */
 static uint32_t knob_named(const char *name)
 {
 	uint32_t i = 0;
 
-	while (i < DL_TUNER_KNOBS && strcmp(name, dl_knob_name(i)) != 0)
+	while (i < DAVY_TUNER_KNOBS && strcmp(name, davy_knob_name(i)) != 0)
 		i++;
 	return i;
 }
 
 /* Those of the time before by "was_ubatch". */
-static int setting(struct dl_adopted_unit *u, const char *key, const char *value)
+static int setting(struct davy_adopted_unit *u, const char *key, const char *value)
 {
 	bool was = !strncmp(key, "was_", 4);
 	const char *name = was ? key + 4 : key;
@@ -127,22 +127,22 @@ static int setting(struct dl_adopted_unit *u, const char *key, const char *value
 
 	if (known >= 0)
 		return known;
-	if (knob < DL_TUNER_KNOBS)
+	if (knob < DAVY_TUNER_KNOBS)
 		return number(value, INT32_MAX, &count) &&
-		       dl_knob_set(was ? &u->was_knobs : &u->knobs, knob, count);
+		       davy_knob_set(was ? &u->was_knobs : &u->knobs, knob, count);
 	return !strcmp(name, "backend") && backend(value, was ? &u->was_backend : &u->backend);
 }
 
 /* A section is "unit 1" (libinih keeps 50 letters of it), and its first line the name. */
 static int on_line(void *arg, const char *section, const char *key, const char *value)
 {
-	struct dl_adopted *adopted = arg;
-	struct dl_adopted_unit *u;
+	struct davy_adopted *adopted = arg;
+	struct davy_adopted_unit *u;
 
 	if (strncmp(section, "unit ", 5) != 0)
 		return 0;
 	if (!strcmp(key, "unit"))
-		return !dl_adopted_find(adopted, value) && dl_adopted_add(adopted, value);
+		return !davy_adopted_find(adopted, value) && davy_adopted_add(adopted, value);
 	if (!adopted->count)
 		return 0;
 	u = &adopted->unit[adopted->count - 1];
@@ -165,7 +165,7 @@ static int on_line(void *arg, const char *section, const char *key, const char *
 	return setting(u, key, value);
 }
 
-int dl_adopted_load(const char *dir, struct dl_adopted *ret_adopted, int *ret_line)
+int davy_adopted_load(const char *dir, struct davy_adopted *ret_adopted, int *ret_line)
 {
 	char path[512], *text;
 	ssize_t n;
@@ -178,7 +178,7 @@ int dl_adopted_load(const char *dir, struct dl_adopted *ret_adopted, int *ret_li
 	text = malloc(FILE_MAX);
 	if (!text)
 		return -ENOMEM;
-	n = dl_read_whole(path, text, FILE_MAX);
+	n = davy_read_whole(path, text, FILE_MAX);
 	if (n >= 0)
 		*ret_line = strlen(text) == (size_t)n ? ini_parse_string(text, on_line, ret_adopted)
 						      : 1;
@@ -191,7 +191,7 @@ int dl_adopted_load(const char *dir, struct dl_adopted *ret_adopted, int *ret_li
 	return *ret_line > 0 ? -EBADMSG : -ENOMEM;
 }
 
-int dl_adopted_set_aside(const char *dir)
+int davy_adopted_set_aside(const char *dir)
 {
 	char path[512], aside[520];
 	int err = path_of(path, sizeof(path), dir);
@@ -202,15 +202,15 @@ int dl_adopted_set_aside(const char *dir)
 	return rename(path, aside) ? -errno : 0;
 }
 
-static void put_settings(FILE *out, const char *was, enum dl_backend backend,
-			 const struct dl_knobs *k)
+static void put_settings(FILE *out, const char *was, enum davy_backend backend,
+			 const struct davy_knobs *k)
 {
-	fprintf(out, "%sbackend = %s\n", was, dl_backend_name(backend));
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		fprintf(out, "%s%s = %u\n", was, dl_knob_name(i), dl_knob_get(k, i));
+	fprintf(out, "%sbackend = %s\n", was, davy_backend_name(backend));
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+		fprintf(out, "%s%s = %u\n", was, davy_knob_name(i), davy_knob_get(k, i));
 }
 
-static void put_unit(FILE *out, size_t number_of, const struct dl_adopted_unit *u)
+static void put_unit(FILE *out, size_t number_of, const struct davy_adopted_unit *u)
 {
 	fprintf(out, "\n[unit %zu]\nunit = %s\nversion = %u\nmade_dir = %d\nstopped = %d\n",
 		number_of, u->unit, u->version, u->made_dir, u->stopped);
@@ -219,16 +219,16 @@ static void put_unit(FILE *out, size_t number_of, const struct dl_adopted_unit *
 		"derived = %s\ncapped = %d\nmemory_high = %" PRIu64 "\ncpu_quota = %" PRIu64 "\n",
 		u->derived, u->capped, u->memory_high, u->cpu_quota);
 	fprintf(out, "shrunk_for = %s\nmoved_for = %s\nmoved_from = %s\n",
-		dl_hazard_name(u->shrunk_for), dl_hazard_name(u->moved_for),
-		dl_backend_name(u->moved_from));
-	fprintf(out, "before_cpu = %s\nmoved_off = %s\n", dl_backend_name(u->before_cpu),
+		davy_hazard_name(u->shrunk_for), davy_hazard_name(u->moved_for),
+		davy_backend_name(u->moved_from));
+	fprintf(out, "before_cpu = %s\nmoved_off = %s\n", davy_backend_name(u->before_cpu),
 		u->moved_off);
 	fprintf(out, "unproven = %d\n", u->unproven);
 	if (u->unproven)
 		put_settings(out, "was_", u->was_backend, &u->was_knobs);
 }
 
-int dl_adopted_save(const char *dir, const struct dl_adopted *adopted)
+int davy_adopted_save(const char *dir, const struct davy_adopted *adopted)
 {
 	char path[512], parent[512], *text = NULL;
 	size_t size = 0;
@@ -236,9 +236,9 @@ int dl_adopted_save(const char *dir, const struct dl_adopted *adopted)
 	int err = path_of(path, sizeof(path), dir);
 
 	if (!err)
-		err = dl_root_path(parent, sizeof(parent), "%s", dir);
+		err = davy_root_path(parent, sizeof(parent), "%s", dir);
 	if (!err)
-		err = dl_make_dirs(parent);
+		err = davy_make_dirs(parent);
 	if (err)
 		return err;
 	out = open_memstream(&text, &size);
@@ -249,7 +249,7 @@ int dl_adopted_save(const char *dir, const struct dl_adopted *adopted)
 		"# 'davylamp policy adopt UNIT' and 'davylamp policy release UNIT' change it.\n");
 	for (size_t i = 0; i < adopted->count; i++)
 		put_unit(out, i + 1, &adopted->unit[i]);
-	err = fclose(out) ? -ENOMEM : dl_replace_file(path, text, size, 0644);
+	err = fclose(out) ? -ENOMEM : davy_replace_file(path, text, size, 0644);
 	free(text);
 	return err;
 }

@@ -18,14 +18,14 @@
 #define FILE_MAX ((size_t)256 * 1024)
 
 struct reader {
-	struct dl_config config;
-	struct dl_section section;
+	struct davy_config config;
+	struct davy_section section;
 	const char *at; /* what is not read yet */
 	int line;
-	int key_line[DL_CFG_COUNT]; /* where this file sets it; 0: it does not */
-	int override_line[DL_OVERRIDES_MAX];
+	int key_line[DAVY_CFG_COUNT]; /* where this file sets it; 0: it does not */
+	int override_line[DAVY_OVERRIDES_MAX];
 	int wrong_line;
-	char wrong[DL_CONFIG_ERROR_LEN];
+	char wrong[DAVY_CONFIG_ERROR_LEN];
 };
 
 /* The first wrong line counts; the rest of the file is not read. */
@@ -46,7 +46,7 @@ fail(struct reader *r, int line, const char *format, ...)
 static void take_section(struct reader *r, const char *line)
 {
 	const char *end = strchr(line, ']');
-	char text[256], why[DL_CONFIG_ERROR_LEN];
+	char text[256], why[DAVY_CONFIG_ERROR_LEN];
 
 	if (!end) {
 		fail(r, r->line, "'[' without ']', expected '[section]'");
@@ -58,7 +58,7 @@ static void take_section(struct reader *r, const char *line)
 		return;
 	}
 	snprintf(text, sizeof(text), "%.*s", (int)(end - line - 1), line + 1);
-	if (dl_section_parse(text, &r->section, why, sizeof(why)))
+	if (davy_section_parse(text, &r->section, why, sizeof(why)))
 		fail(r, r->line, "%s", why);
 }
 
@@ -89,34 +89,34 @@ static char *next_line(char *str, int num, void *stream)
 	return r->wrong_line ? NULL : str;
 }
 
-static int wrong_value(struct reader *r, enum dl_config_key key, const char *value, int err)
+static int wrong_value(struct reader *r, enum davy_config_key key, const char *value, int err)
 {
-	const struct dl_config_row *row = &dl_config_rows[key];
-	char min[DL_CONFIG_VALUE_LEN], max[DL_CONFIG_VALUE_LEN];
+	const struct davy_config_row *row = &davy_config_rows[key];
+	char min[DAVY_CONFIG_VALUE_LEN], max[DAVY_CONFIG_VALUE_LEN];
 	const char *unit = value + strspn(value, "0123456789 \t");
 
 	if (err == -EDOM && *unit)
 		return fail(r, r->line, "wrong unit '%s' of '%s', expected %s", unit, row->name,
-			    dl_config_value_form(row->unit));
+			    davy_config_value_form(row->unit));
 	if (err == -EDOM)
 		return fail(r, r->line, "'%s' of '%s' has no unit, expected %s", value, row->name,
-			    dl_config_value_form(row->unit));
+			    davy_config_value_form(row->unit));
 	if (err == -EINVAL)
 		return fail(r, r->line, "wrong value '%s' of '%s', expected %s", value, row->name,
-			    dl_config_value_form(row->unit));
-	dl_config_value_text(row->unit, row->min, min);
-	dl_config_value_text(row->unit, row->max, max);
+			    davy_config_value_form(row->unit));
+	davy_config_value_text(row->unit, row->min, min);
+	davy_config_value_text(row->unit, row->max, max);
 	return fail(r, r->line, "'%s' of '%s' is out of range, expected %s to %s", value, row->name,
 		    min, max);
 }
 
-static int set_twice(struct reader *r, enum dl_config_key key, int first)
+static int set_twice(struct reader *r, enum davy_config_key key, int first)
 {
 	return fail(r, r->line, "'%s' a second time, expected it once: line %d has it",
-		    dl_config_rows[key].name, first);
+		    davy_config_rows[key].name, first);
 }
 
-static int set_for_all(struct reader *r, enum dl_config_key key, int64_t value)
+static int set_for_all(struct reader *r, enum davy_config_key key, int64_t value)
 {
 	if (r->key_line[key])
 		return set_twice(r, key, r->key_line[key]);
@@ -125,24 +125,24 @@ static int set_for_all(struct reader *r, enum dl_config_key key, int64_t value)
 	return 1;
 }
 
-static int set_for_some(struct reader *r, enum dl_config_key key, int64_t value)
+static int set_for_some(struct reader *r, enum davy_config_key key, int64_t value)
 {
-	const struct dl_section *s = &r->section;
-	const char *name = dl_config_rows[key].name;
-	const struct dl_override *o;
+	const struct davy_section *s = &r->section;
+	const char *name = davy_config_rows[key].name;
+	const struct davy_override *o;
 	int *line;
 
-	if (!dl_config_scoped(key))
+	if (!davy_config_scoped(key))
 		return fail(r, r->line, "'%s' is the same for all, expected it in '[%s]'", name,
 			    s->name);
-	o = dl_config_override(&r->config, s->scope, s->target, key);
+	o = davy_config_override(&r->config, s->scope, s->target, key);
 	if (o && r->override_line[o - r->config.override])
 		return set_twice(r, key, r->override_line[o - r->config.override]);
-	if (!dl_config_set_for(&r->config, s->scope, s->target, name, value))
+	if (!davy_config_set_for(&r->config, s->scope, s->target, name, value))
 		return fail(r, r->line,
 			    "no room, expected at most %d values for one driver, device or model",
-			    DL_OVERRIDES_MAX);
-	o = dl_config_override(&r->config, s->scope, s->target, key);
+			    DAVY_OVERRIDES_MAX);
+	o = davy_config_override(&r->config, s->scope, s->target, key);
 	line = &r->override_line[o - r->config.override];
 	*line = r->line;
 	return 1;
@@ -151,7 +151,7 @@ static int set_for_some(struct reader *r, enum dl_config_key key, int64_t value)
 static int on_key(void *arg, const char *section, const char *key, const char *text)
 {
 	struct reader *r = arg;
-	char name[128], why[DL_CONFIG_ERROR_LEN];
+	char name[128], why[DAVY_CONFIG_ERROR_LEN];
 	int64_t value;
 	int index, err;
 
@@ -162,18 +162,18 @@ static int on_key(void *arg, const char *section, const char *key, const char *t
 			    "another above it",
 			    key);
 	snprintf(name, sizeof(name), "%s.%s", r->section.name, key);
-	index = dl_config_find(name);
+	index = davy_config_find(name);
 	if (index < 0) {
-		dl_section_unknown_key(&r->section, key, why, sizeof(why));
+		davy_section_unknown_key(&r->section, key, why, sizeof(why));
 		return fail(r, r->line, "%s", why);
 	}
-	err = dl_config_value(dl_config_rows[index].unit, text, &value);
-	if (!err && (value < dl_config_rows[index].min || value > dl_config_rows[index].max))
+	err = davy_config_value(davy_config_rows[index].unit, text, &value);
+	if (!err && (value < davy_config_rows[index].min || value > davy_config_rows[index].max))
 		err = -ERANGE;
 	if (err)
-		return wrong_value(r, (enum dl_config_key)index, text, err);
-	return r->section.scope ? set_for_some(r, (enum dl_config_key)index, value)
-				: set_for_all(r, (enum dl_config_key)index, value);
+		return wrong_value(r, (enum davy_config_key)index, text, err);
+	return r->section.scope ? set_for_some(r, (enum davy_config_key)index, value)
+				: set_for_all(r, (enum davy_config_key)index, value);
 }
 
 struct placed {
@@ -181,11 +181,11 @@ struct placed {
 	int line; /* 0: not of this file */
 };
 
-static struct placed placed_for(const struct reader *r, const struct dl_override *of,
-				enum dl_config_key key)
+static struct placed placed_for(const struct reader *r, const struct davy_override *of,
+				enum davy_config_key key)
 {
-	const struct dl_override *o =
-		of ? dl_config_override(&r->config, of->scope, of->name, key) : NULL;
+	const struct davy_override *o =
+		of ? davy_config_override(&r->config, of->scope, of->name, key) : NULL;
 
 	if (!o)
 		return (struct placed){ r->config.value[key], r->key_line[key] };
@@ -193,30 +193,30 @@ static struct placed placed_for(const struct reader *r, const struct dl_override
 }
 
 /* "of": for whom, NULL for all. What an earlier file set is in order with itself. */
-static void check_order(struct reader *r, const struct dl_config_order *order,
-			const struct dl_override *of)
+static void check_order(struct reader *r, const struct davy_config_order *order,
+			const struct davy_override *of)
 {
 	struct placed low = placed_for(r, of, order->low), high = placed_for(r, of, order->high);
-	const struct dl_config_row *row = &dl_config_rows[order->low];
-	char is[DL_CONFIG_VALUE_LEN], most[DL_CONFIG_VALUE_LEN];
+	const struct davy_config_row *row = &davy_config_rows[order->low];
+	char is[DAVY_CONFIG_VALUE_LEN], most[DAVY_CONFIG_VALUE_LEN];
 
 	if (low.value <= high.value || (!low.line && !high.line))
 		return;
-	dl_config_value_text(row->unit, low.value, is);
-	dl_config_value_text(row->unit, high.value, most);
+	davy_config_value_text(row->unit, low.value, is);
+	davy_config_value_text(row->unit, high.value, most);
 	fail(r, low.line > high.line ? low.line : high.line,
 	     "'%s' is %s, expected at most '%s', which is %s%s%s", row->name, is,
-	     dl_config_rows[order->high].name, most, of ? " for " : "", of ? of->name : "");
+	     davy_config_rows[order->high].name, most, of ? " for " : "", of ? of->name : "");
 }
 
 static void check_orders(struct reader *r)
 {
-	struct dl_config_order order;
+	struct davy_config_order order;
 
-	for (size_t i = 0; dl_config_order(i, &order); i++) {
+	for (size_t i = 0; davy_config_order(i, &order); i++) {
 		check_order(r, &order, NULL);
 		for (uint32_t j = 0; j < r->config.override_count; j++) {
-			const struct dl_override *o = &r->config.override[j];
+			const struct davy_override *o = &r->config.override[j];
 
 			if (o->key == order.low || o->key == order.high)
 				check_order(r, &order, o);
@@ -245,15 +245,16 @@ static int parse(struct reader *r, const char *text, size_t size)
 	return 0;
 }
 
-int dl_config_file_read(const char *path, struct dl_config *config, char error[DL_CONFIG_ERROR_LEN])
+int davy_config_file_read(const char *path, struct davy_config *config,
+			  char error[DAVY_CONFIG_ERROR_LEN])
 {
 	struct reader *r = calloc(1, sizeof(*r));
-	char *text = malloc(FILE_MAX), raw[DL_CONFIG_ERROR_LEN];
+	char *text = malloc(FILE_MAX), raw[DAVY_CONFIG_ERROR_LEN];
 	ssize_t n = -ENOMEM;
 	int err = 0;
 
 	if (r && text)
-		n = dl_read_file(path, text, FILE_MAX);
+		n = davy_read_file(path, text, FILE_MAX);
 	if (n >= 0) {
 		r->config = *config;
 		err = parse(r, text, (size_t)n);
@@ -263,7 +264,7 @@ int dl_config_file_read(const char *path, struct dl_config *config, char error[D
 	} else if (!err && r->wrong_line) {
 		err = -EBADMSG;
 		snprintf(raw, sizeof(raw), "%.160s:%d: %.340s", path, r->wrong_line, r->wrong);
-		dl_text_safe(error, DL_CONFIG_ERROR_LEN, raw);
+		davy_text_safe(error, DAVY_CONFIG_ERROR_LEN, raw);
 	} else if (!err) {
 		*config = r->config;
 	}
@@ -272,35 +273,35 @@ int dl_config_file_read(const char *path, struct dl_config *config, char error[D
 	return err;
 }
 
-static int read_dir(const char *dir, struct dl_config *config, char error[DL_CONFIG_ERROR_LEN])
+static int read_dir(const char *dir, struct davy_config *config, char error[DAVY_CONFIG_ERROR_LEN])
 {
 	char path[PATH_MAX];
 	int err = -ENAMETOOLONG;
 
 	if (snprintf(path, sizeof(path), "%s/hazards.conf", dir) < (int)sizeof(path))
-		err = dl_config_file_read(path, config, error);
+		err = davy_config_file_read(path, config, error);
 	if (err && err != -EBADMSG && err != -ENOENT)
-		snprintf(error, DL_CONFIG_ERROR_LEN, "'%.300s/hazards.conf': %s", dir,
+		snprintf(error, DAVY_CONFIG_ERROR_LEN, "'%.300s/hazards.conf': %s", dir,
 			 strerror(-err));
 	return err == -ENOENT ? 0 : err;
 }
 
-int dl_config_dirs_read(const char *data_dir, const char *state_dir, const char *config_dir,
-			struct dl_config *ret_config, char error[DL_CONFIG_ERROR_LEN])
+int davy_config_dirs_read(const char *data_dir, const char *state_dir, const char *config_dir,
+			  struct davy_config *ret_config, char error[DAVY_CONFIG_ERROR_LEN])
 {
-	struct dl_config shipped, config;
+	struct davy_config shipped, config;
 	bool tuned;
 	int err;
 
 	error[0] = 0;
-	dl_config_defaults(&shipped);
+	davy_config_defaults(&shipped);
 	err = read_dir(data_dir, &shipped, error);
 	if (err)
 		return err;
 	config = shipped;
 	tuned = !read_dir(state_dir, &config, error) && read_dir(config_dir, &config, error) == 0;
 	if (!tuned) {
-		char why[DL_CONFIG_ERROR_LEN];
+		char why[DAVY_CONFIG_ERROR_LEN];
 
 		config = shipped;
 		err = read_dir(config_dir, &config, why);

@@ -5,19 +5,19 @@
  * and what must be in order is; the first line that is wrong is reported with what was expected,
  * and nothing of the file is taken.
  */
-#ifndef DL_STORE_CONFIG_FILE_H
-#define DL_STORE_CONFIG_FILE_H
+#ifndef DAVY_CONFIG_FILE_H
+#define DAVY_CONFIG_FILE_H
 
 #include "core/event/config.h"
 
-#define DL_CONFIG_ERROR_LEN 512
+#define DAVY_CONFIG_ERROR_LEN 512
 
 /*
  * Reads "path" over *config. 0; -ENOENT: no such file; -EBADMSG: "error" says file, line, and what
  * was expected, fit to be shown, and *config is as before.
  */
-int dl_config_file_read(const char *path, struct dl_config *config,
-			char error[DL_CONFIG_ERROR_LEN]);
+int davy_config_file_read(const char *path, struct davy_config *config,
+			  char error[DAVY_CONFIG_ERROR_LEN]);
 
 /*
  * The shipped hazards.conf of "data_dir", the tuned one of "state_dir" and the host's of
@@ -25,7 +25,7 @@ int dl_config_file_read(const char *path, struct dl_config *config,
  * host's is not in order, is left out: "error" says why, else it is "". Errors as above; others
  * than -EBADMSG are told in "error" too.
  */
-int dl_config_dirs_read(const char *data_dir, const char *state_dir, const char *config_dir,
-			struct dl_config *ret_config, char error[DL_CONFIG_ERROR_LEN]);
+int davy_config_dirs_read(const char *data_dir, const char *state_dir, const char *config_dir,
+			  struct davy_config *ret_config, char error[DAVY_CONFIG_ERROR_LEN]);
 
 #endif

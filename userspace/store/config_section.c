@@ -8,63 +8,63 @@
 #include "core/event/event.h"
 #include "lib/text.h"
 
-static const char *const scopes[DL_SCOPE_COUNT] = { NULL, "driver", "device", "model" };
+static const char *const scopes[DAVY_SCOPE_COUNT] = { NULL, "driver", "device", "model" };
 
-const char *dl_scope_name(uint32_t scope)
+const char *davy_scope_name(uint32_t scope)
 {
-	return scope < DL_SCOPE_COUNT && scopes[scope] ? scopes[scope] : "none";
+	return scope < DAVY_SCOPE_COUNT && scopes[scope] ? scopes[scope] : "none";
 }
 
 /* The section of a key, as the beginning of its name up to the dot. */
-static bool in_section(enum dl_config_key key, const char *section)
+static bool in_section(enum davy_config_key key, const char *section)
 {
 	size_t len = strlen(section);
 
-	return !strncmp(dl_config_rows[key].name, section, len) &&
-	       dl_config_rows[key].name[len] == '.';
+	return !strncmp(davy_config_rows[key].name, section, len) &&
+	       davy_config_rows[key].name[len] == '.';
 }
 
 static bool known(const char *section)
 {
-	for (int i = 0; i < DL_CFG_COUNT; i++)
-		if (in_section((enum dl_config_key)i, section))
+	for (int i = 0; i < DAVY_CFG_COUNT; i++)
+		if (in_section((enum davy_config_key)i, section))
 			return true;
 	return false;
 }
 
 /* The name before the dot of a key's, or after it. */
-static void part_of(enum dl_config_key key, bool section, char part[DL_SECTION_LEN])
+static void part_of(enum davy_config_key key, bool section, char part[DAVY_SECTION_LEN])
 {
-	const char *name = dl_config_rows[key].name, *dot = strchr(name, '.');
+	const char *name = davy_config_rows[key].name, *dot = strchr(name, '.');
 
 	if (section)
-		snprintf(part, DL_SECTION_LEN, "%.*s", (int)(dot - name), name);
+		snprintf(part, DAVY_SECTION_LEN, "%.*s", (int)(dot - name), name);
 	else
-		snprintf(part, DL_SECTION_LEN, "%s", dot + 1);
+		snprintf(part, DAVY_SECTION_LEN, "%s", dot + 1);
 }
 
 /* Of sections, or of the keys of one; "" when nothing is like it. */
-static void nearest(const char *typed, const char *section, char best[DL_SECTION_LEN])
+static void nearest(const char *typed, const char *section, char best[DAVY_SECTION_LEN])
 {
-	size_t least = DL_WORD_MAX;
+	size_t least = DAVY_WORD_MAX;
 
 	best[0] = 0;
-	for (int i = 0; i < DL_CFG_COUNT; i++) {
-		char part[DL_SECTION_LEN];
+	for (int i = 0; i < DAVY_CFG_COUNT; i++) {
+		char part[DAVY_SECTION_LEN];
 
-		if (section && !in_section((enum dl_config_key)i, section))
+		if (section && !in_section((enum davy_config_key)i, section))
 			continue;
-		part_of((enum dl_config_key)i, !section, part);
-		if (!dl_text_near(typed, part) || dl_text_distance(typed, part) >= least)
+		part_of((enum davy_config_key)i, !section, part);
+		if (!davy_text_near(typed, part) || davy_text_distance(typed, part) >= least)
 			continue;
-		least = dl_text_distance(typed, part);
-		snprintf(best, DL_SECTION_LEN, "%s", part);
+		least = davy_text_distance(typed, part);
+		snprintf(best, DAVY_SECTION_LEN, "%s", part);
 	}
 }
 
 static int unknown_section(const char *name, char *why, size_t size)
 {
-	char best[DL_SECTION_LEN];
+	char best[DAVY_SECTION_LEN];
 
 	nearest(name, NULL, best);
 	snprintf(why, size,
@@ -75,16 +75,16 @@ static int unknown_section(const char *name, char *why, size_t size)
 	return -EBADMSG;
 }
 
-void dl_section_unknown_key(const struct dl_section *s, const char *key, char *why, size_t size)
+void davy_section_unknown_key(const struct davy_section *s, const char *key, char *why, size_t size)
 {
-	char part[DL_SECTION_LEN];
+	char part[DAVY_SECTION_LEN];
 	size_t used;
 
 	used = (size_t)snprintf(why, size, "unknown key '%s.%s', expected one of", s->name, key);
-	for (int i = 0; i < DL_CFG_COUNT; i++) {
-		if (!in_section((enum dl_config_key)i, s->name) || used >= size)
+	for (int i = 0; i < DAVY_CFG_COUNT; i++) {
+		if (!in_section((enum davy_config_key)i, s->name) || used >= size)
 			continue;
-		part_of((enum dl_config_key)i, false, part);
+		part_of((enum davy_config_key)i, false, part);
 		used += (size_t)snprintf(why + used, size - used, " %s", part);
 	}
 	nearest(key, s->name, part);
@@ -92,12 +92,12 @@ void dl_section_unknown_key(const struct dl_section *s, const char *key, char *w
 		snprintf(why + used, size - used, "; is '%s' meant?", part);
 }
 
-static int take_scope(const char *text, struct dl_section *s, char *why, size_t size)
+static int take_scope(const char *text, struct davy_section *s, char *why, size_t size)
 {
 	const char *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : strlen(text);
 
-	for (uint32_t i = DL_SCOPE_DRIVER; i < DL_SCOPE_COUNT; i++)
+	for (uint32_t i = DAVY_SCOPE_DRIVER; i < DAVY_SCOPE_COUNT; i++)
 		if (strlen(scopes[i]) == len && !memcmp(text, scopes[i], len))
 			s->scope = i;
 	if (!equals || !s->scope) {
@@ -119,9 +119,9 @@ static int take_scope(const char *text, struct dl_section *s, char *why, size_t 
 	return 0;
 }
 
-int dl_section_parse(const char *text, struct dl_section *ret_section, char *why, size_t size)
+int davy_section_parse(const char *text, struct davy_section *ret_section, char *why, size_t size)
 {
-	struct dl_section s = { 0 };
+	struct davy_section s = { 0 };
 	const char *rest = text + strcspn(text, " \t");
 	int err;
 

@@ -8,52 +8,52 @@
 #include <string.h>
 
 struct suffix {
-	enum dl_unit unit;
+	enum davy_unit unit;
 	const char *name;
 	int64_t factor;
 };
 
 static const struct suffix suffixes[] = {
 	/* of a unit, small ones first */
-	{ DL_UNIT_MS, "ms", 1 },
-	{ DL_UNIT_MS, "s", 1000 },
-	{ DL_UNIT_MS, "min", 60000 },
-	{ DL_UNIT_MS, "h", 3600000 },
-	{ DL_UNIT_BYTES, "B", 1 },
-	{ DL_UNIT_BYTES, "KiB", 1LL << 10 },
-	{ DL_UNIT_BYTES, "MiB", 1LL << 20 },
-	{ DL_UNIT_BYTES, "GiB", 1LL << 30 },
-	{ DL_UNIT_BYTES, "TiB", 1LL << 40 },
-	{ DL_UNIT_PERMILLE, "%", 10 },
-	{ DL_UNIT_COUNT, "", 1 },
+	{ DAVY_UNIT_MS, "ms", 1 },
+	{ DAVY_UNIT_MS, "s", 1000 },
+	{ DAVY_UNIT_MS, "min", 60000 },
+	{ DAVY_UNIT_MS, "h", 3600000 },
+	{ DAVY_UNIT_BYTES, "B", 1 },
+	{ DAVY_UNIT_BYTES, "KiB", 1LL << 10 },
+	{ DAVY_UNIT_BYTES, "MiB", 1LL << 20 },
+	{ DAVY_UNIT_BYTES, "GiB", 1LL << 30 },
+	{ DAVY_UNIT_BYTES, "TiB", 1LL << 40 },
+	{ DAVY_UNIT_PERMILLE, "%", 10 },
+	{ DAVY_UNIT_COUNT, "", 1 },
 };
 
 #define SUFFIX_COUNT (sizeof(suffixes) / sizeof(suffixes[0]))
 
-const char *dl_config_value_form(enum dl_unit unit)
+const char *davy_config_value_form(enum davy_unit unit)
 {
 	switch (unit) {
-	case DL_UNIT_MS:
+	case DAVY_UNIT_MS:
 		return "a time such as '300 ms', '10 s', '30 min', '2 h'";
-	case DL_UNIT_BYTES:
+	case DAVY_UNIT_BYTES:
 		return "an amount such as '256 MiB' (B, KiB, MiB, GiB, TiB)";
-	case DL_UNIT_PERMILLE:
+	case DAVY_UNIT_PERMILLE:
 		return "a share such as '25 %'";
-	case DL_UNIT_MODE:
+	case DAVY_UNIT_MODE:
 		return "observe, advise or enforce";
 	default:
 		return "a whole number without a unit";
 	}
 }
 
-int dl_config_value(enum dl_unit unit, const char *text, int64_t *ret_value)
+int davy_config_value(enum davy_unit unit, const char *text, int64_t *ret_value)
 {
 	long long number;
 	int64_t value;
 	char *end;
 
-	if (unit == DL_UNIT_MODE) {
-		value = dl_mode_from_name(text);
+	if (unit == DAVY_UNIT_MODE) {
+		value = davy_mode_from_name(text);
 		if (value < 0)
 			return -EINVAL;
 		*ret_value = value;
@@ -79,28 +79,28 @@ int dl_config_value(enum dl_unit unit, const char *text, int64_t *ret_value)
 	return -EDOM;
 }
 
-void dl_config_value_text(enum dl_unit unit, int64_t value, char buf[DL_CONFIG_VALUE_LEN])
+void davy_config_value_text(enum davy_unit unit, int64_t value, char buf[DAVY_CONFIG_VALUE_LEN])
 {
 	const struct suffix *best = NULL;
 
-	if (unit == DL_UNIT_MODE && value >= 0 && value < DL_MODE_COUNT) {
-		snprintf(buf, DL_CONFIG_VALUE_LEN, "%s", dl_mode_name((enum dl_mode)value));
+	if (unit == DAVY_UNIT_MODE && value >= 0 && value < DAVY_MODE_COUNT) {
+		snprintf(buf, DAVY_CONFIG_VALUE_LEN, "%s", davy_mode_name((enum davy_mode)value));
 		return;
 	}
 	for (size_t i = 0; i < SUFFIX_COUNT; i++)
 		if (suffixes[i].unit == unit && (!best || value % suffixes[i].factor == 0))
 			best = &suffixes[i];
-	if (!best || (unit == DL_UNIT_MS && !value))
-		snprintf(buf, DL_CONFIG_VALUE_LEN, "%" PRId64 "%s", value, best ? " s" : "");
+	if (!best || (unit == DAVY_UNIT_MS && !value))
+		snprintf(buf, DAVY_CONFIG_VALUE_LEN, "%" PRId64 "%s", value, best ? " s" : "");
 	else if (value % best->factor) /* a share of a tenth of a percent */
-		snprintf(buf, DL_CONFIG_VALUE_LEN, "%" PRId64 ".%" PRId64 " %s",
+		snprintf(buf, DAVY_CONFIG_VALUE_LEN, "%" PRId64 ".%" PRId64 " %s",
 			 value / best->factor, value % best->factor, best->name);
 	else
-		snprintf(buf, DL_CONFIG_VALUE_LEN, "%" PRId64 "%s%s", value / best->factor,
+		snprintf(buf, DAVY_CONFIG_VALUE_LEN, "%" PRId64 "%s%s", value / best->factor,
 			 best->name[0] ? " " : "", best->name);
 }
 
-int64_t dl_config_value_round(enum dl_unit unit, int64_t value)
+int64_t davy_config_value_round(enum davy_unit unit, int64_t value)
 {
-	return unit == DL_UNIT_PERMILLE ? (value + 5) / 10 * 10 : value;
+	return unit == DAVY_UNIT_PERMILLE ? (value + 5) / 10 * 10 : value;
 }

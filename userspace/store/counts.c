@@ -22,7 +22,7 @@ struct reader {
 static void refuse(struct reader *r, const char *of, const char *expected)
 {
 	if (!r->err)
-		snprintf(r->error, DL_COUNTS_ERROR_LEN, "'%.40s': expected %s", of, expected);
+		snprintf(r->error, DAVY_COUNTS_ERROR_LEN, "'%.40s': expected %s", of, expected);
 	r->err = -EBADMSG;
 }
 
@@ -39,11 +39,11 @@ static uint64_t number(struct reader *r, const json_t *object, const char *key, 
 }
 
 /* Its numbers are of one history: as many in the slots as counted, the mean between the ends. */
-static bool agrees(const struct dl_lead *lead)
+static bool agrees(const struct davy_lead *lead)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < DL_LEAD_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_LEAD_SLOTS; i++)
 		count += lead->slot[i];
 	if (!lead->count)
 		return !count && !lead->sum_ns && !lead->min_ns && !lead->max_ns;
@@ -51,7 +51,7 @@ static bool agrees(const struct dl_lead *lead)
 	       lead->sum_ns / lead->count <= lead->max_ns;
 }
 
-static void read_lead(struct reader *r, const json_t *object, struct dl_lead *lead)
+static void read_lead(struct reader *r, const json_t *object, struct davy_lead *lead)
 {
 	const json_t *all = json_object_get(object, "lead"), *slots = json_object_get(all, "slots");
 
@@ -61,9 +61,9 @@ static void read_lead(struct reader *r, const json_t *object, struct dl_lead *le
 	lead->sum_ns = number(r, all, "sum_ns", SUM_MAX);
 	lead->min_ns = number(r, all, "min_ns", SUM_MAX);
 	lead->max_ns = number(r, all, "max_ns", SUM_MAX);
-	if (json_array_size(slots) != DL_LEAD_SLOTS)
+	if (json_array_size(slots) != DAVY_LEAD_SLOTS)
 		refuse(r, "slots", "a list of 32 counts");
-	for (size_t i = 0; i < DL_LEAD_SLOTS && !r->err; i++) {
+	for (size_t i = 0; i < DAVY_LEAD_SLOTS && !r->err; i++) {
 		json_int_t n = json_integer_value(json_array_get(slots, i));
 
 		if (!json_is_integer(json_array_get(slots, i)) || n < 0 || n > COUNT_MAX)
@@ -75,7 +75,7 @@ static void read_lead(struct reader *r, const json_t *object, struct dl_lead *le
 		refuse(r, "lead", "numbers that agree with each other");
 }
 
-static void read_class(struct reader *r, const json_t *object, struct dl_class_score *score)
+static void read_class(struct reader *r, const json_t *object, struct davy_class_score *score)
 {
 	score->failures = number(r, object, "failures", COUNT_MAX);
 	score->missed = number(r, object, "missed", COUNT_MAX);
@@ -84,7 +84,7 @@ static void read_class(struct reader *r, const json_t *object, struct dl_class_s
 		refuse(r, "failures", "those that were missed and those with a lead");
 }
 
-static void read_hazard(struct reader *r, const json_t *object, struct dl_hazard_score *score)
+static void read_hazard(struct reader *r, const json_t *object, struct davy_hazard_score *score)
 {
 	score->signs = number(r, object, "signs", COUNT_MAX);
 	score->confirmed = number(r, object, "confirmed", COUNT_MAX);
@@ -109,28 +109,28 @@ static uint32_t find(const char *name, uint32_t count, const char *(*name_of)(ui
 
 static const char *hazard_name(uint32_t hazard)
 {
-	return dl_hazard_name((enum dl_hazard)hazard);
+	return davy_hazard_name((enum davy_hazard)hazard);
 }
 
-static void read_all(struct reader *r, const json_t *root, struct dl_foresight *f)
+static void read_all(struct reader *r, const json_t *root, struct davy_foresight *f)
 {
 	const char *name;
 	json_t *object;
 
 	json_object_foreach(json_object_get(root, "classes"), name, object)
 	{
-		uint32_t class = find(name, DL_CLASS_COUNT, dl_log_class_name);
+		uint32_t class = find(name, DAVY_CLASS_COUNT, davy_log_class_name);
 
-		if (class < DL_CLASS_COUNT)
+		if (class < DAVY_CLASS_COUNT)
 			read_class(r, object, &f->class[class]);
 		else
 			refuse(r, name, "the name of a failure class");
 	}
 	json_object_foreach(json_object_get(root, "hazards"), name, object)
 	{
-		uint32_t hazard = find(name, DL_HZ_COUNT, hazard_name);
+		uint32_t hazard = find(name, DAVY_HZ_COUNT, hazard_name);
 
-		if (hazard < DL_HZ_COUNT)
+		if (hazard < DAVY_HZ_COUNT)
 			read_hazard(r, object, &f->hazard[hazard]);
 		else
 			refuse(r, name, "the name of a hazard");
@@ -156,11 +156,11 @@ static json_t *counts_json(const char *text, size_t size, json_error_t *why)
 	return NULL;
 }
 
-int dl_counts_parse(const char *text, size_t size, struct dl_counts *ret_counts,
-		    char error[DL_COUNTS_ERROR_LEN])
+int davy_counts_parse(const char *text, size_t size, struct davy_counts *ret_counts,
+		      char error[DAVY_COUNTS_ERROR_LEN])
 {
 	struct reader r = { .error = error };
-	struct dl_counts counts;
+	struct davy_counts counts;
 	json_error_t why;
 	json_t *root = counts_json(text, size, &why);
 
@@ -168,7 +168,7 @@ int dl_counts_parse(const char *text, size_t size, struct dl_counts *ret_counts,
 	if (!root && !why.text[0])
 		return -ENOMEM;
 	if (!root) {
-		snprintf(error, DL_COUNTS_ERROR_LEN, "line %d: no JSON: %.100s", why.line,
+		snprintf(error, DAVY_COUNTS_ERROR_LEN, "line %d: no JSON: %.100s", why.line,
 			 why.text);
 		return -EBADMSG;
 	}
@@ -188,10 +188,11 @@ int dl_counts_parse(const char *text, size_t size, struct dl_counts *ret_counts,
 
 static int path_of(char *path, size_t size, const char *dir)
 {
-	return dl_root_path(path, size, "%s/%s", dir, DL_COUNTS_NAME);
+	return davy_root_path(path, size, "%s/%s", dir, DAVY_COUNTS_NAME);
 }
 
-int dl_counts_load(const char *dir, struct dl_counts *ret_counts, char error[DL_COUNTS_ERROR_LEN])
+int davy_counts_load(const char *dir, struct davy_counts *ret_counts,
+		     char error[DAVY_COUNTS_ERROR_LEN])
 {
 	char path[512], *text;
 	int err = path_of(path, sizeof(path), dir);
@@ -203,16 +204,16 @@ int dl_counts_load(const char *dir, struct dl_counts *ret_counts, char error[DL_
 	text = malloc(FILE_MAX);
 	if (!text)
 		return -ENOMEM;
-	n = dl_read_whole(path, text, FILE_MAX);
+	n = davy_read_whole(path, text, FILE_MAX);
 	if (n == -ENOENT)
 		memset(ret_counts, 0, sizeof(*ret_counts));
 	else if (n >= 0)
-		err = dl_counts_parse(text, (size_t)n, ret_counts, error);
+		err = davy_counts_parse(text, (size_t)n, ret_counts, error);
 	free(text);
 	return n < 0 && n != -ENOENT ? (int)n : err;
 }
 
-int dl_counts_set_aside(const char *dir)
+int davy_counts_set_aside(const char *dir)
 {
 	char path[512], aside[520];
 	int err = path_of(path, sizeof(path), dir);
@@ -225,14 +226,14 @@ int dl_counts_set_aside(const char *dir)
 
 #define NUMBER(value) ((json_int_t)(value))
 
-static void put_lead(json_t *object, const struct dl_lead *lead)
+static void put_lead(json_t *object, const struct davy_lead *lead)
 {
 	json_t *slots;
 
 	if (!lead->count)
 		return;
 	slots = json_array();
-	for (size_t i = 0; i < DL_LEAD_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_LEAD_SLOTS; i++)
 		json_array_append_new(slots, json_integer(lead->slot[i]));
 	json_object_set_new(object, "lead",
 			    json_pack("{s:I, s:I, s:I, s:I, s:o}", "count", NUMBER(lead->count),
@@ -241,29 +242,29 @@ static void put_lead(json_t *object, const struct dl_lead *lead)
 				      slots));
 }
 
-static json_t *classes(const struct dl_foresight *f)
+static json_t *classes(const struct davy_foresight *f)
 {
 	json_t *all = json_object(), *object;
 
-	for (uint32_t i = 0; i < DL_CLASS_COUNT; i++) {
-		const struct dl_class_score *score = &f->class[i];
+	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++) {
+		const struct davy_class_score *score = &f->class[i];
 
 		if (!score->failures)
 			continue;
 		object = json_pack("{s:I, s:I}", "failures", NUMBER(score->failures), "missed",
 				   NUMBER(score->missed));
 		put_lead(object, &score->lead);
-		json_object_set_new(all, dl_log_class_name(i), object);
+		json_object_set_new(all, davy_log_class_name(i), object);
 	}
 	return all;
 }
 
-static json_t *hazards(const struct dl_foresight *f)
+static json_t *hazards(const struct davy_foresight *f)
 {
 	json_t *all = json_object(), *object;
 
-	for (uint32_t i = 0; i < DL_HZ_COUNT; i++) {
-		const struct dl_hazard_score *score = &f->hazard[i];
+	for (uint32_t i = 0; i < DAVY_HZ_COUNT; i++) {
+		const struct davy_hazard_score *score = &f->hazard[i];
 
 		if (!score->signs)
 			continue;
@@ -272,12 +273,12 @@ static json_t *hazards(const struct dl_foresight *f)
 				   NUMBER(score->averted), "late", NUMBER(score->late),
 				   "false_alarms", NUMBER(score->false_alarms));
 		put_lead(object, &score->lead);
-		json_object_set_new(all, dl_hazard_name((enum dl_hazard)i), object);
+		json_object_set_new(all, davy_hazard_name((enum davy_hazard)i), object);
 	}
 	return all;
 }
 
-char *dl_counts_text(const struct dl_counts *counts)
+char *davy_counts_text(const struct davy_counts *counts)
 {
 	json_t *root = json_pack("{s:i, s:I, s:o, s:o}", "format", FORMAT, "since",
 				 NUMBER(counts->since_s), "classes", classes(&counts->seen),
@@ -288,21 +289,21 @@ char *dl_counts_text(const struct dl_counts *counts)
 	return text;
 }
 
-int dl_counts_save(const char *dir, const struct dl_counts *counts)
+int davy_counts_save(const char *dir, const struct davy_counts *counts)
 {
 	char path[512], parent[512], *text;
 	int err = path_of(path, sizeof(path), dir);
 
 	if (!err)
-		err = dl_root_path(parent, sizeof(parent), "%s", dir);
+		err = davy_root_path(parent, sizeof(parent), "%s", dir);
 	if (!err)
-		err = dl_make_dirs(parent);
+		err = davy_make_dirs(parent);
 	if (err)
 		return err;
-	text = dl_counts_text(counts);
+	text = davy_counts_text(counts);
 	if (!text)
 		return -ENOMEM;
-	err = dl_replace_file(path, text, strlen(text), 0644);
+	err = davy_replace_file(path, text, strlen(text), 0644);
 	free(text);
 	return err;
 }

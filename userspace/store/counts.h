@@ -4,37 +4,38 @@
  * of the state directory, replaced whole. Read like anybody's file: bounded, every number checked,
  * and against the others.
  */
-#ifndef DL_STORE_COUNTS_H
-#define DL_STORE_COUNTS_H
+#ifndef DAVY_COUNTS_H
+#define DAVY_COUNTS_H
 
 #include <stddef.h>
 
 #include "core/score/foresight.h"
 
-#define DL_COUNTS_NAME	    "foresight.json"
-#define DL_COUNTS_ERROR_LEN 160
+#define DAVY_COUNTS_NAME      "foresight.json"
+#define DAVY_COUNTS_ERROR_LEN 160
 
-struct dl_counts {
-	int64_t since_s;	  /* wall clock, when the counting began; 0: it has not */
-	struct dl_foresight seen; /* only its counts: no signs and no episodes */
+struct davy_counts {
+	int64_t since_s;	    /* wall clock, when the counting began; 0: it has not */
+	struct davy_foresight seen; /* only its counts: no signs and no episodes */
 };
 
 /*
  * 0, also when there is no file (zeros then); -EBADMSG, and "error" says what was expected: the
  * caller keeps what it has.
  */
-int dl_counts_load(const char *dir, struct dl_counts *ret_counts, char error[DL_COUNTS_ERROR_LEN]);
+int davy_counts_load(const char *dir, struct davy_counts *ret_counts,
+		     char error[DAVY_COUNTS_ERROR_LEN]);
 
 /* The same of the bytes of a file. */
-int dl_counts_parse(const char *text, size_t size, struct dl_counts *ret_counts,
-		    char error[DL_COUNTS_ERROR_LEN]);
+int davy_counts_parse(const char *text, size_t size, struct davy_counts *ret_counts,
+		      char error[DAVY_COUNTS_ERROR_LEN]);
 
 /* Puts a file that is not understood aside as foresight.json.bad, so that nothing of it is lost. */
-int dl_counts_set_aside(const char *dir);
+int davy_counts_set_aside(const char *dir);
 
-int dl_counts_save(const char *dir, const struct dl_counts *counts);
+int davy_counts_save(const char *dir, const struct davy_counts *counts);
 
-/* What dl_counts_save writes, to be freed; NULL when memory is out. */
-char *dl_counts_text(const struct dl_counts *counts);
+/* What davy_counts_save writes, to be freed; NULL when memory is out. */
+char *davy_counts_text(const struct davy_counts *counts);
 
 #endif

@@ -15,7 +15,7 @@
 #define BUSY_MS 200 /* the agent's loop waits for it */
 
 /* From the schema of its place to the next one. What was released stays as it is. */
-static const char *const migrations[DL_DB_SCHEMA] = {
+static const char *const migrations[DAVY_DB_SCHEMA] = {
 	"CREATE TABLE IF NOT EXISTS intent ("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, plan INTEGER, workload INTEGER,"
 	" rung INTEGER, pid INTEGER, start_ticks INTEGER,"
@@ -93,60 +93,60 @@ static int error_of(sqlite3 *db, int code)
 	}
 }
 
-int dl_db_error(struct dl_db *db, int code)
+int davy_db_error(struct davy_db *db, int code)
 {
 	return error_of(db->handle, code);
 }
 
-int dl_db_run(struct dl_db *db, const char *sql)
+int davy_db_run(struct davy_db *db, const char *sql)
 {
-	return dl_db_error(db, sqlite3_exec(db->handle, sql, NULL, NULL, NULL));
+	return davy_db_error(db, sqlite3_exec(db->handle, sql, NULL, NULL, NULL));
 }
 
 /* Whether another file is at its place by now, or none. */
-static bool moved(struct dl_db *db)
+static bool moved(struct davy_db *db)
 {
 	int yes = 0;
 
 	return !sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &yes) && yes;
 }
 
-int dl_db_begin(struct dl_db *db)
+int davy_db_begin(struct davy_db *db)
 {
 	if (db->read_only)
 		return -EROFS;
-	return moved(db) ? -ESTALE : dl_db_run(db, "BEGIN IMMEDIATE");
+	return moved(db) ? -ESTALE : davy_db_run(db, "BEGIN IMMEDIATE");
 }
 
-int dl_db_end(struct dl_db *db, int err)
+int davy_db_end(struct davy_db *db, int err)
 {
-	int ended = err < 0 ? err : dl_db_run(db, "COMMIT");
+	int ended = err < 0 ? err : davy_db_run(db, "COMMIT");
 
 	if (ended < 0 && !sqlite3_get_autocommit(db->handle))
-		dl_db_run(db, "ROLLBACK");
+		davy_db_run(db, "ROLLBACK");
 	return ended < 0 ? ended : err;
 }
 
-int dl_db_sync(struct dl_db *db, bool wait)
+int davy_db_sync(struct davy_db *db, bool wait)
 {
-	return dl_db_run(db, wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+	return davy_db_run(db, wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
 }
 
-int dl_db_prepare(struct dl_db *db, const char *sql, sqlite3_stmt **ret_statement)
+int davy_db_prepare(struct davy_db *db, const char *sql, sqlite3_stmt **ret_statement)
 {
-	return dl_db_error(db, sqlite3_prepare_v2(db->handle, sql, -1, ret_statement, NULL));
+	return davy_db_error(db, sqlite3_prepare_v2(db->handle, sql, -1, ret_statement, NULL));
 }
 
-int dl_db_change(struct dl_db *db, sqlite3_stmt *s)
+int davy_db_change(struct davy_db *db, sqlite3_stmt *s)
 {
 	int code = sqlite3_step(s);
-	int err = code == SQLITE_DONE ? sqlite3_changes(db->handle) : dl_db_error(db, code);
+	int err = code == SQLITE_DONE ? sqlite3_changes(db->handle) : davy_db_error(db, code);
 
 	sqlite3_finalize(s);
 	return err;
 }
 
-bool dl_db_take_number(sqlite3_stmt *s, int column, uint32_t *ret_number)
+bool davy_db_take_number(sqlite3_stmt *s, int column, uint32_t *ret_number)
 {
 	int64_t value = sqlite3_column_int64(s, column);
 
@@ -154,14 +154,14 @@ bool dl_db_take_number(sqlite3_stmt *s, int column, uint32_t *ret_number)
 	return value >= 0 && value <= UINT32_MAX;
 }
 
-bool dl_db_take_time(sqlite3_stmt *s, int column, int64_t *ret_seconds)
+bool davy_db_take_time(sqlite3_stmt *s, int column, int64_t *ret_seconds)
 {
 	*ret_seconds = sqlite3_column_int64(s, column);
 	return *ret_seconds >= 0;
 }
 
 /* Cut off it would be another path or value. */
-bool dl_db_take_text(sqlite3_stmt *s, int column, char *buf, size_t size)
+bool davy_db_take_text(sqlite3_stmt *s, int column, char *buf, size_t size)
 {
 	const char *text = (const char *)sqlite3_column_text(s, column);
 	size_t bytes = (size_t)sqlite3_column_bytes(s, column);
@@ -172,7 +172,7 @@ bool dl_db_take_text(sqlite3_stmt *s, int column, char *buf, size_t size)
 	return true;
 }
 
-static int read_schema(struct dl_db *db)
+static int read_schema(struct davy_db *db)
 {
 	sqlite3_stmt *s = NULL;
 	int code = sqlite3_prepare_v2(db->handle, "PRAGMA user_version", -1, &s, NULL);
@@ -182,11 +182,11 @@ static int read_schema(struct dl_db *db)
 	if (code == SQLITE_ROW)
 		db->schema = sqlite3_column_int(s, 0);
 	sqlite3_finalize(s);
-	return dl_db_error(db, code);
+	return davy_db_error(db, code);
 }
 
 /* quick_check answers one row "ok", or what is wrong: also a read that failed. */
-static int check_whole(struct dl_db *db)
+static int check_whole(struct davy_db *db)
 {
 	sqlite3_stmt *s = NULL;
 	int code = sqlite3_prepare_v2(db->handle, "PRAGMA quick_check(1)", -1, &s, NULL);
@@ -201,14 +201,14 @@ static int check_whole(struct dl_db *db)
 	sqlite3_finalize(s);
 	if (code == SQLITE_ROW)
 		return ok ? 0 : said ? -EBADMSG : -ENOMEM;
-	return dl_db_error(db, code);
+	return davy_db_error(db, code);
 }
 
 /*
  * Reads every byte. The database by SQLite's own descriptor: closing another one would drop the
  * locks of this process (fcntl).
  */
-static int db_readable(struct dl_db *db)
+static int db_readable(struct davy_db *db)
 {
 	char page[4096], wal[PATH_MAX + 8];
 	sqlite3_file *file = NULL;
@@ -223,7 +223,7 @@ static int db_readable(struct dl_db *db)
 	if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ)
 		return -EIO;
 	snprintf(wal, sizeof(wal), "%s-wal", sqlite3_db_filename(db->handle, "main"));
-	DL_FD fd = open(wal, O_RDONLY | O_CLOEXEC);
+	DAVY_FD fd = open(wal, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
@@ -234,66 +234,66 @@ static int db_readable(struct dl_db *db)
 }
 
 /* One step; somebody else may have taken it while this one waited to write. */
-static int migrate_once(struct dl_db *db)
+static int migrate_once(struct davy_db *db)
 {
 	char number[48];
-	int err = dl_db_run(db, "BEGIN IMMEDIATE");
+	int err = davy_db_run(db, "BEGIN IMMEDIATE");
 
 	if (err)
 		return err;
 	err = read_schema(db);
-	if (!err && db->schema < DL_DB_SCHEMA) {
-		err = dl_db_run(db, migrations[db->schema]);
+	if (!err && db->schema < DAVY_DB_SCHEMA) {
+		err = davy_db_run(db, migrations[db->schema]);
 		snprintf(number, sizeof(number), "PRAGMA user_version = %d", db->schema + 1);
 		if (!err)
-			err = dl_db_run(db, number);
+			err = davy_db_run(db, number);
 		db->schema++;
 	}
-	return dl_db_end(db, err);
+	return davy_db_end(db, err);
 }
 
-static int set_up(struct dl_db *db)
+static int set_up(struct davy_db *db)
 {
 	int err;
 
 	db->read_only = sqlite3_db_readonly(db->handle, "main") == 1;
 	sqlite3_busy_timeout(db->handle, BUSY_MS);
 	if (!db->read_only) /* what cannot be made to have a write-ahead log works without */
-		dl_db_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+		davy_db_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
 	err = read_schema(db);
-	if (!err && (db->schema < 0 || db->schema > DL_DB_SCHEMA))
+	if (!err && (db->schema < 0 || db->schema > DAVY_DB_SCHEMA))
 		return -ENOTSUP;
 	if (!err)
 		err = check_whole(db);
 	if (!err && db->read_only && !db->schema)
 		err = -EROFS; /* nothing is in it */
-	while (!err && !db->read_only && db->schema < DL_DB_SCHEMA)
+	while (!err && !db->read_only && db->schema < DAVY_DB_SCHEMA)
 		err = migrate_once(db);
 	return err;
 }
 
-static int open_once(const char *name, int flags, struct dl_db **ret_db)
+static int open_once(const char *name, int flags, struct davy_db **ret_db)
 {
-	struct dl_db *db = calloc(1, sizeof(*db));
+	struct davy_db *db = calloc(1, sizeof(*db));
 	int code, err;
 
 	if (!db)
 		return -ENOMEM;
 	code = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
-	err = dl_db_error(db, code);
+	err = davy_db_error(db, code);
 	if (!err)
 		err = set_up(db);
 	if (err == -EBADMSG && db_readable(db))
 		err = -EIO;
 	if (err)
-		dl_db_close(db);
+		davy_db_close(db);
 	else
 		*ret_db = db;
 	return err;
 }
 
 /* For SQLite a read that fails may be a corrupt file: that is what fails twice, and can be read. */
-static int open_as(const char *name, int flags, struct dl_db **ret_db)
+static int open_as(const char *name, int flags, struct davy_db **ret_db)
 {
 	int err = open_once(name, flags, ret_db);
 
@@ -304,7 +304,7 @@ static int open_as(const char *name, int flags, struct dl_db **ret_db)
  * Without a write-ahead log beside it SQLite wants to make one even to read. It may be told that
  * nobody changes the file; a blank or a '%' in its name would have to be escaped.
  */
-static int open_unchanging(const char *path, struct dl_db **ret_db)
+static int open_unchanging(const char *path, struct davy_db **ret_db)
 {
 	char uri[PATH_MAX + 32];
 	bool logged;
@@ -324,16 +324,16 @@ static int open_unchanging(const char *path, struct dl_db **ret_db)
 
 static int path_of(char *path, size_t size, const char *dir)
 {
-	return dl_root_path(path, size, "%s/%s", dir, DL_DB_NAME);
+	return davy_root_path(path, size, "%s/%s", dir, DAVY_DB_NAME);
 }
 
 static int make_dir(const char *dir)
 {
 	char path[PATH_MAX];
-	int err = dl_root_path(path, sizeof(path), "%s", dir);
+	int err = davy_root_path(path, sizeof(path), "%s", dir);
 
 	if (!err)
-		dl_make_dirs(path); /* when it cannot be made, the next call tells */
+		davy_make_dirs(path); /* when it cannot be made, the next call tells */
 	return err;
 }
 
@@ -352,18 +352,18 @@ static void db_keep_others_out(const char *path)
 	}
 }
 
-int dl_db_open(const char *dir, enum dl_db_open how, struct dl_db **ret_db)
+int davy_db_open(const char *dir, enum davy_db_open how, struct davy_db **ret_db)
 {
-	int flags = SQLITE_OPEN_READWRITE | (how == DL_DB_MAKE ? SQLITE_OPEN_CREATE : 0);
+	int flags = SQLITE_OPEN_READWRITE | (how == DAVY_DB_MAKE ? SQLITE_OPEN_CREATE : 0);
 	char path[PATH_MAX];
 	mode_t mask;
 	int err = path_of(path, sizeof(path), dir);
 
-	if (!err && strlen(dir) >= DL_DB_DIR)
+	if (!err && strlen(dir) >= DAVY_DB_DIR)
 		err = -ENAMETOOLONG;
-	if (!err && how == DL_DB_MAKE)
+	if (!err && how == DAVY_DB_MAKE)
 		err = make_dir(dir);
-	if (!err && how == DL_DB_THERE && access(path, F_OK))
+	if (!err && how == DAVY_DB_THERE && access(path, F_OK))
 		err = -errno;
 	if (err)
 		return err;
@@ -378,7 +378,7 @@ int dl_db_open(const char *dir, enum dl_db_open how, struct dl_db **ret_db)
 	return err;
 }
 
-void dl_db_close(struct dl_db *db)
+void davy_db_close(struct davy_db *db)
 {
 	if (!db)
 		return;
@@ -386,7 +386,7 @@ void dl_db_close(struct dl_db *db)
 	free(db);
 }
 
-int dl_db_set_aside(const char *dir)
+int davy_db_set_aside(const char *dir)
 {
 	char path[PATH_MAX], from[PATH_MAX + 8], to[PATH_MAX + 16];
 	int err = path_of(path, sizeof(path), dir);
@@ -400,7 +400,7 @@ int dl_db_set_aside(const char *dir)
 	return err;
 }
 
-const char *dl_db_why(int err)
+const char *davy_db_why(int err)
 {
 	switch (err) {
 	case -EBADMSG:

@@ -13,68 +13,68 @@
  * was opened: close it and open anew).
  *
  * The write-ahead log is not synced at each transaction: a killed program loses none of what was
- * committed, a power failure perhaps the last ones. dl_db_sync makes a connection wait for the
+ * committed, a power failure perhaps the last ones. davy_db_sync makes a connection wait for the
  * disk.
  */
-#ifndef DL_STORE_DB_H
-#define DL_STORE_DB_H
+#ifndef DAVY_DB_H
+#define DAVY_DB_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define DL_DB_NAME   "davylamp.db"
-#define DL_DB_SCHEMA 2
-#define DL_DB_DIR    512
+#define DAVY_DB_NAME   "davylamp.db"
+#define DAVY_DB_SCHEMA 2
+#define DAVY_DB_DIR    512
 
-enum dl_db_open {
-	DL_DB_MAKE,  /* with its directory, if it is not there */
-	DL_DB_THERE, /* -ENOENT if it is not */
+enum davy_db_open {
+	DAVY_DB_MAKE,  /* with its directory, if it is not there */
+	DAVY_DB_THERE, /* -ENOENT if it is not */
 };
 
 struct sqlite3;
 struct sqlite3_stmt;
 
-struct dl_db {
+struct davy_db {
 	struct sqlite3 *handle;
-	int schema;	/* less than DL_DB_SCHEMA only in one that can only be read */
+	int schema;	/* less than DAVY_DB_SCHEMA only in one that can only be read */
 	bool read_only; /* what writes is refused with -EROFS */
-	char dir[DL_DB_DIR];
+	char dir[DAVY_DB_DIR];
 };
 
 /* Opens DIR/davylamp.db. Only one that is whole (PRAGMA quick_check) is opened. */
-int dl_db_open(const char *dir, enum dl_db_open how, struct dl_db **ret_db);
-void dl_db_close(struct dl_db *db);
+int davy_db_open(const char *dir, enum davy_db_open how, struct davy_db **ret_db);
+void davy_db_close(struct davy_db *db);
 
 /* Puts one that is -EBADMSG aside as davylamp.db.bad, with its log; it must be closed. */
-int dl_db_set_aside(const char *dir);
+int davy_db_set_aside(const char *dir);
 
 /* Why an open was refused, for people; errors of this file have better words than strerror. */
-const char *dl_db_why(int err);
+const char *davy_db_why(int err);
 
 /* Only store/ uses what follows. */
 
 /* An SQLite result as 0 (also for a row and for done) or -errno. */
-int dl_db_error(struct dl_db *db, int code);
+int davy_db_error(struct davy_db *db, int code);
 
 /* Statements without values or rows. */
-int dl_db_run(struct dl_db *db, const char *sql);
+int davy_db_run(struct davy_db *db, const char *sql);
 
-/* A transaction that writes; dl_db_end commits it, or takes it back on an error, also its own. */
-int dl_db_begin(struct dl_db *db);
-int dl_db_end(struct dl_db *db, int err);
+/* A transaction that writes; davy_db_end commits it, or takes it back on an error, also its own. */
+int davy_db_begin(struct davy_db *db);
+int davy_db_end(struct davy_db *db, int err);
 
 /* Whether a commit waits for the disk from now on. */
-int dl_db_sync(struct dl_db *db, bool wait);
+int davy_db_sync(struct davy_db *db, bool wait);
 
-int dl_db_prepare(struct dl_db *db, const char *sql, struct sqlite3_stmt **ret_statement);
+int davy_db_prepare(struct davy_db *db, const char *sql, struct sqlite3_stmt **ret_statement);
 
 /* Runs one that changes rows, and frees it: how many it changed, or -errno. */
-int dl_db_change(struct dl_db *db, struct sqlite3_stmt *statement);
+int davy_db_change(struct davy_db *db, struct sqlite3_stmt *statement);
 
 /* A column of the row at hand; false: it is not in the form that we write. */
-bool dl_db_take_number(struct sqlite3_stmt *s, int column, uint32_t *ret_number);
-bool dl_db_take_time(struct sqlite3_stmt *s, int column, int64_t *ret_seconds);
-bool dl_db_take_text(struct sqlite3_stmt *s, int column, char *buf, size_t size);
+bool davy_db_take_number(struct sqlite3_stmt *s, int column, uint32_t *ret_number);
+bool davy_db_take_time(struct sqlite3_stmt *s, int column, int64_t *ret_seconds);
+bool davy_db_take_text(struct sqlite3_stmt *s, int column, char *buf, size_t size);
 
 #endif

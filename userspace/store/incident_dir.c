@@ -20,7 +20,7 @@ static int64_t copy(int from, int to)
 	static char chunk[CHUNK];
 	int64_t kept = 0;
 
-	while (kept < DL_INCIDENT_BYTES) {
+	while (kept < DAVY_INCIDENT_BYTES) {
 		ssize_t n = read(from, chunk, sizeof(chunk));
 		int err;
 
@@ -28,9 +28,9 @@ static int64_t copy(int from, int to)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : kept;
-		if (n > (int64_t)DL_INCIDENT_BYTES - kept)
-			n = (int64_t)DL_INCIDENT_BYTES - kept;
-		err = dl_write_all(to, chunk, (size_t)n);
+		if (n > (int64_t)DAVY_INCIDENT_BYTES - kept)
+			n = (int64_t)DAVY_INCIDENT_BYTES - kept;
+		err = davy_write_all(to, chunk, (size_t)n);
 		if (err)
 			return err;
 		kept += n;
@@ -57,7 +57,7 @@ static void make_room(const char *folder)
 	for (int i = 0; i < count; i++) {
 		char path[PATH_MAX];
 
-		if (count - i >= DL_INCIDENTS_MAX &&
+		if (count - i >= DAVY_INCIDENTS_MAX &&
 		    snprintf(path, sizeof(path), "%s/%s", folder, list[i]->d_name) < PATH_MAX)
 			unlink(path);
 		free(list[i]);
@@ -65,17 +65,17 @@ static void make_room(const char *folder)
 	free(list);
 }
 
-int64_t dl_incident_keep(const char *state_dir, const char *from, const char *prefix,
-			 char *ret_name, size_t size)
+int64_t davy_incident_keep(const char *state_dir, const char *from, const char *prefix,
+			   char *ret_name, size_t size)
 {
 	char folder[PATH_MAX - 128], path[PATH_MAX], stamp[32];
 	time_t now = time(NULL);
 	struct tm tm;
 	int64_t kept;
-	DL_FD in = -1, out = -1;
+	DAVY_FD in = -1, out = -1;
 
 	snprintf(folder, sizeof(folder), "%s/incidents", state_dir);
-	kept = dl_make_dirs(folder);
+	kept = davy_make_dirs(folder);
 	if (kept)
 		return kept;
 	make_room(folder);

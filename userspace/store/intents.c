@@ -36,83 +36,83 @@ static const char *const statements[STATEMENT_COUNT] = {
 	[FORGET] = "DELETE FROM intent WHERE ended_s IS NOT NULL AND id <= ?",
 };
 
-struct dl_intents {
-	struct dl_db *db;
+struct davy_intents {
+	struct davy_db *db;
 	sqlite3_stmt *prepared[STATEMENT_COUNT];
 };
 
-void dl_boot_id(char ret_id[DL_BOOT_ID_LEN])
+void davy_boot_id(char ret_id[DAVY_BOOT_ID_LEN])
 {
 	char path[PATH_MAX], text[64];
 
 	ret_id[0] = 0;
-	if (dl_root_path(path, sizeof(path), "/proc/sys/kernel/random/boot_id") ||
-	    dl_read_file(path, text, DL_BOOT_ID_LEN) < 0)
+	if (davy_root_path(path, sizeof(path), "/proc/sys/kernel/random/boot_id") ||
+	    davy_read_file(path, text, DAVY_BOOT_ID_LEN) < 0)
 		return;
 	text[strcspn(text, "\n")] = 0;
 	memcpy(ret_id, text, strlen(text) + 1);
 }
 
-static int prepare(struct dl_intents *in)
+static int prepare(struct davy_intents *in)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < STATEMENT_COUNT; i++)
-		err = dl_db_error(in->db, sqlite3_prepare_v3(in->db->handle, statements[i], -1,
-							     SQLITE_PREPARE_PERSISTENT,
-							     &in->prepared[i], NULL));
+		err = davy_db_error(in->db, sqlite3_prepare_v3(in->db->handle, statements[i], -1,
+							       SQLITE_PREPARE_PERSISTENT,
+							       &in->prepared[i], NULL));
 	return err;
 }
 
-int dl_intents_open(const char *dir, struct dl_intents **ret_intents)
+int davy_intents_open(const char *dir, struct davy_intents **ret_intents)
 {
-	struct dl_intents *in = calloc(1, sizeof(*in));
+	struct davy_intents *in = calloc(1, sizeof(*in));
 	int err;
 
 	if (!in)
 		return -ENOMEM;
-	err = dl_db_open(dir, DL_DB_MAKE, &in->db);
+	err = davy_db_open(dir, DAVY_DB_MAKE, &in->db);
 	if (!err)
 		err = prepare(in);
 	if (err)
-		dl_intents_close(in);
+		davy_intents_close(in);
 	else
 		*ret_intents = in;
 	return err;
 }
 
-void dl_intents_close(struct dl_intents *in)
+void davy_intents_close(struct davy_intents *in)
 {
 	if (!in)
 		return;
 	for (size_t i = 0; i < STATEMENT_COUNT; i++)
 		sqlite3_finalize(in->prepared[i]);
-	dl_db_close(in->db);
+	davy_db_close(in->db);
 	free(in);
 }
 
 /* Runs one that changes rows; how many it changed, or -errno. */
-static int run(struct dl_intents *in, enum statement which)
+static int run(struct davy_intents *in, enum statement which)
 {
 	sqlite3_stmt *s = in->prepared[which];
 	int code = sqlite3_step(s);
 
 	sqlite3_reset(s);
 	sqlite3_clear_bindings(s);
-	return code == SQLITE_DONE ? sqlite3_changes(in->db->handle) : dl_db_error(in->db, code);
+	return code == SQLITE_DONE ? sqlite3_changes(in->db->handle) : davy_db_error(in->db, code);
 }
 
-static int count_open(struct dl_intents *in, int64_t *ret_count)
+static int count_open(struct davy_intents *in, int64_t *ret_count)
 {
 	sqlite3_stmt *s = in->prepared[COUNT];
 	int code = sqlite3_step(s);
 
 	*ret_count = code == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
 	sqlite3_reset(s);
-	return dl_db_error(in->db, code);
+	return davy_db_error(in->db, code);
 }
 
-static void bind_all(sqlite3_stmt *s, const struct dl_intent *i)
+static void bind_all(sqlite3_stmt *s, const struct davy_intent *i)
 {
 	const int64_t numbers[] = { i->plan,
 				    i->workload,
@@ -131,7 +131,7 @@ static void bind_all(sqlite3_stmt *s, const struct dl_intent *i)
 		sqlite3_bind_text(s, at++, texts[n], -1, SQLITE_TRANSIENT);
 }
 
-int64_t dl_intent_begin(struct dl_intents *in, struct dl_intent *intent)
+int64_t davy_intent_begin(struct davy_intents *in, struct davy_intent *intent)
 {
 	int64_t open;
 	int err;
@@ -141,10 +141,10 @@ int64_t dl_intent_begin(struct dl_intents *in, struct dl_intent *intent)
 	err = count_open(in, &open);
 	if (err)
 		return err;
-	if (open >= DL_INTENTS_OPEN)
+	if (open >= DAVY_INTENTS_OPEN)
 		return -EUSERS;
 	intent->begun_s = time(NULL);
-	dl_boot_id(intent->boot_id);
+	davy_boot_id(intent->boot_id);
 	bind_all(in->prepared[BEGIN], intent);
 	err = run(in, BEGIN);
 	if (err < 0)
@@ -153,7 +153,7 @@ int64_t dl_intent_begin(struct dl_intents *in, struct dl_intent *intent)
 	return intent->id;
 }
 
-int dl_intent_renew(struct dl_intents *in, int64_t id, uint64_t lease_until_ns)
+int davy_intent_renew(struct davy_intents *in, int64_t id, uint64_t lease_until_ns)
 {
 	int err;
 
@@ -165,7 +165,7 @@ int dl_intent_renew(struct dl_intents *in, int64_t id, uint64_t lease_until_ns)
 	return err > 0 ? 0 : err ? err : -ENOENT;
 }
 
-int dl_intent_close(struct dl_intents *in, int64_t id, int result)
+int davy_intent_close(struct davy_intents *in, int64_t id, int result)
 {
 	int err;
 
@@ -177,34 +177,34 @@ int dl_intent_close(struct dl_intents *in, int64_t id, int result)
 	err = run(in, CLOSE);
 	if (err <= 0)
 		return err ? err : -ENOENT;
-	sqlite3_bind_int64(in->prepared[FORGET], 1, id - DL_INTENTS_KEPT);
+	sqlite3_bind_int64(in->prepared[FORGET], 1, id - DAVY_INTENTS_KEPT);
 	run(in, FORGET); /* if not now, then with the next */
 	return 0;
 }
 
-static bool take(sqlite3_stmt *s, struct dl_intent *i)
+static bool take(sqlite3_stmt *s, struct davy_intent *i)
 {
 	memset(i, 0, sizeof(*i));
 	i->id = sqlite3_column_int64(s, 0);
 	i->start_ticks = (uint64_t)sqlite3_column_int64(s, 5);
 	i->lease_until_ns = (uint64_t)sqlite3_column_int64(s, 6);
 	i->begun_s = sqlite3_column_int64(s, 7);
-	return dl_db_take_number(s, 1, &i->plan) && dl_db_take_number(s, 2, &i->workload) &&
-	       dl_db_take_number(s, 3, &i->rung) && dl_db_take_number(s, 4, &i->pid) &&
-	       dl_db_take_text(s, 8, i->boot_id, sizeof(i->boot_id)) &&
-	       dl_db_take_text(s, 9, i->cgroup, sizeof(i->cgroup)) &&
-	       dl_db_take_text(s, 10, i->file, sizeof(i->file)) &&
-	       dl_db_take_text(s, 11, i->key, sizeof(i->key)) &&
-	       dl_db_take_text(s, 12, i->old_value, sizeof(i->old_value)) &&
-	       dl_db_take_text(s, 13, i->new_value, sizeof(i->new_value)) &&
-	       dl_db_take_text(s, 14, i->unit, sizeof(i->unit)) &&
-	       dl_db_take_text(s, 15, i->text, sizeof(i->text));
+	return davy_db_take_number(s, 1, &i->plan) && davy_db_take_number(s, 2, &i->workload) &&
+	       davy_db_take_number(s, 3, &i->rung) && davy_db_take_number(s, 4, &i->pid) &&
+	       davy_db_take_text(s, 8, i->boot_id, sizeof(i->boot_id)) &&
+	       davy_db_take_text(s, 9, i->cgroup, sizeof(i->cgroup)) &&
+	       davy_db_take_text(s, 10, i->file, sizeof(i->file)) &&
+	       davy_db_take_text(s, 11, i->key, sizeof(i->key)) &&
+	       davy_db_take_text(s, 12, i->old_value, sizeof(i->old_value)) &&
+	       davy_db_take_text(s, 13, i->new_value, sizeof(i->new_value)) &&
+	       davy_db_take_text(s, 14, i->unit, sizeof(i->unit)) &&
+	       davy_db_take_text(s, 15, i->text, sizeof(i->text));
 }
 
-int dl_intents_each_open(struct dl_intents *in,
-			 void (*found)(void *arg, const struct dl_intent *intent), void *arg)
+int davy_intents_each_open(struct davy_intents *in,
+			   void (*found)(void *arg, const struct davy_intent *intent), void *arg)
 {
-	struct dl_intent intent = { 0 };
+	struct davy_intent intent = { 0 };
 	int code, shown = 0;
 	bool good;
 
@@ -219,9 +219,9 @@ int dl_intents_each_open(struct dl_intents *in,
 		good = code == SQLITE_ROW && take(s, &intent);
 		sqlite3_reset(s);
 		if (code != SQLITE_ROW)
-			return code == SQLITE_DONE ? shown : dl_db_error(in->db, code);
+			return code == SQLITE_DONE ? shown : davy_db_error(in->db, code);
 		if (!good) {
-			dl_intent_close(in, intent.id, -EBADMSG);
+			davy_intent_close(in, intent.id, -EBADMSG);
 			continue;
 		}
 		found(arg, &intent);

@@ -2,44 +2,44 @@
 /*
  * The log of intents, in the database of the state directory. An intent is in it before its act
  * begins and open until the act's effect is gone (intent.h), so whoever comes after a killed
- * agent knows what to undo. Closed ones are kept for people, the last DL_INTENTS_KEPT of them.
+ * agent knows what to undo. Closed ones are kept for people, the last DAVY_INTENTS_KEPT of them.
  *
  * Errors are those of db.h. What a power failure takes away of the log was an act on
  * processes and kernel files that went with it.
  */
-#ifndef DL_STORE_INTENTS_H
-#define DL_STORE_INTENTS_H
+#ifndef DAVY_INTENTS_H
+#define DAVY_INTENTS_H
 
 #include <stddef.h>
 
 #include "core/event/intent.h"
 
-#define DL_INTENTS_KEPT 1000
-#define DL_INTENTS_OPEN 256 /* at a time; more are refused */
+#define DAVY_INTENTS_KEPT 1000
+#define DAVY_INTENTS_OPEN 256 /* at a time; more are refused */
 
-struct dl_intents;
+struct davy_intents;
 
-/* Opens or makes DIR/davylamp.db; a read-only one is opened, and refuses dl_intent_begin. */
-int dl_intents_open(const char *dir, struct dl_intents **ret_intents);
-void dl_intents_close(struct dl_intents *intents);
+/* Opens or makes DIR/davylamp.db; a read-only one is opened, and refuses davy_intent_begin. */
+int davy_intents_open(const char *dir, struct davy_intents **ret_intents);
+void davy_intents_close(struct davy_intents *intents);
 
 /* The id, greater than 0, or -errno: then the act must not begin. Fills id, time and boot in. */
-int64_t dl_intent_begin(struct dl_intents *intents, struct dl_intent *intent);
+int64_t davy_intent_begin(struct davy_intents *intents, struct davy_intent *intent);
 
 /* A hold that goes on; 0, or -ENOENT when it is not open any more. */
-int dl_intent_renew(struct dl_intents *intents, int64_t id, uint64_t lease_until_ns);
+int davy_intent_renew(struct davy_intents *intents, int64_t id, uint64_t lease_until_ns);
 
 /* "result": 0 or -errno, how it ended. 0, or -ENOENT when it is not open. */
-int dl_intent_close(struct dl_intents *intents, int64_t id, int result);
+int davy_intent_close(struct davy_intents *intents, int64_t id, int result);
 
 /*
  * Calls "found" for every open intent, oldest first; it may close it. What is in no form that
- * dl_intent_begin writes is closed with -EBADMSG and not shown. Returns how many were shown.
+ * davy_intent_begin writes is closed with -EBADMSG and not shown. Returns how many were shown.
  */
-int dl_intents_each_open(struct dl_intents *intents,
-			 void (*found)(void *arg, const struct dl_intent *intent), void *arg);
+int davy_intents_each_open(struct davy_intents *intents,
+			   void (*found)(void *arg, const struct davy_intent *intent), void *arg);
 
 /* This boot's id; "" when the kernel does not tell. */
-void dl_boot_id(char ret_id[DL_BOOT_ID_LEN]);
+void davy_boot_id(char ret_id[DAVY_BOOT_ID_LEN]);
 
 #endif

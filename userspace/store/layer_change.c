@@ -16,122 +16,124 @@
 
 static int say_database(const char *dir, int err, char *why)
 {
-	snprintf(why, DL_LAYER_WHY, "database '%.300s/%s': %s", dir, DL_DB_NAME, dl_db_why(err));
+	snprintf(why, DAVY_LAYER_WHY, "database '%.300s/%s': %s", dir, DAVY_DB_NAME,
+		 davy_db_why(err));
 	return err;
 }
 
 static int say_layer(const char *dir, int err, char *why)
 {
 	if (err < 0)
-		snprintf(why, DL_LAYER_WHY, "policy layer '%.300s/%s': %s; it stays as it was", dir,
-			 DL_POLICY_NAME, dl_db_why(err));
+		snprintf(why, DAVY_LAYER_WHY, "policy layer '%.300s/%s': %s; it stays as it was",
+			 dir, DAVY_POLICY_NAME, davy_db_why(err));
 	return err;
 }
 
-int dl_layer_rollback(const char *dir, uint32_t number, char why[DL_LAYER_WHY])
+int davy_layer_rollback(const char *dir, uint32_t number, char why[DAVY_LAYER_WHY])
 {
-	struct dl_db *db = NULL;
-	int err = dl_db_open(dir, DL_DB_THERE, &db);
+	struct davy_db *db = NULL;
+	int err = davy_db_open(dir, DAVY_DB_THERE, &db);
 
 	if (err == -ENOENT && !number)
 		return 0; /* there never was a layer */
 	if (err && err != -ENOENT)
 		return say_database(dir, err, why);
 	if (!err)
-		err = dl_version_rollback(db, number);
-	dl_db_close(db);
+		err = davy_version_rollback(db, number);
+	davy_db_close(db);
 	if (err != -ENOENT)
 		return say_layer(dir, err, why);
-	snprintf(why, DL_LAYER_WHY,
+	snprintf(why, DAVY_LAYER_WHY,
 		 "there is no version %u in '%.300s'; 'davylamp policy history' "
 		 "lists them",
 		 number, dir);
 	return err;
 }
 
-_Static_assert(DL_LAYER_ERROR_LEN >= DL_CONFIG_ERROR_LEN, "one error for both");
+_Static_assert(DAVY_LAYER_ERROR_LEN >= DAVY_CONFIG_ERROR_LEN, "one error for both");
 
 static int judge_rules(const char *name, const char *text, size_t size,
-		       char error[DL_LAYER_ERROR_LEN])
+		       char error[DAVY_LAYER_ERROR_LEN])
 {
-	struct dl_policy_layer *layer = malloc(sizeof(*layer));
+	struct davy_policy_layer *layer = malloc(sizeof(*layer));
 	int err = -ENOMEM;
 
 	if (layer)
-		err = dl_policy_text_read(text, size, name, DL_LAYER_AGENT, layer, error);
+		err = davy_policy_text_read(text, size, name, DAVY_LAYER_AGENT, layer, error);
 	else
-		snprintf(error, DL_LAYER_ERROR_LEN, "%.200s: %s", name, strerror(ENOMEM));
+		snprintf(error, DAVY_LAYER_ERROR_LEN, "%.200s: %s", name, strerror(ENOMEM));
 	free(layer);
 	return err;
 }
 
-int dl_layer_import(const char *dir, const char *name, const char *text, size_t size,
-		    char why[DL_LAYER_WHY])
+int davy_layer_import(const char *dir, const char *name, const char *text, size_t size,
+		      char why[DAVY_LAYER_WHY])
 {
-	char reason[DL_VERSION_REASON], error[DL_LAYER_ERROR_LEN] = "", safe[256];
-	struct dl_db *db = NULL;
+	char reason[DAVY_VERSION_REASON], error[DAVY_LAYER_ERROR_LEN] = "", safe[256];
+	struct davy_db *db = NULL;
 	const char *body;
-	int err = dl_layer_text_take(name, text, size, judge_rules, &body, error);
+	int err = davy_layer_text_take(name, text, size, judge_rules, &body, error);
 
 	if (err) {
-		snprintf(why, DL_LAYER_WHY, "%s", error);
+		snprintf(why, DAVY_LAYER_WHY, "%s", error);
 		return err;
 	}
-	err = dl_db_open(dir, DL_DB_MAKE, &db);
+	err = davy_db_open(dir, DAVY_DB_MAKE, &db);
 	if (err)
 		return say_database(dir, err, why);
 	snprintf(reason, sizeof(reason), "imported from %s",
-		 dl_text_safe(safe, sizeof(safe), name));
-	err = dl_version_add(db, reason, "", body);
-	dl_db_close(db);
+		 davy_text_safe(safe, sizeof(safe), name));
+	err = davy_version_add(db, reason, "", body);
+	davy_db_close(db);
 	return say_layer(dir, err, why);
 }
 
-static void say_forgotten(const char *device, const char *model, char reason[DL_VERSION_REASON])
+static void say_forgotten(const char *device, const char *model, char reason[DAVY_VERSION_REASON])
 {
-	char safe[2][4 * DL_MODEL_LEN];
+	char safe[2][4 * DAVY_MODEL_LEN];
 
-	dl_text_shown(safe[0], sizeof(safe[0]), model);
-	dl_text_shown(safe[1], sizeof(safe[1]), device);
+	davy_text_shown(safe[0], sizeof(safe[0]), model);
+	davy_text_shown(safe[1], sizeof(safe[1]), device);
 	if (!model[0] && !device[0])
-		snprintf(reason, DL_VERSION_REASON, "every model and device forgotten");
+		snprintf(reason, DAVY_VERSION_REASON, "every model and device forgotten");
 	else
-		snprintf(reason, DL_VERSION_REASON, "%s%.200s%s%s%.60s forgotten",
+		snprintf(reason, DAVY_VERSION_REASON, "%s%.200s%s%s%.60s forgotten",
 			 model[0] ? "'" : "", safe[0], model[0] ? "'" : "",
 			 model[0] && device[0] ? " on " : "", safe[1]);
 }
 
-static int write_rest(struct dl_db *db, const struct dl_policy_layer *layer, const char *device,
+static int write_rest(struct davy_db *db, const struct davy_policy_layer *layer, const char *device,
 		      const char *model, char *why)
 {
-	char reason[DL_VERSION_REASON], error[DL_CONFIG_ERROR_LEN] = "", *text = NULL;
+	char reason[DAVY_VERSION_REASON], error[DAVY_CONFIG_ERROR_LEN] = "", *text = NULL;
 	size_t size;
-	int err = dl_policy_text_write(layer, &text, &size, error);
+	int err = davy_policy_text_write(layer, &text, &size, error);
 
 	if (err)
-		snprintf(why, DL_LAYER_WHY, "%s", error[0] ? error : strerror(-err));
+		snprintf(why, DAVY_LAYER_WHY, "%s", error[0] ? error : strerror(-err));
 	say_forgotten(device, model, reason);
 	if (!err)
-		err = dl_version_add(db, reason, "", text);
+		err = davy_version_add(db, reason, "", text);
 	free(text);
 	return err;
 }
 
 /* Rules that nobody here would read are not judged: they stay, and are said to be wrong. */
-static int forget_rules(struct dl_db *db, const char *dir, const char *device, const char *model,
-			struct dl_layer_forgotten *f, char *why)
+static int forget_rules(struct davy_db *db, const char *dir, const char *device, const char *model,
+			struct davy_layer_forgotten *f, char *why)
 {
-	struct dl_policy_layer *layer = malloc(sizeof(*layer));
-	char error[DL_CONFIG_ERROR_LEN] = "", path[PATH_MAX];
-	int err = layer ? dl_root_path(path, sizeof(path), "%s/%s", dir, DL_POLICY_NAME) : -ENOMEM;
+	struct davy_policy_layer *layer = malloc(sizeof(*layer));
+	char error[DAVY_CONFIG_ERROR_LEN] = "", path[PATH_MAX];
+	int err = layer ? davy_root_path(path, sizeof(path), "%s/%s", dir, DAVY_POLICY_NAME)
+			: -ENOMEM;
 
 	if (!err)
-		err = dl_policy_file_read(path, DL_LAYER_AGENT, layer, error);
+		err = davy_policy_file_read(path, DAVY_LAYER_AGENT, layer, error);
 	if (err == -EBADMSG)
-		snprintf(why, DL_LAYER_WHY, "%s; 'davylamp policy rollback' has an older one",
+		snprintf(why, DAVY_LAYER_WHY, "%s; 'davylamp policy rollback' has an older one",
 			 error);
 	if (!err) {
-		f->rule_count = (int)dl_policy_rules_forget(layer, device, model);
+		f->rule_count = (int)davy_policy_rules_forget(layer, device, model);
 		if (f->rule_count)
 			err = write_rest(db, layer, device, model, why);
 		f->version = err > 0 ? err : 0;
@@ -142,12 +144,12 @@ static int forget_rules(struct dl_db *db, const char *dir, const char *device, c
 	return err == -ENOENT || err > 0 ? 0 : err;
 }
 
-int dl_layer_forget(const char *dir, const char *device, const char *model,
-		    struct dl_layer_forgotten *ret_forgotten, char why[DL_LAYER_WHY])
+int davy_layer_forget(const char *dir, const char *device, const char *model,
+		      struct davy_layer_forgotten *ret_forgotten, char why[DAVY_LAYER_WHY])
 {
-	struct dl_layer_forgotten f = { 0 };
-	struct dl_db *db = NULL;
-	int err = dl_db_open(dir, DL_DB_THERE, &db);
+	struct davy_layer_forgotten f = { 0 };
+	struct davy_db *db = NULL;
+	int err = davy_db_open(dir, DAVY_DB_THERE, &db);
 
 	*ret_forgotten = f;
 	if (err == -ENOENT)
@@ -159,12 +161,12 @@ int dl_layer_forget(const char *dir, const char *device, const char *model,
 	if (err && !why[0])
 		say_layer(dir, err, why);
 	if (!err) {
-		err = dl_ledger_forget(db, device, model);
+		err = davy_ledger_forget(db, device, model);
 		f.row_count = err > 0 ? err : 0;
 		if (err < 0)
 			say_database(dir, err, why);
 	}
-	dl_db_close(db);
+	davy_db_close(db);
 	*ret_forgotten = f;
 	return err < 0 ? err : 0;
 }

@@ -15,8 +15,8 @@ static int wrong(char *error, const char *name, unsigned int line, unsigned int 
 {
 	char safe[NAME_MAX_SHOWN];
 
-	snprintf(error, DL_LAYER_ERROR_LEN, "%s:%u:%u: %s", dl_text_safe(safe, sizeof(safe), name),
-		 line, column, why);
+	snprintf(error, DAVY_LAYER_ERROR_LEN, "%s:%u:%u: %s",
+		 davy_text_safe(safe, sizeof(safe), name), line, column, why);
 	return -EBADMSG;
 }
 
@@ -30,14 +30,14 @@ static bool is_control(const char *at, size_t length)
 	return length == 1 && ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f);
 }
 
-int dl_layer_lines_check(const char *name, const char *text, size_t size,
-			 char error[DL_LAYER_ERROR_LEN])
+int davy_layer_lines_check(const char *name, const char *text, size_t size,
+			   char error[DAVY_LAYER_ERROR_LEN])
 {
 	unsigned int line = 1, column = 1;
 	char why[96];
 
 	for (const char *at = text; at < text + size;) {
-		size_t length = *at ? dl_utf8_length(at) : 0;
+		size_t length = *at ? davy_utf8_length(at) : 0;
 
 		if (!length || is_control(at, length)) {
 			snprintf(why, sizeof(why),
@@ -58,29 +58,29 @@ int dl_layer_lines_check(const char *name, const char *text, size_t size,
 	return 0;
 }
 
-int dl_layer_text_take(const char *name, const char *text, size_t size, dl_layer_rules rules,
-		       const char **ret_body, char error[DL_LAYER_ERROR_LEN])
+int davy_layer_text_take(const char *name, const char *text, size_t size, davy_layer_rules rules,
+			 const char **ret_body, char error[DAVY_LAYER_ERROR_LEN])
 {
-	enum dl_generated state;
+	enum davy_generated state;
 	uint32_t version;
 	char why[96];
 	int err;
 
-	if (size >= DL_GENERATED_MAX) {
+	if (size >= DAVY_GENERATED_MAX) {
 		snprintf(why, sizeof(why), "is too long, expected less than %d bytes",
-			 DL_GENERATED_MAX);
+			 DAVY_GENERATED_MAX);
 		wrong(error, name, 1, 1, why);
 		return -EFBIG;
 	}
-	err = dl_layer_lines_check(name, text, size, error);
+	err = davy_layer_lines_check(name, text, size, error);
 	if (err)
 		return err;
-	state = dl_generated_judge(text, &version, ret_body);
-	if (state == DL_GENERATED_FOREIGN)
+	state = davy_generated_judge(text, &version, ret_body);
+	if (state == DAVY_GENERATED_FOREIGN)
 		return wrong(error, name, 1, 1,
 			     "not exported by davylamp, expected its first line; what people "
 			     "write belongs into /etc/davylamp/backend.conf");
-	if (state == DL_GENERATED_EDITED)
+	if (state == DAVY_GENERATED_EDITED)
 		return wrong(error, name, 1, 1,
 			     "the sum does not fit what follows: it was changed or cut off since "
 			     "it was exported; what people write belongs into "

@@ -17,14 +17,14 @@
 #define FILE_MAX   ((size_t)256 * 1024)
 
 struct reader {
-	struct dl_learned *learned;
-	struct dl_learned_entry *entry; /* of the section being read */
+	struct davy_learned *learned;
+	struct davy_learned_entry *entry; /* of the section being read */
 	char section[64];
 };
 
 static int path_of(char *path, size_t size, const char *dir)
 {
-	return dl_root_path(path, size, "%s/%s", dir, DL_LEARNED_NAME);
+	return davy_root_path(path, size, "%s/%s", dir, DAVY_LEARNED_NAME);
 }
 
 static int number(const char *text, int64_t min, int64_t max, int64_t *ret_value)
@@ -44,24 +44,24 @@ static int name(char *dst, size_t size, const char *text)
 {
 	if (strlen(text) >= size)
 		return 0;
-	dl_copy_name(dst, size, text);
+	davy_copy_name(dst, size, text);
 	return 1;
 }
 
-static int state_from(const char *text, enum dl_breaker_state *ret_state)
+static int state_from(const char *text, enum davy_breaker_state *ret_state)
 {
-	for (int i = 0; i < DL_BREAKER_STATE_COUNT; i++) {
-		if (strcmp(text, dl_breaker_state_name((enum dl_breaker_state)i)) != 0)
+	for (int i = 0; i < DAVY_BREAKER_STATE_COUNT; i++) {
+		if (strcmp(text, davy_breaker_state_name((enum davy_breaker_state)i)) != 0)
 			continue;
-		*ret_state = (enum dl_breaker_state)i;
+		*ret_state = (enum davy_breaker_state)i;
 		return 1;
 	}
 	return 0;
 }
 
-static int set(struct dl_learned_entry *e, const char *key, const char *value)
+static int set(struct davy_learned_entry *e, const char *key, const char *value)
 {
-	int backend = dl_backend_from_name(value);
+	int backend = davy_backend_from_name(value);
 	int64_t n;
 
 	if (!strcmp(key, "device"))
@@ -73,7 +73,7 @@ static int set(struct dl_learned_entry *e, const char *key, const char *value)
 	if (!strcmp(key, "state"))
 		return state_from(value, &e->state);
 	if (!strcmp(key, "backend")) {
-		e->backend = backend < 0 ? DL_BACKEND_UNKNOWN : (enum dl_backend)backend;
+		e->backend = backend < 0 ? DAVY_BACKEND_UNKNOWN : (enum davy_backend)backend;
 		return backend > 0;
 	}
 	if (!strcmp(key, "since"))
@@ -101,7 +101,7 @@ static int on_line(void *arg, const char *section, const char *key, const char *
 	if (strncmp(section, "breaker ", 8) != 0)
 		return 0;
 	if (!r->entry || strcmp(section, r->section) != 0) {
-		if (r->learned->count == DL_LEARNED_MAX)
+		if (r->learned->count == DAVY_LEARNED_MAX)
 			return 0;
 		r->entry = &r->learned->entry[r->learned->count++];
 		snprintf(r->section, sizeof(r->section), "%s", section);
@@ -109,9 +109,9 @@ static int on_line(void *arg, const char *section, const char *key, const char *
 	return set(r->entry, key, value);
 }
 
-int dl_learned_load(const char *dir, struct dl_learned *ret_learned, int *ret_line)
+int davy_learned_load(const char *dir, struct davy_learned *ret_learned, int *ret_line)
 {
-	struct dl_learned learned = { 0 };
+	struct davy_learned learned = { 0 };
 	struct reader r = { .learned = &learned };
 	char path[512], *text;
 	ssize_t n;
@@ -123,7 +123,7 @@ int dl_learned_load(const char *dir, struct dl_learned *ret_learned, int *ret_li
 	text = malloc(FILE_MAX);
 	if (!text)
 		return -ENOMEM;
-	n = dl_read_whole(path, text, FILE_MAX);
+	n = davy_read_whole(path, text, FILE_MAX);
 	*ret_line = 0;
 	if (n >= 0)
 		*ret_line = strlen(text) == (size_t)n ? ini_parse_string(text, on_line, &r) : 1;
@@ -144,7 +144,7 @@ static void put_reason(FILE *out, const char *key, const char *value)
 {
 	char safe[REASON_MAX];
 
-	dl_text_shown(safe, sizeof(safe), value);
+	davy_text_shown(safe, sizeof(safe), value);
 	for (char *at = safe; *at; at++)
 		if (*at == ';' && at > safe && at[-1] == ' ')
 			*at = ',';
@@ -156,19 +156,19 @@ static void put(FILE *out, const char *key, const char *value)
 	fprintf(out, "%s = %s\n", key, value);
 }
 
-static void put_entry(FILE *out, size_t number_of, const struct dl_learned_entry *e)
+static void put_entry(FILE *out, size_t number_of, const struct davy_learned_entry *e)
 {
 	fprintf(out, "\n[breaker %zu]\n", number_of);
 	put(out, "model", e->model);
-	put(out, "backend", dl_backend_name(e->backend));
+	put(out, "backend", davy_backend_name(e->backend));
 	put(out, "device", e->device);
-	put(out, "state", dl_breaker_state_name(e->state));
+	put(out, "state", davy_breaker_state_name(e->state));
 	fprintf(out, "openings = %u\nsince = %" PRId64 "\nuntil = %" PRId64 "\n", e->open_count,
 		e->since_s, e->until_s);
 	put_reason(out, "because", e->because);
 }
 
-int dl_learned_save(const char *dir, struct dl_learned *learned)
+int davy_learned_save(const char *dir, struct davy_learned *learned)
 {
 	char path[512], parent[512], *text = NULL;
 	size_t size = 0;
@@ -177,9 +177,9 @@ int dl_learned_save(const char *dir, struct dl_learned *learned)
 
 	err = path_of(path, sizeof(path), dir);
 	if (!err)
-		err = dl_root_path(parent, sizeof(parent), "%s", dir);
+		err = davy_root_path(parent, sizeof(parent), "%s", dir);
 	if (!err)
-		err = dl_make_dirs(parent);
+		err = davy_make_dirs(parent);
 	if (err)
 		return err;
 	out = open_memstream(&text, &size);
@@ -192,14 +192,14 @@ int dl_learned_save(const char *dir, struct dl_learned *learned)
 		learned->version + 1);
 	for (size_t i = 0; i < learned->count; i++)
 		put_entry(out, i + 1, &learned->entry[i]);
-	err = fclose(out) ? -ENOMEM : dl_replace_file(path, text, size, 0644);
+	err = fclose(out) ? -ENOMEM : davy_replace_file(path, text, size, 0644);
 	free(text);
 	if (!err)
 		learned->version++;
 	return err;
 }
 
-int dl_learned_set_aside(const char *dir)
+int davy_learned_set_aside(const char *dir)
 {
 	char path[512], aside[520];
 	int err = path_of(path, sizeof(path), dir);
@@ -210,37 +210,37 @@ int dl_learned_set_aside(const char *dir)
 	return rename(path, aside) ? -errno : 0;
 }
 
-struct dl_learned_entry *dl_learned_get(struct dl_learned *l, const char *device,
-					enum dl_backend backend, const char *model)
+struct davy_learned_entry *davy_learned_get(struct davy_learned *l, const char *device,
+					    enum davy_backend backend, const char *model)
 {
-	struct dl_learned_entry *e = NULL;
+	struct davy_learned_entry *e = NULL;
 
 	for (size_t i = 0; i < l->count; i++)
-		if (l->entry[i].backend == backend && dl_same_name(l->entry[i].model, model) &&
-		    dl_same_name(l->entry[i].device, device))
+		if (l->entry[i].backend == backend && davy_same_name(l->entry[i].model, model) &&
+		    davy_same_name(l->entry[i].device, device))
 			return &l->entry[i];
-	if (l->count < DL_LEARNED_MAX)
+	if (l->count < DAVY_LEARNED_MAX)
 		e = &l->entry[l->count++];
-	for (size_t i = 0; i < l->count && l->count == DL_LEARNED_MAX; i++)
+	for (size_t i = 0; i < l->count && l->count == DAVY_LEARNED_MAX; i++)
 		if (!e || l->entry[i].since_s < e->since_s)
 			e = &l->entry[i];
 	memset(e, 0, sizeof(*e));
-	dl_copy_name(e->device, sizeof(e->device), device);
-	dl_copy_name(e->model, sizeof(e->model), model);
+	davy_copy_name(e->device, sizeof(e->device), device);
+	davy_copy_name(e->model, sizeof(e->model), model);
 	e->backend = backend;
 	return e;
 }
 
-size_t dl_learned_forget(struct dl_learned *l, const char *device, const char *model,
-			 struct dl_learned_entry *ret_gone)
+size_t davy_learned_forget(struct davy_learned *l, const char *device, const char *model,
+			   struct davy_learned_entry *ret_gone)
 {
 	size_t kept = 0, gone = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
-		const struct dl_learned_entry *e = &l->entry[i];
+		const struct davy_learned_entry *e = &l->entry[i];
 
-		if ((device[0] && !dl_same_name(e->device, device)) ||
-		    (model[0] && !dl_same_name(e->model, model)))
+		if ((device[0] && !davy_same_name(e->device, device)) ||
+		    (model[0] && !davy_same_name(e->model, model)))
 			l->entry[kept++] = *e;
 		else if (ret_gone)
 			ret_gone[gone++] = *e;
@@ -251,15 +251,15 @@ size_t dl_learned_forget(struct dl_learned *l, const char *device, const char *m
 	return gone;
 }
 
-const struct dl_learned_entry *dl_learned_against(const struct dl_learned *l,
-						  enum dl_backend backend, const char *model,
-						  int64_t now_s)
+const struct davy_learned_entry *davy_learned_against(const struct davy_learned *l,
+						      enum davy_backend backend, const char *model,
+						      int64_t now_s)
 {
 	for (size_t i = 0; i < l->count; i++) {
-		const struct dl_learned_entry *e = &l->entry[i];
+		const struct davy_learned_entry *e = &l->entry[i];
 
-		if (e->backend == backend && dl_same_name(e->model, model) &&
-		    e->state == DL_BREAKER_OPEN && now_s < e->until_s)
+		if (e->backend == backend && davy_same_name(e->model, model) &&
+		    e->state == DAVY_BREAKER_OPEN && now_s < e->until_s)
 			return e;
 	}
 	return NULL;

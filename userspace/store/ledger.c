@@ -57,17 +57,17 @@ static void bind_number(sqlite3_stmt *s, int at, uint64_t number)
 	sqlite3_bind_int64(s, at, number < MOST ? (int64_t)number : MOST);
 }
 
-static bool failed(const struct dl_ledger_entry *e)
+static bool failed(const struct davy_ledger_entry *e)
 {
-	for (size_t i = 1; i < DL_CLASS_COUNT; i++)
+	for (size_t i = 1; i < DAVY_CLASS_COUNT; i++)
 		if (e->faults[i])
 			return true;
-	return e->outcome != DL_CLASS_NONE;
+	return e->outcome != DAVY_CLASS_NONE;
 }
 
-static void bind_key(sqlite3_stmt *s, const struct dl_ledger_key *k)
+static void bind_key(sqlite3_stmt *s, const struct davy_ledger_key *k)
 {
-	const struct dl_ledger_environment *e = &k->environment;
+	const struct davy_ledger_environment *e = &k->environment;
 
 	bind_text(s, 1, k->device);
 	bind_text(s, 2, k->model);
@@ -81,12 +81,12 @@ static void bind_key(sqlite3_stmt *s, const struct dl_ledger_key *k)
 }
 
 /* The row's id, or -errno. */
-static int64_t add_row(struct dl_db *db, const struct dl_ledger_key *key,
-		       const struct dl_ledger_entry *e)
+static int64_t add_row(struct davy_db *db, const struct davy_ledger_key *key,
+		       const struct davy_ledger_entry *e)
 {
 	int64_t now_s = e->last_s > 0 ? e->last_s : time(NULL), id = 0;
 	sqlite3_stmt *s;
-	int code, err = dl_db_prepare(db, upsert, &s);
+	int code, err = davy_db_prepare(db, upsert, &s);
 
 	if (err)
 		return err;
@@ -104,49 +104,49 @@ static int64_t add_row(struct dl_db *db, const struct dl_ledger_key *key,
 		id = sqlite3_column_int64(s, 0);
 		code = sqlite3_step(s); /* or it is not done */
 	}
-	err = code == SQLITE_DONE ? 0 : dl_db_error(db, code);
+	err = code == SQLITE_DONE ? 0 : davy_db_error(db, code);
 	sqlite3_finalize(s);
 	return err ? err : id;
 }
 
-static int add_faults(struct dl_db *db, int64_t id, const struct dl_ledger_entry *e)
+static int add_faults(struct davy_db *db, int64_t id, const struct davy_ledger_entry *e)
 {
 	int err = 0;
 
-	for (uint32_t i = 1; err >= 0 && i < DL_CLASS_COUNT; i++) {
+	for (uint32_t i = 1; err >= 0 && i < DAVY_CLASS_COUNT; i++) {
 		sqlite3_stmt *s;
 
 		if (!e->faults[i])
 			continue;
-		err = dl_db_prepare(db, add_fault, &s);
+		err = davy_db_prepare(db, add_fault, &s);
 		if (err)
 			return err;
 		sqlite3_bind_int64(s, 1, id);
 		bind_number(s, 2, i);
 		bind_number(s, 3, e->faults[i]);
 		bind_number(s, 4, UINT32_MAX);
-		err = dl_db_change(db, s);
+		err = davy_db_change(db, s);
 	}
 	return err < 0 ? err : 0;
 }
 
-static int prune_rows(struct dl_db *db)
+static int prune_rows(struct davy_db *db)
 {
 	sqlite3_stmt *s;
-	int err = dl_db_prepare(db, prune, &s);
+	int err = davy_db_prepare(db, prune, &s);
 
 	if (err)
 		return err;
-	bind_number(s, 1, DL_LEDGER_ROWS);
-	err = dl_db_change(db, s);
+	bind_number(s, 1, DAVY_LEDGER_ROWS);
+	err = davy_db_change(db, s);
 	return err < 0 ? err : 0;
 }
 
-int dl_ledger_note(struct dl_db *db, const struct dl_ledger_key *key,
-		   const struct dl_ledger_entry *delta)
+int davy_ledger_note(struct davy_db *db, const struct davy_ledger_key *key,
+		     const struct davy_ledger_entry *delta)
 {
 	int64_t id;
-	int err = dl_db_begin(db);
+	int err = davy_db_begin(db);
 
 	if (err)
 		return err;
@@ -154,17 +154,17 @@ int dl_ledger_note(struct dl_db *db, const struct dl_ledger_key *key,
 	err = id < 0 ? (int)id : add_faults(db, id, delta);
 	if (!err)
 		err = prune_rows(db);
-	return dl_db_end(db, err);
+	return davy_db_end(db, err);
 }
 
-uint32_t dl_ledger_weight(const struct dl_ledger_environment *then,
-			  const struct dl_ledger_environment *now)
+uint32_t davy_ledger_weight(const struct davy_ledger_environment *then,
+			    const struct davy_ledger_environment *now)
 {
 	const char *const pairs[][2] = { { then->driver, now->driver },
 					 { then->kernel, now->kernel },
 					 { then->firmware, now->firmware },
 					 { then->engine, now->engine } };
-	uint32_t weight = DL_LEDGER_WEIGHT;
+	uint32_t weight = DAVY_LEDGER_WEIGHT;
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		if (pairs[i][0][0] && pairs[i][1][0] && strcmp(pairs[i][0], pairs[i][1]) != 0)
@@ -172,13 +172,13 @@ uint32_t dl_ledger_weight(const struct dl_ledger_environment *then,
 	return weight;
 }
 
-uint64_t dl_ledger_environment_stamp(const struct dl_ledger_environment *e)
+uint64_t davy_ledger_environment_stamp(const struct davy_ledger_environment *e)
 {
 	const char *const texts[] = { e->driver, e->kernel, e->firmware, e->engine };
-	uint64_t stamp = DL_FNV_START;
+	uint64_t stamp = DAVY_FNV_START;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		stamp = dl_fnv(stamp, texts[i], strnlen(texts[i], DL_LEDGER_VERSION - 1) + 1);
+		stamp = davy_fnv(stamp, texts[i], strnlen(texts[i], DAVY_LEDGER_VERSION - 1) + 1);
 	return stamp ? stamp : 1;
 }
 
@@ -190,90 +190,90 @@ static bool take_count(sqlite3_stmt *s, int column, uint64_t *ret_number)
 	return value >= 0 && value <= MOST;
 }
 
-static bool take_key(sqlite3_stmt *s, struct dl_ledger_key *k)
+static bool take_key(sqlite3_stmt *s, struct davy_ledger_key *k)
 {
-	struct dl_ledger_environment *e = &k->environment;
+	struct davy_ledger_environment *e = &k->environment;
 	uint32_t backend;
 
-	if (!dl_db_take_number(s, 3, &backend) || backend >= DL_BACKEND_COUNT)
+	if (!davy_db_take_number(s, 3, &backend) || backend >= DAVY_BACKEND_COUNT)
 		return false;
-	k->backend = (enum dl_backend)backend;
-	return dl_db_take_text(s, 1, k->device, sizeof(k->device)) &&
-	       dl_db_take_text(s, 2, k->model, sizeof(k->model)) &&
-	       dl_db_take_number(s, 4, &k->ubatch) && dl_db_take_number(s, 5, &k->context) &&
-	       dl_db_take_text(s, 6, e->driver, sizeof(e->driver)) &&
-	       dl_db_take_text(s, 7, e->kernel, sizeof(e->kernel)) &&
-	       dl_db_take_text(s, 8, e->firmware, sizeof(e->firmware)) &&
-	       dl_db_take_text(s, 9, e->engine, sizeof(e->engine));
+	k->backend = (enum davy_backend)backend;
+	return davy_db_take_text(s, 1, k->device, sizeof(k->device)) &&
+	       davy_db_take_text(s, 2, k->model, sizeof(k->model)) &&
+	       davy_db_take_number(s, 4, &k->ubatch) && davy_db_take_number(s, 5, &k->context) &&
+	       davy_db_take_text(s, 6, e->driver, sizeof(e->driver)) &&
+	       davy_db_take_text(s, 7, e->kernel, sizeof(e->kernel)) &&
+	       davy_db_take_text(s, 8, e->firmware, sizeof(e->firmware)) &&
+	       davy_db_take_text(s, 9, e->engine, sizeof(e->engine));
 }
 
-static bool take_entry(sqlite3_stmt *s, struct dl_ledger_entry *e)
+static bool take_entry(sqlite3_stmt *s, struct davy_ledger_entry *e)
 {
 	uint32_t outcome;
 
-	if (!dl_db_take_number(s, 14, &outcome) || outcome >= DL_CLASS_COUNT)
+	if (!davy_db_take_number(s, 14, &outcome) || outcome >= DAVY_CLASS_COUNT)
 		return false;
-	e->outcome = (enum dl_log_class)outcome;
-	return take_count(s, 10, &e->survived_s) && dl_db_take_number(s, 11, &e->deepest) &&
-	       dl_db_take_number(s, 12, &e->failed_depth) &&
-	       take_count(s, 13, &e->slowest_job_ns) && dl_db_take_time(s, 15, &e->failed_s) &&
-	       dl_db_take_time(s, 16, &e->first_s) && dl_db_take_time(s, 17, &e->last_s);
+	e->outcome = (enum davy_log_class)outcome;
+	return take_count(s, 10, &e->survived_s) && davy_db_take_number(s, 11, &e->deepest) &&
+	       davy_db_take_number(s, 12, &e->failed_depth) &&
+	       take_count(s, 13, &e->slowest_job_ns) && davy_db_take_time(s, 15, &e->failed_s) &&
+	       davy_db_take_time(s, 16, &e->first_s) && davy_db_take_time(s, 17, &e->last_s);
 }
 
-static int take_faults(struct dl_db *db, sqlite3_stmt *s, int64_t id, struct dl_ledger_entry *e)
+static int take_faults(struct davy_db *db, sqlite3_stmt *s, int64_t id, struct davy_ledger_entry *e)
 {
 	uint32_t class, count;
 	int code;
 
 	sqlite3_bind_int64(s, 1, id);
 	while ((code = sqlite3_step(s)) == SQLITE_ROW)
-		if (dl_db_take_number(s, 0, &class) && class < DL_CLASS_COUNT &&
-		    dl_db_take_number(s, 1, &count))
+		if (davy_db_take_number(s, 0, &class) && class < DAVY_CLASS_COUNT &&
+		    davy_db_take_number(s, 1, &count))
 			e->faults[class] = count;
 	sqlite3_reset(s);
-	return dl_db_error(db, code);
+	return davy_db_error(db, code);
 }
 
 struct walk {
 	sqlite3_stmt *rows, *faults;
-	const struct dl_ledger_environment *now;
-	void (*found)(void *arg, const struct dl_ledger_row *row);
+	const struct davy_ledger_environment *now;
+	void (*found)(void *arg, const struct davy_ledger_row *row);
 	void *arg;
 };
 
-static int walk_rows(struct dl_db *db, const struct walk *w)
+static int walk_rows(struct davy_db *db, const struct walk *w)
 {
 	int code, err = 0, shown = 0;
 
 	while (!err && (code = sqlite3_step(w->rows)) != SQLITE_DONE) {
-		struct dl_ledger_row row = { .weight = DL_LEDGER_WEIGHT };
+		struct davy_ledger_row row = { .weight = DAVY_LEDGER_WEIGHT };
 
 		if (code != SQLITE_ROW)
-			return dl_db_error(db, code);
+			return davy_db_error(db, code);
 		if (!take_key(w->rows, &row.key) || !take_entry(w->rows, &row.entry))
 			continue;
 		err = take_faults(db, w->faults, sqlite3_column_int64(w->rows, 0), &row.entry);
 		if (err)
 			break;
 		if (w->now)
-			row.weight = dl_ledger_weight(&row.key.environment, w->now);
+			row.weight = davy_ledger_weight(&row.key.environment, w->now);
 		w->found(w->arg, &row);
 		shown++;
 	}
 	return err ? err : shown;
 }
 
-int dl_ledger_each(struct dl_db *db, const struct dl_ledger_filter *filter,
-		   void (*found)(void *arg, const struct dl_ledger_row *row), void *arg)
+int davy_ledger_each(struct davy_db *db, const struct davy_ledger_filter *filter,
+		     void (*found)(void *arg, const struct davy_ledger_row *row), void *arg)
 {
 	struct walk w = { .now = filter->now, .found = found, .arg = arg };
 	int err;
 
 	if (db->schema < SCHEMA)
 		return 0;
-	err = dl_db_prepare(db, select_rows, &w.rows);
+	err = davy_db_prepare(db, select_rows, &w.rows);
 	if (!err)
-		err = dl_db_prepare(db, select_faults, &w.faults);
+		err = davy_db_prepare(db, select_faults, &w.faults);
 	if (!err) {
 		bind_text(w.rows, 1, filter->device);
 		bind_text(w.rows, 2, filter->model);
@@ -285,25 +285,25 @@ int dl_ledger_each(struct dl_db *db, const struct dl_ledger_filter *filter,
 	return err;
 }
 
-static int delete (struct dl_db *db, const char *sql, const char *device, const char *model)
+static int delete (struct davy_db *db, const char *sql, const char *device, const char *model)
 {
 	sqlite3_stmt *s;
-	int err = dl_db_prepare(db, sql, &s);
+	int err = davy_db_prepare(db, sql, &s);
 
 	if (err)
 		return err;
 	bind_text(s, 1, device);
 	bind_text(s, 2, model);
-	return dl_db_change(db, s);
+	return davy_db_change(db, s);
 }
 
-int dl_ledger_forget(struct dl_db *db, const char *device, const char *model)
+int davy_ledger_forget(struct davy_db *db, const char *device, const char *model)
 {
-	int rows, tuned, err = dl_db_begin(db);
+	int rows, tuned, err = davy_db_begin(db);
 
 	if (err)
 		return err;
 	rows = delete (db, delete_rows, device, model);
 	tuned = rows < 0 ? rows : delete (db, delete_tuning, device, model);
-	return dl_db_end(db, tuned < 0 ? tuned : rows + tuned);
+	return davy_db_end(db, tuned < 0 ? tuned : rows + tuned);
 }

@@ -16,7 +16,7 @@ struct words {
 	size_t count;
 };
 
-bool dl_policy_wrong_at(struct dl_policy_wrong *wrong, size_t offset, const char *format, ...)
+bool davy_policy_wrong_at(struct davy_policy_wrong *wrong, size_t offset, const char *format, ...)
 {
 	va_list list;
 
@@ -42,12 +42,12 @@ static void add_all(struct words *w, const char *(*name)(uint32_t))
 static const char *nearest(const struct words *w, const char *typed)
 {
 	const char *best = NULL;
-	size_t least = DL_WORD_MAX;
+	size_t least = DAVY_WORD_MAX;
 
 	for (size_t i = 0; i < w->count; i++) {
-		size_t distance = dl_text_distance(typed, w->at[i]);
+		size_t distance = davy_text_distance(typed, w->at[i]);
 
-		if (!dl_text_near(typed, w->at[i]) || distance >= least)
+		if (!davy_text_near(typed, w->at[i]) || distance >= least)
 			continue;
 		least = distance;
 		best = w->at[i];
@@ -55,13 +55,13 @@ static const char *nearest(const struct words *w, const char *typed)
 	return best;
 }
 
-static bool unknown(struct dl_policy_wrong *wrong, size_t offset, const char *what,
+static bool unknown(struct davy_policy_wrong *wrong, size_t offset, const char *what,
 		    const char *typed, const struct words *w)
 {
 	const char *best = nearest(w, typed);
 	size_t used;
 
-	dl_policy_wrong_at(wrong, offset, "unknown %s '%.80s', expected one of", what, typed);
+	davy_policy_wrong_at(wrong, offset, "unknown %s '%.80s', expected one of", what, typed);
 	used = strlen(wrong->why);
 	for (size_t i = 0; i < w->count && used < sizeof(wrong->why); i++)
 		used += (size_t)snprintf(wrong->why + used, sizeof(wrong->why) - used, " %s",
@@ -71,20 +71,20 @@ static bool unknown(struct dl_policy_wrong *wrong, size_t offset, const char *wh
 	return false;
 }
 
-void dl_policy_unknown_condition(const char *typed, struct dl_policy_wrong *wrong)
+void davy_policy_unknown_condition(const char *typed, struct davy_policy_wrong *wrong)
 {
 	struct words w = { .count = 0 };
 
-	add_all(&w, dl_condition_name);
+	add_all(&w, davy_condition_name);
 	unknown(wrong, 0, "condition", typed, &w);
 }
 
-void dl_policy_unknown_key(const char *typed, struct dl_policy_wrong *wrong)
+void davy_policy_unknown_key(const char *typed, struct davy_policy_wrong *wrong)
 {
 	struct words w = { .count = 0 };
 
 	add(&w, "if");
-	add_all(&w, dl_policy_key_name);
+	add_all(&w, davy_policy_key_name);
 	add(&w, "pin");
 	add(&w, "because");
 	add(&w, "source");
@@ -94,27 +94,27 @@ void dl_policy_unknown_key(const char *typed, struct dl_policy_wrong *wrong)
 
 static void add_backends(struct words *w)
 {
-	for (int i = 1; i < DL_BACKEND_COUNT; i++)
-		add(w, dl_backend_name((enum dl_backend)i));
+	for (int i = 1; i < DAVY_BACKEND_COUNT; i++)
+		add(w, davy_backend_name((enum davy_backend)i));
 }
 
 /* The names that a condition is held to; none: whatever the host calls it. */
-static void known_of(enum dl_condition condition, struct words *w)
+static void known_of(enum davy_condition condition, struct words *w)
 {
 	w->count = 0;
-	if (condition == DL_IF_VENDOR)
-		add_all(w, dl_vendor_name);
-	else if (condition == DL_IF_KIND)
-		add_all(w, dl_kind_name);
-	else if (condition == DL_IF_GENERATION)
-		add_all(w, dl_generation_name);
-	else if (condition == DL_IF_KNOWN)
-		add_all(w, dl_known_name);
-	else if (condition == DL_IF_BACKEND)
+	if (condition == DAVY_IF_VENDOR)
+		add_all(w, davy_vendor_name);
+	else if (condition == DAVY_IF_KIND)
+		add_all(w, davy_kind_name);
+	else if (condition == DAVY_IF_GENERATION)
+		add_all(w, davy_generation_name);
+	else if (condition == DAVY_IF_KNOWN)
+		add_all(w, davy_known_name);
+	else if (condition == DAVY_IF_BACKEND)
 		add_backends(w);
-	else if (condition == DL_IF_ENGINE)
-		for (int i = 1; i < DL_ENGINE_COUNT; i++)
-			add(w, dl_engine_name((enum dl_engine)i));
+	else if (condition == DAVY_IF_ENGINE)
+		for (int i = 1; i < DAVY_ENGINE_COUNT; i++)
+			add(w, davy_engine_name((enum davy_engine)i));
 }
 
 /* Walks over "a, b"; 0 bytes: an empty one, or the end. */
@@ -133,15 +133,15 @@ static size_t word_at(const char *text, size_t *offset, char *ret_word, size_t s
 static bool fits_one(const struct words *w, const char *pattern)
 {
 	for (size_t i = 0; i < w->count; i++)
-		if (dl_pattern_fits(pattern, w->at[i]))
+		if (davy_pattern_fits(pattern, w->at[i]))
 			return true;
 	return !w->count;
 }
 
-bool dl_policy_patterns_read(enum dl_condition condition, const char *text,
-			     struct dl_policy_wrong *wrong)
+bool davy_policy_patterns_read(enum davy_condition condition, const char *text,
+			       struct davy_policy_wrong *wrong)
 {
-	char word[DL_RULE_TEXT_LEN];
+	char word[DAVY_RULE_TEXT_LEN];
 	struct words w;
 
 	known_of(condition, &w);
@@ -149,71 +149,72 @@ bool dl_policy_patterns_read(enum dl_condition condition, const char *text,
 		size_t len = word_at(text, &offset, word, sizeof(word));
 
 		if (!len)
-			return dl_policy_wrong_at(
+			return davy_policy_wrong_at(
 				wrong, offset,
 				"nothing here, expected a name, several as 'a, b', '*' for "
 				"any letters");
 		if (!fits_one(&w, word))
-			return unknown(wrong, offset, dl_condition_name(condition), word, &w);
+			return unknown(wrong, offset, davy_condition_name(condition), word, &w);
 		offset += strcspn(text + offset, ",");
 		if (!text[offset])
 			return true;
 	}
 }
 
-bool dl_policy_backends_read(const char *text, uint32_t *ret_number, struct dl_policy_wrong *wrong)
+bool davy_policy_backends_read(const char *text, uint32_t *ret_number,
+			       struct davy_policy_wrong *wrong)
 {
 	struct words w = { .count = 0 };
-	enum dl_backend list[DL_BACKEND_COUNT];
+	enum davy_backend list[DAVY_BACKEND_COUNT];
 	unsigned int seen = 0;
 	size_t count = 0;
-	char word[DL_RULE_TEXT_LEN];
+	char word[DAVY_RULE_TEXT_LEN];
 
 	add_backends(&w);
 	for (size_t offset = 0;; offset++) {
 		size_t len = word_at(text, &offset, word, sizeof(word));
-		int backend = dl_backend_from_name(word);
+		int backend = davy_backend_from_name(word);
 
 		if (!len)
-			return dl_policy_wrong_at(wrong, offset,
-						  "nothing here, expected a backend, several "
-						  "as 'vulkan, cpu'");
+			return davy_policy_wrong_at(wrong, offset,
+						    "nothing here, expected a backend, several "
+						    "as 'vulkan, cpu'");
 		if (backend <= 0)
 			return unknown(wrong, offset, "backend", word, &w);
 		if (seen & 1u << backend)
-			return dl_policy_wrong_at(wrong, offset,
-						  "'%s' a second time, expected it once", word);
+			return davy_policy_wrong_at(wrong, offset,
+						    "'%s' a second time, expected it once", word);
 		seen |= 1u << backend;
-		list[count++] = (enum dl_backend)backend;
+		list[count++] = (enum davy_backend)backend;
 		offset += strcspn(text + offset, ",");
 		if (!text[offset])
 			break;
 	}
-	*ret_number = dl_backends_pack(list, count);
+	*ret_number = davy_backends_pack(list, count);
 	return true;
 }
 
-bool dl_policy_cache_type_read(const char *text, uint32_t *ret_number,
-			       struct dl_policy_wrong *wrong)
+bool davy_policy_cache_type_read(const char *text, uint32_t *ret_number,
+				 struct davy_policy_wrong *wrong)
 {
 	struct words w = { .count = 0 };
 
-	for (uint32_t i = 0; i < DL_CACHE_TYPE_COUNT; i++) {
-		add(&w, dl_cache_type_name(i));
+	for (uint32_t i = 0; i < DAVY_CACHE_TYPE_COUNT; i++) {
+		add(&w, davy_cache_type_name(i));
 		*ret_number = i;
-		if (dl_same_name(text, dl_cache_type_name(i)))
+		if (davy_same_name(text, davy_cache_type_name(i)))
 			return true;
 	}
 	return unknown(wrong, 0, "cache type", text, &w);
 }
 
-bool dl_policy_mode_read(const char *text, uint32_t *ret_number, struct dl_policy_wrong *wrong)
+bool davy_policy_mode_read(const char *text, uint32_t *ret_number, struct davy_policy_wrong *wrong)
 {
 	struct words w = { .count = 0 };
-	int mode = dl_mode_from_name(text);
+	int mode = davy_mode_from_name(text);
 
-	for (int i = 0; i < DL_MODE_COUNT; i++)
-		add(&w, dl_mode_name((enum dl_mode)i));
+	for (int i = 0; i < DAVY_MODE_COUNT; i++)
+		add(&w, davy_mode_name((enum davy_mode)i));
 	if (mode < 0)
 		return unknown(wrong, 0, "mode", text, &w);
 	*ret_number = (uint32_t)mode;

@@ -14,9 +14,9 @@
 #define LINE_MAX_LEN 256
 
 struct reader {
-	struct dl_policy_layer *layer;
-	struct dl_rule *rule; /* of the section being read */
-	const char *at;	      /* what is not read yet */
+	struct davy_policy_layer *layer;
+	struct davy_rule *rule; /* of the section being read */
+	const char *at;		/* what is not read yet */
 	const char *end;
 	int line;
 	char text[LINE_MAX_LEN]; /* of the line, as it stands */
@@ -24,7 +24,7 @@ struct reader {
 	int said_line[3];	 /* because, source, date */
 	int wrong_line;
 	size_t wrong_column;
-	char wrong[DL_CONFIG_ERROR_LEN];
+	char wrong[DAVY_CONFIG_ERROR_LEN];
 };
 
 /* The first wrong line counts; the rest of the file is not read. "offset" is in r->text. */
@@ -60,12 +60,12 @@ static size_t value_offset(const struct reader *r)
 /* What a rule must have is known when the next one begins, or the file ends. */
 static void end_rule(struct reader *r)
 {
-	const struct dl_rule *rule = r->rule;
+	const struct davy_rule *rule = r->rule;
 	bool waits;
 
 	if (!rule || r->wrong_line)
 		return;
-	waits = rule->condition[DL_IF_BACKEND].text || rule->condition[DL_IF_LOCKUP_BELOW].text;
+	waits = rule->condition[DAVY_IF_BACKEND].text || rule->condition[DAVY_IF_LOCKUP_BELOW].text;
 	if (!rule->value_count) {
 		fail(r, (int)rule->line, 0,
 		     "rule '%s' sets nothing, expected backends, ubatch, environment NAME or "
@@ -74,12 +74,12 @@ static void end_rule(struct reader *r)
 		return;
 	}
 	for (size_t i = 0; i < rule->value_count && waits; i++)
-		if (rule->value[i].key == DL_POLICY_BACKENDS)
+		if (rule->value[i].key == DAVY_POLICY_BACKENDS)
 			fail(r, (int)rule->value[i].line, 0,
 			     "'backends' in a rule with 'if %s', which needs the backend decided; "
 			     "expected it in a rule of its own",
-			     rule->condition[DL_IF_BACKEND].text ? "backend" : "lockup_below");
-	if (r->layer->layer == DL_LAYER_SHIPPED && !(rule->because && rule->source && rule->date))
+			     rule->condition[DAVY_IF_BACKEND].text ? "backend" : "lockup_below");
+	if (r->layer->layer == DAVY_LAYER_SHIPPED && !(rule->because && rule->source && rule->date))
 		fail(r, (int)rule->line, 0,
 		     "rule '%s' does not say %s, expected because, source and date of what is "
 		     "shipped",
@@ -91,7 +91,7 @@ static void end_rule(struct reader *r)
 
 static void begin_rule(struct reader *r, const char *name, size_t offset)
 {
-	struct dl_rule *first = dl_policy_rule_find(r->layer, name);
+	struct davy_rule *first = davy_policy_rule_find(r->layer, name);
 
 	end_rule(r);
 	r->pin_line = 0;
@@ -102,15 +102,15 @@ static void begin_rule(struct reader *r, const char *name, size_t offset)
 		     first->line);
 		return;
 	}
-	r->rule = dl_policy_rule_add(r->layer, name);
+	r->rule = davy_policy_rule_add(r->layer, name);
 	if (r->rule)
 		r->rule->line = (uint32_t)r->line;
-	else if (r->layer->rule_count == DL_RULES_MAX)
-		fail(r, r->line, offset, "no room, expected at most %d rules", DL_RULES_MAX);
+	else if (r->layer->rule_count == DAVY_RULES_MAX)
+		fail(r, r->line, offset, "no room, expected at most %d rules", DAVY_RULES_MAX);
 	else
 		fail(r, r->line, offset,
 		     "'%.60s' is no name of a rule, expected a to z, 0 to 9 and '-', at most %d",
-		     name, DL_RULE_NAME_LEN - 1);
+		     name, DAVY_RULE_NAME_LEN - 1);
 }
 
 static void take_section(struct reader *r)
@@ -185,42 +185,42 @@ static int full(struct reader *r, int err)
 	return fail(r, r->line, indent(r),
 		    err == -ENOSPC ? "no room, expected at most %d values in a rule"
 				   : "too long for a value; a rule has at most %d",
-		    DL_RULE_VALUES_MAX);
+		    DAVY_RULE_VALUES_MAX);
 }
 
 static int on_condition(struct reader *r, const char *key, const char *name, const char *value)
 {
 	size_t offset = indent(r) + (size_t)(name - key);
-	struct dl_policy_wrong wrong;
+	struct davy_policy_wrong wrong;
 	uint64_t number;
 	uint32_t i = 0;
 	int err;
 
-	while (dl_condition_name(i) && !dl_same_name(name, dl_condition_name(i)))
+	while (davy_condition_name(i) && !davy_same_name(name, davy_condition_name(i)))
 		i++;
-	if (!dl_condition_name(i)) {
-		dl_policy_unknown_condition(name, &wrong);
+	if (!davy_condition_name(i)) {
+		davy_policy_unknown_condition(name, &wrong);
 		return fail(r, r->line, offset, "%s", wrong.why);
 	}
 	if (r->rule->condition[i].text)
 		return set_twice(r, key, r->rule->condition[i].line);
-	if (!dl_policy_condition_read((enum dl_condition)i, value, &number, &wrong))
+	if (!davy_policy_condition_read((enum davy_condition)i, value, &number, &wrong))
 		return fail(r, r->line, value_offset(r) + wrong.offset, "%s", wrong.why);
-	err = dl_rule_if(r->layer, r->rule, (enum dl_condition)i, value, number);
+	err = davy_rule_if(r->layer, r->rule, (enum davy_condition)i, value, number);
 	if (err)
 		return full(r, err);
 	r->rule->condition[i].line = (uint32_t)r->line;
 	return 1;
 }
 
-static const struct dl_rule_value *set_before(const struct reader *r, uint32_t key,
-					      const char *name)
+static const struct davy_rule_value *set_before(const struct reader *r, uint32_t key,
+						const char *name)
 {
 	for (size_t i = 0; i < r->rule->value_count; i++) {
-		const struct dl_rule_value *v = &r->rule->value[i];
+		const struct davy_rule_value *v = &r->rule->value[i];
 
 		if (v->key == key &&
-		    (!name || dl_same_name(dl_policy_text(r->layer, v->name), name)))
+		    (!name || davy_same_name(davy_policy_text(r->layer, v->name), name)))
 			return v;
 	}
 	return NULL;
@@ -230,19 +230,19 @@ static const struct dl_rule_value *set_before(const struct reader *r, uint32_t k
 static int on_value(struct reader *r, uint32_t index, const char *key, const char *name,
 		    const char *value)
 {
-	const struct dl_rule_value *first = set_before(r, index, name);
-	struct dl_policy_wrong wrong;
+	const struct davy_rule_value *first = set_before(r, index, name);
+	struct davy_policy_wrong wrong;
 	uint32_t number;
 	int err;
 
-	if (name && !dl_policy_name_read((enum dl_policy_key)index, name, &wrong))
+	if (name && !davy_policy_name_read((enum davy_policy_key)index, name, &wrong))
 		return fail(r, r->line, indent(r) + (size_t)(name - key) + wrong.offset, "%s",
 			    wrong.why);
 	if (first)
 		return set_twice(r, key, first->line);
-	if (!dl_policy_value_read((enum dl_policy_key)index, value, &number, &wrong))
+	if (!davy_policy_value_read((enum davy_policy_key)index, value, &number, &wrong))
 		return fail(r, r->line, value_offset(r) + wrong.offset, "%s", wrong.why);
-	err = dl_rule_set(r->layer, r->rule, (enum dl_policy_key)index, name, value, number);
+	err = davy_rule_set(r->layer, r->rule, (enum davy_policy_key)index, name, value, number);
 	if (err)
 		return full(r, err);
 	r->rule->value[r->rule->value_count - 1].line = (uint32_t)r->line;
@@ -251,15 +251,15 @@ static int on_value(struct reader *r, uint32_t index, const char *key, const cha
 
 static int on_pin(struct reader *r, const char *value)
 {
-	struct dl_policy_wrong wrong;
+	struct davy_policy_wrong wrong;
 
-	if (r->layer->layer != DL_LAYER_PEOPLE)
+	if (r->layer->layer != DAVY_LAYER_PEOPLE)
 		return fail(r, r->line, indent(r), "'pin' in the %s layer, expected it in people's",
-			    dl_layer_name((enum dl_layer)r->layer->layer));
+			    davy_layer_name((enum davy_layer)r->layer->layer));
 	if (r->pin_line)
 		return set_twice(r, "pin", (uint32_t)r->pin_line);
 	r->pin_line = r->line;
-	if (!dl_policy_pin_read(value, &r->rule->pin, &wrong))
+	if (!davy_policy_pin_read(value, &r->rule->pin, &wrong))
 		return fail(r, r->line, value_offset(r) + wrong.offset, "%s", wrong.why);
 	return 1;
 }
@@ -268,24 +268,24 @@ static const char *const said_keys[] = { "because", "source", "date" };
 
 static int on_said(struct reader *r, int which, const char *value)
 {
-	struct dl_policy_wrong wrong;
+	struct davy_policy_wrong wrong;
 	int err;
 
 	if (r->said_line[which])
 		return set_twice(r, said_keys[which], (uint32_t)r->said_line[which]);
 	r->said_line[which] = r->line;
-	if (!dl_policy_said_read(said_keys[which], value, &wrong) ||
-	    (which == 2 && !dl_policy_date_read(value, &wrong)))
+	if (!davy_policy_said_read(said_keys[which], value, &wrong) ||
+	    (which == 2 && !davy_policy_date_read(value, &wrong)))
 		return fail(r, r->line, value_offset(r) + wrong.offset, "%s", wrong.why);
-	err = dl_rule_say(r->layer, r->rule, which == 0 ? value : NULL, which == 1 ? value : NULL,
-			  which == 2 ? value : NULL);
+	err = davy_rule_say(r->layer, r->rule, which == 0 ? value : NULL, which == 1 ? value : NULL,
+			    which == 2 ? value : NULL);
 	return err ? full(r, err) : 1;
 }
 
 static int on_key(void *arg, const char *section, const char *key, const char *value)
 {
 	struct reader *r = arg;
-	struct dl_policy_wrong wrong;
+	struct davy_policy_wrong wrong;
 	size_t len = strcspn(key, " \t");
 	const char *name = key + len + strspn(key + len, " \t");
 
@@ -295,19 +295,19 @@ static int on_key(void *arg, const char *section, const char *key, const char *v
 			    "'%.80s' before the first rule, expected '[rule NAME]' above it", key);
 	if (len == 2 && !memcmp(key, "if", 2))
 		return on_condition(r, key, name, value);
-	for (uint32_t i = 0; dl_policy_key_name(i); i++) {
-		const char *known = dl_policy_key_name(i);
-		bool named = i == DL_POLICY_ENVIRONMENT || i == DL_POLICY_ARGUMENT;
+	for (uint32_t i = 0; davy_policy_key_name(i); i++) {
+		const char *known = davy_policy_key_name(i);
+		bool named = i == DAVY_POLICY_ENVIRONMENT || i == DAVY_POLICY_ARGUMENT;
 
 		if (strlen(known) == len && !memcmp(key, known, len) && (named || !*name))
 			return on_value(r, i, key, named ? name : NULL, value);
 	}
-	if (dl_same_name(key, "pin"))
+	if (davy_same_name(key, "pin"))
 		return on_pin(r, value);
 	for (int i = 0; i < 3; i++)
-		if (dl_same_name(key, said_keys[i]))
+		if (davy_same_name(key, said_keys[i]))
 			return on_said(r, i, value);
-	dl_policy_unknown_key(key, &wrong);
+	davy_policy_unknown_key(key, &wrong);
 	return fail(r, r->line, indent(r), "%s", wrong.why);
 }
 
@@ -334,27 +334,27 @@ static int parse(struct reader *r, const char *text, size_t size)
 	return 0;
 }
 
-int dl_policy_text_read(const char *text, size_t size, const char *name, enum dl_layer kind,
-			struct dl_policy_layer *ret_layer, char error[DL_CONFIG_ERROR_LEN])
+int davy_policy_text_read(const char *text, size_t size, const char *name, enum davy_layer kind,
+			  struct davy_policy_layer *ret_layer, char error[DAVY_CONFIG_ERROR_LEN])
 {
 	struct reader *r = calloc(1, sizeof(*r));
-	char raw[DL_CONFIG_ERROR_LEN];
+	char raw[DAVY_CONFIG_ERROR_LEN];
 	int err = -ENOMEM;
 
 	if (r)
 		r->layer = malloc(sizeof(*r->layer));
 	if (r && r->layer) {
-		dl_policy_layer_init(r->layer, kind);
-		dl_copy_name(r->layer->path, sizeof(r->layer->path), name);
+		davy_policy_layer_init(r->layer, kind);
+		davy_copy_name(r->layer->path, sizeof(r->layer->path), name);
 		err = parse(r, text, size);
 	}
 	if (!err && r->wrong_line) {
 		err = -EBADMSG;
 		snprintf(raw, sizeof(raw), "%.160s:%d:%zu: %.330s", name, r->wrong_line,
 			 r->wrong_column, r->wrong);
-		dl_text_safe(error, DL_CONFIG_ERROR_LEN, raw);
+		davy_text_safe(error, DAVY_CONFIG_ERROR_LEN, raw);
 	} else if (!err) {
-		dl_policy_layer_copy(ret_layer, r->layer);
+		davy_policy_layer_copy(ret_layer, r->layer);
 	}
 	if (r)
 		free(r->layer);

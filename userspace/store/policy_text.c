@@ -12,28 +12,29 @@ static void put(FILE *out, const char *key, const char *value)
 	fprintf(out, *value ? "%s = %s\n" : "%s =%s\n", key, value);
 }
 
-static void put_said(FILE *out, const struct dl_policy_layer *layer, const char *key, uint32_t text)
+static void put_said(FILE *out, const struct davy_policy_layer *layer, const char *key,
+		     uint32_t text)
 {
 	if (text)
-		put(out, key, dl_policy_text(layer, text));
+		put(out, key, davy_policy_text(layer, text));
 }
 
-static void put_rule(FILE *out, const struct dl_policy_layer *layer, const struct dl_rule *rule)
+static void put_rule(FILE *out, const struct davy_policy_layer *layer, const struct davy_rule *rule)
 {
 	fprintf(out, "\n[rule %s]\n", rule->name);
-	for (uint32_t i = 0; i < DL_IF_COUNT; i++) {
+	for (uint32_t i = 0; i < DAVY_IF_COUNT; i++) {
 		if (!rule->condition[i].text)
 			continue;
 		fprintf(out, "if ");
-		put(out, dl_condition_name(i), dl_policy_text(layer, rule->condition[i].text));
+		put(out, davy_condition_name(i), davy_policy_text(layer, rule->condition[i].text));
 	}
 	for (size_t i = 0; i < rule->value_count; i++) {
-		const struct dl_rule_value *v = &rule->value[i];
+		const struct davy_rule_value *v = &rule->value[i];
 
-		fprintf(out, "%s", dl_policy_key_name(v->key));
+		fprintf(out, "%s", davy_policy_key_name(v->key));
 		if (v->name)
-			fprintf(out, " %s", dl_policy_text(layer, v->name));
-		put(out, "", dl_policy_text(layer, v->text));
+			fprintf(out, " %s", davy_policy_text(layer, v->name));
+		put(out, "", davy_policy_text(layer, v->text));
 	}
 	if (rule->pin)
 		put(out, "pin", "yes");
@@ -42,15 +43,15 @@ static void put_rule(FILE *out, const struct dl_policy_layer *layer, const struc
 	put_said(out, layer, "date", rule->date);
 }
 
-static bool same_text(const struct dl_policy_layer *a, uint32_t at_a,
-		      const struct dl_policy_layer *b, uint32_t at_b)
+static bool same_text(const struct davy_policy_layer *a, uint32_t at_a,
+		      const struct davy_policy_layer *b, uint32_t at_b)
 {
-	return !at_a == !at_b && !strcmp(dl_policy_text(a, at_a), dl_policy_text(b, at_b));
+	return !at_a == !at_b && !strcmp(davy_policy_text(a, at_a), davy_policy_text(b, at_b));
 }
 
 /* All that a file holds; lines and where texts lie do not count. */
-static bool same_rule(const struct dl_policy_layer *a, const struct dl_rule *rule_a,
-		      const struct dl_policy_layer *b, const struct dl_rule *rule_b)
+static bool same_rule(const struct davy_policy_layer *a, const struct davy_rule *rule_a,
+		      const struct davy_policy_layer *b, const struct davy_rule *rule_b)
 {
 	if (strcmp(rule_a->name, rule_b->name) != 0 || rule_a->pin != rule_b->pin ||
 	    rule_a->value_count != rule_b->value_count ||
@@ -58,15 +59,15 @@ static bool same_rule(const struct dl_policy_layer *a, const struct dl_rule *rul
 	    !same_text(a, rule_a->source, b, rule_b->source) ||
 	    !same_text(a, rule_a->date, b, rule_b->date))
 		return false;
-	for (int i = 0; i < DL_IF_COUNT; i++) {
-		const struct dl_rule_condition *c = &rule_a->condition[i],
-					       *d = &rule_b->condition[i];
+	for (int i = 0; i < DAVY_IF_COUNT; i++) {
+		const struct davy_rule_condition *c = &rule_a->condition[i],
+						 *d = &rule_b->condition[i];
 
 		if (c->number != d->number || !same_text(a, c->text, b, d->text))
 			return false;
 	}
 	for (size_t i = 0; i < rule_a->value_count; i++) {
-		const struct dl_rule_value *v = &rule_a->value[i], *w = &rule_b->value[i];
+		const struct davy_rule_value *v = &rule_a->value[i], *w = &rule_b->value[i];
 
 		if (v->key != w->key || v->number != w->number ||
 		    !same_text(a, v->name, b, w->name) || !same_text(a, v->text, b, w->text))
@@ -77,22 +78,22 @@ static bool same_rule(const struct dl_policy_layer *a, const struct dl_rule *rul
 
 /* Read as it will be read: what a reader would refuse, or take for something else, is not written.
  */
-static int check(const struct dl_policy_layer *layer, const char *text, size_t size,
-		 char error[DL_CONFIG_ERROR_LEN])
+static int check(const struct davy_policy_layer *layer, const char *text, size_t size,
+		 char error[DAVY_CONFIG_ERROR_LEN])
 {
-	struct dl_policy_layer *back = malloc(sizeof(*back));
+	struct davy_policy_layer *back = malloc(sizeof(*back));
 	int err = back ? 0 : -ENOMEM;
 
 	if (!err)
-		err = dl_policy_text_read(text, size, layer->path, (enum dl_layer)layer->layer,
-					  back, error);
+		err = davy_policy_text_read(text, size, layer->path, (enum davy_layer)layer->layer,
+					    back, error);
 	if (err == -EBADMSG)
 		err = -EINVAL;
 	for (uint32_t i = 0; !err && i < layer->rule_count; i++)
 		if (i >= back->rule_count ||
 		    !same_rule(layer, &layer->rule[i], back, &back->rule[i])) {
 			err = -EINVAL;
-			snprintf(error, DL_CONFIG_ERROR_LEN,
+			snprintf(error, DAVY_CONFIG_ERROR_LEN,
 				 "rule '%s' would be read as another than it is",
 				 layer->rule[i].name);
 		}
@@ -100,8 +101,8 @@ static int check(const struct dl_policy_layer *layer, const char *text, size_t s
 	return err;
 }
 
-int dl_policy_text_write(const struct dl_policy_layer *layer, char **ret_text, size_t *ret_size,
-			 char error[DL_CONFIG_ERROR_LEN])
+int davy_policy_text_write(const struct davy_policy_layer *layer, char **ret_text, size_t *ret_size,
+			   char error[DAVY_CONFIG_ERROR_LEN])
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -111,7 +112,7 @@ int dl_policy_text_write(const struct dl_policy_layer *layer, char **ret_text, s
 	error[0] = 0;
 	if (!out)
 		return -ENOMEM;
-	if (layer->layer == DL_LAYER_AGENT)
+	if (layer->layer == DAVY_LAYER_AGENT)
 		fprintf(out,
 			"# Written by davylamp from what it saw; replaced whole at each change.\n"
 			"# What must stay as it is goes into backend.conf of the configuration, "
@@ -119,10 +120,10 @@ int dl_policy_text_write(const struct dl_policy_layer *layer, char **ret_text, s
 	for (uint32_t i = 0; i < layer->rule_count; i++)
 		put_rule(out, layer, &layer->rule[i]);
 	err = fclose(out) ? -ENOMEM : 0;
-	if (!err && size > DL_POLICY_FILE_MAX - 2) {
+	if (!err && size > DAVY_POLICY_FILE_MAX - 2) {
 		err = -EINVAL;
-		snprintf(error, DL_CONFIG_ERROR_LEN, "%zu bytes, a file has at most %zu", size,
-			 DL_POLICY_FILE_MAX - 2);
+		snprintf(error, DAVY_CONFIG_ERROR_LEN, "%zu bytes, a file has at most %zu", size,
+			 DAVY_POLICY_FILE_MAX - 2);
 	}
 	if (!err)
 		err = check(layer, text, size, error);

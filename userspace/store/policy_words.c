@@ -9,63 +9,63 @@
 #include "store/config_value.h"
 #include "store/policy_names.h"
 
-static bool number_read(enum dl_unit unit, const char *what, const char *text, int64_t min,
-			int64_t max, int64_t *ret_number, struct dl_policy_wrong *wrong)
+static bool number_read(enum davy_unit unit, const char *what, const char *text, int64_t min,
+			int64_t max, int64_t *ret_number, struct davy_policy_wrong *wrong)
 {
-	int err = dl_config_value(unit, text, ret_number);
-	char low[DL_CONFIG_VALUE_LEN], high[DL_CONFIG_VALUE_LEN];
+	int err = davy_config_value(unit, text, ret_number);
+	char low[DAVY_CONFIG_VALUE_LEN], high[DAVY_CONFIG_VALUE_LEN];
 
 	if (!err && *ret_number >= min && *ret_number <= max)
 		return true;
 	if (err == -EINVAL || err == -EDOM)
-		return dl_policy_wrong_at(wrong, 0, "wrong value '%.80s' of '%s', expected %s",
-					  text, what, dl_config_value_form(unit));
-	dl_config_value_text(unit, min, low);
-	dl_config_value_text(unit, max, high);
-	return dl_policy_wrong_at(wrong, 0, "'%.80s' of '%s' is out of range, expected %s to %s",
-				  text, what, low, high);
+		return davy_policy_wrong_at(wrong, 0, "wrong value '%.80s' of '%s', expected %s",
+					    text, what, davy_config_value_form(unit));
+	davy_config_value_text(unit, min, low);
+	davy_config_value_text(unit, max, high);
+	return davy_policy_wrong_at(wrong, 0, "'%.80s' of '%s' is out of range, expected %s to %s",
+				    text, what, low, high);
 }
 
 /* Whether it can be written into a file again and shown as it is. */
-static bool text_read(const char *what, const char *text, struct dl_policy_wrong *wrong)
+static bool text_read(const char *what, const char *text, struct davy_policy_wrong *wrong)
 {
-	size_t at = dl_text_shown_length(text);
+	size_t at = davy_text_shown_length(text);
 
-	if (strlen(text) >= DL_RULE_TEXT_LEN)
-		return dl_policy_wrong_at(wrong, DL_RULE_TEXT_LEN - 1,
-					  "'%s' of %zu bytes, expected at most %d", what,
-					  strlen(text), DL_RULE_TEXT_LEN - 1);
+	if (strlen(text) >= DAVY_RULE_TEXT_LEN)
+		return davy_policy_wrong_at(wrong, DAVY_RULE_TEXT_LEN - 1,
+					    "'%s' of %zu bytes, expected at most %d", what,
+					    strlen(text), DAVY_RULE_TEXT_LEN - 1);
 	if (text[at])
-		return dl_policy_wrong_at(
+		return davy_policy_wrong_at(
 			wrong, at, "a byte in '%s' that cannot be shown, expected plain text",
 			what);
 	return true;
 }
 
-bool dl_policy_condition_read(enum dl_condition condition, const char *text, uint64_t *ret_number,
-			      struct dl_policy_wrong *wrong)
+bool davy_policy_condition_read(enum davy_condition condition, const char *text,
+				uint64_t *ret_number, struct davy_policy_wrong *wrong)
 {
-	const char *name = dl_condition_name(condition);
+	const char *name = davy_condition_name(condition);
 	int64_t number = 0;
 	bool good;
 
 	if (!text_read(name, text, wrong))
 		return false;
-	if (condition == DL_IF_COMPUTE_UNITS_BELOW)
-		good = number_read(DL_UNIT_COUNT, name, text, 1, 65536, &number, wrong);
-	else if (condition == DL_IF_CONTEXT_ABOVE)
-		good = number_read(DL_UNIT_COUNT, name, text, 0, 1 << 30, &number, wrong);
-	else if (condition == DL_IF_LOCKUP_BELOW)
-		good = number_read(DL_UNIT_MS, name, text, 1, 86400000, &number, wrong);
+	if (condition == DAVY_IF_COMPUTE_UNITS_BELOW)
+		good = number_read(DAVY_UNIT_COUNT, name, text, 1, 65536, &number, wrong);
+	else if (condition == DAVY_IF_CONTEXT_ABOVE)
+		good = number_read(DAVY_UNIT_COUNT, name, text, 0, 1 << 30, &number, wrong);
+	else if (condition == DAVY_IF_LOCKUP_BELOW)
+		good = number_read(DAVY_UNIT_MS, name, text, 1, 86400000, &number, wrong);
 	else
-		good = dl_policy_patterns_read(condition, text, wrong);
-	*ret_number =
-		(uint64_t)number * (condition == DL_IF_LOCKUP_BELOW ? DL_NS_PER_MS : (uint64_t)1);
+		good = davy_policy_patterns_read(condition, text, wrong);
+	*ret_number = (uint64_t)number *
+		      (condition == DAVY_IF_LOCKUP_BELOW ? DAVY_NS_PER_MS : (uint64_t)1);
 	return good;
 }
 
 /* What stands in an environment file, or is an argument, as it is: nothing that would be quoted. */
-static bool plain_read(enum dl_policy_key key, const char *text, struct dl_policy_wrong *wrong)
+static bool plain_read(enum davy_policy_key key, const char *text, struct davy_policy_wrong *wrong)
 {
 	static const char both[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				   ",.:/_+=@-";
@@ -73,54 +73,56 @@ static bool plain_read(enum dl_policy_key key, const char *text, struct dl_polic
 	size_t at = 0;
 
 	while (text[at] &&
-	       (strchr(both, text[at]) || (key == DL_POLICY_ARGUMENT && strchr(more, text[at]))))
+	       (strchr(both, text[at]) || (key == DAVY_POLICY_ARGUMENT && strchr(more, text[at]))))
 		at++;
 	if (text[at])
-		return dl_policy_wrong_at(wrong, at,
-					  "a '%c' in the value of '%s', expected letters, digits "
-					  "and %s%s",
-					  text[at], dl_policy_key_name(key), both + 62,
-					  key == DL_POLICY_ARGUMENT ? more : "");
+		return davy_policy_wrong_at(wrong, at,
+					    "a '%c' in the value of '%s', expected letters, digits "
+					    "and %s%s",
+					    text[at], davy_policy_key_name(key), both + 62,
+					    key == DAVY_POLICY_ARGUMENT ? more : "");
 	return true;
 }
 
-bool dl_policy_value_read(enum dl_policy_key key, const char *text, uint32_t *ret_number,
-			  struct dl_policy_wrong *wrong)
+bool davy_policy_value_read(enum davy_policy_key key, const char *text, uint32_t *ret_number,
+			    struct davy_policy_wrong *wrong)
 {
-	static const int64_t most[DL_POLICY_KEY_COUNT] = {
-		[DL_POLICY_UBATCH] = 1 << 20,	   [DL_POLICY_UBATCH_FLOOR] = 1 << 20,
-		[DL_POLICY_CONTEXT] = 1 << 30,	   [DL_POLICY_PARALLEL] = 4096,
-		[DL_POLICY_GPU_LAYERS_OFF] = 4096,
+	static const int64_t most[DAVY_POLICY_KEY_COUNT] = {
+		[DAVY_POLICY_UBATCH] = 1 << 20,	     [DAVY_POLICY_UBATCH_FLOOR] = 1 << 20,
+		[DAVY_POLICY_CONTEXT] = 1 << 30,     [DAVY_POLICY_PARALLEL] = 4096,
+		[DAVY_POLICY_GPU_LAYERS_OFF] = 4096,
 	};
-	const char *name = dl_policy_key_name(key);
+	const char *name = davy_policy_key_name(key);
 	int64_t number;
 
 	*ret_number = 0;
 	if (!text_read(name, text, wrong))
 		return false;
-	if (!text[0] && key != DL_POLICY_ENVIRONMENT && key != DL_POLICY_ARGUMENT)
-		return dl_policy_wrong_at(wrong, 0, "nothing behind '%s', expected a value", name);
-	if (key == DL_POLICY_BACKENDS)
-		return dl_policy_backends_read(text, ret_number, wrong);
-	if (key == DL_POLICY_CACHE_TYPE)
-		return dl_policy_cache_type_read(text, ret_number, wrong);
-	if (key == DL_POLICY_MODE)
-		return dl_policy_mode_read(text, ret_number, wrong);
-	if (key == DL_POLICY_ENVIRONMENT || key == DL_POLICY_ARGUMENT)
+	if (!text[0] && key != DAVY_POLICY_ENVIRONMENT && key != DAVY_POLICY_ARGUMENT)
+		return davy_policy_wrong_at(wrong, 0, "nothing behind '%s', expected a value",
+					    name);
+	if (key == DAVY_POLICY_BACKENDS)
+		return davy_policy_backends_read(text, ret_number, wrong);
+	if (key == DAVY_POLICY_CACHE_TYPE)
+		return davy_policy_cache_type_read(text, ret_number, wrong);
+	if (key == DAVY_POLICY_MODE)
+		return davy_policy_mode_read(text, ret_number, wrong);
+	if (key == DAVY_POLICY_ENVIRONMENT || key == DAVY_POLICY_ARGUMENT)
 		return plain_read(key, text, wrong);
-	if (key == DL_POLICY_WARN)
+	if (key == DAVY_POLICY_WARN)
 		return true;
-	if (!number_read(DL_UNIT_COUNT, name, text, 0, most[key], &number, wrong))
+	if (!number_read(DAVY_UNIT_COUNT, name, text, 0, most[key], &number, wrong))
 		return false;
 	*ret_number = (uint32_t)number;
 	return true;
 }
 
-bool dl_policy_name_read(enum dl_policy_key key, const char *name, struct dl_policy_wrong *wrong)
+bool davy_policy_name_read(enum davy_policy_key key, const char *name,
+			   struct davy_policy_wrong *wrong)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 				      "0123456789-";
-	bool variable = key == DL_POLICY_ENVIRONMENT;
+	bool variable = key == DAVY_POLICY_ENVIRONMENT;
 	size_t good = strspn(name, letters);
 
 	if (variable) {
@@ -133,20 +135,20 @@ bool dl_policy_name_read(enum dl_policy_key key, const char *name, struct dl_pol
 	}
 	if (name[0] && !name[good] && strlen(name) < 64)
 		return true;
-	return dl_policy_wrong_at(
+	return davy_policy_wrong_at(
 		wrong, strlen(name) < 64 ? good : 63, "'%.80s' is no name of %s", name,
 		variable ? "a variable, expected letters, digits and '_', at most 63"
 			 : "an option, expected one such as '-fa' or '--no-mmap'");
 }
 
-bool dl_policy_said_read(const char *key, const char *text, struct dl_policy_wrong *wrong)
+bool davy_policy_said_read(const char *key, const char *text, struct davy_policy_wrong *wrong)
 {
 	if (!text[0])
-		return dl_policy_wrong_at(wrong, 0, "nothing behind '%s', expected a text", key);
+		return davy_policy_wrong_at(wrong, 0, "nothing behind '%s', expected a text", key);
 	return text_read(key, text, wrong);
 }
 
-bool dl_policy_date_read(const char *text, struct dl_policy_wrong *wrong)
+bool davy_policy_date_read(const char *text, struct davy_policy_wrong *wrong)
 {
 	static const char form[] = "0000-00-00";
 	unsigned int month = 0, day = 0;
@@ -155,25 +157,25 @@ bool dl_policy_date_read(const char *text, struct dl_policy_wrong *wrong)
 		bool good = form[i] == '0' ? text[i] >= '0' && text[i] <= '9' : text[i] == form[i];
 
 		if (!good)
-			return dl_policy_wrong_at(wrong, i,
-						  "wrong date '%.80s', expected YYYY-MM-DD", text);
+			return davy_policy_wrong_at(
+				wrong, i, "wrong date '%.80s', expected YYYY-MM-DD", text);
 	}
 	month = (unsigned int)(10 * (text[5] - '0') + text[6] - '0');
 	day = (unsigned int)(10 * (text[8] - '0') + text[9] - '0');
 	if (month < 1 || month > 12)
-		return dl_policy_wrong_at(wrong, 5, "month %02u of '%s', expected 01 to 12", month,
-					  text);
+		return davy_policy_wrong_at(wrong, 5, "month %02u of '%s', expected 01 to 12",
+					    month, text);
 	if (day < 1 || day > 31)
-		return dl_policy_wrong_at(wrong, 8, "day %02u of '%s', expected 01 to 31", day,
-					  text);
+		return davy_policy_wrong_at(wrong, 8, "day %02u of '%s', expected 01 to 31", day,
+					    text);
 	return true;
 }
 
-bool dl_policy_pin_read(const char *text, bool *ret_pin, struct dl_policy_wrong *wrong)
+bool davy_policy_pin_read(const char *text, bool *ret_pin, struct davy_policy_wrong *wrong)
 {
-	*ret_pin = dl_same_name(text, "yes");
-	if (*ret_pin || dl_same_name(text, "no"))
+	*ret_pin = davy_same_name(text, "yes");
+	if (*ret_pin || davy_same_name(text, "no"))
 		return true;
-	return dl_policy_wrong_at(wrong, 0, "wrong value '%.80s' of 'pin', expected yes or no",
-				  text);
+	return davy_policy_wrong_at(wrong, 0, "wrong value '%.80s' of 'pin', expected yes or no",
+				    text);
 }

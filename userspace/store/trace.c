@@ -12,7 +12,7 @@
 
 #define BUFFER_SIZE (128 * 1024)
 #define LEVEL	    3
-#define FRAME_NS    (10 * DL_NS_PER_S)
+#define FRAME_NS    (10 * DAVY_NS_PER_S)
 
 static const char magic[8] = "DLTRACE";
 
@@ -34,7 +34,7 @@ _Static_assert(sizeof(struct record_header) == 16, "trace format");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "traces are written as they lie in memory");
 
-struct dl_trace_writer {
+struct davy_trace_writer {
 	int fd;
 	int error;
 	bool frame_open;
@@ -44,7 +44,7 @@ struct dl_trace_writer {
 	char out[BUFFER_SIZE];
 };
 
-struct dl_trace_reader {
+struct davy_trace_reader {
 	int fd;
 	ZSTD_DCtx *zstd;
 	ZSTD_inBuffer input;
@@ -57,7 +57,7 @@ struct dl_trace_reader {
 	char plain[2 * BUFFER_SIZE]; /* the rest of a record, and a whole block behind it */
 };
 
-static void writer_free(struct dl_trace_writer *w)
+static void writer_free(struct davy_trace_writer *w)
 {
 	ZSTD_freeCCtx(w->zstd);
 	if (w->fd >= 0)
@@ -65,10 +65,10 @@ static void writer_free(struct dl_trace_writer *w)
 	free(w);
 }
 
-int dl_trace_create(const char *path, struct dl_trace_writer **ret_writer)
+int davy_trace_create(const char *path, struct davy_trace_writer **ret_writer)
 {
-	struct trace_header header = { .version = DL_TRACE_VERSION };
-	struct dl_trace_writer *w = calloc(1, sizeof(*w));
+	struct trace_header header = { .version = DAVY_TRACE_VERSION };
+	struct davy_trace_writer *w = calloc(1, sizeof(*w));
 	int err;
 
 	if (!w)
@@ -82,7 +82,7 @@ int dl_trace_create(const char *path, struct dl_trace_writer **ret_writer)
 	    ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1)))
 		err = err ? err : -ENOMEM;
 	if (!err)
-		err = dl_write_all(w->fd, &header, sizeof(header));
+		err = davy_write_all(w->fd, &header, sizeof(header));
 	if (err) {
 		writer_free(w);
 		return err;
@@ -91,7 +91,7 @@ int dl_trace_create(const char *path, struct dl_trace_writer **ret_writer)
 	return 0;
 }
 
-static int pump(struct dl_trace_writer *w, const void *data, size_t size, ZSTD_EndDirective end)
+static int pump(struct davy_trace_writer *w, const void *data, size_t size, ZSTD_EndDirective end)
 {
 	ZSTD_inBuffer in = { data, size, 0 };
 	size_t left;
@@ -102,18 +102,18 @@ static int pump(struct dl_trace_writer *w, const void *data, size_t size, ZSTD_E
 		left = ZSTD_compressStream2(w->zstd, &out, &in, end);
 		if (ZSTD_isError(left))
 			return -EIO;
-		w->error = dl_write_all(w->fd, w->out, out.pos);
+		w->error = davy_write_all(w->fd, w->out, out.pos);
 		if (w->error)
 			return w->error;
 	} while (end == ZSTD_e_continue ? in.pos < in.size : left);
 	return 0;
 }
 
-int dl_trace_write(struct dl_trace_writer *w, const struct dl_event *ev)
+int davy_trace_write(struct davy_trace_writer *w, const struct davy_event *ev)
 {
 	struct record_header header = {
 		.kind = (uint16_t)ev->kind,
-		.size = (uint16_t)dl_event_payload_size(ev->kind),
+		.size = (uint16_t)davy_event_payload_size(ev->kind),
 		.pid = ev->pid,
 		.at_ns = ev->at_ns,
 	};
@@ -131,14 +131,14 @@ int dl_trace_write(struct dl_trace_writer *w, const struct dl_event *ev)
 	return err;
 }
 
-static void end_frame(struct dl_trace_writer *w)
+static void end_frame(struct davy_trace_writer *w)
 {
 	if (!w->error && w->frame_open)
 		w->error = pump(w, NULL, 0, ZSTD_e_end);
 	w->frame_open = false;
 }
 
-int dl_trace_flush(struct dl_trace_writer *w)
+int davy_trace_flush(struct davy_trace_writer *w)
 {
 	if (w->frame_open && w->last_ns - w->frame_ns >= FRAME_NS)
 		end_frame(w);
@@ -147,7 +147,7 @@ int dl_trace_flush(struct dl_trace_writer *w)
 	return w->error;
 }
 
-int dl_trace_close(struct dl_trace_writer *w)
+int davy_trace_close(struct davy_trace_writer *w)
 {
 	int err;
 
@@ -168,14 +168,14 @@ static int check_header(int fd)
 		return -errno;
 	if (n != sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0 || header.zero)
 		return -EINVAL;
-	if (header.version < DL_TRACE_VERSION)
+	if (header.version < DAVY_TRACE_VERSION)
 		return -ESTALE;
-	return header.version == DL_TRACE_VERSION ? 0 : -EPROTONOSUPPORT;
+	return header.version == DAVY_TRACE_VERSION ? 0 : -EPROTONOSUPPORT;
 }
 
-int dl_trace_open(const char *path, struct dl_trace_reader **ret_reader)
+int davy_trace_open(const char *path, struct davy_trace_reader **ret_reader)
 {
-	struct dl_trace_reader *r = calloc(1, sizeof(*r));
+	struct davy_trace_reader *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
@@ -189,14 +189,14 @@ int dl_trace_open(const char *path, struct dl_trace_reader **ret_reader)
 	else
 		err = r->zstd ? check_header(r->fd) : -ENOMEM;
 	if (err) {
-		dl_trace_reader_free(r);
+		davy_trace_reader_free(r);
 		return err;
 	}
 	*ret_reader = r;
 	return 0;
 }
 
-void dl_trace_reader_free(struct dl_trace_reader *r)
+void davy_trace_reader_free(struct davy_trace_reader *r)
 {
 	if (!r)
 		return;
@@ -207,7 +207,7 @@ void dl_trace_reader_free(struct dl_trace_reader *r)
 }
 
 /* One read or one decompression; 1 when it brought plain bytes or may yet, 0 at the end. */
-static int refill_once(struct dl_trace_reader *r)
+static int refill_once(struct davy_trace_reader *r)
 {
 	ZSTD_outBuffer out = { r->plain, sizeof(r->plain), r->have };
 	ZSTD_inBuffer step = { r->in, 0, 0 };
@@ -239,7 +239,7 @@ static int refill_once(struct dl_trace_reader *r)
 }
 
 /* Makes "size" plain bytes available; 1, or 0 when the file ends before. */
-static int want(struct dl_trace_reader *r, size_t size)
+static int want(struct davy_trace_reader *r, size_t size)
 {
 	int more = 1;
 
@@ -255,10 +255,10 @@ static int want(struct dl_trace_reader *r, size_t size)
 	return r->have - r->used >= size;
 }
 
-int dl_trace_next(struct dl_trace_reader *r, struct dl_event *ret_event)
+int davy_trace_next(struct davy_trace_reader *r, struct davy_event *ret_event)
 {
 	struct record_header header;
-	struct dl_event ev;
+	struct davy_event ev;
 	int ok = want(r, sizeof(header));
 
 	if (ok < 0)
@@ -266,8 +266,8 @@ int dl_trace_next(struct dl_trace_reader *r, struct dl_event *ret_event)
 	if (!ok)
 		return r->have != r->used || r->frame_open ? -EBADMSG : 0;
 	memcpy(&header, r->plain + r->used, sizeof(header));
-	if (!header.kind || header.kind >= DL_EV_COUNT ||
-	    header.size != dl_event_payload_size(header.kind))
+	if (!header.kind || header.kind >= DAVY_EV_COUNT ||
+	    header.size != davy_event_payload_size(header.kind))
 		return -EBADMSG;
 	ok = want(r, sizeof(header) + header.size);
 	if (ok <= 0)
@@ -278,7 +278,7 @@ int dl_trace_next(struct dl_trace_reader *r, struct dl_event *ret_event)
 	ev.pid = header.pid;
 	memcpy(&ev.config, r->plain + r->used + sizeof(header), header.size);
 	r->used += sizeof(header) + header.size;
-	if (!dl_event_valid(&ev))
+	if (!davy_event_valid(&ev))
 		return -EBADMSG;
 	*ret_event = ev;
 	return 1;

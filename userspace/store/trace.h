@@ -7,26 +7,26 @@
  * error within 10 s. A reader gives everything whole before the place where a trace is cut or
  * corrupted; older traces are one frame without a checksum.
  */
-#ifndef DL_STORE_TRACE_H
-#define DL_STORE_TRACE_H
+#ifndef DAVY_TRACE_H
+#define DAVY_TRACE_H
 
 #include "core/event/event.h"
 
-#define DL_TRACE_VERSION 2
+#define DAVY_TRACE_VERSION 2
 
-struct dl_trace_writer;
-struct dl_trace_reader;
+struct davy_trace_writer;
+struct davy_trace_reader;
 
-int dl_trace_create(const char *path, struct dl_trace_writer **ret_writer);
-int dl_trace_write(struct dl_trace_writer *w, const struct dl_event *ev);
-int dl_trace_flush(struct dl_trace_writer *w);
+int davy_trace_create(const char *path, struct davy_trace_writer **ret_writer);
+int davy_trace_write(struct davy_trace_writer *w, const struct davy_event *ev);
+int davy_trace_flush(struct davy_trace_writer *w);
 /* Ends the stream; NULL is allowed. The first error of the writer's life, or 0. */
-int dl_trace_close(struct dl_trace_writer *w);
+int davy_trace_close(struct davy_trace_writer *w);
 
 /* -EINVAL: no trace; -EPROTONOSUPPORT: of a newer version. */
-int dl_trace_open(const char *path, struct dl_trace_reader **ret_reader);
+int davy_trace_open(const char *path, struct davy_trace_reader **ret_reader);
 /* 1: *ret_event holds the next valid event; 0: the end; -EBADMSG: cut or corrupted here. */
-int dl_trace_next(struct dl_trace_reader *r, struct dl_event *ret_event);
-void dl_trace_reader_free(struct dl_trace_reader *r);
+int davy_trace_next(struct davy_trace_reader *r, struct davy_event *ret_event);
+void davy_trace_reader_free(struct davy_trace_reader *r);
 
 #endif

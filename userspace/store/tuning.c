@@ -15,11 +15,11 @@ static const char prune[] =
 	"DELETE FROM tuning WHERE (device, model) IN (SELECT device, model FROM tuning "
 	"ORDER BY saved_s LIMIT max(0, (SELECT count(*) FROM tuning) - ?1))";
 
-static int put(struct dl_db *db, const char *device, const char *model, const void *state,
+static int put(struct davy_db *db, const char *device, const char *model, const void *state,
 	       size_t size)
 {
 	sqlite3_stmt *s;
-	int err = dl_db_prepare(db, replace, &s);
+	int err = davy_db_prepare(db, replace, &s);
 
 	if (err)
 		return err;
@@ -27,49 +27,49 @@ static int put(struct dl_db *db, const char *device, const char *model, const vo
 	sqlite3_bind_text(s, 2, model, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int64(s, 3, time(NULL));
 	sqlite3_bind_blob(s, 4, state, (int)size, SQLITE_TRANSIENT);
-	return dl_db_change(db, s);
+	return davy_db_change(db, s);
 }
 
-static int prune_rows(struct dl_db *db)
+static int prune_rows(struct davy_db *db)
 {
 	sqlite3_stmt *s;
-	int err = dl_db_prepare(db, prune, &s);
+	int err = davy_db_prepare(db, prune, &s);
 
 	if (err)
 		return err;
-	sqlite3_bind_int(s, 1, DL_TUNING_ROWS);
-	return dl_db_change(db, s);
+	sqlite3_bind_int(s, 1, DAVY_TUNING_ROWS);
+	return davy_db_change(db, s);
 }
 
-int dl_tuning_save(struct dl_db *db, const char *device, const char *model, const void *state,
-		   size_t size)
+int davy_tuning_save(struct davy_db *db, const char *device, const char *model, const void *state,
+		     size_t size)
 {
-	int err = size > DL_TUNING_MAX ? -EFBIG : dl_db_begin(db);
+	int err = size > DAVY_TUNING_MAX ? -EFBIG : davy_db_begin(db);
 
 	if (err)
 		return err;
 	err = put(db, device, model, state, size);
 	if (err >= 0)
 		err = prune_rows(db);
-	return dl_db_end(db, err < 0 ? err : 0);
+	return davy_db_end(db, err < 0 ? err : 0);
 }
 
-int dl_tuning_load(struct dl_db *db, const char *device, const char *model, void *ret_state,
-		   size_t size)
+int davy_tuning_load(struct davy_db *db, const char *device, const char *model, void *ret_state,
+		     size_t size)
 {
 	sqlite3_stmt *s;
 	int code, err;
 
 	if (db->schema < SCHEMA)
 		return -ENOENT;
-	err = dl_db_prepare(db, "SELECT state FROM tuning WHERE device = ?1 AND model = ?2", &s);
+	err = davy_db_prepare(db, "SELECT state FROM tuning WHERE device = ?1 AND model = ?2", &s);
 	if (err)
 		return err;
 	sqlite3_bind_text(s, 1, device, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(s, 2, model, -1, SQLITE_TRANSIENT);
 	code = sqlite3_step(s);
 	if (code != SQLITE_ROW)
-		err = code == SQLITE_DONE ? -ENOENT : dl_db_error(db, code);
+		err = code == SQLITE_DONE ? -ENOENT : davy_db_error(db, code);
 	else if ((size_t)sqlite3_column_bytes(s, 0) != size)
 		err = -EPROTONOSUPPORT;
 	else

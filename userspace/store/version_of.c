@@ -39,25 +39,25 @@ static bool has_as(const char *text, const char *rule, const char *now, size_t s
 
 struct numbers {
 	size_t count;
-	uint32_t at[DL_VERSIONS_KEPT];
+	uint32_t at[DAVY_VERSIONS_KEPT];
 };
 
-static void on_version(void *arg, const struct dl_version *version)
+static void on_version(void *arg, const struct davy_version *version)
 {
 	struct numbers *n = arg;
 
-	if (n->count < DL_VERSIONS_KEPT)
+	if (n->count < DAVY_VERSIONS_KEPT)
 		n->at[n->count++] = version->number;
 }
 
 /* As far back as it is the same without a gap. */
-static int go_back(struct dl_db *db, const struct numbers *n, const char *rule, const char *now,
-		   size_t size, struct dl_version *ret_version)
+static int go_back(struct davy_db *db, const struct numbers *n, const char *rule, const char *now,
+		   size_t size, struct davy_version *ret_version)
 {
 	for (size_t i = 1; i < n->count; i++) {
-		struct dl_version version;
+		struct davy_version version;
 		char *text = NULL;
-		int err = dl_version_get(db, n->at[i], &version, &text);
+		int err = davy_version_get(db, n->at[i], &version, &text);
 		bool same = !err && has_as(text, rule, now, size);
 
 		free(text);
@@ -70,18 +70,18 @@ static int go_back(struct dl_db *db, const struct numbers *n, const char *rule, 
 	return 0;
 }
 
-int dl_version_of_rule(struct dl_db *db, const char *rule, struct dl_version *ret_version)
+int davy_version_of_rule(struct davy_db *db, const char *rule, struct davy_version *ret_version)
 {
 	struct numbers n = { 0 };
-	struct dl_version version;
+	struct davy_version version;
 	char *text = NULL;
 	const char *now;
 	size_t size = 0;
-	int err = dl_versions_each(db, on_version, &n);
+	int err = davy_versions_each(db, on_version, &n);
 
 	if (err <= 0 || !n.count)
 		return err < 0 ? err : -ENOENT;
-	err = dl_version_get(db, n.at[0], &version, &text);
+	err = davy_version_get(db, n.at[0], &version, &text);
 	if (err)
 		return err;
 	now = section(text, rule, &size);

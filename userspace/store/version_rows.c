@@ -17,34 +17,34 @@ static const char select_rows[] =
 static const char prune[] = "DELETE FROM version WHERE pending = 0 AND number NOT IN "
 			    "(SELECT number FROM version ORDER BY number DESC LIMIT ?1)";
 
-static bool take_text(sqlite3_stmt *s, int column, struct dl_version_row *row)
+static bool take_text(sqlite3_stmt *s, int column, struct davy_version_row *row)
 {
 	const char *text = (const char *)sqlite3_column_text(s, column);
 	size_t bytes = (size_t)sqlite3_column_bytes(s, column);
-	char error[DL_LAYER_ERROR_LEN];
+	char error[DAVY_LAYER_ERROR_LEN];
 
 	row->version.size = bytes;
 	row->text = NULL;
-	if (!text || bytes >= DL_GENERATED_MAX || dl_layer_lines_check("", text, bytes, error))
+	if (!text || bytes >= DAVY_GENERATED_MAX || davy_layer_lines_check("", text, bytes, error))
 		return false;
 	row->text = strdup(text);
 	return row->text != NULL;
 }
 
-static bool take(sqlite3_stmt *s, struct dl_version_row *row)
+static bool take(sqlite3_stmt *s, struct davy_version_row *row)
 {
-	struct dl_version *v = &row->version;
+	struct davy_version *v = &row->version;
 
 	memset(row, 0, sizeof(*row));
 	row->pending = sqlite3_column_int(s, 5) != 0;
-	return dl_db_take_number(s, 0, &v->number) && dl_db_take_time(s, 1, &v->made_s) &&
-	       dl_db_take_text(s, 2, v->reason, sizeof(v->reason)) &&
-	       dl_db_take_text(s, 3, v->evidence, sizeof(v->evidence)) && take_text(s, 4, row);
+	return davy_db_take_number(s, 0, &v->number) && davy_db_take_time(s, 1, &v->made_s) &&
+	       davy_db_take_text(s, 2, v->reason, sizeof(v->reason)) &&
+	       davy_db_take_text(s, 3, v->evidence, sizeof(v->evidence)) && take_text(s, 4, row);
 }
 
-static int prepare_select(struct dl_db *db, uint32_t number, bool settled, sqlite3_stmt **ret_s)
+static int prepare_select(struct davy_db *db, uint32_t number, bool settled, sqlite3_stmt **ret_s)
 {
-	int err = db->schema < SCHEMA ? -ENOENT : dl_db_prepare(db, select_rows, ret_s);
+	int err = db->schema < SCHEMA ? -ENOENT : davy_db_prepare(db, select_rows, ret_s);
 
 	if (!err) {
 		sqlite3_bind_int64(*ret_s, 1, number);
@@ -53,7 +53,8 @@ static int prepare_select(struct dl_db *db, uint32_t number, bool settled, sqlit
 	return err;
 }
 
-int dl_version_row(struct dl_db *db, uint32_t number, bool settled, struct dl_version_row *ret_row)
+int davy_version_row(struct davy_db *db, uint32_t number, bool settled,
+		     struct davy_version_row *ret_row)
 {
 	sqlite3_stmt *s;
 	int code, err = prepare_select(db, number, settled, &s);
@@ -64,14 +65,14 @@ int dl_version_row(struct dl_db *db, uint32_t number, bool settled, struct dl_ve
 		code = sqlite3_step(s);
 		err = code == SQLITE_ROW    ? (take(s, ret_row) ? 0 : -EBADMSG)
 		      : code == SQLITE_DONE ? -ENOENT
-					    : dl_db_error(db, code);
+					    : davy_db_error(db, code);
 	} while (code == SQLITE_ROW && err && !number);
 	sqlite3_finalize(s);
 	return err;
 }
 
-int dl_versions_each(struct dl_db *db, void (*found)(void *arg, const struct dl_version *version),
-		     void *arg)
+int davy_versions_each(struct davy_db *db,
+		       void (*found)(void *arg, const struct davy_version *version), void *arg)
 {
 	sqlite3_stmt *s;
 	int code, shown = 0, err = prepare_select(db, 0, true, &s);
@@ -79,7 +80,7 @@ int dl_versions_each(struct dl_db *db, void (*found)(void *arg, const struct dl_
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-		struct dl_version_row row;
+		struct davy_version_row row;
 
 		if (!take(s, &row))
 			continue;
@@ -88,10 +89,10 @@ int dl_versions_each(struct dl_db *db, void (*found)(void *arg, const struct dl_
 		found(arg, &row.version);
 	}
 	sqlite3_finalize(s);
-	return code == SQLITE_DONE ? shown : dl_db_error(db, code);
+	return code == SQLITE_DONE ? shown : davy_db_error(db, code);
 }
 
-int dl_version_row_last(struct dl_db *db, uint32_t *ret_number)
+int davy_version_row_last(struct davy_db *db, uint32_t *ret_number)
 {
 	sqlite3_stmt *s;
 	int code, err;
@@ -99,68 +100,68 @@ int dl_version_row_last(struct dl_db *db, uint32_t *ret_number)
 	*ret_number = 0;
 	if (db->schema < SCHEMA)
 		return 0;
-	err = dl_db_prepare(db, "SELECT max(number) FROM version", &s);
+	err = davy_db_prepare(db, "SELECT max(number) FROM version", &s);
 	if (err)
 		return err;
 	code = sqlite3_step(s);
-	if (code == SQLITE_ROW && !dl_db_take_number(s, 0, ret_number))
+	if (code == SQLITE_ROW && !davy_db_take_number(s, 0, ret_number))
 		err = -EBADMSG;
 	else
-		err = dl_db_error(db, code);
+		err = davy_db_error(db, code);
 	sqlite3_finalize(s);
 	return err;
 }
 
 /* A statement about one number, in a transaction of the caller's. */
-static int change(struct dl_db *db, const char *sql, uint32_t number)
+static int change(struct davy_db *db, const char *sql, uint32_t number)
 {
 	sqlite3_stmt *s;
-	int err = dl_db_prepare(db, sql, &s);
+	int err = davy_db_prepare(db, sql, &s);
 
 	if (err)
 		return err;
 	sqlite3_bind_int64(s, 1, number);
-	err = dl_db_change(db, s);
+	err = davy_db_change(db, s);
 	return err < 0 ? err : 0;
 }
 
-int dl_version_row_add(struct dl_db *db, const struct dl_version_row *row)
+int davy_version_row_add(struct davy_db *db, const struct davy_version_row *row)
 {
 	const char *const texts[] = { row->version.reason, row->version.evidence, row->text };
 	sqlite3_stmt *s;
-	int err = dl_db_begin(db);
+	int err = davy_db_begin(db);
 
 	if (err)
 		return err;
-	err = dl_db_prepare(db, "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?)", &s);
+	err = davy_db_prepare(db, "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?)", &s);
 	if (err)
-		return dl_db_end(db, err);
+		return davy_db_end(db, err);
 	sqlite3_bind_int64(s, 1, row->version.number);
 	sqlite3_bind_int64(s, 2, row->version.made_s);
 	for (int i = 0; i < 3; i++)
 		sqlite3_bind_text(s, 3 + i, texts[i], -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int(s, 6, row->pending);
-	err = dl_db_change(db, s);
-	return dl_db_end(db, err < 0 ? err : 0);
+	err = davy_db_change(db, s);
+	return davy_db_end(db, err < 0 ? err : 0);
 }
 
-int dl_version_row_drop(struct dl_db *db, uint32_t number)
+int davy_version_row_drop(struct davy_db *db, uint32_t number)
 {
-	int err = dl_db_begin(db);
+	int err = davy_db_begin(db);
 
 	if (err)
 		return err;
-	return dl_db_end(db, change(db, "DELETE FROM version WHERE number = ?1", number));
+	return davy_db_end(db, change(db, "DELETE FROM version WHERE number = ?1", number));
 }
 
-int dl_version_row_settle(struct dl_db *db, uint32_t number)
+int davy_version_row_settle(struct davy_db *db, uint32_t number)
 {
-	int err = dl_db_begin(db);
+	int err = davy_db_begin(db);
 
 	if (err)
 		return err;
 	err = change(db, "UPDATE version SET pending = 0 WHERE number = ?1", number);
 	if (!err)
-		err = change(db, prune, DL_VERSIONS_KEPT);
-	return dl_db_end(db, err);
+		err = change(db, prune, DAVY_VERSIONS_KEPT);
+	return davy_db_end(db, err);
 }

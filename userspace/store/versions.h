@@ -6,7 +6,7 @@
  *
  * A change is three steps: its row, pending; the file, by rename; the row, settled. The rename is
  * what makes it happen. Whoever is killed or finds the disk full at any step leaves the file old or
- * new, and the next change or dl_versions_repair brings both together:
+ * new, and the next change or davy_versions_repair brings both together:
  *
  * - a pending row whose text the file has is settled: the change happened;
  * - any other pending row is removed: it did not;
@@ -19,66 +19,67 @@
  *
  * Each change holds the lock of the file (file_lock.h); others get -EBUSY after 200 ms.
  */
-#ifndef DL_STORE_VERSIONS_H
-#define DL_STORE_VERSIONS_H
+#ifndef DAVY_VERSIONS_H
+#define DAVY_VERSIONS_H
 
 #include "store/db.h"
 
-#define DL_VERSIONS_KEPT    200 /* the oldest go */
-#define DL_VERSION_REASON   320
-#define DL_VERSION_EVIDENCE 1024
+#define DAVY_VERSIONS_KEPT    200 /* the oldest go */
+#define DAVY_VERSION_REASON   320
+#define DAVY_VERSION_EVIDENCE 1024
 
-struct dl_version {
+struct davy_version {
 	uint32_t number; /* from 1 on */
 	int64_t made_s;	 /* wall clock */
-	char reason[DL_VERSION_REASON];
-	char evidence[DL_VERSION_EVIDENCE]; /* "" when there is none */
-	size_t size;			    /* bytes of the text */
-	bool current;			    /* told by dl_versions_each */
+	char reason[DAVY_VERSION_REASON];
+	char evidence[DAVY_VERSION_EVIDENCE]; /* "" when there is none */
+	size_t size;			      /* bytes of the text */
+	bool current;			      /* told by davy_versions_each */
 };
 
-enum dl_version_repair {
-	DL_VERSIONS_WHOLE = 0, /* there was nothing to repair */
-	DL_VERSIONS_SETTLED = 1,
-	DL_VERSIONS_DROPPED = 2,
-	DL_VERSIONS_RESTORED = 3,
-	DL_VERSIONS_ADOPTED = 4,
-	DL_VERSIONS_ASIDE = 5,
+enum davy_version_repair {
+	DAVY_VERSIONS_WHOLE = 0, /* there was nothing to repair */
+	DAVY_VERSIONS_SETTLED = 1,
+	DAVY_VERSIONS_DROPPED = 2,
+	DAVY_VERSIONS_RESTORED = 3,
+	DAVY_VERSIONS_ADOPTED = 4,
+	DAVY_VERSIONS_ASIDE = 5,
 };
 
-/* Brings file and versions together; an enum dl_version_repair, or -errno. */
-int dl_versions_repair(struct dl_db *db);
+/* Brings file and versions together; an enum davy_version_repair, or -errno. */
+int davy_versions_repair(struct davy_db *db);
 
 /* What was repaired, for people. */
-const char *dl_version_repair_text(int repair);
+const char *davy_version_repair_text(int repair);
 
 /*
  * Makes "body" (whole lines of UTF-8, without the first line) the layer. Its number; 0: it is that
  * already, and nothing was written; -EINVAL: it is no text, -EFBIG.
  */
-int dl_version_add(struct dl_db *db, const char *reason, const char *evidence, const char *body);
+int davy_version_add(struct davy_db *db, const char *reason, const char *evidence,
+		     const char *body);
 
 /*
  * Makes the text of an earlier version the layer again, byte for byte, its first line too; that is
  * a version of its own. 0: the layer before any. As above; -ENOENT: there is no such version.
  */
-int dl_version_rollback(struct dl_db *db, uint32_t number);
+int davy_version_rollback(struct davy_db *db, uint32_t number);
 
 /* The newest first; returns how many were shown, or -errno. */
-int dl_versions_each(struct dl_db *db, void (*found)(void *arg, const struct dl_version *version),
-		     void *arg);
+int davy_versions_each(struct davy_db *db,
+		       void (*found)(void *arg, const struct davy_version *version), void *arg);
 
 /* One of them, and its whole text unless "ret_text" is NULL: free() it. -ENOENT */
-int dl_version_get(struct dl_db *db, uint32_t number, struct dl_version *ret_version,
-		   char **ret_text);
+int davy_version_get(struct davy_db *db, uint32_t number, struct davy_version *ret_version,
+		     char **ret_text);
 
 /*
  * The version since which the layer has had a rule as it has it now: its reason and evidence are
  * the rule's. -ENOENT: it has none of that name.
  */
-int dl_version_of_rule(struct dl_db *db, const char *rule, struct dl_version *ret_version);
+int davy_version_of_rule(struct davy_db *db, const char *rule, struct davy_version *ret_version);
 
 /* The newest one's number, 0 when there is none, or -errno. */
-int dl_version_newest(struct dl_db *db);
+int davy_version_newest(struct davy_db *db);
 
 #endif

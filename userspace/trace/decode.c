@@ -11,7 +11,7 @@
 #include "trace/start_step.h"
 
 #define EXECS_MAX   16 /* programs that start at the same moment */
-#define STRINGS_MAX ((size_t)DL_RAW_CHUNK * DL_RAW_CHUNKS)
+#define STRINGS_MAX ((size_t)DAVY_RAW_CHUNK * DAVY_RAW_CHUNKS)
 #define MESSAGE_MAX 1024
 #define AGAIN_NS    1000000 /* the linker makes one message by two functions */
 
@@ -22,25 +22,25 @@ struct starting {
 	uint32_t parent;
 	uint64_t since_ns;
 	bool cut;
-	char path[DL_RAW_PATH];
-	char argv[DL_RAW_CHUNK + 1];
+	char path[DAVY_RAW_PATH];
+	char argv[DAVY_RAW_CHUNK + 1];
 	size_t argv_size;
 	char *envp; /* STRINGS_MAX + 1 bytes */
 	size_t envp_size;
 };
 
-struct dl_decoder {
+struct davy_decoder {
 	struct starting starting[EXECS_MAX];
-	char text[DL_RAW_PATH];
-	char object[DL_RAW_TEXT];
+	char text[DAVY_RAW_PATH];
+	char object[DAVY_RAW_TEXT];
 	char message[MESSAGE_MAX];
 	uint32_t error_tid;
 	uint64_t error_ns;
 };
 
-int dl_decoder_new(struct dl_decoder **ret_decoder)
+int davy_decoder_new(struct davy_decoder **ret_decoder)
 {
-	struct dl_decoder *d = calloc(1, sizeof(*d));
+	struct davy_decoder *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return -ENOMEM;
@@ -48,7 +48,7 @@ int dl_decoder_new(struct dl_decoder **ret_decoder)
 	return 0;
 }
 
-void dl_decoder_free(struct dl_decoder *d)
+void davy_decoder_free(struct davy_decoder *d)
 {
 	if (!d)
 		return;
@@ -69,7 +69,7 @@ static const char *copy_text(char *to, size_t size, const char *field, size_t fi
 	return to;
 }
 
-static struct starting *find(struct dl_decoder *d, uint32_t tid)
+static struct starting *find(struct davy_decoder *d, uint32_t tid)
 {
 	for (size_t i = 0; i < EXECS_MAX; i++)
 		if (d->starting[i].tid == tid)
@@ -78,7 +78,7 @@ static struct starting *find(struct dl_decoder *d, uint32_t tid)
 }
 
 /* A free one, or the oldest: the end of that one was lost. */
-static struct starting *begin(struct dl_decoder *d, uint32_t tid)
+static struct starting *begin(struct davy_decoder *d, uint32_t tid)
 {
 	struct starting *s = find(d, tid);
 
@@ -94,7 +94,7 @@ static struct starting *begin(struct dl_decoder *d, uint32_t tid)
 	return s;
 }
 
-static int exec_begins(struct dl_decoder *d, const struct dl_raw_path *r)
+static int exec_begins(struct davy_decoder *d, const struct davy_raw_path *r)
 {
 	struct starting *s;
 
@@ -108,16 +108,16 @@ static int exec_begins(struct dl_decoder *d, const struct dl_raw_path *r)
 	return 0;
 }
 
-static int add_chunk(struct dl_decoder *d, const struct dl_raw_chunk *r)
+static int add_chunk(struct davy_decoder *d, const struct davy_raw_chunk *r)
 {
 	struct starting *s = r->head.tid ? find(d, r->head.tid) : NULL;
-	bool argv = r->head.kind == DL_RAW_ARGV;
-	size_t room = argv ? DL_RAW_CHUNK : STRINGS_MAX, *size;
+	bool argv = r->head.kind == DAVY_RAW_ARGV;
+	size_t room = argv ? DAVY_RAW_CHUNK : STRINGS_MAX, *size;
 	char *to;
 
 	if (!s)
 		return 0; /* its begin was lost */
-	if (r->size > DL_RAW_CHUNK)
+	if (r->size > DAVY_RAW_CHUNK)
 		return -EBADMSG;
 	if (!argv && !s->envp)
 		s->envp = malloc(STRINGS_MAX + 1);
@@ -135,12 +135,12 @@ static int add_chunk(struct dl_decoder *d, const struct dl_raw_chunk *r)
 	return 0;
 }
 
-static int exec_ends(struct dl_decoder *d, const struct dl_raw_head *head,
-		     struct dl_start_step *step)
+static int exec_ends(struct davy_decoder *d, const struct davy_raw_head *head,
+		     struct davy_start_step *step)
 {
 	struct starting *s = head->tid ? find(d, head->tid) : NULL;
 
-	step->kind = DL_STEP_EXEC;
+	step->kind = DAVY_STEP_EXEC;
 	if (!s) {
 		step->cut = true;
 		return 1;
@@ -158,9 +158,9 @@ static int exec_ends(struct dl_decoder *d, const struct dl_raw_head *head,
 }
 
 /* The linker's own format strings know %s alone. */
-static void format_message(char *to, const struct dl_raw_link_error *r)
+static void format_message(char *to, const struct davy_raw_link_error *r)
 {
-	char format[DL_RAW_TEXT], argument[DL_RAW_TEXT];
+	char format[DAVY_RAW_TEXT], argument[DAVY_RAW_TEXT];
 	size_t used = 0, next = 0;
 
 	copy_text(format, sizeof(format), r->format, sizeof(r->format));
@@ -171,7 +171,7 @@ static void format_message(char *to, const struct dl_raw_link_error *r)
 			to[used++] = *at;
 			continue;
 		}
-		copy_text(argument, sizeof(argument), r->argument[next], DL_RAW_TEXT);
+		copy_text(argument, sizeof(argument), r->argument[next], DAVY_RAW_TEXT);
 		next++;
 		at++;
 		length = strlen(argument);
@@ -183,10 +183,10 @@ static void format_message(char *to, const struct dl_raw_link_error *r)
 	to[used] = 0;
 }
 
-static int link_error(struct dl_decoder *d, const struct dl_raw_link_error *r,
-		      struct dl_start_step *step)
+static int link_error(struct davy_decoder *d, const struct davy_raw_link_error *r,
+		      struct davy_start_step *step)
 {
-	char object[DL_RAW_TEXT], message[MESSAGE_MAX];
+	char object[DAVY_RAW_TEXT], message[MESSAGE_MAX];
 	bool again;
 
 	copy_text(object, sizeof(object), r->object, sizeof(r->object));
@@ -199,15 +199,15 @@ static int link_error(struct dl_decoder *d, const struct dl_raw_link_error *r,
 	memcpy(d->message, message, sizeof(message));
 	if (again || !message[0])
 		return 0;
-	step->kind = DL_STEP_LINK_ERROR;
+	step->kind = DAVY_STEP_LINK_ERROR;
 	step->path = d->object;
 	step->text = d->message;
 	return 1;
 }
 
-static int call(struct dl_decoder *d, const struct dl_raw_call *r, struct dl_start_step *step)
+static int call(struct davy_decoder *d, const struct davy_raw_call *r, struct davy_start_step *step)
 {
-	step->kind = r->head.kind == DL_RAW_CALL ? DL_STEP_CALL : DL_STEP_RETURN;
+	step->kind = r->head.kind == DAVY_RAW_CALL ? DAVY_STEP_CALL : DAVY_STEP_RETURN;
 	step->function = r->function;
 	step->count = r->count;
 	step->result = r->result;
@@ -222,8 +222,8 @@ static int call(struct dl_decoder *d, const struct dl_raw_call *r, struct dl_sta
 	return 1;
 }
 
-static int file(struct dl_decoder *d, const struct dl_raw_file *f, const char *name, size_t size,
-		enum dl_start_step_kind kind, struct dl_start_step *step)
+static int file(struct davy_decoder *d, const struct davy_raw_file *f, const char *name,
+		size_t size, enum davy_start_step_kind kind, struct davy_start_step *step)
 {
 	step->kind = kind;
 	step->inode = f->inode;
@@ -232,41 +232,42 @@ static int file(struct dl_decoder *d, const struct dl_raw_file *f, const char *n
 	return 1;
 }
 
-static int told(struct dl_decoder *d, const struct dl_raw_head *head, struct dl_start_step *step)
+static int told(struct davy_decoder *d, const struct davy_raw_head *head,
+		struct davy_start_step *step)
 {
-	const struct dl_raw_path *path = (const void *)head;
-	const struct dl_raw_map *map = (const void *)head;
-	const struct dl_raw_signal *sig = (const void *)head;
+	const struct davy_raw_path *path = (const void *)head;
+	const struct davy_raw_map *map = (const void *)head;
+	const struct davy_raw_signal *sig = (const void *)head;
 
 	step->other = (uint32_t)head->number;
 	switch (head->kind) {
-	case DL_RAW_FORK:
-		step->kind = DL_STEP_FORK;
+	case DAVY_RAW_FORK:
+		step->kind = DAVY_STEP_FORK;
 		return 1;
-	case DL_RAW_EXEC:
+	case DAVY_RAW_EXEC:
 		return exec_begins(d, path);
-	case DL_RAW_ARGV:
-	case DL_RAW_ENVP:
+	case DAVY_RAW_ARGV:
+	case DAVY_RAW_ENVP:
 		return add_chunk(d, (const void *)head);
-	case DL_RAW_READY:
+	case DAVY_RAW_READY:
 		return exec_ends(d, head, step);
-	case DL_RAW_EXIT:
-		step->kind = DL_STEP_EXIT;
+	case DAVY_RAW_EXIT:
+		step->kind = DAVY_STEP_EXIT;
 		return 1;
-	case DL_RAW_LOADED:
-		step->kind = DL_STEP_LOADED;
+	case DAVY_RAW_LOADED:
+		step->kind = DAVY_STEP_LOADED;
 		return 1;
-	case DL_RAW_OPEN:
-		return file(d, &path->file, path->path, sizeof(path->path), DL_STEP_OPEN, step);
-	case DL_RAW_MAP:
-		return file(d, &map->file, map->name, sizeof(map->name), DL_STEP_MAP, step);
-	case DL_RAW_CALL:
-	case DL_RAW_RETURN:
+	case DAVY_RAW_OPEN:
+		return file(d, &path->file, path->path, sizeof(path->path), DAVY_STEP_OPEN, step);
+	case DAVY_RAW_MAP:
+		return file(d, &map->file, map->name, sizeof(map->name), DAVY_STEP_MAP, step);
+	case DAVY_RAW_CALL:
+	case DAVY_RAW_RETURN:
 		return call(d, (const void *)head, step);
-	case DL_RAW_LINK_ERROR:
+	case DAVY_RAW_LINK_ERROR:
 		return link_error(d, (const void *)head, step);
-	case DL_RAW_SIGNAL:
-		step->kind = DL_STEP_SIGNAL;
+	case DAVY_RAW_SIGNAL:
+		step->kind = DAVY_STEP_SIGNAL;
 		step->path = copy_text(d->text, sizeof(d->text), sig->sender, sizeof(sig->sender));
 		return 1;
 	default:
@@ -277,36 +278,36 @@ static int told(struct dl_decoder *d, const struct dl_raw_head *head, struct dl_
 static size_t size_of(uint16_t kind)
 {
 	switch (kind) {
-	case DL_RAW_FORK:
-	case DL_RAW_READY:
-	case DL_RAW_EXIT:
-	case DL_RAW_LOADED:
-		return sizeof(struct dl_raw_head);
-	case DL_RAW_EXEC:
-	case DL_RAW_OPEN:
-		return sizeof(struct dl_raw_path);
-	case DL_RAW_ARGV:
-	case DL_RAW_ENVP:
-		return sizeof(struct dl_raw_chunk);
-	case DL_RAW_MAP:
-		return sizeof(struct dl_raw_map);
-	case DL_RAW_CALL:
-	case DL_RAW_RETURN:
-		return sizeof(struct dl_raw_call);
-	case DL_RAW_LINK_ERROR:
-		return sizeof(struct dl_raw_link_error);
-	case DL_RAW_SIGNAL:
-		return sizeof(struct dl_raw_signal);
+	case DAVY_RAW_FORK:
+	case DAVY_RAW_READY:
+	case DAVY_RAW_EXIT:
+	case DAVY_RAW_LOADED:
+		return sizeof(struct davy_raw_head);
+	case DAVY_RAW_EXEC:
+	case DAVY_RAW_OPEN:
+		return sizeof(struct davy_raw_path);
+	case DAVY_RAW_ARGV:
+	case DAVY_RAW_ENVP:
+		return sizeof(struct davy_raw_chunk);
+	case DAVY_RAW_MAP:
+		return sizeof(struct davy_raw_map);
+	case DAVY_RAW_CALL:
+	case DAVY_RAW_RETURN:
+		return sizeof(struct davy_raw_call);
+	case DAVY_RAW_LINK_ERROR:
+		return sizeof(struct davy_raw_link_error);
+	case DAVY_RAW_SIGNAL:
+		return sizeof(struct davy_raw_signal);
 	default:
 		return SIZE_MAX;
 	}
 }
 
-int dl_decoder_feed(struct dl_decoder *d, const void *record, size_t size,
-		    struct dl_start_step *ret_step)
+int davy_decoder_feed(struct davy_decoder *d, const void *record, size_t size,
+		      struct davy_start_step *ret_step)
 {
-	const struct dl_raw_head *head = record;
-	struct dl_start_step step = { .path = "", .text = "", .argv = "", .envp = "" };
+	const struct davy_raw_head *head = record;
+	struct davy_start_step step = { .path = "", .text = "", .argv = "", .envp = "" };
 	int got;
 
 	if (size < sizeof(*head) || size < size_of(head->kind))
@@ -316,7 +317,8 @@ int dl_decoder_feed(struct dl_decoder *d, const void *record, size_t size,
 	step.tid = head->tid;
 	step.code = head->code;
 	step.held = head->held;
-	step.fresh = head->number == 1 && (head->kind == DL_RAW_READY || head->kind == DL_RAW_OPEN);
+	step.fresh =
+		head->number == 1 && (head->kind == DAVY_RAW_READY || head->kind == DAVY_RAW_OPEN);
 	got = told(d, head, &step);
 	if (got == 1)
 		*ret_step = step;

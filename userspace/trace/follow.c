@@ -34,27 +34,27 @@
 #define STRINGS_MAX ((size_t)131072)
 #define READERS_MAX 4
 
-_Static_assert(DL_FUNCTIONS_MAX <= DL_RAW_FUNCTIONS, "room for every function");
+_Static_assert(DAVY_FUNCTIONS_MAX <= DAVY_RAW_FUNCTIONS, "room for every function");
 
 /* A reader on a CPU of its own. */
 struct reader {
-	struct dl_follow *follow;
+	struct davy_follow *follow;
 	pthread_t thread;
 	int cpu;
 };
 
-struct dl_follow {
+struct davy_follow {
 	pthread_mutex_t lock; /* of all of it, and of what the sink uses */
 	struct reader reader[READERS_MAX];
 	size_t reader_count;
-	int stop;	      /* readable: the readers end */
-	struct dl_warm *warm; /* NULL: not to be had, probes may come late */
+	int stop;		/* readable: the readers end */
+	struct davy_warm *warm; /* NULL: not to be had, probes may come late */
 	pthread_t warmer;
-	struct dl_bpf_discovery *bpf;
+	struct davy_bpf_discovery *bpf;
 	struct ring_buffer *ring;
-	struct dl_decoder *decoder;
-	struct dl_probes *probes;
-	dl_step_sink sink;
+	struct davy_decoder *decoder;
+	struct davy_probes *probes;
+	davy_step_sink sink;
 	void *arg;
 	uint64_t damaged;
 	bool stopped; /* no new probes */
@@ -69,41 +69,41 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 }
 
 /* The very file: its descriptor may be another's by now, or its name. */
-static bool is_file(int fd, const struct dl_start_step *step)
+static bool is_file(int fd, const struct davy_start_step *step)
 {
 	struct stat st;
 
 	return fd >= 0 && !fstat(fd, &st) && st.st_ino == step->inode;
 }
 
-static void watch_file(struct dl_follow *f, const struct dl_start_step *step)
+static void watch_file(struct davy_follow *f, const struct davy_start_step *step)
 {
-	char path[PATH_MAX], self[DL_SELF_FD_SIZE];
-	DL_FD fd = -1, named = -1;
+	char path[PATH_MAX], self[DAVY_SELF_FD_SIZE];
+	DAVY_FD fd = -1, named = -1;
 
-	if (!dl_root_path(path, sizeof(path), "/proc/%u/fd/%d", step->pid, step->code))
+	if (!davy_root_path(path, sizeof(path), "/proc/%u/fd/%d", step->pid, step->code))
 		fd = open(path, O_PATH | O_CLOEXEC);
 	if (is_file(fd, step)) {
-		(void)dl_probes_library(f->probes, dl_self_fd(fd, self), step->path);
+		(void)davy_probes_library(f->probes, davy_self_fd(fd, self), step->path);
 		return;
 	}
-	named = dl_open_in_root(step->pid, step->path);
+	named = davy_open_in_root(step->pid, step->path);
 	if (named >= 0)
-		(void)dl_probes_library(f->probes, dl_self_fd(named, self), step->path);
+		(void)davy_probes_library(f->probes, davy_self_fd(named, self), step->path);
 }
 
-static void put_probes(struct dl_follow *f, const struct dl_start_step *step)
+static void put_probes(struct davy_follow *f, const struct davy_start_step *step)
 {
-	if (step->kind == DL_STEP_EXEC || step->kind == DL_STEP_LOADED)
-		dl_probes_process(f->probes, step->pid);
-	else if (step->kind == DL_STEP_OPEN)
+	if (step->kind == DAVY_STEP_EXEC || step->kind == DAVY_STEP_LOADED)
+		davy_probes_process(f->probes, step->pid);
+	else if (step->kind == DAVY_STEP_OPEN)
 		watch_file(f, step);
-	else if (step->kind == DL_STEP_CALL)
-		(void)dl_probes_site(f->probes, step);
+	else if (step->kind == DAVY_STEP_CALL)
+		(void)davy_probes_site(f->probes, step);
 }
 
 /* Somebody waits for it, or soon will. */
-static void serve(struct dl_follow *f, const struct dl_start_step *step)
+static void serve(struct davy_follow *f, const struct davy_start_step *step)
 {
 	uint32_t released = 1;
 
@@ -116,9 +116,9 @@ static void serve(struct dl_follow *f, const struct dl_start_step *step)
 
 static int on_record(void *arg, void *data, size_t size)
 {
-	struct dl_follow *f = arg;
-	struct dl_start_step step;
-	int got = dl_decoder_feed(f->decoder, data, size, &step);
+	struct davy_follow *f = arg;
+	struct davy_start_step step;
+	int got = davy_decoder_feed(f->decoder, data, size, &step);
 
 	if (got < 0)
 		f->damaged++;
@@ -126,30 +126,30 @@ static int on_record(void *arg, void *data, size_t size)
 		return 0;
 	if (step.held || step.fresh)
 		serve(f, &step);
-	if (step.kind != DL_STEP_LOADED)
+	if (step.kind != DAVY_STEP_LOADED)
 		f->sink(f->arg, &step);
 	return 0;
 }
 
 static uint64_t hash_of(const char *name)
 {
-	uint64_t hash = DL_RAW_HASH_START;
+	uint64_t hash = DAVY_RAW_HASH_START;
 
 	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * DL_RAW_HASH_PRIME;
+		hash = (hash ^ (uint8_t)*name) * DAVY_RAW_HASH_PRIME;
 	return hash;
 }
 
-static int fill_maps(const struct dl_follow *f)
+static int fill_maps(const struct davy_follow *f)
 {
 	uint8_t yes = 1;
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < dl_function_count; i++) {
-		struct dl_raw_function row = { .text = dl_functions[i].text,
-					       .count = dl_functions[i].count,
-					       .limit = dl_functions[i].limit };
-		uint64_t hash = hash_of(dl_functions[i].library);
+	for (uint32_t i = 0; !err && i < davy_function_count; i++) {
+		struct davy_raw_function row = { .text = davy_functions[i].text,
+						 .count = davy_functions[i].count,
+						 .limit = davy_functions[i].limit };
+		uint64_t hash = hash_of(davy_functions[i].library);
 
 		err = bpf_map__update_elem(f->bpf->maps.functions, &i, sizeof(i), &row, sizeof(row),
 					   BPF_ANY);
@@ -160,34 +160,34 @@ static int fill_maps(const struct dl_follow *f)
 	return err;
 }
 
-static int load(struct dl_follow *f, const char *unit)
+static int load(struct davy_follow *f, const char *unit)
 {
 	struct bpf_program *program;
 	int err;
 
-	f->bpf = dl_bpf_discovery__open();
+	f->bpf = davy_bpf_discovery__open();
 	if (!f->bpf)
 		return -errno;
 	bpf_object__for_each_program(program, f->bpf->obj) {
 		bpf_program__set_autoload(program, true);
 		if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
-			bpf_program__set_expected_attach_type(program, DL_UPROBE_MULTI);
+			bpf_program__set_expected_attach_type(program, DAVY_UPROBE_MULTI);
 	}
 	f->bpf->rodata->hold_ns = HOLD_NS;
 	if (unit && strlen(unit) >= sizeof(f->bpf->rodata->unit))
 		return -ENAMETOOLONG;
 	if (unit)
 		snprintf((char *)f->bpf->rodata->unit, sizeof(f->bpf->rodata->unit), "%s", unit);
-	err = dl_bpf_discovery__load(f->bpf);
+	err = davy_bpf_discovery__load(f->bpf);
 	if (err)
 		return err;
 	err = fill_maps(f);
-	return err ? err : dl_bpf_discovery__attach(f->bpf);
+	return err ? err : davy_bpf_discovery__attach(f->bpf);
 }
 
-static int make_probes(struct dl_follow *f)
+static int make_probes(struct davy_follow *f)
 {
-	struct dl_probe_programs programs = {
+	struct davy_probe_programs programs = {
 		.call = bpf_program__fd(f->bpf->progs.discovery_call),
 		.back = bpf_program__fd(f->bpf->progs.discovery_return),
 		.signal_error = bpf_program__fd(f->bpf->progs.discovery_signal_error),
@@ -196,21 +196,21 @@ static int make_probes(struct dl_follow *f)
 		.loaded = bpf_program__fd(f->bpf->progs.discovery_loaded),
 		.seen_files = bpf_map__fd(f->bpf->maps.seen_files),
 	};
-	int err = dl_probes_new(&programs, &f->probes);
+	int err = davy_probes_new(&programs, &f->probes);
 
 	/* Our own ld.so and libc are most programs': so nobody waits for theirs. */
 	if (!err)
-		dl_probes_process(f->probes, (uint32_t)getpid());
+		davy_probes_process(f->probes, (uint32_t)getpid());
 	return err;
 }
 
-static int open_all(struct dl_follow *f, const char *unit)
+static int open_all(struct davy_follow *f, const char *unit)
 {
 	int err = load(f, unit);
 
 	if (err)
 		return err;
-	err = dl_decoder_new(&f->decoder);
+	err = davy_decoder_new(&f->decoder);
 	if (!err)
 		err = make_probes(f);
 	if (err)
@@ -226,7 +226,7 @@ static int open_all(struct dl_follow *f, const char *unit)
 static void *read_steps(void *arg)
 {
 	const struct reader *r = arg;
-	struct dl_follow *f = r->follow;
+	struct davy_follow *f = r->follow;
 	struct sched_param first = { .sched_priority = 1 };
 	struct pollfd fds[2] = { { .fd = ring_buffer__epoll_fd(f->ring), .events = POLLIN },
 				 { .fd = f->stop, .events = POLLIN } };
@@ -237,11 +237,11 @@ static void *read_steps(void *arg)
 	(void)pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
 	(void)sched_setscheduler(0, SCHED_FIFO, &first);
 	while (poll(fds, 2, -1) > 0 && !fds[1].revents)
-		dl_follow_read(f);
+		davy_follow_read(f);
 	return NULL;
 }
 
-static void choose_cpus(struct dl_follow *f)
+static void choose_cpus(struct davy_follow *f)
 {
 	cpu_set_t allowed;
 
@@ -256,26 +256,26 @@ static void choose_cpus(struct dl_follow *f)
 
 static void *keep_warm(void *arg)
 {
-	struct dl_follow *f = arg;
+	struct davy_follow *f = arg;
 	struct sched_param first = { .sched_priority = 2 };
 	struct pollfd stop = { .fd = f->stop, .events = POLLIN };
-	struct timespec every = { .tv_nsec = dl_warm_every_ns() };
+	struct timespec every = { .tv_nsec = davy_warm_every_ns() };
 
 	(void)sched_setscheduler(0, SCHED_FIFO, &first);
 	while (!ppoll(&stop, 1, &every, NULL))
-		dl_warm_again(f->warm);
+		davy_warm_again(f->warm);
 	return NULL;
 }
 
-static void start_warmer(struct dl_follow *f)
+static void start_warmer(struct davy_follow *f)
 {
-	if (dl_warm_open(&f->warm) || !pthread_create(&f->warmer, NULL, keep_warm, f))
+	if (davy_warm_open(&f->warm) || !pthread_create(&f->warmer, NULL, keep_warm, f))
 		return;
-	dl_warm_close(f->warm);
+	davy_warm_close(f->warm);
 	f->warm = NULL;
 }
 
-static int start_readers(struct dl_follow *f)
+static int start_readers(struct davy_follow *f)
 {
 	f->stop = eventfd(0, EFD_CLOEXEC);
 	if (f->stop < 0)
@@ -292,7 +292,7 @@ static int start_readers(struct dl_follow *f)
 	return 0;
 }
 
-static void stop_readers(struct dl_follow *f)
+static void stop_readers(struct davy_follow *f)
 {
 	uint64_t one = 1;
 
@@ -304,7 +304,7 @@ static void stop_readers(struct dl_follow *f)
 	f->reader_count = 0;
 	if (f->warm)
 		pthread_join(f->warmer, NULL);
-	dl_warm_close(f->warm);
+	davy_warm_close(f->warm);
 	f->warm = NULL;
 	close(f->stop);
 	f->stop = -1;
@@ -321,9 +321,10 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&inherit);
 }
 
-int dl_follow_open(const char *unit, dl_step_sink sink, void *arg, struct dl_follow **ret_follow)
+int davy_follow_open(const char *unit, davy_step_sink sink, void *arg,
+		     struct davy_follow **ret_follow)
 {
-	struct dl_follow *f;
+	struct davy_follow *f;
 	int err;
 
 	if (access(KERNEL_BTF, R_OK))
@@ -341,27 +342,27 @@ int dl_follow_open(const char *unit, dl_step_sink sink, void *arg, struct dl_fol
 	if (!err)
 		err = start_readers(f);
 	if (err) {
-		dl_follow_close(f);
+		davy_follow_close(f);
 		return err;
 	}
 	*ret_follow = f;
 	return 0;
 }
 
-void dl_follow_close(struct dl_follow *f)
+void davy_follow_close(struct davy_follow *f)
 {
 	if (!f)
 		return;
 	stop_readers(f);
-	dl_probes_free(f->probes);
+	davy_probes_free(f->probes);
 	ring_buffer__free(f->ring);
-	dl_bpf_discovery__destroy(f->bpf);
-	dl_decoder_free(f->decoder);
+	davy_bpf_discovery__destroy(f->bpf);
+	davy_decoder_free(f->decoder);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
 
-int dl_follow_add(struct dl_follow *f, uint32_t pid)
+int davy_follow_add(struct davy_follow *f, uint32_t pid)
 {
 	uint8_t yes = 1;
 
@@ -370,16 +371,16 @@ int dl_follow_add(struct dl_follow *f, uint32_t pid)
 }
 
 /* Its arguments and environment, as an exec would have told them; what it has mapped, as maps. */
-static void tell_mappings(struct dl_follow *f, struct dl_start_step *step)
+static void tell_mappings(struct davy_follow *f, struct davy_start_step *step)
 {
 	char path[PATH_MAX], *line = NULL;
 	size_t size = 0;
-	DL_FILE file = NULL;
+	DAVY_FILE file = NULL;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/maps", step->pid))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/maps", step->pid))
 		return;
 	file = fopen(path, "re");
-	step->kind = DL_STEP_MAP;
+	step->kind = DAVY_STEP_MAP;
 	for (int i = 0; file && i < LINES_MAX && getline(&line, &size, file) > 0; i++) {
 		char *name = strchr(line, '/');
 		const char *rights = strchr(line, ' ');
@@ -387,21 +388,23 @@ static void tell_mappings(struct dl_follow *f, struct dl_start_step *step)
 		if (!name || !rights || rights[3] != 'x')
 			continue;
 		name[strcspn(name, "\n")] = 0;
-		step->path = dl_step_base(name);
+		step->path = davy_step_base(name);
 		f->sink(f->arg, step);
 	}
 	free(line);
 }
 
-int dl_follow_running(struct dl_follow *f, uint32_t pid)
+int davy_follow_running(struct davy_follow *f, uint32_t pid)
 {
-	struct dl_start_step step = { .kind = DL_STEP_EXEC, .pid = pid, .tid = pid, .text = "" };
+	struct davy_start_step step = {
+		.kind = DAVY_STEP_EXEC, .pid = pid, .tid = pid, .text = ""
+	};
 	char path[PATH_MAX], exe[PATH_MAX] = "", *strings;
 	struct timespec now;
 	ssize_t n;
 	int err;
 
-	err = dl_follow_add(f, pid);
+	err = davy_follow_add(f, pid);
 	strings = malloc(2 * STRINGS_MAX);
 	if (err || !strings) {
 		free(strings);
@@ -409,22 +412,22 @@ int dl_follow_running(struct dl_follow *f, uint32_t pid)
 	}
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	step.at_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	if (!dl_root_path(path, sizeof(path), "/proc/%u/exe", pid) &&
+	if (!davy_root_path(path, sizeof(path), "/proc/%u/exe", pid) &&
 	    readlink(path, exe, sizeof(exe) - 1) < 0)
 		exe[0] = 0;
 	step.path = exe;
 	step.argv = strings;
 	step.envp = strings + STRINGS_MAX;
-	n = dl_root_path(path, sizeof(path), "/proc/%u/cmdline", pid)
+	n = davy_root_path(path, sizeof(path), "/proc/%u/cmdline", pid)
 		    ? 0
-		    : dl_read_file(path, strings, STRINGS_MAX);
+		    : davy_read_file(path, strings, STRINGS_MAX);
 	step.argv_size = n > 0 ? (size_t)n : 0;
-	n = dl_root_path(path, sizeof(path), "/proc/%u/environ", pid)
+	n = davy_root_path(path, sizeof(path), "/proc/%u/environ", pid)
 		    ? 0
-		    : dl_read_file(path, strings + STRINGS_MAX, STRINGS_MAX);
+		    : davy_read_file(path, strings + STRINGS_MAX, STRINGS_MAX);
 	step.envp_size = n > 0 ? (size_t)n : 0;
 	pthread_mutex_lock(&f->lock);
-	dl_probes_process(f->probes, pid);
+	davy_probes_process(f->probes, pid);
 	f->sink(f->arg, &step);
 	tell_mappings(f, &step);
 	pthread_mutex_unlock(&f->lock);
@@ -432,24 +435,24 @@ int dl_follow_running(struct dl_follow *f, uint32_t pid)
 	return 0;
 }
 
-void dl_follow_lock(struct dl_follow *f)
+void davy_follow_lock(struct davy_follow *f)
 {
 	pthread_mutex_lock(&f->lock);
 }
 
-void dl_follow_unlock(struct dl_follow *f)
+void davy_follow_unlock(struct davy_follow *f)
 {
 	pthread_mutex_unlock(&f->lock);
 }
 
-void dl_follow_read(struct dl_follow *f)
+void davy_follow_read(struct davy_follow *f)
 {
 	pthread_mutex_lock(&f->lock);
 	(void)ring_buffer__consume(f->ring);
 	pthread_mutex_unlock(&f->lock);
 }
 
-static uint64_t loss(const struct dl_follow *f, uint32_t cause)
+static uint64_t loss(const struct davy_follow *f, uint32_t cause)
 {
 	int cpus = libbpf_num_possible_cpus();
 	uint64_t *each, sum = 0;
@@ -463,20 +466,20 @@ static uint64_t loss(const struct dl_follow *f, uint32_t cause)
 	return sum;
 }
 
-struct dl_follow_losses dl_follow_lost(const struct dl_follow *f)
+struct davy_follow_losses davy_follow_lost(const struct davy_follow *f)
 {
-	return (struct dl_follow_losses){
-		.steps = loss(f, DL_RAW_LOSS_RING) + f->damaged,
-		.children = loss(f, DL_RAW_LOSS_FOLLOWED),
-		.late = loss(f, DL_RAW_LOSS_HOLD),
+	return (struct davy_follow_losses){
+		.steps = loss(f, DAVY_RAW_LOSS_RING) + f->damaged,
+		.children = loss(f, DAVY_RAW_LOSS_FOLLOWED),
+		.late = loss(f, DAVY_RAW_LOSS_HOLD),
 	};
 }
 
-void dl_follow_stop(struct dl_follow *f)
+void davy_follow_stop(struct davy_follow *f)
 {
 	f->bpf->bss->late_count = UINT16_MAX; /* from now on nobody waits */
-	dl_bpf_discovery__detach(f->bpf);
+	davy_bpf_discovery__detach(f->bpf);
 	stop_readers(f);
 	f->stopped = true;
-	dl_follow_read(f);
+	davy_follow_read(f);
 }

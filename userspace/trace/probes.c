@@ -44,23 +44,23 @@ struct mapping {
 	const char *path; /* up to the line's end */
 };
 
-struct dl_probes {
-	struct dl_probe_programs programs;
-	struct dl_uprobes *uprobes;
+struct davy_probes {
+	struct davy_probe_programs programs;
+	struct davy_uprobes *uprobes;
 	struct place place[FILES_MAX + SITES_MAX];
 	size_t place_count;
 	struct mapped_file looked[LOOKED_MAX]; /* at what it exports */
 	size_t looked_count;
 };
 
-int dl_probes_new(const struct dl_probe_programs *programs, struct dl_probes **ret_probes)
+int davy_probes_new(const struct davy_probe_programs *programs, struct davy_probes **ret_probes)
 {
-	struct dl_probes *p = calloc(1, sizeof(*p));
+	struct davy_probes *p = calloc(1, sizeof(*p));
 	int err;
 
 	if (!p)
 		return -ENOMEM;
-	err = dl_uprobes_new(&p->uprobes);
+	err = davy_uprobes_new(&p->uprobes);
 	if (err) {
 		free(p);
 		return err;
@@ -70,10 +70,10 @@ int dl_probes_new(const struct dl_probe_programs *programs, struct dl_probes **r
 	return 0;
 }
 
-void dl_probes_free(struct dl_probes *p)
+void davy_probes_free(struct davy_probes *p)
 {
 	if (p)
-		dl_uprobes_free(p->uprobes);
+		davy_uprobes_free(p->uprobes);
 	free(p);
 }
 
@@ -81,7 +81,7 @@ void dl_probes_free(struct dl_probes *p)
  * The file is held open meanwhile: a mapping may change, and its process end. 1: it is new, and
  * noted; 0: it was there.
  */
-static int note(struct dl_probes *p, int fd, uint64_t offset)
+static int note(struct davy_probes *p, int fd, uint64_t offset)
 {
 	struct place *place;
 	struct stat st;
@@ -105,13 +105,13 @@ static int note(struct dl_probes *p, int fd, uint64_t offset)
 	return 1;
 }
 
-static bool of_library(const struct dl_function *f, const char *name)
+static bool of_library(const struct davy_function *f, const char *name)
 {
 	const char *base, *end;
 
 	if (!name) /* an engine that has ggml inside; a libc's functions are in the libc */
-		return f->family != DL_FAMILY_NONE;
-	base = dl_step_base(name);
+		return f->family != DAVY_FAMILY_NONE;
+	base = davy_step_base(name);
 	end = strstr(base, ".so");
 	return end && strlen(f->library) == (size_t)(end - base) &&
 	       !strncmp(base, f->library, (size_t)(end - base));
@@ -124,18 +124,18 @@ static int open_file(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int dl_probes_library(struct dl_probes *p, const char *path, const char *name)
+int davy_probes_library(struct davy_probes *p, const char *path, const char *name)
 {
-	char self[DL_SELF_FD_SIZE];
-	DL_FD fd = -1;
-	const char *symbols[DL_FUNCTIONS_MAX];
-	uint64_t offsets[DL_FUNCTIONS_MAX], rows[DL_FUNCTIONS_MAX];
+	char self[DAVY_SELF_FD_SIZE];
+	DAVY_FD fd = -1;
+	const char *symbols[DAVY_FUNCTIONS_MAX];
+	uint64_t offsets[DAVY_FUNCTIONS_MAX], rows[DAVY_FUNCTIONS_MAX];
 	size_t count = 0, there = 0;
 	int err;
 
-	for (uint32_t i = 0; i < dl_function_count; i++)
-		if (of_library(&dl_functions[i], name)) {
-			symbols[count] = dl_functions[i].symbol;
+	for (uint32_t i = 0; i < davy_function_count; i++)
+		if (of_library(&davy_functions[i], name)) {
+			symbols[count] = davy_functions[i].symbol;
 			rows[count++] = i;
 		}
 	if (!count)
@@ -146,7 +146,7 @@ int dl_probes_library(struct dl_probes *p, const char *path, const char *name)
 	err = note(p, fd, 0);
 	if (err <= 0)
 		return err;
-	err = dl_elf_exports(dl_self_fd(fd, self), symbols, count, offsets);
+	err = davy_elf_exports(davy_self_fd(fd, self), symbols, count, offsets);
 	if (err <= 0)
 		return err;
 	for (size_t i = 0; i < count; i++)
@@ -154,18 +154,18 @@ int dl_probes_library(struct dl_probes *p, const char *path, const char *name)
 			offsets[there] = offsets[i];
 			rows[there++] = rows[i];
 		}
-	return dl_uprobes_put(p->uprobes, p->programs.call, self, offsets, rows, there);
+	return davy_uprobes_put(p->uprobes, p->programs.call, self, offsets, rows, there);
 }
 
-int dl_probes_linker(struct dl_probes *p, const char *path)
+int davy_probes_linker(struct davy_probes *p, const char *path)
 {
 	static const char *const symbols[] = { "_dl_signal_error", "_dl_exception_create",
 					       "_dl_exception_create_format", "_dl_debug_state" };
 	const int programs[] = { p->programs.signal_error, p->programs.exception,
 				 p->programs.exception_format, p->programs.loaded };
 	uint64_t offsets[4], none = 0;
-	char self[DL_SELF_FD_SIZE];
-	DL_FD fd = open_file(path);
+	char self[DAVY_SELF_FD_SIZE];
+	DAVY_FD fd = open_file(path);
 	int put = 0, err;
 
 	if (fd < 0)
@@ -173,19 +173,20 @@ int dl_probes_linker(struct dl_probes *p, const char *path)
 	err = note(p, fd, 0);
 	if (err <= 0)
 		return err;
-	err = dl_elf_exports(dl_self_fd(fd, self), symbols, 4, offsets);
+	err = davy_elf_exports(davy_self_fd(fd, self), symbols, 4, offsets);
 	for (size_t i = 0; err > 0 && i < 4; i++)
 		if (offsets[i])
-			put += dl_uprobes_put(p->uprobes, programs[i], self, &offsets[i], &none,
-					      1) == 1;
+			put += davy_uprobes_put(p->uprobes, programs[i], self, &offsets[i], &none,
+						1) == 1;
 	return err < 0 ? err : put;
 }
 
 /* Nobody has to wait for it any more. The kernel's number of a device, not that of userspace. */
-static void note_seen(const struct dl_probes *p, const struct mapped_file *linker)
+static void note_seen(const struct davy_probes *p, const struct mapped_file *linker)
 {
-	struct dl_raw_file key = { .inode = linker->inode,
-				   .device = linker->major << DL_RAW_MINOR_BITS | linker->minor };
+	struct davy_raw_file key = { .inode = linker->inode,
+				     .device =
+					     linker->major << DAVY_RAW_MINOR_BITS | linker->minor };
 	uint8_t yes = 1;
 
 	(void)bpf_map_update_elem(p->programs.seen_files, &key, &yes, BPF_ANY);
@@ -216,7 +217,7 @@ static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
 	return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
 }
 
-static bool was_looked_at(const struct dl_probes *p, const struct mapped_file *file)
+static bool was_looked_at(const struct davy_probes *p, const struct mapped_file *file)
 {
 	for (size_t i = 0; i < p->looked_count; i++)
 		if (same_file(&p->looked[i], file))
@@ -224,36 +225,36 @@ static bool was_looked_at(const struct dl_probes *p, const struct mapped_file *f
 	return false;
 }
 
-static void look_at_mapping(struct dl_probes *p, uint32_t pid, const struct mapping *m,
+static void look_at_mapping(struct davy_probes *p, uint32_t pid, const struct mapping *m,
 			    bool program)
 {
 	char link[PATH_MAX], name[NAME_MAX + 1];
-	const char *base = dl_step_base(m->path);
+	const char *base = davy_step_base(m->path);
 	int err;
 
 	if (was_looked_at(p, &m->file) ||
-	    dl_root_path(link, sizeof(link), "/proc/%u/map_files/%lx-%lx", pid, m->begin, m->end))
+	    davy_root_path(link, sizeof(link), "/proc/%u/map_files/%lx-%lx", pid, m->begin, m->end))
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "\n"), base);
 	if (is_linker(name)) {
-		err = dl_probes_linker(p, link);
+		err = davy_probes_linker(p, link);
 		note_seen(p, &m->file);
 	} else {
-		err = dl_probes_library(p, link, program ? NULL : name);
+		err = davy_probes_library(p, link, program ? NULL : name);
 	}
 	if (err >= 0 && p->looked_count < sizeof(p->looked) / sizeof(p->looked[0]))
 		p->looked[p->looked_count++] = m->file;
 }
 
-void dl_probes_process(struct dl_probes *p, uint32_t pid)
+void davy_probes_process(struct davy_probes *p, uint32_t pid)
 {
 	struct mapped_file program = { 0 }; /* mapped lowest of all files, or a PIE just below */
 	char path[PATH_MAX], *line = NULL;
 	struct mapping m;
 	size_t size = 0;
-	DL_FILE file = NULL;
+	DAVY_FILE file = NULL;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/maps", pid))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/maps", pid))
 		return;
 	file = fopen(path, "re");
 	for (int i = 0; file && i < LINES_MAX && getline(&line, &size, file) > 0; i++) {
@@ -268,15 +269,16 @@ void dl_probes_process(struct dl_probes *p, uint32_t pid)
 }
 
 /* In the file that is mapped from "begin" to "end", whose first byte there is at "offset". */
-static int put_site(struct dl_probes *p, const struct dl_start_step *call, unsigned long begin,
+static int put_site(struct davy_probes *p, const struct davy_start_step *call, unsigned long begin,
 		    unsigned long end, uint64_t offset)
 {
-	char link[PATH_MAX], self[DL_SELF_FD_SIZE];
+	char link[PATH_MAX], self[DAVY_SELF_FD_SIZE];
 	uint64_t none = 0;
-	DL_FD fd = -1;
+	DAVY_FD fd = -1;
 	int err;
 
-	err = dl_root_path(link, sizeof(link), "/proc/%u/map_files/%lx-%lx", call->pid, begin, end);
+	err = davy_root_path(link, sizeof(link), "/proc/%u/map_files/%lx-%lx", call->pid, begin,
+			     end);
 	if (err)
 		return err;
 	offset += call->address - begin;
@@ -286,21 +288,21 @@ static int put_site(struct dl_probes *p, const struct dl_start_step *call, unsig
 	err = note(p, fd, offset);
 	if (err <= 0)
 		return err;
-	return dl_uprobes_put(p->uprobes, p->programs.back, dl_self_fd(fd, self), &offset, &none,
-			      1);
+	return davy_uprobes_put(p->uprobes, p->programs.back, davy_self_fd(fd, self), &offset,
+				&none, 1);
 }
 
-int dl_probes_site(struct dl_probes *p, const struct dl_start_step *call)
+int davy_probes_site(struct davy_probes *p, const struct davy_start_step *call)
 {
 	char path[PATH_MAX], *line = NULL;
 	struct mapping m;
 	int err = -ENOENT; /* no file: code that was made at run time */
 	size_t size = 0;
-	DL_FILE file = NULL;
+	DAVY_FILE file = NULL;
 
 	if (call->vma_begin)
 		return put_site(p, call, call->vma_begin, call->vma_end, call->vma_page * PAGE);
-	if (dl_root_path(path, sizeof(path), "/proc/%u/maps", call->pid))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/maps", call->pid))
 		return -ENAMETOOLONG;
 	file = fopen(path, "re");
 	for (int i = 0; file && i < LINES_MAX && getline(&line, &size, file) > 0; i++) {

@@ -13,36 +13,36 @@
 #define MS(ns)	 ((double)(ns) / 1e6)
 #define INDENT	 "                                       "
 
-bool dl_show_matters(const struct dl_start_step *step)
+bool davy_show_matters(const struct davy_start_step *step)
 {
-	if (step->kind != DL_STEP_OPEN)
+	if (step->kind != DAVY_STEP_OPEN)
 		return true;
-	return dl_step_is_library(step->path) || dl_step_is_node(step->path) ||
+	return davy_step_is_library(step->path) || davy_step_is_node(step->path) ||
 	       strstr(step->path, "/icd.d/") || strstr(step->path, "/OpenCL/vendors/");
 }
 
-static void begin(FILE *out, const struct dl_stages *s, const struct dl_start_step *step,
-		  enum dl_stage stage)
+static void begin(FILE *out, const struct davy_stages *s, const struct davy_start_step *step,
+		  enum davy_stage stage)
 {
 	uint64_t at = step->at_ns > s->began_ns ? step->at_ns - s->began_ns : 0;
 
-	fprintf(out, "%+12.3f ms %8" PRIu32 "  %-12s  ", MS(at), step->pid, dl_stage_name(stage));
+	fprintf(out, "%+12.3f ms %8" PRIu32 "  %-12s  ", MS(at), step->pid, davy_stage_name(stage));
 }
 
 static const char *safe(char buf[SAFE], const char *text)
 {
-	return dl_text_safe(buf, SAFE, text);
+	return davy_text_safe(buf, SAFE, text);
 }
 
-static void show_exec(FILE *out, const struct dl_stages *s, const struct dl_start_step *step)
+static void show_exec(FILE *out, const struct davy_stages *s, const struct davy_start_step *step)
 {
-	const char *at = dl_step_next_text(step->argv, step->argv_size, NULL);
+	const char *at = davy_step_next_text(step->argv, step->argv_size, NULL);
 	char buf[SAFE];
 	size_t shown = 0;
 
-	begin(out, s, step, DL_STAGE_EXEC);
+	begin(out, s, step, DAVY_STAGE_EXEC);
 	fprintf(out, "'%s'", safe(buf, step->path));
-	while (at && (at = dl_step_next_text(step->argv, step->argv_size, at))) {
+	while (at && (at = davy_step_next_text(step->argv, step->argv_size, at))) {
 		shown += strlen(at) + 1;
 		if (shown > ARGS_MAX) {
 			fputs(" ...", out);
@@ -51,26 +51,26 @@ static void show_exec(FILE *out, const struct dl_stages *s, const struct dl_star
 		fprintf(out, " %s", safe(buf, at));
 	}
 	fprintf(out, " (child of %" PRIu32 ")\n", step->other);
-	for (at = dl_step_next_text(step->envp, step->envp_size, NULL); at;
-	     at = dl_step_next_text(step->envp, step->envp_size, at))
-		if (dl_step_variable_matters(at))
+	for (at = davy_step_next_text(step->envp, step->envp_size, NULL); at;
+	     at = davy_step_next_text(step->envp, step->envp_size, at))
+		if (davy_step_variable_matters(at))
 			fprintf(out, INDENT "with %s\n", safe(buf, at));
 	if (step->cut)
 		fputs(INDENT "(its arguments or environment are longer than this)\n", out);
 }
 
-static void show_open(FILE *out, const struct dl_stages *s, const struct dl_start_step *step)
+static void show_open(FILE *out, const struct davy_stages *s, const struct davy_start_step *step)
 {
-	const struct dl_library_search *search = dl_stages_search(s, step->pid, step->path);
-	bool node = dl_step_is_node(step->path);
+	const struct davy_library_search *search = davy_stages_search(s, step->pid, step->path);
+	bool node = davy_step_is_node(step->path);
 	char buf[SAFE];
 
 	if (step->code < 0 && !node)
 		return; /* told when the search is over */
-	begin(out, s, step, node ? DL_STAGE_DEVICES : DL_STAGE_LIBRARY);
+	begin(out, s, step, node ? DAVY_STAGE_DEVICES : DAVY_STAGE_LIBRARY);
 	if (step->code < 0)
 		fprintf(out, "refused '%s': %s\n", safe(buf, step->path),
-			dl_error_text(step->code));
+			davy_error_text(step->code));
 	else if (search && search->places)
 		fprintf(out, "opened '%s' (not in %" PRIu32 " other places)\n",
 			safe(buf, step->path), search->places);
@@ -78,12 +78,13 @@ static void show_open(FILE *out, const struct dl_stages *s, const struct dl_star
 		fprintf(out, "opened '%s'\n", safe(buf, step->path));
 }
 
-static void show_link_error(FILE *out, const struct dl_stages *s, const struct dl_start_step *step)
+static void show_link_error(FILE *out, const struct davy_stages *s,
+			    const struct davy_start_step *step)
 {
-	const struct dl_library_search *search = dl_stages_search(s, step->pid, step->path);
+	const struct davy_library_search *search = davy_stages_search(s, step->pid, step->path);
 	char object[SAFE], text[SAFE];
 
-	begin(out, s, step, DL_STAGE_LIBRARY);
+	begin(out, s, step, DAVY_STAGE_LIBRARY);
 	fprintf(out, "'%s': %s\n", safe(object, step->path), safe(text, step->text));
 	if (!search || strstr(step->text, "cannot open") != step->text)
 		return;
@@ -94,10 +95,10 @@ static void show_link_error(FILE *out, const struct dl_stages *s, const struct d
 			search->places - search->kept);
 }
 
-static void show_return(FILE *out, const struct dl_stages *s, const struct dl_start_step *step)
+static void show_return(FILE *out, const struct davy_stages *s, const struct davy_start_step *step)
 {
-	const struct dl_start_process *p = dl_stages_process(s, step->pid);
-	const struct dl_function *f = dl_function_at(step->function);
+	const struct davy_start_process *p = davy_stages_process(s, step->pid);
+	const struct davy_function *f = davy_function_at(step->function);
 	const char *loading = NULL;
 	char buf[SAFE], result[128];
 
@@ -105,30 +106,31 @@ static void show_return(FILE *out, const struct dl_stages *s, const struct dl_st
 		return;
 	if (f->text == 0 && p && p->loading_depth && p->loading_tid == step->tid)
 		loading = p->loading[p->loading_depth - 1];
-	if (f->family == DL_FAMILY_NONE && dl_result_ok(f->result, step->result) &&
-	    (!loading || dl_known_library(loading) < 0))
+	if (f->family == DAVY_FAMILY_NONE && davy_result_ok(f->result, step->result) &&
+	    (!loading || davy_known_library(loading) < 0))
 		return; /* one of many that were loaded well: opened, that was told */
 	begin(out, s, step, f->stage);
 	fputs(f->symbol, out);
 	if (loading)
 		fprintf(out, "('%s')", safe(buf, loading));
-	if (f->result != DL_RESULT_NONE)
+	if (f->result != DAVY_RESULT_NONE)
 		fprintf(out, " = %s",
-			dl_result_text(f->result, step->result, result, sizeof(result)));
-	if (f->count != DL_NO_ARGUMENT && dl_result_ok(f->result, step->result))
+			davy_result_text(f->result, step->result, result, sizeof(result)));
+	if (f->count != DAVY_NO_ARGUMENT && davy_result_ok(f->result, step->result))
 		fprintf(out, ", %" PRIu32 " devices", step->count);
 	fprintf(out, " (%.3f ms)\n", MS(step->duration_ns));
 }
 
-static void show_exit(FILE *out, const struct dl_stages *s, const struct dl_start_step *step)
+static void show_exit(FILE *out, const struct davy_stages *s, const struct davy_start_step *step)
 {
-	const struct dl_start_process *p = dl_stages_process(s, step->pid);
-	const struct dl_function *f = p && p->open_call ? dl_function_at(p->open_call - 1) : NULL;
+	const struct davy_start_process *p = davy_stages_process(s, step->pid);
+	const struct davy_function *f =
+		p && p->open_call ? davy_function_at(p->open_call - 1) : NULL;
 	const char *name = WIFSIGNALED(step->code) ? sigabbrev_np(WTERMSIG(step->code)) : NULL;
 	uint64_t age = p && step->at_ns > p->began_ns ? step->at_ns - p->began_ns : 0;
 	char buf[SAFE];
 
-	begin(out, s, step, p ? p->stage : DL_STAGE_EXEC);
+	begin(out, s, step, p ? p->stage : DAVY_STAGE_EXEC);
 	fprintf(out, "'%s' ended", safe(buf, p ? p->name : ""));
 	if (WIFSIGNALED(step->code))
 		fprintf(out, " by SIG%s", name ? name : "?");
@@ -145,36 +147,36 @@ static void show_exit(FILE *out, const struct dl_stages *s, const struct dl_star
 	fputc('\n', out);
 }
 
-static void show_map(FILE *out, const struct dl_stages *s, const struct dl_start_step *step)
+static void show_map(FILE *out, const struct davy_stages *s, const struct davy_start_step *step)
 {
 	char buf[SAFE];
 
 	if (step->code >= 0)
 		return;
-	begin(out, s, step, DL_STAGE_LIBRARY);
+	begin(out, s, step, DAVY_STAGE_LIBRARY);
 	fprintf(out, "'%s' cannot be mapped as code: %s\n", safe(buf, step->path),
-		dl_error_text(step->code));
+		davy_error_text(step->code));
 }
 
-void dl_show_step(FILE *out, const struct dl_stages *s, const struct dl_start_step *step)
+void davy_show_step(FILE *out, const struct davy_stages *s, const struct davy_start_step *step)
 {
 	switch (step->kind) {
-	case DL_STEP_EXEC:
+	case DAVY_STEP_EXEC:
 		show_exec(out, s, step);
 		break;
-	case DL_STEP_OPEN:
+	case DAVY_STEP_OPEN:
 		show_open(out, s, step);
 		break;
-	case DL_STEP_MAP:
+	case DAVY_STEP_MAP:
 		show_map(out, s, step);
 		break;
-	case DL_STEP_LINK_ERROR:
+	case DAVY_STEP_LINK_ERROR:
 		show_link_error(out, s, step);
 		break;
-	case DL_STEP_RETURN:
+	case DAVY_STEP_RETURN:
 		show_return(out, s, step);
 		break;
-	case DL_STEP_EXIT:
+	case DAVY_STEP_EXIT:
 		show_exit(out, s, step);
 		break;
 	default:
@@ -182,27 +184,27 @@ void dl_show_step(FILE *out, const struct dl_stages *s, const struct dl_start_st
 	}
 }
 
-void dl_show_outcome(FILE *out, const struct dl_stages *s, const struct dl_start_outcome *o)
+void davy_show_outcome(FILE *out, const struct davy_stages *s, const struct davy_start_outcome *o)
 {
-	char buf[DL_CAUSE_TEXT];
+	char buf[DAVY_CAUSE_TEXT];
 
-	fprintf(out, "\nreached: %s\n", dl_stage_name(o->reached));
-	if (o->cause.kind == DL_CAUSE_NONE && o->unused)
+	fprintf(out, "\nreached: %s\n", davy_stage_name(o->reached));
+	if (o->cause.kind == DAVY_CAUSE_NONE && o->unused)
 		fprintf(out,
 			"stopped: no; the CPU computes: %s told of %" PRIu32
 			" devices and none was opened\n",
-			dl_family_name(o->family), o->devices);
-	else if (o->cause.kind == DL_CAUSE_NONE && o->family)
+			davy_family_name(o->family), o->devices);
+	else if (o->cause.kind == DAVY_CAUSE_NONE && o->family)
 		fprintf(out, "stopped: no; GPU by %s, %" PRIu32 " devices\n",
-			dl_family_name(o->family), o->devices);
-	else if (o->cause.kind == DL_CAUSE_NONE)
+			davy_family_name(o->family), o->devices);
+	else if (o->cause.kind == DAVY_CAUSE_NONE)
 		fputs("stopped: no\n", out);
 	else
 		fprintf(out, "%s: %s\nbecause: %s\n",
 			o->complete ? "without a GPU, since it stopped at" : "stopped at",
-			dl_stage_name(o->cause.stage), dl_show_cause(s, &o->cause, buf));
-	for (size_t i = 0; i < o->also_count && o->cause.kind != DL_CAUSE_NONE; i++)
-		fprintf(out, "also: %s\n", dl_show_cause(s, &s->cause[o->also[i]], buf));
+			davy_stage_name(o->cause.stage), davy_show_cause(s, &o->cause, buf));
+	for (size_t i = 0; i < o->also_count && o->cause.kind != DAVY_CAUSE_NONE; i++)
+		fprintf(out, "also: %s\n", davy_show_cause(s, &s->cause[o->also[i]], buf));
 	if (o->incomplete)
 		fputs("some steps were lost: what is missing above may have happened\n", out);
 }

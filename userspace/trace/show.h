@@ -3,8 +3,8 @@
  * Steps and the outcome, for people and as JSON. Whatever the names and paths are, a line stays a
  * line: control bytes and invalid UTF-8 are written as \xNN, a backslash is doubled, in JSON too.
  */
-#ifndef DL_DISCOVERY_SHOW_H
-#define DL_DISCOVERY_SHOW_H
+#ifndef DAVY_SHOW_H
+#define DAVY_SHOW_H
 
 #include <jansson.h>
 #include <stdio.h>
@@ -15,19 +15,19 @@
  * Whether it is one to be shown: of opens, those of libraries, device nodes and drivers'
  * manifests.
  */
-bool dl_show_matters(const struct dl_start_step *step);
+bool davy_show_matters(const struct davy_start_step *step);
 
 /* Lines for people; a RETURN before the judge has seen it, everything else after. */
-void dl_show_step(FILE *out, const struct dl_stages *s, const struct dl_start_step *step);
-void dl_show_outcome(FILE *out, const struct dl_stages *s, const struct dl_start_outcome *o);
+void davy_show_step(FILE *out, const struct davy_stages *s, const struct davy_start_step *step);
+void davy_show_outcome(FILE *out, const struct davy_stages *s, const struct davy_start_outcome *o);
 
 /* New references; NULL: no memory. */
-json_t *dl_show_step_json(const struct dl_stages *s, const struct dl_start_step *step);
-json_t *dl_show_outcome_json(const struct dl_stages *s, const struct dl_start_outcome *o);
+json_t *davy_show_step_json(const struct davy_stages *s, const struct davy_start_step *step);
+json_t *davy_show_outcome_json(const struct davy_stages *s, const struct davy_start_outcome *o);
 
 /* One sentence without a full stop; into "buf", returned. */
-#define DL_CAUSE_TEXT 1024
-const char *dl_show_cause(const struct dl_stages *s, const struct dl_cause *c,
-			  char buf[DL_CAUSE_TEXT]);
+#define DAVY_CAUSE_TEXT 1024
+const char *davy_show_cause(const struct davy_stages *s, const struct davy_cause *c,
+			    char buf[DAVY_CAUSE_TEXT]);
 
 #endif

@@ -11,7 +11,7 @@ static void set_text(json_t *o, const char *key, const char *text)
 {
 	char buf[SAFE];
 
-	json_object_set_new(o, key, json_string(dl_text_safe(buf, sizeof(buf), text)));
+	json_object_set_new(o, key, json_string(davy_text_safe(buf, sizeof(buf), text)));
 }
 
 static void set_number(json_t *o, const char *key, uint64_t value)
@@ -32,44 +32,44 @@ static json_t *texts(const char *list, size_t size, bool all)
 	json_t *array = json_array();
 	char buf[SAFE];
 
-	for (const char *at = dl_step_next_text(list, size, NULL); at;
-	     at = dl_step_next_text(list, size, at))
-		if (all || dl_step_variable_matters(at))
+	for (const char *at = davy_step_next_text(list, size, NULL); at;
+	     at = davy_step_next_text(list, size, at))
+		if (all || davy_step_variable_matters(at))
 			json_array_append_new(array,
-					      json_string(dl_text_safe(buf, sizeof(buf), at)));
+					      json_string(davy_text_safe(buf, sizeof(buf), at)));
 	return array;
 }
 
-static void add_call(json_t *o, const struct dl_start_step *step)
+static void add_call(json_t *o, const struct davy_start_step *step)
 {
-	const struct dl_function *f = dl_function_at(step->function);
+	const struct davy_function *f = davy_function_at(step->function);
 	char result[128];
 
 	if (!f)
 		return;
 	set_text(o, "function", f->symbol);
 	set_text(o, "library", f->library);
-	set_text(o, "family", dl_family_name(f->family));
-	set_text(o, "stage", dl_stage_name(f->stage));
-	if (step->kind == DL_STEP_CALL) {
-		if (f->text != DL_NO_ARGUMENT)
+	set_text(o, "family", davy_family_name(f->family));
+	set_text(o, "stage", davy_stage_name(f->stage));
+	if (step->kind == DAVY_STEP_CALL) {
+		if (f->text != DAVY_NO_ARGUMENT)
 			set_text(o, "argument", step->path);
-		if (f->flags & DL_CALL_SIZED)
+		if (f->flags & DAVY_CALL_SIZED)
 			set_number(o, "bytes", step->size);
 		return;
 	}
 	set_number(o, "duration_ns", step->duration_ns);
-	if (f->result == DL_RESULT_NONE)
+	if (f->result == DAVY_RESULT_NONE)
 		return;
-	json_object_set_new(o, "ok", json_boolean(dl_result_ok(f->result, step->result)));
-	set_text(o, "result", dl_result_text(f->result, step->result, result, sizeof(result)));
-	if (f->count != DL_NO_ARGUMENT && dl_result_ok(f->result, step->result))
+	json_object_set_new(o, "ok", json_boolean(davy_result_ok(f->result, step->result)));
+	set_text(o, "result", davy_result_text(f->result, step->result, result, sizeof(result)));
+	if (f->count != DAVY_NO_ARGUMENT && davy_result_ok(f->result, step->result))
 		set_number(o, "devices", step->count);
 }
 
-static void add_exit(json_t *o, const struct dl_stages *s, const struct dl_start_step *step)
+static void add_exit(json_t *o, const struct davy_stages *s, const struct davy_start_step *step)
 {
-	const struct dl_start_process *p = dl_stages_process(s, step->pid);
+	const struct davy_start_process *p = davy_stages_process(s, step->pid);
 
 	if (WIFSIGNALED(step->code))
 		set_number(o, "signal", (uint64_t)WTERMSIG(step->code));
@@ -78,19 +78,19 @@ static void add_exit(json_t *o, const struct dl_stages *s, const struct dl_start
 	if (!p)
 		return;
 	set_text(o, "name", p->name);
-	set_text(o, "stage", dl_stage_name(p->stage));
+	set_text(o, "stage", davy_stage_name(p->stage));
 	if (step->at_ns > p->began_ns)
 		set_number(o, "after_ns", step->at_ns - p->began_ns);
 	json_object_set_new(o, "on_purpose", json_boolean(p->ended_on_purpose));
 }
 
-static void add(json_t *o, const struct dl_stages *s, const struct dl_start_step *step)
+static void add(json_t *o, const struct davy_stages *s, const struct davy_start_step *step)
 {
 	switch (step->kind) {
-	case DL_STEP_FORK:
+	case DAVY_STEP_FORK:
 		set_number(o, "child", step->other);
 		break;
-	case DL_STEP_EXEC:
+	case DAVY_STEP_EXEC:
 		set_text(o, "path", step->path);
 		set_number(o, "parent", step->other);
 		json_object_set_new(o, "argv", texts(step->argv, step->argv_size, true));
@@ -98,25 +98,25 @@ static void add(json_t *o, const struct dl_stages *s, const struct dl_start_step
 		if (step->cut)
 			json_object_set_new(o, "cut", json_true());
 		break;
-	case DL_STEP_OPEN:
-	case DL_STEP_MAP:
-		set_text(o, step->kind == DL_STEP_OPEN ? "path" : "file", step->path);
+	case DAVY_STEP_OPEN:
+	case DAVY_STEP_MAP:
+		set_text(o, step->kind == DAVY_STEP_OPEN ? "path" : "file", step->path);
 		set_error(o, step->code);
 		break;
-	case DL_STEP_CALL:
-	case DL_STEP_RETURN:
+	case DAVY_STEP_CALL:
+	case DAVY_STEP_RETURN:
 		add_call(o, step);
 		break;
-	case DL_STEP_LINK_ERROR:
+	case DAVY_STEP_LINK_ERROR:
 		set_text(o, "object", step->path);
 		set_text(o, "message", step->text);
 		break;
-	case DL_STEP_SIGNAL:
+	case DAVY_STEP_SIGNAL:
 		set_number(o, "signal", (uint64_t)step->code);
 		set_number(o, "sender", step->other);
 		set_text(o, "sender_name", step->path);
 		break;
-	case DL_STEP_EXIT:
+	case DAVY_STEP_EXIT:
 		add_exit(o, s, step);
 		break;
 	default:
@@ -124,12 +124,12 @@ static void add(json_t *o, const struct dl_stages *s, const struct dl_start_step
 	}
 }
 
-json_t *dl_show_step_json(const struct dl_stages *s, const struct dl_start_step *step)
+json_t *davy_show_step_json(const struct davy_stages *s, const struct davy_start_step *step)
 {
 	json_t *o = json_object();
 
 	set_text(o, "type", "step");
-	set_text(o, "step", dl_step_kind_name(step->kind));
+	set_text(o, "step", davy_step_kind_name(step->kind));
 	set_number(o, "at_ns", step->at_ns > s->began_ns ? step->at_ns - s->began_ns : 0);
 	set_number(o, "pid", step->pid);
 	set_number(o, "tid", step->tid);
@@ -137,44 +137,44 @@ json_t *dl_show_step_json(const struct dl_stages *s, const struct dl_start_step 
 	return o;
 }
 
-static json_t *cause_json(const struct dl_stages *s, const struct dl_cause *c)
+static json_t *cause_json(const struct davy_stages *s, const struct davy_cause *c)
 {
-	const struct dl_library_search *search = dl_stages_search(s, c->pid, c->what);
-	char text[DL_CAUSE_TEXT], buf[SAFE];
+	const struct davy_library_search *search = davy_stages_search(s, c->pid, c->what);
+	char text[DAVY_CAUSE_TEXT], buf[SAFE];
 	json_t *o = json_object(), *paths;
 
-	set_text(o, "cause", dl_cause_name(c->kind));
-	set_text(o, "stage", dl_stage_name(c->stage));
-	set_text(o, "family", dl_family_name(c->family));
+	set_text(o, "cause", davy_cause_name(c->kind));
+	set_text(o, "stage", davy_stage_name(c->stage));
+	set_text(o, "family", davy_family_name(c->family));
 	set_number(o, "pid", c->pid);
 	set_text(o, "what", c->what);
 	set_text(o, "of", c->of);
 	set_text(o, "detail", c->detail);
 	json_object_set_new(o, "code", json_integer(c->code));
-	json_object_set_new(o, "text", json_string(dl_show_cause(s, c, text)));
+	json_object_set_new(o, "text", json_string(davy_show_cause(s, c, text)));
 	if (!search ||
-	    (c->kind != DL_CAUSE_LIBRARY_MISSING && c->kind != DL_CAUSE_DEPENDENCY_MISSING))
+	    (c->kind != DAVY_CAUSE_LIBRARY_MISSING && c->kind != DAVY_CAUSE_DEPENDENCY_MISSING))
 		return o;
 	paths = json_array();
 	for (uint32_t i = 0; i < search->kept; i++)
-		json_array_append_new(paths,
-				      json_string(dl_text_safe(buf, sizeof(buf), search->path[i])));
+		json_array_append_new(
+			paths, json_string(davy_text_safe(buf, sizeof(buf), search->path[i])));
 	json_object_set_new(o, "places", paths);
 	return o;
 }
 
-json_t *dl_show_outcome_json(const struct dl_stages *s, const struct dl_start_outcome *o)
+json_t *davy_show_outcome_json(const struct davy_stages *s, const struct davy_start_outcome *o)
 {
 	json_t *json = json_object(), *also = json_array();
 
 	set_text(json, "type", "outcome");
-	set_text(json, "reached", dl_stage_name(o->reached));
+	set_text(json, "reached", davy_stage_name(o->reached));
 	json_object_set_new(json, "complete", json_boolean(o->complete));
-	set_text(json, "family", dl_family_name(o->family));
+	set_text(json, "family", davy_family_name(o->family));
 	set_number(json, "devices", o->devices);
 	json_object_set_new(json, "unused", json_boolean(o->unused));
 	json_object_set_new(json, "incomplete", json_boolean(o->incomplete));
-	if (o->cause.kind != DL_CAUSE_NONE)
+	if (o->cause.kind != DAVY_CAUSE_NONE)
 		json_object_set_new(json, "stopped", cause_json(s, &o->cause));
 	for (size_t i = 0; i < o->also_count; i++)
 		json_array_append_new(also, cause_json(s, &s->cause[o->also[i]]));

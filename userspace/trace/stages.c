@@ -9,20 +9,20 @@
 
 #define ARGS_MAX 128
 
-_Static_assert(sizeof(((struct dl_stages *)0)->found) / DL_STAGES_PATH >= 14,
+_Static_assert(sizeof(((struct davy_stages *)0)->found) / DAVY_STAGES_PATH >= 14,
 	       "every known library");
 
-struct dl_stages *dl_stages_new(void)
+struct davy_stages *davy_stages_new(void)
 {
-	return calloc(1, sizeof(struct dl_stages));
+	return calloc(1, sizeof(struct davy_stages));
 }
 
-void dl_stages_free(struct dl_stages *s)
+void davy_stages_free(struct davy_stages *s)
 {
 	free(s);
 }
 
-void dl_keep(char *to, size_t size, const char *from)
+void davy_keep(char *to, size_t size, const char *from)
 {
 	size_t length = strnlen(from, size - 1);
 
@@ -30,21 +30,21 @@ void dl_keep(char *to, size_t size, const char *from)
 	to[length] = 0;
 }
 
-const struct dl_start_process *dl_stages_process(const struct dl_stages *s, uint32_t pid)
+const struct davy_start_process *davy_stages_process(const struct davy_stages *s, uint32_t pid)
 {
-	for (size_t i = 0; pid && i < DL_STAGES_PROCESSES; i++)
+	for (size_t i = 0; pid && i < DAVY_STAGES_PROCESSES; i++)
 		if (s->process[i].pid == pid)
 			return &s->process[i];
 	return NULL;
 }
 
 /* A free entry, or that of whoever ended first and was no engine. */
-static struct dl_start_process *room(struct dl_stages *s)
+static struct davy_start_process *room(struct davy_stages *s)
 {
-	struct dl_start_process *best = NULL;
+	struct davy_start_process *best = NULL;
 
-	for (size_t i = 0; i < DL_STAGES_PROCESSES; i++) {
-		struct dl_start_process *p = &s->process[i];
+	for (size_t i = 0; i < DAVY_STAGES_PROCESSES; i++) {
+		struct davy_start_process *p = &s->process[i];
 
 		if (!p->pid)
 			return p;
@@ -56,9 +56,9 @@ static struct dl_start_process *room(struct dl_stages *s)
 	return best;
 }
 
-struct dl_start_process *dl_stages_get(struct dl_stages *s, uint32_t pid)
+struct davy_start_process *davy_stages_get(struct davy_stages *s, uint32_t pid)
 {
-	struct dl_start_process *p = (struct dl_start_process *)dl_stages_process(s, pid);
+	struct davy_start_process *p = (struct davy_start_process *)davy_stages_process(s, pid);
 
 	if (p && !p->ended_ns)
 		return p;
@@ -78,12 +78,13 @@ struct dl_start_process *dl_stages_get(struct dl_stages *s, uint32_t pid)
 	return p;
 }
 
-struct dl_cause *dl_stages_cause(struct dl_stages *s, enum dl_cause_kind kind, enum dl_stage stage,
-				 enum dl_family family, const struct dl_start_step *step)
+struct davy_cause *davy_stages_cause(struct davy_stages *s, enum davy_cause_kind kind,
+				     enum davy_stage stage, enum davy_family family,
+				     const struct davy_start_step *step)
 {
-	struct dl_cause *c = &s->cause[s->cause_count];
+	struct davy_cause *c = &s->cause[s->cause_count];
 
-	if (s->cause_count == DL_STAGES_CAUSES) {
+	if (s->cause_count == DAVY_STAGES_CAUSES) {
 		s->causes_dropped++;
 		c--; /* the last one gives way: the first tell more */
 	} else {
@@ -98,39 +99,40 @@ struct dl_cause *dl_stages_cause(struct dl_stages *s, enum dl_cause_kind kind, e
 	return c;
 }
 
-void dl_stages_raise(struct dl_start_process *p, enum dl_stage stage)
+void davy_stages_raise(struct davy_start_process *p, enum davy_stage stage)
 {
 	if (stage > p->stage)
 		p->stage = stage;
 }
 
-void dl_stages_headway(struct dl_start_process *p, enum dl_family family, enum dl_headway headway)
+void davy_stages_headway(struct davy_start_process *p, enum davy_family family,
+			 enum davy_headway headway)
 {
 	if (headway > p->headway[family])
 		p->headway[family] = (uint8_t)headway;
 }
 
-static bool is_engine(const struct dl_start_step *step)
+static bool is_engine(const struct davy_start_step *step)
 {
 	char *argv[ARGS_MAX + 1] = { NULL };
-	struct dl_engine_look look = { .argv = argv, .exe = step->path, .parent = "" };
-	struct dl_engine_facts facts;
+	struct davy_engine_look look = { .argv = argv, .exe = step->path, .parent = "" };
+	struct davy_engine_facts facts;
 	const char *at = NULL;
 
 	for (size_t i = 0; i < ARGS_MAX; i++) {
-		at = dl_step_next_text(step->argv, step->argv_size, at);
+		at = davy_step_next_text(step->argv, step->argv_size, at);
 		if (!at)
 			break;
 		argv[i] = (char *)at;
 	}
-	dl_engine_identify(&look, &facts);
-	return facts.engine != DL_ENGINE_NONE && facts.engine != DL_ENGINE_GENERIC;
+	davy_engine_identify(&look, &facts);
+	return facts.engine != DAVY_ENGINE_NONE && facts.engine != DAVY_ENGINE_GENERIC;
 }
 
-static void started(struct dl_start_process *p, const struct dl_start_step *step)
+static void started(struct davy_start_process *p, const struct davy_start_step *step)
 {
-	const char *path = dl_step_variable(step, "LD_LIBRARY_PATH");
-	const char *preload = dl_step_variable(step, "LD_PRELOAD");
+	const char *path = davy_step_variable(step, "LD_LIBRARY_PATH");
+	const char *preload = davy_step_variable(step, "LD_PRELOAD");
 
 	p->parent = step->other;
 	p->execs++;
@@ -139,19 +141,19 @@ static void started(struct dl_start_process *p, const struct dl_start_step *step
 	p->open_call = 0;
 	p->loading_depth = 0;
 	p->last_error = 0;
-	p->stage = DL_STAGE_EXEC;
+	p->stage = DAVY_STAGE_EXEC;
 	memset(p->headway, 0, sizeof(p->headway));
 	memset(p->devices, 0, sizeof(p->devices));
-	dl_keep(p->name, sizeof(p->name), dl_step_base(step->path));
-	dl_keep(p->library_path, sizeof(p->library_path), path ? path : "");
-	dl_keep(p->preload, sizeof(p->preload), preload ? preload : "");
+	davy_keep(p->name, sizeof(p->name), davy_step_base(step->path));
+	davy_keep(p->library_path, sizeof(p->library_path), path ? path : "");
+	davy_keep(p->preload, sizeof(p->preload), preload ? preload : "");
 	p->engine = is_engine(step);
 }
 
-static void forked(struct dl_stages *s, const struct dl_start_process *p,
-		   const struct dl_start_step *step)
+static void forked(struct davy_stages *s, const struct davy_start_process *p,
+		   const struct davy_start_step *step)
 {
-	struct dl_start_process *child = dl_stages_get(s, step->other);
+	struct davy_start_process *child = davy_stages_get(s, step->other);
 
 	if (!child || child == p)
 		return;
@@ -162,7 +164,8 @@ static void forked(struct dl_stages *s, const struct dl_start_process *p,
 }
 
 /* By somebody of its own tree: an engine that ends its runner. */
-static void ended(struct dl_stages *s, struct dl_start_process *p, const struct dl_start_step *step)
+static void ended(struct davy_stages *s, struct davy_start_process *p,
+		  const struct davy_start_step *step)
 {
 	int sig = step->code & 0x7f;
 
@@ -170,52 +173,52 @@ static void ended(struct dl_stages *s, struct dl_start_process *p, const struct 
 	p->status = step->code;
 	if (!sig || sig != p->signal || !p->sender || p->sender == p->pid)
 		return;
-	p->ended_on_purpose = dl_stages_process(s, p->sender) != NULL;
+	p->ended_on_purpose = davy_stages_process(s, p->sender) != NULL;
 }
 
-static void signalled(struct dl_start_process *p, const struct dl_start_step *step)
+static void signalled(struct davy_start_process *p, const struct davy_start_step *step)
 {
 	p->signal = step->code;
 	p->sender = step->other;
-	dl_keep(p->sender_name, sizeof(p->sender_name), step->path);
+	davy_keep(p->sender_name, sizeof(p->sender_name), step->path);
 }
 
-void dl_stages_step(struct dl_stages *s, const struct dl_start_step *step)
+void davy_stages_step(struct davy_stages *s, const struct davy_start_step *step)
 {
-	struct dl_start_process *p;
+	struct davy_start_process *p;
 
 	s->last_ns = step->at_ns;
 	if (!s->began_ns)
 		s->began_ns = step->at_ns;
-	p = dl_stages_get(s, step->pid);
+	p = davy_stages_get(s, step->pid);
 	if (!p)
 		return;
 	switch (step->kind) {
-	case DL_STEP_FORK:
+	case DAVY_STEP_FORK:
 		forked(s, p, step);
 		break;
-	case DL_STEP_EXEC:
+	case DAVY_STEP_EXEC:
 		started(p, step);
 		break;
-	case DL_STEP_EXIT:
+	case DAVY_STEP_EXIT:
 		ended(s, p, step);
 		break;
-	case DL_STEP_OPEN:
-		dl_stages_open(s, p, step);
+	case DAVY_STEP_OPEN:
+		davy_stages_open(s, p, step);
 		break;
-	case DL_STEP_MAP:
-		dl_stages_map(s, p, step);
+	case DAVY_STEP_MAP:
+		davy_stages_map(s, p, step);
 		break;
-	case DL_STEP_CALL:
-		dl_stages_call(p, step);
+	case DAVY_STEP_CALL:
+		davy_stages_call(p, step);
 		break;
-	case DL_STEP_RETURN:
-		dl_stages_return(s, p, step);
+	case DAVY_STEP_RETURN:
+		davy_stages_return(s, p, step);
 		break;
-	case DL_STEP_LINK_ERROR:
-		dl_stages_link_error(s, p, step);
+	case DAVY_STEP_LINK_ERROR:
+		davy_stages_link_error(s, p, step);
 		break;
-	case DL_STEP_SIGNAL:
+	case DAVY_STEP_SIGNAL:
 		signalled(p, step);
 		break;
 	default:
@@ -223,7 +226,7 @@ void dl_stages_step(struct dl_stages *s, const struct dl_start_step *step)
 	}
 }
 
-const char *dl_cause_name(enum dl_cause_kind kind)
+const char *davy_cause_name(enum davy_cause_kind kind)
 {
 	static const char *const names[] = {
 		"none",
@@ -247,5 +250,5 @@ const char *dl_cause_name(enum dl_cause_kind kind)
 		"nothing_looked_for",
 	};
 
-	return kind < DL_CAUSE_COUNT ? names[kind] : "none";
+	return kind < DAVY_CAUSE_COUNT ? names[kind] : "none";
 }

@@ -4,66 +4,66 @@
  * global; bounded whatever the steps say. Names are kept as they came, hostile; who shows them
  * makes them safe.
  */
-#ifndef DL_DISCOVERY_STAGES_H
-#define DL_DISCOVERY_STAGES_H
+#ifndef DAVY_STAGES_H
+#define DAVY_STAGES_H
 
 #include "trace/functions.h"
 #include "trace/start_step.h"
 
-#define DL_STAGES_PROCESSES 256
-#define DL_STAGES_CAUSES    96
-#define DL_STAGES_PATHS	    24 /* places of one search that are kept */
-#define DL_STAGES_NAME	    64
-#define DL_STAGES_PATH	    256
+#define DAVY_STAGES_PROCESSES 256
+#define DAVY_STAGES_CAUSES    96
+#define DAVY_STAGES_PATHS     24 /* places of one search that are kept */
+#define DAVY_STAGES_NAME      64
+#define DAVY_STAGES_PATH      256
 
-enum dl_cause_kind {
-	DL_CAUSE_NONE = 0,
-	DL_CAUSE_LIBRARY_MISSING = 1,	 /* what: the library */
-	DL_CAUSE_DEPENDENCY_MISSING = 2, /* what: the missing one, of: who needs it */
-	DL_CAUSE_SYMBOL_UNDEFINED = 3,	 /* what: the symbol, of: the library */
-	DL_CAUSE_LIBRARY_UNUSABLE = 4,	 /* what: the library, detail: the linker's words */
-	DL_CAUSE_INIT_FAILED = 5,	 /* what: the call, detail: its result */
-	DL_CAUSE_NO_DEVICE = 6,		 /* what: the call */
-	DL_CAUSE_QUERY_FAILED = 7,
-	DL_CAUSE_NODE_REFUSED = 8,	  /* what: the device node, code: errno */
-	DL_CAUSE_NOT_IN_CHILD = 9,	  /* what: the library, of: the parent */
-	DL_CAUSE_BACKEND_NOT_LOADED = 10, /* what: the backend's library */
-	DL_CAUSE_BACKEND_REFUSED = 11,	  /* what: as ggml_backend_load was told */
-	DL_CAUSE_MEMORY_FAILED = 12,
-	DL_CAUSE_GRAPH_FAILED = 13,
-	DL_CAUSE_CRASHED = 14, /* code: signal, what: the call it was in */
-	DL_CAUSE_KILLED = 15,  /* code: signal, of: by whom */
-	DL_CAUSE_EXITED = 16,  /* code: exit status */
-	DL_CAUSE_HANGS = 17,   /* what: the call that has not returned */
-	DL_CAUSE_NOTHING_LOOKED_FOR = 18,
-	DL_CAUSE_COUNT = 19,
+enum davy_cause_kind {
+	DAVY_CAUSE_NONE = 0,
+	DAVY_CAUSE_LIBRARY_MISSING = 1,	   /* what: the library */
+	DAVY_CAUSE_DEPENDENCY_MISSING = 2, /* what: the missing one, of: who needs it */
+	DAVY_CAUSE_SYMBOL_UNDEFINED = 3,   /* what: the symbol, of: the library */
+	DAVY_CAUSE_LIBRARY_UNUSABLE = 4,   /* what: the library, detail: the linker's words */
+	DAVY_CAUSE_INIT_FAILED = 5,	   /* what: the call, detail: its result */
+	DAVY_CAUSE_NO_DEVICE = 6,	   /* what: the call */
+	DAVY_CAUSE_QUERY_FAILED = 7,
+	DAVY_CAUSE_NODE_REFUSED = 8,	    /* what: the device node, code: errno */
+	DAVY_CAUSE_NOT_IN_CHILD = 9,	    /* what: the library, of: the parent */
+	DAVY_CAUSE_BACKEND_NOT_LOADED = 10, /* what: the backend's library */
+	DAVY_CAUSE_BACKEND_REFUSED = 11,    /* what: as ggml_backend_load was told */
+	DAVY_CAUSE_MEMORY_FAILED = 12,
+	DAVY_CAUSE_GRAPH_FAILED = 13,
+	DAVY_CAUSE_CRASHED = 14, /* code: signal, what: the call it was in */
+	DAVY_CAUSE_KILLED = 15,	 /* code: signal, of: by whom */
+	DAVY_CAUSE_EXITED = 16,	 /* code: exit status */
+	DAVY_CAUSE_HANGS = 17,	 /* what: the call that has not returned */
+	DAVY_CAUSE_NOTHING_LOOKED_FOR = 18,
+	DAVY_CAUSE_COUNT = 19,
 };
 
-struct dl_cause {
-	enum dl_cause_kind kind;
-	enum dl_stage stage; /* at which it stops a start */
-	enum dl_family family;
+struct davy_cause {
+	enum davy_cause_kind kind;
+	enum davy_stage stage; /* at which it stops a start */
+	enum davy_family family;
 	uint32_t pid;
 	int32_t code;
 	uint64_t at_ns;
-	char what[DL_STAGES_PATH];
-	char of[DL_STAGES_PATH];
-	char detail[DL_STAGES_PATH];
+	char what[DAVY_STAGES_PATH];
+	char of[DAVY_STAGES_PATH];
+	char detail[DAVY_STAGES_PATH];
 };
 
 /* How far one process came with one family's libraries. */
-enum dl_headway {
-	DL_HEADWAY_NONE = 0,
-	DL_HEADWAY_LOOKED = 1, /* for its library */
-	DL_HEADWAY_LOADED = 2,
-	DL_HEADWAY_ENTERED = 3,
-	DL_HEADWAY_STARTED = 4, /* its init is done */
-	DL_HEADWAY_DEVICES = 5, /* it found some */
-	DL_HEADWAY_OPENED = 6,	/* one is ready for work */
-	DL_HEADWAY_MEMORY = 7,
+enum davy_headway {
+	DAVY_HEADWAY_NONE = 0,
+	DAVY_HEADWAY_LOOKED = 1, /* for its library */
+	DAVY_HEADWAY_LOADED = 2,
+	DAVY_HEADWAY_ENTERED = 3,
+	DAVY_HEADWAY_STARTED = 4, /* its init is done */
+	DAVY_HEADWAY_DEVICES = 5, /* it found some */
+	DAVY_HEADWAY_OPENED = 6,  /* one is ready for work */
+	DAVY_HEADWAY_MEMORY = 7,
 };
 
-struct dl_start_process {
+struct davy_start_process {
 	uint32_t pid; /* 0: free */
 	uint32_t parent;
 	uint32_t execs;
@@ -73,16 +73,16 @@ struct dl_start_process {
 	int32_t signal;	   /* the last one that could end it; 0: none */
 	uint32_t sender;   /* of that signal; 0: the kernel */
 	char sender_name[16];
-	char name[DL_STAGES_NAME];
-	char library_path[DL_STAGES_PATH]; /* LD_LIBRARY_PATH */
-	char preload[DL_STAGES_PATH];
+	char name[DAVY_STAGES_NAME];
+	char library_path[DAVY_STAGES_PATH]; /* LD_LIBRARY_PATH */
+	char preload[DAVY_STAGES_PATH];
 	bool engine; /* its arguments or libraries are those of one */
 	bool compat; /* followed since it ran already */
 	bool ended_on_purpose;
-	enum dl_stage stage;
-	uint32_t libraries; /* bits of dl_known_libraries it has mapped */
-	uint8_t headway[DL_FAMILY_COUNT];
-	uint32_t devices[DL_FAMILY_COUNT];
+	enum davy_stage stage;
+	uint32_t libraries; /* bits of davy_known_libraries it has mapped */
+	uint8_t headway[DAVY_FAMILY_COUNT];
+	uint32_t devices[DAVY_FAMILY_COUNT];
 	uint32_t open_call; /* function + 1 that was entered last and has not returned */
 	uint64_t open_call_ns;
 	/* index of the cause of its last linker error + 1, while nothing followed it */
@@ -91,66 +91,66 @@ struct dl_start_process {
 	uint32_t loading_tid;
 	uint32_t loading_depth;
 	uint32_t loader[4]; /* functions */
-	char loading[4][DL_STAGES_PATH];
+	char loading[4][DAVY_STAGES_PATH];
 };
 
 /* One library that one process looks for. */
-struct dl_library_search {
+struct davy_library_search {
 	uint32_t pid; /* 0: free */
-	char name[DL_STAGES_NAME];
+	char name[DAVY_STAGES_NAME];
 	uint32_t places; /* all of them */
 	uint32_t kept;
 	uint64_t touched_ns;
-	char path[DL_STAGES_PATHS][DL_STAGES_PATH];
+	char path[DAVY_STAGES_PATHS][DAVY_STAGES_PATH];
 };
 
-#define DL_STAGES_SEARCHES 32
+#define DAVY_STAGES_SEARCHES 32
 
-struct dl_stages {
+struct davy_stages {
 	uint64_t began_ns; /* of the first step */
 	uint64_t last_ns;
 	uint32_t root; /* the first process */
-	struct dl_start_process process[DL_STAGES_PROCESSES];
-	struct dl_cause cause[DL_STAGES_CAUSES];
+	struct davy_start_process process[DAVY_STAGES_PROCESSES];
+	struct davy_cause cause[DAVY_STAGES_CAUSES];
 	size_t cause_count;
 	uint64_t causes_dropped;
 	uint64_t processes_dropped;
-	struct dl_library_search search[DL_STAGES_SEARCHES];
+	struct davy_library_search search[DAVY_STAGES_SEARCHES];
 	char found[16]
-		  /* where each known library was found first; see dl_known_libraries */
-		  [DL_STAGES_PATH];
+		  /* where each known library was found first; see davy_known_libraries */
+		  [DAVY_STAGES_PATH];
 };
 
 /* The outcome, small enough for a ledger. */
-struct dl_start_outcome {
-	enum dl_stage reached;
-	bool complete;	       /* a first graph was computed */
-	enum dl_family family; /* with which GPU runtime it goes on, or at which it stopped */
-	uint32_t devices;      /* of that family */
-	bool unused;	       /* complete, none was opened: the CPU computes; Vulkan alone */
-	struct dl_cause cause; /* kind NONE: nothing stopped it */
-	size_t also[8];	       /* indices of further causes */
+struct davy_start_outcome {
+	enum davy_stage reached;
+	bool complete;		 /* a first graph was computed */
+	enum davy_family family; /* with which GPU runtime it goes on, or at which it stopped */
+	uint32_t devices;	 /* of that family */
+	bool unused;		 /* complete, none was opened: the CPU computes; Vulkan alone */
+	struct davy_cause cause; /* kind NONE: nothing stopped it */
+	size_t also[8];		 /* indices of further causes */
 	size_t also_count;
 	bool incomplete; /* steps were lost: what is missing here may have happened */
 };
 
-struct dl_stages *dl_stages_new(void);
-void dl_stages_free(struct dl_stages *s);
+struct davy_stages *davy_stages_new(void);
+void davy_stages_free(struct davy_stages *s);
 
-void dl_stages_step(struct dl_stages *s, const struct dl_start_step *step);
+void davy_stages_step(struct davy_stages *s, const struct davy_start_step *step);
 
 /* What is known at the time of the last step; "lost": records that never came. */
-void dl_stages_judge(const struct dl_stages *s, uint64_t now_ns, uint64_t lost,
-		     struct dl_start_outcome *ret_outcome);
+void davy_stages_judge(const struct davy_stages *s, uint64_t now_ns, uint64_t lost,
+		       struct davy_start_outcome *ret_outcome);
 
 /* NULL: never seen. */
-const struct dl_start_process *dl_stages_process(const struct dl_stages *s, uint32_t pid);
+const struct davy_start_process *davy_stages_process(const struct davy_stages *s, uint32_t pid);
 
 /* The places looked at for a library, by a path or name of it; NULL: none. */
-const struct dl_library_search *dl_stages_search(const struct dl_stages *s, uint32_t pid,
-						 const char *name);
+const struct davy_library_search *davy_stages_search(const struct davy_stages *s, uint32_t pid,
+						     const char *name);
 
 /* "library_missing" */
-const char *dl_cause_name(enum dl_cause_kind kind);
+const char *davy_cause_name(enum davy_cause_kind kind);
 
 #endif

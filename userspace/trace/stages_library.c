@@ -8,195 +8,197 @@
 #define MISSING	  "cannot open shared object file"
 #define UNDEFINED "undefined symbol: "
 
-static enum dl_family family_of(const char *library)
+static enum davy_family family_of(const char *library)
 {
-	int known = dl_known_library(library);
+	int known = davy_known_library(library);
 
-	return known < 0 ? DL_FAMILY_NONE : dl_known_libraries[known].family;
+	return known < 0 ? DAVY_FAMILY_NONE : davy_known_libraries[known].family;
 }
 
-const struct dl_library_search *dl_stages_search(const struct dl_stages *s, uint32_t pid,
-						 const char *name)
+const struct davy_library_search *davy_stages_search(const struct davy_stages *s, uint32_t pid,
+						     const char *name)
 {
-	const char *base = dl_step_base(name);
+	const char *base = davy_step_base(name);
 
-	for (size_t i = 0; i < DL_STAGES_SEARCHES; i++)
+	for (size_t i = 0; i < DAVY_STAGES_SEARCHES; i++)
 		if (s->search[i].pid == pid &&
-		    !strncmp(s->search[i].name, base, DL_STAGES_NAME - 1))
+		    !strncmp(s->search[i].name, base, DAVY_STAGES_NAME - 1))
 			return &s->search[i];
 	return NULL;
 }
 
 /* Its entry, or the one that was not touched for longest. */
-static struct dl_library_search *search(struct dl_stages *s, uint32_t pid, const char *name)
+static struct davy_library_search *search(struct davy_stages *s, uint32_t pid, const char *name)
 {
-	struct dl_library_search *oldest = &s->search[0], *found;
+	struct davy_library_search *oldest = &s->search[0], *found;
 
-	found = (struct dl_library_search *)dl_stages_search(s, pid, name);
+	found = (struct davy_library_search *)davy_stages_search(s, pid, name);
 	if (found)
 		return found;
-	for (size_t i = 1; i < DL_STAGES_SEARCHES && oldest->pid; i++)
+	for (size_t i = 1; i < DAVY_STAGES_SEARCHES && oldest->pid; i++)
 		if (!s->search[i].pid || s->search[i].touched_ns < oldest->touched_ns)
 			oldest = &s->search[i];
 	memset(oldest, 0, sizeof(*oldest));
 	oldest->pid = pid;
-	dl_keep(oldest->name, sizeof(oldest->name), dl_step_base(name));
+	davy_keep(oldest->name, sizeof(oldest->name), davy_step_base(name));
 	return oldest;
 }
 
-static void missed(struct dl_stages *s, const struct dl_start_step *step)
+static void missed(struct davy_stages *s, const struct davy_start_step *step)
 {
-	struct dl_library_search *f = search(s, step->pid, step->path);
+	struct davy_library_search *f = search(s, step->pid, step->path);
 
 	f->touched_ns = step->at_ns;
 	f->places++;
-	if (f->kept < DL_STAGES_PATHS)
-		dl_keep(f->path[f->kept++], DL_STAGES_PATH, step->path);
+	if (f->kept < DAVY_STAGES_PATHS)
+		davy_keep(f->path[f->kept++], DAVY_STAGES_PATH, step->path);
 }
 
-static enum dl_family family_of_node(const char *node)
+static enum davy_family family_of_node(const char *node)
 {
 	if (!strncmp(node, "/dev/nvidia", 11))
-		return DL_FAMILY_CUDA;
-	return !strcmp(node, "/dev/kfd") ? DL_FAMILY_HSA : DL_FAMILY_VULKAN;
+		return DAVY_FAMILY_CUDA;
+	return !strcmp(node, "/dev/kfd") ? DAVY_FAMILY_HSA : DAVY_FAMILY_VULKAN;
 }
 
-static void node(struct dl_stages *s, const struct dl_start_step *step)
+static void node(struct davy_stages *s, const struct davy_start_step *step)
 {
-	struct dl_cause *c;
+	struct davy_cause *c;
 
 	if (step->code >= 0)
 		return;
 	for (size_t i = 0; i < s->cause_count; i++)
-		if (s->cause[i].kind == DL_CAUSE_NODE_REFUSED && s->cause[i].pid == step->pid &&
+		if (s->cause[i].kind == DAVY_CAUSE_NODE_REFUSED && s->cause[i].pid == step->pid &&
 		    s->cause[i].code == step->code && !strcmp(s->cause[i].what, step->path))
 			return;
-	c = dl_stages_cause(s, DL_CAUSE_NODE_REFUSED, DL_STAGE_DEVICES, family_of_node(step->path),
-			    step);
+	c = davy_stages_cause(s, DAVY_CAUSE_NODE_REFUSED, DAVY_STAGE_DEVICES,
+			      family_of_node(step->path), step);
 	c->code = step->code;
-	dl_keep(c->what, sizeof(c->what), step->path);
+	davy_keep(c->what, sizeof(c->what), step->path);
 }
 
-void dl_stages_open(struct dl_stages *s, struct dl_start_process *p,
-		    const struct dl_start_step *step)
+void davy_stages_open(struct davy_stages *s, struct davy_start_process *p,
+		      const struct davy_start_step *step)
 {
 	int known;
 
-	if (dl_step_is_node(step->path)) {
+	if (davy_step_is_node(step->path)) {
 		node(s, step);
 		return;
 	}
-	if (!dl_step_is_library(step->path))
+	if (!davy_step_is_library(step->path))
 		return;
-	dl_stages_raise(p, DL_STAGE_LIBRARY);
-	known = dl_known_library(step->path);
+	davy_stages_raise(p, DAVY_STAGE_LIBRARY);
+	known = davy_known_library(step->path);
 	if (known >= 0)
-		dl_stages_headway(p, dl_known_libraries[known].family, DL_HEADWAY_LOOKED);
+		davy_stages_headway(p, davy_known_libraries[known].family, DAVY_HEADWAY_LOOKED);
 	if (step->code < 0)
 		missed(s, step);
 	else if (known >= 0 && !s->found[known][0])
-		dl_keep(s->found[known], DL_STAGES_PATH, step->path);
+		davy_keep(s->found[known], DAVY_STAGES_PATH, step->path);
 }
 
 /*
  * "path" is the file's own name here, which a link may have hidden: open tells the name asked
  * for.
  */
-void dl_stages_map(struct dl_stages *s, struct dl_start_process *p,
-		   const struct dl_start_step *step)
+void davy_stages_map(struct davy_stages *s, struct davy_start_process *p,
+		     const struct davy_start_step *step)
 {
-	int known = dl_known_library(step->path);
+	int known = davy_known_library(step->path);
 
 	(void)s;
 	if (known < 0 || step->code < 0)
 		return;
 	p->libraries |= 1U << known;
-	p->engine |= dl_known_libraries[known].family == DL_FAMILY_GGML;
-	dl_stages_headway(p, dl_known_libraries[known].family, DL_HEADWAY_LOADED);
+	p->engine |= davy_known_libraries[known].family == DAVY_FAMILY_GGML;
+	davy_stages_headway(p, davy_known_libraries[known].family, DAVY_HEADWAY_LOADED);
 }
 
-static const char *loading(const struct dl_start_process *p, const struct dl_start_step *step)
+static const char *loading(const struct davy_start_process *p, const struct davy_start_step *step)
 {
 	if (!p->loading_depth || p->loading_tid != step->tid)
 		return NULL;
 	return p->loading[p->loading_depth - 1];
 }
 
-static void missing(struct dl_stages *s, struct dl_start_process *p,
-		    const struct dl_start_step *step)
+static void missing(struct davy_stages *s, struct davy_start_process *p,
+		    const struct davy_start_step *step)
 {
 	const char *outer = loading(p, step);
-	enum dl_family family = family_of(outer ? outer : step->path);
-	struct dl_cause *c;
+	enum davy_family family = family_of(outer ? outer : step->path);
+	struct davy_cause *c;
 
-	if (family == DL_FAMILY_NONE)
+	if (family == DAVY_FAMILY_NONE)
 		family = family_of(step->path);
-	dl_stages_headway(p, family, DL_HEADWAY_LOOKED);
-	if (outer && strcmp(dl_step_base(outer), dl_step_base(step->path)) != 0) {
-		c = dl_stages_cause(s, DL_CAUSE_DEPENDENCY_MISSING, DL_STAGE_LIBRARY, family, step);
-		dl_keep(c->of, sizeof(c->of), outer);
+	davy_stages_headway(p, family, DAVY_HEADWAY_LOOKED);
+	if (outer && strcmp(davy_step_base(outer), davy_step_base(step->path)) != 0) {
+		c = davy_stages_cause(s, DAVY_CAUSE_DEPENDENCY_MISSING, DAVY_STAGE_LIBRARY, family,
+				      step);
+		davy_keep(c->of, sizeof(c->of), outer);
 	} else {
-		c = dl_stages_cause(s, DL_CAUSE_LIBRARY_MISSING, DL_STAGE_LIBRARY, family, step);
+		c = davy_stages_cause(s, DAVY_CAUSE_LIBRARY_MISSING, DAVY_STAGE_LIBRARY, family,
+				      step);
 		if (!outer)
-			dl_keep(c->of, sizeof(c->of), p->name);
+			davy_keep(c->of, sizeof(c->of), p->name);
 	}
 	c->code = step->code ? -step->code : -ENOENT;
-	dl_keep(c->what, sizeof(c->what), step->path);
+	davy_keep(c->what, sizeof(c->what), step->path);
 }
 
 /* Within dlopen, and not just within ggml_backend_load, which asks for symbols by name, too. */
-static bool is_opening(const struct dl_start_process *p, const struct dl_start_step *step)
+static bool is_opening(const struct davy_start_process *p, const struct davy_start_step *step)
 {
-	const struct dl_function *f;
+	const struct davy_function *f;
 
 	if (!loading(p, step))
 		return false;
-	f = dl_function_at(p->loader[p->loading_depth - 1]);
-	return f && f->family == DL_FAMILY_NONE;
+	f = davy_function_at(p->loader[p->loading_depth - 1]);
+	return f && f->family == DAVY_FAMILY_NONE;
 }
 
 /* Vulkan's loader and ggml ask for symbols that a library may do without. */
-static bool may_lack(enum dl_family family, const char *symbol)
+static bool may_lack(enum davy_family family, const char *symbol)
 {
-	return family == DL_FAMILY_NONE || family == DL_FAMILY_VULKAN ||
+	return family == DAVY_FAMILY_NONE || family == DAVY_FAMILY_VULKAN ||
 	       !strcmp(symbol, "ggml_backend_score");
 }
 
 /* "undefined symbol: NAME" or "undefined symbol: NAME, version V". */
-static void undefined(struct dl_stages *s, const struct dl_start_process *p,
-		      const struct dl_start_step *step)
+static void undefined(struct davy_stages *s, const struct davy_start_process *p,
+		      const struct davy_start_step *step)
 {
 	const char *name = step->text + strlen(UNDEFINED);
 	bool opening = is_opening(p, step);
-	enum dl_family family = family_of(opening ? loading(p, step) : step->path);
-	struct dl_cause *c;
+	enum davy_family family = family_of(opening ? loading(p, step) : step->path);
+	struct davy_cause *c;
 
-	if (family == DL_FAMILY_NONE)
+	if (family == DAVY_FAMILY_NONE)
 		family = family_of(step->path);
 	if (!opening && may_lack(family, name))
-		family = DL_FAMILY_NONE; /* told if it ends the program */
-	c = dl_stages_cause(s, DL_CAUSE_SYMBOL_UNDEFINED, DL_STAGE_LIBRARY, family, step);
-	dl_keep(c->what, sizeof(c->what), name);
+		family = DAVY_FAMILY_NONE; /* told if it ends the program */
+	c = davy_stages_cause(s, DAVY_CAUSE_SYMBOL_UNDEFINED, DAVY_STAGE_LIBRARY, family, step);
+	davy_keep(c->what, sizeof(c->what), name);
 	c->what[strcspn(c->what, ",")] = 0;
-	dl_keep(c->of, sizeof(c->of), step->path[0] ? step->path : p->name);
-	dl_keep(c->detail, sizeof(c->detail),
-		opening ? "while it was loaded" : "asked for by name");
+	davy_keep(c->of, sizeof(c->of), step->path[0] ? step->path : p->name);
+	davy_keep(c->detail, sizeof(c->detail),
+		  opening ? "while it was loaded" : "asked for by name");
 }
 
-void dl_stages_link_error(struct dl_stages *s, struct dl_start_process *p,
-			  const struct dl_start_step *step)
+void davy_stages_link_error(struct davy_stages *s, struct davy_start_process *p,
+			    const struct davy_start_step *step)
 {
-	struct dl_cause *c;
+	struct davy_cause *c;
 
 	if (!strncmp(step->text, MISSING, strlen(MISSING))) {
 		missing(s, p, step);
 	} else if (!strncmp(step->text, UNDEFINED, strlen(UNDEFINED))) {
 		undefined(s, p, step);
 	} else {
-		c = dl_stages_cause(s, DL_CAUSE_LIBRARY_UNUSABLE, DL_STAGE_LIBRARY,
-				    family_of(step->path), step);
-		dl_keep(c->what, sizeof(c->what), step->path);
-		dl_keep(c->detail, sizeof(c->detail), step->text);
+		c = davy_stages_cause(s, DAVY_CAUSE_LIBRARY_UNUSABLE, DAVY_STAGE_LIBRARY,
+				      family_of(step->path), step);
+		davy_keep(c->what, sizeof(c->what), step->path);
+		davy_keep(c->detail, sizeof(c->detail), step->text);
 	}
 	p->last_error = (int)s->cause_count;
 }

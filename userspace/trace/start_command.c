@@ -31,17 +31,17 @@ static int command_run(void *arg)
 }
 
 static int command_start(struct waiting *w, const sigset_t *mask,
-			 struct dl_command_start *ret_start)
+			 struct davy_command_start *ret_start)
 {
-	const struct dl_child_spec spec = { .run = command_run,
-					    .arg = w,
-					    .stdio = { DL_CHILD_KEEP, DL_CHILD_KEEP,
-						       DL_CHILD_KEEP },
-					    .inherit_fds = true,
-					    .mask = mask,
-					    .keep_ignored = true };
-	struct dl_child child;
-	int err = dl_child_start(&spec, &child);
+	const struct davy_child_spec spec = { .run = command_run,
+					      .arg = w,
+					      .stdio = { DAVY_CHILD_KEEP, DAVY_CHILD_KEEP,
+							 DAVY_CHILD_KEEP },
+					      .inherit_fds = true,
+					      .mask = mask,
+					      .keep_ignored = true };
+	struct davy_child child;
+	int err = davy_child_start(&spec, &child);
 
 	close(w->go[0]);
 	close(w->failed[1]);
@@ -50,12 +50,13 @@ static int command_start(struct waiting *w, const sigset_t *mask,
 		close(w->failed[0]);
 		return err;
 	}
-	close(dl_child_take_pidfd(&child)); /* the tracer waits for SIGCHLD */
-	*ret_start = (struct dl_command_start){ child.pid, w->go[1], w->failed[0] };
+	close(davy_child_take_pidfd(&child)); /* the tracer waits for SIGCHLD */
+	*ret_start = (struct davy_command_start){ child.pid, w->go[1], w->failed[0] };
 	return 0;
 }
 
-int dl_command_prepare(char *const argv[], const sigset_t *mask, struct dl_command_start *ret_start)
+int davy_command_prepare(char *const argv[], const sigset_t *mask,
+			 struct davy_command_start *ret_start)
 {
 	struct waiting w = { .argv = argv };
 	int err;
@@ -70,7 +71,7 @@ int dl_command_prepare(char *const argv[], const sigset_t *mask, struct dl_comma
 	return err;
 }
 
-int dl_command_go(struct dl_command_start *start)
+int davy_command_go(struct davy_command_start *start)
 {
 	int err = 0;
 	ssize_t n = write(start->go, "g", 1);

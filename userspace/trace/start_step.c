@@ -3,17 +3,17 @@
 
 #include <string.h>
 
-const char *dl_step_kind_name(enum dl_start_step_kind kind)
+const char *davy_step_kind_name(enum davy_start_step_kind kind)
 {
 	static const char *const names[] = {
 		"none", "fork",	  "exec",	"exit",	  "open",   "map",
 		"call", "return", "link_error", "signal", "loaded",
 	};
 
-	return kind < DL_STEP_KIND_COUNT ? names[kind] : "none";
+	return kind < DAVY_STEP_KIND_COUNT ? names[kind] : "none";
 }
 
-const char *dl_step_next_text(const char *texts, size_t size, const char *at)
+const char *davy_step_next_text(const char *texts, size_t size, const char *at)
 {
 	const char *end = texts + size, *next;
 
@@ -23,18 +23,18 @@ const char *dl_step_next_text(const char *texts, size_t size, const char *at)
 	return next < end ? next : NULL;
 }
 
-const char *dl_step_variable(const struct dl_start_step *step, const char *name)
+const char *davy_step_variable(const struct davy_start_step *step, const char *name)
 {
 	size_t length = strlen(name);
 
-	for (const char *at = dl_step_next_text(step->envp, step->envp_size, NULL); at;
-	     at = dl_step_next_text(step->envp, step->envp_size, at))
+	for (const char *at = davy_step_next_text(step->envp, step->envp_size, NULL); at;
+	     at = davy_step_next_text(step->envp, step->envp_size, at))
 		if (!strncmp(at, name, length) && at[length] == '=')
 			return at + length + 1;
 	return NULL;
 }
 
-bool dl_step_variable_matters(const char *variable)
+bool davy_step_variable_matters(const char *variable)
 {
 	static const char *const begins[] = {
 		"LD_LIBRARY_PATH=",
@@ -77,23 +77,23 @@ bool dl_step_variable_matters(const char *variable)
 	return false;
 }
 
-const char *dl_step_base(const char *path)
+const char *davy_step_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-bool dl_step_is_library(const char *path)
+bool davy_step_is_library(const char *path)
 {
-	const char *base = dl_step_base(path);
+	const char *base = davy_step_base(path);
 	const char *so = strstr(base, ".so");
 
 	return so && so != base && (!so[3] || so[3] == '.') && strcmp(base, "ld.so.cache") != 0 &&
 	       strcmp(base, "ld.so.preload") != 0;
 }
 
-bool dl_step_is_node(const char *path)
+bool davy_step_is_node(const char *path)
 {
 	return !strncmp(path, "/dev/dri/", 9) || !strcmp(path, "/dev/kfd") ||
 	       !strncmp(path, "/dev/nvidia", 11) || !strncmp(path, "/dev/accel/", 11) ||

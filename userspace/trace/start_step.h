@@ -4,36 +4,36 @@
  * same steps. All texts are hostile (any bytes but NUL), never NULL, and belong to the decoder:
  * they are good until its next call.
  */
-#ifndef DL_DISCOVERY_STEP_H
-#define DL_DISCOVERY_STEP_H
+#ifndef DAVY_START_STEP_H
+#define DAVY_START_STEP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum dl_start_step_kind {
-	DL_STEP_NONE = 0,
-	DL_STEP_FORK,	    /* other: the child */
-	DL_STEP_EXEC,	    /* path, other: the parent, argv, envp */
-	DL_STEP_EXIT,	    /* code: as from wait(2) */
-	DL_STEP_OPEN,	    /* path, code: descriptor or -errno */
-	DL_STEP_MAP,	    /* path: the file's own name, code: 0 or -errno */
-	DL_STEP_CALL,	    /* function, path: its text, size: its second argument */
-	DL_STEP_RETURN,	    /* function, result, count, duration */
-	DL_STEP_LINK_ERROR, /* path: the object, text: what the dynamic linker says of it */
-	DL_STEP_SIGNAL, /* code: signal, other: sender or 0 for the kernel, path: sender's comm */
-	DL_STEP_LOADED, /* what was opened is mapped */
-	DL_STEP_KIND_COUNT,
+enum davy_start_step_kind {
+	DAVY_STEP_NONE = 0,
+	DAVY_STEP_FORK,	      /* other: the child */
+	DAVY_STEP_EXEC,	      /* path, other: the parent, argv, envp */
+	DAVY_STEP_EXIT,	      /* code: as from wait(2) */
+	DAVY_STEP_OPEN,	      /* path, code: descriptor or -errno */
+	DAVY_STEP_MAP,	      /* path: the file's own name, code: 0 or -errno */
+	DAVY_STEP_CALL,	      /* function, path: its text, size: its second argument */
+	DAVY_STEP_RETURN,     /* function, result, count, duration */
+	DAVY_STEP_LINK_ERROR, /* path: the object, text: what the dynamic linker says of it */
+	DAVY_STEP_SIGNAL, /* code: signal, other: sender or 0 for the kernel, path: sender's comm */
+	DAVY_STEP_LOADED, /* what was opened is mapped */
+	DAVY_STEP_KIND_COUNT,
 };
 
-struct dl_start_step {
-	enum dl_start_step_kind kind;
+struct davy_start_step {
+	enum davy_start_step_kind kind;
 	uint64_t at_ns; /* CLOCK_BOOTTIME */
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t other;
 	int32_t code;
-	uint32_t function; /* index into dl_functions */
+	uint32_t function; /* index into davy_functions */
 	uint32_t count;
 	uint64_t result;
 	uint64_t size;
@@ -55,33 +55,33 @@ struct dl_start_step {
 	size_t envp_size;
 };
 
-const char *dl_step_kind_name(enum dl_start_step_kind kind);
+const char *davy_step_kind_name(enum davy_start_step_kind kind);
 
 /* Steps through texts with their NULs; NULL after the last. "at" NULL: the first. */
-const char *dl_step_next_text(const char *texts, size_t size, const char *at);
+const char *davy_step_next_text(const char *texts, size_t size, const char *at);
 
 /* The value of a variable of an environment, NULL: not set. */
-const char *dl_step_variable(const struct dl_start_step *step, const char *name);
+const char *davy_step_variable(const struct davy_start_step *step, const char *name);
 
 /* Whether a variable ("NAME=value") says something about how GPUs are found. */
-bool dl_step_variable_matters(const char *variable);
+bool davy_step_variable_matters(const char *variable);
 
 /* Last component of a path. */
-const char *dl_step_base(const char *path);
+const char *davy_step_base(const char *path);
 
 /* Whether the last component is a shared library's name ("libx.so", "libx.so.1"). */
-bool dl_step_is_library(const char *path);
+bool davy_step_is_library(const char *path);
 
 /* A device node of a GPU. */
-bool dl_step_is_node(const char *path);
+bool davy_step_is_node(const char *path);
 
-struct dl_decoder;
+struct davy_decoder;
 
-int dl_decoder_new(struct dl_decoder **ret_decoder);
-void dl_decoder_free(struct dl_decoder *d);
+int davy_decoder_new(struct davy_decoder **ret_decoder);
+void davy_decoder_free(struct davy_decoder *d);
 
 /* 1: a step; 0: part of one; -EBADMSG: no record of ours. */
-int dl_decoder_feed(struct dl_decoder *d, const void *record, size_t size,
-		    struct dl_start_step *ret_step);
+int davy_decoder_feed(struct davy_decoder *d, const void *record, size_t size,
+		      struct davy_start_step *ret_step);
 
 #endif

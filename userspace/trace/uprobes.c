@@ -22,7 +22,7 @@ struct probe {
 	int event; /* -1: the link alone */
 };
 
-struct dl_uprobes {
+struct davy_uprobes {
 	uint32_t type; /* of uprobes among perf's events */
 	bool singly;   /* Linux before 6.6 */
 	struct probe probe[LINKS_MAX];
@@ -46,12 +46,12 @@ struct multi {
 	uint32_t pad;
 };
 
-int dl_uprobes_new(struct dl_uprobes **ret_uprobes)
+int davy_uprobes_new(struct davy_uprobes **ret_uprobes)
 {
-	struct dl_uprobes *u;
+	struct davy_uprobes *u;
 	char type[16] = "";
 
-	if (dl_read_file(EVENT_TYPE, type, sizeof(type)) <= 0)
+	if (davy_read_file(EVENT_TYPE, type, sizeof(type)) <= 0)
 		return -ENOENT;
 	u = calloc(1, sizeof(*u));
 	if (!u)
@@ -63,7 +63,7 @@ int dl_uprobes_new(struct dl_uprobes **ret_uprobes)
 
 static void *take_away(void *arg)
 {
-	struct dl_uprobes *u = arg;
+	struct davy_uprobes *u = arg;
 	size_t i;
 
 	while ((i = atomic_fetch_add(&u->taken, 1)) < u->count) {
@@ -75,7 +75,7 @@ static void *take_away(void *arg)
 }
 
 /* Each waits for grace periods of RCU, which many can wait for at once. */
-void dl_uprobes_free(struct dl_uprobes *u)
+void davy_uprobes_free(struct davy_uprobes *u)
 {
 	pthread_t thread[TAKERS];
 	size_t threads = 0;
@@ -91,18 +91,18 @@ void dl_uprobes_free(struct dl_uprobes *u)
 	free(u);
 }
 
-static int keep(struct dl_uprobes *u, int link, int event)
+static int keep(struct davy_uprobes *u, int link, int event)
 {
 	u->probe[u->count].link = link;
 	u->probe[u->count++].event = event;
 	return 0;
 }
 
-static int put_multi(struct dl_uprobes *u, int program, const char *path, const uint64_t *offsets,
+static int put_multi(struct davy_uprobes *u, int program, const char *path, const uint64_t *offsets,
 		     const uint64_t *cookies, size_t count)
 {
 	struct multi attr = { .program = (uint32_t)program,
-			      .type = DL_UPROBE_MULTI,
+			      .type = DAVY_UPROBE_MULTI,
 			      .path = (uint64_t)(uintptr_t)path,
 			      .offsets = (uint64_t)(uintptr_t)offsets,
 			      .cookies = (uint64_t)(uintptr_t)cookies,
@@ -115,7 +115,7 @@ static int put_multi(struct dl_uprobes *u, int program, const char *path, const 
 	return link < 0 ? -errno : keep(u, link, -1);
 }
 
-static int put_event(struct dl_uprobes *u, int program, const char *path, uint64_t offset,
+static int put_event(struct davy_uprobes *u, int program, const char *path, uint64_t offset,
 		     uint64_t cookie)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = cookie);
@@ -139,7 +139,7 @@ static int put_event(struct dl_uprobes *u, int program, const char *path, uint64
 }
 
 /* A place where none can be put keeps others from being put with it. */
-static int put_one(struct dl_uprobes *u, int program, const char *path, uint64_t offset,
+static int put_one(struct davy_uprobes *u, int program, const char *path, uint64_t offset,
 		   uint64_t cookie)
 {
 	int err;
@@ -154,8 +154,8 @@ static int put_one(struct dl_uprobes *u, int program, const char *path, uint64_t
 	return err;
 }
 
-int dl_uprobes_put(struct dl_uprobes *u, int program, const char *path, const uint64_t *offsets,
-		   const uint64_t *cookies, size_t count)
+int davy_uprobes_put(struct davy_uprobes *u, int program, const char *path, const uint64_t *offsets,
+		     const uint64_t *cookies, size_t count)
 {
 	int put = 0, err = 0, first = 0;
 

@@ -3,28 +3,28 @@
  * Uprobes for every process, put while somebody waits for them: without libbpf's own way, which
  * takes twice as long (libbpf 1.1 reads sysfs for each, and knows no more than one at a time).
  */
-#ifndef DL_DISCOVERY_UPROBES_H
-#define DL_DISCOVERY_UPROBES_H
+#ifndef DAVY_UPROBES_H
+#define DAVY_UPROBES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* As programs for them are to be loaded: expected_attach_type BPF_TRACE_UPROBE_MULTI. */
-#define DL_UPROBE_MULTI 48
+#define DAVY_UPROBE_MULTI 48
 
-struct dl_uprobes;
+struct davy_uprobes;
 
 /* -ENOENT: the kernel has no uprobes. */
-int dl_uprobes_new(struct dl_uprobes **ret_uprobes);
+int davy_uprobes_new(struct davy_uprobes **ret_uprobes);
 
 /* Takes all of them away; several grace periods of RCU, on Linux 6.1 to 6.5 for each, 0.1 s. */
-void dl_uprobes_free(struct dl_uprobes *u);
+void davy_uprobes_free(struct davy_uprobes *u);
 
 /*
  * At file offsets in "path", each with its cookie. Returns how many were put, which may be fewer,
  * or -errno if none was.
  */
-int dl_uprobes_put(struct dl_uprobes *u, int program, const char *path, const uint64_t *offsets,
-		   const uint64_t *cookies, size_t count);
+int davy_uprobes_put(struct davy_uprobes *u, int program, const char *path, const uint64_t *offsets,
+		     const uint64_t *cookies, size_t count);
 
 #endif

@@ -23,16 +23,16 @@
 #define NS_PER_MS 1000000
 #define END_MS	  1000
 
-struct dl_warm {
-	int tracefs;	       /* a mount of our own, seen by nobody */
-	int first;	       /* the event that keeps the probe defined, in ourselves */
-	int second;	       /* -1, or the one by which it is put into the other one, too */
-	struct dl_child other; /* only waits */
+struct davy_warm {
+	int tracefs;		 /* a mount of our own, seen by nobody */
+	int first;		 /* the event that keeps the probe defined, in ourselves */
+	int second;		 /* -1, or the one by which it is put into the other one, too */
+	struct davy_child other; /* only waits */
 	unsigned int id;
 };
 
 /* Where the probe lies. It is exported for it, and never called. */
-__attribute__((noinline, used, visibility("default"))) void dl_warm_place(void)
+__attribute__((noinline, used, visibility("default"))) void davy_warm_place(void)
 {
 	__asm__ volatile("nop");
 }
@@ -40,7 +40,7 @@ __attribute__((noinline, used, visibility("default"))) void dl_warm_place(void)
 /* Without a mount in anybody's tree: not every host has it where it belongs. */
 static int mount_tracefs(void)
 {
-	DL_FD fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+	DAVY_FD fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
 	int fd;
 
 	if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
@@ -49,22 +49,22 @@ static int mount_tracefs(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static int tell(const struct dl_warm *w, const char *text)
+static int tell(const struct davy_warm *w, const char *text)
 {
-	DL_FD fd = openat(w->tracefs, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
+	DAVY_FD fd = openat(w->tracefs, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
-	return dl_write_all(fd, text, strlen(text));
+	return davy_write_all(fd, text, strlen(text));
 }
 
 /* The file offset of an address of our own executable, by its mapping. */
 static int place_offset(uint64_t *ret_offset)
 {
-	unsigned long begin, end, offset, at = (unsigned long)(uintptr_t)dl_warm_place;
+	unsigned long begin, end, offset, at = (unsigned long)(uintptr_t)davy_warm_place;
 	char *line = NULL;
 	size_t size = 0;
-	DL_FILE maps = fopen("/proc/self/maps", "re");
+	DAVY_FILE maps = fopen("/proc/self/maps", "re");
 	int err = -ENOENT;
 
 	while (err && maps && getline(&line, &size, maps) > 0) {
@@ -78,12 +78,12 @@ static int place_offset(uint64_t *ret_offset)
 	return err;
 }
 
-static int define(struct dl_warm *w)
+static int define(struct davy_warm *w)
 {
 	char text[128], name[128], number[32] = "";
 	uint64_t offset;
 	int err = place_offset(&offset);
-	DL_FD fd = -1;
+	DAVY_FD fd = -1;
 
 	if (err)
 		return err;
@@ -94,7 +94,7 @@ static int define(struct dl_warm *w)
 		return err;
 	snprintf(name, sizeof(name), "events/" GROUP "/warm/id", getpid());
 	fd = openat(w->tracefs, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || dl_read_fd(fd, number, sizeof(number)) <= 0)
+	if (fd < 0 || davy_read_fd(fd, number, sizeof(number)) <= 0)
 		return -ENOENT;
 	w->id = (unsigned int)strtoul(number, NULL, 10);
 	return w->id ? 0 : -ENOENT;
@@ -104,7 +104,7 @@ static int define(struct dl_warm *w)
  * Of one process alone: with one for everybody, or a second one for the same address space, the
  * probe would not be applied anew (kernel/trace/trace_uprobe.c, __uprobe_perf_filter).
  */
-static int open_event(const struct dl_warm *w, pid_t pid)
+static int open_event(const struct davy_warm *w, pid_t pid)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -125,19 +125,19 @@ static int warm_wait(void *arg)
 }
 
 /* Ends with us. In a session of its own: a terminal's signals are not for it. */
-static int start_other(struct dl_child *ret_child)
+static int start_other(struct davy_child *ret_child)
 {
-	const struct dl_child_spec spec = { .run = warm_wait,
-					    .stdio = { 0, 0, DL_CHILD_NULL },
-					    .own_session = true,
-					    .death_signal = SIGKILL };
+	const struct davy_child_spec spec = { .run = warm_wait,
+					      .stdio = { 0, 0, DAVY_CHILD_NULL },
+					      .own_session = true,
+					      .death_signal = SIGKILL };
 
-	return dl_child_start(&spec, ret_child);
+	return davy_child_start(&spec, ret_child);
 }
 
-int dl_warm_open(struct dl_warm **ret_warm)
+int davy_warm_open(struct davy_warm **ret_warm)
 {
-	struct dl_warm *w = calloc(1, sizeof(*w));
+	struct davy_warm *w = calloc(1, sizeof(*w));
 	int err;
 
 	if (!w)
@@ -150,20 +150,20 @@ int dl_warm_open(struct dl_warm **ret_warm)
 	if (err >= 0)
 		err = start_other(&w->other);
 	if (err < 0) {
-		dl_warm_close(w);
+		davy_warm_close(w);
 		return err;
 	}
 	*ret_warm = w;
 	return 0;
 }
 
-void dl_warm_close(struct dl_warm *w)
+void davy_warm_close(struct davy_warm *w)
 {
 	char text[64];
 
 	if (!w)
 		return;
-	dl_child_end(&w->other, END_MS);
+	davy_child_end(&w->other, END_MS);
 	if (w->second >= 0)
 		close(w->second);
 	if (w->first >= 0)
@@ -177,7 +177,7 @@ void dl_warm_close(struct dl_warm *w)
 	free(w);
 }
 
-void dl_warm_again(struct dl_warm *w)
+void davy_warm_again(struct davy_warm *w)
 {
 	if (w->second >= 0) {
 		close(w->second);
@@ -188,7 +188,7 @@ void dl_warm_again(struct dl_warm *w)
 }
 
 /* Of the coarse clock, which the tick moves on. */
-long dl_warm_every_ns(void)
+long davy_warm_every_ns(void)
 {
 	struct timespec tick;
 

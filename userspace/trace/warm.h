@@ -6,17 +6,17 @@
  * period does not. So a probe of our own, which nobody meets, is put into a process or taken out
  * of it in every tick; hardly a grace period is shorter.
  */
-#ifndef DL_DISCOVERY_WARM_H
-#define DL_DISCOVERY_WARM_H
+#ifndef DAVY_WARM_H
+#define DAVY_WARM_H
 
-struct dl_warm;
+struct davy_warm;
 
 /* -errno: uprobes are put as they are; -ENOENT, -ENOTSUP: no tracefs with uprobes. */
-int dl_warm_open(struct dl_warm **ret_warm);
-void dl_warm_close(struct dl_warm *w);
+int davy_warm_open(struct davy_warm **ret_warm);
+void davy_warm_close(struct davy_warm *w);
 
 /* To be called every so often while it is needed. */
-long dl_warm_every_ns(void);
-void dl_warm_again(struct dl_warm *w);
+long davy_warm_every_ns(void);
+void davy_warm_again(struct davy_warm *w);
 
 #endif

@@ -55,7 +55,7 @@ struct fault_rule {
 	uint64_t after_count;
 	uint64_t ms;
 	uint64_t min_bytes;
-	uint64_t wide; /* workgroups */
+	uint64_t wide;	     /* workgroups */
 	uint64_t heap_bytes; /* 0: as it is */
 	enum fault_device_type type;
 	uint64_t vendor; /* 0: as it is */

@@ -10,12 +10,10 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
-TRACE_EVENT(nvidia_dev_xid,
-	    TP_PROTO(const struct pci_dev *pdev, u32 error_code, const char *msg),
+TRACE_EVENT(nvidia_dev_xid, TP_PROTO(const struct pci_dev *pdev, u32 error_code, const char *msg),
 	    TP_ARGS(pdev, error_code, msg),
-	    TP_STRUCT__entry(__array(char, dev, 16)
-			     __field(u32, error_code)
-			     __array(char, msg, 64)),
+	    TP_STRUCT__entry(__array(char, dev, 16) __field(u32, error_code)
+				     __array(char, msg, 64)),
 	    TP_fast_assign(strscpy(__entry->dev, pci_name(pdev), sizeof(__entry->dev));
 			   __entry->error_code = error_code;
 			   strscpy(__entry->msg, msg, sizeof(__entry->msg));),

@@ -18,7 +18,7 @@
 #define LIMIT_MS 60000
 
 struct deed {
-	struct dl_agent *agent;
+	struct davy_agent *agent;
 	uint32_t plan; /* 0: "done" is told instead */
 	uint32_t workload;
 	uint8_t hazard;
@@ -31,20 +31,20 @@ struct deed {
 /* Which model is to be restored outlives us. */
 static void remember(const struct deed *d, const json_t *answer)
 {
-	struct dl_service *u = dl_unit_of_workload(d->agent, d->workload);
-	struct dl_adopted *list = &d->agent->units->adopted;
-	struct dl_adopted_unit *of = u ? dl_adopted_find(list, u->name) : NULL;
+	struct davy_service *u = davy_unit_of_workload(d->agent, d->workload);
+	struct davy_adopted *list = &d->agent->units->adopted;
+	struct davy_adopted_unit *of = u ? davy_adopted_find(list, u->name) : NULL;
 	const char *model = json_string_value(json_object_get(answer, "model"));
 
 	if (!of || (!d->derives && !d->restores))
 		return;
-	dl_copy_name(of->derived, sizeof(of->derived), d->derives && model ? model : "");
+	davy_copy_name(of->derived, sizeof(of->derived), d->derives && model ? model : "");
 	if (d->derives)
-		of->shrunk_for = (enum dl_hazard)d->hazard;
-	dl_units_save(d->agent);
+		of->shrunk_for = (enum davy_hazard)d->hazard;
+	davy_units_save(d->agent);
 }
 
-static void on_done(void *arg, const struct dl_probe_finding *finding)
+static void on_done(void *arg, const struct davy_probe_finding *finding)
 {
 	struct deed *d = arg;
 	json_t *answer =
@@ -54,21 +54,21 @@ static void on_done(void *arg, const struct dl_probe_finding *finding)
 	char safe[256];
 
 	if (!good)
-		dl_log("models of workload %u: %s", d->workload,
-		       dl_text_shown(safe, sizeof(safe), why ? why : finding->text));
+		davy_log("models of workload %u: %s", d->workload,
+			 davy_text_shown(safe, sizeof(safe), why ? why : finding->text));
 	else
 		remember(d, answer);
 	if (d->plan)
-		dl_agent_acted(d->agent, d->plan, d->workload,
-			       good ? DL_ACT_SERVING : DL_ACT_FAILED, 0, good ? 0 : -EIO);
+		davy_agent_acted(d->agent, d->plan, d->workload,
+				 good ? DAVY_ACT_SERVING : DAVY_ACT_FAILED, 0, good ? 0 : -EIO);
 	else
 		d->done(d->arg, good);
 	json_decref(answer);
 	free(d);
 }
 
-static int start(const struct dl_service *u, const struct deed *deed, const char *act,
-		 const struct dl_knobs *knobs, const char *model)
+static int start(const struct davy_service *u, const struct deed *deed, const char *act,
+		 const struct davy_knobs *knobs, const char *model)
 {
 	char port[16], batch[16], context[16];
 	const char *const arguments[] = {
@@ -76,7 +76,7 @@ static int start(const struct dl_service *u, const struct deed *deed, const char
 		"--port",
 		port,
 		"--api",
-		dl_check_api(u->engine, u->role),
+		davy_check_api(u->engine, u->role),
 		"--act",
 		act,
 		"--num-batch",
@@ -87,10 +87,10 @@ static int start(const struct dl_service *u, const struct deed *deed, const char
 		model,
 		NULL,
 	};
-	struct dl_probe_request request = { .program = u->agent->probe_path,
-					    .arguments = arguments,
-					    .limit_ms = LIMIT_MS,
-					    .done = on_done };
+	struct davy_probe_request request = { .program = u->agent->probe_path,
+					      .arguments = arguments,
+					      .limit_ms = LIMIT_MS,
+					      .done = on_done };
 	struct deed *d = malloc(sizeof(*d));
 	int err;
 
@@ -101,35 +101,35 @@ static int start(const struct dl_service *u, const struct deed *deed, const char
 	snprintf(port, sizeof(port), "%u", u->port);
 	snprintf(batch, sizeof(batch), "%u", knobs->ubatch);
 	snprintf(context, sizeof(context), "%u", knobs->context / (u->parallel ? u->parallel : 1));
-	err = u->port ? dl_probe_start(u->agent->loop, &request) : -EDESTADDRREQ;
+	err = u->port ? davy_probe_start(u->agent->loop, &request) : -EDESTADDRREQ;
 	if (err)
 		free(d);
 	return err;
 }
 
-static const char *derived_of(const struct dl_service *u)
+static const char *derived_of(const struct davy_service *u)
 {
-	const struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
+	const struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
 
 	return of ? of->derived : "";
 }
 
 /* What a rung is to the models; NULL: it is not theirs. */
-static const char *act_of(const struct dl_service *u, const struct dl_plan *plan)
+static const char *act_of(const struct davy_service *u, const struct davy_plan *plan)
 {
-	bool ollama = u->engine == DL_ENGINE_OLLAMA;
+	bool ollama = u->engine == DAVY_ENGINE_OLLAMA;
 
-	if (plan->rung == DL_RUNG_UNLOAD)
+	if (plan->rung == DAVY_RUNG_UNLOAD)
 		return "unload";
-	if (ollama && plan->rung == DL_RUNG_SHRINK && plan->knobs.ubatch)
+	if (ollama && plan->rung == DAVY_RUNG_SHRINK && plan->knobs.ubatch)
 		return "derive";
-	if (ollama && plan->rung == DL_RUNG_UNDO && plan->level == DL_RUNG_SHRINK &&
+	if (ollama && plan->rung == DAVY_RUNG_UNDO && plan->level == DAVY_RUNG_SHRINK &&
 	    derived_of(u)[0])
 		return plan->knobs.ubatch ? "derive" : "restore";
 	return NULL;
 }
 
-bool dl_models_act(struct dl_service *u, const struct dl_plan *plan)
+bool davy_models_act(struct davy_service *u, const struct davy_plan *plan)
 {
 	const char *act = act_of(u, plan);
 	struct deed deed = { .agent = u->agent,
@@ -142,14 +142,15 @@ bool dl_models_act(struct dl_service *u, const struct dl_plan *plan)
 		return false;
 	deed.derives = !strcmp(act, "derive");
 	deed.restores = !strcmp(act, "restore");
-	err = start(u, &deed, act, &plan->knobs, plan->rung == DL_RUNG_UNLOAD ? "" : derived_of(u));
+	err = start(u, &deed, act, &plan->knobs,
+		    plan->rung == DAVY_RUNG_UNLOAD ? "" : derived_of(u));
 	if (err)
-		dl_agent_acted(u->agent, plan->id, u->workload, DL_ACT_FAILED, 0, err);
+		davy_agent_acted(u->agent, plan->id, u->workload, DAVY_ACT_FAILED, 0, err);
 	return true;
 }
 
-bool dl_models_restore(struct dl_service *u, const char *model, void (*done)(void *arg, bool good),
-		       void *arg)
+bool davy_models_restore(struct davy_service *u, const char *model,
+			 void (*done)(void *arg, bool good), void *arg)
 {
 	struct deed deed = { .agent = u->agent,
 			     .workload = u->workload,
@@ -157,5 +158,5 @@ bool dl_models_restore(struct dl_service *u, const char *model, void (*done)(voi
 			     .done = done,
 			     .arg = arg };
 
-	return !start(u, &deed, "restore", &(struct dl_knobs){ 0 }, model);
+	return !start(u, &deed, "restore", &(struct davy_knobs){ 0 }, model);
 }

@@ -20,88 +20,88 @@
 #define VERIFY_TIMEOUT_MS 60000 /* the first token may follow a cold load */
 #define VERIFY_ROUND_MS	  5000	/* then: who is it, does it live? */
 
-static void end(struct dl_service *u, enum dl_act_stage stage, int result)
+static void end(struct davy_service *u, enum davy_act_stage stage, int result)
 {
 	uint32_t plan = u->act.plan;
 
 	memset(&u->act, 0, sizeof(u->act));
-	dl_agent_acted(u->agent, plan, u->workload, stage, 0, result);
-	dl_unit_look(u);
+	davy_agent_acted(u->agent, plan, u->workload, stage, 0, result);
+	davy_unit_look(u);
 }
 
-static uint32_t patience_ms(const struct dl_service *u)
+static uint32_t patience_ms(const struct davy_service *u)
 {
-	return (uint32_t)u->agent->core.config.value[DL_CFG_ACT_TIMEOUT_MS];
+	return (uint32_t)u->agent->core.config.value[DAVY_CFG_ACT_TIMEOUT_MS];
 }
 
-static struct dl_adopted_unit *adopted(const struct dl_service *u)
+static struct davy_adopted_unit *adopted(const struct davy_service *u)
 {
-	return dl_adopted_find(&u->agent->units->adopted, u->name);
+	return davy_adopted_find(&u->agent->units->adopted, u->name);
 }
 
-int dl_unit_environment(struct dl_service *u, const struct dl_adopted_unit *wanted,
-			struct dl_environment *e)
+int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit *wanted,
+			  struct davy_environment *e)
 {
-	const struct dl_engine_wish wish = { .backend = wanted->backend, .knobs = wanted->knobs };
-	struct dl_engine_facts facts;
-	struct dl_engine_look look;
+	const struct davy_engine_wish wish = { .backend = wanted->backend, .knobs = wanted->knobs };
+	struct davy_engine_facts facts;
+	struct davy_engine_look look;
 
 	memset(e, 0, sizeof(*e));
-	if (dl_engine_wish_empty(&wish))
+	if (davy_engine_wish_empty(&wish))
 		return 0;
 	if (!u->start) {
-		dl_log("%s: was not seen running, so what its command line says is not known",
-		       u->name);
+		davy_log("%s: was not seen running, so what its command line says is not known",
+			 u->name);
 		return -ENODATA;
 	}
-	look = dl_process_start_look(u->start);
-	dl_engine_identify(&look, &facts);
-	return dl_engine_environment(&look, &facts, &wish, e);
+	look = davy_process_start_look(u->start);
+	davy_engine_identify(&look, &facts);
+	return davy_engine_environment(&look, &facts, &wish, e);
 }
 
-static void on_gone_back(void *arg, const struct dl_unit_answer *said)
+static void on_gone_back(void *arg, const struct davy_unit_answer *said)
 {
-	struct dl_service *u = arg;
+	struct davy_service *u = arg;
 
 	if (said->error)
-		dl_log("%s: what it was told before is told again, but: %s", u->name, said->why);
-	end(u, DL_ACT_FAILED, u->act.result);
+		davy_log("%s: what it was told before is told again, but: %s", u->name, said->why);
+	end(u, DAVY_ACT_FAILED, u->act.result);
 }
 
 /* Back to what it was told before; "restart" unless it is not to run. */
-static void go_back(struct dl_service *u, int result, bool restart)
+static void go_back(struct davy_service *u, int result, bool restart)
 {
-	struct dl_adopted_unit *of = adopted(u);
-	struct dl_environment e;
+	struct davy_adopted_unit *of = adopted(u);
+	struct davy_environment e;
 	uint32_t version;
 	int err = 0;
 
 	u->act.result = result;
 	if (!u->act.written || !of) {
-		end(u, DL_ACT_FAILED, result);
+		end(u, DAVY_ACT_FAILED, result);
 		return;
 	}
 	version = of->version;
 	*of = u->act.before;
 	of->version = version;
-	if (!dl_unit_environment(u, of, &e))
-		err = dl_unit_files_write(u->agent, of, &e);
-	dl_units_save(u->agent);
+	if (!davy_unit_environment(u, of, &e))
+		err = davy_unit_files_write(u->agent, of, &e);
+	davy_units_save(u->agent);
 	if (!err && restart)
-		err = dl_unit_job(u->agent->units->systemd, "RestartUnit", u->name, patience_ms(u),
-				  on_gone_back, u);
+		err = davy_unit_job(u->agent->units->systemd, "RestartUnit", u->name,
+				    patience_ms(u), on_gone_back, u);
 	if (err || !restart)
-		end(u, DL_ACT_FAILED, result);
+		end(u, DAVY_ACT_FAILED, result);
 }
 
-static void prove(struct dl_service *u)
+static void prove(struct davy_service *u)
 {
-	struct dl_adopted_unit *of = adopted(u);
+	struct davy_adopted_unit *of = adopted(u);
 
 	if (!of || !of->unproven)
 		return;
 	of->unproven = false;
-	dl_units_save(u->agent);
+	davy_units_save(u->agent);
 }
 
 /*
@@ -109,38 +109,38 @@ static void prove(struct dl_service *u)
  * -EAGAIN: it cannot be read, as in the middle of an exec; -EINPROGRESS: its reader is late, and
  * nothing can be said.
  */
-static int has_all(const struct dl_service *u, const struct dl_environment *e, bool tell_why)
+static int has_all(const struct davy_service *u, const struct davy_environment *e, bool tell_why)
 {
-	struct dl_process_start *start = NULL;
+	struct davy_process_start *start = NULL;
 	bool all = true;
 	int err;
 
 	if (!e->count || !u->pid)
 		return u->pid != 0;
-	err = dl_reader_start(u->agent, u->pid, &start);
+	err = davy_reader_start(u->agent, u->pid, &start);
 	if (err)
 		return err == -EAGAIN ? -EINPROGRESS : -EAGAIN;
 	for (size_t i = 0; all && i < e->count; i++) {
-		all = dl_process_start_has(start, e->at[i].name, e->at[i].value);
+		all = davy_process_start_has(start, e->at[i].name, e->at[i].value);
 		if (!all && tell_why)
-			dl_log("%s: %s is set by something that comes after davylamp's drop-in; "
-			       "see 'systemctl cat %s'",
-			       u->name, e->at[i].name, u->name);
+			davy_log("%s: %s is set by something that comes after davylamp's drop-in; "
+				 "see 'systemctl cat %s'",
+				 u->name, e->at[i].name, u->name);
 	}
 	free(start);
 	return all;
 }
 
-void dl_unit_settle(struct dl_service *u)
+void davy_unit_settle(struct davy_service *u)
 {
-	struct dl_adopted_unit *of = adopted(u);
-	struct dl_environment e;
+	struct davy_adopted_unit *of = adopted(u);
+	struct davy_environment e;
 	int has = 0;
 
 	u->settle_late = false;
 	if (!of || !of->unproven || u->act.plan)
 		return;
-	if (u->pid && !dl_unit_environment(u, of, &e))
+	if (u->pid && !davy_unit_environment(u, of, &e))
 		has = has_all(u, &e, false);
 	if (has == -EINPROGRESS) {
 		u->settle_late = true;
@@ -152,116 +152,116 @@ void dl_unit_settle(struct dl_service *u)
 	}
 	of->backend = of->was_backend;
 	of->knobs = of->was_knobs;
-	if (dl_unit_environment(u, of, &e) || dl_unit_files_write(u->agent, of, &e))
+	if (davy_unit_environment(u, of, &e) || davy_unit_files_write(u->agent, of, &e))
 		return; /* said; once more when it runs */
-	dl_log("%s: was told something else by an agent that did not live to see it begin; that is "
-	       "taken back",
-	       u->name);
+	davy_log("%s: was told something else by an agent that did not live to see it begin; "
+		 "taken back",
+		 u->name);
 	prove(u);
 }
 
-static void verify(struct dl_service *u);
-static void ended_at_once(struct dl_service *u, const struct dl_unit_state *state);
+static void verify(struct davy_service *u);
+static void ended_at_once(struct davy_service *u, const struct davy_unit_state *state);
 
-static bool is_gone(const struct dl_service *u)
+static bool is_gone(const struct davy_service *u)
 {
-	return !u->pid || dl_process_start(u->pid) != u->start_ticks;
+	return !u->pid || davy_process_start(u->pid) != u->start_ticks;
 }
 
 /* What a crash leaves is not tried again, whoever has started it anew meanwhile. */
-static void on_gone(void *arg, const struct dl_unit_answer *said)
+static void on_gone(void *arg, const struct davy_unit_answer *said)
 {
-	struct dl_service *u = arg;
+	struct davy_service *u = arg;
 
-	if (!said->error && dl_unit_stopped_by_hand(said->state))
+	if (!said->error && davy_unit_stopped_by_hand(said->state))
 		ended_at_once(u, said->state);
 	else
 		go_back(u, -EIO, true);
 }
 
 /* Its process ended while it was asked: systemd knows whether somebody wanted that. */
-static void ask_who_wanted_it(struct dl_service *u)
+static void ask_who_wanted_it(struct davy_service *u)
 {
-	int err = dl_unit_ask(u->agent->units->systemd, u->name, on_gone, u);
+	int err = davy_unit_ask(u->agent->units->systemd, u->name, on_gone, u);
 
 	if (err)
 		go_back(u, err, true);
 }
 
-static void on_checked(void *arg, const struct dl_check_result *result)
+static void on_checked(void *arg, const struct davy_check_result *result)
 {
-	struct dl_service *u = arg;
+	struct davy_service *u = arg;
 	bool serving = result->completion_status == 200 && result->token_count;
 
 	if (result->error)
-		dl_log("%s: davylamp-probe: %s; counts as no answer", u->name, result->why);
+		davy_log("%s: davylamp-probe: %s; counts as no answer", u->name, result->why);
 	if (serving) {
 		prove(u);
-		end(u, DL_ACT_SERVING, 0);
+		end(u, DAVY_ACT_SERVING, 0);
 	} else if (is_gone(u)) {
 		ask_who_wanted_it(u);
 	} else if (!result->error && result->health_status != 200 &&
-		   dl_now_ms() < u->act.verify_end_ms) {
+		   davy_now_ms() < u->act.verify_end_ms) {
 		verify(u);
 	} else {
 		go_back(u, -EIO, true);
 	}
 }
 
-static void verify(struct dl_service *u)
+static void verify(struct davy_service *u)
 {
-	struct dl_check_request request;
-	uint64_t now_ms = dl_now_ms(), left_ms;
+	struct davy_check_request request;
+	uint64_t now_ms = davy_now_ms(), left_ms;
 	int err = -EDESTADDRREQ;
 
 	if (!u->act.verify_end_ms)
 		u->act.verify_end_ms = now_ms + patience_ms(u);
 	left_ms = u->act.verify_end_ms > now_ms ? u->act.verify_end_ms - now_ms : 0;
-	dl_unit_look_again(u);
-	request =
-		(struct dl_check_request){ .port = u->port,
-					   .api = dl_check_api(u->engine, u->role),
-					   .model = u->model,
-					   .wait_ms = left_ms < VERIFY_ROUND_MS ? (uint32_t)left_ms
-										: VERIFY_ROUND_MS,
-					   .timeout_ms = VERIFY_TIMEOUT_MS,
-					   .done = on_checked,
-					   .arg = u };
+	davy_unit_look_again(u);
+	request = (struct davy_check_request){ .port = u->port,
+					       .api = davy_check_api(u->engine, u->role),
+					       .model = u->model,
+					       .wait_ms = left_ms < VERIFY_ROUND_MS
+								  ? (uint32_t)left_ms
+								  : VERIFY_ROUND_MS,
+					       .timeout_ms = VERIFY_TIMEOUT_MS,
+					       .done = on_checked,
+					       .arg = u };
 	if (u->port)
-		err = dl_check_start(u->agent->loop, u->agent->probe_path, &request);
+		err = davy_check_start(u->agent->loop, u->agent->probe_path, &request);
 	if (err)
 		go_back(u, err, true);
 }
 
-static void ended_at_once(struct dl_service *u, const struct dl_unit_state *state)
+static void ended_at_once(struct davy_service *u, const struct davy_unit_state *state)
 {
-	bool by_hand = state && dl_unit_stopped_by_hand(state);
+	bool by_hand = state && davy_unit_stopped_by_hand(state);
 
-	dl_log("%s: %s", u->name,
-	       by_hand ? "was stopped by somebody meanwhile; it is not started again"
-		       : "its process ended at once");
+	davy_log("%s: %s", u->name,
+		 by_hand ? "was stopped by somebody meanwhile; it is not started again"
+			 : "its process ended at once");
 	go_back(u, by_hand ? -ECANCELED : -ECHILD, !by_hand);
 }
 
-static void on_seen(void *arg, const struct dl_unit_answer *said)
+static void on_seen(void *arg, const struct davy_unit_answer *said)
 {
-	struct dl_service *u = arg;
+	struct davy_service *u = arg;
 
 	if (said->error) {
 		go_back(u, said->error, true);
 		return;
 	}
-	dl_unit_take(u, said->state);
+	davy_unit_take(u, said->state);
 	u->act.awaits = u->pid != 0;
 	if (u->pid)
-		dl_unit_act_tick(u);
+		davy_unit_act_tick(u);
 	else
 		ended_at_once(u, said->state);
 }
 
-static void see(struct dl_service *u);
+static void see(struct davy_service *u);
 
-void dl_unit_act_tick(struct dl_service *u)
+void davy_unit_act_tick(struct davy_service *u)
 {
 	int has;
 
@@ -274,31 +274,31 @@ void dl_unit_act_tick(struct dl_service *u)
 	}
 	has = has_all(u, &u->act.told, true);
 	if ((has == -EINPROGRESS || (has == -EAGAIN && u->act.read_count++ < READS)) &&
-	    dl_process_start(u->pid) == u->start_ticks) {
+	    davy_process_start(u->pid) == u->start_ticks) {
 		u->act.awaits = true; /* looked at again with the next tick */
 		return;
 	}
-	dl_agent_acted(u->agent, u->act.plan, u->workload, DL_ACT_STARTED, u->pid, 0);
+	davy_agent_acted(u->agent, u->act.plan, u->workload, DAVY_ACT_STARTED, u->pid, 0);
 	if (has > 0)
 		verify(u);
 	else
 		go_back(u, -EPERM, true);
 }
 
-static void see(struct dl_service *u)
+static void see(struct davy_service *u)
 {
-	int err = dl_unit_ask(u->agent->units->systemd, u->name, on_seen, u);
+	int err = davy_unit_ask(u->agent->units->systemd, u->name, on_seen, u);
 
 	if (err)
 		go_back(u, err, true);
 }
 
-static void on_job(void *arg, const struct dl_unit_answer *said)
+static void on_job(void *arg, const struct davy_unit_answer *said)
 {
-	struct dl_service *u = arg;
+	struct davy_service *u = arg;
 
 	if (said->error)
-		dl_log("%s: %s", u->name, said->why);
+		davy_log("%s: %s", u->name, said->why);
 	if (said->error == -ECANCELED) { /* by another job: somebody wants something else */
 		go_back(u, said->error, false);
 		return;
@@ -308,77 +308,77 @@ static void on_job(void *arg, const struct dl_unit_answer *said)
 		return;
 	}
 	if (!u->act.stopped_told)
-		dl_agent_acted(u->agent, u->act.plan, u->workload, DL_ACT_STOPPED, 0, 0);
+		davy_agent_acted(u->agent, u->act.plan, u->workload, DAVY_ACT_STOPPED, 0, 0);
 	u->act.stopped_told = true;
 	see(u);
 }
 
-static void on_stopped(void *arg, const struct dl_unit_answer *said)
+static void on_stopped(void *arg, const struct davy_unit_answer *said)
 {
-	struct dl_service *u = arg;
-	struct dl_adopted_unit *of = adopted(u);
+	struct davy_service *u = arg;
+	struct davy_adopted_unit *of = adopted(u);
 
 	if (said->error) {
-		dl_log("%s: %s", u->name, said->why);
-		end(u, DL_ACT_FAILED, said->error);
+		davy_log("%s: %s", u->name, said->why);
+		end(u, DAVY_ACT_FAILED, said->error);
 		return;
 	}
 	if (of)
 		of->stopped = true;
-	dl_units_save(u->agent);
-	dl_agent_acted(u->agent, u->act.plan, u->workload, DL_ACT_STOPPED, 0, 0);
-	end(u, DL_ACT_SERVING, 0);
+	davy_units_save(u->agent);
+	davy_agent_acted(u->agent, u->act.plan, u->workload, DAVY_ACT_STOPPED, 0, 0);
+	end(u, DAVY_ACT_SERVING, 0);
 }
 
-static void job(struct dl_service *u, const char *method, dl_unit_done done)
+static void job(struct davy_service *u, const char *method, davy_unit_done done)
 {
-	int err = dl_unit_job(u->agent->units->systemd, method, u->name, patience_ms(u), done, u);
+	int err = davy_unit_job(u->agent->units->systemd, method, u->name, patience_ms(u), done, u);
 
 	if (err)
 		go_back(u, err, false);
 }
 
-static void take_knobs(struct dl_knobs *to, const struct dl_knobs *from)
+static void take_knobs(struct davy_knobs *to, const struct davy_knobs *from)
 {
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		if (dl_knob_get(from, i))
-			dl_knob_set(to, i, dl_knob_get(from, i));
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+		if (davy_knob_get(from, i))
+			davy_knob_set(to, i, davy_knob_get(from, i));
 }
 
-static void move(const struct dl_service *u, struct dl_adopted_unit *of, enum dl_backend to)
+static void move(const struct davy_service *u, struct davy_adopted_unit *of, enum davy_backend to)
 {
 	of->backend = to;
-	of->moved_for = (enum dl_hazard)u->act.hazard;
+	of->moved_for = (enum davy_hazard)u->act.hazard;
 	of->moved_from = u->backend;
-	dl_copy_name(of->moved_off, sizeof(of->moved_off), u->act.device);
+	davy_copy_name(of->moved_off, sizeof(of->moved_off), u->act.device);
 }
 
 /* What the unit is to be told, by the rung. */
-static void want(const struct dl_service *u, struct dl_adopted_unit *of)
+static void want(const struct davy_service *u, struct davy_adopted_unit *of)
 {
-	const struct dl_unit_act *act = &u->act;
+	const struct davy_unit_act *act = &u->act;
 
 	if (act->tuned)
 		of->knobs = act->knobs;
 	switch (act->rung) {
-	case DL_RUNG_MIGRATE_CPU:
+	case DAVY_RUNG_MIGRATE_CPU:
 		of->before_cpu = of->backend;
-		move(u, of, DL_BACKEND_CPU);
+		move(u, of, DAVY_BACKEND_CPU);
 		break;
-	case DL_RUNG_SWITCH:
+	case DAVY_RUNG_SWITCH:
 		move(u, of, act->to_backend);
 		break;
-	case DL_RUNG_SHRINK:
+	case DAVY_RUNG_SHRINK:
 		if (!act->tuned)
 			take_knobs(&of->knobs, &act->knobs);
-		of->shrunk_for = (enum dl_hazard)act->hazard;
+		of->shrunk_for = (enum davy_hazard)act->hazard;
 		break;
-	case DL_RUNG_UNDO:
-		if (act->undone == DL_RUNG_SHRINK)
+	case DAVY_RUNG_UNDO:
+		if (act->undone == DAVY_RUNG_SHRINK)
 			of->knobs = act->knobs;
 		else
-			of->backend = act->undone == DL_RUNG_MIGRATE_CPU ? of->before_cpu
-									 : DL_BACKEND_UNKNOWN;
+			of->backend = act->undone == DAVY_RUNG_MIGRATE_CPU ? of->before_cpu
+									   : DAVY_BACKEND_UNKNOWN;
 		break;
 	default:
 		break;
@@ -386,9 +386,9 @@ static void want(const struct dl_service *u, struct dl_adopted_unit *of)
 }
 
 /* 0, or why it is not written: said already, or in "e". */
-static int write_wish(struct dl_service *u, struct dl_adopted_unit *of)
+static int write_wish(struct davy_service *u, struct davy_adopted_unit *of)
 {
-	struct dl_adopted_unit wanted = *of;
+	struct davy_adopted_unit wanted = *of;
 	int err;
 
 	u->act.before = *of;
@@ -396,11 +396,11 @@ static int write_wish(struct dl_service *u, struct dl_adopted_unit *of)
 	if (wanted.backend == of->backend &&
 	    !memcmp(&wanted.knobs, &of->knobs, sizeof(wanted.knobs)))
 		return 0;
-	err = dl_unit_environment(u, &wanted, &u->act.told);
+	err = davy_unit_environment(u, &wanted, &u->act.told);
 	if (err == -EOPNOTSUPP)
-		dl_log("%s: %s", u->name, u->act.told.why);
+		davy_log("%s: %s", u->name, u->act.told.why);
 	if (!err)
-		err = dl_unit_files_check(u->agent, of);
+		err = davy_unit_files_check(u->agent, of);
 	if (err)
 		return err;
 	/* The list first: whoever ends here finds at the next start what was to be undone. */
@@ -408,42 +408,42 @@ static int write_wish(struct dl_service *u, struct dl_adopted_unit *of)
 	wanted.was_knobs = of->knobs;
 	*of = wanted;
 	of->unproven = u->act.written = true;
-	err = dl_units_save(u->agent);
-	return err ? err : dl_unit_files_write(u->agent, of, &u->act.told);
+	err = davy_units_save(u->agent);
+	return err ? err : davy_unit_files_write(u->agent, of, &u->act.told);
 }
 
-static bool undoes_stop(const struct dl_unit_act *act)
+static bool undoes_stop(const struct davy_unit_act *act)
 {
-	return act->rung == DL_RUNG_UNDO &&
-	       (act->undone == DL_RUNG_STOP || act->undone == DL_RUNG_QUARANTINE);
+	return act->rung == DAVY_RUNG_UNDO &&
+	       (act->undone == DAVY_RUNG_STOP || act->undone == DAVY_RUNG_QUARANTINE);
 }
 
 /* Started by systemd's own rule before we came to it: there is nothing to restart. */
-static bool runs_anew(const struct dl_service *u, const struct dl_unit_state *s)
+static bool runs_anew(const struct davy_service *u, const struct davy_unit_state *s)
 {
-	return u->act.rung == DL_RUNG_RESTART && !strcmp(s->active, "active") && s->main_pid &&
+	return u->act.rung == DAVY_RUNG_RESTART && !strcmp(s->active, "active") && s->main_pid &&
 	       s->main_pid != u->pid;
 }
 
-static void on_looked(void *arg, const struct dl_unit_answer *said)
+static void on_looked(void *arg, const struct davy_unit_answer *said)
 {
-	struct dl_service *u = arg;
-	struct dl_adopted_unit *of = adopted(u);
-	const struct dl_unit_state *s = said->state;
+	struct davy_service *u = arg;
+	struct davy_adopted_unit *of = adopted(u);
+	const struct davy_unit_state *s = said->state;
 	int err;
 
 	if (said->error || !of) {
-		dl_log("%s: %s", u->name, said->error ? said->why : "is not adopted any more");
-		end(u, DL_ACT_FAILED, said->error ? said->error : -ENOENT);
+		davy_log("%s: %s", u->name, said->error ? said->why : "is not adopted any more");
+		end(u, DAVY_ACT_FAILED, said->error ? said->error : -ENOENT);
 		return;
 	}
-	if (u->act.rung == DL_RUNG_STOP || u->act.rung == DL_RUNG_QUARANTINE) {
+	if (u->act.rung == DAVY_RUNG_STOP || u->act.rung == DAVY_RUNG_QUARANTINE) {
 		job(u, "StopUnit", on_stopped);
 		return;
 	}
-	if (undoes_stop(&u->act) ? !of->stopped : dl_unit_stopped_by_hand(s)) {
-		dl_log("%s: was stopped by somebody; it is not started", u->name);
-		end(u, DL_ACT_FAILED, -ECANCELED);
+	if (undoes_stop(&u->act) ? !of->stopped : davy_unit_stopped_by_hand(s)) {
+		davy_log("%s: was stopped by somebody; it is not started", u->name);
+		end(u, DAVY_ACT_FAILED, -ECANCELED);
 		return;
 	}
 	of->stopped = false;
@@ -456,34 +456,36 @@ static void on_looked(void *arg, const struct dl_unit_answer *said)
 		job(u, undoes_stop(&u->act) ? "StartUnit" : "RestartUnit", on_job);
 }
 
-bool dl_unit_rung(const struct dl_plan *plan)
+bool davy_unit_rung(const struct davy_plan *plan)
 {
-	uint32_t rung = plan->rung == DL_RUNG_UNDO ? plan->level : plan->rung;
+	uint32_t rung = plan->rung == DAVY_RUNG_UNDO ? plan->level : plan->rung;
 
-	return rung == DL_RUNG_RESTART || rung == DL_RUNG_MIGRATE_CPU || rung == DL_RUNG_SHRINK ||
-	       rung == DL_RUNG_SWITCH || rung == DL_RUNG_STOP || rung == DL_RUNG_QUARANTINE;
+	return rung == DAVY_RUNG_RESTART || rung == DAVY_RUNG_MIGRATE_CPU ||
+	       rung == DAVY_RUNG_SHRINK || rung == DAVY_RUNG_SWITCH || rung == DAVY_RUNG_STOP ||
+	       rung == DAVY_RUNG_QUARANTINE;
 }
 
-void dl_unit_act(struct dl_service *u, const struct dl_plan *plan)
+void davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
 {
 	int err = u->act.plan ? -EBUSY : 0;
 
 	if (!err) {
-		u->act = (struct dl_unit_act){ .plan = plan->id,
-					       .rung = plan->rung,
-					       .undone = plan->level,
-					       .hazard = plan->hazard,
-					       .knobs = plan->knobs,
-					       .tuned = plan->tuning.why != DL_TUNER_AS_TOLD,
-					       .to_backend = (enum dl_backend)plan->to_backend };
+		u->act =
+			(struct davy_unit_act){ .plan = plan->id,
+						.rung = plan->rung,
+						.undone = plan->level,
+						.hazard = plan->hazard,
+						.knobs = plan->knobs,
+						.tuned = plan->tuning.why != DAVY_TUNER_AS_TOLD,
+						.to_backend = (enum davy_backend)plan->to_backend };
 		memcpy(u->act.device, plan->device, sizeof(u->act.device));
-		err = dl_unit_ask(u->agent->units->systemd, u->name, on_looked, u);
+		err = davy_unit_ask(u->agent->units->systemd, u->name, on_looked, u);
 		if (err)
-			dl_log("%s: systemd: %s", u->name, strerror(-err));
+			davy_log("%s: systemd: %s", u->name, strerror(-err));
 	}
 	if (!err)
 		return;
 	if (err != -EBUSY)
 		memset(&u->act, 0, sizeof(u->act));
-	dl_agent_acted(u->agent, plan->id, u->workload, DL_ACT_FAILED, 0, err);
+	davy_agent_acted(u->agent, plan->id, u->workload, DAVY_ACT_FAILED, 0, err);
 }

@@ -15,13 +15,13 @@
 #include "lib/file.h"
 #include "lib/log.h"
 
-static void end(struct dl_service *u, enum dl_act_stage stage, int result)
+static void end(struct davy_service *u, enum davy_act_stage stage, int result)
 {
 	uint32_t plan = u->act.plan;
 
 	memset(&u->act, 0, sizeof(u->act));
-	dl_agent_acted(u->agent, plan, u->workload, stage, 0, result);
-	dl_unit_look(u);
+	davy_agent_acted(u->agent, plan, u->workload, stage, 0, result);
+	davy_unit_look(u);
 }
 
 enum cap {
@@ -39,13 +39,13 @@ static const struct {
 };
 
 /* As the kernel has it, in the unit of the property; 0: it cannot be read. */
-static uint64_t limit_of(const struct dl_service *u, enum cap cap)
+static uint64_t limit_of(const struct davy_service *u, enum cap cap)
 {
 	uint64_t value = 0, period = 1000000;
 	char path[PATH_MAX], text[64] = "";
 
-	if (dl_root_path(path, sizeof(path), "/sys/fs/cgroup%s/%s", u->cgroup, caps[cap].file) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_root_path(path, sizeof(path), "/sys/fs/cgroup%s/%s", u->cgroup, caps[cap].file) ||
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return 0;
 	if (!strncmp(text, "max", 3))
 		return UINT64_MAX;
@@ -55,40 +55,40 @@ static uint64_t limit_of(const struct dl_service *u, enum cap cap)
 }
 
 /* The kernel keeps whole pages, systemd whole periods. */
-static bool is_set(const struct dl_service *u, enum cap cap)
+static bool is_set(const struct davy_service *u, enum cap cap)
 {
 	uint64_t have = limit_of(u, cap), want = u->act.cap[cap];
 
 	return have == want || (have && have < want && want - have <= want / 100 + 65536);
 }
 
-static void finish(struct dl_service *u, int err)
+static void finish(struct davy_service *u, int err)
 {
-	struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
-	bool undo = u->act.rung == DL_RUNG_UNDO;
+	struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
+	bool undo = u->act.rung == DAVY_RUNG_UNDO;
 
 	if (of && undo && !err) {
 		of->capped = false;
-		err = dl_units_save(u->agent);
+		err = davy_units_save(u->agent);
 	}
-	end(u, err ? DL_ACT_FAILED : undo ? DL_ACT_RELEASED : DL_ACT_HELD, err);
+	end(u, err ? DAVY_ACT_FAILED : undo ? DAVY_ACT_RELEASED : DAVY_ACT_HELD, err);
 }
 
-static void set_next(struct dl_service *u);
+static void set_next(struct davy_service *u);
 
-static void on_applied(void *arg, const struct dl_unit_answer *said)
+static void on_applied(void *arg, const struct davy_unit_answer *said)
 {
-	struct dl_service *u = arg;
+	struct davy_service *u = arg;
 	enum cap cap = (enum cap)u->act.cap_at;
 
 	if (said->error) {
-		dl_log("%s: %s", u->name, said->why);
+		davy_log("%s: %s", u->name, said->why);
 		finish(u, said->error);
 		return;
 	}
 	if (u->pid && u->act.cap[cap] != UINT64_MAX && !is_set(u, cap)) {
-		dl_log("%s: systemd has set %s, but %s of '%s' is not so; is its controller there?",
-		       u->name, caps[cap].property, caps[cap].file, u->cgroup);
+		davy_log("%s: systemd has set %s, but %s of '%s' differs; is its controller there?",
+			 u->name, caps[cap].property, caps[cap].file, u->cgroup);
 		finish(u, -ENOTSUP);
 		return;
 	}
@@ -97,21 +97,21 @@ static void on_applied(void *arg, const struct dl_unit_answer *said)
 }
 
 /* systemd answers first and writes then, before it looks at another question. */
-static void on_set(void *arg, const struct dl_unit_answer *said)
+static void on_set(void *arg, const struct davy_unit_answer *said)
 {
-	struct dl_service *u = arg;
+	struct davy_service *u = arg;
 	int err = said->error;
 
 	if (err)
-		dl_log("%s: %s", u->name, said->why);
+		davy_log("%s: %s", u->name, said->why);
 	else
-		err = dl_unit_ask(u->agent->units->systemd, u->name, on_applied, u);
+		err = davy_unit_ask(u->agent->units->systemd, u->name, on_applied, u);
 	if (err)
 		finish(u, err);
 }
 
 /* 0: is left as it is. */
-static void set_next(struct dl_service *u)
+static void set_next(struct davy_service *u)
 {
 	int err;
 
@@ -121,18 +121,19 @@ static void set_next(struct dl_service *u)
 		finish(u, 0);
 		return;
 	}
-	err = dl_unit_limit(u->agent->units->systemd, u->name, caps[u->act.cap_at].property,
-			    u->act.cap[u->act.cap_at], on_set, u);
+	err = davy_unit_limit(u->agent->units->systemd, u->name, caps[u->act.cap_at].property,
+			      u->act.cap[u->act.cap_at], on_set, u);
 	if (err)
 		finish(u, err);
 }
 
 /* What was there before the first cap is people's, and noted before it is changed. */
-static int note(struct dl_service *u, struct dl_adopted_unit *of, const struct dl_unit_state *had)
+static int note(struct davy_service *u, struct davy_adopted_unit *of,
+		const struct davy_unit_state *had)
 {
 	int err = 0;
 
-	if (u->act.rung == DL_RUNG_UNDO) {
+	if (u->act.rung == DAVY_RUNG_UNDO) {
 		u->act.cap[CAP_MEMORY] = of->memory_high;
 		u->act.cap[CAP_CPU] = of->cpu_quota;
 		return of->capped ? 0 : -ENOENT;
@@ -141,72 +142,72 @@ static int note(struct dl_service *u, struct dl_adopted_unit *of, const struct d
 		of->capped = true;
 		of->memory_high = had->memory_high;
 		of->cpu_quota = had->cpu_quota;
-		err = dl_units_save(u->agent);
+		err = davy_units_save(u->agent);
 	}
 	if (err)
-		dl_log("%s: %s; it is not capped without a note of what it had", u->name,
-		       strerror(-err));
+		davy_log("%s: %s; it is not capped without a note of what it had", u->name,
+			 strerror(-err));
 	of->capped = of->capped && !err;
 	return err;
 }
 
-static void on_looked(void *arg, const struct dl_unit_answer *said)
+static void on_looked(void *arg, const struct davy_unit_answer *said)
 {
-	struct dl_service *u = arg;
-	struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
+	struct davy_service *u = arg;
+	struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
 	int err = said->error;
 
 	if (err)
-		dl_log("%s: %s", u->name, said->why);
+		davy_log("%s: %s", u->name, said->why);
 	if (!err)
 		err = of ? note(u, of, said->state) : -ENOENT;
 	if (err)
-		end(u, DL_ACT_FAILED, err);
+		end(u, DAVY_ACT_FAILED, err);
 	else
 		set_next(u);
 }
 
-static void on_left(void *arg, const struct dl_unit_answer *said)
+static void on_left(void *arg, const struct davy_unit_answer *said)
 {
 	(void)arg;
 	if (said->error)
-		dl_log("a limit that was left is not taken back: %s", said->why);
+		davy_log("a limit that was left is not taken back: %s", said->why);
 }
 
-bool dl_unit_uncap(struct dl_agent *a, struct dl_adopted_unit *of)
+bool davy_unit_uncap(struct davy_agent *a, struct davy_adopted_unit *of)
 {
-	struct dl_systemd *systemd = a->units->systemd;
+	struct davy_systemd *systemd = a->units->systemd;
 
 	if (!of->capped)
 		return false;
-	if (dl_unit_limits(systemd, of->unit, of->memory_high, of->cpu_quota, on_left, NULL))
-		dl_log("%s: its limits cannot be taken back; see 'systemctl show'", of->unit);
+	if (davy_unit_limits(systemd, of->unit, of->memory_high, of->cpu_quota, on_left, NULL))
+		davy_log("%s: its limits cannot be taken back; see 'systemctl show'", of->unit);
 	of->capped = false;
 	return true;
 }
 
-unsigned int dl_units_uncap(struct dl_agent *a)
+unsigned int davy_units_uncap(struct davy_agent *a)
 {
 	unsigned int count = 0;
 
 	for (size_t i = 0; a->units && i < a->units->adopted.count; i++)
-		count += dl_unit_uncap(a, &a->units->adopted.unit[i]);
+		count += davy_unit_uncap(a, &a->units->adopted.unit[i]);
 	if (count)
-		dl_units_save(a);
+		davy_units_save(a);
 	return count;
 }
 
 /* VRAM is no business of systemd's, and what it has not been told to limit it does not undo. */
-static bool is_ours(const struct dl_service *u, const struct dl_plan *plan)
+static bool is_ours(const struct davy_service *u, const struct davy_plan *plan)
 {
-	const struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
+	const struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
 
-	if (plan->rung == DL_RUNG_CAP)
+	if (plan->rung == DAVY_RUNG_CAP)
 		return strcmp(plan->ring, "vram") != 0 && (plan->cap_bytes || plan->on_permille);
-	return plan->rung == DL_RUNG_UNDO && plan->level == DL_RUNG_CAP && of && of->capped;
+	return plan->rung == DAVY_RUNG_UNDO && plan->level == DAVY_RUNG_CAP && of && of->capped;
 }
 
-bool dl_unit_cap(struct dl_service *u, const struct dl_plan *plan)
+bool davy_unit_cap(struct davy_service *u, const struct davy_plan *plan)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	int err = u->act.plan ? -EBUSY : 0;
@@ -214,15 +215,15 @@ bool dl_unit_cap(struct dl_service *u, const struct dl_plan *plan)
 	if (!is_ours(u, plan))
 		return false;
 	if (!err) {
-		u->act = (struct dl_unit_act){ .plan = plan->id,
-					       .rung = plan->rung,
-					       .cap = { plan->cap_bytes,
-							plan->on_permille * cpus * 1000 } };
-		err = dl_unit_ask(u->agent->units->systemd, u->name, on_looked, u);
+		u->act = (struct davy_unit_act){ .plan = plan->id,
+						 .rung = plan->rung,
+						 .cap = { plan->cap_bytes,
+							  plan->on_permille * cpus * 1000 } };
+		err = davy_unit_ask(u->agent->units->systemd, u->name, on_looked, u);
 		if (err)
 			memset(&u->act, 0, sizeof(u->act));
 	}
 	if (err)
-		dl_agent_acted(u->agent, plan->id, u->workload, DL_ACT_FAILED, 0, err);
+		davy_agent_acted(u->agent, plan->id, u->workload, DAVY_ACT_FAILED, 0, err);
 	return true;
 }

@@ -16,34 +16,34 @@
 #include "agent/agent.h"
 
 struct undoing {
-	struct dl_intents *log;
-	struct dl_undone undone;
-	char boot_id[DL_BOOT_ID_LEN];
+	struct davy_intents *log;
+	struct davy_undone undone;
+	char boot_id[DAVY_BOOT_ID_LEN];
 };
 
 static const char *rung_name(uint32_t rung)
 {
-	return rung < DL_RUNG_COUNT ? dl_rung_name((enum dl_rung)rung) : "act";
+	return rung < DAVY_RUNG_COUNT ? davy_rung_name((enum davy_rung)rung) : "act";
 }
 
-static int undo_one(const struct dl_intent *intent, const char *boot_id)
+static int undo_one(const struct davy_intent *intent, const char *boot_id)
 {
-	char why[DL_REASON_LEN];
-	int err = dl_undo(intent, boot_id, why);
+	char why[DAVY_REASON_LEN];
+	int err = davy_undo(intent, boot_id, why);
 
 	if (err < 0)
-		dl_log("intent %lld (%s of workload %u, pid %u): cannot be undone: %s; it stays "
-		       "open",
-		       (long long)intent->id, rung_name(intent->rung), intent->workload,
-		       intent->pid, strerror(-err));
+		davy_log("intent %lld (%s of workload %u, pid %u): cannot be undone: %s; it stays "
+			 "open",
+			 (long long)intent->id, rung_name(intent->rung), intent->workload,
+			 intent->pid, strerror(-err));
 	else
-		dl_log("intent %lld (%s of workload %u, pid %u): %s%s", (long long)intent->id,
-		       rung_name(intent->rung), intent->workload, intent->pid,
-		       err ? "nothing to undo: " : "undone", err ? why : "");
+		davy_log("intent %lld (%s of workload %u, pid %u): %s%s", (long long)intent->id,
+			 rung_name(intent->rung), intent->workload, intent->pid,
+			 err ? "nothing to undo: " : "undone", err ? why : "");
 	return err;
 }
 
-static void on_open(void *arg, const struct dl_intent *intent)
+static void on_open(void *arg, const struct davy_intent *intent)
 {
 	struct undoing *u = arg;
 	int err = undo_one(intent, u->boot_id);
@@ -52,99 +52,100 @@ static void on_open(void *arg, const struct dl_intent *intent)
 	u->undone.idle += err == 1;
 	u->undone.failed += err < 0;
 	if (err >= 0)
-		dl_intent_close(u->log, intent->id, err ? 0 : -ECANCELED);
+		davy_intent_close(u->log, intent->id, err ? 0 : -ECANCELED);
 }
 
-int dl_intents_undo_all(struct dl_intents *log, struct dl_undone *ret_undone)
+int davy_intents_undo_all(struct davy_intents *log, struct davy_undone *ret_undone)
 {
 	struct undoing u = { .log = log };
 	int err;
 
-	dl_boot_id(u.boot_id);
-	err = dl_intents_each_open(log, on_open, &u);
+	davy_boot_id(u.boot_id);
+	err = davy_intents_each_open(log, on_open, &u);
 	*ret_undone = u.undone;
 	return err < 0 ? err : 0;
 }
 
-static int open_log(struct dl_agent *a)
+static int open_log(struct davy_agent *a)
 {
 	const char *dir = a->options.state_dir;
-	int err = dl_intents_open(dir, &a->standing.log);
+	int err = davy_intents_open(dir, &a->standing.log);
 
 	if (err != -EBADMSG)
 		return err;
-	err = dl_db_set_aside(dir);
-	dl_log("log of intents '%s/%s': is no database, or corrupt; %s%s", dir, DL_DB_NAME,
-	       err ? "cannot be put aside: " : "put aside as " DL_DB_NAME ".bad, beginning anew",
-	       err ? strerror(-err) : "");
-	return err ? err : dl_intents_open(dir, &a->standing.log);
+	err = davy_db_set_aside(dir);
+	davy_log("log of intents '%s/%s': is no database, or corrupt; %s%s", dir, DAVY_DB_NAME,
+		 err ? "cannot be put aside: "
+		     : "put aside as " DAVY_DB_NAME ".bad, beginning anew",
+		 err ? strerror(-err) : "");
+	return err ? err : davy_intents_open(dir, &a->standing.log);
 }
 
-static void say_no_log(struct dl_agent *a, int err)
+static void say_no_log(struct davy_agent *a, int err)
 {
 	if (!a->standing.told)
-		dl_log("log of intents '%s/%s': %s; until it can be written, caps and changes of "
-		       "units are refused; what ends by itself (a hold under its lease, a "
-		       "supervisor's replacement) goes on",
-		       a->options.state_dir, DL_DB_NAME, strerror(-err));
+		davy_log("log of intents '%s/%s': %s; until it can be written, caps and changes of "
+			 "units are refused; what ends by itself (a hold under its lease, a "
+			 "supervisor's replacement) goes on",
+			 a->options.state_dir, DAVY_DB_NAME, strerror(-err));
 	a->standing.told = true;
 }
 
-void dl_agent_intents_open(struct dl_agent *a)
+void davy_agent_intents_open(struct davy_agent *a)
 {
-	struct dl_undone undone = { 0 };
+	struct davy_undone undone = { 0 };
 	int err = open_log(a);
 
 	if (!err)
-		err = dl_intents_undo_all(a->standing.log, &undone);
+		err = davy_intents_undo_all(a->standing.log, &undone);
 	if (err)
 		say_no_log(a, err);
 }
 
-void dl_agent_intents_close(struct dl_agent *a)
+void davy_agent_intents_close(struct davy_agent *a)
 {
-	struct dl_undone undone;
+	struct davy_undone undone;
 
 	if (a->standing.log)
-		dl_intents_undo_all(a->standing.log, &undone);
-	dl_intents_close(a->standing.log);
+		davy_intents_undo_all(a->standing.log, &undone);
+	davy_intents_close(a->standing.log);
 	a->standing.log = NULL;
 }
 
 /* A log that became corrupt is followed by another, with all that stands. */
-static int begin(struct dl_agent *a, struct dl_intent *intent)
+static int begin(struct davy_agent *a, struct davy_intent *intent)
 {
-	struct dl_standing *s = &a->standing;
-	int64_t id = s->log ? dl_intent_begin(s->log, intent) : -EBADMSG;
+	struct davy_standing *s = &a->standing;
+	int64_t id = s->log ? davy_intent_begin(s->log, intent) : -EBADMSG;
 	int err;
 
 	if (id == -EBADMSG) {
-		dl_intents_close(s->log);
+		davy_intents_close(s->log);
 		s->log = NULL;
 		err = open_log(a);
 		if (err)
 			return err;
-		for (size_t i = 0; i < DL_STANDING_MAX; i++)
+		for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
 			if (s->open[i].rung && &s->open[i] != intent)
-				dl_intent_begin(s->log, &s->open[i]);
-		id = dl_intent_begin(s->log, intent);
+				davy_intent_begin(s->log, &s->open[i]);
+		id = davy_intent_begin(s->log, intent);
 	}
 	if (id > 0)
 		s->told = false;
 	return id > 0 ? 0 : (int)id;
 }
 
-static struct dl_intent *place(struct dl_agent *a)
+static struct davy_intent *place(struct davy_agent *a)
 {
-	for (size_t i = 0; i < DL_STANDING_MAX; i++)
+	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
 		if (!a->standing.open[i].rung)
 			return &a->standing.open[i];
 	return NULL;
 }
 
-struct dl_intent *dl_agent_intend_value(struct dl_agent *a, const struct dl_intent *intent)
+struct davy_intent *davy_agent_intend_value(struct davy_agent *a, const struct davy_intent *intent)
 {
-	struct dl_intent *standing = place(a);
+	struct davy_intent *standing = place(a);
 	int err = -EUSERS;
 
 	if (standing) {
@@ -160,35 +161,35 @@ struct dl_intent *dl_agent_intend_value(struct dl_agent *a, const struct dl_inte
 }
 
 /* Whoever froze it before is not to be thawed by us. */
-static void look_at_freezer(struct dl_intent *intent)
+static void look_at_freezer(struct davy_intent *intent)
 {
-	int fd = intent->cgroup[0] ? dl_cgroup_open(intent->cgroup) : -ENOENT;
+	int fd = intent->cgroup[0] ? davy_cgroup_open(intent->cgroup) : -ENOENT;
 
 	if (fd < 0)
 		return;
-	intent->old_value[0] = dl_cgroup_wants_frozen(fd) == 1 ? '1' : '0';
+	intent->old_value[0] = davy_cgroup_wants_frozen(fd) == 1 ? '1' : '0';
 	close(fd);
 }
 
 static bool is_hold(uint32_t rung)
 {
-	return rung == DL_RUNG_PAUSE || rung == DL_RUNG_THROTTLE;
+	return rung == DAVY_RUNG_PAUSE || rung == DAVY_RUNG_THROTTLE;
 }
 
 /* A hold that is renewed found it frozen by itself. */
-static const struct dl_intent *standing_hold(const struct dl_agent *a, uint32_t workload)
+static const struct davy_intent *standing_hold(const struct davy_agent *a, uint32_t workload)
 {
-	for (size_t i = 0; i < DL_STANDING_MAX; i++)
+	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
 		if (is_hold(a->standing.open[i].rung) && a->standing.open[i].workload == workload)
 			return &a->standing.open[i];
 	return NULL;
 }
 
-static void describe(struct dl_agent *a, const struct dl_plan *plan, struct dl_intent *intent)
+static void describe(struct davy_agent *a, const struct davy_plan *plan, struct davy_intent *intent)
 {
-	const struct dl_intent *before = standing_hold(a, plan->workload);
-	struct dl_place where;
-	char because[DL_PLAN_TEXT_SIZE];
+	const struct davy_intent *before = standing_hold(a, plan->workload);
+	struct davy_place where;
+	char because[DAVY_PLAN_TEXT_SIZE];
 
 	memset(intent, 0, sizeof(*intent));
 	intent->plan = plan->id;
@@ -196,24 +197,24 @@ static void describe(struct dl_agent *a, const struct dl_plan *plan, struct dl_i
 	intent->rung = plan->rung;
 	if (plan->lease_ns)
 		intent->lease_until_ns = plan->at_ns + plan->lease_ns;
-	dl_because_text(plan, because, sizeof(because));
-	dl_copy_name(intent->text, sizeof(intent->text), because);
-	if (!dl_workload_place(a, plan->workload, &where))
+	davy_because_text(plan, because, sizeof(because));
+	davy_copy_name(intent->text, sizeof(intent->text), because);
+	if (!davy_workload_place(a, plan->workload, &where))
 		return;
 	intent->pid = where.pid;
 	intent->start_ticks = where.start_ticks;
-	dl_copy_name(intent->unit, sizeof(intent->unit), where.unit);
+	davy_copy_name(intent->unit, sizeof(intent->unit), where.unit);
 	if (strlen(where.cgroup) < sizeof(intent->cgroup))
-		dl_copy_name(intent->cgroup, sizeof(intent->cgroup), where.cgroup);
+		davy_copy_name(intent->cgroup, sizeof(intent->cgroup), where.cgroup);
 	if (is_hold(plan->rung) && before)
 		memcpy(intent->old_value, before->old_value, sizeof(intent->old_value));
 	else if (is_hold(plan->rung))
 		look_at_freezer(intent);
 }
 
-bool dl_agent_intend(struct dl_agent *a, const struct dl_plan *plan)
+bool davy_agent_intend(struct davy_agent *a, const struct davy_plan *plan)
 {
-	struct dl_intent *standing = place(a);
+	struct davy_intent *standing = place(a);
 	int err = -EUSERS;
 
 	if (standing) {
@@ -228,76 +229,77 @@ bool dl_agent_intend(struct dl_agent *a, const struct dl_plan *plan)
 		return true;
 	if (standing)
 		memset(standing, 0, sizeof(*standing));
-	dl_agent_acted(a, plan->id, plan->workload, DL_ACT_FAILED, 0, err);
+	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_FAILED, 0, err);
 	return false;
 }
 
-void dl_agent_intent_end(struct dl_agent *a, struct dl_intent *standing, int result)
+void davy_agent_intent_end(struct davy_agent *a, struct davy_intent *standing, int result)
 {
 	int err = 0;
 
 	if (standing->id && a->standing.log)
-		err = dl_intent_close(a->standing.log, standing->id, result);
+		err = davy_intent_close(a->standing.log, standing->id, result);
 	if (err && err != -ENOENT)
-		dl_log("intent %lld: cannot be closed: %s; what it did is undone at the next start "
-		       "if it still stands",
-		       (long long)standing->id, strerror(-err));
+		davy_log(
+			"intent %lld: cannot be closed: %s; its effect is undone at the next start "
+			"if it still stands",
+			(long long)standing->id, strerror(-err));
 	memset(standing, 0, sizeof(*standing));
 }
 
-int dl_agent_intent_undo(struct dl_agent *a, struct dl_intent *standing)
+int davy_agent_intent_undo(struct davy_agent *a, struct davy_intent *standing)
 {
 	int err = undo_one(standing, "");
 
 	if (err >= 0)
-		dl_agent_intent_end(a, standing, 0);
+		davy_agent_intent_end(a, standing, 0);
 	return err;
 }
 
 /* Whether the hold that the event tells of has taken this one's place. */
-static bool renewed(const struct dl_agent *a, const struct dl_intent *intent,
-		    const struct dl_ev_act *act)
+static bool renewed(const struct davy_agent *a, const struct davy_intent *intent,
+		    const struct davy_ev_act *act)
 {
-	for (size_t i = 0; i < DL_STANDING_MAX; i++)
+	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
 		if (a->standing.open[i].plan == act->plan && is_hold(a->standing.open[i].rung))
 			return is_hold(intent->rung) && intent->plan != act->plan;
 	return false;
 }
 
 /* What is left stopped (quarantine) is its supervisor's to keep so. */
-static bool ends(const struct dl_agent *a, const struct dl_intent *intent,
-		 const struct dl_ev_act *act)
+static bool ends(const struct davy_agent *a, const struct davy_intent *intent,
+		 const struct davy_ev_act *act)
 {
 	bool hold = is_hold(intent->rung), same_plan = intent->plan == act->plan;
 
 	if (intent->file[0] || intent->workload != act->workload)
 		return false;
-	if (act->stage == DL_ACT_SERVING || act->stage == DL_ACT_FAILED)
+	if (act->stage == DAVY_ACT_SERVING || act->stage == DAVY_ACT_FAILED)
 		return same_plan;
-	if (act->stage == DL_ACT_RELEASED)
+	if (act->stage == DAVY_ACT_RELEASED)
 		return same_plan || (hold && act->plan != a->standing.value_undo);
-	return act->stage == DL_ACT_HELD && ((!hold && same_plan) || renewed(a, intent, act));
+	return act->stage == DAVY_ACT_HELD && ((!hold && same_plan) || renewed(a, intent, act));
 }
 
-void dl_agent_intents_told(struct dl_agent *a, const struct dl_ev_act *act)
+void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act)
 {
-	for (size_t i = 0; i < DL_STANDING_MAX; i++) {
-		struct dl_intent *intent = &a->standing.open[i];
+	for (size_t i = 0; i < DAVY_STANDING_MAX; i++) {
+		struct davy_intent *intent = &a->standing.open[i];
 
 		if (intent->rung && ends(a, intent, act))
-			dl_agent_intent_end(a, intent, act->result);
+			davy_agent_intent_end(a, intent, act->result);
 	}
 }
 
-json_t *dl_agent_release_all(struct dl_agent *a)
+json_t *davy_agent_release_all(struct davy_agent *a)
 {
-	struct dl_undone undone = dl_agent_caps_drop(a, 0);
+	struct davy_undone undone = davy_agent_caps_drop(a, 0);
 
-	undone.undone += dl_units_uncap(a);
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
+	undone.undone += davy_units_uncap(a);
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
 		if (!a->holds.held[i].id)
 			continue;
-		dl_agent_hold_drop(a, a->holds.held[i].workload);
+		davy_agent_hold_drop(a, a->holds.held[i].workload);
 		undone.undone++;
 	}
 	return json_pack("{s:s, s:i, s:i}", "op", "released", "undone", (int)undone.undone,

@@ -12,47 +12,47 @@
 #include "act/cgroup.h"
 #include "lib/log.h"
 
-#define LOOK_NS DL_NS_PER_S
+#define LOOK_NS DAVY_NS_PER_S
 
-_Static_assert(sizeof(((struct dl_left_group *)0)->path) >= DL_CGROUP_LEN, "holds a link's");
+_Static_assert(sizeof(((struct davy_left_group *)0)->path) >= DAVY_CGROUP_LEN, "holds a link's");
 
-void dl_groups_left(struct dl_agent *a, const struct dl_link *link)
+void davy_groups_left(struct davy_agent *a, const struct davy_link *link)
 {
-	struct dl_left_group *free = NULL;
+	struct davy_left_group *free = NULL;
 
 	if (!link->cgroup[0] || !link->peer_pid)
 		return;
-	for (size_t i = 0; i < DL_LEFT_GROUPS; i++) {
-		struct dl_left_group *g = &a->left.group[i];
+	for (size_t i = 0; i < DAVY_LEFT_GROUPS; i++) {
+		struct davy_left_group *g = &a->left.group[i];
 
-		if (!g->supervisor || dl_same_name(g->path, link->cgroup))
+		if (!g->supervisor || davy_same_name(g->path, link->cgroup))
 			free = g;
 	}
 	if (!free) { /* a later 'davylamp exec' beside it removes it */
-		dl_debug("cgroup '%s' is not remembered: too many wait", link->cgroup);
+		davy_debug("cgroup '%s' is not remembered: too many wait", link->cgroup);
 		return;
 	}
 	free->supervisor = link->peer_pid;
-	dl_copy_name(free->path, sizeof(free->path), link->cgroup);
+	davy_copy_name(free->path, sizeof(free->path), link->cgroup);
 }
 
 /* Whether there is nothing more to do about it. */
-static bool group_is_done(const struct dl_left_group *g)
+static bool group_is_done(const struct davy_left_group *g)
 {
 	char dir[PATH_MAX];
 
 	if (!kill((pid_t)g->supervisor, 0) || errno != ESRCH)
 		return false; /* it has only hung up, and removes its group at its end */
-	return dl_cgroup_dir(g->path, dir, sizeof(dir)) || !dl_cgroup_prune(dir);
+	return davy_cgroup_dir(g->path, dir, sizeof(dir)) || !davy_cgroup_prune(dir);
 }
 
-void dl_groups_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_groups_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	if (now_ns - a->left.looked_ns < LOOK_NS)
 		return;
 	a->left.looked_ns = now_ns;
-	for (size_t i = 0; i < DL_LEFT_GROUPS; i++) {
-		struct dl_left_group *g = &a->left.group[i];
+	for (size_t i = 0; i < DAVY_LEFT_GROUPS; i++) {
+		struct davy_left_group *g = &a->left.group[i];
 
 		if (g->supervisor && group_is_done(g))
 			g->supervisor = 0;

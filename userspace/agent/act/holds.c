@@ -15,29 +15,29 @@
 #define AGAIN_US     200000 /* its standby needs a moment, too */
 #define AGAIN_MAX_US 10000000
 
-struct dl_held *dl_holds_find(struct dl_agent *a, uint32_t id)
+struct davy_held *davy_holds_find(struct davy_agent *a, uint32_t id)
 {
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++)
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
 		if (a->holds.held[i].id == id)
 			return &a->holds.held[i];
 	return NULL;
 }
 
-const struct dl_held *dl_agent_held(const struct dl_agent *a, uint32_t workload)
+const struct davy_held *davy_agent_held(const struct davy_agent *a, uint32_t workload)
 {
-	for (size_t i = 0; workload && i < DL_GUARD_HOLDS; i++)
+	for (size_t i = 0; workload && i < DAVY_GUARD_HOLDS; i++)
 		if (a->holds.held[i].id && a->holds.held[i].workload == workload &&
 		    a->holds.held[i].plan)
 			return &a->holds.held[i];
 	return NULL;
 }
 
-struct dl_held *dl_holds_of(struct dl_agent *a, uint32_t workload)
+struct davy_held *davy_holds_of(struct davy_agent *a, uint32_t workload)
 {
-	return (struct dl_held *)dl_agent_held(a, workload);
+	return (struct davy_held *)davy_agent_held(a, workload);
 }
 
-static void forget(struct dl_held *h)
+static void forget(struct davy_held *h)
 {
 	if (h->dir_fd >= 0)
 		close(h->dir_fd);
@@ -45,54 +45,55 @@ static void forget(struct dl_held *h)
 	h->dir_fd = -1;
 }
 
-void dl_holds_end(struct dl_agent *a, struct dl_held *h, enum dl_act_stage stage, int result)
+void davy_holds_end(struct davy_agent *a, struct davy_held *h, enum davy_act_stage stage,
+		    int result)
 {
 	uint32_t plan = h->undo_plan ? h->undo_plan : h->plan, workload = h->workload;
 
 	forget(h); /* first: what is told may bring about another hold */
 	if (plan)
-		dl_agent_acted(a, plan, workload, stage, 0, result);
+		davy_agent_acted(a, plan, workload, stage, 0, result);
 }
 
 static int on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_agent *a = arg;
-	struct dl_guard_answer said;
+	struct davy_agent *a = arg;
+	struct davy_guard_answer said;
 	int err;
 
 	(void)fd;
 	(void)events;
-	while (!(err = dl_guard_receive(&a->holds.guard, &said)))
-		dl_holds_answer(a, &said);
+	while (!(err = davy_guard_receive(&a->holds.guard, &said)))
+		davy_holds_answer(a, &said);
 	if (err != -EAGAIN) /* the pidfd tells the rest */
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	return 0;
 }
 
 /* Its standby has done so already, unless that was killed, too. */
-static void let_go(struct dl_held *h)
+static void let_go(struct davy_held *h)
 {
-	struct dl_tree tree;
+	struct davy_tree tree;
 
 	if (h->dir_fd >= 0) {
-		dl_cgroup_freeze(h->dir_fd, false);
+		davy_cgroup_freeze(h->dir_fd, false);
 		return;
 	}
-	if (dl_tree_open(&tree, h->pid, h->start_ticks))
+	if (davy_tree_open(&tree, h->pid, h->start_ticks))
 		return;
-	dl_tree_find(&tree);
-	dl_tree_continue(&tree);
-	dl_tree_close(&tree);
+	davy_tree_find(&tree);
+	davy_tree_continue(&tree);
+	davy_tree_close(&tree);
 }
 
-static void close_guard(struct dl_holds *holds)
+static void close_guard(struct davy_holds *holds)
 {
 	holds->answers = sd_event_source_disable_unref(holds->answers);
 	holds->death = sd_event_source_disable_unref(holds->death);
-	dl_guard_stop(&holds->guard);
+	davy_guard_stop(&holds->guard);
 }
 
-static void start(struct dl_agent *a);
+static void start(struct davy_agent *a);
 
 static int on_again(sd_event_source *source, uint64_t usec, void *arg)
 {
@@ -102,7 +103,7 @@ static int on_again(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static void start_later(struct dl_agent *a)
+static void start_later(struct davy_agent *a)
 {
 	uint64_t us = AGAIN_US << (a->holds.start_count < 6 ? a->holds.start_count : 6);
 
@@ -114,58 +115,58 @@ static void start_later(struct dl_agent *a)
 
 static int on_death(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_agent *a = arg;
+	struct davy_agent *a = arg;
 
 	on_answers(a->holds.answers, fd, events, a); /* what it said before */
 	(void)source;
 	close_guard(&a->holds);
-	dl_log("guard: it was ended by somebody; what it held goes on, another one is started");
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++) {
-		struct dl_held *h = &a->holds.held[i];
+	davy_log("guard: it was ended by somebody; what it held goes on, another one is started");
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
+		struct davy_held *h = &a->holds.held[i];
 
 		if (!h->id)
 			continue;
 		let_go(h);
-		dl_holds_end(a, h, DL_ACT_RELEASED, h->undo_plan ? 0 : -ECHILD);
+		davy_holds_end(a, h, DAVY_ACT_RELEASED, h->undo_plan ? 0 : -ECHILD);
 	}
 	start_later(a);
 	return 0;
 }
 
-static void start(struct dl_agent *a)
+static void start(struct davy_agent *a)
 {
-	struct dl_holds *holds = &a->holds;
+	struct davy_holds *holds = &a->holds;
 	char program[PATH_MAX];
-	int err = dl_program_path(DL_GUARD_PROGRAM, program, sizeof(program));
+	int err = davy_program_path(DAVY_GUARD_PROGRAM, program, sizeof(program));
 
 	if (!err)
-		err = dl_guard_start(&holds->guard, program);
+		err = davy_guard_start(&holds->guard, program);
 	if (!err)
-		err = dl_watch_copy(a->loop, &holds->answers, holds->guard.fd, on_answers, a);
+		err = davy_watch_copy(a->loop, &holds->answers, holds->guard.fd, on_answers, a);
 	if (err >= 0)
-		err = dl_watch_copy(a->loop, &holds->death, holds->guard.pidfd, on_death, a);
+		err = davy_watch_copy(a->loop, &holds->death, holds->guard.pidfd, on_death, a);
 	if (err >= 0)
 		return;
 	close_guard(holds);
 	if (!holds->start_count)
-		dl_log("guard: '%s' cannot be started: %s; nothing can be paused or throttled, "
-		       "trying again",
-		       program, strerror(-err));
+		davy_log("guard: '%s' cannot be started: %s; nothing can be paused or throttled, "
+			 "trying again",
+			 program, strerror(-err));
 	start_later(a);
 }
 
-void dl_agent_holds_open(struct dl_agent *a)
+void davy_agent_holds_open(struct davy_agent *a)
 {
-	a->holds.guard = (struct dl_guard){ -1, -1, 0 };
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++)
+	a->holds.guard = (struct davy_guard){ -1, -1, 0 };
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
 		a->holds.held[i].dir_fd = -1;
 	start(a);
 }
 
-void dl_agent_holds_close(struct dl_agent *a)
+void davy_agent_holds_close(struct davy_agent *a)
 {
 	close_guard(&a->holds);
 	sd_event_source_disable_unref(a->holds.again);
-	for (size_t i = 0; i < DL_GUARD_HOLDS; i++)
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
 		forget(&a->holds.held[i]);
 }

@@ -11,16 +11,16 @@
 
 #define LEFT_MAX 4
 
-static enum dl_hazard hazard_named(const char *name)
+static enum davy_hazard hazard_named(const char *name)
 {
-	int hazard = dl_hazard_from_name(name);
+	int hazard = davy_hazard_from_name(name);
 
-	return hazard < 0 ? DL_HZ_NONE : (enum dl_hazard)hazard;
+	return hazard < 0 ? DAVY_HZ_NONE : (enum davy_hazard)hazard;
 }
 
-static struct dl_event begin(uint32_t workload, enum dl_rung rung, enum dl_hazard hazard)
+static struct davy_event begin(uint32_t workload, enum davy_rung rung, enum davy_hazard hazard)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_LEFT, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_LEFT, 0);
 
 	ev.left.workload = workload;
 	ev.left.rung = (uint8_t)rung;
@@ -28,32 +28,32 @@ static struct dl_event begin(uint32_t workload, enum dl_rung rung, enum dl_hazar
 	return ev;
 }
 
-static void tell(struct dl_link *link, const json_t *left)
+static void tell(struct davy_link *link, const json_t *left)
 {
-	const char *rung = dl_message_text(left, "rung");
-	int backend = dl_backend_from_name(dl_message_text(left, "backend"));
-	struct dl_event ev =
-		begin(link->workload, DL_RUNG_NOTE, hazard_named(dl_message_text(left, "hazard")));
+	const char *rung = davy_message_text(left, "rung");
+	int backend = davy_backend_from_name(davy_message_text(left, "backend"));
+	struct davy_event ev = begin(link->workload, DAVY_RUNG_NOTE,
+				     hazard_named(davy_message_text(left, "hazard")));
 
-	for (uint32_t i = 0; i < DL_RUNG_COUNT; i++)
-		if (!strcmp(rung, dl_rung_name((enum dl_rung)i)))
+	for (uint32_t i = 0; i < DAVY_RUNG_COUNT; i++)
+		if (!strcmp(rung, davy_rung_name((enum davy_rung)i)))
 			ev.left.rung = (uint8_t)i;
 	ev.left.backend = backend > 0 ? (uint8_t)backend : 0;
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
-		json_int_t value = dl_message_number(left, dl_knob_name(i), 0);
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+		json_int_t value = davy_message_number(left, davy_knob_name(i), 0);
 
-		if (value > 0 && !dl_knob_set(&ev.left.knobs, i, (uint64_t)value))
+		if (value > 0 && !davy_knob_set(&ev.left.knobs, i, (uint64_t)value))
 			return; /* of no supervisor of ours */
 	}
-	dl_copy_name(ev.left.device, sizeof(ev.left.device), dl_message_text(left, "device"));
+	davy_copy_name(ev.left.device, sizeof(ev.left.device), davy_message_text(left, "device"));
 	if (ev.left.hazard && ev.left.knobs.ubatch)
-		ev.left.depth = dl_agent_ledger_depth(link->agent, link->backend, link->model,
-						      ev.left.knobs.ubatch);
-	if (dl_event_valid(&ev))
-		dl_agent_feed(link->agent, &ev);
+		ev.left.depth = davy_agent_ledger_depth(link->agent, link->backend, link->model,
+							ev.left.knobs.ubatch);
+	if (davy_event_valid(&ev))
+		davy_agent_feed(link->agent, &ev);
 }
 
-void dl_left_by_supervisor(struct dl_link *link, const json_t *message)
+void davy_left_by_supervisor(struct davy_link *link, const json_t *message)
 {
 	const json_t *all = json_object_get(message, "left");
 
@@ -61,31 +61,31 @@ void dl_left_by_supervisor(struct dl_link *link, const json_t *message)
 		tell(link, json_array_get(all, i));
 }
 
-static void tell_move(const struct dl_service *u, const struct dl_adopted_unit *of,
-		      enum dl_rung rung)
+static void tell_move(const struct davy_service *u, const struct davy_adopted_unit *of,
+		      enum davy_rung rung)
 {
-	struct dl_event ev = begin(u->workload, rung, of->moved_for);
+	struct davy_event ev = begin(u->workload, rung, of->moved_for);
 
 	ev.left.backend = (uint8_t)of->moved_from;
-	dl_copy_name(ev.left.device, sizeof(ev.left.device), of->moved_off);
-	dl_agent_feed(u->agent, &ev);
+	davy_copy_name(ev.left.device, sizeof(ev.left.device), of->moved_off);
+	davy_agent_feed(u->agent, &ev);
 }
 
-void dl_left_in_unit(const struct dl_service *u)
+void davy_left_in_unit(const struct davy_service *u)
 {
-	const struct dl_adopted_unit *of = dl_adopted_find(&u->agent->units->adopted, u->name);
-	struct dl_event ev;
+	const struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
+	struct davy_event ev;
 	bool cpu;
 
 	if (!of)
 		return;
-	ev = begin(u->workload, DL_RUNG_SHRINK, of->shrunk_for);
+	ev = begin(u->workload, DAVY_RUNG_SHRINK, of->shrunk_for);
 	ev.left.knobs = of->knobs;
-	if (of->derived[0] || !dl_knobs_none(&of->knobs))
-		dl_agent_feed(u->agent, &ev);
-	cpu = of->backend == DL_BACKEND_CPU;
-	if ((cpu ? of->before_cpu : of->backend) != DL_BACKEND_UNKNOWN)
-		tell_move(u, of, DL_RUNG_SWITCH);
+	if (of->derived[0] || !davy_knobs_none(&of->knobs))
+		davy_agent_feed(u->agent, &ev);
+	cpu = of->backend == DAVY_BACKEND_CPU;
+	if ((cpu ? of->before_cpu : of->backend) != DAVY_BACKEND_UNKNOWN)
+		tell_move(u, of, DAVY_RUNG_SWITCH);
 	if (cpu)
-		tell_move(u, of, DL_RUNG_MIGRATE_CPU);
+		tell_move(u, of, DAVY_RUNG_MIGRATE_CPU);
 }

@@ -19,32 +19,32 @@
 
 static int drop_in_path(const char *name, char *dir, char *path, size_t size)
 {
-	int err = dl_root_path(dir, size, UNITS_DIR "/%s.d", name);
+	int err = davy_root_path(dir, size, UNITS_DIR "/%s.d", name);
 
-	return err ? err : dl_root_path(path, size, UNITS_DIR "/%s.d/50-davylamp.conf", name);
+	return err ? err : davy_root_path(path, size, UNITS_DIR "/%s.d/50-davylamp.conf", name);
 }
 
-int dl_unit_files_path(const struct dl_agent *a, const char *name, char *path, size_t size)
+int davy_unit_files_path(const struct davy_agent *a, const char *name, char *path, size_t size)
 {
-	return dl_root_path(path, size, "%s/%s.env", a->units->dir, name);
+	return davy_root_path(path, size, "%s/%s.env", a->units->dir, name);
 }
 
 static int say(int err, const char *path)
 {
 	if (err == -EEXIST)
-		dl_log("'%s' is not davylamp's; move it away and try again", path);
+		davy_log("'%s' is not davylamp's; move it away and try again", path);
 	else if (err < 0)
-		dl_log("'%s': %s", path, strerror(-err));
+		davy_log("'%s': %s", path, strerror(-err));
 	else if (err > 0)
-		dl_log("'%s' was changed by hand: kept as '%s.hand', and not used", path, path);
+		davy_log("'%s' was changed by hand: kept as '%s.hand', and not used", path, path);
 	return err < 0 ? err : 0;
 }
 
 /* What an act has set, above what the rules say. The caller frees it; NULL: no memory. */
-static char *make_body(struct dl_agent *a, const struct dl_adopted_unit *u,
-		       const struct dl_environment *e, size_t *ret_rules)
+static char *make_body(struct davy_agent *a, const struct davy_adopted_unit *u,
+		       const struct davy_environment *e, size_t *ret_rules)
 {
-	struct dl_service *service = dl_unit_named(a, u->unit);
+	struct davy_service *service = davy_unit_named(a, u->unit);
 	char *body = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&body, &size);
@@ -57,7 +57,7 @@ static char *make_body(struct dl_agent *a, const struct dl_adopted_unit *u,
 		u->unit, u->unit);
 	for (size_t i = 0; i < e->count; i++)
 		fprintf(out, "%s=%s\n", e->at[i].name, e->at[i].value);
-	*ret_rules = service ? dl_unit_rules_put(service, u, e, out) : 0;
+	*ret_rules = service ? davy_unit_rules_put(service, u, e, out) : 0;
 	if (!fclose(out))
 		return body;
 	free(body);
@@ -65,8 +65,8 @@ static char *make_body(struct dl_agent *a, const struct dl_adopted_unit *u,
 }
 
 /* FNV-1a; never 0. */
-int dl_unit_files_sum(struct dl_agent *a, struct dl_adopted_unit *u, const struct dl_environment *e,
-		      uint64_t *ret_sum)
+int davy_unit_files_sum(struct davy_agent *a, struct davy_adopted_unit *u,
+			const struct davy_environment *e, uint64_t *ret_sum)
 {
 	uint64_t sum = 0xcbf29ce484222325;
 	size_t rules;
@@ -81,18 +81,19 @@ int dl_unit_files_sum(struct dl_agent *a, struct dl_adopted_unit *u, const struc
 	return 0;
 }
 
-int dl_unit_files_write(struct dl_agent *a, struct dl_adopted_unit *u,
-			const struct dl_environment *e)
+int davy_unit_files_write(struct davy_agent *a, struct davy_adopted_unit *u,
+			  const struct davy_environment *e)
 {
-	struct dl_service *service = dl_unit_named(a, u->unit);
+	struct davy_service *service = davy_unit_named(a, u->unit);
 	char path[PATH_MAX], *body;
 	size_t rules = 0;
-	int err = dl_unit_files_path(a, u->unit, path, sizeof(path));
+	int err = davy_unit_files_path(a, u->unit, path, sizeof(path));
 
 	if (err)
 		return say(err, u->unit);
 	body = make_body(a, u, e, &rules);
-	err = body ? dl_generated_renew(path, DL_GENERATED_COMMENT, body, &u->version) : -ENOMEM;
+	err = body ? davy_generated_renew(path, DAVY_GENERATED_COMMENT, body, &u->version)
+		   : -ENOMEM;
 	free(body);
 	err = err == -EALREADY ? 0 : say(err, path);
 	if (!err && service)
@@ -100,32 +101,32 @@ int dl_unit_files_write(struct dl_agent *a, struct dl_adopted_unit *u,
 	return err;
 }
 
-void dl_unit_files_unset(struct dl_agent *a, const char *name, struct dl_process_start *start)
+void davy_unit_files_unset(struct davy_agent *a, const char *name, struct davy_process_start *start)
 {
-	char path[PATH_MAX], *text = malloc(DL_GENERATED_MAX), *line, *rest;
-	int err = dl_unit_files_path(a, name, path, sizeof(path));
+	char path[PATH_MAX], *text = malloc(DAVY_GENERATED_MAX), *line, *rest;
+	int err = davy_unit_files_path(a, name, path, sizeof(path));
 
-	if (!err && text && dl_read_file(path, text, DL_GENERATED_MAX) > 0) {
+	if (!err && text && davy_read_file(path, text, DAVY_GENERATED_MAX) > 0) {
 		for (rest = text; (line = strsep(&rest, "\n"));) {
 			char *value = strchr(line, '=');
 
 			if (line[0] == '#' || !value || value == line)
 				continue;
 			*value = 0;
-			dl_process_start_unset(start, line);
+			davy_process_start_unset(start, line);
 		}
 	}
 	free(text);
 }
 
-static int write_drop_in(struct dl_agent *a, struct dl_adopted_unit *u)
+static int write_drop_in(struct davy_agent *a, struct davy_adopted_unit *u)
 {
 	char dir[PATH_MAX], path[PATH_MAX], body[PATH_MAX + 256];
 	int err = drop_in_path(u->unit, dir, path, sizeof(path));
 
 	if (err)
 		return say(err, u->unit);
-	err = dl_make_dir(dir);
+	err = davy_make_dir(dir);
 	if (err && err != -EEXIST)
 		return say(err, dir);
 	u->made_dir |= !err;
@@ -133,27 +134,27 @@ static int write_drop_in(struct dl_agent *a, struct dl_adopted_unit *u)
 		 "# 'davylamp policy release %s' removes it.\n"
 		 "[Service]\nEnvironmentFile=-%s/%s.env\n",
 		 u->unit, a->units->dir, u->unit);
-	return say(dl_generated_write(path, 1, body), path);
+	return say(davy_generated_write(path, 1, body), path);
 }
 
-int dl_unit_files_make(struct dl_agent *a, struct dl_adopted_unit *u)
+int davy_unit_files_make(struct davy_agent *a, struct davy_adopted_unit *u)
 {
-	const struct dl_environment nothing = { 0 };
+	const struct davy_environment nothing = { 0 };
 	char dir[PATH_MAX];
-	int err = dl_root_path(dir, sizeof(dir), "%s", a->units->dir);
+	int err = davy_root_path(dir, sizeof(dir), "%s", a->units->dir);
 
 	if (!err)
-		err = dl_make_dirs(dir);
+		err = davy_make_dirs(dir);
 	if (err)
 		return say(err, a->units->dir);
-	err = dl_unit_files_write(a, u, &nothing);
+	err = davy_unit_files_write(a, u, &nothing);
 	return err ? err : write_drop_in(a, u);
 }
 
 static int remove_one(const char *path, json_t *kept)
 {
 	char aside[PATH_MAX + 8];
-	int err = dl_generated_remove(path);
+	int err = davy_generated_remove(path);
 
 	if (err > 0) {
 		snprintf(aside, sizeof(aside), "%s.hand", path);
@@ -162,7 +163,7 @@ static int remove_one(const char *path, json_t *kept)
 	return say(err, path);
 }
 
-int dl_unit_files_remove(struct dl_agent *a, const struct dl_adopted_unit *u, json_t *kept)
+int davy_unit_files_remove(struct davy_agent *a, const struct davy_adopted_unit *u, json_t *kept)
 {
 	char dir[PATH_MAX], path[PATH_MAX];
 	int err = drop_in_path(u->unit, dir, path, sizeof(path)), more;
@@ -172,25 +173,25 @@ int dl_unit_files_remove(struct dl_agent *a, const struct dl_adopted_unit *u, js
 	err = remove_one(path, kept);
 	if (u->made_dir)
 		rmdir(dir); /* stays when something else has come into it */
-	more = dl_unit_files_path(a, u->unit, path, sizeof(path));
+	more = davy_unit_files_path(a, u->unit, path, sizeof(path));
 	if (!more)
 		more = remove_one(path, kept);
 	return err ? err : more;
 }
 
 /* Without its drop-in, or with another, what is written would change nothing. */
-int dl_unit_files_check(struct dl_agent *a, const struct dl_adopted_unit *u)
+int davy_unit_files_check(struct davy_agent *a, const struct davy_adopted_unit *u)
 {
 	char dir[PATH_MAX], path[PATH_MAX];
-	enum dl_generated state = DL_GENERATED_ABSENT;
+	enum davy_generated state = DAVY_GENERATED_ABSENT;
 	int err = drop_in_path(u->unit, dir, path, sizeof(path));
 
 	(void)a;
 	if (!err)
-		err = dl_generated_look(path, &state);
-	if (err || state == DL_GENERATED_OURS)
+		err = davy_generated_look(path, &state);
+	if (err || state == DAVY_GENERATED_OURS)
 		return err ? say(err, u->unit) : 0;
-	dl_log("'%s' %s; davylamp tells %s nothing until it is released and adopted again", path,
-	       state == DL_GENERATED_ABSENT ? "is gone" : "was changed by hand", u->unit);
+	davy_log("'%s' %s; davylamp tells %s nothing until it is released and adopted again", path,
+		 state == DAVY_GENERATED_ABSENT ? "is gone" : "was changed by hand", u->unit);
 	return -ESTALE;
 }

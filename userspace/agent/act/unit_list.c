@@ -11,77 +11,77 @@
 #include "lib/log.h"
 #include "agent/act/units.h"
 
-#define UNITS_RETRY_NS (5 * DL_NS_PER_S)
+#define UNITS_RETRY_NS (5 * DAVY_NS_PER_S)
 
 /* Puts a file aside whose content is wrong; the list is empty then. */
-static int units_load(struct dl_agent *a)
+static int units_load(struct davy_agent *a)
 {
 	const char *dir = a->options.state_dir;
-	int line, err = dl_adopted_load(dir, &a->units->adopted, &line);
+	int line, err = davy_adopted_load(dir, &a->units->adopted, &line);
 
 	if (err != -EBADMSG)
 		return err;
-	err = dl_adopted_set_aside(dir);
+	err = davy_adopted_set_aside(dir);
 	if (!err)
-		dl_log("'%s/%s': line %d is not understood; put aside as %s.bad; no "
-		       "unit is adopted",
-		       dir, DL_ADOPTED_NAME, line, DL_ADOPTED_NAME);
+		davy_log("'%s/%s': line %d is not understood; put aside as %s.bad; no "
+			 "unit is adopted",
+			 dir, DAVY_ADOPTED_NAME, line, DAVY_ADOPTED_NAME);
 	return err;
 }
 
-static void units_begin(struct dl_agent *a)
+static void units_begin(struct davy_agent *a)
 {
-	struct dl_adopted *adopted = &a->units->adopted;
+	struct davy_adopted *adopted = &a->units->adopted;
 
 	for (size_t i = 0; i < adopted->count; i++) {
-		struct dl_adopted_unit *of = &adopted->unit[i];
-		struct dl_service *u =
-			dl_unit_name_valid(of->unit) ? dl_unit_add(a, of->unit) : NULL;
+		struct davy_adopted_unit *of = &adopted->unit[i];
+		struct davy_service *u =
+			davy_unit_name_valid(of->unit) ? davy_unit_add(a, of->unit) : NULL;
 
 		if (!u)
 			continue;
-		dl_unit_files_check(a, of);
-		dl_unit_look(u);
+		davy_unit_files_check(a, of);
+		davy_unit_look(u);
 	}
-	dl_units_uncap(a); /* what an agent that was killed had capped */
+	davy_units_uncap(a); /* what an agent that was killed had capped */
 }
 
-int dl_units_read(struct dl_agent *a)
+int davy_units_read(struct davy_agent *a)
 {
-	struct dl_units *units = a->units;
+	struct davy_units *units = a->units;
 	int err = units_load(a);
 
 	if (err && err != units->unread)
-		dl_log("'%s/%s': cannot be read: %s; the file stays as it is, its units are not "
-		       "watched, and the agent reads it again every %d s",
-		       a->options.state_dir, DL_ADOPTED_NAME, strerror(-err),
-		       (int)(UNITS_RETRY_NS / DL_NS_PER_S));
+		davy_log("'%s/%s': cannot be read: %s; the file stays as it is, its units are not "
+			 "watched, and the agent reads it again every %d s",
+			 a->options.state_dir, DAVY_ADOPTED_NAME, strerror(-err),
+			 (int)(UNITS_RETRY_NS / DAVY_NS_PER_S));
 	else if (!err && units->unread)
-		dl_log("'%s/%s': was read; its units are in the agent's care", a->options.state_dir,
-		       DL_ADOPTED_NAME);
+		davy_log("'%s/%s': was read; its units are in the agent's care",
+			 a->options.state_dir, DAVY_ADOPTED_NAME);
 	units->unread = err;
 	if (!err)
 		units_begin(a);
 	return err;
 }
 
-void dl_units_read_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_units_read_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	if (!a->units->unread || now_ns - a->units->tried_ns < UNITS_RETRY_NS)
 		return;
 	a->units->tried_ns = now_ns;
-	dl_units_read(a);
+	davy_units_read(a);
 }
 
-int dl_units_save(struct dl_agent *a)
+int davy_units_save(struct davy_agent *a)
 {
 	int err = a->units->unread;
 
 	if (!err)
-		err = dl_adopted_save(a->options.state_dir, &a->units->adopted);
+		err = davy_adopted_save(a->options.state_dir, &a->units->adopted);
 	if (err)
-		dl_log("'%s/%s': cannot be written: %s; the change is kept in memory and written "
-		       "at the next one",
-		       a->options.state_dir, DL_ADOPTED_NAME, strerror(-err));
+		davy_log("'%s/%s': cannot be written: %s; the change is kept in memory and written "
+			 "at the next one",
+			 a->options.state_dir, DAVY_ADOPTED_NAME, strerror(-err));
 	return err;
 }

@@ -16,39 +16,39 @@
 #include "host/host_subject.h"
 #include "agent/act/units.h"
 
-#define RETRY_NS (60 * DL_NS_PER_S)
-#define LOAD_NS	 (60 * DL_NS_PER_S) /* until an engine has loaded its backends */
-#define WORDS	 64		    /* variables that a unit's own Environment= may add */
+#define RETRY_NS (60 * DAVY_NS_PER_S)
+#define LOAD_NS	 (60 * DAVY_NS_PER_S) /* until an engine has loaded its backends */
+#define WORDS	 64		      /* variables that a unit's own Environment= may add */
 
 struct rules_told {
-	struct dl_effective effective;
-	struct dl_output_variables variables;
-	struct dl_output_result result; /* notes */
-	struct dl_engine_facts facts;
-	struct dl_engine_look look;
-	char *argv[DL_ARGS_MAX + 1];
-	char *envp[DL_START_ENV_MAX + WORDS + 1];
+	struct davy_effective effective;
+	struct davy_output_variables variables;
+	struct davy_output_result result; /* notes */
+	struct davy_engine_facts facts;
+	struct davy_engine_look look;
+	char *argv[DAVY_ARGS_MAX + 1];
+	char *envp[DAVY_START_ENV_MAX + WORDS + 1];
 };
 
 /* The one it computes on; else the one that it would take by itself. */
-static void find_device(const struct dl_service *u, const struct dl_workload *w,
-			struct dl_policy_subject *s)
+static void find_device(const struct davy_service *u, const struct davy_workload *w,
+			struct davy_policy_subject *s)
 {
-	const struct dl_gpus *g = &u->agent->gpus;
-	const struct dl_policy_subject blank = *s;
+	const struct davy_gpus *g = &u->agent->gpus;
+	const struct davy_policy_subject blank = *s;
 
 	for (size_t i = g->count; i-- > 0;) {
-		struct dl_policy_subject one = blank;
-		bool its_own = w && dl_same_name(w->device, g->gpu[i].gpu.device);
+		struct davy_policy_subject one = blank;
+		bool its_own = w && davy_same_name(w->device, g->gpu[i].gpu.device);
 
-		dl_host_subject(&g->gpu[i].gpu, &g->gpu[i].lockups, &one);
-		if (its_own || dl_host_subject_before(&one, s))
+		davy_host_subject(&g->gpu[i].gpu, &g->gpu[i].lockups, &one);
+		if (its_own || davy_host_subject_before(&one, s))
 			*s = one;
 		if (its_own)
 			return;
 	}
 	if (!g->count)
-		dl_host_kernel(s);
+		davy_host_kernel(s);
 }
 
 /* Texts with a 0 behind each, and one more at the end. */
@@ -59,7 +59,7 @@ static size_t list_words(const char *texts, char **list, size_t count, size_t ma
 	return count;
 }
 
-uint64_t dl_unit_command_sum(const struct dl_unit_state *state)
+uint64_t davy_unit_command_sum(const struct davy_unit_state *state)
 {
 	uint64_t sum = 0xcbf29ce484222325; /* FNV-1a */
 
@@ -74,73 +74,76 @@ uint64_t dl_unit_command_sum(const struct dl_unit_state *state)
  * another by now, or nothing ran yet; a command that only leads to an engine tells nothing. What
  * our file told is not in "start" any more. False: no engine is known.
  */
-static bool look_at(const struct dl_service *u, struct rules_told *t)
+static bool look_at(const struct davy_service *u, struct rules_told *t)
 {
-	struct dl_engine_look anew = { .argv = t->argv, .envp = t->envp, .exe = "", .parent = "" };
+	struct davy_engine_look anew = {
+		.argv = t->argv, .envp = t->envp, .exe = "", .parent = ""
+	};
 	size_t count = 0;
 
-	while (u->start && u->start->envp[count] && count < DL_START_ENV_MAX) {
+	while (u->start && u->start->envp[count] && count < DAVY_START_ENV_MAX) {
 		t->envp[count] = u->start->envp[count];
 		count++;
 	}
-	list_words(u->state.environment, t->envp, count, DL_START_ENV_MAX + WORDS);
-	if (!u->start || dl_unit_command_sum(&u->state) != u->command_sum) {
-		list_words(u->state.command, t->argv, 0, DL_ARGS_MAX);
+	list_words(u->state.environment, t->envp, count, DAVY_START_ENV_MAX + WORDS);
+	if (!u->start || davy_unit_command_sum(&u->state) != u->command_sum) {
+		list_words(u->state.command, t->argv, 0, DAVY_ARGS_MAX);
 		t->look = anew;
-		dl_engine_identify(&t->look, &t->facts);
+		davy_engine_identify(&t->look, &t->facts);
 	}
-	if (u->start && t->facts.engine == DL_ENGINE_NONE) {
-		t->look = dl_process_start_look(u->start);
+	if (u->start && t->facts.engine == DAVY_ENGINE_NONE) {
+		t->look = davy_process_start_look(u->start);
 		t->look.envp = t->envp;
-		dl_engine_identify(&t->look, &t->facts);
+		davy_engine_identify(&t->look, &t->facts);
 	}
-	return t->facts.engine != DL_ENGINE_NONE;
+	return t->facts.engine != DAVY_ENGINE_NONE;
 }
 
 /* The backends that it has loaded, and would choose from. */
-static void look_at_libraries(struct dl_service *u)
+static void look_at_libraries(struct davy_service *u)
 {
-	const struct dl_tracked *t = dl_tracker_of(u->agent, u->pid);
+	const struct davy_tracked *t = davy_tracker_of(u->agent, u->pid);
 
 	if (t && t->loaded_backends)
-		u->backends = t->loaded_backends | 1u << DL_BACKEND_CPU;
+		u->backends = t->loaded_backends | 1u << DAVY_BACKEND_CPU;
 }
 
 /*
  * While it is given its own batch back, the rule that came of its being made smaller is about to be
  * taken out (layer_tuned.c); one that an operator wanted has made none.
  */
-static bool gives_back(const struct dl_service *u, const struct dl_adopted_unit *of,
-		       const struct dl_effective *e)
+static bool gives_back(const struct davy_service *u, const struct davy_adopted_unit *of,
+		       const struct davy_effective *e)
 {
-	const struct dl_rule *rule = e->value[DL_POLICY_UBATCH].origin.rule;
+	const struct davy_rule *rule = e->value[DAVY_POLICY_UBATCH].origin.rule;
 
-	return u->act.plan && u->act.rung == DL_RUNG_UNDO && u->act.undone == DL_RUNG_SHRINK &&
-	       of->shrunk_for != DL_HZ_NONE && dl_policy_is_agents(e, DL_POLICY_UBATCH) &&
+	return u->act.plan && u->act.rung == DAVY_RUNG_UNDO && u->act.undone == DAVY_RUNG_SHRINK &&
+	       of->shrunk_for != DAVY_HZ_NONE && davy_policy_is_agents(e, DAVY_POLICY_UBATCH) &&
 	       !strncmp(rule->name, "tuned-", 6);
 }
 
-static void ask_rules(struct dl_service *u, const struct dl_adopted_unit *of, struct rules_told *t)
+static void ask_rules(struct davy_service *u, const struct davy_adopted_unit *of,
+		      struct rules_told *t)
 {
-	const struct dl_workload *w = dl_world_workload(&u->agent->core.world, u->workload);
-	const struct dl_policy_set set = dl_policy_set_of(u->agent->rules);
-	struct dl_policy_subject s = { .engine = t->facts.engine,
-				       .forced = of->backend != DL_BACKEND_UNKNOWN,
-				       .context = t->facts.context_size };
+	const struct davy_workload *w = davy_world_workload(&u->agent->core.world, u->workload);
+	const struct davy_policy_set set = davy_policy_set_of(u->agent->rules);
+	struct davy_policy_subject s = { .engine = t->facts.engine,
+					 .forced = of->backend != DAVY_BACKEND_UNKNOWN,
+					 .context = t->facts.context_size };
 
-	dl_copy_name(s.model, sizeof(s.model), t->facts.model[0] ? t->facts.model : u->model);
+	davy_copy_name(s.model, sizeof(s.model), t->facts.model[0] ? t->facts.model : u->model);
 	find_device(u, w, &s);
 	s.backend = s.forced	       ? of->backend
-		    : w && w->backend  ? (enum dl_backend)w->backend
+		    : w && w->backend  ? (enum davy_backend)w->backend
 		    : t->facts.backend ? t->facts.backend
-				       : dl_subject_default_backend(&s);
+				       : davy_subject_default_backend(&s);
 	s.available = u->backends;
-	dl_policy_effective(&set, &s, &t->effective);
+	davy_policy_effective(&set, &s, &t->effective);
 	if (gives_back(u, of, &t->effective))
-		memset(&t->effective.value[DL_POLICY_UBATCH], 0, sizeof(t->effective.value[0]));
+		memset(&t->effective.value[DAVY_POLICY_UBATCH], 0, sizeof(t->effective.value[0]));
 }
 
-static struct rules_told *told_by_rules(struct dl_service *u, const struct dl_adopted_unit *of)
+static struct rules_told *told_by_rules(struct davy_service *u, const struct davy_adopted_unit *of)
 {
 	struct rules_told *t = NULL;
 
@@ -151,16 +154,16 @@ static struct rules_told *told_by_rules(struct dl_service *u, const struct dl_ad
 		return NULL;
 	}
 	ask_rules(u, of, t);
-	if (t->effective.value[DL_POLICY_BACKENDS].number && !u->backends) {
+	if (t->effective.value[DAVY_POLICY_BACKENDS].number && !u->backends) {
 		look_at_libraries(u);
 		ask_rules(u, of, t);
 	}
-	dl_output_variables(&t->effective, &t->look, &t->facts, u->backends, &t->variables,
-			    &t->result);
+	davy_output_variables(&t->effective, &t->look, &t->facts, u->backends, &t->variables,
+			      &t->result);
 	return t;
 }
 
-static bool is_above(const struct dl_environment *above, const char *name)
+static bool is_above(const struct davy_environment *above, const char *name)
 {
 	for (size_t i = 0; i < above->count; i++)
 		if (!strcmp(above->at[i].name, name))
@@ -168,8 +171,8 @@ static bool is_above(const struct dl_environment *above, const char *name)
 	return false;
 }
 
-size_t dl_unit_rules_put(struct dl_service *u, const struct dl_adopted_unit *of,
-			 const struct dl_environment *above, FILE *out)
+size_t davy_unit_rules_put(struct davy_service *u, const struct davy_adopted_unit *of,
+			   const struct davy_environment *above, FILE *out)
 {
 	struct rules_told *t = told_by_rules(u, of);
 	size_t count = 0;
@@ -180,7 +183,7 @@ size_t dl_unit_rules_put(struct dl_service *u, const struct dl_adopted_unit *of,
 		if (!is_above(above, t->variables.at[i].name))
 			t->variables.at[count++] = t->variables.at[i];
 	t->variables.count = count;
-	dl_output_variables_write(&t->variables, out);
+	davy_output_variables_write(&t->variables, out);
 	for (size_t i = 0; i < t->result.note_count; i++)
 		fprintf(out, "# not told: %s\n", t->result.note[i]);
 	free(t);
@@ -188,25 +191,25 @@ size_t dl_unit_rules_put(struct dl_service *u, const struct dl_adopted_unit *of,
 }
 
 /* A rule about backends waits for the engine to have loaded its own. */
-static bool too_early(struct dl_service *u, const struct dl_adopted_unit *of)
+static bool too_early(struct davy_service *u, const struct davy_adopted_unit *of)
 {
 	struct rules_told *t;
 	bool early;
 
-	if (u->backends || dl_boot_ns() - u->begun_ns >= LOAD_NS)
+	if (u->backends || davy_boot_ns() - u->begun_ns >= LOAD_NS)
 		return false;
 	t = told_by_rules(u, of);
 	early = t && t->effective.backend_count && !u->backends && u->pid &&
-		t->facts.engine == DL_ENGINE_LLAMA_SERVER;
+		t->facts.engine == DAVY_ENGINE_LLAMA_SERVER;
 	free(t);
 	return early;
 }
 
-void dl_unit_tell_rules(struct dl_service *u)
+void davy_unit_tell_rules(struct davy_service *u)
 {
-	struct dl_agent *a = u->agent;
-	struct dl_adopted_unit *of = dl_adopted_find(&a->units->adopted, u->name);
-	struct dl_environment above;
+	struct davy_agent *a = u->agent;
+	struct davy_adopted_unit *of = davy_adopted_find(&a->units->adopted, u->name);
+	struct davy_environment above;
 	uint32_t version = of ? of->version : 0;
 	uint64_t sum;
 
@@ -214,26 +217,26 @@ void dl_unit_tell_rules(struct dl_service *u)
 		return;
 	if (too_early(u, of))
 		return;
-	if (dl_unit_environment(u, of, &above) || dl_unit_files_sum(a, of, &above, &sum) ||
-	    (sum == u->rules_sum && dl_boot_ns() < u->rules_retry_ns))
+	if (davy_unit_environment(u, of, &above) || davy_unit_files_sum(a, of, &above, &sum) ||
+	    (sum == u->rules_sum && davy_boot_ns() < u->rules_retry_ns))
 		return;
 	u->rules_sum = sum;
 	u->rules_retry_ns = UINT64_MAX;
-	if (dl_unit_files_check(a, of))
+	if (davy_unit_files_check(a, of))
 		return; /* it would change nothing */
-	if (dl_unit_files_write(a, of, &above))
-		u->rules_retry_ns = dl_boot_ns() + RETRY_NS;
+	if (davy_unit_files_write(a, of, &above))
+		u->rules_retry_ns = davy_boot_ns() + RETRY_NS;
 	if (of->version == version)
 		return;
-	dl_log("%s: its next start is told %zu variable%s by rules (%s/%s.env, version %u)",
-	       u->name, u->rules_count, u->rules_count == 1 ? "" : "s", a->units->dir, u->name,
-	       of->version);
-	dl_units_save(a);
+	davy_log("%s: its next start is told %zu variable%s by rules (%s/%s.env, version %u)",
+		 u->name, u->rules_count, u->rules_count == 1 ? "" : "s", a->units->dir, u->name,
+		 of->version);
+	davy_units_save(a);
 }
 
-void dl_units_tell_rules(struct dl_agent *a)
+void davy_units_tell_rules(struct davy_agent *a)
 {
-	for (size_t i = 0; a->units && i < DL_ADOPTED_MAX; i++)
+	for (size_t i = 0; a->units && i < DAVY_ADOPTED_MAX; i++)
 		if (a->units->unit[i].name[0])
-			dl_unit_tell_rules(&a->units->unit[i]);
+			davy_unit_tell_rules(&a->units->unit[i]);
 }

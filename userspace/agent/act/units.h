@@ -3,8 +3,8 @@
  * Services in the agent's care: each is a workload as long as it is adopted, whether it runs or
  * not. Only agent/ includes this.
  */
-#ifndef DL_AGENT_UNITS_H
-#define DL_AGENT_UNITS_H
+#ifndef DAVY_UNITS_H
+#define DAVY_UNITS_H
 
 #include <jansson.h>
 #include <limits.h>
@@ -15,23 +15,23 @@
 #include "sensors/proc/process_start.h"
 #include "store/adopted.h"
 
-struct dl_agent;
-struct dl_link;
+struct davy_agent;
+struct davy_link;
 
 /* What is under way for a unit; plan 0: nothing. */
-struct dl_unit_act {
+struct davy_unit_act {
 	uint32_t plan;
 	uint8_t rung;
 	uint8_t undone; /* of an undo: the rung */
 	uint8_t hazard;
-	char device[DL_DEVICE_LEN];
-	struct dl_knobs knobs;
+	char device[DAVY_DEVICE_LEN];
+	struct davy_knobs knobs;
 	bool tuned; /* the knobs are all that there are to be */
-	enum dl_backend to_backend;
+	enum davy_backend to_backend;
 	uint64_t cap[2]; /* memory.high, CPU time; 0: left as it is */
 	uint32_t cap_at;
-	struct dl_adopted_unit before; /* to go back to */
-	struct dl_environment told;    /* what the new process is to have been told */
+	struct davy_adopted_unit before; /* to go back to */
+	struct davy_environment told;	 /* what the new process is to have been told */
 	bool written;
 	bool stopped_told;
 	uint32_t read_count;
@@ -40,25 +40,25 @@ struct dl_unit_act {
 	int result;		/* why it goes back; 0: it does not */
 };
 
-struct dl_service {
-	struct dl_agent *agent;
-	char name[DL_UNIT_LEN]; /* "": empty */
+struct davy_service {
+	struct davy_agent *agent;
+	char name[DAVY_UNIT_LEN]; /* "": empty */
 	uint32_t workload;
 	uint32_t main_pid; /* as systemd has it */
 	uint32_t pid;	   /* of the engine, most often the same; 0: none */
 	uint64_t start_ticks;
-	enum dl_engine engine;
-	enum dl_backend backend;
-	enum dl_role role;
+	enum davy_engine engine;
+	enum davy_backend backend;
+	enum davy_role role;
 	uint16_t port;
 	uint32_t parallel;
-	char model[DL_MODEL_LEN]; /* the last that was seen there */
-	char cgroup[DL_UNIT_CGROUP_LEN];
-	struct dl_process_start *start; /* as the unit itself starts it; NULL: not seen running */
-	struct dl_unit_state state;
+	char model[DAVY_MODEL_LEN]; /* the last that was seen there */
+	char cgroup[DAVY_UNIT_CGROUP_LEN];
+	struct davy_process_start *start; /* as the unit itself starts it; NULL: not seen running */
+	struct davy_unit_state state;
 	bool met; /* who that is has been told */
 	uint32_t look_count;
-	uint32_t backends;	 /* what it has loaded, 1 << enum dl_backend; 0: unseen */
+	uint32_t backends;	 /* what it has loaded, 1 << enum davy_backend; 0: unseen */
 	uint64_t begun_ns;	 /* when its process was met */
 	uint64_t command_sum;	 /* of the unit's command, then */
 	uint64_t rules_sum;	 /* of the environment that was written last; 0: none was */
@@ -69,15 +69,15 @@ struct dl_service {
 	bool settle_late; /* the reader was; once more on the next tick */
 	bool asking;
 	bool ask_again;
-	struct dl_unit_act act;
+	struct davy_unit_act act;
 };
 
-struct dl_units {
-	struct dl_systemd *systemd;
-	struct dl_adopted adopted;
+struct davy_units {
+	struct davy_systemd *systemd;
+	struct davy_adopted adopted;
 	int unread; /* why units.conf cannot be read: it must not be replaced; 0: it was */
 	uint64_t tried_ns;
-	struct dl_service unit[DL_ADOPTED_MAX];
+	struct davy_service unit[DAVY_ADOPTED_MAX];
 	char dir[PATH_MAX]; /* of the environments: absolute, as unit files name it */
 	uint64_t asked_ns;
 	bool lost;   /* the connection: all are asked anew */
@@ -85,84 +85,85 @@ struct dl_units {
 };
 
 /* units.c */
-void dl_units_open(struct dl_agent *a);
-void dl_units_close(struct dl_agent *a);
-void dl_units_tick(struct dl_agent *a, uint64_t now_ns);
+void davy_units_open(struct davy_agent *a);
+void davy_units_close(struct davy_agent *a);
+void davy_units_tick(struct davy_agent *a, uint64_t now_ns);
 /* Where a workload is, a supervised engine or a unit; pid 0: it does not run. */
-struct dl_place {
+struct davy_place {
 	uint32_t pid;
 	uint64_t start_ticks;
 	const char *cgroup; /* as /proc/PID/cgroup tells it, "": none of its own */
 	const char *unit;   /* "": no unit */
 };
 
-bool dl_workload_place(struct dl_agent *a, uint32_t workload, struct dl_place *ret_place);
-struct dl_service *dl_unit_of_workload(struct dl_agent *a, uint32_t workload);
-struct dl_service *dl_unit_named(struct dl_agent *a, const char *name);
+bool davy_workload_place(struct davy_agent *a, uint32_t workload, struct davy_place *ret_place);
+struct davy_service *davy_unit_of_workload(struct davy_agent *a, uint32_t workload);
+struct davy_service *davy_unit_named(struct davy_agent *a, const char *name);
 /* 0: the cgroup is none of theirs. */
-uint32_t dl_units_workload_of(const struct dl_agent *a, const char *cgroup);
-struct dl_service *dl_unit_add(struct dl_agent *a, const char *name);
-void dl_unit_forget(struct dl_service *u);
-void dl_unit_look(struct dl_service *u);
+uint32_t davy_units_workload_of(const struct davy_agent *a, const char *cgroup);
+struct davy_service *davy_unit_add(struct davy_agent *a, const char *name);
+void davy_unit_forget(struct davy_service *u);
+void davy_unit_look(struct davy_service *u);
 
 /* Who its process is by now: what bears the engine's name may become it only later, by an exec. */
-void dl_unit_look_again(struct dl_service *u);
+void davy_unit_look_again(struct davy_service *u);
 /* What systemd said of it; processes that ended and began are told to the core. */
-void dl_unit_take(struct dl_service *u, const struct dl_unit_state *state);
+void davy_unit_take(struct davy_service *u, const struct davy_unit_state *state);
 /* It has ended because somebody wanted it to, and must not be started by us. */
-bool dl_unit_stopped_by_hand(const struct dl_unit_state *state);
+bool davy_unit_stopped_by_hand(const struct davy_unit_state *state);
 
 /* unit_list.c: units.conf; an error has been logged. */
-int dl_units_read(struct dl_agent *a);
-void dl_units_read_tick(struct dl_agent *a, uint64_t now_ns);
-int dl_units_save(struct dl_agent *a);
+int davy_units_read(struct davy_agent *a);
+void davy_units_read_tick(struct davy_agent *a, uint64_t now_ns);
+int davy_units_save(struct davy_agent *a);
 
 /* unit_files.c: of an adopted unit; -errno, and what went wrong has been said. */
-int dl_unit_files_path(const struct dl_agent *a, const char *name, char *path, size_t size);
-int dl_unit_files_make(struct dl_agent *a, struct dl_adopted_unit *u);
-int dl_unit_files_remove(struct dl_agent *a, const struct dl_adopted_unit *u, json_t *kept);
-int dl_unit_files_write(struct dl_agent *a, struct dl_adopted_unit *u,
-			const struct dl_environment *e);
-int dl_unit_files_check(struct dl_agent *a, const struct dl_adopted_unit *u);
+int davy_unit_files_path(const struct davy_agent *a, const char *name, char *path, size_t size);
+int davy_unit_files_make(struct davy_agent *a, struct davy_adopted_unit *u);
+int davy_unit_files_remove(struct davy_agent *a, const struct davy_adopted_unit *u, json_t *kept);
+int davy_unit_files_write(struct davy_agent *a, struct davy_adopted_unit *u,
+			  const struct davy_environment *e);
+int davy_unit_files_check(struct davy_agent *a, const struct davy_adopted_unit *u);
 /* Of what would be written: another one means that something is told anew. */
-int dl_unit_files_sum(struct dl_agent *a, struct dl_adopted_unit *u, const struct dl_environment *e,
-		      uint64_t *ret_sum);
+int davy_unit_files_sum(struct davy_agent *a, struct davy_adopted_unit *u,
+			const struct davy_environment *e, uint64_t *ret_sum);
 /* The variables that it tells are taken out of a start: they are not the unit's words. */
-void dl_unit_files_unset(struct dl_agent *a, const char *name, struct dl_process_start *start);
+void davy_unit_files_unset(struct davy_agent *a, const char *name,
+			   struct davy_process_start *start);
 
 /* unit_rules.c: lines of the environment file, but for names that are "above"; how many. */
-size_t dl_unit_rules_put(struct dl_service *u, const struct dl_adopted_unit *of,
-			 const struct dl_environment *above, FILE *out);
-uint64_t dl_unit_command_sum(const struct dl_unit_state *state);
+size_t davy_unit_rules_put(struct davy_service *u, const struct davy_adopted_unit *of,
+			   const struct davy_environment *above, FILE *out);
+uint64_t davy_unit_command_sum(const struct davy_unit_state *state);
 /* Writes them for the next start, when they are new; nothing while an act is under way. */
-void dl_unit_tell_rules(struct dl_service *u);
-void dl_units_tell_rules(struct dl_agent *a);
+void davy_unit_tell_rules(struct davy_service *u);
+void davy_units_tell_rules(struct davy_agent *a);
 
 /* act_unit_cap.c: false: the rung is no cap. */
 /* Without waiting, what it had before its first cap; false: it has none. */
-bool dl_unit_uncap(struct dl_agent *a, struct dl_adopted_unit *of);
-unsigned int dl_units_uncap(struct dl_agent *a); /* all of them; how many */
-bool dl_unit_cap(struct dl_service *u, const struct dl_plan *plan);
+bool davy_unit_uncap(struct davy_agent *a, struct davy_adopted_unit *of);
+unsigned int davy_units_uncap(struct davy_agent *a); /* all of them; how many */
+bool davy_unit_cap(struct davy_service *u, const struct davy_plan *plan);
 
 /* act_models.c: false: the rung is not done to its models. */
-bool dl_models_act(struct dl_service *u, const struct dl_plan *plan);
+bool davy_models_act(struct davy_service *u, const struct davy_plan *plan);
 /* "done" with whether it worked; false: it could not be asked. */
-bool dl_models_restore(struct dl_service *u, const char *model, void (*done)(void *arg, bool good),
-		       void *arg);
+bool davy_models_restore(struct davy_service *u, const char *model,
+			 void (*done)(void *arg, bool good), void *arg);
 
 /* unit_adopt.c: NULL, and the answer comes later; or why not. */
-const char *dl_unit_adopt(struct dl_link *link, const json_t *message);
-const char *dl_unit_release(struct dl_link *link, const json_t *message);
-json_t *dl_units_list(const struct dl_agent *a);
+const char *davy_unit_adopt(struct davy_link *link, const json_t *message);
+const char *davy_unit_release(struct davy_link *link, const json_t *message);
+json_t *davy_units_list(const struct davy_agent *a);
 
 /* act_unit.c: those rungs that are done to a unit by systemd. */
 /* What "wanted" is told beside the rules, by how the unit itself starts its engine. */
-int dl_unit_environment(struct dl_service *u, const struct dl_adopted_unit *wanted,
-			struct dl_environment *e);
-bool dl_unit_rung(const struct dl_plan *plan);
-void dl_unit_act_tick(struct dl_service *u);
+int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit *wanted,
+			  struct davy_environment *e);
+bool davy_unit_rung(const struct davy_plan *plan);
+void davy_unit_act_tick(struct davy_service *u);
 /* A change that an agent left half done stays when the process has been told, else it goes. */
-void dl_unit_settle(struct dl_service *u);
-void dl_unit_act(struct dl_service *u, const struct dl_plan *plan);
+void davy_unit_settle(struct davy_service *u);
+void davy_unit_act(struct davy_service *u, const struct davy_plan *plan);
 
 #endif

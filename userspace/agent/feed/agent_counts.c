@@ -7,77 +7,79 @@
 
 #include "lib/log.h"
 
-#define SAVE_NS (60 * DL_NS_PER_S) /* fsync may take long, and what is lost is a minute's counts */
+#define SAVE_NS                                                                                    \
+	(60 * DAVY_NS_PER_S) /* fsync may take long, and what is lost is a minute's counts */
 
 /* Puts a file aside whose content is wrong; nothing was counted then. */
-static int counts_load(const struct dl_agent *a, struct dl_counts *ret_counts)
+static int counts_load(const struct davy_agent *a, struct davy_counts *ret_counts)
 {
 	const char *dir = a->options.state_dir;
-	char error[DL_COUNTS_ERROR_LEN];
-	int err = dl_counts_load(dir, ret_counts, error);
+	char error[DAVY_COUNTS_ERROR_LEN];
+	int err = davy_counts_load(dir, ret_counts, error);
 
 	if (err != -EBADMSG)
 		return err;
-	err = dl_counts_set_aside(dir);
+	err = davy_counts_set_aside(dir);
 	if (!err)
-		dl_log("'%s/%s': %s; put aside as %s.bad; counting begins anew", dir,
-		       DL_COUNTS_NAME, error, DL_COUNTS_NAME);
+		davy_log("'%s/%s': %s; put aside as %s.bad; counting begins anew", dir,
+			 DAVY_COUNTS_NAME, error, DAVY_COUNTS_NAME);
 	return err;
 }
 
-static void counts_read(struct dl_agent *a)
+static void counts_read(struct davy_agent *a)
 {
-	struct dl_kept_counts *k = &a->counts;
+	struct davy_kept_counts *k = &a->counts;
 	int err = counts_load(a, &k->before);
 
 	if (err && err != k->unread)
-		dl_log("'%s/%s': cannot be read: %s; the file stays as it is, and the agent reads "
-		       "it again every minute",
-		       a->options.state_dir, DL_COUNTS_NAME, strerror(-err));
+		davy_log(
+			"'%s/%s': cannot be read: %s; the file stays as it is, and the agent reads "
+			"it again every minute",
+			a->options.state_dir, DAVY_COUNTS_NAME, strerror(-err));
 	k->unread = err;
 	if (!k->before.since_s)
 		k->before.since_s = time(NULL);
 }
 
-void dl_agent_counts_open(struct dl_agent *a)
+void davy_agent_counts_open(struct davy_agent *a)
 {
 	counts_read(a);
 }
 
-struct dl_counts dl_agent_counts(const struct dl_agent *a)
+struct davy_counts davy_agent_counts(const struct davy_agent *a)
 {
-	struct dl_counts counts = a->counts.before;
+	struct davy_counts counts = a->counts.before;
 
-	dl_foresight_add(&counts.seen, &a->core.foresight);
+	davy_foresight_add(&counts.seen, &a->core.foresight);
 	return counts;
 }
 
-static bool same_counts(const struct dl_foresight *a, const struct dl_foresight *b)
+static bool same_counts(const struct davy_foresight *a, const struct davy_foresight *b)
 {
 	return !memcmp(a->hazard, b->hazard, sizeof(a->hazard)) &&
 	       !memcmp(a->class, b->class, sizeof(a->class));
 }
 
-static void save(struct dl_agent *a)
+static void save(struct davy_agent *a)
 {
-	struct dl_kept_counts *k = &a->counts;
-	struct dl_counts counts;
+	struct davy_kept_counts *k = &a->counts;
+	struct davy_counts counts;
 	int err;
 
 	if (k->unread)
 		counts_read(a);
 	if (k->unread || same_counts(&k->saved, &a->core.foresight))
 		return;
-	counts = dl_agent_counts(a);
-	err = dl_counts_save(a->options.state_dir, &counts);
+	counts = davy_agent_counts(a);
+	err = davy_counts_save(a->options.state_dir, &counts);
 	if (err)
-		dl_log("'%s/%s': cannot be written: %s; tried again in a minute",
-		       a->options.state_dir, DL_COUNTS_NAME, strerror(-err));
+		davy_log("'%s/%s': cannot be written: %s; tried again in a minute",
+			 a->options.state_dir, DAVY_COUNTS_NAME, strerror(-err));
 	else
 		k->saved = a->core.foresight;
 }
 
-void dl_agent_counts_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_agent_counts_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	if (now_ns - a->counts.saved_ns < SAVE_NS)
 		return;
@@ -85,7 +87,7 @@ void dl_agent_counts_tick(struct dl_agent *a, uint64_t now_ns)
 	save(a);
 }
 
-void dl_agent_counts_close(struct dl_agent *a)
+void davy_agent_counts_close(struct davy_agent *a)
 {
 	save(a);
 }

@@ -36,19 +36,19 @@ static bool take_small(const json_t *message, const char *key, uint32_t *ret_num
 /* 0 without the key, -1 for a word that is no act. */
 static int take_rung(const json_t *message, const char *key)
 {
-	const char *name = dl_message_text(message, key);
+	const char *name = davy_message_text(message, key);
 
-	for (uint32_t i = 0; name[0] && i < DL_RUNG_COUNT; i++)
-		if (dl_rung_acts(i) && !strcmp(name, dl_rung_name((enum dl_rung)i)))
+	for (uint32_t i = 0; name[0] && i < DAVY_RUNG_COUNT; i++)
+		if (davy_rung_acts(i) && !strcmp(name, davy_rung_name((enum davy_rung)i)))
 			return (int)i;
 	return name[0] ? -1 : 0;
 }
 
-static const char *take_order(const json_t *message, struct dl_ev_order *o)
+static const char *take_order(const json_t *message, struct davy_ev_order *o)
 {
 	int rung = take_rung(message, "rung"), undo = take_rung(message, "undo");
-	const char *backend = dl_message_text(message, "backend");
-	int to_backend = backend[0] ? dl_backend_from_name(backend) : 0;
+	const char *backend = davy_message_text(message, "backend");
+	int to_backend = backend[0] ? davy_backend_from_name(backend) : 0;
 	uint64_t on_permille;
 	uint32_t off;
 
@@ -59,13 +59,13 @@ static const char *take_order(const json_t *message, struct dl_ev_order *o)
 	if (!take_small(message, "workload", &o->workload) || !o->workload)
 		return "which workload? a number, as 'davylamp status' tells it";
 	if (!take_number(message, "on_permille", 999, &on_permille) ||
-	    !take_number(message, "lease_ns", DL_ORDER_LEASE_MAX_NS, &o->lease_ns) ||
+	    !take_number(message, "lease_ns", DAVY_ORDER_LEASE_MAX_NS, &o->lease_ns) ||
 	    !take_number(message, "cap_bytes", INT64_MAX, &o->cap_bytes) ||
 	    !take_small(message, "ubatch", &o->knobs.ubatch) ||
 	    !take_small(message, "context", &o->knobs.context) ||
 	    !take_small(message, "parallel", &o->knobs.parallel) ||
 	    !take_small(message, "gpu_layers_off", &off) ||
-	    !dl_knob_set(&o->knobs, DL_TUNER_LAYERS, off))
+	    !davy_knob_set(&o->knobs, DAVY_TUNER_LAYERS, off))
 		return "a number that is none, or too large";
 	o->on_permille = (uint16_t)on_permille;
 	o->rung = (uint8_t)rung;
@@ -74,49 +74,49 @@ static const char *take_order(const json_t *message, struct dl_ev_order *o)
 	return NULL;
 }
 
-static json_t *plan_message(const struct dl_plan *plan)
+static json_t *plan_message(const struct davy_plan *plan)
 {
-	char text[DL_PLAN_TEXT_SIZE], *said = dl_plan_json(plan);
+	char text[DAVY_PLAN_TEXT_SIZE], *said = davy_plan_json(plan);
 	json_t *o = said ? json_loads(said, 0, NULL) : NULL;
 	json_t *message;
 
 	free(said);
-	dl_plan_text(plan, text, sizeof(text));
+	davy_plan_text(plan, text, sizeof(text));
 	message = json_pack("{s:s, s:s, s:s*}", "op", "ordered", "verdict",
-			    dl_verdict_name((enum dl_verdict)plan->verdict), "text", text);
+			    davy_verdict_name((enum davy_verdict)plan->verdict), "text", text);
 	if (o)
 		json_object_set_new(message, "plan", o);
 	return message;
 }
 
 /* What would come of it, by a copy of the core. */
-static const char *rehearse(struct dl_link *link, const struct dl_event *ev)
+static const char *rehearse(struct davy_link *link, const struct davy_event *ev)
 {
-	struct dl_plan plans[DL_PLANS_MAX];
-	struct dl_core *core = malloc(sizeof(*core));
+	struct davy_plan plans[DAVY_PLANS_MAX];
+	struct davy_core *core = malloc(sizeof(*core));
 	size_t count;
 
 	if (!core)
 		return "out of memory";
 	*core = link->agent->core;
-	count = dl_core_step(core, ev, plans, DL_PLANS_MAX);
+	count = davy_core_step(core, ev, plans, DAVY_PLANS_MAX);
 	free(core);
 	for (size_t i = 0; i < count; i++) {
 		if (plans[i].rung != ev->order.rung)
 			continue;
-		dl_message_send(link->fd, plan_message(&plans[i]));
+		davy_message_send(link->fd, plan_message(&plans[i]));
 		return NULL;
 	}
 	return "nothing would come of it";
 }
 
-const char *dl_agent_order(struct dl_link *link, const json_t *message)
+const char *davy_agent_order(struct davy_link *link, const json_t *message)
 {
-	struct dl_agent *a = link->agent;
-	struct dl_event ev = dl_agent_event(DL_EV_ORDER, 0);
+	struct davy_agent *a = link->agent;
+	struct davy_event ev = davy_agent_event(DAVY_EV_ORDER, 0);
 	const char *why = take_order(message, &ev.order);
 
-	if (!why && !dl_event_valid(&ev))
+	if (!why && !davy_event_valid(&ev))
 		why = "the order is not in order";
 	if (why)
 		return why;
@@ -125,41 +125,41 @@ const char *dl_agent_order(struct dl_link *link, const json_t *message)
 	if (link->ordered)
 		return "one order at a time";
 	a->orderer = link;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 	a->orderer = NULL;
 	return NULL;
 }
 
-void dl_agent_ordered(struct dl_agent *a, const struct dl_plan *plan)
+void davy_agent_ordered(struct davy_agent *a, const struct davy_plan *plan)
 {
-	struct dl_link *link = a->orderer;
+	struct davy_link *link = a->orderer;
 
-	if (!link || !dl_rung_acts(plan->rung) || plan->hazard != DL_HZ_NONE || link->ordered)
+	if (!link || !davy_rung_acts(plan->rung) || plan->hazard != DAVY_HZ_NONE || link->ordered)
 		return;
-	if (plan->verdict != DL_VERDICT_GO) {
-		dl_message_send(link->fd, plan_message(plan));
+	if (plan->verdict != DAVY_VERDICT_GO) {
+		davy_message_send(link->fd, plan_message(plan));
 		return;
 	}
 	link->ordered = plan_message(plan);
 	link->ordered_plan = plan->id;
 }
 
-static bool is_end(const struct dl_ev_act *act)
+static bool is_end(const struct davy_ev_act *act)
 {
-	return act->stage != DL_ACT_STOPPED && act->stage != DL_ACT_STARTED;
+	return act->stage != DAVY_ACT_STOPPED && act->stage != DAVY_ACT_STARTED;
 }
 
-void dl_agent_order_ended(struct dl_agent *a, const struct dl_ev_act *act)
+void davy_agent_order_ended(struct davy_agent *a, const struct davy_ev_act *act)
 {
-	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
-		struct dl_link *link = &a->links[i];
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++) {
+		struct davy_link *link = &a->links[i];
 
 		if (!link->ordered || link->ordered_plan != act->plan || !is_end(act))
 			continue;
 		json_object_set_new(link->ordered, "failed",
-				    json_boolean(act->stage == DL_ACT_FAILED));
+				    json_boolean(act->stage == DAVY_ACT_FAILED));
 		json_object_set_new(link->ordered, "result", json_integer(act->result));
-		dl_message_send(link->fd, link->ordered);
+		davy_message_send(link->fd, link->ordered);
 		link->ordered = NULL;
 	}
 }

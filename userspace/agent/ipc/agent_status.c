@@ -8,33 +8,33 @@
 
 #include "lib/text.h"
 
-static const char *const sensor_states[DL_SENSOR_STATE_COUNT] = {
-	[DL_SENSOR_LIVE] = "live",	 [DL_SENSOR_ABSENT] = "absent",
-	[DL_SENSOR_REFUSED] = "refused", [DL_SENSOR_RELEASED] = "released",
-	[DL_SENSOR_LOST] = "lost",
+static const char *const sensor_states[DAVY_SENSOR_STATE_COUNT] = {
+	[DAVY_SENSOR_LIVE] = "live",	   [DAVY_SENSOR_ABSENT] = "absent",
+	[DAVY_SENSOR_REFUSED] = "refused", [DAVY_SENSOR_RELEASED] = "released",
+	[DAVY_SENSOR_LOST] = "lost",
 };
 
 static json_t *safe(const char *text)
 {
-	char buf[4 * DL_MODEL_LEN];
+	char buf[4 * DAVY_MODEL_LEN];
 
-	return json_string(dl_text_shown(buf, sizeof(buf), text));
+	return json_string(davy_text_shown(buf, sizeof(buf), text));
 }
 
-static json_t *sensor(const struct dl_ev_sensor *s)
+static json_t *sensor(const struct davy_ev_sensor *s)
 {
 	return json_pack("{s:s, s:s, s:I, s:s}", "name", s->name, "state", sensor_states[s->state],
 			 "programs", (json_int_t)s->count, "reason", s->reason);
 }
 
-static json_t *sensors(const struct dl_agent *a)
+static json_t *sensors(const struct davy_agent *a)
 {
 	json_t *list = json_array();
-	struct dl_ev_sensor s;
+	struct davy_ev_sensor s;
 
-	for (size_t i = 0; a->bpf && dl_bpf_sensor(a->bpf, i, &s); i++)
+	for (size_t i = 0; a->bpf && davy_bpf_sensor(a->bpf, i, &s); i++)
 		json_array_append_new(list, sensor(&s));
-	dl_readers_sensor(a, &s);
+	davy_readers_sensor(a, &s);
 	json_array_append_new(list, sensor(&s));
 	if (a->kfd.state.name[0])
 		json_array_append_new(list, sensor(&a->kfd.state));
@@ -44,38 +44,38 @@ static json_t *sensors(const struct dl_agent *a)
 /* A message has a limit, and anybody may start a hundred processes named like an engine. */
 #define PROCESSES_BYTES ((size_t)40 * 1024)
 
-static json_t *process(const struct dl_agent *a, const struct dl_tracked *t)
+static json_t *process(const struct davy_agent *a, const struct davy_tracked *t)
 {
-	const struct dl_held *held = dl_agent_held(a, t->told.workload);
+	const struct davy_held *held = davy_agent_held(a, t->told.workload);
 	json_t *o = json_pack("{s:i, s:b, s:b}", "pid", (int)t->pid, "exceptions_seen",
 			      t->cxx_attached, "graphs_seen", t->ggml_attached);
 
-	if (a->bpf && dl_bpf_probe_lost(a->bpf, t->pid))
+	if (a->bpf && davy_bpf_probe_lost(a->bpf, t->pid))
 		json_object_set_new(o, "probes_lost", json_true());
-	json_object_update_missing_new(o, dl_process_json(&t->told));
+	json_object_update_missing_new(o, davy_process_json(&t->told));
 	if (held)
 		json_object_set_new(o, "runs_permille",
 				    json_integer((json_int_t)held->order.on_permille));
 	return o;
 }
 
-static bool computes(const struct dl_tracked *t)
+static bool computes(const struct davy_tracked *t)
 {
-	return t->told.workload || t->told.backend != DL_BACKEND_UNKNOWN;
+	return t->told.workload || t->told.backend != DAVY_BACKEND_UNKNOWN;
 }
 
 /* Those that compute first; what finds no room is counted. */
-static json_t *processes(const struct dl_agent *a, json_int_t *ret_unlisted)
+static json_t *processes(const struct davy_agent *a, json_int_t *ret_unlisted)
 {
 	json_t *list = json_array();
 	size_t used = 0;
 
-	for (size_t i = 0; i < (size_t)2 * DL_TRACKED_MAX; i++) {
-		const struct dl_tracked *t = &a->tracked[i % DL_TRACKED_MAX];
+	for (size_t i = 0; i < (size_t)2 * DAVY_TRACKED_MAX; i++) {
+		const struct davy_tracked *t = &a->tracked[i % DAVY_TRACKED_MAX];
 		json_t *o;
 
-		if (!t->pid || t->told.engine == DL_ENGINE_NONE ||
-		    computes(t) != (i < DL_TRACKED_MAX))
+		if (!t->pid || t->told.engine == DAVY_ENGINE_NONE ||
+		    computes(t) != (i < DAVY_TRACKED_MAX))
 			continue;
 		o = process(a, t);
 		used += json_dumpb(o, NULL, 0, JSON_COMPACT) + 1;
@@ -88,42 +88,43 @@ static json_t *processes(const struct dl_agent *a, json_int_t *ret_unlisted)
 	return list;
 }
 
-static json_t *breakers(const struct dl_agent *a)
+static json_t *breakers(const struct davy_agent *a)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < a->learned.count; i++) {
-		const struct dl_learned_entry *e = &a->learned.entry[i];
+		const struct davy_learned_entry *e = &a->learned.entry[i];
 
 		json_array_append_new(
 			list,
 			json_pack("{s:o, s:s, s:o, s:s, s:I, s:o}", "device", safe(e->device),
-				  "backend", dl_backend_name(e->backend), "model", safe(e->model),
-				  "state", dl_breaker_state_name(e->state), "until",
+				  "backend", davy_backend_name(e->backend), "model", safe(e->model),
+				  "state", davy_breaker_state_name(e->state), "until",
 				  (json_int_t)e->until_s, "because", safe(e->because)));
 	}
 	return list;
 }
 
 /* What stands now, and what is being done. */
-static json_t *standing(const struct dl_agent *a)
+static json_t *standing(const struct davy_agent *a)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < DL_STANDING_MAX; i++) {
-		const struct dl_intent *in = &a->standing.open[i];
+	for (size_t i = 0; i < DAVY_STANDING_MAX; i++) {
+		const struct davy_intent *in = &a->standing.open[i];
 
 		if (in->rung)
-			json_array_append_new(list, json_pack("{s:I, s:s, s:I, s:i}", "intent",
-							      (json_int_t)in->id, "act",
-							      dl_rung_name((enum dl_rung)in->rung),
-							      "workload", (json_int_t)in->workload,
-							      "pid", (int)in->pid));
+			json_array_append_new(list,
+					      json_pack("{s:I, s:s, s:I, s:i}", "intent",
+							(json_int_t)in->id, "act",
+							davy_rung_name((enum davy_rung)in->rung),
+							"workload", (json_int_t)in->workload, "pid",
+							(int)in->pid));
 	}
 	return list;
 }
 
-static json_t *rungs(const struct dl_ladder_step *step)
+static json_t *rungs(const struct davy_ladder_step *step)
 {
 	json_t *list = json_array();
 
@@ -135,33 +136,33 @@ static json_t *rungs(const struct dl_ladder_step *step)
 	return list;
 }
 
-static json_t *ladder(const struct dl_agent *a)
+static json_t *ladder(const struct davy_agent *a)
 {
-	const struct dl_ladder_other kfd = { .source = "kfd_smi",
-					     .hook = "/dev/kfd",
-					     .reason = a->kfd.state.reason,
-					     .used = a->kfd.watch_count > 0,
-					     .seen_count = a->kfd.said_count };
+	const struct davy_ladder_other kfd = { .source = "kfd_smi",
+					       .hook = "/dev/kfd",
+					       .reason = a->kfd.state.reason,
+					       .used = a->kfd.watch_count > 0,
+					       .seen_count = a->kfd.said_count };
 	json_t *list = json_array();
-	struct dl_ladder_step step;
+	struct davy_ladder_step step;
 
-	for (size_t i = 0; a->bpf && dl_ladder_step(a->bpf, &kfd, 1, i, &step); i++)
+	for (size_t i = 0; a->bpf && davy_ladder_step(a->bpf, &kfd, 1, i, &step); i++)
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "driver",
 						step.driver, "fact", step.fact, "state",
-						dl_ladder_state_name(step.state), "seen",
+						davy_ladder_state_name(step.state), "seen",
 						(json_int_t)step.seen_count, "unseen",
-						step.state == DL_LADDER_OFF ? step.unseen : "",
+						step.state == DAVY_LADDER_OFF ? step.unseen : "",
 						"sources", rungs(&step)));
 	return list;
 }
 
-static json_t *programs(const struct dl_agent *a)
+static json_t *programs(const struct davy_agent *a)
 {
 	json_t *list = json_array();
-	struct dl_program_state_view p;
+	struct davy_program_state_view p;
 
-	for (size_t i = 0; a->bpf && dl_bpf_program(a->bpf, i, &p); i++)
+	for (size_t i = 0; a->bpf && davy_bpf_program(a->bpf, i, &p); i++)
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:s, s:s, s:s}", "object", p.object,
 						"program", p.program, "hook", p.hook, "state",
@@ -170,37 +171,37 @@ static json_t *programs(const struct dl_agent *a)
 }
 
 /* What a shared table could not hold, since the agent's start. */
-static json_t *crowding(const struct dl_agent *a)
+static json_t *crowding(const struct davy_agent *a)
 {
-	struct dl_bpf_probes probes = { 0 };
+	struct davy_bpf_probes probes = { 0 };
 
 	if (a->bpf)
-		dl_bpf_probes(a->bpf, &probes);
+		davy_bpf_probes(a->bpf, &probes);
 	return json_pack(
 		"{s:I, s:i, s:I, s:I, s:I, s:I}", "probes", (json_int_t)probes.used, "probes_max",
-		DL_PROBE_SLOTS, "probes_refused", (json_int_t)probes.refused_count,
+		DAVY_PROBE_SLOTS, "probes_refused", (json_int_t)probes.refused_count,
 		"probes_evicted", (json_int_t)probes.evicted_count, "processes_evicted",
 		(json_int_t)a->tracked_evicted, "world_evicted",
 		(json_int_t)(a->core.world.evicted_count + a->core.world.memory.evicted_count));
 }
 
 /* With the starts before this one. */
-static json_t *all_time(const struct dl_agent *a)
+static json_t *all_time(const struct davy_agent *a)
 {
-	struct dl_counts counts = dl_agent_counts(a);
-	json_t *o = dl_foresight_json(&counts.seen);
+	struct davy_counts counts = davy_agent_counts(a);
+	json_t *o = davy_foresight_json(&counts.seen);
 
 	json_object_set_new(o, "since", json_integer(counts.since_s));
 	return o;
 }
 
-json_t *dl_agent_sensors(const struct dl_agent *a)
+json_t *davy_agent_sensors(const struct davy_agent *a)
 {
 	return json_pack("{s:s, s:o, s:o}", "op", "sensors", "ladder", ladder(a), "programs",
 			 programs(a));
 }
 
-json_t *dl_agent_status(struct dl_agent *a)
+json_t *davy_agent_status(struct davy_agent *a)
 {
 	json_int_t unlisted = 0;
 	json_t *list = processes(a, &unlisted);
@@ -209,12 +210,12 @@ json_t *dl_agent_status(struct dl_agent *a)
 		"{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, s:o}",
 		"op", "status", "mode",
-		dl_mode_name((enum dl_mode)a->core.config.value[DL_CFG_MODE]), "policy_error",
+		davy_mode_name((enum davy_mode)a->core.config.value[DAVY_CFG_MODE]), "policy_error",
 		safe(a->policy_error), "events", (json_int_t)a->event_count, "dropped",
 		(json_int_t)a->core.dropped_count, "sensors", sensors(a), "reader",
-		dl_readers_status(a), "crowding", crowding(a), "processes", list,
+		davy_readers_status(a), "crowding", crowding(a), "processes", list,
 		"processes_unlisted", unlisted, "breakers", breakers(a), "gpus",
-		dl_agent_gpus_status(a), "standing", standing(a), "kfd", dl_agent_kfd_status(a),
-		"foresight", dl_foresight_json(&a->core.foresight), "foresight_all_time",
-		all_time(a), "connections", dl_links_status(a));
+		davy_agent_gpus_status(a), "standing", standing(a), "kfd", davy_agent_kfd_status(a),
+		"foresight", davy_foresight_json(&a->core.foresight), "foresight_all_time",
+		all_time(a), "connections", davy_links_status(a));
 }

@@ -26,7 +26,7 @@ static int links_lock_one(int *ret_fd, const char *path, const char *what, const
 {
 	pid_t holder = 0;
 	char who[32] = "its pid is not known here";
-	int fd = dl_lock_take(path, &holder);
+	int fd = davy_lock_take(path, &holder);
 
 	if (fd >= 0) {
 		*ret_fd = fd;
@@ -36,34 +36,34 @@ static int links_lock_one(int *ret_fd, const char *path, const char *what, const
 		return fd;
 	if (holder)
 		snprintf(who, sizeof(who), "pid %d", (int)holder);
-	dl_log("another agent (%s) has the %s '%s'; this one changes nothing and ends. Stop the "
-	       "other one first",
-	       who, what, name);
+	davy_log("another agent (%s) has the %s '%s'; this one changes nothing and ends. Stop the "
+		 "other one first",
+		 who, what, name);
 	return -EADDRINUSE;
 }
 
 /* Without its state directory the agent goes on as it does without all else that lies there. */
-static int links_lock_state(struct dl_agent *a)
+static int links_lock_state(struct davy_agent *a)
 {
 	const char *dir = a->options.state_dir;
 	char path[PATH_MAX];
-	int err = dl_root_path(path, sizeof(path), "%s", dir);
+	int err = davy_root_path(path, sizeof(path), "%s", dir);
 
 	if (!err)
-		err = dl_make_dirs(path);
+		err = davy_make_dirs(path);
 	if (!err)
-		err = dl_root_path(path, sizeof(path), "%s/%s", dir, LOCK_NAME);
+		err = davy_root_path(path, sizeof(path), "%s/%s", dir, LOCK_NAME);
 	if (!err)
 		err = links_lock_one(&a->sockets.lock_fd[0], path, "state directory", dir);
 	if (!err || err == -EADDRINUSE)
 		return err;
-	dl_log("state directory '%s' cannot be locked (%s): another agent on it would not be "
-	       "noticed",
-	       dir, strerror(-err));
+	davy_log("state directory '%s' cannot be locked (%s): another agent on it would not be "
+		 "noticed",
+		 dir, strerror(-err));
 	return 0;
 }
 
-static int links_lock_socket(struct dl_agent *a)
+static int links_lock_socket(struct davy_agent *a)
 {
 	const char *socket_path = a->options.socket_path;
 	const char *slash = strrchr(socket_path, '/');
@@ -72,18 +72,18 @@ static int links_lock_socket(struct dl_agent *a)
 
 	if (slash && slash != socket_path) {
 		snprintf(path, sizeof(path), "%.*s", (int)(slash - socket_path), socket_path);
-		err = dl_make_dirs(path);
+		err = davy_make_dirs(path);
 	}
 	if (!err && snprintf(path, sizeof(path), "%s.lock", socket_path) >= PATH_MAX)
 		err = -ENAMETOOLONG;
 	if (!err)
 		err = links_lock_one(&a->sockets.lock_fd[1], path, "socket", socket_path);
 	if (err && err != -EADDRINUSE)
-		dl_log("socket '%s': %s", socket_path, strerror(-err));
+		davy_log("socket '%s': %s", socket_path, strerror(-err));
 	return err;
 }
 
-int dl_links_lock(struct dl_agent *a)
+int davy_links_lock(struct davy_agent *a)
 {
 	int err = links_lock_state(a);
 
@@ -105,7 +105,7 @@ static int socket_remove_stale(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	struct stat st;
-	DL_FD fd = -1;
+	DAVY_FD fd = -1;
 
 	if (lstat(path, &st))
 		return errno == ENOENT ? 0 : -errno;
@@ -126,7 +126,7 @@ static int socket_remove_stale(const char *path)
 	return unlink(path) && errno != ENOENT ? -errno : 0;
 }
 
-static int socket_bind(int fd, struct dl_agent_socket *s, mode_t mask)
+static int socket_bind(int fd, struct davy_agent_socket *s, mode_t mask)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	mode_t before;
@@ -146,7 +146,7 @@ static int socket_bind(int fd, struct dl_agent_socket *s, mode_t mask)
 	return 0;
 }
 
-static void socket_remove_own(struct dl_agent_socket *s)
+static void socket_remove_own(struct davy_agent_socket *s)
 {
 	struct stat st;
 
@@ -156,44 +156,45 @@ static void socket_remove_own(struct dl_agent_socket *s)
 	s->ino = 0;
 }
 
-static const char *const refusals[DL_LINK_REFUSALS] = {
-	[DL_LINK_UID_FULL] = "as many connections as a user may have are open already; close one",
-	[DL_LINK_USERS_FULL] = "all places for users are taken; try again later",
-	[DL_LINK_ALL_FULL] = "all places are taken; try again later",
-	[DL_LINK_SILENT] = "nothing was said for 10 s; connect again when there is a question",
+static const char *const refusals[DAVY_LINK_REFUSALS] = {
+	[DAVY_LINK_UID_FULL] = "as many connections as a user may have are open already; close one",
+	[DAVY_LINK_USERS_FULL] = "all places for users are taken; try again later",
+	[DAVY_LINK_ALL_FULL] = "all places are taken; try again later",
+	[DAVY_LINK_SILENT] = "nothing was said for 10 s; connect again when there is a question",
 };
 
-static void link_refuse(struct dl_agent *a, int fd, enum dl_link_refusal why)
+static void link_refuse(struct davy_agent *a, int fd, enum davy_link_refusal why)
 {
 	a->sockets.refused[why]++;
-	dl_message_send(fd, json_pack("{s:s, s:s}", "op", "busy", "why", refusals[why]));
+	davy_message_send(fd, json_pack("{s:s, s:s}", "op", "busy", "why", refusals[why]));
 }
 
 /* NULL: *ret_why. */
-static struct dl_link *link_place(struct dl_agent *a, uint32_t uid, enum dl_link_refusal *ret_why)
+static struct davy_link *link_place(struct davy_agent *a, uint32_t uid,
+				    enum davy_link_refusal *ret_why)
 {
-	struct dl_link *link = NULL;
+	struct davy_link *link = NULL;
 	size_t users = 0, own = 0;
 
-	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
-		const struct dl_link *other = &a->links[i];
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++) {
+		const struct davy_link *other = &a->links[i];
 
 		users += other->source && other->uid;
 		own += other->source && other->uid == uid;
 		if (!other->source)
 			link = &a->links[i];
 	}
-	*ret_why = DL_LINK_ALL_FULL;
+	*ret_why = DAVY_LINK_ALL_FULL;
 	if (!uid)
 		return link;
-	*ret_why = own >= DL_LINKS_UID ? DL_LINK_UID_FULL : DL_LINK_USERS_FULL;
-	return own >= DL_LINKS_UID || users >= DL_LINKS_USERS ? NULL : link;
+	*ret_why = own >= DAVY_LINKS_UID ? DAVY_LINK_UID_FULL : DAVY_LINK_USERS_FULL;
+	return own >= DAVY_LINKS_UID || users >= DAVY_LINKS_USERS ? NULL : link;
 }
 
-static void link_close(struct dl_link *link)
+static void link_close(struct davy_link *link)
 {
-	dl_control_gone(link);
-	dl_groups_left(link->agent, link);
+	davy_control_gone(link);
+	davy_groups_left(link->agent, link);
 	sd_event_source_disable_unref(link->source);
 	json_decref(link->ordered);
 	memset(link, 0, sizeof(*link));
@@ -202,46 +203,47 @@ static void link_close(struct dl_link *link)
 /* What a user asks too often waits for the next tick. */
 static int link_on_message(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_link *link = arg;
+	struct davy_link *link = arg;
 
 	(void)source;
 	(void)fd;
 	(void)events;
-	link->heard_ns = dl_boot_ns();
-	if (dl_control_take(link) == -ECONNRESET)
+	link->heard_ns = davy_boot_ns();
+	if (davy_control_take(link) == -ECONNRESET)
 		link_close(link);
-	else if (link->uid && ++link->messages >= DL_LINKS_MESSAGES)
+	else if (link->uid && ++link->messages >= DAVY_LINKS_MESSAGES)
 		sd_event_source_set_enabled(link->source, SD_EVENT_OFF);
 	return 0;
 }
 
 /* Takes the descriptor. */
-static void link_begin(struct dl_agent *a, struct dl_link *link, int fd, const struct ucred *peer)
+static void link_begin(struct davy_agent *a, struct davy_link *link, int fd,
+		       const struct ucred *peer)
 {
 	memset(link, 0, sizeof(*link));
 	link->agent = a;
 	link->fd = fd;
 	link->uid = peer->uid;
 	link->peer_pid = (uint32_t)peer->pid;
-	link->heard_ns = dl_boot_ns();
-	if (dl_watch(a->loop, &link->source, fd, link_on_message, link) < 0)
+	link->heard_ns = davy_boot_ns();
+	if (davy_watch(a->loop, &link->source, fd, link_on_message, link) < 0)
 		memset(link, 0, sizeof(*link));
 }
 
 static int link_on_connect(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_agent *a = arg;
+	struct davy_agent *a = arg;
 	bool of_all = source == a->sockets.all.source;
 	int conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	bool no_room = conn < 0 && (errno == EMFILE || errno == ENFILE);
-	enum dl_link_refusal why;
-	struct dl_link *link;
+	enum davy_link_refusal why;
+	struct davy_link *link;
 	struct ucred peer = { 0 };
 	socklen_t size = sizeof(peer);
 
 	(void)events;
 	/* Until the next tick: without a descriptor the loop would spin. */
-	if (no_room || (of_all && ++a->sockets.all.connects >= DL_LINKS_CONNECTS))
+	if (no_room || (of_all && ++a->sockets.all.connects >= DAVY_LINKS_CONNECTS))
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	if (conn < 0)
 		return 0;
@@ -259,28 +261,28 @@ static int link_on_connect(sd_event_source *source, int fd, uint32_t events, voi
 	return 0;
 }
 
-void dl_links_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_links_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	a->sockets.all.connects = 0;
 	if (a->sockets.all.source)
 		sd_event_source_set_enabled(a->sockets.all.source, SD_EVENT_ON);
 	if (a->sockets.root.source)
 		sd_event_source_set_enabled(a->sockets.root.source, SD_EVENT_ON);
-	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
-		struct dl_link *link = &a->links[i];
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++) {
+		struct davy_link *link = &a->links[i];
 
 		if (!link->source || !link->uid)
 			continue;
 		link->messages = 0;
 		sd_event_source_set_enabled(link->source, SD_EVENT_ON);
-		if (now_ns <= link->heard_ns || now_ns - link->heard_ns < DL_LINKS_SILENT_NS)
+		if (now_ns <= link->heard_ns || now_ns - link->heard_ns < DAVY_LINKS_SILENT_NS)
 			continue;
-		link_refuse(a, link->fd, DL_LINK_SILENT);
+		link_refuse(a, link->fd, DAVY_LINK_SILENT);
 		link_close(link);
 	}
 }
 
-static int socket_open(struct dl_agent *a, struct dl_agent_socket *s, mode_t mask, int backlog)
+static int socket_open(struct davy_agent *a, struct davy_agent_socket *s, mode_t mask, int backlog)
 {
 	int err, fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -294,17 +296,17 @@ static int socket_open(struct dl_agent *a, struct dl_agent_socket *s, mode_t mas
 	if (err)
 		close(fd);
 	else
-		err = dl_watch(a->loop, &s->source, fd, link_on_connect, a);
+		err = davy_watch(a->loop, &s->source, fd, link_on_connect, a);
 	if (err < 0)
 		socket_remove_own(s);
 	return err;
 }
 
 /* Root's first: a client of root's that finds the other one finds its own. */
-int dl_links_open(struct dl_agent *a)
+int davy_links_open(struct davy_agent *a)
 {
-	struct dl_sockets *s = &a->sockets;
-	int err = dl_message_root_path(a->options.socket_path, s->root.path);
+	struct davy_sockets *s = &a->sockets;
+	int err = davy_message_root_path(a->options.socket_path, s->root.path);
 
 	if (err)
 		return err;
@@ -313,9 +315,9 @@ int dl_links_open(struct dl_agent *a)
 	return err < 0 ? err : socket_open(a, &s->all, ALL_MASK, ALL_BACKLOG);
 }
 
-void dl_links_close(struct dl_agent *a)
+void davy_links_close(struct davy_agent *a)
 {
-	for (size_t i = 0; i < DL_LINKS_MAX; i++)
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++)
 		if (a->links[i].source)
 			link_close(&a->links[i]);
 	a->sockets.all.source = sd_event_source_disable_unref(a->sockets.all.source);
@@ -323,29 +325,29 @@ void dl_links_close(struct dl_agent *a)
 }
 
 /* A socket that is gone says that the next agent can start. */
-void dl_links_unlock(struct dl_agent *a)
+void davy_links_unlock(struct davy_agent *a)
 {
 	socket_remove_own(&a->sockets.all);
 	socket_remove_own(&a->sockets.root);
-	for (size_t i = 0; i < DL_LINKS_LOCKS; i++) {
+	for (size_t i = 0; i < DAVY_LINKS_LOCKS; i++) {
 		if (a->sockets.lock_fd[i] >= 0)
 			close(a->sockets.lock_fd[i]);
 		a->sockets.lock_fd[i] = -1;
 	}
 }
 
-json_t *dl_links_status(const struct dl_agent *a)
+json_t *davy_links_status(const struct davy_agent *a)
 {
 	const uint64_t *refused = a->sockets.refused;
 	json_int_t root = 0, users = 0;
 
-	for (size_t i = 0; i < DL_LINKS_MAX; i++) {
+	for (size_t i = 0; i < DAVY_LINKS_MAX; i++) {
 		users += a->links[i].source && a->links[i].uid;
 		root += a->links[i].source && !a->links[i].uid;
 	}
 	return json_pack("{s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "root", root, "users", users,
-			 "refused", "user_full", (json_int_t)refused[DL_LINK_UID_FULL],
-			 "users_full", (json_int_t)refused[DL_LINK_USERS_FULL], "all_full",
-			 (json_int_t)refused[DL_LINK_ALL_FULL], "silent",
-			 (json_int_t)refused[DL_LINK_SILENT]);
+			 "refused", "user_full", (json_int_t)refused[DAVY_LINK_UID_FULL],
+			 "users_full", (json_int_t)refused[DAVY_LINK_USERS_FULL], "all_full",
+			 (json_int_t)refused[DAVY_LINK_ALL_FULL], "silent",
+			 (json_int_t)refused[DAVY_LINK_SILENT]);
 }

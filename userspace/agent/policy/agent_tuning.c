@@ -14,41 +14,42 @@
 #include "store/ledger.h"
 #include "store/tuning.h"
 
-#define SAVE_NS	     (60 * DL_NS_PER_S)
+#define SAVE_NS	     (60 * DAVY_NS_PER_S)
 #define CLOCK_OFF_BY 2 /* s, before the core is told again */
 
 /* As it is stored. */
 struct kept {
-	struct dl_tuner tuner;
-	uint32_t told[DL_TUNER_KNOBS];
+	struct davy_tuner tuner;
+	uint32_t told[DAVY_TUNER_KNOBS];
 	uint32_t layers_asked;
 };
 
-static void tell_clock(struct dl_agent *a)
+static void tell_clock(struct davy_agent *a)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_CLOCK, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_CLOCK, 0);
 	int64_t offset_s;
 
 	ev.clock.wall_s = (uint64_t)time(NULL);
-	offset_s = (int64_t)ev.clock.wall_s - (int64_t)(ev.at_ns / DL_NS_PER_S);
+	offset_s = (int64_t)ev.clock.wall_s - (int64_t)(ev.at_ns / DAVY_NS_PER_S);
 	if (a->wall_offset_s && offset_s - a->wall_offset_s < CLOCK_OFF_BY &&
 	    a->wall_offset_s - offset_s < CLOCK_OFF_BY)
 		return;
 	a->wall_offset_s = offset_s;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
 /* A place whose workload is gone is free; NULL: there is none. */
-static struct dl_kept_tuning *place_of(struct dl_agent *a, uint32_t workload)
+static struct davy_kept_tuning *place_of(struct davy_agent *a, uint32_t workload)
 {
-	struct dl_kept_tuning *free_one = NULL;
+	struct davy_kept_tuning *free_one = NULL;
 
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++) {
-		struct dl_kept_tuning *k = &a->tuning[i];
+	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++) {
+		struct davy_kept_tuning *k = &a->tuning[i];
 
 		if (k->workload == workload)
 			return k;
-		if (!free_one && (!k->workload || !dl_world_workload(&a->core.world, k->workload)))
+		if (!free_one &&
+		    (!k->workload || !davy_world_workload(&a->core.world, k->workload)))
 			free_one = k;
 	}
 	if (free_one) {
@@ -58,111 +59,111 @@ static struct dl_kept_tuning *place_of(struct dl_agent *a, uint32_t workload)
 	return free_one;
 }
 
-static bool knows(const struct dl_tuner_backend *of)
+static bool knows(const struct davy_tuner_backend *of)
 {
-	static const struct dl_tuner_backend nothing;
+	static const struct davy_tuner_backend nothing;
 
 	return memcmp(of, &nothing, sizeof(nothing)) != 0;
 }
 
 /* The head with each backend that has something; the environment even alone. */
-static void tell(struct dl_agent *a, uint32_t workload, const struct kept *kept, uint16_t flags,
+static void tell(struct davy_agent *a, uint32_t workload, const struct kept *kept, uint16_t flags,
 		 uint64_t stamp)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_TUNING, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_TUNING, 0);
 
 	ev.tuning.workload = workload;
 	ev.tuning.stamp = stamp;
-	ev.tuning.flags = flags & DL_TUNING_FIRST;
+	ev.tuning.flags = flags & DAVY_TUNING_FIRST;
 	memcpy(ev.tuning.head, &kept->tuner, sizeof(ev.tuning.head));
 	memcpy(ev.tuning.told, kept->told, sizeof(ev.tuning.told));
 	ev.tuning.layers_asked = kept->layers_asked;
-	for (uint32_t i = 0; i < DL_BACKEND_COUNT; i++) {
+	for (uint32_t i = 0; i < DAVY_BACKEND_COUNT; i++) {
 		ev.tuning.backend = (uint16_t)i;
 		ev.tuning.of = kept->tuner.of[i];
-		if (i + 1 < DL_BACKEND_COUNT && !knows(&kept->tuner.of[i]))
+		if (i + 1 < DAVY_BACKEND_COUNT && !knows(&kept->tuner.of[i]))
 			continue;
-		if (i + 1 == DL_BACKEND_COUNT)
-			ev.tuning.flags |= flags & DL_TUNING_LAST;
-		dl_agent_feed(a, &ev);
+		if (i + 1 == DAVY_BACKEND_COUNT)
+			ev.tuning.flags |= flags & DAVY_TUNING_LAST;
+		davy_agent_feed(a, &ev);
 		ev.tuning.flags = 0;
 	}
 }
 
-static void load(struct dl_agent *a, struct dl_kept_tuning *k)
+static void load(struct davy_agent *a, struct davy_kept_tuning *k)
 {
 	struct kept kept = { 0 };
-	struct dl_db *db = NULL;
-	int err = dl_db_open(a->options.state_dir, DL_DB_THERE, &db);
+	struct davy_db *db = NULL;
+	int err = davy_db_open(a->options.state_dir, DAVY_DB_THERE, &db);
 
 	if (!err)
-		err = dl_tuning_load(db, k->device, k->model, &kept, sizeof(kept));
-	dl_db_close(db);
-	if (!err && !dl_tuner_valid(&kept.tuner))
+		err = davy_tuning_load(db, k->device, k->model, &kept, sizeof(kept));
+	davy_db_close(db);
+	if (!err && !davy_tuner_valid(&kept.tuner))
 		err = -EBADMSG;
 	if (err && err != -ENOENT)
-		dl_log("what is known of '%s' on %s cannot be used: %s; it begins anew", k->model,
-		       k->device, err == -EBADMSG ? "it is damaged" : dl_db_why(err));
+		davy_log("what is known of '%s' on %s cannot be used: %s; it begins anew", k->model,
+			 k->device, err == -EBADMSG ? "it is damaged" : davy_db_why(err));
 	if (err)
 		memset(&kept, 0, sizeof(kept));
-	tell(a, k->workload, &kept, DL_TUNING_FIRST | DL_TUNING_LAST, 0);
+	tell(a, k->workload, &kept, DAVY_TUNING_FIRST | DAVY_TUNING_LAST, 0);
 }
 
-static void save(struct dl_agent *a, struct dl_kept_tuning *k, const struct dl_tuned *tuned)
+static void save(struct davy_agent *a, struct davy_kept_tuning *k, const struct davy_tuned *tuned)
 {
 	struct kept kept = { .tuner = tuned->tuner, .layers_asked = tuned->layers_asked };
-	struct dl_db *db = NULL;
-	int err = dl_db_open(a->options.state_dir, DL_DB_MAKE, &db);
+	struct davy_db *db = NULL;
+	int err = davy_db_open(a->options.state_dir, DAVY_DB_MAKE, &db);
 
 	memcpy(kept.told, tuned->told, sizeof(kept.told));
 	if (!err)
-		err = dl_tuning_save(db, k->device, k->model, &kept, sizeof(kept));
-	dl_db_close(db);
+		err = davy_tuning_save(db, k->device, k->model, &kept, sizeof(kept));
+	davy_db_close(db);
 	if (err)
-		dl_log("what is known of '%s' on %s is not kept: %s; tried again in a minute",
-		       k->model, k->device, dl_db_why(err));
+		davy_log("what is known of '%s' on %s is not kept: %s; tried again in a minute",
+			 k->model, k->device, davy_db_why(err));
 	else
 		k->changes = tuned->changes;
 }
 
 /* Its model and device are known. */
-static bool on_gpu(const struct dl_tracked *t)
+static bool on_gpu(const struct davy_tracked *t)
 {
-	return t->told.model[0] && t->told.device[0] && t->told.backend != DL_BACKEND_UNKNOWN &&
-	       t->told.backend != DL_BACKEND_CPU;
+	return t->told.model[0] && t->told.device[0] && t->told.backend != DAVY_BACKEND_UNKNOWN &&
+	       t->told.backend != DAVY_BACKEND_CPU;
 }
 
-static void restore(struct dl_agent *a, const struct dl_tracked *t, struct dl_kept_tuning *k)
+static void restore(struct davy_agent *a, const struct davy_tracked *t, struct davy_kept_tuning *k)
 {
-	if (dl_same_name(k->model, t->told.model) && dl_same_name(k->device, t->told.device))
+	if (davy_same_name(k->model, t->told.model) && davy_same_name(k->device, t->told.device))
 		return;
-	dl_copy_name(k->model, sizeof(k->model), t->told.model);
-	dl_copy_name(k->device, sizeof(k->device), t->told.device);
+	davy_copy_name(k->model, sizeof(k->model), t->told.model);
+	davy_copy_name(k->device, sizeof(k->device), t->told.device);
 	load(a, k);
 }
 
 /* Another kernel, driver, firmware or engine makes what is known doubtful. */
-static void stamp(struct dl_agent *a, const struct dl_tracked *t, struct dl_kept_tuning *k)
+static void stamp(struct davy_agent *a, const struct davy_tracked *t, struct davy_kept_tuning *k)
 {
 	static const struct kept nothing;
-	struct dl_ledger_environment e;
+	struct davy_ledger_environment e;
 
 	if (k->stamped && k->pid == t->pid)
 		return;
 	k->pid = t->pid;
-	k->stamped = dl_agent_environment(a, t, &e);
+	k->stamped = davy_agent_environment(a, t, &e);
 	if (k->stamped)
-		tell(a, k->workload, &nothing, DL_TUNING_LAST, dl_ledger_environment_stamp(&e));
+		tell(a, k->workload, &nothing, DAVY_TUNING_LAST, davy_ledger_environment_stamp(&e));
 }
 
-static void meet(struct dl_agent *a, const struct dl_tracked *t)
+static void meet(struct davy_agent *a, const struct davy_tracked *t)
 {
-	const struct dl_workload *w = dl_world_workload(&a->core.world, t->told.workload);
-	struct dl_kept_tuning *k = w && w->pid == t->pid ? place_of(a, w->id) : NULL;
+	const struct davy_workload *w = davy_world_workload(&a->core.world, t->told.workload);
+	struct davy_kept_tuning *k = w && w->pid == t->pid ? place_of(a, w->id) : NULL;
 
 	if (!k)
 		return;
-	dl_agent_rules_tell(a, t, k);
+	davy_agent_rules_tell(a, t, k);
 	if (!on_gpu(t))
 		return;
 	restore(a, t, k);
@@ -170,18 +171,19 @@ static void meet(struct dl_agent *a, const struct dl_tracked *t)
 }
 
 /* A soak that is lost costs a minute, an answer what it was the answer to. */
-static bool is_due(const struct dl_kept_tuning *k, const struct dl_tuned *tuned, uint64_t now_ns)
+static bool is_due(const struct davy_kept_tuning *k, const struct davy_tuned *tuned,
+		   uint64_t now_ns)
 {
 	if (!k->device[0] || tuned->changes == k->changes)
 		return false;
 	return tuned->answers != k->answers || now_ns - k->saved_ns >= SAVE_NS;
 }
 
-static void save_all(struct dl_agent *a, uint64_t now_ns)
+static void save_all(struct davy_agent *a, uint64_t now_ns)
 {
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++) {
-		struct dl_kept_tuning *k = &a->tuning[i];
-		const struct dl_tuned *tuned = dl_core_tuned(&a->core, k->workload);
+	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++) {
+		struct davy_kept_tuning *k = &a->tuning[i];
+		const struct davy_tuned *tuned = davy_core_tuned(&a->core, k->workload);
 
 		if (!tuned || !is_due(k, tuned, now_ns))
 			continue;
@@ -191,32 +193,32 @@ static void save_all(struct dl_agent *a, uint64_t now_ns)
 	}
 }
 
-void dl_agent_tuning_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_agent_tuning_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	tell_clock(a);
-	for (size_t i = 0; now_ns && i < DL_TRACKED_MAX; i++)
+	for (size_t i = 0; now_ns && i < DAVY_TRACKED_MAX; i++)
 		if (a->tracked[i].pid && a->tracked[i].told.workload)
 			meet(a, &a->tracked[i]);
 	save_all(a, now_ns);
 }
 
-void dl_agent_tuning_close(struct dl_agent *a)
+void davy_agent_tuning_close(struct davy_agent *a)
 {
 	save_all(a, UINT64_MAX);
 }
 
-void dl_agent_tuning_forget(struct dl_agent *a, const char *device, const char *model)
+void davy_agent_tuning_forget(struct davy_agent *a, const char *device, const char *model)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_TUNING, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_TUNING, 0);
 
-	ev.tuning.flags = DL_TUNING_FORGET;
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS; i++) {
-		const struct dl_kept_tuning *k = &a->tuning[i];
+	ev.tuning.flags = DAVY_TUNING_FORGET;
+	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++) {
+		const struct davy_kept_tuning *k = &a->tuning[i];
 
-		if (!k->workload || (device[0] && !dl_same_name(k->device, device)) ||
-		    (model[0] && !dl_same_name(k->model, model)))
+		if (!k->workload || (device[0] && !davy_same_name(k->device, device)) ||
+		    (model[0] && !davy_same_name(k->model, model)))
 			continue;
 		ev.tuning.workload = k->workload;
-		dl_agent_feed(a, &ev);
+		davy_agent_feed(a, &ev);
 	}
 }

@@ -15,13 +15,13 @@
 #include "store/ledger.h"
 #include "store/versions.h"
 
-#define ANSWER_MAX ((size_t)DL_MESSAGE_MAX - 1024) /* bytes, as they are sent */
+#define ANSWER_MAX ((size_t)DAVY_MESSAGE_MAX - 1024) /* bytes, as they are sent */
 
 static json_t *safe(const char *text)
 {
-	char buf[4 * DL_CONFIG_ERROR_LEN];
+	char buf[4 * DAVY_CONFIG_ERROR_LEN];
 
-	return json_string(dl_text_shown(buf, sizeof(buf), text));
+	return json_string(davy_text_shown(buf, sizeof(buf), text));
 }
 
 static void put_text(json_t *o, const char *key, const char *text)
@@ -36,63 +36,65 @@ static void put_number(json_t *o, const char *key, uint64_t number)
 		json_object_set_new(o, key, json_integer((json_int_t)number));
 }
 
-static const struct dl_tracked *tracked(const struct dl_agent *a, json_int_t pid)
+static const struct davy_tracked *tracked(const struct davy_agent *a, json_int_t pid)
 {
-	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
+	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++)
 		if (pid > 0 && a->tracked[i].pid == pid &&
-		    a->tracked[i].told.engine != DL_ENGINE_NONE)
+		    a->tracked[i].told.engine != DAVY_ENGINE_NONE)
 			return &a->tracked[i];
 	return NULL;
 }
 
 /* The version since which its layer has the rule, and why that one was made. */
-static void add_versions(const struct dl_agent *a, json_t *values)
+static void add_versions(const struct davy_agent *a, json_t *values)
 {
-	struct dl_version version;
-	struct dl_db *db = NULL;
+	struct davy_version version;
+	struct davy_db *db = NULL;
 	json_t *value;
 	size_t i;
 
-	if (dl_db_open(a->options.state_dir, DL_DB_THERE, &db))
+	if (davy_db_open(a->options.state_dir, DAVY_DB_THERE, &db))
 		return;
 	json_array_foreach(values, i, value)
 	{
-		if (strcmp(dl_message_text(value, "layer"), dl_layer_name(DL_LAYER_AGENT)) != 0 ||
-		    dl_version_of_rule(db, dl_message_text(value, "rule"), &version))
+		if (strcmp(davy_message_text(value, "layer"), davy_layer_name(DAVY_LAYER_AGENT)) !=
+			    0 ||
+		    davy_version_of_rule(db, davy_message_text(value, "rule"), &version))
 			continue;
 		put_number(value, "version", version.number);
 		put_text(value, "reason", version.reason);
 		put_text(value, "evidence", version.evidence);
 	}
-	dl_db_close(db);
+	davy_db_close(db);
 }
 
 /* Which of the files has it; one that was changed since it was read is not told. */
 static bool mode_is_of(const char *dir, int64_t mode, char path[PATH_MAX])
 {
-	char error[DL_CONFIG_ERROR_LEN];
-	struct dl_config config;
+	char error[DAVY_CONFIG_ERROR_LEN];
+	struct davy_config config;
 
-	dl_config_defaults(&config);
-	config.value[DL_CFG_MODE] = -1; /* as no file can say */
+	davy_config_defaults(&config);
+	config.value[DAVY_CFG_MODE] = -1; /* as no file can say */
 	return snprintf(path, PATH_MAX, "%s/hazards.conf", dir) < PATH_MAX &&
-	       !dl_config_file_read(path, &config, error) && config.value[DL_CFG_MODE] == mode;
+	       !davy_config_file_read(path, &config, error) && config.value[DAVY_CFG_MODE] == mode;
 }
 
 /* A rule's goes before the host's; where it is from, the values tell. */
-static json_t *mode_json(const struct dl_agent *a, const struct dl_policy_value *rules)
+static json_t *mode_json(const struct davy_agent *a, const struct davy_policy_value *rules)
 {
 	const char *const dirs[] = { a->options.config_dir, a->options.state_dir,
 				     a->options.data_dir };
-	const enum dl_layer layers[] = { DL_LAYER_PEOPLE, DL_LAYER_AGENT, DL_LAYER_SHIPPED };
-	int64_t mode = a->core.config.value[DL_CFG_MODE];
-	json_t *o = json_pack("{s:s}", "value", dl_mode_name((enum dl_mode)mode));
+	const enum davy_layer layers[] = { DAVY_LAYER_PEOPLE, DAVY_LAYER_AGENT,
+					   DAVY_LAYER_SHIPPED };
+	int64_t mode = a->core.config.value[DAVY_CFG_MODE];
+	json_t *o = json_pack("{s:s}", "value", davy_mode_name((enum davy_mode)mode));
 	char path[PATH_MAX];
 
 	if (rules->origin.rule) {
 		json_object_set_new(o, "value", json_string(rules->text));
 		json_object_set_new(o, "layer",
-				    json_string(dl_layer_name(rules->origin.layer->layer)));
+				    json_string(davy_layer_name(rules->origin.layer->layer)));
 		return o;
 	}
 	if (a->options.mode >= 0) {
@@ -102,19 +104,19 @@ static json_t *mode_json(const struct dl_agent *a, const struct dl_policy_value 
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
 		if (!dirs[i] || !mode_is_of(dirs[i], mode, path))
 			continue;
-		json_object_set_new(o, "layer", json_string(dl_layer_name(layers[i])));
+		json_object_set_new(o, "layer", json_string(davy_layer_name(layers[i])));
 		json_object_set_new(o, "file", safe(path));
 		break;
 	}
 	return o;
 }
 
-static json_t *environment_json(struct dl_agent *a, const struct dl_tracked *t)
+static json_t *environment_json(struct davy_agent *a, const struct davy_tracked *t)
 {
-	struct dl_ledger_environment e;
+	struct davy_ledger_environment e;
 	json_t *o = json_object();
 
-	dl_agent_environment(a, t, &e);
+	davy_agent_environment(a, t, &e);
 	put_text(o, "kernel", e.kernel);
 	put_text(o, "driver", e.driver);
 	put_text(o, "firmware", e.firmware);
@@ -122,9 +124,9 @@ static json_t *environment_json(struct dl_agent *a, const struct dl_tracked *t)
 	return o;
 }
 
-static json_t *runs_json(const struct dl_ev_process *p)
+static json_t *runs_json(const struct davy_ev_process *p)
 {
-	json_t *o = json_pack("{s:s}", "backend", dl_backend_name((enum dl_backend)p->backend));
+	json_t *o = json_pack("{s:s}", "backend", davy_backend_name((enum davy_backend)p->backend));
 
 	put_number(o, "ubatch", p->ubatch);
 	put_number(o, "context", p->context_size);
@@ -135,35 +137,36 @@ static json_t *runs_json(const struct dl_ev_process *p)
 }
 
 /* What was done to it and is still in force. */
-static json_t *acts_json(struct dl_agent *a, uint32_t workload)
+static json_t *acts_json(struct davy_agent *a, uint32_t workload)
 {
-	const struct dl_workload *w = dl_world_workload(&a->core.world, workload);
+	const struct davy_workload *w = davy_world_workload(&a->core.world, workload);
 	json_t *list = json_array();
 
-	for (size_t i = 0; w && i < w->effect_count && i < DL_EFFECTS_MAX; i++)
+	for (size_t i = 0; w && i < w->effect_count && i < DAVY_EFFECTS_MAX; i++)
 		json_array_append_new(
 			list,
 			json_pack("{s:s, s:s}", "act",
-				  dl_rung_name((enum dl_rung)w->effects[i].rung), "because",
-				  w->effects[i].hazard == DL_HZ_NONE
+				  davy_rung_name((enum davy_rung)w->effects[i].rung), "because",
+				  w->effects[i].hazard == DAVY_HZ_NONE
 					  ? "an operator"
-					  : dl_hazard_name((enum dl_hazard)w->effects[i].hazard)));
+					  : davy_hazard_name(
+						    (enum davy_hazard)w->effects[i].hazard)));
 	return list;
 }
 
-static json_t *breakers_json(const struct dl_agent *a, const struct dl_ev_process *p)
+static json_t *breakers_json(const struct davy_agent *a, const struct davy_ev_process *p)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < a->learned.count; i++) {
-		const struct dl_learned_entry *e = &a->learned.entry[i];
+		const struct davy_learned_entry *e = &a->learned.entry[i];
 
-		if (!dl_same_name(e->model, p->model))
+		if (!davy_same_name(e->model, p->model))
 			continue;
 		json_array_append_new(list, json_pack("{s:s, s:o, s:s, s:o}", "backend",
-						      dl_backend_name(e->backend), "device",
+						      davy_backend_name(e->backend), "device",
 						      safe(e->device), "state",
-						      dl_breaker_state_name(e->state), "because",
+						      davy_breaker_state_name(e->state), "because",
 						      safe(e->because)));
 	}
 	return list;
@@ -181,20 +184,20 @@ static void make_fit(json_t *o)
 	}
 }
 
-static json_t *answer(struct dl_agent *a, const struct dl_tracked *t)
+static json_t *answer(struct davy_agent *a, const struct davy_tracked *t)
 {
-	const struct dl_policy_set set = dl_policy_set_of(a->rules);
-	struct dl_effective *e = calloc(1, sizeof(*e));
-	const struct dl_ev_process *p = &t->told;
-	struct dl_policy_subject subject;
+	const struct davy_policy_set set = davy_policy_set_of(a->rules);
+	struct davy_effective *e = calloc(1, sizeof(*e));
+	const struct davy_ev_process *p = &t->told;
+	struct davy_policy_subject subject;
 	json_t *o;
 
 	if (!e)
 		return NULL;
-	dl_agent_subject(a, p, &subject);
-	dl_policy_effective(&set, &subject, e);
-	o = dl_policy_json(&subject, e);
-	json_object_set_new(o, "mode", mode_json(a, &e->value[DL_POLICY_MODE]));
+	davy_agent_subject(a, p, &subject);
+	davy_policy_effective(&set, &subject, e);
+	o = davy_policy_json(&subject, e);
+	json_object_set_new(o, "mode", mode_json(a, &e->value[DAVY_POLICY_MODE]));
 	free(e);
 	json_object_set_new(o, "op", json_string("policy_of"));
 	json_object_set_new(o, "pid", json_integer(t->pid));
@@ -210,10 +213,10 @@ static json_t *answer(struct dl_agent *a, const struct dl_tracked *t)
 	return o;
 }
 
-const char *dl_agent_policy_of(struct dl_link *link, const json_t *message)
+const char *davy_agent_policy_of(struct davy_link *link, const json_t *message)
 {
-	struct dl_agent *a = link->agent;
-	const struct dl_tracked *t = tracked(a, dl_message_number(message, "pid", 0));
+	struct davy_agent *a = link->agent;
+	const struct davy_tracked *t = tracked(a, davy_message_number(message, "pid", 0));
 	json_t *o;
 
 	if (!t)
@@ -223,6 +226,6 @@ const char *dl_agent_policy_of(struct dl_link *link, const json_t *message)
 	o = answer(a, t);
 	if (!o)
 		return "out of memory";
-	dl_message_send(link->fd, o);
+	davy_message_send(link->fd, o);
 	return NULL;
 }

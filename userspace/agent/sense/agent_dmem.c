@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEARCH_NS (60 * DL_NS_PER_S) /* a tree may be mounted late */
-#define LOOK_NS	  DL_NS_PER_S
+#define SEARCH_NS (60 * DAVY_NS_PER_S) /* a tree may be mounted late */
+#define LOOK_NS	  DAVY_NS_PER_S
 
 /* NULL when there is no room. */
-static struct dl_dmem_told *told_of(struct dl_dmem *d, const char *cgroup,
-				    const struct dl_ev_dmem *now)
+static struct davy_dmem_told *told_of(struct davy_dmem *d, const char *cgroup,
+				      const struct davy_ev_dmem *now)
 {
-	struct dl_dmem_told *empty = NULL;
+	struct davy_dmem_told *empty = NULL;
 
-	for (size_t i = 0; i < DL_DMEM_TOLD; i++) {
-		struct dl_dmem_told *t = &d->told[i];
+	for (size_t i = 0; i < DAVY_DMEM_TOLD; i++) {
+		struct davy_dmem_told *t = &d->told[i];
 
 		if (!strcmp(t->cgroup, cgroup) && !strcmp(t->last.device, now->device) &&
 		    !strcmp(t->last.region, now->region))
@@ -26,15 +26,16 @@ static struct dl_dmem_told *told_of(struct dl_dmem *d, const char *cgroup,
 }
 
 /* A region that the cgroup neither uses nor limits is no news until it has been. */
-static bool says_nothing(const struct dl_ev_dmem *d)
+static bool says_nothing(const struct davy_ev_dmem *d)
 {
 	return !d->current && !d->low && d->max == UINT64_MAX;
 }
 
-static void tell(struct dl_agent *a, uint32_t pid, const char *cgroup, const struct dl_ev_dmem *now)
+static void tell(struct davy_agent *a, uint32_t pid, const char *cgroup,
+		 const struct davy_ev_dmem *now)
 {
-	struct dl_dmem_told *t = told_of(&a->dmem, cgroup, now);
-	struct dl_event ev = dl_agent_event(DL_EV_DMEM, pid);
+	struct davy_dmem_told *t = told_of(&a->dmem, cgroup, now);
+	struct davy_event ev = davy_agent_event(DAVY_EV_DMEM, pid);
 	bool known = t && t->cgroup[0];
 
 	if (!t || (!known && says_nothing(now)))
@@ -42,72 +43,72 @@ static void tell(struct dl_agent *a, uint32_t pid, const char *cgroup, const str
 	t->round = a->dmem.round;
 	if (known && !memcmp(&t->last, now, sizeof(*now)))
 		return;
-	dl_copy_name(t->cgroup, sizeof(t->cgroup), cgroup);
+	davy_copy_name(t->cgroup, sizeof(t->cgroup), cgroup);
 	t->last = *now;
 	ev.dmem = *now;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
-static bool seen_this_round(const struct dl_dmem *d, const char *cgroup)
+static bool seen_this_round(const struct davy_dmem *d, const char *cgroup)
 {
-	for (size_t i = 0; i < DL_DMEM_TOLD; i++)
+	for (size_t i = 0; i < DAVY_DMEM_TOLD; i++)
 		if (d->told[i].round == d->round && !strcmp(d->told[i].cgroup, cgroup))
 			return true;
 	return false;
 }
 
-static void look_at(struct dl_agent *a, uint32_t pid)
+static void look_at(struct davy_agent *a, uint32_t pid)
 {
-	struct dl_ev_dmem list[DL_DMEM_REGIONS];
-	char cgroup[DL_DMEM_PATH];
+	struct davy_ev_dmem list[DAVY_DMEM_REGIONS];
+	char cgroup[DAVY_DMEM_PATH];
 	size_t count;
 
-	if (dl_dmem_cgroup_of(pid, cgroup) || seen_this_round(&a->dmem, cgroup))
+	if (davy_dmem_cgroup_of(pid, cgroup) || seen_this_round(&a->dmem, cgroup))
 		return;
-	count = dl_dmem_read(cgroup, list, DL_DMEM_REGIONS);
+	count = davy_dmem_read(cgroup, list, DAVY_DMEM_REGIONS);
 	for (size_t i = 0; i < count; i++)
 		tell(a, pid, cgroup, &list[i]);
 }
 
 /* Nobody of them is left: its next life begins anew. */
-static void forget(struct dl_dmem *d)
+static void forget(struct davy_dmem *d)
 {
-	for (size_t i = 0; i < DL_DMEM_TOLD; i++)
+	for (size_t i = 0; i < DAVY_DMEM_TOLD; i++)
 		if (d->told[i].cgroup[0] && d->told[i].round != d->round)
 			memset(&d->told[i], 0, sizeof(d->told[i]));
 }
 
-static bool is_due(struct dl_dmem *d, uint64_t now_ns)
+static bool is_due(struct davy_dmem *d, uint64_t now_ns)
 {
 	if (!d->searched_ns || (!d->present && now_ns - d->searched_ns >= SEARCH_NS)) {
 		d->searched_ns = now_ns;
-		d->present = dl_dmem_present();
+		d->present = davy_dmem_present();
 	}
 	if (!d->present || now_ns - d->looked_ns < LOOK_NS)
 		return false;
 	d->looked_ns = now_ns;
 	if (!d->told)
-		d->told = calloc(DL_DMEM_TOLD, sizeof(*d->told));
+		d->told = calloc(DAVY_DMEM_TOLD, sizeof(*d->told));
 	return d->told != NULL;
 }
 
-void dl_agent_dmem_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_agent_dmem_tick(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_dmem *d = &a->dmem;
+	struct davy_dmem *d = &a->dmem;
 
 	if (!is_due(d, now_ns))
 		return;
 	d->round++;
-	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
-		const struct dl_tracked *t = &a->tracked[i];
+	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++) {
+		const struct davy_tracked *t = &a->tracked[i];
 
-		if (t->pid && t->told.engine != DL_ENGINE_NONE && t->told.device[0])
+		if (t->pid && t->told.engine != DAVY_ENGINE_NONE && t->told.device[0])
 			look_at(a, t->pid);
 	}
 	forget(d);
 }
 
-void dl_agent_dmem_close(struct dl_agent *a)
+void davy_agent_dmem_close(struct davy_agent *a)
 {
 	free(a->dmem.told);
 }

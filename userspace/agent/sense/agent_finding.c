@@ -13,49 +13,49 @@
 #include "agent/act/units.h"
 
 /* By its unit, or because an engine with that model is. */
-static bool is_adopted(struct dl_agent *a, const char *unit, const char *model)
+static bool is_adopted(struct davy_agent *a, const char *unit, const char *model)
 {
-	if (unit[0] && a->units && dl_adopted_find(&a->units->adopted, unit))
+	if (unit[0] && a->units && davy_adopted_find(&a->units->adopted, unit))
 		return true;
-	for (size_t i = 0; model[0] && i < DL_WORLD_WORKLOADS; i++) {
-		const struct dl_workload *w = &a->core.world.workloads[i];
+	for (size_t i = 0; model[0] && i < DAVY_WORLD_WORKLOADS; i++) {
+		const struct davy_workload *w = &a->core.world.workloads[i];
 
-		if (w->id && w->adopted && dl_same_name(w->model, model))
+		if (w->id && w->adopted && davy_same_name(w->model, model))
 			return true;
 	}
 	return false;
 }
 
-static enum dl_engine engine_named(const char *name)
+static enum davy_engine engine_named(const char *name)
 {
-	for (uint32_t i = 0; i < DL_ENGINE_COUNT; i++)
-		if (!strcmp(name, dl_engine_name((enum dl_engine)i)))
-			return (enum dl_engine)i;
-	return DL_ENGINE_NONE;
+	for (uint32_t i = 0; i < DAVY_ENGINE_COUNT; i++)
+		if (!strcmp(name, davy_engine_name((enum davy_engine)i)))
+			return (enum davy_engine)i;
+	return DAVY_ENGINE_NONE;
 }
 
-const char *dl_agent_finding(struct dl_agent *a, const json_t *message)
+const char *davy_agent_finding(struct davy_agent *a, const json_t *message)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_FINDING, 0);
-	struct dl_ev_finding *f = &ev.finding;
-	const char *model = dl_message_text(message, "model");
-	json_int_t status = dl_message_number(message, "status", 0);
-	int backend = dl_backend_from_name(dl_message_text(message, "backend"));
+	struct davy_event ev = davy_agent_event(DAVY_EV_FINDING, 0);
+	struct davy_ev_finding *f = &ev.finding;
+	const char *model = davy_message_text(message, "model");
+	json_int_t status = davy_message_number(message, "status", 0);
+	int backend = davy_backend_from_name(davy_message_text(message, "backend"));
 
 	if (backend <= 0)
 		return "which backend has failed?";
 	if (status < 0 || status > UINT16_MAX)
 		return "that is no status of a process";
-	dl_text_shown(f->where, sizeof(f->where), dl_message_text(message, "where"));
+	davy_text_shown(f->where, sizeof(f->where), davy_message_text(message, "where"));
 	if (!f->where[0])
 		return "at which stage has it failed?";
-	dl_text_shown(f->device, sizeof(f->device), dl_message_text(message, "device"));
-	dl_text_shown(f->model, sizeof(f->model), model);
+	davy_text_shown(f->device, sizeof(f->device), davy_message_text(message, "device"));
+	davy_text_shown(f->model, sizeof(f->model), model);
 	f->status = (int32_t)status;
 	f->backend = (uint8_t)backend;
-	f->engine = (uint8_t)engine_named(dl_message_text(message, "engine"));
-	f->adopted = is_adopted(a, dl_message_text(message, "unit"), model);
-	dl_agent_feed(a, &ev);
-	dl_agent_ledger_found(a, f);
+	f->engine = (uint8_t)engine_named(davy_message_text(message, "engine"));
+	f->adopted = is_adopted(a, davy_message_text(message, "unit"), model);
+	davy_agent_feed(a, &ev);
+	davy_agent_ledger_found(a, f);
 	return NULL;
 }

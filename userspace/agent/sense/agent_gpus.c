@@ -8,14 +8,14 @@
 #include "lib/log.h"
 #include "lib/text.h"
 
-#define LIST_NS	   (10 * DL_NS_PER_S) /* devices are looked for, should no uevent tell */
-#define COUNT_NS   (10 * DL_NS_PER_S)
-#define ASK_NS	   DL_NS_PER_S	     /* clients of GPUs in use */
-#define SCREEN_NS  (5 * DL_NS_PER_S) /* no GPU has a client */
-#define HOST_PART  256		     /* of the host's memory: a smaller move is not told */
-#define STALL_STEP 10		     /* permille */
+#define LIST_NS	   (10 * DAVY_NS_PER_S) /* devices are looked for, should no uevent tell */
+#define COUNT_NS   (10 * DAVY_NS_PER_S)
+#define ASK_NS	   DAVY_NS_PER_S       /* clients of GPUs in use */
+#define SCREEN_NS  (5 * DAVY_NS_PER_S) /* no GPU has a client */
+#define HOST_PART  256		       /* of the host's memory: a smaller move is not told */
+#define STALL_STEP 10		       /* permille */
 
-static struct dl_watched_gpu *find(struct dl_gpus *g, const char *device)
+static struct davy_watched_gpu *find(struct davy_gpus *g, const char *device)
 {
 	for (size_t i = 0; i < g->count; i++)
 		if (!strcmp(g->gpu[i].gpu.device, device))
@@ -23,24 +23,26 @@ static struct dl_watched_gpu *find(struct dl_gpus *g, const char *device)
 	return NULL;
 }
 
-static void say_device(struct dl_agent *a, const struct dl_gpu *gpu, enum dl_device_change change)
+static void say_device(struct davy_agent *a, const struct davy_gpu *gpu,
+		       enum davy_device_change change)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_DEVICE, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_DEVICE, 0);
 
-	dl_copy_name(ev.device.device, sizeof(ev.device.device), gpu->device);
-	dl_copy_name(ev.device.driver, sizeof(ev.device.driver), gpu->driver);
+	davy_copy_name(ev.device.device, sizeof(ev.device.device), gpu->device);
+	davy_copy_name(ev.device.driver, sizeof(ev.device.driver), gpu->driver);
 	ev.device.change = change;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 	if (a->kernel_log.reader)
-		dl_kmsg_know(a->kernel_log.reader, gpu->device,
-			     change == DL_DEVICE_ADDED ? gpu->driver : NULL);
+		davy_kmsg_know(a->kernel_log.reader, gpu->device,
+			       change == DAVY_DEVICE_ADDED ? gpu->driver : NULL);
 }
 
-static void say_client(struct dl_agent *a, uint32_t pid, const struct dl_fdinfo *info, bool gone)
+static void say_client(struct davy_agent *a, uint32_t pid, const struct davy_fdinfo *info,
+		       bool gone)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_CLIENT, pid);
+	struct davy_event ev = davy_agent_event(DAVY_EV_CLIENT, pid);
 
-	dl_copy_name(ev.client.device, sizeof(ev.client.device), info->device);
+	davy_copy_name(ev.client.device, sizeof(ev.client.device), info->device);
 	ev.client.client_id = info->client_id;
 	ev.client.vram = info->vram;
 	ev.client.gtt = info->gtt;
@@ -48,14 +50,14 @@ static void say_client(struct dl_agent *a, uint32_t pid, const struct dl_fdinfo 
 	ev.client.evicted = info->evicted;
 	ev.client.busy_ns = info->busy_ns;
 	ev.client.gone = gone;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
 /* With its device a client is gone at once: nobody is asked any more when there is no GPU. */
-static void forget_clients(struct dl_agent *a, const char *device)
+static void forget_clients(struct davy_agent *a, const char *device)
 {
-	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
-		struct dl_gpu_client *c = &a->gpus.client[i];
+	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
+		struct davy_gpu_client *c = &a->gpus.client[i];
 
 		if (!c->pid || strcmp(c->info.device, device) != 0)
 			continue;
@@ -65,23 +67,23 @@ static void forget_clients(struct dl_agent *a, const char *device)
 }
 
 /* What stays keeps its samples; a device under another driver is another. */
-static void list(struct dl_agent *a, uint64_t now_ns)
+static void list(struct davy_agent *a, uint64_t now_ns)
 {
-	static struct dl_gpu now[DL_GPUS_MAX]; /* large; one agent, one thread */
-	static struct dl_watched_gpu kept[DL_GPUS_MAX];
-	size_t count = dl_gpus_list(now, DL_GPUS_MAX);
-	struct dl_gpus *g = &a->gpus;
+	static struct davy_gpu now[DAVY_GPUS_MAX]; /* large; one agent, one thread */
+	static struct davy_watched_gpu kept[DAVY_GPUS_MAX];
+	size_t count = davy_gpus_list(now, DAVY_GPUS_MAX);
+	struct davy_gpus *g = &a->gpus;
 
 	g->listed_ns = now_ns;
 	for (size_t i = 0; i < count; i++) {
-		struct dl_watched_gpu *known = find(g, now[i].device);
+		struct davy_watched_gpu *known = find(g, now[i].device);
 
 		memset(&kept[i], 0, sizeof(kept[i]));
 		if (known && !strcmp(known->gpu.driver, now[i].driver)) {
 			kept[i] = *known;
 			known->gpu.device[0] = 0; /* taken over */
 		} else {
-			say_device(a, &now[i], DL_DEVICE_ADDED);
+			say_device(a, &now[i], DAVY_DEVICE_ADDED);
 		}
 		kept[i].gpu = now[i];
 	}
@@ -89,8 +91,8 @@ static void list(struct dl_agent *a, uint64_t now_ns)
 		if (!g->gpu[i].gpu.device[0])
 			continue;
 		forget_clients(a, g->gpu[i].gpu.device);
-		dl_agent_versions_drop(&g->gpu[i].versions);
-		say_device(a, &g->gpu[i].gpu, DL_DEVICE_REMOVED);
+		davy_agent_versions_drop(&g->gpu[i].versions);
+		say_device(a, &g->gpu[i].gpu, DAVY_DEVICE_REMOVED);
 	}
 	memcpy(g->gpu, kept, count * sizeof(kept[0]));
 	g->count = count;
@@ -102,29 +104,29 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /* It always moves a little; told where the device lives on it, once it has moved much. */
-static bool host_moved(const struct dl_watched_gpu *w, const struct dl_ev_memory *now)
+static bool host_moved(const struct davy_watched_gpu *w, const struct davy_ev_memory *now)
 {
-	if (!(now->flags & (DL_MEMORY_SHARED | DL_MEMORY_MAY_SUSPEND)))
+	if (!(now->flags & (DAVY_MEMORY_SHARED | DAVY_MEMORY_MAY_SUSPEND)))
 		return false;
 	return distance(now->host_available, w->told_available) > now->host_total / HOST_PART ||
 	       distance(now->pressure_permille, w->told_pressure) >= STALL_STEP;
 }
 
-static void sample(struct dl_agent *a, struct dl_watched_gpu *w, uint64_t now_ns)
+static void sample(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_ns)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_MEMORY, 0);
-	struct dl_ev_memory before = w->memory;
+	struct davy_event ev = davy_agent_event(DAVY_EV_MEMORY, 0);
+	struct davy_ev_memory before = w->memory;
 	uint64_t ago_ns = now_ns - w->sampled_ns;
 	bool first = !w->sampled_ns;
 	bool counters = first || now_ns - w->counted_ns >= COUNT_NS;
 
 	ev.memory = before;
-	w->readable = !dl_gpu_memory_read(&w->gpu, counters, &ev.memory);
+	w->readable = !davy_gpu_memory_read(&w->gpu, counters, &ev.memory);
 	w->sampled_ns = now_ns;
 	if (counters)
 		w->counted_ns = now_ns;
 	w->memory = ev.memory;
-	w->next_ns = now_ns + dl_gpu_memory_interval(&ev.memory, first ? NULL : &before, ago_ns);
+	w->next_ns = now_ns + davy_gpu_memory_interval(&ev.memory, first ? NULL : &before, ago_ns);
 	before.host_available = ev.memory.host_available;
 	before.pressure_permille = ev.memory.pressure_permille;
 	if (!w->readable ||
@@ -132,21 +134,22 @@ static void sample(struct dl_agent *a, struct dl_watched_gpu *w, uint64_t now_ns
 		return;
 	w->told_available = ev.memory.host_available;
 	w->told_pressure = ev.memory.pressure_permille;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
-static bool client_changed(const struct dl_fdinfo *a, const struct dl_fdinfo *b)
+static bool client_changed(const struct davy_fdinfo *a, const struct davy_fdinfo *b)
 {
 	return a->vram != b->vram || a->gtt != b->gtt || a->system != b->system ||
 	       a->evicted != b->evicted || a->busy_ns != b->busy_ns;
 }
 
-static struct dl_gpu_client *slot_of(struct dl_gpus *g, uint32_t pid, const struct dl_fdinfo *info)
+static struct davy_gpu_client *slot_of(struct davy_gpus *g, uint32_t pid,
+				       const struct davy_fdinfo *info)
 {
-	struct dl_gpu_client *empty = NULL;
+	struct davy_gpu_client *empty = NULL;
 
-	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
-		struct dl_gpu_client *c = &g->client[i];
+	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
+		struct davy_gpu_client *c = &g->client[i];
 
 		if (c->pid == pid && c->info.client_id == info->client_id &&
 		    !strcmp(c->info.device, info->device))
@@ -157,15 +160,15 @@ static struct dl_gpu_client *slot_of(struct dl_gpus *g, uint32_t pid, const stru
 	return empty;
 }
 
-static uint64_t bytes_of(const struct dl_gpu_client *c)
+static uint64_t bytes_of(const struct davy_gpu_client *c)
 {
 	return c->pid ? c->info.vram + c->info.gtt + c->info.system : 0;
 }
 
-static void on_client(void *arg, uint32_t pid, const struct dl_fdinfo *info)
+static void on_client(void *arg, uint32_t pid, const struct davy_fdinfo *info)
 {
-	struct dl_agent *a = arg;
-	struct dl_gpu_client *c = slot_of(&a->gpus, pid, info);
+	struct davy_agent *a = arg;
+	struct davy_gpu_client *c = slot_of(&a->gpus, pid, info);
 	uint64_t before;
 	bool changed;
 
@@ -178,17 +181,17 @@ static void on_client(void *arg, uint32_t pid, const struct dl_fdinfo *info)
 	c->info = *info;
 	if (changed)
 		say_client(a, pid, info, false);
-	if (before <= DL_DEVICE_SMALL && bytes_of(c) > DL_DEVICE_SMALL)
-		dl_tracker_used(a, pid);
+	if (before <= DAVY_DEVICE_SMALL && bytes_of(c) > DAVY_DEVICE_SMALL)
+		davy_tracker_used(a, pid);
 }
 
 static void on_done(void *arg)
 {
-	struct dl_agent *a = arg;
+	struct davy_agent *a = arg;
 
 	a->gpus.blocked_pid = 0;
-	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
-		struct dl_gpu_client *c = &a->gpus.client[i];
+	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
+		struct davy_gpu_client *c = &a->gpus.client[i];
 
 		if (!c->pid || c->round == a->gpus.round)
 			continue;
@@ -199,98 +202,98 @@ static void on_done(void *arg)
 
 static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_agent *a = arg;
+	struct davy_agent *a = arg;
 
 	(void)source;
 	(void)fd;
 	(void)events;
-	dl_clients_read(a->gpus.reader);
-	if (dl_clients_fd(a->gpus.reader) < 0) /* the reader has ended; the tick starts another */
+	davy_clients_read(a->gpus.reader);
+	if (davy_clients_fd(a->gpus.reader) < 0) /* the reader has ended; the tick starts another */
 		a->gpus.source = sd_event_source_disable_unref(a->gpus.source);
 	return 0;
 }
 
 /* A new reader has another socket, often with the number of the one before. */
-static void listen_to_reader(struct dl_agent *a)
+static void listen_to_reader(struct davy_agent *a)
 {
-	struct dl_gpus *g = &a->gpus;
+	struct davy_gpus *g = &a->gpus;
 
 	g->source = sd_event_source_disable_unref(g->source);
-	if (dl_clients_fd(g->reader) < 0)
+	if (davy_clients_fd(g->reader) < 0)
 		return;
-	g->reader_count = dl_clients_start_count(g->reader);
-	if (dl_watch_copy(a->loop, &g->source, dl_clients_fd(g->reader), on_answer, a) < 0)
-		dl_log("GPU clients: cannot be listened to");
+	g->reader_count = davy_clients_start_count(g->reader);
+	if (davy_watch_copy(a->loop, &g->source, davy_clients_fd(g->reader), on_answer, a) < 0)
+		davy_log("GPU clients: cannot be listened to");
 }
 
-static void say_blocked(struct dl_agent *a, uint32_t pid)
+static void say_blocked(struct davy_agent *a, uint32_t pid)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
 
-	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "fdinfo");
-	ev.sensor.state = DL_SENSOR_REFUSED;
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "fdinfo");
+	ev.sensor.state = DAVY_SENSOR_REFUSED;
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
 		 "reading fdinfo of process %u blocks: its GPU hangs or is being reset", pid);
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
-static bool has_clients(const struct dl_gpus *g)
+static bool has_clients(const struct davy_gpus *g)
 {
-	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++)
+	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++)
 		if (g->client[i].pid)
 			return true;
 	return false;
 }
 
-static void ask(struct dl_agent *a, uint64_t now_ns)
+static void ask(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_gpus *g = &a->gpus;
-	uint32_t pid = dl_clients_blocked(g->reader, now_ns);
+	struct davy_gpus *g = &a->gpus;
+	uint32_t pid = davy_clients_blocked(g->reader, now_ns);
 
 	if (pid && pid != g->blocked_pid) {
 		g->blocked_pid = pid;
 		say_blocked(a, pid);
 	}
-	if (!g->source || g->reader_count != dl_clients_start_count(g->reader))
+	if (!g->source || g->reader_count != davy_clients_start_count(g->reader))
 		listen_to_reader(a);
 	if (now_ns - g->asked_ns < (has_clients(g) ? ASK_NS : SCREEN_NS))
 		return;
 	g->asked_ns = now_ns;
-	if (!dl_clients_ask(g->reader, NULL, 0, now_ns))
+	if (!davy_clients_ask(g->reader, NULL, 0, now_ns))
 		g->round++;
 }
 
-int dl_agent_gpus_open(struct dl_agent *a)
+int davy_agent_gpus_open(struct davy_agent *a)
 {
-	struct dl_clients_hooks hooks = { on_client, on_done, a };
-	int err = dl_clients_new(&hooks, &a->gpus.reader);
+	struct davy_clients_hooks hooks = { on_client, on_done, a };
+	int err = davy_clients_new(&hooks, &a->gpus.reader);
 
 	if (err)
-		dl_log("GPU clients: no reader: %s; memory is known per device only",
-		       strerror(-err));
+		davy_log("GPU clients: no reader: %s; memory is known per device only",
+			 strerror(-err));
 	return err;
 }
 
-void dl_agent_gpus_close(struct dl_agent *a)
+void davy_agent_gpus_close(struct davy_agent *a)
 {
 	sd_event_source_disable_unref(a->gpus.source);
-	dl_clients_free(a->gpus.reader);
+	davy_clients_free(a->gpus.reader);
 }
 
-void dl_agent_gpus_changed(struct dl_agent *a)
+void davy_agent_gpus_changed(struct davy_agent *a)
 {
 	a->gpus.listed_ns = 0;
-	dl_agent_versions_changed(a);
+	davy_agent_versions_changed(a);
 }
 
-struct dl_watched_gpu *dl_agent_gpu(struct dl_agent *a, const char *device)
+struct davy_watched_gpu *davy_agent_gpu(struct davy_agent *a, const char *device)
 {
 	return device[0] ? find(&a->gpus, device) : NULL;
 }
 
-void dl_agent_gpus_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_agent_gpus_tick(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_gpus *g = &a->gpus;
+	struct davy_gpus *g = &a->gpus;
 
 	if (!g->listed_ns || now_ns - g->listed_ns >= LIST_NS)
 		list(a, now_ns);
@@ -301,33 +304,34 @@ void dl_agent_gpus_tick(struct dl_agent *a, uint64_t now_ns)
 		ask(a, now_ns);
 }
 
-void dl_agent_gpus_used(const struct dl_agent *a, uint32_t pid, struct dl_used_devices *ret_used)
+void davy_agent_gpus_used(const struct davy_agent *a, uint32_t pid,
+			  struct davy_used_devices *ret_used)
 {
-	struct dl_used_devices used = { 0 };
+	struct davy_used_devices used = { 0 };
 
-	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
-		const struct dl_gpu_client *c = &a->gpus.client[i];
+	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
+		const struct davy_gpu_client *c = &a->gpus.client[i];
 		size_t at = 0;
 
 		if (c->pid != pid)
 			continue;
 		while (at < used.count && strcmp(used.device[at].name, c->info.device) != 0)
 			at++;
-		if (at == DL_DEVICES_MAX)
+		if (at == DAVY_DEVICES_MAX)
 			continue;
-		dl_copy_name(used.device[at].name, DL_DEVICE_LEN, c->info.device);
+		davy_copy_name(used.device[at].name, DAVY_DEVICE_LEN, c->info.device);
 		used.device[at].bytes += bytes_of(c);
 		used.count += at == used.count;
 	}
 	*ret_used = used;
 }
 
-static json_t *clients_of(const struct dl_gpus *g, const char *device)
+static json_t *clients_of(const struct davy_gpus *g, const char *device)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < DL_GPU_CLIENTS_MAX; i++) {
-		const struct dl_gpu_client *c = &g->client[i];
+	for (size_t i = 0; i < DAVY_GPU_CLIENTS_MAX; i++) {
+		const struct davy_gpu_client *c = &g->client[i];
 
 		if (!c->pid || strcmp(c->info.device, device) != 0)
 			continue;
@@ -342,12 +346,12 @@ static json_t *clients_of(const struct dl_gpus *g, const char *device)
 	return list;
 }
 
-static json_t *gpu_status(const struct dl_gpus *g, const struct dl_watched_gpu *w)
+static json_t *gpu_status(const struct davy_gpus *g, const struct davy_watched_gpu *w)
 {
-	const struct dl_ev_memory *m = &w->memory;
+	const struct davy_ev_memory *m = &w->memory;
 	json_t *o =
 		json_pack("{s:s, s:s, s:b, s:b}", "device", w->gpu.device, "driver", w->gpu.driver,
-			  "readable", w->readable, "shared_memory", m->flags & DL_MEMORY_SHARED);
+			  "readable", w->readable, "shared_memory", m->flags & DAVY_MEMORY_SHARED);
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -366,12 +370,12 @@ static json_t *gpu_status(const struct dl_gpus *g, const struct dl_watched_gpu *
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		json_object_set_new(o, rows[i].key, json_integer((json_int_t)rows[i].value));
-	json_object_set_new(o, "lockup", dl_agent_lockups_status(&w->lockups));
+	json_object_set_new(o, "lockup", davy_agent_lockups_status(&w->lockups));
 	json_object_set_new(o, "clients", clients_of(g, w->gpu.device));
 	return o;
 }
 
-json_t *dl_agent_gpus_status(const struct dl_agent *a)
+json_t *davy_agent_gpus_status(const struct davy_agent *a)
 {
 	json_t *list = json_array();
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The agent's view of the GPUs: which there are, how full they are, and who uses them. */
-#ifndef DL_AGENT_GPUS_H
-#define DL_AGENT_GPUS_H
+#ifndef DAVY_AGENT_GPUS_H
+#define DAVY_AGENT_GPUS_H
 
 #include <jansson.h>
 
@@ -12,35 +12,35 @@
 #include "sensors/proc/process_traces.h"
 #include "agent/sense/agent_versions.h"
 
-#define DL_GPU_CLIENTS_MAX 512
+#define DAVY_GPU_CLIENTS_MAX 512
 
-struct dl_agent;
+struct davy_agent;
 
-struct dl_watched_gpu {
-	struct dl_gpu gpu;
-	struct dl_ev_memory memory;
+struct davy_watched_gpu {
+	struct davy_gpu gpu;
+	struct davy_ev_memory memory;
 	uint64_t sampled_ns; /* 0: never */
 	uint64_t next_ns;
 	uint64_t counted_ns;	 /* when the driver's counters were last read */
 	uint64_t told_available; /* of the host's memory, in the last event */
 	uint32_t told_pressure;
 	bool readable; /* the driver tells at least totals */
-	struct dl_lockups lockups;
+	struct davy_lockups lockups;
 	uint64_t lockups_ns; /* when they were last read, 0: not yet */
-	struct dl_device_versions versions;
+	struct davy_device_versions versions;
 };
 
-struct dl_gpu_client {
+struct davy_gpu_client {
 	uint32_t pid;	/* 0: empty */
 	uint32_t round; /* of the last answer that had it */
-	struct dl_fdinfo info;
+	struct davy_fdinfo info;
 };
 
-struct dl_gpus {
-	struct dl_watched_gpu gpu[DL_GPUS_MAX];
+struct davy_gpus {
+	struct davy_watched_gpu gpu[DAVY_GPUS_MAX];
 	size_t count;
-	struct dl_gpu_client client[DL_GPU_CLIENTS_MAX];
-	struct dl_clients *reader; /* NULL: fdinfo is not read */
+	struct davy_gpu_client client[DAVY_GPU_CLIENTS_MAX];
+	struct davy_clients *reader; /* NULL: fdinfo is not read */
 	sd_event_source *source;
 	uint32_t reader_count; /* which reader the source listens to */
 	uint32_t round;
@@ -49,19 +49,20 @@ struct dl_gpus {
 	uint32_t blocked_pid; /* told about */
 };
 
-int dl_agent_gpus_open(struct dl_agent *a);
-void dl_agent_gpus_close(struct dl_agent *a);
-void dl_agent_gpus_tick(struct dl_agent *a, uint64_t now_ns);
+int davy_agent_gpus_open(struct davy_agent *a);
+void davy_agent_gpus_close(struct davy_agent *a);
+void davy_agent_gpus_tick(struct davy_agent *a, uint64_t now_ns);
 
 /* The devices changed: list them anew on the next tick. */
-void dl_agent_gpus_changed(struct dl_agent *a);
+void davy_agent_gpus_changed(struct davy_agent *a);
 
 /* NULL when it is not there, or has no driver. */
-struct dl_watched_gpu *dl_agent_gpu(struct dl_agent *a, const char *device);
+struct davy_watched_gpu *davy_agent_gpu(struct davy_agent *a, const char *device);
 
 /* What its clients hold of each device, by the last answer. */
-void dl_agent_gpus_used(const struct dl_agent *a, uint32_t pid, struct dl_used_devices *ret_used);
+void davy_agent_gpus_used(const struct davy_agent *a, uint32_t pid,
+			  struct davy_used_devices *ret_used);
 
-json_t *dl_agent_gpus_status(const struct dl_agent *a);
+json_t *davy_agent_gpus_status(const struct davy_agent *a);
 
 #endif

@@ -5,26 +5,26 @@
 #include <errno.h>
 #include <string.h>
 
-#define OFTEN_NS   DL_NS_PER_S	     /* somebody uses a GPU */
-#define SELDOM_NS  (5 * DL_NS_PER_S) /* nobody does */
-#define REFRESH_NS (200 * DL_NS_PER_MS)
+#define OFTEN_NS   DAVY_NS_PER_S       /* somebody uses a GPU */
+#define SELDOM_NS  (5 * DAVY_NS_PER_S) /* nobody does */
+#define REFRESH_NS (200 * DAVY_NS_PER_MS)
 #define LISTED_MAX 64 /* processes in a status: a message has a limit */
 
-static struct dl_kfd_user *user_of(struct dl_kfd *k, uint32_t pid, uint32_t gpu_id)
+static struct davy_kfd_user *user_of(struct davy_kfd *k, uint32_t pid, uint32_t gpu_id)
 {
-	for (size_t i = 0; i < DL_KFD_USES_MAX; i++)
+	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++)
 		if (k->user[i].pid == pid && k->user[i].use.gpu_id == gpu_id)
 			return &k->user[i];
 	return NULL;
 }
 
 /* NULL also for a process that is gone: KFD takes it down a while later. */
-static struct dl_kfd_user *user_new(struct dl_kfd *k, uint32_t pid, uint32_t gpu_id)
+static struct davy_kfd_user *user_new(struct davy_kfd *k, uint32_t pid, uint32_t gpu_id)
 {
-	uint32_t inner_pid = dl_process_inner_pid(pid);
+	uint32_t inner_pid = davy_process_inner_pid(pid);
 
-	for (size_t i = 0; inner_pid && i < DL_KFD_USES_MAX; i++) {
-		struct dl_kfd_user *u = &k->user[i];
+	for (size_t i = 0; inner_pid && i < DAVY_KFD_USES_MAX; i++) {
+		struct davy_kfd_user *u = &k->user[i];
 
 		if (u->pid)
 			continue;
@@ -40,9 +40,9 @@ static struct dl_kfd_user *user_new(struct dl_kfd *k, uint32_t pid, uint32_t gpu
 	return NULL;
 }
 
-static void note(struct dl_kfd *k, uint32_t pid, const struct dl_kfd_use *use)
+static void note(struct davy_kfd *k, uint32_t pid, const struct davy_kfd_use *use)
 {
-	struct dl_kfd_user *u = user_of(k, pid, use->gpu_id);
+	struct davy_kfd_user *u = user_of(k, pid, use->gpu_id);
 
 	if (!u)
 		u = user_new(k, pid, use->gpu_id);
@@ -54,11 +54,11 @@ static void note(struct dl_kfd *k, uint32_t pid, const struct dl_kfd_use *use)
 }
 
 /* The driver has a row for every GPU of the host: what was never used is not told. */
-static void look_at(struct dl_kfd *k, uint32_t pid)
+static void look_at(struct davy_kfd *k, uint32_t pid)
 {
-	static const struct dl_kfd_use nothing;
-	struct dl_kfd_use use[DL_KFD_GPUS_MAX];
-	int count = dl_kfd_use_read(pid, use, DL_KFD_GPUS_MAX);
+	static const struct davy_kfd_use nothing;
+	struct davy_kfd_use use[DAVY_KFD_GPUS_MAX];
+	int count = davy_kfd_use_read(pid, use, DAVY_KFD_GPUS_MAX);
 	bool any = false;
 
 	for (int i = 0; i < count; i++) {
@@ -71,21 +71,21 @@ static void look_at(struct dl_kfd *k, uint32_t pid)
 		note(k, pid, &nothing);
 }
 
-static bool same_place(const struct dl_kfd_user *a, const struct dl_kfd_user *b)
+static bool same_place(const struct davy_kfd_user *a, const struct davy_kfd_user *b)
 {
 	return a->pid == b->pid && !strcmp(a->device, b->device);
 }
 
 /* Partitions of one device are one device to the core. */
-static void say_use(struct dl_agent *a, const struct dl_kfd_user *u)
+static void say_use(struct davy_agent *a, const struct davy_kfd_user *u)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_KFD_USE, u->pid);
-	struct dl_kfd *k = &a->kfd;
+	struct davy_event ev = davy_agent_event(DAVY_EV_KFD_USE, u->pid);
+	struct davy_kfd *k = &a->kfd;
 
 	memcpy(ev.kfd_use.device, u->device, sizeof(ev.kfd_use.device));
 	ev.kfd_use.gone = 1;
-	for (size_t i = 0; i < DL_KFD_USES_MAX; i++) {
-		struct dl_kfd_user *other = &k->user[i];
+	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++) {
+		struct davy_kfd_user *other = &k->user[i];
 
 		if (!same_place(u, other))
 			continue;
@@ -100,42 +100,42 @@ static void say_use(struct dl_agent *a, const struct dl_kfd_user *u)
 		ev.kfd_use.pages_out += other->use.pages_out;
 		ev.kfd_use.queue_count += other->use.queue_count;
 	}
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
-static bool somebody_computes(const struct dl_kfd *k)
+static bool somebody_computes(const struct davy_kfd *k)
 {
-	for (size_t i = 0; i < DL_KFD_USES_MAX; i++)
+	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++)
 		if (k->user[i].pid && k->user[i].use.gpu_id)
 			return true;
 	return false;
 }
 
-static void sample(struct dl_agent *a, uint64_t now_ns)
+static void sample(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_kfd *k = &a->kfd;
-	uint32_t pids[DL_KFD_USES_MAX];
-	size_t count = dl_kfd_use_pids(pids, DL_KFD_USES_MAX);
+	struct davy_kfd *k = &a->kfd;
+	uint32_t pids[DAVY_KFD_USES_MAX];
+	size_t count = davy_kfd_use_pids(pids, DAVY_KFD_USES_MAX);
 
 	k->sampled_ns = now_ns;
 	k->round++;
 	for (size_t i = 0; i < count; i++)
 		if (pids[i] != (uint32_t)k->opener.child.pid)
 			look_at(k, pids[i]);
-	for (size_t i = 0; i < DL_KFD_USES_MAX; i++)
+	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++)
 		if (k->user[i].pid && k->user[i].round != k->round)
 			k->user[i].changed = true;
-	for (size_t i = 0; i < DL_KFD_USES_MAX; i++)
+	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++)
 		if (k->user[i].pid && k->user[i].changed)
 			say_use(a, &k->user[i]);
-	for (size_t i = 0; i < DL_KFD_USES_MAX; i++)
+	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++)
 		if (k->user[i].round != k->round)
 			k->user[i].pid = 0;
 }
 
-void dl_agent_kfd_sample(struct dl_agent *a, uint64_t now_ns)
+void davy_agent_kfd_sample(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_kfd *k = &a->kfd;
+	struct davy_kfd *k = &a->kfd;
 
 	if (now_ns - k->sampled_ns >= (somebody_computes(k) ? OFTEN_NS : SELDOM_NS))
 		sample(a, now_ns);
@@ -145,11 +145,11 @@ void dl_agent_kfd_sample(struct dl_agent *a, uint64_t now_ns)
  * A process is known by its pid in the first namespace, and where the driver may have meant that,
  * by its own. 0: it is nobody, or more than one (-EEXIST).
  */
-static int the_only(const struct dl_kfd *k, const struct dl_kfd_said *said, uint32_t *ret_pid)
+static int the_only(const struct davy_kfd *k, const struct davy_kfd_said *said, uint32_t *ret_pid)
 {
 	*ret_pid = 0;
-	for (size_t i = 0; i < DL_KFD_USES_MAX; i++) {
-		const struct dl_kfd_user *u = &k->user[i];
+	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++) {
+		const struct davy_kfd_user *u = &k->user[i];
 		bool inner = !said->thread && u->inner_pid == said->pid;
 
 		if (!u->pid || (u->pid != said->pid && !inner) || u->pid == *ret_pid)
@@ -163,11 +163,11 @@ static int the_only(const struct dl_kfd *k, const struct dl_kfd_said *said, uint
 	return *ret_pid ? 0 : -ESRCH;
 }
 
-uint32_t dl_agent_kfd_pid(struct dl_agent *a, const struct dl_kfd_said *said)
+uint32_t davy_agent_kfd_pid(struct davy_agent *a, const struct davy_kfd_said *said)
 {
-	struct dl_kfd *k = &a->kfd;
-	uint64_t now_ns = dl_boot_ns();
-	uint32_t pid = said->thread ? dl_process_of_thread(said->pid) : 0;
+	struct davy_kfd *k = &a->kfd;
+	uint64_t now_ns = davy_boot_ns();
+	uint32_t pid = said->thread ? davy_process_of_thread(said->pid) : 0;
 
 	if (pid || !said->pid)
 		return pid;
@@ -178,13 +178,14 @@ uint32_t dl_agent_kfd_pid(struct dl_agent *a, const struct dl_kfd_said *said)
 	return pid;
 }
 
-static json_t *users_of(const struct dl_kfd *k, uint32_t gpu_id, size_t *listed, int *ret_unlisted)
+static json_t *users_of(const struct davy_kfd *k, uint32_t gpu_id, size_t *listed,
+			int *ret_unlisted)
 {
 	json_t *list = json_array();
 
 	*ret_unlisted = 0;
-	for (size_t i = 0; i < DL_KFD_USES_MAX; i++) {
-		const struct dl_kfd_user *u = &k->user[i];
+	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++) {
+		const struct davy_kfd_user *u = &k->user[i];
 
 		if (!u->pid || u->use.gpu_id != gpu_id)
 			continue;
@@ -203,7 +204,7 @@ static json_t *users_of(const struct dl_kfd *k, uint32_t gpu_id, size_t *listed,
 	return list;
 }
 
-static bool is_heard(const struct dl_kfd *k, uint32_t gpu_id)
+static bool is_heard(const struct davy_kfd *k, uint32_t gpu_id)
 {
 	for (size_t i = 0; i < k->watch_count; i++)
 		if (k->watch[i].gpu_id == gpu_id)
@@ -211,7 +212,8 @@ static bool is_heard(const struct dl_kfd *k, uint32_t gpu_id)
 	return false;
 }
 
-static json_t *node_status(const struct dl_kfd *k, const struct dl_kfd_node *node, size_t *listed)
+static json_t *node_status(const struct davy_kfd *k, const struct davy_kfd_node *node,
+			   size_t *listed)
 {
 	int unlisted;
 	json_t *users = users_of(k, node->gpu_id, listed, &unlisted);
@@ -225,16 +227,16 @@ static json_t *node_status(const struct dl_kfd *k, const struct dl_kfd_node *nod
 }
 
 /* Behind the GPUs comes, with gpu_id 0, who has KFD open and nothing on any of them. */
-json_t *dl_agent_kfd_status(const struct dl_agent *a)
+json_t *davy_agent_kfd_status(const struct davy_agent *a)
 {
-	static const struct dl_kfd_node none;
-	const struct dl_kfd *k = &a->kfd;
+	static const struct davy_kfd_node none;
+	const struct davy_kfd *k = &a->kfd;
 	json_t *list = json_array();
 	size_t listed = 0;
 
 	for (size_t i = 0; i < k->node_count; i++)
 		json_array_append_new(list, node_status(k, &k->node[i], &listed));
-	for (size_t i = 0; i < DL_KFD_USES_MAX; i++)
+	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++)
 		if (k->user[i].pid && !k->user[i].use.gpu_id) {
 			json_array_append_new(list, node_status(k, &none, &listed));
 			break;

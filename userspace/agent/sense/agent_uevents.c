@@ -7,41 +7,41 @@
 #include "act/watch.h"
 #include "lib/log.h"
 
-static void on_device(void *arg, const struct dl_event *ev)
+static void on_device(void *arg, const struct davy_event *ev)
 {
-	dl_agent_feed(arg, ev);
+	davy_agent_feed(arg, ev);
 }
 
 static void on_changed(void *arg, bool leaving)
 {
-	dl_agent_kfd_changed(arg, leaving); /* first: the driver goes on meanwhile */
-	dl_agent_gpus_changed(arg);
+	davy_agent_kfd_changed(arg, leaving); /* first: the driver goes on meanwhile */
+	davy_agent_gpus_changed(arg);
 }
 
 static void on_coredump(void *arg, const char *name, const char *device, uint64_t at_ns)
 {
-	dl_agent_coredump(arg, name, device, at_ns);
+	davy_agent_coredump(arg, name, device, at_ns);
 }
 
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_agent *a = arg;
+	struct davy_agent *a = arg;
 
 	(void)source;
 	(void)fd;
 	(void)events;
-	dl_uevents_read(a->uevents, dl_boot_ns());
+	davy_uevents_read(a->uevents, davy_boot_ns());
 	return 0;
 }
 
-void dl_agent_uevents_open(struct dl_agent *a)
+void davy_agent_uevents_open(struct davy_agent *a)
 {
-	struct dl_uevents_hooks hooks = { on_device, on_changed, on_coredump, a };
-	int err = dl_uevents_new(&hooks, &a->uevents);
+	struct davy_uevents_hooks hooks = { on_device, on_changed, on_coredump, a };
+	int err = davy_uevents_new(&hooks, &a->uevents);
 
 	if (!err)
-		err = dl_watch_copy(a->loop, NULL, dl_uevents_fd(a->uevents), on_readable, a);
+		err = davy_watch_copy(a->loop, NULL, davy_uevents_fd(a->uevents), on_readable, a);
 	if (err < 0)
-		dl_log("uevents: %s; devices are looked for every ten seconds instead",
-		       strerror(-err));
+		davy_log("uevents: %s; devices are looked for every ten seconds instead",
+			 strerror(-err));
 }

@@ -21,27 +21,27 @@
 #include "store/incident_dir.h"
 
 struct saving {
-	struct dl_agent *agent;
+	struct davy_agent *agent;
 	const char *name; /* in the child only */
-	struct dl_child child;
+	struct davy_child child;
 	sd_event_source *source;
-	struct dl_event ev; /* to be fed */
+	struct davy_event ev; /* to be fed */
 };
 
-static void coredump_save(struct dl_event *ev, const char *state_dir, const char *name)
+static void coredump_save(struct davy_event *ev, const char *state_dir, const char *name)
 {
 	char path[PATH_MAX], prefix[96];
 	int64_t kept;
 
 	snprintf(prefix, sizeof(prefix), "%s-%s.devcoredump",
 		 ev->device.device[0] ? ev->device.device : "device", name);
-	if (dl_root_path(path, sizeof(path), "/sys/class/devcoredump/%s/data", name))
+	if (davy_root_path(path, sizeof(path), "/sys/class/devcoredump/%s/data", name))
 		return;
-	kept = dl_incident_keep(state_dir, path, prefix, ev->device.detail,
-				sizeof(ev->device.detail));
+	kept = davy_incident_keep(state_dir, path, prefix, ev->device.detail,
+				  sizeof(ev->device.detail));
 	ev->device.value = kept < 0 ? (int32_t)kept : (int32_t)((kept + 1023) >> 10);
 	if (kept >= 0)
-		dl_write_file(path, "1");
+		davy_write_file(path, "1");
 }
 
 static int coredump_run(void *arg)
@@ -55,38 +55,38 @@ static int coredump_run(void *arg)
 static int on_saved(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct saving *saving = arg;
-	struct dl_event ev;
+	struct davy_event ev;
 
 	(void)source;
 	(void)events;
-	if (read(fd, &ev, sizeof(ev)) == sizeof(ev) && ev.kind == DL_EV_DEVICE)
+	if (read(fd, &ev, sizeof(ev)) == sizeof(ev) && ev.kind == DAVY_EV_DEVICE)
 		saving->ev = ev;
 	if (saving->ev.device.value < 0)
-		dl_log("coredump of '%s': not kept: %s", saving->ev.device.device,
-		       strerror(-saving->ev.device.value));
+		davy_log("coredump of '%s': not kept: %s", saving->ev.device.device,
+			 strerror(-saving->ev.device.value));
 	sd_event_source_disable_unref(saving->source);
-	dl_child_leave(&saving->child); /* it is about to end */
-	dl_agent_feed(saving->agent, &saving->ev);
+	davy_child_leave(&saving->child); /* it is about to end */
+	davy_agent_feed(saving->agent, &saving->ev);
 	free(saving);
 	return 0;
 }
 
 static int coredump_start(struct saving *saving)
 {
-	const struct dl_child_spec spec = {
+	const struct davy_child_spec spec = {
 		.run = coredump_run, .arg = saving, .death_signal = SIGKILL, .name = "davylamp-dump"
 	};
-	int err, fd = dl_child_start_piped(&spec, 0, &saving->child);
+	int err, fd = davy_child_start_piped(&spec, 0, &saving->child);
 
 	if (fd < 0)
 		return fd;
-	err = dl_watch(saving->agent->loop, &saving->source, fd, on_saved, saving);
+	err = davy_watch(saving->agent->loop, &saving->source, fd, on_saved, saving);
 	if (err < 0)
-		dl_child_leave(&saving->child);
+		davy_child_leave(&saving->child);
 	return err;
 }
 
-void dl_agent_coredump(struct dl_agent *a, const char *name, const char *device, uint64_t at_ns)
+void davy_agent_coredump(struct davy_agent *a, const char *name, const char *device, uint64_t at_ns)
 {
 	struct saving *saving = calloc(1, sizeof(*saving));
 	int err;
@@ -95,14 +95,14 @@ void dl_agent_coredump(struct dl_agent *a, const char *name, const char *device,
 		return;
 	saving->agent = a;
 	saving->name = name;
-	saving->ev = dl_agent_event(DL_EV_DEVICE, 0);
+	saving->ev = davy_agent_event(DAVY_EV_DEVICE, 0);
 	saving->ev.at_ns = at_ns;
-	saving->ev.device.change = DL_DEVICE_COREDUMP;
+	saving->ev.device.change = DAVY_DEVICE_COREDUMP;
 	saving->ev.device.value = -EIO; /* unless the child reports something better */
-	dl_copy_name(saving->ev.device.device, sizeof(saving->ev.device.device), device);
+	davy_copy_name(saving->ev.device.device, sizeof(saving->ev.device.device), device);
 	err = coredump_start(saving);
 	if (err < 0) {
-		dl_log("coredump of '%s': not kept: %s", device, strerror(-err));
+		davy_log("coredump of '%s': not kept: %s", device, strerror(-err));
 		free(saving);
 	}
 }

@@ -11,18 +11,18 @@
 #include "lib/log.h"
 
 #define READS_A_TURN 64 /* the loop has other sources too */
-#define REPEAT_NS    (100 * DL_NS_PER_MS)
-#define DRIFT_NS     (5 * DL_NS_PER_S)
+#define REPEAT_NS    (100 * DAVY_NS_PER_MS)
+#define DRIFT_NS     (5 * DAVY_NS_PER_S)
 
 /*
  * printk stamps with the CPU's own clock, which stands still in suspend and drifts from every clock
  * that can be read here. A line is seen at the earliest when it is written: the shortest way that
  * one took is the distance of the two clocks, until the host has slept or the clocks have drifted.
  */
-static void compare_clocks(struct dl_kernel_log *log)
+static void compare_clocks(struct davy_kernel_log *log)
 {
-	uint64_t printk_ns = dl_kmsg_stamp_ns(log->reader);
-	uint64_t distance = dl_boot_ns() - printk_ns;
+	uint64_t printk_ns = davy_kmsg_stamp_ns(log->reader);
+	uint64_t distance = davy_boot_ns() - printk_ns;
 
 	if (!printk_ns)
 		return;
@@ -32,18 +32,18 @@ static void compare_clocks(struct dl_kernel_log *log)
 }
 
 /* The names in a line are those of its moment: the pid may be somebody else's by now. */
-static uint32_t named_process(const struct dl_log_event *line)
+static uint32_t named_process(const struct davy_log_event *line)
 {
-	uint32_t pid = line->pid ? dl_process_of_thread(line->pid) : 0;
-	char path[PATH_MAX], comm[DL_COMM_LEN + 1] = "";
+	uint32_t pid = line->pid ? davy_process_of_thread(line->pid) : 0;
+	char path[PATH_MAX], comm[DAVY_COMM_LEN + 1] = "";
 
 	if (!pid || !line->comm[0])
 		return pid;
 	for (uint32_t id = line->pid;; id = pid) {
-		if (!dl_root_path(path, sizeof(path), "/proc/%u/comm", id) &&
-		    dl_read_file(path, comm, sizeof(comm)) > 0) {
+		if (!davy_root_path(path, sizeof(path), "/proc/%u/comm", id) &&
+		    davy_read_file(path, comm, sizeof(comm)) > 0) {
 			comm[strcspn(comm, "\n")] = 0;
-			if (!strncmp(comm, line->comm, DL_COMM_LEN - 1))
+			if (!strncmp(comm, line->comm, DAVY_COMM_LEN - 1))
 				return pid;
 		}
 		if (id == pid)
@@ -51,16 +51,17 @@ static uint32_t named_process(const struct dl_log_event *line)
 	}
 }
 
-static struct dl_event event_of(const struct dl_kernel_log *log, const struct dl_log_event *line)
+static struct davy_event event_of(const struct davy_kernel_log *log,
+				  const struct davy_log_event *line)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_LOG, named_process(line));
+	struct davy_event ev = davy_agent_event(DAVY_EV_LOG, named_process(line));
 	uint64_t at_ns = line->at_ns + log->offset_ns;
 
-	if (line->clock == DL_KMSG_PRINTK && log->offset_known && at_ns < ev.at_ns)
+	if (line->clock == DAVY_KMSG_PRINTK && log->offset_known && at_ns < ev.at_ns)
 		ev.at_ns = at_ns;
-	dl_copy_name(ev.log.device, sizeof(ev.log.device), line->device);
-	dl_copy_name(ev.log.ring, sizeof(ev.log.ring), line->ring);
-	dl_copy_name(ev.log.comm, sizeof(ev.log.comm), line->comm);
+	davy_copy_name(ev.log.device, sizeof(ev.log.device), line->device);
+	davy_copy_name(ev.log.ring, sizeof(ev.log.ring), line->ring);
+	davy_copy_name(ev.log.comm, sizeof(ev.log.comm), line->comm);
 	ev.log.addr = line->addr;
 	ev.log.named_pid = line->pid;
 	ev.log.code = line->code;
@@ -74,18 +75,19 @@ static struct dl_event event_of(const struct dl_kernel_log *log, const struct dl
 	return ev;
 }
 
-static bool same(const struct dl_event *a, const struct dl_event *b)
+static bool same(const struct davy_event *a, const struct davy_event *b)
 {
 	return a->kind == b->kind && a->log.kind == b->log.kind && a->log.code == b->log.code &&
-	       a->log.named_pid == b->log.named_pid && dl_same_name(a->log.device, b->log.device) &&
-	       dl_same_name(a->log.ring, b->log.ring);
+	       a->log.named_pid == b->log.named_pid &&
+	       davy_same_name(a->log.device, b->log.device) &&
+	       davy_same_name(a->log.ring, b->log.ring);
 }
 
-static struct dl_said *slot_of(struct dl_kernel_log *log, const struct dl_event *ev)
+static struct davy_said *slot_of(struct davy_kernel_log *log, const struct davy_event *ev)
 {
-	struct dl_said *oldest = &log->said[0];
+	struct davy_said *oldest = &log->said[0];
 
-	for (size_t i = 0; i < DL_LOG_SAID_MAX; i++) {
+	for (size_t i = 0; i < DAVY_LOG_SAID_MAX; i++) {
 		if (same(&log->said[i].ev, ev))
 			return &log->said[i];
 		if (log->said[i].told_ns < oldest->told_ns)
@@ -94,22 +96,22 @@ static struct dl_said *slot_of(struct dl_kernel_log *log, const struct dl_event 
 	return oldest;
 }
 
-static void tell_held(struct dl_agent *a, struct dl_said *said, uint64_t now_ns)
+static void tell_held(struct davy_agent *a, struct davy_said *said, uint64_t now_ns)
 {
 	if (!said->ev.kind || !said->ev.log.repeats)
 		return;
 	said->told_ns = now_ns;
 	said->ev.log.repeats--; /* it is one of those that were held */
-	dl_agent_feed(a, &said->ev);
+	davy_agent_feed(a, &said->ev);
 	said->ev.log.repeats = 0;
 }
 
-static void on_line(void *arg, const struct dl_log_event *line)
+static void on_line(void *arg, const struct davy_log_event *line)
 {
-	struct dl_agent *a = arg;
-	struct dl_event ev = event_of(&a->kernel_log, line);
-	struct dl_said *said = slot_of(&a->kernel_log, &ev);
-	uint64_t now_ns = dl_boot_ns();
+	struct davy_agent *a = arg;
+	struct davy_event ev = event_of(&a->kernel_log, line);
+	struct davy_said *said = slot_of(&a->kernel_log, &ev);
+	uint64_t now_ns = davy_boot_ns();
 
 	if (same(&said->ev, &ev) && now_ns - said->told_ns < REPEAT_NS) {
 		ev.log.repeats = said->ev.log.repeats + 1;
@@ -123,82 +125,83 @@ static void on_line(void *arg, const struct dl_log_event *line)
 	said->ev = ev;
 	said->ev.log.repeats = 0;
 	said->told_ns = now_ns;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
-static void say(struct dl_agent *a, enum dl_sensor_state state, uint64_t count, const char *reason)
+static void say(struct davy_agent *a, enum davy_sensor_state state, uint64_t count,
+		const char *reason)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
 
-	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "kmsg");
-	dl_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), reason);
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "kmsg");
+	davy_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), reason);
 	ev.sensor.state = state;
 	ev.sensor.count = count;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
 static void on_lost(void *arg, uint64_t count)
 {
-	struct dl_agent *a = arg;
+	struct davy_agent *a = arg;
 
 	a->kernel_log.lost_count += count;
-	say(a, DL_SENSOR_LOST, count, "the kernel's log was written faster than it was read");
+	say(a, DAVY_SENSOR_LOST, count, "the kernel's log was written faster than it was read");
 }
 
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_agent *a = arg;
+	struct davy_agent *a = arg;
 	int err = 1;
 
 	(void)source;
 	(void)fd;
 	(void)events;
 	for (int i = 0; i < READS_A_TURN && err > 0; i++) {
-		err = dl_kmsg_read(a->kernel_log.reader);
+		err = davy_kmsg_read(a->kernel_log.reader);
 		if (err > 0)
 			compare_clocks(&a->kernel_log);
 	}
 	if (err < 0) {
-		say(a, DL_SENSOR_REFUSED, 0, strerrordesc_np(-err));
-		dl_agent_kernel_log_close(a);
+		say(a, DAVY_SENSOR_REFUSED, 0, strerrordesc_np(-err));
+		davy_agent_kernel_log_close(a);
 	}
 	return 0;
 }
 
-void dl_agent_kernel_log_open(struct dl_agent *a)
+void davy_agent_kernel_log_open(struct davy_agent *a)
 {
-	struct dl_kmsg_sinks sinks = { on_line, on_lost, a };
-	struct dl_kernel_log *log = &a->kernel_log;
+	struct davy_kmsg_sinks sinks = { on_line, on_lost, a };
+	struct davy_kernel_log *log = &a->kernel_log;
 	char path[PATH_MAX];
-	int err = dl_root_path(path, sizeof(path), "/dev/kmsg");
+	int err = davy_root_path(path, sizeof(path), "/dev/kmsg");
 
 	if (!err)
-		err = dl_kmsg_reader_open(path, DL_KMSG_FROM_NOW, &sinks, &log->reader);
+		err = davy_kmsg_reader_open(path, DAVY_KMSG_FROM_NOW, &sinks, &log->reader);
 	if (!err)
-		err = dl_watch_copy(a->loop, &log->source, dl_kmsg_reader_fd(log->reader),
-				    on_readable, a);
+		err = davy_watch_copy(a->loop, &log->source, davy_kmsg_reader_fd(log->reader),
+				      on_readable, a);
 	if (err < 0) {
-		dl_agent_kernel_log_close(a);
-		say(a, DL_SENSOR_REFUSED, 0, strerrordesc_np(-err));
+		davy_agent_kernel_log_close(a);
+		say(a, DAVY_SENSOR_REFUSED, 0, strerrordesc_np(-err));
 		return;
 	}
-	say(a, DL_SENSOR_LIVE, 0, "");
+	say(a, DAVY_SENSOR_LIVE, 0, "");
 }
 
-void dl_agent_kernel_log_close(struct dl_agent *a)
+void davy_agent_kernel_log_close(struct davy_agent *a)
 {
 	a->kernel_log.source = sd_event_source_disable_unref(a->kernel_log.source);
-	dl_kmsg_reader_free(a->kernel_log.reader);
+	davy_kmsg_reader_free(a->kernel_log.reader);
 	a->kernel_log.reader = NULL;
 }
 
-void dl_agent_kernel_log_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_agent_kernel_log_tick(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_kernel_log *log = &a->kernel_log;
+	struct davy_kernel_log *log = &a->kernel_log;
 
 	if (log->reader && log->offset_known)
-		dl_kmsg_tick(log->reader, now_ns - log->offset_ns);
-	for (size_t i = 0; i < DL_LOG_SAID_MAX; i++)
+		davy_kmsg_tick(log->reader, now_ns - log->offset_ns);
+	for (size_t i = 0; i < DAVY_LOG_SAID_MAX; i++)
 		if (now_ns - log->said[i].told_ns >= REPEAT_NS)
 			tell_held(a, &log->said[i], now_ns);
 }

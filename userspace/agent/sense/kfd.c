@@ -15,77 +15,78 @@
 #include "lib/file.h"
 #include "sensors/bpf/bpf_refusal.h"
 
-#define LIST_NS	    (10 * DL_NS_PER_S) /* also until a refused open is tried again */
-#define PATIENCE_NS (2 * DL_NS_PER_S)
+#define LIST_NS	    (10 * DAVY_NS_PER_S) /* also until a refused open is tried again */
+#define PATIENCE_NS (2 * DAVY_NS_PER_S)
 #define MODULE	    "amdgpu" /* KFD is part of it */
 
-static void tell(struct dl_agent *a, enum dl_sensor_state state, uint64_t count, const char *reason)
+static void tell(struct davy_agent *a, enum davy_sensor_state state, uint64_t count,
+		 const char *reason)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
-	struct dl_kfd *k = &a->kfd;
+	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
+	struct davy_kfd *k = &a->kfd;
 
-	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "kfd_smi");
-	dl_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), reason);
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "kfd_smi");
+	davy_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), reason);
 	ev.sensor.state = state;
 	ev.sensor.count = count;
 	if (!memcmp(&k->state, &ev.sensor, sizeof(ev.sensor)) &&
-	    (state != DL_SENSOR_LIVE || !k->lost_ns))
+	    (state != DAVY_SENSOR_LIVE || !k->lost_ns))
 		return;
 	k->state = ev.sensor;
-	if (state == DL_SENSOR_LIVE) {
+	if (state == DAVY_SENSOR_LIVE) {
 		ev.sensor.gap_ns = k->lost_ns ? ev.at_ns - k->lost_ns : 0;
 		k->lost_ns = 0;
 	}
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
-static void on_said(void *arg, const struct dl_kfd_said *said)
+static void on_said(void *arg, const struct davy_kfd_said *said)
 {
-	struct dl_kfd_watch *w = arg;
-	struct dl_event ev = dl_agent_event(DL_EV_KFD, dl_agent_kfd_pid(w->agent, said));
+	struct davy_kfd_watch *w = arg;
+	struct davy_event ev = davy_agent_event(DAVY_EV_KFD, davy_agent_kfd_pid(w->agent, said));
 
 	ev.kfd = said->kfd;
 	memcpy(ev.kfd.device, w->device, sizeof(ev.kfd.device));
 	w->agent->kfd.said_count++;
-	dl_agent_feed(w->agent, &ev);
+	davy_agent_feed(w->agent, &ev);
 }
 
 static void on_lost(void *arg, uint64_t count, const char *reason)
 {
-	struct dl_kfd_watch *w = arg;
-	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
+	struct davy_kfd_watch *w = arg;
+	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
 
-	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "kfd_smi");
-	dl_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), reason);
-	ev.sensor.state = DL_SENSOR_LOST;
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "kfd_smi");
+	davy_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), reason);
+	ev.sensor.state = DAVY_SENSOR_LOST;
 	ev.sensor.count = count;
-	dl_agent_feed(w->agent, &ev);
+	davy_agent_feed(w->agent, &ev);
 }
 
 /* Closes every descriptor and ends the child. */
-static void let_go(struct dl_agent *a)
+static void let_go(struct davy_agent *a)
 {
-	struct dl_kfd *k = &a->kfd;
+	struct davy_kfd *k = &a->kfd;
 
 	for (size_t i = 0; i < k->watch_count; i++) {
 		sd_event_source_disable_unref(k->watch[i].source);
-		dl_kfd_reader_free(k->watch[i].reader);
+		davy_kfd_reader_free(k->watch[i].reader);
 	}
 	if (k->watch_count && !k->lost_ns)
-		k->lost_ns = dl_boot_ns();
+		k->lost_ns = davy_boot_ns();
 	k->watch_count = k->asked_count = 0;
 	k->asked_ns = 0;
 	k->opener_source = sd_event_source_disable_unref(k->opener_source);
-	dl_kfd_opener_done(&k->opener); /* one that hangs is waited for by the tick */
+	davy_kfd_opener_done(&k->opener); /* one that hangs is waited for by the tick */
 }
 
 /* No kernel known gives an error that lasts: everything is opened anew, after a pause. */
 static int on_smi(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_kfd_watch *w = arg;
-	struct dl_agent *a = w->agent;
-	char reason[DL_REASON_LEN];
-	int err = dl_kfd_read(w->reader);
+	struct davy_kfd_watch *w = arg;
+	struct davy_agent *a = w->agent;
+	char reason[DAVY_REASON_LEN];
+	int err = davy_kfd_read(w->reader);
 
 	(void)source;
 	(void)fd;
@@ -94,12 +95,12 @@ static int on_smi(sd_event_source *source, int fd, uint32_t events, void *arg)
 		return 0;
 	snprintf(reason, sizeof(reason), "reading of '%s': %s", w->device, strerror(-err));
 	let_go(a);
-	a->kfd.listed_ns = dl_boot_ns();
-	tell(a, DL_SENSOR_REFUSED, 0, reason);
+	a->kfd.listed_ns = davy_boot_ns();
+	tell(a, DAVY_SENSOR_REFUSED, 0, reason);
 	return 0;
 }
 
-static const struct dl_kfd_node *node_of(const struct dl_kfd *k, uint32_t gpu_id)
+static const struct davy_kfd_node *node_of(const struct davy_kfd *k, uint32_t gpu_id)
 {
 	for (size_t i = 0; i < k->node_count; i++)
 		if (k->node[i].gpu_id == gpu_id)
@@ -107,15 +108,15 @@ static const struct dl_kfd_node *node_of(const struct dl_kfd *k, uint32_t gpu_id
 	return NULL;
 }
 
-static int watch(struct dl_agent *a, uint32_t gpu_id, int fd)
+static int watch(struct davy_agent *a, uint32_t gpu_id, int fd)
 {
-	struct dl_kfd *k = &a->kfd;
-	const struct dl_kfd_node *node = node_of(k, gpu_id);
-	struct dl_kfd_watch *w = &k->watch[k->watch_count];
-	struct dl_kfd_sinks sinks = { on_said, on_lost, w };
+	struct davy_kfd *k = &a->kfd;
+	const struct davy_kfd_node *node = node_of(k, gpu_id);
+	struct davy_kfd_watch *w = &k->watch[k->watch_count];
+	struct davy_kfd_sinks sinks = { on_said, on_lost, w };
 	int err;
 
-	if (!node || k->watch_count == DL_KFD_NODES_MAX) {
+	if (!node || k->watch_count == DAVY_KFD_NODES_MAX) {
 		close(fd);
 		return -ENODEV;
 	}
@@ -123,14 +124,14 @@ static int watch(struct dl_agent *a, uint32_t gpu_id, int fd)
 	w->agent = a;
 	w->gpu_id = gpu_id;
 	memcpy(w->device, node->device, sizeof(w->device));
-	err = dl_kfd_reader_of_fd(fd, &sinks, &w->reader);
+	err = davy_kfd_reader_of_fd(fd, &sinks, &w->reader);
 	if (err) {
 		close(fd);
 		return err;
 	}
-	err = dl_watch(a->loop, &w->source, fd, on_smi, w);
+	err = davy_watch(a->loop, &w->source, fd, on_smi, w);
 	if (err < 0) {
-		dl_kfd_reader_free(w->reader);
+		davy_kfd_reader_free(w->reader);
 		return err;
 	}
 	k->watch_count++;
@@ -138,41 +139,41 @@ static int watch(struct dl_agent *a, uint32_t gpu_id, int fd)
 }
 
 /* Every answer has come, or none will. */
-static void conclude(struct dl_agent *a)
+static void conclude(struct davy_agent *a)
 {
-	struct dl_kfd *k = &a->kfd;
-	char reason[DL_REASON_LEN] = "";
+	struct davy_kfd *k = &a->kfd;
+	char reason[DAVY_REASON_LEN] = "";
 
 	k->asked_ns = 0;
 	if (k->watch_count < k->asked_count)
 		snprintf(reason, sizeof(reason), "%zu of %zu GPUs of KFD's are not heard: %s",
 			 k->asked_count - k->watch_count, k->asked_count,
 			 k->error ? strerror(-k->error) : "the child that opens them died");
-	else if (!dl_rights_admin())
+	else if (!davy_rights_admin())
 		snprintf(reason, sizeof(reason),
 			 "CAP_SYS_ADMIN is missing: nothing is told of processes");
-	tell(a, k->watch_count ? DL_SENSOR_LIVE : DL_SENSOR_REFUSED, k->watch_count, reason);
+	tell(a, k->watch_count ? DAVY_SENSOR_LIVE : DAVY_SENSOR_REFUSED, k->watch_count, reason);
 }
 
 /* One that was to stay is ended by the driver when a GPU leaves (7.2). */
-static void on_ended(struct dl_agent *a)
+static void on_ended(struct davy_agent *a)
 {
-	struct dl_kfd *k = &a->kfd;
+	struct davy_kfd *k = &a->kfd;
 
 	if (k->asked_ns)
 		conclude(a);
 	if (k->stay)
 		let_go(a);
 	k->opener_source = sd_event_source_disable_unref(k->opener_source);
-	dl_kfd_opener_done(&k->opener);
+	davy_kfd_opener_done(&k->opener);
 }
 
 static int on_opened(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_agent *a = arg;
-	struct dl_kfd *k = &a->kfd;
-	struct dl_kfd_answer answer;
-	int smi, more = dl_kfd_opener_next(&k->opener, &answer, &smi);
+	struct davy_agent *a = arg;
+	struct davy_kfd *k = &a->kfd;
+	struct davy_kfd_answer answer;
+	int smi, more = davy_kfd_opener_next(&k->opener, &answer, &smi);
 
 	(void)source;
 	(void)fd;
@@ -190,7 +191,7 @@ static int on_opened(sd_event_source *source, int fd, uint32_t events, void *arg
 	return 0;
 }
 
-static bool has_driver(const struct dl_agent *a, const char *device)
+static bool has_driver(const struct davy_agent *a, const char *device)
 {
 	for (size_t i = 0; i < a->gpus.count; i++)
 		if (!strcmp(a->gpus.gpu[i].gpu.device, device) &&
@@ -200,9 +201,9 @@ static bool has_driver(const struct dl_agent *a, const char *device)
 }
 
 /* A GPU that is being taken down has lost its DRM device, but is in the topology for a while. */
-static size_t wanted(const struct dl_agent *a, uint32_t *ret_gpu_ids, bool *ret_stay)
+static size_t wanted(const struct davy_agent *a, uint32_t *ret_gpu_ids, bool *ret_stay)
 {
-	const struct dl_kfd *k = &a->kfd;
+	const struct davy_kfd *k = &a->kfd;
 	size_t count = 0;
 
 	*ret_stay = false;
@@ -220,28 +221,28 @@ static size_t wanted(const struct dl_agent *a, uint32_t *ret_gpu_ids, bool *ret_
  * while there is a process of KFD's (kgd2kfd_check_and_lock_kfd), which the child is while it
  * stays.
  */
-static void open_smi(struct dl_agent *a, const uint32_t *gpu_ids, size_t count, bool stay,
+static void open_smi(struct davy_agent *a, const uint32_t *gpu_ids, size_t count, bool stay,
 		     uint64_t now_ns)
 {
-	struct dl_kfd *k = &a->kfd;
+	struct davy_kfd *k = &a->kfd;
 	int err;
 
 	let_go(a);
 	if (!a->uevents) {
-		tell(a, DL_SENSOR_REFUSED, 0,
+		tell(a, DAVY_SENSOR_REFUSED, 0,
 		     "no uevents are heard: the removal of a GPU would not be noticed in time");
 		return;
 	}
-	if (!dl_kfd_opener_reap(&k->opener))
+	if (!davy_kfd_opener_reap(&k->opener))
 		return; /* the last child hangs in the kernel still */
 	memcpy(k->asked, gpu_ids, count * sizeof(gpu_ids[0]));
 	k->asked_count = count;
 	k->stay = stay;
 	k->error = 0;
-	err = dl_kfd_opener_start(&k->opener, gpu_ids, count, stay);
+	err = davy_kfd_opener_start(&k->opener, gpu_ids, count, stay);
 	if (!err) {
 		k->asked_ns = now_ns;
-		err = dl_watch_copy(a->loop, &k->opener_source, k->opener.fd, on_opened, a);
+		err = davy_watch_copy(a->loop, &k->opener_source, k->opener.fd, on_opened, a);
 	}
 	if (err >= 0)
 		return;
@@ -253,23 +254,24 @@ static bool kfd_is_loaded(void)
 {
 	char path[PATH_MAX];
 
-	return !dl_root_path(path, sizeof(path), "/sys/class/kfd/kfd") && !access(path, F_OK);
+	return !davy_root_path(path, sizeof(path), "/sys/class/kfd/kfd") && !access(path, F_OK);
 }
 
-static void list(struct dl_agent *a, uint64_t now_ns)
+static void list(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_kfd *k = &a->kfd;
-	uint32_t gpu_ids[DL_KFD_NODES_MAX];
+	struct davy_kfd *k = &a->kfd;
+	uint32_t gpu_ids[DAVY_KFD_NODES_MAX];
 	size_t count;
 	bool stay, same;
 
 	k->listed_ns = now_ns;
-	k->node_count = dl_kfd_nodes_list(k->node, DL_KFD_NODES_MAX);
+	k->node_count = davy_kfd_nodes_list(k->node, DAVY_KFD_NODES_MAX);
 	count = wanted(a, gpu_ids, &stay);
 	if (!count) {
 		k->released = false;
 		let_go(a);
-		tell(a, DL_SENSOR_ABSENT, 0, kfd_is_loaded() ? "no GPU is KFD's" : DL_NO_MODULE);
+		tell(a, DAVY_SENSOR_ABSENT, 0,
+		     kfd_is_loaded() ? "no GPU is KFD's" : DAVY_NO_MODULE);
 		return;
 	}
 	same = count == k->asked_count && !memcmp(gpu_ids, k->asked, count * sizeof(gpu_ids[0]));
@@ -278,16 +280,16 @@ static void list(struct dl_agent *a, uint64_t now_ns)
 		open_smi(a, gpu_ids, count, stay, now_ns);
 }
 
-void dl_agent_kfd_changed(struct dl_agent *a, bool leaving)
+void davy_agent_kfd_changed(struct davy_agent *a, bool leaving)
 {
 	a->kfd.listed_ns = 0;
 	if (leaving)
 		let_go(a);
 }
 
-int dl_agent_kfd_release(struct dl_agent *a, const char *module)
+int davy_agent_kfd_release(struct davy_agent *a, const char *module)
 {
-	struct dl_kfd *k = &a->kfd;
+	struct davy_kfd *k = &a->kfd;
 	bool had = k->watch_count || k->asked_ns;
 	size_t count = k->asked_count;
 
@@ -297,27 +299,27 @@ int dl_agent_kfd_release(struct dl_agent *a, const char *module)
 	k->released = true;
 	k->asked_count = count; /* others than those are opened again */
 	if (had)
-		tell(a, DL_SENSOR_RELEASED, 0, "released for unloading, as asked");
+		tell(a, DAVY_SENSOR_RELEASED, 0, "released for unloading, as asked");
 	return had;
 }
 
-void dl_agent_kfd_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_agent_kfd_tick(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_kfd *k = &a->kfd;
+	struct davy_kfd *k = &a->kfd;
 
 	if (!k->opener_source)
-		dl_kfd_opener_reap(&k->opener);
+		davy_kfd_opener_reap(&k->opener);
 	if (!k->listed_ns || now_ns - k->listed_ns >= LIST_NS)
 		list(a, now_ns);
 	if (k->asked_ns && now_ns - k->asked_ns >= PATIENCE_NS)
-		tell(a, DL_SENSOR_REFUSED, 0,
+		tell(a, DAVY_SENSOR_REFUSED, 0,
 		     "opening /dev/kfd blocks: a GPU hangs or is being reset");
 	for (size_t i = 0; i < k->watch_count; i++)
-		dl_kfd_reader_tick(k->watch[i].reader, now_ns);
-	dl_agent_kfd_sample(a, now_ns);
+		davy_kfd_reader_tick(k->watch[i].reader, now_ns);
+	davy_agent_kfd_sample(a, now_ns);
 }
 
-void dl_agent_kfd_close(struct dl_agent *a)
+void davy_agent_kfd_close(struct davy_agent *a)
 {
 	let_go(a);
 }

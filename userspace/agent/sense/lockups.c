@@ -7,72 +7,73 @@
 #include "act/watch.h"
 #include "lib/log.h"
 
-#define LOOK_NS	    (60 * DL_NS_PER_S) /* people may write to i915's and xe's sysfs */
-#define PATIENCE_NS (60 * DL_NS_PER_S) /* with a child that unpacks a module's file */
+#define LOOK_NS	    (60 * DAVY_NS_PER_S) /* people may write to i915's and xe's sysfs */
+#define PATIENCE_NS (60 * DAVY_NS_PER_S) /* with a child that unpacks a module's file */
 
-static void tell(struct dl_agent *a, struct dl_watched_gpu *w, const struct dl_lockup *now)
+static void tell(struct davy_agent *a, struct davy_watched_gpu *w, const struct davy_lockup *now)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_LOCKUP, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_LOCKUP, 0);
 
-	if (!dl_lockups_update(&w->lockups, now))
+	if (!davy_lockups_update(&w->lockups, now))
 		return;
-	dl_copy_name(ev.lockup.device, sizeof(ev.lockup.device), w->gpu.device);
-	dl_copy_name(ev.lockup.queue, sizeof(ev.lockup.queue), now->queue);
+	davy_copy_name(ev.lockup.device, sizeof(ev.lockup.device), w->gpu.device);
+	davy_copy_name(ev.lockup.queue, sizeof(ev.lockup.queue), now->queue);
 	ev.lockup.timeout_ns = now->timeout_ns;
 	ev.lockup.origin = now->origin;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
-void dl_agent_lockups_ring(struct dl_agent *a, const char *device, const char *ring,
-			   uint64_t timeout_ns)
+void davy_agent_lockups_ring(struct davy_agent *a, const char *device, const char *ring,
+			     uint64_t timeout_ns)
 {
-	struct dl_watched_gpu *w = dl_agent_gpu(a, device);
-	struct dl_lockup now = { .timeout_ns = timeout_ns, .origin = DL_LOCKUP_SCHEDULER };
+	struct davy_watched_gpu *w = davy_agent_gpu(a, device);
+	struct davy_lockup now = { .timeout_ns = timeout_ns, .origin = DAVY_LOCKUP_SCHEDULER };
 
 	if (!w)
 		return;
-	dl_lockup_queue_of(w->gpu.driver, ring, now.queue, sizeof(now.queue));
+	davy_lockup_queue_of(w->gpu.driver, ring, now.queue, sizeof(now.queue));
 	tell(a, w, &now);
 }
 
 static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct dl_module_asked *m = arg;
+	struct davy_module_asked *m = arg;
 
 	(void)source;
 	(void)events;
-	m->readable = !dl_module_text_take(fd, &m->text);
+	m->readable = !davy_module_text_take(fd, &m->text);
 	m->settled = true;
 	m->source = sd_event_source_disable_unref(m->source);
-	dl_child_leave(&m->child); /* it has closed its pipe: it is about to end */
+	davy_child_leave(&m->child); /* it has closed its pipe: it is about to end */
 	return 0;
 }
 
-static void ask(struct dl_agent *a, struct dl_module_asked *m, uint64_t now_ns)
+static void ask(struct davy_agent *a, struct davy_module_asked *m, uint64_t now_ns)
 {
-	int fd = dl_module_text_ask(m->module, DL_LOCKUP_PARAMETER_NAME, &m->child);
+	int fd = davy_module_text_ask(m->module, DAVY_LOCKUP_PARAMETER_NAME, &m->child);
 
 	m->agent = a;
 	m->asked_ns = now_ns;
 	m->settled = fd < 0;
 	if (fd < 0) {
-		dl_log("module '%s': what it documents cannot be read: %s", m->module,
-		       strerror(-fd));
+		davy_log("module '%s': what it documents cannot be read: %s", m->module,
+			 strerror(-fd));
 		return;
 	}
-	if (dl_watch(a->loop, &m->source, fd, on_answer, m) >= 0)
+	if (davy_watch(a->loop, &m->source, fd, on_answer, m) >= 0)
 		return;
-	dl_child_end(&m->child, 0);
+	davy_child_end(&m->child, 0);
 	m->settled = true;
 }
 
 /* NULL when the table is full: more drivers than there are with such a parameter. */
-static struct dl_module_asked *module_of(struct dl_agent *a, const char *driver, uint64_t now_ns)
+static struct davy_module_asked *module_of(struct davy_agent *a, const char *driver,
+					   uint64_t now_ns)
 {
-	struct dl_module_asked *empty = NULL;
+	struct davy_module_asked *empty = NULL;
 
-	for (size_t i = 0; i < DL_MODULES_ASKED; i++) {
-		struct dl_module_asked *m = &a->modules[i];
+	for (size_t i = 0; i < DAVY_MODULES_ASKED; i++) {
+		struct davy_module_asked *m = &a->modules[i];
 
 		if (!strcmp(m->module, driver))
 			return m;
@@ -82,12 +83,12 @@ static struct dl_module_asked *module_of(struct dl_agent *a, const char *driver,
 	if (!empty)
 		return NULL;
 	memset(empty, 0, sizeof(*empty));
-	dl_copy_name(empty->module, sizeof(empty->module), driver);
+	davy_copy_name(empty->module, sizeof(empty->module), driver);
 	ask(a, empty, now_ns);
 	return empty;
 }
 
-static bool has_device(const struct dl_gpus *g, const char *driver)
+static bool has_device(const struct davy_gpus *g, const char *driver)
 {
 	for (size_t i = 0; i < g->count; i++)
 		if (!strcmp(g->gpu[i].gpu.driver, driver))
@@ -96,15 +97,15 @@ static bool has_device(const struct dl_gpus *g, const char *driver)
 }
 
 /* The next module of that name may be another version's. */
-static void forget_modules(struct dl_agent *a, uint64_t now_ns)
+static void forget_modules(struct davy_agent *a, uint64_t now_ns)
 {
-	for (size_t i = 0; i < DL_MODULES_ASKED; i++) {
-		struct dl_module_asked *m = &a->modules[i];
+	for (size_t i = 0; i < DAVY_MODULES_ASKED; i++) {
+		struct davy_module_asked *m = &a->modules[i];
 
 		if (!m->module[0])
 			continue;
 		if (m->source && now_ns - m->asked_ns > PATIENCE_NS && !m->settled) {
-			dl_child_kill(&m->child, SIGKILL); /* then its pipe ends */
+			davy_child_kill(&m->child, SIGKILL); /* then its pipe ends */
 			m->settled = true;
 		}
 		if (!m->source && !has_device(&a->gpus, m->module))
@@ -112,27 +113,27 @@ static void forget_modules(struct dl_agent *a, uint64_t now_ns)
 	}
 }
 
-static void look(struct dl_agent *a, struct dl_watched_gpu *w, uint64_t now_ns)
+static void look(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_ns)
 {
-	const struct dl_module_text *text = NULL;
-	struct dl_lockups now;
+	const struct davy_module_text *text = NULL;
+	struct davy_lockups now;
 
-	if (dl_lockup_is_described(w->gpu.driver)) {
-		const struct dl_module_asked *m = module_of(a, w->gpu.driver, now_ns);
+	if (davy_lockup_is_described(w->gpu.driver)) {
+		const struct davy_module_asked *m = module_of(a, w->gpu.driver, now_ns);
 
 		if (m && !m->settled)
 			return; /* asked again on the next tick */
 		text = m && m->readable ? &m->text : NULL;
 	}
 	w->lockups_ns = now_ns;
-	dl_lockups_read(&w->gpu, text, &now);
+	davy_lockups_read(&w->gpu, text, &now);
 	for (size_t i = 0; i < now.count; i++)
 		tell(a, w, &now.at[i]);
 }
 
-void dl_agent_lockups_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_agent_lockups_tick(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_gpus *g = &a->gpus;
+	struct davy_gpus *g = &a->gpus;
 
 	forget_modules(a, now_ns);
 	for (size_t i = 0; i < g->count; i++)
@@ -140,29 +141,29 @@ void dl_agent_lockups_tick(struct dl_agent *a, uint64_t now_ns)
 			look(a, &g->gpu[i], now_ns);
 }
 
-void dl_agent_lockups_close(struct dl_agent *a)
+void davy_agent_lockups_close(struct davy_agent *a)
 {
-	for (size_t i = 0; i < DL_MODULES_ASKED; i++) {
-		struct dl_module_asked *m = &a->modules[i];
+	for (size_t i = 0; i < DAVY_MODULES_ASKED; i++) {
+		struct davy_module_asked *m = &a->modules[i];
 
 		if (!m->source)
 			continue;
 		m->source = sd_event_source_disable_unref(m->source);
-		dl_child_end(&m->child, 0);
+		davy_child_end(&m->child, 0);
 	}
 }
 
-json_t *dl_agent_lockups_status(const struct dl_lockups *lockups)
+json_t *davy_agent_lockups_status(const struct davy_lockups *lockups)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < lockups->count; i++) {
-		const struct dl_lockup *l = &lockups->at[i];
+		const struct davy_lockup *l = &lockups->at[i];
 
 		json_array_append_new(list,
 				      json_pack("{s:s, s:I, s:s}", "queue", l->queue, "timeout_ms",
-						(json_int_t)(l->timeout_ns / DL_NS_PER_MS),
-						"origin", dl_lockup_origin_name(l->origin)));
+						(json_int_t)(l->timeout_ns / DAVY_NS_PER_MS),
+						"origin", davy_lockup_origin_name(l->origin)));
 	}
 	return list;
 }

@@ -5,38 +5,38 @@
 
 #include "sensors/proc/process_info.h"
 
-#define PENALTY_NS     (2 * DL_NS_PER_S)
-#define PENALTY_MAX_NS (600 * DL_NS_PER_S)
+#define PENALTY_NS     (2 * DAVY_NS_PER_S)
+#define PENALTY_MAX_NS (600 * DAVY_NS_PER_S)
 
 static size_t queue_user(uint32_t uid)
 {
 	return uid * 2654435761u >> 24; /* Knuth's multiplicative hash: 256 of them */
 }
 
-static bool queue_evictable(const struct dl_look_job *job)
+static bool queue_evictable(const struct davy_look_job *job)
 {
-	return job->class != DL_LOOKS_WORKLOAD;
+	return job->class != DAVY_LOOKS_WORKLOAD;
 }
 
-static void queue_remove(struct dl_look_queue *q, size_t at)
+static void queue_remove(struct davy_look_queue *q, size_t at)
 {
 	if (queue_evictable(&q->job[at]))
 		q->waiting[queue_user(q->job[at].uid)]--;
 	q->job[at] = q->job[--q->count];
 }
 
-static struct dl_look_job *queue_find(struct dl_look_queue *q, const struct dl_look_job *job)
+static struct davy_look_job *queue_find(struct davy_look_queue *q, const struct davy_look_job *job)
 {
-	bool start = job->look == DL_LOOK_START;
+	bool start = job->look == DAVY_LOOK_START;
 
 	for (size_t i = 0; i < q->count; i++)
-		if (q->job[i].pid == job->pid && (q->job[i].look == DL_LOOK_START) == start)
+		if (q->job[i].pid == job->pid && (q->job[i].look == DAVY_LOOK_START) == start)
 			return &q->job[i];
 	return NULL;
 }
 
-static void queue_join(struct dl_look_queue *q, struct dl_look_job *job,
-		       const struct dl_look_job *with)
+static void queue_join(struct davy_look_queue *q, struct davy_look_job *job,
+		       const struct davy_look_job *with)
 {
 	if (queue_evictable(job) && !queue_evictable(with))
 		q->waiting[queue_user(job->uid)]--;
@@ -49,15 +49,15 @@ static void queue_join(struct dl_look_queue *q, struct dl_look_job *job,
 }
 
 /* The oldest, in the last class, of the user with the most: it has most likely ended by now. */
-static bool queue_evict(struct dl_look_queue *q)
+static bool queue_evict(struct davy_look_queue *q)
 {
-	size_t user = 0, victim = DL_LOOK_JOBS_MAX;
+	size_t user = 0, victim = DAVY_LOOK_JOBS_MAX;
 
-	for (size_t i = 1; i < DL_LOOK_USERS; i++)
+	for (size_t i = 1; i < DAVY_LOOK_USERS; i++)
 		if (q->waiting[i] > q->waiting[user])
 			user = i;
 	for (size_t i = 0; i < q->count; i++) {
-		const struct dl_look_job *job = &q->job[i], *worst;
+		const struct davy_look_job *job = &q->job[i], *worst;
 
 		if (!queue_evictable(job) || queue_user(job->uid) != user)
 			continue;
@@ -66,7 +66,7 @@ static bool queue_evict(struct dl_look_queue *q)
 		    (job->class == worst->class && job->order < worst->order))
 			victim = i;
 	}
-	if (victim == DL_LOOK_JOBS_MAX)
+	if (victim == DAVY_LOOK_JOBS_MAX)
 		return false;
 	q->evicted_count++;
 	q->evicted_uid = q->job[victim].uid;
@@ -74,15 +74,15 @@ static bool queue_evict(struct dl_look_queue *q)
 	return true;
 }
 
-bool dl_look_queue_put(struct dl_look_queue *q, const struct dl_look_job *job)
+bool davy_look_queue_put(struct davy_look_queue *q, const struct davy_look_job *job)
 {
-	struct dl_look_job *known = queue_find(q, job);
+	struct davy_look_job *known = queue_find(q, job);
 
 	if (known) {
 		queue_join(q, known, job);
 		return true;
 	}
-	if (q->count == DL_LOOK_JOBS_MAX && !queue_evict(q))
+	if (q->count == DAVY_LOOK_JOBS_MAX && !queue_evict(q))
 		return false;
 	q->job[q->count] = *job;
 	q->job[q->count++].order = ++q->order;
@@ -91,8 +91,8 @@ bool dl_look_queue_put(struct dl_look_queue *q, const struct dl_look_job *job)
 	return true;
 }
 
-static bool queue_before(const struct dl_look_queue *q, const struct dl_look_job *a,
-			 const struct dl_look_job *b)
+static bool queue_before(const struct davy_look_queue *q, const struct davy_look_job *a,
+			 const struct davy_look_job *b)
 {
 	uint64_t served_a = q->served[queue_user(a->uid)], served_b = q->served[queue_user(b->uid)];
 
@@ -103,17 +103,17 @@ static bool queue_before(const struct dl_look_queue *q, const struct dl_look_job
 	return a->order < b->order;
 }
 
-bool dl_look_queue_take(struct dl_look_queue *q,
-			bool (*may)(void *arg, const struct dl_look_job *job), void *arg,
-			struct dl_look_job *ret_job)
+bool davy_look_queue_take(struct davy_look_queue *q,
+			  bool (*may)(void *arg, const struct davy_look_job *job), void *arg,
+			  struct davy_look_job *ret_job)
 {
-	size_t best = DL_LOOK_JOBS_MAX;
+	size_t best = DAVY_LOOK_JOBS_MAX;
 
 	for (size_t i = 0; i < q->count; i++)
-		if ((best == DL_LOOK_JOBS_MAX || queue_before(q, &q->job[i], &q->job[best])) &&
+		if ((best == DAVY_LOOK_JOBS_MAX || queue_before(q, &q->job[i], &q->job[best])) &&
 		    may(arg, &q->job[i]))
 			best = i;
-	if (best == DL_LOOK_JOBS_MAX)
+	if (best == DAVY_LOOK_JOBS_MAX)
 		return false;
 	*ret_job = q->job[best];
 	q->served[queue_user(ret_job->uid)] = ++q->turn;
@@ -121,7 +121,7 @@ bool dl_look_queue_take(struct dl_look_queue *q,
 	return true;
 }
 
-void dl_look_queue_drop(struct dl_look_queue *q, uint32_t pid)
+void davy_look_queue_drop(struct davy_look_queue *q, uint32_t pid)
 {
 	for (size_t i = q->count; i-- > 0;)
 		if (q->job[i].pid == pid)
@@ -136,12 +136,12 @@ static uint64_t penalty_length(uint32_t count)
 }
 
 /* A free place, or the one that is over first. */
-static struct dl_penalty *penalty_place(struct dl_penalties *p, uint32_t uid, uint32_t pid)
+static struct davy_penalty *penalty_place(struct davy_penalties *p, uint32_t uid, uint32_t pid)
 {
-	struct dl_penalty *place = &p->at[0];
+	struct davy_penalty *place = &p->at[0];
 
-	for (size_t i = 0; i < DL_PENALTIES_MAX; i++) {
-		struct dl_penalty *e = &p->at[i];
+	for (size_t i = 0; i < DAVY_PENALTIES_MAX; i++) {
+		struct davy_penalty *e = &p->at[i];
 
 		if (e->until_ns && e->uid == uid && e->pid == pid)
 			return e;
@@ -152,10 +152,10 @@ static struct dl_penalty *penalty_place(struct dl_penalties *p, uint32_t uid, ui
 	return place;
 }
 
-uint64_t dl_penalty_add(struct dl_penalties *p, uint32_t uid, uint32_t pid, uint64_t start_ticks,
-			uint64_t now_ns)
+uint64_t davy_penalty_add(struct davy_penalties *p, uint32_t uid, uint32_t pid,
+			  uint64_t start_ticks, uint64_t now_ns)
 {
-	struct dl_penalty *e = penalty_place(p, uid, pid);
+	struct davy_penalty *e = penalty_place(p, uid, pid);
 
 	if (e->start_ticks != start_ticks ||
 	    now_ns > e->until_ns + penalty_length(e->count)) /* a good while ago */
@@ -167,10 +167,10 @@ uint64_t dl_penalty_add(struct dl_penalties *p, uint32_t uid, uint32_t pid, uint
 	return e->until_ns;
 }
 
-const struct dl_penalty *dl_penalty_of(const struct dl_penalties *p, uint32_t uid, uint32_t pid,
-				       uint64_t now_ns)
+const struct davy_penalty *davy_penalty_of(const struct davy_penalties *p, uint32_t uid,
+					   uint32_t pid, uint64_t now_ns)
 {
-	for (size_t i = 0; i < DL_PENALTIES_MAX; i++)
+	for (size_t i = 0; i < DAVY_PENALTIES_MAX; i++)
 		if (p->at[i].until_ns > now_ns && p->at[i].pid == pid &&
 		    (pid || p->at[i].uid == uid))
 			return &p->at[i];

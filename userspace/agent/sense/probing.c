@@ -21,19 +21,19 @@
 
 /* Who asked; the descriptor is our own copy, since the link may be gone when the answer comes. */
 struct asker {
-	struct dl_agent *agent;
+	struct davy_agent *agent;
 	int fd;
 };
 
-static void on_finding(void *arg, const struct dl_probe_finding *finding)
+static void on_finding(void *arg, const struct davy_probe_finding *finding)
 {
 	struct asker *asker = arg;
-	json_t *message = dl_probe_finding_json(finding);
+	json_t *message = davy_probe_finding_json(finding);
 
 	json_object_set_new(message, "op", json_string("finding"));
-	if (dl_message_send(asker->fd, json_incref(message)) == -EMSGSIZE) {
+	if (davy_message_send(asker->fd, json_incref(message)) == -EMSGSIZE) {
 		json_object_del(message, "answer");
-		dl_message_send(asker->fd, json_incref(message));
+		davy_message_send(asker->fd, json_incref(message));
 	}
 	json_decref(message);
 	asker->agent->probes_running--;
@@ -58,15 +58,15 @@ static const char *take_arguments(const json_t *list, const char **arguments)
 	return NULL;
 }
 
-const char *dl_agent_probe(struct dl_link *link, const json_t *message)
+const char *davy_agent_probe(struct davy_link *link, const json_t *message)
 {
 	const char *arguments[ARGUMENTS_MAX + 1], *why;
-	struct dl_agent *a = link->agent;
-	json_int_t limit_ms = dl_message_number(message, "limit_ms", 0);
-	struct dl_probe_request request = { .program = a->probe_path,
-					    .arguments = arguments,
-					    .done = on_finding };
-	struct dl_probe_finding finding;
+	struct davy_agent *a = link->agent;
+	json_int_t limit_ms = davy_message_number(message, "limit_ms", 0);
+	struct davy_probe_request request = { .program = a->probe_path,
+					      .arguments = arguments,
+					      .done = on_finding };
+	struct davy_probe_finding finding;
 	struct asker *asker;
 	int err;
 
@@ -85,10 +85,10 @@ const char *dl_agent_probe(struct dl_link *link, const json_t *message)
 	request.limit_ms = (uint32_t)limit_ms;
 	request.arg = asker;
 	a->probes_running++;
-	err = dl_probe_start(a->loop, &request);
+	err = davy_probe_start(a->loop, &request);
 	if (!err)
 		return NULL;
-	dl_probe_not_started(err, &finding);
+	davy_probe_not_started(err, &finding);
 	on_finding(asker, &finding);
 	return NULL;
 }

@@ -17,35 +17,35 @@
 #include "lib/log.h"
 #include "sensors/proc/process_account.h"
 
-#define DEADLINE_NS    (2 * DL_NS_PER_S)
-#define BUSY_NS	       (10 * DL_NS_PER_S)
-#define PATIENCE_NS    (25 * DL_NS_PER_MS) /* until the next tick */
-#define SCAN_AT_ONCE   128		   /* jobs; the queue has room for others */
-#define ASKED_FOR_NS   (5 * DL_NS_PER_S)   /* an answer that was not fetched by then is dropped */
-#define EVICTED_SAY_NS (10 * DL_NS_PER_S)
+#define DEADLINE_NS    (2 * DAVY_NS_PER_S)
+#define BUSY_NS	       (10 * DAVY_NS_PER_S)
+#define PATIENCE_NS    (25 * DAVY_NS_PER_MS) /* until the next tick */
+#define SCAN_AT_ONCE   128		     /* jobs; the queue has room for others */
+#define ASKED_FOR_NS   (5 * DAVY_NS_PER_S)   /* an answer that was not fetched by then is dropped */
+#define EVICTED_SAY_NS (10 * DAVY_NS_PER_S)
 
 struct turn {
-	struct dl_agent *agent;
+	struct davy_agent *agent;
 	uint64_t now_ns;
 	size_t idle_count;
 };
 
-static bool reader_idle(const struct dl_reader *r)
+static bool reader_idle(const struct davy_reader *r)
 {
 	return r->fd >= 0 && !r->begun_ns;
 }
 
-static bool reader_at_pid(const struct dl_readers *p, uint32_t pid)
+static bool reader_at_pid(const struct davy_readers *p, uint32_t pid)
 {
-	for (size_t i = 0; i < DL_READERS; i++)
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (p->at[i].begun_ns && p->at[i].job.pid == pid)
 			return true;
 	return false;
 }
 
-static bool reader_at_user(const struct dl_readers *p, uint32_t uid)
+static bool reader_at_user(const struct davy_readers *p, uint32_t uid)
 {
-	for (size_t i = 0; i < DL_READERS; i++)
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (p->at[i].begun_ns && p->at[i].job.uid == uid)
 			return true;
 	return false;
@@ -55,13 +55,13 @@ static bool reader_at_user(const struct dl_readers *p, uint32_t uid)
  * The last idle reader is for workloads whose user has not hung one: so one always remains. All
  * other users than root have one reader at a time, and wait after they have hung one.
  */
-static bool reader_may(void *arg, const struct dl_look_job *job)
+static bool reader_may(void *arg, const struct davy_look_job *job)
 {
 	const struct turn *t = arg;
-	const struct dl_readers *p = &t->agent->readers;
-	bool workload = job->class == DL_LOOKS_WORKLOAD;
-	const struct dl_penalty *user = dl_penalty_of(&p->penalties, job->uid, 0, t->now_ns);
-	const struct dl_penalty *own = dl_penalty_of(&p->penalties, 0, job->pid, t->now_ns);
+	const struct davy_readers *p = &t->agent->readers;
+	bool workload = job->class == DAVY_LOOKS_WORKLOAD;
+	const struct davy_penalty *user = davy_penalty_of(&p->penalties, job->uid, 0, t->now_ns);
+	const struct davy_penalty *own = davy_penalty_of(&p->penalties, 0, job->pid, t->now_ns);
 
 	if (reader_at_pid(p, job->pid))
 		return false;
@@ -70,53 +70,53 @@ static bool reader_may(void *arg, const struct dl_look_job *job)
 	if (!workload && job->uid && (user || reader_at_user(p, job->uid)))
 		return false;
 	/* A pid that was reused belongs to another process, which has hung nothing. */
-	return !own || dl_process_start(job->pid) != own->start_ticks;
+	return !own || davy_process_start(job->pid) != own->start_ticks;
 }
 
-static void reader_ask(struct dl_agent *a, struct dl_reader *r, const struct dl_look_job *job,
+static void reader_ask(struct davy_agent *a, struct davy_reader *r, const struct davy_look_job *job,
 		       uint64_t now_ns)
 {
 	memset(&r->request, 0, sizeof(r->request));
 	r->request.serial = ++a->readers.serial;
 	r->request.pid = job->pid;
 	r->request.look = job->look;
-	r->request.start_ticks = dl_process_start(job->pid);
+	r->request.start_ticks = davy_process_start(job->pid);
 	if (!r->request.start_ticks)
 		return; /* it is gone, and so is the job */
-	dl_tracker_wants(a, job, &r->request);
+	davy_tracker_wants(a, job, &r->request);
 	r->job = *job;
 	r->dropped = false;
 	r->begun_ns = now_ns;
 	if (send(r->fd, &r->request, sizeof(r->request), MSG_DONTWAIT | MSG_NOSIGNAL) !=
 	    sizeof(r->request))
-		dl_reader_lose(a, r, "does not take requests");
+		davy_reader_lose(a, r, "does not take requests");
 }
 
 /* Each idle reader gets a job, as long as there is one that may have it. */
-static void readers_give(struct dl_agent *a)
+static void readers_give(struct davy_agent *a)
 {
-	struct dl_readers *p = &a->readers;
-	struct turn t = { .agent = a, .now_ns = dl_boot_ns() };
-	struct dl_look_job job;
+	struct davy_readers *p = &a->readers;
+	struct turn t = { .agent = a, .now_ns = davy_boot_ns() };
+	struct davy_look_job job;
 
-	for (size_t i = 0; p->queue.count && i < DL_READERS; i++) {
-		struct dl_reader *r = &p->at[i];
+	for (size_t i = 0; p->queue.count && i < DAVY_READERS; i++) {
+		struct davy_reader *r = &p->at[i];
 
 		t.idle_count = 0;
-		for (size_t j = 0; j < DL_READERS; j++)
+		for (size_t j = 0; j < DAVY_READERS; j++)
 			t.idle_count += reader_idle(&p->at[j]);
-		while (reader_idle(r) && dl_look_queue_take(&p->queue, reader_may, &t, &job))
+		while (reader_idle(r) && davy_look_queue_take(&p->queue, reader_may, &t, &job))
 			reader_ask(a, r, &job, t.now_ns);
 	}
 }
 
-static void readers_fill(struct dl_agent *a)
+static void readers_fill(struct davy_agent *a)
 {
-	struct dl_readers *p = &a->readers;
+	struct davy_readers *p = &a->readers;
 	struct dirent *entry;
 
 	while (p->scan && p->queue.count < SCAN_AT_ONCE) {
-		struct dl_look_job job = { .class = DL_LOOKS_OTHER, .look = DL_LOOK_DEVICES };
+		struct davy_look_job job = { .class = DAVY_LOOKS_OTHER, .look = DAVY_LOOK_DEVICES };
 
 		entry = readdir(p->scan);
 		if (!entry) {
@@ -127,114 +127,114 @@ static void readers_fill(struct dl_agent *a)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		job.pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-		job.uid = dl_process_account(job.pid);
-		dl_look_queue_put(&p->queue, &job);
+		job.uid = davy_process_account(job.pid);
+		davy_look_queue_put(&p->queue, &job);
 	}
 }
 
-void dl_reader_submit(struct dl_agent *a, const struct dl_look_job *job)
+void davy_reader_submit(struct davy_agent *a, const struct davy_look_job *job)
 {
 	if (!a->readers.path[0])
 		return;
-	dl_look_queue_put(&a->readers.queue, job);
+	davy_look_queue_put(&a->readers.queue, job);
 	readers_give(a);
 }
 
-void dl_reader_drop(struct dl_agent *a, uint32_t pid)
+void davy_reader_drop(struct davy_agent *a, uint32_t pid)
 {
-	dl_look_queue_drop(&a->readers.queue, pid);
-	for (size_t i = 0; i < DL_READERS; i++)
+	davy_look_queue_drop(&a->readers.queue, pid);
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (a->readers.at[i].begun_ns && a->readers.at[i].job.pid == pid)
 			a->readers.at[i].dropped = true;
 }
 
-void dl_readers_go_on(struct dl_agent *a)
+void davy_readers_go_on(struct davy_agent *a)
 {
 	readers_fill(a);
 	readers_give(a);
 }
 
 /* One that waits for a CPU on a busy host, or works, has more time; RLIMIT_CPU ends its work. */
-static bool reader_late(const struct dl_reader *r, uint64_t now_ns)
+static bool reader_late(const struct davy_reader *r, uint64_t now_ns)
 {
 	if (!r->begun_ns || now_ns - r->begun_ns < DEADLINE_NS)
 		return false;
-	return now_ns - r->begun_ns >= BUSY_NS || dl_process_state((uint32_t)r->child.pid) != 'R';
+	return now_ns - r->begun_ns >= BUSY_NS || davy_process_state((uint32_t)r->child.pid) != 'R';
 }
 
-static void readers_end_late(struct dl_agent *a, uint64_t now_ns)
+static void readers_end_late(struct davy_agent *a, uint64_t now_ns)
 {
-	for (size_t i = 0; i < DL_READERS; i++) {
-		struct dl_reader *r = &a->readers.at[i];
+	for (size_t i = 0; i < DAVY_READERS; i++) {
+		struct davy_reader *r = &a->readers.at[i];
 
 		if (reader_late(r, now_ns))
-			dl_reader_receive(a, r); /* it was the agent that was late */
+			davy_reader_receive(a, r); /* it was the agent that was late */
 		if (reader_late(r, now_ns))
-			dl_reader_lose(a, r, "hung");
+			davy_reader_lose(a, r, "hung");
 	}
 }
 
-static void readers_say_evicted(struct dl_agent *a, uint64_t now_ns)
+static void readers_say_evicted(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_readers *p = &a->readers;
-	struct dl_event ev;
+	struct davy_readers *p = &a->readers;
+	struct davy_event ev;
 
 	if (p->queue.evicted_count == p->evicted_told || now_ns - p->told_ns < EVICTED_SAY_NS)
 		return;
-	ev = dl_agent_event(DL_EV_SENSOR, 0);
-	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "reader");
-	ev.sensor.state = DL_SENSOR_LOST;
+	ev = davy_agent_event(DAVY_EV_SENSOR, 0);
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "reader");
+	ev.sensor.state = DAVY_SENSOR_LOST;
 	ev.sensor.count = p->queue.evicted_count - p->evicted_told;
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
 		 "processes of user %u that were not looked at: too many at once",
 		 p->queue.evicted_uid);
 	p->evicted_told = p->queue.evicted_count;
 	p->told_ns = now_ns;
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
-void dl_readers_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_readers_tick(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_readers *p = &a->readers;
+	struct davy_readers *p = &a->readers;
 
 	p->patience_ns = PATIENCE_NS;
 	readers_end_late(a, now_ns);
-	dl_readers_keep(a, now_ns);
-	for (size_t i = 0; i < DL_STARTS_ASKED; i++)
+	davy_readers_keep(a, now_ns);
+	for (size_t i = 0; i < DAVY_STARTS_ASKED; i++)
 		if (p->asked[i].pid && now_ns - p->asked[i].asked_ns >= ASKED_FOR_NS) {
 			free(p->asked[i].start);
 			memset(&p->asked[i], 0, sizeof(p->asked[i]));
 		}
 	readers_say_evicted(a, now_ns);
-	dl_readers_go_on(a);
+	davy_readers_go_on(a);
 }
 
 /* Waits for one of these readers' answers, for "ms" at most. */
-static void readers_poll(struct dl_agent *a, const struct dl_reader *only, int ms)
+static void readers_poll(struct davy_agent *a, const struct davy_reader *only, int ms)
 {
-	struct pollfd at[DL_READERS];
+	struct pollfd at[DAVY_READERS];
 
-	for (size_t i = 0; i < DL_READERS; i++) {
-		const struct dl_reader *r = &a->readers.at[i];
+	for (size_t i = 0; i < DAVY_READERS; i++) {
+		const struct davy_reader *r = &a->readers.at[i];
 
 		at[i] = (struct pollfd){ .fd = r->begun_ns && (!only || only == r) ? r->fd : -1,
 					 .events = POLLIN };
 	}
-	if (poll(at, DL_READERS, ms) <= 0)
+	if (poll(at, DAVY_READERS, ms) <= 0)
 		return;
-	for (size_t i = 0; i < DL_READERS; i++)
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (at[i].fd >= 0 && at[i].revents)
-			dl_reader_receive(a, &a->readers.at[i]);
+			davy_reader_receive(a, &a->readers.at[i]);
 }
 
-bool dl_reader_wait(struct dl_agent *a, uint32_t pid, unsigned int limit_ms)
+bool davy_reader_wait(struct davy_agent *a, uint32_t pid, unsigned int limit_ms)
 {
-	struct dl_readers *p = &a->readers;
-	uint64_t begun_ns = dl_boot_ns(), spent_ns = 0, serial;
-	uint64_t limit_ns = limit_ms * DL_NS_PER_MS;
-	struct dl_reader *r = NULL;
+	struct davy_readers *p = &a->readers;
+	uint64_t begun_ns = davy_boot_ns(), spent_ns = 0, serial;
+	uint64_t limit_ns = limit_ms * DAVY_NS_PER_MS;
+	struct davy_reader *r = NULL;
 
-	for (size_t i = 0; i < DL_READERS; i++)
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (p->at[i].begun_ns && p->at[i].job.pid == pid)
 			r = &p->at[i];
 	if (!r)
@@ -243,48 +243,48 @@ bool dl_reader_wait(struct dl_agent *a, uint32_t pid, unsigned int limit_ms)
 		limit_ns = p->patience_ns;
 	serial = r->request.serial;
 	for (; r->begun_ns && r->request.serial == serial && spent_ns < limit_ns;
-	     spent_ns = dl_boot_ns() - begun_ns)
-		readers_poll(a, r, (int)((limit_ns - spent_ns) / DL_NS_PER_MS) + 1);
+	     spent_ns = davy_boot_ns() - begun_ns)
+		readers_poll(a, r, (int)((limit_ns - spent_ns) / DAVY_NS_PER_MS) + 1);
 	p->patience_ns -= spent_ns < p->patience_ns ? spent_ns : p->patience_ns;
-	dl_readers_go_on(a);
+	davy_readers_go_on(a);
 	return !r->begun_ns || r->request.serial != serial;
 }
 
-static bool readers_busy(const struct dl_readers *p)
+static bool readers_busy(const struct davy_readers *p)
 {
-	for (size_t i = 0; i < DL_READERS; i++)
+	for (size_t i = 0; i < DAVY_READERS; i++)
 		if (p->at[i].begun_ns)
 			return true;
 	return false;
 }
 
-void dl_readers_scan(struct dl_agent *a, unsigned int limit_ms)
+void davy_readers_scan(struct davy_agent *a, unsigned int limit_ms)
 {
-	struct dl_readers *p = &a->readers;
-	uint64_t now_ns = dl_boot_ns(), end_ns = now_ns + limit_ms * DL_NS_PER_MS;
+	struct davy_readers *p = &a->readers;
+	uint64_t now_ns = davy_boot_ns(), end_ns = now_ns + limit_ms * DAVY_NS_PER_MS;
 	char path[PATH_MAX];
 
-	if (!p->path[0] || dl_root_path(path, sizeof(path), "/proc"))
+	if (!p->path[0] || davy_root_path(path, sizeof(path), "/proc"))
 		return;
 	p->scan = opendir(path);
 	/* Not busy and nothing to give: the rest waits for its penalty to end. */
-	for (; now_ns < end_ns; now_ns = dl_boot_ns()) {
+	for (; now_ns < end_ns; now_ns = davy_boot_ns()) {
 		readers_end_late(a, now_ns);
-		dl_readers_go_on(a);
+		davy_readers_go_on(a);
 		if (!readers_busy(p))
 			break;
-		readers_poll(a, NULL, (int)(DEADLINE_NS / DL_NS_PER_MS / 10));
+		readers_poll(a, NULL, (int)(DEADLINE_NS / DAVY_NS_PER_MS / 10));
 	}
 	if (readers_busy(p))
-		dl_log("not every process has been looked at within %u ms; the agent goes on",
-		       limit_ms);
+		davy_log("not every process has been looked at within %u ms; the agent goes on",
+			 limit_ms);
 }
 
-static struct dl_start_asked *start_place(struct dl_readers *p, uint32_t pid)
+static struct davy_start_asked *start_place(struct davy_readers *p, uint32_t pid)
 {
-	struct dl_start_asked *place = &p->asked[0];
+	struct davy_start_asked *place = &p->asked[0];
 
-	for (size_t i = 0; i < DL_STARTS_ASKED; i++) {
+	for (size_t i = 0; i < DAVY_STARTS_ASKED; i++) {
 		if (p->asked[i].pid == pid)
 			return &p->asked[i];
 		if (p->asked[i].asked_ns < place->asked_ns)
@@ -295,23 +295,23 @@ static struct dl_start_asked *start_place(struct dl_readers *p, uint32_t pid)
 	return place;
 }
 
-int dl_reader_start(struct dl_agent *a, uint32_t pid, struct dl_process_start **ret_start)
+int davy_reader_start(struct davy_agent *a, uint32_t pid, struct davy_process_start **ret_start)
 {
-	const struct dl_look_job job = { .pid = pid,
-					 .uid = dl_process_account(pid),
-					 .class = DL_LOOKS_WORKLOAD,
-					 .look = DL_LOOK_START };
-	struct dl_start_asked *s = start_place(&a->readers, pid);
+	const struct davy_look_job job = { .pid = pid,
+					   .uid = davy_process_account(pid),
+					   .class = DAVY_LOOKS_WORKLOAD,
+					   .look = DAVY_LOOK_START };
+	struct davy_start_asked *s = start_place(&a->readers, pid);
 	int err;
 
 	if (!s->pid) {
 		s->pid = pid;
-		s->asked_ns = dl_boot_ns();
-		dl_reader_submit(a, &job);
-		dl_reader_wait(a, pid, PATIENCE_NS / DL_NS_PER_MS);
+		s->asked_ns = davy_boot_ns();
+		davy_reader_submit(a, &job);
+		davy_reader_wait(a, pid, PATIENCE_NS / DAVY_NS_PER_MS);
 	}
 	if (!s->answered)
-		return dl_process_start(pid) ? -EAGAIN : -ESRCH;
+		return davy_process_start(pid) ? -EAGAIN : -ESRCH;
 	err = s->error;
 	if (!err)
 		*ret_start = s->start;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The agent's readers: a few davylamp-reader processes that look at other processes for it. A look
- * is submitted and its answer comes from the loop, to dl_tracker_take(). A reader that is late is
+ * is submitted and its answer comes from the loop, to davy_tracker_take(). A reader that is late is
  * killed and replaced; what made it late waits longer each time. One reader is always left for
  * adopted workloads, and one user has at most one at a time. Only agent/ includes this.
  */
-#ifndef DL_AGENT_READER_H
-#define DL_AGENT_READER_H
+#ifndef DAVY_READER_H
+#define DAVY_READER_H
 
 #include <dirent.h>
 #include <jansson.h>
@@ -16,40 +16,40 @@
 #include "sensors/proc/look.h"
 #include "agent/sense/look_queue.h"
 
-#define DL_READERS	 3
-#define DL_READERS_STUCK 8 /* that were killed and have not ended yet; see dl_readers */
-#define DL_STARTS_ASKED	 8
+#define DAVY_READERS	   3
+#define DAVY_READERS_STUCK 8 /* that were killed and have not ended yet; see davy_readers */
+#define DAVY_STARTS_ASKED  8
 
-struct dl_agent;
+struct davy_agent;
 
-struct dl_reader {
-	struct dl_child child;
+struct davy_reader {
+	struct davy_child child;
 	sd_event_source *source; /* owns the socket */
 	int fd;			 /* -1: there is none */
 	uint64_t begun_ns;	 /* of the request; 0: it is idle */
-	struct dl_look_job job;
-	struct dl_look_request request;
+	struct davy_look_job job;
+	struct davy_look_request request;
 	bool dropped;  /* the process has ended meanwhile */
 	bool answered; /* this one works */
 };
 
-/* How a process was started, asked for by dl_reader_start(). */
-struct dl_start_asked {
+/* How a process was started, asked for by davy_reader_start(). */
+struct davy_start_asked {
 	uint32_t pid; /* 0: empty */
 	uint64_t asked_ns;
 	bool answered;
 	int error;
-	struct dl_process_start *start; /* NULL when "error" */
+	struct davy_process_start *start; /* NULL when "error" */
 };
 
-struct dl_readers {
+struct davy_readers {
 	char path[PATH_MAX]; /* "": there is no program */
 	bool given;	     /* a test chose it */
-	struct dl_reader at[DL_READERS];
-	struct dl_child stuck[DL_READERS_STUCK];
-	struct dl_look_queue queue;
-	struct dl_penalties penalties;
-	struct dl_start_asked asked[DL_STARTS_ASKED];
+	struct davy_reader at[DAVY_READERS];
+	struct davy_child stuck[DAVY_READERS_STUCK];
+	struct davy_look_queue queue;
+	struct davy_penalties penalties;
+	struct davy_start_asked asked[DAVY_STARTS_ASKED];
 	DIR *scan; /* of /proc, at the start; NULL: done */
 	uint64_t serial;
 	uint64_t lost_count; /* looks that cost a reader */
@@ -62,44 +62,44 @@ struct dl_readers {
 };
 
 /* Finds the program and starts readers; without them nothing is known of any process. */
-void dl_readers_open(struct dl_agent *a);
-void dl_readers_close(struct dl_agent *a);
-void dl_readers_tick(struct dl_agent *a, uint64_t now_ns);
+void davy_readers_open(struct davy_agent *a);
+void davy_readers_close(struct davy_agent *a);
+void davy_readers_tick(struct davy_agent *a, uint64_t now_ns);
 
 /* Looks at every process of the host; returns when that is done, or after "limit_ms". */
-void dl_readers_scan(struct dl_agent *a, unsigned int limit_ms);
+void davy_readers_scan(struct davy_agent *a, unsigned int limit_ms);
 
-/* Waits for its turn; dl_tracker_take() gets the answer. Costs no time. */
-void dl_reader_submit(struct dl_agent *a, const struct dl_look_job *job);
+/* Waits for its turn; davy_tracker_take() gets the answer. Costs no time. */
+void davy_reader_submit(struct davy_agent *a, const struct davy_look_job *job);
 
 /*
  * After a submit: waits for the answer if a reader is at it already, for "limit_ms" at most and
  * only a few times between two ticks. False: it is late, and comes by itself.
  */
-bool dl_reader_wait(struct dl_agent *a, uint32_t pid, unsigned int limit_ms);
+bool davy_reader_wait(struct davy_agent *a, uint32_t pid, unsigned int limit_ms);
 
 /*
  * How an adopted workload's process was started. 0, and *ret_start is to be freed; -EAGAIN: not
  * known yet, ask again on the next tick; -ESRCH: it is gone, or has no command line now.
  */
-int dl_reader_start(struct dl_agent *a, uint32_t pid, struct dl_process_start **ret_start);
+int davy_reader_start(struct davy_agent *a, uint32_t pid, struct davy_process_start **ret_start);
 
 /* The process has ended: nobody looks at it any more. */
-void dl_reader_drop(struct dl_agent *a, uint32_t pid);
+void davy_reader_drop(struct davy_agent *a, uint32_t pid);
 
 /* For the status: as a sensor, and in numbers. */
-void dl_readers_sensor(const struct dl_agent *a, struct dl_ev_sensor *ret_sensor);
-json_t *dl_readers_status(const struct dl_agent *a);
+void davy_readers_sensor(const struct davy_agent *a, struct davy_ev_sensor *ret_sensor);
+json_t *davy_readers_status(const struct davy_agent *a);
 
 /* Gives jobs to who is idle. */
-void dl_readers_go_on(struct dl_agent *a);
+void davy_readers_go_on(struct davy_agent *a);
 
 /* reader_process.c: ends one; starts those that are missing. */
-void dl_reader_end(struct dl_agent *a, struct dl_reader *r);
-void dl_readers_keep(struct dl_agent *a, uint64_t now_ns);
+void davy_reader_end(struct davy_agent *a, struct davy_reader *r);
+void davy_readers_keep(struct davy_agent *a, uint64_t now_ns);
 
 /* reader_answer.c: an answer has come, or its reader is gone. */
-void dl_reader_receive(struct dl_agent *a, struct dl_reader *r);
-void dl_reader_lose(struct dl_agent *a, struct dl_reader *r, const char *why);
+void davy_reader_receive(struct davy_agent *a, struct davy_reader *r);
+void davy_reader_lose(struct davy_agent *a, struct davy_reader *r, const char *why);
 
 #endif

@@ -12,19 +12,19 @@
 
 /* An answer of the size that the request has; "start" is made when one is awaited. */
 struct packet {
-	struct dl_look_reply reply;
-	struct dl_look_start *start;
+	struct davy_look_reply reply;
+	struct davy_look_start *start;
 	size_t file_count;
-	int files[DL_LOOK_FILES];
+	int files[DAVY_LOOK_FILES];
 };
 
 union control {
 	struct cmsghdr header;
-	char space[CMSG_SPACE(DL_LOOK_FILES * sizeof(int))];
+	char space[CMSG_SPACE(DAVY_LOOK_FILES * sizeof(int))];
 };
 
 /* Also of what comes beside the data unasked: nothing stays open. */
-static size_t answer_files(struct msghdr *m, int files[DL_LOOK_FILES])
+static size_t answer_files(struct msghdr *m, int files[DAVY_LOOK_FILES])
 {
 	size_t count = 0;
 
@@ -33,17 +33,17 @@ static size_t answer_files(struct msghdr *m, int files[DL_LOOK_FILES])
 				   ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int)
 				   : 0;
 
-		for (size_t i = 0; i < n && count < DL_LOOK_FILES; i++)
+		for (size_t i = 0; i < n && count < DAVY_LOOK_FILES; i++)
 			memcpy(&files[count++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 	}
 	return count;
 }
 
-static void answer_start(struct dl_agent *a, const struct dl_reader *r,
-			 const struct dl_look_start *s)
+static void answer_start(struct davy_agent *a, const struct davy_reader *r,
+			 const struct davy_look_start *s)
 {
-	for (size_t i = 0; i < DL_STARTS_ASKED; i++) {
-		struct dl_start_asked *asked = &a->readers.asked[i];
+	for (size_t i = 0; i < DAVY_STARTS_ASKED; i++) {
+		struct davy_start_asked *asked = &a->readers.asked[i];
 
 		if (asked->pid != s->pid || asked->answered)
 			continue;
@@ -51,25 +51,25 @@ static void answer_start(struct dl_agent *a, const struct dl_reader *r,
 		asked->error = r->dropped ? -ESRCH : s->error;
 		if (!asked->error)
 			asked->start =
-				dl_process_start_of(s->command, s->command_size, s->environment,
-						    s->environment_size, s->exe);
+				davy_process_start_of(s->command, s->command_size, s->environment,
+						      s->environment_size, s->exe);
 		if (!asked->error && !asked->start)
 			asked->error = -ENOMEM;
 	}
 }
 
-static bool answer_valid(const struct dl_reader *r, const struct packet *p, ssize_t size)
+static bool answer_valid(const struct davy_reader *r, const struct packet *p, ssize_t size)
 {
 	if (p->start)
 		return size == sizeof(*p->start) && !p->file_count &&
-		       dl_look_start_valid(p->start, &r->request);
+		       davy_look_start_valid(p->start, &r->request);
 	return size == sizeof(p->reply) &&
-	       dl_look_reply_valid(&p->reply, &r->request, p->file_count);
+	       davy_look_reply_valid(&p->reply, &r->request, p->file_count);
 }
 
-static void answer_take(struct dl_agent *a, struct dl_reader *r, const struct packet *p)
+static void answer_take(struct davy_agent *a, struct davy_reader *r, const struct packet *p)
 {
-	const struct dl_look_job job = r->job;
+	const struct davy_look_job job = r->job;
 
 	r->begun_ns = 0; /* what follows may ask again */
 	r->answered = true;
@@ -77,11 +77,11 @@ static void answer_take(struct dl_agent *a, struct dl_reader *r, const struct pa
 	if (p->start)
 		answer_start(a, r, p->start);
 	else if (!r->dropped)
-		dl_tracker_take(a, &job, &p->reply, p->files);
+		davy_tracker_take(a, &job, &p->reply, p->files);
 }
 
 /* How many bytes; 0: nothing is there; or -errno. */
-static ssize_t answer_receive(const struct dl_reader *r, struct packet *p)
+static ssize_t answer_receive(const struct davy_reader *r, struct packet *p)
 {
 	struct iovec part = { &p->reply, sizeof(p->reply) };
 	union control control;
@@ -102,21 +102,21 @@ static ssize_t answer_receive(const struct dl_reader *r, struct packet *p)
 	return m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EMSGSIZE : n;
 }
 
-void dl_reader_receive(struct dl_agent *a, struct dl_reader *r)
+void davy_reader_receive(struct davy_agent *a, struct davy_reader *r)
 {
 	struct packet p = { .file_count = 0 };
 	ssize_t n;
 
-	if (r->begun_ns && r->request.look == DL_LOOK_START) {
+	if (r->begun_ns && r->request.look == DAVY_LOOK_START) {
 		p.start = malloc(sizeof(*p.start));
 		if (!p.start)
 			return; /* later, or when it is late */
 	}
 	n = answer_receive(r, &p);
 	if (n < 0 && n != -EMSGSIZE)
-		dl_reader_lose(a, r, "has ended");
+		davy_reader_lose(a, r, "has ended");
 	else if (n && (!r->begun_ns || !answer_valid(r, &p, n)))
-		dl_reader_lose(a, r, "gave an answer that makes no sense");
+		davy_reader_lose(a, r, "gave an answer that makes no sense");
 	else if (n)
 		answer_take(a, r, &p);
 	for (size_t i = 0; i < p.file_count; i++)
@@ -124,49 +124,49 @@ void dl_reader_receive(struct dl_agent *a, struct dl_reader *r)
 	free(p.start);
 }
 
-static void lost_say(struct dl_agent *a, const struct dl_look_job *job, const char *why)
+static void lost_say(struct davy_agent *a, const struct davy_look_job *job, const char *why)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
 
-	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "reader");
-	ev.sensor.state = DL_SENSOR_LOST;
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "reader");
+	ev.sensor.state = DAVY_SENSOR_LOST;
 	ev.sensor.count = 1;
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
 		 "a look at process %u of user %u: its reader %s", job->pid, job->uid, why);
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
-static void lost_start(struct dl_agent *a, uint32_t pid)
+static void lost_start(struct davy_agent *a, uint32_t pid)
 {
-	for (size_t i = 0; i < DL_STARTS_ASKED; i++)
+	for (size_t i = 0; i < DAVY_STARTS_ASKED; i++)
 		if (a->readers.asked[i].pid == pid && !a->readers.asked[i].answered)
 			memset(&a->readers.asked[i], 0, sizeof(a->readers.asked[i]));
 }
 
-void dl_reader_lose(struct dl_agent *a, struct dl_reader *r, const char *why)
+void davy_reader_lose(struct davy_agent *a, struct davy_reader *r, const char *why)
 {
-	struct dl_readers *p = &a->readers;
-	uint64_t now_ns = dl_boot_ns();
-	struct dl_look_job job = r->job;
+	struct davy_readers *p = &a->readers;
+	uint64_t now_ns = davy_boot_ns();
+	struct davy_look_job job = r->job;
 	bool busy = r->begun_ns, dropped = r->dropped;
 	/* One that never worked has not been hung by the first process that it was to look at. */
-	bool works = r->answered || now_ns - r->begun_ns >= DL_NS_PER_S;
+	bool works = r->answered || now_ns - r->begun_ns >= DAVY_NS_PER_S;
 
 	r->begun_ns = 0;
-	dl_reader_end(a, r);
+	davy_reader_end(a, r);
 	if (!busy) {
 		p->retry_ns = now_ns; /* nobody was asked: the next tick starts it anew */
 		return;
 	}
 	p->lost_count++;
 	if (works) {
-		dl_penalty_add(&p->penalties, job.uid, job.pid, r->request.start_ticks, now_ns);
-		dl_penalty_add(&p->penalties, job.uid, 0, 0, now_ns);
+		davy_penalty_add(&p->penalties, job.uid, job.pid, r->request.start_ticks, now_ns);
+		davy_penalty_add(&p->penalties, job.uid, 0, 0, now_ns);
 	}
-	if (job.look == DL_LOOK_START)
+	if (job.look == DAVY_LOOK_START)
 		lost_start(a, job.pid);
 	else if (!dropped && ++job.tries < TRIES_MAX)
-		dl_look_queue_put(&p->queue, &job);
-	dl_readers_keep(a, now_ns);
+		davy_look_queue_put(&p->queue, &job);
+	davy_readers_keep(a, now_ns);
 	lost_say(a, &job, why);
 }

@@ -7,9 +7,9 @@
 
 #include "sensors/proc/process_account.h"
 
-#define TALLY_MAX ((size_t)2 * DL_TRACKED_MAX) /* a power of two */
+#define TALLY_MAX ((size_t)2 * DAVY_TRACKED_MAX) /* a power of two */
 
-#define CHECK_NS (30 * DL_NS_PER_S) /* of processes that wait for a probe */
+#define CHECK_NS (30 * DAVY_NS_PER_S) /* of processes that wait for a probe */
 
 /* How many processes each user has in the table, workloads not counted. */
 struct tally {
@@ -29,16 +29,16 @@ static uint32_t *tally_of(struct tally *tally, uint32_t uid)
 	return &tally->user[at].count;
 }
 
-static int tracked_worth(const struct dl_tracked *t)
+static int tracked_worth(const struct davy_tracked *t)
 {
-	if (t->told.engine == DL_ENGINE_NONE)
+	if (t->told.engine == DAVY_ENGINE_NONE)
 		return 1;
-	return t->told.backend == DL_BACKEND_UNKNOWN ? 2 : 3;
+	return t->told.backend == DAVY_BACKEND_UNKNOWN ? 2 : 3;
 }
 
 /* "a" goes before "b", which are of users with so many processes. */
-static bool tracked_goes_before(const struct dl_tracked *a, uint32_t a_count,
-				const struct dl_tracked *b, uint32_t b_count)
+static bool tracked_goes_before(const struct davy_tracked *a, uint32_t a_count,
+				const struct davy_tracked *b, uint32_t b_count)
 {
 	if (a_count != b_count)
 		return a_count > b_count;
@@ -53,15 +53,15 @@ static bool tracked_goes_before(const struct dl_tracked *a, uint32_t a_count,
  * a user who starts hundreds of engines pushes out his own. Workloads stay; should there be nothing
  * else, the oldest goes.
  */
-static struct dl_tracked *tracked_room(struct dl_agent *a, uint32_t uid)
+static struct davy_tracked *tracked_room(struct davy_agent *a, uint32_t uid)
 {
 	static struct tally tally;
-	struct dl_tracked *victim = NULL, *oldest = &a->tracked[0];
+	struct davy_tracked *victim = NULL, *oldest = &a->tracked[0];
 	uint32_t victim_count = 0;
 
 	memset(&tally, 0, sizeof(tally));
-	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
-		const struct dl_tracked *t = &a->tracked[i];
+	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++) {
+		const struct davy_tracked *t = &a->tracked[i];
 
 		if (!t->pid)
 			return &a->tracked[i];
@@ -69,8 +69,8 @@ static struct dl_tracked *tracked_room(struct dl_agent *a, uint32_t uid)
 			++*tally_of(&tally, t->uid);
 	}
 	++*tally_of(&tally, uid);
-	for (size_t i = 0; i < DL_TRACKED_MAX; i++) {
-		struct dl_tracked *t = &a->tracked[i];
+	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++) {
+		struct davy_tracked *t = &a->tracked[i];
 		uint32_t count = t->workload ? 0 : *tally_of(&tally, t->uid);
 
 		oldest = t->used_ns < oldest->used_ns ? t : oldest;
@@ -82,70 +82,70 @@ static struct dl_tracked *tracked_room(struct dl_agent *a, uint32_t uid)
 	return victim ? victim : oldest;
 }
 
-void dl_tracked_forget(struct dl_agent *a, struct dl_tracked *t)
+void davy_tracked_forget(struct davy_agent *a, struct davy_tracked *t)
 {
 	if (a->bpf)
-		dl_bpf_owner_gone(a->bpf, t->pid);
+		davy_bpf_owner_gone(a->bpf, t->pid);
 	memset(t, 0, sizeof(*t));
 }
 
-struct dl_tracked *dl_tracked_new(struct dl_agent *a, uint32_t pid)
+struct davy_tracked *davy_tracked_new(struct davy_agent *a, uint32_t pid)
 {
-	uint32_t uid = dl_process_account(pid);
-	struct dl_tracked *t = tracked_room(a, uid);
+	uint32_t uid = davy_process_account(pid);
+	struct davy_tracked *t = tracked_room(a, uid);
 
 	if (t->pid) {
 		a->tracked_evicted++;
 		a->tracked_evicted_uid = t->uid;
-		dl_tracked_forget(a, t);
+		davy_tracked_forget(a, t);
 	}
 	t->pid = pid;
 	t->uid = uid;
 	return t;
 }
 
-static void tracked_report(struct dl_agent *a, uint64_t now_ns)
+static void tracked_report(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_event ev = dl_agent_event(DL_EV_SENSOR, 0);
+	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
 
 	if (a->tracked_evicted == a->tracked_evicted_told ||
-	    now_ns - a->tracked_told_ns < DL_NS_PER_S)
+	    now_ns - a->tracked_told_ns < DAVY_NS_PER_S)
 		return;
 	a->tracked_evicted_told = ev.sensor.count = a->tracked_evicted;
 	a->tracked_told_ns = now_ns;
-	ev.sensor.state = DL_SENSOR_LOST;
-	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "processes");
+	ev.sensor.state = DAVY_SENSOR_LOST;
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "processes");
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
 		 "user %u has too many processes that look like engines: not all are followed",
 		 a->tracked_evicted_uid);
-	dl_agent_feed(a, &ev);
+	davy_agent_feed(a, &ev);
 }
 
 /* Status must not say that a probe is there which was taken away; and it is wanted back. */
-static void tracked_check_probes(struct dl_agent *a, struct dl_tracked *t, uint64_t now_ns)
+static void tracked_check_probes(struct davy_agent *a, struct davy_tracked *t, uint64_t now_ns)
 {
-	t->cxx_attached &= dl_bpf_probed(a->bpf, t->pid, "throw");
-	t->ggml_attached &= dl_bpf_probed(a->bpf, t->pid, "synchronize") &&
-			    dl_bpf_probed(a->bpf, t->pid, "compute");
-	t->llama_attached &=
-		dl_bpf_probed(a->bpf, t->pid, "ubatch") || dl_bpf_probed(a->bpf, t->pid, "decode");
-	if (!t->inspect_ns && dl_bpf_probe_lost(a->bpf, t->pid))
-		t->inspect_ns = now_ns + DL_NS_PER_S;
+	t->cxx_attached &= davy_bpf_probed(a->bpf, t->pid, "throw");
+	t->ggml_attached &= davy_bpf_probed(a->bpf, t->pid, "synchronize") &&
+			    davy_bpf_probed(a->bpf, t->pid, "compute");
+	t->llama_attached &= davy_bpf_probed(a->bpf, t->pid, "ubatch") ||
+			     davy_bpf_probed(a->bpf, t->pid, "decode");
+	if (!t->inspect_ns && davy_bpf_probe_lost(a->bpf, t->pid))
+		t->inspect_ns = now_ns + DAVY_NS_PER_S;
 }
 
-void dl_tracked_tick(struct dl_agent *a, uint64_t now_ns)
+void davy_tracked_tick(struct davy_agent *a, uint64_t now_ns)
 {
-	struct dl_bpf_probes probes;
+	struct davy_bpf_probes probes;
 
 	tracked_report(a, now_ns);
 	if (!a->bpf)
 		return;
-	dl_bpf_probes(a->bpf, &probes);
+	davy_bpf_probes(a->bpf, &probes);
 	if (probes.change_count == a->probes_changed && now_ns - a->probes_checked_ns < CHECK_NS)
 		return;
 	a->probes_changed = probes.change_count;
 	a->probes_checked_ns = now_ns;
-	for (size_t i = 0; i < DL_TRACKED_MAX; i++)
-		if (a->tracked[i].pid && a->tracked[i].told.engine != DL_ENGINE_NONE)
+	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++)
+		if (a->tracked[i].pid && a->tracked[i].told.engine != DAVY_ENGINE_NONE)
 			tracked_check_probes(a, &a->tracked[i], now_ns);
 }

@@ -5,82 +5,86 @@
  * to its end, effects.c remembers what it left in force and takes it back. Only core/ includes
  * this.
  */
-#ifndef DL_CORE_ACTS_H
-#define DL_CORE_ACTS_H
+#ifndef DAVY_ACTS_H
+#define DAVY_ACTS_H
 
 #include "core/hazard/hazards.h"
 
 /* consent.c: mode, adoption, pins, rivals, what the workload can, one at a time, budgets. */
-enum dl_refusal dl_consent(struct dl_step *s, struct dl_workload *w, const struct dl_plan *plan);
-uint64_t dl_backoff_end_ns(const struct dl_step *s, const struct dl_workload *w);
-void dl_spend(struct dl_step *s, struct dl_workload *w, const struct dl_plan *plan);
+enum davy_refusal davy_consent(struct davy_step *s, struct davy_workload *w,
+			       const struct davy_plan *plan);
+uint64_t davy_backoff_end_ns(const struct davy_step *s, const struct davy_workload *w);
+void davy_spend(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan);
 
 /* decide.c: plans about a workload; to put one out is to begin it when its verdict is go. */
-struct dl_plan dl_plan_for(struct dl_step *s, const struct dl_workload *w, enum dl_rung rung,
-			   uint8_t hazard);
-void dl_propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan);
+struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *w,
+			       enum davy_rung rung, uint8_t hazard);
+void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan);
 
 /*
  * measure.c: fills how much of its rung the plan does, where nobody has said so. False: it would
  * have no effect, or nothing is known of what it needs.
  */
-bool dl_measure(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan);
+bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
 
 /* Nothing of ours makes it smaller. */
-uint32_t dl_ubatch_floor(const struct dl_step *s, const struct dl_workload *w);
+uint32_t davy_ubatch_floor(const struct davy_step *s, const struct davy_workload *w);
 
 /* Ends with another process: what was warned of the old one is over. */
-bool dl_replaces(uint32_t rung);
+bool davy_replaces(uint32_t rung);
 
 /* effects.c */
-void dl_effect_add(struct dl_workload *w);
-void dl_effect_left(struct dl_step *s); /* of an earlier agent's, as its supervisor tells it */
-void dl_effect_taken_back(struct dl_step *s, struct dl_workload *w, int32_t result);
-bool dl_effect_measure_undo(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan);
-void dl_effects_troubled(struct dl_step *s, struct dl_workload *w);
-void dl_effects_tick(struct dl_step *s, struct dl_workload *w);
-void dl_effect_held(struct dl_step *s, struct dl_workload *w);
-void dl_effect_let_go(struct dl_step *s, struct dl_workload *w);
-void dl_effect_renew(struct dl_step *s, struct dl_workload *w);
+void davy_effect_add(struct davy_workload *w);
+void davy_effect_left(struct davy_step *s); /* of an earlier agent's, as its supervisor tells it */
+void davy_effect_taken_back(struct davy_step *s, struct davy_workload *w, int32_t result);
+bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w,
+			      struct davy_plan *plan);
+void davy_effects_troubled(struct davy_step *s, struct davy_workload *w);
+void davy_effects_tick(struct davy_step *s, struct davy_workload *w);
+void davy_effect_held(struct davy_step *s, struct davy_workload *w);
+void davy_effect_let_go(struct davy_step *s, struct davy_workload *w);
+void davy_effect_renew(struct davy_step *s, struct davy_workload *w);
 
 /* tuned.c: the tuner of a workload's settings. False: it is not told, no setting is why. */
-void dl_tuned_restore(struct dl_step *s);
-bool dl_tuned_trouble(struct dl_step *s, const struct dl_workload *w, const struct dl_process *p,
-		      const struct dl_plan *note);
+void davy_tuned_restore(struct davy_step *s);
+bool davy_tuned_trouble(struct davy_step *s, const struct davy_workload *w,
+			const struct davy_process *p, const struct davy_plan *note);
 
 /* Fill in knobs and their reason; false: it has nothing lower, or higher, for now. */
-bool dl_tuned_lower(struct dl_step *s, const struct dl_workload *w, const struct dl_process *p,
-		    struct dl_plan *plan);
-bool dl_tuned_raise(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan);
+bool davy_tuned_lower(struct davy_step *s, const struct davy_workload *w,
+		      const struct davy_process *p, struct davy_plan *plan);
+bool davy_tuned_raise(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
 
 /* It comes back from elsewhere: with what answers the trouble that sent it away. */
-void dl_tuned_come_back(struct dl_step *s, const struct dl_workload *w, uint8_t backend,
-			struct dl_plan *plan);
+void davy_tuned_come_back(struct davy_step *s, const struct davy_workload *w, uint8_t backend,
+			  struct davy_plan *plan);
 
 /* The plan with its answer is carried out; the act has failed; an operator wants it otherwise. */
-void dl_tuned_take(struct dl_step *s, const struct dl_workload *w, const struct dl_plan *plan);
-void dl_tuned_failed(struct dl_step *s, const struct dl_workload *w, int32_t result);
-void dl_tuned_forget(struct dl_step *s, const struct dl_workload *w);
-bool dl_tuned_knows(const struct dl_step *s, const struct dl_workload *w);
-void dl_tuned_tick(struct dl_step *s, const struct dl_workload *w);
+void davy_tuned_take(struct davy_step *s, const struct davy_workload *w,
+		     const struct davy_plan *plan);
+void davy_tuned_failed(struct davy_step *s, const struct davy_workload *w, int32_t result);
+void davy_tuned_forget(struct davy_step *s, const struct davy_workload *w);
+bool davy_tuned_knows(const struct davy_step *s, const struct davy_workload *w);
+void davy_tuned_tick(struct davy_step *s, const struct davy_workload *w);
 
 /* ladder.c */
-void dl_ladder_raised(struct dl_step *s, struct dl_alarm *a);
-void dl_ladder_tick(struct dl_step *s);
+void davy_ladder_raised(struct davy_step *s, struct davy_alarm *a);
+void davy_ladder_tick(struct davy_step *s);
 
 /* An act that the hazard brought about has failed: what comes next, comes now. */
-void dl_ladder_go_on(struct dl_step *s, struct dl_workload *w, uint8_t hazard);
+void davy_ladder_go_on(struct davy_step *s, struct davy_workload *w, uint8_t hazard);
 
 /* A pause holds ("paused"), or its lease is over: what is to follow it then, comes now. */
-void dl_ladder_after_pause(struct dl_step *s, struct dl_workload *w, bool paused);
+void davy_ladder_after_pause(struct davy_step *s, struct davy_workload *w, bool paused);
 
 /* The note of a hazard that stands and for which this workload is throttled, or NULL. */
-const struct dl_plan *dl_ladder_throttles(const struct dl_core *core, const struct dl_workload *w);
+const struct davy_plan *davy_ladder_throttles(const struct davy_core *core,
+					      const struct davy_workload *w);
 
 /* breaker.c: whether it is open for what the workload would run on; how often it was, or 0. */
-bool dl_breaker_is_open(struct dl_core *core, const char *device, uint8_t backend,
-			const char *model);
-uint32_t dl_breaker_openings(struct dl_core *core, const struct dl_process *p,
-			     uint64_t *ret_until_ns);
+bool davy_breaker_is_open(struct davy_core *core, const char *device, uint8_t backend,
+			  const char *model);
+uint32_t davy_breaker_openings(struct davy_core *core, const struct davy_process *p,
+			       uint64_t *ret_until_ns);
 
 #endif

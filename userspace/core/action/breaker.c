@@ -11,76 +11,77 @@
 #include <string.h>
 
 /* An unknown device ("") is any: before an engine runs nobody can say which it will use. */
-static bool covers(const struct dl_breaker *b, const char *device, uint8_t backend,
+static bool covers(const struct davy_breaker *b, const char *device, uint8_t backend,
 		   const char *model)
 {
-	return b->used_ns && b->backend == backend && dl_same_name(b->model, model) &&
-	       (!b->device[0] || !device[0] || dl_same_name(b->device, device));
+	return b->used_ns && b->backend == backend && davy_same_name(b->model, model) &&
+	       (!b->device[0] || !device[0] || davy_same_name(b->device, device));
 }
 
-static struct dl_breaker *find(struct dl_core *core, const char *device, uint8_t backend,
-			       const char *model)
+static struct davy_breaker *find(struct davy_core *core, const char *device, uint8_t backend,
+				 const char *model)
 {
-	for (size_t i = 0; i < DL_CORE_BREAKERS; i++)
+	for (size_t i = 0; i < DAVY_CORE_BREAKERS; i++)
 		if (covers(&core->breakers[i], device, backend, model))
 			return &core->breakers[i];
 	return NULL;
 }
 
-static struct dl_breaker *get(struct dl_step *s, const char *device, uint8_t backend,
-			      const char *model)
+static struct davy_breaker *get(struct davy_step *s, const char *device, uint8_t backend,
+				const char *model)
 {
-	struct dl_breaker *b = find(s->core, device, backend, model);
-	struct dl_breaker *victim = &s->core->breakers[0];
+	struct davy_breaker *b = find(s->core, device, backend, model);
+	struct davy_breaker *victim = &s->core->breakers[0];
 
 	if (b) {
 		b->used_ns = s->now_ns ? s->now_ns : 1;
 		return b;
 	}
-	for (size_t i = 0; i < DL_CORE_BREAKERS; i++)
+	for (size_t i = 0; i < DAVY_CORE_BREAKERS; i++)
 		if (s->core->breakers[i].used_ns < victim->used_ns)
 			victim = &s->core->breakers[i];
 	s->core->dropped_count += victim->used_ns != 0;
 	s->core->breaker_count += victim->used_ns == 0;
 	memset(victim, 0, sizeof(*victim));
-	dl_copy_name(victim->device, sizeof(victim->device), device);
-	dl_copy_name(victim->model, sizeof(victim->model), model);
+	davy_copy_name(victim->device, sizeof(victim->device), device);
+	davy_copy_name(victim->model, sizeof(victim->model), model);
 	victim->backend = backend;
 	victim->used_ns = s->now_ns ? s->now_ns : 1;
 	victim->window_ns = s->now_ns;
 	return victim;
 }
 
-static void say(struct dl_step *s, const struct dl_breaker *b, const struct dl_plan *because)
+static void say(struct davy_step *s, const struct davy_breaker *b, const struct davy_plan *because)
 {
-	struct dl_plan plan;
+	struct davy_plan plan;
 
 	if (because) {
 		plan = *because;
 	} else {
-		plan = dl_plan_about(s, DL_HZ_NONE, NULL);
+		plan = davy_plan_about(s, DAVY_HZ_NONE, NULL);
 		plan.pid = 0;
 	}
 	plan.at_ns = s->now_ns;
-	plan.rung = DL_RUNG_BREAKER;
+	plan.rung = DAVY_RUNG_BREAKER;
 	plan.backend = b->backend;
 	plan.breaker_state = b->state;
 	plan.open_count = b->open_count;
 	plan.until_ns = b->until_ns;
 	memcpy(plan.device, b->device, sizeof(plan.device));
 	memcpy(plan.model, b->model, sizeof(plan.model));
-	dl_emit(s, &plan);
+	davy_emit(s, &plan);
 }
 
-static void open_breaker(struct dl_step *s, struct dl_breaker *b, const struct dl_plan *because)
+static void open_breaker(struct davy_step *s, struct davy_breaker *b,
+			 const struct davy_plan *because)
 {
-	uint64_t wait = dl_config_ns(&s->core->config, DL_CFG_BREAKER_BACKOFF_MS);
-	uint64_t most = dl_config_ns(&s->core->config, DL_CFG_BREAKER_BACKOFF_MAX_MS);
+	uint64_t wait = davy_config_ns(&s->core->config, DAVY_CFG_BREAKER_BACKOFF_MS);
+	uint64_t most = davy_config_ns(&s->core->config, DAVY_CFG_BREAKER_BACKOFF_MAX_MS);
 
 	for (uint32_t i = 0; i < b->open_count && wait < most; i++)
 		wait *= 2;
 	b->until_ns = s->now_ns + (wait < most ? wait : most);
-	b->state = DL_BREAKER_OPEN;
+	b->state = DAVY_BREAKER_OPEN;
 	b->probation_ns = 0;
 	if (b->open_count < UINT16_MAX)
 		b->open_count++;
@@ -91,70 +92,71 @@ static void open_breaker(struct dl_step *s, struct dl_breaker *b, const struct d
  * Only an adopted workload teaches, and only where the agent may do more than look: anybody can
  * name a program llama-server and a file like somebody's model.
  */
-static bool learns(struct dl_step *s, const struct dl_process *p)
+static bool learns(struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
-	return w && w->adopted && dl_mode_for(s, w) != DL_MODE_OBSERVE;
+	return w && w->adopted && davy_mode_for(s, w) != DAVY_MODE_OBSERVE;
 }
 
-bool dl_breaker_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note)
+bool davy_breaker_failure(struct davy_step *s, const struct davy_process *p,
+			  const struct davy_plan *note)
 {
-	const struct dl_config *config = &s->core->config;
-	struct dl_breaker *b;
+	const struct davy_config *config = &s->core->config;
+	struct davy_breaker *b;
 
-	if (p->backend == DL_BACKEND_CPU || p->backend == DL_BACKEND_UNKNOWN || !p->model[0])
-		return note->device_class && p->backend != DL_BACKEND_CPU;
+	if (p->backend == DAVY_BACKEND_CPU || p->backend == DAVY_BACKEND_UNKNOWN || !p->model[0])
+		return note->device_class && p->backend != DAVY_BACKEND_CPU;
 	if (!learns(s, p))
 		return note->device_class;
 	b = get(s, p->device, p->backend, p->model);
-	if (s->now_ns - b->window_ns > dl_config_ns(config, DL_CFG_BREAKER_WINDOW_MS)) {
+	if (s->now_ns - b->window_ns > davy_config_ns(config, DAVY_CFG_BREAKER_WINDOW_MS)) {
 		b->window_ns = s->now_ns;
 		b->failure_count = 0;
 	}
 	b->failure_count++;
-	if (b->state == DL_BREAKER_OPEN)
+	if (b->state == DAVY_BREAKER_OPEN)
 		return true;
-	if (!note->device_class && b->state == DL_BREAKER_CLOSED &&
-	    b->failure_count < dl_config_u64(config, DL_CFG_BREAKER_FAILURES))
+	if (!note->device_class && b->state == DAVY_BREAKER_CLOSED &&
+	    b->failure_count < davy_config_u64(config, DAVY_CFG_BREAKER_FAILURES))
 		return false;
 	open_breaker(s, b, note);
 	return true;
 }
 
-void dl_breaker_found(struct dl_step *s, const struct dl_plan *note)
+void davy_breaker_found(struct davy_step *s, const struct davy_plan *note)
 {
-	struct dl_breaker *b;
+	struct davy_breaker *b;
 
-	if (note->backend == DL_BACKEND_CPU || note->backend == DL_BACKEND_UNKNOWN ||
-	    !note->model[0] || dl_mode_for(s, NULL) == DL_MODE_OBSERVE)
+	if (note->backend == DAVY_BACKEND_CPU || note->backend == DAVY_BACKEND_UNKNOWN ||
+	    !note->model[0] || davy_mode_for(s, NULL) == DAVY_MODE_OBSERVE)
 		return;
 	b = get(s, note->device, note->backend, note->model);
-	if (b->state != DL_BREAKER_OPEN)
+	if (b->state != DAVY_BREAKER_OPEN)
 		open_breaker(s, b, note);
 }
 
-bool dl_breaker_is_open(struct dl_core *core, const char *device, uint8_t backend,
-			const char *model)
+bool davy_breaker_is_open(struct davy_core *core, const char *device, uint8_t backend,
+			  const char *model)
 {
-	const struct dl_breaker *b = find(core, device, backend, model);
+	const struct davy_breaker *b = find(core, device, backend, model);
 
-	return b && b->state == DL_BREAKER_OPEN;
+	return b && b->state == DAVY_BREAKER_OPEN;
 }
 
-uint32_t dl_breaker_openings(struct dl_core *core, const struct dl_process *p,
-			     uint64_t *ret_until_ns)
+uint32_t davy_breaker_openings(struct davy_core *core, const struct davy_process *p,
+			       uint64_t *ret_until_ns)
 {
-	const struct dl_breaker *b = find(core, p->device, p->backend, p->model);
+	const struct davy_breaker *b = find(core, p->device, p->backend, p->model);
 
 	*ret_until_ns = b ? b->until_ns : 0;
 	return b ? b->open_count : 0;
 }
 
-void dl_breaker_restore(struct dl_step *s)
+void davy_breaker_restore(struct davy_step *s)
 {
-	const struct dl_ev_breaker *in = &s->ev->breaker;
-	struct dl_breaker *b = get(s, in->device, in->backend, in->model);
+	const struct davy_ev_breaker *in = &s->ev->breaker;
+	struct davy_breaker *b = get(s, in->device, in->backend, in->model);
 
 	b->state = in->state;
 	b->open_count = in->open_count;
@@ -164,43 +166,43 @@ void dl_breaker_restore(struct dl_step *s)
 }
 
 /* An adopted engine seen on the backend begins the probation; its going ends it unproven. */
-void dl_breaker_probation(struct dl_step *s)
+void davy_breaker_probation(struct davy_step *s)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
-	struct dl_breaker *b;
+	const struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
+	struct davy_breaker *b;
 
-	if (s->ev->kind == DL_EV_WORKLOAD) {
-		for (size_t i = 0; s->ev->workload.op == DL_WORKLOAD_GONE && i < DL_CORE_BREAKERS;
-		     i++)
+	if (s->ev->kind == DAVY_EV_WORKLOAD) {
+		for (size_t i = 0;
+		     s->ev->workload.op == DAVY_WORKLOAD_GONE && i < DAVY_CORE_BREAKERS; i++)
 			if (s->core->breakers[i].probation_workload == s->ev->workload.workload)
 				s->core->breakers[i].probation_ns = 0;
 		return;
 	}
-	if (!p || !p->workload || p->backend == DL_BACKEND_UNKNOWN)
+	if (!p || !p->workload || p->backend == DAVY_BACKEND_UNKNOWN)
 		return;
 	b = find(s->core, p->device, p->backend, p->model);
-	if (!b || b->state != DL_BREAKER_HALF_OPEN || b->probation_ns)
+	if (!b || b->state != DAVY_BREAKER_HALF_OPEN || b->probation_ns)
 		return;
 	b->probation_ns = s->now_ns;
 	b->probation_workload = p->workload;
 }
 
-void dl_breakers_tick(struct dl_step *s)
+void davy_breakers_tick(struct davy_step *s)
 {
-	uint64_t soak_ns = dl_config_ns(&s->core->config, DL_CFG_BREAKER_SOAK_MS);
+	uint64_t soak_ns = davy_config_ns(&s->core->config, DAVY_CFG_BREAKER_SOAK_MS);
 
 	if (!s->core->breaker_count)
 		return;
-	for (size_t i = 0; i < DL_CORE_BREAKERS && s->count + DL_PLANS_SPARE <= s->max; i++) {
-		struct dl_breaker *b = &s->core->breakers[i];
+	for (size_t i = 0; i < DAVY_CORE_BREAKERS && s->count + DAVY_PLANS_SPARE <= s->max; i++) {
+		struct davy_breaker *b = &s->core->breakers[i];
 
-		assert(b->state < DL_BREAKER_STATE_COUNT);
-		if (b->state == DL_BREAKER_OPEN && s->now_ns >= b->until_ns) {
-			b->state = DL_BREAKER_HALF_OPEN;
+		assert(b->state < DAVY_BREAKER_STATE_COUNT);
+		if (b->state == DAVY_BREAKER_OPEN && s->now_ns >= b->until_ns) {
+			b->state = DAVY_BREAKER_HALF_OPEN;
 			say(s, b, NULL);
-		} else if (b->state == DL_BREAKER_HALF_OPEN && b->probation_ns &&
+		} else if (b->state == DAVY_BREAKER_HALF_OPEN && b->probation_ns &&
 			   s->now_ns - b->probation_ns >= soak_ns) {
-			b->state = DL_BREAKER_CLOSED;
+			b->state = DAVY_BREAKER_CLOSED;
 			b->open_count = 0;
 			b->failure_count = 0;
 			say(s, b, NULL);

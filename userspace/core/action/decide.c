@@ -12,21 +12,21 @@
 
 #define SMALLER_TRIES 2 /* one after the other, before the device is given up */
 /* To freeze takes milliseconds, or does not happen. */
-#define HOLD_ANSWER_NS (5 * DL_NS_PER_S)
+#define HOLD_ANSWER_NS (5 * DAVY_NS_PER_S)
 
-static bool is_failure(const struct dl_plan *plan)
+static bool is_failure(const struct davy_plan *plan)
 {
-	return plan->hazard == DL_HZ_RUNNER_CRASH || plan->hazard == DL_HZ_ENGINE_WEDGED;
+	return plan->hazard == DAVY_HZ_RUNNER_CRASH || plan->hazard == DAVY_HZ_ENGINE_WEDGED;
 }
 
-static void begin(struct dl_step *s, struct dl_workload *w, const struct dl_plan *plan)
+static void begin(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan)
 {
 	assert(!w->act_plan);
-	dl_spend(s, w, plan);
+	davy_spend(s, w, plan);
 	w->act_plan = plan->id;
 	w->act_rung = plan->rung;
 	w->act_hazard = plan->hazard;
-	w->act_undo = plan->rung == DL_RUNG_UNDO ? plan->level : 0;
+	w->act_undo = plan->rung == DAVY_RUNG_UNDO ? plan->level : 0;
 	w->act_from = w->backend;
 	w->act_to = plan->to_backend;
 	memcpy(w->act_device, w->device, sizeof(w->act_device));
@@ -49,17 +49,17 @@ static void begin(struct dl_step *s, struct dl_workload *w, const struct dl_plan
  * A trace answers an act by its number: this one counts the workload's acts only, so that other
  * thresholds, or a later build's hazards, may note more or less beside it.
  */
-static uint32_t act_number(struct dl_workload *w)
+static uint32_t act_number(struct davy_workload *w)
 {
 	return (w->id << 16) + w->act_count++ % 0xffff + 1;
 }
 
 /* What failed is tried again when its back-off is over; a hazard that stands asks by itself. */
-static void put_off(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan)
+static void put_off(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan)
 {
-	plan->until_ns = dl_backoff_end_ns(s, w);
-	if (plan->rung != DL_RUNG_RESTART && plan->rung != DL_RUNG_MIGRATE_CPU &&
-	    (plan->rung != DL_RUNG_SHRINK || !is_failure(plan)))
+	plan->until_ns = davy_backoff_end_ns(s, w);
+	if (plan->rung != DAVY_RUNG_RESTART && plan->rung != DAVY_RUNG_MIGRATE_CPU &&
+	    (plan->rung != DAVY_RUNG_SHRINK || !is_failure(plan)))
 		return;
 	w->retry_knobs = plan->knobs;
 	w->retry_tuning = plan->tuning;
@@ -69,59 +69,59 @@ static void put_off(struct dl_step *s, struct dl_workload *w, struct dl_plan *pl
 	w->retry_hazard = plan->hazard;
 }
 
-void dl_propose(struct dl_step *s, struct dl_workload *w, struct dl_plan *plan)
+void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan)
 {
-	enum dl_refusal refusal = dl_consent(s, w, plan);
+	enum davy_refusal refusal = davy_consent(s, w, plan);
 
 	plan->refusal = (uint8_t)refusal;
-	plan->verdict = refusal ? DL_VERDICT_REFUSED : DL_VERDICT_GO;
-	if (!refusal && dl_mode_for(s, w) == DL_MODE_ADVISE)
-		plan->verdict = DL_VERDICT_ADVISED;
-	if (w && dl_replaces(plan->rung) && plan->rung != DL_RUNG_SHRINK)
+	plan->verdict = refusal ? DAVY_VERDICT_REFUSED : DAVY_VERDICT_GO;
+	if (!refusal && davy_mode_for(s, w) == DAVY_MODE_ADVISE)
+		plan->verdict = DAVY_VERDICT_ADVISED;
+	if (w && davy_replaces(plan->rung) && plan->rung != DAVY_RUNG_SHRINK)
 		plan->knobs = w->knobs;
-	if (w && refusal == DL_REFUSED_BACKOFF)
+	if (w && refusal == DAVY_REFUSED_BACKOFF)
 		put_off(s, w, plan);
-	if (!w || plan->verdict != DL_VERDICT_GO) {
-		dl_emit(s, plan);
+	if (!w || plan->verdict != DAVY_VERDICT_GO) {
+		davy_emit(s, plan);
 		return;
 	}
-	dl_emit_as(s, plan, act_number(w));
-	dl_tuned_take(s, w, plan);
+	davy_emit_as(s, plan, act_number(w));
+	davy_tuned_take(s, w, plan);
 	begin(s, w, plan);
 }
 
-static enum dl_rung rung_for_failure(struct dl_step *s, const struct dl_process *p,
-				     const struct dl_workload *w, bool open, uint64_t *until_ns)
+static enum davy_rung rung_for_failure(struct davy_step *s, const struct davy_process *p,
+				       const struct davy_workload *w, bool open, uint64_t *until_ns)
 {
-	uint64_t limit = dl_config_u64(&s->core->config, DL_CFG_BREAKER_QUARANTINE);
+	uint64_t limit = davy_config_u64(&s->core->config, DAVY_CFG_BREAKER_QUARANTINE);
 
-	if (open && p->backend != DL_BACKEND_CPU && (!w || w->movable))
-		return DL_RUNG_MIGRATE_CPU;
-	if (open && w && dl_breaker_openings(s->core, p, until_ns) >= limit)
-		return DL_RUNG_QUARANTINE;
-	return DL_RUNG_RESTART;
+	if (open && p->backend != DAVY_BACKEND_CPU && (!w || w->movable))
+		return DAVY_RUNG_MIGRATE_CPU;
+	if (open && w && davy_breaker_openings(s->core, p, until_ns) >= limit)
+		return DAVY_RUNG_QUARANTINE;
+	return DAVY_RUNG_RESTART;
 }
 
 /* A smaller ubatch is no answer to what died of less. */
-static bool could_matter(const struct dl_process *p, const struct dl_plan *plan)
+static bool could_matter(const struct davy_process *p, const struct davy_plan *plan)
 {
-	return plan->tuning.knob != DL_TUNER_UBATCH || p->lost_batch > plan->knobs.ubatch;
+	return plan->tuning.knob != DAVY_TUNER_UBATCH || p->lost_batch > plan->knobs.ubatch;
 }
 
 /*
  * The device has shown what it cannot, not that it is bad. One that died with smaller settings too,
  * and no later, is bad.
  */
-static bool setting_is_to_blame(struct dl_step *s, struct dl_workload *w,
-				const struct dl_process *p, struct dl_plan *plan)
+static bool setting_is_to_blame(struct davy_step *s, struct davy_workload *w,
+				const struct davy_process *p, struct davy_plan *plan)
 {
-	struct dl_plan lower = *plan;
+	struct davy_plan lower = *plan;
 
-	if (!dl_tuned_trouble(s, w, p, plan) || !plan->device_class || !p->exception_ns)
+	if (!davy_tuned_trouble(s, w, p, plan) || !plan->device_class || !p->exception_ns)
 		return false;
 	if (w->deepest > w->lost_depth)
 		w->lost_count = 0;
-	if (w->lost_count >= SMALLER_TRIES || !dl_tuned_lower(s, w, p, &lower) ||
+	if (w->lost_count >= SMALLER_TRIES || !davy_tuned_lower(s, w, p, &lower) ||
 	    !could_matter(p, &lower))
 		return false;
 	*plan = lower;
@@ -130,37 +130,38 @@ static bool setting_is_to_blame(struct dl_step *s, struct dl_workload *w,
 	return true;
 }
 
-void dl_decide_failure(struct dl_step *s, const struct dl_process *p, const struct dl_plan *note)
+void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
+			 const struct davy_plan *note)
 {
-	struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
-	struct dl_plan plan = *note;
+	struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
+	struct davy_plan plan = *note;
 	uint64_t until_ns = 0;
 
 	plan.at_ns = s->now_ns;
 	if (w && setting_is_to_blame(s, w, p, &plan))
-		plan.rung = DL_RUNG_SHRINK;
+		plan.rung = DAVY_RUNG_SHRINK;
 	else
-		plan.rung = (uint8_t)rung_for_failure(s, p, w, dl_breaker_failure(s, p, note),
+		plan.rung = (uint8_t)rung_for_failure(s, p, w, davy_breaker_failure(s, p, note),
 						      &until_ns);
-	if (plan.rung == DL_RUNG_RESTART && w && dl_tuned_lower(s, w, p, &plan))
+	if (plan.rung == DAVY_RUNG_RESTART && w && davy_tuned_lower(s, w, p, &plan))
 		plan.rung =
-			DL_RUNG_SHRINK; /* as it is started anew, with what answers its trouble */
-	if (plan.rung == DL_RUNG_QUARANTINE)
+			DAVY_RUNG_SHRINK; /* as it is started anew, with what answers its trouble */
+	if (plan.rung == DAVY_RUNG_QUARANTINE)
 		plan.until_ns = until_ns;
 	if (w) {
 		w->decided_ns = s->now_ns;
-		dl_effects_troubled(s, w);
+		davy_effects_troubled(s, w);
 	}
 	if (w && w->port)
 		plan.port = w->port;
-	dl_propose(s, w, &plan);
+	davy_propose(s, w, &plan);
 }
 
-struct dl_plan dl_plan_for(struct dl_step *s, const struct dl_workload *w, enum dl_rung rung,
-			   uint8_t hazard)
+struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *w,
+			       enum davy_rung rung, uint8_t hazard)
 {
-	struct dl_plan plan =
-		dl_plan_about(s, DL_HZ_NONE, dl_world_process(&s->core->world, w->pid));
+	struct davy_plan plan =
+		davy_plan_about(s, DAVY_HZ_NONE, davy_world_process(&s->core->world, w->pid));
 
 	plan.hazard = hazard;
 	plan.rung = (uint8_t)rung;
@@ -179,13 +180,13 @@ struct dl_plan dl_plan_for(struct dl_step *s, const struct dl_workload *w, enum 
 /* A hold or a cap goes on, and nobody knows yet what it is worth. */
 static bool averts(uint8_t rung)
 {
-	return rung != DL_RUNG_PAUSE && rung != DL_RUNG_THROTTLE && rung != DL_RUNG_CAP &&
-	       rung != DL_RUNG_AWAKE && rung != DL_RUNG_UNDO;
+	return rung != DAVY_RUNG_PAUSE && rung != DAVY_RUNG_THROTTLE && rung != DAVY_RUNG_CAP &&
+	       rung != DAVY_RUNG_AWAKE && rung != DAVY_RUNG_UNDO;
 }
 
-static void say_outcome(struct dl_step *s, const struct dl_workload *w, int32_t result)
+static void say_outcome(struct davy_step *s, const struct davy_workload *w, int32_t result)
 {
-	struct dl_plan plan = dl_plan_for(s, w, DL_RUNG_OUTCOME, w->act_hazard);
+	struct davy_plan plan = davy_plan_for(s, w, DAVY_RUNG_OUTCOME, w->act_hazard);
 
 	plan.level = w->act_rung; /* which rung has ended */
 	plan.tuning = w->act_tuning;
@@ -193,63 +194,63 @@ static void say_outcome(struct dl_step *s, const struct dl_workload *w, int32_t 
 		plan.backend = w->act_to ? w->act_to : w->act_from;
 	plan.result = result;
 	plan.stopped_ns = w->stopped_ns;
-	dl_emit(s, &plan);
+	davy_emit(s, &plan);
 }
 
-static bool lives(struct dl_step *s, uint32_t pid)
+static bool lives(struct davy_step *s, uint32_t pid)
 {
-	return dl_world_process(&s->core->world, pid) != NULL;
+	return davy_world_process(&s->core->world, pid) != NULL;
 }
 
 /* The rung up, where the failed one has left nothing that serves. */
-static enum dl_rung rung_after(struct dl_step *s, struct dl_workload *w)
+static enum davy_rung rung_after(struct davy_step *s, struct davy_workload *w)
 {
-	bool replacing = dl_replaces(w->act_rung) || dl_replaces(w->act_undo);
+	bool replacing = davy_replaces(w->act_rung) || davy_replaces(w->act_undo);
 
-	if (w->act_rung == DL_RUNG_RESTART)
-		return w->movable ? DL_RUNG_MIGRATE_CPU : DL_RUNG_NOTE;
-	if (!replacing || w->act_rung == DL_RUNG_MIGRATE_CPU)
-		return DL_RUNG_NOTE;
+	if (w->act_rung == DAVY_RUNG_RESTART)
+		return w->movable ? DAVY_RUNG_MIGRATE_CPU : DAVY_RUNG_NOTE;
+	if (!replacing || w->act_rung == DAVY_RUNG_MIGRATE_CPU)
+		return DAVY_RUNG_NOTE;
 	if (!lives(s, w->act_pid_before))
-		return DL_RUNG_RESTART;
+		return DAVY_RUNG_RESTART;
 	w->pid = w->act_pid_before;
-	return DL_RUNG_NOTE;
+	return DAVY_RUNG_NOTE;
 }
 
-static void outcome(struct dl_step *s, struct dl_workload *w, int32_t result)
+static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result)
 {
 	uint8_t hazard = w->act_hazard;
-	enum dl_rung next = DL_RUNG_NOTE;
-	struct dl_plan plan;
+	enum davy_rung next = DAVY_RUNG_NOTE;
+	struct davy_plan plan;
 
 	if (result || !w->act_renews)
 		say_outcome(s, w, result);
 	if (!result && averts(w->act_rung))
-		dl_foresight_acted(s, w);
+		davy_foresight_acted(s, w);
 	w->act_plan = 0;
 	if (result || !w->act_renews)
 		w->act_end_ns = s->now_ns;
 	w->deepest = 0;
 	if (result)
-		dl_tuned_failed(s, w, result);
-	if (w->act_rung == DL_RUNG_UNDO)
-		dl_effect_taken_back(s, w, result);
+		davy_tuned_failed(s, w, result);
+	if (w->act_rung == DAVY_RUNG_UNDO)
+		davy_effect_taken_back(s, w, result);
 	else if (!result)
-		dl_effect_add(w);
-	if (!result && (dl_replaces(w->act_rung) || dl_replaces(w->act_undo)))
+		davy_effect_add(w);
+	if (!result && (davy_replaces(w->act_rung) || davy_replaces(w->act_undo)))
 		w->replaced_ns = s->now_ns;
 	if (result)
 		next = rung_after(s, w);
 	w->act_ns = 0;
-	if (next != DL_RUNG_NOTE) {
-		plan = dl_plan_for(s, w, next, hazard);
-		dl_propose(s, w, &plan);
+	if (next != DAVY_RUNG_NOTE) {
+		plan = davy_plan_for(s, w, next, hazard);
+		davy_propose(s, w, &plan);
 	} else if (result) {
-		dl_ladder_go_on(s, w, hazard);
+		davy_ladder_go_on(s, w, hazard);
 	}
 }
 
-static void started(struct dl_workload *w, uint32_t pid)
+static void started(struct davy_workload *w, uint32_t pid)
 {
 	w->act_started = 1;
 	if (pid)
@@ -257,109 +258,109 @@ static void started(struct dl_workload *w, uint32_t pid)
 }
 
 /* A replacement that ends before it gave a token: nothing more to wait for. */
-void dl_decide_exit(struct dl_step *s)
+void davy_decide_exit(struct davy_step *s)
 {
-	for (size_t i = 0; s->core->world.workload_count && i < DL_WORLD_WORKLOADS; i++) {
-		struct dl_workload *w = &s->core->world.workloads[i];
+	for (size_t i = 0; s->core->world.workload_count && i < DAVY_WORLD_WORKLOADS; i++) {
+		struct davy_workload *w = &s->core->world.workloads[i];
 
 		if (w->act_plan && w->act_started && w->pid == s->ev->pid)
 			outcome(s, w, -10 /* ECHILD */);
 	}
 }
 
-static void held(struct dl_step *s, struct dl_workload *w)
+static void held(struct davy_step *s, struct davy_workload *w)
 {
-	bool pause = w->act_rung == DL_RUNG_PAUSE;
+	bool pause = w->act_rung == DAVY_RUNG_PAUSE;
 
-	if (pause || w->act_rung == DL_RUNG_THROTTLE)
-		dl_effect_held(s, w);
+	if (pause || w->act_rung == DAVY_RUNG_THROTTLE)
+		davy_effect_held(s, w);
 	outcome(s, w, 0);
 	if (pause)
-		dl_ladder_after_pause(s, w, true);
+		davy_ladder_after_pause(s, w, true);
 }
 
 /* By its lease, or by the act under way, which was to do it. */
-static void released(struct dl_step *s, struct dl_workload *w)
+static void released(struct davy_step *s, struct davy_workload *w)
 {
 	bool asked = w->act_plan == s->ev->act.plan;
-	bool pause = w->hold_rung == DL_RUNG_PAUSE;
+	bool pause = w->hold_rung == DAVY_RUNG_PAUSE;
 
-	if (!asked || w->act_undo == DL_RUNG_PAUSE || w->act_undo == DL_RUNG_THROTTLE)
-		dl_effect_let_go(s, w);
+	if (!asked || w->act_undo == DAVY_RUNG_PAUSE || w->act_undo == DAVY_RUNG_THROTTLE)
+		davy_effect_let_go(s, w);
 	if (asked)
 		outcome(s, w, 0);
 	else if (pause)
-		dl_ladder_after_pause(s, w, false);
+		davy_ladder_after_pause(s, w, false);
 }
 
-void dl_decide_act(struct dl_step *s)
+void davy_decide_act(struct davy_step *s)
 {
-	const struct dl_ev_act *act = &s->ev->act;
-	struct dl_workload *w = dl_world_workload(&s->core->world, act->workload);
+	const struct davy_ev_act *act = &s->ev->act;
+	struct davy_workload *w = davy_world_workload(&s->core->world, act->workload);
 
 	if (!w || !act->plan)
 		return;
-	if (act->stage == DL_ACT_RELEASED &&
+	if (act->stage == DAVY_ACT_RELEASED &&
 	    (w->act_plan == act->plan || w->hold_plan == act->plan))
 		released(s, w);
 	else if (w->act_plan != act->plan)
 		return;
-	else if (act->stage == DL_ACT_STOPPED)
+	else if (act->stage == DAVY_ACT_STOPPED)
 		w->stopped_ns = s->now_ns;
-	else if (act->stage == DL_ACT_STARTED)
+	else if (act->stage == DAVY_ACT_STARTED)
 		started(w, s->ev->pid);
-	else if (act->stage == DL_ACT_HELD)
+	else if (act->stage == DAVY_ACT_HELD)
 		held(s, w);
-	else if (act->stage == DL_ACT_SERVING)
+	else if (act->stage == DAVY_ACT_SERVING)
 		outcome(s, w, 0);
-	else if (act->stage == DL_ACT_FAILED)
+	else if (act->stage == DAVY_ACT_FAILED)
 		outcome(s, w, act->result ? act->result : -1);
 }
 
 /* What was put off is done only while its reason stands. */
-static bool still_wanted(struct dl_step *s, const struct dl_workload *w)
+static bool still_wanted(struct davy_step *s, const struct davy_workload *w)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);
+	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
 
-	if (p && w->retry_hazard == DL_HZ_ENGINE_WEDGED)
-		return !dl_gave_token(p, w->retry_set_ns);
+	if (p && w->retry_hazard == DAVY_HZ_ENGINE_WEDGED)
+		return !davy_gave_token(p, w->retry_set_ns);
 	return !p; /* it has ended, and nobody has started it meanwhile */
 }
 
-static uint64_t patience_ns(const struct dl_step *s, const struct dl_workload *w)
+static uint64_t patience_ns(const struct davy_step *s, const struct davy_workload *w)
 {
-	bool hold = w->act_rung == DL_RUNG_PAUSE || w->act_rung == DL_RUNG_THROTTLE;
+	bool hold = w->act_rung == DAVY_RUNG_PAUSE || w->act_rung == DAVY_RUNG_THROTTLE;
 
-	return hold ? HOLD_ANSWER_NS : dl_config_ns(&s->core->config, DL_CFG_ACT_TIMEOUT_MS);
+	return hold ? HOLD_ANSWER_NS : davy_config_ns(&s->core->config, DAVY_CFG_ACT_TIMEOUT_MS);
 }
 
-void dl_decide_tick(struct dl_step *s)
+void davy_decide_tick(struct davy_step *s)
 {
 	if (!s->core->world.workload_count)
 		return;
 
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS && s->count + DL_PLANS_SPARE <= s->max; i++) {
-		struct dl_workload *w = &s->core->world.workloads[i];
-		struct dl_plan plan;
+	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS && s->count + DAVY_PLANS_SPARE <= s->max; i++) {
+		struct davy_workload *w = &s->core->world.workloads[i];
+		struct davy_plan plan;
 
 		if (!w->id)
 			continue;
 		if (w->act_plan && s->now_ns - w->act_ns >= patience_ns(s, w))
 			outcome(s, w,
 				-110 /* ETIMEDOUT, the same number wherever it is replayed */);
-		dl_effect_renew(s, w);
-		dl_tuned_tick(s, w);
-		dl_effects_tick(s, w);
+		davy_effect_renew(s, w);
+		davy_tuned_tick(s, w);
+		davy_effects_tick(s, w);
 		if (!w->retry_ns || s->now_ns < w->retry_ns)
 			continue;
 		w->retry_ns = 0;
 		if (!still_wanted(s, w))
 			continue;
-		plan = dl_plan_for(s, w, w->retry_rung, w->retry_hazard);
-		if (plan.rung == DL_RUNG_SHRINK) {
+		plan = davy_plan_for(s, w, w->retry_rung, w->retry_hazard);
+		if (plan.rung == DAVY_RUNG_SHRINK) {
 			plan.knobs = w->retry_knobs;
 			plan.tuning = w->retry_tuning;
 		}
-		dl_propose(s, w, &plan);
+		davy_propose(s, w, &plan);
 	}
 }

@@ -10,7 +10,7 @@
 
 #define RENEW_PARTS 3 /* a lease is renewed when a third of it is left */
 #define TIMES_MOST  8
-#define LATE_NS	    (5 * DL_NS_PER_S) /* a release that nobody told */
+#define LATE_NS	    (5 * DAVY_NS_PER_S) /* a release that nobody told */
 
 static uint64_t doubled(uint64_t ns, uint32_t times, uint64_t most)
 {
@@ -19,25 +19,26 @@ static uint64_t doubled(uint64_t ns, uint32_t times, uint64_t most)
 	return ns < most ? ns : most;
 }
 
-static uint64_t clean_ns(const struct dl_step *s, const struct dl_workload *w)
+static uint64_t clean_ns(const struct davy_step *s, const struct davy_workload *w)
 {
-	return doubled(dl_config_ns(&s->core->config, DL_CFG_CLEAN_MS), w->clean_times,
-		       dl_config_ns(&s->core->config, DL_CFG_CLEAN_MAX_MS));
+	return doubled(davy_config_ns(&s->core->config, DAVY_CFG_CLEAN_MS), w->clean_times,
+		       davy_config_ns(&s->core->config, DAVY_CFG_CLEAN_MAX_MS));
 }
 
 /* What stays until somebody takes it back: not a hold, whose lease ends it, and no mere restart. */
 static bool stays(uint8_t rung)
 {
-	return rung == DL_RUNG_SHRINK || rung == DL_RUNG_SWITCH || rung == DL_RUNG_MIGRATE_CPU ||
-	       rung == DL_RUNG_CAP || rung == DL_RUNG_STOP || rung == DL_RUNG_QUARANTINE;
+	return rung == DAVY_RUNG_SHRINK || rung == DAVY_RUNG_SWITCH ||
+	       rung == DAVY_RUNG_MIGRATE_CPU || rung == DAVY_RUNG_CAP || rung == DAVY_RUNG_STOP ||
+	       rung == DAVY_RUNG_QUARANTINE;
 }
 
-static struct dl_effect *one_more(struct dl_workload *w)
+static struct davy_effect *one_more(struct davy_workload *w)
 {
-	struct dl_effect *e;
+	struct davy_effect *e;
 
-	if (w->effect_count == DL_EFFECTS_MAX) { /* the oldest is what it runs with from now on */
-		memmove(w->effects, w->effects + 1, sizeof(*e) * (DL_EFFECTS_MAX - 1));
+	if (w->effect_count == DAVY_EFFECTS_MAX) { /* the oldest is what it runs with from now on */
+		memmove(w->effects, w->effects + 1, sizeof(*e) * (DAVY_EFFECTS_MAX - 1));
 		w->effect_count--;
 	}
 	e = &w->effects[w->effect_count++];
@@ -45,12 +46,12 @@ static struct dl_effect *one_more(struct dl_workload *w)
 	return e;
 }
 
-static bool is_tuners(const struct dl_workload *w)
+static bool is_tuners(const struct davy_workload *w)
 {
-	return w->act_tuning.why != DL_TUNER_AS_TOLD;
+	return w->act_tuning.why != DAVY_TUNER_AS_TOLD;
 }
 
-static struct dl_effect *tuned(struct dl_workload *w)
+static struct davy_effect *tuned(struct davy_workload *w)
 {
 	for (size_t i = 0; i < w->effect_count; i++)
 		if (w->effects[i].tuned)
@@ -58,9 +59,9 @@ static struct dl_effect *tuned(struct dl_workload *w)
 	return NULL;
 }
 
-static void take_out_at(struct dl_workload *w, size_t at)
+static void take_out_at(struct davy_workload *w, size_t at)
 {
-	struct dl_effect *e = &w->effects[at];
+	struct davy_effect *e = &w->effects[at];
 
 	memmove(e, e + 1, (w->effect_count - at - 1) * sizeof(*e));
 	w->effect_count--;
@@ -68,13 +69,13 @@ static void take_out_at(struct dl_workload *w, size_t at)
 }
 
 /* All that the tuner has set is one effect, which ends when nothing of it is left. */
-static void put_tuned(struct dl_workload *w)
+static void put_tuned(struct davy_workload *w)
 {
-	struct dl_effect *e = tuned(w);
+	struct davy_effect *e = tuned(w);
 
 	if (!e) {
 		e = one_more(w);
-		e->rung = DL_RUNG_SHRINK;
+		e->rung = DAVY_RUNG_SHRINK;
 		e->hazard = w->act_hazard;
 		e->tuned = 1;
 		e->before = w->knobs;
@@ -86,37 +87,37 @@ static void put_tuned(struct dl_workload *w)
 		take_out_at(w, (size_t)(e - w->effects));
 }
 
-void dl_effect_add(struct dl_workload *w)
+void davy_effect_add(struct davy_workload *w)
 {
-	struct dl_effect *e;
+	struct davy_effect *e;
 
 	if (is_tuners(w))
 		put_tuned(w);
-	if (!stays(w->act_rung) || (is_tuners(w) && w->act_rung == DL_RUNG_SHRINK))
+	if (!stays(w->act_rung) || (is_tuners(w) && w->act_rung == DAVY_RUNG_SHRINK))
 		return;
 	e = one_more(w);
 	e->rung = w->act_rung;
 	e->hazard = w->act_hazard;
 	e->before = w->knobs;
 	e->backend = w->act_from;
-	e->until_ns = w->act_rung == DL_RUNG_QUARANTINE ? w->act_until_ns : 0;
+	e->until_ns = w->act_rung == DAVY_RUNG_QUARANTINE ? w->act_until_ns : 0;
 	memcpy(e->device, w->act_device, sizeof(e->device));
-	if (w->act_rung == DL_RUNG_SHRINK)
+	if (w->act_rung == DAVY_RUNG_SHRINK)
 		w->knobs = w->act_knobs;
 }
 
 /* What follows a failure is the tuner's. */
 static bool of_failure(uint8_t hazard)
 {
-	return hazard == DL_HZ_RUNNER_CRASH || hazard == DL_HZ_ENGINE_WEDGED;
+	return hazard == DAVY_HZ_RUNNER_CRASH || hazard == DAVY_HZ_ENGINE_WEDGED;
 }
 
 /* Its clean period begins now: what came before is not known. */
-void dl_effect_left(struct dl_step *s)
+void davy_effect_left(struct davy_step *s)
 {
-	const struct dl_ev_left *in = &s->ev->left;
-	struct dl_workload *w = dl_world_workload(&s->core->world, in->workload);
-	struct dl_effect *e;
+	const struct davy_ev_left *in = &s->ev->left;
+	struct davy_workload *w = davy_world_workload(&s->core->world, in->workload);
+	struct davy_effect *e;
 
 	if (!w || w->act_plan)
 		return;
@@ -124,17 +125,17 @@ void dl_effect_left(struct dl_step *s)
 	e->rung = in->rung;
 	e->hazard = in->hazard;
 	e->depth = in->depth;
-	e->tuned = in->rung == DL_RUNG_SHRINK && of_failure(in->hazard);
+	e->tuned = in->rung == DAVY_RUNG_SHRINK && of_failure(in->hazard);
 	e->before = w->knobs;
 	e->backend = in->backend;
 	memcpy(e->device, in->device, sizeof(e->device));
-	if (in->rung == DL_RUNG_SHRINK)
+	if (in->rung == DAVY_RUNG_SHRINK)
 		w->knobs = in->knobs;
 	w->troubled_ns = s->now_ns;
 }
 
 /* The latest of that rung, 0: of any; NULL: there is none. */
-static const struct dl_effect *latest(const struct dl_workload *w, uint8_t rung)
+static const struct davy_effect *latest(const struct davy_workload *w, uint8_t rung)
 {
 	for (size_t i = w->effect_count; i-- > 0;)
 		if (!rung || w->effects[i].rung == rung)
@@ -142,23 +143,23 @@ static const struct dl_effect *latest(const struct dl_workload *w, uint8_t rung)
 	return NULL;
 }
 
-static void take_out(struct dl_workload *w, uint8_t rung)
+static void take_out(struct davy_workload *w, uint8_t rung)
 {
-	const struct dl_effect *e = latest(w, rung);
+	const struct davy_effect *e = latest(w, rung);
 
 	if (!e)
 		return;
-	if (e->rung == DL_RUNG_SHRINK)
+	if (e->rung == DAVY_RUNG_SHRINK)
 		w->knobs = e->before;
 	take_out_at(w, (size_t)(e - w->effects));
 }
 
-void dl_effect_taken_back(struct dl_step *s, struct dl_workload *w, int32_t result)
+void davy_effect_taken_back(struct davy_step *s, struct davy_workload *w, int32_t result)
 {
-	const struct dl_effect *e = latest(w, w->act_undo);
+	const struct davy_effect *e = latest(w, w->act_undo);
 
 	w->undo_told = 0;
-	if (w->act_undo == DL_RUNG_PAUSE || w->act_undo == DL_RUNG_THROTTLE)
+	if (w->act_undo == DAVY_RUNG_PAUSE || w->act_undo == DAVY_RUNG_THROTTLE)
 		return;
 	w->undone_ns = s->now_ns;
 	if (result) {
@@ -168,30 +169,31 @@ void dl_effect_taken_back(struct dl_step *s, struct dl_workload *w, int32_t resu
 	}
 	if (is_tuners(w))
 		put_tuned(w);
-	if (e && e->tuned && w->act_hazard == DL_HZ_NONE)
-		dl_tuned_forget(s, w); /* an operator knows better */
-	if (!is_tuners(w) || w->act_undo != DL_RUNG_SHRINK)
+	if (e && e->tuned && w->act_hazard == DAVY_HZ_NONE)
+		davy_tuned_forget(s, w); /* an operator knows better */
+	if (!is_tuners(w) || w->act_undo != DAVY_RUNG_SHRINK)
 		take_out(w, w->act_undo);
 }
 
-bool dl_effect_measure_undo(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan)
+bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w,
+			      struct davy_plan *plan)
 {
-	const struct dl_effect *e;
+	const struct davy_effect *e;
 
 	if (!plan->level && w->hold_plan)
 		plan->level = w->hold_rung;
-	if (plan->level == DL_RUNG_PAUSE || plan->level == DL_RUNG_THROTTLE ||
-	    plan->level == DL_RUNG_AWAKE)
+	if (plan->level == DAVY_RUNG_PAUSE || plan->level == DAVY_RUNG_THROTTLE ||
+	    plan->level == DAVY_RUNG_AWAKE)
 		return true; /* nothing can be lost by it */
 	e = latest(w, plan->level);
 	if (!e)
 		return false;
 	plan->level = e->rung;
-	if (plan->tuning.why == DL_TUNER_AS_TOLD)
-		plan->knobs = e->rung == DL_RUNG_SHRINK ? e->before : w->knobs;
-	if (e->rung == DL_RUNG_SWITCH || e->rung == DL_RUNG_MIGRATE_CPU) {
+	if (plan->tuning.why == DAVY_TUNER_AS_TOLD)
+		plan->knobs = e->rung == DAVY_RUNG_SHRINK ? e->before : w->knobs;
+	if (e->rung == DAVY_RUNG_SWITCH || e->rung == DAVY_RUNG_MIGRATE_CPU) {
 		plan->to_backend = e->backend;
-		dl_tuned_come_back(s, w, e->backend, plan);
+		davy_tuned_come_back(s, w, e->backend, plan);
 	}
 	if (!plan->device[0])
 		memcpy(plan->device, e->device, sizeof(plan->device));
@@ -199,7 +201,7 @@ bool dl_effect_measure_undo(struct dl_step *s, const struct dl_workload *w, stru
 }
 
 /* A hazard for which it could be made to pay; what was undone just now may be why. */
-void dl_effects_troubled(struct dl_step *s, struct dl_workload *w)
+void davy_effects_troubled(struct davy_step *s, struct davy_workload *w)
 {
 	w->troubled_ns = s->now_ns;
 	if (!w->undone_ns)
@@ -209,7 +211,7 @@ void dl_effects_troubled(struct dl_step *s, struct dl_workload *w)
 	w->undone_ns = 0;
 }
 
-static uint64_t clean_since_ns(const struct dl_workload *w)
+static uint64_t clean_since_ns(const struct davy_workload *w)
 {
 	uint64_t since = w->troubled_ns > w->act_end_ns ? w->troubled_ns : w->act_end_ns;
 
@@ -217,57 +219,57 @@ static uint64_t clean_since_ns(const struct dl_workload *w)
 }
 
 /* Fills in how far, where that is the tuner's to say. */
-static bool is_due(struct dl_step *s, const struct dl_workload *w, const struct dl_effect *e,
-		   struct dl_plan *plan)
+static bool is_due(struct davy_step *s, const struct davy_workload *w, const struct davy_effect *e,
+		   struct davy_plan *plan)
 {
-	bool back = e->rung == DL_RUNG_SWITCH || e->rung == DL_RUNG_MIGRATE_CPU;
+	bool back = e->rung == DAVY_RUNG_SWITCH || e->rung == DAVY_RUNG_MIGRATE_CPU;
 
-	if (e->rung == DL_RUNG_STOP)
+	if (e->rung == DAVY_RUNG_STOP)
 		return false; /* whoever wants it starts it */
 	if (e->until_ns)
 		return s->now_ns >= e->until_ns;
-	if (e->tuned && dl_tuned_knows(s, w))
-		return dl_tuned_raise(s, w, plan);
+	if (e->tuned && davy_tuned_knows(s, w))
+		return davy_tuned_raise(s, w, plan);
 	if (s->now_ns - clean_since_ns(w) < clean_ns(s, w) || w->deepest < e->depth)
 		return false;
-	return !back || !dl_breaker_is_open(s->core, e->device, e->backend, w->model);
+	return !back || !davy_breaker_is_open(s->core, e->device, e->backend, w->model);
 }
 
-void dl_effects_tick(struct dl_step *s, struct dl_workload *w)
+void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 {
-	const struct dl_effect *e = latest(w, 0);
-	struct dl_plan plan, due = { 0 };
+	const struct davy_effect *e = latest(w, 0);
+	struct davy_plan plan, due = { 0 };
 	uint8_t refusal;
 
 	if (w->undone_ns && !e && s->now_ns - w->undone_ns > clean_ns(s, w))
 		w->undone_ns = w->clean_times = 0;
-	if (!e || e->hazard == DL_HZ_NONE || w->act_plan || w->hold_plan || w->retry_ns ||
-	    s->count + DL_PLANS_SPARE > s->max || !is_due(s, w, e, &due))
+	if (!e || e->hazard == DAVY_HZ_NONE || w->act_plan || w->hold_plan || w->retry_ns ||
+	    s->count + DAVY_PLANS_SPARE > s->max || !is_due(s, w, e, &due))
 		return;
-	plan = dl_plan_for(s, w, DL_RUNG_UNDO, e->hazard);
+	plan = davy_plan_for(s, w, DAVY_RUNG_UNDO, e->hazard);
 	plan.knobs = due.knobs;
 	plan.tuning = due.tuning;
 	plan.level = e->rung;
-	plan.unit = DL_UNIT_NS;
+	plan.unit = DAVY_UNIT_NS;
 	plan.observed = s->now_ns - clean_since_ns(w);
 	plan.threshold = e->until_ns ? 0 : clean_ns(s, w);
 	plan.first_sign_ns = s->now_ns;
-	dl_measure(s, w, &plan);
-	refusal = (uint8_t)dl_consent(s, w, &plan);
-	if (dl_mode_for(s, w) == DL_MODE_ADVISE && !refusal)
-		refusal = DL_REFUSED_COUNT; /* advised once, too */
+	davy_measure(s, w, &plan);
+	refusal = (uint8_t)davy_consent(s, w, &plan);
+	if (davy_mode_for(s, w) == DAVY_MODE_ADVISE && !refusal)
+		refusal = DAVY_REFUSED_COUNT; /* advised once, too */
 	if (refusal && refusal == w->undo_told)
 		return;
 	w->undo_told = refusal;
-	dl_propose(s, w, &plan);
+	davy_propose(s, w, &plan);
 }
 
-void dl_effect_held(struct dl_step *s, struct dl_workload *w)
+void davy_effect_held(struct davy_step *s, struct davy_workload *w)
 {
 	uint64_t soon = clean_ns(s, w);
 	bool again = w->let_go_ns && s->now_ns - w->let_go_ns <= soon;
 
-	if (w->act_rung == DL_RUNG_THROTTLE && w->act_hazard && !w->hold_plan) {
+	if (w->act_rung == DAVY_RUNG_THROTTLE && w->act_hazard && !w->hold_plan) {
 		w->hold_times = (uint8_t)(again ? w->hold_times + (w->hold_times < TIMES_MOST) : 0);
 		w->hold_good_ns = s->now_ns;
 		if (w->hold_times)
@@ -280,9 +282,9 @@ void dl_effect_held(struct dl_step *s, struct dl_workload *w)
 	w->hold_until_ns = s->now_ns + w->act_lease_ns;
 }
 
-void dl_effect_let_go(struct dl_step *s, struct dl_workload *w)
+void davy_effect_let_go(struct davy_step *s, struct davy_workload *w)
 {
-	if (w->hold_rung == DL_RUNG_THROTTLE && w->hold_hazard)
+	if (w->hold_rung == DAVY_RUNG_THROTTLE && w->hold_hazard)
 		w->let_go_ns = s->now_ns;
 	w->hold_plan = 0;
 	w->hold_permille = 0;
@@ -290,10 +292,10 @@ void dl_effect_let_go(struct dl_step *s, struct dl_workload *w)
 }
 
 /* Why it is renewed: what is seen, or nothing but that it came back before. */
-static struct dl_plan renewal_of(struct dl_step *s, const struct dl_workload *w,
-				 const struct dl_plan *note)
+static struct davy_plan renewal_of(struct davy_step *s, const struct davy_workload *w,
+				   const struct davy_plan *note)
 {
-	struct dl_plan plan = dl_plan_for(s, w, DL_RUNG_THROTTLE, w->hold_hazard);
+	struct davy_plan plan = davy_plan_for(s, w, DAVY_RUNG_THROTTLE, w->hold_hazard);
 
 	plan.on_permille = w->hold_permille;
 	if (!note)
@@ -307,25 +309,25 @@ static struct dl_plan renewal_of(struct dl_step *s, const struct dl_workload *w,
 }
 
 /* An operator's throttle ends with its lease, as does a pause. */
-void dl_effect_renew(struct dl_step *s, struct dl_workload *w)
+void davy_effect_renew(struct davy_step *s, struct davy_workload *w)
 {
-	uint64_t lease_ns = dl_config_ns(&s->core->config, DL_CFG_THROTTLE_LEASE_MS);
-	const struct dl_plan *note;
-	struct dl_plan plan;
+	uint64_t lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_THROTTLE_LEASE_MS);
+	const struct davy_plan *note;
+	struct davy_plan plan;
 
-	if (!w->hold_plan || w->act_plan || s->count + DL_PLANS_SPARE > s->max)
+	if (!w->hold_plan || w->act_plan || s->count + DAVY_PLANS_SPARE > s->max)
 		return;
 	if (s->now_ns >= w->hold_until_ns + LATE_NS) {
-		dl_effect_let_go(s, w);
+		davy_effect_let_go(s, w);
 		return;
 	}
-	if (w->hold_rung != DL_RUNG_THROTTLE || !w->hold_hazard || s->now_ns > w->hold_until_ns ||
+	if (w->hold_rung != DAVY_RUNG_THROTTLE || !w->hold_hazard || s->now_ns > w->hold_until_ns ||
 	    w->hold_until_ns - s->now_ns > lease_ns / RENEW_PARTS)
 		return;
-	note = dl_ladder_throttles(s->core, w);
+	note = davy_ladder_throttles(s->core, w);
 	if (!note && s->now_ns >= w->hold_good_ns)
 		return;
 	plan = renewal_of(s, w, note);
-	if (dl_measure(s, w, &plan) && !dl_consent(s, w, &plan))
-		dl_propose(s, w, &plan);
+	if (davy_measure(s, w, &plan) && !davy_consent(s, w, &plan))
+		davy_propose(s, w, &plan);
 }

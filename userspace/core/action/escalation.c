@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define RUNGS	 6
-#define FRESH_NS (5 * DL_NS_PER_S) /* an alarm outlives its sign: no act without one */
-#define PAYS	 250		   /* permille of what is short that make one pay */
+#define FRESH_NS (5 * DAVY_NS_PER_S) /* an alarm outlives its sign: no act without one */
+#define PAYS	 250		     /* permille of what is short that make one pay */
 
 struct row {
 	uint8_t hazard;
@@ -22,40 +22,40 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{ DL_HZ_JOB_HEADROOM, 2, { DL_RUNG_SHRINK }, NULL },
-	{ DL_HZ_JOB_HEADROOM,
+	{ DAVY_HZ_JOB_HEADROOM, 2, { DAVY_RUNG_SHRINK }, NULL },
+	{ DAVY_HZ_JOB_HEADROOM,
 	  3,
-	  { DL_RUNG_PAUSE, DL_RUNG_SHRINK, DL_RUNG_MIGRATE_CPU, DL_RUNG_RESTART },
+	  { DAVY_RUNG_PAUSE, DAVY_RUNG_SHRINK, DAVY_RUNG_MIGRATE_CPU, DAVY_RUNG_RESTART },
 	  NULL },
-	{ DL_HZ_JOB_STALL,
+	{ DAVY_HZ_JOB_STALL,
 	  3,
-	  { DL_RUNG_PAUSE, DL_RUNG_SHRINK, DL_RUNG_MIGRATE_CPU, DL_RUNG_RESTART },
+	  { DAVY_RUNG_PAUSE, DAVY_RUNG_SHRINK, DAVY_RUNG_MIGRATE_CPU, DAVY_RUNG_RESTART },
 	  NULL },
-	{ DL_HZ_EVICTION_STORM,
+	{ DAVY_HZ_EVICTION_STORM,
 	  2,
-	  { DL_RUNG_PAUSE, DL_RUNG_THROTTLE, DL_RUNG_THROTTLE },
+	  { DAVY_RUNG_PAUSE, DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE },
 	  NULL }, /* who runs at a share of the time evicts at that share */
-	{ DL_HZ_EVICTION_STORM,
+	{ DAVY_HZ_EVICTION_STORM,
 	  3,
-	  { DL_RUNG_PAUSE, DL_RUNG_THROTTLE, DL_RUNG_THROTTLE, DL_RUNG_UNLOAD, DL_RUNG_CAP,
-	    DL_RUNG_SHRINK },
+	  { DAVY_RUNG_PAUSE, DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE, DAVY_RUNG_UNLOAD,
+	    DAVY_RUNG_CAP, DAVY_RUNG_SHRINK },
 	  NULL },
-	{ DL_HZ_QUEUE_THRASH, 2, { DL_RUNG_THROTTLE, DL_RUNG_THROTTLE }, NULL },
-	{ DL_HZ_EXHAUSTION, 2, { DL_RUNG_UNLOAD, DL_RUNG_CAP, DL_RUNG_SHRINK }, NULL },
-	{ DL_HZ_SILENT_SPILL, 2, { DL_RUNG_UNLOAD, DL_RUNG_CAP, DL_RUNG_SHRINK }, NULL },
-	{ DL_HZ_ALLOC_FAILURE, 3, { DL_RUNG_UNLOAD, DL_RUNG_SHRINK }, NULL },
-	{ DL_HZ_RESTORE_HOG, 3, { DL_RUNG_UNLOAD, DL_RUNG_SHRINK, DL_RUNG_RESTART }, NULL },
-	{ DL_HZ_HOST_PRESSURE, 1, { DL_RUNG_AWAKE }, "suspend" },
-	{ DL_HZ_HOST_PRESSURE, 2, { DL_RUNG_UNLOAD, DL_RUNG_CAP }, NULL },
-	{ DL_HZ_HOST_PRESSURE,
+	{ DAVY_HZ_QUEUE_THRASH, 2, { DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE }, NULL },
+	{ DAVY_HZ_EXHAUSTION, 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK }, NULL },
+	{ DAVY_HZ_SILENT_SPILL, 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK }, NULL },
+	{ DAVY_HZ_ALLOC_FAILURE, 3, { DAVY_RUNG_UNLOAD, DAVY_RUNG_SHRINK }, NULL },
+	{ DAVY_HZ_RESTORE_HOG, 3, { DAVY_RUNG_UNLOAD, DAVY_RUNG_SHRINK, DAVY_RUNG_RESTART }, NULL },
+	{ DAVY_HZ_HOST_PRESSURE, 1, { DAVY_RUNG_AWAKE }, "suspend" },
+	{ DAVY_HZ_HOST_PRESSURE, 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP }, NULL },
+	{ DAVY_HZ_HOST_PRESSURE,
 	  3,
-	  { DL_RUNG_UNLOAD, DL_RUNG_CAP, DL_RUNG_SHRINK, DL_RUNG_RESTART, DL_RUNG_STOP },
+	  { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK, DAVY_RUNG_RESTART, DAVY_RUNG_STOP },
 	  NULL },
-	{ DL_HZ_FAULT_STORM, 3, { DL_RUNG_SWITCH, DL_RUNG_MIGRATE_CPU }, NULL },
-	{ DL_HZ_RESET, 3, { DL_RUNG_SWITCH, DL_RUNG_MIGRATE_CPU }, NULL },
+	{ DAVY_HZ_FAULT_STORM, 3, { DAVY_RUNG_SWITCH, DAVY_RUNG_MIGRATE_CPU }, NULL },
+	{ DAVY_HZ_RESET, 3, { DAVY_RUNG_SWITCH, DAVY_RUNG_MIGRATE_CPU }, NULL },
 };
 
-static const struct row *row_of(const struct dl_plan *note)
+static const struct row *row_of(const struct davy_plan *note)
 {
 	const struct row *best = NULL;
 
@@ -63,30 +63,31 @@ static const struct row *row_of(const struct dl_plan *note)
 		const struct row *r = &rows[i];
 
 		if (r->hazard == note->hazard && note->level >= r->level &&
-		    (!r->detail || dl_same_name(r->detail, note->detail)))
+		    (!r->detail || davy_same_name(r->detail, note->detail)))
 			best = r; /* those of one hazard are in the order of their levels */
 	}
 	return best;
 }
 
 /* One that evicts is told from its victim by the sign itself; of others the shares tell. */
-static bool names_its_culprit(const struct dl_plan *note)
+static bool names_its_culprit(const struct davy_plan *note)
 {
-	return note->hazard == DL_HZ_EVICTION_STORM || note->hazard == DL_HZ_QUEUE_THRASH;
+	return note->hazard == DAVY_HZ_EVICTION_STORM || note->hazard == DAVY_HZ_QUEUE_THRASH;
 }
 
-static uint16_t share_of_short(const struct dl_plan *note, const struct dl_share *share)
+static uint16_t share_of_short(const struct davy_plan *note, const struct davy_share *share)
 {
-	return note->hazard == DL_HZ_JOB_STALL || note->hazard == DL_HZ_JOB_HEADROOM
+	return note->hazard == DAVY_HZ_JOB_STALL || note->hazard == DAVY_HZ_JOB_HEADROOM
 		       ? share->engine_permille
 		       : share->memory_permille;
 }
 
 /* A process that an act has replaced already is not what the workload is now. */
-static struct dl_workload *workload_of(struct dl_step *s, const struct dl_plan *note, uint32_t pid)
+static struct davy_workload *workload_of(struct davy_step *s, const struct davy_plan *note,
+					 uint32_t pid)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, pid);
-	struct dl_workload *w = p ? dl_world_workload(&s->core->world, p->workload) : NULL;
+	const struct davy_process *p = davy_world_process(&s->core->world, pid);
+	struct davy_workload *w = p ? davy_world_workload(&s->core->world, p->workload) : NULL;
 
 	if (!w || pid == note->victim_pid || (pid != w->pid && p->met_ns < w->replaced_ns))
 		return NULL;
@@ -94,7 +95,7 @@ static struct dl_workload *workload_of(struct dl_step *s, const struct dl_plan *
 }
 
 /* Takes the candidate when it may be acted on; else keeps the first one, for the refusal. */
-static bool suits(struct dl_workload *w, struct dl_workload **choice)
+static bool suits(struct davy_workload *w, struct davy_workload **choice)
 {
 	if (w && w->adopted && !w->pinned) {
 		*choice = w;
@@ -109,19 +110,19 @@ static bool suits(struct dl_workload *w, struct dl_workload **choice)
  * Who is made to pay: who has most of what is short, then the subject, then the others by their
  * share. NULL: nobody's workload.
  */
-static struct dl_workload *target_of(struct dl_step *s, const struct dl_plan *note)
+static struct davy_workload *target_of(struct davy_step *s, const struct davy_plan *note)
 {
-	struct dl_workload *choice = NULL;
+	struct davy_workload *choice = NULL;
 	bool named = names_its_culprit(note);
 
-	if (named && !note->victim_pid && note->hazard == DL_HZ_QUEUE_THRASH)
+	if (named && !note->victim_pid && note->hazard == DAVY_HZ_QUEUE_THRASH)
 		return NULL; /* its subject is who suffers */
 	if (!named && suits(workload_of(s, note, note->culprit_pid), &choice))
 		return choice;
 	if (suits(workload_of(s, note, note->pid), &choice) || named)
 		return choice;
-	for (size_t i = 0; i < note->share_count && i < DL_PLAN_SHARES; i++) {
-		const struct dl_share *share = &note->shares[i];
+	for (size_t i = 0; i < note->share_count && i < DAVY_PLAN_SHARES; i++) {
+		const struct davy_share *share = &note->shares[i];
 
 		if (share_of_short(note, share) >= PAYS &&
 		    suits(workload_of(s, note, share->pid), &choice))
@@ -130,10 +131,10 @@ static struct dl_workload *target_of(struct dl_step *s, const struct dl_plan *no
 	return choice;
 }
 
-static struct dl_plan plan_of(struct dl_step *s, const struct dl_alarm *a,
-			      const struct dl_workload *w)
+static struct davy_plan plan_of(struct davy_step *s, const struct davy_alarm *a,
+				const struct davy_workload *w)
 {
-	struct dl_plan plan = a->note, own = dl_plan_for(s, w, DL_RUNG_NOTE, a->note.hazard);
+	struct davy_plan plan = a->note, own = davy_plan_for(s, w, DAVY_RUNG_NOTE, a->note.hazard);
 
 	plan.at_ns = s->now_ns;
 	plan.workload = w->id;
@@ -149,32 +150,34 @@ static struct dl_plan plan_of(struct dl_step *s, const struct dl_alarm *a,
 }
 
 /* The next rung of the row that has an effect on the workload; false: there is none left. */
-static bool next_rung(struct dl_step *s, struct dl_alarm *a, const struct row *row,
-		      struct dl_workload *w, struct dl_plan *ret_plan)
+static bool next_rung(struct davy_step *s, struct davy_alarm *a, const struct row *row,
+		      struct davy_workload *w, struct davy_plan *ret_plan)
 {
-	struct dl_plan plan = plan_of(s, a, w), blank = plan;
+	struct davy_plan plan = plan_of(s, a, w), blank = plan;
 
 	if (a->at)
 		blank.passed_rung = row->rung[a->at - 1];
 	for (; a->at < RUNGS && row->rung[a->at]; a->at++) {
-		enum dl_refusal refusal;
+		enum davy_refusal refusal;
 
 		plan = blank;
 		plan.rung = row->rung[a->at];
-		refusal = dl_measure(s, w, &plan) ? dl_consent(s, w, &plan) : DL_REFUSED_UNABLE;
-		if (refusal != DL_REFUSED_UNABLE) {
+		refusal =
+			davy_measure(s, w, &plan) ? davy_consent(s, w, &plan) : DAVY_REFUSED_UNABLE;
+		if (refusal != DAVY_REFUSED_UNABLE) {
 			*ret_plan = plan;
 			return true;
 		}
 		blank.passed_rung = plan.rung;
-		blank.passed_because = DL_REFUSED_UNABLE;
+		blank.passed_because = DAVY_REFUSED_UNABLE;
 	}
 	return false;
 }
 
-static bool is_due(const struct dl_step *s, const struct dl_alarm *a, const struct dl_workload *w)
+static bool is_due(const struct davy_step *s, const struct davy_alarm *a,
+		   const struct davy_workload *w)
 {
-	uint64_t settle_ns = dl_config_ns(&s->core->config, DL_CFG_SETTLE_MS);
+	uint64_t settle_ns = davy_config_ns(&s->core->config, DAVY_CFG_SETTLE_MS);
 
 	if (w->act_plan)
 		return false;
@@ -188,13 +191,13 @@ static bool is_due(const struct dl_step *s, const struct dl_alarm *a, const stru
 }
 
 /* What stands in the way, and what is only advised, is told once and not at every look. */
-static bool told_before(struct dl_step *s, struct dl_alarm *a, struct dl_workload *w,
-			const struct dl_plan *plan)
+static bool told_before(struct davy_step *s, struct davy_alarm *a, struct davy_workload *w,
+			const struct davy_plan *plan)
 {
-	uint8_t refusal = (uint8_t)dl_consent(s, w, plan);
+	uint8_t refusal = (uint8_t)davy_consent(s, w, plan);
 
-	if (!refusal && dl_mode_for(s, w) == DL_MODE_ADVISE)
-		refusal = DL_REFUSED_COUNT;
+	if (!refusal && davy_mode_for(s, w) == DAVY_MODE_ADVISE)
+		refusal = DAVY_REFUSED_COUNT;
 	if (refusal && a->told_rung == plan->rung && a->told_refusal == refusal)
 		return true;
 	a->told_rung = plan->rung;
@@ -202,84 +205,84 @@ static bool told_before(struct dl_step *s, struct dl_alarm *a, struct dl_workloa
 	return false;
 }
 
-static void count_failure(struct dl_step *s, struct dl_alarm *a, const struct dl_workload *w)
+static void count_failure(struct davy_step *s, struct davy_alarm *a, const struct davy_workload *w)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);
+	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
 
 	if (!a->note.device_class || a->counted || !p)
 		return;
 	a->counted = true;
-	dl_breaker_failure(s, p, &a->note);
+	davy_breaker_failure(s, p, &a->note);
 }
 
-static void consider(struct dl_step *s, struct dl_alarm *a)
+static void consider(struct davy_step *s, struct davy_alarm *a)
 {
 	const struct row *row = row_of(&a->note);
-	struct dl_workload *w = row ? target_of(s, &a->note) : NULL;
-	struct dl_plan plan;
+	struct davy_workload *w = row ? target_of(s, &a->note) : NULL;
+	struct davy_plan plan;
 
 	if (!w)
 		return;
 	a->target = w->id;
 	if (a->note.level > 1)
-		dl_effects_troubled(s, w);
-	if (s->count + DL_PLANS_SPARE > s->max || !is_due(s, a, w) ||
+		davy_effects_troubled(s, w);
+	if (s->count + DAVY_PLANS_SPARE > s->max || !is_due(s, a, w) ||
 	    !next_rung(s, a, row, w, &plan) || told_before(s, a, w, &plan))
 		return;
-	if (!a->told_refusal && dl_replaces(plan.rung))
+	if (!a->told_refusal && davy_replaces(plan.rung))
 		count_failure(s, a, w);
-	dl_propose(s, w, &plan);
-	if (plan.verdict == DL_VERDICT_REFUSED ||
-	    (plan.verdict == DL_VERDICT_ADVISED && plan.rung != DL_RUNG_PAUSE))
+	davy_propose(s, w, &plan);
+	if (plan.verdict == DAVY_VERDICT_REFUSED ||
+	    (plan.verdict == DAVY_VERDICT_ADVISED && plan.rung != DAVY_RUNG_PAUSE))
 		return;
 	a->at++;
 	a->acted = true;
-	a->hurried = plan.verdict == DL_VERDICT_ADVISED; /* what would follow the pause */
+	a->hurried = plan.verdict == DAVY_VERDICT_ADVISED; /* what would follow the pause */
 }
 
-void dl_ladder_raised(struct dl_step *s, struct dl_alarm *a)
+void davy_ladder_raised(struct davy_step *s, struct davy_alarm *a)
 {
 	assert(a->used);
 	if (s->core->world.workload_count)
 		consider(s, a);
 }
 
-void dl_ladder_tick(struct dl_step *s)
+void davy_ladder_tick(struct davy_step *s)
 {
 	if (!s->core->world.workload_count || !s->core->alarm_count)
 		return;
-	for (size_t i = 0; i < DL_CORE_ALARMS; i++) {
-		struct dl_alarm *a = &s->core->alarms[i];
-		struct dl_workload *w;
+	for (size_t i = 0; i < DAVY_CORE_ALARMS; i++) {
+		struct davy_alarm *a = &s->core->alarms[i];
+		struct davy_workload *w;
 
 		if (!a->used)
 			continue;
-		w = dl_world_workload(&s->core->world, a->note.workload);
+		w = davy_world_workload(&s->core->world, a->note.workload);
 		if (w && a->note.level > 1 && w->id != a->target)
-			dl_effects_troubled(s, w);
+			davy_effects_troubled(s, w);
 		consider(s, a);
 	}
 }
 
 /* What replaces is begun while it stands still; what holds it less, when the pause is over. */
-static bool follows(const struct dl_alarm *a, bool paused)
+static bool follows(const struct davy_alarm *a, bool paused)
 {
 	const struct row *row = row_of(&a->note);
 
-	if (!row || !a->at || a->at == RUNGS || row->rung[a->at - 1] != DL_RUNG_PAUSE)
+	if (!row || !a->at || a->at == RUNGS || row->rung[a->at - 1] != DAVY_RUNG_PAUSE)
 		return false;
-	return dl_replaces(row->rung[a->at]) == paused;
+	return davy_replaces(row->rung[a->at]) == paused;
 }
 
-static bool acted_on(const struct dl_alarm *a, const struct dl_workload *w)
+static bool acted_on(const struct davy_alarm *a, const struct davy_workload *w)
 {
 	return a->used && a->target == w->id && a->acted;
 }
 
-void dl_ladder_after_pause(struct dl_step *s, struct dl_workload *w, bool paused)
+void davy_ladder_after_pause(struct davy_step *s, struct davy_workload *w, bool paused)
 {
-	for (size_t i = 0; s->core->alarm_count && i < DL_CORE_ALARMS; i++) {
-		struct dl_alarm *a = &s->core->alarms[i];
+	for (size_t i = 0; s->core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
+		struct davy_alarm *a = &s->core->alarms[i];
 
 		if (!acted_on(a, w) || !follows(a, paused))
 			continue;
@@ -289,10 +292,10 @@ void dl_ladder_after_pause(struct dl_step *s, struct dl_workload *w, bool paused
 	}
 }
 
-void dl_ladder_go_on(struct dl_step *s, struct dl_workload *w, uint8_t hazard)
+void davy_ladder_go_on(struct davy_step *s, struct davy_workload *w, uint8_t hazard)
 {
-	for (size_t i = 0; s->core->alarm_count && i < DL_CORE_ALARMS; i++) {
-		struct dl_alarm *a = &s->core->alarms[i];
+	for (size_t i = 0; s->core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
+		struct davy_alarm *a = &s->core->alarms[i];
 
 		if (!acted_on(a, w) || a->note.hazard != hazard)
 			continue;
@@ -302,13 +305,15 @@ void dl_ladder_go_on(struct dl_step *s, struct dl_workload *w, uint8_t hazard)
 	}
 }
 
-const struct dl_plan *dl_ladder_throttles(const struct dl_core *core, const struct dl_workload *w)
+const struct davy_plan *davy_ladder_throttles(const struct davy_core *core,
+					      const struct davy_workload *w)
 {
-	for (size_t i = 0; core->alarm_count && i < DL_CORE_ALARMS; i++) {
-		const struct dl_alarm *a = &core->alarms[i];
+	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
+		const struct davy_alarm *a = &core->alarms[i];
 		const struct row *row = a->used && a->target == w->id ? row_of(&a->note) : NULL;
 
-		if (row && (row->rung[0] == DL_RUNG_THROTTLE || row->rung[1] == DL_RUNG_THROTTLE))
+		if (row &&
+		    (row->rung[0] == DAVY_RUNG_THROTTLE || row->rung[1] == DAVY_RUNG_THROTTLE))
 			return &a->note;
 	}
 	return NULL;

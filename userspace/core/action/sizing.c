@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-bool dl_replaces(uint32_t rung)
+bool davy_replaces(uint32_t rung)
 {
-	return rung == DL_RUNG_RESTART || rung == DL_RUNG_MIGRATE_CPU || rung == DL_RUNG_SHRINK ||
-	       rung == DL_RUNG_SWITCH;
+	return rung == DAVY_RUNG_RESTART || rung == DAVY_RUNG_MIGRATE_CPU ||
+	       rung == DAVY_RUNG_SHRINK || rung == DAVY_RUNG_SWITCH;
 }
 
 /* As it runs: what we have set, else what its command says. */
@@ -25,27 +25,27 @@ static uint32_t half_power(uint32_t value)
 	return power; /* the largest power of two below the value */
 }
 
-uint32_t dl_ubatch_floor(const struct dl_step *s, const struct dl_workload *w)
+uint32_t davy_ubatch_floor(const struct davy_step *s, const struct davy_workload *w)
 {
-	uint64_t least = dl_config_u64(&s->core->config, DL_CFG_HEADROOM_UBATCH_FLOOR);
+	uint64_t least = davy_config_u64(&s->core->config, DAVY_CFG_HEADROOM_UBATCH_FLOOR);
 
 	return w->ubatch_floor ? w->ubatch_floor : (uint32_t)least;
 }
 
 /* People have pinned it. */
-static bool is_fixed(const struct dl_workload *w, enum dl_tuner_knob knob)
+static bool is_fixed(const struct davy_workload *w, enum davy_tuner_knob knob)
 {
 	return w->fixed & 1u << knob;
 }
 
 /* False: it is as small as it may be, or nobody knows how large it is. */
-static bool smaller_ubatch(struct dl_step *s, const struct dl_workload *w,
-			   const struct dl_process *p, struct dl_plan *plan)
+static bool smaller_ubatch(struct davy_step *s, const struct davy_workload *w,
+			   const struct davy_process *p, struct davy_plan *plan)
 {
 	uint32_t now = in_force(w->knobs.ubatch, p ? p->ubatch : 0), next;
-	uint32_t least = dl_ubatch_floor(s, w);
+	uint32_t least = davy_ubatch_floor(s, w);
 
-	if (now < 2 || is_fixed(w, DL_TUNER_UBATCH))
+	if (now < 2 || is_fixed(w, DAVY_TUNER_UBATCH))
 		return false;
 	next = half_power(now);
 	if (plan->fitting_ubatch && plan->fitting_ubatch < next)
@@ -54,29 +54,29 @@ static bool smaller_ubatch(struct dl_step *s, const struct dl_workload *w,
 	return next >= least;
 }
 
-static bool smaller_context(struct dl_step *s, const struct dl_workload *w,
-			    const struct dl_process *p, struct dl_plan *plan)
+static bool smaller_context(struct davy_step *s, const struct davy_workload *w,
+			    const struct davy_process *p, struct davy_plan *plan)
 {
 	uint32_t slots = in_force(w->knobs.parallel, p ? p->parallel : 0);
 	uint32_t now = in_force(w->knobs.context, p ? p->context_size : 0);
-	uint64_t least = dl_config_u64(&s->core->config, DL_CFG_CONTEXT_FLOOR);
+	uint64_t least = davy_config_u64(&s->core->config, DAVY_CFG_CONTEXT_FLOOR);
 
 	plan->knobs = w->knobs;
-	if (now / 2 >= least && !is_fixed(w, DL_TUNER_CONTEXT)) {
+	if (now / 2 >= least && !is_fixed(w, DAVY_TUNER_CONTEXT)) {
 		plan->knobs.context = now / 2;
 		return true;
 	}
 	plan->knobs.parallel = slots / 2;
-	return slots > 1 && !is_fixed(w, DL_TUNER_PARALLEL);
+	return slots > 1 && !is_fixed(w, DAVY_TUNER_PARALLEL);
 }
 
 /* A headroom that stands for the same process has found out which one fits. */
-static uint32_t fitting_by_headroom(const struct dl_core *core, const struct dl_process *p)
+static uint32_t fitting_by_headroom(const struct davy_core *core, const struct davy_process *p)
 {
-	for (size_t i = 0; core->alarm_count && i < DL_CORE_ALARMS; i++) {
-		const struct dl_alarm *a = &core->alarms[i];
+	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
+		const struct davy_alarm *a = &core->alarms[i];
 
-		if (a->used && a->note.hazard == DL_HZ_JOB_HEADROOM && a->note.pid == p->pid)
+		if (a->used && a->note.hazard == DAVY_HZ_JOB_HEADROOM && a->note.pid == p->pid)
 			return a->note.fitting_ubatch;
 	}
 	return 0;
@@ -86,13 +86,13 @@ static uint32_t fitting_by_headroom(const struct dl_core *core, const struct dl_
  * Jobs that take too long get shorter with the ubatch, memory that runs out is that of the context.
  * Just before a timeout only a ubatch that is known to fit is worth the time to start again.
  */
-static bool shrink(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan)
+static bool shrink(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);
-	bool of_time = plan->hazard == DL_HZ_JOB_STALL || plan->hazard == DL_HZ_JOB_HEADROOM;
+	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
+	bool of_time = plan->hazard == DAVY_HZ_JOB_STALL || plan->hazard == DAVY_HZ_JOB_HEADROOM;
 
 	plan->knobs = w->knobs;
-	if (!of_time && plan->hazard != DL_HZ_NONE)
+	if (!of_time && plan->hazard != DAVY_HZ_NONE)
 		return smaller_context(s, w, p, plan);
 	if (of_time)
 		plan->fitting_ubatch = p ? fitting_by_headroom(s->core, p) : 0;
@@ -101,32 +101,32 @@ static bool shrink(struct dl_step *s, const struct dl_workload *w, struct dl_pla
 	return smaller_ubatch(s, w, p, plan);
 }
 
-static bool throttle(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan)
+static bool throttle(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
-	uint16_t on = (uint16_t)s->core->config.value[DL_CFG_THROTTLE_ON];
-	uint16_t least = (uint16_t)s->core->config.value[DL_CFG_THROTTLE_ON_LEAST];
-	bool throttled = w->hold_plan && w->hold_rung == DL_RUNG_THROTTLE;
+	uint16_t on = (uint16_t)s->core->config.value[DAVY_CFG_THROTTLE_ON];
+	uint16_t least = (uint16_t)s->core->config.value[DAVY_CFG_THROTTLE_ON_LEAST];
+	bool throttled = w->hold_plan && w->hold_rung == DAVY_RUNG_THROTTLE;
 
 	if (!plan->lease_ns)
-		plan->lease_ns = dl_config_ns(&s->core->config, DL_CFG_THROTTLE_LEASE_MS);
+		plan->lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_THROTTLE_LEASE_MS);
 	if (plan->on_permille)
 		return true;
 	plan->on_permille = throttled ? least : on;
 	return !throttled || w->hold_permille > least;
 }
 
-static bool pause(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan)
+static bool pause(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	if (!plan->lease_ns)
-		plan->lease_ns = dl_config_ns(&s->core->config, DL_CFG_PAUSE_LEASE_MS);
-	return !w->hold_plan || w->hold_rung != DL_RUNG_PAUSE;
+		plan->lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_PAUSE_LEASE_MS);
+	return !w->hold_plan || w->hold_rung != DAVY_RUNG_PAUSE;
 }
 
 /* It may keep what it has and get no more. */
-static bool cap(const struct dl_workload *w, struct dl_plan *plan)
+static bool cap(const struct davy_workload *w, struct davy_plan *plan)
 {
 	for (size_t i = 0; i < w->effect_count; i++)
-		if (w->effects[i].rung == DL_RUNG_CAP && plan->hazard != DL_HZ_NONE)
+		if (w->effects[i].rung == DAVY_RUNG_CAP && plan->hazard != DAVY_HZ_NONE)
 			return false;
 	for (size_t i = 0; !plan->cap_bytes && i < plan->share_count; i++)
 		if (plan->shares[i].pid == w->pid)
@@ -135,40 +135,41 @@ static bool cap(const struct dl_workload *w, struct dl_plan *plan)
 }
 
 /* Another one that this driver's GPUs have; Vulkan is there for all of them. */
-static uint8_t other_backend(const struct dl_core *core, const struct dl_workload *w,
+static uint8_t other_backend(const struct davy_core *core, const struct davy_workload *w,
 			     const char *device)
 {
-	const struct dl_device_state *d = dl_world_device(&core->world, device);
+	const struct davy_device_state *d = davy_world_device(&core->world, device);
 	const char *driver = d ? d->driver : "";
 
-	if (w->backend == DL_BACKEND_CPU || w->backend == DL_BACKEND_UNKNOWN)
-		return DL_BACKEND_UNKNOWN;
-	if (w->backend != DL_BACKEND_VULKAN)
-		return DL_BACKEND_VULKAN;
-	if (dl_same_name(driver, "amdgpu"))
-		return DL_BACKEND_ROCM;
-	if (dl_same_name(driver, "nvidia"))
-		return DL_BACKEND_CUDA;
-	return dl_same_name(driver, "xe") || dl_same_name(driver, "i915") ? DL_BACKEND_SYCL
-									  : DL_BACKEND_UNKNOWN;
+	if (w->backend == DAVY_BACKEND_CPU || w->backend == DAVY_BACKEND_UNKNOWN)
+		return DAVY_BACKEND_UNKNOWN;
+	if (w->backend != DAVY_BACKEND_VULKAN)
+		return DAVY_BACKEND_VULKAN;
+	if (davy_same_name(driver, "amdgpu"))
+		return DAVY_BACKEND_ROCM;
+	if (davy_same_name(driver, "nvidia"))
+		return DAVY_BACKEND_CUDA;
+	return davy_same_name(driver, "xe") || davy_same_name(driver, "i915")
+		       ? DAVY_BACKEND_SYCL
+		       : DAVY_BACKEND_UNKNOWN;
 }
 
 /* A reset under way or failed, faults, a device that its engine has lost. */
-static bool device_fails(struct dl_step *s, const struct dl_workload *w, const char *device)
+static bool device_fails(struct davy_step *s, const struct davy_workload *w, const char *device)
 {
-	const struct dl_core *core = s->core;
+	const struct davy_core *core = s->core;
 
-	for (size_t i = 0; core->alarm_count && i < DL_CORE_ALARMS; i++) {
-		const struct dl_plan *n = &core->alarms[i].note;
-		bool same = dl_same_name(n->device, device);
+	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
+		const struct davy_plan *n = &core->alarms[i].note;
+		bool same = davy_same_name(n->device, device);
 
 		if (!core->alarms[i].used)
 			continue;
-		if (n->hazard == DL_HZ_RESET && n->level > 1 && same)
+		if (n->hazard == DAVY_HZ_RESET && n->level > 1 && same)
 			return true;
-		if (n->hazard == DL_HZ_FAULT_STORM && n->level > 2 && same)
+		if (n->hazard == DAVY_HZ_FAULT_STORM && n->level > 2 && same)
 			return true;
-		if ((n->hazard == DL_HZ_ENGINE_EXCEPTION || n->hazard == DL_HZ_ENGINE_WEDGED) &&
+		if ((n->hazard == DAVY_HZ_ENGINE_EXCEPTION || n->hazard == DAVY_HZ_ENGINE_WEDGED) &&
 		    n->level > 2 && n->workload == w->id)
 			return true;
 	}
@@ -176,48 +177,49 @@ static bool device_fails(struct dl_step *s, const struct dl_workload *w, const c
 }
 
 /* After a reset the other backend may find a device that is no better: only one that answers. */
-static bool switch_backend(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan)
+static bool switch_backend(struct davy_step *s, const struct davy_workload *w,
+			   struct davy_plan *plan)
 {
-	const struct dl_device_state *d = dl_world_device(&s->core->world, plan->device);
+	const struct davy_device_state *d = davy_world_device(&s->core->world, plan->device);
 
 	if (!plan->to_backend)
 		plan->to_backend = other_backend(s->core, w, plan->device);
 	if (!plan->to_backend || plan->to_backend == w->backend || (d && d->resetting_ns))
 		return false;
-	return plan->hazard == DL_HZ_NONE ||
-	       !dl_breaker_is_open(s->core, plan->device, plan->to_backend, w->model);
+	return plan->hazard == DAVY_HZ_NONE ||
+	       !davy_breaker_is_open(s->core, plan->device, plan->to_backend, w->model);
 }
 
 /* A new process begins with little; when it has filled the host's memory soon, so will the next. */
-static bool worth_a_restart(struct dl_step *s, const struct dl_workload *w,
-			    const struct dl_plan *plan)
+static bool worth_a_restart(struct davy_step *s, const struct davy_workload *w,
+			    const struct davy_plan *plan)
 {
-	return plan->hazard != DL_HZ_HOST_PRESSURE || !w->replaced_ns ||
-	       s->now_ns - w->replaced_ns > dl_config_ns(&s->core->config, DL_CFG_CLEAN_MS);
+	return plan->hazard != DAVY_HZ_HOST_PRESSURE || !w->replaced_ns ||
+	       s->now_ns - w->replaced_ns > davy_config_ns(&s->core->config, DAVY_CFG_CLEAN_MS);
 }
 
-bool dl_measure(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan)
+bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
-	uint8_t undone = plan->rung == DL_RUNG_UNDO ? plan->level : 0;
+	uint8_t undone = plan->rung == DAVY_RUNG_UNDO ? plan->level : 0;
 	bool can = true;
 
-	if (plan->rung == DL_RUNG_PAUSE)
+	if (plan->rung == DAVY_RUNG_PAUSE)
 		return pause(s, w, plan);
-	if (plan->rung == DL_RUNG_THROTTLE)
+	if (plan->rung == DAVY_RUNG_THROTTLE)
 		return throttle(s, w, plan);
-	if (plan->rung == DL_RUNG_CAP)
+	if (plan->rung == DAVY_RUNG_CAP)
 		return cap(w, plan);
-	if (plan->rung == DL_RUNG_UNDO)
-		can = dl_effect_measure_undo(s, w, plan);
-	else if (plan->rung == DL_RUNG_SHRINK)
+	if (plan->rung == DAVY_RUNG_UNDO)
+		can = davy_effect_measure_undo(s, w, plan);
+	else if (plan->rung == DAVY_RUNG_SHRINK)
 		can = shrink(s, w, plan);
-	else if (plan->rung == DL_RUNG_SWITCH)
+	else if (plan->rung == DAVY_RUNG_SWITCH)
 		can = switch_backend(s, w, plan);
-	else if (plan->rung == DL_RUNG_RESTART)
+	else if (plan->rung == DAVY_RUNG_RESTART)
 		can = worth_a_restart(s, w, plan);
-	else if (plan->rung == DL_RUNG_MIGRATE_CPU)
-		can = w->backend != DL_BACKEND_CPU;
-	if (dl_replaces(plan->rung) || dl_replaces(undone))
-		plan->keeps = (w->can & DL_CAN_KEEP) && !device_fails(s, w, plan->device);
+	else if (plan->rung == DAVY_RUNG_MIGRATE_CPU)
+		can = w->backend != DAVY_BACKEND_CPU;
+	if (davy_replaces(plan->rung) || davy_replaces(undone))
+		plan->keeps = (w->can & DAVY_CAN_KEEP) && !device_fails(s, w, plan->device);
 	return can;
 }

@@ -6,44 +6,44 @@
 #include "core/event/config.h"
 #include "core/event/event.h"
 
-/* The others are thresholds of hazards, and these ask for them by dl_threshold (hazards.h). */
-static const bool same_for_all[DL_CFG_COUNT] = {
-	[DL_CFG_MODE] = true,
-	[DL_CFG_CLEAR_MS] = true,
-	[DL_CFG_RESTART_BACKOFF_MS] = true,
-	[DL_CFG_RESTART_BACKOFF_MAX_MS] = true,
-	[DL_CFG_RESTART_FORGET_MS] = true,
-	[DL_CFG_ACTS_PER_HOUR] = true,
-	[DL_CFG_ACT_TIMEOUT_MS] = true,
-	[DL_CFG_BREAKER_FAILURES] = true,
-	[DL_CFG_BREAKER_WINDOW_MS] = true,
-	[DL_CFG_BREAKER_BACKOFF_MS] = true,
-	[DL_CFG_BREAKER_BACKOFF_MAX_MS] = true,
-	[DL_CFG_BREAKER_SOAK_MS] = true,
-	[DL_CFG_FORESIGHT_LEVEL] = true,
-	[DL_CFG_FORESIGHT_WINDOW_MS] = true,
-	[DL_CFG_FORESIGHT_DEATH_MS] = true,
-	[DL_CFG_FORESIGHT_HORIZON_MS] = true,
-	[DL_CFG_FORESIGHT_RESET_HORIZON_MS] = true,
-	[DL_CFG_HOST_ACTS_PER_HOUR] = true,
-	[DL_CFG_SETTLE_MS] = true,
-	[DL_CFG_CLEAN_MS] = true,
-	[DL_CFG_CLEAN_MAX_MS] = true,
-	[DL_CFG_PAUSE_LEASE_MS] = true,
-	[DL_CFG_THROTTLE_LEASE_MS] = true,
-	[DL_CFG_THROTTLE_ON] = true,
-	[DL_CFG_THROTTLE_ON_LEAST] = true,
-	[DL_CFG_CONTEXT_FLOOR] = true,
-	[DL_CFG_BREAKER_QUARANTINE] = true,
+/* The others are thresholds of hazards, and these ask for them by davy_threshold (hazards.h). */
+static const bool same_for_all[DAVY_CFG_COUNT] = {
+	[DAVY_CFG_MODE] = true,
+	[DAVY_CFG_CLEAR_MS] = true,
+	[DAVY_CFG_RESTART_BACKOFF_MS] = true,
+	[DAVY_CFG_RESTART_BACKOFF_MAX_MS] = true,
+	[DAVY_CFG_RESTART_FORGET_MS] = true,
+	[DAVY_CFG_ACTS_PER_HOUR] = true,
+	[DAVY_CFG_ACT_TIMEOUT_MS] = true,
+	[DAVY_CFG_BREAKER_FAILURES] = true,
+	[DAVY_CFG_BREAKER_WINDOW_MS] = true,
+	[DAVY_CFG_BREAKER_BACKOFF_MS] = true,
+	[DAVY_CFG_BREAKER_BACKOFF_MAX_MS] = true,
+	[DAVY_CFG_BREAKER_SOAK_MS] = true,
+	[DAVY_CFG_FORESIGHT_LEVEL] = true,
+	[DAVY_CFG_FORESIGHT_WINDOW_MS] = true,
+	[DAVY_CFG_FORESIGHT_DEATH_MS] = true,
+	[DAVY_CFG_FORESIGHT_HORIZON_MS] = true,
+	[DAVY_CFG_FORESIGHT_RESET_HORIZON_MS] = true,
+	[DAVY_CFG_HOST_ACTS_PER_HOUR] = true,
+	[DAVY_CFG_SETTLE_MS] = true,
+	[DAVY_CFG_CLEAN_MS] = true,
+	[DAVY_CFG_CLEAN_MAX_MS] = true,
+	[DAVY_CFG_PAUSE_LEASE_MS] = true,
+	[DAVY_CFG_THROTTLE_LEASE_MS] = true,
+	[DAVY_CFG_THROTTLE_ON] = true,
+	[DAVY_CFG_THROTTLE_ON_LEAST] = true,
+	[DAVY_CFG_CONTEXT_FLOOR] = true,
+	[DAVY_CFG_BREAKER_QUARANTINE] = true,
 };
 
-bool dl_config_scoped(enum dl_config_key key)
+bool davy_config_scoped(enum davy_config_key key)
 {
 	return !same_for_all[key];
 }
 
 /* Goes back to the last '*' only: at most the product of the two lengths. */
-bool dl_name_matches(const char *pattern, const char *name)
+bool davy_name_matches(const char *pattern, const char *name)
 {
 	const char *star = NULL, *resume = NULL;
 
@@ -66,25 +66,25 @@ bool dl_name_matches(const char *pattern, const char *name)
 	return !*pattern;
 }
 
-static struct dl_override *find(struct dl_config *config, uint32_t scope, const char *name,
-				uint16_t key)
+static struct davy_override *find(struct davy_config *config, uint32_t scope, const char *name,
+				  uint16_t key)
 {
 	for (uint32_t i = 0; i < config->override_count; i++) {
-		struct dl_override *o = &config->override[i];
+		struct davy_override *o = &config->override[i];
 
-		if (o->key == key && o->scope == scope && dl_same_name(o->name, name))
+		if (o->key == key && o->scope == scope && davy_same_name(o->name, name))
 			return o;
 	}
 	return NULL;
 }
 
-const struct dl_override *dl_config_override(const struct dl_config *config, uint32_t scope,
-					     const char *name, enum dl_config_key key)
+const struct davy_override *davy_config_override(const struct davy_config *config, uint32_t scope,
+						 const char *name, enum davy_config_key key)
 {
-	return find((struct dl_config *)config, scope, name, (uint16_t)key);
+	return find((struct davy_config *)config, scope, name, (uint16_t)key);
 }
 
-static void take_out(struct dl_config *config, struct dl_override *o)
+static void take_out(struct davy_config *config, struct davy_override *o)
 {
 	size_t after = (size_t)(config->override + config->override_count - (o + 1));
 
@@ -93,29 +93,29 @@ static void take_out(struct dl_config *config, struct dl_override *o)
 	memset(&config->override[config->override_count], 0, sizeof(*o));
 }
 
-bool dl_config_set_for(struct dl_config *config, uint32_t scope, const char *name, const char *key,
-		       int64_t value)
+bool davy_config_set_for(struct davy_config *config, uint32_t scope, const char *name,
+			 const char *key, int64_t value)
 {
-	int index = dl_config_find(key);
-	struct dl_override *o;
+	int index = davy_config_find(key);
+	struct davy_override *o;
 
-	assert(config->override_count <= DL_OVERRIDES_MAX);
-	if (index < 0 || same_for_all[index] || scope < DL_SCOPE_DRIVER ||
-	    scope >= DL_SCOPE_COUNT || !name[0])
+	assert(config->override_count <= DAVY_OVERRIDES_MAX);
+	if (index < 0 || same_for_all[index] || scope < DAVY_SCOPE_DRIVER ||
+	    scope >= DAVY_SCOPE_COUNT || !name[0])
 		return false;
 	o = find(config, scope, name, (uint16_t)index);
-	if (value == DL_OVERRIDE_REMOVED) {
+	if (value == DAVY_OVERRIDE_REMOVED) {
 		if (o)
 			take_out(config, o);
 		return true;
 	}
-	if (value < dl_config_rows[index].min || value > dl_config_rows[index].max)
+	if (value < davy_config_rows[index].min || value > davy_config_rows[index].max)
 		return false;
 	if (!o) {
-		if (config->override_count == DL_OVERRIDES_MAX)
+		if (config->override_count == DAVY_OVERRIDES_MAX)
 			return false;
 		o = &config->override[config->override_count++];
-		dl_copy_name(o->name, sizeof(o->name), name);
+		davy_copy_name(o->name, sizeof(o->name), name);
 		o->key = (uint16_t)index;
 		o->scope = (uint8_t)scope;
 	}
@@ -137,21 +137,21 @@ static size_t letters(const char *pattern)
 	return count;
 }
 
-int64_t dl_config_value_for(const struct dl_config *config, enum dl_config_key key,
-			    const char *driver, const char *device, const char *model)
+int64_t davy_config_value_for(const struct davy_config *config, enum davy_config_key key,
+			      const char *driver, const char *device, const char *model)
 {
-	const char *names[DL_SCOPE_COUNT] = {
-		[DL_SCOPE_DRIVER] = driver, [DL_SCOPE_DEVICE] = device, [DL_SCOPE_MODEL] = model
-	};
-	const struct dl_override *best = NULL;
+	const char *names[DAVY_SCOPE_COUNT] = { [DAVY_SCOPE_DRIVER] = driver,
+						[DAVY_SCOPE_DEVICE] = device,
+						[DAVY_SCOPE_MODEL] = model };
+	const struct davy_override *best = NULL;
 	size_t narrow = 0;
 
 	for (uint32_t i = 0; i < config->override_count; i++) {
-		const struct dl_override *o = &config->override[i];
+		const struct davy_override *o = &config->override[i];
 		size_t own;
 
 		if (o->key != key || (best && o->scope < best->scope) || !names[o->scope][0] ||
-		    !dl_name_matches(o->name, names[o->scope]))
+		    !davy_name_matches(o->name, names[o->scope]))
 			continue;
 		own = letters(o->name);
 		if (best && o->scope == best->scope &&

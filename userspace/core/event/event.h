@@ -4,133 +4,134 @@
  * the core knows no other clock. Sensors make events, traces store them, replay feeds them again.
  *
  * Kinds are append-only; a payload's size is part of the trace format and pinned below. Whoever
- * feeds an event with a pid has fed a DL_EV_PROCESS for it before, if the process could be read.
+ * feeds an event with a pid has fed a DAVY_EV_PROCESS for it before, if the process could be read.
  */
-#ifndef DL_CORE_EVENT_H
-#define DL_CORE_EVENT_H
+#ifndef DAVY_EVENT_H
+#define DAVY_EVENT_H
 
 #include "core/tuner/tuner.h"
 #include "core/event/types.h"
 
-enum dl_event_kind {
-	DL_EV_TICK = 1,
-	DL_EV_CONFIG = 2,
-	DL_EV_PROCESS = 3,
-	DL_EV_PROCESS_EXIT = 4,
-	DL_EV_THROW = 5,
-	DL_EV_GRAPH = 6,
-	DL_EV_FAULT = 7,
-	DL_EV_PASID = 8,
-	DL_EV_BO_MOVED = 9,
-	DL_EV_RING = 10,
-	DL_EV_JOB_TIMEOUT = 11,
-	DL_EV_RESET = 12,
-	DL_EV_WORKLOAD = 13,
-	DL_EV_PROBE = 14,
-	DL_EV_ACT = 15,
-	DL_EV_BREAKER = 16,
-	DL_EV_SENSOR = 17,
-	DL_EV_ALLOC_FAILED = 18,
-	DL_EV_FACT = 19,
-	DL_EV_JOB_TIMES = 20,
-	DL_EV_MEMORY = 21,
-	DL_EV_CLIENT = 22,
-	DL_EV_DEVICE = 23,
-	DL_EV_LOG = 24,
-	DL_EV_KFD = 25,
-	DL_EV_KFD_USE = 26,
-	DL_EV_LOCKUP = 27,
-	DL_EV_DMEM = 28,
-	DL_EV_CONFIG_FOR = 29,
-	DL_EV_PROGRESS = 30,
-	DL_EV_ORDER = 31,
-	DL_EV_LEFT = 32,
-	DL_EV_CLOCK = 33,
-	DL_EV_TUNING = 34,
-	DL_EV_RULES = 35,
-	DL_EV_FINDING = 36,
-	DL_EV_OWNER = 37,
-	DL_EV_COUNT = 38,
+enum davy_event_kind {
+	DAVY_EV_TICK = 1,
+	DAVY_EV_CONFIG = 2,
+	DAVY_EV_PROCESS = 3,
+	DAVY_EV_PROCESS_EXIT = 4,
+	DAVY_EV_THROW = 5,
+	DAVY_EV_GRAPH = 6,
+	DAVY_EV_FAULT = 7,
+	DAVY_EV_PASID = 8,
+	DAVY_EV_BO_MOVED = 9,
+	DAVY_EV_RING = 10,
+	DAVY_EV_JOB_TIMEOUT = 11,
+	DAVY_EV_RESET = 12,
+	DAVY_EV_WORKLOAD = 13,
+	DAVY_EV_PROBE = 14,
+	DAVY_EV_ACT = 15,
+	DAVY_EV_BREAKER = 16,
+	DAVY_EV_SENSOR = 17,
+	DAVY_EV_ALLOC_FAILED = 18,
+	DAVY_EV_FACT = 19,
+	DAVY_EV_JOB_TIMES = 20,
+	DAVY_EV_MEMORY = 21,
+	DAVY_EV_CLIENT = 22,
+	DAVY_EV_DEVICE = 23,
+	DAVY_EV_LOG = 24,
+	DAVY_EV_KFD = 25,
+	DAVY_EV_KFD_USE = 26,
+	DAVY_EV_LOCKUP = 27,
+	DAVY_EV_DMEM = 28,
+	DAVY_EV_CONFIG_FOR = 29,
+	DAVY_EV_PROGRESS = 30,
+	DAVY_EV_ORDER = 31,
+	DAVY_EV_LEFT = 32,
+	DAVY_EV_CLOCK = 33,
+	DAVY_EV_TUNING = 34,
+	DAVY_EV_RULES = 35,
+	DAVY_EV_FINDING = 36,
+	DAVY_EV_OWNER = 37,
+	DAVY_EV_COUNT = 38,
 };
 
-struct dl_ev_config {
-	char key[48];  /* a name of dl_config_keys */
+struct davy_ev_config {
+	char key[48];  /* a name of davy_config_keys */
 	int64_t value; /* in the key's unit */
 };
 
-enum dl_scope {
-	DL_SCOPE_DRIVER = 1,
-	DL_SCOPE_DEVICE = 2,
-	DL_SCOPE_MODEL = 3,
-	DL_SCOPE_COUNT = 4,
+enum davy_scope {
+	DAVY_SCOPE_DRIVER = 1,
+	DAVY_SCOPE_DEVICE = 2,
+	DAVY_SCOPE_MODEL = 3,
+	DAVY_SCOPE_COUNT = 4,
 };
 
 /* A value for one driver, device or model only. */
-struct dl_ev_config_for {
-	struct dl_ev_config config;
-	char name[DL_MODEL_LEN]; /* "amdgpu", "0000:03:00.0", "qwen3*" */
-	uint32_t scope;		 /* enum dl_scope */
+struct davy_ev_config_for {
+	struct davy_ev_config config;
+	char name[DAVY_MODEL_LEN]; /* "amdgpu", "0000:03:00.0", "qwen3*" */
+	uint32_t scope;		   /* enum davy_scope */
 	uint32_t pad;
 };
 
-enum dl_process_flag {
-	DL_PROCESS_CONTEXT_ASSUMED = 1, /* nobody set it: the model's own, unless memory is short */
-	DL_PROCESS_USER_UNIT = 2,
-	DL_PROCESS_PARTIAL = 4,	     /* parts of it could not be read */
-	DL_PROCESS_PORT_ASSUMED = 8, /* the engine's default, not yet seen to listen */
-	DL_PROCESS_LOGIN_USER = 16,  /* neither root's nor a service's: it may fail on purpose */
+enum davy_process_flag {
+	DAVY_PROCESS_CONTEXT_ASSUMED =
+		1, /* nobody set it: the model's own, unless memory is short */
+	DAVY_PROCESS_USER_UNIT = 2,
+	DAVY_PROCESS_PARTIAL = 4,      /* parts of it could not be read */
+	DAVY_PROCESS_PORT_ASSUMED = 8, /* the engine's default, not yet seen to listen */
+	DAVY_PROCESS_LOGIN_USER = 16,  /* neither root's nor a service's: it may fail on purpose */
 };
 
 /* Numbers are 0 and strings empty where they are unknown. */
-struct dl_ev_process {
+struct davy_ev_process {
 	uint64_t start_ticks; /* /proc/PID/stat field 22: identity together with the pid */
 	uint32_t ppid;
 	uint32_t workload; /* 0: none */
-	uint8_t engine;	   /* enum dl_engine */
-	uint8_t backend;   /* enum dl_backend: in use, not merely mapped */
+	uint8_t engine;	   /* enum davy_engine */
+	uint8_t backend;   /* enum davy_backend: in use, not merely mapped */
 	uint16_t port;	   /* where it listens, 0 unknown */
-	uint8_t role;	   /* enum dl_role */
-	uint8_t runtime;   /* enum dl_runtime of its container */
-	uint16_t flags;	   /* enum dl_process_flag */
-	char comm[DL_COMM_LEN];
-	char device[DL_DEVICE_LEN]; /* the one that holds most of its memory */
-	char model[DL_MODEL_LEN];
+	uint8_t role;	   /* enum davy_role */
+	uint8_t runtime;   /* enum davy_runtime of its container */
+	uint16_t flags;	   /* enum davy_process_flag */
+	char comm[DAVY_COMM_LEN];
+	char device[DAVY_DEVICE_LEN]; /* the one that holds most of its memory */
+	char model[DAVY_MODEL_LEN];
 	uint64_t model_bytes;
 	uint32_t context_size; /* tokens, of all slots together */
 	uint32_t batch;
 	uint32_t ubatch; /* tokens computed at once */
 	uint32_t parallel;
-	int32_t gpu_layers;   /* as told; DL_LAYERS_AUTO, DL_LAYERS_ALL */
+	int32_t gpu_layers;   /* as told; DAVY_LAYERS_AUTO, DAVY_LAYERS_ALL */
 	uint32_t layer_count; /* of the model */
 	uint32_t trained_context;
 	uint32_t inner_pid; /* in its own pid namespace, 0: the same */
-	char architecture[DL_ARCH_LEN];
-	char quantisation[DL_QUANT_LEN];
-	char cache_k[DL_QUANT_LEN];
-	char cache_v[DL_QUANT_LEN];
-	char unit[DL_UNIT_LEN];
-	char container[DL_CONTAINER_LEN];
-	char pod[DL_POD_LEN];
-	char more_devices[DL_DEVICES_MAX - 1][DL_DEVICE_LEN];
+	char architecture[DAVY_ARCH_LEN];
+	char quantisation[DAVY_QUANT_LEN];
+	char cache_k[DAVY_QUANT_LEN];
+	char cache_v[DAVY_QUANT_LEN];
+	char unit[DAVY_UNIT_LEN];
+	char container[DAVY_CONTAINER_LEN];
+	char pod[DAVY_POD_LEN];
+	char more_devices[DAVY_DEVICES_MAX - 1][DAVY_DEVICE_LEN];
 };
 
 /* pid: a process that is about to be told. Not told of root's. */
-struct dl_ev_owner {
+struct davy_ev_owner {
 	uint32_t uid; /* the user who answers for it */
 	uint32_t pad;
 };
 
-struct dl_ev_process_exit {
+struct davy_ev_process_exit {
 	uint64_t start_ticks; /* 0: unknown */
 	int32_t status;	      /* as from wait(2) */
 	uint32_t pad;
 };
 
-struct dl_ev_throw {
-	char type[DL_TYPE_NAME_LEN]; /* mangled, "N2vk15DeviceLostErrorE" */
+struct davy_ev_throw {
+	char type[DAVY_TYPE_NAME_LEN]; /* mangled, "N2vk15DeviceLostErrorE" */
 };
 
-struct dl_ev_graph {
+struct davy_ev_graph {
 	uint64_t entered_ns; /* latest entry of a run in flight; 0: idle */
 	uint64_t graph_count;
 	uint64_t failed_count;
@@ -140,26 +141,26 @@ struct dl_ev_graph {
 	uint32_t pad;
 };
 
-struct dl_ev_fault {
-	char device[DL_DEVICE_LEN];
+struct davy_ev_fault {
+	char device[DAVY_DEVICE_LEN];
 	uint64_t addr;
 	uint32_t pasid;
 	uint32_t vmid;
 	uint16_t client_id;
 	uint16_t src_id;
-	uint16_t fault_class; /* enum dl_fault_class */
+	uint16_t fault_class; /* enum davy_fault_class */
 	uint16_t flags;
 	uint64_t count; /* of this (device, pasid, vmid, client, source), cumulative */
 	uint64_t fresh; /* of them since the last such event */
 };
 
-struct dl_ev_pasid {
+struct davy_ev_pasid {
 	uint32_t pasid; /* of the event's pid */
 	uint32_t freed;
 };
 
-struct dl_ev_bo_moved { /* pid: the evictor */
-	char device[DL_DEVICE_LEN];
+struct davy_ev_bo_moved { /* pid: the evictor */
+	char device[DAVY_DEVICE_LEN];
 	uint32_t owner_pid; /* 0: unknown */
 	uint32_t owner_pasid;
 	uint64_t out_bytes; /* cumulative for (device, evictor, owner) */
@@ -168,9 +169,9 @@ struct dl_ev_bo_moved { /* pid: the evictor */
 	uint32_t in_count;
 };
 
-struct dl_ev_ring { /* pid: who queued the oldest running job; 0 unknown */
-	char device[DL_DEVICE_LEN];
-	char ring[DL_RING_NAME_LEN];
+struct davy_ev_ring { /* pid: who queued the oldest running job; 0 unknown */
+	char device[DAVY_DEVICE_LEN];
+	char ring[DAVY_RING_NAME_LEN];
 	uint64_t timeout_ns; /* effective, 0: never */
 	uint64_t age_ns;     /* of the oldest running job, 0: none runs */
 	uint64_t fence_context;
@@ -179,9 +180,9 @@ struct dl_ev_ring { /* pid: who queued the oldest running job; 0 unknown */
 	uint32_t pad;
 };
 
-struct dl_ev_job_timeout { /* pid: owner of the job */
-	char device[DL_DEVICE_LEN];
-	char ring[DL_RING_NAME_LEN];
+struct davy_ev_job_timeout { /* pid: owner of the job */
+	char device[DAVY_DEVICE_LEN];
+	char ring[DAVY_RING_NAME_LEN];
 	uint64_t fence_context;
 	uint64_t fence_seqno;
 	uint64_t age_ns;
@@ -189,27 +190,27 @@ struct dl_ev_job_timeout { /* pid: owner of the job */
 	uint32_t pad;
 };
 
-struct dl_ev_reset {
-	char device[DL_DEVICE_LEN];
+struct davy_ev_reset {
+	char device[DAVY_DEVICE_LEN];
 	int32_t result; /* 0 or -errno, at the end */
 	uint32_t begun;
 };
 
-struct dl_ev_alloc_failed { /* pid: who asked for the memory */
-	char device[DL_DEVICE_LEN];
+struct davy_ev_alloc_failed { /* pid: who asked for the memory */
+	char device[DAVY_DEVICE_LEN];
 	uint64_t bytes; /* of the last one; 0: unknown */
 	uint32_t count; /* of (device, pid, stage, what, error), cumulative */
 	int32_t error;
 	uint32_t what;	/* memory type, or the ioctl's number */
-	uint32_t stage; /* enum dl_alloc_stage */
+	uint32_t stage; /* enum davy_alloc_stage */
 	uint32_t fresh; /* of count since the last such event */
 	uint32_t pad;
 };
 
-/* What each number means is told by enum dl_fact; fields that mean nothing are 0. */
-struct dl_ev_fact { /* pid: whom it is about */
-	char device[DL_DEVICE_LEN];
-	char name[DL_FACT_NAME_LEN];
+/* What each number means is told by enum davy_fact; fields that mean nothing are 0. */
+struct davy_ev_fact { /* pid: whom it is about */
+	char device[DAVY_DEVICE_LEN];
+	char name[DAVY_FACT_NAME_LEN];
 	uint64_t bytes; /* cumulative for a hot fact, like count */
 	uint64_t addr;
 	uint64_t duration_ns;
@@ -221,25 +222,25 @@ struct dl_ev_fact { /* pid: whom it is about */
 	uint32_t pasid;
 	int32_t error;
 	uint32_t detail;
-	uint16_t fact; /* enum dl_fact */
+	uint16_t fact; /* enum davy_fact */
 	uint16_t what;
 	uint32_t pad;
 };
 
-struct dl_ev_job_times { /* pid: whose jobs; 0: queued before the agent looked */
-	char device[DL_DEVICE_LEN];
-	char ring[DL_RING_NAME_LEN];
+struct davy_ev_job_times { /* pid: whose jobs; 0: queued before the agent looked */
+	char device[DAVY_DEVICE_LEN];
+	char ring[DAVY_RING_NAME_LEN];
 	uint64_t count; /* all cumulative */
 	uint64_t sum_ns;
 	uint64_t max_ns;
-	uint32_t slot[DL_TIME_SLOTS]; /* slot n: below DL_TIME_SLOT_NS << (n + 1) */
+	uint32_t slot[DAVY_TIME_SLOTS]; /* slot n: below DAVY_TIME_SLOT_NS << (n + 1) */
 };
 
-#define DL_MEMORY_SHARED      1u /* an integrated GPU: the host's memory is its memory */
-#define DL_MEMORY_MAY_SUSPEND 2u /* asleep, its VRAM must find room in the host's memory */
+#define DAVY_MEMORY_SHARED	1u /* an integrated GPU: the host's memory is its memory */
+#define DAVY_MEMORY_MAY_SUSPEND 2u /* asleep, its VRAM must find room in the host's memory */
 
-struct dl_ev_memory { /* bytes; 0 where the driver does not tell */
-	char device[DL_DEVICE_LEN];
+struct davy_ev_memory { /* bytes; 0 where the driver does not tell */
+	char device[DAVY_DEVICE_LEN];
 	uint64_t vram_total;
 	uint64_t vram_used;
 	uint64_t visible_total; /* of VRAM, what the CPU can map */
@@ -254,8 +255,8 @@ struct dl_ev_memory { /* bytes; 0 where the driver does not tell */
 	uint32_t flags;
 };
 
-struct dl_ev_client { /* pid: who has the device open */
-	char device[DL_DEVICE_LEN];
+struct davy_ev_client { /* pid: who has the device open */
+	char device[DAVY_DEVICE_LEN];
 	uint64_t client_id; /* drm-client-id, of one open file */
 	uint64_t vram;	    /* bytes resident */
 	uint64_t gtt;
@@ -266,88 +267,88 @@ struct dl_ev_client { /* pid: who has the device open */
 	uint32_t pad;
 };
 
-enum dl_device_change {
-	DL_DEVICE_ADDED = 1,
-	DL_DEVICE_REMOVED = 2,
-	DL_DEVICE_WEDGED = 3,	/* uevent WEDGED=, detail: its value */
-	DL_DEVICE_ERROR = 4,	/* i915: ERROR=1 or 0 */
-	DL_DEVICE_RESET = 5,	/* i915: RESET=1 */
-	DL_DEVICE_COREDUMP = 6, /* saved, detail: the file's name */
-	DL_DEVICE_CHANGE_COUNT = 7,
+enum davy_device_change {
+	DAVY_DEVICE_ADDED = 1,
+	DAVY_DEVICE_REMOVED = 2,
+	DAVY_DEVICE_WEDGED = 3,	  /* uevent WEDGED=, detail: its value */
+	DAVY_DEVICE_ERROR = 4,	  /* i915: ERROR=1 or 0 */
+	DAVY_DEVICE_RESET = 5,	  /* i915: RESET=1 */
+	DAVY_DEVICE_COREDUMP = 6, /* saved, detail: the file's name */
+	DAVY_DEVICE_CHANGE_COUNT = 7,
 };
 
-struct dl_ev_device { /* pid: where the kernel names one */
-	char device[DL_DEVICE_LEN];
+struct davy_ev_device { /* pid: where the kernel names one */
+	char device[DAVY_DEVICE_LEN];
 	char driver[24];
-	char detail[DL_DETAIL_LEN];
-	uint32_t change; /* enum dl_device_change */
+	char detail[DAVY_DETAIL_LEN];
+	uint32_t change; /* enum davy_device_change */
 	int32_t value;
 };
 
 /* What the kernel's log says. pid: whom it names, as the agent sees it; 0 nobody there. */
-struct dl_ev_log {
-	char device[DL_DEVICE_LEN];
-	char ring[DL_RING_NAME_LEN];
-	char comm[DL_COMM_LEN]; /* as the line has it */
-	uint64_t addr;		/* of a fault, 0 unknown */
-	uint32_t named_pid;	/* as the line has it: maybe a thread's */
-	uint32_t code;		/* Xid, SXid, "N times" */
-	int32_t error;		/* 0 or -errno */
-	uint16_t kind;		/* enum dl_log_kind */
-	uint16_t leads;		/* of a precursor: bits of enum dl_log_class_bit */
-	uint8_t log_class;	/* enum dl_log_class */
-	uint8_t role;		/* enum dl_log_role */
-	uint8_t hazard;		/* enum dl_log_hazard, of a precursor */
-	uint8_t weight;		/* of a precursor, 1 to 3 */
-	uint32_t repeats;	/* more of it since it was told last */
+struct davy_ev_log {
+	char device[DAVY_DEVICE_LEN];
+	char ring[DAVY_RING_NAME_LEN];
+	char comm[DAVY_COMM_LEN]; /* as the line has it */
+	uint64_t addr;		  /* of a fault, 0 unknown */
+	uint32_t named_pid;	  /* as the line has it: maybe a thread's */
+	uint32_t code;		  /* Xid, SXid, "N times" */
+	int32_t error;		  /* 0 or -errno */
+	uint16_t kind;		  /* enum davy_log_kind */
+	uint16_t leads;		  /* of a precursor: bits of enum davy_log_class_bit */
+	uint8_t log_class;	  /* enum davy_log_class */
+	uint8_t role;		  /* enum davy_log_role */
+	uint8_t hazard;		  /* enum davy_log_hazard, of a precursor */
+	uint8_t weight;		  /* of a precursor, 1 to 3 */
+	uint32_t repeats;	  /* more of it since it was told last */
 };
 
 /* The numbers of enum kfd_smi_event (include/uapi/linux/kfd_ioctl.h of 7.2). */
-enum dl_kfd_event {
-	DL_KFD_VM_FAULT = 1,
-	DL_KFD_THERMAL_THROTTLE = 2,
-	DL_KFD_RESET_BEGIN = 3,
-	DL_KFD_RESET_END = 4,
-	DL_KFD_MIGRATE_BEGIN = 5,
-	DL_KFD_MIGRATE_END = 6,
-	DL_KFD_PAGE_FAULT_BEGIN = 7,
-	DL_KFD_PAGE_FAULT_END = 8,
-	DL_KFD_QUEUES_EVICTED = 9,
-	DL_KFD_QUEUES_RESTORED = 10,
-	DL_KFD_UNMAPPED = 11,
-	DL_KFD_PROCESS_BEGIN = 12,
-	DL_KFD_PROCESS_END = 13,
-	DL_KFD_EVENT_COUNT = 14,
+enum davy_kfd_event {
+	DAVY_KFD_VM_FAULT = 1,
+	DAVY_KFD_THERMAL_THROTTLE = 2,
+	DAVY_KFD_RESET_BEGIN = 3,
+	DAVY_KFD_RESET_END = 4,
+	DAVY_KFD_MIGRATE_BEGIN = 5,
+	DAVY_KFD_MIGRATE_END = 6,
+	DAVY_KFD_PAGE_FAULT_BEGIN = 7,
+	DAVY_KFD_PAGE_FAULT_END = 8,
+	DAVY_KFD_QUEUES_EVICTED = 9,
+	DAVY_KFD_QUEUES_RESTORED = 10,
+	DAVY_KFD_UNMAPPED = 11,
+	DAVY_KFD_PROCESS_BEGIN = 12,
+	DAVY_KFD_PROCESS_END = 13,
+	DAVY_KFD_EVENT_COUNT = 14,
 };
 
-enum dl_kfd_flag {
-	DL_KFD_WRITE = 1,	/* of a page fault */
-	DL_KFD_MIGRATED = 2,	/* a page fault ended by moving the page */
-	DL_KFD_RESCHEDULED = 4, /* a restore that failed and is tried again */
+enum davy_kfd_flag {
+	DAVY_KFD_WRITE = 1,	  /* of a page fault */
+	DAVY_KFD_MIGRATED = 2,	  /* a page fault ended by moving the page */
+	DAVY_KFD_RESCHEDULED = 4, /* a restore that failed and is tried again */
 };
 
 /* What KFD says by its SMI descriptor. pid: as the agent sees it. */
-struct dl_ev_kfd {
-	char device[DL_DEVICE_LEN];
-	char detail[DL_DETAIL_LEN]; /* a reset's cause, a process's name */
-	uint64_t driver_ns;	    /* as KFD stamps it: CLOCK_BOOTTIME; 0 unknown */
-	uint64_t addr;		    /* bytes */
+struct davy_ev_kfd {
+	char device[DAVY_DEVICE_LEN];
+	char detail[DAVY_DETAIL_LEN]; /* a reset's cause, a process's name */
+	uint64_t driver_ns;	      /* as KFD stamps it: CLOCK_BOOTTIME; 0 unknown */
+	uint64_t addr;		      /* bytes */
 	uint64_t bytes;
 	uint64_t mask;	/* of thermal throttling */
-	uint32_t event; /* enum dl_kfd_event */
+	uint32_t event; /* enum davy_kfd_event */
 	uint32_t trigger;
 	uint32_t from; /* node or gpu_id, of a migration */
 	uint32_t to;
 	int32_t error;
-	uint32_t flags; /* enum dl_kfd_flag */
+	uint32_t flags; /* enum davy_kfd_flag */
 };
 
 /*
  * pid: who computes by KFD. /sys/class/kfd/kfd/proc/PID, cumulative but for vram and queues.
  * Without a device: it has KFD open and nothing on any.
  */
-struct dl_ev_kfd_use {
-	char device[DL_DEVICE_LEN];
+struct davy_ev_kfd_use {
+	char device[DAVY_DEVICE_LEN];
 	uint64_t vram; /* bytes */
 	uint64_t evicted_ms;
 	uint64_t fault_count;
@@ -357,30 +358,30 @@ struct dl_ev_kfd_use {
 	uint32_t gone;
 };
 
-enum dl_lockup_origin {
-	DL_LOCKUP_UNKNOWN = 0,
-	DL_LOCKUP_SCHEDULER = 1, /* the driver's own state, as a ring was seen to have it */
-	DL_LOCKUP_SYSFS = 2,
-	DL_LOCKUP_PARAMETER = 3, /* of the module, set by somebody */
-	DL_LOCKUP_DEFAULT = 4,	 /* what the module documents */
-	DL_LOCKUP_NONE = 5,	 /* this kind of queue has none */
-	DL_LOCKUP_ORIGIN_COUNT = 6,
+enum davy_lockup_origin {
+	DAVY_LOCKUP_UNKNOWN = 0,
+	DAVY_LOCKUP_SCHEDULER = 1, /* the driver's own state, as a ring was seen to have it */
+	DAVY_LOCKUP_SYSFS = 2,
+	DAVY_LOCKUP_PARAMETER = 3, /* of the module, set by somebody */
+	DAVY_LOCKUP_DEFAULT = 4,   /* what the module documents */
+	DAVY_LOCKUP_NONE = 5,	   /* this kind of queue has none */
+	DAVY_LOCKUP_ORIGIN_COUNT = 6,
 };
 
 /* How long a job may run before the driver thinks that it hangs. */
-struct dl_ev_lockup {
-	char device[DL_DEVICE_LEN];
-	char queue[DL_RING_NAME_LEN]; /* "gfx", "compute", "sdma", "video", "ccs" */
-	uint64_t timeout_ns;	      /* 0: never */
-	uint32_t origin;	      /* enum dl_lockup_origin */
+struct davy_ev_lockup {
+	char device[DAVY_DEVICE_LEN];
+	char queue[DAVY_RING_NAME_LEN]; /* "gfx", "compute", "sdma", "video", "ccs" */
+	uint64_t timeout_ns;		/* 0: never */
+	uint32_t origin;		/* enum davy_lockup_origin */
 	uint32_t pad;
 };
 
 /* A region of device memory and a cgroup: the dmem controller. pid: one of its processes. */
-struct dl_ev_dmem {
-	char device[DL_DEVICE_LEN];
+struct davy_ev_dmem {
+	char device[DAVY_DEVICE_LEN];
 	char region[16]; /* "vram0" */
-	char unit[DL_UNIT_LEN];
+	char unit[DAVY_UNIT_LEN];
 	uint64_t capacity; /* bytes */
 	uint64_t current;
 	uint64_t max; /* UINT64_MAX: no limit */
@@ -388,7 +389,7 @@ struct dl_ev_dmem {
 };
 
 /* What an engine says of its own work. pid: the engine. */
-struct dl_ev_progress {
+struct davy_ev_progress {
 	uint64_t prompt_count;	  /* tokens of prompts computed, cumulative */
 	uint64_t generated_count; /* tokens made, cumulative */
 	uint32_t depth;		  /* tokens in the fullest slot that works */
@@ -397,123 +398,124 @@ struct dl_ev_progress {
 	uint32_t slots;
 };
 
-enum dl_workload_op {
-	DL_WORKLOAD_REGISTERED = 0,
-	DL_WORKLOAD_STARTED = 1, /* pid: the new engine process */
-	DL_WORKLOAD_GONE = 2,
+enum davy_workload_op {
+	DAVY_WORKLOAD_REGISTERED = 0,
+	DAVY_WORKLOAD_STARTED = 1, /* pid: the new engine process */
+	DAVY_WORKLOAD_GONE = 2,
 };
 
 /* What can be done to a workload, for the ladder to choose from. */
-enum dl_can {
-	DL_CAN_HOLD = 1,   /* freeze it, wholly or in a duty cycle */
-	DL_CAN_SHRINK = 2, /* start it with smaller knobs */
-	DL_CAN_CAP = 4,
-	DL_CAN_UNLOAD = 8,  /* its idle models, one by one */
-	DL_CAN_SWITCH = 16, /* to another backend of a GPU */
-	DL_CAN_KEEP = 32,   /* replace it without losing a context or a client */
+enum davy_can {
+	DAVY_CAN_HOLD = 1,   /* freeze it, wholly or in a duty cycle */
+	DAVY_CAN_SHRINK = 2, /* start it with smaller knobs */
+	DAVY_CAN_CAP = 4,
+	DAVY_CAN_UNLOAD = 8,  /* its idle models, one by one */
+	DAVY_CAN_SWITCH = 16, /* to another backend of a GPU */
+	DAVY_CAN_KEEP = 32,   /* replace it without losing a context or a client */
 };
 
-struct dl_ev_workload {
+struct davy_ev_workload {
 	uint32_t workload; /* not 0 */
-	uint8_t op;	   /* enum dl_workload_op */
+	uint8_t op;	   /* enum davy_workload_op */
 	uint8_t adopted;
 	uint8_t engine;
 	uint8_t backend; /* asked for */
 	uint16_t port;
 	uint8_t movable; /* it can be made to run strictly on the CPU */
-	uint8_t can;	 /* enum dl_can */
+	uint8_t can;	 /* enum davy_can */
 	uint8_t pinned;	 /* people want it left as it is */
 	uint8_t rival;	 /* somebody else starts, stops and unloads it */
 	uint8_t pad[2];
-	char device[DL_DEVICE_LEN];
-	char model[DL_MODEL_LEN];
+	char device[DAVY_DEVICE_LEN];
+	char model[DAVY_MODEL_LEN];
 };
 
 /* What an engine can be started with; 0: as its command says. */
-struct dl_knobs {
+struct davy_knobs {
 	uint32_t ubatch;	 /* tokens computed at once */
 	uint32_t context;	 /* tokens of all slots together */
 	uint32_t parallel;	 /* slots */
 	uint16_t gpu_layers_off; /* so many fewer on the GPU */
-	uint16_t cache_type;	 /* enum dl_tuner_cache, of keys and values */
+	uint16_t cache_type;	 /* enum davy_tuner_cache, of keys and values */
 };
 
-/* By enum dl_tuner_knob; of the layers those off the GPU. */
-const char *dl_knob_name(uint32_t knob);
-uint32_t dl_knob_get(const struct dl_knobs *k, uint32_t knob);
-bool dl_knob_set(struct dl_knobs *k, uint32_t knob, uint64_t value); /* false: out of its range */
-bool dl_knobs_none(const struct dl_knobs *k);
+/* By enum davy_tuner_knob; of the layers those off the GPU. */
+const char *davy_knob_name(uint32_t knob);
+uint32_t davy_knob_get(const struct davy_knobs *k, uint32_t knob);
+bool davy_knob_set(struct davy_knobs *k, uint32_t knob,
+		   uint64_t value); /* false: out of its range */
+bool davy_knobs_none(const struct davy_knobs *k);
 
 /* "q8_0"; "" and 0 for another. */
-const char *dl_cache_name(uint32_t type);
-uint32_t dl_cache_named(const char *name);
+const char *davy_cache_name(uint32_t type);
+uint32_t davy_cache_named(const char *name);
 
-#define DL_ORDER_LEASE_MAX_NS (3600 * DL_NS_PER_S)
+#define DAVY_ORDER_LEASE_MAX_NS (3600 * DAVY_NS_PER_S)
 
 /*
  * An act that an operator wants. It needs what any act needs (mode, adoption, what the workload
  * can), but no budget. Fields that the rung has no use for are 0.
  */
-struct dl_ev_order {
+struct davy_ev_order {
 	uint32_t workload;    /* not 0 */
-	uint8_t rung;	      /* enum dl_rung, an act */
+	uint8_t rung;	      /* enum davy_rung, an act */
 	uint8_t to_backend;   /* of a switch; unknown: the core chooses */
 	uint16_t on_permille; /* of a throttle; 0: the core chooses */
 	uint64_t lease_ns;    /* of a pause or a throttle; 0: the configured one */
 	uint64_t cap_bytes;   /* of a cap */
-	struct dl_knobs knobs;
+	struct davy_knobs knobs;
 	uint8_t undo; /* of an undo: the rung whose effect is taken back; 0: the latest */
 	uint8_t pad[7];
 };
 
 /*
  * What an earlier agent's act has left in force, as the workload's supervisor, or the note of an
- * adopted unit, has it. Told after DL_WORKLOAD_REGISTERED, the oldest first.
+ * adopted unit, has it. Told after DAVY_WORKLOAD_REGISTERED, the oldest first.
  */
-struct dl_ev_left {
+struct davy_ev_left {
 	uint32_t workload; /* not 0 */
 	uint8_t rung;	   /* shrink, switch or migrate_cpu */
 	uint8_t hazard;	   /* for which it was done; none: an operator's */
 	uint8_t backend;   /* that it ran on before */
 	uint8_t pad;
-	struct dl_knobs knobs;	    /* in force, of a shrink; before it: of the command */
-	char device[DL_DEVICE_LEN]; /* that it was on before; "": not known */
-	uint32_t depth;		    /* tokens; not undone before it came so deep; 0: any */
+	struct davy_knobs knobs;      /* in force, of a shrink; before it: of the command */
+	char device[DAVY_DEVICE_LEN]; /* that it was on before; "": not known */
+	uint32_t depth;		      /* tokens; not undone before it came so deep; 0: any */
 	uint32_t pad2;
 };
 
-struct dl_ev_clock {
+struct davy_ev_clock {
 	uint64_t wall_s; /* since 1970, at at_ns: what outlives a boot is dated by it */
 };
 
-enum dl_tuning_flag {
-	DL_TUNING_FIRST = 1,  /* what was told of the workload before is void */
-	DL_TUNING_LAST = 2,   /* with the environment of now */
-	DL_TUNING_FORGET = 4, /* and what was found out since, too */
+enum davy_tuning_flag {
+	DAVY_TUNING_FIRST = 1,	/* what was told of the workload before is void */
+	DAVY_TUNING_LAST = 2,	/* with the environment of now */
+	DAVY_TUNING_FORGET = 4, /* and what was found out since, too */
 };
 
-#define DL_TUNER_HEAD offsetof(struct dl_tuner, of)
+#define DAVY_TUNER_HEAD offsetof(struct davy_tuner, of)
 
 /*
  * What an earlier agent has found out about a workload's settings (tuner.h), one event for
  * each backend of which something is known; the head is the same in all.
  */
-struct dl_ev_tuning {
+struct davy_ev_tuning {
 	uint32_t workload; /* not 0 */
-	uint16_t flags;	   /* enum dl_tuning_flag */
+	uint16_t flags;	   /* enum davy_tuning_flag */
 	uint16_t backend;
-	uint64_t stamp;		       /* of the environment; 0: not known */
-	uint32_t told[DL_TUNER_KNOBS]; /* what its command asked for; 0: not known */
+	uint64_t stamp;			 /* of the environment; 0: not known */
+	uint32_t told[DAVY_TUNER_KNOBS]; /* what its command asked for; 0: not known */
 	uint32_t layers_asked;
-	uint64_t head[DL_TUNER_HEAD / sizeof(uint64_t)]; /* of struct dl_tuner */
-	struct dl_tuner_backend of;
+	uint64_t head[DAVY_TUNER_HEAD / sizeof(uint64_t)]; /* of struct davy_tuner */
+	struct davy_tuner_backend of;
 };
 
 /* What people's rules say of a workload, as far as it binds the core. */
-struct dl_ev_rules {
+struct davy_ev_rules {
 	uint32_t workload; /* not 0 */
-	uint8_t mode;	   /* enum dl_mode + 1; 0: that of the host */
-	uint8_t fixed;	   /* bits of enum dl_tuner_knob that are pinned */
+	uint8_t mode;	   /* enum davy_mode + 1; 0: that of the host */
+	uint8_t fixed;	   /* bits of enum davy_tuner_knob that are pinned */
 	uint16_t pad;
 	uint32_t ubatch_floor; /* 0: the host's */
 	uint32_t pad2;
@@ -523,18 +525,18 @@ struct dl_ev_rules {
  * An engine's start that came no further, as 'davylamp doctor' or 'davylamp trace discovery' saw
  * it. pid: nobody's, it has ended.
  */
-struct dl_ev_finding {
-	char device[DL_DEVICE_LEN]; /* "": of any */
-	char model[DL_MODEL_LEN];   /* "": before it had one */
-	char where[DL_DETAIL_LEN];  /* "init in libamdhip64.so.6": the stage, and the library */
-	int32_t status;		    /* as from wait(2) */
+struct davy_ev_finding {
+	char device[DAVY_DEVICE_LEN]; /* "": of any */
+	char model[DAVY_MODEL_LEN];   /* "": before it had one */
+	char where[DAVY_DETAIL_LEN];  /* "init in libamdhip64.so.6": the stage, and the library */
+	int32_t status;		      /* as from wait(2) */
 	uint8_t engine;
 	uint8_t backend;
 	uint8_t adopted; /* the backend's breaker learns of it */
 	uint8_t pad;
 };
 
-struct dl_ev_probe {
+struct davy_ev_probe {
 	uint32_t workload;
 	uint16_t health_status; /* HTTP status of /health, 0: no answer */
 	uint16_t
@@ -543,34 +545,34 @@ struct dl_ev_probe {
 	uint32_t completion_ms;
 };
 
-enum dl_act_stage {
-	DL_ACT_STOPPED = 0, /* the old process is gone */
-	DL_ACT_STARTED = 1, /* the new one runs; pid is it */
-	DL_ACT_SERVING = 2, /* the new one gave a token */
-	DL_ACT_FAILED = 3,
-	DL_ACT_HELD = 4,     /* frozen, throttled, capped: seen to be so */
-	DL_ACT_RELEASED = 5, /* and not any more: the lease is over, or it was undone */
-	DL_ACT_STAGE_COUNT = 6,
+enum davy_act_stage {
+	DAVY_ACT_STOPPED = 0, /* the old process is gone */
+	DAVY_ACT_STARTED = 1, /* the new one runs; pid is it */
+	DAVY_ACT_SERVING = 2, /* the new one gave a token */
+	DAVY_ACT_FAILED = 3,
+	DAVY_ACT_HELD = 4,     /* frozen, throttled, capped: seen to be so */
+	DAVY_ACT_RELEASED = 5, /* and not any more: the lease is over, or it was undone */
+	DAVY_ACT_STAGE_COUNT = 6,
 };
 
-struct dl_ev_act {
-	uint32_t plan; /* dl_plan.id */
+struct davy_ev_act {
+	uint32_t plan; /* davy_plan.id */
 	uint32_t workload;
-	uint8_t stage; /* enum dl_act_stage */
+	uint8_t stage; /* enum davy_act_stage */
 	uint8_t pad[3];
 	int32_t result; /* 0 or -errno */
 };
 
-enum dl_breaker_state {
-	DL_BREAKER_CLOSED = 0,
-	DL_BREAKER_OPEN = 1,
-	DL_BREAKER_HALF_OPEN = 2,
-	DL_BREAKER_STATE_COUNT = 3,
+enum davy_breaker_state {
+	DAVY_BREAKER_CLOSED = 0,
+	DAVY_BREAKER_OPEN = 1,
+	DAVY_BREAKER_HALF_OPEN = 2,
+	DAVY_BREAKER_STATE_COUNT = 3,
 };
 
-struct dl_ev_breaker { /* what the learned policy said at start */
-	char device[DL_DEVICE_LEN];
-	char model[DL_MODEL_LEN];
+struct davy_ev_breaker { /* what the learned policy said at start */
+	char device[DAVY_DEVICE_LEN];
+	char model[DAVY_MODEL_LEN];
 	uint8_t backend;
 	uint8_t state;
 	uint16_t open_count; /* how often it opened: the exponent of the back-off */
@@ -578,117 +580,118 @@ struct dl_ev_breaker { /* what the learned policy said at start */
 	uint64_t remaining_ns; /* until half-open, from at_ns */
 };
 
-enum dl_sensor_state {
-	DL_SENSOR_LIVE = 0,
-	DL_SENSOR_ABSENT = 1,  /* the hook does not exist here (yet) */
-	DL_SENSOR_REFUSED = 2, /* the kernel said no */
-	DL_SENSOR_RELEASED = 3,
-	DL_SENSOR_LOST = 4, /* events lost, "count" of them */
-	DL_SENSOR_STATE_COUNT = 5,
+enum davy_sensor_state {
+	DAVY_SENSOR_LIVE = 0,
+	DAVY_SENSOR_ABSENT = 1,	 /* the hook does not exist here (yet) */
+	DAVY_SENSOR_REFUSED = 2, /* the kernel said no */
+	DAVY_SENSOR_RELEASED = 3,
+	DAVY_SENSOR_LOST = 4, /* events lost, "count" of them */
+	DAVY_SENSOR_STATE_COUNT = 5,
 };
 
-struct dl_ev_sensor {
+struct davy_ev_sensor {
 	char name[32];
-	char reason[DL_REASON_LEN];
+	char reason[DAVY_REASON_LEN];
 	uint64_t count;	 /* programs live, or events lost */
 	uint64_t gap_ns; /* LIVE again: how long it was not */
 	uint32_t state;
 	uint32_t pad;
 };
 
-struct dl_event {
+struct davy_event {
 	uint64_t at_ns;
 	uint32_t kind;
 	uint32_t pid;
 	union {
-		struct dl_ev_config config;
-		struct dl_ev_process process;
-		struct dl_ev_process_exit process_exit;
-		struct dl_ev_throw thrown;
-		struct dl_ev_graph graph;
-		struct dl_ev_fault fault;
-		struct dl_ev_pasid pasid;
-		struct dl_ev_bo_moved bo_moved;
-		struct dl_ev_ring ring;
-		struct dl_ev_job_timeout job_timeout;
-		struct dl_ev_reset reset;
-		struct dl_ev_workload workload;
-		struct dl_ev_probe probe;
-		struct dl_ev_act act;
-		struct dl_ev_breaker breaker;
-		struct dl_ev_sensor sensor;
-		struct dl_ev_alloc_failed alloc_failed;
-		struct dl_ev_fact fact;
-		struct dl_ev_job_times job_times;
-		struct dl_ev_memory memory;
-		struct dl_ev_client client;
-		struct dl_ev_device device;
-		struct dl_ev_log log;
-		struct dl_ev_kfd kfd;
-		struct dl_ev_kfd_use kfd_use;
-		struct dl_ev_lockup lockup;
-		struct dl_ev_dmem dmem;
-		struct dl_ev_config_for config_for;
-		struct dl_ev_progress progress;
-		struct dl_ev_order order;
-		struct dl_ev_left left;
-		struct dl_ev_clock clock;
-		struct dl_ev_tuning tuning;
-		struct dl_ev_rules rules;
-		struct dl_ev_finding finding;
-		struct dl_ev_owner owner;
+		struct davy_ev_config config;
+		struct davy_ev_process process;
+		struct davy_ev_process_exit process_exit;
+		struct davy_ev_throw thrown;
+		struct davy_ev_graph graph;
+		struct davy_ev_fault fault;
+		struct davy_ev_pasid pasid;
+		struct davy_ev_bo_moved bo_moved;
+		struct davy_ev_ring ring;
+		struct davy_ev_job_timeout job_timeout;
+		struct davy_ev_reset reset;
+		struct davy_ev_workload workload;
+		struct davy_ev_probe probe;
+		struct davy_ev_act act;
+		struct davy_ev_breaker breaker;
+		struct davy_ev_sensor sensor;
+		struct davy_ev_alloc_failed alloc_failed;
+		struct davy_ev_fact fact;
+		struct davy_ev_job_times job_times;
+		struct davy_ev_memory memory;
+		struct davy_ev_client client;
+		struct davy_ev_device device;
+		struct davy_ev_log log;
+		struct davy_ev_kfd kfd;
+		struct davy_ev_kfd_use kfd_use;
+		struct davy_ev_lockup lockup;
+		struct davy_ev_dmem dmem;
+		struct davy_ev_config_for config_for;
+		struct davy_ev_progress progress;
+		struct davy_ev_order order;
+		struct davy_ev_left left;
+		struct davy_ev_clock clock;
+		struct davy_ev_tuning tuning;
+		struct davy_ev_rules rules;
+		struct davy_ev_finding finding;
+		struct davy_ev_owner owner;
 	};
 };
 
-_Static_assert(sizeof(struct dl_ev_config) == 56, "trace format");
-_Static_assert(sizeof(struct dl_ev_process) == 696, "trace format");
-_Static_assert(sizeof(struct dl_ev_owner) == 8, "trace format");
-_Static_assert(sizeof(struct dl_ev_process_exit) == 16, "trace format");
-_Static_assert(sizeof(struct dl_ev_throw) == 64, "trace format");
-_Static_assert(sizeof(struct dl_ev_graph) == 48, "trace format");
-_Static_assert(sizeof(struct dl_ev_fault) == 72, "trace format");
-_Static_assert(sizeof(struct dl_ev_pasid) == 8, "trace format");
-_Static_assert(sizeof(struct dl_ev_bo_moved) == 64, "trace format");
-_Static_assert(sizeof(struct dl_ev_ring) == 88, "trace format");
-_Static_assert(sizeof(struct dl_ev_job_timeout) == 80, "trace format");
-_Static_assert(sizeof(struct dl_ev_reset) == 40, "trace format");
-_Static_assert(sizeof(struct dl_ev_workload) == 144, "trace format");
-_Static_assert(sizeof(struct dl_ev_probe) == 16, "trace format");
-_Static_assert(sizeof(struct dl_ev_act) == 16, "trace format");
-_Static_assert(sizeof(struct dl_ev_breaker) == 144, "trace format");
-_Static_assert(sizeof(struct dl_ev_sensor) == 184, "trace format");
-_Static_assert(sizeof(struct dl_ev_alloc_failed) == 64, "trace format");
-_Static_assert(sizeof(struct dl_ev_fact) == 136, "trace format");
-_Static_assert(sizeof(struct dl_ev_job_times) == 168, "trace format");
-_Static_assert(sizeof(struct dl_ev_memory) == 120, "trace format");
-_Static_assert(sizeof(struct dl_ev_client) == 88, "trace format");
-_Static_assert(sizeof(struct dl_ev_device) == 128, "trace format");
-_Static_assert(sizeof(struct dl_ev_log) == 96, "trace format");
-_Static_assert(sizeof(struct dl_ev_kfd) == 152, "trace format");
-_Static_assert(sizeof(struct dl_ev_kfd_use) == 80, "trace format");
-_Static_assert(sizeof(struct dl_ev_lockup) == 64, "trace format");
-_Static_assert(sizeof(struct dl_ev_dmem) == 160, "trace format");
-_Static_assert(sizeof(struct dl_ev_config_for) == 160, "trace format");
-_Static_assert(sizeof(struct dl_ev_progress) == 32, "trace format");
-_Static_assert(sizeof(struct dl_ev_order) == 48, "trace format");
-_Static_assert(sizeof(struct dl_ev_left) == 32 + DL_DEVICE_LEN, "trace format");
-_Static_assert(sizeof(struct dl_ev_clock) == 8, "trace format");
-_Static_assert(sizeof(struct dl_ev_tuning) == 664, "trace format");
-_Static_assert(sizeof(struct dl_ev_rules) == 16, "trace format");
-_Static_assert(sizeof(struct dl_ev_finding) == 8 + DL_DEVICE_LEN + DL_MODEL_LEN + DL_DETAIL_LEN,
+_Static_assert(sizeof(struct davy_ev_config) == 56, "trace format");
+_Static_assert(sizeof(struct davy_ev_process) == 696, "trace format");
+_Static_assert(sizeof(struct davy_ev_owner) == 8, "trace format");
+_Static_assert(sizeof(struct davy_ev_process_exit) == 16, "trace format");
+_Static_assert(sizeof(struct davy_ev_throw) == 64, "trace format");
+_Static_assert(sizeof(struct davy_ev_graph) == 48, "trace format");
+_Static_assert(sizeof(struct davy_ev_fault) == 72, "trace format");
+_Static_assert(sizeof(struct davy_ev_pasid) == 8, "trace format");
+_Static_assert(sizeof(struct davy_ev_bo_moved) == 64, "trace format");
+_Static_assert(sizeof(struct davy_ev_ring) == 88, "trace format");
+_Static_assert(sizeof(struct davy_ev_job_timeout) == 80, "trace format");
+_Static_assert(sizeof(struct davy_ev_reset) == 40, "trace format");
+_Static_assert(sizeof(struct davy_ev_workload) == 144, "trace format");
+_Static_assert(sizeof(struct davy_ev_probe) == 16, "trace format");
+_Static_assert(sizeof(struct davy_ev_act) == 16, "trace format");
+_Static_assert(sizeof(struct davy_ev_breaker) == 144, "trace format");
+_Static_assert(sizeof(struct davy_ev_sensor) == 184, "trace format");
+_Static_assert(sizeof(struct davy_ev_alloc_failed) == 64, "trace format");
+_Static_assert(sizeof(struct davy_ev_fact) == 136, "trace format");
+_Static_assert(sizeof(struct davy_ev_job_times) == 168, "trace format");
+_Static_assert(sizeof(struct davy_ev_memory) == 120, "trace format");
+_Static_assert(sizeof(struct davy_ev_client) == 88, "trace format");
+_Static_assert(sizeof(struct davy_ev_device) == 128, "trace format");
+_Static_assert(sizeof(struct davy_ev_log) == 96, "trace format");
+_Static_assert(sizeof(struct davy_ev_kfd) == 152, "trace format");
+_Static_assert(sizeof(struct davy_ev_kfd_use) == 80, "trace format");
+_Static_assert(sizeof(struct davy_ev_lockup) == 64, "trace format");
+_Static_assert(sizeof(struct davy_ev_dmem) == 160, "trace format");
+_Static_assert(sizeof(struct davy_ev_config_for) == 160, "trace format");
+_Static_assert(sizeof(struct davy_ev_progress) == 32, "trace format");
+_Static_assert(sizeof(struct davy_ev_order) == 48, "trace format");
+_Static_assert(sizeof(struct davy_ev_left) == 32 + DAVY_DEVICE_LEN, "trace format");
+_Static_assert(sizeof(struct davy_ev_clock) == 8, "trace format");
+_Static_assert(sizeof(struct davy_ev_tuning) == 664, "trace format");
+_Static_assert(sizeof(struct davy_ev_rules) == 16, "trace format");
+_Static_assert(sizeof(struct davy_ev_finding) ==
+		       8 + DAVY_DEVICE_LEN + DAVY_MODEL_LEN + DAVY_DETAIL_LEN,
 	       "trace format");
 
 /* The payload size of a kind; 0 for a tick, and for a kind that does not exist. */
-size_t dl_event_payload_size(uint32_t kind);
-const char *dl_event_kind_name(uint32_t kind);
-const char *dl_device_change_name(uint32_t change);
-const char *dl_kfd_event_name(uint32_t event);
-const char *dl_lockup_origin_name(uint32_t origin);
+size_t davy_event_payload_size(uint32_t kind);
+const char *davy_event_kind_name(uint32_t kind);
+const char *davy_device_change_name(uint32_t change);
+const char *davy_kfd_event_name(uint32_t event);
+const char *davy_lockup_origin_name(uint32_t origin);
 
 /*
  * Whether the core may be fed with it: known kind, enums in range, strings terminated. Traces are
  * outside input; the agent's own events satisfy it by construction.
  */
-bool dl_event_valid(const struct dl_event *ev);
+bool davy_event_valid(const struct davy_event *ev);
 
 #endif

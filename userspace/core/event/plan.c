@@ -4,104 +4,104 @@
 #include <assert.h>
 #include <string.h>
 
-const char *dl_hazard_name(enum dl_hazard hazard)
+const char *davy_hazard_name(enum davy_hazard hazard)
 {
-	static const char *const names[DL_HZ_COUNT] = {
-		[DL_HZ_NONE] = "none",
-		[DL_HZ_ENGINE_EXCEPTION] = "engine_exception",
-		[DL_HZ_ENGINE_WEDGED] = "engine_wedged",
-		[DL_HZ_RUNNER_CRASH] = "runner_crash",
-		[DL_HZ_JOB_STALL] = "job_stall",
-		[DL_HZ_FAULT_STORM] = "fault_storm",
-		[DL_HZ_EVICTION_STORM] = "eviction_storm",
-		[DL_HZ_RESET] = "reset",
-		[DL_HZ_ALLOC_FAILURE] = "alloc_failure",
-		[DL_HZ_EXHAUSTION] = "exhaustion",
-		[DL_HZ_SILENT_SPILL] = "silent_spill",
-		[DL_HZ_HOST_PRESSURE] = "host_pressure",
-		[DL_HZ_SILENT_CPU] = "silent_cpu",
-		[DL_HZ_HARDWARE] = "hardware",
-		[DL_HZ_DRIVER_WARNING] = "driver_warning",
-		[DL_HZ_JOB_HEADROOM] = "job_headroom",
-		[DL_HZ_RESTORE_HOG] = "restore_hog",
-		[DL_HZ_QUEUE_THRASH] = "queue_thrash",
+	static const char *const names[DAVY_HZ_COUNT] = {
+		[DAVY_HZ_NONE] = "none",
+		[DAVY_HZ_ENGINE_EXCEPTION] = "engine_exception",
+		[DAVY_HZ_ENGINE_WEDGED] = "engine_wedged",
+		[DAVY_HZ_RUNNER_CRASH] = "runner_crash",
+		[DAVY_HZ_JOB_STALL] = "job_stall",
+		[DAVY_HZ_FAULT_STORM] = "fault_storm",
+		[DAVY_HZ_EVICTION_STORM] = "eviction_storm",
+		[DAVY_HZ_RESET] = "reset",
+		[DAVY_HZ_ALLOC_FAILURE] = "alloc_failure",
+		[DAVY_HZ_EXHAUSTION] = "exhaustion",
+		[DAVY_HZ_SILENT_SPILL] = "silent_spill",
+		[DAVY_HZ_HOST_PRESSURE] = "host_pressure",
+		[DAVY_HZ_SILENT_CPU] = "silent_cpu",
+		[DAVY_HZ_HARDWARE] = "hardware",
+		[DAVY_HZ_DRIVER_WARNING] = "driver_warning",
+		[DAVY_HZ_JOB_HEADROOM] = "job_headroom",
+		[DAVY_HZ_RESTORE_HOG] = "restore_hog",
+		[DAVY_HZ_QUEUE_THRASH] = "queue_thrash",
 	};
 
-	assert(hazard < DL_HZ_COUNT);
+	assert(hazard < DAVY_HZ_COUNT);
 	return names[hazard];
 }
 
-int dl_hazard_from_name(const char *name)
+int davy_hazard_from_name(const char *name)
 {
-	for (int i = 0; i < DL_HZ_COUNT; i++)
-		if (!strcmp(name, dl_hazard_name((enum dl_hazard)i)))
+	for (int i = 0; i < DAVY_HZ_COUNT; i++)
+		if (!strcmp(name, davy_hazard_name((enum davy_hazard)i)))
 			return i;
 	return -1;
 }
 
-const char *dl_rung_name(enum dl_rung rung)
+const char *davy_rung_name(enum davy_rung rung)
 {
-	static const char *const names[DL_RUNG_COUNT] = {
-		[DL_RUNG_NOTE] = "note",       [DL_RUNG_CHECK] = "check",
-		[DL_RUNG_RESTART] = "restart", [DL_RUNG_MIGRATE_CPU] = "migrate_cpu",
-		[DL_RUNG_CLEAR] = "clear",     [DL_RUNG_BREAKER] = "breaker",
-		[DL_RUNG_OUTCOME] = "outcome", [DL_RUNG_FAILURE] = "failure",
-		[DL_RUNG_PAUSE] = "pause",     [DL_RUNG_THROTTLE] = "throttle",
-		[DL_RUNG_SHRINK] = "shrink",   [DL_RUNG_CAP] = "cap",
-		[DL_RUNG_UNLOAD] = "unload",   [DL_RUNG_SWITCH] = "switch",
-		[DL_RUNG_STOP] = "stop",       [DL_RUNG_QUARANTINE] = "quarantine",
-		[DL_RUNG_UNDO] = "undo",       [DL_RUNG_AWAKE] = "awake",
+	static const char *const names[DAVY_RUNG_COUNT] = {
+		[DAVY_RUNG_NOTE] = "note",	 [DAVY_RUNG_CHECK] = "check",
+		[DAVY_RUNG_RESTART] = "restart", [DAVY_RUNG_MIGRATE_CPU] = "migrate_cpu",
+		[DAVY_RUNG_CLEAR] = "clear",	 [DAVY_RUNG_BREAKER] = "breaker",
+		[DAVY_RUNG_OUTCOME] = "outcome", [DAVY_RUNG_FAILURE] = "failure",
+		[DAVY_RUNG_PAUSE] = "pause",	 [DAVY_RUNG_THROTTLE] = "throttle",
+		[DAVY_RUNG_SHRINK] = "shrink",	 [DAVY_RUNG_CAP] = "cap",
+		[DAVY_RUNG_UNLOAD] = "unload",	 [DAVY_RUNG_SWITCH] = "switch",
+		[DAVY_RUNG_STOP] = "stop",	 [DAVY_RUNG_QUARANTINE] = "quarantine",
+		[DAVY_RUNG_UNDO] = "undo",	 [DAVY_RUNG_AWAKE] = "awake",
 	};
 
-	assert(rung < DL_RUNG_COUNT);
+	assert(rung < DAVY_RUNG_COUNT);
 	return names[rung];
 }
 
-bool dl_rung_acts(uint32_t rung)
+bool davy_rung_acts(uint32_t rung)
 {
-	return rung == DL_RUNG_RESTART || rung == DL_RUNG_MIGRATE_CPU ||
-	       (rung >= DL_RUNG_PAUSE && rung < DL_RUNG_COUNT);
+	return rung == DAVY_RUNG_RESTART || rung == DAVY_RUNG_MIGRATE_CPU ||
+	       (rung >= DAVY_RUNG_PAUSE && rung < DAVY_RUNG_COUNT);
 }
 
-const char *dl_verdict_name(enum dl_verdict verdict)
+const char *davy_verdict_name(enum davy_verdict verdict)
 {
-	static const char *const names[DL_VERDICT_COUNT] = {
-		[DL_VERDICT_GO] = "go",
-		[DL_VERDICT_ADVISED] = "advised",
-		[DL_VERDICT_REFUSED] = "refused",
+	static const char *const names[DAVY_VERDICT_COUNT] = {
+		[DAVY_VERDICT_GO] = "go",
+		[DAVY_VERDICT_ADVISED] = "advised",
+		[DAVY_VERDICT_REFUSED] = "refused",
 	};
 
-	assert(verdict < DL_VERDICT_COUNT);
+	assert(verdict < DAVY_VERDICT_COUNT);
 	return names[verdict];
 }
 
-const char *dl_refusal_name(enum dl_refusal refusal)
+const char *davy_refusal_name(enum davy_refusal refusal)
 {
-	static const char *const names[DL_REFUSED_COUNT] = {
-		[DL_REFUSED_NOT] = "",
-		[DL_REFUSED_MODE] = "mode is observe",
-		[DL_REFUSED_NOT_ADOPTED] = "workload is not adopted",
-		[DL_REFUSED_BUSY] = "an act on this workload is under way",
-		[DL_REFUSED_BACKOFF] = "backing off",
-		[DL_REFUSED_BUDGET] = "budget of acts is used up",
-		[DL_REFUSED_RIVAL] = "somebody else controls the workload",
-		[DL_REFUSED_UNABLE] = "the workload cannot do that",
-		[DL_REFUSED_HOST_BUDGET] = "the host's budget of acts is used up",
-		[DL_REFUSED_PINNED] = "workload is pinned",
+	static const char *const names[DAVY_REFUSED_COUNT] = {
+		[DAVY_REFUSED_NOT] = "",
+		[DAVY_REFUSED_MODE] = "mode is observe",
+		[DAVY_REFUSED_NOT_ADOPTED] = "workload is not adopted",
+		[DAVY_REFUSED_BUSY] = "an act on this workload is under way",
+		[DAVY_REFUSED_BACKOFF] = "backing off",
+		[DAVY_REFUSED_BUDGET] = "budget of acts is used up",
+		[DAVY_REFUSED_RIVAL] = "somebody else controls the workload",
+		[DAVY_REFUSED_UNABLE] = "the workload cannot do that",
+		[DAVY_REFUSED_HOST_BUDGET] = "the host's budget of acts is used up",
+		[DAVY_REFUSED_PINNED] = "workload is pinned",
 	};
 
-	assert(refusal < DL_REFUSED_COUNT);
+	assert(refusal < DAVY_REFUSED_COUNT);
 	return names[refusal];
 }
 
-const char *dl_breaker_state_name(enum dl_breaker_state state)
+const char *davy_breaker_state_name(enum davy_breaker_state state)
 {
-	static const char *const names[DL_BREAKER_STATE_COUNT] = {
-		[DL_BREAKER_CLOSED] = "closed",
-		[DL_BREAKER_OPEN] = "open",
-		[DL_BREAKER_HALF_OPEN] = "half-open",
+	static const char *const names[DAVY_BREAKER_STATE_COUNT] = {
+		[DAVY_BREAKER_CLOSED] = "closed",
+		[DAVY_BREAKER_OPEN] = "open",
+		[DAVY_BREAKER_HALF_OPEN] = "half-open",
 	};
 
-	assert(state < DL_BREAKER_STATE_COUNT);
+	assert(state < DAVY_BREAKER_STATE_COUNT);
 	return names[state];
 }

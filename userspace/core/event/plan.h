@@ -4,101 +4,101 @@
  * turned, outcomes. A plan names its hazard, what was observed against which threshold, the events
  * it rests on, and why a lesser rung was not enough. Numbers are append-only.
  */
-#ifndef DL_CORE_PLAN_H
-#define DL_CORE_PLAN_H
+#ifndef DAVY_PLAN_H
+#define DAVY_PLAN_H
 
 #include "core/event/config.h"
 #include "core/event/event.h"
 
-#define DL_PLAN_EVIDENCE 4
-#define DL_PLANS_MAX	 32 /* one step never says more; what exceeds it is counted */
+#define DAVY_PLAN_EVIDENCE 4
+#define DAVY_PLANS_MAX	   32 /* one step never says more; what exceeds it is counted */
 
-enum dl_hazard {
-	DL_HZ_NONE = 0,
-	DL_HZ_ENGINE_EXCEPTION = 1,
-	DL_HZ_ENGINE_WEDGED = 2,
-	DL_HZ_RUNNER_CRASH = 3,
-	DL_HZ_JOB_STALL = 4,
-	DL_HZ_FAULT_STORM = 5,
-	DL_HZ_EVICTION_STORM = 6,
-	DL_HZ_RESET = 7,
-	DL_HZ_ALLOC_FAILURE = 8,
-	DL_HZ_EXHAUSTION = 9,
-	DL_HZ_SILENT_SPILL = 10,
-	DL_HZ_HOST_PRESSURE = 11,
-	DL_HZ_SILENT_CPU = 12,
-	DL_HZ_HARDWARE = 13,
-	DL_HZ_DRIVER_WARNING = 14,
-	DL_HZ_JOB_HEADROOM = 15,
-	DL_HZ_RESTORE_HOG = 16,
-	DL_HZ_QUEUE_THRASH = 17,
-	DL_HZ_COUNT = 18,
+enum davy_hazard {
+	DAVY_HZ_NONE = 0,
+	DAVY_HZ_ENGINE_EXCEPTION = 1,
+	DAVY_HZ_ENGINE_WEDGED = 2,
+	DAVY_HZ_RUNNER_CRASH = 3,
+	DAVY_HZ_JOB_STALL = 4,
+	DAVY_HZ_FAULT_STORM = 5,
+	DAVY_HZ_EVICTION_STORM = 6,
+	DAVY_HZ_RESET = 7,
+	DAVY_HZ_ALLOC_FAILURE = 8,
+	DAVY_HZ_EXHAUSTION = 9,
+	DAVY_HZ_SILENT_SPILL = 10,
+	DAVY_HZ_HOST_PRESSURE = 11,
+	DAVY_HZ_SILENT_CPU = 12,
+	DAVY_HZ_HARDWARE = 13,
+	DAVY_HZ_DRIVER_WARNING = 14,
+	DAVY_HZ_JOB_HEADROOM = 15,
+	DAVY_HZ_RESTORE_HOG = 16,
+	DAVY_HZ_QUEUE_THRASH = 17,
+	DAVY_HZ_COUNT = 18,
 };
 
-#define DL_DETAIL_SILENT  "silent hang" /* of engine_wedged: busy, and nothing comes of it */
-#define DL_DETAIL_REFUSED "refused"	/* of silent_cpu: a GPU's node was, and it has none */
+#define DAVY_DETAIL_SILENT  "silent hang" /* of engine_wedged: busy, and nothing comes of it */
+#define DAVY_DETAIL_REFUSED "refused"	  /* of silent_cpu: a GPU's node was, and it has none */
 
 /* The ladder and what surrounds it; numbers are append-only, escalation.c knows their order. */
-enum dl_rung {
-	DL_RUNG_NOTE = 0,	 /* a hazard is raised */
-	DL_RUNG_CHECK = 1,	 /* ask the engine for one token */
-	DL_RUNG_RESTART = 2,	 /* same backend */
-	DL_RUNG_MIGRATE_CPU = 3, /* strictly */
-	DL_RUNG_CLEAR = 4,	 /* a hazard has ended */
-	DL_RUNG_BREAKER = 5,	 /* the backend policy changes */
-	DL_RUNG_OUTCOME = 6,	 /* how an act ended */
-	DL_RUNG_FAILURE = 7,	 /* something failed; hazard: that of its first sign, or none */
-	DL_RUNG_PAUSE = 8,	 /* frozen for at most lease_ns */
-	DL_RUNG_THROTTLE = 9,	 /* runs on_permille of the time, for at most lease_ns */
-	DL_RUNG_SHRINK = 10,	 /* replaced by one with smaller knobs */
-	DL_RUNG_CAP = 11,	 /* its cgroup gets cap_bytes */
-	DL_RUNG_UNLOAD = 12,	 /* its idle models are let go */
-	DL_RUNG_SWITCH = 13,	 /* to_backend, another one of a GPU */
-	DL_RUNG_STOP = 14,
-	DL_RUNG_QUARANTINE = 15, /* stopped, and not started again before until_ns */
-	DL_RUNG_UNDO = 16,	 /* level: the rung whose effect is taken back */
-	DL_RUNG_AWAKE = 17,	 /* the device does not suspend any more */
-	DL_RUNG_COUNT = 18,
+enum davy_rung {
+	DAVY_RUNG_NOTE = 0,	   /* a hazard is raised */
+	DAVY_RUNG_CHECK = 1,	   /* ask the engine for one token */
+	DAVY_RUNG_RESTART = 2,	   /* same backend */
+	DAVY_RUNG_MIGRATE_CPU = 3, /* strictly */
+	DAVY_RUNG_CLEAR = 4,	   /* a hazard has ended */
+	DAVY_RUNG_BREAKER = 5,	   /* the backend policy changes */
+	DAVY_RUNG_OUTCOME = 6,	   /* how an act ended */
+	DAVY_RUNG_FAILURE = 7,	   /* something failed; hazard: that of its first sign, or none */
+	DAVY_RUNG_PAUSE = 8,	   /* frozen for at most lease_ns */
+	DAVY_RUNG_THROTTLE = 9,	   /* runs on_permille of the time, for at most lease_ns */
+	DAVY_RUNG_SHRINK = 10,	   /* replaced by one with smaller knobs */
+	DAVY_RUNG_CAP = 11,	   /* its cgroup gets cap_bytes */
+	DAVY_RUNG_UNLOAD = 12,	   /* its idle models are let go */
+	DAVY_RUNG_SWITCH = 13,	   /* to_backend, another one of a GPU */
+	DAVY_RUNG_STOP = 14,
+	DAVY_RUNG_QUARANTINE = 15, /* stopped, and not started again before until_ns */
+	DAVY_RUNG_UNDO = 16,	   /* level: the rung whose effect is taken back */
+	DAVY_RUNG_AWAKE = 17,	   /* the device does not suspend any more */
+	DAVY_RUNG_COUNT = 18,
 };
 
-enum dl_verdict {
-	DL_VERDICT_GO = 0,
-	DL_VERDICT_ADVISED = 1,
-	DL_VERDICT_REFUSED = 2,
-	DL_VERDICT_COUNT = 3,
+enum davy_verdict {
+	DAVY_VERDICT_GO = 0,
+	DAVY_VERDICT_ADVISED = 1,
+	DAVY_VERDICT_REFUSED = 2,
+	DAVY_VERDICT_COUNT = 3,
 };
 
-enum dl_refusal {
-	DL_REFUSED_NOT = 0,
-	DL_REFUSED_MODE = 1,
-	DL_REFUSED_NOT_ADOPTED = 2,
-	DL_REFUSED_BUSY = 3,	/* an act on this workload is under way */
-	DL_REFUSED_BACKOFF = 4, /* will be done later */
-	DL_REFUSED_BUDGET = 5,
-	DL_REFUSED_RIVAL = 6,	    /* somebody else controls it */
-	DL_REFUSED_UNABLE = 7,	    /* it cannot be done to this workload, or has no effect */
-	DL_REFUSED_HOST_BUDGET = 8, /* of all workloads together */
-	DL_REFUSED_PINNED = 9,
-	DL_REFUSED_COUNT = 10,
+enum davy_refusal {
+	DAVY_REFUSED_NOT = 0,
+	DAVY_REFUSED_MODE = 1,
+	DAVY_REFUSED_NOT_ADOPTED = 2,
+	DAVY_REFUSED_BUSY = 3,	  /* an act on this workload is under way */
+	DAVY_REFUSED_BACKOFF = 4, /* will be done later */
+	DAVY_REFUSED_BUDGET = 5,
+	DAVY_REFUSED_RIVAL = 6,	      /* somebody else controls it */
+	DAVY_REFUSED_UNABLE = 7,      /* it cannot be done to this workload, or has no effect */
+	DAVY_REFUSED_HOST_BUDGET = 8, /* of all workloads together */
+	DAVY_REFUSED_PINNED = 9,
+	DAVY_REFUSED_COUNT = 10,
 };
 
-#define DL_PLAN_SHARES 8
+#define DAVY_PLAN_SHARES 8
 
 /* What one process has of a device, at the moment of the plan. */
-struct dl_share {
+struct davy_share {
 	uint32_t pid;		  /* 0: all others together */
 	uint16_t memory_permille; /* of what all clients of the device have */
 	uint16_t engine_permille; /* of the device's engine time of the last seconds */
 	uint64_t memory_bytes;
 };
 
-struct dl_evidence {
+struct davy_evidence {
 	uint64_t at_ns;
-	uint32_t kind; /* enum dl_event_kind */
+	uint32_t kind; /* enum davy_event_kind */
 	uint32_t count;
 };
 
-struct dl_plan {
+struct davy_plan {
 	uint64_t at_ns;
 	uint32_t id; /* 1, 2, ...; of an act to be carried out: its workload << 16 + 1, 2, ... */
 	uint32_t pid;
@@ -110,7 +110,7 @@ struct dl_plan {
 	uint8_t level; /* 1 to 3 */
 	uint8_t engine;
 	uint8_t backend;
-	uint8_t unit; /* of observed and threshold, enum dl_unit */
+	uint8_t unit; /* of observed and threshold, enum davy_unit */
 	uint64_t observed;
 	uint64_t threshold;
 	uint64_t first_sign_ns; /* the earliest event of this episode; at_ns less this is the delay
@@ -133,36 +133,36 @@ struct dl_plan {
 	uint32_t ubatch;	  /* tokens computed at once; 0 unknown */
 	uint32_t fitting_ubatch;  /* what would stay under the threshold; 0: not known, or none */
 	uint32_t predicted_depth; /* tokens at which it fails if it goes on so; 0: not foreseen */
-	struct dl_share shares[DL_PLAN_SHARES]; /* of the device's clients, largest first */
-	struct dl_evidence evidence[DL_PLAN_EVIDENCE];
-	char comm[DL_COMM_LEN];
-	char device[DL_DEVICE_LEN];
-	char ring[DL_RING_NAME_LEN]; /* of an exhaustion the heap: "vram", "gtt", "host", "cgroup"
+	struct davy_share shares[DAVY_PLAN_SHARES]; /* of the device's clients, largest first */
+	struct davy_evidence evidence[DAVY_PLAN_EVIDENCE];
+	char comm[DAVY_COMM_LEN];
+	char device[DAVY_DEVICE_LEN];
+	char ring[DAVY_RING_NAME_LEN]; /* of an exhaustion the heap: "vram", "gtt", "host", "cgroup"
 				      */
-	char model[DL_MODEL_LEN];
-	char detail[DL_DETAIL_LEN];
+	char model[DAVY_MODEL_LEN];
+	char detail[DAVY_DETAIL_LEN];
 	uint64_t rate; /* exhaustion: bytes a second */
 	/* Of an act: what is to be done. */
 	uint64_t lease_ns; /* pause, throttle: it ends by itself after so long */
 	uint64_t cap_bytes;
-	struct dl_knobs knobs;	       /* shrink, undo of it */
-	struct dl_tuner_reason tuning; /* why these; as told: they are not the tuner's */
-	uint16_t on_permille;	       /* throttle: of each period */
-	uint8_t to_backend;	       /* switch */
-	uint8_t keeps;		       /* the old one serves on: nothing is lost */
-	uint8_t passed_rung;	       /* the lesser one before it; note: none */
-	uint8_t passed_because;	       /* enum dl_refusal; none: done, and no help */
+	struct davy_knobs knobs;	 /* shrink, undo of it */
+	struct davy_tuner_reason tuning; /* why these; as told: they are not the tuner's */
+	uint16_t on_permille;		 /* throttle: of each period */
+	uint8_t to_backend;		 /* switch */
+	uint8_t keeps;			 /* the old one serves on: nothing is lost */
+	uint8_t passed_rung;		 /* the lesser one before it; note: none */
+	uint8_t passed_because;		 /* enum davy_refusal; none: done, and no help */
 	uint16_t act_pad;
 };
 
 /* Whether the rung is something that is done to a workload. */
-bool dl_rung_acts(uint32_t rung);
+bool davy_rung_acts(uint32_t rung);
 
-const char *dl_hazard_name(enum dl_hazard hazard);
-const char *dl_rung_name(enum dl_rung rung);
-int dl_hazard_from_name(const char *name); /* -1: it is none */
-const char *dl_verdict_name(enum dl_verdict verdict);
-const char *dl_refusal_name(enum dl_refusal refusal);
-const char *dl_breaker_state_name(enum dl_breaker_state state);
+const char *davy_hazard_name(enum davy_hazard hazard);
+const char *davy_rung_name(enum davy_rung rung);
+int davy_hazard_from_name(const char *name); /* -1: it is none */
+const char *davy_verdict_name(enum davy_verdict verdict);
+const char *davy_refusal_name(enum davy_refusal refusal);
+const char *davy_breaker_state_name(enum davy_breaker_state state);
 
 #endif

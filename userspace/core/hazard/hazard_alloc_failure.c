@@ -16,82 +16,84 @@
 
 #include <assert.h>
 
-static bool many(struct dl_step *s, const struct dl_ev_alloc_failed *in, const struct dl_process *p)
+static bool many(struct davy_step *s, const struct davy_ev_alloc_failed *in,
+		 const struct davy_process *p)
 {
-	struct dl_alloc_state *a;
+	struct davy_alloc_state *a;
 
-	a = dl_world_alloc_get(&s->core->world, in->device, s->ev->pid, s->now_ns);
-	if (s->now_ns - a->window_ns > dl_threshold_ns(s, DL_CFG_ALLOC_WINDOW_MS, in->device, p)) {
+	a = davy_world_alloc_get(&s->core->world, in->device, s->ev->pid, s->now_ns);
+	if (s->now_ns - a->window_ns >
+	    davy_threshold_ns(s, DAVY_CFG_ALLOC_WINDOW_MS, in->device, p)) {
 		a->window_ns = s->now_ns;
 		a->window_count = 0;
 	}
 	a->window_count += in->fresh;
-	return a->window_count >= dl_threshold(s, DL_CFG_ALLOC_COUNT, in->device, p);
+	return a->window_count >= davy_threshold(s, DAVY_CFG_ALLOC_COUNT, in->device, p);
 }
 
 static const uint8_t levels[] = {
-	[DL_ALLOC_RESOURCE] = 1,
-	[DL_ALLOC_VALIDATE] = 1, /* the driver may try a wider placement, and mostly succeeds */
-	[DL_ALLOC_IOCTL] = 3,
-	[DL_ALLOC_POPULATE] = 2, /* the host itself is out of memory */
+	[DAVY_ALLOC_RESOURCE] = 1,
+	[DAVY_ALLOC_VALIDATE] = 1, /* the driver may try a wider placement, and mostly succeeds */
+	[DAVY_ALLOC_IOCTL] = 3,
+	[DAVY_ALLOC_POPULATE] = 2, /* the host itself is out of memory */
 };
 
-static void look_at_line(struct dl_step *s)
+static void look_at_line(struct davy_step *s)
 {
-	const struct dl_ev_log *in = &s->ev->log;
-	struct dl_world *w = &s->core->world;
-	const struct dl_process *p = dl_world_process(w, s->ev->pid);
-	uint64_t limit = dl_threshold(s, DL_CFG_ALLOC_LINES, in->device, p);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_ALLOC_FAILURE, p);
+	const struct davy_ev_log *in = &s->ev->log;
+	struct davy_world *w = &s->core->world;
+	const struct davy_process *p = davy_world_process(w, s->ev->pid);
+	uint64_t limit = davy_threshold(s, DAVY_CFG_ALLOC_LINES, in->device, p);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_ALLOC_FAILURE, p);
 	bool strong = in->weight > 2;
-	struct dl_tally *t;
+	struct davy_tally *t;
 
-	if (in->role != DL_PART_PRECURSOR || in->hazard != DL_LOG_HZ_ALLOC_FAILURE ||
-	    dl_world_told(w, in->device, DL_TOLD_ALLOC, DL_BY_LOG, 0, s->now_ns))
+	if (in->role != DAVY_PART_PRECURSOR || in->hazard != DAVY_LOG_HZ_ALLOC_FAILURE ||
+	    davy_world_told(w, in->device, DAVY_TOLD_ALLOC, DAVY_BY_LOG, 0, s->now_ns))
 		return;
-	t = dl_world_tally(w, strong ? DL_TALLY_ALLOC_LINE : DL_TALLY_ALLOC_HINT, in->device,
-			   s->ev->pid, s->now_ns,
-			   dl_threshold_ns(s, DL_CFG_ALLOC_LINES_WINDOW_MS, in->device, p));
+	t = davy_world_tally(w, strong ? DAVY_TALLY_ALLOC_LINE : DAVY_TALLY_ALLOC_HINT, in->device,
+			     s->ev->pid, s->now_ns,
+			     davy_threshold_ns(s, DAVY_CFG_ALLOC_LINES_WINDOW_MS, in->device, p));
 	t->count += 1 + (uint64_t)in->repeats;
 	if (!strong && t->count < limit)
 		return;
 	if (in->device[0])
-		dl_copy_name(note.device, sizeof(note.device), in->device);
-	dl_copy_name(note.detail, sizeof(note.detail), dl_log_kind_name(in->kind));
+		davy_copy_name(note.device, sizeof(note.device), in->device);
+	davy_copy_name(note.detail, sizeof(note.detail), davy_log_kind_name(in->kind));
 	if (!p)
-		dl_copy_name(note.comm, sizeof(note.comm), in->comm);
+		davy_copy_name(note.comm, sizeof(note.comm), in->comm);
 	note.level = 1;
 	if (strong)
 		note.level = t->count >= limit ? 3 : t->count > 1 ? 2 : 1;
-	note.unit = DL_UNIT_COUNT;
+	note.unit = DAVY_UNIT_COUNT;
 	note.observed = t->count;
 	note.threshold = strong ? (note.level == 2 ? 2 : 1) : limit;
 	note.result = in->error;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
-static void look_at_failure(struct dl_step *s)
+static void look_at_failure(struct davy_step *s)
 {
-	const struct dl_ev_alloc_failed *in = &s->ev->alloc_failed;
-	const struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_ALLOC_FAILURE, p);
+	const struct davy_ev_alloc_failed *in = &s->ev->alloc_failed;
+	const struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_ALLOC_FAILURE, p);
 
-	assert(in->stage >= DL_ALLOC_RESOURCE && in->stage <= DL_ALLOC_POPULATE);
-	dl_world_tell(&s->core->world, in->device, DL_TOLD_ALLOC, DL_BY_PROGRAM, levels[in->stage],
-		      s->now_ns);
-	if (in->stage == DL_ALLOC_RESOURCE && !many(s, in, p))
+	assert(in->stage >= DAVY_ALLOC_RESOURCE && in->stage <= DAVY_ALLOC_POPULATE);
+	davy_world_tell(&s->core->world, in->device, DAVY_TOLD_ALLOC, DAVY_BY_PROGRAM,
+			levels[in->stage], s->now_ns);
+	if (in->stage == DAVY_ALLOC_RESOURCE && !many(s, in, p))
 		return;
-	dl_copy_name(note.device, sizeof(note.device), in->device);
+	davy_copy_name(note.device, sizeof(note.device), in->device);
 	note.level = levels[in->stage];
-	note.unit = DL_UNIT_BYTES;
+	note.unit = DAVY_UNIT_BYTES;
 	note.observed = in->bytes;
 	note.result = in->error;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
-void dl_look_alloc_failure(struct dl_step *s)
+void davy_look_alloc_failure(struct davy_step *s)
 {
-	if (s->ev->kind == DL_EV_LOG)
+	if (s->ev->kind == DAVY_EV_LOG)
 		look_at_line(s);
 	else
 		look_at_failure(s);

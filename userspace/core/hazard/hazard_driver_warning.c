@@ -13,46 +13,46 @@
 
 #define BY_WEIGHT 0
 #define OFTEN	  3
-#define OFTEN_NS  (600 * DL_NS_PER_S)
+#define OFTEN_NS  (600 * DAVY_NS_PER_S)
 
 static const struct {
 	uint16_t kind;
 	uint8_t level;
 } kinds[] = {
-	{ DL_LOG_FENCE_FALLBACK, 3 },	     /* 7 min before the fatal reset */
-	{ DL_LOG_I915_FENCE_EXPIRED, 3 },    /* 8 s before GPU HANG */
-	{ DL_LOG_VM_LEAK, 1 },		     /* 25 h before a freeze: restart when it suits */
-	{ DL_LOG_SMU_BUSY, BY_WEIGHT },	     /* 9 s before the PSP failed */
-	{ DL_LOG_KILLED_ENTITY, BY_WEIGHT }, /* 125 to 245 s before a hung task is told */
-	{ DL_LOG_SMU_FAILED, BY_WEIGHT },
-	{ DL_LOG_KIQ_TIMEOUT, BY_WEIGHT },
-	{ DL_LOG_MES_FAILED, BY_WEIGHT },
-	{ DL_LOG_QUEUE_CREATE_FAILED, BY_WEIGHT },
-	{ DL_LOG_QUEUE_EVICT_FAILED, BY_WEIGHT },
-	{ DL_LOG_QUIESCE_FAILED, BY_WEIGHT },
-	{ DL_LOG_XE_TLB_TIMEOUT, BY_WEIGHT },
-	{ DL_LOG_XE_GUC_SILENT, BY_WEIGHT },
-	{ DL_LOG_ILLEGAL_OPCODE, BY_WEIGHT },
-	{ DL_LOG_DISPLAY_STALLED, BY_WEIGHT },
-	{ DL_LOG_NV_PROGRESS, BY_WEIGHT },
-	{ DL_LOG_IP_DUMP_UNFINISHED, BY_WEIGHT },
-	{ DL_LOG_RCU_STALL, BY_WEIGHT },
-	{ DL_LOG_IOMMU_STUCK, BY_WEIGHT },
-	{ DL_LOG_DRIVER_WARNING, BY_WEIGHT },
-	{ DL_LOG_I915_PURGED, BY_WEIGHT },
-	{ DL_LOG_OOM_INVOKED, BY_WEIGHT },
-	{ DL_LOG_PAGE_ALLOC_FAILED, BY_WEIGHT },
-	{ DL_LOG_MEMORY_REPORT, BY_WEIGHT },
+	{ DAVY_LOG_FENCE_FALLBACK, 3 },	       /* 7 min before the fatal reset */
+	{ DAVY_LOG_I915_FENCE_EXPIRED, 3 },    /* 8 s before GPU HANG */
+	{ DAVY_LOG_VM_LEAK, 1 },	       /* 25 h before a freeze: restart when it suits */
+	{ DAVY_LOG_SMU_BUSY, BY_WEIGHT },      /* 9 s before the PSP failed */
+	{ DAVY_LOG_KILLED_ENTITY, BY_WEIGHT }, /* 125 to 245 s before a hung task is told */
+	{ DAVY_LOG_SMU_FAILED, BY_WEIGHT },
+	{ DAVY_LOG_KIQ_TIMEOUT, BY_WEIGHT },
+	{ DAVY_LOG_MES_FAILED, BY_WEIGHT },
+	{ DAVY_LOG_QUEUE_CREATE_FAILED, BY_WEIGHT },
+	{ DAVY_LOG_QUEUE_EVICT_FAILED, BY_WEIGHT },
+	{ DAVY_LOG_QUIESCE_FAILED, BY_WEIGHT },
+	{ DAVY_LOG_XE_TLB_TIMEOUT, BY_WEIGHT },
+	{ DAVY_LOG_XE_GUC_SILENT, BY_WEIGHT },
+	{ DAVY_LOG_ILLEGAL_OPCODE, BY_WEIGHT },
+	{ DAVY_LOG_DISPLAY_STALLED, BY_WEIGHT },
+	{ DAVY_LOG_NV_PROGRESS, BY_WEIGHT },
+	{ DAVY_LOG_IP_DUMP_UNFINISHED, BY_WEIGHT },
+	{ DAVY_LOG_RCU_STALL, BY_WEIGHT },
+	{ DAVY_LOG_IOMMU_STUCK, BY_WEIGHT },
+	{ DAVY_LOG_DRIVER_WARNING, BY_WEIGHT },
+	{ DAVY_LOG_I915_PURGED, BY_WEIGHT },
+	{ DAVY_LOG_OOM_INVOKED, BY_WEIGHT },
+	{ DAVY_LOG_PAGE_ALLOC_FAILED, BY_WEIGHT },
+	{ DAVY_LOG_MEMORY_REPORT, BY_WEIGHT },
 };
 
-static uint32_t level_of(const struct dl_ev_log *l)
+static uint32_t level_of(const struct davy_ev_log *l)
 {
 	uint32_t weight = l->weight < 1 ? 1 : l->weight > 3 ? 3 : l->weight;
 
-	if (l->role != DL_PART_PRECURSOR)
+	if (l->role != DAVY_PART_PRECURSOR)
 		return 0;
-	if (l->kind == DL_LOG_XID) /* Xid 32: a pushbuffer that cannot be read */
-		return l->hazard == DL_LOG_HZ_JOB_STALL ? weight : 0;
+	if (l->kind == DAVY_LOG_XID) /* Xid 32: a pushbuffer that cannot be read */
+		return l->hazard == DAVY_LOG_HZ_JOB_STALL ? weight : 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (kinds[i].kind == l->kind)
 			return kinds[i].level == BY_WEIGHT ? weight : kinds[i].level;
@@ -60,39 +60,40 @@ static uint32_t level_of(const struct dl_ev_log *l)
 }
 
 /* A driver's WARN() alone says little; some in a row were followed by an oops. */
-static bool warns_often(struct dl_step *s)
+static bool warns_often(struct davy_step *s)
 {
-	const struct dl_ev_log *l = &s->ev->log;
-	struct dl_tally *t;
+	const struct davy_ev_log *l = &s->ev->log;
+	struct davy_tally *t;
 
-	if (l->kind != DL_LOG_DRIVER_WARNING)
+	if (l->kind != DAVY_LOG_DRIVER_WARNING)
 		return false;
-	t = dl_world_tally(&s->core->world, DL_TALLY_WARNING, l->device, 0, s->now_ns, OFTEN_NS);
+	t = davy_world_tally(&s->core->world, DAVY_TALLY_WARNING, l->device, 0, s->now_ns,
+			     OFTEN_NS);
 	t->count += 1 + (uint64_t)l->repeats;
 	return t->count >= OFTEN;
 }
 
-void dl_look_driver_warning(struct dl_step *s)
+void davy_look_driver_warning(struct davy_step *s)
 {
-	const struct dl_ev_log *l = &s->ev->log;
+	const struct davy_ev_log *l = &s->ev->log;
 	uint32_t level = level_of(l);
-	struct dl_plan note;
+	struct davy_plan note;
 
 	if (level == 1 && warns_often(s))
 		level = 2;
 	if (!level)
 		return;
-	note = dl_plan_about(s, DL_HZ_DRIVER_WARNING,
-			     dl_world_process(&s->core->world, s->ev->pid));
-	dl_copy_name(note.device, sizeof(note.device), l->device);
-	dl_copy_name(note.ring, sizeof(note.ring), l->ring);
-	dl_copy_name(note.detail, sizeof(note.detail), dl_log_kind_name(l->kind));
+	note = davy_plan_about(s, DAVY_HZ_DRIVER_WARNING,
+			       davy_world_process(&s->core->world, s->ev->pid));
+	davy_copy_name(note.device, sizeof(note.device), l->device);
+	davy_copy_name(note.ring, sizeof(note.ring), l->ring);
+	davy_copy_name(note.detail, sizeof(note.detail), davy_log_kind_name(l->kind));
 	if (!note.comm[0])
-		dl_copy_name(note.comm, sizeof(note.comm), l->comm);
+		davy_copy_name(note.comm, sizeof(note.comm), l->comm);
 	note.level = (uint8_t)level;
-	note.unit = DL_UNIT_COUNT;
+	note.unit = DAVY_UNIT_COUNT;
 	note.observed = 1;
 	note.threshold = 1;
-	note.device_class = l->hazard != DL_LOG_HZ_HOST_MEMORY;
-	dl_alarm_raise(s, &note);
+	note.device_class = l->hazard != DAVY_LOG_HZ_HOST_MEMORY;
+	davy_alarm_raise(s, &note);
 }

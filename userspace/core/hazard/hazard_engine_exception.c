@@ -9,24 +9,24 @@
  */
 #include "core/hazard/hazards.h"
 
-void dl_look_engine_exception(struct dl_step *s)
+void davy_look_engine_exception(struct davy_step *s)
 {
-	struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
+	struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
 	const char *type = s->ev->thrown.type;
-	bool lost = dl_is_device_lost(type);
-	struct dl_plan note;
+	bool lost = davy_is_device_lost(type);
+	struct davy_plan note;
 
-	if (!p || p->engine == DL_ENGINE_NONE || (!lost && !dl_is_out_of_memory(type)))
+	if (!p || p->engine == DAVY_ENGINE_NONE || (!lost && !davy_is_out_of_memory(type)))
 		return; /* the probe sits on the library, so anybody's exceptions come by */
-	note = dl_plan_about(s, DL_HZ_ENGINE_EXCEPTION, p);
+	note = davy_plan_about(s, DAVY_HZ_ENGINE_EXCEPTION, p);
 	note.level = lost ? 3 : 1;
 	note.observed = 1;
 	note.threshold = 1;
 	note.device_class = lost;
-	dl_copy_name(note.detail, sizeof(note.detail), type);
-	dl_alarm_raise(s, &note);
+	davy_copy_name(note.detail, sizeof(note.detail), type);
+	davy_alarm_raise(s, &note);
 	if (lost || !p->exception_ns)
-		dl_copy_name(p->exception, sizeof(p->exception), type);
+		davy_copy_name(p->exception, sizeof(p->exception), type);
 	if (!lost) {
 		p->out_of_memory_ns = s->now_ns;
 		return;
@@ -38,5 +38,5 @@ void dl_look_engine_exception(struct dl_step *s)
 	}
 	if (!p->check_due_ns)
 		p->check_due_ns =
-			s->now_ns + dl_threshold_ns(s, DL_CFG_EXCEPTION_GRACE_MS, NULL, p);
+			s->now_ns + davy_threshold_ns(s, DAVY_CFG_EXCEPTION_GRACE_MS, NULL, p);
 }

@@ -18,29 +18,29 @@
 
 #include <assert.h>
 
-#define CHECK_LOST_NS (60 * DL_NS_PER_S) /* an answer that never came is not waited for longer */
+#define CHECK_LOST_NS (60 * DAVY_NS_PER_S) /* an answer that never came is not waited for longer */
 #define WARM_GRAPHS   16  /* each new shape of a batch compiles shaders, and these come first */
 #define HTTP_LOADING  503 /* llama-server while it loads its model */
-#define AGAIN_NS      (30 * DL_NS_PER_S) /* a standing wedge is asked, and decided on, so often */
+#define AGAIN_NS      (30 * DAVY_NS_PER_S) /* a standing wedge is asked, and decided on, so often */
 
-static bool gpu_backend(const struct dl_process *p)
+static bool gpu_backend(const struct davy_process *p)
 {
-	return p->backend != DL_BACKEND_CPU;
+	return p->backend != DAVY_BACKEND_CPU;
 }
 
-static uint64_t graph_limit_ns(const struct dl_step *s, const struct dl_process *p)
+static uint64_t graph_limit_ns(const struct davy_step *s, const struct davy_process *p)
 {
-	uint64_t age_ns = dl_threshold_ns(s, DL_CFG_WEDGED_GRAPH_AGE_MS, NULL, p);
-	uint64_t ratio = dl_threshold(s, DL_CFG_WEDGED_GRAPH_RATIO, NULL, p);
-	uint64_t factor = dl_throttle_factor(s, p), slow_ns;
+	uint64_t age_ns = davy_threshold_ns(s, DAVY_CFG_WEDGED_GRAPH_AGE_MS, NULL, p);
+	uint64_t ratio = davy_threshold(s, DAVY_CFG_WEDGED_GRAPH_RATIO, NULL, p);
+	uint64_t factor = davy_throttle_factor(s, p), slow_ns;
 
 	if (p->graph.graph_count < WARM_GRAPHS)
-		return dl_threshold_ns(s, DL_CFG_WEDGED_FIRST_GRAPH_MS, NULL, p) * factor;
+		return davy_threshold_ns(s, DAVY_CFG_WEDGED_FIRST_GRAPH_MS, NULL, p) * factor;
 	slow_ns = p->graph.max_ns > UINT64_MAX / ratio ? UINT64_MAX : p->graph.max_ns * ratio;
 	return slow_ns > age_ns * factor ? slow_ns : age_ns * factor;
 }
 
-static uint64_t stuck_ns(const struct dl_step *s, const struct dl_process *p)
+static uint64_t stuck_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	uint64_t since = p->graph.entered_ns;
 
@@ -49,63 +49,64 @@ static uint64_t stuck_ns(const struct dl_step *s, const struct dl_process *p)
 	return since && since < s->now_ns ? s->now_ns - since : 0;
 }
 
-static bool graph_stuck(const struct dl_step *s, const struct dl_process *p)
+static bool graph_stuck(const struct davy_step *s, const struct davy_process *p)
 {
 	return gpu_backend(p) && stuck_ns(s, p) >= graph_limit_ns(s, p) &&
 	       p->graph.entered_ns > p->checked_ok_ns;
 }
 
-static bool silent(const struct dl_step *s, const struct dl_process *p)
+static bool silent(const struct davy_step *s, const struct davy_process *p)
 {
-	return dl_silent_ns(s, p) >= dl_silent_limit_ns(s, p);
+	return davy_silent_ns(s, p) >= davy_silent_limit_ns(s, p);
 }
 
 /* A copy may have ended unseen: without a check that proves it, it is no hazard. */
-static bool proven_without_check(const struct dl_step *s, const struct dl_process *p)
+static bool proven_without_check(const struct davy_step *s, const struct davy_process *p)
 {
 	return p->exception_ns || !p->graph.may_end_unseen || silent(s, p);
 }
 
 /* Where nothing better is known of it. */
-static void describe_silence(const struct dl_step *s, const struct dl_process *p,
-			     struct dl_plan *plan)
+static void describe_silence(const struct davy_step *s, const struct davy_process *p,
+			     struct davy_plan *plan)
 {
 	if (p->exception_ns || graph_stuck(s, p) || !silent(s, p))
 		return;
-	plan->unit = DL_UNIT_NS;
-	plan->observed = dl_silent_ns(s, p);
-	plan->threshold = dl_silent_limit_ns(s, p);
-	dl_copy_name(plan->detail, sizeof(plan->detail), DL_DETAIL_SILENT);
-	dl_plan_evidence(plan, s->now_ns - plan->observed, DL_EV_PROGRESS, 1);
+	plan->unit = DAVY_UNIT_NS;
+	plan->observed = davy_silent_ns(s, p);
+	plan->threshold = davy_silent_limit_ns(s, p);
+	davy_copy_name(plan->detail, sizeof(plan->detail), DAVY_DETAIL_SILENT);
+	davy_plan_evidence(plan, s->now_ns - plan->observed, DAVY_EV_PROGRESS, 1);
 }
 
 /* A refusal may have passed: another mode, a new hour. */
-static bool decide_again(struct dl_step *s, const struct dl_process *p)
+static bool decide_again(struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
 	return w && !w->act_plan && !w->retry_ns && s->now_ns - w->decided_ns >= AGAIN_NS;
 }
 
-static void raise_wedged(struct dl_step *s, struct dl_process *p, const struct dl_ev_probe *probe)
+static void raise_wedged(struct davy_step *s, struct davy_process *p,
+			 const struct davy_ev_probe *probe)
 {
-	struct dl_plan note = dl_plan_about(s, DL_HZ_ENGINE_WEDGED, p);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_ENGINE_WEDGED, p);
 
 	note.level = 3;
 	note.device_class = 1;
 	if (p->exception_ns) {
-		dl_plan_evidence(&note, p->exception_ns, DL_EV_THROW, 1);
-		dl_copy_name(note.detail, sizeof(note.detail), p->exception);
+		davy_plan_evidence(&note, p->exception_ns, DAVY_EV_THROW, 1);
+		davy_copy_name(note.detail, sizeof(note.detail), p->exception);
 	}
 	if (p->graph.entered_ns) {
-		dl_plan_evidence(&note, p->graph.entered_ns, DL_EV_GRAPH, 1);
+		davy_plan_evidence(&note, p->graph.entered_ns, DAVY_EV_GRAPH, 1);
 		note.observed = stuck_ns(s, p);
 		note.threshold = graph_limit_ns(s, p);
-		note.unit = DL_UNIT_NS;
+		note.unit = DAVY_UNIT_NS;
 	} else {
 		note.observed = probe ? probe->completion_status : 0;
 		note.threshold = 200;
-		note.unit = DL_UNIT_HTTP;
+		note.unit = DAVY_UNIT_HTTP;
 	}
 	describe_silence(s, p, &note);
 	if (probe) {
@@ -113,51 +114,52 @@ static void raise_wedged(struct dl_step *s, struct dl_process *p, const struct d
 		note.completion_status = probe->completion_status;
 	}
 	p->check_due_ns = p->exception_ns ? s->now_ns + AGAIN_NS : 0;
-	if (dl_alarm_raise(s, &note) || decide_again(s, p))
-		dl_decide_failure(s, p, &note);
+	if (davy_alarm_raise(s, &note) || decide_again(s, p))
+		davy_decide_failure(s, p, &note);
 }
 
 /* Asks for a token where that is possible and allowed; says at once what cannot be asked. */
-static void suspect(struct dl_step *s, struct dl_process *p)
+static void suspect(struct davy_step *s, struct davy_process *p)
 {
-	struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
-	struct dl_plan check;
+	struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
+	struct davy_plan check;
 
-	if ((w && (w->act_plan || w->check_ns)) || dl_is_paused(s, p))
+	if ((w && (w->act_plan || w->check_ns)) || davy_is_paused(s, p))
 		return;
 	if (w && w->checked_ns && s->now_ns - w->checked_ns < AGAIN_NS &&
 	    p->checked_ok_ns < w->checked_ns)
 		return; /* asked a moment ago, with no good answer: the answer stands */
-	if (!w || !w->adopted || !(w->port || p->port) || dl_mode_for(s, w) == DL_MODE_OBSERVE) {
+	if (!w || !w->adopted || !(w->port || p->port) ||
+	    davy_mode_for(s, w) == DAVY_MODE_OBSERVE) {
 		if (proven_without_check(s, p))
 			raise_wedged(s, p, NULL);
 		return;
 	}
-	check = dl_plan_about(s, DL_HZ_ENGINE_WEDGED, p);
-	check.rung = DL_RUNG_CHECK;
+	check = davy_plan_about(s, DAVY_HZ_ENGINE_WEDGED, p);
+	check.rung = DAVY_RUNG_CHECK;
 	check.port = w->port ? w->port : p->port;
 	check.level = 1;
 	if (p->exception_ns)
-		dl_plan_evidence(&check, p->exception_ns, DL_EV_THROW, 1);
-	check.unit = DL_UNIT_HTTP;
+		davy_plan_evidence(&check, p->exception_ns, DAVY_EV_THROW, 1);
+	check.unit = DAVY_UNIT_HTTP;
 	check.threshold = 200;
 	if (graph_stuck(s, p)) {
 		check.observed = stuck_ns(s, p);
 		check.threshold = graph_limit_ns(s, p);
-		check.unit = DL_UNIT_NS;
+		check.unit = DAVY_UNIT_NS;
 	}
-	dl_copy_name(check.detail, sizeof(check.detail), p->exception);
+	davy_copy_name(check.detail, sizeof(check.detail), p->exception);
 	describe_silence(s, p, &check);
-	dl_emit(s, &check);
+	davy_emit(s, &check);
 	p->check_due_ns = 0;
 	w->check_ns = w->checked_ns = s->now_ns;
 }
 
-static void look_at_probe(struct dl_step *s)
+static void look_at_probe(struct davy_step *s)
 {
-	const struct dl_ev_probe *probe = &s->ev->probe;
-	struct dl_workload *w = dl_world_workload(&s->core->world, probe->workload);
-	struct dl_process *p = w ? dl_world_process(&s->core->world, w->pid) : NULL;
+	const struct davy_ev_probe *probe = &s->ev->probe;
+	struct davy_workload *w = davy_world_workload(&s->core->world, probe->workload);
+	struct davy_process *p = w ? davy_world_process(&s->core->world, w->pid) : NULL;
 
 	if (!w || !w->check_ns)
 		return;
@@ -180,42 +182,42 @@ static void look_at_probe(struct dl_step *s)
 	raise_wedged(s, p, probe);
 }
 
-static void look_at_tick(struct dl_step *s)
+static void look_at_tick(struct davy_step *s)
 {
-	struct dl_world *world = &s->core->world;
-	struct dl_process *p;
+	struct davy_world *world = &s->core->world;
+	struct davy_process *p;
 	size_t at = 0;
 
-	for (size_t i = 0; world->workload_count && i < DL_WORLD_WORKLOADS; i++) {
-		struct dl_workload *w = &world->workloads[i];
+	for (size_t i = 0; world->workload_count && i < DAVY_WORLD_WORKLOADS; i++) {
+		struct davy_workload *w = &world->workloads[i];
 
 		if (w->check_ns && s->now_ns - w->check_ns >= CHECK_LOST_NS)
 			w->check_ns = 0;
 	}
-	while ((p = dl_world_process_next(world, &at))) {
-		if (dl_is_paused(s, p))
+	while ((p = davy_world_process_next(world, &at))) {
+		if (davy_is_paused(s, p))
 			p->stood_ns = s->now_ns;
 		if ((p->check_due_ns && s->now_ns >= p->check_due_ns) ||
-		    (p->engine != DL_ENGINE_NONE && silent(s, p)))
+		    (p->engine != DAVY_ENGINE_NONE && silent(s, p)))
 			suspect(s, p);
 	}
 }
 
-void dl_look_engine_wedged(struct dl_step *s)
+void davy_look_engine_wedged(struct davy_step *s)
 {
-	struct dl_process *p;
+	struct davy_process *p;
 
-	assert(s->ev->kind == DL_EV_TICK || s->ev->kind == DL_EV_GRAPH ||
-	       s->ev->kind == DL_EV_PROBE);
-	if (s->ev->kind == DL_EV_TICK) {
+	assert(s->ev->kind == DAVY_EV_TICK || s->ev->kind == DAVY_EV_GRAPH ||
+	       s->ev->kind == DAVY_EV_PROBE);
+	if (s->ev->kind == DAVY_EV_TICK) {
 		look_at_tick(s);
 		return;
 	}
-	if (s->ev->kind == DL_EV_PROBE) {
+	if (s->ev->kind == DAVY_EV_PROBE) {
 		look_at_probe(s);
 		return;
 	}
-	p = dl_world_process(&s->core->world, s->ev->pid);
-	if (p && p->engine != DL_ENGINE_NONE && graph_stuck(s, p))
+	p = davy_world_process(&s->core->world, s->ev->pid);
+	if (p && p->engine != DAVY_ENGINE_NONE && graph_stuck(s, p))
 		suspect(s, p);
 }

@@ -26,12 +26,12 @@ static uint64_t grown(uint64_t *seen, uint64_t now)
 	return by;
 }
 
-static struct dl_moved_owner *owner_of(struct dl_device_state *d, uint32_t pid, uint64_t now_ns)
+static struct davy_moved_owner *owner_of(struct davy_device_state *d, uint32_t pid, uint64_t now_ns)
 {
-	struct dl_moved_owner *victim = &d->owners[0];
+	struct davy_moved_owner *victim = &d->owners[0];
 
-	for (size_t i = 0; i < DL_MOVED_OWNERS; i++) {
-		struct dl_moved_owner *o = &d->owners[i];
+	for (size_t i = 0; i < DAVY_MOVED_OWNERS; i++) {
+		struct davy_moved_owner *o = &d->owners[i];
 
 		if (o->window_ns && o->pid == pid)
 			return o;
@@ -45,13 +45,14 @@ static struct dl_moved_owner *owner_of(struct dl_device_state *d, uint32_t pid, 
 }
 
 /* Takes a move over; true when the owner lost and got back too much of late. */
-static bool owner_thrashes(struct dl_step *s, struct dl_moved_owner *o, uint64_t out, uint64_t in,
-			   uint64_t limit)
+static bool owner_thrashes(struct davy_step *s, struct davy_moved_owner *o, uint64_t out,
+			   uint64_t in, uint64_t limit)
 {
-	const struct dl_process *p = dl_scoped_process(s, s->ev->pid);
+	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
 	const char *device = s->ev->bo_moved.device;
 
-	if (s->now_ns - o->window_ns > dl_threshold_ns(s, DL_CFG_EVICTION_THRASH_MS, device, p)) {
+	if (s->now_ns - o->window_ns >
+	    davy_threshold_ns(s, DAVY_CFG_EVICTION_THRASH_MS, device, p)) {
 		o->window_ns = s->now_ns;
 		o->out_bytes = o->in_bytes = 0;
 	}
@@ -63,45 +64,45 @@ static bool owner_thrashes(struct dl_step *s, struct dl_moved_owner *o, uint64_t
 }
 
 /* One for the device: as long as it stands, whoever else takes part in it keeps it. */
-static bool thrash_stands(struct dl_step *s, const struct dl_device_state *d)
+static bool thrash_stands(struct davy_step *s, const struct davy_device_state *d)
 {
 	return d->thrash_pid &&
-	       dl_alarm_level(s, DL_HZ_EVICTION_STORM, d->thrash_pid, d->device, "") == 3;
+	       davy_alarm_level(s, DAVY_HZ_EVICTION_STORM, d->thrash_pid, d->device, "") == 3;
 }
 
-static void raise_thrash(struct dl_step *s, struct dl_device_state *d,
-			 const struct dl_moved_owner *o, uint64_t limit)
+static void raise_thrash(struct davy_step *s, struct davy_device_state *d,
+			 const struct davy_moved_owner *o, uint64_t limit)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, o->evictor_pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_EVICTION_STORM, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, o->evictor_pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_EVICTION_STORM, p);
 
 	note.pid = d->thrash_pid = o->evictor_pid;
-	dl_copy_name(note.device, sizeof(note.device), d->device);
+	davy_copy_name(note.device, sizeof(note.device), d->device);
 	note.level = 3;
-	note.unit = DL_UNIT_BYTES;
+	note.unit = DAVY_UNIT_BYTES;
 	note.observed = o->out_bytes;
 	note.threshold = limit;
 	note.victim_pid = o->pid;
-	dl_plan_evidence(&note, o->window_ns, DL_EV_BO_MOVED, 1);
-	dl_alarm_raise(s, &note);
+	davy_plan_evidence(&note, o->window_ns, DAVY_EV_BO_MOVED, 1);
+	davy_alarm_raise(s, &note);
 }
 
-static void raise(struct dl_step *s, struct dl_mover_state *m, uint32_t level, uint64_t limit)
+static void raise(struct davy_step *s, struct davy_mover_state *m, uint32_t level, uint64_t limit)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, m->evictor_pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_EVICTION_STORM, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, m->evictor_pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_EVICTION_STORM, p);
 
-	dl_copy_name(note.device, sizeof(note.device), m->device);
+	davy_copy_name(note.device, sizeof(note.device), m->device);
 	note.level = (uint8_t)level;
-	note.unit = DL_UNIT_BYTES;
+	note.unit = DAVY_UNIT_BYTES;
 	note.observed = m->window_out_bytes;
 	note.threshold = limit;
 	note.victim_pid = m->owner_pid;
 	note.first_sign_ns = m->first_sign_ns;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
-static void next_window(struct dl_step *s, struct dl_mover_state *m, uint64_t limit,
+static void next_window(struct davy_step *s, struct davy_mover_state *m, uint64_t limit,
 			uint64_t window_ns)
 {
 	if (s->now_ns - m->window_ns <= window_ns)
@@ -122,43 +123,43 @@ static void next_window(struct dl_step *s, struct dl_mover_state *m, uint64_t li
  * Who evicts wants the room, and is a client. Where others are known and this one is not, the
  * kernel empties the device before it sleeps (amdgpu 6.12, amdgpu_device_evict_resources).
  */
-static bool is_suspend(const struct dl_step *s, const struct dl_mover_state *m)
+static bool is_suspend(const struct davy_step *s, const struct davy_mover_state *m)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, m->evictor_pid);
-	const struct dl_memory *memory = &s->core->world.memory;
+	const struct davy_process *p = davy_world_process(&s->core->world, m->evictor_pid);
+	const struct davy_memory *memory = &s->core->world.memory;
 
-	if (p && (p->engine != DL_ENGINE_NONE || p->device[0]))
+	if (p && (p->engine != DAVY_ENGINE_NONE || p->device[0]))
 		return false;
-	return dl_memory_largest(memory, m->device) &&
-	       !dl_memory_client_of(memory, m->evictor_pid, m->device);
+	return davy_memory_largest(memory, m->device) &&
+	       !davy_memory_client_of(memory, m->evictor_pid, m->device);
 }
 
 /* What an idle model loses it does not miss; but it goes into the host's memory, which may. */
-static bool missed(struct dl_step *s, const struct dl_mover_state *m)
+static bool missed(struct davy_step *s, const struct davy_mover_state *m)
 {
-	const struct dl_memory_device *d = dl_memory_device(&s->core->world.memory, m->device);
+	const struct davy_memory_device *d = davy_memory_device(&s->core->world.memory, m->device);
 	uint64_t room = d ? d->now.host_available : 0;
 
 	if (!m->full_windows)
 		return false;
 	if (room && m->run_bytes > room / 2)
 		return true;
-	return !dl_is_idle(s, m->owner_pid) && !is_suspend(s, m);
+	return !davy_is_idle(s, m->owner_pid) && !is_suspend(s, m);
 }
 
-void dl_look_eviction_storm(struct dl_step *s)
+void davy_look_eviction_storm(struct davy_step *s)
 {
-	const struct dl_ev_bo_moved *in = &s->ev->bo_moved;
-	const struct dl_process *p = dl_scoped_process(s, s->ev->pid);
-	uint64_t limit = dl_threshold(s, DL_CFG_EVICTION_BYTES, in->device, p);
-	uint64_t window_ns = dl_threshold_ns(s, DL_CFG_EVICTION_WINDOW_MS, in->device, p);
-	struct dl_device_state *d = dl_world_device_get(&s->core->world, in->device, s->now_ns);
-	struct dl_moved_owner *o = owner_of(d, in->owner_pid, s->now_ns);
+	const struct davy_ev_bo_moved *in = &s->ev->bo_moved;
+	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
+	uint64_t limit = davy_threshold(s, DAVY_CFG_EVICTION_BYTES, in->device, p);
+	uint64_t window_ns = davy_threshold_ns(s, DAVY_CFG_EVICTION_WINDOW_MS, in->device, p);
+	struct davy_device_state *d = davy_world_device_get(&s->core->world, in->device, s->now_ns);
+	struct davy_moved_owner *o = owner_of(d, in->owner_pid, s->now_ns);
 	uint64_t out_bytes, in_bytes;
-	struct dl_mover_state *m;
+	struct davy_mover_state *m;
 	bool thrashes;
 
-	m = dl_world_mover_get(&s->core->world, in->device, s->ev->pid, in->owner_pid, s->now_ns);
+	m = davy_world_mover_get(&s->core->world, in->device, s->ev->pid, in->owner_pid, s->now_ns);
 	next_window(s, m, limit, window_ns);
 	out_bytes = grown(&m->out_bytes, in->out_bytes);
 	in_bytes = grown(&m->in_bytes, in->in_bytes);
@@ -168,7 +169,7 @@ void dl_look_eviction_storm(struct dl_step *s)
 	thrashes = owner_thrashes(s, o, out_bytes, in_bytes, limit);
 	if (thrash_stands(s, d)) {
 		if (o->out_bytes + o->in_bytes >= limit || m->window_out_bytes >= limit)
-			dl_alarm_keep(s, DL_HZ_EVICTION_STORM, d->thrash_pid, d->device, "");
+			davy_alarm_keep(s, DAVY_HZ_EVICTION_STORM, d->thrash_pid, d->device, "");
 		return;
 	}
 	if (thrashes) {

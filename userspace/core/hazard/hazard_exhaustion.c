@@ -18,10 +18,10 @@
 #include <assert.h>
 
 #define LOAD_LEFT_MS 1000
-#define STAYS_NS     (800 * DL_NS_PER_MS) /* a steady load is nearly full by then, or has ended */
-#define GREW_NS	     (5 * DL_NS_PER_S)	  /* clients are asked every second */
+#define STAYS_NS     (800 * DAVY_NS_PER_MS) /* a steady load is nearly full by then, or has ended */
+#define GREW_NS	     (5 * DAVY_NS_PER_S)    /* clients are asked every second */
 #define RISE_BLOCK   (16ULL << 20)
-#define RISE_ENDS_NS (10 * DL_NS_PER_S)
+#define RISE_ENDS_NS (10 * DAVY_NS_PER_S)
 #define LOAD_BYTES   (1ULL << 30) /* a rise that is called a load */
 
 struct heap_view {
@@ -30,8 +30,8 @@ struct heap_view {
 	const char *detail;
 	uint64_t total;
 	uint64_t used;
-	uint32_t pid;		    /* whose, where no client's growth tells */
-	const struct dl_process *p; /* whose thresholds; NULL where there are none of a model */
+	uint32_t pid;		      /* whose, where no client's growth tells */
+	const struct davy_process *p; /* whose thresholds; NULL where there are none of a model */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -40,14 +40,14 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* What stands is held until half as much again is left. */
-static uint64_t limit_of(const struct dl_step *s, const struct heap_view *v, uint32_t level)
+static uint64_t limit_of(const struct davy_step *s, const struct heap_view *v, uint32_t level)
 {
-	int key = DL_CFG_EXHAUSTION_LEVEL1_MS + (int)level - 1;
+	int key = DAVY_CFG_EXHAUSTION_LEVEL1_MS + (int)level - 1;
 
-	return dl_threshold(s, (enum dl_config_key)key, v->device, v->p);
+	return davy_threshold(s, (enum davy_config_key)key, v->device, v->p);
 }
 
-static uint32_t level_of(const struct dl_step *s, const struct heap_view *v, uint64_t left_ms,
+static uint32_t level_of(const struct davy_step *s, const struct heap_view *v, uint64_t left_ms,
 			 uint32_t standing)
 {
 	uint32_t level = 0;
@@ -60,41 +60,41 @@ static uint32_t level_of(const struct dl_step *s, const struct heap_view *v, uin
 	return level;
 }
 
-static bool looks_like_load(struct dl_step *s, const struct heap_view *v,
-			    const struct dl_memory_client *c, const struct dl_outlook *o)
+static bool looks_like_load(struct davy_step *s, const struct heap_view *v,
+			    const struct davy_memory_client *c, const struct davy_outlook *o)
 {
 	if (o->seen_before ||
-	    o->rate > dl_threshold(s, DL_CFG_EXHAUSTION_FAST_RATE, v->device, v->p))
+	    o->rate > davy_threshold(s, DAVY_CFG_EXHAUSTION_FAST_RATE, v->device, v->p))
 		return true;
-	return o->rate > dl_threshold(s, DL_CFG_EXHAUSTION_LOAD_RATE, v->device, v->p) &&
-	       (!c || !dl_memory_settled(c, s->now_ns));
+	return o->rate > davy_threshold(s, DAVY_CFG_EXHAUSTION_LOAD_RATE, v->device, v->p) &&
+	       (!c || !davy_memory_settled(c, s->now_ns));
 }
 
 /* Its file is known, and what is missing of it with an eighth for the cache finds room. */
-static bool load_fits(struct dl_step *s, const struct dl_memory_client *c, uint64_t left)
+static bool load_fits(struct davy_step *s, const struct davy_memory_client *c, uint64_t left)
 {
-	const struct dl_process *p = c ? dl_world_process(&s->core->world, c->pid) : NULL;
+	const struct davy_process *p = c ? davy_world_process(&s->core->world, c->pid) : NULL;
 	uint64_t whole;
 
-	if (!p || !p->model_bytes || dl_memory_settled(c, s->now_ns))
+	if (!p || !p->model_bytes || davy_memory_settled(c, s->now_ns))
 		return false;
 	whole = p->model_bytes + p->model_bytes / 8;
 	return whole > c->bytes && whole - c->bytes <= left;
 }
 
 /* Another's model that nobody asks: the driver moves it out for a load, and has room again. */
-static bool room_is_made(struct dl_step *s, const struct heap_view *v,
-			 const struct dl_memory_client *c)
+static bool room_is_made(struct davy_step *s, const struct heap_view *v,
+			 const struct davy_memory_client *c)
 {
-	const struct dl_memory_client *other;
+	const struct davy_memory_client *other;
 
-	if (!dl_same_name(v->name, "vram"))
+	if (!davy_same_name(v->name, "vram"))
 		return false;
-	other = dl_memory_largest_but(&s->core->world.memory, v->device, c ? c->pid : 0);
-	return other && other->bytes > v->total / 16 && dl_is_idle(s, other->pid);
+	other = davy_memory_largest_but(&s->core->world.memory, v->device, c ? c->pid : 0);
+	return other && other->bytes > v->total / 16 && davy_is_idle(s, other->pid);
 }
 
-static uint32_t level_of_load(struct dl_step *s, struct dl_heap_state *h, uint64_t left_ms,
+static uint32_t level_of_load(struct davy_step *s, struct davy_heap_state *h, uint64_t left_ms,
 			      uint32_t level, bool fits)
 {
 	if (left_ms >= LOAD_LEFT_MS) {
@@ -106,88 +106,89 @@ static uint32_t level_of_load(struct dl_step *s, struct dl_heap_state *h, uint64
 	return s->now_ns - h->short_ns >= STAYS_NS ? level : 1;
 }
 
-static struct dl_plan note_of(struct dl_step *s, const struct heap_view *v, uint32_t pid,
-			      uint32_t level)
+static struct davy_plan note_of(struct davy_step *s, const struct heap_view *v, uint32_t pid,
+				uint32_t level)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_EXHAUSTION, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_EXHAUSTION, p);
 
 	note.pid = pid;
 	note.level = (uint8_t)level;
-	dl_copy_name(note.device, sizeof(note.device), v->device);
-	dl_copy_name(note.ring, sizeof(note.ring), v->name);
-	dl_copy_name(note.detail, sizeof(note.detail), v->detail);
+	davy_copy_name(note.device, sizeof(note.device), v->device);
+	davy_copy_name(note.ring, sizeof(note.ring), v->name);
+	davy_copy_name(note.detail, sizeof(note.detail), v->detail);
 	return note;
 }
 
-static void raise(struct dl_step *s, const struct heap_view *v, uint32_t pid, uint32_t level,
-		  const struct dl_outlook *o)
+static void raise(struct davy_step *s, const struct heap_view *v, uint32_t pid, uint32_t level,
+		  const struct davy_outlook *o)
 {
-	struct dl_plan note = note_of(s, v, pid, level);
-	uint64_t left_ms = dl_forecast_left_ms(v->total - smaller(v->used, v->total), o->rate);
+	struct davy_plan note = note_of(s, v, pid, level);
+	uint64_t left_ms = davy_forecast_left_ms(v->total - smaller(v->used, v->total), o->rate);
 
-	note.unit = DL_UNIT_NS;
-	note.observed = left_ms * DL_NS_PER_MS;
-	note.threshold = limit_of(s, v, level) * DL_NS_PER_MS;
+	note.unit = DAVY_UNIT_NS;
+	note.observed = left_ms * DAVY_NS_PER_MS;
+	note.threshold = limit_of(s, v, level) * DAVY_NS_PER_MS;
 	note.rate = o->rate;
 	note.until_ns = s->now_ns + note.observed;
-	dl_plan_evidence(&note, o->since_ns, s->ev->kind, 1);
-	dl_alarm_raise(s, &note);
+	davy_plan_evidence(&note, o->since_ns, s->ev->kind, 1);
+	davy_alarm_raise(s, &note);
 }
 
 /* Whoever it is that fills it is kept for as long as it is said; nobody gives way to somebody. */
-static void speak(struct dl_step *s, struct dl_heap_state *h, const struct heap_view *v,
-		  uint32_t pid, uint32_t level, uint32_t standing, const struct dl_outlook *o)
+static void speak(struct davy_step *s, struct davy_heap_state *h, const struct heap_view *v,
+		  uint32_t pid, uint32_t level, uint32_t standing, const struct davy_outlook *o)
 {
 	h->good_until_ns = 0;
 	if (!level || level < standing)
 		return; /* what stands ends by itself */
 	h->good_until_ns = o->good_until_ns;
 	if (level == standing && (h->pid || !pid)) {
-		dl_alarm_keep(s, DL_HZ_EXHAUSTION, h->pid, v->device, v->name);
+		davy_alarm_keep(s, DAVY_HZ_EXHAUSTION, h->pid, v->device, v->name);
 		return;
 	}
 	if (standing && !h->pid && pid)
-		dl_alarm_clear(s, DL_HZ_EXHAUSTION, 0, v->device, v->name);
+		davy_alarm_clear(s, DAVY_HZ_EXHAUSTION, 0, v->device, v->name);
 	if (!standing || !h->pid)
 		h->pid = pid;
 	raise(s, v, h->pid, level, o);
 }
 
-static const struct dl_memory_client *filler_of(const struct dl_step *s, const struct heap_view *v)
+static const struct davy_memory_client *filler_of(const struct davy_step *s,
+						  const struct heap_view *v)
 {
-	const struct dl_memory *m = &s->core->world.memory;
+	const struct davy_memory *m = &s->core->world.memory;
 
-	return v->pid ? dl_memory_client_of(m, v->pid, v->device)
-		      : dl_memory_grower(m, v->device, s->now_ns, GREW_NS);
+	return v->pid ? davy_memory_client_of(m, v->pid, v->device)
+		      : davy_memory_grower(m, v->device, s->now_ns, GREW_NS);
 }
 
 /* Whose model's thresholds hold, where there are any: of whoever fills it. */
-static const struct dl_process *scoped_to(const struct dl_step *s, const struct heap_view *v)
+static const struct davy_process *scoped_to(const struct davy_step *s, const struct heap_view *v)
 {
-	const struct dl_memory_client *c;
+	const struct davy_memory_client *c;
 
 	if (!s->core->config.override_count)
 		return NULL;
 	c = filler_of(s, v);
-	return dl_scoped_process(s, c ? c->pid : v->pid);
+	return davy_scoped_process(s, c ? c->pid : v->pid);
 }
 
-static void take_sample(struct dl_step *s, struct dl_heap_state *h, struct heap_view *v)
+static void take_sample(struct davy_step *s, struct davy_heap_state *h, struct heap_view *v)
 {
 	uint64_t left = v->total - smaller(v->used, v->total), left_ms;
-	const struct dl_memory_client *c;
+	const struct davy_memory_client *c;
 	uint32_t standing, level;
-	struct dl_outlook o;
+	struct davy_outlook o;
 
 	if (!v->total)
 		return;
-	dl_forecast_add(&h->forecast, s->now_ns, v->used);
+	davy_forecast_add(&h->forecast, s->now_ns, v->used);
 	v->p = scoped_to(s, v);
-	o = dl_forecast_look(&h->forecast, v->total,
-			     dl_threshold_ns(s, DL_CFG_EXHAUSTION_TREND_MS, v->device, v->p));
-	left_ms = dl_forecast_left_ms(left, o.rate);
-	standing = o.rate ? dl_alarm_level(s, DL_HZ_EXHAUSTION, h->pid, v->device, v->name) : 0;
+	o = davy_forecast_look(&h->forecast, v->total,
+			       davy_threshold_ns(s, DAVY_CFG_EXHAUSTION_TREND_MS, v->device, v->p));
+	left_ms = davy_forecast_left_ms(left, o.rate);
+	standing = o.rate ? davy_alarm_level(s, DAVY_HZ_EXHAUSTION, h->pid, v->device, v->name) : 0;
 	level = o.rate ? level_of(s, v, left_ms, standing) : 0;
 	if (!level) {
 		h->good_until_ns = h->short_ns = 0;
@@ -202,7 +203,7 @@ static void take_sample(struct dl_step *s, struct dl_heap_state *h, struct heap_
 	speak(s, h, v, c ? c->pid : v->pid, level, standing, &o);
 }
 
-static void follow_rise(struct dl_rise *r, uint64_t used, uint64_t now_ns)
+static void follow_rise(struct davy_rise *r, uint64_t used, uint64_t now_ns)
 {
 	uint64_t fallen = r->top > used ? r->top - used : 0;
 
@@ -214,26 +215,27 @@ static void follow_rise(struct dl_rise *r, uint64_t used, uint64_t now_ns)
 	r->rose_ns = now_ns ? now_ns : 1;
 }
 
-static const char *const names[DL_HEAP_COUNT] = { "vram", "gtt", "host" };
+static const char *const names[DAVY_HEAP_COUNT] = { "vram", "gtt", "host" };
 
-static void look_at_memory(struct dl_step *s)
+static void look_at_memory(struct davy_step *s)
 {
-	struct dl_memory_device *d = dl_memory_device(&s->core->world.memory, s->ev->memory.device);
-	const struct dl_ev_memory *m = &s->ev->memory;
-	bool shared = m->flags & DL_MEMORY_SHARED;
+	struct davy_memory_device *d =
+		davy_memory_device(&s->core->world.memory, s->ev->memory.device);
+	const struct davy_ev_memory *m = &s->ev->memory;
+	bool shared = m->flags & DAVY_MEMORY_SHARED;
 
 	if (!d)
 		return;
-	for (int i = 0; i < DL_HEAP_COUNT; i++) {
+	for (int i = 0; i < DAVY_HEAP_COUNT; i++) {
 		struct heap_view v = { .device = d->device, .name = names[i], .detail = "" };
 
-		if (i == DL_HEAP_GTT) {
+		if (i == DAVY_HEAP_GTT) {
 			v.total = m->gtt_total;
 			v.used = m->gtt_used;
-		} else if (i == DL_HEAP_VRAM && !shared) {
+		} else if (i == DAVY_HEAP_VRAM && !shared) {
 			v.total = m->vram_total;
 			v.used = m->vram_used;
-		} else if (i == DL_HEAP_HOST && shared) {
+		} else if (i == DAVY_HEAP_HOST && shared) {
 			v.total = m->host_total;
 			v.used = m->host_total - smaller(m->host_available, m->host_total);
 		}
@@ -243,69 +245,71 @@ static void look_at_memory(struct dl_step *s)
 		follow_rise(&d->rise, m->vram_used, s->now_ns);
 }
 
-static void look_at_cgroup(struct dl_step *s)
+static void look_at_cgroup(struct davy_step *s)
 {
-	const struct dl_ev_dmem *in = &s->ev->dmem;
+	const struct davy_ev_dmem *in = &s->ev->dmem;
 	uint64_t total = in->capacity ? smaller(in->max, in->capacity) : in->max;
-	struct dl_memory_cgroup *c;
+	struct davy_memory_cgroup *c;
 	struct heap_view v = { .name = "cgroup", .total = total, .used = in->current };
 
 	if (in->max == UINT64_MAX || !in->max || !in->device[0])
 		return; /* it has no limit */
-	c = dl_memory_cgroup_get(&s->core->world.memory, in, s->now_ns);
+	c = davy_memory_cgroup_get(&s->core->world.memory, in, s->now_ns);
 	v.device = c->device;
 	v.detail = c->unit;
 	v.pid = s->ev->pid;
 	take_sample(s, &c->heap, &v);
 }
 
-static void keep(struct dl_step *s, struct dl_heap_state *h, const char *device, const char *name)
+static void keep(struct davy_step *s, struct davy_heap_state *h, const char *device,
+		 const char *name)
 {
 	if (!h->good_until_ns)
 		return;
 	if (s->now_ns <= h->good_until_ns)
-		dl_alarm_keep(s, DL_HZ_EXHAUSTION, h->pid, device, name);
+		davy_alarm_keep(s, DAVY_HZ_EXHAUSTION, h->pid, device, name);
 	else
 		h->good_until_ns = 0;
 }
 
 /* A load has ended: how much room has it left for what comes with the requests? */
-static void look_at_headroom(struct dl_step *s, struct dl_memory_device *d)
+static void look_at_headroom(struct davy_step *s, struct davy_memory_device *d)
 {
 	uint64_t total = d->now.vram_total, left = total - smaller(d->now.vram_used, total);
-	struct heap_view v = { .device = d->device, .name = names[DL_HEAP_VRAM], .detail = "" };
+	struct heap_view v = { .device = d->device, .name = names[DAVY_HEAP_VRAM], .detail = "" };
 	uint64_t risen = d->rise.top - d->rise.from, wanted;
-	const struct dl_memory_client *c;
-	struct dl_plan note;
+	const struct davy_memory_client *c;
+	struct davy_plan note;
 
 	if (!risen || s->now_ns - d->rise.rose_ns < RISE_ENDS_NS)
 		return;
 	d->rise.from = d->rise.top = d->now.vram_used;
-	if ((d->now.flags & DL_MEMORY_SHARED) || risen < LOAD_BYTES)
+	if ((d->now.flags & DAVY_MEMORY_SHARED) || risen < LOAD_BYTES)
 		return;
-	c = dl_memory_grower(&s->core->world.memory, d->device, s->now_ns, RISE_ENDS_NS + GREW_NS);
-	wanted = dl_threshold(s, DL_CFG_EXHAUSTION_HEADROOM, d->device,
-			      dl_scoped_process(s, c ? c->pid : 0));
+	c = davy_memory_grower(&s->core->world.memory, d->device, s->now_ns,
+			       RISE_ENDS_NS + GREW_NS);
+	wanted = davy_threshold(s, DAVY_CFG_EXHAUSTION_HEADROOM, d->device,
+				davy_scoped_process(s, c ? c->pid : 0));
 	wanted = smaller(wanted, total / 8);
 	if (left >= wanted)
 		return;
 	note = note_of(s, &v, c ? c->pid : 0, 1);
-	note.unit = DL_UNIT_BYTES;
+	note.unit = DAVY_UNIT_BYTES;
 	note.observed = left;
 	note.threshold = wanted;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
-static void look_at_tick(struct dl_step *s)
+static void look_at_tick(struct davy_step *s)
 {
-	struct dl_memory *m = &s->core->world.memory;
+	struct davy_memory *m = &s->core->world.memory;
 
 	for (size_t i = 0; i < m->device_count; i++) {
-		struct dl_memory_device *d = &m->devices[i];
+		struct davy_memory_device *d = &m->devices[i];
 
 		if (!d->device[0])
 			continue;
-		for (int heap = 0; heap < DL_HEAP_COUNT; heap++)
+		for (int heap = 0; heap < DAVY_HEAP_COUNT; heap++)
 			keep(s, &d->heap[heap], d->device, names[heap]);
 		look_at_headroom(s, d);
 	}
@@ -313,11 +317,11 @@ static void look_at_tick(struct dl_step *s)
 		keep(s, &m->cgroups[i].heap, m->cgroups[i].device, "cgroup");
 }
 
-void dl_look_exhaustion(struct dl_step *s)
+void davy_look_exhaustion(struct davy_step *s)
 {
-	if (s->ev->kind == DL_EV_MEMORY)
+	if (s->ev->kind == DAVY_EV_MEMORY)
 		look_at_memory(s);
-	else if (s->ev->kind == DL_EV_DMEM)
+	else if (s->ev->kind == DAVY_EV_DMEM)
 		look_at_cgroup(s);
 	else
 		look_at_tick(s);

@@ -14,7 +14,7 @@
 
 #define ERROR_NO_MEMORY	  (-12)
 #define ERROR_BAD_ADDRESS (-14)
-#define LASTING_NS	  (10 * DL_NS_PER_S) /* a model's first touches take less */
+#define LASTING_NS	  (10 * DAVY_NS_PER_S) /* a model's first touches take less */
 
 struct sign {
 	const char *device;
@@ -26,55 +26,56 @@ struct sign {
 	uint64_t first_ns;
 };
 
-static uint64_t window_ns(const struct dl_step *s, const char *device, uint32_t pid)
+static uint64_t window_ns(const struct davy_step *s, const char *device, uint32_t pid)
 {
-	return dl_threshold_ns(s, DL_CFG_FAULT_WINDOW_MS, device, dl_scoped_process(s, pid));
+	return davy_threshold_ns(s, DAVY_CFG_FAULT_WINDOW_MS, device, davy_scoped_process(s, pid));
 }
 
-static uint64_t count_limit(const struct dl_step *s, const char *device, uint32_t pid)
+static uint64_t count_limit(const struct davy_step *s, const char *device, uint32_t pid)
 {
-	return dl_threshold(s, DL_CFG_FAULT_COUNT, device, dl_scoped_process(s, pid));
+	return davy_threshold(s, DAVY_CFG_FAULT_COUNT, device, davy_scoped_process(s, pid));
 }
 
-static void raise(struct dl_step *s, const struct sign *sign)
+static void raise(struct davy_step *s, const struct sign *sign)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, sign->pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_FAULT_STORM, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, sign->pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_FAULT_STORM, p);
 
 	note.pid = sign->pid;
-	if (sign->device[0] || s->ev->kind == DL_EV_FAULT)
-		dl_copy_name(note.device, sizeof(note.device), sign->device);
-	if (!p && s->ev->kind == DL_EV_LOG)
-		dl_copy_name(note.comm, sizeof(note.comm), s->ev->log.comm);
-	dl_copy_name(note.detail, sizeof(note.detail), sign->what);
+	if (sign->device[0] || s->ev->kind == DAVY_EV_FAULT)
+		davy_copy_name(note.device, sizeof(note.device), sign->device);
+	if (!p && s->ev->kind == DAVY_EV_LOG)
+		davy_copy_name(note.comm, sizeof(note.comm), s->ev->log.comm);
+	davy_copy_name(note.detail, sizeof(note.detail), sign->what);
 	note.level = (uint8_t)sign->level;
-	note.unit = DL_UNIT_COUNT;
+	note.unit = DAVY_UNIT_COUNT;
 	note.observed = sign->count;
 	note.threshold = sign->threshold;
 	note.evidence[0].count = sign->count < UINT32_MAX ? (uint32_t)sign->count : UINT32_MAX;
 	note.device_class = 1;
 	if (sign->first_ns < note.first_sign_ns)
 		note.first_sign_ns = sign->first_ns;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
 /* Unless one who knows more has said it just now. */
-static void say(struct dl_step *s, const struct sign *sign, enum dl_teller teller)
+static void say(struct davy_step *s, const struct sign *sign, enum davy_teller teller)
 {
-	struct dl_world *w = &s->core->world;
+	struct davy_world *w = &s->core->world;
 
-	if (dl_world_told(w, sign->device, DL_TOLD_FAULT, teller, sign->level, s->now_ns))
+	if (davy_world_told(w, sign->device, DAVY_TOLD_FAULT, teller, sign->level, s->now_ns))
 		return;
-	dl_world_tell(w, sign->device, DL_TOLD_FAULT, teller, sign->level, s->now_ns);
+	davy_world_tell(w, sign->device, DAVY_TOLD_FAULT, teller, sign->level, s->now_ns);
 	if (sign->level)
 		raise(s, sign);
 }
 
 /* Faults that nobody serves: the first one, or a storm. "single" is the level of one. */
-static void unserved(struct dl_step *s, struct sign *sign, uint32_t single, enum dl_teller teller)
+static void unserved(struct davy_step *s, struct sign *sign, uint32_t single,
+		     enum davy_teller teller)
 {
-	uint64_t limit =
-		dl_threshold(s, DL_CFG_FAULT_COUNT, sign->device, dl_scoped_process(s, sign->pid));
+	uint64_t limit = davy_threshold(s, DAVY_CFG_FAULT_COUNT, sign->device,
+					davy_scoped_process(s, sign->pid));
 
 	sign->level = sign->count >= limit ? 3 : single;
 	sign->threshold = sign->count >= limit ? limit : 1;
@@ -85,7 +86,7 @@ static void unserved(struct dl_step *s, struct sign *sign, uint32_t single, enum
  * Pages of a process that computes with XNACK come at their first touch, thousands a second while a
  * model loads; what never ends is none that could be served. True when it lasts.
  */
-static bool retries_last(struct dl_step *s, struct dl_client *client, uint64_t limit)
+static bool retries_last(struct davy_step *s, struct davy_client *client, uint64_t limit)
 {
 	if (client->fault_count < limit)
 		return false;
@@ -94,7 +95,7 @@ static bool retries_last(struct dl_step *s, struct dl_client *client, uint64_t l
 	return s->now_ns - client->storm_ns >= LASTING_NS;
 }
 
-static void next_window(struct dl_step *s, struct dl_client *client, uint64_t limit,
+static void next_window(struct davy_step *s, struct davy_client *client, uint64_t limit,
 			uint64_t window)
 {
 	if (client->fault_count < limit || s->now_ns - client->window_ns > 2 * window)
@@ -103,16 +104,16 @@ static void next_window(struct dl_step *s, struct dl_client *client, uint64_t li
 	client->fault_count = 0;
 }
 
-static void look_at_fault(struct dl_step *s)
+static void look_at_fault(struct davy_step *s)
 {
-	const struct dl_ev_fault *in = &s->ev->fault;
+	const struct davy_ev_fault *in = &s->ev->fault;
 	struct sign sign = { .device = in->device, .what = "" };
 	uint64_t limit, window;
-	struct dl_client *client;
+	struct davy_client *client;
 
-	if (!in->pasid || in->fault_class == DL_FAULT_NONE)
+	if (!in->pasid || in->fault_class == DAVY_FAULT_NONE)
 		return;
-	client = dl_world_client_get(&s->core->world, in->pasid, s->now_ns);
+	client = davy_world_client_get(&s->core->world, in->pasid, s->now_ns);
 	window = window_ns(s, in->device, client->pid);
 	limit = count_limit(s, in->device, client->pid);
 	if (s->now_ns - client->window_ns > window)
@@ -121,17 +122,17 @@ static void look_at_fault(struct dl_step *s)
 	sign.pid = client->pid;
 	sign.count = client->fault_count;
 	sign.first_ns = client->window_ns;
-	if (in->fault_class != DL_FAULT_VM_RETRY)
-		unserved(s, &sign, 1, DL_BY_PROGRAM);
+	if (in->fault_class != DAVY_FAULT_VM_RETRY)
+		unserved(s, &sign, 1, DAVY_BY_PROGRAM);
 	else if (retries_last(s, client, limit))
-		unserved(s, &sign, 0, DL_BY_PROGRAM);
+		unserved(s, &sign, 0, DAVY_BY_PROGRAM);
 }
 
-static struct sign counted(struct dl_step *s, enum dl_tally_kind kind, const char *device,
+static struct sign counted(struct davy_step *s, enum davy_tally_kind kind, const char *device,
 			   uint32_t pid, uint64_t fresh)
 {
-	struct dl_tally *t = dl_world_tally(&s->core->world, kind, device, pid, s->now_ns,
-					    window_ns(s, device, pid));
+	struct davy_tally *t = davy_world_tally(&s->core->world, kind, device, pid, s->now_ns,
+						window_ns(s, device, pid));
 	struct sign sign = { .device = device, .what = "", .pid = pid };
 
 	t->count += fresh;
@@ -141,17 +142,17 @@ static struct sign counted(struct dl_step *s, enum dl_tally_kind kind, const cha
 }
 
 /* Page faults that were served: their rate is what costs. */
-static void served(struct dl_step *s, enum dl_tally_kind kind, const char *device, uint64_t fresh,
-		   enum dl_teller teller)
+static void served(struct davy_step *s, enum davy_tally_kind kind, const char *device,
+		   uint64_t fresh, enum davy_teller teller)
 {
-	uint64_t limit =
-		dl_threshold(s, DL_CFG_FAULT_RETRIES, device, dl_scoped_process(s, s->ev->pid));
-	struct dl_world *w = &s->core->world;
+	uint64_t limit = davy_threshold(s, DAVY_CFG_FAULT_RETRIES, device,
+					davy_scoped_process(s, s->ev->pid));
+	struct davy_world *w = &s->core->world;
 	struct sign sign;
 
-	if (dl_world_told(w, device, DL_TOLD_RETRY, teller, 0, s->now_ns))
+	if (davy_world_told(w, device, DAVY_TOLD_RETRY, teller, 0, s->now_ns))
 		return;
-	dl_world_tell(w, device, DL_TOLD_RETRY, teller, 0, s->now_ns);
+	davy_world_tell(w, device, DAVY_TOLD_RETRY, teller, 0, s->now_ns);
 	sign = counted(s, kind, device, s->ev->pid, fresh);
 	if (sign.count < limit)
 		return;
@@ -161,84 +162,84 @@ static void served(struct dl_step *s, enum dl_tally_kind kind, const char *devic
 	raise(s, &sign);
 }
 
-static uint32_t owner_of(struct dl_step *s)
+static uint32_t owner_of(struct davy_step *s)
 {
-	const struct dl_client *client;
+	const struct davy_client *client;
 
 	if (s->ev->pid)
 		return s->ev->pid;
-	client = dl_world_client(&s->core->world, s->ev->fact.pasid);
+	client = davy_world_client(&s->core->world, s->ev->fact.pasid);
 	return client ? client->pid : 0;
 }
 
-static void look_at_fact(struct dl_step *s)
+static void look_at_fact(struct davy_step *s)
 {
-	const struct dl_ev_fact *in = &s->ev->fact;
+	const struct davy_ev_fact *in = &s->ev->fact;
 	struct sign sign;
 
 	switch (in->fact) {
-	case DL_FACT_SVM_FAULT:
+	case DAVY_FACT_SVM_FAULT:
 		if (in->error != ERROR_NO_MEMORY && in->error != ERROR_BAD_ADDRESS)
 			return; /* the rest are tried again */
 		break;
-	case DL_FACT_KFD_VM_FAULT:
-	case DL_FACT_XE_CAT_ERROR:
+	case DAVY_FACT_KFD_VM_FAULT:
+	case DAVY_FACT_XE_CAT_ERROR:
 		break;
-	case DL_FACT_KFD_PAGE_FAULT:
-	case DL_FACT_XE_PAGE_FAULT:
-		served(s, DL_TALLY_RETRY, in->device, in->fresh, DL_BY_PROGRAM);
+	case DAVY_FACT_KFD_PAGE_FAULT:
+	case DAVY_FACT_XE_PAGE_FAULT:
+		served(s, DAVY_TALLY_RETRY, in->device, in->fresh, DAVY_BY_PROGRAM);
 		return;
 	default:
 		return;
 	}
-	sign = counted(s, DL_TALLY_FAULT, in->device, owner_of(s), in->fresh);
-	unserved(s, &sign, 1, DL_BY_PROGRAM);
+	sign = counted(s, DAVY_TALLY_FAULT, in->device, owner_of(s), in->fresh);
+	unserved(s, &sign, 1, DAVY_BY_PROGRAM);
 }
 
-static void look_at_kfd(struct dl_step *s)
+static void look_at_kfd(struct davy_step *s)
 {
 	const char *device = s->ev->kfd.device;
 	struct sign sign;
 
-	if (s->ev->kfd.event == DL_KFD_PAGE_FAULT_BEGIN) {
-		served(s, DL_TALLY_RETRY_SMI, device, 1, DL_BY_DRIVER);
-	} else if (s->ev->kfd.event == DL_KFD_VM_FAULT) {
-		sign = counted(s, DL_TALLY_FAULT_SMI, device, s->ev->pid, 1);
-		unserved(s, &sign, 1, DL_BY_DRIVER);
+	if (s->ev->kfd.event == DAVY_KFD_PAGE_FAULT_BEGIN) {
+		served(s, DAVY_TALLY_RETRY_SMI, device, 1, DAVY_BY_DRIVER);
+	} else if (s->ev->kfd.event == DAVY_KFD_VM_FAULT) {
+		sign = counted(s, DAVY_TALLY_FAULT_SMI, device, s->ev->pid, 1);
+		unserved(s, &sign, 1, DAVY_BY_DRIVER);
 	}
 }
 
 /* A line that names a fault, or a sign of faults by its weight: full interrupt rings, IOMMU. */
-static void look_at_log(struct dl_step *s)
+static void look_at_log(struct davy_step *s)
 {
-	const struct dl_ev_log *in = &s->ev->log;
-	bool failure = in->role == DL_PART_FAILURE && in->log_class == DL_CLASS_PAGE_FAULT;
-	bool hint = in->role == DL_PART_PRECURSOR && in->hazard == DL_LOG_HZ_FAULT_STORM;
+	const struct davy_ev_log *in = &s->ev->log;
+	bool failure = in->role == DAVY_PART_FAILURE && in->log_class == DAVY_CLASS_PAGE_FAULT;
+	bool hint = in->role == DAVY_PART_PRECURSOR && in->hazard == DAVY_LOG_HZ_FAULT_STORM;
 	struct sign sign;
 
 	if (!failure && !hint)
 		return;
-	sign = counted(s, DL_TALLY_FAULT_LINE, in->device, s->ev->pid, 1 + (uint64_t)in->repeats);
-	sign.what = dl_log_kind_name(in->kind);
+	sign = counted(s, DAVY_TALLY_FAULT_LINE, in->device, s->ev->pid, 1 + (uint64_t)in->repeats);
+	sign.what = davy_log_kind_name(in->kind);
 	if (failure) {
-		unserved(s, &sign, 1, DL_BY_LOG);
+		unserved(s, &sign, 1, DAVY_BY_LOG);
 		return;
 	}
 	sign.level = in->weight > 1 ? 2 : 1;
 	sign.threshold = 1;
-	say(s, &sign, DL_BY_LOG);
+	say(s, &sign, DAVY_BY_LOG);
 }
 
-void dl_look_fault_storm(struct dl_step *s)
+void davy_look_fault_storm(struct davy_step *s)
 {
 	switch (s->ev->kind) {
-	case DL_EV_FAULT:
+	case DAVY_EV_FAULT:
 		look_at_fault(s);
 		break;
-	case DL_EV_FACT:
+	case DAVY_EV_FACT:
 		look_at_fact(s);
 		break;
-	case DL_EV_KFD:
+	case DAVY_EV_KFD:
 		look_at_kfd(s);
 		break;
 	default:

@@ -23,48 +23,49 @@ struct finding {
 	uint32_t victim_pid;
 };
 
-static void raise(struct dl_step *s, const struct finding *f)
+static void raise(struct davy_step *s, const struct finding *f)
 {
-	struct dl_plan note;
+	struct davy_plan note;
 
 	if (!f->level)
 		return;
-	note = dl_plan_about(s, DL_HZ_HARDWARE, NULL);
+	note = davy_plan_about(s, DAVY_HZ_HARDWARE, NULL);
 	note.pid = 0; /* the device's, whoever met it */
 	note.victim_pid = f->victim_pid;
 	note.level = (uint8_t)f->level;
-	note.unit = DL_UNIT_COUNT;
+	note.unit = DAVY_UNIT_COUNT;
 	note.observed = f->observed;
 	note.threshold = f->threshold;
 	note.device_class = 1;
-	dl_copy_name(note.device, sizeof(note.device), f->device);
-	dl_copy_name(note.detail, sizeof(note.detail), f->name);
-	dl_alarm_raise(s, &note);
+	davy_copy_name(note.device, sizeof(note.device), f->device);
+	davy_copy_name(note.detail, sizeof(note.detail), f->name);
+	davy_alarm_raise(s, &note);
 }
 
 static uint32_t level_of_meaning(uint8_t role, uint8_t class, uint8_t hazard, uint8_t weight,
 				 bool named_for_hardware)
 {
-	if (role == DL_PART_PRECURSOR && hazard == DL_LOG_HZ_HARDWARE_ERROR)
+	if (role == DAVY_PART_PRECURSOR && hazard == DAVY_LOG_HZ_HARDWARE_ERROR)
 		return weight < 1 ? 1 : weight > 3 ? 3 : weight;
-	if (role == DL_PART_FAILURE && named_for_hardware &&
-	    (class == DL_CLASS_GPU_RESET || class == DL_CLASS_DEVICE_LOST))
+	if (role == DAVY_PART_FAILURE && named_for_hardware &&
+	    (class == DAVY_CLASS_GPU_RESET || class == DAVY_CLASS_DEVICE_LOST))
 		return 3;
 	return 0;
 }
 
-static uint64_t corrected_limit(const struct dl_step *s, const char *device)
+static uint64_t corrected_limit(const struct davy_step *s, const char *device)
 {
-	return dl_threshold(s, DL_CFG_CORRECTED_COUNT, device, NULL);
+	return davy_threshold(s, DAVY_CFG_CORRECTED_COUNT, device, NULL);
 }
 
 /* How many within the window, with this one and its repeats; 0 below the threshold. */
-static uint32_t corrected(struct dl_step *s, const char *device, uint32_t repeats)
+static uint32_t corrected(struct davy_step *s, const char *device, uint32_t repeats)
 {
-	struct dl_device_state *d = dl_world_device_get(&s->core->world, device, s->now_ns);
+	struct davy_device_state *d = davy_world_device_get(&s->core->world, device, s->now_ns);
 
-	if (!d->corrected || s->now_ns - d->corrected_ns >
-				     dl_threshold_ns(s, DL_CFG_CORRECTED_WINDOW_MS, device, NULL)) {
+	if (!d->corrected ||
+	    s->now_ns - d->corrected_ns >
+		    davy_threshold_ns(s, DAVY_CFG_CORRECTED_WINDOW_MS, device, NULL)) {
 		d->corrected_ns = s->now_ns;
 		d->corrected = 0;
 	}
@@ -75,17 +76,17 @@ static uint32_t corrected(struct dl_step *s, const char *device, uint32_t repeat
 	return d->corrected >= corrected_limit(s, device) ? d->corrected : 0;
 }
 
-static void look_at_log(struct dl_step *s)
+static void look_at_log(struct davy_step *s)
 {
-	const struct dl_ev_log *l = &s->ev->log;
-	bool hardware = l->kind == DL_LOG_XID || l->kind == DL_LOG_RAS_RESET ||
-			l->kind == DL_LOG_OFF_THE_BUS;
-	struct finding f = { l->device, dl_log_kind_name(l->kind), 0, 1, 1, s->ev->pid };
+	const struct davy_ev_log *l = &s->ev->log;
+	bool hardware = l->kind == DAVY_LOG_XID || l->kind == DAVY_LOG_RAS_RESET ||
+			l->kind == DAVY_LOG_OFF_THE_BUS;
+	struct finding f = { l->device, davy_log_kind_name(l->kind), 0, 1, 1, s->ev->pid };
 
 	f.level = level_of_meaning(l->role, l->log_class, l->hazard, l->weight, hardware);
-	if (l->kind == DL_LOG_XID || l->kind == DL_LOG_SXID)
+	if (l->kind == DAVY_LOG_XID || l->kind == DAVY_LOG_SXID)
 		f.observed = l->code;
-	if (l->kind == DL_LOG_AER_CORRECTED && f.level) {
+	if (l->kind == DAVY_LOG_AER_CORRECTED && f.level) {
 		f.observed = corrected(s, l->device, l->repeats);
 		f.threshold = corrected_limit(s, l->device);
 		f.level = f.observed ? 1 : 0;
@@ -93,31 +94,31 @@ static void look_at_log(struct dl_step *s)
 	raise(s, &f);
 }
 
-static uint32_t owner_of(struct dl_step *s, uint32_t pasid)
+static uint32_t owner_of(struct davy_step *s, uint32_t pasid)
 {
-	const struct dl_client *c = dl_world_client(&s->core->world, pasid);
+	const struct davy_client *c = davy_world_client(&s->core->world, pasid);
 
 	return c ? c->pid : 0;
 }
 
-static void look_at_fact(struct dl_step *s)
+static void look_at_fact(struct davy_step *s)
 {
-	const struct dl_ev_fact *in = &s->ev->fact;
-	struct finding f = { in->device, dl_fact_name(in->fact), 0, 1, 1, s->ev->pid };
-	const struct dl_log_meaning *xid;
+	const struct davy_ev_fact *in = &s->ev->fact;
+	struct finding f = { in->device, davy_fact_name(in->fact), 0, 1, 1, s->ev->pid };
+	const struct davy_log_meaning *xid;
 
 	switch (in->fact) {
-	case DL_FACT_RAS_RESET:
+	case DAVY_FACT_RAS_RESET:
 		f.level = 3;
 		break;
-	case DL_FACT_KFD_POISON: /* as the line that KFD writes of it */
-		f.level = dl_log_meaning(DL_LOG_POISON_SIGNAL)->weight;
+	case DAVY_FACT_KFD_POISON: /* as the line that KFD writes of it */
+		f.level = davy_log_meaning(DAVY_LOG_POISON_SIGNAL)->weight;
 		f.victim_pid = owner_of(s, in->pasid);
 		break;
-	case DL_FACT_NVIDIA_XID:
-		xid = dl_xid_meaning(in->detail);
+	case DAVY_FACT_NVIDIA_XID:
+		xid = davy_xid_meaning(in->detail);
 		f.level = level_of_meaning(xid->role, xid->class, xid->hazard, xid->weight, true);
-		f.name = dl_log_kind_name(DL_LOG_XID);
+		f.name = davy_log_kind_name(DAVY_LOG_XID);
 		f.observed = in->detail;
 		break;
 	default:
@@ -126,34 +127,34 @@ static void look_at_fact(struct dl_step *s)
 	raise(s, &f);
 }
 
-static void look_at_fault(struct dl_step *s)
+static void look_at_fault(struct davy_step *s)
 {
-	const struct dl_ev_fault *in = &s->ev->fault;
+	const struct davy_ev_fault *in = &s->ev->fault;
 	struct finding f = { in->device, "ecc", 3, in->fresh, 1, owner_of(s, in->pasid) };
 
-	if (in->fault_class == DL_FAULT_ECC)
+	if (in->fault_class == DAVY_FAULT_ECC)
 		raise(s, &f);
 }
 
-static void look_at_kfd(struct dl_step *s)
+static void look_at_kfd(struct davy_step *s)
 {
-	const struct dl_ev_kfd *in = &s->ev->kfd;
-	struct finding f = { in->device, dl_kfd_event_name(in->event), 1, 1, 1, 0 };
+	const struct davy_ev_kfd *in = &s->ev->kfd;
+	struct finding f = { in->device, davy_kfd_event_name(in->event), 1, 1, 1, 0 };
 
-	if (in->event == DL_KFD_THERMAL_THROTTLE)
+	if (in->event == DAVY_KFD_THERMAL_THROTTLE)
 		raise(s, &f);
 }
 
-void dl_look_hardware(struct dl_step *s)
+void davy_look_hardware(struct davy_step *s)
 {
 	switch (s->ev->kind) {
-	case DL_EV_LOG:
+	case DAVY_EV_LOG:
 		look_at_log(s);
 		break;
-	case DL_EV_FACT:
+	case DAVY_EV_FACT:
 		look_at_fact(s);
 		break;
-	case DL_EV_FAULT:
+	case DAVY_EV_FAULT:
 		look_at_fault(s);
 		break;
 	default:

@@ -17,39 +17,39 @@
 
 struct sign {
 	uint32_t level;
-	enum dl_unit unit;
+	enum davy_unit unit;
 	uint64_t observed;
 	uint64_t threshold;
 	const char *what;
 };
 
 /* A threshold of the device, and of the model whose process the alarm names. */
-static uint64_t limit(const struct dl_step *s, const struct dl_memory_device *d,
-		      enum dl_config_key key)
+static uint64_t limit(const struct davy_step *s, const struct davy_memory_device *d,
+		      enum davy_config_key key)
 {
-	const struct dl_memory_client *c;
+	const struct davy_memory_client *c;
 	uint32_t pid = d->pressed_pid;
 
 	if (s->core->config.override_count && !pid) {
-		c = dl_memory_largest(&s->core->world.memory, d->device);
+		c = davy_memory_largest(&s->core->world.memory, d->device);
 		pid = c ? c->pid : 0;
 	}
-	return dl_threshold(s, key, d->device, dl_scoped_process(s, pid));
+	return davy_threshold(s, key, d->device, davy_scoped_process(s, pid));
 }
 
-static uint64_t low_of(const struct dl_step *s, const struct dl_memory_device *d)
+static uint64_t low_of(const struct davy_step *s, const struct davy_memory_device *d)
 {
-	uint64_t low = limit(s, d, DL_CFG_PRESSURE_AVAILABLE);
-	const struct dl_ev_memory *m = &d->now;
-	uint64_t share = m->host_total / 1000 * limit(s, d, DL_CFG_PRESSURE_SHARE);
+	uint64_t low = limit(s, d, DAVY_CFG_PRESSURE_AVAILABLE);
+	const struct davy_ev_memory *m = &d->now;
+	uint64_t share = m->host_total / 1000 * limit(s, d, DAVY_CFG_PRESSURE_SHARE);
 
 	low = share > low ? share : low;
 	return low < m->host_total / 4 ? low : m->host_total / 4;
 }
 
-static bool in_use(struct dl_step *s, const struct dl_ev_memory *m)
+static bool in_use(struct davy_step *s, const struct davy_ev_memory *m)
 {
-	const struct dl_memory_client *c = dl_memory_largest(&s->core->world.memory, m->device);
+	const struct davy_memory_client *c = davy_memory_largest(&s->core->world.memory, m->device);
 
 	return m->gtt_used >= m->host_total / USED_PART ||
 	       m->vram_used >= m->host_total / USED_PART ||
@@ -57,22 +57,22 @@ static bool in_use(struct dl_step *s, const struct dl_ev_memory *m)
 }
 
 /* "held": a standing alarm, which needs a quarter more room, or half the stall, to end. */
-static struct sign sign_of_shared(const struct dl_step *s, const struct dl_memory_device *d,
+static struct sign sign_of_shared(const struct davy_step *s, const struct davy_memory_device *d,
 				  bool held)
 {
-	uint64_t low = low_of(s, d), stall = limit(s, d, DL_CFG_PRESSURE_STALL);
-	const struct dl_ev_memory *m = &d->now;
+	uint64_t low = low_of(s, d), stall = limit(s, d, DAVY_CFG_PRESSURE_STALL);
+	const struct davy_ev_memory *m = &d->now;
 	uint64_t least = held ? low + low / 4 : low;
 	bool stalls = m->pressure_permille >= (held ? stall / 2 : stall) &&
 		      m->host_available < m->host_total / 4;
-	struct sign sign = { 0, DL_UNIT_BYTES, m->host_available, low, "available" };
+	struct sign sign = { 0, DAVY_UNIT_BYTES, m->host_available, low, "available" };
 
 	for (uint64_t part = 1; part <= 4; part *= 2)
 		sign.level += m->host_available < least / part;
 	if (!stalls)
 		return sign;
 	if (!sign.level) {
-		sign.unit = DL_UNIT_PERMILLE;
+		sign.unit = DAVY_UNIT_PERMILLE;
 		sign.observed = m->pressure_permille;
 		sign.threshold = stall;
 		sign.what = "stall";
@@ -81,65 +81,66 @@ static struct sign sign_of_shared(const struct dl_step *s, const struct dl_memor
 	return sign;
 }
 
-static struct sign sign_of_card(const struct dl_step *s, const struct dl_memory_device *d,
+static struct sign sign_of_card(const struct davy_step *s, const struct davy_memory_device *d,
 				bool held)
 {
-	uint64_t permille = limit(s, d, DL_CFG_PRESSURE_SUSPEND);
-	const struct dl_ev_memory *m = &d->now;
-	struct sign sign = { 0, DL_UNIT_BYTES, m->vram_used, 0, "suspend" };
+	uint64_t permille = limit(s, d, DAVY_CFG_PRESSURE_SUSPEND);
+	const struct davy_ev_memory *m = &d->now;
+	struct sign sign = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "suspend" };
 
 	permille = held ? permille * 7 / 8 : permille;
 	sign.threshold = m->host_available / 1000 * permille;
-	sign.level = (m->flags & DL_MEMORY_MAY_SUSPEND) && m->host_total &&
+	sign.level = (m->flags & DAVY_MEMORY_MAY_SUSPEND) && m->host_total &&
 		     m->vram_used > sign.threshold;
 	return sign;
 }
 
-static void raise(struct dl_step *s, struct dl_memory_device *d, const struct sign *sign)
+static void raise(struct davy_step *s, struct davy_memory_device *d, const struct sign *sign)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, d->pressed_pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_HOST_PRESSURE, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, d->pressed_pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_HOST_PRESSURE, p);
 
 	note.pid = d->pressed_pid;
-	dl_copy_name(note.device, sizeof(note.device), d->device);
-	dl_copy_name(note.detail, sizeof(note.detail), sign->what);
+	davy_copy_name(note.device, sizeof(note.device), d->device);
+	davy_copy_name(note.detail, sizeof(note.detail), sign->what);
 	note.level = (uint8_t)sign->level;
 	note.unit = (uint8_t)sign->unit;
 	note.observed = sign->observed;
 	note.threshold = sign->threshold;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
-static void judge(struct dl_step *s, struct dl_memory_device *d)
+static void judge(struct davy_step *s, struct davy_memory_device *d)
 {
-	const struct dl_ev_memory *m = &d->now;
-	uint32_t standing = dl_alarm_level(s, DL_HZ_HOST_PRESSURE, d->pressed_pid, d->device, "");
-	const struct dl_memory_client *c;
+	const struct davy_ev_memory *m = &d->now;
+	uint32_t standing =
+		davy_alarm_level(s, DAVY_HZ_HOST_PRESSURE, d->pressed_pid, d->device, "");
+	const struct davy_memory_client *c;
 	struct sign sign;
 
-	if (m->flags & DL_MEMORY_SHARED)
+	if (m->flags & DAVY_MEMORY_SHARED)
 		sign = sign_of_shared(s, d, standing);
 	else
 		sign = sign_of_card(s, d, standing);
 	if (!sign.level || sign.level < standing)
 		return; /* what stands ends by itself */
-	if (!standing && (m->flags & DL_MEMORY_SHARED) && !in_use(s, m))
+	if (!standing && (m->flags & DAVY_MEMORY_SHARED) && !in_use(s, m))
 		return;
 	if (!standing) {
-		c = dl_memory_largest(&s->core->world.memory, d->device);
+		c = davy_memory_largest(&s->core->world.memory, d->device);
 		d->pressed_pid = c ? c->pid : 0;
 	}
 	raise(s, d, &sign);
 }
 
 /* A sample comes only when something changed: until then it is as it was. */
-void dl_look_host_pressure(struct dl_step *s)
+void davy_look_host_pressure(struct davy_step *s)
 {
-	struct dl_memory *m = &s->core->world.memory;
-	struct dl_memory_device *d;
+	struct davy_memory *m = &s->core->world.memory;
+	struct davy_memory_device *d;
 
-	if (s->ev->kind == DL_EV_MEMORY) {
-		d = dl_memory_device(m, s->ev->memory.device);
+	if (s->ev->kind == DAVY_EV_MEMORY) {
+		d = davy_memory_device(m, s->ev->memory.device);
 		if (d)
 			judge(s, d);
 		return;

@@ -17,17 +17,17 @@
 #include <assert.h>
 
 #define MILLION	      1000000u
-#define SHORT_NS      (20 * DL_NS_PER_MS) /* no driver has a timeout of which this is much */
+#define SHORT_NS      (20 * DAVY_NS_PER_MS) /* no driver has a timeout of which this is much */
 #define FORESEE_SHARE (MILLION / 5)
 #define DEPTH_TIMES   4 /* no line is drawn to more than so many times what was seen */
 #define TIME_TIMES    16
 #define DEPTH_BIN     256
 #define TIME_BIN_MS   1000
-#define REST_NS	      (5 * DL_NS_PER_S)	  /* a new run begins after such a pause */
-#define DEPTH_OLD_NS  (300 * DL_NS_PER_S) /* a batch on a slow device may take minutes */
-#define RECENT_NS     (60 * DL_NS_PER_S)
+#define REST_NS	      (5 * DAVY_NS_PER_S)   /* a new run begins after such a pause */
+#define DEPTH_OLD_NS  (300 * DAVY_NS_PER_S) /* a batch on a slow device may take minutes */
+#define RECENT_NS     (60 * DAVY_NS_PER_S)
 #define RECENT_JOBS   6
-#define PACE_MAX_NS   (60 * DL_NS_PER_S) /* a token; times any depth, it fits 63 bits */
+#define PACE_MAX_NS   (60 * DAVY_NS_PER_S) /* a token; times any depth, it fits 63 bits */
 
 struct finished {
 	const char *device;
@@ -46,23 +46,24 @@ struct verdict {
 	uint64_t first_ns; /* first of the jobs it rests on */
 };
 
-static struct dl_ring_state *ring_of(struct dl_step *s)
+static struct davy_ring_state *ring_of(struct davy_step *s)
 {
-	return dl_world_ring_get(&s->core->world, s->ev->ring.device, s->ev->ring.ring, s->now_ns);
+	return davy_world_ring_get(&s->core->world, s->ev->ring.device, s->ev->ring.ring,
+				   s->now_ns);
 }
 
 /* The histogram's word, else the age to which a job was seen to run. */
-static struct finished finished(struct dl_step *s)
+static struct finished finished(struct davy_step *s)
 {
-	struct dl_world *w = &s->core->world;
+	struct davy_world *w = &s->core->world;
 	struct finished job = { .pid = s->ev->pid };
-	const struct dl_times_state *t;
-	const struct dl_ring_state *r;
+	const struct davy_times_state *t;
+	const struct davy_ring_state *r;
 
-	if (s->ev->kind == DL_EV_JOB_TIMES) {
+	if (s->ev->kind == DAVY_EV_JOB_TIMES) {
 		job.device = s->ev->job_times.device;
 		job.ring = s->ev->job_times.ring;
-		t = dl_world_times(w, job.device, job.ring, job.pid);
+		t = davy_world_times(w, job.device, job.ring, job.pid);
 		job.ns = t ? t->slowest_ns : 0;
 		job.count = t ? t->slow_count : 0;
 		return job;
@@ -72,12 +73,12 @@ static struct finished finished(struct dl_step *s)
 	job.ring = r->ring;
 	job.pid = r->ended_pid;
 	job.count = 1;
-	if (!dl_world_times(w, r->device, r->ring, r->ended_pid))
+	if (!davy_world_times(w, r->device, r->ring, r->ended_pid))
 		job.ns = r->ended_ns;
 	return job;
 }
 
-static void begin_run(struct dl_load *l, uint64_t now_ns, uint32_t depth)
+static void begin_run(struct davy_load *l, uint64_t now_ns, uint32_t depth)
 {
 	l->began_ns = now_ns;
 	l->began_depth = l->depth = depth;
@@ -87,12 +88,12 @@ static void begin_run(struct dl_load *l, uint64_t now_ns, uint32_t depth)
  * What grows along a straight line: with the depth a job's time itself. Over time its square, as
  * long as each job is deeper than the last by the same number of tokens.
  */
-static uint64_t straight(const struct dl_load *l, uint64_t share)
+static uint64_t straight(const struct davy_load *l, uint64_t share)
 {
 	return l->by_depth ? share : share * share / MILLION;
 }
 
-static void place_by_depth(struct dl_step *s, struct dl_load *l, const struct dl_process *p,
+static void place_by_depth(struct davy_step *s, struct davy_load *l, const struct davy_process *p,
 			   uint64_t share)
 {
 	uint32_t depth = p->life.progress.depth;
@@ -103,31 +104,31 @@ static void place_by_depth(struct dl_step *s, struct dl_load *l, const struct dl
 	}
 	l->depth = depth;
 	if (p->life.prefill) /* a single token's jobs are short, and say nothing of a prompt's */
-		dl_growth_add(&l->growth, depth, share);
+		davy_growth_add(&l->growth, depth, share);
 }
 
-static void place_by_time(struct dl_step *s, struct dl_load *l, uint64_t share, uint64_t job_ns)
+static void place_by_time(struct davy_step *s, struct davy_load *l, uint64_t share, uint64_t job_ns)
 {
-	uint64_t ms = (s->now_ns - l->began_ns) / DL_NS_PER_MS;
+	uint64_t ms = (s->now_ns - l->began_ns) / DAVY_NS_PER_MS;
 
 	if (!l->began_ns || s->now_ns - l->last_ns > REST_NS + job_ns ||
-	    dl_growth_fell(&l->growth, ms)) {
+	    davy_growth_fell(&l->growth, ms)) {
 		begin_run(l, s->now_ns, 0);
-		dl_growth_begin(&l->growth, TIME_BIN_MS);
+		davy_growth_begin(&l->growth, TIME_BIN_MS);
 		ms = 0;
 	}
-	dl_growth_add(&l->growth, ms, straight(l, share));
+	davy_growth_add(&l->growth, ms, straight(l, share));
 }
 
-static void place(struct dl_step *s, struct dl_load *l, const struct dl_process *p, uint64_t share,
-		  uint64_t job_ns)
+static void place(struct davy_step *s, struct davy_load *l, const struct davy_process *p,
+		  uint64_t share, uint64_t job_ns)
 {
 	bool by_depth = p->life.depth_told && s->now_ns - p->life.progress_ns < DEPTH_OLD_NS;
 
 	if (l->by_depth != by_depth) {
 		l->by_depth = by_depth;
 		l->began_ns = 0;
-		dl_growth_begin(&l->growth, by_depth ? DEPTH_BIN : TIME_BIN_MS);
+		davy_growth_begin(&l->growth, by_depth ? DEPTH_BIN : TIME_BIN_MS);
 	}
 	if (by_depth)
 		place_by_depth(s, l, p, share);
@@ -136,15 +137,15 @@ static void place(struct dl_step *s, struct dl_load *l, const struct dl_process 
 	l->last_ns = s->now_ns;
 }
 
-static uint64_t level_share(const struct dl_step *s, const struct dl_load *l,
-			    const struct dl_process *p, uint32_t level)
+static uint64_t level_share(const struct davy_step *s, const struct davy_load *l,
+			    const struct davy_process *p, uint32_t level)
 {
-	int key = DL_CFG_HEADROOM_LEVEL1 + (int)level - 1;
+	int key = DAVY_CFG_HEADROOM_LEVEL1 + (int)level - 1;
 
-	return dl_threshold(s, (enum dl_config_key)key, l->device, p) * (MILLION / 1000);
+	return davy_threshold(s, (enum davy_config_key)key, l->device, p) * (MILLION / 1000);
 }
 
-static void remember(struct dl_step *s, struct dl_load *l, const struct dl_process *p,
+static void remember(struct davy_step *s, struct davy_load *l, const struct davy_process *p,
 		     uint64_t share, uint32_t count)
 {
 	if (share < level_share(s, l, p, 1))
@@ -152,13 +153,13 @@ static void remember(struct dl_step *s, struct dl_load *l, const struct dl_proce
 	for (uint32_t i = 0; i < count && i < 3; i++) {
 		l->slow[l->slow_next] = (uint32_t)share;
 		l->slow_ns[l->slow_next] = s->now_ns;
-		l->slow_next = (uint8_t)((l->slow_next + 1) % DL_LOAD_SLOW);
+		l->slow_next = (uint8_t)((l->slow_next + 1) % DAVY_LOAD_SLOW);
 	}
 }
 
 /* The third slowest of the last minute's or longest six: what two odd jobs cannot raise. */
-static uint64_t third_slowest(const struct dl_step *s, const struct dl_load *l, uint64_t timeout_ns,
-			      uint64_t *ret_ns)
+static uint64_t third_slowest(const struct davy_step *s, const struct davy_load *l,
+			      uint64_t timeout_ns, uint64_t *ret_ns)
 {
 	uint64_t recent_ns =
 		timeout_ns * RECENT_JOBS > RECENT_NS ? timeout_ns * RECENT_JOBS : RECENT_NS;
@@ -166,7 +167,7 @@ static uint64_t third_slowest(const struct dl_step *s, const struct dl_load *l, 
 	uint32_t top[3] = { 0 };
 
 	*ret_ns = s->now_ns;
-	for (size_t i = 0; i < DL_LOAD_SLOW; i++) {
+	for (size_t i = 0; i < DAVY_LOAD_SLOW; i++) {
 		uint32_t share = l->slow[i];
 
 		if (!share || s->now_ns - l->slow_ns[i] > recent_ns)
@@ -184,7 +185,7 @@ static uint64_t third_slowest(const struct dl_step *s, const struct dl_load *l, 
 }
 
 /* How deep it can get, as far as anybody has told; else as far as a line may be drawn. */
-static uint64_t full_depth(const struct dl_process *p, uint64_t far)
+static uint64_t full_depth(const struct davy_process *p, uint64_t far)
 {
 	if (p->life.progress.context_size)
 		return p->life.progress.context_size;
@@ -195,15 +196,15 @@ static uint64_t full_depth(const struct dl_process *p, uint64_t far)
  * When the line will be at "reach"; 0: nobody can tell. A depth comes nearer the slower, the longer
  * its jobs take: at the pace so far, times their mean ahead by their mean so far.
  */
-static uint64_t when(const struct dl_step *s, const struct dl_load *l, const struct dl_trend *t,
-		     uint64_t reach)
+static uint64_t when(const struct davy_step *s, const struct davy_load *l,
+		     const struct davy_trend *t, uint64_t reach)
 {
 	uint64_t pace_ns, here, before;
 
 	if (!l->by_depth)
-		return l->began_ns + reach * DL_NS_PER_MS;
-	here = dl_trend_at(t, l->depth);
-	before = dl_trend_at(t, l->began_depth) + here;
+		return l->began_ns + reach * DAVY_NS_PER_MS;
+	here = davy_trend_at(t, l->depth);
+	before = davy_trend_at(t, l->began_depth) + here;
 	if (l->depth <= l->began_depth || reach <= l->depth || !before)
 		return 0;
 	pace_ns = (s->now_ns - l->began_ns) / (l->depth - l->began_depth);
@@ -214,33 +215,33 @@ static uint64_t when(const struct dl_step *s, const struct dl_load *l, const str
 }
 
 /* Whether the line through what was seen reaches the timeout soon enough to be told. */
-static void foresee(const struct dl_step *s, const struct dl_load *l, const struct dl_process *p,
-		    struct verdict *v)
+static void foresee(const struct davy_step *s, const struct davy_load *l,
+		    const struct davy_process *p, struct verdict *v)
 {
 	uint64_t far, end, reach;
-	struct dl_trend t;
+	struct davy_trend t;
 
-	if (v->share < FORESEE_SHARE || !dl_growth_trend(&l->growth, &t) || !t.steady ||
+	if (v->share < FORESEE_SHARE || !davy_growth_trend(&l->growth, &t) || !t.steady ||
 	    t.y < (int64_t)straight(l, FORESEE_SHARE))
 		return;
 	far = (uint64_t)t.x * (l->by_depth ? DEPTH_TIMES : TIME_TIMES);
-	end = t.x + dl_threshold(s, DL_CFG_HEADROOM_AHEAD_MS, l->device, p);
+	end = t.x + davy_threshold(s, DAVY_CFG_HEADROOM_AHEAD_MS, l->device, p);
 	if (l->by_depth)
 		end = full_depth(p, far);
-	reach = dl_trend_reach(&t, MILLION);
+	reach = davy_trend_reach(&t, MILLION);
 	if (reach > end || reach > far)
 		return;
 	v->reach = reach ? reach : 1;
 	v->until_ns = when(s, l, &t, reach);
-	v->worst = l->by_depth ? dl_trend_at(&t, end) : MILLION;
+	v->worst = l->by_depth ? davy_trend_at(&t, end) : MILLION;
 	if (!v->level)
 		v->level = 1;
 	if (v->level < 2 && t.y >= (int64_t)straight(l, level_share(s, l, p, 1)))
 		v->level = 2;
 }
 
-static struct verdict judge(const struct dl_step *s, const struct dl_load *l,
-			    const struct dl_process *p, uint64_t share, uint64_t timeout_ns)
+static struct verdict judge(const struct davy_step *s, const struct davy_load *l,
+			    const struct davy_process *p, uint64_t share, uint64_t timeout_ns)
 {
 	struct verdict v = { .share = share };
 	uint64_t first_ns, third = third_slowest(s, l, timeout_ns, &first_ns);
@@ -261,10 +262,10 @@ static struct verdict judge(const struct dl_step *s, const struct dl_load *l,
 }
 
 /* The largest power of two below "ubatch" whose jobs would stay under level 1; 0: none. */
-static uint32_t fitting(const struct dl_step *s, const struct dl_load *l,
-			const struct dl_process *p, uint64_t worst)
+static uint32_t fitting(const struct davy_step *s, const struct davy_load *l,
+			const struct davy_process *p, uint64_t worst)
 {
-	uint64_t least = dl_threshold(s, DL_CFG_HEADROOM_UBATCH_FLOOR, l->device, p);
+	uint64_t least = davy_threshold(s, DAVY_CFG_HEADROOM_UBATCH_FLOOR, l->device, p);
 	uint64_t ubatch = p->ubatch, power = 1;
 	uint64_t fit = ubatch * level_share(s, l, p, 1) / worst;
 
@@ -275,48 +276,49 @@ static uint32_t fitting(const struct dl_step *s, const struct dl_load *l,
 	return fit && power >= least ? (uint32_t)power : 0;
 }
 
-static void raise(struct dl_step *s, const struct dl_load *l, const struct dl_process *p,
+static void raise(struct davy_step *s, const struct davy_load *l, const struct davy_process *p,
 		  const struct finished *job, const struct verdict *v)
 {
-	struct dl_plan note = dl_plan_about(s, DL_HZ_JOB_HEADROOM, p);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_JOB_HEADROOM, p);
 
 	assert(v->level >= 1 && v->level <= 3 && v->worst);
-	dl_copy_name(note.device, sizeof(note.device), job->device);
-	dl_copy_name(note.detail, sizeof(note.detail), job->ring); /* it has no alarm of its own */
+	davy_copy_name(note.device, sizeof(note.device), job->device);
+	davy_copy_name(note.detail, sizeof(note.detail),
+		       job->ring); /* it has no alarm of its own */
 	note.level = (uint8_t)v->level;
-	note.unit = DL_UNIT_PERMILLE;
+	note.unit = DAVY_UNIT_PERMILLE;
 	note.observed = v->share / (MILLION / 1000);
 	note.threshold = level_share(s, l, p, v->level) / (MILLION / 1000);
 	note.ubatch = p->ubatch;
 	note.fitting_ubatch = fitting(s, l, p, v->worst);
 	if (v->first_ns < s->now_ns)
-		dl_plan_evidence(&note, v->first_ns, DL_EV_JOB_TIMES, 3);
+		davy_plan_evidence(&note, v->first_ns, DAVY_EV_JOB_TIMES, 3);
 	note.predicted_depth = l->by_depth ? (uint32_t)v->reach : 0;
 	note.until_ns = v->until_ns;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
-void dl_look_job_headroom(struct dl_step *s)
+void davy_look_job_headroom(struct davy_step *s)
 {
 	struct finished job = finished(s);
-	struct dl_world *w = &s->core->world;
-	const struct dl_process *p;
+	struct davy_world *w = &s->core->world;
+	const struct davy_process *p;
 	uint64_t timeout_ns, share;
 	struct verdict v;
-	struct dl_load *l;
+	struct davy_load *l;
 
-	if (job.ns < SHORT_NS || dl_ring_kind(job.ring) != DL_QUEUE_COMPUTE)
+	if (job.ns < SHORT_NS || davy_ring_kind(job.ring) != DAVY_QUEUE_COMPUTE)
 		return;
-	p = dl_world_process(w, job.pid);
-	if (!p || p->engine == DL_ENGINE_NONE || p->backend == DL_BACKEND_CPU)
+	p = davy_world_process(w, job.pid);
+	if (!p || p->engine == DAVY_ENGINE_NONE || p->backend == DAVY_BACKEND_CPU)
 		return;
-	timeout_ns = dl_world_timeout(w, job.device, job.ring);
+	timeout_ns = davy_world_timeout(w, job.device, job.ring);
 	if (job.ns >= timeout_ns) /* none, or a job that a suspend made long */
 		return;
 	share = job.ns * MILLION / timeout_ns;
 	if (!share)
 		return;
-	l = dl_world_load_get(w, p, job.device, s->now_ns);
+	l = davy_world_load_get(w, p, job.device, s->now_ns);
 	place(s, l, p, share, job.ns);
 	remember(s, l, p, share, job.count);
 	v = judge(s, l, p, share, timeout_ns);

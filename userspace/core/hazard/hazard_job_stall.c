@@ -13,15 +13,15 @@
 
 #define TIMEOUT_MAX_NS (UINT64_MAX / 1000) /* 213 days; whatever is longer never fires */
 
-static uint64_t threshold_of(const struct dl_step *s, uint32_t level)
+static uint64_t threshold_of(const struct davy_step *s, uint32_t level)
 {
-	const struct dl_process *p = dl_scoped_process(s, s->ev->pid);
+	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
 
-	return dl_threshold(s, (enum dl_config_key)(DL_CFG_STALL_LEVEL1 + (int)level - 1),
-			    s->ev->ring.device, p);
+	return davy_threshold(s, (enum davy_config_key)(DAVY_CFG_STALL_LEVEL1 + (int)level - 1),
+			      s->ev->ring.device, p);
 }
 
-static uint32_t level_of(const struct dl_step *s, uint64_t permille)
+static uint32_t level_of(const struct davy_step *s, uint64_t permille)
 {
 	uint32_t level = 0;
 
@@ -30,7 +30,7 @@ static uint32_t level_of(const struct dl_step *s, uint64_t permille)
 	return level;
 }
 
-static void job_changed(struct dl_step *s, struct dl_ring_state *r)
+static void job_changed(struct davy_step *s, struct davy_ring_state *r)
 {
 	r->level = 0;
 	r->first_sign_ns = 0;
@@ -39,17 +39,17 @@ static void job_changed(struct dl_step *s, struct dl_ring_state *r)
 	r->fence_seqno = s->ev->ring.fence_seqno;
 }
 
-static void raise_level(struct dl_step *s, struct dl_ring_state *r, uint32_t level,
+static void raise_level(struct davy_step *s, struct davy_ring_state *r, uint32_t level,
 			uint64_t permille)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_JOB_STALL, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_JOB_STALL, p);
 
 	assert(level >= 1 && level <= 3);
-	dl_copy_name(note.device, sizeof(note.device), r->device);
-	dl_copy_name(note.ring, sizeof(note.ring), r->ring);
+	davy_copy_name(note.device, sizeof(note.device), r->device);
+	davy_copy_name(note.ring, sizeof(note.ring), r->ring);
 	note.level = (uint8_t)level;
-	note.unit = DL_UNIT_PERMILLE;
+	note.unit = DAVY_UNIT_PERMILLE;
 	note.observed = permille;
 	note.threshold = threshold_of(s, level);
 	note.until_ns = s->now_ns + s->ev->ring.timeout_ns - s->ev->ring.age_ns;
@@ -57,15 +57,15 @@ static void raise_level(struct dl_step *s, struct dl_ring_state *r, uint32_t lev
 		note.first_sign_ns = r->first_sign_ns;
 	else
 		r->first_sign_ns = s->now_ns;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 	r->level = level;
 }
 
-void dl_look_job_stall(struct dl_step *s)
+void davy_look_job_stall(struct davy_step *s)
 {
-	const struct dl_ev_ring *in = &s->ev->ring;
-	struct dl_ring_state *r =
-		dl_world_ring_get(&s->core->world, in->device, in->ring, s->now_ns);
+	const struct davy_ev_ring *in = &s->ev->ring;
+	struct davy_ring_state *r =
+		davy_world_ring_get(&s->core->world, in->device, in->ring, s->now_ns);
 	uint64_t age_ns = in->age_ns;
 	uint64_t permille;
 	uint32_t level;
@@ -81,5 +81,5 @@ void dl_look_job_stall(struct dl_step *s)
 	if (level > r->level)
 		raise_level(s, r, level, permille);
 	else if (r->level)
-		dl_alarm_keep(s, DL_HZ_JOB_STALL, r->pid, r->device, r->ring);
+		davy_alarm_keep(s, DAVY_HZ_JOB_STALL, r->pid, r->device, r->ring);
 }

@@ -14,7 +14,7 @@
 
 #define TRIGGER_SUSPEND 3 /* enum KFD_QUEUE_EVICTION_TRIGGERS of kfd_ioctl.h; 4 and 5 are CRIU's */
 #define ERROR_IO	(-5) /* stopped all the same; any other failure was rolled back */
-#define SAMPLE_NS	DL_NS_PER_S
+#define SAMPLE_NS	DAVY_NS_PER_S
 #define SAMPLES		2
 
 struct sign {
@@ -27,29 +27,29 @@ struct sign {
 };
 
 /* Of the process whose queues they are, and its device. */
-static uint64_t limit(const struct dl_step *s, enum dl_config_key key, const char *device)
+static uint64_t limit(const struct davy_step *s, enum davy_config_key key, const char *device)
 {
-	return dl_threshold(s, key, device, dl_scoped_process(s, s->ev->pid));
+	return davy_threshold(s, key, device, davy_scoped_process(s, s->ev->pid));
 }
 
-static uint64_t window_ns(const struct dl_step *s, const char *device)
+static uint64_t window_ns(const struct davy_step *s, const char *device)
 {
-	return limit(s, DL_CFG_THRASH_WINDOW_MS, device) * DL_NS_PER_MS;
+	return limit(s, DAVY_CFG_THRASH_WINDOW_MS, device) * DAVY_NS_PER_MS;
 }
 
 /* Who moved most of "pid"'s memory out of that device just now, 0: nobody was seen to. */
-static uint32_t mover_against(const struct dl_step *s, const char *device, uint32_t pid)
+static uint32_t mover_against(const struct davy_step *s, const char *device, uint32_t pid)
 {
-	const struct dl_world *w = &s->core->world;
-	const struct dl_mover_state *worst = NULL;
+	const struct davy_world *w = &s->core->world;
+	const struct davy_mover_state *worst = NULL;
 	uint64_t within_ns = window_ns(s, device);
 
-	for (size_t i = 0; i < DL_WORLD_MOVERS; i++) {
-		const struct dl_mover_state *m = &w->movers[i];
+	for (size_t i = 0; i < DAVY_WORLD_MOVERS; i++) {
+		const struct davy_mover_state *m = &w->movers[i];
 
 		if (m->owner_pid != pid || !m->evictor_pid || m->evictor_pid == pid ||
 		    s->now_ns - m->used_ns > within_ns ||
-		    (device[0] && !dl_same_name(m->device, device)))
+		    (device[0] && !davy_same_name(m->device, device)))
 			continue;
 		if (!worst || m->window_out_bytes > worst->window_out_bytes)
 			worst = m;
@@ -57,51 +57,51 @@ static uint32_t mover_against(const struct dl_step *s, const char *device, uint3
 	return worst ? worst->evictor_pid : 0;
 }
 
-static uint32_t evictor_of(struct dl_step *s, const char *device, uint32_t pid)
+static uint32_t evictor_of(struct davy_step *s, const char *device, uint32_t pid)
 {
-	const struct dl_kfd_state *k = dl_world_kfd(&s->core->world, pid);
+	const struct davy_kfd_state *k = davy_world_kfd(&s->core->world, pid);
 
 	if (k && k->evictor_pid && s->now_ns - k->evictor_ns <= window_ns(s, device))
 		return k->evictor_pid;
 	return mover_against(s, device, pid);
 }
 
-static void raise(struct dl_step *s, const struct sign *sign)
+static void raise(struct davy_step *s, const struct sign *sign)
 {
 	uint32_t pid = s->ev->pid, evictor = pid ? evictor_of(s, sign->device, pid) : 0;
-	const struct dl_process *p = dl_world_process(&s->core->world, evictor ? evictor : pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_QUEUE_THRASH, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, evictor ? evictor : pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_QUEUE_THRASH, p);
 
 	if (evictor) {
 		note.pid = evictor;
 		note.victim_pid = pid;
 	}
 	if (sign->device[0])
-		dl_copy_name(note.device, sizeof(note.device), sign->device);
+		davy_copy_name(note.device, sizeof(note.device), sign->device);
 	note.level = (uint8_t)sign->level;
 	note.unit = (uint8_t)sign->unit;
 	note.observed = sign->observed;
 	note.threshold = sign->threshold;
 	if (sign->first_ns < note.first_sign_ns)
 		note.first_sign_ns = sign->first_ns;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
-static void evicted(struct dl_step *s, enum dl_tally_kind kind, const char *device,
+static void evicted(struct davy_step *s, enum davy_tally_kind kind, const char *device,
 		    uint32_t trigger)
 {
-	uint64_t count = limit(s, DL_CFG_THRASH_COUNT, device);
-	struct sign sign = { .device = device, .unit = DL_UNIT_COUNT, .threshold = count };
-	struct dl_kfd_state *k;
-	struct dl_tally *t;
+	uint64_t count = limit(s, DAVY_CFG_THRASH_COUNT, device);
+	struct sign sign = { .device = device, .unit = DAVY_UNIT_COUNT, .threshold = count };
+	struct davy_kfd_state *k;
+	struct davy_tally *t;
 
 	if (trigger >= TRIGGER_SUSPEND) {
-		k = dl_world_kfd_get(&s->core->world, device, s->ev->pid, s->now_ns);
+		k = davy_world_kfd_get(&s->core->world, device, s->ev->pid, s->now_ns);
 		k->excused_ns = s->now_ns;
 		return;
 	}
-	t = dl_world_tally(&s->core->world, kind, device, s->ev->pid, s->now_ns,
-			   window_ns(s, device));
+	t = davy_world_tally(&s->core->world, kind, device, s->ev->pid, s->now_ns,
+			     window_ns(s, device));
 	t->count++;
 	if (t->count < count)
 		return;
@@ -111,29 +111,29 @@ static void evicted(struct dl_step *s, enum dl_tally_kind kind, const char *devi
 	raise(s, &sign);
 }
 
-static void look_at_fact(struct dl_step *s)
+static void look_at_fact(struct davy_step *s)
 {
-	const struct dl_ev_fact *in = &s->ev->fact;
-	struct dl_world *w = &s->core->world;
-	struct dl_kfd_state *k = dl_world_kfd(w, s->ev->pid);
+	const struct davy_ev_fact *in = &s->ev->fact;
+	struct davy_world *w = &s->core->world;
+	struct davy_kfd_state *k = davy_world_kfd(w, s->ev->pid);
 
-	if (in->fact == DL_FACT_KFD_QUEUES_EVICTED && (!in->error || in->error == ERROR_IO))
-		evicted(s, DL_TALLY_EVICTED, k ? k->device : "", in->detail);
-	if (in->fact != DL_FACT_KFD_EVICTION_FENCE || !k || in->by_pid == s->ev->pid ||
-	    !dl_world_process(w, in->by_pid))
+	if (in->fact == DAVY_FACT_KFD_QUEUES_EVICTED && (!in->error || in->error == ERROR_IO))
+		evicted(s, DAVY_TALLY_EVICTED, k ? k->device : "", in->detail);
+	if (in->fact != DAVY_FACT_KFD_EVICTION_FENCE || !k || in->by_pid == s->ev->pid ||
+	    !davy_world_process(w, in->by_pid))
 		return; /* a worker of the kernel's may do it for anybody */
 	k->evictor_pid = in->by_pid;
 	k->evictor_ns = s->now_ns;
 }
 
 /* Counters in a row, no closer than a second. */
-static void look_at_use(struct dl_step *s)
+static void look_at_use(struct davy_step *s)
 {
-	const struct dl_ev_kfd_use *in = &s->ev->kfd_use;
-	struct dl_kfd_state *k =
-		dl_world_kfd_get(&s->core->world, in->device, s->ev->pid, s->now_ns);
-	struct sign sign = { .device = in->device, .unit = DL_UNIT_PERMILLE };
-	uint64_t passed_ms = (s->now_ns - k->sample_ns) / DL_NS_PER_MS, still_ms;
+	const struct davy_ev_kfd_use *in = &s->ev->kfd_use;
+	struct davy_kfd_state *k =
+		davy_world_kfd_get(&s->core->world, in->device, s->ev->pid, s->now_ns);
+	struct sign sign = { .device = in->device, .unit = DAVY_UNIT_PERMILLE };
+	uint64_t passed_ms = (s->now_ns - k->sample_ns) / DAVY_NS_PER_MS, still_ms;
 	uint64_t since_ns = k->sample_ns;
 
 	if (since_ns && s->now_ns - since_ns < SAMPLE_NS)
@@ -146,25 +146,25 @@ static void look_at_use(struct dl_step *s)
 	if (still_ms > passed_ms)
 		still_ms = passed_ms;
 	sign.observed = still_ms * 1000 / passed_ms;
-	sign.threshold = limit(s, DL_CFG_THRASH_SHARE, in->device);
+	sign.threshold = limit(s, DAVY_CFG_THRASH_SHARE, in->device);
 	sign.first_ns = since_ns;
 	k->still_count = sign.observed >= sign.threshold ? k->still_count + 1 : 0;
 	if (k->still_count < SAMPLES)
 		return;
 	sign.level = 2;
-	if (sign.observed >= limit(s, DL_CFG_THRASH_SHARE3, in->device)) {
+	if (sign.observed >= limit(s, DAVY_CFG_THRASH_SHARE3, in->device)) {
 		sign.level = 3;
-		sign.threshold = limit(s, DL_CFG_THRASH_SHARE3, in->device);
+		sign.threshold = limit(s, DAVY_CFG_THRASH_SHARE3, in->device);
 	}
 	raise(s, &sign);
 }
 
-void dl_look_queue_thrash(struct dl_step *s)
+void davy_look_queue_thrash(struct davy_step *s)
 {
-	if (s->ev->kind == DL_EV_FACT)
+	if (s->ev->kind == DAVY_EV_FACT)
 		look_at_fact(s);
-	else if (s->ev->kind == DL_EV_KFD_USE)
+	else if (s->ev->kind == DAVY_EV_KFD_USE)
 		look_at_use(s);
-	else if (s->ev->kfd.event == DL_KFD_QUEUES_EVICTED)
-		evicted(s, DL_TALLY_EVICTED_SMI, s->ev->kfd.device, s->ev->kfd.trigger);
+	else if (s->ev->kfd.event == DAVY_KFD_QUEUES_EVICTED)
+		evicted(s, DAVY_TALLY_EVICTED_SMI, s->ev->kfd.device, s->ev->kfd.trigger);
 }

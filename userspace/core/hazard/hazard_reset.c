@@ -14,9 +14,9 @@
 
 #include <string.h>
 
-#define ATTRIBUTE_NS (60 * DL_NS_PER_S) /* a device's reset may take half a minute */
-#define EPISODE_NS   (5 * DL_NS_PER_S)	/* so long it may take until all have told of one */
-#define RESETTING_NS (60 * DL_NS_PER_S)
+#define ATTRIBUTE_NS (60 * DAVY_NS_PER_S) /* a device's reset may take half a minute */
+#define EPISODE_NS   (5 * DAVY_NS_PER_S)  /* so long it may take until all have told of one */
+#define RESETTING_NS (60 * DAVY_NS_PER_S)
 #define WEDGE_NONE   1 /* DRM_WEDGE_RECOVERY_NONE: it goes on without help */
 
 struct sign {
@@ -26,15 +26,15 @@ struct sign {
 	uint32_t pid; /* 0: whose job timed out last */
 	uint32_t level;
 	int32_t result;
-	enum dl_teller teller;
+	enum davy_teller teller;
 	bool over; /* a reset, and it succeeded */
 };
 
-static void job_timed_out(struct dl_step *s, const char *device, uint32_t pid, uint64_t first_ns)
+static void job_timed_out(struct davy_step *s, const char *device, uint32_t pid, uint64_t first_ns)
 {
-	struct dl_world *w = &s->core->world;
-	struct dl_device_state *d = dl_world_device_get(w, device, s->now_ns);
-	const struct dl_process *p = dl_world_process(w, pid);
+	struct davy_world *w = &s->core->world;
+	struct davy_device_state *d = davy_world_device_get(w, device, s->now_ns);
+	const struct davy_process *p = davy_world_process(w, pid);
 
 	memset(&d->timed_out, 0, sizeof(d->timed_out));
 	if (p)
@@ -44,33 +44,33 @@ static void job_timed_out(struct dl_step *s, const char *device, uint32_t pid, u
 	d->first_sign_ns = first_ns;
 }
 
-static void look_at_timeout(struct dl_step *s)
+static void look_at_timeout(struct davy_step *s)
 {
-	const struct dl_ev_job_timeout *in = &s->ev->job_timeout;
-	struct dl_world *w = &s->core->world;
-	const struct dl_process *p = dl_world_process(w, s->ev->pid);
-	struct dl_ring_state *r = dl_world_ring_get(w, in->device, in->ring, s->now_ns);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_RESET, p);
+	const struct davy_ev_job_timeout *in = &s->ev->job_timeout;
+	struct davy_world *w = &s->core->world;
+	const struct davy_process *p = davy_world_process(w, s->ev->pid);
+	struct davy_ring_state *r = davy_world_ring_get(w, in->device, in->ring, s->now_ns);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_RESET, p);
 
-	dl_copy_name(note.device, sizeof(note.device), in->device);
-	dl_copy_name(note.ring, sizeof(note.ring), in->ring);
-	dl_copy_name(note.detail, sizeof(note.detail), "job timeout");
+	davy_copy_name(note.device, sizeof(note.device), in->device);
+	davy_copy_name(note.ring, sizeof(note.ring), in->ring);
+	davy_copy_name(note.detail, sizeof(note.detail), "job timeout");
 	note.level = 1;
-	note.unit = DL_UNIT_NS;
+	note.unit = DAVY_UNIT_NS;
 	note.observed = in->age_ns;
 	note.device_class = 1;
 	if (r->first_sign_ns && r->fence_seqno == in->fence_seqno)
-		dl_plan_evidence(&note, r->first_sign_ns, DL_EV_RING, 1);
+		davy_plan_evidence(&note, r->first_sign_ns, DAVY_EV_RING, 1);
 	job_timed_out(s, in->device, s->ev->pid, note.first_sign_ns);
-	dl_world_tell(w, in->device, DL_TOLD_RESET, DL_BY_PROGRAM, 1, s->now_ns);
-	dl_alarm_raise(s, &note);
+	davy_world_tell(w, in->device, DAVY_TOLD_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
+	davy_alarm_raise(s, &note);
 }
 
 /* Counts resets that succeeded; several tellers of one make one. Returns how many lately. */
-static uint32_t count_reset(struct dl_step *s, struct dl_device_state *d,
-			    const struct dl_process *p)
+static uint32_t count_reset(struct davy_step *s, struct davy_device_state *d,
+			    const struct davy_process *p)
 {
-	uint64_t again_ns = dl_threshold_ns(s, DL_CFG_RESET_AGAIN_MS, d->device, p);
+	uint64_t again_ns = davy_threshold_ns(s, DAVY_CFG_RESET_AGAIN_MS, d->device, p);
 
 	if (!d->reset_ns || s->now_ns - d->reset_ns > EPISODE_NS) {
 		d->before_reset_ns = d->reset_ns;
@@ -80,61 +80,61 @@ static uint32_t count_reset(struct dl_step *s, struct dl_device_state *d,
 }
 
 /* The kernel's log may be read before the timeout's own record: the stall before it is known. */
-static void add_stall(struct dl_step *s, const struct sign *sign, struct dl_plan *note)
+static void add_stall(struct davy_step *s, const struct sign *sign, struct davy_plan *note)
 {
-	const struct dl_world *w = &s->core->world;
+	const struct davy_world *w = &s->core->world;
 
-	for (size_t i = 0; sign->ring[0] && i < DL_WORLD_RINGS; i++) {
-		const struct dl_ring_state *r = &w->rings[i];
+	for (size_t i = 0; sign->ring[0] && i < DAVY_WORLD_RINGS; i++) {
+		const struct davy_ring_state *r = &w->rings[i];
 
 		if (r->first_sign_ns && r->pid == note->pid &&
-		    s->now_ns - r->used_ns <= ATTRIBUTE_NS && dl_same_name(r->ring, sign->ring) &&
-		    dl_same_name(r->device, sign->device))
-			dl_plan_evidence(note, r->first_sign_ns, DL_EV_RING, 1);
+		    s->now_ns - r->used_ns <= ATTRIBUTE_NS && davy_same_name(r->ring, sign->ring) &&
+		    davy_same_name(r->device, sign->device))
+			davy_plan_evidence(note, r->first_sign_ns, DAVY_EV_RING, 1);
 	}
 }
 
-static void say(struct dl_step *s, struct sign sign)
+static void say(struct davy_step *s, struct sign sign)
 {
-	struct dl_world *w = &s->core->world;
-	struct dl_device_state *d = dl_world_device_get(w, sign.device, s->now_ns);
-	const struct dl_process *p = dl_world_process(w, sign.pid);
+	struct davy_world *w = &s->core->world;
+	struct davy_device_state *d = davy_world_device_get(w, sign.device, s->now_ns);
+	const struct davy_process *p = davy_world_process(w, sign.pid);
 	bool after = d->timed_out_ns && s->now_ns - d->timed_out_ns <= ATTRIBUTE_NS;
-	struct dl_plan note;
+	struct davy_plan note;
 
-	if (dl_world_told(w, sign.device, DL_TOLD_RESET, sign.teller, sign.level, s->now_ns))
+	if (davy_world_told(w, sign.device, DAVY_TOLD_RESET, sign.teller, sign.level, s->now_ns))
 		return;
-	dl_world_tell(w, sign.device, DL_TOLD_RESET, sign.teller, sign.level, s->now_ns);
-	note = dl_plan_about(s, DL_HZ_RESET, !sign.pid && after ? &d->timed_out : p);
+	davy_world_tell(w, sign.device, DAVY_TOLD_RESET, sign.teller, sign.level, s->now_ns);
+	note = davy_plan_about(s, DAVY_HZ_RESET, !sign.pid && after ? &d->timed_out : p);
 	if (sign.pid || !after)
 		note.pid = sign.pid;
 	if (sign.device[0])
-		dl_copy_name(note.device, sizeof(note.device), sign.device);
-	dl_copy_name(note.ring, sizeof(note.ring), sign.ring);
-	dl_copy_name(note.detail, sizeof(note.detail), sign.what);
-	note.unit = DL_UNIT_COUNT;
+		davy_copy_name(note.device, sizeof(note.device), sign.device);
+	davy_copy_name(note.ring, sizeof(note.ring), sign.ring);
+	davy_copy_name(note.detail, sizeof(note.detail), sign.what);
+	note.unit = DAVY_UNIT_COUNT;
 	note.observed = sign.over ? count_reset(s, d, p) : 1;
 	note.threshold = 1;
 	note.level = (uint8_t)(note.observed > 1 ? 3 : sign.level);
 	note.result = sign.result;
 	note.device_class = 1;
 	if (after)
-		dl_plan_evidence(&note, d->first_sign_ns, DL_EV_JOB_TIMEOUT, 1);
+		davy_plan_evidence(&note, d->first_sign_ns, DAVY_EV_JOB_TIMEOUT, 1);
 	else
 		add_stall(s, &sign, &note);
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
-static void look_at_reset(struct dl_step *s)
+static void look_at_reset(struct davy_step *s)
 {
-	const struct dl_ev_reset *in = &s->ev->reset;
-	struct dl_world *w = &s->core->world;
-	struct dl_device_state *d = dl_world_device_get(w, in->device, s->now_ns);
+	const struct davy_ev_reset *in = &s->ev->reset;
+	struct davy_world *w = &s->core->world;
+	struct davy_device_state *d = davy_world_device_get(w, in->device, s->now_ns);
 	struct sign sign = { .device = in->device, .ring = "", .result = in->result };
 
 	d->resetting_ns = in->begun ? s->now_ns : 0;
 	if (in->begun) {
-		dl_world_tell(w, in->device, DL_TOLD_RESET, DL_BY_PROGRAM, 1, s->now_ns);
+		davy_world_tell(w, in->device, DAVY_TOLD_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
 		return;
 	}
 	sign.over = !in->result;
@@ -143,15 +143,16 @@ static void look_at_reset(struct dl_step *s)
 	say(s, sign);
 }
 
-static bool resetting(struct dl_step *s, const char *device)
+static bool resetting(struct davy_step *s, const char *device)
 {
-	const struct dl_device_state *d = dl_world_device_get(&s->core->world, device, s->now_ns);
+	const struct davy_device_state *d =
+		davy_world_device_get(&s->core->world, device, s->now_ns);
 
 	return d->resetting_ns && s->now_ns - d->resetting_ns < RESETTING_NS;
 }
 
 /* "wedged" with no recovery needed is how drivers end a reset that went well. */
-static void wedged(struct dl_step *s, const char *device, uint32_t pid, bool recovered)
+static void wedged(struct davy_step *s, const char *device, uint32_t pid, bool recovered)
 {
 	struct sign sign = { .device = device, .ring = "", .pid = pid, .over = recovered };
 
@@ -159,49 +160,49 @@ static void wedged(struct dl_step *s, const char *device, uint32_t pid, bool rec
 		return; /* its end is told in a moment, with its result */
 	sign.level = recovered ? 2 : 3;
 	sign.what = recovered ? "device recovered" : "device wedged";
-	sign.teller = DL_BY_DRIVER;
+	sign.teller = DAVY_BY_DRIVER;
 	say(s, sign);
 }
 
-static void look_at_fact(struct dl_step *s)
+static void look_at_fact(struct davy_step *s)
 {
-	const struct dl_ev_fact *in = &s->ev->fact;
+	const struct davy_ev_fact *in = &s->ev->fact;
 	struct sign sign = { .device = in->device, .ring = in->name, .pid = s->ev->pid };
 
 	sign.result = in->error;
 	sign.level = in->error ? 3 : 2;
 	sign.over = !in->error;
 	switch (in->fact) {
-	case DL_FACT_SOFT_RECOVERY:
+	case DAVY_FACT_SOFT_RECOVERY:
 		if (in->error)
 			return; /* a reset comes next */
 		sign.over = false;
 		sign.level = 1;
 		sign.what = "soft recovery";
 		break;
-	case DL_FACT_RING_RESET:
+	case DAVY_FACT_RING_RESET:
 		sign.what = in->error ? "ring reset failed" : "ring reset succeeded";
 		break;
-	case DL_FACT_ENGINE_RESET:
+	case DAVY_FACT_ENGINE_RESET:
 		sign.what = in->error ? "engine reset failed" : "engine reset succeeded";
 		break;
-	case DL_FACT_XE_QUEUE_RESET:
+	case DAVY_FACT_XE_QUEUE_RESET:
 		sign.what = "queue reset";
 		break;
-	case DL_FACT_GT_ERROR:
+	case DAVY_FACT_GT_ERROR:
 		sign.ring = "";
 		sign.over = false;
 		sign.level = 1;
 		sign.what = "hang declared";
 		break;
-	case DL_FACT_CONTEXT_BANNED:
+	case DAVY_FACT_CONTEXT_BANNED:
 		sign.over = false;
 		sign.what = "context banned";
 		break;
-	case DL_FACT_WEDGED:
+	case DAVY_FACT_WEDGED:
 		wedged(s, in->device, s->ev->pid, false);
 		return;
-	case DL_FACT_WEDGED_EVENT:
+	case DAVY_FACT_WEDGED_EVENT:
 		wedged(s, in->device, s->ev->pid, in->detail == WEDGE_NONE);
 		return;
 	default:
@@ -211,20 +212,20 @@ static void look_at_fact(struct dl_step *s)
 }
 
 /* i915: ERROR=1 a hang, RESET=1 the reset begins, ERROR=0 it went well. */
-static void look_at_device(struct dl_step *s)
+static void look_at_device(struct davy_step *s)
 {
-	const struct dl_ev_device *in = &s->ev->device;
+	const struct davy_ev_device *in = &s->ev->device;
 	struct sign sign = { .device = in->device, .ring = "", .pid = s->ev->pid };
 
-	sign.teller = DL_BY_DRIVER;
-	if (in->change == DL_DEVICE_WEDGED) {
-		wedged(s, in->device, s->ev->pid, dl_same_name(in->detail, "none"));
+	sign.teller = DAVY_BY_DRIVER;
+	if (in->change == DAVY_DEVICE_WEDGED) {
+		wedged(s, in->device, s->ev->pid, davy_same_name(in->detail, "none"));
 		return;
 	}
-	if (in->change == DL_DEVICE_ERROR) {
+	if (in->change == DAVY_DEVICE_ERROR) {
 		sign.over = !in->value;
 		sign.what = in->value ? "hang declared" : "GPU reset succeeded";
-	} else if (in->change == DL_DEVICE_RESET) {
+	} else if (in->change == DAVY_DEVICE_RESET) {
 		sign.what = "GPU reset begins";
 	} else {
 		return;
@@ -233,15 +234,15 @@ static void look_at_device(struct dl_step *s)
 	say(s, sign);
 }
 
-static void look_at_kfd(struct dl_step *s)
+static void look_at_kfd(struct davy_step *s)
 {
-	const struct dl_ev_kfd *in = &s->ev->kfd;
+	const struct davy_ev_kfd *in = &s->ev->kfd;
 	struct sign sign = { .device = in->device, .ring = "" };
 
-	if (in->event != DL_KFD_RESET_BEGIN && in->event != DL_KFD_RESET_END)
+	if (in->event != DAVY_KFD_RESET_BEGIN && in->event != DAVY_KFD_RESET_END)
 		return;
-	sign.teller = DL_BY_DRIVER;
-	sign.over = in->event == DL_KFD_RESET_END; /* sent when KFD runs again */
+	sign.teller = DAVY_BY_DRIVER;
+	sign.over = in->event == DAVY_KFD_RESET_END; /* sent when KFD runs again */
 	sign.level = sign.over ? 2 : 1;
 	sign.what = sign.over ? "GPU reset succeeded" : "GPU reset begins";
 	if (!sign.over && in->detail[0])
@@ -256,93 +257,94 @@ static const struct line {
 	bool over;
 	const char *what;
 } lines[] = {
-	{ DL_LOG_RING_TIMEOUT, 1, false, "job timeout" },
-	{ DL_LOG_XE_JOB_TIMEOUT, 1, false, "job timeout" },
-	{ DL_LOG_SOFT_RECOVERED, 1, false, "soft recovery" },
-	{ DL_LOG_I915_HANG, 1, false, "hang declared" },
-	{ DL_LOG_GPU_RESET_BEGUN, 1, false, "GPU reset begins" },
-	{ DL_LOG_XE_GT_RESET, 1, false, "GPU reset begins" },
-	{ DL_LOG_RING_RESET_DONE, 2, true, "ring reset succeeded" },
-	{ DL_LOG_I915_GT_RESET, 2, true, "GPU reset" }, /* one that fails is told */
-	{ DL_LOG_I915_ENGINE_RESET, 2, true, "engine reset" },
-	{ DL_LOG_XE_ENGINE_RESET, 2, true, "engine reset" },
-	{ DL_LOG_QUEUE_RESET, 2, true, "queue reset" },
-	{ DL_LOG_GPU_RESET_DONE, 2, true, "GPU reset succeeded" },
-	{ DL_LOG_XE_GT_RESET_DONE, 2, true, "GPU reset succeeded" },
-	{ DL_LOG_RECOVERED, 2, true, "device recovered" },
-	{ DL_LOG_QUEUE_HANG, 2, false, "queue hang" },
-	{ DL_LOG_HWS_HANG, 2, false, "queue scheduler hang" },
-	{ DL_LOG_MES_UNRECOVERABLE, 2, false, "queue scheduler hang" },
-	{ DL_LOG_NV_UVM_FATAL, 3, false, "driver gave up" },
-	{ DL_LOG_RESUME_FAILED, 3, false, "a block did not come back" },
-	{ DL_LOG_VRAM_LOST, 3, false, "VRAM is lost" },
-	{ DL_LOG_RING_RESET_FAILED, 3, false, "ring reset failed" },
-	{ DL_LOG_GPU_RESET_FAILED, 3, false, "GPU reset failed" },
-	{ DL_LOG_I915_RESET_FAILED, 3, false, "GPU reset failed" },
-	{ DL_LOG_XE_GT_RESET_FAILED, 3, false, "GPU reset failed" },
-	{ DL_LOG_XE_ENGINES_DEAD, 3, false, "engines are dead" },
-	{ DL_LOG_GSP_DEAD, 3, false, "firmware is dead" },
-	{ DL_LOG_OFF_THE_BUS, 3, false, "off the bus" },
-	{ DL_LOG_DEVICE_LOST, 3, false, "device lost" },
-	{ DL_LOG_WEDGED, 3, false, "device wedged" },
+	{ DAVY_LOG_RING_TIMEOUT, 1, false, "job timeout" },
+	{ DAVY_LOG_XE_JOB_TIMEOUT, 1, false, "job timeout" },
+	{ DAVY_LOG_SOFT_RECOVERED, 1, false, "soft recovery" },
+	{ DAVY_LOG_I915_HANG, 1, false, "hang declared" },
+	{ DAVY_LOG_GPU_RESET_BEGUN, 1, false, "GPU reset begins" },
+	{ DAVY_LOG_XE_GT_RESET, 1, false, "GPU reset begins" },
+	{ DAVY_LOG_RING_RESET_DONE, 2, true, "ring reset succeeded" },
+	{ DAVY_LOG_I915_GT_RESET, 2, true, "GPU reset" }, /* one that fails is told */
+	{ DAVY_LOG_I915_ENGINE_RESET, 2, true, "engine reset" },
+	{ DAVY_LOG_XE_ENGINE_RESET, 2, true, "engine reset" },
+	{ DAVY_LOG_QUEUE_RESET, 2, true, "queue reset" },
+	{ DAVY_LOG_GPU_RESET_DONE, 2, true, "GPU reset succeeded" },
+	{ DAVY_LOG_XE_GT_RESET_DONE, 2, true, "GPU reset succeeded" },
+	{ DAVY_LOG_RECOVERED, 2, true, "device recovered" },
+	{ DAVY_LOG_QUEUE_HANG, 2, false, "queue hang" },
+	{ DAVY_LOG_HWS_HANG, 2, false, "queue scheduler hang" },
+	{ DAVY_LOG_MES_UNRECOVERABLE, 2, false, "queue scheduler hang" },
+	{ DAVY_LOG_NV_UVM_FATAL, 3, false, "driver gave up" },
+	{ DAVY_LOG_RESUME_FAILED, 3, false, "a block did not come back" },
+	{ DAVY_LOG_VRAM_LOST, 3, false, "VRAM is lost" },
+	{ DAVY_LOG_RING_RESET_FAILED, 3, false, "ring reset failed" },
+	{ DAVY_LOG_GPU_RESET_FAILED, 3, false, "GPU reset failed" },
+	{ DAVY_LOG_I915_RESET_FAILED, 3, false, "GPU reset failed" },
+	{ DAVY_LOG_XE_GT_RESET_FAILED, 3, false, "GPU reset failed" },
+	{ DAVY_LOG_XE_ENGINES_DEAD, 3, false, "engines are dead" },
+	{ DAVY_LOG_GSP_DEAD, 3, false, "firmware is dead" },
+	{ DAVY_LOG_OFF_THE_BUS, 3, false, "off the bus" },
+	{ DAVY_LOG_DEVICE_LOST, 3, false, "device lost" },
+	{ DAVY_LOG_WEDGED, 3, false, "device wedged" },
 };
 
-static struct line line_of(const struct dl_ev_log *in)
+static struct line line_of(const struct davy_ev_log *in)
 {
 	struct line line = { .kind = in->kind, .what = "Xid" };
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		if (lines[i].kind == in->kind)
 			return lines[i];
-	if (in->kind != DL_LOG_XID || in->role != DL_PART_FAILURE)
+	if (in->kind != DAVY_LOG_XID || in->role != DAVY_PART_FAILURE)
 		return line;
-	if (in->log_class == DL_CLASS_RING_TIMEOUT)
+	if (in->log_class == DAVY_CLASS_RING_TIMEOUT)
 		line.level = 1;
-	else if (in->log_class == DL_CLASS_GPU_RESET || in->log_class == DL_CLASS_HANG)
+	else if (in->log_class == DAVY_CLASS_GPU_RESET || in->log_class == DAVY_CLASS_HANG)
 		line.level = 2;
-	else if (in->log_class == DL_CLASS_DEVICE_LOST)
+	else if (in->log_class == DAVY_CLASS_DEVICE_LOST)
 		line.level = 3;
 	return line;
 }
 
-static void look_at_log(struct dl_step *s)
+static void look_at_log(struct davy_step *s)
 {
-	const struct dl_ev_log *in = &s->ev->log;
+	const struct davy_ev_log *in = &s->ev->log;
 	const struct line line = line_of(in);
 	struct sign sign = { .device = in->device, .ring = in->ring, .what = line.what };
-	bool dragged =
-		in->role == DL_PART_AFTERMATH && dl_log_meaning(in->kind)->role == DL_PART_FAILURE;
+	bool dragged = in->role == DAVY_PART_AFTERMATH &&
+		       davy_log_meaning(in->kind)->role == DAVY_PART_FAILURE;
 	bool news;
 
 	if (!line.level || dragged) /* a timeout while the device is reset is no news */
 		return;
-	sign.teller = DL_BY_LOG;
+	sign.teller = DAVY_BY_LOG;
 	sign.pid = s->ev->pid;
 	sign.level = line.level;
 	sign.over = line.over;
-	sign.result = in->kind == DL_LOG_XID ? (int32_t)(in->code & INT32_MAX) : in->error;
-	news = !dl_world_told(&s->core->world, in->device, DL_TOLD_RESET, DL_BY_LOG, 1, s->now_ns);
+	sign.result = in->kind == DAVY_LOG_XID ? (int32_t)(in->code & INT32_MAX) : in->error;
+	news = !davy_world_told(&s->core->world, in->device, DAVY_TOLD_RESET, DAVY_BY_LOG, 1,
+				s->now_ns);
 	say(s, sign);
 	if (line.level == 1 && sign.pid && news)
 		job_timed_out(s, in->device, sign.pid, s->now_ns);
 }
 
-void dl_look_reset(struct dl_step *s)
+void davy_look_reset(struct davy_step *s)
 {
 	switch (s->ev->kind) {
-	case DL_EV_JOB_TIMEOUT:
+	case DAVY_EV_JOB_TIMEOUT:
 		look_at_timeout(s);
 		break;
-	case DL_EV_RESET:
+	case DAVY_EV_RESET:
 		look_at_reset(s);
 		break;
-	case DL_EV_FACT:
+	case DAVY_EV_FACT:
 		look_at_fact(s);
 		break;
-	case DL_EV_DEVICE:
+	case DAVY_EV_DEVICE:
 		look_at_device(s);
 		break;
-	case DL_EV_KFD:
+	case DAVY_EV_KFD:
 		look_at_kfd(s);
 		break;
 	default:

@@ -12,7 +12,7 @@
  */
 #include "core/hazard/hazards.h"
 
-#define IN_A_ROW_NS   (60 * DL_NS_PER_S) /* should the event of its success be lost */
+#define IN_A_ROW_NS   (60 * DAVY_NS_PER_S) /* should the event of its success be lost */
 #define LINES_STRONG  3
 #define HOG_LINE_BASE 3 /* workqueue.c tells when the count less this has doubled: 4, 5, 7, 11 */
 
@@ -25,31 +25,31 @@ struct sign {
 	uint64_t threshold;
 };
 
-static uint64_t limit(const struct dl_step *s, enum dl_config_key key, const struct sign *sign)
+static uint64_t limit(const struct davy_step *s, enum davy_config_key key, const struct sign *sign)
 {
-	return dl_threshold(s, key, sign->device, dl_scoped_process(s, sign->pid));
+	return davy_threshold(s, key, sign->device, davy_scoped_process(s, sign->pid));
 }
 
-static void raise(struct dl_step *s, const struct sign *sign)
+static void raise(struct davy_step *s, const struct sign *sign)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, sign->pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_RESTORE_HOG, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, sign->pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_RESTORE_HOG, p);
 
 	note.pid = sign->pid;
 	if (sign->device[0])
-		dl_copy_name(note.device, sizeof(note.device), sign->device);
-	dl_copy_name(note.detail, sizeof(note.detail), sign->what);
+		davy_copy_name(note.device, sizeof(note.device), sign->device);
+	davy_copy_name(note.detail, sizeof(note.detail), sign->what);
 	note.level = (uint8_t)sign->level;
-	note.unit = DL_UNIT_COUNT;
+	note.unit = DAVY_UNIT_COUNT;
 	note.observed = sign->count;
 	note.threshold = sign->threshold;
-	dl_alarm_raise(s, &note);
+	davy_alarm_raise(s, &note);
 }
 
-static void tried_again(struct dl_step *s, const char *device, uint64_t times)
+static void tried_again(struct davy_step *s, const char *device, uint64_t times)
 {
 	struct sign sign = { .device = device, .what = "restore_retried", .pid = s->ev->pid };
-	uint64_t retries = limit(s, DL_CFG_RESTORE_RETRIES, &sign);
+	uint64_t retries = limit(s, DAVY_CFG_RESTORE_RETRIES, &sign);
 
 	if (times < retries)
 		return;
@@ -59,48 +59,49 @@ static void tried_again(struct dl_step *s, const char *device, uint64_t times)
 	raise(s, &sign);
 }
 
-static void look_at_kfd(struct dl_step *s)
+static void look_at_kfd(struct davy_step *s)
 {
-	const struct dl_ev_kfd *in = &s->ev->kfd;
-	struct dl_tally *t;
+	const struct davy_ev_kfd *in = &s->ev->kfd;
+	struct davy_tally *t;
 
-	if (in->event != DL_KFD_QUEUES_RESTORED)
+	if (in->event != DAVY_KFD_QUEUES_RESTORED)
 		return;
-	t = dl_world_tally(&s->core->world, DL_TALLY_RETRIED_SMI, in->device, s->ev->pid, s->now_ns,
-			   IN_A_ROW_NS);
-	if (!(in->flags & DL_KFD_RESCHEDULED)) {
+	t = davy_world_tally(&s->core->world, DAVY_TALLY_RETRIED_SMI, in->device, s->ev->pid,
+			     s->now_ns, IN_A_ROW_NS);
+	if (!(in->flags & DAVY_KFD_RESCHEDULED)) {
 		t->count = 0;
 		return;
 	}
 	tried_again(s, in->device, ++t->count);
 }
 
-static void look_at_fact(struct dl_step *s)
+static void look_at_fact(struct davy_step *s)
 {
-	const struct dl_kfd_state *k;
+	const struct davy_kfd_state *k;
 
-	if (s->ev->fact.fact != DL_FACT_KFD_RESTORE_FAILED)
+	if (s->ev->fact.fact != DAVY_FACT_KFD_RESTORE_FAILED)
 		return;
-	k = dl_world_kfd(&s->core->world, s->ev->pid);
+	k = davy_world_kfd(&s->core->world, s->ev->pid);
 	tried_again(s, k ? k->device : "", s->ev->fact.count);
 }
 
-static struct sign line_sign(struct dl_step *s)
+static struct sign line_sign(struct davy_step *s)
 {
-	const struct dl_ev_log *in = &s->ev->log;
-	struct sign sign = { .device = in->device, .what = dl_log_kind_name(in->kind) };
+	const struct davy_ev_log *in = &s->ev->log;
+	struct sign sign = { .device = in->device, .what = davy_log_kind_name(in->kind) };
 
-	sign.pid = s->ev->pid ? s->ev->pid : dl_world_kfd_only(&s->core->world, in->device);
+	sign.pid = s->ev->pid ? s->ev->pid : davy_world_kfd_only(&s->core->world, in->device);
 	sign.count = sign.threshold = 1;
 	sign.level = 1;
 	return sign;
 }
 
 /* Lines of this sort say no pid of their own: they are counted for the device. */
-static struct dl_tally *lines(struct dl_step *s, enum dl_tally_kind kind, const struct sign *sign)
+static struct davy_tally *lines(struct davy_step *s, enum davy_tally_kind kind,
+				const struct sign *sign)
 {
-	return dl_world_tally(&s->core->world, kind, s->ev->log.device, 0, s->now_ns,
-			      limit(s, DL_CFG_RESTORE_WINDOW_MS, sign) * DL_NS_PER_MS);
+	return davy_world_tally(&s->core->world, kind, s->ev->log.device, 0, s->now_ns,
+				limit(s, DAVY_CFG_RESTORE_WINDOW_MS, sign) * DAVY_NS_PER_MS);
 }
 
 static bool doubled(uint64_t from, uint64_t to)
@@ -110,11 +111,11 @@ static bool doubled(uint64_t from, uint64_t to)
 	return to > from && to - HOG_LINE_BASE >= 2 * (from - HOG_LINE_BASE);
 }
 
-static void hogged(struct dl_step *s)
+static void hogged(struct davy_step *s)
 {
 	struct sign sign = line_sign(s);
-	struct dl_tally *t = lines(s, DL_TALLY_HOGGED, &sign);
-	uint64_t least = limit(s, DL_CFG_RESTORE_COUNT, &sign);
+	struct davy_tally *t = lines(s, DAVY_TALLY_HOGGED, &sign);
+	uint64_t least = limit(s, DAVY_CFG_RESTORE_COUNT, &sign);
 	uint64_t times = s->ev->log.code;
 
 	if (!t->count)
@@ -127,12 +128,12 @@ static void hogged(struct dl_step *s)
 	raise(s, &sign);
 }
 
-static void failed(struct dl_step *s)
+static void failed(struct davy_step *s)
 {
 	struct sign sign = line_sign(s);
-	struct dl_tally *t;
+	struct davy_tally *t;
 
-	t = lines(s, DL_TALLY_RESTORE_LINE, &sign);
+	t = lines(s, DAVY_TALLY_RESTORE_LINE, &sign);
 	t->count += 1 + (uint64_t)s->ev->log.repeats;
 	sign.count = t->count;
 	sign.threshold = LINES_STRONG;
@@ -140,21 +141,21 @@ static void failed(struct dl_step *s)
 	raise(s, &sign);
 }
 
-static void look_at_log(struct dl_step *s)
+static void look_at_log(struct davy_step *s)
 {
 	struct sign sign;
 
 	switch (s->ev->log.kind) {
-	case DL_LOG_RESTORE_WORKER_HOGGED:
+	case DAVY_LOG_RESTORE_WORKER_HOGGED:
 		hogged(s);
 		break;
-	case DL_LOG_RESTORE_FAILED:
-	case DL_LOG_SVM_OVER_LIMIT:
+	case DAVY_LOG_RESTORE_FAILED:
+	case DAVY_LOG_SVM_OVER_LIMIT:
 		failed(s);
 		break;
-	case DL_LOG_RESTORE_WORKER_STACK: /* one stack is many lines */
+	case DAVY_LOG_RESTORE_WORKER_STACK: /* one stack is many lines */
 		sign = line_sign(s);
-		sign.level = lines(s, DL_TALLY_HOGGED, &sign)->count ? 2 : 1;
+		sign.level = lines(s, DAVY_TALLY_HOGGED, &sign)->count ? 2 : 1;
 		raise(s, &sign);
 		break;
 	default:
@@ -162,11 +163,11 @@ static void look_at_log(struct dl_step *s)
 	}
 }
 
-void dl_look_restore_hog(struct dl_step *s)
+void davy_look_restore_hog(struct davy_step *s)
 {
-	if (s->ev->kind == DL_EV_KFD)
+	if (s->ev->kind == DAVY_EV_KFD)
 		look_at_kfd(s);
-	else if (s->ev->kind == DL_EV_FACT)
+	else if (s->ev->kind == DAVY_EV_FACT)
 		look_at_fact(s);
 	else
 		look_at_log(s);

@@ -25,18 +25,18 @@ static bool asked_for(int sig)
 	return sig == SIG_TERM || sig == SIG_INT || sig == SIG_HUP;
 }
 
-static bool killed_by_its_manager(struct dl_step *s, const struct dl_process *p)
+static bool killed_by_its_manager(struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_process *manager =
-		p->ppid ? dl_world_process(&s->core->world, p->ppid) : NULL;
+	const struct davy_process *manager =
+		p->ppid ? davy_world_process(&s->core->world, p->ppid) : NULL;
 
 	if (!p->model[0])
 		return true; /* discovery children end so, on purpose */
-	return p->role == DL_ROLE_RUNNER && manager && manager->engine != DL_ENGINE_NONE &&
+	return p->role == DAVY_ROLE_RUNNER && manager && manager->engine != DAVY_ENGINE_NONE &&
 	       !p->oom_killed_ns;
 }
 
-static bool crashed(struct dl_step *s, const struct dl_process *p, int32_t status)
+static bool crashed(struct davy_step *s, const struct davy_process *p, int32_t status)
 {
 	int sig = status & 0x7f;
 
@@ -47,62 +47,62 @@ static bool crashed(struct dl_step *s, const struct dl_process *p, int32_t statu
 	return status != 0 && p->out_of_memory_ns;
 }
 
-bool dl_ended_by_us(const struct dl_step *s, const struct dl_process *p)
+bool davy_ended_by_us(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
 	return w && w->act_plan && (!w->act_started || w->pid != p->pid);
 }
 
 /* One that was only tried, and by whom: nobody is left to be acted on. */
-static void found(struct dl_step *s)
+static void found(struct davy_step *s)
 {
-	const struct dl_ev_finding *f = &s->ev->finding;
-	struct dl_plan note = dl_plan_about(s, DL_HZ_RUNNER_CRASH, NULL);
+	const struct davy_ev_finding *f = &s->ev->finding;
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_RUNNER_CRASH, NULL);
 
 	note.level = f->adopted ? 3 : 2;
-	note.unit = DL_UNIT_STATUS;
+	note.unit = DAVY_UNIT_STATUS;
 	note.observed = (uint32_t)f->status;
 	note.device_class = 1;
 	note.engine = f->engine;
 	note.backend = f->backend;
-	dl_copy_name(note.device, sizeof(note.device), f->device);
-	dl_copy_name(note.model, sizeof(note.model), f->model);
-	dl_copy_name(note.detail, sizeof(note.detail), f->where);
-	if (dl_alarm_raise(s, &note) && f->adopted)
-		dl_breaker_found(s, &note);
+	davy_copy_name(note.device, sizeof(note.device), f->device);
+	davy_copy_name(note.model, sizeof(note.model), f->model);
+	davy_copy_name(note.detail, sizeof(note.detail), f->where);
+	if (davy_alarm_raise(s, &note) && f->adopted)
+		davy_breaker_found(s, &note);
 }
 
-void dl_look_runner_crash(struct dl_step *s)
+void davy_look_runner_crash(struct davy_step *s)
 {
-	const struct dl_ev_process_exit *gone = &s->ev->process_exit;
-	struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
-	struct dl_workload *w;
-	struct dl_plan note;
+	const struct davy_ev_process_exit *gone = &s->ev->process_exit;
+	struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
+	struct davy_workload *w;
+	struct davy_plan note;
 
-	if (s->ev->kind == DL_EV_FINDING)
+	if (s->ev->kind == DAVY_EV_FINDING)
 		found(s);
-	if (s->ev->kind == DL_EV_FINDING || !p || p->engine == DL_ENGINE_NONE)
+	if (s->ev->kind == DAVY_EV_FINDING || !p || p->engine == DAVY_ENGINE_NONE)
 		return;
 	if (gone->start_ticks && gone->start_ticks != p->start_ticks)
 		return;
-	if (dl_ended_by_us(s, p) || !crashed(s, p, gone->status))
+	if (davy_ended_by_us(s, p) || !crashed(s, p, gone->status))
 		return;
-	w = dl_world_workload(&s->core->world, p->workload);
-	note = dl_plan_about(s, DL_HZ_RUNNER_CRASH, p);
+	w = davy_world_workload(&s->core->world, p->workload);
+	note = davy_plan_about(s, DAVY_HZ_RUNNER_CRASH, p);
 	note.level = 3;
-	note.unit = DL_UNIT_STATUS;
+	note.unit = DAVY_UNIT_STATUS;
 	note.observed = (uint32_t)gone->status;
 	note.device_class = p->exception_ns || p->out_of_memory_ns;
 	if (p->exception_ns)
-		dl_plan_evidence(&note, p->exception_ns, DL_EV_THROW, 1);
+		davy_plan_evidence(&note, p->exception_ns, DAVY_EV_THROW, 1);
 	else if (p->out_of_memory_ns)
-		dl_plan_evidence(&note, p->out_of_memory_ns, DL_EV_THROW, 1);
-	dl_copy_name(note.detail, sizeof(note.detail), p->exception);
-	if (!dl_alarm_raise(s, &note))
+		davy_plan_evidence(&note, p->out_of_memory_ns, DAVY_EV_THROW, 1);
+	davy_copy_name(note.detail, sizeof(note.detail), p->exception);
+	if (!davy_alarm_raise(s, &note))
 		return;
 	if (w && w->act_plan)
-		dl_breaker_failure(s, p, &note); /* the act's end decides what follows */
+		davy_breaker_failure(s, p, &note); /* the act's end decides what follows */
 	else
-		dl_decide_failure(s, p, &note);
+		davy_decide_failure(s, p, &note);
 }

@@ -15,37 +15,37 @@
 
 #include <string.h>
 
-#define LOOK_NS DL_NS_PER_S
+#define LOOK_NS DAVY_NS_PER_S
 
 static bool is_gpu(uint8_t backend)
 {
-	return backend != DL_BACKEND_UNKNOWN && backend != DL_BACKEND_CPU;
+	return backend != DAVY_BACKEND_UNKNOWN && backend != DAVY_BACKEND_CPU;
 }
 
-static bool wants_gpu(struct dl_step *s, const struct dl_process *p)
+static bool wants_gpu(struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
-	if (w && w->asked != DL_BACKEND_UNKNOWN)
+	if (w && w->asked != DAVY_BACKEND_UNKNOWN)
 		return is_gpu(w->asked);
-	return p->gpu_layers > 0 || p->gpu_layers == DL_LAYERS_ALL;
+	return p->gpu_layers > 0 || p->gpu_layers == DAVY_LAYERS_ALL;
 }
 
-static bool has_gpu(const struct dl_process *p)
+static bool has_gpu(const struct davy_process *p)
 {
-	if (dl_same_name(p->device, "llvmpipe") || p->backend == DL_BACKEND_CPU)
+	if (davy_same_name(p->device, "llvmpipe") || p->backend == DAVY_BACKEND_CPU)
 		return false;
-	return p->device[0] || p->backend != DL_BACKEND_UNKNOWN;
+	return p->device[0] || p->backend != DAVY_BACKEND_UNKNOWN;
 }
 
 /* A server of Python's has its device in a worker. */
-static bool child_has_gpu(struct dl_step *s, uint32_t pid)
+static bool child_has_gpu(struct davy_step *s, uint32_t pid)
 {
-	struct dl_world *w = &s->core->world;
+	struct davy_world *w = &s->core->world;
 
-	for (size_t set = 0; set < DL_WORLD_PROCESS_SETS; set++)
-		for (size_t way = 0; way < DL_WORLD_WAYS; way++) {
-			const struct dl_process *p = &w->processes[set][way];
+	for (size_t set = 0; set < DAVY_WORLD_PROCESS_SETS; set++)
+		for (size_t way = 0; way < DAVY_WORLD_WAYS; way++) {
+			const struct davy_process *p = &w->processes[set][way];
 
 			if (p->pid && p->ppid == pid && has_gpu(p))
 				return true;
@@ -53,52 +53,52 @@ static bool child_has_gpu(struct dl_step *s, uint32_t pid)
 	return false;
 }
 
-static bool serves(const struct dl_process *p)
+static bool serves(const struct davy_process *p)
 {
-	if (p->role != DL_ROLE_SERVER && p->role != DL_ROLE_RUNNER)
+	if (p->role != DAVY_ROLE_SERVER && p->role != DAVY_ROLE_RUNNER)
 		return false;
 	if (p->refused_ns || p->worked_ns || p->checked_ok_ns)
 		return true;
-	return p->model[0] && p->port && !(p->flags & DL_PROCESS_PORT_ASSUMED);
+	return p->model[0] && p->port && !(p->flags & DAVY_PROCESS_PORT_ASSUMED);
 }
 
-static const char *reason(const struct dl_step *s, const struct dl_process *p)
+static const char *reason(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
 	if (p->refused_ns)
-		return DL_DETAIL_REFUSED;
-	return w && is_gpu(w->asked) ? dl_backend_name(w->asked) : "layers";
+		return DAVY_DETAIL_REFUSED;
+	return w && is_gpu(w->asked) ? davy_backend_name(w->asked) : "layers";
 }
 
-static void raise(struct dl_step *s, const struct dl_process *p)
+static void raise(struct davy_step *s, const struct davy_process *p)
 {
-	struct dl_plan note = dl_plan_about(s, DL_HZ_SILENT_CPU, p);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_SILENT_CPU, p);
 
 	note.level = p->refused_ns || p->worked_ns || p->checked_ok_ns ? 2 : 1;
-	note.unit = DL_UNIT_NS;
+	note.unit = DAVY_UNIT_NS;
 	note.observed = s->now_ns - p->met_ns;
 	if (!p->refused_ns)
-		note.threshold = dl_threshold_ns(s, DL_CFG_SILENT_CPU_AGE_MS, NULL, p);
+		note.threshold = davy_threshold_ns(s, DAVY_CFG_SILENT_CPU_AGE_MS, NULL, p);
 	note.first_sign_ns = p->met_ns;
 	memset(note.device, 0, sizeof(note.device)); /* it has none worth the name */
-	dl_copy_name(note.detail, sizeof(note.detail), reason(s, p));
-	dl_alarm_raise(s, &note);
+	davy_copy_name(note.detail, sizeof(note.detail), reason(s, p));
+	davy_alarm_raise(s, &note);
 }
 
-static void look_at(struct dl_step *s, struct dl_process *p)
+static void look_at(struct davy_step *s, struct davy_process *p)
 {
-	if (p->engine == DL_ENGINE_NONE || has_gpu(p) || !serves(p) || !wants_gpu(s, p) ||
-	    (p->flags & DL_PROCESS_PARTIAL) || child_has_gpu(s, p->pid)) {
+	if (p->engine == DAVY_ENGINE_NONE || has_gpu(p) || !serves(p) || !wants_gpu(s, p) ||
+	    (p->flags & DAVY_PROCESS_PARTIAL) || child_has_gpu(s, p->pid)) {
 		if (p->on_cpu)
-			dl_alarm_clear(s, DL_HZ_SILENT_CPU, p->pid, "", "");
+			davy_alarm_clear(s, DAVY_HZ_SILENT_CPU, p->pid, "", "");
 		p->on_cpu = 0;
 		if (has_gpu(p))
 			p->refused_ns = 0;
 		return;
 	}
 	if (!p->refused_ns &&
-	    s->now_ns - p->met_ns < dl_threshold_ns(s, DL_CFG_SILENT_CPU_AGE_MS, NULL, p))
+	    s->now_ns - p->met_ns < davy_threshold_ns(s, DAVY_CFG_SILENT_CPU_AGE_MS, NULL, p))
 		return;
 	p->on_cpu = 1;
 	raise(s, p); /* or keeps it, while it is so */
@@ -112,21 +112,21 @@ static bool is_compute_node(const char *name)
 	       (!strncmp(name, "nvidia", 6) && name[6] >= '0' && name[6] <= '9');
 }
 
-static void look_at_fact(struct dl_step *s)
+static void look_at_fact(struct davy_step *s)
 {
-	struct dl_process *p = dl_world_process(&s->core->world, s->ev->pid);
+	struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
 
-	if (s->ev->fact.fact != DL_FACT_OPEN_REFUSED || !p || !is_compute_node(s->ev->fact.name))
+	if (s->ev->fact.fact != DAVY_FACT_OPEN_REFUSED || !p || !is_compute_node(s->ev->fact.name))
 		return;
 	p->refused_ns = s->now_ns ? s->now_ns : 1;
 	look_at(s, p);
 }
 
-void dl_look_silent_cpu(struct dl_step *s)
+void davy_look_silent_cpu(struct davy_step *s)
 {
-	struct dl_world *w = &s->core->world;
+	struct davy_world *w = &s->core->world;
 
-	if (s->ev->kind == DL_EV_FACT) {
+	if (s->ev->kind == DAVY_EV_FACT) {
 		look_at_fact(s);
 		return;
 	}
@@ -134,8 +134,8 @@ void dl_look_silent_cpu(struct dl_step *s)
 	if (s->now_ns - w->cpu_looked_ns < LOOK_NS)
 		return;
 	w->cpu_looked_ns = s->now_ns;
-	for (size_t set = 0; set < DL_WORLD_PROCESS_SETS; set++)
-		for (size_t way = 0; way < DL_WORLD_WAYS; way++)
+	for (size_t set = 0; set < DAVY_WORLD_PROCESS_SETS; set++)
+		for (size_t way = 0; way < DAVY_WORLD_WAYS; way++)
 			if (w->processes[set][way].pid)
 				look_at(s, &w->processes[set][way]);
 }

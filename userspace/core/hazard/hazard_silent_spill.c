@@ -2,7 +2,7 @@
 /*
  * Signal: VRAM is full and what wanted it goes to GTT: GTT jumps, or a client has bytes that should
  *   be in VRAM and are not (amd-evicted-vram), or the driver places buffers in GTT that preferred
- *   VRAM (DL_FACT_VRAM_SPILL).
+ *   VRAM (DAVY_FACT_VRAM_SPILL).
  * Threshold: "bytes" or "share" of VRAM within "window", whichever is less, while VRAM is at "full"
  *   or has less than "headroom", and still so a second later: level 2. An engine on the device
  *   whose tokens (else graphs) fall below "collapse" of its usual pace: level 3. Stands while half
@@ -16,31 +16,32 @@
 
 #include <string.h>
 
-#define CONFIRM_NS DL_NS_PER_S
+#define CONFIRM_NS DAVY_NS_PER_S
 #define HOLD_FULL  50 /* permille below "full" at which it still counts as full */
 
 /* Whose model's thresholds hold, where there are any: of who spills, else of who has most. */
-static const struct dl_process *spiller(const struct dl_step *s, const struct dl_memory_device *d)
+static const struct davy_process *spiller(const struct davy_step *s,
+					  const struct davy_memory_device *d)
 {
-	const struct dl_memory_client *c;
+	const struct davy_memory_client *c;
 
 	if (!s->core->config.override_count)
 		return NULL;
 	if (d->spill.pid)
-		return dl_scoped_process(s, d->spill.pid);
-	c = dl_memory_spiller(&s->core->world.memory, d->device);
-	c = c ? c : dl_memory_largest(&s->core->world.memory, d->device);
-	return c ? dl_scoped_process(s, c->pid) : NULL;
+		return davy_scoped_process(s, d->spill.pid);
+	c = davy_memory_spiller(&s->core->world.memory, d->device);
+	c = c ? c : davy_memory_largest(&s->core->world.memory, d->device);
+	return c ? davy_scoped_process(s, c->pid) : NULL;
 }
 
-static bool full(const struct dl_step *s, const struct dl_memory_device *d,
-		 const struct dl_process *p, uint64_t slack)
+static bool full(const struct davy_step *s, const struct davy_memory_device *d,
+		 const struct davy_process *p, uint64_t slack)
 {
-	uint64_t headroom = dl_threshold(s, DL_CFG_SPILL_HEADROOM, d->device, p), left;
-	uint64_t permille = dl_threshold(s, DL_CFG_SPILL_FULL, d->device, p);
-	const struct dl_ev_memory *m = &d->now;
+	uint64_t headroom = davy_threshold(s, DAVY_CFG_SPILL_HEADROOM, d->device, p), left;
+	uint64_t permille = davy_threshold(s, DAVY_CFG_SPILL_FULL, d->device, p);
+	const struct davy_ev_memory *m = &d->now;
 
-	if ((m->flags & DL_MEMORY_SHARED) || !m->vram_total)
+	if ((m->flags & DAVY_MEMORY_SHARED) || !m->vram_total)
 		return false;
 	permille = permille > slack ? permille - slack : 0;
 	left = m->vram_total > m->vram_used ? m->vram_total - m->vram_used : 0;
@@ -49,27 +50,27 @@ static bool full(const struct dl_step *s, const struct dl_memory_device *d,
 	return left <= m->vram_total / 1000 * (1000 - permille) || left < headroom;
 }
 
-static uint64_t jump_of(const struct dl_step *s, const struct dl_memory_device *d,
-			const struct dl_process *p)
+static uint64_t jump_of(const struct davy_step *s, const struct davy_memory_device *d,
+			const struct davy_process *p)
 {
-	uint64_t bytes = dl_threshold(s, DL_CFG_SPILL_BYTES, d->device, p);
+	uint64_t bytes = davy_threshold(s, DAVY_CFG_SPILL_BYTES, d->device, p);
 	uint64_t share =
-		d->now.vram_total / 1000 * dl_threshold(s, DL_CFG_SPILL_SHARE, d->device, p);
+		d->now.vram_total / 1000 * davy_threshold(s, DAVY_CFG_SPILL_SHARE, d->device, p);
 
 	bytes = share < bytes ? share : bytes;
 	return bytes ? bytes : 1;
 }
 
-static void forget(struct dl_step *s, struct dl_memory_device *d)
+static void forget(struct davy_step *s, struct davy_memory_device *d)
 {
 	s->core->world.memory.spilling -= d->spill.found_ns != 0;
 	memset(&d->spill, 0, sizeof(d->spill));
 }
 
-static void found(struct dl_step *s, struct dl_memory_device *d, uint64_t bytes, uint32_t pid,
+static void found(struct davy_step *s, struct davy_memory_device *d, uint64_t bytes, uint32_t pid,
 		  bool of_client)
 {
-	struct dl_spill *p = &d->spill;
+	struct davy_spill *p = &d->spill;
 
 	if (p->standing)
 		return;
@@ -82,14 +83,15 @@ static void found(struct dl_step *s, struct dl_memory_device *d, uint64_t bytes,
 	s->core->world.memory.spilling++;
 	p->found_ns = s->now_ns ? s->now_ns : 1;
 	p->bytes = bytes;
-	p->gtt_before = p->gtt.last - dl_low_rise(&p->gtt);
+	p->gtt_before = p->gtt.last - davy_low_rise(&p->gtt);
 }
 
 /* The lowest GTT is that since VRAM became full: what was there before is no spill. */
-static void look_at_memory(struct dl_step *s)
+static void look_at_memory(struct davy_step *s)
 {
-	struct dl_memory_device *d = dl_memory_device(&s->core->world.memory, s->ev->memory.device);
-	const struct dl_process *p = d ? spiller(s, d) : NULL;
+	struct davy_memory_device *d =
+		davy_memory_device(&s->core->world.memory, s->ev->memory.device);
+	const struct davy_process *p = d ? spiller(s, d) : NULL;
 
 	if (!d)
 		return;
@@ -98,43 +100,44 @@ static void look_at_memory(struct dl_step *s)
 			forget(s, d);
 		return;
 	}
-	dl_low_add(&d->spill.gtt, s->now_ns, d->now.gtt_used,
-		   dl_threshold_ns(s, DL_CFG_SPILL_WINDOW_MS, d->device, p));
-	if (d->now.gtt_total && dl_low_rise(&d->spill.gtt) >= jump_of(s, d, p))
-		found(s, d, dl_low_rise(&d->spill.gtt), 0, false);
+	davy_low_add(&d->spill.gtt, s->now_ns, d->now.gtt_used,
+		     davy_threshold_ns(s, DAVY_CFG_SPILL_WINDOW_MS, d->device, p));
+	if (d->now.gtt_total && davy_low_rise(&d->spill.gtt) >= jump_of(s, d, p))
+		found(s, d, davy_low_rise(&d->spill.gtt), 0, false);
 }
 
-static void look_at_client(struct dl_step *s)
+static void look_at_client(struct davy_step *s)
 {
-	struct dl_memory_device *d = dl_memory_device(&s->core->world.memory, s->ev->client.device);
-	const struct dl_process *p = dl_scoped_process(s, s->ev->pid);
-	const struct dl_memory_client *c;
+	struct davy_memory_device *d =
+		davy_memory_device(&s->core->world.memory, s->ev->client.device);
+	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
+	const struct davy_memory_client *c;
 	uint64_t jump;
 
 	if (!d || !s->ev->client.evicted || !full(s, d, p, 0))
 		return;
-	c = dl_memory_client_of(&s->core->world.memory, s->ev->pid, d->device);
+	c = davy_memory_client_of(&s->core->world.memory, s->ev->pid, d->device);
 	jump = jump_of(s, d, p);
-	if (c && dl_low_rise(&c->evicted) >= jump)
-		found(s, d, dl_low_rise(&c->evicted), s->ev->pid, true);
+	if (c && davy_low_rise(&c->evicted) >= jump)
+		found(s, d, davy_low_rise(&c->evicted), s->ev->pid, true);
 }
 
 /* Bytes are cumulative over "count" buffers; the new ones are as large as the others were. */
-static void look_at_fact(struct dl_step *s)
+static void look_at_fact(struct davy_step *s)
 {
-	const struct dl_process *owner = dl_scoped_process(s, s->ev->pid);
-	const struct dl_ev_fact *in = &s->ev->fact;
-	struct dl_memory_device *d;
-	struct dl_spill *p;
+	const struct davy_process *owner = davy_scoped_process(s, s->ev->pid);
+	const struct davy_ev_fact *in = &s->ev->fact;
+	struct davy_memory_device *d;
+	struct davy_spill *p;
 
-	if (in->fact != DL_FACT_VRAM_SPILL || !in->count)
+	if (in->fact != DAVY_FACT_VRAM_SPILL || !in->count)
 		return;
-	d = dl_memory_device(&s->core->world.memory, in->device);
+	d = davy_memory_device(&s->core->world.memory, in->device);
 	if (!d || !full(s, d, owner, 0))
 		return;
 	p = &d->spill;
 	if (s->now_ns - p->wanted_ns >
-	    dl_threshold_ns(s, DL_CFG_SPILL_WINDOW_MS, d->device, owner)) {
+	    davy_threshold_ns(s, DAVY_CFG_SPILL_WINDOW_MS, d->device, owner)) {
 		p->wanted_ns = s->now_ns;
 		p->wanted = 0;
 	}
@@ -144,17 +147,17 @@ static void look_at_fact(struct dl_step *s)
 		found(s, d, p->wanted, s->ev->pid, true);
 }
 
-static uint64_t evicted_of(struct dl_step *s, const struct dl_memory_device *d, uint32_t pid)
+static uint64_t evicted_of(struct davy_step *s, const struct davy_memory_device *d, uint32_t pid)
 {
-	const struct dl_memory_client *c =
-		dl_memory_client_of(&s->core->world.memory, pid, d->device);
+	const struct davy_memory_client *c =
+		davy_memory_client_of(&s->core->world.memory, pid, d->device);
 
 	return c ? c->evicted.last : 0;
 }
 
-static bool still_there(struct dl_step *s, const struct dl_memory_device *d)
+static bool still_there(struct davy_step *s, const struct davy_memory_device *d)
 {
-	const struct dl_spill *p = &d->spill;
+	const struct davy_spill *p = &d->spill;
 
 	if (!full(s, d, spiller(s, d), p->standing ? HOLD_FULL : 0))
 		return false;
@@ -163,45 +166,45 @@ static bool still_there(struct dl_step *s, const struct dl_memory_device *d)
 	return d->now.gtt_used >= p->gtt_before + p->bytes / 2;
 }
 
-static void raise(struct dl_step *s, const struct dl_memory_device *d, uint32_t level,
+static void raise(struct davy_step *s, const struct davy_memory_device *d, uint32_t level,
 		  uint64_t observed, uint64_t threshold)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, d->spill.pid);
-	struct dl_plan note = dl_plan_about(s, DL_HZ_SILENT_SPILL, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, d->spill.pid);
+	struct davy_plan note = davy_plan_about(s, DAVY_HZ_SILENT_SPILL, p);
 
 	note.pid = d->spill.pid;
-	dl_copy_name(note.device, sizeof(note.device), d->device);
+	davy_copy_name(note.device, sizeof(note.device), d->device);
 	note.level = (uint8_t)level;
-	note.unit = level == 3 ? DL_UNIT_PERMILLE : DL_UNIT_BYTES;
+	note.unit = level == 3 ? DAVY_UNIT_PERMILLE : DAVY_UNIT_BYTES;
 	note.observed = observed;
 	note.threshold = threshold;
 	if (level == 3 && s->ev->pid != note.pid)
 		note.victim_pid = s->ev->pid;
-	dl_plan_evidence(&note, d->spill.found_ns, d->spill.of_client ? DL_EV_CLIENT : DL_EV_MEMORY,
-			 1);
-	dl_alarm_raise(s, &note);
+	davy_plan_evidence(&note, d->spill.found_ns,
+			   d->spill.of_client ? DAVY_EV_CLIENT : DAVY_EV_MEMORY, 1);
+	davy_alarm_raise(s, &note);
 }
 
 /* An idle model that has made room for another's is none, until it is asked again. */
-static void spilled(struct dl_step *s, const struct dl_memory_device *d)
+static void spilled(struct davy_step *s, const struct davy_memory_device *d)
 {
-	bool idle = d->spill.of_client && dl_is_idle(s, d->spill.pid);
+	bool idle = d->spill.of_client && davy_is_idle(s, d->spill.pid);
 
 	raise(s, d, idle ? 1 : 2, d->spill.bytes, jump_of(s, d, spiller(s, d)));
 }
 
-static void confirm(struct dl_step *s, struct dl_memory_device *d)
+static void confirm(struct davy_step *s, struct davy_memory_device *d)
 {
-	struct dl_spill *p = &d->spill;
-	const struct dl_memory_client *c;
+	struct davy_spill *p = &d->spill;
+	const struct davy_memory_client *c;
 
 	if (!still_there(s, d)) {
 		forget(s, d);
 		return;
 	}
 	if (!p->pid) {
-		c = dl_memory_spiller(&s->core->world.memory, d->device);
-		if (c && !c->evicted.last && !dl_memory_settled(c, s->now_ns)) {
+		c = davy_memory_spiller(&s->core->world.memory, d->device);
+		if (c && !c->evicted.last && !davy_memory_settled(c, s->now_ns)) {
 			forget(s, d); /* a load that asked for GTT */
 			return;
 		}
@@ -211,13 +214,13 @@ static void confirm(struct dl_step *s, struct dl_memory_device *d)
 	spilled(s, d);
 }
 
-static void look_at_tick(struct dl_step *s)
+static void look_at_tick(struct davy_step *s)
 {
-	struct dl_memory *m = &s->core->world.memory;
+	struct davy_memory *m = &s->core->world.memory;
 
 	for (size_t i = 0; m->spilling && i < m->device_count; i++) {
-		struct dl_memory_device *d = &m->devices[i];
-		struct dl_spill *p = &d->spill;
+		struct davy_memory_device *d = &m->devices[i];
+		struct davy_spill *p = &d->spill;
 
 		if (!p->found_ns)
 			continue;
@@ -230,37 +233,37 @@ static void look_at_tick(struct dl_step *s)
 	}
 }
 
-static void look_at_pace(struct dl_step *s)
+static void look_at_pace(struct davy_step *s)
 {
-	struct dl_world *w = &s->core->world;
-	const struct dl_process *p = dl_world_process(w, s->ev->pid);
-	struct dl_memory_device *d = NULL;
+	struct davy_world *w = &s->core->world;
+	const struct davy_process *p = davy_world_process(w, s->ev->pid);
+	struct davy_memory_device *d = NULL;
 	uint64_t collapse;
 	uint32_t pace;
 
-	if (!p || p->engine == DL_ENGINE_NONE)
+	if (!p || p->engine == DAVY_ENGINE_NONE)
 		return;
-	collapse = dl_threshold(s, DL_CFG_SPILL_COLLAPSE, NULL, p);
+	collapse = davy_threshold(s, DAVY_CFG_SPILL_COLLAPSE, NULL, p);
 	if (w->memory.spilling)
-		d = dl_memory_device(&w->memory, p->device);
-	pace = dl_pace_take(&w->paces, s->ev, !d || !d->spill.found_ns, (uint32_t)collapse);
+		d = davy_memory_device(&w->memory, p->device);
+	pace = davy_pace_take(&w->paces, s->ev, !d || !d->spill.found_ns, (uint32_t)collapse);
 	if (d && d->spill.standing && pace < collapse)
 		raise(s, d, 3, pace, collapse);
 }
 
-void dl_look_silent_spill(struct dl_step *s)
+void davy_look_silent_spill(struct davy_step *s)
 {
 	switch (s->ev->kind) {
-	case DL_EV_MEMORY:
+	case DAVY_EV_MEMORY:
 		look_at_memory(s);
 		break;
-	case DL_EV_CLIENT:
+	case DAVY_EV_CLIENT:
 		look_at_client(s);
 		break;
-	case DL_EV_FACT:
+	case DAVY_EV_FACT:
 		look_at_fact(s);
 		break;
-	case DL_EV_TICK:
+	case DAVY_EV_TICK:
 		look_at_tick(s);
 		break;
 	default:

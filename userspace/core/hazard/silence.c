@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "core/hazard/silence.h"
 
-#define THROTTLE_FACTOR 4		  /* the ladder throttles to a quarter at least */
-#define BUSY_OLD_NS	(5 * DL_NS_PER_S) /* clients and rings are looked at every second */
+#define THROTTLE_FACTOR 4		    /* the ladder throttles to a quarter at least */
+#define BUSY_OLD_NS	(5 * DAVY_NS_PER_S) /* clients and rings are looked at every second */
 
 /* No slot works and no graph is under way: it may be as silent as it likes. */
-static bool has_work(const struct dl_process *p)
+static bool has_work(const struct davy_process *p)
 {
 	if (p->graph.entered_ns)
 		return true;
@@ -14,15 +14,15 @@ static bool has_work(const struct dl_process *p)
 	return p->life.busy_from_ns != 0;
 }
 
-static bool has_queues(const struct dl_step *s, const struct dl_process *p)
+static bool has_queues(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_kfd_state *k = dl_world_kfd(&s->core->world, p->pid);
+	const struct davy_kfd_state *k = davy_world_kfd(&s->core->world, p->pid);
 
 	return k && k->queue_count;
 }
 
 /* Since when a device works for it; 0: none does. KFD tells no more than that it has queues. */
-static uint64_t busy_since(const struct dl_step *s, const struct dl_process *p)
+static uint64_t busy_since(const struct davy_step *s, const struct davy_process *p)
 {
 	if (p->life.busy_from_ns && s->now_ns - p->life.busy_ns <= BUSY_OLD_NS)
 		return p->life.busy_from_ns;
@@ -30,7 +30,7 @@ static uint64_t busy_since(const struct dl_step *s, const struct dl_process *p)
 }
 
 /* Whether anybody would tell if it got on: without tokens, jobs or a ring, silence is none. */
-static bool would_be_told(const struct dl_step *s, const struct dl_process *p)
+static bool would_be_told(const struct davy_step *s, const struct davy_process *p)
 {
 	return p->life.progress_ns || p->life.done_ns ||
 	       (p->life.ring_ns && s->now_ns - p->life.ring_ns <= BUSY_OLD_NS);
@@ -41,11 +41,11 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-uint64_t dl_silent_ns(const struct dl_step *s, const struct dl_process *p)
+uint64_t davy_silent_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	uint64_t since_ns;
 
-	if (p->backend == DL_BACKEND_CPU || !has_work(p) || !would_be_told(s, p))
+	if (p->backend == DAVY_BACKEND_CPU || !has_work(p) || !would_be_told(s, p))
 		return 0;
 	since_ns = busy_since(s, p);
 	if (!since_ns)
@@ -57,33 +57,33 @@ uint64_t dl_silent_ns(const struct dl_step *s, const struct dl_process *p)
 }
 
 /* What a process of KFD has on rings changes page tables: it says nothing of its kernels. */
-uint64_t dl_silent_limit_ns(const struct dl_step *s, const struct dl_process *p)
+uint64_t davy_silent_limit_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	bool ends_told = p->graph.graph_count || (p->life.done_ns && !has_queues(s, p));
 
-	return dl_threshold_ns(s,
-			       ends_told ? DL_CFG_WEDGED_SILENT_MS : DL_CFG_WEDGED_SILENT_BLIND_MS,
-			       NULL, p) *
-	       dl_throttle_factor(s, p);
+	return davy_threshold_ns(
+		       s, ends_told ? DAVY_CFG_WEDGED_SILENT_MS : DAVY_CFG_WEDGED_SILENT_BLIND_MS,
+		       NULL, p) *
+	       davy_throttle_factor(s, p);
 }
 
-static const struct dl_workload *held(const struct dl_step *s, const struct dl_process *p)
+static const struct davy_workload *held(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_workload *w = dl_world_workload(&s->core->world, p->workload);
+	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
 	return w && w->hold_plan && w->pid == p->pid ? w : NULL;
 }
 
-bool dl_is_paused(const struct dl_step *s, const struct dl_process *p)
+bool davy_is_paused(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_workload *w = held(s, p);
+	const struct davy_workload *w = held(s, p);
 
-	return w && w->hold_rung == DL_RUNG_PAUSE;
+	return w && w->hold_rung == DAVY_RUNG_PAUSE;
 }
 
-uint64_t dl_throttle_factor(const struct dl_step *s, const struct dl_process *p)
+uint64_t davy_throttle_factor(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct dl_workload *w = held(s, p);
+	const struct davy_workload *w = held(s, p);
 
-	return w && w->hold_rung == DL_RUNG_THROTTLE ? THROTTLE_FACTOR : 1;
+	return w && w->hold_rung == DAVY_RUNG_THROTTLE ? THROTTLE_FACTOR : 1;
 }

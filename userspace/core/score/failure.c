@@ -30,52 +30,52 @@
 static const struct {
 	uint8_t part;
 	uint8_t class;
-} facts[DL_FACT_COUNT] = {
-	[DL_FACT_FENCE_FAILED] = { DL_FAILS_AFTER, 0 },
-	[DL_FACT_SOFT_RECOVERY] = { DL_FAILS, DL_CLASS_RING_TIMEOUT },
-	[DL_FACT_RING_RESET] = { DL_FAILS, DL_CLASS_RING_TIMEOUT },
-	[DL_FACT_ENGINE_RESET] = { DL_FAILS, DL_CLASS_RING_TIMEOUT },
-	[DL_FACT_WEDGED] = { DL_FAILS, DL_CLASS_DEVICE_LOST },
-	[DL_FACT_COREDUMP] = { DL_FAILS_AFTER, 0 },
-	[DL_FACT_RAS_RESET] = { DL_FAILS, DL_CLASS_GPU_RESET },
-	[DL_FACT_GT_ERROR] = { DL_FAILS, DL_CLASS_RING_TIMEOUT },
-	[DL_FACT_CONTEXT_BANNED] = { DL_FAILS_AFTER, 0 },
-	[DL_FACT_KFD_VM_FAULT] = { DL_FAILS, DL_CLASS_PAGE_FAULT },
-	[DL_FACT_KFD_HW_EXCEPTION] = { DL_FAILS, DL_CLASS_HANG },
-	[DL_FACT_KFD_RESET_SIGNAL] = { DL_FAILS, DL_CLASS_GPU_RESET },
-	[DL_FACT_KFD_GPU_RESET] = { DL_FAILS, DL_CLASS_GPU_RESET },
-	[DL_FACT_XE_VM_KILLED] = { DL_FAILS, DL_CLASS_DEVICE_LOST },
-	[DL_FACT_XE_CAT_ERROR] = { DL_FAILS, DL_CLASS_PAGE_FAULT },
-	[DL_FACT_XE_QUEUE_RESET] = { DL_FAILS, DL_CLASS_GPU_RESET },
+} facts[DAVY_FACT_COUNT] = {
+	[DAVY_FACT_FENCE_FAILED] = { DAVY_FAILS_AFTER, 0 },
+	[DAVY_FACT_SOFT_RECOVERY] = { DAVY_FAILS, DAVY_CLASS_RING_TIMEOUT },
+	[DAVY_FACT_RING_RESET] = { DAVY_FAILS, DAVY_CLASS_RING_TIMEOUT },
+	[DAVY_FACT_ENGINE_RESET] = { DAVY_FAILS, DAVY_CLASS_RING_TIMEOUT },
+	[DAVY_FACT_WEDGED] = { DAVY_FAILS, DAVY_CLASS_DEVICE_LOST },
+	[DAVY_FACT_COREDUMP] = { DAVY_FAILS_AFTER, 0 },
+	[DAVY_FACT_RAS_RESET] = { DAVY_FAILS, DAVY_CLASS_GPU_RESET },
+	[DAVY_FACT_GT_ERROR] = { DAVY_FAILS, DAVY_CLASS_RING_TIMEOUT },
+	[DAVY_FACT_CONTEXT_BANNED] = { DAVY_FAILS_AFTER, 0 },
+	[DAVY_FACT_KFD_VM_FAULT] = { DAVY_FAILS, DAVY_CLASS_PAGE_FAULT },
+	[DAVY_FACT_KFD_HW_EXCEPTION] = { DAVY_FAILS, DAVY_CLASS_HANG },
+	[DAVY_FACT_KFD_RESET_SIGNAL] = { DAVY_FAILS, DAVY_CLASS_GPU_RESET },
+	[DAVY_FACT_KFD_GPU_RESET] = { DAVY_FAILS, DAVY_CLASS_GPU_RESET },
+	[DAVY_FACT_XE_VM_KILLED] = { DAVY_FAILS, DAVY_CLASS_DEVICE_LOST },
+	[DAVY_FACT_XE_CAT_ERROR] = { DAVY_FAILS, DAVY_CLASS_PAGE_FAULT },
+	[DAVY_FACT_XE_QUEUE_RESET] = { DAVY_FAILS, DAVY_CLASS_GPU_RESET },
 };
 
-static bool fails(struct dl_failure *f, enum dl_log_class class)
+static bool fails(struct davy_failure *f, enum davy_log_class class)
 {
-	f->part = DL_FAILS;
+	f->part = DAVY_FAILS;
 	f->class = class;
 	return true;
 }
 
-static bool goes_on(struct dl_failure *f)
+static bool goes_on(struct davy_failure *f)
 {
-	f->part = DL_FAILS_AFTER;
+	f->part = DAVY_FAILS_AFTER;
 	return true;
 }
 
-bool dl_is_stranger(const struct dl_process *p)
+bool davy_is_stranger(const struct davy_process *p)
 {
-	return p && (p->flags & DL_PROCESS_LOGIN_USER) && !p->workload;
+	return p && (p->flags & DAVY_PROCESS_LOGIN_USER) && !p->workload;
 }
 
 /* An engine that counts. */
-static bool is_engine(const struct dl_process *p)
+static bool is_engine(const struct davy_process *p)
 {
-	return p && p->engine != DL_ENGINE_NONE && !dl_is_stranger(p);
+	return p && p->engine != DAVY_ENGINE_NONE && !davy_is_stranger(p);
 }
 
-static bool oom_victim(const struct dl_step *s, bool of_cgroup, struct dl_failure *f)
+static bool oom_victim(const struct davy_step *s, bool of_cgroup, struct davy_failure *f)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, f->pid);
+	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
 
 	if (of_cgroup && !is_engine(p))
 		return false;
@@ -83,85 +83,86 @@ static bool oom_victim(const struct dl_step *s, bool of_cgroup, struct dl_failur
 		f->device = p->device;
 	else
 		f->pid = 0; /* the host ran out of memory; who had to go says little */
-	return fails(f, DL_CLASS_OOM_GTT_HOST);
+	return fails(f, DAVY_CLASS_OOM_GTT_HOST);
 }
 
-static bool wedged(struct dl_failure *f, bool recovered)
+static bool wedged(struct davy_failure *f, bool recovered)
 {
-	return recovered ? goes_on(f) : fails(f, DL_CLASS_DEVICE_LOST);
+	return recovered ? goes_on(f) : fails(f, DAVY_CLASS_DEVICE_LOST);
 }
 
 /* What an ioctl answers for good: the device is gone, or the context of this process is. */
-static bool lost(const struct dl_ev_fact *in)
+static bool lost(const struct davy_ev_fact *in)
 {
-	return in->what == DL_IOCTL_MATTERS && (in->error == -ENODEV_ || in->error == -ECANCELED_ ||
-						in->error == -EIO_ || in->error == -EHWPOISON_);
+	return in->what == DAVY_IOCTL_MATTERS &&
+	       (in->error == -ENODEV_ || in->error == -ECANCELED_ || in->error == -EIO_ ||
+		in->error == -EHWPOISON_);
 }
 
-static bool read_fact(const struct dl_step *s, struct dl_failure *f)
+static bool read_fact(const struct davy_step *s, struct davy_failure *f)
 {
-	const struct dl_ev_fact *in = &s->ev->fact;
-	const struct dl_client *client;
+	const struct davy_ev_fact *in = &s->ev->fact;
+	const struct davy_client *client;
 
 	f->device = in->device;
-	if (in->fact == DL_FACT_OOM_VICTIM)
+	if (in->fact == DAVY_FACT_OOM_VICTIM)
 		return oom_victim(s, in->detail == 1, f);
-	if (in->fact == DL_FACT_WEDGED_EVENT)
+	if (in->fact == DAVY_FACT_WEDGED_EVENT)
 		return wedged(f, in->detail == WEDGED_NONE);
-	if (in->fact == DL_FACT_IOCTL_FAILED)
-		return lost(in) && fails(f, DL_CLASS_DEVICE_LOST);
-	if (in->fact >= DL_FACT_COUNT || !facts[in->fact].part)
+	if (in->fact == DAVY_FACT_IOCTL_FAILED)
+		return lost(in) && fails(f, DAVY_CLASS_DEVICE_LOST);
+	if (in->fact >= DAVY_FACT_COUNT || !facts[in->fact].part)
 		return false;
-	client = f->pid ? NULL : dl_world_client(&s->core->world, in->pasid);
+	client = f->pid ? NULL : davy_world_client(&s->core->world, in->pasid);
 	if (client)
 		f->pid = client->pid;
-	f->part = (enum dl_failure_part)facts[in->fact].part;
-	f->class = (enum dl_log_class)facts[in->fact].class;
+	f->part = (enum davy_failure_part)facts[in->fact].part;
+	f->class = (enum davy_log_class)facts[in->fact].class;
 	return true;
 }
 
-static bool read_reset(const struct dl_step *s, struct dl_failure *f)
+static bool read_reset(const struct davy_step *s, struct davy_failure *f)
 {
-	const struct dl_ev_reset *in = &s->ev->reset;
+	const struct davy_ev_reset *in = &s->ev->reset;
 
 	f->device = in->device;
 	f->reset_begun = in->begun;
 	f->reset_ended = !in->begun;
-	return in->begun || in->result < 0 ? fails(f, DL_CLASS_GPU_RESET) : goes_on(f);
+	return in->begun || in->result < 0 ? fails(f, DAVY_CLASS_GPU_RESET) : goes_on(f);
 }
 
 /* i915 announces ERROR=1 and RESET=1 as a reset of the whole GT begins, ERROR=0 as it ends. */
-static bool read_device(const struct dl_step *s, struct dl_failure *f)
+static bool read_device(const struct davy_step *s, struct davy_failure *f)
 {
-	const struct dl_ev_device *in = &s->ev->device;
+	const struct davy_ev_device *in = &s->ev->device;
 
 	f->device = in->device;
 	switch (in->change) {
-	case DL_DEVICE_WEDGED:
-		return wedged(f, dl_same_name(in->detail, "none"));
-	case DL_DEVICE_ERROR:
+	case DAVY_DEVICE_WEDGED:
+		return wedged(f, davy_same_name(in->detail, "none"));
+	case DAVY_DEVICE_ERROR:
 		f->reset_ended = !in->value;
-		return in->value ? fails(f, DL_CLASS_RING_TIMEOUT) : goes_on(f);
-	case DL_DEVICE_RESET:
+		return in->value ? fails(f, DAVY_CLASS_RING_TIMEOUT) : goes_on(f);
+	case DAVY_DEVICE_RESET:
 		f->reset_begun = true;
-		return fails(f, DL_CLASS_GPU_RESET);
-	case DL_DEVICE_COREDUMP:
+		return fails(f, DAVY_CLASS_GPU_RESET);
+	case DAVY_DEVICE_COREDUMP:
 		return goes_on(f);
 	default:
 		return false;
 	}
 }
 
-static bool read_kfd(const struct dl_step *s, struct dl_failure *f)
+static bool read_kfd(const struct davy_step *s, struct davy_failure *f)
 {
 	f->device = s->ev->kfd.device;
 	switch (s->ev->kfd.event) {
-	case DL_KFD_VM_FAULT:
-		return fails(f, DL_CLASS_PAGE_FAULT);
-	case DL_KFD_RESET_BEGIN:
+	case DAVY_KFD_VM_FAULT:
+		return fails(f, DAVY_CLASS_PAGE_FAULT);
+	case DAVY_KFD_RESET_BEGIN:
 		f->reset_begun = true;
-		return fails(f, DL_CLASS_GPU_RESET);
-	case DL_KFD_RESET_END:
+		return fails(f, DAVY_CLASS_GPU_RESET);
+	case DAVY_KFD_RESET_END:
 		f->reset_ended = true;
 		return goes_on(f);
 	default:
@@ -169,34 +170,35 @@ static bool read_kfd(const struct dl_step *s, struct dl_failure *f)
 	}
 }
 
-static bool read_log(const struct dl_step *s, struct dl_failure *f)
+static bool read_log(const struct davy_step *s, struct davy_failure *f)
 {
-	const struct dl_ev_log *in = &s->ev->log;
+	const struct davy_ev_log *in = &s->ev->log;
 
 	f->device = in->device;
 	f->ring = in->ring;
-	f->reset_begun = in->kind == DL_LOG_GPU_RESET_BEGUN || in->kind == DL_LOG_XE_GT_RESET;
-	f->reset_ended = in->kind == DL_LOG_GPU_RESET_DONE || in->kind == DL_LOG_GPU_RESET_FAILED ||
-			 in->kind == DL_LOG_XE_GT_RESET_DONE ||
-			 in->kind == DL_LOG_XE_GT_RESET_FAILED;
-	if (in->role == DL_PART_AFTERMATH)
+	f->reset_begun = in->kind == DAVY_LOG_GPU_RESET_BEGUN || in->kind == DAVY_LOG_XE_GT_RESET;
+	f->reset_ended =
+		in->kind == DAVY_LOG_GPU_RESET_DONE || in->kind == DAVY_LOG_GPU_RESET_FAILED ||
+		in->kind == DAVY_LOG_XE_GT_RESET_DONE || in->kind == DAVY_LOG_XE_GT_RESET_FAILED;
+	if (in->role == DAVY_PART_AFTERMATH)
 		return goes_on(f);
-	if (in->role != DL_PART_FAILURE)
+	if (in->role != DAVY_PART_FAILURE)
 		return false;
-	if (in->kind == DL_LOG_OOM_KILL) /* a line does not say whose limit, if it names somebody */
-		return oom_victim(s, f->pid && dl_world_process(&s->core->world, f->pid), f);
-	return fails(f, in->log_class ? (enum dl_log_class)in->log_class : DL_CLASS_OTHER);
+	if (in->kind ==
+	    DAVY_LOG_OOM_KILL) /* a line does not say whose limit, if it names somebody */
+		return oom_victim(s, f->pid && davy_world_process(&s->core->world, f->pid), f);
+	return fails(f, in->log_class ? (enum davy_log_class)in->log_class : DAVY_CLASS_OTHER);
 }
 
-static bool read_throw(const struct dl_step *s, struct dl_failure *f)
+static bool read_throw(const struct davy_step *s, struct davy_failure *f)
 {
-	if (!is_engine(dl_world_process(&s->core->world, f->pid)))
+	if (!is_engine(davy_world_process(&s->core->world, f->pid)))
 		return false;
-	if (dl_is_device_lost(s->ev->thrown.type))
-		return fails(f, DL_CLASS_DEVICE_LOST);
-	f->part = DL_FAILS_PERHAPS;
-	f->class = DL_CLASS_OOM_VRAM;
-	return dl_is_out_of_memory(s->ev->thrown.type);
+	if (davy_is_device_lost(s->ev->thrown.type))
+		return fails(f, DAVY_CLASS_DEVICE_LOST);
+	f->part = DAVY_FAILS_PERHAPS;
+	f->class = DAVY_CLASS_OOM_VRAM;
+	return davy_is_out_of_memory(s->ev->thrown.type);
 }
 
 static bool died(int32_t status)
@@ -207,30 +209,30 @@ static bool died(int32_t status)
 	       sig == SIG_FPE;
 }
 
-static bool ran_out_of_memory(const struct dl_step *s, const struct dl_process *p)
+static bool ran_out_of_memory(const struct davy_step *s, const struct davy_process *p)
 {
 	return p->out_of_memory_ns &&
 	       s->now_ns - p->out_of_memory_ns <=
-		       dl_config_ns(&s->core->config, DL_CFG_FORESIGHT_DEATH_MS);
+		       davy_config_ns(&s->core->config, DAVY_CFG_FORESIGHT_DEATH_MS);
 }
 
 /* What it died of, as far as its own exceptions tell; before its first graph it died starting. */
-static enum dl_log_class class_of(const struct dl_step *s, const struct dl_process *p)
+static enum davy_log_class class_of(const struct davy_step *s, const struct davy_process *p)
 {
 	if (p->exception_ns)
-		return DL_CLASS_DEVICE_LOST;
+		return DAVY_CLASS_DEVICE_LOST;
 	if (ran_out_of_memory(s, p))
-		return DL_CLASS_OOM_VRAM;
-	return p->graph.graph_count ? DL_CLASS_OTHER : DL_CLASS_RUNNER_CRASH_INIT;
+		return DAVY_CLASS_OOM_VRAM;
+	return p->graph.graph_count ? DAVY_CLASS_OTHER : DAVY_CLASS_RUNNER_CRASH_INIT;
 }
 
-static bool read_exit(const struct dl_step *s, struct dl_failure *f)
+static bool read_exit(const struct davy_step *s, struct davy_failure *f)
 {
-	const struct dl_ev_process_exit *in = &s->ev->process_exit;
-	const struct dl_process *p = dl_world_process(&s->core->world, f->pid);
+	const struct davy_ev_process_exit *in = &s->ev->process_exit;
+	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
 
 	if (!is_engine(p) || (in->start_ticks && in->start_ticks != p->start_ticks) ||
-	    dl_ended_by_us(s, p))
+	    davy_ended_by_us(s, p))
 		return false;
 	f->death = true;
 	if (died(in->status) || (in->status && !(in->status & 0x7f) && ran_out_of_memory(s, p)))
@@ -238,87 +240,88 @@ static bool read_exit(const struct dl_step *s, struct dl_failure *f)
 	return false;
 }
 
-static bool read_fault(const struct dl_step *s, struct dl_failure *f)
+static bool read_fault(const struct davy_step *s, struct davy_failure *f)
 {
-	const struct dl_ev_fault *in = &s->ev->fault;
-	const struct dl_client *client;
+	const struct davy_ev_fault *in = &s->ev->fault;
+	const struct davy_client *client;
 
-	if (!in->pasid || in->fault_class != DL_FAULT_VM)
+	if (!in->pasid || in->fault_class != DAVY_FAULT_VM)
 		return false;
-	client = dl_world_client(&s->core->world, in->pasid);
+	client = davy_world_client(&s->core->world, in->pasid);
 	f->device = in->device;
 	f->pid = client ? client->pid : 0;
-	return fails(f, DL_CLASS_PAGE_FAULT);
+	return fails(f, DAVY_CLASS_PAGE_FAULT);
 }
 
 /* Whether it is more than one process's own trouble, whichever process the event names. */
-static bool concerns_device(const struct dl_step *s, const struct dl_failure *f)
+static bool concerns_device(const struct davy_step *s, const struct davy_failure *f)
 {
-	bool lost = f->class == DL_CLASS_GPU_RESET || f->class == DL_CLASS_DEVICE_LOST;
+	bool lost = f->class == DAVY_CLASS_GPU_RESET || f->class == DAVY_CLASS_DEVICE_LOST;
 
 	switch (s->ev->kind) {
-	case DL_EV_RESET:
-	case DL_EV_DEVICE:
+	case DAVY_EV_RESET:
+	case DAVY_EV_DEVICE:
 		return true;
-	case DL_EV_KFD:
-		return s->ev->kfd.event != DL_KFD_VM_FAULT;
-	case DL_EV_FACT:
-		return lost && s->ev->fact.fact != DL_FACT_XE_QUEUE_RESET &&
-		       s->ev->fact.fact != DL_FACT_XE_VM_KILLED &&
-		       s->ev->fact.fact != DL_FACT_IOCTL_FAILED;
-	case DL_EV_LOG:
-		return lost || f->class == DL_CLASS_HOST_CRASH || f->class == DL_CLASS_OOM_GTT_HOST;
+	case DAVY_EV_KFD:
+		return s->ev->kfd.event != DAVY_KFD_VM_FAULT;
+	case DAVY_EV_FACT:
+		return lost && s->ev->fact.fact != DAVY_FACT_XE_QUEUE_RESET &&
+		       s->ev->fact.fact != DAVY_FACT_XE_VM_KILLED &&
+		       s->ev->fact.fact != DAVY_FACT_IOCTL_FAILED;
+	case DAVY_EV_LOG:
+		return lost || f->class == DAVY_CLASS_HOST_CRASH ||
+		       f->class == DAVY_CLASS_OOM_GTT_HOST;
 	default:
 		return false;
 	}
 }
 
 /* A process that faulted and was gone before it was looked at: nobody knows it. */
-static bool of_stranger(const struct dl_step *s, const struct dl_failure *f)
+static bool of_stranger(const struct davy_step *s, const struct davy_failure *f)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, f->pid);
+	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
 
 	if (!f->pid || concerns_device(s, f))
 		return false;
-	return p ? dl_is_stranger(p) : f->class == DL_CLASS_PAGE_FAULT;
+	return p ? davy_is_stranger(p) : f->class == DAVY_CLASS_PAGE_FAULT;
 }
 
-static bool read_event(const struct dl_step *s, struct dl_failure *f)
+static bool read_event(const struct davy_step *s, struct davy_failure *f)
 {
 	switch (s->ev->kind) {
-	case DL_EV_JOB_TIMEOUT:
+	case DAVY_EV_JOB_TIMEOUT:
 		f->device = s->ev->job_timeout.device;
 		f->ring = s->ev->job_timeout.ring;
-		return fails(f, DL_CLASS_RING_TIMEOUT);
-	case DL_EV_RESET:
+		return fails(f, DAVY_CLASS_RING_TIMEOUT);
+	case DAVY_EV_RESET:
 		return read_reset(s, f);
-	case DL_EV_DEVICE:
+	case DAVY_EV_DEVICE:
 		return read_device(s, f);
-	case DL_EV_THROW:
+	case DAVY_EV_THROW:
 		return read_throw(s, f);
-	case DL_EV_FAULT:
+	case DAVY_EV_FAULT:
 		return read_fault(s, f);
-	case DL_EV_KFD:
+	case DAVY_EV_KFD:
 		return read_kfd(s, f);
-	case DL_EV_LOG:
+	case DAVY_EV_LOG:
 		return read_log(s, f);
-	case DL_EV_FACT:
+	case DAVY_EV_FACT:
 		return read_fact(s, f);
-	case DL_EV_PROCESS_EXIT:
+	case DAVY_EV_PROCESS_EXIT:
 		return read_exit(s, f);
 	default:
 		return false;
 	}
 }
 
-bool dl_failure_read(const struct dl_step *s, struct dl_failure *ret_failure)
+bool davy_failure_read(const struct davy_step *s, struct davy_failure *ret_failure)
 {
-	struct dl_failure f = { .device = "", .ring = "", .pid = s->ev->pid };
-	const struct dl_process *p;
+	struct davy_failure f = { .device = "", .ring = "", .pid = s->ev->pid };
+	const struct davy_process *p;
 
 	if (!read_event(s, &f) || of_stranger(s, &f))
 		return false;
-	p = f.device[0] ? NULL : dl_world_process(&s->core->world, f.pid);
+	p = f.device[0] ? NULL : davy_world_process(&s->core->world, f.pid);
 	if (p)
 		f.device = p->device;
 	*ret_failure = f;

@@ -5,115 +5,119 @@
 
 #include "core/score/incident.h"
 
-#define NO_ROOM	  (DL_CAN_OOM_VRAM | DL_CAN_OOM_GTT_HOST | DL_CAN_EVICTION_THRASH)
-#define NO_ANSWER (DL_CAN_RING_TIMEOUT | DL_CAN_GPU_RESET | DL_CAN_HANG | DL_CAN_DEVICE_LOST)
-#define ENDS	  (DL_CAN_RUNNER_CRASH_INIT | DL_CAN_OTHER)
+#define NO_ROOM (DAVY_CAN_OOM_VRAM | DAVY_CAN_OOM_GTT_HOST | DAVY_CAN_EVICTION_THRASH)
+#define NO_ANSWER                                                                                  \
+	(DAVY_CAN_RING_TIMEOUT | DAVY_CAN_GPU_RESET | DAVY_CAN_HANG | DAVY_CAN_DEVICE_LOST)
+#define ENDS (DAVY_CAN_RUNNER_CRASH_INIT | DAVY_CAN_OTHER)
 
 /*
  * Which hazard was seen to lead to what: the classes of the kernel's lines of the same hazard
  * (log_kind.c), and what an engine makes of it. An alarm that is not listed for a class earns
  * nothing by it.
  */
-static const struct dl_precursor precursors[DL_HZ_COUNT] = {
-	[DL_HZ_ENGINE_EXCEPTION] = { .leads = DL_CAN_DEVICE_LOST | DL_CAN_OOM_VRAM | DL_CAN_HANG |
-					      ENDS,
-				     .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_ENGINE_WEDGED] = { .fails_as = DL_CLASS_HANG },
-	[DL_HZ_RUNNER_CRASH] = { .told_by_events = true },
-	[DL_HZ_JOB_STALL] = { .leads = NO_ANSWER | DL_CAN_HOST_CRASH,
-			      .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_FAULT_STORM] = { .leads = DL_CAN_PAGE_FAULT | DL_CAN_HANG | DL_CAN_GPU_RESET |
-					 DL_CAN_DEVICE_LOST | DL_CAN_WRONG_OUTPUT,
-				.horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_EVICTION_STORM] = { .leads = NO_ROOM | DL_CAN_HANG | DL_CAN_PAGE_FAULT |
-					    DL_CAN_GPU_RESET,
-				   .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_RESET] = { .leads = NO_ANSWER | DL_CAN_HOST_CRASH | DL_CAN_PAGE_FAULT | ENDS,
-			  .horizon = DL_CFG_FORESIGHT_RESET_HORIZON_MS },
-	[DL_HZ_ALLOC_FAILURE] = { .leads = NO_ROOM | DL_CAN_DEVICE_LOST | ENDS,
-				  .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_EXHAUSTION] = { .leads = NO_ROOM | DL_CAN_DEVICE_LOST | DL_CAN_HOST_CRASH | ENDS,
-			       .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_SILENT_SPILL] = { .leads = NO_ROOM | NO_ANSWER | ENDS,
-				 .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_HOST_PRESSURE] = { .leads = NO_ROOM | DL_CAN_DEVICE_LOST | DL_CAN_HANG |
-					   DL_CAN_HOST_CRASH | ENDS,
-				  .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_SILENT_CPU] = { .told_by_events = true },
-	[DL_HZ_JOB_HEADROOM] = { .leads = NO_ANSWER | DL_CAN_HOST_CRASH,
-				 .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_RESTORE_HOG] = { .leads = NO_ROOM | NO_ANSWER | DL_CAN_PAGE_FAULT |
-					 DL_CAN_HOST_CRASH | ENDS,
-				.horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_QUEUE_THRASH] = { .leads = NO_ROOM | NO_ANSWER | DL_CAN_PAGE_FAULT,
-				 .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_HARDWARE] = { .leads = NO_ANSWER | DL_CAN_PAGE_FAULT | DL_CAN_HOST_CRASH |
-				      DL_CAN_WRONG_OUTPUT | ENDS,
-			     .horizon = DL_CFG_FORESIGHT_HORIZON_MS },
-	[DL_HZ_DRIVER_WARNING] = { .leads = NO_ANSWER | NO_ROOM | DL_CAN_PAGE_FAULT |
-					    DL_CAN_HOST_CRASH | DL_CAN_WRONG_OUTPUT | ENDS,
-				   .horizon = DL_CFG_FORESIGHT_RESET_HORIZON_MS },
+static const struct davy_precursor precursors[DAVY_HZ_COUNT] = {
+	[DAVY_HZ_ENGINE_EXCEPTION] = { .leads = DAVY_CAN_DEVICE_LOST | DAVY_CAN_OOM_VRAM |
+						DAVY_CAN_HANG | ENDS,
+				       .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_ENGINE_WEDGED] = { .fails_as = DAVY_CLASS_HANG },
+	[DAVY_HZ_RUNNER_CRASH] = { .told_by_events = true },
+	[DAVY_HZ_JOB_STALL] = { .leads = NO_ANSWER | DAVY_CAN_HOST_CRASH,
+				.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_FAULT_STORM] = { .leads = DAVY_CAN_PAGE_FAULT | DAVY_CAN_HANG |
+					   DAVY_CAN_GPU_RESET | DAVY_CAN_DEVICE_LOST |
+					   DAVY_CAN_WRONG_OUTPUT,
+				  .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_EVICTION_STORM] = { .leads = NO_ROOM | DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT |
+					      DAVY_CAN_GPU_RESET,
+				     .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_RESET] = { .leads = NO_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_PAGE_FAULT | ENDS,
+			    .horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS },
+	[DAVY_HZ_ALLOC_FAILURE] = { .leads = NO_ROOM | DAVY_CAN_DEVICE_LOST | ENDS,
+				    .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_EXHAUSTION] = { .leads = NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH |
+					  ENDS,
+				 .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_SILENT_SPILL] = { .leads = NO_ROOM | NO_ANSWER | ENDS,
+				   .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_HOST_PRESSURE] = { .leads = NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
+					     DAVY_CAN_HOST_CRASH | ENDS,
+				    .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_SILENT_CPU] = { .told_by_events = true },
+	[DAVY_HZ_JOB_HEADROOM] = { .leads = NO_ANSWER | DAVY_CAN_HOST_CRASH,
+				   .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_RESTORE_HOG] = { .leads = NO_ROOM | NO_ANSWER | DAVY_CAN_PAGE_FAULT |
+					   DAVY_CAN_HOST_CRASH | ENDS,
+				  .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_QUEUE_THRASH] = { .leads = NO_ROOM | NO_ANSWER | DAVY_CAN_PAGE_FAULT,
+				   .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_HARDWARE] = { .leads = NO_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
+					DAVY_CAN_WRONG_OUTPUT | ENDS,
+			       .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
+	[DAVY_HZ_DRIVER_WARNING] = { .leads = NO_ANSWER | NO_ROOM | DAVY_CAN_PAGE_FAULT |
+					      DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | ENDS,
+				     .horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS },
 };
 
-const struct dl_precursor *dl_precursor(enum dl_hazard hazard)
+const struct davy_precursor *davy_precursor(enum davy_hazard hazard)
 {
-	assert(hazard < DL_HZ_COUNT);
+	assert(hazard < DAVY_HZ_COUNT);
 	return &precursors[hazard];
 }
 
-static bool can_lead(const struct dl_sign *sign, enum dl_log_class class)
+static bool can_lead(const struct davy_sign *sign, enum davy_log_class class)
 {
 	return precursors[sign->hazard].leads & 1 << class;
 }
 
 /* What names neither device nor process speaks of the host, and of all on it. */
-static bool same_subject(const struct dl_sign *sign, const char *device, uint32_t pid)
+static bool same_subject(const struct davy_sign *sign, const char *device, uint32_t pid)
 {
 	if ((!sign->device[0] && !sign->pid) || (!device[0] && !pid))
 		return true;
-	return (pid && sign->pid == pid) || (device[0] && dl_same_name(sign->device, device));
+	return (pid && sign->pid == pid) || (device[0] && davy_same_name(sign->device, device));
 }
 
-bool dl_sign_could_lead(const struct dl_sign *sign, const struct dl_episode *e)
+bool davy_sign_could_lead(const struct davy_sign *sign, const struct davy_episode *e)
 {
-	return can_lead(sign, (enum dl_log_class)e->class) && same_subject(sign, e->device, e->pid);
+	return can_lead(sign, (enum davy_log_class)e->class) &&
+	       same_subject(sign, e->device, e->pid);
 }
 
-static uint64_t horizon_ns(const struct dl_step *s, const struct dl_sign *sign)
+static uint64_t horizon_ns(const struct davy_step *s, const struct davy_sign *sign)
 {
-	return dl_config_ns(&s->core->config, precursors[sign->hazard].horizon);
+	return davy_config_ns(&s->core->config, precursors[sign->hazard].horizon);
 }
 
 /* Whether it was raised before "at_ns" and still counted then. */
-static bool preceded(const struct dl_step *s, const struct dl_sign *sign, uint64_t at_ns)
+static bool preceded(const struct davy_step *s, const struct davy_sign *sign, uint64_t at_ns)
 {
 	return sign->used && sign->at_ns < at_ns &&
 	       (sign->standing || at_ns <= sign->last_ns ||
 		at_ns - sign->last_ns <= horizon_ns(s, sign));
 }
 
-static void confirm(struct dl_foresight *f, struct dl_sign *sign)
+static void confirm(struct davy_foresight *f, struct davy_sign *sign)
 {
 	f->hazard[sign->hazard].confirmed += !sign->confirmed;
 	f->hazard[sign->hazard].signs += sign->stranger && !sign->confirmed;
 	sign->confirmed = true;
 }
 
-void dl_signs_before(struct dl_step *s, const struct dl_episode *e)
+void davy_signs_before(struct davy_step *s, const struct davy_episode *e)
 {
-	struct dl_foresight *f = &s->core->foresight;
+	struct davy_foresight *f = &s->core->foresight;
 
-	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++)
-		if (preceded(s, &f->signs[i], e->first_ns) && dl_sign_could_lead(&f->signs[i], e))
+	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
+		if (preceded(s, &f->signs[i], e->first_ns) && davy_sign_could_lead(&f->signs[i], e))
 			confirm(f, &f->signs[i]);
 }
 
-void dl_signs_within(struct dl_step *s, const struct dl_episode *e, enum dl_log_class class)
+void davy_signs_within(struct davy_step *s, const struct davy_episode *e, enum davy_log_class class)
 {
-	struct dl_foresight *f = &s->core->foresight;
+	struct davy_foresight *f = &s->core->foresight;
 
-	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
-		struct dl_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
+		struct davy_sign *sign = &f->signs[i];
 
 		if (preceded(s, sign, s->now_ns) && !sign->late && can_lead(sign, class) &&
 		    same_subject(sign, e->device, e->pid))
@@ -121,26 +125,26 @@ void dl_signs_within(struct dl_step *s, const struct dl_episode *e, enum dl_log_
 	}
 }
 
-const struct dl_sign *dl_signs_first(const struct dl_step *s, const struct dl_episode *e)
+const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct davy_episode *e)
 {
-	const struct dl_foresight *f = &s->core->foresight;
-	const struct dl_sign *first = NULL;
+	const struct davy_foresight *f = &s->core->foresight;
+	const struct davy_sign *first = NULL;
 
-	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
-		const struct dl_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
+		const struct davy_sign *sign = &f->signs[i];
 
-		if (preceded(s, sign, e->first_ns) && dl_sign_could_lead(sign, e) &&
+		if (preceded(s, sign, e->first_ns) && davy_sign_could_lead(sign, e) &&
 		    (!first || sign->at_ns < first->at_ns))
 			first = sign;
 	}
 	return first;
 }
 
-static void count_lead(struct dl_lead *lead, uint64_t ns)
+static void count_lead(struct davy_lead *lead, uint64_t ns)
 {
 	size_t slot = 0;
 
-	while (slot < DL_LEAD_SLOTS - 1 && ns >= DL_LEAD_SLOT_NS << slot)
+	while (slot < DAVY_LEAD_SLOTS - 1 && ns >= DAVY_LEAD_SLOT_NS << slot)
 		slot++;
 	lead->slot[slot]++;
 	lead->min_ns = lead->count && lead->min_ns < ns ? lead->min_ns : ns;
@@ -149,10 +153,11 @@ static void count_lead(struct dl_lead *lead, uint64_t ns)
 	lead->count++;
 }
 
-void dl_scores_failure(struct dl_step *s, const struct dl_episode *e, const struct dl_sign *first)
+void davy_scores_failure(struct davy_step *s, const struct davy_episode *e,
+			 const struct davy_sign *first)
 {
-	struct dl_foresight *f = &s->core->foresight;
-	struct dl_class_score *class = &f->class[e->class];
+	struct davy_foresight *f = &s->core->foresight;
+	struct davy_class_score *class = &f->class[e->class];
 
 	class->failures++;
 	if (!first) {
@@ -163,15 +168,15 @@ void dl_scores_failure(struct dl_step *s, const struct dl_episode *e, const stru
 	count_lead(&f->hazard[first->hazard].lead, e->first_ns - first->at_ns);
 }
 
-static bool same_alarm(const struct dl_sign *sign, const struct dl_plan *note)
+static bool same_alarm(const struct davy_sign *sign, const struct davy_plan *note)
 {
 	return sign->used && sign->hazard == note->hazard && sign->pid == note->pid &&
-	       dl_same_name(sign->device, note->device) && dl_same_name(sign->ring, note->ring);
+	       davy_same_name(sign->device, note->device) && davy_same_name(sign->ring, note->ring);
 }
 
-static struct dl_sign *find_standing(struct dl_foresight *f, const struct dl_plan *note)
+static struct davy_sign *find_standing(struct davy_foresight *f, const struct davy_plan *note)
 {
-	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++)
+	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
 		if (f->signs[i].standing && same_alarm(&f->signs[i], note))
 			return &f->signs[i];
 	return NULL;
@@ -181,13 +186,13 @@ static struct dl_sign *find_standing(struct dl_foresight *f, const struct dl_pla
  * Some alarms end at once, with each job: raised again within the time in which any other would
  * still stand, it is the same sign, unless that has its fate already.
  */
-static struct dl_sign *find_recent(struct dl_step *s, const struct dl_plan *note)
+static struct davy_sign *find_recent(struct davy_step *s, const struct davy_plan *note)
 {
-	struct dl_foresight *f = &s->core->foresight;
-	uint64_t clear_ns = dl_config_ns(&s->core->config, DL_CFG_CLEAR_MS);
+	struct davy_foresight *f = &s->core->foresight;
+	uint64_t clear_ns = davy_config_ns(&s->core->config, DAVY_CFG_CLEAR_MS);
 
-	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
-		struct dl_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
+		struct davy_sign *sign = &f->signs[i];
 
 		if (same_alarm(sign, note) && !sign->confirmed && !sign->late &&
 		    s->now_ns - sign->last_ns <= clear_ns)
@@ -196,7 +201,7 @@ static struct dl_sign *find_recent(struct dl_step *s, const struct dl_plan *note
 	return NULL;
 }
 
-static void drop(struct dl_foresight *f, struct dl_sign *sign)
+static void drop(struct davy_foresight *f, struct davy_sign *sign)
 {
 	assert(f->sign_count > 0);
 	memset(sign, 0, sizeof(*sign));
@@ -204,7 +209,7 @@ static void drop(struct dl_foresight *f, struct dl_sign *sign)
 }
 
 /* The sooner it is given up: of a stranger, ended, seen longest ago. */
-static bool is_worth_less(const struct dl_sign *sign, const struct dl_sign *than)
+static bool is_worth_less(const struct davy_sign *sign, const struct davy_sign *than)
 {
 	if (sign->stranger != than->stranger)
 		return sign->stranger;
@@ -213,13 +218,13 @@ static bool is_worth_less(const struct dl_sign *sign, const struct dl_sign *than
 	return sign->last_ns < than->last_ns;
 }
 
-static struct dl_sign *take(struct dl_core *core)
+static struct davy_sign *take(struct davy_core *core)
 {
-	struct dl_foresight *f = &core->foresight;
-	struct dl_sign *oldest = &f->signs[0];
+	struct davy_foresight *f = &core->foresight;
+	struct davy_sign *oldest = &f->signs[0];
 
-	for (size_t i = 0; i < DL_FORESIGHT_SIGNS && oldest->used; i++) {
-		struct dl_sign *sign = &f->signs[i];
+	for (size_t i = 0; i < DAVY_FORESIGHT_SIGNS && oldest->used; i++) {
+		struct davy_sign *sign = &f->signs[i];
 
 		if (!sign->used || is_worth_less(sign, oldest))
 			oldest = sign;
@@ -232,9 +237,9 @@ static struct dl_sign *take(struct dl_core *core)
 	return oldest;
 }
 
-static void add(struct dl_step *s, const struct dl_plan *note)
+static void add(struct davy_step *s, const struct davy_plan *note)
 {
-	struct dl_sign *sign = take(s->core);
+	struct davy_sign *sign = take(s->core);
 
 	sign->used = true;
 	sign->standing = true;
@@ -245,19 +250,19 @@ static void add(struct dl_step *s, const struct dl_plan *note)
 	sign->kind = note->evidence_count ? note->evidence[0].kind : s->ev->kind;
 	memcpy(sign->device, note->device, sizeof(sign->device));
 	memcpy(sign->ring, note->ring, sizeof(sign->ring));
-	sign->late = dl_episode_under_way(s, sign);
-	sign->stranger = dl_is_stranger(dl_world_process(&s->core->world, note->pid));
+	sign->late = davy_episode_under_way(s, sign);
+	sign->stranger = davy_is_stranger(davy_world_process(&s->core->world, note->pid));
 	s->core->foresight.hazard[note->hazard].signs += !sign->stranger;
 }
 
-void dl_foresight_raised(struct dl_step *s, const struct dl_plan *note)
+void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 {
-	const struct dl_precursor *p = dl_precursor((enum dl_hazard)note->hazard);
-	struct dl_sign *sign;
+	const struct davy_precursor *p = davy_precursor((enum davy_hazard)note->hazard);
+	struct davy_sign *sign;
 
-	if (p->fails_as && !dl_is_stranger(dl_world_process(&s->core->world, note->pid)))
-		dl_episode_of_alarm(s, note, (enum dl_log_class)p->fails_as);
-	if (!p->leads || note->level < dl_config_u64(&s->core->config, DL_CFG_FORESIGHT_LEVEL))
+	if (p->fails_as && !davy_is_stranger(davy_world_process(&s->core->world, note->pid)))
+		davy_episode_of_alarm(s, note, (enum davy_log_class)p->fails_as);
+	if (!p->leads || note->level < davy_config_u64(&s->core->config, DAVY_CFG_FORESIGHT_LEVEL))
 		return;
 	if (find_standing(&s->core->foresight, note))
 		return;
@@ -268,9 +273,9 @@ void dl_foresight_raised(struct dl_step *s, const struct dl_plan *note)
 		add(s, note);
 }
 
-void dl_foresight_ended(struct dl_step *s, const struct dl_alarm *alarm)
+void davy_foresight_ended(struct davy_step *s, const struct davy_alarm *alarm)
 {
-	struct dl_sign *sign = find_standing(&s->core->foresight, &alarm->note);
+	struct davy_sign *sign = find_standing(&s->core->foresight, &alarm->note);
 
 	if (!sign)
 		return;
@@ -279,12 +284,12 @@ void dl_foresight_ended(struct dl_step *s, const struct dl_alarm *alarm)
 }
 
 /* What an act was done against before anything failed has not failed because of it. */
-void dl_foresight_acted(struct dl_step *s, const struct dl_workload *w)
+void davy_foresight_acted(struct davy_step *s, const struct davy_workload *w)
 {
-	struct dl_foresight *f = &s->core->foresight;
+	struct davy_foresight *f = &s->core->foresight;
 
-	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
-		struct dl_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
+		struct davy_sign *sign = &f->signs[i];
 
 		if (!sign->used || sign->workload != w->id || sign->at_ns > w->act_ns ||
 		    sign->confirmed || sign->late)
@@ -294,12 +299,12 @@ void dl_foresight_acted(struct dl_step *s, const struct dl_workload *w)
 	}
 }
 
-void dl_foresight_tick(struct dl_step *s)
+void davy_foresight_tick(struct davy_step *s)
 {
-	struct dl_foresight *f = &s->core->foresight;
+	struct davy_foresight *f = &s->core->foresight;
 
-	for (size_t i = 0; f->sign_count && i < DL_FORESIGHT_SIGNS; i++) {
-		struct dl_sign *sign = &f->signs[i];
+	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
+		struct davy_sign *sign = &f->signs[i];
 
 		if (!sign->used || sign->standing ||
 		    s->now_ns - sign->last_ns <= horizon_ns(s, sign))

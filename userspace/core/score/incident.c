@@ -12,36 +12,37 @@
 #include <string.h>
 
 /* Of the whole host: no device's trouble. */
-static bool of_host(enum dl_log_class class)
+static bool of_host(enum davy_log_class class)
 {
-	return class == DL_CLASS_OOM_GTT_HOST || class == DL_CLASS_HOST_CRASH;
+	return class == DAVY_CLASS_OOM_GTT_HOST || class == DAVY_CLASS_HOST_CRASH;
 }
 
-static uint64_t window_ns(const struct dl_step *s, const struct dl_episode *e, bool death)
+static uint64_t window_ns(const struct davy_step *s, const struct davy_episode *e, bool death)
 {
-	return dl_config_ns(&s->core->config, death || e->resetting ? DL_CFG_FORESIGHT_DEATH_MS
-								    : DL_CFG_FORESIGHT_WINDOW_MS);
+	return davy_config_ns(&s->core->config, death || e->resetting
+							? DAVY_CFG_FORESIGHT_DEATH_MS
+							: DAVY_CFG_FORESIGHT_WINDOW_MS);
 }
 
 /* A failure that names nobody is taken to be of what is under way, unless it is the host's. */
-static bool belongs(const struct dl_episode *e, const struct dl_failure *f)
+static bool belongs(const struct davy_episode *e, const struct davy_failure *f)
 {
 	bool e_named = e->device[0] || e->pid, f_named = f->device[0] || f->pid;
 
 	if (e_named && f_named)
 		return (f->pid && f->pid == e->pid) ||
-		       (f->device[0] && dl_same_name(f->device, e->device));
+		       (f->device[0] && davy_same_name(f->device, e->device));
 	if (!e_named && !f_named)
 		return true;
 	return !of_host(e_named ? f->class : e->class);
 }
 
-static struct dl_episode *find(struct dl_step *s, const struct dl_failure *f)
+static struct davy_episode *find(struct davy_step *s, const struct davy_failure *f)
 {
-	struct dl_episode *latest = NULL;
+	struct davy_episode *latest = NULL;
 
-	for (size_t i = 0; i < DL_FORESIGHT_EPISODES; i++) {
-		struct dl_episode *e = &s->core->foresight.episodes[i];
+	for (size_t i = 0; i < DAVY_FORESIGHT_EPISODES; i++) {
+		struct davy_episode *e = &s->core->foresight.episodes[i];
 
 		if (e->used && s->now_ns - e->last_ns <= window_ns(s, e, f->death) &&
 		    belongs(e, f) && (!latest || e->last_ns > latest->last_ns))
@@ -50,53 +51,53 @@ static struct dl_episode *find(struct dl_step *s, const struct dl_failure *f)
 	return latest;
 }
 
-static void take_name(struct dl_episode *e, const struct dl_failure *f)
+static void take_name(struct davy_episode *e, const struct davy_failure *f)
 {
 	if (!e->device[0])
-		dl_copy_name(e->device, sizeof(e->device), f->device);
+		davy_copy_name(e->device, sizeof(e->device), f->device);
 	if (!e->ring[0])
-		dl_copy_name(e->ring, sizeof(e->ring), f->ring);
+		davy_copy_name(e->ring, sizeof(e->ring), f->ring);
 	if (!e->pid)
 		e->pid = f->pid;
 }
 
-static void announce(struct dl_step *s, struct dl_episode *e)
+static void announce(struct davy_step *s, struct davy_episode *e)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, e->pid);
-	const struct dl_sign *first = dl_signs_first(s, e);
-	struct dl_plan plan = dl_plan_about(s, first ? first->hazard : DL_HZ_NONE, p);
+	const struct davy_process *p = davy_world_process(&s->core->world, e->pid);
+	const struct davy_sign *first = davy_signs_first(s, e);
+	struct davy_plan plan = davy_plan_about(s, first ? first->hazard : DAVY_HZ_NONE, p);
 
 	e->told = true;
-	plan.rung = DL_RUNG_FAILURE;
+	plan.rung = DAVY_RUNG_FAILURE;
 	plan.level = 3;
 	plan.pid = e->pid;
-	plan.unit = DL_UNIT_NS;
+	plan.unit = DAVY_UNIT_NS;
 	plan.first_sign_ns = e->first_ns;
 	plan.evidence_count = 0;
-	dl_plan_evidence(&plan, e->first_ns, e->kind, 1);
+	davy_plan_evidence(&plan, e->first_ns, e->kind, 1);
 	if (first) {
 		plan.observed = e->first_ns - first->at_ns;
-		dl_plan_evidence(&plan, first->at_ns, first->kind, 1);
+		davy_plan_evidence(&plan, first->at_ns, first->kind, 1);
 	}
-	dl_copy_name(plan.device, sizeof(plan.device), e->device);
-	dl_copy_name(plan.ring, sizeof(plan.ring), e->ring);
-	dl_copy_name(plan.detail, sizeof(plan.detail), dl_log_class_name(e->class));
-	dl_scores_failure(s, e, first);
-	dl_signs_before(s, e);
-	dl_emit(s, &plan);
+	davy_copy_name(plan.device, sizeof(plan.device), e->device);
+	davy_copy_name(plan.ring, sizeof(plan.ring), e->ring);
+	davy_copy_name(plan.detail, sizeof(plan.detail), davy_log_class_name(e->class));
+	davy_scores_failure(s, e, first);
+	davy_signs_before(s, e);
+	davy_emit(s, &plan);
 }
 
-static struct dl_episode *take(struct dl_foresight *f)
+static struct davy_episode *take(struct davy_foresight *f)
 {
-	struct dl_episode *oldest = &f->episodes[0];
+	struct davy_episode *oldest = &f->episodes[0];
 
-	for (size_t i = 0; i < DL_FORESIGHT_EPISODES && oldest->used; i++)
+	for (size_t i = 0; i < DAVY_FORESIGHT_EPISODES && oldest->used; i++)
 		if (!f->episodes[i].used || f->episodes[i].last_ns < oldest->last_ns)
 			oldest = &f->episodes[i];
 	return oldest;
 }
 
-static void begin(struct dl_step *s, struct dl_episode *e, const struct dl_failure *f)
+static void begin(struct davy_step *s, struct davy_episode *e, const struct davy_failure *f)
 {
 	memset(e, 0, sizeof(*e));
 	e->used = true;
@@ -105,11 +106,11 @@ static void begin(struct dl_step *s, struct dl_episode *e, const struct dl_failu
 	e->kind = s->ev->kind;
 	e->resetting = f->reset_begun;
 	take_name(e, f);
-	if (f->part == DL_FAILS)
+	if (f->part == DAVY_FAILS)
 		announce(s, e);
 }
 
-static void go_on(struct dl_step *s, struct dl_episode *e, const struct dl_failure *f)
+static void go_on(struct davy_step *s, struct davy_episode *e, const struct davy_failure *f)
 {
 	e->last_ns = s->now_ns;
 	if (f->reset_begun)
@@ -117,58 +118,59 @@ static void go_on(struct dl_step *s, struct dl_episode *e, const struct dl_failu
 	if (f->reset_ended)
 		e->resetting = false;
 	take_name(e, f);
-	if (f->part != DL_FAILS)
+	if (f->part != DAVY_FAILS)
 		return;
 	if (!e->told)
 		announce(s, e);
 	else
-		dl_signs_within(s, e, f->class);
+		davy_signs_within(s, e, f->class);
 }
 
-static void see(struct dl_step *s, const struct dl_failure *f)
+static void see(struct davy_step *s, const struct davy_failure *f)
 {
-	struct dl_episode *e = find(s, f);
+	struct davy_episode *e = find(s, f);
 
-	assert(f->part != DL_FAILS_AFTER || !f->class);
-	if (e && !e->told && f->part == DL_FAILS && !(f->death && f->pid == e->pid))
+	assert(f->part != DAVY_FAILS_AFTER || !f->class);
+	if (e && !e->told && f->part == DAVY_FAILS && !(f->death && f->pid == e->pid))
 		begin(s, e, f);
 	else if (e)
 		go_on(s, e, f);
-	else if (f->part != DL_FAILS_AFTER)
+	else if (f->part != DAVY_FAILS_AFTER)
 		begin(s, take(&s->core->foresight), f);
 }
 
 static const uint32_t failing_kinds =
-	DL_SEES(DL_EV_JOB_TIMEOUT) | DL_SEES(DL_EV_RESET) | DL_SEES(DL_EV_DEVICE) |
-	DL_SEES(DL_EV_THROW) | DL_SEES(DL_EV_FAULT) | DL_SEES(DL_EV_KFD) | DL_SEES(DL_EV_LOG) |
-	DL_SEES(DL_EV_FACT) | DL_SEES(DL_EV_PROCESS_EXIT);
+	DAVY_SEES(DAVY_EV_JOB_TIMEOUT) | DAVY_SEES(DAVY_EV_RESET) | DAVY_SEES(DAVY_EV_DEVICE) |
+	DAVY_SEES(DAVY_EV_THROW) | DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_KFD) |
+	DAVY_SEES(DAVY_EV_LOG) | DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_PROCESS_EXIT);
 
-void dl_foresight_event(struct dl_step *s)
+void davy_foresight_event(struct davy_step *s)
 {
-	struct dl_failure f;
+	struct davy_failure f;
 
-	if (failing_kinds & DL_SEES(s->ev->kind) && dl_failure_read(s, &f))
+	if (failing_kinds & DAVY_SEES(s->ev->kind) && davy_failure_read(s, &f))
 		see(s, &f);
 }
 
-void dl_episode_of_alarm(struct dl_step *s, const struct dl_plan *note, enum dl_log_class class)
+void davy_episode_of_alarm(struct davy_step *s, const struct davy_plan *note,
+			   enum davy_log_class class)
 {
-	struct dl_failure f = { .device = note->device,
-				.ring = note->ring,
-				.pid = note->pid,
-				.part = DL_FAILS,
-				.class = class };
+	struct davy_failure f = { .device = note->device,
+				  .ring = note->ring,
+				  .pid = note->pid,
+				  .part = DAVY_FAILS,
+				  .class = class };
 
 	see(s, &f);
 }
 
-bool dl_episode_under_way(const struct dl_step *s, const struct dl_sign *sign)
+bool davy_episode_under_way(const struct davy_step *s, const struct davy_sign *sign)
 {
-	for (size_t i = 0; i < DL_FORESIGHT_EPISODES; i++) {
-		const struct dl_episode *e = &s->core->foresight.episodes[i];
+	for (size_t i = 0; i < DAVY_FORESIGHT_EPISODES; i++) {
+		const struct davy_episode *e = &s->core->foresight.episodes[i];
 
 		if (e->used && e->told && s->now_ns - e->last_ns <= window_ns(s, e, false) &&
-		    dl_sign_could_lead(sign, e))
+		    davy_sign_could_lead(sign, e))
 			return true;
 	}
 	return false;

@@ -2,21 +2,21 @@
 /* Counts of lead times, and counts of several histories together. */
 #include "core/score/foresight.h"
 
-uint64_t dl_lead_median_ns(const struct dl_lead *lead)
+uint64_t davy_lead_median_ns(const struct davy_lead *lead)
 {
 	uint64_t seen = 0, end;
 
-	for (size_t i = 0; i < DL_LEAD_SLOTS; i++) {
+	for (size_t i = 0; i < DAVY_LEAD_SLOTS; i++) {
 		seen += lead->slot[i];
 		if (!seen || 2 * seen < lead->count)
 			continue;
-		end = i < DL_LEAD_SLOTS - 1 ? DL_LEAD_SLOT_NS << i : lead->max_ns;
+		end = i < DAVY_LEAD_SLOTS - 1 ? DAVY_LEAD_SLOT_NS << i : lead->max_ns;
 		return end < lead->max_ns ? end : lead->max_ns;
 	}
 	return 0;
 }
 
-static void add_lead(struct dl_lead *to, const struct dl_lead *from)
+static void add_lead(struct davy_lead *to, const struct davy_lead *from)
 {
 	if (!from->count)
 		return;
@@ -24,14 +24,14 @@ static void add_lead(struct dl_lead *to, const struct dl_lead *from)
 	to->max_ns = to->max_ns > from->max_ns ? to->max_ns : from->max_ns;
 	to->sum_ns += from->sum_ns;
 	to->count += from->count;
-	for (size_t i = 0; i < DL_LEAD_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_LEAD_SLOTS; i++)
 		to->slot[i] += from->slot[i];
 }
 
-void dl_foresight_add(struct dl_foresight *to, const struct dl_foresight *from)
+void davy_foresight_add(struct davy_foresight *to, const struct davy_foresight *from)
 {
-	for (size_t i = 0; i < DL_HZ_COUNT; i++) {
-		struct dl_hazard_score *score = &to->hazard[i];
+	for (size_t i = 0; i < DAVY_HZ_COUNT; i++) {
+		struct davy_hazard_score *score = &to->hazard[i];
 
 		score->signs += from->hazard[i].signs;
 		score->confirmed += from->hazard[i].confirmed;
@@ -40,7 +40,7 @@ void dl_foresight_add(struct dl_foresight *to, const struct dl_foresight *from)
 		score->false_alarms += from->hazard[i].false_alarms;
 		add_lead(&score->lead, &from->hazard[i].lead);
 	}
-	for (size_t i = 0; i < DL_CLASS_COUNT; i++) {
+	for (size_t i = 0; i < DAVY_CLASS_COUNT; i++) {
 		to->class[i].failures += from->class[i].failures;
 		to->class[i].missed += from->class[i].missed;
 		add_lead(&to->class[i].lead, &from->class[i].lead);

@@ -7,31 +7,31 @@
 
 #include <string.h>
 
-#define MINUTE_NS   (60 * DL_NS_PER_S)
+#define MINUTE_NS   (60 * DAVY_NS_PER_S)
 #define LAYERS_LEFT 4 /* a quarter of the layers stays on the GPU: less is the CPU's */
 
-static struct dl_tuned *find(struct dl_core *core, uint32_t workload)
+static struct davy_tuned *find(struct davy_core *core, uint32_t workload)
 {
-	for (size_t i = 0; workload && i < DL_TUNED_MAX; i++)
+	for (size_t i = 0; workload && i < DAVY_TUNED_MAX; i++)
 		if (core->tuned[i].workload == workload)
 			return &core->tuned[i];
 	return NULL;
 }
 
-const struct dl_tuned *dl_core_tuned(const struct dl_core *core, uint32_t workload)
+const struct davy_tuned *davy_core_tuned(const struct davy_core *core, uint32_t workload)
 {
-	return find((struct dl_core *)core, workload);
+	return find((struct davy_core *)core, workload);
 }
 
 /* A place whose workload is gone is free. NULL: there is none. */
-static struct dl_tuned *get(struct dl_core *core, uint32_t workload)
+static struct davy_tuned *get(struct davy_core *core, uint32_t workload)
 {
-	struct dl_tuned *t = find(core, workload);
+	struct davy_tuned *t = find(core, workload);
 
-	for (size_t i = 0; !t && i < DL_TUNED_MAX; i++) {
-		struct dl_tuned *place = &core->tuned[i];
+	for (size_t i = 0; !t && i < DAVY_TUNED_MAX; i++) {
+		struct davy_tuned *place = &core->tuned[i];
 
-		if (place->workload && dl_world_workload(&core->world, place->workload))
+		if (place->workload && davy_world_workload(&core->world, place->workload))
 			continue;
 		memset(place, 0, sizeof(*place));
 		place->workload = workload;
@@ -40,19 +40,19 @@ static struct dl_tuned *get(struct dl_core *core, uint32_t workload)
 	return t;
 }
 
-static void note_change(struct dl_tuned *t)
+static void note_change(struct davy_tuned *t)
 {
 	t->own = true;
 	t->changes++;
 	t->answers++;
 }
 
-static uint64_t wall_s(const struct dl_step *s)
+static uint64_t wall_s(const struct davy_step *s)
 {
-	return s->core->wall_s + (s->now_ns - s->core->wall_ns) / DL_NS_PER_S + 1;
+	return s->core->wall_s + (s->now_ns - s->core->wall_ns) / DAVY_NS_PER_S + 1;
 }
 
-static void forget(struct dl_tuned *t)
+static void forget(struct davy_tuned *t)
 {
 	uint64_t stamp = t->tuner.stamp;
 
@@ -62,19 +62,19 @@ static void forget(struct dl_tuned *t)
 	note_change(t);
 }
 
-void dl_tuned_restore(struct dl_step *s)
+void davy_tuned_restore(struct davy_step *s)
 {
-	const struct dl_ev_tuning *in = &s->ev->tuning;
-	const struct dl_workload *w = dl_world_workload(&s->core->world, in->workload);
-	struct dl_tuned *t = w ? get(s->core, in->workload) : NULL;
+	const struct davy_ev_tuning *in = &s->ev->tuning;
+	const struct davy_workload *w = davy_world_workload(&s->core->world, in->workload);
+	struct davy_tuned *t = w ? get(s->core, in->workload) : NULL;
 
 	if (!t)
 		return;
-	if (in->flags & DL_TUNING_FORGET) {
+	if (in->flags & DAVY_TUNING_FORGET) {
 		forget(t);
 		return;
 	}
-	if (in->flags & DL_TUNING_FIRST) {
+	if (in->flags & DAVY_TUNING_FIRST) {
 		t->told_of = !t->own;
 		if (t->told_of)
 			memset(&t->tuner, 0, sizeof(t->tuner));
@@ -85,22 +85,22 @@ void dl_tuned_restore(struct dl_step *s)
 		memcpy(t->told, in->told, sizeof(t->told));
 		t->layers_asked = in->layers_asked;
 	}
-	if (!(in->flags & DL_TUNING_LAST))
+	if (!(in->flags & DAVY_TUNING_LAST))
 		return;
 	t->told_of = false;
 	if (in->stamp)
-		dl_tuner_environment(&t->tuner, in->stamp);
+		davy_tuner_environment(&t->tuner, in->stamp);
 }
 
 /* Asked for: "off" counts from there, which may be more than the model has. */
-static uint32_t layers_asked(const struct dl_process *p)
+static uint32_t layers_asked(const struct davy_process *p)
 {
 	if (p->gpu_layers >= 0)
 		return (uint32_t)p->gpu_layers;
 	return p->layer_count ? p->layer_count + 1 : 0; /* and the output */
 }
 
-static uint32_t layers_there(const struct dl_process *p)
+static uint32_t layers_there(const struct davy_process *p)
 {
 	uint32_t asked = layers_asked(p);
 
@@ -108,16 +108,17 @@ static uint32_t layers_there(const struct dl_process *p)
 }
 
 /* What was not set by us its command says. */
-static void note_told(struct dl_tuned *t, const struct dl_workload *w, const struct dl_process *p)
+static void note_told(struct davy_tuned *t, const struct davy_workload *w,
+		      const struct davy_process *p)
 {
-	const uint32_t is[DL_TUNER_KNOBS] = {
-		[DL_TUNER_UBATCH] = p->ubatch,	     [DL_TUNER_CONTEXT] = p->context_size,
-		[DL_TUNER_PARALLEL] = p->parallel,   [DL_TUNER_CACHE_TYPE] = p->cache_type,
-		[DL_TUNER_LAYERS] = layers_there(p),
+	const uint32_t is[DAVY_TUNER_KNOBS] = {
+		[DAVY_TUNER_UBATCH] = p->ubatch,       [DAVY_TUNER_CONTEXT] = p->context_size,
+		[DAVY_TUNER_PARALLEL] = p->parallel,   [DAVY_TUNER_CACHE_TYPE] = p->cache_type,
+		[DAVY_TUNER_LAYERS] = layers_there(p),
 	};
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		if (is[i] && !dl_knob_get(&w->knobs, i))
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+		if (is[i] && !davy_knob_get(&w->knobs, i))
 			t->told[i] = is[i];
 	if (!w->knobs.gpu_layers_off)
 		t->layers_asked = layers_asked(p);
@@ -125,70 +126,70 @@ static void note_told(struct dl_tuned *t, const struct dl_workload *w, const str
 
 static uint32_t scaled(uint32_t part_s, uint64_t soak_s)
 {
-	uint64_t s = part_s * soak_s / dl_tuner_times.soak_s;
+	uint64_t s = part_s * soak_s / davy_tuner_times.soak_s;
 
 	return s < UINT32_MAX ? (uint32_t)s : UINT32_MAX;
 }
 
-static void set_times(const struct dl_step *s, struct dl_tuner_times *times)
+static void set_times(const struct davy_step *s, struct davy_tuner_times *times)
 {
-	uint64_t soak_s = dl_config_ns(&s->core->config, DL_CFG_TUNER_SOAK_MS) / DL_NS_PER_S;
+	uint64_t soak_s = davy_config_ns(&s->core->config, DAVY_CFG_TUNER_SOAK_MS) / DAVY_NS_PER_S;
 
 	times->soak_s = (uint32_t)soak_s;
-	times->lasted_s = scaled(dl_tuner_times.lasted_s, soak_s);
-	times->at_once_s = scaled(dl_tuner_times.at_once_s, soak_s);
-	times->backoff_s = scaled(dl_tuner_times.backoff_s, soak_s);
-	times->backoff_max_s = scaled(dl_tuner_times.backoff_max_s, soak_s);
-	times->bad_s = scaled(dl_tuner_times.bad_s, soak_s);
-	times->bad_max_s = scaled(dl_tuner_times.bad_max_s, soak_s);
+	times->lasted_s = scaled(davy_tuner_times.lasted_s, soak_s);
+	times->at_once_s = scaled(davy_tuner_times.at_once_s, soak_s);
+	times->backoff_s = scaled(davy_tuner_times.backoff_s, soak_s);
+	times->backoff_max_s = scaled(davy_tuner_times.backoff_max_s, soak_s);
+	times->bad_s = scaled(davy_tuner_times.bad_s, soak_s);
+	times->bad_max_s = scaled(davy_tuner_times.bad_max_s, soak_s);
 }
 
 /* What the process runs on is the only backend: the breaker has the others. */
-static void set_bounds(const struct dl_step *s, const struct dl_tuned *t,
-		       const struct dl_workload *w, uint8_t backend, struct dl_tuner_bounds *b)
+static void set_bounds(const struct davy_step *s, const struct davy_tuned *t,
+		       const struct davy_workload *w, uint8_t backend, struct davy_tuner_bounds *b)
 {
-	const struct dl_config *config = &s->core->config;
-	uint32_t ubatch = dl_ubatch_floor(s, w), fixed = t->fixed | w->fixed;
-	uint32_t context = (uint32_t)dl_config_u64(config, DL_CFG_CONTEXT_FLOOR);
+	const struct davy_config *config = &s->core->config;
+	uint32_t ubatch = davy_ubatch_floor(s, w), fixed = t->fixed | w->fixed;
+	uint32_t context = (uint32_t)davy_config_u64(config, DAVY_CFG_CONTEXT_FLOOR);
 
 	memset(b, 0, sizeof(*b));
 	set_times(s, &b->times);
 	b->backends[0] = backend;
-	b->range[DL_TUNER_UBATCH] = (struct dl_tuner_range){ ubatch, 0, ubatch };
-	b->range[DL_TUNER_CONTEXT] = (struct dl_tuner_range){ context, 0, context / 2 };
-	b->range[DL_TUNER_PARALLEL] = (struct dl_tuner_range){ 1, 0, 1 };
-	b->range[DL_TUNER_CACHE_TYPE] = (struct dl_tuner_range){ DL_TUNER_CACHE_Q8_0, 0, 1 };
-	b->range[DL_TUNER_LAYERS] =
-		(struct dl_tuner_range){ t->told[DL_TUNER_LAYERS] / LAYERS_LEFT, 0, 1 };
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		if (w->can & DL_CAN_SHRINK && !(fixed & 1u << i))
+	b->range[DAVY_TUNER_UBATCH] = (struct davy_tuner_range){ ubatch, 0, ubatch };
+	b->range[DAVY_TUNER_CONTEXT] = (struct davy_tuner_range){ context, 0, context / 2 };
+	b->range[DAVY_TUNER_PARALLEL] = (struct davy_tuner_range){ 1, 0, 1 };
+	b->range[DAVY_TUNER_CACHE_TYPE] = (struct davy_tuner_range){ DAVY_TUNER_CACHE_Q8_0, 0, 1 };
+	b->range[DAVY_TUNER_LAYERS] =
+		(struct davy_tuner_range){ t->told[DAVY_TUNER_LAYERS] / LAYERS_LEFT, 0, 1 };
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+		if (w->can & DAVY_CAN_SHRINK && !(fixed & 1u << i))
 			b->range[i].ceiling = t->told[i];
 }
 
 /* What others have set, operators and the ladder, the tuner finds in force. */
-static void find_in_force(const struct dl_step *s, struct dl_tuned *t, const struct dl_workload *w,
-			  const struct dl_tuner_bounds *b)
+static void find_in_force(const struct davy_step *s, struct davy_tuned *t,
+			  const struct davy_workload *w, const struct davy_tuner_bounds *b)
 {
-	struct dl_tuner_setting is = { 0 };
+	struct davy_tuner_setting is = { 0 };
 	uint32_t off = w->knobs.gpu_layers_off;
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		is.size[i] = dl_knob_get(&w->knobs, i);
-	is.size[DL_TUNER_LAYERS] = off && off < t->layers_asked ? t->layers_asked - off : 0;
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+		is.size[i] = davy_knob_get(&w->knobs, i);
+	is.size[DAVY_TUNER_LAYERS] = off && off < t->layers_asked ? t->layers_asked - off : 0;
 	is.backend = b->backends[0];
-	dl_tuner_found(&t->tuner, wall_s(s), b, &is);
+	davy_tuner_found(&t->tuner, wall_s(s), b, &is);
 }
 
-static bool on_gpu(const struct dl_process *p)
+static bool on_gpu(const struct davy_process *p)
 {
-	return p && p->backend != DL_BACKEND_CPU && p->backend != DL_BACKEND_UNKNOWN;
+	return p && p->backend != DAVY_BACKEND_CPU && p->backend != DAVY_BACKEND_UNKNOWN;
 }
 
 /* Of a workload that runs, or has just ended, on a GPU; NULL: nothing can be said of its sizes. */
-static struct dl_tuned *look(struct dl_step *s, const struct dl_workload *w,
-			     const struct dl_process *p, struct dl_tuner_bounds *ret_bounds)
+static struct davy_tuned *look(struct davy_step *s, const struct davy_workload *w,
+			       const struct davy_process *p, struct davy_tuner_bounds *ret_bounds)
 {
-	struct dl_tuned *t = on_gpu(p) && !w->act_plan ? get(s->core, w->id) : NULL;
+	struct davy_tuned *t = on_gpu(p) && !w->act_plan ? get(s->core, w->id) : NULL;
 
 	if (!t)
 		return NULL;
@@ -198,78 +199,78 @@ static struct dl_tuned *look(struct dl_step *s, const struct dl_workload *w,
 	return t;
 }
 
-static struct dl_knobs knobs_of(const struct dl_tuned *t, const struct dl_workload *w,
-				const struct dl_tuner_setting *setting)
+static struct davy_knobs knobs_of(const struct davy_tuned *t, const struct davy_workload *w,
+				  const struct davy_tuner_setting *setting)
 {
-	struct dl_knobs k = w->knobs;
+	struct davy_knobs k = w->knobs;
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
 		uint32_t size = setting->size[i];
 
-		if (size && i == DL_TUNER_LAYERS)
+		if (size && i == DAVY_TUNER_LAYERS)
 			size = size < t->layers_asked ? t->layers_asked - size : 0;
 		if (t->told[i])
-			dl_knob_set(&k, i, size);
+			davy_knob_set(&k, i, size);
 	}
 	return k;
 }
 
 /* What it would answer now, without going on. */
-static void peek(struct dl_step *s, const struct dl_tuned *t, const struct dl_workload *w,
-		 const struct dl_tuner_bounds *b, struct dl_plan *plan)
+static void peek(struct davy_step *s, const struct davy_tuned *t, const struct davy_workload *w,
+		 const struct davy_tuner_bounds *b, struct davy_plan *plan)
 {
-	struct dl_tuner tuner = t->tuner;
-	struct dl_tuner_setting setting;
+	struct davy_tuner tuner = t->tuner;
+	struct davy_tuner_setting setting;
 
-	dl_tuner_next(&tuner, wall_s(s), b, &setting, &plan->tuning);
+	davy_tuner_next(&tuner, wall_s(s), b, &setting, &plan->tuning);
 	plan->knobs = knobs_of(t, w, &setting);
 }
 
 /* What dies of no more than the smallest settings ask for dies of something else. */
-static bool is_large(const struct dl_step *s, const struct dl_workload *w,
-		     const struct dl_process *p)
+static bool is_large(const struct davy_step *s, const struct davy_workload *w,
+		     const struct davy_process *p)
 {
-	return p->lost_batch > dl_ubatch_floor(s, w) ||
-	       p->lost_depth >= dl_config_u64(&s->core->config, DL_CFG_CONTEXT_FLOOR);
+	return p->lost_batch > davy_ubatch_floor(s, w) ||
+	       p->lost_depth >= davy_config_u64(&s->core->config, DAVY_CFG_CONTEXT_FLOOR);
 }
 
-static enum dl_log_class class_of(const struct dl_step *s, const struct dl_workload *w,
-				  const struct dl_process *p, const struct dl_plan *note)
+static enum davy_log_class class_of(const struct davy_step *s, const struct davy_workload *w,
+				    const struct davy_process *p, const struct davy_plan *note)
 {
 	if (p->out_of_memory_ns)
-		return DL_CLASS_OOM_VRAM;
+		return DAVY_CLASS_OOM_VRAM;
 	if (!note->device_class)
-		return DL_CLASS_NONE; /* a plain bug */
-	if (note->hazard == DL_HZ_ENGINE_WEDGED && !p->exception_ns)
-		return DL_CLASS_HANG;
-	return is_large(s, w, p) ? DL_CLASS_DEVICE_LOST : DL_CLASS_NONE;
+		return DAVY_CLASS_NONE; /* a plain bug */
+	if (note->hazard == DAVY_HZ_ENGINE_WEDGED && !p->exception_ns)
+		return DAVY_CLASS_HANG;
+	return is_large(s, w, p) ? DAVY_CLASS_DEVICE_LOST : DAVY_CLASS_NONE;
 }
 
-bool dl_tuned_trouble(struct dl_step *s, const struct dl_workload *w, const struct dl_process *p,
-		      const struct dl_plan *note)
+bool davy_tuned_trouble(struct davy_step *s, const struct davy_workload *w,
+			const struct davy_process *p, const struct davy_plan *note)
 {
-	enum dl_log_class class = class_of(s, w, p, note);
-	struct dl_tuner_bounds bounds;
-	struct dl_tuned *t = class != DL_CLASS_NONE ? look(s, w, p, &bounds) : NULL;
+	enum davy_log_class class = class_of(s, w, p, note);
+	struct davy_tuner_bounds bounds;
+	struct davy_tuned *t = class != DAVY_CLASS_NONE ? look(s, w, p, &bounds) : NULL;
 
 	if (!t)
 		return false;
-	dl_tuner_trouble(&t->tuner, wall_s(s), p->lost_depth ? p->lost_depth : w->deepest, class);
+	davy_tuner_trouble(&t->tuner, wall_s(s), p->lost_depth ? p->lost_depth : w->deepest, class);
 	note_change(t);
 	return true;
 }
 
-static bool goes_down(const struct dl_plan *plan)
+static bool goes_down(const struct davy_plan *plan)
 {
-	return plan->tuning.why == DL_TUNER_LOWER || plan->tuning.why == DL_TUNER_BACK;
+	return plan->tuning.why == DAVY_TUNER_LOWER || plan->tuning.why == DAVY_TUNER_BACK;
 }
 
-bool dl_tuned_lower(struct dl_step *s, const struct dl_workload *w, const struct dl_process *p,
-		    struct dl_plan *plan)
+bool davy_tuned_lower(struct davy_step *s, const struct davy_workload *w,
+		      const struct davy_process *p, struct davy_plan *plan)
 {
-	struct dl_plan lower = *plan;
-	struct dl_tuner_bounds bounds;
-	struct dl_tuned *t = look(s, w, p, &bounds);
+	struct davy_plan lower = *plan;
+	struct davy_tuner_bounds bounds;
+	struct davy_tuned *t = look(s, w, p, &bounds);
 
 	if (!t)
 		return false;
@@ -281,12 +282,12 @@ bool dl_tuned_lower(struct dl_step *s, const struct dl_workload *w, const struct
 	return true;
 }
 
-void dl_tuned_come_back(struct dl_step *s, const struct dl_workload *w, uint8_t backend,
-			struct dl_plan *plan)
+void davy_tuned_come_back(struct davy_step *s, const struct davy_workload *w, uint8_t backend,
+			  struct davy_plan *plan)
 {
-	struct dl_tuned *t = find(s->core, w->id);
-	struct dl_plan lower = *plan;
-	struct dl_tuner_bounds bounds;
+	struct davy_tuned *t = find(s->core, w->id);
+	struct davy_plan lower = *plan;
+	struct davy_tuner_bounds bounds;
 
 	if (!t || !t->tuner.failed || t->tuner.backend != backend)
 		return;
@@ -298,12 +299,12 @@ void dl_tuned_come_back(struct dl_step *s, const struct dl_workload *w, uint8_t 
 	plan->tuning = lower.tuning;
 }
 
-bool dl_tuned_raise(struct dl_step *s, const struct dl_workload *w, struct dl_plan *plan)
+bool davy_tuned_raise(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
-	struct dl_tuned *t = find(s->core, w->id);
-	struct dl_tuner_bounds bounds;
+	struct davy_tuned *t = find(s->core, w->id);
+	struct davy_tuner_bounds bounds;
 
-	if (!t || !t->higher || !look(s, w, dl_world_process(&s->core->world, w->pid), &bounds))
+	if (!t || !t->higher || !look(s, w, davy_world_process(&s->core->world, w->pid), &bounds))
 		return false;
 	peek(s, t, w, &bounds, plan);
 	t->higher = plan->tuning.from < plan->tuning.to && !goes_down(plan);
@@ -311,88 +312,89 @@ bool dl_tuned_raise(struct dl_step *s, const struct dl_workload *w, struct dl_pl
 }
 
 /* Nothing is known of it: what a former agent has left is not the tuner's to raise. */
-bool dl_tuned_knows(const struct dl_step *s, const struct dl_workload *w)
+bool davy_tuned_knows(const struct davy_step *s, const struct davy_workload *w)
 {
-	const struct dl_tuned *t = find(s->core, w->id);
+	const struct davy_tuned *t = find(s->core, w->id);
 
-	for (size_t i = 0; t && i < DL_BACKEND_COUNT; i++)
+	for (size_t i = 0; t && i < DAVY_BACKEND_COUNT; i++)
 		if (t->tuner.of[i].failures)
 			return true;
 	return false;
 }
 
-void dl_tuned_take(struct dl_step *s, const struct dl_workload *w, const struct dl_plan *plan)
+void davy_tuned_take(struct davy_step *s, const struct davy_workload *w,
+		     const struct davy_plan *plan)
 {
-	struct dl_tuned *t = find(s->core, w->id);
-	struct dl_tuner_setting setting;
-	struct dl_tuner_reason reason;
-	struct dl_tuner_bounds bounds;
+	struct davy_tuned *t = find(s->core, w->id);
+	struct davy_tuner_setting setting;
+	struct davy_tuner_reason reason;
+	struct davy_tuner_bounds bounds;
 
-	if (!t || plan->tuning.why == DL_TUNER_AS_TOLD)
+	if (!t || plan->tuning.why == DAVY_TUNER_AS_TOLD)
 		return;
 	set_bounds(s, t, w, t->tuner.backend ? t->tuner.backend : plan->backend, &bounds);
-	dl_tuner_next(&t->tuner, wall_s(s), &bounds, &setting, &reason);
+	davy_tuner_next(&t->tuner, wall_s(s), &bounds, &setting, &reason);
 	t->higher = false;
 	note_change(t);
 }
 
-void dl_tuned_failed(struct dl_step *s, const struct dl_workload *w, int32_t result)
+void davy_tuned_failed(struct davy_step *s, const struct davy_workload *w, int32_t result)
 {
-	struct dl_tuned *t = find(s->core, w->id);
+	struct davy_tuned *t = find(s->core, w->id);
 	bool cannot = result == -95 /* EOPNOTSUPP */ || result == -34 /* ERANGE */;
 
-	if (w->act_tuning.knob == DL_TUNER_CACHE_TYPE)
+	if (w->act_tuning.knob == DAVY_TUNER_CACHE_TYPE)
 		cannot = true; /* not every backend computes with a smaller one */
-	if (t && cannot && w->act_tuning.why && w->act_tuning.knob < DL_TUNER_KNOBS)
+	if (t && cannot && w->act_tuning.why && w->act_tuning.knob < DAVY_TUNER_KNOBS)
 		t->fixed |= 1u << w->act_tuning.knob;
 }
 
-void dl_tuned_forget(struct dl_step *s, const struct dl_workload *w)
+void davy_tuned_forget(struct davy_step *s, const struct davy_workload *w)
 {
-	struct dl_tuned *t = find(s->core, w->id);
+	struct davy_tuned *t = find(s->core, w->id);
 
 	if (t)
 		forget(t);
 }
 
 /* Four times in a soak, but not more seldom than once a minute. */
-static uint64_t count_ns(const struct dl_step *s)
+static uint64_t count_ns(const struct davy_step *s)
 {
-	uint64_t part_ns = dl_config_ns(&s->core->config, DL_CFG_TUNER_SOAK_MS) / 4;
+	uint64_t part_ns = davy_config_ns(&s->core->config, DAVY_CFG_TUNER_SOAK_MS) / 4;
 
 	return part_ns < MINUTE_NS ? part_ns : MINUTE_NS;
 }
 
-static bool worked(const struct dl_process *p, uint64_t since_ns)
+static bool worked(const struct davy_process *p, uint64_t since_ns)
 {
 	return p->worked_ns > since_ns || p->life.token_ns > since_ns ||
 	       p->life.done_ns > since_ns || p->life.busy_ns > since_ns;
 }
 
-static void count(struct dl_step *s, struct dl_tuned *t, const struct dl_workload *w,
-		  const struct dl_tuner_bounds *bounds, uint64_t seconds)
+static void count(struct davy_step *s, struct davy_tuned *t, const struct davy_workload *w,
+		  const struct davy_tuner_bounds *bounds, uint64_t seconds)
 {
-	struct dl_tuner tuner;
-	struct dl_tuner_setting setting;
-	struct dl_tuner_reason reason;
+	struct davy_tuner tuner;
+	struct davy_tuner_setting setting;
+	struct davy_tuner_reason reason;
 
-	dl_tuner_soak(&t->tuner, wall_s(s), seconds, w->deepest);
+	davy_tuner_soak(&t->tuner, wall_s(s), seconds, w->deepest);
 	t->own = true;
 	t->changes++;
 	if (t->tuner.failed)
 		return; /* its answer is an act's */
 	tuner = t->tuner;
-	dl_tuner_next(&tuner, wall_s(s), bounds, &setting, &reason);
+	davy_tuner_next(&tuner, wall_s(s), bounds, &setting, &reason);
 	t->higher = reason.from < reason.to;
 	if (reason.from == reason.to)
 		t->tuner = tuner;
 }
 
-void dl_tuned_tick(struct dl_step *s, const struct dl_workload *w)
+void davy_tuned_tick(struct davy_step *s, const struct davy_workload *w)
 {
-	const struct dl_process *p = dl_world_process(&s->core->world, w->pid);
-	struct dl_tuned *t = w->adopted && !w->act_plan && on_gpu(p) ? get(s->core, w->id) : NULL;
-	struct dl_tuner_bounds bounds;
+	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
+	struct davy_tuned *t = w->adopted && !w->act_plan && on_gpu(p) ? get(s->core, w->id) : NULL;
+	struct davy_tuner_bounds bounds;
 	uint64_t since_ns;
 
 	if (!t)
@@ -403,5 +405,5 @@ void dl_tuned_tick(struct dl_step *s, const struct dl_workload *w)
 	t->counted_ns = s->now_ns;
 	if (!since_ns || !look(s, w, p, &bounds) || !worked(p, since_ns))
 		return;
-	count(s, t, w, &bounds, (s->now_ns - since_ns) / DL_NS_PER_S);
+	count(s, t, w, &bounds, (s->now_ns - since_ns) / DAVY_NS_PER_S);
 }

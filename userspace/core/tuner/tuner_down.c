@@ -5,35 +5,35 @@
 #include <string.h>
 
 #define BIT(knob) (1u << (knob))
-#define ALL	  ((1u << DL_TUNER_KNOBS) - 1)
+#define ALL	  ((1u << DAVY_TUNER_KNOBS) - 1)
 
 /* A quantised cache makes jobs no shorter. */
-#define OF_TIME (ALL & ~(1u << DL_TUNER_CACHE_TYPE))
+#define OF_TIME (ALL & ~(1u << DAVY_TUNER_CACHE_TYPE))
 
 /* Whose size may be the reason; 0: none, only another backend helps. */
-static const uint8_t knobs_of[DL_CLASS_COUNT] = {
-	[DL_CLASS_NONE] = ALL,	      [DL_CLASS_GPU_RESET] = ALL,
-	[DL_CLASS_HANG] = OF_TIME,    [DL_CLASS_RING_TIMEOUT] = OF_TIME,
-	[DL_CLASS_DEVICE_LOST] = ALL, [DL_CLASS_OOM_GTT_HOST] = ALL,
-	[DL_CLASS_OOM_VRAM] = ALL,    [DL_CLASS_EVICTION_THRASH] = ALL,
-	[DL_CLASS_OTHER] = ALL,
+static const uint8_t knobs_of[DAVY_CLASS_COUNT] = {
+	[DAVY_CLASS_NONE] = ALL,	[DAVY_CLASS_GPU_RESET] = ALL,
+	[DAVY_CLASS_HANG] = OF_TIME,	[DAVY_CLASS_RING_TIMEOUT] = OF_TIME,
+	[DAVY_CLASS_DEVICE_LOST] = ALL, [DAVY_CLASS_OOM_GTT_HOST] = ALL,
+	[DAVY_CLASS_OOM_VRAM] = ALL,	[DAVY_CLASS_EVICTION_THRASH] = ALL,
+	[DAVY_CLASS_OTHER] = ALL,
 };
 
-bool dl_tuner_matters(uint32_t knob, uint32_t class)
+bool davy_tuner_matters(uint32_t knob, uint32_t class)
 {
-	return knob < DL_TUNER_KNOBS && class < DL_CLASS_COUNT && (knobs_of[class] & BIT(knob));
+	return knob < DAVY_TUNER_KNOBS && class < DAVY_CLASS_COUNT && (knobs_of[class] & BIT(knob));
 }
 
-static uint32_t size_of(const struct dl_turn *u, uint32_t knob)
+static uint32_t size_of(const struct davy_turn *u, uint32_t knob)
 {
-	return dl_tuner_in_force(&u->bounds->range[knob], u->b->knob[knob].size);
+	return davy_tuner_in_force(&u->bounds->range[knob], u->b->knob[knob].size);
 }
 
-static bool had_lasted(const struct dl_turn *u)
+static bool had_lasted(const struct davy_turn *u)
 {
 	bool lasted = false;
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
 		if (size_of(u, i) > u->b->lasted[i])
 			return false;
 		lasted = lasted || u->b->lasted[i];
@@ -42,9 +42,9 @@ static bool had_lasted(const struct dl_turn *u)
 }
 
 /* It had lasted; but chance does not come every few days, and not while there is doubt. */
-static bool by_chance(const struct dl_turn *u)
+static bool by_chance(const struct davy_turn *u)
 {
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		if (u->b->knob[i].bad[0].doubtful)
 			return false;
 	if (u->b->chance_s && u->t->failed_s - u->b->chance_s < u->bounds->times.bad_s)
@@ -52,9 +52,9 @@ static bool by_chance(const struct dl_turn *u)
 	return had_lasted(u);
 }
 
-static void note_failure(struct dl_turn *u)
+static void note_failure(struct davy_turn *u)
 {
-	struct dl_tuner_backend *b = u->b;
+	struct davy_tuner_backend *b = u->b;
 
 	if (had_lasted(u)) { /* not any more */
 		memset(b->lasted, 0, sizeof(b->lasted));
@@ -65,72 +65,72 @@ static void note_failure(struct dl_turn *u)
 	b->failures = (uint16_t)(b->failures + (b->failures < UINT16_MAX));
 }
 
-static void leave(struct dl_turn *u, uint8_t to, bool chance)
+static void leave(struct davy_turn *u, uint8_t to, bool chance)
 {
-	const struct dl_tuner_times *times = &u->bounds->times;
-	struct dl_tuner_backend *b = u->b;
+	const struct davy_tuner_times *times = &u->bounds->times;
+	struct davy_tuner_backend *b = u->b;
 
 	if (chance) {
-		b->until_s = u->t->failed_s + dl_tuner_backoff(u);
+		b->until_s = u->t->failed_s + davy_tuner_backoff(u);
 	} else {
 		b->until_s =
-			u->t->failed_s + dl_tuner_wait(times->bad_s, times->bad_max_s, b->times);
+			u->t->failed_s + davy_tuner_wait(times->bad_s, times->bad_max_s, b->times);
 		b->times = (uint16_t)(b->times + (b->times < UINT16_MAX));
 	}
-	dl_tuner_put_backend(u, to);
+	davy_tuner_put_backend(u, to);
 }
 
 /* The knob that is searched, as long as it can go down; then the next in order that can. */
-static uint32_t knob_to_lower(struct dl_turn *u, uint32_t class)
+static uint32_t knob_to_lower(struct davy_turn *u, uint32_t class)
 {
 	uint32_t active = u->b->active - 1u; /* none: more than there are */
 
-	if (dl_tuner_matters(active, class)) {
-		if (size_of(u, active) > dl_tuner_floor(&u->bounds->range[active]))
+	if (davy_tuner_matters(active, class)) {
+		if (size_of(u, active) > davy_tuner_floor(&u->bounds->range[active]))
 			return active;
 		if (u->b->knob[active].downs) /* its floor has not helped */
 			memset(u->b->knob[active].bad, 0, sizeof(u->b->knob[active].bad));
 		u->b->active = 0;
 	}
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
-		if (dl_tuner_matters(i, class) &&
-		    size_of(u, i) > dl_tuner_floor(&u->bounds->range[i]))
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
+		if (davy_tuner_matters(i, class) &&
+		    size_of(u, i) > davy_tuner_floor(&u->bounds->range[i]))
 			return i;
-	return DL_TUNER_KNOBS;
+	return DAVY_TUNER_KNOBS;
 }
 
 /* The soak was too short to tell. */
-static void learn(struct dl_turn *u, struct dl_tuner_size *k, uint32_t size)
+static void learn(struct davy_turn *u, struct davy_tuner_size *k, uint32_t size)
 {
 	if (size > k->believed)
 		return;
 	k->believed = 0;
-	if (u->b->lessons < DL_TUNER_LESSONS)
+	if (u->b->lessons < DAVY_TUNER_LESSONS)
 		u->b->lessons++;
 }
 
-static void lower(struct dl_turn *u, uint32_t knob, bool chance)
+static void lower(struct davy_turn *u, uint32_t knob, bool chance)
 {
-	const struct dl_tuner_range *range = &u->bounds->range[knob];
-	struct dl_tuner_size *k = &u->b->knob[knob];
-	uint32_t size = size_of(u, knob), good = dl_tuner_in_force(range, k->good);
+	const struct davy_tuner_range *range = &u->bounds->range[knob];
+	struct davy_tuner_size *k = &u->b->knob[knob];
+	uint32_t size = size_of(u, knob), good = davy_tuner_in_force(range, k->good);
 	bool at_once = !chance && u->t->soak_s < u->bounds->times.at_once_s;
 
-	if (dl_tuner_soaked(u, u->b->failed_depth))
+	if (davy_tuner_soaked(u, u->b->failed_depth))
 		k->downs = 0;
 	if (chance) {
-		dl_tuner_mark_doubtful(u, k, size);
+		davy_tuner_mark_doubtful(u, k, size);
 	} else {
 		learn(u, k, size);
-		dl_tuner_mark_bad(u, k, size);
+		davy_tuner_mark_bad(u, k, size);
 	}
 	u->b->active = (uint8_t)(knob + 1);
-	u->reason->why = DL_TUNER_LOWER;
+	u->reason->why = DAVY_TUNER_LOWER;
 	if (k->good && good < size) {
-		u->reason->why = DL_TUNER_BACK;
-		dl_tuner_put(u, knob, good);
+		u->reason->why = DAVY_TUNER_BACK;
+		davy_tuner_put(u, knob, good);
 	} else {
-		dl_tuner_put(u, knob, dl_tuner_lower(range, size, k->downs, at_once));
+		davy_tuner_put(u, knob, davy_tuner_lower(range, size, k->downs, at_once));
 		k->downs = (uint16_t)(k->downs + (k->downs < UINT16_MAX));
 	}
 }
@@ -139,16 +139,16 @@ static void lower(struct dl_turn *u, uint32_t knob, bool chance)
  * The next in the list that is not known to be bad; else, and after a crash of the host, the last.
  * The same one when there is none after it.
  */
-static uint8_t backend_after(const struct dl_turn *u, uint32_t class)
+static uint8_t backend_after(const struct davy_turn *u, uint32_t class)
 {
 	const uint8_t *list = u->bounds->backends;
 	uint8_t to = u->t->backend;
 	bool after = false;
 
-	for (size_t i = 0; i < DL_BACKEND_COUNT && list[i]; i++) {
+	for (size_t i = 0; i < DAVY_BACKEND_COUNT && list[i]; i++) {
 		if (after) {
 			to = list[i];
-			if (class != DL_CLASS_HOST_CRASH && u->now_s >= u->t->of[to].until_s)
+			if (class != DAVY_CLASS_HOST_CRASH && u->now_s >= u->t->of[to].until_s)
 				break;
 		}
 		after = after || list[i] == u->t->backend;
@@ -156,51 +156,51 @@ static uint8_t backend_after(const struct dl_turn *u, uint32_t class)
 	return to;
 }
 
-static void other_backend(struct dl_turn *u, uint32_t class, bool chance)
+static void other_backend(struct davy_turn *u, uint32_t class, bool chance)
 {
 	uint8_t to = backend_after(u, class);
-	bool sizes = class < DL_CLASS_COUNT && knobs_of[class];
+	bool sizes = class < DAVY_CLASS_COUNT && knobs_of[class];
 
 	if (to == u->t->backend) {
-		u->reason->why = DL_TUNER_NOWHERE;
+		u->reason->why = DAVY_TUNER_NOWHERE;
 		u->t->soak_s = u->t->soak_depth = 0;
 		return;
 	}
 	if (sizes && !chance) { /* none has helped: nothing is known of any */
 		memset(u->b->knob, 0, sizeof(u->b->knob));
 		u->b->active = 0;
-		u->b->turn = DL_TUNER_TURN_SMALLEST;
+		u->b->turn = DAVY_TUNER_TURN_SMALLEST;
 	}
-	u->reason->why = DL_TUNER_OTHER;
+	u->reason->why = DAVY_TUNER_OTHER;
 	leave(u, to, chance);
 }
 
 /* What no size can help says nothing of the size that is on probation. */
-static bool probation_is_why(const struct dl_turn *u)
+static bool probation_is_why(const struct davy_turn *u)
 {
-	return u->t->probing == DL_TUNER_PROBES_BACKEND ||
-	       dl_tuner_matters(u->t->probing - 1u, u->t->failed_class);
+	return u->t->probing == DAVY_TUNER_PROBES_BACKEND ||
+	       davy_tuner_matters(u->t->probing - 1u, u->t->failed_class);
 }
 
-static void probation_failed(struct dl_turn *u)
+static void probation_failed(struct davy_turn *u)
 {
 	uint32_t knob = u->t->probing - 1u;
 
 	u->t->backoff_s =
-		dl_tuner_wait((uint32_t)dl_tuner_backoff(u), u->bounds->times.backoff_max_s, 1);
-	if (knob < DL_TUNER_KNOBS) {
+		davy_tuner_wait((uint32_t)davy_tuner_backoff(u), u->bounds->times.backoff_max_s, 1);
+	if (knob < DAVY_TUNER_KNOBS) {
 		lower(u, knob, false); /* to what it was raised from */
-	} else if (dl_tuner_listed(u->bounds, u->t->previous)) {
-		u->reason->why = DL_TUNER_OTHER;
+	} else if (davy_tuner_listed(u->bounds, u->t->previous)) {
+		u->reason->why = DAVY_TUNER_OTHER;
 		if (!u->b->turn && knobs_of[u->t->failed_class])
-			u->b->turn = DL_TUNER_TURN_SMALLEST;
+			u->b->turn = DAVY_TUNER_TURN_SMALLEST;
 		leave(u, u->t->previous, false);
 	} else {
 		other_backend(u, u->t->failed_class, false);
 	}
 }
 
-void dl_tuner_down(struct dl_turn *u)
+void davy_tuner_down(struct davy_turn *u)
 {
 	uint32_t class = u->t->failed_class, knob;
 	bool chance = by_chance(u);
@@ -217,7 +217,7 @@ void dl_tuner_down(struct dl_turn *u)
 		return;
 	}
 	knob = knob_to_lower(u, class);
-	if (knob < DL_TUNER_KNOBS)
+	if (knob < DAVY_TUNER_KNOBS)
 		lower(u, knob, chance);
 	else
 		other_backend(u, class, chance);

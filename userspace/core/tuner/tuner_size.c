@@ -4,56 +4,56 @@
 
 #include <string.h>
 
-static uint32_t step_of(const struct dl_tuner_range *range)
+static uint32_t step_of(const struct davy_tuner_range *range)
 {
 	return range->step ? range->step : 1;
 }
 
-uint32_t dl_tuner_floor(const struct dl_tuner_range *range)
+uint32_t davy_tuner_floor(const struct davy_tuner_range *range)
 {
 	return range->floor ? range->floor : 1;
 }
 
-bool dl_tuner_movable(const struct dl_tuner_range *range)
+bool davy_tuner_movable(const struct davy_tuner_range *range)
 {
-	return range->ceiling > dl_tuner_floor(range);
+	return range->ceiling > davy_tuner_floor(range);
 }
 
-uint32_t dl_tuner_steps(const struct dl_tuner_range *range)
+uint32_t davy_tuner_steps(const struct davy_tuner_range *range)
 {
-	uint32_t span = range->ceiling - dl_tuner_floor(range), step = step_of(range);
+	uint32_t span = range->ceiling - davy_tuner_floor(range), step = step_of(range);
 
-	return dl_tuner_movable(range) ? span / step + (span % step != 0) + 1 : 1;
+	return davy_tuner_movable(range) ? span / step + (span % step != 0) + 1 : 1;
 }
 
-uint32_t dl_tuner_in_force(const struct dl_tuner_range *range, uint32_t size)
+uint32_t davy_tuner_in_force(const struct davy_tuner_range *range, uint32_t size)
 {
-	if (!dl_tuner_movable(range) || !size || size > range->ceiling)
+	if (!davy_tuner_movable(range) || !size || size > range->ceiling)
 		return range->ceiling;
-	return size > dl_tuner_floor(range) ? size : dl_tuner_floor(range);
+	return size > davy_tuner_floor(range) ? size : davy_tuner_floor(range);
 }
 
 /* The largest of its sizes that is not above it; "size" is in the range. */
-static uint32_t on_step(const struct dl_tuner_range *range, uint32_t size)
+static uint32_t on_step(const struct davy_tuner_range *range, uint32_t size)
 {
-	uint32_t over = (size - dl_tuner_floor(range)) % step_of(range);
+	uint32_t over = (size - davy_tuner_floor(range)) % step_of(range);
 
 	return size == range->ceiling ? size : size - over;
 }
 
-static uint32_t step_down(const struct dl_tuner_range *range, uint32_t size)
+static uint32_t step_down(const struct davy_tuner_range *range, uint32_t size)
 {
 	return on_step(range, size - 1);
 }
 
-uint32_t dl_tuner_lower(const struct dl_tuner_range *range, uint32_t size, uint32_t downs,
-			bool at_once)
+uint32_t davy_tuner_lower(const struct davy_tuner_range *range, uint32_t size, uint32_t downs,
+			  bool at_once)
 {
 	uint64_t part = downs < 31 ? size >> (downs + 1) : 0;
 	uint64_t next;
 
-	if (at_once || part < dl_tuner_floor(range))
-		part = dl_tuner_floor(range);
+	if (at_once || part < davy_tuner_floor(range))
+		part = davy_tuner_floor(range);
 	if (!at_once && !downs && (uint64_t)part * 2 < size)
 		part++; /* half of three is two */
 	next = on_step(range, (uint32_t)part);
@@ -63,7 +63,7 @@ uint32_t dl_tuner_lower(const struct dl_tuner_range *range, uint32_t size, uint3
 }
 
 /* Half way; 0: there is none between. */
-static uint32_t between(const struct dl_tuner_range *range, uint32_t good, uint32_t bad)
+static uint32_t between(const struct davy_tuner_range *range, uint32_t good, uint32_t bad)
 {
 	uint32_t half = on_step(range, good + (bad - good) / 2);
 	uint64_t up = (uint64_t)on_step(range, good) + step_of(range);
@@ -73,13 +73,13 @@ static uint32_t between(const struct dl_tuner_range *range, uint32_t good, uint3
 	return up < bad ? (uint32_t)up : 0;
 }
 
-struct dl_tuner_climb dl_tuner_higher(const struct dl_turn *u, uint32_t knob)
+struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t knob)
 {
-	const struct dl_tuner_range *range = &u->bounds->range[knob];
-	const struct dl_tuner_mark *bad = &u->b->knob[knob].bad[0];
-	struct dl_tuner_climb c = { .knob = knob, .depth = u->b->failed_depth };
+	const struct davy_tuner_range *range = &u->bounds->range[knob];
+	const struct davy_tuner_mark *bad = &u->b->knob[knob].bad[0];
+	struct davy_tuner_climb c = { .knob = knob, .depth = u->b->failed_depth };
 
-	c.from = dl_tuner_in_force(range, u->b->knob[knob].size);
+	c.from = davy_tuner_in_force(range, u->b->knob[knob].size);
 	if (c.from >= range->ceiling || (bad->size && bad->size <= c.from))
 		return c; /* its soak was not as deep as it failed before */
 	c.to = range->ceiling;
@@ -97,55 +97,55 @@ struct dl_tuner_climb dl_tuner_higher(const struct dl_turn *u, uint32_t knob)
 }
 
 /* The smallest stay; a size has one mark. */
-static struct dl_tuner_mark *mark(struct dl_tuner_size *k, uint32_t size)
+static struct davy_tuner_mark *mark(struct davy_tuner_size *k, uint32_t size)
 {
 	size_t at = 0;
 
-	while (at < DL_TUNER_MARKS && k->bad[at].size && k->bad[at].size < size)
+	while (at < DAVY_TUNER_MARKS && k->bad[at].size && k->bad[at].size < size)
 		at++;
-	if (at == DL_TUNER_MARKS)
+	if (at == DAVY_TUNER_MARKS)
 		at--; /* larger than all: one of them is enough */
 	else if (k->bad[at].size != size)
 		memmove(&k->bad[at + 1], &k->bad[at],
-			(DL_TUNER_MARKS - at - 1) * sizeof(k->bad[0]));
+			(DAVY_TUNER_MARKS - at - 1) * sizeof(k->bad[0]));
 	k->bad[at].size = size;
 	return &k->bad[at];
 }
 
-uint64_t dl_tuner_wait(uint32_t first_s, uint32_t most_s, uint32_t times)
+uint64_t davy_tuner_wait(uint32_t first_s, uint32_t most_s, uint32_t times)
 {
 	uint64_t wait = (uint64_t)first_s << (times < 31 ? times : 31);
 
 	return wait < most_s ? wait : most_s;
 }
 
-void dl_tuner_mark_bad(const struct dl_turn *u, struct dl_tuner_size *k, uint32_t size)
+void davy_tuner_mark_bad(const struct davy_turn *u, struct davy_tuner_size *k, uint32_t size)
 {
-	const struct dl_tuner_times *times = &u->bounds->times;
+	const struct davy_tuner_times *times = &u->bounds->times;
 	bool again = k->tried && size >= k->tried, known = k->bad[0].size == size;
-	struct dl_tuner_mark *m = mark(k, size);
+	struct davy_tuner_mark *m = mark(k, size);
 
 	if (!again)
 		k->times = 0;
 	m->doubtful = 0;
 	if (!known || m->depth > u->t->failed_depth)
 		m->depth = u->t->failed_depth;
-	m->until_s = u->t->failed_s + dl_tuner_wait(times->bad_s, times->bad_max_s, k->times);
+	m->until_s = u->t->failed_s + davy_tuner_wait(times->bad_s, times->bad_max_s, k->times);
 	k->tried = again ? k->tried : size;
 	k->times = (uint16_t)(k->times + (k->times < UINT16_MAX));
 }
 
-void dl_tuner_mark_doubtful(const struct dl_turn *u, struct dl_tuner_size *k, uint32_t size)
+void davy_tuner_mark_doubtful(const struct davy_turn *u, struct davy_tuner_size *k, uint32_t size)
 {
-	struct dl_tuner_mark *m = mark(k, size);
+	struct davy_tuner_mark *m = mark(k, size);
 
 	m->doubtful = 1;
 	m->depth = u->t->failed_depth;
-	m->until_s = u->t->failed_s + dl_tuner_backoff(u);
+	m->until_s = u->t->failed_s + davy_tuner_backoff(u);
 }
 
-void dl_tuner_refute(struct dl_tuner_size *k)
+void davy_tuner_refute(struct davy_tuner_size *k)
 {
-	memmove(&k->bad[0], &k->bad[1], (DL_TUNER_MARKS - 1) * sizeof(k->bad[0]));
-	memset(&k->bad[DL_TUNER_MARKS - 1], 0, sizeof(k->bad[0]));
+	memmove(&k->bad[0], &k->bad[1], (DAVY_TUNER_MARKS - 1) * sizeof(k->bad[0]));
+	memset(&k->bad[DAVY_TUNER_MARKS - 1], 0, sizeof(k->bad[0]));
 }

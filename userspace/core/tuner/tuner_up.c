@@ -5,48 +5,48 @@
 #include <string.h>
 
 /* No slot gets deeper than its share of the context, and few are filled to the last token. */
-uint32_t dl_tuner_needed_depth(const struct dl_turn *u, uint32_t failed_depth)
+uint32_t davy_tuner_needed_depth(const struct davy_turn *u, uint32_t failed_depth)
 {
-	const struct dl_tuner_range *range = u->bounds->range;
-	uint32_t context =
-		dl_tuner_in_force(&range[DL_TUNER_CONTEXT], u->b->knob[DL_TUNER_CONTEXT].size);
-	uint32_t slots =
-		dl_tuner_in_force(&range[DL_TUNER_PARALLEL], u->b->knob[DL_TUNER_PARALLEL].size);
+	const struct davy_tuner_range *range = u->bounds->range;
+	uint32_t context = davy_tuner_in_force(&range[DAVY_TUNER_CONTEXT],
+					       u->b->knob[DAVY_TUNER_CONTEXT].size);
+	uint32_t slots = davy_tuner_in_force(&range[DAVY_TUNER_PARALLEL],
+					     u->b->knob[DAVY_TUNER_PARALLEL].size);
 	uint32_t slot = context / (slots ? slots : 1);
 	uint32_t most = slot - slot / 8;
 
 	return context && most < failed_depth ? most : failed_depth;
 }
 
-uint64_t dl_tuner_needed_soak(const struct dl_turn *u)
+uint64_t davy_tuner_needed_soak(const struct davy_turn *u)
 {
-	const struct dl_tuner_times *times = &u->bounds->times;
+	const struct davy_tuner_times *times = &u->bounds->times;
 	uint64_t soak = (uint64_t)times->soak_s << u->b->lessons;
-	uint64_t most = (uint64_t)times->lasted_s * DL_TUNER_TRIAL;
+	uint64_t most = (uint64_t)times->lasted_s * DAVY_TUNER_TRIAL;
 
 	if (most < times->soak_s)
 		return times->soak_s;
 	return soak < most ? soak : most;
 }
 
-bool dl_tuner_soaked(const struct dl_turn *u, uint32_t failed_depth)
+bool davy_tuner_soaked(const struct davy_turn *u, uint32_t failed_depth)
 {
-	return u->t->soak_s >= dl_tuner_needed_soak(u) &&
-	       u->t->soak_depth >= dl_tuner_needed_depth(u, failed_depth);
+	return u->t->soak_s >= davy_tuner_needed_soak(u) &&
+	       u->t->soak_depth >= davy_tuner_needed_depth(u, failed_depth);
 }
 
 /* What it lives with, as deep as it failed, is not bad; when nothing is, failures are forgotten. */
-static void refute(struct dl_turn *u)
+static void refute(struct davy_turn *u)
 {
-	bool deep = dl_tuner_soaked(u, u->b->failed_depth), bad = false;
+	bool deep = davy_tuner_soaked(u, u->b->failed_depth), bad = false;
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
-		struct dl_tuner_size *k = &u->b->knob[i];
-		uint32_t size = dl_tuner_in_force(&u->bounds->range[i], k->size);
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+		struct davy_tuner_size *k = &u->b->knob[i];
+		uint32_t size = davy_tuner_in_force(&u->bounds->range[i], k->size);
 
 		while (k->bad[0].size && k->bad[0].size <= size &&
-		       dl_tuner_soaked(u, k->bad[0].depth))
-			dl_tuner_refute(k);
+		       davy_tuner_soaked(u, k->bad[0].depth))
+			davy_tuner_refute(k);
 		if (deep) {
 			k->downs = 0;
 			k->believed = k->believed > size ? k->believed : size;
@@ -60,26 +60,26 @@ static void refute(struct dl_turn *u)
 }
 
 /* The most preferred one before that in force; a CPU's soak is never as deep as a GPU's. */
-static uint8_t better_backend(const struct dl_turn *u, uint64_t *ret_until_s)
+static uint8_t better_backend(const struct davy_turn *u, uint64_t *ret_until_s)
 {
 	const uint8_t *list = u->bounds->backends;
 
-	for (size_t i = 0; i < DL_BACKEND_COUNT && list[i] && list[i] != u->t->backend; i++) {
-		const struct dl_tuner_backend *to = &u->t->of[list[i]];
-		uint32_t needed = dl_tuner_needed_depth(u, to->failed_depth);
+	for (size_t i = 0; i < DAVY_BACKEND_COUNT && list[i] && list[i] != u->t->backend; i++) {
+		const struct davy_tuner_backend *to = &u->t->of[list[i]];
+		uint32_t needed = davy_tuner_needed_depth(u, to->failed_depth);
 
-		if (u->t->backend != DL_BACKEND_CPU && u->t->soak_depth < needed)
+		if (u->t->backend != DAVY_BACKEND_CPU && u->t->soak_depth < needed)
 			continue;
 		if (u->now_s >= to->until_s)
 			return list[i];
 		if (!*ret_until_s || to->until_s < *ret_until_s)
 			*ret_until_s = to->until_s;
 	}
-	return DL_BACKEND_UNKNOWN;
+	return DAVY_BACKEND_UNKNOWN;
 }
 
 /* Doubt is settled first; what was bad is tried last; else the knob by which most is gained. */
-static bool better(const struct dl_tuner_climb *c, const struct dl_tuner_climb *than)
+static bool better(const struct davy_tuner_climb *c, const struct davy_tuner_climb *than)
 {
 	if (!than->to || c->doubtful != than->doubtful)
 		return !than->to || c->doubtful;
@@ -92,26 +92,26 @@ static bool better(const struct dl_tuner_climb *c, const struct dl_tuner_climb *
  * "to" is 0 when there is none yet. The others wait until the time has come to settle a doubt, but
  * not for somebody to go as deep.
  */
-static struct dl_tuner_climb best_climb(const struct dl_turn *u)
+static struct davy_tuner_climb best_climb(const struct davy_turn *u)
 {
-	struct dl_tuner_climb best = { 0 };
+	struct davy_tuner_climb best = { 0 };
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
-		struct dl_tuner_climb c = dl_tuner_higher(u, i);
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+		struct davy_tuner_climb c = davy_tuner_higher(u, i);
 		bool due = u->now_s >= c.until_s;
 
-		if (c.to && (due ? dl_tuner_soaked(u, c.depth) : c.doubtful) && better(&c, &best))
+		if (c.to && (due ? davy_tuner_soaked(u, c.depth) : c.doubtful) && better(&c, &best))
 			best = c;
 	}
 	return best;
 }
 
-static uint64_t earliest(const struct dl_turn *u)
+static uint64_t earliest(const struct davy_turn *u)
 {
 	uint64_t earliest_s = 0;
 
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++) {
-		struct dl_tuner_climb c = dl_tuner_higher(u, i);
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
+		struct davy_tuner_climb c = davy_tuner_higher(u, i);
 
 		if (c.to && c.until_s > u->now_s && (!earliest_s || c.until_s < earliest_s))
 			earliest_s = c.until_s;
@@ -119,7 +119,7 @@ static uint64_t earliest(const struct dl_turn *u)
 	return earliest_s;
 }
 
-static void begin_probation(struct dl_turn *u, uint8_t probing, uint32_t depth)
+static void begin_probation(struct davy_turn *u, uint8_t probing, uint32_t depth)
 {
 	u->t->probe_depth = depth;
 	u->t->climbed_s = u->now_s ? u->now_s : 1;
@@ -127,72 +127,72 @@ static void begin_probation(struct dl_turn *u, uint8_t probing, uint32_t depth)
 }
 
 /* As it was left, or where sizes may be why it failed the smallest ones and all by turns. */
-static void take_turn(struct dl_turn *u)
+static void take_turn(struct davy_turn *u)
 {
-	struct dl_tuner_backend *b = u->b;
-	bool smallest = b->turn == DL_TUNER_TURN_SMALLEST;
+	struct davy_tuner_backend *b = u->b;
+	bool smallest = b->turn == DAVY_TUNER_TURN_SMALLEST;
 
-	if (b->turn == DL_TUNER_TURN_NONE)
+	if (b->turn == DAVY_TUNER_TURN_NONE)
 		return;
-	b->turn = smallest ? DL_TUNER_TURN_TOLD : DL_TUNER_TURN_SMALLEST;
-	for (uint32_t i = 0; i < DL_TUNER_KNOBS; i++)
+	b->turn = smallest ? DAVY_TUNER_TURN_TOLD : DAVY_TUNER_TURN_SMALLEST;
+	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		b->knob[i].size = smallest || b->knob[i].bad[0].size
-					  ? dl_tuner_floor(&u->bounds->range[i])
+					  ? davy_tuner_floor(&u->bounds->range[i])
 					  : 0;
 }
 
-static void try_backend(struct dl_turn *u, uint8_t backend)
+static void try_backend(struct davy_turn *u, uint8_t backend)
 {
 	uint8_t from = u->t->backend;
 
-	u->reason->why = DL_TUNER_OTHER_AGAIN;
-	dl_tuner_put_backend(u, backend);
+	u->reason->why = DAVY_TUNER_OTHER_AGAIN;
+	davy_tuner_put_backend(u, backend);
 	take_turn(u);
 	u->t->previous = from;
-	begin_probation(u, DL_TUNER_PROBES_BACKEND, u->b->failed_depth);
+	begin_probation(u, DAVY_TUNER_PROBES_BACKEND, u->b->failed_depth);
 }
 
-static void try_size(struct dl_turn *u, const struct dl_tuner_climb *c)
+static void try_size(struct davy_turn *u, const struct davy_tuner_climb *c)
 {
-	u->reason->why = c->again ? DL_TUNER_AGAIN : DL_TUNER_RAISE;
+	u->reason->why = c->again ? DAVY_TUNER_AGAIN : DAVY_TUNER_RAISE;
 	u->b->knob[c->knob].good = c->from;
-	dl_tuner_put(u, c->knob, c->to);
+	davy_tuner_put(u, c->knob, c->to);
 	begin_probation(u, (uint8_t)(c->knob + 1), c->depth);
 }
 
 /* Nothing else is tried before the last probation has proved itself, or nobody goes so deep now. */
-static bool waits_for_depth(const struct dl_turn *u)
+static bool waits_for_depth(const struct davy_turn *u)
 {
-	return u->t->probing && !dl_tuner_soaked(u, u->t->probe_depth) &&
-	       u->t->soak_s < (uint64_t)u->bounds->times.lasted_s * DL_TUNER_TRIAL;
+	return u->t->probing && !davy_tuner_soaked(u, u->t->probe_depth) &&
+	       u->t->soak_s < (uint64_t)u->bounds->times.lasted_s * DAVY_TUNER_TRIAL;
 }
 
-static void wait_until(struct dl_turn *u, uint64_t until_s)
+static void wait_until(struct davy_turn *u, uint64_t until_s)
 {
 	if (until_s && (!u->reason->until_s || until_s < u->reason->until_s))
 		u->reason->until_s = until_s;
 }
 
-void dl_tuner_up(struct dl_turn *u)
+void davy_tuner_up(struct davy_turn *u)
 {
-	struct dl_tuner *t = u->t;
-	struct dl_tuner_climb climb;
+	struct davy_tuner *t = u->t;
+	struct davy_tuner_climb climb;
 	uint8_t backend;
 
-	u->reason->why = DL_TUNER_KEEPS;
-	u->reason->needed_depth = dl_tuner_needed_depth(u, u->b->failed_depth);
-	if (t->soak_s < dl_tuner_needed_soak(u))
+	u->reason->why = DAVY_TUNER_KEEPS;
+	u->reason->needed_depth = davy_tuner_needed_depth(u, u->b->failed_depth);
+	if (t->soak_s < davy_tuner_needed_soak(u))
 		return;
 	refute(u);
-	if (t->climbed_s && u->now_s < t->climbed_s + dl_tuner_backoff(u)) {
-		wait_until(u, t->climbed_s + dl_tuner_backoff(u));
+	if (t->climbed_s && u->now_s < t->climbed_s + davy_tuner_backoff(u)) {
+		wait_until(u, t->climbed_s + davy_tuner_backoff(u));
 		return;
 	}
 	if (waits_for_depth(u)) {
-		u->reason->needed_depth = dl_tuner_needed_depth(u, t->probe_depth);
+		u->reason->needed_depth = davy_tuner_needed_depth(u, t->probe_depth);
 		return;
 	}
-	if (t->probing && dl_tuner_soaked(u, t->probe_depth))
+	if (t->probing && davy_tuner_soaked(u, t->probe_depth))
 		t->backoff_s = 0; /* it was a success */
 	backend = better_backend(u, &u->reason->until_s);
 	if (backend) {

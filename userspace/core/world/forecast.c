@@ -4,12 +4,12 @@
 #include <assert.h>
 #include <string.h>
 
-#define NOISE	     (128u << 10)	 /* bytes; less is no growth and no fall */
-#define BYTES_MAX    (1ULL << 53)	 /* products with 1000 fit, and no device has so much */
-#define PEAK_NS	     (160 * DL_NS_PER_S) /* a height is remembered: ten requests of 16 s */
+#define NOISE	     (128u << 10)	   /* bytes; less is no growth and no fall */
+#define BYTES_MAX    (1ULL << 53)	   /* products with 1000 fit, and no device has so much */
+#define PEAK_NS	     (160 * DAVY_NS_PER_S) /* a height is remembered: ten requests of 16 s */
 #define BRIM	     1024 /* part of the total: with less left it is full, and was before */
-#define FRESH_NS     (1500 * DL_NS_PER_MS)
-#define FRESH_MAX_NS (60 * DL_NS_PER_S)
+#define FRESH_NS     (1500 * DAVY_NS_PER_MS)
+#define FRESH_MAX_NS (60 * DAVY_NS_PER_S)
 
 /*
  * Width of a sub-window, and after how long without a change the growth has ended. Samples come
@@ -19,13 +19,13 @@ static const struct {
 	uint64_t width_ns;
 	uint64_t patience_ns;
 	uint32_t points; /* of a trend; by chance alone eight rise once in two hundred times */
-} scales[DL_FORECAST_SCALES] = {
-	{ 500 * DL_NS_PER_MS, 6 * DL_NS_PER_S, 5 }, /* its age asks for more */
-	{ 2500 * DL_NS_PER_MS, 15 * DL_NS_PER_S, 8 },
-	{ 12500 * DL_NS_PER_MS, 60 * DL_NS_PER_S, 8 },
+} scales[DAVY_FORECAST_SCALES] = {
+	{ 500 * DAVY_NS_PER_MS, 6 * DAVY_NS_PER_S, 5 }, /* its age asks for more */
+	{ 2500 * DAVY_NS_PER_MS, 15 * DAVY_NS_PER_S, 8 },
+	{ 12500 * DAVY_NS_PER_MS, 60 * DAVY_NS_PER_S, 8 },
 };
 
-uint64_t dl_forecast_left_ms(uint64_t left, uint64_t rate)
+uint64_t davy_forecast_left_ms(uint64_t left, uint64_t rate)
 {
 	if (!rate)
 		return UINT64_MAX;
@@ -35,12 +35,12 @@ uint64_t dl_forecast_left_ms(uint64_t left, uint64_t rate)
 /* Bytes a second, 0 when it does not rise. */
 static uint64_t slope(uint64_t from_ns, uint64_t from, uint64_t to_ns, uint64_t to)
 {
-	uint64_t ms = (to_ns - from_ns) / DL_NS_PER_MS;
+	uint64_t ms = (to_ns - from_ns) / DAVY_NS_PER_MS;
 
 	return to > from ? (to - from) * 1000 / (ms ? ms : 1) : 0;
 }
 
-static void begin(struct dl_forecast_scale *c, uint64_t at_ns, uint64_t used)
+static void begin(struct davy_forecast_scale *c, uint64_t at_ns, uint64_t used)
 {
 	memset(c, 0, sizeof(*c));
 	c->at_ns[0] = c->since_ns = at_ns;
@@ -49,7 +49,7 @@ static void begin(struct dl_forecast_scale *c, uint64_t at_ns, uint64_t used)
 }
 
 /* Fallen by more than half of what it had risen: another growth begins at the newest point. */
-static void begin_at_a_fall(struct dl_forecast_scale *c)
+static void begin_at_a_fall(struct davy_forecast_scale *c)
 {
 	uint64_t newest = c->used[c->count - 1], top = newest;
 
@@ -63,7 +63,7 @@ static void begin_at_a_fall(struct dl_forecast_scale *c)
 }
 
 /* Three of four steps go up, and what it rose is more than twice the deepest fall on the way. */
-static bool mostly_grows(const struct dl_forecast_scale *c)
+static bool mostly_grows(const struct davy_forecast_scale *c)
 {
 	uint64_t first = c->used[0], last = c->used[c->count - 1], top = first, fall = c->fall;
 	uint32_t grown = 0;
@@ -78,9 +78,9 @@ static bool mostly_grows(const struct dl_forecast_scale *c)
 	return last > first && (last - first) / 2 > fall && grown * 4 >= (c->count - 1) * 3;
 }
 
-static uint64_t median_slope(const struct dl_forecast_scale *c)
+static uint64_t median_slope(const struct davy_forecast_scale *c)
 {
-	uint64_t sorted[DL_FORECAST_POINTS];
+	uint64_t sorted[DAVY_FORECAST_POINTS];
 	uint32_t half = c->count / 2, count = c->count - half;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -94,9 +94,9 @@ static uint64_t median_slope(const struct dl_forecast_scale *c)
 	return sorted[(count - 1) / 2];
 }
 
-static void push(struct dl_forecast_scale *c, uint64_t at_ns, uint64_t used)
+static void push(struct davy_forecast_scale *c, uint64_t at_ns, uint64_t used)
 {
-	if (c->count == DL_FORECAST_POINTS) {
+	if (c->count == DAVY_FORECAST_POINTS) {
 		c->count--;
 		memmove(c->at_ns, c->at_ns + 1, c->count * sizeof(c->at_ns[0]));
 		memmove(c->used, c->used + 1, c->count * sizeof(c->used[0]));
@@ -105,7 +105,7 @@ static void push(struct dl_forecast_scale *c, uint64_t at_ns, uint64_t used)
 	c->used[c->count++] = used;
 }
 
-static void scale_add(struct dl_forecast_scale *c, int scale, uint64_t at_ns, uint64_t used)
+static void scale_add(struct davy_forecast_scale *c, int scale, uint64_t at_ns, uint64_t used)
 {
 	uint32_t newest;
 
@@ -126,15 +126,15 @@ static void scale_add(struct dl_forecast_scale *c, int scale, uint64_t at_ns, ui
 	c->rate = c->count >= scales[scale].points && mostly_grows(c) ? median_slope(c) : 0;
 }
 
-static void note_fall(struct dl_forecast *f, uint64_t at_ns, uint64_t used)
+static void note_fall(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 {
-	struct dl_forecast_scale *c = &f->scale[0];
+	struct davy_forecast_scale *c = &f->scale[0];
 
 	if (c->since_ns != at_ns && used < f->last_used && f->last_used - used > c->fall)
 		c->fall = f->last_used - used;
 }
 
-static void note_heights(struct dl_forecast *f, uint64_t at_ns, uint64_t used)
+static void note_heights(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 {
 	uint64_t fallen = f->high > used ? f->high - used : 0;
 
@@ -150,15 +150,15 @@ static void note_heights(struct dl_forecast *f, uint64_t at_ns, uint64_t used)
 	f->low = used < f->low ? used : f->low;
 }
 
-void dl_forecast_add(struct dl_forecast *f, uint64_t at_ns, uint64_t used)
+void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 {
 	used = used < BYTES_MAX ? used : BYTES_MAX;
 	if (!f->scale[0].count)
 		f->low = f->high = used;
 	else
 		assert(at_ns >= f->last_ns);
-	for (int i = 0; i < DL_FORECAST_SCALES; i++) {
-		struct dl_forecast_scale *c = &f->scale[i];
+	for (int i = 0; i < DAVY_FORECAST_SCALES; i++) {
+		struct davy_forecast_scale *c = &f->scale[i];
 
 		if (!c->count || at_ns - f->last_ns > scales[i].patience_ns)
 			begin(c, at_ns, used);
@@ -172,17 +172,17 @@ void dl_forecast_add(struct dl_forecast *f, uint64_t at_ns, uint64_t used)
 }
 
 /* Of the latest three sub-windows; UINT64_MAX while they are too few or too short to tell. */
-static uint64_t latest_rate(const struct dl_forecast *f, const struct dl_forecast_scale *c)
+static uint64_t latest_rate(const struct davy_forecast *f, const struct davy_forecast_scale *c)
 {
 	uint32_t from = c->count > 3 ? c->count - 4 : 0;
 
-	if (f->last_ns - c->at_ns[from] < DL_NS_PER_S)
+	if (f->last_ns - c->at_ns[from] < DAVY_NS_PER_S)
 		return UINT64_MAX;
 	return slope(c->at_ns[from], c->used[from], f->last_ns, f->last_used);
 }
 
 /* The slowest of the trend, its latest, and the latest of all: what has ended grows no more. */
-static uint64_t rate_of(const struct dl_forecast *f, const struct dl_forecast_scale *c,
+static uint64_t rate_of(const struct davy_forecast *f, const struct davy_forecast_scale *c,
 			uint64_t total, uint64_t age_ns)
 {
 	uint64_t latest, finest;
@@ -196,16 +196,16 @@ static uint64_t rate_of(const struct dl_forecast *f, const struct dl_forecast_sc
 }
 
 /* Samples came, and for a second and more they have been the same. */
-static bool flat_now(const struct dl_forecast *f)
+static bool flat_now(const struct davy_forecast *f)
 {
-	const struct dl_forecast_scale *c = &f->scale[0];
+	const struct davy_forecast_scale *c = &f->scale[0];
 	uint32_t from = c->count > 2 ? c->count - 3 : 0;
 
-	return f->last_ns - c->at_ns[from] >= DL_NS_PER_S && f->last_used >= c->used[from] &&
+	return f->last_ns - c->at_ns[from] >= DAVY_NS_PER_S && f->last_used >= c->used[from] &&
 	       f->last_used - c->used[from] <= NOISE;
 }
 
-static uint64_t good_until(const struct dl_forecast *f, const struct dl_forecast_scale *c)
+static uint64_t good_until(const struct davy_forecast *f, const struct davy_forecast_scale *c)
 {
 	uint64_t ns = (c->at_ns[c->count - 1] - c->at_ns[0]) / (c->count - 1) * 3;
 
@@ -214,18 +214,19 @@ static uint64_t good_until(const struct dl_forecast *f, const struct dl_forecast
 }
 
 /* A moment ago. Not when it was full then, and fell far: somebody died of it. */
-static bool been_there(const struct dl_forecast *f, uint64_t total)
+static bool been_there(const struct davy_forecast *f, uint64_t total)
 {
 	return f->last_used < f->peak + f->margin && f->last_ns - f->peak_ns < PEAK_NS &&
 	       (f->peak < total - total / 50 || f->margin < total / 400);
 }
 
-struct dl_outlook dl_forecast_look(const struct dl_forecast *f, uint64_t total, uint64_t age_ns)
+struct davy_outlook davy_forecast_look(const struct davy_forecast *f, uint64_t total,
+				       uint64_t age_ns)
 {
-	struct dl_outlook o = { 0 };
+	struct davy_outlook o = { 0 };
 
-	for (int i = 0; i < DL_FORECAST_SCALES; i++) {
-		const struct dl_forecast_scale *c = &f->scale[i];
+	for (int i = 0; i < DAVY_FORECAST_SCALES; i++) {
+		const struct davy_forecast_scale *c = &f->scale[i];
 		uint64_t rate = rate_of(f, c, total, age_ns);
 
 		if (rate <= o.rate)

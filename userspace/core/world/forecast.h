@@ -6,17 +6,17 @@
  * the median of slopes over half of its window (Theil's incomplete method), and counts only while
  * most sub-windows grew and the latest still do.
  */
-#ifndef DL_CORE_FORECAST_H
-#define DL_CORE_FORECAST_H
+#ifndef DAVY_FORECAST_H
+#define DAVY_FORECAST_H
 
 #include "core/event/types.h"
 
-#define DL_FORECAST_POINTS 16
-#define DL_FORECAST_SCALES 3
+#define DAVY_FORECAST_POINTS 16
+#define DAVY_FORECAST_SCALES 3
 
-struct dl_forecast_scale {
-	uint64_t at_ns[DL_FORECAST_POINTS]; /* oldest first */
-	uint64_t used[DL_FORECAST_POINTS];
+struct davy_forecast_scale {
+	uint64_t at_ns[DAVY_FORECAST_POINTS]; /* oldest first */
+	uint64_t used[DAVY_FORECAST_POINTS];
 	uint64_t since_ns; /* when this growth began: nothing before it is in the points */
 	uint64_t from;	   /* how much was used then */
 	uint64_t rate;	   /* bytes a second, 0: no trend */
@@ -25,8 +25,8 @@ struct dl_forecast_scale {
 	uint32_t pad;
 };
 
-struct dl_forecast {
-	struct dl_forecast_scale scale[DL_FORECAST_SCALES];
+struct davy_forecast {
+	struct davy_forecast_scale scale[DAVY_FORECAST_SCALES];
 	uint64_t last_ns; /* latest sample; 0: none yet */
 	uint64_t last_used;
 	uint64_t low; /* lowest and highest since it last fell far */
@@ -36,7 +36,7 @@ struct dl_forecast {
 	uint64_t peak_ns;
 };
 
-struct dl_outlook {
+struct davy_outlook {
 	uint64_t rate;		/* bytes a second; 0: it does not grow */
 	uint64_t since_ns;	/* when the growth began */
 	uint64_t good_until_ns; /* without another sample the growth has ended then */
@@ -44,12 +44,13 @@ struct dl_outlook {
 };
 
 /* A sample; "at_ns" never goes back. No sample for a while means: unchanged. */
-void dl_forecast_add(struct dl_forecast *f, uint64_t at_ns, uint64_t used);
+void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used);
 
 /* What the samples say of a heap of "total" bytes; a growth younger than "age_ns" is none. */
-struct dl_outlook dl_forecast_look(const struct dl_forecast *f, uint64_t total, uint64_t age_ns);
+struct davy_outlook davy_forecast_look(const struct davy_forecast *f, uint64_t total,
+				       uint64_t age_ns);
 
 /* Until "left" bytes are filled, ms; UINT64_MAX at rate 0. */
-uint64_t dl_forecast_left_ms(uint64_t left, uint64_t rate);
+uint64_t davy_forecast_left_ms(uint64_t left, uint64_t rate);
 
 #endif

@@ -5,24 +5,24 @@
 #include <string.h>
 
 #define POINTS_MIN  8
-#define PAIRS_MAX   (DL_GROWTH_BINS * (DL_GROWTH_BINS - 1) / 2)
+#define PAIRS_MAX   (DAVY_GROWTH_BINS * (DAVY_GROWTH_BINS - 1) / 2)
 #define Q20	    (1 << 20)
 #define NOISE_TIMES 8 /* of eight points of mere noise one set in 100 looks steady then */
 
 struct points {
 	uint32_t count;
-	uint32_t x[DL_GROWTH_BINS];
-	uint32_t y[DL_GROWTH_BINS];
+	uint32_t x[DAVY_GROWTH_BINS];
+	uint32_t y[DAVY_GROWTH_BINS];
 };
 
-void dl_growth_begin(struct dl_growth *g, uint32_t width)
+void davy_growth_begin(struct davy_growth *g, uint32_t width)
 {
 	assert(width);
 	memset(g, 0, sizeof(*g));
 	g->width = width;
 }
 
-static void put(struct dl_growth *g, size_t bin, uint32_t x, uint32_t y, uint32_t pass)
+static void put(struct davy_growth *g, size_t bin, uint32_t x, uint32_t y, uint32_t pass)
 {
 	if (g->y[bin] && pass == g->of_pass[bin] && y <= g->y[bin])
 		return;
@@ -34,35 +34,35 @@ static void put(struct dl_growth *g, size_t bin, uint32_t x, uint32_t y, uint32_
 }
 
 /* Two bins become one, and half of them are free. */
-static void widen(struct dl_growth *g)
+static void widen(struct davy_growth *g)
 {
-	struct dl_growth old = *g;
+	struct davy_growth old = *g;
 
-	dl_growth_begin(g, old.width * 2);
+	davy_growth_begin(g, old.width * 2);
 	g->pass = old.pass;
-	for (size_t i = 0; i < DL_GROWTH_BINS; i++)
+	for (size_t i = 0; i < DAVY_GROWTH_BINS; i++)
 		if (old.y[i])
 			put(g, i / 2, old.x[i], old.y[i], old.of_pass[i]);
 }
 
-void dl_growth_add(struct dl_growth *g, uint64_t x, uint64_t y)
+void davy_growth_add(struct davy_growth *g, uint64_t x, uint64_t y)
 {
-	uint32_t at = x < DL_GROWTH_X_MAX ? (uint32_t)x : DL_GROWTH_X_MAX;
+	uint32_t at = x < DAVY_GROWTH_X_MAX ? (uint32_t)x : DAVY_GROWTH_X_MAX;
 
 	assert(g->width);
 	if (!y)
 		return;
-	while (at / g->width >= DL_GROWTH_BINS) /* at most 22 times in its life */
+	while (at / g->width >= DAVY_GROWTH_BINS) /* at most 22 times in its life */
 		widen(g);
-	put(g, at / g->width, at, y < DL_GROWTH_Y_MAX ? (uint32_t)y : DL_GROWTH_Y_MAX, g->pass);
+	put(g, at / g->width, at, y < DAVY_GROWTH_Y_MAX ? (uint32_t)y : DAVY_GROWTH_Y_MAX, g->pass);
 }
 
-bool dl_growth_fell(const struct dl_growth *g, uint64_t x)
+bool davy_growth_fell(const struct davy_growth *g, uint64_t x)
 {
 	uint32_t highest = 0, last = 0;
 	size_t last_bin = 0;
 
-	for (size_t i = 0; i < DL_GROWTH_BINS; i++) {
+	for (size_t i = 0; i < DAVY_GROWTH_BINS; i++) {
 		if (!g->y[i])
 			continue;
 		last = g->y[i];
@@ -73,11 +73,11 @@ bool dl_growth_fell(const struct dl_growth *g, uint64_t x)
 	return x / g->width > last_bin && last < highest / 4;
 }
 
-static struct points points_of(const struct dl_growth *g)
+static struct points points_of(const struct davy_growth *g)
 {
 	struct points p = { 0 };
 
-	for (size_t i = 0; i < DL_GROWTH_BINS; i++) {
+	for (size_t i = 0; i < DAVY_GROWTH_BINS; i++) {
 		if (!g->y[i])
 			continue;
 		p.x[p.count] = g->x[i];
@@ -120,10 +120,10 @@ static int64_t slope_of(const struct points *p)
 	return median(slopes, pairs);
 }
 
-bool dl_growth_trend(const struct dl_growth *g, struct dl_trend *ret_trend)
+bool davy_growth_trend(const struct davy_growth *g, struct davy_trend *ret_trend)
 {
 	struct points p = points_of(g);
-	int64_t level[DL_GROWTH_BINS], off[DL_GROWTH_BINS];
+	int64_t level[DAVY_GROWTH_BINS], off[DAVY_GROWTH_BINS];
 	uint32_t last;
 	int64_t rise;
 
@@ -144,17 +144,17 @@ bool dl_growth_trend(const struct dl_growth *g, struct dl_trend *ret_trend)
 	return true;
 }
 
-uint64_t dl_trend_at(const struct dl_trend *t, uint64_t x)
+uint64_t davy_trend_at(const struct davy_trend *t, uint64_t x)
 {
-	int64_t to = (int64_t)(x < DL_GROWTH_X_MAX ? x : DL_GROWTH_X_MAX);
+	int64_t to = (int64_t)(x < DAVY_GROWTH_X_MAX ? x : DAVY_GROWTH_X_MAX);
 	int64_t y = t->y + along(t->slope_q20, to - t->x);
 
 	return y > 0 ? (uint64_t)y : 0;
 }
 
-uint64_t dl_trend_reach(const struct dl_trend *t, uint64_t y)
+uint64_t davy_trend_reach(const struct davy_trend *t, uint64_t y)
 {
-	int64_t missing = (int64_t)(y < DL_GROWTH_Y_MAX ? y : DL_GROWTH_Y_MAX) - t->y;
+	int64_t missing = (int64_t)(y < DAVY_GROWTH_Y_MAX ? y : DAVY_GROWTH_Y_MAX) - t->y;
 
 	if (missing <= 0)
 		return t->x;

@@ -4,11 +4,11 @@
 #include <assert.h>
 #include <string.h>
 
-#define SETTLED_NS (10 * DL_NS_PER_S) /* the longest pause seen within a load is some seconds */
-#define CONTEXT	   (2ULL << 30)	      /* bytes; a runtime without a model has less */
-#define BLOCK	   (256u << 10)	      /* bytes; a smaller change is no growth */
+#define SETTLED_NS (10 * DAVY_NS_PER_S) /* the longest pause seen within a load is some seconds */
+#define CONTEXT	   (2ULL << 30)		/* bytes; a runtime without a model has less */
+#define BLOCK	   (256u << 10)		/* bytes; a smaller change is no growth */
 
-void dl_low_add(struct dl_low *l, uint64_t now_ns, uint64_t value, uint64_t window_ns)
+void davy_low_add(struct davy_low *l, uint64_t now_ns, uint64_t value, uint64_t window_ns)
 {
 	if (!l->begun) {
 		l->begun = 1;
@@ -23,25 +23,25 @@ void dl_low_add(struct dl_low *l, uint64_t now_ns, uint64_t value, uint64_t wind
 	l->last = value;
 }
 
-uint64_t dl_low_rise(const struct dl_low *l)
+uint64_t davy_low_rise(const struct davy_low *l)
 {
 	uint64_t low = l->low[0] < l->low[1] ? l->low[0] : l->low[1];
 
 	return l->last > low ? l->last - low : 0;
 }
 
-struct dl_memory_device *dl_memory_device(struct dl_memory *m, const char *device)
+struct davy_memory_device *davy_memory_device(struct davy_memory *m, const char *device)
 {
 	for (size_t i = 0; device[0] && i < m->device_count; i++)
-		if (dl_same_name(m->devices[i].device, device))
+		if (davy_same_name(m->devices[i].device, device))
 			return &m->devices[i];
 	return NULL;
 }
 
 /* An empty slot, a new one while there are some, else the oldest. */
-static struct dl_memory_device *device_slot(struct dl_memory *m)
+static struct davy_memory_device *device_slot(struct davy_memory *m)
 {
-	struct dl_memory_device *oldest = &m->devices[0];
+	struct davy_memory_device *oldest = &m->devices[0];
 
 	for (size_t i = 0; i < m->device_count; i++) {
 		if (!m->devices[i].device[0])
@@ -49,7 +49,7 @@ static struct dl_memory_device *device_slot(struct dl_memory *m)
 		if (m->devices[i].used_ns < oldest->used_ns)
 			oldest = &m->devices[i];
 	}
-	if (m->device_count < DL_MEMORY_DEVICES)
+	if (m->device_count < DAVY_MEMORY_DEVICES)
 		return &m->devices[m->device_count++];
 	m->evicted_count++;
 	m->spilling -= oldest->spill.found_ns != 0;
@@ -57,25 +57,26 @@ static struct dl_memory_device *device_slot(struct dl_memory *m)
 	return oldest;
 }
 
-static struct dl_memory_device *device_get(struct dl_memory *m, const char *device, uint64_t now_ns)
+static struct davy_memory_device *device_get(struct davy_memory *m, const char *device,
+					     uint64_t now_ns)
 {
-	struct dl_memory_device *d = dl_memory_device(m, device);
+	struct davy_memory_device *d = davy_memory_device(m, device);
 
 	if (!d) {
 		d = device_slot(m);
-		dl_copy_name(d->device, sizeof(d->device), device);
+		davy_copy_name(d->device, sizeof(d->device), device);
 	}
 	d->used_ns = now_ns;
 	return d;
 }
 
-static struct dl_memory_cgroup *cgroup_slot(struct dl_memory *m)
+static struct davy_memory_cgroup *cgroup_slot(struct davy_memory *m)
 {
-	struct dl_memory_cgroup *oldest = &m->cgroups[0];
+	struct davy_memory_cgroup *oldest = &m->cgroups[0];
 
-	if (m->cgroup_count < DL_MEMORY_CGROUPS)
+	if (m->cgroup_count < DAVY_MEMORY_CGROUPS)
 		return &m->cgroups[m->cgroup_count++];
-	for (size_t i = 1; i < DL_MEMORY_CGROUPS; i++)
+	for (size_t i = 1; i < DAVY_MEMORY_CGROUPS; i++)
 		if (m->cgroups[i].used_ns < oldest->used_ns)
 			oldest = &m->cgroups[i];
 	m->evicted_count++;
@@ -83,42 +84,42 @@ static struct dl_memory_cgroup *cgroup_slot(struct dl_memory *m)
 	return oldest;
 }
 
-struct dl_memory_cgroup *dl_memory_cgroup_get(struct dl_memory *m, const struct dl_ev_dmem *in,
-					      uint64_t now_ns)
+struct davy_memory_cgroup *davy_memory_cgroup_get(struct davy_memory *m,
+						  const struct davy_ev_dmem *in, uint64_t now_ns)
 {
-	struct dl_memory_cgroup *c;
+	struct davy_memory_cgroup *c;
 
 	for (size_t i = 0; i < m->cgroup_count; i++) {
 		c = &m->cgroups[i];
-		if (!dl_same_name(c->unit, in->unit) || !dl_same_name(c->region, in->region) ||
-		    !dl_same_name(c->device, in->device))
+		if (!davy_same_name(c->unit, in->unit) || !davy_same_name(c->region, in->region) ||
+		    !davy_same_name(c->device, in->device))
 			continue;
 		c->used_ns = now_ns;
 		return c;
 	}
 	c = cgroup_slot(m);
-	dl_copy_name(c->device, sizeof(c->device), in->device);
-	dl_copy_name(c->region, sizeof(c->region), in->region);
-	dl_copy_name(c->unit, sizeof(c->unit), in->unit);
+	davy_copy_name(c->device, sizeof(c->device), in->device);
+	davy_copy_name(c->region, sizeof(c->region), in->region);
+	davy_copy_name(c->unit, sizeof(c->unit), in->unit);
 	c->used_ns = now_ns;
 	return c;
 }
 
 static size_t set_of(uint32_t pid)
 {
-	return (size_t)((pid * 2654435761u) >> 16) & (DL_MEMORY_CLIENT_SETS - 1);
+	return (size_t)((pid * 2654435761u) >> 16) & (DAVY_MEMORY_CLIENT_SETS - 1);
 }
 
-static struct dl_memory_client *client_get(struct dl_memory *m, uint32_t pid,
-					   const struct dl_ev_client *in, uint64_t now_ns)
+static struct davy_memory_client *client_get(struct davy_memory *m, uint32_t pid,
+					     const struct davy_ev_client *in, uint64_t now_ns)
 {
-	struct dl_memory_client *set = m->clients[set_of(pid)], *victim = &set[0];
+	struct davy_memory_client *set = m->clients[set_of(pid)], *victim = &set[0];
 
-	for (size_t i = 0; i < DL_MEMORY_WAYS; i++)
+	for (size_t i = 0; i < DAVY_MEMORY_WAYS; i++)
 		if (set[i].pid == pid && set[i].client_id == in->client_id &&
-		    dl_same_name(set[i].device, in->device))
+		    davy_same_name(set[i].device, in->device))
 			return &set[i];
-	for (size_t i = 0; i < DL_MEMORY_WAYS && victim->pid; i++)
+	for (size_t i = 0; i < DAVY_MEMORY_WAYS && victim->pid; i++)
 		if (!set[i].pid || set[i].used_ns < victim->used_ns)
 			victim = &set[i];
 	m->evicted_count += victim->pid != 0;
@@ -126,17 +127,17 @@ static struct dl_memory_client *client_get(struct dl_memory *m, uint32_t pid,
 	victim->pid = pid;
 	victim->client_id = in->client_id;
 	victim->grew_ns = now_ns;
-	dl_copy_name(victim->device, sizeof(victim->device), in->device);
+	davy_copy_name(victim->device, sizeof(victim->device), in->device);
 	return victim;
 }
 
-bool dl_memory_settled(const struct dl_memory_client *c, uint64_t now_ns)
+bool davy_memory_settled(const struct davy_memory_client *c, uint64_t now_ns)
 {
 	return c->settled || (c->large && now_ns - c->grew_ns >= SETTLED_NS);
 }
 
 /* A load is the first growth of a client, or the first after it gave most of its memory back. */
-static void take_bytes(struct dl_memory_client *c, uint64_t now_ns, uint64_t bytes, bool fresh)
+static void take_bytes(struct davy_memory_client *c, uint64_t now_ns, uint64_t bytes, bool fresh)
 {
 	bool rested = !fresh && now_ns - c->grew_ns >= SETTLED_NS;
 
@@ -160,7 +161,7 @@ static void take_bytes(struct dl_memory_client *c, uint64_t now_ns, uint64_t byt
 	}
 }
 
-static uint64_t sum_of(const struct dl_ev_client *in)
+static uint64_t sum_of(const struct davy_ev_client *in)
 {
 	uint64_t sum;
 
@@ -170,57 +171,57 @@ static uint64_t sum_of(const struct dl_ev_client *in)
 	return sum < UINT64_MAX / 2 ? sum : UINT64_MAX / 2;
 }
 
-static uint64_t size_of_a_model(const struct dl_memory_device *d)
+static uint64_t size_of_a_model(const struct davy_memory_device *d)
 {
 	uint64_t part;
 
 	if (!d)
 		return CONTEXT;
-	part = (d->now.flags & DL_MEMORY_SHARED ? d->now.host_total : d->now.vram_total) / 16;
+	part = (d->now.flags & DAVY_MEMORY_SHARED ? d->now.host_total : d->now.vram_total) / 16;
 	return part && part < CONTEXT ? part : CONTEXT;
 }
 
-static void apply_client(struct dl_memory *m, const struct dl_event *ev)
+static void apply_client(struct davy_memory *m, const struct davy_event *ev)
 {
-	const struct dl_ev_client *in = &ev->client;
-	struct dl_memory_client *c = client_get(m, ev->pid, in, ev->at_ns);
+	const struct davy_ev_client *in = &ev->client;
+	struct davy_memory_client *c = client_get(m, ev->pid, in, ev->at_ns);
 
 	if (in->gone) {
 		memset(c, 0, sizeof(*c));
 		return;
 	}
 	take_bytes(c, ev->at_ns, sum_of(in), !c->used_ns);
-	c->large = c->bytes >= size_of_a_model(dl_memory_device(m, in->device));
-	dl_low_add(&c->gtt, ev->at_ns, in->gtt, DL_MEMORY_WINDOW_NS);
-	dl_low_add(&c->evicted, ev->at_ns, in->evicted, DL_MEMORY_WINDOW_NS);
+	c->large = c->bytes >= size_of_a_model(davy_memory_device(m, in->device));
+	davy_low_add(&c->gtt, ev->at_ns, in->gtt, DAVY_MEMORY_WINDOW_NS);
+	davy_low_add(&c->evicted, ev->at_ns, in->evicted, DAVY_MEMORY_WINDOW_NS);
 	c->used_ns = ev->at_ns;
 }
 
-static void apply_device(struct dl_memory *m, const struct dl_event *ev)
+static void apply_device(struct davy_memory *m, const struct davy_event *ev)
 {
-	struct dl_memory_device *d = dl_memory_device(m, ev->device.device);
+	struct davy_memory_device *d = davy_memory_device(m, ev->device.device);
 
-	if (!d || ev->device.change != DL_DEVICE_REMOVED)
+	if (!d || ev->device.change != DAVY_DEVICE_REMOVED)
 		return;
 	m->spilling -= d->spill.found_ns != 0;
 	memset(d, 0, sizeof(*d));
 }
 
-void dl_memory_apply(struct dl_memory *m, const struct dl_event *ev)
+void davy_memory_apply(struct davy_memory *m, const struct davy_event *ev)
 {
-	struct dl_memory_device *d;
+	struct davy_memory_device *d;
 
 	switch (ev->kind) {
-	case DL_EV_MEMORY:
+	case DAVY_EV_MEMORY:
 		if (!ev->memory.device[0])
 			break;
 		d = device_get(m, ev->memory.device, ev->at_ns);
 		d->now = ev->memory;
 		break;
-	case DL_EV_CLIENT:
+	case DAVY_EV_CLIENT:
 		apply_client(m, ev);
 		break;
-	case DL_EV_DEVICE:
+	case DAVY_EV_DEVICE:
 		apply_device(m, ev);
 		break;
 	default:
@@ -228,43 +229,42 @@ void dl_memory_apply(struct dl_memory *m, const struct dl_event *ev)
 	}
 }
 
-void dl_memory_forget(struct dl_memory *m, uint32_t pid)
+void davy_memory_forget(struct davy_memory *m, uint32_t pid)
 {
-	struct dl_memory_client *set = m->clients[set_of(pid)];
+	struct davy_memory_client *set = m->clients[set_of(pid)];
 
-	for (size_t i = 0; i < DL_MEMORY_WAYS; i++)
+	for (size_t i = 0; i < DAVY_MEMORY_WAYS; i++)
 		if (set[i].pid == pid)
 			memset(&set[i], 0, sizeof(set[i]));
 }
 
-const struct dl_memory_client *dl_memory_client_of(const struct dl_memory *m, uint32_t pid,
-						   const char *device)
+const struct davy_memory_client *davy_memory_client_of(const struct davy_memory *m, uint32_t pid,
+						       const char *device)
 {
-	const struct dl_memory_client *set = m->clients[set_of(pid)], *most = NULL;
+	const struct davy_memory_client *set = m->clients[set_of(pid)], *most = NULL;
 
-	for (size_t i = 0; pid && i < DL_MEMORY_WAYS; i++)
-		if (set[i].pid == pid && dl_same_name(set[i].device, device) &&
+	for (size_t i = 0; pid && i < DAVY_MEMORY_WAYS; i++)
+		if (set[i].pid == pid && davy_same_name(set[i].device, device) &&
 		    (!most || set[i].bytes > most->bytes))
 			most = &set[i];
 	return most;
 }
 
 /* The client of the device with the largest value above 0. */
-static const struct dl_memory_client *most_of(const struct dl_memory *m, const char *device,
-					      uint64_t (*value)(const struct dl_memory_client *c,
-								uint64_t now_ns,
-								uint64_t within_ns),
-					      uint64_t now_ns, uint64_t within_ns)
+static const struct davy_memory_client *most_of(
+	const struct davy_memory *m, const char *device,
+	uint64_t (*value)(const struct davy_memory_client *c, uint64_t now_ns, uint64_t within_ns),
+	uint64_t now_ns, uint64_t within_ns)
 {
-	const struct dl_memory_client *most = NULL;
+	const struct davy_memory_client *most = NULL;
 	uint64_t best = 0;
 
-	for (size_t i = 0; i < (size_t)DL_MEMORY_CLIENT_SETS * DL_MEMORY_WAYS; i++) {
-		const struct dl_memory_client *c =
-			&m->clients[i / DL_MEMORY_WAYS][i % DL_MEMORY_WAYS];
+	for (size_t i = 0; i < (size_t)DAVY_MEMORY_CLIENT_SETS * DAVY_MEMORY_WAYS; i++) {
+		const struct davy_memory_client *c =
+			&m->clients[i / DAVY_MEMORY_WAYS][i % DAVY_MEMORY_WAYS];
 		uint64_t v = c->pid ? value(c, now_ns, within_ns) : 0;
 
-		if (v <= best || !dl_same_name(c->device, device))
+		if (v <= best || !davy_same_name(c->device, device))
 			continue;
 		best = v;
 		most = c;
@@ -272,54 +272,56 @@ static const struct dl_memory_client *most_of(const struct dl_memory *m, const c
 	return most;
 }
 
-static uint64_t growth_of(const struct dl_memory_client *c, uint64_t now_ns, uint64_t within_ns)
+static uint64_t growth_of(const struct davy_memory_client *c, uint64_t now_ns, uint64_t within_ns)
 {
 	return now_ns - c->grew_ns <= within_ns && c->bytes > c->from ? c->bytes - c->from : 0;
 }
 
-static uint64_t bytes_of(const struct dl_memory_client *c, uint64_t now_ns, uint64_t within_ns)
+static uint64_t bytes_of(const struct davy_memory_client *c, uint64_t now_ns, uint64_t within_ns)
 {
 	(void)now_ns;
 	(void)within_ns;
 	return c->bytes;
 }
 
-static uint64_t spill_of(const struct dl_memory_client *c, uint64_t now_ns, uint64_t within_ns)
+static uint64_t spill_of(const struct davy_memory_client *c, uint64_t now_ns, uint64_t within_ns)
 {
-	uint64_t gtt = dl_low_rise(&c->gtt), evicted = dl_low_rise(&c->evicted);
+	uint64_t gtt = davy_low_rise(&c->gtt), evicted = davy_low_rise(&c->evicted);
 
 	(void)now_ns;
 	(void)within_ns;
 	return gtt > evicted ? gtt : evicted;
 }
 
-const struct dl_memory_client *dl_memory_grower(const struct dl_memory *m, const char *device,
-						uint64_t now_ns, uint64_t within_ns)
+const struct davy_memory_client *davy_memory_grower(const struct davy_memory *m, const char *device,
+						    uint64_t now_ns, uint64_t within_ns)
 {
 	return most_of(m, device, growth_of, now_ns, within_ns);
 }
 
-const struct dl_memory_client *dl_memory_spiller(const struct dl_memory *m, const char *device)
+const struct davy_memory_client *davy_memory_spiller(const struct davy_memory *m,
+						     const char *device)
 {
 	return most_of(m, device, spill_of, 0, 0);
 }
 
-const struct dl_memory_client *dl_memory_largest(const struct dl_memory *m, const char *device)
+const struct davy_memory_client *davy_memory_largest(const struct davy_memory *m,
+						     const char *device)
 {
 	return most_of(m, device, bytes_of, 0, 0);
 }
 
-const struct dl_memory_client *dl_memory_largest_but(const struct dl_memory *m, const char *device,
-						     uint32_t pid)
+const struct davy_memory_client *davy_memory_largest_but(const struct davy_memory *m,
+							 const char *device, uint32_t pid)
 {
-	const struct dl_memory_client *most = NULL;
+	const struct davy_memory_client *most = NULL;
 
-	for (size_t i = 0; i < (size_t)DL_MEMORY_CLIENT_SETS * DL_MEMORY_WAYS; i++) {
-		const struct dl_memory_client *c =
-			&m->clients[i / DL_MEMORY_WAYS][i % DL_MEMORY_WAYS];
+	for (size_t i = 0; i < (size_t)DAVY_MEMORY_CLIENT_SETS * DAVY_MEMORY_WAYS; i++) {
+		const struct davy_memory_client *c =
+			&m->clients[i / DAVY_MEMORY_WAYS][i % DAVY_MEMORY_WAYS];
 
 		if (c->pid && c->pid != pid && c->bytes > (most ? most->bytes : 0) &&
-		    dl_same_name(c->device, device))
+		    davy_same_name(c->device, device))
 			most = c;
 	}
 	return most;

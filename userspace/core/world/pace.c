@@ -3,27 +3,27 @@
 
 #include <string.h>
 
-#define LEARN_NS    DL_NS_PER_S
+#define LEARN_NS    DAVY_NS_PER_S
 #define SAMPLES_MIN 8 /* before anything is usual */
 #define SLOW_TOKENS 2 /* samples in a row; the engine's own count is even */
 #define SLOW_GRAPHS 8 /* a prompt's graphs are longer than a token's, and come together */
-#define GAP_MIN_NS  (100 * DL_NS_PER_MS)
-#define GAP_MAX_NS  (30 * DL_NS_PER_S)
+#define GAP_MIN_NS  (100 * DAVY_NS_PER_MS)
+#define GAP_MAX_NS  (30 * DAVY_NS_PER_S)
 #define NO_SAMPLE   UINT32_MAX
 
-static struct dl_pace *set_of(struct dl_paces *paces, uint32_t pid)
+static struct davy_pace *set_of(struct davy_paces *paces, uint32_t pid)
 {
-	return paces->pace[(size_t)((pid * 2654435761u) >> 16) & (DL_PACE_SETS - 1)];
+	return paces->pace[(size_t)((pid * 2654435761u) >> 16) & (DAVY_PACE_SETS - 1)];
 }
 
-static struct dl_pace *get(struct dl_paces *paces, uint32_t pid, uint64_t now_ns)
+static struct davy_pace *get(struct davy_paces *paces, uint32_t pid, uint64_t now_ns)
 {
-	struct dl_pace *set = set_of(paces, pid), *victim = &set[0];
+	struct davy_pace *set = set_of(paces, pid), *victim = &set[0];
 
-	for (size_t i = 0; i < DL_PACE_WAYS; i++)
+	for (size_t i = 0; i < DAVY_PACE_WAYS; i++)
 		if (set[i].pid == pid)
 			return &set[i];
-	for (size_t i = 0; i < DL_PACE_WAYS && victim->pid; i++)
+	for (size_t i = 0; i < DAVY_PACE_WAYS && victim->pid; i++)
 		if (!set[i].pid || set[i].used_ns < victim->used_ns)
 			victim = &set[i];
 	memset(victim, 0, sizeof(*victim));
@@ -32,19 +32,19 @@ static struct dl_pace *get(struct dl_paces *paces, uint32_t pid, uint64_t now_ns
 	return victim;
 }
 
-void dl_pace_forget(struct dl_paces *paces, uint32_t pid)
+void davy_pace_forget(struct davy_paces *paces, uint32_t pid)
 {
-	struct dl_pace *set = set_of(paces, pid);
+	struct davy_pace *set = set_of(paces, pid);
 
-	for (size_t i = 0; i < DL_PACE_WAYS; i++)
+	for (size_t i = 0; i < DAVY_PACE_WAYS; i++)
 		if (set[i].pid == pid)
 			memset(&set[i], 0, sizeof(set[i]));
 }
 
-static uint32_t usual(const struct dl_pace *p)
+static uint32_t usual(const struct davy_pace *p)
 {
-	uint32_t sorted[DL_PACE_SAMPLES];
-	uint32_t count = p->count < DL_PACE_SAMPLES ? p->count : DL_PACE_SAMPLES;
+	uint32_t sorted[DAVY_PACE_SAMPLES];
+	uint32_t count = p->count < DAVY_PACE_SAMPLES ? p->count : DAVY_PACE_SAMPLES;
 
 	if (count < SAMPLES_MIN)
 		return 0;
@@ -59,7 +59,7 @@ static uint32_t usual(const struct dl_pace *p)
 }
 
 /* Tokens made in 1000 s; only between two looks at a busy engine that computed no prompt. */
-static uint32_t of_tokens(struct dl_pace *p, const struct dl_ev_progress *in, uint64_t now_ns)
+static uint32_t of_tokens(struct davy_pace *p, const struct davy_ev_progress *in, uint64_t now_ns)
 {
 	uint64_t gap_ns = now_ns - p->told_ns, made, speed = NO_SAMPLE;
 
@@ -71,7 +71,7 @@ static uint32_t of_tokens(struct dl_pace *p, const struct dl_ev_progress *in, ui
 	if (p->told_ns && gap_ns <= GAP_MAX_NS && p->busy_slots && in->busy_slots &&
 	    in->prompt_count == p->prompt_count && in->generated_count >= p->generated_count &&
 	    made <= UINT32_MAX)
-		speed = made * 1000000 / (gap_ns / DL_NS_PER_MS);
+		speed = made * 1000000 / (gap_ns / DAVY_NS_PER_MS);
 	p->told_ns = now_ns ? now_ns : 1;
 	p->prompt_count = in->prompt_count;
 	p->generated_count = in->generated_count;
@@ -79,34 +79,34 @@ static uint32_t of_tokens(struct dl_pace *p, const struct dl_ev_progress *in, ui
 	return speed < NO_SAMPLE ? (uint32_t)speed : NO_SAMPLE;
 }
 
-static uint32_t of_graph(struct dl_pace *p, const struct dl_ev_graph *in)
+static uint32_t of_graph(struct davy_pace *p, const struct davy_ev_graph *in)
 {
 	uint64_t speed;
 
 	if (p->told_ns || in->graph_count == p->graph_count || !in->last_ns)
 		return NO_SAMPLE;
 	p->graph_count = in->graph_count;
-	speed = 1000 * DL_NS_PER_S / in->last_ns;
+	speed = 1000 * DAVY_NS_PER_S / in->last_ns;
 	return speed < NO_SAMPLE ? (uint32_t)speed : NO_SAMPLE - 1;
 }
 
-static void learn_sample(struct dl_pace *p, uint32_t speed, uint64_t now_ns)
+static void learn_sample(struct davy_pace *p, uint32_t speed, uint64_t now_ns)
 {
 	if (!speed || (p->count && now_ns - p->learned_ns < LEARN_NS))
 		return;
-	p->sample[p->count % DL_PACE_SAMPLES] = speed;
-	p->count = p->count + 1 < 2 * DL_PACE_SAMPLES ? p->count + 1 : DL_PACE_SAMPLES;
+	p->sample[p->count % DAVY_PACE_SAMPLES] = speed;
+	p->count = p->count + 1 < 2 * DAVY_PACE_SAMPLES ? p->count + 1 : DAVY_PACE_SAMPLES;
 	p->learned_ns = now_ns;
 }
 
-uint32_t dl_pace_take(struct dl_paces *paces, const struct dl_event *ev, bool learn,
-		      uint32_t slow_permille)
+uint32_t davy_pace_take(struct davy_paces *paces, const struct davy_event *ev, bool learn,
+			uint32_t slow_permille)
 {
-	struct dl_pace *p = get(paces, ev->pid, ev->at_ns);
+	struct davy_pace *p = get(paces, ev->pid, ev->at_ns);
 	uint32_t speed, median, permille, enough;
 
 	p->used_ns = ev->at_ns;
-	if (ev->kind == DL_EV_PROGRESS)
+	if (ev->kind == DAVY_EV_PROGRESS)
 		speed = of_tokens(p, &ev->progress, ev->at_ns);
 	else
 		speed = of_graph(p, &ev->graph);

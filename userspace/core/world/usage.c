@@ -3,48 +3,49 @@
 
 #include <string.h>
 
-#define WINDOW_NS   (5 * DL_NS_PER_S) /* engine time is that of the last one to two windows */
-#define CLIENTS_MAX 64		      /* processes of one device; the rest is told as one */
-#define MOST	    500		      /* permille that make a culprit */
+#define WINDOW_NS   (5 * DAVY_NS_PER_S) /* engine time is that of the last one to two windows */
+#define CLIENTS_MAX 64			/* processes of one device; the rest is told as one */
+#define MOST	    500			/* permille that make a culprit */
 
-static struct dl_use *find(struct dl_world *w, const char *device, uint32_t pid, uint64_t client)
+static struct davy_use *find(struct davy_world *w, const char *device, uint32_t pid,
+			     uint64_t client)
 {
-	for (size_t i = 0; i < DL_WORLD_USES; i++) {
-		struct dl_use *u = &w->uses[i];
+	for (size_t i = 0; i < DAVY_WORLD_USES; i++) {
+		struct davy_use *u = &w->uses[i];
 
-		if (u->pid == pid && u->client_id == client && dl_same_name(u->device, device))
+		if (u->pid == pid && u->client_id == client && davy_same_name(u->device, device))
 			return u;
 	}
 	return NULL;
 }
 
-static struct dl_use *get(struct dl_world *w, const char *device, uint32_t pid, uint64_t client)
+static struct davy_use *get(struct davy_world *w, const char *device, uint32_t pid, uint64_t client)
 {
-	struct dl_use *known = find(w, device, pid, client), *victim = &w->uses[0];
+	struct davy_use *known = find(w, device, pid, client), *victim = &w->uses[0];
 
 	if (known)
 		return known;
-	for (size_t i = 0; i < DL_WORLD_USES && victim->pid; i++)
+	for (size_t i = 0; i < DAVY_WORLD_USES && victim->pid; i++)
 		if (!w->uses[i].pid || w->uses[i].used_ns < victim->used_ns)
 			victim = &w->uses[i];
 	w->evicted_count += victim->pid != 0;
 	memset(victim, 0, sizeof(*victim));
 	victim->pid = pid;
 	victim->client_id = client;
-	dl_copy_name(victim->device, sizeof(victim->device), device);
+	davy_copy_name(victim->device, sizeof(victim->device), device);
 	return victim;
 }
 
-static void forget(struct dl_world *w, const char *device, uint32_t pid, uint64_t client)
+static void forget(struct davy_world *w, const char *device, uint32_t pid, uint64_t client)
 {
-	struct dl_use *u = find(w, device, pid, client);
+	struct davy_use *u = find(w, device, pid, client);
 
 	if (u)
 		memset(u, 0, sizeof(*u));
 }
 
 /* A counter that goes back is another's, and begins anew. */
-static void busy(struct dl_use *u, uint64_t busy_ns, uint64_t now_ns)
+static void busy(struct davy_use *u, uint64_t busy_ns, uint64_t now_ns)
 {
 	if (!u->used_ns || busy_ns < u->busy_ns) {
 		u->window_ns[0] = u->window_ns[1] = now_ns;
@@ -59,10 +60,10 @@ static void busy(struct dl_use *u, uint64_t busy_ns, uint64_t now_ns)
 	u->used_ns = now_ns;
 }
 
-static void client(struct dl_world *w, const struct dl_event *ev)
+static void client(struct davy_world *w, const struct davy_event *ev)
 {
-	const struct dl_ev_client *c = &ev->client;
-	struct dl_use *u;
+	const struct davy_ev_client *c = &ev->client;
+	struct davy_use *u;
 
 	if (c->gone) {
 		forget(w, c->device, ev->pid, c->client_id);
@@ -73,10 +74,10 @@ static void client(struct dl_world *w, const struct dl_event *ev)
 	u->memory_bytes = c->vram + c->gtt + c->system;
 }
 
-static void kfd(struct dl_world *w, const struct dl_event *ev)
+static void kfd(struct davy_world *w, const struct davy_event *ev)
 {
-	const struct dl_ev_kfd_use *k = &ev->kfd_use;
-	struct dl_use *u;
+	const struct davy_ev_kfd_use *k = &ev->kfd_use;
+	struct davy_use *u;
 
 	if (k->gone) {
 		forget(w, k->device, ev->pid, 0);
@@ -87,17 +88,17 @@ static void kfd(struct dl_world *w, const struct dl_event *ev)
 	u->memory_bytes = k->vram;
 }
 
-void dl_uses_apply(struct dl_world *w, const struct dl_event *ev)
+void davy_uses_apply(struct davy_world *w, const struct davy_event *ev)
 {
-	if (ev->kind == DL_EV_CLIENT)
+	if (ev->kind == DAVY_EV_CLIENT)
 		client(w, ev);
-	else if (ev->kind == DL_EV_KFD_USE)
+	else if (ev->kind == DAVY_EV_KFD_USE)
 		kfd(w, ev);
 }
 
-void dl_uses_forget(struct dl_world *w, uint32_t pid)
+void davy_uses_forget(struct davy_world *w, uint32_t pid)
 {
-	for (size_t i = 0; i < DL_WORLD_USES; i++)
+	for (size_t i = 0; i < DAVY_WORLD_USES; i++)
 		if (w->uses[i].pid == pid)
 			memset(&w->uses[i], 0, sizeof(w->uses[i]));
 }
@@ -122,18 +123,18 @@ static struct sum *sum_of(struct sum *list, size_t *count, uint32_t pid)
 	return &list[(*count)++];
 }
 
-static size_t sum_up(const struct dl_world *w, const char *device, uint64_t now_ns,
+static size_t sum_up(const struct davy_world *w, const char *device, uint64_t now_ns,
 		     struct sum list[CLIENTS_MAX])
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < DL_WORLD_USES; i++) {
-		const struct dl_use *u = &w->uses[i];
-		uint64_t span_ms = (now_ns - u->window_ns[1]) / DL_NS_PER_MS;
-		uint64_t busy_ms = (u->busy_ns - u->window_busy_ns[1]) / DL_NS_PER_MS;
+	for (size_t i = 0; i < DAVY_WORLD_USES; i++) {
+		const struct davy_use *u = &w->uses[i];
+		uint64_t span_ms = (now_ns - u->window_ns[1]) / DAVY_NS_PER_MS;
+		uint64_t busy_ms = (u->busy_ns - u->window_busy_ns[1]) / DAVY_NS_PER_MS;
 		struct sum *s;
 
-		if (!u->pid || !dl_same_name(u->device, device))
+		if (!u->pid || !davy_same_name(u->device, device))
 			continue;
 		s = sum_of(list, &count, u->pid);
 		if (!s)
@@ -161,13 +162,13 @@ static uint16_t permille(uint64_t part, uint64_t whole)
 	return (uint16_t)(whole ? part * 1000 / whole : 0);
 }
 
-static uint16_t larger(const struct dl_share *s)
+static uint16_t larger(const struct davy_share *s)
 {
 	return s->memory_permille > s->engine_permille ? s->memory_permille : s->engine_permille;
 }
 
 /* Largest first, by insertion: a handful. */
-static void insert(struct dl_share *list, size_t count, const struct dl_share *share)
+static void insert(struct davy_share *list, size_t count, const struct davy_share *share)
 {
 	size_t at = count;
 
@@ -177,7 +178,7 @@ static void insert(struct dl_share *list, size_t count, const struct dl_share *s
 	list[at] = *share;
 }
 
-static void add(struct dl_share *sum, const struct dl_share *share)
+static void add(struct davy_share *sum, const struct davy_share *share)
 {
 	sum->memory_bytes += share->memory_bytes;
 	sum->memory_permille = (uint16_t)(sum->memory_permille + share->memory_permille);
@@ -185,9 +186,9 @@ static void add(struct dl_share *sum, const struct dl_share *share)
 }
 
 /* The last place is for all that find none of their own. */
-static void tell(struct dl_plan *plan, const struct dl_share *list, size_t count)
+static void tell(struct davy_plan *plan, const struct davy_share *list, size_t count)
 {
-	size_t named = count > DL_PLAN_SHARES ? DL_PLAN_SHARES - 1 : count;
+	size_t named = count > DAVY_PLAN_SHARES ? DAVY_PLAN_SHARES - 1 : count;
 
 	plan->share_count = (uint32_t)named;
 	memcpy(plan->shares, list, named * sizeof(*list));
@@ -199,30 +200,30 @@ static void tell(struct dl_plan *plan, const struct dl_share *list, size_t count
 }
 
 /* Time makes the culprit of a job that is late, memory that of a device that is full. */
-static uint16_t what_is_short(const struct dl_plan *plan, const struct dl_share *share)
+static uint16_t what_is_short(const struct davy_plan *plan, const struct davy_share *share)
 {
 	switch (plan->hazard) {
-	case DL_HZ_JOB_STALL:
-	case DL_HZ_JOB_HEADROOM:
-	case DL_HZ_RESET:
+	case DAVY_HZ_JOB_STALL:
+	case DAVY_HZ_JOB_HEADROOM:
+	case DAVY_HZ_RESET:
 		return share->engine_permille;
-	case DL_HZ_EVICTION_STORM:
-	case DL_HZ_ALLOC_FAILURE:
-	case DL_HZ_SILENT_SPILL:
-	case DL_HZ_EXHAUSTION:
+	case DAVY_HZ_EVICTION_STORM:
+	case DAVY_HZ_ALLOC_FAILURE:
+	case DAVY_HZ_SILENT_SPILL:
+	case DAVY_HZ_EXHAUSTION:
 		return share->memory_permille;
 	default:
 		return 0;
 	}
 }
 
-static void accuse(struct dl_plan *plan)
+static void accuse(struct davy_plan *plan)
 {
-	const struct dl_share *most = NULL;
+	const struct davy_share *most = NULL;
 	uint16_t most_permille = 0, own_permille = 0;
 
 	for (size_t i = 0; i < plan->share_count; i++) {
-		const struct dl_share *s = &plan->shares[i];
+		const struct davy_share *s = &plan->shares[i];
 		uint16_t value = what_is_short(plan, s);
 
 		if (s->pid == plan->pid)
@@ -237,9 +238,9 @@ static void accuse(struct dl_plan *plan)
 		plan->culprit_pid = most->pid;
 }
 
-void dl_plan_shares(const struct dl_world *w, struct dl_plan *plan, uint64_t now_ns)
+void davy_plan_shares(const struct davy_world *w, struct davy_plan *plan, uint64_t now_ns)
 {
-	struct dl_share shares[CLIENTS_MAX];
+	struct davy_share shares[CLIENTS_MAX];
 	struct sum list[CLIENTS_MAX];
 	size_t count = plan->device[0] ? sum_up(w, plan->device, now_ns, list) : 0;
 	uint64_t memory = 0, time = 0;
@@ -249,7 +250,7 @@ void dl_plan_shares(const struct dl_world *w, struct dl_plan *plan, uint64_t now
 		time += list[i].busy;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct dl_share share = {
+		struct davy_share share = {
 			.pid = list[i].pid,
 			.memory_permille = permille(list[i].memory_bytes, memory),
 			.engine_permille = permille(list[i].busy, time),

@@ -13,19 +13,19 @@ static size_t set_of(uint32_t key, size_t sets)
 	return (size_t)((key * 2654435761u) >> 16) & (sets - 1);
 }
 
-struct dl_process *dl_world_process(struct dl_world *w, uint32_t pid)
+struct davy_process *davy_world_process(struct davy_world *w, uint32_t pid)
 {
-	struct dl_process *set = w->processes[set_of(pid, DL_WORLD_PROCESS_SETS)];
+	struct davy_process *set = w->processes[set_of(pid, DAVY_WORLD_PROCESS_SETS)];
 
-	for (size_t i = 0; pid && i < DL_WORLD_WAYS; i++)
+	for (size_t i = 0; pid && i < DAVY_WORLD_WAYS; i++)
 		if (set[i].pid == pid)
 			return &set[i];
 	return NULL;
 }
 
-struct dl_process *dl_world_process_next(struct dl_world *w, size_t *at)
+struct davy_process *davy_world_process_next(struct davy_world *w, size_t *at)
 {
-	while (*at < DL_WORLD_PROCESSES) {
+	while (*at < DAVY_WORLD_PROCESSES) {
 		uint64_t rest = w->process_map[*at / 64] >> *at % 64;
 
 		if (!rest) {
@@ -33,12 +33,12 @@ struct dl_process *dl_world_process_next(struct dl_world *w, size_t *at)
 			continue;
 		}
 		*at += (size_t)__builtin_ctzll(rest) + 1;
-		return &w->processes[(*at - 1) / DL_WORLD_WAYS][(*at - 1) % DL_WORLD_WAYS];
+		return &w->processes[(*at - 1) / DAVY_WORLD_WAYS][(*at - 1) % DAVY_WORLD_WAYS];
 	}
 	return NULL;
 }
 
-static void mark(struct dl_world *w, const struct dl_process *p, bool used)
+static void mark(struct davy_world *w, const struct davy_process *p, bool used)
 {
 	size_t at = (size_t)(p - &w->processes[0][0]);
 	uint64_t bit = (uint64_t)1 << at % 64;
@@ -49,11 +49,11 @@ static void mark(struct dl_world *w, const struct dl_process *p, bool used)
 		w->process_map[at / 64] &= ~bit;
 }
 
-static size_t process_count(const struct dl_process *set, uint32_t uid)
+static size_t process_count(const struct davy_process *set, uint32_t uid)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < DL_WORLD_WAYS; i++)
+	for (size_t i = 0; i < DAVY_WORLD_WAYS; i++)
 		count += set[i].pid && !set[i].workload && set[i].uid == uid;
 	return count;
 }
@@ -62,8 +62,8 @@ static size_t process_count(const struct dl_process *set, uint32_t uid)
  * A process with a workload outlives any without one. Among these the user with the most loses the
  * oldest of its own; the newcomer's user counts one more.
  */
-static bool process_goes_before(const struct dl_process *set, const struct dl_process *a,
-				const struct dl_process *b, uint32_t newcomer)
+static bool process_goes_before(const struct davy_process *set, const struct davy_process *a,
+				const struct davy_process *b, uint32_t newcomer)
 {
 	size_t a_count = process_count(set, a->uid) + (a->uid == newcomer);
 	size_t b_count = process_count(set, b->uid) + (b->uid == newcomer);
@@ -75,19 +75,19 @@ static bool process_goes_before(const struct dl_process *set, const struct dl_pr
 	return a->used_ns < b->used_ns;
 }
 
-struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint32_t uid,
-					uint64_t now_ns)
+struct davy_process *davy_world_process_get(struct davy_world *w, uint32_t pid, uint32_t uid,
+					    uint64_t now_ns)
 {
-	struct dl_process *set = w->processes[set_of(pid, DL_WORLD_PROCESS_SETS)];
-	struct dl_process *victim = &set[0];
-	struct dl_process *known = dl_world_process(w, pid);
+	struct davy_process *set = w->processes[set_of(pid, DAVY_WORLD_PROCESS_SETS)];
+	struct davy_process *victim = &set[0];
+	struct davy_process *known = davy_world_process(w, pid);
 
 	assert(pid);
 	if (known) {
 		known->used_ns = now_ns;
 		return known;
 	}
-	for (size_t i = 1; i < DL_WORLD_WAYS && victim->pid; i++)
+	for (size_t i = 1; i < DAVY_WORLD_WAYS && victim->pid; i++)
 		if (!set[i].pid || process_goes_before(set, &set[i], victim, uid))
 			victim = &set[i];
 	if (victim->pid)
@@ -100,28 +100,28 @@ struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint32
 	return victim;
 }
 
-struct dl_client *dl_world_client(struct dl_world *w, uint32_t pasid)
+struct davy_client *davy_world_client(struct davy_world *w, uint32_t pasid)
 {
-	struct dl_client *set = w->clients[set_of(pasid, DL_WORLD_CLIENT_SETS)];
+	struct davy_client *set = w->clients[set_of(pasid, DAVY_WORLD_CLIENT_SETS)];
 
-	for (size_t i = 0; pasid && i < DL_WORLD_WAYS; i++)
+	for (size_t i = 0; pasid && i < DAVY_WORLD_WAYS; i++)
 		if (set[i].pasid == pasid)
 			return &set[i];
 	return NULL;
 }
 
-struct dl_client *dl_world_client_get(struct dl_world *w, uint32_t pasid, uint64_t now_ns)
+struct davy_client *davy_world_client_get(struct davy_world *w, uint32_t pasid, uint64_t now_ns)
 {
-	struct dl_client *set = w->clients[set_of(pasid, DL_WORLD_CLIENT_SETS)];
-	struct dl_client *victim = &set[0];
-	struct dl_client *known = dl_world_client(w, pasid);
+	struct davy_client *set = w->clients[set_of(pasid, DAVY_WORLD_CLIENT_SETS)];
+	struct davy_client *victim = &set[0];
+	struct davy_client *known = davy_world_client(w, pasid);
 
 	assert(pasid);
 	if (known) {
 		known->used_ns = now_ns;
 		return known;
 	}
-	for (size_t i = 0; i < DL_WORLD_WAYS && victim->pasid; i++)
+	for (size_t i = 0; i < DAVY_WORLD_WAYS && victim->pasid; i++)
 		if (!set[i].pasid || set[i].used_ns < victim->used_ns)
 			victim = &set[i];
 	if (victim->pasid)
@@ -132,23 +132,23 @@ struct dl_client *dl_world_client_get(struct dl_world *w, uint32_t pasid, uint64
 	return victim;
 }
 
-struct dl_workload *dl_world_workload(struct dl_world *w, uint32_t id)
+struct davy_workload *davy_world_workload(struct davy_world *w, uint32_t id)
 {
-	for (size_t i = 0; id && w->workload_count && i < DL_WORLD_WORKLOADS; i++)
+	for (size_t i = 0; id && w->workload_count && i < DAVY_WORLD_WORKLOADS; i++)
 		if (w->workloads[i].id == id)
 			return &w->workloads[i];
 	return NULL;
 }
 
-struct dl_workload *dl_world_workload_get(struct dl_world *w, uint32_t id, uint64_t now_ns)
+struct davy_workload *davy_world_workload_get(struct davy_world *w, uint32_t id, uint64_t now_ns)
 {
-	struct dl_workload *victim = &w->workloads[0];
-	struct dl_workload *known = dl_world_workload(w, id);
+	struct davy_workload *victim = &w->workloads[0];
+	struct davy_workload *known = davy_world_workload(w, id);
 
 	assert(id);
 	if (known)
 		return known;
-	for (size_t i = 0; i < DL_WORLD_WORKLOADS && victim->id; i++)
+	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS && victim->id; i++)
 		if (!w->workloads[i].id || w->workloads[i].used_ns < victim->used_ns)
 			victim = &w->workloads[i];
 	if (victim->id)
@@ -161,15 +161,16 @@ struct dl_workload *dl_world_workload_get(struct dl_world *w, uint32_t id, uint6
 	return victim;
 }
 
-struct dl_ring_state *dl_world_ring_get(struct dl_world *w, const char *device, const char *ring,
-					uint64_t now_ns)
+struct davy_ring_state *davy_world_ring_get(struct davy_world *w, const char *device,
+					    const char *ring, uint64_t now_ns)
 {
-	struct dl_ring_state *victim = &w->rings[0];
+	struct davy_ring_state *victim = &w->rings[0];
 
-	for (size_t i = 0; i < DL_WORLD_RINGS; i++) {
-		struct dl_ring_state *r = &w->rings[i];
+	for (size_t i = 0; i < DAVY_WORLD_RINGS; i++) {
+		struct davy_ring_state *r = &w->rings[i];
 
-		if (r->used_ns && dl_same_name(r->ring, ring) && dl_same_name(r->device, device)) {
+		if (r->used_ns && davy_same_name(r->ring, ring) &&
+		    davy_same_name(r->device, device)) {
 			r->used_ns = now_ns;
 			return r;
 		}
@@ -178,22 +179,23 @@ struct dl_ring_state *dl_world_ring_get(struct dl_world *w, const char *device, 
 	}
 	w->evicted_count += victim->used_ns != 0;
 	memset(victim, 0, sizeof(*victim));
-	dl_copy_name(victim->device, sizeof(victim->device), device);
-	dl_copy_name(victim->ring, sizeof(victim->ring), ring);
+	davy_copy_name(victim->device, sizeof(victim->device), device);
+	davy_copy_name(victim->ring, sizeof(victim->ring), ring);
 	victim->used_ns = now_ns;
 	return victim;
 }
 
-struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device,
-					  uint32_t evictor_pid, uint32_t owner_pid, uint64_t now_ns)
+struct davy_mover_state *davy_world_mover_get(struct davy_world *w, const char *device,
+					      uint32_t evictor_pid, uint32_t owner_pid,
+					      uint64_t now_ns)
 {
-	struct dl_mover_state *victim = &w->movers[0];
+	struct davy_mover_state *victim = &w->movers[0];
 
-	for (size_t i = 0; i < DL_WORLD_MOVERS; i++) {
-		struct dl_mover_state *m = &w->movers[i];
+	for (size_t i = 0; i < DAVY_WORLD_MOVERS; i++) {
+		struct davy_mover_state *m = &w->movers[i];
 
 		if (m->used_ns && m->evictor_pid == evictor_pid && m->owner_pid == owner_pid &&
-		    dl_same_name(m->device, device)) {
+		    davy_same_name(m->device, device)) {
 			m->used_ns = now_ns;
 			return m;
 		}
@@ -202,22 +204,22 @@ struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device
 	}
 	w->evicted_count += victim->used_ns != 0;
 	memset(victim, 0, sizeof(*victim));
-	dl_copy_name(victim->device, sizeof(victim->device), device);
+	davy_copy_name(victim->device, sizeof(victim->device), device);
 	victim->evictor_pid = evictor_pid;
 	victim->owner_pid = owner_pid;
 	victim->used_ns = now_ns;
 	return victim;
 }
 
-struct dl_alloc_state *dl_world_alloc_get(struct dl_world *w, const char *device, uint32_t pid,
-					  uint64_t now_ns)
+struct davy_alloc_state *davy_world_alloc_get(struct davy_world *w, const char *device,
+					      uint32_t pid, uint64_t now_ns)
 {
-	struct dl_alloc_state *victim = &w->allocs[0];
+	struct davy_alloc_state *victim = &w->allocs[0];
 
-	for (size_t i = 0; i < DL_WORLD_ALLOCS; i++) {
-		struct dl_alloc_state *a = &w->allocs[i];
+	for (size_t i = 0; i < DAVY_WORLD_ALLOCS; i++) {
+		struct davy_alloc_state *a = &w->allocs[i];
 
-		if (a->used_ns && a->pid == pid && dl_same_name(a->device, device)) {
+		if (a->used_ns && a->pid == pid && davy_same_name(a->device, device)) {
 			a->used_ns = now_ns;
 			return a;
 		}
@@ -226,28 +228,29 @@ struct dl_alloc_state *dl_world_alloc_get(struct dl_world *w, const char *device
 	}
 	w->evicted_count += victim->used_ns != 0;
 	memset(victim, 0, sizeof(*victim));
-	dl_copy_name(victim->device, sizeof(victim->device), device);
+	davy_copy_name(victim->device, sizeof(victim->device), device);
 	victim->pid = pid;
 	victim->used_ns = now_ns;
 	return victim;
 }
 
-const struct dl_device_state *dl_world_device(const struct dl_world *w, const char *device)
+const struct davy_device_state *davy_world_device(const struct davy_world *w, const char *device)
 {
-	for (size_t i = 0; device[0] && i < DL_WORLD_DEVICES; i++)
-		if (w->devices[i].used_ns && dl_same_name(w->devices[i].device, device))
+	for (size_t i = 0; device[0] && i < DAVY_WORLD_DEVICES; i++)
+		if (w->devices[i].used_ns && davy_same_name(w->devices[i].device, device))
 			return &w->devices[i];
 	return NULL;
 }
 
-struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *device, uint64_t now_ns)
+struct davy_device_state *davy_world_device_get(struct davy_world *w, const char *device,
+						uint64_t now_ns)
 {
-	struct dl_device_state *victim = &w->devices[0];
+	struct davy_device_state *victim = &w->devices[0];
 
-	for (size_t i = 0; i < DL_WORLD_DEVICES; i++) {
-		struct dl_device_state *d = &w->devices[i];
+	for (size_t i = 0; i < DAVY_WORLD_DEVICES; i++) {
+		struct davy_device_state *d = &w->devices[i];
 
-		if (d->used_ns && dl_same_name(d->device, device)) {
+		if (d->used_ns && davy_same_name(d->device, device)) {
 			d->used_ns = now_ns;
 			return d;
 		}
@@ -256,35 +259,35 @@ struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *devi
 	}
 	w->evicted_count += victim->used_ns != 0;
 	memset(victim, 0, sizeof(*victim));
-	dl_copy_name(victim->device, sizeof(victim->device), device);
+	davy_copy_name(victim->device, sizeof(victim->device), device);
 	victim->used_ns = now_ns;
 	return victim;
 }
 
 /* What is kept of a process beside its entry. */
-static void forget_belongings(struct dl_world *w, uint32_t pid)
+static void forget_belongings(struct davy_world *w, uint32_t pid)
 {
-	dl_signs_forget(w, pid);
-	dl_uses_forget(w, pid);
-	dl_memory_forget(&w->memory, pid);
-	dl_pace_forget(&w->paces, pid);
+	davy_signs_forget(w, pid);
+	davy_uses_forget(w, pid);
+	davy_memory_forget(&w->memory, pid);
+	davy_pace_forget(&w->paces, pid);
 }
 
 /* A pid that starts at another time is another process: nothing of the old one may cling to it. */
-static void apply_process(struct dl_world *w, const struct dl_event *ev)
+static void apply_process(struct davy_world *w, const struct davy_event *ev)
 {
-	const struct dl_ev_process *in = &ev->process;
-	struct dl_process *p = dl_world_process_get(w, ev->pid, 0, ev->at_ns);
-	struct dl_workload *work = dl_world_workload(w, in->workload);
+	const struct davy_ev_process *in = &ev->process;
+	struct davy_process *p = davy_world_process_get(w, ev->pid, 0, ev->at_ns);
+	struct davy_workload *work = davy_world_workload(w, in->workload);
 
 	if (p->start_ticks != in->start_ticks) {
 		if (p->start_ticks) /* whose end is told late, or was lost */
 			forget_belongings(w, ev->pid);
-		*p = (struct dl_process){ .pid = ev->pid, .uid = p->uid };
+		*p = (struct davy_process){ .pid = ev->pid, .uid = p->uid };
 		p->start_ticks = in->start_ticks;
 	}
 	if (p->engine != in->engine) { /* an exec keeps pid and start time, and nothing else */
-		p->backend = DL_BACKEND_UNKNOWN;
+		p->backend = DAVY_BACKEND_UNKNOWN;
 		p->port = 0;
 		p->ubatch = p->slot_context = p->context_size = p->parallel = 0;
 		memset(p->device, 0, sizeof(p->device));
@@ -299,19 +302,20 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 	p->flags = in->flags;
 	p->gpu_layers = in->gpu_layers;
 	p->layer_count = in->layer_count;
-	p->cache_type = dl_same_name(in->cache_k, in->cache_v) ? dl_cache_named(in->cache_k) : 0;
+	p->cache_type =
+		davy_same_name(in->cache_k, in->cache_v) ? davy_cache_named(in->cache_k) : 0;
 	p->model_bytes = in->model_bytes;
 	p->workload = in->workload;
 	p->engine = in->engine;
-	if (in->backend != DL_BACKEND_UNKNOWN || !p->backend)
+	if (in->backend != DAVY_BACKEND_UNKNOWN || !p->backend)
 		p->backend = in->backend;
 	if (in->port)
 		p->port = in->port;
-	dl_copy_name(p->comm, sizeof(p->comm), in->comm);
+	davy_copy_name(p->comm, sizeof(p->comm), in->comm);
 	if (in->device[0])
-		dl_copy_name(p->device, sizeof(p->device), in->device);
+		davy_copy_name(p->device, sizeof(p->device), in->device);
 	if (in->model[0])
-		dl_copy_name(p->model, sizeof(p->model), in->model);
+		davy_copy_name(p->model, sizeof(p->model), in->model);
 	if (in->ubatch)
 		p->ubatch = in->ubatch;
 	if (in->context_size)
@@ -322,18 +326,18 @@ static void apply_process(struct dl_world *w, const struct dl_event *ev)
 		p->slot_context = in->context_size / (in->parallel ? in->parallel : 1);
 	if (!work || work->pid != ev->pid)
 		return;
-	if (in->port && !(in->flags & DL_PROCESS_PORT_ASSUMED))
+	if (in->port && !(in->flags & DAVY_PROCESS_PORT_ASSUMED))
 		work->port = in->port; /* given or seen, and no engine's mere default */
-	if (p->backend != DL_BACKEND_UNKNOWN)
+	if (p->backend != DAVY_BACKEND_UNKNOWN)
 		work->backend = p->backend;
-	if (p->device[0] || p->backend == DL_BACKEND_CPU)
-		dl_copy_name(work->device, sizeof(work->device), p->device);
+	if (p->device[0] || p->backend == DAVY_BACKEND_CPU)
+		davy_copy_name(work->device, sizeof(work->device), p->device);
 }
 
-static void apply_workload(struct dl_world *w, const struct dl_event *ev)
+static void apply_workload(struct davy_world *w, const struct davy_event *ev)
 {
-	const struct dl_ev_workload *in = &ev->workload;
-	struct dl_workload *work = dl_world_workload_get(w, in->workload, ev->at_ns);
+	const struct davy_ev_workload *in = &ev->workload;
+	struct davy_workload *work = davy_world_workload_get(w, in->workload, ev->at_ns);
 
 	work->used_ns = ev->at_ns;
 	work->adopted = in->adopted;
@@ -346,38 +350,38 @@ static void apply_workload(struct dl_world *w, const struct dl_event *ev)
 	work->port = in->port;
 	if (ev->pid)
 		work->pid = ev->pid;
-	if (in->device[0] || in->backend == DL_BACKEND_CPU)
-		dl_copy_name(work->device, sizeof(work->device), in->device);
+	if (in->device[0] || in->backend == DAVY_BACKEND_CPU)
+		davy_copy_name(work->device, sizeof(work->device), in->device);
 	if (in->model[0])
-		dl_copy_name(work->model, sizeof(work->model), in->model);
+		davy_copy_name(work->model, sizeof(work->model), in->model);
 }
 
-static void apply_pasid(struct dl_world *w, const struct dl_event *ev)
+static void apply_pasid(struct davy_world *w, const struct davy_event *ev)
 {
-	struct dl_client *client;
+	struct davy_client *client;
 
 	if (!ev->pasid.pasid)
 		return;
-	client = dl_world_client_get(w, ev->pasid.pasid, ev->at_ns);
+	client = davy_world_client_get(w, ev->pasid.pasid, ev->at_ns);
 	if (!ev->pasid.freed)
 		client->pid = ev->pid;
 }
 
-static void apply_device(struct dl_world *w, const struct dl_event *ev)
+static void apply_device(struct davy_world *w, const struct davy_event *ev)
 {
-	const struct dl_ev_device *in = &ev->device;
-	struct dl_device_state *d;
+	const struct davy_ev_device *in = &ev->device;
+	struct davy_device_state *d;
 
-	if (!in->device[0] || (!in->driver[0] && in->change != DL_DEVICE_REMOVED))
+	if (!in->device[0] || (!in->driver[0] && in->change != DAVY_DEVICE_REMOVED))
 		return;
-	d = dl_world_device_get(w, in->device, ev->at_ns);
-	dl_copy_name(d->driver, sizeof(d->driver),
-		     in->change == DL_DEVICE_REMOVED ? "" : in->driver);
+	d = davy_world_device_get(w, in->device, ev->at_ns);
+	davy_copy_name(d->driver, sizeof(d->driver),
+		       in->change == DAVY_DEVICE_REMOVED ? "" : in->driver);
 }
 
-static void apply_rules(struct dl_world *w, const struct dl_ev_rules *in)
+static void apply_rules(struct davy_world *w, const struct davy_ev_rules *in)
 {
-	struct dl_workload *work = dl_world_workload(w, in->workload);
+	struct davy_workload *work = davy_world_workload(w, in->workload);
 
 	if (!work)
 		return;
@@ -386,96 +390,96 @@ static void apply_rules(struct dl_world *w, const struct dl_ev_rules *in)
 	work->ubatch_floor = in->ubatch_floor;
 }
 
-static void note_oom_kill(struct dl_world *w, const struct dl_event *ev)
+static void note_oom_kill(struct davy_world *w, const struct davy_event *ev)
 {
-	bool kill = (ev->kind == DL_EV_FACT && ev->fact.fact == DL_FACT_OOM_VICTIM) ||
-		    (ev->kind == DL_EV_LOG && ev->log.kind == DL_LOG_OOM_KILL);
-	struct dl_process *p = kill && ev->pid ? dl_world_process(w, ev->pid) : NULL;
+	bool kill = (ev->kind == DAVY_EV_FACT && ev->fact.fact == DAVY_FACT_OOM_VICTIM) ||
+		    (ev->kind == DAVY_EV_LOG && ev->log.kind == DAVY_LOG_OOM_KILL);
+	struct davy_process *p = kill && ev->pid ? davy_world_process(w, ev->pid) : NULL;
 
 	if (p)
 		p->oom_killed_ns = ev->at_ns;
 }
 
-static void note_depth(struct dl_world *w, const struct dl_process *p, uint32_t depth)
+static void note_depth(struct davy_world *w, const struct davy_process *p, uint32_t depth)
 {
-	struct dl_workload *work = p ? dl_world_workload(w, p->workload) : NULL;
+	struct davy_workload *work = p ? davy_world_workload(w, p->workload) : NULL;
 
 	if (work && work->pid == p->pid && depth > work->deepest)
 		work->deepest = depth;
 }
 
-void dl_world_apply(struct dl_world *w, const struct dl_event *ev)
+void davy_world_apply(struct davy_world *w, const struct davy_event *ev)
 {
-	struct dl_process *p;
+	struct davy_process *p;
 
 	note_oom_kill(w, ev);
 	switch (ev->kind) {
-	case DL_EV_PROCESS:
+	case DAVY_EV_PROCESS:
 		apply_process(w, ev);
 		break;
-	case DL_EV_OWNER:
-		dl_world_process_get(w, ev->pid, ev->owner.uid, ev->at_ns)->uid = ev->owner.uid;
+	case DAVY_EV_OWNER:
+		davy_world_process_get(w, ev->pid, ev->owner.uid, ev->at_ns)->uid = ev->owner.uid;
 		break;
-	case DL_EV_WORKLOAD:
+	case DAVY_EV_WORKLOAD:
 		apply_workload(w, ev);
 		break;
-	case DL_EV_RULES:
+	case DAVY_EV_RULES:
 		apply_rules(w, &ev->rules);
 		break;
-	case DL_EV_PASID:
+	case DAVY_EV_PASID:
 		apply_pasid(w, ev);
 		break;
-	case DL_EV_DEVICE:
+	case DAVY_EV_DEVICE:
 		apply_device(w, ev);
-		dl_memory_apply(&w->memory, ev);
+		davy_memory_apply(&w->memory, ev);
 		break;
-	case DL_EV_GRAPH:
-		p = dl_world_process(w, ev->pid);
+	case DAVY_EV_GRAPH:
+		p = davy_world_process(w, ev->pid);
 		if (p && ev->graph.graph_count > p->graph.graph_count)
 			p->worked_ns = ev->at_ns;
-		dl_life_apply_graph(w, ev);
+		davy_life_apply_graph(w, ev);
 		break;
-	case DL_EV_RING:
-		dl_jobs_apply_ring(w, ev);
+	case DAVY_EV_RING:
+		davy_jobs_apply_ring(w, ev);
 		break;
-	case DL_EV_JOB_TIMEOUT:
-		dl_jobs_apply_timeout(w, ev);
+	case DAVY_EV_JOB_TIMEOUT:
+		davy_jobs_apply_timeout(w, ev);
 		break;
-	case DL_EV_JOB_TIMES:
-		dl_jobs_apply_times(w, ev);
+	case DAVY_EV_JOB_TIMES:
+		davy_jobs_apply_times(w, ev);
 		break;
-	case DL_EV_LOCKUP:
-		dl_jobs_apply_lockup(w, ev);
+	case DAVY_EV_LOCKUP:
+		davy_jobs_apply_lockup(w, ev);
 		break;
-	case DL_EV_CLIENT:
-		dl_life_apply_client(w, ev);
-		dl_uses_apply(w, ev);
-		dl_memory_apply(&w->memory, ev);
+	case DAVY_EV_CLIENT:
+		davy_life_apply_client(w, ev);
+		davy_uses_apply(w, ev);
+		davy_memory_apply(&w->memory, ev);
 		break;
-	case DL_EV_PROGRESS:
-		p = dl_world_process(w, ev->pid);
+	case DAVY_EV_PROGRESS:
+		p = davy_world_process(w, ev->pid);
 		if (p && (ev->progress.prompt_count || ev->progress.generated_count))
 			p->worked_ns = ev->at_ns;
-		dl_life_apply_progress(w, ev);
+		davy_life_apply_progress(w, ev);
 		note_depth(w, p, ev->progress.depth);
 		break;
-	case DL_EV_SENSOR:
-		dl_life_apply_sensor(w, ev);
+	case DAVY_EV_SENSOR:
+		davy_life_apply_sensor(w, ev);
 		break;
-	case DL_EV_KFD_USE:
-		dl_signs_apply_kfd_use(w, ev);
-		dl_uses_apply(w, ev);
-		dl_memory_apply(&w->memory, ev);
+	case DAVY_EV_KFD_USE:
+		davy_signs_apply_kfd_use(w, ev);
+		davy_uses_apply(w, ev);
+		davy_memory_apply(&w->memory, ev);
 		break;
 	default:
-		dl_memory_apply(&w->memory, ev);
+		davy_memory_apply(&w->memory, ev);
 		break;
 	}
 }
 
-static void forget_process(struct dl_world *w, const struct dl_event *ev)
+static void forget_process(struct davy_world *w, const struct davy_event *ev)
 {
-	struct dl_process *p = dl_world_process(w, ev->pid);
+	struct davy_process *p = davy_world_process(w, ev->pid);
 	uint64_t start = ev->process_exit.start_ticks;
 
 	if (p && start && start != p->start_ticks)
@@ -487,19 +491,19 @@ static void forget_process(struct dl_world *w, const struct dl_event *ev)
 	forget_belongings(w, ev->pid);
 }
 
-void dl_world_settle(struct dl_world *w, const struct dl_event *ev)
+void davy_world_settle(struct davy_world *w, const struct davy_event *ev)
 {
-	struct dl_workload *work;
+	struct davy_workload *work;
 
-	if (ev->kind == DL_EV_PROCESS_EXIT)
+	if (ev->kind == DAVY_EV_PROCESS_EXIT)
 		forget_process(w, ev);
-	if (ev->kind == DL_EV_WORKLOAD && ev->workload.op == DL_WORKLOAD_GONE) {
-		work = dl_world_workload(w, ev->workload.workload);
+	if (ev->kind == DAVY_EV_WORKLOAD && ev->workload.op == DAVY_WORKLOAD_GONE) {
+		work = davy_world_workload(w, ev->workload.workload);
 		memset(work, 0, sizeof(*work));
 		w->workload_count--;
 	}
-	if (ev->kind == DL_EV_PASID && ev->pasid.freed) {
-		struct dl_client *client = dl_world_client(w, ev->pasid.pasid);
+	if (ev->kind == DAVY_EV_PASID && ev->pasid.freed) {
+		struct davy_client *client = davy_world_client(w, ev->pasid.pasid);
 
 		if (client)
 			memset(client, 0, sizeof(*client));

@@ -4,8 +4,8 @@
  * breakers. When a table is full the oldest idle entry goes and a counter says so. Only core/ may
  * include this; others see the world through plans.
  */
-#ifndef DL_CORE_WORLD_H
-#define DL_CORE_WORLD_H
+#ifndef DAVY_WORLD_H
+#define DAVY_WORLD_H
 
 #include "core/event/event.h"
 #include "core/world/memory.h"
@@ -14,17 +14,17 @@
 #include "core/world/world_life.h"
 #include "core/world/world_signs.h"
 
-#define DL_WORLD_PROCESS_SETS 64
-#define DL_WORLD_WAYS	      8
-#define DL_WORLD_CLIENT_SETS  64
-#define DL_WORLD_WORKLOADS    64
-#define DL_WORLD_RINGS	      64
-#define DL_WORLD_MOVERS	      128
-#define DL_WORLD_DEVICES      16
-#define DL_WORLD_ALLOCS	      64
-#define DL_WORLD_USES	      256
+#define DAVY_WORLD_PROCESS_SETS 64
+#define DAVY_WORLD_WAYS		8
+#define DAVY_WORLD_CLIENT_SETS	64
+#define DAVY_WORLD_WORKLOADS	64
+#define DAVY_WORLD_RINGS	64
+#define DAVY_WORLD_MOVERS	128
+#define DAVY_WORLD_DEVICES	16
+#define DAVY_WORLD_ALLOCS	64
+#define DAVY_WORLD_USES		256
 
-struct dl_process {
+struct davy_process {
 	uint32_t pid; /* 0: empty */
 	uint32_t uid; /* who answers for it: a full set is shared among users */
 	uint32_t workload;
@@ -37,48 +37,48 @@ struct dl_process {
 	uint64_t check_due_ns; /* when to ask whether it survived; 0: no question open */
 	uint64_t checked_ok_ns;
 	uint64_t stood_ns; /* last time that a pause of ours kept it from going on */
-	struct dl_ev_graph graph;
+	struct davy_ev_graph graph;
 	uint16_t port;
 	uint8_t engine;
 	uint8_t backend;
-	char comm[DL_COMM_LEN];
-	char device[DL_DEVICE_LEN];
-	char model[DL_MODEL_LEN];
-	char exception[DL_TYPE_NAME_LEN];
+	char comm[DAVY_COMM_LEN];
+	char device[DAVY_DEVICE_LEN];
+	char model[DAVY_MODEL_LEN];
+	char exception[DAVY_TYPE_NAME_LEN];
 	uint64_t oom_killed_ns; /* the OOM killer chose it; 0: not */
 	uint64_t met_ns;	/* first seen, or since its last exec */
 	uint64_t worked_ns;	/* last sign that it computes; 0: none yet */
 	uint64_t refused_ns;	/* a GPU's node was refused to it, and it has none; 0: no */
 	uint64_t model_bytes;	/* of its file, 0 unknown */
 	uint32_t ppid;
-	int32_t gpu_layers;    /* asked for; DL_LAYERS_AUTO: nobody asked */
-	uint16_t flags;	       /* enum dl_process_flag */
-	uint8_t role;	       /* enum dl_role */
+	int32_t gpu_layers;    /* asked for; DAVY_LAYERS_AUTO: nobody asked */
+	uint16_t flags;	       /* enum davy_process_flag */
+	uint8_t role;	       /* enum davy_role */
 	uint8_t on_cpu;	       /* silent_cpu stands */
 	uint32_t ubatch;       /* tokens computed at once, 0 unknown */
 	uint32_t slot_context; /* tokens of one slot, 0 unknown */
 	uint32_t context_size; /* of all together */
 	uint32_t parallel;
 	uint32_t layer_count; /* of the model, 0 unknown */
-	uint32_t cache_type;  /* enum dl_tuner_cache; 0: unknown, or another */
-	struct dl_life life;
+	uint32_t cache_type;  /* enum davy_tuner_cache; 0: unknown, or another */
+	struct davy_life life;
 };
 
 /* What an act has left in force: what is taken back with it. */
-struct dl_effect {
-	struct dl_knobs before;
+struct davy_effect {
+	struct davy_knobs before;
 	uint64_t until_ns; /* of a quarantine: nothing is tried before */
 	uint8_t rung;
 	uint8_t hazard;	 /* none: an operator's, who takes it back himself */
 	uint8_t backend; /* that it ran on */
 	uint8_t tuned;	 /* by the tuner: its soaks say when, and to what, it is taken back */
 	uint32_t depth;	 /* tokens that it must have computed before it is undone; 0: any */
-	char device[DL_DEVICE_LEN];
+	char device[DAVY_DEVICE_LEN];
 };
 
-#define DL_EFFECTS_MAX 8
+#define DAVY_EFFECTS_MAX 8
 
-struct dl_workload {
+struct davy_workload {
 	uint32_t id; /* 0: empty */
 	uint32_t pid;
 	uint64_t used_ns;
@@ -108,11 +108,11 @@ struct dl_workload {
 	uint8_t retry_rung;
 	uint8_t retry_hazard;
 	uint8_t asked; /* backend asked for; "backend" is what was seen in use */
-	uint8_t can;   /* enum dl_can */
+	uint8_t can;   /* enum davy_can */
 	uint8_t pinned;
 	uint8_t rival;
-	uint8_t mode;	   /* enum dl_mode + 1; 0: that of the host */
-	uint8_t fixed;	   /* bits of enum dl_tuner_knob that people have pinned */
+	uint8_t mode;	   /* enum davy_mode + 1; 0: that of the host */
+	uint8_t fixed;	   /* bits of enum davy_tuner_knob that people have pinned */
 	uint8_t hold_rung; /* pause or throttle that is in force */
 	uint8_t hold_hazard;
 	uint8_t hold_times;	/* how often it came back soon after it was let go */
@@ -126,12 +126,12 @@ struct dl_workload {
 	uint16_t act_permille;
 	uint32_t act_pid_before; /* serves on if the act fails, as long as it lives */
 	uint32_t effect_count;
-	struct dl_knobs knobs; /* in force; 0: as its command says */
-	struct dl_knobs act_knobs;
-	struct dl_tuner_reason act_tuning; /* as told: the knobs are not the tuner's */
-	struct dl_knobs retry_knobs;	   /* of a shrink */
-	struct dl_tuner_reason retry_tuning;
-	char act_device[DL_DEVICE_LEN]; /* before it */
+	struct davy_knobs knobs; /* in force; 0: as its command says */
+	struct davy_knobs act_knobs;
+	struct davy_tuner_reason act_tuning; /* as told: the knobs are not the tuner's */
+	struct davy_knobs retry_knobs;	     /* of a shrink */
+	struct davy_tuner_reason retry_tuning;
+	char act_device[DAVY_DEVICE_LEN]; /* before it */
 	uint64_t act_lease_ns;
 	uint64_t act_until_ns;
 	uint32_t ubatch_floor; /* of people's; 0: the host's */
@@ -145,12 +145,12 @@ struct dl_workload {
 	uint64_t let_go_ns;	/* end of the last throttle that a hazard brought about */
 	uint64_t troubled_ns;	/* last time a hazard stood that could be laid at its door */
 	uint64_t undone_ns;	/* 0: no undo that could be to blame for what comes */
-	struct dl_effect effects[DL_EFFECTS_MAX]; /* latest last */
-	char device[DL_DEVICE_LEN];
-	char model[DL_MODEL_LEN];
+	struct davy_effect effects[DAVY_EFFECTS_MAX]; /* latest last */
+	char device[DAVY_DEVICE_LEN];
+	char model[DAVY_MODEL_LEN];
 };
 
-struct dl_client {	/* a PASID's owner */
+struct davy_client {	/* a PASID's owner */
 	uint32_t pasid; /* 0: empty */
 	uint32_t pid;
 	uint64_t used_ns;
@@ -160,9 +160,9 @@ struct dl_client {	/* a PASID's owner */
 	uint32_t pad;
 };
 
-struct dl_ring_state {
-	char device[DL_DEVICE_LEN]; /* "": empty */
-	char ring[DL_RING_NAME_LEN];
+struct davy_ring_state {
+	char device[DAVY_DEVICE_LEN]; /* "": empty */
+	char ring[DAVY_RING_NAME_LEN];
 	uint64_t used_ns;
 	uint64_t fence_context;
 	uint64_t fence_seqno;
@@ -180,8 +180,8 @@ struct dl_ring_state {
 	uint32_t pad;
 };
 
-struct dl_mover_state {
-	char device[DL_DEVICE_LEN]; /* "": empty */
+struct davy_mover_state {
+	char device[DAVY_DEVICE_LEN]; /* "": empty */
 	uint32_t evictor_pid;
 	uint32_t owner_pid;
 	uint64_t used_ns;
@@ -195,8 +195,8 @@ struct dl_mover_state {
 	uint64_t first_sign_ns;
 };
 
-struct dl_alloc_state {
-	char device[DL_DEVICE_LEN]; /* "": empty */
+struct davy_alloc_state {
+	char device[DAVY_DEVICE_LEN]; /* "": empty */
 	uint64_t used_ns;
 	uint64_t window_ns;
 	uint32_t pid;
@@ -205,8 +205,8 @@ struct dl_alloc_state {
 };
 
 /* One open file of a device, or (client 0) what KFD says of a process there. */
-struct dl_use {
-	char device[DL_DEVICE_LEN];
+struct davy_use {
+	char device[DAVY_DEVICE_LEN];
 	uint64_t client_id;
 	uint64_t used_ns;
 	uint64_t memory_bytes;
@@ -218,7 +218,7 @@ struct dl_use {
 };
 
 /* What one owner lost from VRAM and got back, whoever moved it. */
-struct dl_moved_owner {
+struct davy_moved_owner {
 	uint32_t pid; /* 0: empty */
 	uint32_t evictor_pid;
 	uint64_t window_ns;
@@ -226,16 +226,16 @@ struct dl_moved_owner {
 	uint64_t in_bytes;
 };
 
-#define DL_MOVED_OWNERS 8
+#define DAVY_MOVED_OWNERS 8
 
-struct dl_device_state {
-	char device[DL_DEVICE_LEN];
+struct davy_device_state {
+	char device[DAVY_DEVICE_LEN];
 	char driver[24]; /* "": not told yet, or none */
 	uint64_t used_ns;
 	uint64_t first_sign_ns;
-	struct dl_process
+	struct davy_process
 		timed_out; /* whose job timed out last, as he was: he may be gone at the reset */
-	struct dl_moved_owner owners[DL_MOVED_OWNERS];
+	struct davy_moved_owner owners[DAVY_MOVED_OWNERS];
 	uint32_t thrash_pid; /* of the standing alarm: two that evict each other are one thrash */
 	uint32_t corrected;  /* errors that hardware corrected, within the window */
 	uint64_t corrected_ns;
@@ -243,58 +243,58 @@ struct dl_device_state {
 	uint64_t reset_ns;     /* last reset that succeeded, and the one before */
 	uint64_t before_reset_ns;
 	uint64_t resetting_ns; /* a reset is under way since then */
-	struct dl_told told[DL_TOLD_COUNT][DL_TELLERS];
+	struct davy_told told[DAVY_TOLD_COUNT][DAVY_TELLERS];
 };
 
-#define DL_WORLD_PROCESSES ((size_t)DL_WORLD_PROCESS_SETS * DL_WORLD_WAYS)
+#define DAVY_WORLD_PROCESSES ((size_t)DAVY_WORLD_PROCESS_SETS * DAVY_WORLD_WAYS)
 
-struct dl_world {
-	uint64_t process_map[DL_WORLD_PROCESSES / 64]; /* which entries are in use */
-	struct dl_process processes[DL_WORLD_PROCESS_SETS][DL_WORLD_WAYS];
-	struct dl_client clients[DL_WORLD_CLIENT_SETS][DL_WORLD_WAYS];
-	struct dl_workload workloads[DL_WORLD_WORKLOADS];
-	struct dl_ring_state rings[DL_WORLD_RINGS];
-	struct dl_mover_state movers[DL_WORLD_MOVERS];
-	struct dl_device_state devices[DL_WORLD_DEVICES];
-	struct dl_alloc_state allocs[DL_WORLD_ALLOCS];
-	struct dl_use uses[DL_WORLD_USES];
+struct davy_world {
+	uint64_t process_map[DAVY_WORLD_PROCESSES / 64]; /* which entries are in use */
+	struct davy_process processes[DAVY_WORLD_PROCESS_SETS][DAVY_WORLD_WAYS];
+	struct davy_client clients[DAVY_WORLD_CLIENT_SETS][DAVY_WORLD_WAYS];
+	struct davy_workload workloads[DAVY_WORLD_WORKLOADS];
+	struct davy_ring_state rings[DAVY_WORLD_RINGS];
+	struct davy_mover_state movers[DAVY_WORLD_MOVERS];
+	struct davy_device_state devices[DAVY_WORLD_DEVICES];
+	struct davy_alloc_state allocs[DAVY_WORLD_ALLOCS];
+	struct davy_use uses[DAVY_WORLD_USES];
 	uint64_t evicted_count; /* entries that had to go for want of room */
 	uint32_t workload_count;
 	uint32_t pad;
-	struct dl_memory memory;
-	struct dl_paces paces;
+	struct davy_memory memory;
+	struct davy_paces paces;
 	uint64_t cpu_looked_ns; /* when silent_cpu last looked at all processes */
-	struct dl_jobs jobs;
-	struct dl_busy busy;
-	struct dl_signs signs;
+	struct davy_jobs jobs;
+	struct davy_busy busy;
+	struct davy_signs signs;
 };
 
 /* Finders return NULL when absent; the _get forms make an entry, at the cost of the oldest. */
-struct dl_process *dl_world_process(struct dl_world *w, uint32_t pid);
+struct davy_process *davy_world_process(struct davy_world *w, uint32_t pid);
 
 /* The next one at or behind place *at, which is moved behind it; NULL: there is none. */
-struct dl_process *dl_world_process_next(struct dl_world *w, size_t *at);
-struct dl_process *dl_world_process_get(struct dl_world *w, uint32_t pid, uint32_t uid,
-					uint64_t now_ns);
-struct dl_client *dl_world_client(struct dl_world *w, uint32_t pasid);
-struct dl_client *dl_world_client_get(struct dl_world *w, uint32_t pasid, uint64_t now_ns);
-struct dl_workload *dl_world_workload(struct dl_world *w, uint32_t id);
-struct dl_workload *dl_world_workload_get(struct dl_world *w, uint32_t id, uint64_t now_ns);
-struct dl_ring_state *dl_world_ring_get(struct dl_world *w, const char *device, const char *ring,
-					uint64_t now_ns);
-struct dl_mover_state *dl_world_mover_get(struct dl_world *w, const char *device,
-					  uint32_t evictor_pid, uint32_t owner_pid,
-					  uint64_t now_ns);
-struct dl_alloc_state *dl_world_alloc_get(struct dl_world *w, const char *device, uint32_t pid,
-					  uint64_t now_ns);
-const struct dl_device_state *dl_world_device(const struct dl_world *w, const char *device);
-struct dl_device_state *dl_world_device_get(struct dl_world *w, const char *device,
+struct davy_process *davy_world_process_next(struct davy_world *w, size_t *at);
+struct davy_process *davy_world_process_get(struct davy_world *w, uint32_t pid, uint32_t uid,
 					    uint64_t now_ns);
+struct davy_client *davy_world_client(struct davy_world *w, uint32_t pasid);
+struct davy_client *davy_world_client_get(struct davy_world *w, uint32_t pasid, uint64_t now_ns);
+struct davy_workload *davy_world_workload(struct davy_world *w, uint32_t id);
+struct davy_workload *davy_world_workload_get(struct davy_world *w, uint32_t id, uint64_t now_ns);
+struct davy_ring_state *davy_world_ring_get(struct davy_world *w, const char *device,
+					    const char *ring, uint64_t now_ns);
+struct davy_mover_state *davy_world_mover_get(struct davy_world *w, const char *device,
+					      uint32_t evictor_pid, uint32_t owner_pid,
+					      uint64_t now_ns);
+struct davy_alloc_state *davy_world_alloc_get(struct davy_world *w, const char *device,
+					      uint32_t pid, uint64_t now_ns);
+const struct davy_device_state *davy_world_device(const struct davy_world *w, const char *device);
+struct davy_device_state *davy_world_device_get(struct davy_world *w, const char *device,
+						uint64_t now_ns);
 
 /* Takes an event's facts over before the hazards look at it. */
-void dl_world_apply(struct dl_world *w, const struct dl_event *ev);
+void davy_world_apply(struct davy_world *w, const struct davy_event *ev);
 
 /* Forgets what ends with the event, after the hazards have looked. */
-void dl_world_settle(struct dl_world *w, const struct dl_event *ev);
+void davy_world_settle(struct davy_world *w, const struct davy_event *ev);
 
 #endif

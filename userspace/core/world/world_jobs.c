@@ -15,61 +15,64 @@ static uint64_t hash_name(uint64_t hash, const char *name)
 	return (hash ^ 0xff) * 1099511628211u;
 }
 
-enum dl_queue_kind dl_ring_kind(const char *ring)
+enum davy_queue_kind davy_ring_kind(const char *ring)
 {
 	static const struct {
 		char prefix[6];
 		uint8_t kind;
 	} kinds[] = {
-		{ "sdma", DL_QUEUE_COPY }, { "bcs", DL_QUEUE_COPY },  { "vcn", DL_QUEUE_VIDEO },
-		{ "vce", DL_QUEUE_VIDEO }, { "uvd", DL_QUEUE_VIDEO }, { "jpeg", DL_QUEUE_VIDEO },
-		{ "vpe", DL_QUEUE_VIDEO }, { "vcs", DL_QUEUE_VIDEO }, { "vecs", DL_QUEUE_VIDEO },
+		{ "sdma", DAVY_QUEUE_COPY },  { "bcs", DAVY_QUEUE_COPY },
+		{ "vcn", DAVY_QUEUE_VIDEO },  { "vce", DAVY_QUEUE_VIDEO },
+		{ "uvd", DAVY_QUEUE_VIDEO },  { "jpeg", DAVY_QUEUE_VIDEO },
+		{ "vpe", DAVY_QUEUE_VIDEO },  { "vcs", DAVY_QUEUE_VIDEO },
+		{ "vecs", DAVY_QUEUE_VIDEO },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strncmp(ring, kinds[i].prefix, strlen(kinds[i].prefix)))
-			return (enum dl_queue_kind)kinds[i].kind;
-	return DL_QUEUE_COMPUTE;
+			return (enum davy_queue_kind)kinds[i].kind;
+	return DAVY_QUEUE_COMPUTE;
 }
 
-static struct dl_times_state *times_set(struct dl_world *w, uint32_t pid)
+static struct davy_times_state *times_set(struct davy_world *w, uint32_t pid)
 {
-	return w->jobs.times[((pid * 2654435761u) >> 16) & (DL_WORLD_TIMES_SETS - 1)];
+	return w->jobs.times[((pid * 2654435761u) >> 16) & (DAVY_WORLD_TIMES_SETS - 1)];
 }
 
-struct dl_times_state *dl_world_times(struct dl_world *w, const char *device, const char *ring,
-				      uint32_t pid)
+struct davy_times_state *davy_world_times(struct davy_world *w, const char *device,
+					  const char *ring, uint32_t pid)
 {
-	struct dl_times_state *set = times_set(w, pid);
+	struct davy_times_state *set = times_set(w, pid);
 
-	for (size_t i = 0; i < DL_WORLD_TIMES_WAYS; i++)
-		if (set[i].used_ns && set[i].pid == pid && dl_same_name(set[i].ring, ring) &&
-		    dl_same_name(set[i].device, device))
+	for (size_t i = 0; i < DAVY_WORLD_TIMES_WAYS; i++)
+		if (set[i].used_ns && set[i].pid == pid && davy_same_name(set[i].ring, ring) &&
+		    davy_same_name(set[i].device, device))
 			return &set[i];
 	return NULL;
 }
 
-static struct dl_times_state *times_new(struct dl_world *w, const struct dl_event *ev)
+static struct davy_times_state *times_new(struct davy_world *w, const struct davy_event *ev)
 {
-	struct dl_times_state *set = times_set(w, ev->pid), *victim = &set[0];
+	struct davy_times_state *set = times_set(w, ev->pid), *victim = &set[0];
 
-	for (size_t i = 0; i < DL_WORLD_TIMES_WAYS; i++)
+	for (size_t i = 0; i < DAVY_WORLD_TIMES_WAYS; i++)
 		if (set[i].used_ns < victim->used_ns)
 			victim = &set[i];
 	w->evicted_count += victim->used_ns != 0;
 	memset(victim, 0, sizeof(*victim));
 	victim->pid = ev->pid;
-	dl_copy_name(victim->device, sizeof(victim->device), ev->job_times.device);
-	dl_copy_name(victim->ring, sizeof(victim->ring), ev->job_times.ring);
+	davy_copy_name(victim->device, sizeof(victim->device), ev->job_times.device);
+	davy_copy_name(victim->ring, sizeof(victim->ring), ev->job_times.ring);
 	return victim;
 }
 
 static uint64_t slot_low(size_t slot)
 {
-	return slot ? DL_TIME_SLOT_NS << slot : 0;
+	return slot ? DAVY_TIME_SLOT_NS << slot : 0;
 }
 
-static uint32_t added(const struct dl_times_state *t, const struct dl_ev_job_times *in, size_t slot)
+static uint32_t added(const struct davy_times_state *t, const struct davy_ev_job_times *in,
+		      size_t slot)
 {
 	uint32_t by = in->slot[slot] > t->slot[slot] ? in->slot[slot] - t->slot[slot] : 0;
 
@@ -81,11 +84,11 @@ static uint32_t added(const struct dl_times_state *t, const struct dl_ev_job_tim
  * their highest slot, from the new time less what the jobs below can have taken; a slot is a factor
  * of two wide, but where few jobs are new, as when they are slow, this is close.
  */
-static void judge_fresh(struct dl_times_state *t, const struct dl_ev_job_times *in)
+static void judge_fresh(struct davy_times_state *t, const struct davy_ev_job_times *in)
 {
 	uint64_t below_ns = 0, rest_ns = in->sum_ns > t->sum_ns ? in->sum_ns - t->sum_ns : 0;
 	uint64_t high_ns = in->max_ns;
-	size_t top = DL_TIME_SLOTS;
+	size_t top = DAVY_TIME_SLOTS;
 
 	t->slowest_ns = in->max_ns;
 	t->slow_count = 1;
@@ -93,24 +96,24 @@ static void judge_fresh(struct dl_times_state *t, const struct dl_ev_job_times *
 		return;
 	while (top-- > 0 && !added(t, in, top))
 		;
-	t->slow_count = top < DL_TIME_SLOTS ? added(t, in, top) : 0;
+	t->slow_count = top < DAVY_TIME_SLOTS ? added(t, in, top) : 0;
 	t->slowest_ns = 0;
 	if (!t->slow_count)
 		return;
 	for (size_t i = 0; i < top; i++)
 		below_ns += added(t, in, i) * (slot_low(i) + slot_low(i) / 2);
 	rest_ns = rest_ns > below_ns ? (rest_ns - below_ns) / t->slow_count : 0;
-	if (top < DL_TIME_SLOTS - 1 && (DL_TIME_SLOT_NS << (top + 1)) < high_ns)
-		high_ns = DL_TIME_SLOT_NS << (top + 1);
+	if (top < DAVY_TIME_SLOTS - 1 && (DAVY_TIME_SLOT_NS << (top + 1)) < high_ns)
+		high_ns = DAVY_TIME_SLOT_NS << (top + 1);
 	t->slowest_ns = rest_ns < slot_low(top) ? slot_low(top) : rest_ns;
 	if (t->slowest_ns > high_ns)
 		t->slowest_ns = high_ns;
 }
 
-void dl_jobs_apply_times(struct dl_world *w, const struct dl_event *ev)
+void davy_jobs_apply_times(struct davy_world *w, const struct davy_event *ev)
 {
-	const struct dl_ev_job_times *in = &ev->job_times;
-	struct dl_times_state *t = dl_world_times(w, in->device, in->ring, ev->pid);
+	const struct davy_ev_job_times *in = &ev->job_times;
+	struct davy_times_state *t = davy_world_times(w, in->device, in->ring, ev->pid);
 
 	if (!t)
 		t = times_new(w, ev);
@@ -118,7 +121,7 @@ void dl_jobs_apply_times(struct dl_world *w, const struct dl_event *ev)
 	if (t->used_ns && in->count > t->count && in->max_ns >= t->max_ns) {
 		t->fresh_count = in->count - t->count;
 		judge_fresh(t, in);
-		dl_life_done(dl_world_process(w, ev->pid), ev->at_ns);
+		davy_life_done(davy_world_process(w, ev->pid), ev->at_ns);
 	} /* else what it sums up is older than the agent's look, or began anew */
 	t->used_ns = ev->at_ns ? ev->at_ns : 1;
 	t->count = in->count;
@@ -127,18 +130,18 @@ void dl_jobs_apply_times(struct dl_world *w, const struct dl_event *ev)
 	memcpy(t->slot, in->slot, sizeof(t->slot));
 }
 
-void dl_jobs_apply_ring(struct dl_world *w, const struct dl_event *ev)
+void davy_jobs_apply_ring(struct davy_world *w, const struct davy_event *ev)
 {
-	const struct dl_ev_ring *in = &ev->ring;
-	struct dl_ring_state *r = dl_world_ring_get(w, in->device, in->ring, ev->at_ns);
+	const struct davy_ev_ring *in = &ev->ring;
+	struct davy_ring_state *r = davy_world_ring_get(w, in->device, in->ring, ev->at_ns);
 	bool same = in->age_ns && r->age_context == in->fence_context &&
 		    r->age_seqno == in->fence_seqno;
-	struct dl_process *p;
+	struct davy_process *p;
 
 	r->ended_ns = same ? 0 : r->age_ns;
 	r->ended_pid = r->age_pid;
 	if (r->ended_ns)
-		dl_life_done(dl_world_process(w, r->ended_pid), ev->at_ns);
+		davy_life_done(davy_world_process(w, r->ended_pid), ev->at_ns);
 	r->timeout_ns = in->timeout_ns;
 	r->timeout_told = true;
 	r->age_ns = in->age_ns;
@@ -147,39 +150,39 @@ void dl_jobs_apply_ring(struct dl_world *w, const struct dl_event *ev)
 	r->age_seqno = in->fence_seqno;
 	if (!in->age_ns)
 		return;
-	p = dl_world_process(w, ev->pid);
-	dl_life_busy(p, ev->at_ns, ev->at_ns);
+	p = davy_world_process(w, ev->pid);
+	davy_life_busy(p, ev->at_ns, ev->at_ns);
 	if (p)
 		p->life.ring_ns = ev->at_ns;
 }
 
 /* A job that was timed out has not ended by itself: how long it ran is no measure. */
-void dl_jobs_apply_timeout(struct dl_world *w, const struct dl_event *ev)
+void davy_jobs_apply_timeout(struct davy_world *w, const struct davy_event *ev)
 {
-	struct dl_ring_state *r =
-		dl_world_ring_get(w, ev->job_timeout.device, ev->job_timeout.ring, ev->at_ns);
+	struct davy_ring_state *r =
+		davy_world_ring_get(w, ev->job_timeout.device, ev->job_timeout.ring, ev->at_ns);
 
 	r->age_ns = 0;
 }
 
-void dl_jobs_apply_lockup(struct dl_world *w, const struct dl_event *ev)
+void davy_jobs_apply_lockup(struct davy_world *w, const struct davy_event *ev)
 {
-	const struct dl_ev_lockup *in = &ev->lockup;
-	struct dl_lockup_state *victim = &w->jobs.lockups[0];
+	const struct davy_ev_lockup *in = &ev->lockup;
+	struct davy_lockup_state *victim = &w->jobs.lockups[0];
 
-	for (size_t i = 0; i < DL_WORLD_LOCKUPS; i++) {
-		struct dl_lockup_state *l = &w->jobs.lockups[i];
+	for (size_t i = 0; i < DAVY_WORLD_LOCKUPS; i++) {
+		struct davy_lockup_state *l = &w->jobs.lockups[i];
 
-		if (l->used_ns && dl_same_name(l->queue, in->queue) &&
-		    dl_same_name(l->device, in->device)) {
+		if (l->used_ns && davy_same_name(l->queue, in->queue) &&
+		    davy_same_name(l->device, in->device)) {
 			victim = l;
 			break;
 		}
 		if (l->used_ns < victim->used_ns)
 			victim = l;
 	}
-	dl_copy_name(victim->device, sizeof(victim->device), in->device);
-	dl_copy_name(victim->queue, sizeof(victim->queue), in->queue);
+	davy_copy_name(victim->device, sizeof(victim->device), in->device);
+	davy_copy_name(victim->queue, sizeof(victim->queue), in->queue);
 	victim->used_ns = ev->at_ns ? ev->at_ns : 1;
 	victim->timeout_ns = in->timeout_ns;
 }
@@ -191,30 +194,30 @@ static bool in_queue(const char *ring, const char *queue)
 
 	if (len && !strncmp(ring, queue, len))
 		return true;
-	if (dl_same_name(queue, "compute"))
+	if (davy_same_name(queue, "compute"))
 		return !strncmp(ring, "comp", 4);
-	return dl_same_name(queue, "video") && dl_ring_kind(ring) == DL_QUEUE_VIDEO;
+	return davy_same_name(queue, "video") && davy_ring_kind(ring) == DAVY_QUEUE_VIDEO;
 }
 
-uint64_t dl_world_timeout(const struct dl_world *w, const char *device, const char *ring)
+uint64_t davy_world_timeout(const struct davy_world *w, const char *device, const char *ring)
 {
-	for (size_t i = 0; i < DL_WORLD_RINGS; i++) {
-		const struct dl_ring_state *r = &w->rings[i];
+	for (size_t i = 0; i < DAVY_WORLD_RINGS; i++) {
+		const struct davy_ring_state *r = &w->rings[i];
 
-		if (r->timeout_told && dl_same_name(r->ring, ring) &&
-		    dl_same_name(r->device, device))
-			return r->timeout_ns <= DL_TIMEOUT_MAX_NS ? r->timeout_ns : 0;
+		if (r->timeout_told && davy_same_name(r->ring, ring) &&
+		    davy_same_name(r->device, device))
+			return r->timeout_ns <= DAVY_TIMEOUT_MAX_NS ? r->timeout_ns : 0;
 	}
-	for (size_t i = 0; i < DL_WORLD_LOCKUPS; i++) {
-		const struct dl_lockup_state *l = &w->jobs.lockups[i];
+	for (size_t i = 0; i < DAVY_WORLD_LOCKUPS; i++) {
+		const struct davy_lockup_state *l = &w->jobs.lockups[i];
 
-		if (l->used_ns && dl_same_name(l->device, device) && in_queue(ring, l->queue))
-			return l->timeout_ns <= DL_TIMEOUT_MAX_NS ? l->timeout_ns : 0;
+		if (l->used_ns && davy_same_name(l->device, device) && in_queue(ring, l->queue))
+			return l->timeout_ns <= DAVY_TIMEOUT_MAX_NS ? l->timeout_ns : 0;
 	}
 	return 0;
 }
 
-static uint64_t load_hash(const struct dl_process *p, const char *device, const char *model)
+static uint64_t load_hash(const struct davy_process *p, const char *device, const char *model)
 {
 	uint64_t hash = hash_name(14695981039346656037u, model);
 
@@ -222,19 +225,19 @@ static uint64_t load_hash(const struct dl_process *p, const char *device, const 
 	return (hash ^ p->ubatch ^ (uint64_t)p->backend << 32) * 1099511628211u;
 }
 
-struct dl_load *dl_world_load_get(struct dl_world *w, const struct dl_process *p,
-				  const char *device, uint64_t now_ns)
+struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_process *p,
+				      const char *device, uint64_t now_ns)
 {
 	const char *model = p->model[0] ? p->model : p->comm;
 	uint64_t hash = load_hash(p, device, model);
-	struct dl_load *victim = &w->jobs.loads[0];
+	struct davy_load *victim = &w->jobs.loads[0];
 
-	for (size_t i = 0; i < DL_WORLD_LOADS; i++) {
-		struct dl_load *l = &w->jobs.loads[i];
+	for (size_t i = 0; i < DAVY_WORLD_LOADS; i++) {
+		struct davy_load *l = &w->jobs.loads[i];
 
 		if (l->used_ns && l->hash == hash && l->ubatch == p->ubatch &&
-		    l->backend == p->backend && dl_same_name(l->model, model) &&
-		    dl_same_name(l->device, device)) {
+		    l->backend == p->backend && davy_same_name(l->model, model) &&
+		    davy_same_name(l->device, device)) {
 			l->used_ns = now_ns;
 			return l;
 		}
@@ -243,12 +246,12 @@ struct dl_load *dl_world_load_get(struct dl_world *w, const struct dl_process *p
 	}
 	w->evicted_count += victim->used_ns != 0;
 	memset(victim, 0, sizeof(*victim));
-	dl_copy_name(victim->device, sizeof(victim->device), device);
-	dl_copy_name(victim->model, sizeof(victim->model), model);
+	davy_copy_name(victim->device, sizeof(victim->device), device);
+	davy_copy_name(victim->model, sizeof(victim->model), model);
 	victim->hash = hash;
 	victim->used_ns = now_ns ? now_ns : 1;
 	victim->ubatch = p->ubatch;
 	victim->backend = p->backend;
-	dl_growth_begin(&victim->growth, FIRST_BIN_MS);
+	davy_growth_begin(&victim->growth, FIRST_BIN_MS);
 	return victim;
 }

@@ -4,36 +4,36 @@
  * the depth of a load (a model with its ubatch on a device), and when a driver would time one out.
  * Inner part of world.h.
  */
-#ifndef DL_CORE_WORLD_JOBS_H
-#define DL_CORE_WORLD_JOBS_H
+#ifndef DAVY_WORLD_JOBS_H
+#define DAVY_WORLD_JOBS_H
 
 #include "core/event/event.h"
 #include "core/world/growth.h"
 
-#define DL_WORLD_TIMES_SETS 32
-#define DL_WORLD_TIMES_WAYS 8
-#define DL_WORLD_LOADS	    64
-#define DL_WORLD_LOCKUPS    64
-#define DL_LOAD_SLOW	    8
-#define DL_TIMEOUT_MAX_NS   (UINT64_MAX / 1000000) /* 5 h; whatever is longer never fires */
+#define DAVY_WORLD_TIMES_SETS 32
+#define DAVY_WORLD_TIMES_WAYS 8
+#define DAVY_WORLD_LOADS      64
+#define DAVY_WORLD_LOCKUPS    64
+#define DAVY_LOAD_SLOW	      8
+#define DAVY_TIMEOUT_MAX_NS   (UINT64_MAX / 1000000) /* 5 h; whatever is longer never fires */
 
-struct dl_times_state { /* finished jobs of a process on a ring */
-	char device[DL_DEVICE_LEN];
-	char ring[DL_RING_NAME_LEN];
+struct davy_times_state { /* finished jobs of a process on a ring */
+	char device[DAVY_DEVICE_LEN];
+	char ring[DAVY_RING_NAME_LEN];
 	uint64_t used_ns; /* 0: empty */
 	uint64_t count;	  /* last cumulative values seen */
 	uint64_t sum_ns;
 	uint64_t max_ns;
-	uint32_t slot[DL_TIME_SLOTS];
+	uint32_t slot[DAVY_TIME_SLOTS];
 	uint32_t pid;
 	uint32_t slow_count;  /* of what the last event added: so many took about slowest_ns */
 	uint64_t fresh_count; /* all that it added; 0 at the first event of its kind too */
 	uint64_t slowest_ns;
 };
 
-struct dl_load { /* a model with its ubatch on a device: its jobs, whichever process runs them */
-	char device[DL_DEVICE_LEN];
-	char model[DL_MODEL_LEN];
+struct davy_load { /* a model with its ubatch on a device: its jobs, whichever process runs them */
+	char device[DAVY_DEVICE_LEN];
+	char model[DAVY_MODEL_LEN];
 	uint64_t used_ns; /* 0: empty */
 	uint64_t hash;
 	uint64_t began_ns; /* of the run under way, and the depth it began with */
@@ -45,51 +45,51 @@ struct dl_load { /* a model with its ubatch on a device: its jobs, whichever pro
 	uint8_t pad;
 	uint32_t began_depth;
 	uint32_t depth;
-	struct dl_growth growth; /* of a job's share of its timeout, in millionths */
-	uint64_t slow_ns[DL_LOAD_SLOW];
-	uint32_t slow[DL_LOAD_SLOW]; /* shares of its last slow jobs */
+	struct davy_growth growth; /* of a job's share of its timeout, in millionths */
+	uint64_t slow_ns[DAVY_LOAD_SLOW];
+	uint32_t slow[DAVY_LOAD_SLOW]; /* shares of its last slow jobs */
 };
 
-struct dl_lockup_state {
-	char device[DL_DEVICE_LEN]; /* "": empty */
-	char queue[DL_RING_NAME_LEN];
+struct davy_lockup_state {
+	char device[DAVY_DEVICE_LEN]; /* "": empty */
+	char queue[DAVY_RING_NAME_LEN];
 	uint64_t used_ns;
 	uint64_t timeout_ns; /* 0: never */
 };
 
-struct dl_jobs {
-	struct dl_times_state times[DL_WORLD_TIMES_SETS][DL_WORLD_TIMES_WAYS];
-	struct dl_load loads[DL_WORLD_LOADS];
-	struct dl_lockup_state lockups[DL_WORLD_LOCKUPS];
+struct davy_jobs {
+	struct davy_times_state times[DAVY_WORLD_TIMES_SETS][DAVY_WORLD_TIMES_WAYS];
+	struct davy_load loads[DAVY_WORLD_LOADS];
+	struct davy_lockup_state lockups[DAVY_WORLD_LOCKUPS];
 };
 
-struct dl_world;
-struct dl_process;
+struct davy_world;
+struct davy_process;
 
-enum dl_queue_kind {
-	DL_QUEUE_COMPUTE = 0, /* graphics too, and what has a name of its own */
-	DL_QUEUE_COPY = 1,
-	DL_QUEUE_VIDEO = 2,
+enum davy_queue_kind {
+	DAVY_QUEUE_COMPUTE = 0, /* graphics too, and what has a name of its own */
+	DAVY_QUEUE_COPY = 1,
+	DAVY_QUEUE_VIDEO = 2,
 };
 
 /* What a ring of this name does, in the words of amdgpu, i915 and xe. */
-enum dl_queue_kind dl_ring_kind(const char *ring);
+enum davy_queue_kind davy_ring_kind(const char *ring);
 
 /* NULL when it has told nothing yet. */
-struct dl_times_state *dl_world_times(struct dl_world *w, const char *device, const char *ring,
-				      uint32_t pid);
+struct davy_times_state *davy_world_times(struct davy_world *w, const char *device,
+					  const char *ring, uint32_t pid);
 
 /* The load that "p" runs on "device"; made at the cost of the oldest. */
-struct dl_load *dl_world_load_get(struct dl_world *w, const struct dl_process *p,
-				  const char *device, uint64_t now_ns);
+struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_process *p,
+				      const char *device, uint64_t now_ns);
 
 /* How long a job may run on that ring; 0: for ever, or nobody knows. */
-uint64_t dl_world_timeout(const struct dl_world *w, const char *device, const char *ring);
+uint64_t davy_world_timeout(const struct davy_world *w, const char *device, const char *ring);
 
-/* Take an event's facts over; parts of dl_world_apply(). */
-void dl_jobs_apply_times(struct dl_world *w, const struct dl_event *ev);
-void dl_jobs_apply_ring(struct dl_world *w, const struct dl_event *ev);
-void dl_jobs_apply_timeout(struct dl_world *w, const struct dl_event *ev);
-void dl_jobs_apply_lockup(struct dl_world *w, const struct dl_event *ev);
+/* Take an event's facts over; parts of davy_world_apply(). */
+void davy_jobs_apply_times(struct davy_world *w, const struct davy_event *ev);
+void davy_jobs_apply_ring(struct davy_world *w, const struct davy_event *ev);
+void davy_jobs_apply_timeout(struct davy_world *w, const struct davy_event *ev);
+void davy_jobs_apply_lockup(struct davy_world *w, const struct davy_event *ev);
 
 #endif

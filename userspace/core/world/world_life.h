@@ -3,16 +3,16 @@
  * What shows that a process makes headway, and that it has a reason to: tokens, ended jobs, a busy
  * device. Inner part of world.h.
  */
-#ifndef DL_CORE_WORLD_LIFE_H
-#define DL_CORE_WORLD_LIFE_H
+#ifndef DAVY_WORLD_LIFE_H
+#define DAVY_WORLD_LIFE_H
 
 #include "core/event/event.h"
 
-#define DL_WORLD_BUSY_SETS 32
-#define DL_WORLD_BUSY_WAYS 8
+#define DAVY_WORLD_BUSY_SETS 32
+#define DAVY_WORLD_BUSY_WAYS 8
 
-struct dl_life { /* of a process; 0 where nothing was told yet */
-	struct dl_ev_progress progress;
+struct davy_life { /* of a process; 0 where nothing was told yet */
+	struct davy_ev_progress progress;
 	uint64_t progress_ns;
 	uint64_t token_ns;     /* its tokens or its depth moved, or it got work after a rest */
 	uint64_t made_ns;      /* it made a token */
@@ -26,8 +26,8 @@ struct dl_life { /* of a process; 0 where nothing was told yet */
 	uint32_t pad;
 };
 
-struct dl_busy_state { /* an open file of a device */
-	char device[DL_DEVICE_LEN];
+struct davy_busy_state { /* an open file of a device */
+	char device[DAVY_DEVICE_LEN];
 	uint64_t used_ns; /* 0: empty */
 	uint64_t client_id;
 	uint64_t busy_ns; /* last cumulative value */
@@ -35,21 +35,21 @@ struct dl_busy_state { /* an open file of a device */
 	uint32_t pad;
 };
 
-struct dl_busy {
-	struct dl_busy_state files[DL_WORLD_BUSY_SETS][DL_WORLD_BUSY_WAYS];
+struct davy_busy {
+	struct davy_busy_state files[DAVY_WORLD_BUSY_SETS][DAVY_WORLD_BUSY_WAYS];
 };
 
-struct dl_world;
-struct dl_process;
+struct davy_world;
+struct davy_process;
 
 /* "p" may be NULL: then nobody is known to whom it could matter. */
-void dl_life_done(struct dl_process *p, uint64_t now_ns);
-void dl_life_busy(struct dl_process *p, uint64_t from_ns, uint64_t now_ns);
+void davy_life_done(struct davy_process *p, uint64_t now_ns);
+void davy_life_busy(struct davy_process *p, uint64_t from_ns, uint64_t now_ns);
 
-/* Take an event's facts over; parts of dl_world_apply(). */
-void dl_life_apply_progress(struct dl_world *w, const struct dl_event *ev);
-void dl_life_apply_client(struct dl_world *w, const struct dl_event *ev);
-void dl_life_apply_graph(struct dl_world *w, const struct dl_event *ev);
-void dl_life_apply_sensor(struct dl_world *w, const struct dl_event *ev);
+/* Take an event's facts over; parts of davy_world_apply(). */
+void davy_life_apply_progress(struct davy_world *w, const struct davy_event *ev);
+void davy_life_apply_client(struct davy_world *w, const struct davy_event *ev);
+void davy_life_apply_graph(struct davy_world *w, const struct davy_event *ev);
+void davy_life_apply_sensor(struct davy_world *w, const struct davy_event *ev);
 
 #endif

@@ -10,15 +10,16 @@ static size_t set_of(uint32_t key, size_t sets)
 	return (size_t)((key * 2654435761u) >> 16) & (sets - 1);
 }
 
-struct dl_tally *dl_world_tally(struct dl_world *w, enum dl_tally_kind kind, const char *device,
-				uint32_t pid, uint64_t now_ns, uint64_t window_ns)
+struct davy_tally *davy_world_tally(struct davy_world *w, enum davy_tally_kind kind,
+				    const char *device, uint32_t pid, uint64_t now_ns,
+				    uint64_t window_ns)
 {
-	struct dl_tally *set = w->signs.tallies[set_of(pid * 16 + kind, DL_WORLD_TALLY_SETS)];
-	struct dl_tally *t = NULL, *victim = &set[0];
+	struct davy_tally *set = w->signs.tallies[set_of(pid * 16 + kind, DAVY_WORLD_TALLY_SETS)];
+	struct davy_tally *t = NULL, *victim = &set[0];
 
-	for (size_t i = 0; i < DL_WORLD_TALLY_WAYS && !t; i++) {
+	for (size_t i = 0; i < DAVY_WORLD_TALLY_WAYS && !t; i++) {
 		if (set[i].used_ns && set[i].pid == pid && set[i].kind == kind &&
-		    dl_same_name(set[i].device, device))
+		    davy_same_name(set[i].device, device))
 			t = &set[i];
 		else if (set[i].used_ns < victim->used_ns)
 			victim = &set[i];
@@ -27,7 +28,7 @@ struct dl_tally *dl_world_tally(struct dl_world *w, enum dl_tally_kind kind, con
 		t = victim;
 		w->evicted_count += t->used_ns != 0;
 		memset(t, 0, sizeof(*t));
-		dl_copy_name(t->device, sizeof(t->device), device);
+		davy_copy_name(t->device, sizeof(t->device), device);
 		t->pid = pid;
 		t->kind = kind;
 	}
@@ -39,45 +40,46 @@ struct dl_tally *dl_world_tally(struct dl_world *w, enum dl_tally_kind kind, con
 	return t;
 }
 
-void dl_world_tell(struct dl_world *w, const char *device, enum dl_told_what what,
-		   enum dl_teller teller, uint32_t level, uint64_t now_ns)
+void davy_world_tell(struct davy_world *w, const char *device, enum davy_told_what what,
+		     enum davy_teller teller, uint32_t level, uint64_t now_ns)
 {
-	struct dl_device_state *d = dl_world_device_get(w, device, now_ns);
-	struct dl_told *told = &d->told[what][teller];
+	struct davy_device_state *d = davy_world_device_get(w, device, now_ns);
+	struct davy_told *told = &d->told[what][teller];
 
-	if (now_ns - told->at_ns > DL_TOLD_NS || level > told->level)
+	if (now_ns - told->at_ns > DAVY_TOLD_NS || level > told->level)
 		told->level = level;
 	told->at_ns = now_ns ? now_ns : 1;
 }
 
-bool dl_world_told(const struct dl_world *w, const char *device, enum dl_told_what what,
-		   enum dl_teller teller, uint32_t level, uint64_t now_ns)
+bool davy_world_told(const struct davy_world *w, const char *device, enum davy_told_what what,
+		     enum davy_teller teller, uint32_t level, uint64_t now_ns)
 {
-	for (size_t i = 0; i < DL_WORLD_DEVICES; i++) {
-		const struct dl_device_state *d = &w->devices[i];
+	for (size_t i = 0; i < DAVY_WORLD_DEVICES; i++) {
+		const struct davy_device_state *d = &w->devices[i];
 
-		if (!d->used_ns || (device[0] && d->device[0] && !dl_same_name(d->device, device)))
+		if (!d->used_ns ||
+		    (device[0] && d->device[0] && !davy_same_name(d->device, device)))
 			continue;
 		for (int by = 0; by < (int)teller; by++)
 			if (d->told[what][by].at_ns && d->told[what][by].level >= level &&
-			    now_ns - d->told[what][by].at_ns <= DL_TOLD_NS)
+			    now_ns - d->told[what][by].at_ns <= DAVY_TOLD_NS)
 				return true;
 	}
 	return false;
 }
 
-static struct dl_kfd_state *kfd_set(struct dl_world *w, uint32_t pid)
+static struct davy_kfd_state *kfd_set(struct davy_world *w, uint32_t pid)
 {
-	return w->signs.kfd[set_of(pid, DL_WORLD_KFD_SETS)];
+	return w->signs.kfd[set_of(pid, DAVY_WORLD_KFD_SETS)];
 }
 
-struct dl_kfd_state *dl_world_kfd_get(struct dl_world *w, const char *device, uint32_t pid,
-				      uint64_t now_ns)
+struct davy_kfd_state *davy_world_kfd_get(struct davy_world *w, const char *device, uint32_t pid,
+					  uint64_t now_ns)
 {
-	struct dl_kfd_state *set = kfd_set(w, pid), *victim = &set[0];
+	struct davy_kfd_state *set = kfd_set(w, pid), *victim = &set[0];
 
-	for (size_t i = 0; i < DL_WORLD_KFD_WAYS; i++) {
-		if (set[i].used_ns && set[i].pid == pid && dl_same_name(set[i].device, device)) {
+	for (size_t i = 0; i < DAVY_WORLD_KFD_WAYS; i++) {
+		if (set[i].used_ns && set[i].pid == pid && davy_same_name(set[i].device, device)) {
 			set[i].used_ns = now_ns;
 			return &set[i];
 		}
@@ -86,33 +88,33 @@ struct dl_kfd_state *dl_world_kfd_get(struct dl_world *w, const char *device, ui
 	}
 	w->evicted_count += victim->used_ns != 0;
 	memset(victim, 0, sizeof(*victim));
-	dl_copy_name(victim->device, sizeof(victim->device), device);
+	davy_copy_name(victim->device, sizeof(victim->device), device);
 	victim->pid = pid;
 	victim->used_ns = now_ns ? now_ns : 1;
 	return victim;
 }
 
-struct dl_kfd_state *dl_world_kfd(struct dl_world *w, uint32_t pid)
+struct davy_kfd_state *davy_world_kfd(struct davy_world *w, uint32_t pid)
 {
-	struct dl_kfd_state *set = kfd_set(w, pid), *latest = NULL;
+	struct davy_kfd_state *set = kfd_set(w, pid), *latest = NULL;
 
-	for (size_t i = 0; pid && i < DL_WORLD_KFD_WAYS; i++)
+	for (size_t i = 0; pid && i < DAVY_WORLD_KFD_WAYS; i++)
 		if (set[i].used_ns && set[i].pid == pid &&
 		    (!latest || set[i].used_ns > latest->used_ns))
 			latest = &set[i];
 	return latest;
 }
 
-uint32_t dl_world_kfd_only(const struct dl_world *w, const char *device)
+uint32_t davy_world_kfd_only(const struct davy_world *w, const char *device)
 {
 	uint32_t only = 0;
 
-	for (size_t i = 0; i < (size_t)DL_WORLD_KFD_SETS * DL_WORLD_KFD_WAYS; i++) {
-		const struct dl_kfd_state *k =
-			&w->signs.kfd[i / DL_WORLD_KFD_WAYS][i % DL_WORLD_KFD_WAYS];
+	for (size_t i = 0; i < (size_t)DAVY_WORLD_KFD_SETS * DAVY_WORLD_KFD_WAYS; i++) {
+		const struct davy_kfd_state *k =
+			&w->signs.kfd[i / DAVY_WORLD_KFD_WAYS][i % DAVY_WORLD_KFD_WAYS];
 
 		if (!k->used_ns || !k->queue_count || k->pid == only ||
-		    (device[0] && !dl_same_name(k->device, device)))
+		    (device[0] && !davy_same_name(k->device, device)))
 			continue;
 		if (only)
 			return 0;
@@ -121,19 +123,19 @@ uint32_t dl_world_kfd_only(const struct dl_world *w, const char *device)
 	return only;
 }
 
-void dl_signs_apply_kfd_use(struct dl_world *w, const struct dl_event *ev)
+void davy_signs_apply_kfd_use(struct davy_world *w, const struct davy_event *ev)
 {
-	const struct dl_ev_kfd_use *in = &ev->kfd_use;
-	struct dl_kfd_state *k = dl_world_kfd_get(w, in->device, ev->pid, ev->at_ns);
+	const struct davy_ev_kfd_use *in = &ev->kfd_use;
+	struct davy_kfd_state *k = davy_world_kfd_get(w, in->device, ev->pid, ev->at_ns);
 
 	k->queue_count = in->gone ? 0 : in->queue_count;
 }
 
-void dl_signs_forget(struct dl_world *w, uint32_t pid)
+void davy_signs_forget(struct davy_world *w, uint32_t pid)
 {
-	struct dl_kfd_state *set = kfd_set(w, pid);
+	struct davy_kfd_state *set = kfd_set(w, pid);
 
-	for (size_t i = 0; i < DL_WORLD_KFD_WAYS; i++)
+	for (size_t i = 0; i < DAVY_WORLD_KFD_WAYS; i++)
 		if (set[i].pid == pid)
 			memset(&set[i], 0, sizeof(set[i]));
 }

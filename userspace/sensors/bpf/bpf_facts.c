@@ -13,28 +13,28 @@
 #include "core/event/fact.h"
 
 #define BATCH	   256
-#define QUIET_NS   (60 * DL_NS_PER_S) /* a sum idle for so long is closed */
-#define ROUNDS_MAX (2 * DL_MAX_SUMS / BATCH)
+#define QUIET_NS   (60 * DAVY_NS_PER_S) /* a sum idle for so long is closed */
+#define ROUNDS_MAX (2 * DAVY_MAX_SUMS / BATCH)
 
 /* What its sum is known by. */
-static struct dl_seen *told_of(struct dl_bpf *b, const struct dl_wire_fact *w)
+static struct davy_seen *told_of(struct davy_bpf *b, const struct davy_wire_fact *w)
 {
 	const uint32_t parts[] = {
 		w->pid, w->pasid, w->detail, (uint32_t)w->error, w->fact, w->what
 	};
-	uint64_t h = dl_hash(DL_HASH_START, &w->device, sizeof(w->device));
+	uint64_t h = davy_hash(DAVY_HASH_START, &w->device, sizeof(w->device));
 
-	h = dl_hash(h, parts, sizeof(parts));
-	return dl_seen_of(b->sums_told, DL_TOLD_MAX, h ? h : 1);
+	h = davy_hash(h, parts, sizeof(parts));
+	return davy_seen_of(b->sums_told, DAVY_TOLD_MAX, h ? h : 1);
 }
 
 /* How much of the count is new; 0 when it was told already. */
-static uint64_t take_fresh(struct dl_bpf *b, const struct dl_wire_fact *w)
+static uint64_t take_fresh(struct davy_bpf *b, const struct davy_wire_fact *w)
 {
-	struct dl_seen *told;
+	struct davy_seen *told;
 	uint64_t fresh;
 
-	if (w->fact < DL_FACT_HOT)
+	if (w->fact < DAVY_FACT_HOT)
 		return w->count;
 	told = told_of(b, w);
 	if (w->count <= told->value)
@@ -44,9 +44,10 @@ static uint64_t take_fresh(struct dl_bpf *b, const struct dl_wire_fact *w)
 	return fresh;
 }
 
-static struct dl_event begin(const struct dl_wire_fact *w, enum dl_event_kind kind, uint32_t pid)
+static struct davy_event begin(const struct davy_wire_fact *w, enum davy_event_kind kind,
+			       uint32_t pid)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	memset(&ev, 0, sizeof(ev));
 	ev.at_ns = w->head.boot_ns;
@@ -55,11 +56,12 @@ static struct dl_event begin(const struct dl_wire_fact *w, enum dl_event_kind ki
 	return ev;
 }
 
-static void say_fault(struct dl_bpf *b, const struct dl_wire_fact *w, uint64_t fresh)
+static void say_fault(struct davy_bpf *b, const struct davy_wire_fact *w, uint64_t fresh)
 {
-	struct dl_event ev = begin(w, DL_EV_FAULT, 0); /* in an interrupt: current is a bystander */
+	struct davy_event ev =
+		begin(w, DAVY_EV_FAULT, 0); /* in an interrupt: current is a bystander */
 
-	dl_copy_name(ev.fault.device, sizeof(ev.fault.device), w->dev);
+	davy_copy_name(ev.fault.device, sizeof(ev.fault.device), w->dev);
 	ev.fault.addr = w->addr;
 	ev.fault.pasid = w->pasid;
 	ev.fault.vmid = w->detail & 0xff;
@@ -69,32 +71,32 @@ static void say_fault(struct dl_bpf *b, const struct dl_wire_fact *w, uint64_t f
 	ev.fault.fault_class = w->what;
 	ev.fault.count = w->count;
 	ev.fault.fresh = fresh;
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
-static void say_alloc(struct dl_bpf *b, const struct dl_wire_fact *w, uint64_t fresh)
+static void say_alloc(struct davy_bpf *b, const struct davy_wire_fact *w, uint64_t fresh)
 {
-	struct dl_event ev = begin(w, DL_EV_ALLOC_FAILED, w->pid);
+	struct davy_event ev = begin(w, DAVY_EV_ALLOC_FAILED, w->pid);
 
-	if (w->what < DL_ALLOC_RESOURCE || w->what > DL_ALLOC_POPULATE)
+	if (w->what < DAVY_ALLOC_RESOURCE || w->what > DAVY_ALLOC_POPULATE)
 		return;
-	dl_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), w->dev);
+	davy_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), w->dev);
 	ev.alloc_failed.bytes = w->addr; /* the last one's size */
 	ev.alloc_failed.count = (uint32_t)w->count;
 	ev.alloc_failed.fresh = (uint32_t)fresh;
 	ev.alloc_failed.error = w->error;
 	ev.alloc_failed.what = w->detail;
 	ev.alloc_failed.stage = w->what;
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
-static void say_fact(struct dl_bpf *b, const struct dl_wire_fact *w, uint64_t fresh)
+static void say_fact(struct davy_bpf *b, const struct davy_wire_fact *w, uint64_t fresh)
 {
-	struct dl_event ev = begin(w, DL_EV_FACT, w->pid);
-	struct dl_ev_fact *f = &ev.fact;
+	struct davy_event ev = begin(w, DAVY_EV_FACT, w->pid);
+	struct davy_ev_fact *f = &ev.fact;
 
-	dl_copy_name(f->device, sizeof(f->device), w->dev);
-	dl_copy_name(f->name, sizeof(f->name), w->name);
+	davy_copy_name(f->device, sizeof(f->device), w->dev);
+	davy_copy_name(f->name, sizeof(f->name), w->name);
 	f->bytes = w->bytes;
 	f->addr = w->addr;
 	f->duration_ns = w->duration_ns;
@@ -108,39 +110,39 @@ static void say_fact(struct dl_bpf *b, const struct dl_wire_fact *w, uint64_t fr
 	f->detail = w->detail;
 	f->fact = w->fact;
 	f->what = w->what;
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
 /* The names of "w" are terminated. */
-static void say(struct dl_bpf *b, const struct dl_wire_fact *w)
+static void say(struct davy_bpf *b, const struct davy_wire_fact *w)
 {
 	uint64_t fresh = take_fresh(b, w);
 
 	if (!fresh)
 		return;
 	b->facts_seen[w->fact] += fresh;
-	if (w->fact == DL_FACT_GPU_FAULT)
+	if (w->fact == DAVY_FACT_GPU_FAULT)
 		say_fault(b, w, fresh);
-	else if (w->fact == DL_FACT_ALLOC_FAILED)
+	else if (w->fact == DAVY_FACT_ALLOC_FAILED)
 		say_alloc(b, w, fresh);
 	else
 		say_fact(b, w, fresh);
 }
 
-void dl_bpf_fact(struct dl_bpf *b, const struct dl_wire_fact *w)
+void davy_bpf_fact(struct davy_bpf *b, const struct davy_wire_fact *w)
 {
-	struct dl_wire_fact safe = *w;
+	struct davy_wire_fact safe = *w;
 
-	if (!dl_fact_known(safe.fact))
+	if (!davy_fact_known(safe.fact))
 		return;
 	safe.dev[sizeof(safe.dev) - 1] = 0;
 	safe.name[sizeof(safe.name) - 1] = 0;
 	say(b, &safe);
 }
 
-static struct dl_wire_fact fact_of(const struct dl_sum_key *key, const struct dl_sum *sum)
+static struct davy_wire_fact fact_of(const struct davy_sum_key *key, const struct davy_sum *sum)
 {
-	struct dl_wire_fact w;
+	struct davy_wire_fact w;
 
 	memset(&w, 0, sizeof(w));
 	w.head.boot_ns = sum->last_ns;
@@ -161,36 +163,36 @@ static struct dl_wire_fact fact_of(const struct dl_sum_key *key, const struct dl
 }
 
 /* Told for the last time, with what came in until it was taken out. */
-static void close_sum(struct dl_bpf *b, int fd, const struct dl_sum_key *key)
+static void close_sum(struct davy_bpf *b, int fd, const struct davy_sum_key *key)
 {
-	struct dl_wire_fact w;
-	struct dl_sum last;
+	struct davy_wire_fact w;
+	struct davy_sum last;
 
 	if (bpf_map_lookup_and_delete_elem(fd, key, &last))
 		return;
 	w = fact_of(key, &last);
-	dl_bpf_fact(b, &w);
-	memset(told_of(b, &w), 0, sizeof(struct dl_seen));
+	davy_bpf_fact(b, &w);
+	memset(told_of(b, &w), 0, sizeof(struct davy_seen));
 }
 
-static void look_at(struct dl_bpf *b, int fd, const struct dl_sum_key *key,
-		    const struct dl_sum *sum, uint64_t now_ns)
+static void look_at(struct davy_bpf *b, int fd, const struct davy_sum_key *key,
+		    const struct davy_sum *sum, uint64_t now_ns)
 {
-	struct dl_wire_fact w = fact_of(key, sum);
+	struct davy_wire_fact w = fact_of(key, sum);
 
 	if (sum->spoke_ns >= b->read_ns)
 		return; /* it spoke since the ring was read: first its own word */
 	if (now_ns > sum->last_ns + QUIET_NS)
 		close_sum(b, fd, key);
 	else
-		dl_bpf_fact(b, &w);
+		davy_bpf_fact(b, &w);
 }
 
-void dl_bpf_poll_sums(struct dl_bpf *b, uint64_t now_ns)
+void davy_bpf_poll_sums(struct davy_bpf *b, uint64_t now_ns)
 {
-	static struct dl_sum_key keys[BATCH]; /* too large for the stack; one agent, one thread */
-	static struct dl_sum values[BATCH];
-	int fd = dl_bpf_shared(b, DL_SHARED_SUMS);
+	static struct davy_sum_key keys[BATCH]; /* too large for the stack; one agent, one thread */
+	static struct davy_sum values[BATCH];
+	int fd = davy_bpf_shared(b, DAVY_SHARED_SUMS);
 	uint32_t place = 0, count;
 	int err = 0;
 

@@ -43,7 +43,7 @@ static bool has_hook(const struct btf *btf, const char *hook)
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
 }
 
-static const char *distrust(const struct dl_bpf_object *o, const char *program,
+static const char *distrust(const struct davy_bpf_object *o, const char *program,
 			    const struct btf *btf)
 {
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
@@ -57,7 +57,7 @@ static const char *distrust(const struct dl_bpf_object *o, const char *program,
 	return NULL;
 }
 
-static void set_state(struct dl_program *p, enum dl_program_state state, const char *reason)
+static void set_state(struct davy_program *p, enum davy_program_state state, const char *reason)
 {
 	p->state = state;
 	p->reason = reason;
@@ -70,36 +70,36 @@ static bool is_function(const char *hook)
 }
 
 /* "btf" is the module's on top of the kernel's, or the kernel's alone. */
-static void prove(const struct dl_bpf_object *o, struct dl_program *p, const struct btf *btf)
+static void prove(const struct davy_bpf_object *o, struct davy_program *p, const struct btf *btf)
 {
 	const char *reason;
 
 	if (!has_hook(btf, p->hook)) {
-		set_state(p, DL_PROGRAM_ABSENT, "this kernel has no such hook");
+		set_state(p, DAVY_PROGRAM_ABSENT, "this kernel has no such hook");
 		return;
 	}
-	if (is_function(p->hook) && dl_functions_off()) {
-		set_state(p, DL_PROGRAM_REFUSED,
+	if (is_function(p->hook) && davy_functions_off()) {
+		set_state(p, DAVY_PROGRAM_REFUSED,
 			  "kernel.ftrace_enabled is 0: no function can be watched");
 		return;
 	}
 	reason = distrust(o, p->name, btf);
 	if (reason)
-		set_state(p, DL_PROGRAM_UNTRUSTED, reason);
+		set_state(p, DAVY_PROGRAM_UNTRUSTED, reason);
 	else if (strchr(p->hook, '/'))
-		set_state(p, DL_PROGRAM_LIVE, "");
+		set_state(p, DAVY_PROGRAM_LIVE, "");
 	else
-		set_state(p, DL_PROGRAM_ON_DEMAND, "");
+		set_state(p, DAVY_PROGRAM_ON_DEMAND, "");
 }
 
-static bool wanted(const struct dl_program *p)
+static bool wanted(const struct davy_program *p)
 {
-	return p->state == DL_PROGRAM_LIVE || p->state == DL_PROGRAM_ON_DEMAND;
+	return p->state == DAVY_PROGRAM_LIVE || p->state == DAVY_PROGRAM_ON_DEMAND;
 }
 
-static int share_maps(struct dl_bpf_object *o, const struct dl_shared_maps *shared)
+static int share_maps(struct davy_bpf_object *o, const struct davy_shared_maps *shared)
 {
-	for (size_t i = 0; i < DL_BPF_SHARED_MAPS; i++) {
+	for (size_t i = 0; i < DAVY_BPF_SHARED_MAPS; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(o->object, shared->name[i]);
 		int err;
 
@@ -112,17 +112,17 @@ static int share_maps(struct dl_bpf_object *o, const struct dl_shared_maps *shar
 	return 0;
 }
 
-static void keep_maps(struct dl_bpf_object *o, struct dl_shared_maps *shared)
+static void keep_maps(struct davy_bpf_object *o, struct davy_shared_maps *shared)
 {
-	for (size_t i = 0; i < DL_BPF_SHARED_MAPS; i++) {
-		int fd = dl_bpf_object_map(o, shared->name[i]);
+	for (size_t i = 0; i < DAVY_BPF_SHARED_MAPS; i++) {
+		int fd = davy_bpf_object_map(o, shared->name[i]);
 
 		if (shared->fd[i] < 0 && fd >= 0)
 			shared->fd[i] = dup(fd);
 	}
 }
 
-static int open_object(struct dl_bpf_object *o)
+static int open_object(struct davy_bpf_object *o)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = o->name);
 	const void *bytes;
@@ -133,7 +133,7 @@ static int open_object(struct dl_bpf_object *o)
 	return o->object ? 0 : -errno;
 }
 
-int dl_bpf_object_list(struct dl_bpf_object *o)
+int davy_bpf_object_list(struct davy_bpf_object *o)
 {
 	struct bpf_program *p;
 	int err = open_object(o);
@@ -141,27 +141,27 @@ int dl_bpf_object_list(struct dl_bpf_object *o)
 	if (err)
 		return err;
 	bpf_object__for_each_program(p, o->object) {
-		struct dl_program *mine = &o->program[o->program_count];
+		struct davy_program *mine = &o->program[o->program_count];
 
-		if (o->program_count == DL_OBJECT_PROGRAMS)
+		if (o->program_count == DAVY_OBJECT_PROGRAMS)
 			break;
-		dl_copy_name(mine->name, sizeof(mine->name), bpf_program__name(p));
-		dl_copy_name(mine->hook, sizeof(mine->hook), bpf_program__section_name(p));
-		set_state(mine, DL_PROGRAM_ABSENT, "not tried yet");
+		davy_copy_name(mine->name, sizeof(mine->name), bpf_program__name(p));
+		davy_copy_name(mine->hook, sizeof(mine->hook), bpf_program__section_name(p));
+		set_state(mine, DAVY_PROGRAM_ABSENT, "not tried yet");
 		o->program_count++;
 	}
-	dl_bpf_object_unload(o);
+	davy_bpf_object_unload(o);
 	return 0;
 }
 
 /* Opens it with the wanted programs alone, or with one of them. */
-static int open_with(struct dl_bpf_object *o, struct dl_shared_maps *shared,
-		     const struct dl_program *only)
+static int open_with(struct davy_bpf_object *o, struct davy_shared_maps *shared,
+		     const struct davy_program *only)
 {
 	int err = open_object(o);
 
 	for (size_t i = 0; !err && i < o->program_count; i++) {
-		struct dl_program *mine = &o->program[i];
+		struct davy_program *mine = &o->program[i];
 		struct bpf_program *p = bpf_object__find_program_by_name(o->object, mine->name);
 
 		bpf_program__set_autoload(p, only ? mine == only : wanted(mine));
@@ -170,23 +170,23 @@ static int open_with(struct dl_bpf_object *o, struct dl_shared_maps *shared,
 }
 
 /* Which programs the kernel refuses one by one, so that the others can go without them. */
-static void drop_refused(struct dl_bpf_object *o, struct dl_shared_maps *shared)
+static void drop_refused(struct davy_bpf_object *o, struct davy_shared_maps *shared)
 {
 	for (size_t i = 0; i < o->program_count; i++) {
-		struct dl_program *p = &o->program[i];
+		struct davy_program *p = &o->program[i];
 
 		if (!wanted(p))
 			continue;
 		if (!open_with(o, shared, p) && bpf_object__load(o->object)) {
 			p->error = -errno;
-			set_state(p, DL_PROGRAM_REFUSED, dl_refusal_text(p->error));
+			set_state(p, DAVY_PROGRAM_REFUSED, davy_refusal_text(p->error));
 		}
-		dl_bpf_object_unload(o);
+		davy_bpf_object_unload(o);
 	}
 }
 
 /* Those that look at something; a program that is only run sees nothing. */
-static size_t count_wanted(const struct dl_bpf_object *o)
+static size_t count_wanted(const struct davy_bpf_object *o)
 {
 	size_t count = 0;
 
@@ -195,15 +195,15 @@ static size_t count_wanted(const struct dl_bpf_object *o)
 	return count;
 }
 
-static const char *refusal_of(const struct dl_bpf_object *o)
+static const char *refusal_of(const struct davy_bpf_object *o)
 {
 	for (size_t i = 0; i < o->program_count; i++)
-		if (o->program[i].state == DL_PROGRAM_REFUSED)
+		if (o->program[i].state == DAVY_PROGRAM_REFUSED)
 			return o->program[i].reason;
 	return "";
 }
 
-static int load_wanted(struct dl_bpf_object *o, struct dl_shared_maps *shared)
+static int load_wanted(struct davy_bpf_object *o, struct davy_shared_maps *shared)
 {
 	int err = open_with(o, shared, NULL);
 
@@ -211,10 +211,10 @@ static int load_wanted(struct dl_bpf_object *o, struct dl_shared_maps *shared)
 		return 0;
 	if (!err)
 		err = -errno;
-	dl_bpf_object_unload(o);
+	davy_bpf_object_unload(o);
 	if (err == -ESRCH || err == -ENOENT)
 		return err; /* its module went away, or is not there yet */
-	if (err == -EPERM && dl_rights_missing())
+	if (err == -EPERM && davy_rights_missing())
 		return err; /* of all of them */
 	drop_refused(o, shared);
 	if (!count_wanted(o))
@@ -224,27 +224,27 @@ static int load_wanted(struct dl_bpf_object *o, struct dl_shared_maps *shared)
 }
 
 /* Uprobes are attached later, file by file; a syscall program is run, not attached. */
-static int attach_all(struct dl_bpf_object *o)
+static int attach_all(struct davy_bpf_object *o)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < o->program_count; i++) {
-		struct dl_program *p = &o->program[i];
+		struct davy_program *p = &o->program[i];
 
-		if (p->state != DL_PROGRAM_LIVE)
+		if (p->state != DAVY_PROGRAM_LIVE)
 			continue;
 		p->link = bpf_program__attach(bpf_object__find_program_by_name(o->object, p->name));
 		if (p->link)
 			continue;
 		p->error = -errno;
-		set_state(p, DL_PROGRAM_REFUSED, dl_refusal_text(p->error));
+		set_state(p, DAVY_PROGRAM_REFUSED, davy_refusal_text(p->error));
 		if (!err)
 			err = p->error;
 	}
 	return err;
 }
 
-static int load(struct dl_bpf_object *o, struct dl_shared_maps *shared, const struct btf *btf,
+static int load(struct davy_bpf_object *o, struct davy_shared_maps *shared, const struct btf *btf,
 		bool last)
 {
 	int err;
@@ -263,62 +263,64 @@ static int load(struct dl_bpf_object *o, struct dl_shared_maps *shared, const st
 	return err;
 }
 
-static void set_all(struct dl_bpf_object *o, enum dl_program_state state, const char *reason)
+static void set_all(struct davy_bpf_object *o, enum davy_program_state state, const char *reason)
 {
 	for (size_t i = 0; i < o->program_count; i++)
-		if (wanted(&o->program[i]) || o->program[i].state == DL_PROGRAM_ABSENT)
+		if (wanted(&o->program[i]) || o->program[i].state == DAVY_PROGRAM_ABSENT)
 			set_state(&o->program[i], state, reason);
 }
 
-void dl_bpf_object_off(struct dl_bpf_object *o, enum dl_sensor_state state, const char *reason)
+void davy_bpf_object_off(struct davy_bpf_object *o, enum davy_sensor_state state,
+			 const char *reason)
 {
-	dl_bpf_object_unload(o);
-	set_all(o, state == DL_SENSOR_REFUSED ? DL_PROGRAM_REFUSED : DL_PROGRAM_ABSENT, reason);
+	davy_bpf_object_unload(o);
+	set_all(o, state == DAVY_SENSOR_REFUSED ? DAVY_PROGRAM_REFUSED : DAVY_PROGRAM_ABSENT,
+		reason);
 	o->state.count = 0;
 	o->state.state = state;
-	dl_copy_name(o->state.reason, sizeof(o->state.reason), reason);
+	davy_copy_name(o->state.reason, sizeof(o->state.reason), reason);
 }
 
-static void failed(struct dl_bpf_object *o, int err)
+static void failed(struct davy_bpf_object *o, int err)
 {
 	bool absent = err == -ENOENT || err == -ESRCH;
-	const char *reason = dl_refusal_text(err);
+	const char *reason = davy_refusal_text(err);
 
 	if (absent)
-		reason = o->module ? DL_NO_MODULE : "hook not found";
+		reason = o->module ? DAVY_NO_MODULE : "hook not found";
 	if (absent)
-		dl_bpf_object_off(o, DL_SENSOR_ABSENT, reason);
+		davy_bpf_object_off(o, DAVY_SENSOR_ABSENT, reason);
 	else
-		dl_bpf_object_off(o, DL_SENSOR_REFUSED, reason);
+		davy_bpf_object_off(o, DAVY_SENSOR_REFUSED, reason);
 }
 
 /* Its module is there, and yet its hooks are not to be had. */
-static void refuse(struct dl_bpf_object *o, bool has_btf)
+static void refuse(struct davy_bpf_object *o, bool has_btf)
 {
 	const char *reason = "this kernel has none of its hooks";
 
 	if (!has_btf)
 		reason = "its kernel module has no BTF (built without it, or stripped)";
-	else if (dl_rights_missing())
-		reason = dl_refusal_text(-EPERM);
-	dl_bpf_object_off(o, DL_SENSOR_REFUSED, reason);
+	else if (davy_rights_missing())
+		reason = davy_refusal_text(-EPERM);
+	davy_bpf_object_off(o, DAVY_SENSOR_REFUSED, reason);
 }
 
-static size_t count_all(const struct dl_bpf_object *o)
+static size_t count_all(const struct davy_bpf_object *o)
 {
 	size_t count = count_wanted(o);
 
 	for (size_t i = 0; i < o->program_count; i++)
-		count += o->program[i].state == DL_PROGRAM_REFUSED;
+		count += o->program[i].state == DAVY_PROGRAM_REFUSED;
 	return count;
 }
 
-static void loaded(struct dl_bpf_object *o)
+static void loaded(struct davy_bpf_object *o)
 {
 	const char *refused = refusal_of(o);
 
 	o->state.count = count_wanted(o);
-	o->state.state = DL_SENSOR_LIVE;
+	o->state.state = DAVY_SENSOR_LIVE;
 	if (refused[0])
 		snprintf(o->state.reason, sizeof(o->state.reason), "%zu of %zu programs; else: %s",
 			 count_wanted(o), count_all(o), refused);
@@ -326,8 +328,8 @@ static void loaded(struct dl_bpf_object *o)
 		o->state.reason[0] = 0;
 }
 
-int dl_bpf_object_load(struct dl_bpf_object *o, struct dl_shared_maps *shared, struct btf *kernel,
-		       bool last)
+int davy_bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *shared,
+			 struct btf *kernel, bool last)
 {
 	struct btf *module = NULL;
 	int err = -ENODATA;
@@ -343,17 +345,17 @@ int dl_bpf_object_load(struct dl_bpf_object *o, struct dl_shared_maps *shared, s
 	if (!err)
 		loaded(o);
 	else if (err == -ECANCELED)
-		dl_bpf_object_off(o, DL_SENSOR_REFUSED, refusal_of(o));
+		davy_bpf_object_off(o, DAVY_SENSOR_REFUSED, refusal_of(o));
 	else
 		failed(o, err);
 	if ((err == -ENOENT || err == -ESRCH) && o->module &&
-	    dl_module_state(o->module) == DL_MODULE_LIVE)
+	    davy_module_state(o->module) == DAVY_MODULE_LIVE)
 		refuse(o, module != NULL);
 	btf__free(module);
 	return err;
 }
 
-void dl_bpf_object_unload(struct dl_bpf_object *o)
+void davy_bpf_object_unload(struct davy_bpf_object *o)
 {
 	for (size_t i = 0; i < o->program_count; i++) {
 		bpf_link__destroy(o->program[i].link);
@@ -363,17 +365,17 @@ void dl_bpf_object_unload(struct dl_bpf_object *o)
 	o->object = NULL;
 }
 
-int dl_bpf_object_map(const struct dl_bpf_object *o, const char *name)
+int davy_bpf_object_map(const struct davy_bpf_object *o, const char *name)
 {
 	struct bpf_map *map = o->object ? bpf_object__find_map_by_name(o->object, name) : NULL;
 
 	return map ? bpf_map__fd(map) : -1;
 }
 
-bool dl_bpf_object_has_live(const struct dl_bpf_object *o, const char *program)
+bool davy_bpf_object_has_live(const struct davy_bpf_object *o, const char *program)
 {
 	for (size_t i = 0; o->object && i < o->program_count; i++)
 		if (!strcmp(o->program[i].name, program))
-			return o->program[i].state == DL_PROGRAM_LIVE;
+			return o->program[i].state == DAVY_PROGRAM_LIVE;
 	return false;
 }

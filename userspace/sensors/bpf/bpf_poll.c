@@ -7,23 +7,23 @@
 
 #include "sensors/bpf/bpf_state.h"
 
-#define YOUNG_NS      (50 * DL_NS_PER_MS) /* a job or graph younger than this is no news */
-#define STALE_NS      (600 * DL_NS_PER_S) /* a job or ring silent for so long is over */
-#define IDLE_NS	      (30 * DL_NS_PER_S)  /* a ring without a job for so long is forgotten */
+#define YOUNG_NS      (50 * DAVY_NS_PER_MS) /* a job or graph younger than this is no news */
+#define STALE_NS      (600 * DAVY_NS_PER_S) /* a job or ring silent for so long is over */
+#define IDLE_NS	      (30 * DAVY_NS_PER_S)  /* a ring without a job for so long is forgotten */
 #define BATCH	      256
-#define QUIET_NS      (60 * DL_NS_PER_S) /* a mover idle for so long is forgotten */
+#define QUIET_NS      (60 * DAVY_NS_PER_S) /* a mover idle for so long is forgotten */
 #define TIMEOUT_NEVER INT64_MAX
-#define TIMEOUTS_NS   DL_NS_PER_S
+#define TIMEOUTS_NS   DAVY_NS_PER_S
 
 #define NEIGHBOURS 8
 
-struct dl_seen *dl_seen_of(struct dl_seen *table, size_t size, uint64_t key)
+struct davy_seen *davy_seen_of(struct davy_seen *table, size_t size, uint64_t key)
 {
 	size_t start = (size_t)((key * 0x9e3779b97f4a7c15ULL) >> 40) % size;
-	struct dl_seen *empty = NULL;
+	struct davy_seen *empty = NULL;
 
 	for (size_t i = 0; i < NEIGHBOURS; i++) {
-		struct dl_seen *s = &table[(start + i) % size];
+		struct davy_seen *s = &table[(start + i) % size];
 
 		if (s->key == key)
 			return s;
@@ -37,7 +37,7 @@ struct dl_seen *dl_seen_of(struct dl_seen *table, size_t size, uint64_t key)
 	return empty;
 }
 
-uint64_t dl_hash(uint64_t h, const void *data, size_t size)
+uint64_t davy_hash(uint64_t h, const void *data, size_t size)
 {
 	const unsigned char *bytes = data;
 
@@ -46,23 +46,24 @@ uint64_t dl_hash(uint64_t h, const void *data, size_t size)
 	return h;
 }
 
-struct dl_seen *dl_seen_mover(struct dl_bpf *b, uint64_t device, uint32_t evictor, uint32_t owner)
+struct davy_seen *davy_seen_mover(struct davy_bpf *b, uint64_t device, uint32_t evictor,
+				  uint32_t owner)
 {
-	uint64_t h = dl_hash(DL_HASH_START, &device, sizeof(device));
+	uint64_t h = davy_hash(DAVY_HASH_START, &device, sizeof(device));
 
-	h = dl_hash(h, &evictor, sizeof(evictor));
-	h = dl_hash(h, &owner, sizeof(owner));
-	return dl_seen_of(b->movers_seen, DL_SEEN_MAX, h ? h : 1);
+	h = davy_hash(h, &evictor, sizeof(evictor));
+	h = davy_hash(h, &owner, sizeof(owner));
+	return davy_seen_of(b->movers_seen, DAVY_SEEN_MAX, h ? h : 1);
 }
 
-static struct dl_seen *seen(struct dl_seen *table, uint64_t key)
+static struct davy_seen *seen(struct davy_seen *table, uint64_t key)
 {
-	return dl_seen_of(table, DL_SEEN_MAX, key);
+	return davy_seen_of(table, DAVY_SEEN_MAX, key);
 }
 
-static struct dl_event begin(uint64_t now_ns, enum dl_event_kind kind, uint32_t pid)
+static struct davy_event begin(uint64_t now_ns, enum davy_event_kind kind, uint32_t pid)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	memset(&ev, 0, sizeof(ev));
 	ev.at_ns = now_ns;
@@ -73,9 +74,9 @@ static struct dl_event begin(uint64_t now_ns, enum dl_event_kind kind, uint32_t 
 
 struct ring_view {
 	uint64_t key;
-	struct dl_sched sched;
-	struct dl_job oldest;
-	struct dl_job_key oldest_key;
+	struct davy_sched sched;
+	struct davy_job oldest;
+	struct davy_job_key oldest_key;
 	uint32_t running_count;
 };
 
@@ -114,8 +115,8 @@ static size_t read_map(int fd, void *keys, size_t key_size, void *values, size_t
 
 static size_t read_scheds(int fd, struct ring_view *views, size_t max)
 {
-	static uint64_t keys[DL_MAX_SCHEDS];
-	static struct dl_sched values[DL_MAX_SCHEDS];
+	static uint64_t keys[DAVY_MAX_SCHEDS];
+	static struct davy_sched values[DAVY_MAX_SCHEDS];
 	size_t count = read_map(fd, keys, sizeof(keys[0]), values, sizeof(values[0]), max);
 
 	for (size_t i = 0; i < count; i++) {
@@ -127,7 +128,7 @@ static size_t read_scheds(int fd, struct ring_view *views, size_t max)
 }
 
 /* Its end was lost, or it was killed with its entity; a ring without a timeout may run for long. */
-static bool is_stale(const struct dl_job *job, uint64_t now_ns)
+static bool is_stale(const struct davy_job *job, uint64_t now_ns)
 {
 	if (now_ns <= job->queued_ns + STALE_NS || now_ns <= job->run_ns + STALE_NS)
 		return false;
@@ -136,12 +137,12 @@ static bool is_stale(const struct dl_job *job, uint64_t now_ns)
 
 static void read_jobs(int fd, struct ring_view *views, size_t count, uint64_t now_ns)
 {
-	static struct dl_job_key keys[DL_MAX_JOBS];
-	static struct dl_job values[DL_MAX_JOBS];
-	size_t jobs = read_map(fd, keys, sizeof(keys[0]), values, sizeof(values[0]), DL_MAX_JOBS);
+	static struct davy_job_key keys[DAVY_MAX_JOBS];
+	static struct davy_job values[DAVY_MAX_JOBS];
+	size_t jobs = read_map(fd, keys, sizeof(keys[0]), values, sizeof(values[0]), DAVY_MAX_JOBS);
 
 	for (size_t i = 0; i < jobs; i++) {
-		const struct dl_job *job = &values[i];
+		const struct davy_job *job = &values[i];
 		struct ring_view *v;
 
 		if (is_stale(job, now_ns))
@@ -170,20 +171,20 @@ static uint64_t age_of(const struct ring_view *v, uint64_t now_ns)
 }
 
 /* False until the kernel's HZ is measured. */
-static bool timeout_of(const struct dl_bpf *b, const struct dl_sched *sched, uint64_t *ret_ns)
+static bool timeout_of(const struct davy_bpf *b, const struct davy_sched *sched, uint64_t *ret_ns)
 {
 	if (!b->hz)
 		return false;
 	*ret_ns = 0;
 	if (sched->timeout_jiffies > 0 && sched->timeout_jiffies != TIMEOUT_NEVER)
-		*ret_ns = (uint64_t)sched->timeout_jiffies * (DL_NS_PER_S / b->hz);
+		*ret_ns = (uint64_t)sched->timeout_jiffies * (DAVY_NS_PER_S / b->hz);
 	return true;
 }
 
 /* Of rings in use only: an idle one may be left of a driver that was unloaded since. */
-static void tell_timeout(struct dl_bpf *b, const struct dl_sched *sched, uint64_t now_ns)
+static void tell_timeout(struct davy_bpf *b, const struct davy_sched *sched, uint64_t now_ns)
 {
-	char device[DL_DEVICE_LEN], ring[DL_RING_NAME_LEN];
+	char device[DAVY_DEVICE_LEN], ring[DAVY_RING_NAME_LEN];
 	uint64_t timeout_ns;
 
 	if (now_ns > sched->last_run_ns + 2 * TIMEOUTS_NS &&
@@ -191,15 +192,15 @@ static void tell_timeout(struct dl_bpf *b, const struct dl_sched *sched, uint64_
 		return;
 	if (!timeout_of(b, sched, &timeout_ns))
 		return;
-	dl_copy_name(device, sizeof(device), sched->dev);
-	dl_copy_name(ring, sizeof(ring), sched->ring);
+	davy_copy_name(device, sizeof(device), sched->dev);
+	davy_copy_name(ring, sizeof(ring), sched->ring);
 	b->hooks.ring_seen(b->hooks.arg, device, ring, timeout_ns);
 }
 
-static void tell_ring(struct dl_bpf *b, const struct ring_view *v, uint64_t now_ns)
+static void tell_ring(struct davy_bpf *b, const struct ring_view *v, uint64_t now_ns)
 {
-	struct dl_event ev = begin(now_ns, DL_EV_RING, v->oldest.tgid);
-	struct dl_seen *told = seen(b->rings_seen, v->key);
+	struct davy_event ev = begin(now_ns, DAVY_EV_RING, v->oldest.tgid);
+	struct davy_seen *told = seen(b->rings_seen, v->key);
 	uint64_t age_ns = age_of(v, now_ns);
 
 	if (age_ns < YOUNG_NS)
@@ -207,8 +208,8 @@ static void tell_ring(struct dl_bpf *b, const struct ring_view *v, uint64_t now_
 	if (!age_ns && !told->value)
 		return;
 	told->value = age_ns != 0;
-	dl_copy_name(ev.ring.device, sizeof(ev.ring.device), v->sched.dev);
-	dl_copy_name(ev.ring.ring, sizeof(ev.ring.ring), v->sched.ring);
+	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), v->sched.dev);
+	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), v->sched.ring);
 	timeout_of(b, &v->sched, &ev.ring.timeout_ns);
 	ev.ring.age_ns = age_ns;
 	ev.ring.running_count = v->running_count;
@@ -216,14 +217,15 @@ static void tell_ring(struct dl_bpf *b, const struct ring_view *v, uint64_t now_
 		ev.ring.fence_context = v->oldest_key.fence_context;
 		ev.ring.fence_seqno = v->oldest_key.fence_seqno;
 	}
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
-void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
+void davy_bpf_poll_rings(struct davy_bpf *b, uint64_t now_ns)
 {
 	static struct ring_view
-		views[DL_MAX_SCHEDS]; /* too large for the stack; one agent, one thread */
-	int scheds = dl_bpf_shared(b, DL_SHARED_SCHEDS), jobs = dl_bpf_shared(b, DL_SHARED_JOBS);
+		views[DAVY_MAX_SCHEDS]; /* too large for the stack; one agent, one thread */
+	int scheds = davy_bpf_shared(b, DAVY_SHARED_SCHEDS),
+	    jobs = davy_bpf_shared(b, DAVY_SHARED_JOBS);
 	bool timeouts = now_ns - b->rings_told_ns >= TIMEOUTS_NS;
 	size_t count;
 
@@ -232,7 +234,7 @@ void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
 		return;
 	if (timeouts)
 		b->rings_told_ns = now_ns;
-	count = read_scheds(scheds, views, DL_MAX_SCHEDS);
+	count = read_scheds(scheds, views, DAVY_MAX_SCHEDS);
 	if (count)
 		read_jobs(jobs, views, count, now_ns);
 	for (size_t i = 0; i < count; i++) {
@@ -248,11 +250,11 @@ void dl_bpf_poll_rings(struct dl_bpf *b, uint64_t now_ns)
 	}
 }
 
-static void tell_progress(struct dl_bpf *b, uint32_t tgid, const struct dl_engine_state *s,
+static void tell_progress(struct davy_bpf *b, uint32_t tgid, const struct davy_engine_state *s,
 			  uint64_t now_ns)
 {
-	struct dl_seen *told = seen(b->progress_seen, tgid);
-	struct dl_event ev = begin(now_ns, DL_EV_PROGRESS, tgid);
+	struct davy_seen *told = seen(b->progress_seen, tgid);
+	struct davy_event ev = begin(now_ns, DAVY_EV_PROGRESS, tgid);
 
 	if (told->value == s->prompt_count + s->generated_count)
 		return;
@@ -260,28 +262,28 @@ static void tell_progress(struct dl_bpf *b, uint32_t tgid, const struct dl_engin
 	ev.progress.prompt_count = s->prompt_count;
 	ev.progress.generated_count = s->generated_count;
 	ev.progress.depth = s->depth;
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
-void dl_bpf_poll_engine(struct dl_bpf *b, uint32_t tgid, uint64_t now_ns)
+void davy_bpf_poll_engine(struct davy_bpf *b, uint32_t tgid, uint64_t now_ns)
 {
-	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
-	struct dl_engine_state s;
+	int fd = davy_bpf_object_map(&b->objects[DAVY_OBJ_ENGINE], "engines");
+	struct davy_engine_state s;
 
 	if (fd >= 0 && !bpf_map_lookup_elem(fd, &tgid, &s))
 		tell_progress(b, tgid, &s, now_ns);
 }
 
-void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
+void davy_bpf_poll_graphs(struct davy_bpf *b, uint64_t now_ns)
 {
-	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
+	int fd = davy_bpf_object_map(&b->objects[DAVY_OBJ_ENGINE], "engines");
 	uint32_t tgid, *prev = NULL;
 
-	for (size_t i = 0; fd >= 0 && i < DL_MAX_ENGINES && !bpf_map_get_next_key(fd, prev, &tgid);
-	     i++) {
-		struct dl_event ev = begin(now_ns, DL_EV_GRAPH, tgid);
-		struct dl_engine_state s;
-		struct dl_seen *told;
+	for (size_t i = 0;
+	     fd >= 0 && i < DAVY_MAX_ENGINES && !bpf_map_get_next_key(fd, prev, &tgid); i++) {
+		struct davy_event ev = begin(now_ns, DAVY_EV_GRAPH, tgid);
+		struct davy_engine_state s;
+		struct davy_seen *told;
 		bool in_flight;
 
 		prev = &tgid;
@@ -305,27 +307,27 @@ void dl_bpf_poll_graphs(struct dl_bpf *b, uint64_t now_ns)
 		ev.graph.last_ns = s.last_ns;
 		ev.graph.max_ns = s.max_ns;
 		ev.graph.may_end_unseen = s.copying || s.lone_count * 2 > s.graph_count;
-		dl_sensor_say(b, &ev);
+		davy_sensor_say(b, &ev);
 	}
 }
 
-void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
+void davy_bpf_poll_movers(struct davy_bpf *b, uint64_t now_ns)
 {
-	int fd = dl_bpf_shared(b, DL_SHARED_MOVERS);
-	struct dl_mover_key key, *prev = NULL;
+	int fd = davy_bpf_shared(b, DAVY_SHARED_MOVERS);
+	struct davy_mover_key key, *prev = NULL;
 
-	for (size_t i = 0; fd >= 0 && i < DL_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key);
+	for (size_t i = 0; fd >= 0 && i < DAVY_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key);
 	     i++) {
-		struct dl_event ev = begin(now_ns, DL_EV_BO_MOVED, key.evictor_tgid);
-		struct dl_seen *told;
-		struct dl_mover m;
+		struct davy_event ev = begin(now_ns, DAVY_EV_BO_MOVED, key.evictor_tgid);
+		struct davy_seen *told;
+		struct davy_mover m;
 
 		prev = &key;
 		if (bpf_map_lookup_elem(fd, &key, &m))
 			continue;
 		if (m.spoke_ns >= b->read_ns)
 			continue; /* it spoke since the ring was read: first its own word */
-		told = dl_seen_mover(b, key.device, key.evictor_tgid, key.owner_tgid);
+		told = davy_seen_mover(b, key.device, key.evictor_tgid, key.owner_tgid);
 		if (told->value == m.out_bytes + m.in_bytes) {
 			if (now_ns > m.spoke_ns + QUIET_NS) {
 				bpf_map_delete_elem(fd, &key);
@@ -335,28 +337,28 @@ void dl_bpf_poll_movers(struct dl_bpf *b, uint64_t now_ns)
 			continue;
 		}
 		told->value = m.out_bytes + m.in_bytes;
-		dl_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), m.dev);
+		davy_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), m.dev);
 		ev.bo_moved.owner_pid = key.owner_tgid;
 		ev.bo_moved.owner_pasid = m.owner_pasid;
 		ev.bo_moved.out_bytes = m.out_bytes;
 		ev.bo_moved.in_bytes = m.in_bytes;
 		ev.bo_moved.out_count = m.out_count;
 		ev.bo_moved.in_count = m.in_count;
-		dl_sensor_say(b, &ev);
+		davy_sensor_say(b, &ev);
 	}
 }
 
-void dl_bpf_poll_times(struct dl_bpf *b, uint64_t now_ns)
+void davy_bpf_poll_times(struct davy_bpf *b, uint64_t now_ns)
 {
-	int fd = dl_bpf_shared(b, DL_SHARED_TIMES);
-	struct dl_times_key key, *prev = NULL;
+	int fd = davy_bpf_shared(b, DAVY_SHARED_TIMES);
+	struct davy_times_key key, *prev = NULL;
 
-	for (size_t i = 0; fd >= 0 && i < DL_MAX_TIMES && !bpf_map_get_next_key(fd, prev, &key);
+	for (size_t i = 0; fd >= 0 && i < DAVY_MAX_TIMES && !bpf_map_get_next_key(fd, prev, &key);
 	     i++) {
-		struct dl_event ev = begin(now_ns, DL_EV_JOB_TIMES, key.tgid);
+		struct davy_event ev = begin(now_ns, DAVY_EV_JOB_TIMES, key.tgid);
 		uint64_t id = key.sched ^ (uint64_t)key.tgid << 40;
-		struct dl_seen *told = seen(b->times_seen, id ? id : 1);
-		struct dl_times t;
+		struct davy_seen *told = seen(b->times_seen, id ? id : 1);
+		struct davy_times t;
 
 		prev = &key;
 		if (bpf_map_lookup_elem(fd, &key, &t))
@@ -370,21 +372,21 @@ void dl_bpf_poll_times(struct dl_bpf *b, uint64_t now_ns)
 			continue;
 		}
 		told->value = t.count;
-		dl_copy_name(ev.job_times.device, sizeof(ev.job_times.device), t.dev);
-		dl_copy_name(ev.job_times.ring, sizeof(ev.job_times.ring), t.ring);
+		davy_copy_name(ev.job_times.device, sizeof(ev.job_times.device), t.dev);
+		davy_copy_name(ev.job_times.ring, sizeof(ev.job_times.ring), t.ring);
 		ev.job_times.count = t.count;
 		ev.job_times.sum_ns = t.sum_ns;
 		ev.job_times.max_ns = t.max_ns;
-		for (size_t j = 0; j < DL_TIME_SLOTS; j++)
+		for (size_t j = 0; j < DAVY_TIME_SLOTS; j++)
 			ev.job_times.slot[j] =
 				t.slot[j] < UINT32_MAX ? (uint32_t)t.slot[j] : UINT32_MAX;
-		dl_sensor_say(b, &ev);
+		davy_sensor_say(b, &ev);
 	}
 }
 
-void dl_bpf_forget_engine(struct dl_bpf *b, uint32_t tgid)
+void davy_bpf_forget_engine(struct davy_bpf *b, uint32_t tgid)
 {
-	int fd = dl_bpf_object_map(&b->objects[DL_OBJ_ENGINE], "engines");
+	int fd = davy_bpf_object_map(&b->objects[DAVY_OBJ_ENGINE], "engines");
 
 	if (fd >= 0)
 		bpf_map_delete_elem(fd, &tgid);
@@ -403,39 +405,39 @@ static uint64_t loss_of(int fd, uint32_t cause)
 	return sum;
 }
 
-void dl_bpf_poll_losses(struct dl_bpf *b, uint64_t now_ns)
+void davy_bpf_poll_losses(struct davy_bpf *b, uint64_t now_ns)
 {
-	static const char *const causes[DL_LOSS_COUNT] = {
-		[DL_LOSS_RING_FULL] = "event ring full",
-		[DL_LOSS_JOBS_FULL] = "jobs map full",
-		[DL_LOSS_SCHEDS_FULL] = "rings map full",
-		[DL_LOSS_MOVERS_FULL] = "movers map full",
-		[DL_LOSS_URGENT_FULL] = "urgent ring full",
-		[DL_LOSS_SUMS_FULL] = "sums map full",
-		[DL_LOSS_TIMES_FULL] = "job times map full",
-		[DL_LOSS_MAP_BUSY] = "a map's lock was not to be had in time",
+	static const char *const causes[DAVY_LOSS_COUNT] = {
+		[DAVY_LOSS_RING_FULL] = "event ring full",
+		[DAVY_LOSS_JOBS_FULL] = "jobs map full",
+		[DAVY_LOSS_SCHEDS_FULL] = "rings map full",
+		[DAVY_LOSS_MOVERS_FULL] = "movers map full",
+		[DAVY_LOSS_URGENT_FULL] = "urgent ring full",
+		[DAVY_LOSS_SUMS_FULL] = "sums map full",
+		[DAVY_LOSS_TIMES_FULL] = "job times map full",
+		[DAVY_LOSS_MAP_BUSY] = "a map's lock was not to be had in time",
 	};
-	int fd = dl_bpf_shared(b, DL_SHARED_LOSSES);
+	int fd = davy_bpf_shared(b, DAVY_SHARED_LOSSES);
 
-	for (uint32_t cause = 0; fd >= 0 && cause < DL_LOSS_COUNT; cause++) {
-		struct dl_event ev = begin(now_ns, DL_EV_SENSOR, 0);
+	for (uint32_t cause = 0; fd >= 0 && cause < DAVY_LOSS_COUNT; cause++) {
+		struct davy_event ev = begin(now_ns, DAVY_EV_SENSOR, 0);
 		uint64_t lost = loss_of(fd, cause);
 
 		if (lost == b->losses_told[cause])
 			continue;
-		ev.sensor.state = DL_SENSOR_LOST;
+		ev.sensor.state = DAVY_SENSOR_LOST;
 		ev.sensor.count = lost - b->losses_told[cause];
-		dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "bpf");
-		dl_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), causes[cause]);
+		davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "bpf");
+		davy_copy_name(ev.sensor.reason, sizeof(ev.sensor.reason), causes[cause]);
 		b->losses_told[cause] = lost;
-		dl_sensor_say(b, &ev);
+		davy_sensor_say(b, &ev);
 	}
 }
 
-static int read_clock(struct dl_bpf *b, struct dl_clock *clock)
+static int read_clock(struct davy_bpf *b, struct davy_clock *clock)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = clock, .ctx_size_in = sizeof(*clock));
-	struct bpf_object *object = b->objects[DL_OBJ_PROCESS].object;
+	struct bpf_object *object = b->objects[DAVY_OBJ_PROCESS].object;
 	struct bpf_program *p =
 		object ? bpf_object__find_program_by_name(object, "clock_now") : NULL;
 
@@ -443,11 +445,11 @@ static int read_clock(struct dl_bpf *b, struct dl_clock *clock)
 }
 
 /* HZ is one of what Kconfig.hz offers (100, 250, 300, 1000) or an odd arch's: take the nearest. */
-void dl_bpf_measure_hz(struct dl_bpf *b)
+void davy_bpf_measure_hz(struct davy_bpf *b)
 {
 	static const uint64_t known[] = { 24,  48,  100, 128,  200,  250,
 					  256, 300, 500, 1000, 1024, 1200 };
-	struct dl_clock now = { 0 };
+	struct davy_clock now = { 0 };
 	uint64_t hz, best = known[0];
 
 	if (b->hz || read_clock(b, &now))
@@ -456,9 +458,9 @@ void dl_bpf_measure_hz(struct dl_bpf *b)
 		b->clock0 = now;
 		return;
 	}
-	if (now.boot_ns - b->clock0.boot_ns < DL_NS_PER_S / 4)
+	if (now.boot_ns - b->clock0.boot_ns < DAVY_NS_PER_S / 4)
 		return;
-	hz = (now.jiffies - b->clock0.jiffies) * DL_NS_PER_S / (now.boot_ns - b->clock0.boot_ns);
+	hz = (now.jiffies - b->clock0.jiffies) * DAVY_NS_PER_S / (now.boot_ns - b->clock0.boot_ns);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if ((known[i] > hz ? known[i] - hz : hz - known[i]) <
 		    (best > hz ? best - hz : hz - best))

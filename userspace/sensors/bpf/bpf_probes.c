@@ -7,7 +7,7 @@
 
 #include "sensors/bpf/bpf_state.h"
 
-#define DETACH_NS (5 * DL_NS_PER_S) /* an engine that starts anew finds its probes in place */
+#define DETACH_NS (5 * DAVY_NS_PER_S) /* an engine that starts anew finds its probes in place */
 
 static const struct {
 	const char *name;
@@ -21,7 +21,7 @@ static const struct {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
-_Static_assert(KIND_COUNT <= DL_PROBE_KINDS, "kinds of probes");
+_Static_assert(KIND_COUNT <= DAVY_PROBE_KINDS, "kinds of probes");
 
 static uint32_t probe_kind(const char *name)
 {
@@ -32,13 +32,13 @@ static uint32_t probe_kind(const char *name)
 	return kind;
 }
 
-static void probe_detach(struct dl_bpf *b, size_t slot)
+static void probe_detach(struct davy_bpf *b, size_t slot)
 {
 	bpf_link__destroy(b->probe_link[slot]);
 	b->probe_link[slot] = NULL;
 }
 
-static int probe_attach(struct dl_bpf *b, size_t slot, struct bpf_program *p, const char *path,
+static int probe_attach(struct davy_bpf *b, size_t slot, struct bpf_program *p, const char *path,
 			uint64_t offset)
 {
 	probe_detach(b, slot); /* of whoever had the slot before */
@@ -46,11 +46,11 @@ static int probe_attach(struct dl_bpf *b, size_t slot, struct bpf_program *p, co
 	return b->probe_link[slot] ? 0 : -errno;
 }
 
-int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name, uint64_t offset,
-			  const struct dl_probe_owner *owner)
+int davy_bpf_attach_library(struct davy_bpf *b, const char *path, const char *name, uint64_t offset,
+			    const struct davy_probe_owner *owner)
 {
-	struct bpf_object *object = b->objects[DL_OBJ_ENGINE].object;
-	struct dl_probe_site site = { .kind = probe_kind(name) };
+	struct bpf_object *object = b->objects[DAVY_OBJ_ENGINE].object;
+	struct davy_probe_site site = { .kind = probe_kind(name) };
 	struct bpf_program *p = NULL;
 	struct stat st;
 	size_t slot;
@@ -64,40 +64,40 @@ int dl_bpf_attach_library(struct dl_bpf *b, const char *path, const char *name, 
 		p = bpf_object__find_program_by_name(object, kinds[site.kind].program);
 	if (!p)
 		return -EINVAL;
-	err = dl_probe_slots_claim(&b->probes, owner, &site, dl_boot_ns(), &slot);
+	err = davy_probe_slots_claim(&b->probes, owner, &site, davy_boot_ns(), &slot);
 	if (err <= 0)
 		return err;
 	err = probe_attach(b, slot, p, path, offset);
 	if (!err)
 		return 1;
-	dl_probe_slots_drop(&b->probes, slot);
+	davy_probe_slots_drop(&b->probes, slot);
 	return err;
 }
 
-void dl_bpf_owner(struct dl_bpf *b, const struct dl_probe_owner *owner)
+void davy_bpf_owner(struct davy_bpf *b, const struct davy_probe_owner *owner)
 {
-	dl_probe_slots_owner(&b->probes, owner);
+	davy_probe_slots_owner(&b->probes, owner);
 }
 
-void dl_bpf_owner_gone(struct dl_bpf *b, uint32_t pid)
+void davy_bpf_owner_gone(struct davy_bpf *b, uint32_t pid)
 {
-	dl_probe_slots_gone(&b->probes, pid);
+	davy_probe_slots_gone(&b->probes, pid);
 }
 
-bool dl_bpf_probed(const struct dl_bpf *b, uint32_t pid, const char *name)
+bool davy_bpf_probed(const struct davy_bpf *b, uint32_t pid, const char *name)
 {
-	return dl_probe_slots_holds(&b->probes, pid, probe_kind(name));
+	return davy_probe_slots_holds(&b->probes, pid, probe_kind(name));
 }
 
-bool dl_bpf_probe_lost(const struct dl_bpf *b, uint32_t pid)
+bool davy_bpf_probe_lost(const struct davy_bpf *b, uint32_t pid)
 {
-	return dl_probe_slots_lost(&b->probes, pid);
+	return davy_probe_slots_lost(&b->probes, pid);
 }
 
-void dl_bpf_probes(const struct dl_bpf *b, struct dl_bpf_probes *ret_probes)
+void davy_bpf_probes(const struct davy_bpf *b, struct davy_bpf_probes *ret_probes)
 {
-	*ret_probes = (struct dl_bpf_probes){
-		.used = dl_probe_slots_used(&b->probes),
+	*ret_probes = (struct davy_bpf_probes){
+		.used = davy_probe_slots_used(&b->probes),
 		.evicted_count = b->probes.evicted_count,
 		.refused_count = b->probes.refused_count,
 		.change_count = b->probes.change_count,
@@ -105,31 +105,31 @@ void dl_bpf_probes(const struct dl_bpf *b, struct dl_bpf_probes *ret_probes)
 }
 
 /* One event a second at most, however many lost a probe. */
-static void probes_report(struct dl_bpf *b, uint64_t now_ns)
+static void probes_report(struct davy_bpf *b, uint64_t now_ns)
 {
 	uint64_t count = b->probes.evicted_count + b->probes.refused_count;
-	struct dl_event ev;
+	struct davy_event ev;
 
-	if (count == b->probes_reported || now_ns - b->probes_reported_ns < DL_NS_PER_S)
+	if (count == b->probes_reported || now_ns - b->probes_reported_ns < DAVY_NS_PER_S)
 		return;
 	b->probes_reported = count;
 	b->probes_reported_ns = now_ns;
 	memset(&ev, 0, sizeof(ev));
 	ev.at_ns = now_ns;
-	ev.kind = DL_EV_SENSOR;
-	ev.sensor.state = DL_SENSOR_LOST;
+	ev.kind = DAVY_EV_SENSOR;
+	ev.sensor.state = DAVY_SENSOR_LOST;
 	ev.sensor.count = count;
-	dl_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "probes");
+	davy_copy_name(ev.sensor.name, sizeof(ev.sensor.name), "probes");
 	snprintf(ev.sensor.reason, sizeof(ev.sensor.reason),
 		 "user %u has too many engine libraries: %llu probes refused, %llu taken away so "
 		 "far",
 		 b->probes.last_uid, (unsigned long long)b->probes.refused_count,
 		 (unsigned long long)b->probes.evicted_count);
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
 /* To detach takes the kernel up to 0.1 s: one at a time. */
-void dl_bpf_probes_tick(struct dl_bpf *b, uint64_t now_ns)
+void davy_bpf_probes_tick(struct davy_bpf *b, uint64_t now_ns)
 {
 	size_t slot;
 
@@ -137,12 +137,12 @@ void dl_bpf_probes_tick(struct dl_bpf *b, uint64_t now_ns)
 	if (now_ns - b->detached_ns < DETACH_NS)
 		return;
 	b->detached_ns = now_ns;
-	if (dl_probe_slots_free_idle(&b->probes, &slot))
+	if (davy_probe_slots_free_idle(&b->probes, &slot))
 		probe_detach(b, slot);
 }
 
-void dl_bpf_probes_free(struct dl_bpf *b)
+void davy_bpf_probes_free(struct davy_bpf *b)
 {
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++)
 		probe_detach(b, i);
 }

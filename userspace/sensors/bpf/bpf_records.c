@@ -8,11 +8,11 @@
 
 #define BATCH_MAX 4096 /* records read in one go */
 
-#define NS_PER_TICK (DL_NS_PER_S / 100) /* USER_HZ, the unit of /proc/PID/stat */
+#define NS_PER_TICK (DAVY_NS_PER_S / 100) /* USER_HZ, the unit of /proc/PID/stat */
 
-static struct dl_event begin(const struct dl_wire_head *head, enum dl_event_kind kind)
+static struct davy_event begin(const struct davy_wire_head *head, enum davy_event_kind kind)
 {
-	struct dl_event ev;
+	struct davy_event ev;
 
 	memset(&ev, 0, sizeof(ev));
 	ev.at_ns = head->boot_ns;
@@ -27,32 +27,32 @@ static struct dl_event begin(const struct dl_wire_head *head, enum dl_event_kind
 		char text_[sizeof(src) + 1];                                                       \
 		memcpy(text_, src, sizeof(src));                                                   \
 		text_[sizeof(src)] = 0;                                                            \
-		dl_copy_name(dst, sizeof(dst), text_);                                             \
+		davy_copy_name(dst, sizeof(dst), text_);                                           \
 	} while (0)
 
-static void on_exit_record(struct dl_bpf *b, const struct dl_wire_exit *w)
+static void on_exit_record(struct davy_bpf *b, const struct davy_wire_exit *w)
 {
-	struct dl_event ev = begin(&w->head, DL_EV_PROCESS_EXIT);
+	struct davy_event ev = begin(&w->head, DAVY_EV_PROCESS_EXIT);
 
 	ev.process_exit.start_ticks = w->start_boot_ns / NS_PER_TICK;
 	ev.process_exit.status = w->status;
-	dl_bpf_forget_engine(b, w->head.tgid);
-	dl_sensor_say(b, &ev);
+	davy_bpf_forget_engine(b, w->head.tgid);
+	davy_sensor_say(b, &ev);
 }
 
-static void on_throw(struct dl_bpf *b, const struct dl_wire_throw *w)
+static void on_throw(struct davy_bpf *b, const struct davy_wire_throw *w)
 {
-	struct dl_event ev = begin(&w->head, DL_EV_THROW);
+	struct davy_event ev = begin(&w->head, DAVY_EV_THROW);
 
-	dl_bpf_poll_engine(b, w->head.tgid, w->head.boot_ns);
+	davy_bpf_poll_engine(b, w->head.tgid, w->head.boot_ns);
 	COPY(ev.thrown.type, w->type);
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
-static void on_moved(struct dl_bpf *b, const struct dl_wire_bo_moved *w)
+static void on_moved(struct davy_bpf *b, const struct davy_wire_bo_moved *w)
 {
-	struct dl_seen *told = dl_seen_mover(b, w->device, w->head.tgid, w->owner_tgid);
-	struct dl_event ev = begin(&w->head, DL_EV_BO_MOVED);
+	struct davy_seen *told = davy_seen_mover(b, w->device, w->head.tgid, w->owner_tgid);
+	struct davy_event ev = begin(&w->head, DAVY_EV_BO_MOVED);
 
 	if (w->out_bytes + w->in_bytes <= told->value)
 		return; /* the map has told more meanwhile */
@@ -64,12 +64,12 @@ static void on_moved(struct dl_bpf *b, const struct dl_wire_bo_moved *w)
 	ev.bo_moved.in_bytes = w->in_bytes;
 	ev.bo_moved.out_count = w->out_count;
 	ev.bo_moved.in_count = w->in_count;
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
-static void on_timeout(struct dl_bpf *b, const struct dl_wire_job_timeout *w)
+static void on_timeout(struct davy_bpf *b, const struct davy_wire_job_timeout *w)
 {
-	struct dl_event ev = begin(&w->head, DL_EV_JOB_TIMEOUT);
+	struct davy_event ev = begin(&w->head, DAVY_EV_JOB_TIMEOUT);
 
 	ev.pid = w->owner_tgid; /* current is a kworker */
 	COPY(ev.job_timeout.device, w->dev);
@@ -78,74 +78,74 @@ static void on_timeout(struct dl_bpf *b, const struct dl_wire_job_timeout *w)
 	ev.job_timeout.fence_seqno = w->fence_seqno;
 	ev.job_timeout.age_ns = w->age_ns;
 	ev.job_timeout.pasid = w->pasid;
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
-static void on_reset(struct dl_bpf *b, const struct dl_wire_gpu_reset *w)
+static void on_reset(struct davy_bpf *b, const struct davy_wire_gpu_reset *w)
 {
-	struct dl_event ev = begin(&w->head, DL_EV_RESET);
+	struct davy_event ev = begin(&w->head, DAVY_EV_RESET);
 
 	ev.pid = 0;
 	COPY(ev.reset.device, w->dev);
 	ev.reset.result = w->result;
 	ev.reset.begun = w->begun;
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
-static void on_pasid(struct dl_bpf *b, const struct dl_wire_pasid *w)
+static void on_pasid(struct davy_bpf *b, const struct davy_wire_pasid *w)
 {
-	struct dl_event ev = begin(&w->head, DL_EV_PASID);
+	struct davy_event ev = begin(&w->head, DAVY_EV_PASID);
 
 	if (w->head.tgid == b->self)
 		return; /* the agent itself, which asks for the device's counters now and then */
 	ev.pasid.pasid = w->pasid;
 	ev.pasid.freed = w->freed;
-	dl_sensor_say(b, &ev);
+	davy_sensor_say(b, &ev);
 }
 
-static void on_module(struct dl_bpf *b, const struct dl_wire_module *w)
+static void on_module(struct davy_bpf *b, const struct davy_wire_module *w)
 {
-	char name[DL_MODULE_NAME_LEN];
+	char name[DAVY_MODULE_NAME_LEN];
 
 	COPY(name, w->name);
-	dl_bpf_module_changed(b, name, w->loaded, w->head.boot_ns);
+	davy_bpf_module_changed(b, name, w->loaded, w->head.boot_ns);
 }
 
-static void dispatch(struct dl_bpf *b, const struct dl_wire_head *head)
+static void dispatch(struct davy_bpf *b, const struct davy_wire_head *head)
 {
 	const void *w = head;
 
 	switch (head->kind) {
-	case DL_WIRE_EXEC:
-		b->kinds_seen[DL_EV_PROCESS]++;
+	case DAVY_WIRE_EXEC:
+		b->kinds_seen[DAVY_EV_PROCESS]++;
 		b->hooks.exec_seen(b->hooks.arg, head->tgid, head->boot_ns);
 		break;
-	case DL_WIRE_EXIT:
+	case DAVY_WIRE_EXIT:
 		on_exit_record(b, w);
 		break;
-	case DL_WIRE_FORK:
+	case DAVY_WIRE_FORK:
 		b->hooks.fork_seen(b->hooks.arg, head->tgid,
-				   ((const struct dl_wire_fork *)w)->child_tgid, head->boot_ns);
+				   ((const struct davy_wire_fork *)w)->child_tgid, head->boot_ns);
 		break;
-	case DL_WIRE_THROW:
+	case DAVY_WIRE_THROW:
 		on_throw(b, w);
 		break;
-	case DL_WIRE_BO_MOVED:
+	case DAVY_WIRE_BO_MOVED:
 		on_moved(b, w);
 		break;
-	case DL_WIRE_JOB_TIMEOUT:
+	case DAVY_WIRE_JOB_TIMEOUT:
 		on_timeout(b, w);
 		break;
-	case DL_WIRE_GPU_RESET:
+	case DAVY_WIRE_GPU_RESET:
 		on_reset(b, w);
 		break;
-	case DL_WIRE_PASID:
+	case DAVY_WIRE_PASID:
 		on_pasid(b, w);
 		break;
-	case DL_WIRE_FACT:
-		dl_bpf_fact(b, w);
+	case DAVY_WIRE_FACT:
+		davy_bpf_fact(b, w);
 		break;
-	case DL_WIRE_MODULE:
+	case DAVY_WIRE_MODULE:
 		on_module(b, w);
 		break;
 	default:
@@ -156,29 +156,29 @@ static void dispatch(struct dl_bpf *b, const struct dl_wire_head *head)
 static size_t size_of_kind(uint16_t kind)
 {
 	static const size_t sizes[] = {
-		[DL_WIRE_EXEC] = sizeof(struct dl_wire_exec),
-		[DL_WIRE_EXIT] = sizeof(struct dl_wire_exit),
-		[DL_WIRE_FORK] = sizeof(struct dl_wire_fork),
-		[DL_WIRE_THROW] = sizeof(struct dl_wire_throw),
-		[DL_WIRE_BO_MOVED] = sizeof(struct dl_wire_bo_moved),
-		[DL_WIRE_JOB_TIMEOUT] = sizeof(struct dl_wire_job_timeout),
-		[DL_WIRE_GPU_RESET] = sizeof(struct dl_wire_gpu_reset),
-		[DL_WIRE_PASID] = sizeof(struct dl_wire_pasid),
-		[DL_WIRE_MODULE] = sizeof(struct dl_wire_module),
-		[DL_WIRE_FACT] = sizeof(struct dl_wire_fact),
+		[DAVY_WIRE_EXEC] = sizeof(struct davy_wire_exec),
+		[DAVY_WIRE_EXIT] = sizeof(struct davy_wire_exit),
+		[DAVY_WIRE_FORK] = sizeof(struct davy_wire_fork),
+		[DAVY_WIRE_THROW] = sizeof(struct davy_wire_throw),
+		[DAVY_WIRE_BO_MOVED] = sizeof(struct davy_wire_bo_moved),
+		[DAVY_WIRE_JOB_TIMEOUT] = sizeof(struct davy_wire_job_timeout),
+		[DAVY_WIRE_GPU_RESET] = sizeof(struct davy_wire_gpu_reset),
+		[DAVY_WIRE_PASID] = sizeof(struct davy_wire_pasid),
+		[DAVY_WIRE_MODULE] = sizeof(struct davy_wire_module),
+		[DAVY_WIRE_FACT] = sizeof(struct davy_wire_fact),
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;
 }
 
-int dl_bpf_record(void *arg, void *data, size_t size)
+int davy_bpf_record(void *arg, void *data, size_t size)
 {
-	const struct dl_wire_head *head = data;
+	const struct davy_wire_head *head = data;
 
 	if (size < sizeof(*head) || head->size > size || !head->kind ||
 	    head->size != size_of_kind(head->kind))
 		return 0; /* of another build's programs: not ours to read */
 	dispatch(arg, head);
 	/* A storm must not keep the tick waiting: the ring stays readable, the loop comes back. */
-	return ++((struct dl_bpf *)arg)->batch >= BATCH_MAX ? -EAGAIN : 0;
+	return ++((struct davy_bpf *)arg)->batch >= BATCH_MAX ? -EAGAIN : 0;
 }

@@ -18,7 +18,7 @@ static uint64_t capabilities(void)
 {
 	char text[4096] = "", *at;
 
-	if (dl_read_file("/proc/self/status", text, sizeof(text)) <= 0)
+	if (davy_read_file("/proc/self/status", text, sizeof(text)) <= 0)
 		return UINT64_MAX;
 	at = strstr(text, "\nCapEff:");
 	return at ? strtoull(at + 8, NULL, 16) : UINT64_MAX;
@@ -33,7 +33,8 @@ static bool locked_down(void)
 {
 	char text[128] = "";
 
-	return dl_read_file(LOCKDOWN, text, sizeof(text)) > 0 && strstr(text, "[confidentiality]");
+	return davy_read_file(LOCKDOWN, text, sizeof(text)) > 0 &&
+	       strstr(text, "[confidentiality]");
 }
 
 static const char *right_missing(void)
@@ -49,7 +50,7 @@ static const char *right_missing(void)
 	return "this kernel does not allow this kind of program, not even to root";
 }
 
-const char *dl_refusal_text(int err)
+const char *davy_refusal_text(int err)
 {
 	switch (err) {
 	case -EPERM:
@@ -70,37 +71,37 @@ const char *dl_refusal_text(int err)
 	}
 }
 
-bool dl_rights_missing(void)
+bool davy_rights_missing(void)
 {
 	uint64_t have = capabilities();
 
 	return !has(have, CAP_BPF) || !has(have, CAP_PERFMON) || !has(have, CAP_SYS_ADMIN);
 }
 
-bool dl_rights_admin(void)
+bool davy_rights_admin(void)
 {
 	return has(capabilities(), CAP_SYS_ADMIN);
 }
 
-bool dl_refusal_may_pass(int err)
+bool davy_refusal_may_pass(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -EINVAL;
 }
 
-bool dl_functions_off(void)
+bool davy_functions_off(void)
 {
 	char text[16] = "";
 
-	return dl_read_file("/proc/sys/kernel/ftrace_enabled", text, sizeof(text)) > 0 &&
+	return davy_read_file("/proc/sys/kernel/ftrace_enabled", text, sizeof(text)) > 0 &&
 	       text[0] == '0';
 }
 
-enum dl_module_state dl_module_state(const char *module)
+enum davy_module_state davy_module_state(const char *module)
 {
 	char path[128], text[32] = "";
 
 	snprintf(path, sizeof(path), "/sys/module/%s/initstate", module);
-	if (dl_read_file(path, text, sizeof(text)) <= 0)
-		return DL_MODULE_NONE;
-	return strncmp(text, "live", 4) != 0 ? DL_MODULE_YOUNG : DL_MODULE_LIVE;
+	if (davy_read_file(path, text, sizeof(text)) <= 0)
+		return DAVY_MODULE_NONE;
+	return strncmp(text, "live", 4) != 0 ? DAVY_MODULE_YOUNG : DAVY_MODULE_LIVE;
 }

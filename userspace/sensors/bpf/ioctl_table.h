@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a failed ioctl of a GPU driver means. */
-#ifndef DL_SENSORS_IOCTL_TABLE_H
-#define DL_SENSORS_IOCTL_TABLE_H
+#ifndef DAVY_IOCTL_TABLE_H
+#define DAVY_IOCTL_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct dl_ioctl_row {
+struct davy_ioctl_row {
 	const char *driver; /* "" any */
 	const char *name;   /* of the command, "" any */
-	uint32_t number;    /* _IOC_NR; DL_IOCTL_ANY */
+	uint32_t number;    /* _IOC_NR; DAVY_IOCTL_ANY */
 	int32_t error;	    /* -errno */
-	uint32_t verdict;   /* enum dl_ioctl_verdict */
+	uint32_t verdict;   /* enum davy_ioctl_verdict */
 };
 
 /* The row at "index", false past the end. */
-bool dl_ioctl_row(size_t index, struct dl_ioctl_row *ret_row);
+bool davy_ioctl_row(size_t index, struct davy_ioctl_row *ret_row);
 
 /* The name of a command, "" when the table has none. */
-const char *dl_ioctl_name(const char *driver, uint32_t number);
+const char *davy_ioctl_name(const char *driver, uint32_t number);
 
 #endif

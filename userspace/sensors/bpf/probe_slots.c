@@ -10,12 +10,12 @@ static bool bit_is_set(const uint64_t *bits, size_t at)
 	return bits[at / 64] >> at % 64 & 1;
 }
 
-static bool claims_have(const struct dl_probe_claims *c, size_t slot)
+static bool claims_have(const struct davy_probe_claims *c, size_t slot)
 {
 	return bit_is_set(c->held, slot);
 }
 
-static void claims_set(struct dl_probe_claims *c, size_t slot, bool held)
+static void claims_set(struct davy_probe_claims *c, size_t slot, bool held)
 {
 	uint64_t bit = (uint64_t)1 << slot % 64;
 
@@ -25,69 +25,69 @@ static void claims_set(struct dl_probe_claims *c, size_t slot, bool held)
 		c->held[slot / 64] &= ~bit;
 }
 
-static struct dl_probe_claims *claims_of(const struct dl_probe_slots *s, uint32_t pid)
+static struct davy_probe_claims *claims_of(const struct davy_probe_slots *s, uint32_t pid)
 {
-	for (size_t i = 0; i < DL_PROBE_CLAIMS; i++)
+	for (size_t i = 0; i < DAVY_PROBE_CLAIMS; i++)
 		if (s->claims[i].owner.pid == pid)
-			return (struct dl_probe_claims *)&s->claims[i];
+			return (struct davy_probe_claims *)&s->claims[i];
 	return NULL;
 }
 
-static bool accounts_same(const struct dl_probe_owner *a, const struct dl_probe_owner *b)
+static bool accounts_same(const struct davy_probe_owner *a, const struct davy_probe_owner *b)
 {
 	return a->workload == b->workload && (a->workload || a->uid == b->uid);
 }
 
 /* The slots that an account's processes hold together. */
-static void account_slots(const struct dl_probe_slots *s, const struct dl_probe_owner *of,
-			  uint64_t ret_held[DL_PROBE_SLOTS / 64])
+static void account_slots(const struct davy_probe_slots *s, const struct davy_probe_owner *of,
+			  uint64_t ret_held[DAVY_PROBE_SLOTS / 64])
 {
-	memset(ret_held, 0, DL_PROBE_SLOTS / 8);
-	for (size_t i = 0; i < DL_PROBE_CLAIMS; i++)
+	memset(ret_held, 0, DAVY_PROBE_SLOTS / 8);
+	for (size_t i = 0; i < DAVY_PROBE_CLAIMS; i++)
 		if (s->claims[i].owner.pid && accounts_same(&s->claims[i].owner, of))
-			for (size_t w = 0; w < DL_PROBE_SLOTS / 64; w++)
+			for (size_t w = 0; w < DAVY_PROBE_SLOTS / 64; w++)
 				ret_held[w] |= s->claims[i].held[w];
 }
 
-static size_t account_count(const struct dl_probe_slots *s, const struct dl_probe_owner *of)
+static size_t account_count(const struct davy_probe_slots *s, const struct davy_probe_owner *of)
 {
-	uint64_t held[DL_PROBE_SLOTS / 64];
+	uint64_t held[DAVY_PROBE_SLOTS / 64];
 	size_t count = 0;
 
 	account_slots(s, of, held);
-	for (size_t w = 0; w < DL_PROBE_SLOTS / 64; w++)
+	for (size_t w = 0; w < DAVY_PROBE_SLOTS / 64; w++)
 		count += (size_t)__builtin_popcountll(held[w]);
 	return count;
 }
 
-static bool account_full(const struct dl_probe_slots *s, const struct dl_probe_owner *of)
+static bool account_full(const struct davy_probe_slots *s, const struct davy_probe_owner *of)
 {
-	return (of->workload || of->uid) && account_count(s, of) >= DL_PROBE_QUOTA;
+	return (of->workload || of->uid) && account_count(s, of) >= DAVY_PROBE_QUOTA;
 }
 
-static bool account_holds(const struct dl_probe_slots *s, const struct dl_probe_owner *of,
+static bool account_holds(const struct davy_probe_slots *s, const struct davy_probe_owner *of,
 			  size_t slot)
 {
-	uint64_t held[DL_PROBE_SLOTS / 64];
+	uint64_t held[DAVY_PROBE_SLOTS / 64];
 
 	account_slots(s, of, held);
 	return bit_is_set(held, slot);
 }
 
 /* Its slots count for another account now, and that account's quota may be used up. */
-static void claims_give_up(struct dl_probe_slots *s, struct dl_probe_claims *c)
+static void claims_give_up(struct davy_probe_slots *s, struct davy_probe_claims *c)
 {
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++)
 		if (claims_have(c, i))
 			c->lost |= 1u << s->slot[i].site.kind;
 	memset(c->held, 0, sizeof(c->held));
 	s->change_count++;
 }
 
-static struct dl_probe_claims *claims_get(struct dl_probe_slots *s,
-					  const struct dl_probe_owner *owner)
+static struct davy_probe_claims *claims_get(struct davy_probe_slots *s,
+					    const struct davy_probe_owner *owner)
 {
-	struct dl_probe_claims *c = claims_of(s, owner->pid);
+	struct davy_probe_claims *c = claims_of(s, owner->pid);
 
 	assert(owner->pid);
 	if (!c)
@@ -99,16 +99,17 @@ static struct dl_probe_claims *claims_get(struct dl_probe_slots *s,
 	return c;
 }
 
-void dl_probe_slots_owner(struct dl_probe_slots *s, const struct dl_probe_owner *owner)
+void davy_probe_slots_owner(struct davy_probe_slots *s, const struct davy_probe_owner *owner)
 {
 	if (claims_of(s, owner->pid))
 		claims_get(s, owner);
 }
 
-static struct dl_probe_slot *slot_of(struct dl_probe_slots *s, const struct dl_probe_site *site)
+static struct davy_probe_slot *slot_of(struct davy_probe_slots *s,
+				       const struct davy_probe_site *site)
 {
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++) {
-		const struct dl_probe_site *have = &s->slot[i].site;
+	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++) {
+		const struct davy_probe_site *have = &s->slot[i].site;
 
 		if (s->slot[i].serial && have->dev == site->dev && have->ino == site->ino &&
 		    have->kind == site->kind)
@@ -117,67 +118,68 @@ static struct dl_probe_slot *slot_of(struct dl_probe_slots *s, const struct dl_p
 	return NULL;
 }
 
-static bool slot_is_free(const struct dl_probe_slots *s, size_t slot)
+static bool slot_is_free(const struct davy_probe_slots *s, size_t slot)
 {
 	return !s->slot[slot].serial;
 }
 
-static void slots_claimed(const struct dl_probe_slots *s, uint64_t ret_claimed[DL_PROBE_SLOTS / 64])
+static void slots_claimed(const struct davy_probe_slots *s,
+			  uint64_t ret_claimed[DAVY_PROBE_SLOTS / 64])
 {
-	memset(ret_claimed, 0, DL_PROBE_SLOTS / 8);
-	for (size_t i = 0; i < DL_PROBE_CLAIMS; i++)
-		for (size_t w = 0; s->claims[i].owner.pid && w < DL_PROBE_SLOTS / 64; w++)
+	memset(ret_claimed, 0, DAVY_PROBE_SLOTS / 8);
+	for (size_t i = 0; i < DAVY_PROBE_CLAIMS; i++)
+		for (size_t w = 0; s->claims[i].owner.pid && w < DAVY_PROBE_SLOTS / 64; w++)
 			ret_claimed[w] |= s->claims[i].held[w];
 }
 
-/* The oldest slot that no process claims; DL_PROBE_SLOTS: there is none. */
-static size_t slots_idle(const struct dl_probe_slots *s)
+/* The oldest slot that no process claims; DAVY_PROBE_SLOTS: there is none. */
+static size_t slots_idle(const struct davy_probe_slots *s)
 {
-	uint64_t claimed[DL_PROBE_SLOTS / 64];
-	size_t best = DL_PROBE_SLOTS;
+	uint64_t claimed[DAVY_PROBE_SLOTS / 64];
+	size_t best = DAVY_PROBE_SLOTS;
 
 	slots_claimed(s, claimed);
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++)
 		if (!slot_is_free(s, i) && !bit_is_set(claimed, i) &&
-		    (best == DL_PROBE_SLOTS || s->slot[i].serial < s->slot[best].serial))
+		    (best == DAVY_PROBE_SLOTS || s->slot[i].serial < s->slot[best].serial))
 			best = i;
 	return best;
 }
 
-static size_t slots_room(const struct dl_probe_slots *s)
+static size_t slots_room(const struct davy_probe_slots *s)
 {
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++)
 		if (slot_is_free(s, i))
 			return i;
 	return slots_idle(s);
 }
 
 /* The oldest slot of a user's that no workload claims; no other user, unless "shared". */
-static size_t user_oldest(const struct dl_probe_slots *s, const struct dl_probe_owner *user,
+static size_t user_oldest(const struct davy_probe_slots *s, const struct davy_probe_owner *user,
 			  bool shared)
 {
-	uint64_t own[DL_PROBE_SLOTS / 64];
-	size_t best = DL_PROBE_SLOTS;
+	uint64_t own[DAVY_PROBE_SLOTS / 64];
+	size_t best = DAVY_PROBE_SLOTS;
 
 	account_slots(s, user, own);
-	for (size_t i = 0; i < DL_PROBE_CLAIMS; i++) {
-		const struct dl_probe_claims *c = &s->claims[i];
+	for (size_t i = 0; i < DAVY_PROBE_CLAIMS; i++) {
+		const struct davy_probe_claims *c = &s->claims[i];
 
 		if (!c->owner.pid || accounts_same(&c->owner, user) ||
 		    (shared && !c->owner.workload))
 			continue;
-		for (size_t w = 0; w < DL_PROBE_SLOTS / 64; w++)
+		for (size_t w = 0; w < DAVY_PROBE_SLOTS / 64; w++)
 			own[w] &= ~c->held[w];
 	}
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++)
 		if (bit_is_set(own, i) &&
-		    (best == DL_PROBE_SLOTS || s->slot[i].serial < s->slot[best].serial))
+		    (best == DAVY_PROBE_SLOTS || s->slot[i].serial < s->slot[best].serial))
 			best = i;
 	return best;
 }
 
 /* No process before it is of the same account. */
-static bool claims_are_first(const struct dl_probe_slots *s, size_t at)
+static bool claims_are_first(const struct davy_probe_slots *s, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
 		if (s->claims[i].owner.pid &&
@@ -190,13 +192,13 @@ static bool claims_are_first(const struct dl_probe_slots *s, size_t at)
  * Among users with a slot to lose, the one with the most; "newcomer" counts with the slot it wants,
  * and loses against its equals.
  */
-static size_t users_victim(const struct dl_probe_slots *s, const struct dl_probe_owner *newcomer,
-			   bool shared)
+static size_t users_victim(const struct davy_probe_slots *s,
+			   const struct davy_probe_owner *newcomer, bool shared)
 {
-	size_t victim = DL_PROBE_SLOTS, most = 0;
+	size_t victim = DAVY_PROBE_SLOTS, most = 0;
 
-	for (size_t i = 0; i < DL_PROBE_CLAIMS; i++) {
-		const struct dl_probe_owner *o = &s->claims[i].owner;
+	for (size_t i = 0; i < DAVY_PROBE_CLAIMS; i++) {
+		const struct davy_probe_owner *o = &s->claims[i].owner;
 		bool own = !newcomer->workload && accounts_same(o, newcomer);
 		size_t count, oldest;
 
@@ -206,7 +208,7 @@ static size_t users_victim(const struct dl_probe_slots *s, const struct dl_probe
 		if (count <= most)
 			continue;
 		oldest = user_oldest(s, o, shared);
-		if (oldest == DL_PROBE_SLOTS)
+		if (oldest == DAVY_PROBE_SLOTS)
 			continue;
 		most = count;
 		victim = oldest;
@@ -215,12 +217,12 @@ static size_t users_victim(const struct dl_probe_slots *s, const struct dl_probe
 }
 
 /* Each process that held it knows that it holds it no more. */
-static void slot_take_away(struct dl_probe_slots *s, size_t slot)
+static void slot_take_away(struct davy_probe_slots *s, size_t slot)
 {
 	bool taken = false;
 
-	for (size_t i = 0; i < DL_PROBE_CLAIMS; i++) {
-		struct dl_probe_claims *c = &s->claims[i];
+	for (size_t i = 0; i < DAVY_PROBE_CLAIMS; i++) {
+		struct davy_probe_claims *c = &s->claims[i];
 
 		if (!c->owner.pid || !claims_have(c, slot))
 			continue;
@@ -236,26 +238,27 @@ static void slot_take_away(struct dl_probe_slots *s, size_t slot)
 }
 
 /* A bucket that fills with time; an account that is not listed has a full one. */
-static int rate_take(struct dl_probe_slots *s, const struct dl_probe_owner *owner, uint64_t now_ns)
+static int rate_take(struct davy_probe_slots *s, const struct davy_probe_owner *owner,
+		     uint64_t now_ns)
 {
-	struct dl_probe_account *a = &s->account[0];
+	struct davy_probe_account *a = &s->account[0];
 
 	if (owner->workload || !owner->uid)
 		return 0;
-	for (size_t i = 0; i < DL_PROBE_ACCOUNTS && a->uid != owner->uid; i++)
+	for (size_t i = 0; i < DAVY_PROBE_ACCOUNTS && a->uid != owner->uid; i++)
 		if (s->account[i].uid == owner->uid || s->account[i].full_ns < a->full_ns)
 			a = &s->account[i];
 	if (a->uid != owner->uid && a->full_ns > now_ns)
 		return -EAGAIN; /* as many users as can be listed take all that they may */
 	if (a->uid != owner->uid || a->full_ns < now_ns)
-		*a = (struct dl_probe_account){ .uid = owner->uid, .full_ns = now_ns };
-	if (a->full_ns - now_ns > (DL_PROBE_BURST - 1) * DL_PROBE_RATE_NS)
+		*a = (struct davy_probe_account){ .uid = owner->uid, .full_ns = now_ns };
+	if (a->full_ns - now_ns > (DAVY_PROBE_BURST - 1) * DAVY_PROBE_RATE_NS)
 		return -EAGAIN;
-	a->full_ns += DL_PROBE_RATE_NS;
+	a->full_ns += DAVY_PROBE_RATE_NS;
 	return 0;
 }
 
-static int slot_choose(struct dl_probe_slots *s, const struct dl_probe_claims *c, uint32_t kind,
+static int slot_choose(struct davy_probe_slots *s, const struct davy_probe_claims *c, uint32_t kind,
 		       uint64_t now_ns, size_t *ret_slot)
 {
 	bool may_evict = !(c->tried >> kind & 1);
@@ -268,17 +271,18 @@ static int slot_choose(struct dl_probe_slots *s, const struct dl_probe_claims *c
 	if (err)
 		return err;
 	slot = slots_room(s);
-	if (slot == DL_PROBE_SLOTS && may_evict)
+	if (slot == DAVY_PROBE_SLOTS && may_evict)
 		slot = users_victim(s, &c->owner, false);
-	if (slot == DL_PROBE_SLOTS && may_evict)
+	if (slot == DAVY_PROBE_SLOTS && may_evict)
 		slot = users_victim(s, &c->owner, true);
-	if (slot == DL_PROBE_SLOTS)
+	if (slot == DAVY_PROBE_SLOTS)
 		return -ENOSPC;
 	*ret_slot = slot;
 	return 0;
 }
 
-static int slot_refuse(struct dl_probe_slots *s, struct dl_probe_claims *c, uint32_t kind, int err)
+static int slot_refuse(struct davy_probe_slots *s, struct davy_probe_claims *c, uint32_t kind,
+		       int err)
 {
 	uint32_t bit = 1u << kind;
 
@@ -292,22 +296,22 @@ static int slot_refuse(struct dl_probe_slots *s, struct dl_probe_claims *c, uint
 	return err;
 }
 
-static void slot_hold(struct dl_probe_claims *c, size_t slot, uint32_t kind)
+static void slot_hold(struct davy_probe_claims *c, size_t slot, uint32_t kind)
 {
 	claims_set(c, slot, true);
 	c->lost &= ~(1u << kind);
 	c->tried &= ~(1u << kind);
 }
 
-int dl_probe_slots_claim(struct dl_probe_slots *s, const struct dl_probe_owner *owner,
-			 const struct dl_probe_site *site, uint64_t now_ns, size_t *ret_slot)
+int davy_probe_slots_claim(struct davy_probe_slots *s, const struct davy_probe_owner *owner,
+			   const struct davy_probe_site *site, uint64_t now_ns, size_t *ret_slot)
 {
-	struct dl_probe_claims *c = claims_get(s, owner);
-	struct dl_probe_slot *known = slot_of(s, site);
+	struct davy_probe_claims *c = claims_get(s, owner);
+	struct davy_probe_slot *known = slot_of(s, site);
 	size_t slot;
 	int err;
 
-	assert(site->kind < DL_PROBE_KINDS);
+	assert(site->kind < DAVY_PROBE_KINDS);
 	if (!c)
 		return -ENOSPC;
 	if (known) {
@@ -321,23 +325,23 @@ int dl_probe_slots_claim(struct dl_probe_slots *s, const struct dl_probe_owner *
 	if (err)
 		return slot_refuse(s, c, site->kind, err);
 	slot_take_away(s, slot);
-	s->slot[slot] = (struct dl_probe_slot){ *site, ++s->serial };
+	s->slot[slot] = (struct davy_probe_slot){ *site, ++s->serial };
 	slot_hold(c, slot, site->kind);
 	*ret_slot = slot;
 	return 1;
 }
 
-void dl_probe_slots_drop(struct dl_probe_slots *s, size_t slot)
+void davy_probe_slots_drop(struct davy_probe_slots *s, size_t slot)
 {
-	for (size_t i = 0; i < DL_PROBE_CLAIMS; i++)
+	for (size_t i = 0; i < DAVY_PROBE_CLAIMS; i++)
 		claims_set(&s->claims[i], slot, false);
 	memset(&s->slot[slot], 0, sizeof(s->slot[slot]));
 	s->change_count++;
 }
 
-void dl_probe_slots_gone(struct dl_probe_slots *s, uint32_t pid)
+void davy_probe_slots_gone(struct davy_probe_slots *s, uint32_t pid)
 {
-	struct dl_probe_claims *c = pid ? claims_of(s, pid) : NULL;
+	struct davy_probe_claims *c = pid ? claims_of(s, pid) : NULL;
 
 	if (!c)
 		return;
@@ -345,39 +349,39 @@ void dl_probe_slots_gone(struct dl_probe_slots *s, uint32_t pid)
 	s->change_count++;
 }
 
-bool dl_probe_slots_free_idle(struct dl_probe_slots *s, size_t *ret_slot)
+bool davy_probe_slots_free_idle(struct davy_probe_slots *s, size_t *ret_slot)
 {
 	size_t slot = slots_idle(s);
 
-	if (slot == DL_PROBE_SLOTS)
+	if (slot == DAVY_PROBE_SLOTS)
 		return false;
-	dl_probe_slots_drop(s, slot);
+	davy_probe_slots_drop(s, slot);
 	*ret_slot = slot;
 	return true;
 }
 
-bool dl_probe_slots_holds(const struct dl_probe_slots *s, uint32_t pid, uint32_t kind)
+bool davy_probe_slots_holds(const struct davy_probe_slots *s, uint32_t pid, uint32_t kind)
 {
-	const struct dl_probe_claims *c = pid ? claims_of(s, pid) : NULL;
+	const struct davy_probe_claims *c = pid ? claims_of(s, pid) : NULL;
 
-	for (size_t i = 0; c && i < DL_PROBE_SLOTS; i++)
+	for (size_t i = 0; c && i < DAVY_PROBE_SLOTS; i++)
 		if (claims_have(c, i) && s->slot[i].site.kind == kind)
 			return true;
 	return false;
 }
 
-bool dl_probe_slots_lost(const struct dl_probe_slots *s, uint32_t pid)
+bool davy_probe_slots_lost(const struct davy_probe_slots *s, uint32_t pid)
 {
-	const struct dl_probe_claims *c = pid ? claims_of(s, pid) : NULL;
+	const struct davy_probe_claims *c = pid ? claims_of(s, pid) : NULL;
 
 	return c && c->lost;
 }
 
-size_t dl_probe_slots_used(const struct dl_probe_slots *s)
+size_t davy_probe_slots_used(const struct davy_probe_slots *s)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < DL_PROBE_SLOTS; i++)
+	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++)
 		count += !slot_is_free(s, i);
 	return count;
 }

@@ -14,15 +14,15 @@
 #include "lib/rights.h"
 #include "sensors/gpu/clients_reader.h"
 
-#define PATIENCE_NS (2 * DL_NS_PER_S)
+#define PATIENCE_NS (2 * DAVY_NS_PER_S)
 #define END_MS	    1000
 #define LEFT_MAX    4 /* readers that block are left behind, but not without end */
 
-struct dl_clients {
-	struct dl_clients_hooks hooks;
-	struct dl_clients_place *place; /* shared with the reader: where it is */
-	struct dl_child reader;
-	struct dl_child left[LEFT_MAX];
+struct davy_clients {
+	struct davy_clients_hooks hooks;
+	struct davy_clients_place *place; /* shared with the reader: where it is */
+	struct davy_child reader;
+	struct davy_child left[LEFT_MAX];
 	int fd;
 	uint32_t start_count;
 	uint64_t asked_ns; /* 0: nothing is awaited */
@@ -31,28 +31,28 @@ struct dl_clients {
 /* fdinfo of other users' processes is read like their memory (fs/proc/fd.c). */
 static int clients_run(void *arg)
 {
-	const struct dl_rights rights = { .capabilities = 1ULL << CAP_SYS_PTRACE |
-							  1ULL << CAP_DAC_READ_SEARCH };
+	const struct davy_rights rights = { .capabilities = 1ULL << CAP_SYS_PTRACE |
+							    1ULL << CAP_DAC_READ_SEARCH };
 
-	if (dl_rights_keep(&rights, getppid()))
+	if (davy_rights_keep(&rights, getppid()))
 		return 1;
-	dl_clients_serve(STDIN_FILENO, arg);
+	davy_clients_serve(STDIN_FILENO, arg);
 	return 0;
 }
 
-static int start(struct dl_clients *c)
+static int start(struct davy_clients *c)
 {
-	struct dl_child_spec spec = { .run = clients_run,
-				      .arg = c->place,
-				      .death_signal = SIGKILL,
-				      .name = "davylamp-fdinfo" };
+	struct davy_child_spec spec = { .run = clients_run,
+					.arg = c->place,
+					.death_signal = SIGKILL,
+					.name = "davylamp-fdinfo" };
 	int pair[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	c->place->pid = 0;
 	spec.stdio[STDIN_FILENO] = pair[1];
-	err = dl_child_start(&spec, &c->reader);
+	err = davy_child_start(&spec, &c->reader);
 	close(pair[1]);
 	if (err) {
 		close(pair[0]);
@@ -64,9 +64,9 @@ static int start(struct dl_clients *c)
 	return 0;
 }
 
-int dl_clients_new(const struct dl_clients_hooks *hooks, struct dl_clients **ret_clients)
+int davy_clients_new(const struct davy_clients_hooks *hooks, struct davy_clients **ret_clients)
 {
-	struct dl_clients *c = calloc(1, sizeof(*c));
+	struct davy_clients *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)
@@ -87,42 +87,42 @@ int dl_clients_new(const struct dl_clients_hooks *hooks, struct dl_clients **ret
 }
 
 /* Closes the socket and kills the reader, which ends unless the kernel holds it. */
-static void let_go(struct dl_clients *c)
+static void let_go(struct davy_clients *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
 	c->fd = -1;
-	dl_child_kill(&c->reader, SIGKILL);
+	davy_child_kill(&c->reader, SIGKILL);
 }
 
-void dl_clients_free(struct dl_clients *c)
+void davy_clients_free(struct davy_clients *c)
 {
 	if (!c)
 		return;
 	let_go(c);
-	dl_child_end(&c->reader, c->asked_ns ? 0 : END_MS);
+	davy_child_end(&c->reader, c->asked_ns ? 0 : END_MS);
 	for (size_t i = 0; i < LEFT_MAX; i++)
-		dl_child_end(&c->left[i], 0);
+		davy_child_end(&c->left[i], 0);
 	munmap(c->place, sizeof(*c->place));
 	free(c);
 }
 
-int dl_clients_fd(const struct dl_clients *c)
+int davy_clients_fd(const struct davy_clients *c)
 {
 	return c->fd;
 }
 
-uint32_t dl_clients_start_count(const struct dl_clients *c)
+uint32_t davy_clients_start_count(const struct davy_clients *c)
 {
 	return c->start_count;
 }
 
-int dl_clients_ask(struct dl_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns)
+int davy_clients_ask(struct davy_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns)
 {
 	if (c->asked_ns || c->fd < 0)
 		return -EBUSY;
-	if (count > DL_CLIENTS_PIDS)
-		count = DL_CLIENTS_PIDS;
+	if (count > DAVY_CLIENTS_PIDS)
+		count = DAVY_CLIENTS_PIDS;
 	/* An empty packet would read like the end of the socket. */
 	if (send(c->fd, count ? (const void *)pids : "", count ? count * sizeof(*pids) : 1,
 		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
@@ -131,9 +131,9 @@ int dl_clients_ask(struct dl_clients *c, const uint32_t *pids, size_t count, uin
 	return 0;
 }
 
-void dl_clients_read(struct dl_clients *c)
+void davy_clients_read(struct davy_clients *c)
 {
-	struct dl_clients_answer a;
+	struct davy_clients_answer a;
 	ssize_t n;
 
 	while (c->fd >= 0 && (n = recv(c->fd, &a, sizeof(a), MSG_DONTWAIT)) >= 0) {
@@ -143,7 +143,7 @@ void dl_clients_read(struct dl_clients *c)
 		}
 		if (!n) { /* the reader has ended, or is about to */
 			let_go(c);
-			dl_child_leave(&c->reader);
+			davy_child_leave(&c->reader);
 			return;
 		}
 		c->asked_ns = 0;
@@ -151,21 +151,21 @@ void dl_clients_read(struct dl_clients *c)
 	}
 }
 
-static bool leave_behind(struct dl_clients *c)
+static bool leave_behind(struct davy_clients *c)
 {
 	let_go(c);
 	for (size_t i = 0; i < LEFT_MAX; i++) {
-		dl_child_reap(&c->left[i], NULL);
+		davy_child_reap(&c->left[i], NULL);
 		if (c->left[i].pid)
 			continue;
 		c->left[i] = c->reader;
-		c->reader = DL_CHILD_NONE;
+		c->reader = DAVY_CHILD_NONE;
 		return true;
 	}
 	return false;
 }
 
-uint32_t dl_clients_blocked(struct dl_clients *c, uint64_t now_ns)
+uint32_t davy_clients_blocked(struct davy_clients *c, uint64_t now_ns)
 {
 	uint32_t pid = c->place->pid;
 

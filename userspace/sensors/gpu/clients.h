@@ -4,43 +4,43 @@
  * GPU hangs (amdgpu up to 6.13 takes a lock that the hang holds), so a child process reads, and
  * one that does not answer is left behind.
  */
-#ifndef DL_SENSORS_CLIENTS_H
-#define DL_SENSORS_CLIENTS_H
+#ifndef DAVY_CLIENTS_H
+#define DAVY_CLIENTS_H
 
 #include "core/event/event.h"
 #include "sensors/gpu/fdinfo.h"
 
-#define DL_CLIENTS_PIDS 256 /* processes asked about at once */
+#define DAVY_CLIENTS_PIDS 256 /* processes asked about at once */
 
-struct dl_clients;
+struct davy_clients;
 
-struct dl_clients_hooks {
-	void (*client)(void *arg, uint32_t pid, const struct dl_fdinfo *info);
+struct davy_clients_hooks {
+	void (*client)(void *arg, uint32_t pid, const struct davy_fdinfo *info);
 	void (*done)(void *arg); /* all that was asked for was told */
 	void *arg;
 };
 
 /* Starts the reader; -errno. */
-int dl_clients_new(const struct dl_clients_hooks *hooks, struct dl_clients **ret_clients);
-void dl_clients_free(struct dl_clients *c);
+int davy_clients_new(const struct davy_clients_hooks *hooks, struct davy_clients **ret_clients);
+void davy_clients_free(struct davy_clients *c);
 
 /* Readable when an answer waits; -1: there is no reader now. */
-int dl_clients_fd(const struct dl_clients *c);
+int davy_clients_fd(const struct davy_clients *c);
 
 /* Another count: the descriptor is another one, even if its number is the same. */
-uint32_t dl_clients_start_count(const struct dl_clients *c);
+uint32_t davy_clients_start_count(const struct davy_clients *c);
 
 /*
  * Asks about these processes; without any, about all of the host that have a DRM file open.
  * -EBUSY while the last answer is not complete.
  */
-int dl_clients_ask(struct dl_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns);
-void dl_clients_read(struct dl_clients *c);
+int davy_clients_ask(struct davy_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns);
+void davy_clients_read(struct davy_clients *c);
 
 /*
  * The process whose fdinfo blocks for two seconds and more, 0: none. The reader was replaced
  * then.
  */
-uint32_t dl_clients_blocked(struct dl_clients *c, uint64_t now_ns);
+uint32_t davy_clients_blocked(struct davy_clients *c, uint64_t now_ns);
 
 #endif

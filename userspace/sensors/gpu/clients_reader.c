@@ -19,16 +19,16 @@
 
 struct serving {
 	int fd;
-	struct dl_clients_place *place;
+	struct davy_clients_place *place;
 	struct {
 		uint64_t client_id;
-		char device[DL_DEVICE_LEN];
+		char device[DAVY_DEVICE_LEN];
 	} seen[SEEN_MAX];
 	size_t seen_count;
 };
 
 /* A file that was handed on or duplicated is one client still. */
-static bool seen_before(struct serving *s, const struct dl_fdinfo *info)
+static bool seen_before(struct serving *s, const struct davy_fdinfo *info)
 {
 	for (size_t i = 0; i < s->seen_count; i++)
 		if (s->seen[i].client_id == info->client_id &&
@@ -47,7 +47,7 @@ static bool is_drm(uint32_t pid, const char *fd)
 	char path[PATH_MAX], target[64];
 	ssize_t n;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/fd/%s", pid, fd))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/fd/%s", pid, fd))
 		return false;
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n <= 0)
@@ -58,15 +58,15 @@ static bool is_drm(uint32_t pid, const char *fd)
 
 static void read_file(struct serving *s, uint32_t pid, const char *fd)
 {
-	struct dl_clients_answer a;
+	struct davy_clients_answer a;
 	char path[PATH_MAX], text[8192] = "";
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/fdinfo/%s", pid, fd) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_root_path(path, sizeof(path), "/proc/%u/fdinfo/%s", pid, fd) ||
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return;
 	memset(&a, 0, sizeof(a));
 	a.pid = pid;
-	if (dl_fdinfo_parse(text, &a.info) && !seen_before(s, &a.info))
+	if (davy_fdinfo_parse(text, &a.info) && !seen_before(s, &a.info))
 		send(s->fd, &a, sizeof(a), MSG_NOSIGNAL);
 }
 
@@ -76,7 +76,7 @@ static void read_process(struct serving *s, uint32_t pid)
 	struct dirent *entry;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/fd", pid))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/fd", pid))
 		return;
 	s->place->pid = pid;
 	dir = opendir(path);
@@ -94,7 +94,7 @@ static void read_all(struct serving *s)
 	struct dirent *entry;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/proc"))
+	if (davy_root_path(path, sizeof(path), "/proc"))
 		return;
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir)))
@@ -104,10 +104,10 @@ static void read_all(struct serving *s)
 		closedir(dir);
 }
 
-void dl_clients_serve(int fd, struct dl_clients_place *place)
+void davy_clients_serve(int fd, struct davy_clients_place *place)
 {
 	static struct serving s;
-	uint32_t pids[DL_CLIENTS_PIDS];
+	uint32_t pids[DAVY_CLIENTS_PIDS];
 	ssize_t n;
 
 	s.fd = fd;

@@ -39,7 +39,7 @@ static bool take(char *ret_part, size_t size, const char *text, size_t len)
 	return true;
 }
 
-static bool parse_line(const char *line, size_t len, struct dl_dmem_line *ret_line)
+static bool parse_line(const char *line, size_t len, struct davy_dmem_line *ret_line)
 {
 	const char *end = line + len, *slash, *blank;
 
@@ -55,7 +55,7 @@ static bool parse_line(const char *line, size_t len, struct dl_dmem_line *ret_li
 	       parse_bytes(blank + 1, (size_t)(end - blank - 1), &ret_line->bytes);
 }
 
-size_t dl_dmem_parse(const char *text, struct dl_dmem_line *list, size_t max)
+size_t davy_dmem_parse(const char *text, struct davy_dmem_line *list, size_t max)
 {
 	size_t count = 0;
 
@@ -68,12 +68,12 @@ size_t dl_dmem_parse(const char *text, struct dl_dmem_line *list, size_t max)
 	return count;
 }
 
-bool dl_dmem_present(void)
+bool davy_dmem_present(void)
 {
 	char path[PATH_MAX], text[512] = " ", *at = text;
 
-	if (dl_root_path(path, sizeof(path), TREE "/cgroup.controllers") ||
-	    dl_read_file(path, text + 1, sizeof(text) - 1) <= 0)
+	if (davy_root_path(path, sizeof(path), TREE "/cgroup.controllers") ||
+	    davy_read_file(path, text + 1, sizeof(text) - 1) <= 0)
 		return false;
 	while ((at = strstr(at, " dmem"))) {
 		at += 5;
@@ -84,20 +84,20 @@ bool dl_dmem_present(void)
 }
 
 /* Somebody outside of the agent's own cgroup namespace has a path with "/..". */
-static bool read_path(uint32_t pid, char ret_path[DL_DMEM_PATH])
+static bool read_path(uint32_t pid, char ret_path[DAVY_DMEM_PATH])
 {
 	char path[PATH_MAX], text[8192] = "\n", *at;
 	size_t len;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/cgroup", pid) ||
-	    dl_read_file(path, text + 1, sizeof(text) - 1) <= 0)
+	if (davy_root_path(path, sizeof(path), "/proc/%u/cgroup", pid) ||
+	    davy_read_file(path, text + 1, sizeof(text) - 1) <= 0)
 		return false;
 	at = strstr(text, "\n0::/");
 	if (!at)
 		return false;
 	at += 4;
 	len = strcspn(at, "\n");
-	if (len >= DL_DMEM_PATH)
+	if (len >= DAVY_DMEM_PATH)
 		return false;
 	memcpy(ret_path, at, len);
 	ret_path[len] = 0;
@@ -108,13 +108,13 @@ static bool accounts(const char *cgroup)
 {
 	char path[PATH_MAX];
 
-	return !dl_root_path(path, sizeof(path), TREE "%s/dmem.current", cgroup) &&
+	return !davy_root_path(path, sizeof(path), TREE "%s/dmem.current", cgroup) &&
 	       !access(path, R_OK);
 }
 
-int dl_dmem_cgroup_of(uint32_t pid, char ret_path[DL_DMEM_PATH])
+int davy_dmem_cgroup_of(uint32_t pid, char ret_path[DAVY_DMEM_PATH])
 {
-	char path[DL_DMEM_PATH], *slash;
+	char path[DAVY_DMEM_PATH], *slash;
 
 	if (!read_path(pid, path))
 		return -ENOENT;
@@ -129,18 +129,18 @@ int dl_dmem_cgroup_of(uint32_t pid, char ret_path[DL_DMEM_PATH])
 	return -ENOENT;
 }
 
-static size_t read_lines(const char *cgroup, const char *file, struct dl_dmem_line *list)
+static size_t read_lines(const char *cgroup, const char *file, struct davy_dmem_line *list)
 {
 	char path[PATH_MAX], text[TEXT_MAX] = "";
 
-	if (dl_root_path(path, sizeof(path), TREE "%s/%s", cgroup, file) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_root_path(path, sizeof(path), TREE "%s/%s", cgroup, file) ||
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return 0;
-	return dl_dmem_parse(text, list, DL_DMEM_REGIONS);
+	return davy_dmem_parse(text, list, DAVY_DMEM_REGIONS);
 }
 
-static const struct dl_dmem_line *line_of(const struct dl_ev_dmem *d,
-					  const struct dl_dmem_line *list, size_t count)
+static const struct davy_dmem_line *line_of(const struct davy_ev_dmem *d,
+					    const struct davy_dmem_line *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(list[i].device, d->device) && !strcmp(list[i].region, d->region))
@@ -149,36 +149,36 @@ static const struct dl_dmem_line *line_of(const struct dl_ev_dmem *d,
 }
 
 /* One file of the cgroup into one field of all regions. */
-static void join(const char *cgroup, const char *file, struct dl_ev_dmem *list, size_t count,
+static void join(const char *cgroup, const char *file, struct davy_ev_dmem *list, size_t count,
 		 size_t field)
 {
-	struct dl_dmem_line lines[DL_DMEM_REGIONS];
+	struct davy_dmem_line lines[DAVY_DMEM_REGIONS];
 	size_t line_count = read_lines(cgroup, file, lines);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct dl_dmem_line *l = line_of(&list[i], lines, line_count);
+		const struct davy_dmem_line *l = line_of(&list[i], lines, line_count);
 
 		if (l)
 			memcpy((char *)&list[i] + field, &l->bytes, sizeof(l->bytes));
 	}
 }
 
-static void name_unit(const char *cgroup, struct dl_ev_dmem *d)
+static void name_unit(const char *cgroup, struct davy_ev_dmem *d)
 {
 	const char *last = strrchr(cgroup, '/');
-	struct dl_cgroup_name name;
+	struct davy_cgroup_name name;
 
-	dl_cgroup_name_of(cgroup, &name);
-	dl_copy_name(d->unit, sizeof(d->unit),
-		     name.unit[0]	 ? name.unit
-		     : name.container[0] ? name.container
-		     : last		 ? last + 1
-					 : cgroup);
+	davy_cgroup_name_of(cgroup, &name);
+	davy_copy_name(d->unit, sizeof(d->unit),
+		       name.unit[0]	   ? name.unit
+		       : name.container[0] ? name.container
+		       : last		   ? last + 1
+					   : cgroup);
 }
 
-size_t dl_dmem_read(const char *cgroup, struct dl_ev_dmem *list, size_t max)
+size_t davy_dmem_read(const char *cgroup, struct davy_ev_dmem *list, size_t max)
 {
-	struct dl_dmem_line regions[DL_DMEM_REGIONS];
+	struct davy_dmem_line regions[DAVY_DMEM_REGIONS];
 	size_t count = read_lines("", "dmem.capacity", regions);
 
 	count = count < max ? count : max;
@@ -190,8 +190,8 @@ size_t dl_dmem_read(const char *cgroup, struct dl_ev_dmem *list, size_t max)
 		list[i].capacity = regions[i].bytes;
 		list[i].max = UINT64_MAX;
 	}
-	join(cgroup, "dmem.current", list, count, offsetof(struct dl_ev_dmem, current));
-	join(cgroup, "dmem.max", list, count, offsetof(struct dl_ev_dmem, max));
-	join(cgroup, "dmem.low", list, count, offsetof(struct dl_ev_dmem, low));
+	join(cgroup, "dmem.current", list, count, offsetof(struct davy_ev_dmem, current));
+	join(cgroup, "dmem.max", list, count, offsetof(struct davy_ev_dmem, max));
+	join(cgroup, "dmem.low", list, count, offsetof(struct davy_ev_dmem, low));
 	return count;
 }

@@ -4,33 +4,33 @@
  * "vram", xe "vram0" and "vram1"). What a process allocates is charged to its cgroup, or to the
  * next above that has the controller.
  */
-#ifndef DL_SENSORS_DMEM_H
-#define DL_SENSORS_DMEM_H
+#ifndef DAVY_DMEM_H
+#define DAVY_DMEM_H
 
 #include "core/event/event.h"
 
-#define DL_DMEM_REGIONS 32 /* of one host */
-#define DL_DMEM_PATH	512
+#define DAVY_DMEM_REGIONS 32 /* of one host */
+#define DAVY_DMEM_PATH	  512
 
-struct dl_dmem_line {
-	char device[DL_DEVICE_LEN];
+struct davy_dmem_line {
+	char device[DAVY_DEVICE_LEN];
 	char region[16];
 	uint64_t bytes; /* UINT64_MAX: "max" */
 };
 
 /* Lines "drm/0000:03:00.0/vram0 BYTES|max"; what is not understood is passed over. */
-size_t dl_dmem_parse(const char *text, struct dl_dmem_line *list, size_t max);
+size_t davy_dmem_parse(const char *text, struct davy_dmem_line *list, size_t max);
 
 /* Whether this kernel has the controller in its one cgroup tree. */
-bool dl_dmem_present(void);
+bool davy_dmem_present(void);
 
 /*
  * The cgroup that accounts for a process, from the root of the tree; -ENOENT when that is the root,
  * which has no limits.
  */
-int dl_dmem_cgroup_of(uint32_t pid, char ret_path[DL_DMEM_PATH]);
+int davy_dmem_cgroup_of(uint32_t pid, char ret_path[DAVY_DMEM_PATH]);
 
 /* Every region as that cgroup has it, with its name as the unit; how many. */
-size_t dl_dmem_read(const char *cgroup, struct dl_ev_dmem *list, size_t max);
+size_t davy_dmem_read(const char *cgroup, struct davy_ev_dmem *list, size_t max);
 
 #endif

@@ -20,11 +20,11 @@ static void read_word(const char *module, const char *name, char ret_word[WORD_L
 	char path[PATH_MAX], text[256];
 
 	ret_word[0] = 0;
-	if (dl_root_path(path, sizeof(path), "/sys/module/%s/%s", module, name) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_root_path(path, sizeof(path), "/sys/module/%s/%s", module, name) ||
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return;
 	text[strcspn(text, " \t\n")] = 0;
-	dl_text_safe(ret_word, WORD_LEN, text);
+	davy_text_safe(ret_word, WORD_LEN, text);
 }
 
 /*
@@ -35,14 +35,14 @@ static void read_nvidia(char ret_word[WORD_LEN])
 {
 	char path[PATH_MAX], text[512], *rest = text, *word;
 
-	if (dl_root_path(path, sizeof(path), "/proc/driver/nvidia/version") ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_root_path(path, sizeof(path), "/proc/driver/nvidia/version") ||
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return;
 	text[strcspn(text, "\n")] = 0;
 	while ((word = strsep(&rest, " \t"))) {
 		if (!isdigit((unsigned char)word[0]) || !strchr(word, '.'))
 			continue;
-		dl_text_safe(ret_word, WORD_LEN, word);
+		davy_text_safe(ret_word, WORD_LEN, word);
 		return;
 	}
 }
@@ -51,23 +51,23 @@ static void read_nvidia(char ret_word[WORD_LEN])
 static void read_build(const char *module, char ret_word[WORD_LEN])
 {
 	unsigned char notes[256];
-	struct dl_build_id id;
+	struct davy_build_id id;
 	char path[PATH_MAX];
 	ssize_t n;
 
-	if (dl_root_path(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", module))
+	if (davy_root_path(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", module))
 		return;
-	n = dl_read_file(path, (char *)notes, sizeof(notes));
-	if (n > 0 && !dl_build_id_in_notes(notes, (size_t)n, 4, &id))
-		snprintf(ret_word, WORD_LEN, "build %016" PRIx64, dl_build_id_head(&id));
+	n = davy_read_file(path, (char *)notes, sizeof(notes));
+	if (n > 0 && !davy_build_id_in_notes(notes, (size_t)n, 4, &id))
+		snprintf(ret_word, WORD_LEN, "build %016" PRIx64, davy_build_id_head(&id));
 }
 
-void dl_driver_version_read(const char *driver, char ret_text[DL_VERSION_TEXT_LEN])
+void davy_driver_version_read(const char *driver, char ret_text[DAVY_VERSION_TEXT_LEN])
 {
 	char module[24], version[WORD_LEN], source[WORD_LEN];
 
 	ret_text[0] = 0;
-	dl_copy_name(module, sizeof(module), driver);
+	davy_copy_name(module, sizeof(module), driver);
 	for (char *c = module; *c; c++)
 		*c = *c == '-' ? '_' : *c; /* as the kernel names a module's folder */
 	if (!module[0] || strchr(module, '/') || module[0] == '.')
@@ -78,23 +78,23 @@ void dl_driver_version_read(const char *driver, char ret_text[DL_VERSION_TEXT_LE
 		read_nvidia(version);
 	if (!version[0] && !source[0])
 		read_build(module, source);
-	snprintf(ret_text, DL_VERSION_TEXT_LEN, "%s%s%s%s%s%s", module, version[0] ? " " : "",
+	snprintf(ret_text, DAVY_VERSION_TEXT_LEN, "%s%s%s%s%s%s", module, version[0] ? " " : "",
 		 version, source[0] ? " (" : "", source, source[0] ? ")" : "");
 }
 
-void dl_driver_of_device(const char *device, char *ret_driver, size_t size)
+void davy_driver_of_device(const char *device, char *ret_driver, size_t size)
 {
 	char path[PATH_MAX], target[PATH_MAX], *slash;
 	ssize_t n;
 
 	*ret_driver = 0;
 	if (!strchr(device, ':') || strchr(device, '/') ||
-	    dl_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", device))
+	    davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", device))
 		return;
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n <= 0)
 		return;
 	target[n] = 0;
 	slash = strrchr(target, '/');
-	dl_copy_name(ret_driver, size, slash ? slash + 1 : target);
+	davy_copy_name(ret_driver, size, slash ? slash + 1 : target);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which driver a device has: what its module says of itself in sysfs. Nothing is woken or asked. */
-#ifndef DL_SENSORS_DRIVER_VERSION_H
-#define DL_SENSORS_DRIVER_VERSION_H
+#ifndef DAVY_DRIVER_VERSION_H
+#define DAVY_DRIVER_VERSION_H
 
 #include "core/event/types.h"
 
@@ -10,9 +10,9 @@
  * the module has no version and the kernel no source versions, "xe" where it is built in: then it
  * is of the kernel's version.
  */
-void dl_driver_version_read(const char *driver, char ret_text[DL_VERSION_TEXT_LEN]);
+void davy_driver_version_read(const char *driver, char ret_text[DAVY_VERSION_TEXT_LEN]);
 
 /* The driver of a PCI device that need not be a DRM device; "" when it has none. */
-void dl_driver_of_device(const char *device, char *ret_driver, size_t size);
+void davy_driver_of_device(const char *device, char *ret_driver, size_t size);
 
 #endif

@@ -52,7 +52,7 @@ static bool parse_bytes(const char *value, uint64_t *ret_bytes)
 	return true;
 }
 
-static void see_memory(struct dl_fdinfo *info, const char *region, const char *value)
+static void see_memory(struct davy_fdinfo *info, const char *region, const char *value)
 {
 	uint64_t bytes;
 
@@ -74,14 +74,14 @@ static void see_memory(struct dl_fdinfo *info, const char *region, const char *v
 }
 
 /* "has_resident": newer kernels print the same under two names. */
-static void see(struct dl_fdinfo *info, const char *key, const char *value, bool has_resident)
+static void see(struct davy_fdinfo *info, const char *key, const char *value, bool has_resident)
 {
 	uint64_t n;
 
 	if (!strcmp(key, "drm-driver"))
-		dl_copy_name(info->driver, sizeof(info->driver), value);
+		davy_copy_name(info->driver, sizeof(info->driver), value);
 	else if (!strcmp(key, "drm-pdev"))
-		dl_copy_name(info->device, sizeof(info->device), value);
+		davy_copy_name(info->device, sizeof(info->device), value);
 	else if (!strcmp(key, "drm-client-id"))
 		info->client_id = strtoull(value, NULL, 10);
 	else if (!strcmp(key, "pasid"))
@@ -120,7 +120,7 @@ static const char *next_line(const char *text, char *ret_key, char *ret_value)
 	return text + len + (text[len] == '\n');
 }
 
-bool dl_fdinfo_parse(const char *text, struct dl_fdinfo *ret_info)
+bool davy_fdinfo_parse(const char *text, struct davy_fdinfo *ret_info)
 {
 	bool has_resident = strstr(text, "drm-resident-") != NULL;
 	char key[KEY_MAX], value[LINE_MAX_LEN];

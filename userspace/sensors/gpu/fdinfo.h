@@ -3,14 +3,14 @@
  * /proc/PID/fdinfo of a DRM file, in the keys of every driver and kernel (Documentation/gpu/
  * drm-usage-stats.rst; amdgpu's own names are older): outside input.
  */
-#ifndef DL_SENSORS_FDINFO_H
-#define DL_SENSORS_FDINFO_H
+#ifndef DAVY_FDINFO_H
+#define DAVY_FDINFO_H
 
 #include "core/event/types.h"
 
-struct dl_fdinfo {
+struct davy_fdinfo {
 	char driver[24];
-	char device[DL_DEVICE_LEN]; /* drm-pdev */
+	char device[DAVY_DEVICE_LEN]; /* drm-pdev */
 	uint64_t client_id;
 	uint32_t pasid; /* amdgpu; 0 unknown */
 	uint64_t vram;	/* bytes resident */
@@ -24,6 +24,6 @@ struct dl_fdinfo {
  * False when it is no DRM file's. "text" is terminated; lines that are not understood are passed
  * over.
  */
-bool dl_fdinfo_parse(const char *text, struct dl_fdinfo *ret_info);
+bool davy_fdinfo_parse(const char *text, struct davy_fdinfo *ret_info);
 
 #endif

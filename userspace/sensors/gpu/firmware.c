@@ -35,7 +35,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* amdgpu_ucode.c: fw_attrs, "mes_fw_version" holding "0x00000083"; 0 for what the GPU has not. */
-static size_t read_parts(const struct dl_gpu *gpu, struct part *parts)
+static size_t read_parts(const struct davy_gpu *gpu, struct part *parts)
 {
 	static const char end[] = "_fw_version";
 	char path[PATH_MAX], name[64];
@@ -43,7 +43,8 @@ static size_t read_parts(const struct dl_gpu *gpu, struct part *parts)
 	size_t count = 0;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/fw_version", gpu->card))
+	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/fw_version",
+			   gpu->card))
 		return 0;
 	dir = opendir(path);
 	while (dir && count < PARTS_MAX && (entry = readdir(dir))) {
@@ -54,7 +55,7 @@ static size_t read_parts(const struct dl_gpu *gpu, struct part *parts)
 		    strcmp(entry->d_name + at, end) != 0)
 			continue;
 		snprintf(name, sizeof(name), "fw_version/%.40s", entry->d_name);
-		if (dl_gpu_attribute(gpu, name, &p->version) || !p->version)
+		if (davy_gpu_attribute(gpu, name, &p->version) || !p->version)
 			continue;
 		memcpy(p->name, entry->d_name, at);
 		p->name[at] = 0;
@@ -71,33 +72,33 @@ static size_t tell_part(const struct part *parts, size_t count, const char *name
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(parts[i].name, name))
-			used += (size_t)snprintf(text + used, DL_VERSION_TEXT_LEN - used,
+			used += (size_t)snprintf(text + used, DAVY_VERSION_TEXT_LEN - used,
 						 "%s 0x%" PRIx32 ", ", name,
 						 (uint32_t)parts[i].version);
 	return used;
 }
 
-void dl_firmware_read(const struct dl_gpu *gpu, char ret_text[DL_VERSION_TEXT_LEN])
+void davy_firmware_read(const struct davy_gpu *gpu, char ret_text[DAVY_VERSION_TEXT_LEN])
 {
 	struct part parts[PARTS_MAX];
 	size_t used = 0, count = read_parts(gpu, parts);
-	uint64_t sum = DL_FNV_START;
+	uint64_t sum = DAVY_FNV_START;
 
 	ret_text[0] = 0;
 	if (!count)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		sum = dl_fnv(sum, parts[i].name, strlen(parts[i].name) + 1);
-		sum = dl_fnv(sum, &parts[i].version, sizeof(parts[i].version));
+		sum = davy_fnv(sum, parts[i].name, strlen(parts[i].name) + 1);
+		sum = davy_fnv(sum, &parts[i].version, sizeof(parts[i].version));
 	}
 	/* four of 20 characters at most: they find room */
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
 		used = tell_part(parts, count, told[i], ret_text, used);
-	snprintf(ret_text + used, DL_VERSION_TEXT_LEN - used, "all %08" PRIx32,
+	snprintf(ret_text + used, DAVY_VERSION_TEXT_LEN - used, "all %08" PRIx32,
 		 (uint32_t)(sum ^ sum >> 32));
 }
 
-bool dl_firmware_waits(const struct dl_gpu *gpu)
+bool davy_firmware_waits(const struct davy_gpu *gpu)
 {
 	return !strcmp(gpu->driver, "i915") || !strcmp(gpu->driver, "xe");
 }
@@ -106,7 +107,7 @@ bool dl_firmware_waits(const struct dl_gpu *gpu)
  * "version: wanted 70.5.1, found 70.13.1" and "version: found 70.13.1" (i915, intel_uc_fw_dump),
  * "found release version 70.36.0" (xe, xe_uc_fw_print).
  */
-bool dl_firmware_intel(const char *text, char *ret_version, size_t size)
+bool davy_firmware_intel(const char *text, char *ret_version, size_t size)
 {
 	const char *at = strstr(text, "found "), *end = at ? at + strcspn(at, "\n") : NULL;
 	size_t len;
@@ -121,20 +122,20 @@ bool dl_firmware_intel(const char *text, char *ret_version, size_t size)
 	return true;
 }
 
-static void read_intel(const struct dl_gpu *gpu, char ret_text[DL_VERSION_TEXT_LEN])
+static void read_intel(const struct davy_gpu *gpu, char ret_text[DAVY_VERSION_TEXT_LEN])
 {
 	static const char *const names[] = { "guc", "huc" };
 	char path[PATH_MAX], text[TEXT_MAX], version[32];
 	size_t used = 0;
 
-	memset(ret_text, 0, DL_VERSION_TEXT_LEN);
+	memset(ret_text, 0, DAVY_VERSION_TEXT_LEN);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (dl_root_path(path, sizeof(path), "/sys/kernel/debug/dri/%d/gt0/uc/%s_info",
-				 gpu->card, names[i]) ||
-		    dl_read_file(path, text, sizeof(text)) <= 0 ||
-		    !dl_firmware_intel(text, version, sizeof(version)))
+		if (davy_root_path(path, sizeof(path), "/sys/kernel/debug/dri/%d/gt0/uc/%s_info",
+				   gpu->card, names[i]) ||
+		    davy_read_file(path, text, sizeof(text)) <= 0 ||
+		    !davy_firmware_intel(text, version, sizeof(version)))
 			continue;
-		used += (size_t)snprintf(ret_text + used, DL_VERSION_TEXT_LEN - used, "%s%s %s",
+		used += (size_t)snprintf(ret_text + used, DAVY_VERSION_TEXT_LEN - used, "%s%s %s",
 					 used ? ", " : "", names[i], version);
 	}
 }
@@ -142,30 +143,30 @@ static void read_intel(const struct dl_gpu *gpu, char ret_text[DL_VERSION_TEXT_L
 /* debugfs is root's alone. */
 static int firmware_answer(void *arg)
 {
-	const struct dl_rights rights = { .capabilities = 1ULL << CAP_DAC_READ_SEARCH };
-	char text[DL_VERSION_TEXT_LEN];
+	const struct davy_rights rights = { .capabilities = 1ULL << CAP_DAC_READ_SEARCH };
+	char text[DAVY_VERSION_TEXT_LEN];
 
 	_Static_assert(sizeof(text) <= PIPE_BUF, "an answer is written whole");
-	if (dl_rights_keep(&rights, getppid()))
+	if (davy_rights_keep(&rights, getppid()))
 		return 1;
 	read_intel(arg, text);
 	return write(STDOUT_FILENO, text, sizeof(text)) < 0;
 }
 
 /* A driver may hold the child for ever: it has nothing of the agent's open. */
-int dl_firmware_ask(const struct dl_gpu *gpu, struct dl_child *ret_child)
+int davy_firmware_ask(const struct davy_gpu *gpu, struct davy_child *ret_child)
 {
-	const struct dl_child_spec spec = { .run = firmware_answer,
-					    .arg = (void *)gpu,
-					    .death_signal = SIGKILL,
-					    .name = "davylamp-fwinfo" };
+	const struct davy_child_spec spec = { .run = firmware_answer,
+					      .arg = (void *)gpu,
+					      .death_signal = SIGKILL,
+					      .name = "davylamp-fwinfo" };
 
-	return dl_child_start_piped(&spec, O_NONBLOCK, ret_child);
+	return davy_child_start_piped(&spec, O_NONBLOCK, ret_child);
 }
 
-int dl_firmware_take(int fd, char ret_text[DL_VERSION_TEXT_LEN])
+int davy_firmware_take(int fd, char ret_text[DAVY_VERSION_TEXT_LEN])
 {
-	char text[DL_VERSION_TEXT_LEN];
+	char text[DAVY_VERSION_TEXT_LEN];
 	ssize_t n = read(fd, text, sizeof(text));
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))

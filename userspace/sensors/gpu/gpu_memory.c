@@ -6,20 +6,20 @@
 
 #include "sensors/gpu/host_memory.h"
 
-#define SELDOM_NS (5 * DL_NS_PER_S)
-#define OFTEN_NS  (200 * DL_NS_PER_MS)
+#define SELDOM_NS (5 * DAVY_NS_PER_S)
+#define OFTEN_NS  (200 * DAVY_NS_PER_MS)
 
-static void attribute(const struct dl_gpu *gpu, const char *name, uint64_t *ret_value)
+static void attribute(const struct davy_gpu *gpu, const char *name, uint64_t *ret_value)
 {
 	uint64_t value;
 
-	if (!dl_gpu_attribute(gpu, name, &value))
+	if (!davy_gpu_attribute(gpu, name, &value))
 		*ret_value = value;
 }
 
-static int read_amdgpu(const struct dl_gpu *gpu, struct dl_ev_memory *m)
+static int read_amdgpu(const struct davy_gpu *gpu, struct davy_ev_memory *m)
 {
-	int err = dl_gpu_attribute(gpu, "mem_info_vram_total", &m->vram_total);
+	int err = davy_gpu_attribute(gpu, "mem_info_vram_total", &m->vram_total);
 
 	if (err)
 		return err;
@@ -31,33 +31,33 @@ static int read_amdgpu(const struct dl_gpu *gpu, struct dl_ev_memory *m)
 	return 0;
 }
 
-static void keep_counters(struct dl_ev_memory *m, const struct dl_ev_memory *from)
+static void keep_counters(struct davy_ev_memory *m, const struct davy_ev_memory *from)
 {
 	m->eviction_count = from->eviction_count;
 	m->vram_lost_count = from->vram_lost_count;
-	m->flags = from->flags & ~DL_MEMORY_MAY_SUSPEND;
+	m->flags = from->flags & ~DAVY_MEMORY_MAY_SUSPEND;
 }
 
-int dl_gpu_memory_read(const struct dl_gpu *gpu, bool counters, struct dl_ev_memory *memory)
+int davy_gpu_memory_read(const struct davy_gpu *gpu, bool counters, struct davy_ev_memory *memory)
 {
 	bool has_sysfs = !strcmp(gpu->driver, "amdgpu");
-	struct dl_ev_memory before = *memory, query;
+	struct davy_ev_memory before = *memory, query;
 	int err = -EOPNOTSUPP;
 
 	memset(memory, 0, sizeof(*memory));
-	dl_copy_name(memory->device, sizeof(memory->device), gpu->device);
+	davy_copy_name(memory->device, sizeof(memory->device), gpu->device);
 	keep_counters(memory, &before);
 	if (has_sysfs)
 		err = read_amdgpu(gpu, memory);
-	if ((counters || !has_sysfs) && dl_gpu_awake(gpu) && !dl_gpu_query(gpu, &query)) {
+	if ((counters || !has_sysfs) && davy_gpu_awake(gpu) && !davy_gpu_query(gpu, &query)) {
 		if (err)
 			*memory = query;
 		keep_counters(memory, &query);
 		err = 0;
 	}
-	if (dl_gpu_may_suspend(gpu))
-		memory->flags |= DL_MEMORY_MAY_SUSPEND;
-	dl_host_memory_read(memory);
+	if (davy_gpu_may_suspend(gpu))
+		memory->flags |= DAVY_MEMORY_MAY_SUSPEND;
+	davy_host_memory_read(memory);
 	return err;
 }
 
@@ -80,12 +80,12 @@ static uint64_t interval_of(uint64_t total, uint64_t used, uint64_t before, uint
 	if (left < total / 10)
 		return OFTEN_NS;
 	ns = time_left(left, used, before, ago_ns) / 20;
-	if (left < total / 4 && ns > DL_NS_PER_S)
-		ns = DL_NS_PER_S;
+	if (left < total / 4 && ns > DAVY_NS_PER_S)
+		ns = DAVY_NS_PER_S;
 	return ns < OFTEN_NS ? OFTEN_NS : ns > SELDOM_NS ? SELDOM_NS : ns;
 }
 
-static uint64_t host_used(const struct dl_ev_memory *m)
+static uint64_t host_used(const struct davy_ev_memory *m)
 {
 	return m->host_total > m->host_available ? m->host_total - m->host_available : 0;
 }
@@ -94,8 +94,8 @@ static uint64_t host_used(const struct dl_ev_memory *m)
  * An integrated GPU's VRAM is a part of the host's memory that was set aside at boot, often small
  * and always full: what it can still get is there and in GTT together.
  */
-uint64_t dl_gpu_memory_interval(const struct dl_ev_memory *now, const struct dl_ev_memory *before,
-				uint64_t ago_ns)
+uint64_t davy_gpu_memory_interval(const struct davy_ev_memory *now,
+				  const struct davy_ev_memory *before, uint64_t ago_ns)
 {
 	uint64_t vram, gtt, host;
 
@@ -104,7 +104,7 @@ uint64_t dl_gpu_memory_interval(const struct dl_ev_memory *now, const struct dl_
 	vram = interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
 	gtt = interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
 	host = interval_of(now->host_total, host_used(now), host_used(before), ago_ns);
-	if (now->flags & DL_MEMORY_SHARED)
+	if (now->flags & DAVY_MEMORY_SHARED)
 		vram = gtt = interval_of(now->vram_total + now->gtt_total,
 					 now->vram_used + now->gtt_used,
 					 before->vram_used + before->gtt_used, ago_ns);

@@ -63,7 +63,7 @@ static int amdgpu_info(int fd, uint32_t query, void *ret_value, uint32_t size)
 	return drmCommandWrite(fd, DRM_AMDGPU_INFO, &request, sizeof(request));
 }
 
-static int query_amdgpu(int fd, struct dl_ev_memory *m)
+static int query_amdgpu(int fd, struct davy_ev_memory *m)
 {
 	struct drm_amdgpu_info_device device;
 	struct drm_amdgpu_memory_info memory;
@@ -86,7 +86,7 @@ static int query_amdgpu(int fd, struct dl_ev_memory *m)
 		m->vram_lost_count = lost;
 	if (!amdgpu_info(fd, AMDGPU_INFO_DEV_INFO, &device, sizeof(device)) &&
 	    (device.ids_flags & AMDGPU_IDS_FLAGS_FUSION))
-		m->flags |= DL_MEMORY_SHARED;
+		m->flags |= DAVY_MEMORY_SHARED;
 	return 0;
 }
 
@@ -106,7 +106,7 @@ static int i915_regions(int fd, struct drm_i915_query_item *item, void **ret_dat
 	return drmIoctl(fd, DRM_IOCTL_I915_QUERY, &query) ? -errno : 0;
 }
 
-static int query_i915(int fd, struct dl_ev_memory *m)
+static int query_i915(int fd, struct davy_ev_memory *m)
 {
 	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_MEMORY_REGIONS };
 	struct drm_i915_query_memory_regions *list = NULL;
@@ -123,7 +123,7 @@ static int query_i915(int fd, struct dl_ev_memory *m)
 	}
 	free(list);
 	if (!err && !m->vram_total)
-		m->flags |= DL_MEMORY_SHARED;
+		m->flags |= DAVY_MEMORY_SHARED;
 	return err;
 }
 
@@ -132,7 +132,7 @@ static int xe_ask(int fd, struct xe_device_query *query)
 	return drmCommandWriteRead(fd, XE_DEVICE_QUERY, query, sizeof(*query));
 }
 
-static int query_xe(int fd, struct dl_ev_memory *m)
+static int query_xe(int fd, struct davy_ev_memory *m)
 {
 	struct xe_device_query query = { .query = XE_DEVICE_QUERY_MEM_REGIONS };
 	struct xe_mem_regions *list;
@@ -157,15 +157,15 @@ static int query_xe(int fd, struct dl_ev_memory *m)
 	}
 	free(list);
 	if (!err && !m->vram_total)
-		m->flags |= DL_MEMORY_SHARED;
+		m->flags |= DAVY_MEMORY_SHARED;
 	return err;
 }
 
-int dl_gpu_query(const struct dl_gpu *gpu, struct dl_ev_memory *ret_memory)
+int davy_gpu_query(const struct davy_gpu *gpu, struct davy_ev_memory *ret_memory)
 {
 	static const struct {
 		const char *driver;
-		int (*query)(int fd, struct dl_ev_memory *m);
+		int (*query)(int fd, struct davy_ev_memory *m);
 	} rows[] = {
 		{ "amdgpu", query_amdgpu },
 		{ "i915", query_i915 },
@@ -173,15 +173,15 @@ int dl_gpu_query(const struct dl_gpu *gpu, struct dl_ev_memory *ret_memory)
 	};
 	char path[PATH_MAX];
 	size_t row = 0;
-	DL_FD fd = -1;
+	DAVY_FD fd = -1;
 
 	while (row < sizeof(rows) / sizeof(rows[0]) && strcmp(rows[row].driver, gpu->driver) != 0)
 		row++;
 	if (row == sizeof(rows) / sizeof(rows[0]) || gpu->render < 0)
 		return -EOPNOTSUPP;
 	memset(ret_memory, 0, sizeof(*ret_memory));
-	dl_copy_name(ret_memory->device, sizeof(ret_memory->device), gpu->device);
-	if (dl_root_path(path, sizeof(path), "/dev/dri/renderD%d", gpu->render))
+	davy_copy_name(ret_memory->device, sizeof(ret_memory->device), gpu->device);
+	if (davy_root_path(path, sizeof(path), "/dev/dri/renderD%d", gpu->render))
 		return -ENAMETOOLONG;
 	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? -errno : rows[row].query(fd, ret_memory);

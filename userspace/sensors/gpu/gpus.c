@@ -22,7 +22,7 @@ static bool link_name(const char *path, char *ret_name, size_t size)
 		return false;
 	target[n] = 0;
 	slash = strrchr(target, '/');
-	dl_copy_name(ret_name, size, slash ? slash + 1 : target);
+	davy_copy_name(ret_name, size, slash ? slash + 1 : target);
 	return true;
 }
 
@@ -33,7 +33,7 @@ static int render_minor(int card)
 	int minor = -1;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/drm", card))
+	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/drm", card))
 		return -1;
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir)))
@@ -44,17 +44,17 @@ static int render_minor(int card)
 	return minor;
 }
 
-static bool read_gpu(int card, struct dl_gpu *ret_gpu)
+static bool read_gpu(int card, struct davy_gpu *ret_gpu)
 {
-	struct dl_gpu *gpu = ret_gpu;
+	struct davy_gpu *gpu = ret_gpu;
 	char path[PATH_MAX];
 
 	memset(gpu, 0, sizeof(*gpu));
 	gpu->card = card;
-	if (dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device", card) ||
+	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device", card) ||
 	    !link_name(path, gpu->device, sizeof(gpu->device)))
 		return false;
-	if (dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/driver", card) ||
+	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/driver", card) ||
 	    !link_name(path, gpu->driver, sizeof(gpu->driver)))
 		return false;
 	gpu->render = render_minor(card);
@@ -75,17 +75,17 @@ static int card_number(const char *name)
 
 static int by_card(const void *a, const void *b)
 {
-	return ((const struct dl_gpu *)a)->card - ((const struct dl_gpu *)b)->card;
+	return ((const struct davy_gpu *)a)->card - ((const struct davy_gpu *)b)->card;
 }
 
-size_t dl_gpus_list(struct dl_gpu *list, size_t max)
+size_t davy_gpus_list(struct davy_gpu *list, size_t max)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
 	size_t count = 0;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/sys/class/drm"))
+	if (davy_root_path(path, sizeof(path), "/sys/class/drm"))
 		return 0;
 	dir = opendir(path);
 	while (dir && count < max && (entry = readdir(dir))) {
@@ -101,21 +101,21 @@ size_t dl_gpus_list(struct dl_gpu *list, size_t max)
 }
 
 /* A word from the device's power/ folder; false where there is none. */
-static bool power_word(const struct dl_gpu *gpu, const char *name, char *ret_word, size_t size)
+static bool power_word(const struct davy_gpu *gpu, const char *name, char *ret_word, size_t size)
 {
 	char path[PATH_MAX];
 	ssize_t n;
 
 	ret_word[0] = 0;
-	if (dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/power/%s", gpu->card,
-			 name))
+	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/power/%s", gpu->card,
+			   name))
 		return false;
-	n = dl_read_file(path, ret_word, size);
+	n = davy_read_file(path, ret_word, size);
 	ret_word[n > 0 ? strcspn(ret_word, "\n") : 0] = 0;
 	return n > 0;
 }
 
-bool dl_gpu_awake(const struct dl_gpu *gpu)
+bool davy_gpu_awake(const struct davy_gpu *gpu)
 {
 	char status[32];
 
@@ -124,7 +124,7 @@ bool dl_gpu_awake(const struct dl_gpu *gpu)
 	return !strcmp(status, "active") || !strcmp(status, "unsupported");
 }
 
-bool dl_gpu_may_suspend(const struct dl_gpu *gpu)
+bool davy_gpu_may_suspend(const struct davy_gpu *gpu)
 {
 	char control[32], status[32];
 
@@ -133,11 +133,12 @@ bool dl_gpu_may_suspend(const struct dl_gpu *gpu)
 	       strcmp(status, "unsupported") != 0;
 }
 
-int dl_gpu_attribute(const struct dl_gpu *gpu, const char *name, uint64_t *ret_value)
+int davy_gpu_attribute(const struct davy_gpu *gpu, const char *name, uint64_t *ret_value)
 {
 	char path[PATH_MAX];
 	int err;
 
-	err = dl_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/%s", gpu->card, name);
-	return err ? err : dl_read_number(path, ret_value);
+	err = davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/%s", gpu->card,
+			     name);
+	return err ? err : davy_read_number(path, ret_value);
 }

@@ -32,14 +32,14 @@ static void take_kib(const char *text, const char *name, uint64_t *ret_bytes)
 		*ret_bytes = kib * 1024;
 }
 
-void dl_meminfo_parse(const char *text, struct dl_ev_memory *memory)
+void davy_meminfo_parse(const char *text, struct davy_ev_memory *memory)
 {
 	take_kib(text, "MemTotal:", &memory->host_total);
 	take_kib(text, "MemAvailable:", &memory->host_available);
 }
 
 /* "12.34": percent with two places, of which one counts; no locale has a say in it. */
-uint32_t dl_pressure_parse(const char *text)
+uint32_t davy_pressure_parse(const char *text)
 {
 	const char *at = strstr(text, "full avg10=");
 	uint32_t permille = 0;
@@ -56,16 +56,16 @@ uint32_t dl_pressure_parse(const char *text)
 	return permille < 1000 ? permille : 1000;
 }
 
-void dl_host_memory_read(struct dl_ev_memory *ret_memory)
+void davy_host_memory_read(struct davy_ev_memory *ret_memory)
 {
 	char path[PATH_MAX], text[4096] = "";
 
 	ret_memory->pressure_permille = 0;
 	ret_memory->host_total = ret_memory->host_available = 0;
-	if (!dl_root_path(path, sizeof(path), "/proc/pressure/memory") &&
-	    dl_read_file(path, text, sizeof(text)) > 0)
-		ret_memory->pressure_permille = dl_pressure_parse(text);
-	if (!dl_root_path(path, sizeof(path), "/proc/meminfo") &&
-	    dl_read_file(path, text, sizeof(text)) > 0)
-		dl_meminfo_parse(text, ret_memory);
+	if (!davy_root_path(path, sizeof(path), "/proc/pressure/memory") &&
+	    davy_read_file(path, text, sizeof(text)) > 0)
+		ret_memory->pressure_permille = davy_pressure_parse(text);
+	if (!davy_root_path(path, sizeof(path), "/proc/meminfo") &&
+	    davy_read_file(path, text, sizeof(text)) > 0)
+		davy_meminfo_parse(text, ret_memory);
 }

@@ -20,7 +20,7 @@ static bool next_name(DIR *dir, const char *begin, char *ret_name, size_t size)
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= size ||
 		    strncmp(entry->d_name, begin, strlen(begin)) != 0)
 			continue;
-		dl_copy_name(ret_name, size, entry->d_name);
+		davy_copy_name(ret_name, size, entry->d_name);
 		return true;
 	}
 	return false;
@@ -32,7 +32,7 @@ static uint64_t number_or_0(const char *dir, const char *name)
 	uint64_t value = 0;
 
 	if (snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path))
-		dl_read_number(path, &value);
+		davy_read_number(path, &value);
 	return value;
 }
 
@@ -40,9 +40,9 @@ static void read_parameter(const char *module, char *ret_value, size_t size)
 {
 	char path[PATH_MAX];
 
-	if (dl_root_path(path, sizeof(path), "/sys/module/%s/parameters/%s", module,
-			 DL_LOCKUP_PARAMETER_NAME) ||
-	    dl_read_file(path, ret_value, size) < 0)
+	if (davy_root_path(path, sizeof(path), "/sys/module/%s/parameters/%s", module,
+			   DAVY_LOCKUP_PARAMETER_NAME) ||
+	    davy_read_file(path, ret_value, size) < 0)
 		*ret_value = 0;
 }
 
@@ -51,8 +51,8 @@ static bool in_guest(void)
 {
 	char path[PATH_MAX], text[8192] = "", *flags;
 
-	if (dl_root_path(path, sizeof(path), "/proc/cpuinfo") ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_root_path(path, sizeof(path), "/proc/cpuinfo") ||
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return false;
 	flags = strstr(text, "\nflags");
 	if (!flags)
@@ -61,10 +61,10 @@ static bool in_guest(void)
 	return strstr(flags, " hypervisor") != NULL;
 }
 
-static bool has_kfd(const struct dl_gpu *gpu)
+static bool has_kfd(const struct davy_gpu *gpu)
 {
-	struct dl_kfd_node nodes[DL_KFD_NODES_MAX];
-	size_t count = dl_kfd_nodes_list(nodes, DL_KFD_NODES_MAX);
+	struct davy_kfd_node nodes[DAVY_KFD_NODES_MAX];
+	size_t count = davy_kfd_nodes_list(nodes, DAVY_KFD_NODES_MAX);
 
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(nodes[i].device, gpu->device))
@@ -72,44 +72,44 @@ static bool has_kfd(const struct dl_gpu *gpu)
 	return false;
 }
 
-static void read_described(const struct dl_gpu *gpu, const struct dl_module_text *text,
-			   struct dl_lockups *l)
+static void read_described(const struct davy_gpu *gpu, const struct davy_module_text *text,
+			   struct davy_lockups *l)
 {
-	struct dl_lockup_defaults defaults;
-	char value[DL_MODULE_VALUE_MAX];
-	bool described = text && dl_lockup_defaults_parse(text->description, &defaults);
+	struct davy_lockup_defaults defaults;
+	char value[DAVY_MODULE_VALUE_MAX];
+	bool described = text && davy_lockup_defaults_parse(text->description, &defaults);
 
 	read_parameter(gpu->driver, value, sizeof(value));
 	if (!strcmp(gpu->driver, "radeon")) {
-		dl_lockup_radeon(value, described ? &defaults : NULL, l);
+		davy_lockup_radeon(value, described ? &defaults : NULL, l);
 		return;
 	}
-	dl_lockup_amdgpu(value, text ? text->configured : "", described ? &defaults : NULL,
-			 in_guest(), l);
+	davy_lockup_amdgpu(value, text ? text->configured : "", described ? &defaults : NULL,
+			   in_guest(), l);
 	if (has_kfd(gpu)) /* its queues are preempted, not timed (kfd_device_queue_manager.c) */
-		dl_lockups_add(l, "kfd", 0, DL_LOCKUP_NONE);
+		davy_lockups_add(l, "kfd", 0, DAVY_LOCKUP_NONE);
 }
 
 /* Of several engines of a class the shortest; one that never does is the longest. */
-static void add_shortest(struct dl_lockups *l, const char *class, uint64_t ms)
+static void add_shortest(struct davy_lockups *l, const char *class, uint64_t ms)
 {
-	struct dl_lockup *known = dl_lockups_find(l, class);
+	struct davy_lockup *known = davy_lockups_find(l, class);
 
 	if (!known)
-		dl_lockups_add(l, class, ms, DL_LOCKUP_SYSFS);
-	else if (ms && (!known->timeout_ns || ms < known->timeout_ns / DL_NS_PER_MS))
-		known->timeout_ns = ms * DL_NS_PER_MS;
+		davy_lockups_add(l, class, ms, DAVY_LOCKUP_SYSFS);
+	else if (ms && (!known->timeout_ns || ms < known->timeout_ns / DAVY_NS_PER_MS))
+		known->timeout_ns = ms * DAVY_NS_PER_MS;
 }
 
-static void read_i915(const struct dl_gpu *gpu, struct dl_lockups *l)
+static void read_i915(const struct davy_gpu *gpu, struct davy_lockups *l)
 {
-	char dir_path[PATH_MAX], path[PATH_MAX + 16], name[DL_RING_NAME_LEN];
+	char dir_path[PATH_MAX], path[PATH_MAX + 16], name[DAVY_RING_NAME_LEN];
 	uint64_t request_ms = 0;
 	DIR *dir;
 
-	if (!dl_root_path(path, sizeof(path), "/sys/module/i915/parameters/request_timeout_ms"))
-		dl_read_number(path, &request_ms);
-	if (dl_root_path(dir_path, sizeof(dir_path), "/sys/class/drm/card%d/engine", gpu->card))
+	if (!davy_root_path(path, sizeof(path), "/sys/module/i915/parameters/request_timeout_ms"))
+		davy_read_number(path, &request_ms);
+	if (davy_root_path(dir_path, sizeof(dir_path), "/sys/class/drm/card%d/engine", gpu->card))
 		return;
 	dir = opendir(dir_path);
 	while (dir && next_name(dir, "", name, sizeof(name))) {
@@ -120,15 +120,15 @@ static void read_i915(const struct dl_gpu *gpu, struct dl_lockups *l)
 		heartbeat = number_or_0(path, "heartbeat_interval_ms");
 		preempt = number_or_0(path, "preempt_timeout_ms");
 		name[strcspn(name, "0123456789")] = 0;
-		add_shortest(l, name, dl_lockup_i915_ms(heartbeat, preempt, request_ms));
+		add_shortest(l, name, davy_lockup_i915_ms(heartbeat, preempt, request_ms));
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static void read_xe_gt(const char *gt_path, struct dl_lockups *l)
+static void read_xe_gt(const char *gt_path, struct davy_lockups *l)
 {
-	char dir_path[PATH_MAX], path[PATH_MAX + 64], class[DL_RING_NAME_LEN];
+	char dir_path[PATH_MAX], path[PATH_MAX + 64], class[DAVY_RING_NAME_LEN];
 	uint64_t ms;
 	DIR *dir;
 
@@ -137,14 +137,14 @@ static void read_xe_gt(const char *gt_path, struct dl_lockups *l)
 	dir = opendir(dir_path);
 	while (dir && next_name(dir, "", class, sizeof(class))) {
 		snprintf(path, sizeof(path), "%s/%s/job_timeout_ms", dir_path, class);
-		if (!dl_read_number(path, &ms))
+		if (!davy_read_number(path, &ms))
 			add_shortest(l, class, ms);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static void read_xe_tile(const char *tile_path, struct dl_lockups *l)
+static void read_xe_tile(const char *tile_path, struct davy_lockups *l)
 {
 	char path[PATH_MAX], gt[16];
 	DIR *dir = opendir(tile_path);
@@ -157,13 +157,13 @@ static void read_xe_tile(const char *tile_path, struct dl_lockups *l)
 }
 
 /* device/tile0/gt0/engines/ccs/job_timeout_ms (xe_hw_engine_class_sysfs.c, 6.12). */
-static void read_xe(const struct dl_gpu *gpu, struct dl_lockups *l)
+static void read_xe(const struct davy_gpu *gpu, struct davy_lockups *l)
 {
 	char device[PATH_MAX], path[PATH_MAX], tile[16];
 	DIR *dir;
 
-	if (!dl_gpu_awake(gpu) ||
-	    dl_root_path(device, sizeof(device), "/sys/class/drm/card%d/device", gpu->card))
+	if (!davy_gpu_awake(gpu) ||
+	    davy_root_path(device, sizeof(device), "/sys/class/drm/card%d/device", gpu->card))
 		return;
 	dir = opendir(device);
 	while (dir && next_name(dir, "tile", tile, sizeof(tile)))
@@ -173,21 +173,21 @@ static void read_xe(const struct dl_gpu *gpu, struct dl_lockups *l)
 		closedir(dir);
 }
 
-bool dl_lockup_is_described(const char *driver)
+bool davy_lockup_is_described(const char *driver)
 {
 	return !strcmp(driver, "amdgpu") || !strcmp(driver, "radeon");
 }
 
-void dl_lockups_read(const struct dl_gpu *gpu, const struct dl_module_text *text,
-		     struct dl_lockups *ret_lockups)
+void davy_lockups_read(const struct davy_gpu *gpu, const struct davy_module_text *text,
+		       struct davy_lockups *ret_lockups)
 {
 	ret_lockups->count = 0;
-	if (dl_lockup_is_described(gpu->driver))
+	if (davy_lockup_is_described(gpu->driver))
 		read_described(gpu, text, ret_lockups);
 	else if (!strcmp(gpu->driver, "i915"))
 		read_i915(gpu, ret_lockups);
 	else if (!strcmp(gpu->driver, "xe"))
 		read_xe(gpu, ret_lockups);
 	else if (!strcmp(gpu->driver, "nouveau"))
-		dl_lockups_add(ret_lockups, "all", DL_LOCKUP_UNTOLD, DL_LOCKUP_DEFAULT);
+		davy_lockups_add(ret_lockups, "all", DAVY_LOCKUP_UNTOLD, DAVY_LOCKUP_DEFAULT);
 }

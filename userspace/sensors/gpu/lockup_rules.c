@@ -9,29 +9,29 @@
 
 #define DESCRIBED_MAX_MS 1000000000ULL /* eleven days: what is larger is no timeout */
 
-static const char *const kind_names[DL_LOCKUP_KINDS] = { "gfx", "compute", "sdma", "video" };
+static const char *const kind_names[DAVY_LOCKUP_KINDS] = { "gfx", "compute", "sdma", "video" };
 
 static bool begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
 
-static void set_all(struct dl_lockup_defaults *d, uint64_t ms)
+static void set_all(struct davy_lockup_defaults *d, uint64_t ms)
 {
-	for (int i = 0; i < DL_LOCKUP_KINDS; i++)
+	for (int i = 0; i < DAVY_LOCKUP_KINDS; i++)
 		d->ms[i] = ms;
 }
 
 /* A number of the description means what stands behind it. */
-static void see_number(struct dl_lockup_defaults *d, uint64_t ms, const char *behind, bool *told)
+static void see_number(struct davy_lockup_defaults *d, uint64_t ms, const char *behind, bool *told)
 {
 	behind += strspn(behind, " ");
 	if (begins(behind, "in sriov"))
 		return;
 	if (begins(behind, "for non-compute")) {
-		d->ms[DL_LOCKUP_GFX] = d->ms[DL_LOCKUP_SDMA] = d->ms[DL_LOCKUP_VIDEO] = ms;
+		d->ms[DAVY_LOCKUP_GFX] = d->ms[DAVY_LOCKUP_SDMA] = d->ms[DAVY_LOCKUP_VIDEO] = ms;
 	} else if (begins(behind, "for compute")) {
-		d->ms[DL_LOCKUP_COMPUTE] = ms;
+		d->ms[DAVY_LOCKUP_COMPUTE] = ms;
 	} else {
 		if (*told) /* "10000 = 10 seconds, 0 = disable" */
 			return;
@@ -41,7 +41,7 @@ static void see_number(struct dl_lockup_defaults *d, uint64_t ms, const char *be
 }
 
 /* The clause about the default on bare metal: up to the next stop. */
-static bool see_clause(struct dl_lockup_defaults *d, const char *at)
+static bool see_clause(struct davy_lockup_defaults *d, const char *at)
 {
 	const char *end = at + strcspn(at, ".;)");
 	const char *never = strstr(at, "no timeout for compute");
@@ -62,16 +62,16 @@ static bool see_clause(struct dl_lockup_defaults *d, const char *at)
 		at = behind;
 	}
 	if (told && never && never < end)
-		d->ms[DL_LOCKUP_COMPUTE] = 0;
+		d->ms[DAVY_LOCKUP_COMPUTE] = 0;
 	return told;
 }
 
-bool dl_lockup_defaults_parse(const char *description, struct dl_lockup_defaults *ret_defaults)
+bool davy_lockup_defaults_parse(const char *description, struct davy_lockup_defaults *ret_defaults)
 {
 	const char *at = strstr(description, "default");
-	struct dl_lockup_defaults d = { 0 };
+	struct davy_lockup_defaults d = { 0 };
 
-	set_all(&d, DL_LOCKUP_UNTOLD);
+	set_all(&d, DAVY_LOCKUP_UNTOLD);
 	if (!at || !see_clause(&d, at))
 		return false;
 	d.one_for_all = strstr(description, "[single value for all]") != NULL;
@@ -81,7 +81,7 @@ bool dl_lockup_defaults_parse(const char *description, struct dl_lockup_defaults
 }
 
 struct values {
-	uint64_t ms[DL_LOCKUP_KINDS];
+	uint64_t ms[DAVY_LOCKUP_KINDS];
 	size_t count; /* as the driver counts: also those that it leaves at their default */
 };
 
@@ -100,7 +100,7 @@ static int parse_ms(const char *text, size_t len, uint64_t *ret_ms)
 	ms = strtoll(copy, &end, 0);
 	if (errno || *end)
 		return -EBADMSG;
-	*ret_ms = ms < 0 || ms > INT32_MAX ? 0 : ms ? (uint64_t)ms : DL_LOCKUP_UNTOLD;
+	*ret_ms = ms < 0 || ms > INT32_MAX ? 0 : ms ? (uint64_t)ms : DAVY_LOCKUP_UNTOLD;
 	return 0;
 }
 
@@ -110,8 +110,8 @@ static int parse_values(const char *text, struct values *ret_values)
 	struct values v = { .count = 0 };
 	size_t left = strcspn(text, "\n");
 
-	for (int i = 0; i < DL_LOCKUP_KINDS; i++)
-		v.ms[i] = DL_LOCKUP_UNTOLD;
+	for (int i = 0; i < DAVY_LOCKUP_KINDS; i++)
+		v.ms[i] = DAVY_LOCKUP_UNTOLD;
 	while (left) {
 		size_t len = strcspn(text, ",\n");
 		uint64_t ms;
@@ -122,7 +122,7 @@ static int parse_values(const char *text, struct values *ret_values)
 		err = parse_ms(text, len, &ms);
 		if (err)
 			return err;
-		if (v.count < DL_LOCKUP_KINDS)
+		if (v.count < DAVY_LOCKUP_KINDS)
 			v.ms[v.count] = ms;
 		v.count++;
 		text += len < left ? len + 1 : len;
@@ -141,16 +141,16 @@ static bool was_cut(const char *value, const char *configured)
 	       configured[len] == ',';
 }
 
-static void spread_single(struct values *v, const struct dl_lockup_defaults *d, bool guest)
+static void spread_single(struct values *v, const struct davy_lockup_defaults *d, bool guest)
 {
-	v->ms[DL_LOCKUP_SDMA] = v->ms[DL_LOCKUP_VIDEO] = v->ms[DL_LOCKUP_GFX];
+	v->ms[DAVY_LOCKUP_SDMA] = v->ms[DAVY_LOCKUP_VIDEO] = v->ms[DAVY_LOCKUP_GFX];
 	if (d ? d->one_for_all || (guest && d->one_for_all_guest) : guest)
-		v->ms[DL_LOCKUP_COMPUTE] = v->ms[DL_LOCKUP_GFX];
+		v->ms[DAVY_LOCKUP_COMPUTE] = v->ms[DAVY_LOCKUP_GFX];
 }
 
-void dl_lockup_amdgpu(const char *value, const char *configured,
-		      const struct dl_lockup_defaults *defaults, bool guest,
-		      struct dl_lockups *ret_lockups)
+void davy_lockup_amdgpu(const char *value, const char *configured,
+			const struct davy_lockup_defaults *defaults, bool guest,
+			struct davy_lockups *ret_lockups)
 {
 	bool compute_unsure = false;
 	struct values v;
@@ -161,35 +161,36 @@ void dl_lockup_amdgpu(const char *value, const char *configured,
 		spread_single(&v, defaults, guest);
 		compute_unsure = !defaults;
 	}
-	for (int i = 0; i < DL_LOCKUP_KINDS; i++) {
-		bool unsure = err || (i == DL_LOCKUP_COMPUTE && compute_unsure);
+	for (int i = 0; i < DAVY_LOCKUP_KINDS; i++) {
+		bool unsure = err || (i == DAVY_LOCKUP_COMPUTE && compute_unsure);
 
-		if (!err && v.ms[i] != DL_LOCKUP_UNTOLD)
-			dl_lockups_add(ret_lockups, kind_names[i], v.ms[i], DL_LOCKUP_PARAMETER);
+		if (!err && v.ms[i] != DAVY_LOCKUP_UNTOLD)
+			davy_lockups_add(ret_lockups, kind_names[i], v.ms[i],
+					 DAVY_LOCKUP_PARAMETER);
 		else
-			dl_lockups_add(ret_lockups, kind_names[i],
-				       defaults && !unsure ? defaults->ms[i] : DL_LOCKUP_UNTOLD,
-				       DL_LOCKUP_DEFAULT);
+			davy_lockups_add(ret_lockups, kind_names[i],
+					 defaults && !unsure ? defaults->ms[i] : DAVY_LOCKUP_UNTOLD,
+					 DAVY_LOCKUP_DEFAULT);
 	}
 }
 
-void dl_lockup_radeon(const char *value, const struct dl_lockup_defaults *defaults,
-		      struct dl_lockups *ret_lockups)
+void davy_lockup_radeon(const char *value, const struct davy_lockup_defaults *defaults,
+			struct davy_lockups *ret_lockups)
 {
-	uint64_t ms, usual = defaults ? defaults->ms[DL_LOCKUP_GFX] : DL_LOCKUP_UNTOLD;
+	uint64_t ms, usual = defaults ? defaults->ms[DAVY_LOCKUP_GFX] : DAVY_LOCKUP_UNTOLD;
 
 	ret_lockups->count = 0;
 	if (parse_ms(value, strcspn(value, "\n"), &ms)) {
-		dl_lockups_add(ret_lockups, "all", usual, DL_LOCKUP_DEFAULT);
+		davy_lockups_add(ret_lockups, "all", usual, DAVY_LOCKUP_DEFAULT);
 		return;
 	}
-	if (ms == DL_LOCKUP_UNTOLD)
+	if (ms == DAVY_LOCKUP_UNTOLD)
 		ms = 0;
-	dl_lockups_add(ret_lockups, "all", ms,
-		       ms == usual ? DL_LOCKUP_DEFAULT : DL_LOCKUP_PARAMETER);
+	davy_lockups_add(ret_lockups, "all", ms,
+			 ms == usual ? DAVY_LOCKUP_DEFAULT : DAVY_LOCKUP_PARAMETER);
 }
 
-uint64_t dl_lockup_i915_ms(uint64_t heartbeat_ms, uint64_t preempt_ms, uint64_t request_ms)
+uint64_t davy_lockup_i915_ms(uint64_t heartbeat_ms, uint64_t preempt_ms, uint64_t request_ms)
 {
 	uint64_t ms = 0;
 
@@ -202,46 +203,48 @@ uint64_t dl_lockup_i915_ms(uint64_t heartbeat_ms, uint64_t preempt_ms, uint64_t 
 	return request_ms && (!ms || request_ms < ms) ? request_ms : ms;
 }
 
-void dl_lockup_queue_of(const char *driver, const char *ring, char *ret_queue, size_t size)
+void davy_lockup_queue_of(const char *driver, const char *ring, char *ret_queue, size_t size)
 {
 	static const struct {
 		const char *begin;
-		enum dl_lockup_kind kind;
+		enum davy_lockup_kind kind;
 	} rows[] = {
-		{ "gfx", DL_LOCKUP_GFX },
-		{ "comp", DL_LOCKUP_COMPUTE },
-		{ "sdma", DL_LOCKUP_SDMA },
-		{ "page", DL_LOCKUP_SDMA },
+		{ "gfx", DAVY_LOCKUP_GFX },
+		{ "comp", DAVY_LOCKUP_COMPUTE },
+		{ "sdma", DAVY_LOCKUP_SDMA },
+		{ "page", DAVY_LOCKUP_SDMA },
 	};
-	enum dl_lockup_kind kind = DL_LOCKUP_VIDEO; /* uvd, vce, vcn, jpeg, vpe and what comes */
-	char stem[DL_RING_NAME_LEN];
+	enum davy_lockup_kind kind =
+		DAVY_LOCKUP_VIDEO; /* uvd, vce, vcn, jpeg, vpe and what comes */
+	char stem[DAVY_RING_NAME_LEN];
 
 	if (!strcmp(driver, "amdgpu")) {
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 			if (begins(ring, rows[i].begin))
 				kind = rows[i].kind;
-		dl_copy_name(ret_queue, size, kind_names[kind]);
+		davy_copy_name(ret_queue, size, kind_names[kind]);
 		return;
 	}
-	dl_copy_name(stem, sizeof(stem), ring);
+	davy_copy_name(stem, sizeof(stem), ring);
 	stem[strcspn(stem, "0123456789")] = 0;
-	dl_copy_name(ret_queue, size, !strcmp(driver, "xe") && stem[0] ? stem : "all");
+	davy_copy_name(ret_queue, size, !strcmp(driver, "xe") && stem[0] ? stem : "all");
 }
 
-void dl_lockups_add(struct dl_lockups *l, const char *queue, uint64_t ms, uint32_t origin)
+void davy_lockups_add(struct davy_lockups *l, const char *queue, uint64_t ms, uint32_t origin)
 {
-	struct dl_lockup *new = &l->at[l->count];
+	struct davy_lockup *new = &l->at[l->count];
 
-	if (l->count == DL_LOCKUPS_MAX)
+	if (l->count == DAVY_LOCKUPS_MAX)
 		return;
-	dl_copy_name(new->queue, sizeof(new->queue), queue);
-	new->timeout_ns =
-		ms == DL_LOCKUP_UNTOLD || ms > UINT64_MAX / DL_NS_PER_MS ? 0 : ms *DL_NS_PER_MS;
-	new->origin = ms == DL_LOCKUP_UNTOLD ? DL_LOCKUP_UNKNOWN : origin;
+	davy_copy_name(new->queue, sizeof(new->queue), queue);
+	new->timeout_ns = ms == DAVY_LOCKUP_UNTOLD || ms > UINT64_MAX / DAVY_NS_PER_MS
+				  ? 0
+				  : ms *DAVY_NS_PER_MS;
+	new->origin = ms == DAVY_LOCKUP_UNTOLD ? DAVY_LOCKUP_UNKNOWN : origin;
 	l->count++;
 }
 
-struct dl_lockup *dl_lockups_find(struct dl_lockups *l, const char *queue)
+struct davy_lockup *davy_lockups_find(struct davy_lockups *l, const char *queue)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (!strcmp(l->at[i].queue, queue))
@@ -249,17 +252,17 @@ struct dl_lockup *dl_lockups_find(struct dl_lockups *l, const char *queue)
 	return NULL;
 }
 
-static int worth(const struct dl_lockup *l)
+static int worth(const struct davy_lockup *l)
 {
-	return l->origin == DL_LOCKUP_SYSFS ? 2 : l->origin == DL_LOCKUP_SCHEDULER ? 1 : 0;
+	return l->origin == DAVY_LOCKUP_SYSFS ? 2 : l->origin == DAVY_LOCKUP_SCHEDULER ? 1 : 0;
 }
 
-bool dl_lockups_update(struct dl_lockups *l, const struct dl_lockup *now)
+bool davy_lockups_update(struct davy_lockups *l, const struct davy_lockup *now)
 {
-	struct dl_lockup *known = dl_lockups_find(l, now->queue);
+	struct davy_lockup *known = davy_lockups_find(l, now->queue);
 
 	if (!known) {
-		if (l->count == DL_LOCKUPS_MAX)
+		if (l->count == DAVY_LOCKUPS_MAX)
 			return false;
 		l->at[l->count++] = *now;
 		return true;
@@ -268,7 +271,7 @@ bool dl_lockups_update(struct dl_lockups *l, const struct dl_lockup *now)
 		return false;
 	if (known->timeout_ns == now->timeout_ns && known->origin == now->origin)
 		return false;
-	if (known->origin == DL_LOCKUP_SCHEDULER && now->origin == DL_LOCKUP_SCHEDULER &&
+	if (known->origin == DAVY_LOCKUP_SCHEDULER && now->origin == DAVY_LOCKUP_SCHEDULER &&
 	    (!now->timeout_ns || (known->timeout_ns && known->timeout_ns < now->timeout_ns)))
 		return false;
 	*known = *now;

@@ -67,7 +67,7 @@ static int load(struct kmod *k)
 	return 0;
 }
 
-void dl_module_option(const char *options, const char *parameter, char *ret_value, size_t size)
+void davy_module_option(const char *options, const char *parameter, char *ret_value, size_t size)
 {
 	size_t name = strlen(parameter);
 
@@ -84,7 +84,7 @@ void dl_module_option(const char *options, const char *parameter, char *ret_valu
 
 /* "parm" is "NAME:DESCRIPTION"; its type stands elsewhere. */
 static int find_description(const struct kmod *k, struct kmod_list *list, const char *parameter,
-			    struct dl_module_text *text)
+			    struct davy_module_text *text)
 {
 	size_t name = strlen(parameter);
 
@@ -101,7 +101,7 @@ static int find_description(const struct kmod *k, struct kmod_list *list, const 
 }
 
 static int read_module(const struct kmod *k, struct kmod_ctx *ctx, const char *module,
-		       const char *parameter, struct dl_module_text *text)
+		       const char *parameter, struct davy_module_text *text)
 {
 	struct kmod_list *list = NULL;
 	struct kmod_module *mod;
@@ -112,7 +112,7 @@ static int read_module(const struct kmod *k, struct kmod_ctx *ctx, const char *m
 		return err;
 	options = k->options(mod);
 	if (options)
-		dl_module_option(options, parameter, text->configured, sizeof(text->configured));
+		davy_module_option(options, parameter, text->configured, sizeof(text->configured));
 	err = k->info(mod, &list);
 	err = err < 0 ? err : find_description(k, list, parameter, text);
 	k->info_free(list);
@@ -120,10 +120,10 @@ static int read_module(const struct kmod *k, struct kmod_ctx *ctx, const char *m
 	return err;
 }
 
-int dl_module_text_read(const char *dir, const char *module, const char *parameter,
-			struct dl_module_text *ret_text)
+int davy_module_text_read(const char *dir, const char *module, const char *parameter,
+			  struct davy_module_text *ret_text)
 {
-	struct dl_module_text text = { .description = "" };
+	struct davy_module_text text = { .description = "" };
 	struct kmod_ctx *ctx;
 	struct kmod k;
 	int err = load(&k);
@@ -152,33 +152,33 @@ struct question {
 
 static int module_answer(void *arg)
 {
-	const struct dl_rights rights = { .capabilities = 1ULL << CAP_DAC_READ_SEARCH };
+	const struct davy_rights rights = { .capabilities = 1ULL << CAP_DAC_READ_SEARCH };
 	const struct question *q = arg;
-	struct dl_module_text text;
+	struct davy_module_text text;
 
 	_Static_assert(sizeof(text) <= PIPE_BUF, "an answer is written whole");
-	return dl_rights_keep(&rights, getppid()) ||
-	       dl_module_text_read(NULL, q->module, q->parameter, &text) ||
+	return davy_rights_keep(&rights, getppid()) ||
+	       davy_module_text_read(NULL, q->module, q->parameter, &text) ||
 	       write(STDOUT_FILENO, &text, sizeof(text)) < 0;
 }
 
-int dl_module_text_ask(const char *module, const char *parameter, struct dl_child *ret_child)
+int davy_module_text_ask(const char *module, const char *parameter, struct davy_child *ret_child)
 {
-	const struct dl_child_limit cpu = { RLIMIT_CPU, CPU_SECONDS };
+	const struct davy_child_limit cpu = { RLIMIT_CPU, CPU_SECONDS };
 	struct question question = { module, parameter };
-	const struct dl_child_spec spec = { .run = module_answer,
-					    .arg = &question,
-					    .limits = &cpu,
-					    .limit_count = 1,
-					    .death_signal = SIGKILL,
-					    .name = "davylamp-modinf" };
+	const struct davy_child_spec spec = { .run = module_answer,
+					      .arg = &question,
+					      .limits = &cpu,
+					      .limit_count = 1,
+					      .death_signal = SIGKILL,
+					      .name = "davylamp-modinf" };
 
-	return dl_child_start_piped(&spec, 0, ret_child);
+	return davy_child_start_piped(&spec, 0, ret_child);
 }
 
-int dl_module_text_take(int fd, struct dl_module_text *ret_text)
+int davy_module_text_take(int fd, struct davy_module_text *ret_text)
 {
-	struct dl_module_text text;
+	struct davy_module_text text;
 
 	if (read(fd, &text, sizeof(text)) != sizeof(text))
 		return -ENOENT;

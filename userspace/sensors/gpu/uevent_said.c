@@ -20,25 +20,25 @@ static bool is(const char *text, const char *wanted)
 	return text && !strcmp(text, wanted);
 }
 
-static size_t add(const struct dl_uevent *u, const char *value, enum dl_device_change change,
-		  uint64_t now_ns, struct dl_event *ev)
+static size_t add(const struct davy_uevent *u, const char *value, enum davy_device_change change,
+		  uint64_t now_ns, struct davy_event *ev)
 {
 	if (!value)
 		return 0;
 	memset(ev, 0, sizeof(*ev));
 	ev->at_ns = now_ns;
-	ev->kind = DL_EV_DEVICE;
+	ev->kind = DAVY_EV_DEVICE;
 	ev->pid = number_or_0(u->pid);
 	ev->device.change = change;
 	ev->device.value = (int32_t)number_or_0(value);
-	dl_copy_name(ev->device.device, sizeof(ev->device.device), u->device ? u->device : "");
-	dl_copy_name(ev->device.driver, sizeof(ev->device.driver), u->driver ? u->driver : "");
-	dl_copy_name(ev->device.detail, sizeof(ev->device.detail), value);
+	davy_copy_name(ev->device.device, sizeof(ev->device.device), u->device ? u->device : "");
+	davy_copy_name(ev->device.driver, sizeof(ev->device.driver), u->driver ? u->driver : "");
+	davy_copy_name(ev->device.detail, sizeof(ev->device.detail), value);
 	return 1;
 }
 
-static enum dl_uevent_meaning read_drm(const struct dl_uevent *u, uint64_t now_ns,
-				       struct dl_event *ret_events, size_t *ret_count)
+static enum davy_uevent_meaning read_drm(const struct davy_uevent *u, uint64_t now_ns,
+					 struct davy_event *ret_events, size_t *ret_count)
 {
 	size_t n = 0;
 
@@ -46,27 +46,27 @@ static enum dl_uevent_meaning read_drm(const struct dl_uevent *u, uint64_t now_n
 		/* "card0-DP-1" is a connector: one of those goes with its monitor */
 		bool card = u->name && !strchr(u->name, '-');
 
-		return is(u->action, "remove") && card ? DL_UEVENT_LEAVING : DL_UEVENT_CHANGED;
+		return is(u->action, "remove") && card ? DAVY_UEVENT_LEAVING : DAVY_UEVENT_CHANGED;
 	}
-	n += add(u, u->wedged, DL_DEVICE_WEDGED, now_ns, &ret_events[n]);
-	n += add(u, u->error, DL_DEVICE_ERROR, now_ns, &ret_events[n]);
-	n += add(u, u->reset, DL_DEVICE_RESET, now_ns, &ret_events[n]);
+	n += add(u, u->wedged, DAVY_DEVICE_WEDGED, now_ns, &ret_events[n]);
+	n += add(u, u->error, DAVY_DEVICE_ERROR, now_ns, &ret_events[n]);
+	n += add(u, u->reset, DAVY_DEVICE_RESET, now_ns, &ret_events[n]);
 	*ret_count = n;
-	return DL_UEVENT_SAID;
+	return DAVY_UEVENT_SAID;
 }
 
-enum dl_uevent_meaning dl_uevent_read(const struct dl_uevent *u, uint64_t now_ns,
-				      struct dl_event *ret_events, size_t *ret_count)
+enum davy_uevent_meaning davy_uevent_read(const struct davy_uevent *u, uint64_t now_ns,
+					  struct davy_event *ret_events, size_t *ret_count)
 {
 	*ret_count = 0;
 	if (!u->subsystem || !u->action)
-		return DL_UEVENT_NOTHING;
+		return DAVY_UEVENT_NOTHING;
 	if (is(u->subsystem, "drm"))
 		return read_drm(u, now_ns, ret_events, ret_count);
 	if (is(u->subsystem, "devcoredump") && is(u->action, "add") && u->name)
-		return DL_UEVENT_COREDUMP;
+		return DAVY_UEVENT_COREDUMP;
 	if (is(u->subsystem, "pci") &&
 	    (is(u->action, "bind") || is(u->action, "unbind") || is(u->action, "remove")))
-		return DL_UEVENT_CHANGED;
-	return DL_UEVENT_NOTHING;
+		return DAVY_UEVENT_CHANGED;
+	return DAVY_UEVENT_NOTHING;
 }

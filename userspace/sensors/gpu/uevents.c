@@ -13,17 +13,17 @@
 #define BUFFER_BYTES (1 << 20) /* a driver that loads sends hundreds */
 #define BATCH_MAX    256
 
-struct dl_uevents {
-	struct dl_uevents_hooks hooks;
+struct davy_uevents {
+	struct davy_uevents_hooks hooks;
 	struct udev *udev;
 	struct udev_monitor *monitor;
 };
 
 static const char *const subsystems[] = { "drm", "devcoredump", "pci" };
 
-int dl_uevents_new(const struct dl_uevents_hooks *hooks, struct dl_uevents **ret_uevents)
+int davy_uevents_new(const struct davy_uevents_hooks *hooks, struct davy_uevents **ret_uevents)
 {
-	struct dl_uevents *u = calloc(1, sizeof(*u));
+	struct davy_uevents *u = calloc(1, sizeof(*u));
 	int err = 0;
 
 	if (!u)
@@ -42,14 +42,14 @@ int dl_uevents_new(const struct dl_uevents_hooks *hooks, struct dl_uevents **ret
 	if (!err)
 		err = udev_monitor_enable_receiving(u->monitor);
 	if (err) {
-		dl_uevents_free(u);
+		davy_uevents_free(u);
 		return err;
 	}
 	*ret_uevents = u;
 	return 0;
 }
 
-void dl_uevents_free(struct dl_uevents *u)
+void davy_uevents_free(struct davy_uevents *u)
 {
 	if (!u)
 		return;
@@ -58,7 +58,7 @@ void dl_uevents_free(struct dl_uevents *u)
 	free(u);
 }
 
-int dl_uevents_fd(const struct dl_uevents *u)
+int davy_uevents_fd(const struct davy_uevents *u)
 {
 	return udev_monitor_get_fd(u->monitor);
 }
@@ -67,7 +67,7 @@ int dl_uevents_fd(const struct dl_uevents *u)
  * "failing_device" is a link in its folder; libudev takes the parent from the path, which has
  * none.
  */
-static void see_coredump(struct dl_uevents *u, struct udev_device *d, uint64_t now_ns)
+static void see_coredump(struct davy_uevents *u, struct udev_device *d, uint64_t now_ns)
 {
 	char path[512], target[512], *slash;
 	ssize_t n;
@@ -79,10 +79,10 @@ static void see_coredump(struct dl_uevents *u, struct udev_device *d, uint64_t n
 	u->hooks.coredump(u->hooks.arg, udev_device_get_sysname(d), slash ? slash + 1 : "", now_ns);
 }
 
-static void see(struct dl_uevents *u, struct udev_device *d, uint64_t now_ns)
+static void see(struct davy_uevents *u, struct udev_device *d, uint64_t now_ns)
 {
 	struct udev_device *parent = udev_device_get_parent_with_subsystem_devtype(d, "pci", NULL);
-	struct dl_uevent said = {
+	struct davy_uevent said = {
 		.action = udev_device_get_action(d),
 		.subsystem = udev_device_get_subsystem(d),
 		.name = udev_device_get_sysname(d),
@@ -93,29 +93,29 @@ static void see(struct dl_uevents *u, struct udev_device *d, uint64_t now_ns)
 		.reset = udev_device_get_property_value(d, "RESET"),
 		.pid = udev_device_get_property_value(d, "PID"),
 	};
-	struct dl_event events[DL_UEVENT_EVENTS];
+	struct davy_event events[DAVY_UEVENT_EVENTS];
 	size_t count;
 
-	switch (dl_uevent_read(&said, now_ns, events, &count)) {
-	case DL_UEVENT_SAID:
+	switch (davy_uevent_read(&said, now_ns, events, &count)) {
+	case DAVY_UEVENT_SAID:
 		for (size_t i = 0; i < count; i++)
 			u->hooks.device(u->hooks.arg, &events[i]);
 		break;
-	case DL_UEVENT_CHANGED:
+	case DAVY_UEVENT_CHANGED:
 		u->hooks.changed(u->hooks.arg, false);
 		break;
-	case DL_UEVENT_LEAVING:
+	case DAVY_UEVENT_LEAVING:
 		u->hooks.changed(u->hooks.arg, true);
 		break;
-	case DL_UEVENT_COREDUMP:
+	case DAVY_UEVENT_COREDUMP:
 		see_coredump(u, d, now_ns);
 		break;
-	case DL_UEVENT_NOTHING:
+	case DAVY_UEVENT_NOTHING:
 		break;
 	}
 }
 
-void dl_uevents_read(struct dl_uevents *u, uint64_t now_ns)
+void davy_uevents_read(struct davy_uevents *u, uint64_t now_ns)
 {
 	struct udev_device *d;
 

@@ -3,16 +3,16 @@
  * What the kernel announces of GPUs (libudev, straight from the kernel: no udevd is needed):
  * devices and drivers that come and go, wedged devices, i915's errors and resets, coredumps.
  */
-#ifndef DL_SENSORS_UEVENTS_H
-#define DL_SENSORS_UEVENTS_H
+#ifndef DAVY_UEVENTS_H
+#define DAVY_UEVENTS_H
 
 #include "core/event/event.h"
 
-struct dl_uevents;
+struct davy_uevents;
 
-struct dl_uevents_hooks {
+struct davy_uevents_hooks {
 	void (*device)(void *arg,
-		       const struct dl_event *ev); /* DL_EV_DEVICE: wedged, error, reset */
+		       const struct davy_event *ev); /* DAVY_EV_DEVICE: wedged, error, reset */
 	/* A GPU or its driver came or went; "leaving": the driver takes one down just now. */
 	void (*changed)(void *arg, bool leaving);
 	/* "name" is a folder of /sys/class/devcoredump */
@@ -21,9 +21,9 @@ struct dl_uevents_hooks {
 };
 
 /* -errno without a netlink socket. */
-int dl_uevents_new(const struct dl_uevents_hooks *hooks, struct dl_uevents **ret_uevents);
-void dl_uevents_free(struct dl_uevents *u);
-int dl_uevents_fd(const struct dl_uevents *u);
-void dl_uevents_read(struct dl_uevents *u, uint64_t now_ns);
+int davy_uevents_new(const struct davy_uevents_hooks *hooks, struct davy_uevents **ret_uevents);
+void davy_uevents_free(struct davy_uevents *u);
+int davy_uevents_fd(const struct davy_uevents *u);
+void davy_uevents_read(struct davy_uevents *u, uint64_t now_ns);
 
 #endif

@@ -35,7 +35,7 @@ union control {
 
 static void answer(int sock, uint32_t gpu_id, int error, int fd)
 {
-	struct dl_kfd_answer a = { gpu_id, error };
+	struct davy_kfd_answer a = { gpu_id, error };
 	struct iovec data = { &a, sizeof(a) };
 	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
 	union control control = { 0 };
@@ -74,18 +74,18 @@ struct serving {
 static int kfd_serve(void *arg)
 {
 	/* Without CAP_SYS_ADMIN KFD tells its own events only (kfd_smi_events.c, "suser"). */
-	const struct dl_rights rights = { .capabilities = 1ULL << CAP_SYS_ADMIN,
-					  .stays_root = true,
-					  .devices = true };
+	const struct davy_rights rights = { .capabilities = 1ULL << CAP_SYS_ADMIN,
+					    .stays_root = true,
+					    .devices = true };
 	const struct serving *s = arg;
 	char path[PATH_MAX], end;
-	int kfd, err = dl_rights_keep(&rights, getppid());
+	int kfd, err = davy_rights_keep(&rights, getppid());
 
 	if (err) {
 		answer(STDIN_FILENO, 0, err, -1);
 		return 0;
 	}
-	kfd = dl_root_path(path, sizeof(path), "/dev/kfd") ? -1 : open(path, O_RDWR | O_CLOEXEC);
+	kfd = davy_root_path(path, sizeof(path), "/dev/kfd") ? -1 : open(path, O_RDWR | O_CLOEXEC);
 	if (kfd < 0) {
 		answer(STDIN_FILENO, 0, -errno, -1);
 		return 0;
@@ -99,10 +99,11 @@ static int kfd_serve(void *arg)
 	return 0;
 }
 
-int dl_kfd_opener_start(struct dl_kfd_opener *o, const uint32_t *gpu_ids, size_t count, bool stay)
+int davy_kfd_opener_start(struct davy_kfd_opener *o, const uint32_t *gpu_ids, size_t count,
+			  bool stay)
 {
 	struct serving serving = { gpu_ids, count, stay };
-	struct dl_child_spec spec = {
+	struct davy_child_spec spec = {
 		.run = kfd_serve, .arg = &serving, .death_signal = SIGKILL, .name = "davylamp-kfd"
 	};
 	int pair[2], err;
@@ -110,7 +111,7 @@ int dl_kfd_opener_start(struct dl_kfd_opener *o, const uint32_t *gpu_ids, size_t
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	spec.stdio[STDIN_FILENO] = pair[1];
-	err = dl_child_start(&spec, &o->child);
+	err = davy_child_start(&spec, &o->child);
 	close(pair[1]);
 	if (err) {
 		close(pair[0]);
@@ -120,9 +121,9 @@ int dl_kfd_opener_start(struct dl_kfd_opener *o, const uint32_t *gpu_ids, size_t
 	return 0;
 }
 
-int dl_kfd_opener_next(struct dl_kfd_opener *o, struct dl_kfd_answer *ret_answer, int *ret_fd)
+int davy_kfd_opener_next(struct davy_kfd_opener *o, struct davy_kfd_answer *ret_answer, int *ret_fd)
 {
-	struct dl_kfd_answer a;
+	struct davy_kfd_answer a;
 	struct iovec data = { &a, sizeof(a) };
 	union control control;
 	struct msghdr m = { .msg_iov = &data,
@@ -144,19 +145,19 @@ int dl_kfd_opener_next(struct dl_kfd_opener *o, struct dl_kfd_answer *ret_answer
 	return 1;
 }
 
-int dl_kfd_opener_done(struct dl_kfd_opener *o)
+int davy_kfd_opener_done(struct davy_kfd_opener *o)
 {
 	if (!o->child.pid)
 		return 0;
 	if (o->fd >= 0)
 		close(o->fd);
 	o->fd = -1;
-	dl_child_kill(&o->child, SIGKILL);
-	return dl_child_wait(&o->child, END_MS, NULL) ? 0 : -ETIMEDOUT;
+	davy_child_kill(&o->child, SIGKILL);
+	return davy_child_wait(&o->child, END_MS, NULL) ? 0 : -ETIMEDOUT;
 }
 
-bool dl_kfd_opener_reap(struct dl_kfd_opener *o)
+bool davy_kfd_opener_reap(struct davy_kfd_opener *o)
 {
-	dl_child_reap(&o->child, NULL);
+	davy_child_reap(&o->child, NULL);
 	return !o->child.pid;
 }

@@ -7,41 +7,43 @@
  * kfd_device.c). None of that is for the agent; the descriptors work without /dev/kfd and without
  * the child.
  */
-#ifndef DL_SENSORS_KFD_OPENER_H
-#define DL_SENSORS_KFD_OPENER_H
+#ifndef DAVY_KFD_OPENER_H
+#define DAVY_KFD_OPENER_H
 
 #include "core/event/types.h"
 #include "lib/child.h"
 
-struct dl_kfd_answer {
+struct davy_kfd_answer {
 	uint32_t gpu_id; /* 0: about /dev/kfd itself */
 	int32_t error;	 /* 0 or -errno */
 };
 
-struct dl_kfd_opener {
-	struct dl_child child;
+struct davy_kfd_opener {
+	struct davy_child child;
 	int fd; /* readable when an answer waits */
 };
 
 /*
  * Asks for a descriptor of each GPU. With "stay" the child remains a process of KFD's until
- * dl_kfd_opener_done(). -errno.
+ * davy_kfd_opener_done(). -errno.
  */
-int dl_kfd_opener_start(struct dl_kfd_opener *o, const uint32_t *gpu_ids, size_t count, bool stay);
+int davy_kfd_opener_start(struct davy_kfd_opener *o, const uint32_t *gpu_ids, size_t count,
+			  bool stay);
 
 /*
  * 1: an answer, "ret_fd" is the descriptor or -1; 0: none yet; -ENODATA: there is no other, the
  * child has ended.
  */
-int dl_kfd_opener_next(struct dl_kfd_opener *o, struct dl_kfd_answer *ret_answer, int *ret_fd);
+int davy_kfd_opener_next(struct davy_kfd_opener *o, struct davy_kfd_answer *ret_answer,
+			 int *ret_fd);
 
 /*
  * Ends the child and waits for that a moment. -ETIMEDOUT: it is inside the kernel and goes when
- * that lets it; its pid is left for dl_kfd_opener_reap().
+ * that lets it; its pid is left for davy_kfd_opener_reap().
  */
-int dl_kfd_opener_done(struct dl_kfd_opener *o);
+int davy_kfd_opener_done(struct davy_kfd_opener *o);
 
 /* True when no child is left. */
-bool dl_kfd_opener_reap(struct dl_kfd_opener *o);
+bool davy_kfd_opener_reap(struct davy_kfd_opener *o);
 
 #endif

@@ -12,13 +12,13 @@
 #define STORM_LINES  500  /* in a second */
 
 /* As KFD_SMI_EVENT_MASK_FROM_INDEX of linux/kfd_ioctl.h; the last is KFD_SMI_EVENT_ALL_PROCESS. */
-#define ALL_EVENTS    ((1ULL << (DL_KFD_EVENT_COUNT - 1)) - 1)
+#define ALL_EVENTS    ((1ULL << (DAVY_KFD_EVENT_COUNT - 1)) - 1)
 #define EVERY_PROCESS (1ULL << 63)
 
-struct dl_kfd_reader {
+struct davy_kfd_reader {
 	int fd;
-	struct dl_kfd_sinks sinks;
-	struct dl_kfd_smi text;
+	struct davy_kfd_sinks sinks;
+	struct davy_kfd_smi text;
 	uint64_t second_ns;  /* when it began */
 	size_t line_count;   /* in it */
 	bool calm;	     /* the hot events are turned off */
@@ -27,7 +27,7 @@ struct dl_kfd_reader {
 	char data[LARGE_BUFFER];
 };
 
-static int ask_for(struct dl_kfd_reader *r, uint64_t events)
+static int ask_for(struct davy_kfd_reader *r, uint64_t events)
 {
 	ssize_t n = write(r->fd, &events, sizeof(events));
 
@@ -39,9 +39,9 @@ static int ask_for(struct dl_kfd_reader *r, uint64_t events)
 /* What may come in thousands. */
 static uint64_t hot_events(void)
 {
-	static const uint32_t hot[] = { DL_KFD_MIGRATE_BEGIN, DL_KFD_MIGRATE_END,
-					DL_KFD_PAGE_FAULT_BEGIN, DL_KFD_PAGE_FAULT_END,
-					DL_KFD_UNMAPPED };
+	static const uint32_t hot[] = { DAVY_KFD_MIGRATE_BEGIN, DAVY_KFD_MIGRATE_END,
+					DAVY_KFD_PAGE_FAULT_BEGIN, DAVY_KFD_PAGE_FAULT_END,
+					DAVY_KFD_UNMAPPED };
 	uint64_t mask = 0;
 
 	for (size_t i = 0; i < sizeof(hot) / sizeof(hot[0]); i++)
@@ -49,9 +49,10 @@ static uint64_t hot_events(void)
 	return mask;
 }
 
-int dl_kfd_reader_of_fd(int fd, const struct dl_kfd_sinks *sinks, struct dl_kfd_reader **ret_reader)
+int davy_kfd_reader_of_fd(int fd, const struct davy_kfd_sinks *sinks,
+			  struct davy_kfd_reader **ret_reader)
 {
-	struct dl_kfd_reader *r = calloc(1, sizeof(*r));
+	struct davy_kfd_reader *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
@@ -60,27 +61,27 @@ int dl_kfd_reader_of_fd(int fd, const struct dl_kfd_sinks *sinks, struct dl_kfd_
 	r->sinks = *sinks;
 	err = fcntl(fd, F_SETFL, O_NONBLOCK) ? -errno : ask_for(r, ALL_EVENTS | EVERY_PROCESS);
 	if (err) {
-		dl_kfd_reader_free(r);
+		davy_kfd_reader_free(r);
 		return err;
 	}
 	*ret_reader = r;
 	return 0;
 }
 
-void dl_kfd_reader_free(struct dl_kfd_reader *r)
+void davy_kfd_reader_free(struct davy_kfd_reader *r)
 {
 	free(r);
 }
 
 /* Whether a line might have found no room beside what was there. */
-static bool was_full(struct dl_kfd_reader *r, size_t size)
+static bool was_full(struct davy_kfd_reader *r, size_t size)
 {
 	if (size > SMALL_BUFFER)
 		r->large = true;
-	return size > (r->large ? LARGE_BUFFER : SMALL_BUFFER) - DL_KFD_LINE_MAX;
+	return size > (r->large ? LARGE_BUFFER : SMALL_BUFFER) - DAVY_KFD_LINE_MAX;
 }
 
-int dl_kfd_read(struct dl_kfd_reader *r)
+int davy_kfd_read(struct davy_kfd_reader *r)
 {
 	ssize_t n = read(r->fd, r->data, sizeof(r->data));
 
@@ -89,17 +90,18 @@ int dl_kfd_read(struct dl_kfd_reader *r)
 	if (!n)
 		return -ENODATA;
 	r->full_count += was_full(r, (size_t)n);
-	r->line_count += dl_kfd_smi_feed(&r->text, r->data, (size_t)n, r->sinks.said, r->sinks.arg);
+	r->line_count +=
+		davy_kfd_smi_feed(&r->text, r->data, (size_t)n, r->sinks.said, r->sinks.arg);
 	if (r->line_count > STORM_LINES && !r->calm)
 		r->calm = !ask_for(r, (ALL_EVENTS & ~hot_events()) | EVERY_PROCESS);
 	return 1;
 }
 
-void dl_kfd_reader_tick(struct dl_kfd_reader *r, uint64_t now_ns)
+void davy_kfd_reader_tick(struct davy_kfd_reader *r, uint64_t now_ns)
 {
 	uint64_t full_count = r->full_count;
 
-	if (now_ns - r->second_ns < DL_NS_PER_S)
+	if (now_ns - r->second_ns < DAVY_NS_PER_S)
 		return;
 	r->second_ns = now_ns;
 	r->line_count = 0;

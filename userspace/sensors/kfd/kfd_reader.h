@@ -10,29 +10,29 @@
  * pointer, also in 7.2): it has to be closed before the driver lets go of the GPU. Whoever closes
  * it later writes into freed memory of the kernel.
  */
-#ifndef DL_SENSORS_KFD_READER_H
-#define DL_SENSORS_KFD_READER_H
+#ifndef DAVY_KFD_READER_H
+#define DAVY_KFD_READER_H
 
 #include "sensors/kfd/kfd_smi.h"
 
-struct dl_kfd_reader;
+struct davy_kfd_reader;
 
-struct dl_kfd_sinks {
-	dl_kfd_said_fn *said;
+struct davy_kfd_sinks {
+	davy_kfd_said_fn *said;
 	/* Events are missing, and why; at least "count" of them. */
 	void (*lost)(void *arg, uint64_t count, const char *reason);
 	void *arg;
 };
 
 /* The descriptor stays the caller's, who closes it when the reader is not used any more. -errno. */
-int dl_kfd_reader_of_fd(int fd, const struct dl_kfd_sinks *sinks,
-			struct dl_kfd_reader **ret_reader);
-void dl_kfd_reader_free(struct dl_kfd_reader *r);
+int davy_kfd_reader_of_fd(int fd, const struct davy_kfd_sinks *sinks,
+			  struct davy_kfd_reader **ret_reader);
+void davy_kfd_reader_free(struct davy_kfd_reader *r);
 
 /* At most one buffer of the driver's. 1: read; 0: nothing was there; -errno: it is of no use. */
-int dl_kfd_read(struct dl_kfd_reader *r);
+int davy_kfd_read(struct davy_kfd_reader *r);
 
 /* Now and then: what was lost is told, and a storm ends with its second. */
-void dl_kfd_reader_tick(struct dl_kfd_reader *r, uint64_t now_ns);
+void davy_kfd_reader_tick(struct davy_kfd_reader *r, uint64_t now_ns);
 
 #endif

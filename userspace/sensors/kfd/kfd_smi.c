@@ -12,20 +12,20 @@
  *   f from, t to, hex   r trigger   e error, may be negative   k mask, hex   x hex, not told
  *   w W or R   m M or U   q R or 0   N name, C cause: to the end   ? the line may end here
  */
-static const char *const formats[DL_KFD_EVENT_COUNT] = {
-	[DL_KFD_VM_FAULT] = "d:N",
-	[DL_KFD_THERMAL_THROTTLE] = "k:x",
-	[DL_KFD_RESET_BEGIN] = "x? C", /* 6.12: the cause */
-	[DL_KFD_RESET_END] = "x? C",
-	[DL_KFD_MIGRATE_BEGIN] = "n -p @a(s) f->t x:x r",
-	[DL_KFD_MIGRATE_END] = "n -p @a(s) f->t r? e", /* 7.2: the error */
-	[DL_KFD_PAGE_FAULT_BEGIN] = "n -p @a(x) w",
-	[DL_KFD_PAGE_FAULT_END] = "n -p @a(x) m",
-	[DL_KFD_QUEUES_EVICTED] = "n -p x r",
-	[DL_KFD_QUEUES_RESTORED] = "n -p x? q", /* 6.1: a letter only when tried again */
-	[DL_KFD_UNMAPPED] = "n -p @a(s) x r",
-	[DL_KFD_PROCESS_BEGIN] = "d N",
-	[DL_KFD_PROCESS_END] = "d N",
+static const char *const formats[DAVY_KFD_EVENT_COUNT] = {
+	[DAVY_KFD_VM_FAULT] = "d:N",
+	[DAVY_KFD_THERMAL_THROTTLE] = "k:x",
+	[DAVY_KFD_RESET_BEGIN] = "x? C", /* 6.12: the cause */
+	[DAVY_KFD_RESET_END] = "x? C",
+	[DAVY_KFD_MIGRATE_BEGIN] = "n -p @a(s) f->t x:x r",
+	[DAVY_KFD_MIGRATE_END] = "n -p @a(s) f->t r? e", /* 7.2: the error */
+	[DAVY_KFD_PAGE_FAULT_BEGIN] = "n -p @a(x) w",
+	[DAVY_KFD_PAGE_FAULT_END] = "n -p @a(x) m",
+	[DAVY_KFD_QUEUES_EVICTED] = "n -p x r",
+	[DAVY_KFD_QUEUES_RESTORED] = "n -p x? q", /* 6.1: a letter only when tried again */
+	[DAVY_KFD_UNMAPPED] = "n -p @a(s) x r",
+	[DAVY_KFD_PROCESS_BEGIN] = "d N",
+	[DAVY_KFD_PROCESS_END] = "d N",
 };
 
 struct scan {
@@ -87,7 +87,7 @@ static bool error(struct scan *s, int32_t *ret_error)
 	return true;
 }
 
-static bool letter(struct scan *s, char set, char unset, enum dl_kfd_flag flag, uint32_t *flags)
+static bool letter(struct scan *s, char set, char unset, enum davy_kfd_flag flag, uint32_t *flags)
 {
 	if (s->at == s->end || (*s->at != set && *s->at != unset))
 		return false;
@@ -107,9 +107,9 @@ static bool text(struct scan *s, size_t size, char *ret_text)
 	return true;
 }
 
-static bool field(struct scan *s, char what, struct dl_kfd_said *said)
+static bool field(struct scan *s, char what, struct davy_kfd_said *said)
 {
-	struct dl_ev_kfd *k = &said->kfd;
+	struct davy_ev_kfd *k = &said->kfd;
 	uint64_t untold;
 
 	switch (what) {
@@ -137,13 +137,13 @@ static bool field(struct scan *s, char what, struct dl_kfd_said *said)
 	case 'k':
 		return number(s, 16, UINT64_MAX, &k->mask);
 	case 'w':
-		return letter(s, 'W', 'R', DL_KFD_WRITE, &k->flags);
+		return letter(s, 'W', 'R', DAVY_KFD_WRITE, &k->flags);
 	case 'm':
-		return letter(s, 'M', 'U', DL_KFD_MIGRATED, &k->flags);
+		return letter(s, 'M', 'U', DAVY_KFD_MIGRATED, &k->flags);
 	case 'q':
-		return letter(s, 'R', '0', DL_KFD_RESCHEDULED, &k->flags);
+		return letter(s, 'R', '0', DAVY_KFD_RESCHEDULED, &k->flags);
 	case 'N':
-		return text(s, DL_COMM_LEN, k->detail);
+		return text(s, DAVY_COMM_LEN, k->detail);
 	case 'C':
 		return text(s, sizeof(k->detail), k->detail);
 	default:
@@ -151,7 +151,7 @@ static bool field(struct scan *s, char what, struct dl_kfd_said *said)
 	}
 }
 
-static bool payload(struct scan *s, const char *format, struct dl_kfd_said *said)
+static bool payload(struct scan *s, const char *format, struct davy_kfd_said *said)
 {
 	for (; *format; format++) {
 		if (*format == '?') {
@@ -165,15 +165,15 @@ static bool payload(struct scan *s, const char *format, struct dl_kfd_said *said
 	return s->at == s->end;
 }
 
-int dl_kfd_smi_parse(const char *line, size_t len, struct dl_kfd_said *ret_said)
+int davy_kfd_smi_parse(const char *line, size_t len, struct davy_kfd_said *ret_said)
 {
 	struct scan s = { line, line + len };
-	struct dl_kfd_said said;
+	struct davy_kfd_said said;
 	bool whole;
 
 	memset(&said, 0, sizeof(said));
 	whole = !memchr(line, 0, len) &&
-		number32(&s, 16, DL_KFD_EVENT_COUNT - 1, &said.kfd.event) && said.kfd.event &&
+		number32(&s, 16, DAVY_KFD_EVENT_COUNT - 1, &said.kfd.event) && said.kfd.event &&
 		field(&s, ' ', &said) && payload(&s, formats[said.kfd.event], &said);
 	if (!whole)
 		return -EBADMSG;
@@ -181,10 +181,10 @@ int dl_kfd_smi_parse(const char *line, size_t len, struct dl_kfd_said *ret_said)
 	return 0;
 }
 
-static bool take(struct dl_kfd_smi *s, const char *line, size_t len, dl_kfd_said_fn *tell,
+static bool take(struct davy_kfd_smi *s, const char *line, size_t len, davy_kfd_said_fn *tell,
 		 void *arg)
 {
-	struct dl_kfd_said said;
+	struct davy_kfd_said said;
 
 	if (len < s->name_left) { /* with the newline before it, it may be part of the name */
 		s->name_left -= len + 1;
@@ -192,18 +192,18 @@ static bool take(struct dl_kfd_smi *s, const char *line, size_t len, dl_kfd_said
 		return false;
 	}
 	s->name_left = 0;
-	if (dl_kfd_smi_parse(line, len, &said)) {
+	if (davy_kfd_smi_parse(line, len, &said)) {
 		s->refused_count++;
 		return false;
 	}
 	if (said.thread) /* those are the ones with a name */
-		s->name_left = DL_COMM_LEN - 1 - strlen(said.kfd.detail);
+		s->name_left = DAVY_COMM_LEN - 1 - strlen(said.kfd.detail);
 	tell(arg, &said);
 	return true;
 }
 
 /* A line that ends here and began in an earlier piece. */
-static bool take_rest(struct dl_kfd_smi *s, const char *data, size_t len, dl_kfd_said_fn *tell,
+static bool take_rest(struct davy_kfd_smi *s, const char *data, size_t len, davy_kfd_said_fn *tell,
 		      void *arg)
 {
 	bool too_long = s->too_long || len >= sizeof(s->rest) - s->rest_len;
@@ -220,7 +220,7 @@ static bool take_rest(struct dl_kfd_smi *s, const char *data, size_t len, dl_kfd
 	return take(s, s->rest, whole, tell, arg);
 }
 
-static void keep(struct dl_kfd_smi *s, const char *data, size_t len)
+static void keep(struct davy_kfd_smi *s, const char *data, size_t len)
 {
 	if (len >= sizeof(s->rest) - s->rest_len)
 		s->too_long = true;
@@ -232,8 +232,8 @@ static void keep(struct dl_kfd_smi *s, const char *data, size_t len)
 	s->rest_len += len;
 }
 
-size_t dl_kfd_smi_feed(struct dl_kfd_smi *s, const char *data, size_t size, dl_kfd_said_fn *tell,
-		       void *arg)
+size_t davy_kfd_smi_feed(struct davy_kfd_smi *s, const char *data, size_t size,
+			 davy_kfd_said_fn *tell, void *arg)
 {
 	const char *end;
 	size_t told = 0;

@@ -21,7 +21,7 @@
 #define HEAP_FB_PUBLIC	1
 #define HEAP_FB_PRIVATE 2
 
-static void take(struct dl_kfd_properties *p, const char *name, size_t len, uint64_t value)
+static void take(struct davy_kfd_properties *p, const char *name, size_t len, uint64_t value)
 {
 	const struct {
 		const char *name;
@@ -43,7 +43,7 @@ static void take(struct dl_kfd_properties *p, const char *name, size_t len, uint
 		p->size_in_bytes = value;
 }
 
-void dl_kfd_properties_parse(const char *text, struct dl_kfd_properties *ret_properties)
+void davy_kfd_properties_parse(const char *text, struct davy_kfd_properties *ret_properties)
 {
 	memset(ret_properties, 0, sizeof(*ret_properties));
 	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
@@ -60,14 +60,14 @@ void dl_kfd_properties_parse(const char *text, struct dl_kfd_properties *ret_pro
 	}
 }
 
-static bool read_properties(const char *folder, struct dl_kfd_properties *ret_properties)
+static bool read_properties(const char *folder, struct davy_kfd_properties *ret_properties)
 {
 	char path[PATH_MAX], text[TEXT_SIZE];
 
-	if (dl_root_path(path, sizeof(path), NODES "/%s/properties", folder) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_root_path(path, sizeof(path), NODES "/%s/properties", folder) ||
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return false;
-	dl_kfd_properties_parse(text, ret_properties);
+	davy_kfd_properties_parse(text, ret_properties);
 	return true;
 }
 
@@ -76,8 +76,8 @@ static uint32_t gpu_id_of(const char *node)
 	char path[PATH_MAX], text[32];
 	uint64_t value;
 
-	if (dl_root_path(path, sizeof(path), NODES "/%s/gpu_id", node) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_root_path(path, sizeof(path), NODES "/%s/gpu_id", node) ||
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return 0;
 	value = strtoull(text, NULL, 10);
 	return value <= UINT32_MAX ? (uint32_t)value : 0;
@@ -87,18 +87,18 @@ static bool is_pci(const char *device, const char *file)
 {
 	char path[PATH_MAX];
 
-	return !dl_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", device, file) &&
+	return !davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", device, file) &&
 	       !access(path, F_OK);
 }
 
 /* A partition's number stands where a function's would (6.12, kfd_topology_add_device). */
-static void name_device(const struct dl_kfd_properties *p, char *ret_device)
+static void name_device(const struct davy_kfd_properties *p, char *ret_device)
 {
 	unsigned int domain = p->domain, bus = p->location_id >> 8 & 0xff;
 	unsigned int slot = p->location_id >> 3 & 0x1f, function = p->location_id & 7;
-	char whole[DL_DEVICE_LEN];
+	char whole[DAVY_DEVICE_LEN];
 
-	snprintf(ret_device, DL_DEVICE_LEN, "%04x:%02x:%02x.%x", domain, bus, slot, function);
+	snprintf(ret_device, DAVY_DEVICE_LEN, "%04x:%02x:%02x.%x", domain, bus, slot, function);
 	snprintf(whole, sizeof(whole), "%04x:%02x:%02x.0", domain, bus, slot);
 	if (function && !is_pci(ret_device, "") && is_pci(whole, ""))
 		memcpy(ret_device, whole, sizeof(whole));
@@ -106,7 +106,7 @@ static void name_device(const struct dl_kfd_properties *p, char *ret_device)
 
 static uint64_t memory_of(const char *node, uint32_t bank_count)
 {
-	struct dl_kfd_properties p;
+	struct davy_kfd_properties p;
 	char folder[NAME_MAX + 32];
 	uint64_t bytes = 0;
 
@@ -119,9 +119,9 @@ static uint64_t memory_of(const char *node, uint32_t bank_count)
 	return bytes;
 }
 
-static bool read_node(const char *name, struct dl_kfd_node *ret_node)
+static bool read_node(const char *name, struct davy_kfd_node *ret_node)
 {
-	struct dl_kfd_properties p;
+	struct davy_kfd_properties p;
 
 	memset(ret_node, 0, sizeof(*ret_node));
 	ret_node->number = (uint32_t)strtoul(name, NULL, 10);
@@ -143,7 +143,7 @@ static void each_node(bool (*see)(void *arg, const char *name), void *arg)
 	struct dirent *entry;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), NODES))
+	if (davy_root_path(path, sizeof(path), NODES))
 		return;
 	dir = opendir(path);
 	for (int i = 0; dir && i < ENTRIES_MAX && (entry = readdir(dir)); i++)
@@ -154,7 +154,7 @@ static void each_node(bool (*see)(void *arg, const char *name), void *arg)
 }
 
 struct listing {
-	struct dl_kfd_node *list;
+	struct davy_kfd_node *list;
 	size_t max;
 	size_t count;
 };
@@ -169,13 +169,13 @@ static bool list_node(void *arg, const char *name)
 
 static int by_gpu(const void *a, const void *b)
 {
-	const struct dl_kfd_node *left = a, *right = b;
+	const struct davy_kfd_node *left = a, *right = b;
 	int order = strcmp(left->device, right->device);
 
 	return order ? order : (left->gpu_id > right->gpu_id) - (left->gpu_id < right->gpu_id);
 }
 
-size_t dl_kfd_nodes_list(struct dl_kfd_node *list, size_t max)
+size_t davy_kfd_nodes_list(struct davy_kfd_node *list, size_t max)
 {
 	struct listing l = { list, max, 0 };
 
@@ -194,7 +194,7 @@ struct search {
 static bool compare_node(void *arg, const char *name)
 {
 	struct search *s = arg;
-	struct dl_kfd_properties p;
+	struct davy_kfd_properties p;
 
 	if (gpu_id_of(name) != s->gpu_id || !read_properties(name, &p))
 		return false;
@@ -203,7 +203,7 @@ static bool compare_node(void *arg, const char *name)
 	return true;
 }
 
-bool dl_kfd_device_of(uint32_t gpu_id, char *ret_device)
+bool davy_kfd_device_of(uint32_t gpu_id, char *ret_device)
 {
 	struct search s = { gpu_id, ret_device, false };
 

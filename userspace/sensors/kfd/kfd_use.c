@@ -17,7 +17,7 @@
 #define CONTEXTS_MAX 16
 
 struct reading {
-	struct dl_kfd_use *list;
+	struct davy_kfd_use *list;
 	size_t max;
 	size_t count;
 };
@@ -40,14 +40,14 @@ static uint64_t value_of(const char *folder, const char *file)
 	uint64_t value;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= (int)sizeof(path) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return 0;
 	return whole_number(text, UINT64_MAX, &value) ? value : 0;
 }
 
-static struct dl_kfd_use *row_of(struct reading *r, uint32_t gpu_id)
+static struct davy_kfd_use *row_of(struct reading *r, uint32_t gpu_id)
 {
-	struct dl_kfd_use *use;
+	struct davy_kfd_use *use;
 
 	for (size_t i = 0; i < r->count; i++)
 		if (r->list[i].gpu_id == gpu_id)
@@ -62,7 +62,7 @@ static struct dl_kfd_use *row_of(struct reading *r, uint32_t gpu_id)
 
 static void read_gpu(struct reading *r, const char *folder, uint32_t gpu_id)
 {
-	struct dl_kfd_use *use = row_of(r, gpu_id);
+	struct davy_kfd_use *use = row_of(r, gpu_id);
 	char file[64];
 
 	if (!use)
@@ -83,7 +83,7 @@ static void read_queues(struct reading *r, const char *folder)
 {
 	char path[PATH_MAX], file[NAME_MAX + 8];
 	struct dirent *entry;
-	struct dl_kfd_use *use;
+	struct davy_kfd_use *use;
 	uint64_t gpu_id;
 	DIR *dir;
 
@@ -138,11 +138,11 @@ static void read_contexts(struct reading *r, const char *folder)
 		closedir(dir);
 }
 
-int dl_kfd_use_read(uint32_t pid, struct dl_kfd_use *list, size_t max)
+int davy_kfd_use_read(uint32_t pid, struct davy_kfd_use *list, size_t max)
 {
 	struct reading r = { list, max, 0 };
 	char path[PATH_MAX];
-	int err = dl_root_path(path, sizeof(path), PROC "/%u", pid);
+	int err = davy_root_path(path, sizeof(path), PROC "/%u", pid);
 
 	if (!err)
 		err = read_folder(&r, path);
@@ -152,7 +152,7 @@ int dl_kfd_use_read(uint32_t pid, struct dl_kfd_use *list, size_t max)
 	return (int)r.count;
 }
 
-size_t dl_kfd_use_pids(uint32_t *list, size_t max)
+size_t davy_kfd_use_pids(uint32_t *list, size_t max)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -160,7 +160,7 @@ size_t dl_kfd_use_pids(uint32_t *list, size_t max)
 	uint64_t pid;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), PROC))
+	if (davy_root_path(path, sizeof(path), PROC))
 		return 0;
 	dir = opendir(path);
 	for (int i = 0; dir && count < max && i < ENTRIES_MAX && (entry = readdir(dir)); i++)

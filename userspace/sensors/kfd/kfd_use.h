@@ -6,14 +6,14 @@
  * kfd_procfs_queue_show in kfd_process.c of 6.1, 6.12 and 7.2. sdma_* waits for work on the GPU and
  * cu_occupancy reads its registers: neither is ever opened.
  */
-#ifndef DL_SENSORS_KFD_USE_H
-#define DL_SENSORS_KFD_USE_H
+#ifndef DAVY_KFD_USE_H
+#define DAVY_KFD_USE_H
 
 #include "core/event/types.h"
 
-#define DL_KFD_GPUS_MAX 64 /* of one process */
+#define DAVY_KFD_GPUS_MAX 64 /* of one process */
 
-struct dl_kfd_use { /* cumulative but for vram and queues */
+struct davy_kfd_use { /* cumulative but for vram and queues */
 	uint32_t gpu_id;
 	uint32_t queue_count;
 	uint64_t vram; /* bytes */
@@ -24,9 +24,9 @@ struct dl_kfd_use { /* cumulative but for vram and queues */
 };
 
 /* Processes that have KFD open, as the driver names them: pids of the first namespace. */
-size_t dl_kfd_use_pids(uint32_t *list, size_t max);
+size_t davy_kfd_use_pids(uint32_t *list, size_t max);
 
 /* A row for each GPU that the process may use; -ESRCH when it is gone. */
-int dl_kfd_use_read(uint32_t pid, struct dl_kfd_use *list, size_t max);
+int davy_kfd_use_read(uint32_t pid, struct davy_kfd_use *list, size_t max);
 
 #endif

@@ -3,27 +3,27 @@
 
 #include <string.h>
 
-#define DAY_NS (86400 * DL_NS_PER_S)
+#define DAY_NS (86400 * DAVY_NS_PER_S)
 
-uint64_t dl_log_elapsed(uint64_t from_ns, uint64_t to_ns, uint8_t clock)
+uint64_t davy_log_elapsed(uint64_t from_ns, uint64_t to_ns, uint8_t clock)
 {
-	if (clock == DL_KMSG_NO_CLOCK)
+	if (clock == DAVY_KMSG_NO_CLOCK)
 		return 0;
 	if (to_ns >= from_ns)
 		return to_ns - from_ns;
-	return clock == DL_KMSG_DAY && from_ns < DAY_NS ? to_ns + DAY_NS - from_ns : 0;
+	return clock == DAVY_KMSG_DAY && from_ns < DAY_NS ? to_ns + DAY_NS - from_ns : 0;
 }
 
 /* How long ago on this slot's clock; 0 when "line" has another one or none. */
-static uint64_t since(const struct dl_log_slot *slot, uint64_t from_ns,
-		      const struct dl_kmsg_line *line)
+static uint64_t since(const struct davy_log_slot *slot, uint64_t from_ns,
+		      const struct davy_kmsg_line *line)
 {
-	return slot->clock == line->clock ? dl_log_elapsed(from_ns, line->at_ns, line->clock) : 0;
+	return slot->clock == line->clock ? davy_log_elapsed(from_ns, line->at_ns, line->clock) : 0;
 }
 
-void dl_log_set_meaning(struct dl_log_event *ev, uint16_t kind)
+void davy_log_set_meaning(struct davy_log_event *ev, uint16_t kind)
 {
-	const struct dl_log_meaning *meaning = dl_log_meaning(kind);
+	const struct davy_log_meaning *meaning = davy_log_meaning(kind);
 
 	ev->kind = kind;
 	ev->role = meaning->role;
@@ -33,22 +33,22 @@ void dl_log_set_meaning(struct dl_log_event *ev, uint16_t kind)
 	ev->leads = meaning->leads;
 }
 
-static void become_aftermath(struct dl_log_event *ev, uint8_t class)
+static void become_aftermath(struct davy_log_event *ev, uint8_t class)
 {
-	ev->role = DL_PART_AFTERMATH;
+	ev->role = DAVY_PART_AFTERMATH;
 	ev->class = class;
 	ev->hazard = 0;
 	ev->weight = 0;
 	ev->leads = 0;
 }
 
-struct dl_log_event dl_log_make_event(struct dl_log_blocks *b, uint16_t kind, const char *device,
-				      const struct dl_kmsg_line *line,
-				      const struct dl_kmsg_match *match)
+struct davy_log_event davy_log_make_event(struct davy_log_blocks *b, uint16_t kind,
+					  const char *device, const struct davy_kmsg_line *line,
+					  const struct davy_kmsg_match *match)
 {
-	struct dl_log_event ev = { 0 };
+	struct davy_log_event ev = { 0 };
 
-	dl_log_set_meaning(&ev, kind);
+	davy_log_set_meaning(&ev, kind);
 	ev.at_ns = line->at_ns;
 	ev.clock = line->clock;
 	ev.seq = line->seq;
@@ -57,41 +57,41 @@ struct dl_log_event dl_log_make_event(struct dl_log_blocks *b, uint16_t kind, co
 	ev.pid = match->pid;
 	ev.code = match->code;
 	ev.error = match->error;
-	dl_copy_name(ev.device, sizeof(ev.device), device);
+	davy_copy_name(ev.device, sizeof(ev.device), device);
 	memcpy(ev.comm, match->comm, sizeof(ev.comm));
 	memcpy(ev.ring, match->ring, sizeof(ev.ring));
 	memcpy(ev.stamp, line->stamp, sizeof(ev.stamp));
 	return ev;
 }
 
-void dl_log_close_block(struct dl_log_blocks *b, struct dl_log_slot *slot)
+void davy_log_close_block(struct davy_log_blocks *b, struct davy_log_slot *slot)
 {
-	struct dl_log_event *ev = &slot->ev;
+	struct davy_log_event *ev = &slot->ev;
 
 	if (!slot->open)
 		return;
 	slot->open = false;
 	if (slot->silent)
 		return;
-	if (ev->kind == DL_LOG_XID) {
+	if (ev->kind == DAVY_LOG_XID) {
 		if (slot->undecodable)
-			dl_log_set_meaning(ev, DL_LOG_XID_UNDECODABLE);
+			davy_log_set_meaning(ev, DAVY_LOG_XID_UNDECODABLE);
 		else
-			dl_log_judge_xid(ev, slot->mmu_fault, slot->reboot);
+			davy_log_judge_xid(ev, slot->mmu_fault, slot->reboot);
 	}
-	if (ev->role != DL_PART_LOOKALIKE)
+	if (ev->role != DAVY_PART_LOOKALIKE)
 		b->sink(b->arg, ev);
 }
 
-static void tell_dump(struct dl_log_blocks *b, struct dl_log_slot *slot)
+static void tell_dump(struct davy_log_blocks *b, struct davy_log_slot *slot)
 {
 	if (slot->dumping)
 		b->sink(b->arg, &slot->dump);
 	slot->dumping = false;
 }
 
-void dl_log_touch(struct dl_log_blocks *b, struct dl_log_slot *slot,
-		  const struct dl_kmsg_line *line)
+void davy_log_touch(struct davy_log_blocks *b, struct davy_log_slot *slot,
+		    const struct davy_kmsg_line *line)
 {
 	slot->touched = ++b->touches;
 	slot->last_ns = line->at_ns;
@@ -99,73 +99,74 @@ void dl_log_touch(struct dl_log_blocks *b, struct dl_log_slot *slot,
 }
 
 /* The slot of a device; made when "driver" is given, with room from the one longest silent. */
-static struct dl_log_slot *slot_of(struct dl_log_blocks *b, const char *device, uint8_t driver)
+static struct davy_log_slot *slot_of(struct davy_log_blocks *b, const char *device, uint8_t driver)
 {
-	struct dl_log_slot *oldest = &b->slots[0];
+	struct davy_log_slot *oldest = &b->slots[0];
 
-	for (size_t i = 0; i < DL_LOG_DEVICES; i++) {
-		struct dl_log_slot *slot = &b->slots[i];
+	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {
+		struct davy_log_slot *slot = &b->slots[i];
 
-		if (slot->used && dl_same_name(slot->ev.device, device))
+		if (slot->used && davy_same_name(slot->ev.device, device))
 			return slot;
 		if (!slot->used || (oldest->used && slot->touched < oldest->touched))
 			oldest = slot;
 	}
 	if (!driver)
 		return NULL;
-	dl_log_close_block(b, oldest);
+	davy_log_close_block(b, oldest);
 	tell_dump(b, oldest);
 	memset(oldest, 0, sizeof(*oldest));
 	oldest->used = true;
 	oldest->driver = driver;
-	dl_copy_name(oldest->ev.device, sizeof(oldest->ev.device), device);
+	davy_copy_name(oldest->ev.device, sizeof(oldest->ev.device), device);
 	return oldest;
 }
 
-void dl_log_blocks_know(struct dl_log_blocks *b, const char *device, uint8_t driver)
+void davy_log_blocks_know(struct davy_log_blocks *b, const char *device, uint8_t driver)
 {
 	slot_of(b, device, driver)->driver = driver;
 }
 
-void dl_log_blocks_forget(struct dl_log_blocks *b, const char *device)
+void davy_log_blocks_forget(struct davy_log_blocks *b, const char *device)
 {
-	struct dl_log_slot *slot = slot_of(b, device, 0);
+	struct davy_log_slot *slot = slot_of(b, device, 0);
 
 	if (!slot)
 		return;
-	dl_log_close_block(b, slot);
+	davy_log_close_block(b, slot);
 	tell_dump(b, slot);
 	memset(slot, 0, sizeof(*slot));
 }
 
 /* Whose line it is that names no device: the only device of its driver's, else nobody's slot. */
-static struct dl_log_slot *only_device(struct dl_log_blocks *b, uint8_t driver)
+static struct davy_log_slot *only_device(struct davy_log_blocks *b, uint8_t driver)
 {
-	struct dl_log_slot *only = NULL;
+	struct davy_log_slot *only = NULL;
 
-	for (size_t i = 0; i < DL_LOG_DEVICES; i++) {
-		struct dl_log_slot *slot = &b->slots[i];
+	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {
+		struct davy_log_slot *slot = &b->slots[i];
 
 		if (!slot->used || !slot->ev.device[0] ||
-		    (driver != DL_KMSG_ANYBODY && slot->driver != driver))
+		    (driver != DAVY_KMSG_ANYBODY && slot->driver != driver))
 			continue;
 		if (only)
-			return slot_of(b, "", DL_KMSG_OTHER);
+			return slot_of(b, "", DAVY_KMSG_OTHER);
 		only = slot;
 	}
-	return only ? only : slot_of(b, "", DL_KMSG_OTHER);
+	return only ? only : slot_of(b, "", DAVY_KMSG_OTHER);
 }
 
-static struct dl_log_slot *event_slot(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
-				      const struct dl_kmsg_match *match)
+static struct davy_log_slot *event_slot(struct davy_log_blocks *b,
+					const struct davy_kmsg_line *line,
+					const struct davy_kmsg_match *match)
 {
-	uint8_t driver = line->driver ? line->driver : DL_KMSG_OTHER;
-	struct dl_log_slot *slot;
+	uint8_t driver = line->driver ? line->driver : DAVY_KMSG_OTHER;
+	struct davy_log_slot *slot;
 
 	if (!match->device[0])
 		return only_device(b, line->driver);
 	slot = slot_of(b, match->device, driver);
-	if (slot->driver == DL_KMSG_OTHER)
+	if (slot->driver == DAVY_KMSG_OTHER)
 		slot->driver = driver;
 	return slot;
 }
@@ -174,38 +175,39 @@ static struct dl_log_slot *event_slot(struct dl_log_blocks *b, const struct dl_k
 static bool belongs(uint16_t head, uint16_t detail)
 {
 	switch (detail) {
-	case DL_LOG_FAULT_ADDRESS:
-	case DL_LOG_FAULT_STATUS:
-	case DL_LOG_FAULT_FLAGS:
-	case DL_LOG_FAULT_PROCESS:
-		return head == DL_LOG_PAGE_FAULT;
-	case DL_LOG_PROCESS_INFO:
-		return head == DL_LOG_PAGE_FAULT || head == DL_LOG_RING_TIMEOUT;
-	case DL_LOG_XID_DETAIL:
-		return head == DL_LOG_XID;
-	case DL_LOG_XE_FAULT_DETAIL:
-	case DL_LOG_XE_FAULT_UNSERVED:
-		return head == DL_LOG_XE_FAULT_UNSERVED;
-	case DL_LOG_XE_JOB_TIMEOUT:
-		return head == DL_LOG_XE_ENGINE_RESET || head == DL_LOG_XE_ENGINES_DEAD;
-	case DL_LOG_I915_CONTEXT_RESET:
-		return head == DL_LOG_I915_HANG;
+	case DAVY_LOG_FAULT_ADDRESS:
+	case DAVY_LOG_FAULT_STATUS:
+	case DAVY_LOG_FAULT_FLAGS:
+	case DAVY_LOG_FAULT_PROCESS:
+		return head == DAVY_LOG_PAGE_FAULT;
+	case DAVY_LOG_PROCESS_INFO:
+		return head == DAVY_LOG_PAGE_FAULT || head == DAVY_LOG_RING_TIMEOUT;
+	case DAVY_LOG_XID_DETAIL:
+		return head == DAVY_LOG_XID;
+	case DAVY_LOG_XE_FAULT_DETAIL:
+	case DAVY_LOG_XE_FAULT_UNSERVED:
+		return head == DAVY_LOG_XE_FAULT_UNSERVED;
+	case DAVY_LOG_XE_JOB_TIMEOUT:
+		return head == DAVY_LOG_XE_ENGINE_RESET || head == DAVY_LOG_XE_ENGINES_DEAD;
+	case DAVY_LOG_I915_CONTEXT_RESET:
+		return head == DAVY_LOG_I915_HANG;
 	default:
 		return false;
 	}
 }
 
 /* The open block a detail goes to, NULL when there is none or more than one might be meant. */
-static struct dl_log_slot *open_block(struct dl_log_blocks *b, const struct dl_kmsg_match *match)
+static struct davy_log_slot *open_block(struct davy_log_blocks *b,
+					const struct davy_kmsg_match *match)
 {
-	struct dl_log_slot *only = NULL;
+	struct davy_log_slot *only = NULL;
 
 	if (match->device[0]) {
 		only = slot_of(b, match->device, 0);
 		return only && only->open && belongs(only->ev.kind, match->kind) ? only : NULL;
 	}
-	for (size_t i = 0; i < DL_LOG_DEVICES; i++) {
-		struct dl_log_slot *slot = &b->slots[i];
+	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {
+		struct davy_log_slot *slot = &b->slots[i];
 
 		if (!slot->used || !slot->open || !belongs(slot->ev.kind, match->kind))
 			continue;
@@ -216,24 +218,24 @@ static struct dl_log_slot *open_block(struct dl_log_blocks *b, const struct dl_k
 	return only;
 }
 
-void dl_log_begin_block(struct dl_log_blocks *b, struct dl_log_slot *slot, uint16_t kind,
-			const struct dl_kmsg_line *line, const struct dl_kmsg_match *match)
+void davy_log_begin_block(struct davy_log_blocks *b, struct davy_log_slot *slot, uint16_t kind,
+			  const struct davy_kmsg_line *line, const struct davy_kmsg_match *match)
 {
-	char device[DL_DEVICE_LEN];
+	char device[DAVY_DEVICE_LEN];
 
-	dl_log_close_block(b, slot);
-	dl_copy_name(device, sizeof(device), slot->ev.device);
-	slot->ev = dl_log_make_event(b, kind, device, line, match);
+	davy_log_close_block(b, slot);
+	davy_copy_name(device, sizeof(device), slot->ev.device);
+	slot->ev = davy_log_make_event(b, kind, device, line, match);
 	slot->open = true;
 	slot->silent = slot->mmu_fault = slot->undecodable = false;
 	slot->reboot = false;
 	slot->has_process = match->pid != 0;
 	slot->pasid = match->pasid;
 	slot->line_count = 1;
-	dl_log_touch(b, slot, line);
+	davy_log_touch(b, slot, line);
 }
 
-static void read_xid_words(struct dl_log_slot *slot, const char *text)
+static void read_xid_words(struct davy_log_slot *slot, const char *text)
 {
 	/* clang-format off */
 	static const char *const faults[] = {
@@ -241,13 +243,13 @@ static void read_xid_words(struct dl_log_slot *slot, const char *text)
 		"Misaligned Address",
 	};
 	/* clang-format on */
-	struct dl_kmsg_match match = { 0 };
+	struct davy_kmsg_match match = { 0 };
 	const char *at;
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		slot->mmu_fault |= strstr(text, faults[i]) != NULL;
 	at = strstr(text, "faulted @ ");
-	if (at && !slot->ev.addr && dl_kmsg_pattern("faulted @ %a", at, &match))
+	if (at && !slot->ev.addr && davy_kmsg_pattern("faulted @ %a", at, &match))
 		slot->ev.addr = match.addr;
 	slot->reboot |= strstr(text, "Reboot Required") != NULL;
 	slot->undecodable |= strstr(text, "UNRECOGNIZED_CLIENT") != NULL ||
@@ -255,12 +257,12 @@ static void read_xid_words(struct dl_log_slot *slot, const char *text)
 }
 
 /* A line of an open block: what it adds. */
-static void add_to_block(struct dl_log_blocks *b, struct dl_log_slot *slot,
-			 const struct dl_kmsg_line *line, const struct dl_kmsg_match *match)
+static void add_to_block(struct davy_log_blocks *b, struct davy_log_slot *slot,
+			 const struct davy_kmsg_line *line, const struct davy_kmsg_match *match)
 {
-	struct dl_log_event *ev = &slot->ev;
+	struct davy_log_event *ev = &slot->ev;
 
-	dl_log_touch(b, slot, line);
+	davy_log_touch(b, slot, line);
 	slot->line_count++;
 	if (!slot->has_process && match->pid) {
 		slot->has_process = true;
@@ -271,71 +273,72 @@ static void add_to_block(struct dl_log_blocks *b, struct dl_log_slot *slot,
 		ev->addr = match->addr;
 	if (!ev->error)
 		ev->error = match->error;
-	if (ev->kind == DL_LOG_XID)
+	if (ev->kind == DAVY_LOG_XID)
 		read_xid_words(slot, line->text);
-	if ((match->kind == DL_LOG_PROCESS_INFO && ev->kind == DL_LOG_RING_TIMEOUT) ||
-	    match->kind == DL_LOG_XE_JOB_TIMEOUT || match->kind == DL_LOG_I915_CONTEXT_RESET ||
-	    slot->line_count >= DL_LOG_BLOCK_LINES)
-		dl_log_close_block(b, slot); /* there is no more to come */
+	if ((match->kind == DAVY_LOG_PROCESS_INFO && ev->kind == DAVY_LOG_RING_TIMEOUT) ||
+	    match->kind == DAVY_LOG_XE_JOB_TIMEOUT || match->kind == DAVY_LOG_I915_CONTEXT_RESET ||
+	    slot->line_count >= DAVY_LOG_BLOCK_LINES)
+		davy_log_close_block(b, slot); /* there is no more to come */
 }
 
 /* Whether a line that makes no event of its own was dealt with. */
-static bool take_detail(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
-			const struct dl_kmsg_match *match)
+static bool take_detail(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
+			const struct davy_kmsg_match *match)
 {
-	struct dl_log_slot *slot = open_block(b, match);
-	bool again = slot && slot->ev.addr && match->kind == DL_LOG_FAULT_ADDRESS;
+	struct davy_log_slot *slot = open_block(b, match);
+	bool again = slot && slot->ev.addr && match->kind == DAVY_LOG_FAULT_ADDRESS;
 
 	if (slot && !again) {
 		add_to_block(b, slot, line, match);
 		return true;
 	}
 	switch (match->kind) {
-	case DL_LOG_FAULT_ADDRESS:
-	case DL_LOG_FAULT_STATUS:
-	case DL_LOG_FAULT_PROCESS: /* of a fault whose first line was lost */
+	case DAVY_LOG_FAULT_ADDRESS:
+	case DAVY_LOG_FAULT_STATUS:
+	case DAVY_LOG_FAULT_PROCESS: /* of a fault whose first line was lost */
 		slot = slot ? slot : event_slot(b, line, match);
-		dl_log_begin_block(b, slot, DL_LOG_PAGE_FAULT, line, match);
+		davy_log_begin_block(b, slot, DAVY_LOG_PAGE_FAULT, line, match);
 		return true;
-	case DL_LOG_XE_FAULT_DETAIL:
-		dl_log_begin_block(b, event_slot(b, line, match), DL_LOG_XE_FAULT_UNSERVED, line,
-				   match);
+	case DAVY_LOG_XE_FAULT_DETAIL:
+		davy_log_begin_block(b, event_slot(b, line, match), DAVY_LOG_XE_FAULT_UNSERVED,
+				     line, match);
 		return true;
-	case DL_LOG_IP_DUMP_BEGUN:
+	case DAVY_LOG_IP_DUMP_BEGUN:
 		slot = event_slot(b, line, match);
-		slot->dump = dl_log_make_event(b, DL_LOG_IP_DUMP_UNFINISHED, slot->ev.device, line,
-					       match);
+		slot->dump = davy_log_make_event(b, DAVY_LOG_IP_DUMP_UNFINISHED, slot->ev.device,
+						 line, match);
 		slot->dumping = true;
-		dl_log_touch(b, slot, line);
+		davy_log_touch(b, slot, line);
 		return true;
-	case DL_LOG_IP_DUMP_DONE:
+	case DAVY_LOG_IP_DUMP_DONE:
 		event_slot(b, line, match)->dumping = false;
 		return true;
 	default:
-		return dl_log_meaning(match->kind)->role == DL_PART_DETAIL;
+		return davy_log_meaning(match->kind)->role == DAVY_PART_DETAIL;
 	}
 }
 
-static void follow_reset(struct dl_log_slot *slot, uint16_t kind, const struct dl_kmsg_line *line)
+static void follow_reset(struct davy_log_slot *slot, uint16_t kind,
+			 const struct davy_kmsg_line *line)
 {
 	switch (kind) {
-	case DL_LOG_RING_RESET_BEGUN:
-		slot->reset = DL_LOG_IN_RING_RESET;
+	case DAVY_LOG_RING_RESET_BEGUN:
+		slot->reset = DAVY_LOG_IN_RING_RESET;
 		break;
-	case DL_LOG_GPU_RESET_BEGUN:
-		slot->reset = DL_LOG_IN_GPU_RESET;
+	case DAVY_LOG_GPU_RESET_BEGUN:
+		slot->reset = DAVY_LOG_IN_GPU_RESET;
 		break;
-	case DL_LOG_GPU_RESET_DONE:
-		slot->reset = DL_LOG_RECOVERING;
+	case DAVY_LOG_GPU_RESET_DONE:
+		slot->reset = DAVY_LOG_RECOVERING;
 		break;
-	case DL_LOG_RECOVERED:
-		slot->reset =
-			slot->reset == DL_LOG_IN_GPU_RESET ? DL_LOG_RECOVERING : DL_LOG_NO_RESET;
+	case DAVY_LOG_RECOVERED:
+		slot->reset = slot->reset == DAVY_LOG_IN_GPU_RESET ? DAVY_LOG_RECOVERING
+								   : DAVY_LOG_NO_RESET;
 		break;
-	case DL_LOG_RING_RESET_DONE:
-	case DL_LOG_RING_RESET_FAILED:
-	case DL_LOG_GPU_RESET_FAILED:
-		slot->reset = DL_LOG_NO_RESET;
+	case DAVY_LOG_RING_RESET_DONE:
+	case DAVY_LOG_RING_RESET_FAILED:
+	case DAVY_LOG_GPU_RESET_FAILED:
+		slot->reset = DAVY_LOG_NO_RESET;
 		break;
 	default:
 		return;
@@ -344,22 +347,23 @@ static void follow_reset(struct dl_log_slot *slot, uint16_t kind, const struct d
 }
 
 /* Whether what the driver says now is only because it is resetting the device, and its class. */
-static bool because_of_reset(const struct dl_log_slot *slot, uint16_t kind)
+static bool because_of_reset(const struct davy_log_slot *slot, uint16_t kind)
 {
 	switch (kind) {
-	case DL_LOG_MES_FAILED:
-	case DL_LOG_HWS_HANG:
-	case DL_LOG_QUEUE_CREATE_FAILED:
-	case DL_LOG_QUEUE_EVICT_FAILED:
-	case DL_LOG_QUIESCE_FAILED:
-	case DL_LOG_KIQ_TIMEOUT:
-	case DL_LOG_SMU_FAILED:
-	case DL_LOG_WAVE_ERROR:
-	case DL_LOG_DISPLAY_STALLED:
-		return slot->reset == DL_LOG_IN_RING_RESET || slot->reset == DL_LOG_IN_GPU_RESET;
-	case DL_LOG_RING_TIMEOUT:
-	case DL_LOG_MES_UNRECOVERABLE:
-		return slot->reset == DL_LOG_IN_GPU_RESET;
+	case DAVY_LOG_MES_FAILED:
+	case DAVY_LOG_HWS_HANG:
+	case DAVY_LOG_QUEUE_CREATE_FAILED:
+	case DAVY_LOG_QUEUE_EVICT_FAILED:
+	case DAVY_LOG_QUIESCE_FAILED:
+	case DAVY_LOG_KIQ_TIMEOUT:
+	case DAVY_LOG_SMU_FAILED:
+	case DAVY_LOG_WAVE_ERROR:
+	case DAVY_LOG_DISPLAY_STALLED:
+		return slot->reset == DAVY_LOG_IN_RING_RESET ||
+		       slot->reset == DAVY_LOG_IN_GPU_RESET;
+	case DAVY_LOG_RING_TIMEOUT:
+	case DAVY_LOG_MES_UNRECOVERABLE:
+		return slot->reset == DAVY_LOG_IN_GPU_RESET;
 	default:
 		return false;
 	}
@@ -368,67 +372,69 @@ static bool because_of_reset(const struct dl_log_slot *slot, uint16_t kind)
 /* What opens a block, and waits for the lines that tell more. */
 static bool opens(uint16_t kind)
 {
-	return kind == DL_LOG_PAGE_FAULT || kind == DL_LOG_RING_TIMEOUT || kind == DL_LOG_XID ||
-	       kind == DL_LOG_I915_HANG || kind == DL_LOG_XE_ENGINE_RESET ||
-	       kind == DL_LOG_XE_FAULT_UNSERVED;
+	return kind == DAVY_LOG_PAGE_FAULT || kind == DAVY_LOG_RING_TIMEOUT ||
+	       kind == DAVY_LOG_XID || kind == DAVY_LOG_I915_HANG ||
+	       kind == DAVY_LOG_XE_ENGINE_RESET || kind == DAVY_LOG_XE_FAULT_UNSERVED;
 }
 
-static void open_event(struct dl_log_blocks *b, struct dl_log_slot *slot,
-		       const struct dl_kmsg_line *line, const struct dl_kmsg_match *match)
+static void open_event(struct davy_log_blocks *b, struct davy_log_slot *slot,
+		       const struct davy_kmsg_line *line, const struct davy_kmsg_match *match)
 {
-	bool resetting = slot->reset == DL_LOG_IN_GPU_RESET || slot->reset == DL_LOG_RECOVERING;
+	bool resetting = slot->reset == DAVY_LOG_IN_GPU_RESET || slot->reset == DAVY_LOG_RECOVERING;
 
-	if (match->kind == DL_LOG_PAGE_FAULT && slot->open && slot->ev.kind == match->kind &&
+	if (match->kind == DAVY_LOG_PAGE_FAULT && slot->open && slot->ev.kind == match->kind &&
 	    slot->line_count == 1 && slot->pasid == match->pasid && !match->pid) {
-		dl_log_touch(b, slot,
-			     line); /* the fault was tried again before it was told in full */
+		davy_log_touch(b, slot,
+			       line); /* the fault was tried again before it was told in full */
 		return;
 	}
-	dl_log_begin_block(b, slot, match->kind, line, match);
-	if (match->kind == DL_LOG_PAGE_FAULT)
+	davy_log_begin_block(b, slot, match->kind, line, match);
+	if (match->kind == DAVY_LOG_PAGE_FAULT)
 		slot->silent = resetting && match->has_vm && !match->vmid && !match->pasid;
-	if (match->kind == DL_LOG_XID)
+	if (match->kind == DAVY_LOG_XID)
 		read_xid_words(slot, line->text);
-	if (match->kind == DL_LOG_RING_TIMEOUT && because_of_reset(slot, match->kind))
-		become_aftermath(&slot->ev, DL_CLASS_GPU_RESET);
-	if (match->kind != DL_LOG_XE_ENGINE_RESET)
+	if (match->kind == DAVY_LOG_RING_TIMEOUT && because_of_reset(slot, match->kind))
+		become_aftermath(&slot->ev, DAVY_CLASS_GPU_RESET);
+	if (match->kind != DAVY_LOG_XE_ENGINE_RESET)
 		return;
-	if (slot->engine[0] && !dl_same_name(slot->engine, match->ring) &&
-	    since(slot, slot->engine_ns, line) <= DL_LOG_ENGINES_NS)
-		dl_log_set_meaning(&slot->ev, DL_LOG_XE_ENGINES_DEAD);
+	if (slot->engine[0] && !davy_same_name(slot->engine, match->ring) &&
+	    since(slot, slot->engine_ns, line) <= DAVY_LOG_ENGINES_NS)
+		davy_log_set_meaning(&slot->ev, DAVY_LOG_XE_ENGINES_DEAD);
 	memcpy(slot->engine, match->ring, sizeof(slot->engine));
 	slot->engine_ns = line->at_ns;
 }
 
-static void take_event(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
-		       const struct dl_kmsg_match *match)
+static void take_event(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
+		       const struct davy_kmsg_match *match)
 {
-	struct dl_log_slot *slot = event_slot(b, line, match);
-	uint64_t limit_ns = slot->reset == DL_LOG_RECOVERING ? DL_LOG_RECOVERY_NS : DL_LOG_RESET_NS;
-	struct dl_log_event ev;
+	struct davy_log_slot *slot = event_slot(b, line, match);
+	uint64_t limit_ns =
+		slot->reset == DAVY_LOG_RECOVERING ? DAVY_LOG_RECOVERY_NS : DAVY_LOG_RESET_NS;
+	struct davy_log_event ev;
 
 	if (since(slot, slot->reset_ns, line) > limit_ns)
-		slot->reset = DL_LOG_NO_RESET;
+		slot->reset = DAVY_LOG_NO_RESET;
 	if (opens(match->kind)) {
 		open_event(b, slot, line, match);
 		return;
 	}
-	dl_log_close_block(b, slot);
-	dl_log_touch(b, slot, line);
-	ev = dl_log_make_event(b, match->kind, slot->ev.device, line, match);
+	davy_log_close_block(b, slot);
+	davy_log_touch(b, slot, line);
+	ev = davy_log_make_event(b, match->kind, slot->ev.device, line, match);
 	if (because_of_reset(slot, match->kind))
-		become_aftermath(&ev, slot->reset == DL_LOG_IN_GPU_RESET ? DL_CLASS_GPU_RESET
-									 : DL_CLASS_RING_TIMEOUT);
+		become_aftermath(&ev, slot->reset == DAVY_LOG_IN_GPU_RESET
+					      ? DAVY_CLASS_GPU_RESET
+					      : DAVY_CLASS_RING_TIMEOUT);
 	follow_reset(slot, match->kind, line);
-	if (match->kind == DL_LOG_IOMMU_FAULT) {
+	if (match->kind == DAVY_LOG_IOMMU_FAULT) {
 		slot->iommu_faulted = true;
 		slot->iommu_ns = line->at_ns;
 	}
 	b->sink(b->arg, &ev);
 }
 
-void dl_log_blocks_init(struct dl_log_blocks *b,
-			void (*sink)(void *arg, const struct dl_log_event *ev), void *arg)
+void davy_log_blocks_init(struct davy_log_blocks *b,
+			  void (*sink)(void *arg, const struct davy_log_event *ev), void *arg)
 {
 	memset(b, 0, sizeof(*b));
 	b->sink = sink;
@@ -441,78 +447,79 @@ void dl_log_blocks_init(struct dl_log_blocks *b,
  * after the five seconds of a rate limit (lib/ratelimit.c), of a device that has faulted before.
  * Who saves that line alone thinks of his GPU.
  */
-static bool of_a_gpu(struct dl_log_blocks *b, const struct dl_kmsg_line *line,
-		     struct dl_kmsg_match *match)
+static bool of_a_gpu(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
+		     struct davy_kmsg_match *match)
 {
 	if (match->device[0])
-		return line->driver != DL_KMSG_ANYBODY || slot_of(b, match->device, 0);
-	for (size_t i = 0; i < DL_LOG_DEVICES; i++) {
-		struct dl_log_slot *slot = &b->slots[i];
+		return line->driver != DAVY_KMSG_ANYBODY || slot_of(b, match->device, 0);
+	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {
+		struct davy_log_slot *slot = &b->slots[i];
 
 		if (slot->used && slot->iommu_faulted &&
-		    since(slot, slot->iommu_ns, line) <= DL_LOG_IOMMU_NS) {
-			dl_copy_name(match->device, sizeof(match->device), slot->ev.device);
+		    since(slot, slot->iommu_ns, line) <= DAVY_LOG_IOMMU_NS) {
+			davy_copy_name(match->device, sizeof(match->device), slot->ev.device);
 			return true;
 		}
 	}
-	return line->flags & DL_KMSG_SAVED;
+	return line->flags & DAVY_KMSG_SAVED;
 }
 
-void dl_log_blocks_feed(struct dl_log_blocks *b, const struct dl_kmsg_line *line)
+void davy_log_blocks_feed(struct davy_log_blocks *b, const struct davy_kmsg_line *line)
 {
-	struct dl_kmsg_match match;
-	struct dl_log_slot *slot;
+	struct davy_kmsg_match match;
+	struct davy_log_slot *slot;
 
-	if (dl_kmsg_line_continues(&b->before, line))
+	if (davy_kmsg_line_continues(&b->before, line))
 		return;
-	dl_log_blocks_tick(b, line->at_ns, line->clock);
-	if (!dl_kmsg_match(line, &match)) {
+	davy_log_blocks_tick(b, line->at_ns, line->clock);
+	if (!davy_kmsg_match(line, &match)) {
 		slot = line->device[0] ? slot_of(b, line->device, 0) : NULL;
 		if (slot)
-			dl_log_close_block(
+			davy_log_close_block(
 				b, slot); /* the block has ended: this is of something else */
-		match = (struct dl_kmsg_match){ 0 };
-		dl_log_host_follows(b, line, &match);
+		match = (struct davy_kmsg_match){ 0 };
+		davy_log_host_follows(b, line, &match);
 		return;
 	}
-	if (dl_log_host_follows(b, line, &match))
+	if (davy_log_host_follows(b, line, &match))
 		return;
-	if (dl_log_meaning(match.kind)->role == DL_PART_LOOKALIKE) {
+	if (davy_log_meaning(match.kind)->role == DAVY_PART_LOOKALIKE) {
 		slot = match.device[0] ? slot_of(b, match.device, 0) : NULL;
 		if (slot)
-			dl_log_close_block(b, slot);
+			davy_log_close_block(b, slot);
 		return;
 	}
 	if (take_detail(b, line, &match))
 		return;
-	if (match.kind == DL_LOG_IOMMU_FAULT && !of_a_gpu(b, line, &match))
+	if (match.kind == DAVY_LOG_IOMMU_FAULT && !of_a_gpu(b, line, &match))
 		return;
-	if (match.kind >= DL_LOG_OOM_KILL && match.kind != DL_LOG_IOMMU_FAULT)
-		dl_log_host_take(b, line, &match);
+	if (match.kind >= DAVY_LOG_OOM_KILL && match.kind != DAVY_LOG_IOMMU_FAULT)
+		davy_log_host_take(b, line, &match);
 	else
 		take_event(b, line, &match);
 }
 
-void dl_log_blocks_tick(struct dl_log_blocks *b, uint64_t at_ns, uint8_t clock)
+void davy_log_blocks_tick(struct davy_log_blocks *b, uint64_t at_ns, uint8_t clock)
 {
-	for (size_t i = 0; i <= DL_LOG_DEVICES; i++) {
-		struct dl_log_slot *slot = i < DL_LOG_DEVICES ? &b->slots[i] : &b->host;
+	for (size_t i = 0; i <= DAVY_LOG_DEVICES; i++) {
+		struct davy_log_slot *slot = i < DAVY_LOG_DEVICES ? &b->slots[i] : &b->host;
 
 		if (slot->clock != clock)
 			continue;
-		if (slot->open && dl_log_elapsed(slot->last_ns, at_ns, clock) >= DL_LOG_BLOCK_NS)
-			dl_log_close_block(b, slot);
+		if (slot->open &&
+		    davy_log_elapsed(slot->last_ns, at_ns, clock) >= DAVY_LOG_BLOCK_NS)
+			davy_log_close_block(b, slot);
 		if (slot->dumping &&
-		    dl_log_elapsed(slot->dump.at_ns, at_ns, clock) >= DL_LOG_DUMP_NS)
+		    davy_log_elapsed(slot->dump.at_ns, at_ns, clock) >= DAVY_LOG_DUMP_NS)
 			tell_dump(b, slot);
 	}
 }
 
-void dl_log_blocks_finish(struct dl_log_blocks *b)
+void davy_log_blocks_finish(struct davy_log_blocks *b)
 {
-	for (size_t i = 0; i < DL_LOG_DEVICES; i++) {
-		dl_log_close_block(b, &b->slots[i]);
+	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {
+		davy_log_close_block(b, &b->slots[i]);
 		tell_dump(b, &b->slots[i]);
 	}
-	dl_log_close_block(b, &b->host);
+	davy_log_close_block(b, &b->host);
 }

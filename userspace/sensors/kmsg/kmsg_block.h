@@ -5,25 +5,25 @@
  * event. Blocks are kept apart by PCI address, because those of several GPUs interleave. A line
  * without an address belongs to the only open block, else to the only device of its driver.
  *
- * Deterministic: time is what the lines carry. Bounded: DL_LOG_DEVICES devices, of which the one
+ * Deterministic: time is what the lines carry. Bounded: DAVY_LOG_DEVICES devices, of which the one
  * that was silent the longest makes room.
  */
-#ifndef DL_SENSORS_KMSG_BLOCK_H
-#define DL_SENSORS_KMSG_BLOCK_H
+#ifndef DAVY_KMSG_BLOCK_H
+#define DAVY_KMSG_BLOCK_H
 
 #include "sensors/kmsg/kmsg_table.h"
 
-#define DL_LOG_DEVICES	   16
-#define DL_LOG_BLOCK_NS	   (1 * DL_NS_PER_S)   /* no line for so long: the block has ended */
-#define DL_LOG_RESET_NS	   (60 * DL_NS_PER_S)  /* a reset that says no end is not going on */
-#define DL_LOG_RECOVERY_NS (10 * DL_NS_PER_S)  /* echoes of a reset that has ended */
-#define DL_LOG_DUMP_NS	   (30 * DL_NS_PER_S)  /* dumping a GPU's state takes milliseconds */
-#define DL_LOG_IOMMU_NS	   (10 * DL_NS_PER_S)  /* two intervals of the kernel's rate limit */
-#define DL_LOG_REPORT_NS   (10 * DL_NS_PER_S)  /* a report about memory, on a slow console */
-#define DL_LOG_ENGINES_NS  (600 * DL_NS_PER_S) /* resets of two engines belong together */
-#define DL_LOG_BLOCK_LINES 64
+#define DAVY_LOG_DEVICES     16
+#define DAVY_LOG_BLOCK_NS    (1 * DAVY_NS_PER_S)   /* no line for so long: the block has ended */
+#define DAVY_LOG_RESET_NS    (60 * DAVY_NS_PER_S)  /* a reset that says no end is not going on */
+#define DAVY_LOG_RECOVERY_NS (10 * DAVY_NS_PER_S)  /* echoes of a reset that has ended */
+#define DAVY_LOG_DUMP_NS     (30 * DAVY_NS_PER_S)  /* dumping a GPU's state takes milliseconds */
+#define DAVY_LOG_IOMMU_NS    (10 * DAVY_NS_PER_S)  /* two intervals of the kernel's rate limit */
+#define DAVY_LOG_REPORT_NS   (10 * DAVY_NS_PER_S)  /* a report about memory, on a slow console */
+#define DAVY_LOG_ENGINES_NS  (600 * DAVY_NS_PER_S) /* resets of two engines belong together */
+#define DAVY_LOG_BLOCK_LINES 64
 
-struct dl_log_event {
+struct davy_log_event {
 	uint64_t at_ns; /* of the first line; which clock: "clock" */
 	uint64_t seq;	/* of the first line in /dev/kmsg, else 0 */
 	uint64_t order; /* 1, 2, ...: order of first lines; a block is told when it has ended */
@@ -31,28 +31,28 @@ struct dl_log_event {
 	uint32_t pid;	/* as the driver names it, 0 unknown */
 	uint32_t code;	/* Xid, SXid, GuC id, "N times" */
 	int32_t error;	/* 0 or -errno */
-	uint16_t kind;	/* enum dl_log_kind */
-	uint16_t leads; /* of a precursor: bits of enum dl_log_class_bit */
-	uint8_t class;	/* enum dl_log_class */
-	uint8_t role;	/* FAILURE, PRECURSOR or AFTERMATH of enum dl_log_role */
-	uint8_t hazard; /* enum dl_log_hazard, of a precursor */
+	uint16_t kind;	/* enum davy_log_kind */
+	uint16_t leads; /* of a precursor: bits of enum davy_log_class_bit */
+	uint8_t class;	/* enum davy_log_class */
+	uint8_t role;	/* FAILURE, PRECURSOR or AFTERMATH of enum davy_log_role */
+	uint8_t hazard; /* enum davy_log_hazard, of a precursor */
 	uint8_t weight; /* of a precursor, 1 to 3 */
-	uint8_t clock;	/* enum dl_kmsg_clock */
+	uint8_t clock;	/* enum davy_kmsg_clock */
 	uint8_t pad[7];
-	char device[DL_DEVICE_LEN]; /* PCI address, "" unknown */
-	char comm[DL_COMM_LEN];	    /* not made safe */
-	char ring[DL_RING_NAME_LEN];
-	char stamp[DL_KMSG_STAMP_SIZE]; /* the time as the log writes it */
+	char device[DAVY_DEVICE_LEN]; /* PCI address, "" unknown */
+	char comm[DAVY_COMM_LEN];     /* not made safe */
+	char ring[DAVY_RING_NAME_LEN];
+	char stamp[DAVY_KMSG_STAMP_SIZE]; /* the time as the log writes it */
 };
 
-enum dl_log_reset {
-	DL_LOG_NO_RESET = 0,
-	DL_LOG_IN_RING_RESET = 1,
-	DL_LOG_IN_GPU_RESET = 2,
-	DL_LOG_RECOVERING = 3,
+enum davy_log_reset {
+	DAVY_LOG_NO_RESET = 0,
+	DAVY_LOG_IN_RING_RESET = 1,
+	DAVY_LOG_IN_GPU_RESET = 2,
+	DAVY_LOG_RECOVERING = 3,
 };
 
-struct dl_log_slot {
+struct davy_log_slot {
 	bool used;
 	bool open;
 	bool silent; /* the open block is an echo, or nobody's: it is not told */
@@ -62,8 +62,8 @@ struct dl_log_slot {
 	bool reboot;	  /* Xid 154: the driver asks for one */
 	bool undecodable; /* Xid 31: neither client nor type are known to the driver */
 	bool dumping;
-	uint8_t driver; /* enum dl_kmsg_driver */
-	uint8_t reset;	/* enum dl_log_reset */
+	uint8_t driver; /* enum davy_kmsg_driver */
+	uint8_t reset;	/* enum davy_log_reset */
 	uint8_t clock;	/* of the times below */
 	uint32_t line_count;
 	uint32_t pasid;
@@ -72,39 +72,39 @@ struct dl_log_slot {
 	uint64_t engine_ns;
 	uint64_t iommu_ns;
 	uint64_t touched;
-	char engine[DL_RING_NAME_LEN]; /* xe: whose reset was the last */
-	struct dl_log_event ev;
-	struct dl_log_event dump;
+	char engine[DAVY_RING_NAME_LEN]; /* xe: whose reset was the last */
+	struct davy_log_event ev;
+	struct davy_log_event dump;
 };
 
-struct dl_log_blocks {
-	void (*sink)(void *arg, const struct dl_log_event *ev);
+struct davy_log_blocks {
+	void (*sink)(void *arg, const struct davy_log_event *ev);
 	void *arg;
 	uint64_t order;
 	uint64_t touches;
-	struct dl_kmsg_before before;
-	struct dl_log_slot host; /* what is about no device */
-	struct dl_log_slot slots[DL_LOG_DEVICES];
+	struct davy_kmsg_before before;
+	struct davy_log_slot host; /* what is about no device */
+	struct davy_log_slot slots[DAVY_LOG_DEVICES];
 };
 
-void dl_log_blocks_init(struct dl_log_blocks *b,
-			void (*sink)(void *arg, const struct dl_log_event *ev), void *arg);
+void davy_log_blocks_init(struct davy_log_blocks *b,
+			  void (*sink)(void *arg, const struct davy_log_event *ev), void *arg);
 
 /* There is such a device: lines of its driver that name none are its, while it is the only one. */
-void dl_log_blocks_know(struct dl_log_blocks *b, const char *device, uint8_t driver);
-void dl_log_blocks_forget(struct dl_log_blocks *b, const char *device);
+void davy_log_blocks_know(struct davy_log_blocks *b, const char *device, uint8_t driver);
+void davy_log_blocks_forget(struct davy_log_blocks *b, const char *device);
 
 /* One line, in the order of the log; calls the sink for each event that is complete by it. */
-void dl_log_blocks_feed(struct dl_log_blocks *b, const struct dl_kmsg_line *line);
+void davy_log_blocks_feed(struct davy_log_blocks *b, const struct davy_kmsg_line *line);
 
-/* Tells the blocks that are silent since DL_LOG_BLOCK_NS at "at_ns" of "clock". */
-void dl_log_blocks_tick(struct dl_log_blocks *b, uint64_t at_ns, uint8_t clock);
+/* Tells the blocks that are silent since DAVY_LOG_BLOCK_NS at "at_ns" of "clock". */
+void davy_log_blocks_tick(struct davy_log_blocks *b, uint64_t at_ns, uint8_t clock);
 
 /* Tells every block as far as it is known: the log has ended. */
-void dl_log_blocks_finish(struct dl_log_blocks *b);
+void davy_log_blocks_finish(struct davy_log_blocks *b);
 
 /* Class, role and the rest of an Xid's number (NVIDIA's catalogue of Xid errors); "mmu_fault": its
  * text names a fault, "reboot": that the host must be started anew. */
-void dl_log_judge_xid(struct dl_log_event *ev, bool mmu_fault, bool reboot);
+void davy_log_judge_xid(struct davy_log_event *ev, bool mmu_fault, bool reboot);
 
 #endif

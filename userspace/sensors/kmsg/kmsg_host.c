@@ -6,88 +6,90 @@
  */
 #include "sensors/kmsg/kmsg_table.h"
 
-static const struct dl_kmsg_row rows[] = {
+static const struct davy_kmsg_row rows[] = {
 	/* memory of the host: on UMA devices memory of the GPU */
-	{ "Out of memory and no killable processes", DL_LOG_OOM_KILL },
-	{ "Mem-Info:", DL_LOG_MEMORY_REPORT },
-	{ "active_anon:%d inactive_anon:%d", DL_LOG_MEMORY_REPORT },
-	{ "Node %d {DMA free|DMA32 free|Normal free|active_anon}:%d", DL_LOG_MEMORY_REPORT },
+	{ "Out of memory and no killable processes", DAVY_LOG_OOM_KILL },
+	{ "Mem-Info:", DAVY_LOG_MEMORY_REPORT },
+	{ "active_anon:%d inactive_anon:%d", DAVY_LOG_MEMORY_REPORT },
+	{ "Node %d {DMA free|DMA32 free|Normal free|active_anon}:%d", DAVY_LOG_MEMORY_REPORT },
 	{ "{[<0>] |? |}{warn_alloc|__alloc_pages_slowpath|__alloc_pages_direct_reclaim|"
 	  "out_of_memory|oom_kill_process|dump_header}",
-	  DL_LOG_MEMORY_REPORT },
+	  DAVY_LOG_MEMORY_REPORT },
 
 	/* workers: "[module]" is the driver's own */
 	{ "workqueue: {svm_range_restore_work|svm_range_deferred_list_work|restore_process_worker|"
 	  "evict_process_worker|amdgpu_amdkfd_restore_userptr_worker} [%w] hogged CPU for >%dus %c "
 	  "times",
-	  DL_LOG_RESTORE_WORKER_HOGGED },
+	  DAVY_LOG_RESTORE_WORKER_HOGGED },
 	{ "workqueue: %w [{amdgpu|i915|xe|ttm|gpu_sched|nouveau|radeon|nvidia}*] hogged CPU for "
 	  ">%dus %c times",
-	  DL_LOG_WORKER_HOGGED },
+	  DAVY_LOG_WORKER_HOGGED },
 	{ "{[<0>] |? |}{svm_range_restore_work|svm_range_validate_and_map|restore_process_worker|"
 	  "amdgpu_amdkfd_restore_userptr_worker|amdgpu_amdkfd_gpuvm_restore_process_bos}",
-	  DL_LOG_RESTORE_WORKER_STACK },
+	  DAVY_LOG_RESTORE_WORKER_STACK },
 
 	/* the kernel itself */
-	{ "Workqueue: %w %w", DL_LOG_TRACE },
-	{ "{watchdog: |}BUG: soft lockup", DL_LOG_LOCKUP },
-	{ "{NMI watchdog|watchdog}: Watchdog detected hard LOCKUP", DL_LOG_LOCKUP },
-	{ "Kernel panic - not syncing", DL_LOG_PANIC },
-	{ "BUG: unable to handle", DL_LOG_OOPS },
-	{ "BUG: kernel NULL pointer dereference", DL_LOG_OOPS },
-	{ "kernel BUG at", DL_LOG_OOPS },
-	{ "Oops: ", DL_LOG_OOPS },
-	{ "general protection fault, maybe for address", DL_LOG_OOPS },
-	{ "general protection fault: %d", DL_LOG_OOPS },
-	{ "WARNING: CPU: %d PID: %p at drivers/{gpu/drm/|accel/}", DL_LOG_DRIVER_WARNING },
-	{ "WARNING: drivers/gpu/drm/%w at", DL_LOG_DRIVER_WARNING },
-	{ "rcu: INFO: rcu_%w {self-detected stall|detected}", DL_LOG_RCU_STALL },
+	{ "Workqueue: %w %w", DAVY_LOG_TRACE },
+	{ "{watchdog: |}BUG: soft lockup", DAVY_LOG_LOCKUP },
+	{ "{NMI watchdog|watchdog}: Watchdog detected hard LOCKUP", DAVY_LOG_LOCKUP },
+	{ "Kernel panic - not syncing", DAVY_LOG_PANIC },
+	{ "BUG: unable to handle", DAVY_LOG_OOPS },
+	{ "BUG: kernel NULL pointer dereference", DAVY_LOG_OOPS },
+	{ "kernel BUG at", DAVY_LOG_OOPS },
+	{ "Oops: ", DAVY_LOG_OOPS },
+	{ "general protection fault, maybe for address", DAVY_LOG_OOPS },
+	{ "general protection fault: %d", DAVY_LOG_OOPS },
+	{ "WARNING: CPU: %d PID: %p at drivers/{gpu/drm/|accel/}", DAVY_LOG_DRIVER_WARNING },
+	{ "WARNING: drivers/gpu/drm/%w at", DAVY_LOG_DRIVER_WARNING },
+	{ "rcu: INFO: rcu_%w {self-detected stall|detected}", DAVY_LOG_RCU_STALL },
 
 	/* hardware */
-	{ "mce: [Hardware Error]: CPU %d: Machine Check Exception", DL_LOG_MACHINE_CHECK },
-	{ "AMD-Vi: Event logged [IO_PAGE_FAULT device=%b*address=%a", DL_LOG_IOMMU_FAULT },
-	{ "AMD-Vi: Event logged [IO_PAGE_FAULT*address=%a", DL_LOG_IOMMU_FAULT },
-	{ "iommu %w AMD-Vi: Event logged [IO_PAGE_FAULT device=%b*address=%a", DL_LOG_IOMMU_FAULT },
-	{ "{AMD-Vi: |}Completion-Wait loop timed out", DL_LOG_IOMMU_STUCK },
+	{ "mce: [Hardware Error]: CPU %d: Machine Check Exception", DAVY_LOG_MACHINE_CHECK },
+	{ "AMD-Vi: Event logged [IO_PAGE_FAULT device=%b*address=%a", DAVY_LOG_IOMMU_FAULT },
+	{ "AMD-Vi: Event logged [IO_PAGE_FAULT*address=%a", DAVY_LOG_IOMMU_FAULT },
+	{ "iommu %w AMD-Vi: Event logged [IO_PAGE_FAULT device=%b*address=%a",
+	  DAVY_LOG_IOMMU_FAULT },
+	{ "{AMD-Vi: |}Completion-Wait loop timed out", DAVY_LOG_IOMMU_STUCK },
 	{ "{amd_iommu_report_page_fault|amd_iommu_int_thread}: %d callbacks suppressed",
-	  DL_LOG_IOMMU_FAULT },
-	{ "PME: Spurious native interrupt", DL_LOG_PME_SPURIOUS },
-	{ "AER: {Uncorrected|Uncorrectable|Multiple Uncorrect}", DL_LOG_AER },
-	{ "PCIe Bus Error: severity={Uncorrect|Fatal}", DL_LOG_AER },
-	{ "PCIe Bus Error: severity=Corrected", DL_LOG_AER_CORRECTED },
-	{ "Refused to change power state from %w to %w", DL_LOG_RESET_CHATTER },
+	  DAVY_LOG_IOMMU_FAULT },
+	{ "PME: Spurious native interrupt", DAVY_LOG_PME_SPURIOUS },
+	{ "AER: {Uncorrected|Uncorrectable|Multiple Uncorrect}", DAVY_LOG_AER },
+	{ "PCIe Bus Error: severity={Uncorrect|Fatal}", DAVY_LOG_AER },
+	{ "PCIe Bus Error: severity=Corrected", DAVY_LOG_AER_CORRECTED },
+	{ "Refused to change power state from %w to %w", DAVY_LOG_RESET_CHATTER },
 };
 
-const struct dl_kmsg_group dl_kmsg_host = DL_KMSG_GROUP(rows, (1u << DL_KMSG_DRIVER_COUNT) - 1);
+const struct davy_kmsg_group davy_kmsg_host =
+	DAVY_KMSG_GROUP(rows, (1u << DAVY_KMSG_DRIVER_COUNT) - 1);
 
 /*
  * What the kernel says of a process by its name, which is up to 15 bytes of whatever its owner
  * likes: "NVRM: Xid 79" too. Of these lines nothing is looked for but this.
  */
-static const struct dl_kmsg_row named_rows[] = {
-	{ "Out of memory: Kill{ed|} process %p (%n)", DL_LOG_OOM_KILL },
-	{ "Memory cgroup out of memory: Kill{ed|} process %p (%n)", DL_LOG_OOM_KILL },
-	{ "oom-kill:constraint=", DL_LOG_OOM_INVOKED },
-	{ "%n invoked oom-killer:", DL_LOG_OOM_INVOKED },
-	{ "%n: page allocation failure: order:%d", DL_LOG_PAGE_ALLOC_FAILED },
-	{ "%N: *, mode:%d(", DL_LOG_NOTHING }, /* vmalloc's */
-	{ "INFO: task %n:%p blocked for more than %d seconds", DL_LOG_HUNG_TASK },
-	{ "task:%N state:D", DL_LOG_TRACE },
-	{ "CPU: %d *PID: %d Comm: ", DL_LOG_NOTHING },
-	{ "watchdog: BUG: soft lockup - CPU#%d stuck for %w! [%n:%p]", DL_LOG_LOCKUP },
+static const struct davy_kmsg_row named_rows[] = {
+	{ "Out of memory: Kill{ed|} process %p (%n)", DAVY_LOG_OOM_KILL },
+	{ "Memory cgroup out of memory: Kill{ed|} process %p (%n)", DAVY_LOG_OOM_KILL },
+	{ "oom-kill:constraint=", DAVY_LOG_OOM_INVOKED },
+	{ "%n invoked oom-killer:", DAVY_LOG_OOM_INVOKED },
+	{ "%n: page allocation failure: order:%d", DAVY_LOG_PAGE_ALLOC_FAILED },
+	{ "%N: *, mode:%d(", DAVY_LOG_NOTHING }, /* vmalloc's */
+	{ "INFO: task %n:%p blocked for more than %d seconds", DAVY_LOG_HUNG_TASK },
+	{ "task:%N state:D", DAVY_LOG_TRACE },
+	{ "CPU: %d *PID: %d Comm: ", DAVY_LOG_NOTHING },
+	{ "watchdog: BUG: soft lockup - CPU#%d stuck for %w! [%n:%p]", DAVY_LOG_LOCKUP },
 
 	/* an engine that dies in its own or the GPU's libraries */
 	{ "%n[%p]: segfault at *in lib{ggml|llama|vulkan|amdhip|hsa|cuda|ze_|rocblas|nvidia}",
-	  DL_LOG_ENGINE_SEGFAULT },
+	  DAVY_LOG_ENGINE_SEGFAULT },
 	{ "traps: %n[%p] *in lib{ggml|llama|vulkan|amdhip|hsa|cuda|ze_|rocblas|nvidia}",
-	  DL_LOG_ENGINE_SEGFAULT },
+	  DAVY_LOG_ENGINE_SEGFAULT },
 	/* an engine that dies elsewhere */
-	{ "%n[%p]: segfault at", DL_LOG_ENGINE_CRASHED },
-	{ "traps: %n[%p] {trap|general protection}", DL_LOG_ENGINE_CRASHED },
-	{ "traps: %N[%d]", DL_LOG_NOTHING },
-	{ "%N[%d]{:| }", DL_LOG_NOTHING },
-	{ "%N (%d): ", DL_LOG_NOTHING },
+	{ "%n[%p]: segfault at", DAVY_LOG_ENGINE_CRASHED },
+	{ "traps: %n[%p] {trap|general protection}", DAVY_LOG_ENGINE_CRASHED },
+	{ "traps: %N[%d]", DAVY_LOG_NOTHING },
+	{ "%N[%d]{:| }", DAVY_LOG_NOTHING },
+	{ "%N (%d): ", DAVY_LOG_NOTHING },
 };
 
-const struct dl_kmsg_group dl_kmsg_named =
-	DL_KMSG_GROUP(named_rows, (1u << DL_KMSG_DRIVER_COUNT) - 1);
+const struct davy_kmsg_group davy_kmsg_named =
+	DAVY_KMSG_GROUP(named_rows, (1u << DAVY_KMSG_DRIVER_COUNT) - 1);

@@ -6,66 +6,66 @@
  */
 #include "sensors/kmsg/kmsg_table.h"
 
-static const struct dl_kmsg_row i915_rows[] = {
-	{ "GPU HANG: ecode %w, in %n [%p]", DL_LOG_I915_HANG },
-	{ "GPU HANG: ecode %w", DL_LOG_I915_HANG },
-	{ "%n[%p] context reset due to GPU hang", DL_LOG_I915_CONTEXT_RESET },
-	{ "GPU error state saved to", DL_LOG_I915_CONTEXT_RESET },
+static const struct davy_kmsg_row i915_rows[] = {
+	{ "GPU HANG: ecode %w, in %n [%p]", DAVY_LOG_I915_HANG },
+	{ "GPU HANG: ecode %w", DAVY_LOG_I915_HANG },
+	{ "%n[%p] context reset due to GPU hang", DAVY_LOG_I915_CONTEXT_RESET },
+	{ "GPU error state saved to", DAVY_LOG_I915_CONTEXT_RESET },
 	/* "i915-DEVICE:" and then a context's name, comm[pid], or the device once more */
-	{ "Fence expiration time out i915-%b:%n[%p]", DL_LOG_I915_FENCE_EXPIRED },
-	{ "Fence expiration time out i915-%b:", DL_LOG_I915_FENCE_EXPIRED },
-	{ "Fence expiration time out i915", DL_LOG_I915_FENCE_EXPIRED },
-	{ "Asynchronous wait on fence i915-%b", DL_LOG_I915_FENCE_EXPIRED },
-	{ "Asynchronous wait on fence %w", DL_LOG_I915_FENCE_EXPIRED },
-	{ "Resetting chip for", DL_LOG_I915_GT_RESET },
-	{ "Resetting %r for", DL_LOG_I915_ENGINE_RESET },
+	{ "Fence expiration time out i915-%b:%n[%p]", DAVY_LOG_I915_FENCE_EXPIRED },
+	{ "Fence expiration time out i915-%b:", DAVY_LOG_I915_FENCE_EXPIRED },
+	{ "Fence expiration time out i915", DAVY_LOG_I915_FENCE_EXPIRED },
+	{ "Asynchronous wait on fence i915-%b", DAVY_LOG_I915_FENCE_EXPIRED },
+	{ "Asynchronous wait on fence %w", DAVY_LOG_I915_FENCE_EXPIRED },
+	{ "Resetting chip for", DAVY_LOG_I915_GT_RESET },
+	{ "Resetting %r for", DAVY_LOG_I915_ENGINE_RESET },
 	{ "{GUC: |GuC: |}{GuC e|E|e}ngine reset {request |}failed on %d:%d (%r",
-	  DL_LOG_I915_GT_RESET },
-	{ "Failed to reset chip", DL_LOG_I915_RESET_FAILED },
-	{ "%r reset request timed out", DL_LOG_I915_RESET_FAILED },
-	{ "GPU recovery timed out", DL_LOG_I915_RESET_FAILED },
-	{ "Failed to initialize GPU, declaring it wedged", DL_LOG_WEDGED },
-	{ "{CI tainted|GPU}*declaring it wedged", DL_LOG_WEDGED },
-	{ "Purging GPU memory, %d pages freed", DL_LOG_I915_PURGED },
+	  DAVY_LOG_I915_GT_RESET },
+	{ "Failed to reset chip", DAVY_LOG_I915_RESET_FAILED },
+	{ "%r reset request timed out", DAVY_LOG_I915_RESET_FAILED },
+	{ "GPU recovery timed out", DAVY_LOG_I915_RESET_FAILED },
+	{ "Failed to initialize GPU, declaring it wedged", DAVY_LOG_WEDGED },
+	{ "{CI tainted|GPU}*declaring it wedged", DAVY_LOG_WEDGED },
+	{ "Purging GPU memory, %d pages freed", DAVY_LOG_I915_PURGED },
 };
 
-static const struct dl_kmsg_row xe_rows[] = {
+static const struct davy_kmsg_row xe_rows[] = {
 	{ "Timedout job: seqno=%d, lrc_seqno=%d, guc_id=%c, flags=%w in %n [%p]",
-	  DL_LOG_XE_JOB_TIMEOUT },
-	{ "Timedout job: seqno=%d", DL_LOG_XE_JOB_TIMEOUT },
-	{ "Engine reset: engine_class=%r, logical_mask: %w, guc_id=%c", DL_LOG_XE_ENGINE_RESET },
-	{ "Engine memory CAT error*class=%r, guc_id=%c", DL_LOG_XE_CAT_ERROR },
-	{ "Engine memory CAT error", DL_LOG_XE_CAT_ERROR },
-	{ "Fault response: Unsuccessful %e", DL_LOG_XE_FAULT_UNSERVED },
-	{ "TLB invalidation {fence |}timeout", DL_LOG_XE_TLB_TIMEOUT },
-	{ "CRITICAL: Xe has declared device %b as wedged", DL_LOG_WEDGED },
-	{ "Xe has declared device %b as wedged", DL_LOG_WEDGED },
-	{ "Xe device coredump has been created", DL_LOG_COREDUMP },
+	  DAVY_LOG_XE_JOB_TIMEOUT },
+	{ "Timedout job: seqno=%d", DAVY_LOG_XE_JOB_TIMEOUT },
+	{ "Engine reset: engine_class=%r, logical_mask: %w, guc_id=%c", DAVY_LOG_XE_ENGINE_RESET },
+	{ "Engine memory CAT error*class=%r, guc_id=%c", DAVY_LOG_XE_CAT_ERROR },
+	{ "Engine memory CAT error", DAVY_LOG_XE_CAT_ERROR },
+	{ "Fault response: Unsuccessful %e", DAVY_LOG_XE_FAULT_UNSERVED },
+	{ "TLB invalidation {fence |}timeout", DAVY_LOG_XE_TLB_TIMEOUT },
+	{ "CRITICAL: Xe has declared device %b as wedged", DAVY_LOG_WEDGED },
+	{ "Xe has declared device %b as wedged", DAVY_LOG_WEDGED },
+	{ "Xe device coredump has been created", DAVY_LOG_COREDUMP },
 };
 
 /* Short and common words: only where the driver names itself. */
-static const struct dl_kmsg_row xe_short_rows[] = {
-	{ "{Kernel-submitted job|VM job} timed out", DL_LOG_XE_JOB_TIMEOUT },
-	{ "Check job timeout:", DL_LOG_XE_JOB_TIMEOUT },
-	{ "Engine reset:", DL_LOG_XE_ENGINE_RESET },
-	{ "{GuC e|E}ngine reset request failed on %d:%d because", DL_LOG_XE_GT_RESET },
-	{ "trying reset", DL_LOG_XE_GT_RESET },
-	{ "reset {queued|started}", DL_LOG_XE_GT_RESET },
-	{ "reset done", DL_LOG_XE_GT_RESET_DONE },
-	{ "reset failed (%e", DL_LOG_XE_GT_RESET_FAILED },
-	{ "Faulted Address: %a", DL_LOG_XE_FAULT_DETAIL },
+static const struct davy_kmsg_row xe_short_rows[] = {
+	{ "{Kernel-submitted job|VM job} timed out", DAVY_LOG_XE_JOB_TIMEOUT },
+	{ "Check job timeout:", DAVY_LOG_XE_JOB_TIMEOUT },
+	{ "Engine reset:", DAVY_LOG_XE_ENGINE_RESET },
+	{ "{GuC e|E}ngine reset request failed on %d:%d because", DAVY_LOG_XE_GT_RESET },
+	{ "trying reset", DAVY_LOG_XE_GT_RESET },
+	{ "reset {queued|started}", DAVY_LOG_XE_GT_RESET },
+	{ "reset done", DAVY_LOG_XE_GT_RESET_DONE },
+	{ "reset failed (%e", DAVY_LOG_XE_GT_RESET_FAILED },
+	{ "Faulted Address: %a", DAVY_LOG_XE_FAULT_DETAIL },
 	{ "{ASID|VFID|PDATA|FaultType|FaultLevel|AccessType|EngineClass|"
 	  "EngineInstance}: ",
-	  DL_LOG_XE_FAULT_DETAIL },
-	{ "Schedule disable failed to respond", DL_LOG_XE_GUC_SILENT },
-	{ "Schedule enable failed to respond", DL_LOG_XE_GUC_SILENT },
-	{ "{Timed out wait for G2H|G2H fence|H2G request}", DL_LOG_XE_GUC_SILENT },
-	{ "VM worker error: %e", DL_LOG_XE_VM_ERROR },
-	{ "Check your /sys/class/drm/", DL_LOG_RESET_CHATTER },
+	  DAVY_LOG_XE_FAULT_DETAIL },
+	{ "Schedule disable failed to respond", DAVY_LOG_XE_GUC_SILENT },
+	{ "Schedule enable failed to respond", DAVY_LOG_XE_GUC_SILENT },
+	{ "{Timed out wait for G2H|G2H fence|H2G request}", DAVY_LOG_XE_GUC_SILENT },
+	{ "VM worker error: %e", DAVY_LOG_XE_VM_ERROR },
+	{ "Check your /sys/class/drm/", DAVY_LOG_RESET_CHATTER },
 };
 
-const struct dl_kmsg_group dl_kmsg_i915 =
-	DL_KMSG_GROUP(i915_rows, DL_KMSG_BIT(ANYBODY) | DL_KMSG_BIT(I915));
-const struct dl_kmsg_group dl_kmsg_xe =
-	DL_KMSG_GROUP(xe_rows, DL_KMSG_BIT(ANYBODY) | DL_KMSG_BIT(XE));
-const struct dl_kmsg_group dl_kmsg_xe_short = DL_KMSG_GROUP(xe_short_rows, DL_KMSG_BIT(XE));
+const struct davy_kmsg_group davy_kmsg_i915 =
+	DAVY_KMSG_GROUP(i915_rows, DAVY_KMSG_BIT(ANYBODY) | DAVY_KMSG_BIT(I915));
+const struct davy_kmsg_group davy_kmsg_xe =
+	DAVY_KMSG_GROUP(xe_rows, DAVY_KMSG_BIT(ANYBODY) | DAVY_KMSG_BIT(XE));
+const struct davy_kmsg_group davy_kmsg_xe_short = DAVY_KMSG_GROUP(xe_short_rows, DAVY_KMSG_BIT(XE));

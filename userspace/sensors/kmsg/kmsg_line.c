@@ -10,52 +10,53 @@
 /* The drivers that name themselves before a message, and under which other names. */
 static const struct {
 	const char *name;
-	enum dl_kmsg_driver driver;
+	enum davy_kmsg_driver driver;
 } drivers[] = {
-	{ "amdgpu", DL_KMSG_AMDGPU }, { "kfd", DL_KMSG_AMDGPU },    { "amdkfd", DL_KMSG_AMDGPU },
-	{ "radeon", DL_KMSG_RADEON }, { "i915", DL_KMSG_I915 },	    { "xe", DL_KMSG_XE },
-	{ "NVRM", DL_KMSG_NVIDIA },   { "nvidia", DL_KMSG_NVIDIA }, { "nouveau", DL_KMSG_NOUVEAU },
-	{ "amdxdna", DL_KMSG_NPU },
+	{ "amdgpu", DAVY_KMSG_AMDGPU },	  { "kfd", DAVY_KMSG_AMDGPU },
+	{ "amdkfd", DAVY_KMSG_AMDGPU },	  { "radeon", DAVY_KMSG_RADEON },
+	{ "i915", DAVY_KMSG_I915 },	  { "xe", DAVY_KMSG_XE },
+	{ "NVRM", DAVY_KMSG_NVIDIA },	  { "nvidia", DAVY_KMSG_NVIDIA },
+	{ "nouveau", DAVY_KMSG_NOUVEAU }, { "amdxdna", DAVY_KMSG_NPU },
 };
 
 static bool name_char(char c)
 {
-	return dl_kmsg_alnum(c) || c == '_' || c == '-' || c == '.';
+	return davy_kmsg_alnum(c) || c == '_' || c == '-' || c == '.';
 }
 
-static enum dl_kmsg_driver driver_of(const char *name, size_t len, enum dl_kmsg_driver fallback)
+static enum davy_kmsg_driver driver_of(const char *name, size_t len, enum davy_kmsg_driver fallback)
 {
 	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
 		if (strlen(drivers[i].name) == len && !memcmp(drivers[i].name, name, len))
 			return drivers[i].driver;
 	/* nvidia-modeset, nvidia-uvm, nvidia-nvswitch3 */
-	return len > 7 && !memcmp(name, "nvidia-", 7) ? DL_KMSG_NVIDIA : fallback;
+	return len > 7 && !memcmp(name, "nvidia-", 7) ? DAVY_KMSG_NVIDIA : fallback;
 }
 
-enum dl_kmsg_driver dl_kmsg_driver_of(const char *name)
+enum davy_kmsg_driver davy_kmsg_driver_of(const char *name)
 {
-	return driver_of(name, strlen(name), DL_KMSG_OTHER);
+	return driver_of(name, strlen(name), DAVY_KMSG_OTHER);
 }
 
-size_t dl_kmsg_pci(const char *text, char ret_device[DL_DEVICE_LEN])
+size_t davy_kmsg_pci(const char *text, char ret_device[DAVY_DEVICE_LEN])
 {
 	static const char shape[] = "hh:hh";
-	char found[DL_DEVICE_LEN];
+	char found[DAVY_DEVICE_LEN];
 	size_t at = 0, used;
 
-	while (at < 8 && dl_kmsg_hex(text[at]) >= 0)
+	while (at < 8 && davy_kmsg_hex(text[at]) >= 0)
 		at++;
 	if ((at != 4 && at != 8) || text[at] != ':')
 		return 0;
 	for (size_t i = 0; i < sizeof(shape) - 1; i++) {
 		char c = text[at + 1 + i];
 
-		if (shape[i] == ':' ? c != ':' : dl_kmsg_hex(c) < 0)
+		if (shape[i] == ':' ? c != ':' : davy_kmsg_hex(c) < 0)
 			return 0;
 	}
 	used = at + 6;
 	for (size_t i = 0; i < used; i++)
-		found[i] = dl_kmsg_lower(text[i]);
+		found[i] = davy_kmsg_lower(text[i]);
 	memcpy(found + used, ".0", 3);
 	if (text[used] == '.' && text[used + 1] >= '0' && text[used + 1] <= '7') {
 		found[used + 1] = text[used + 1];
@@ -68,29 +69,29 @@ size_t dl_kmsg_pci(const char *text, char ret_device[DL_DEVICE_LEN])
 }
 
 /* "amdgpu 0000:03:00.0: ": length of it, 0 when there is none at "p". */
-static size_t named_device(const char *p, struct dl_kmsg_line *line)
+static size_t named_device(const char *p, struct davy_kmsg_line *line)
 {
-	char device[DL_DEVICE_LEN];
+	char device[DAVY_DEVICE_LEN];
 	size_t name = 0, address;
 
 	while (name < 24 && name_char(p[name]))
 		name++;
 	if (!name || p[name] != ' ')
 		return 0;
-	address = dl_kmsg_pci(p + name + 1, device);
+	address = davy_kmsg_pci(p + name + 1, device);
 	if (!address || p[name + 1 + address] != ':')
 		return 0;
-	dl_copy_name(line->device, sizeof(line->device), device);
+	davy_copy_name(line->device, sizeof(line->device), device);
 	/* "NVRM: GPU 0000:01:00.0:" is no other driver's */
-	if (line->driver == DL_KMSG_ANYBODY)
-		line->driver = (uint8_t)driver_of(p, name, DL_KMSG_OTHER);
+	if (line->driver == DAVY_KMSG_ANYBODY)
+		line->driver = (uint8_t)driver_of(p, name, DAVY_KMSG_OTHER);
 	return name + address + 2;
 }
 
 /* "amdgpu:", "NVRM:", "nvidia-uvm:", "kfd kfd:" */
-static size_t named_driver(const char *p, struct dl_kmsg_line *line)
+static size_t named_driver(const char *p, struct davy_kmsg_line *line)
 {
-	enum dl_kmsg_driver driver;
+	enum davy_kmsg_driver driver;
 	size_t len = 0;
 
 	if (strncmp(p, "kfd kfd:", 8) == 0)
@@ -99,16 +100,16 @@ static size_t named_driver(const char *p, struct dl_kmsg_line *line)
 		len++;
 	if (!len || p[len] != ':')
 		return 0;
-	driver = driver_of(p, len, DL_KMSG_ANYBODY);
-	if (driver == DL_KMSG_ANYBODY)
+	driver = driver_of(p, len, DAVY_KMSG_ANYBODY);
+	if (driver == DAVY_KMSG_ANYBODY)
 		return 0;
-	if (line->driver == DL_KMSG_ANYBODY)
+	if (line->driver == DAVY_KMSG_ANYBODY)
 		line->driver = (uint8_t)driver;
 	return len + 1;
 }
 
 /* "[drm]", "[drm:func [module]]", "[drm:func]" */
-static size_t drm_tag(const char *p, struct dl_kmsg_line *line)
+static size_t drm_tag(const char *p, struct davy_kmsg_line *line)
 {
 	const char *end, *module;
 
@@ -124,9 +125,9 @@ static size_t drm_tag(const char *p, struct dl_kmsg_line *line)
 	module = memchr(p + 1, '[', (size_t)(end - p - 1));
 	if (!module)
 		return (size_t)(end - p) + 1;
-	if (line->driver == DL_KMSG_ANYBODY)
-		line->driver =
-			(uint8_t)driver_of(module + 1, (size_t)(end - module - 1), DL_KMSG_ANYBODY);
+	if (line->driver == DAVY_KMSG_ANYBODY)
+		line->driver = (uint8_t)driver_of(module + 1, (size_t)(end - module - 1),
+						  DAVY_KMSG_ANYBODY);
 	return (size_t)(end - p) + (end[1] == ']' ? 2 : 1);
 }
 
@@ -154,11 +155,11 @@ static size_t filler(const char *p)
  * Past the names and tags that drivers and DRM put before a message. What follows the name of a
  * driver that is no GPU's is that driver's text.
  */
-static const char *strip_names(const char *p, struct dl_kmsg_line *line)
+static const char *strip_names(const char *p, struct davy_kmsg_line *line)
 {
 	size_t used = 1;
 
-	for (int i = 0; i < 8 && used && line->driver != DL_KMSG_OTHER; i++) {
+	for (int i = 0; i < 8 && used && line->driver != DAVY_KMSG_OTHER; i++) {
 		used = named_device(p, line);
 		if (!used)
 			used = named_driver(p, line);
@@ -166,40 +167,40 @@ static const char *strip_names(const char *p, struct dl_kmsg_line *line)
 			used = drm_tag(p, line);
 		if (!used)
 			used = filler(p);
-		p = dl_kmsg_skip_blanks(p + used);
+		p = davy_kmsg_skip_blanks(p + used);
 	}
 	return p;
 }
 
 /* Leaves the message proper in line->text and learns who speaks. */
-static void strip_driver(struct dl_kmsg_line *line)
+static void strip_driver(struct davy_kmsg_line *line)
 {
-	const char *p = dl_kmsg_skip_blanks(line->text);
+	const char *p = davy_kmsg_skip_blanks(line->text);
 
-	if (dl_kmsg_names_process(p))
-		line->flags |= DL_KMSG_NAMED;
+	if (davy_kmsg_names_process(p))
+		line->flags |= DAVY_KMSG_NAMED;
 	else
 		p = strip_names(p, line);
 	line->len = (uint32_t)strlen(p);
 	memmove(line->text, p, line->len + 1);
 }
 
-bool dl_kmsg_line_parse(const char *data, size_t size, struct dl_kmsg_line *ret_line)
+bool davy_kmsg_line_parse(const char *data, size_t size, struct davy_kmsg_line *ret_line)
 {
-	struct dl_kmsg_line *line = ret_line;
+	struct davy_kmsg_line *line = ret_line;
 	const char *p;
 
-	memset(line, 0, offsetof(struct dl_kmsg_line, text));
-	line->priority = DL_KMSG_NO_PRIORITY;
-	line->flags = DL_KMSG_SAVED;
+	memset(line, 0, offsetof(struct davy_kmsg_line, text));
+	line->priority = DAVY_KMSG_NO_PRIORITY;
+	line->flags = DAVY_KMSG_SAVED;
 	if (size > sizeof(line->text) - 1)
 		size = sizeof(line->text) - 1;
 	for (size_t i = 0; i < size; i++)
 		line->text[i] = data[i] ? data[i] : '?';
 	line->text[size] = 0;
-	if (dl_kmsg_blank(line->text[0]))
-		line->flags |= DL_KMSG_INDENTED;
-	p = dl_kmsg_prefix(line->text, line);
+	if (davy_kmsg_blank(line->text[0]))
+		line->flags |= DAVY_KMSG_INDENTED;
+	p = davy_kmsg_prefix(line->text, line);
 	if (!p)
 		return false;
 	memmove(line->text, p, strlen(p) + 1);
@@ -208,29 +209,30 @@ bool dl_kmsg_line_parse(const char *data, size_t size, struct dl_kmsg_line *ret_
 }
 
 /* What the kernel quotes, and what it says of processes, their files included. */
-static bool holds_chosen_text(const struct dl_kmsg_line *line)
+static bool holds_chosen_text(const struct davy_kmsg_line *line)
 {
-	return line->flags & DL_KMSG_NAMED || line->text[strcspn(line->text, "'\"`")];
+	return line->flags & DAVY_KMSG_NAMED || line->text[strcspn(line->text, "'\"`")];
 }
 
-bool dl_kmsg_line_continues(struct dl_kmsg_before *before, const struct dl_kmsg_line *line)
+bool davy_kmsg_line_continues(struct davy_kmsg_before *before, const struct davy_kmsg_line *line)
 {
-	if (!(line->flags & DL_KMSG_SAVED))
+	if (!(line->flags & DAVY_KMSG_SAVED))
 		return false;
-	if (before->quotes && before->fine && line->flags & DL_KMSG_FINE &&
+	if (before->quotes && before->fine && line->flags & DAVY_KMSG_FINE &&
 	    line->at_ns == before->at_ns)
 		return true;
-	if (before->quotes && before->stamped && !line->stamp[0] && line->flags & DL_KMSG_INDENTED)
+	if (before->quotes && before->stamped && !line->stamp[0] &&
+	    line->flags & DAVY_KMSG_INDENTED)
 		return true;
 	before->quotes = holds_chosen_text(line);
-	before->fine = line->flags & DL_KMSG_FINE;
+	before->fine = line->flags & DAVY_KMSG_FINE;
 	before->stamped = line->stamp[0];
 	before->at_ns = line->at_ns;
 	return false;
 }
 
 /* The text of a record up to its newline, with \xNN undone. */
-static void unescape(const char *data, size_t size, struct dl_kmsg_line *line)
+static void unescape(const char *data, size_t size, struct davy_kmsg_line *line)
 {
 	size_t used = 0;
 
@@ -238,8 +240,8 @@ static void unescape(const char *data, size_t size, struct dl_kmsg_line *line)
 		int high = -1, low = -1;
 
 		if (data[i] == '\\' && size - i > 3 && data[i + 1] == 'x') {
-			high = dl_kmsg_hex(data[i + 2]);
-			low = dl_kmsg_hex(data[i + 3]);
+			high = davy_kmsg_hex(data[i + 2]);
+			low = davy_kmsg_hex(data[i + 3]);
 		}
 		line->text[used] = data[i];
 		if (high >= 0 && low >= 0) {
@@ -265,23 +267,23 @@ static bool is_gpus_bus(const char *device, size_t size)
 	return size && device[0] == 'c';
 }
 
-static void read_device(const char *device, size_t size, struct dl_kmsg_line *line)
+static void read_device(const char *device, size_t size, struct davy_kmsg_line *line)
 {
-	char address[DL_DEVICE_LEN + 5] = "";
+	char address[DAVY_DEVICE_LEN + 5] = "";
 
 	if (size > sizeof(address) - 1)
 		size = sizeof(address) - 1;
 	memcpy(address, device, size);
 	if (!strncmp(address, "+pci:", 5)) {
-		dl_kmsg_pci(address + 5, line->device);
+		davy_kmsg_pci(address + 5, line->device);
 	} else if (!is_gpus_bus(device, size)) {
-		line->driver = DL_KMSG_OTHER;
+		line->driver = DAVY_KMSG_OTHER;
 		line->device[0] = 0;
 	}
 }
 
 /* The dictionary: lines that begin with a blank. */
-static void read_dictionary(const char *data, size_t size, struct dl_kmsg_line *line)
+static void read_dictionary(const char *data, size_t size, struct davy_kmsg_line *line)
 {
 	static const char key[] = " DEVICE=";
 
@@ -314,9 +316,9 @@ static size_t field(const char *data, size_t size, uint64_t *ret_value)
 	return i + 1;
 }
 
-int dl_kmsg_record_parse(const char *data, size_t size, struct dl_kmsg_line *ret_line)
+int davy_kmsg_record_parse(const char *data, size_t size, struct davy_kmsg_line *ret_line)
 {
-	struct dl_kmsg_line *line = ret_line;
+	struct davy_kmsg_line *line = ret_line;
 	uint64_t fields[3] = { 0 };
 	const char *text, *end;
 	size_t at = 0;
@@ -332,11 +334,11 @@ int dl_kmsg_record_parse(const char *data, size_t size, struct dl_kmsg_line *ret
 	if (!text)
 		return -EINVAL;
 	text++;
-	memset(line, 0, offsetof(struct dl_kmsg_line, text));
+	memset(line, 0, offsetof(struct davy_kmsg_line, text));
 	line->priority = (uint8_t)(fields[0] & 7);
 	line->seq = fields[1];
 	line->at_ns = fields[2] > UINT64_MAX / 1000 ? UINT64_MAX : fields[2] * 1000;
-	line->clock = DL_KMSG_PRINTK;
+	line->clock = DAVY_KMSG_PRINTK;
 	if (fields[0] >> 3)
 		return -EPERM;
 	size -= (size_t)(text - data);

@@ -6,44 +6,45 @@
  */
 #include "sensors/kmsg/kmsg_table.h"
 
-static const struct dl_kmsg_row rows[] = {
-	{ "Xid (PCI:%b*): %c, pid=%p, name=%n,", DL_LOG_XID },
-	{ "Xid (PCI:%b*): %c, pid=%p", DL_LOG_XID },
-	{ "Xid (PCI:%b*): %c", DL_LOG_XID },
-	{ "Xid %c", DL_LOG_XID }, /* as people quote it */
-	{ "MMU Fault: ENGINE", DL_LOG_XID_DETAIL },
-	{ "Fault is of type", DL_LOG_XID_DETAIL },
-	{ "SXid (PCI:%b*): %c", DL_LOG_SXID },
-	{ "_kgsp{RpcRecvPoll|IsHeartbeatTimedOut}: ", DL_LOG_GSP_DEAD },
-	{ "GPU%d _kgsp{RpcRecvPoll|IsHeartbeatTimedOut}: ", DL_LOG_GSP_DEAD },
-	{ "*rpcSendMessage failed with status 0x00000065", DL_LOG_GSP_DEAD },
-	{ "{GSP RM|LibOS} heartbeat timed out", DL_LOG_GSP_DEAD },
-	{ "*Timeout after %d{s|us|ms} of waiting for RPC response from GPU", DL_LOG_GSP_DEAD },
-	{ "GPU at PCI:%b*has fallen off the bus", DL_LOG_OFF_THE_BUS },
-	{ "*has fallen off the bus", DL_LOG_OFF_THE_BUS },
-	{ "*Out of memory [NV_ERR_NO_MEMORY]", DL_LOG_NV_NO_MEMORY },
-	{ "uvm encountered global fatal error", DL_LOG_NV_UVM_FATAL },
-	{ "ERROR: GPU:%d: Error while waiting for GPU progress", DL_LOG_NV_PROGRESS },
-	{ "rm_init_adapter failed", DL_LOG_NV_INIT_FAILED },
+static const struct davy_kmsg_row rows[] = {
+	{ "Xid (PCI:%b*): %c, pid=%p, name=%n,", DAVY_LOG_XID },
+	{ "Xid (PCI:%b*): %c, pid=%p", DAVY_LOG_XID },
+	{ "Xid (PCI:%b*): %c", DAVY_LOG_XID },
+	{ "Xid %c", DAVY_LOG_XID }, /* as people quote it */
+	{ "MMU Fault: ENGINE", DAVY_LOG_XID_DETAIL },
+	{ "Fault is of type", DAVY_LOG_XID_DETAIL },
+	{ "SXid (PCI:%b*): %c", DAVY_LOG_SXID },
+	{ "_kgsp{RpcRecvPoll|IsHeartbeatTimedOut}: ", DAVY_LOG_GSP_DEAD },
+	{ "GPU%d _kgsp{RpcRecvPoll|IsHeartbeatTimedOut}: ", DAVY_LOG_GSP_DEAD },
+	{ "*rpcSendMessage failed with status 0x00000065", DAVY_LOG_GSP_DEAD },
+	{ "{GSP RM|LibOS} heartbeat timed out", DAVY_LOG_GSP_DEAD },
+	{ "*Timeout after %d{s|us|ms} of waiting for RPC response from GPU", DAVY_LOG_GSP_DEAD },
+	{ "GPU at PCI:%b*has fallen off the bus", DAVY_LOG_OFF_THE_BUS },
+	{ "*has fallen off the bus", DAVY_LOG_OFF_THE_BUS },
+	{ "*Out of memory [NV_ERR_NO_MEMORY]", DAVY_LOG_NV_NO_MEMORY },
+	{ "uvm encountered global fatal error", DAVY_LOG_NV_UVM_FATAL },
+	{ "ERROR: GPU:%d: Error while waiting for GPU progress", DAVY_LOG_NV_PROGRESS },
+	{ "rm_init_adapter failed", DAVY_LOG_NV_INIT_FAILED },
 	{ "ERROR: GPU:%d: {Idling display engine timed out|Failed to query display engine}",
-	  DL_LOG_NV_PROGRESS },
-	{ "{can't|Unable to} change power state*inaccessible", DL_LOG_OFF_THE_BUS },
-	{ "API mismatch:", DL_LOG_NV_MISMATCH },
-	{ "No NVIDIA GPU found", DL_LOG_NV_INIT_FAILED },
-	{ "The NVIDIA probe routine failed", DL_LOG_NV_INIT_FAILED },
-	{ "probe {of|with}*failed with error %e", DL_LOG_NV_INIT_FAILED },
-	{ "RmInitAdapter failed", DL_LOG_NV_INIT_FAILED },
+	  DAVY_LOG_NV_PROGRESS },
+	{ "{can't|Unable to} change power state*inaccessible", DAVY_LOG_OFF_THE_BUS },
+	{ "API mismatch:", DAVY_LOG_NV_MISMATCH },
+	{ "No NVIDIA GPU found", DAVY_LOG_NV_INIT_FAILED },
+	{ "The NVIDIA probe routine failed", DAVY_LOG_NV_INIT_FAILED },
+	{ "probe {of|with}*failed with error %e", DAVY_LOG_NV_INIT_FAILED },
+	{ "RmInitAdapter failed", DAVY_LOG_NV_INIT_FAILED },
 };
 
 /* People quote an Xid without its "NVRM: ". */
-static const struct dl_kmsg_row quoted_rows[] = {
-	{ "Xid (PCI:%b*): %c, pid=%p, name=%n,", DL_LOG_XID },
-	{ "Xid (PCI:%b*): %c", DL_LOG_XID },
-	{ "Xid %c", DL_LOG_XID },
-	{ "SXid (PCI:%b*): %c", DL_LOG_SXID },
-	{ "MMU Fault: ENGINE", DL_LOG_XID_DETAIL },
-	{ "Fault is of type", DL_LOG_XID_DETAIL },
+static const struct davy_kmsg_row quoted_rows[] = {
+	{ "Xid (PCI:%b*): %c, pid=%p, name=%n,", DAVY_LOG_XID },
+	{ "Xid (PCI:%b*): %c", DAVY_LOG_XID },
+	{ "Xid %c", DAVY_LOG_XID },
+	{ "SXid (PCI:%b*): %c", DAVY_LOG_SXID },
+	{ "MMU Fault: ENGINE", DAVY_LOG_XID_DETAIL },
+	{ "Fault is of type", DAVY_LOG_XID_DETAIL },
 };
 
-const struct dl_kmsg_group dl_kmsg_nvidia = DL_KMSG_GROUP(rows, DL_KMSG_BIT(NVIDIA));
-const struct dl_kmsg_group dl_kmsg_nvidia_quoted = DL_KMSG_GROUP(quoted_rows, DL_KMSG_BIT(ANYBODY));
+const struct davy_kmsg_group davy_kmsg_nvidia = DAVY_KMSG_GROUP(rows, DAVY_KMSG_BIT(NVIDIA));
+const struct davy_kmsg_group davy_kmsg_nvidia_quoted =
+	DAVY_KMSG_GROUP(quoted_rows, DAVY_KMSG_BIT(ANYBODY));

@@ -38,18 +38,18 @@ static const struct {
 
 static bool word_char(char c)
 {
-	return dl_kmsg_alnum(c) || (c && strchr("_.:+-<>/@#'~", c));
+	return davy_kmsg_alnum(c) || (c && strchr("_.:+-<>/@#'~", c));
 }
 
 /* Decimal, or hexadecimal after 0x; 0 when there is none, else bytes used. Saturates. */
 static size_t number(const char *p, uint64_t *ret_value)
 {
 	uint64_t value = 0;
-	bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && dl_kmsg_hex(p[2]) >= 0;
+	bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && davy_kmsg_hex(p[2]) >= 0;
 	size_t i = hex ? 2 : 0, first = i;
 
-	for (; hex ? dl_kmsg_hex(p[i]) >= 0 : dl_kmsg_digit(p[i]); i++) {
-		uint64_t digit = (uint64_t)dl_kmsg_hex(p[i]);
+	for (; hex ? davy_kmsg_hex(p[i]) >= 0 : davy_kmsg_digit(p[i]); i++) {
+		uint64_t digit = (uint64_t)davy_kmsg_hex(p[i]);
 
 		if (__builtin_mul_overflow(value, hex ? 16u : 10u, &value) ||
 		    __builtin_add_overflow(value, digit, &value))
@@ -74,9 +74,9 @@ static size_t address(const char *p, uint64_t *ret_value)
 	uint64_t value = 0;
 	size_t i = p[0] == '0' && p[1] == 'x' ? 2 : 0, first = i;
 
-	for (; dl_kmsg_hex(p[i]) >= 0 || (i > first && p[i] == '_'); i++)
+	for (; davy_kmsg_hex(p[i]) >= 0 || (i > first && p[i] == '_'); i++)
 		if (p[i] != '_')
-			value = value << 4 | (uint64_t)dl_kmsg_hex(p[i]);
+			value = value << 4 | (uint64_t)davy_kmsg_hex(p[i]);
 	*ret_value = value;
 	return i > first ? i : 0;
 }
@@ -93,7 +93,7 @@ static size_t error_value(const char *p, int32_t *ret_error)
 	}
 	if (!sign || p[1] != 'E')
 		return 0;
-	for (used = 1; dl_kmsg_alnum(p[used]); used++)
+	for (used = 1; davy_kmsg_alnum(p[used]); used++)
 		;
 	*ret_error = -1;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
@@ -120,7 +120,7 @@ static void keep(char *dst, size_t size, const char *p, size_t len)
 }
 
 /* One element of one try: bytes used, 0 when it does not fit. */
-static size_t conversion(char what, const char *p, struct dl_kmsg_match *m)
+static size_t conversion(char what, const char *p, struct davy_kmsg_match *m)
 {
 	uint64_t ignored;
 	size_t used;
@@ -143,7 +143,7 @@ static size_t conversion(char what, const char *p, struct dl_kmsg_match *m)
 	case 'e':
 		return error_value(p, &m->error);
 	case 'b':
-		return dl_kmsg_pci(p, m->device);
+		return davy_kmsg_pci(p, m->device);
 	case 'r':
 		used = word(p);
 		keep(m->ring, sizeof(m->ring), p, used);
@@ -183,7 +183,7 @@ static bool push(struct cursor *c, size_t skip, const char *begin, const char *a
 }
 
 /* Takes the next try of the latest choice. */
-static bool next_try(struct cursor *c, struct dl_kmsg_match *m)
+static bool next_try(struct cursor *c, struct davy_kmsg_match *m)
 {
 	struct choice *choice;
 
@@ -209,19 +209,19 @@ static bool next_try(struct cursor *c, struct dl_kmsg_match *m)
 }
 
 /* Opens the choice that a gap or a name is. */
-static bool choose(struct cursor *c, struct dl_kmsg_match *m)
+static bool choose(struct cursor *c, struct davy_kmsg_match *m)
 {
 	if (*c->pattern == '*') {
 		if (!push(c, 1, NULL, c->at, c->at + strnlen(c->at, GAP_MAX)))
 			return false;
-	} else if (!push(c, 2, c->at, c->at + strnlen(c->at, DL_COMM_LEN - 1), NULL)) {
+	} else if (!push(c, 2, c->at, c->at + strnlen(c->at, DAVY_COMM_LEN - 1), NULL)) {
 		return false;
 	}
 	return next_try(c, m);
 }
 
 /* One element forward; false when it does not fit. */
-static bool step(struct cursor *c, struct dl_kmsg_match *m)
+static bool step(struct cursor *c, struct davy_kmsg_match *m)
 {
 	const char *p = c->pattern;
 	size_t used;
@@ -239,9 +239,9 @@ static bool step(struct cursor *c, struct dl_kmsg_match *m)
 	if (*p == ' ') {
 		bool one = p[1] == '%' && (p[2] == 'n' || p[2] == 'N');
 
-		if (!dl_kmsg_blank(*c->at))
+		if (!davy_kmsg_blank(*c->at))
 			return false;
-		c->at = one ? c->at + 1 : dl_kmsg_skip_blanks(c->at);
+		c->at = one ? c->at + 1 : davy_kmsg_skip_blanks(c->at);
 		c->pattern++;
 		return true;
 	}
@@ -252,7 +252,7 @@ static bool step(struct cursor *c, struct dl_kmsg_match *m)
 	return true;
 }
 
-bool dl_kmsg_pattern(const char *pattern, const char *text, struct dl_kmsg_match *match)
+bool davy_kmsg_pattern(const char *pattern, const char *text, struct davy_kmsg_match *match)
 {
 	struct cursor c = { .pattern = pattern, .at = text };
 	for (int i = 0; i < STEPS_MAX; i++) {

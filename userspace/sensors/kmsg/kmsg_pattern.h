@@ -13,13 +13,13 @@
  *   {a|b|}  one of these literals, the first that fits
  *   blank   one or more blanks; exactly one before %n
  */
-#ifndef DL_SENSORS_KMSG_PATTERN_H
-#define DL_SENSORS_KMSG_PATTERN_H
+#ifndef DAVY_KMSG_PATTERN_H
+#define DAVY_KMSG_PATTERN_H
 
 #include "core/event/types.h"
 
-struct dl_kmsg_match {
-	uint16_t kind; /* enum dl_log_kind */
+struct davy_kmsg_match {
+	uint16_t kind; /* enum davy_log_kind */
 	uint8_t has_vm;
 	uint8_t pad;
 	uint32_t pid;
@@ -28,12 +28,12 @@ struct dl_kmsg_match {
 	uint32_t code;
 	int32_t error; /* 0 or -errno; -1 when its name is not known here */
 	uint64_t addr;
-	char comm[DL_COMM_LEN];
-	char ring[DL_RING_NAME_LEN];
-	char device[DL_DEVICE_LEN];
+	char comm[DAVY_COMM_LEN];
+	char ring[DAVY_RING_NAME_LEN];
+	char device[DAVY_DEVICE_LEN];
 };
 
 /* Whether "text" (terminated) begins as "pattern" says; fills what the pattern keeps. */
-bool dl_kmsg_pattern(const char *pattern, const char *text, struct dl_kmsg_match *match);
+bool davy_kmsg_pattern(const char *pattern, const char *text, struct davy_kmsg_match *match);
 
 #endif

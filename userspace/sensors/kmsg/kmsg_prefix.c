@@ -13,7 +13,7 @@ static long time_of_day(const char *p)
 	int part[3];
 
 	for (int i = 0; i < 3; i++, p += 3) {
-		if (!dl_kmsg_digit(p[0]) || !dl_kmsg_digit(p[1]))
+		if (!davy_kmsg_digit(p[0]) || !davy_kmsg_digit(p[1]))
 			return -1;
 		part[i] = (p[0] - '0') * 10 + p[1] - '0';
 		if (i < 2 && p[2] != ':')
@@ -28,7 +28,7 @@ static long time_of_day(const char *p)
 static const char *find_time(const char *p, const char *end, long *ret_s)
 {
 	for (const char *at = p; at + 8 <= end; at++) {
-		if (at > p && !dl_kmsg_blank(at[-1]) && at[-1] != 'T')
+		if (at > p && !davy_kmsg_blank(at[-1]) && at[-1] != 'T')
 			continue;
 		*ret_s = time_of_day(at);
 		if (*ret_s >= 0)
@@ -37,7 +37,7 @@ static const char *find_time(const char *p, const char *end, long *ret_s)
 	return NULL;
 }
 
-static void set_stamp(struct dl_kmsg_line *line, const char *p, const char *end)
+static void set_stamp(struct davy_kmsg_line *line, const char *p, const char *end)
 {
 	size_t len = (size_t)(end - p);
 
@@ -49,43 +49,43 @@ static void set_stamp(struct dl_kmsg_line *line, const char *p, const char *end)
 	line->stamp[len] = 0;
 }
 
-static void set_day_time(struct dl_kmsg_line *line, long s, const char *fraction)
+static void set_day_time(struct davy_kmsg_line *line, long s, const char *fraction)
 {
-	uint64_t ns = 0, unit = DL_NS_PER_S / 10;
+	uint64_t ns = 0, unit = DAVY_NS_PER_S / 10;
 
-	if (line->clock == DL_KMSG_PRINTK)
+	if (line->clock == DAVY_KMSG_PRINTK)
 		return; /* finer, and never set back */
 	if (*fraction == '.' || *fraction == ',')
-		for (fraction++; dl_kmsg_digit(*fraction) && unit; fraction++, unit /= 10)
+		for (fraction++; davy_kmsg_digit(*fraction) && unit; fraction++, unit /= 10)
 			ns += unit * (uint64_t)(*fraction - '0');
-	line->at_ns = (uint64_t)s * DL_NS_PER_S + ns;
-	line->clock = DL_KMSG_DAY;
+	line->at_ns = (uint64_t)s * DAVY_NS_PER_S + ns;
+	line->clock = DAVY_KMSG_DAY;
 }
 
 /* "  327.803487", also with dmesg -d's "<    0.000012>" behind it. */
-static bool seconds_since_boot(const char *p, const char *end, struct dl_kmsg_line *line)
+static bool seconds_since_boot(const char *p, const char *end, struct davy_kmsg_line *line)
 {
-	uint64_t s = 0, ns = 0, unit = DL_NS_PER_S / 10;
+	uint64_t s = 0, ns = 0, unit = DAVY_NS_PER_S / 10;
 
 	while (p < end && *p == ' ')
 		p++;
-	if (p == end || !dl_kmsg_digit(*p))
+	if (p == end || !davy_kmsg_digit(*p))
 		return false;
-	for (; p < end && dl_kmsg_digit(*p); p++)
+	for (; p < end && davy_kmsg_digit(*p); p++)
 		s = s < 10000000000u ? s * 10 + (uint64_t)(*p - '0') : s;
 	if (p == end || *p++ != '.')
 		return false;
-	for (; p < end && dl_kmsg_digit(*p); p++, unit /= 10)
+	for (; p < end && davy_kmsg_digit(*p); p++, unit /= 10)
 		ns += unit * (uint64_t)(*p - '0');
 	if (unit < 1000) /* six digits */
-		line->flags |= DL_KMSG_FINE;
+		line->flags |= DAVY_KMSG_FINE;
 	for (; p < end; p++)
-		if (!dl_kmsg_digit(*p) && !strchr(" .<>+", *p))
+		if (!davy_kmsg_digit(*p) && !strchr(" .<>+", *p))
 			return false;
 	if (s > 10000000000u)
 		s = 10000000000u;
-	line->at_ns = s * DL_NS_PER_S + ns;
-	line->clock = DL_KMSG_PRINTK;
+	line->at_ns = s * DAVY_NS_PER_S + ns;
+	line->clock = DAVY_KMSG_PRINTK;
 	return true;
 }
 
@@ -97,7 +97,7 @@ static bool caller(const char *p, const char *end)
 	if (end - p < 2 || (*p != 'T' && *p != 'C'))
 		return false;
 	for (p++; p < end; p++)
-		if (!dl_kmsg_digit(*p))
+		if (!davy_kmsg_digit(*p))
 			return false;
 	return true;
 }
@@ -110,13 +110,13 @@ static bool relative_time(const char *p, const char *end)
 	if (end - p < 3)
 		return false;
 	if (*p == '+')
-		return dl_kmsg_digit(p[1]);
-	return end - p > 8 && end - p < 20 && end[-3] == ':' && dl_kmsg_digit(end[-1]) &&
-	       dl_kmsg_digit(end[-2]) && dl_kmsg_digit(end[-4]) && end[-6] == ' ';
+		return davy_kmsg_digit(p[1]);
+	return end - p > 8 && end - p < 20 && end[-3] == ':' && davy_kmsg_digit(end[-1]) &&
+	       davy_kmsg_digit(end[-2]) && davy_kmsg_digit(end[-4]) && end[-6] == ' ';
 }
 
 /* A bracket that holds a time or a caller: past it, else NULL. */
-static const char *bracket(const char *p, struct dl_kmsg_line *line)
+static const char *bracket(const char *p, struct davy_kmsg_line *line)
 {
 	const char *end, *at;
 	long s;
@@ -135,19 +135,19 @@ static const char *bracket(const char *p, struct dl_kmsg_line *line)
 		if (at)
 			set_day_time(line, s, at + 8);
 	}
-	set_stamp(line, dl_kmsg_skip_blanks(p + 1), end);
+	set_stamp(line, davy_kmsg_skip_blanks(p + 1), end);
 	return end + (end[1] == ':' ? 2 : 1);
 }
 
 /* "<4>" or "<132>" of dmesg -r; the facility must be the kernel's. */
-static const char *raw_priority(const char *p, struct dl_kmsg_line *line, bool *foreign)
+static const char *raw_priority(const char *p, struct davy_kmsg_line *line, bool *foreign)
 {
 	unsigned int value = 0;
 	const char *at = p + 1;
 
 	if (*p != '<')
 		return NULL;
-	for (; dl_kmsg_digit(*at) && at < p + 4; at++)
+	for (; davy_kmsg_digit(*at) && at < p + 4; at++)
 		value = value * 10 + (unsigned int)(*at - '0');
 	if (at == p + 1 || *at != '>')
 		return NULL;
@@ -167,12 +167,12 @@ static const char *word_and_colon(const char *p, const char *word)
 }
 
 /* "kern  :warn  :" of dmesg -x, "host: kern: err:" of Talos. */
-static const char *facility(const char *p, struct dl_kmsg_line *line, bool *foreign)
+static const char *facility(const char *p, struct davy_kmsg_line *line, bool *foreign)
 {
 	static const char *const others[] = { "user", "daemon", "auth", "syslog", "cron" };
 	const char *at = p, *level = NULL, *rest;
 
-	while (dl_kmsg_alnum(*at) || *at == '-' || *at == '.')
+	while (davy_kmsg_alnum(*at) || *at == '-' || *at == '.')
 		at++;
 	rest = word_and_colon(p, "kern");
 	if (!rest && *at == ':' && at[1] == ' ')
@@ -207,14 +207,14 @@ static bool program_tag(const char *word, const char *end)
 	if (!strncmp(end, " segfault at ", 13))
 		return false; /* the kernel's own words about it, also behind a blank in its name */
 	return end - word > 4 && *word != '[' && *word != '(' && end[-1] == ':' && end[-2] == ']' &&
-	       dl_kmsg_digit(end[-3]);
+	       davy_kmsg_digit(end[-3]);
 }
 
 /*
  * "host kernel:", "kernel:"; another program's "host name[pid]:" is foreign. After a time in
  * brackets and without a host, name[pid] is a process that the kernel speaks of ("segfault at").
  */
-static const char *tag(const char *p, const struct dl_kmsg_line *line, struct origin *origin)
+static const char *tag(const char *p, const struct davy_kmsg_line *line, struct origin *origin)
 {
 	const char *word = p;
 
@@ -229,12 +229,12 @@ static const char *tag(const char *p, const struct dl_kmsg_line *line, struct or
 		origin->kernel = !strncmp(word, "kernel[", 7) && strstr(word, "]: ");
 		if (origin->kernel)
 			return strstr(word, "]: ") + 3;
-		while (*end && !dl_kmsg_blank(*end))
+		while (*end && !davy_kmsg_blank(*end))
 			end++;
 		origin->foreign = line->stamp[0] && (origin->bare || i) && program_tag(word, end);
 		if (origin->foreign)
 			return end;
-		word = dl_kmsg_skip_blanks(end);
+		word = davy_kmsg_skip_blanks(end);
 	}
 	return NULL;
 }
@@ -243,13 +243,13 @@ static const char *tag(const char *p, const struct dl_kmsg_line *line, struct or
 static bool date_like(const char *p, const char *end)
 {
 	for (; p < end; p++)
-		if (!dl_kmsg_alnum(*p) && !strchr(" ,.-/", *p) && !(*p & 0x80))
+		if (!davy_kmsg_alnum(*p) && !strchr(" ,.-/", *p) && !(*p & 0x80))
 			return false;
 	return true;
 }
 
 /* "Aug 16 21:15:49", "2024-08-18T01:19:27.141093+00:00", "08-04 06:43:55", "19:14:43" */
-static const char *bare_stamp(const char *p, struct dl_kmsg_line *line)
+static const char *bare_stamp(const char *p, struct davy_kmsg_line *line)
 {
 	const char *limit = p + strnlen(p, 48), *at, *end;
 	long s;
@@ -259,22 +259,22 @@ static const char *bare_stamp(const char *p, struct dl_kmsg_line *line)
 		return NULL;
 	end = at + 8;
 	if (*end == '.' || *end == ',')
-		for (end++; dl_kmsg_digit(*end); end++)
+		for (end++; davy_kmsg_digit(*end); end++)
 			;
 	if (*end == 'Z') {
 		end++;
 	} else if (*end == '+' || *end == '-') {
-		for (end++; dl_kmsg_digit(*end) || *end == ':'; end++)
+		for (end++; davy_kmsg_digit(*end) || *end == ':'; end++)
 			;
 	}
-	if (*end && !dl_kmsg_blank(*end) && *end != ':')
+	if (*end && !davy_kmsg_blank(*end) && *end != ':')
 		return NULL;
 	set_stamp(line, p, end);
 	set_day_time(line, s, at + 8);
 	return *end == ':' ? end + 1 : end;
 }
 
-const char *dl_kmsg_prefix(const char *text, struct dl_kmsg_line *line)
+const char *davy_kmsg_prefix(const char *text, struct davy_kmsg_line *line)
 {
 	const char *p = text + strspn(text, " \t\r>|`"); /* as mails and forums quote */
 	struct origin origin = { 0 };
@@ -296,7 +296,7 @@ const char *dl_kmsg_prefix(const char *text, struct dl_kmsg_line *line)
 			return NULL;
 		if (!next)
 			break;
-		p = dl_kmsg_skip_blanks(next);
+		p = davy_kmsg_skip_blanks(next);
 	}
 	return p;
 }

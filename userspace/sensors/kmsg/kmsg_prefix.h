@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a log puts before a kernel message. For kmsg_line.c and the patterns; nobody else. */
-#ifndef DL_SENSORS_KMSG_PREFIX_H
-#define DL_SENSORS_KMSG_PREFIX_H
+#ifndef DAVY_KMSG_PREFIX_H
+#define DAVY_KMSG_PREFIX_H
 
 #include "sensors/kmsg/kmsg_line.h"
 
-static inline bool dl_kmsg_digit(char c)
+static inline bool davy_kmsg_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static inline bool dl_kmsg_alnum(char c)
+static inline bool davy_kmsg_alnum(char c)
 {
-	return dl_kmsg_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return davy_kmsg_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static inline char dl_kmsg_lower(char c)
+static inline char davy_kmsg_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
 
-static inline int dl_kmsg_hex(char c)
+static inline int davy_kmsg_hex(char c)
 {
-	if (dl_kmsg_digit(c))
+	if (davy_kmsg_digit(c))
 		return c - '0';
-	c = dl_kmsg_lower(c);
+	c = davy_kmsg_lower(c);
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static inline bool dl_kmsg_blank(char c)
+static inline bool davy_kmsg_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static inline const char *dl_kmsg_skip_blanks(const char *p)
+static inline const char *davy_kmsg_skip_blanks(const char *p)
 {
-	while (dl_kmsg_blank(*p))
+	while (davy_kmsg_blank(*p))
 		p++;
 	return p;
 }
@@ -44,6 +44,6 @@ static inline const char *dl_kmsg_skip_blanks(const char *p)
  * Past every prefix of "text" (terminated) that a log writes; learns time, stamp and priority. NULL
  * when the line is not the kernel's.
  */
-const char *dl_kmsg_prefix(const char *text, struct dl_kmsg_line *line);
+const char *davy_kmsg_prefix(const char *text, struct davy_kmsg_line *line);
 
 #endif

@@ -9,20 +9,20 @@
 
 #define RECORD_SIZE 8192 /* PRINTK_MESSAGE_MAX of Linux 6.1 to 7.2 is 2048; 8192 before 6.4 */
 
-struct dl_kmsg_reader {
+struct davy_kmsg_reader {
 	int fd;
 	bool seen; /* next_seq means something */
 	uint64_t next_seq;
-	struct dl_kmsg_sinks sinks;
-	struct dl_log_blocks blocks;
-	struct dl_kmsg_line line;
+	struct davy_kmsg_sinks sinks;
+	struct davy_log_blocks blocks;
+	struct davy_kmsg_line line;
 	char record[RECORD_SIZE];
 };
 
-int dl_kmsg_reader_of_fd(int fd, const struct dl_kmsg_sinks *sinks,
-			 struct dl_kmsg_reader **ret_reader)
+int davy_kmsg_reader_of_fd(int fd, const struct davy_kmsg_sinks *sinks,
+			   struct davy_kmsg_reader **ret_reader)
 {
-	struct dl_kmsg_reader *r = calloc(1, sizeof(*r));
+	struct davy_kmsg_reader *r = calloc(1, sizeof(*r));
 
 	if (!r) {
 		close(fd);
@@ -30,35 +30,36 @@ int dl_kmsg_reader_of_fd(int fd, const struct dl_kmsg_sinks *sinks,
 	}
 	r->fd = fd;
 	r->sinks = *sinks;
-	dl_log_blocks_init(&r->blocks, sinks->event, sinks->arg);
+	davy_log_blocks_init(&r->blocks, sinks->event, sinks->arg);
 	*ret_reader = r;
 	return 0;
 }
 
-int dl_kmsg_reader_open(const char *path, enum dl_kmsg_from from, const struct dl_kmsg_sinks *sinks,
-			struct dl_kmsg_reader **ret_reader)
+int davy_kmsg_reader_open(const char *path, enum davy_kmsg_from from,
+			  const struct davy_kmsg_sinks *sinks, struct davy_kmsg_reader **ret_reader)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return -errno;
 	/* a FIFO has no end to go to, and nothing old in it either */
-	if (lseek(fd, 0, from == DL_KMSG_FROM_START ? SEEK_SET : SEEK_END) < 0 && errno != ESPIPE) {
+	if (lseek(fd, 0, from == DAVY_KMSG_FROM_START ? SEEK_SET : SEEK_END) < 0 &&
+	    errno != ESPIPE) {
 		int err = -errno;
 
 		close(fd);
 		return err;
 	}
-	return dl_kmsg_reader_of_fd(fd, sinks, ret_reader);
+	return davy_kmsg_reader_of_fd(fd, sinks, ret_reader);
 }
 
-int dl_kmsg_reader_fd(const struct dl_kmsg_reader *r)
+int davy_kmsg_reader_fd(const struct davy_kmsg_reader *r)
 {
 	return r->fd;
 }
 
 /* Records in between are lost; a sequence that goes back is another kernel's and begins anew. */
-static void follow_sequence(struct dl_kmsg_reader *r, uint64_t seq)
+static void follow_sequence(struct davy_kmsg_reader *r, uint64_t seq)
 {
 	if (r->seen && seq > r->next_seq)
 		r->sinks.lost(r->sinks.arg, seq - r->next_seq);
@@ -81,18 +82,18 @@ static size_t record_size(const char *data, size_t size)
 	return at;
 }
 
-static void take(struct dl_kmsg_reader *r, const char *data, size_t size)
+static void take(struct davy_kmsg_reader *r, const char *data, size_t size)
 {
-	int err = dl_kmsg_record_parse(data, size, &r->line);
+	int err = davy_kmsg_record_parse(data, size, &r->line);
 
 	if (err == -EINVAL)
 		return;
 	follow_sequence(r, r->line.seq);
 	if (!err && r->line.len)
-		dl_log_blocks_feed(&r->blocks, &r->line);
+		davy_log_blocks_feed(&r->blocks, &r->line);
 }
 
-int dl_kmsg_read(struct dl_kmsg_reader *r)
+int davy_kmsg_read(struct davy_kmsg_reader *r)
 {
 	ssize_t size = read(r->fd, r->record, sizeof(r->record));
 
@@ -119,25 +120,25 @@ int dl_kmsg_read(struct dl_kmsg_reader *r)
 	return 1;
 }
 
-void dl_kmsg_know(struct dl_kmsg_reader *r, const char *device, const char *driver)
+void davy_kmsg_know(struct davy_kmsg_reader *r, const char *device, const char *driver)
 {
 	if (driver)
-		dl_log_blocks_know(&r->blocks, device, dl_kmsg_driver_of(driver));
+		davy_log_blocks_know(&r->blocks, device, davy_kmsg_driver_of(driver));
 	else
-		dl_log_blocks_forget(&r->blocks, device);
+		davy_log_blocks_forget(&r->blocks, device);
 }
 
-uint64_t dl_kmsg_stamp_ns(const struct dl_kmsg_reader *r)
+uint64_t davy_kmsg_stamp_ns(const struct davy_kmsg_reader *r)
 {
 	return r->line.at_ns;
 }
 
-void dl_kmsg_tick(struct dl_kmsg_reader *r, uint64_t printk_ns)
+void davy_kmsg_tick(struct davy_kmsg_reader *r, uint64_t printk_ns)
 {
-	dl_log_blocks_tick(&r->blocks, printk_ns, DL_KMSG_PRINTK);
+	davy_log_blocks_tick(&r->blocks, printk_ns, DAVY_KMSG_PRINTK);
 }
 
-void dl_kmsg_reader_free(struct dl_kmsg_reader *r)
+void davy_kmsg_reader_free(struct davy_kmsg_reader *r)
 {
 	if (!r)
 		return;

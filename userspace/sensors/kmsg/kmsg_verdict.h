@@ -4,19 +4,19 @@
  * along is aftermath and does not count); where none is told, the failure whose aftermath is seen;
  * else the strongest precursor, of equals the latest.
  */
-#ifndef DL_SENSORS_KMSG_VERDICT_H
-#define DL_SENSORS_KMSG_VERDICT_H
+#ifndef DAVY_KMSG_VERDICT_H
+#define DAVY_KMSG_VERDICT_H
 
 #include "sensors/kmsg/kmsg_block.h"
 
-struct dl_log_verdict {
-	uint64_t count[DL_PART_COUNT];
-	struct dl_log_event best[DL_PART_COUNT]; /* valid where count is not 0 */
+struct davy_log_verdict {
+	uint64_t count[DAVY_PART_COUNT];
+	struct davy_log_event best[DAVY_PART_COUNT]; /* valid where count is not 0 */
 };
 
-void dl_log_verdict_add(struct dl_log_verdict *v, const struct dl_log_event *ev);
+void davy_log_verdict_add(struct davy_log_verdict *v, const struct davy_log_event *ev);
 
 /* NULL: nothing is wrong that this log would tell. */
-const struct dl_log_event *dl_log_verdict_conclude(const struct dl_log_verdict *v);
+const struct davy_log_event *davy_log_verdict_conclude(const struct davy_log_verdict *v);
 
 #endif

@@ -22,8 +22,8 @@ static int is_build_id(const Elf64_Nhdr *note, const unsigned char *name)
 	       (note->n_type == GO_BUILD_ID && note->n_namesz == 4 && !memcmp(name, "Go\0", 4));
 }
 
-int dl_build_id_in_notes(const unsigned char *notes, size_t size, size_t align,
-			 struct dl_build_id *ret_id)
+int davy_build_id_in_notes(const unsigned char *notes, size_t size, size_t align,
+			   struct davy_build_id *ret_id)
 {
 	size_t at = 0;
 
@@ -36,7 +36,8 @@ int dl_build_id_in_notes(const unsigned char *notes, size_t size, size_t align,
 		text = padded(note.n_namesz, align);
 		if (text > room || note.n_descsz > room - text)
 			return -EBADMSG;
-		if (note.n_descsz && note.n_descsz <= DL_BUILD_ID_MAX && is_build_id(&note, name)) {
+		if (note.n_descsz && note.n_descsz <= DAVY_BUILD_ID_MAX &&
+		    is_build_id(&note, name)) {
 			ret_id->size = note.n_descsz;
 			memcpy(ret_id->bytes, name + text, note.n_descsz);
 			return 0;
@@ -49,7 +50,7 @@ int dl_build_id_in_notes(const unsigned char *notes, size_t size, size_t align,
 	return -ENOENT;
 }
 
-static int in_segment(int fd, const Elf64_Phdr *segment, struct dl_build_id *ret_id)
+static int in_segment(int fd, const Elf64_Phdr *segment, struct davy_build_id *ret_id)
 {
 	unsigned char notes[NOTES_MAX];
 	size_t size = segment->p_filesz < NOTES_MAX ? segment->p_filesz : NOTES_MAX;
@@ -59,10 +60,10 @@ static int in_segment(int fd, const Elf64_Phdr *segment, struct dl_build_id *ret
 		n = pread(fd, notes, size, (off_t)segment->p_offset);
 	if (n <= 0)
 		return -ENOENT;
-	return dl_build_id_in_notes(notes, (size_t)n, segment->p_align == 8 ? 8 : 4, ret_id);
+	return davy_build_id_in_notes(notes, (size_t)n, segment->p_align == 8 ? 8 : 4, ret_id);
 }
 
-int dl_build_id_read(int fd, struct dl_build_id *ret_id)
+int davy_build_id_read(int fd, struct davy_build_id *ret_id)
 {
 	Elf64_Phdr segment;
 	Elf64_Ehdr head;
@@ -82,7 +83,7 @@ int dl_build_id_read(int fd, struct dl_build_id *ret_id)
 	return -ENOENT;
 }
 
-uint64_t dl_build_id_head(const struct dl_build_id *id)
+uint64_t davy_build_id_head(const struct davy_build_id *id)
 {
 	uint64_t head = 0;
 

@@ -12,11 +12,11 @@
 /* Scopes of systemd's cgroup driver, and podman's split mode: PREFIX + id [+ ".scope"]. */
 static const struct {
 	const char *prefix;
-	enum dl_runtime runtime;
+	enum davy_runtime runtime;
 } id_prefixes[] = {
-	{ "docker-", DL_RUNTIME_DOCKER },      { "libpod-payload-", DL_RUNTIME_PODMAN },
-	{ "libpod-", DL_RUNTIME_PODMAN },      { "cri-containerd-", DL_RUNTIME_CONTAINERD },
-	{ "nerdctl-", DL_RUNTIME_CONTAINERD }, { "crio-", DL_RUNTIME_CRIO },
+	{ "docker-", DAVY_RUNTIME_DOCKER },	 { "libpod-payload-", DAVY_RUNTIME_PODMAN },
+	{ "libpod-", DAVY_RUNTIME_PODMAN },	 { "cri-containerd-", DAVY_RUNTIME_CONTAINERD },
+	{ "nerdctl-", DAVY_RUNTIME_CONTAINERD }, { "crio-", DAVY_RUNTIME_CRIO },
 };
 
 static bool is_id(const char *text, size_t len)
@@ -41,7 +41,7 @@ static size_t stem_len(const char *part)
 	return strlen(part) - (ends_with(part, ".scope") ? 6 : 0);
 }
 
-static void set_container(struct dl_cgroup_name *n, enum dl_runtime runtime, const char *text,
+static void set_container(struct davy_cgroup_name *n, enum davy_runtime runtime, const char *text,
 			  size_t len)
 {
 	char name[PART_LEN];
@@ -49,7 +49,7 @@ static void set_container(struct dl_cgroup_name *n, enum dl_runtime runtime, con
 	snprintf(name, sizeof(name), "%.*s", (int)len, text);
 	n->runtime = runtime;
 	n->unit[0] = 0; /* what lies outside is the runtime's */
-	dl_copy_name(n->container, sizeof(n->container), name);
+	davy_copy_name(n->container, sizeof(n->container), name);
 }
 
 /* systemd writes '-' inside of a name as \x2d. */
@@ -71,43 +71,43 @@ static void unescape(char *text)
 	*out = 0;
 }
 
-static bool see_scope(const char *part, struct dl_cgroup_name *n)
+static bool see_scope(const char *part, struct davy_cgroup_name *n)
 {
 	size_t len = stem_len(part);
 
 	for (size_t i = 0; i < sizeof(id_prefixes) / sizeof(id_prefixes[0]); i++) {
 		size_t skip = strlen(id_prefixes[i].prefix);
-		char unit[DL_UNIT_LEN];
+		char unit[DAVY_UNIT_LEN];
 
 		if (strncmp(part, id_prefixes[i].prefix, skip) != 0 || len < skip ||
 		    !is_id(part + skip, len - skip))
 			continue;
-		dl_copy_name(unit, sizeof(unit), n->unit);
+		davy_copy_name(unit, sizeof(unit), n->unit);
 		set_container(n, id_prefixes[i].runtime, part + skip, len - skip);
 		if (strstr(id_prefixes[i].prefix, "payload")) /* a unit that runs its container */
-			dl_copy_name(n->unit, sizeof(n->unit), unit);
+			davy_copy_name(n->unit, sizeof(n->unit), unit);
 		return true;
 	}
 	return false;
 }
 
 /* cgroupfs driver: the id alone, below what names the runtime. */
-static bool see_bare_id(const char *part, const char *above, struct dl_cgroup_name *n)
+static bool see_bare_id(const char *part, const char *above, struct davy_cgroup_name *n)
 {
-	enum dl_runtime runtime = n->pod[0] ? DL_RUNTIME_CONTAINERD : DL_RUNTIME_OTHER;
+	enum davy_runtime runtime = n->pod[0] ? DAVY_RUNTIME_CONTAINERD : DAVY_RUNTIME_OTHER;
 
 	if (!is_id(part, strlen(part)))
 		return false;
 	if (!strcmp(above, "docker"))
-		runtime = DL_RUNTIME_DOCKER;
+		runtime = DAVY_RUNTIME_DOCKER;
 	else if (!strcmp(above, "libpod_parent"))
-		runtime = DL_RUNTIME_PODMAN;
+		runtime = DAVY_RUNTIME_PODMAN;
 	set_container(n, runtime, part, strlen(part));
 	return true;
 }
 
 /* "kubepods-burstable-pod8f2b_....slice", "pod8f2b-...": the uid, with its dashes. */
-static bool see_pod(const char *part, bool in_kubepods, struct dl_cgroup_name *n)
+static bool see_pod(const char *part, bool in_kubepods, struct davy_cgroup_name *n)
 {
 	const char *at = strstr(part, "-pod");
 	size_t len;
@@ -128,24 +128,24 @@ static bool see_pod(const char *part, bool in_kubepods, struct dl_cgroup_name *n
 	return true;
 }
 
-static bool see_machine(const char *part, const char *above, struct dl_cgroup_name *n)
+static bool see_machine(const char *part, const char *above, struct davy_cgroup_name *n)
 {
 	if (!strncmp(part, "lxc.payload.", 12) && part[12])
-		set_container(n, DL_RUNTIME_LXC, part + 12, strlen(part + 12));
+		set_container(n, DAVY_RUNTIME_LXC, part + 12, strlen(part + 12));
 	else if (!strcmp(above, "lxc"))
-		set_container(n, DL_RUNTIME_LXC, part, strlen(part));
+		set_container(n, DAVY_RUNTIME_LXC, part, strlen(part));
 	else if (!strncmp(part, "machine-", 8) && ends_with(part, ".scope") &&
 		 strncmp(part, "machine-qemu", 12) != 0)
-		set_container(n, DL_RUNTIME_NSPAWN, part + 8, strlen(part) - 8 - 6);
+		set_container(n, DAVY_RUNTIME_NSPAWN, part + 8, strlen(part) - 8 - 6);
 	else if (!strncmp(part, "systemd-nspawn@", 15) && ends_with(part, ".service"))
-		set_container(n, DL_RUNTIME_NSPAWN, part + 15, strlen(part) - 15 - 8);
+		set_container(n, DAVY_RUNTIME_NSPAWN, part + 15, strlen(part) - 15 - 8);
 	else
 		return false;
 	unescape(n->container);
 	return true;
 }
 
-static void see_unit(const char *part, struct dl_cgroup_name *n)
+static void see_unit(const char *part, struct davy_cgroup_name *n)
 {
 	if (!ends_with(part, ".service") && !ends_with(part, ".scope"))
 		return;
@@ -153,7 +153,7 @@ static void see_unit(const char *part, struct dl_cgroup_name *n)
 		n->user_unit = true;
 	else if (strstr(n->unit, ".service") && !strcmp(part, "init.scope"))
 		return;
-	dl_copy_name(n->unit, sizeof(n->unit), part);
+	davy_copy_name(n->unit, sizeof(n->unit), part);
 }
 
 /*
@@ -170,9 +170,9 @@ static size_t part_len(const char *path)
 	return len;
 }
 
-void dl_cgroup_name_of(const char *path, struct dl_cgroup_name *ret_name)
+void davy_cgroup_name_of(const char *path, struct davy_cgroup_name *ret_name)
 {
-	struct dl_cgroup_name n = { 0 };
+	struct davy_cgroup_name n = { 0 };
 	char part[PART_LEN], above[PART_LEN] = "";
 	bool in_kubepods = false;
 
@@ -192,14 +192,14 @@ void dl_cgroup_name_of(const char *path, struct dl_cgroup_name *ret_name)
 	*ret_name = n;
 }
 
-static int worth(const struct dl_cgroup_name *n)
+static int worth(const struct davy_cgroup_name *n)
 {
 	return (n->container[0] ? 2 : 0) + (n->unit[0] ? 1 : 0);
 }
 
-void dl_cgroup_name_read(const char *text, struct dl_cgroup_name *ret_name)
+void davy_cgroup_name_read(const char *text, struct davy_cgroup_name *ret_name)
 {
-	struct dl_cgroup_name best = { 0 }, n;
+	struct davy_cgroup_name best = { 0 }, n;
 	char path[4096];
 
 	for (int i = 0; *text && i < PARTS_MAX; i++) {
@@ -210,7 +210,7 @@ void dl_cgroup_name_read(const char *text, struct dl_cgroup_name *ret_name)
 		if (at) {
 			snprintf(path, sizeof(path), "%.*s", (int)(len - (size_t)(at + 1 - text)),
 				 at + 1);
-			dl_cgroup_name_of(path, &n);
+			davy_cgroup_name_of(path, &n);
 			/* v2 is the last line; where both say as much, it is the one that counts */
 			if (worth(&n) > worth(&best) ||
 			    (worth(&n) == worth(&best) && !strncmp(text, "0::", 3)))

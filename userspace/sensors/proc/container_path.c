@@ -25,11 +25,11 @@ static bool absolute_path(uint32_t pid, const char *path, char *ret_path)
 
 	if (path[0] == '/')
 		return snprintf(ret_path, PATH_MAX, "%s", path) < PATH_MAX;
-	if (dl_root_path(link, sizeof(link), "/proc/%u/root", pid))
+	if (davy_root_path(link, sizeof(link), "/proc/%u/root", pid))
 		return false;
 	n = readlink(link, root, sizeof(root) - 1);
 	root[n > 0 ? n : 0] = 0;
-	if (dl_root_path(link, sizeof(link), "/proc/%u/cwd", pid))
+	if (davy_root_path(link, sizeof(link), "/proc/%u/cwd", pid))
 		return false;
 	n = readlink(link, cwd, sizeof(cwd) - 1);
 	if (n <= 0)
@@ -55,7 +55,7 @@ static int step(uint32_t pid, int dir, const char *name)
 {
 	int fd = open_name(dir, name, O_NOFOLLOW, RESOLVE_CACHED | RESOLVE_BENEATH);
 
-	if (fd != -EAGAIN || !dl_file_is_local(pid, dir))
+	if (fd != -EAGAIN || !davy_file_is_local(pid, dir))
 		return fd;
 	fd = open_name(dir, name, O_NOFOLLOW, RESOLVE_NO_XDEV | RESOLVE_BENEATH);
 	if (fd == -EXDEV)
@@ -110,7 +110,7 @@ static int follow(struct walk *w, int link)
 
 	if (++w->link_count > LINKS_MAX)
 		return -ELOOP;
-	if (!dl_file_is_local(w->pid, link))
+	if (!davy_file_is_local(w->pid, link))
 		return -EAGAIN;
 	n = readlinkat(link, "", target, sizeof(target) - 1);
 	if (n <= 0)
@@ -169,7 +169,7 @@ static int walk(struct walk *w)
 	return err ? err : -ELOOP;
 }
 
-int dl_walk_in_root(uint32_t pid, int root, const char *path)
+int davy_walk_in_root(uint32_t pid, int root, const char *path)
 {
 	struct walk w = { .pid = pid, .root = root };
 	int err;
@@ -187,37 +187,37 @@ int dl_walk_in_root(uint32_t pid, int root, const char *path)
 	return err;
 }
 
-int dl_open_in_root(uint32_t pid, const char *path)
+int davy_open_in_root(uint32_t pid, const char *path)
 {
 	char root[PATH_MAX], inside[PATH_MAX];
-	DL_FD dir = -1;
+	DAVY_FD dir = -1;
 	int fd;
 
 	if (!absolute_path(pid, path, inside) ||
-	    dl_root_path(root, sizeof(root), "/proc/%u/root", pid))
+	    davy_root_path(root, sizeof(root), "/proc/%u/root", pid))
 		return -ENAMETOOLONG;
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
 	/* The process has opened it: mostly its names are in memory, and nobody is waited for. */
 	fd = open_name(dir, inside, 0, RESOLVE_IN_ROOT | RESOLVE_CACHED);
-	return fd == -EAGAIN ? dl_walk_in_root(pid, dir, inside) : fd;
+	return fd == -EAGAIN ? davy_walk_in_root(pid, dir, inside) : fd;
 }
 
-int dl_open_mapped(uint32_t pid, const char *path)
+int davy_open_mapped(uint32_t pid, const char *path)
 {
 	char root[PATH_MAX];
 	int fd;
 
-	if (dl_root_path(root, sizeof(root), "/proc/%u/root/", pid))
+	if (davy_root_path(root, sizeof(root), "/proc/%u/root/", pid))
 		return -ENAMETOOLONG;
 	if (!strncmp(path, root, strlen(root)))
-		return dl_open_in_root(pid, path + strlen(root) - 1);
+		return davy_open_in_root(pid, path + strlen(root) - 1);
 	fd = open(path, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-bool dl_is_regular(int fd)
+bool davy_is_regular(int fd)
 {
 	struct statx st;
 
@@ -225,23 +225,23 @@ bool dl_is_regular(int fd)
 	       S_ISREG(st.stx_mode);
 }
 
-int dl_local_file(uint32_t pid, int fd)
+int davy_local_file(uint32_t pid, int fd)
 {
-	if (!dl_file_is_local(pid, fd))
+	if (!davy_file_is_local(pid, fd))
 		return -EAGAIN;
-	return dl_is_regular(fd) ? 0 : -EACCES;
+	return davy_is_regular(fd) ? 0 : -EACCES;
 }
 
-const char *dl_self_fd(int fd, char ret_path[DL_SELF_FD_SIZE])
+const char *davy_self_fd(int fd, char ret_path[DAVY_SELF_FD_SIZE])
 {
-	snprintf(ret_path, DL_SELF_FD_SIZE, "/proc/self/fd/%d", fd);
+	snprintf(ret_path, DAVY_SELF_FD_SIZE, "/proc/self/fd/%d", fd);
 	return ret_path;
 }
 
-int dl_reopen(int fd)
+int davy_reopen(int fd)
 {
-	char self[DL_SELF_FD_SIZE];
-	int file = open(dl_self_fd(fd, self), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char self[DAVY_SELF_FD_SIZE];
+	int file = open(davy_self_fd(fd, self), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	return file < 0 ? -errno : file;
 }

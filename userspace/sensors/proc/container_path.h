@@ -4,30 +4,30 @@
  * and mount namespace and never beyond, by names that are in memory or on a local file system. They
  * are opened with O_PATH, which asks neither a driver nor a file system. Errors are -errno.
  */
-#ifndef DL_SENSORS_INSIDE_H
-#define DL_SENSORS_INSIDE_H
+#ifndef DAVY_CONTAINER_PATH_H
+#define DAVY_CONTAINER_PATH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* As process "pid" names it; a relative path from its current directory. -EAGAIN: not so. */
-int dl_open_in_root(uint32_t pid, const char *path);
+int davy_open_in_root(uint32_t pid, const char *path);
 
 /* The same name by name from "root", whatever is in memory; "path" is absolute. */
-int dl_walk_in_root(uint32_t pid, int root, const char *path);
+int davy_walk_in_root(uint32_t pid, int root, const char *path);
 
-/* What dl_process_traces gives of a mapped file. */
-int dl_open_mapped(uint32_t pid, const char *path);
+/* What davy_process_traces gives of a mapped file. */
+int davy_open_mapped(uint32_t pid, const char *path);
 
 /* 0: read without waiting. -EAGAIN: its file system may wait; -EACCES: no regular file. */
-int dl_local_file(uint32_t pid, int fd);
-bool dl_is_regular(int fd);
+int davy_local_file(uint32_t pid, int fd);
+bool davy_is_regular(int fd);
 
 /* For reading, once it is known to be a local file; the very same one. */
-int dl_reopen(int fd);
+int davy_reopen(int fd);
 
 /* A path to an open file, whatever names it has. */
-#define DL_SELF_FD_SIZE 32
-const char *dl_self_fd(int fd, char ret_path[DL_SELF_FD_SIZE]);
+#define DAVY_SELF_FD_SIZE 32
+const char *davy_self_fd(int fd, char ret_path[DAVY_SELF_FD_SIZE]);
 
 #endif

@@ -36,10 +36,10 @@ static void drm_device(unsigned int node_major, unsigned int node_minor, char *r
 {
 	char path[PATH_MAX], target[PATH_MAX];
 
-	if (!dl_root_path(path, sizeof(path), "/sys/dev/char/%u:%u/device", node_major,
-			  node_minor) &&
+	if (!davy_root_path(path, sizeof(path), "/sys/dev/char/%u:%u/device", node_major,
+			    node_minor) &&
 	    read_link(target, sizeof(target), path))
-		dl_copy_name(ret_device, DL_DEVICE_LEN, dl_base_name(target));
+		davy_copy_name(ret_device, DAVY_DEVICE_LEN, davy_base_name(target));
 }
 
 /* "Device Minor: \t 0" in /proc/driver/nvidia/gpus/0000:65:00.0/information */
@@ -47,8 +47,8 @@ static bool has_minor(const char *gpu, unsigned int node_minor)
 {
 	char path[PATH_MAX], text[2048], *at;
 
-	if (dl_root_path(path, sizeof(path), "/proc/driver/nvidia/gpus/%s/information", gpu) ||
-	    dl_read_file(path, text, sizeof(text)) <= 0)
+	if (davy_root_path(path, sizeof(path), "/proc/driver/nvidia/gpus/%s/information", gpu) ||
+	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return false;
 	at = strstr(text, "Device Minor:");
 	return at && strtoul(at + 13, NULL, 10) == node_minor;
@@ -60,13 +60,13 @@ static void nvidia_device(unsigned int node_minor, char *ret_device)
 	struct dirent *entry;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/proc/driver/nvidia/gpus"))
+	if (davy_root_path(path, sizeof(path), "/proc/driver/nvidia/gpus"))
 		return;
 	dir = opendir(path);
 	for (int i = 0; dir && i < ENTRIES_MAX && (entry = readdir(dir)); i++) {
 		if (entry->d_name[0] == '.' || !has_minor(entry->d_name, node_minor))
 			continue;
-		dl_copy_name(ret_device, DL_DEVICE_LEN, entry->d_name);
+		davy_copy_name(ret_device, DAVY_DEVICE_LEN, entry->d_name);
 		break;
 	}
 	if (dir)
@@ -77,48 +77,48 @@ static bool is_kfd(unsigned int node_major, unsigned int node_minor)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 
-	return !dl_root_path(path, sizeof(path), "/sys/dev/char/%u:%u", node_major, node_minor) &&
-	       read_link(target, sizeof(target), path) && !strcmp(dl_base_name(target), "kfd");
+	return !davy_root_path(path, sizeof(path), "/sys/dev/char/%u:%u", node_major, node_minor) &&
+	       read_link(target, sizeof(target), path) && !strcmp(davy_base_name(target), "kfd");
 }
 
-enum dl_node dl_device_node(unsigned int node_major, unsigned int node_minor, char *ret_device)
+enum davy_node davy_device_node(unsigned int node_major, unsigned int node_minor, char *ret_device)
 {
 	ret_device[0] = 0;
 	if (node_major == MAJOR_DRM || node_major == MAJOR_ACCEL) {
 		drm_device(node_major, node_minor, ret_device);
-		return DL_NODE_DRM;
+		return DAVY_NODE_DRM;
 	}
 	if (node_major == MAJOR_NVIDIA && node_minor <= NVIDIA_GPU_MINOR) {
 		nvidia_device(node_minor, ret_device);
-		return DL_NODE_NVIDIA;
+		return DAVY_NODE_NVIDIA;
 	}
 	/* A dynamic number, of the range above the fixed ones or of 234 to 254. */
 	if (node_major >= 234 && is_kfd(node_major, node_minor))
-		return DL_NODE_KFD;
-	return DL_NODE_OTHER;
+		return DAVY_NODE_KFD;
+	return DAVY_NODE_OTHER;
 }
 
-size_t dl_kfd_devices(uint32_t pid, char ret_device[][DL_DEVICE_LEN])
+size_t davy_kfd_devices(uint32_t pid, char ret_device[][DAVY_DEVICE_LEN])
 {
 	char path[PATH_MAX], file[PATH_MAX], text[32];
 	struct dirent *entry;
 	size_t count = 0;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/sys/class/kfd/kfd/proc/%u", pid))
+	if (davy_root_path(path, sizeof(path), "/sys/class/kfd/kfd/proc/%u", pid))
 		return 0;
 	dir = opendir(path);
-	for (int i = 0; dir && i < ENTRIES_MAX && count < DL_DEVICES_MAX; i++) {
+	for (int i = 0; dir && i < ENTRIES_MAX && count < DAVY_DEVICES_MAX; i++) {
 		entry = readdir(dir);
 		if (!entry)
 			break;
 		if (strncmp(entry->d_name, "vram_", 5) != 0 ||
 		    snprintf(file, sizeof(file), "%s/%s", path, entry->d_name) >=
 			    (int)sizeof(file) ||
-		    dl_read_file(file, text, sizeof(text)) <= 0 || !strtoull(text, NULL, 10))
+		    davy_read_file(file, text, sizeof(text)) <= 0 || !strtoull(text, NULL, 10))
 			continue;
-		count += dl_kfd_device_of((uint32_t)strtoul(entry->d_name + 5, NULL, 10),
-					  ret_device[count]);
+		count += davy_kfd_device_of((uint32_t)strtoul(entry->d_name + 5, NULL, 10),
+					    ret_device[count]);
 	}
 	if (dir)
 		closedir(dir);

@@ -271,13 +271,13 @@ static int find_cheap(int fd, const struct function *f, uint64_t *ret_offset)
 	return err;
 }
 
-int dl_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset)
+int davy_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset)
 {
 	struct image f = { .fd = -1 };
 	struct function found = { 0 };
 	struct wanted w = { &symbol, &found, 1, 1, TRIES_MAX };
 	int err = image_open(path, &f);
-	DL_FD fd = f.fd;
+	DAVY_FD fd = f.fd;
 
 	if (err)
 		return err;
@@ -291,14 +291,14 @@ int dl_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint
 	return 0;
 }
 
-int dl_elf_exports(const char *path, const char *const *symbols, size_t count,
-		   uint64_t *ret_offsets)
+int davy_elf_exports(const char *path, const char *const *symbols, size_t count,
+		     uint64_t *ret_offsets)
 {
 	struct function *found = calloc(count ? count : 1, sizeof(*found));
 	struct image f = { .fd = -1 };
 	struct wanted w = { symbols, found, count, count, count + TRIES_MAX };
 	int err = found ? image_open(path, &f) : -ENOMEM;
-	DL_FD fd = f.fd;
+	DAVY_FD fd = f.fd;
 
 	memset(ret_offsets, 0, count * sizeof(*ret_offsets));
 	if (!err)

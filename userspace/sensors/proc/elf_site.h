@@ -3,8 +3,8 @@
  * Where to put a uprobe on a function of an ELF file. The file is outside input: every size
  * and count in it has a limit, and at most 64 MiB of it are in memory.
  */
-#ifndef DL_SENSORS_ELF_SITE_H
-#define DL_SENSORS_ELF_SITE_H
+#ifndef DAVY_ELF_SITE_H
+#define DAVY_ELF_SITE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,13 +16,13 @@
  * emulates, which makes a hit thirty times cheaper. -ENOENT: no such function; -ENOEXEC: not an
  * x86-64 ELF file.
  */
-int dl_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset);
+int davy_elf_site(const char *path, const char *symbol, bool keeps_arguments, uint64_t *ret_offset);
 
 /*
  * The entries of several functions that the file exports, in one pass over .dynsym; offset 0: it
  * exports no such function. Returns how many it has, or -errno.
  */
-int dl_elf_exports(const char *path, const char *const *symbols, size_t count,
-		   uint64_t *ret_offsets);
+int davy_elf_exports(const char *path, const char *const *symbols, size_t count,
+		     uint64_t *ret_offsets);
 
 #endif

@@ -35,11 +35,11 @@ static uint32_t backend_of(const char *path)
 {
 	static const struct {
 		const char *begin;
-		enum dl_backend backend;
+		enum davy_backend backend;
 	} rows[] = {
-		{ "libggml-vulkan.", DL_BACKEND_VULKAN }, { "libggml-hip.", DL_BACKEND_ROCM },
-		{ "libggml-cuda.", DL_BACKEND_CUDA },	  { "libggml-sycl.", DL_BACKEND_SYCL },
-		{ "libggml-cpu", DL_BACKEND_CPU },	  { "libggml-base.", DL_BACKEND_CPU },
+		{ "libggml-vulkan.", DAVY_BACKEND_VULKAN }, { "libggml-hip.", DAVY_BACKEND_ROCM },
+		{ "libggml-cuda.", DAVY_BACKEND_CUDA },	    { "libggml-sycl.", DAVY_BACKEND_SYCL },
+		{ "libggml-cpu", DAVY_BACKEND_CPU },	    { "libggml-base.", DAVY_BACKEND_CPU },
 	};
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
@@ -99,11 +99,11 @@ static bool find(const char *program, char dir[PATH_MAX])
 	return false;
 }
 
-uint32_t dl_engine_parts(enum dl_engine engine, const char *program)
+uint32_t davy_engine_parts(enum davy_engine engine, const char *program)
 {
-	const char *const *places = engine == DL_ENGINE_LLAMA_SERVER ? ggml
-				    : engine == DL_ENGINE_OLLAMA     ? ollama
-								     : NULL;
+	const char *const *places = engine == DAVY_ENGINE_LLAMA_SERVER ? ggml
+				    : engine == DAVY_ENGINE_OLLAMA     ? ollama
+								       : NULL;
 	uint32_t parts = 0;
 	char dir[PATH_MAX];
 
@@ -111,5 +111,5 @@ uint32_t dl_engine_parts(enum dl_engine engine, const char *program)
 		return 0;
 	for (size_t i = 0; places[i]; i++)
 		parts |= parts_at(dir, places[i]);
-	return parts ? parts | 1u << DL_BACKEND_CPU : 0;
+	return parts ? parts | 1u << DAVY_BACKEND_CPU : 0;
 }

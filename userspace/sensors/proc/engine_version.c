@@ -29,12 +29,12 @@ static bool begins(const char *text, const char *with)
 
 static void add_id(struct build *b, int path_fd)
 {
-	struct dl_build_id id;
-	DL_FD fd = dl_reopen(path_fd);
+	struct davy_build_id id;
+	DAVY_FD fd = davy_reopen(path_fd);
 
-	if (fd < 0 || dl_build_id_read(fd, &id))
+	if (fd < 0 || davy_build_id_read(fd, &id))
 		return;
-	b->sum = dl_fnv(b->sum, id.bytes, id.size);
+	b->sum = davy_fnv(b->sum, id.bytes, id.size);
 	b->file_count++;
 }
 
@@ -45,9 +45,9 @@ static void add_times(struct build *b, int path_fd)
 
 	if (statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE | STATX_MTIME, &st))
 		return;
-	b->sum = dl_fnv(b->sum, &st.stx_size, sizeof(st.stx_size));
-	b->sum = dl_fnv(b->sum, &st.stx_mtime.tv_sec, sizeof(st.stx_mtime.tv_sec));
-	b->sum = dl_fnv(b->sum, &st.stx_mtime.tv_nsec, sizeof(st.stx_mtime.tv_nsec));
+	b->sum = davy_fnv(b->sum, &st.stx_size, sizeof(st.stx_size));
+	b->sum = davy_fnv(b->sum, &st.stx_mtime.tv_sec, sizeof(st.stx_mtime.tv_sec));
+	b->sum = davy_fnv(b->sum, &st.stx_mtime.tv_nsec, sizeof(st.stx_mtime.tv_nsec));
 	b->file_count++;
 }
 
@@ -55,9 +55,9 @@ static void add_file(struct build *b, uint32_t pid, int path_fd)
 {
 	size_t before = b->file_count;
 
-	if (!dl_local_file(pid, path_fd))
+	if (!davy_local_file(pid, path_fd))
 		add_id(b, path_fd);
-	if (b->file_count == before && dl_is_regular(path_fd))
+	if (b->file_count == before && davy_is_regular(path_fd))
 		add_times(b, path_fd);
 }
 
@@ -74,12 +74,12 @@ static void name_version(const char *name, char ret_version[VERSION_LEN])
 	ret_version[len] = 0;
 }
 
-/* "path" is as dl_process_traces has it: a link in map_files, or the file's own name. */
+/* "path" is as davy_process_traces has it: a link in map_files, or the file's own name. */
 static void add_library(struct build *b, uint32_t pid, const char *path,
 			char ret_version[VERSION_LEN])
 {
 	char target[PATH_MAX];
-	DL_FD fd = -1;
+	DAVY_FD fd = -1;
 	ssize_t n;
 
 	ret_version[0] = 0;
@@ -87,8 +87,8 @@ static void add_library(struct build *b, uint32_t pid, const char *path,
 		return;
 	n = strstr(path, "/map_files/") ? readlink(path, target, sizeof(target) - 1) : 0;
 	target[n > 0 ? n : 0] = 0;
-	name_version(dl_base_name(n > 0 ? target : path), ret_version);
-	fd = dl_open_mapped(pid, path);
+	name_version(davy_base_name(n > 0 ? target : path), ret_version);
+	fd = davy_open_mapped(pid, path);
 	if (fd >= 0)
 		add_file(b, pid, fd);
 }
@@ -103,24 +103,25 @@ static bool is_carrier(const char *name)
 static void add_executable(struct build *b, uint32_t pid)
 {
 	char path[PATH_MAX], target[PATH_MAX];
-	DL_FD fd = -1;
+	DAVY_FD fd = -1;
 	ssize_t n;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/exe", pid))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/exe", pid))
 		return;
 	n = readlink(path, target, sizeof(target) - 1);
 	target[n > 0 ? n : 0] = 0;
-	if (n <= 0 || is_carrier(dl_base_name(target)))
+	if (n <= 0 || is_carrier(davy_base_name(target)))
 		return;
 	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd >= 0)
 		add_file(b, pid, fd);
 }
 
-void dl_engine_version_read(const struct dl_process_info *info, char ret_text[DL_VERSION_TEXT_LEN])
+void davy_engine_version_read(const struct davy_process_info *info,
+			      char ret_text[DAVY_VERSION_TEXT_LEN])
 {
 	char llama[VERSION_LEN], ggml[VERSION_LEN];
-	struct build b = { DL_FNV_START, 0 };
+	struct build b = { DAVY_FNV_START, 0 };
 
 	ret_text[0] = 0;
 	add_executable(&b, info->pid);
@@ -128,7 +129,7 @@ void dl_engine_version_read(const struct dl_process_info *info, char ret_text[DL
 	add_library(&b, info->pid, info->ggml_library, ggml);
 	if (!b.file_count)
 		return;
-	snprintf(ret_text, DL_VERSION_TEXT_LEN, "%s%s%s%s%s, build %016" PRIx64,
-		 dl_engine_name(info->ev.engine), llama[0] ? ", llama " : "", llama,
+	snprintf(ret_text, DAVY_VERSION_TEXT_LEN, "%s%s%s%s%s, build %016" PRIx64,
+		 davy_engine_name(info->ev.engine), llama[0] ? ", llama " : "", llama,
 		 ggml[0] ? ", ggml " : "", ggml, b.sum);
 }

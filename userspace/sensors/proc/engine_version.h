@@ -3,8 +3,8 @@
  * Which build of an engine a process runs: the build ids of its executable and of llama.cpp's
  * libraries, and their versions where the files' names have them. Nothing is started to be asked.
  */
-#ifndef DL_SENSORS_ENGINE_VERSION_H
-#define DL_SENSORS_ENGINE_VERSION_H
+#ifndef DAVY_ENGINE_VERSION_H
+#define DAVY_ENGINE_VERSION_H
 
 #include "sensors/proc/process_info.h"
 
@@ -13,6 +13,7 @@
  * told, as of an engine that an interpreter runs. A file without an id, or that is not read because
  * its file system may wait, counts by its size and the time of its last change.
  */
-void dl_engine_version_read(const struct dl_process_info *info, char ret_text[DL_VERSION_TEXT_LEN]);
+void davy_engine_version_read(const struct davy_process_info *info,
+			      char ret_text[DAVY_VERSION_TEXT_LEN]);
 
 #endif

@@ -28,9 +28,9 @@ static uint16_t lowest_in(uint32_t pid, const char *table, const struct sockets 
 {
 	char path[PATH_MAX], *line = NULL;
 	size_t size = 0;
-	DL_FILE file = NULL;
+	DAVY_FILE file = NULL;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/net/%s", pid, table))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/net/%s", pid, table))
 		return lowest;
 	file = fopen(path, "re");
 	for (int i = 0; file && i < LINES_MAX && getline(&line, &size, file) > 0; i++) {
@@ -52,7 +52,7 @@ static uint16_t lowest_in(uint32_t pid, const char *table, const struct sockets 
 	return lowest;
 }
 
-uint16_t dl_listen_port(uint32_t pid, const unsigned long *inodes, size_t count)
+uint16_t davy_listen_port(uint32_t pid, const unsigned long *inodes, size_t count)
 {
 	const struct sockets s = { inodes, count };
 	uint16_t port;

@@ -25,23 +25,24 @@ struct known {
 	int64_t changed_s;
 	uint32_t changed_ns;
 	int err; /* 1: not read yet */
-	struct dl_model_facts facts;
+	struct davy_model_facts facts;
 };
 
-static int read_head(int path_fd, uint64_t size, struct dl_model_facts *f)
+static int read_head(int path_fd, uint64_t size, struct davy_model_facts *f)
 {
-	struct dl_gguf g;
-	DL_FD fd = dl_reopen(path_fd);
+	struct davy_gguf g;
+	DAVY_FD fd = davy_reopen(path_fd);
 	int err;
 
 	if (fd < 0)
 		return fd;
 	f->bytes = size;
-	err = dl_gguf_read(fd, size, &g);
+	err = davy_gguf_read(fd, size, &g);
 	if (err)
 		return err;
-	dl_text_safe(f->architecture, sizeof(f->architecture), g.architecture);
-	dl_copy_name(f->quantisation, sizeof(f->quantisation), dl_gguf_quantisation(g.file_type));
+	davy_text_safe(f->architecture, sizeof(f->architecture), g.architecture);
+	davy_copy_name(f->quantisation, sizeof(f->quantisation),
+		       davy_gguf_quantisation(g.file_type));
 	f->layer_count = g.block_count;
 	f->trained_context = g.context_length;
 	return 0;
@@ -81,7 +82,7 @@ static struct known *find(const struct statx *st)
  * ".../models/blobs/sha256-<64 digits>": the models folder is two above it, unless it was told. Not
  * remembered: names come and go, and another process may call the same inode otherwise.
  */
-static void name_blob(const struct dl_model_where *w, struct dl_model_facts *f)
+static void name_blob(const struct davy_model_where *w, struct davy_model_facts *f)
 {
 	const char *blob = w->path ? strstr(w->path, "/blobs/sha256-") : NULL;
 	char dir[PATH_MAX];
@@ -89,22 +90,22 @@ static void name_blob(const struct dl_model_where *w, struct dl_model_facts *f)
 	if (!blob || strlen(blob + 14) != DIGEST_LEN)
 		return;
 	snprintf(dir, sizeof(dir), "%.*s", (int)(blob - w->path), w->path);
-	if (dl_ollama_name(w->pid, dir, blob + 14, f->name, sizeof(f->name)) && w->models_dir)
-		dl_ollama_name(w->pid, w->models_dir, blob + 14, f->name, sizeof(f->name));
+	if (davy_ollama_name(w->pid, dir, blob + 14, f->name, sizeof(f->name)) && w->models_dir)
+		davy_ollama_name(w->pid, w->models_dir, blob + 14, f->name, sizeof(f->name));
 }
 
-int dl_model_file_read(const struct dl_model_where *where, struct dl_model_facts *ret_facts)
+int davy_model_file_read(const struct davy_model_where *where, struct davy_model_facts *ret_facts)
 {
-	DL_FD fd = where->mapped[0] ? dl_open_mapped(where->pid, where->mapped) : -ENOENT;
+	DAVY_FD fd = where->mapped[0] ? davy_open_mapped(where->pid, where->mapped) : -ENOENT;
 	struct known *k;
 	struct statx st;
 	int err;
 
 	if (fd < 0 && where->path)
-		fd = dl_open_in_root(where->pid, where->path);
+		fd = davy_open_in_root(where->pid, where->path);
 	if (fd < 0)
 		return fd;
-	err = dl_local_file(where->pid, fd);
+	err = davy_local_file(where->pid, fd);
 	if (err)
 		return err;
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st))

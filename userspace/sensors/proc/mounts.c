@@ -66,7 +66,7 @@ static bool parse(char *line, struct mount *m)
 static void mounts_read(const char *path, struct mounts *ret_mounts)
 {
 	struct mounts m = { .text = malloc(TEXT_MAX) };
-	ssize_t size = m.text ? dl_read_file(path, m.text, TEXT_MAX) : -1;
+	ssize_t size = m.text ? davy_read_file(path, m.text, TEXT_MAX) : -1;
 	char *rest = size > 0 ? m.text : NULL, *line;
 
 	m.at = rest ? calloc(MOUNTS_MAX, sizeof(*m.at)) : NULL;
@@ -152,7 +152,7 @@ static bool overlay_is_local(const struct mount *m)
 	if (!statx(AT_FDCWD, "/", AT_STATX_DONT_SYNC, STATX_INO, &st) &&
 	    st.stx_dev_major == m->dev_major && st.stx_dev_minor == m->dev_minor)
 		return true;
-	if (!dl_root_path(path, sizeof(path), "/proc/1/mountinfo"))
+	if (!davy_root_path(path, sizeof(path), "/proc/1/mountinfo"))
 		mounts_read(path, &host);
 	for (size_t i = 0; i < host.count && !same; i++)
 		if (host.at[i].dev_major == m->dev_major && host.at[i].dev_minor == m->dev_minor)
@@ -190,7 +190,7 @@ static bool is_own_root(uint64_t mount_id)
 	       st.stx_mnt_id == mount_id;
 }
 
-bool dl_file_is_local(uint32_t pid, int fd)
+bool davy_file_is_local(uint32_t pid, int fd)
 {
 	char path[PATH_MAX];
 	int judgement = -1;
@@ -198,7 +198,7 @@ bool dl_file_is_local(uint32_t pid, int fd)
 
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st))
 		return false;
-	if (!dl_root_path(path, sizeof(path), "/proc/%u/mountinfo", pid))
+	if (!davy_root_path(path, sizeof(path), "/proc/%u/mountinfo", pid))
 		judgement = judge_in(path, st.stx_mnt_id);
 	/* a chrooted process does not list the mount its root lies on */
 	if (judgement < 0)

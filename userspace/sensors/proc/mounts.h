@@ -10,13 +10,13 @@
  * (so Docker, containerd, Podman and CRI-O mount those of root) and every layer lies on a local
  * mount there.
  */
-#ifndef DL_SENSORS_MOUNTS_H
-#define DL_SENSORS_MOUNTS_H
+#ifndef DAVY_MOUNTS_H
+#define DAVY_MOUNTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* The file is open, O_PATH also; its mount is looked for as process "pid" has it, or we have. */
-bool dl_file_is_local(uint32_t pid, int fd);
+bool davy_file_is_local(uint32_t pid, int fd);
 
 #endif

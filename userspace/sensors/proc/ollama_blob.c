@@ -46,7 +46,7 @@ static int manifest_path(const char *dir, const char *name, char *path, size_t s
 	return 0;
 }
 
-static int digest_of(const json_t *manifest, char ret_digest[DL_OLLAMA_DIGEST_LEN])
+static int digest_of(const json_t *manifest, char ret_digest[DAVY_OLLAMA_DIGEST_LEN])
 {
 	const json_t *layer;
 	size_t i;
@@ -60,28 +60,28 @@ static int digest_of(const json_t *manifest, char ret_digest[DL_OLLAMA_DIGEST_LE
 		    strncmp(name, "sha256:", 7) != 0 || strlen(name + 7) != 64 ||
 		    name[7 + strspn(name + 7, "0123456789abcdef")])
 			continue;
-		memcpy(ret_digest, name + 7, DL_OLLAMA_DIGEST_LEN);
+		memcpy(ret_digest, name + 7, DAVY_OLLAMA_DIGEST_LEN);
 		return 0;
 	}
 	return -EBADMSG;
 }
 
-int dl_ollama_blob(const char *dir, const char *name, char ret_digest[DL_OLLAMA_DIGEST_LEN])
+int davy_ollama_blob(const char *dir, const char *name, char ret_digest[DAVY_OLLAMA_DIGEST_LEN])
 {
 	char path[PATH_MAX], *text;
 	json_t *manifest;
 	ssize_t n;
 	int err = manifest_path(dir, name, path, sizeof(path));
-	DL_FD fd = err ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	DAVY_FD fd = err ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
 	if (err || fd < 0)
 		return err ? err : -errno;
-	if (!dl_is_regular(fd))
+	if (!davy_is_regular(fd))
 		return -ENOENT;
 	text = malloc(MANIFEST_MAX);
 	if (!text)
 		return -ENOMEM;
-	n = dl_read_fd(fd, text, MANIFEST_MAX);
+	n = davy_read_fd(fd, text, MANIFEST_MAX);
 	manifest = n < 0 ? NULL : json_loadb(text, (size_t)n, 0, NULL);
 	free(text);
 	if (n < 0)

@@ -33,7 +33,7 @@ struct walk {
 	size_t bytes;
 };
 
-int dl_ollama_manifest_has(const char *text, size_t size, const char *digest)
+int davy_ollama_manifest_has(const char *text, size_t size, const char *digest)
 {
 	json_t *manifest = json_loadb(text, size, 0, NULL), *layer;
 	size_t i;
@@ -64,16 +64,16 @@ static int open_below(int dir, const char *name, uint64_t flags)
 static int manifest_at(struct walk *w, const char *name, const char *digest)
 {
 	static char text[MANIFEST_MAX]; /* one thread */
-	DL_FD path = open_below(dirfd(w->dir[w->depth - 1]), name, O_PATH);
-	DL_FD fd = -1;
+	DAVY_FD path = open_below(dirfd(w->dir[w->depth - 1]), name, O_PATH);
+	DAVY_FD fd = -1;
 	ssize_t n;
 
-	if (path < 0 || !dl_is_regular(path)) /* a folder, a pipe */
+	if (path < 0 || !davy_is_regular(path)) /* a folder, a pipe */
 		return 0;
-	fd = dl_reopen(path);
-	n = fd < 0 ? fd : dl_read_fd(fd, text, sizeof(text));
+	fd = davy_reopen(path);
+	n = fd < 0 ? fd : davy_read_fd(fd, text, sizeof(text));
 	w->bytes += n > 0 ? (size_t)n : 0;
-	return n > 0 && w->bytes <= BYTES_MAX && dl_ollama_manifest_has(text, (size_t)n, digest);
+	return n > 0 && w->bytes <= BYTES_MAX && davy_ollama_manifest_has(text, (size_t)n, digest);
 }
 
 /* "library/llama3" of Ollama's own registry is "llama3". */
@@ -112,19 +112,19 @@ static void see_tag(struct walk *w, const char *tag, const char *digest, char *b
 		return;
 	make_name(w, tag, name, sizeof(name));
 	if (!best[0] || strcmp(name, best) < 0)
-		dl_copy_name(best, size, name);
+		davy_copy_name(best, size, name);
 }
 
-int dl_ollama_name(uint32_t pid, const char *dir, const char *digest, char *ret_name, size_t size)
+int davy_ollama_name(uint32_t pid, const char *dir, const char *digest, char *ret_name, size_t size)
 {
-	DL_FD models = dl_open_in_root(pid, dir);
+	DAVY_FD models = davy_open_in_root(pid, dir);
 	struct walk w = { .budget = ENTRIES_MAX };
 	char best[NAME_LEN] = "";
 	int err;
 
 	if (models < 0)
 		return models;
-	if (!dl_file_is_local(pid, models))
+	if (!davy_file_is_local(pid, models))
 		return -EAGAIN;
 	err = push(&w, models, "manifests");
 	while (w.depth) {
@@ -141,6 +141,6 @@ int dl_ollama_name(uint32_t pid, const char *dir, const char *digest, char *ret_
 	}
 	if (!best[0])
 		return err ? err : -ENOENT;
-	dl_copy_name(ret_name, size, best);
+	davy_copy_name(ret_name, size, best);
 	return 0;
 }

@@ -22,8 +22,8 @@ static uint32_t account_real_uid(uint32_t pid)
 	const char *line = NULL;
 	unsigned int uid = 0;
 
-	if (!dl_root_path(path, sizeof(path), "/proc/%u/status", pid) &&
-	    dl_read_file(path, text, sizeof(text)) > 0)
+	if (!davy_root_path(path, sizeof(path), "/proc/%u/status", pid) &&
+	    davy_read_file(path, text, sizeof(text)) > 0)
 		line = strstr(text, "\nUid:");
 	if (line)
 		(void)sscanf(line, "\nUid: %u", &uid);
@@ -40,13 +40,13 @@ static bool account_same_file(int fd, const struct stat *own)
 /* 1: *ret_uid owns the outermost user namespace of the process below ours; 0: it is in ours. */
 static int account_namespace_owner(uint32_t pid, uint32_t *ret_uid)
 {
-	DL_FD parent = -1;
+	DAVY_FD parent = -1;
 	char path[PATH_MAX];
 	struct stat own;
 	uid_t uid;
-	DL_FD at = -1;
+	DAVY_FD at = -1;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/ns/user", pid) ||
+	if (davy_root_path(path, sizeof(path), "/proc/%u/ns/user", pid) ||
 	    stat("/proc/self/ns/user", &own))
 		return 0;
 	at = open(path, O_RDONLY | O_CLOEXEC);
@@ -66,7 +66,7 @@ static int account_namespace_owner(uint32_t pid, uint32_t *ret_uid)
 	return 1;
 }
 
-uint32_t dl_process_account(uint32_t pid)
+uint32_t davy_process_account(uint32_t pid)
 {
 	uint32_t uid;
 

@@ -3,8 +3,8 @@
  * The user who answers for a process. Tables that users share are divided by it, so a user must not
  * be able to look like several, or like root.
  */
-#ifndef DL_SENSORS_PROCESS_ACCOUNT_H
-#define DL_SENSORS_PROCESS_ACCOUNT_H
+#ifndef DAVY_PROCESS_ACCOUNT_H
+#define DAVY_PROCESS_ACCOUNT_H
 
 #include <stdint.h>
 
@@ -13,6 +13,6 @@
  * is root for a process that cannot be dumped. In user namespaces the user who made the outermost
  * one: newuidmap gives a user 65536 ids there. 0 also for a process that is gone.
  */
-uint32_t dl_process_account(uint32_t pid);
+uint32_t davy_process_account(uint32_t pid);
 
 #endif

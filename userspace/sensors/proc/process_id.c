@@ -14,13 +14,13 @@
 static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 {
 	char path[PATH_MAX];
-	int err = dl_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
+	int err = davy_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
 
-	return err ? err : dl_read_file(path, buf, size);
+	return err ? err : davy_read_file(path, buf, size);
 }
 
 /* comm may hold blanks and brackets: the fields begin behind the last bracket (proc(5)). */
-int dl_process_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
+int davy_process_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
 {
 	char text[1024], *at;
 	ssize_t n = read_proc(pid, "stat", text, sizeof(text));
@@ -40,7 +40,7 @@ int dl_process_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
 	return 0;
 }
 
-char dl_process_state(uint32_t pid)
+char davy_process_state(uint32_t pid)
 {
 	char text[1024], *at;
 
@@ -50,12 +50,12 @@ char dl_process_state(uint32_t pid)
 	return at && at[1] == ' ' ? at[2] : '\0';
 }
 
-uint64_t dl_process_start(uint32_t pid)
+uint64_t davy_process_start(uint32_t pid)
 {
 	uint64_t start = 0;
 	uint32_t ppid;
 
-	return dl_process_stat(pid, &ppid, &start) ? 0 : start;
+	return davy_process_stat(pid, &ppid, &start) ? 0 : start;
 }
 
 /* The numbers behind "name" in /proc/PID/status; the last one, 0 when there is none. */
@@ -75,17 +75,17 @@ static uint32_t status_number(uint32_t pid, const char *name)
 	return (uint32_t)value;
 }
 
-uint32_t dl_process_of_thread(uint32_t tid)
+uint32_t davy_process_of_thread(uint32_t tid)
 {
 	return status_number(tid, "Tgid");
 }
 
-uint32_t dl_process_inner_pid(uint32_t pid)
+uint32_t davy_process_inner_pid(uint32_t pid)
 {
 	return status_number(pid, "NSpid");
 }
 
-void dl_process_cgroup_take(char *text, char path[DL_CGROUP_LEN])
+void davy_process_cgroup_take(char *text, char path[DAVY_CGROUP_LEN])
 {
 	char *at = !strncmp(text, "0::", 3) ? text : strstr(text, "\n0::");
 
@@ -93,32 +93,32 @@ void dl_process_cgroup_take(char *text, char path[DL_CGROUP_LEN])
 		return;
 	at += *at == '\n' ? 4 : 3;
 	at[strcspn(at, "\n")] = 0;
-	dl_copy_name(path, DL_CGROUP_LEN, at);
+	davy_copy_name(path, DAVY_CGROUP_LEN, at);
 }
 
-void dl_process_cgroup(uint32_t pid, char ret_path[DL_CGROUP_LEN])
+void davy_process_cgroup(uint32_t pid, char ret_path[DAVY_CGROUP_LEN])
 {
 	char text[8192] = "";
 
 	ret_path[0] = 0;
 	if (read_proc(pid, "cgroup", text, sizeof(text)) > 0)
-		dl_process_cgroup_take(text, ret_path);
+		davy_process_cgroup_take(text, ret_path);
 }
 
-uint32_t dl_process_uid(uint32_t pid)
+uint32_t davy_process_uid(uint32_t pid)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u", pid) || stat(path, &st))
+	if (davy_root_path(path, sizeof(path), "/proc/%u", pid) || stat(path, &st))
 		return UINT32_MAX;
 	return st.st_uid;
 }
 
-uint32_t dl_process_parent(uint32_t pid)
+uint32_t davy_process_parent(uint32_t pid)
 {
 	uint64_t start;
 	uint32_t ppid = 0;
 
-	return dl_process_stat(pid, &ppid, &start) ? 0 : ppid;
+	return davy_process_stat(pid, &ppid, &start) ? 0 : ppid;
 }

@@ -21,28 +21,28 @@
 struct start {
 	char command[TEXT_MAX];
 	char environment[TEXT_MAX];
-	char *argv[DL_ARGS_MAX + 1];
+	char *argv[DAVY_ARGS_MAX + 1];
 	char *envp[ENV_MAX + 1];
 	char exe[PATH_MAX];
-	char parent[DL_COMM_LEN];
+	char parent[DAVY_COMM_LEN];
 	size_t argc;
 };
 
 static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 {
 	char path[PATH_MAX];
-	int err = dl_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
+	int err = davy_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
 
-	return err ? err : dl_read_file(path, buf, size);
+	return err ? err : davy_read_file(path, buf, size);
 }
 
 static void read_comm(uint32_t pid, char *comm)
 {
-	memset(comm, 0, DL_COMM_LEN);
-	if (read_proc(pid, "comm", comm, DL_COMM_LEN) <= 0)
+	memset(comm, 0, DAVY_COMM_LEN);
+	if (read_proc(pid, "comm", comm, DAVY_COMM_LEN) <= 0)
 		comm[0] = 0;
 	comm[strcspn(comm, "\n")] = 0;
-	memset(comm + strlen(comm), 0, DL_COMM_LEN - strlen(comm));
+	memset(comm + strlen(comm), 0, DAVY_COMM_LEN - strlen(comm));
 }
 
 static size_t split(char *text, ssize_t size, char **list, size_t max)
@@ -63,31 +63,32 @@ static void read_command(uint32_t pid, struct start *s)
 	s->envp[0] = NULL;
 	s->parent[0] = s->exe[0] = 0;
 	n = read_proc(pid, "cmdline", s->command, TEXT_MAX);
-	s->argc = split(s->command, n, s->argv, DL_ARGS_MAX);
-	if (dl_root_path(link, sizeof(link), "/proc/%u/exe", pid))
+	s->argc = split(s->command, n, s->argv, DAVY_ARGS_MAX);
+	if (davy_root_path(link, sizeof(link), "/proc/%u/exe", pid))
 		return;
 	n = readlink(link, s->exe, sizeof(s->exe) - 1);
 	s->exe[n > 0 ? n : 0] = 0;
 }
 
-static void identify(struct start *s, bool with_environment, struct dl_engine_facts *facts)
+static void identify(struct start *s, bool with_environment, struct davy_engine_facts *facts)
 {
-	const struct dl_engine_look look = { .argv = s->argv,
-					     .envp = with_environment ? s->envp : NULL,
-					     .exe = s->exe,
-					     .parent = s->parent };
+	const struct davy_engine_look look = { .argv = s->argv,
+					       .envp = with_environment ? s->envp : NULL,
+					       .exe = s->exe,
+					       .parent = s->parent };
 
-	dl_engine_identify(&look, facts);
+	davy_engine_identify(&look, facts);
 }
 
 /* Twice: environment and parent are read only of an engine, and may say more of it. */
-static void read_engine(uint32_t pid, uint32_t ppid, struct start *s, struct dl_engine_facts *facts)
+static void read_engine(uint32_t pid, uint32_t ppid, struct start *s,
+			struct davy_engine_facts *facts)
 {
 	ssize_t n;
 
 	read_command(pid, s);
 	identify(s, false, facts);
-	if (facts->engine == DL_ENGINE_NONE)
+	if (facts->engine == DAVY_ENGINE_NONE)
 		return;
 	read_comm(ppid, s->parent);
 	n = read_proc(pid, "environ", s->environment, TEXT_MAX);
@@ -96,14 +97,14 @@ static void read_engine(uint32_t pid, uint32_t ppid, struct start *s, struct dl_
 }
 
 /* A worker with a title of its own has its server's arguments. */
-static void ask_the_server(uint32_t ppid, struct start *server, struct dl_engine_facts *facts)
+static void ask_the_server(uint32_t ppid, struct start *server, struct davy_engine_facts *facts)
 {
-	struct dl_engine_facts of_server;
+	struct davy_engine_facts of_server;
 	uint64_t start;
 	uint32_t pid = ppid;
 
 	for (int i = 0; pid > 1 && i < UP_MAX; i++) {
-		if (dl_process_stat(pid, &ppid, &start))
+		if (davy_process_stat(pid, &ppid, &start))
 			return;
 		read_engine(pid, ppid, server, &of_server);
 		if (of_server.engine == facts->engine && of_server.model[0]) {
@@ -118,7 +119,7 @@ static void ask_the_server(uint32_t ppid, struct start *server, struct dl_engine
 	}
 }
 
-static void take_facts(const struct dl_engine_facts *f, struct dl_ev_process *ev)
+static void take_facts(const struct davy_engine_facts *f, struct davy_ev_process *ev)
 {
 	ev->engine = (uint8_t)f->engine;
 	ev->backend = (uint8_t)f->backend;
@@ -129,209 +130,209 @@ static void take_facts(const struct dl_engine_facts *f, struct dl_ev_process *ev
 	ev->ubatch = f->ubatch;
 	ev->parallel = f->parallel;
 	ev->gpu_layers = f->gpu_layers;
-	dl_copy_name(ev->model, sizeof(ev->model), f->model);
-	dl_copy_name(ev->cache_k, sizeof(ev->cache_k), f->cache_k);
-	dl_copy_name(ev->cache_v, sizeof(ev->cache_v), f->cache_v);
+	davy_copy_name(ev->model, sizeof(ev->model), f->model);
+	davy_copy_name(ev->cache_k, sizeof(ev->cache_k), f->cache_k);
+	davy_copy_name(ev->cache_v, sizeof(ev->cache_v), f->cache_v);
 }
 
 /* ggml's own backend, or the driver's library where ggml is linked in or another engine runs. */
-static enum dl_backend backend_in_use(const struct dl_process_traces *t)
+static enum davy_backend backend_in_use(const struct davy_process_traces *t)
 {
 	bool dynamic = t->ggml_vulkan || t->ggml_hip || t->ggml_cuda || t->ggml_sycl;
 
 	if (t->kfd_fd && (t->ggml_hip || (t->hip && !dynamic)))
-		return DL_BACKEND_ROCM;
+		return DAVY_BACKEND_ROCM;
 	if (t->nvidia_fd && (t->ggml_cuda || (t->cuda && !dynamic)))
-		return DL_BACKEND_CUDA;
+		return DAVY_BACKEND_CUDA;
 	if (t->drm_fd && (t->ggml_sycl || (t->level_zero && !dynamic)))
-		return DL_BACKEND_SYCL;
+		return DAVY_BACKEND_SYCL;
 	if ((t->ggml_vulkan || (t->vulkan && !dynamic)) &&
 	    (t->drm_fd || t->nvidia_fd || t->llvmpipe_thread || t->vk_memory || t->drm_shim))
-		return DL_BACKEND_VULKAN;
-	return DL_BACKEND_UNKNOWN;
+		return DAVY_BACKEND_VULKAN;
+	return DAVY_BACKEND_UNKNOWN;
 }
 
-static void name_devices(struct dl_process_info *info, const struct dl_process_traces *t)
+static void name_devices(struct davy_process_info *info, const struct davy_process_traces *t)
 {
-	struct dl_ev_process *ev = &info->ev;
-	const struct dl_used_devices *d = &t->devices;
+	struct davy_ev_process *ev = &info->ev;
+	const struct davy_used_devices *d = &t->devices;
 	/* Mesa opens the GPUs even where its software device does the work. */
-	bool software = ev->backend == DL_BACKEND_VULKAN && t->vk_memory &&
+	bool software = ev->backend == DAVY_BACKEND_VULKAN && t->vk_memory &&
 			(!d->count || !d->device[0].bytes);
 
 	if (d->count && !software)
-		dl_copy_name(ev->device, sizeof(ev->device), d->device[0].name);
+		davy_copy_name(ev->device, sizeof(ev->device), d->device[0].name);
 	for (size_t i = 1; i < d->count && !software; i++)
-		dl_copy_name(ev->more_devices[i - 1], DL_DEVICE_LEN, d->device[i].name);
+		davy_copy_name(ev->more_devices[i - 1], DAVY_DEVICE_LEN, d->device[i].name);
 	info->device_used = t->in_use;
-	if (ev->backend != DL_BACKEND_VULKAN || ev->device[0])
+	if (ev->backend != DAVY_BACKEND_VULKAN || ev->device[0])
 		return;
 	if (t->llvmpipe_thread || t->vk_memory)
-		dl_copy_name(ev->device, sizeof(ev->device), "llvmpipe");
+		davy_copy_name(ev->device, sizeof(ev->device), "llvmpipe");
 	else if (t->drm_shim)
-		dl_copy_name(ev->device, sizeof(ev->device), "drm-shim");
+		davy_copy_name(ev->device, sizeof(ev->device), "drm-shim");
 	info->device_used = ev->device[0] != 0;
 }
 
 /* In order of proof: arguments that leave no choice, open device files, a software device. */
-static void conclude(struct dl_process_info *info, const struct dl_process_traces *t,
+static void conclude(struct davy_process_info *info, const struct davy_process_traces *t,
 		     bool loads_model)
 {
-	struct dl_ev_process *ev = &info->ev;
+	struct davy_ev_process *ev = &info->ev;
 
 	info->opens_gpu = t->drm_fd || t->kfd_fd || t->nvidia_fd;
-	ev->flags |= t->unreadable ? DL_PROCESS_PARTIAL : 0;
-	if (ev->backend == DL_BACKEND_CPU)
+	ev->flags |= t->unreadable ? DAVY_PROCESS_PARTIAL : 0;
+	if (ev->backend == DAVY_BACKEND_CPU)
 		return; /* what it opened to look at it is not in use */
-	if (backend_in_use(t) != DL_BACKEND_UNKNOWN && ev->backend == DL_BACKEND_UNKNOWN)
+	if (backend_in_use(t) != DAVY_BACKEND_UNKNOWN && ev->backend == DAVY_BACKEND_UNKNOWN)
 		ev->backend = (uint8_t)backend_in_use(t);
 	name_devices(info, t);
 	info->no_gpu = loads_model && !t->unreadable && !info->opens_gpu && !ev->device[0];
 }
 
-static void take_model(const struct dl_model_facts *m, const struct dl_engine_facts *f,
-		       struct dl_ev_process *ev)
+static void take_model(const struct davy_model_facts *m, const struct davy_engine_facts *f,
+		       struct davy_ev_process *ev)
 {
 	ev->model_bytes = m->bytes;
 	ev->layer_count = m->layer_count;
 	ev->trained_context = m->trained_context;
-	dl_copy_name(ev->architecture, sizeof(ev->architecture), m->architecture);
-	dl_copy_name(ev->quantisation, sizeof(ev->quantisation), m->quantisation);
+	davy_copy_name(ev->architecture, sizeof(ev->architecture), m->architecture);
+	davy_copy_name(ev->quantisation, sizeof(ev->quantisation), m->quantisation);
 	if (!ev->context_size && f->llama_cpp && m->trained_context) {
 		ev->context_size = m->trained_context;
-		ev->flags |= f->fixed_fit ? 0 : DL_PROCESS_CONTEXT_ASSUMED;
+		ev->flags |= f->fixed_fit ? 0 : DAVY_PROCESS_CONTEXT_ASSUMED;
 	}
 }
 
 /* The path that was told; what is mapped where nothing was, or where it is the same by its name. */
-static void read_model(struct dl_process_info *info, const struct dl_process_traces *t,
-		       struct dl_engine_facts *f)
+static void read_model(struct davy_process_info *info, const struct davy_process_traces *t,
+		       struct davy_engine_facts *f)
 {
-	struct dl_model_where where = { info->pid, f->model_path, "", f->models_dir };
-	struct dl_model_facts m = { 0 };
+	struct davy_model_where where = { info->pid, f->model_path, "", f->models_dir };
+	struct davy_model_facts m = { 0 };
 
 	if (!f->loads_model && !t->model_file[0])
 		return;
-	if (!f->model_path || !strcmp(dl_base_name(f->model_path), dl_base_name(t->model_name)))
+	if (!f->model_path || !strcmp(davy_base_name(f->model_path), davy_base_name(t->model_name)))
 		where.mapped = t->model_file;
 	if (!where.path && t->model_name[0])
 		where.path = t->model_name;
 	if (!where.path)
 		return;
 	if (!f->model[0])
-		dl_engine_set_model(f, dl_base_name(where.path));
-	dl_model_file_read(&where, &m); /* what it could not tell is 0 */
+		davy_engine_set_model(f, davy_base_name(where.path));
+	davy_model_file_read(&where, &m); /* what it could not tell is 0 */
 	if (m.name[0] && !strncmp(f->model, "sha256-", 7))
-		dl_engine_set_model(f, m.name);
-	dl_copy_name(info->ev.model, sizeof(info->ev.model), f->model);
+		davy_engine_set_model(f, m.name);
+	davy_copy_name(info->ev.model, sizeof(info->ev.model), f->model);
 	take_model(&m, f, &info->ev);
 }
 
-static void read_port(struct dl_process_info *info, const struct dl_process_traces *t,
-		      const struct dl_engine_facts *f)
+static void read_port(struct davy_process_info *info, const struct davy_process_traces *t,
+		      const struct davy_engine_facts *f)
 {
 	uint16_t port = f->port_given && f->port
 				? 0
-				: dl_listen_port(info->pid, t->socket, t->socket_count);
+				: davy_listen_port(info->pid, t->socket, t->socket_count);
 
 	if (port)
 		info->ev.port = port;
 	else if (!f->port_given && f->port)
-		info->ev.flags |= DL_PROCESS_PORT_ASSUMED;
+		info->ev.flags |= DAVY_PROCESS_PORT_ASSUMED;
 }
 
-static void read_cgroup(struct dl_process_info *info)
+static void read_cgroup(struct davy_process_info *info)
 {
 	char text[8192] = "";
 
 	if (read_proc(info->pid, "cgroup", text, sizeof(text)) <= 0)
 		return;
-	if (info->ev.engine != DL_ENGINE_NONE) {
-		struct dl_cgroup_name n;
+	if (info->ev.engine != DAVY_ENGINE_NONE) {
+		struct davy_cgroup_name n;
 
-		dl_cgroup_name_read(text, &n);
+		davy_cgroup_name_read(text, &n);
 		info->ev.runtime = (uint8_t)n.runtime;
-		info->ev.flags |= n.user_unit ? DL_PROCESS_USER_UNIT : 0;
-		dl_copy_name(info->ev.unit, sizeof(info->ev.unit), n.unit);
-		dl_copy_name(info->ev.container, sizeof(info->ev.container), n.container);
-		dl_copy_name(info->ev.pod, sizeof(info->ev.pod), n.pod);
+		info->ev.flags |= n.user_unit ? DAVY_PROCESS_USER_UNIT : 0;
+		davy_copy_name(info->ev.unit, sizeof(info->ev.unit), n.unit);
+		davy_copy_name(info->ev.container, sizeof(info->ev.container), n.container);
+		davy_copy_name(info->ev.pod, sizeof(info->ev.pod), n.pod);
 	}
-	dl_process_cgroup_take(text, info->cgroup);
+	davy_process_cgroup_take(text, info->cgroup);
 }
 
 /* Whom no command line made an engine, and who computes on a GPU all the same. */
-static void look_at_stranger(struct dl_process_info *info, const struct dl_used_devices *used)
+static void look_at_stranger(struct davy_process_info *info, const struct davy_used_devices *used)
 {
-	static struct dl_process_traces t;
+	static struct davy_process_traces t;
 
-	dl_process_devices_read(info->pid, used, &t);
+	davy_process_devices_read(info->pid, used, &t);
 	info->opens_gpu = t.drm_fd || t.kfd_fd || t.nvidia_fd;
 	if (!info->opens_gpu)
 		return;
-	dl_process_traces_read(info->pid, used, &t);
+	davy_process_traces_read(info->pid, used, &t);
 	info->ev.engine = (uint8_t)t.library_engine;
-	if (info->ev.engine != DL_ENGINE_NONE)
+	if (info->ev.engine != DAVY_ENGINE_NONE)
 		conclude(info, &t, false);
 }
 
-static uint32_t loaded_backends(const struct dl_process_traces *t)
+static uint32_t loaded_backends(const struct davy_process_traces *t)
 {
 	uint32_t now = 0;
 
-	now |= t->ggml_vulkan ? 1u << DL_BACKEND_VULKAN : 0;
-	now |= t->ggml_hip ? 1u << DL_BACKEND_ROCM : 0;
-	now |= t->ggml_cuda ? 1u << DL_BACKEND_CUDA : 0;
-	now |= t->ggml_sycl ? 1u << DL_BACKEND_SYCL : 0;
+	now |= t->ggml_vulkan ? 1u << DAVY_BACKEND_VULKAN : 0;
+	now |= t->ggml_hip ? 1u << DAVY_BACKEND_ROCM : 0;
+	now |= t->ggml_cuda ? 1u << DAVY_BACKEND_CUDA : 0;
+	now |= t->ggml_sycl ? 1u << DAVY_BACKEND_SYCL : 0;
 	return now;
 }
 
-static void read_as_engine(struct dl_process_info *info, const struct dl_used_devices *used,
-			   struct dl_engine_facts *facts)
+static void read_as_engine(struct davy_process_info *info, const struct davy_used_devices *used,
+			   struct davy_engine_facts *facts)
 {
-	static struct dl_process_traces t;
+	static struct davy_process_traces t;
 	uint32_t inner;
 
-	dl_process_traces_read(info->pid, used, &t);
+	davy_process_traces_read(info->pid, used, &t);
 	conclude(info, &t, facts->loads_model);
 	read_model(info, &t, facts);
 	read_port(info, &t, facts);
 	info->loaded_backends = loaded_backends(&t);
-	dl_copy_name(info->cxx_library, sizeof(info->cxx_library), t.cxx_library);
-	dl_copy_name(info->ggml_library, sizeof(info->ggml_library), t.ggml_library);
-	dl_copy_name(info->llama_library, sizeof(info->llama_library), t.llama_library);
-	inner = dl_process_inner_pid(info->pid);
+	davy_copy_name(info->cxx_library, sizeof(info->cxx_library), t.cxx_library);
+	davy_copy_name(info->ggml_library, sizeof(info->ggml_library), t.ggml_library);
+	davy_copy_name(info->llama_library, sizeof(info->llama_library), t.llama_library);
+	inner = davy_process_inner_pid(info->pid);
 	info->ev.inner_pid = inner == info->pid ? 0 : inner;
 }
 
 /* "start" has room for two: the process, and the server of a worker. "facts" point into them. */
-static void read_all(struct dl_process_info *info, enum dl_look look,
-		     const struct dl_used_devices *used, struct start *start)
+static void read_all(struct davy_process_info *info, enum davy_look look,
+		     const struct davy_used_devices *used, struct start *start)
 {
-	struct dl_engine_facts facts;
+	struct davy_engine_facts facts;
 
 	read_comm(info->pid, info->ev.comm);
 	read_engine(info->pid, info->ev.ppid, &start[0], &facts);
 	info->has_command = start[0].argc > 0;
-	if (facts.role == DL_ROLE_RUNNER && !facts.model[0])
+	if (facts.role == DAVY_ROLE_RUNNER && !facts.model[0])
 		ask_the_server(info->ev.ppid, &start[1], &facts);
 	take_facts(&facts, &info->ev);
-	if (info->ev.engine != DL_ENGINE_NONE)
+	if (info->ev.engine != DAVY_ENGINE_NONE)
 		read_as_engine(info, used, &facts);
-	else if (look == DL_LOOK_DEVICES && info->has_command)
+	else if (look == DAVY_LOOK_DEVICES && info->has_command)
 		look_at_stranger(info, used);
 	read_cgroup(info);
-	info->uid = dl_process_uid(info->pid);
+	info->uid = davy_process_uid(info->pid);
 }
 
-int dl_process_info_look(uint32_t pid, enum dl_look look, const struct dl_used_devices *used,
-			 struct dl_process_info *ret_info)
+int davy_process_info_look(uint32_t pid, enum davy_look look, const struct davy_used_devices *used,
+			   struct davy_process_info *ret_info)
 {
 	struct start *start;
 	int err;
 
 	memset(ret_info, 0, sizeof(*ret_info));
 	ret_info->pid = pid;
-	err = dl_process_stat(pid, &ret_info->ev.ppid, &ret_info->ev.start_ticks);
+	err = davy_process_stat(pid, &ret_info->ev.ppid, &ret_info->ev.start_ticks);
 	if (err)
 		return err;
 	start = malloc(2 * sizeof(*start));
@@ -342,7 +343,7 @@ int dl_process_info_look(uint32_t pid, enum dl_look look, const struct dl_used_d
 	return 0;
 }
 
-int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info)
+int davy_process_info_read(uint32_t pid, struct davy_process_info *ret_info)
 {
-	return dl_process_info_look(pid, DL_LOOK_COMMAND, NULL, ret_info);
+	return davy_process_info_look(pid, DAVY_LOOK_COMMAND, NULL, ret_info);
 }

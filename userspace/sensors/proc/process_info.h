@@ -5,8 +5,8 @@
  * cgroup. Everything under /proc is outside input: bounded, and gone at any moment; what cannot be
  * read is left out.
  */
-#ifndef DL_SENSORS_PROCESS_INFO_H
-#define DL_SENSORS_PROCESS_INFO_H
+#ifndef DAVY_PROCESS_INFO_H
+#define DAVY_PROCESS_INFO_H
 
 #include <limits.h>
 
@@ -14,33 +14,33 @@
 #include "sensors/proc/process_id.h"
 #include "sensors/proc/process_traces.h"
 
-struct dl_process_info {
-	struct dl_ev_process ev; /* workload is left 0 */
+struct davy_process_info {
+	struct davy_ev_process ev; /* workload is left 0 */
 	uint32_t pid;
 	uint32_t uid;
-	bool has_command;	    /* false: a kernel thread, or it is ending */
-	bool no_gpu;		    /* loads a model, and no trace of a GPU was seen */
-	bool opens_gpu;		    /* has a GPU's device file open */
-	bool device_used;	    /* its memory lies there; else the device is only open */
-	uint32_t loaded_backends; /* 1 << enum dl_backend, as its libraries show them */
-	char cgroup[DL_CGROUP_LEN]; /* cgroup v2 path, "" when unknown */
-	char cxx_library[PATH_MAX]; /* of mapped files, for dl_open_mapped; "" when not mapped */
+	bool has_command;	      /* false: a kernel thread, or it is ending */
+	bool no_gpu;		      /* loads a model, and no trace of a GPU was seen */
+	bool opens_gpu;		      /* has a GPU's device file open */
+	bool device_used;	      /* its memory lies there; else the device is only open */
+	uint32_t loaded_backends;     /* 1 << enum davy_backend, as its libraries show them */
+	char cgroup[DAVY_CGROUP_LEN]; /* cgroup v2 path, "" when unknown */
+	char cxx_library[PATH_MAX]; /* of mapped files, for davy_open_mapped; "" when not mapped */
 	char ggml_library[PATH_MAX];
 	char llama_library[PATH_MAX];
 };
 
 /* How much trouble a process is worth that its command line does not make an engine. */
-enum dl_look {
-	DL_LOOK_COMMAND = 0, /* none: nearly every process of the host */
-	DL_LOOK_DEVICES = 1, /* whether it computes on a GPU: whoever a GPU's driver named */
-	DL_LOOK_START = 2,   /* only how it was started: process_start.h, look.h */
+enum davy_look {
+	DAVY_LOOK_COMMAND = 0, /* none: nearly every process of the host */
+	DAVY_LOOK_DEVICES = 1, /* whether it computes on a GPU: whoever a GPU's driver named */
+	DAVY_LOOK_START = 2,   /* only how it was started: process_start.h, look.h */
 };
 
 /* -ESRCH when it is gone; half-readable processes give what could be read. */
-int dl_process_info_read(uint32_t pid, struct dl_process_info *ret_info);
+int davy_process_info_read(uint32_t pid, struct davy_process_info *ret_info);
 
 /* "used" may be NULL: then whichever device it opened first counts as the one it computes on. */
-int dl_process_info_look(uint32_t pid, enum dl_look look, const struct dl_used_devices *used,
-			 struct dl_process_info *ret_info);
+int davy_process_info_look(uint32_t pid, enum davy_look look, const struct davy_used_devices *used,
+			   struct davy_process_info *ret_info);
 
 #endif

@@ -12,9 +12,9 @@
 static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 {
 	char path[PATH_MAX];
-	int err = dl_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
+	int err = davy_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
 
-	return err ? err : dl_read_file(path, buf, size);
+	return err ? err : davy_read_file(path, buf, size);
 }
 
 static void split(char *text, ssize_t size, char **list, size_t max)
@@ -26,37 +26,37 @@ static void split(char *text, ssize_t size, char **list, size_t max)
 	list[count] = NULL;
 }
 
-int dl_process_start_texts(uint32_t pid, char command[DL_START_TEXT_MAX], size_t *ret_command,
-			   char environment[DL_START_TEXT_MAX], size_t *ret_environment,
-			   char ret_exe[PATH_MAX])
+int davy_process_start_texts(uint32_t pid, char command[DAVY_START_TEXT_MAX], size_t *ret_command,
+			     char environment[DAVY_START_TEXT_MAX], size_t *ret_environment,
+			     char ret_exe[PATH_MAX])
 {
-	ssize_t n = read_proc(pid, "cmdline", command, DL_START_TEXT_MAX);
+	ssize_t n = read_proc(pid, "cmdline", command, DAVY_START_TEXT_MAX);
 	char path[PATH_MAX];
 
 	if (n <= 0)
 		return -ESRCH;
 	*ret_command = (size_t)n;
-	n = read_proc(pid, "environ", environment, DL_START_TEXT_MAX);
+	n = read_proc(pid, "environ", environment, DAVY_START_TEXT_MAX);
 	*ret_environment = n > 0 ? (size_t)n : 0;
 	environment[*ret_environment] = 0;
-	n = dl_root_path(path, sizeof(path), "/proc/%u/exe", pid)
+	n = davy_root_path(path, sizeof(path), "/proc/%u/exe", pid)
 		    ? 0
 		    : readlink(path, ret_exe, PATH_MAX - 1);
 	ret_exe[n > 0 ? n : 0] = 0;
 	return 0;
 }
 
-static void cut(struct dl_process_start *s, size_t command_size, size_t environment_size)
+static void cut(struct davy_process_start *s, size_t command_size, size_t environment_size)
 {
-	split(s->command, (ssize_t)command_size, s->argv, DL_ARGS_MAX);
-	split(s->environment, (ssize_t)environment_size, s->envp, DL_START_ENV_MAX);
+	split(s->command, (ssize_t)command_size, s->argv, DAVY_ARGS_MAX);
+	split(s->environment, (ssize_t)environment_size, s->envp, DAVY_START_ENV_MAX);
 }
 
-struct dl_process_start *dl_process_start_of(const char *command, size_t command_size,
-					     const char *environment, size_t environment_size,
-					     const char *exe)
+struct davy_process_start *davy_process_start_of(const char *command, size_t command_size,
+						 const char *environment, size_t environment_size,
+						 const char *exe)
 {
-	struct dl_process_start *s = calloc(1, sizeof(*s));
+	struct davy_process_start *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -67,13 +67,13 @@ struct dl_process_start *dl_process_start_of(const char *command, size_t command
 	return s;
 }
 
-struct dl_process_start *dl_process_start_read(uint32_t pid)
+struct davy_process_start *davy_process_start_read(uint32_t pid)
 {
-	struct dl_process_start *s = calloc(1, sizeof(*s));
+	struct davy_process_start *s = calloc(1, sizeof(*s));
 	size_t command, environment;
 
-	if (s && dl_process_start_texts(pid, s->command, &command, s->environment, &environment,
-					s->exe)) {
+	if (s && davy_process_start_texts(pid, s->command, &command, s->environment, &environment,
+					  s->exe)) {
 		free(s);
 		return NULL;
 	}
@@ -82,9 +82,9 @@ struct dl_process_start *dl_process_start_read(uint32_t pid)
 	return s;
 }
 
-struct dl_engine_look dl_process_start_look(const struct dl_process_start *start)
+struct davy_engine_look davy_process_start_look(const struct davy_process_start *start)
 {
-	return (struct dl_engine_look){
+	return (struct davy_engine_look){
 		.argv = start->argv, .envp = start->envp, .exe = start->exe, .parent = ""
 	};
 }
@@ -96,7 +96,7 @@ static bool is_named(const char *variable, const char *name)
 	return !strncmp(variable, name, len) && variable[len] == '=';
 }
 
-bool dl_process_start_has(const struct dl_process_start *s, const char *name, const char *value)
+bool davy_process_start_has(const struct davy_process_start *s, const char *name, const char *value)
 {
 	for (size_t i = 0; s->envp[i]; i++)
 		if (is_named(s->envp[i], name))
@@ -104,7 +104,7 @@ bool dl_process_start_has(const struct dl_process_start *s, const char *name, co
 	return false;
 }
 
-void dl_process_start_unset(struct dl_process_start *s, const char *name)
+void davy_process_start_unset(struct davy_process_start *s, const char *name)
 {
 	size_t kept = 0;
 

@@ -35,11 +35,11 @@ static void openable(uint32_t pid, const char *line, const char *path, bool dele
 	ssize_t n;
 
 	if (sscanf(line, "%lx-%lx", &begin, &end) == 2 &&
-	    !dl_root_path(ret_path, PATH_MAX, "/proc/%u/map_files/%lx-%lx", pid, begin, end) &&
+	    !davy_root_path(ret_path, PATH_MAX, "/proc/%u/map_files/%lx-%lx", pid, begin, end) &&
 	    readlink(ret_path, base, sizeof(base)) > 0)
 		return;
 	ret_path[0] = 0;
-	if (deleted || dl_root_path(link, sizeof(link), "/proc/%u/root", pid))
+	if (deleted || davy_root_path(link, sizeof(link), "/proc/%u/root", pid))
 		return;
 	/* maps names chrooted files by their full path; the link tells which part the root is. */
 	n = readlink(link, base, sizeof(base) - 1);
@@ -70,11 +70,11 @@ static bool is_model(const char *path, const char *name)
 	       (begins(name, "sha256-") && strstr(path, "/blobs/sha256-"));
 }
 
-static void see_mapping(uint32_t pid, struct dl_process_traces *t, const char *line, char *path)
+static void see_mapping(uint32_t pid, struct davy_process_traces *t, const char *line, char *path)
 {
 	bool deleted = cut_deleted(path);
-	const char *name = dl_base_name(path);
-	enum dl_engine engine = dl_engine_of_library(name);
+	const char *name = davy_base_name(path);
+	enum davy_engine engine = davy_engine_of_library(name);
 
 	t->ggml_vulkan |= begins(name, "libggml-vulkan");
 	t->ggml_hip |= begins(name, "libggml-hip");
@@ -86,8 +86,8 @@ static void see_mapping(uint32_t pid, struct dl_process_traces *t, const char *l
 	t->level_zero |= begins(name, "libze_intel_gpu");
 	t->drm_shim |= strstr(name, "_noop_drm_shim") != NULL;
 	t->vk_memory |= begins(path, "/memfd:allocation");
-	if (engine != DL_ENGINE_NONE &&
-	    (t->library_engine == DL_ENGINE_NONE || t->library_engine == DL_ENGINE_GENERIC))
+	if (engine != DAVY_ENGINE_NONE &&
+	    (t->library_engine == DAVY_ENGINE_NONE || t->library_engine == DAVY_ENGINE_GENERIC))
 		t->library_engine = engine;
 	if (begins(name, "libstdc++.so") && !t->cxx_library[0])
 		openable(pid, line, path, deleted, t->cxx_library);
@@ -97,17 +97,17 @@ static void see_mapping(uint32_t pid, struct dl_process_traces *t, const char *l
 		openable(pid, line, path, deleted, t->llama_library);
 	if (!t->model_file[0] && is_model(path, name)) {
 		openable(pid, line, path, deleted, t->model_file);
-		dl_copy_name(t->model_name, sizeof(t->model_name), path);
+		davy_copy_name(t->model_name, sizeof(t->model_name), path);
 	}
 }
 
-static void read_maps(uint32_t pid, struct dl_process_traces *t)
+static void read_maps(uint32_t pid, struct davy_process_traces *t)
 {
 	char path[PATH_MAX], *line = NULL;
 	size_t size = 0;
-	DL_FILE file = NULL;
+	DAVY_FILE file = NULL;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/maps", pid))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/maps", pid))
 		return;
 	file = fopen(path, "re");
 	t->unreadable |= !file && (errno == EACCES || errno == EPERM);
@@ -122,52 +122,52 @@ static void read_maps(uint32_t pid, struct dl_process_traces *t)
 	free(line);
 }
 
-static void read_threads(uint32_t pid, struct dl_process_traces *t)
+static void read_threads(uint32_t pid, struct davy_process_traces *t)
 {
 	char path[PATH_MAX], comm[32];
 	struct dirent *entry;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/task", pid))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/task", pid))
 		return;
 	dir = opendir(path);
 	for (int i = 0; dir && i < TASKS_MAX && (entry = readdir(dir)); i++) {
 		char name[PATH_MAX];
 
 		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    dl_root_path(name, sizeof(name), "/proc/%u/task/%s/comm", pid, entry->d_name))
+		    davy_root_path(name, sizeof(name), "/proc/%u/task/%s/comm", pid, entry->d_name))
 			continue;
-		if (dl_read_file(name, comm, sizeof(comm)) > 0)
+		if (davy_read_file(name, comm, sizeof(comm)) > 0)
 			t->llvmpipe_thread |= begins(comm, "llvmpipe-");
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static void add_device(struct dl_process_traces *t, const char *name)
+static void add_device(struct davy_process_traces *t, const char *name)
 {
-	struct dl_used_devices *d = &t->devices;
+	struct davy_used_devices *d = &t->devices;
 
 	for (size_t i = 0; i < d->count; i++)
 		if (!strcmp(d->device[i].name, name))
 			return;
-	if (name[0] && d->count < DL_DEVICES_MAX)
-		dl_copy_name(d->device[d->count++].name, DL_DEVICE_LEN, name);
+	if (name[0] && d->count < DAVY_DEVICES_MAX)
+		davy_copy_name(d->device[d->count++].name, DAVY_DEVICE_LEN, name);
 }
 
-static void see_socket(struct dl_process_traces *t, const char *target)
+static void see_socket(struct davy_process_traces *t, const char *target)
 {
-	if (t->socket_count < DL_SOCKETS_MAX)
+	if (t->socket_count < DAVY_SOCKETS_MAX)
 		t->socket_count += sscanf(target, "socket:[%lu]", &t->socket[t->socket_count]) == 1;
 }
 
-static void see_descriptor(uint32_t pid, struct dl_process_traces *t, const char *fd)
+static void see_descriptor(uint32_t pid, struct davy_process_traces *t, const char *fd)
 {
-	char path[PATH_MAX], target[PATH_MAX], name[DL_DEVICE_LEN];
+	char path[PATH_MAX], target[PATH_MAX], name[DAVY_DEVICE_LEN];
 	struct statx st;
 	ssize_t n;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/fd/%s", pid, fd))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/fd/%s", pid, fd))
 		return;
 	n = readlink(path, target, sizeof(target) - 1);
 	target[n > 0 ? n : 0] = 0;
@@ -179,15 +179,15 @@ static void see_descriptor(uint32_t pid, struct dl_process_traces *t, const char
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) ||
 	    !S_ISCHR(st.stx_mode))
 		return;
-	switch (dl_device_node(st.stx_rdev_major, st.stx_rdev_minor, name)) {
-	case DL_NODE_KFD:
+	switch (davy_device_node(st.stx_rdev_major, st.stx_rdev_minor, name)) {
+	case DAVY_NODE_KFD:
 		t->kfd_fd = true;
 		break;
-	case DL_NODE_NVIDIA:
+	case DAVY_NODE_NVIDIA:
 		t->nvidia_fd = true;
 		add_device(t, name);
 		break;
-	case DL_NODE_DRM:
+	case DAVY_NODE_DRM:
 		t->drm_fd = true;
 		add_device(t, name);
 		break;
@@ -196,13 +196,13 @@ static void see_descriptor(uint32_t pid, struct dl_process_traces *t, const char
 	}
 }
 
-static void read_descriptors(uint32_t pid, struct dl_process_traces *t)
+static void read_descriptors(uint32_t pid, struct davy_process_traces *t)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
 	DIR *dir;
 
-	if (dl_root_path(path, sizeof(path), "/proc/%u/fd", pid))
+	if (davy_root_path(path, sizeof(path), "/proc/%u/fd", pid))
 		return;
 	dir = opendir(path);
 	t->unreadable |= !dir && (errno == EACCES || errno == EPERM);
@@ -213,7 +213,7 @@ static void read_descriptors(uint32_t pid, struct dl_process_traces *t)
 		closedir(dir);
 }
 
-static uint64_t bytes_of(const struct dl_used_devices *used, const char *name)
+static uint64_t bytes_of(const struct davy_used_devices *used, const char *name)
 {
 	for (size_t i = 0; used && i < used->count; i++)
 		if (!strcmp(used->device[i].name, name))
@@ -222,38 +222,38 @@ static uint64_t bytes_of(const struct dl_used_devices *used, const char *name)
 }
 
 /* Vulkan and ROCm open every device to look at it: where one holds memory, the empty ones go. */
-static void keep_used_devices(struct dl_process_traces *t, const struct dl_used_devices *used)
+static void keep_used_devices(struct davy_process_traces *t, const struct davy_used_devices *used)
 {
-	struct dl_used_device *d = t->devices.device;
+	struct davy_used_device *d = t->devices.device;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->devices.count; i++) {
 		d[i].bytes = bytes_of(used, d[i].name);
-		t->in_use |= d[i].bytes > DL_DEVICE_SMALL;
+		t->in_use |= d[i].bytes > DAVY_DEVICE_SMALL;
 	}
 	for (size_t i = 0; i < t->devices.count; i++)
-		if (!t->in_use || d[i].bytes > DL_DEVICE_SMALL)
+		if (!t->in_use || d[i].bytes > DAVY_DEVICE_SMALL)
 			d[kept++] = d[i];
 	t->devices.count = kept;
 	for (size_t i = 1; i < kept; i++)
 		for (size_t j = i; j && d[j].bytes > d[j - 1].bytes; j--) {
-			struct dl_used_device larger = d[j];
+			struct davy_used_device larger = d[j];
 
 			d[j] = d[j - 1];
 			d[j - 1] = larger;
 		}
 }
 
-void dl_process_devices_read(uint32_t pid, const struct dl_used_devices *used,
-			     struct dl_process_traces *ret_traces)
+void davy_process_devices_read(uint32_t pid, const struct davy_used_devices *used,
+			       struct davy_process_traces *ret_traces)
 {
-	char kfd[DL_DEVICES_MAX][DL_DEVICE_LEN];
+	char kfd[DAVY_DEVICES_MAX][DAVY_DEVICE_LEN];
 	size_t count;
 
 	memset(ret_traces, 0, sizeof(*ret_traces));
 	read_descriptors(pid, ret_traces);
 	keep_used_devices(ret_traces, used);
-	count = ret_traces->kfd_fd ? dl_kfd_devices(pid, kfd) : 0;
+	count = ret_traces->kfd_fd ? davy_kfd_devices(pid, kfd) : 0;
 	if (!count)
 		return;
 	ret_traces->in_use = true;
@@ -262,10 +262,10 @@ void dl_process_devices_read(uint32_t pid, const struct dl_used_devices *used,
 		add_device(ret_traces, kfd[i]);
 }
 
-void dl_process_traces_read(uint32_t pid, const struct dl_used_devices *used,
-			    struct dl_process_traces *ret_traces)
+void davy_process_traces_read(uint32_t pid, const struct davy_used_devices *used,
+			      struct davy_process_traces *ret_traces)
 {
-	dl_process_devices_read(pid, used, ret_traces);
+	davy_process_devices_read(pid, used, ret_traces);
 	read_maps(pid, ret_traces);
 	read_threads(pid, ret_traces);
 }

@@ -3,18 +3,18 @@
  * What a process leaves to be seen: mappings, threads, open device files. A mapped library says
  * "can", not "does"; an open device file with memory behind it does.
  */
-#ifndef DL_SENSORS_PROCESS_TRACES_H
-#define DL_SENSORS_PROCESS_TRACES_H
+#ifndef DAVY_PROCESS_TRACES_H
+#define DAVY_PROCESS_TRACES_H
 
 #include <limits.h>
 
 #include "core/event/types.h"
 
-#define DL_DEVICE_SMALL ((uint64_t)1 << 20) /* of a device that was opened and is not used */
-#define DL_SOCKETS_MAX	512
+#define DAVY_DEVICE_SMALL ((uint64_t)1 << 20) /* of a device that was opened and is not used */
+#define DAVY_SOCKETS_MAX  512
 
-struct dl_used_device {
-	char name[DL_DEVICE_LEN];
+struct davy_used_device {
+	char name[DAVY_DEVICE_LEN];
 	uint64_t bytes; /* of its memory, 0 where nobody tells */
 };
 
@@ -22,12 +22,12 @@ struct dl_used_device {
  * What a process holds of the GPUs' memory, as clients.h tells: reading fdinfo can block while a
  * GPU hangs, so it is not read here.
  */
-struct dl_used_devices {
-	struct dl_used_device device[DL_DEVICES_MAX];
+struct davy_used_devices {
+	struct davy_used_device device[DAVY_DEVICES_MAX];
 	size_t count;
 };
 
-struct dl_process_traces {
+struct davy_process_traces {
 	bool ggml_vulkan; /* ggml's backends */
 	bool ggml_hip;
 	bool ggml_cuda;
@@ -43,12 +43,12 @@ struct dl_process_traces {
 	bool nvidia_fd;
 	bool drm_fd;
 	bool unreadable; /* something of it was denied */
-	enum dl_engine library_engine;
+	enum davy_engine library_engine;
 	bool in_use; /* it holds memory of the devices below; else they are open only */
-	struct dl_used_devices devices;
-	unsigned long socket[DL_SOCKETS_MAX]; /* inodes */
+	struct davy_used_devices devices;
+	unsigned long socket[DAVY_SOCKETS_MAX]; /* inodes */
 	size_t socket_count;
-	char cxx_library[PATH_MAX]; /* of mapped files, for dl_open_mapped; "" when not mapped */
+	char cxx_library[PATH_MAX]; /* of mapped files, for davy_open_mapped; "" when not mapped */
 	char ggml_library[PATH_MAX];
 	char llama_library[PATH_MAX];
 	char model_file[PATH_MAX];
@@ -56,11 +56,11 @@ struct dl_process_traces {
 };
 
 /* "used" is NULL where nothing is known. */
-void dl_process_traces_read(uint32_t pid, const struct dl_used_devices *used,
-			    struct dl_process_traces *ret_traces);
+void davy_process_traces_read(uint32_t pid, const struct davy_used_devices *used,
+			      struct davy_process_traces *ret_traces);
 
 /* Only the device files: cheap enough for processes that are nobody we know. */
-void dl_process_devices_read(uint32_t pid, const struct dl_used_devices *used,
-			     struct dl_process_traces *ret_traces);
+void davy_process_devices_read(uint32_t pid, const struct davy_used_devices *used,
+			       struct davy_process_traces *ret_traces);
 
 #endif
