@@ -239,6 +239,31 @@ static void a_killed_reader_is_no_zombie_where_no_gpu_asks_for_another(void **st
 	davy_agent_gpus_close(&agent);
 }
 
+static void a_reader_that_is_slow_is_no_zombie_after_it_was_replaced(void **state)
+{
+	uint64_t now_ns = 100 * DAVY_NS_PER_S;
+	pid_t slow;
+	int i = 0;
+
+	(void)state;
+	put_gpu("amdgpu");
+	PUT("/proc/none", "");
+	assert_int_equal(davy_agent_gpus_open(&agent), 0);
+	slow = reader_pid();
+	kill(slow, SIGSTOP);
+	for (int tick = 0; tick < 2; tick++) { /* the first asks, the second replaces it */
+		agent.gpus.listed_ns = now_ns;
+		davy_agent_gpus_tick(&agent, now_ns);
+		now_ns += 10 * DAVY_NS_PER_S;
+	}
+	assert_int_equal(davy_clients_start_count(agent.gpus.reader), 2);
+	while (davy_child_reap_left() && i++ < 1000) /* what the agent's tick does */
+		usleep(10000);
+	assert_int_equal(kill(slow, 0), -1);
+	assert_int_equal(errno, ESRCH);
+	davy_agent_gpus_close(&agent);
+}
+
 #define CHECK(name) cmocka_unit_test_setup_teardown(name, new_agent, end_agent)
 
 int main(void)
@@ -252,6 +277,7 @@ int main(void)
 		CHECK(a_replaced_reader_is_listened_to_although_its_number_is_the_same),
 		CHECK(a_dead_reader_is_unwatched_while_a_child_holds_a_copy_of_its_socket),
 		CHECK(a_killed_reader_is_no_zombie_where_no_gpu_asks_for_another),
+		CHECK(a_reader_that_is_slow_is_no_zombie_after_it_was_replaced),
 	};
 
 	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct davy_clients {
 	struct davy_clients_hooks hooks;
 	struct davy_clients_place *place; /* shared with the reader: where it is */
 	struct davy_child reader;
-	struct davy_child left[LEFT_MAX];
+	int left_fd[LEFT_MAX]; /* pidfds; -1: free */
 	int fd;
 	uint32_t start_count;
 	uint64_t asked_ns; /* 0: nothing is awaited */
@@ -73,6 +74,8 @@ int davy_clients_new(const struct davy_clients_hooks *hooks, struct davy_clients
 		return -ENOMEM;
 	c->hooks = *hooks;
 	c->fd = -1;
+	for (size_t i = 0; i < LEFT_MAX; i++)
+		c->left_fd[i] = -1;
 	c->place = mmap(NULL, sizeof(*c->place), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			-1, 0);
 	err = c->place == MAP_FAILED ? -errno : start(c);
@@ -102,7 +105,8 @@ void davy_clients_free(struct davy_clients *c)
 	let_go(c);
 	davy_child_end(&c->reader, c->asked_ns ? 0 : END_MS);
 	for (size_t i = 0; i < LEFT_MAX; i++)
-		davy_child_end(&c->left[i], 0);
+		if (c->left_fd[i] >= 0)
+			close(c->left_fd[i]);
 	munmap(c->place, sizeof(*c->place));
 	free(c);
 }
@@ -151,15 +155,24 @@ void davy_clients_read(struct davy_clients *c)
 	}
 }
 
+static bool has_ended(int pidfd)
+{
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&end, 1, 0) > 0;
+}
+
+/* The agent's tick reaps the reader when the kernel lets it end. False: too many are held. */
 static bool leave_behind(struct davy_clients *c)
 {
 	let_go(c);
 	for (size_t i = 0; i < LEFT_MAX; i++) {
-		davy_child_reap(&c->left[i], NULL);
-		if (c->left[i].pid)
+		if (c->left_fd[i] >= 0 && !has_ended(c->left_fd[i]))
 			continue;
-		c->left[i] = c->reader;
-		c->reader = DAVY_CHILD_NONE;
+		if (c->left_fd[i] >= 0)
+			close(c->left_fd[i]);
+		c->left_fd[i] = davy_child_take_pidfd(&c->reader);
+		davy_child_leave(&c->reader);
 		return true;
 	}
 	return false;
