@@ -4,7 +4,8 @@
 # Faults of load, by an unprivileged user: storms of processes, floods of connections, busy CPUs. A
 # device is lost meanwhile. See faults-process.sh for the rules of an inject_NAME.
 
-stranger() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+# In the background only: the process that is ended is the program.
+stranger() { exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
 busy_loop() { exec -a davylamp-busy bash -c 'while :; do :; done'; }
 inject_busy() {

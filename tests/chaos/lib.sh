@@ -162,7 +162,7 @@ device_is_lost() {
 	[[ ${1-} != hang ]] || past_first_graphs
 	mark
 	fault "${1:-lost}"
-	background serves 5
+	background serves "${2:-60}"
 	until_true "${2:-60}" since_moved || { bad "a lost device is not answered by a migration"; return 1; }
 	background_end "$last_background"
 	until_true 30 one_engine_serves || { bad "no token after the migration"; return 1; }
