@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/text.h"
 #include "trace/start_command.h"
 #include "trace/follow.h"
 #include "trace/show.h"

@@ -19,6 +19,7 @@
 #include "doctor/read.h"
 #include "engines/engine.h"
 #include "lib/message.h"
+#include "lib/text.h"
 #include "store/learned.h"
 #include "store/policy_file.h"
 #include "cli/verb_finding.h"

@@ -13,6 +13,7 @@
 
 #include "engines/engine.h"
 #include "doctor/read.h"
+#include "lib/text.h"
 
 #define ENTRIES_MAX 20000
 #define DIRS_MAX    48

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text.h"
+
 #define ENV_MAX 4096
 
 /* glibc's ld.so(8) as of 2.43. */
@@ -187,4 +189,12 @@ uint16_t davy_port(const char *text)
 	uint32_t port = davy_token_count(text);
 
 	return port <= UINT16_MAX ? (uint16_t)port : 0;
+}
+
+void davy_engine_set_model(struct davy_engine_facts *facts, const char *name)
+{
+	davy_text_safe(facts->model, sizeof(facts->model), name);
+	for (char *at = facts->model; *at; at++)
+		if (*at == ';' || (*at == '#' && at == facts->model))
+			*at = ',';
 }

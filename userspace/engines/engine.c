@@ -31,21 +31,6 @@ static const struct davy_engine_ops *const engines[] = {
 
 #define ENGINE_COUNT (sizeof(engines) / sizeof(engines[0]))
 
-const char *davy_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-void davy_engine_set_model(struct davy_engine_facts *facts, const char *name)
-{
-	davy_text_safe(facts->model, sizeof(facts->model), name);
-	for (char *at = facts->model; *at; at++)
-		if (*at == ';' || (*at == '#' && at == facts->model))
-			*at = ',';
-}
-
 /* "vllm" in the list also is the module vllm.entrypoints.openai.api_server. */
 static bool module_in(const char *list, const char *module)
 {

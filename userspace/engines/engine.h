@@ -137,7 +137,5 @@ void davy_args_done(struct davy_args *args);
  */
 void davy_engine_set_model(struct davy_engine_facts *facts, const char *name);
 
-/* Last path component, never empty unless "path" is. */
-const char *davy_base_name(const char *path);
 
 #endif

@@ -4,6 +4,7 @@
  * beats its LLAMA_ARG_* variable, a later flag an earlier one.
  */
 #include "engines/table.h"
+#include "lib/text.h"
 
 #include <stdlib.h>
 #include <string.h>

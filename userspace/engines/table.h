@@ -32,6 +32,12 @@ const struct davy_engine_ops *davy_engine_ops_of(enum davy_engine engine);
 int davy_args_without(char *const argv[], const char *values, const char *flags,
 		      struct davy_args *args);
 
+/*
+ * Sets the last of "names" (words separated by a blank) to "value" and takes the others out.
+ * -EOPNOTSUPP without names, -ENOMEM, -E2BIG.
+ */
+int davy_args_set(const char *names, const char *value, struct davy_args *args);
+
 /* llama.cpp's common arguments and their LLAMA_ARG_* variables. */
 void davy_llama_read(const struct davy_engine_look *look, const struct davy_command *command,
 		     struct davy_engine_facts *facts);

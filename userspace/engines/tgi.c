@@ -4,6 +4,7 @@
  * launcher's arguments may all be variables, and the shards inherit them.
  */
 #include "engines/table.h"
+#include "lib/text.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
  * "sglang::scheduler_TP0"); a worker's arguments are its server's.
  */
 #include "engines/table.h"
+#include "lib/text.h"
 
 #include <string.h>
 

@@ -7,102 +7,19 @@
 
 #include "engines/table.h"
 
-int davy_args_add(struct davy_args *args, const char *text)
-{
-	char *copy;
-
-	if (args->count == DAVY_ARGS_MAX)
-		return -E2BIG;
-	copy = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	args->at[args->count++] = copy;
-	args->at[args->count] = NULL;
-	return 0;
-}
-
-void davy_args_done(struct davy_args *args)
-{
-	for (size_t i = 0; i < args->count; i++)
-		free(args->at[i]);
-	memset(args, 0, sizeof(*args));
-}
-
-/* "--name=value" too. */
-static bool is_option(const char *names, const char *arg)
-{
-	char name[64];
-	size_t len = strcspn(arg, "=");
-
-	if (davy_word_in(names, arg))
-		return true;
-	if (arg[0] != '-' || !arg[len] || len >= sizeof(name))
-		return false;
-	memcpy(name, arg, len);
-	name[len] = 0;
-	return davy_word_in(names, name);
-}
-
-int davy_args_without(char *const argv[], const char *values, const char *flags,
-		      struct davy_args *args)
-{
-	int err = 0;
-
-	for (size_t i = 0; argv[i] && !err; i++) {
-		if (i && is_option(values, argv[i]))
-			i += !strchr(argv[i], '=') && argv[i + 1];
-		else if (!i || !davy_word_in(flags, argv[i]))
-			err = davy_args_add(args, argv[i]);
-	}
-	return err;
-}
-
-static void take_out(struct davy_args *args, const char *names)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < args->count; i++) {
-		bool gone = i && is_option(names, args->at[i]);
-		bool with_value = gone && !strchr(args->at[i], '=') && i + 1 < args->count;
-
-		if (!gone) {
-			args->at[kept++] = args->at[i];
-			continue;
-		}
-		free(args->at[i]);
-		if (with_value)
-			free(args->at[++i]);
-	}
-	args->count = kept;
-	args->at[kept] = NULL;
-}
-
-/* The last of "names" has this value, and none of the others is left. */
-static int set_option(const char *names, const char *value, struct davy_args *args)
-{
-	const char *name = names ? strrchr(names, ' ') : NULL;
-	int err;
-
-	if (!names)
-		return -EOPNOTSUPP;
-	take_out(args, names);
-	err = davy_args_add(args, name ? name + 1 : names);
-	return err ? err : davy_args_add(args, value);
-}
-
 static int set_knob(const char *names, uint32_t value, struct davy_args *args)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", value);
-	return value ? set_option(names, text, args) : 0;
+	return value ? davy_args_set(names, text, args) : 0;
 }
 
 static int set_cache(const struct davy_engine_ops *ops, uint32_t type, struct davy_args *args)
 {
-	int err = type ? set_option(ops->knobs.cache_k, davy_cache_name(type), args) : 0;
+	int err = type ? davy_args_set(ops->knobs.cache_k, davy_cache_name(type), args) : 0;
 
-	return err || !type ? err : set_option(ops->knobs.cache_v, davy_cache_name(type), args);
+	return err || !type ? err : davy_args_set(ops->knobs.cache_v, davy_cache_name(type), args);
 }
 
 /* One layer more than the model has blocks: its output. */

@@ -128,3 +128,10 @@ int davy_text_near(const char *typed, const char *word)
 {
 	return davy_text_distance(typed, word) <= 1 + strlen(word) / 3;
 }
+
+const char *davy_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}

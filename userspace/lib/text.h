@@ -43,4 +43,7 @@ size_t davy_text_distance(const char *a, const char *b);
 /* Whether "word" may be meant by "typed": a third of its letters and one may be wrong. */
 int davy_text_near(const char *typed, const char *word);
 
+/* Last path component, never empty unless "path" is. */
+const char *davy_base_name(const char *path);
+
 #endif

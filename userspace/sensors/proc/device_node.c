@@ -14,6 +14,7 @@
 
 #include "engines/engine.h"
 #include "lib/file.h"
+#include "lib/text.h"
 #include "sensors/kfd/kfd_topology.h"
 
 #define MAJOR_NVIDIA	 195

@@ -11,6 +11,7 @@
 #include "engines/engine.h"
 #include "lib/file.h"
 #include "lib/hash.h"
+#include "lib/text.h"
 #include "sensors/proc/build_id.h"
 #include "sensors/proc/container_path.h"
 

@@ -8,6 +8,7 @@
 
 #include "engines/engine.h"
 #include "lib/file.h"
+#include "lib/text.h"
 #include "sensors/proc/cgroup_name.h"
 #include "sensors/proc/listen_port.h"
 #include "sensors/proc/model_file.h"

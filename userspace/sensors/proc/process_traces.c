@@ -12,6 +12,7 @@
 
 #include "engines/engine.h"
 #include "lib/file.h"
+#include "lib/text.h"
 #include "sensors/proc/device_node.h"
 
 #define MAPS_LINES 20000
