@@ -271,6 +271,8 @@ int davy_agent_gpus_open(struct davy_agent *a)
 	if (err)
 		davy_log("GPU clients: no reader: %s; memory is known per device only",
 			 strerror(-err));
+	else
+		listen_to_reader(a); /* its end is noticed where no GPU asks it anything, too */
 	return err;
 }
 
