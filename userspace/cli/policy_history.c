@@ -5,17 +5,22 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "lib/child.h"
 #include "lib/file.h"
 #include "lib/text.h"
-#include "report/diff.h"
 #include "store/generated.h"
 #include "store/policy_file.h"
 #include "store/versions.h"
 #include "cli/policy_history.h"
 #include "cli/verbs.h"
 #include "cli/when.h"
+
+#define DIFF_MS 10000
 
 static int failed(const char *dir, int err)
 {
@@ -142,22 +147,67 @@ static int read_side(struct davy_db *db, unsigned int number, struct side *ret)
 	return DAVY_EXIT_DONE;
 }
 
+static int text_file(const char *text)
+{
+	int fd = memfd_create("davylamp-diff", MFD_CLOEXEC);
+	int err = fd < 0 ? -errno : davy_write_all(fd, text, strlen(text));
+
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd;
+}
+
+/* Both ends of "fd" are ours; "ret_text", to be freed, is what diff(1) wrote. 0 or -errno. */
+static int run_diff(const int fd[2], const struct side *a, const struct side *b, char **ret_text)
+{
+	char *const argv[] = { "diff",
+			       "-u",
+			       "--label",
+			       (char *)a->name,
+			       "--label",
+			       (char *)b->name,
+			       "/proc/self/fd/3",
+			       "/proc/self/fd/4",
+			       NULL };
+	struct davy_child_spec spec = { .path = "diff", .argv = argv, .fds = fd, .fd_count = 2 };
+	struct davy_child child = DAVY_CHILD_NONE;
+	int status = 0, out = davy_child_start_piped(&spec, 0, &child);
+	char *text = NULL, part[4096];
+	size_t size = 0;
+	FILE *copy;
+	ssize_t n;
+
+	if (out < 0)
+		return out;
+	copy = open_memstream(&text, &size);
+	while (copy && (n = read(out, part, sizeof(part))) > 0)
+		fwrite(part, 1, (size_t)n, copy);
+	close(out);
+	davy_child_wait(&child, DIFF_MS, &status);
+	davy_child_end(&child, 0);
+	if (!copy || fclose(copy) || !WIFEXITED(status) || WEXITSTATUS(status) > 1) {
+		free(text);
+		return -EIO;
+	}
+	*ret_text = text;
+	return 0;
+}
+
 static int print_diff(unsigned int from, unsigned int to, const struct side *a,
 		      const struct side *b, bool json)
 {
-	struct davy_diff_side left = { a->name, a->body }, right = { b->name, b->body };
+	int fd[2] = { text_file(a->body), text_file(b->body) };
+	int err = fd[0] < 0 ? fd[0] : fd[1];
 	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
 	json_t *o;
-	int err;
 
-	if (!out)
-		return DAVY_EXIT_FAILED;
-	err = davy_diff(out, &left, &right);
-	if (fclose(out) || err < 0) {
-		free(text);
-		davy_log("version %u: no memory to compare it", to);
+	if (err >= 0)
+		err = run_diff(fd, a, b, &text);
+	for (size_t i = 0; i < 2; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	if (err < 0) {
+		davy_log("version %u: cannot be compared by diff(1): %s", to, strerror(-err));
 		return DAVY_EXIT_FAILED;
 	}
 	if (json) {
