@@ -277,6 +277,44 @@ static void a_full_disk_is_an_error_of_the_writer(void **state)
 	assert_int_equal(davy_trace_create("/dev/full", &w), -ENOSPC);
 }
 
+static void a_disk_that_fills_up_leaves_whole_frames(void **state)
+{
+	struct davy_trace_writer *w;
+	struct rlimit old, full;
+	struct stat st;
+	struct davy_trace_reader *r;
+	struct davy_event ev = event(DAVY_EV_TICK, 0);
+	size_t count = 0;
+	int err = 0;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/t.trace", dir);
+	assert_int_equal(davy_trace_create(path, &w), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	full = old;
+	for (uint64_t second = 0; !err; second++) {
+		if (second == 25) { /* two frames are whole; in the third the disk is full */
+			assert_int_equal(stat(path, &st), 0);
+			full.rlim_cur = (rlim_t)st.st_size + 3;
+			setrlimit(RLIMIT_FSIZE, &full);
+		}
+		ev.at_ns = second * DAVY_NS_PER_S;
+		err = davy_trace_write(w, &ev);
+		if (!err)
+			err = davy_trace_flush(w);
+	}
+	assert_int_equal(err, -EFBIG);
+	assert_int_equal(davy_trace_close(w), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_int_equal(davy_trace_open(path, &r), 0);
+	while ((err = davy_trace_next(r, &ev)) > 0)
+		count++;
+	davy_trace_reader_free(r);
+	assert_int_equal(err, 0);
+	assert_int_equal(count, 22);
+}
+
 static void the_learned_policy_is_read_back(void **state)
 {
 	struct davy_learned l = { 0 }, back;
@@ -371,6 +409,7 @@ int main(void)
 		cmocka_unit_test(a_flushed_trace_survives_its_writer),
 		cmocka_unit_test(a_newer_trace_is_told_apart),
 		cmocka_unit_test(a_full_disk_is_an_error_of_the_writer),
+		cmocka_unit_test(a_disk_that_fills_up_leaves_whole_frames),
 		cmocka_unit_test(the_learned_policy_is_read_back),
 		cmocka_unit_test(it_stands_against_a_start_only_while_open),
 		cmocka_unit_test(a_wrong_line_is_told_and_nothing_is_taken),

@@ -40,6 +40,7 @@ struct davy_trace_writer {
 	bool frame_open;
 	uint64_t frame_ns; /* since when */
 	uint64_t last_ns;
+	off_t whole_bytes; /* of the file: header and ended frames */
 	ZSTD_CCtx *zstd;
 	char out[BUFFER_SIZE];
 };
@@ -87,6 +88,7 @@ int davy_trace_create(const char *path, struct davy_trace_writer **ret_writer)
 		writer_free(w);
 		return err;
 	}
+	w->whole_bytes = sizeof(header);
 	*ret_writer = w;
 	return 0;
 }
@@ -135,6 +137,8 @@ static void end_frame(struct davy_trace_writer *w)
 {
 	if (!w->error && w->frame_open)
 		w->error = pump(w, NULL, 0, ZSTD_e_end);
+	if (!w->error && w->frame_open)
+		w->whole_bytes = lseek(w->fd, 0, SEEK_CUR);
 	w->frame_open = false;
 }
 
@@ -155,6 +159,9 @@ int davy_trace_close(struct davy_trace_writer *w)
 		return 0;
 	end_frame(w);
 	err = w->error;
+	/* This fails on a device. A reader then finds where the trace is cut. */
+	if (err && ftruncate(w->fd, w->whole_bytes))
+		w->whole_bytes = 0;
 	writer_free(w);
 	return err;
 }

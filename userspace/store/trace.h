@@ -20,7 +20,10 @@ struct davy_trace_reader;
 int davy_trace_create(const char *path, struct davy_trace_writer **ret_writer);
 int davy_trace_write(struct davy_trace_writer *w, const struct davy_event *ev);
 int davy_trace_flush(struct davy_trace_writer *w);
-/* Ends the stream; NULL is allowed. The first error of the writer's life, or 0. */
+/*
+ * Ends the stream; NULL is allowed. The first error of the writer's life, or 0. After an error the
+ * file is cut back to its last whole frame: up to 10 s of events are lost, and nothing is torn.
+ */
 int davy_trace_close(struct davy_trace_writer *w);
 
 /* -EINVAL: no trace; -EPROTONOSUPPORT: of a newer version. */

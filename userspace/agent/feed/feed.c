@@ -26,8 +26,9 @@ static void record(struct davy_agent *a, const struct davy_event *ev)
 	err = davy_trace_write(a->trace, ev);
 	if (!err)
 		return;
-	davy_log("trace '%s': %s; recording ends here, the agent goes on", a->options.record_path,
-		 strerror(-err));
+	davy_log(
+		"trace '%s': %s; recording ends here, the last 10 s may be lost; the agent goes on",
+		a->options.record_path, strerror(-err));
 	davy_trace_close(a->trace);
 	a->trace = NULL;
 }
