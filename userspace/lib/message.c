@@ -10,9 +10,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "lib/json_text.h"
+
 int davy_message_send(int fd, json_t *message)
 {
-	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	char *text = message ? davy_json_text(message, JSON_COMPACT) : NULL;
 	ssize_t n;
 	int err = 0;
 

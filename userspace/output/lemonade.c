@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engines/command.h"
+#include "lib/json_text.h"
 #include "output/settings.h"
 
 /* Set by lemonade itself, or by a member of its own. */
@@ -86,7 +87,7 @@ static int write_defaults(const struct davy_output_request *r, FILE *out,
 	args = arguments(&options, result);
 	all = args ? defaults(&s, args) : NULL;
 	if (all)
-		text = json_dumps(all, JSON_INDENT(2) | JSON_SORT_KEYS);
+		text = davy_json_text(all, JSON_INDENT(2) | JSON_SORT_KEYS);
 	if (text)
 		fprintf(out, "%s\n", text + 2); /* "{\n": the first line is written before it */
 	json_decref(all);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/json_text.h"
 #include "lib/text.h"
 
 #define TEXT_MAX 512
@@ -83,7 +84,7 @@ int davy_answer_give(json_t *answer)
 
 	json_object_set_new(answer, "landlock", json_boolean(out.landlock_abi > 0));
 	json_object_set_new(answer, "landlock_abi", json_integer(out.landlock_abi));
-	line = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
+	line = answer ? davy_json_text(answer, JSON_COMPACT) : NULL;
 	json_decref(answer);
 	if (line) {
 		failed = write_line(line, strlen(line));

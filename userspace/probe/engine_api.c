@@ -4,6 +4,7 @@
  * are none that make it load the model anew (llm/sched.go, needsReload). OpenAI's, as vLLM, SGLang
  * and a llama-server in router mode have it: /v1/completions, usage.completion_tokens.
  */
+#include "lib/json_text.h"
 #include "probe/engine_api.h"
 
 #include <stdio.h>
@@ -73,7 +74,7 @@ bool davy_api_loaded_model(const struct davy_probe_options *options, struct davy
 
 static void put_body(struct davy_api_question *q, json_t *body)
 {
-	char *text = json_dumps(body, JSON_COMPACT);
+	char *text = davy_json_text(body, JSON_COMPACT);
 
 	snprintf(q->body, sizeof(q->body), "%s", text ? text : "");
 	free(text);

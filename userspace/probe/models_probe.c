@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/json_text.h"
 #include "probe/answer.h"
 #include "probe/engine_api.h"
 #include "probe/engine_http.h"
@@ -30,7 +31,7 @@ struct call {
 /* True for 200; takes the body. What went wrong is in the answer. */
 static bool call(struct call *c, const char *path, json_t *body)
 {
-	char *text = json_dumps(body, JSON_COMPACT);
+	char *text = davy_json_text(body, JSON_COMPACT);
 	long status = 0;
 
 	json_decref(body);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/file.h"
+#include "lib/json_text.h"
 
 #define FILE_MAX  ((size_t)128 * 1024) /* every class and hazard with its lead are some 12 KiB */
 #define COUNT_MAX 1000000000	       /* so that what is added never overflows a slot */
@@ -278,15 +279,35 @@ static json_t *hazards(const struct davy_foresight *f)
 	return all;
 }
 
+/* Without memory jansson leaves out what it cannot add. "text" must hold all of it. */
+static bool text_is_complete(const char *text, const struct davy_counts *counts)
+{
+	struct davy_counts *back = calloc(1, sizeof(*back));
+	char error[DAVY_COUNTS_ERROR_LEN];
+	bool same = back && !davy_counts_parse(text, strlen(text), back, error);
+
+	for (size_t i = 0; same && i < DAVY_HZ_COUNT; i++)
+		same = !memcmp(&back->seen.hazard[i], &counts->seen.hazard[i],
+			       sizeof(counts->seen.hazard[i]));
+	for (size_t i = 0; same && i < DAVY_CLASS_COUNT; i++)
+		same = !memcmp(&back->seen.class[i], &counts -> seen.class[i],
+			       sizeof(counts->seen.class[i]));
+	free(back);
+	return same;
+}
+
 char *davy_counts_text(const struct davy_counts *counts)
 {
 	json_t *root = json_pack("{s:i, s:I, s:o, s:o}", "format", FORMAT, "since",
 				 NUMBER(counts->since_s), "classes", classes(&counts->seen),
 				 "hazards", hazards(&counts->seen));
-	char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	char *text = davy_json_text(root, JSON_COMPACT);
 
 	json_decref(root);
-	return text;
+	if (text && text_is_complete(text, counts))
+		return text;
+	free(text);
+	return NULL;
 }
 
 int davy_counts_save(const char *dir, const struct davy_counts *counts)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text of JSON is whole or none, whichever allocation fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/json_text.h"
+#include "store/counts.h"
+
+static int allocations, failing;
+
+static void *failing_malloc(size_t size)
+{
+	return allocations++ == failing ? NULL : malloc(size);
+}
+
+static void text_is_whole_or_none(void **state)
+{
+	json_t *all = json_object();
+	char *whole, *text;
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		json_object_set_new(all, (char[]){ (char)('a' + i % 26), (char)('a' + i / 26), 0 },
+				    json_pack("{s:i, s:s}", "failures", i, "a longer key", "text"));
+	whole = json_dumps(all, JSON_COMPACT);
+	for (failing = 0; failing < 300; failing++) {
+		allocations = 0;
+		json_set_alloc_funcs(failing_malloc, free);
+		text = davy_json_text(all, JSON_COMPACT);
+		json_set_alloc_funcs(malloc, free);
+		if (text)
+			assert_string_equal(text, whole);
+		free(text);
+	}
+	free(whole);
+	json_decref(all);
+}
+
+static void counts_are_whole_or_none(void **state)
+{
+	static struct davy_counts counts = { .since_s = 7 };
+	char *whole, *text;
+
+	(void)state;
+	for (size_t i = 0; i < DAVY_HZ_COUNT; i++)
+		counts.seen.hazard[i].signs = i;
+	for (size_t i = 0; i < DAVY_CLASS_COUNT; i++)
+		counts.seen.class[i].failures = i;
+	whole = davy_counts_text(&counts);
+	for (failing = 0; failing < 1000; failing++) {
+		allocations = 0;
+		json_set_alloc_funcs(failing_malloc, free);
+		text = davy_counts_text(&counts);
+		json_set_alloc_funcs(malloc, free);
+		if (text)
+			assert_string_equal(text, whole);
+		free(text);
+	}
+	free(whole);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_is_whole_or_none),
+		cmocka_unit_test(counts_are_whole_or_none),
+	};
+
+	return cmocka_run_group_tests_name("json text", tests, NULL, NULL);
+}
