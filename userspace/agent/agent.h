@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <systemd/sd-event.h>
 
-#include "agent/feed/agent_counts.h"
+#include "agent/policy/agent_counts.h"
 #include "agent/sense/agent_dmem.h"
 #include "agent/sense/agent_gpus.h"
 #include "agent/act/holds.h"
