@@ -43,6 +43,7 @@ static struct davy_agent *make_agent(void)
 						  .state_dir = state_dir,
 						  .socket_path = socket_path };
 	a->sockets.lock_fd[0] = a->sockets.lock_fd[1] = -1;
+	a->hooks = &davy_agent_hooks;
 	a->terminal = true; /* what it says is kept, not printed */
 	davy_core_init(&a->core);
 	assert_true(sd_event_new(&a->loop) >= 0);

@@ -35,6 +35,7 @@ static int new_agent(void **state)
 	if (make_root(state))
 		return -1;
 	snprintf(dir, sizeof(dir), "%s/state", root);
+	agent.hooks = &davy_agent_hooks;
 	agent.terminal = true; /* what it says is kept, not printed */
 	agent.options.state_dir = dir;
 	davy_core_init(&agent.core);

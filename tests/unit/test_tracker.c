@@ -27,6 +27,7 @@ static int new_agent(void **state)
 	(void)state;
 	memset(&agent, 0, sizeof(agent));
 	agent.terminal = true; /* what it says is kept, not printed */
+	agent.hooks = &davy_agent_hooks;
 	davy_core_init(&agent.core);
 	agent.readers.given = true;
 	if (davy_program_path("../san/davylamp-reader", agent.readers.path,

@@ -15,11 +15,34 @@
 #include "lib/file.h"
 #include "lib/log.h"
 #include "agent/agent_confine.h"
+#include "agent/control/control.h"
 
 #define TICK_US	     100000 /* idle: ten map reads a second are microseconds */
 #define TICK_BUSY_US 50000  /* a job runs: a quarter of a 2 s timeout is 500 ms */
 #define FLUSH_NS     DAVY_NS_PER_S
 #define SCAN_MS	     5000
+
+static void on_judged(struct davy_agent *a, const struct davy_event *ev)
+{
+	if (ev->kind == DAVY_EV_JOB_TIMES)
+		davy_agent_ledger_job(a, ev);
+	if (ev->kind == DAVY_EV_PROCESS_EXIT)
+		davy_tracker_gone(a, ev->pid);
+	if (ev->kind == DAVY_EV_ACT) {
+		davy_agent_intents_told(a, &ev->act);
+		davy_agent_order_ended(a, &ev->act);
+	}
+}
+
+const struct davy_agent_hooks davy_agent_hooks = {
+	.process_named = davy_tracker_know,
+	.plan_made = davy_agent_act,
+	.event_judged = on_judged,
+	.link_message = davy_control_take,
+	.link_gone = davy_control_gone,
+	.workload_of_cgroup = davy_units_workload_of,
+	.rules_changed = davy_units_tell_rules,
+};
 
 static void on_event(void *arg, const struct davy_event *ev)
 {
@@ -260,6 +283,7 @@ int davy_agent_run(const struct davy_agent_options *options)
 	if (!a)
 		return -ENOMEM;
 	a->options = *options;
+	a->hooks = &davy_agent_hooks;
 	davy_agent_hurry();
 	a->started_ns = davy_boot_ns();
 	a->sockets.lock_fd[0] = a->sockets.lock_fd[1] = -1;

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <systemd/sd-event.h>
 
+#include "agent/agent_hooks.h"
 #include "agent/policy/agent_counts.h"
 #include "agent/sense/agent_dmem.h"
 #include "agent/sense/agent_gpus.h"
@@ -132,6 +133,7 @@ struct davy_meant {
 
 struct davy_agent {
 	struct davy_agent_options options;
+	const struct davy_agent_hooks *hooks; /* NULL: nothing is called upwards */
 	sd_event *loop;
 	sd_event_source *tick;
 	struct davy_core core;
@@ -256,11 +258,12 @@ uint32_t davy_agent_ledger_depth(struct davy_agent *a, enum davy_backend backend
 /* feed.c: the only way into the core. */
 void davy_agent_feed(struct davy_agent *a, const struct davy_event *ev);
 struct davy_event davy_agent_event(enum davy_event_kind kind, uint32_t pid);
+/* What became of an act, as an event. */
+void davy_agent_acted(struct davy_agent *a, uint32_t plan, uint32_t workload,
+		      enum davy_act_stage stage, uint32_t pid, int result);
 
 /* acting.c */
 void davy_agent_act(struct davy_agent *a, const struct davy_plan *plan);
-void davy_agent_acted(struct davy_agent *a, uint32_t plan, uint32_t workload,
-		      enum davy_act_stage stage, uint32_t pid, int result);
 /* Asks an engine for a token; "plan", 0: none, then ends well or not. */
 void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
 		    uint32_t wait_ms, uint32_t timeout_ms);
@@ -310,10 +313,6 @@ struct davy_tracked *davy_tracked_new(struct davy_agent *a, uint32_t pid);
 void davy_tracked_forget(struct davy_agent *a, struct davy_tracked *t);
 void davy_tracked_tick(struct davy_agent *a, uint64_t now_ns);
 
-/* control.c */
-void davy_control_tick(struct davy_agent *a);
-struct davy_link *davy_link_of_workload(struct davy_agent *a, uint32_t workload);
-
 /* orders.c: NULL, and the answer goes to the link now or later; or why not. */
 const char *davy_agent_order(struct davy_link *link, const json_t *message);
 void davy_agent_ordered(struct davy_agent *a, const struct davy_plan *plan); /* perhaps */
@@ -321,10 +320,6 @@ void davy_agent_order_ended(struct davy_agent *a, const struct davy_ev_act *act)
 
 /* probing.c: NULL, and the answer goes to the link later; or why not. */
 const char *davy_agent_probe(struct davy_link *link, const json_t *message);
-
-/* status.c */
-json_t *davy_agent_status(struct davy_agent *a);
-json_t *davy_agent_sensors(const struct davy_agent *a); /* the ladder, and every program */
 
 /* uevents.c */
 void davy_agent_uevents_open(struct davy_agent *a);

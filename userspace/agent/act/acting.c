@@ -12,18 +12,6 @@
 
 #define CHECK_TIMEOUT_MS 2000 /* an idle engine gives one token in far less */
 
-void davy_agent_acted(struct davy_agent *a, uint32_t plan, uint32_t workload,
-		      enum davy_act_stage stage, uint32_t pid, int result)
-{
-	struct davy_event ev = davy_agent_event(DAVY_EV_ACT, pid);
-
-	ev.act.plan = plan;
-	ev.act.workload = workload;
-	ev.act.stage = (uint8_t)stage;
-	ev.act.result = result;
-	davy_agent_feed(a, &ev);
-}
-
 /* What a check or a verification was about; the link may be gone when the answer comes. */
 struct question {
 	struct davy_agent *agent;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the agent knows right now, as one message. */
+#include "agent/control/control.h"
+
 #include "agent/agent.h"
 
 #include "report/foresight_text.h"

@@ -3,25 +3,18 @@
  * What clients ask: supervisors (davylamp exec) register workloads, report and receive orders;
  * operators ask for the status and for the release of a module. Every message is outside input.
  */
-#include "agent/agent.h"
+#include "agent/control/control.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "agent/agent.h"
 #include "act/caps.h"
 #include "act/cgroup.h"
 #include "act/watch.h"
 #include "engines/engine.h"
 #include "lib/log.h"
 #include "lib/message.h"
-
-struct davy_link *davy_link_of_workload(struct davy_agent *a, uint32_t workload)
-{
-	for (size_t i = 0; workload && i < DAVY_LINKS_MAX; i++)
-		if (a->links[i].source && a->links[i].workload == workload)
-			return &a->links[i];
-	return NULL;
-}
 
 static uint8_t can(const struct davy_link *link)
 {
@@ -357,6 +350,7 @@ void davy_control_gone(struct davy_link *link)
 	davy_agent_hold_drop(link->agent, link->workload);
 	davy_agent_caps_drop(link->agent, link->workload);
 	feed_workload(link, DAVY_WORKLOAD_GONE);
+	davy_groups_left(link->agent, link);
 }
 
 int davy_control_take(struct davy_link *link)

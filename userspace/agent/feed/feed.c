@@ -17,6 +17,18 @@ struct davy_event davy_agent_event(enum davy_event_kind kind, uint32_t pid)
 	return ev;
 }
 
+void davy_agent_acted(struct davy_agent *a, uint32_t plan, uint32_t workload,
+		      enum davy_act_stage stage, uint32_t pid, int result)
+{
+	struct davy_event ev = davy_agent_event(DAVY_EV_ACT, pid);
+
+	ev.act.plan = plan;
+	ev.act.workload = workload;
+	ev.act.stage = (uint8_t)stage;
+	ev.act.result = result;
+	davy_agent_feed(a, &ev);
+}
+
 static void record(struct davy_agent *a, const struct davy_event *ev)
 {
 	int err;
@@ -43,31 +55,27 @@ static bool wants_process(const struct davy_event *ev)
 
 static void feed_now(struct davy_agent *a, const struct davy_event *ev)
 {
+	const struct davy_agent_hooks *hooks = a->hooks;
 	struct davy_plan plans[DAVY_PLANS_MAX];
 	size_t count;
 
-	if (wants_process(ev))
-		davy_tracker_know(a, ev->pid);
-	if (ev->kind == DAVY_EV_BO_MOVED && ev->bo_moved.owner_pid)
-		davy_tracker_know(a, ev->bo_moved.owner_pid);
+	if (hooks && wants_process(ev))
+		hooks->process_named(a, ev->pid);
+	if (hooks && ev->kind == DAVY_EV_BO_MOVED && ev->bo_moved.owner_pid)
+		hooks->process_named(a, ev->bo_moved.owner_pid);
 	a->event_count++;
 	record(a, ev);
 	davy_output_event(a, ev);
 	count = davy_core_step(&a->core, ev, plans, DAVY_PLANS_MAX);
 	a->acting = true;
 	for (size_t i = 0; i < count; i++) {
-		davy_agent_act(a, &plans[i]); /* first: printing may wait for a slow reader */
+		if (hooks) /* first: printing may wait for a slow reader */
+			hooks->plan_made(a, &plans[i]);
 		davy_output_plan(a, &plans[i]);
 	}
 	a->acting = false;
-	if (ev->kind == DAVY_EV_JOB_TIMES)
-		davy_agent_ledger_job(a, ev);
-	if (ev->kind == DAVY_EV_PROCESS_EXIT)
-		davy_tracker_gone(a, ev->pid);
-	if (ev->kind == DAVY_EV_ACT) {
-		davy_agent_intents_told(a, &ev->act);
-		davy_agent_order_ended(a, &ev->act);
-	}
+	if (hooks)
+		hooks->event_judged(a, ev);
 }
 
 /* An act's immediate result waits until all plans of the step are out, as it will in a replay. */

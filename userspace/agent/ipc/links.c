@@ -191,10 +191,18 @@ static struct davy_link *link_place(struct davy_agent *a, uint32_t uid,
 	return own >= DAVY_LINKS_UID || users >= DAVY_LINKS_USERS ? NULL : link;
 }
 
+struct davy_link *davy_link_of_workload(struct davy_agent *a, uint32_t workload)
+{
+	for (size_t i = 0; workload && i < DAVY_LINKS_MAX; i++)
+		if (a->links[i].source && a->links[i].workload == workload)
+			return &a->links[i];
+	return NULL;
+}
+
 static void link_close(struct davy_link *link)
 {
-	davy_control_gone(link);
-	davy_groups_left(link->agent, link);
+	if (link->agent->hooks)
+		link->agent->hooks->link_gone(link);
 	sd_event_source_disable_unref(link->source);
 	json_decref(link->ordered);
 	memset(link, 0, sizeof(*link));
@@ -204,12 +212,13 @@ static void link_close(struct davy_link *link)
 static int link_on_message(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_link *link = arg;
+	const struct davy_agent_hooks *hooks = link->agent->hooks;
 
 	(void)source;
 	(void)fd;
 	(void)events;
 	link->heard_ns = davy_boot_ns();
-	if (davy_control_take(link) == -ECONNRESET)
+	if (!hooks || hooks->link_message(link) == -ECONNRESET)
 		link_close(link);
 	else if (link->uid && ++link->messages >= DAVY_LINKS_MESSAGES)
 		sd_event_source_set_enabled(link->source, SD_EVENT_OFF);

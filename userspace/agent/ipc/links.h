@@ -65,9 +65,8 @@ void davy_links_tick(struct davy_agent *a, uint64_t now_ns);
 
 json_t *davy_links_status(const struct davy_agent *a);
 
-/* control.c: a message has come, -ECONNRESET: the client has gone; the place is given up. */
-int davy_control_take(struct davy_link *link);
-void davy_control_gone(struct davy_link *link);
+/* The supervisor's; NULL: none has it. */
+struct davy_link *davy_link_of_workload(struct davy_agent *a, uint32_t workload);
 
 /* groups.c: an engine's cgroup is removed when its supervisor was killed. */
 #define DAVY_LEFT_GROUPS 16

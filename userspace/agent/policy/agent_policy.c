@@ -9,7 +9,6 @@
 
 #include "lib/file.h"
 #include "lib/log.h"
-#include "agent/act/units.h"
 
 /* Rules that are not in order leave those that were; the first time there are none then. */
 static int read_rules(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
@@ -67,7 +66,8 @@ void davy_policy_agent_layer_read(struct davy_agent *a)
 			 error[0] ? error : strerror(-err));
 	a->rules_read++;
 	free(layer);
-	davy_units_tell_rules(a);
+	if (a->hooks)
+		a->hooks->rules_changed(a);
 }
 
 json_t *davy_policy_people_rules(struct davy_agent *a)
@@ -170,6 +170,7 @@ int davy_policy_reload(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
 			feed_value(a, i);
 	feed_overrides(a);
 	davy_log("configuration read again");
-	davy_units_tell_rules(a);
+	if (a->hooks)
+		a->hooks->rules_changed(a);
 	return 0;
 }

@@ -57,7 +57,7 @@ static uint32_t workload_of(struct davy_agent *a, uint32_t pid)
 		if (link->pid == pid || davy_cgroup_holds(link->cgroup, cgroup))
 			return link->workload;
 	}
-	return davy_units_workload_of(a, cgroup);
+	return a->hooks ? a->hooks->workload_of_cgroup(a, cgroup) : 0;
 }
 
 static bool attach(struct davy_agent *a, const struct davy_tracked *t,

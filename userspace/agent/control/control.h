@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What clients ask of the agent, and the status that answers them. Only agent/ includes this. */
+#ifndef DAVY_CONTROL_H
+#define DAVY_CONTROL_H
+
+#include <jansson.h>
+
+struct davy_agent;
+struct davy_link;
+
+/* A message has come; -ECONNRESET: the client has gone, its place is given up. */
+int davy_control_take(struct davy_link *link);
+void davy_control_gone(struct davy_link *link);
+void davy_control_tick(struct davy_agent *a);
+
+/* agent_status.c */
+json_t *davy_agent_status(struct davy_agent *a);
+json_t *davy_agent_sensors(const struct davy_agent *a); /* the ladder, and every program */
+
+#endif
