@@ -160,7 +160,7 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 	client->pid = 201;
 	client->info.vram = 3ULL << 30;
 	davy_copy_name(client->info.device, sizeof(client->info.device), "0000:04:00.0");
-	davy_tracker_used(&agent, 201);
+	davy_tracked_used(&agent, 201);
 	tick();
 	assert_string_equal(t->told.device, "0000:04:00.0");
 	assert_string_equal(t->told.more_devices[0], "");
@@ -168,7 +168,7 @@ static void the_device_is_the_one_that_holds_memory(void **state)
 	client[1] = client[0];		    /* the model does not fit into one */
 	davy_copy_name(client[1].info.device, sizeof(client[1].info.device), "0000:03:00.0");
 	client[2] = client[1];
-	davy_tracker_used(&agent, 201);
+	davy_tracked_used(&agent, 201);
 	tick();
 	assert_string_equal(t->told.device, "0000:03:00.0"); /* two clients, the most memory */
 	assert_string_equal(t->told.more_devices[0], "0000:04:00.0");

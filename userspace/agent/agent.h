@@ -233,8 +233,8 @@ void davy_agent_tuning_close(struct davy_agent *a);
 void davy_agent_tuning_forget(struct davy_agent *a, const char *device, const char *model);
 
 /*
- * versions.c: the versions that an engine runs with, as the ledger keeps them. False: something of
- * it is still to be found out; what is known is filled in.
+ * agent_environment.c: the versions that an engine runs with, as the ledger keeps them. False:
+ * something of it is still to be found out; what is known is filled in.
  */
 bool davy_agent_environment(struct davy_agent *a, const struct davy_tracked *t,
 			    struct davy_ledger_environment *ret_environment);
@@ -296,19 +296,18 @@ void davy_tracker_know(struct davy_agent *a, uint32_t pid);
  * tick. Waits for some ms.
  */
 const struct davy_tracked *davy_tracker_meet(struct davy_agent *a, uint32_t pid);
-const struct davy_tracked *davy_tracker_of(const struct davy_agent *a,
-					   uint32_t pid); /* as it was */
 /* For the readers: what is wanted of it, and what they answer. */
 void davy_tracker_wants(struct davy_agent *a, const struct davy_look_job *job,
 			struct davy_look_request *q);
 void davy_tracker_take(struct davy_agent *a, const struct davy_look_job *job,
 		       const struct davy_look_reply *reply, const int *files);
-void davy_tracker_used(struct davy_agent *a, uint32_t pid); /* its memory on a device was told */
 bool davy_tracker_knows(struct davy_agent *a, uint32_t pid, uint64_t start_ticks);
 void davy_tracker_gone(struct davy_agent *a, uint32_t pid);
 void davy_tracker_tick(struct davy_agent *a, uint64_t now_ns);
 
-/* tracked.c: whose processes find room, and what became of their probes. */
+/* tracked.c: the table, whose processes find room in it, and what became of their probes. */
+struct davy_tracked *davy_tracked_of(struct davy_agent *a, uint32_t pid); /* NULL: not known */
+void davy_tracked_used(struct davy_agent *a, uint32_t pid); /* its memory on a device was told */
 struct davy_tracked *davy_tracked_new(struct davy_agent *a, uint32_t pid);
 void davy_tracked_forget(struct davy_agent *a, struct davy_tracked *t);
 void davy_tracked_tick(struct davy_agent *a, uint64_t now_ns);

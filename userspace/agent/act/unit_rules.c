@@ -102,7 +102,7 @@ static bool look_at(const struct davy_service *u, struct rules_told *t)
 /* The backends that it has loaded, and would choose from. */
 static void look_at_libraries(struct davy_service *u)
 {
-	const struct davy_tracked *t = davy_tracker_of(u->agent, u->pid);
+	const struct davy_tracked *t = davy_tracked_of(u->agent, u->pid);
 
 	if (t && t->loaded_backends)
 		u->backends = t->loaded_backends | 1u << DAVY_BACKEND_CPU;

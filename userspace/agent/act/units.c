@@ -155,7 +155,7 @@ static const struct davy_tracked *find_engine(const struct davy_service *u)
 		return own;
 	if (!engine_in(u, &other))
 		return NULL;
-	return other ? other : davy_tracker_of(u->agent, u->main_pid);
+	return other ? other : davy_tracked_of(u->agent, u->main_pid);
 }
 
 static void take_facts(struct davy_service *u, const struct davy_ev_process *p)

@@ -17,4 +17,7 @@ void davy_control_tick(struct davy_agent *a);
 json_t *davy_agent_status(struct davy_agent *a);
 json_t *davy_agent_sensors(const struct davy_agent *a); /* the ladder, and every program */
 
+/* gpu_status.c */
+json_t *davy_agent_gpus_status(const struct davy_agent *a);
+
 #endif

@@ -56,17 +56,9 @@ static void survived(const struct davy_agent *a, struct davy_tracked *t, uint64_
 	t->ledger_ns = now_ns;
 }
 
-static struct davy_tracked *tracked(struct davy_agent *a, uint32_t pid)
-{
-	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++)
-		if (pid && a->tracked[i].pid == pid)
-			return &a->tracked[i];
-	return NULL;
-}
-
 void davy_agent_ledger_job(struct davy_agent *a, const struct davy_event *ev)
 {
-	struct davy_tracked *t = tracked(a, ev->pid);
+	struct davy_tracked *t = davy_tracked_of(a, ev->pid);
 
 	if (t && ev->job_times.max_ns > t->slowest_job_ns)
 		t->slowest_job_ns = ev->job_times.max_ns;
@@ -120,7 +112,7 @@ void davy_agent_ledger_failed(struct davy_agent *a, const struct davy_plan *plan
 	enum davy_log_class class = class_of(plan);
 	struct davy_ledger_entry entry;
 	struct davy_ledger_key key;
-	struct davy_tracked *t = tracked(a, plan->pid);
+	struct davy_tracked *t = davy_tracked_of(a, plan->pid);
 	struct davy_db *db = NULL;
 	int err;
 

@@ -3,8 +3,6 @@
 #ifndef DAVY_AGENT_GPUS_H
 #define DAVY_AGENT_GPUS_H
 
-#include <jansson.h>
-
 #include "sensors/gpu/clients.h"
 #include "sensors/gpu/gpu_memory.h"
 #include "sensors/gpu/gpus.h"
@@ -62,7 +60,5 @@ struct davy_watched_gpu *davy_agent_gpu(struct davy_agent *a, const char *device
 /* What its clients hold of each device, by the last answer. */
 void davy_agent_gpus_used(const struct davy_agent *a, uint32_t pid,
 			  struct davy_used_devices *ret_used);
-
-json_t *davy_agent_gpus_status(const struct davy_agent *a);
 
 #endif

@@ -152,18 +152,3 @@ void davy_agent_lockups_close(struct davy_agent *a)
 		davy_child_end(&m->child, 0);
 	}
 }
-
-json_t *davy_agent_lockups_status(const struct davy_lockups *lockups)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < lockups->count; i++) {
-		const struct davy_lockup *l = &lockups->at[i];
-
-		json_array_append_new(list,
-				      json_pack("{s:s, s:I, s:s}", "queue", l->queue, "timeout_ms",
-						(json_int_t)(l->timeout_ns / DAVY_NS_PER_MS),
-						"origin", davy_lockup_origin_name(l->origin)));
-	}
-	return list;
-}

@@ -6,7 +6,6 @@
 #ifndef DAVY_LOCKUPS_H
 #define DAVY_LOCKUPS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
@@ -33,7 +32,5 @@ void davy_agent_lockups_close(struct davy_agent *a);
 /* What the scheduler of a ring in use has. */
 void davy_agent_lockups_ring(struct davy_agent *a, const char *device, const char *ring,
 			     uint64_t timeout_ns);
-
-json_t *davy_agent_lockups_status(const struct davy_lockups *lockups);
 
 #endif

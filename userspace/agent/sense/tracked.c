@@ -29,6 +29,22 @@ static uint32_t *tally_of(struct tally *tally, uint32_t uid)
 	return &tally->user[at].count;
 }
 
+struct davy_tracked *davy_tracked_of(struct davy_agent *a, uint32_t pid)
+{
+	for (size_t i = 0; pid && i < DAVY_TRACKED_MAX; i++)
+		if (a->tracked[i].pid == pid)
+			return &a->tracked[i];
+	return NULL;
+}
+
+void davy_tracked_used(struct davy_agent *a, uint32_t pid)
+{
+	struct davy_tracked *t = davy_tracked_of(a, pid);
+
+	if (t && t->told.engine != DAVY_ENGINE_NONE)
+		t->inspect_ns = davy_boot_ns();
+}
+
 static int tracked_worth(const struct davy_tracked *t)
 {
 	if (t->told.engine == DAVY_ENGINE_NONE)

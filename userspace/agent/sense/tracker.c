@@ -26,17 +26,9 @@ static const uint64_t look_again_ms[] = {
 
 #define LOOKS (sizeof(look_again_ms) / sizeof(look_again_ms[0]))
 
-static struct davy_tracked *find(struct davy_agent *a, uint32_t pid)
-{
-	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++)
-		if (a->tracked[i].pid == pid)
-			return &a->tracked[i];
-	return NULL;
-}
-
 static struct davy_tracked *get(struct davy_agent *a, uint32_t pid)
 {
-	struct davy_tracked *t = find(a, pid);
+	struct davy_tracked *t = davy_tracked_of(a, pid);
 
 	return t ? t : davy_tracked_new(a, pid);
 }
@@ -111,7 +103,7 @@ static bool settled(const struct davy_tracked *t)
 /* A worker of Python's takes its title some seconds after its start, without an exec. */
 static bool may_become_engine(struct davy_agent *a, const struct davy_tracked *t)
 {
-	const struct davy_tracked *parent = t->told.ppid ? find(a, t->told.ppid) : NULL;
+	const struct davy_tracked *parent = davy_tracked_of(a, t->told.ppid);
 
 	if (t->on_gpu && (t->opens_gpu || t->attempts < STRANGER_LOOKS))
 		return true;
@@ -160,7 +152,7 @@ static void assume_cpu(struct davy_tracked *t, const struct davy_look_reply *rep
 void davy_tracker_wants(struct davy_agent *a, const struct davy_look_job *job,
 			struct davy_look_request *q)
 {
-	const struct davy_tracked *t = find(a, job->pid);
+	const struct davy_tracked *t = davy_tracked_of(a, job->pid);
 
 	davy_agent_gpus_used(a, job->pid, &q->used);
 	if (!t || !t->cxx_attached)
@@ -273,7 +265,7 @@ static void take(struct davy_agent *a, struct davy_tracked *t, const struct davy
 void davy_tracker_take(struct davy_agent *a, const struct davy_look_job *job,
 		       const struct davy_look_reply *reply, const int *files)
 {
-	struct davy_tracked *t = find(a, job->pid);
+	struct davy_tracked *t = davy_tracked_of(a, job->pid);
 
 	if (reply->error) {
 		if (t)
@@ -314,7 +306,7 @@ static bool look_is_due(const struct davy_tracked *t)
 
 void davy_tracker_know(struct davy_agent *a, uint32_t pid)
 {
-	struct davy_tracked *t = find(a, pid);
+	struct davy_tracked *t = davy_tracked_of(a, pid);
 	bool known = t && t->told.start_ticks;
 
 	if (known) {
@@ -330,18 +322,10 @@ void davy_tracker_know(struct davy_agent *a, uint32_t pid)
 		davy_reader_wait(a, pid, KNOW_MS);
 }
 
-void davy_tracker_used(struct davy_agent *a, uint32_t pid)
-{
-	struct davy_tracked *t = find(a, pid);
-
-	if (t && t->told.engine != DAVY_ENGINE_NONE)
-		t->inspect_ns = davy_boot_ns();
-}
-
 /* An exec keeps pid and start time but changes everything else. */
 void davy_tracker_exec(struct davy_agent *a, uint32_t pid)
 {
-	struct davy_tracked *t = find(a, pid);
+	struct davy_tracked *t = davy_tracked_of(a, pid);
 
 	if (t)
 		begin_to_look(a, t);
@@ -359,28 +343,20 @@ const struct davy_tracked *davy_tracker_meet(struct davy_agent *a, uint32_t pid)
 
 	davy_reader_submit(a, &job);
 	davy_reader_wait(a, pid, MEET_MS);
-	t = find(a, pid);
+	t = davy_tracked_of(a, pid);
 	return t && t->looked_ns >= begun_ns ? t : NULL;
-}
-
-const struct davy_tracked *davy_tracker_of(const struct davy_agent *a, uint32_t pid)
-{
-	for (size_t i = 0; pid && i < DAVY_TRACKED_MAX; i++)
-		if (a->tracked[i].pid == pid)
-			return &a->tracked[i];
-	return NULL;
 }
 
 bool davy_tracker_knows(struct davy_agent *a, uint32_t pid, uint64_t start_ticks)
 {
-	const struct davy_tracked *t = find(a, pid);
+	const struct davy_tracked *t = davy_tracked_of(a, pid);
 
 	return t && t->told.start_ticks == start_ticks;
 }
 
 void davy_tracker_gone(struct davy_agent *a, uint32_t pid)
 {
-	struct davy_tracked *t = find(a, pid);
+	struct davy_tracked *t = davy_tracked_of(a, pid);
 
 	davy_reader_drop(a, pid);
 	if (t)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The versions that an engine runs with, as the ledger keeps them. */
+#include "agent/agent.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "sensors/gpu/driver_version.h"
+#include "store/ledger.h"
+
+/* NVIDIA's GPUs need not be DRM devices; software ones have no driver. */
+static bool device_versions(struct davy_agent *a, const char *device,
+			    struct davy_ledger_environment *e)
+{
+	const struct davy_watched_gpu *w = davy_agent_gpu(a, device);
+	char driver[24];
+
+	if (w) {
+		davy_copy_name(e->driver, sizeof(e->driver), w->versions.driver);
+		davy_copy_name(e->firmware, sizeof(e->firmware), w->versions.firmware);
+		return w->versions.settled;
+	}
+	davy_driver_of_device(device, driver, sizeof(driver));
+	davy_driver_version_read(driver, e->driver);
+	return true;
+}
+
+void davy_agent_kernel(struct davy_ledger_environment *environment)
+{
+	struct utsname name;
+
+	if (!uname(&name))
+		davy_copy_name(environment->kernel, sizeof(environment->kernel), name.release);
+}
+
+bool davy_agent_environment(struct davy_agent *a, const struct davy_tracked *t,
+			    struct davy_ledger_environment *ret_environment)
+{
+	struct davy_ledger_environment *e = ret_environment;
+
+	memset(e, 0, sizeof(*e));
+	davy_agent_kernel(e);
+	davy_copy_name(e->engine, sizeof(e->engine), t->engine);
+	return device_versions(a, t->told.device, e) && t->engine_known;
+}
