@@ -264,7 +264,10 @@ void davy_agent_acted(struct davy_agent *a, uint32_t plan, uint32_t workload,
 
 /* acting.c */
 void davy_agent_act(struct davy_agent *a, const struct davy_plan *plan);
-/* Asks an engine for a token; "plan", 0: none, then ends well or not. */
+/* Lets go of all that is held, and takes all caps back; the answer to an operator. */
+json_t *davy_agent_release_all(struct davy_agent *a);
+
+/* act_check.c: asks an engine for a token; "plan", 0: none, then ends well or not. */
 void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
 		    uint32_t wait_ms, uint32_t timeout_ms);
 

@@ -109,7 +109,7 @@ static int start(const struct davy_service *u, const struct deed *deed, const ch
 
 static const char *derived_of(const struct davy_service *u)
 {
-	const struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
+	const struct davy_adopted_unit *of = davy_unit_adopted(u);
 
 	return of ? of->derived : "";
 }

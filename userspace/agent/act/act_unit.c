@@ -7,7 +7,6 @@
 #include "agent/agent.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "act/check.h"
@@ -34,31 +33,6 @@ static uint32_t patience_ms(const struct davy_service *u)
 	return (uint32_t)u->agent->core.config.value[DAVY_CFG_ACT_TIMEOUT_MS];
 }
 
-static struct davy_adopted_unit *adopted(const struct davy_service *u)
-{
-	return davy_adopted_find(&u->agent->units->adopted, u->name);
-}
-
-int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit *wanted,
-			  struct davy_environment *e)
-{
-	const struct davy_engine_wish wish = { .backend = wanted->backend, .knobs = wanted->knobs };
-	struct davy_engine_facts facts;
-	struct davy_engine_look look;
-
-	memset(e, 0, sizeof(*e));
-	if (davy_engine_wish_empty(&wish))
-		return 0;
-	if (!u->start) {
-		davy_log("%s: was not seen running, so what its command line says is not known",
-			 u->name);
-		return -ENODATA;
-	}
-	look = davy_process_start_look(u->start);
-	davy_engine_identify(&look, &facts);
-	return davy_engine_environment(&look, &facts, &wish, e);
-}
-
 static void on_gone_back(void *arg, const struct davy_unit_answer *said)
 {
 	struct davy_service *u = arg;
@@ -71,7 +45,7 @@ static void on_gone_back(void *arg, const struct davy_unit_answer *said)
 /* Back to what it was told before; "restart" unless it is not to run. */
 static void go_back(struct davy_service *u, int result, bool restart)
 {
-	struct davy_adopted_unit *of = adopted(u);
+	struct davy_adopted_unit *of = davy_unit_adopted(u);
 	struct davy_environment e;
 	uint32_t version;
 	int err = 0;
@@ -92,72 +66,6 @@ static void go_back(struct davy_service *u, int result, bool restart)
 				    patience_ms(u), on_gone_back, u);
 	if (err || !restart)
 		end(u, DAVY_ACT_FAILED, result);
-}
-
-static void prove(struct davy_service *u)
-{
-	struct davy_adopted_unit *of = adopted(u);
-
-	if (!of || !of->unproven)
-		return;
-	of->unproven = false;
-	davy_units_save(u->agent);
-}
-
-/*
- * The process has these in its environment: 1, or 0; what it has not is said if "tell_why".
- * -EAGAIN: it cannot be read, as in the middle of an exec; -EINPROGRESS: its reader is late, and
- * nothing can be said.
- */
-static int has_all(const struct davy_service *u, const struct davy_environment *e, bool tell_why)
-{
-	struct davy_process_start *start = NULL;
-	bool all = true;
-	int err;
-
-	if (!e->count || !u->pid)
-		return u->pid != 0;
-	err = davy_reader_start(u->agent, u->pid, &start);
-	if (err)
-		return err == -EAGAIN ? -EINPROGRESS : -EAGAIN;
-	for (size_t i = 0; all && i < e->count; i++) {
-		all = davy_process_start_has(start, e->at[i].name, e->at[i].value);
-		if (!all && tell_why)
-			davy_log("%s: %s is set by something that comes after davylamp's drop-in; "
-				 "see 'systemctl cat %s'",
-				 u->name, e->at[i].name, u->name);
-	}
-	free(start);
-	return all;
-}
-
-void davy_unit_settle(struct davy_service *u)
-{
-	struct davy_adopted_unit *of = adopted(u);
-	struct davy_environment e;
-	int has = 0;
-
-	u->settle_late = false;
-	if (!of || !of->unproven || u->act.plan)
-		return;
-	if (u->pid && !davy_unit_environment(u, of, &e))
-		has = has_all(u, &e, false);
-	if (has == -EINPROGRESS) {
-		u->settle_late = true;
-		return;
-	}
-	if (has > 0) {
-		prove(u);
-		return;
-	}
-	of->backend = of->was_backend;
-	of->knobs = of->was_knobs;
-	if (davy_unit_environment(u, of, &e) || davy_unit_files_write(u->agent, of, &e))
-		return; /* said; once more when it runs */
-	davy_log("%s: was told something else by an agent that did not live to see it begin; "
-		 "taken back",
-		 u->name);
-	prove(u);
 }
 
 static void verify(struct davy_service *u);
@@ -196,7 +104,7 @@ static void on_checked(void *arg, const struct davy_check_result *result)
 	if (result->error)
 		davy_log("%s: davylamp-probe: %s; counts as no answer", u->name, result->why);
 	if (serving) {
-		prove(u);
+		davy_unit_prove(u);
 		end(u, DAVY_ACT_SERVING, 0);
 	} else if (is_gone(u)) {
 		ask_who_wanted_it(u);
@@ -272,7 +180,7 @@ void davy_unit_act_tick(struct davy_service *u)
 		see(u);
 		return;
 	}
-	has = has_all(u, &u->act.told, true);
+	has = davy_unit_told(u, &u->act.told, true);
 	if ((has == -EINPROGRESS || (has == -EAGAIN && u->act.read_count++ < READS)) &&
 	    davy_process_start(u->pid) == u->start_ticks) {
 		u->act.awaits = true; /* looked at again with the next tick */
@@ -316,7 +224,7 @@ static void on_job(void *arg, const struct davy_unit_answer *said)
 static void on_stopped(void *arg, const struct davy_unit_answer *said)
 {
 	struct davy_service *u = arg;
-	struct davy_adopted_unit *of = adopted(u);
+	struct davy_adopted_unit *of = davy_unit_adopted(u);
 
 	if (said->error) {
 		davy_log("%s: %s", u->name, said->why);
@@ -428,7 +336,7 @@ static bool runs_anew(const struct davy_service *u, const struct davy_unit_state
 static void on_looked(void *arg, const struct davy_unit_answer *said)
 {
 	struct davy_service *u = arg;
-	struct davy_adopted_unit *of = adopted(u);
+	struct davy_adopted_unit *of = davy_unit_adopted(u);
 	const struct davy_unit_state *s = said->state;
 	int err;
 

@@ -64,7 +64,7 @@ static bool is_set(const struct davy_service *u, enum cap cap)
 
 static void finish(struct davy_service *u, int err)
 {
-	struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
+	struct davy_adopted_unit *of = davy_unit_adopted(u);
 	bool undo = u->act.rung == DAVY_RUNG_UNDO;
 
 	if (of && undo && !err) {
@@ -154,7 +154,7 @@ static int note(struct davy_service *u, struct davy_adopted_unit *of,
 static void on_looked(void *arg, const struct davy_unit_answer *said)
 {
 	struct davy_service *u = arg;
-	struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
+	struct davy_adopted_unit *of = davy_unit_adopted(u);
 	int err = said->error;
 
 	if (err)
@@ -200,7 +200,7 @@ unsigned int davy_units_uncap(struct davy_agent *a)
 /* VRAM is no business of systemd's, and what it has not been told to limit it does not undo. */
 static bool is_ours(const struct davy_service *u, const struct davy_plan *plan)
 {
-	const struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
+	const struct davy_adopted_unit *of = davy_unit_adopted(u);
 
 	if (plan->rung == DAVY_RUNG_CAP)
 		return strcmp(plan->ring, "vram") != 0 && (plan->cap_bytes || plan->on_permille);

@@ -1,82 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Plans to deeds: who carries out what, checks. Results come back as events. */
+/* Plans to deeds: who carries out what. Results come back as events. */
 #include "agent/agent.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "act/check.h"
-#include "lib/log.h"
-#include "report/plan_text.h"
 
 #define CHECK_TIMEOUT_MS 2000 /* an idle engine gives one token in far less */
-
-/* What a check or a verification was about; the link may be gone when the answer comes. */
-struct question {
-	struct davy_agent *agent;
-	uint32_t workload;
-	uint32_t plan; /* 0: a mere check */
-};
-
-static void on_checked(void *arg, const struct davy_check_result *result)
-{
-	struct question *q = arg;
-	struct davy_agent *a = q->agent;
-	struct davy_event ev = davy_agent_event(DAVY_EV_PROBE, 0);
-	struct davy_link *link = davy_link_of_workload(a, q->workload);
-	bool serving = result->completion_status == 200 && result->token_count;
-
-	if (result->error)
-		davy_log("check of workload %u: davylamp-probe: %s; counts as no answer",
-			 q->workload, result->why[0] ? result->why : strerror(-result->error));
-	ev.probe.workload = q->workload;
-	ev.probe.health_status = result->health_status;
-	ev.probe.completion_status = result->completion_status;
-	ev.probe.token_count = result->token_count;
-	ev.probe.completion_ms = result->completion_ms;
-	davy_agent_feed(a, &ev);
-	if (q->plan && link && link->act_plan == q->plan) {
-		link->act_plan = 0;
-		link->verifying = false;
-		davy_agent_acted(a, q->plan, q->workload,
-				 serving ? DAVY_ACT_SERVING : DAVY_ACT_FAILED, 0,
-				 serving ? 0 : -EIO);
-	}
-	free(q);
-}
-
-void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
-		    uint32_t wait_ms, uint32_t timeout_ms)
-{
-	struct question *q = calloc(1, sizeof(*q));
-	const struct davy_service *unit = davy_unit_of_workload(a, workload);
-	const struct davy_link *link = davy_link_of_workload(a, workload);
-	enum davy_engine engine = unit ? unit->engine : link ? link->engine : DAVY_ENGINE_NONE;
-	struct davy_check_request request = { .port = unit ? unit->port : port,
-					      .api = davy_check_api(
-						      engine, unit ? unit->role : DAVY_ROLE_SERVER),
-					      .model = unit   ? unit->model
-						       : link ? link->model
-							      : NULL,
-					      .wait_ms = wait_ms,
-					      .timeout_ms = timeout_ms,
-					      .done = on_checked,
-					      .arg = q };
-	struct davy_check_result none = { 0 };
-	int err;
-
-	if (!q)
-		return; /* the core waits for an answer only so long */
-	q->agent = a;
-	q->workload = workload;
-	q->plan = plan;
-	err = davy_check_start(a->loop, a->probe_path, &request);
-	if (!err)
-		return;
-	none.error = err;
-	on_checked(q, &none);
-}
 
 /* What replaces, stops or asks an engine finds it frozen otherwise, and SIGTERM pending. */
 static bool goes_with_a_hold(const struct davy_plan *plan)
@@ -157,4 +85,19 @@ void davy_agent_act(struct davy_agent *a, const struct davy_plan *plan)
 		davy_agent_ask(a, plan->workload, 0, plan->port, 0, CHECK_TIMEOUT_MS);
 	else if (plan->verdict == DAVY_VERDICT_GO && davy_rung_acts(plan->rung))
 		carry_out(a, plan);
+}
+
+json_t *davy_agent_release_all(struct davy_agent *a)
+{
+	struct davy_undone undone = davy_agent_caps_drop(a, 0);
+
+	undone.undone += davy_units_uncap(a);
+	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
+		if (!a->holds.held[i].id)
+			continue;
+		davy_agent_hold_drop(a, a->holds.held[i].workload);
+		undone.undone++;
+	}
+	return json_pack("{s:s, s:i, s:i}", "op", "released", "undone", (int)undone.undone,
+			 "failed", (int)undone.failed);
 }

@@ -290,18 +290,3 @@ void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act
 			davy_agent_intent_end(a, intent, act->result);
 	}
 }
-
-json_t *davy_agent_release_all(struct davy_agent *a)
-{
-	struct davy_undone undone = davy_agent_caps_drop(a, 0);
-
-	undone.undone += davy_units_uncap(a);
-	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
-		if (!a->holds.held[i].id)
-			continue;
-		davy_agent_hold_drop(a, a->holds.held[i].workload);
-		undone.undone++;
-	}
-	return json_pack("{s:s, s:i, s:i}", "op", "released", "undone", (int)undone.undone,
-			 "failed", (int)undone.failed);
-}

@@ -6,8 +6,6 @@
 #ifndef DAVY_AGENT_INTENTS_H
 #define DAVY_AGENT_INTENTS_H
 
-#include <jansson.h>
-
 #include "core/event/plan.h"
 #include "store/intents.h"
 
@@ -50,9 +48,6 @@ void davy_agent_intent_end(struct davy_agent *a, struct davy_intent *standing, i
 
 /* What became of an act. */
 void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act);
-
-/* Lets go of all that is held, and takes all caps back; the answer to an operator. */
-json_t *davy_agent_release_all(struct davy_agent *a);
 
 /* act_cap.c: caps and awake; undo is false when the plan is about something else. */
 void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan);

@@ -73,7 +73,7 @@ static void tell_move(const struct davy_service *u, const struct davy_adopted_un
 
 void davy_left_in_unit(const struct davy_service *u)
 {
-	const struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
+	const struct davy_adopted_unit *of = davy_unit_adopted(u);
 	struct davy_event ev;
 	bool cpu;
 

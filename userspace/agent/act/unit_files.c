@@ -40,6 +40,26 @@ static int say(int err, const char *path)
 	return err < 0 ? err : 0;
 }
 
+int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit *wanted,
+			  struct davy_environment *e)
+{
+	const struct davy_engine_wish wish = { .backend = wanted->backend, .knobs = wanted->knobs };
+	struct davy_engine_facts facts;
+	struct davy_engine_look look;
+
+	memset(e, 0, sizeof(*e));
+	if (davy_engine_wish_empty(&wish))
+		return 0;
+	if (!u->start) {
+		davy_log("%s: was not seen running, so what its command line says is not known",
+			 u->name);
+		return -ENODATA;
+	}
+	look = davy_process_start_look(u->start);
+	davy_engine_identify(&look, &facts);
+	return davy_engine_environment(&look, &facts, &wish, e);
+}
+
 /* What an act has set, above what the rules say. The caller frees it; NULL: no memory. */
 static char *make_body(struct davy_agent *a, const struct davy_adopted_unit *u,
 		       const struct davy_environment *e, size_t *ret_rules)

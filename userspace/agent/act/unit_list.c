@@ -72,16 +72,3 @@ void davy_units_read_tick(struct davy_agent *a, uint64_t now_ns)
 	a->units->tried_ns = now_ns;
 	davy_units_read(a);
 }
-
-int davy_units_save(struct davy_agent *a)
-{
-	int err = a->units->unread;
-
-	if (!err)
-		err = davy_adopted_save(a->options.state_dir, &a->units->adopted);
-	if (err)
-		davy_log("'%s/%s': cannot be written: %s; the change is kept in memory and written "
-			 "at the next one",
-			 a->options.state_dir, DAVY_ADOPTED_NAME, strerror(-err));
-	return err;
-}

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the rules of the backend policy say of an adopted unit, in its environment file: below what
- * an act has set, for its next start. A unit is never restarted for that. Looked at when it begins,
- * when rules were changed, and now and then, since devices and libraries come later than engines.
+ * an act has set, for its next start.
  */
 #include "agent/agent.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/log.h"
 #include "output/settings.h"
 #include "host/host_subject.h"
 #include "agent/act/units.h"
 
-#define RETRY_NS (60 * DAVY_NS_PER_S)
-#define LOAD_NS	 (60 * DAVY_NS_PER_S) /* until an engine has loaded its backends */
-#define WORDS	 64		      /* variables that a unit's own Environment= may add */
+#define LOAD_NS (60 * DAVY_NS_PER_S) /* until an engine has loaded its backends */
+#define WORDS	64		     /* variables that a unit's own Environment= may add */
 
 struct rules_told {
 	struct davy_effective effective;
@@ -190,8 +186,7 @@ size_t davy_unit_rules_put(struct davy_service *u, const struct davy_adopted_uni
 	return count;
 }
 
-/* A rule about backends waits for the engine to have loaded its own. */
-static bool too_early(struct davy_service *u, const struct davy_adopted_unit *of)
+bool davy_unit_rules_early(struct davy_service *u, const struct davy_adopted_unit *of)
 {
 	struct rules_told *t;
 	bool early;
@@ -203,40 +198,4 @@ static bool too_early(struct davy_service *u, const struct davy_adopted_unit *of
 		t->facts.engine == DAVY_ENGINE_LLAMA_SERVER;
 	free(t);
 	return early;
-}
-
-void davy_unit_tell_rules(struct davy_service *u)
-{
-	struct davy_agent *a = u->agent;
-	struct davy_adopted_unit *of = davy_adopted_find(&a->units->adopted, u->name);
-	struct davy_environment above;
-	uint32_t version = of ? of->version : 0;
-	uint64_t sum;
-
-	if (!of || u->act.plan || of->unproven)
-		return;
-	if (too_early(u, of))
-		return;
-	if (davy_unit_environment(u, of, &above) || davy_unit_files_sum(a, of, &above, &sum) ||
-	    (sum == u->rules_sum && davy_boot_ns() < u->rules_retry_ns))
-		return;
-	u->rules_sum = sum;
-	u->rules_retry_ns = UINT64_MAX;
-	if (davy_unit_files_check(a, of))
-		return; /* it would change nothing */
-	if (davy_unit_files_write(a, of, &above))
-		u->rules_retry_ns = davy_boot_ns() + RETRY_NS;
-	if (of->version == version)
-		return;
-	davy_log("%s: its next start is told %zu variable%s by rules (%s/%s.env, version %u)",
-		 u->name, u->rules_count, u->rules_count == 1 ? "" : "s", a->units->dir, u->name,
-		 of->version);
-	davy_units_save(a);
-}
-
-void davy_units_tell_rules(struct davy_agent *a)
-{
-	for (size_t i = 0; a->units && i < DAVY_ADOPTED_MAX; i++)
-		if (a->units->unit[i].name[0])
-			davy_unit_tell_rules(&a->units->unit[i]);
 }

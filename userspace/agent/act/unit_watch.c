@@ -16,50 +16,7 @@
 #include "lib/log.h"
 #include "agent/act/units.h"
 
-#define ASK_AGAIN_NS  (10 * DAVY_NS_PER_S) /* a change that was not told */
-#define LOOKS	      50		   /* one a tick, until it must be taken as it is */
-#define ASK_SILENT_NS (2 * DAVY_NS_PER_S)
-
-struct davy_service *davy_unit_of_workload(struct davy_agent *a, uint32_t workload)
-{
-	for (size_t i = 0; workload && a->units && i < DAVY_ADOPTED_MAX; i++)
-		if (a->units->unit[i].name[0] && a->units->unit[i].workload == workload)
-			return &a->units->unit[i];
-	return NULL;
-}
-
-bool davy_workload_place(struct davy_agent *a, uint32_t workload, struct davy_place *ret_place)
-{
-	const struct davy_link *link = davy_link_of_workload(a, workload);
-	const struct davy_service *u = link ? NULL : davy_unit_of_workload(a, workload);
-
-	if (link)
-		*ret_place = (struct davy_place){ link->pid, link->start_ticks, link->cgroup, "" };
-	else if (u)
-		*ret_place = (struct davy_place){ u->pid, u->start_ticks, u->cgroup, u->name };
-	return link || u;
-}
-
-struct davy_service *davy_unit_named(struct davy_agent *a, const char *name)
-{
-	for (size_t i = 0; a->units && i < DAVY_ADOPTED_MAX; i++)
-		if (name[0] && !strcmp(a->units->unit[i].name, name))
-			return &a->units->unit[i];
-	return NULL;
-}
-
-uint32_t davy_units_workload_of(const struct davy_agent *a, const char *cgroup)
-{
-	for (size_t i = 0; a->units && i < DAVY_ADOPTED_MAX; i++) {
-		const struct davy_service *u = &a->units->unit[i];
-		size_t len = strlen(u->cgroup);
-
-		if (u->name[0] && len > 1 && !strncmp(cgroup, u->cgroup, len) &&
-		    (!cgroup[len] || cgroup[len] == '/'))
-			return u->workload;
-	}
-	return 0;
-}
+#define LOOKS 50 /* one a tick, until it must be taken as it is */
 
 static void feed_workload(struct davy_service *u, enum davy_workload_op op)
 {
@@ -82,7 +39,7 @@ static void feed_workload(struct davy_service *u, enum davy_workload_op op)
 /* The start without what we told it ourselves. -EAGAIN: its reader is late. */
 static int keep_start(struct davy_service *u, uint32_t pid)
 {
-	const struct davy_adopted_unit *of = davy_adopted_find(&u->agent->units->adopted, u->name);
+	const struct davy_adopted_unit *of = davy_unit_adopted(u);
 	struct davy_engine_wish wish = { 0 };
 	struct davy_process_start *start;
 	struct davy_environment told;
@@ -325,37 +282,6 @@ void davy_unit_look(struct davy_service *u)
 	units->lost = units->lost || err;
 }
 
-static void on_changed(void *arg, const char *name)
-{
-	struct davy_service *u = davy_unit_named(arg, name);
-
-	if (u && !u->act.plan)
-		davy_unit_look(u);
-}
-
-static void on_lost(void *arg)
-{
-	struct davy_agent *a = arg;
-
-	a->units->lost = true;
-}
-
-struct davy_service *davy_unit_add(struct davy_agent *a, const char *name)
-{
-	for (size_t i = 0; i < DAVY_ADOPTED_MAX; i++) {
-		struct davy_service *u = &a->units->unit[i];
-
-		if (u->name[0] || u->asking)
-			continue;
-		memset(u, 0, sizeof(*u));
-		u->agent = a;
-		u->workload = ++a->workload_count;
-		davy_copy_name(u->name, sizeof(u->name), name);
-		return u;
-	}
-	return NULL;
-}
-
 void davy_unit_forget(struct davy_service *u)
 {
 	if (u->workload)
@@ -369,46 +295,7 @@ void davy_unit_forget(struct davy_service *u)
 	u->name[0] = u->cgroup[0] = 0;
 }
 
-/* Unit files name it, from another folder than ours. */
-static void find_dir(struct davy_agent *a)
-{
-	char here[PATH_MAX] = "";
-	const char *dir = a->options.state_dir;
-
-	if (dir[0] != '/' && !getcwd(here, sizeof(here)))
-		here[0] = 0;
-	if (snprintf(a->units->dir, PATH_MAX, "%s%s%s/units", here, here[0] ? "/" : "", dir) >=
-	    PATH_MAX)
-		a->units->dir[0] = 0;
-}
-
-void davy_units_open(struct davy_agent *a)
-{
-	struct davy_unit_hooks hooks = { on_changed, on_lost, a };
-
-	a->units = calloc(1, sizeof(*a->units));
-	if (a->units && davy_systemd_new(a->loop, &hooks, &a->units->systemd)) {
-		free(a->units);
-		a->units = NULL;
-	}
-	if (!a->units)
-		return;
-	find_dir(a);
-	davy_units_read(a);
-}
-
-void davy_units_close(struct davy_agent *a)
-{
-	if (!a->units)
-		return;
-	davy_systemd_free(a->units->systemd);
-	for (size_t i = 0; i < DAVY_ADOPTED_MAX; i++)
-		free(a->units->unit[i].start);
-	free(a->units);
-	a->units = NULL;
-}
-
-static void tick_unit(struct davy_service *u)
+void davy_unit_watch_tick(struct davy_service *u)
 {
 	if (u->pid && davy_process_start(u->pid) != u->start_ticks) {
 		if (!u->met)
@@ -420,35 +307,4 @@ static void tick_unit(struct davy_service *u)
 	}
 	if (u->settle_late)
 		davy_unit_settle(u);
-	if (u->act.awaits)
-		davy_unit_act_tick(u);
-}
-
-void davy_units_tick(struct davy_agent *a, uint64_t now_ns)
-{
-	struct davy_units *units = a->units;
-	uint64_t pause_ns = units && units->lost ? ASK_SILENT_NS : ASK_AGAIN_NS;
-	bool ask;
-
-	if (!units)
-		return;
-	davy_units_read_tick(a, now_ns);
-	if (!units->adopted.count)
-		return;
-	ask = now_ns - units->asked_ns >= pause_ns;
-	if (ask) {
-		units->asked_ns = now_ns;
-		units->lost = false;
-	}
-	for (size_t i = 0; i < DAVY_ADOPTED_MAX; i++) {
-		struct davy_service *u = &units->unit[i];
-
-		if (!u->name[0])
-			continue;
-		tick_unit(u);
-		if (!ask || u->act.plan)
-			continue;
-		davy_unit_look_again(u);
-		davy_unit_look(u);
-	}
 }

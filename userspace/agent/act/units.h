@@ -88,6 +88,8 @@ struct davy_units {
 void davy_units_open(struct davy_agent *a);
 void davy_units_close(struct davy_agent *a);
 void davy_units_tick(struct davy_agent *a, uint64_t now_ns);
+
+/* unit_table.c */
 /* Where a workload is, a supervised engine or a unit; pid 0: it does not run. */
 struct davy_place {
 	uint32_t pid;
@@ -99,12 +101,20 @@ struct davy_place {
 bool davy_workload_place(struct davy_agent *a, uint32_t workload, struct davy_place *ret_place);
 struct davy_service *davy_unit_of_workload(struct davy_agent *a, uint32_t workload);
 struct davy_service *davy_unit_named(struct davy_agent *a, const char *name);
+struct davy_adopted_unit *davy_unit_adopted(const struct davy_service *u); /* its row, or NULL */
 /* 0: the cgroup is none of theirs. */
 uint32_t davy_units_workload_of(const struct davy_agent *a, const char *cgroup);
 struct davy_service *davy_unit_add(struct davy_agent *a, const char *name);
+int davy_units_save(struct davy_agent *a); /* units.conf; an error has been logged */
+
+/* unit_list.c: units.conf; an error has been logged. */
+int davy_units_read(struct davy_agent *a);
+void davy_units_read_tick(struct davy_agent *a, uint64_t now_ns);
+
+/* unit_watch.c */
+void davy_unit_watch_tick(struct davy_service *u);
 void davy_unit_forget(struct davy_service *u);
 void davy_unit_look(struct davy_service *u);
-
 /* Who its process is by now: what bears the engine's name may become it only later, by an exec. */
 void davy_unit_look_again(struct davy_service *u);
 /* What systemd said of it; processes that ended and began are told to the core. */
@@ -112,12 +122,17 @@ void davy_unit_take(struct davy_service *u, const struct davy_unit_state *state)
 /* It has ended because somebody wanted it to, and must not be started by us. */
 bool davy_unit_stopped_by_hand(const struct davy_unit_state *state);
 
-/* unit_list.c: units.conf; an error has been logged. */
-int davy_units_read(struct davy_agent *a);
-void davy_units_read_tick(struct davy_agent *a, uint64_t now_ns);
-int davy_units_save(struct davy_agent *a);
+/* unit_rules.c: lines of the environment file, but for names that are "above"; how many. */
+size_t davy_unit_rules_put(struct davy_service *u, const struct davy_adopted_unit *of,
+			   const struct davy_environment *above, FILE *out);
+/* A rule about backends waits for the engine to have loaded its own. */
+bool davy_unit_rules_early(struct davy_service *u, const struct davy_adopted_unit *of);
+uint64_t davy_unit_command_sum(const struct davy_unit_state *state);
 
 /* unit_files.c: of an adopted unit; -errno, and what went wrong has been said. */
+/* What "wanted" is told beside the rules, by how the unit itself starts its engine. */
+int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit *wanted,
+			  struct davy_environment *e);
 int davy_unit_files_path(const struct davy_agent *a, const char *name, char *path, size_t size);
 int davy_unit_files_make(struct davy_agent *a, struct davy_adopted_unit *u);
 int davy_unit_files_remove(struct davy_agent *a, const struct davy_adopted_unit *u, json_t *kept);
@@ -131,13 +146,21 @@ int davy_unit_files_sum(struct davy_agent *a, struct davy_adopted_unit *u,
 void davy_unit_files_unset(struct davy_agent *a, const char *name,
 			   struct davy_process_start *start);
 
-/* unit_rules.c: lines of the environment file, but for names that are "above"; how many. */
-size_t davy_unit_rules_put(struct davy_service *u, const struct davy_adopted_unit *of,
-			   const struct davy_environment *above, FILE *out);
-uint64_t davy_unit_command_sum(const struct davy_unit_state *state);
-/* Writes them for the next start, when they are new; nothing while an act is under way. */
+/* unit_tell.c: writes what rules say, when it is new; nothing while an act is under way. */
 void davy_unit_tell_rules(struct davy_service *u);
 void davy_units_tell_rules(struct davy_agent *a);
+
+/* unit_proof.c */
+/*
+ * The process has these in its environment: 1, or 0; what it has not is said if "tell_why".
+ * -EAGAIN: it cannot be read, as in the middle of an exec; -EINPROGRESS: its reader is late, and
+ * nothing can be said.
+ */
+int davy_unit_told(const struct davy_service *u, const struct davy_environment *e, bool tell_why);
+/* Its change is no longer unproven. */
+void davy_unit_prove(struct davy_service *u);
+/* A change that an agent left half done stays when the process has been told, else it goes. */
+void davy_unit_settle(struct davy_service *u);
 
 /* act_unit_cap.c: false: the rung is no cap. */
 /* Without waiting, what it had before its first cap; false: it has none. */
@@ -157,13 +180,8 @@ const char *davy_unit_release(struct davy_link *link, const json_t *message);
 json_t *davy_units_list(const struct davy_agent *a);
 
 /* act_unit.c: those rungs that are done to a unit by systemd. */
-/* What "wanted" is told beside the rules, by how the unit itself starts its engine. */
-int davy_unit_environment(struct davy_service *u, const struct davy_adopted_unit *wanted,
-			  struct davy_environment *e);
 bool davy_unit_rung(const struct davy_plan *plan);
 void davy_unit_act_tick(struct davy_service *u);
-/* A change that an agent left half done stays when the process has been told, else it goes. */
-void davy_unit_settle(struct davy_service *u);
 void davy_unit_act(struct davy_service *u, const struct davy_plan *plan);
 
 #endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An adopted unit's environment file is written anew when the rules say something else for its next
+ * start. A unit is never restarted for that. Looked at when the unit begins, when rules were
+ * changed, and now and then, since devices and libraries come later than engines.
+ */
+#include "agent/agent.h"
+
+#include "lib/log.h"
+#include "agent/act/units.h"
+
+#define RETRY_NS (60 * DAVY_NS_PER_S)
+
+void davy_unit_tell_rules(struct davy_service *u)
+{
+	struct davy_agent *a = u->agent;
+	struct davy_adopted_unit *of = davy_unit_adopted(u);
+	struct davy_environment above;
+	uint32_t version = of ? of->version : 0;
+	uint64_t sum;
+
+	if (!of || u->act.plan || of->unproven)
+		return;
+	if (davy_unit_rules_early(u, of))
+		return;
+	if (davy_unit_environment(u, of, &above) || davy_unit_files_sum(a, of, &above, &sum) ||
+	    (sum == u->rules_sum && davy_boot_ns() < u->rules_retry_ns))
+		return;
+	u->rules_sum = sum;
+	u->rules_retry_ns = UINT64_MAX;
+	if (davy_unit_files_check(a, of))
+		return; /* it would change nothing */
+	if (davy_unit_files_write(a, of, &above))
+		u->rules_retry_ns = davy_boot_ns() + RETRY_NS;
+	if (of->version == version)
+		return;
+	davy_log("%s: its next start is told %zu variable%s by rules (%s/%s.env, version %u)",
+		 u->name, u->rules_count, u->rules_count == 1 ? "" : "s", a->units->dir, u->name,
+		 of->version);
+	davy_units_save(a);
+}
+
+void davy_units_tell_rules(struct davy_agent *a)
+{
+	for (size_t i = 0; a->units && i < DAVY_ADOPTED_MAX; i++)
+		if (a->units->unit[i].name[0])
+			davy_unit_tell_rules(&a->units->unit[i]);
+}
