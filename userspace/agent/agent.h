@@ -240,8 +240,11 @@ bool davy_agent_environment(struct davy_agent *a, const struct davy_tracked *t,
 			    struct davy_ledger_environment *ret_environment);
 void davy_agent_kernel(struct davy_ledger_environment *environment); /* that alone */
 
-/* finding.c: what a tool has found out about an engine's start; NULL, or why it is not taken. */
-const char *davy_agent_finding(struct davy_agent *a, const json_t *message);
+/*
+ * agent_finding.c: what a tool has found out about an engine's start; NULL, or why it is not taken.
+ * "adopted": its unit is; else its model may be.
+ */
+const char *davy_agent_finding(struct davy_agent *a, const json_t *message, bool adopted);
 
 /* ledger.c */
 void davy_agent_ledger_found(struct davy_agent *a, const struct davy_ev_finding *finding);

@@ -271,7 +271,10 @@ static void on_policy_of(struct davy_link *link, const json_t *message)
 
 static void on_finding(struct davy_link *link, const json_t *message)
 {
-	const char *why = davy_agent_finding(link->agent, message);
+	struct davy_agent *a = link->agent;
+	const char *unit = davy_message_text(message, "unit");
+	bool adopted = unit[0] && a->units && davy_adopted_find(&a->units->adopted, unit);
+	const char *why = davy_agent_finding(a, message, adopted);
 
 	if (why)
 		refuse(link, why);

@@ -10,13 +10,9 @@
 
 #include "lib/message.h"
 #include "lib/text.h"
-#include "agent/act/units.h"
 
-/* By its unit, or because an engine with that model is. */
-static bool is_adopted(struct davy_agent *a, const char *unit, const char *model)
+static bool model_is_adopted(const struct davy_agent *a, const char *model)
 {
-	if (unit[0] && a->units && davy_adopted_find(&a->units->adopted, unit))
-		return true;
 	for (size_t i = 0; model[0] && i < DAVY_WORLD_WORKLOADS; i++) {
 		const struct davy_workload *w = &a->core.world.workloads[i];
 
@@ -34,7 +30,7 @@ static enum davy_engine engine_named(const char *name)
 	return DAVY_ENGINE_NONE;
 }
 
-const char *davy_agent_finding(struct davy_agent *a, const json_t *message)
+const char *davy_agent_finding(struct davy_agent *a, const json_t *message, bool adopted)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_FINDING, 0);
 	struct davy_ev_finding *f = &ev.finding;
@@ -54,7 +50,7 @@ const char *davy_agent_finding(struct davy_agent *a, const json_t *message)
 	f->status = (int32_t)status;
 	f->backend = (uint8_t)backend;
 	f->engine = (uint8_t)engine_named(davy_message_text(message, "engine"));
-	f->adopted = is_adopted(a, davy_message_text(message, "unit"), model);
+	f->adopted = adopted || model_is_adopted(a, model);
 	davy_agent_feed(a, &ev);
 	davy_agent_ledger_found(a, f);
 	return NULL;
