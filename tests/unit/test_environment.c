@@ -27,6 +27,7 @@
 #include "sensors/proc/engine_version.h"
 #include "sensors/gpu/firmware.h"
 #include "store/ledger.h"
+#include "agent/policy/agent_policy.h"
 
 #define CARD "/sys/class/drm/card0"
 

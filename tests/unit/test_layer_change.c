@@ -21,6 +21,7 @@
 #include "store/layer_change.h"
 #include "store/ledger.h"
 #include "store/versions.h"
+#include "agent/policy/agent_policy.h"
 
 #define A_RULE	"[rule tuned-a]\nif model = a.gguf\nif backend = vulkan\nubatch = 256\n"
 #define A_HERE	"[rule a-here]\nif model = a.gguf\nif device = 0000:03:00.0\nubatch = 128\n"

@@ -21,6 +21,7 @@
 #include "agent/agent.h"
 #include "lib/child.h"
 #include "root.h"
+#include "agent/sense/tracker.h"
 
 #define LONG_US 60000000
 

@@ -18,6 +18,7 @@
 #include "agent/agent.h"
 #include "lib/message.h"
 #include "store/versions.h"
+#include "agent/policy/agent_policy.h"
 
 #define SHIPPED                                                                                    \
 	"[rule of-amd]\nif driver = amdgpu\nbackends = vulkan, cpu\nparallel = 2\n"                \

@@ -19,6 +19,7 @@
 
 #include "agent/agent.h"
 #include "sensors/proc/process_account.h"
+#include "agent/sense/tracker.h"
 
 #define MALLORY 1000
 #define ADOPTED 1

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/sense/tracker.h"
 
 #define MANY 400
 

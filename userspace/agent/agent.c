@@ -16,6 +16,10 @@
 #include "lib/log.h"
 #include "agent/agent_confine.h"
 #include "agent/control/control.h"
+#include "agent/act/acting.h"
+#include "agent/act/units.h"
+#include "agent/policy/agent_policy.h"
+#include "agent/sense/tracker.h"
 
 #define TICK_US	     100000 /* idle: ten map reads a second are microseconds */
 #define TICK_BUSY_US 50000  /* a job runs: a quarter of a 2 s timeout is 500 ms */

@@ -10,6 +10,7 @@
 #include "act/caps.h"
 #include "lib/log.h"
 #include "sensors/gpu/dmem.h"
+#include "agent/act/units.h"
 
 #define WANTS_MAX DAVY_DMEM_REGIONS
 

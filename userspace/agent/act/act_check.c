@@ -8,6 +8,8 @@
 
 #include "act/check.h"
 #include "lib/log.h"
+#include "agent/act/acting.h"
+#include "agent/act/units.h"
 
 /* What a check or a verification was about; the link may be gone when the answer comes. */
 struct question {

@@ -9,6 +9,7 @@
 #include "act/cgroup.h"
 #include "lib/log.h"
 #include "lib/text.h"
+#include "agent/act/units.h"
 
 /* Its process must still be who it was at the decision; its cgroup is used if it is in there. */
 static int find_target(struct davy_agent *a, const struct davy_plan *plan, struct davy_held *h)

@@ -14,6 +14,7 @@
 #include "act/probe_run.h"
 #include "lib/log.h"
 #include "lib/text.h"
+#include "agent/act/units.h"
 
 #define LIMIT_MS 60000
 

@@ -12,6 +12,7 @@
 
 #include "lib/message.h"
 #include "report/plan_text.h"
+#include "agent/act/acting.h"
 
 #define VERIFY_TIMEOUT_MS 60000	  /* the first token may follow a cold load */
 #define ALIVE_US	  2000000 /* who has no port to ask serves when it has lived so long */

@@ -14,6 +14,7 @@
 
 #include "lib/file.h"
 #include "lib/log.h"
+#include "agent/act/units.h"
 
 static void end(struct davy_service *u, enum davy_act_stage stage, int result)
 {

@@ -4,6 +4,10 @@
 
 #include <errno.h>
 
+#include "agent/act/acting.h"
+#include "agent/act/units.h"
+#include "agent/policy/agent_policy.h"
+
 #define CHECK_TIMEOUT_MS 2000 /* an idle engine gives one token in far less */
 
 /* What replaces, stops or asks an engine finds it frozen otherwise, and SIGTERM pending. */

@@ -14,6 +14,7 @@
 #include "report/plan_text.h"
 #include "store/db.h"
 #include "agent/agent.h"
+#include "agent/act/units.h"
 
 struct undoing {
 	struct davy_intents *log;

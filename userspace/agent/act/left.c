@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "lib/message.h"
+#include "agent/act/acting.h"
+#include "agent/act/units.h"
+#include "agent/policy/agent_policy.h"
 
 #define LEFT_MAX 4
 

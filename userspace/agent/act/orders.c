@@ -11,6 +11,7 @@
 
 #include "lib/message.h"
 #include "report/plan_text.h"
+#include "agent/act/acting.h"
 
 static bool take_number(const json_t *message, const char *key, uint64_t most, uint64_t *ret_number)
 {

@@ -12,6 +12,7 @@
 #include "output/settings.h"
 #include "host/host_subject.h"
 #include "agent/act/units.h"
+#include "agent/sense/tracker.h"
 
 #define LOAD_NS (60 * DAVY_NS_PER_S) /* until an engine has loaded its backends */
 #define WORDS	64		     /* variables that a unit's own Environment= may add */

@@ -15,6 +15,8 @@
 #include "lib/file.h"
 #include "lib/log.h"
 #include "agent/act/units.h"
+#include "agent/act/acting.h"
+#include "agent/sense/tracker.h"
 
 #define LOOKS 50 /* one a tick, until it must be taken as it is */
 

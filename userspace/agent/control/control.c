@@ -15,6 +15,10 @@
 #include "engines/engine.h"
 #include "lib/log.h"
 #include "lib/message.h"
+#include "agent/act/acting.h"
+#include "agent/act/units.h"
+#include "agent/policy/agent_policy.h"
+#include "agent/sense/tracker.h"
 
 static uint8_t can(const struct davy_link *link)
 {

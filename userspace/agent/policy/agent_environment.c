@@ -7,6 +7,7 @@
 
 #include "sensors/gpu/driver_version.h"
 #include "store/ledger.h"
+#include "agent/policy/agent_policy.h"
 
 /* NVIDIA's GPUs need not be DRM devices; software ones have no driver. */
 static bool device_versions(struct davy_agent *a, const char *device,

@@ -10,6 +10,7 @@
 
 #include "lib/message.h"
 #include "lib/text.h"
+#include "agent/policy/agent_policy.h"
 
 static bool model_is_adopted(const struct davy_agent *a, const char *model)
 {

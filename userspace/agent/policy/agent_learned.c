@@ -12,6 +12,7 @@
 
 #include "lib/log.h"
 #include "report/plan_text.h"
+#include "agent/policy/agent_policy.h"
 
 #define LEARNED_RETRY_NS (5 * DAVY_NS_PER_S)
 

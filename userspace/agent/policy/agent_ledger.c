@@ -11,6 +11,8 @@
 
 #include "lib/log.h"
 #include "store/ledger.h"
+#include "agent/policy/agent_policy.h"
+#include "agent/sense/tracker.h"
 
 #define NOTE_NS (60 * DAVY_NS_PER_S)
 

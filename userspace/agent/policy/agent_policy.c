@@ -9,6 +9,7 @@
 
 #include "lib/file.h"
 #include "lib/log.h"
+#include "agent/policy/agent_policy.h"
 
 /* Rules that are not in order leave those that were; the first time there are none then. */
 static int read_rules(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])

@@ -13,6 +13,7 @@
 #include "lib/log.h"
 #include "store/ledger.h"
 #include "store/tuning.h"
+#include "agent/policy/agent_policy.h"
 
 #define SAVE_NS	     (60 * DAVY_NS_PER_S)
 #define CLOCK_OFF_BY 2 /* s, before the core is told again */

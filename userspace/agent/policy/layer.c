@@ -13,6 +13,7 @@
 #include "store/layer_change.h"
 #include "store/policy_file.h"
 #include "store/versions.h"
+#include "agent/policy/agent_policy.h"
 
 void davy_agent_layer_open(struct davy_agent *a)
 {

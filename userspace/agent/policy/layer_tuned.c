@@ -18,6 +18,7 @@
 #include "report/tuner_text.h"
 #include "store/policy_file.h"
 #include "store/versions.h"
+#include "agent/policy/agent_policy.h"
 
 #define SOURCE "davylamp"
 

@@ -14,6 +14,7 @@
 #include "report/policy_json.h"
 #include "store/ledger.h"
 #include "store/versions.h"
+#include "agent/policy/agent_policy.h"
 
 #define ANSWER_MAX ((size_t)DAVY_MESSAGE_MAX - 1024) /* bytes, as they are sent */
 

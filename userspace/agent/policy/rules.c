@@ -10,6 +10,7 @@
 
 #include "policy/told.h"
 #include "host/host_subject.h"
+#include "agent/policy/agent_policy.h"
 
 void davy_agent_subject(struct davy_agent *a, const struct davy_ev_process *p,
 			struct davy_policy_subject *s)

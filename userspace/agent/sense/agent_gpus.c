@@ -7,6 +7,7 @@
 #include "act/watch.h"
 #include "lib/log.h"
 #include "lib/text.h"
+#include "agent/sense/tracker.h"
 
 #define LIST_NS	   (10 * DAVY_NS_PER_S) /* devices are looked for, should no uevent tell */
 #define COUNT_NS   (10 * DAVY_NS_PER_S)

@@ -3,6 +3,8 @@
 #ifndef DAVY_AGENT_GPUS_H
 #define DAVY_AGENT_GPUS_H
 
+#include <systemd/sd-event.h>
+
 #include "sensors/gpu/clients.h"
 #include "sensors/gpu/gpu_memory.h"
 #include "sensors/gpu/gpus.h"

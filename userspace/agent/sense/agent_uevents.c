@@ -6,6 +6,7 @@
 
 #include "act/watch.h"
 #include "lib/log.h"
+#include "agent/sense/tracker.h"
 
 static void on_device(void *arg, const struct davy_event *ev)
 {

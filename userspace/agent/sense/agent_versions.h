@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "core/event/types.h"
+#include "lib/child.h"
 
 struct davy_agent;
 

@@ -19,6 +19,7 @@
 #include "lib/file.h"
 #include "lib/log.h"
 #include "store/incident_dir.h"
+#include "agent/sense/tracker.h"
 
 struct saving {
 	struct davy_agent *agent;

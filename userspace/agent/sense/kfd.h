@@ -4,6 +4,7 @@
 #define DAVY_KFD_H
 
 #include <jansson.h>
+#include <systemd/sd-event.h>
 
 #include "sensors/kfd/kfd_opener.h"
 #include "sensors/kfd/kfd_reader.h"

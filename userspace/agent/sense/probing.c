@@ -13,6 +13,7 @@
 
 #include "act/probe_run.h"
 #include "lib/message.h"
+#include "agent/sense/tracker.h"
 
 #define ARGUMENTS_MAX 16
 #define ARGUMENT_LEN  128

@@ -16,6 +16,7 @@
 #include "lib/file.h"
 #include "lib/log.h"
 #include "sensors/proc/process_account.h"
+#include "agent/sense/tracker.h"
 
 #define DEADLINE_NS    (2 * DAVY_NS_PER_S)
 #define BUSY_NS	       (10 * DAVY_NS_PER_S)

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/sense/tracker.h"
+
 #define TRIES_MAX 3 /* of one look that costs a reader each time */
 
 /* An answer of the size that the request has; "start" is made when one is awaited. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sensors/proc/process_account.h"
+#include "agent/sense/tracker.h"
 
 #define TALLY_MAX ((size_t)2 * DAVY_TRACKED_MAX) /* a power of two */
 

@@ -9,6 +9,7 @@
 #include "lib/log.h"
 #include "sensors/proc/container_path.h"
 #include "sensors/proc/process_account.h"
+#include "agent/sense/tracker.h"
 
 /* Libraries are mapped and the backend opens within the first seconds; later only seldom. */
 static const uint64_t look_again_ms[] = {

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Plans to deeds, and the effects that an earlier agent left. Only agent/ includes this. */
+#ifndef DAVY_ACTING_H
+#define DAVY_ACTING_H
+
+#include <jansson.h>
+
+#include "core/event/event.h"
+#include "core/event/plan.h"
+
+struct davy_agent;
+struct davy_link;
+struct davy_service;
+
+/* acting.c */
+void davy_agent_act(struct davy_agent *a, const struct davy_plan *plan);
+/* Lets go of all that is held, and takes all caps back; the answer to an operator. */
+json_t *davy_agent_release_all(struct davy_agent *a);
+
+/* act_check.c: asks an engine for a token; "plan", 0: none, then ends well or not. */
+void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint16_t port,
+		    uint32_t wait_ms, uint32_t timeout_ms);
+
+/* act_order.c: orders to a supervisor (davylamp exec), and what it says of them. */
+void davy_agent_replace(struct davy_agent *a, const struct davy_plan *plan);
+void davy_agent_stop(struct davy_agent *a, const struct davy_plan *plan);
+/* false: it is not the undoing of such an act. */
+bool davy_agent_undo_replaced(struct davy_agent *a, const struct davy_plan *plan);
+void davy_agent_stopped(struct davy_link *link);
+void davy_agent_started(struct davy_link *link, bool verified, uint32_t token_ms);
+
+/* left.c: what an earlier agent has left in force, told to the core. */
+void davy_left_by_supervisor(struct davy_link *link, const json_t *message);
+void davy_left_in_unit(const struct davy_service *u);
+
+/* orders.c: NULL, and the answer goes to the link now or later; or why not. */
+const char *davy_agent_order(struct davy_link *link, const json_t *message);
+void davy_agent_ordered(struct davy_agent *a, const struct davy_plan *plan); /* perhaps */
+void davy_agent_order_ended(struct davy_agent *a, const struct davy_ev_act *act);
+
+#endif

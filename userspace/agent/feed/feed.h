@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The only way into the core, and what is printed of it. Only agent/ includes this. */
+#ifndef DAVY_FEED_H
+#define DAVY_FEED_H
+
+#include "core/event/event.h"
+#include "core/event/plan.h"
+
+struct davy_agent;
+
+/* feed.c: the only way into the core. */
+void davy_agent_feed(struct davy_agent *a, const struct davy_event *ev);
+struct davy_event davy_agent_event(enum davy_event_kind kind, uint32_t pid);
+/* What became of an act, as an event. */
+void davy_agent_acted(struct davy_agent *a, uint32_t plan, uint32_t workload,
+		      enum davy_act_stage stage, uint32_t pid, int result);
+
+/* output.c */
+void davy_output_open(struct davy_agent *a);
+void davy_output_close(struct davy_agent *a);
+void davy_output_plan(struct davy_agent *a, const struct davy_plan *plan);
+void davy_output_event(struct davy_agent *a, const struct davy_event *ev);
+void davy_output_tick(struct davy_agent *a, uint64_t now_ns);
+
+#endif
