@@ -4,7 +4,7 @@
  * equal state, whatever lies behind an event's payload and in the memory for the plans. Each event
  * is taken from the input as a trace would give it: kind, pid, time since the last, payload. One
  * whose pid byte has its upper bit set is mended first, so that short inputs reach the hazards: its
- * names are known ones, its enums in range.
+ * names are known ones, its fields within the limits of fields.c.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #include "core/core.h"
 #include "core/event/fact.h"
+#include "core/event/fields.h"
 #include "report/event_text.h"
 #include "report/foresight_text.h"
 #include "report/plan_text.h"
@@ -20,13 +21,13 @@
 #define GARBAGE		  0xa5
 #define PICK(set, n)	  ((set)[(n) % (sizeof(set) / sizeof((set)[0]))])
 #define NAME(field, text) davy_copy_name(field, sizeof(field), text)
-#define END(field)	  ((field)[sizeof(field) - 1] = 0)
 
 static struct davy_core first, second;
 
 static const char *const devices[] = { "0000:03:00.0", "0000:04:00.0", "llvmpipe", "" };
 static const char *const models[] = { "tiny.gguf", "big.gguf", "tin*", "*" };
 static const char *const drivers[] = { "amdgpu", "xe", "*", "i915" };
+static const char *const thrown[] = { "N2vk15DeviceLostErrorE", "N2vk22OutOfDeviceMemoryErrorE" };
 
 static void mend_config(struct davy_ev_config *c)
 {
@@ -43,65 +44,23 @@ static void mend_config_for(struct davy_ev_config_for *c)
 	uint8_t n = (uint8_t)c->name[0];
 
 	mend_config(&c->config);
-	c->scope = DAVY_SCOPE_DRIVER + c->scope % 3;
 	NAME(c->name, c->scope == DAVY_SCOPE_DRIVER  ? PICK(drivers, n)
 		      : c->scope == DAVY_SCOPE_MODEL ? PICK(models, n)
 						     : PICK(devices, n));
 }
 
-static void mend_process(struct davy_ev_process *p, uint8_t n)
-{
-	char model = p->model[0];
-
-	END(p->comm);
-	END(p->architecture);
-	END(p->quantisation);
-	END(p->cache_k);
-	END(p->cache_v);
-	END(p->unit);
-	END(p->container);
-	END(p->pod);
-	for (size_t i = 0; i < DAVY_DEVICES_MAX - 1; i++)
-		END(p->more_devices[i]);
-	NAME(p->device, PICK(devices, n));
-	NAME(p->model, PICK(models, (uint8_t)model));
-	p->workload %= 4;
-	p->engine %= DAVY_ENGINE_COUNT;
-	p->backend %= DAVY_BACKEND_COUNT;
-	p->role %= DAVY_ROLE_COUNT;
-	p->runtime %= DAVY_RUNTIME_COUNT;
-}
-
-static void mend_workload(struct davy_ev_workload *w, uint8_t n)
-{
-	w->workload = 1 + w->workload % 3;
-	w->op %= 3;
-	w->pinned = w->pinned > 200;
-	w->rival = w->rival > 200;
-	w->engine %= DAVY_ENGINE_COUNT;
-	w->backend %= DAVY_BACKEND_COUNT;
-	NAME(w->device, PICK(devices, n));
-	NAME(w->model, PICK(models, n));
-}
-
 static void mend_log(struct davy_ev_log *l)
 {
-	const struct davy_log_meaning *meaning;
+	const struct davy_log_meaning *meaning = davy_log_meaning(l->kind);
 
-	l->kind %= DAVY_LOG_KIND_COUNT;
-	meaning = davy_log_meaning(l->kind);
 	l->role = meaning->role;
 	l->log_class = meaning->class;
 	l->hazard = meaning->hazard;
-	END(l->ring);
-	END(l->comm);
 }
 
 /* An act that is under way, if there is one. */
 static void mend_act(struct davy_ev_act *act)
 {
-	act->stage %= DAVY_ACT_STAGE_COUNT;
-	act->workload = 1 + act->workload % 3;
 	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++)
 		if (first.world.workloads[i].id == act->workload)
 			act->plan = first.world.workloads[i].act_plan;
@@ -109,33 +68,22 @@ static void mend_act(struct davy_ev_act *act)
 
 static void mend_order(struct davy_ev_order *o)
 {
-	o->workload = 1 + o->workload % 3;
 	o->rung =
 		o->rung % 12 < 2 ? DAVY_RUNG_RESTART + o->rung % 2 : DAVY_RUNG_PAUSE + o->rung % 10;
 	o->undo = o->undo % 12 < 2 ? 0 : DAVY_RUNG_PAUSE + o->undo % 10;
-	o->to_backend %= DAVY_BACKEND_COUNT;
-	o->on_permille %= 1001;
-	o->lease_ns %= DAVY_ORDER_LEASE_MAX_NS;
 }
 
-static void mend_left(struct davy_ev_left *l, uint8_t n)
+static void mend_left(struct davy_ev_left *l)
 {
 	static const uint8_t rungs[] = { DAVY_RUNG_SHRINK, DAVY_RUNG_SWITCH,
 					 DAVY_RUNG_MIGRATE_CPU };
 
-	l->workload = 1 + l->workload % 3;
-	l->rung = rungs[l->rung % 3];
-	l->hazard %= DAVY_HZ_COUNT;
-	l->backend %= DAVY_BACKEND_COUNT;
-	NAME(l->device, PICK(devices, n));
+	l->rung = PICK(rungs, l->rung);
 }
 
 /* A head and sizes that are none; what else is in them stays. */
 static void mend_tuning(struct davy_ev_tuning *t)
 {
-	t->workload = 1 + t->workload % 3;
-	t->flags &= DAVY_TUNING_FIRST | DAVY_TUNING_LAST | DAVY_TUNING_FORGET;
-	t->backend %= DAVY_BACKEND_COUNT;
 	memset(t->head, 0, sizeof(t->head));
 	memset(t->of.knob, 0, sizeof(t->of.knob));
 	t->of.active %= DAVY_TUNER_KNOBS + 1;
@@ -143,123 +91,91 @@ static void mend_tuning(struct davy_ev_tuning *t)
 	t->of.lessons %= 8;
 }
 
-static void mend_finding(struct davy_ev_finding *f, uint8_t n)
-{
-	NAME(f->device, PICK(devices, n));
-	NAME(f->model, PICK(models, n));
-	END(f->where);
-	f->where[0] = f->where[0] ? f->where[0] : 'x';
-	f->engine %= DAVY_ENGINE_COUNT;
-	f->backend %= DAVY_BACKEND_COUNT;
-}
-
-static void mend_of_device(struct davy_event *ev, uint8_t n)
+static void mend_fact(struct davy_ev_fact *f, uint8_t n)
 {
 	static const uint16_t strange[] = { DAVY_FACT_OOM_VICTIM, DAVY_FACT_IOCTL_FAILED };
 
+	if (!davy_fact_known(f->fact))
+		f->fact = PICK(strange, n);
+}
+
+/* What the limits of the fields do not say. */
+static void mend_kind(struct davy_event *ev, uint8_t n)
+{
 	switch (ev->kind) {
-	case DAVY_EV_RING:
-		END(ev->ring.ring);
+	case DAVY_EV_CONFIG:
+		mend_config(&ev->config);
 		break;
-	case DAVY_EV_JOB_TIMEOUT:
-		END(ev->job_timeout.ring);
+	case DAVY_EV_CONFIG_FOR:
+		mend_config_for(&ev->config_for);
 		break;
-	case DAVY_EV_JOB_TIMES:
-		END(ev->job_times.ring);
+	case DAVY_EV_PROCESS:
+		ev->process.workload %= 4;
 		break;
-	case DAVY_EV_ALLOC_FAILED:
-		ev->alloc_failed.stage = DAVY_ALLOC_RESOURCE + ev->alloc_failed.stage % 4;
+	case DAVY_EV_WORKLOAD:
+		ev->workload.pinned = ev->workload.pinned > 200;
+		ev->workload.rival = ev->workload.rival > 200;
 		break;
 	case DAVY_EV_FACT:
-		END(ev->fact.name);
-		ev->fact.fact %= DAVY_FACT_COUNT;
-		if (!davy_fact_known(ev->fact.fact))
-			ev->fact.fact = PICK(strange, n);
-		break;
-	case DAVY_EV_DEVICE:
-		NAME(ev->device.driver, PICK(drivers, n));
-		END(ev->device.detail);
-		ev->device.change = DAVY_DEVICE_ADDED + ev->device.change % 6;
+		mend_fact(&ev->fact, n);
 		break;
 	case DAVY_EV_LOG:
 		mend_log(&ev->log);
 		break;
-	case DAVY_EV_KFD:
-		END(ev->kfd.detail);
-		ev->kfd.event = DAVY_KFD_VM_FAULT + ev->kfd.event % 13;
+	case DAVY_EV_ACT:
+		mend_act(&ev->act);
 		break;
-	case DAVY_EV_LOCKUP:
-		END(ev->lockup.queue);
-		ev->lockup.origin %= DAVY_LOCKUP_ORIGIN_COUNT;
+	case DAVY_EV_ORDER:
+		mend_order(&ev->order);
 		break;
-	case DAVY_EV_DMEM:
-		END(ev->dmem.region);
-		END(ev->dmem.unit);
+	case DAVY_EV_LEFT:
+		mend_left(&ev->left);
+		break;
+	case DAVY_EV_TUNING:
+		mend_tuning(&ev->tuning);
 		break;
 	default:
 		break;
 	}
-	NAME(ev->reset.device, PICK(devices, n)); /* the device comes first in all of these */
+}
+
+static void mend_text(const struct davy_field *f, char *text, uint8_t n)
+{
+	if (davy_same_name(f->name, "device"))
+		davy_copy_name(text, f->size, PICK(devices, n));
+	else if (davy_same_name(f->name, "driver"))
+		davy_copy_name(text, f->size, PICK(drivers, n));
+	else if (davy_same_name(f->name, "model"))
+		davy_copy_name(text, f->size, PICK(models, (uint8_t)text[0]));
+	else if (davy_same_name(f->name, "exception"))
+		davy_copy_name(text, f->size, PICK(thrown, n));
+	else if (f->min && !text[0])
+		text[0] = 'x';
+	text[f->size - 1] = 0;
+}
+
+static void mend_field(struct davy_event *ev, const struct davy_field *f, size_t index, uint8_t n)
+{
+	void *at = (uint8_t *)ev + f->offset + index * f->size;
+	bool workload = davy_same_name(f->name, "workload");
+	uint64_t min = workload ? 1 : f->min, max = workload ? 3 : f->max, value;
+
+	if (f->type == DAVY_FIELD_TEXT) {
+		mend_text(f, at, n);
+	} else if (max) {
+		value = min + davy_field_number(ev, f, index) % (max - min + 1);
+		memcpy(at, &value, f->size); /* little-endian, as all that runs this */
+	}
 }
 
 static void mend(struct davy_event *ev, uint8_t n)
 {
-	static const char *const thrown[] = { "N2vk15DeviceLostErrorE",
-					      "N2vk22OutOfDeviceMemoryErrorE" };
+	const struct davy_event_shape *shape = davy_event_shape(ev->kind);
 
-	switch (ev->kind) {
-	case DAVY_EV_CONFIG:
-		mend_config(&ev->config);
-		return;
-	case DAVY_EV_CONFIG_FOR:
-		mend_config_for(&ev->config_for);
-		return;
-	case DAVY_EV_PROCESS:
-		mend_process(&ev->process, n);
-		return;
-	case DAVY_EV_WORKLOAD:
-		mend_workload(&ev->workload, n);
-		return;
-	case DAVY_EV_THROW:
-		NAME(ev->thrown.type, PICK(thrown, n));
-		return;
-	case DAVY_EV_PROBE:
-		ev->probe.workload = 1 + ev->probe.workload % 3;
-		return;
-	case DAVY_EV_ACT:
-		mend_act(&ev->act);
-		return;
-	case DAVY_EV_ORDER:
-		mend_order(&ev->order);
-		return;
-	case DAVY_EV_LEFT:
-		mend_left(&ev->left, n);
-		return;
-	case DAVY_EV_TUNING:
-		mend_tuning(&ev->tuning);
-		return;
-	case DAVY_EV_RULES:
-		ev->rules.workload = 1 + ev->rules.workload % 3;
-		ev->rules.mode %= DAVY_MODE_COUNT + 1;
-		ev->rules.fixed %= 1 << DAVY_TUNER_KNOBS;
-		return;
-	case DAVY_EV_FINDING:
-		mend_finding(&ev->finding, n);
-		return;
-	case DAVY_EV_TICK:
-	case DAVY_EV_CLOCK:
-	case DAVY_EV_OWNER:
-	case DAVY_EV_PROCESS_EXIT:
-	case DAVY_EV_GRAPH:
-	case DAVY_EV_PASID:
-	case DAVY_EV_BREAKER:
-	case DAVY_EV_SENSOR:
-	case DAVY_EV_PROGRESS:
-		return;
-	default:
-		mend_of_device(ev, n);
-		return;
-	}
+	for (size_t i = 0; i < shape->field_count; i++)
+		for (size_t j = 0; j <= shape->fields[i].more; j++)
+			mend_field(ev, &shape->fields[i], j, n);
+	mend_kind(ev, n);
 }
 
 static size_t next_event(const uint8_t *data, size_t size, uint64_t *now, struct davy_event *ev)
