@@ -5,6 +5,8 @@
  *
  * Kinds are append-only; a payload's size is part of the trace format and pinned below. Whoever
  * feeds an event with a pid has fed a DAVY_EV_PROCESS for it before, if the process could be read.
+ * A new field is a member here and a line in fields.c; a new kind also a number, a member of the
+ * union, and a row there.
  */
 #ifndef DAVY_EVENT_H
 #define DAVY_EVENT_H
