@@ -8,7 +8,7 @@
 
 #include "core/score/foresight.h"
 #include "core/event/plan.h"
-#include "core/tuner/tuned.h"
+#include "core/action/tuned.h"
 #include "core/world/world.h"
 
 #define DAVY_CORE_ALARMS   128
