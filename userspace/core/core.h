@@ -2,6 +2,7 @@
 /*
  * The judgement of davylamp: facts in, plans out. Pure: no clock, file, heap, global or float. The
  * same history gives the same plans, byte for byte, on any machine; a trace is such a history.
+ * Every folder inside core/ above core/event may include this: it is the state all of them work on.
  */
 #ifndef DAVY_CORE_H
 #define DAVY_CORE_H

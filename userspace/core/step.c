@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/action/acts.h"
+#include "core/hazard/hazards.h"
 
 #include <assert.h>
 #include <string.h>
-
-#define IDLE_NS (10 * DAVY_NS_PER_S)
 
 static const struct davy_hazard_row rows[] = {
 	{ DAVY_HZ_ENGINE_EXCEPTION, DAVY_SEES(DAVY_EV_THROW), davy_look_engine_exception },
@@ -58,85 +56,6 @@ void davy_core_init(struct davy_core *core)
 {
 	memset(core, 0, sizeof(*core));
 	davy_config_defaults(&core->config);
-}
-
-struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard hazard,
-				 const struct davy_process *p)
-{
-	struct davy_plan plan;
-
-	memset(&plan, 0, sizeof(plan));
-	plan.at_ns = s->now_ns;
-	plan.first_sign_ns = s->now_ns;
-	plan.hazard = (uint8_t)hazard;
-	plan.rung = DAVY_RUNG_NOTE;
-	plan.pid = s->ev->pid;
-	davy_plan_evidence(&plan, s->now_ns, s->ev->kind, 1);
-	if (!p)
-		return plan;
-	plan.pid = p->pid;
-	plan.workload = p->workload;
-	plan.engine = p->engine;
-	plan.backend = p->backend;
-	plan.port = p->port;
-	memcpy(plan.comm, p->comm, sizeof(plan.comm));
-	memcpy(plan.device, p->device, sizeof(plan.device));
-	memcpy(plan.model, p->model, sizeof(plan.model));
-	return plan;
-}
-
-void davy_plan_evidence(struct davy_plan *plan, uint64_t at_ns, uint32_t kind, uint32_t count)
-{
-	struct davy_evidence *e;
-
-	assert(kind < DAVY_EV_COUNT);
-	if (plan->evidence_count == DAVY_PLAN_EVIDENCE)
-		return;
-	e = &plan->evidence[plan->evidence_count++];
-	e->at_ns = at_ns;
-	e->kind = kind;
-	e->count = count;
-	if (at_ns < plan->first_sign_ns)
-		plan->first_sign_ns = at_ns;
-}
-
-bool davy_is_idle(const struct davy_step *s, uint32_t pid)
-{
-	const struct davy_process *p = davy_world_process(&s->core->world, pid);
-	uint64_t last_ns;
-
-	if (!p)
-		return false;
-	last_ns = p->worked_ns > p->life.busy_ns ? p->worked_ns : p->life.busy_ns;
-	if (p->life.done_ns > last_ns)
-		last_ns = p->life.done_ns;
-	return !last_ns || s->now_ns - last_ns > IDLE_NS;
-}
-
-void davy_emit_as(struct davy_step *s, struct davy_plan *plan, uint32_t id)
-{
-	assert(plan->rung < DAVY_RUNG_COUNT);
-	assert(plan->hazard < DAVY_HZ_COUNT);
-	plan->id = id;
-	if (s->count == s->max)
-		s->core->dropped_count++;
-	else
-		s->plans[s->count++] = *plan;
-}
-
-void davy_emit(struct davy_step *s, struct davy_plan *plan)
-{
-	davy_emit_as(s, plan, ++s->core->plan_count);
-}
-
-int64_t davy_threshold_for(const struct davy_step *s, enum davy_config_key key, const char *device,
-			   const struct davy_process *p)
-{
-	const char *name = device && device[0] ? device : p ? p->device : "";
-	const struct davy_device_state *d = davy_world_device(&s->core->world, name);
-
-	return davy_config_value_for(&s->core->config, key, d ? d->driver : "", name,
-				     p ? p->model : "");
 }
 
 static void apply_config_for(struct davy_step *s)

@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside of the core: from a hazard to an act and back. ladder.c chooses the workload and the rung,
- * measure.c says how much of it, consent.c whether it may be, decide.c puts it out and follows it
- * to its end, effects.c remembers what it left in force and takes it back. Only core/ includes
- * this.
+ * Inside of the core: from a hazard to an act and back. escalation.c chooses the workload and the
+ * rung, sizing.c says how much of it, admission.c whether it may be, decide.c puts it out and
+ * follows it to its end, effects.c remembers what it left in force and takes it back. Only core/
+ * includes this.
  */
 #ifndef DAVY_ACTS_H
 #define DAVY_ACTS_H
 
-#include "core/hazard/hazards.h"
+#include "core/score/incident.h"
 
-/* consent.c: mode, adoption, pins, rivals, what the workload can, one at a time, budgets. */
+/* admission.c: mode, adoption, pins, rivals, what the workload can, one at a time, budgets. */
 enum davy_refusal davy_consent(struct davy_step *s, struct davy_workload *w,
 			       const struct davy_plan *plan);
+
+/* Of the workload by people's rules, else of the host; "w" may be NULL. */
+enum davy_mode davy_mode_for(const struct davy_step *s, const struct davy_workload *w);
+
 uint64_t davy_backoff_end_ns(const struct davy_step *s, const struct davy_workload *w);
 void davy_spend(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan);
+
+/*
+ * The engine process of "note" has failed. Counts it in the breaker, chooses the rung, checks
+ * consent and budgets, and puts the plan out, refused or not.
+ */
+void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
+			 const struct davy_plan *note);
+void davy_decide_act(struct davy_step *s);
+void davy_decide_exit(struct davy_step *s);
+void davy_decide_tick(struct davy_step *s);
+void davy_decide_order(struct davy_step *s); /* order.c */
 
 /* decide.c: plans about a workload; to put one out is to begin it when its verdict is go. */
 struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *w,
@@ -22,16 +37,10 @@ struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *
 void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan);
 
 /*
- * measure.c: fills how much of its rung the plan does, where nobody has said so. False: it would
+ * sizing.c: fills how much of its rung the plan does, where nobody has said so. False: it would
  * have no effect, or nothing is known of what it needs.
  */
 bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
-
-/* Nothing of ours makes it smaller. */
-uint32_t davy_ubatch_floor(const struct davy_step *s, const struct davy_workload *w);
-
-/* Ends with another process: what was warned of the old one is over. */
-bool davy_replaces(uint32_t rung);
 
 /* effects.c */
 void davy_effect_add(struct davy_workload *w);
@@ -67,7 +76,10 @@ void davy_tuned_forget(struct davy_step *s, const struct davy_workload *w);
 bool davy_tuned_knows(const struct davy_step *s, const struct davy_workload *w);
 void davy_tuned_tick(struct davy_step *s, const struct davy_workload *w);
 
-/* ladder.c */
+/* Nothing of ours makes it smaller. */
+uint32_t davy_ubatch_floor(const struct davy_step *s, const struct davy_workload *w);
+
+/* escalation.c */
 void davy_ladder_raised(struct davy_step *s, struct davy_alarm *a);
 void davy_ladder_tick(struct davy_step *s);
 
@@ -86,5 +98,16 @@ bool davy_breaker_is_open(struct davy_core *core, const char *device, uint8_t ba
 			  const char *model);
 uint32_t davy_breaker_openings(struct davy_core *core, const struct davy_process *p,
 			       uint64_t *ret_until_ns);
+
+/* Records a failure; true when the breaker of the process's (device, backend, model) is now open.
+ */
+bool davy_breaker_failure(struct davy_step *s, const struct davy_process *p,
+			  const struct davy_plan *note);
+void davy_breaker_restore(struct davy_step *s);
+void davy_breaker_probation(struct davy_step *s);
+void davy_breakers_tick(struct davy_step *s);
+
+/* A start on this backend that was only tried has failed: as if it were the device's failure. */
+void davy_breaker_found(struct davy_step *s, const struct davy_plan *note);
 
 #endif

@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-bool davy_replaces(uint32_t rung)
-{
-	return rung == DAVY_RUNG_RESTART || rung == DAVY_RUNG_MIGRATE_CPU ||
-	       rung == DAVY_RUNG_SHRINK || rung == DAVY_RUNG_SWITCH;
-}
-
 /* As it runs: what we have set, else what its command says. */
 static uint32_t in_force(uint32_t set, uint32_t told)
 {
@@ -23,13 +17,6 @@ static uint32_t half_power(uint32_t value)
 	while (power < value - power)
 		power *= 2;
 	return power; /* the largest power of two below the value */
-}
-
-uint32_t davy_ubatch_floor(const struct davy_step *s, const struct davy_workload *w)
-{
-	uint64_t least = davy_config_u64(&s->core->config, DAVY_CFG_HEADROOM_UBATCH_FLOOR);
-
-	return w->ubatch_floor ? w->ubatch_floor : (uint32_t)least;
 }
 
 /* People have pinned it. */

@@ -144,6 +144,13 @@ static void set_times(const struct davy_step *s, struct davy_tuner_times *times)
 	times->bad_max_s = scaled(davy_tuner_times.bad_max_s, soak_s);
 }
 
+uint32_t davy_ubatch_floor(const struct davy_step *s, const struct davy_workload *w)
+{
+	uint64_t least = davy_config_u64(&s->core->config, DAVY_CFG_HEADROOM_UBATCH_FLOOR);
+
+	return w->ubatch_floor ? w->ubatch_floor : (uint32_t)least;
+}
+
 /* What the process runs on is the only backend: the breaker has the others. */
 static void set_bounds(const struct davy_step *s, const struct davy_tuned *t,
 		       const struct davy_workload *w, uint8_t backend, struct davy_tuner_bounds *b)

@@ -6,7 +6,7 @@
 #include "core/event/config.h"
 #include "core/event/event.h"
 
-/* The others are thresholds of hazards, and these ask for them by davy_threshold (hazards.h). */
+/* The others are thresholds of hazards, and these ask for them by davy_threshold (emit.h). */
 static const bool same_for_all[DAVY_CFG_COUNT] = {
 	[DAVY_CFG_MODE] = true,
 	[DAVY_CFG_CLEAR_MS] = true,

@@ -63,6 +63,12 @@ bool davy_rung_acts(uint32_t rung)
 	       (rung >= DAVY_RUNG_PAUSE && rung < DAVY_RUNG_COUNT);
 }
 
+bool davy_replaces(uint32_t rung)
+{
+	return rung == DAVY_RUNG_RESTART || rung == DAVY_RUNG_MIGRATE_CPU ||
+	       rung == DAVY_RUNG_SHRINK || rung == DAVY_RUNG_SWITCH;
+}
+
 const char *davy_verdict_name(enum davy_verdict verdict)
 {
 	static const char *const names[DAVY_VERDICT_COUNT] = {

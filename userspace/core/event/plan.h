@@ -158,6 +158,9 @@ struct davy_plan {
 /* Whether the rung is something that is done to a workload. */
 bool davy_rung_acts(uint32_t rung);
 
+/* Ends with another process: what was warned of the old one is over. */
+bool davy_replaces(uint32_t rung);
+
 const char *davy_hazard_name(enum davy_hazard hazard);
 const char *davy_rung_name(enum davy_rung rung);
 int davy_hazard_from_name(const char *name); /* -1: it is none */

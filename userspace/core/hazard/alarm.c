@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/action/acts.h"
+#include "core/hazard/hazards.h"
 
 #include <assert.h>
 #include <string.h>

@@ -47,13 +47,6 @@ static bool crashed(struct davy_step *s, const struct davy_process *p, int32_t s
 	return status != 0 && p->out_of_memory_ns;
 }
 
-bool davy_ended_by_us(const struct davy_step *s, const struct davy_process *p)
-{
-	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
-
-	return w && w->act_plan && (!w->act_started || w->pid != p->pid);
-}
-
 /* One that was only tried, and by whom: nobody is left to be acted on. */
 static void found(struct davy_step *s)
 {

@@ -67,6 +67,13 @@ bool davy_is_stranger(const struct davy_process *p)
 	return p && (p->flags & DAVY_PROCESS_LOGIN_USER) && !p->workload;
 }
 
+bool davy_ended_by_us(const struct davy_step *s, const struct davy_process *p)
+{
+	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
+
+	return w && w->act_plan && (!w->act_started || w->pid != p->pid);
+}
+
 /* An engine that counts. */
 static bool is_engine(const struct davy_process *p)
 {

@@ -3,7 +3,7 @@
 #ifndef DAVY_FAILURE_H
 #define DAVY_FAILURE_H
 
-#include "core/hazard/hazards.h"
+#include "core/world/emit.h"
 
 enum davy_failure_part {
 	DAVY_FAILS = 1,
@@ -27,5 +27,8 @@ bool davy_is_stranger(const struct davy_process *p);
 
 /* False: the event is no part of a failure. Pointers are good as long as the step's event is. */
 bool davy_failure_read(const struct davy_step *s, struct davy_failure *ret_failure);
+
+/* Whether an act that is under way has stopped the process. */
+bool davy_ended_by_us(const struct davy_step *s, const struct davy_process *p);
 
 #endif

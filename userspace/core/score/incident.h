@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the two halves of foresight: episodes, and the signs before them. For core/ only. */
+/*
+ * What the core tells its record of what was foreseen, and what its two halves tell each other:
+ * episodes, and the signs before them. Only core/ includes this.
+ */
 #ifndef DAVY_INCIDENT_H
 #define DAVY_INCIDENT_H
 
 #include "core/score/failure.h"
 
-/* episode.c: whether a failure that the sign could lead to is under way on its subject. */
+/* incident.c: whether a failure that the sign could lead to is under way on its subject. */
 bool davy_episode_under_way(const struct davy_step *s, const struct davy_sign *sign);
 
 /* The alarm itself is a failure of that class. */
@@ -27,5 +30,15 @@ bool davy_sign_could_lead(const struct davy_sign *sign, const struct davy_episod
 
 void davy_scores_failure(struct davy_step *s, const struct davy_episode *e,
 			 const struct davy_sign *first);
+
+/*
+ * For the record of what was foreseen. Events come first, so that an alarm of the same event is no
+ * sign of what it tells; then alarms as they are raised and end, acts that succeeded, time.
+ */
+void davy_foresight_event(struct davy_step *s);
+void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note);
+void davy_foresight_ended(struct davy_step *s, const struct davy_alarm *alarm);
+void davy_foresight_acted(struct davy_step *s, const struct davy_workload *w);
+void davy_foresight_tick(struct davy_step *s);
 
 #endif

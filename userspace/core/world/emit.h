@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inside of the core: one step, the plans it puts out, and the thresholds it reads for a device and
+ * a process. Only core/ includes this.
+ */
+#ifndef DAVY_EMIT_H
+#define DAVY_EMIT_H
+
+#include "core/core.h"
+
+/* One step's output. */
+struct davy_step {
+	struct davy_core *core;
+	const struct davy_event *ev;
+	uint64_t now_ns;
+	struct davy_plan *plans;
+	size_t max;
+	size_t count;
+};
+
+#define DAVY_PLANS_SPARE 4 /* room a decision may need; who has less waits for the next tick */
+
+#define DAVY_SEES(kind) (1ull << (kind))
+
+/* A plan about process "p" (NULL: about nobody known), stamped, with the event as evidence. */
+struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard hazard,
+				 const struct davy_process *p);
+void davy_plan_evidence(struct davy_plan *plan, uint64_t at_ns, uint32_t kind, uint32_t count);
+
+/* Gives the plan its number and puts it out; or, as an act, the number that is asked for. */
+void davy_emit(struct davy_step *s, struct davy_plan *plan);
+void davy_emit_as(struct davy_step *s, struct davy_plan *plan, uint32_t id);
+
+/* Whether the process is known to have done nothing of late: what it loses it does not miss yet. */
+bool davy_is_idle(const struct davy_step *s, uint32_t pid);
+
+/*
+ * The key's value for "device" (NULL or "": that of "p") and the model of "p" (NULL: nobody
+ * known). Without any override it costs one look.
+ */
+int64_t davy_threshold_for(const struct davy_step *s, enum davy_config_key key, const char *device,
+			   const struct davy_process *p);
+
+/* Whose model may have thresholds of its own; NULL where that needs no look. */
+static inline const struct davy_process *davy_scoped_process(const struct davy_step *s,
+							     uint32_t pid)
+{
+	return s->core->config.override_count ? davy_world_process(&s->core->world, pid) : NULL;
+}
+
+static inline uint64_t davy_threshold(const struct davy_step *s, enum davy_config_key key,
+				      const char *device, const struct davy_process *p)
+{
+	if (!s->core->config.override_count)
+		return davy_config_u64(&s->core->config, key);
+	return (uint64_t)davy_threshold_for(s, key, device, p);
+}
+
+static inline uint64_t davy_threshold_ns(const struct davy_step *s, enum davy_config_key key,
+					 const char *device, const struct davy_process *p)
+{
+	return davy_threshold(s, key, device, p) * DAVY_NS_PER_MS;
+}
+
+/* When asked, or by itself: either shows that it is well. */
+static inline bool davy_gave_token(const struct davy_process *p, uint64_t since_ns)
+{
+	return p->checked_ok_ns >= since_ns || p->life.made_ns >= since_ns;
+}
+
+static inline bool davy_is_device_lost(const char *type)
+{
+	return davy_same_name(type, "N2vk15DeviceLostErrorE");
+}
+
+static inline bool davy_is_out_of_memory(const char *type)
+{
+	return davy_same_name(type, "N2vk22OutOfDeviceMemoryErrorE") ||
+	       davy_same_name(type, "N2vk20OutOfHostMemoryErrorE");
+}
+
+#endif
