@@ -707,7 +707,7 @@ static void every_hazard_says_what_it_is_to_failures(void **state)
 		const struct davy_precursor *p = davy_precursor((enum davy_hazard)i);
 
 		if (!p->leads && !p->fails_as && !p->told_by_events)
-			fail_msg("'%s' has no row in foresight.c",
+			fail_msg("'%s' does not say what it is to failures",
 				 davy_hazard_name((enum davy_hazard)i));
 		if (p->leads) /* a time; a row without one would have the mode's */
 			assert_int_equal(davy_config_rows[p->horizon].unit, DAVY_UNIT_MS);

@@ -81,4 +81,6 @@ const struct davy_tuned *davy_core_tuned(const struct davy_core *core, uint32_t 
 /* Whether the workload has an act under way or waiting: its supervisor should stay. */
 bool davy_core_workload_busy(struct davy_core *core, uint32_t workload);
 
+const struct davy_precursor *davy_precursor(enum davy_hazard hazard);
+
 #endif

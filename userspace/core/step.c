@@ -4,54 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct davy_hazard_row rows[] = {
-	{ DAVY_HZ_ENGINE_EXCEPTION, DAVY_SEES(DAVY_EV_THROW), davy_look_engine_exception },
-	{ DAVY_HZ_ENGINE_WEDGED,
-	  DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROBE),
-	  davy_look_engine_wedged },
-	{ DAVY_HZ_RUNNER_CRASH, DAVY_SEES(DAVY_EV_PROCESS_EXIT) | DAVY_SEES(DAVY_EV_FINDING),
-	  davy_look_runner_crash },
-	{ DAVY_HZ_JOB_STALL, DAVY_SEES(DAVY_EV_RING), davy_look_job_stall },
-	{ DAVY_HZ_FAULT_STORM,
-	  DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) |
-		  DAVY_SEES(DAVY_EV_LOG),
-	  davy_look_fault_storm },
-	{ DAVY_HZ_EVICTION_STORM, DAVY_SEES(DAVY_EV_BO_MOVED), davy_look_eviction_storm },
-	{ DAVY_HZ_RESET,
-	  DAVY_SEES(DAVY_EV_JOB_TIMEOUT) | DAVY_SEES(DAVY_EV_RESET) | DAVY_SEES(DAVY_EV_FACT) |
-		  DAVY_SEES(DAVY_EV_DEVICE) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_LOG),
-	  davy_look_reset },
-	{ DAVY_HZ_ALLOC_FAILURE, DAVY_SEES(DAVY_EV_ALLOC_FAILED) | DAVY_SEES(DAVY_EV_LOG),
-	  davy_look_alloc_failure },
-	{ DAVY_HZ_EXHAUSTION,
-	  DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_DMEM) | DAVY_SEES(DAVY_EV_TICK),
-	  davy_look_exhaustion },
-	{ DAVY_HZ_SILENT_SPILL,
-	  DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_CLIENT) | DAVY_SEES(DAVY_EV_FACT) |
-		  DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROGRESS) | DAVY_SEES(DAVY_EV_TICK),
-	  davy_look_silent_spill },
-	{ DAVY_HZ_HOST_PRESSURE, DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_TICK),
-	  davy_look_host_pressure },
-	{ DAVY_HZ_SILENT_CPU, DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_FACT),
-	  davy_look_silent_cpu },
-	{ DAVY_HZ_HARDWARE,
-	  DAVY_SEES(DAVY_EV_LOG) | DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_KFD) |
-		  DAVY_SEES(DAVY_EV_FACT),
-	  davy_look_hardware },
-	{ DAVY_HZ_DRIVER_WARNING, DAVY_SEES(DAVY_EV_LOG), davy_look_driver_warning },
-	{ DAVY_HZ_JOB_HEADROOM, DAVY_SEES(DAVY_EV_JOB_TIMES) | DAVY_SEES(DAVY_EV_RING),
-	  davy_look_job_headroom },
-	{ DAVY_HZ_RESTORE_HOG,
-	  DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_LOG),
-	  davy_look_restore_hog },
-	{ DAVY_HZ_QUEUE_THRASH,
-	  DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_KFD_USE),
-	  davy_look_queue_thrash },
-};
-
-_Static_assert(sizeof(rows) / sizeof(rows[0]) == DAVY_HZ_COUNT - 1, "one row per hazard");
-_Static_assert(DAVY_EV_COUNT <= 64, "event kinds fit DAVY_SEES");
-
 void davy_core_init(struct davy_core *core)
 {
 	memset(core, 0, sizeof(*core));
@@ -76,9 +28,9 @@ static void apply_config(struct davy_step *s)
 
 static void look(struct davy_step *s)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].sees & DAVY_SEES(s->ev->kind))
-			rows[i].look(s);
+	for (size_t i = DAVY_HZ_NONE + 1; i < DAVY_HZ_COUNT; i++)
+		if (s->hazards[i]->sees & DAVY_SEES(s->ev->kind))
+			s->hazards[i]->look(s);
 }
 
 static void after(struct davy_step *s)
@@ -132,7 +84,9 @@ static void after(struct davy_step *s)
 size_t davy_core_step(struct davy_core *core, const struct davy_event *ev, struct davy_plan *plans,
 		      size_t max)
 {
-	struct davy_step s = { .core = core, .ev = ev, .plans = plans, .max = max };
+	struct davy_step s = {
+		.core = core, .ev = ev, .plans = plans, .max = max, .hazards = davy_hazard_rows
+	};
 	struct davy_event held;
 
 	assert(max >= DAVY_PLANS_MAX);

@@ -90,7 +90,7 @@ void davy_ladder_go_on(struct davy_step *s, struct davy_workload *w, uint8_t haz
 void davy_ladder_after_pause(struct davy_step *s, struct davy_workload *w, bool paused);
 
 /* The note of a hazard that stands and for which this workload is throttled, or NULL. */
-const struct davy_plan *davy_ladder_throttles(const struct davy_core *core,
+const struct davy_plan *davy_ladder_throttles(const struct davy_step *s,
 					      const struct davy_workload *w);
 
 /* breaker.c: whether it is open for what the workload would run on; how often it was, or 0. */

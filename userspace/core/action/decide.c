@@ -14,11 +14,6 @@
 /* To freeze takes milliseconds, or does not happen. */
 #define HOLD_ANSWER_NS (5 * DAVY_NS_PER_S)
 
-static bool is_failure(const struct davy_plan *plan)
-{
-	return plan->hazard == DAVY_HZ_RUNNER_CRASH || plan->hazard == DAVY_HZ_ENGINE_WEDGED;
-}
-
 static void begin(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan)
 {
 	assert(!w->act_plan);
@@ -59,7 +54,7 @@ static void put_off(struct davy_step *s, struct davy_workload *w, struct davy_pl
 {
 	plan->until_ns = davy_backoff_end_ns(s, w);
 	if (plan->rung != DAVY_RUNG_RESTART && plan->rung != DAVY_RUNG_MIGRATE_CPU &&
-	    (plan->rung != DAVY_RUNG_SHRINK || !is_failure(plan)))
+	    (plan->rung != DAVY_RUNG_SHRINK || !s->hazards[plan->hazard]->of_failed_engine))
 		return;
 	w->retry_knobs = plan->knobs;
 	w->retry_tuning = plan->tuning;

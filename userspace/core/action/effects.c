@@ -106,12 +106,6 @@ void davy_effect_add(struct davy_workload *w)
 		w->knobs = w->act_knobs;
 }
 
-/* What follows a failure is the tuner's. */
-static bool of_failure(uint8_t hazard)
-{
-	return hazard == DAVY_HZ_RUNNER_CRASH || hazard == DAVY_HZ_ENGINE_WEDGED;
-}
-
 /* Its clean period begins now: what came before is not known. */
 void davy_effect_left(struct davy_step *s)
 {
@@ -125,7 +119,8 @@ void davy_effect_left(struct davy_step *s)
 	e->rung = in->rung;
 	e->hazard = in->hazard;
 	e->depth = in->depth;
-	e->tuned = in->rung == DAVY_RUNG_SHRINK && of_failure(in->hazard);
+	e->tuned = in->rung == DAVY_RUNG_SHRINK &&
+		   s->hazards[in->hazard]->of_failed_engine; /* the tuner's */
 	e->before = w->knobs;
 	e->backend = in->backend;
 	memcpy(e->device, in->device, sizeof(e->device));
@@ -324,7 +319,7 @@ void davy_effect_renew(struct davy_step *s, struct davy_workload *w)
 	if (w->hold_rung != DAVY_RUNG_THROTTLE || !w->hold_hazard || s->now_ns > w->hold_until_ns ||
 	    w->hold_until_ns - s->now_ns > lease_ns / RENEW_PARTS)
 		return;
-	note = davy_ladder_throttles(s->core, w);
+	note = davy_ladder_throttles(s, w);
 	if (!note && s->now_ns >= w->hold_good_ns)
 		return;
 	plan = renewal_of(s, w, note);

@@ -10,76 +10,26 @@
 #include <assert.h>
 #include <string.h>
 
-#define RUNGS	 6
 #define FRESH_NS (5 * DAVY_NS_PER_S) /* an alarm outlives its sign: no act without one */
 #define PAYS	 250		     /* permille of what is short that make one pay */
 
-struct row {
-	uint8_t hazard;
-	uint8_t level; /* from which on */
-	uint8_t rung[RUNGS];
-	const char *detail; /* of the note; NULL: any */
-};
-
-static const struct row rows[] = {
-	{ DAVY_HZ_JOB_HEADROOM, 2, { DAVY_RUNG_SHRINK }, NULL },
-	{ DAVY_HZ_JOB_HEADROOM,
-	  3,
-	  { DAVY_RUNG_PAUSE, DAVY_RUNG_SHRINK, DAVY_RUNG_MIGRATE_CPU, DAVY_RUNG_RESTART },
-	  NULL },
-	{ DAVY_HZ_JOB_STALL,
-	  3,
-	  { DAVY_RUNG_PAUSE, DAVY_RUNG_SHRINK, DAVY_RUNG_MIGRATE_CPU, DAVY_RUNG_RESTART },
-	  NULL },
-	{ DAVY_HZ_EVICTION_STORM,
-	  2,
-	  { DAVY_RUNG_PAUSE, DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE },
-	  NULL }, /* who runs at a share of the time evicts at that share */
-	{ DAVY_HZ_EVICTION_STORM,
-	  3,
-	  { DAVY_RUNG_PAUSE, DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE, DAVY_RUNG_UNLOAD,
-	    DAVY_RUNG_CAP, DAVY_RUNG_SHRINK },
-	  NULL },
-	{ DAVY_HZ_QUEUE_THRASH, 2, { DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE }, NULL },
-	{ DAVY_HZ_EXHAUSTION, 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK }, NULL },
-	{ DAVY_HZ_SILENT_SPILL, 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK }, NULL },
-	{ DAVY_HZ_ALLOC_FAILURE, 3, { DAVY_RUNG_UNLOAD, DAVY_RUNG_SHRINK }, NULL },
-	{ DAVY_HZ_RESTORE_HOG, 3, { DAVY_RUNG_UNLOAD, DAVY_RUNG_SHRINK, DAVY_RUNG_RESTART }, NULL },
-	{ DAVY_HZ_HOST_PRESSURE, 1, { DAVY_RUNG_AWAKE }, "suspend" },
-	{ DAVY_HZ_HOST_PRESSURE, 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP }, NULL },
-	{ DAVY_HZ_HOST_PRESSURE,
-	  3,
-	  { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK, DAVY_RUNG_RESTART, DAVY_RUNG_STOP },
-	  NULL },
-	{ DAVY_HZ_FAULT_STORM, 3, { DAVY_RUNG_SWITCH, DAVY_RUNG_MIGRATE_CPU }, NULL },
-	{ DAVY_HZ_RESET, 3, { DAVY_RUNG_SWITCH, DAVY_RUNG_MIGRATE_CPU }, NULL },
-};
-
-static const struct row *row_of(const struct davy_plan *note)
+static const struct davy_ladder *ladder_of(const struct davy_step *s, const struct davy_plan *note)
 {
-	const struct row *best = NULL;
+	const struct davy_ladder *all = s->hazards[note->hazard]->ladder, *best = NULL;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct row *r = &rows[i];
-
-		if (r->hazard == note->hazard && note->level >= r->level &&
-		    (!r->detail || davy_same_name(r->detail, note->detail)))
-			best = r; /* those of one hazard are in the order of their levels */
-	}
+	for (size_t i = 0; i < DAVY_LADDER_LEVELS && all[i].level; i++)
+		if (note->level >= all[i].level &&
+		    (!all[i].detail || davy_same_name(all[i].detail, note->detail)))
+			best = &all[i];
 	return best;
 }
 
-/* One that evicts is told from its victim by the sign itself; of others the shares tell. */
-static bool names_its_culprit(const struct davy_plan *note)
+/* What a reset's culprit has most of is time; of the others on its device, memory decides. */
+static uint16_t share_of_short(const struct davy_step *s, const struct davy_plan *note,
+			       const struct davy_share *share)
 {
-	return note->hazard == DAVY_HZ_EVICTION_STORM || note->hazard == DAVY_HZ_QUEUE_THRASH;
-}
-
-static uint16_t share_of_short(const struct davy_plan *note, const struct davy_share *share)
-{
-	return note->hazard == DAVY_HZ_JOB_STALL || note->hazard == DAVY_HZ_JOB_HEADROOM
-		       ? share->engine_permille
-		       : share->memory_permille;
+	return s->hazards[note->hazard]->of_long_jobs ? share->engine_permille
+						      : share->memory_permille;
 }
 
 /* A process that an act has replaced already is not what the workload is now. */
@@ -113,7 +63,7 @@ static bool suits(struct davy_workload *w, struct davy_workload **choice)
 static struct davy_workload *target_of(struct davy_step *s, const struct davy_plan *note)
 {
 	struct davy_workload *choice = NULL;
-	bool named = names_its_culprit(note);
+	bool named = s->hazards[note->hazard]->names_culprit; /* else the shares tell */
 
 	if (named && !note->victim_pid && note->hazard == DAVY_HZ_QUEUE_THRASH)
 		return NULL; /* its subject is who suffers */
@@ -124,7 +74,7 @@ static struct davy_workload *target_of(struct davy_step *s, const struct davy_pl
 	for (size_t i = 0; i < note->share_count && i < DAVY_PLAN_SHARES; i++) {
 		const struct davy_share *share = &note->shares[i];
 
-		if (share_of_short(note, share) >= PAYS &&
+		if (share_of_short(s, note, share) >= PAYS &&
 		    suits(workload_of(s, note, share->pid), &choice))
 			break;
 	}
@@ -150,14 +100,14 @@ static struct davy_plan plan_of(struct davy_step *s, const struct davy_alarm *a,
 }
 
 /* The next rung of the row that has an effect on the workload; false: there is none left. */
-static bool next_rung(struct davy_step *s, struct davy_alarm *a, const struct row *row,
+static bool next_rung(struct davy_step *s, struct davy_alarm *a, const struct davy_ladder *row,
 		      struct davy_workload *w, struct davy_plan *ret_plan)
 {
 	struct davy_plan plan = plan_of(s, a, w), blank = plan;
 
 	if (a->at)
 		blank.passed_rung = row->rung[a->at - 1];
-	for (; a->at < RUNGS && row->rung[a->at]; a->at++) {
+	for (; a->at < DAVY_LADDER_RUNGS && row->rung[a->at]; a->at++) {
 		enum davy_refusal refusal;
 
 		plan = blank;
@@ -217,7 +167,7 @@ static void count_failure(struct davy_step *s, struct davy_alarm *a, const struc
 
 static void consider(struct davy_step *s, struct davy_alarm *a)
 {
-	const struct row *row = row_of(&a->note);
+	const struct davy_ladder *row = ladder_of(s, &a->note);
 	struct davy_workload *w = row ? target_of(s, &a->note) : NULL;
 	struct davy_plan plan;
 
@@ -265,11 +215,11 @@ void davy_ladder_tick(struct davy_step *s)
 }
 
 /* What replaces is begun while it stands still; what holds it less, when the pause is over. */
-static bool follows(const struct davy_alarm *a, bool paused)
+static bool follows(const struct davy_step *s, const struct davy_alarm *a, bool paused)
 {
-	const struct row *row = row_of(&a->note);
+	const struct davy_ladder *row = ladder_of(s, &a->note);
 
-	if (!row || !a->at || a->at == RUNGS || row->rung[a->at - 1] != DAVY_RUNG_PAUSE)
+	if (!row || !a->at || a->at == DAVY_LADDER_RUNGS || row->rung[a->at - 1] != DAVY_RUNG_PAUSE)
 		return false;
 	return davy_replaces(row->rung[a->at]) == paused;
 }
@@ -284,7 +234,7 @@ void davy_ladder_after_pause(struct davy_step *s, struct davy_workload *w, bool 
 	for (size_t i = 0; s->core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
 		struct davy_alarm *a = &s->core->alarms[i];
 
-		if (!acted_on(a, w) || !follows(a, paused))
+		if (!acted_on(a, w) || !follows(s, a, paused))
 			continue;
 		a->hurried = true;
 		consider(s, a);
@@ -305,12 +255,15 @@ void davy_ladder_go_on(struct davy_step *s, struct davy_workload *w, uint8_t haz
 	}
 }
 
-const struct davy_plan *davy_ladder_throttles(const struct davy_core *core,
+const struct davy_plan *davy_ladder_throttles(const struct davy_step *s,
 					      const struct davy_workload *w)
 {
+	const struct davy_core *core = s->core;
+
 	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
 		const struct davy_alarm *a = &core->alarms[i];
-		const struct row *row = a->used && a->target == w->id ? row_of(&a->note) : NULL;
+		const struct davy_ladder *row =
+			a->used && a->target == w->id ? ladder_of(s, &a->note) : NULL;
 
 		if (row &&
 		    (row->rung[0] == DAVY_RUNG_THROTTLE || row->rung[1] == DAVY_RUNG_THROTTLE))

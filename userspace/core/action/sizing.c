@@ -76,7 +76,7 @@ static uint32_t fitting_by_headroom(const struct davy_core *core, const struct d
 static bool shrink(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
-	bool of_time = plan->hazard == DAVY_HZ_JOB_STALL || plan->hazard == DAVY_HZ_JOB_HEADROOM;
+	bool of_time = s->hazards[plan->hazard]->of_long_jobs;
 
 	plan->knobs = w->knobs;
 	if (!of_time && plan->hazard != DAVY_HZ_NONE)

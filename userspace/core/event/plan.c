@@ -4,28 +4,12 @@
 #include <assert.h>
 #include <string.h>
 
+#define HAZARD_NAME(number, constant, name) [number] = #name,
+
 const char *davy_hazard_name(enum davy_hazard hazard)
 {
-	static const char *const names[DAVY_HZ_COUNT] = {
-		[DAVY_HZ_NONE] = "none",
-		[DAVY_HZ_ENGINE_EXCEPTION] = "engine_exception",
-		[DAVY_HZ_ENGINE_WEDGED] = "engine_wedged",
-		[DAVY_HZ_RUNNER_CRASH] = "runner_crash",
-		[DAVY_HZ_JOB_STALL] = "job_stall",
-		[DAVY_HZ_FAULT_STORM] = "fault_storm",
-		[DAVY_HZ_EVICTION_STORM] = "eviction_storm",
-		[DAVY_HZ_RESET] = "reset",
-		[DAVY_HZ_ALLOC_FAILURE] = "alloc_failure",
-		[DAVY_HZ_EXHAUSTION] = "exhaustion",
-		[DAVY_HZ_SILENT_SPILL] = "silent_spill",
-		[DAVY_HZ_HOST_PRESSURE] = "host_pressure",
-		[DAVY_HZ_SILENT_CPU] = "silent_cpu",
-		[DAVY_HZ_HARDWARE] = "hardware",
-		[DAVY_HZ_DRIVER_WARNING] = "driver_warning",
-		[DAVY_HZ_JOB_HEADROOM] = "job_headroom",
-		[DAVY_HZ_RESTORE_HOG] = "restore_hog",
-		[DAVY_HZ_QUEUE_THRASH] = "queue_thrash",
-	};
+	static const char *const names[DAVY_HZ_COUNT] = { [DAVY_HZ_NONE] = "none",
+							  DAVY_HAZARDS(HAZARD_NAME) };
 
 	assert(hazard < DAVY_HZ_COUNT);
 	return names[hazard];

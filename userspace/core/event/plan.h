@@ -13,26 +13,34 @@
 #define DAVY_PLAN_EVIDENCE 4
 #define DAVY_PLANS_MAX	   32 /* one step never says more; what exceeds it is counted */
 
+/*
+ * The hazards: number, constant, and the name in texts, in policies/hazards.conf, of the file
+ * core/hazard/hazard_NAME.c and of its row davy_hazard_NAME.
+ */
+#define DAVY_HAZARDS(X)                                                                            \
+	X(1, ENGINE_EXCEPTION, engine_exception)                                                   \
+	X(2, ENGINE_WEDGED, engine_wedged)                                                         \
+	X(3, RUNNER_CRASH, runner_crash)                                                           \
+	X(4, JOB_STALL, job_stall)                                                                 \
+	X(5, FAULT_STORM, fault_storm)                                                             \
+	X(6, EVICTION_STORM, eviction_storm)                                                       \
+	X(7, RESET, reset)                                                                         \
+	X(8, ALLOC_FAILURE, alloc_failure)                                                         \
+	X(9, EXHAUSTION, exhaustion)                                                               \
+	X(10, SILENT_SPILL, silent_spill)                                                          \
+	X(11, HOST_PRESSURE, host_pressure)                                                        \
+	X(12, SILENT_CPU, silent_cpu)                                                              \
+	X(13, HARDWARE, hardware)                                                                  \
+	X(14, DRIVER_WARNING, driver_warning)                                                      \
+	X(15, JOB_HEADROOM, job_headroom)                                                          \
+	X(16, RESTORE_HOG, restore_hog)                                                            \
+	X(17, QUEUE_THRASH, queue_thrash)
+
+#define DAVY_HAZARD_NUMBER(number, constant, name) DAVY_HZ_##constant = (number),
+
 enum davy_hazard {
 	DAVY_HZ_NONE = 0,
-	DAVY_HZ_ENGINE_EXCEPTION = 1,
-	DAVY_HZ_ENGINE_WEDGED = 2,
-	DAVY_HZ_RUNNER_CRASH = 3,
-	DAVY_HZ_JOB_STALL = 4,
-	DAVY_HZ_FAULT_STORM = 5,
-	DAVY_HZ_EVICTION_STORM = 6,
-	DAVY_HZ_RESET = 7,
-	DAVY_HZ_ALLOC_FAILURE = 8,
-	DAVY_HZ_EXHAUSTION = 9,
-	DAVY_HZ_SILENT_SPILL = 10,
-	DAVY_HZ_HOST_PRESSURE = 11,
-	DAVY_HZ_SILENT_CPU = 12,
-	DAVY_HZ_HARDWARE = 13,
-	DAVY_HZ_DRIVER_WARNING = 14,
-	DAVY_HZ_JOB_HEADROOM = 15,
-	DAVY_HZ_RESTORE_HOG = 16,
-	DAVY_HZ_QUEUE_THRASH = 17,
-	DAVY_HZ_COUNT = 18,
+	DAVY_HAZARDS(DAVY_HAZARD_NUMBER) DAVY_HZ_COUNT,
 };
 
 #define DAVY_DETAIL_SILENT  "silent hang" /* of engine_wedged: busy, and nothing comes of it */

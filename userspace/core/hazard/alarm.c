@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/world/usage.h"
-
 static bool same_subject(const struct davy_alarm *a, const struct davy_plan *note)
 {
 	return a->used && a->note.hazard == note->hazard && a->note.pid == note->pid &&
@@ -50,7 +48,7 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 	}
 	if (!a)
 		a = take_slot(s);
-	davy_plan_shares(&s->core->world, note, s->now_ns);
+	davy_plan_shares(&s->core->world, note, s->hazards[note->hazard]->shortage, s->now_ns);
 	davy_emit(s, note);
 	s->core->alarm_count += !a->used;
 	memset(a, 0, sizeof(*a));

@@ -91,10 +91,19 @@ static void look_at_failure(struct davy_step *s)
 	davy_alarm_raise(s, &note);
 }
 
-void davy_look_alloc_failure(struct davy_step *s)
+static void alloc_failure_look(struct davy_step *s)
 {
 	if (s->ev->kind == DAVY_EV_LOG)
 		look_at_line(s);
 	else
 		look_at_failure(s);
 }
+
+const struct davy_hazard_row davy_hazard_alloc_failure = {
+	.sees = DAVY_SEES(DAVY_EV_ALLOC_FAILED) | DAVY_SEES(DAVY_EV_LOG),
+	.look = alloc_failure_look,
+	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_END,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.ladder[0] = { 3, { DAVY_RUNG_UNLOAD, DAVY_RUNG_SHRINK } },
+	.shortage = DAVY_SHORT_OF_MEMORY,
+};

@@ -73,7 +73,7 @@ static bool warns_often(struct davy_step *s)
 	return t->count >= OFTEN;
 }
 
-void davy_look_driver_warning(struct davy_step *s)
+static void driver_warning_look(struct davy_step *s)
 {
 	const struct davy_ev_log *l = &s->ev->log;
 	uint32_t level = level_of(l);
@@ -97,3 +97,11 @@ void davy_look_driver_warning(struct davy_step *s)
 	note.device_class = l->hazard != DAVY_LOG_HZ_HOST_MEMORY;
 	davy_alarm_raise(s, &note);
 }
+
+const struct davy_hazard_row davy_hazard_driver_warning = {
+	.sees = DAVY_SEES(DAVY_EV_LOG),
+	.look = driver_warning_look,
+	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_PAGE_FAULT |
+			   DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,
+};

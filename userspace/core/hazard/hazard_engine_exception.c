@@ -9,7 +9,7 @@
  */
 #include "core/hazard/hazards.h"
 
-void davy_look_engine_exception(struct davy_step *s)
+static void engine_exception_look(struct davy_step *s)
 {
 	struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
 	const char *type = s->ev->thrown.type;
@@ -40,3 +40,10 @@ void davy_look_engine_exception(struct davy_step *s)
 		p->check_due_ns =
 			s->now_ns + davy_threshold_ns(s, DAVY_CFG_EXCEPTION_GRACE_MS, NULL, p);
 }
+
+const struct davy_hazard_row davy_hazard_engine_exception = {
+	.sees = DAVY_SEES(DAVY_EV_THROW),
+	.look = engine_exception_look,
+	.precursor.leads = DAVY_CAN_DEVICE_LOST | DAVY_CAN_OOM_VRAM | DAVY_CAN_HANG | DAVY_CAN_END,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+};

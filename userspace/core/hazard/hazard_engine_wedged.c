@@ -203,7 +203,7 @@ static void look_at_tick(struct davy_step *s)
 	}
 }
 
-void davy_look_engine_wedged(struct davy_step *s)
+static void engine_wedged_look(struct davy_step *s)
 {
 	struct davy_process *p;
 
@@ -221,3 +221,10 @@ void davy_look_engine_wedged(struct davy_step *s)
 	if (p && p->engine != DAVY_ENGINE_NONE && graph_stuck(s, p))
 		suspect(s, p);
 }
+
+const struct davy_hazard_row davy_hazard_engine_wedged = {
+	.sees = DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROBE),
+	.look = engine_wedged_look,
+	.precursor.fails_as = DAVY_CLASS_HANG,
+	.of_failed_engine = true,
+};

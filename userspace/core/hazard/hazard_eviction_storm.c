@@ -147,7 +147,7 @@ static bool missed(struct davy_step *s, const struct davy_mover_state *m)
 	return !davy_is_idle(s, m->owner_pid) && !is_suspend(s, m);
 }
 
-void davy_look_eviction_storm(struct davy_step *s)
+static void eviction_storm_look(struct davy_step *s)
 {
 	const struct davy_ev_bo_moved *in = &s->ev->bo_moved;
 	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
@@ -182,3 +182,18 @@ void davy_look_eviction_storm(struct davy_step *s)
 		d->thrash_pid = m->evictor_pid;
 	raise(s, m, m->window_in_bytes >= limit / 4 ? 3 : missed(s, m) ? 2 : 1, limit);
 }
+
+const struct davy_hazard_row davy_hazard_eviction_storm = {
+	.sees = DAVY_SEES(DAVY_EV_BO_MOVED),
+	.look = eviction_storm_look,
+	.precursor.leads =
+		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT | DAVY_CAN_GPU_RESET,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	/* who runs at a share of the time evicts at that share */
+	.ladder[0] = { 2, { DAVY_RUNG_PAUSE, DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE } },
+	.ladder[1] = { 3,
+		       { DAVY_RUNG_PAUSE, DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE, DAVY_RUNG_UNLOAD,
+			 DAVY_RUNG_CAP, DAVY_RUNG_SHRINK } },
+	.shortage = DAVY_SHORT_OF_MEMORY,
+	.names_culprit = true,
+};

@@ -317,7 +317,7 @@ static void look_at_tick(struct davy_step *s)
 		keep(s, &m->cgroups[i].heap, m->cgroups[i].device, "cgroup");
 }
 
-void davy_look_exhaustion(struct davy_step *s)
+static void exhaustion_look(struct davy_step *s)
 {
 	if (s->ev->kind == DAVY_EV_MEMORY)
 		look_at_memory(s);
@@ -326,3 +326,13 @@ void davy_look_exhaustion(struct davy_step *s)
 	else
 		look_at_tick(s);
 }
+
+const struct davy_hazard_row davy_hazard_exhaustion = {
+	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_DMEM) | DAVY_SEES(DAVY_EV_TICK),
+	.look = exhaustion_look,
+	.precursor.leads =
+		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.ladder[0] = { 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK } },
+	.shortage = DAVY_SHORT_OF_MEMORY,
+};

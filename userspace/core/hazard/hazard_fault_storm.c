@@ -230,7 +230,7 @@ static void look_at_log(struct davy_step *s)
 	say(s, &sign, DAVY_BY_LOG);
 }
 
-void davy_look_fault_storm(struct davy_step *s)
+static void fault_storm_look(struct davy_step *s)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_FAULT:
@@ -247,3 +247,13 @@ void davy_look_fault_storm(struct davy_step *s)
 		break;
 	}
 }
+
+const struct davy_hazard_row davy_hazard_fault_storm = {
+	.sees = DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) |
+		DAVY_SEES(DAVY_EV_LOG),
+	.look = fault_storm_look,
+	.precursor.leads = DAVY_CAN_PAGE_FAULT | DAVY_CAN_HANG | DAVY_CAN_GPU_RESET |
+			   DAVY_CAN_DEVICE_LOST | DAVY_CAN_WRONG_OUTPUT,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.ladder[0] = { 3, { DAVY_RUNG_SWITCH, DAVY_RUNG_MIGRATE_CPU } },
+};

@@ -145,7 +145,7 @@ static void look_at_kfd(struct davy_step *s)
 		raise(s, &f);
 }
 
-void davy_look_hardware(struct davy_step *s)
+static void hardware_look(struct davy_step *s)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_LOG:
@@ -162,3 +162,12 @@ void davy_look_hardware(struct davy_step *s)
 		break;
 	}
 }
+
+const struct davy_hazard_row davy_hazard_hardware = {
+	.sees = DAVY_SEES(DAVY_EV_LOG) | DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_KFD) |
+		DAVY_SEES(DAVY_EV_FACT),
+	.look = hardware_look,
+	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
+			   DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+};

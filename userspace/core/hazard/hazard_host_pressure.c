@@ -134,7 +134,7 @@ static void judge(struct davy_step *s, struct davy_memory_device *d)
 }
 
 /* A sample comes only when something changed: until then it is as it was. */
-void davy_look_host_pressure(struct davy_step *s)
+static void host_pressure_look(struct davy_step *s)
 {
 	struct davy_memory *m = &s->core->world.memory;
 	struct davy_memory_device *d;
@@ -149,3 +149,16 @@ void davy_look_host_pressure(struct davy_step *s)
 		if (m->devices[i].device[0])
 			judge(s, &m->devices[i]);
 }
+
+const struct davy_hazard_row davy_hazard_host_pressure = {
+	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_TICK),
+	.look = host_pressure_look,
+	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
+			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.ladder[0] = { 1, { DAVY_RUNG_AWAKE }, "suspend" },
+	.ladder[1] = { 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP } },
+	.ladder[2] = { 3,
+		       { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK, DAVY_RUNG_RESTART,
+			 DAVY_RUNG_STOP } },
+};

@@ -298,7 +298,7 @@ static void raise(struct davy_step *s, const struct davy_load *l, const struct d
 	davy_alarm_raise(s, &note);
 }
 
-void davy_look_job_headroom(struct davy_step *s)
+static void job_headroom_look(struct davy_step *s)
 {
 	struct finished job = finished(s);
 	struct davy_world *w = &s->core->world;
@@ -325,3 +325,16 @@ void davy_look_job_headroom(struct davy_step *s)
 	if (v.level)
 		raise(s, l, p, &job, &v);
 }
+
+const struct davy_hazard_row davy_hazard_job_headroom = {
+	.sees = DAVY_SEES(DAVY_EV_JOB_TIMES) | DAVY_SEES(DAVY_EV_RING),
+	.look = job_headroom_look,
+	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.ladder[0] = { 2, { DAVY_RUNG_SHRINK } },
+	.ladder[1] = { 3,
+		       { DAVY_RUNG_PAUSE, DAVY_RUNG_SHRINK, DAVY_RUNG_MIGRATE_CPU,
+			 DAVY_RUNG_RESTART } },
+	.shortage = DAVY_SHORT_OF_TIME,
+	.of_long_jobs = true,
+};

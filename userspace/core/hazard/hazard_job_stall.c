@@ -61,7 +61,7 @@ static void raise_level(struct davy_step *s, struct davy_ring_state *r, uint32_t
 	r->level = level;
 }
 
-void davy_look_job_stall(struct davy_step *s)
+static void job_stall_look(struct davy_step *s)
 {
 	const struct davy_ev_ring *in = &s->ev->ring;
 	struct davy_ring_state *r =
@@ -83,3 +83,15 @@ void davy_look_job_stall(struct davy_step *s)
 	else if (r->level)
 		davy_alarm_keep(s, DAVY_HZ_JOB_STALL, r->pid, r->device, r->ring);
 }
+
+const struct davy_hazard_row davy_hazard_job_stall = {
+	.sees = DAVY_SEES(DAVY_EV_RING),
+	.look = job_stall_look,
+	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.ladder[0] = { 3,
+		       { DAVY_RUNG_PAUSE, DAVY_RUNG_SHRINK, DAVY_RUNG_MIGRATE_CPU,
+			 DAVY_RUNG_RESTART } },
+	.shortage = DAVY_SHORT_OF_TIME,
+	.of_long_jobs = true,
+};

@@ -159,7 +159,7 @@ static void look_at_use(struct davy_step *s)
 	raise(s, &sign);
 }
 
-void davy_look_queue_thrash(struct davy_step *s)
+static void queue_thrash_look(struct davy_step *s)
 {
 	if (s->ev->kind == DAVY_EV_FACT)
 		look_at_fact(s);
@@ -168,3 +168,12 @@ void davy_look_queue_thrash(struct davy_step *s)
 	else if (s->ev->kfd.event == DAVY_KFD_QUEUES_EVICTED)
 		evicted(s, DAVY_TALLY_EVICTED_SMI, s->ev->kfd.device, s->ev->kfd.trigger);
 }
+
+const struct davy_hazard_row davy_hazard_queue_thrash = {
+	.sees = DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_KFD_USE),
+	.look = queue_thrash_look,
+	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.ladder[0] = { 2, { DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE } },
+	.names_culprit = true,
+};

@@ -329,7 +329,7 @@ static void look_at_log(struct davy_step *s)
 		job_timed_out(s, in->device, sign.pid, s->now_ns);
 }
 
-void davy_look_reset(struct davy_step *s)
+static void reset_look(struct davy_step *s)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_JOB_TIMEOUT:
@@ -352,3 +352,15 @@ void davy_look_reset(struct davy_step *s)
 		break;
 	}
 }
+
+const struct davy_hazard_row davy_hazard_reset = {
+	.sees = DAVY_SEES(DAVY_EV_JOB_TIMEOUT) | DAVY_SEES(DAVY_EV_RESET) |
+		DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_DEVICE) | DAVY_SEES(DAVY_EV_KFD) |
+		DAVY_SEES(DAVY_EV_LOG),
+	.look = reset_look,
+	.precursor.leads =
+		DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_PAGE_FAULT | DAVY_CAN_END,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,
+	.ladder[0] = { 3, { DAVY_RUNG_SWITCH, DAVY_RUNG_MIGRATE_CPU } },
+	.shortage = DAVY_SHORT_OF_TIME,
+};

@@ -163,7 +163,7 @@ static void look_at_log(struct davy_step *s)
 	}
 }
 
-void davy_look_restore_hog(struct davy_step *s)
+static void restore_hog_look(struct davy_step *s)
 {
 	if (s->ev->kind == DAVY_EV_KFD)
 		look_at_kfd(s);
@@ -172,3 +172,12 @@ void davy_look_restore_hog(struct davy_step *s)
 	else
 		look_at_log(s);
 }
+
+const struct davy_hazard_row davy_hazard_restore_hog = {
+	.sees = DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_LOG),
+	.look = restore_hog_look,
+	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT |
+			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.ladder[0] = { 3, { DAVY_RUNG_UNLOAD, DAVY_RUNG_SHRINK, DAVY_RUNG_RESTART } },
+};

@@ -66,7 +66,7 @@ static void found(struct davy_step *s)
 		davy_breaker_found(s, &note);
 }
 
-void davy_look_runner_crash(struct davy_step *s)
+static void runner_crash_look(struct davy_step *s)
 {
 	const struct davy_ev_process_exit *gone = &s->ev->process_exit;
 	struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
@@ -99,3 +99,10 @@ void davy_look_runner_crash(struct davy_step *s)
 	else
 		davy_decide_failure(s, p, &note);
 }
+
+const struct davy_hazard_row davy_hazard_runner_crash = {
+	.sees = DAVY_SEES(DAVY_EV_PROCESS_EXIT) | DAVY_SEES(DAVY_EV_FINDING),
+	.look = runner_crash_look,
+	.precursor.told_by_events = true,
+	.of_failed_engine = true,
+};

@@ -122,7 +122,7 @@ static void look_at_fact(struct davy_step *s)
 	look_at(s, p);
 }
 
-void davy_look_silent_cpu(struct davy_step *s)
+static void silent_cpu_look(struct davy_step *s)
 {
 	struct davy_world *w = &s->core->world;
 
@@ -139,3 +139,9 @@ void davy_look_silent_cpu(struct davy_step *s)
 			if (w->processes[set][way].pid)
 				look_at(s, &w->processes[set][way]);
 }
+
+const struct davy_hazard_row davy_hazard_silent_cpu = {
+	.sees = DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_FACT),
+	.look = silent_cpu_look,
+	.precursor.told_by_events = true,
+};

@@ -251,7 +251,7 @@ static void look_at_pace(struct davy_step *s)
 		raise(s, d, 3, pace, collapse);
 }
 
-void davy_look_silent_spill(struct davy_step *s)
+static void silent_spill_look(struct davy_step *s)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_MEMORY:
@@ -271,3 +271,13 @@ void davy_look_silent_spill(struct davy_step *s)
 		break;
 	}
 }
+
+const struct davy_hazard_row davy_hazard_silent_spill = {
+	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_CLIENT) | DAVY_SEES(DAVY_EV_FACT) |
+		DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROGRESS) | DAVY_SEES(DAVY_EV_TICK),
+	.look = silent_spill_look,
+	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_END,
+	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.ladder[0] = { 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK } },
+	.shortage = DAVY_SHORT_OF_MEMORY,
+};

@@ -1,37 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside of the core: the table of hazards and their alarms. A hazard is one file and one row: it
- * looks at each event of the kinds it names, after the world has taken it over. Only core/ includes
- * this.
+ * Inside of the core: the table of hazards and their alarms. A hazard is one file with its row at
+ * the end (emit.h says what is in one) and a line of DAVY_HAZARDS. Only core/ includes this.
  */
 #ifndef DAVY_HAZARDS_H
 #define DAVY_HAZARDS_H
 
 #include "core/action/acts.h"
 
-struct davy_hazard_row {
-	enum davy_hazard hazard;
-	uint64_t sees; /* DAVY_SEES of the event kinds it wants */
-	void (*look)(struct davy_step *s);
-};
+#define DAVY_HAZARD_ROW(number, constant, name)                                                    \
+	extern const struct davy_hazard_row davy_hazard_##name;
+DAVY_HAZARDS(DAVY_HAZARD_ROW)
 
-void davy_look_engine_exception(struct davy_step *s);
-void davy_look_engine_wedged(struct davy_step *s);
-void davy_look_runner_crash(struct davy_step *s);
-void davy_look_job_stall(struct davy_step *s);
-void davy_look_fault_storm(struct davy_step *s);
-void davy_look_eviction_storm(struct davy_step *s);
-void davy_look_reset(struct davy_step *s);
-void davy_look_alloc_failure(struct davy_step *s);
-void davy_look_exhaustion(struct davy_step *s);
-void davy_look_silent_spill(struct davy_step *s);
-void davy_look_host_pressure(struct davy_step *s);
-void davy_look_silent_cpu(struct davy_step *s);
-void davy_look_hardware(struct davy_step *s);
-void davy_look_driver_warning(struct davy_step *s);
-void davy_look_job_headroom(struct davy_step *s);
-void davy_look_restore_hog(struct davy_step *s);
-void davy_look_queue_thrash(struct davy_step *s);
+extern const struct davy_hazard_row *const davy_hazard_rows[DAVY_HZ_COUNT];
+
+/* Classes that many hazards lead to together. */
+#define DAVY_CAN_FIND_NO_ROOM (DAVY_CAN_OOM_VRAM | DAVY_CAN_OOM_GTT_HOST | DAVY_CAN_EVICTION_THRASH)
+#define DAVY_CAN_NOT_ANSWER                                                                        \
+	(DAVY_CAN_RING_TIMEOUT | DAVY_CAN_GPU_RESET | DAVY_CAN_HANG | DAVY_CAN_DEVICE_LOST)
+#define DAVY_CAN_END (DAVY_CAN_RUNNER_CRASH_INIT | DAVY_CAN_OTHER)
 
 /*
  * Raises or refreshes the alarm of (hazard, pid, device, ring). Puts the note out and returns true

@@ -5,68 +5,15 @@
 
 #include "core/score/incident.h"
 
-#define NO_ROOM (DAVY_CAN_OOM_VRAM | DAVY_CAN_OOM_GTT_HOST | DAVY_CAN_EVICTION_THRASH)
-#define NO_ANSWER                                                                                  \
-	(DAVY_CAN_RING_TIMEOUT | DAVY_CAN_GPU_RESET | DAVY_CAN_HANG | DAVY_CAN_DEVICE_LOST)
-#define ENDS (DAVY_CAN_RUNNER_CRASH_INIT | DAVY_CAN_OTHER)
-
-/*
- * Which hazard was seen to lead to what: the classes of the kernel's lines of the same hazard
- * (log_kind.c), and what an engine makes of it. An alarm that is not listed for a class earns
- * nothing by it.
- */
-static const struct davy_precursor precursors[DAVY_HZ_COUNT] = {
-	[DAVY_HZ_ENGINE_EXCEPTION] = { .leads = DAVY_CAN_DEVICE_LOST | DAVY_CAN_OOM_VRAM |
-						DAVY_CAN_HANG | ENDS,
-				       .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_ENGINE_WEDGED] = { .fails_as = DAVY_CLASS_HANG },
-	[DAVY_HZ_RUNNER_CRASH] = { .told_by_events = true },
-	[DAVY_HZ_JOB_STALL] = { .leads = NO_ANSWER | DAVY_CAN_HOST_CRASH,
-				.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_FAULT_STORM] = { .leads = DAVY_CAN_PAGE_FAULT | DAVY_CAN_HANG |
-					   DAVY_CAN_GPU_RESET | DAVY_CAN_DEVICE_LOST |
-					   DAVY_CAN_WRONG_OUTPUT,
-				  .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_EVICTION_STORM] = { .leads = NO_ROOM | DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT |
-					      DAVY_CAN_GPU_RESET,
-				     .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_RESET] = { .leads = NO_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_PAGE_FAULT | ENDS,
-			    .horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS },
-	[DAVY_HZ_ALLOC_FAILURE] = { .leads = NO_ROOM | DAVY_CAN_DEVICE_LOST | ENDS,
-				    .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_EXHAUSTION] = { .leads = NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH |
-					  ENDS,
-				 .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_SILENT_SPILL] = { .leads = NO_ROOM | NO_ANSWER | ENDS,
-				   .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_HOST_PRESSURE] = { .leads = NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
-					     DAVY_CAN_HOST_CRASH | ENDS,
-				    .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_SILENT_CPU] = { .told_by_events = true },
-	[DAVY_HZ_JOB_HEADROOM] = { .leads = NO_ANSWER | DAVY_CAN_HOST_CRASH,
-				   .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_RESTORE_HOG] = { .leads = NO_ROOM | NO_ANSWER | DAVY_CAN_PAGE_FAULT |
-					   DAVY_CAN_HOST_CRASH | ENDS,
-				  .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_QUEUE_THRASH] = { .leads = NO_ROOM | NO_ANSWER | DAVY_CAN_PAGE_FAULT,
-				   .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_HARDWARE] = { .leads = NO_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
-					DAVY_CAN_WRONG_OUTPUT | ENDS,
-			       .horizon = DAVY_CFG_FORESIGHT_HORIZON_MS },
-	[DAVY_HZ_DRIVER_WARNING] = { .leads = NO_ANSWER | NO_ROOM | DAVY_CAN_PAGE_FAULT |
-					      DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | ENDS,
-				     .horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS },
-};
-
-const struct davy_precursor *davy_precursor(enum davy_hazard hazard)
+static const struct davy_precursor *precursor(const struct davy_step *s, uint8_t hazard)
 {
-	assert(hazard < DAVY_HZ_COUNT);
-	return &precursors[hazard];
+	return &s->hazards[hazard]->precursor;
 }
 
-static bool can_lead(const struct davy_sign *sign, enum davy_log_class class)
+static bool can_lead(const struct davy_step *s, const struct davy_sign *sign,
+		     enum davy_log_class class)
 {
-	return precursors[sign->hazard].leads & 1 << class;
+	return precursor(s, sign->hazard)->leads & 1 << class;
 }
 
 /* What names neither device nor process speaks of the host, and of all on it. */
@@ -77,15 +24,16 @@ static bool same_subject(const struct davy_sign *sign, const char *device, uint3
 	return (pid && sign->pid == pid) || (device[0] && davy_same_name(sign->device, device));
 }
 
-bool davy_sign_could_lead(const struct davy_sign *sign, const struct davy_episode *e)
+bool davy_sign_could_lead(const struct davy_step *s, const struct davy_sign *sign,
+			  const struct davy_episode *e)
 {
-	return can_lead(sign, (enum davy_log_class)e->class) &&
+	return can_lead(s, sign, (enum davy_log_class)e->class) &&
 	       same_subject(sign, e->device, e->pid);
 }
 
 static uint64_t horizon_ns(const struct davy_step *s, const struct davy_sign *sign)
 {
-	return davy_config_ns(&s->core->config, precursors[sign->hazard].horizon);
+	return davy_config_ns(&s->core->config, precursor(s, sign->hazard)->horizon);
 }
 
 /* Whether it was raised before "at_ns" and still counted then. */
@@ -108,7 +56,8 @@ void davy_signs_before(struct davy_step *s, const struct davy_episode *e)
 	struct davy_foresight *f = &s->core->foresight;
 
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
-		if (preceded(s, &f->signs[i], e->first_ns) && davy_sign_could_lead(&f->signs[i], e))
+		if (preceded(s, &f->signs[i], e->first_ns) &&
+		    davy_sign_could_lead(s, &f->signs[i], e))
 			confirm(f, &f->signs[i]);
 }
 
@@ -119,7 +68,7 @@ void davy_signs_within(struct davy_step *s, const struct davy_episode *e, enum d
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
 		struct davy_sign *sign = &f->signs[i];
 
-		if (preceded(s, sign, s->now_ns) && !sign->late && can_lead(sign, class) &&
+		if (preceded(s, sign, s->now_ns) && !sign->late && can_lead(s, sign, class) &&
 		    same_subject(sign, e->device, e->pid))
 			confirm(f, sign);
 	}
@@ -133,7 +82,7 @@ const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
 		const struct davy_sign *sign = &f->signs[i];
 
-		if (preceded(s, sign, e->first_ns) && davy_sign_could_lead(sign, e) &&
+		if (preceded(s, sign, e->first_ns) && davy_sign_could_lead(s, sign, e) &&
 		    (!first || sign->at_ns < first->at_ns))
 			first = sign;
 	}
@@ -257,7 +206,7 @@ static void add(struct davy_step *s, const struct davy_plan *note)
 
 void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 {
-	const struct davy_precursor *p = davy_precursor((enum davy_hazard)note->hazard);
+	const struct davy_precursor *p = precursor(s, note->hazard);
 	struct davy_sign *sign;
 
 	if (p->fails_as && !davy_is_stranger(davy_world_process(&s->core->world, note->pid)))

@@ -81,15 +81,17 @@ struct davy_foresight {
 	uint32_t pad;
 };
 
-/* What a hazard is to failures. One of the three is set. */
+/*
+ * What a hazard is to failures: the classes of the kernel's lines of the same hazard (log_kind.c),
+ * and what an engine makes of it. One of the first three is set; an alarm whose row does not list a
+ * class earns nothing by it.
+ */
 struct davy_precursor {
 	uint16_t leads;	     /* classes it can lead to: bits of enum davy_log_class_bit */
 	uint8_t fails_as;    /* the alarm itself is a failure: enum davy_log_class */
 	bool told_by_events; /* a consequence: the failure is seen in the event itself */
 	enum davy_config_key horizon;
 };
-
-const struct davy_precursor *davy_precursor(enum davy_hazard hazard);
 
 /* The end of the slot that holds the median, within what was seen; 0 when there is none. */
 uint64_t davy_lead_median_ns(const struct davy_lead *lead);

@@ -170,7 +170,7 @@ bool davy_episode_under_way(const struct davy_step *s, const struct davy_sign *s
 		const struct davy_episode *e = &s->core->foresight.episodes[i];
 
 		if (e->used && e->told && s->now_ns - e->last_ns <= window_ns(s, e, false) &&
-		    davy_sign_could_lead(sign, e))
+		    davy_sign_could_lead(s, sign, e))
 			return true;
 	}
 	return false;

@@ -26,7 +26,8 @@ void davy_signs_within(struct davy_step *s, const struct davy_episode *e,
 const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct davy_episode *e);
 
 /* Whether it is of the same subject, and can lead to that class. */
-bool davy_sign_could_lead(const struct davy_sign *sign, const struct davy_episode *e);
+bool davy_sign_could_lead(const struct davy_step *s, const struct davy_sign *sign,
+			  const struct davy_episode *e);
 
 void davy_scores_failure(struct davy_step *s, const struct davy_episode *e,
 			 const struct davy_sign *first);

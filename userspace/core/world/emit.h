@@ -7,8 +7,11 @@
 #define DAVY_EMIT_H
 
 #include "core/core.h"
+#include "core/world/usage.h"
 
-/* One step's output. */
+struct davy_hazard_row;
+
+/* One event's way through the core, and its output. */
 struct davy_step {
 	struct davy_core *core;
 	const struct davy_event *ev;
@@ -16,11 +19,33 @@ struct davy_step {
 	struct davy_plan *plans;
 	size_t max;
 	size_t count;
+	const struct davy_hazard_row *const *hazards; /* by enum davy_hazard */
+};
+
+#define DAVY_SEES(kind)	   (1ull << (kind))
+#define DAVY_LADDER_RUNGS  6
+#define DAVY_LADDER_LEVELS 3
+
+/* What is done from a level on, the least first. */
+struct davy_ladder {
+	uint8_t level; /* 0: the list has ended */
+	uint8_t rung[DAVY_LADDER_RUNGS];
+	const char *detail; /* of the note; NULL: any */
+};
+
+/* A hazard: it looks at each event of the kinds it sees, after the world has taken it over. */
+struct davy_hazard_row {
+	uint64_t sees; /* DAVY_SEES of the event kinds */
+	void (*look)(struct davy_step *s);
+	struct davy_precursor precursor;
+	struct davy_ladder ladder[DAVY_LADDER_LEVELS]; /* in the order of the levels */
+	enum davy_shortage shortage; /* of the device: who has most of it is the culprit */
+	bool names_culprit;	     /* the sign itself tells who did it from who suffers */
+	bool of_long_jobs;	     /* a smaller batch makes it better */
+	bool of_failed_engine;	     /* the engine is to be replaced at once */
 };
 
 #define DAVY_PLANS_SPARE 4 /* room a decision may need; who has less waits for the next tick */
-
-#define DAVY_SEES(kind) (1ull << (kind))
 
 /* A plan about process "p" (NULL: about nobody known), stamped, with the event as evidence. */
 struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard hazard,

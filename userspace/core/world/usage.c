@@ -199,32 +199,21 @@ static void tell(struct davy_plan *plan, const struct davy_share *list, size_t c
 		add(&plan->shares[named], &list[i]);
 }
 
-/* Time makes the culprit of a job that is late, memory that of a device that is full. */
-static uint16_t what_is_short(const struct davy_plan *plan, const struct davy_share *share)
+static uint16_t share_of(enum davy_shortage shortage, const struct davy_share *share)
 {
-	switch (plan->hazard) {
-	case DAVY_HZ_JOB_STALL:
-	case DAVY_HZ_JOB_HEADROOM:
-	case DAVY_HZ_RESET:
+	if (shortage == DAVY_SHORT_OF_TIME)
 		return share->engine_permille;
-	case DAVY_HZ_EVICTION_STORM:
-	case DAVY_HZ_ALLOC_FAILURE:
-	case DAVY_HZ_SILENT_SPILL:
-	case DAVY_HZ_EXHAUSTION:
-		return share->memory_permille;
-	default:
-		return 0;
-	}
+	return shortage == DAVY_SHORT_OF_MEMORY ? share->memory_permille : 0;
 }
 
-static void accuse(struct davy_plan *plan)
+static void accuse(struct davy_plan *plan, enum davy_shortage shortage)
 {
 	const struct davy_share *most = NULL;
 	uint16_t most_permille = 0, own_permille = 0;
 
 	for (size_t i = 0; i < plan->share_count; i++) {
 		const struct davy_share *s = &plan->shares[i];
-		uint16_t value = what_is_short(plan, s);
+		uint16_t value = share_of(shortage, s);
 
 		if (s->pid == plan->pid)
 			own_permille = value;
@@ -238,7 +227,8 @@ static void accuse(struct davy_plan *plan)
 		plan->culprit_pid = most->pid;
 }
 
-void davy_plan_shares(const struct davy_world *w, struct davy_plan *plan, uint64_t now_ns)
+void davy_plan_shares(const struct davy_world *w, struct davy_plan *plan,
+		      enum davy_shortage shortage, uint64_t now_ns)
 {
 	struct davy_share shares[CLIENTS_MAX];
 	struct sum list[CLIENTS_MAX];
@@ -261,5 +251,5 @@ void davy_plan_shares(const struct davy_world *w, struct davy_plan *plan, uint64
 	}
 	memset(plan->shares, 0, sizeof(plan->shares));
 	tell(plan, shares, count);
-	accuse(plan);
+	accuse(plan, shortage);
 }
