@@ -6,40 +6,9 @@
 #include "core/event/config.h"
 #include "core/event/event.h"
 
-/* The others are thresholds of hazards, and these ask for them by davy_threshold (emit.h). */
-static const bool same_for_all[DAVY_CFG_COUNT] = {
-	[DAVY_CFG_MODE] = true,
-	[DAVY_CFG_CLEAR_MS] = true,
-	[DAVY_CFG_RESTART_BACKOFF_MS] = true,
-	[DAVY_CFG_RESTART_BACKOFF_MAX_MS] = true,
-	[DAVY_CFG_RESTART_FORGET_MS] = true,
-	[DAVY_CFG_ACTS_PER_HOUR] = true,
-	[DAVY_CFG_ACT_TIMEOUT_MS] = true,
-	[DAVY_CFG_BREAKER_FAILURES] = true,
-	[DAVY_CFG_BREAKER_WINDOW_MS] = true,
-	[DAVY_CFG_BREAKER_BACKOFF_MS] = true,
-	[DAVY_CFG_BREAKER_BACKOFF_MAX_MS] = true,
-	[DAVY_CFG_BREAKER_SOAK_MS] = true,
-	[DAVY_CFG_FORESIGHT_LEVEL] = true,
-	[DAVY_CFG_FORESIGHT_WINDOW_MS] = true,
-	[DAVY_CFG_FORESIGHT_DEATH_MS] = true,
-	[DAVY_CFG_FORESIGHT_HORIZON_MS] = true,
-	[DAVY_CFG_FORESIGHT_RESET_HORIZON_MS] = true,
-	[DAVY_CFG_HOST_ACTS_PER_HOUR] = true,
-	[DAVY_CFG_SETTLE_MS] = true,
-	[DAVY_CFG_CLEAN_MS] = true,
-	[DAVY_CFG_CLEAN_MAX_MS] = true,
-	[DAVY_CFG_PAUSE_LEASE_MS] = true,
-	[DAVY_CFG_THROTTLE_LEASE_MS] = true,
-	[DAVY_CFG_THROTTLE_ON] = true,
-	[DAVY_CFG_THROTTLE_ON_LEAST] = true,
-	[DAVY_CFG_CONTEXT_FLOOR] = true,
-	[DAVY_CFG_BREAKER_QUARANTINE] = true,
-};
-
 bool davy_config_scoped(enum davy_config_key key)
 {
-	return !same_for_all[key];
+	return davy_config_rows[key].scoped;
 }
 
 /* Goes back to the last '*' only: at most the product of the two lengths. */
@@ -100,7 +69,7 @@ bool davy_config_set_for(struct davy_config *config, uint32_t scope, const char 
 	struct davy_override *o;
 
 	assert(config->override_count <= DAVY_OVERRIDES_MAX);
-	if (index < 0 || same_for_all[index] || scope < DAVY_SCOPE_DRIVER ||
+	if (index < 0 || !davy_config_rows[index].scoped || scope < DAVY_SCOPE_DRIVER ||
 	    scope >= DAVY_SCOPE_COUNT || !name[0])
 		return false;
 	o = find(config, scope, name, (uint16_t)index);
