@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <string.h>
-
 #include "doctor/checks.h"
 
 static const struct davy_check rows[] = {
@@ -70,20 +68,4 @@ void davy_checks_run(const struct davy_doctor_facts *facts, struct davy_findings
 	ret_findings->left_out = 0;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		rows[i].look(facts, &rows[i], ret_findings);
-}
-
-void davy_check_not_needed(struct davy_findings *findings, const struct davy_check *check,
-			   const char *why)
-{
-	davy_finding_evidence(davy_finding_add(findings, check, DAVY_FOUND_NOT_NEEDED, 0, ""), "%s",
-			      why);
-}
-
-const struct davy_doctor_gpu *davy_doctor_gpu_of(const struct davy_doctor_facts *facts,
-						 const char *vendor)
-{
-	for (size_t i = 0; i < facts->gpu_count; i++)
-		if (!strcmp(facts->gpu[i].subject.vendor, vendor))
-			return &facts->gpu[i];
-	return NULL;
 }

@@ -64,10 +64,8 @@ DAVY_CHECK(runner);
 DAVY_CHECK(lockup);
 DAVY_CHECK(memory);
 
-/* For the families: the bit of a backend; one finding that nothing here needs the check. */
+/* For the families: the bit of a backend. */
 #define DAVY_BIT(backend) (1u << DAVY_BACKEND_##backend)
-void davy_check_not_needed(struct davy_findings *findings, const struct davy_check *check,
-			   const char *why);
 
 /*
  * As libhsakmt reads it (topology.c of ROCR-Runtime 7): that of the GPU's own node before that of
@@ -82,8 +80,5 @@ struct davy_doctor_override {
 
 bool davy_doctor_override_of(const struct davy_doctor_facts *facts, const struct davy_doctor_gpu *g,
 			     struct davy_doctor_override *ret_override);
-
-const struct davy_doctor_gpu *davy_doctor_gpu_of(const struct davy_doctor_facts *facts,
-						 const char *vendor);
 
 #endif

@@ -83,6 +83,13 @@ void davy_finding_verify(struct davy_finding *f, const char *format, ...)
 	va_end(args);
 }
 
+void davy_check_not_needed(struct davy_findings *findings, const struct davy_check *check,
+			   const char *why)
+{
+	davy_finding_evidence(davy_finding_add(findings, check, DAVY_FOUND_NOT_NEEDED, 0, ""), "%s",
+			      why);
+}
+
 const char *davy_diagnosis_name(enum davy_diagnosis verdict)
 {
 	static const char *const names[DAVY_FOUND_COUNT] = {

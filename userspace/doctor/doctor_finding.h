@@ -86,6 +86,10 @@ void davy_finding_fix(struct davy_finding *f, const char *format, ...)
 void davy_finding_verify(struct davy_finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* One finding that nothing here needs the check. */
+void davy_check_not_needed(struct davy_findings *findings, const struct davy_check *check,
+			   const char *why);
+
 const char *davy_diagnosis_name(enum davy_diagnosis verdict);	  /* "could-not-check" */
 const char *davy_doctor_layer_name(enum davy_doctor_layer layer); /* "device files" */
 enum davy_diagnosis davy_findings_worst(

@@ -72,3 +72,12 @@ uint32_t davy_doctor_backends_of(const char *vendor)
 		return vulkan | 1u << DAVY_BACKEND_CUDA;
 	return vulkan;
 }
+
+const struct davy_doctor_gpu *davy_doctor_gpu_of(const struct davy_doctor_facts *facts,
+						 const char *vendor)
+{
+	for (size_t i = 0; i < facts->gpu_count; i++)
+		if (!strcmp(facts->gpu[i].subject.vendor, vendor))
+			return &facts->gpu[i];
+	return NULL;
+}

@@ -256,4 +256,8 @@ const char *davy_doctor_backend_title(uint32_t backend); /* "ROCm", as people wr
 /* Backends that a GPU of this vendor may have: bits. */
 uint32_t davy_doctor_backends_of(const char *vendor);
 
+/* The first GPU of this vendor; NULL: there is none. */
+const struct davy_doctor_gpu *davy_doctor_gpu_of(const struct davy_doctor_facts *facts,
+						 const char *vendor);
+
 #endif
