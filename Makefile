@@ -33,7 +33,7 @@ BPF := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(BPF:%=$(O)/gen/%.skel.h)
 sources = $(sort $(foreach dir,$(1),$(wildcard userspace/$(dir)/*.c userspace/$(dir)/*/*.c)))
 # What programs share is one archive: the linker takes from it what a program needs.
-SHARED_DIRS := lib core sensors host engines policy store output report act agent
+SHARED_DIRS := lib core sensors host engines policy store output report act agent verb
 SHARED_SRC := $(call sources,$(SHARED_DIRS))
 CLI_SRC := $(call sources,cli doctor trace lab)
 PROBE_SRC := $(call sources,probe)

@@ -183,15 +183,3 @@ int davy_policy_ask_reload(const char *socket_path, bool json)
 	json_decref(answer);
 	return good ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;
 }
-
-int davy_thresholds_file_read(const char *path, struct davy_config *config)
-{
-	char error[DAVY_CONFIG_ERROR_LEN];
-	int err = davy_config_file_read(path, config, error);
-
-	if (err == -EBADMSG)
-		davy_log("%s", error);
-	else if (err)
-		davy_log("'%s': %s", path, strerror(-err));
-	return err;
-}

@@ -2,8 +2,6 @@
 #ifndef DAVY_POLICY_CHECK_H
 #define DAVY_POLICY_CHECK_H
 
-#include "core/event/config.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,8 +14,5 @@ int davy_policy_check(char *const *paths, size_t count, const char *state_dir,
 
 /* Has the agent read its files again. DAVY_EXIT_FAILED: refused, the reason has been said. */
 int davy_policy_ask_reload(const char *socket_path, bool json);
-
-/* Takes the thresholds of "--policy FILE" over; -errno, logged. */
-int davy_thresholds_file_read(const char *path, struct davy_config *config);
 
 #endif

@@ -24,7 +24,7 @@
 #include "lib/message.h"
 #include "sensors/bpf/bpf_refusal.h"
 #include "store/config_value.h"
-#include "cli/verb_finding.h"
+#include "verb/start_finding.h"
 #include "cli/verbs.h"
 
 #define OUT_BUFFER   65536

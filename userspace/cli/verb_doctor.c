@@ -22,8 +22,8 @@
 #include "lib/text.h"
 #include "store/learned.h"
 #include "store/policy_file.h"
-#include "cli/verb_finding.h"
-#include "cli/policy_pin.h"
+#include "verb/policy_pin.h"
+#include "verb/start_finding.h"
 #include "cli/verbs.h"
 
 #define TIMEOUT_S     20

@@ -12,10 +12,10 @@
 #include "cli/policy_check.h"
 #include "cli/policy_explain.h"
 #include "cli/policy_history.h"
-#include "cli/policy_pin.h"
 #include "cli/policy_unit.h"
 #include "cli/policy_workload.h"
 #include "cli/policy_write.h"
+#include "verb/policy_pin.h"
 #include "cli/verbs.h"
 #include "cli/when.h"
 

@@ -10,7 +10,7 @@
 #include "report/foresight_text.h"
 #include "report/plan_text.h"
 #include "store/trace.h"
-#include "cli/policy_check.h"
+#include "verb/thresholds.h"
 #include "cli/verbs.h"
 
 static const char usage[] =

@@ -13,7 +13,7 @@
 #include "store/learned.h"
 #include "lab/apply.h"
 #include "lab/report.h"
-#include "cli/policy_check.h"
+#include "verb/thresholds.h"
 #include "cli/verbs.h"
 
 #define JOBS_MAX 256

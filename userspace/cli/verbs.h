@@ -4,15 +4,7 @@
 #ifndef DAVY_VERBS_H
 #define DAVY_VERBS_H
 
-#include "lib/log.h"
-
-#ifndef DAVY_VERSION
-#define DAVY_VERSION "0.1"
-#endif
-#ifndef DAVY_DATA_DIR
-#define DAVY_DATA_DIR "/usr/share/davylamp"
-#endif
-#define DAVY_CONFIG_DIR "/etc/davylamp"
+#include "verb/verb.h"
 
 int davy_verb_run(int argc, char **argv);
 int davy_verb_exec(int argc, char **argv);

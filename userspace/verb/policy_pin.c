@@ -3,7 +3,7 @@
  * 'davylamp policy pin' and 'unpin': a rule of people's that beats the agent's, written behind
  * theirs. What people have written themselves stays as it is, byte for byte.
  */
-#include "cli/policy_pin.h"
+#include "verb/policy_pin.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -17,7 +17,7 @@
 #include "lib/file.h"
 #include "lib/file_lock.h"
 #include "store/policy_file.h"
-#include "cli/verbs.h"
+#include "verb/verb.h"
 
 #define PREFIX "pinned-"
 

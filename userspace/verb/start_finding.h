@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tells a running agent what was found out about an engine's start. */
-#ifndef DAVY_VERB_FINDING_H
-#define DAVY_VERB_FINDING_H
+#ifndef DAVY_START_FINDING_H
+#define DAVY_START_FINDING_H
 
 #include "core/event/types.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/verb_finding.h"
+#include "verb/start_finding.h"
 
 #include <poll.h>
 #include <string.h>

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DAVY_THRESHOLDS_H
+#define DAVY_THRESHOLDS_H
+
+#include "core/event/config.h"
+
+/* Takes the thresholds of "--policy FILE" over; -errno, logged. */
+int davy_thresholds_file_read(const char *path, struct davy_config *config);
+
+#endif
