@@ -25,6 +25,9 @@ ALL_CFLAGS = $(BASE_CFLAGS) $(HARDEN) $(CFLAGS)
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_x86 -I$(ARCH_INCLUDE) -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations
 LDLIBS := -ldrm -ludev -lbpf -lelf -lz -lsystemd -ljansson -lzstd -linih -lsqlite3
+DOCTOR_LDLIBS := -lsystemd -ljansson -linih
+TRACE_LDLIBS := -lbpf -ljansson
+LAB_LDLIBS := -ljansson -lzstd -linih
 PROBE_LDLIBS := -lcurl -ljansson
 READER_LDLIBS := -ljansson
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
@@ -35,7 +38,10 @@ sources = $(sort $(foreach dir,$(1),$(wildcard userspace/$(dir)/*.c userspace/$(
 # What programs share is one archive: the linker takes from it what a program needs.
 SHARED_DIRS := lib core sensors host engines policy store output report act agent verb
 SHARED_SRC := $(call sources,$(SHARED_DIRS))
-CLI_SRC := $(call sources,cli doctor trace lab)
+CLI_SRC := $(call sources,cli)
+DOCTOR_SRC := $(call sources,doctor)
+TRACE_SRC := $(call sources,trace)
+LAB_SRC := $(call sources,lab)
 PROBE_SRC := $(call sources,probe)
 READER_SRC := $(call sources,reader)
 GUARD_SRC := $(call sources,guard) $(wildcard userspace/act/freeze_*.c) userspace/lib/file.c
@@ -47,7 +53,9 @@ GUARD_CFLAGS = -std=gnu17 -D_GNU_SOURCE -iquote userspace $(WARN) -fstack-protec
 MUSL := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-musl /usr/lib/musl/lib) /usr/lib/musl/lib)
 GUARD_LDFLAGS := -static -nostartfiles -Wl,-pie,--no-dynamic-linker,-z,text,-z,relro,-z,now,--gc-sections
 GUARD_OBJ := $(call objects,guard,$(GUARD_SRC))
-PROGRAMS := $(O)/davylamp $(O)/davylamp-guard $(O)/davylamp-probe $(O)/davylamp-reader
+PROGRAMS := $(O)/davylamp $(addprefix $(O)/davylamp-,doctor guard probe reader trace)
+# The laboratory: built for tests and 'make tune', and not installed.
+LAB_PROGRAM := $(O)/davylamp-lab
 
 .PHONY: all setup demo test test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-cli test-foresight tune bench fuzz \
 	lint format install uninstall clean help
@@ -56,8 +64,10 @@ PROGRAMS := $(O)/davylamp $(O)/davylamp-guard $(O)/davylamp-probe $(O)/davylamp-
 all: setup
 	@$(MAKE) --no-print-directory programs
 
-.PHONY: programs
-programs: $(PROGRAMS)
+.PHONY: programs lab-program
+programs: $(PROGRAMS) $(LAB_PROGRAM)
+
+lab-program: $(LAB_PROGRAM)
 
 setup:
 	@tests/setup build
@@ -82,6 +92,15 @@ $(SHARED): $(call objects,obj,$(SHARED_SRC))
 $(O)/davylamp: $(call objects,obj,$(CLI_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(O)/davylamp-doctor: $(call objects,obj,$(DOCTOR_SRC)) $(SHARED)
+	$(CC) $(LDFLAGS) -o $@ $^ $(DOCTOR_LDLIBS)
+
+$(O)/davylamp-trace: $(call objects,obj,$(TRACE_SRC)) $(SHARED)
+	$(CC) $(LDFLAGS) -o $@ $^ $(TRACE_LDLIBS)
+
+$(LAB_PROGRAM): $(call objects,obj,$(LAB_SRC)) $(SHARED)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LAB_LDLIBS)
+
 $(O)/davylamp-probe: $(call objects,obj,$(PROBE_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(PROBE_LDLIBS)
 
@@ -95,7 +114,8 @@ $(O)/davylamp-guard: $(GUARD_OBJ)
 $(O)/davylamp-reader: $(call objects,obj,$(READER_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(READER_LDLIBS)
 
--include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(PROBE_SRC) $(READER_SRC)) $(GUARD_OBJ))
+-include $(patsubst %.o,%.d,$(call objects,obj,$(SHARED_SRC) $(CLI_SRC) $(DOCTOR_SRC) $(TRACE_SRC) $(LAB_SRC) \
+	$(PROBE_SRC) $(READER_SRC)) $(GUARD_OBJ))
 
 include tests/tests.mk
 
@@ -114,7 +134,7 @@ install: $(PROGRAMS)
 	install -m 644 policies/davylamp.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/davylamp.conf
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/davylamp sbin/davylamp-guard sbin/davylamp-probe sbin/davylamp-reader share/man/man8/davylamp.8 \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(PROGRAMS:$(O)/%=sbin/%) share/man/man8/davylamp.8 \
 		share/man/man5/davylamp.conf.5 share/man/man5/davylamp-backend.conf.5 share/bash-completion/completions/davylamp \
 		lib/systemd/system/davylamp.service lib/sysusers.d/davylamp.conf)
 	rm -rf $(DESTDIR)$(PREFIX)/share/davylamp
@@ -124,7 +144,7 @@ clean:
 
 help:
 	@echo "davylamp $(VERSION)"
-	@echo "  make              build out/davylamp and the programs it starts"
+	@echo "  make              build out/davylamp, the programs it starts, and the laboratory"
 	@echo "  make demo         a real llama-server under fault, caught and moved to the CPU"
 	@echo "  make test         every test that can run here; closes with a count line"
 	@echo "    test-unit test-replay test-bpf test-vm test-engine test-launch test-systemd test-probe test-doctor test-cli test-chaos run"

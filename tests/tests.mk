@@ -13,7 +13,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%)
 FUZZ_LIB := $(O)/fuzz-lib/libdavylamp.a
 FUZZ_LIB_SRC := $(filter-out userspace/sensors/bpf/%,$(call sources,$(filter-out agent host,$(SHARED_DIRS)))) \
-	$(filter-out userspace/trace/follow.c,$(call sources,trace)) userspace/lab/label.c \
+	$(filter-out %/follow.c %_main.c,$(call sources,trace)) userspace/lab/label.c \
 	$(wildcard userspace/doctor/check_*.c userspace/doctor/print*.c) \
 	$(addprefix userspace/doctor/,catalogue.c facts.c doctor_finding.c doctor_judge.c)
 STAGE := $(abspath $(O))/stage
@@ -39,13 +39,18 @@ $(SAN_LIB): $(SAN_LIB_OBJ)
 	@rm -f $@
 	@$(AR) rcs $@ $^
 
-$(O)/san/davylamp: $(call objects,san,$(call sources,cli)) $(SAN_LIB)
+$(O)/san/davylamp: $(call objects,san,$(CLI_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(LDLIBS)
+
+SAN_EXTRA := doctor trace lab
+$(foreach name,$(SAN_EXTRA),$(eval $(O)/san/davylamp-$(name): $(O)/san/userspace/$(name)/$(name)_main.o))
+$(SAN_EXTRA:%=$(O)/san/davylamp-%): $(SAN_LIB)
+	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) $(SAN_LIB) $(LDLIBS)
 
 $(O)/san/davylamp-reader: $(call objects,san,$(READER_SRC)) $(SAN_LIB)
 	$(CC) $(SANITIZE) -o $@ $^ $(READER_LDLIBS)
 
-san-programs: $(O)/san/davylamp $(O)/san/davylamp-reader
+san-programs: $(O)/san/davylamp $(O)/san/davylamp-reader $(SAN_EXTRA:%=$(O)/san/davylamp-%)
 
 $(O)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(SAN_LIB) | $(O)/san/davylamp-reader
 	@mkdir -p $(@D)
@@ -68,7 +73,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_LIB) \
 		-ljansson -lzstd -linih -lsystemd
 
--include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader)))
+-include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(SAN_EXTRA))))
 
 # The programs as a host would have them: what the tests run.
 stage: programs

@@ -12,13 +12,14 @@ bdf=0000:04:00.0
 # What a run needs besides: the installed programs with their libraries, stand-ins, an engine.
 build_host() {
 	local to=$LAB_ROOT$inside c=tests/doctor/runtimes.c flags=(-shared -fPIC -O1 -w)
+	local program=${DOCTOR_PROGRAM:-$STAGE/usr/sbin/davylamp}
 
 	mkdir -p "$to"/{lib,rt,bare,half,opt/bin,opt/lib/ollama/{rocm,vulkan},policies,config,state}
 	chmod 755 "$to"
-	cp "${DOCTOR_PROGRAM:-$STAGE/usr/sbin/davylamp}" "$STAGE/usr/sbin/davylamp-probe" "$to/"
+	cp "$program" "$program-doctor" "$STAGE/usr/sbin/davylamp-probe" "$to/"
 	cp policies/backend.conf "$to/policies/"
 	# Only what the root has not: its engine wants its own ones.
-	ldd "$to/davylamp" "$to/davylamp-probe" | awk '$3 ~ /^\// { print $3 }' | sort -u |
+	ldd "$to"/davylamp{,-doctor,-probe} | awk '$3 ~ /^\// { print $3 }' | sort -u |
 		while read -r lib; do
 			[[ -e $LAB_ROOT/usr/lib/x86_64-linux-gnu/${lib##*/} ]] || cp -L "$lib" "$to/lib/"
 		done

@@ -1,204 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
+/* 'davylamp trace' without a word: davylamp-trace and davylamp-lab do what its words say. */
 #include <getopt.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/file.h"
-#include "store/config_file.h"
-#include "store/config_value.h"
-#include "lab/progress.h"
-#include "lab/synth.h"
+#include "verb/trace_usage.h"
 #include "cli/verbs.h"
-
-#define COUNT_MAX    100000
-#define DURATION_MAX (DAVY_H * 24 * 7)
-
-static const char usage[] =
-	"usage: davylamp trace scenarios [--json]\n"
-	"       davylamp trace synth SCENARIO [OPTIONS] --out DIR|FILE.trace\n"
-	"       davylamp trace discovery [OPTIONS] [--pid PID | --unit UNIT | -- COMMAND]\n"
-	"\n"
-	"discovery follows a real engine's start and tells where it stops to find a GPU;\n"
-	"see 'davylamp trace discovery --help'. The others:\n"
-	"\n"
-	"Makes traces of hosts that never were, with a label that says what fails when,\n"
-	"for 'davylamp tune'. SCENARIO is one of 'trace scenarios', or failures, benign,\n"
-	"days or all. The same seed makes the same bytes.\n"
-	"\n"
-	"  --seed N      the first seed (1)\n"
-	"  --count N     so many of each, of seeds that follow (1)\n"
-	"  --duration T  of the ordinary work: before a failure, or all of it ('30 min')\n"
-	"  --out PATH    a folder, or a file if it ends in .trace\n"
-	"  --json        scenarios: one JSON object a line\n"
-	"  -h, --help    this text\n";
-
-struct options {
-	uint64_t seed, count, calm_ns;
-	const char *out;
-	bool json;
-};
-
-static bool number(const char *text, uint64_t most, uint64_t *ret_number)
-{
-	char *end;
-
-	errno = 0;
-	*ret_number = strtoull(text, &end, 10);
-	return !errno && end != text && !*end && text[0] != '-' && *ret_number <= most;
-}
-
-static int scenarios(bool json)
-{
-	for (size_t i = 0; i < davy_scenario_count; i++) {
-		const struct davy_scenario *s = &davy_scenarios[i];
-		const char *class = davy_label_class_name(s->class);
-
-		if (!json) {
-			printf("%-21s %-18s %s\n", s->name, class, s->what);
-			continue;
-		}
-		printf("{\"scenario\":\"%s\",\"class\":\"%s\",\"seconds\":%u,\"what\":\"%s\"}\n",
-		       s->name, class, s->calm_s, s->what);
-	}
-	return ferror(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-}
-
-static bool is_file(const char *out)
-{
-	size_t length = strlen(out);
-
-	return length > 6 && !strcmp(out + length - 6, ".trace");
-}
-
-static bool belongs(const struct davy_scenario *s, const char *word)
-{
-	bool day = davy_scenario_is_day(s);
-
-	if (!strcmp(word, "failures"))
-		return s->class != DAVY_CLASS_NONE;
-	if (!strcmp(word, "benign"))
-		return s->class == DAVY_CLASS_NONE && !day;
-	if (!strcmp(word, "days"))
-		return day;
-	return !strcmp(word, "all") || !strcmp(word, s->name);
-}
-
-static int make(const struct davy_scenario *scenario, uint64_t seed, const struct options *o)
-{
-	char path[PATH_MAX];
-	int n, err;
-
-	if (is_file(o->out))
-		n = snprintf(path, sizeof(path), "%s", o->out);
-	else
-		n = snprintf(path, sizeof(path), "%s/%s-%" PRIu64 ".trace", o->out, scenario->name,
-			     seed);
-	err = n < 0 || (size_t)n >= sizeof(path) ? -ENAMETOOLONG : 0;
-	if (!err)
-		err = davy_synth_write(scenario, seed, o->calm_ns, path);
-	if (err)
-		davy_log("'%s': cannot be made: %s", err == -ENAMETOOLONG ? o->out : path,
-			 strerror(-err));
-	return err;
-}
-
-static int synth(const char *word, const struct options *o)
-{
-	struct davy_progress progress;
-	size_t kinds = 0, done = 0;
-	int err = 0;
-
-	for (size_t i = 0; i < davy_scenario_count; i++)
-		kinds += belongs(&davy_scenarios[i], word);
-	if (!kinds) {
-		davy_log("there is no scenario '%s'; 'davylamp trace scenarios' lists them", word);
-		return DAVY_EXIT_USAGE;
-	}
-	if (is_file(o->out) && kinds * o->count != 1) {
-		davy_log("--out '%s': several traces want a folder", o->out);
-		return DAVY_EXIT_USAGE;
-	}
-	if (!is_file(o->out))
-		err = davy_make_dirs(o->out);
-	if (err)
-		davy_log("'%s': cannot be made: %s", o->out, strerror(-err));
-	davy_progress_begin(&progress, "traces", kinds * o->count);
-	for (size_t i = 0; i < davy_scenario_count && !err; i++) {
-		if (!belongs(&davy_scenarios[i], word))
-			continue;
-		for (uint64_t n = 0; n < o->count && !err; n++) {
-			err = make(&davy_scenarios[i], o->seed + n, o);
-			davy_progress_show(&progress, ++done);
-		}
-	}
-	davy_progress_end(&progress);
-	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-}
-
-static bool parse_option(int c, struct options *o)
-{
-	int64_t ms;
-
-	switch (c) {
-	case 's':
-		return number(optarg, INT64_MAX - COUNT_MAX, &o->seed);
-	case 'n':
-		return number(optarg, COUNT_MAX, &o->count) && o->count;
-	case 'd':
-		if (davy_config_value(DAVY_UNIT_MS, optarg, &ms) || ms <= 0 ||
-		    (uint64_t)ms > DURATION_MAX / DAVY_MS)
-			return false;
-		o->calm_ns = (uint64_t)ms * DAVY_MS;
-		return true;
-	case 'o':
-		o->out = optarg;
-		return true;
-	default:
-		o->json = true;
-		return true;
-	}
-}
-
-static const struct option names[] = {
-	{ "seed", required_argument, NULL, 's' },
-	{ "count", required_argument, NULL, 'n' },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "out", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
 
 int davy_verb_trace(int argc, char **argv)
 {
-	struct options o = { .seed = 1, .count = 1 };
-	int c;
+	static const struct option names[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+	int c = getopt_long(argc, argv, "h", names, NULL);
 
-	if (argc > 1 && !strcmp(argv[1], "discovery"))
-		return davy_verb_trace_discovery(argc - 1, argv + 1);
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (c == '?')
-			return DAVY_EXIT_USAGE;
-		if (!parse_option(c, &o)) {
-			davy_log("'%s': expected a whole number, or a time such as '30 min'; see "
-				 "'davylamp trace --help'",
-				 optarg);
-			return DAVY_EXIT_USAGE;
-		}
-	}
-	if (optind + 1 == argc && !strcmp(argv[optind], "scenarios"))
-		return scenarios(o.json);
-	if (optind + 2 != argc || strcmp(argv[optind], "synth") != 0 || !o.out) {
+	if (c == 'h')
+		return fputs(davy_trace_usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
+	if (c < 0)
 		davy_log(
 			"'davylamp trace scenarios', 'davylamp trace synth SCENARIO --out DIR', or "
 			"'davylamp trace discovery -- COMMAND'");
-		return DAVY_EXIT_USAGE;
-	}
-	return synth(argv[optind + 1], &o);
+	return DAVY_EXIT_USAGE;
 }

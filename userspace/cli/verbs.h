@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line: one function and one file per verb; each returns an exit status of log.h.
+/*
+ * The command line: one function and one file per verb that is no program of its own; each returns
+ * an exit status of log.h.
  */
 #ifndef DAVY_VERBS_H
 #define DAVY_VERBS_H
@@ -10,13 +12,10 @@ int davy_verb_run(int argc, char **argv);
 int davy_verb_exec(int argc, char **argv);
 int davy_verb_replay(int argc, char **argv);
 int davy_verb_trace(int argc, char **argv);
-int davy_verb_trace_discovery(int argc, char **argv);
-int davy_verb_tune(int argc, char **argv);
 int davy_verb_status(int argc, char **argv);
 int davy_verb_release(int argc, char **argv);
 int davy_verb_log(int argc, char **argv);
 int davy_verb_policy(int argc, char **argv);
-int davy_verb_doctor(int argc, char **argv);
 int davy_verb_probe(int argc, char **argv);
 int davy_verb_act(int argc, char **argv);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * 'davylamp doctor': reads the host, the service and the engine, runs the catalogue of checks,
- * concludes one root cause, and writes the policy that follows where that is wanted.
+ * davylamp-doctor, as 'davylamp doctor' starts it: reads the host, the service and the engine, runs
+ * the catalogue of checks, concludes one root cause, and writes the policy that follows where that
+ * is wanted.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,11 +21,12 @@
 #include "engines/engine.h"
 #include "lib/message.h"
 #include "lib/text.h"
+#include "lib/standard_fds.h"
 #include "store/learned.h"
 #include "store/policy_file.h"
 #include "verb/policy_pin.h"
 #include "verb/start_finding.h"
-#include "cli/verbs.h"
+#include "verb/verb.h"
 
 #define TIMEOUT_S     20
 #define DEADLINE_S    120 /* of the whole, beside what each program that is run may take */
@@ -308,7 +310,7 @@ static void set_deadline(const struct doctor_options *o)
 		timer_settime(timer, 0, &when, NULL);
 }
 
-int davy_verb_doctor(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct doctor_options o = { .policies = DAVY_DATA_DIR "/policies",
 				    .config = DAVY_CONFIG_DIR,
@@ -318,6 +320,8 @@ int davy_verb_doctor(int argc, char **argv)
 	struct doctor *d;
 	int c, status;
 
+	if (davy_standard_fds_open())
+		return DAVY_EXIT_FAILED; /* nowhere to say why */
 	while ((c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
 		if (c == 'h')
 			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp trace discovery': options, the loop, and what is printed. */
+/* davylamp-trace, as 'davylamp trace discovery' starts it: options, the loop, what is printed. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -22,10 +22,11 @@
 #include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/message.h"
+#include "lib/standard_fds.h"
 #include "sensors/bpf/bpf_refusal.h"
 #include "store/config_value.h"
 #include "verb/start_finding.h"
-#include "cli/verbs.h"
+#include "verb/verb.h"
 
 #define OUT_BUFFER   65536
 #define LOOK_MS	     20
@@ -461,11 +462,13 @@ static const struct option names[] = {
 	{ "help", no_argument, NULL, 'h' },	     { 0 },
 };
 
-int davy_verb_trace_discovery(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct trace t = { .signals = -1, .socket = DAVY_SOCKET_DEFAULT };
 	int c, status;
 
+	if (davy_standard_fds_open())
+		return DAVY_EXIT_FAILED; /* nowhere to say why */
 	while ((c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
 		if (c == 'h')
 			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;

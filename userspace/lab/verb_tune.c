@@ -12,9 +12,10 @@
 #include "store/config_value.h"
 #include "store/learned.h"
 #include "lab/apply.h"
+#include "lab/lab_verbs.h"
 #include "lab/report.h"
 #include "verb/thresholds.h"
-#include "cli/verbs.h"
+#include "verb/verb.h"
 
 #define JOBS_MAX 256
 
