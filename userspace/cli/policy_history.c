@@ -12,6 +12,7 @@
 
 #include "lib/child.h"
 #include "lib/file.h"
+#include "lib/number.h"
 #include "lib/text.h"
 #include "store/generated.h"
 #include "store/policy_file.h"
@@ -89,12 +90,9 @@ int davy_policy_history(const struct davy_history_options *o)
 
 bool davy_policy_number(const char *text, unsigned int *ret_number)
 {
-	char *end;
-	unsigned long number;
+	uint64_t number;
 
-	errno = 0;
-	number = strtoul(text, &end, 10);
-	if (errno || *end || text[0] < '0' || text[0] > '9' || number > INT32_MAX) {
+	if (!davy_number(text, INT32_MAX, &number)) {
 		davy_log("'%s' is no version; 'davylamp policy history' lists them", text);
 		return false;
 	}

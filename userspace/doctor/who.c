@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/file.h"
+#include "lib/number.h"
 #include "sensors/proc/process_info.h"
 
 extern char **environ;
@@ -197,10 +198,9 @@ static void take_own_environment(struct davy_who *who)
 
 static int parse_pid(const char *text, uint32_t *ret_pid, char why[DAVY_DOCTOR_WHY])
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
+	uint64_t value;
 
-	if (!isdigit((unsigned char)text[0]) || *end || !value || value > INT32_MAX) {
+	if (!davy_number(text, INT32_MAX, &value) || !value) {
 		snprintf(why, DAVY_DOCTOR_WHY, "'%s' is no process's number", text);
 		return -EINVAL;
 	}
