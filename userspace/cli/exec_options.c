@@ -2,13 +2,12 @@
 #include "cli/exec_options.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/message.h"
+#include "lib/number.h"
+#include "lib/options.h"
 #include "lib/text.h"
 #include "store/learned.h"
 #include "cli/verbs.h"
@@ -46,74 +45,28 @@ static const char usage[] =
 	"Signals go to the engine; the exit status is the engine's own, 128 + N when\n"
 	"signal N ended it, 126 or 127 when it cannot be started, 4 when it is refused.\n";
 
-enum option_id {
-	OPT_MODEL = 1000,
-	OPT_BACKEND,
-	OPT_FORCE_CPU,
-	OPT_FORCE_GPU,
-	OPT_PREFER_GPU,
-	OPT_GPU_ONLY,
-	OPT_DEVICE,
-	OPT_MEMORY_MAX,
-	OPT_EXPLAIN,
-	OPT_DRY_RUN,
-	OPT_JSON,
-	OPT_SLOTS,
-	OPT_RESERVE,
-	OPT_SOCKET,
-	OPT_STATE,
-	OPT_CONFIG,
-	OPT_POLICIES,
-};
-
-static const struct option names[] = {
-	{ "model", required_argument, NULL, OPT_MODEL },
-	{ "backend", required_argument, NULL, OPT_BACKEND },
-	{ "force-cpu", no_argument, NULL, OPT_FORCE_CPU },
-	{ "force-gpu", required_argument, NULL, OPT_FORCE_GPU },
-	{ "prefer-gpu", no_argument, NULL, OPT_PREFER_GPU },
-	{ "gpu-only", no_argument, NULL, OPT_GPU_ONLY },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "memory-max", required_argument, NULL, OPT_MEMORY_MAX },
-	{ "explain", no_argument, NULL, OPT_EXPLAIN },
-	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "slots", required_argument, NULL, OPT_SLOTS },
-	{ "reserve", required_argument, NULL, OPT_RESERVE },
-	{ "socket", required_argument, NULL, OPT_SOCKET },
-	{ "state", required_argument, NULL, OPT_STATE },
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ "policies", required_argument, NULL, OPT_POLICIES },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
 /* What was given of those that exclude each other. */
 struct given {
 	const char *backend;
 	const char *force_gpu;
 	bool force_cpu;
+	const char *reserve, *memory_max;
 };
 
-/* A number, and with "unit" one of K, M, G, T behind it. False when it is none. */
-static bool number(const char *text, bool unit, uint64_t most, uint64_t *ret_value)
+/* A number, and one of K, M, G, T behind it. False when it is none. */
+static bool size_number(const char *text, uint64_t *ret_bytes)
 {
 	static const char units[] = "KMGT";
-	unsigned long long value;
-	const char *at;
-	char *end;
-	int shift = 0;
+	const char *unit =
+		text[0] ? strchr(units, toupper((unsigned char)text[strlen(text) - 1])) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+	char digits[32];
 
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	at = unit && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	if (at) {
-		shift = 10 * (int)(at - units + 1);
-		end++;
-	}
-	if (errno || !isdigit((unsigned char)text[0]) || *end || value > most >> shift)
+	if ((size_t)snprintf(digits, sizeof(digits), "%.*s", (int)strlen(text) - (unit != NULL),
+			     text) >= sizeof(digits) ||
+	    !davy_number(digits, INT64_MAX >> shift, ret_bytes))
 		return false;
-	*ret_value = (uint64_t)value << shift;
+	*ret_bytes <<= shift;
 	return true;
 }
 
@@ -126,56 +79,16 @@ static int wrong(const char *option, const char *text, const char *expected)
 	return DAVY_EXIT_USAGE;
 }
 
-static int take_number(int id, const char *text, struct davy_exec_options *o)
+static int take_sizes(const struct given *g, struct davy_exec_options *o)
 {
-	uint64_t value;
+	uint64_t mib;
 
-	if (id == OPT_RESERVE) {
-		if (!number(text, false, UINT32_MAX, &value))
-			return wrong("--reserve", text, "a number of MiB");
-		o->reserve_bytes = value << 20;
-		return 0;
-	}
-	if (!number(text, true, INT64_MAX, &value) || !value)
-		return wrong("--memory-max", text, "a size such as '16G' or '800M'");
-	o->memory_max = value;
-	return 0;
-}
-
-static int take(int id, struct given *g, struct davy_exec_options *o)
-{
-	if (id == OPT_MEMORY_MAX || id == OPT_RESERVE)
-		return take_number(id, optarg, o);
-	if (id == OPT_MODEL)
-		o->model = optarg;
-	else if (id == OPT_BACKEND)
-		g->backend = optarg;
-	else if (id == OPT_FORCE_CPU)
-		g->force_cpu = true;
-	else if (id == OPT_FORCE_GPU)
-		g->force_gpu = optarg;
-	else if (id == OPT_PREFER_GPU)
-		o->prefer_gpu = true;
-	else if (id == OPT_GPU_ONLY)
-		o->gpu_only = true;
-	else if (id == OPT_DEVICE)
-		o->device = optarg;
-	else if (id == OPT_EXPLAIN)
-		o->explain = true;
-	else if (id == OPT_DRY_RUN)
-		o->dry_run = true;
-	else if (id == OPT_JSON)
-		o->json = true;
-	else if (id == OPT_SLOTS)
-		o->slot_dir = optarg;
-	else if (id == OPT_SOCKET)
-		o->socket_path = optarg;
-	else if (id == OPT_STATE)
-		o->state_dir = optarg;
-	else if (id == OPT_CONFIG)
-		o->config_dir = optarg;
-	else
-		o->data_dir = optarg;
+	if (g->reserve && !davy_number(g->reserve, UINT32_MAX, &mib))
+		return wrong("--reserve", g->reserve, "a number of MiB");
+	if (g->reserve)
+		o->reserve_bytes = mib << 20;
+	if (g->memory_max && (!size_number(g->memory_max, &o->memory_max) || !o->memory_max))
+		return wrong("--memory-max", g->memory_max, "a size such as '16G' or '800M'");
 	return 0;
 }
 
@@ -228,7 +141,27 @@ int davy_exec_options_read(int argc, char **argv, struct davy_exec_options *ret_
 {
 	struct davy_exec_options *o = ret_options;
 	struct given g = { 0 };
-	int c, err = 0;
+	const struct davy_option options[] = {
+		{ "model", .text = &o->model },
+		{ "backend", .text = &g.backend },
+		{ "force-cpu", .flag = &g.force_cpu },
+		{ "force-gpu", .text = &g.force_gpu },
+		{ "prefer-gpu", .flag = &o->prefer_gpu },
+		{ "gpu-only", .flag = &o->gpu_only },
+		{ "device", .text = &o->device },
+		{ "memory-max", .text = &g.memory_max },
+		{ "explain", .flag = &o->explain },
+		{ "dry-run", .flag = &o->dry_run },
+		{ "json", .flag = &o->json },
+		{ "slots", .text = &o->slot_dir },
+		{ "reserve", .text = &g.reserve },
+		{ "socket", .text = &o->socket_path },
+		{ "state", .text = &o->state_dir },
+		{ "config", .text = &o->config_dir },
+		{ "policies", .text = &o->data_dir },
+		{ 0 },
+	};
+	int first, err;
 
 	*o = (struct davy_exec_options){ .socket_path = DAVY_SOCKET_DEFAULT,
 					 .state_dir = DAVY_STATE_DIR,
@@ -236,12 +169,11 @@ int davy_exec_options_read(int argc, char **argv, struct davy_exec_options *ret_
 					 .data_dir = DAVY_DATA_DIR "/policies",
 					 .reserve_bytes = (uint64_t)RESERVE_MIB << 20,
 					 .memory_max = DAVY_FIT_UNKNOWN };
-	while (!err && (c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : -1;
-		err = c == '?' ? DAVY_EXIT_USAGE : take(c, &g, o);
-	}
-	o->command = argv + optind;
+	first = davy_options_read(argc, argv, DAVY_OPTIONS_FIRST, usage, options);
+	if (first <= 0)
+		return first ? -first : -1;
+	o->command = argv + first;
+	err = take_sizes(&g, o);
 	if (!err)
 		err = take_backend(&g, o);
 	return err ? err : check(o);

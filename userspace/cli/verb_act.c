@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/event/plan.h"
 #include "lib/message.h"
+#include "lib/number.h"
+#include "lib/options.h"
 #include "lib/text.h"
 #include "store/config_value.h"
 #include "cli/client.h"
@@ -110,8 +110,7 @@ static int put_setting(json_t *order, const struct setting *s, const char *given
 
 static int make_order(char *const *argv, int count, const struct act_options *o, json_t *order)
 {
-	char *end = NULL;
-	unsigned long workload = count > 1 ? strtoul(argv[1], &end, 10) : 0;
+	uint64_t workload = 0;
 	bool known = false;
 	int err = 0;
 
@@ -121,7 +120,7 @@ static int make_order(char *const *argv, int count, const struct act_options *o,
 		davy_log("which act? 'davylamp act pause', 'throttle', 'shrink'; see --help");
 		return DAVY_EXIT_USAGE;
 	}
-	if (count != 2 || !workload || workload > UINT32_MAX || *end) {
+	if (count != 2 || !davy_number(argv[1], UINT32_MAX, &workload) || !workload) {
 		davy_log("which workload? its number is in 'davylamp status': 'davylamp act %s 1'",
 			 argv[0]);
 		return DAVY_EXIT_USAGE;
@@ -179,45 +178,18 @@ static int act(char *const *argv, int count, const struct act_options *o)
 	return err;
 }
 
-static const struct option names[] = {
-	{ "lease", required_argument, NULL, 0 }, /* settings[0] */
-	{ "duty", required_argument, NULL, 1 },
-	{ "ubatch", required_argument, NULL, 2 },
-	{ "context", required_argument, NULL, 3 },
-	{ "parallel", required_argument, NULL, 4 },
-	{ "bytes", required_argument, NULL, 5 },
-	{ "cpu", required_argument, NULL, 6 },
-	{ "backend", required_argument, NULL, 'b' },
-	{ "of", required_argument, NULL, 'o' },
-	{ "dry-run", no_argument, NULL, 'n' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "socket", required_argument, NULL, 's' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
 int davy_verb_act(int argc, char **argv)
 {
 	struct act_options o = { .socket_path = DAVY_SOCKET_DEFAULT };
-	int c;
+	struct davy_option options[SETTINGS + 6] = {
+		{ "backend", .text = &o.backend },    { "of", .text = &o.of },
+		{ "dry-run", .flag = &o.dry_run },    { "json", .flag = &o.json },
+		{ "socket", .text = &o.socket_path },
+	};
+	int first;
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if ((size_t)c < SETTINGS)
-			o.value[c] = optarg;
-		else if (c == 'b')
-			o.backend = optarg;
-		else if (c == 'o')
-			o.of = optarg;
-		else if (c == 'n')
-			o.dry_run = true;
-		else if (c == 'j')
-			o.json = true;
-		else if (c == 's')
-			o.socket_path = optarg;
-		else
-			return DAVY_EXIT_USAGE;
-	}
-	return act(argv + optind, argc - optind, &o);
+	for (size_t i = 0; i < SETTINGS; i++)
+		options[i + 5] = (struct davy_option){ settings[i].option, .text = &o.value[i] };
+	first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
+	return first > 0 ? act(argv + first, argc - first, &o) : -first;
 }

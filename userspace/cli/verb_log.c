@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #include "lib/file.h"
+#include "lib/options.h"
 #include "lib/text.h"
 #include "sensors/kmsg/kmsg_verdict.h"
 #include "cli/verbs.h"
@@ -270,30 +270,21 @@ static int read_log(const char *path, bool json)
 
 int davy_verb_log(int argc, char **argv)
 {
-	static const struct option names[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
 	bool json = false;
-	int c, err;
+	const struct davy_option options[] = { { "json", .flag = &json }, { 0 } };
+	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options), err;
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (c != 'j')
-			return DAVY_EXIT_USAGE;
-		json = true;
-	}
-	if (argc - optind > 1) {
-		davy_log("one log at a time; '%s' is too many", argv[optind + 1]);
+	if (first <= 0)
+		return -first;
+	if (argc - first > 1) {
+		davy_log("one log at a time; '%s' is too many", argv[first + 1]);
 		return DAVY_EXIT_USAGE;
 	}
-	err = read_log(argv[optind], json);
+	err = read_log(argv[first], json);
 	if (err == -EACCES || err == -EPERM)
-		davy_log("'%s' may not be read by you", argv[optind] ? argv[optind] : "stdin");
+		davy_log("'%s' may not be read by you", argv[first] ? argv[first] : "stdin");
 	else if (err)
-		davy_log("'%s': %s", argv[optind] ? argv[optind] : "stdin", strerror(-err));
+		davy_log("'%s': %s", argv[first] ? argv[first] : "stdin", strerror(-err));
 	if (err == -EACCES || err == -EPERM)
 		return DAVY_EXIT_NOT_PERMITTED;
 	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/event/plan.h"
 #include "lib/message.h"
+#include "lib/options.h"
 #include "lib/text.h"
 #include "store/learned.h"
 #include "cli/policy_check.h"
@@ -189,66 +189,29 @@ static int do_it(const char *word, char *const *words, size_t count, const struc
 	return DAVY_EXIT_USAGE;
 }
 
-/* False: there is no such option. */
-static bool take_option(int c, struct policy_options *o)
-{
-	switch (c) {
-	case 'j':
-		o->history.json = true;
-		return true;
-	case 'd':
-		o->history.state_dir = optarg;
-		o->history.state_given = true;
-		return true;
-	case 'c':
-		o->config_dir = optarg;
-		return true;
-	case 's':
-		o->history.socket_path = optarg;
-		return true;
-	case 'M':
-		o->history.model = optarg;
-		return true;
-	case 'D':
-		o->history.device = optarg;
-		return true;
-	case 'a':
-		o->history.all = true;
-		return true;
-	default:
-		return false;
-	}
-}
-
 int davy_verb_policy(int argc, char **argv)
 {
-	static const struct option names[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "state", required_argument, NULL, 'd' },
-		{ "config", required_argument, NULL, 'c' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "model", required_argument, NULL, 'M' },
-		{ "device", required_argument, NULL, 'D' },
-		{ "all", no_argument, NULL, 'a' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
 	struct policy_options o = {
 		DAVY_CONFIG_DIR, { .state_dir = DAVY_STATE_DIR, .socket_path = DAVY_SOCKET_DEFAULT }
 	};
-	int c;
+	const struct davy_option options[] = {
+		{ "json", .flag = &o.history.json },   { "state", .text = &o.history.state_dir },
+		{ "config", .text = &o.config_dir },   { "socket", .text = &o.history.socket_path },
+		{ "model", .text = &o.history.model }, { "device", .text = &o.history.device },
+		{ "all", .flag = &o.history.all },     { 0 },
+	};
+	const char *state_dir = o.history.state_dir;
+	int first;
 
 	if (argc > 1 && !strcmp(argv[1], "explain"))
 		return davy_policy_explain(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "write"))
 		return davy_policy_write(argc - 1, argv + 1);
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (!take_option(c, &o))
-			return DAVY_EXIT_USAGE;
-	}
-	if (optind == argc)
+	first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
+	if (first <= 0)
+		return -first;
+	o.history.state_given = o.history.state_dir != state_dir;
+	if (first == argc)
 		return do_it("", NULL, 0, &o);
-	return do_it(argv[optind], argv + optind + 1, (size_t)(argc - optind - 1), &o);
+	return do_it(argv[first], argv + first + 1, (size_t)(argc - first - 1), &o);
 }

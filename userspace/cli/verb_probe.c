@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "act/probe_run.h"
 #include "lib/message.h"
+#include "lib/number.h"
+#include "lib/options.h"
 #include "cli/client.h"
 #include "cli/probe_print.h"
 #include "cli/verbs.h"
@@ -17,6 +17,7 @@
 #define START_MS      10000 /* an agent that is asked has a queue */
 #define ARGUMENTS_MAX 16
 #define TIMEOUT_S     10
+#define TIMEOUT_MAX_S 240
 
 static const char usage[] =
 	"usage: davylamp probe vulkan [--device INDEX|BDF] [OPTIONS]\n"
@@ -38,19 +39,9 @@ static const char usage[] =
 	"  --json             one JSON object\n"
 	"  -h, --help         this text\n";
 
-static const struct option names[] = {
-	{ "device", required_argument, NULL, 'd' },  { "port", required_argument, NULL, 'p' },
-	{ "timeout", required_argument, NULL, 't' }, { "uid", required_argument, NULL, 'u' },
-	{ "gid", required_argument, NULL, 'g' },     { "groups", required_argument, NULL, 'G' },
-	{ "memory", required_argument, NULL, 'm' },  { "agent", no_argument, NULL, 'a' },
-	{ "socket", required_argument, NULL, 's' },  { "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },	     { 0 },
-};
-
 struct request {
 	const char *arguments[ARGUMENTS_MAX];
 	size_t count;
-	const char *port;
 	uint32_t timeout_s;
 	char timeout[16];
 	bool json;
@@ -65,54 +56,6 @@ static void add(struct request *r, const char *option, const char *value)
 	if (r->count + 2 < ARGUMENTS_MAX) {
 		r->arguments[r->count++] = option;
 		r->arguments[r->count++] = value;
-	}
-}
-
-static bool take_timeout(struct request *r, const char *text)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	r->timeout_s = (uint32_t)value;
-	return *text >= '0' && *text <= '9' && !*end && value > 0 && value <= 240;
-}
-
-/* False when it is not understood; what davylamp-probe checks is left to it. */
-static bool take(struct request *r, int c)
-{
-	switch (c) {
-	case 'd':
-		add(r, "--device", optarg);
-		return true;
-	case 'p':
-		r->port = optarg;
-		add(r, "--port", optarg);
-		return true;
-	case 't':
-		return take_timeout(r, optarg);
-	case 'u':
-		add(r, "--uid", optarg);
-		return true;
-	case 'g':
-		add(r, "--gid", optarg);
-		return true;
-	case 'G':
-		add(r, "--groups", optarg);
-		return true;
-	case 'm':
-		add(r, "--memory", optarg);
-		return true;
-	case 'a':
-		r->agent = true;
-		return true;
-	case 's':
-		r->socket_path = optarg;
-		return true;
-	case 'j':
-		r->json = true;
-		return true;
-	default:
-		return false;
 	}
 }
 
@@ -186,33 +129,49 @@ static int probe(struct request *r, bool engine)
 
 int davy_verb_probe(int argc, char **argv)
 {
-	struct request r = { .socket_path = DAVY_SOCKET_DEFAULT,
-			     .timeout_s = TIMEOUT_S,
-			     .count = 1 };
+	struct request r = { .socket_path = DAVY_SOCKET_DEFAULT, .count = 1 };
+	/* What davylamp-probe checks itself. */
+	static const char *const names[] = { "--device", "--port",   "--uid",
+					     "--gid",	 "--groups", "--memory" };
+	const char *value[6] = { NULL }, *timeout = NULL;
+	const struct davy_option options[] = {
+		{ names[0] + 2, .text = &value[0] },
+		{ names[1] + 2, .text = &value[1] },
+		{ names[2] + 2, .text = &value[2] },
+		{ names[3] + 2, .text = &value[3] },
+		{ names[4] + 2, .text = &value[4] },
+		{ names[5] + 2, .text = &value[5] },
+		{ "timeout", .text = &timeout },
+		{ "agent", .flag = &r.agent },
+		{ "socket", .text = &r.socket_path },
+		{ "json", .flag = &r.json },
+		{ 0 },
+	};
+	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
+	uint64_t timeout_s = TIMEOUT_S;
 	bool engine;
-	int c;
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (c == '?')
-			return DAVY_EXIT_USAGE;
-		if (!take(&r, c)) {
-			davy_log("'%s' is not a number of seconds from 1 to 240", optarg);
-			return DAVY_EXIT_USAGE;
-		}
+	if (first <= 0)
+		return -first;
+	if (timeout && (!davy_number(timeout, TIMEOUT_MAX_S, &timeout_s) || !timeout_s)) {
+		davy_log("'%s' is not a number of seconds from 1 to %d", timeout, TIMEOUT_MAX_S);
+		return DAVY_EXIT_USAGE;
 	}
-	if (optind + 1 != argc ||
-	    (strcmp(argv[optind], "vulkan") != 0 && strcmp(argv[optind], "engine") != 0)) {
+	r.timeout_s = (uint32_t)timeout_s;
+	if (first + 1 != argc ||
+	    (strcmp(argv[first], "vulkan") != 0 && strcmp(argv[first], "engine") != 0)) {
 		davy_log("what is to be probed? 'davylamp probe vulkan' or 'davylamp probe engine "
 			 "--port N'");
 		return DAVY_EXIT_USAGE;
 	}
-	engine = argv[optind][0] == 'e';
-	if (engine && !r.port) {
+	engine = argv[first][0] == 'e';
+	if (engine && !value[1]) {
 		davy_log("which engine? 'davylamp probe engine --port N'");
 		return DAVY_EXIT_USAGE;
 	}
-	r.arguments[0] = argv[optind];
+	r.arguments[0] = argv[first];
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (value[i])
+			add(&r, names[i], value[i]);
 	return probe(&r, engine);
 }

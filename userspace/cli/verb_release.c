@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "agent/act/agent_intents.h"
 #include "lib/file.h"
 #include "lib/message.h"
+#include "lib/options.h"
 #include "store/db.h"
 #include "store/learned.h"
 #include "cli/client.h"
@@ -104,32 +104,19 @@ static int release_module(const char *socket_path, const char *module)
 
 int davy_verb_release(int argc, char **argv)
 {
-	static const struct option names[] = {
-		{ "module", required_argument, NULL, 'm' },
-		{ "all", no_argument, NULL, 'a' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "state", required_argument, NULL, 'd' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
 	const char *socket_path = DAVY_SOCKET_DEFAULT, *state_dir = DAVY_STATE_DIR, *module = NULL;
 	bool all = false;
-	int c;
+	const struct davy_option options[] = {
+		{ "module", .text = &module },
+		{ "all", .flag = &all },
+		{ "socket", .text = &socket_path },
+		{ "state", .text = &state_dir },
+		{ 0 },
+	};
+	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (c == 'm')
-			module = optarg;
-		else if (c == 'a')
-			all = true;
-		else if (c == 's')
-			socket_path = optarg;
-		else if (c == 'd')
-			state_dir = optarg;
-		else
-			return DAVY_EXIT_USAGE;
-	}
+	if (first <= 0)
+		return -first;
 	if (all == (module != NULL)) {
 		davy_log("which module, or all? 'davylamp release --module amdgpu', 'davylamp "
 			 "release --all'");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/core.h"
 #include "lib/message.h"
+#include "lib/options.h"
 #include "report/foresight_text.h"
 #include "report/plan_text.h"
 #include "store/trace.h"
@@ -127,30 +127,19 @@ static int print_summary(const struct replay_options *o)
 
 int davy_verb_replay(int argc, char **argv)
 {
-	static const struct option names[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "summary", no_argument, NULL, 's' },
-		{ "policy", required_argument, NULL, 'p' },
-		{ "help", no_argument, NULL, 'h' },
+	static struct replay_options o;
+	const struct davy_option options[] = {
+		{ "json", .flag = &o.json },
+		{ "summary", .flag = &o.summary },
+		{ "policy", .text = &o.policy },
 		{ 0 },
 	};
-	static struct replay_options o;
+	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
 	bool failed = false;
-	int c;
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (c == 'j')
-			o.json = true;
-		else if (c == 's')
-			o.summary = true;
-		else if (c == 'p')
-			o.policy = optarg;
-		else
-			return DAVY_EXIT_USAGE;
-	}
-	if (optind == argc) {
+	if (first <= 0)
+		return -first;
+	if (first == argc) {
 		davy_log("which trace? 'davylamp replay FILE'; 'davylamp run --record FILE' makes "
 			 "one");
 		return DAVY_EXIT_USAGE;
@@ -158,7 +147,7 @@ int davy_verb_replay(int argc, char **argv)
 	davy_config_defaults(&o.config);
 	if (o.policy && davy_thresholds_file_read(o.policy, &o.config))
 		return DAVY_EXIT_FAILED;
-	for (int i = optind; i < argc; i++)
+	for (int i = first; i < argc; i++)
 		failed |= replay_file(argv[i], &o) != 0;
 	if (o.summary)
 		failed |= print_summary(&o) != 0;

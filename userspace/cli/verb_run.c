@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +7,7 @@
 
 #include "agent/agent.h"
 #include "lib/message.h"
+#include "lib/options.h"
 #include "cli/verbs.h"
 
 static const char usage[] =
@@ -28,61 +28,35 @@ static const char usage[] =
 	"A terminal gets a redrawn view, a pipe plain lines. SIGHUP reads hazards.conf\n"
 	"again.\n";
 
-static const struct option names[] = {
-	{ "mode", required_argument, NULL, 'm' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "record", required_argument, NULL, 'r' },
-	{ "socket", required_argument, NULL, 's' },
-	{ "state", required_argument, NULL, 'd' },
-	{ "config", required_argument, NULL, 'c' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
+/* An exit status; below 0: the help was wanted. */
 static int parse(int argc, char **argv, struct davy_agent_options *o)
 {
-	int c;
+	const char *mode = NULL;
+	bool verbose = false;
+	const struct davy_option options[] = {
+		{ "mode", .text = &mode },
+		{ "json", .flag = &o->json },
+		{ "record", .text = &o->record_path },
+		{ "socket", .text = &o->socket_path },
+		{ "state", .text = &o->state_dir },
+		{ "config", .text = &o->config_dir },
+		{ "verbose", .flag = &verbose },
+		{ 0 },
+	};
+	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		switch (c) {
-		case 'm':
-			o->mode = davy_mode_from_name(optarg);
-			if (o->mode < 0) {
-				davy_log("--mode '%s': expected observe, advise or enforce",
-					 optarg);
-				return DAVY_EXIT_USAGE;
-			}
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'r':
-			o->record_path = optarg;
-			break;
-		case 's':
-			o->socket_path = optarg;
-			break;
-		case 'd':
-			o->state_dir = optarg;
-			break;
-		case 'c':
-			o->config_dir = optarg;
-			break;
-		case 'v':
-			davy_log_verbose(1);
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return -1;
-		default:
-			return DAVY_EXIT_USAGE;
-		}
+	if (first <= 0)
+		return first ? -first : -1;
+	davy_log_verbose(verbose);
+	if (mode)
+		o->mode = davy_mode_from_name(mode);
+	if (mode && o->mode < 0) {
+		davy_log("--mode '%s': expected observe, advise or enforce", mode);
+		return DAVY_EXIT_USAGE;
 	}
-	if (optind == argc)
+	if (first == argc)
 		return 0;
-	davy_log("'%s' is one word too many; 'davylamp run --help' lists the options",
-		 argv[optind]);
+	davy_log("'%s' is one word too many; 'davylamp run --help' lists the options", argv[first]);
 	return DAVY_EXIT_USAGE;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "lib/message.h"
+#include "lib/options.h"
 #include "report/foresight_text.h"
 #include "cli/client.h"
 #include "cli/status_sensors.h"
@@ -270,28 +270,22 @@ static void print(const json_t *status)
 
 int davy_verb_status(int argc, char **argv)
 {
-	static const struct option names[] = {
-		{ "json", no_argument, NULL, 'j' },	{ "sensors", no_argument, NULL, 'l' },
-		{ "programs", no_argument, NULL, 'p' }, { "socket", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },	{ 0 },
-	};
 	const char *socket_path = DAVY_SOCKET_DEFAULT;
+	bool json = false, sensors = false, programs = false;
+	const struct davy_option options[] = {
+		{ "json", .flag = &json },
+		{ "sensors", .flag = &sensors },
+		{ "programs", .flag = &programs },
+		{ "socket", .text = &socket_path },
+		{ 0 },
+	};
+	int err, first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
 	json_t *answer = NULL;
-	int json = 0, c, err, part = 0;
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (c == 'j')
-			json = 1;
-		else if (c == 'l' || c == 'p')
-			part = c;
-		else if (c == 's')
-			socket_path = optarg;
-		else
-			return DAVY_EXIT_USAGE;
-	}
-	err = davy_client_ask(socket_path, json_pack("{s:s}", "op", part ? "sensors" : "status"),
+	if (first <= 0)
+		return -first;
+	err = davy_client_ask(socket_path,
+			      json_pack("{s:s}", "op", sensors || programs ? "sensors" : "status"),
 			      &answer);
 	if (err)
 		return err;
@@ -299,9 +293,9 @@ int davy_verb_status(int argc, char **argv)
 		json_object_del(answer, "op");
 		json_dumpf(answer, stdout, JSON_COMPACT);
 		putchar('\n');
-	} else if (part == 'l') {
+	} else if (sensors) {
 		davy_print_ladder(answer);
-	} else if (part == 'p') {
+	} else if (programs) {
 		davy_print_programs(answer);
 	} else {
 		print(answer);

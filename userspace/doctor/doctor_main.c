@@ -4,9 +4,7 @@
  * the catalogue of checks, concludes one root cause, and writes the policy that follows where that
  * is wanted.
  */
-#include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +19,8 @@
 #include "engines/engine.h"
 #include "lib/message.h"
 #include "lib/text.h"
+#include "lib/number.h"
+#include "lib/options.h"
 #include "lib/standard_fds.h"
 #include "store/learned.h"
 #include "store/policy_file.h"
@@ -64,24 +64,6 @@ static const char usage[] =
 	"Exit status, by the worst finding: 0 all well, 1 a failure, 5 a warning,\n"
 	"6 something could not be checked, 4 no GPU here; 2 and 3 as everywhere.\n";
 
-static const struct option names[] = {
-	{ "unit", required_argument, NULL, 'u' },
-	{ "user", required_argument, NULL, 'U' },
-	{ "pid", required_argument, NULL, 'p' },
-	{ "engine", required_argument, NULL, 'e' },
-	{ "model", required_argument, NULL, 'm' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "apply", no_argument, NULL, 'a' },
-	{ "all", no_argument, NULL, 'A' },
-	{ "policies", required_argument, NULL, 'P' },
-	{ "config", required_argument, NULL, 'c' },
-	{ "state", required_argument, NULL, 's' },
-	{ "socket", required_argument, NULL, 'S' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
 struct doctor_options {
 	struct davy_who_asked asked;
 	const char *engine, *model;
@@ -100,62 +82,16 @@ struct doctor {
 	struct davy_who *who;
 };
 
-static bool take_timeout(struct doctor_options *o, const char *text)
+static bool take_timeout(void *limit_ms, const char *text)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
+	uint64_t seconds;
 
-	o->limit_ms = (uint32_t)value * 1000;
-	if (isdigit((unsigned char)*text) && !*end && value > 0 && value <= 240)
+	if (davy_number(text, 240, &seconds) && seconds) {
+		*(uint32_t *)limit_ms = (uint32_t)seconds * 1000;
 		return true;
+	}
 	davy_log("--timeout %s: expected a number of seconds from 1 to 240", text);
 	return false;
-}
-
-static bool take(struct doctor_options *o, int c)
-{
-	switch (c) {
-	case 'u':
-		o->asked.unit = optarg;
-		return true;
-	case 'U':
-		o->asked.user = optarg;
-		return true;
-	case 'p':
-		o->asked.pid = optarg;
-		return true;
-	case 'e':
-		o->engine = optarg;
-		return true;
-	case 'm':
-		o->model = optarg;
-		return true;
-	case 't':
-		return take_timeout(o, optarg);
-	case 'P':
-		o->policies = optarg;
-		return true;
-	case 'c':
-		o->config = optarg;
-		return true;
-	case 's':
-		o->state = optarg;
-		return true;
-	case 'S':
-		o->socket = optarg;
-		return true;
-	case 'a':
-		o->apply = true;
-		return true;
-	case 'A':
-		o->all = true;
-		return true;
-	case 'j':
-		o->json = true;
-		return true;
-	default:
-		return false;
-	}
 }
 
 static void read_rules(const struct doctor_options *o, struct doctor *d)
@@ -317,24 +253,37 @@ int main(int argc, char **argv)
 				    .state = DAVY_STATE_DIR,
 				    .socket = DAVY_SOCKET_DEFAULT,
 				    .limit_ms = TIMEOUT_S * 1000 };
+	const struct davy_option options[] = {
+		{ "unit", .text = &o.asked.unit },
+		{ "user", .text = &o.asked.user },
+		{ "pid", .text = &o.asked.pid },
+		{ "engine", .text = &o.engine },
+		{ "model", .text = &o.model },
+		{ "timeout", .take = take_timeout, .arg = &o.limit_ms },
+		{ "apply", .flag = &o.apply },
+		{ "all", .flag = &o.all },
+		{ "policies", .text = &o.policies },
+		{ "config", .text = &o.config },
+		{ "state", .text = &o.state },
+		{ "socket", .text = &o.socket },
+		{ "json", .flag = &o.json },
+		{ 0 },
+	};
 	struct doctor *d;
-	int c, status;
+	int first, status;
 
 	if (davy_standard_fds_open())
 		return DAVY_EXIT_FAILED; /* nowhere to say why */
-	while ((c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (!take(&o, c))
-			return DAVY_EXIT_USAGE;
-	}
-	if (optind < argc && !strcmp(argv[optind - 1], "--"))
-		o.command = argv + optind;
-	if ((optind < argc && !o.command) ||
+	first = davy_options_read(argc, argv, DAVY_OPTIONS_FIRST, usage, options);
+	if (first <= 0)
+		return -first;
+	if (first < argc && !strcmp(argv[first - 1], "--"))
+		o.command = argv + first;
+	if ((first < argc && !o.command) ||
 	    (o.asked.unit != NULL) + (o.asked.user != NULL) + (o.asked.pid != NULL) > 1) {
 		davy_log("doctor: %s; see 'davylamp doctor --help'",
-			 optind < argc && !o.command ? "a command stands behind '--'"
-						     : "one of --unit, --user and --pid");
+			 first < argc && !o.command ? "a command stands behind '--'"
+						    : "one of --unit, --user and --pid");
 		return DAVY_EXIT_USAGE;
 	}
 	d = calloc(1, sizeof(*d));

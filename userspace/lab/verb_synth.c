@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/file.h"
+#include "lib/number.h"
+#include "lib/options.h"
 #include "store/config_file.h"
 #include "store/config_value.h"
 #include "lab/progress.h"
@@ -24,15 +24,6 @@ struct options {
 	const char *out;
 	bool json;
 };
-
-static bool number(const char *text, uint64_t most, uint64_t *ret_number)
-{
-	char *end;
-
-	errno = 0;
-	*ret_number = strtoull(text, &end, 10);
-	return !errno && end != text && !*end && text[0] != '-' && *ret_number <= most;
-}
 
 static int scenarios(bool json)
 {
@@ -122,65 +113,57 @@ static int synth(const char *word, const struct options *o)
 	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
-static bool parse_option(int c, struct options *o)
+static bool wrong(const char *text)
+{
+	davy_log("'%s': expected a whole number, or a time such as '30 min'; see 'davylamp trace "
+		 "--help'",
+		 text);
+	return false;
+}
+
+static bool take_seed(void *seed, const char *text)
+{
+	return davy_number(text, INT64_MAX - COUNT_MAX, seed) || wrong(text);
+}
+
+static bool take_count(void *count, const char *text)
+{
+	return (davy_number(text, COUNT_MAX, count) && *(uint64_t *)count) || wrong(text);
+}
+
+static bool take_duration(void *calm_ns, const char *text)
 {
 	int64_t ms;
 
-	switch (c) {
-	case 's':
-		return number(optarg, INT64_MAX - COUNT_MAX, &o->seed);
-	case 'n':
-		return number(optarg, COUNT_MAX, &o->count) && o->count;
-	case 'd':
-		if (davy_config_value(DAVY_UNIT_MS, optarg, &ms) || ms <= 0 ||
-		    (uint64_t)ms > DURATION_MAX / DAVY_MS)
-			return false;
-		o->calm_ns = (uint64_t)ms * DAVY_MS;
-		return true;
-	case 'o':
-		o->out = optarg;
-		return true;
-	default:
-		o->json = true;
-		return true;
-	}
+	if (davy_config_value(DAVY_UNIT_MS, text, &ms) || ms <= 0 ||
+	    (uint64_t)ms > DURATION_MAX / DAVY_MS)
+		return wrong(text);
+	*(uint64_t *)calm_ns = (uint64_t)ms * DAVY_MS;
+	return true;
 }
-
-static const struct option names[] = {
-	{ "seed", required_argument, NULL, 's' },
-	{ "count", required_argument, NULL, 'n' },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "out", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
 
 int davy_verb_synth(int argc, char **argv)
 {
 	struct options o = { .seed = 1, .count = 1 };
-	int c;
+	const struct davy_option options[] = {
+		{ "seed", .take = take_seed, .arg = &o.seed },
+		{ "count", .take = take_count, .arg = &o.count },
+		{ "duration", .take = take_duration, .arg = &o.calm_ns },
+		{ "out", .text = &o.out },
+		{ "json", .flag = &o.json },
+		{ 0 },
+	};
+	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, davy_trace_usage, options);
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(davy_trace_usage, stdout) < 0 ? DAVY_EXIT_FAILED
-								   : DAVY_EXIT_DONE;
-		if (c == '?')
-			return DAVY_EXIT_USAGE;
-		if (!parse_option(c, &o)) {
-			davy_log("'%s': expected a whole number, or a time such as '30 min'; see "
-				 "'davylamp trace --help'",
-				 optarg);
-			return DAVY_EXIT_USAGE;
-		}
-	}
-	if (optind + 1 == argc && !strcmp(argv[optind], "scenarios"))
+	if (first <= 0)
+		return -first;
+	if (first + 1 == argc && !strcmp(argv[first], "scenarios"))
 		return scenarios(o.json);
-	if (optind + 2 != argc || strcmp(argv[optind], "synth") != 0 || !o.out) {
+	if (first + 2 != argc || strcmp(argv[first], "synth") != 0 || !o.out) {
 		davy_log(
 			"'davylamp trace scenarios', 'davylamp trace synth SCENARIO --out DIR', or "
 			"'davylamp trace discovery -- COMMAND'");
 		return DAVY_EXIT_USAGE;
 	}
-	return synth(argv[optind + 1], &o);
+	return synth(argv[first + 1], &o);
 }

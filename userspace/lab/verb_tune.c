@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,8 @@
 #include <unistd.h>
 
 #include "lib/file.h"
+#include "lib/number.h"
+#include "lib/options.h"
 #include "store/config_file.h"
 #include "store/config_value.h"
 #include "store/learned.h"
@@ -36,14 +37,6 @@ static const char usage[] =
 	"  --json             one JSON object\n"
 	"  -h, --help         this text\n";
 
-static const struct option names[] = {
-	{ "policy", required_argument, NULL, 'p' }, { "grid", required_argument, NULL, 'g' },
-	{ "score-only", no_argument, NULL, 's' },   { "apply", no_argument, NULL, 'a' },
-	{ "state", required_argument, NULL, 'd' },  { "config", required_argument, NULL, 'c' },
-	{ "jobs", required_argument, NULL, 'n' },   { "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },	    { 0 },
-};
-
 #define GRIDS_MAX 64
 
 struct options {
@@ -54,54 +47,55 @@ struct options {
 	bool score_only, apply, json;
 };
 
-static bool read_jobs(const char *text, unsigned int *ret_jobs)
+static bool take_grid(void *arg, const char *text)
 {
-	int64_t n;
+	struct options *o = arg;
 
-	if (davy_config_value(DAVY_UNIT_COUNT, text, &n) || n < 1 || n > JOBS_MAX)
+	if (o->grids == GRIDS_MAX)
 		return false;
-	*ret_jobs = (unsigned int)n;
+	o->grid[o->grids++] = text;
 	return true;
 }
 
-/* 0, or an exit status; -1: the help was wanted. */
+static bool take_jobs(void *jobs, const char *text)
+{
+	uint64_t n;
+
+	if (davy_number(text, JOBS_MAX, &n) && n) {
+		*(unsigned int *)jobs = (unsigned int)n;
+		return true;
+	}
+	davy_log("--jobs '%s': expected a number from 1 to %d", text, JOBS_MAX);
+	return false;
+}
+
+/* As davy_options_read. */
 static int parse(int argc, char **argv, struct options *o)
 {
-	int c;
+	const struct davy_option options[] = {
+		{ "policy", .text = &o->policy },
+		{ "grid", .take = take_grid, .arg = o },
+		{ "score-only", .flag = &o->score_only },
+		{ "apply", .flag = &o->apply },
+		{ "state", .text = &o->state },
+		{ "config", .text = &o->config },
+		{ "jobs", .take = take_jobs, .arg = &o->jobs },
+		{ "json", .flag = &o->json },
+		{ 0 },
+	};
+	int first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
 
-	while ((c = getopt_long(argc, argv, "h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : -1;
-		if (c == 'p')
-			o->policy = optarg;
-		else if (c == 'g' && o->grids < GRIDS_MAX)
-			o->grid[o->grids++] = optarg;
-		else if (c == 's')
-			o->score_only = true;
-		else if (c == 'a')
-			o->apply = true;
-		else if (c == 'd')
-			o->state = optarg;
-		else if (c == 'c')
-			o->config = optarg;
-		else if (c == 'j')
-			o->json = true;
-		else if (c != 'n')
-			return DAVY_EXIT_USAGE;
-		else if (!read_jobs(optarg, &o->jobs)) {
-			davy_log("--jobs '%s': expected a number from 1 to %d", optarg, JOBS_MAX);
-			return DAVY_EXIT_USAGE;
-		}
-	}
+	if (first <= 0)
+		return first;
 	if (o->apply && o->score_only) {
 		davy_log("--apply writes what was found; with --score-only nothing is looked for");
-		return DAVY_EXIT_USAGE;
+		return -DAVY_EXIT_USAGE;
 	}
-	if (optind < argc)
-		return 0;
+	if (first < argc)
+		return first;
 	davy_log("which traces? 'davylamp tune DIR'; 'davylamp trace synth all --out DIR' makes "
 		 "some");
-	return DAVY_EXIT_USAGE;
+	return -DAVY_EXIT_USAGE;
 }
 
 static bool add_values(struct davy_search *search, int key, const char *grid, char *list)
@@ -221,27 +215,29 @@ static int tune(struct davy_search *search, struct davy_cases *cases, const stru
 int davy_verb_tune(int argc, char **argv)
 {
 	struct options o = { .state = DAVY_STATE_DIR, .config = DAVY_CONFIG_DIR };
-	struct davy_search *search = calloc(1, sizeof(*search));
+	struct davy_search *search;
 	struct davy_cases cases = { 0 };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	int status;
+	int first, status = DAVY_EXIT_DONE;
 
 	o.jobs = cpus > 0 && cpus < JOBS_MAX ? (unsigned int)cpus : 1;
-	status = search ? parse(argc, argv, &o) : DAVY_EXIT_FAILED;
-	if (!status) {
-		davy_config_defaults(&search->base);
-		if (o.policy && davy_thresholds_file_read(o.policy, &search->base))
-			status = DAVY_EXIT_FAILED;
-	}
+	first = parse(argc, argv, &o);
+	if (first <= 0)
+		return -first;
+	search = calloc(1, sizeof(*search));
+	if (!search)
+		return DAVY_EXIT_FAILED;
+	davy_config_defaults(&search->base);
+	if (o.policy && davy_thresholds_file_read(o.policy, &search->base))
+		status = DAVY_EXIT_FAILED;
 	for (const char **grid = o.grid; *grid && !status; grid++)
 		status = read_grid(search, *grid) ? 0 : DAVY_EXIT_USAGE;
 	if (!status && !o.grids && !o.score_only)
 		davy_search_add_all(search);
 	if (!status)
-		status = tune(search, &cases, &o, argv + optind);
-	if (search)
-		davy_search_free(search);
+		status = tune(search, &cases, &o, argv + first);
+	davy_search_free(search);
 	davy_cases_free(&cases);
 	free(search);
-	return status < 0 ? DAVY_EXIT_DONE : status;
+	return status;
 }

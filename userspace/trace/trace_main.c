@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* davylamp-trace, as 'davylamp trace discovery' starts it: options, the loop, what is printed. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -22,6 +21,8 @@
 #include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/message.h"
+#include "lib/number.h"
+#include "lib/options.h"
 #include "lib/standard_fds.h"
 #include "sensors/bpf/bpf_refusal.h"
 #include "store/config_value.h"
@@ -425,68 +426,68 @@ static int trace(struct trace *t, char **command)
 	return status;
 }
 
-static bool parse_option(int c, struct trace *t)
+static bool wrong(const char *text)
 {
-	char *end;
-
-	switch (c) {
-	case 'p':
-		errno = 0;
-		t->pid = (uint32_t)strtoul(optarg, &end, 10);
-		return !errno && end != optarg && !*end && t->pid && t->pid <= INT32_MAX;
-	case 'u':
-		if (!optarg[0] || strchr(optarg, '/') || strlen(optarg) > NAME_MAX - 8)
-			return false;
-		snprintf(t->unit, sizeof(t->unit), "%s%s", optarg,
-			 strchr(optarg, '.') ? "" : ".service");
-		return true;
-	case 't':
-		return !davy_config_value(DAVY_UNIT_MS, optarg, &t->timeout_ms) &&
-		       t->timeout_ms > 0;
-	case 'o':
-		t->out_path = optarg;
-		return true;
-	case 's':
-		t->socket = optarg;
-		return true;
-	default:
-		t->json = true;
-		return true;
-	}
+	davy_log("'%s': expected the number of a process, the name of a unit, or a time such as "
+		 "'30 s'; see 'davylamp trace discovery --help'",
+		 text);
+	return false;
 }
 
-static const struct option names[] = {
-	{ "pid", required_argument, NULL, 'p' },     { "unit", required_argument, NULL, 'u' },
-	{ "timeout", required_argument, NULL, 't' }, { "out", required_argument, NULL, 'o' },
-	{ "socket", required_argument, NULL, 's' },  { "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },	     { 0 },
-};
+static bool take_pid(void *arg, const char *text)
+{
+	struct trace *t = arg;
+	uint64_t pid;
+
+	if (!davy_number(text, INT32_MAX, &pid) || !pid)
+		return wrong(text);
+	t->pid = (uint32_t)pid;
+	return true;
+}
+
+static bool take_unit(void *arg, const char *text)
+{
+	struct trace *t = arg;
+
+	if (!text[0] || strchr(text, '/') || strlen(text) > NAME_MAX - 8)
+		return wrong(text);
+	snprintf(t->unit, sizeof(t->unit), "%s%s", text, strchr(text, '.') ? "" : ".service");
+	return true;
+}
+
+static bool take_timeout(void *arg, const char *text)
+{
+	struct trace *t = arg;
+
+	return (!davy_config_value(DAVY_UNIT_MS, text, &t->timeout_ms) && t->timeout_ms > 0) ||
+	       wrong(text);
+}
 
 int main(int argc, char **argv)
 {
 	struct trace t = { .signals = -1, .socket = DAVY_SOCKET_DEFAULT };
-	int c, status;
+	const struct davy_option options[] = {
+		{ "pid", .take = take_pid, .arg = &t },
+		{ "unit", .take = take_unit, .arg = &t },
+		{ "timeout", .take = take_timeout, .arg = &t },
+		{ "out", .text = &t.out_path },
+		{ "socket", .text = &t.socket },
+		{ "json", .flag = &t.json },
+		{ 0 },
+	};
+	int first, status;
 
 	if (davy_standard_fds_open())
 		return DAVY_EXIT_FAILED; /* nowhere to say why */
-	while ((c = getopt_long(argc, argv, "+h", names, NULL)) >= 0) {
-		if (c == 'h')
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (c == '?')
-			return DAVY_EXIT_USAGE;
-		if (!parse_option(c, &t)) {
-			davy_log("'%s': expected the number of a process, the name of a unit, or a "
-				 "time such as '30 s'; see 'davylamp trace discovery --help'",
-				 optarg);
-			return DAVY_EXIT_USAGE;
-		}
-	}
-	if ((optind < argc) + (t.pid != 0) + (t.unit[0] != 0) != 1) {
+	first = davy_options_read(argc, argv, DAVY_OPTIONS_FIRST, usage, options);
+	if (first <= 0)
+		return -first;
+	if ((first < argc) + (t.pid != 0) + (t.unit[0] != 0) != 1) {
 		davy_log("one of '-- COMMAND', '--pid PID' and '--unit UNIT'; see 'davylamp trace "
 			 "discovery --help'");
 		return DAVY_EXIT_USAGE;
 	}
-	status = trace(&t, optind < argc ? argv + optind : NULL);
+	status = trace(&t, first < argc ? argv + first : NULL);
 	davy_follow_close(t.follow);
 	davy_stages_free(t.stages);
 	if (t.out && t.out != stdout)
