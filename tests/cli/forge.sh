@@ -16,7 +16,7 @@ NVRM: Xid ($address): 79' none /mnt" >/dev/null 2>&1
 		return
 	fi
 	for how in "dmesg" "dmesg -S" "dmesg -T" "dmesg -x" "dmesg -r"; do
-		$how | grep -B1 "Xid ($address)" >"$work/forged"
+		$how | sed -n "/Xid ($address)/,/Xid ($address)/p" >"$work/forged"
 		check "a user's mount option is no driver's line ($how)" exits 0 "$p" log "$work/forged"
 		check "nor behind a newline in it ($how)" says "nothing about a failing GPU"
 	done
