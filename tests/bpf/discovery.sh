@@ -218,7 +218,9 @@ else
 fi
 
 echo "== who may not"
-check "without rights it says so: status 3" exits 3 setpriv --reuid 65534 --clear-groups "$program" trace discovery -- true
+# Where another user can go: the programs may lie under /root.
+mkdir "$work/programs" && cp "$program" "$program-trace" "$work/programs/" && chmod 755 "$work" "$work/programs"
+check "without rights it says so: status 3" exits 3 setpriv --reuid 65534 --clear-groups "$work/programs/davylamp" trace discovery -- true
 check "with what to do" says 'needs root'
 check "nothing to follow is a wrong use" exits 2 "$program" trace discovery
 check "two things to follow, too" exits 2 "$program" trace discovery --pid 1 -- true

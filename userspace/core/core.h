@@ -81,6 +81,19 @@ const struct davy_tuned *davy_core_tuned(const struct davy_core *core, uint32_t 
 /* Whether the workload has an act under way or waiting: its supervisor should stay. */
 bool davy_core_workload_busy(struct davy_core *core, uint32_t workload);
 
+/* What a hazard has observed, in the making: the core itself formats nothing. */
+struct davy_clause {
+	/* Adds to the text, as printf does. */
+	void (*say)(struct davy_clause *c, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
+	/* A C++ type as people write it; good until the next. */
+	const char *(*type)(struct davy_clause *c, const char *mangled);
+	const char *(*signal)(int number); /* without SIG */
+};
+
+/* Why a plan of a hazard was made, in one clause: what was observed against which threshold. */
+void davy_hazard_because(const struct davy_plan *plan, struct davy_clause *c);
+
 const struct davy_precursor *davy_precursor(enum davy_hazard hazard);
 
 #endif

@@ -15,6 +15,7 @@
 #include "core/hazard/hazards.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 static bool many(struct davy_step *s, const struct davy_ev_alloc_failed *in,
 		 const struct davy_process *p)
@@ -99,9 +100,28 @@ static void alloc_failure_look(struct davy_step *s)
 		look_at_failure(s);
 }
 
+static void alloc_failure_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	static const char *const what[] = { "", "finds a heap full again and again",
+					    "got no memory even after evicting",
+					    "was told by its ioctl that there is no memory" };
+
+	if (p->unit == DAVY_UNIT_COUNT) {
+		c->say(c, "the kernel's log says %s, %" PRIu64 " times of late", p->detail,
+		       p->observed);
+		return;
+	}
+	c->say(c, "%s (%s", what[p->level < 4 ? p->level : 0],
+	       p->result == -28 ? "-ENOSPC" : "-ENOMEM");
+	if (p->observed)
+		c->say(c, ", %" PRIu64 " MiB asked for", p->observed >> 20);
+	c->say(c, ")");
+}
+
 const struct davy_hazard_row davy_hazard_alloc_failure = {
 	.sees = DAVY_SEES(DAVY_EV_ALLOC_FAILED) | DAVY_SEES(DAVY_EV_LOG),
 	.look = alloc_failure_look,
+	.because = alloc_failure_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.ladder[0] = { 3, { DAVY_RUNG_UNLOAD, DAVY_RUNG_SHRINK } },

@@ -17,6 +17,7 @@
 #include "core/hazard/silence.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #define CHECK_LOST_NS (60 * DAVY_NS_PER_S) /* an answer that never came is not waited for longer */
 #define WARM_GRAPHS   16  /* each new shape of a batch compiles shaders, and these come first */
@@ -222,9 +223,34 @@ static void engine_wedged_look(struct davy_step *s)
 		suspect(s, p);
 }
 
+static void engine_wedged_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	uint64_t ms = p->observed / DAVY_NS_PER_MS, limit_ms = p->threshold / DAVY_NS_PER_MS;
+	const char *type = c->type(c, p->detail);
+
+	if (p->unit == DAVY_UNIT_NS && davy_same_name(p->detail, DAVY_DETAIL_SILENT))
+		c->say(c,
+		       "busy, and no token, job or graph came of it for %" PRIu64
+		       " ms (limit %" PRIu64 " ms)",
+		       ms, limit_ms);
+	else if (p->unit == DAVY_UNIT_NS)
+		c->say(c, "graph entered %" PRIu64 " ms ago and not left (limit %" PRIu64 " ms)",
+		       ms, limit_ms);
+	else
+		c->say(c, "lives on after %s", type[0] ? type : "a device failure");
+	if (p->rung == DAVY_RUNG_CHECK || (!p->health_status && !p->completion_status))
+		return;
+	if (!p->completion_status)
+		c->say(c, "; no token in time, while /health said %u", p->health_status);
+	else
+		c->say(c, "; one-token completion got HTTP %u, while /health said %u",
+		       p->completion_status, p->health_status);
+}
+
 const struct davy_hazard_row davy_hazard_engine_wedged = {
 	.sees = DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROBE),
 	.look = engine_wedged_look,
+	.because = engine_wedged_because,
 	.precursor.fails_as = DAVY_CLASS_HANG,
 	.of_failed_engine = true,
 };

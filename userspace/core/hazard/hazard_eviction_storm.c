@@ -16,6 +16,7 @@
  */
 #include "core/hazard/hazards.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static uint64_t grown(uint64_t *seen, uint64_t now)
@@ -183,9 +184,18 @@ static void eviction_storm_look(struct davy_step *s)
 	raise(s, m, m->window_in_bytes >= limit / 4 ? 3 : missed(s, m) ? 2 : 1, limit);
 }
 
+static void eviction_storm_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	c->say(c, "moved %" PRIu64 " MiB out of VRAM (threshold %" PRIu64 " MiB)%s",
+	       p->observed >> 20, p->threshold >> 20, p->level == 3 ? " and back in: thrash" : "");
+	if (p->victim_pid)
+		c->say(c, ", owned by pid %u", p->victim_pid);
+}
+
 const struct davy_hazard_row davy_hazard_eviction_storm = {
 	.sees = DAVY_SEES(DAVY_EV_BO_MOVED),
 	.look = eviction_storm_look,
+	.because = eviction_storm_because,
 	.precursor.leads =
 		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT | DAVY_CAN_GPU_RESET,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

@@ -16,6 +16,7 @@
 #include "core/hazard/hazards.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #define LOAD_LEFT_MS 1000
 #define STAYS_NS     (800 * DAVY_NS_PER_MS) /* a steady load is nearly full by then, or has ended */
@@ -327,9 +328,38 @@ static void exhaustion_look(struct davy_step *s)
 		look_at_tick(s);
 }
 
+static void exhaustion_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	static const char *const heaps[][2] = {
+		{ "vram", "VRAM" },
+		{ "gtt", "GTT" },
+		{ "host", "the host's memory" },
+		{ "cgroup", "the device memory of its cgroup " },
+	};
+	bool slow = p->rate < 10 << 20;
+	const char *heap = p->ring;
+
+	for (size_t i = 0; i < sizeof(heaps) / sizeof(heaps[0]); i++)
+		if (davy_same_name(p->ring, heaps[i][0]))
+			heap = heaps[i][1];
+	if (p->unit == DAVY_UNIT_BYTES)
+		c->say(c,
+		       "has loaded, and %" PRIu64 " MiB of %s are left (threshold %" PRIu64 " MiB)",
+		       p->observed >> 20, heap, p->threshold >> 20);
+	else
+		c->say(c,
+		       "fills %s%s at %" PRIu64 " %s/s: full in %" PRIu64 ".%" PRIu64
+		       " s (threshold %" PRIu64 " s)",
+		       heap, p->detail, slow ? p->rate >> 10 : p->rate >> 20, slow ? "KiB" : "MiB",
+		       p->observed / DAVY_NS_PER_S,
+		       p->observed % DAVY_NS_PER_S / (100 * DAVY_NS_PER_MS),
+		       p->threshold / DAVY_NS_PER_S);
+}
+
 const struct davy_hazard_row davy_hazard_exhaustion = {
 	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_DMEM) | DAVY_SEES(DAVY_EV_TICK),
 	.look = exhaustion_look,
+	.because = exhaustion_because,
 	.precursor.leads =
 		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

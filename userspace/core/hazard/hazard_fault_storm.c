@@ -12,6 +12,8 @@
  */
 #include "core/hazard/hazards.h"
 
+#include <inttypes.h>
+
 #define ERROR_NO_MEMORY	  (-12)
 #define ERROR_BAD_ADDRESS (-14)
 #define LASTING_NS	  (10 * DAVY_NS_PER_S) /* a model's first touches take less */
@@ -248,10 +250,21 @@ static void fault_storm_look(struct davy_step *s)
 	}
 }
 
+static void fault_storm_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	c->say(c, "%" PRIu64 " GPU faults", p->observed);
+	if (davy_same_name(p->detail, "retry"))
+		c->say(c, " that were served");
+	else if (p->detail[0])
+		c->say(c, ", as the kernel's log says: %s", p->detail);
+	c->say(c, " (threshold %" PRIu64 ")", p->threshold);
+}
+
 const struct davy_hazard_row davy_hazard_fault_storm = {
 	.sees = DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) |
 		DAVY_SEES(DAVY_EV_LOG),
 	.look = fault_storm_look,
+	.because = fault_storm_because,
 	.precursor.leads = DAVY_CAN_PAGE_FAULT | DAVY_CAN_HANG | DAVY_CAN_GPU_RESET |
 			   DAVY_CAN_DEVICE_LOST | DAVY_CAN_WRONG_OUTPUT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

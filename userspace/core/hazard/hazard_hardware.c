@@ -14,6 +14,8 @@
 #include "core/event/fact.h"
 #include "core/hazard/hazards.h"
 
+#include <inttypes.h>
+
 struct finding {
 	const char *device;
 	const char *name;
@@ -163,10 +165,23 @@ static void hardware_look(struct davy_step *s)
 	}
 }
 
+static void hardware_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	if (davy_same_name(p->detail, "xid") || davy_same_name(p->detail, "sxid"))
+		c->say(c, "reported %s %" PRIu64, p->detail[0] == 'x' ? "Xid" : "SXid",
+		       p->observed);
+	else if (p->threshold > 1)
+		c->say(c, "reported %s %" PRIu64 " times (threshold %" PRIu64 ")", p->detail,
+		       p->observed, p->threshold);
+	else
+		c->say(c, "reported %s", p->detail);
+}
+
 const struct davy_hazard_row davy_hazard_hardware = {
 	.sees = DAVY_SEES(DAVY_EV_LOG) | DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_KFD) |
 		DAVY_SEES(DAVY_EV_FACT),
 	.look = hardware_look,
+	.because = hardware_because,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
 			   DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

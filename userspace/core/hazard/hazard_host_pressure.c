@@ -13,6 +13,8 @@
  */
 #include "core/hazard/hazards.h"
 
+#include <inttypes.h>
+
 #define USED_PART 64 /* of the host's memory: below, the device is hardly in use */
 
 struct sign {
@@ -150,9 +152,29 @@ static void host_pressure_look(struct davy_step *s)
 			judge(s, &m->devices[i]);
 }
 
+static void host_pressure_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	if (p->unit == DAVY_UNIT_PERMILLE)
+		c->say(c,
+		       "all tasks wait for memory %" PRIu64 ".%" PRIu64
+		       " %% of the time (threshold %" PRIu64 " %%)",
+		       p->observed / 10, p->observed % 10, p->threshold / 10);
+	else if (davy_same_name(p->detail, "suspend"))
+		c->say(c,
+		       "%" PRIu64 " MiB of VRAM are in use, and a suspend at run time would find "
+		       "room for %" PRIu64 " MiB (power/control is auto)",
+		       p->observed >> 20, p->threshold >> 20);
+	else
+		c->say(c,
+		       "%" PRIu64 " MiB of the memory it shares with the host are available "
+		       "(threshold %" PRIu64 " MiB)",
+		       p->observed >> 20, p->threshold >> 20);
+}
+
 const struct davy_hazard_row davy_hazard_host_pressure = {
 	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_TICK),
 	.look = host_pressure_look,
+	.because = host_pressure_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

@@ -15,6 +15,7 @@
 #include "core/hazard/hazards.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #define MILLION	      1000000u
 #define SHORT_NS      (20 * DAVY_NS_PER_MS) /* no driver has a timeout of which this is much */
@@ -326,9 +327,27 @@ static void job_headroom_look(struct davy_step *s)
 		raise(s, l, p, &job, &v);
 }
 
+static void job_headroom_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	c->say(c, "jobs on ring %s use %" PRIu64 ".%" PRIu64 " %% of the lockup timeout", p->detail,
+	       p->observed / 10, p->observed % 10);
+	if (p->observed >= p->threshold)
+		c->say(c, " (threshold %" PRIu64 ".%" PRIu64 " %%)", p->threshold / 10,
+		       p->threshold % 10);
+	if (p->predicted_depth || p->until_ns > p->at_ns)
+		c->say(c, ", and would use all of it");
+	if (p->predicted_depth)
+		c->say(c, " at a depth of %u", p->predicted_depth);
+	if (p->until_ns > p->at_ns)
+		c->say(c, " in %" PRIu64 " s", (p->until_ns - p->at_ns) / DAVY_NS_PER_S);
+	if (p->fitting_ubatch)
+		c->say(c, "; would fit with ubatch %u", p->fitting_ubatch);
+}
+
 const struct davy_hazard_row davy_hazard_job_headroom = {
 	.sees = DAVY_SEES(DAVY_EV_JOB_TIMES) | DAVY_SEES(DAVY_EV_RING),
 	.look = job_headroom_look,
+	.because = job_headroom_because,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.ladder[0] = { 2, { DAVY_RUNG_SHRINK } },

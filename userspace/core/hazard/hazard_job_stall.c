@@ -10,6 +10,7 @@
 #include "core/hazard/hazards.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #define TIMEOUT_MAX_NS (UINT64_MAX / 1000) /* 213 days; whatever is longer never fires */
 
@@ -84,9 +85,18 @@ static void job_stall_look(struct davy_step *s)
 		davy_alarm_keep(s, DAVY_HZ_JOB_STALL, r->pid, r->device, r->ring);
 }
 
+static void job_stall_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	c->say(c,
+	       "oldest job on ring %s has used %" PRIu64 ".%" PRIu64 " %% of the lockup timeout "
+	       "(threshold %" PRIu64 ".%" PRIu64 " %%)",
+	       p->ring, p->observed / 10, p->observed % 10, p->threshold / 10, p->threshold % 10);
+}
+
 const struct davy_hazard_row davy_hazard_job_stall = {
 	.sees = DAVY_SEES(DAVY_EV_RING),
 	.look = job_stall_look,
+	.because = job_stall_because,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.ladder[0] = { 3,

@@ -12,6 +12,8 @@
  */
 #include "core/hazard/hazards.h"
 
+#include <inttypes.h>
+
 #define TRIGGER_SUSPEND 3 /* enum KFD_QUEUE_EVICTION_TRIGGERS of kfd_ioctl.h; 4 and 5 are CRIU's */
 #define ERROR_IO	(-5) /* stopped all the same; any other failure was rolled back */
 #define SAMPLE_NS	DAVY_NS_PER_S
@@ -169,9 +171,26 @@ static void queue_thrash_look(struct davy_step *s)
 		evicted(s, DAVY_TALLY_EVICTED_SMI, s->ev->kfd.device, s->ev->kfd.trigger);
 }
 
+static void queue_thrash_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	if (p->unit == DAVY_UNIT_PERMILLE)
+		c->say(c,
+		       "compute queues stood still for %" PRIu64 ".%" PRIu64
+		       " %% of the time (threshold %" PRIu64 ".%" PRIu64 " %%)",
+		       p->observed / 10, p->observed % 10, p->threshold / 10, p->threshold % 10);
+	else
+		c->say(c,
+		       "compute queues were stopped %" PRIu64
+		       " times within the window (threshold %" PRIu64 ")",
+		       p->observed, p->threshold);
+	if (p->victim_pid)
+		c->say(c, ": those of pid %u, whose memory it takes", p->victim_pid);
+}
+
 const struct davy_hazard_row davy_hazard_queue_thrash = {
 	.sees = DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_KFD_USE),
 	.look = queue_thrash_look,
+	.because = queue_thrash_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.ladder[0] = { 2, { DAVY_RUNG_THROTTLE, DAVY_RUNG_THROTTLE } },

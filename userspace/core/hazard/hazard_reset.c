@@ -12,6 +12,7 @@
  */
 #include "core/hazard/hazards.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define ATTRIBUTE_NS (60 * DAVY_NS_PER_S) /* a device's reset may take half a minute */
@@ -353,11 +354,36 @@ static void reset_look(struct davy_step *s)
 	}
 }
 
+static bool has_evidence(const struct davy_plan *p, enum davy_event_kind kind)
+{
+	for (size_t i = 0; i < p->evidence_count && i < DAVY_PLAN_EVIDENCE; i++)
+		if (p->evidence[i].kind == kind)
+			return true;
+	return false;
+}
+
+static void reset_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	if (p->unit == DAVY_UNIT_NS) {
+		c->say(c, "the driver timed out its job on ring %s after %" PRIu64 " ms", p->ring,
+		       p->observed / DAVY_NS_PER_MS);
+		return;
+	}
+	c->say(c, "%s%s%s", p->detail, p->ring[0] ? " of ring " : "", p->ring);
+	if (p->result || has_evidence(p, DAVY_EV_RESET))
+		c->say(c, " (%d)", p->result);
+	if (p->observed > 1)
+		c->say(c, ", the second of late");
+	if (has_evidence(p, DAVY_EV_JOB_TIMEOUT))
+		c->say(c, " after its job had timed out");
+}
+
 const struct davy_hazard_row davy_hazard_reset = {
 	.sees = DAVY_SEES(DAVY_EV_JOB_TIMEOUT) | DAVY_SEES(DAVY_EV_RESET) |
 		DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_DEVICE) | DAVY_SEES(DAVY_EV_KFD) |
 		DAVY_SEES(DAVY_EV_LOG),
 	.look = reset_look,
+	.because = reset_because,
 	.precursor.leads =
 		DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_PAGE_FAULT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,

@@ -12,6 +12,8 @@
  */
 #include "core/hazard/hazards.h"
 
+#include <inttypes.h>
+
 #define IN_A_ROW_NS   (60 * DAVY_NS_PER_S) /* should the event of its success be lost */
 #define LINES_STRONG  3
 #define HOG_LINE_BASE 3 /* workqueue.c tells when the count less this has doubled: 4, 5, 7, 11 */
@@ -173,9 +175,22 @@ static void restore_hog_look(struct davy_step *s)
 		look_at_log(s);
 }
 
+static void restore_hog_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	if (davy_same_name(p->detail, "restore_retried"))
+		c->say(c,
+		       "its memory found no way back %" PRIu64 " times in a row (threshold %" PRIu64
+		       ")",
+		       p->observed, p->threshold);
+	else
+		c->say(c, "the kernel's log says %s, count %" PRIu64 " (threshold %" PRIu64 ")",
+		       p->detail, p->observed, p->threshold);
+}
+
 const struct davy_hazard_row davy_hazard_restore_hog = {
 	.sees = DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_LOG),
 	.look = restore_hog_look,
+	.because = restore_hog_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

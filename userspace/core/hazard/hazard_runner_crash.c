@@ -100,9 +100,28 @@ static void runner_crash_look(struct davy_step *s)
 		davy_decide_failure(s, p, &note);
 }
 
+static void runner_crash_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	int status = (int)p->observed, sig = status & 0x7f;
+	bool found = p->evidence[0].kind == DAVY_EV_FINDING;
+	const char *type = c->type(c, p->detail);
+
+	if (found)
+		c->say(c, "its start ");
+	if (sig)
+		c->say(c, "ended by SIG%s", c->signal(sig));
+	else
+		c->say(c, "exited with %d", (status >> 8) & 0xff);
+	if (found)
+		c->say(c, " at the stage %s", p->detail);
+	else if (type[0])
+		c->say(c, " after %s", type);
+}
+
 const struct davy_hazard_row davy_hazard_runner_crash = {
 	.sees = DAVY_SEES(DAVY_EV_PROCESS_EXIT) | DAVY_SEES(DAVY_EV_FINDING),
 	.look = runner_crash_look,
+	.because = runner_crash_because,
 	.precursor.told_by_events = true,
 	.of_failed_engine = true,
 };

@@ -13,6 +13,7 @@
  */
 #include "core/hazard/hazards.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define LOOK_NS DAVY_NS_PER_S
@@ -140,8 +141,20 @@ static void silent_cpu_look(struct davy_step *s)
 				look_at(s, &w->processes[set][way]);
 }
 
+static void silent_cpu_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	if (davy_same_name(p->detail, DAVY_DETAIL_REFUSED))
+		c->say(c, "was not allowed to open the GPU it was asked to use");
+	else
+		c->say(c, "has run for %" PRIu64 " s without the GPU it was asked to use (%s)",
+		       p->observed / DAVY_NS_PER_S,
+		       davy_same_name(p->detail, "layers") ? "its arguments name GPU layers"
+							   : p->detail);
+}
+
 const struct davy_hazard_row davy_hazard_silent_cpu = {
 	.sees = DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_FACT),
 	.look = silent_cpu_look,
+	.because = silent_cpu_because,
 	.precursor.told_by_events = true,
 };

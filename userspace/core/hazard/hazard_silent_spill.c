@@ -14,6 +14,7 @@
  */
 #include "core/hazard/hazards.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define CONFIRM_NS DAVY_NS_PER_S
@@ -272,10 +273,25 @@ static void silent_spill_look(struct davy_step *s)
 	}
 }
 
+static void silent_spill_because(const struct davy_plan *p, struct davy_clause *c)
+{
+	if (p->unit == DAVY_UNIT_BYTES)
+		c->say(c,
+		       "has %" PRIu64 " MiB in GTT that do not fit into VRAM (threshold %" PRIu64
+		       " MiB)",
+		       p->observed >> 20, p->threshold >> 20);
+	else
+		c->say(c,
+		       "VRAM spills into GTT and pid %u works at %" PRIu64
+		       " %% of its usual pace (threshold %" PRIu64 " %%)",
+		       p->victim_pid ? p->victim_pid : p->pid, p->observed / 10, p->threshold / 10);
+}
+
 const struct davy_hazard_row davy_hazard_silent_spill = {
 	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_CLIENT) | DAVY_SEES(DAVY_EV_FACT) |
 		DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROGRESS) | DAVY_SEES(DAVY_EV_TICK),
 	.look = silent_spill_look,
+	.because = silent_spill_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.ladder[0] = { 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK } },

@@ -37,6 +37,7 @@ struct davy_ladder {
 struct davy_hazard_row {
 	uint64_t sees; /* DAVY_SEES of the event kinds */
 	void (*look)(struct davy_step *s);
+	void (*because)(const struct davy_plan *p, struct davy_clause *c);
 	struct davy_precursor precursor;
 	struct davy_ladder ladder[DAVY_LADDER_LEVELS]; /* in the order of the levels */
 	enum davy_shortage shortage; /* of the device: who has most of it is the culprit */
