@@ -90,7 +90,7 @@ $(SHARED): $(call objects,obj,$(SHARED_SRC))
 	@$(AR) rcs $@ $^
 
 $(O)/davylamp: $(call objects,obj,$(CLI_SRC)) $(SHARED)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(LDFLAGS) -Wl,-Map=$@.map -o $@ $^ $(LDLIBS)
 
 $(O)/davylamp-doctor: $(call objects,obj,$(DOCTOR_SRC)) $(SHARED)
 	$(CC) $(LDFLAGS) -o $@ $^ $(DOCTOR_LDLIBS)

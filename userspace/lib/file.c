@@ -40,8 +40,9 @@ int davy_program_path(const char *name, char *buf, size_t size)
 
 	path[n > 0 ? n : 0] = 0;
 	slash = strrchr(path, '/');
-	if (slash)
-		slash[1] = 0;
+	if (!slash)
+		return -ENOENT; /* without /proc; never a program of the current directory */
+	slash[1] = 0;
 	if ((size_t)snprintf(buf, size, "%s%s", path, name) >= size)
 		return -ENAMETOOLONG;
 	return access(buf, X_OK) ? -errno : 0;
