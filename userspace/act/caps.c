@@ -33,7 +33,7 @@ static const struct {
 };
 
 /* Only what the kernel shows as files; a database that others wrote could name anything. */
-static int path_of(char *path, size_t size, const char *file)
+static int caps_path_of(char *path, size_t size, const char *file)
 {
 	if (strncmp(file, "/sys/", 5) != 0 || strstr(file, "/../"))
 		return -EINVAL;
@@ -44,7 +44,7 @@ int davy_value_read(const char *file, const char *key, char ret_value[DAVY_INTEN
 {
 	char path[PATH_MAX], text[TEXT_MAX] = "";
 	size_t key_len = strlen(key), len;
-	int err = path_of(path, sizeof(path), file);
+	int err = caps_path_of(path, sizeof(path), file);
 	const char *at = text;
 	ssize_t n = err ? err : davy_read_file(path, text, sizeof(text));
 
@@ -68,7 +68,7 @@ int davy_value_read(const char *file, const char *key, char ret_value[DAVY_INTEN
 static int write_value(const struct davy_intent *intent, const char *value)
 {
 	char path[PATH_MAX], text[DAVY_INTENT_KEY + DAVY_INTENT_VALUE + 2];
-	int err = path_of(path, sizeof(path), intent->file);
+	int err = caps_path_of(path, sizeof(path), intent->file);
 
 	snprintf(text, sizeof(text), "%s%s%s", intent->key, intent->key[0] ? " " : "", value);
 	return err ? err : davy_write_file(path, text);
@@ -201,7 +201,7 @@ static bool has_file(const char *file)
 {
 	char path[PATH_MAX];
 
-	return !path_of(path, sizeof(path), file) && !access(path, W_OK);
+	return !caps_path_of(path, sizeof(path), file) && !access(path, W_OK);
 }
 
 int davy_cap_plan(const char *cgroup, enum davy_cap cap, const char *region, uint64_t amount,

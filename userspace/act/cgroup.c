@@ -142,7 +142,7 @@ static int turn_on(const char *above)
 }
 
 /* Out of "above", into a group beside the engine's, when nobody else is there. */
-static int make_room(const char *above)
+static int cgroup_make_room(const char *above)
 {
 	char path[PATH_MAX + 64], text[64], own[16];
 	struct davy_cgroup beside = { 0 };
@@ -173,7 +173,7 @@ int davy_cgroup_memory_max(const struct davy_cgroup *cgroup, uint64_t bytes)
 	if (access(path, F_OK))
 		err = turn_on(above);
 	if (err == -EBUSY)
-		err = make_room(above);
+		err = cgroup_make_room(above);
 	if (!err && access(path, F_OK))
 		err = turn_on(above);
 	return err ? err : davy_write_file(path, text);

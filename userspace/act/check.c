@@ -11,7 +11,8 @@
 
 #define SPARE_MS 3000 /* the probe's own limits come first; this one is for a probe that hangs */
 
-static int number(const json_t *object, const char *key, json_int_t max, json_int_t *ret_value)
+static int check_number(const json_t *object, const char *key, json_int_t max,
+			json_int_t *ret_value)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -29,9 +30,10 @@ int davy_check_parse(const char *text, size_t size, struct davy_check_result *re
 	bool idle;
 	int err = 0;
 
-	if (number(object, "health", 999, &health) ||
-	    number(object, "completion", 999, &completion) ||
-	    number(object, "tokens", UINT32_MAX, &tokens) || number(object, "ms", UINT32_MAX, &ms))
+	if (check_number(object, "health", 999, &health) ||
+	    check_number(object, "completion", 999, &completion) ||
+	    check_number(object, "tokens", UINT32_MAX, &tokens) ||
+	    check_number(object, "ms", UINT32_MAX, &ms))
 		err = -EBADMSG;
 	idle = json_is_true(json_object_get(object, "idle"));
 	json_decref(object);
@@ -49,7 +51,7 @@ int davy_check_parse(const char *text, size_t size, struct davy_check_result *re
 	return 0;
 }
 
-static int error_of(enum davy_probe_kind kind)
+static int check_error_of(enum davy_probe_kind kind)
 {
 	switch (kind) {
 	case DAVY_PROBE_HEALTHY:
@@ -64,11 +66,11 @@ static int error_of(enum davy_probe_kind kind)
 	}
 }
 
-static void on_finding(void *arg, const struct davy_probe_finding *finding)
+static void check_on_finding(void *arg, const struct davy_probe_finding *finding)
 {
 	struct davy_check_request *request = arg;
 	struct davy_check_result result = { 0 };
-	int err = error_of(finding->kind);
+	int err = check_error_of(finding->kind);
 
 	if (!err)
 		err = davy_check_parse(finding->answer, finding->answer_size, &result);
@@ -123,7 +125,7 @@ int davy_check_start(sd_event *loop, const char *program, const struct davy_chec
 					    .arguments = arguments,
 					    .limit_ms = request->wait_ms + request->timeout_ms +
 							SPARE_MS,
-					    .done = on_finding,
+					    .done = check_on_finding,
 					    .arg = copy };
 	int err;
 

@@ -62,7 +62,7 @@ static int stat_of(uint32_t pid, struct stat_line *ret_line)
 	return read_stat(path, ret_line);
 }
 
-static bool ended(const struct stat_line *line)
+static bool freeze_tree_ended(const struct stat_line *line)
 {
 	return line->state == 'Z' || line->state == 'X';
 }
@@ -73,7 +73,7 @@ static bool halted(const struct stat_line *line)
 }
 
 /* The pidfd first, then who it is: nobody can take the number in between. */
-static int take(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks)
+static int freeze_tree_take(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks)
 {
 	struct davy_tree_process *p = &tree->process[tree->count];
 	struct stat_line line;
@@ -85,7 +85,7 @@ static int take(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks)
 	if (fd < 0)
 		return errno == EINVAL ? -ESRCH : -errno;
 	err = stat_of(pid, &line);
-	if (!err && (ended(&line) || line.start_ticks != start_ticks))
+	if (!err && (freeze_tree_ended(&line) || line.start_ticks != start_ticks))
 		err = -ESRCH;
 	if (err) {
 		close(fd);
@@ -99,10 +99,10 @@ static int take(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks)
 int davy_tree_open(struct davy_tree *tree, uint32_t pid, uint64_t start_ticks)
 {
 	tree->count = 0;
-	return take(tree, pid, start_ticks);
+	return freeze_tree_take(tree, pid, start_ticks);
 }
 
-static int send(const struct davy_tree_process *p, int sig)
+static int freeze_tree_send(const struct davy_tree_process *p, int sig)
 {
 	return syscall(SYS_pidfd_send_signal, p->pidfd, sig, NULL, 0) ? -errno : 0;
 }
@@ -134,10 +134,10 @@ static int each_number(const char *path, int (*visit)(void *arg, uint32_t number
  * Asked after a stat line was read: a living pidfd means that the number was its own then. One
  * whose process was waited for may be a stranger's by now.
  */
-static bool has(const struct davy_tree *tree, uint32_t pid)
+static bool freeze_tree_has(const struct davy_tree *tree, uint32_t pid)
 {
 	for (uint32_t i = 0; i < tree->count; i++)
-		if (tree->process[i].pid == pid && !send(&tree->process[i], 0))
+		if (tree->process[i].pid == pid && !freeze_tree_send(&tree->process[i], 0))
 			return true;
 	return false;
 }
@@ -156,14 +156,15 @@ static int on_process(void *arg, uint32_t pid)
 
 	if (err)
 		return err == -ESRCH ? 0 : err;
-	if (ended(&line) || has(s->tree, pid) || !has(s->tree, line.ppid))
+	if (freeze_tree_ended(&line) || freeze_tree_has(s->tree, pid) ||
+	    !freeze_tree_has(s->tree, line.ppid))
 		return 0;
-	err = take(s->tree, pid, line.start_ticks);
+	err = freeze_tree_take(s->tree, pid, line.start_ticks);
 	if (err)
 		return err == -ESRCH ? 0 : err;
 	s->found = true;
 	if (s->stop)
-		send(&s->tree->process[s->tree->count - 1], SIGSTOP);
+		freeze_tree_send(&s->tree->process[s->tree->count - 1], SIGSTOP);
 	return 0;
 }
 
@@ -173,7 +174,7 @@ static void forget_ended(struct davy_tree *tree)
 	uint32_t kept = 1;
 
 	for (uint32_t i = 1; i < tree->count; i++) {
-		if (!send(&tree->process[i], 0))
+		if (!freeze_tree_send(&tree->process[i], 0))
 			tree->process[kept++] = tree->process[i];
 		else
 			close(tree->process[i].pidfd);
@@ -181,7 +182,7 @@ static void forget_ended(struct davy_tree *tree)
 	tree->count = kept;
 }
 
-static int find(struct davy_tree *tree, bool stop)
+static int freeze_tree_find(struct davy_tree *tree, bool stop)
 {
 	struct search s = { .tree = tree, .stop = stop };
 	int err = 0;
@@ -197,19 +198,19 @@ static int find(struct davy_tree *tree, bool stop)
 
 int davy_tree_find(struct davy_tree *tree)
 {
-	return find(tree, false);
+	return freeze_tree_find(tree, false);
 }
 
 int davy_tree_stop(struct davy_tree *tree)
 {
-	int err = send(&tree->process[0], SIGSTOP);
+	int err = freeze_tree_send(&tree->process[0], SIGSTOP);
 
 	if (err)
 		return err;
 	forget_ended(tree);
 	for (uint32_t i = 1; i < tree->count; i++)
-		send(&tree->process[i], SIGSTOP);
-	return find(tree, true);
+		freeze_tree_send(&tree->process[i], SIGSTOP);
+	return freeze_tree_find(tree, true);
 }
 
 static int on_thread(void *arg, uint32_t tid)
@@ -222,7 +223,7 @@ static int on_thread(void *arg, uint32_t tid)
 	err = read_stat(path, &line);
 	if (err)
 		return err == -ESRCH ? 0 : err;
-	return !ended(&line) && !halted(&line) ? -EBUSY : 0;
+	return !freeze_tree_ended(&line) && !halted(&line) ? -EBUSY : 0;
 }
 
 int davy_tree_stopped(const struct davy_tree *tree)
@@ -232,7 +233,7 @@ int davy_tree_stopped(const struct davy_tree *tree)
 		char path[64];
 		int err;
 
-		if (send(&tree->process[i], 0))
+		if (freeze_tree_send(&tree->process[i], 0))
 			continue; /* it has ended */
 		snprintf(path, sizeof(path), "/proc/%u/task", pid);
 		err = each_number(path, on_thread, &pid);
@@ -248,15 +249,16 @@ int davy_tree_root_stopped(const struct davy_tree *tree)
 	int err = stat_of(tree->process[0].pid, &line);
 
 	if (!err)
-		err = ended(&line) ? -ESRCH
-				   : send(&tree->process[0], 0); /* nobody may wait for it */
+		err = freeze_tree_ended(&line)
+			      ? -ESRCH
+			      : freeze_tree_send(&tree->process[0], 0); /* nobody may wait for it */
 	return err ? err : halted(&line);
 }
 
 void davy_tree_continue(const struct davy_tree *tree)
 {
 	for (uint32_t i = tree->count; i-- > 0;)
-		send(&tree->process[i], SIGCONT);
+		freeze_tree_send(&tree->process[i], SIGCONT);
 }
 
 void davy_tree_close(struct davy_tree *tree)

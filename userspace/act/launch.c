@@ -21,8 +21,8 @@ static const struct {
 
 #define STEP_COUNT (sizeof(steps) / sizeof(steps[0]))
 
-static void change(struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES], size_t *count,
-		   const char *name, const char *value)
+static void launch_change(struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES], size_t *count,
+			  const char *name, const char *value)
 {
 	if (name && *count < DAVY_LAUNCH_VARIABLES)
 		list[(*count)++] = (struct davy_launch_variable){ name, value };
@@ -36,13 +36,13 @@ size_t davy_launch_environment(const struct davy_launch *l, const struct davy_en
 
 	/* Without it ggml forks gdb at a crash, which delays the end by half a second and more. */
 	if (!getenv("GGML_NO_BACKTRACE"))
-		change(list, &count, "GGML_NO_BACKTRACE", "1");
+		launch_change(list, &count, "GGML_NO_BACKTRACE", "1");
 	for (size_t i = 0; wish->backend == DAVY_BACKEND_CPU && unset[i]; i++)
-		change(list, &count, unset[i], NULL);
+		launch_change(list, &count, unset[i], NULL);
 	if (l->shares_port)
-		change(list, &count, davy_engine_share_port(l->facts.engine), "1");
+		launch_change(list, &count, davy_engine_share_port(l->facts.engine), "1");
 	if (l->slot_dir[0])
-		change(list, &count, davy_engine_save_slots(l->facts.engine), l->slot_dir);
+		launch_change(list, &count, davy_engine_save_slots(l->facts.engine), l->slot_dir);
 	return count;
 }
 

@@ -85,7 +85,7 @@ static bool take_line(const char *line, size_t size, struct output *o)
 }
 
 /* What stands before the first line that makes no sense counts. */
-static void read_output(const char *text, size_t size, bool whole, struct output *o)
+static void probe_finding_read_output(const char *text, size_t size, bool whole, struct output *o)
 {
 	while (size && !o->garbage) {
 		const char *end = memchr(text, '\n', size);
@@ -190,7 +190,8 @@ void davy_probe_judge(const struct davy_probe_end *end, const char *output, size
 	char what[192], words[160] = "", where[64] = "";
 	struct output o = { 0 };
 
-	read_output(output, size, !end->signal && !end->timed_out && !end->overflow, &o);
+	probe_finding_read_output(output, size, !end->signal && !end->timed_out && !end->overflow,
+				  &o);
 	f.kind = kind_of(end, &o);
 	f.signal = f.kind == DAVY_PROBE_SIGNAL ? end->signal : 0;
 	f.exit = f.kind == DAVY_PROBE_EXITED ? end->exit : 0;

@@ -60,7 +60,7 @@ static void run_free(struct run *r)
 	free(r);
 }
 
-static void tell(struct run *r)
+static void probe_run_tell(struct run *r)
 {
 	struct davy_probe_finding finding;
 
@@ -74,7 +74,7 @@ static void tell(struct run *r)
 }
 
 /* > 0 when there may be more to read. */
-static int read_output(struct run *r)
+static int probe_run_read_output(struct run *r)
 {
 	ssize_t n = read(r->output_fd, r->text + r->used, sizeof(r->text) - r->used);
 
@@ -89,7 +89,7 @@ static int read_output(struct run *r)
 }
 
 /* The end of what it says matters, so the older half makes room. */
-static int read_noise(struct run *r)
+static int probe_run_read_noise(struct run *r)
 {
 	size_t room = sizeof(r->noise_text) - 1 - r->noise_used;
 	ssize_t n;
@@ -113,7 +113,7 @@ static int on_output(sd_event_source *source, int fd, uint32_t events, void *arg
 	(void)fd;
 	(void)events;
 	errno = 0;
-	if (read_output(r) <= 0 && (r->end.overflow || errno != EAGAIN))
+	if (probe_run_read_output(r) <= 0 && (r->end.overflow || errno != EAGAIN))
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	if (r->end.overflow)
 		davy_child_kill(&r->child, SIGKILL);
@@ -125,7 +125,7 @@ static int on_noise(sd_event_source *source, int fd, uint32_t events, void *arg)
 	(void)fd;
 	(void)events;
 	errno = 0;
-	if (read_noise(arg) <= 0 && errno != EAGAIN)
+	if (probe_run_read_noise(arg) <= 0 && errno != EAGAIN)
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	return 0;
 }
@@ -145,23 +145,23 @@ static int on_exit_seen(sd_event_source *source, int fd, uint32_t events, void *
 		r->end.signal = WTERMSIG(status);
 	else
 		r->end.exit = WEXITSTATUS(status);
-	for (int i = 0; !r->told && i < DRAIN_READS && read_output(r) > 0; i++)
+	for (int i = 0; !r->told && i < DRAIN_READS && probe_run_read_output(r) > 0; i++)
 		;
-	for (int i = 0; !r->told && i < DRAIN_READS && read_noise(r) > 0; i++)
+	for (int i = 0; !r->told && i < DRAIN_READS && probe_run_read_noise(r) > 0; i++)
 		;
-	tell(r);
+	probe_run_tell(r);
 	run_free(r);
 	return 0;
 }
 
-static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
+static int probe_run_on_limit(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct run *r = arg;
 
 	(void)usec;
 	if (r->end.timed_out) {
 		r->end.stuck = true;
-		tell(r);
+		probe_run_tell(r);
 		close_sources(r); /* the rest comes when the kernel lets it go */
 		return 0;
 	}
@@ -204,7 +204,7 @@ static int probe_watch(struct run *r, sd_event *loop, int output, int noise)
 				 r);
 	if (err >= 0)
 		err = sd_event_add_time_relative(loop, &r->limit, CLOCK_MONOTONIC, limit_us,
-						 ACCURACY_US, on_limit, r);
+						 ACCURACY_US, probe_run_on_limit, r);
 	return err < 0 ? err : 0;
 }
 

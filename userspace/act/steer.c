@@ -55,7 +55,7 @@ static int local_address(int fd, uint16_t port, union address *ret_address)
 /* Called with a duplicate of each socket on "port", which it may keep by returning 1. */
 typedef int (*socket_fn)(int fd, const union address *address, void *arg);
 
-static int look_at(int pidfd, const char *name, uint16_t port, socket_fn fn, void *arg)
+static int steer_look_at(int pidfd, const char *name, uint16_t port, socket_fn fn, void *arg)
 {
 	union address address;
 	int fd = (int)syscall(SYS_pidfd_getfd, pidfd, atoi(name), 0);
@@ -95,7 +95,7 @@ static int each_socket(pid_t pid, uint16_t port, socket_fn fn, void *arg)
 		return -errno;
 	for (size_t i = 0; !ret && i < SOCKETS_MAX && (entry = readdir(dir)); i++)
 		if (entry->d_name[0] != '.' && is_socket(dirfd(dir), entry->d_name))
-			ret = look_at(pidfd, entry->d_name, port, fn, arg);
+			ret = steer_look_at(pidfd, entry->d_name, port, fn, arg);
 	closedir(dir);
 	return ret;
 }
@@ -229,7 +229,7 @@ int davy_listener_count(pid_t pid, uint16_t port)
 #define NET(offset) ((uint32_t)SKF_NET_OFF + (offset))
 
 /* Jumps count the instructions that are left out. Offsets: RFC 791, RFC 8200, RFC 9293. */
-static int attach(int fd, uint16_t from_port, uint32_t for_probe, uint32_t for_others)
+static int steer_attach(int fd, uint16_t from_port, uint32_t for_probe, uint32_t for_others)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, NET(0)),
@@ -265,7 +265,7 @@ int davy_steer(pid_t pid, uint16_t port, uint16_t from_port, uint32_t for_probe,
 {
 	DAVY_FD fd = listening(pid, port);
 
-	return fd < 0 ? fd : attach(fd, from_port, for_probe, for_others);
+	return fd < 0 ? fd : steer_attach(fd, from_port, for_probe, for_others);
 }
 
 int davy_steer_end(pid_t pid, uint16_t port)

@@ -42,7 +42,7 @@ static int see_thawed(int dir_fd)
 	return -EBUSY;
 }
 
-static int thaw(int dir_fd, const struct davy_intent *intent, char why[DAVY_REASON_LEN])
+static int undo_thaw(int dir_fd, const struct davy_intent *intent, char why[DAVY_REASON_LEN])
 {
 	int err = davy_cgroup_wants_frozen(dir_fd);
 
@@ -57,7 +57,7 @@ static int thaw(int dir_fd, const struct davy_intent *intent, char why[DAVY_REAS
 	return err == -ENODEV ? nothing(why, "its cgroup is gone") : err;
 }
 
-static int go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
+static int undo_go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
 {
 	struct davy_tree tree;
 	int err = davy_tree_open(&tree, intent->pid, intent->start_ticks);
@@ -76,17 +76,17 @@ static int go_on(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
 }
 
 /* The guard freezes the cgroup where there is one with a freezer, else the processes. */
-static int release(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
+static int undo_release(const struct davy_intent *intent, char why[DAVY_REASON_LEN])
 {
 	int fd = intent->cgroup[0] ? davy_cgroup_open(intent->cgroup) : -ENOENT;
 	int err = -ENOENT;
 
 	if (fd >= 0) {
-		err = thaw(fd, intent, why);
+		err = undo_thaw(fd, intent, why);
 		close(fd);
 	}
 	if (fd < 0 || err == -ENOENT || err == -ENOTSUP)
-		err = go_on(intent, why);
+		err = undo_go_on(intent, why);
 	return err;
 }
 
@@ -102,6 +102,6 @@ int davy_undo(const struct davy_intent *intent, const char *boot_id, char why[DA
 		return err == 1 ? nothing(why, "the value is not ours (any more)") : err;
 	}
 	if (intent->rung == DAVY_RUNG_PAUSE || intent->rung == DAVY_RUNG_THROTTLE)
-		return release(intent, why);
+		return undo_release(intent, why);
 	return nothing(why, "whoever supervises it ends what was begun");
 }

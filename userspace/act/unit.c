@@ -53,37 +53,38 @@ bool davy_unit_name_valid(const char *name)
 	       name[len - end - 1] != '@';
 }
 
-static void release(struct operation *o)
+static void unit_release(struct operation *o)
 {
 	sd_bus_slot_unref(o->slot);
 	sd_event_source_disable_unref(o->timer);
 	free(o);
 }
 
-static void forget(struct operation *o)
+static void unit_forget(struct operation *o)
 {
 	struct operation **at = &o->systemd->operations;
 
 	while (*at != o)
 		at = &(*at)->next;
 	*at = o->next;
-	release(o);
+	unit_release(o);
 }
 
-static void drop(struct davy_systemd *s)
+static void unit_drop(struct davy_systemd *s)
 {
 	s->lost = false;
 	s->bus = sd_bus_close_unref(s->bus);
 }
 
 /* The last thing that is done with an operation. */
-static void finish(struct operation *o, int error, const char *why, struct davy_unit_state *state)
+static void unit_finish(struct operation *o, int error, const char *why,
+			struct davy_unit_state *state)
 {
 	struct davy_unit_answer answer = { error, why, state };
 	davy_unit_done done = o->done;
 	void *arg = o->arg;
 
-	forget(o);
+	unit_forget(o);
 	done(arg, &answer);
 }
 
@@ -96,7 +97,7 @@ static void fail(struct operation *o, int error, const sd_bus_error *bus_error)
 		snprintf(why, sizeof(why), "systemd does not answer");
 	else
 		davy_text_safe(why, sizeof(why), said ? said : strerror(-error));
-	finish(o, error, why, NULL);
+	unit_finish(o, error, why, NULL);
 }
 
 static int begin_reload(struct operation *o);
@@ -127,11 +128,11 @@ static void answer_reload(struct operation *o, int error, const sd_bus_error *bu
 	if (error)
 		fail(o, error, bus_error);
 	else
-		finish(o, 0, "", NULL);
+		unit_finish(o, 0, "", NULL);
 	reload_ended(s);
 }
 
-static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
+static int unit_on_limit(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct operation *o = arg;
 	struct davy_systemd *s = o->systemd;
@@ -141,7 +142,7 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
 	if (o->job_path[0]) { /* it answers, and the job does not end */
 		sd_bus_call_method_async(s->bus, NULL, SERVICE, OBJECT, MANAGER, "CancelJob", NULL,
 					 NULL, "u", o->job);
-		finish(o, -ETIMEDOUT, "its job did not end in time, and was cancelled", NULL);
+		unit_finish(o, -ETIMEDOUT, "its job did not end in time, and was cancelled", NULL);
 		return 0;
 	}
 	s->lost = true;
@@ -152,7 +153,7 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static int on_state(sd_bus_message *m, void *arg, sd_bus_error *error)
+static int unit_on_state(sd_bus_message *m, void *arg, sd_bus_error *error)
 {
 	struct davy_unit_state state = { 0 };
 	struct operation *o = arg;
@@ -165,13 +166,13 @@ static int on_state(sd_bus_message *m, void *arg, sd_bus_error *error)
 	}
 	err = davy_unit_state_take(m, &state);
 	if (err)
-		finish(o, -EBADMSG, "systemd's answer is not understood", NULL);
+		unit_finish(o, -EBADMSG, "systemd's answer is not understood", NULL);
 	else
-		finish(o, 0, "", &state);
+		unit_finish(o, 0, "", &state);
 	return 0;
 }
 
-static int on_job(sd_bus_message *m, void *arg, sd_bus_error *error)
+static int unit_on_job(sd_bus_message *m, void *arg, sd_bus_error *error)
 {
 	struct operation *o = arg;
 	const char *path = "", *number;
@@ -184,7 +185,7 @@ static int on_job(sd_bus_message *m, void *arg, sd_bus_error *error)
 	sd_bus_message_read(m, "o", &path);
 	number = strrchr(path, '/');
 	if (!number || strlen(path) >= sizeof(o->job_path)) {
-		finish(o, -EBADMSG, "systemd's answer is not understood", NULL);
+		unit_finish(o, -EBADMSG, "systemd's answer is not understood", NULL);
 		return 0;
 	}
 	o->slot = sd_bus_slot_unref(o->slot);
@@ -194,17 +195,17 @@ static int on_job(sd_bus_message *m, void *arg, sd_bus_error *error)
 	return 0;
 }
 
-static void end_job(struct operation *o, const char *result)
+static void unit_end_job(struct operation *o, const char *result)
 {
 	char why[DAVY_UNIT_WHY_LEN], safe[64];
 
 	if (!strcmp(result, "done")) {
-		finish(o, 0, "", NULL);
+		unit_finish(o, 0, "", NULL);
 		return;
 	}
 	snprintf(why, sizeof(why), "systemd's job ended as '%s'",
 		 davy_text_safe(safe, sizeof(safe), result));
-	finish(o, !strcmp(result, "canceled") ? -ECANCELED : -EIO, why, NULL);
+	unit_finish(o, !strcmp(result, "canceled") ? -ECANCELED : -EIO, why, NULL);
 }
 
 static int on_job_removed(sd_bus_message *m, void *arg, sd_bus_error *error)
@@ -219,7 +220,7 @@ static int on_job_removed(sd_bus_message *m, void *arg, sd_bus_error *error)
 	for (struct operation *o = s->operations; o; o = o->next) {
 		if (!o->job_path[0] || strcmp(o->job_path, path) != 0)
 			continue;
-		end_job(o, result);
+		unit_end_job(o, result);
 		break;
 	}
 	return 0;
@@ -249,7 +250,7 @@ static int on_disconnected(sd_bus_message *m, void *arg, sd_bus_error *error)
 	for (struct operation *o = s->operations; o; o = next) {
 		next = o->next;
 		if (o->job_path[0] || o->waits)
-			finish(o, -ECONNRESET, "the connection to systemd broke", NULL);
+			unit_finish(o, -ECONNRESET, "the connection to systemd broke", NULL);
 	}
 	if (s->hooks.lost)
 		s->hooks.lost(s->hooks.arg);
@@ -278,7 +279,7 @@ static int connect_bus(struct davy_systemd *s)
 	int err;
 
 	if (s->lost)
-		drop(s);
+		unit_drop(s);
 	if (s->bus)
 		return 0;
 	err = davy_root_path(path, sizeof(path), SOCKET);
@@ -310,7 +311,7 @@ static struct operation *new_operation(struct davy_systemd *s, uint32_t limit_ms
 	o->done = done;
 	o->arg = arg;
 	if (sd_event_add_time_relative(s->loop, &o->timer, CLOCK_MONOTONIC,
-				       (uint64_t)limit_ms * 1000, 1000, on_limit, o) < 0) {
+				       (uint64_t)limit_ms * 1000, 1000, unit_on_limit, o) < 0) {
 		free(o);
 		return NULL;
 	}
@@ -334,10 +335,10 @@ int davy_unit_ask(struct davy_systemd *s, const char *unit, davy_unit_done done,
 	if (o)
 		err = sd_bus_call_method_async(s->bus, &o->slot, SERVICE, path,
 					       "org.freedesktop.DBus.Properties", "GetAll",
-					       on_state, o, "s", "");
+					       unit_on_state, o, "s", "");
 	free(path);
 	if (o && err < 0)
-		forget(o);
+		unit_forget(o);
 	return err < 0 ? err : 0;
 }
 
@@ -353,14 +354,14 @@ int davy_unit_job(struct davy_systemd *s, const char *method, const char *unit, 
 	if (!o)
 		return -ENOMEM;
 	o->limit_ms = limit_ms;
-	err = sd_bus_call_method_async(s->bus, &o->slot, SERVICE, OBJECT, MANAGER, method, on_job,
-				       o, "ss", unit, "replace");
+	err = sd_bus_call_method_async(s->bus, &o->slot, SERVICE, OBJECT, MANAGER, method,
+				       unit_on_job, o, "ss", unit, "replace");
 	if (err < 0)
-		forget(o);
+		unit_forget(o);
 	return err < 0 ? err : 0;
 }
 
-static int on_done(sd_bus_message *m, void *arg, sd_bus_error *error)
+static int unit_on_done(sd_bus_message *m, void *arg, sd_bus_error *error)
 {
 	const sd_bus_error *said = sd_bus_message_get_error(m);
 
@@ -368,7 +369,7 @@ static int on_done(sd_bus_message *m, void *arg, sd_bus_error *error)
 	if (said)
 		fail(arg, -sd_bus_message_get_errno(m), said);
 	else
-		finish(arg, 0, "", NULL);
+		unit_finish(arg, 0, "", NULL);
 	return 0;
 }
 
@@ -384,10 +385,10 @@ int davy_unit_limit(struct davy_systemd *s, const char *unit, const char *proper
 	if (!o)
 		return -ENOMEM;
 	err = sd_bus_call_method_async(s->bus, &o->slot, SERVICE, OBJECT, MANAGER,
-				       "SetUnitProperties", on_done, o, "sba(sv)", unit, 1, 1,
+				       "SetUnitProperties", unit_on_done, o, "sba(sv)", unit, 1, 1,
 				       property, "t", value);
 	if (err < 0)
-		forget(o);
+		unit_forget(o);
 	return err < 0 ? err : 0;
 }
 
@@ -415,7 +416,7 @@ static int on_shared_reload(sd_bus_message *m, void *arg, sd_bus_error *error)
 		if (err)
 			fail(at, err, said);
 		else
-			finish(at, 0, "", NULL);
+			unit_finish(at, 0, "", NULL);
 	}
 	answer_reload(o, err, said);
 	return 0;
@@ -453,7 +454,7 @@ int davy_systemd_reload(struct davy_systemd *s, davy_unit_done done, void *arg)
 	o->waits = under_way;
 	err = under_way ? 0 : begin_reload(o);
 	if (err)
-		forget(o);
+		unit_forget(o);
 	return err;
 }
 
@@ -476,8 +477,8 @@ void davy_systemd_free(struct davy_systemd *s)
 		return;
 	for (struct operation *o = s->operations, *next; o; o = next) {
 		next = o->next;
-		release(o);
+		unit_release(o);
 	}
-	drop(s);
+	unit_drop(s);
 	free(s);
 }

@@ -40,14 +40,14 @@ static const struct property {
 	PROPERTY("ExecStart", 'x', command),
 };
 
-static int take_number(sd_bus_message *m, const struct property *p, void *field)
+static int unit_state_take_number(sd_bus_message *m, const struct property *p, void *field)
 {
 	char type[2] = { p->type, 0 };
 
 	return sd_bus_message_read(m, "v", type, field);
 }
 
-static int take_text(sd_bus_message *m, const struct property *p, char *field)
+static int unit_state_take_text(sd_bus_message *m, const struct property *p, char *field)
 {
 	const char *text;
 	int err = sd_bus_message_read(m, "v", "s", &text);
@@ -67,7 +67,7 @@ static int take_job(sd_bus_message *m, uint32_t *field)
 }
 
 /* False: one had no room. */
-static bool put_text(char *field, size_t size, size_t *used, const char *text)
+static bool unit_state_put_text(char *field, size_t size, size_t *used, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -88,14 +88,14 @@ static int take_texts(sd_bus_message *m, const struct property *p, char *field)
 	if (err >= 0)
 		err = sd_bus_message_enter_container(m, 'a', "s");
 	while (err >= 0 && (err = sd_bus_message_read(m, "s", &text)) > 0)
-		put_text(field, p->size, &used, text);
+		unit_state_put_text(field, p->size, &used, text);
 	if (err >= 0)
 		err = sd_bus_message_exit_container(m);
 	return err < 0 ? err : sd_bus_message_exit_container(m);
 }
 
 /* Words of a command; all of them or none. */
-static int take_words(sd_bus_message *m, const struct property *p, char *field)
+static int unit_state_take_words(sd_bus_message *m, const struct property *p, char *field)
 {
 	size_t used = 0;
 	const char *text;
@@ -103,7 +103,7 @@ static int take_words(sd_bus_message *m, const struct property *p, char *field)
 	int err = sd_bus_message_enter_container(m, 'a', "s");
 
 	while (err >= 0 && (err = sd_bus_message_read(m, "s", &text)) > 0)
-		whole = put_text(field, p->size, &used, text) && whole;
+		whole = unit_state_put_text(field, p->size, &used, text) && whole;
 	if (!whole)
 		field[0] = field[1] = 0;
 	return err < 0 ? err : sd_bus_message_exit_container(m);
@@ -121,7 +121,8 @@ static int take_command(sd_bus_message *m, const struct property *p, char *field
 	while (err >= 0 && (err = sd_bus_message_enter_container(m, 'r', COMMAND)) > 0) {
 		err = sd_bus_message_skip(m, "s");
 		if (err >= 0)
-			err = first ? take_words(m, p, field) : sd_bus_message_skip(m, "as");
+			err = first ? unit_state_take_words(m, p, field)
+				    : sd_bus_message_skip(m, "as");
 		if (err >= 0)
 			err = sd_bus_message_skip(m, &COMMAND[3]);
 		if (err >= 0)
@@ -142,14 +143,14 @@ static int take_property(sd_bus_message *m, const char *name, struct davy_unit_s
 		if (strcmp(name, p->name) != 0)
 			continue;
 		if (p->type == 's')
-			return take_text(m, p, field);
+			return unit_state_take_text(m, p, field);
 		if (p->type == 'j')
 			return take_job(m, field);
 		if (p->type == 'e')
 			return take_texts(m, p, field);
 		if (p->type == 'x')
 			return take_command(m, p, field);
-		return take_number(m, p, field);
+		return unit_state_take_number(m, p, field);
 	}
 	return sd_bus_message_skip(m, "v");
 }

@@ -71,7 +71,7 @@ static void on_ring_seen(void *arg, const char *device, const char *ring, uint64
 	davy_agent_lockups_ring(arg, device, ring, timeout_ns);
 }
 
-static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
+static int agent_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct davy_agent *a = arg;
 	struct davy_event ev = davy_agent_event(DAVY_EV_TICK, 0);
@@ -193,7 +193,7 @@ static void find_probe(struct davy_agent *a)
 			 a->probe_path, strerror(-err));
 }
 
-static int open_all(struct davy_agent *a)
+static int agent_open_all(struct davy_agent *a)
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
 	int err = sd_event_default(&a->loop);
@@ -237,7 +237,7 @@ static int open_all(struct davy_agent *a)
 	davy_readers_scan(a, SCAN_MS); /* engines that ran before the agent did */
 	davy_units_open(a);
 	return sd_event_add_time_relative(a->loop, &a->tick, CLOCK_MONOTONIC, TICK_US, 1000,
-					  on_tick, a);
+					  agent_on_tick, a);
 }
 
 static int close_all(struct davy_agent *a)
@@ -293,7 +293,7 @@ int davy_agent_run(const struct davy_agent_options *options)
 	a->sockets.lock_fd[0] = a->sockets.lock_fd[1] = -1;
 	davy_output_open(a);
 	davy_core_init(&a->core);
-	err = open_all(a);
+	err = agent_open_all(a);
 	if (err >= 0) {
 		confine(); /* it needs more rights for opening than afterwards */
 		sd_event_set_watchdog(a->loop, true);

@@ -43,7 +43,7 @@ static const struct program {
 	{ "tune", NULL, 1, LAB },
 };
 
-static const struct program *program_of(int argc, char **argv)
+static const struct program *cli_main_program_of(int argc, char **argv)
 {
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		const struct program *p = &programs[i];
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 		printf("davylamp %s\n", DAVY_VERSION);
 		return DAVY_EXIT_DONE;
 	}
-	program = program_of(argc, argv);
+	program = cli_main_program_of(argc, argv);
 	if (program)
 		return program_start(program, argv);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)

@@ -9,14 +9,15 @@
 #include "cli/exec_case.h"
 #include "cli/verbs.h"
 
-static bool says_nothing(const struct davy_exec_case *c)
+static bool exec_apply_says_nothing(const struct davy_exec_case *c)
 {
 	return c->options.explain;
 }
 
-static void told(const struct davy_exec_case *c, const char *key, const struct davy_policy_value *v)
+static void exec_apply_told(const struct davy_exec_case *c, const char *key,
+			    const struct davy_policy_value *v)
 {
-	if (!says_nothing(c))
+	if (!exec_apply_says_nothing(c))
 		davy_exec_say_value(key, v);
 }
 
@@ -47,7 +48,7 @@ static void set_by_rules(struct davy_exec_case *c)
 		if (!v->text[0] || getenv(v->name))
 			continue; /* people have said it themselves */
 		set_variable(c, v->name, v->text, v);
-		told(c, "environment", v);
+		exec_apply_told(c, "environment", v);
 	}
 }
 
@@ -96,7 +97,7 @@ static int set_by_target(struct davy_exec_case *c)
 	return DAVY_EXIT_DONE;
 }
 
-static void add(struct davy_exec_case *c, const char *option, const char *value)
+static void exec_apply_add(struct davy_exec_case *c, const char *option, const char *value)
 {
 	if (!davy_args_add(&c->base, option) && value[0])
 		davy_args_add(&c->base, value);
@@ -111,16 +112,16 @@ static void add_arguments(struct davy_exec_case *c)
 	for (size_t i = 0; i < e->argument_count; i++) {
 		if (davy_has_option(argv, e->argument[i].name))
 			continue;
-		add(c, e->argument[i].name, e->argument[i].text);
-		told(c, "argument", &e->argument[i]);
+		exec_apply_add(c, e->argument[i].name, e->argument[i].text);
+		exec_apply_told(c, "argument", &e->argument[i]);
 	}
 	if (!cache->origin.rule || davy_policy_is_agents(e, DAVY_POLICY_CACHE_TYPE) ||
 	    c->launch.facts.engine != DAVY_ENGINE_LLAMA_SERVER ||
 	    davy_has_option(argv, "-ctk --cache-type-k -ctv --cache-type-v"))
 		return;
-	add(c, "-ctk", cache->text);
-	add(c, "-ctv", cache->text);
-	told(c, "cache_type", cache);
+	exec_apply_add(c, "-ctk", cache->text);
+	exec_apply_add(c, "-ctv", cache->text);
+	exec_apply_told(c, "cache_type", cache);
 }
 
 /* What the agent has made smaller it may give back: it is no part of the command. */
@@ -135,7 +136,7 @@ static void put_limit(struct davy_exec_case *c, uint32_t knob, uint32_t most,
 	if (knob == DAVY_TUNER_LAYERS && !command->layers && c->launch.facts.gpu_layers < 0)
 		return; /* of how many is not known */
 	if (davy_knob_set(agents ? &c->wish.knobs : &command->knobs, knob, most))
-		told(c, davy_policy_key_name(key), &c->choice.effective.value[key]);
+		exec_apply_told(c, davy_policy_key_name(key), &c->choice.effective.value[key]);
 }
 
 /* Options that name a backend's device, when somebody insists on it or on the device. */
@@ -178,7 +179,7 @@ static enum davy_backend asked(const struct davy_exec_case *c)
 }
 
 /* The model's name that was given stays, also where the command names another. */
-static void look_again(struct davy_exec_case *c)
+static void exec_apply_look_again(struct davy_exec_case *c)
 {
 	struct davy_engine_look look = {
 		.argv = c->launch.argv, .envp = environ, .exe = "", .parent = ""
@@ -201,7 +202,7 @@ int davy_exec_apply(struct davy_exec_case *c)
 		return status;
 	if (c->launch.facts.engine != DAVY_ENGINE_NONE)
 		make_base(c);
-	look_again(c);
+	exec_apply_look_again(c);
 	c->launch.asked = asked(c);
 	if (c->launch.asked == DAVY_BACKEND_CPU &&
 	    davy_engine_by_options(c->launch.facts.engine, DAVY_BACKEND_CPU))

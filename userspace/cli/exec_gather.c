@@ -13,7 +13,7 @@
 #include "cli/verbs.h"
 
 /* A line from somebody else's mouth. */
-static const char *safe(char buf[512], const char *text)
+static const char *exec_gather_safe(char buf[512], const char *text)
 {
 	return davy_text_safe(buf, 512, text);
 }
@@ -40,7 +40,7 @@ static bool is_number(const char *text)
 }
 
 /* By PCI address, or by its number in the list. */
-static struct davy_host_device *asked_for(struct davy_exec_case *c)
+static struct davy_host_device *exec_gather_asked_for(struct davy_exec_case *c)
 {
 	const char *asked = c->options.device;
 	unsigned long number = is_number(asked) ? strtoul(asked, NULL, 10) : c->device_count;
@@ -51,19 +51,19 @@ static struct davy_host_device *asked_for(struct davy_exec_case *c)
 	for (size_t i = 0; i < c->device_count; i++)
 		if (!strcasecmp(c->devices[i].gpu.device, asked))
 			return &c->devices[i];
-	davy_log("--device '%s': there is no such GPU here, %s", safe(buf, asked),
+	davy_log("--device '%s': there is no such GPU here, %s", exec_gather_safe(buf, asked),
 		 c->device_count ? "'davylamp exec --explain' lists them" : "nor any other");
 	if (c->vulkan_why[0])
 		davy_log("Vulkan's could not be listed: %s", c->vulkan_why);
 	return NULL;
 }
 
-static int read_device(struct davy_exec_case *c)
+static int exec_gather_read_device(struct davy_exec_case *c)
 {
 	struct davy_policy_subject *s = &c->question.subject;
 
 	find_devices(c);
-	c->device = c->options.device ? asked_for(c)
+	c->device = c->options.device ? exec_gather_asked_for(c)
 				      : davy_host_device_usual(c->devices, c->device_count);
 	if (!c->device && c->options.device)
 		return DAVY_EXIT_NOTHING;
@@ -188,7 +188,7 @@ int davy_exec_gather(struct davy_exec_case *c)
 	q->subject.context = f->context_size;
 	q->subject.available = davy_engine_parts(f->engine, c->launch.argv[0]);
 	davy_copy_name(q->subject.model, sizeof(q->subject.model), f->model);
-	status = read_device(c);
+	status = exec_gather_read_device(c);
 	if (status)
 		return status;
 	read_wish(c);

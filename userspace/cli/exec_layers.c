@@ -11,7 +11,7 @@
 #define ANSWER_MS 2000
 
 /* As they were when an agent read them, before somebody made a mistake. */
-static bool ask_agent(const char *socket_path, struct davy_policy_layers *layers)
+static bool exec_layers_ask_agent(const char *socket_path, struct davy_policy_layers *layers)
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
 	json_t *answer = NULL;
@@ -40,7 +40,7 @@ static bool read_others(const struct davy_exec_options *o, struct davy_policy_la
 	char error[DAVY_CONFIG_ERROR_LEN];
 
 	return !davy_policy_dirs_read(o->data_dir, o->state_dir, NULL, layers, error) &&
-	       ask_agent(o->socket_path, layers);
+	       exec_layers_ask_agent(o->socket_path, layers);
 }
 
 bool davy_exec_layers_read(const struct davy_exec_options *o, struct davy_policy_layers *layers)

@@ -20,12 +20,12 @@
 #define FILES_MAX   1024
 #define FIT_CONTEXT 4096 /* llama.cpp's --fit-ctx: it goes no lower by itself */
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t exec_model_plus(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static bool ends_with(const char *name, const char *end)
+static bool exec_model_ends_with(const char *name, const char *end)
 {
 	size_t len = strlen(name), end_len = strlen(end);
 
@@ -40,19 +40,19 @@ static uint64_t split_bytes(const char *path, uint32_t count)
 	uint64_t bytes = 0;
 	struct stat st;
 
-	if (len < strlen("-00001-of-00003.gguf") || !ends_with(path, ".gguf"))
+	if (len < strlen("-00001-of-00003.gguf") || !exec_model_ends_with(path, ".gguf"))
 		return 0;
 	for (uint32_t i = 2; i <= count && i <= FILES_MAX; i++) {
 		if (snprintf(other, sizeof(other), "%.*s-%05u-of-%05u.gguf", (int)stem, path, i,
 			     count) >= (int)sizeof(other) ||
 		    stat(other, &st) || !S_ISREG(st.st_mode))
 			continue;
-		bytes = plus(bytes, (uint64_t)st.st_size);
+		bytes = exec_model_plus(bytes, (uint64_t)st.st_size);
 	}
 	return bytes;
 }
 
-static uint32_t tokens_of(const struct davy_engine_facts *f, const struct davy_gguf *g)
+static uint32_t exec_model_tokens_of(const struct davy_engine_facts *f, const struct davy_gguf *g)
 {
 	if (f->context_size)
 		return f->context_size;
@@ -73,14 +73,14 @@ static void read_gguf(struct davy_exec_case *c, const char *path, int fd, uint64
 	if (davy_gguf_read(fd, bytes, &g))
 		return; /* the engine will say what is wrong with it */
 	q->layers = g.block_count;
-	q->cache_bytes =
-		davy_gguf_cache_bytes(&g, tokens_of(f, &g), f->cache_k[0] ? f->cache_k : "f16",
-				      f->cache_v[0] ? f->cache_v : "f16");
+	q->cache_bytes = davy_gguf_cache_bytes(&g, exec_model_tokens_of(f, &g),
+					       f->cache_k[0] ? f->cache_k : "f16",
+					       f->cache_v[0] ? f->cache_v : "f16");
 	if (g.split_count > 1)
-		q->weight_bytes = plus(bytes, split_bytes(path, g.split_count));
+		q->weight_bytes = exec_model_plus(bytes, split_bytes(path, g.split_count));
 }
 
-static void unknown(struct davy_exec_case *c, const char *what, const char *why)
+static void exec_model_unknown(struct davy_exec_case *c, const char *what, const char *why)
 {
 	snprintf(c->fit_why, sizeof(c->fit_why), "%s%s%s", what, why ? ": " : "", why ? why : "");
 	c->question.fit_unknown = c->fit_why;
@@ -120,16 +120,17 @@ void davy_exec_model(struct davy_exec_case *c)
 	if (!path && ollama && c->options.model && find_blob(c))
 		path = c->blob;
 	if (!path) {
-		unknown(c, "the command names no file of a model", NULL);
+		exec_model_unknown(c, "the command names no file of a model", NULL);
 		return;
 	}
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &st)) {
-		unknown(c, "the model's file cannot be read from here", strerror(errno));
+		exec_model_unknown(c, "the model's file cannot be read from here", strerror(errno));
 		return;
 	}
 	if (S_ISREG(st.st_mode))
 		read_gguf(c, path, fd, (uint64_t)st.st_size);
 	if (!q->weight_bytes)
-		unknown(c, "how much of the model's folder is loaded is the engine's matter", NULL);
+		exec_model_unknown(
+			c, "how much of the model's folder is loaded is the engine's matter", NULL);
 }

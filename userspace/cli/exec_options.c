@@ -70,7 +70,7 @@ static bool size_number(const char *text, uint64_t *ret_bytes)
 	return true;
 }
 
-static int wrong(const char *option, const char *text, const char *expected)
+static int exec_options_wrong(const char *option, const char *text, const char *expected)
 {
 	char safe[256];
 
@@ -84,11 +84,12 @@ static int take_sizes(const struct given *g, struct davy_exec_options *o)
 	uint64_t mib;
 
 	if (g->reserve && !davy_number(g->reserve, UINT32_MAX, &mib))
-		return wrong("--reserve", g->reserve, "a number of MiB");
+		return exec_options_wrong("--reserve", g->reserve, "a number of MiB");
 	if (g->reserve)
 		o->reserve_bytes = mib << 20;
 	if (g->memory_max && (!size_number(g->memory_max, &o->memory_max) || !o->memory_max))
-		return wrong("--memory-max", g->memory_max, "a size such as '16G' or '800M'");
+		return exec_options_wrong("--memory-max", g->memory_max,
+					  "a size such as '16G' or '800M'");
 	return 0;
 }
 
@@ -98,9 +99,11 @@ static int take_backend(const struct given *g, struct davy_exec_options *o)
 	int asked = g->backend ? davy_backend_from_name(g->backend) : 0;
 
 	if (g->force_gpu && forced <= DAVY_BACKEND_CPU)
-		return wrong("--force-gpu", g->force_gpu, "vulkan, rocm, cuda or sycl");
+		return exec_options_wrong("--force-gpu", g->force_gpu,
+					  "vulkan, rocm, cuda or sycl");
 	if (g->backend && asked <= 0 && strcmp(g->backend, "auto") != 0)
-		return wrong("--backend", g->backend, "auto, vulkan, rocm, cuda, sycl or cpu");
+		return exec_options_wrong("--backend", g->backend,
+					  "auto, vulkan, rocm, cuda, sycl or cpu");
 	if ((g->force_cpu && g->force_gpu) || ((g->force_cpu || g->force_gpu) && asked > 0)) {
 		davy_log("--backend, --force-cpu and --force-gpu: one of them can be obeyed");
 		return DAVY_EXIT_USAGE;
@@ -112,7 +115,7 @@ static int take_backend(const struct given *g, struct davy_exec_options *o)
 	return 0;
 }
 
-static int check(const struct davy_exec_options *o)
+static int exec_options_check(const struct davy_exec_options *o)
 {
 	char safe[256];
 
@@ -122,7 +125,7 @@ static int check(const struct davy_exec_options *o)
 		return DAVY_EXIT_USAGE;
 	}
 	if (o->model && !o->model[0])
-		return wrong("--model", "", "a name");
+		return exec_options_wrong("--model", "", "a name");
 	if (o->json && !o->explain && !o->dry_run) {
 		davy_log("--json is for --explain and --dry-run");
 		return DAVY_EXIT_USAGE;
@@ -132,8 +135,8 @@ static int check(const struct davy_exec_options *o)
 		return DAVY_EXIT_USAGE;
 	}
 	if (o->device && !o->device[0])
-		return wrong("--device", davy_text_safe(safe, sizeof(safe), o->device),
-			     "a PCI address or a number");
+		return exec_options_wrong("--device", davy_text_safe(safe, sizeof(safe), o->device),
+					  "a PCI address or a number");
 	return 0;
 }
 
@@ -176,5 +179,5 @@ int davy_exec_options_read(int argc, char **argv, struct davy_exec_options *ret_
 	err = take_sizes(&g, o);
 	if (!err)
 		err = take_backend(&g, o);
-	return err ? err : check(o);
+	return err ? err : exec_options_check(o);
 }

@@ -27,7 +27,7 @@ static void print_variable(const char *name, const char *value)
 	putchar('\n');
 }
 
-static void print_devices(const struct davy_exec_case *c)
+static void exec_print_devices(const struct davy_exec_case *c)
 {
 	for (size_t i = 0; i < c->device_count; i++) {
 		const struct davy_host_device *d = &c->devices[i];
@@ -48,14 +48,14 @@ static void print_devices(const struct davy_exec_case *c)
 		printf("     Vulkan's devices could not be listed: %s\n", c->vulkan_why);
 }
 
-static void print_text(const struct davy_exec_case *c, const struct davy_args *args)
+static void exec_print_text(const struct davy_exec_case *c, const struct davy_args *args)
 {
 	struct davy_launch_variable list[DAVY_LAUNCH_VARIABLES];
 	size_t count = davy_launch_environment(&c->launch, &c->wish, list);
 	char limit[32];
 
 	if (c->options.explain) {
-		print_devices(c);
+		exec_print_devices(c);
 		davy_choice_print(stdout, &c->choice);
 	}
 	if (c->choice.refused)
@@ -97,7 +97,7 @@ static void add_variable(json_t *list, const char *name, const char *value,
 	json_array_append_new(list, o);
 }
 
-static json_t *environment_json(const struct davy_exec_case *c)
+static json_t *exec_print_environment_json(const struct davy_exec_case *c)
 {
 	struct davy_launch_variable changes[DAVY_LAUNCH_VARIABLES];
 	size_t count = davy_launch_environment(&c->launch, &c->wish, changes);
@@ -132,7 +132,7 @@ static json_t *device_json(const struct davy_exec_case *c, size_t number)
 	return o;
 }
 
-static void print_json(const struct davy_exec_case *c, const struct davy_args *args)
+static void exec_print_json(const struct davy_exec_case *c, const struct davy_args *args)
 {
 	json_t *o = davy_choice_json(&c->choice), *argv = json_array(), *devices = json_array();
 	bool refused = c->choice.refused;
@@ -147,7 +147,8 @@ static void print_json(const struct davy_exec_case *c, const struct davy_args *a
 				    : json_null());
 	json_object_set_new(o, "model", safe_text(c->question.subject.model));
 	json_object_set_new(o, "devices", devices);
-	json_object_set_new(o, "environment", refused ? json_array() : environment_json(c));
+	json_object_set_new(o, "environment",
+			    refused ? json_array() : exec_print_environment_json(c));
 	json_object_set_new(o, "argv", argv);
 	if (c->options.memory_max != DAVY_FIT_UNKNOWN)
 		json_object_set_new(o, "memory_max",
@@ -160,7 +161,7 @@ static void print_json(const struct davy_exec_case *c, const struct davy_args *a
 void davy_exec_print(const struct davy_exec_case *c, const struct davy_args *args)
 {
 	if (c->options.json)
-		print_json(c, args);
+		exec_print_json(c, args);
 	else
-		print_text(c, args);
+		exec_print_text(c, args);
 }

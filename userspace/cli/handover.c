@@ -62,7 +62,7 @@ static void ask_stage(struct davy_supervisor *s, enum davy_handover_stage stage)
 }
 
 /* Nothing of it is left but the engine. */
-static void over(struct davy_supervisor *s)
+static void handover_over(struct davy_supervisor *s)
 {
 	struct davy_handover *h = &s->handover;
 
@@ -77,7 +77,7 @@ static void over(struct davy_supervisor *s)
 	sd_event_source_set_enabled(h->tick, SD_EVENT_OFF);
 }
 
-static void go_back(struct davy_supervisor *s)
+static void handover_go_back(struct davy_supervisor *s)
 {
 	const struct davy_engine_wish was = s->handover.was;
 	int err = davy_launch_start(s->launch, &was, &s->engine);
@@ -98,15 +98,15 @@ void davy_handover_cancel(struct davy_supervisor *s, int err)
 	davy_log("the migration is given up after %.1f s, while %s: %s",
 		 (double)age_ms(h->began_ms) / 1000, stage_names[h->stage], strerror(-err));
 	davy_launched_stop(newcomer(s), &status);
-	over(s);
+	handover_over(s);
 	davy_supervisor_failed(s, err);
 	if (!back || s->engine.pid)
 		return;
-	go_back(s);
+	handover_go_back(s);
 	davy_supervisor_hang_up(s); /* the agent knows the old one, this is a third */
 }
 
-static void serve(struct davy_supervisor *s)
+static void handover_serve(struct davy_supervisor *s)
 {
 	struct davy_handover *h = &s->handover;
 	const struct davy_launched old = s->engine;
@@ -135,11 +135,11 @@ static void serve(struct davy_supervisor *s)
 	if (h->other.pid)
 		ask_stage(s, DAVY_HANDOVER_DRAIN);
 	else
-		over(s);
+		handover_over(s);
 }
 
 /* One after the other: the slots are saved, or could not be. */
-static void turn(struct davy_supervisor *s)
+static void handover_turn(struct davy_supervisor *s)
 {
 	struct davy_handover *h = &s->handover;
 	int err = davy_supervisor_restart(s, &h->wish);
@@ -172,22 +172,22 @@ void davy_handover_warmed(struct davy_supervisor *s, bool healthy, const char *w
 	else if (h->slots.saved)
 		ask_stage(s, DAVY_HANDOVER_RESTORE);
 	else
-		serve(s);
+		handover_serve(s);
 }
 
 void davy_handover_saved(struct davy_supervisor *s)
 {
 	if (!s->handover.beside)
-		turn(s);
+		handover_turn(s);
 	else if (s->handover.slots.saved)
 		ask_stage(s, DAVY_HANDOVER_RESTORE);
 	else
-		serve(s);
+		handover_serve(s);
 }
 
 void davy_handover_restored(struct davy_supervisor *s)
 {
-	serve(s);
+	handover_serve(s);
 }
 
 void davy_handover_other_gone(struct davy_supervisor *s)
@@ -199,7 +199,7 @@ void davy_handover_other_gone(struct davy_supervisor *s)
 	davy_supervisor_say(s, json_pack("{s:s}", "op", "stopped"));
 	davy_log("the old engine has ended; the migration took %.1f s",
 		 (double)age_ms(s->handover.began_ms) / 1000);
-	over(s);
+	handover_over(s);
 }
 
 static void say_exited(struct davy_supervisor *s)
@@ -216,14 +216,14 @@ void davy_handover_engine_gone(struct davy_supervisor *s)
 	if (!h->beside) { /* before the turn the old one, after it the new one */
 		h->number++;
 		if (h->stage == DAVY_HANDOVER_SAVE)
-			turn(s);
+			handover_turn(s);
 		else
 			davy_handover_cancel(s, -ECHILD);
 		return;
 	}
 	if (h->stage == DAVY_HANDOVER_END) {
 		davy_launched_stop(&h->other, &status);
-		over(s);
+		handover_over(s);
 		say_exited(s);
 		return;
 	}
@@ -236,7 +236,7 @@ void davy_handover_engine_gone(struct davy_supervisor *s)
 		return;
 	}
 	davy_log("the new engine has ended; the old one goes on");
-	over(s);
+	handover_over(s);
 	davy_supervisor_hang_up(s);
 }
 
@@ -275,7 +275,7 @@ static void drain(struct davy_supervisor *s)
 		 h->other.pid);
 	h->other.pid = 0;
 	davy_supervisor_say(s, json_pack("{s:s}", "op", "stopped"));
-	over(s);
+	handover_over(s);
 }
 
 static void listen_for(struct davy_supervisor *s)
@@ -289,7 +289,7 @@ static void listen_for(struct davy_supervisor *s)
 		davy_handover_cancel(s, err == -ENOTSUP ? err : -ETIMEDOUT);
 }
 
-static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
+static int handover_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct davy_supervisor *s = arg;
 	struct davy_handover *h = &s->handover;
@@ -316,7 +316,7 @@ static int start_ticking(struct davy_supervisor *s)
 
 	if (!h->tick)
 		return sd_event_add_time_relative(s->loop, &h->tick, CLOCK_BOOTTIME, TICK_US, 0,
-						  on_tick, s);
+						  handover_on_tick, s);
 	sd_event_source_set_time_relative(h->tick, TICK_US);
 	return sd_event_source_set_enabled(h->tick, SD_EVENT_ONESHOT);
 }
@@ -352,7 +352,7 @@ static bool memory_for_two(const struct davy_supervisor *s)
 	return false;
 }
 
-static bool on_gpu(const struct davy_supervisor *s, const struct davy_engine_wish *wish)
+static bool handover_on_gpu(const struct davy_supervisor *s, const struct davy_engine_wish *wish)
 {
 	enum davy_backend backend = wish->backend ? wish->backend : s->launch->facts.backend;
 
@@ -364,7 +364,7 @@ static bool may_be_beside(const struct davy_supervisor *s, const struct davy_eng
 {
 	pid_t pid = s->engine.pid;
 
-	return !(on_gpu(s, wish) && on_gpu(s, &s->engine.wish)) &&
+	return !(handover_on_gpu(s, wish) && handover_on_gpu(s, &s->engine.wish)) &&
 	       davy_listener_count(pid, s->launch->facts.port) == 1 && memory_for_two(s);
 }
 
@@ -429,7 +429,7 @@ int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_wish
 		err = start_ticking(s) < 0 ? -ENOMEM : 0;
 	if (err) {
 		davy_log("no planned migration (%s): stopping and starting", strerror(-err));
-		over(s);
+		handover_over(s);
 		return -EOPNOTSUPP;
 	}
 	ask_stage(s, h->beside ? DAVY_HANDOVER_LISTEN : DAVY_HANDOVER_SAVE);

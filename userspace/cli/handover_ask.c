@@ -23,7 +23,8 @@ struct question {
 	char port[8], from_port[8], wait_ms[12], timeout_ms[12], set[24];
 };
 
-static void take_slots(struct davy_supervisor *s, const struct davy_probe_finding *f, bool save)
+static void handover_ask_take_slots(struct davy_supervisor *s, const struct davy_probe_finding *f,
+				    bool save)
 {
 	uint64_t slots = 0, tokens = 0;
 	int err = davy_slots_parse(f->answer, f->answer_size, &slots, &tokens);
@@ -37,7 +38,7 @@ static void take_slots(struct davy_supervisor *s, const struct davy_probe_findin
 			 save ? "saved" : "restored");
 }
 
-static void on_answer(void *arg, const struct davy_probe_finding *finding)
+static void handover_ask_on_answer(void *arg, const struct davy_probe_finding *finding)
 {
 	struct question *q = arg;
 	struct davy_supervisor *s = q->supervisor;
@@ -47,7 +48,7 @@ static void on_answer(void *arg, const struct davy_probe_finding *finding)
 		s->handover.token_ms = finding->ms;
 		davy_handover_warmed(s, finding->kind == DAVY_PROBE_HEALTHY, finding->text);
 	} else if (current) {
-		take_slots(s, finding, q->stage == DAVY_HANDOVER_SAVE);
+		handover_ask_take_slots(s, finding, q->stage == DAVY_HANDOVER_SAVE);
 		if (q->stage == DAVY_HANDOVER_SAVE)
 			davy_handover_saved(s);
 		else
@@ -56,20 +57,21 @@ static void on_answer(void *arg, const struct davy_probe_finding *finding)
 	free(q);
 }
 
-static void add(struct question *q, const char *name, const char *value)
+static void handover_ask_add(struct question *q, const char *name, const char *value)
 {
 	q->words[q->count++] = name;
 	q->words[q->count++] = value;
 }
 
-static void add_number(struct question *q, const char *name, char *buf, size_t size, uint64_t value)
+static void handover_ask_add_number(struct question *q, const char *name, char *buf, size_t size,
+				    uint64_t value)
 {
 	snprintf(buf, size, "%llu", (unsigned long long)value);
-	add(q, name, buf);
+	handover_ask_add(q, name, buf);
 }
 
 /* Only the new one has to be reached past the others. */
-static uint32_t fill(struct question *q)
+static uint32_t handover_ask_fill(struct question *q)
 {
 	const struct davy_supervisor *s = q->supervisor;
 	const struct davy_handover *h = &s->handover;
@@ -78,16 +80,18 @@ static uint32_t fill(struct question *q)
 
 	q->words[q->count++] = "engine";
 	q->words[q->count++] = "--brief";
-	add(q, "--host", h->address);
-	add_number(q, "--port", q->port, sizeof(q->port), s->launch->facts.port);
-	add_number(q, "--wait-ms", q->wait_ms, sizeof(q->wait_ms), wait_ms);
-	add_number(q, "--timeout-ms", q->timeout_ms, sizeof(q->timeout_ms), timeout_ms);
+	handover_ask_add(q, "--host", h->address);
+	handover_ask_add_number(q, "--port", q->port, sizeof(q->port), s->launch->facts.port);
+	handover_ask_add_number(q, "--wait-ms", q->wait_ms, sizeof(q->wait_ms), wait_ms);
+	handover_ask_add_number(q, "--timeout-ms", q->timeout_ms, sizeof(q->timeout_ms),
+				timeout_ms);
 	if (h->beside && q->stage != DAVY_HANDOVER_SAVE)
-		add_number(q, "--from-port", q->from_port, sizeof(q->from_port), h->from_port);
+		handover_ask_add_number(q, "--from-port", q->from_port, sizeof(q->from_port),
+					h->from_port);
 	if (q->stage == DAVY_HANDOVER_SAVE || q->stage == DAVY_HANDOVER_RESTORE) {
-		add(q, "--slots", q->stage == DAVY_HANDOVER_SAVE ? "save" : "restore");
-		add(q, "--prefix", h->slots.prefix);
-		add_number(q, "--slot-set", q->set, sizeof(q->set), h->slots.saved);
+		handover_ask_add(q, "--slots", q->stage == DAVY_HANDOVER_SAVE ? "save" : "restore");
+		handover_ask_add(q, "--prefix", h->slots.prefix);
+		handover_ask_add_number(q, "--slot-set", q->set, sizeof(q->set), h->slots.saved);
 	}
 	return wait_ms + timeout_ms + SPARE_MS;
 }
@@ -96,7 +100,7 @@ void davy_handover_ask(struct davy_supervisor *s)
 {
 	struct question *q = calloc(1, sizeof(*q));
 	struct davy_probe_request request = { .program = s->probe_path,
-					      .done = on_answer,
+					      .done = handover_ask_on_answer,
 					      .arg = q };
 	struct davy_probe_finding none;
 	int err;
@@ -108,11 +112,11 @@ void davy_handover_ask(struct davy_supervisor *s)
 	q->supervisor = s;
 	q->number = ++s->handover.number;
 	q->stage = s->handover.stage;
-	request.limit_ms = fill(q);
+	request.limit_ms = handover_ask_fill(q);
 	request.arguments = q->words;
 	err = davy_probe_start(s->loop, &request);
 	if (!err)
 		return;
 	davy_probe_not_started(err, &none);
-	on_answer(q, &none);
+	handover_ask_on_answer(q, &none);
 }

@@ -11,7 +11,7 @@
 #define SUFFIX	   ".gguf"
 #define FIRST_PART "-00001-of-"
 
-static bool is_model(const char *name)
+static bool model_list_is_model(const char *name)
 {
 	size_t len = strlen(name), end = sizeof(SUFFIX) - 1;
 
@@ -19,7 +19,8 @@ static bool is_model(const char *name)
 }
 
 /* Both are copied; "len" of the name. */
-static int add(struct davy_model_list *list, const char *name, size_t len, const char *path)
+static int model_list_add(struct davy_model_list *list, const char *name, size_t len,
+			  const char *path)
 {
 	struct davy_output_model *m = &list->at[list->count];
 
@@ -31,18 +32,20 @@ static int add(struct davy_model_list *list, const char *name, size_t len, const
 	return m->name && (m->path || !path) ? 0 : -ENOMEM;
 }
 
-static int add_file(struct davy_model_list *list, const char *path)
+static int model_list_add_file(struct davy_model_list *list, const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
 
-	return add(list, name, strlen(name) - (is_model(name) ? sizeof(SUFFIX) - 1 : 0), path);
+	return model_list_add(list, name,
+			      strlen(name) - (model_list_is_model(name) ? sizeof(SUFFIX) - 1 : 0),
+			      path);
 }
 
 int davy_model_list_add(struct davy_model_list *list, const char *model)
 {
 	if (model[0] == '/' && model[strlen(model) - 1] != '/')
-		return add_file(list, model);
-	return add(list, model, strlen(model), NULL);
+		return model_list_add_file(list, model);
+	return model_list_add(list, model, strlen(model), NULL);
 }
 
 /* The file that llama-server would load of a folder of parts; "": none. */
@@ -56,7 +59,8 @@ static void find_model(const char *dir, char *path, size_t size)
 	while (folder && (e = readdir(folder))) {
 		bool part = strstr(e->d_name, FIRST_PART) != NULL;
 
-		if (!is_model(e->d_name) || strstr(e->d_name, "mmproj") || (first && !part))
+		if (!model_list_is_model(e->d_name) || strstr(e->d_name, "mmproj") ||
+		    (first && !part))
 			continue;
 		first = part;
 		if (snprintf(path, size, "%s/%s", dir, e->d_name) >= (int)size)
@@ -76,14 +80,14 @@ static int add_entry(struct davy_model_list *list, const char *dir, const char *
 	    stat(path, &st))
 		return 0;
 	if (S_ISREG(st.st_mode))
-		return is_model(name) ? add_file(list, path) : 0;
+		return model_list_is_model(name) ? model_list_add_file(list, path) : 0;
 	if (!S_ISDIR(st.st_mode))
 		return 0;
 	find_model(path, file, sizeof(file));
-	return file[0] ? add(list, name, strlen(name), file) : 0;
+	return file[0] ? model_list_add(list, name, strlen(name), file) : 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int model_list_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct davy_output_model *)a)->name,
 		      ((const struct davy_output_model *)b)->name);
@@ -106,7 +110,8 @@ int davy_model_list_dir(struct davy_model_list *list, const char *dir)
 		err = add_entry(list, real, e->d_name);
 	closedir(folder);
 	if (!err)
-		qsort(list->at + before, list->count - before, sizeof(list->at[0]), by_name);
+		qsort(list->at + before, list->count - before, sizeof(list->at[0]),
+		      model_list_by_name);
 	return err;
 }
 
@@ -127,7 +132,7 @@ static void add_words(struct davy_model_list *list, const char *words)
 		while (used && words[used - 1] == ' ')
 			used--;
 		if (used && !memchr(words, '*', used) && !is_listed(list, words, used))
-			(void)add(list, words, used, NULL);
+			(void)model_list_add(list, words, used, NULL);
 		words += len;
 		words += strspn(words, ", ");
 	}

@@ -41,7 +41,8 @@ static int status_of(const struct outcome *out)
 }
 
 /* Takes the question. Exit status, or ASKED_NOBODY. */
-static int ask(const struct davy_history_options *o, json_t *question, struct outcome *out)
+static int policy_change_ask(const struct davy_history_options *o, json_t *question,
+			     struct outcome *out)
 {
 	char state[PATH_MAX];
 	json_t *answer = NULL;
@@ -94,7 +95,7 @@ static int rollback(const char *number_text, const struct davy_history_options *
 
 	if (!davy_policy_number(number_text, &number))
 		return DAVY_EXIT_USAGE;
-	status = ask(
+	status = policy_change_ask(
 		o, json_pack("{s:s, s:I}", "op", "policy_rollback", "version", (json_int_t)number),
 		&out);
 	if (status > 0)
@@ -154,7 +155,7 @@ static int import_text(const char *path, const char *text, size_t size,
 				 name, size, DAVY_MESSAGE_MAX);
 			return DAVY_EXIT_FAILED;
 		}
-		status = ask(o, question, &out);
+		status = policy_change_ask(o, question, &out);
 	}
 	if (status > 0)
 		return status;
@@ -163,7 +164,7 @@ static int import_text(const char *path, const char *text, size_t size,
 	return tell_version(o, &out);
 }
 
-static int import(const char *path, const struct davy_history_options *o)
+static int policy_change_import(const char *path, const struct davy_history_options *o)
 {
 	char *text = malloc(DAVY_GENERATED_MAX + 1);
 	ssize_t n = text ? read_import(path, text) : -ENOMEM;
@@ -230,7 +231,7 @@ static int tell_forgotten(const struct davy_history_options *o, const struct out
 	return status_of(out);
 }
 
-static int forget(const struct davy_history_options *o)
+static int policy_change_forget(const struct davy_history_options *o)
 {
 	const char *device = o->device ? o->device : "", *model = o->model ? o->model : "";
 	struct outcome out = { .result = 0 };
@@ -249,7 +250,7 @@ static int forget(const struct davy_history_options *o)
 		davy_log("the name is no UTF-8");
 		return DAVY_EXIT_USAGE;
 	}
-	status = ask(o, question, &out);
+	status = policy_change_ask(o, question, &out);
 	if (status > 0)
 		return status;
 	if (status == ASKED_NOBODY)
@@ -271,8 +272,8 @@ int davy_policy_history_word(const char *word, char *const *words, size_t count,
 	if (count == 1 && !strcmp(word, "export"))
 		return davy_policy_export(words[0], o);
 	if (count == 1 && !strcmp(word, "import"))
-		return import(words[0], o);
+		return policy_change_import(words[0], o);
 	if (!count && !strcmp(word, "forget"))
-		return forget(o);
+		return policy_change_forget(o);
 	return -1;
 }

@@ -37,7 +37,8 @@ static void print_result(const char *what, const char *why, bool json)
 	}
 }
 
-static void print_value(enum davy_config_key key, int64_t value, const struct davy_override *o)
+static void policy_check_print_value(enum davy_config_key key, int64_t value,
+				     const struct davy_override *o)
 {
 	char text[DAVY_CONFIG_VALUE_LEN], name[4 * DAVY_MODEL_LEN];
 
@@ -53,10 +54,10 @@ static void print_differences(const struct davy_config *config)
 {
 	for (int i = 0; i < DAVY_CFG_COUNT; i++)
 		if (config->value[i] != davy_config_rows[i].value)
-			print_value((enum davy_config_key)i, config->value[i], NULL);
+			policy_check_print_value((enum davy_config_key)i, config->value[i], NULL);
 	for (uint32_t i = 0; i < config->override_count; i++)
-		print_value((enum davy_config_key)config->override[i].key,
-			    config->override[i].value, &config->override[i]);
+		policy_check_print_value((enum davy_config_key)config->override[i].key,
+					 config->override[i].value, &config->override[i]);
 }
 
 /* "/etc/davylamp/backend.conf", "my-backend.conf" */

@@ -68,8 +68,8 @@ static bool say_wrong(const char *option, const char *text, const struct davy_po
 }
 
 /* One name, where a rule may have a pattern. */
-static bool take_name(struct davy_policy_subject *s, bool engine, const char *option,
-		      const char *text)
+static bool policy_explain_take_name(struct davy_policy_subject *s, bool engine, const char *option,
+				     const char *text)
 {
 	int backend = engine ? 0 : davy_backend_from_name(text);
 
@@ -84,8 +84,8 @@ static bool take_name(struct davy_policy_subject *s, bool engine, const char *op
 	return false;
 }
 
-static bool take_text(struct davy_policy_subject *s, enum davy_condition condition,
-		      const char *text)
+static bool policy_explain_take_text(struct davy_policy_subject *s, enum davy_condition condition,
+				     const char *text)
 {
 	const struct {
 		enum davy_condition condition;
@@ -116,13 +116,13 @@ static bool take_fact(struct davy_explain_options *o, enum davy_condition condit
 	uint64_t number;
 
 	if (condition == DAVY_IF_MODEL)
-		return take_text(s, condition, text);
+		return policy_explain_take_text(s, condition, text);
 	if (!davy_policy_condition_read(condition, text, &number, &wrong))
 		return say_wrong(option, text, &wrong);
 	switch (condition) {
 	case DAVY_IF_ENGINE:
 	case DAVY_IF_BACKEND:
-		return take_name(s, condition == DAVY_IF_ENGINE, option, text);
+		return policy_explain_take_name(s, condition == DAVY_IF_ENGINE, option, text);
 	case DAVY_IF_DEVICE:
 		o->device = text;
 		return true;
@@ -143,7 +143,7 @@ static bool take_fact(struct davy_explain_options *o, enum davy_condition condit
 		s->known = davy_pattern_fits(text, "yes") ? DAVY_KNOWN_YES : DAVY_KNOWN_NO;
 		return true;
 	default:
-		return take_text(s, condition, text);
+		return policy_explain_take_text(s, condition, text);
 	}
 }
 
@@ -249,7 +249,7 @@ struct davy_policy_layers *davy_policy_explain_rules(const struct davy_explain_o
 	return NULL;
 }
 
-static int run(const struct davy_explain_options *o)
+static int policy_explain_run(const struct davy_explain_options *o)
 {
 	struct davy_policy_layers *layers = davy_policy_explain_rules(o);
 	int status = DAVY_EXIT_DONE;
@@ -264,7 +264,7 @@ static int run(const struct davy_explain_options *o)
 	return status;
 }
 
-static int judge(const struct davy_explain_options *o, char *const *words, int count)
+static int policy_explain_judge(const struct davy_explain_options *o, char *const *words, int count)
 {
 	const struct davy_policy_running running = { o->socket_path, count ? words[0] : NULL, true,
 						     o->json };
@@ -283,7 +283,7 @@ static int judge(const struct davy_explain_options *o, char *const *words, int c
 		return davy_policy_running(&running);
 	if (!o->asked && davy_policy_running_all(&running))
 		return DAVY_EXIT_DONE;
-	return run(o);
+	return policy_explain_run(o);
 }
 
 const struct option *davy_policy_explain_options(void)
@@ -329,5 +329,5 @@ int davy_policy_explain(int argc, char **argv)
 		if (c == '?' || !davy_policy_explain_take(&o, c, names[index].name, optarg))
 			return DAVY_EXIT_USAGE;
 	}
-	return judge(&o, argv + optind, argc - optind);
+	return policy_explain_judge(&o, argv + optind, argc - optind);
 }

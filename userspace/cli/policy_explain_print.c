@@ -16,7 +16,7 @@ static const char *said(const struct davy_policy_origin *o, uint32_t text, char 
 	return davy_text_shown(buf, SHOWN, davy_policy_text(o->layer, text));
 }
 
-static void print_origin(const struct davy_policy_origin *o)
+static void policy_explain_print_origin(const struct davy_policy_origin *o)
 {
 	const struct davy_rule *r = o->rule;
 	char path[SHOWN], because[SHOWN], source[SHOWN];
@@ -31,7 +31,7 @@ static void print_origin(const struct davy_policy_origin *o)
 		       r->source && r->date ? ", " : "", davy_policy_text(o->layer, r->date));
 }
 
-static void print_value(const char *key, const struct davy_policy_value *v)
+static void policy_explain_print_value(const char *key, const struct davy_policy_value *v)
 {
 	char text[SHOWN];
 
@@ -39,7 +39,7 @@ static void print_value(const char *key, const struct davy_policy_value *v)
 		return;
 	printf("  %s%s%s = %s\n", key, v->name ? " " : "", v->name ? v->name : "",
 	       davy_text_shown(text, sizeof(text), v->text));
-	print_origin(&v->origin);
+	policy_explain_print_origin(&v->origin);
 }
 
 static void print_fact(const char *before, const char *fact)
@@ -99,11 +99,11 @@ void davy_policy_print(const struct davy_policy_subject *s, const struct davy_ef
 	       s->model[0] ? " with " : "", davy_text_shown(model, sizeof(model), s->model));
 	print_backend(s, e);
 	for (uint32_t i = 0; i < DAVY_POLICY_ENVIRONMENT; i++)
-		print_value(davy_policy_key_name(i), &e->value[i]);
+		policy_explain_print_value(davy_policy_key_name(i), &e->value[i]);
 	for (size_t i = 0; i < e->environment_count; i++)
-		print_value("environment", &e->environment[i]);
+		policy_explain_print_value("environment", &e->environment[i]);
 	for (size_t i = 0; i < e->argument_count; i++)
-		print_value("argument", &e->argument[i]);
+		policy_explain_print_value("argument", &e->argument[i]);
 	if (e->left_out)
 		printf("  %u more found no room\n", e->left_out);
 }

@@ -23,7 +23,7 @@
 
 #define DIFF_MS 10000
 
-static int failed(const char *dir, int err)
+static int policy_history_failed(const char *dir, int err)
 {
 	davy_log("history '%s/%s': %s", dir, DAVY_DB_NAME, davy_db_why(err));
 	return err == -EACCES ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_FAILED;
@@ -35,7 +35,7 @@ static int open_history(const char *dir, struct davy_db **ret_db)
 	int repaired, err = davy_db_open(dir, DAVY_DB_THERE, ret_db);
 
 	if (err)
-		return err == -ENOENT ? DAVY_EXIT_DONE : failed(dir, err);
+		return err == -ENOENT ? DAVY_EXIT_DONE : policy_history_failed(dir, err);
 	repaired = davy_versions_repair(*ret_db);
 	if (repaired > 0)
 		davy_log("policy layer '%s/%s': %s", dir, DAVY_POLICY_NAME,
@@ -82,7 +82,7 @@ int davy_policy_history(const struct davy_history_options *o)
 		shown = davy_versions_each(db, o->json ? print_version_json : print_version, NULL);
 	davy_db_close(db);
 	if (shown < 0)
-		return failed(o->state_dir, shown);
+		return policy_history_failed(o->state_dir, shown);
 	if (!status && !shown && !o->json)
 		printf("no history: the agent has not changed its policy yet\n");
 	return status;
@@ -293,7 +293,7 @@ int davy_policy_export(const char *path, const struct davy_history_options *o)
 		number = davy_version_get(db, (uint32_t)number, &v, &text);
 	davy_db_close(db);
 	if (number < 0)
-		return failed(o->state_dir, number);
+		return policy_history_failed(o->state_dir, number);
 	if (!text) {
 		davy_log("nothing to export: the agent has not changed its policy yet");
 		return DAVY_EXIT_NOTHING;

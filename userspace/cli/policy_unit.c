@@ -12,7 +12,7 @@
 
 #define PATIENCE_MS 100000 /* a release may restart the service */
 
-static void print_json(json_t *answer)
+static void policy_unit_print_json(json_t *answer)
 {
 	json_object_del(answer, "op");
 	json_dumpf(answer, stdout, JSON_COMPACT);
@@ -32,7 +32,8 @@ static void print_kept(const json_t *answer)
 	}
 }
 
-static int ask(const char *socket_path, const char *op, const char *unit, json_t **ret_answer)
+static int policy_unit_ask(const char *socket_path, const char *op, const char *unit,
+			   json_t **ret_answer)
 {
 	return davy_client_ask_for(socket_path,
 				   json_pack("{s:s, s:s}", "op", op, "unit", unit ? unit : ""),
@@ -42,12 +43,12 @@ static int ask(const char *socket_path, const char *op, const char *unit, json_t
 int davy_policy_adopt(const char *socket_path, const char *unit, bool json)
 {
 	json_t *answer = NULL;
-	int status = ask(socket_path, "adopt", unit, &answer);
+	int status = policy_unit_ask(socket_path, "adopt", unit, &answer);
 
 	if (status)
 		return status;
 	if (json)
-		print_json(answer);
+		policy_unit_print_json(answer);
 	else
 		printf("%s is workload %lld in davylamp's care; it goes on as it runs. "
 		       "'davylamp policy release %s' takes it back\n",
@@ -59,12 +60,12 @@ int davy_policy_adopt(const char *socket_path, const char *unit, bool json)
 int davy_policy_release(const char *socket_path, const char *unit, bool json)
 {
 	json_t *answer = NULL;
-	int status = ask(socket_path, "release_unit", unit, &answer);
+	int status = policy_unit_ask(socket_path, "release_unit", unit, &answer);
 
 	if (status)
 		return status;
 	if (json) {
-		print_json(answer);
+		policy_unit_print_json(answer);
 	} else {
 		printf("%s is as it was before%s\n", unit,
 		       json_is_true(json_object_get(answer, "restarted"))
@@ -109,7 +110,7 @@ int davy_policy_adopted(const char *socket_path, bool json)
 {
 	json_t *answer = NULL;
 	const json_t *units;
-	int status = ask(socket_path, "adopted", NULL, &answer);
+	int status = policy_unit_ask(socket_path, "adopted", NULL, &answer);
 
 	if (status)
 		return status;

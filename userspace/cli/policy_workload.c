@@ -63,7 +63,7 @@ static void print_why(const json_t *value)
 	print_said("evidence: ", value, "evidence");
 }
 
-static void print_value(const json_t *value, bool why)
+static void policy_workload_print_value(const json_t *value, bool why)
 {
 	const char *name = davy_message_text(value, "name");
 	long long version = (long long)davy_message_number(value, "version", 0);
@@ -95,7 +95,7 @@ static void print_environment(const json_t *e)
 		putchar('\n');
 }
 
-static void print_breakers(const json_t *list)
+static void policy_workload_print_breakers(const json_t *list)
 {
 	const json_t *b;
 	size_t i;
@@ -111,7 +111,7 @@ static void print_breakers(const json_t *list)
 }
 
 /* "workload 1, pid 4711: llama-server with a.gguf on 0000:03:00.0, unit x.service" */
-static void print_head(const json_t *o)
+static void policy_workload_print_head(const json_t *o)
 {
 	const char *model = davy_message_text(o, "model"), *device = davy_message_text(o, "device");
 	const char *unit = davy_message_text(o, "unit");
@@ -126,21 +126,22 @@ static void print_head(const json_t *o)
 	printf("%s%s%s\n", unit[0] ? ", unit " : "", unit, workload ? "" : ", observed only");
 }
 
-static void print(const json_t *o, bool why)
+static void policy_workload_print(const json_t *o, bool why)
 {
 	const json_t *value;
 	size_t i;
 
-	print_head(o);
+	policy_workload_print_head(o);
 	print_runs(o);
 	print_mode(json_object_get(o, "mode"));
-	json_array_foreach(json_object_get(o, "values"), i, value) print_value(value, why);
+	json_array_foreach(json_object_get(o, "values"), i, value)
+		policy_workload_print_value(value, why);
 	if (!json_array_size(json_object_get(o, "values")))
 		printf("  no rule says anything about it\n");
 	if (davy_message_number(o, "values_unlisted", 0))
 		printf("  %lld more found no room\n",
 		       (long long)davy_message_number(o, "values_unlisted", 0));
-	print_breakers(json_object_get(o, "breakers"));
+	policy_workload_print_breakers(json_object_get(o, "breakers"));
 	if (why)
 		print_environment(json_object_get(o, "environment"));
 	if (davy_message_text(o, "policy_error")[0])
@@ -148,7 +149,7 @@ static void print(const json_t *o, bool why)
 		       davy_message_text(o, "policy_error"));
 }
 
-static int tell(const struct davy_policy_running *asked, json_int_t pid)
+static int policy_workload_tell(const struct davy_policy_running *asked, json_int_t pid)
 {
 	json_t *answer = NULL;
 	int status =
@@ -162,14 +163,14 @@ static int tell(const struct davy_policy_running *asked, json_int_t pid)
 		json_dumpf(answer, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else {
-		print(answer, asked->why);
+		policy_workload_print(answer, asked->why);
 	}
 	json_decref(answer);
 	return DAVY_EXIT_DONE;
 }
 
 /* 0 for what is no whole number. */
-static json_int_t number_of(const char *name)
+static json_int_t policy_workload_number_of(const char *name)
 {
 	char *end;
 	long long number = strtoll(name, &end, 10);
@@ -194,7 +195,7 @@ enum by {
 
 static bool is_meant(const json_t *p, const char *name, enum by by)
 {
-	json_int_t number = number_of(name);
+	json_int_t number = policy_workload_number_of(name);
 
 	if (by == BY_NAME)
 		return !strcmp(davy_message_text(p, "engine"), name) ||
@@ -214,7 +215,7 @@ static int tell_named(const struct davy_policy_running *asked, const json_t *pro
 		{
 			if (!is_meant(p, asked->name, (enum by)by))
 				continue;
-			status = tell(asked, davy_message_number(p, "pid", 0));
+			status = policy_workload_tell(asked, davy_message_number(p, "pid", 0));
 			if (status)
 				return status;
 		}
@@ -225,7 +226,7 @@ static int tell_named(const struct davy_policy_running *asked, const json_t *pro
 	return status;
 }
 
-static int list(const char *socket_path, json_t **ret_answer)
+static int policy_workload_list(const char *socket_path, json_t **ret_answer)
 {
 	return davy_client_ask(socket_path, json_pack("{s:s}", "op", "status"), ret_answer);
 }
@@ -233,7 +234,7 @@ static int list(const char *socket_path, json_t **ret_answer)
 int davy_policy_running(const struct davy_policy_running *asked)
 {
 	json_t *answer = NULL;
-	int status = list(asked->socket_path, &answer);
+	int status = policy_workload_list(asked->socket_path, &answer);
 
 	if (!status)
 		status = tell_named(asked, json_object_get(answer, "processes"));
@@ -247,11 +248,12 @@ bool davy_policy_running_all(const struct davy_policy_running *asked)
 	bool told = false;
 	size_t i;
 
-	if (geteuid() || davy_client_find(asked->socket_path) || list(asked->socket_path, &answer))
+	if (geteuid() || davy_client_find(asked->socket_path) ||
+	    policy_workload_list(asked->socket_path, &answer))
 		return false;
 	json_array_foreach(json_object_get(answer, "processes"), i,
 			   p) if (davy_message_number(p, "workload", 0)) told |=
-		!tell(asked, davy_message_number(p, "pid", 0));
+		!policy_workload_tell(asked, davy_message_number(p, "pid", 0));
 	json_decref(answer);
 	return told;
 }

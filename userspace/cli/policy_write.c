@@ -90,8 +90,8 @@ static json_t *notes(const struct davy_output_result *r)
 	return list;
 }
 
-static void print_json(const struct write_options *o, const struct davy_output_result *r,
-		       json_t *of)
+static void policy_write_print_json(const struct write_options *o,
+				    const struct davy_output_result *r, json_t *of)
 {
 	json_object_set_new(of, "format", json_string(o->format->name));
 	json_object_set_new(of, "models", json_integer((json_int_t)o->models.count));
@@ -107,7 +107,8 @@ static void say_notes(const struct davy_output_result *r)
 		davy_log("not written: %s", r->note[i]);
 }
 
-static int print_text(const struct write_options *o, const struct davy_output_result *r)
+static int policy_write_print_text(const struct write_options *o,
+				   const struct davy_output_result *r)
 {
 	char *text;
 	int err = davy_generated_text_as(o->format->style, 1, r->body, &text);
@@ -117,7 +118,7 @@ static int print_text(const struct write_options *o, const struct davy_output_re
 		return DAVY_EXIT_FAILED;
 	}
 	if (o->d.json) {
-		print_json(o, r, json_pack("{s:s}", "text", text));
+		policy_write_print_json(o, r, json_pack("{s:s}", "text", text));
 	} else {
 		say_notes(r);
 		fputs(text, stdout);
@@ -146,7 +147,7 @@ static void tell_file(const struct write_options *o, const struct davy_output_re
 		       (json_int_t)version);
 	if (done > 0)
 		json_object_set_new(of, "kept", json_sprintf("%s.hand", safe));
-	print_json(o, r, of);
+	policy_write_print_json(o, r, of);
 }
 
 static int write_file(const struct write_options *o, const struct davy_output_result *r)
@@ -169,7 +170,7 @@ static int write_file(const struct write_options *o, const struct davy_output_re
 	return done == -EALREADY ? DAVY_EXIT_NOTHING : DAVY_EXIT_DONE;
 }
 
-static int make(struct write_options *o, const struct davy_policy_layers *layers)
+static int policy_write_make(struct write_options *o, const struct davy_policy_layers *layers)
 {
 	const struct davy_policy_set set = davy_policy_set_of(layers);
 	struct davy_output_request request = { .set = set,
@@ -191,13 +192,13 @@ static int make(struct write_options *o, const struct davy_policy_layers *layers
 	if (err)
 		status = DAVY_EXIT_FAILED;
 	else
-		status = o->out ? write_file(o, result) : print_text(o, result);
+		status = o->out ? write_file(o, result) : policy_write_print_text(o, result);
 	free(result->body);
 	free(result);
 	return status;
 }
 
-static int run(struct write_options *o)
+static int policy_write_run(struct write_options *o)
 {
 	struct davy_policy_layers *layers;
 	int status;
@@ -207,7 +208,7 @@ static int run(struct write_options *o)
 	if (!o->d.described && !o->d.device)
 		davy_host_subject_choose(&o->d.subject);
 	layers = davy_policy_explain_rules(&o->d);
-	status = layers ? make(o, layers) : DAVY_EXIT_FAILED;
+	status = layers ? policy_write_make(o, layers) : DAVY_EXIT_FAILED;
 	free(layers);
 	return status;
 }
@@ -225,7 +226,7 @@ static bool take_models(struct write_options *o, const char *text, bool dir)
 	return !err;
 }
 
-static bool take(struct write_options *o, int id, const char *option, const char *text)
+static bool policy_write_take(struct write_options *o, int id, const char *option, const char *text)
 {
 	switch (id) {
 	case DAVY_IF_MODEL:
@@ -243,7 +244,7 @@ static bool take(struct write_options *o, int id, const char *option, const char
 }
 
 /* DAVY_EXIT_DONE: it can be run; *ret_help: the usage was asked for. */
-static int parse(struct write_options *o, int argc, char **argv, bool *ret_help)
+static int policy_write_parse(struct write_options *o, int argc, char **argv, bool *ret_help)
 {
 	struct option names[OPTIONS_MAX] = {
 		{ "out", required_argument, NULL, OPT_OUT },
@@ -259,7 +260,7 @@ static int parse(struct write_options *o, int argc, char **argv, bool *ret_help)
 		*ret_help = c == 'h' || c == DAVY_EXPLAIN_HELP;
 		if (*ret_help)
 			return DAVY_EXIT_DONE;
-		if (c == '?' || !take(o, c, names[index].name, optarg))
+		if (c == '?' || !policy_write_take(o, c, names[index].name, optarg))
 			return DAVY_EXIT_USAGE;
 	}
 	o->format = optind + 1 == argc ? davy_output_format_named(argv[optind]) : NULL;
@@ -281,11 +282,11 @@ int davy_policy_write(int argc, char **argv)
 		return DAVY_EXIT_FAILED;
 	o->d = (struct davy_explain_options)DAVY_EXPLAIN_OPTIONS_INIT;
 	o->server = "llama-server";
-	status = parse(o, argc, argv, &help);
+	status = policy_write_parse(o, argc, argv, &help);
 	if (help)
 		status = fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 	else if (!status)
-		status = run(o);
+		status = policy_write_run(o);
 	davy_model_list_done(&o->models);
 	free(o);
 	return status;

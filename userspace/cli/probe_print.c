@@ -9,7 +9,7 @@
 
 #define MIB (1 << 20)
 
-static const char *text(const json_t *object, const char *key, char *buf, size_t size)
+static const char *probe_print_text(const json_t *object, const char *key, char *buf, size_t size)
 {
 	return davy_text_shown(buf, size, davy_message_text(object, key));
 }
@@ -32,7 +32,7 @@ static void print_heaps(const json_t *list)
 	}
 }
 
-static void print_devices(const json_t *list)
+static void probe_print_devices(const json_t *list)
 {
 	char name[128], type[32], driver[64], info[128], pci[32], result[48], stage[32];
 	const json_t *d;
@@ -45,18 +45,19 @@ static void print_devices(const json_t *list)
 
 		printf("  %lld  %s, %s, %04llx:%04llx%s%s\n",
 		       (long long)davy_message_number(d, "index", 0),
-		       text(d, "name", name, sizeof(name)), text(d, "type", type, sizeof(type)),
+		       probe_print_text(d, "name", name, sizeof(name)),
+		       probe_print_text(d, "type", type, sizeof(type)),
 		       (unsigned long long)davy_message_number(d, "vendor", 0),
 		       (unsigned long long)davy_message_number(d, "device", 0),
 		       *davy_message_text(d, "pci") ? " at " : "",
-		       text(d, "pci", pci, sizeof(pci)));
-		printf("    driver  %s %s\n", text(by, "name", driver, sizeof(driver)),
-		       text(by, "info", info, sizeof(info)));
+		       probe_print_text(d, "pci", pci, sizeof(pci)));
+		printf("    driver  %s %s\n", probe_print_text(by, "name", driver, sizeof(driver)),
+		       probe_print_text(by, "info", info, sizeof(info)));
 		print_heaps(json_object_get(d, "heaps"));
 		printf("    submit  %s in %lld ms (%s)\n",
-		       text(submit, "result", result, sizeof(result)),
+		       probe_print_text(submit, "result", result, sizeof(result)),
 		       (long long)davy_message_number(submit, "ms", 0),
-		       text(submit, "stage", stage, sizeof(stage)));
+		       probe_print_text(submit, "stage", stage, sizeof(stage)));
 	}
 }
 
@@ -99,7 +100,7 @@ void davy_print_finding(const json_t *finding)
 	if (!answer)
 		return;
 	if (json_object_get(answer, "devices"))
-		print_devices(json_object_get(answer, "devices"));
+		probe_print_devices(json_object_get(answer, "devices"));
 	else
 		print_engine(answer);
 	if (!json_is_true(json_object_get(answer, "landlock")))

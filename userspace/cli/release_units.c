@@ -18,7 +18,7 @@ struct release {
 	int error;
 };
 
-static void on_answer(void *arg, const struct davy_unit_answer *answer)
+static void release_units_on_answer(void *arg, const struct davy_unit_answer *answer)
 {
 	struct release *r = arg;
 
@@ -52,8 +52,8 @@ static int uncap(const struct davy_adopted_unit *u)
 	int err = open_systemd(&r);
 
 	if (!err)
-		err = davy_unit_limits(r.systemd, u->unit, u->memory_high, u->cpu_quota, on_answer,
-				       &r);
+		err = davy_unit_limits(r.systemd, u->unit, u->memory_high, u->cpu_quota,
+				       release_units_on_answer, &r);
 	if (!err)
 		err = sd_event_loop(r.loop);
 	close_systemd(&r);

@@ -43,7 +43,7 @@ static bool without_additions(struct davy_supervisor *s)
 	return true;
 }
 
-static void reap(struct davy_supervisor *s)
+static void supervise_reap(struct davy_supervisor *s)
 {
 	pid_t pid = s->engine.pid;
 	int status;
@@ -84,7 +84,7 @@ static void stop_with(const struct davy_launched *child)
 		raise(SIGSTOP);
 }
 
-static int on_signal(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int supervise_on_signal(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_supervisor *s = arg;
 	struct signalfd_siginfo info;
@@ -94,7 +94,7 @@ static int on_signal(sd_event_source *source, int fd, uint32_t events, void *arg
 	if (read(fd, &info, sizeof(info)) != sizeof(info))
 		return 0;
 	if (info.ssi_signo == SIGCHLD) {
-		reap(s);
+		supervise_reap(s);
 		stop_with(&s->engine);
 		return 0;
 	}
@@ -106,7 +106,7 @@ static int on_signal(sd_event_source *source, int fd, uint32_t events, void *arg
 }
 
 /* Running, or waiting for what the agent makes of its end. */
-static bool goes_on(const struct davy_supervisor *s)
+static bool supervise_goes_on(const struct davy_supervisor *s)
 {
 	return s->engine.pid || s->handover.other.pid ||
 	       (s->agent_fd >= 0 && !s->ending && !s->let_go);
@@ -126,14 +126,14 @@ static int on_patience(sd_event_source *source, uint64_t usec, void *arg)
 }
 
 /* After each event: whether it goes on, and how long until something must have happened. */
-static int settle(sd_event_source *source, void *arg)
+static int supervise_settle(sd_event_source *source, void *arg)
 {
 	struct davy_supervisor *s = arg;
 	uint64_t ms = 0;
 
 	(void)source;
-	reap(s); /* a child that ended while another was being replaced */
-	if (!goes_on(s))
+	supervise_reap(s); /* a child that ended while another was being replaced */
+	if (!supervise_goes_on(s))
 		return sd_event_exit(s->loop, 0);
 	if (!s->engine.pid && !s->handover.stage)
 		ms = s->held ? 0 : VERDICT_MS;
@@ -145,7 +145,7 @@ static int settle(sd_event_source *source, void *arg)
 	return 0;
 }
 
-static int open_signals(void)
+static int supervise_open_signals(void)
 {
 	static const int passed[] = { SIGTERM, SIGINT,	SIGHUP,	 SIGQUIT, SIGUSR1,
 				      SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
@@ -169,12 +169,12 @@ static int open_loop(struct davy_supervisor *s, int signal_fd)
 	if (err < 0)
 		close(signal_fd);
 	else
-		err = davy_watch(s->loop, NULL, signal_fd, on_signal, s);
+		err = davy_watch(s->loop, NULL, signal_fd, supervise_on_signal, s);
 	if (err >= 0)
 		err = sd_event_add_time_relative(s->loop, &s->patience, CLOCK_BOOTTIME,
 						 RETRY_MS * US_PER_MS, 0, on_patience, s);
 	if (err >= 0)
-		err = sd_event_add_post(s->loop, NULL, settle, s);
+		err = sd_event_add_post(s->loop, NULL, supervise_settle, s);
 	return err < 0 ? err : 0;
 }
 
@@ -189,7 +189,7 @@ static void close_loop(struct davy_supervisor *s)
 	sd_event_unref(s->loop);
 }
 
-static int run(struct davy_supervisor *s, const struct davy_engine_wish *wish)
+static int supervise_run(struct davy_supervisor *s, const struct davy_engine_wish *wish)
 {
 	int err = davy_launch_start(s->launch, wish, &s->engine);
 	char name[512];
@@ -216,14 +216,14 @@ int davy_supervise(struct davy_launch *launch, const struct davy_engine_wish *wi
 		davy_copy_name(s.shrunk.hazard, sizeof(s.shrunk.hazard), options->tuned_for);
 	if (davy_probe_path(s.probe_path, sizeof(s.probe_path)))
 		launch->shares_port = false;
-	err = open_signals();
+	err = supervise_open_signals();
 	if (err >= 0)
 		err = open_loop(&s, err);
 	if (err) {
 		davy_log("the supervisor's loop: %s", strerror(-err));
 		return DAVY_EXIT_FAILED;
 	}
-	err = run(&s, wish);
+	err = supervise_run(&s, wish);
 	close_loop(&s);
 	return err;
 }

@@ -60,7 +60,7 @@ static void agent_registered(const json_t *answer)
 		 davy_message_text(answer, "mode"));
 }
 
-static void on_order(struct davy_supervisor *s, const json_t *order)
+static void supervise_agent_on_order(struct davy_supervisor *s, const json_t *order)
 {
 	const char *op = davy_message_text(order, "op");
 
@@ -90,7 +90,7 @@ static int on_agent(sd_event_source *source, int fd, uint32_t events, void *arg)
 		davy_log("the agent has ended; the engine runs on unwatched");
 		davy_supervisor_hang_up(s);
 	} else if (!err) {
-		on_order(s, order);
+		supervise_agent_on_order(s, order);
 	}
 	json_decref(order);
 	return 0;

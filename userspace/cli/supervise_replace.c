@@ -11,7 +11,7 @@
 #include "cli/supervisor.h"
 
 /* What is out of its range is not set. */
-static struct davy_knobs knobs_of(const json_t *said)
+static struct davy_knobs supervise_replace_knobs_of(const json_t *said)
 {
 	struct davy_knobs k = { 0 }, next;
 
@@ -43,7 +43,7 @@ static struct davy_engine_wish wish_of(const struct davy_supervisor *s, const js
 	else if (strcmp(name, "same") != 0 && backend > 0)
 		wish.backend = (enum davy_backend)backend;
 	if (json_is_object(knobs))
-		wish.knobs = knobs_of(knobs);
+		wish.knobs = supervise_replace_knobs_of(knobs);
 	return wish;
 }
 
@@ -66,7 +66,7 @@ static void remember_why(struct davy_supervisor *s, const json_t *order,
 		take_why(&s->moved, order);
 }
 
-static json_t *left(const char *rung, const struct davy_supervisor_why *why)
+static json_t *supervise_replace_left(const char *rung, const struct davy_supervisor_why *why)
 {
 	return json_pack("{s:s, s:s, s:s, s:s}", "rung", rung, "hazard", why->hazard, "backend",
 			 why->backend, "device", why->device);
@@ -78,7 +78,7 @@ json_t *davy_supervisor_left(const struct davy_supervisor *s)
 	json_t *all = json_array(), *one;
 
 	if (!davy_knobs_none(&is->knobs)) {
-		one = left("shrink", &s->shrunk);
+		one = supervise_replace_left("shrink", &s->shrunk);
 		for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 			json_object_set_new(one, davy_knob_name(i),
 					    json_integer(davy_knob_get(&is->knobs, i)));
@@ -86,9 +86,10 @@ json_t *davy_supervisor_left(const struct davy_supervisor *s)
 	}
 	/* One that its command, or the policy, started there was not moved. */
 	if (is->backend != DAVY_BACKEND_UNKNOWN && s->moved.hazard[0])
-		json_array_append_new(
-			all, left(is->backend == DAVY_BACKEND_CPU ? "migrate_cpu" : "switch",
-				  &s->moved));
+		json_array_append_new(all, supervise_replace_left(is->backend == DAVY_BACKEND_CPU
+									  ? "migrate_cpu"
+									  : "switch",
+								  &s->moved));
 	return all;
 }
 

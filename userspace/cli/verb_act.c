@@ -138,7 +138,7 @@ static int make_order(char *const *argv, int count, const struct act_options *o,
 	return err;
 }
 
-static int print(json_t *answer, const struct act_options *o)
+static int act_print(json_t *answer, const struct act_options *o)
 {
 	bool go = !strcmp(davy_message_text(answer, "verdict"), davy_verdict_name(DAVY_VERDICT_GO));
 	bool failed = json_is_true(json_object_get(answer, "failed"));
@@ -173,7 +173,7 @@ static int act(char *const *argv, int count, const struct act_options *o)
 	err = davy_client_ask_for(o->socket_path, order, PATIENCE_MS, &answer);
 	if (err)
 		return err;
-	err = print(answer, o);
+	err = act_print(answer, o);
 	json_decref(answer);
 	return err;
 }

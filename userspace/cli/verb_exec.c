@@ -71,7 +71,7 @@ static int make_cgroup(struct davy_exec_case *c)
 	return DAVY_EXIT_NOTHING;
 }
 
-static int start(struct davy_exec_case *c)
+static int exec_start(struct davy_exec_case *c)
 {
 	const struct davy_supervise_options options = {
 		.socket_path = c->options.socket_path,
@@ -93,7 +93,7 @@ static int start(struct davy_exec_case *c)
 	return status;
 }
 
-static int print(struct davy_exec_case *c)
+static int exec_print(struct davy_exec_case *c)
 {
 	struct davy_args args = { 0 };
 	char made[PATH_MAX];
@@ -109,7 +109,7 @@ static int print(struct davy_exec_case *c)
 	return c->choice.refused ? DAVY_EXIT_NOTHING : DAVY_EXIT_DONE;
 }
 
-static int run(struct davy_exec_case *c)
+static int exec_run(struct davy_exec_case *c)
 {
 	struct davy_engine_look look = {
 		.argv = c->options.command, .envp = environ, .exe = "", .parent = ""
@@ -132,8 +132,8 @@ static int run(struct davy_exec_case *c)
 	if (status)
 		return status;
 	if (c->options.explain || c->options.dry_run)
-		return print(c);
-	return c->choice.refused ? DAVY_EXIT_NOTHING : start(c);
+		return exec_print(c);
+	return c->choice.refused ? DAVY_EXIT_NOTHING : exec_start(c);
 }
 
 int davy_verb_exec(int argc, char **argv)
@@ -145,7 +145,7 @@ int davy_verb_exec(int argc, char **argv)
 		return DAVY_EXIT_FAILED;
 	status = davy_exec_options_read(argc, argv, &c->options);
 	if (!status)
-		status = run(c);
+		status = exec_run(c);
 	davy_args_done(&c->base);
 	free(c);
 	return status < 0 ? DAVY_EXIT_DONE : status;

@@ -35,7 +35,7 @@ struct state {
 };
 
 /* Prints and frees; keeps the first error. */
-static void print_json(struct state *s, json_t *object)
+static void log_print_json(struct state *s, json_t *object)
 {
 	char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 
@@ -47,7 +47,7 @@ static void print_json(struct state *s, json_t *object)
 	free(text);
 }
 
-static void set_text(json_t *object, const char *key, const char *value)
+static void log_set_text(json_t *object, const char *key, const char *value)
 {
 	char safe[4 * DAVY_KMSG_STAMP_SIZE];
 
@@ -56,7 +56,7 @@ static void set_text(json_t *object, const char *key, const char *value)
 				    json_string(davy_text_safe(safe, sizeof(safe), value)));
 }
 
-static void set_number(json_t *object, const char *key, json_int_t value)
+static void log_set_number(json_t *object, const char *key, json_int_t value)
 {
 	if (value)
 		json_object_set_new(object, key, json_integer(value));
@@ -83,7 +83,7 @@ static void set_judgement(json_t *object, const struct davy_log_event *ev)
 	}
 }
 
-static json_t *event_json(const struct state *s)
+static json_t *log_event_json(const struct state *s)
 {
 	const struct davy_log_event *ev = &s->held;
 	char addr[32] = "";
@@ -92,24 +92,24 @@ static json_t *event_json(const struct state *s)
 	if (!object)
 		return NULL;
 	json_object_set_new(object, "event", json_string(davy_log_kind_name(ev->kind)));
-	set_text(object, "time", ev->stamp);
+	log_set_text(object, "time", ev->stamp);
 	set_judgement(object, ev);
-	set_text(object, "device", ev->device);
-	set_number(object, "pid", ev->pid);
-	set_text(object, "comm", ev->comm);
-	set_text(object, "ring", ev->ring);
+	log_set_text(object, "device", ev->device);
+	log_set_number(object, "pid", ev->pid);
+	log_set_text(object, "comm", ev->comm);
+	log_set_text(object, "ring", ev->ring);
 	if (ev->addr)
 		snprintf(addr, sizeof(addr), "0x%" PRIx64, ev->addr);
-	set_text(object, "address", addr);
-	set_number(object, "code", ev->code);
-	set_number(object, "error", ev->error);
+	log_set_text(object, "address", addr);
+	log_set_number(object, "code", ev->code);
+	log_set_number(object, "error", ev->error);
 	json_object_set_new(object, "count", json_integer((json_int_t)s->held_count));
 	if (s->held_count > 1)
-		set_text(object, "until", s->last.stamp);
+		log_set_text(object, "until", s->last.stamp);
 	return object;
 }
 
-static void print_text(const struct state *s)
+static void log_print_text(const struct state *s)
 {
 	const struct davy_log_event *ev = &s->held;
 	char safe[4 * DAVY_KMSG_STAMP_SIZE];
@@ -144,9 +144,9 @@ static void print_text(const struct state *s)
 static void print_held(struct state *s)
 {
 	if (s->held_count && s->json)
-		print_json(s, event_json(s));
+		log_print_json(s, log_event_json(s));
 	else if (s->held_count)
-		print_text(s);
+		log_print_text(s);
 	s->held_count = 0;
 	if (ferror(stdout))
 		s->err = -EIO;
@@ -159,7 +159,7 @@ static bool same_event(const struct davy_log_event *a, const struct davy_log_eve
 	       davy_same_name(a->comm, b->comm);
 }
 
-static void take(void *arg, const struct davy_log_event *ev)
+static void log_take(void *arg, const struct davy_log_event *ev)
 {
 	struct state *s = arg;
 
@@ -183,7 +183,7 @@ static void feed(struct state *s, const char *line, size_t size)
 		davy_log_blocks_feed(&s->blocks, &parsed);
 }
 
-static int read_lines(struct state *s, FILE *file)
+static int log_read_lines(struct state *s, FILE *file)
 {
 	static char line[LINE_SIZE];
 	static char chunk[16384];
@@ -224,7 +224,7 @@ static void conclude_json(struct state *s, const struct davy_log_event *ev)
 								       : "aftermaths",
 					    json_integer((json_int_t)s->verdict.count[i]));
 	}
-	print_json(s, object);
+	log_print_json(s, object);
 }
 
 static void conclude_text(const struct state *s, const struct davy_log_event *ev)
@@ -244,7 +244,7 @@ static void conclude_text(const struct state *s, const struct davy_log_event *ev
 		       ev->role == DAVY_PART_AFTERMATH ? ", as its aftermath shows" : "");
 }
 
-static int read_log(const char *path, bool json)
+static int log_read_log(const char *path, bool json)
 {
 	struct state *s = calloc(1, sizeof(*s));
 	DAVY_FILE file = path ? fopen(path, "re") : NULL;
@@ -254,8 +254,8 @@ static int read_log(const char *path, bool json)
 		return -ENOMEM;
 	if (!err) {
 		s->json = json;
-		davy_log_blocks_init(&s->blocks, take, s);
-		err = read_lines(s, path ? file : stdin);
+		davy_log_blocks_init(&s->blocks, log_take, s);
+		err = log_read_lines(s, path ? file : stdin);
 		davy_log_blocks_finish(&s->blocks);
 		print_held(s);
 		if (json)
@@ -280,7 +280,7 @@ int davy_verb_log(int argc, char **argv)
 		davy_log("one log at a time; '%s' is too many", argv[first + 1]);
 		return DAVY_EXIT_USAGE;
 	}
-	err = read_log(argv[first], json);
+	err = log_read_log(argv[first], json);
 	if (err == -EACCES || err == -EPERM)
 		davy_log("'%s' may not be read by you", argv[first] ? argv[first] : "stdin");
 	else if (err)

@@ -84,7 +84,7 @@ struct policy_options {
 	struct davy_history_options history;
 };
 
-static void print(const struct davy_learned_entry *e)
+static void policy_print(const struct davy_learned_entry *e)
 {
 	char device[128], model[256], because[512], since[32], until[32];
 
@@ -100,7 +100,7 @@ static void print(const struct davy_learned_entry *e)
 	       davy_text_shown(because, sizeof(because), e->because));
 }
 
-static void print_json(const struct davy_learned_entry *e)
+static void policy_print_json(const struct davy_learned_entry *e)
 {
 	char device[128], model[256], because[512];
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:i, s:s}", "backend",
@@ -130,9 +130,9 @@ static int show_learned(const char *dir, bool json)
 		return DAVY_EXIT_FAILED;
 	for (size_t i = 0; i < learned.count; i++) {
 		if (json)
-			print_json(&learned.entry[i]);
+			policy_print_json(&learned.entry[i]);
 		else
-			print(&learned.entry[i]);
+			policy_print(&learned.entry[i]);
 	}
 	if (!learned.count && !json)
 		printf("nothing learned: every backend is closed-circuit\n");
@@ -140,7 +140,7 @@ static int show_learned(const char *dir, bool json)
 }
 
 /* Of a state directory that was named it is not known whose it is. */
-static int show(const char *workload, const struct davy_history_options *h)
+static int policy_show(const char *workload, const struct davy_history_options *h)
 {
 	const struct davy_policy_running asked = { h->socket_path, workload, false, h->json };
 	int status;
@@ -153,7 +153,8 @@ static int show(const char *workload, const struct davy_history_options *h)
 	return status;
 }
 
-static int do_it(const char *word, char *const *words, size_t count, const struct policy_options *o)
+static int policy_do_it(const char *word, char *const *words, size_t count,
+			const struct policy_options *o)
 {
 	const struct davy_history_options *h = &o->history;
 	const struct davy_pin pin = { .config_dir = o->config_dir,
@@ -173,7 +174,7 @@ static int do_it(const char *word, char *const *words, size_t count, const struc
 	if (!strcmp(word, "check"))
 		return davy_policy_check(words, count, h->state_dir, o->config_dir, h->json);
 	if (count <= 1 && !strcmp(word, "show"))
-		return show(count ? words[0] : NULL, h);
+		return policy_show(count ? words[0] : NULL, h);
 	if (!count && !strcmp(word, "reload"))
 		return davy_policy_ask_reload(h->socket_path, h->json);
 	if (count == 1 && !strcmp(word, "adopt"))
@@ -212,6 +213,6 @@ int davy_verb_policy(int argc, char **argv)
 		return -first;
 	o.history.state_given = o.history.state_dir != state_dir;
 	if (first == argc)
-		return do_it("", NULL, 0, &o);
-	return do_it(argv[first], argv + first + 1, (size_t)(argc - first - 1), &o);
+		return policy_do_it("", NULL, 0, &o);
+	return policy_do_it(argv[first], argv + first + 1, (size_t)(argc - first - 1), &o);
 }

@@ -51,7 +51,7 @@ struct request {
 	json_t *finding;
 };
 
-static void add(struct request *r, const char *option, const char *value)
+static void probe_add(struct request *r, const char *option, const char *value)
 {
 	if (r->count + 2 < ARGUMENTS_MAX) {
 		r->arguments[r->count++] = option;
@@ -59,7 +59,7 @@ static void add(struct request *r, const char *option, const char *value)
 	}
 }
 
-static void on_finding(void *arg, const struct davy_probe_finding *finding)
+static void probe_on_finding(void *arg, const struct davy_probe_finding *finding)
 {
 	struct request *r = arg;
 
@@ -73,7 +73,7 @@ static int run_here(struct request *r, uint32_t limit_ms)
 	struct davy_probe_request probe = { .program = program,
 					    .arguments = r->arguments,
 					    .limit_ms = limit_ms,
-					    .done = on_finding,
+					    .done = probe_on_finding,
 					    .arg = r };
 	struct davy_probe_finding finding;
 	int err = davy_probe_path(program, sizeof(program));
@@ -92,7 +92,7 @@ static int run_here(struct request *r, uint32_t limit_ms)
 	return r->finding ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;
 }
 
-static int ask_agent(struct request *r, uint32_t limit_ms)
+static int probe_ask_agent(struct request *r, uint32_t limit_ms)
 {
 	json_t *list = json_array();
 	json_t *question;
@@ -104,14 +104,14 @@ static int ask_agent(struct request *r, uint32_t limit_ms)
 	return davy_client_ask_for(r->socket_path, question, (int)limit_ms + START_MS, &r->finding);
 }
 
-static int probe(struct request *r, bool engine)
+static int probe_probe(struct request *r, bool engine)
 {
 	uint32_t limit_ms = r->timeout_s * 1000 + SPARE_MS + (engine ? FACTS_MS : 0);
 	int status;
 
 	snprintf(r->timeout, sizeof(r->timeout), "%u", engine ? r->timeout_s * 1000 : r->timeout_s);
-	add(r, engine ? "--timeout-ms" : "--timeout", r->timeout);
-	status = r->agent ? ask_agent(r, limit_ms) : run_here(r, limit_ms);
+	probe_add(r, engine ? "--timeout-ms" : "--timeout", r->timeout);
+	status = r->agent ? probe_ask_agent(r, limit_ms) : run_here(r, limit_ms);
 	if (status)
 		return status;
 	if (r->json) {
@@ -172,6 +172,6 @@ int davy_verb_probe(int argc, char **argv)
 	r.arguments[0] = argv[first];
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (value[i])
-			add(&r, names[i], value[i]);
-	return probe(&r, engine);
+			probe_add(&r, names[i], value[i]);
+	return probe_probe(&r, engine);
 }

@@ -51,13 +51,13 @@ struct replay_options {
 	struct davy_foresight total;
 };
 
-static bool is_config(const struct davy_event *ev)
+static bool replay_is_config(const struct davy_event *ev)
 {
 	return ev->kind == DAVY_EV_CONFIG || ev->kind == DAVY_EV_CONFIG_FOR;
 }
 
-static int replay(struct davy_trace_reader *trace, struct davy_core *core,
-		  const struct replay_options *o)
+static int replay_replay(struct davy_trace_reader *trace, struct davy_core *core,
+			 const struct replay_options *o)
 {
 	struct davy_plan plans[DAVY_PLANS_MAX];
 	struct davy_event ev;
@@ -66,7 +66,7 @@ static int replay(struct davy_trace_reader *trace, struct davy_core *core,
 	while (!err && (more = davy_trace_next(trace, &ev)) > 0) {
 		size_t count = 0;
 
-		if (!o->policy || !is_config(&ev))
+		if (!o->policy || !replay_is_config(&ev))
 			count = davy_core_step(core, &ev, plans, DAVY_PLANS_MAX);
 		for (size_t i = 0; !o->summary && i < count && !err; i++)
 			err = print_plan(&plans[i], o->json);
@@ -87,7 +87,7 @@ static int replay_file(const char *path, struct replay_options *o)
 		davy_core_init(core);
 		if (o->policy)
 			core->config = o->config;
-		err = replay(trace, core, o);
+		err = replay_replay(trace, core, o);
 		davy_foresight_add(&o->total, &core->foresight);
 	}
 	davy_trace_reader_free(trace);

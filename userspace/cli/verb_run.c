@@ -29,7 +29,7 @@ static const char usage[] =
 	"again.\n";
 
 /* An exit status; below 0: the help was wanted. */
-static int parse(int argc, char **argv, struct davy_agent_options *o)
+static int run_parse(int argc, char **argv, struct davy_agent_options *o)
 {
 	const char *mode = NULL;
 	bool verbose = false;
@@ -69,7 +69,7 @@ int davy_verb_run(int argc, char **argv)
 		.config_dir = DAVY_CONFIG_DIR,
 		.data_dir = DAVY_DATA_DIR "/policies",
 	};
-	int err = parse(argc, argv, &options);
+	int err = run_parse(argc, argv, &options);
 
 	if (err)
 		return err < 0 ? DAVY_EXIT_DONE : err;

@@ -204,7 +204,7 @@ static void print_crowding(const json_t *c)
 		       (long long)davy_message_number(c, "probes_max", 0), processes);
 }
 
-static void print_breakers(const json_t *list)
+static void status_print_breakers(const json_t *list)
 {
 	const json_t *b;
 	size_t i;
@@ -249,7 +249,7 @@ static void print_connections(const json_t *c)
 	       (long long)davy_message_number(refused, "silent", 0));
 }
 
-static void print(const json_t *status)
+static void status_print(const json_t *status)
 {
 	printf("mode %s, %lld events, %lld dropped\n", davy_message_text(status, "mode"),
 	       (long long)davy_message_number(status, "events", 0),
@@ -263,7 +263,7 @@ static void print(const json_t *status)
 	print_kfd(json_object_get(status, "kfd"));
 	print_processes(json_object_get(status, "processes"));
 	print_crowding(json_object_get(status, "crowding"));
-	print_breakers(json_object_get(status, "breakers"));
+	status_print_breakers(json_object_get(status, "breakers"));
 	davy_foresight_print(stdout, "since start", json_object_get(status, "foresight"));
 	print_all_time(json_object_get(status, "foresight_all_time"));
 }
@@ -298,7 +298,7 @@ int davy_verb_status(int argc, char **argv)
 	} else if (programs) {
 		davy_print_programs(answer);
 	} else {
-		print(answer);
+		status_print(answer);
 	}
 	json_decref(answer);
 	return DAVY_EXIT_DONE;

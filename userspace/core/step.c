@@ -26,7 +26,7 @@ static void apply_config(struct davy_step *s)
 	davy_config_set(&s->core->config, s->ev->config.key, s->ev->config.value);
 }
 
-static void look(struct davy_step *s)
+static void step_look(struct davy_step *s)
 {
 	for (size_t i = DAVY_HZ_NONE + 1; i < DAVY_HZ_COUNT; i++)
 		if (s->hazards[i]->sees & DAVY_SEES(s->ev->kind))
@@ -101,7 +101,7 @@ size_t davy_core_step(struct davy_core *core, const struct davy_event *ev, struc
 	core->event_count++;
 	davy_world_apply(&core->world, s.ev);
 	davy_foresight_event(&s);
-	look(&s);
+	step_look(&s);
 	after(&s);
 	davy_world_settle(&core->world, s.ev);
 	return s.count;

@@ -67,7 +67,7 @@ DAVY_CHECK(bundle)
 						     : "no rocBLAS was found with the engine");
 }
 
-static void say_end(struct davy_finding *f, const struct davy_doctor_run *r)
+static void engine_say_end(struct davy_finding *f, const struct davy_doctor_run *r)
 {
 	const char *name = r->end == DAVY_END_SIGNAL ? sigabbrev_np(r->code) : NULL;
 	char how[96];
@@ -109,7 +109,7 @@ static void say_run(const struct davy_doctor_facts *facts, const struct davy_che
 				      r->devices[0] ? r->devices : "it ended well");
 		return;
 	}
-	say_end(f, r);
+	engine_say_end(f, r);
 	if (r->stage == DAVY_STAGE_EXEC && r->end == DAVY_END_EXIT)
 		davy_finding_fix(f, "a library that it wants is missing, or it does not know its "
 				    "arguments: see what it said");

@@ -48,8 +48,8 @@ static bool dispensable(enum davy_doctor_runtime runtime)
 	return runtime == DAVY_DISCOVERY_ROCM || runtime == DAVY_DISCOVERY_LEVEL_ZERO;
 }
 
-static void look(const struct davy_doctor_facts *facts, const struct davy_check *check,
-		 struct davy_findings *findings, enum davy_doctor_runtime runtime)
+static void runtime_look(const struct davy_doctor_facts *facts, const struct davy_check *check,
+			 struct davy_findings *findings, enum davy_doctor_runtime runtime)
 {
 	const struct davy_doctor_probe *p = &facts->probe[runtime];
 	const struct davy_doctor_service *s = &facts->service;
@@ -87,7 +87,7 @@ static void look(const struct davy_doctor_facts *facts, const struct davy_check 
 
 DAVY_CHECK(rocm)
 {
-	look(facts, check, findings, DAVY_DISCOVERY_ROCM);
+	runtime_look(facts, check, findings, DAVY_DISCOVERY_ROCM);
 }
 
 /* Of several GPUs some may be missing, as when one vendor's driver is not installed. */
@@ -95,7 +95,7 @@ DAVY_CHECK(vulkan)
 {
 	const struct davy_doctor_probe *p = &facts->probe[DAVY_DISCOVERY_VULKAN];
 
-	look(facts, check, findings, DAVY_DISCOVERY_VULKAN);
+	runtime_look(facts, check, findings, DAVY_DISCOVERY_VULKAN);
 	for (size_t i = 0; p->healthy && p->addressed && i < facts->gpu_count; i++) {
 		const struct davy_doctor_gpu *g = &facts->gpu[i];
 		struct davy_finding *f;
@@ -113,10 +113,10 @@ DAVY_CHECK(vulkan)
 
 DAVY_CHECK(level_zero)
 {
-	look(facts, check, findings, DAVY_DISCOVERY_LEVEL_ZERO);
+	runtime_look(facts, check, findings, DAVY_DISCOVERY_LEVEL_ZERO);
 }
 
 DAVY_CHECK(nvml)
 {
-	look(facts, check, findings, DAVY_DISCOVERY_NVML);
+	runtime_look(facts, check, findings, DAVY_DISCOVERY_NVML);
 }

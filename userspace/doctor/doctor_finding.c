@@ -32,7 +32,7 @@ struct davy_finding *davy_finding_add(struct davy_findings *f, const struct davy
  * As davy_text_safe, but that a backslash stays one: parts of it were made safe by others before,
  * and would be harder to read each time.
  */
-static void say(char *dst, size_t size, const char *format, va_list args)
+static void doctor_finding_say(char *dst, size_t size, const char *format, va_list args)
 {
 	char raw[RAW_MAX], *at = raw;
 	size_t used = 0;
@@ -61,7 +61,7 @@ void davy_finding_evidence(struct davy_finding *f, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(f->evidence, sizeof(f->evidence), format, args);
+	doctor_finding_say(f->evidence, sizeof(f->evidence), format, args);
 	va_end(args);
 }
 
@@ -70,7 +70,7 @@ void davy_finding_fix(struct davy_finding *f, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(f->fix, sizeof(f->fix), format, args);
+	doctor_finding_say(f->fix, sizeof(f->fix), format, args);
 	va_end(args);
 }
 
@@ -79,7 +79,7 @@ void davy_finding_verify(struct davy_finding *f, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(f->verify, sizeof(f->verify), format, args);
+	doctor_finding_say(f->verify, sizeof(f->verify), format, args);
 	va_end(args);
 }
 

@@ -11,7 +11,7 @@
 static const uint32_t gpu_backends = 1u << DAVY_BACKEND_VULKAN | 1u << DAVY_BACKEND_ROCM |
 				     1u << DAVY_BACKEND_CUDA | 1u << DAVY_BACKEND_SYCL;
 
-static bool fails(const struct davy_finding *f)
+static bool doctor_judge_fails(const struct davy_finding *f)
 {
 	return f->verdict == DAVY_FOUND_FAILURE && f->check->layer != DAVY_AT_SELF;
 }
@@ -31,7 +31,7 @@ static bool explains(const struct davy_finding *below, const struct davy_finding
 static bool explained(const struct davy_findings *findings, const struct davy_finding *f)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		if (fails(&findings->at[i]) && explains(&findings->at[i], f))
+		if (doctor_judge_fails(&findings->at[i]) && explains(&findings->at[i], f))
 			return true;
 	return false;
 }
@@ -49,7 +49,7 @@ static void take_causes(const struct davy_findings *findings, struct davy_conclu
 		const struct davy_finding *f = &findings->at[i];
 		size_t at = 0;
 
-		if (!fails(f) || explained(findings, f))
+		if (!doctor_judge_fails(f) || explained(findings, f))
 			continue;
 		while (at < c->cause_count && !same_cause(c->cause[at].finding, f))
 			at++;
@@ -76,7 +76,7 @@ static bool any_of(const struct davy_findings *findings, enum davy_doctor_layer 
 static bool fails_anywhere(const struct davy_findings *findings, uint32_t backend)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		if (fails(&findings->at[i]) && findings->at[i].backends & backend)
+		if (doctor_judge_fails(&findings->at[i]) && findings->at[i].backends & backend)
 			return true;
 	return false;
 }
@@ -97,11 +97,11 @@ static void take_usable(const struct davy_findings *findings, struct davy_conclu
 			c->healthy |= 1u << layer;
 }
 
-static void put(char *buf, size_t size, const char *format, ...)
+static void doctor_judge_put(char *buf, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Of texts that can be shown; what does not fit is cut between characters. */
-static void put(char *buf, size_t size, const char *format, ...)
+static void doctor_judge_put(char *buf, size_t size, const char *format, ...)
 {
 	size_t used = strlen(buf);
 	va_list args;
@@ -120,21 +120,21 @@ static void tell_proven(const struct davy_findings *findings, struct davy_conclu
 
 	for (uint32_t layer = DAVY_AT_DRIVER; layer < DAVY_AT_RUNTIME; layer++)
 		if (c->healthy & 1u << layer && layer != DAVY_AT_CONFIG)
-			put(p, sizeof(c->proven), "%s%s", *p ? ", " : "",
-			    davy_doctor_layer_name((enum davy_doctor_layer)layer));
+			doctor_judge_put(p, sizeof(c->proven), "%s%s", *p ? ", " : "",
+					 davy_doctor_layer_name((enum davy_doctor_layer)layer));
 	for (uint32_t b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++) {
 		const char *title = davy_doctor_backend_title(b);
 
 		if (any_of(findings, DAVY_AT_RUNTIME, BIT(b), DAVY_FOUND_OK) &&
 		    !any_of(findings, DAVY_AT_RUNTIME, BIT(b), DAVY_FOUND_FAILURE))
-			put(p, sizeof(c->proven), "%s%s", *p ? ", " : "", title);
+			doctor_judge_put(p, sizeof(c->proven), "%s%s", *p ? ", " : "", title);
 		if (any_of(findings, DAVY_AT_ENGINE, BIT(b), DAVY_FOUND_OK) &&
 		    !any_of(findings, DAVY_AT_ENGINE, BIT(b), DAVY_FOUND_FAILURE))
-			put(p, sizeof(c->proven), "%s%s", *p ? ", " : "",
-			    b == DAVY_BACKEND_VULKAN ? "the engine's Vulkan"
-			    : b == DAVY_BACKEND_ROCM ? "the engine's ROCm"
-			    : b == DAVY_BACKEND_CUDA ? "the engine's CUDA"
-						     : "the engine's SYCL");
+			doctor_judge_put(p, sizeof(c->proven), "%s%s", *p ? ", " : "",
+					 b == DAVY_BACKEND_VULKAN ? "the engine's Vulkan"
+					 : b == DAVY_BACKEND_ROCM ? "the engine's ROCm"
+					 : b == DAVY_BACKEND_CUDA ? "the engine's CUDA"
+								  : "the engine's SYCL");
 	}
 }
 
@@ -208,7 +208,8 @@ static void backends_text(uint32_t backends, char *buf, size_t size)
 	buf[0] = 0;
 	for (uint32_t b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++)
 		if (backends & BIT(b))
-			put(buf, size, "%s%s", buf[0] ? " and " : "", davy_doctor_backend_title(b));
+			doctor_judge_put(buf, size, "%s%s", buf[0] ? " and " : "",
+					 davy_doctor_backend_title(b));
 }
 
 static void tell_cause(const struct davy_doctor_facts *facts, const struct davy_cause *cause,
@@ -220,21 +221,24 @@ static void tell_cause(const struct davy_doctor_facts *facts, const struct davy_
 
 	backends_text(cause->backends & gpu_backends, backends, sizeof(backends));
 	if (engine) {
-		put(c->text, sizeof(c->text), "the engine's %s backend is at fault",
-		    backends[0] ? backends : "GPU");
+		doctor_judge_put(c->text, sizeof(c->text), "the engine's %s backend is at fault",
+				 backends[0] ? backends : "GPU");
 		if (facts->gpu_count == 1 && facts->gpu[0].subject.gfx[0])
-			put(c->text, sizeof(c->text), " on %s", facts->gpu[0].subject.gfx);
+			doctor_judge_put(c->text, sizeof(c->text), " on %s",
+					 facts->gpu[0].subject.gfx);
 	} else {
-		put(c->text, sizeof(c->text), "%s%s%s%s", f->check->fault,
-		    backends[0] ? " (no " : "", backends, backends[0] ? ")" : "");
+		doctor_judge_put(c->text, sizeof(c->text), "%s%s%s%s", f->check->fault,
+				 backends[0] ? " (no " : "", backends, backends[0] ? ")" : "");
 	}
-	put(c->text, sizeof(c->text), ": %s%s%s", f->about, f->about[0] ? ": " : "", f->evidence);
+	doctor_judge_put(c->text, sizeof(c->text), ": %s%s%s", f->about, f->about[0] ? ": " : "",
+			 f->evidence);
 	if (cause->count > 1)
-		put(c->text, sizeof(c->text), " (and %zu more)", cause->count - 1);
+		doctor_judge_put(c->text, sizeof(c->text), " (and %zu more)", cause->count - 1);
 	for (uint32_t b = 0; engine && facts->gpu_count == 1 && b < DAVY_BACKEND_COUNT; b++)
 		if (cause->backends & BIT(b) && facts->gpu[0].policy[b].against)
-			put(c->text, sizeof(c->text), "; as known here: %s (%s)",
-			    facts->gpu[0].policy[b].why, facts->gpu[0].policy[b].origin);
+			doctor_judge_put(c->text, sizeof(c->text), "; as known here: %s (%s)",
+					 facts->gpu[0].policy[b].why,
+					 facts->gpu[0].policy[b].origin);
 }
 
 static void tell_causes(const struct davy_doctor_facts *facts, struct davy_conclusion *c)
@@ -243,49 +247,54 @@ static void tell_causes(const struct davy_doctor_facts *facts, struct davy_concl
 
 	backends_text(c->usable, usable, sizeof(usable));
 	if (c->cause_count > 1)
-		put(c->text, sizeof(c->text), "%zu causes: ", c->cause_count);
+		doctor_judge_put(c->text, sizeof(c->text), "%zu causes: ", c->cause_count);
 	for (size_t i = 0; i < c->cause_count; i++) {
 		if (c->cause_count > 1)
-			put(c->text, sizeof(c->text), "%s(%zu) ", i ? "; " : "", i + 1);
+			doctor_judge_put(c->text, sizeof(c->text), "%s(%zu) ", i ? "; " : "",
+					 i + 1);
 		tell_cause(facts, &c->cause[i], c);
 	}
 	if (c->proven[0])
-		put(c->text, sizeof(c->text), ". Proven healthy: %s", c->proven);
+		doctor_judge_put(c->text, sizeof(c->text), ". Proven healthy: %s", c->proven);
 	davy_conclusion_backends(c, list, sizeof(list));
 	if (c->policy_count > 1)
-		put(c->text, sizeof(c->text), ". Policy: use %s (backends = %s)",
-		    davy_doctor_backend_title(c->policy[0]), list);
+		doctor_judge_put(c->text, sizeof(c->text), ". Policy: use %s (backends = %s)",
+				 davy_doctor_backend_title(c->policy[0]), list);
 	else if (c->policy_count)
-		put(c->text, sizeof(c->text), ". Policy: use the CPU (backends = %s)", list);
+		doctor_judge_put(c->text, sizeof(c->text), ". Policy: use the CPU (backends = %s)",
+				 list);
 	else
-		put(c->text, sizeof(c->text), ". No policy follows: mend %s%s%s",
-		    c->cause_count > 1 ? "these" : "this", usable[0] ? "; meanwhile there is " : "",
-		    usable);
+		doctor_judge_put(c->text, sizeof(c->text), ". No policy follows: mend %s%s%s",
+				 c->cause_count > 1 ? "these" : "this",
+				 usable[0] ? "; meanwhile there is " : "", usable);
 }
 
-static void tell(const struct davy_doctor_facts *facts, const struct davy_findings *findings,
-		 struct davy_conclusion *c)
+static void doctor_judge_tell(const struct davy_doctor_facts *facts,
+			      const struct davy_findings *findings, struct davy_conclusion *c)
 {
 	char usable[64];
 
 	if (c->kind == DAVY_CONCLUDES_CAUSE) {
 		tell_causes(facts, c);
 	} else if (c->kind == DAVY_CONCLUDES_NO_GPU) {
-		put(c->text, sizeof(c->text),
-		    "there is no GPU on this host, so that nothing of drivers, permissions and "
-		    "runtimes could be checked; engines run on the CPU");
+		doctor_judge_put(
+			c->text, sizeof(c->text),
+			"there is no GPU on this host, so that nothing of drivers, permissions and "
+			"runtimes could be checked; engines run on the CPU");
 	} else if (c->kind == DAVY_CONCLUDES_UNKNOWN) {
-		put(c->text, sizeof(c->text),
-		    "no fault was found, and no backend was proven: "
-		    "see what could not be checked");
+		doctor_judge_put(c->text, sizeof(c->text),
+				 "no fault was found, and no backend was proven: "
+				 "see what could not be checked");
 		if (c->proven[0])
-			put(c->text, sizeof(c->text), ". Proven healthy: %s", c->proven);
+			doctor_judge_put(c->text, sizeof(c->text), ". Proven healthy: %s",
+					 c->proven);
 	} else {
 		backends_text(c->usable, usable, sizeof(usable));
-		put(c->text, sizeof(c->text), "no fault was found: this user gets %s%s", usable,
-		    any_of(findings, DAVY_AT_ENGINE, c->usable, DAVY_FOUND_OK)
-			    ? ", and the engine finds it"
-			    : "; no engine has proven it");
+		doctor_judge_put(c->text, sizeof(c->text),
+				 "no fault was found: this user gets %s%s", usable,
+				 any_of(findings, DAVY_AT_ENGINE, c->usable, DAVY_FOUND_OK)
+					 ? ", and the engine finds it"
+					 : "; no engine has proven it");
 	}
 }
 
@@ -305,12 +314,12 @@ void davy_doctor_judge(const struct davy_doctor_facts *facts, const struct davy_
 	else
 		c->kind = c->usable ? DAVY_CONCLUDES_HEALTHY : DAVY_CONCLUDES_UNKNOWN;
 	take_policy(facts, c);
-	tell(facts, findings, c);
+	doctor_judge_tell(facts, findings, c);
 }
 
 void davy_conclusion_backends(const struct davy_conclusion *c, char *buf, size_t size)
 {
 	buf[0] = 0;
 	for (size_t i = 0; i < c->policy_count; i++)
-		put(buf, size, "%s%s", i ? "," : "", davy_backend_name(c->policy[i]));
+		doctor_judge_put(buf, size, "%s%s", i ? "," : "", davy_backend_name(c->policy[i]));
 }

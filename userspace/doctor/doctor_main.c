@@ -82,7 +82,7 @@ struct doctor {
 	struct davy_who *who;
 };
 
-static bool take_timeout(void *limit_ms, const char *text)
+static bool doctor_main_take_timeout(void *limit_ms, const char *text)
 {
 	uint64_t seconds;
 
@@ -94,7 +94,7 @@ static bool take_timeout(void *limit_ms, const char *text)
 	return false;
 }
 
-static void read_rules(const struct doctor_options *o, struct doctor *d)
+static void doctor_main_read_rules(const struct doctor_options *o, struct doctor *d)
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
 	struct davy_policy_set set;
@@ -108,7 +108,7 @@ static void read_rules(const struct doctor_options *o, struct doctor *d)
 	davy_read_rules(d->facts, &set);
 }
 
-static void read_all(const struct doctor_options *o, struct doctor *d)
+static void doctor_main_read_all(const struct doctor_options *o, struct doctor *d)
 {
 	char path[PATH_MAX];
 	const char *program = davy_probe_path(path, sizeof(path)) ? NULL : path;
@@ -117,7 +117,7 @@ static void read_all(const struct doctor_options *o, struct doctor *d)
 	davy_read_gpus(d->facts);
 	davy_read_parameters(d->facts);
 	davy_read_engine(d->facts, d->who, o->engine);
-	read_rules(o, d);
+	doctor_main_read_rules(o, d);
 	davy_read_nodes(d->facts, d->who);
 	davy_read_variables(d->facts, d->who);
 	davy_read_icds(d->facts, d->who);
@@ -128,7 +128,7 @@ static void read_all(const struct doctor_options *o, struct doctor *d)
 }
 
 /* As 'davylamp policy pin' writes it: behind what people have written, for this GPU and engine. */
-static int apply(const struct doctor_options *o, const struct doctor *d)
+static int doctor_main_apply(const struct doctor_options *o, const struct doctor *d)
 {
 	char backends[64], words[3][96], because[DAVY_RULE_TEXT_LEN];
 	char *list[] = { words[0], words[1], words[2] };
@@ -160,7 +160,7 @@ static int apply(const struct doctor_options *o, const struct doctor *d)
 }
 
 /* Each start of the engine's own that ended where it should not have. */
-static void tell_agent(const struct doctor_options *o, const struct doctor *d)
+static void doctor_main_tell_agent(const struct doctor_options *o, const struct doctor *d)
 {
 	const struct davy_doctor_facts *facts = d->facts;
 	const struct davy_doctor_gpu *gpu = d->conclusion.gpu;
@@ -197,17 +197,17 @@ static int examine(const struct doctor_options *o, struct doctor *d)
 		davy_log("doctor: %s", why[0] ? why : strerror(-err));
 		return err == -EACCES || err == -EPERM ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_USAGE;
 	}
-	read_all(o, d);
+	doctor_main_read_all(o, d);
 	davy_checks_run(d->facts, &d->findings);
 	davy_doctor_judge(d->facts, &d->findings, &d->conclusion);
 	if (o->json)
 		davy_doctor_print_json(stdout, d->facts, &d->findings, &d->conclusion);
 	else
 		davy_doctor_print(stdout, d->facts, &d->findings, &d->conclusion, o->all);
-	tell_agent(o, d);
+	doctor_main_tell_agent(o, d);
 	status = davy_doctor_exit(&d->findings, &d->conclusion);
 	if (o->apply) {
-		int applied = apply(o, d);
+		int applied = doctor_main_apply(o, d);
 
 		if (applied && applied != DAVY_EXIT_NOTHING)
 			status = applied;
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
 		{ "pid", .text = &o.asked.pid },
 		{ "engine", .text = &o.engine },
 		{ "model", .text = &o.model },
-		{ "timeout", .take = take_timeout, .arg = &o.limit_ms },
+		{ "timeout", .take = doctor_main_take_timeout, .arg = &o.limit_ms },
 		{ "apply", .flag = &o.apply },
 		{ "all", .flag = &o.all },
 		{ "policies", .text = &o.policies },

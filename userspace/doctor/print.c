@@ -51,7 +51,7 @@ static void print_finding(FILE *to, const struct davy_finding *f)
 		fprintf(to, "           verify: %s\n", f->verify);
 }
 
-static void print_head(FILE *to, const struct davy_doctor_facts *facts)
+static void print_print_head(FILE *to, const struct davy_doctor_facts *facts)
 {
 	char user[128], unit[160], path[512];
 
@@ -82,7 +82,7 @@ void davy_doctor_print(FILE *to, const struct davy_doctor_facts *facts,
 		       const struct davy_findings *findings,
 		       const struct davy_conclusion *conclusion, bool all)
 {
-	print_head(to, facts);
+	print_print_head(to, facts);
 	for (uint32_t layer = 0; layer < DAVY_DOCTOR_LAYERS; layer++) {
 		bool headed = false;
 

@@ -4,7 +4,7 @@
 #include "lib/text.h"
 #include "doctor/print.h"
 
-static void put(FILE *to, json_t *object)
+static void print_json_put(FILE *to, json_t *object)
 {
 	if (object)
 		json_dumpf(object, to, JSON_COMPACT);
@@ -35,7 +35,7 @@ static void put_finding(FILE *to, const struct davy_finding *f)
 		json_object_set_new(o, "fix", json_string(f->fix));
 	if (f->verify[0])
 		json_object_set_new(o, "verify", json_string(f->verify));
-	put(to, o);
+	print_json_put(to, o);
 }
 
 static json_t *cause_list(const struct davy_conclusion *c)
@@ -109,7 +109,7 @@ void davy_doctor_print_json(FILE *to, const struct davy_doctor_facts *facts,
 	const struct davy_conclusion *c = conclusion;
 	json_t *o;
 
-	put(to, host_object(facts));
+	print_json_put(to, host_object(facts));
 	for (size_t i = 0; i < findings->count; i++)
 		put_finding(to, &findings->at[i]);
 	o = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:s}", "type", "conclusion",
@@ -120,5 +120,5 @@ void davy_doctor_print_json(FILE *to, const struct davy_doctor_facts *facts,
 		      (json_int_t)findings->left_out, "text", c->text);
 	json_object_set_new(o, "exit", json_integer(davy_doctor_exit(findings, c)));
 	json_object_set_new(o, "policy", c->policy_count ? policy_object(facts, c) : json_null());
-	put(to, o);
+	print_json_put(to, o);
 }

@@ -95,7 +95,7 @@ static void list_dirs(const struct davy_doctor_facts *facts, const struct davy_w
 	add_dir(ret_dirs, "/usr/lib/x86_64-linux-gnu", "");
 }
 
-static bool find(const struct dirs *dirs, const char *name, char *ret_path, size_t size)
+static bool engine_find(const struct dirs *dirs, const char *name, char *ret_path, size_t size)
 {
 	for (size_t i = 0; i < dirs->count; i++)
 		if (snprintf(ret_path, size, "%s/%s", dirs->at[i], name) < (int)size &&
@@ -118,7 +118,7 @@ static void add_target(char *list, size_t size, const char *target, size_t len)
 }
 
 /* "gfx90a" out of a file's name. */
-static void take_name(struct davy_doctor_engine *e, const char *name)
+static void engine_take_name(struct davy_doctor_engine *e, const char *name)
 {
 	const char *at = strstr(name, "gfx");
 	char target[16];
@@ -144,7 +144,7 @@ static bool read_rocblas(struct davy_doctor_engine *e, const char *dir)
 	e->has_rocblas = true;
 	davy_copy_name(e->rocblas, sizeof(e->rocblas), dir);
 	for (int i = 0; i < ENTRIES_MAX && (entry = readdir(d)); i++)
-		take_name(e, entry->d_name);
+		engine_take_name(e, entry->d_name);
 	closedir(d);
 	return true;
 }
@@ -173,7 +173,7 @@ static bool look_below(struct davy_doctor_engine *e, const char *dir)
 	return found;
 }
 
-static void take_facts(struct davy_doctor_engine *e, const struct davy_engine_look *look)
+static void engine_take_facts(struct davy_doctor_engine *e, const struct davy_engine_look *look)
 {
 	struct davy_engine_facts f;
 
@@ -199,23 +199,24 @@ static bool take_engine_name(struct davy_doctor_engine *e, const char *name)
 	return false;
 }
 
-static void identify(struct davy_doctor_engine *e, const struct davy_who *who, const char *asked)
+static void engine_identify(struct davy_doctor_engine *e, const struct davy_who *who,
+			    const char *asked)
 {
 	char *argv[] = { e->path, NULL };
 	struct davy_engine_look look = { .argv = argv, .exe = e->path, .parent = "" };
 
 	if (asked && strchr(asked, '/')) {
 		davy_copy_name(e->path, sizeof(e->path), asked);
-		take_facts(e, &look);
+		engine_take_facts(e, &look);
 		return;
 	}
 	if (who->start) {
 		davy_copy_name(e->path, sizeof(e->path), who->start->exe);
 		look = davy_process_start_look(who->start);
-		take_facts(e, &look);
+		engine_take_facts(e, &look);
 	} else if (who->exec[0]) {
 		davy_copy_name(e->path, sizeof(e->path), who->exec);
-		take_facts(e, &look);
+		engine_take_facts(e, &look);
 	}
 	if (asked)
 		take_engine_name(e, asked);
@@ -231,7 +232,7 @@ static void look_for_libraries(struct davy_doctor_facts *facts, const struct dav
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		char *path = e->library[libraries[i].backend];
 
-		if (find(&dirs, libraries[i].name, path, DAVY_DOCTOR_PATH))
+		if (engine_find(&dirs, libraries[i].name, path, DAVY_DOCTOR_PATH))
 			e->backends |= 1u << libraries[i].backend;
 		else
 			path[0] = 0;
@@ -240,7 +241,7 @@ static void look_for_libraries(struct davy_doctor_facts *facts, const struct dav
 		;
 	/* Ollama since 0.30 has llama-server look; before, it did so itself. */
 	if (e->engine == DAVY_ENGINE_OLLAMA &&
-	    !find(&dirs, "llama-server", e->runner, sizeof(e->runner)))
+	    !engine_find(&dirs, "llama-server", e->runner, sizeof(e->runner)))
 		e->runner[0] = 0;
 	else if (e->engine == DAVY_ENGINE_LLAMA_SERVER)
 		davy_copy_name(e->runner, sizeof(e->runner), e->path);
@@ -249,6 +250,6 @@ static void look_for_libraries(struct davy_doctor_facts *facts, const struct dav
 void davy_read_engine(struct davy_doctor_facts *facts, const struct davy_who *who,
 		      const char *asked)
 {
-	identify(&facts->engine, who, asked);
+	engine_identify(&facts->engine, who, asked);
 	davy_who_do(who, facts, "the engine's folders to be read", look_for_libraries);
 }

@@ -155,8 +155,8 @@ static int is_manifest(const struct dirent *entry)
 	return len > 5 && !strcmp(entry->d_name + len - 5, ".json");
 }
 
-static void read_folder(struct davy_doctor_facts *facts, const struct davy_who *who,
-			const char *dir)
+static void environment_read_folder(struct davy_doctor_facts *facts, const struct davy_who *who,
+				    const char *dir)
 {
 	struct dirent **list = NULL;
 	char path[PATH_MAX];
@@ -183,7 +183,7 @@ static void read_list(struct davy_doctor_facts *facts, const struct davy_who *wh
 		if (!len || snprintf(path, sizeof(path), "%.*s", len, at) >= (int)sizeof(path))
 			continue;
 		if (!stat(path, &st) && S_ISDIR(st.st_mode))
-			read_folder(facts, who, path);
+			environment_read_folder(facts, who, path);
 		else if (strchr(path, '/'))
 			read_manifest(facts, who, path);
 	}
@@ -197,7 +197,7 @@ static void read_below(struct davy_doctor_facts *facts, const struct davy_who *w
 	for (const char *at = list; *at; at += strcspn(at, ":"), at += *at == ':')
 		if (snprintf(path, sizeof(path), "%.*s/vulkan/icd.d", (int)strcspn(at, ":"), at) <
 		    (int)sizeof(path))
-			read_folder(facts, who, path);
+			environment_read_folder(facts, who, path);
 }
 
 static const char *variable_or(const struct davy_who *who, const char *name, const char *otherwise)

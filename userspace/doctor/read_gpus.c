@@ -42,7 +42,7 @@ static void first_line(const char *path, char *buf, size_t size)
 	buf[strcspn(buf, "\n")] = 0;
 }
 
-static void link_name(const char *path, char *buf, size_t size)
+static void read_gpus_link_name(const char *path, char *buf, size_t size)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlink(path, target, sizeof(target) - 1);
@@ -56,7 +56,7 @@ static void link_name(const char *path, char *buf, size_t size)
 	davy_copy_name(buf, size, slash ? slash + 1 : target);
 }
 
-static struct davy_doctor_gpu *find(struct davy_doctor_facts *facts, const char *device)
+static struct davy_doctor_gpu *read_gpus_find(struct davy_doctor_facts *facts, const char *device)
 {
 	for (size_t i = 0; i < facts->gpu_count; i++)
 		if (!strcmp(facts->gpu[i].device, device))
@@ -89,7 +89,7 @@ static bool read_pci(const char *device, struct davy_doctor_gpu *g)
 	g->pci_device = (uint32_t)id;
 	g->card = g->render = -1;
 	if (!davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", device))
-		link_name(path, g->driver, sizeof(g->driver));
+		read_gpus_link_name(path, g->driver, sizeof(g->driver));
 	if (!davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group/type", device))
 		first_line(path, g->iommu_type, sizeof(g->iommu_type));
 	return true;
@@ -144,9 +144,9 @@ static bool is_connected(int card)
 }
 
 /* What its driver has made of it. */
-static void read_drm(struct davy_doctor_facts *facts, const struct davy_gpu *gpu)
+static void gpus_read_drm(struct davy_doctor_facts *facts, const struct davy_gpu *gpu)
 {
-	struct davy_doctor_gpu *g = find(facts, gpu->device);
+	struct davy_doctor_gpu *g = read_gpus_find(facts, gpu->device);
 	struct davy_policy_subject subject = { 0 };
 
 	davy_host_subject_read(gpu, &subject);
@@ -167,7 +167,7 @@ static void read_drm(struct davy_doctor_facts *facts, const struct davy_gpu *gpu
 	davy_gpu_attribute(gpu, "mem_info_gtt_total", &g->gtt_bytes);
 }
 
-static void read_kfd(struct davy_doctor_facts *facts)
+static void gpus_read_kfd(struct davy_doctor_facts *facts)
 {
 	struct davy_kfd_node *nodes = calloc(DAVY_KFD_NODES_MAX, sizeof(*nodes));
 	size_t count = nodes ? davy_kfd_nodes_list(nodes, DAVY_KFD_NODES_MAX) : 0;
@@ -176,7 +176,7 @@ static void read_kfd(struct davy_doctor_facts *facts)
 	facts->kfd_class = !davy_root_path(path, sizeof(path), "/sys/class/kfd/kfd/topology") &&
 			   !access(path, F_OK);
 	for (size_t i = 0; i < count; i++) {
-		struct davy_doctor_gpu *g = find(facts, nodes[i].device);
+		struct davy_doctor_gpu *g = read_gpus_find(facts, nodes[i].device);
 
 		if (!g)
 			continue;
@@ -201,8 +201,8 @@ void davy_read_gpus(struct davy_doctor_facts *facts)
 		davy_copy_name(facts->kernel, sizeof(facts->kernel), name.release);
 	read_bus(facts);
 	for (size_t i = 0; i < count; i++)
-		read_drm(facts, &gpus[i]);
-	read_kfd(facts);
+		gpus_read_drm(facts, &gpus[i]);
+	gpus_read_kfd(facts);
 	for (size_t i = 0; i < facts->gpu_count; i++) {
 		struct davy_doctor_gpu *g = &facts->gpu[i];
 

@@ -14,9 +14,9 @@
 
 #include "doctor/read.h"
 
-static struct davy_doctor_node *add(struct davy_doctor_facts *facts,
-				    enum davy_doctor_node_kind kind, const char *device,
-				    uint32_t backends)
+static struct davy_doctor_node *nodes_add(struct davy_doctor_facts *facts,
+					  enum davy_doctor_node_kind kind, const char *device,
+					  uint32_t backends)
 {
 	struct davy_doctor_node *n;
 
@@ -38,14 +38,14 @@ static void add_nvidia(struct davy_doctor_facts *facts)
 	unsigned int minor = 0;
 
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		n = add(facts, DAVY_NODE_NVIDIA, "", backends);
+		n = nodes_add(facts, DAVY_NODE_NVIDIA, "", backends);
 		if (n)
 			davy_copy_name(n->path, sizeof(n->path), shared[i]);
 	}
 	for (size_t i = 0; i < facts->gpu_count; i++) {
 		if (strcmp(facts->gpu[i].driver, "nvidia") != 0)
 			continue;
-		n = add(facts, DAVY_NODE_NVIDIA, facts->gpu[i].device, backends);
+		n = nodes_add(facts, DAVY_NODE_NVIDIA, facts->gpu[i].device, backends);
 		if (n)
 			snprintf(n->path, sizeof(n->path), "/dev/nvidia%u", minor++);
 	}
@@ -62,20 +62,20 @@ static void list_nodes(struct davy_doctor_facts *facts)
 		kfd |= g->has_kfd_node;
 		nvidia |= !strcmp(g->driver, "nvidia");
 		n = g->render >= 0 && strcmp(g->driver, "nvidia") != 0
-			    ? add(facts, DAVY_NODE_RENDER, g->device,
-				  davy_doctor_backends_of(g->subject.vendor))
+			    ? nodes_add(facts, DAVY_NODE_RENDER, g->device,
+					davy_doctor_backends_of(g->subject.vendor))
 			    : NULL;
 		if (n)
 			snprintf(n->path, sizeof(n->path), "/dev/dri/renderD%d", g->render);
 	}
-	n = kfd ? add(facts, DAVY_NODE_KFD, "", 1u << DAVY_BACKEND_ROCM) : NULL;
+	n = kfd ? nodes_add(facts, DAVY_NODE_KFD, "", 1u << DAVY_BACKEND_ROCM) : NULL;
 	if (n)
 		davy_copy_name(n->path, sizeof(n->path), "/dev/kfd");
 	if (nvidia)
 		add_nvidia(facts);
 }
 
-static void look_at(struct davy_doctor_node *n)
+static void nodes_look_at(struct davy_doctor_node *n)
 {
 	struct stat st;
 	int fd;
@@ -100,11 +100,11 @@ static void look_at(struct davy_doctor_node *n)
 }
 
 /* In the child. */
-static void look_at_all(struct davy_doctor_facts *facts, const struct davy_who *who)
+static void nodes_look_at_all(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
 	(void)who;
 	for (size_t i = 0; i < facts->node_count; i++)
-		look_at(&facts->node[i]);
+		nodes_look_at(&facts->node[i]);
 }
 
 /* What the child could not tell: seen with our own eyes, opened by nobody. */
@@ -133,7 +133,7 @@ void davy_read_nodes(struct davy_doctor_facts *facts, const struct davy_who *who
 	list_nodes(facts);
 	if (!facts->node_count)
 		return;
-	err = davy_who_do(who, facts, "a device file to be opened", look_at_all);
+	err = davy_who_do(who, facts, "a device file to be opened", nodes_look_at_all);
 	if (err)
 		look_ourselves(facts, err);
 	for (size_t i = 0; i < facts->node_count; i++) {

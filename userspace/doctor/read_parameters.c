@@ -52,8 +52,9 @@ static const char *known_module(const char *name, size_t len)
 	return NULL;
 }
 
-static struct davy_doctor_parameter *place_for(struct davy_doctor_facts *facts, const char *module,
-					       const char *name, size_t len)
+static struct davy_doctor_parameter *parameters_place_for(struct davy_doctor_facts *facts,
+							  const char *module, const char *name,
+							  size_t len)
 {
 	struct davy_doctor_parameter *p;
 
@@ -72,15 +73,15 @@ static struct davy_doctor_parameter *place_for(struct davy_doctor_facts *facts, 
 }
 
 /* "NAME=VALUE" or "NAME", up to "len". */
-static void take(struct davy_doctor_facts *facts, const char *module, const char *word, size_t len,
-		 const char *origin)
+static void parameters_take(struct davy_doctor_facts *facts, const char *module, const char *word,
+			    size_t len, const char *origin)
 {
 	size_t name = strcspn(word, "= \t\n"), value;
 	struct davy_doctor_parameter *p;
 
 	if (name > len)
 		name = len;
-	p = place_for(facts, module, word, name);
+	p = parameters_place_for(facts, module, word, name);
 	if (!p)
 		return;
 	value = name < len && word[name] == '=' ? name + 1 : len;
@@ -105,8 +106,8 @@ static void take_command_line(struct davy_doctor_facts *facts, const char *text)
 		const char *module = at[dot] == '.' ? known_module(at, dot) : NULL;
 
 		if (module && len > dot + 1)
-			take(facts, module, at + dot + 1, len - dot - 1,
-			     "the kernel's command line");
+			parameters_take(facts, module, at + dot + 1, len - dot - 1,
+					"the kernel's command line");
 	}
 }
 
@@ -126,7 +127,7 @@ static void take_options(struct davy_doctor_facts *facts, const char *line, cons
 		if (!len)
 			break;
 		if (module)
-			take(facts, module, at, len, origin);
+			parameters_take(facts, module, at, len, origin);
 		else
 			module = known_module(at, len);
 		if (!module)

@@ -8,8 +8,8 @@
 #include "doctor/read.h"
 
 /* The rule that leaves it out tells why by its warning, or by its reason. */
-static void take_rule(struct davy_doctor_gpu *g, enum davy_backend backend,
-		      const struct davy_effective *e)
+static void rules_take_rule(struct davy_doctor_gpu *g, enum davy_backend backend,
+			    const struct davy_effective *e)
 {
 	const struct davy_policy_origin *o = &e->value[DAVY_POLICY_BACKENDS].origin;
 	char origin[DAVY_DOCTOR_VALUE];
@@ -41,7 +41,7 @@ void davy_read_rules(struct davy_doctor_facts *facts, const struct davy_policy_s
 		davy_policy_effective(set, &subject, e);
 		for (int b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++)
 			if (davy_doctor_backends_of(g->subject.vendor) & 1u << b)
-				take_rule(g, (enum davy_backend)b, e);
+				rules_take_rule(g, (enum davy_backend)b, e);
 		subject.backend = DAVY_BACKEND_VULKAN;
 		subject.forced = true;
 		davy_policy_effective(set, &subject, e);

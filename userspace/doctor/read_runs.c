@@ -39,7 +39,7 @@ struct changed {
 	size_t count;
 };
 
-static void set(struct changed *c, const char *name, const char *value)
+static void runs_set(struct changed *c, const char *name, const char *value)
 {
 	size_t len = strlen(name), i = 0;
 
@@ -53,12 +53,12 @@ static void set(struct changed *c, const char *name, const char *value)
 	c->envp[i] = c->text[c->count++];
 }
 
-static void begin(struct changed *c, const struct davy_who *who)
+static void runs_begin(struct changed *c, const struct davy_who *who)
 {
 	memcpy(c->envp, who->envp, sizeof(who->envp));
 	c->count = 0;
 	/* The sandbox has nowhere to keep shaders, and that need not be told. */
-	set(c, "MESA_SHADER_CACHE_DISABLE", "true");
+	runs_set(c, "MESA_SHADER_CACHE_DISABLE", "true");
 }
 
 /*
@@ -78,17 +78,17 @@ static void choose_backend(struct changed *c, const struct davy_doctor_facts *fa
 			 (int)(strrchr(library, '/') - library), library,
 			 (int)(strrchr(runner, '/') - runner), runner, own ? ":" : "",
 			 own ? own : "");
-		set(c, "LD_LIBRARY_PATH", value);
-		set(c, "GGML_BACKEND_PATH", library);
+		runs_set(c, "LD_LIBRARY_PATH", value);
+		runs_set(c, "GGML_BACKEND_PATH", library);
 		return;
 	}
 	for (size_t i = 0; i < ROW_COUNT; i++)
 		if (i != row && facts->engine.backends & 1u << rows[i].backend)
-			set(c, rows[i].hide, rows[i].hidden);
+			runs_set(c, rows[i].hide, rows[i].hidden);
 }
 
 /* Lines such as "  ROCm0: AMD Radeon (16368 MiB, 16000 MiB free)". */
-static void take_devices(struct davy_doctor_run *r, const char *text, const char *prefix)
+static void runs_take_devices(struct davy_doctor_run *r, const char *text, const char *prefix)
 {
 	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
 		const char *name = at + strspn(at, " \t");
@@ -120,7 +120,7 @@ static bool tells_trouble(const char *line, size_t len)
 }
 
 /* The last line that tells of trouble, else the last that tells anything. */
-static void take_words(struct davy_doctor_run *r, const char *text)
+static void runs_take_words(struct davy_doctor_run *r, const char *text)
 {
 	bool trouble = false;
 
@@ -201,7 +201,7 @@ static bool make_command(const struct davy_who *who, char *const *command, char 
 	return true;
 }
 
-static void run(struct davy_doctor_run *r, const struct davy_spawn *spawn, const char *prefix)
+static void runs_run(struct davy_doctor_run *r, const struct davy_spawn *spawn, const char *prefix)
 {
 	struct davy_spawned *s = malloc(sizeof(*s));
 	struct davy_traced traced = { 0 };
@@ -214,8 +214,8 @@ static void run(struct davy_doctor_run *r, const struct davy_spawn *spawn, const
 	}
 	davy_traced_run(s, &traced);
 	if (prefix)
-		take_devices(r, s->noise_text, prefix);
-	take_words(r, s->noise_text);
+		runs_take_devices(r, s->noise_text, prefix);
+	runs_take_words(r, s->noise_text);
 	take_end(r, s, &traced, prefix != NULL);
 	take_stage(r, &traced);
 	davy_spawn_done(s);
@@ -249,7 +249,7 @@ static void run_one(struct davy_doctor_facts *facts, const struct davy_who *who,
 	else if (!make_command(who, command, argv, numbers))
 		davy_copy_name(r->words, sizeof(r->words), "the command has too many words");
 	else
-		run(r, &spawn, prefix);
+		runs_run(r, &spawn, prefix);
 }
 
 static uint32_t wanted_backends(const struct davy_doctor_facts *facts)
@@ -269,14 +269,14 @@ void davy_read_runs(struct davy_doctor_facts *facts, const struct davy_who *who,
 	uint32_t wanted = wanted_backends(facts);
 
 	if (c && command) {
-		begin(c, who);
+		runs_begin(c, who);
 		run_one(facts, who, program, command, c->envp, limit_ms, DAVY_BACKEND_UNKNOWN,
 			NULL);
 	}
 	for (size_t i = 0; c && !command && facts->engine.runner[0] && i < ROW_COUNT; i++) {
 		if (!(wanted & 1u << rows[i].backend))
 			continue;
-		begin(c, who);
+		runs_begin(c, who);
 		choose_backend(c, facts, who, i);
 		run_one(facts, who, program, list, c->envp, limit_ms, rows[i].backend,
 			rows[i].prefix);

@@ -62,8 +62,8 @@ static void make_arguments(struct arguments *a, const struct davy_who *who, cons
 }
 
 /* Names of what it lists, "A, B", and whether all of it is the CPU's. */
-static void take_devices(struct davy_doctor_facts *facts, struct davy_doctor_probe *p,
-			 const json_t *answer)
+static void runtimes_take_devices(struct davy_doctor_facts *facts, struct davy_doctor_probe *p,
+				  const json_t *answer)
 {
 	const json_t *list = json_object_get(answer, "devices"), *d;
 	size_t i, software = 0;
@@ -85,8 +85,8 @@ static void take_devices(struct davy_doctor_facts *facts, struct davy_doctor_pro
 	p->software = p->gpu_count && software == p->gpu_count;
 }
 
-static void take(struct davy_doctor_facts *facts, struct davy_doctor_probe *p,
-		 const struct davy_probe_finding *finding)
+static void runtimes_take(struct davy_doctor_facts *facts, struct davy_doctor_probe *p,
+			  const struct davy_probe_finding *finding)
 {
 	json_t *answer =
 		finding->answer ? json_loadb(finding->answer, finding->answer_size, 0, NULL) : NULL;
@@ -95,15 +95,15 @@ static void take(struct davy_doctor_facts *facts, struct davy_doctor_probe *p,
 	p->healthy = finding->kind == DAVY_PROBE_HEALTHY;
 	davy_copy_name(p->stage, sizeof(p->stage), finding->stage);
 	davy_copy_name(p->text, sizeof(p->text), finding->text);
-	take_devices(facts, p, answer);
+	runtimes_take_devices(facts, p, answer);
 	/* Vulkan's loader is a stage of its own there. */
 	p->absent = finding->kind == DAVY_PROBE_REPORTED &&
 		    (!strcmp(p->stage, "load") || !strcmp(p->stage, "loader"));
 	json_decref(answer);
 }
 
-static void probe(struct davy_doctor_facts *facts, const struct davy_who *who, const char *program,
-		  size_t row, uint32_t limit_ms)
+static void runtimes_probe(struct davy_doctor_facts *facts, const struct davy_who *who,
+			   const char *program, size_t row, uint32_t limit_ms)
 {
 	struct davy_spawned *spawned = malloc(sizeof(*spawned));
 	struct davy_doctor_probe *p = &facts->probe[row];
@@ -128,7 +128,7 @@ static void probe(struct davy_doctor_facts *facts, const struct davy_who *who, c
 	davy_spawn_wait(spawned);
 	davy_probe_judge(&spawned->end, spawned->output_text, spawned->output_size,
 			 spawned->noise_text, &finding);
-	take(facts, p, &finding);
+	runtimes_take(facts, p, &finding);
 	/* It did not even begin: our own trouble, and none of the runtime's. */
 	if (finding.kind == DAVY_PROBE_EXITED && !finding.stage[0])
 		p->ran = false;
@@ -136,7 +136,7 @@ static void probe(struct davy_doctor_facts *facts, const struct davy_who *who, c
 	free(spawned);
 }
 
-static bool wanted(const struct davy_doctor_facts *facts, size_t row)
+static bool runtimes_wanted(const struct davy_doctor_facts *facts, size_t row)
 {
 	for (size_t i = 0; i < facts->gpu_count; i++)
 		if (!rows[row].vendor || !strcmp(facts->gpu[i].subject.vendor, rows[row].vendor))
@@ -153,7 +153,7 @@ void davy_read_runtimes(struct davy_doctor_facts *facts, const struct davy_who *
 		struct davy_doctor_probe *p = &facts->probe[i];
 
 		davy_copy_name(p->library, sizeof(p->library), rows[i].library);
-		p->wanted = wanted(facts, i);
+		p->wanted = runtimes_wanted(facts, i);
 		if (!p->wanted)
 			continue;
 		if (!program)
@@ -162,6 +162,6 @@ void davy_read_runtimes(struct davy_doctor_facts *facts, const struct davy_who *
 		else if (!davy_who_may_run(who, &why))
 			davy_copy_name(p->text, sizeof(p->text), why);
 		else
-			probe(facts, who, program, i, limit_ms);
+			runtimes_probe(facts, who, program, i, limit_ms);
 	}
 }

@@ -124,7 +124,7 @@ void davy_spawn_release(struct davy_spawned *s)
 }
 
 /* False at its end, or when there is nothing now. */
-static bool read_output(struct davy_spawned *s)
+static bool spawn_read_output(struct davy_spawned *s)
 {
 	ssize_t n = 0;
 
@@ -144,7 +144,7 @@ static bool read_output(struct davy_spawned *s)
 }
 
 /* The end of what it says matters, so the older half makes room. */
-static bool read_noise(struct davy_spawned *s)
+static bool spawn_read_noise(struct davy_spawned *s)
 {
 	size_t room = sizeof(s->noise_text) - 1 - s->noise_size;
 	ssize_t n;
@@ -174,9 +174,9 @@ void davy_spawn_listen(struct davy_spawned *s, int wait_ms)
 	char what[128];
 
 	poll(fds, 2, wait_ms);
-	for (int i = 0; i < DRAIN_READS && read_output(s); i++)
+	for (int i = 0; i < DRAIN_READS && spawn_read_output(s); i++)
 		;
-	for (int i = 0; i < DRAIN_READS && read_noise(s); i++)
+	for (int i = 0; i < DRAIN_READS && spawn_read_noise(s); i++)
 		;
 	if (s->told || davy_now_ms() - s->began_ms < DAVY_SPAWN_TOLD_MS)
 		return;

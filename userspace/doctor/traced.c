@@ -45,7 +45,7 @@ static pid_t process_of(pid_t tid)
 	return at ? (pid_t)strtol(at + 6, NULL, 10) : tid;
 }
 
-static void remember(struct tracing *t, pid_t pid)
+static void traced_remember(struct tracing *t, pid_t pid)
 {
 	for (size_t i = 0; i < t->pid_count; i++)
 		if (t->pids[i] == pid)
@@ -54,7 +54,7 @@ static void remember(struct tracing *t, pid_t pid)
 		t->pids[t->pid_count++] = pid;
 }
 
-static void forget(struct tracing *t, pid_t pid)
+static void traced_forget(struct tracing *t, pid_t pid)
 {
 	for (size_t i = 0; i < t->pid_count; i++)
 		if (t->pids[i] == pid)
@@ -134,11 +134,11 @@ static void on_stop(struct tracing *t, pid_t tid, int status)
 			find_where(t, tid);
 	}
 	if (event == PTRACE_EVENT_STOP && process_of(tid) == tid)
-		remember(t, tid);
+		traced_remember(t, tid);
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)pass);
 }
 
-static void look_at_all(struct tracing *t)
+static void traced_look_at_all(struct tracing *t)
 {
 	davy_traced_look(t->spawned->pid, t->traced);
 	for (size_t i = 0; i < t->pid_count; i++)
@@ -146,7 +146,7 @@ static void look_at_all(struct tracing *t)
 }
 
 /* False when there is nothing more to wait for. */
-static bool step(struct tracing *t)
+static bool traced_step(struct tracing *t)
 {
 	int status;
 	pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
@@ -158,7 +158,7 @@ static bool step(struct tracing *t)
 		return true;
 	}
 	if (tid) {
-		forget(t, tid);
+		traced_forget(t, tid);
 		if (tid == t->spawned->pid) {
 			t->main_ended = true;
 			t->main_status = status;
@@ -167,7 +167,7 @@ static bool step(struct tracing *t)
 		return true;
 	}
 	if (!t->killed_ms && davy_now_ms() - t->spawned->began_ms >= t->spawned->spawn->limit_ms)
-		look_at_all(t);
+		traced_look_at_all(t);
 	if (!t->killed_ms && davy_spawn_over(t->spawned))
 		t->killed_ms = davy_now_ms();
 	if (t->killed_ms && davy_now_ms() - t->killed_ms > STUCK_MS) {
@@ -195,7 +195,7 @@ int davy_traced_run(struct davy_spawned *s, struct davy_traced *ret_traced)
 		davy_spawn_wait(s);
 		return err;
 	}
-	while (step(&t))
+	while (traced_step(&t))
 		;
 	if (t.main_ended)
 		davy_spawn_ended(s, t.main_status);

@@ -28,7 +28,7 @@ static void name_user(struct davy_doctor_service *s)
 }
 
 /* "Uid:\t0\t0\t0\t0": the number at "index" behind the name; false where there is none. */
-static bool status_number(const char *text, const char *name, size_t index, uint32_t *ret_value)
+static bool who_status_number(const char *text, const char *name, size_t index, uint32_t *ret_value)
 {
 	const char *at = strstr(text, name);
 	char *end;
@@ -58,17 +58,17 @@ static int read_credentials(uint32_t pid, struct davy_doctor_service *s)
 	n = davy_read_file(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
-	if (!status_number(text, "\nUid:", 1, &s->uid) ||
-	    !status_number(text, "\nGid:", 1, &s->gid))
+	if (!who_status_number(text, "\nUid:", 1, &s->uid) ||
+	    !who_status_number(text, "\nGid:", 1, &s->gid))
 		return -EBADMSG;
 	s->group_count = 0;
 	while (s->group_count < DAVY_DOCTOR_GROUPS &&
-	       status_number(text, "\nGroups:", s->group_count, &s->groups[s->group_count]))
+	       who_status_number(text, "\nGroups:", s->group_count, &s->groups[s->group_count]))
 		s->group_count++;
 	return 0;
 }
 
-static int read_process(struct davy_who *who, uint32_t pid, char why[DAVY_DOCTOR_WHY])
+static int who_read_process(struct davy_who *who, uint32_t pid, char why[DAVY_DOCTOR_WHY])
 {
 	struct davy_doctor_service *s = who->service;
 	int err = read_credentials(pid, s);
@@ -144,7 +144,7 @@ static int read_user(struct davy_who *who, const char *text, char why[DAVY_DOCTO
 }
 
 /* The only engine that runs; 0: none, or several. */
-static uint32_t find_engine(void)
+static uint32_t who_find_engine(void)
 {
 	struct davy_process_info *info = malloc(sizeof(*info));
 	struct dirent *entry;
@@ -208,7 +208,7 @@ static int parse_pid(const char *text, uint32_t *ret_pid, char why[DAVY_DOCTOR_W
 	return 0;
 }
 
-static void take_name(struct davy_doctor_service *s, const struct davy_who_asked *asked)
+static void who_take_name(struct davy_doctor_service *s, const struct davy_who_asked *asked)
 {
 	if (asked->unit)
 		snprintf(s->as, sizeof(s->as), "--unit %.79s", asked->unit);
@@ -245,14 +245,14 @@ int davy_who_read(const struct davy_who_asked *asked, struct davy_doctor_service
 	if (!err && asked->user)
 		err = read_user(who, asked->user, why);
 	else if (!err && !asked->unit && !pid)
-		pid = find_engine();
+		pid = who_find_engine();
 	if (!err && pid)
-		err = read_process(who, pid, why);
+		err = who_read_process(who, pid, why);
 	if (!err && !service->known && !asked->unit)
 		take_caller(who);
 	if (!err && !service->environment_known && !asked->unit && !pid)
 		take_own_environment(who);
-	take_name(service, asked);
+	who_take_name(service, asked);
 	return err;
 }
 

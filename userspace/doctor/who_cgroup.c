@@ -22,7 +22,7 @@
 
 #define ROOM_BYTES (1ULL << 30) /* a Vulkan driver with its shader compiler takes some 0.3 GiB */
 
-static bool ends_with(const char *text, size_t len, const char *end)
+static bool who_cgroup_ends_with(const char *text, size_t len, const char *end)
 {
 	return len > strlen(end) && !memcmp(text + len - strlen(end), end, strlen(end));
 }
@@ -35,7 +35,8 @@ static bool names_a_unit(const char *path)
 	for (const char *at = path; *at == '/';) {
 		size_t len = strcspn(++at, "/");
 
-		if (ends_with(at, len, ".service") || ends_with(at, len, ".scope"))
+		if (who_cgroup_ends_with(at, len, ".service") ||
+		    who_cgroup_ends_with(at, len, ".scope"))
 			return true;
 		at += len;
 	}

@@ -20,7 +20,7 @@
 
 #define ENTER_MS 1000
 
-static bool same_file(uint32_t pid, const char *what)
+static bool who_place_same_file(uint32_t pid, const char *what)
 {
 	char path[64], own[64];
 	struct stat a, b;
@@ -65,7 +65,7 @@ static int open_devices_cgroup(uint32_t pid)
 }
 
 /* Of v2; our own is none to enter. */
-static int open_cgroup(struct davy_doctor_service *s)
+static int who_place_open_cgroup(struct davy_doctor_service *s)
 {
 	char dir[PATH_MAX], mount[PATH_MAX];
 	enum davy_who_cgroup found;
@@ -112,8 +112,8 @@ void davy_who_place(struct davy_who *who, uint32_t pid)
 	struct davy_doctor_service *s = who->service;
 	char path[PATH_MAX];
 
-	s->own_mounts = !same_file(pid, "ns/mnt");
-	s->own_root = !same_file(pid, "root");
+	s->own_mounts = !who_place_same_file(pid, "ns/mnt");
+	s->own_root = !who_place_same_file(pid, "root");
 	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
 	if (s->own_mounts)
 		who->mounts_fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -123,7 +123,7 @@ void davy_who_place(struct davy_who *who, uint32_t pid)
 	davy_process_cgroup(pid, s->cgroup);
 	if (geteuid())
 		return;
-	who->cgroup_fd[0] = open_cgroup(s);
+	who->cgroup_fd[0] = who_place_open_cgroup(s);
 	who->cgroup_fd[1] = open_devices_cgroup(pid);
 	for (size_t i = 0; i < 2; i++)
 		who->cgroup_fd[i] = keep_if_open_to_us(who->cgroup_fd[i]);

@@ -62,7 +62,8 @@ static int load_unit(struct asking *a, const char *unit)
 	return err;
 }
 
-static char *text_of(const struct asking *a, const char *interface, const char *property)
+static char *who_systemd_text_of(const struct asking *a, const char *interface,
+				 const char *property)
 {
 	char *text = NULL;
 
@@ -86,7 +87,8 @@ static uint32_t group_number(const char *text, uint32_t otherwise)
 /* User= and Group= of a service that does not run; without them it is root's. */
 static void take_user(const struct asking *a, struct davy_doctor_service *s)
 {
-	char *user = text_of(a, SERVICE, "User"), *group = text_of(a, SERVICE, "Group");
+	char *user = who_systemd_text_of(a, SERVICE, "User"),
+	     *group = who_systemd_text_of(a, SERVICE, "Group");
 	const struct passwd *pw = user && *user ? getpwnam(user) : getpwuid(0);
 	gid_t list[DAVY_DOCTOR_GROUPS];
 	int count = DAVY_DOCTOR_GROUPS;
@@ -110,7 +112,7 @@ static void take_user(const struct asking *a, struct davy_doctor_service *s)
 	free(group);
 }
 
-static void take_groups(const struct asking *a, struct davy_doctor_service *s)
+static void who_systemd_take_groups(const struct asking *a, struct davy_doctor_service *s)
 {
 	char **list = NULL;
 
@@ -166,7 +168,7 @@ static void take_program(const struct asking *a, struct davy_who *who)
 static void take_properties(const struct asking *a, struct davy_who *who)
 {
 	struct davy_doctor_service *s = who->service;
-	char *policy = text_of(a, SERVICE, "DevicePolicy");
+	char *policy = who_systemd_text_of(a, SERVICE, "DevicePolicy");
 	int private = 0;
 	uint32_t pid = 0;
 
@@ -183,7 +185,7 @@ static void take_properties(const struct asking *a, struct davy_who *who)
 	if (s->pid)
 		return;
 	take_user(a, s);
-	take_groups(a, s);
+	who_systemd_take_groups(a, s);
 	take_environment(a, who);
 }
 
@@ -201,7 +203,7 @@ int davy_who_ask_systemd(struct davy_who *who, const char *unit, char why[DAVY_D
 	if (err >= 0)
 		err = load_unit(&a, unit);
 	if (err >= 0)
-		load = text_of(&a, SYSTEMD ".Unit", "LoadState");
+		load = who_systemd_text_of(&a, SYSTEMD ".Unit", "LoadState");
 	if (err >= 0 && load && !strcmp(load, "loaded")) {
 		take_properties(&a, who);
 	} else if (err >= 0) {

@@ -13,7 +13,7 @@ static const struct davy_environment_ops *const rows[] = {
 	&davy_environment_ollama,
 };
 
-static const struct davy_environment_ops *row_of(enum davy_engine engine)
+static const struct davy_environment_ops *environment_row_of(enum davy_engine engine)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i]->engine == engine)
@@ -28,14 +28,14 @@ bool davy_engine_wish_empty(const struct davy_engine_wish *w)
 
 uint8_t davy_engine_service_can(enum davy_engine engine)
 {
-	const struct davy_environment_ops *row = row_of(engine);
+	const struct davy_environment_ops *row = environment_row_of(engine);
 
 	return row ? row->can : 0;
 }
 
 bool davy_engine_service_movable(enum davy_engine engine)
 {
-	const struct davy_environment_ops *row = row_of(engine);
+	const struct davy_environment_ops *row = environment_row_of(engine);
 
 	return row && row->movable;
 }
@@ -49,7 +49,7 @@ void davy_environment_set(struct davy_environment *e, const char *name, const ch
 }
 
 /* What systemd reads from an environment file as it stands. */
-static bool is_plain(const char *value)
+static bool environment_is_plain(const char *value)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789,.:/_+=@-";
@@ -81,7 +81,7 @@ int davy_engine_environment_cache(const struct davy_engine_look *look,
 {
 	static const char *const variables[] = { "LLAMA_ARG_CACHE_TYPE_K", "LLAMA_ARG_CACHE_TYPE_V",
 						 "OLLAMA_KV_CACHE_TYPE" };
-	const struct davy_environment_ops *row = row_of(facts->engine);
+	const struct davy_environment_ops *row = environment_row_of(facts->engine);
 	struct davy_command c;
 
 	if (!row || !row->cache_variables)
@@ -103,7 +103,7 @@ int davy_engine_environment(const struct davy_engine_look *look,
 			    const struct davy_engine_wish *wish,
 			    struct davy_environment *ret_environment)
 {
-	const struct davy_environment_ops *row = row_of(facts->engine);
+	const struct davy_environment_ops *row = environment_row_of(facts->engine);
 	const char *cache = davy_cache_name(wish->knobs.cache_type);
 	int err;
 
@@ -124,13 +124,13 @@ int davy_engine_environment_argument(const struct davy_engine_look *look,
 				     const struct davy_engine_facts *facts, const char *option,
 				     const char *value, struct davy_environment *e)
 {
-	const struct davy_environment_ops *row = row_of(facts->engine);
+	const struct davy_environment_ops *row = environment_row_of(facts->engine);
 	const struct davy_environment_option *o = row ? row->options : NULL;
 	struct davy_command c;
 
 	while (o && o->names && !davy_word_in(o->names, option))
 		o++;
-	if (!o || !o->names || !is_plain(value))
+	if (!o || !o->names || !environment_is_plain(value))
 		return davy_environment_refuse(e, "%s has no variable that says it",
 					       davy_engine_name(facts->engine));
 	davy_command_of(look, &c);

@@ -55,8 +55,8 @@ static int tell_layers(const struct davy_command *c, const struct davy_engine_fa
 static const char placing[] = "-devd --device-draft --spec-draft-device -ot --override-tensor -otd "
 			      "--override-tensor-draft -mmdev -md --model-draft -mm --mmproj";
 
-static int tell_cpu(const struct davy_engine_look *look, const struct davy_command *c,
-		    struct davy_environment *e)
+static int llama_server_tell_cpu(const struct davy_engine_look *look, const struct davy_command *c,
+				 struct davy_environment *e)
 {
 	const char *given = davy_option(c->args, device.names);
 
@@ -74,8 +74,9 @@ static int tell_cpu(const struct davy_engine_look *look, const struct davy_comma
 	return 0;
 }
 
-static int tell_backend(const struct davy_engine_look *look, const struct davy_command *c,
-			enum davy_backend backend, struct davy_environment *e)
+static int llama_server_tell_backend(const struct davy_engine_look *look,
+				     const struct davy_command *c, enum davy_backend backend,
+				     struct davy_environment *e)
 {
 	static const char *const devices[DAVY_BACKEND_COUNT] = {
 		[DAVY_BACKEND_VULKAN] = "Vulkan0",
@@ -87,21 +88,22 @@ static int tell_backend(const struct davy_engine_look *look, const struct davy_c
 	if (backend == DAVY_BACKEND_UNKNOWN)
 		return 0;
 	if (backend == DAVY_BACKEND_CPU)
-		return tell_cpu(look, c, e);
+		return llama_server_tell_cpu(look, c, e);
 	if (davy_option(c->args, device.names))
 		return refuse_flag(e, device.names);
 	davy_environment_set(e, device.variable, devices[backend]);
 	return 0;
 }
 
-static int tell(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
-		const struct davy_engine_wish *wish, struct davy_environment *e)
+static int llama_server_tell(const struct davy_engine_look *look,
+			     const struct davy_engine_facts *facts,
+			     const struct davy_engine_wish *wish, struct davy_environment *e)
 {
 	struct davy_command c;
 	int err;
 
 	davy_command_of(look, &c);
-	err = tell_backend(look, &c, wish->backend, e);
+	err = llama_server_tell_backend(look, &c, wish->backend, e);
 	if (!err)
 		err = tell_number(&c, &ubatch, wish->knobs.ubatch, e);
 	if (!err)
@@ -128,7 +130,7 @@ static const struct davy_environment_option options[] = {
 
 const struct davy_environment_ops davy_environment_llama_server = {
 	.engine = DAVY_ENGINE_LLAMA_SERVER,
-	.tell = tell,
+	.tell = llama_server_tell,
 	.can = DAVY_CAN_SHRINK | DAVY_CAN_SWITCH,
 	.movable = true,
 	.cache_options = "-ctk --cache-type-k -ctv --cache-type-v",

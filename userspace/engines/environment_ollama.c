@@ -12,7 +12,7 @@
 
 #include "engines/environment.h"
 
-static void tell_cpu(struct davy_environment *e)
+static void ollama_tell_cpu(struct davy_environment *e)
 {
 	davy_environment_set(e, "OLLAMA_LLM_LIBRARY", "cpu");
 	davy_environment_set(e, "OLLAMA_VULKAN", "0");
@@ -23,10 +23,10 @@ static void tell_cpu(struct davy_environment *e)
 	davy_environment_set(e, "LLAMA_ARG_DEVICE", "none"); /* read by a llama-server of >= 0.30 */
 }
 
-static int tell_backend(enum davy_backend backend, struct davy_environment *e)
+static int ollama_tell_backend(enum davy_backend backend, struct davy_environment *e)
 {
 	if (backend == DAVY_BACKEND_CPU)
-		tell_cpu(e);
+		ollama_tell_cpu(e);
 	if (backend == DAVY_BACKEND_UNKNOWN || backend == DAVY_BACKEND_CPU)
 		return 0;
 	if (backend != DAVY_BACKEND_VULKAN)
@@ -42,11 +42,11 @@ static int tell_backend(enum davy_backend backend, struct davy_environment *e)
 }
 
 /* Its context is that of one slot; ours is that of all. */
-static int tell(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
-		const struct davy_engine_wish *wish, struct davy_environment *e)
+static int ollama_tell(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
+		       const struct davy_engine_wish *wish, struct davy_environment *e)
 {
 	uint32_t slots = wish->knobs.parallel ? wish->knobs.parallel : facts->parallel;
-	int err = tell_backend(wish->backend, e);
+	int err = ollama_tell_backend(wish->backend, e);
 
 	(void)look;
 	if (err)
@@ -67,7 +67,7 @@ static int tell(const struct davy_engine_look *look, const struct davy_engine_fa
 
 const struct davy_environment_ops davy_environment_ollama = {
 	.engine = DAVY_ENGINE_OLLAMA,
-	.tell = tell,
+	.tell = ollama_tell,
 	.can = DAVY_CAN_SHRINK | DAVY_CAN_SWITCH | DAVY_CAN_UNLOAD,
 	.movable = true,
 	.cache_variables = "OLLAMA_KV_CACHE_TYPE",

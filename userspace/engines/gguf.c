@@ -35,7 +35,7 @@ struct reader {
 };
 
 /* -E2BIG: beyond what may be read; -EBADMSG: beyond the file. */
-static int fill(struct reader *r)
+static int gguf_fill(struct reader *r)
 {
 	uint64_t want = r->file_bytes - r->at;
 	ssize_t n;
@@ -69,7 +69,7 @@ static int skip(struct reader *r, uint64_t bytes)
 	return 0;
 }
 
-static int take(struct reader *r, void *dst, uint64_t size)
+static int gguf_take(struct reader *r, void *dst, uint64_t size)
 {
 	unsigned char *out = dst;
 	int err;
@@ -80,7 +80,7 @@ static int take(struct reader *r, void *dst, uint64_t size)
 		uint64_t offset = r->at - r->begin, piece;
 
 		if (r->at < r->begin || offset >= r->have) {
-			err = fill(r);
+			err = gguf_fill(r);
 			if (err)
 				return err;
 			offset = 0;
@@ -97,7 +97,7 @@ static int take(struct reader *r, void *dst, uint64_t size)
 static int take_u32(struct reader *r, uint32_t *ret)
 {
 	uint32_t value;
-	int err = take(r, &value, sizeof(value));
+	int err = gguf_take(r, &value, sizeof(value));
 
 	if (!err)
 		*ret = le32toh(value);
@@ -107,7 +107,7 @@ static int take_u32(struct reader *r, uint32_t *ret)
 static int take_u64(struct reader *r, uint64_t *ret)
 {
 	uint64_t value;
-	int err = take(r, &value, sizeof(value));
+	int err = gguf_take(r, &value, sizeof(value));
 
 	if (!err)
 		*ret = le64toh(value);
@@ -125,7 +125,7 @@ static int take_string(struct reader *r, uint64_t max, char *dst, uint64_t size)
 	if (len > max || len > r->file_bytes - r->at)
 		return -EBADMSG;
 	kept = len < size - 1 ? len : size - 1;
-	err = take(r, dst, kept);
+	err = gguf_take(r, dst, kept);
 	if (err)
 		return err;
 	memset(dst + kept, 0, size - kept);
@@ -171,7 +171,7 @@ static int skip_value(struct reader *r, uint32_t type)
 }
 
 /* An integer of any width; another type, or one out of range, is passed over. */
-static int take_number(struct reader *r, uint32_t type, uint32_t *ret)
+static int gguf_take_number(struct reader *r, uint32_t type, uint32_t *ret)
 {
 	unsigned char raw[8] = { 0 };
 	uint64_t value = 0;
@@ -181,7 +181,7 @@ static int take_number(struct reader *r, uint32_t type, uint32_t *ret)
 		return skip_value(r, type);
 	if (type == 6 || type == 7)
 		return skip_value(r, type);
-	err = take(r, raw, type_bytes[type]);
+	err = gguf_take(r, raw, type_bytes[type]);
 	if (err)
 		return err;
 	for (int i = 7; i >= 0; i--)
@@ -211,7 +211,7 @@ static int take_kv_heads(struct reader *r, uint32_t type, struct davy_gguf *g)
 	int err;
 
 	if (type != TYPE_ARRAY)
-		return take_number(r, type, &g->head_count_kv);
+		return gguf_take_number(r, type, &g->head_count_kv);
 	err = take_u32(r, &item);
 	if (!err)
 		err = take_u64(r, &count);
@@ -219,7 +219,7 @@ static int take_kv_heads(struct reader *r, uint32_t type, struct davy_gguf *g)
 		return -EBADMSG;
 	for (uint64_t i = 0; i < count && !err; i++) {
 		heads = 0;
-		err = take_number(r, item, &heads);
+		err = gguf_take_number(r, item, &heads);
 		sum += heads < HEADS_MAX ? heads : HEADS_MAX;
 	}
 	if (!err)
@@ -266,13 +266,13 @@ static int take_value(struct reader *r, const char *key, uint32_t type, struct d
 		return skip_value(r, type);
 	}
 	if (!strcmp(key, "general.file_type"))
-		return take_number(r, type, &g->file_type);
+		return gguf_take_number(r, type, &g->file_type);
 	if (!strcmp(key, "split.count"))
-		return take_number(r, type, &g->split_count);
+		return gguf_take_number(r, type, &g->split_count);
 	if (is_model_key(g, key, "attention.head_count_kv"))
 		return take_kv_heads(r, type, g);
 	number = model_number(key, g);
-	return number ? take_number(r, type, number) : skip_value(r, type);
+	return number ? gguf_take_number(r, type, number) : skip_value(r, type);
 }
 
 static int take_pairs(struct reader *r, struct davy_gguf *g)
@@ -295,7 +295,8 @@ static int take_head(struct reader *r, struct davy_gguf *g)
 {
 	char magic[4];
 
-	if (r->file_bytes < 24 || take(r, magic, sizeof(magic)) || memcmp(magic, "GGUF", 4) != 0)
+	if (r->file_bytes < 24 || gguf_take(r, magic, sizeof(magic)) ||
+	    memcmp(magic, "GGUF", 4) != 0)
 		return -EINVAL;
 	if (take_u32(r, &g->version) || take_u64(r, &g->tensor_count) || take_u64(r, &g->kv_count))
 		return -EBADMSG;

@@ -32,7 +32,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 	return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t gguf_cache_plus(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -65,7 +65,7 @@ uint64_t davy_gguf_cache_bytes(const struct davy_gguf *g, uint32_t tokens, const
 	if (g->kv_lora_rank)
 		token = elements_of(times(g->kv_lora_rank, g->block_count), type_k);
 	else
-		token = plus(elements_of(times(heads_of(g), key), type_k),
-			     elements_of(times(heads_of(g), value), type_v));
+		token = gguf_cache_plus(elements_of(times(heads_of(g), key), type_k),
+					elements_of(times(heads_of(g), value), type_v));
 	return times(token, tokens);
 }

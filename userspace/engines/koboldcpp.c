@@ -2,8 +2,8 @@
 /* KoboldCpp 1.123: one program or a Python script, ggml inside of koboldcpp_*.so. */
 #include "engines/table.h"
 
-static bool read(const struct davy_engine_look *look, const struct davy_command *c,
-		 struct davy_engine_facts *facts)
+static bool koboldcpp_read(const struct davy_engine_look *look, const struct davy_command *c,
+			   struct davy_engine_facts *facts)
 {
 	const char *layers = davy_option(c->args, "--gpulayers --gpu-layers --n-gpu-layers -ngl");
 	const char *model = davy_option(c->args, "--model -m");
@@ -31,7 +31,7 @@ const struct davy_engine_ops davy_engine_koboldcpp = {
 	.engine = DAVY_ENGINE_KOBOLDCPP,
 	.marks = { .programs = "koboldcpp koboldcpp-* koboldcpp_* koboldcpp.py",
 		   .libraries = "koboldcpp_*" },
-	.read = read,
+	.read = koboldcpp_read,
 	.knobs = { .ubatch = "-b --batch-size --batchsize --blasbatchsize",
 		   .context = "-c --ctx-size --contextsize" },
 };

@@ -28,8 +28,8 @@ void davy_set_port(struct davy_engine_facts *facts, const char *given, uint16_t 
 	facts->port = given ? davy_port(given) : otherwise;
 }
 
-static void read_model(const struct davy_engine_look *look, const struct davy_command *c,
-		       struct davy_engine_facts *facts)
+static void llama_args_read_model(const struct davy_engine_look *look, const struct davy_command *c,
+				  struct davy_engine_facts *facts)
 {
 	const char *alias = davy_setting(look, c, "-a --alias", "LLAMA_ARG_ALIAS");
 	const char *file = davy_setting(look, c, "-m --model", "LLAMA_ARG_MODEL");
@@ -79,7 +79,7 @@ void davy_llama_read(const struct davy_engine_look *look, const struct davy_comm
 	const char *fit = davy_setting(look, c, "-fit --fit", "LLAMA_ARG_FIT");
 
 	facts->llama_cpp = true;
-	read_model(look, c, facts);
+	llama_args_read_model(look, c, facts);
 	facts->context_size =
 		davy_token_count(davy_setting(look, c, "-c --ctx-size", "LLAMA_ARG_CTX_SIZE"));
 	facts->batch =

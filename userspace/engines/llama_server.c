@@ -47,8 +47,8 @@ static enum davy_role role_of(const struct davy_engine_look *look, const struct 
 	return facts->loads_model ? DAVY_ROLE_SERVER : DAVY_ROLE_MANAGER;
 }
 
-static bool read(const struct davy_engine_look *look, const struct davy_command *c,
-		 struct davy_engine_facts *facts)
+static bool llama_server_read(const struct davy_engine_look *look, const struct davy_command *c,
+			      struct davy_engine_facts *facts)
 {
 	davy_llama_read(look, c, facts);
 	/* 9931 since b11669 or so, 8080 before: who listens knows better, see process_info.c */
@@ -100,7 +100,7 @@ static int to_backend(char *const argv[], enum davy_backend backend, struct davy
 const struct davy_engine_ops davy_engine_llama_server = {
 	.engine = DAVY_ENGINE_LLAMA_SERVER,
 	.marks = { .programs = "llama-server llama-server-* .llama-server-wrapped" },
-	.read = read,
+	.read = llama_server_read,
 	.to_cpu = to_cpu,
 	.cpu_unset = cpu_unset,
 	.to_backend = to_backend,

@@ -58,8 +58,8 @@ static bool read_runner(const struct davy_engine_look *look, const struct davy_c
 	return true;
 }
 
-static bool read(const struct davy_engine_look *look, const struct davy_command *c,
-		 struct davy_engine_facts *facts)
+static bool ollama_read(const struct davy_engine_look *look, const struct davy_command *c,
+			struct davy_engine_facts *facts)
 {
 	const char *verb = c->args[0] ? c->args[0] : "";
 
@@ -77,5 +77,5 @@ static bool read(const struct davy_engine_look *look, const struct davy_command 
 const struct davy_engine_ops davy_engine_ollama = {
 	.engine = DAVY_ENGINE_OLLAMA,
 	.marks = { .programs = "ollama ollama_llama_server .ollama-wrapped" },
-	.read = read,
+	.read = ollama_read,
 };

@@ -52,7 +52,7 @@ static void hide(enum davy_backend backend, struct davy_environment *e)
 		davy_environment_set(e, "ONEAPI_DEVICE_SELECTOR", "!*:gpu");
 }
 
-static void show(enum davy_backend backend, uint32_t index, struct davy_environment *e)
+static void tell_show(enum davy_backend backend, uint32_t index, struct davy_environment *e)
 {
 	char text[32] = "level_zero:";
 
@@ -83,7 +83,7 @@ static int choose_device(const struct davy_engine_target *t, struct davy_environ
 		if (t->index[i] < 0 || t->hidden & BIT(i) ||
 		    (t->backend != DAVY_BACKEND_UNKNOWN && t->backend != backend))
 			continue;
-		show(backend, (uint32_t)t->index[i], e);
+		tell_show(backend, (uint32_t)t->index[i], e);
 		any = true;
 	}
 	if (any || t->backend == DAVY_BACKEND_CPU)

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-static bool read(const struct davy_engine_look *look, const struct davy_command *c,
-		 struct davy_engine_facts *facts)
+static bool tgi_read(const struct davy_engine_look *look, const struct davy_command *c,
+		     struct davy_engine_facts *facts)
 {
 	bool shard = !strcmp(c->program, "text-generation-server");
 	const char *model = davy_setting(look, c, "--model-id", "MODEL_ID");
@@ -38,7 +38,7 @@ const struct davy_engine_ops davy_engine_tgi = {
 	.engine = DAVY_ENGINE_TGI,
 	.marks = { .programs = "text-generation-launcher text-generation-router* "
 			       "text-generation-server" },
-	.read = read,
+	.read = tgi_read,
 	.knobs = { .ubatch = "--max-batch-prefill-tokens",
 		   .context = "--max-total-tokens",
 		   .parallel = "--max-concurrent-requests" },

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void read_model(struct davy_engine_facts *facts, const char *name, const char *model)
+static void vllm_read_model(struct davy_engine_facts *facts, const char *name, const char *model)
 {
 	facts->loads_model = true;
 	if (!model)
@@ -36,7 +36,7 @@ static bool read_vllm(const struct davy_engine_look *look, const struct davy_com
 	if (!model && !strcmp(verb, "serve") && c->args[1] && c->args[1][0] != '-')
 		model = c->args[1];
 	facts->role = DAVY_ROLE_SERVER;
-	read_model(facts, davy_option(c->args, "--served-model-name"), model);
+	vllm_read_model(facts, davy_option(c->args, "--served-model-name"), model);
 	davy_set_port(facts, davy_option(c->args, "--port"), 8000);
 	facts->context_size = davy_token_count(davy_option(c->args, "--max-model-len"));
 	facts->batch = davy_token_count(davy_option(c->args, "--max-num-batched-tokens"));
@@ -68,8 +68,8 @@ static bool read_sglang(const struct davy_engine_look *look, const struct davy_c
 	if (c->module[0] && !strstr(c->module, "launch_server"))
 		return false;
 	facts->role = DAVY_ROLE_SERVER;
-	read_model(facts, davy_option(c->args, "--served-model-name"),
-		   davy_option(c->args, "--model-path --model"));
+	vllm_read_model(facts, davy_option(c->args, "--served-model-name"),
+			davy_option(c->args, "--model-path --model"));
 	davy_set_port(facts, davy_option(c->args, "--port"), 30000);
 	facts->context_size = davy_token_count(davy_option(c->args, "--context-length"));
 	facts->batch = davy_token_count(davy_option(c->args, "--chunked-prefill-size"));

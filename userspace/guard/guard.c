@@ -42,13 +42,13 @@ struct guard {
 };
 
 /* An agent that does not read loses answers, never a thaw. */
-static void answer(const struct guard *g, const struct davy_guard_answer *a)
+static void guard_answer(const struct guard *g, const struct davy_guard_answer *a)
 {
 	if (a->stage)
 		send(g->fd, a, sizeof(*a), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void refuse(const struct guard *g, const struct davy_guard_order *o, int err)
+static void guard_refuse(const struct guard *g, const struct davy_guard_order *o, int err)
 {
 	const struct davy_guard_answer a = { .stage = DAVY_GUARD_FAILED,
 					     .id = o->id,
@@ -56,7 +56,7 @@ static void refuse(const struct guard *g, const struct davy_guard_order *o, int 
 					     .result = err,
 					     .at_ns = davy_guard_now_ns() };
 
-	answer(g, &a);
+	guard_answer(g, &a);
 }
 
 static uint64_t guard_due_ns(const struct guard *g)
@@ -71,7 +71,7 @@ static uint64_t guard_due_ns(const struct guard *g)
 	return due;
 }
 
-static struct davy_hold *find(const struct guard *g, uint32_t id)
+static struct davy_hold *guard_find(const struct guard *g, uint32_t id)
 {
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
 		if (g->holds[i].state != DAVY_HOLD_FREE && g->holds[i].id == id)
@@ -79,7 +79,7 @@ static struct davy_hold *find(const struct guard *g, uint32_t id)
 	return NULL;
 }
 
-static struct davy_hold *free_slot(const struct guard *g)
+static struct davy_hold *guard_free_slot(const struct guard *g)
 {
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
 		if (g->holds[i].state == DAVY_HOLD_FREE)
@@ -89,7 +89,7 @@ static struct davy_hold *free_slot(const struct guard *g)
 
 static void hold(struct guard *g, const struct davy_guard_order *o, int dir_fd)
 {
-	struct davy_hold *h = find(g, o->id);
+	struct davy_hold *h = guard_find(g, o->id);
 	int err = davy_hold_valid(o);
 
 	if (!err && h && !davy_hold_same(h, o, dir_fd))
@@ -98,21 +98,21 @@ static void hold(struct guard *g, const struct davy_guard_order *o, int dir_fd)
 		if (dir_fd >= 0)
 			close(dir_fd);
 		if (err)
-			refuse(g, o, err);
+			guard_refuse(g, o, err);
 		else
 			davy_hold_renew(h, o, davy_guard_now_ns());
 		return;
 	}
-	h = free_slot(g);
+	h = guard_free_slot(g);
 	if (!h || !g->standby.pid) { /* nothing is frozen for which no second process answers */
 		if (dir_fd >= 0)
 			close(dir_fd);
-		refuse(g, o, h ? -EAGAIN : -ENOSPC);
+		guard_refuse(g, o, h ? -EAGAIN : -ENOSPC);
 		return;
 	}
 	err = davy_hold_open(h, o, dir_fd, davy_guard_now_ns());
 	if (err) {
-		refuse(g, o, err);
+		guard_refuse(g, o, err);
 		return;
 	}
 	davy_standby_poke(&g->standby); /* from here on, the standby thaws if the guard does not */
@@ -153,7 +153,7 @@ static int receive(const struct guard *g, struct davy_guard_order *ret_order, in
 	return n ? -EBADMSG : -ECONNRESET;
 }
 
-static void on_order(struct guard *g)
+static void guard_on_order(struct guard *g)
 {
 	struct davy_guard_order o = { 0 };
 	struct davy_hold *h;
@@ -164,7 +164,7 @@ static void on_order(struct guard *g)
 		return;
 	g->vain = 0;
 	if (o.op == DAVY_GUARD_HOLD && dir_fd == -EMFILE) {
-		refuse(g, &o, dir_fd); /* without it the order means another target */
+		guard_refuse(g, &o, dir_fd); /* without it the order means another target */
 		return;
 	}
 	if (o.op == DAVY_GUARD_HOLD) {
@@ -173,12 +173,12 @@ static void on_order(struct guard *g)
 	}
 	if (dir_fd >= 0)
 		close(dir_fd);
-	h = find(g, o.id);
+	h = guard_find(g, o.id);
 	if (h)
 		davy_hold_end(h, 0, davy_guard_now_ns());
 }
 
-static void step(struct guard *g)
+static void guard_step(struct guard *g)
 {
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++) {
 		davy_hold_news news;
@@ -186,7 +186,7 @@ static void step(struct guard *g)
 		if (g->holds[i].state == DAVY_HOLD_FREE)
 			continue;
 		news = davy_hold_step(&g->holds[i], davy_guard_now_ns());
-		answer(g, &news);
+		guard_answer(g, &news);
 	}
 }
 
@@ -226,7 +226,7 @@ static void wait_for_any(struct guard *g)
 	struct pollfd waits[AT_HOLDS + DAVY_GUARD_HOLDS];
 	int ready = davy_guard_wait(waits, guard_watch(g, waits), guard_due_ns(g));
 
-	on_order(g); /* without poll() nothing tells that there is one */
+	guard_on_order(g); /* without poll() nothing tells that there is one */
 	g->ends |= ready < 0 || waits[AT_AGENT].revents || getppid() != g->agent ||
 		   davy_guard_told_to_end();
 	guard_rest(g, ready);
@@ -244,7 +244,7 @@ static void thaw_all(struct guard *g)
 			davy_hold_end(&g->holds[i], 0, davy_guard_now_ns());
 	while (left && davy_guard_now_ns() < end_ns) {
 		left = false;
-		step(g);
+		guard_step(g);
 		for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
 			left |= g->holds[i].state != DAVY_HOLD_FREE;
 		if (left)
@@ -278,7 +278,7 @@ static void harden(void)
 		setpriority(PRIO_PROCESS, 0, -20);
 }
 
-static int open_all(struct guard *g, int fd, int agent_pidfd)
+static int guard_open_all(struct guard *g, int fd, int agent_pidfd)
 {
 	int err = davy_guard_signals_open();
 
@@ -302,11 +302,11 @@ int davy_guard_run(int fd, int agent_pidfd)
 {
 	static struct guard g;
 
-	if (open_all(&g, fd, agent_pidfd))
+	if (guard_open_all(&g, fd, agent_pidfd))
 		return 1;
 	while (!g.ends) {
 		wait_for_any(&g);
-		step(&g);
+		guard_step(&g);
 	}
 	thaw_all(&g);
 	return 0;

@@ -24,7 +24,7 @@ int davy_hold_valid(const struct davy_guard_order *o)
 	return 0;
 }
 
-static int open_cgroup(struct davy_hold *h, int dir_fd)
+static int guard_hold_open_cgroup(struct davy_hold *h, int dir_fd)
 {
 	struct davy_cgroup_events events;
 	struct stat directory;
@@ -58,7 +58,7 @@ static int open_tree(struct davy_hold *h, const struct davy_guard_order *o)
 	return err > 0 ? -EALREADY : err;
 }
 
-static void free_slot(struct davy_hold *h)
+static void guard_hold_free_slot(struct davy_hold *h)
 {
 	__atomic_store_n(&h->state, DAVY_HOLD_FREE, __ATOMIC_SEQ_CST);
 	if (h->freezer_fd >= 0)
@@ -85,7 +85,7 @@ static void look_from(struct davy_hold *h, uint64_t now_ns)
 }
 
 /* cgroup.events tells a change by itself, but at most every 10 ms (kernel/cgroup/cgroup.c). */
-static void look_again(struct davy_hold *h, uint64_t now_ns)
+static void guard_hold_look_again(struct davy_hold *h, uint64_t now_ns)
 {
 	h->look_ns = now_ns + h->pause_ns;
 	h->pause_ns = 2 * h->pause_ns < LOOK_MOST ? 2 * h->pause_ns : LOOK_MOST;
@@ -103,11 +103,11 @@ int davy_hold_open(struct davy_hold *h, const struct davy_guard_order *order, in
 	h->edge_ns = h->look_ns = NEVER;
 	err = davy_hold_valid(order);
 	if (!err)
-		err = dir_fd >= 0 ? open_cgroup(h, dir_fd) : open_tree(h, order);
+		err = dir_fd >= 0 ? guard_hold_open_cgroup(h, dir_fd) : open_tree(h, order);
 	if (dir_fd >= 0)
 		close(dir_fd);
 	if (err) {
-		free_slot(h);
+		guard_hold_free_slot(h);
 		return err;
 	}
 	take_terms(h, order, now_ns);
@@ -145,7 +145,7 @@ static int freeze(struct davy_hold *h, uint64_t now_ns)
 	return err == -ENOENT ? -ENODEV : err;
 }
 
-static void thaw(struct davy_hold *h, uint64_t now_ns)
+static void guard_hold_thaw(struct davy_hold *h, uint64_t now_ns)
 {
 	if (h->frozen && now_ns > h->since_ns)
 		h->frozen_ns += now_ns - h->since_ns;
@@ -158,7 +158,7 @@ void davy_hold_end(struct davy_hold *h, int result, uint64_t now_ns)
 	if (h->state == DAVY_HOLD_THAWING)
 		return;
 	h->result = result;
-	thaw(h, now_ns);
+	guard_hold_thaw(h, now_ns);
 	h->state = DAVY_HOLD_THAWING;
 	h->edge_ns = NEVER;
 	look_from(h, now_ns);
@@ -185,7 +185,7 @@ void davy_hold_renew(struct davy_hold *h, const struct davy_guard_order *order, 
 }
 
 /* 1 as "frozen" says, 0 not yet; -ESRCH nobody is left, -ENODEV the cgroup is gone, -EMFILE... */
-static int seen(struct davy_hold *h, bool frozen)
+static int guard_hold_seen(struct davy_hold *h, bool frozen)
 {
 	struct davy_cgroup_events events;
 	int err;
@@ -204,8 +204,8 @@ static int seen(struct davy_hold *h, bool frozen)
 	return events.frozen == frozen;
 }
 
-static davy_hold_news tell(const struct davy_hold *h, enum davy_guard_stage stage, int result,
-			   uint64_t now_ns)
+static davy_hold_news guard_hold_tell(const struct davy_hold *h, enum davy_guard_stage stage,
+				      int result, uint64_t now_ns)
 {
 	return (davy_hold_news){ .stage = stage,
 				 .id = h->id,
@@ -217,7 +217,7 @@ static davy_hold_news tell(const struct davy_hold *h, enum davy_guard_stage stag
 
 static davy_hold_news step_freezing(struct davy_hold *h, uint64_t now_ns)
 {
-	int is = seen(h, true);
+	int is = guard_hold_seen(h, true);
 
 	if (is < 0) {
 		davy_hold_end(h, is, now_ns);
@@ -228,44 +228,45 @@ static davy_hold_news step_freezing(struct davy_hold *h, uint64_t now_ns)
 		h->edge_ns = h->on_permille
 				     ? h->since_ns + h->period_ns / 1000 * (1000 - h->on_permille)
 				     : NEVER;
-		return tell(h, DAVY_GUARD_HELD, 0, now_ns);
+		return guard_hold_tell(h, DAVY_GUARD_HELD, 0, now_ns);
 	} else if (now_ns >= h->verify_ns || now_ns >= h->lease_ns) {
 		davy_hold_end(h, -ETIMEDOUT, now_ns);
 	} else {
-		look_again(h, now_ns);
+		guard_hold_look_again(h, now_ns);
 	}
 	return (davy_hold_news){ 0 };
 }
 
 static davy_hold_news step_thawing(struct davy_hold *h, uint64_t now_ns)
 {
-	int is = seen(h, false);
+	int is = guard_hold_seen(h, false);
 	davy_hold_news news;
 
 	if (is < 0 && is != -ESRCH && is != -ENODEV)
 		is = 0; /* it cannot be looked at: as long as it may take, it is told to go on */
 	if (!is && now_ns < h->verify_ns) {
 		davy_hold_thaw(h); /* a stop that was under way may have come after it */
-		look_again(h, now_ns);
+		guard_hold_look_again(h, now_ns);
 		return (davy_hold_news){ 0 };
 	}
 	if (is < 0 && !h->failed && (!h->result || h->result == -ETIME))
 		h->result = is;
 	if (!is)
 		h->result = -EBUSY;
-	news = tell(h, h->failed ? DAVY_GUARD_FAILED : DAVY_GUARD_RELEASED, h->result, now_ns);
-	free_slot(h);
+	news = guard_hold_tell(h, h->failed ? DAVY_GUARD_FAILED : DAVY_GUARD_RELEASED, h->result,
+			       now_ns);
+	guard_hold_free_slot(h);
 	return news;
 }
 
 /* The times of the edges follow from each other, not from when they were served. */
-static int turn(struct davy_hold *h, uint64_t now_ns)
+static int guard_hold_turn(struct davy_hold *h, uint64_t now_ns)
 {
 	uint64_t on_ns = h->period_ns / 1000 * h->on_permille, length_ns;
 	int err = 0;
 
 	if (h->frozen) {
-		thaw(h, now_ns);
+		guard_hold_thaw(h, now_ns);
 		length_ns = on_ns;
 	} else {
 		err = freeze(h, now_ns);
@@ -278,7 +279,7 @@ static int turn(struct davy_hold *h, uint64_t now_ns)
 }
 
 /* 0 as long as it is ours to hold. */
-static int stands(struct davy_hold *h)
+static int guard_hold_stands(struct davy_hold *h)
 {
 	struct davy_cgroup_events events;
 	int err;
@@ -297,12 +298,12 @@ static int stands(struct davy_hold *h)
 
 static void step_held(struct davy_hold *h, uint64_t now_ns)
 {
-	int err = stands(h);
+	int err = guard_hold_stands(h);
 
 	if (!err && now_ns >= h->lease_ns)
 		err = -ETIME;
 	if (!err && now_ns >= h->edge_ns)
-		err = turn(h, now_ns);
+		err = guard_hold_turn(h, now_ns);
 	if (err)
 		davy_hold_end(h, err, now_ns);
 }

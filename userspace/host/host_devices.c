@@ -69,14 +69,14 @@ static void count_by_address(struct davy_host_device *list, size_t count, enum d
 	}
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *host_devices_text_of(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : "";
 }
 
-static uint64_t number_of(const json_t *object, const char *key)
+static uint64_t host_devices_number_of(const json_t *object, const char *key)
 {
 	json_int_t value = json_integer_value(json_object_get(object, key));
 
@@ -86,8 +86,9 @@ static uint64_t number_of(const json_t *object, const char *key)
 /* Of one heap: a budget is what a process may have of it in all, its use is off that. */
 static uint64_t free_of(const json_t *heap)
 {
-	uint64_t size = number_of(heap, "size"), used = number_of(heap, "usage");
-	uint64_t budget = number_of(heap, "budget");
+	uint64_t size = host_devices_number_of(heap, "size"),
+		 used = host_devices_number_of(heap, "usage");
+	uint64_t budget = host_devices_number_of(heap, "budget");
 
 	if (!json_object_get(heap, "budget") || budget > size)
 		budget = size;
@@ -97,7 +98,7 @@ static uint64_t free_of(const json_t *heap)
 /* Of the device's own heaps, and of all where they are the host's: ggml takes those as well. */
 static uint64_t heaps_free(const json_t *device)
 {
-	bool shared = strcmp(text_of(device, "type"), "discrete") != 0, any = false;
+	bool shared = strcmp(host_devices_text_of(device, "type"), "discrete") != 0, any = false;
 	uint64_t free_bytes = 0;
 	const json_t *heap;
 	size_t i;
@@ -106,7 +107,7 @@ static uint64_t heaps_free(const json_t *device)
 	{
 		if (!shared && !json_is_true(json_object_get(heap, "device_local")))
 			continue;
-		any |= number_of(heap, "size") > 0;
+		any |= host_devices_number_of(heap, "size") > 0;
 		free_bytes += free_of(heap) < INT64_MAX / VULKAN_MAX ? free_of(heap) : 0;
 	}
 	return any ? free_bytes : UINT64_MAX;
@@ -126,10 +127,11 @@ static bool names(const char *visible, int index)
 }
 
 /* The one of sysfs with that address, or a new one. */
-static struct davy_host_device *place_for(const json_t *device, int index,
-					  struct davy_host_device *list, size_t *count, size_t max)
+static struct davy_host_device *host_devices_place_for(const json_t *device, int index,
+						       struct davy_host_device *list, size_t *count,
+						       size_t max)
 {
-	const char *pci = text_of(device, "pci");
+	const char *pci = host_devices_text_of(device, "pci");
 	struct davy_host_device *d;
 
 	for (size_t i = 0; i < *count; i++)
@@ -153,16 +155,16 @@ static void add_vulkan(const json_t *device, const char *visible, struct davy_ho
 	struct davy_host_device *d;
 
 	if (!json_is_object(device) || index < 0 || index >= VULKAN_MAX ||
-	    (!strcmp(text_of(device, "type"), "cpu") && !names(visible, (int)index)))
+	    (!strcmp(host_devices_text_of(device, "type"), "cpu") && !names(visible, (int)index)))
 		return;
-	d = place_for(device, (int)index, list, count, max);
+	d = host_devices_place_for(device, (int)index, list, count, max);
 	if (!d || d->index[DAVY_BACKEND_VULKAN] >= 0)
 		return; /* a second driver for the same device */
 	d->index[DAVY_BACKEND_VULKAN] = (int16_t)index;
-	davy_text_safe(d->name, sizeof(d->name), text_of(device, "name"));
-	davy_copy_name(d->type, sizeof(d->type), text_of(device, "type"));
-	d->pci_vendor = (uint32_t)number_of(device, "vendor");
-	d->pci_device = (uint32_t)number_of(device, "device");
+	davy_text_safe(d->name, sizeof(d->name), host_devices_text_of(device, "name"));
+	davy_copy_name(d->type, sizeof(d->type), host_devices_text_of(device, "type"));
+	d->pci_vendor = (uint32_t)host_devices_number_of(device, "vendor");
+	d->pci_device = (uint32_t)host_devices_number_of(device, "device");
 	d->free_bytes = heaps_free(device);
 }
 
@@ -218,7 +220,7 @@ struct davy_host_device *davy_host_device_usual(struct davy_host_device *list, s
 	return most >= 2 || (best && best->index[DAVY_BACKEND_VULKAN] >= 0) ? best : NULL;
 }
 
-static uint64_t left(uint64_t total, uint64_t used)
+static uint64_t host_devices_left(uint64_t total, uint64_t used)
 {
 	return total > used ? total - used : 0;
 }
@@ -232,12 +234,12 @@ static uint64_t driver_free(const struct davy_host_device *d)
 	if (!d->in_sysfs || davy_gpu_memory_read(&d->gpu, false, &m))
 		return UINT64_MAX;
 	if (!d->shared)
-		return m.vram_total ? left(m.vram_total, m.vram_used) : UINT64_MAX;
+		return m.vram_total ? host_devices_left(m.vram_total, m.vram_used) : UINT64_MAX;
 	host = m.host_total ? m.host_available : UINT64_MAX;
 	if (!m.gtt_total)
 		return host;
-	gtt = left(m.gtt_total, m.gtt_used);
-	return left(m.vram_total, m.vram_used) + (gtt < host ? gtt : host);
+	gtt = host_devices_left(m.gtt_total, m.gtt_used);
+	return host_devices_left(m.vram_total, m.vram_used) + (gtt < host ? gtt : host);
 }
 
 /* Where both tell, the engine's view, Vulkan's heap, bounds what the driver says. */

@@ -14,7 +14,7 @@ struct listing {
 	char *why;
 };
 
-static void on_finding(void *arg, const struct davy_probe_finding *finding)
+static void host_vulkan_on_finding(void *arg, const struct davy_probe_finding *finding)
 {
 	struct listing *l = arg;
 
@@ -33,7 +33,7 @@ json_t *davy_host_vulkan(char why[DAVY_REASON_LEN])
 	struct davy_probe_request request = { .program = program,
 					      .arguments = arguments,
 					      .limit_ms = LIMIT_MS,
-					      .done = on_finding,
+					      .done = host_vulkan_on_finding,
 					      .arg = &l };
 	struct davy_probe_finding finding;
 	int err = davy_probe_path(program, sizeof(program));

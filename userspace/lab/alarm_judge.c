@@ -9,16 +9,16 @@ void davy_judge_begin(struct davy_judge *j, const struct davy_case *of)
 	j->of = of;
 }
 
-static bool same(const struct davy_standing *a, const struct davy_plan *plan)
+static bool alarm_judge_same(const struct davy_standing *a, const struct davy_plan *plan)
 {
 	return a->hazard == plan->hazard && a->pid == plan->pid &&
 	       davy_same_name(a->device, plan->device) && davy_same_name(a->ring, plan->ring);
 }
 
-static struct davy_standing *find(struct davy_judge *j, const struct davy_plan *plan)
+static struct davy_standing *alarm_judge_find(struct davy_judge *j, const struct davy_plan *plan)
 {
 	for (size_t i = 0; i < DAVY_ALARMS_MAX; i++)
-		if (j->standing[i].hazard && same(&j->standing[i], plan))
+		if (j->standing[i].hazard && alarm_judge_same(&j->standing[i], plan))
 			return &j->standing[i];
 	return NULL;
 }
@@ -79,7 +79,7 @@ void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
 
 	if (plan->rung != DAVY_RUNG_NOTE && plan->rung != DAVY_RUNG_CLEAR)
 		return;
-	known = find(j, plan);
+	known = alarm_judge_find(j, plan);
 	if (plan->rung == DAVY_RUNG_CLEAR) {
 		if (known)
 			known->hazard = 0;

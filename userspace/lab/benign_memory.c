@@ -50,7 +50,7 @@ void davy_benign_swaps(struct davy_sim *s, uint64_t arg)
 }
 
 /* n[0]: bytes to come; the load ends at 85 to 95 %. */
-static uint64_t fill(struct davy_sim *s, struct davy_sim_actor *a)
+static uint64_t benign_memory_fill(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
 	struct davy_sim_device *d = p->device;
@@ -71,7 +71,7 @@ void davy_benign_filled(struct davy_sim *s, uint64_t arg)
 	struct davy_sim_process *p = davy_synth_engine(s, d, (enum davy_backend)arg, 20);
 
 	davy_synth_chat(s, p);
-	davy_sim_add_actor(s, fill, p, s->begin_ns + 30 * DAVY_S);
+	davy_sim_add_actor(s, benign_memory_fill, p, s->begin_ns + 30 * DAVY_S);
 }
 
 /* As full as a fit leaves it, and so it stays. */
@@ -179,7 +179,7 @@ void davy_benign_retries(struct davy_sim *s, uint64_t arg)
 }
 
 /* Somebody compiles a kernel: an eighth of the host's memory stays, and a little pressure. */
-static uint64_t compile(struct davy_sim *s, struct davy_sim_actor *a)
+static uint64_t memory_compile(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	if (!a->n[0])
 		a->n[0] = s->host_other;
@@ -199,5 +199,5 @@ void davy_benign_host_cache(struct davy_sim *s, uint64_t arg)
 
 	(void)arg;
 	davy_synth_chat(s, davy_synth_engine(s, d, DAVY_BACKEND_VULKAN, 500));
-	davy_sim_add_actor(s, compile, NULL, s->begin_ns + 2 * DAVY_MIN);
+	davy_sim_add_actor(s, memory_compile, NULL, s->begin_ns + 2 * DAVY_MIN);
 }

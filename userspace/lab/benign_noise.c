@@ -30,7 +30,7 @@ void davy_benign_lines(struct davy_sim *s, uint64_t arg)
 }
 
 /* The driver's own traffic: VMID 0, PASID 0, when a device comes back. */
-static uint64_t stray(struct davy_sim *s, struct davy_sim_actor *a)
+static uint64_t noise_stray(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process nobody = { .device = a->of };
 
@@ -46,7 +46,7 @@ void davy_benign_driver_faults(struct davy_sim *s, uint64_t arg)
 
 	(void)arg;
 	davy_synth_chat(s, davy_synth_engine(s, d, DAVY_BACKEND_VULKAN, 500));
-	davy_sim_add_actor(s, stray, d, s->begin_ns + DAVY_MIN);
+	davy_sim_add_actor(s, noise_stray, d, s->begin_ns + DAVY_MIN);
 }
 
 /* With XNACK a page is brought at its first touch, by a retry fault: thousands while a model loads.
@@ -79,7 +79,7 @@ void davy_benign_first_touch(struct davy_sim *s, uint64_t arg)
 }
 
 /* A window opens, KFD's queues make room for it and come back: once in some minutes. */
-static uint64_t make_room(struct davy_sim *s, struct davy_sim_actor *a)
+static uint64_t noise_make_room(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
 
@@ -103,5 +103,5 @@ void davy_benign_queue_moves(struct davy_sim *s, uint64_t arg)
 	(void)arg;
 	davy_synth_chat(s, p);
 	davy_synth_desktop(s, d);
-	davy_sim_add_actor(s, make_room, p, s->begin_ns + DAVY_MIN);
+	davy_sim_add_actor(s, noise_make_room, p, s->begin_ns + DAVY_MIN);
 }

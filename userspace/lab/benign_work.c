@@ -106,7 +106,7 @@ void davy_benign_constant(struct davy_sim *s, uint64_t arg)
 }
 
 /* Shaders are compiled on the CPU while the graph is entered: the ring is idle. */
-static uint64_t compile(struct davy_sim *s, struct davy_sim_actor *a)
+static uint64_t work_compile(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_load *l = a->of;
 
@@ -129,7 +129,7 @@ void davy_benign_first_graphs(struct davy_sim *s, uint64_t arg)
 	struct davy_sim_process *p = davy_synth_engine(s, d, DAVY_BACKEND_VULKAN, 500);
 
 	(void)arg;
-	davy_sim_add_actor(s, compile, davy_synth_chat(s, p), s->begin_ns + DAVY_S);
+	davy_sim_add_actor(s, work_compile, davy_synth_chat(s, p), s->begin_ns + DAVY_S);
 }
 
 /* Near every threshold, over none. */
@@ -205,7 +205,7 @@ void davy_benign_sleep(struct davy_sim *s, uint64_t arg)
 }
 
 /* Ollama looks for devices with a child that it kills; runners end by SIGTERM when idle. */
-static uint64_t discover(struct davy_sim *s, struct davy_sim_actor *a)
+static uint64_t work_discover(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_process *p = a->of;
 
@@ -229,5 +229,5 @@ void davy_benign_discovery(struct davy_sim *s, uint64_t arg)
 	p->info.engine = DAVY_ENGINE_OLLAMA_RUNNER;
 	p->info.role = DAVY_ROLE_DISCOVERY;
 	p->pid += 100000; /* nobody's by then */
-	davy_sim_add_actor(s, discover, p, s->begin_ns + 30 * DAVY_S);
+	davy_sim_add_actor(s, work_discover, p, s->begin_ns + 30 * DAVY_S);
 }

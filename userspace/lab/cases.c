@@ -32,7 +32,7 @@ static void take_failure(struct davy_case *of, const struct davy_plan *plan)
 	of->failed = true;
 }
 
-static void step(struct davy_case *of, struct davy_core *core, const struct davy_event *ev)
+static void cases_step(struct davy_case *of, struct davy_core *core, const struct davy_event *ev)
 {
 	struct davy_plan plans[DAVY_PLANS_MAX];
 	size_t count = davy_core_step(core, ev, plans, DAVY_PLANS_MAX);
@@ -55,7 +55,7 @@ static int read_through(struct davy_case *of, struct davy_core *core,
 		if (ev.at_ns > of->label.begin_ns)
 			of->label.duration_ns = ev.at_ns - of->label.begin_ns;
 		if (!of->failed)
-			step(of, core, &ev);
+			cases_step(of, core, &ev);
 	}
 	return more;
 }
@@ -76,7 +76,7 @@ int davy_case_find_failure(struct davy_case *of)
 	return more < 0 ? more : of->failed;
 }
 
-static int look_at(struct davy_case *of)
+static int cases_look_at(struct davy_case *of)
 {
 	char path[sizeof(of->path)], error[256] = "";
 	int err = davy_label_path(path, sizeof(path), of->path);
@@ -124,7 +124,7 @@ static int add_trace(struct davy_cases *cases, const char *path)
 	of = &cases->at[cases->count];
 	memset(of, 0, sizeof(*of));
 	snprintf(of->path, sizeof(of->path), "%s", path);
-	err = look_at(of);
+	err = cases_look_at(of);
 	if (err)
 		cases->wrong_count++;
 	else
@@ -139,7 +139,7 @@ static int is_trace(const struct dirent *entry)
 	return length > ending && !strcmp(entry->d_name + length - ending, ENDING);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int cases_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -148,7 +148,7 @@ static int add_folder(struct davy_cases *cases, const char *path)
 {
 	struct dirent **list = NULL;
 	char name[sizeof(cases->at->path)];
-	int count = scandir(path, &list, is_trace, by_name), err = count < 0 ? -errno : 0;
+	int count = scandir(path, &list, is_trace, cases_by_name), err = count < 0 ? -errno : 0;
 
 	if (err)
 		davy_log("'%s': %s", path, strerror(-err));

@@ -17,7 +17,7 @@ const char *davy_label_class_name(uint32_t class)
 	return class == DAVY_CLASS_NONE ? "benign" : davy_log_class_name(class);
 }
 
-static bool ended(const char *text, size_t size)
+static bool label_ended(const char *text, size_t size)
 {
 	return memchr(text, 0, size) != NULL;
 }
@@ -26,7 +26,8 @@ bool davy_label_valid(const struct davy_label *l)
 {
 	uint64_t end_ns = l->begin_ns + l->duration_ns;
 
-	if (!ended(l->scenario, sizeof(l->scenario)) || !ended(l->device, sizeof(l->device)))
+	if (!label_ended(l->scenario, sizeof(l->scenario)) ||
+	    !label_ended(l->device, sizeof(l->device)))
 		return false;
 	if (end_ns < l->begin_ns || l->class >= DAVY_CLASS_COUNT)
 		return false;
@@ -47,7 +48,7 @@ int davy_label_path(char *path, size_t size, const char *trace_path)
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
-static int wrong(char *error, size_t size, const char *key, const char *expected)
+static int label_wrong(char *error, size_t size, const char *key, const char *expected)
 {
 	snprintf(error, size, "'%s': expected %s", key, expected);
 	return -EBADMSG;
@@ -60,7 +61,7 @@ struct reader {
 	int err;
 };
 
-static uint64_t number(struct reader *r, const char *key, uint64_t most)
+static uint64_t label_number(struct reader *r, const char *key, uint64_t most)
 {
 	const json_t *value = json_object_get(r->object, key);
 	json_int_t n = json_integer_value(value);
@@ -68,14 +69,14 @@ static uint64_t number(struct reader *r, const char *key, uint64_t most)
 	if (r->err)
 		return 0;
 	if (!json_is_integer(value) || n < 0 || (uint64_t)n > most) {
-		r->err = wrong(r->error, r->error_size, key, "a whole number in its range");
+		r->err = label_wrong(r->error, r->error_size, key, "a whole number in its range");
 		return 0;
 	}
 	return (uint64_t)n;
 }
 
 /* A name that may be absent. */
-static void name(struct reader *r, const char *key, char *dst, size_t size)
+static void label_name(struct reader *r, const char *key, char *dst, size_t size)
 {
 	const json_t *value = json_object_get(r->object, key);
 
@@ -84,13 +85,13 @@ static void name(struct reader *r, const char *key, char *dst, size_t size)
 		return;
 	if (!json_is_string(value) || json_string_length(value) >= size ||
 	    strlen(json_string_value(value)) != json_string_length(value)) {
-		r->err = wrong(r->error, r->error_size, key, "a short text");
+		r->err = label_wrong(r->error, r->error_size, key, "a short text");
 		return;
 	}
 	davy_copy_name(dst, size, json_string_value(value));
 }
 
-static uint32_t class_of(struct reader *r)
+static uint32_t label_class_of(struct reader *r)
 {
 	const char *text = json_string_value(json_object_get(r->object, "class"));
 
@@ -98,27 +99,29 @@ static uint32_t class_of(struct reader *r)
 		if (!strcmp(text, davy_label_class_name(class)))
 			return class;
 	if (!r->err)
-		r->err = wrong(r->error, r->error_size, "class",
-			       "benign or a failure class such as ring_timeout");
+		r->err = label_wrong(r->error, r->error_size, "class",
+				     "benign or a failure class such as ring_timeout");
 	return DAVY_CLASS_NONE;
 }
 
-static void take(struct reader *r, struct davy_label *l)
+static void label_take(struct reader *r, struct davy_label *l)
 {
 	memset(l, 0, sizeof(*l));
-	name(r, "scenario", l->scenario, sizeof(l->scenario));
-	l->seed = json_object_get(r->object, "seed") ? number(r, "seed", INT64_MAX) : 0;
-	l->class = class_of(r);
-	l->begin_ns = number(r, "begin_ns", INT64_MAX);
-	l->duration_ns = number(r, "duration_ns", INT64_MAX);
+	label_name(r, "scenario", l->scenario, sizeof(l->scenario));
+	l->seed = json_object_get(r->object, "seed") ? label_number(r, "seed", INT64_MAX) : 0;
+	l->class = label_class_of(r);
+	l->begin_ns = label_number(r, "begin_ns", INT64_MAX);
+	l->duration_ns = label_number(r, "duration_ns", INT64_MAX);
 	if (l->class == DAVY_CLASS_NONE)
 		return;
-	name(r, "device", l->device, sizeof(l->device));
-	l->pid = json_object_get(r->object, "pid") ? (uint32_t)number(r, "pid", UINT32_MAX) : 0;
-	l->sign_ns = number(r, "sign_ns", INT64_MAX);
-	l->failure_ns = number(r, "failure_ns", INT64_MAX);
-	l->cause_ns = json_object_get(r->object, "cause_ns") ? number(r, "cause_ns", INT64_MAX)
-							     : l->sign_ns;
+	label_name(r, "device", l->device, sizeof(l->device));
+	l->pid = json_object_get(r->object, "pid") ? (uint32_t)label_number(r, "pid", UINT32_MAX)
+						   : 0;
+	l->sign_ns = label_number(r, "sign_ns", INT64_MAX);
+	l->failure_ns = label_number(r, "failure_ns", INT64_MAX);
+	l->cause_ns = json_object_get(r->object, "cause_ns")
+			      ? label_number(r, "cause_ns", INT64_MAX)
+			      : l->sign_ns;
 }
 
 int davy_label_read(const char *path, struct davy_label *ret_label, char *error, size_t error_size)
@@ -141,38 +144,39 @@ int davy_label_read(const char *path, struct davy_label *ret_label, char *error,
 		return -EBADMSG;
 	}
 	r.object = object;
-	take(&r, &label);
+	label_take(&r, &label);
 	json_decref(object);
 	if (!r.err && !davy_label_valid(&label))
-		r.err = wrong(error, error_size, "failure_ns",
-			      "begin_ns <= cause_ns <= sign_ns <= failure_ns, within duration_ns");
+		r.err = label_wrong(
+			error, error_size, "failure_ns",
+			"begin_ns <= cause_ns <= sign_ns <= failure_ns, within duration_ns");
 	if (!r.err)
 		*ret_label = label;
 	return r.err;
 }
 
-static int set_number(json_t *object, const char *key, uint64_t value)
+static int label_set_number(json_t *object, const char *key, uint64_t value)
 {
 	return json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
-static int fill(json_t *object, const struct davy_label *l)
+static int label_fill(json_t *object, const struct davy_label *l)
 {
 	int err = json_object_set_new(object, "scenario", json_string(l->scenario));
 
-	err |= set_number(object, "seed", l->seed);
+	err |= label_set_number(object, "seed", l->seed);
 	err |= json_object_set_new(object, "class", json_string(davy_label_class_name(l->class)));
-	err |= set_number(object, "begin_ns", l->begin_ns);
-	err |= set_number(object, "duration_ns", l->duration_ns);
+	err |= label_set_number(object, "begin_ns", l->begin_ns);
+	err |= label_set_number(object, "duration_ns", l->duration_ns);
 	if (l->class == DAVY_CLASS_NONE)
 		return err;
 	if (l->device[0])
 		err |= json_object_set_new(object, "device", json_string(l->device));
 	if (l->pid)
-		err |= set_number(object, "pid", l->pid);
-	err |= set_number(object, "cause_ns", l->cause_ns);
-	err |= set_number(object, "sign_ns", l->sign_ns);
-	return err | set_number(object, "failure_ns", l->failure_ns);
+		err |= label_set_number(object, "pid", l->pid);
+	err |= label_set_number(object, "cause_ns", l->cause_ns);
+	err |= label_set_number(object, "sign_ns", l->sign_ns);
+	return err | label_set_number(object, "failure_ns", l->failure_ns);
 }
 
 int davy_label_write(const char *path, const struct davy_label *label)
@@ -181,7 +185,7 @@ int davy_label_write(const char *path, const struct davy_label *label)
 	char *text = NULL;
 	int err = -ENOMEM;
 
-	if (object && !fill(object, label))
+	if (object && !label_fill(object, label))
 		text = json_dumps(object, JSON_INDENT(1));
 	json_decref(object);
 	if (text) {

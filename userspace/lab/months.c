@@ -30,7 +30,7 @@ struct life {
 	bool again;	     /* what was bad is tried again */
 };
 
-static uint32_t between(struct life *l, uint32_t least, uint32_t most)
+static uint32_t months_between(struct life *l, uint32_t least, uint32_t most)
 {
 	return (uint32_t)davy_random_between(&l->random, least, most);
 }
@@ -56,7 +56,7 @@ static void make_host(struct life *l)
 	r[DAVY_TUNER_CONTEXT] = range(l, 4096, 2048, 131072);
 	r[DAVY_TUNER_PARALLEL] = range(l, 1, 1, 8);
 	r[DAVY_TUNER_CACHE_TYPE] = (struct davy_tuner_range){ 1, 3, 1 };
-	r[DAVY_TUNER_LAYERS] = (struct davy_tuner_range){ 4, between(l, 16, 81), 1 };
+	r[DAVY_TUNER_LAYERS] = (struct davy_tuner_range){ 4, months_between(l, 16, 81), 1 };
 	l->bounds.backends[0] = DAVY_BACKEND_VULKAN;
 	if (davy_random_chance(&l->random, 500))
 		l->bounds.backends[1] = DAVY_BACKEND_ROCM;
@@ -75,13 +75,13 @@ static void make_fault(struct life *l)
 
 	l->deepest = l->bounds.range[DAVY_TUNER_CONTEXT].ceiling / slots;
 	if (l->c->knob == DAVY_TUNER_UBATCH)
-		l->from_depth = between(l, l->deepest / 16, l->deepest / 2);
+		l->from_depth = months_between(l, l->deepest / 16, l->deepest / 2);
 	else if (!l->c->at_load)
-		l->from_depth = between(l, 64, 400); /* any slot is deeper */
+		l->from_depth = months_between(l, 64, 400); /* any slot is deeper */
 	l->dead = l->c->dead < gpu_backends(l) ? l->c->dead : gpu_backends(l);
 	if (l->c->knob == NONE)
 		return;
-	l->limit = r->floor + between(l, 0, davy_tuner_steps(r) - 2) * r->step;
+	l->limit = r->floor + months_between(l, 0, davy_tuner_steps(r) - 2) * r->step;
 }
 
 static void look_for_best(struct life *l)
@@ -118,12 +118,12 @@ static bool at_best(const struct life *l)
 	return !memcmp(&l->in_force, &l->best, sizeof(l->best));
 }
 
-static uint32_t in_force(const struct life *l, uint32_t knob)
+static uint32_t months_in_force(const struct life *l, uint32_t knob)
 {
 	return l->in_force.size[knob] ? l->in_force.size[knob] : l->bounds.range[knob].ceiling;
 }
 
-static void pass(struct life *l, uint64_t seconds)
+static void months_pass(struct life *l, uint64_t seconds)
 {
 	l->now_s += seconds;
 	if (!l->m->reached)
@@ -157,8 +157,8 @@ static void check_bounds(struct life *l)
 	bool listed = false;
 
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		if (in_force(l, i) < l->bounds.range[i].floor ||
-		    in_force(l, i) > l->bounds.range[i].ceiling)
+		if (months_in_force(l, i) < l->bounds.range[i].floor ||
+		    months_in_force(l, i) > l->bounds.range[i].ceiling)
 			l->m->out_of_bounds = true;
 	for (size_t i = 0; i < DAVY_BACKEND_COUNT; i++)
 		listed = listed ||
@@ -167,7 +167,7 @@ static void check_bounds(struct life *l)
 		l->m->out_of_bounds = true;
 }
 
-static void start(struct life *l)
+static void months_start(struct life *l)
 {
 	struct davy_tuner_reason reason;
 	bool was_best = at_best(l);
@@ -197,17 +197,17 @@ static bool backend_is_dead(const struct life *l)
 static bool too_large(const struct life *l)
 {
 	return l->broken && l->c->knob < NONE && l->in_force.backend != DAVY_BACKEND_CPU &&
-	       in_force(l, l->c->knob) > l->limit;
+	       months_in_force(l, l->c->knob) > l->limit;
 }
 
 static uint32_t deadly_depth(const struct life *l)
 {
 	if (!l->c->deeper)
 		return l->from_depth;
-	return (uint32_t)((uint64_t)l->deepest * l->limit / in_force(l, l->c->knob));
+	return (uint32_t)((uint64_t)l->deepest * l->limit / months_in_force(l, l->c->knob));
 }
 
-static bool by_chance(struct life *l, uint64_t seconds)
+static bool months_by_chance(struct life *l, uint64_t seconds)
 {
 	uint64_t days = l->c->chance_days;
 
@@ -231,33 +231,34 @@ static void dies(struct life *l, uint32_t depth, bool chance)
 /* Half are short, few as deep as it goes. */
 static uint32_t wanted_depth(struct life *l)
 {
-	uint32_t kind = between(l, 0, 99);
+	uint32_t kind = months_between(l, 0, 99);
 
 	if (kind < 50)
-		return between(l, 100, l->deepest / 8);
-	return between(l, l->deepest / 8, kind < 85 ? l->deepest / 2 : l->deepest);
+		return months_between(l, 100, l->deepest / 8);
+	return months_between(l, l->deepest / 8, kind < 85 ? l->deepest / 2 : l->deepest);
 }
 
 /* False: it has died. */
 static bool session(struct life *l, uint32_t wanted)
 {
-	uint32_t slot = in_force(l, DAVY_TUNER_CONTEXT) / in_force(l, DAVY_TUNER_PARALLEL);
+	uint32_t slot =
+		months_in_force(l, DAVY_TUNER_CONTEXT) / months_in_force(l, DAVY_TUNER_PARALLEL);
 	uint32_t depth = wanted < slot ? wanted : slot;
-	uint32_t seconds = between(l, 5 * MINUTE_S, 90 * MINUTE_S);
+	uint32_t seconds = months_between(l, 5 * MINUTE_S, 90 * MINUTE_S);
 	bool bad = backend_is_dead(l) || too_large(l);
-	bool now = !l->c->one_in || between(l, 1, l->c->one_in) == 1;
+	bool now = !l->c->one_in || months_between(l, 1, l->c->one_in) == 1;
 
 	if (bad && l->c->at_load) {
-		pass(l, between(l, 1, 60));
+		months_pass(l, months_between(l, 1, 60));
 		dies(l, 0, false);
 	} else if (bad && now && depth >= deadly_depth(l)) {
-		pass(l, between(l, 1, seconds));
-		dies(l, between(l, deadly_depth(l), depth), false);
-	} else if (by_chance(l, seconds)) {
-		pass(l, between(l, 1, seconds));
-		dies(l, between(l, 0, depth), true);
+		months_pass(l, months_between(l, 1, seconds));
+		dies(l, months_between(l, deadly_depth(l), depth), false);
+	} else if (months_by_chance(l, seconds)) {
+		months_pass(l, months_between(l, 1, seconds));
+		dies(l, months_between(l, 0, depth), true);
 	} else {
-		pass(l, seconds);
+		months_pass(l, seconds);
 		davy_tuner_soak(&l->tuner, l->now_s, seconds, depth);
 		return true;
 	}
@@ -282,12 +283,12 @@ static void one_session(struct life *l)
 {
 	uint32_t wanted = wanted_depth(l);
 
-	pass(l, between(l, 10 * MINUTE_S, 6 * HOUR_S));
+	months_pass(l, months_between(l, 10 * MINUTE_S, 6 * HOUR_S));
 	for (int tries = 0; tries < 4; tries++) { /* who was cut off tries again */
-		start(l);
+		months_start(l);
 		if (session(l, wanted))
 			return;
-		pass(l, between(l, 10, 10 * MINUTE_S));
+		months_pass(l, months_between(l, 10, 10 * MINUTE_S));
 	}
 }
 
@@ -298,7 +299,7 @@ void davy_month_run(const struct davy_month_case *c, uint64_t seed, struct davy_
 
 	memset(ret_month, 0, sizeof(*ret_month));
 	davy_random_seed(&l.random, c->name, seed);
-	ret_month->days = between(&l, 30, 90);
+	ret_month->days = months_between(&l, 30, 90);
 	l.end_s = l.now_s + (uint64_t)ret_month->days * DAY_S;
 	middle_s = l.now_s + (uint64_t)ret_month->days * DAY_S / 2;
 	make_host(&l);
@@ -314,7 +315,7 @@ void davy_month_run(const struct davy_month_case *c, uint64_t seed, struct davy_
 			upgrade(&l);
 		one_session(&l);
 	}
-	start(&l);
+	months_start(&l);
 	ret_month->stayed = ret_month->reached && (at_best(&l) || l.tuner.probing);
 	ret_month->on_cpu = l.in_force.backend == DAVY_BACKEND_CPU;
 }

@@ -11,7 +11,7 @@ struct sorted {
 	uint64_t value[DAVY_MONTHS_MOST];
 };
 
-static void insert(struct sorted *s, uint64_t value)
+static void months_sum_insert(struct sorted *s, uint64_t value)
 {
 	uint32_t at = s->count++;
 
@@ -30,31 +30,31 @@ struct sums {
 	uint64_t whole_s, best_s;
 };
 
-static uint32_t larger(uint32_t a, uint64_t b)
+static uint32_t months_sum_larger(uint32_t a, uint64_t b)
 {
 	return a > b ? a : (uint32_t)b;
 }
 
-static void add(struct davy_months *all, struct sums *sums, const struct davy_month_case *c,
-		const struct davy_month *m)
+static void months_sum_add(struct davy_months *all, struct sums *sums,
+			   const struct davy_month_case *c, const struct davy_month *m)
 {
-	insert(&sums->failures, m->failures);
-	insert(&sums->allowed, m->allowed);
+	months_sum_insert(&sums->failures, m->failures);
+	months_sum_insert(&sums->allowed, m->allowed);
 	sums->whole_s += m->whole_s;
 	sums->best_s += m->best_s;
 	all->histories++;
 	all->stayed += m->stayed;
 	all->over += m->failures > m->allowed;
-	all->later_most = larger(all->later_most, m->later);
-	all->climbs_at_once = larger(all->climbs_at_once, m->climbs_at_once);
-	all->away_most_hours = larger(all->away_most_hours, m->away_s / HOUR_S);
+	all->later_most = months_sum_larger(all->later_most, m->later);
+	all->climbs_at_once = months_sum_larger(all->climbs_at_once, m->climbs_at_once);
+	all->away_most_hours = months_sum_larger(all->away_most_hours, m->away_s / HOUR_S);
 	all->touched += m->touched;
 	all->on_cpu += m->on_cpu;
 	all->out_of_bounds += m->out_of_bounds;
 	if (c->upgrade != DAVY_MONTH_MENDS)
 		return;
 	if (m->back_s)
-		insert(&sums->back, m->back_s / HOUR_S);
+		months_sum_insert(&sums->back, m->back_s / HOUR_S);
 	else
 		all->never_back++;
 }
@@ -70,7 +70,7 @@ void davy_months_run(const struct davy_month_case *c, uint64_t seed, uint32_t hi
 		struct davy_month m;
 
 		davy_month_run(c, seed + i, &m);
-		add(ret_months, &sums, c, &m);
+		months_sum_add(ret_months, &sums, c, &m);
 	}
 	ret_months->failures_median = at(&sums.failures, 500);
 	ret_months->failures_most = at(&sums.failures, 1000);

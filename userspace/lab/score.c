@@ -24,12 +24,12 @@ struct replica {
 	struct davy_judge judge;
 };
 
-static bool is_config(const struct davy_event *ev)
+static bool score_is_config(const struct davy_event *ev)
 {
 	return ev->kind == DAVY_EV_CONFIG || ev->kind == DAVY_EV_CONFIG_FOR;
 }
 
-static void replay(struct replica *r, const struct davy_event *events, size_t count)
+static void score_replay(struct replica *r, const struct davy_event *events, size_t count)
 {
 	struct davy_plan plans[DAVY_PLANS_MAX];
 
@@ -48,7 +48,7 @@ static size_t read_batch(struct davy_trace_reader *trace, struct davy_event *eve
 	size_t count = 0;
 
 	while (count < BATCH && (*ret_more = davy_trace_next(trace, &events[count])) > 0)
-		count += !is_config(&events[count]);
+		count += !score_is_config(&events[count]);
 	return count;
 }
 
@@ -69,7 +69,7 @@ int davy_score_trace(const struct davy_case *of, const struct davy_config *confi
 		size_t have = read_batch(trace, events, &more);
 
 		for (size_t i = 0; i < count; i++)
-			replay(&replicas[i], events, have);
+			score_replay(&replicas[i], events, have);
 	}
 	if (more == -EBADMSG && count && of->failed &&
 	    replicas[0].core.now_ns >= of->label.failure_ns)
@@ -91,7 +91,7 @@ struct shared {
 	int *errors;
 };
 
-static struct shared *share(size_t cases, size_t count)
+static struct shared *score_share(size_t cases, size_t count)
 {
 	size_t scores = cases * count * sizeof(struct davy_score), errors = cases * sizeof(int);
 	size_t size = sizeof(struct shared) + scores + errors;
@@ -129,7 +129,7 @@ static int score_work(void *arg)
 	return 0;
 }
 
-static size_t reap(struct davy_child *workers, size_t count)
+static size_t score_reap(struct davy_child *workers, size_t count)
 {
 	size_t left = 0;
 
@@ -146,14 +146,14 @@ static void wait_for(struct shared *s, struct davy_child *workers, size_t count,
 	struct davy_progress progress;
 
 	davy_progress_begin(&progress, "traces", cases);
-	while (reap(workers, count)) {
+	while (score_reap(workers, count)) {
 		davy_progress_show(&progress, atomic_load(&s->done));
 		nanosleep(&pause, NULL);
 	}
 	davy_progress_end(&progress);
 }
 
-static void tell_error(const struct davy_case *of, int err)
+static void score_tell_error(const struct davy_case *of, int err)
 {
 	davy_log("'%s': %s", of->path,
 		 err > 0	   ? "damaged behind its failure; scored up to there"
@@ -166,7 +166,7 @@ static void tell_error(const struct davy_case *of, int err)
 static struct shared *score(const struct davy_cases *cases, const struct davy_config *configs,
 			    size_t count, unsigned int jobs)
 {
-	struct shared *s = share(cases->count, count);
+	struct shared *s = score_share(cases->count, count);
 	struct work work = { s, cases, configs, count };
 	const struct davy_child_spec spec = { .run = score_work,
 					      .arg = &work,
@@ -196,7 +196,7 @@ int davy_score_all(const struct davy_cases *cases, const struct davy_config *con
 		if (s->errors[i] >= 0)
 			continue;
 		err = s->errors[i];
-		tell_error(&cases->at[i], err);
+		score_tell_error(&cases->at[i], err);
 	}
 	*ret_scores = err ? NULL : s->scores;
 	if (err && s)
@@ -216,7 +216,7 @@ int davy_score_whole(struct davy_cases *cases, const struct davy_config *configs
 	for (size_t i = 0; i < cases->count; i++) {
 		if (s->errors[i]) {
 			cases->wrong_count++;
-			tell_error(&cases->at[i], s->errors[i]);
+			score_tell_error(&cases->at[i], s->errors[i]);
 		}
 		if (s->errors[i] < 0)
 			continue;

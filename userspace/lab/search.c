@@ -88,8 +88,8 @@ void davy_search_add_all(struct davy_search *search)
 }
 
 /* A summary of each of "count" configurations. */
-static int sum_up(const struct davy_cases *cases, const struct davy_config *configs, size_t count,
-		  unsigned int jobs, struct davy_summary *ret_summaries)
+static int search_sum_up(const struct davy_cases *cases, const struct davy_config *configs,
+			 size_t count, unsigned int jobs, struct davy_summary *ret_summaries)
 {
 	struct davy_score *scores;
 	int err = davy_score_all(cases, configs, count, jobs, &scores);
@@ -113,7 +113,7 @@ static int try_from(struct davy_search *search, size_t first, const struct davy_
 		for (size_t i = 0; i < count; i++)
 			configs[i] = with(&search->base, search->candidate[from + i].key,
 					  search->candidate[from + i].value);
-		err = sum_up(cases, configs, count, jobs, sums);
+		err = search_sum_up(cases, configs, count, jobs, sums);
 		for (size_t i = 0; i < count && !err; i++)
 			search->candidate[from + i].alone = sums[i];
 	}
@@ -156,8 +156,8 @@ static int by_worth(const void *a, const void *b)
 }
 
 /* One more to the proposal, if it still helps with the others. */
-static int take(struct davy_search *search, struct davy_candidate *c,
-		const struct davy_cases *cases, unsigned int jobs)
+static int search_take(struct davy_search *search, struct davy_candidate *c,
+		       const struct davy_cases *cases, unsigned int jobs)
 {
 	struct davy_config config = with(&search->proposal, c->key, c->value);
 	struct davy_summary sum;
@@ -165,7 +165,7 @@ static int take(struct davy_search *search, struct davy_candidate *c,
 
 	if (!in_order(&config))
 		return 0;
-	err = search->taken_count ? sum_up(cases, &config, 1, jobs, &sum) : 0;
+	err = search->taken_count ? search_sum_up(cases, &config, 1, jobs, &sum) : 0;
 	if (err)
 		return err;
 	if (!search->taken_count)
@@ -201,7 +201,7 @@ static int combine(struct davy_search *search, const struct davy_cases *cases, u
 		if (seen[c->key])
 			continue; /* a better value of this key was tried */
 		seen[c->key] = true;
-		err = take(search, c, cases, jobs);
+		err = search_take(search, c, cases, jobs);
 	}
 	return err;
 }

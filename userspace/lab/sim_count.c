@@ -54,7 +54,7 @@ static bool same_sum(const struct davy_event *a, const struct davy_event *b)
 	return a->fact.fact == b->fact.fact && davy_same_name(a->fact.device, b->fact.device);
 }
 
-static struct davy_sim_sum *sum_of(struct davy_sim *s, const struct davy_event *ev)
+static struct davy_sim_sum *sim_count_sum_of(struct davy_sim *s, const struct davy_event *ev)
 {
 	size_t i = 0;
 
@@ -67,8 +67,8 @@ static struct davy_sim_sum *sum_of(struct davy_sim *s, const struct davy_event *
 }
 
 /* Told at its first time, then when "enough" and the last time was "quiet_ns" ago. */
-static void count(struct davy_sim *s, struct davy_sim_sum *sum, uint32_t more, bool enough,
-		  uint64_t quiet_ns)
+static void sim_count_count(struct davy_sim *s, struct davy_sim_sum *sum, uint32_t more,
+			    bool enough, uint64_t quiet_ns)
 {
 	bool first = !sum->count;
 
@@ -89,9 +89,9 @@ void davy_sim_alloc_failed(struct davy_sim *s, const struct davy_sim_process *p,
 	ev.alloc_failed.stage = stage;
 	ev.alloc_failed.error = error;
 	ev.alloc_failed.what = stage == DAVY_ALLOC_RESOURCE ? 2 : 0; /* TTM_PL_VRAM */
-	sum = sum_of(s, &ev);
+	sum = sim_count_sum_of(s, &ev);
 	sum->ev.alloc_failed.bytes = bytes;
-	count(s, sum, more, true, ALLOC_QUIET_NS);
+	sim_count_count(s, sum, more, true, ALLOC_QUIET_NS);
 }
 
 void davy_sim_fault(struct davy_sim *s, const struct davy_sim_process *p,
@@ -105,21 +105,22 @@ void davy_sim_fault(struct davy_sim *s, const struct davy_sim_process *p,
 	ev.fault.vmid = p->pasid ? 8 : 0;
 	ev.fault.client_id = 27; /* UTCL2 */
 	ev.fault.fault_class = (uint16_t)fault_class;
-	sum = sum_of(s, &ev);
+	sum = sim_count_sum_of(s, &ev);
 	sum->ev.fault.addr = addr;
-	count(s, sum, more, true, ALLOC_QUIET_NS);
+	sim_count_count(s, sum, more, true, ALLOC_QUIET_NS);
 }
 
 void davy_sim_hot_fact(struct davy_sim *s, enum davy_fact fact, const struct davy_sim_process *p,
 		       uint64_t bytes, uint32_t more)
 {
 	struct davy_event ev = davy_sim_fact(s, fact, p->device, p);
-	struct davy_sim_sum *sum = sum_of(s, &ev);
+	struct davy_sim_sum *sum = sim_count_sum_of(s, &ev);
 	uint64_t told = sum->ev.fact.bytes;
 
 	sum->bytes += bytes;
-	count(s, sum, more, sum->bytes - told >= SPILL_BYTES || sum->fresh + more >= FAULT_COUNT,
-	      FACT_QUIET_NS);
+	sim_count_count(s, sum, more,
+			sum->bytes - told >= SPILL_BYTES || sum->fresh + more >= FAULT_COUNT,
+			FACT_QUIET_NS);
 }
 
 static void tell_mover(struct davy_sim *s, struct davy_sim_mover *m)

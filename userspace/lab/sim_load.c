@@ -59,7 +59,7 @@ static void end_request(struct davy_sim_load *l)
 	l->p->progress.busy_slots = 0;
 }
 
-static uint64_t timeout_of(const struct davy_sim_load *l)
+static uint64_t sim_load_timeout_of(const struct davy_sim_load *l)
 {
 	return l->p->ring ? l->p->ring->timeout_ns : 0;
 }
@@ -68,7 +68,7 @@ static uint64_t timeout_of(const struct davy_sim_load *l)
 static uint64_t begin_job(struct davy_sim *s, struct davy_sim_load *l)
 {
 	struct davy_sim_process *p = l->p;
-	uint64_t ns, timeout_ns = timeout_of(l);
+	uint64_t ns, timeout_ns = sim_load_timeout_of(l);
 
 	l->tokens = 1;
 	if (l->phase == DAVY_SIM_PROMPT)
@@ -98,7 +98,7 @@ static void count_time(struct davy_ev_job_times *t, uint64_t ns)
 		t->max_ns = ns;
 }
 
-static void end_job(struct davy_sim *s, struct davy_sim_load *l)
+static void sim_load_end_job(struct davy_sim *s, struct davy_sim_load *l)
 {
 	struct davy_sim_process *p = l->p;
 	uint64_t ns = s->now_ns - l->began_ns;
@@ -131,7 +131,7 @@ static void end_job(struct davy_sim *s, struct davy_sim_load *l)
 /* The job runs on until its timeout, if it has one; its engine is busy as long. */
 static uint64_t stay_stuck(struct davy_sim *s, struct davy_sim_load *l)
 {
-	uint64_t timeout_ns = timeout_of(l);
+	uint64_t timeout_ns = sim_load_timeout_of(l);
 
 	l->p->client.busy_ns += STUCK_NS;
 	if (l->fatal && timeout_ns)
@@ -146,7 +146,7 @@ static uint64_t stay_stuck(struct davy_sim *s, struct davy_sim_load *l)
 static uint64_t work(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_load *l = a->of;
-	uint64_t timeout_ns = timeout_of(l);
+	uint64_t timeout_ns = sim_load_timeout_of(l);
 
 	if (!l->p->alive || l->stopped)
 		return 0;
@@ -160,7 +160,7 @@ static uint64_t work(struct davy_sim *s, struct davy_sim_actor *a)
 	if (l->began_ns && l->stick)
 		return stay_stuck(s, l);
 	if (l->began_ns)
-		end_job(s, l);
+		sim_load_end_job(s, l);
 	if (l->phase == DAVY_SIM_IDLE && a->stage) {
 		a->stage = 0; /* it was told to come for a request */
 		begin_request(s, l);

@@ -55,7 +55,7 @@ static bool same_line(const struct davy_event *a, const struct davy_event *b)
 	       davy_same_name(a->log.ring, b->log.ring);
 }
 
-static void tell_held(struct davy_sim *s, struct davy_sim_said *said)
+static void sim_say_tell_held(struct davy_sim *s, struct davy_sim_said *said)
 {
 	if (!said->ev.kind || !said->ev.log.repeats)
 		return;
@@ -79,7 +79,7 @@ void davy_sim_log_event(struct davy_sim *s, struct davy_event *ev)
 	if (same_line(&said->ev, ev))
 		ev->log.repeats = said->ev.log.repeats;
 	else
-		tell_held(s, said);
+		sim_say_tell_held(s, said);
 	said->ev = *ev;
 	said->ev.log.repeats = 0;
 	said->told_ns = s->now_ns;
@@ -99,7 +99,7 @@ void davy_sim_tell_said(struct davy_sim *s)
 {
 	for (size_t i = 0; i < DAVY_SIM_SAID; i++)
 		if (s->now_ns - s->said[i].told_ns >= REPEAT_NS)
-			tell_held(s, &s->said[i]);
+			sim_say_tell_held(s, &s->said[i]);
 }
 
 struct davy_event davy_sim_fact(const struct davy_sim *s, enum davy_fact fact,

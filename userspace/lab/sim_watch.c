@@ -80,7 +80,8 @@ static void look_at_times(struct davy_sim *s, struct davy_sim_process *p)
 }
 
 /* ns until "left" bytes are filled at the rate of the last interval. */
-static uint64_t interval_of(uint64_t total, uint64_t used, uint64_t before, uint64_t ago_ns)
+static uint64_t sim_watch_interval_of(uint64_t total, uint64_t used, uint64_t before,
+				      uint64_t ago_ns)
 {
 	uint64_t left = total > used ? total - used : 0, grown = used > before ? used - before : 0;
 	uint64_t ns = UINT64_MAX;
@@ -102,16 +103,16 @@ static uint64_t interval(const struct davy_ev_memory *now, const struct davy_ev_
 {
 	uint64_t vram, gtt, host;
 
-	vram = interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
-	gtt = interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
-	host = interval_of(now->host_total, now->host_total - now->host_available,
-			   before->host_total - before->host_available, ago_ns);
+	vram = sim_watch_interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
+	gtt = sim_watch_interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
+	host = sim_watch_interval_of(now->host_total, now->host_total - now->host_available,
+				     before->host_total - before->host_available, ago_ns);
 	if (gtt < vram)
 		vram = gtt;
 	return host < vram ? host : vram;
 }
 
-static void sample(struct davy_sim *s, struct davy_sim_device *d)
+static void sim_watch_sample(struct davy_sim *s, struct davy_sim_device *d)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_MEMORY, 0);
 	struct davy_ev_memory now = d->memory, before = d->sampled;
@@ -141,7 +142,7 @@ static void sample(struct davy_sim *s, struct davy_sim_device *d)
 	davy_sim_tell(s, &ev);
 }
 
-static void look_at_client(struct davy_sim *s, struct davy_sim_process *p)
+static void sim_watch_look_at_client(struct davy_sim *s, struct davy_sim_process *p)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_CLIENT, p->pid);
 	bool known = p->client_told.client_id != 0;
@@ -160,7 +161,7 @@ static void look_at_client(struct davy_sim *s, struct davy_sim_process *p)
 	davy_sim_tell(s, &ev);
 }
 
-static void look_at_kfd(struct davy_sim *s, struct davy_sim_process *p)
+static void sim_watch_look_at_kfd(struct davy_sim *s, struct davy_sim_process *p)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_KFD_USE, p->pid);
 
@@ -184,7 +185,7 @@ static void look_at_progress(struct davy_sim *s, struct davy_sim_process *p)
 	davy_sim_tell(s, &ev);
 }
 
-static void ask(struct davy_sim *s)
+static void sim_watch_ask(struct davy_sim *s)
 {
 	s->asked_ns = s->now_ns;
 	for (size_t i = 0; i < s->process_count; i++) {
@@ -193,9 +194,9 @@ static void ask(struct davy_sim *s)
 		if (!p->device || (!p->alive && !p->client_told.client_id && !p->kfd_told.vram))
 			continue;
 		if (p->device->tells_memory)
-			look_at_client(s, p);
+			sim_watch_look_at_client(s, p);
 		if (p->by_kfd)
-			look_at_kfd(s, p);
+			sim_watch_look_at_kfd(s, p);
 		if (p->alive && p->info.engine != DAVY_ENGINE_NONE && p->progress.context_size)
 			look_at_progress(s, p);
 	}
@@ -219,9 +220,9 @@ uint64_t davy_sim_watch(struct davy_sim *s, struct davy_sim_actor *a)
 			look_at_times(s, &s->process[i]);
 	for (size_t i = 0; i < s->device_count; i++)
 		if (s->device[i].tells_memory && s->now_ns >= s->device[i].next_ns)
-			sample(s, &s->device[i]);
+			sim_watch_sample(s, &s->device[i]);
 	if (s->now_ns - s->asked_ns >= ASK_NS)
-		ask(s);
+		sim_watch_ask(s);
 	davy_sim_tell_said(s);
 	if (s->told)
 		late_ns = davy_sim_between(s, 0, LATE_US) * 1000;

@@ -16,7 +16,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Of an even number the lower of the two in the middle. */
-static uint64_t median(uint64_t *values, size_t count)
+static uint64_t summary_median(uint64_t *values, size_t count)
 {
 	if (!count)
 		return 0;
@@ -30,7 +30,7 @@ struct values {
 	size_t ratios, leads, possibles;
 };
 
-static bool counts(const struct davy_case *of, uint32_t class)
+static bool summary_counts(const struct davy_case *of, uint32_t class)
 {
 	return of->failed && (class == DAVY_CLASS_NONE || of->label.class == class);
 }
@@ -45,7 +45,7 @@ static void tally(const struct davy_cases *cases, const struct davy_score *score
 		const struct davy_case *of = &cases->at[i];
 		const struct davy_score *s = &scores[i * stride];
 
-		if (!counts(of, class))
+		if (!summary_counts(of, class))
 			continue;
 		t->count++;
 		t->foreseen += s->foreseen;
@@ -57,9 +57,9 @@ static void tally(const struct davy_cases *cases, const struct davy_score *score
 		v->possible[v->possibles++] = of->label.failure_ns - of->label.sign_ns;
 	}
 	t->labelled = (uint32_t)v->ratios;
-	t->ratio_permille = (uint32_t)median(v->ratio, v->ratios);
-	t->lead_ns = median(v->lead, v->leads);
-	t->possible_ns = median(v->possible, v->possibles);
+	t->ratio_permille = (uint32_t)summary_median(v->ratio, v->ratios);
+	t->lead_ns = summary_median(v->lead, v->leads);
+	t->possible_ns = summary_median(v->possible, v->possibles);
 }
 
 static void count_false(struct davy_summary *sum, const struct davy_case *of,

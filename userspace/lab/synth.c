@@ -10,7 +10,7 @@
 
 #define DAY_S 86400
 
-static int run(struct davy_sim *s, const struct davy_scenario *scenario, uint64_t calm_ns)
+static int synth_run(struct davy_sim *s, const struct davy_scenario *scenario, uint64_t calm_ns)
 {
 	s->label.class = scenario->class;
 	s->calm_ns =
@@ -29,7 +29,7 @@ int davy_synth_run(const struct davy_scenario *scenario, uint64_t seed, uint64_t
 
 	if (!s)
 		return -ENOMEM;
-	err = run(s, scenario, calm_ns);
+	err = synth_run(s, scenario, calm_ns);
 	*ret_label = s->label;
 	davy_sim_free(s);
 	return err;

@@ -11,7 +11,7 @@
 
 #define STEP_NS (50 * DAVY_MS)
 
-static uint64_t address(struct davy_sim *s)
+static uint64_t fault_address(struct davy_sim *s)
 {
 	return 0x7f0000000000 + davy_sim_between(s, 0, 1 << 20) * 4096;
 }
@@ -28,13 +28,13 @@ static uint64_t fault_more(struct davy_sim *s, struct davy_sim_actor *a)
 	a->n[1] %= 1000;
 	a->n[0] += a->n[0] / a->n[2] + 1;
 	if (count)
-		davy_sim_fault(s, p, DAVY_FAULT_VM_RETRY, address(s), count);
+		davy_sim_fault(s, p, DAVY_FAULT_VM_RETRY, fault_address(s), count);
 	p->kfd.fault_count += count;
 	if (a->n[0] >= 1000) /* 20 a second */
 		davy_sim_sign(s, s->now_ns);
 	if (a->n[0] < 500000)
 		return s->now_ns + STEP_NS;
-	davy_sim_fault(s, p, DAVY_FAULT_VM, address(s), 3);
+	davy_sim_fault(s, p, DAVY_FAULT_VM, fault_address(s), 3);
 	davy_sim_failed(s);
 	davy_sim_kfd(s, DAVY_KFD_VM_FAULT, p, 0, 0);
 	davy_sim_log(s, DAVY_LOG_PAGE_FAULT, p->device, p, 0);
@@ -62,7 +62,7 @@ static uint64_t fault_first(struct davy_sim *s, struct davy_sim_actor *a)
 
 	if (!a->stage++) {
 		davy_sim_sign(s, s->now_ns);
-		davy_sim_fault(s, p, DAVY_FAULT_VM, address(s),
+		davy_sim_fault(s, p, DAVY_FAULT_VM, fault_address(s),
 			       (uint32_t)davy_sim_between(s, 1, 6));
 		davy_sim_log(s, DAVY_LOG_PAGE_FAULT, p->device, p, 0);
 		s->load[0].stick = true;
@@ -90,7 +90,7 @@ void davy_synth_fault_then_mes(struct davy_sim *s, uint64_t arg)
 }
 
 /* The child looks for devices, faults and aborts; the runner loads, and dies at its first graph. */
-static uint64_t discover(struct davy_sim *s, struct davy_sim_actor *a)
+static uint64_t fault_discover(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_sim_device *d = a->of;
 	struct davy_sim_process *p;
@@ -103,7 +103,7 @@ static uint64_t discover(struct davy_sim *s, struct davy_sim_actor *a)
 		p->info.backend = DAVY_BACKEND_ROCM;
 		davy_sim_start(s, p);
 		davy_sim_sign(s, s->now_ns);
-		davy_sim_fault(s, p, DAVY_FAULT_VM, address(s),
+		davy_sim_fault(s, p, DAVY_FAULT_VM, fault_address(s),
 			       (uint32_t)davy_sim_between(s, 1, 40));
 		davy_sim_log(s, DAVY_LOG_PAGE_FAULT, d, p, 0);
 		davy_synth_end_later(s, p, 30 * DAVY_MS, DAVY_STATUS_ABORT);
@@ -126,7 +126,7 @@ void davy_synth_discovery_fault(struct davy_sim *s, uint64_t arg)
 	struct davy_sim_device *d = davy_synth_gpu(s, 0);
 
 	(void)arg;
-	davy_sim_add_actor(s, discover, d, davy_synth_when(s));
+	davy_sim_add_actor(s, fault_discover, d, davy_synth_when(s));
 }
 
 /* Started again by its supervisor, it dies as before; the third death is the failure. */
@@ -183,14 +183,14 @@ void davy_synth_open_refused(struct davy_sim *s, uint64_t arg)
 	davy_sim_add_actor(s, refuse_node, davy_synth_dgpu(s, 0), davy_synth_when(s));
 }
 
-static uint64_t stray(struct davy_sim *s, struct davy_sim_actor *a)
+static uint64_t fault_stray(struct davy_sim *s, struct davy_sim_actor *a)
 {
 	struct davy_event ev = davy_sim_log_of(s, DAVY_LOG_IOMMU_FAULT, a->of, NULL);
 
 	if (!a->stage++)
 		a->n[0] = s->now_ns + davy_sim_around(s, 12 * DAVY_S);
 	davy_sim_sign(s, s->now_ns);
-	ev.log.addr = address(s);
+	ev.log.addr = fault_address(s);
 	davy_sim_log_event(s, &ev);
 	if (s->now_ns >= a->n[0]) {
 		davy_sim_failed(s);
@@ -207,5 +207,5 @@ void davy_synth_iommu(struct davy_sim *s, uint64_t arg)
 	(void)arg;
 	davy_synth_chat(s, p);
 	davy_sim_subject(s, d, p);
-	davy_sim_add_actor(s, stray, d, davy_synth_when(s));
+	davy_sim_add_actor(s, fault_stray, d, davy_synth_when(s));
 }

@@ -31,7 +31,8 @@ static void next_stage(struct davy_sim *s, struct davy_sim_actor *a, uint64_t la
 }
 
 /* n[0]: bytes a step; n[3]: bytes that wait to be taken in one go, as a KV cache grows. */
-static void fill(struct davy_sim *s, struct davy_sim_actor *a, struct davy_sim_process *p)
+static void synth_memory_fill(struct davy_sim *s, struct davy_sim_actor *a,
+			      struct davy_sim_process *p)
 {
 	struct davy_sim_device *d = p->device;
 
@@ -58,7 +59,7 @@ static void overflow(struct davy_sim *s, struct davy_sim_actor *a, struct davy_s
 	p->client.vram += left_of(s, p->device); /* what is freed is taken at once */
 }
 
-static void refuse(struct davy_sim *s, struct davy_sim_process *p)
+static void memory_refuse(struct davy_sim *s, struct davy_sim_process *p)
 {
 	davy_sim_alloc_failed(s, p, DAVY_ALLOC_VALIDATE, ENOMEM_, BUFFER, 2);
 	davy_sim_alloc_failed(s, p, DAVY_ALLOC_IOCTL, ENOMEM_, BUFFER, 2);
@@ -70,7 +71,7 @@ static uint64_t leak(struct davy_sim *s, struct davy_sim_actor *a)
 	struct davy_sim_process *p = a->of;
 
 	if (a->stage == FILLS) {
-		fill(s, a, p);
+		synth_memory_fill(s, a, p);
 		if (left_of(s, p->device) < BUFFER)
 			next_stage(s, a, davy_sim_around(s, 20 * DAVY_S));
 	} else if (a->stage == NO_ROOM) {
@@ -78,7 +79,7 @@ static uint64_t leak(struct davy_sim *s, struct davy_sim_actor *a)
 		if (s->now_ns >= a->n[2])
 			next_stage(s, a, davy_sim_around(s, 4 * DAVY_S));
 	} else {
-		refuse(s, p);
+		memory_refuse(s, p);
 		if (s->now_ns >= a->n[2]) {
 			davy_sim_throw(s, p, DAVY_NO_MEMORY);
 			davy_sim_failed(s);
@@ -117,7 +118,7 @@ static uint64_t rocm_leak(struct davy_sim *s, struct davy_sim_actor *a)
 	struct davy_event ev;
 
 	if (a->stage == FILLS) {
-		fill(s, a, p);
+		synth_memory_fill(s, a, p);
 		if (left_of(s, p->device) >= 4 * BUFFER)
 			return s->now_ns + STEP_NS;
 		next_stage(s, a, davy_sim_around(s, 3 * DAVY_S));

@@ -21,8 +21,8 @@ static const struct {
 	{ "Llama-3.3-70B-Q4_K_M.gguf", "llama", "Q4_K_M", 40500, 80, 131072 },
 };
 
-static void lockup(struct davy_sim *s, const struct davy_sim_device *d, const char *queue,
-		   uint64_t timeout_ns)
+static void parts_lockup(struct davy_sim *s, const struct davy_sim_device *d, const char *queue,
+			 uint64_t timeout_ns)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_LOCKUP, 0);
 
@@ -33,7 +33,7 @@ static void lockup(struct davy_sim *s, const struct davy_sim_device *d, const ch
 	davy_sim_tell(s, &ev);
 }
 
-static void added(struct davy_sim *s, const struct davy_sim_device *d)
+static void parts_added(struct davy_sim *s, const struct davy_sim_device *d)
 {
 	struct davy_event ev = davy_sim_event(s, DAVY_EV_DEVICE, 0);
 
@@ -52,10 +52,10 @@ static struct davy_sim_device *amdgpu(struct davy_sim *s, const char *name, uint
 	uint64_t other_ns = timeout_ns ? timeout_ns : old ? 10 * DAVY_S : 2 * DAVY_S;
 	uint64_t compute_ns = timeout_ns ? timeout_ns : old ? 60 * DAVY_S : 2 * DAVY_S;
 
-	added(s, d);
-	lockup(s, d, "gfx", other_ns);
-	lockup(s, d, "compute", compute_ns);
-	lockup(s, d, "sdma", other_ns);
+	parts_added(s, d);
+	parts_lockup(s, d, "gfx", other_ns);
+	parts_lockup(s, d, "compute", compute_ns);
+	parts_lockup(s, d, "sdma", other_ns);
 	davy_sim_add_ring(s, d, "gfx_0.0.0", other_ns);
 	davy_sim_add_ring(s, d, "comp_1.0.0", compute_ns);
 	davy_sim_add_ring(s, d, "comp_1.1.0", compute_ns);
@@ -97,8 +97,8 @@ struct davy_sim_device *davy_synth_intel(struct davy_sim *s, bool xe)
 
 	if (xe) {
 		d = davy_sim_add_device(s, "0000:04:00.0", "xe", 12 * DAVY_GIB, 0);
-		added(s, d);
-		lockup(s, d, "ccs", 5 * DAVY_S);
+		parts_added(s, d);
+		parts_lockup(s, d, "ccs", 5 * DAVY_S);
 		davy_sim_add_ring(s, d, "ccs12", 5 * DAVY_S);
 		davy_sim_add_ring(s, d, "ccs14", 5 * DAVY_S);
 		return d;
@@ -106,8 +106,8 @@ struct davy_sim_device *davy_synth_intel(struct davy_sim *s, bool xe)
 	s->host_total = 32 * DAVY_GIB;
 	d = davy_sim_add_device(s, "0000:00:02.0", "i915", 0, s->host_total);
 	d->memory.flags = DAVY_MEMORY_SHARED;
-	added(s, d);
-	lockup(s, d, "rcs", 0);
+	parts_added(s, d);
+	parts_lockup(s, d, "rcs", 0);
 	return d;
 }
 
@@ -117,7 +117,7 @@ struct davy_sim_device *davy_synth_nvidia(struct davy_sim *s, uint32_t bus)
 	struct davy_sim_device *d =
 		davy_sim_add_device(s, names[bus % 3], "nvidia", 24 * DAVY_GIB, 0);
 
-	added(s, d);
+	parts_added(s, d);
 	return d;
 }
 
@@ -126,7 +126,7 @@ static bool on_host_memory(const struct davy_sim_device *d)
 	return d->memory.flags & DAVY_MEMORY_SHARED;
 }
 
-static uint64_t memory_of(const struct davy_sim_device *d)
+static uint64_t parts_memory_of(const struct davy_sim_device *d)
 {
 	return on_host_memory(d) ? d->memory.gtt_total : d->memory.vram_total;
 }
@@ -151,7 +151,7 @@ struct davy_sim_process *davy_synth_engine(struct davy_sim *s, struct davy_sim_d
 {
 	bool ollama = davy_random_chance(&s->random, 400);
 	struct davy_sim_process *p = davy_sim_add_process(s, d, ollama ? "ollama" : "llama-server");
-	uint64_t bytes = memory_of(d) / 1000 * share_permille / PAGE * PAGE;
+	uint64_t bytes = parts_memory_of(d) / 1000 * share_permille / PAGE * PAGE;
 	bool ring = (backend == DAVY_BACKEND_VULKAN || !strcmp(d->driver, "xe")) && d->ring_count;
 	size_t tenant = 0;
 

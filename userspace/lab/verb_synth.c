@@ -41,14 +41,14 @@ static int scenarios(bool json)
 	return ferror(stdout) ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
-static bool is_file(const char *out)
+static bool synth_is_file(const char *out)
 {
 	size_t length = strlen(out);
 
 	return length > 6 && !strcmp(out + length - 6, ".trace");
 }
 
-static bool belongs(const struct davy_scenario *s, const char *word)
+static bool synth_belongs(const struct davy_scenario *s, const char *word)
 {
 	bool day = davy_scenario_is_day(s);
 
@@ -61,12 +61,12 @@ static bool belongs(const struct davy_scenario *s, const char *word)
 	return !strcmp(word, "all") || !strcmp(word, s->name);
 }
 
-static int make(const struct davy_scenario *scenario, uint64_t seed, const struct options *o)
+static int synth_make(const struct davy_scenario *scenario, uint64_t seed, const struct options *o)
 {
 	char path[PATH_MAX];
 	int n, err;
 
-	if (is_file(o->out))
+	if (synth_is_file(o->out))
 		n = snprintf(path, sizeof(path), "%s", o->out);
 	else
 		n = snprintf(path, sizeof(path), "%s/%s-%" PRIu64 ".trace", o->out, scenario->name,
@@ -87,25 +87,25 @@ static int synth(const char *word, const struct options *o)
 	int err = 0;
 
 	for (size_t i = 0; i < davy_scenario_count; i++)
-		kinds += belongs(&davy_scenarios[i], word);
+		kinds += synth_belongs(&davy_scenarios[i], word);
 	if (!kinds) {
 		davy_log("there is no scenario '%s'; 'davylamp trace scenarios' lists them", word);
 		return DAVY_EXIT_USAGE;
 	}
-	if (is_file(o->out) && kinds * o->count != 1) {
+	if (synth_is_file(o->out) && kinds * o->count != 1) {
 		davy_log("--out '%s': several traces want a folder", o->out);
 		return DAVY_EXIT_USAGE;
 	}
-	if (!is_file(o->out))
+	if (!synth_is_file(o->out))
 		err = davy_make_dirs(o->out);
 	if (err)
 		davy_log("'%s': cannot be made: %s", o->out, strerror(-err));
 	davy_progress_begin(&progress, "traces", kinds * o->count);
 	for (size_t i = 0; i < davy_scenario_count && !err; i++) {
-		if (!belongs(&davy_scenarios[i], word))
+		if (!synth_belongs(&davy_scenarios[i], word))
 			continue;
 		for (uint64_t n = 0; n < o->count && !err; n++) {
-			err = make(&davy_scenarios[i], o->seed + n, o);
+			err = synth_make(&davy_scenarios[i], o->seed + n, o);
 			davy_progress_show(&progress, ++done);
 		}
 	}
@@ -113,7 +113,7 @@ static int synth(const char *word, const struct options *o)
 	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
-static bool wrong(const char *text)
+static bool synth_wrong(const char *text)
 {
 	davy_log("'%s': expected a whole number, or a time such as '30 min'; see 'davylamp trace "
 		 "--help'",
@@ -123,12 +123,12 @@ static bool wrong(const char *text)
 
 static bool take_seed(void *seed, const char *text)
 {
-	return davy_number(text, INT64_MAX - COUNT_MAX, seed) || wrong(text);
+	return davy_number(text, INT64_MAX - COUNT_MAX, seed) || synth_wrong(text);
 }
 
-static bool take_count(void *count, const char *text)
+static bool synth_take_count(void *count, const char *text)
 {
-	return (davy_number(text, COUNT_MAX, count) && *(uint64_t *)count) || wrong(text);
+	return (davy_number(text, COUNT_MAX, count) && *(uint64_t *)count) || synth_wrong(text);
 }
 
 static bool take_duration(void *calm_ns, const char *text)
@@ -137,7 +137,7 @@ static bool take_duration(void *calm_ns, const char *text)
 
 	if (davy_config_value(DAVY_UNIT_MS, text, &ms) || ms <= 0 ||
 	    (uint64_t)ms > DURATION_MAX / DAVY_MS)
-		return wrong(text);
+		return synth_wrong(text);
 	*(uint64_t *)calm_ns = (uint64_t)ms * DAVY_MS;
 	return true;
 }
@@ -147,7 +147,7 @@ int davy_verb_synth(int argc, char **argv)
 	struct options o = { .seed = 1, .count = 1 };
 	const struct davy_option options[] = {
 		{ "seed", .take = take_seed, .arg = &o.seed },
-		{ "count", .take = take_count, .arg = &o.count },
+		{ "count", .take = synth_take_count, .arg = &o.count },
 		{ "duration", .take = take_duration, .arg = &o.calm_ns },
 		{ "out", .text = &o.out },
 		{ "json", .flag = &o.json },

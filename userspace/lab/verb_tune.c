@@ -70,7 +70,7 @@ static bool take_jobs(void *jobs, const char *text)
 }
 
 /* As davy_options_read. */
-static int parse(int argc, char **argv, struct options *o)
+static int tune_parse(int argc, char **argv, struct options *o)
 {
 	const struct davy_option options[] = {
 		{ "policy", .text = &o->policy },
@@ -160,8 +160,8 @@ static void tell_shadowed(const struct davy_search *search, const struct options
 		davy_log("'%s' sets otherwise, and wins: %s", path, list);
 }
 
-static int apply(const struct davy_search *search, const struct davy_cases *cases,
-		 const struct options *o, char **sources)
+static int tune_apply(const struct davy_search *search, const struct davy_cases *cases,
+		      const struct options *o, char **sources)
 {
 	char path[PATH_MAX];
 	size_t count = 0;
@@ -208,7 +208,7 @@ static int tune(struct davy_search *search, struct davy_cases *cases, const stru
 	if (err || fflush(stdout))
 		return DAVY_EXIT_FAILED;
 	if (o->apply)
-		status = apply(search, cases, o, sources);
+		status = tune_apply(search, cases, o, sources);
 	return failed || cases->wrong_count ? DAVY_EXIT_FAILED : status;
 }
 
@@ -221,7 +221,7 @@ int davy_verb_tune(int argc, char **argv)
 	int first, status = DAVY_EXIT_DONE;
 
 	o.jobs = cpus > 0 && cpus < JOBS_MAX ? (unsigned int)cpus : 1;
-	first = parse(argc, argv, &o);
+	first = tune_parse(argc, argv, &o);
 	if (first <= 0)
 		return -first;
 	search = calloc(1, sizeof(*search));

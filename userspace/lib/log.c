@@ -31,7 +31,7 @@ static void tell_lost(void)
 		lost_count = 0;
 }
 
-static void say(const char *format, va_list args)
+static void log_say(const char *format, va_list args)
 {
 	static const char name[] = "davylamp: ";
 	char line[1024];
@@ -55,7 +55,7 @@ void davy_log(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	log_say(format, args);
 	va_end(args);
 }
 
@@ -66,6 +66,6 @@ void davy_debug(const char *format, ...)
 	if (!verbose)
 		return;
 	va_start(args, format);
-	say(format, args);
+	log_say(format, args);
 	va_end(args);
 }

@@ -6,7 +6,7 @@
 #include "lib/text.h"
 
 /* What no shell takes for anything but itself, wherever it stands in a word. */
-static int plain(const char *word)
+static int text_shell_plain(const char *word)
 {
 	static const char letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789,.:/_+=@%-";
@@ -61,7 +61,7 @@ char *davy_text_shell(const char *word)
 
 	if (!text)
 		return NULL;
-	if (plain(word)) {
+	if (text_shell_plain(word)) {
 		memcpy(text, word, len + 1);
 		return text;
 	}

@@ -20,8 +20,8 @@ static bool is_in(const struct davy_output_variables *list, const char *name)
 
 /* The first to say it counts: a rule's own words on a variable come after what follows from its
  * other values. */
-static void add(struct davy_output_variables *list, const char *name, const char *value,
-		const struct davy_policy_origin *origin)
+static void env_add(struct davy_output_variables *list, const char *name, const char *value,
+		    const struct davy_policy_origin *origin)
 {
 	struct davy_output_pair *p = &list->at[list->count];
 
@@ -41,22 +41,22 @@ struct telling {
 	struct davy_output_result *result;
 };
 
-static void take(struct telling *t, int err, const struct davy_environment *e, const char *what,
-		 const struct davy_policy_value *v)
+static void env_take(struct telling *t, int err, const struct davy_environment *e, const char *what,
+		     const struct davy_policy_value *v)
 {
 	if (err)
 		davy_output_note(t->result, "%s%s%s = %s: %s", what, v->name ? " " : "",
 				 v->name ? v->name : "", v->text, e->why);
 	for (size_t i = 0; !err && i < e->count; i++)
-		add(t->list, e->at[i].name, e->at[i].value, &v->origin);
+		env_add(t->list, e->at[i].name, e->at[i].value, &v->origin);
 }
 
-static void tell(struct telling *t, struct davy_engine_wish wish, enum davy_policy_key key)
+static void env_tell(struct telling *t, struct davy_engine_wish wish, enum davy_policy_key key)
 {
 	struct davy_environment e;
 	int err = davy_engine_environment(t->look, &t->facts, &wish, &e);
 
-	take(t, err, &e, davy_policy_key_name(key), &t->e->value[key]);
+	env_take(t, err, &e, davy_policy_key_name(key), &t->e->value[key]);
 }
 
 /* A wish at a time: what one cannot be told does not keep the others from being told. */
@@ -66,21 +66,21 @@ static void tell_knobs(struct telling *t, uint32_t available)
 	struct davy_knobs knobs;
 
 	davy_policy_limits(t->e, &t->facts, &knobs);
-	tell(t, (struct davy_engine_wish){ .backend = backend }, DAVY_POLICY_BACKENDS);
-	tell(t, (struct davy_engine_wish){ .knobs = { .ubatch = knobs.ubatch } },
-	     DAVY_POLICY_UBATCH);
-	tell(t, (struct davy_engine_wish){ .knobs = { .parallel = knobs.parallel } },
-	     DAVY_POLICY_PARALLEL);
+	env_tell(t, (struct davy_engine_wish){ .backend = backend }, DAVY_POLICY_BACKENDS);
+	env_tell(t, (struct davy_engine_wish){ .knobs = { .ubatch = knobs.ubatch } },
+		 DAVY_POLICY_UBATCH);
+	env_tell(t, (struct davy_engine_wish){ .knobs = { .parallel = knobs.parallel } },
+		 DAVY_POLICY_PARALLEL);
 	if (knobs.parallel)
 		t->facts.parallel =
 			knobs.parallel; /* an engine whose context is one slot's divides by it */
-	tell(t, (struct davy_engine_wish){ .knobs = { .context = knobs.context } },
-	     DAVY_POLICY_CONTEXT);
+	env_tell(t, (struct davy_engine_wish){ .knobs = { .context = knobs.context } },
+		 DAVY_POLICY_CONTEXT);
 	if (backend != DAVY_BACKEND_CPU)
-		tell(t,
-		     (struct davy_engine_wish){
-			     .knobs = { .gpu_layers_off = knobs.gpu_layers_off } },
-		     DAVY_POLICY_GPU_LAYERS_OFF);
+		env_tell(t,
+			 (struct davy_engine_wish){
+				 .knobs = { .gpu_layers_off = knobs.gpu_layers_off } },
+			 DAVY_POLICY_GPU_LAYERS_OFF);
 }
 
 static bool has_variable(const struct davy_engine_look *look, const char *name)
@@ -106,20 +106,20 @@ void davy_output_variables(const struct davy_effective *effective,
 	ret_variables->count = 0;
 	tell_knobs(&t, available);
 	if (cache->number)
-		take(&t, davy_engine_environment_cache(look, facts, cache->text, &e), &e,
-		     "cache_type", cache);
+		env_take(&t, davy_engine_environment_cache(look, facts, cache->text, &e), &e,
+			 "cache_type", cache);
 	for (size_t i = 0; i < effective->environment_count; i++) {
 		const struct davy_policy_value *v = &effective->environment[i];
 
 		if (!has_variable(look, v->name))
-			add(ret_variables, v->name, v->text, &v->origin);
+			env_add(ret_variables, v->name, v->text, &v->origin);
 	}
 	for (size_t i = 0; i < effective->argument_count; i++) {
 		const struct davy_policy_value *v = &effective->argument[i];
 
 		memset(&e, 0, sizeof(e));
-		take(&t, davy_engine_environment_argument(look, facts, v->name, v->text, &e), &e,
-		     "argument", v);
+		env_take(&t, davy_engine_environment_argument(look, facts, v->name, v->text, &e),
+			 &e, "argument", v);
 	}
 }
 

@@ -47,7 +47,7 @@ static char *arguments(const struct davy_output_options *options, struct davy_ou
 }
 
 /* The first that lemonade has a name for; it takes another where that is not installed. */
-static const char *backend_of(const struct davy_effective *e)
+static const char *lemonade_backend_of(const struct davy_effective *e)
 {
 	static const enum davy_backend known[] = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_ROCM,
 						   DAVY_BACKEND_CPU };
@@ -62,7 +62,7 @@ static const char *backend_of(const struct davy_effective *e)
 static json_t *defaults(const struct davy_output_settings *s, const char *args)
 {
 	json_t *all = json_object(), *llama = json_object();
-	const char *backend = backend_of(&s->effective);
+	const char *backend = lemonade_backend_of(&s->effective);
 
 	json_object_set_new(llama, "args", json_string(args));
 	if (backend)

@@ -27,7 +27,7 @@ static bool is_word(const char *text)
 	return davy_output_writable(text, "'") && !strstr(text, "${");
 }
 
-static bool is_plain(const char *text)
+static bool llama_swap_is_plain(const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789,.:/_+=@%-";
@@ -35,9 +35,9 @@ static bool is_plain(const char *text)
 	return text[0] && !text[strspn(text, plain)];
 }
 
-static void put_word(FILE *out, const char *text)
+static void llama_swap_put_word(FILE *out, const char *text)
 {
-	fprintf(out, is_plain(text) ? " %s" : " '%s'", text);
+	fprintf(out, llama_swap_is_plain(text) ? " %s" : " '%s'", text);
 }
 
 static void put_command(const struct davy_output_request *r, const struct davy_output_model *m,
@@ -50,9 +50,10 @@ static void put_command(const struct davy_output_request *r, const struct davy_o
 
 	if (!words)
 		return; /* "out" is one as well, and will tell */
-	fputs(is_plain(r->server) ? "" : "'", words);
-	fprintf(words, "%s%s --port ${PORT} -m", r->server, is_plain(r->server) ? "" : "'");
-	put_word(words, m->path);
+	fputs(llama_swap_is_plain(r->server) ? "" : "'", words);
+	fprintf(words, "%s%s --port ${PORT} -m", r->server,
+		llama_swap_is_plain(r->server) ? "" : "'");
+	llama_swap_put_word(words, m->path);
 	for (size_t i = 0; i < options->count; i++) {
 		const struct davy_output_pair *p = &options->at[i];
 
@@ -60,9 +61,9 @@ static void put_command(const struct davy_output_request *r, const struct davy_o
 			davy_output_note(result, "%s %s: cannot be written", p->name, p->value);
 			continue;
 		}
-		put_word(words, p->name);
+		llama_swap_put_word(words, p->name);
 		if (p->value[0])
-			put_word(words, p->value);
+			llama_swap_put_word(words, p->value);
 	}
 	if (!fclose(words)) {
 		fputs("    cmd: ", out);
@@ -80,8 +81,9 @@ static void put_environment(const struct davy_effective *e, FILE *out)
 	}
 }
 
-static void put_model(const struct davy_output_request *r, const struct davy_output_model *m,
-		      FILE *out, struct davy_output_result *result)
+static void llama_swap_put_model(const struct davy_output_request *r,
+				 const struct davy_output_model *m, FILE *out,
+				 struct davy_output_result *result)
 {
 	struct davy_output_options options;
 	struct davy_output_settings s;
@@ -99,7 +101,7 @@ static void put_model(const struct davy_output_request *r, const struct davy_out
 	put_environment(&s.effective, out);
 }
 
-static int check(const struct davy_output_model *m, struct davy_output_result *result)
+static int llama_swap_check(const struct davy_output_model *m, struct davy_output_result *result)
 {
 	if (!m->path)
 		return davy_output_refuse(result,
@@ -127,12 +129,12 @@ static int write_models(const struct davy_output_request *r, FILE *out,
 		return davy_output_refuse(result, "'%s' is no program that can be written there",
 					  r->server);
 	for (size_t i = 0; !err && i < r->model_count; i++)
-		err = check(&r->models[i], result);
+		err = llama_swap_check(&r->models[i], result);
 	if (err)
 		return err;
 	fputs("models:\n", out);
 	for (size_t i = 0; i < r->model_count; i++)
-		put_model(r, &r->models[i], out, result);
+		llama_swap_put_model(r, &r->models[i], out, result);
 	return 0;
 }
 

@@ -17,7 +17,8 @@ static bool is_name(const char *name)
 	return name[0] && name[0] != '-' && !name[strspn(name, letters)];
 }
 
-static void put(FILE *out, const char *name, uint32_t value, const struct davy_policy_value *v)
+static void output_ollama_put(FILE *out, const char *name, uint32_t value,
+			      const struct davy_policy_value *v)
 {
 	davy_output_origin(out, name, &v->origin);
 	fprintf(out, "PARAMETER %s %u\n", name, value);
@@ -67,11 +68,11 @@ static int write_modelfile(const struct davy_output_request *r, FILE *out,
 	context = s.knobs.context / slots;
 	fprintf(out, "# ollama create NAME -f FILE\nFROM %s\n", from);
 	if (s.knobs.ubatch)
-		put(out, "num_batch", s.knobs.ubatch, &v[DAVY_POLICY_UBATCH]);
+		output_ollama_put(out, "num_batch", s.knobs.ubatch, &v[DAVY_POLICY_UBATCH]);
 	if (context)
-		put(out, "num_ctx", context, &v[DAVY_POLICY_CONTEXT]);
+		output_ollama_put(out, "num_ctx", context, &v[DAVY_POLICY_CONTEXT]);
 	if (davy_policy_backend(&s.effective, r->subject.available) == DAVY_BACKEND_CPU)
-		put(out, "num_gpu", 0, &v[DAVY_POLICY_BACKENDS]);
+		output_ollama_put(out, "num_gpu", 0, &v[DAVY_POLICY_BACKENDS]);
 	note_others(&s, result);
 	return 0;
 }

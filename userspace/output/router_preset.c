@@ -22,7 +22,8 @@ static bool is_key(const char *key)
 	return true;
 }
 
-static void put(FILE *out, const struct davy_output_pair *p, struct davy_output_result *result)
+static void router_preset_put(FILE *out, const struct davy_output_pair *p,
+			      struct davy_output_result *result)
 {
 	const char *key = p->name + strspn(p->name, "-");
 
@@ -47,10 +48,10 @@ static void put_section(const struct davy_output_request *r, const struct davy_o
 	if (m && m->path)
 		fprintf(out, "model = %s\n", m->path);
 	for (size_t i = 0; i < options.count; i++)
-		put(out, &options.at[i], result);
+		router_preset_put(out, &options.at[i], result);
 }
 
-static int check(const struct davy_output_model *m, struct davy_output_result *result)
+static int router_preset_check(const struct davy_output_model *m, struct davy_output_result *result)
 {
 	if (!davy_output_writable(m->name, "]") || !strcmp(m->name, "*"))
 		return davy_output_refuse(result,
@@ -71,7 +72,7 @@ static int write_preset(const struct davy_output_request *r, FILE *out,
 	int err = 0;
 
 	for (size_t i = 0; !err && i < r->model_count; i++)
-		err = check(&r->models[i], result);
+		err = router_preset_check(&r->models[i], result);
 	if (err)
 		return err;
 	fputs("# llama-server --models-preset FILE\nversion = 1\n", out);

@@ -27,8 +27,8 @@ void davy_output_settle(const struct davy_output_request *r, enum davy_engine en
 	davy_policy_limits(&s->effective, &s->facts, &s->knobs);
 }
 
-static void add(struct davy_output_options *list, const char *name, const char *value,
-		const struct davy_policy_origin *origin)
+static void settings_add(struct davy_output_options *list, const char *name, const char *value,
+			 const struct davy_policy_origin *origin)
 {
 	struct davy_output_pair *p = &list->at[list->count];
 
@@ -40,14 +40,14 @@ static void add(struct davy_output_options *list, const char *name, const char *
 	list->count++;
 }
 
-static void add_number(struct davy_output_options *list, const char *name, uint32_t value,
-		       const struct davy_policy_origin *origin)
+static void settings_add_number(struct davy_output_options *list, const char *name, uint32_t value,
+				const struct davy_policy_origin *origin)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", value);
 	if (value)
-		add(list, name, text, origin);
+		settings_add(list, name, text, origin);
 }
 
 static void add_backend(const struct davy_effective *e, uint32_t available,
@@ -63,9 +63,9 @@ static void add_backend(const struct davy_effective *e, uint32_t available,
 
 	if (backend == DAVY_BACKEND_UNKNOWN)
 		return;
-	add(list, "--device", devices[backend], origin);
+	settings_add(list, "--device", devices[backend], origin);
 	if (backend == DAVY_BACKEND_CPU)
-		add(list, "--gpu-layers", "0", origin);
+		settings_add(list, "--gpu-layers", "0", origin);
 }
 
 void davy_output_llama_options(const struct davy_output_settings *s, uint32_t available,
@@ -77,15 +77,19 @@ void davy_output_llama_options(const struct davy_output_settings *s, uint32_t av
 
 	memset(ret_options, 0, sizeof(*ret_options));
 	add_backend(e, available, ret_options);
-	add_number(ret_options, "--ubatch-size", s->knobs.ubatch, &v[DAVY_POLICY_UBATCH].origin);
-	add_number(ret_options, "--ctx-size", s->knobs.context, &v[DAVY_POLICY_CONTEXT].origin);
-	add_number(ret_options, "--parallel", s->knobs.parallel, &v[DAVY_POLICY_PARALLEL].origin);
+	settings_add_number(ret_options, "--ubatch-size", s->knobs.ubatch,
+			    &v[DAVY_POLICY_UBATCH].origin);
+	settings_add_number(ret_options, "--ctx-size", s->knobs.context,
+			    &v[DAVY_POLICY_CONTEXT].origin);
+	settings_add_number(ret_options, "--parallel", s->knobs.parallel,
+			    &v[DAVY_POLICY_PARALLEL].origin);
 	if (cache->number) {
-		add(ret_options, "--cache-type-k", cache->text, &cache->origin);
-		add(ret_options, "--cache-type-v", cache->text, &cache->origin);
+		settings_add(ret_options, "--cache-type-k", cache->text, &cache->origin);
+		settings_add(ret_options, "--cache-type-v", cache->text, &cache->origin);
 	}
 	for (size_t i = 0; i < e->argument_count; i++)
-		add(ret_options, e->argument[i].name, e->argument[i].text, &e->argument[i].origin);
+		settings_add(ret_options, e->argument[i].name, e->argument[i].text,
+			     &e->argument[i].origin);
 	if (s->knobs.gpu_layers_off)
 		davy_output_note(result,
 				 "gpu_layers_off = %u: how many layers are on the GPU is "

@@ -60,7 +60,7 @@ static enum davy_backend by_default(const struct davy_policy_subject *s, uint32_
 	return DAVY_BACKEND_CPU;
 }
 
-static void add(struct candidates *list, enum davy_backend backend)
+static void choice_add(struct candidates *list, enum davy_backend backend)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->at[i] == backend)
@@ -94,15 +94,15 @@ static void candidates_of(const struct davy_choice_question *q, const struct dav
 
 	list->count = 0;
 	if (q->want != DAVY_WANT_AUTO) {
-		add(list, q->wanted);
+		choice_add(list, q->wanted);
 		if (q->want == DAVY_WANT_COMMAND)
-			add(list, DAVY_BACKEND_CPU);
+			choice_add(list, DAVY_BACKEND_CPU);
 	} else if (e->backend_count || e->none_left) {
 		for (size_t i = 0; i < e->backend_count; i++)
-			add(list, e->backends[i]);
+			choice_add(list, e->backends[i]);
 	} else {
-		add(list, by_default(&q->subject, q->can));
-		add(list, DAVY_BACKEND_CPU);
+		choice_add(list, by_default(&q->subject, q->can));
+		choice_add(list, DAVY_BACKEND_CPU);
 	}
 	order(q, list);
 }
@@ -128,8 +128,8 @@ static bool engine_can(const struct davy_choice_question *q, enum davy_backend b
  * Rules name several backends of a GPU, and what the engine was built with is not known: the first
  * is what it takes by itself, another would have to be insisted on, and may not be there.
  */
-static bool is_there(const struct davy_choice_question *q, const struct candidates *list,
-		     enum davy_backend backend, struct davy_choice *c)
+static bool choice_is_there(const struct davy_choice_question *q, const struct candidates *list,
+			    enum davy_backend backend, struct davy_choice *c)
 {
 	size_t at = 0;
 
@@ -217,7 +217,7 @@ static bool try_one(const struct davy_choice_question *q, const struct candidate
 
 	davy_choice_add(c, 0, DAVY_STEP_BACKEND, DAVY_MARK_YES, "%s", davy_backend_name(backend));
 	davy_choice_about(c, backend, NULL);
-	good = engine_can(q, backend, c) && is_there(q, list, backend, c);
+	good = engine_can(q, backend, c) && choice_is_there(q, list, backend, c);
 	if (good) {
 		heed_rules(q, backend, c);
 		good = breaker_allows(q, backend, c);
@@ -250,8 +250,8 @@ static void tell_left_out(const struct davy_choice_question *q, const struct can
 	}
 }
 
-static void refuse(const struct davy_choice_question *q, const struct candidates *list,
-		   struct davy_choice *c)
+static void choice_refuse(const struct davy_choice_question *q, const struct candidates *list,
+			  struct davy_choice *c)
 {
 	c->refused = true;
 	if (q->gpu_only && (!list->count || (q->want && q->wanted == DAVY_BACKEND_CPU)))
@@ -270,8 +270,8 @@ static void refuse(const struct davy_choice_question *q, const struct candidates
 }
 
 /* The settings are those for what was chosen, whatever the rules would have chosen. */
-static void settle(const struct davy_choice_question *q, enum davy_backend backend,
-		   struct davy_choice *c)
+static void choice_settle(const struct davy_choice_question *q, enum davy_backend backend,
+			  struct davy_choice *c)
 {
 	struct davy_policy_subject s = q->subject;
 	bool by_rules = c->before.backend_count > 0;
@@ -303,7 +303,7 @@ static bool no_gpu_for(const struct davy_choice_question *q, struct davy_choice 
 	return true;
 }
 
-static void prepare(struct davy_choice_question *q, struct davy_choice *c)
+static void choice_prepare(struct davy_choice_question *q, struct davy_choice *c)
 {
 	struct davy_policy_subject *s = &q->subject;
 
@@ -327,7 +327,7 @@ void davy_choose(const struct davy_choice_question *question, struct davy_choice
 
 	assert(q.set && (q.want == DAVY_WANT_AUTO || q.wanted != DAVY_BACKEND_UNKNOWN));
 	memset(c, 0, sizeof(*c));
-	prepare(&q, c);
+	choice_prepare(&q, c);
 	davy_choice_tell(&q, c);
 	if (no_gpu_for(&q, c))
 		return;
@@ -336,9 +336,9 @@ void davy_choose(const struct davy_choice_question *question, struct davy_choice
 		if (!try_one(&q, &list, list.at[i], c))
 			continue;
 		tell_left_out(&q, &list, c);
-		settle(&q, list.at[i], c);
+		choice_settle(&q, list.at[i], c);
 		return;
 	}
 	tell_left_out(&q, &list, c);
-	refuse(&q, &list, c);
+	choice_refuse(&q, &list, c);
 }

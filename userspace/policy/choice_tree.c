@@ -179,7 +179,8 @@ void davy_choice_memory(const struct davy_choice_question *q, const struct davy_
 						      : "");
 }
 
-static void setting(struct davy_choice *c, const char *key, const struct davy_policy_value *v)
+static void choice_tree_setting(struct davy_choice *c, const char *key,
+				const struct davy_policy_value *v)
 {
 	if (!v->origin.rule)
 		return;
@@ -193,11 +194,11 @@ void davy_choice_settings(struct davy_choice *c)
 	const struct davy_effective *e = &c->effective;
 
 	for (uint32_t i = DAVY_POLICY_UBATCH; i < DAVY_POLICY_WARN; i++)
-		setting(c, davy_policy_key_name(i), &e->value[i]);
+		choice_tree_setting(c, davy_policy_key_name(i), &e->value[i]);
 	for (size_t i = 0; i < e->environment_count; i++)
-		setting(c, "environment", &e->environment[i]);
+		choice_tree_setting(c, "environment", &e->environment[i]);
 	for (size_t i = 0; i < e->argument_count; i++)
-		setting(c, "argument", &e->argument[i]);
+		choice_tree_setting(c, "argument", &e->argument[i]);
 }
 
 const char *davy_choice_step_name(enum davy_choice_step step)

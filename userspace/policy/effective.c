@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Layers come in their order, rules in that of their file: what comes later wins, but for pins. */
-static void place(struct davy_policy_value *slot, const struct davy_policy_value *now)
+static void effective_place(struct davy_policy_value *slot, const struct davy_policy_value *now)
 {
 	if (slot->origin.pinned && slot->origin.layer != now->origin.layer)
 		return;
@@ -17,7 +17,7 @@ static void place_named(struct davy_policy_value *list, size_t *count, uint32_t 
 	for (size_t i = 0; i < *count; i++) {
 		if (!davy_same_name(list[i].name, now->name))
 			continue;
-		place(&list[i], now);
+		effective_place(&list[i], now);
 		return;
 	}
 	if (*count == DAVY_POLICY_NAMED_MAX)
@@ -26,18 +26,19 @@ static void place_named(struct davy_policy_value *list, size_t *count, uint32_t 
 		list[(*count)++] = *now;
 }
 
-static void take(struct davy_effective *e, uint32_t key, const struct davy_policy_value *now)
+static void effective_take(struct davy_effective *e, uint32_t key,
+			   const struct davy_policy_value *now)
 {
 	if (key == DAVY_POLICY_ENVIRONMENT)
 		place_named(e->environment, &e->environment_count, &e->left_out, now);
 	else if (key == DAVY_POLICY_ARGUMENT)
 		place_named(e->argument, &e->argument_count, &e->left_out, now);
 	else
-		place(&e->value[key], now);
+		effective_place(&e->value[key], now);
 }
 
-static void take_rule(struct davy_effective *e, const struct davy_policy_layer *layer,
-		      const struct davy_rule *rule, bool backends)
+static void effective_take_rule(struct davy_effective *e, const struct davy_policy_layer *layer,
+				const struct davy_rule *rule, bool backends)
 {
 	for (size_t i = 0; i < rule->value_count; i++) {
 		const struct davy_rule_value *v = &rule->value[i];
@@ -50,12 +51,13 @@ static void take_rule(struct davy_effective *e, const struct davy_policy_layer *
 		};
 
 		if ((v->key == DAVY_POLICY_BACKENDS) == backends)
-			take(e, v->key, &now);
+			effective_take(e, v->key, &now);
 	}
 }
 
-static void pass(const struct davy_policy_set *set, const struct davy_policy_subject *subject,
-		 bool backends, struct davy_effective *e)
+static void effective_pass(const struct davy_policy_set *set,
+			   const struct davy_policy_subject *subject, bool backends,
+			   struct davy_effective *e)
 {
 	for (int i = 0; i < DAVY_LAYER_COUNT; i++) {
 		const struct davy_policy_layer *layer = set->layer[i];
@@ -64,7 +66,7 @@ static void pass(const struct davy_policy_set *set, const struct davy_policy_sub
 			const struct davy_rule *rule = &layer->rule[j];
 
 			if (davy_rule_fits(layer, rule, subject, e->backend))
-				take_rule(e, layer, rule, backends);
+				effective_take_rule(e, layer, rule, backends);
 		}
 	}
 }
@@ -74,7 +76,7 @@ static bool available(const struct davy_policy_subject *s, enum davy_backend bac
 	return !s->available || backend == DAVY_BACKEND_CPU || s->available & 1u << backend;
 }
 
-static void choose(const struct davy_policy_subject *s, struct davy_effective *e)
+static void effective_choose(const struct davy_policy_subject *s, struct davy_effective *e)
 {
 	enum davy_backend list[DAVY_BACKEND_COUNT];
 	size_t count = davy_backends_unpack(e->value[DAVY_POLICY_BACKENDS].number, list);
@@ -107,9 +109,9 @@ void davy_policy_effective(const struct davy_policy_set *set,
 	struct davy_effective *e = ret_effective;
 
 	memset(e, 0, sizeof(*e));
-	pass(set, subject, true, e);
-	choose(subject, e);
-	pass(set, subject, false, e);
+	effective_pass(set, subject, true, e);
+	effective_choose(subject, e);
+	effective_pass(set, subject, false, e);
 	drop_emptied(e);
 }
 

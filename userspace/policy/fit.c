@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t fit_plus(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -14,7 +14,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* What of "bytes" lies on the device: its layers' share; the output is one layer more. */
-static uint64_t share(const struct davy_fit_question *q, uint64_t bytes)
+static uint64_t fit_share(const struct davy_fit_question *q, uint64_t bytes)
 {
 	uint64_t all = (uint64_t)q->layers + 1, part;
 
@@ -50,12 +50,12 @@ static bool rest_fits(const struct davy_fit_question *q, struct davy_fit *f)
 	return false;
 }
 
-static void on_gpu(const struct davy_fit_question *q, uint64_t bytes, struct davy_fit *f)
+static void fit_on_gpu(const struct davy_fit_question *q, uint64_t bytes, struct davy_fit *f)
 {
 	bool adapts = q->adapts && q->gpu_layers < 0;
 
 	f->free_bytes = q->device_free;
-	f->device_bytes = share(q, bytes);
+	f->device_bytes = fit_share(q, bytes);
 	if (q->device_free == DAVY_FIT_UNKNOWN) {
 		f->verdict = DAVY_FIT_NOT_KNOWN;
 		return;
@@ -77,12 +77,12 @@ void davy_fit_judge(const struct davy_fit_question *q, enum davy_backend backend
 		    struct davy_fit *ret_fit)
 {
 	struct davy_fit f = { .verdict = DAVY_FIT_NOT_KNOWN };
-	uint64_t bytes = plus(q->weight_bytes, q->cache_bytes);
+	uint64_t bytes = fit_plus(q->weight_bytes, q->cache_bytes);
 
 	if (q->weight_bytes && backend == DAVY_BACKEND_CPU)
 		on_cpu(q, bytes, &f);
 	else if (q->weight_bytes)
-		on_gpu(q, bytes, &f);
+		fit_on_gpu(q, bytes, &f);
 	assert(f.host_bytes <= bytes && f.device_bytes <= bytes);
 	*ret_fit = f;
 }

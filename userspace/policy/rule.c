@@ -142,7 +142,7 @@ const char *davy_policy_text(const struct davy_policy_layer *layer, uint32_t at)
 }
 
 /* Also an empty one gets a place of its own, so that it is not what is not there. */
-static int keep(struct davy_policy_layer *layer, const char *text, uint32_t *ret_at)
+static int rule_keep(struct davy_policy_layer *layer, const char *text, uint32_t *ret_at)
 {
 	size_t size = strlen(text) + 1;
 
@@ -183,7 +183,7 @@ int davy_rule_if(struct davy_policy_layer *layer, struct davy_rule *rule,
 		 enum davy_condition condition, const char *text, uint64_t number)
 {
 	struct davy_rule_condition *c = &rule->condition[condition];
-	int err = keep(layer, text, &c->text);
+	int err = rule_keep(layer, text, &c->text);
 
 	if (!err)
 		c->number = number;
@@ -195,9 +195,9 @@ static bool has_name(uint32_t key)
 	return key == DAVY_POLICY_ENVIRONMENT || key == DAVY_POLICY_ARGUMENT;
 }
 
-static struct davy_rule_value *value_of(const struct davy_policy_layer *layer,
-					struct davy_rule *rule, enum davy_policy_key key,
-					const char *name)
+static struct davy_rule_value *rule_value_of(const struct davy_policy_layer *layer,
+					     struct davy_rule *rule, enum davy_policy_key key,
+					     const char *name)
 {
 	for (size_t i = 0; i < rule->value_count; i++) {
 		struct davy_rule_value *v = &rule->value[i];
@@ -212,16 +212,16 @@ static struct davy_rule_value *value_of(const struct davy_policy_layer *layer,
 int davy_rule_set(struct davy_policy_layer *layer, struct davy_rule *rule, enum davy_policy_key key,
 		  const char *name, const char *text, uint32_t number)
 {
-	struct davy_rule_value *v = value_of(layer, rule, key, name), now = { .key = key };
+	struct davy_rule_value *v = rule_value_of(layer, rule, key, name), now = { .key = key };
 	int err = v ? 0 : -ENOSPC;
 
 	assert(has_name(key) == (name != NULL));
 	if (!err && (name ? strlen(name) : 0) + strlen(text) > LINE_MAX_BYTES - 20)
 		err = -EINVAL;
 	if (!err && name)
-		err = keep(layer, name, &now.name);
+		err = rule_keep(layer, name, &now.name);
 	if (!err)
-		err = keep(layer, text, &now.text);
+		err = rule_keep(layer, text, &now.text);
 	if (err)
 		return err;
 	now.number = number;
@@ -253,7 +253,7 @@ static int keep_said(struct davy_policy_layer *layer, const char *text, uint32_t
 	for (size_t i = 1; i < len; i++)
 		if (said[i] == ';' && said[i - 1] == ' ')
 			said[i] = ',';
-	return keep(layer, said, ret_at);
+	return rule_keep(layer, said, ret_at);
 }
 
 int davy_rule_say(struct davy_policy_layer *layer, struct davy_rule *rule, const char *because,

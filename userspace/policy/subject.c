@@ -6,7 +6,7 @@
 
 #include "policy/effective.h"
 
-static void set(char fact[DAVY_POLICY_FACT_LEN], const char *text)
+static void subject_set(char fact[DAVY_POLICY_FACT_LEN], const char *text)
 {
 	davy_copy_name(fact, DAVY_POLICY_FACT_LEN, text);
 }
@@ -21,10 +21,10 @@ void davy_subject_driver(struct davy_policy_subject *s, const char *driver)
 		{ "xe", "intel" },   { "nvidia", "nvidia" }, { "nouveau", "nvidia" },
 	};
 
-	set(s->driver, driver);
+	subject_set(s->driver, driver);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (davy_same_name(rows[i].driver, driver))
-			set(s->vendor, rows[i].vendor);
+			subject_set(s->vendor, rows[i].vendor);
 }
 
 void davy_subject_intel(struct davy_policy_subject *s, uint32_t pci_id)
@@ -55,8 +55,8 @@ void davy_subject_intel(struct davy_policy_subject *s, uint32_t pci_id)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (pci_id < rows[i].first || pci_id > rows[i].last)
 			continue;
-		set(s->generation, rows[i].generation);
-		set(s->kind, rows[i].discrete ? "dgpu" : "igpu");
+		subject_set(s->generation, rows[i].generation);
+		subject_set(s->kind, rows[i].discrete ? "dgpu" : "igpu");
 	}
 }
 
@@ -71,18 +71,18 @@ void davy_subject_kfd(struct davy_policy_subject *s, uint32_t version, uint32_t 
 	if (!version || major > 99)
 		return;
 	snprintf(s->gfx, sizeof(s->gfx), "gfx%u%x%x", major, version / 100 % 100, version % 100);
-	set(s->kind, davy_pattern_fits(apus, s->gfx) ? "igpu" : "dgpu");
+	subject_set(s->kind, davy_pattern_fits(apus, s->gfx) ? "igpu" : "dgpu");
 	s->compute_units = simd_count / (major >= 10 ? 2 : 4);
 }
 
 void davy_subject_vendor(struct davy_policy_subject *s, uint32_t pci_vendor)
 {
 	if (pci_vendor == 0x1002)
-		set(s->vendor, "amd");
+		subject_set(s->vendor, "amd");
 	else if (pci_vendor == 0x8086)
-		set(s->vendor, "intel");
+		subject_set(s->vendor, "intel");
 	else if (pci_vendor == 0x10de)
-		set(s->vendor, "nvidia");
+		subject_set(s->vendor, "nvidia");
 }
 
 /* Mesa 26.2, src/amd/common/ac_gpu_info.c and amd_family.c. */
@@ -116,7 +116,7 @@ void davy_subject_radv(struct davy_policy_subject *s, const char *device_name)
 		at++;
 	for (size_t i = 0; *at && i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (davy_same_name(at + 6, rows[i].chip))
-			set(s->gfx, rows[i].gfx);
+			subject_set(s->gfx, rows[i].gfx);
 }
 
 uint32_t davy_subject_backends(const struct davy_policy_subject *s)

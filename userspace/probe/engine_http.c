@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static size_t take(char *data, size_t size, size_t count, void *arg)
+static size_t engine_http_take(char *data, size_t size, size_t count, void *arg)
 {
 	struct davy_reply *r = arg;
 	size_t bytes = size * count;
@@ -61,7 +61,7 @@ static long request(const struct davy_probe_options *options, const char *method
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* always the engine itself */
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, engine_http_take);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
 	come_from(curl, options->from_port, options->host);
 	if (body) {

@@ -40,8 +40,8 @@ static void tell_idle(json_t *answer)
 						 "idle", 1));
 }
 
-static void complete(const struct davy_probe_options *options, struct davy_reply *reply,
-		     json_t *answer)
+static void engine_probe_complete(const struct davy_probe_options *options,
+				  struct davy_reply *reply, json_t *answer)
 {
 	struct davy_api_question question;
 	uint64_t began = davy_now_ms(), took;
@@ -88,7 +88,7 @@ int davy_probe_engine(const struct davy_probe_options *options)
 	json_object_set_new(answer, "health", json_integer(wait_until_healthy(options, reply)));
 	if (!options->brief)
 		davy_engine_facts(options, reply, answer);
-	complete(options, reply, answer);
+	engine_probe_complete(options, reply, answer);
 	failed = davy_answer_give(answer);
 	curl_global_cleanup();
 	free(reply);

@@ -32,7 +32,7 @@ static json_int_t slot_count(const struct davy_probe_options *o, struct davy_rep
 }
 
 /* Tokens, or -1 and why not. */
-static json_int_t tokens_of(const struct davy_reply *reply, bool save)
+static json_int_t engine_slots_tokens_of(const struct davy_reply *reply, bool save)
 {
 	json_t *object = json_loadb(reply->text, reply->used, 0, NULL);
 	const json_t *count = json_object_get(object, save ? "n_saved" : "n_restored");
@@ -54,12 +54,12 @@ static json_t *one_slot(const struct davy_probe_options *o, unsigned int id, uin
 	snprintf(body, sizeof(body), "{\"filename\":\"%s%u\"}", o->prefix, id);
 	status = davy_http_request(o, path, body, left_ms, reply);
 	if (status == 200)
-		tokens = tokens_of(reply, save);
+		tokens = engine_slots_tokens_of(reply, save);
 	return json_pack("{s:i, s:I, s:I}", "id", (int)id, "status", (json_int_t)status, "tokens",
 			 tokens);
 }
 
-static bool wanted(const struct davy_probe_options *o, unsigned int id)
+static bool engine_slots_wanted(const struct davy_probe_options *o, unsigned int id)
 {
 	return !o->slot_set || o->slot_set >> id & 1;
 }
@@ -76,7 +76,7 @@ static bool each_slot(const struct davy_probe_options *o, json_int_t count,
 		uint64_t now = davy_now_ms();
 		json_t *slot;
 
-		if (!wanted(o, id))
+		if (!engine_slots_wanted(o, id))
 			continue;
 		if (now >= end)
 			return false;

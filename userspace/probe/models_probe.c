@@ -21,7 +21,7 @@
 #define MODELS_MAX 32
 #define KEPT	   "davylamp-kept-" /* the name of the copy begins so */
 
-struct call {
+struct models_probe_call {
 	const struct davy_probe_options *options;
 	struct davy_reply *reply;
 	json_t *answer;
@@ -29,7 +29,7 @@ struct call {
 };
 
 /* True for 200; takes the body. What went wrong is in the answer. */
-static bool call(struct call *c, const char *path, json_t *body)
+static bool models_probe_call(struct models_probe_call *c, const char *path, json_t *body)
 {
 	char *text = davy_json_text(body, JSON_COMPACT);
 	long status = 0;
@@ -46,19 +46,20 @@ static bool call(struct call *c, const char *path, json_t *body)
 	return status == 200;
 }
 
-static json_t *unload_body(const struct call *c, const char *name)
+static json_t *unload_body(const struct models_probe_call *c, const char *name)
 {
 	if (c->ollama)
 		return json_pack("{s:s, s:i, s:b}", "model", name, "keep_alive", 0, "stream", 0);
 	return json_pack("{s:s}", "model", name);
 }
 
-static bool unload_one(struct call *c, const char *name)
+static bool unload_one(struct models_probe_call *c, const char *name)
 {
-	return call(c, c->ollama ? "/api/generate" : "/models/unload", unload_body(c, name));
+	return models_probe_call(c, c->ollama ? "/api/generate" : "/models/unload",
+				 unload_body(c, name));
 }
 
-static bool unload_all(struct call *c)
+static bool unload_all(struct models_probe_call *c)
 {
 	char last[256] = "", name[256];
 	json_int_t count = 0;
@@ -81,12 +82,13 @@ static void kept_name(char *buf, size_t size, const char *model)
 	snprintf(buf, size, KEPT "%s", model);
 }
 
-static bool copy(struct call *c, const char *from, const char *to)
+static bool models_probe_copy(struct models_probe_call *c, const char *from, const char *to)
 {
-	return call(c, "/api/copy", json_pack("{s:s, s:s}", "source", from, "destination", to));
+	return models_probe_call(c, "/api/copy",
+				 json_pack("{s:s, s:s}", "source", from, "destination", to));
 }
 
-static bool is_there(struct call *c, const char *model)
+static bool models_probe_is_there(struct models_probe_call *c, const char *model)
 {
 	char body[400];
 
@@ -95,7 +97,7 @@ static bool is_there(struct call *c, const char *model)
 }
 
 /* The copy is made once: what is derived twice goes back to what it was before the first. */
-static bool derive(struct call *c, const char *model)
+static bool derive(struct models_probe_call *c, const char *model)
 {
 	const struct davy_probe_options *o = c->options;
 	json_t *parameters = json_object();
@@ -106,32 +108,32 @@ static bool derive(struct call *c, const char *model)
 		json_object_set_new(parameters, "num_batch", json_integer(o->num_batch));
 	if (o->num_ctx)
 		json_object_set_new(parameters, "num_ctx", json_integer(o->num_ctx));
-	if (!is_there(c, kept) && !copy(c, model, kept)) {
+	if (!models_probe_is_there(c, kept) && !models_probe_copy(c, model, kept)) {
 		json_decref(parameters);
 		return false;
 	}
-	return call(c, "/api/create",
-		    json_pack("{s:s, s:s, s:o, s:b}", "model", model, "from", kept, "parameters",
-			      parameters, "stream", 0)) &&
+	return models_probe_call(c, "/api/create",
+				 json_pack("{s:s, s:s, s:o, s:b}", "model", model, "from", kept,
+					   "parameters", parameters, "stream", 0)) &&
 	       unload_one(c, model);
 }
 
-static bool restore(struct call *c, const char *model)
+static bool models_probe_restore(struct models_probe_call *c, const char *model)
 {
 	char kept[300], body[400];
 
 	kept_name(kept, sizeof(kept), model);
-	if (!is_there(c, kept)) {
+	if (!models_probe_is_there(c, kept)) {
 		json_object_set_new(c->answer, "why", json_string("nothing was derived from it"));
 		return false;
 	}
-	if (!copy(c, kept, model) || !unload_one(c, model))
+	if (!models_probe_copy(c, kept, model) || !unload_one(c, model))
 		return false;
 	snprintf(body, sizeof(body), "{\"model\":\"%s\"}", kept);
 	return davy_http_delete(c->options, "/api/delete", body, CALL_MS, c->reply) == 200;
 }
 
-static bool do_it(struct call *c)
+static bool models_probe_do_it(struct models_probe_call *c)
 {
 	const struct davy_probe_options *o = c->options;
 	char model[256] = "";
@@ -153,15 +155,15 @@ static bool do_it(struct call *c)
 		json_object_set_new(c->answer, "why", json_string("only Ollama has parameters"));
 	if (!c->ollama)
 		return false;
-	return !strcmp(o->act, "derive") ? derive(c, model) : restore(c, model);
+	return !strcmp(o->act, "derive") ? derive(c, model) : models_probe_restore(c, model);
 }
 
 int davy_probe_models(const struct davy_probe_options *options)
 {
-	struct call c = { .options = options,
-			  .reply = calloc(1, sizeof(*c.reply)),
-			  .answer = json_object(),
-			  .ollama = options->api && !strcmp(options->api, "ollama") };
+	struct models_probe_call c = { .options = options,
+				       .reply = calloc(1, sizeof(*c.reply)),
+				       .answer = json_object(),
+				       .ollama = options->api && !strcmp(options->api, "ollama") };
 	int failed;
 
 	if (!c.reply || !c.answer || curl_global_init(CURL_GLOBAL_NOTHING)) {
@@ -169,7 +171,7 @@ int davy_probe_models(const struct davy_probe_options *options)
 		free(c.reply);
 		return 1;
 	}
-	json_object_set_new(c.answer, "ok", json_boolean(do_it(&c)));
+	json_object_set_new(c.answer, "ok", json_boolean(models_probe_do_it(&c)));
 	failed = davy_answer_give(c.answer);
 	curl_global_cleanup();
 	free(c.reply);

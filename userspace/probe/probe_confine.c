@@ -19,7 +19,7 @@
  * Root could raise a limit that it inherited; a probe never does. "spare" lies between the soft
  * limit and the hard one.
  */
-static int limit(int what, rlim_t value, rlim_t spare)
+static int probe_confine_limit(int what, rlim_t value, rlim_t spare)
 {
 	struct rlimit r;
 
@@ -34,22 +34,22 @@ static int limit(int what, rlim_t value, rlim_t spare)
 
 static int set_limits(const struct davy_confine *c)
 {
-	int err = limit(RLIMIT_NOFILE, c->file_count, 0);
+	int err = probe_confine_limit(RLIMIT_NOFILE, c->file_count, 0);
 
 	if (!err)
-		err = limit(RLIMIT_CPU, c->cpu_s, CPU_SPARE_S);
+		err = probe_confine_limit(RLIMIT_CPU, c->cpu_s, CPU_SPARE_S);
 	if (!err)
-		err = limit(RLIMIT_CORE, 0, 0);
+		err = probe_confine_limit(RLIMIT_CORE, 0, 0);
 	if (!err)
-		err = limit(RLIMIT_NPROC, c->process_count, 0);
+		err = probe_confine_limit(RLIMIT_NPROC, c->process_count, 0);
 	if (!err)
-		err = limit(RLIMIT_RTPRIO, 0, 0);
+		err = probe_confine_limit(RLIMIT_RTPRIO, 0, 0);
 	if (!err)
-		err = limit(RLIMIT_MSGQUEUE, 0, 0);
+		err = probe_confine_limit(RLIMIT_MSGQUEUE, 0, 0);
 	if (!err)
-		err = limit(RLIMIT_DATA, c->data_bytes, 0);
+		err = probe_confine_limit(RLIMIT_DATA, c->data_bytes, 0);
 	if (!err)
-		err = limit(RLIMIT_AS, c->memory_bytes, 0);
+		err = probe_confine_limit(RLIMIT_AS, c->memory_bytes, 0);
 	return err;
 }
 

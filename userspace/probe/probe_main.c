@@ -102,7 +102,7 @@ static uint64_t long_number(const char *text, uint64_t max)
 	return value;
 }
 
-static uint32_t number(const char *text, uint32_t max)
+static uint32_t probe_main_number(const char *text, uint32_t max)
 {
 	return (uint32_t)long_number(text, max);
 }
@@ -115,7 +115,7 @@ static const char *api(const char *name)
 	exit(DAVY_EXIT_USAGE);
 }
 
-static void take_groups(struct given *g, char *text)
+static void probe_main_take_groups(struct given *g, char *text)
 {
 	char *save = NULL;
 
@@ -123,11 +123,11 @@ static void take_groups(struct given *g, char *text)
 	for (char *at = strtok_r(text, ",", &save); at; at = strtok_r(NULL, ",", &save))
 		if (g->options.confine.group_count < DAVY_GROUPS_MAX)
 			g->options.confine.groups[g->options.confine.group_count++] =
-				number(at, UINT32_MAX - 1);
+				probe_main_number(at, UINT32_MAX - 1);
 }
 
 /* What stands in a URL or a JSON text needs no quoting there. */
-static const char *plain(const char *text, const char *allowed)
+static const char *probe_main_plain(const char *text, const char *allowed)
 {
 	if (!*text || strlen(text) > 64 || text[strspn(text, allowed)]) {
 		davy_log("'%s' is not what is expected there; see --help", text);
@@ -144,34 +144,34 @@ static const char *save_or_restore(const char *text)
 	exit(DAVY_EXIT_USAGE);
 }
 
-static void take_slots(int c, struct davy_probe_options *o)
+static void probe_main_take_slots(int c, struct davy_probe_options *o)
 {
 	static const char letters[] =
 		"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 	if (c == 'H')
-		o->host = plain(optarg, "0123456789abcdefABCDEF.:");
+		o->host = probe_main_plain(optarg, "0123456789abcdefABCDEF.:");
 	else if (c == 'f')
-		o->from_port = (uint16_t)number(optarg, UINT16_MAX);
+		o->from_port = (uint16_t)probe_main_number(optarg, UINT16_MAX);
 	else if (c == 'S')
 		o->slots = save_or_restore(optarg);
 	else if (c == 'P')
-		o->prefix = plain(optarg, letters);
+		o->prefix = probe_main_plain(optarg, letters);
 	else if (c == 'T')
 		o->slot_set = long_number(optarg, UINT64_MAX);
 }
 
-static void take(int c, struct given *g)
+static void probe_main_take(int c, struct given *g)
 {
 	struct davy_probe_options *o = &g->options;
 
 	g->user = g->user || strchr("ugG", c);
 	if (c == 'p')
-		o->port = (uint16_t)number(optarg, UINT16_MAX);
+		o->port = (uint16_t)probe_main_number(optarg, UINT16_MAX);
 	else if (c == 'w')
-		o->wait_ms = number(optarg, 3600 * 1000);
+		o->wait_ms = probe_main_number(optarg, 3600 * 1000);
 	else if (c == 'c')
-		o->timeout_ms = number(optarg, 3600 * 1000);
+		o->timeout_ms = probe_main_number(optarg, 3600 * 1000);
 	else if (c == 'b')
 		o->brief = true;
 	else if (c == 'd')
@@ -179,15 +179,15 @@ static void take(int c, struct given *g)
 	else if (c == 'l')
 		o->list = true;
 	else if (c == 't')
-		o->timeout_s = number(optarg, 3600);
+		o->timeout_s = probe_main_number(optarg, 3600);
 	else if (c == 'u')
-		o->confine.uid = number(optarg, UINT32_MAX - 1);
+		o->confine.uid = probe_main_number(optarg, UINT32_MAX - 1);
 	else if (c == 'g')
-		o->confine.gid = number(optarg, UINT32_MAX - 1);
+		o->confine.gid = probe_main_number(optarg, UINT32_MAX - 1);
 	else if (c == 'G')
-		take_groups(g, optarg);
+		probe_main_take_groups(g, optarg);
 	else if (c == 'm')
-		g->memory_mib = number(optarg, 16U << 20);
+		g->memory_mib = probe_main_number(optarg, 16U << 20);
 	else if (c == 's')
 		o->stages = true;
 	else if (c == 'A')
@@ -197,11 +197,11 @@ static void take(int c, struct given *g)
 	else if (c == 'a')
 		o->act = optarg;
 	else if (c == 'B')
-		o->num_batch = number(optarg, INT32_MAX);
+		o->num_batch = probe_main_number(optarg, INT32_MAX);
 	else if (c == 'C')
-		o->num_ctx = number(optarg, INT32_MAX);
+		o->num_ctx = probe_main_number(optarg, INT32_MAX);
 	else
-		take_slots(c, o);
+		probe_main_take_slots(c, o);
 }
 
 static int probe_engine(struct given *g)
@@ -331,7 +331,7 @@ static const struct kind {
 	{ "confined", probe_nothing, confined },
 };
 
-static const struct kind *parse(int argc, char **argv, struct given *g, int *ret_exit)
+static const struct kind *probe_main_parse(int argc, char **argv, struct given *g, int *ret_exit)
 {
 	int c;
 
@@ -343,7 +343,7 @@ static const struct kind *parse(int argc, char **argv, struct given *g, int *ret
 			*ret_exit = fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 			return NULL;
 		}
-		take(c, g);
+		probe_main_take(c, g);
 	}
 	if (optind + 1 < argc && !strcmp(argv[optind], "runner")) {
 		g->options.command = argv + optind + 1;
@@ -387,7 +387,7 @@ int main(int argc, char **argv)
 	if (davy_standard_fds_open())
 		return DAVY_EXIT_FAILED; /* nowhere to say why */
 	davy_confine_own_user(&g.options.confine);
-	kind = parse(argc, argv, &g, &status);
+	kind = probe_main_parse(argc, argv, &g, &status);
 	if (!kind)
 		return status;
 	alarm(g.options.command ? 0 : g.options.timeout_s);

@@ -188,23 +188,25 @@ struct filter {
 };
 
 /* What does not fit makes the filter invalid. */
-static void add(struct filter *f, struct sock_filter instruction)
+static void probe_seccomp_add(struct filter *f, struct sock_filter instruction)
 {
 	if (f->count < COUNT(f->code))
 		f->code[f->count] = instruction;
 	f->count++;
 }
 
-static void load(struct filter *f, size_t offset)
+static void probe_seccomp_load(struct filter *f, size_t offset)
 {
-	add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+	probe_seccomp_add(f,
+			  (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
 /* When what is loaded compares by "how" with "value": "action". */
-static void when(struct filter *f, uint16_t how, uint32_t value, uint32_t action)
+static void probe_seccomp_when(struct filter *f, uint16_t how, uint32_t value, uint32_t action)
 {
-	add(f, (struct sock_filter)BPF_JUMP((uint16_t)(BPF_JMP | how | BPF_K), value, 0, 1));
-	add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+	probe_seccomp_add(
+		f, (struct sock_filter)BPF_JUMP((uint16_t)(BPF_JMP | how | BPF_K), value, 0, 1));
+	probe_seccomp_add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
 
 /* The low half of an argument, where these flags and numbers are. */
@@ -212,14 +214,14 @@ static void load_argument(struct filter *f, size_t index)
 {
 	size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
 
-	load(f, offsetof(struct seccomp_data, args) + index * 8 + low);
+	probe_seccomp_load(f, offsetof(struct seccomp_data, args) + index * 8 + low);
 }
 
 /* What follows up to call_end is for system call "nr" alone. */
 static unsigned short call_begin(struct filter *f, uint32_t nr)
 {
-	load(f, offsetof(struct seccomp_data, nr));
-	add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 0));
+	probe_seccomp_load(f, offsetof(struct seccomp_data, nr));
+	probe_seccomp_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 0));
 	return (unsigned short)(f->count - 1);
 }
 
@@ -231,7 +233,7 @@ static void call_end(struct filter *f, unsigned short begin)
 
 static void refuse_rest(struct filter *f, uint32_t action)
 {
-	add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+	probe_seccomp_add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
 
 /* Another process or thread than this one: "action". */
@@ -241,8 +243,8 @@ static void only_itself(struct filter *f, uint32_t nr, size_t index, bool zero, 
 
 	load_argument(f, index);
 	if (zero)
-		when(f, BPF_JEQ, 0, SECCOMP_RET_ALLOW);
-	when(f, BPF_JEQ, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
+		probe_seccomp_when(f, BPF_JEQ, 0, SECCOMP_RET_ALLOW);
+	probe_seccomp_when(f, BPF_JEQ, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
 	refuse_rest(f, action);
 	call_end(f, begin);
 }
@@ -252,7 +254,7 @@ static void refuse_bits(struct filter *f, uint32_t nr, size_t index, uint32_t bi
 	unsigned short begin = call_begin(f, nr);
 
 	load_argument(f, index);
-	when(f, BPF_JSET, bits, SECCOMP_RET_ERRNO | EPERM);
+	probe_seccomp_when(f, BPF_JSET, bits, SECCOMP_RET_ERRNO | EPERM);
 	call_end(f, begin);
 }
 
@@ -262,10 +264,10 @@ static void refuse_suid_open(struct filter *f, uint32_t nr, size_t flags)
 	unsigned short begin = call_begin(f, nr);
 
 	load_argument(f, flags);
-	add(f,
-	    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_CREAT | TMPFILE_FLAG, 0, 3));
+	probe_seccomp_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K,
+							  O_CREAT | TMPFILE_FLAG, 0, 3));
 	load_argument(f, flags + 1);
-	when(f, BPF_JSET, SUID_BITS, SECCOMP_RET_ERRNO | EPERM);
+	probe_seccomp_when(f, BPF_JSET, SUID_BITS, SECCOMP_RET_ERRNO | EPERM);
 	call_end(f, begin);
 }
 
@@ -286,25 +288,29 @@ static void look_at_sockets(struct filter *f, bool network)
 	unsigned short begin = call_begin(f, __NR_socket);
 
 	load_argument(f, 0);
-	when(f, BPF_JEQ, AF_UNIX, SECCOMP_RET_ALLOW);
+	probe_seccomp_when(f, BPF_JEQ, AF_UNIX, SECCOMP_RET_ALLOW);
 	if (network) {
 		load_argument(f, 1);
-		add(f, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SOCK_TYPE_BITS));
-		add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0));
+		probe_seccomp_add(
+			f, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SOCK_TYPE_BITS));
+		probe_seccomp_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+								  SOCK_STREAM, 1, 0));
 		refuse_rest(f, eperm);
 		load_argument(f, 2);
-		add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0));
-		add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 1, 0));
+		probe_seccomp_add(f,
+				  (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0));
+		probe_seccomp_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+								  IPPROTO_TCP, 1, 0));
 		refuse_rest(f, eperm);
 		load_argument(f, 0);
-		when(f, BPF_JEQ, AF_INET, SECCOMP_RET_ALLOW);
-		when(f, BPF_JEQ, AF_INET6, SECCOMP_RET_ALLOW);
+		probe_seccomp_when(f, BPF_JEQ, AF_INET, SECCOMP_RET_ALLOW);
+		probe_seccomp_when(f, BPF_JEQ, AF_INET6, SECCOMP_RET_ALLOW);
 	}
 	refuse_rest(f, eperm);
 	call_end(f, begin);
 	begin = call_begin(f, __NR_socketpair);
 	load_argument(f, 0);
-	when(f, BPF_JEQ, AF_UNIX, SECCOMP_RET_ALLOW);
+	probe_seccomp_when(f, BPF_JEQ, AF_UNIX, SECCOMP_RET_ALLOW);
 	refuse_rest(f, eperm);
 	call_end(f, begin);
 	refuse_bits(f, __NR_sendto, 3, FASTOPEN_FLAG);
@@ -322,7 +328,8 @@ static void look_at_processes(struct filter *f, bool programs)
 		if (on_a_process[i].index) {
 			begin = call_begin(f, on_a_process[i].nr);
 			load_argument(f, 0);
-			when(f, BPF_JGT, on_a_process[i].nr == __NR_ioprio_set, eperm);
+			probe_seccomp_when(f, BPF_JGT, on_a_process[i].nr == __NR_ioprio_set,
+					   eperm);
 			call_end(f, begin);
 		}
 		only_itself(f, on_a_process[i].nr, on_a_process[i].index, on_a_process[i].zero,
@@ -344,8 +351,8 @@ static void look_at_arguments(struct filter *f, bool network, bool programs)
 	unsigned short begin = call_begin(f, __NR_ioctl); /* no input put into a terminal */
 
 	load_argument(f, 1);
-	when(f, BPF_JEQ, TIOCSTI, SECCOMP_RET_ERRNO | EPERM);
-	when(f, BPF_JEQ, TIOCLINUX, SECCOMP_RET_ERRNO | EPERM);
+	probe_seccomp_when(f, BPF_JEQ, TIOCSTI, SECCOMP_RET_ERRNO | EPERM);
+	probe_seccomp_when(f, BPF_JEQ, TIOCLINUX, SECCOMP_RET_ERRNO | EPERM);
 	call_end(f, begin);
 	look_at_sockets(f, network);
 	look_at_processes(f, programs);
@@ -357,23 +364,24 @@ int davy_seccomp(bool network, bool programs)
 	struct filter f = { .count = 0 };
 	struct sock_fprog program;
 
-	load(&f, offsetof(struct seccomp_data, arch));
-	add(&f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0));
-	add(&f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
-	load(&f, offsetof(struct seccomp_data, nr));
+	probe_seccomp_load(&f, offsetof(struct seccomp_data, arch));
+	probe_seccomp_add(&f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0));
+	probe_seccomp_add(&f,
+			  (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+	probe_seccomp_load(&f, offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
-	when(&f, BPF_JGE, X32_BIT, SECCOMP_RET_ERRNO | ENOSYS);
+	probe_seccomp_when(&f, BPF_JGE, X32_BIT, SECCOMP_RET_ERRNO | ENOSYS);
 #endif
 	/*
 	 * Flags and modes that lie in memory, out of a filter's sight; libraries then take
 	 * others.
 	 */
-	when(&f, BPF_JEQ, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
-	when(&f, BPF_JEQ, __NR_openat2, SECCOMP_RET_ERRNO | ENOSYS);
+	probe_seccomp_when(&f, BPF_JEQ, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
+	probe_seccomp_when(&f, BPF_JEQ, __NR_openat2, SECCOMP_RET_ERRNO | ENOSYS);
 	for (size_t i = 0; i < COUNT(refused); i++)
-		when(&f, BPF_JEQ, refused[i], SECCOMP_RET_ERRNO | EPERM);
+		probe_seccomp_when(&f, BPF_JEQ, refused[i], SECCOMP_RET_ERRNO | EPERM);
 	for (size_t i = 0; i < COUNT(refused_to_one) && !programs; i++)
-		when(&f, BPF_JEQ, refused_to_one[i], SECCOMP_RET_ERRNO | EPERM);
+		probe_seccomp_when(&f, BPF_JEQ, refused_to_one[i], SECCOMP_RET_ERRNO | EPERM);
 	look_at_arguments(&f, network, programs);
 	refuse_rest(&f, SECCOMP_RET_ALLOW);
 	if (f.count > COUNT(f.code))

@@ -39,7 +39,8 @@ struct row {
 	void (*query)(struct runtime *r);
 };
 
-static void name_device(struct runtime *r, const char *name, const char *type, uint64_t memory)
+static void runtime_probe_name_device(struct runtime *r, const char *name, const char *type,
+				      uint64_t memory)
 {
 	struct device *d = &r->device[r->count];
 
@@ -106,7 +107,7 @@ static void rocm_query(struct runtime *r)
 		if (info(hsa_agents.agent[i], HSA_AGENT_INFO_NAME, name))
 			name[0] = 0;
 		name[64] = 0;
-		name_device(r, name, "gpu", 0);
+		runtime_probe_name_device(r, name, "gpu", 0);
 	}
 }
 
@@ -173,7 +174,7 @@ static void ze_query(struct runtime *r)
 		if (properties(ze_devices[i], &p) || p.type != 1)
 			continue;
 		p.name[sizeof(p.name) - 1] = 0;
-		name_device(r, p.name, "gpu", 0);
+		runtime_probe_name_device(r, p.name, "gpu", 0);
 	}
 }
 
@@ -222,7 +223,7 @@ static void nvml_query(struct runtime *r)
 		text[sizeof(text) - 1] = 0;
 		if (err)
 			snprintf(r->why, sizeof(r->why), "device %u answers with error %d", i, err);
-		name_device(r, text, "gpu", m.total);
+		runtime_probe_name_device(r, text, "gpu", m.total);
 	}
 }
 
@@ -275,7 +276,7 @@ static const struct {
 	{ "nvmlInit_v2", 999, "NVML_ERROR_UNKNOWN" },
 };
 
-static void tell_error(struct runtime *r, const char *call, long error)
+static void runtime_probe_tell_error(struct runtime *r, const char *call, long error)
 {
 	const char *meaning = "";
 
@@ -287,7 +288,7 @@ static void tell_error(struct runtime *r, const char *call, long error)
 }
 
 /* "why" is filled at the stage that it is about. */
-static void look(const struct row *row, struct runtime *r)
+static void runtime_probe_look(const struct row *row, struct runtime *r)
 {
 	void *library;
 	long err;
@@ -306,13 +307,13 @@ static void look(const struct row *row, struct runtime *r)
 	davy_answer_stage("init", NULL);
 	err = row->init(r);
 	if (err) {
-		tell_error(r, row->symbols[0], err);
+		runtime_probe_tell_error(r, row->symbols[0], err);
 		return;
 	}
 	davy_answer_stage("count", NULL);
 	err = row->count(r);
 	if (err) {
-		tell_error(r, row->symbols[1], err);
+		runtime_probe_tell_error(r, row->symbols[1], err);
 		return;
 	}
 	davy_answer_stage("query", NULL);
@@ -328,7 +329,7 @@ int davy_probe_runtime(const struct davy_probe_options *options)
 	static struct runtime r;
 	json_t *answer = json_object(), *list = json_array();
 
-	look(&rows[options->runtime], &r);
+	runtime_probe_look(&rows[options->runtime], &r);
 	for (uint32_t i = 0; i < r.count; i++) {
 		json_t *o = json_pack("{s:o*, s:s}", "name", davy_answer_text(r.device[i].name),
 				      "type", r.device[i].type);

@@ -46,7 +46,7 @@ static const struct davy_vk_call calls[] = {
 	DAVY_VK_CALL(struct davy_vk, GetDeviceProcAddr),
 };
 
-static bool find_calls(struct davy_vk *vk)
+static bool vulkan_open_find_calls(struct davy_vk *vk)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		PFN_vkVoidFunction call = vk->get_proc(vk->instance, calls[i].name);
@@ -91,5 +91,5 @@ const char *davy_vk_open(struct davy_vk *vk, VkResult *ret_result)
 		return "no Vulkan driver (ICD) could be loaded";
 	if (*ret_result != VK_SUCCESS)
 		return "no Vulkan instance could be made";
-	return find_calls(vk) ? NULL : "the Vulkan loader lacks calls of 1.1";
+	return vulkan_open_find_calls(vk) ? NULL : "the Vulkan loader lacks calls of 1.1";
 }

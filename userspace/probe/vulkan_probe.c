@@ -42,8 +42,8 @@ static bool is_asked_for(const struct davy_vk_device *d, const char *asked)
 	return !asked || !strcasecmp(asked, d->address) || !strcmp(asked, index);
 }
 
-static json_t *look_at(struct davy_vk_device *d, const struct davy_probe_options *o,
-		       struct verdict *v)
+static json_t *vulkan_probe_look_at(struct davy_vk_device *d, const struct davy_probe_options *o,
+				    struct verdict *v)
 {
 	json_t *object, *work;
 	VkResult result;
@@ -69,8 +69,8 @@ static json_t *look_at(struct davy_vk_device *d, const struct davy_probe_options
 	return object;
 }
 
-static json_t *look_at_all(const struct davy_vk *vk, const struct davy_probe_options *o,
-			   struct verdict *v)
+static json_t *vulkan_probe_look_at_all(const struct davy_vk *vk,
+					const struct davy_probe_options *o, struct verdict *v)
 {
 	VkPhysicalDevice physical[DEVICES_MAX];
 	uint32_t count = DEVICES_MAX;
@@ -86,7 +86,7 @@ static json_t *look_at_all(const struct davy_vk *vk, const struct davy_probe_opt
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct davy_vk_device d = { .vk = vk, .physical = physical[i], .index = i };
-		json_t *object = look_at(&d, o, v);
+		json_t *object = vulkan_probe_look_at(&d, o, v);
 
 		if (object)
 			json_array_append_new(list, object);
@@ -118,7 +118,8 @@ int davy_probe_vulkan(const struct davy_probe_options *options)
 						 VK_API_VERSION_MAJOR(vk.loader_version),
 						 VK_API_VERSION_MINOR(vk.loader_version),
 						 VK_API_VERSION_PATCH(vk.loader_version)));
-	json_object_set_new(answer, "devices", why ? json_array() : look_at_all(&vk, options, &v));
+	json_object_set_new(answer, "devices",
+			    why ? json_array() : vulkan_probe_look_at_all(&vk, options, &v));
 	json_object_set_new(answer, "ok", json_boolean(!v.why));
 	json_object_set_new(answer, "stage", json_string(v.why ? v.stage : "done"));
 	if (v.why)

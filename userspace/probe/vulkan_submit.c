@@ -50,7 +50,7 @@ static const struct davy_vk_call calls[] = {
 	DAVY_VK_CALL(struct work, WaitForFences),
 };
 
-static bool find_calls(struct work *w)
+static bool vulkan_submit_find_calls(struct work *w)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		PFN_vkVoidFunction call = w->d->vk->GetDeviceProcAddr(w->device, calls[i].name);
@@ -94,7 +94,7 @@ static VkResult make_device(struct work *w)
 	result = w->d->vk->CreateDevice(w->d->physical, &info, NULL, &w->device);
 	if (result != VK_SUCCESS)
 		return result;
-	if (!find_calls(w))
+	if (!vulkan_submit_find_calls(w))
 		return VK_ERROR_INITIALIZATION_FAILED;
 	w->GetDeviceQueue(w->device, w->family, 0, &w->queue);
 	return VK_SUCCESS;

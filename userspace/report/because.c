@@ -90,8 +90,8 @@ struct text {
 	char type[DAVY_TYPE_NAME_LEN];
 };
 
-static __attribute__((format(printf, 2, 3))) void say(struct davy_clause *c, const char *format,
-						      ...)
+static __attribute__((format(printf, 2, 3))) void because_say(struct davy_clause *c,
+							      const char *format, ...)
 {
 	struct text *text = (struct text *)c;
 	size_t used = strlen(text->buf);
@@ -119,7 +119,9 @@ static const char *say_signal(int number)
 
 static void because(const struct davy_plan *p, char *buf, size_t size)
 {
-	struct text text = { .clause = { say, say_type, say_signal }, .buf = buf, .size = size };
+	struct text text = { .clause = { because_say, say_type, say_signal },
+			     .buf = buf,
+			     .size = size };
 
 	buf[0] = 0;
 	if (p->rung == DAVY_RUNG_FAILURE)

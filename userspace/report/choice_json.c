@@ -4,7 +4,7 @@
 
 #define SHOWN (4 * DAVY_CHOICE_TEXT)
 
-static void set_text(json_t *o, const char *key, const char *text)
+static void choice_json_set_text(json_t *o, const char *key, const char *text)
 {
 	char safe[SHOWN];
 
@@ -19,12 +19,12 @@ json_t *davy_policy_value_json(const struct davy_policy_value *v)
 			      davy_layer_name((enum davy_layer)at->layer->layer), "line",
 			      (int)at->line, "rule", at->rule->name, "pinned", at->pinned);
 
-	set_text(o, "file", at->layer->path);
-	set_text(o, "name", v->name);
-	set_text(o, "value", v->text);
-	set_text(o, "because", davy_policy_text(at->layer, at->rule->because));
-	set_text(o, "source", davy_policy_text(at->layer, at->rule->source));
-	set_text(o, "date", davy_policy_text(at->layer, at->rule->date));
+	choice_json_set_text(o, "file", at->layer->path);
+	choice_json_set_text(o, "name", v->name);
+	choice_json_set_text(o, "value", v->text);
+	choice_json_set_text(o, "because", davy_policy_text(at->layer, at->rule->because));
+	choice_json_set_text(o, "source", davy_policy_text(at->layer, at->rule->source));
+	choice_json_set_text(o, "date", davy_policy_text(at->layer, at->rule->date));
 	return o;
 }
 
@@ -35,7 +35,7 @@ static json_t *node_json(const struct davy_choice_node *n)
 
 	if (n->backend != DAVY_BACKEND_UNKNOWN)
 		json_object_set_new(o, "backend", json_string(davy_backend_name(n->backend)));
-	set_text(o, "text", n->text);
+	choice_json_set_text(o, "text", n->text);
 	if (n->value)
 		json_object_set_new(o, "evidence", davy_policy_value_json(n->value));
 	return o;

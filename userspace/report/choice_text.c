@@ -5,7 +5,7 @@
 #define SHOWN (4 * DAVY_CHOICE_TEXT)
 
 /* Whether a node before it has told the rule with its reason. */
-static bool told(const struct davy_choice *c, size_t before)
+static bool choice_text_told(const struct davy_choice *c, size_t before)
 {
 	const struct davy_rule *rule = c->node[before].value->origin.rule;
 
@@ -15,7 +15,8 @@ static bool told(const struct davy_choice *c, size_t before)
 	return false;
 }
 
-static void print_origin(FILE *out, int indent, const struct davy_policy_origin *o, bool again)
+static void choice_text_print_origin(FILE *out, int indent, const struct davy_policy_origin *o,
+				     bool again)
 {
 	const struct davy_rule *r = o->rule;
 	const char *source = davy_policy_text(o->layer, r->source);
@@ -50,7 +51,8 @@ void davy_choice_print(FILE *out, const struct davy_choice *c)
 			davy_choice_step_name(n->step),
 			davy_text_shown(text, sizeof(text), n->text));
 		if (n->value)
-			print_origin(out, indent + 11, &n->value->origin, told(c, i));
+			choice_text_print_origin(out, indent + 11, &n->value->origin,
+						 choice_text_told(c, i));
 	}
 	if (c->left_out)
 		fprintf(out, "%u more found no room\n", c->left_out);

@@ -4,6 +4,7 @@
 #include "core/event/config.h"
 #include "core/event/fact.h"
 #include "core/event/fields.h"
+#include "lib/json_text.h"
 #include "lib/text.h"
 #include "report/event_text.h"
 #include "report/process_json.h"
@@ -51,7 +52,8 @@ static void amend_fields(json_t *o, const struct davy_event *ev)
 		json_object_del(o, "max");
 }
 
-static json_t *event_json(const struct davy_event *ev, const struct davy_event_shape *shape)
+static json_t *event_json_event_json(const struct davy_event *ev,
+				     const struct davy_event_shape *shape)
 {
 	json_t *o = json_pack("{s:s, s:I, s:s}", "type", "event", "at_ns", (json_int_t)ev->at_ns,
 			      "event",
@@ -78,8 +80,8 @@ char *davy_event_json(const struct davy_event *ev)
 
 	if (shape->hidden)
 		return NULL;
-	o = event_json(ev, shape);
-	dump = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	o = event_json_event_json(ev, shape);
+	dump = o ? davy_json_text(o, JSON_COMPACT) : NULL;
 	json_decref(o);
 	return dump;
 }

@@ -44,7 +44,7 @@ static bool process_text(const struct davy_event *ev, char *buf, size_t size)
 	return true;
 }
 
-static bool act_text(const struct davy_event *ev, char *buf, size_t size)
+static bool event_text_act_text(const struct davy_event *ev, char *buf, size_t size)
 {
 	static const char *const stages[DAVY_ACT_STAGE_COUNT] = {
 		[DAVY_ACT_STOPPED] = "the old process is gone",
@@ -155,7 +155,7 @@ static bool body(const struct davy_event *ev, char *buf, size_t size)
 	case DAVY_EV_PROCESS:
 		return process_text(ev, buf, size);
 	case DAVY_EV_ACT:
-		return act_text(ev, buf, size);
+		return event_text_act_text(ev, buf, size);
 	case DAVY_EV_ORDER:
 		snprintf(buf, size, "order    %s of workload %u", davy_rung_name(ev->order.rung),
 			 ev->order.workload);

@@ -7,7 +7,7 @@
 
 #define NUMBER(value) ((json_int_t)(value))
 
-static void put_lead(json_t *o, const struct davy_lead *lead)
+static void foresight_text_put_lead(json_t *o, const struct davy_lead *lead)
 {
 	if (!lead->count)
 		return;
@@ -18,8 +18,8 @@ static void put_lead(json_t *o, const struct davy_lead *lead)
 				      NUMBER(lead->sum_ns / lead->count)));
 }
 
-static json_t *classes(const struct davy_foresight *f, json_int_t *ret_failures,
-		       json_int_t *ret_missed)
+static json_t *foresight_text_classes(const struct davy_foresight *f, json_int_t *ret_failures,
+				      json_int_t *ret_missed)
 {
 	json_t *all = json_object();
 
@@ -33,13 +33,13 @@ static json_t *classes(const struct davy_foresight *f, json_int_t *ret_failures,
 			continue;
 		o = json_pack("{s:I, s:I, s:I}", "failures", NUMBER(score->failures), "foreseen",
 			      NUMBER(score->lead.count), "missed", NUMBER(score->missed));
-		put_lead(o, &score->lead);
+		foresight_text_put_lead(o, &score->lead);
 		json_object_set_new(all, davy_log_class_name(i), o);
 	}
 	return all;
 }
 
-static json_t *hazards(const struct davy_foresight *f)
+static json_t *foresight_text_hazards(const struct davy_foresight *f)
 {
 	json_t *all = json_object();
 
@@ -53,7 +53,7 @@ static json_t *hazards(const struct davy_foresight *f)
 			      "confirmed", NUMBER(score->confirmed), "averted",
 			      NUMBER(score->averted), "late", NUMBER(score->late), "false_alarms",
 			      NUMBER(score->false_alarms), "foreseen", NUMBER(score->lead.count));
-		put_lead(o, &score->lead);
+		foresight_text_put_lead(o, &score->lead);
 		json_object_set_new(all, davy_hazard_name((enum davy_hazard)i), o);
 	}
 	return all;
@@ -62,11 +62,11 @@ static json_t *hazards(const struct davy_foresight *f)
 json_t *davy_foresight_json(const struct davy_foresight *f)
 {
 	json_int_t failures = 0, missed = 0;
-	json_t *by_class = classes(f, &failures, &missed);
+	json_t *by_class = foresight_text_classes(f, &failures, &missed);
 
 	return json_pack("{s:I, s:I, s:I, s:o, s:o}", "failures", failures, "foreseen",
 			 failures - missed, "missed", missed, "classes", by_class, "hazards",
-			 hazards(f));
+			 foresight_text_hazards(f));
 }
 
 static void print_lead(FILE *out, const json_t *o)

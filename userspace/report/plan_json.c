@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "lib/json_text.h"
 #include "lib/text.h"
 #include "report/plan_text.h"
 
@@ -26,7 +27,7 @@ static void add_text(json_t *o, const char *key, const char *value)
 				    json_string(davy_text_shown(safe, sizeof(safe), value)));
 }
 
-static void add_number(json_t *o, const char *key, uint64_t value)
+static void plan_json_add_number(json_t *o, const char *key, uint64_t value)
 {
 	if (value)
 		json_object_set_new(o, key, json_integer((json_int_t)value));
@@ -59,8 +60,8 @@ static json_t *shares(const struct davy_plan *p)
 
 static void add_subject(json_t *o, const struct davy_plan *p)
 {
-	add_number(o, "pid", p->pid);
-	add_number(o, "workload", p->workload);
+	plan_json_add_number(o, "pid", p->pid);
+	plan_json_add_number(o, "workload", p->workload);
 	add_text(o, "comm", p->comm);
 	add_text(o, "device", p->device);
 	add_text(o, p->hazard == DAVY_HZ_EXHAUSTION ? "heap" : "ring", p->ring);
@@ -69,9 +70,9 @@ static void add_subject(json_t *o, const struct davy_plan *p)
 	if (p->backend != DAVY_BACKEND_UNKNOWN)
 		add_text(o, "backend", davy_backend_name(p->backend));
 	add_text(o, "model", p->model);
-	add_number(o, "port", p->port);
-	add_number(o, "victim_pid", p->victim_pid);
-	add_number(o, "culprit_pid", p->culprit_pid);
+	plan_json_add_number(o, "port", p->port);
+	plan_json_add_number(o, "victim_pid", p->victim_pid);
+	plan_json_add_number(o, "culprit_pid", p->culprit_pid);
 	if (p->share_count)
 		json_object_set_new(o, "shares", shares(p));
 }
@@ -85,12 +86,12 @@ static void add_observation(json_t *o, const struct davy_plan *p)
 	json_object_set_new(o, "observed", json_integer((json_int_t)p->observed));
 	json_object_set_new(o, "threshold", json_integer((json_int_t)p->threshold));
 	json_object_set_new(o, "unit", json_string(unit_names[p->unit]));
-	add_number(o, "health_status", p->health_status);
-	add_number(o, "completion_status", p->completion_status);
-	add_number(o, "rate", p->rate);
-	add_number(o, "ubatch", p->ubatch);
-	add_number(o, "fitting_ubatch", p->fitting_ubatch);
-	add_number(o, "predicted_depth", p->predicted_depth);
+	plan_json_add_number(o, "health_status", p->health_status);
+	plan_json_add_number(o, "completion_status", p->completion_status);
+	plan_json_add_number(o, "rate", p->rate);
+	plan_json_add_number(o, "ubatch", p->ubatch);
+	plan_json_add_number(o, "fitting_ubatch", p->fitting_ubatch);
+	plan_json_add_number(o, "predicted_depth", p->predicted_depth);
 	add_text(o, "because", because);
 	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
 	json_object_set_new(o, "evidence", evidence(p));
@@ -107,12 +108,12 @@ static void add_deed(json_t *o, const struct davy_plan *p)
 		add_text(o, "passed", davy_rung_name(p->passed_rung));
 		add_text(o, "passed_because", davy_refusal_name(p->passed_because));
 	}
-	add_number(o, "lease_ns", p->lease_ns);
-	add_number(o, "on_permille", p->on_permille);
-	add_number(o, "cap_bytes", p->cap_bytes);
+	plan_json_add_number(o, "lease_ns", p->lease_ns);
+	plan_json_add_number(o, "on_permille", p->on_permille);
+	plan_json_add_number(o, "cap_bytes", p->cap_bytes);
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		if (i != DAVY_TUNER_CACHE_TYPE)
-			add_number(knobs, davy_knob_name(i), davy_knob_get(&p->knobs, i));
+			plan_json_add_number(knobs, davy_knob_name(i), davy_knob_get(&p->knobs, i));
 	add_text(knobs, "cache_type", davy_cache_name(p->knobs.cache_type));
 	if (json_object_size(knobs))
 		json_object_set(o, "knobs", knobs);
@@ -143,14 +144,14 @@ static void add_ending(json_t *o, const struct davy_plan *p)
 {
 	if (p->rung == DAVY_RUNG_BREAKER) {
 		add_text(o, "state", davy_breaker_state_name(p->breaker_state));
-		add_number(o, "open_count", p->open_count);
+		plan_json_add_number(o, "open_count", p->open_count);
 	}
 	if (p->rung == DAVY_RUNG_OUTCOME) {
 		add_text(o, "ended", davy_rung_name(p->level));
 		json_object_set_new(o, "result", json_integer(p->result));
-		add_number(o, "stopped_ns", p->stopped_ns);
+		plan_json_add_number(o, "stopped_ns", p->stopped_ns);
 	}
-	add_number(o, "until_ns", p->until_ns);
+	plan_json_add_number(o, "until_ns", p->until_ns);
 }
 
 char *davy_plan_json(const struct davy_plan *p)
@@ -175,7 +176,7 @@ char *davy_plan_json(const struct davy_plan *p)
 	else
 		json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
 	add_ending(o, p);
-	text = json_dumps(o, JSON_COMPACT);
+	text = davy_json_text(o, JSON_COMPACT);
 	json_decref(o);
 	return text;
 }

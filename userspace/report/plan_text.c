@@ -137,8 +137,8 @@ static void passed_text(const struct davy_plan *p, char *buf, size_t size)
 					   : "the hazard stands");
 }
 
-static void act_text(const struct davy_plan *p, const char *subject, const char *because, char *buf,
-		     size_t size)
+static void plan_text_act_text(const struct davy_plan *p, const char *subject, const char *because,
+			       char *buf, size_t size)
 {
 	char refusal[128] = "", deed[160], passed[96];
 
@@ -188,7 +188,7 @@ void davy_plan_text(const struct davy_plan *p, char *buf, size_t size)
 		outcome_text(p, subject, body, sizeof(body));
 		break;
 	default:
-		act_text(p, subject, because, body, sizeof(body));
+		plan_text_act_text(p, subject, because, body, sizeof(body));
 		break;
 	}
 	snprintf(buf, size, "%6" PRIu64 ".%03" PRIu64 "  %s", p->at_ns / DAVY_NS_PER_S,

@@ -5,7 +5,7 @@
 
 #define SHOWN 768 /* of a text of a rule, made safe */
 
-static void set_text(json_t *o, const char *key, const char *text)
+static void policy_json_set_text(json_t *o, const char *key, const char *text)
 {
 	char safe[SHOWN];
 
@@ -26,11 +26,11 @@ static void add_value(json_t *list, const char *key, const struct davy_policy_va
 		      davy_layer_name((enum davy_layer)at->layer->layer), "line", (int)at->line,
 		      "rule", at->rule->name, "pinned", at->pinned);
 	if (v->name)
-		set_text(o, "name", v->name);
-	set_text(o, "file", at->layer->path);
-	set_text(o, "because", davy_policy_text(at->layer, at->rule->because));
-	set_text(o, "source", davy_policy_text(at->layer, at->rule->source));
-	set_text(o, "date", davy_policy_text(at->layer, at->rule->date));
+		policy_json_set_text(o, "name", v->name);
+	policy_json_set_text(o, "file", at->layer->path);
+	policy_json_set_text(o, "because", davy_policy_text(at->layer, at->rule->because));
+	policy_json_set_text(o, "source", davy_policy_text(at->layer, at->rule->source));
+	policy_json_set_text(o, "date", davy_policy_text(at->layer, at->rule->date));
 	json_array_append_new(list, o);
 }
 
@@ -49,19 +49,19 @@ static json_t *values_of(const struct davy_effective *e)
 
 static void set_facts(json_t *o, const struct davy_policy_subject *s)
 {
-	set_text(o, "device", s->device);
-	set_text(o, "driver", s->driver);
-	set_text(o, "vendor", s->vendor);
-	set_text(o, "kind", s->kind);
-	set_text(o, "gfx", s->gfx);
-	set_text(o, "generation", s->generation);
-	set_text(o, "firmware", s->firmware);
-	set_text(o, "kernel", s->kernel);
+	policy_json_set_text(o, "device", s->device);
+	policy_json_set_text(o, "driver", s->driver);
+	policy_json_set_text(o, "vendor", s->vendor);
+	policy_json_set_text(o, "kind", s->kind);
+	policy_json_set_text(o, "gfx", s->gfx);
+	policy_json_set_text(o, "generation", s->generation);
+	policy_json_set_text(o, "firmware", s->firmware);
+	policy_json_set_text(o, "kernel", s->kernel);
 	if (s->compute_units)
 		json_object_set_new(o, "compute_units", json_integer((json_int_t)s->compute_units));
 	if (s->engine)
-		set_text(o, "engine", davy_engine_name(s->engine));
-	set_text(o, "model", s->model);
+		policy_json_set_text(o, "engine", davy_engine_name(s->engine));
+	policy_json_set_text(o, "model", s->model);
 }
 
 json_t *davy_policy_json(const struct davy_policy_subject *s, const struct davy_effective *e)

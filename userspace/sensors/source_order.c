@@ -383,7 +383,8 @@ static bool usable(const struct davy_bpf_object *o, const struct davy_program *p
 }
 
 /* Of the programs of one worth the one that is live, else one whose hook exists, else any. */
-static const struct davy_program *program_of(const struct davy_bpf_object *o, const char *source)
+static const struct davy_program *source_order_program_of(const struct davy_bpf_object *o,
+							  const char *source)
 {
 	const char *name = strchr(source, '/') + 1;
 	const struct davy_program *first = NULL;
@@ -427,7 +428,7 @@ static bool climb_other(const struct davy_ladder_other *other, struct davy_ladde
 static bool climb(const struct davy_bpf *b, const char *source, struct davy_ladder_rung *ret_rung)
 {
 	const struct davy_bpf_object *o = object_of(b, source);
-	const struct davy_program *p = o ? program_of(o, source) : NULL;
+	const struct davy_program *p = o ? source_order_program_of(o, source) : NULL;
 
 	ret_rung->source = source;
 	ret_rung->hook = p ? p->hook : "";

@@ -12,7 +12,7 @@
 
 #define FILE_MAX ((size_t)64 * 1024)
 
-static int path_of(char *path, size_t size, const char *dir)
+static int adopted_path_of(char *path, size_t size, const char *dir)
 {
 	return davy_root_path(path, size, "%s/%s", dir, DAVY_ADOPTED_NAME);
 }
@@ -45,7 +45,7 @@ void davy_adopted_remove(struct davy_adopted *adopted, const char *unit)
 		*u = adopted->unit[--adopted->count];
 }
 
-static int number(const char *text, uint32_t max, uint32_t *ret_value)
+static int adopted_number(const char *text, uint32_t max, uint32_t *ret_value)
 {
 	unsigned long long value;
 	char *end;
@@ -58,7 +58,7 @@ static int number(const char *text, uint32_t max, uint32_t *ret_value)
 	return !errno && !*end && value <= max;
 }
 
-static int text(char *dst, size_t size, const char *value)
+static int adopted_text(char *dst, size_t size, const char *value)
 {
 	if (strlen(value) >= size)
 		return 0;
@@ -69,7 +69,7 @@ static int text(char *dst, size_t size, const char *value)
 static int flag(const char *text, bool *ret_value)
 {
 	uint32_t value = 0;
-	int good = number(text, 1, &value);
+	int good = adopted_number(text, 1, &value);
 
 	*ret_value = value;
 	return good;
@@ -103,7 +103,7 @@ static int why(struct davy_adopted_unit *u, const char *key, const char *value)
 	if (!strcmp(key, "before_cpu"))
 		return backend(value, &u->before_cpu);
 	if (!strcmp(key, "moved_off"))
-		return text(u->moved_off, sizeof(u->moved_off), value);
+		return adopted_text(u->moved_off, sizeof(u->moved_off), value);
 	return -1;
 }
 
@@ -118,7 +118,7 @@ static uint32_t knob_named(const char *name)
 }
 
 /* Those of the time before by "was_ubatch". */
-static int setting(struct davy_adopted_unit *u, const char *key, const char *value)
+static int adopted_setting(struct davy_adopted_unit *u, const char *key, const char *value)
 {
 	bool was = !strncmp(key, "was_", 4);
 	const char *name = was ? key + 4 : key;
@@ -128,13 +128,13 @@ static int setting(struct davy_adopted_unit *u, const char *key, const char *val
 	if (known >= 0)
 		return known;
 	if (knob < DAVY_TUNER_KNOBS)
-		return number(value, INT32_MAX, &count) &&
+		return adopted_number(value, INT32_MAX, &count) &&
 		       davy_knob_set(was ? &u->was_knobs : &u->knobs, knob, count);
 	return !strcmp(name, "backend") && backend(value, was ? &u->was_backend : &u->backend);
 }
 
 /* A section is "unit 1" (libinih keeps 50 letters of it), and its first line the name. */
-static int on_line(void *arg, const char *section, const char *key, const char *value)
+static int adopted_on_line(void *arg, const char *section, const char *key, const char *value)
 {
 	struct davy_adopted *adopted = arg;
 	struct davy_adopted_unit *u;
@@ -147,7 +147,7 @@ static int on_line(void *arg, const char *section, const char *key, const char *
 		return 0;
 	u = &adopted->unit[adopted->count - 1];
 	if (!strcmp(key, "version"))
-		return number(value, UINT32_MAX, &u->version);
+		return adopted_number(value, UINT32_MAX, &u->version);
 	if (!strcmp(key, "made_dir"))
 		return flag(value, &u->made_dir);
 	if (!strcmp(key, "stopped"))
@@ -159,17 +159,17 @@ static int on_line(void *arg, const char *section, const char *key, const char *
 	if (!strcmp(key, "cpu_quota"))
 		return sscanf(value, "%" SCNu64, &u->cpu_quota) == 1;
 	if (!strcmp(key, "derived"))
-		return text(u->derived, sizeof(u->derived), value);
+		return adopted_text(u->derived, sizeof(u->derived), value);
 	if (!strcmp(key, "unproven"))
 		return flag(value, &u->unproven);
-	return setting(u, key, value);
+	return adopted_setting(u, key, value);
 }
 
 int davy_adopted_load(const char *dir, struct davy_adopted *ret_adopted, int *ret_line)
 {
 	char path[512], *text;
 	ssize_t n;
-	int err = path_of(path, sizeof(path), dir);
+	int err = adopted_path_of(path, sizeof(path), dir);
 
 	memset(ret_adopted, 0, sizeof(*ret_adopted));
 	*ret_line = 0;
@@ -180,8 +180,9 @@ int davy_adopted_load(const char *dir, struct davy_adopted *ret_adopted, int *re
 		return -ENOMEM;
 	n = davy_read_whole(path, text, FILE_MAX);
 	if (n >= 0)
-		*ret_line = strlen(text) == (size_t)n ? ini_parse_string(text, on_line, ret_adopted)
-						      : 1;
+		*ret_line = strlen(text) == (size_t)n
+				    ? ini_parse_string(text, adopted_on_line, ret_adopted)
+				    : 1;
 	free(text);
 	if (n < 0 && n != -ENOENT)
 		return (int)n;
@@ -194,7 +195,7 @@ int davy_adopted_load(const char *dir, struct davy_adopted *ret_adopted, int *re
 int davy_adopted_set_aside(const char *dir)
 {
 	char path[512], aside[520];
-	int err = path_of(path, sizeof(path), dir);
+	int err = adopted_path_of(path, sizeof(path), dir);
 
 	if (err)
 		return err;
@@ -233,7 +234,7 @@ int davy_adopted_save(const char *dir, const struct davy_adopted *adopted)
 	char path[512], parent[512], *text = NULL;
 	size_t size = 0;
 	FILE *out;
-	int err = path_of(path, sizeof(path), dir);
+	int err = adopted_path_of(path, sizeof(path), dir);
 
 	if (!err)
 		err = davy_root_path(parent, sizeof(parent), "%s", dir);

@@ -43,7 +43,7 @@ fail(struct reader *r, int line, const char *format, ...)
 	return 0;
 }
 
-static void take_section(struct reader *r, const char *line)
+static void config_file_take_section(struct reader *r, const char *line)
 {
 	const char *end = strchr(line, ']');
 	char text[256], why[DAVY_CONFIG_ERROR_LEN];
@@ -66,7 +66,7 @@ static void take_section(struct reader *r, const char *line)
  * inih's reader. A line that does not fit would come in pieces, as if it were several; one that
  * begins with blanks would go on the value before it.
  */
-static char *next_line(char *str, int num, void *stream)
+static char *config_file_next_line(char *str, int num, void *stream)
 {
 	struct reader *r = stream;
 	size_t len;
@@ -85,7 +85,7 @@ static char *next_line(char *str, int num, void *stream)
 	len = strspn(str, " \t");
 	memmove(str, str + len, strlen(str + len) + 1);
 	if (str[0] == '[')
-		take_section(r, str);
+		config_file_take_section(r, str);
 	return r->wrong_line ? NULL : str;
 }
 
@@ -110,7 +110,7 @@ static int wrong_value(struct reader *r, enum davy_config_key key, const char *v
 		    min, max);
 }
 
-static int set_twice(struct reader *r, enum davy_config_key key, int first)
+static int config_file_set_twice(struct reader *r, enum davy_config_key key, int first)
 {
 	return fail(r, r->line, "'%s' a second time, expected it once: line %d has it",
 		    davy_config_rows[key].name, first);
@@ -119,7 +119,7 @@ static int set_twice(struct reader *r, enum davy_config_key key, int first)
 static int set_for_all(struct reader *r, enum davy_config_key key, int64_t value)
 {
 	if (r->key_line[key])
-		return set_twice(r, key, r->key_line[key]);
+		return config_file_set_twice(r, key, r->key_line[key]);
 	r->key_line[key] = r->line;
 	r->config.value[key] = value;
 	return 1;
@@ -137,7 +137,7 @@ static int set_for_some(struct reader *r, enum davy_config_key key, int64_t valu
 			    s->name);
 	o = davy_config_override(&r->config, s->scope, s->target, key);
 	if (o && r->override_line[o - r->config.override])
-		return set_twice(r, key, r->override_line[o - r->config.override]);
+		return config_file_set_twice(r, key, r->override_line[o - r->config.override]);
 	if (!davy_config_set_for(&r->config, s->scope, s->target, name, value))
 		return fail(r, r->line,
 			    "no room, expected at most %d values for one driver, device or model",
@@ -148,7 +148,7 @@ static int set_for_some(struct reader *r, enum davy_config_key key, int64_t valu
 	return 1;
 }
 
-static int on_key(void *arg, const char *section, const char *key, const char *text)
+static int config_file_on_key(void *arg, const char *section, const char *key, const char *text)
 {
 	struct reader *r = arg;
 	char name[128], why[DAVY_CONFIG_ERROR_LEN];
@@ -224,7 +224,7 @@ static void check_orders(struct reader *r)
 	}
 }
 
-static int parse(struct reader *r, const char *text, size_t size)
+static int config_file_parse(struct reader *r, const char *text, size_t size)
 {
 	int line;
 
@@ -233,7 +233,7 @@ static int parse(struct reader *r, const char *text, size_t size)
 	r->at = text;
 	if (!strncmp(text, "\xef\xbb\xbf", 3))
 		r->at += 3;
-	line = ini_parse_stream(next_line, r, on_key, r);
+	line = ini_parse_stream(config_file_next_line, r, config_file_on_key, r);
 	if (line < 0)
 		return -ENOMEM;
 	if (!r->wrong_line && line)
@@ -257,7 +257,7 @@ int davy_config_file_read(const char *path, struct davy_config *config,
 		n = davy_read_file(path, text, FILE_MAX);
 	if (n >= 0) {
 		r->config = *config;
-		err = parse(r, text, (size_t)n);
+		err = config_file_parse(r, text, (size_t)n);
 	}
 	if (n < 0) {
 		err = (int)n;
@@ -273,7 +273,8 @@ int davy_config_file_read(const char *path, struct davy_config *config,
 	return err;
 }
 
-static int read_dir(const char *dir, struct davy_config *config, char error[DAVY_CONFIG_ERROR_LEN])
+static int config_file_read_dir(const char *dir, struct davy_config *config,
+				char error[DAVY_CONFIG_ERROR_LEN])
 {
 	char path[PATH_MAX];
 	int err = -ENAMETOOLONG;
@@ -295,16 +296,17 @@ int davy_config_dirs_read(const char *data_dir, const char *state_dir, const cha
 
 	error[0] = 0;
 	davy_config_defaults(&shipped);
-	err = read_dir(data_dir, &shipped, error);
+	err = config_file_read_dir(data_dir, &shipped, error);
 	if (err)
 		return err;
 	config = shipped;
-	tuned = !read_dir(state_dir, &config, error) && read_dir(config_dir, &config, error) == 0;
+	tuned = !config_file_read_dir(state_dir, &config, error) &&
+		config_file_read_dir(config_dir, &config, error) == 0;
 	if (!tuned) {
 		char why[DAVY_CONFIG_ERROR_LEN];
 
 		config = shipped;
-		err = read_dir(config_dir, &config, why);
+		err = config_file_read_dir(config_dir, &config, why);
 		if (err)
 			memcpy(error, why, sizeof(why));
 	}

@@ -44,7 +44,8 @@ static void part_of(enum davy_config_key key, bool section, char part[DAVY_SECTI
 }
 
 /* Of sections, or of the keys of one; "" when nothing is like it. */
-static void nearest(const char *typed, const char *section, char best[DAVY_SECTION_LEN])
+static void config_section_nearest(const char *typed, const char *section,
+				   char best[DAVY_SECTION_LEN])
 {
 	size_t least = DAVY_WORD_MAX;
 
@@ -66,7 +67,7 @@ static int unknown_section(const char *name, char *why, size_t size)
 {
 	char best[DAVY_SECTION_LEN];
 
-	nearest(name, NULL, best);
+	config_section_nearest(name, NULL, best);
 	snprintf(why, size,
 		 "unknown section '%s', expected agent, restart, budget, breaker, foresight or a "
 		 "hazard's name%s%s%s",
@@ -87,7 +88,7 @@ void davy_section_unknown_key(const struct davy_section *s, const char *key, cha
 		part_of((enum davy_config_key)i, false, part);
 		used += (size_t)snprintf(why + used, size - used, " %s", part);
 	}
-	nearest(key, s->name, part);
+	config_section_nearest(key, s->name, part);
 	if (part[0] && used < size)
 		snprintf(why + used, size - used, "; is '%s' meant?", part);
 }

@@ -20,20 +20,20 @@ struct reader {
 	int err;
 };
 
-static void refuse(struct reader *r, const char *of, const char *expected)
+static void counts_refuse(struct reader *r, const char *of, const char *expected)
 {
 	if (!r->err)
 		snprintf(r->error, DAVY_COUNTS_ERROR_LEN, "'%.40s': expected %s", of, expected);
 	r->err = -EBADMSG;
 }
 
-static uint64_t number(struct reader *r, const json_t *object, const char *key, int64_t most)
+static uint64_t counts_number(struct reader *r, const json_t *object, const char *key, int64_t most)
 {
 	const json_t *value = json_object_get(object, key);
 	json_int_t n = json_integer_value(value);
 
 	if (!json_is_integer(value) || n < 0 || n > most) {
-		refuse(r, key, "a whole number in its range");
+		counts_refuse(r, key, "a whole number in its range");
 		return 0;
 	}
 	return (uint64_t)n;
@@ -58,48 +58,49 @@ static void read_lead(struct reader *r, const json_t *object, struct davy_lead *
 
 	if (!all)
 		return; /* nothing was foreseen */
-	lead->count = number(r, all, "count", COUNT_MAX);
-	lead->sum_ns = number(r, all, "sum_ns", SUM_MAX);
-	lead->min_ns = number(r, all, "min_ns", SUM_MAX);
-	lead->max_ns = number(r, all, "max_ns", SUM_MAX);
+	lead->count = counts_number(r, all, "count", COUNT_MAX);
+	lead->sum_ns = counts_number(r, all, "sum_ns", SUM_MAX);
+	lead->min_ns = counts_number(r, all, "min_ns", SUM_MAX);
+	lead->max_ns = counts_number(r, all, "max_ns", SUM_MAX);
 	if (json_array_size(slots) != DAVY_LEAD_SLOTS)
-		refuse(r, "slots", "a list of 32 counts");
+		counts_refuse(r, "slots", "a list of 32 counts");
 	for (size_t i = 0; i < DAVY_LEAD_SLOTS && !r->err; i++) {
 		json_int_t n = json_integer_value(json_array_get(slots, i));
 
 		if (!json_is_integer(json_array_get(slots, i)) || n < 0 || n > COUNT_MAX)
-			refuse(r, "slots", "a list of 32 counts");
+			counts_refuse(r, "slots", "a list of 32 counts");
 		else
 			lead->slot[i] = (uint32_t)n;
 	}
 	if (!r->err && !agrees(lead))
-		refuse(r, "lead", "numbers that agree with each other");
+		counts_refuse(r, "lead", "numbers that agree with each other");
 }
 
 static void read_class(struct reader *r, const json_t *object, struct davy_class_score *score)
 {
-	score->failures = number(r, object, "failures", COUNT_MAX);
-	score->missed = number(r, object, "missed", COUNT_MAX);
+	score->failures = counts_number(r, object, "failures", COUNT_MAX);
+	score->missed = counts_number(r, object, "missed", COUNT_MAX);
 	read_lead(r, object, &score->lead);
 	if (score->failures != score->missed + score->lead.count)
-		refuse(r, "failures", "those that were missed and those with a lead");
+		counts_refuse(r, "failures", "those that were missed and those with a lead");
 }
 
 static void read_hazard(struct reader *r, const json_t *object, struct davy_hazard_score *score)
 {
-	score->signs = number(r, object, "signs", COUNT_MAX);
-	score->confirmed = number(r, object, "confirmed", COUNT_MAX);
-	score->averted = number(r, object, "averted", COUNT_MAX);
-	score->late = number(r, object, "late", COUNT_MAX);
-	score->false_alarms = number(r, object, "false_alarms", COUNT_MAX);
+	score->signs = counts_number(r, object, "signs", COUNT_MAX);
+	score->confirmed = counts_number(r, object, "confirmed", COUNT_MAX);
+	score->averted = counts_number(r, object, "averted", COUNT_MAX);
+	score->late = counts_number(r, object, "late", COUNT_MAX);
+	score->false_alarms = counts_number(r, object, "false_alarms", COUNT_MAX);
 	read_lead(r, object, &score->lead);
 	if (score->signs < score->confirmed + score->averted + score->late + score->false_alarms ||
 	    (score->lead.count && !score->confirmed))
-		refuse(r, "signs", "at least as many as have a fate");
+		counts_refuse(r, "signs", "at least as many as have a fate");
 }
 
 /* The number of that name, or "count": there is none. */
-static uint32_t find(const char *name, uint32_t count, const char *(*name_of)(uint32_t number))
+static uint32_t counts_find(const char *name, uint32_t count,
+			    const char *(*name_of)(uint32_t number))
 {
 	uint32_t i = 0;
 
@@ -113,28 +114,28 @@ static const char *hazard_name(uint32_t hazard)
 	return davy_hazard_name((enum davy_hazard)hazard);
 }
 
-static void read_all(struct reader *r, const json_t *root, struct davy_foresight *f)
+static void counts_read_all(struct reader *r, const json_t *root, struct davy_foresight *f)
 {
 	const char *name;
 	json_t *object;
 
 	json_object_foreach(json_object_get(root, "classes"), name, object)
 	{
-		uint32_t class = find(name, DAVY_CLASS_COUNT, davy_log_class_name);
+		uint32_t class = counts_find(name, DAVY_CLASS_COUNT, davy_log_class_name);
 
 		if (class < DAVY_CLASS_COUNT)
 			read_class(r, object, &f->class[class]);
 		else
-			refuse(r, name, "the name of a failure class");
+			counts_refuse(r, name, "the name of a failure class");
 	}
 	json_object_foreach(json_object_get(root, "hazards"), name, object)
 	{
-		uint32_t hazard = find(name, DAVY_HZ_COUNT, hazard_name);
+		uint32_t hazard = counts_find(name, DAVY_HZ_COUNT, hazard_name);
 
 		if (hazard < DAVY_HZ_COUNT)
 			read_hazard(r, object, &f->hazard[hazard]);
 		else
-			refuse(r, name, "the name of a hazard");
+			counts_refuse(r, name, "the name of a hazard");
 	}
 }
 
@@ -173,21 +174,21 @@ int davy_counts_parse(const char *text, size_t size, struct davy_counts *ret_cou
 			 why.text);
 		return -EBADMSG;
 	}
-	if (number(&r, root, "format", INT64_MAX) != FORMAT)
-		refuse(&r, "format", "1, as this davylamp writes it");
+	if (counts_number(&r, root, "format", INT64_MAX) != FORMAT)
+		counts_refuse(&r, "format", "1, as this davylamp writes it");
 	if (!json_is_object(json_object_get(root, "classes")) ||
 	    !json_is_object(json_object_get(root, "hazards")))
-		refuse(&r, "classes", "an object, and 'hazards' another");
-	counts.since_s = (int64_t)number(&r, root, "since", SUM_MAX);
+		counts_refuse(&r, "classes", "an object, and 'hazards' another");
+	counts.since_s = (int64_t)counts_number(&r, root, "since", SUM_MAX);
 	if (!r.err)
-		read_all(&r, root, &counts.seen);
+		counts_read_all(&r, root, &counts.seen);
 	json_decref(root);
 	if (!r.err)
 		*ret_counts = counts;
 	return r.err;
 }
 
-static int path_of(char *path, size_t size, const char *dir)
+static int counts_path_of(char *path, size_t size, const char *dir)
 {
 	return davy_root_path(path, size, "%s/%s", dir, DAVY_COUNTS_NAME);
 }
@@ -196,7 +197,7 @@ int davy_counts_load(const char *dir, struct davy_counts *ret_counts,
 		     char error[DAVY_COUNTS_ERROR_LEN])
 {
 	char path[512], *text;
-	int err = path_of(path, sizeof(path), dir);
+	int err = counts_path_of(path, sizeof(path), dir);
 	ssize_t n;
 
 	error[0] = 0;
@@ -217,7 +218,7 @@ int davy_counts_load(const char *dir, struct davy_counts *ret_counts,
 int davy_counts_set_aside(const char *dir)
 {
 	char path[512], aside[520];
-	int err = path_of(path, sizeof(path), dir);
+	int err = counts_path_of(path, sizeof(path), dir);
 
 	if (err)
 		return err;
@@ -227,7 +228,7 @@ int davy_counts_set_aside(const char *dir)
 
 #define NUMBER(value) ((json_int_t)(value))
 
-static void put_lead(json_t *object, const struct davy_lead *lead)
+static void counts_put_lead(json_t *object, const struct davy_lead *lead)
 {
 	json_t *slots;
 
@@ -243,7 +244,7 @@ static void put_lead(json_t *object, const struct davy_lead *lead)
 				      slots));
 }
 
-static json_t *classes(const struct davy_foresight *f)
+static json_t *counts_classes(const struct davy_foresight *f)
 {
 	json_t *all = json_object(), *object;
 
@@ -254,13 +255,13 @@ static json_t *classes(const struct davy_foresight *f)
 			continue;
 		object = json_pack("{s:I, s:I}", "failures", NUMBER(score->failures), "missed",
 				   NUMBER(score->missed));
-		put_lead(object, &score->lead);
+		counts_put_lead(object, &score->lead);
 		json_object_set_new(all, davy_log_class_name(i), object);
 	}
 	return all;
 }
 
-static json_t *hazards(const struct davy_foresight *f)
+static json_t *counts_hazards(const struct davy_foresight *f)
 {
 	json_t *all = json_object(), *object;
 
@@ -273,7 +274,7 @@ static json_t *hazards(const struct davy_foresight *f)
 				   "confirmed", NUMBER(score->confirmed), "averted",
 				   NUMBER(score->averted), "late", NUMBER(score->late),
 				   "false_alarms", NUMBER(score->false_alarms));
-		put_lead(object, &score->lead);
+		counts_put_lead(object, &score->lead);
 		json_object_set_new(all, davy_hazard_name((enum davy_hazard)i), object);
 	}
 	return all;
@@ -299,8 +300,8 @@ static bool text_is_complete(const char *text, const struct davy_counts *counts)
 char *davy_counts_text(const struct davy_counts *counts)
 {
 	json_t *root = json_pack("{s:i, s:I, s:o, s:o}", "format", FORMAT, "since",
-				 NUMBER(counts->since_s), "classes", classes(&counts->seen),
-				 "hazards", hazards(&counts->seen));
+				 NUMBER(counts->since_s), "classes", counts_classes(&counts->seen),
+				 "hazards", counts_hazards(&counts->seen));
 	char *text = davy_json_text(root, JSON_COMPACT);
 
 	json_decref(root);
@@ -313,7 +314,7 @@ char *davy_counts_text(const struct davy_counts *counts)
 int davy_counts_save(const char *dir, const struct davy_counts *counts)
 {
 	char path[512], parent[512], *text;
-	int err = path_of(path, sizeof(path), dir);
+	int err = counts_path_of(path, sizeof(path), dir);
 
 	if (!err)
 		err = davy_root_path(parent, sizeof(parent), "%s", dir);

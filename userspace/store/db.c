@@ -65,7 +65,7 @@ static int open_error(sqlite3 *db)
 										     : -EROFS;
 }
 
-static int error_of(sqlite3 *db, int code)
+static int db_error_of(sqlite3 *db, int code)
 {
 	switch (code & 0xff) {
 	case SQLITE_OK:
@@ -95,7 +95,7 @@ static int error_of(sqlite3 *db, int code)
 
 int davy_db_error(struct davy_db *db, int code)
 {
-	return error_of(db->handle, code);
+	return db_error_of(db->handle, code);
 }
 
 int davy_db_run(struct davy_db *db, const char *sql)
@@ -252,7 +252,7 @@ static int migrate_once(struct davy_db *db)
 	return davy_db_end(db, err);
 }
 
-static int set_up(struct davy_db *db)
+static int db_set_up(struct davy_db *db)
 {
 	int err;
 
@@ -282,7 +282,7 @@ static int open_once(const char *name, int flags, struct davy_db **ret_db)
 	code = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	err = davy_db_error(db, code);
 	if (!err)
-		err = set_up(db);
+		err = db_set_up(db);
 	if (err == -EBADMSG && db_readable(db))
 		err = -EIO;
 	if (err)
@@ -322,7 +322,7 @@ static int open_unchanging(const char *path, struct davy_db **ret_db)
 	return err == -EBADMSG && logged ? -EROFS : err;
 }
 
-static int path_of(char *path, size_t size, const char *dir)
+static int db_path_of(char *path, size_t size, const char *dir)
 {
 	return davy_root_path(path, size, "%s/%s", dir, DAVY_DB_NAME);
 }
@@ -357,7 +357,7 @@ int davy_db_open(const char *dir, enum davy_db_open how, struct davy_db **ret_db
 	int flags = SQLITE_OPEN_READWRITE | (how == DAVY_DB_MAKE ? SQLITE_OPEN_CREATE : 0);
 	char path[PATH_MAX];
 	mode_t mask;
-	int err = path_of(path, sizeof(path), dir);
+	int err = db_path_of(path, sizeof(path), dir);
 
 	if (!err && strlen(dir) >= DAVY_DB_DIR)
 		err = -ENAMETOOLONG;
@@ -389,7 +389,7 @@ void davy_db_close(struct davy_db *db)
 int davy_db_set_aside(const char *dir)
 {
 	char path[PATH_MAX], from[PATH_MAX + 8], to[PATH_MAX + 16];
-	int err = path_of(path, sizeof(path), dir);
+	int err = db_path_of(path, sizeof(path), dir);
 
 	for (size_t i = 0; !err && i < PART_COUNT; i++) {
 		snprintf(from, sizeof(from), "%s%s", path, parts[i]);

@@ -24,7 +24,7 @@ static const char *const ends[] = {
 };
 
 /* FNV-1a: against a slip of the hand, not against malice; who may write here is root. */
-static uint64_t sum_of(const char *text)
+static uint64_t generated_sum_of(const char *text)
 {
 	uint64_t sum = 0xcbf29ce484222325;
 
@@ -60,8 +60,8 @@ enum davy_generated davy_generated_judge(const char *text, uint32_t *ret_version
 	if (version && version < rest)
 		*ret_version = (uint32_t)strtoul(version + 10, NULL, 10);
 	*ret_body = rest + 1;
-	return strtoull(sum + 6, NULL, 16) == sum_of(rest + 1) ? DAVY_GENERATED_OURS
-							       : DAVY_GENERATED_EDITED;
+	return strtoull(sum + 6, NULL, 16) == generated_sum_of(rest + 1) ? DAVY_GENERATED_OURS
+									 : DAVY_GENERATED_EDITED;
 }
 
 /* A text that is too long, or has a NUL in it, was edited: davylamp writes none. */
@@ -110,7 +110,7 @@ int davy_generated_text_as(enum davy_generated_style style, uint32_t version, co
 {
 	int size =
 		asprintf(ret_text, "%s" MARK DAVY_VERSION ", version %u, sum %016" PRIx64 "%s\n%s",
-			 leads[style], version, sum_of(body), ends[style], body);
+			 leads[style], version, generated_sum_of(body), ends[style], body);
 
 	if (size >= 0 && size < DAVY_GENERATED_MAX)
 		return 0;

@@ -15,7 +15,7 @@
 
 #define CHUNK 65536
 
-static int64_t copy(int from, int to)
+static int64_t incident_dir_copy(int from, int to)
 {
 	static char chunk[CHUNK];
 	int64_t kept = 0;
@@ -38,21 +38,21 @@ static int64_t copy(int from, int to)
 	return kept;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int incident_dir_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int is_ours(const struct dirent *entry)
+static int incident_dir_is_ours(const struct dirent *entry)
 {
 	return entry->d_name[0] == '2'; /* a year */
 }
 
 /* Names begin with the time: the first are the oldest. */
-static void make_room(const char *folder)
+static void incident_dir_make_room(const char *folder)
 {
 	struct dirent **list = NULL;
-	int count = scandir(folder, &list, is_ours, by_name);
+	int count = scandir(folder, &list, incident_dir_is_ours, incident_dir_by_name);
 
 	for (int i = 0; i < count; i++) {
 		char path[PATH_MAX];
@@ -78,7 +78,7 @@ int64_t davy_incident_keep(const char *state_dir, const char *from, const char *
 	kept = davy_make_dirs(folder);
 	if (kept)
 		return kept;
-	make_room(folder);
+	incident_dir_make_room(folder);
 	gmtime_r(&now, &tm);
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
 	snprintf(ret_name, size, "%s-%s", stamp, prefix);
@@ -89,7 +89,7 @@ int64_t davy_incident_keep(const char *state_dir, const char *from, const char *
 	out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (out < 0)
 		return -errno;
-	kept = copy(in, out);
+	kept = incident_dir_copy(in, out);
 	if (kept < 0)
 		unlink(path);
 	return kept;

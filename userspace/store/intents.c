@@ -53,7 +53,7 @@ void davy_boot_id(char ret_id[DAVY_BOOT_ID_LEN])
 	memcpy(ret_id, text, strlen(text) + 1);
 }
 
-static int prepare(struct davy_intents *in)
+static int intents_prepare(struct davy_intents *in)
 {
 	int err = 0;
 
@@ -73,7 +73,7 @@ int davy_intents_open(const char *dir, struct davy_intents **ret_intents)
 		return -ENOMEM;
 	err = davy_db_open(dir, DAVY_DB_MAKE, &in->db);
 	if (!err)
-		err = prepare(in);
+		err = intents_prepare(in);
 	if (err)
 		davy_intents_close(in);
 	else
@@ -92,7 +92,7 @@ void davy_intents_close(struct davy_intents *in)
 }
 
 /* Runs one that changes rows; how many it changed, or -errno. */
-static int run(struct davy_intents *in, enum statement which)
+static int intents_run(struct davy_intents *in, enum statement which)
 {
 	sqlite3_stmt *s = in->prepared[which];
 	int code = sqlite3_step(s);
@@ -146,7 +146,7 @@ int64_t davy_intent_begin(struct davy_intents *in, struct davy_intent *intent)
 	intent->begun_s = time(NULL);
 	davy_boot_id(intent->boot_id);
 	bind_all(in->prepared[BEGIN], intent);
-	err = run(in, BEGIN);
+	err = intents_run(in, BEGIN);
 	if (err < 0)
 		return err;
 	intent->id = sqlite3_last_insert_rowid(in->db->handle);
@@ -161,7 +161,7 @@ int davy_intent_renew(struct davy_intents *in, int64_t id, uint64_t lease_until_
 		return -EROFS;
 	sqlite3_bind_int64(in->prepared[RENEW], 1, (int64_t)lease_until_ns);
 	sqlite3_bind_int64(in->prepared[RENEW], 2, id);
-	err = run(in, RENEW);
+	err = intents_run(in, RENEW);
 	return err > 0 ? 0 : err ? err : -ENOENT;
 }
 
@@ -174,15 +174,15 @@ int davy_intent_close(struct davy_intents *in, int64_t id, int result)
 	sqlite3_bind_int64(in->prepared[CLOSE], 1, time(NULL));
 	sqlite3_bind_int(in->prepared[CLOSE], 2, result);
 	sqlite3_bind_int64(in->prepared[CLOSE], 3, id);
-	err = run(in, CLOSE);
+	err = intents_run(in, CLOSE);
 	if (err <= 0)
 		return err ? err : -ENOENT;
 	sqlite3_bind_int64(in->prepared[FORGET], 1, id - DAVY_INTENTS_KEPT);
-	run(in, FORGET); /* if not now, then with the next */
+	intents_run(in, FORGET); /* if not now, then with the next */
 	return 0;
 }
 
-static bool take(sqlite3_stmt *s, struct davy_intent *i)
+static bool intents_take(sqlite3_stmt *s, struct davy_intent *i)
 {
 	memset(i, 0, sizeof(*i));
 	i->id = sqlite3_column_int64(s, 0);
@@ -216,7 +216,7 @@ int davy_intents_each_open(struct davy_intents *in,
 
 		sqlite3_bind_int64(s, 1, intent.id);
 		code = sqlite3_step(s);
-		good = code == SQLITE_ROW && take(s, &intent);
+		good = code == SQLITE_ROW && intents_take(s, &intent);
 		sqlite3_reset(s);
 		if (code != SQLITE_ROW)
 			return code == SQLITE_DONE ? shown : davy_db_error(in->db, code);

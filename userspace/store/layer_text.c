@@ -10,8 +10,8 @@
 
 #define NAME_MAX_SHOWN 200
 
-static int wrong(char *error, const char *name, unsigned int line, unsigned int column,
-		 const char *why)
+static int layer_text_wrong(char *error, const char *name, unsigned int line, unsigned int column,
+			    const char *why)
 {
 	char safe[NAME_MAX_SHOWN];
 
@@ -43,7 +43,7 @@ int davy_layer_lines_check(const char *name, const char *text, size_t size,
 			snprintf(why, sizeof(why),
 				 "byte 0x%02x is no text, expected printable UTF-8",
 				 (unsigned char)*at);
-			return wrong(error, name, line, column, why);
+			return layer_text_wrong(error, name, line, column, why);
 		}
 		column++;
 		if (*at == '\n') {
@@ -53,8 +53,8 @@ int davy_layer_lines_check(const char *name, const char *text, size_t size,
 		at += length;
 	}
 	if (column > 1)
-		return wrong(error, name, line, column,
-			     "the last line is cut off, expected its end");
+		return layer_text_wrong(error, name, line, column,
+					"the last line is cut off, expected its end");
 	return 0;
 }
 
@@ -69,7 +69,7 @@ int davy_layer_text_take(const char *name, const char *text, size_t size, davy_l
 	if (size >= DAVY_GENERATED_MAX) {
 		snprintf(why, sizeof(why), "is too long, expected less than %d bytes",
 			 DAVY_GENERATED_MAX);
-		wrong(error, name, 1, 1, why);
+		layer_text_wrong(error, name, 1, 1, why);
 		return -EFBIG;
 	}
 	err = davy_layer_lines_check(name, text, size, error);
@@ -77,13 +77,15 @@ int davy_layer_text_take(const char *name, const char *text, size_t size, davy_l
 		return err;
 	state = davy_generated_judge(text, &version, ret_body);
 	if (state == DAVY_GENERATED_FOREIGN)
-		return wrong(error, name, 1, 1,
-			     "not exported by davylamp, expected its first line; what people "
-			     "write belongs into /etc/davylamp/backend.conf");
+		return layer_text_wrong(
+			error, name, 1, 1,
+			"not exported by davylamp, expected its first line; what people "
+			"write belongs into /etc/davylamp/backend.conf");
 	if (state == DAVY_GENERATED_EDITED)
-		return wrong(error, name, 1, 1,
-			     "the sum does not fit what follows: it was changed or cut off since "
-			     "it was exported; what people write belongs into "
-			     "/etc/davylamp/backend.conf");
+		return layer_text_wrong(
+			error, name, 1, 1,
+			"the sum does not fit what follows: it was changed or cut off since "
+			"it was exported; what people write belongs into "
+			"/etc/davylamp/backend.conf");
 	return rules ? rules(name, text, size, error) : 0;
 }

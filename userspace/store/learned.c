@@ -22,12 +22,12 @@ struct reader {
 	char section[64];
 };
 
-static int path_of(char *path, size_t size, const char *dir)
+static int learned_path_of(char *path, size_t size, const char *dir)
 {
 	return davy_root_path(path, size, "%s/%s", dir, DAVY_LEARNED_NAME);
 }
 
-static int number(const char *text, int64_t min, int64_t max, int64_t *ret_value)
+static int learned_number(const char *text, int64_t min, int64_t max, int64_t *ret_value)
 {
 	char *end;
 	long long value;
@@ -40,7 +40,7 @@ static int number(const char *text, int64_t min, int64_t max, int64_t *ret_value
 	return 1;
 }
 
-static int name(char *dst, size_t size, const char *text)
+static int learned_name(char *dst, size_t size, const char *text)
 {
 	if (strlen(text) >= size)
 		return 0;
@@ -59,17 +59,17 @@ static int state_from(const char *text, enum davy_breaker_state *ret_state)
 	return 0;
 }
 
-static int set(struct davy_learned_entry *e, const char *key, const char *value)
+static int learned_set(struct davy_learned_entry *e, const char *key, const char *value)
 {
 	int backend = davy_backend_from_name(value);
 	int64_t n;
 
 	if (!strcmp(key, "device"))
-		return name(e->device, sizeof(e->device), value);
+		return learned_name(e->device, sizeof(e->device), value);
 	if (!strcmp(key, "model"))
-		return name(e->model, sizeof(e->model), value);
+		return learned_name(e->model, sizeof(e->model), value);
 	if (!strcmp(key, "because"))
-		return name(e->because, sizeof(e->because), value);
+		return learned_name(e->because, sizeof(e->because), value);
 	if (!strcmp(key, "state"))
 		return state_from(value, &e->state);
 	if (!strcmp(key, "backend")) {
@@ -77,23 +77,23 @@ static int set(struct davy_learned_entry *e, const char *key, const char *value)
 		return backend > 0;
 	}
 	if (!strcmp(key, "since"))
-		return number(value, 0, INT64_MAX, &e->since_s);
+		return learned_number(value, 0, INT64_MAX, &e->since_s);
 	if (!strcmp(key, "until"))
-		return number(value, 0, INT64_MAX, &e->until_s);
-	if (!strcmp(key, "openings") && number(value, 0, UINT16_MAX, &n)) {
+		return learned_number(value, 0, INT64_MAX, &e->until_s);
+	if (!strcmp(key, "openings") && learned_number(value, 0, UINT16_MAX, &n)) {
 		e->open_count = (uint16_t)n;
 		return 1;
 	}
 	return 0;
 }
 
-static int on_line(void *arg, const char *section, const char *key, const char *value)
+static int learned_on_line(void *arg, const char *section, const char *key, const char *value)
 {
 	struct reader *r = arg;
 	int64_t n;
 
 	if (!section[0]) {
-		if (strcmp(key, "version") != 0 || !number(value, 0, UINT32_MAX, &n))
+		if (strcmp(key, "version") != 0 || !learned_number(value, 0, UINT32_MAX, &n))
 			return 0;
 		r->learned->version = (uint32_t)n;
 		return 1;
@@ -106,7 +106,7 @@ static int on_line(void *arg, const char *section, const char *key, const char *
 		r->entry = &r->learned->entry[r->learned->count++];
 		snprintf(r->section, sizeof(r->section), "%s", section);
 	}
-	return set(r->entry, key, value);
+	return learned_set(r->entry, key, value);
 }
 
 int davy_learned_load(const char *dir, struct davy_learned *ret_learned, int *ret_line)
@@ -117,7 +117,7 @@ int davy_learned_load(const char *dir, struct davy_learned *ret_learned, int *re
 	ssize_t n;
 	int err;
 
-	err = path_of(path, sizeof(path), dir);
+	err = learned_path_of(path, sizeof(path), dir);
 	if (err)
 		return err;
 	text = malloc(FILE_MAX);
@@ -126,7 +126,8 @@ int davy_learned_load(const char *dir, struct davy_learned *ret_learned, int *re
 	n = davy_read_whole(path, text, FILE_MAX);
 	*ret_line = 0;
 	if (n >= 0)
-		*ret_line = strlen(text) == (size_t)n ? ini_parse_string(text, on_line, &r) : 1;
+		*ret_line =
+			strlen(text) == (size_t)n ? ini_parse_string(text, learned_on_line, &r) : 1;
 	free(text);
 	if (n < 0 && n != -ENOENT)
 		return (int)n;
@@ -151,7 +152,7 @@ static void put_reason(FILE *out, const char *key, const char *value)
 	fprintf(out, "%s = %s\n", key, safe);
 }
 
-static void put(FILE *out, const char *key, const char *value)
+static void learned_put(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, "%s = %s\n", key, value);
 }
@@ -159,10 +160,10 @@ static void put(FILE *out, const char *key, const char *value)
 static void put_entry(FILE *out, size_t number_of, const struct davy_learned_entry *e)
 {
 	fprintf(out, "\n[breaker %zu]\n", number_of);
-	put(out, "model", e->model);
-	put(out, "backend", davy_backend_name(e->backend));
-	put(out, "device", e->device);
-	put(out, "state", davy_breaker_state_name(e->state));
+	learned_put(out, "model", e->model);
+	learned_put(out, "backend", davy_backend_name(e->backend));
+	learned_put(out, "device", e->device);
+	learned_put(out, "state", davy_breaker_state_name(e->state));
 	fprintf(out, "openings = %u\nsince = %" PRId64 "\nuntil = %" PRId64 "\n", e->open_count,
 		e->since_s, e->until_s);
 	put_reason(out, "because", e->because);
@@ -175,7 +176,7 @@ int davy_learned_save(const char *dir, struct davy_learned *learned)
 	FILE *out;
 	int err;
 
-	err = path_of(path, sizeof(path), dir);
+	err = learned_path_of(path, sizeof(path), dir);
 	if (!err)
 		err = davy_root_path(parent, sizeof(parent), "%s", dir);
 	if (!err)
@@ -202,7 +203,7 @@ int davy_learned_save(const char *dir, struct davy_learned *learned)
 int davy_learned_set_aside(const char *dir)
 {
 	char path[512], aside[520];
-	int err = path_of(path, sizeof(path), dir);
+	int err = learned_path_of(path, sizeof(path), dir);
 
 	if (err)
 		return err;

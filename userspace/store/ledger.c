@@ -57,7 +57,7 @@ static void bind_number(sqlite3_stmt *s, int at, uint64_t number)
 	sqlite3_bind_int64(s, at, number < MOST ? (int64_t)number : MOST);
 }
 
-static bool failed(const struct davy_ledger_entry *e)
+static bool ledger_failed(const struct davy_ledger_entry *e)
 {
 	for (size_t i = 1; i < DAVY_CLASS_COUNT; i++)
 		if (e->faults[i])
@@ -96,7 +96,7 @@ static int64_t add_row(struct davy_db *db, const struct davy_ledger_key *key,
 	bind_number(s, 12, e->failed_depth);
 	bind_number(s, 13, e->slowest_job_ns);
 	bind_number(s, 14, e->outcome);
-	sqlite3_bind_int64(s, 15, failed(e) ? now_s : 0);
+	sqlite3_bind_int64(s, 15, ledger_failed(e) ? now_s : 0);
 	sqlite3_bind_int64(s, 16, now_s);
 	bind_number(s, 17, MOST);
 	code = sqlite3_step(s);
@@ -130,7 +130,7 @@ static int add_faults(struct davy_db *db, int64_t id, const struct davy_ledger_e
 	return err < 0 ? err : 0;
 }
 
-static int prune_rows(struct davy_db *db)
+static int ledger_prune_rows(struct davy_db *db)
 {
 	sqlite3_stmt *s;
 	int err = davy_db_prepare(db, prune, &s);
@@ -153,7 +153,7 @@ int davy_ledger_note(struct davy_db *db, const struct davy_ledger_key *key,
 	id = add_row(db, key, delta);
 	err = id < 0 ? (int)id : add_faults(db, id, delta);
 	if (!err)
-		err = prune_rows(db);
+		err = ledger_prune_rows(db);
 	return davy_db_end(db, err);
 }
 
@@ -182,7 +182,7 @@ uint64_t davy_ledger_environment_stamp(const struct davy_ledger_environment *e)
 	return stamp ? stamp : 1;
 }
 
-static bool take_count(sqlite3_stmt *s, int column, uint64_t *ret_number)
+static bool ledger_take_count(sqlite3_stmt *s, int column, uint64_t *ret_number)
 {
 	int64_t value = sqlite3_column_int64(s, column);
 
@@ -214,10 +214,12 @@ static bool take_entry(sqlite3_stmt *s, struct davy_ledger_entry *e)
 	if (!davy_db_take_number(s, 14, &outcome) || outcome >= DAVY_CLASS_COUNT)
 		return false;
 	e->outcome = (enum davy_log_class)outcome;
-	return take_count(s, 10, &e->survived_s) && davy_db_take_number(s, 11, &e->deepest) &&
+	return ledger_take_count(s, 10, &e->survived_s) &&
+	       davy_db_take_number(s, 11, &e->deepest) &&
 	       davy_db_take_number(s, 12, &e->failed_depth) &&
-	       take_count(s, 13, &e->slowest_job_ns) && davy_db_take_time(s, 15, &e->failed_s) &&
-	       davy_db_take_time(s, 16, &e->first_s) && davy_db_take_time(s, 17, &e->last_s);
+	       ledger_take_count(s, 13, &e->slowest_job_ns) &&
+	       davy_db_take_time(s, 15, &e->failed_s) && davy_db_take_time(s, 16, &e->first_s) &&
+	       davy_db_take_time(s, 17, &e->last_s);
 }
 
 static int take_faults(struct davy_db *db, sqlite3_stmt *s, int64_t id, struct davy_ledger_entry *e)

@@ -32,8 +32,8 @@ int davy_policy_file_read(const char *path, enum davy_layer kind,
 	return err;
 }
 
-static int read_dir(const char *dir, enum davy_layer kind, struct davy_policy_layer *layer,
-		    char error[DAVY_CONFIG_ERROR_LEN])
+static int policy_file_read_dir(const char *dir, enum davy_layer kind,
+				struct davy_policy_layer *layer, char error[DAVY_CONFIG_ERROR_LEN])
 {
 	char path[PATH_MAX];
 	int err = -ENAMETOOLONG;
@@ -59,12 +59,15 @@ int davy_policy_dirs_read(const char *data_dir, const char *state_dir, const cha
 
 	error[0] = 0;
 	if (!err)
-		err = read_dir(data_dir, DAVY_LAYER_SHIPPED, &now->at[DAVY_LAYER_SHIPPED], error);
+		err = policy_file_read_dir(data_dir, DAVY_LAYER_SHIPPED,
+					   &now->at[DAVY_LAYER_SHIPPED], error);
 	if (!err && !config_dir)
 		davy_policy_layer_init(&now->at[DAVY_LAYER_PEOPLE], DAVY_LAYER_PEOPLE);
 	else if (!err)
-		err = read_dir(config_dir, DAVY_LAYER_PEOPLE, &now->at[DAVY_LAYER_PEOPLE], error);
-	if (!err && read_dir(state_dir, DAVY_LAYER_AGENT, &now->at[DAVY_LAYER_AGENT], error))
+		err = policy_file_read_dir(config_dir, DAVY_LAYER_PEOPLE,
+					   &now->at[DAVY_LAYER_PEOPLE], error);
+	if (!err &&
+	    policy_file_read_dir(state_dir, DAVY_LAYER_AGENT, &now->at[DAVY_LAYER_AGENT], error))
 		davy_policy_layer_copy(&now->at[DAVY_LAYER_AGENT], &layers->at[DAVY_LAYER_AGENT]);
 	for (int i = 0; i < DAVY_LAYER_COUNT && !err; i++)
 		davy_policy_layer_copy(&layers->at[i], &now->at[i]);

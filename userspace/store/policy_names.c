@@ -27,7 +27,7 @@ bool davy_policy_wrong_at(struct davy_policy_wrong *wrong, size_t offset, const 
 	return false;
 }
 
-static void add(struct words *w, const char *name)
+static void policy_names_add(struct words *w, const char *name)
 {
 	if (name && w->count < WORDS_MAX)
 		w->at[w->count++] = name;
@@ -36,10 +36,10 @@ static void add(struct words *w, const char *name)
 static void add_all(struct words *w, const char *(*name)(uint32_t))
 {
 	for (uint32_t i = 0; name(i); i++)
-		add(w, name(i));
+		policy_names_add(w, name(i));
 }
 
-static const char *nearest(const struct words *w, const char *typed)
+static const char *policy_names_nearest(const struct words *w, const char *typed)
 {
 	const char *best = NULL;
 	size_t least = DAVY_WORD_MAX;
@@ -55,10 +55,10 @@ static const char *nearest(const struct words *w, const char *typed)
 	return best;
 }
 
-static bool unknown(struct davy_policy_wrong *wrong, size_t offset, const char *what,
-		    const char *typed, const struct words *w)
+static bool policy_names_unknown(struct davy_policy_wrong *wrong, size_t offset, const char *what,
+				 const char *typed, const struct words *w)
 {
-	const char *best = nearest(w, typed);
+	const char *best = policy_names_nearest(w, typed);
 	size_t used;
 
 	davy_policy_wrong_at(wrong, offset, "unknown %s '%.80s', expected one of", what, typed);
@@ -76,26 +76,26 @@ void davy_policy_unknown_condition(const char *typed, struct davy_policy_wrong *
 	struct words w = { .count = 0 };
 
 	add_all(&w, davy_condition_name);
-	unknown(wrong, 0, "condition", typed, &w);
+	policy_names_unknown(wrong, 0, "condition", typed, &w);
 }
 
 void davy_policy_unknown_key(const char *typed, struct davy_policy_wrong *wrong)
 {
 	struct words w = { .count = 0 };
 
-	add(&w, "if");
+	policy_names_add(&w, "if");
 	add_all(&w, davy_policy_key_name);
-	add(&w, "pin");
-	add(&w, "because");
-	add(&w, "source");
-	add(&w, "date");
-	unknown(wrong, 0, "key", typed, &w);
+	policy_names_add(&w, "pin");
+	policy_names_add(&w, "because");
+	policy_names_add(&w, "source");
+	policy_names_add(&w, "date");
+	policy_names_unknown(wrong, 0, "key", typed, &w);
 }
 
 static void add_backends(struct words *w)
 {
 	for (int i = 1; i < DAVY_BACKEND_COUNT; i++)
-		add(w, davy_backend_name((enum davy_backend)i));
+		policy_names_add(w, davy_backend_name((enum davy_backend)i));
 }
 
 /* The names that a condition is held to; none: whatever the host calls it. */
@@ -114,7 +114,7 @@ static void known_of(enum davy_condition condition, struct words *w)
 		add_backends(w);
 	else if (condition == DAVY_IF_ENGINE)
 		for (int i = 1; i < DAVY_ENGINE_COUNT; i++)
-			add(w, davy_engine_name((enum davy_engine)i));
+			policy_names_add(w, davy_engine_name((enum davy_engine)i));
 }
 
 /* Walks over "a, b"; 0 bytes: an empty one, or the end. */
@@ -154,7 +154,8 @@ bool davy_policy_patterns_read(enum davy_condition condition, const char *text,
 				"nothing here, expected a name, several as 'a, b', '*' for "
 				"any letters");
 		if (!fits_one(&w, word))
-			return unknown(wrong, offset, davy_condition_name(condition), word, &w);
+			return policy_names_unknown(wrong, offset, davy_condition_name(condition),
+						    word, &w);
 		offset += strcspn(text + offset, ",");
 		if (!text[offset])
 			return true;
@@ -180,7 +181,7 @@ bool davy_policy_backends_read(const char *text, uint32_t *ret_number,
 						    "nothing here, expected a backend, several "
 						    "as 'vulkan, cpu'");
 		if (backend <= 0)
-			return unknown(wrong, offset, "backend", word, &w);
+			return policy_names_unknown(wrong, offset, "backend", word, &w);
 		if (seen & 1u << backend)
 			return davy_policy_wrong_at(wrong, offset,
 						    "'%s' a second time, expected it once", word);
@@ -200,12 +201,12 @@ bool davy_policy_cache_type_read(const char *text, uint32_t *ret_number,
 	struct words w = { .count = 0 };
 
 	for (uint32_t i = 0; i < DAVY_CACHE_TYPE_COUNT; i++) {
-		add(&w, davy_cache_type_name(i));
+		policy_names_add(&w, davy_cache_type_name(i));
 		*ret_number = i;
 		if (davy_same_name(text, davy_cache_type_name(i)))
 			return true;
 	}
-	return unknown(wrong, 0, "cache type", text, &w);
+	return policy_names_unknown(wrong, 0, "cache type", text, &w);
 }
 
 bool davy_policy_mode_read(const char *text, uint32_t *ret_number, struct davy_policy_wrong *wrong)
@@ -214,9 +215,9 @@ bool davy_policy_mode_read(const char *text, uint32_t *ret_number, struct davy_p
 	int mode = davy_mode_from_name(text);
 
 	for (int i = 0; i < DAVY_MODE_COUNT; i++)
-		add(&w, davy_mode_name((enum davy_mode)i));
+		policy_names_add(&w, davy_mode_name((enum davy_mode)i));
 	if (mode < 0)
-		return unknown(wrong, 0, "mode", text, &w);
+		return policy_names_unknown(wrong, 0, "mode", text, &w);
 	*ret_number = (uint32_t)mode;
 	return true;
 }

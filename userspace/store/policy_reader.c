@@ -113,7 +113,7 @@ static void begin_rule(struct reader *r, const char *name, size_t offset)
 		     name, DAVY_RULE_NAME_LEN - 1);
 }
 
-static void take_section(struct reader *r)
+static void policy_reader_take_section(struct reader *r)
 {
 	size_t open = indent(r), word = open + 1 + strspn(r->text + open + 1, " \t");
 	const char *end = strchr(r->text + word, ']');
@@ -148,7 +148,7 @@ static void take_section(struct reader *r)
  * inih's reader. A line that does not fit would come in pieces, as if it were several; one that
  * begins with blanks would go on the value before it.
  */
-static char *next_line(char *str, int num, void *stream)
+static char *policy_reader_next_line(char *str, int num, void *stream)
 {
 	struct reader *r = stream;
 	const char *eol;
@@ -170,17 +170,17 @@ static char *next_line(char *str, int num, void *stream)
 	r->at += len + (eol != NULL);
 	memcpy(str, r->text + indent(r), len - indent(r) + 1);
 	if (str[0] == '[')
-		take_section(r);
+		policy_reader_take_section(r);
 	return r->wrong_line ? NULL : str;
 }
 
-static int set_twice(struct reader *r, const char *key, uint32_t first)
+static int policy_reader_set_twice(struct reader *r, const char *key, uint32_t first)
 {
 	return fail(r, r->line, indent(r), "'%s' a second time, expected it once: line %u has it",
 		    key, first);
 }
 
-static int full(struct reader *r, int err)
+static int policy_reader_full(struct reader *r, int err)
 {
 	return fail(r, r->line, indent(r),
 		    err == -ENOSPC ? "no room, expected at most %d values in a rule"
@@ -203,12 +203,12 @@ static int on_condition(struct reader *r, const char *key, const char *name, con
 		return fail(r, r->line, offset, "%s", wrong.why);
 	}
 	if (r->rule->condition[i].text)
-		return set_twice(r, key, r->rule->condition[i].line);
+		return policy_reader_set_twice(r, key, r->rule->condition[i].line);
 	if (!davy_policy_condition_read((enum davy_condition)i, value, &number, &wrong))
 		return fail(r, r->line, value_offset(r) + wrong.offset, "%s", wrong.why);
 	err = davy_rule_if(r->layer, r->rule, (enum davy_condition)i, value, number);
 	if (err)
-		return full(r, err);
+		return policy_reader_full(r, err);
 	r->rule->condition[i].line = (uint32_t)r->line;
 	return 1;
 }
@@ -239,12 +239,12 @@ static int on_value(struct reader *r, uint32_t index, const char *key, const cha
 		return fail(r, r->line, indent(r) + (size_t)(name - key) + wrong.offset, "%s",
 			    wrong.why);
 	if (first)
-		return set_twice(r, key, first->line);
+		return policy_reader_set_twice(r, key, first->line);
 	if (!davy_policy_value_read((enum davy_policy_key)index, value, &number, &wrong))
 		return fail(r, r->line, value_offset(r) + wrong.offset, "%s", wrong.why);
 	err = davy_rule_set(r->layer, r->rule, (enum davy_policy_key)index, name, value, number);
 	if (err)
-		return full(r, err);
+		return policy_reader_full(r, err);
 	r->rule->value[r->rule->value_count - 1].line = (uint32_t)r->line;
 	return 1;
 }
@@ -257,7 +257,7 @@ static int on_pin(struct reader *r, const char *value)
 		return fail(r, r->line, indent(r), "'pin' in the %s layer, expected it in people's",
 			    davy_layer_name((enum davy_layer)r->layer->layer));
 	if (r->pin_line)
-		return set_twice(r, "pin", (uint32_t)r->pin_line);
+		return policy_reader_set_twice(r, "pin", (uint32_t)r->pin_line);
 	r->pin_line = r->line;
 	if (!davy_policy_pin_read(value, &r->rule->pin, &wrong))
 		return fail(r, r->line, value_offset(r) + wrong.offset, "%s", wrong.why);
@@ -266,23 +266,23 @@ static int on_pin(struct reader *r, const char *value)
 
 static const char *const said_keys[] = { "because", "source", "date" };
 
-static int on_said(struct reader *r, int which, const char *value)
+static int policy_reader_on_said(struct reader *r, int which, const char *value)
 {
 	struct davy_policy_wrong wrong;
 	int err;
 
 	if (r->said_line[which])
-		return set_twice(r, said_keys[which], (uint32_t)r->said_line[which]);
+		return policy_reader_set_twice(r, said_keys[which], (uint32_t)r->said_line[which]);
 	r->said_line[which] = r->line;
 	if (!davy_policy_said_read(said_keys[which], value, &wrong) ||
 	    (which == 2 && !davy_policy_date_read(value, &wrong)))
 		return fail(r, r->line, value_offset(r) + wrong.offset, "%s", wrong.why);
 	err = davy_rule_say(r->layer, r->rule, which == 0 ? value : NULL, which == 1 ? value : NULL,
 			    which == 2 ? value : NULL);
-	return err ? full(r, err) : 1;
+	return err ? policy_reader_full(r, err) : 1;
 }
 
-static int on_key(void *arg, const char *section, const char *key, const char *value)
+static int policy_reader_on_key(void *arg, const char *section, const char *key, const char *value)
 {
 	struct reader *r = arg;
 	struct davy_policy_wrong wrong;
@@ -306,12 +306,12 @@ static int on_key(void *arg, const char *section, const char *key, const char *v
 		return on_pin(r, value);
 	for (int i = 0; i < 3; i++)
 		if (davy_same_name(key, said_keys[i]))
-			return on_said(r, i, value);
+			return policy_reader_on_said(r, i, value);
 	davy_policy_unknown_key(key, &wrong);
 	return fail(r, r->line, indent(r), "%s", wrong.why);
 }
 
-static int parse(struct reader *r, const char *text, size_t size)
+static int policy_reader_parse(struct reader *r, const char *text, size_t size)
 {
 	int line;
 
@@ -319,7 +319,7 @@ static int parse(struct reader *r, const char *text, size_t size)
 	r->end = text + size;
 	if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		r->at += 3;
-	line = ini_parse_stream(next_line, r, on_key, r);
+	line = ini_parse_stream(policy_reader_next_line, r, policy_reader_on_key, r);
 	if (line < 0)
 		return -ENOMEM;
 	if (line && (!r->wrong_line || line < r->wrong_line)) {
@@ -346,7 +346,7 @@ int davy_policy_text_read(const char *text, size_t size, const char *name, enum 
 	if (r && r->layer) {
 		davy_policy_layer_init(r->layer, kind);
 		davy_copy_name(r->layer->path, sizeof(r->layer->path), name);
-		err = parse(r, text, size);
+		err = policy_reader_parse(r, text, size);
 	}
 	if (!err && r->wrong_line) {
 		err = -EBADMSG;

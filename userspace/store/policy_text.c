@@ -7,7 +7,7 @@
 
 #include "store/policy_file.h"
 
-static void put(FILE *out, const char *key, const char *value)
+static void policy_text_put(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, *value ? "%s = %s\n" : "%s =%s\n", key, value);
 }
@@ -16,7 +16,7 @@ static void put_said(FILE *out, const struct davy_policy_layer *layer, const cha
 		     uint32_t text)
 {
 	if (text)
-		put(out, key, davy_policy_text(layer, text));
+		policy_text_put(out, key, davy_policy_text(layer, text));
 }
 
 static void put_rule(FILE *out, const struct davy_policy_layer *layer, const struct davy_rule *rule)
@@ -26,7 +26,8 @@ static void put_rule(FILE *out, const struct davy_policy_layer *layer, const str
 		if (!rule->condition[i].text)
 			continue;
 		fprintf(out, "if ");
-		put(out, davy_condition_name(i), davy_policy_text(layer, rule->condition[i].text));
+		policy_text_put(out, davy_condition_name(i),
+				davy_policy_text(layer, rule->condition[i].text));
 	}
 	for (size_t i = 0; i < rule->value_count; i++) {
 		const struct davy_rule_value *v = &rule->value[i];
@@ -34,10 +35,10 @@ static void put_rule(FILE *out, const struct davy_policy_layer *layer, const str
 		fprintf(out, "%s", davy_policy_key_name(v->key));
 		if (v->name)
 			fprintf(out, " %s", davy_policy_text(layer, v->name));
-		put(out, "", davy_policy_text(layer, v->text));
+		policy_text_put(out, "", davy_policy_text(layer, v->text));
 	}
 	if (rule->pin)
-		put(out, "pin", "yes");
+		policy_text_put(out, "pin", "yes");
 	put_said(out, layer, "because", rule->because);
 	put_said(out, layer, "source", rule->source);
 	put_said(out, layer, "date", rule->date);
@@ -78,8 +79,8 @@ static bool same_rule(const struct davy_policy_layer *a, const struct davy_rule 
 
 /* Read as it will be read: what a reader would refuse, or take for something else, is not written.
  */
-static int check(const struct davy_policy_layer *layer, const char *text, size_t size,
-		 char error[DAVY_CONFIG_ERROR_LEN])
+static int policy_text_check(const struct davy_policy_layer *layer, const char *text, size_t size,
+			     char error[DAVY_CONFIG_ERROR_LEN])
 {
 	struct davy_policy_layer *back = malloc(sizeof(*back));
 	int err = back ? 0 : -ENOMEM;
@@ -126,7 +127,7 @@ int davy_policy_text_write(const struct davy_policy_layer *layer, char **ret_tex
 			 DAVY_POLICY_FILE_MAX - 2);
 	}
 	if (!err)
-		err = check(layer, text, size, error);
+		err = policy_text_check(layer, text, size, error);
 	if (err) {
 		free(text);
 		return err;

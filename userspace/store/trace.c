@@ -246,7 +246,7 @@ static int refill_once(struct davy_trace_reader *r)
 }
 
 /* Makes "size" plain bytes available; 1, or 0 when the file ends before. */
-static int want(struct davy_trace_reader *r, size_t size)
+static int trace_want(struct davy_trace_reader *r, size_t size)
 {
 	int more = 1;
 
@@ -266,7 +266,7 @@ int davy_trace_next(struct davy_trace_reader *r, struct davy_event *ret_event)
 {
 	struct record_header header;
 	struct davy_event ev;
-	int ok = want(r, sizeof(header));
+	int ok = trace_want(r, sizeof(header));
 
 	if (ok < 0)
 		return ok;
@@ -276,7 +276,7 @@ int davy_trace_next(struct davy_trace_reader *r, struct davy_event *ret_event)
 	if (!header.kind || header.kind >= DAVY_EV_COUNT ||
 	    header.size != davy_event_payload_size(header.kind))
 		return -EBADMSG;
-	ok = want(r, sizeof(header) + header.size);
+	ok = trace_want(r, sizeof(header) + header.size);
 	if (ok <= 0)
 		return ok < 0 ? ok : -EBADMSG;
 	memset(&ev, 0, sizeof(ev));

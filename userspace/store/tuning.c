@@ -15,8 +15,8 @@ static const char prune[] =
 	"DELETE FROM tuning WHERE (device, model) IN (SELECT device, model FROM tuning "
 	"ORDER BY saved_s LIMIT max(0, (SELECT count(*) FROM tuning) - ?1))";
 
-static int put(struct davy_db *db, const char *device, const char *model, const void *state,
-	       size_t size)
+static int tuning_put(struct davy_db *db, const char *device, const char *model, const void *state,
+		      size_t size)
 {
 	sqlite3_stmt *s;
 	int err = davy_db_prepare(db, replace, &s);
@@ -30,7 +30,7 @@ static int put(struct davy_db *db, const char *device, const char *model, const 
 	return davy_db_change(db, s);
 }
 
-static int prune_rows(struct davy_db *db)
+static int tuning_prune_rows(struct davy_db *db)
 {
 	sqlite3_stmt *s;
 	int err = davy_db_prepare(db, prune, &s);
@@ -48,9 +48,9 @@ int davy_tuning_save(struct davy_db *db, const char *device, const char *model, 
 
 	if (err)
 		return err;
-	err = put(db, device, model, state, size);
+	err = tuning_put(db, device, model, state, size);
 	if (err >= 0)
-		err = prune_rows(db);
+		err = tuning_prune_rows(db);
 	return davy_db_end(db, err < 0 ? err : 0);
 }
 

@@ -51,8 +51,8 @@ static void on_version(void *arg, const struct davy_version *version)
 }
 
 /* As far back as it is the same without a gap. */
-static int go_back(struct davy_db *db, const struct numbers *n, const char *rule, const char *now,
-		   size_t size, struct davy_version *ret_version)
+static int version_of_go_back(struct davy_db *db, const struct numbers *n, const char *rule,
+			      const char *now, size_t size, struct davy_version *ret_version)
 {
 	for (size_t i = 1; i < n->count; i++) {
 		struct davy_version version;
@@ -85,7 +85,7 @@ int davy_version_of_rule(struct davy_db *db, const char *rule, struct davy_versi
 	if (err)
 		return err;
 	now = section(text, rule, &size);
-	err = now ? go_back(db, &n, rule, now, size, &version) : -ENOENT;
+	err = now ? version_of_go_back(db, &n, rule, now, size, &version) : -ENOENT;
 	free(text);
 	if (!err)
 		*ret_version = version;

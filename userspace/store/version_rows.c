@@ -17,7 +17,7 @@ static const char select_rows[] =
 static const char prune[] = "DELETE FROM version WHERE pending = 0 AND number NOT IN "
 			    "(SELECT number FROM version ORDER BY number DESC LIMIT ?1)";
 
-static bool take_text(sqlite3_stmt *s, int column, struct davy_version_row *row)
+static bool version_rows_take_text(sqlite3_stmt *s, int column, struct davy_version_row *row)
 {
 	const char *text = (const char *)sqlite3_column_text(s, column);
 	size_t bytes = (size_t)sqlite3_column_bytes(s, column);
@@ -31,7 +31,7 @@ static bool take_text(sqlite3_stmt *s, int column, struct davy_version_row *row)
 	return row->text != NULL;
 }
 
-static bool take(sqlite3_stmt *s, struct davy_version_row *row)
+static bool version_rows_take(sqlite3_stmt *s, struct davy_version_row *row)
 {
 	struct davy_version *v = &row->version;
 
@@ -39,7 +39,8 @@ static bool take(sqlite3_stmt *s, struct davy_version_row *row)
 	row->pending = sqlite3_column_int(s, 5) != 0;
 	return davy_db_take_number(s, 0, &v->number) && davy_db_take_time(s, 1, &v->made_s) &&
 	       davy_db_take_text(s, 2, v->reason, sizeof(v->reason)) &&
-	       davy_db_take_text(s, 3, v->evidence, sizeof(v->evidence)) && take_text(s, 4, row);
+	       davy_db_take_text(s, 3, v->evidence, sizeof(v->evidence)) &&
+	       version_rows_take_text(s, 4, row);
 }
 
 static int prepare_select(struct davy_db *db, uint32_t number, bool settled, sqlite3_stmt **ret_s)
@@ -63,7 +64,7 @@ int davy_version_row(struct davy_db *db, uint32_t number, bool settled,
 		return err;
 	do {
 		code = sqlite3_step(s);
-		err = code == SQLITE_ROW    ? (take(s, ret_row) ? 0 : -EBADMSG)
+		err = code == SQLITE_ROW    ? (version_rows_take(s, ret_row) ? 0 : -EBADMSG)
 		      : code == SQLITE_DONE ? -ENOENT
 					    : davy_db_error(db, code);
 	} while (code == SQLITE_ROW && err && !number);
@@ -82,7 +83,7 @@ int davy_versions_each(struct davy_db *db,
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
 		struct davy_version_row row;
 
-		if (!take(s, &row))
+		if (!version_rows_take(s, &row))
 			continue;
 		free(row.text);
 		row.version.current = !shown++;
@@ -113,7 +114,7 @@ int davy_version_row_last(struct davy_db *db, uint32_t *ret_number)
 }
 
 /* A statement about one number, in a transaction of the caller's. */
-static int change(struct davy_db *db, const char *sql, uint32_t number)
+static int version_rows_change(struct davy_db *db, const char *sql, uint32_t number)
 {
 	sqlite3_stmt *s;
 	int err = davy_db_prepare(db, sql, &s);
@@ -151,7 +152,8 @@ int davy_version_row_drop(struct davy_db *db, uint32_t number)
 
 	if (err)
 		return err;
-	return davy_db_end(db, change(db, "DELETE FROM version WHERE number = ?1", number));
+	return davy_db_end(
+		db, version_rows_change(db, "DELETE FROM version WHERE number = ?1", number));
 }
 
 int davy_version_row_settle(struct davy_db *db, uint32_t number)
@@ -160,8 +162,8 @@ int davy_version_row_settle(struct davy_db *db, uint32_t number)
 
 	if (err)
 		return err;
-	err = change(db, "UPDATE version SET pending = 0 WHERE number = ?1", number);
+	err = version_rows_change(db, "UPDATE version SET pending = 0 WHERE number = ?1", number);
 	if (!err)
-		err = change(db, prune, DAVY_VERSIONS_KEPT);
+		err = version_rows_change(db, prune, DAVY_VERSIONS_KEPT);
 	return davy_db_end(db, err);
 }

@@ -49,7 +49,7 @@ static bool has_text(const struct layer *l, const char *text)
 }
 
 /* Its text must be freed also on an error. */
-static int read_layer(struct davy_db *db, struct layer *l)
+static int versions_read_layer(struct davy_db *db, struct layer *l)
 {
 	int err = davy_root_path(l->path, sizeof(l->path), "%s/%s", db->dir, DAVY_POLICY_NAME);
 	ssize_t n;
@@ -160,7 +160,7 @@ static int repair(struct davy_db *db)
 	struct davy_version_row newest = { .text = NULL };
 	struct layer l = { .text = NULL };
 	int repaired = DAVY_VERSIONS_WHOLE;
-	int err = read_layer(db, &l);
+	int err = versions_read_layer(db, &l);
 
 	if (!err)
 		err = repair_pending(db, &l, &repaired);
@@ -197,7 +197,7 @@ int davy_versions_repair(struct davy_db *db)
 static bool happened(struct davy_db *db, const char *text)
 {
 	struct layer l = { .text = NULL };
-	bool yes = !read_layer(db, &l) && has_text(&l, text);
+	bool yes = !versions_read_layer(db, &l) && has_text(&l, text);
 
 	free(l.text);
 	return yes;
@@ -223,12 +223,12 @@ static int make_it(struct davy_db *db, const struct layer *l, struct davy_versio
 }
 
 /* Under the lock, repaired: "text" NULL: it is to be made of "body" and the next number. */
-static int change(struct davy_db *db, struct davy_version_row *row, const char *text,
-		  const char *body)
+static int versions_change(struct davy_db *db, struct davy_version_row *row, const char *text,
+			   const char *body)
 {
 	struct layer l = { .text = NULL };
 	TEXT made = NULL;
-	int err = read_layer(db, &l);
+	int err = versions_read_layer(db, &l);
 
 	if (!err)
 		err = next_number(db, &row->version.number);
@@ -258,7 +258,7 @@ int davy_version_add(struct davy_db *db, const char *reason, const char *evidenc
 	davy_copy_name(row.version.evidence, sizeof(row.version.evidence), evidence);
 	err = locked_repair(db, &lock);
 	if (err >= 0)
-		err = change(db, &row, NULL, body);
+		err = versions_change(db, &row, NULL, body);
 	davy_db_sync(db, false);
 	return err;
 }
@@ -274,7 +274,7 @@ int davy_version_rollback(struct davy_db *db, uint32_t number)
 	if (err >= 0) {
 		snprintf(row.version.reason, sizeof(row.version.reason), "rollback to version %u",
 			 number);
-		err = change(db, &row, old.text, "");
+		err = versions_change(db, &row, old.text, "");
 	}
 	free(old.text);
 	davy_db_sync(db, false);

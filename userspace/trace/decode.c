@@ -69,7 +69,7 @@ static const char *copy_text(char *to, size_t size, const char *field, size_t fi
 	return to;
 }
 
-static struct starting *find(struct davy_decoder *d, uint32_t tid)
+static struct starting *decode_find(struct davy_decoder *d, uint32_t tid)
 {
 	for (size_t i = 0; i < EXECS_MAX; i++)
 		if (d->starting[i].tid == tid)
@@ -78,12 +78,12 @@ static struct starting *find(struct davy_decoder *d, uint32_t tid)
 }
 
 /* A free one, or the oldest: the end of that one was lost. */
-static struct starting *begin(struct davy_decoder *d, uint32_t tid)
+static struct starting *decode_begin(struct davy_decoder *d, uint32_t tid)
 {
-	struct starting *s = find(d, tid);
+	struct starting *s = decode_find(d, tid);
 
 	if (!s)
-		s = find(d, 0);
+		s = decode_find(d, 0);
 	for (size_t i = 0; !s && i < EXECS_MAX; i++)
 		if (!s || d->starting[i].since_ns < s->since_ns)
 			s = &d->starting[i];
@@ -100,7 +100,7 @@ static int exec_begins(struct davy_decoder *d, const struct davy_raw_path *r)
 
 	if (!r->head.tid)
 		return -EBADMSG;
-	s = begin(d, r->head.tid);
+	s = decode_begin(d, r->head.tid);
 	s->pid = r->head.tgid;
 	s->parent = (uint32_t)r->head.number;
 	s->since_ns = r->head.boot_ns;
@@ -110,7 +110,7 @@ static int exec_begins(struct davy_decoder *d, const struct davy_raw_path *r)
 
 static int add_chunk(struct davy_decoder *d, const struct davy_raw_chunk *r)
 {
-	struct starting *s = r->head.tid ? find(d, r->head.tid) : NULL;
+	struct starting *s = r->head.tid ? decode_find(d, r->head.tid) : NULL;
 	bool argv = r->head.kind == DAVY_RAW_ARGV;
 	size_t room = argv ? DAVY_RAW_CHUNK : STRINGS_MAX, *size;
 	char *to;
@@ -138,7 +138,7 @@ static int add_chunk(struct davy_decoder *d, const struct davy_raw_chunk *r)
 static int exec_ends(struct davy_decoder *d, const struct davy_raw_head *head,
 		     struct davy_start_step *step)
 {
-	struct starting *s = head->tid ? find(d, head->tid) : NULL;
+	struct starting *s = head->tid ? decode_find(d, head->tid) : NULL;
 
 	step->kind = DAVY_STEP_EXEC;
 	if (!s) {
@@ -205,7 +205,8 @@ static int link_error(struct davy_decoder *d, const struct davy_raw_link_error *
 	return 1;
 }
 
-static int call(struct davy_decoder *d, const struct davy_raw_call *r, struct davy_start_step *step)
+static int decode_call(struct davy_decoder *d, const struct davy_raw_call *r,
+		       struct davy_start_step *step)
 {
 	step->kind = r->head.kind == DAVY_RAW_CALL ? DAVY_STEP_CALL : DAVY_STEP_RETURN;
 	step->function = r->function;
@@ -232,8 +233,8 @@ static int file(struct davy_decoder *d, const struct davy_raw_file *f, const cha
 	return 1;
 }
 
-static int told(struct davy_decoder *d, const struct davy_raw_head *head,
-		struct davy_start_step *step)
+static int decode_told(struct davy_decoder *d, const struct davy_raw_head *head,
+		       struct davy_start_step *step)
 {
 	const struct davy_raw_path *path = (const void *)head;
 	const struct davy_raw_map *map = (const void *)head;
@@ -263,7 +264,7 @@ static int told(struct davy_decoder *d, const struct davy_raw_head *head,
 		return file(d, &map->file, map->name, sizeof(map->name), DAVY_STEP_MAP, step);
 	case DAVY_RAW_CALL:
 	case DAVY_RAW_RETURN:
-		return call(d, (const void *)head, step);
+		return decode_call(d, (const void *)head, step);
 	case DAVY_RAW_LINK_ERROR:
 		return link_error(d, (const void *)head, step);
 	case DAVY_RAW_SIGNAL:
@@ -275,7 +276,7 @@ static int told(struct davy_decoder *d, const struct davy_raw_head *head,
 	}
 }
 
-static size_t size_of(uint16_t kind)
+static size_t decode_size_of(uint16_t kind)
 {
 	switch (kind) {
 	case DAVY_RAW_FORK:
@@ -310,7 +311,7 @@ int davy_decoder_feed(struct davy_decoder *d, const void *record, size_t size,
 	struct davy_start_step step = { .path = "", .text = "", .argv = "", .envp = "" };
 	int got;
 
-	if (size < sizeof(*head) || size < size_of(head->kind))
+	if (size < sizeof(*head) || size < decode_size_of(head->kind))
 		return -EBADMSG;
 	step.at_ns = head->boot_ns;
 	step.pid = head->tgid;
@@ -319,7 +320,7 @@ int davy_decoder_feed(struct davy_decoder *d, const void *record, size_t size,
 	step.held = head->held;
 	step.fresh =
 		head->number == 1 && (head->kind == DAVY_RAW_READY || head->kind == DAVY_RAW_OPEN);
-	got = told(d, head, &step);
+	got = decode_told(d, head, &step);
 	if (got == 1)
 		*ret_step = step;
 	return got;

@@ -60,7 +60,7 @@ struct davy_follow {
 	bool stopped; /* no new probes */
 };
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+static int follow_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level;
 	(void)format;
@@ -69,7 +69,7 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 }
 
 /* The very file: its descriptor may be another's by now, or its name. */
-static bool is_file(int fd, const struct davy_start_step *step)
+static bool follow_is_file(int fd, const struct davy_start_step *step)
 {
 	struct stat st;
 
@@ -83,7 +83,7 @@ static void watch_file(struct davy_follow *f, const struct davy_start_step *step
 
 	if (!davy_root_path(path, sizeof(path), "/proc/%u/fd/%d", step->pid, step->code))
 		fd = open(path, O_PATH | O_CLOEXEC);
-	if (is_file(fd, step)) {
+	if (follow_is_file(fd, step)) {
 		(void)davy_probes_library(f->probes, davy_self_fd(fd, self), step->path);
 		return;
 	}
@@ -103,7 +103,7 @@ static void put_probes(struct davy_follow *f, const struct davy_start_step *step
 }
 
 /* Somebody waits for it, or soon will. */
-static void serve(struct davy_follow *f, const struct davy_start_step *step)
+static void follow_serve(struct davy_follow *f, const struct davy_start_step *step)
 {
 	uint32_t released = 1;
 
@@ -125,7 +125,7 @@ static int on_record(void *arg, void *data, size_t size)
 	if (got != 1)
 		return 0;
 	if (step.held || step.fresh)
-		serve(f, &step);
+		follow_serve(f, &step);
 	if (step.kind != DAVY_STEP_LOADED)
 		f->sink(f->arg, &step);
 	return 0;
@@ -160,7 +160,7 @@ static int fill_maps(const struct davy_follow *f)
 	return err;
 }
 
-static int load(struct davy_follow *f, const char *unit)
+static int follow_load(struct davy_follow *f, const char *unit)
 {
 	struct bpf_program *program;
 	int err;
@@ -204,9 +204,9 @@ static int make_probes(struct davy_follow *f)
 	return err;
 }
 
-static int open_all(struct davy_follow *f, const char *unit)
+static int follow_open_all(struct davy_follow *f, const char *unit)
 {
-	int err = load(f, unit);
+	int err = follow_load(f, unit);
 
 	if (err)
 		return err;
@@ -332,13 +332,13 @@ int davy_follow_open(const char *unit, davy_step_sink sink, void *arg,
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	libbpf_set_print(quiet);
+	libbpf_set_print(follow_quiet);
 	f->sink = sink;
 	f->arg = arg;
 	f->stop = -1;
 	init_lock(&f->lock);
 	choose_cpus(f);
-	err = open_all(f, unit);
+	err = follow_open_all(f, unit);
 	if (!err)
 		err = start_readers(f);
 	if (err) {

@@ -81,7 +81,7 @@ void davy_probes_free(struct davy_probes *p)
  * The file is held open meanwhile: a mapping may change, and its process end. 1: it is new, and
  * noted; 0: it was there.
  */
-static int note(struct davy_probes *p, int fd, uint64_t offset)
+static int probes_note(struct davy_probes *p, int fd, uint64_t offset)
 {
 	struct place *place;
 	struct stat st;
@@ -143,7 +143,7 @@ int davy_probes_library(struct davy_probes *p, const char *path, const char *nam
 	fd = open_file(path);
 	if (fd < 0)
 		return fd;
-	err = note(p, fd, 0);
+	err = probes_note(p, fd, 0);
 	if (err <= 0)
 		return err;
 	err = davy_elf_exports(davy_self_fd(fd, self), symbols, count, offsets);
@@ -170,7 +170,7 @@ int davy_probes_linker(struct davy_probes *p, const char *path)
 
 	if (fd < 0)
 		return fd;
-	err = note(p, fd, 0);
+	err = probes_note(p, fd, 0);
 	if (err <= 0)
 		return err;
 	err = davy_elf_exports(davy_self_fd(fd, self), symbols, 4, offsets);
@@ -212,7 +212,7 @@ static bool parse_mapping(const char *line, struct mapping *ret_mapping)
 	return m->path;
 }
 
-static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
+static bool probes_same_file(const struct mapped_file *a, const struct mapped_file *b)
 {
 	return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
 }
@@ -220,7 +220,7 @@ static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
 static bool was_looked_at(const struct davy_probes *p, const struct mapped_file *file)
 {
 	for (size_t i = 0; i < p->looked_count; i++)
-		if (same_file(&p->looked[i], file))
+		if (probes_same_file(&p->looked[i], file))
 			return true;
 	return false;
 }
@@ -263,7 +263,7 @@ void davy_probes_process(struct davy_probes *p, uint32_t pid)
 		if (!program.inode)
 			program = m.file;
 		if (m.runs)
-			look_at_mapping(p, pid, &m, same_file(&program, &m.file));
+			look_at_mapping(p, pid, &m, probes_same_file(&program, &m.file));
 	}
 	free(line);
 }
@@ -285,7 +285,7 @@ static int put_site(struct davy_probes *p, const struct davy_start_step *call, u
 	fd = open_file(link);
 	if (fd < 0)
 		return fd;
-	err = note(p, fd, offset);
+	err = probes_note(p, fd, offset);
 	if (err <= 0)
 		return err;
 	return davy_uprobes_put(p->uprobes, p->programs.back, davy_self_fd(fd, self), &offset,

@@ -21,15 +21,15 @@ bool davy_show_matters(const struct davy_start_step *step)
 	       strstr(step->path, "/icd.d/") || strstr(step->path, "/OpenCL/vendors/");
 }
 
-static void begin(FILE *out, const struct davy_stages *s, const struct davy_start_step *step,
-		  enum davy_stage stage)
+static void show_begin(FILE *out, const struct davy_stages *s, const struct davy_start_step *step,
+		       enum davy_stage stage)
 {
 	uint64_t at = step->at_ns > s->began_ns ? step->at_ns - s->began_ns : 0;
 
 	fprintf(out, "%+12.3f ms %8" PRIu32 "  %-12s  ", MS(at), step->pid, davy_stage_name(stage));
 }
 
-static const char *safe(char buf[SAFE], const char *text)
+static const char *show_safe(char buf[SAFE], const char *text)
 {
 	return davy_text_safe(buf, SAFE, text);
 }
@@ -40,21 +40,21 @@ static void show_exec(FILE *out, const struct davy_stages *s, const struct davy_
 	char buf[SAFE];
 	size_t shown = 0;
 
-	begin(out, s, step, DAVY_STAGE_EXEC);
-	fprintf(out, "'%s'", safe(buf, step->path));
+	show_begin(out, s, step, DAVY_STAGE_EXEC);
+	fprintf(out, "'%s'", show_safe(buf, step->path));
 	while (at && (at = davy_step_next_text(step->argv, step->argv_size, at))) {
 		shown += strlen(at) + 1;
 		if (shown > ARGS_MAX) {
 			fputs(" ...", out);
 			break;
 		}
-		fprintf(out, " %s", safe(buf, at));
+		fprintf(out, " %s", show_safe(buf, at));
 	}
 	fprintf(out, " (child of %" PRIu32 ")\n", step->other);
 	for (at = davy_step_next_text(step->envp, step->envp_size, NULL); at;
 	     at = davy_step_next_text(step->envp, step->envp_size, at))
 		if (davy_step_variable_matters(at))
-			fprintf(out, INDENT "with %s\n", safe(buf, at));
+			fprintf(out, INDENT "with %s\n", show_safe(buf, at));
 	if (step->cut)
 		fputs(INDENT "(its arguments or environment are longer than this)\n", out);
 }
@@ -67,15 +67,15 @@ static void show_open(FILE *out, const struct davy_stages *s, const struct davy_
 
 	if (step->code < 0 && !node)
 		return; /* told when the search is over */
-	begin(out, s, step, node ? DAVY_STAGE_DEVICES : DAVY_STAGE_LIBRARY);
+	show_begin(out, s, step, node ? DAVY_STAGE_DEVICES : DAVY_STAGE_LIBRARY);
 	if (step->code < 0)
-		fprintf(out, "refused '%s': %s\n", safe(buf, step->path),
+		fprintf(out, "refused '%s': %s\n", show_safe(buf, step->path),
 			davy_error_text(step->code));
 	else if (search && search->places)
 		fprintf(out, "opened '%s' (not in %" PRIu32 " other places)\n",
-			safe(buf, step->path), search->places);
+			show_safe(buf, step->path), search->places);
 	else
-		fprintf(out, "opened '%s'\n", safe(buf, step->path));
+		fprintf(out, "opened '%s'\n", show_safe(buf, step->path));
 }
 
 static void show_link_error(FILE *out, const struct davy_stages *s,
@@ -84,12 +84,12 @@ static void show_link_error(FILE *out, const struct davy_stages *s,
 	const struct davy_library_search *search = davy_stages_search(s, step->pid, step->path);
 	char object[SAFE], text[SAFE];
 
-	begin(out, s, step, DAVY_STAGE_LIBRARY);
-	fprintf(out, "'%s': %s\n", safe(object, step->path), safe(text, step->text));
+	show_begin(out, s, step, DAVY_STAGE_LIBRARY);
+	fprintf(out, "'%s': %s\n", show_safe(object, step->path), show_safe(text, step->text));
 	if (!search || strstr(step->text, "cannot open") != step->text)
 		return;
 	for (uint32_t i = 0; i < search->kept; i++)
-		fprintf(out, INDENT "not at '%s'\n", safe(object, search->path[i]));
+		fprintf(out, INDENT "not at '%s'\n", show_safe(object, search->path[i]));
 	if (search->places > search->kept)
 		fprintf(out, INDENT "nor in %" PRIu32 " other places\n",
 			search->places - search->kept);
@@ -109,10 +109,10 @@ static void show_return(FILE *out, const struct davy_stages *s, const struct dav
 	if (f->family == DAVY_FAMILY_NONE && davy_result_ok(f->result, step->result) &&
 	    (!loading || davy_known_library(loading) < 0))
 		return; /* one of many that were loaded well: opened, that was told */
-	begin(out, s, step, f->stage);
+	show_begin(out, s, step, f->stage);
 	fputs(f->symbol, out);
 	if (loading)
-		fprintf(out, "('%s')", safe(buf, loading));
+		fprintf(out, "('%s')", show_safe(buf, loading));
 	if (f->result != DAVY_RESULT_NONE)
 		fprintf(out, " = %s",
 			davy_result_text(f->result, step->result, result, sizeof(result)));
@@ -130,8 +130,8 @@ static void show_exit(FILE *out, const struct davy_stages *s, const struct davy_
 	uint64_t age = p && step->at_ns > p->began_ns ? step->at_ns - p->began_ns : 0;
 	char buf[SAFE];
 
-	begin(out, s, step, p ? p->stage : DAVY_STAGE_EXEC);
-	fprintf(out, "'%s' ended", safe(buf, p ? p->name : ""));
+	show_begin(out, s, step, p ? p->stage : DAVY_STAGE_EXEC);
+	fprintf(out, "'%s' ended", show_safe(buf, p ? p->name : ""));
 	if (WIFSIGNALED(step->code))
 		fprintf(out, " by SIG%s", name ? name : "?");
 	else
@@ -140,7 +140,7 @@ static void show_exit(FILE *out, const struct davy_stages *s, const struct davy_
 	if (WIFSIGNALED(step->code) && p && p->signal == WTERMSIG(step->code) &&
 	    p->sender != p->pid)
 		fprintf(out, ", sent by '%s'%s",
-			p->sender ? safe(buf, p->sender_name) : "the kernel",
+			p->sender ? show_safe(buf, p->sender_name) : "the kernel",
 			p->ended_on_purpose ? " of the same start: on purpose" : "");
 	if (f)
 		fprintf(out, ", inside of %s", f->symbol);
@@ -153,8 +153,8 @@ static void show_map(FILE *out, const struct davy_stages *s, const struct davy_s
 
 	if (step->code >= 0)
 		return;
-	begin(out, s, step, DAVY_STAGE_LIBRARY);
-	fprintf(out, "'%s' cannot be mapped as code: %s\n", safe(buf, step->path),
+	show_begin(out, s, step, DAVY_STAGE_LIBRARY);
+	fprintf(out, "'%s' cannot be mapped as code: %s\n", show_safe(buf, step->path),
 		davy_error_text(step->code));
 }
 

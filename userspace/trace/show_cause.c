@@ -16,7 +16,7 @@ struct words {
 	char name[SAFE];
 };
 
-static void __attribute__((format(printf, 2, 3))) say(char *buf, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) show_cause_say(char *buf, const char *format, ...)
 {
 	va_list args;
 
@@ -52,60 +52,65 @@ static void say_library(const struct davy_stages *s, const struct davy_cause *c,
 {
 	switch (c->kind) {
 	case DAVY_CAUSE_LIBRARY_MISSING:
-		say(buf, "library '%s' was not found (%s; %" PRIu32 " places)", w->what,
-		    davy_error_text(c->code), places(s, c));
+		show_cause_say(buf, "library '%s' was not found (%s; %" PRIu32 " places)", w->what,
+			       davy_error_text(c->code), places(s, c));
 		break;
 	case DAVY_CAUSE_DEPENDENCY_MISSING:
-		say(buf,
-		    "library '%s' was found, but '%s', which it needs, was not (%s; %" PRIu32
-		    " places)",
-		    w->of, w->what, davy_error_text(c->code), places(s, c));
+		show_cause_say(
+			buf,
+			"library '%s' was found, but '%s', which it needs, was not (%s; %" PRIu32
+			" places)",
+			w->of, w->what, davy_error_text(c->code), places(s, c));
 		break;
 	case DAVY_CAUSE_SYMBOL_UNDEFINED:
-		say(buf, "symbol '%s' is undefined in '%s', %s", w->what, w->of, w->detail);
+		show_cause_say(buf, "symbol '%s' is undefined in '%s', %s", w->what, w->of,
+			       w->detail);
 		break;
 	case DAVY_CAUSE_LIBRARY_UNUSABLE:
-		say(buf, "library '%s' cannot be loaded: %s", w->what, w->detail);
+		show_cause_say(buf, "library '%s' cannot be loaded: %s", w->what, w->detail);
 		break;
 	case DAVY_CAUSE_NOT_IN_CHILD:
-		say(buf,
-		    "'%s' was loaded by '%s' (pid %" PRId32
-		    ") but not by its child '%s' (pid %" PRIu32 ")%s%s",
-		    w->what, w->of, c->code, w->name, c->pid, w->detail[0] ? ": " : "", w->detail);
+		show_cause_say(buf,
+			       "'%s' was loaded by '%s' (pid %" PRId32
+			       ") but not by its child '%s' (pid %" PRIu32 ")%s%s",
+			       w->what, w->of, c->code, w->name, c->pid, w->detail[0] ? ": " : "",
+			       w->detail);
 		break;
 	case DAVY_CAUSE_BACKEND_NOT_LOADED:
-		say(buf,
-		    "devices are known by %s, but backend '%s' was never loaded and nobody looked "
-		    "for it",
-		    davy_family_name(c->family), w->what);
+		show_cause_say(
+			buf,
+			"devices are known by %s, but backend '%s' was never loaded and nobody looked "
+			"for it",
+			davy_family_name(c->family), w->what);
 		break;
 	default:
-		say(buf, "%s('%s') returned %s", w->what, w->of, w->detail);
+		show_cause_say(buf, "%s('%s') returned %s", w->what, w->of, w->detail);
 		break;
 	}
 }
 
-static void say_end(const struct davy_cause *c, const struct words *w, char *buf)
+static void show_cause_say_end(const struct davy_cause *c, const struct words *w, char *buf)
 {
 	switch (c->kind) {
 	case DAVY_CAUSE_CRASHED:
-		say(buf, "'%s' (pid %" PRIu32 ") crashed by SIG%s%s%s", w->of, c->pid,
-		    signal_name(c->code), w->what[0] ? " in " : "", w->what);
+		show_cause_say(buf, "'%s' (pid %" PRIu32 ") crashed by SIG%s%s%s", w->of, c->pid,
+			       signal_name(c->code), w->what[0] ? " in " : "", w->what);
 		break;
 	case DAVY_CAUSE_KILLED:
-		say(buf, "'%s' (pid %" PRIu32 ") was ended by SIG%s of '%s'%s%s", w->of, c->pid,
-		    signal_name(c->code), w->detail, w->what[0] ? " while in " : "", w->what);
+		show_cause_say(buf, "'%s' (pid %" PRIu32 ") was ended by SIG%s of '%s'%s%s", w->of,
+			       c->pid, signal_name(c->code), w->detail,
+			       w->what[0] ? " while in " : "", w->what);
 		break;
 	case DAVY_CAUSE_HANGS:
-		say(buf, "'%s' (pid %" PRIu32 ") has not come back from %s", w->of, c->pid,
-		    w->what);
+		show_cause_say(buf, "'%s' (pid %" PRIu32 ") has not come back from %s", w->of,
+			       c->pid, w->what);
 		break;
 	case DAVY_CAUSE_EXITED:
-		say(buf, "'%s' (pid %" PRIu32 ") ended with status %" PRId32, w->of, c->pid,
-		    c->code);
+		show_cause_say(buf, "'%s' (pid %" PRIu32 ") ended with status %" PRId32, w->of,
+			       c->pid, c->code);
 		break;
 	default:
-		say(buf, "no GPU runtime or backend was looked for");
+		show_cause_say(buf, "no GPU runtime or backend was looked for");
 		break;
 	}
 }
@@ -124,13 +129,14 @@ const char *davy_show_cause(const struct davy_stages *s, const struct davy_cause
 	case DAVY_CAUSE_QUERY_FAILED:
 	case DAVY_CAUSE_MEMORY_FAILED:
 	case DAVY_CAUSE_GRAPH_FAILED:
-		say(buf, "%s of %s returned %s", w.what, w.of, w.detail);
+		show_cause_say(buf, "%s of %s returned %s", w.what, w.of, w.detail);
 		break;
 	case DAVY_CAUSE_NO_DEVICE:
-		say(buf, "%s of %s succeeded and told of 0 devices", w.what, w.of);
+		show_cause_say(buf, "%s of %s succeeded and told of 0 devices", w.what, w.of);
 		break;
 	case DAVY_CAUSE_NODE_REFUSED:
-		say(buf, "'%s' could not be opened: %s", w.what, davy_error_text(c->code));
+		show_cause_say(buf, "'%s' could not be opened: %s", w.what,
+			       davy_error_text(c->code));
 		break;
 	case DAVY_CAUSE_CRASHED:
 	case DAVY_CAUSE_KILLED:
@@ -139,7 +145,7 @@ const char *davy_show_cause(const struct davy_stages *s, const struct davy_cause
 	case DAVY_CAUSE_NOTHING_LOOKED_FOR:
 	case DAVY_CAUSE_NONE:
 	case DAVY_CAUSE_COUNT:
-		say_end(c, &w, buf);
+		show_cause_say_end(c, &w, buf);
 		break;
 	default:
 		say_library(s, c, &w, buf);

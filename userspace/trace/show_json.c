@@ -7,14 +7,14 @@
 
 #define SAFE 8192
 
-static void set_text(json_t *o, const char *key, const char *text)
+static void show_json_set_text(json_t *o, const char *key, const char *text)
 {
 	char buf[SAFE];
 
 	json_object_set_new(o, key, json_string(davy_text_safe(buf, sizeof(buf), text)));
 }
 
-static void set_number(json_t *o, const char *key, uint64_t value)
+static void show_json_set_number(json_t *o, const char *key, uint64_t value)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)(value & INT64_MAX)));
 }
@@ -24,7 +24,7 @@ static void set_error(json_t *o, int32_t code)
 	const char *name = code < 0 && code > -4096 ? strerrorname_np(-code) : NULL;
 
 	if (code < 0)
-		set_text(o, "error", name ? name : "unknown");
+		show_json_set_text(o, "error", name ? name : "unknown");
 }
 
 static json_t *texts(const char *list, size_t size, bool all)
@@ -47,24 +47,25 @@ static void add_call(json_t *o, const struct davy_start_step *step)
 
 	if (!f)
 		return;
-	set_text(o, "function", f->symbol);
-	set_text(o, "library", f->library);
-	set_text(o, "family", davy_family_name(f->family));
-	set_text(o, "stage", davy_stage_name(f->stage));
+	show_json_set_text(o, "function", f->symbol);
+	show_json_set_text(o, "library", f->library);
+	show_json_set_text(o, "family", davy_family_name(f->family));
+	show_json_set_text(o, "stage", davy_stage_name(f->stage));
 	if (step->kind == DAVY_STEP_CALL) {
 		if (f->text != DAVY_NO_ARGUMENT)
-			set_text(o, "argument", step->path);
+			show_json_set_text(o, "argument", step->path);
 		if (f->flags & DAVY_CALL_SIZED)
-			set_number(o, "bytes", step->size);
+			show_json_set_number(o, "bytes", step->size);
 		return;
 	}
-	set_number(o, "duration_ns", step->duration_ns);
+	show_json_set_number(o, "duration_ns", step->duration_ns);
 	if (f->result == DAVY_RESULT_NONE)
 		return;
 	json_object_set_new(o, "ok", json_boolean(davy_result_ok(f->result, step->result)));
-	set_text(o, "result", davy_result_text(f->result, step->result, result, sizeof(result)));
+	show_json_set_text(o, "result",
+			   davy_result_text(f->result, step->result, result, sizeof(result)));
 	if (f->count != DAVY_NO_ARGUMENT && davy_result_ok(f->result, step->result))
-		set_number(o, "devices", step->count);
+		show_json_set_number(o, "devices", step->count);
 }
 
 static void add_exit(json_t *o, const struct davy_stages *s, const struct davy_start_step *step)
@@ -72,27 +73,28 @@ static void add_exit(json_t *o, const struct davy_stages *s, const struct davy_s
 	const struct davy_start_process *p = davy_stages_process(s, step->pid);
 
 	if (WIFSIGNALED(step->code))
-		set_number(o, "signal", (uint64_t)WTERMSIG(step->code));
+		show_json_set_number(o, "signal", (uint64_t)WTERMSIG(step->code));
 	else
-		set_number(o, "status", (uint64_t)WEXITSTATUS(step->code));
+		show_json_set_number(o, "status", (uint64_t)WEXITSTATUS(step->code));
 	if (!p)
 		return;
-	set_text(o, "name", p->name);
-	set_text(o, "stage", davy_stage_name(p->stage));
+	show_json_set_text(o, "name", p->name);
+	show_json_set_text(o, "stage", davy_stage_name(p->stage));
 	if (step->at_ns > p->began_ns)
-		set_number(o, "after_ns", step->at_ns - p->began_ns);
+		show_json_set_number(o, "after_ns", step->at_ns - p->began_ns);
 	json_object_set_new(o, "on_purpose", json_boolean(p->ended_on_purpose));
 }
 
-static void add(json_t *o, const struct davy_stages *s, const struct davy_start_step *step)
+static void show_json_add(json_t *o, const struct davy_stages *s,
+			  const struct davy_start_step *step)
 {
 	switch (step->kind) {
 	case DAVY_STEP_FORK:
-		set_number(o, "child", step->other);
+		show_json_set_number(o, "child", step->other);
 		break;
 	case DAVY_STEP_EXEC:
-		set_text(o, "path", step->path);
-		set_number(o, "parent", step->other);
+		show_json_set_text(o, "path", step->path);
+		show_json_set_number(o, "parent", step->other);
 		json_object_set_new(o, "argv", texts(step->argv, step->argv_size, true));
 		json_object_set_new(o, "environment", texts(step->envp, step->envp_size, false));
 		if (step->cut)
@@ -100,7 +102,7 @@ static void add(json_t *o, const struct davy_stages *s, const struct davy_start_
 		break;
 	case DAVY_STEP_OPEN:
 	case DAVY_STEP_MAP:
-		set_text(o, step->kind == DAVY_STEP_OPEN ? "path" : "file", step->path);
+		show_json_set_text(o, step->kind == DAVY_STEP_OPEN ? "path" : "file", step->path);
 		set_error(o, step->code);
 		break;
 	case DAVY_STEP_CALL:
@@ -108,13 +110,13 @@ static void add(json_t *o, const struct davy_stages *s, const struct davy_start_
 		add_call(o, step);
 		break;
 	case DAVY_STEP_LINK_ERROR:
-		set_text(o, "object", step->path);
-		set_text(o, "message", step->text);
+		show_json_set_text(o, "object", step->path);
+		show_json_set_text(o, "message", step->text);
 		break;
 	case DAVY_STEP_SIGNAL:
-		set_number(o, "signal", (uint64_t)step->code);
-		set_number(o, "sender", step->other);
-		set_text(o, "sender_name", step->path);
+		show_json_set_number(o, "signal", (uint64_t)step->code);
+		show_json_set_number(o, "sender", step->other);
+		show_json_set_text(o, "sender_name", step->path);
 		break;
 	case DAVY_STEP_EXIT:
 		add_exit(o, s, step);
@@ -128,12 +130,12 @@ json_t *davy_show_step_json(const struct davy_stages *s, const struct davy_start
 {
 	json_t *o = json_object();
 
-	set_text(o, "type", "step");
-	set_text(o, "step", davy_step_kind_name(step->kind));
-	set_number(o, "at_ns", step->at_ns > s->began_ns ? step->at_ns - s->began_ns : 0);
-	set_number(o, "pid", step->pid);
-	set_number(o, "tid", step->tid);
-	add(o, s, step);
+	show_json_set_text(o, "type", "step");
+	show_json_set_text(o, "step", davy_step_kind_name(step->kind));
+	show_json_set_number(o, "at_ns", step->at_ns > s->began_ns ? step->at_ns - s->began_ns : 0);
+	show_json_set_number(o, "pid", step->pid);
+	show_json_set_number(o, "tid", step->tid);
+	show_json_add(o, s, step);
 	return o;
 }
 
@@ -143,13 +145,13 @@ static json_t *cause_json(const struct davy_stages *s, const struct davy_cause *
 	char text[DAVY_CAUSE_TEXT], buf[SAFE];
 	json_t *o = json_object(), *paths;
 
-	set_text(o, "cause", davy_cause_name(c->kind));
-	set_text(o, "stage", davy_stage_name(c->stage));
-	set_text(o, "family", davy_family_name(c->family));
-	set_number(o, "pid", c->pid);
-	set_text(o, "what", c->what);
-	set_text(o, "of", c->of);
-	set_text(o, "detail", c->detail);
+	show_json_set_text(o, "cause", davy_cause_name(c->kind));
+	show_json_set_text(o, "stage", davy_stage_name(c->stage));
+	show_json_set_text(o, "family", davy_family_name(c->family));
+	show_json_set_number(o, "pid", c->pid);
+	show_json_set_text(o, "what", c->what);
+	show_json_set_text(o, "of", c->of);
+	show_json_set_text(o, "detail", c->detail);
 	json_object_set_new(o, "code", json_integer(c->code));
 	json_object_set_new(o, "text", json_string(davy_show_cause(s, c, text)));
 	if (!search ||
@@ -167,11 +169,11 @@ json_t *davy_show_outcome_json(const struct davy_stages *s, const struct davy_st
 {
 	json_t *json = json_object(), *also = json_array();
 
-	set_text(json, "type", "outcome");
-	set_text(json, "reached", davy_stage_name(o->reached));
+	show_json_set_text(json, "type", "outcome");
+	show_json_set_text(json, "reached", davy_stage_name(o->reached));
 	json_object_set_new(json, "complete", json_boolean(o->complete));
-	set_text(json, "family", davy_family_name(o->family));
-	set_number(json, "devices", o->devices);
+	show_json_set_text(json, "family", davy_family_name(o->family));
+	show_json_set_number(json, "devices", o->devices);
 	json_object_set_new(json, "unused", json_boolean(o->unused));
 	json_object_set_new(json, "incomplete", json_boolean(o->incomplete));
 	if (o->cause.kind != DAVY_CAUSE_NONE)

@@ -112,7 +112,7 @@ void davy_stages_headway(struct davy_start_process *p, enum davy_family family,
 		p->headway[family] = (uint8_t)headway;
 }
 
-static bool is_engine(const struct davy_start_step *step)
+static bool stages_is_engine(const struct davy_start_step *step)
 {
 	char *argv[ARGS_MAX + 1] = { NULL };
 	struct davy_engine_look look = { .argv = argv, .exe = step->path, .parent = "" };
@@ -129,7 +129,7 @@ static bool is_engine(const struct davy_start_step *step)
 	return facts.engine != DAVY_ENGINE_NONE && facts.engine != DAVY_ENGINE_GENERIC;
 }
 
-static void started(struct davy_start_process *p, const struct davy_start_step *step)
+static void stages_started(struct davy_start_process *p, const struct davy_start_step *step)
 {
 	const char *path = davy_step_variable(step, "LD_LIBRARY_PATH");
 	const char *preload = davy_step_variable(step, "LD_PRELOAD");
@@ -147,7 +147,7 @@ static void started(struct davy_start_process *p, const struct davy_start_step *
 	davy_keep(p->name, sizeof(p->name), davy_step_base(step->path));
 	davy_keep(p->library_path, sizeof(p->library_path), path ? path : "");
 	davy_keep(p->preload, sizeof(p->preload), preload ? preload : "");
-	p->engine = is_engine(step);
+	p->engine = stages_is_engine(step);
 }
 
 static void forked(struct davy_stages *s, const struct davy_start_process *p,
@@ -164,8 +164,8 @@ static void forked(struct davy_stages *s, const struct davy_start_process *p,
 }
 
 /* By somebody of its own tree: an engine that ends its runner. */
-static void ended(struct davy_stages *s, struct davy_start_process *p,
-		  const struct davy_start_step *step)
+static void stages_ended(struct davy_stages *s, struct davy_start_process *p,
+			 const struct davy_start_step *step)
 {
 	int sig = step->code & 0x7f;
 
@@ -198,10 +198,10 @@ void davy_stages_step(struct davy_stages *s, const struct davy_start_step *step)
 		forked(s, p, step);
 		break;
 	case DAVY_STEP_EXEC:
-		started(p, step);
+		stages_started(p, step);
 		break;
 	case DAVY_STEP_EXIT:
-		ended(s, p, step);
+		stages_ended(s, p, step);
 		break;
 	case DAVY_STEP_OPEN:
 		davy_stages_open(s, p, step);

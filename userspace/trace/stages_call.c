@@ -61,8 +61,8 @@ static enum davy_cause_kind failure_of(enum davy_stage stage)
 	}
 }
 
-static void failed(struct davy_stages *s, const struct davy_start_process *p,
-		   const struct davy_function *f, const struct davy_start_step *step)
+static void stages_call_failed(struct davy_stages *s, const struct davy_start_process *p,
+			       const struct davy_function *f, const struct davy_start_step *step)
 {
 	struct davy_cause *c;
 
@@ -77,8 +77,8 @@ static void failed(struct davy_stages *s, const struct davy_start_process *p,
 		davy_keep(c->of, sizeof(c->of), p->loading[p->loading_depth - 1]);
 }
 
-static void counted(struct davy_stages *s, struct davy_start_process *p,
-		    const struct davy_function *f, const struct davy_start_step *step)
+static void stages_call_counted(struct davy_stages *s, struct davy_start_process *p,
+				const struct davy_function *f, const struct davy_start_step *step)
 {
 	struct davy_cause *c;
 
@@ -106,7 +106,7 @@ static void succeeded(struct davy_stages *s, struct davy_start_process *p,
 	else if (f->flags & DAVY_CALL_OPENS)
 		davy_stages_headway(p, f->family, DAVY_HEADWAY_OPENED);
 	else if (f->count != DAVY_NO_ARGUMENT)
-		counted(s, p, f, step);
+		stages_call_counted(s, p, f, step);
 }
 
 void davy_stages_return(struct davy_stages *s, struct davy_start_process *p,
@@ -121,7 +121,7 @@ void davy_stages_return(struct davy_stages *s, struct davy_start_process *p,
 	if (davy_result_ok(f->result, step->result))
 		succeeded(s, p, f, step);
 	else
-		failed(s, p, f, step);
+		stages_call_failed(s, p, f, step);
 	if (loads(f))
 		loading_ends(p, step);
 }

@@ -71,7 +71,7 @@ static bool find_unstarted(const struct davy_stages *s, struct davy_cause *c)
 }
 
 /* NVML tells of devices and computes on none: a runtime that came as far came further. */
-static unsigned int distance(const struct davy_start_process *p, int family)
+static unsigned int stages_judge_distance(const struct davy_start_process *p, int family)
 {
 	return p->headway[family] ? p->headway[family] * 2U + (family != DAVY_FAMILY_NVML) : 0;
 }
@@ -85,9 +85,9 @@ static const struct davy_start_process *furthest(const struct davy_stages *s,
 
 	for (size_t i = 0; i < DAVY_STAGES_PROCESSES; i++)
 		for (int f = FIRST_FAMILY; f < DAVY_FAMILY_COUNT; f++) {
-			if (!s->process[i].pid || distance(&s->process[i], f) <= most)
+			if (!s->process[i].pid || stages_judge_distance(&s->process[i], f) <= most)
 				continue;
-			most = distance(&s->process[i], f);
+			most = stages_judge_distance(&s->process[i], f);
 			best = &s->process[i];
 			*ret_family = (enum davy_family)f;
 		}

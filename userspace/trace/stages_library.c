@@ -44,7 +44,7 @@ static struct davy_library_search *search(struct davy_stages *s, uint32_t pid, c
 	return oldest;
 }
 
-static void missed(struct davy_stages *s, const struct davy_start_step *step)
+static void stages_library_missed(struct davy_stages *s, const struct davy_start_step *step)
 {
 	struct davy_library_search *f = search(s, step->pid, step->path);
 
@@ -93,7 +93,7 @@ void davy_stages_open(struct davy_stages *s, struct davy_start_process *p,
 	if (known >= 0)
 		davy_stages_headway(p, davy_known_libraries[known].family, DAVY_HEADWAY_LOOKED);
 	if (step->code < 0)
-		missed(s, step);
+		stages_library_missed(s, step);
 	else if (known >= 0 && !s->found[known][0])
 		davy_keep(s->found[known], DAVY_STAGES_PATH, step->path);
 }

@@ -83,7 +83,7 @@ struct trace {
 	size_t shown_next;
 };
 
-static void print_json(const struct trace *t, json_t *json)
+static void trace_main_print_json(const struct trace *t, json_t *json)
 {
 	char *line = json ? json_dumps(json, JSON_COMPACT) : NULL;
 
@@ -110,17 +110,17 @@ static bool is_again(struct trace *t, const struct davy_start_step *step)
 	return false;
 }
 
-static void show(struct trace *t, const struct davy_start_step *step)
+static void trace_main_show(struct trace *t, const struct davy_start_step *step)
 {
 	if (!davy_show_matters(step) || (!t->json && is_again(t, step)))
 		return;
 	if (t->json)
-		print_json(t, davy_show_step_json(t->stages, step));
+		trace_main_print_json(t, davy_show_step_json(t->stages, step));
 	else
 		davy_show_step(t->out, t->stages, step);
 }
 
-static void on_step(void *arg, const struct davy_start_step *step)
+static void trace_main_on_step(void *arg, const struct davy_start_step *step)
 {
 	struct trace *t = arg;
 	const struct davy_start_process *p;
@@ -128,10 +128,10 @@ static void on_step(void *arg, const struct davy_start_step *step)
 	if (t->graph)
 		return; /* those that had come before all was taken away */
 	if (step->kind == DAVY_STEP_RETURN)
-		show(t, step); /* while it is known what was being loaded */
+		trace_main_show(t, step); /* while it is known what was being loaded */
 	davy_stages_step(t->stages, step);
 	if (step->kind != DAVY_STEP_RETURN)
-		show(t, step);
+		trace_main_show(t, step);
 	p = davy_stages_process(t->stages, step->pid);
 	t->graph = p && p->stage == DAVY_STAGE_GRAPH;
 }
@@ -147,9 +147,10 @@ static uint64_t boot_ns(void)
 static void print_losses(const struct trace *t, const struct davy_follow_losses *l)
 {
 	if (t->json) {
-		print_json(t, json_pack("{s:s, s:I, s:I, s:I}", "type", "losses", "steps",
-					(json_int_t)l->steps, "children", (json_int_t)l->children,
-					"late", (json_int_t)l->late));
+		trace_main_print_json(t, json_pack("{s:s, s:I, s:I, s:I}", "type", "losses",
+						   "steps", (json_int_t)l->steps, "children",
+						   (json_int_t)l->children, "late",
+						   (json_int_t)l->late));
 		return;
 	}
 	if (l->steps)
@@ -165,7 +166,7 @@ static void print_losses(const struct trace *t, const struct davy_follow_losses 
 			l->late);
 }
 
-static enum davy_backend backend_of(enum davy_family family)
+static enum davy_backend trace_main_backend_of(enum davy_family family)
 {
 	static const enum davy_backend backends[DAVY_FAMILY_COUNT] = {
 		[DAVY_FAMILY_NVML] = DAVY_BACKEND_CUDA,
@@ -180,12 +181,12 @@ static enum davy_backend backend_of(enum davy_family family)
 }
 
 /* A crash in a GPU runtime; what is missing or refused is to be mended, and no backend at fault. */
-static void tell_agent(const struct trace *t)
+static void trace_main_tell_agent(const struct trace *t)
 {
 	const struct davy_cause *c = &t->outcome.cause;
 	const struct davy_start_process *p = davy_stages_process(t->stages, c->pid);
 	char where[DAVY_DETAIL_LEN];
-	struct davy_start_finding f = { .backend = backend_of(c->family),
+	struct davy_start_finding f = { .backend = trace_main_backend_of(c->family),
 					.engine = davy_engine_name(p ? davy_engine_of_comm(p->name)
 								     : DAVY_ENGINE_NONE),
 					.unit = t->unit,
@@ -211,7 +212,7 @@ static void *close_follow(void *follow)
  * The end of looking: the outcome is printed, then all probes are taken away, beside what
  * follows: the command wants its signals.
  */
-static void finish(struct trace *t)
+static void trace_main_finish(struct trace *t)
 {
 	struct davy_follow_losses losses;
 
@@ -222,32 +223,32 @@ static void finish(struct trace *t)
 	davy_stages_judge(t->stages, boot_ns(), losses.steps + losses.children + losses.late,
 			  &t->outcome);
 	if (t->json)
-		print_json(t, davy_show_outcome_json(t->stages, &t->outcome));
+		trace_main_print_json(t, davy_show_outcome_json(t->stages, &t->outcome));
 	else
 		davy_show_outcome(t->out, t->stages, &t->outcome);
 	print_losses(t, &losses);
 	fflush(t->out);
-	tell_agent(t);
+	trace_main_tell_agent(t);
 	t->closing = !pthread_create(&t->closer, NULL, close_follow, t->follow);
 	if (!t->closing)
 		davy_follow_close(t->follow);
 	t->follow = NULL;
 }
 
-static void reap(struct trace *t)
+static void trace_main_reap(struct trace *t)
 {
 	if (t->child && waitpid(t->child, &t->status, WNOHANG) == t->child)
 		t->child = 0;
 }
 
 /* A terminal's signal has reached the command by itself. */
-static void on_signal(struct trace *t)
+static void trace_main_on_signal(struct trace *t)
 {
 	struct signalfd_siginfo info;
 
 	while (read(t->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
-			reap(t);
+			trace_main_reap(t);
 		else if (t->child && info.ssi_code != SI_KERNEL)
 			kill(t->child, (int)info.ssi_signo);
 		else if (!t->child)
@@ -276,7 +277,7 @@ static bool all_gone(struct trace *t)
 	return davy_now_ms() - t->gone_ms >= ALL_GONE_MS;
 }
 
-static bool over(struct trace *t, bool command, uint64_t began_ms)
+static bool trace_main_over(struct trace *t, bool command, uint64_t began_ms)
 {
 	if (t->graph || t->asked_to_end)
 		return true;
@@ -294,16 +295,16 @@ static void loop(struct trace *t, bool command)
 		bool ended;
 
 		poll(&signals, 1, t->follow ? LOOK_MS : -1);
-		on_signal(t);
+		trace_main_on_signal(t);
 		if (!t->follow)
 			continue;
 		davy_follow_read(t->follow);
 		davy_follow_lock(t->follow);
 		fflush(t->out);
-		ended = over(t, command, began_ms);
+		ended = trace_main_over(t, command, began_ms);
 		davy_follow_unlock(t->follow);
 		if (ended)
-			finish(t);
+			trace_main_finish(t);
 	}
 }
 
@@ -336,7 +337,7 @@ static int open_out(struct trace *t)
 	return 0;
 }
 
-static int open_signals(struct trace *t, sigset_t *ret_before)
+static int trace_main_open_signals(struct trace *t, sigset_t *ret_before)
 {
 	static const int passed[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 	sigset_t set;
@@ -371,7 +372,7 @@ static int start_command(struct trace *t, char **argv, const sigset_t *mask)
 	return WIFEXITED(t->status) ? WEXITSTATUS(t->status) : DAVY_EXIT_FAILED;
 }
 
-static int start_other(struct trace *t)
+static int trace_main_start_other(struct trace *t)
 {
 	int err = 0;
 
@@ -409,14 +410,15 @@ static int trace(struct trace *t, char **command)
 	if (open_out(t))
 		return DAVY_EXIT_FAILED;
 	t->stages = davy_stages_new();
-	err = t->stages ? open_signals(t, &before) : -ENOMEM;
+	err = t->stages ? trace_main_open_signals(t, &before) : -ENOMEM;
 	if (!err)
-		err = davy_follow_open(t->unit[0] ? t->unit : NULL, on_step, t, &t->follow);
+		err = davy_follow_open(t->unit[0] ? t->unit : NULL, trace_main_on_step, t,
+				       &t->follow);
 	if (err) {
 		davy_log("trace discovery: %s; nothing was started", davy_refusal_text(err));
 		return err == -EPERM ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_NOTHING;
 	}
-	status = command ? start_command(t, command, &before) : start_other(t);
+	status = command ? start_command(t, command, &before) : trace_main_start_other(t);
 	if (!status) {
 		loop(t, command != NULL);
 		if (t->closing)
@@ -426,7 +428,7 @@ static int trace(struct trace *t, char **command)
 	return status;
 }
 
-static bool wrong(const char *text)
+static bool trace_main_wrong(const char *text)
 {
 	davy_log("'%s': expected the number of a process, the name of a unit, or a time such as "
 		 "'30 s'; see 'davylamp trace discovery --help'",
@@ -440,7 +442,7 @@ static bool take_pid(void *arg, const char *text)
 	uint64_t pid;
 
 	if (!davy_number(text, INT32_MAX, &pid) || !pid)
-		return wrong(text);
+		return trace_main_wrong(text);
 	t->pid = (uint32_t)pid;
 	return true;
 }
@@ -450,17 +452,17 @@ static bool take_unit(void *arg, const char *text)
 	struct trace *t = arg;
 
 	if (!text[0] || strchr(text, '/') || strlen(text) > NAME_MAX - 8)
-		return wrong(text);
+		return trace_main_wrong(text);
 	snprintf(t->unit, sizeof(t->unit), "%s%s", text, strchr(text, '.') ? "" : ".service");
 	return true;
 }
 
-static bool take_timeout(void *arg, const char *text)
+static bool trace_main_take_timeout(void *arg, const char *text)
 {
 	struct trace *t = arg;
 
 	return (!davy_config_value(DAVY_UNIT_MS, text, &t->timeout_ms) && t->timeout_ms > 0) ||
-	       wrong(text);
+	       trace_main_wrong(text);
 }
 
 int main(int argc, char **argv)
@@ -469,7 +471,7 @@ int main(int argc, char **argv)
 	const struct davy_option options[] = {
 		{ "pid", .take = take_pid, .arg = &t },
 		{ "unit", .take = take_unit, .arg = &t },
-		{ "timeout", .take = take_timeout, .arg = &t },
+		{ "timeout", .take = trace_main_take_timeout, .arg = &t },
 		{ "out", .text = &t.out_path },
 		{ "socket", .text = &t.socket },
 		{ "json", .flag = &t.json },

@@ -91,7 +91,7 @@ void davy_uprobes_free(struct davy_uprobes *u)
 	free(u);
 }
 
-static int keep(struct davy_uprobes *u, int link, int event)
+static int uprobes_keep(struct davy_uprobes *u, int link, int event)
 {
 	u->probe[u->count].link = link;
 	u->probe[u->count++].event = event;
@@ -112,7 +112,7 @@ static int put_multi(struct davy_uprobes *u, int program, const char *path, cons
 	if (u->count == LINKS_MAX)
 		return -ENOSPC;
 	link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
-	return link < 0 ? -errno : keep(u, link, -1);
+	return link < 0 ? -errno : uprobes_keep(u, link, -1);
 }
 
 static int put_event(struct davy_uprobes *u, int program, const char *path, uint64_t offset,
@@ -132,7 +132,7 @@ static int put_event(struct davy_uprobes *u, int program, const char *path, uint
 		return -errno;
 	link = bpf_link_create(program, event, BPF_PERF_EVENT, &opts);
 	if (link >= 0)
-		return keep(u, link, event);
+		return uprobes_keep(u, link, event);
 	err = -errno;
 	close(event);
 	return err;

@@ -49,7 +49,7 @@ static int mount_tracefs(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static int tell(const struct davy_warm *w, const char *text)
+static int warm_tell(const struct davy_warm *w, const char *text)
 {
 	DAVY_FD fd = openat(w->tracefs, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
 
@@ -89,7 +89,7 @@ static int define(struct davy_warm *w)
 		return err;
 	snprintf(text, sizeof(text), "p:" GROUP "/warm /proc/self/exe:0x%llx\n", getpid(),
 		 (unsigned long long)offset);
-	err = tell(w, text);
+	err = warm_tell(w, text);
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "events/" GROUP "/warm/id", getpid());
@@ -104,7 +104,7 @@ static int define(struct davy_warm *w)
  * Of one process alone: with one for everybody, or a second one for the same address space, the
  * probe would not be applied anew (kernel/trace/trace_uprobe.c, __uprobe_perf_filter).
  */
-static int open_event(const struct davy_warm *w, pid_t pid)
+static int warm_open_event(const struct davy_warm *w, pid_t pid)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -125,7 +125,7 @@ static int warm_wait(void *arg)
 }
 
 /* Ends with us. In a session of its own: a terminal's signals are not for it. */
-static int start_other(struct davy_child *ret_child)
+static int warm_start_other(struct davy_child *ret_child)
 {
 	const struct davy_child_spec spec = { .run = warm_wait,
 					      .stdio = { 0, 0, DAVY_CHILD_NULL },
@@ -146,9 +146,9 @@ int davy_warm_open(struct davy_warm **ret_warm)
 	w->tracefs = mount_tracefs();
 	err = w->tracefs < 0 ? w->tracefs : define(w);
 	if (!err)
-		err = w->first = open_event(w, 0);
+		err = w->first = warm_open_event(w, 0);
 	if (err >= 0)
-		err = start_other(&w->other);
+		err = warm_start_other(&w->other);
 	if (err < 0) {
 		davy_warm_close(w);
 		return err;
@@ -170,7 +170,7 @@ void davy_warm_close(struct davy_warm *w)
 		close(w->first);
 	if (w->id) {
 		snprintf(text, sizeof(text), "-:" GROUP "/warm\n", getpid());
-		(void)tell(w, text);
+		(void)warm_tell(w, text);
 	}
 	if (w->tracefs >= 0)
 		close(w->tracefs);
@@ -184,7 +184,7 @@ void davy_warm_again(struct davy_warm *w)
 		w->second = -1;
 		return;
 	}
-	w->second = open_event(w, w->other.pid);
+	w->second = warm_open_event(w, w->other.pid);
 }
 
 /* Of the coarse clock, which the tick moves on. */

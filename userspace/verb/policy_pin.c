@@ -27,7 +27,7 @@ struct rules {
 	struct davy_policy_layer layer;
 };
 
-static int say(const char *path, int err)
+static int policy_pin_say(const char *path, int err)
 {
 	if (err == -EFBIG)
 		davy_log(
@@ -52,11 +52,11 @@ static int pin_lock(const char *config_dir, struct rules *r, struct davy_file_lo
 
 	if (!err)
 		err = davy_file_lock_take(lock, r->path, DAVY_LOCK_COMMAND_MS);
-	return err ? say(r->path, err) : DAVY_EXIT_DONE;
+	return err ? policy_pin_say(r->path, err) : DAVY_EXIT_DONE;
 }
 
 /* An exit status. A file that is not there has no rules; one that is wrong is not touched. */
-static int read_rules(struct rules *r)
+static int policy_pin_read_rules(struct rules *r)
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
 	ssize_t n = davy_read_whole(r->path, r->text, sizeof(r->text));
@@ -66,7 +66,7 @@ static int read_rules(struct rules *r)
 		n = 0;
 	}
 	if (n < 0)
-		return say(r->path, (int)n);
+		return policy_pin_say(r->path, (int)n);
 	davy_policy_layer_init(&r->layer, DAVY_LAYER_PEOPLE);
 	if (!davy_policy_text_read(r->text, (size_t)n, r->path, DAVY_LAYER_PEOPLE, &r->layer,
 				   error))
@@ -82,7 +82,7 @@ static int write_rules(struct rules *r, const char *text, size_t size)
 	int err;
 
 	if (size >= DAVY_POLICY_FILE_MAX)
-		return say(r->path, -EFBIG);
+		return policy_pin_say(r->path, -EFBIG);
 	err = davy_policy_text_read(text, size, r->path, DAVY_LAYER_PEOPLE, &r->layer, error);
 
 	if (err) {
@@ -90,7 +90,7 @@ static int write_rules(struct rules *r, const char *text, size_t size)
 		return DAVY_EXIT_USAGE;
 	}
 	err = davy_replace_file(r->path, text, size, 0644);
-	return err ? say(r->path, err) : DAVY_EXIT_DONE;
+	return err ? policy_pin_say(r->path, err) : DAVY_EXIT_DONE;
 }
 
 static void new_name(struct davy_policy_layer *layer, char name[DAVY_RULE_NAME_LEN])
@@ -113,7 +113,7 @@ static bool is_condition(const char *word)
 }
 
 /* "ubatch=256" is a value, "backend=vulkan" a condition; false: no '=' in it, or a line's end. */
-static bool put_word(FILE *out, const char *word)
+static bool policy_pin_put_word(FILE *out, const char *word)
 {
 	const char *value = strchr(word, '=');
 
@@ -146,7 +146,7 @@ static void put_end(FILE *out, const char *because)
 		because ? because : "pinned by 'davylamp policy pin'", date);
 }
 
-static int tell(const struct rules *r, const char *verb, const char *name, bool json)
+static int policy_pin_tell(const struct rules *r, const char *verb, const char *name, bool json)
 {
 	json_t *o;
 
@@ -163,7 +163,7 @@ static int tell(const struct rules *r, const char *verb, const char *name, bool 
 }
 
 /* Whether the same has been written before, but for its name and date: "text" from "body" on. */
-static bool is_there(const char *rules, const char *body)
+static bool policy_pin_is_there(const char *rules, const char *body)
 {
 	const char *end = strstr(body, "\ndate = ");
 	char *copy = strndup(body, end ? (size_t)(end - body) : strlen(body));
@@ -182,29 +182,29 @@ static int pin(const struct davy_pin *p, struct rules *r)
 	int status;
 
 	if (!out)
-		return say(r->path, -ENOMEM);
+		return policy_pin_say(r->path, -ENOMEM);
 	new_name(&r->layer, name);
 	fprintf(out, "%s%s%s[rule %s]\n", r->text, old && r->text[old - 1] != '\n' ? "\n" : "",
 		old ? "\n" : "", name);
 	put_condition(out, "model", p->model);
 	put_condition(out, "device", p->device);
 	for (size_t i = 0; i < p->count; i++)
-		good &= put_word(out, p->words[i]);
+		good &= policy_pin_put_word(out, p->words[i]);
 	put_end(out, p->because);
 	if (fclose(out)) {
-		status = say(r->path, -ENOMEM);
+		status = policy_pin_say(r->path, -ENOMEM);
 	} else if (!good) {
 		davy_log("what is pinned? 'davylamp policy pin --model NAME ubatch=256', "
 			 "'backends=cpu'; see davylamp-backend.conf(5)");
 		status = DAVY_EXIT_USAGE;
-	} else if (p->once && is_there(r->text, strstr(text + old, "]\n") + 1)) {
+	} else if (p->once && policy_pin_is_there(r->text, strstr(text + old, "]\n") + 1)) {
 		davy_log("'%s' has that rule already", r->path);
 		status = DAVY_EXIT_NOTHING;
 	} else {
 		status = write_rules(r, text, size);
 	}
 	free(text);
-	return status ? status : tell(r, "pinned", name, p->json);
+	return status ? status : policy_pin_tell(r, "pinned", name, p->json);
 }
 
 int davy_policy_pin(const struct davy_pin *p)
@@ -219,9 +219,10 @@ int davy_policy_pin(const struct davy_pin *p)
 		status = DAVY_EXIT_USAGE;
 	} else if (r) {
 		err = davy_make_dirs(p->config_dir);
-		status = err ? say(p->config_dir, err) : pin_lock(p->config_dir, r, &lock);
+		status = err ? policy_pin_say(p->config_dir, err)
+			     : pin_lock(p->config_dir, r, &lock);
 		if (!status)
-			status = read_rules(r);
+			status = policy_pin_read_rules(r);
 		if (!status)
 			status = pin(p, r);
 	}
@@ -248,7 +249,7 @@ static int unpin(const struct davy_pin *p, struct rules *r)
 {
 	const char *name = p->words[0];
 	char *from, *end;
-	int status = read_rules(r);
+	int status = policy_pin_read_rules(r);
 
 	if (status)
 		return status;
@@ -263,7 +264,7 @@ static int unpin(const struct davy_pin *p, struct rules *r)
 		from--; /* the blank line that came with it */
 	memmove(from, end, strlen(end) + 1);
 	status = write_rules(r, r->text, strlen(r->text));
-	return status ? status : tell(r, "unpinned", name, p->json);
+	return status ? status : policy_pin_tell(r, "unpinned", name, p->json);
 }
 
 int davy_policy_unpin(const struct davy_pin *p)

@@ -21,7 +21,8 @@ struct want {
 	char region[DAVY_INTENT_KEY];
 };
 
-static void failed(struct davy_agent *a, const struct davy_plan *plan, int err, const char *why)
+static void act_cap_failed(struct davy_agent *a, const struct davy_plan *plan, int err,
+			   const char *why)
 {
 	davy_log("workload %u: %s: %s", plan->workload, davy_rung_name((enum davy_rung)plan->rung),
 		 why[0] ? why : strerror(-err));
@@ -113,8 +114,8 @@ static int set_one(struct davy_agent *a, const struct davy_plan *plan,
 }
 
 /* Those of one plan, or of a workload's rung (plan 0). */
-static struct davy_undone take_back(struct davy_agent *a, uint32_t workload, uint32_t rung,
-				    uint32_t plan)
+static struct davy_undone act_cap_take_back(struct davy_agent *a, uint32_t workload, uint32_t rung,
+					    uint32_t plan)
 {
 	struct davy_undone undone = { 0 };
 
@@ -142,17 +143,17 @@ void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan)
 	int err = 0;
 
 	if (!davy_workload_place(a, plan->workload, &where) || !where.pid)
-		return failed(a, plan, -ESRCH, "it does not run");
+		return act_cap_failed(a, plan, -ESRCH, "it does not run");
 	if (!where.cgroup[0])
-		return failed(a, plan, -ENOTSUP, "it has no cgroup of its own to limit");
+		return act_cap_failed(a, plan, -ENOTSUP, "it has no cgroup of its own to limit");
 	if (plan->pid && plan->pid != where.pid)
-		return failed(a, plan, -ESTALE, "another process runs by now");
+		return act_cap_failed(a, plan, -ESTALE, "another process runs by now");
 	count = find_wants(plan, where.cgroup, wants);
 	for (size_t i = 0; i < count && err >= 0; i++)
 		err = set_one(a, plan, &where, &wants[i], why);
 	if (err < 0) {
-		take_back(a, plan->workload, DAVY_RUNG_CAP, plan->id);
-		return failed(a, plan, err, why);
+		act_cap_take_back(a, plan->workload, DAVY_RUNG_CAP, plan->id);
+		return act_cap_failed(a, plan, err, why);
 	}
 	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_HELD, 0, 0);
 }
@@ -167,14 +168,14 @@ void davy_agent_awake(struct davy_agent *a, const struct davy_plan *plan)
 	start_intent(plan, &where, &intent);
 	err = davy_awake_plan(plan->device, &intent);
 	if (err && err != -EALREADY)
-		return failed(a, plan, err, err == -EINVAL ? "it is on no PCI device" : "");
+		return act_cap_failed(a, plan, err, err == -EINVAL ? "it is on no PCI device" : "");
 	standing = err ? NULL : davy_agent_intend_value(a, &intent);
 	if (!err && !standing)
-		return failed(a, plan, -EROFS, "");
+		return act_cap_failed(a, plan, -EROFS, "");
 	err = standing ? davy_value_set(standing) : 0;
 	if (err) {
 		davy_agent_intent_undo(a, standing);
-		return failed(a, plan, err, "");
+		return act_cap_failed(a, plan, err, "");
 	}
 	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_HELD, 0, 0);
 }
@@ -186,9 +187,9 @@ bool davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan)
 	if (plan->level != DAVY_RUNG_CAP && plan->level != DAVY_RUNG_AWAKE)
 		return false;
 	a->standing.value_undo = plan->id;
-	undone = take_back(a, plan->workload, plan->level, 0);
+	undone = act_cap_take_back(a, plan->workload, plan->level, 0);
 	if (undone.failed)
-		failed(a, plan, -EIO, "");
+		act_cap_failed(a, plan, -EIO, "");
 	else
 		davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_RELEASED, 0, 0);
 	return true;
@@ -196,5 +197,5 @@ bool davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan)
 
 struct davy_undone davy_agent_caps_drop(struct davy_agent *a, uint32_t workload)
 {
-	return take_back(a, workload, 0, 0);
+	return act_cap_take_back(a, workload, 0, 0);
 }

@@ -18,7 +18,7 @@ struct question {
 	uint32_t plan; /* 0: a mere check */
 };
 
-static void on_checked(void *arg, const struct davy_check_result *result)
+static void act_check_on_checked(void *arg, const struct davy_check_result *result)
 {
 	struct question *q = arg;
 	struct davy_agent *a = q->agent;
@@ -60,7 +60,7 @@ void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint
 							      : NULL,
 					      .wait_ms = wait_ms,
 					      .timeout_ms = timeout_ms,
-					      .done = on_checked,
+					      .done = act_check_on_checked,
 					      .arg = q };
 	struct davy_check_result none = { 0 };
 	int err;
@@ -74,5 +74,5 @@ void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint
 	if (!err)
 		return;
 	none.error = err;
-	on_checked(q, &none);
+	act_check_on_checked(q, &none);
 }

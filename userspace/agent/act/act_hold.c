@@ -41,7 +41,7 @@ static int send_order(struct davy_agent *a, struct davy_held *h)
 	return davy_guard_send(&a->holds.guard, &h->order, h->dir_fd);
 }
 
-static void release(struct davy_agent *a, const struct davy_held *h)
+static void act_hold_release(struct davy_agent *a, const struct davy_held *h)
 {
 	const struct davy_guard_order order = { .op = DAVY_GUARD_RELEASE, .id = h->id };
 	int err = davy_guard_send(&a->holds.guard, &order, -1);
@@ -60,7 +60,7 @@ static bool same_target(const struct davy_held *a, const struct davy_held *b)
 }
 
 /* The place for the plan: the one of the hold that it renews, or an empty one. */
-static struct davy_held *place_for(struct davy_agent *a, struct davy_held *target)
+static struct davy_held *act_hold_place_for(struct davy_agent *a, struct davy_held *target)
 {
 	struct davy_held *h = davy_holds_of(a, target->workload);
 
@@ -70,7 +70,7 @@ static struct davy_held *place_for(struct davy_agent *a, struct davy_held *targe
 	}
 	if (h) { /* its process was replaced */
 		h->plan = h->undo_plan = 0;
-		release(a, h);
+		act_hold_release(a, h);
 	}
 	target->id = ++a->holds.id_count;
 	return davy_holds_find(a, 0);
@@ -88,7 +88,7 @@ void davy_agent_hold(struct davy_agent *a, const struct davy_plan *plan)
 	if (!err && plan->rung == DAVY_RUNG_THROTTLE && !plan->on_permille)
 		err = -EINVAL; /* that would be a pause */
 	if (!err) {
-		h = place_for(a, &target);
+		h = act_hold_place_for(a, &target);
 		err = h ? 0 : -ENOSPC;
 	}
 	if (!err)
@@ -111,7 +111,7 @@ bool davy_agent_hold_undo(struct davy_agent *a, const struct davy_plan *plan)
 		return false;
 	if (h) {
 		h->undo_plan = plan->id;
-		release(a, h);
+		act_hold_release(a, h);
 	} else { /* it has ended by itself */
 		davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_RELEASED, 0, 0);
 	}
@@ -123,7 +123,7 @@ void davy_agent_hold_drop(struct davy_agent *a, uint32_t workload)
 	const struct davy_held *h = davy_holds_of(a, workload);
 
 	if (h)
-		release(a, h);
+		act_hold_release(a, h);
 }
 
 /* Where there is no such cgroup any more, or one without a freezer. */
@@ -154,7 +154,8 @@ void davy_holds_answer(struct davy_agent *a, const struct davy_guard_answer *sai
 							  : "is not held any more",
 			 davy_error_text(said->result));
 	if (said->stage == DAVY_GUARD_FAILED)
-		release(a, h); /* of one that was to be renewed the former terms may still stand */
+		act_hold_release(
+			a, h); /* of one that was to be renewed the former terms may still stand */
 	if (said->stage == DAVY_GUARD_FAILED && !h->undo_plan)
 		davy_holds_end(a, h, DAVY_ACT_FAILED, said->result);
 	else

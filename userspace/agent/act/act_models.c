@@ -30,7 +30,7 @@ struct deed {
 };
 
 /* Which model is to be restored outlives us. */
-static void remember(const struct deed *d, const json_t *answer)
+static void act_models_remember(const struct deed *d, const json_t *answer)
 {
 	struct davy_service *u = davy_unit_of_workload(d->agent, d->workload);
 	struct davy_adopted *list = &d->agent->units->adopted;
@@ -45,7 +45,7 @@ static void remember(const struct deed *d, const json_t *answer)
 	davy_units_save(d->agent);
 }
 
-static void on_done(void *arg, const struct davy_probe_finding *finding)
+static void act_models_on_done(void *arg, const struct davy_probe_finding *finding)
 {
 	struct deed *d = arg;
 	json_t *answer =
@@ -58,7 +58,7 @@ static void on_done(void *arg, const struct davy_probe_finding *finding)
 		davy_log("models of workload %u: %s", d->workload,
 			 davy_text_shown(safe, sizeof(safe), why ? why : finding->text));
 	else
-		remember(d, answer);
+		act_models_remember(d, answer);
 	if (d->plan)
 		davy_agent_acted(d->agent, d->plan, d->workload,
 				 good ? DAVY_ACT_SERVING : DAVY_ACT_FAILED, 0, good ? 0 : -EIO);
@@ -68,8 +68,8 @@ static void on_done(void *arg, const struct davy_probe_finding *finding)
 	free(d);
 }
 
-static int start(const struct davy_service *u, const struct deed *deed, const char *act,
-		 const struct davy_knobs *knobs, const char *model)
+static int act_models_start(const struct davy_service *u, const struct deed *deed, const char *act,
+			    const struct davy_knobs *knobs, const char *model)
 {
 	char port[16], batch[16], context[16];
 	const char *const arguments[] = {
@@ -91,7 +91,7 @@ static int start(const struct davy_service *u, const struct deed *deed, const ch
 	struct davy_probe_request request = { .program = u->agent->probe_path,
 					      .arguments = arguments,
 					      .limit_ms = LIMIT_MS,
-					      .done = on_done };
+					      .done = act_models_on_done };
 	struct deed *d = malloc(sizeof(*d));
 	int err;
 
@@ -143,8 +143,8 @@ bool davy_models_act(struct davy_service *u, const struct davy_plan *plan)
 		return false;
 	deed.derives = !strcmp(act, "derive");
 	deed.restores = !strcmp(act, "restore");
-	err = start(u, &deed, act, &plan->knobs,
-		    plan->rung == DAVY_RUNG_UNLOAD ? "" : derived_of(u));
+	err = act_models_start(u, &deed, act, &plan->knobs,
+			       plan->rung == DAVY_RUNG_UNLOAD ? "" : derived_of(u));
 	if (err)
 		davy_agent_acted(u->agent, plan->id, u->workload, DAVY_ACT_FAILED, 0, err);
 	return true;
@@ -159,5 +159,5 @@ bool davy_models_restore(struct davy_service *u, const char *model,
 			     .done = done,
 			     .arg = arg };
 
-	return !start(u, &deed, "restore", &(struct davy_knobs){ 0 }, model);
+	return !act_models_start(u, &deed, "restore", &(struct davy_knobs){ 0 }, model);
 }

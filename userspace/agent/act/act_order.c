@@ -17,7 +17,7 @@
 #define VERIFY_TIMEOUT_MS 60000	  /* the first token may follow a cold load */
 #define ALIVE_US	  2000000 /* who has no port to ask serves when it has lived so long */
 
-static void ended(struct davy_link *link, enum davy_act_stage stage, int result)
+static void act_order_ended(struct davy_link *link, enum davy_act_stage stage, int result)
 {
 	uint32_t plan = link->act_plan;
 
@@ -26,7 +26,7 @@ static void ended(struct davy_link *link, enum davy_act_stage stage, int result)
 	davy_agent_acted(link->agent, plan, link->workload, stage, 0, result);
 }
 
-static json_t *knobs_of(const struct davy_plan *plan)
+static json_t *act_order_knobs_of(const struct davy_plan *plan)
 {
 	json_t *o = json_object();
 
@@ -37,7 +37,7 @@ static json_t *knobs_of(const struct davy_plan *plan)
 }
 
 /* "before" the move to the CPU; "command": as the user's own command says. */
-static const char *backend_of(const struct davy_plan *plan)
+static const char *act_order_backend_of(const struct davy_plan *plan)
 {
 	if (plan->rung == DAVY_RUNG_MIGRATE_CPU)
 		return "cpu";
@@ -64,12 +64,12 @@ static json_t *order_of(struct davy_agent *a, const struct davy_plan *plan)
 		stops ? "stop" : "replace", "plan", (json_int_t)plan->id, "pid", (int)plan->pid,
 		"hazard",
 		plan->hazard ? davy_hazard_name((enum davy_hazard)plan->hazard) : "operator",
-		"because", because, "backend", backend_of(plan), "from",
+		"because", because, "backend", act_order_backend_of(plan), "from",
 		davy_backend_name((enum davy_backend)plan->backend), "device", plan->device,
 		"keeps", plan->keeps, "stay", plan->rung == DAVY_RUNG_QUARANTINE, "patience_ms",
 		(json_int_t)a->core.config.value[DAVY_CFG_ACT_TIMEOUT_MS]);
 	if (order && sets)
-		json_object_set_new(order, "knobs", knobs_of(plan));
+		json_object_set_new(order, "knobs", act_order_knobs_of(plan));
 	return order;
 }
 
@@ -119,9 +119,9 @@ void davy_agent_stopped(struct davy_link *link)
 			 0);
 	link->old_gone = true;
 	if (link->stops)
-		ended(link, DAVY_ACT_HELD, 0);
+		act_order_ended(link, DAVY_ACT_HELD, 0);
 	else if (link->verifying && link->verified)
-		ended(link, DAVY_ACT_SERVING, 0);
+		act_order_ended(link, DAVY_ACT_SERVING, 0);
 }
 
 /* Whoever has no port cannot be asked: it serves when it still lives. */
@@ -140,7 +140,8 @@ static int on_lived(sd_event_source *source, uint64_t usec, void *arg)
 	(void)usec;
 	if (link && link->act_plan == life->plan) {
 		lives = davy_process_start(link->pid) == link->start_ticks;
-		ended(link, lives ? DAVY_ACT_SERVING : DAVY_ACT_FAILED, lives ? 0 : -ESRCH);
+		act_order_ended(link, lives ? DAVY_ACT_SERVING : DAVY_ACT_FAILED,
+				lives ? 0 : -ESRCH);
 	}
 	sd_event_source_disable_unref(source);
 	free(life);
@@ -191,6 +192,6 @@ void davy_agent_started(struct davy_link *link, bool verified, uint32_t token_ms
 	} else {
 		tell_token(link, token_ms);
 		if (link->old_gone)
-			ended(link, DAVY_ACT_SERVING, 0);
+			act_order_ended(link, DAVY_ACT_SERVING, 0);
 	}
 }

@@ -19,7 +19,7 @@
 #define VERIFY_TIMEOUT_MS 60000 /* the first token may follow a cold load */
 #define VERIFY_ROUND_MS	  5000	/* then: who is it, does it live? */
 
-static void end(struct davy_service *u, enum davy_act_stage stage, int result)
+static void act_unit_end(struct davy_service *u, enum davy_act_stage stage, int result)
 {
 	uint32_t plan = u->act.plan;
 
@@ -39,11 +39,11 @@ static void on_gone_back(void *arg, const struct davy_unit_answer *said)
 
 	if (said->error)
 		davy_log("%s: what it was told before is told again, but: %s", u->name, said->why);
-	end(u, DAVY_ACT_FAILED, u->act.result);
+	act_unit_end(u, DAVY_ACT_FAILED, u->act.result);
 }
 
 /* Back to what it was told before; "restart" unless it is not to run. */
-static void go_back(struct davy_service *u, int result, bool restart)
+static void act_unit_go_back(struct davy_service *u, int result, bool restart)
 {
 	struct davy_adopted_unit *of = davy_unit_adopted(u);
 	struct davy_environment e;
@@ -52,7 +52,7 @@ static void go_back(struct davy_service *u, int result, bool restart)
 
 	u->act.result = result;
 	if (!u->act.written || !of) {
-		end(u, DAVY_ACT_FAILED, result);
+		act_unit_end(u, DAVY_ACT_FAILED, result);
 		return;
 	}
 	version = of->version;
@@ -65,7 +65,7 @@ static void go_back(struct davy_service *u, int result, bool restart)
 		err = davy_unit_job(u->agent->units->systemd, "RestartUnit", u->name,
 				    patience_ms(u), on_gone_back, u);
 	if (err || !restart)
-		end(u, DAVY_ACT_FAILED, result);
+		act_unit_end(u, DAVY_ACT_FAILED, result);
 }
 
 static void verify(struct davy_service *u);
@@ -84,7 +84,7 @@ static void on_gone(void *arg, const struct davy_unit_answer *said)
 	if (!said->error && davy_unit_stopped_by_hand(said->state))
 		ended_at_once(u, said->state);
 	else
-		go_back(u, -EIO, true);
+		act_unit_go_back(u, -EIO, true);
 }
 
 /* Its process ended while it was asked: systemd knows whether somebody wanted that. */
@@ -93,10 +93,10 @@ static void ask_who_wanted_it(struct davy_service *u)
 	int err = davy_unit_ask(u->agent->units->systemd, u->name, on_gone, u);
 
 	if (err)
-		go_back(u, err, true);
+		act_unit_go_back(u, err, true);
 }
 
-static void on_checked(void *arg, const struct davy_check_result *result)
+static void act_unit_on_checked(void *arg, const struct davy_check_result *result)
 {
 	struct davy_service *u = arg;
 	bool serving = result->completion_status == 200 && result->token_count;
@@ -105,14 +105,14 @@ static void on_checked(void *arg, const struct davy_check_result *result)
 		davy_log("%s: davylamp-probe: %s; counts as no answer", u->name, result->why);
 	if (serving) {
 		davy_unit_prove(u);
-		end(u, DAVY_ACT_SERVING, 0);
+		act_unit_end(u, DAVY_ACT_SERVING, 0);
 	} else if (is_gone(u)) {
 		ask_who_wanted_it(u);
 	} else if (!result->error && result->health_status != 200 &&
 		   davy_now_ms() < u->act.verify_end_ms) {
 		verify(u);
 	} else {
-		go_back(u, -EIO, true);
+		act_unit_go_back(u, -EIO, true);
 	}
 }
 
@@ -133,12 +133,12 @@ static void verify(struct davy_service *u)
 								  ? (uint32_t)left_ms
 								  : VERIFY_ROUND_MS,
 					       .timeout_ms = VERIFY_TIMEOUT_MS,
-					       .done = on_checked,
+					       .done = act_unit_on_checked,
 					       .arg = u };
 	if (u->port)
 		err = davy_check_start(u->agent->loop, u->agent->probe_path, &request);
 	if (err)
-		go_back(u, err, true);
+		act_unit_go_back(u, err, true);
 }
 
 static void ended_at_once(struct davy_service *u, const struct davy_unit_state *state)
@@ -148,7 +148,7 @@ static void ended_at_once(struct davy_service *u, const struct davy_unit_state *
 	davy_log("%s: %s", u->name,
 		 by_hand ? "was stopped by somebody meanwhile; it is not started again"
 			 : "its process ended at once");
-	go_back(u, by_hand ? -ECANCELED : -ECHILD, !by_hand);
+	act_unit_go_back(u, by_hand ? -ECANCELED : -ECHILD, !by_hand);
 }
 
 static void on_seen(void *arg, const struct davy_unit_answer *said)
@@ -156,7 +156,7 @@ static void on_seen(void *arg, const struct davy_unit_answer *said)
 	struct davy_service *u = arg;
 
 	if (said->error) {
-		go_back(u, said->error, true);
+		act_unit_go_back(u, said->error, true);
 		return;
 	}
 	davy_unit_take(u, said->state);
@@ -167,7 +167,7 @@ static void on_seen(void *arg, const struct davy_unit_answer *said)
 		ended_at_once(u, said->state);
 }
 
-static void see(struct davy_service *u);
+static void act_unit_see(struct davy_service *u);
 
 void davy_unit_act_tick(struct davy_service *u)
 {
@@ -177,7 +177,7 @@ void davy_unit_act_tick(struct davy_service *u)
 		return;
 	u->act.awaits = false;
 	if (!u->pid) { /* systemd knows whether somebody wanted that */
-		see(u);
+		act_unit_see(u);
 		return;
 	}
 	has = davy_unit_told(u, &u->act.told, true);
@@ -190,35 +190,35 @@ void davy_unit_act_tick(struct davy_service *u)
 	if (has > 0)
 		verify(u);
 	else
-		go_back(u, -EPERM, true);
+		act_unit_go_back(u, -EPERM, true);
 }
 
-static void see(struct davy_service *u)
+static void act_unit_see(struct davy_service *u)
 {
 	int err = davy_unit_ask(u->agent->units->systemd, u->name, on_seen, u);
 
 	if (err)
-		go_back(u, err, true);
+		act_unit_go_back(u, err, true);
 }
 
-static void on_job(void *arg, const struct davy_unit_answer *said)
+static void act_unit_on_job(void *arg, const struct davy_unit_answer *said)
 {
 	struct davy_service *u = arg;
 
 	if (said->error)
 		davy_log("%s: %s", u->name, said->why);
 	if (said->error == -ECANCELED) { /* by another job: somebody wants something else */
-		go_back(u, said->error, false);
+		act_unit_go_back(u, said->error, false);
 		return;
 	}
 	if (said->error) {
-		go_back(u, said->error, said->error != -ETIMEDOUT);
+		act_unit_go_back(u, said->error, said->error != -ETIMEDOUT);
 		return;
 	}
 	if (!u->act.stopped_told)
 		davy_agent_acted(u->agent, u->act.plan, u->workload, DAVY_ACT_STOPPED, 0, 0);
 	u->act.stopped_told = true;
-	see(u);
+	act_unit_see(u);
 }
 
 static void on_stopped(void *arg, const struct davy_unit_answer *said)
@@ -228,14 +228,14 @@ static void on_stopped(void *arg, const struct davy_unit_answer *said)
 
 	if (said->error) {
 		davy_log("%s: %s", u->name, said->why);
-		end(u, DAVY_ACT_FAILED, said->error);
+		act_unit_end(u, DAVY_ACT_FAILED, said->error);
 		return;
 	}
 	if (of)
 		of->stopped = true;
 	davy_units_save(u->agent);
 	davy_agent_acted(u->agent, u->act.plan, u->workload, DAVY_ACT_STOPPED, 0, 0);
-	end(u, DAVY_ACT_SERVING, 0);
+	act_unit_end(u, DAVY_ACT_SERVING, 0);
 }
 
 static void job(struct davy_service *u, const char *method, davy_unit_done done)
@@ -243,7 +243,7 @@ static void job(struct davy_service *u, const char *method, davy_unit_done done)
 	int err = davy_unit_job(u->agent->units->systemd, method, u->name, patience_ms(u), done, u);
 
 	if (err)
-		go_back(u, err, false);
+		act_unit_go_back(u, err, false);
 }
 
 static void take_knobs(struct davy_knobs *to, const struct davy_knobs *from)
@@ -262,7 +262,7 @@ static void move(const struct davy_service *u, struct davy_adopted_unit *of, enu
 }
 
 /* What the unit is to be told, by the rung. */
-static void want(const struct davy_service *u, struct davy_adopted_unit *of)
+static void act_unit_want(const struct davy_service *u, struct davy_adopted_unit *of)
 {
 	const struct davy_unit_act *act = &u->act;
 
@@ -300,7 +300,7 @@ static int write_wish(struct davy_service *u, struct davy_adopted_unit *of)
 	int err;
 
 	u->act.before = *of;
-	want(u, &wanted);
+	act_unit_want(u, &wanted);
 	if (wanted.backend == of->backend &&
 	    !memcmp(&wanted.knobs, &of->knobs, sizeof(wanted.knobs)))
 		return 0;
@@ -333,7 +333,7 @@ static bool runs_anew(const struct davy_service *u, const struct davy_unit_state
 	       s->main_pid != u->pid;
 }
 
-static void on_looked(void *arg, const struct davy_unit_answer *said)
+static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 {
 	struct davy_service *u = arg;
 	struct davy_adopted_unit *of = davy_unit_adopted(u);
@@ -342,7 +342,7 @@ static void on_looked(void *arg, const struct davy_unit_answer *said)
 
 	if (said->error || !of) {
 		davy_log("%s: %s", u->name, said->error ? said->why : "is not adopted any more");
-		end(u, DAVY_ACT_FAILED, said->error ? said->error : -ENOENT);
+		act_unit_end(u, DAVY_ACT_FAILED, said->error ? said->error : -ENOENT);
 		return;
 	}
 	if (u->act.rung == DAVY_RUNG_STOP || u->act.rung == DAVY_RUNG_QUARANTINE) {
@@ -351,17 +351,17 @@ static void on_looked(void *arg, const struct davy_unit_answer *said)
 	}
 	if (undoes_stop(&u->act) ? !of->stopped : davy_unit_stopped_by_hand(s)) {
 		davy_log("%s: was stopped by somebody; it is not started", u->name);
-		end(u, DAVY_ACT_FAILED, -ECANCELED);
+		act_unit_end(u, DAVY_ACT_FAILED, -ECANCELED);
 		return;
 	}
 	of->stopped = false;
 	err = write_wish(u, of);
 	if (err)
-		go_back(u, err, false);
+		act_unit_go_back(u, err, false);
 	else if (runs_anew(u, s))
-		see(u);
+		act_unit_see(u);
 	else
-		job(u, undoes_stop(&u->act) ? "StartUnit" : "RestartUnit", on_job);
+		job(u, undoes_stop(&u->act) ? "StartUnit" : "RestartUnit", act_unit_on_job);
 }
 
 bool davy_unit_rung(const struct davy_plan *plan)
@@ -387,7 +387,7 @@ void davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
 						.tuned = plan->tuning.why != DAVY_TUNER_AS_TOLD,
 						.to_backend = (enum davy_backend)plan->to_backend };
 		memcpy(u->act.device, plan->device, sizeof(u->act.device));
-		err = davy_unit_ask(u->agent->units->systemd, u->name, on_looked, u);
+		err = davy_unit_ask(u->agent->units->systemd, u->name, act_unit_on_looked, u);
 		if (err)
 			davy_log("%s: systemd: %s", u->name, strerror(-err));
 	}

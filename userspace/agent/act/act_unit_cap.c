@@ -16,7 +16,7 @@
 #include "lib/log.h"
 #include "agent/act/units.h"
 
-static void end(struct davy_service *u, enum davy_act_stage stage, int result)
+static void act_unit_cap_end(struct davy_service *u, enum davy_act_stage stage, int result)
 {
 	uint32_t plan = u->act.plan;
 
@@ -40,7 +40,7 @@ static const struct {
 };
 
 /* As the kernel has it, in the unit of the property; 0: it cannot be read. */
-static uint64_t limit_of(const struct davy_service *u, enum cap cap)
+static uint64_t act_unit_cap_limit_of(const struct davy_service *u, enum cap cap)
 {
 	uint64_t value = 0, period = 1000000;
 	char path[PATH_MAX], text[64] = "";
@@ -58,12 +58,12 @@ static uint64_t limit_of(const struct davy_service *u, enum cap cap)
 /* The kernel keeps whole pages, systemd whole periods. */
 static bool is_set(const struct davy_service *u, enum cap cap)
 {
-	uint64_t have = limit_of(u, cap), want = u->act.cap[cap];
+	uint64_t have = act_unit_cap_limit_of(u, cap), want = u->act.cap[cap];
 
 	return have == want || (have && have < want && want - have <= want / 100 + 65536);
 }
 
-static void finish(struct davy_service *u, int err)
+static void act_unit_cap_finish(struct davy_service *u, int err)
 {
 	struct davy_adopted_unit *of = davy_unit_adopted(u);
 	bool undo = u->act.rung == DAVY_RUNG_UNDO;
@@ -72,7 +72,7 @@ static void finish(struct davy_service *u, int err)
 		of->capped = false;
 		err = davy_units_save(u->agent);
 	}
-	end(u, err ? DAVY_ACT_FAILED : undo ? DAVY_ACT_RELEASED : DAVY_ACT_HELD, err);
+	act_unit_cap_end(u, err ? DAVY_ACT_FAILED : undo ? DAVY_ACT_RELEASED : DAVY_ACT_HELD, err);
 }
 
 static void set_next(struct davy_service *u);
@@ -84,13 +84,13 @@ static void on_applied(void *arg, const struct davy_unit_answer *said)
 
 	if (said->error) {
 		davy_log("%s: %s", u->name, said->why);
-		finish(u, said->error);
+		act_unit_cap_finish(u, said->error);
 		return;
 	}
 	if (u->pid && u->act.cap[cap] != UINT64_MAX && !is_set(u, cap)) {
 		davy_log("%s: systemd has set %s, but %s of '%s' differs; is its controller there?",
 			 u->name, caps[cap].property, caps[cap].file, u->cgroup);
-		finish(u, -ENOTSUP);
+		act_unit_cap_finish(u, -ENOTSUP);
 		return;
 	}
 	u->act.cap_at++;
@@ -108,7 +108,7 @@ static void on_set(void *arg, const struct davy_unit_answer *said)
 	else
 		err = davy_unit_ask(u->agent->units->systemd, u->name, on_applied, u);
 	if (err)
-		finish(u, err);
+		act_unit_cap_finish(u, err);
 }
 
 /* 0: is left as it is. */
@@ -119,18 +119,18 @@ static void set_next(struct davy_service *u)
 	while (u->act.cap_at < CAPS && !u->act.cap[u->act.cap_at])
 		u->act.cap_at++;
 	if (u->act.cap_at == CAPS) {
-		finish(u, 0);
+		act_unit_cap_finish(u, 0);
 		return;
 	}
 	err = davy_unit_limit(u->agent->units->systemd, u->name, caps[u->act.cap_at].property,
 			      u->act.cap[u->act.cap_at], on_set, u);
 	if (err)
-		finish(u, err);
+		act_unit_cap_finish(u, err);
 }
 
 /* What was there before the first cap is people's, and noted before it is changed. */
-static int note(struct davy_service *u, struct davy_adopted_unit *of,
-		const struct davy_unit_state *had)
+static int act_unit_cap_note(struct davy_service *u, struct davy_adopted_unit *of,
+			     const struct davy_unit_state *had)
 {
 	int err = 0;
 
@@ -152,7 +152,7 @@ static int note(struct davy_service *u, struct davy_adopted_unit *of,
 	return err;
 }
 
-static void on_looked(void *arg, const struct davy_unit_answer *said)
+static void act_unit_cap_on_looked(void *arg, const struct davy_unit_answer *said)
 {
 	struct davy_service *u = arg;
 	struct davy_adopted_unit *of = davy_unit_adopted(u);
@@ -161,9 +161,9 @@ static void on_looked(void *arg, const struct davy_unit_answer *said)
 	if (err)
 		davy_log("%s: %s", u->name, said->why);
 	if (!err)
-		err = of ? note(u, of, said->state) : -ENOENT;
+		err = of ? act_unit_cap_note(u, of, said->state) : -ENOENT;
 	if (err)
-		end(u, DAVY_ACT_FAILED, err);
+		act_unit_cap_end(u, DAVY_ACT_FAILED, err);
 	else
 		set_next(u);
 }
@@ -199,7 +199,7 @@ unsigned int davy_units_uncap(struct davy_agent *a)
 }
 
 /* VRAM is no business of systemd's, and what it has not been told to limit it does not undo. */
-static bool is_ours(const struct davy_service *u, const struct davy_plan *plan)
+static bool act_unit_cap_is_ours(const struct davy_service *u, const struct davy_plan *plan)
 {
 	const struct davy_adopted_unit *of = davy_unit_adopted(u);
 
@@ -213,14 +213,14 @@ bool davy_unit_cap(struct davy_service *u, const struct davy_plan *plan)
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	int err = u->act.plan ? -EBUSY : 0;
 
-	if (!is_ours(u, plan))
+	if (!act_unit_cap_is_ours(u, plan))
 		return false;
 	if (!err) {
 		u->act = (struct davy_unit_act){ .plan = plan->id,
 						 .rung = plan->rung,
 						 .cap = { plan->cap_bytes,
 							  plan->on_permille * cpus * 1000 } };
-		err = davy_unit_ask(u->agent->units->systemd, u->name, on_looked, u);
+		err = davy_unit_ask(u->agent->units->systemd, u->name, act_unit_cap_on_looked, u);
 		if (err)
 			memset(&u->act, 0, sizeof(u->act));
 	}

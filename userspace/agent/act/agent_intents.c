@@ -114,7 +114,7 @@ void davy_agent_intents_close(struct davy_agent *a)
 }
 
 /* A log that became corrupt is followed by another, with all that stands. */
-static int begin(struct davy_agent *a, struct davy_intent *intent)
+static int intents_begin(struct davy_agent *a, struct davy_intent *intent)
 {
 	struct davy_standing *s = &a->standing;
 	int64_t id = s->log ? davy_intent_begin(s->log, intent) : -EBADMSG;
@@ -136,7 +136,7 @@ static int begin(struct davy_agent *a, struct davy_intent *intent)
 	return id > 0 ? 0 : (int)id;
 }
 
-static struct davy_intent *place(struct davy_agent *a)
+static struct davy_intent *intents_place(struct davy_agent *a)
 {
 	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
 		if (!a->standing.open[i].rung)
@@ -146,12 +146,12 @@ static struct davy_intent *place(struct davy_agent *a)
 
 struct davy_intent *davy_agent_intend_value(struct davy_agent *a, const struct davy_intent *intent)
 {
-	struct davy_intent *standing = place(a);
+	struct davy_intent *standing = intents_place(a);
 	int err = -EUSERS;
 
 	if (standing) {
 		*standing = *intent;
-		err = begin(a, standing);
+		err = intents_begin(a, standing);
 	}
 	if (!err)
 		return standing;
@@ -215,12 +215,12 @@ static void describe(struct davy_agent *a, const struct davy_plan *plan, struct 
 
 bool davy_agent_intend(struct davy_agent *a, const struct davy_plan *plan)
 {
-	struct davy_intent *standing = place(a);
+	struct davy_intent *standing = intents_place(a);
 	int err = -EUSERS;
 
 	if (standing) {
 		describe(a, plan, standing);
-		err = begin(a, standing);
+		err = intents_begin(a, standing);
 	}
 	if (!err)
 		return true;

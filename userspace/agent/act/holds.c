@@ -37,7 +37,7 @@ struct davy_held *davy_holds_of(struct davy_agent *a, uint32_t workload)
 	return (struct davy_held *)davy_agent_held(a, workload);
 }
 
-static void forget(struct davy_held *h)
+static void holds_forget(struct davy_held *h)
 {
 	if (h->dir_fd >= 0)
 		close(h->dir_fd);
@@ -50,7 +50,7 @@ void davy_holds_end(struct davy_agent *a, struct davy_held *h, enum davy_act_sta
 {
 	uint32_t plan = h->undo_plan ? h->undo_plan : h->plan, workload = h->workload;
 
-	forget(h); /* first: what is told may bring about another hold */
+	holds_forget(h); /* first: what is told may bring about another hold */
 	if (plan)
 		davy_agent_acted(a, plan, workload, stage, 0, result);
 }
@@ -71,7 +71,7 @@ static int on_answers(sd_event_source *source, int fd, uint32_t events, void *ar
 }
 
 /* Its standby has done so already, unless that was killed, too. */
-static void let_go(struct davy_held *h)
+static void holds_let_go(struct davy_held *h)
 {
 	struct davy_tree tree;
 
@@ -93,13 +93,13 @@ static void close_guard(struct davy_holds *holds)
 	davy_guard_stop(&holds->guard);
 }
 
-static void start(struct davy_agent *a);
+static void holds_start(struct davy_agent *a);
 
 static int on_again(sd_event_source *source, uint64_t usec, void *arg)
 {
 	(void)source;
 	(void)usec;
-	start(arg);
+	holds_start(arg);
 	return 0;
 }
 
@@ -126,14 +126,14 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *arg)
 
 		if (!h->id)
 			continue;
-		let_go(h);
+		holds_let_go(h);
 		davy_holds_end(a, h, DAVY_ACT_RELEASED, h->undo_plan ? 0 : -ECHILD);
 	}
 	start_later(a);
 	return 0;
 }
 
-static void start(struct davy_agent *a)
+static void holds_start(struct davy_agent *a)
 {
 	struct davy_holds *holds = &a->holds;
 	char program[PATH_MAX];
@@ -160,7 +160,7 @@ void davy_agent_holds_open(struct davy_agent *a)
 	a->holds.guard = (struct davy_guard){ -1, -1, 0 };
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
 		a->holds.held[i].dir_fd = -1;
-	start(a);
+	holds_start(a);
 }
 
 void davy_agent_holds_close(struct davy_agent *a)
@@ -168,5 +168,5 @@ void davy_agent_holds_close(struct davy_agent *a)
 	close_guard(&a->holds);
 	sd_event_source_disable_unref(a->holds.again);
 	for (size_t i = 0; i < DAVY_GUARD_HOLDS; i++)
-		forget(&a->holds.held[i]);
+		holds_forget(&a->holds.held[i]);
 }

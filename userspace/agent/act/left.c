@@ -21,7 +21,7 @@ static enum davy_hazard hazard_named(const char *name)
 	return hazard < 0 ? DAVY_HZ_NONE : (enum davy_hazard)hazard;
 }
 
-static struct davy_event begin(uint32_t workload, enum davy_rung rung, enum davy_hazard hazard)
+static struct davy_event left_begin(uint32_t workload, enum davy_rung rung, enum davy_hazard hazard)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_LEFT, 0);
 
@@ -31,12 +31,12 @@ static struct davy_event begin(uint32_t workload, enum davy_rung rung, enum davy
 	return ev;
 }
 
-static void tell(struct davy_link *link, const json_t *left)
+static void left_tell(struct davy_link *link, const json_t *left)
 {
 	const char *rung = davy_message_text(left, "rung");
 	int backend = davy_backend_from_name(davy_message_text(left, "backend"));
-	struct davy_event ev = begin(link->workload, DAVY_RUNG_NOTE,
-				     hazard_named(davy_message_text(left, "hazard")));
+	struct davy_event ev = left_begin(link->workload, DAVY_RUNG_NOTE,
+					  hazard_named(davy_message_text(left, "hazard")));
 
 	for (uint32_t i = 0; i < DAVY_RUNG_COUNT; i++)
 		if (!strcmp(rung, davy_rung_name((enum davy_rung)i)))
@@ -61,13 +61,13 @@ void davy_left_by_supervisor(struct davy_link *link, const json_t *message)
 	const json_t *all = json_object_get(message, "left");
 
 	for (size_t i = 0; i < json_array_size(all) && i < LEFT_MAX; i++)
-		tell(link, json_array_get(all, i));
+		left_tell(link, json_array_get(all, i));
 }
 
 static void tell_move(const struct davy_service *u, const struct davy_adopted_unit *of,
 		      enum davy_rung rung)
 {
-	struct davy_event ev = begin(u->workload, rung, of->moved_for);
+	struct davy_event ev = left_begin(u->workload, rung, of->moved_for);
 
 	ev.left.backend = (uint8_t)of->moved_from;
 	davy_copy_name(ev.left.device, sizeof(ev.left.device), of->moved_off);
@@ -82,7 +82,7 @@ void davy_left_in_unit(const struct davy_service *u)
 
 	if (!of)
 		return;
-	ev = begin(u->workload, DAVY_RUNG_SHRINK, of->shrunk_for);
+	ev = left_begin(u->workload, DAVY_RUNG_SHRINK, of->shrunk_for);
 	ev.left.knobs = of->knobs;
 	if (of->derived[0] || !davy_knobs_none(&of->knobs))
 		davy_agent_feed(u->agent, &ev);

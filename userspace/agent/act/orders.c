@@ -13,7 +13,8 @@
 #include "report/plan_text.h"
 #include "agent/act/acting.h"
 
-static bool take_number(const json_t *message, const char *key, uint64_t most, uint64_t *ret_number)
+static bool orders_take_number(const json_t *message, const char *key, uint64_t most,
+			       uint64_t *ret_number)
 {
 	const json_t *value = json_object_get(message, key);
 	json_int_t number = json_integer_value(value);
@@ -28,7 +29,7 @@ static bool take_small(const json_t *message, const char *key, uint32_t *ret_num
 {
 	uint64_t number;
 
-	if (!take_number(message, key, UINT32_MAX, &number))
+	if (!orders_take_number(message, key, UINT32_MAX, &number))
 		return false;
 	*ret_number = (uint32_t)number;
 	return true;
@@ -59,9 +60,9 @@ static const char *take_order(const json_t *message, struct davy_ev_order *o)
 		return "no such backend";
 	if (!take_small(message, "workload", &o->workload) || !o->workload)
 		return "which workload? a number, as 'davylamp status' tells it";
-	if (!take_number(message, "on_permille", 999, &on_permille) ||
-	    !take_number(message, "lease_ns", DAVY_ORDER_LEASE_MAX_NS, &o->lease_ns) ||
-	    !take_number(message, "cap_bytes", INT64_MAX, &o->cap_bytes) ||
+	if (!orders_take_number(message, "on_permille", 999, &on_permille) ||
+	    !orders_take_number(message, "lease_ns", DAVY_ORDER_LEASE_MAX_NS, &o->lease_ns) ||
+	    !orders_take_number(message, "cap_bytes", INT64_MAX, &o->cap_bytes) ||
 	    !take_small(message, "ubatch", &o->knobs.ubatch) ||
 	    !take_small(message, "context", &o->knobs.context) ||
 	    !take_small(message, "parallel", &o->knobs.parallel) ||

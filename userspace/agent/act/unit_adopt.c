@@ -37,7 +37,7 @@ static struct request *new_request(struct davy_link *link, const char *unit)
 	return r;
 }
 
-static void answer(struct request *r, json_t *message)
+static void unit_adopt_answer(struct request *r, json_t *message)
 {
 	davy_message_send(r->fd, message);
 	close(r->fd);
@@ -45,13 +45,13 @@ static void answer(struct request *r, json_t *message)
 	free(r);
 }
 
-static void refuse(struct request *r, const char *why)
+static void unit_adopt_refuse(struct request *r, const char *why)
 {
-	answer(r, json_pack("{s:s, s:s}", "op", "error", "why", why));
+	unit_adopt_answer(r, json_pack("{s:s, s:s}", "op", "error", "why", why));
 }
 
 /* Nothing of a failed adoption stays. */
-static void take_back(struct request *r)
+static void unit_adopt_take_back(struct request *r)
 {
 	struct davy_agent *a = r->agent;
 	struct davy_adopted_unit *of = davy_adopted_find(&a->units->adopted, r->unit);
@@ -75,13 +75,13 @@ static void on_adopted(void *arg, const struct davy_unit_answer *said)
 		why = err ? strerror(-err) : "too many units are adopted";
 	}
 	if (!u) {
-		take_back(r);
-		refuse(r, why);
+		unit_adopt_take_back(r);
+		unit_adopt_refuse(r, why);
 		return;
 	}
 	davy_unit_look(u);
-	answer(r, json_pack("{s:s, s:s, s:I}", "op", "adopted", "unit", r->unit, "workload",
-			    (json_int_t)u->workload));
+	unit_adopt_answer(r, json_pack("{s:s, s:s, s:I}", "op", "adopted", "unit", r->unit,
+				       "workload", (json_int_t)u->workload));
 }
 
 static const char *not_adoptable(const struct request *r, const struct davy_unit_state *s)
@@ -114,7 +114,7 @@ static void on_asked(void *arg, const struct davy_unit_answer *said)
 		why = of ? NULL : "too many units are adopted";
 	}
 	if (why) {
-		refuse(r, why);
+		unit_adopt_refuse(r, why);
 		return;
 	}
 	err = davy_unit_files_make(a, of);
@@ -122,9 +122,10 @@ static void on_asked(void *arg, const struct davy_unit_answer *said)
 		err = davy_systemd_reload(a->units->systemd, on_adopted, r);
 	if (!err)
 		return;
-	take_back(r);
-	refuse(r, err == -EEXIST ? "a file of another owner is in the way; see the agent's log"
-				 : strerror(-err));
+	unit_adopt_take_back(r);
+	unit_adopt_refuse(r, err == -EEXIST
+				     ? "a file of another owner is in the way; see the agent's log"
+				     : strerror(-err));
 }
 
 static const char *ask_systemd(struct request *r, davy_unit_done done)
@@ -160,10 +161,11 @@ const char *davy_unit_adopt(struct davy_link *link, const json_t *message)
 	return r ? ask_systemd(r, on_asked) : "out of memory";
 }
 
-static void released(struct request *r)
+static void unit_adopt_released(struct request *r)
 {
-	answer(r, json_pack("{s:s, s:s, s:b, s:O}", "op", "released_unit", "unit", r->unit,
-			    "restarted", r->restart || r->start, "kept", r->kept));
+	unit_adopt_answer(r,
+			  json_pack("{s:s, s:s, s:b, s:O}", "op", "released_unit", "unit", r->unit,
+				    "restarted", r->restart || r->start, "kept", r->kept));
 }
 
 static void on_restarted(void *arg, const struct davy_unit_answer *said)
@@ -175,7 +177,7 @@ static void on_restarted(void *arg, const struct davy_unit_answer *said)
 			 r->unit);
 	r->restart = r->restart && !said->error;
 	r->start = r->start && !said->error;
-	released(r);
+	unit_adopt_released(r);
 }
 
 static void on_reloaded(void *arg, const struct davy_unit_answer *said)
@@ -192,7 +194,7 @@ static void on_reloaded(void *arg, const struct davy_unit_answer *said)
 	if (!err)
 		return;
 	r->restart = r->start = false;
-	released(r);
+	unit_adopt_released(r);
 }
 
 static bool runs(const struct davy_unit_state *s)
@@ -201,14 +203,14 @@ static bool runs(const struct davy_unit_state *s)
 	       !strcmp(s->active, "reloading");
 }
 
-static void let_go(struct request *r, struct davy_adopted_unit *of)
+static void unit_adopt_let_go(struct request *r, struct davy_adopted_unit *of)
 {
 	struct davy_agent *a = r->agent;
 	struct davy_service *u = davy_unit_named(a, r->unit);
 	int err = davy_unit_files_remove(a, of, r->kept);
 
 	if (err) {
-		refuse(r, strerror(-err));
+		unit_adopt_refuse(r, strerror(-err));
 		return;
 	}
 	davy_unit_uncap(a, of);
@@ -218,7 +220,7 @@ static void let_go(struct request *r, struct davy_adopted_unit *of)
 	davy_units_save(a);
 	err = davy_systemd_reload(a->units->systemd, on_reloaded, r);
 	if (err)
-		refuse(r, "released, but systemd cannot be reached to reload");
+		unit_adopt_refuse(r, "released, but systemd cannot be reached to reload");
 }
 
 static void on_restored(void *arg, bool good)
@@ -227,12 +229,13 @@ static void on_restored(void *arg, bool good)
 	struct davy_adopted_unit *of = davy_adopted_find(&r->agent->units->adopted, r->unit);
 
 	if (good && of)
-		let_go(r, of);
+		unit_adopt_let_go(r, of);
 	else
-		refuse(r, "its model's parameters could not be restored; see the agent's log");
+		unit_adopt_refuse(
+			r, "its model's parameters could not be restored; see the agent's log");
 }
 
-static void on_looked(void *arg, const struct davy_unit_answer *said)
+static void unit_adopt_on_looked(void *arg, const struct davy_unit_answer *said)
 {
 	struct request *r = arg;
 	struct davy_agent *a = r->agent;
@@ -240,19 +243,20 @@ static void on_looked(void *arg, const struct davy_unit_answer *said)
 	struct davy_service *u = davy_unit_named(a, r->unit);
 
 	if (said->error || !of || (u && u->act.plan)) {
-		refuse(r, said->error ? said->why
-			  : of	      ? "an act on it is under way; try again"
-				      : "it is not adopted");
+		unit_adopt_refuse(r, said->error ? said->why
+				     : of	 ? "an act on it is under way; try again"
+						 : "it is not adopted");
 		return;
 	}
 	if (of->backend != DAVY_BACKEND_UNKNOWN || !davy_knobs_none(&of->knobs))
 		r->restart = runs(said->state);
 	r->start = of->stopped && !runs(said->state);
 	if (!of->derived[0])
-		let_go(r, of);
+		unit_adopt_let_go(r, of);
 	else if (!u || !runs(said->state) || !davy_models_restore(u, of->derived, on_restored, r))
-		refuse(r, "a model of it has other parameters for the time being; start it, so "
-			  "that they can be restored");
+		unit_adopt_refuse(
+			r, "a model of it has other parameters for the time being; start it, so "
+			   "that they can be restored");
 }
 
 const char *davy_unit_release(struct davy_link *link, const json_t *message)
@@ -267,7 +271,7 @@ const char *davy_unit_release(struct davy_link *link, const json_t *message)
 	if (!a->units || !davy_adopted_find(&a->units->adopted, unit))
 		return "it is not adopted; see 'davylamp policy adopted'";
 	r = new_request(link, unit);
-	return r ? ask_systemd(r, on_looked) : "out of memory";
+	return r ? ask_systemd(r, unit_adopt_on_looked) : "out of memory";
 }
 
 json_t *davy_units_list(const struct davy_agent *a)

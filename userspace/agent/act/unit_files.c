@@ -29,7 +29,7 @@ int davy_unit_files_path(const struct davy_agent *a, const char *name, char *pat
 	return davy_root_path(path, size, "%s/%s.env", a->units->dir, name);
 }
 
-static int say(int err, const char *path)
+static int unit_files_say(int err, const char *path)
 {
 	if (err == -EEXIST)
 		davy_log("'%s' is not davylamp's; move it away and try again", path);
@@ -110,12 +110,12 @@ int davy_unit_files_write(struct davy_agent *a, struct davy_adopted_unit *u,
 	int err = davy_unit_files_path(a, u->unit, path, sizeof(path));
 
 	if (err)
-		return say(err, u->unit);
+		return unit_files_say(err, u->unit);
 	body = make_body(a, u, e, &rules);
 	err = body ? davy_generated_renew(path, DAVY_GENERATED_COMMENT, body, &u->version)
 		   : -ENOMEM;
 	free(body);
-	err = err == -EALREADY ? 0 : say(err, path);
+	err = err == -EALREADY ? 0 : unit_files_say(err, path);
 	if (!err && service)
 		service->rules_count = rules;
 	return err;
@@ -145,16 +145,16 @@ static int write_drop_in(struct davy_agent *a, struct davy_adopted_unit *u)
 	int err = drop_in_path(u->unit, dir, path, sizeof(path));
 
 	if (err)
-		return say(err, u->unit);
+		return unit_files_say(err, u->unit);
 	err = davy_make_dir(dir);
 	if (err && err != -EEXIST)
-		return say(err, dir);
+		return unit_files_say(err, dir);
 	u->made_dir |= !err;
 	snprintf(body, sizeof(body),
 		 "# 'davylamp policy release %s' removes it.\n"
 		 "[Service]\nEnvironmentFile=-%s/%s.env\n",
 		 u->unit, a->units->dir, u->unit);
-	return say(davy_generated_write(path, 1, body), path);
+	return unit_files_say(davy_generated_write(path, 1, body), path);
 }
 
 int davy_unit_files_make(struct davy_agent *a, struct davy_adopted_unit *u)
@@ -166,7 +166,7 @@ int davy_unit_files_make(struct davy_agent *a, struct davy_adopted_unit *u)
 	if (!err)
 		err = davy_make_dirs(dir);
 	if (err)
-		return say(err, a->units->dir);
+		return unit_files_say(err, a->units->dir);
 	err = davy_unit_files_write(a, u, &nothing);
 	return err ? err : write_drop_in(a, u);
 }
@@ -180,7 +180,7 @@ static int remove_one(const char *path, json_t *kept)
 		snprintf(aside, sizeof(aside), "%s.hand", path);
 		json_array_append_new(kept, json_string(aside));
 	}
-	return say(err, path);
+	return unit_files_say(err, path);
 }
 
 int davy_unit_files_remove(struct davy_agent *a, const struct davy_adopted_unit *u, json_t *kept)
@@ -189,7 +189,7 @@ int davy_unit_files_remove(struct davy_agent *a, const struct davy_adopted_unit 
 	int err = drop_in_path(u->unit, dir, path, sizeof(path)), more;
 
 	if (err)
-		return say(err, u->unit);
+		return unit_files_say(err, u->unit);
 	err = remove_one(path, kept);
 	if (u->made_dir)
 		rmdir(dir); /* stays when something else has come into it */
@@ -210,7 +210,7 @@ int davy_unit_files_check(struct davy_agent *a, const struct davy_adopted_unit *
 	if (!err)
 		err = davy_generated_look(path, &state);
 	if (err || state == DAVY_GENERATED_OURS)
-		return err ? say(err, u->unit) : 0;
+		return err ? unit_files_say(err, u->unit) : 0;
 	davy_log("'%s' %s; davylamp tells %s nothing until it is released and adopted again", path,
 		 state == DAVY_GENERATED_ABSENT ? "is gone" : "was changed by hand", u->unit);
 	return -ESTALE;

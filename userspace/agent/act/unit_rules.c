@@ -71,7 +71,7 @@ uint64_t davy_unit_command_sum(const struct davy_unit_state *state)
  * another by now, or nothing ran yet; a command that only leads to an engine tells nothing. What
  * our file told is not in "start" any more. False: no engine is known.
  */
-static bool look_at(const struct davy_service *u, struct rules_told *t)
+static bool unit_rules_look_at(const struct davy_service *u, struct rules_told *t)
 {
 	struct davy_engine_look anew = {
 		.argv = t->argv, .envp = t->envp, .exe = "", .parent = ""
@@ -146,7 +146,7 @@ static struct rules_told *told_by_rules(struct davy_service *u, const struct dav
 
 	if (u->agent->rules)
 		t = calloc(1, sizeof(*t));
-	if (!t || !look_at(u, t)) {
+	if (!t || !unit_rules_look_at(u, t)) {
 		free(t);
 		return NULL;
 	}

@@ -20,7 +20,7 @@
 
 #define LOOKS 50 /* one a tick, until it must be taken as it is */
 
-static void feed_workload(struct davy_service *u, enum davy_workload_op op)
+static void unit_watch_feed_workload(struct davy_service *u, enum davy_workload_op op)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_WORKLOAD, u->pid);
 
@@ -106,7 +106,7 @@ static bool engine_in(const struct davy_service *u, const struct davy_tracked **
 }
 
 /* A shell that starts the engine is not it. NULL: it is gone, or not known yet. */
-static const struct davy_tracked *find_engine(const struct davy_service *u)
+static const struct davy_tracked *unit_watch_find_engine(const struct davy_service *u)
 {
 	const struct davy_tracked *own = davy_tracker_meet(u->agent, u->main_pid), *other;
 
@@ -117,7 +117,7 @@ static const struct davy_tracked *find_engine(const struct davy_service *u)
 	return other ? other : davy_tracked_of(u->agent, u->main_pid);
 }
 
-static void take_facts(struct davy_service *u, const struct davy_ev_process *p)
+static void unit_watch_take_facts(struct davy_service *u, const struct davy_ev_process *p)
 {
 	u->engine =
 		p->engine != DAVY_ENGINE_NONE ? (enum davy_engine)p->engine : DAVY_ENGINE_GENERIC;
@@ -129,13 +129,14 @@ static void take_facts(struct davy_service *u, const struct davy_ev_process *p)
 		davy_copy_name(u->model, sizeof(u->model), p->model);
 }
 
-static void tell(struct davy_service *u, const struct davy_ev_process *p)
+static void unit_watch_tell(struct davy_service *u, const struct davy_ev_process *p)
 {
 	u->met = true;
 	u->begun_ns = davy_boot_ns();
 	u->command_sum = davy_unit_command_sum(&u->state);
-	take_facts(u, p);
-	feed_workload(u, u->registered ? DAVY_WORKLOAD_STARTED : DAVY_WORKLOAD_REGISTERED);
+	unit_watch_take_facts(u, p);
+	unit_watch_feed_workload(u,
+				 u->registered ? DAVY_WORKLOAD_STARTED : DAVY_WORKLOAD_REGISTERED);
 	u->registered = true;
 	davy_unit_settle(u);
 	if (!u->left_told)
@@ -157,13 +158,13 @@ void davy_unit_look_again(struct davy_service *u)
 	if (t->told.port == u->port && (enum davy_role)t->told.role == u->role)
 		return;
 	p = t->told;
-	take_facts(u, &p);
+	unit_watch_take_facts(u, &p);
 	keep_start(u, u->pid); /* late: what was seen before stays */
-	feed_workload(u, DAVY_WORKLOAD_STARTED);
+	unit_watch_feed_workload(u, DAVY_WORKLOAD_STARTED);
 }
 
 /* systemd's child becomes the engine by one exec or more, which take their time. */
-static void meet(struct davy_service *u)
+static void unit_watch_meet(struct davy_service *u)
 {
 	const struct davy_tracked *t;
 	struct davy_ev_process p;
@@ -173,7 +174,7 @@ static void meet(struct davy_service *u)
 		u->start_ticks = davy_process_start(u->main_pid);
 		u->pid = u->start_ticks ? u->main_pid : 0;
 	}
-	t = u->pid ? find_engine(u) : NULL;
+	t = u->pid ? unit_watch_find_engine(u) : NULL;
 	if (!t)
 		return;
 	u->pid = t->pid;
@@ -182,9 +183,9 @@ static void meet(struct davy_service *u)
 	/* In the middle of an exec it has its name already, and no command. */
 	is_engine = p.engine != DAVY_ENGINE_NONE && t->has_command;
 	if (is_engine && keep_start(u, u->pid) != -EAGAIN)
-		tell(u, &p);
+		unit_watch_tell(u, &p);
 	else if (++u->look_count >= LOOKS)
-		tell(u, &p);
+		unit_watch_tell(u, &p);
 }
 
 /* Where the kernel has not told it: as systemd collected it. */
@@ -221,10 +222,10 @@ void davy_unit_take(struct davy_service *u, const struct davy_unit_state *state)
 	u->main_pid = runs ? state->main_pid : 0;
 	if (!u->pid && u->main_pid) {
 		u->look_count = 0;
-		meet(u);
+		unit_watch_meet(u);
 	}
 	if (!u->registered && !u->pid) { /* it does not run, and is in our care all the same */
-		feed_workload(u, DAVY_WORKLOAD_REGISTERED);
+		unit_watch_feed_workload(u, DAVY_WORKLOAD_REGISTERED);
 		u->registered = true;
 		davy_unit_settle(u);
 	}
@@ -241,7 +242,7 @@ bool davy_unit_stopped_by_hand(const struct davy_unit_state *s)
 	return !strcmp(s->active, "failed") && !strcmp(s->result, "timeout");
 }
 
-static void on_state(void *arg, const struct davy_unit_answer *answer)
+static void unit_watch_on_state(void *arg, const struct davy_unit_answer *answer)
 {
 	struct davy_service *u = arg;
 	struct davy_units *units = u->agent->units;
@@ -276,7 +277,7 @@ void davy_unit_look(struct davy_service *u)
 		u->ask_again = true;
 		return;
 	}
-	err = davy_unit_ask(units->systemd, u->name, on_state, u);
+	err = davy_unit_ask(units->systemd, u->name, unit_watch_on_state, u);
 	u->asking = !err;
 	if (err && !units->silent)
 		davy_log("systemd: %s; adopted units are not watched", strerror(-err));
@@ -290,7 +291,7 @@ void davy_unit_forget(struct davy_service *u)
 		davy_agent_caps_drop(u->agent, u->workload);
 	u->pid = 0;
 	if (u->registered)
-		feed_workload(u, DAVY_WORKLOAD_GONE);
+		unit_watch_feed_workload(u, DAVY_WORKLOAD_GONE);
 	free(u->start);
 	u->start = NULL;
 	u->registered = false;
@@ -305,7 +306,7 @@ void davy_unit_watch_tick(struct davy_service *u)
 		if (!u->act.plan)
 			davy_unit_look(u);
 	} else if (u->pid && !u->met) {
-		meet(u);
+		unit_watch_meet(u);
 	}
 	if (u->settle_late)
 		davy_unit_settle(u);

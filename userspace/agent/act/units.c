@@ -11,7 +11,7 @@
 #define ASK_AGAIN_NS  (10 * DAVY_NS_PER_S) /* a change that was not told */
 #define ASK_SILENT_NS (2 * DAVY_NS_PER_S)
 
-static void on_changed(void *arg, const char *name)
+static void units_on_changed(void *arg, const char *name)
 {
 	struct davy_service *u = davy_unit_named(arg, name);
 
@@ -19,7 +19,7 @@ static void on_changed(void *arg, const char *name)
 		davy_unit_look(u);
 }
 
-static void on_lost(void *arg)
+static void units_on_lost(void *arg)
 {
 	struct davy_agent *a = arg;
 
@@ -41,7 +41,7 @@ static void find_dir(struct davy_agent *a)
 
 void davy_units_open(struct davy_agent *a)
 {
-	struct davy_unit_hooks hooks = { on_changed, on_lost, a };
+	struct davy_unit_hooks hooks = { units_on_changed, units_on_lost, a };
 
 	a->units = calloc(1, sizeof(*a->units));
 	if (a->units && davy_systemd_new(a->loop, &hooks, &a->units->systemd)) {

@@ -16,7 +16,7 @@ static const char *const sensor_states[DAVY_SENSOR_STATE_COUNT] = {
 	[DAVY_SENSOR_LOST] = "lost",
 };
 
-static json_t *safe(const char *text)
+static json_t *status_safe(const char *text)
 {
 	char buf[4 * DAVY_MODEL_LEN];
 
@@ -97,12 +97,13 @@ static json_t *breakers(const struct davy_agent *a)
 	for (size_t i = 0; i < a->learned.count; i++) {
 		const struct davy_learned_entry *e = &a->learned.entry[i];
 
-		json_array_append_new(
-			list,
-			json_pack("{s:o, s:s, s:o, s:s, s:I, s:o}", "device", safe(e->device),
-				  "backend", davy_backend_name(e->backend), "model", safe(e->model),
-				  "state", davy_breaker_state_name(e->state), "until",
-				  (json_int_t)e->until_s, "because", safe(e->because)));
+		json_array_append_new(list, json_pack("{s:o, s:s, s:o, s:s, s:I, s:o}", "device",
+						      status_safe(e->device), "backend",
+						      davy_backend_name(e->backend), "model",
+						      status_safe(e->model), "state",
+						      davy_breaker_state_name(e->state), "until",
+						      (json_int_t)e->until_s, "because",
+						      status_safe(e->because)));
 	}
 	return list;
 }
@@ -213,7 +214,7 @@ json_t *davy_agent_status(struct davy_agent *a)
 		"s:o, s:o}",
 		"op", "status", "mode",
 		davy_mode_name((enum davy_mode)a->core.config.value[DAVY_CFG_MODE]), "policy_error",
-		safe(a->policy_error), "events", (json_int_t)a->event_count, "dropped",
+		status_safe(a->policy_error), "events", (json_int_t)a->event_count, "dropped",
 		(json_int_t)a->core.dropped_count, "sensors", sensors(a), "reader",
 		davy_readers_status(a), "crowding", crowding(a), "processes", list,
 		"processes_unlisted", unlisted, "breakers", breakers(a), "gpus",

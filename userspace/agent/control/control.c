@@ -30,7 +30,7 @@ static uint8_t can(const struct davy_link *link)
 	return (uint8_t)can;
 }
 
-static void feed_workload(struct davy_link *link, enum davy_workload_op op)
+static void control_feed_workload(struct davy_link *link, enum davy_workload_op op)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_WORKLOAD, link->pid);
 
@@ -46,7 +46,7 @@ static void feed_workload(struct davy_link *link, enum davy_workload_op op)
 	davy_agent_feed(link->agent, &ev);
 }
 
-static void refuse(struct davy_link *link, const char *why)
+static void control_refuse(struct davy_link *link, const char *why)
 {
 	davy_message_send(link->fd, json_pack("{s:s, s:s}", "op", "error", "why", why));
 }
@@ -64,7 +64,7 @@ static uint32_t pid_in(const json_t *message)
 	return pid > 0 && pid < INT32_MAX ? (uint32_t)pid : 0;
 }
 
-static void take_engine(struct davy_link *link, const json_t *message)
+static void control_take_engine(struct davy_link *link, const json_t *message)
 {
 	int backend = davy_backend_from_name(davy_message_text(message, "backend"));
 	json_int_t port = davy_message_number(message, "port", 0);
@@ -97,20 +97,20 @@ static void on_register(struct davy_link *link, const json_t *message)
 	uint64_t start_ticks;
 
 	if (link->workload) {
-		refuse(link, "this connection has a workload already");
+		control_refuse(link, "this connection has a workload already");
 		return;
 	}
 	start_ticks = davy_process_start(pid);
 	if (!start_ticks || !may_speak_for(link, pid)) {
-		refuse(link, "the process is not a child of yours");
+		control_refuse(link, "the process is not a child of yours");
 		return;
 	}
 	link->workload = ++a->workload_count;
 	link->pid = pid;
 	link->start_ticks = start_ticks;
 	take_cgroup(link, message);
-	take_engine(link, message);
-	feed_workload(link, DAVY_WORKLOAD_REGISTERED);
+	control_take_engine(link, message);
+	control_feed_workload(link, DAVY_WORKLOAD_REGISTERED);
 	davy_left_by_supervisor(link, message);
 	davy_tracker_exec(a, pid);
 	davy_message_send(
@@ -139,20 +139,20 @@ static void on_started(struct davy_link *link, const json_t *message)
 	uint64_t start_ticks;
 
 	if (!link->act_plan || link->verifying) {
-		refuse(link, "nothing was ordered");
+		control_refuse(link, "nothing was ordered");
 		return;
 	}
 	start_ticks = davy_process_start(pid);
 	if (!start_ticks || !may_speak_for(link, pid)) {
-		refuse(link, "the process is not a child of yours, or is gone already");
+		control_refuse(link, "the process is not a child of yours, or is gone already");
 		feed_stage(link, DAVY_ACT_FAILED, -ESRCH);
 		return;
 	}
 	link->pid = pid;
 	link->awaits = false;
 	link->start_ticks = start_ticks;
-	take_engine(link, message);
-	feed_workload(link, DAVY_WORKLOAD_STARTED);
+	control_take_engine(link, message);
+	control_feed_workload(link, DAVY_WORKLOAD_STARTED);
 	davy_tracker_exec(a, pid);
 	feed_stage(link, DAVY_ACT_STARTED, 0);
 	davy_agent_started(link, json_is_true(json_object_get(message, "verified")),
@@ -220,15 +220,15 @@ static void on_probe(struct davy_link *link, const json_t *message)
 	const char *why = davy_agent_probe(link, message);
 
 	if (why)
-		refuse(link, why);
+		control_refuse(link, why);
 }
 
-static void on_order(struct davy_link *link, const json_t *message)
+static void control_on_order(struct davy_link *link, const json_t *message)
 {
 	const char *why = davy_agent_order(link, message);
 
 	if (why)
-		refuse(link, why);
+		control_refuse(link, why);
 }
 
 static void on_reload(struct davy_link *link, const json_t *message)
@@ -246,7 +246,7 @@ static void on_adopt(struct davy_link *link, const json_t *message)
 	const char *why = davy_unit_adopt(link, message);
 
 	if (why)
-		refuse(link, why);
+		control_refuse(link, why);
 }
 
 static void on_release_unit(struct davy_link *link, const json_t *message)
@@ -254,7 +254,7 @@ static void on_release_unit(struct davy_link *link, const json_t *message)
 	const char *why = davy_unit_release(link, message);
 
 	if (why)
-		refuse(link, why);
+		control_refuse(link, why);
 }
 
 static void on_layer(struct davy_link *link, const json_t *message)
@@ -262,7 +262,7 @@ static void on_layer(struct davy_link *link, const json_t *message)
 	const char *why = davy_agent_layer_change(link, message);
 
 	if (why)
-		refuse(link, why);
+		control_refuse(link, why);
 }
 
 static void on_policy_of(struct davy_link *link, const json_t *message)
@@ -270,10 +270,10 @@ static void on_policy_of(struct davy_link *link, const json_t *message)
 	const char *why = davy_agent_policy_of(link, message);
 
 	if (why)
-		refuse(link, why);
+		control_refuse(link, why);
 }
 
-static void on_finding(struct davy_link *link, const json_t *message)
+static void control_on_finding(struct davy_link *link, const json_t *message)
 {
 	struct davy_agent *a = link->agent;
 	const char *unit = davy_message_text(message, "unit");
@@ -281,7 +281,7 @@ static void on_finding(struct davy_link *link, const json_t *message)
 	const char *why = davy_agent_finding(a, message, adopted);
 
 	if (why)
-		refuse(link, why);
+		control_refuse(link, why);
 	else
 		davy_message_send(link->fd, json_pack("{s:s}", "op", "noted"));
 }
@@ -299,18 +299,18 @@ static const struct {
 	{ "release", true, false, on_release },
 	{ "probe", true, false, on_probe },
 	{ "reload", true, false, on_reload },
-	{ "order", true, false, on_order },
+	{ "order", true, false, control_on_order },
 	{ "adopt", true, false, on_adopt },
 	{ "release_unit", true, false, on_release_unit },
 	{ "release_all", true, false, on_release_all },
 	{ "policy_of", true, false, on_policy_of },
-	{ "finding", true, false, on_finding },
+	{ "finding", true, false, control_on_finding },
 	{ "policy_rollback", true, false, on_layer },
 	{ "policy_import", true, false, on_layer },
 	{ "policy_forget", true, false, on_layer },
 };
 
-static void dispatch(struct davy_link *link, const json_t *message)
+static void control_dispatch(struct davy_link *link, const json_t *message)
 {
 	const char *op = davy_message_text(message, "op");
 
@@ -339,14 +339,14 @@ static void dispatch(struct davy_link *link, const json_t *message)
 		if (strcmp(op, operations[i].op) != 0)
 			continue;
 		if (operations[i].root_only && link->uid)
-			refuse(link, "only root may ask for this");
+			control_refuse(link, "only root may ask for this");
 		else if (operations[i].needs_workload && !link->workload)
-			refuse(link, "register a workload first");
+			control_refuse(link, "register a workload first");
 		else
 			operations[i].handle(link, message);
 		return;
 	}
-	refuse(link, "unknown operation");
+	control_refuse(link, "unknown operation");
 }
 
 /* The supervisor has ended, or lost its place. */
@@ -356,7 +356,7 @@ void davy_control_gone(struct davy_link *link)
 		return;
 	davy_agent_hold_drop(link->agent, link->workload);
 	davy_agent_caps_drop(link->agent, link->workload);
-	feed_workload(link, DAVY_WORKLOAD_GONE);
+	control_feed_workload(link, DAVY_WORKLOAD_GONE);
 	davy_groups_left(link->agent, link);
 }
 
@@ -366,9 +366,9 @@ int davy_control_take(struct davy_link *link)
 	int err = davy_message_receive(link->fd, &message);
 
 	if (!err)
-		dispatch(link, message);
+		control_dispatch(link, message);
 	else if (err == -EBADMSG)
-		refuse(link, "not understood: one JSON object with an 'op' per packet");
+		control_refuse(link, "not understood: one JSON object with an 'op' per packet");
 	json_decref(message);
 	return err;
 }

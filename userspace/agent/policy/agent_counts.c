@@ -60,7 +60,7 @@ static bool same_counts(const struct davy_foresight *a, const struct davy_foresi
 	       !memcmp(a->class, b->class, sizeof(a->class));
 }
 
-static void save(struct davy_agent *a)
+static void counts_save(struct davy_agent *a)
 {
 	struct davy_kept_counts *k = &a->counts;
 	struct davy_counts counts;
@@ -84,10 +84,10 @@ void davy_agent_counts_tick(struct davy_agent *a, uint64_t now_ns)
 	if (now_ns - a->counts.saved_ns < SAVE_NS)
 		return;
 	a->counts.saved_ns = now_ns;
-	save(a);
+	counts_save(a);
 }
 
 void davy_agent_counts_close(struct davy_agent *a)
 {
-	save(a);
+	counts_save(a);
 }

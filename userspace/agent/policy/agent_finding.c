@@ -23,7 +23,7 @@ static bool model_is_adopted(const struct davy_agent *a, const char *model)
 	return false;
 }
 
-static enum davy_engine engine_named(const char *name)
+static enum davy_engine finding_engine_named(const char *name)
 {
 	for (uint32_t i = 0; i < DAVY_ENGINE_COUNT; i++)
 		if (!strcmp(name, davy_engine_name((enum davy_engine)i)))
@@ -50,7 +50,7 @@ const char *davy_agent_finding(struct davy_agent *a, const json_t *message, bool
 	davy_text_shown(f->model, sizeof(f->model), model);
 	f->status = (int32_t)status;
 	f->backend = (uint8_t)backend;
-	f->engine = (uint8_t)engine_named(davy_message_text(message, "engine"));
+	f->engine = (uint8_t)finding_engine_named(davy_message_text(message, "engine"));
 	f->adopted = adopted || model_is_adopted(a, model);
 	davy_agent_feed(a, &ev);
 	davy_agent_ledger_found(a, f);

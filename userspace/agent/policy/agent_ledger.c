@@ -30,7 +30,7 @@ static struct davy_ledger_key key_of(struct davy_agent *a, const struct davy_tra
 }
 
 /* Whose setting is known, and who is in the agent's care: others prove nothing. */
-static bool counts(const struct davy_tracked *t)
+static bool ledger_counts(const struct davy_tracked *t)
 {
 	return t->pid && t->told.workload && t->told.model[0] &&
 	       t->told.backend != DAVY_BACKEND_UNKNOWN;
@@ -79,7 +79,7 @@ void davy_agent_ledger_tick(struct davy_agent *a, uint64_t now_ns)
 		struct davy_tracked *t = &a->tracked[i];
 		struct davy_ledger_key key;
 
-		if (!counts(t))
+		if (!ledger_counts(t))
 			continue;
 		survived(a, t, now_ns, &entry);
 		key = key_of(a, t);
@@ -96,7 +96,7 @@ void davy_agent_ledger_tick(struct davy_agent *a, uint64_t now_ns)
 }
 
 /* An engine's own end is told each time, a device's failure once for all that follows of it. */
-static enum davy_log_class class_of(const struct davy_plan *plan)
+static enum davy_log_class ledger_class_of(const struct davy_plan *plan)
 {
 	enum davy_log_class class = DAVY_CLASS_NONE;
 
@@ -111,14 +111,14 @@ static enum davy_log_class class_of(const struct davy_plan *plan)
 
 void davy_agent_ledger_failed(struct davy_agent *a, const struct davy_plan *plan)
 {
-	enum davy_log_class class = class_of(plan);
+	enum davy_log_class class = ledger_class_of(plan);
 	struct davy_ledger_entry entry;
 	struct davy_ledger_key key;
 	struct davy_tracked *t = davy_tracked_of(a, plan->pid);
 	struct davy_db *db = NULL;
 	int err;
 
-	if (!t || !counts(t) || class == DAVY_CLASS_NONE)
+	if (!t || !ledger_counts(t) || class == DAVY_CLASS_NONE)
 		return;
 	survived(a, t, plan->at_ns, &entry);
 	entry.failed_depth = entry.deepest;

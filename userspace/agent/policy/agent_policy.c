@@ -12,7 +12,7 @@
 #include "agent/policy/agent_policy.h"
 
 /* Rules that are not in order leave those that were; the first time there are none then. */
-static int read_rules(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
+static int policy_read_rules(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
 {
 	struct davy_policy_layers *rules = malloc(sizeof(*rules));
 	int err;
@@ -42,7 +42,7 @@ void davy_policy_rules_open(struct davy_agent *a)
 {
 	char error[DAVY_CONFIG_ERROR_LEN] = "";
 
-	if (!read_rules(a, error))
+	if (!policy_read_rules(a, error))
 		return;
 	davy_copy_name(a->policy_error, sizeof(a->policy_error), error);
 	davy_log("%s; no rules of backends are in force until it is mended", error);
@@ -122,8 +122,8 @@ static void feed_override(struct davy_agent *a, const struct davy_override *o, i
 	davy_agent_feed(a, &ev);
 }
 
-static const struct davy_override *same(const struct davy_config *config,
-					const struct davy_override *o)
+static const struct davy_override *policy_same(const struct davy_config *config,
+					       const struct davy_override *o)
 {
 	return davy_config_override(config, o->scope, o->name, (enum davy_config_key)o->key);
 }
@@ -134,10 +134,11 @@ static void feed_overrides(struct davy_agent *a)
 	struct davy_config before = a->core.config;
 
 	for (uint32_t i = 0; i < before.override_count; i++)
-		if (!same(&a->config, &before.override[i]))
+		if (!policy_same(&a->config, &before.override[i]))
 			feed_override(a, &before.override[i], DAVY_OVERRIDE_REMOVED);
 	for (uint32_t i = 0; i < a->config.override_count; i++) {
-		const struct davy_override *now = &a->config.override[i], *was = same(&before, now);
+		const struct davy_override *now = &a->config.override[i],
+					   *was = policy_same(&before, now);
 
 		if (!was || was->value != now->value)
 			feed_override(a, now, now->value);
@@ -160,7 +161,7 @@ int davy_policy_reload(struct davy_agent *a, char error[DAVY_CONFIG_ERROR_LEN])
 	int err = davy_policy_read(a, error);
 
 	if (!err)
-		err = read_rules(a, error);
+		err = policy_read_rules(a, error);
 	davy_copy_name(a->policy_error, sizeof(a->policy_error), err ? error : "");
 	if (err) {
 		davy_log("%s; keeping the last good configuration", error);

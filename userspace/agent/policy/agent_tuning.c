@@ -40,7 +40,7 @@ static void tell_clock(struct davy_agent *a)
 }
 
 /* A place whose workload is gone is free; NULL: there is none. */
-static struct davy_kept_tuning *place_of(struct davy_agent *a, uint32_t workload)
+static struct davy_kept_tuning *tuning_place_of(struct davy_agent *a, uint32_t workload)
 {
 	struct davy_kept_tuning *free_one = NULL;
 
@@ -68,8 +68,8 @@ static bool knows(const struct davy_tuner_backend *of)
 }
 
 /* The head with each backend that has something; the environment even alone. */
-static void tell(struct davy_agent *a, uint32_t workload, const struct kept *kept, uint16_t flags,
-		 uint64_t stamp)
+static void tuning_tell(struct davy_agent *a, uint32_t workload, const struct kept *kept,
+			uint16_t flags, uint64_t stamp)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_TUNING, 0);
 
@@ -91,7 +91,7 @@ static void tell(struct davy_agent *a, uint32_t workload, const struct kept *kep
 	}
 }
 
-static void load(struct davy_agent *a, struct davy_kept_tuning *k)
+static void tuning_load(struct davy_agent *a, struct davy_kept_tuning *k)
 {
 	struct kept kept = { 0 };
 	struct davy_db *db = NULL;
@@ -107,10 +107,11 @@ static void load(struct davy_agent *a, struct davy_kept_tuning *k)
 			 k->device, err == -EBADMSG ? "it is damaged" : davy_db_why(err));
 	if (err)
 		memset(&kept, 0, sizeof(kept));
-	tell(a, k->workload, &kept, DAVY_TUNING_FIRST | DAVY_TUNING_LAST, 0);
+	tuning_tell(a, k->workload, &kept, DAVY_TUNING_FIRST | DAVY_TUNING_LAST, 0);
 }
 
-static void save(struct davy_agent *a, struct davy_kept_tuning *k, const struct davy_tuned *tuned)
+static void tuning_save(struct davy_agent *a, struct davy_kept_tuning *k,
+			const struct davy_tuned *tuned)
 {
 	struct kept kept = { .tuner = tuned->tuner, .layers_asked = tuned->layers_asked };
 	struct davy_db *db = NULL;
@@ -128,19 +129,20 @@ static void save(struct davy_agent *a, struct davy_kept_tuning *k, const struct 
 }
 
 /* Its model and device are known. */
-static bool on_gpu(const struct davy_tracked *t)
+static bool tuning_on_gpu(const struct davy_tracked *t)
 {
 	return t->told.model[0] && t->told.device[0] && t->told.backend != DAVY_BACKEND_UNKNOWN &&
 	       t->told.backend != DAVY_BACKEND_CPU;
 }
 
-static void restore(struct davy_agent *a, const struct davy_tracked *t, struct davy_kept_tuning *k)
+static void tuning_restore(struct davy_agent *a, const struct davy_tracked *t,
+			   struct davy_kept_tuning *k)
 {
 	if (davy_same_name(k->model, t->told.model) && davy_same_name(k->device, t->told.device))
 		return;
 	davy_copy_name(k->model, sizeof(k->model), t->told.model);
 	davy_copy_name(k->device, sizeof(k->device), t->told.device);
-	load(a, k);
+	tuning_load(a, k);
 }
 
 /* Another kernel, driver, firmware or engine makes what is known doubtful. */
@@ -154,26 +156,27 @@ static void stamp(struct davy_agent *a, const struct davy_tracked *t, struct dav
 	k->pid = t->pid;
 	k->stamped = davy_agent_environment(a, t, &e);
 	if (k->stamped)
-		tell(a, k->workload, &nothing, DAVY_TUNING_LAST, davy_ledger_environment_stamp(&e));
+		tuning_tell(a, k->workload, &nothing, DAVY_TUNING_LAST,
+			    davy_ledger_environment_stamp(&e));
 }
 
-static void meet(struct davy_agent *a, const struct davy_tracked *t)
+static void tuning_meet(struct davy_agent *a, const struct davy_tracked *t)
 {
 	const struct davy_workload *w = davy_world_workload(&a->core.world, t->told.workload);
-	struct davy_kept_tuning *k = w && w->pid == t->pid ? place_of(a, w->id) : NULL;
+	struct davy_kept_tuning *k = w && w->pid == t->pid ? tuning_place_of(a, w->id) : NULL;
 
 	if (!k)
 		return;
 	davy_agent_rules_tell(a, t, k);
-	if (!on_gpu(t))
+	if (!tuning_on_gpu(t))
 		return;
-	restore(a, t, k);
+	tuning_restore(a, t, k);
 	stamp(a, t, k);
 }
 
 /* A soak that is lost costs a minute, an answer what it was the answer to. */
-static bool is_due(const struct davy_kept_tuning *k, const struct davy_tuned *tuned,
-		   uint64_t now_ns)
+static bool tuning_is_due(const struct davy_kept_tuning *k, const struct davy_tuned *tuned,
+			  uint64_t now_ns)
 {
 	if (!k->device[0] || tuned->changes == k->changes)
 		return false;
@@ -186,11 +189,11 @@ static void save_all(struct davy_agent *a, uint64_t now_ns)
 		struct davy_kept_tuning *k = &a->tuning[i];
 		const struct davy_tuned *tuned = davy_core_tuned(&a->core, k->workload);
 
-		if (!tuned || !is_due(k, tuned, now_ns))
+		if (!tuned || !tuning_is_due(k, tuned, now_ns))
 			continue;
 		k->saved_ns = now_ns;
 		k->answers = tuned->answers;
-		save(a, k, tuned);
+		tuning_save(a, k, tuned);
 	}
 }
 
@@ -199,7 +202,7 @@ void davy_agent_tuning_tick(struct davy_agent *a, uint64_t now_ns)
 	tell_clock(a);
 	for (size_t i = 0; now_ns && i < DAVY_TRACKED_MAX; i++)
 		if (a->tracked[i].pid && a->tracked[i].told.workload)
-			meet(a, &a->tracked[i]);
+			tuning_meet(a, &a->tracked[i]);
 	save_all(a, now_ns);
 }
 

@@ -35,7 +35,7 @@ void davy_agent_layer_open(struct davy_agent *a)
 }
 
 /* Whoever names a state directory means this agent's. */
-static bool is_ours(const struct davy_agent *a, const char *dir)
+static bool layer_is_ours(const struct davy_agent *a, const char *dir)
 {
 	struct stat ours, theirs;
 	char path[PATH_MAX];
@@ -47,7 +47,7 @@ static bool is_ours(const struct davy_agent *a, const char *dir)
 	       ours.st_ino == theirs.st_ino;
 }
 
-static int import(struct davy_agent *a, const json_t *message, char why[DAVY_LAYER_WHY])
+static int layer_import(struct davy_agent *a, const json_t *message, char why[DAVY_LAYER_WHY])
 {
 	const json_t *text = json_object_get(message, "text");
 	const char *name = davy_message_text(message, "name");
@@ -67,14 +67,14 @@ const char *davy_agent_layer_change(struct davy_link *link, const json_t *messag
 	struct davy_layer_forgotten forgotten = { 0 };
 	int result, learned = 0;
 
-	if (!is_ours(a, davy_message_text(message, "state")))
+	if (!layer_is_ours(a, davy_message_text(message, "state")))
 		return "this agent has another state directory; without --state it changes its own";
 	if (!strcmp(op, "policy_rollback")) {
 		if (number < 0 || number > INT32_MAX)
 			return "a version is a whole number";
 		result = davy_layer_rollback(dir, (uint32_t)number, why);
 	} else if (!strcmp(op, "policy_import")) {
-		result = import(a, message, why);
+		result = layer_import(a, message, why);
 	} else if (!device[0] && !model[0] && !json_is_true(json_object_get(message, "all"))) {
 		return "what is to be forgotten: a device, a model, or all";
 	} else {

@@ -33,7 +33,7 @@ static void name_rule(const struct davy_workload *w, uint8_t backend, char name[
 		 (uint32_t)(h ^ h >> 32));
 }
 
-static uint32_t value_of(const struct davy_rule_value *value)
+static uint32_t layer_tuned_value_of(const struct davy_rule_value *value)
 {
 	const char *name;
 
@@ -43,7 +43,7 @@ static uint32_t value_of(const struct davy_rule_value *value)
 	return name ? davy_cache_named(name) : 0;
 }
 
-static struct davy_knobs knobs_of(struct davy_policy_layer *layer, const char *name)
+static struct davy_knobs layer_tuned_knobs_of(struct davy_policy_layer *layer, const char *name)
 {
 	const struct davy_rule *rule = davy_policy_rule_find(layer, name);
 	struct davy_knobs k = { 0 };
@@ -51,7 +51,7 @@ static struct davy_knobs knobs_of(struct davy_policy_layer *layer, const char *n
 	for (size_t i = 0; rule && i < rule->value_count; i++)
 		for (uint32_t j = 0; j < DAVY_TUNER_KNOBS; j++)
 			if (rule->value[i].key == davy_policy_knob_key(j))
-				davy_knob_set(&k, j, value_of(&rule->value[i]));
+				davy_knob_set(&k, j, layer_tuned_value_of(&rule->value[i]));
 	return k;
 }
 
@@ -112,7 +112,7 @@ static int write_version(struct davy_agent *a, const struct davy_policy_layer *l
 	return err;
 }
 
-static int read_layer(struct davy_agent *a, struct davy_policy_layer *layer)
+static int layer_tuned_read_layer(struct davy_agent *a, struct davy_policy_layer *layer)
 {
 	char error[DAVY_CONFIG_ERROR_LEN], path[PATH_MAX];
 	int err;
@@ -184,9 +184,9 @@ static const char *meant(const struct davy_agent *a, uint32_t workload)
 	return at->workload == workload ? at->because : "";
 }
 
-static void put(struct davy_agent *a, struct davy_policy_layer *layer,
-		const struct davy_workload *w, const struct davy_plan *plan, const char *name,
-		const struct davy_knobs *is)
+static void layer_tuned_put(struct davy_agent *a, struct davy_policy_layer *layer,
+			    const struct davy_workload *w, const struct davy_plan *plan,
+			    const char *name, const struct davy_knobs *is)
 {
 	char knobs[96], reason[DAVY_VERSION_REASON];
 	int err = 0;
@@ -216,13 +216,13 @@ static void update(struct davy_agent *a, struct davy_policy_layer *layer,
 	char name[DAVY_RULE_NAME_LEN];
 	struct davy_knobs was, is;
 
-	if (read_layer(a, layer))
+	if (layer_tuned_read_layer(a, layer))
 		return; /* it cannot be read now: the next change has this in it */
 	name_rule(w, plan->backend, name);
-	was = knobs_of(layer, name);
+	was = layer_tuned_knobs_of(layer, name);
 	is = found_out(w, plan, &was);
 	if (memcmp(&was, &is, sizeof(was)) != 0)
-		put(a, layer, w, plan, name, &is);
+		layer_tuned_put(a, layer, w, plan, name, &is);
 }
 
 void davy_agent_layer_tuned(struct davy_agent *a, const struct davy_plan *plan)

@@ -18,20 +18,20 @@
 
 #define ANSWER_MAX ((size_t)DAVY_MESSAGE_MAX - 1024) /* bytes, as they are sent */
 
-static json_t *safe(const char *text)
+static json_t *policy_of_safe(const char *text)
 {
 	char buf[4 * DAVY_CONFIG_ERROR_LEN];
 
 	return json_string(davy_text_shown(buf, sizeof(buf), text));
 }
 
-static void put_text(json_t *o, const char *key, const char *text)
+static void policy_of_put_text(json_t *o, const char *key, const char *text)
 {
 	if (text[0])
-		json_object_set_new(o, key, safe(text));
+		json_object_set_new(o, key, policy_of_safe(text));
 }
 
-static void put_number(json_t *o, const char *key, uint64_t number)
+static void policy_of_put_number(json_t *o, const char *key, uint64_t number)
 {
 	if (number)
 		json_object_set_new(o, key, json_integer((json_int_t)number));
@@ -62,9 +62,9 @@ static void add_versions(const struct davy_agent *a, json_t *values)
 			    0 ||
 		    davy_version_of_rule(db, davy_message_text(value, "rule"), &version))
 			continue;
-		put_number(value, "version", version.number);
-		put_text(value, "reason", version.reason);
-		put_text(value, "evidence", version.evidence);
+		policy_of_put_number(value, "version", version.number);
+		policy_of_put_text(value, "reason", version.reason);
+		policy_of_put_text(value, "evidence", version.evidence);
 	}
 	davy_db_close(db);
 }
@@ -106,22 +106,22 @@ static json_t *mode_json(const struct davy_agent *a, const struct davy_policy_va
 		if (!dirs[i] || !mode_is_of(dirs[i], mode, path))
 			continue;
 		json_object_set_new(o, "layer", json_string(davy_layer_name(layers[i])));
-		json_object_set_new(o, "file", safe(path));
+		json_object_set_new(o, "file", policy_of_safe(path));
 		break;
 	}
 	return o;
 }
 
-static json_t *environment_json(struct davy_agent *a, const struct davy_tracked *t)
+static json_t *policy_of_environment_json(struct davy_agent *a, const struct davy_tracked *t)
 {
 	struct davy_ledger_environment e;
 	json_t *o = json_object();
 
 	davy_agent_environment(a, t, &e);
-	put_text(o, "kernel", e.kernel);
-	put_text(o, "driver", e.driver);
-	put_text(o, "firmware", e.firmware);
-	put_text(o, "engine", e.engine);
+	policy_of_put_text(o, "kernel", e.kernel);
+	policy_of_put_text(o, "driver", e.driver);
+	policy_of_put_text(o, "firmware", e.firmware);
+	policy_of_put_text(o, "engine", e.engine);
 	return o;
 }
 
@@ -129,11 +129,11 @@ static json_t *runs_json(const struct davy_ev_process *p)
 {
 	json_t *o = json_pack("{s:s}", "backend", davy_backend_name((enum davy_backend)p->backend));
 
-	put_number(o, "ubatch", p->ubatch);
-	put_number(o, "context", p->context_size);
-	put_number(o, "parallel", p->parallel);
-	put_text(o, "cache_k", p->cache_k);
-	put_text(o, "cache_v", p->cache_v);
+	policy_of_put_number(o, "ubatch", p->ubatch);
+	policy_of_put_number(o, "context", p->context_size);
+	policy_of_put_number(o, "parallel", p->parallel);
+	policy_of_put_text(o, "cache_k", p->cache_k);
+	policy_of_put_text(o, "cache_v", p->cache_v);
 	return o;
 }
 
@@ -166,9 +166,9 @@ static json_t *breakers_json(const struct davy_agent *a, const struct davy_ev_pr
 			continue;
 		json_array_append_new(list, json_pack("{s:s, s:o, s:s, s:o}", "backend",
 						      davy_backend_name(e->backend), "device",
-						      safe(e->device), "state",
+						      policy_of_safe(e->device), "state",
 						      davy_breaker_state_name(e->state), "because",
-						      safe(e->because)));
+						      policy_of_safe(e->because)));
 	}
 	return list;
 }
@@ -185,7 +185,7 @@ static void make_fit(json_t *o)
 	}
 }
 
-static json_t *answer(struct davy_agent *a, const struct davy_tracked *t)
+static json_t *policy_of_answer(struct davy_agent *a, const struct davy_tracked *t)
 {
 	const struct davy_policy_set set = davy_policy_set_of(a->rules);
 	struct davy_effective *e = calloc(1, sizeof(*e));
@@ -202,13 +202,13 @@ static json_t *answer(struct davy_agent *a, const struct davy_tracked *t)
 	free(e);
 	json_object_set_new(o, "op", json_string("policy_of"));
 	json_object_set_new(o, "pid", json_integer(t->pid));
-	put_number(o, "workload", p->workload);
-	put_text(o, "unit", p->unit);
+	policy_of_put_number(o, "workload", p->workload);
+	policy_of_put_text(o, "unit", p->unit);
 	json_object_set_new(o, "runs", runs_json(p));
 	json_object_set_new(o, "acts", acts_json(a, p->workload));
 	json_object_set_new(o, "breakers", breakers_json(a, p));
-	json_object_set_new(o, "environment", environment_json(a, t));
-	put_text(o, "policy_error", a->policy_error);
+	json_object_set_new(o, "environment", policy_of_environment_json(a, t));
+	policy_of_put_text(o, "policy_error", a->policy_error);
 	add_versions(a, json_object_get(o, "values"));
 	make_fit(o);
 	return o;
@@ -224,7 +224,7 @@ const char *davy_agent_policy_of(struct davy_link *link, const json_t *message)
 		return "no engine has that pid";
 	if (!a->rules)
 		return "no rules are in force until the policy is mended; 'davylamp policy check'";
-	o = answer(a, t);
+	o = policy_of_answer(a, t);
 	if (!o)
 		return "out of memory";
 	davy_message_send(link->fd, o);

@@ -8,8 +8,8 @@
 #define LOOK_NS	  DAVY_NS_PER_S
 
 /* NULL when there is no room. */
-static struct davy_dmem_told *told_of(struct davy_dmem *d, const char *cgroup,
-				      const struct davy_ev_dmem *now)
+static struct davy_dmem_told *dmem_told_of(struct davy_dmem *d, const char *cgroup,
+					   const struct davy_ev_dmem *now)
 {
 	struct davy_dmem_told *empty = NULL;
 
@@ -26,19 +26,19 @@ static struct davy_dmem_told *told_of(struct davy_dmem *d, const char *cgroup,
 }
 
 /* A region that the cgroup neither uses nor limits is no news until it has been. */
-static bool says_nothing(const struct davy_ev_dmem *d)
+static bool dmem_says_nothing(const struct davy_ev_dmem *d)
 {
 	return !d->current && !d->low && d->max == UINT64_MAX;
 }
 
-static void tell(struct davy_agent *a, uint32_t pid, const char *cgroup,
-		 const struct davy_ev_dmem *now)
+static void dmem_tell(struct davy_agent *a, uint32_t pid, const char *cgroup,
+		      const struct davy_ev_dmem *now)
 {
-	struct davy_dmem_told *t = told_of(&a->dmem, cgroup, now);
+	struct davy_dmem_told *t = dmem_told_of(&a->dmem, cgroup, now);
 	struct davy_event ev = davy_agent_event(DAVY_EV_DMEM, pid);
 	bool known = t && t->cgroup[0];
 
-	if (!t || (!known && says_nothing(now)))
+	if (!t || (!known && dmem_says_nothing(now)))
 		return;
 	t->round = a->dmem.round;
 	if (known && !memcmp(&t->last, now, sizeof(*now)))
@@ -57,7 +57,7 @@ static bool seen_this_round(const struct davy_dmem *d, const char *cgroup)
 	return false;
 }
 
-static void look_at(struct davy_agent *a, uint32_t pid)
+static void dmem_look_at(struct davy_agent *a, uint32_t pid)
 {
 	struct davy_ev_dmem list[DAVY_DMEM_REGIONS];
 	char cgroup[DAVY_DMEM_PATH];
@@ -67,18 +67,18 @@ static void look_at(struct davy_agent *a, uint32_t pid)
 		return;
 	count = davy_dmem_read(cgroup, list, DAVY_DMEM_REGIONS);
 	for (size_t i = 0; i < count; i++)
-		tell(a, pid, cgroup, &list[i]);
+		dmem_tell(a, pid, cgroup, &list[i]);
 }
 
 /* Nobody of them is left: its next life begins anew. */
-static void forget(struct davy_dmem *d)
+static void dmem_forget(struct davy_dmem *d)
 {
 	for (size_t i = 0; i < DAVY_DMEM_TOLD; i++)
 		if (d->told[i].cgroup[0] && d->told[i].round != d->round)
 			memset(&d->told[i], 0, sizeof(d->told[i]));
 }
 
-static bool is_due(struct davy_dmem *d, uint64_t now_ns)
+static bool dmem_is_due(struct davy_dmem *d, uint64_t now_ns)
 {
 	if (!d->searched_ns || (!d->present && now_ns - d->searched_ns >= SEARCH_NS)) {
 		d->searched_ns = now_ns;
@@ -96,16 +96,16 @@ void davy_agent_dmem_tick(struct davy_agent *a, uint64_t now_ns)
 {
 	struct davy_dmem *d = &a->dmem;
 
-	if (!is_due(d, now_ns))
+	if (!dmem_is_due(d, now_ns))
 		return;
 	d->round++;
 	for (size_t i = 0; i < DAVY_TRACKED_MAX; i++) {
 		const struct davy_tracked *t = &a->tracked[i];
 
 		if (t->pid && t->told.engine != DAVY_ENGINE_NONE && t->told.device[0])
-			look_at(a, t->pid);
+			dmem_look_at(a, t->pid);
 	}
-	forget(d);
+	dmem_forget(d);
 }
 
 void davy_agent_dmem_close(struct davy_agent *a)

@@ -16,7 +16,7 @@
 #define HOST_PART  256		       /* of the host's memory: a smaller move is not told */
 #define STALL_STEP 10		       /* permille */
 
-static struct davy_watched_gpu *find(struct davy_gpus *g, const char *device)
+static struct davy_watched_gpu *agent_gpus_find(struct davy_gpus *g, const char *device)
 {
 	for (size_t i = 0; i < g->count; i++)
 		if (!strcmp(g->gpu[i].gpu.device, device))
@@ -68,7 +68,7 @@ static void forget_clients(struct davy_agent *a, const char *device)
 }
 
 /* What stays keeps its samples; a device under another driver is another. */
-static void list(struct davy_agent *a, uint64_t now_ns)
+static void gpus_list(struct davy_agent *a, uint64_t now_ns)
 {
 	static struct davy_gpu now[DAVY_GPUS_MAX]; /* large; one agent, one thread */
 	static struct davy_watched_gpu kept[DAVY_GPUS_MAX];
@@ -77,7 +77,7 @@ static void list(struct davy_agent *a, uint64_t now_ns)
 
 	g->listed_ns = now_ns;
 	for (size_t i = 0; i < count; i++) {
-		struct davy_watched_gpu *known = find(g, now[i].device);
+		struct davy_watched_gpu *known = agent_gpus_find(g, now[i].device);
 
 		memset(&kept[i], 0, sizeof(kept[i]));
 		if (known && !strcmp(known->gpu.driver, now[i].driver)) {
@@ -99,7 +99,7 @@ static void list(struct davy_agent *a, uint64_t now_ns)
 	g->count = count;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+static uint64_t gpus_distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -109,11 +109,12 @@ static bool host_moved(const struct davy_watched_gpu *w, const struct davy_ev_me
 {
 	if (!(now->flags & (DAVY_MEMORY_SHARED | DAVY_MEMORY_MAY_SUSPEND)))
 		return false;
-	return distance(now->host_available, w->told_available) > now->host_total / HOST_PART ||
-	       distance(now->pressure_permille, w->told_pressure) >= STALL_STEP;
+	return gpus_distance(now->host_available, w->told_available) >
+		       now->host_total / HOST_PART ||
+	       gpus_distance(now->pressure_permille, w->told_pressure) >= STALL_STEP;
 }
 
-static void sample(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_ns)
+static void gpus_sample(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_ns)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_MEMORY, 0);
 	struct davy_ev_memory before = w->memory;
@@ -144,8 +145,8 @@ static bool client_changed(const struct davy_fdinfo *a, const struct davy_fdinfo
 	       a->evicted != b->evicted || a->busy_ns != b->busy_ns;
 }
 
-static struct davy_gpu_client *slot_of(struct davy_gpus *g, uint32_t pid,
-				       const struct davy_fdinfo *info)
+static struct davy_gpu_client *gpus_slot_of(struct davy_gpus *g, uint32_t pid,
+					    const struct davy_fdinfo *info)
 {
 	struct davy_gpu_client *empty = NULL;
 
@@ -161,7 +162,7 @@ static struct davy_gpu_client *slot_of(struct davy_gpus *g, uint32_t pid,
 	return empty;
 }
 
-static uint64_t bytes_of(const struct davy_gpu_client *c)
+static uint64_t gpus_bytes_of(const struct davy_gpu_client *c)
 {
 	return c->pid ? c->info.vram + c->info.gtt + c->info.system : 0;
 }
@@ -169,24 +170,24 @@ static uint64_t bytes_of(const struct davy_gpu_client *c)
 static void on_client(void *arg, uint32_t pid, const struct davy_fdinfo *info)
 {
 	struct davy_agent *a = arg;
-	struct davy_gpu_client *c = slot_of(&a->gpus, pid, info);
+	struct davy_gpu_client *c = gpus_slot_of(&a->gpus, pid, info);
 	uint64_t before;
 	bool changed;
 
 	if (!c)
 		return;
-	before = bytes_of(c);
+	before = gpus_bytes_of(c);
 	changed = !c->pid || client_changed(&c->info, info);
 	c->pid = pid;
 	c->round = a->gpus.round;
 	c->info = *info;
 	if (changed)
 		say_client(a, pid, info, false);
-	if (before <= DAVY_DEVICE_SMALL && bytes_of(c) > DAVY_DEVICE_SMALL)
+	if (before <= DAVY_DEVICE_SMALL && gpus_bytes_of(c) > DAVY_DEVICE_SMALL)
 		davy_tracked_used(a, pid);
 }
 
-static void on_done(void *arg)
+static void gpus_on_done(void *arg)
 {
 	struct davy_agent *a = arg;
 
@@ -201,7 +202,7 @@ static void on_done(void *arg)
 	}
 }
 
-static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int gpus_on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_agent *a = arg;
 
@@ -223,7 +224,7 @@ static void listen_to_reader(struct davy_agent *a)
 	if (davy_clients_fd(g->reader) < 0)
 		return;
 	g->reader_count = davy_clients_start_count(g->reader);
-	if (davy_watch_copy(a->loop, &g->source, davy_clients_fd(g->reader), on_answer, a) < 0)
+	if (davy_watch_copy(a->loop, &g->source, davy_clients_fd(g->reader), gpus_on_answer, a) < 0)
 		davy_log("GPU clients: cannot be listened to");
 }
 
@@ -246,7 +247,7 @@ static bool has_clients(const struct davy_gpus *g)
 	return false;
 }
 
-static void ask(struct davy_agent *a, uint64_t now_ns)
+static void gpus_ask(struct davy_agent *a, uint64_t now_ns)
 {
 	struct davy_gpus *g = &a->gpus;
 	uint32_t pid = davy_clients_blocked(g->reader, now_ns);
@@ -266,7 +267,7 @@ static void ask(struct davy_agent *a, uint64_t now_ns)
 
 int davy_agent_gpus_open(struct davy_agent *a)
 {
-	struct davy_clients_hooks hooks = { on_client, on_done, a };
+	struct davy_clients_hooks hooks = { on_client, gpus_on_done, a };
 	int err = davy_clients_new(&hooks, &a->gpus.reader);
 
 	if (err)
@@ -291,7 +292,7 @@ void davy_agent_gpus_changed(struct davy_agent *a)
 
 struct davy_watched_gpu *davy_agent_gpu(struct davy_agent *a, const char *device)
 {
-	return device[0] ? find(&a->gpus, device) : NULL;
+	return device[0] ? agent_gpus_find(&a->gpus, device) : NULL;
 }
 
 void davy_agent_gpus_tick(struct davy_agent *a, uint64_t now_ns)
@@ -299,12 +300,12 @@ void davy_agent_gpus_tick(struct davy_agent *a, uint64_t now_ns)
 	struct davy_gpus *g = &a->gpus;
 
 	if (!g->listed_ns || now_ns - g->listed_ns >= LIST_NS)
-		list(a, now_ns);
+		gpus_list(a, now_ns);
 	for (size_t i = 0; i < g->count; i++)
 		if (now_ns >= g->gpu[i].next_ns)
-			sample(a, &g->gpu[i], now_ns);
+			gpus_sample(a, &g->gpu[i], now_ns);
 	if (g->reader && g->count)
-		ask(a, now_ns);
+		gpus_ask(a, now_ns);
 }
 
 void davy_agent_gpus_used(const struct davy_agent *a, uint32_t pid,
@@ -323,7 +324,7 @@ void davy_agent_gpus_used(const struct davy_agent *a, uint32_t pid,
 		if (at == DAVY_DEVICES_MAX)
 			continue;
 		davy_copy_name(used.device[at].name, DAVY_DEVICE_LEN, c->info.device);
-		used.device[at].bytes += bytes_of(c);
+		used.device[at].bytes += gpus_bytes_of(c);
 		used.count += at == used.count;
 	}
 	*ret_used = used;

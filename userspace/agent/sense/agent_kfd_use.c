@@ -40,7 +40,7 @@ static struct davy_kfd_user *user_new(struct davy_kfd *k, uint32_t pid, uint32_t
 	return NULL;
 }
 
-static void note(struct davy_kfd *k, uint32_t pid, const struct davy_kfd_use *use)
+static void kfd_use_note(struct davy_kfd *k, uint32_t pid, const struct davy_kfd_use *use)
 {
 	struct davy_kfd_user *u = user_of(k, pid, use->gpu_id);
 
@@ -54,7 +54,7 @@ static void note(struct davy_kfd *k, uint32_t pid, const struct davy_kfd_use *us
 }
 
 /* The driver has a row for every GPU of the host: what was never used is not told. */
-static void look_at(struct davy_kfd *k, uint32_t pid)
+static void kfd_use_look_at(struct davy_kfd *k, uint32_t pid)
 {
 	static const struct davy_kfd_use nothing;
 	struct davy_kfd_use use[DAVY_KFD_GPUS_MAX];
@@ -64,11 +64,11 @@ static void look_at(struct davy_kfd *k, uint32_t pid)
 	for (int i = 0; i < count; i++) {
 		if (!use[i].vram && !use[i].queue_count && !user_of(k, pid, use[i].gpu_id))
 			continue;
-		note(k, pid, &use[i]);
+		kfd_use_note(k, pid, &use[i]);
 		any = true;
 	}
 	if (count >= 0 && !any)
-		note(k, pid, &nothing);
+		kfd_use_note(k, pid, &nothing);
 }
 
 static bool same_place(const struct davy_kfd_user *a, const struct davy_kfd_user *b)
@@ -111,7 +111,7 @@ static bool somebody_computes(const struct davy_kfd *k)
 	return false;
 }
 
-static void sample(struct davy_agent *a, uint64_t now_ns)
+static void kfd_use_sample(struct davy_agent *a, uint64_t now_ns)
 {
 	struct davy_kfd *k = &a->kfd;
 	uint32_t pids[DAVY_KFD_USES_MAX];
@@ -121,7 +121,7 @@ static void sample(struct davy_agent *a, uint64_t now_ns)
 	k->round++;
 	for (size_t i = 0; i < count; i++)
 		if (pids[i] != (uint32_t)k->opener.child.pid)
-			look_at(k, pids[i]);
+			kfd_use_look_at(k, pids[i]);
 	for (size_t i = 0; i < DAVY_KFD_USES_MAX; i++)
 		if (k->user[i].pid && k->user[i].round != k->round)
 			k->user[i].changed = true;
@@ -138,7 +138,7 @@ void davy_agent_kfd_sample(struct davy_agent *a, uint64_t now_ns)
 	struct davy_kfd *k = &a->kfd;
 
 	if (now_ns - k->sampled_ns >= (somebody_computes(k) ? OFTEN_NS : SELDOM_NS))
-		sample(a, now_ns);
+		kfd_use_sample(a, now_ns);
 }
 
 /*
@@ -172,7 +172,7 @@ uint32_t davy_agent_kfd_pid(struct davy_agent *a, const struct davy_kfd_said *sa
 	if (pid || !said->pid)
 		return pid;
 	if (the_only(k, said, &pid) == -ESRCH && now_ns - k->sampled_ns >= REFRESH_NS) {
-		sample(a, now_ns); /* somebody new */
+		kfd_use_sample(a, now_ns); /* somebody new */
 		the_only(k, said, &pid);
 	}
 	return pid;

@@ -13,7 +13,7 @@ static void on_device(void *arg, const struct davy_event *ev)
 	davy_agent_feed(arg, ev);
 }
 
-static void on_changed(void *arg, bool leaving)
+static void uevents_on_changed(void *arg, bool leaving)
 {
 	davy_agent_kfd_changed(arg, leaving); /* first: the driver goes on meanwhile */
 	davy_agent_gpus_changed(arg);
@@ -24,7 +24,7 @@ static void on_coredump(void *arg, const char *name, const char *device, uint64_
 	davy_agent_coredump(arg, name, device, at_ns);
 }
 
-static int on_readable(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int uevents_on_readable(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_agent *a = arg;
 
@@ -37,11 +37,12 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *a
 
 void davy_agent_uevents_open(struct davy_agent *a)
 {
-	struct davy_uevents_hooks hooks = { on_device, on_changed, on_coredump, a };
+	struct davy_uevents_hooks hooks = { on_device, uevents_on_changed, on_coredump, a };
 	int err = davy_uevents_new(&hooks, &a->uevents);
 
 	if (!err)
-		err = davy_watch_copy(a->loop, NULL, davy_uevents_fd(a->uevents), on_readable, a);
+		err = davy_watch_copy(a->loop, NULL, davy_uevents_fd(a->uevents),
+				      uevents_on_readable, a);
 	if (err < 0)
 		davy_log("uevents: %s; devices are looked for every ten seconds instead",
 			 strerror(-err));

@@ -13,7 +13,7 @@
 #define PATIENCE_NS (10 * DAVY_NS_PER_S) /* with a child that a hung device holds */
 #define ASLEEP_NS   (10 * DAVY_NS_PER_S) /* until it is looked whether a device is awake */
 
-static void settle(struct davy_device_versions *v)
+static void versions_settle(struct davy_device_versions *v)
 {
 	v->settled = true;
 	v->asking = false;
@@ -26,16 +26,17 @@ static void hear(const struct davy_watched_gpu *w, struct davy_device_versions *
 	int err = davy_firmware_take(v->fd, v->firmware);
 
 	if (err != -EAGAIN) {
-		settle(v);
+		versions_settle(v);
 	} else if (now_ns - v->asked_ns > PATIENCE_NS) {
 		davy_log("GPU %s: its firmware's version cannot be read: driver %s does not answer",
 			 w->gpu.device, w->gpu.driver);
 		davy_child_kill(&v->child, SIGKILL);
-		settle(v);
+		versions_settle(v);
 	}
 }
 
-static void ask(const struct davy_watched_gpu *w, struct davy_device_versions *v, uint64_t now_ns)
+static void versions_ask(const struct davy_watched_gpu *w, struct davy_device_versions *v,
+			 uint64_t now_ns)
 {
 	int fd;
 
@@ -51,12 +52,13 @@ static void ask(const struct davy_watched_gpu *w, struct davy_device_versions *v
 	v->asked_ns = now_ns;
 }
 
-static void look(const struct davy_watched_gpu *w, struct davy_device_versions *v, uint64_t now_ns)
+static void versions_look(const struct davy_watched_gpu *w, struct davy_device_versions *v,
+			  uint64_t now_ns)
 {
 	if (!v->driver[0])
 		davy_driver_version_read(w->gpu.driver, v->driver);
 	if (davy_firmware_waits(&w->gpu)) {
-		ask(w, v, now_ns);
+		versions_ask(w, v, now_ns);
 		return;
 	}
 	davy_firmware_read(&w->gpu, v->firmware);
@@ -73,7 +75,7 @@ void davy_agent_versions_tick(struct davy_agent *a, uint64_t now_ns)
 		else
 			davy_child_reap(&w->versions.child, NULL);
 		if (!w->versions.settled && !w->versions.asking)
-			look(w, &w->versions, now_ns);
+			versions_look(w, &w->versions, now_ns);
 	}
 }
 
@@ -94,7 +96,7 @@ void davy_agent_versions_changed(struct davy_agent *a)
 void davy_agent_versions_drop(struct davy_device_versions *v)
 {
 	if (v->asking)
-		settle(v);
+		versions_settle(v);
 	davy_child_end(&v->child, 0);
 }
 

@@ -75,7 +75,7 @@ static struct davy_event event_of(const struct davy_kernel_log *log,
 	return ev;
 }
 
-static bool same(const struct davy_event *a, const struct davy_event *b)
+static bool kernel_log_same(const struct davy_event *a, const struct davy_event *b)
 {
 	return a->kind == b->kind && a->log.kind == b->log.kind && a->log.code == b->log.code &&
 	       a->log.named_pid == b->log.named_pid &&
@@ -83,12 +83,13 @@ static bool same(const struct davy_event *a, const struct davy_event *b)
 	       davy_same_name(a->log.ring, b->log.ring);
 }
 
-static struct davy_said *slot_of(struct davy_kernel_log *log, const struct davy_event *ev)
+static struct davy_said *kernel_log_slot_of(struct davy_kernel_log *log,
+					    const struct davy_event *ev)
 {
 	struct davy_said *oldest = &log->said[0];
 
 	for (size_t i = 0; i < DAVY_LOG_SAID_MAX; i++) {
-		if (same(&log->said[i].ev, ev))
+		if (kernel_log_same(&log->said[i].ev, ev))
 			return &log->said[i];
 		if (log->said[i].told_ns < oldest->told_ns)
 			oldest = &log->said[i];
@@ -96,7 +97,7 @@ static struct davy_said *slot_of(struct davy_kernel_log *log, const struct davy_
 	return oldest;
 }
 
-static void tell_held(struct davy_agent *a, struct davy_said *said, uint64_t now_ns)
+static void kernel_log_tell_held(struct davy_agent *a, struct davy_said *said, uint64_t now_ns)
 {
 	if (!said->ev.kind || !said->ev.log.repeats)
 		return;
@@ -106,30 +107,30 @@ static void tell_held(struct davy_agent *a, struct davy_said *said, uint64_t now
 	said->ev.log.repeats = 0;
 }
 
-static void on_line(void *arg, const struct davy_log_event *line)
+static void kernel_log_on_line(void *arg, const struct davy_log_event *line)
 {
 	struct davy_agent *a = arg;
 	struct davy_event ev = event_of(&a->kernel_log, line);
-	struct davy_said *said = slot_of(&a->kernel_log, &ev);
+	struct davy_said *said = kernel_log_slot_of(&a->kernel_log, &ev);
 	uint64_t now_ns = davy_boot_ns();
 
-	if (same(&said->ev, &ev) && now_ns - said->told_ns < REPEAT_NS) {
+	if (kernel_log_same(&said->ev, &ev) && now_ns - said->told_ns < REPEAT_NS) {
 		ev.log.repeats = said->ev.log.repeats + 1;
 		said->ev = ev;
 		return;
 	}
-	if (same(&said->ev, &ev))
+	if (kernel_log_same(&said->ev, &ev))
 		ev.log.repeats = said->ev.log.repeats;
 	else
-		tell_held(a, said, now_ns);
+		kernel_log_tell_held(a, said, now_ns);
 	said->ev = ev;
 	said->ev.log.repeats = 0;
 	said->told_ns = now_ns;
 	davy_agent_feed(a, &ev);
 }
 
-static void say(struct davy_agent *a, enum davy_sensor_state state, uint64_t count,
-		const char *reason)
+static void kernel_log_say(struct davy_agent *a, enum davy_sensor_state state, uint64_t count,
+			   const char *reason)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
 
@@ -140,15 +141,16 @@ static void say(struct davy_agent *a, enum davy_sensor_state state, uint64_t cou
 	davy_agent_feed(a, &ev);
 }
 
-static void on_lost(void *arg, uint64_t count)
+static void kernel_log_on_lost(void *arg, uint64_t count)
 {
 	struct davy_agent *a = arg;
 
 	a->kernel_log.lost_count += count;
-	say(a, DAVY_SENSOR_LOST, count, "the kernel's log was written faster than it was read");
+	kernel_log_say(a, DAVY_SENSOR_LOST, count,
+		       "the kernel's log was written faster than it was read");
 }
 
-static int on_readable(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int kernel_log_on_readable(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_agent *a = arg;
 	int err = 1;
@@ -162,7 +164,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *a
 			compare_clocks(&a->kernel_log);
 	}
 	if (err < 0) {
-		say(a, DAVY_SENSOR_REFUSED, 0, strerrordesc_np(-err));
+		kernel_log_say(a, DAVY_SENSOR_REFUSED, 0, strerrordesc_np(-err));
 		davy_agent_kernel_log_close(a);
 	}
 	return 0;
@@ -170,7 +172,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *a
 
 void davy_agent_kernel_log_open(struct davy_agent *a)
 {
-	struct davy_kmsg_sinks sinks = { on_line, on_lost, a };
+	struct davy_kmsg_sinks sinks = { kernel_log_on_line, kernel_log_on_lost, a };
 	struct davy_kernel_log *log = &a->kernel_log;
 	char path[PATH_MAX];
 	int err = davy_root_path(path, sizeof(path), "/dev/kmsg");
@@ -179,13 +181,13 @@ void davy_agent_kernel_log_open(struct davy_agent *a)
 		err = davy_kmsg_reader_open(path, DAVY_KMSG_FROM_NOW, &sinks, &log->reader);
 	if (!err)
 		err = davy_watch_copy(a->loop, &log->source, davy_kmsg_reader_fd(log->reader),
-				      on_readable, a);
+				      kernel_log_on_readable, a);
 	if (err < 0) {
 		davy_agent_kernel_log_close(a);
-		say(a, DAVY_SENSOR_REFUSED, 0, strerrordesc_np(-err));
+		kernel_log_say(a, DAVY_SENSOR_REFUSED, 0, strerrordesc_np(-err));
 		return;
 	}
-	say(a, DAVY_SENSOR_LIVE, 0, "");
+	kernel_log_say(a, DAVY_SENSOR_LIVE, 0, "");
 }
 
 void davy_agent_kernel_log_close(struct davy_agent *a)
@@ -203,5 +205,5 @@ void davy_agent_kernel_log_tick(struct davy_agent *a, uint64_t now_ns)
 		davy_kmsg_tick(log->reader, now_ns - log->offset_ns);
 	for (size_t i = 0; i < DAVY_LOG_SAID_MAX; i++)
 		if (now_ns - log->said[i].told_ns >= REPEAT_NS)
-			tell_held(a, &log->said[i], now_ns);
+			kernel_log_tell_held(a, &log->said[i], now_ns);
 }

@@ -19,8 +19,8 @@
 #define PATIENCE_NS (2 * DAVY_NS_PER_S)
 #define MODULE	    "amdgpu" /* KFD is part of it */
 
-static void tell(struct davy_agent *a, enum davy_sensor_state state, uint64_t count,
-		 const char *reason)
+static void kfd_tell(struct davy_agent *a, enum davy_sensor_state state, uint64_t count,
+		     const char *reason)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
 	struct davy_kfd *k = &a->kfd;
@@ -40,7 +40,7 @@ static void tell(struct davy_agent *a, enum davy_sensor_state state, uint64_t co
 	davy_agent_feed(a, &ev);
 }
 
-static void on_said(void *arg, const struct davy_kfd_said *said)
+static void kfd_on_said(void *arg, const struct davy_kfd_said *said)
 {
 	struct davy_kfd_watch *w = arg;
 	struct davy_event ev = davy_agent_event(DAVY_EV_KFD, davy_agent_kfd_pid(w->agent, said));
@@ -51,7 +51,7 @@ static void on_said(void *arg, const struct davy_kfd_said *said)
 	davy_agent_feed(w->agent, &ev);
 }
 
-static void on_lost(void *arg, uint64_t count, const char *reason)
+static void kfd_on_lost(void *arg, uint64_t count, const char *reason)
 {
 	struct davy_kfd_watch *w = arg;
 	struct davy_event ev = davy_agent_event(DAVY_EV_SENSOR, 0);
@@ -64,7 +64,7 @@ static void on_lost(void *arg, uint64_t count, const char *reason)
 }
 
 /* Closes every descriptor and ends the child. */
-static void let_go(struct davy_agent *a)
+static void kfd_let_go(struct davy_agent *a)
 {
 	struct davy_kfd *k = &a->kfd;
 
@@ -94,9 +94,9 @@ static int on_smi(sd_event_source *source, int fd, uint32_t events, void *arg)
 	if (err >= 0)
 		return 0;
 	snprintf(reason, sizeof(reason), "reading of '%s': %s", w->device, strerror(-err));
-	let_go(a);
+	kfd_let_go(a);
 	a->kfd.listed_ns = davy_boot_ns();
-	tell(a, DAVY_SENSOR_REFUSED, 0, reason);
+	kfd_tell(a, DAVY_SENSOR_REFUSED, 0, reason);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ static int watch(struct davy_agent *a, uint32_t gpu_id, int fd)
 	struct davy_kfd *k = &a->kfd;
 	const struct davy_kfd_node *node = node_of(k, gpu_id);
 	struct davy_kfd_watch *w = &k->watch[k->watch_count];
-	struct davy_kfd_sinks sinks = { on_said, on_lost, w };
+	struct davy_kfd_sinks sinks = { kfd_on_said, kfd_on_lost, w };
 	int err;
 
 	if (!node || k->watch_count == DAVY_KFD_NODES_MAX) {
@@ -139,7 +139,7 @@ static int watch(struct davy_agent *a, uint32_t gpu_id, int fd)
 }
 
 /* Every answer has come, or none will. */
-static void conclude(struct davy_agent *a)
+static void kfd_conclude(struct davy_agent *a)
 {
 	struct davy_kfd *k = &a->kfd;
 	char reason[DAVY_REASON_LEN] = "";
@@ -152,7 +152,8 @@ static void conclude(struct davy_agent *a)
 	else if (!davy_rights_admin())
 		snprintf(reason, sizeof(reason),
 			 "CAP_SYS_ADMIN is missing: nothing is told of processes");
-	tell(a, k->watch_count ? DAVY_SENSOR_LIVE : DAVY_SENSOR_REFUSED, k->watch_count, reason);
+	kfd_tell(a, k->watch_count ? DAVY_SENSOR_LIVE : DAVY_SENSOR_REFUSED, k->watch_count,
+		 reason);
 }
 
 /* One that was to stay is ended by the driver when a GPU leaves (7.2). */
@@ -161,9 +162,9 @@ static void on_ended(struct davy_agent *a)
 	struct davy_kfd *k = &a->kfd;
 
 	if (k->asked_ns)
-		conclude(a);
+		kfd_conclude(a);
 	if (k->stay)
-		let_go(a);
+		kfd_let_go(a);
 	k->opener_source = sd_event_source_disable_unref(k->opener_source);
 	davy_kfd_opener_done(&k->opener);
 }
@@ -187,7 +188,7 @@ static int on_opened(sd_event_source *source, int fd, uint32_t events, void *arg
 	if (answer.error)
 		k->error = answer.error;
 	if (!answer.gpu_id)
-		conclude(a);
+		kfd_conclude(a);
 	return 0;
 }
 
@@ -201,7 +202,7 @@ static bool has_driver(const struct davy_agent *a, const char *device)
 }
 
 /* A GPU that is being taken down has lost its DRM device, but is in the topology for a while. */
-static size_t wanted(const struct davy_agent *a, uint32_t *ret_gpu_ids, bool *ret_stay)
+static size_t kfd_wanted(const struct davy_agent *a, uint32_t *ret_gpu_ids, bool *ret_stay)
 {
 	const struct davy_kfd *k = &a->kfd;
 	size_t count = 0;
@@ -227,10 +228,10 @@ static void open_smi(struct davy_agent *a, const uint32_t *gpu_ids, size_t count
 	struct davy_kfd *k = &a->kfd;
 	int err;
 
-	let_go(a);
+	kfd_let_go(a);
 	if (!a->uevents) {
-		tell(a, DAVY_SENSOR_REFUSED, 0,
-		     "no uevents are heard: the removal of a GPU would not be noticed in time");
+		kfd_tell(a, DAVY_SENSOR_REFUSED, 0,
+			 "no uevents are heard: the removal of a GPU would not be noticed in time");
 		return;
 	}
 	if (!davy_kfd_opener_reap(&k->opener))
@@ -247,7 +248,7 @@ static void open_smi(struct davy_agent *a, const uint32_t *gpu_ids, size_t count
 	if (err >= 0)
 		return;
 	k->error = err;
-	conclude(a);
+	kfd_conclude(a);
 }
 
 static bool kfd_is_loaded(void)
@@ -257,7 +258,7 @@ static bool kfd_is_loaded(void)
 	return !davy_root_path(path, sizeof(path), "/sys/class/kfd/kfd") && !access(path, F_OK);
 }
 
-static void list(struct davy_agent *a, uint64_t now_ns)
+static void kfd_list(struct davy_agent *a, uint64_t now_ns)
 {
 	struct davy_kfd *k = &a->kfd;
 	uint32_t gpu_ids[DAVY_KFD_NODES_MAX];
@@ -266,12 +267,12 @@ static void list(struct davy_agent *a, uint64_t now_ns)
 
 	k->listed_ns = now_ns;
 	k->node_count = davy_kfd_nodes_list(k->node, DAVY_KFD_NODES_MAX);
-	count = wanted(a, gpu_ids, &stay);
+	count = kfd_wanted(a, gpu_ids, &stay);
 	if (!count) {
 		k->released = false;
-		let_go(a);
-		tell(a, DAVY_SENSOR_ABSENT, 0,
-		     kfd_is_loaded() ? "no GPU is KFD's" : DAVY_NO_MODULE);
+		kfd_let_go(a);
+		kfd_tell(a, DAVY_SENSOR_ABSENT, 0,
+			 kfd_is_loaded() ? "no GPU is KFD's" : DAVY_NO_MODULE);
 		return;
 	}
 	same = count == k->asked_count && !memcmp(gpu_ids, k->asked, count * sizeof(gpu_ids[0]));
@@ -284,7 +285,7 @@ void davy_agent_kfd_changed(struct davy_agent *a, bool leaving)
 {
 	a->kfd.listed_ns = 0;
 	if (leaving)
-		let_go(a);
+		kfd_let_go(a);
 }
 
 int davy_agent_kfd_release(struct davy_agent *a, const char *module)
@@ -295,11 +296,11 @@ int davy_agent_kfd_release(struct davy_agent *a, const char *module)
 
 	if (strcmp(module, MODULE) != 0)
 		return 0;
-	let_go(a);
+	kfd_let_go(a);
 	k->released = true;
 	k->asked_count = count; /* others than those are opened again */
 	if (had)
-		tell(a, DAVY_SENSOR_RELEASED, 0, "released for unloading, as asked");
+		kfd_tell(a, DAVY_SENSOR_RELEASED, 0, "released for unloading, as asked");
 	return had;
 }
 
@@ -310,10 +311,10 @@ void davy_agent_kfd_tick(struct davy_agent *a, uint64_t now_ns)
 	if (!k->opener_source)
 		davy_kfd_opener_reap(&k->opener);
 	if (!k->listed_ns || now_ns - k->listed_ns >= LIST_NS)
-		list(a, now_ns);
+		kfd_list(a, now_ns);
 	if (k->asked_ns && now_ns - k->asked_ns >= PATIENCE_NS)
-		tell(a, DAVY_SENSOR_REFUSED, 0,
-		     "opening /dev/kfd blocks: a GPU hangs or is being reset");
+		kfd_tell(a, DAVY_SENSOR_REFUSED, 0,
+			 "opening /dev/kfd blocks: a GPU hangs or is being reset");
 	for (size_t i = 0; i < k->watch_count; i++)
 		davy_kfd_reader_tick(k->watch[i].reader, now_ns);
 	davy_agent_kfd_sample(a, now_ns);
@@ -321,5 +322,5 @@ void davy_agent_kfd_tick(struct davy_agent *a, uint64_t now_ns)
 
 void davy_agent_kfd_close(struct davy_agent *a)
 {
-	let_go(a);
+	kfd_let_go(a);
 }

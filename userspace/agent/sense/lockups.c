@@ -10,7 +10,8 @@
 #define LOOK_NS	    (60 * DAVY_NS_PER_S) /* people may write to i915's and xe's sysfs */
 #define PATIENCE_NS (60 * DAVY_NS_PER_S) /* with a child that unpacks a module's file */
 
-static void tell(struct davy_agent *a, struct davy_watched_gpu *w, const struct davy_lockup *now)
+static void lockups_tell(struct davy_agent *a, struct davy_watched_gpu *w,
+			 const struct davy_lockup *now)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_LOCKUP, 0);
 
@@ -32,10 +33,10 @@ void davy_agent_lockups_ring(struct davy_agent *a, const char *device, const cha
 	if (!w)
 		return;
 	davy_lockup_queue_of(w->gpu.driver, ring, now.queue, sizeof(now.queue));
-	tell(a, w, &now);
+	lockups_tell(a, w, &now);
 }
 
-static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int lockups_on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_module_asked *m = arg;
 
@@ -48,7 +49,7 @@ static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg
 	return 0;
 }
 
-static void ask(struct davy_agent *a, struct davy_module_asked *m, uint64_t now_ns)
+static void lockups_ask(struct davy_agent *a, struct davy_module_asked *m, uint64_t now_ns)
 {
 	int fd = davy_module_text_ask(m->module, DAVY_LOCKUP_PARAMETER_NAME, &m->child);
 
@@ -60,7 +61,7 @@ static void ask(struct davy_agent *a, struct davy_module_asked *m, uint64_t now_
 			 strerror(-fd));
 		return;
 	}
-	if (davy_watch(a->loop, &m->source, fd, on_answer, m) >= 0)
+	if (davy_watch(a->loop, &m->source, fd, lockups_on_answer, m) >= 0)
 		return;
 	davy_child_end(&m->child, 0);
 	m->settled = true;
@@ -84,7 +85,7 @@ static struct davy_module_asked *module_of(struct davy_agent *a, const char *dri
 		return NULL;
 	memset(empty, 0, sizeof(*empty));
 	davy_copy_name(empty->module, sizeof(empty->module), driver);
-	ask(a, empty, now_ns);
+	lockups_ask(a, empty, now_ns);
 	return empty;
 }
 
@@ -113,7 +114,7 @@ static void forget_modules(struct davy_agent *a, uint64_t now_ns)
 	}
 }
 
-static void look(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_ns)
+static void lockups_look(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_ns)
 {
 	const struct davy_module_text *text = NULL;
 	struct davy_lockups now;
@@ -128,7 +129,7 @@ static void look(struct davy_agent *a, struct davy_watched_gpu *w, uint64_t now_
 	w->lockups_ns = now_ns;
 	davy_lockups_read(&w->gpu, text, &now);
 	for (size_t i = 0; i < now.count; i++)
-		tell(a, w, &now.at[i]);
+		lockups_tell(a, w, &now.at[i]);
 }
 
 void davy_agent_lockups_tick(struct davy_agent *a, uint64_t now_ns)
@@ -138,7 +139,7 @@ void davy_agent_lockups_tick(struct davy_agent *a, uint64_t now_ns)
 	forget_modules(a, now_ns);
 	for (size_t i = 0; i < g->count; i++)
 		if (!g->gpu[i].lockups_ns || now_ns - g->gpu[i].lockups_ns >= LOOK_NS)
-			look(a, &g->gpu[i], now_ns);
+			lockups_look(a, &g->gpu[i], now_ns);
 }
 
 void davy_agent_lockups_close(struct davy_agent *a)

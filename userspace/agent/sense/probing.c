@@ -26,7 +26,7 @@ struct asker {
 	int fd;
 };
 
-static void on_finding(void *arg, const struct davy_probe_finding *finding)
+static void probing_on_finding(void *arg, const struct davy_probe_finding *finding)
 {
 	struct asker *asker = arg;
 	json_t *message = davy_probe_finding_json(finding);
@@ -66,7 +66,7 @@ const char *davy_agent_probe(struct davy_link *link, const json_t *message)
 	json_int_t limit_ms = davy_message_number(message, "limit_ms", 0);
 	struct davy_probe_request request = { .program = a->probe_path,
 					      .arguments = arguments,
-					      .done = on_finding };
+					      .done = probing_on_finding };
 	struct davy_probe_finding finding;
 	struct asker *asker;
 	int err;
@@ -90,6 +90,6 @@ const char *davy_agent_probe(struct davy_link *link, const json_t *message)
 	if (!err)
 		return NULL;
 	davy_probe_not_started(err, &finding);
-	on_finding(asker, &finding);
+	probing_on_finding(asker, &finding);
 	return NULL;
 }

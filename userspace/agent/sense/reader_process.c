@@ -26,7 +26,7 @@
 #define LIMITS_FROM 0
 #endif
 
-static int on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int reader_process_on_answer(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct davy_agent *a = arg;
 
@@ -78,7 +78,7 @@ static int reader_begin(struct davy_agent *a, struct davy_reader *r)
 		close(pair[0]);
 		return err;
 	}
-	err = davy_watch(a->loop, &r->source, pair[0], on_answer, a);
+	err = davy_watch(a->loop, &r->source, pair[0], reader_process_on_answer, a);
 	if (err) {
 		davy_child_end(&r->child, END_MS);
 		return err;

@@ -27,7 +27,7 @@ static const uint64_t look_again_ms[] = {
 
 #define LOOKS (sizeof(look_again_ms) / sizeof(look_again_ms[0]))
 
-static struct davy_tracked *get(struct davy_agent *a, uint32_t pid)
+static struct davy_tracked *tracker_get(struct davy_agent *a, uint32_t pid)
 {
 	struct davy_tracked *t = davy_tracked_of(a, pid);
 
@@ -35,7 +35,7 @@ static struct davy_tracked *get(struct davy_agent *a, uint32_t pid)
 }
 
 /* By its place, as the kernel tells it: whose workload it is decides what may be done to it. */
-static uint32_t workload_of(struct davy_agent *a, uint32_t pid)
+static uint32_t tracker_workload_of(struct davy_agent *a, uint32_t pid)
 {
 	char cgroup[DAVY_CGROUP_LEN];
 
@@ -53,8 +53,8 @@ static uint32_t workload_of(struct davy_agent *a, uint32_t pid)
 	return a->hooks ? a->hooks->workload_of_cgroup(a, cgroup) : 0;
 }
 
-static bool attach(struct davy_agent *a, const struct davy_tracked *t,
-		   const struct davy_look_site *site, int fd)
+static bool tracker_attach(struct davy_agent *a, const struct davy_tracked *t,
+			   const struct davy_look_site *site, int fd)
 {
 	const struct davy_probe_owner owner = { t->pid, t->uid, t->workload };
 	const char *name = davy_site_name((enum davy_site)site->site);
@@ -85,10 +85,10 @@ static void attach_libraries(struct davy_agent *a, struct davy_tracked *t,
 		int fd = files[site->file];
 
 		if (site->site == DAVY_SITE_THROW)
-			t->cxx_attached = t->cxx_attached || attach(a, t, site, fd);
+			t->cxx_attached = t->cxx_attached || tracker_attach(a, t, site, fd);
 		else if (site->site == DAVY_SITE_UBATCH || site->site == DAVY_SITE_DECODE)
-			t->llama_attached = t->llama_attached || attach(a, t, site, fd);
-		else if (!t->ggml_attached && attach(a, t, site, fd))
+			t->llama_attached = t->llama_attached || tracker_attach(a, t, site, fd);
+		else if (!t->ggml_attached && tracker_attach(a, t, site, fd))
 			ggml++;
 	}
 	t->ggml_attached = t->ggml_attached || ggml == GGML_SITES;
@@ -168,12 +168,12 @@ void davy_tracker_wants(struct davy_agent *a, const struct davy_look_job *job,
 		q->wants |= DAVY_WANT_VERSION_NOW;
 }
 
-static enum davy_look_class class_of(struct davy_agent *a, const struct davy_tracked *t,
-				     uint32_t pid, bool named)
+static enum davy_look_class tracker_class_of(struct davy_agent *a, const struct davy_tracked *t,
+					     uint32_t pid, bool named)
 {
 	if (t && t->told.workload)
 		return DAVY_LOOKS_WORKLOAD;
-	if (workload_of(a, pid))
+	if (tracker_workload_of(a, pid))
 		return DAVY_LOOKS_WORKLOAD;
 	if (t && t->told.engine != DAVY_ENGINE_NONE)
 		return DAVY_LOOKS_ENGINE;
@@ -184,7 +184,7 @@ static void submit(struct davy_agent *a, struct davy_tracked *t, uint32_t pid, b
 {
 	const struct davy_look_job job = { .pid = pid,
 					   .uid = davy_process_account(pid),
-					   .class = (uint8_t)class_of(a, t, pid, named),
+					   .class = (uint8_t)tracker_class_of(a, t, pid, named),
 					   .look = named || (t && t->on_gpu) ? DAVY_LOOK_DEVICES
 									     : DAVY_LOOK_COMMAND };
 
@@ -193,8 +193,9 @@ static void submit(struct davy_agent *a, struct davy_tracked *t, uint32_t pid, b
 	davy_reader_submit(a, &job);
 }
 
-static void take_engine(struct davy_agent *a, struct davy_tracked *t,
-			const struct davy_look_reply *reply, const int *files, uint64_t now_ns)
+static void tracker_take_engine(struct davy_agent *a, struct davy_tracked *t,
+				const struct davy_look_reply *reply, const int *files,
+				uint64_t now_ns)
 {
 	if (!t->met_ns)
 		t->met_ns = now_ns;
@@ -231,8 +232,8 @@ static void tracker_tell_owner(struct davy_agent *a, struct davy_tracked *t)
 }
 
 /* What a look at it told. */
-static void take(struct davy_agent *a, struct davy_tracked *t, const struct davy_look_reply *reply,
-		 const int *files)
+static void tracker_take(struct davy_agent *a, struct davy_tracked *t,
+			 const struct davy_look_reply *reply, const int *files)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_PROCESS, t->pid);
 
@@ -248,12 +249,12 @@ static void take(struct davy_agent *a, struct davy_tracked *t, const struct davy
 		return;
 	}
 	t->device_used = reply->device_used;
-	ev.process.workload = t->workload = workload_of(a, t->pid);
+	ev.process.workload = t->workload = tracker_workload_of(a, t->pid);
 	t->uid = davy_process_account(t->pid);
 	ev.process.flags |= owner_flag(t->uid);
 	assume_cpu(t, reply, &ev.process);
 	if (ev.process.engine != DAVY_ENGINE_NONE)
-		take_engine(a, t, reply, files, ev.at_ns);
+		tracker_take_engine(a, t, reply, files, ev.at_ns);
 	t->used_ns = ev.at_ns;
 	if (memcmp(&t->told, &ev.process, sizeof(t->told)) != 0) {
 		t->told = ev.process;
@@ -274,16 +275,16 @@ void davy_tracker_take(struct davy_agent *a, const struct davy_look_job *job,
 		return;
 	}
 	if (!t && reply->ev.engine == DAVY_ENGINE_NONE && job->class == DAVY_LOOKS_OTHER &&
-	    !workload_of(a, job->pid))
+	    !tracker_workload_of(a, job->pid))
 		return; /* somebody else's */
 	/* Watched first: an end from now on is told, one before is seen here. */
 	if (a->bpf && reply->ev.engine != DAVY_ENGINE_NONE)
 		davy_bpf_watch(a->bpf, job->pid);
 	if (davy_process_start(job->pid) != reply->ev.start_ticks)
 		return;
-	t = t ? t : get(a, job->pid);
+	t = t ? t : tracker_get(a, job->pid);
 	t->on_gpu = t->on_gpu || job->look == DAVY_LOOK_DEVICES;
-	take(a, t, reply, files);
+	tracker_take(a, t, reply, files);
 }
 
 /* An exit may have been missed and the pid be somebody else's. */

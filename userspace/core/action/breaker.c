@@ -18,8 +18,8 @@ static bool covers(const struct davy_breaker *b, const char *device, uint8_t bac
 	       (!b->device[0] || !device[0] || davy_same_name(b->device, device));
 }
 
-static struct davy_breaker *find(struct davy_core *core, const char *device, uint8_t backend,
-				 const char *model)
+static struct davy_breaker *breaker_find(struct davy_core *core, const char *device,
+					 uint8_t backend, const char *model)
 {
 	for (size_t i = 0; i < DAVY_CORE_BREAKERS; i++)
 		if (covers(&core->breakers[i], device, backend, model))
@@ -27,10 +27,10 @@ static struct davy_breaker *find(struct davy_core *core, const char *device, uin
 	return NULL;
 }
 
-static struct davy_breaker *get(struct davy_step *s, const char *device, uint8_t backend,
-				const char *model)
+static struct davy_breaker *breaker_get(struct davy_step *s, const char *device, uint8_t backend,
+					const char *model)
 {
-	struct davy_breaker *b = find(s->core, device, backend, model);
+	struct davy_breaker *b = breaker_find(s->core, device, backend, model);
 	struct davy_breaker *victim = &s->core->breakers[0];
 
 	if (b) {
@@ -51,7 +51,8 @@ static struct davy_breaker *get(struct davy_step *s, const char *device, uint8_t
 	return victim;
 }
 
-static void say(struct davy_step *s, const struct davy_breaker *b, const struct davy_plan *because)
+static void breaker_say(struct davy_step *s, const struct davy_breaker *b,
+			const struct davy_plan *because)
 {
 	struct davy_plan plan;
 
@@ -85,7 +86,7 @@ static void open_breaker(struct davy_step *s, struct davy_breaker *b,
 	b->probation_ns = 0;
 	if (b->open_count < UINT16_MAX)
 		b->open_count++;
-	say(s, b, because);
+	breaker_say(s, b, because);
 }
 
 /*
@@ -109,7 +110,7 @@ bool davy_breaker_failure(struct davy_step *s, const struct davy_process *p,
 		return note->device_class && p->backend != DAVY_BACKEND_CPU;
 	if (!learns(s, p))
 		return note->device_class;
-	b = get(s, p->device, p->backend, p->model);
+	b = breaker_get(s, p->device, p->backend, p->model);
 	if (s->now_ns - b->window_ns > davy_config_ns(config, DAVY_CFG_BREAKER_WINDOW_MS)) {
 		b->window_ns = s->now_ns;
 		b->failure_count = 0;
@@ -131,7 +132,7 @@ void davy_breaker_found(struct davy_step *s, const struct davy_plan *note)
 	if (note->backend == DAVY_BACKEND_CPU || note->backend == DAVY_BACKEND_UNKNOWN ||
 	    !note->model[0] || davy_mode_for(s, NULL) == DAVY_MODE_OBSERVE)
 		return;
-	b = get(s, note->device, note->backend, note->model);
+	b = breaker_get(s, note->device, note->backend, note->model);
 	if (b->state != DAVY_BREAKER_OPEN)
 		open_breaker(s, b, note);
 }
@@ -139,7 +140,7 @@ void davy_breaker_found(struct davy_step *s, const struct davy_plan *note)
 bool davy_breaker_is_open(struct davy_core *core, const char *device, uint8_t backend,
 			  const char *model)
 {
-	const struct davy_breaker *b = find(core, device, backend, model);
+	const struct davy_breaker *b = breaker_find(core, device, backend, model);
 
 	return b && b->state == DAVY_BREAKER_OPEN;
 }
@@ -147,7 +148,7 @@ bool davy_breaker_is_open(struct davy_core *core, const char *device, uint8_t ba
 uint32_t davy_breaker_openings(struct davy_core *core, const struct davy_process *p,
 			       uint64_t *ret_until_ns)
 {
-	const struct davy_breaker *b = find(core, p->device, p->backend, p->model);
+	const struct davy_breaker *b = breaker_find(core, p->device, p->backend, p->model);
 
 	*ret_until_ns = b ? b->until_ns : 0;
 	return b ? b->open_count : 0;
@@ -156,7 +157,7 @@ uint32_t davy_breaker_openings(struct davy_core *core, const struct davy_process
 void davy_breaker_restore(struct davy_step *s)
 {
 	const struct davy_ev_breaker *in = &s->ev->breaker;
-	struct davy_breaker *b = get(s, in->device, in->backend, in->model);
+	struct davy_breaker *b = breaker_get(s, in->device, in->backend, in->model);
 
 	b->state = in->state;
 	b->open_count = in->open_count;
@@ -180,7 +181,7 @@ void davy_breaker_probation(struct davy_step *s)
 	}
 	if (!p || !p->workload || p->backend == DAVY_BACKEND_UNKNOWN)
 		return;
-	b = find(s->core, p->device, p->backend, p->model);
+	b = breaker_find(s->core, p->device, p->backend, p->model);
 	if (!b || b->state != DAVY_BREAKER_HALF_OPEN || b->probation_ns)
 		return;
 	b->probation_ns = s->now_ns;
@@ -199,13 +200,13 @@ void davy_breakers_tick(struct davy_step *s)
 		assert(b->state < DAVY_BREAKER_STATE_COUNT);
 		if (b->state == DAVY_BREAKER_OPEN && s->now_ns >= b->until_ns) {
 			b->state = DAVY_BREAKER_HALF_OPEN;
-			say(s, b, NULL);
+			breaker_say(s, b, NULL);
 		} else if (b->state == DAVY_BREAKER_HALF_OPEN && b->probation_ns &&
 			   s->now_ns - b->probation_ns >= soak_ns) {
 			b->state = DAVY_BREAKER_CLOSED;
 			b->open_count = 0;
 			b->failure_count = 0;
-			say(s, b, NULL);
+			breaker_say(s, b, NULL);
 		}
 	}
 }

@@ -14,7 +14,7 @@
 /* To freeze takes milliseconds, or does not happen. */
 #define HOLD_ANSWER_NS (5 * DAVY_NS_PER_S)
 
-static void begin(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan)
+static void decide_begin(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan)
 {
 	assert(!w->act_plan);
 	davy_spend(s, w, plan);
@@ -82,7 +82,7 @@ void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan
 	}
 	davy_emit_as(s, plan, act_number(w));
 	davy_tuned_take(s, w, plan);
-	begin(s, w, plan);
+	decide_begin(s, w, plan);
 }
 
 static enum davy_rung rung_for_failure(struct davy_step *s, const struct davy_process *p,
@@ -245,7 +245,7 @@ static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result
 	}
 }
 
-static void started(struct davy_workload *w, uint32_t pid)
+static void decide_started(struct davy_workload *w, uint32_t pid)
 {
 	w->act_started = 1;
 	if (pid)
@@ -263,7 +263,7 @@ void davy_decide_exit(struct davy_step *s)
 	}
 }
 
-static void held(struct davy_step *s, struct davy_workload *w)
+static void decide_held(struct davy_step *s, struct davy_workload *w)
 {
 	bool pause = w->act_rung == DAVY_RUNG_PAUSE;
 
@@ -275,7 +275,7 @@ static void held(struct davy_step *s, struct davy_workload *w)
 }
 
 /* By its lease, or by the act under way, which was to do it. */
-static void released(struct davy_step *s, struct davy_workload *w)
+static void decide_released(struct davy_step *s, struct davy_workload *w)
 {
 	bool asked = w->act_plan == s->ev->act.plan;
 	bool pause = w->hold_rung == DAVY_RUNG_PAUSE;
@@ -297,15 +297,15 @@ void davy_decide_act(struct davy_step *s)
 		return;
 	if (act->stage == DAVY_ACT_RELEASED &&
 	    (w->act_plan == act->plan || w->hold_plan == act->plan))
-		released(s, w);
+		decide_released(s, w);
 	else if (w->act_plan != act->plan)
 		return;
 	else if (act->stage == DAVY_ACT_STOPPED)
 		w->stopped_ns = s->now_ns;
 	else if (act->stage == DAVY_ACT_STARTED)
-		started(w, s->ev->pid);
+		decide_started(w, s->ev->pid);
 	else if (act->stage == DAVY_ACT_HELD)
-		held(s, w);
+		decide_held(s, w);
 	else if (act->stage == DAVY_ACT_SERVING)
 		outcome(s, w, 0);
 	else if (act->stage == DAVY_ACT_FAILED)

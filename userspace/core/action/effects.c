@@ -12,7 +12,7 @@
 #define TIMES_MOST  8
 #define LATE_NS	    (5 * DAVY_NS_PER_S) /* a release that nobody told */
 
-static uint64_t doubled(uint64_t ns, uint32_t times, uint64_t most)
+static uint64_t effects_doubled(uint64_t ns, uint32_t times, uint64_t most)
 {
 	for (uint32_t i = 0; i < times && ns < most; i++)
 		ns *= 2;
@@ -21,8 +21,8 @@ static uint64_t doubled(uint64_t ns, uint32_t times, uint64_t most)
 
 static uint64_t clean_ns(const struct davy_step *s, const struct davy_workload *w)
 {
-	return doubled(davy_config_ns(&s->core->config, DAVY_CFG_CLEAN_MS), w->clean_times,
-		       davy_config_ns(&s->core->config, DAVY_CFG_CLEAN_MAX_MS));
+	return effects_doubled(davy_config_ns(&s->core->config, DAVY_CFG_CLEAN_MS), w->clean_times,
+			       davy_config_ns(&s->core->config, DAVY_CFG_CLEAN_MAX_MS));
 }
 
 /* What stays until somebody takes it back: not a hold, whose lease ends it, and no mere restart. */
@@ -138,7 +138,7 @@ static const struct davy_effect *latest(const struct davy_workload *w, uint8_t r
 	return NULL;
 }
 
-static void take_out(struct davy_workload *w, uint8_t rung)
+static void effects_take_out(struct davy_workload *w, uint8_t rung)
 {
 	const struct davy_effect *e = latest(w, rung);
 
@@ -167,7 +167,7 @@ void davy_effect_taken_back(struct davy_step *s, struct davy_workload *w, int32_
 	if (e && e->tuned && w->act_hazard == DAVY_HZ_NONE)
 		davy_tuned_forget(s, w); /* an operator knows better */
 	if (!is_tuners(w) || w->act_undo != DAVY_RUNG_SHRINK)
-		take_out(w, w->act_undo);
+		effects_take_out(w, w->act_undo);
 }
 
 bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w,
@@ -214,8 +214,8 @@ static uint64_t clean_since_ns(const struct davy_workload *w)
 }
 
 /* Fills in how far, where that is the tuner's to say. */
-static bool is_due(struct davy_step *s, const struct davy_workload *w, const struct davy_effect *e,
-		   struct davy_plan *plan)
+static bool effects_is_due(struct davy_step *s, const struct davy_workload *w,
+			   const struct davy_effect *e, struct davy_plan *plan)
 {
 	bool back = e->rung == DAVY_RUNG_SWITCH || e->rung == DAVY_RUNG_MIGRATE_CPU;
 
@@ -239,7 +239,7 @@ void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 	if (w->undone_ns && !e && s->now_ns - w->undone_ns > clean_ns(s, w))
 		w->undone_ns = w->clean_times = 0;
 	if (!e || e->hazard == DAVY_HZ_NONE || w->act_plan || w->hold_plan || w->retry_ns ||
-	    s->count + DAVY_PLANS_SPARE > s->max || !is_due(s, w, e, &due))
+	    s->count + DAVY_PLANS_SPARE > s->max || !effects_is_due(s, w, e, &due))
 		return;
 	plan = davy_plan_for(s, w, DAVY_RUNG_UNDO, e->hazard);
 	plan.knobs = due.knobs;
@@ -268,7 +268,7 @@ void davy_effect_held(struct davy_step *s, struct davy_workload *w)
 		w->hold_times = (uint8_t)(again ? w->hold_times + (w->hold_times < TIMES_MOST) : 0);
 		w->hold_good_ns = s->now_ns;
 		if (w->hold_times)
-			w->hold_good_ns += doubled(w->act_lease_ns, w->hold_times, soon);
+			w->hold_good_ns += effects_doubled(w->act_lease_ns, w->hold_times, soon);
 	}
 	w->hold_plan = w->act_plan;
 	w->hold_rung = w->act_rung;

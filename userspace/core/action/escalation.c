@@ -33,8 +33,8 @@ static uint16_t share_of_short(const struct davy_step *s, const struct davy_plan
 }
 
 /* A process that an act has replaced already is not what the workload is now. */
-static struct davy_workload *workload_of(struct davy_step *s, const struct davy_plan *note,
-					 uint32_t pid)
+static struct davy_workload *escalation_workload_of(struct davy_step *s,
+						    const struct davy_plan *note, uint32_t pid)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, pid);
 	struct davy_workload *w = p ? davy_world_workload(&s->core->world, p->workload) : NULL;
@@ -67,15 +67,15 @@ static struct davy_workload *target_of(struct davy_step *s, const struct davy_pl
 
 	if (named && !note->victim_pid && note->hazard == DAVY_HZ_QUEUE_THRASH)
 		return NULL; /* its subject is who suffers */
-	if (!named && suits(workload_of(s, note, note->culprit_pid), &choice))
+	if (!named && suits(escalation_workload_of(s, note, note->culprit_pid), &choice))
 		return choice;
-	if (suits(workload_of(s, note, note->pid), &choice) || named)
+	if (suits(escalation_workload_of(s, note, note->pid), &choice) || named)
 		return choice;
 	for (size_t i = 0; i < note->share_count && i < DAVY_PLAN_SHARES; i++) {
 		const struct davy_share *share = &note->shares[i];
 
 		if (share_of_short(s, note, share) >= PAYS &&
-		    suits(workload_of(s, note, share->pid), &choice))
+		    suits(escalation_workload_of(s, note, share->pid), &choice))
 			break;
 	}
 	return choice;
@@ -124,8 +124,8 @@ static bool next_rung(struct davy_step *s, struct davy_alarm *a, const struct da
 	return false;
 }
 
-static bool is_due(const struct davy_step *s, const struct davy_alarm *a,
-		   const struct davy_workload *w)
+static bool escalation_is_due(const struct davy_step *s, const struct davy_alarm *a,
+			      const struct davy_workload *w)
 {
 	uint64_t settle_ns = davy_config_ns(&s->core->config, DAVY_CFG_SETTLE_MS);
 
@@ -176,7 +176,7 @@ static void consider(struct davy_step *s, struct davy_alarm *a)
 	a->target = w->id;
 	if (a->note.level > 1)
 		davy_effects_troubled(s, w);
-	if (s->count + DAVY_PLANS_SPARE > s->max || !is_due(s, a, w) ||
+	if (s->count + DAVY_PLANS_SPARE > s->max || !escalation_is_due(s, a, w) ||
 	    !next_rung(s, a, row, w, &plan) || told_before(s, a, w, &plan))
 		return;
 	if (!a->told_refusal && davy_replaces(plan.rung))

@@ -14,7 +14,7 @@ static struct davy_plan plan_for_nobody(struct davy_step *s)
 }
 
 /* What was not said stays as it is in force. */
-static void complete(struct davy_knobs *k, const struct davy_knobs *now)
+static void order_complete(struct davy_knobs *k, const struct davy_knobs *now)
 {
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		if (!davy_knob_get(k, i))
@@ -36,7 +36,7 @@ static bool measure(struct davy_step *s, const struct davy_workload *w, struct d
 	if (plan->rung != DAVY_RUNG_SHRINK || davy_knobs_none(&in->knobs))
 		return davy_measure(s, w, plan);
 	plan->knobs = in->knobs;
-	complete(&plan->knobs, &w->knobs);
+	order_complete(&plan->knobs, &w->knobs);
 	plan->keeps = (w->can & DAVY_CAN_KEEP) != 0;
 	return true;
 }

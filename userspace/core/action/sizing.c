@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* As it runs: what we have set, else what its command says. */
-static uint32_t in_force(uint32_t set, uint32_t told)
+static uint32_t sizing_in_force(uint32_t set, uint32_t told)
 {
 	return set ? set : told;
 }
@@ -29,7 +29,7 @@ static bool is_fixed(const struct davy_workload *w, enum davy_tuner_knob knob)
 static bool smaller_ubatch(struct davy_step *s, const struct davy_workload *w,
 			   const struct davy_process *p, struct davy_plan *plan)
 {
-	uint32_t now = in_force(w->knobs.ubatch, p ? p->ubatch : 0), next;
+	uint32_t now = sizing_in_force(w->knobs.ubatch, p ? p->ubatch : 0), next;
 	uint32_t least = davy_ubatch_floor(s, w);
 
 	if (now < 2 || is_fixed(w, DAVY_TUNER_UBATCH))
@@ -44,8 +44,8 @@ static bool smaller_ubatch(struct davy_step *s, const struct davy_workload *w,
 static bool smaller_context(struct davy_step *s, const struct davy_workload *w,
 			    const struct davy_process *p, struct davy_plan *plan)
 {
-	uint32_t slots = in_force(w->knobs.parallel, p ? p->parallel : 0);
-	uint32_t now = in_force(w->knobs.context, p ? p->context_size : 0);
+	uint32_t slots = sizing_in_force(w->knobs.parallel, p ? p->parallel : 0);
+	uint32_t now = sizing_in_force(w->knobs.context, p ? p->context_size : 0);
 	uint64_t least = davy_config_u64(&s->core->config, DAVY_CFG_CONTEXT_FLOOR);
 
 	plan->knobs = w->knobs;
@@ -102,7 +102,7 @@ static bool throttle(struct davy_step *s, const struct davy_workload *w, struct 
 	return !throttled || w->hold_permille > least;
 }
 
-static bool pause(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
+static bool sizing_pause(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	if (!plan->lease_ns)
 		plan->lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_PAUSE_LEASE_MS);
@@ -122,8 +122,8 @@ static bool cap(const struct davy_workload *w, struct davy_plan *plan)
 }
 
 /* Another one that this driver's GPUs have; Vulkan is there for all of them. */
-static uint8_t other_backend(const struct davy_core *core, const struct davy_workload *w,
-			     const char *device)
+static uint8_t sizing_other_backend(const struct davy_core *core, const struct davy_workload *w,
+				    const char *device)
 {
 	const struct davy_device_state *d = davy_world_device(&core->world, device);
 	const char *driver = d ? d->driver : "";
@@ -170,7 +170,7 @@ static bool switch_backend(struct davy_step *s, const struct davy_workload *w,
 	const struct davy_device_state *d = davy_world_device(&s->core->world, plan->device);
 
 	if (!plan->to_backend)
-		plan->to_backend = other_backend(s->core, w, plan->device);
+		plan->to_backend = sizing_other_backend(s->core, w, plan->device);
 	if (!plan->to_backend || plan->to_backend == w->backend || (d && d->resetting_ns))
 		return false;
 	return plan->hazard == DAVY_HZ_NONE ||
@@ -191,7 +191,7 @@ bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct dav
 	bool can = true;
 
 	if (plan->rung == DAVY_RUNG_PAUSE)
-		return pause(s, w, plan);
+		return sizing_pause(s, w, plan);
 	if (plan->rung == DAVY_RUNG_THROTTLE)
 		return throttle(s, w, plan);
 	if (plan->rung == DAVY_RUNG_CAP)

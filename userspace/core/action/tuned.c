@@ -10,7 +10,7 @@
 #define MINUTE_NS   (60 * DAVY_NS_PER_S)
 #define LAYERS_LEFT 4 /* a quarter of the layers stays on the GPU: less is the CPU's */
 
-static struct davy_tuned *find(struct davy_core *core, uint32_t workload)
+static struct davy_tuned *tuned_find(struct davy_core *core, uint32_t workload)
 {
 	for (size_t i = 0; workload && i < DAVY_TUNED_MAX; i++)
 		if (core->tuned[i].workload == workload)
@@ -20,13 +20,13 @@ static struct davy_tuned *find(struct davy_core *core, uint32_t workload)
 
 const struct davy_tuned *davy_core_tuned(const struct davy_core *core, uint32_t workload)
 {
-	return find((struct davy_core *)core, workload);
+	return tuned_find((struct davy_core *)core, workload);
 }
 
 /* A place whose workload is gone is free. NULL: there is none. */
-static struct davy_tuned *get(struct davy_core *core, uint32_t workload)
+static struct davy_tuned *tuned_get(struct davy_core *core, uint32_t workload)
 {
-	struct davy_tuned *t = find(core, workload);
+	struct davy_tuned *t = tuned_find(core, workload);
 
 	for (size_t i = 0; !t && i < DAVY_TUNED_MAX; i++) {
 		struct davy_tuned *place = &core->tuned[i];
@@ -52,7 +52,7 @@ static uint64_t wall_s(const struct davy_step *s)
 	return s->core->wall_s + (s->now_ns - s->core->wall_ns) / DAVY_NS_PER_S + 1;
 }
 
-static void forget(struct davy_tuned *t)
+static void tuned_forget(struct davy_tuned *t)
 {
 	uint64_t stamp = t->tuner.stamp;
 
@@ -66,12 +66,12 @@ void davy_tuned_restore(struct davy_step *s)
 {
 	const struct davy_ev_tuning *in = &s->ev->tuning;
 	const struct davy_workload *w = davy_world_workload(&s->core->world, in->workload);
-	struct davy_tuned *t = w ? get(s->core, in->workload) : NULL;
+	struct davy_tuned *t = w ? tuned_get(s->core, in->workload) : NULL;
 
 	if (!t)
 		return;
 	if (in->flags & DAVY_TUNING_FORGET) {
-		forget(t);
+		tuned_forget(t);
 		return;
 	}
 	if (in->flags & DAVY_TUNING_FIRST) {
@@ -187,16 +187,17 @@ static void find_in_force(const struct davy_step *s, struct davy_tuned *t,
 	davy_tuner_found(&t->tuner, wall_s(s), b, &is);
 }
 
-static bool on_gpu(const struct davy_process *p)
+static bool tuned_on_gpu(const struct davy_process *p)
 {
 	return p && p->backend != DAVY_BACKEND_CPU && p->backend != DAVY_BACKEND_UNKNOWN;
 }
 
 /* Of a workload that runs, or has just ended, on a GPU; NULL: nothing can be said of its sizes. */
-static struct davy_tuned *look(struct davy_step *s, const struct davy_workload *w,
-			       const struct davy_process *p, struct davy_tuner_bounds *ret_bounds)
+static struct davy_tuned *tuned_look(struct davy_step *s, const struct davy_workload *w,
+				     const struct davy_process *p,
+				     struct davy_tuner_bounds *ret_bounds)
 {
-	struct davy_tuned *t = on_gpu(p) && !w->act_plan ? get(s->core, w->id) : NULL;
+	struct davy_tuned *t = tuned_on_gpu(p) && !w->act_plan ? tuned_get(s->core, w->id) : NULL;
 
 	if (!t)
 		return NULL;
@@ -206,8 +207,8 @@ static struct davy_tuned *look(struct davy_step *s, const struct davy_workload *
 	return t;
 }
 
-static struct davy_knobs knobs_of(const struct davy_tuned *t, const struct davy_workload *w,
-				  const struct davy_tuner_setting *setting)
+static struct davy_knobs tuned_knobs_of(const struct davy_tuned *t, const struct davy_workload *w,
+					const struct davy_tuner_setting *setting)
 {
 	struct davy_knobs k = w->knobs;
 
@@ -230,7 +231,7 @@ static void peek(struct davy_step *s, const struct davy_tuned *t, const struct d
 	struct davy_tuner_setting setting;
 
 	davy_tuner_next(&tuner, wall_s(s), b, &setting, &plan->tuning);
-	plan->knobs = knobs_of(t, w, &setting);
+	plan->knobs = tuned_knobs_of(t, w, &setting);
 }
 
 /* What dies of no more than the smallest settings ask for dies of something else. */
@@ -241,8 +242,9 @@ static bool is_large(const struct davy_step *s, const struct davy_workload *w,
 	       p->lost_depth >= davy_config_u64(&s->core->config, DAVY_CFG_CONTEXT_FLOOR);
 }
 
-static enum davy_log_class class_of(const struct davy_step *s, const struct davy_workload *w,
-				    const struct davy_process *p, const struct davy_plan *note)
+static enum davy_log_class tuned_class_of(const struct davy_step *s, const struct davy_workload *w,
+					  const struct davy_process *p,
+					  const struct davy_plan *note)
 {
 	if (p->out_of_memory_ns)
 		return DAVY_CLASS_OOM_VRAM;
@@ -256,9 +258,9 @@ static enum davy_log_class class_of(const struct davy_step *s, const struct davy
 bool davy_tuned_trouble(struct davy_step *s, const struct davy_workload *w,
 			const struct davy_process *p, const struct davy_plan *note)
 {
-	enum davy_log_class class = class_of(s, w, p, note);
+	enum davy_log_class class = tuned_class_of(s, w, p, note);
 	struct davy_tuner_bounds bounds;
-	struct davy_tuned *t = class != DAVY_CLASS_NONE ? look(s, w, p, &bounds) : NULL;
+	struct davy_tuned *t = class != DAVY_CLASS_NONE ? tuned_look(s, w, p, &bounds) : NULL;
 
 	if (!t)
 		return false;
@@ -277,7 +279,7 @@ bool davy_tuned_lower(struct davy_step *s, const struct davy_workload *w,
 {
 	struct davy_plan lower = *plan;
 	struct davy_tuner_bounds bounds;
-	struct davy_tuned *t = look(s, w, p, &bounds);
+	struct davy_tuned *t = tuned_look(s, w, p, &bounds);
 
 	if (!t)
 		return false;
@@ -292,7 +294,7 @@ bool davy_tuned_lower(struct davy_step *s, const struct davy_workload *w,
 void davy_tuned_come_back(struct davy_step *s, const struct davy_workload *w, uint8_t backend,
 			  struct davy_plan *plan)
 {
-	struct davy_tuned *t = find(s->core, w->id);
+	struct davy_tuned *t = tuned_find(s->core, w->id);
 	struct davy_plan lower = *plan;
 	struct davy_tuner_bounds bounds;
 
@@ -308,10 +310,11 @@ void davy_tuned_come_back(struct davy_step *s, const struct davy_workload *w, ui
 
 bool davy_tuned_raise(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
-	struct davy_tuned *t = find(s->core, w->id);
+	struct davy_tuned *t = tuned_find(s->core, w->id);
 	struct davy_tuner_bounds bounds;
 
-	if (!t || !t->higher || !look(s, w, davy_world_process(&s->core->world, w->pid), &bounds))
+	if (!t || !t->higher ||
+	    !tuned_look(s, w, davy_world_process(&s->core->world, w->pid), &bounds))
 		return false;
 	peek(s, t, w, &bounds, plan);
 	t->higher = plan->tuning.from < plan->tuning.to && !goes_down(plan);
@@ -321,7 +324,7 @@ bool davy_tuned_raise(struct davy_step *s, const struct davy_workload *w, struct
 /* Nothing is known of it: what a former agent has left is not the tuner's to raise. */
 bool davy_tuned_knows(const struct davy_step *s, const struct davy_workload *w)
 {
-	const struct davy_tuned *t = find(s->core, w->id);
+	const struct davy_tuned *t = tuned_find(s->core, w->id);
 
 	for (size_t i = 0; t && i < DAVY_BACKEND_COUNT; i++)
 		if (t->tuner.of[i].failures)
@@ -332,7 +335,7 @@ bool davy_tuned_knows(const struct davy_step *s, const struct davy_workload *w)
 void davy_tuned_take(struct davy_step *s, const struct davy_workload *w,
 		     const struct davy_plan *plan)
 {
-	struct davy_tuned *t = find(s->core, w->id);
+	struct davy_tuned *t = tuned_find(s->core, w->id);
 	struct davy_tuner_setting setting;
 	struct davy_tuner_reason reason;
 	struct davy_tuner_bounds bounds;
@@ -347,7 +350,7 @@ void davy_tuned_take(struct davy_step *s, const struct davy_workload *w,
 
 void davy_tuned_failed(struct davy_step *s, const struct davy_workload *w, int32_t result)
 {
-	struct davy_tuned *t = find(s->core, w->id);
+	struct davy_tuned *t = tuned_find(s->core, w->id);
 	bool cannot = result == -95 /* EOPNOTSUPP */ || result == -34 /* ERANGE */;
 
 	if (w->act_tuning.knob == DAVY_TUNER_CACHE_TYPE)
@@ -358,10 +361,10 @@ void davy_tuned_failed(struct davy_step *s, const struct davy_workload *w, int32
 
 void davy_tuned_forget(struct davy_step *s, const struct davy_workload *w)
 {
-	struct davy_tuned *t = find(s->core, w->id);
+	struct davy_tuned *t = tuned_find(s->core, w->id);
 
 	if (t)
-		forget(t);
+		tuned_forget(t);
 }
 
 /* Four times in a soak, but not more seldom than once a minute. */
@@ -378,8 +381,8 @@ static bool worked(const struct davy_process *p, uint64_t since_ns)
 	       p->life.done_ns > since_ns || p->life.busy_ns > since_ns;
 }
 
-static void count(struct davy_step *s, struct davy_tuned *t, const struct davy_workload *w,
-		  const struct davy_tuner_bounds *bounds, uint64_t seconds)
+static void tuned_count(struct davy_step *s, struct davy_tuned *t, const struct davy_workload *w,
+			const struct davy_tuner_bounds *bounds, uint64_t seconds)
 {
 	struct davy_tuner tuner;
 	struct davy_tuner_setting setting;
@@ -400,7 +403,8 @@ static void count(struct davy_step *s, struct davy_tuned *t, const struct davy_w
 void davy_tuned_tick(struct davy_step *s, const struct davy_workload *w)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
-	struct davy_tuned *t = w->adopted && !w->act_plan && on_gpu(p) ? get(s->core, w->id) : NULL;
+	struct davy_tuned *t =
+		w->adopted && !w->act_plan && tuned_on_gpu(p) ? tuned_get(s->core, w->id) : NULL;
 	struct davy_tuner_bounds bounds;
 	uint64_t since_ns;
 
@@ -410,7 +414,7 @@ void davy_tuned_tick(struct davy_step *s, const struct davy_workload *w)
 	if (t->counted_ns && s->now_ns - since_ns < count_ns(s))
 		return;
 	t->counted_ns = s->now_ns;
-	if (!since_ns || !look(s, w, p, &bounds) || !worked(p, since_ns))
+	if (!since_ns || !tuned_look(s, w, p, &bounds) || !worked(p, since_ns))
 		return;
-	count(s, t, w, &bounds, (s->now_ns - since_ns) / DAVY_NS_PER_S);
+	tuned_count(s, t, w, &bounds, (s->now_ns - since_ns) / DAVY_NS_PER_S);
 }

@@ -35,8 +35,8 @@ bool davy_name_matches(const char *pattern, const char *name)
 	return !*pattern;
 }
 
-static struct davy_override *find(struct davy_config *config, uint32_t scope, const char *name,
-				  uint16_t key)
+static struct davy_override *config_for_find(struct davy_config *config, uint32_t scope,
+					     const char *name, uint16_t key)
 {
 	for (uint32_t i = 0; i < config->override_count; i++) {
 		struct davy_override *o = &config->override[i];
@@ -50,10 +50,10 @@ static struct davy_override *find(struct davy_config *config, uint32_t scope, co
 const struct davy_override *davy_config_override(const struct davy_config *config, uint32_t scope,
 						 const char *name, enum davy_config_key key)
 {
-	return find((struct davy_config *)config, scope, name, (uint16_t)key);
+	return config_for_find((struct davy_config *)config, scope, name, (uint16_t)key);
 }
 
-static void take_out(struct davy_config *config, struct davy_override *o)
+static void config_for_take_out(struct davy_config *config, struct davy_override *o)
 {
 	size_t after = (size_t)(config->override + config->override_count - (o + 1));
 
@@ -72,10 +72,10 @@ bool davy_config_set_for(struct davy_config *config, uint32_t scope, const char 
 	if (index < 0 || !davy_config_rows[index].scoped || scope < DAVY_SCOPE_DRIVER ||
 	    scope >= DAVY_SCOPE_COUNT || !name[0])
 		return false;
-	o = find(config, scope, name, (uint16_t)index);
+	o = config_for_find(config, scope, name, (uint16_t)index);
 	if (value == DAVY_OVERRIDE_REMOVED) {
 		if (o)
-			take_out(config, o);
+			config_for_take_out(config, o);
 		return true;
 	}
 	if (value < davy_config_rows[index].min || value > davy_config_rows[index].max)

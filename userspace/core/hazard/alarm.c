@@ -4,17 +4,17 @@
 #include <assert.h>
 #include <string.h>
 
-static bool same_subject(const struct davy_alarm *a, const struct davy_plan *note)
+static bool alarm_same_subject(const struct davy_alarm *a, const struct davy_plan *note)
 {
 	return a->used && a->note.hazard == note->hazard && a->note.pid == note->pid &&
 	       davy_same_name(a->note.device, note->device) &&
 	       davy_same_name(a->note.ring, note->ring);
 }
 
-static struct davy_alarm *find(struct davy_core *core, const struct davy_plan *note)
+static struct davy_alarm *alarm_find(struct davy_core *core, const struct davy_plan *note)
 {
 	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++)
-		if (same_subject(&core->alarms[i], note))
+		if (alarm_same_subject(&core->alarms[i], note))
 			return &core->alarms[i];
 	return NULL;
 }
@@ -37,7 +37,7 @@ static struct davy_alarm *take_slot(struct davy_step *s)
 
 bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 {
-	struct davy_alarm *a = find(s->core, note);
+	struct davy_alarm *a = alarm_find(s->core, note);
 
 	assert(note->level >= 1 && note->level <= 3);
 	if (a && a->note.level >= note->level) {
@@ -60,7 +60,7 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 	return true;
 }
 
-static void end(struct davy_step *s, struct davy_alarm *a)
+static void alarm_end(struct davy_step *s, struct davy_alarm *a)
 {
 	struct davy_plan plan = a->note;
 
@@ -82,7 +82,7 @@ static struct davy_alarm *find_of(struct davy_step *s, enum davy_hazard hazard, 
 	subject.pid = pid;
 	davy_copy_name(subject.device, sizeof(subject.device), device);
 	davy_copy_name(subject.ring, sizeof(subject.ring), ring);
-	return find(s->core, &subject);
+	return alarm_find(s->core, &subject);
 }
 
 void davy_alarm_keep(struct davy_step *s, enum davy_hazard hazard, uint32_t pid, const char *device,
@@ -103,7 +103,7 @@ void davy_alarm_clear(struct davy_step *s, enum davy_hazard hazard, uint32_t pid
 	struct davy_alarm *a = find_of(s, hazard, pid, device, ring);
 
 	if (a)
-		end(s, a);
+		alarm_end(s, a);
 }
 
 uint32_t davy_alarm_level(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
@@ -115,7 +115,7 @@ uint32_t davy_alarm_level(struct davy_step *s, enum davy_hazard hazard, uint32_t
 }
 
 /* A wedged engine stays so until it gives a token or ends: silence is no recovery. */
-static bool stands(struct davy_step *s, const struct davy_alarm *a)
+static bool alarm_stands(struct davy_step *s, const struct davy_alarm *a)
 {
 	const struct davy_process *p;
 
@@ -137,7 +137,7 @@ void davy_alarms_tick(struct davy_step *s)
 	for (size_t i = 0; i < DAVY_CORE_ALARMS && s->count < s->max; i++) {
 		struct davy_alarm *a = &s->core->alarms[i];
 
-		if (a->used && s->now_ns - a->last_ns >= clear_ns && !stands(s, a))
-			end(s, a);
+		if (a->used && s->now_ns - a->last_ns >= clear_ns && !alarm_stands(s, a))
+			alarm_end(s, a);
 	}
 }

@@ -45,7 +45,7 @@ static const struct {
 	{ DAVY_LOG_MEMORY_REPORT, BY_WEIGHT },
 };
 
-static uint32_t level_of(const struct davy_ev_log *l)
+static uint32_t driver_warning_level_of(const struct davy_ev_log *l)
 {
 	uint32_t weight = l->weight < 1 ? 1 : l->weight > 3 ? 3 : l->weight;
 
@@ -76,7 +76,7 @@ static bool warns_often(struct davy_step *s)
 static void driver_warning_look(struct davy_step *s)
 {
 	const struct davy_ev_log *l = &s->ev->log;
-	uint32_t level = level_of(l);
+	uint32_t level = driver_warning_level_of(l);
 	struct davy_plan note;
 
 	if (level == 1 && warns_often(s))

@@ -183,7 +183,7 @@ static void look_at_probe(struct davy_step *s)
 	raise_wedged(s, p, probe);
 }
 
-static void look_at_tick(struct davy_step *s)
+static void engine_wedged_look_at_tick(struct davy_step *s)
 {
 	struct davy_world *world = &s->core->world;
 	struct davy_process *p;
@@ -211,7 +211,7 @@ static void engine_wedged_look(struct davy_step *s)
 	assert(s->ev->kind == DAVY_EV_TICK || s->ev->kind == DAVY_EV_GRAPH ||
 	       s->ev->kind == DAVY_EV_PROBE);
 	if (s->ev->kind == DAVY_EV_TICK) {
-		look_at_tick(s);
+		engine_wedged_look_at_tick(s);
 		return;
 	}
 	if (s->ev->kind == DAVY_EV_PROBE) {

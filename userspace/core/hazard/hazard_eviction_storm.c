@@ -27,7 +27,8 @@ static uint64_t grown(uint64_t *seen, uint64_t now)
 	return by;
 }
 
-static struct davy_moved_owner *owner_of(struct davy_device_state *d, uint32_t pid, uint64_t now_ns)
+static struct davy_moved_owner *eviction_storm_owner_of(struct davy_device_state *d, uint32_t pid,
+							uint64_t now_ns)
 {
 	struct davy_moved_owner *victim = &d->owners[0];
 
@@ -88,7 +89,8 @@ static void raise_thrash(struct davy_step *s, struct davy_device_state *d,
 	davy_alarm_raise(s, &note);
 }
 
-static void raise(struct davy_step *s, struct davy_mover_state *m, uint32_t level, uint64_t limit)
+static void eviction_storm_raise(struct davy_step *s, struct davy_mover_state *m, uint32_t level,
+				 uint64_t limit)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, m->evictor_pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_EVICTION_STORM, p);
@@ -103,8 +105,8 @@ static void raise(struct davy_step *s, struct davy_mover_state *m, uint32_t leve
 	davy_alarm_raise(s, &note);
 }
 
-static void next_window(struct davy_step *s, struct davy_mover_state *m, uint64_t limit,
-			uint64_t window_ns)
+static void eviction_storm_next_window(struct davy_step *s, struct davy_mover_state *m,
+				       uint64_t limit, uint64_t window_ns)
 {
 	if (s->now_ns - m->window_ns <= window_ns)
 		return;
@@ -136,7 +138,7 @@ static bool is_suspend(const struct davy_step *s, const struct davy_mover_state 
 }
 
 /* What an idle model loses it does not miss; but it goes into the host's memory, which may. */
-static bool missed(struct davy_step *s, const struct davy_mover_state *m)
+static bool eviction_storm_missed(struct davy_step *s, const struct davy_mover_state *m)
 {
 	const struct davy_memory_device *d = davy_memory_device(&s->core->world.memory, m->device);
 	uint64_t room = d ? d->now.host_available : 0;
@@ -155,13 +157,13 @@ static void eviction_storm_look(struct davy_step *s)
 	uint64_t limit = davy_threshold(s, DAVY_CFG_EVICTION_BYTES, in->device, p);
 	uint64_t window_ns = davy_threshold_ns(s, DAVY_CFG_EVICTION_WINDOW_MS, in->device, p);
 	struct davy_device_state *d = davy_world_device_get(&s->core->world, in->device, s->now_ns);
-	struct davy_moved_owner *o = owner_of(d, in->owner_pid, s->now_ns);
+	struct davy_moved_owner *o = eviction_storm_owner_of(d, in->owner_pid, s->now_ns);
 	uint64_t out_bytes, in_bytes;
 	struct davy_mover_state *m;
 	bool thrashes;
 
 	m = davy_world_mover_get(&s->core->world, in->device, s->ev->pid, in->owner_pid, s->now_ns);
-	next_window(s, m, limit, window_ns);
+	eviction_storm_next_window(s, m, limit, window_ns);
 	out_bytes = grown(&m->out_bytes, in->out_bytes);
 	in_bytes = grown(&m->in_bytes, in->in_bytes);
 	m->window_out_bytes += out_bytes;
@@ -181,7 +183,11 @@ static void eviction_storm_look(struct davy_step *s)
 		return;
 	if (m->window_in_bytes >= limit / 4)
 		d->thrash_pid = m->evictor_pid;
-	raise(s, m, m->window_in_bytes >= limit / 4 ? 3 : missed(s, m) ? 2 : 1, limit);
+	eviction_storm_raise(s, m,
+			     m->window_in_bytes >= limit / 4 ? 3
+			     : eviction_storm_missed(s, m)   ? 2
+							     : 1,
+			     limit);
 }
 
 static void eviction_storm_because(const struct davy_plan *p, struct davy_clause *c)

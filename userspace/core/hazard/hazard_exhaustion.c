@@ -41,20 +41,21 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* What stands is held until half as much again is left. */
-static uint64_t limit_of(const struct davy_step *s, const struct heap_view *v, uint32_t level)
+static uint64_t exhaustion_limit_of(const struct davy_step *s, const struct heap_view *v,
+				    uint32_t level)
 {
 	int key = DAVY_CFG_EXHAUSTION_LEVEL1_MS + (int)level - 1;
 
 	return davy_threshold(s, (enum davy_config_key)key, v->device, v->p);
 }
 
-static uint32_t level_of(const struct davy_step *s, const struct heap_view *v, uint64_t left_ms,
-			 uint32_t standing)
+static uint32_t exhaustion_level_of(const struct davy_step *s, const struct heap_view *v,
+				    uint64_t left_ms, uint32_t standing)
 {
 	uint32_t level = 0;
 
 	for (uint32_t i = 0; i < 3; i++) {
-		uint64_t limit = limit_of(s, v, i + 1);
+		uint64_t limit = exhaustion_limit_of(s, v, i + 1);
 
 		level += left_ms <= (standing > i ? limit + limit / 2 : limit);
 	}
@@ -121,15 +122,15 @@ static struct davy_plan note_of(struct davy_step *s, const struct heap_view *v, 
 	return note;
 }
 
-static void raise(struct davy_step *s, const struct heap_view *v, uint32_t pid, uint32_t level,
-		  const struct davy_outlook *o)
+static void exhaustion_raise(struct davy_step *s, const struct heap_view *v, uint32_t pid,
+			     uint32_t level, const struct davy_outlook *o)
 {
 	struct davy_plan note = note_of(s, v, pid, level);
 	uint64_t left_ms = davy_forecast_left_ms(v->total - smaller(v->used, v->total), o->rate);
 
 	note.unit = DAVY_UNIT_NS;
 	note.observed = left_ms * DAVY_NS_PER_MS;
-	note.threshold = limit_of(s, v, level) * DAVY_NS_PER_MS;
+	note.threshold = exhaustion_limit_of(s, v, level) * DAVY_NS_PER_MS;
 	note.rate = o->rate;
 	note.until_ns = s->now_ns + note.observed;
 	davy_plan_evidence(&note, o->since_ns, s->ev->kind, 1);
@@ -152,7 +153,7 @@ static void speak(struct davy_step *s, struct davy_heap_state *h, const struct h
 		davy_alarm_clear(s, DAVY_HZ_EXHAUSTION, 0, v->device, v->name);
 	if (!standing || !h->pid)
 		h->pid = pid;
-	raise(s, v, h->pid, level, o);
+	exhaustion_raise(s, v, h->pid, level, o);
 }
 
 static const struct davy_memory_client *filler_of(const struct davy_step *s,
@@ -190,7 +191,7 @@ static void take_sample(struct davy_step *s, struct davy_heap_state *h, struct h
 			       davy_threshold_ns(s, DAVY_CFG_EXHAUSTION_TREND_MS, v->device, v->p));
 	left_ms = davy_forecast_left_ms(left, o.rate);
 	standing = o.rate ? davy_alarm_level(s, DAVY_HZ_EXHAUSTION, h->pid, v->device, v->name) : 0;
-	level = o.rate ? level_of(s, v, left_ms, standing) : 0;
+	level = o.rate ? exhaustion_level_of(s, v, left_ms, standing) : 0;
 	if (!level) {
 		h->good_until_ns = h->short_ns = 0;
 		return;
@@ -218,7 +219,7 @@ static void follow_rise(struct davy_rise *r, uint64_t used, uint64_t now_ns)
 
 static const char *const names[DAVY_HEAP_COUNT] = { "vram", "gtt", "host" };
 
-static void look_at_memory(struct davy_step *s)
+static void exhaustion_look_at_memory(struct davy_step *s)
 {
 	struct davy_memory_device *d =
 		davy_memory_device(&s->core->world.memory, s->ev->memory.device);
@@ -262,8 +263,8 @@ static void look_at_cgroup(struct davy_step *s)
 	take_sample(s, &c->heap, &v);
 }
 
-static void keep(struct davy_step *s, struct davy_heap_state *h, const char *device,
-		 const char *name)
+static void exhaustion_keep(struct davy_step *s, struct davy_heap_state *h, const char *device,
+			    const char *name)
 {
 	if (!h->good_until_ns)
 		return;
@@ -301,7 +302,7 @@ static void look_at_headroom(struct davy_step *s, struct davy_memory_device *d)
 	davy_alarm_raise(s, &note);
 }
 
-static void look_at_tick(struct davy_step *s)
+static void exhaustion_look_at_tick(struct davy_step *s)
 {
 	struct davy_memory *m = &s->core->world.memory;
 
@@ -311,21 +312,21 @@ static void look_at_tick(struct davy_step *s)
 		if (!d->device[0])
 			continue;
 		for (int heap = 0; heap < DAVY_HEAP_COUNT; heap++)
-			keep(s, &d->heap[heap], d->device, names[heap]);
+			exhaustion_keep(s, &d->heap[heap], d->device, names[heap]);
 		look_at_headroom(s, d);
 	}
 	for (size_t i = 0; i < m->cgroup_count; i++)
-		keep(s, &m->cgroups[i].heap, m->cgroups[i].device, "cgroup");
+		exhaustion_keep(s, &m->cgroups[i].heap, m->cgroups[i].device, "cgroup");
 }
 
 static void exhaustion_look(struct davy_step *s)
 {
 	if (s->ev->kind == DAVY_EV_MEMORY)
-		look_at_memory(s);
+		exhaustion_look_at_memory(s);
 	else if (s->ev->kind == DAVY_EV_DMEM)
 		look_at_cgroup(s);
 	else
-		look_at_tick(s);
+		exhaustion_look_at_tick(s);
 }
 
 static void exhaustion_because(const struct davy_plan *p, struct davy_clause *c)

@@ -28,7 +28,7 @@ struct sign {
 	uint64_t first_ns;
 };
 
-static uint64_t window_ns(const struct davy_step *s, const char *device, uint32_t pid)
+static uint64_t fault_storm_window_ns(const struct davy_step *s, const char *device, uint32_t pid)
 {
 	return davy_threshold_ns(s, DAVY_CFG_FAULT_WINDOW_MS, device, davy_scoped_process(s, pid));
 }
@@ -38,7 +38,7 @@ static uint64_t count_limit(const struct davy_step *s, const char *device, uint3
 	return davy_threshold(s, DAVY_CFG_FAULT_COUNT, device, davy_scoped_process(s, pid));
 }
 
-static void raise(struct davy_step *s, const struct sign *sign)
+static void fault_storm_raise(struct davy_step *s, const struct sign *sign)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, sign->pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_FAULT_STORM, p);
@@ -61,7 +61,7 @@ static void raise(struct davy_step *s, const struct sign *sign)
 }
 
 /* Unless one who knows more has said it just now. */
-static void say(struct davy_step *s, const struct sign *sign, enum davy_teller teller)
+static void fault_storm_say(struct davy_step *s, const struct sign *sign, enum davy_teller teller)
 {
 	struct davy_world *w = &s->core->world;
 
@@ -69,7 +69,7 @@ static void say(struct davy_step *s, const struct sign *sign, enum davy_teller t
 		return;
 	davy_world_tell(w, sign->device, DAVY_TOLD_FAULT, teller, sign->level, s->now_ns);
 	if (sign->level)
-		raise(s, sign);
+		fault_storm_raise(s, sign);
 }
 
 /* Faults that nobody serves: the first one, or a storm. "single" is the level of one. */
@@ -81,7 +81,7 @@ static void unserved(struct davy_step *s, struct sign *sign, uint32_t single,
 
 	sign->level = sign->count >= limit ? 3 : single;
 	sign->threshold = sign->count >= limit ? limit : 1;
-	say(s, sign, teller);
+	fault_storm_say(s, sign, teller);
 }
 
 /*
@@ -97,8 +97,8 @@ static bool retries_last(struct davy_step *s, struct davy_client *client, uint64
 	return s->now_ns - client->storm_ns >= LASTING_NS;
 }
 
-static void next_window(struct davy_step *s, struct davy_client *client, uint64_t limit,
-			uint64_t window)
+static void fault_storm_next_window(struct davy_step *s, struct davy_client *client, uint64_t limit,
+				    uint64_t window)
 {
 	if (client->fault_count < limit || s->now_ns - client->window_ns > 2 * window)
 		client->storm_ns = 0;
@@ -106,7 +106,7 @@ static void next_window(struct davy_step *s, struct davy_client *client, uint64_
 	client->fault_count = 0;
 }
 
-static void look_at_fault(struct davy_step *s)
+static void fault_storm_look_at_fault(struct davy_step *s)
 {
 	const struct davy_ev_fault *in = &s->ev->fault;
 	struct sign sign = { .device = in->device, .what = "" };
@@ -116,10 +116,10 @@ static void look_at_fault(struct davy_step *s)
 	if (!in->pasid || in->fault_class == DAVY_FAULT_NONE)
 		return;
 	client = davy_world_client_get(&s->core->world, in->pasid, s->now_ns);
-	window = window_ns(s, in->device, client->pid);
+	window = fault_storm_window_ns(s, in->device, client->pid);
 	limit = count_limit(s, in->device, client->pid);
 	if (s->now_ns - client->window_ns > window)
-		next_window(s, client, limit, window);
+		fault_storm_next_window(s, client, limit, window);
 	client->fault_count += in->fresh;
 	sign.pid = client->pid;
 	sign.count = client->fault_count;
@@ -130,11 +130,11 @@ static void look_at_fault(struct davy_step *s)
 		unserved(s, &sign, 0, DAVY_BY_PROGRAM);
 }
 
-static struct sign counted(struct davy_step *s, enum davy_tally_kind kind, const char *device,
-			   uint32_t pid, uint64_t fresh)
+static struct sign fault_storm_counted(struct davy_step *s, enum davy_tally_kind kind,
+				       const char *device, uint32_t pid, uint64_t fresh)
 {
 	struct davy_tally *t = davy_world_tally(&s->core->world, kind, device, pid, s->now_ns,
-						window_ns(s, device, pid));
+						fault_storm_window_ns(s, device, pid));
 	struct sign sign = { .device = device, .what = "", .pid = pid };
 
 	t->count += fresh;
@@ -155,16 +155,16 @@ static void served(struct davy_step *s, enum davy_tally_kind kind, const char *d
 	if (davy_world_told(w, device, DAVY_TOLD_RETRY, teller, 0, s->now_ns))
 		return;
 	davy_world_tell(w, device, DAVY_TOLD_RETRY, teller, 0, s->now_ns);
-	sign = counted(s, kind, device, s->ev->pid, fresh);
+	sign = fault_storm_counted(s, kind, device, s->ev->pid, fresh);
 	if (sign.count < limit)
 		return;
 	sign.level = 2;
 	sign.threshold = limit;
 	sign.what = "retry";
-	raise(s, &sign);
+	fault_storm_raise(s, &sign);
 }
 
-static uint32_t owner_of(struct davy_step *s)
+static uint32_t fault_storm_owner_of(struct davy_step *s)
 {
 	const struct davy_client *client;
 
@@ -174,7 +174,7 @@ static uint32_t owner_of(struct davy_step *s)
 	return client ? client->pid : 0;
 }
 
-static void look_at_fact(struct davy_step *s)
+static void fault_storm_look_at_fact(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
 	struct sign sign;
@@ -194,11 +194,12 @@ static void look_at_fact(struct davy_step *s)
 	default:
 		return;
 	}
-	sign = counted(s, DAVY_TALLY_FAULT, in->device, owner_of(s), in->fresh);
+	sign = fault_storm_counted(s, DAVY_TALLY_FAULT, in->device, fault_storm_owner_of(s),
+				   in->fresh);
 	unserved(s, &sign, 1, DAVY_BY_PROGRAM);
 }
 
-static void look_at_kfd(struct davy_step *s)
+static void fault_storm_look_at_kfd(struct davy_step *s)
 {
 	const char *device = s->ev->kfd.device;
 	struct sign sign;
@@ -206,13 +207,13 @@ static void look_at_kfd(struct davy_step *s)
 	if (s->ev->kfd.event == DAVY_KFD_PAGE_FAULT_BEGIN) {
 		served(s, DAVY_TALLY_RETRY_SMI, device, 1, DAVY_BY_DRIVER);
 	} else if (s->ev->kfd.event == DAVY_KFD_VM_FAULT) {
-		sign = counted(s, DAVY_TALLY_FAULT_SMI, device, s->ev->pid, 1);
+		sign = fault_storm_counted(s, DAVY_TALLY_FAULT_SMI, device, s->ev->pid, 1);
 		unserved(s, &sign, 1, DAVY_BY_DRIVER);
 	}
 }
 
 /* A line that names a fault, or a sign of faults by its weight: full interrupt rings, IOMMU. */
-static void look_at_log(struct davy_step *s)
+static void fault_storm_look_at_log(struct davy_step *s)
 {
 	const struct davy_ev_log *in = &s->ev->log;
 	bool failure = in->role == DAVY_PART_FAILURE && in->log_class == DAVY_CLASS_PAGE_FAULT;
@@ -221,7 +222,8 @@ static void look_at_log(struct davy_step *s)
 
 	if (!failure && !hint)
 		return;
-	sign = counted(s, DAVY_TALLY_FAULT_LINE, in->device, s->ev->pid, 1 + (uint64_t)in->repeats);
+	sign = fault_storm_counted(s, DAVY_TALLY_FAULT_LINE, in->device, s->ev->pid,
+				   1 + (uint64_t)in->repeats);
 	sign.what = davy_log_kind_name(in->kind);
 	if (failure) {
 		unserved(s, &sign, 1, DAVY_BY_LOG);
@@ -229,23 +231,23 @@ static void look_at_log(struct davy_step *s)
 	}
 	sign.level = in->weight > 1 ? 2 : 1;
 	sign.threshold = 1;
-	say(s, &sign, DAVY_BY_LOG);
+	fault_storm_say(s, &sign, DAVY_BY_LOG);
 }
 
 static void fault_storm_look(struct davy_step *s)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_FAULT:
-		look_at_fault(s);
+		fault_storm_look_at_fault(s);
 		break;
 	case DAVY_EV_FACT:
-		look_at_fact(s);
+		fault_storm_look_at_fact(s);
 		break;
 	case DAVY_EV_KFD:
-		look_at_kfd(s);
+		fault_storm_look_at_kfd(s);
 		break;
 	default:
-		look_at_log(s);
+		fault_storm_look_at_log(s);
 		break;
 	}
 }

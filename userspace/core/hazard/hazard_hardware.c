@@ -25,7 +25,7 @@ struct finding {
 	uint32_t victim_pid;
 };
 
-static void raise(struct davy_step *s, const struct finding *f)
+static void hardware_raise(struct davy_step *s, const struct finding *f)
 {
 	struct davy_plan note;
 
@@ -78,7 +78,7 @@ static uint32_t corrected(struct davy_step *s, const char *device, uint32_t repe
 	return d->corrected >= corrected_limit(s, device) ? d->corrected : 0;
 }
 
-static void look_at_log(struct davy_step *s)
+static void hardware_look_at_log(struct davy_step *s)
 {
 	const struct davy_ev_log *l = &s->ev->log;
 	bool hardware = l->kind == DAVY_LOG_XID || l->kind == DAVY_LOG_RAS_RESET ||
@@ -93,17 +93,17 @@ static void look_at_log(struct davy_step *s)
 		f.threshold = corrected_limit(s, l->device);
 		f.level = f.observed ? 1 : 0;
 	}
-	raise(s, &f);
+	hardware_raise(s, &f);
 }
 
-static uint32_t owner_of(struct davy_step *s, uint32_t pasid)
+static uint32_t hardware_owner_of(struct davy_step *s, uint32_t pasid)
 {
 	const struct davy_client *c = davy_world_client(&s->core->world, pasid);
 
 	return c ? c->pid : 0;
 }
 
-static void look_at_fact(struct davy_step *s)
+static void hardware_look_at_fact(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
 	struct finding f = { in->device, davy_fact_name(in->fact), 0, 1, 1, s->ev->pid };
@@ -115,7 +115,7 @@ static void look_at_fact(struct davy_step *s)
 		break;
 	case DAVY_FACT_KFD_POISON: /* as the line that KFD writes of it */
 		f.level = davy_log_meaning(DAVY_LOG_POISON_SIGNAL)->weight;
-		f.victim_pid = owner_of(s, in->pasid);
+		f.victim_pid = hardware_owner_of(s, in->pasid);
 		break;
 	case DAVY_FACT_NVIDIA_XID:
 		xid = davy_xid_meaning(in->detail);
@@ -126,41 +126,41 @@ static void look_at_fact(struct davy_step *s)
 	default:
 		break;
 	}
-	raise(s, &f);
+	hardware_raise(s, &f);
 }
 
-static void look_at_fault(struct davy_step *s)
+static void hardware_look_at_fault(struct davy_step *s)
 {
 	const struct davy_ev_fault *in = &s->ev->fault;
-	struct finding f = { in->device, "ecc", 3, in->fresh, 1, owner_of(s, in->pasid) };
+	struct finding f = { in->device, "ecc", 3, in->fresh, 1, hardware_owner_of(s, in->pasid) };
 
 	if (in->fault_class == DAVY_FAULT_ECC)
-		raise(s, &f);
+		hardware_raise(s, &f);
 }
 
-static void look_at_kfd(struct davy_step *s)
+static void hardware_look_at_kfd(struct davy_step *s)
 {
 	const struct davy_ev_kfd *in = &s->ev->kfd;
 	struct finding f = { in->device, davy_kfd_event_name(in->event), 1, 1, 1, 0 };
 
 	if (in->event == DAVY_KFD_THERMAL_THROTTLE)
-		raise(s, &f);
+		hardware_raise(s, &f);
 }
 
 static void hardware_look(struct davy_step *s)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_LOG:
-		look_at_log(s);
+		hardware_look_at_log(s);
 		break;
 	case DAVY_EV_FACT:
-		look_at_fact(s);
+		hardware_look_at_fact(s);
 		break;
 	case DAVY_EV_FAULT:
-		look_at_fault(s);
+		hardware_look_at_fault(s);
 		break;
 	default:
-		look_at_kfd(s);
+		hardware_look_at_kfd(s);
 		break;
 	}
 }

@@ -26,8 +26,8 @@ struct sign {
 };
 
 /* A threshold of the device, and of the model whose process the alarm names. */
-static uint64_t limit(const struct davy_step *s, const struct davy_memory_device *d,
-		      enum davy_config_key key)
+static uint64_t host_pressure_limit(const struct davy_step *s, const struct davy_memory_device *d,
+				    enum davy_config_key key)
 {
 	const struct davy_memory_client *c;
 	uint32_t pid = d->pressed_pid;
@@ -41,9 +41,9 @@ static uint64_t limit(const struct davy_step *s, const struct davy_memory_device
 
 static uint64_t low_of(const struct davy_step *s, const struct davy_memory_device *d)
 {
-	uint64_t low = limit(s, d, DAVY_CFG_PRESSURE_AVAILABLE);
+	uint64_t low = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_AVAILABLE);
 	const struct davy_ev_memory *m = &d->now;
-	uint64_t share = m->host_total / 1000 * limit(s, d, DAVY_CFG_PRESSURE_SHARE);
+	uint64_t share = m->host_total / 1000 * host_pressure_limit(s, d, DAVY_CFG_PRESSURE_SHARE);
 
 	low = share > low ? share : low;
 	return low < m->host_total / 4 ? low : m->host_total / 4;
@@ -62,7 +62,7 @@ static bool in_use(struct davy_step *s, const struct davy_ev_memory *m)
 static struct sign sign_of_shared(const struct davy_step *s, const struct davy_memory_device *d,
 				  bool held)
 {
-	uint64_t low = low_of(s, d), stall = limit(s, d, DAVY_CFG_PRESSURE_STALL);
+	uint64_t low = low_of(s, d), stall = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_STALL);
 	const struct davy_ev_memory *m = &d->now;
 	uint64_t least = held ? low + low / 4 : low;
 	bool stalls = m->pressure_permille >= (held ? stall / 2 : stall) &&
@@ -86,7 +86,7 @@ static struct sign sign_of_shared(const struct davy_step *s, const struct davy_m
 static struct sign sign_of_card(const struct davy_step *s, const struct davy_memory_device *d,
 				bool held)
 {
-	uint64_t permille = limit(s, d, DAVY_CFG_PRESSURE_SUSPEND);
+	uint64_t permille = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_SUSPEND);
 	const struct davy_ev_memory *m = &d->now;
 	struct sign sign = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "suspend" };
 
@@ -97,7 +97,8 @@ static struct sign sign_of_card(const struct davy_step *s, const struct davy_mem
 	return sign;
 }
 
-static void raise(struct davy_step *s, struct davy_memory_device *d, const struct sign *sign)
+static void host_pressure_raise(struct davy_step *s, struct davy_memory_device *d,
+				const struct sign *sign)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, d->pressed_pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_HOST_PRESSURE, p);
@@ -112,7 +113,7 @@ static void raise(struct davy_step *s, struct davy_memory_device *d, const struc
 	davy_alarm_raise(s, &note);
 }
 
-static void judge(struct davy_step *s, struct davy_memory_device *d)
+static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *d)
 {
 	const struct davy_ev_memory *m = &d->now;
 	uint32_t standing =
@@ -132,7 +133,7 @@ static void judge(struct davy_step *s, struct davy_memory_device *d)
 		c = davy_memory_largest(&s->core->world.memory, d->device);
 		d->pressed_pid = c ? c->pid : 0;
 	}
-	raise(s, d, &sign);
+	host_pressure_raise(s, d, &sign);
 }
 
 /* A sample comes only when something changed: until then it is as it was. */
@@ -144,12 +145,12 @@ static void host_pressure_look(struct davy_step *s)
 	if (s->ev->kind == DAVY_EV_MEMORY) {
 		d = davy_memory_device(m, s->ev->memory.device);
 		if (d)
-			judge(s, d);
+			host_pressure_judge(s, d);
 		return;
 	}
 	for (size_t i = 0; i < m->device_count; i++)
 		if (m->devices[i].device[0])
-			judge(s, &m->devices[i]);
+			host_pressure_judge(s, &m->devices[i]);
 }
 
 static void host_pressure_because(const struct davy_plan *p, struct davy_clause *c)

@@ -121,8 +121,8 @@ static void place_by_time(struct davy_step *s, struct davy_load *l, uint64_t sha
 	davy_growth_add(&l->growth, ms, straight(l, share));
 }
 
-static void place(struct davy_step *s, struct davy_load *l, const struct davy_process *p,
-		  uint64_t share, uint64_t job_ns)
+static void job_headroom_place(struct davy_step *s, struct davy_load *l,
+			       const struct davy_process *p, uint64_t share, uint64_t job_ns)
 {
 	bool by_depth = p->life.depth_told && s->now_ns - p->life.progress_ns < DEPTH_OLD_NS;
 
@@ -146,8 +146,8 @@ static uint64_t level_share(const struct davy_step *s, const struct davy_load *l
 	return davy_threshold(s, (enum davy_config_key)key, l->device, p) * (MILLION / 1000);
 }
 
-static void remember(struct davy_step *s, struct davy_load *l, const struct davy_process *p,
-		     uint64_t share, uint32_t count)
+static void job_headroom_remember(struct davy_step *s, struct davy_load *l,
+				  const struct davy_process *p, uint64_t share, uint32_t count)
 {
 	if (share < level_share(s, l, p, 1))
 		return;
@@ -197,8 +197,8 @@ static uint64_t full_depth(const struct davy_process *p, uint64_t far)
  * When the line will be at "reach"; 0: nobody can tell. A depth comes nearer the slower, the longer
  * its jobs take: at the pace so far, times their mean ahead by their mean so far.
  */
-static uint64_t when(const struct davy_step *s, const struct davy_load *l,
-		     const struct davy_trend *t, uint64_t reach)
+static uint64_t job_headroom_when(const struct davy_step *s, const struct davy_load *l,
+				  const struct davy_trend *t, uint64_t reach)
 {
 	uint64_t pace_ns, here, before;
 
@@ -233,7 +233,7 @@ static void foresee(const struct davy_step *s, const struct davy_load *l,
 	if (reach > end || reach > far)
 		return;
 	v->reach = reach ? reach : 1;
-	v->until_ns = when(s, l, &t, reach);
+	v->until_ns = job_headroom_when(s, l, &t, reach);
 	v->worst = l->by_depth ? davy_trend_at(&t, end) : MILLION;
 	if (!v->level)
 		v->level = 1;
@@ -241,8 +241,9 @@ static void foresee(const struct davy_step *s, const struct davy_load *l,
 		v->level = 2;
 }
 
-static struct verdict judge(const struct davy_step *s, const struct davy_load *l,
-			    const struct davy_process *p, uint64_t share, uint64_t timeout_ns)
+static struct verdict job_headroom_judge(const struct davy_step *s, const struct davy_load *l,
+					 const struct davy_process *p, uint64_t share,
+					 uint64_t timeout_ns)
 {
 	struct verdict v = { .share = share };
 	uint64_t first_ns, third = third_slowest(s, l, timeout_ns, &first_ns);
@@ -277,8 +278,9 @@ static uint32_t fitting(const struct davy_step *s, const struct davy_load *l,
 	return fit && power >= least ? (uint32_t)power : 0;
 }
 
-static void raise(struct davy_step *s, const struct davy_load *l, const struct davy_process *p,
-		  const struct finished *job, const struct verdict *v)
+static void job_headroom_raise(struct davy_step *s, const struct davy_load *l,
+			       const struct davy_process *p, const struct finished *job,
+			       const struct verdict *v)
 {
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_JOB_HEADROOM, p);
 
@@ -320,11 +322,11 @@ static void job_headroom_look(struct davy_step *s)
 	if (!share)
 		return;
 	l = davy_world_load_get(w, p, job.device, s->now_ns);
-	place(s, l, p, share, job.ns);
-	remember(s, l, p, share, job.count);
-	v = judge(s, l, p, share, timeout_ns);
+	job_headroom_place(s, l, p, share, job.ns);
+	job_headroom_remember(s, l, p, share, job.count);
+	v = job_headroom_judge(s, l, p, share, timeout_ns);
 	if (v.level)
-		raise(s, l, p, &job, &v);
+		job_headroom_raise(s, l, p, &job, &v);
 }
 
 static void job_headroom_because(const struct davy_plan *p, struct davy_clause *c)

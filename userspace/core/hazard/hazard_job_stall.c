@@ -22,7 +22,7 @@ static uint64_t threshold_of(const struct davy_step *s, uint32_t level)
 			      s->ev->ring.device, p);
 }
 
-static uint32_t level_of(const struct davy_step *s, uint64_t permille)
+static uint32_t job_stall_level_of(const struct davy_step *s, uint64_t permille)
 {
 	uint32_t level = 0;
 
@@ -78,7 +78,7 @@ static void job_stall_look(struct davy_step *s)
 	if (age_ns > in->timeout_ns)
 		age_ns = in->timeout_ns; /* past it, the driver speaks */
 	permille = age_ns * 1000 / in->timeout_ns;
-	level = level_of(s, permille);
+	level = job_stall_level_of(s, permille);
 	if (level > r->level)
 		raise_level(s, r, level, permille);
 	else if (r->level)

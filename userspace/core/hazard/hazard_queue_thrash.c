@@ -29,14 +29,15 @@ struct sign {
 };
 
 /* Of the process whose queues they are, and its device. */
-static uint64_t limit(const struct davy_step *s, enum davy_config_key key, const char *device)
+static uint64_t queue_thrash_limit(const struct davy_step *s, enum davy_config_key key,
+				   const char *device)
 {
 	return davy_threshold(s, key, device, davy_scoped_process(s, s->ev->pid));
 }
 
-static uint64_t window_ns(const struct davy_step *s, const char *device)
+static uint64_t queue_thrash_window_ns(const struct davy_step *s, const char *device)
 {
-	return limit(s, DAVY_CFG_THRASH_WINDOW_MS, device) * DAVY_NS_PER_MS;
+	return queue_thrash_limit(s, DAVY_CFG_THRASH_WINDOW_MS, device) * DAVY_NS_PER_MS;
 }
 
 /* Who moved most of "pid"'s memory out of that device just now, 0: nobody was seen to. */
@@ -44,7 +45,7 @@ static uint32_t mover_against(const struct davy_step *s, const char *device, uin
 {
 	const struct davy_world *w = &s->core->world;
 	const struct davy_mover_state *worst = NULL;
-	uint64_t within_ns = window_ns(s, device);
+	uint64_t within_ns = queue_thrash_window_ns(s, device);
 
 	for (size_t i = 0; i < DAVY_WORLD_MOVERS; i++) {
 		const struct davy_mover_state *m = &w->movers[i];
@@ -63,12 +64,12 @@ static uint32_t evictor_of(struct davy_step *s, const char *device, uint32_t pid
 {
 	const struct davy_kfd_state *k = davy_world_kfd(&s->core->world, pid);
 
-	if (k && k->evictor_pid && s->now_ns - k->evictor_ns <= window_ns(s, device))
+	if (k && k->evictor_pid && s->now_ns - k->evictor_ns <= queue_thrash_window_ns(s, device))
 		return k->evictor_pid;
 	return mover_against(s, device, pid);
 }
 
-static void raise(struct davy_step *s, const struct sign *sign)
+static void queue_thrash_raise(struct davy_step *s, const struct sign *sign)
 {
 	uint32_t pid = s->ev->pid, evictor = pid ? evictor_of(s, sign->device, pid) : 0;
 	const struct davy_process *p = davy_world_process(&s->core->world, evictor ? evictor : pid);
@@ -92,7 +93,7 @@ static void raise(struct davy_step *s, const struct sign *sign)
 static void evicted(struct davy_step *s, enum davy_tally_kind kind, const char *device,
 		    uint32_t trigger)
 {
-	uint64_t count = limit(s, DAVY_CFG_THRASH_COUNT, device);
+	uint64_t count = queue_thrash_limit(s, DAVY_CFG_THRASH_COUNT, device);
 	struct sign sign = { .device = device, .unit = DAVY_UNIT_COUNT, .threshold = count };
 	struct davy_kfd_state *k;
 	struct davy_tally *t;
@@ -103,17 +104,17 @@ static void evicted(struct davy_step *s, enum davy_tally_kind kind, const char *
 		return;
 	}
 	t = davy_world_tally(&s->core->world, kind, device, s->ev->pid, s->now_ns,
-			     window_ns(s, device));
+			     queue_thrash_window_ns(s, device));
 	t->count++;
 	if (t->count < count)
 		return;
 	sign.level = t->count >= 3 * count ? 3 : 2;
 	sign.observed = t->count;
 	sign.first_ns = t->window_ns;
-	raise(s, &sign);
+	queue_thrash_raise(s, &sign);
 }
 
-static void look_at_fact(struct davy_step *s)
+static void queue_thrash_look_at_fact(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
 	struct davy_world *w = &s->core->world;
@@ -148,23 +149,23 @@ static void look_at_use(struct davy_step *s)
 	if (still_ms > passed_ms)
 		still_ms = passed_ms;
 	sign.observed = still_ms * 1000 / passed_ms;
-	sign.threshold = limit(s, DAVY_CFG_THRASH_SHARE, in->device);
+	sign.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE, in->device);
 	sign.first_ns = since_ns;
 	k->still_count = sign.observed >= sign.threshold ? k->still_count + 1 : 0;
 	if (k->still_count < SAMPLES)
 		return;
 	sign.level = 2;
-	if (sign.observed >= limit(s, DAVY_CFG_THRASH_SHARE3, in->device)) {
+	if (sign.observed >= queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device)) {
 		sign.level = 3;
-		sign.threshold = limit(s, DAVY_CFG_THRASH_SHARE3, in->device);
+		sign.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device);
 	}
-	raise(s, &sign);
+	queue_thrash_raise(s, &sign);
 }
 
 static void queue_thrash_look(struct davy_step *s)
 {
 	if (s->ev->kind == DAVY_EV_FACT)
-		look_at_fact(s);
+		queue_thrash_look_at_fact(s);
 	else if (s->ev->kind == DAVY_EV_KFD_USE)
 		look_at_use(s);
 	else if (s->ev->kfd.event == DAVY_KFD_QUEUES_EVICTED)

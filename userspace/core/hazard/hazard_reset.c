@@ -95,7 +95,7 @@ static void add_stall(struct davy_step *s, const struct sign *sign, struct davy_
 	}
 }
 
-static void say(struct davy_step *s, struct sign sign)
+static void reset_say(struct davy_step *s, struct sign sign)
 {
 	struct davy_world *w = &s->core->world;
 	struct davy_device_state *d = davy_world_device_get(w, sign.device, s->now_ns);
@@ -141,7 +141,7 @@ static void look_at_reset(struct davy_step *s)
 	sign.over = !in->result;
 	sign.what = in->result ? "GPU reset failed" : "GPU reset succeeded";
 	sign.level = in->result ? 3 : 2;
-	say(s, sign);
+	reset_say(s, sign);
 }
 
 static bool resetting(struct davy_step *s, const char *device)
@@ -153,7 +153,7 @@ static bool resetting(struct davy_step *s, const char *device)
 }
 
 /* "wedged" with no recovery needed is how drivers end a reset that went well. */
-static void wedged(struct davy_step *s, const char *device, uint32_t pid, bool recovered)
+static void reset_wedged(struct davy_step *s, const char *device, uint32_t pid, bool recovered)
 {
 	struct sign sign = { .device = device, .ring = "", .pid = pid, .over = recovered };
 
@@ -162,10 +162,10 @@ static void wedged(struct davy_step *s, const char *device, uint32_t pid, bool r
 	sign.level = recovered ? 2 : 3;
 	sign.what = recovered ? "device recovered" : "device wedged";
 	sign.teller = DAVY_BY_DRIVER;
-	say(s, sign);
+	reset_say(s, sign);
 }
 
-static void look_at_fact(struct davy_step *s)
+static void reset_look_at_fact(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
 	struct sign sign = { .device = in->device, .ring = in->name, .pid = s->ev->pid };
@@ -201,15 +201,15 @@ static void look_at_fact(struct davy_step *s)
 		sign.what = "context banned";
 		break;
 	case DAVY_FACT_WEDGED:
-		wedged(s, in->device, s->ev->pid, false);
+		reset_wedged(s, in->device, s->ev->pid, false);
 		return;
 	case DAVY_FACT_WEDGED_EVENT:
-		wedged(s, in->device, s->ev->pid, in->detail == WEDGE_NONE);
+		reset_wedged(s, in->device, s->ev->pid, in->detail == WEDGE_NONE);
 		return;
 	default:
 		return;
 	}
-	say(s, sign);
+	reset_say(s, sign);
 }
 
 /* i915: ERROR=1 a hang, RESET=1 the reset begins, ERROR=0 it went well. */
@@ -220,7 +220,7 @@ static void look_at_device(struct davy_step *s)
 
 	sign.teller = DAVY_BY_DRIVER;
 	if (in->change == DAVY_DEVICE_WEDGED) {
-		wedged(s, in->device, s->ev->pid, davy_same_name(in->detail, "none"));
+		reset_wedged(s, in->device, s->ev->pid, davy_same_name(in->detail, "none"));
 		return;
 	}
 	if (in->change == DAVY_DEVICE_ERROR) {
@@ -232,10 +232,10 @@ static void look_at_device(struct davy_step *s)
 		return;
 	}
 	sign.level = sign.over ? 2 : 1;
-	say(s, sign);
+	reset_say(s, sign);
 }
 
-static void look_at_kfd(struct davy_step *s)
+static void reset_look_at_kfd(struct davy_step *s)
 {
 	const struct davy_ev_kfd *in = &s->ev->kfd;
 	struct sign sign = { .device = in->device, .ring = "" };
@@ -248,7 +248,7 @@ static void look_at_kfd(struct davy_step *s)
 	sign.what = sign.over ? "GPU reset succeeded" : "GPU reset begins";
 	if (!sign.over && in->detail[0])
 		sign.what = in->detail;
-	say(s, sign);
+	reset_say(s, sign);
 }
 
 /* What the log says of resets; of an Xid its class tells. */
@@ -289,7 +289,7 @@ static const struct line {
 	{ DAVY_LOG_WEDGED, 3, false, "device wedged" },
 };
 
-static struct line line_of(const struct davy_ev_log *in)
+static struct line reset_line_of(const struct davy_ev_log *in)
 {
 	struct line line = { .kind = in->kind, .what = "Xid" };
 
@@ -307,10 +307,10 @@ static struct line line_of(const struct davy_ev_log *in)
 	return line;
 }
 
-static void look_at_log(struct davy_step *s)
+static void reset_look_at_log(struct davy_step *s)
 {
 	const struct davy_ev_log *in = &s->ev->log;
-	const struct line line = line_of(in);
+	const struct line line = reset_line_of(in);
 	struct sign sign = { .device = in->device, .ring = in->ring, .what = line.what };
 	bool dragged = in->role == DAVY_PART_AFTERMATH &&
 		       davy_log_meaning(in->kind)->role == DAVY_PART_FAILURE;
@@ -325,7 +325,7 @@ static void look_at_log(struct davy_step *s)
 	sign.result = in->kind == DAVY_LOG_XID ? (int32_t)(in->code & INT32_MAX) : in->error;
 	news = !davy_world_told(&s->core->world, in->device, DAVY_TOLD_RESET, DAVY_BY_LOG, 1,
 				s->now_ns);
-	say(s, sign);
+	reset_say(s, sign);
 	if (line.level == 1 && sign.pid && news)
 		job_timed_out(s, in->device, sign.pid, s->now_ns);
 }
@@ -340,16 +340,16 @@ static void reset_look(struct davy_step *s)
 		look_at_reset(s);
 		break;
 	case DAVY_EV_FACT:
-		look_at_fact(s);
+		reset_look_at_fact(s);
 		break;
 	case DAVY_EV_DEVICE:
 		look_at_device(s);
 		break;
 	case DAVY_EV_KFD:
-		look_at_kfd(s);
+		reset_look_at_kfd(s);
 		break;
 	default:
-		look_at_log(s);
+		reset_look_at_log(s);
 		break;
 	}
 }

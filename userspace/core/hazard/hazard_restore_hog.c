@@ -27,12 +27,13 @@ struct sign {
 	uint64_t threshold;
 };
 
-static uint64_t limit(const struct davy_step *s, enum davy_config_key key, const struct sign *sign)
+static uint64_t restore_hog_limit(const struct davy_step *s, enum davy_config_key key,
+				  const struct sign *sign)
 {
 	return davy_threshold(s, key, sign->device, davy_scoped_process(s, sign->pid));
 }
 
-static void raise(struct davy_step *s, const struct sign *sign)
+static void restore_hog_raise(struct davy_step *s, const struct sign *sign)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, sign->pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_RESTORE_HOG, p);
@@ -51,17 +52,17 @@ static void raise(struct davy_step *s, const struct sign *sign)
 static void tried_again(struct davy_step *s, const char *device, uint64_t times)
 {
 	struct sign sign = { .device = device, .what = "restore_retried", .pid = s->ev->pid };
-	uint64_t retries = limit(s, DAVY_CFG_RESTORE_RETRIES, &sign);
+	uint64_t retries = restore_hog_limit(s, DAVY_CFG_RESTORE_RETRIES, &sign);
 
 	if (times < retries)
 		return;
 	sign.level = times >= 4 * retries ? 3 : 2;
 	sign.count = times;
 	sign.threshold = retries;
-	raise(s, &sign);
+	restore_hog_raise(s, &sign);
 }
 
-static void look_at_kfd(struct davy_step *s)
+static void restore_hog_look_at_kfd(struct davy_step *s)
 {
 	const struct davy_ev_kfd *in = &s->ev->kfd;
 	struct davy_tally *t;
@@ -77,7 +78,7 @@ static void look_at_kfd(struct davy_step *s)
 	tried_again(s, in->device, ++t->count);
 }
 
-static void look_at_fact(struct davy_step *s)
+static void restore_hog_look_at_fact(struct davy_step *s)
 {
 	const struct davy_kfd_state *k;
 
@@ -103,10 +104,11 @@ static struct davy_tally *lines(struct davy_step *s, enum davy_tally_kind kind,
 				const struct sign *sign)
 {
 	return davy_world_tally(&s->core->world, kind, s->ev->log.device, 0, s->now_ns,
-				limit(s, DAVY_CFG_RESTORE_WINDOW_MS, sign) * DAVY_NS_PER_MS);
+				restore_hog_limit(s, DAVY_CFG_RESTORE_WINDOW_MS, sign) *
+					DAVY_NS_PER_MS);
 }
 
-static bool doubled(uint64_t from, uint64_t to)
+static bool restore_hog_doubled(uint64_t from, uint64_t to)
 {
 	if (from <= HOG_LINE_BASE)
 		from = HOG_LINE_BASE + 1;
@@ -117,7 +119,7 @@ static void hogged(struct davy_step *s)
 {
 	struct sign sign = line_sign(s);
 	struct davy_tally *t = lines(s, DAVY_TALLY_HOGGED, &sign);
-	uint64_t least = limit(s, DAVY_CFG_RESTORE_COUNT, &sign);
+	uint64_t least = restore_hog_limit(s, DAVY_CFG_RESTORE_COUNT, &sign);
 	uint64_t times = s->ev->log.code;
 
 	if (!t->count)
@@ -126,11 +128,11 @@ static void hogged(struct davy_step *s)
 	sign.count = times;
 	sign.threshold = least;
 	if (t->count > 1)
-		sign.level = times >= least && doubled(t->first, times) ? 3 : 2;
-	raise(s, &sign);
+		sign.level = times >= least && restore_hog_doubled(t->first, times) ? 3 : 2;
+	restore_hog_raise(s, &sign);
 }
 
-static void failed(struct davy_step *s)
+static void restore_hog_failed(struct davy_step *s)
 {
 	struct sign sign = line_sign(s);
 	struct davy_tally *t;
@@ -140,10 +142,10 @@ static void failed(struct davy_step *s)
 	sign.count = t->count;
 	sign.threshold = LINES_STRONG;
 	sign.level = sign.count >= LINES_STRONG ? 3 : 2;
-	raise(s, &sign);
+	restore_hog_raise(s, &sign);
 }
 
-static void look_at_log(struct davy_step *s)
+static void restore_hog_look_at_log(struct davy_step *s)
 {
 	struct sign sign;
 
@@ -153,12 +155,12 @@ static void look_at_log(struct davy_step *s)
 		break;
 	case DAVY_LOG_RESTORE_FAILED:
 	case DAVY_LOG_SVM_OVER_LIMIT:
-		failed(s);
+		restore_hog_failed(s);
 		break;
 	case DAVY_LOG_RESTORE_WORKER_STACK: /* one stack is many lines */
 		sign = line_sign(s);
 		sign.level = lines(s, DAVY_TALLY_HOGGED, &sign)->count ? 2 : 1;
-		raise(s, &sign);
+		restore_hog_raise(s, &sign);
 		break;
 	default:
 		break;
@@ -168,11 +170,11 @@ static void look_at_log(struct davy_step *s)
 static void restore_hog_look(struct davy_step *s)
 {
 	if (s->ev->kind == DAVY_EV_KFD)
-		look_at_kfd(s);
+		restore_hog_look_at_kfd(s);
 	else if (s->ev->kind == DAVY_EV_FACT)
-		look_at_fact(s);
+		restore_hog_look_at_fact(s);
 	else
-		look_at_log(s);
+		restore_hog_look_at_log(s);
 }
 
 static void restore_hog_because(const struct davy_plan *p, struct davy_clause *c)

@@ -20,7 +20,7 @@
 #define SIG_KILL 9
 #define SIG_TERM 15
 
-static bool asked_for(int sig)
+static bool runner_crash_asked_for(int sig)
 {
 	return sig == SIG_TERM || sig == SIG_INT || sig == SIG_HUP;
 }
@@ -43,12 +43,12 @@ static bool crashed(struct davy_step *s, const struct davy_process *p, int32_t s
 	if (sig == SIG_KILL && killed_by_its_manager(s, p))
 		return false;
 	if (sig)
-		return !asked_for(sig);
+		return !runner_crash_asked_for(sig);
 	return status != 0 && p->out_of_memory_ns;
 }
 
 /* One that was only tried, and by whom: nobody is left to be acted on. */
-static void found(struct davy_step *s)
+static void runner_crash_found(struct davy_step *s)
 {
 	const struct davy_ev_finding *f = &s->ev->finding;
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_RUNNER_CRASH, NULL);
@@ -74,7 +74,7 @@ static void runner_crash_look(struct davy_step *s)
 	struct davy_plan note;
 
 	if (s->ev->kind == DAVY_EV_FINDING)
-		found(s);
+		runner_crash_found(s);
 	if (s->ev->kind == DAVY_EV_FINDING || !p || p->engine == DAVY_ENGINE_NONE)
 		return;
 	if (gone->start_ticks && gone->start_ticks != p->start_ticks)

@@ -18,7 +18,7 @@
 
 #define LOOK_NS DAVY_NS_PER_S
 
-static bool is_gpu(uint8_t backend)
+static bool silent_cpu_is_gpu(uint8_t backend)
 {
 	return backend != DAVY_BACKEND_UNKNOWN && backend != DAVY_BACKEND_CPU;
 }
@@ -28,7 +28,7 @@ static bool wants_gpu(struct davy_step *s, const struct davy_process *p)
 	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
 	if (w && w->asked != DAVY_BACKEND_UNKNOWN)
-		return is_gpu(w->asked);
+		return silent_cpu_is_gpu(w->asked);
 	return p->gpu_layers > 0 || p->gpu_layers == DAVY_LAYERS_ALL;
 }
 
@@ -69,10 +69,10 @@ static const char *reason(const struct davy_step *s, const struct davy_process *
 
 	if (p->refused_ns)
 		return DAVY_DETAIL_REFUSED;
-	return w && is_gpu(w->asked) ? davy_backend_name(w->asked) : "layers";
+	return w && silent_cpu_is_gpu(w->asked) ? davy_backend_name(w->asked) : "layers";
 }
 
-static void raise(struct davy_step *s, const struct davy_process *p)
+static void silent_cpu_raise(struct davy_step *s, const struct davy_process *p)
 {
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_SILENT_CPU, p);
 
@@ -87,7 +87,7 @@ static void raise(struct davy_step *s, const struct davy_process *p)
 	davy_alarm_raise(s, &note);
 }
 
-static void look_at(struct davy_step *s, struct davy_process *p)
+static void silent_cpu_look_at(struct davy_step *s, struct davy_process *p)
 {
 	if (p->engine == DAVY_ENGINE_NONE || has_gpu(p) || !serves(p) || !wants_gpu(s, p) ||
 	    (p->flags & DAVY_PROCESS_PARTIAL) || child_has_gpu(s, p->pid)) {
@@ -102,7 +102,7 @@ static void look_at(struct davy_step *s, struct davy_process *p)
 	    s->now_ns - p->met_ns < davy_threshold_ns(s, DAVY_CFG_SILENT_CPU_AGE_MS, NULL, p))
 		return;
 	p->on_cpu = 1;
-	raise(s, p); /* or keeps it, while it is so */
+	silent_cpu_raise(s, p); /* or keeps it, while it is so */
 }
 
 /* By which an engine computes: a render node, KFD, NVIDIA's. */
@@ -113,14 +113,14 @@ static bool is_compute_node(const char *name)
 	       (!strncmp(name, "nvidia", 6) && name[6] >= '0' && name[6] <= '9');
 }
 
-static void look_at_fact(struct davy_step *s)
+static void silent_cpu_look_at_fact(struct davy_step *s)
 {
 	struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
 
 	if (s->ev->fact.fact != DAVY_FACT_OPEN_REFUSED || !p || !is_compute_node(s->ev->fact.name))
 		return;
 	p->refused_ns = s->now_ns ? s->now_ns : 1;
-	look_at(s, p);
+	silent_cpu_look_at(s, p);
 }
 
 static void silent_cpu_look(struct davy_step *s)
@@ -128,7 +128,7 @@ static void silent_cpu_look(struct davy_step *s)
 	struct davy_world *w = &s->core->world;
 
 	if (s->ev->kind == DAVY_EV_FACT) {
-		look_at_fact(s);
+		silent_cpu_look_at_fact(s);
 		return;
 	}
 
@@ -138,7 +138,7 @@ static void silent_cpu_look(struct davy_step *s)
 	for (size_t set = 0; set < DAVY_WORLD_PROCESS_SETS; set++)
 		for (size_t way = 0; way < DAVY_WORLD_WAYS; way++)
 			if (w->processes[set][way].pid)
-				look_at(s, &w->processes[set][way]);
+				silent_cpu_look_at(s, &w->processes[set][way]);
 }
 
 static void silent_cpu_because(const struct davy_plan *p, struct davy_clause *c)

@@ -35,8 +35,8 @@ static const struct davy_process *spiller(const struct davy_step *s,
 	return c ? davy_scoped_process(s, c->pid) : NULL;
 }
 
-static bool full(const struct davy_step *s, const struct davy_memory_device *d,
-		 const struct davy_process *p, uint64_t slack)
+static bool silent_spill_full(const struct davy_step *s, const struct davy_memory_device *d,
+			      const struct davy_process *p, uint64_t slack)
 {
 	uint64_t headroom = davy_threshold(s, DAVY_CFG_SPILL_HEADROOM, d->device, p), left;
 	uint64_t permille = davy_threshold(s, DAVY_CFG_SPILL_FULL, d->device, p);
@@ -62,14 +62,14 @@ static uint64_t jump_of(const struct davy_step *s, const struct davy_memory_devi
 	return bytes ? bytes : 1;
 }
 
-static void forget(struct davy_step *s, struct davy_memory_device *d)
+static void silent_spill_forget(struct davy_step *s, struct davy_memory_device *d)
 {
 	s->core->world.memory.spilling -= d->spill.found_ns != 0;
 	memset(&d->spill, 0, sizeof(d->spill));
 }
 
-static void found(struct davy_step *s, struct davy_memory_device *d, uint64_t bytes, uint32_t pid,
-		  bool of_client)
+static void silent_spill_found(struct davy_step *s, struct davy_memory_device *d, uint64_t bytes,
+			       uint32_t pid, bool of_client)
 {
 	struct davy_spill *p = &d->spill;
 
@@ -88,7 +88,7 @@ static void found(struct davy_step *s, struct davy_memory_device *d, uint64_t by
 }
 
 /* The lowest GTT is that since VRAM became full: what was there before is no spill. */
-static void look_at_memory(struct davy_step *s)
+static void silent_spill_look_at_memory(struct davy_step *s)
 {
 	struct davy_memory_device *d =
 		davy_memory_device(&s->core->world.memory, s->ev->memory.device);
@@ -96,18 +96,18 @@ static void look_at_memory(struct davy_step *s)
 
 	if (!d)
 		return;
-	if (!full(s, d, p, d->spill.standing ? HOLD_FULL : 0)) {
+	if (!silent_spill_full(s, d, p, d->spill.standing ? HOLD_FULL : 0)) {
 		if (!d->spill.standing)
-			forget(s, d);
+			silent_spill_forget(s, d);
 		return;
 	}
 	davy_low_add(&d->spill.gtt, s->now_ns, d->now.gtt_used,
 		     davy_threshold_ns(s, DAVY_CFG_SPILL_WINDOW_MS, d->device, p));
 	if (d->now.gtt_total && davy_low_rise(&d->spill.gtt) >= jump_of(s, d, p))
-		found(s, d, davy_low_rise(&d->spill.gtt), 0, false);
+		silent_spill_found(s, d, davy_low_rise(&d->spill.gtt), 0, false);
 }
 
-static void look_at_client(struct davy_step *s)
+static void silent_spill_look_at_client(struct davy_step *s)
 {
 	struct davy_memory_device *d =
 		davy_memory_device(&s->core->world.memory, s->ev->client.device);
@@ -115,16 +115,16 @@ static void look_at_client(struct davy_step *s)
 	const struct davy_memory_client *c;
 	uint64_t jump;
 
-	if (!d || !s->ev->client.evicted || !full(s, d, p, 0))
+	if (!d || !s->ev->client.evicted || !silent_spill_full(s, d, p, 0))
 		return;
 	c = davy_memory_client_of(&s->core->world.memory, s->ev->pid, d->device);
 	jump = jump_of(s, d, p);
 	if (c && davy_low_rise(&c->evicted) >= jump)
-		found(s, d, davy_low_rise(&c->evicted), s->ev->pid, true);
+		silent_spill_found(s, d, davy_low_rise(&c->evicted), s->ev->pid, true);
 }
 
 /* Bytes are cumulative over "count" buffers; the new ones are as large as the others were. */
-static void look_at_fact(struct davy_step *s)
+static void silent_spill_look_at_fact(struct davy_step *s)
 {
 	const struct davy_process *owner = davy_scoped_process(s, s->ev->pid);
 	const struct davy_ev_fact *in = &s->ev->fact;
@@ -134,7 +134,7 @@ static void look_at_fact(struct davy_step *s)
 	if (in->fact != DAVY_FACT_VRAM_SPILL || !in->count)
 		return;
 	d = davy_memory_device(&s->core->world.memory, in->device);
-	if (!d || !full(s, d, owner, 0))
+	if (!d || !silent_spill_full(s, d, owner, 0))
 		return;
 	p = &d->spill;
 	if (s->now_ns - p->wanted_ns >
@@ -145,7 +145,7 @@ static void look_at_fact(struct davy_step *s)
 	if (in->fresh <= in->count)
 		p->wanted += in->bytes / in->count * in->fresh;
 	if (p->wanted >= jump_of(s, d, owner))
-		found(s, d, p->wanted, s->ev->pid, true);
+		silent_spill_found(s, d, p->wanted, s->ev->pid, true);
 }
 
 static uint64_t evicted_of(struct davy_step *s, const struct davy_memory_device *d, uint32_t pid)
@@ -160,15 +160,15 @@ static bool still_there(struct davy_step *s, const struct davy_memory_device *d)
 {
 	const struct davy_spill *p = &d->spill;
 
-	if (!full(s, d, spiller(s, d), p->standing ? HOLD_FULL : 0))
+	if (!silent_spill_full(s, d, spiller(s, d), p->standing ? HOLD_FULL : 0))
 		return false;
 	if (p->of_client && evicted_of(s, d, p->pid))
 		return true;
 	return d->now.gtt_used >= p->gtt_before + p->bytes / 2;
 }
 
-static void raise(struct davy_step *s, const struct davy_memory_device *d, uint32_t level,
-		  uint64_t observed, uint64_t threshold)
+static void silent_spill_raise(struct davy_step *s, const struct davy_memory_device *d,
+			       uint32_t level, uint64_t observed, uint64_t threshold)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, d->spill.pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_SILENT_SPILL, p);
@@ -191,22 +191,22 @@ static void spilled(struct davy_step *s, const struct davy_memory_device *d)
 {
 	bool idle = d->spill.of_client && davy_is_idle(s, d->spill.pid);
 
-	raise(s, d, idle ? 1 : 2, d->spill.bytes, jump_of(s, d, spiller(s, d)));
+	silent_spill_raise(s, d, idle ? 1 : 2, d->spill.bytes, jump_of(s, d, spiller(s, d)));
 }
 
-static void confirm(struct davy_step *s, struct davy_memory_device *d)
+static void silent_spill_confirm(struct davy_step *s, struct davy_memory_device *d)
 {
 	struct davy_spill *p = &d->spill;
 	const struct davy_memory_client *c;
 
 	if (!still_there(s, d)) {
-		forget(s, d);
+		silent_spill_forget(s, d);
 		return;
 	}
 	if (!p->pid) {
 		c = davy_memory_spiller(&s->core->world.memory, d->device);
 		if (c && !c->evicted.last && !davy_memory_settled(c, s->now_ns)) {
-			forget(s, d); /* a load that asked for GTT */
+			silent_spill_forget(s, d); /* a load that asked for GTT */
 			return;
 		}
 		p->pid = c ? c->pid : 0;
@@ -215,7 +215,7 @@ static void confirm(struct davy_step *s, struct davy_memory_device *d)
 	spilled(s, d);
 }
 
-static void look_at_tick(struct davy_step *s)
+static void silent_spill_look_at_tick(struct davy_step *s)
 {
 	struct davy_memory *m = &s->core->world.memory;
 
@@ -226,11 +226,11 @@ static void look_at_tick(struct davy_step *s)
 		if (!p->found_ns)
 			continue;
 		if (!p->standing && s->now_ns - p->found_ns >= CONFIRM_NS)
-			confirm(s, d);
+			silent_spill_confirm(s, d);
 		else if (p->standing && still_there(s, d))
 			spilled(s, d);
 		else if (p->standing)
-			forget(s, d);
+			silent_spill_forget(s, d);
 	}
 }
 
@@ -249,23 +249,23 @@ static void look_at_pace(struct davy_step *s)
 		d = davy_memory_device(&w->memory, p->device);
 	pace = davy_pace_take(&w->paces, s->ev, !d || !d->spill.found_ns, (uint32_t)collapse);
 	if (d && d->spill.standing && pace < collapse)
-		raise(s, d, 3, pace, collapse);
+		silent_spill_raise(s, d, 3, pace, collapse);
 }
 
 static void silent_spill_look(struct davy_step *s)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_MEMORY:
-		look_at_memory(s);
+		silent_spill_look_at_memory(s);
 		break;
 	case DAVY_EV_CLIENT:
-		look_at_client(s);
+		silent_spill_look_at_client(s);
 		break;
 	case DAVY_EV_FACT:
-		look_at_fact(s);
+		silent_spill_look_at_fact(s);
 		break;
 	case DAVY_EV_TICK:
-		look_at_tick(s);
+		silent_spill_look_at_tick(s);
 		break;
 	default:
 		look_at_pace(s);

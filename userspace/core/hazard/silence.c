@@ -67,7 +67,8 @@ uint64_t davy_silent_limit_ns(const struct davy_step *s, const struct davy_proce
 	       davy_throttle_factor(s, p);
 }
 
-static const struct davy_workload *held(const struct davy_step *s, const struct davy_process *p)
+static const struct davy_workload *silence_held(const struct davy_step *s,
+						const struct davy_process *p)
 {
 	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
@@ -76,14 +77,14 @@ static const struct davy_workload *held(const struct davy_step *s, const struct 
 
 bool davy_is_paused(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct davy_workload *w = held(s, p);
+	const struct davy_workload *w = silence_held(s, p);
 
 	return w && w->hold_rung == DAVY_RUNG_PAUSE;
 }
 
 uint64_t davy_throttle_factor(const struct davy_step *s, const struct davy_process *p)
 {
-	const struct davy_workload *w = held(s, p);
+	const struct davy_workload *w = silence_held(s, p);
 
 	return w && w->hold_rung == DAVY_RUNG_THROTTLE ? THROTTLE_FACTOR : 1;
 }

@@ -49,14 +49,14 @@ static const struct {
 	[DAVY_FACT_XE_QUEUE_RESET] = { DAVY_FAILS, DAVY_CLASS_GPU_RESET },
 };
 
-static bool fails(struct davy_failure *f, enum davy_log_class class)
+static bool failure_fails(struct davy_failure *f, enum davy_log_class class)
 {
 	f->part = DAVY_FAILS;
 	f->class = class;
 	return true;
 }
 
-static bool goes_on(struct davy_failure *f)
+static bool failure_goes_on(struct davy_failure *f)
 {
 	f->part = DAVY_FAILS_AFTER;
 	return true;
@@ -75,7 +75,7 @@ bool davy_ended_by_us(const struct davy_step *s, const struct davy_process *p)
 }
 
 /* An engine that counts. */
-static bool is_engine(const struct davy_process *p)
+static bool failure_is_engine(const struct davy_process *p)
 {
 	return p && p->engine != DAVY_ENGINE_NONE && !davy_is_stranger(p);
 }
@@ -84,18 +84,18 @@ static bool oom_victim(const struct davy_step *s, bool of_cgroup, struct davy_fa
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
 
-	if (of_cgroup && !is_engine(p))
+	if (of_cgroup && !failure_is_engine(p))
 		return false;
-	if (is_engine(p))
+	if (failure_is_engine(p))
 		f->device = p->device;
 	else
 		f->pid = 0; /* the host ran out of memory; who had to go says little */
-	return fails(f, DAVY_CLASS_OOM_GTT_HOST);
+	return failure_fails(f, DAVY_CLASS_OOM_GTT_HOST);
 }
 
-static bool wedged(struct davy_failure *f, bool recovered)
+static bool failure_wedged(struct davy_failure *f, bool recovered)
 {
-	return recovered ? goes_on(f) : fails(f, DAVY_CLASS_DEVICE_LOST);
+	return recovered ? failure_goes_on(f) : failure_fails(f, DAVY_CLASS_DEVICE_LOST);
 }
 
 /* What an ioctl answers for good: the device is gone, or the context of this process is. */
@@ -115,9 +115,9 @@ static bool read_fact(const struct davy_step *s, struct davy_failure *f)
 	if (in->fact == DAVY_FACT_OOM_VICTIM)
 		return oom_victim(s, in->detail == 1, f);
 	if (in->fact == DAVY_FACT_WEDGED_EVENT)
-		return wedged(f, in->detail == WEDGED_NONE);
+		return failure_wedged(f, in->detail == WEDGED_NONE);
 	if (in->fact == DAVY_FACT_IOCTL_FAILED)
-		return lost(in) && fails(f, DAVY_CLASS_DEVICE_LOST);
+		return lost(in) && failure_fails(f, DAVY_CLASS_DEVICE_LOST);
 	if (in->fact >= DAVY_FACT_COUNT || !facts[in->fact].part)
 		return false;
 	client = f->pid ? NULL : davy_world_client(&s->core->world, in->pasid);
@@ -135,49 +135,50 @@ static bool read_reset(const struct davy_step *s, struct davy_failure *f)
 	f->device = in->device;
 	f->reset_begun = in->begun;
 	f->reset_ended = !in->begun;
-	return in->begun || in->result < 0 ? fails(f, DAVY_CLASS_GPU_RESET) : goes_on(f);
+	return in->begun || in->result < 0 ? failure_fails(f, DAVY_CLASS_GPU_RESET)
+					   : failure_goes_on(f);
 }
 
 /* i915 announces ERROR=1 and RESET=1 as a reset of the whole GT begins, ERROR=0 as it ends. */
-static bool read_device(const struct davy_step *s, struct davy_failure *f)
+static bool failure_read_device(const struct davy_step *s, struct davy_failure *f)
 {
 	const struct davy_ev_device *in = &s->ev->device;
 
 	f->device = in->device;
 	switch (in->change) {
 	case DAVY_DEVICE_WEDGED:
-		return wedged(f, davy_same_name(in->detail, "none"));
+		return failure_wedged(f, davy_same_name(in->detail, "none"));
 	case DAVY_DEVICE_ERROR:
 		f->reset_ended = !in->value;
-		return in->value ? fails(f, DAVY_CLASS_RING_TIMEOUT) : goes_on(f);
+		return in->value ? failure_fails(f, DAVY_CLASS_RING_TIMEOUT) : failure_goes_on(f);
 	case DAVY_DEVICE_RESET:
 		f->reset_begun = true;
-		return fails(f, DAVY_CLASS_GPU_RESET);
+		return failure_fails(f, DAVY_CLASS_GPU_RESET);
 	case DAVY_DEVICE_COREDUMP:
-		return goes_on(f);
+		return failure_goes_on(f);
 	default:
 		return false;
 	}
 }
 
-static bool read_kfd(const struct davy_step *s, struct davy_failure *f)
+static bool failure_read_kfd(const struct davy_step *s, struct davy_failure *f)
 {
 	f->device = s->ev->kfd.device;
 	switch (s->ev->kfd.event) {
 	case DAVY_KFD_VM_FAULT:
-		return fails(f, DAVY_CLASS_PAGE_FAULT);
+		return failure_fails(f, DAVY_CLASS_PAGE_FAULT);
 	case DAVY_KFD_RESET_BEGIN:
 		f->reset_begun = true;
-		return fails(f, DAVY_CLASS_GPU_RESET);
+		return failure_fails(f, DAVY_CLASS_GPU_RESET);
 	case DAVY_KFD_RESET_END:
 		f->reset_ended = true;
-		return goes_on(f);
+		return failure_goes_on(f);
 	default:
 		return false;
 	}
 }
 
-static bool read_log(const struct davy_step *s, struct davy_failure *f)
+static bool failure_read_log(const struct davy_step *s, struct davy_failure *f)
 {
 	const struct davy_ev_log *in = &s->ev->log;
 
@@ -188,21 +189,22 @@ static bool read_log(const struct davy_step *s, struct davy_failure *f)
 		in->kind == DAVY_LOG_GPU_RESET_DONE || in->kind == DAVY_LOG_GPU_RESET_FAILED ||
 		in->kind == DAVY_LOG_XE_GT_RESET_DONE || in->kind == DAVY_LOG_XE_GT_RESET_FAILED;
 	if (in->role == DAVY_PART_AFTERMATH)
-		return goes_on(f);
+		return failure_goes_on(f);
 	if (in->role != DAVY_PART_FAILURE)
 		return false;
 	if (in->kind ==
 	    DAVY_LOG_OOM_KILL) /* a line does not say whose limit, if it names somebody */
 		return oom_victim(s, f->pid && davy_world_process(&s->core->world, f->pid), f);
-	return fails(f, in->log_class ? (enum davy_log_class)in->log_class : DAVY_CLASS_OTHER);
+	return failure_fails(f,
+			     in->log_class ? (enum davy_log_class)in->log_class : DAVY_CLASS_OTHER);
 }
 
 static bool read_throw(const struct davy_step *s, struct davy_failure *f)
 {
-	if (!is_engine(davy_world_process(&s->core->world, f->pid)))
+	if (!failure_is_engine(davy_world_process(&s->core->world, f->pid)))
 		return false;
 	if (davy_is_device_lost(s->ev->thrown.type))
-		return fails(f, DAVY_CLASS_DEVICE_LOST);
+		return failure_fails(f, DAVY_CLASS_DEVICE_LOST);
 	f->part = DAVY_FAILS_PERHAPS;
 	f->class = DAVY_CLASS_OOM_VRAM;
 	return davy_is_out_of_memory(s->ev->thrown.type);
@@ -224,7 +226,7 @@ static bool ran_out_of_memory(const struct davy_step *s, const struct davy_proce
 }
 
 /* What it died of, as far as its own exceptions tell; before its first graph it died starting. */
-static enum davy_log_class class_of(const struct davy_step *s, const struct davy_process *p)
+static enum davy_log_class failure_class_of(const struct davy_step *s, const struct davy_process *p)
 {
 	if (p->exception_ns)
 		return DAVY_CLASS_DEVICE_LOST;
@@ -238,12 +240,12 @@ static bool read_exit(const struct davy_step *s, struct davy_failure *f)
 	const struct davy_ev_process_exit *in = &s->ev->process_exit;
 	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
 
-	if (!is_engine(p) || (in->start_ticks && in->start_ticks != p->start_ticks) ||
+	if (!failure_is_engine(p) || (in->start_ticks && in->start_ticks != p->start_ticks) ||
 	    davy_ended_by_us(s, p))
 		return false;
 	f->death = true;
 	if (died(in->status) || (in->status && !(in->status & 0x7f) && ran_out_of_memory(s, p)))
-		return fails(f, class_of(s, p));
+		return failure_fails(f, failure_class_of(s, p));
 	return false;
 }
 
@@ -257,7 +259,7 @@ static bool read_fault(const struct davy_step *s, struct davy_failure *f)
 	client = davy_world_client(&s->core->world, in->pasid);
 	f->device = in->device;
 	f->pid = client ? client->pid : 0;
-	return fails(f, DAVY_CLASS_PAGE_FAULT);
+	return failure_fails(f, DAVY_CLASS_PAGE_FAULT);
 }
 
 /* Whether it is more than one process's own trouble, whichever process the event names. */
@@ -299,19 +301,19 @@ static bool read_event(const struct davy_step *s, struct davy_failure *f)
 	case DAVY_EV_JOB_TIMEOUT:
 		f->device = s->ev->job_timeout.device;
 		f->ring = s->ev->job_timeout.ring;
-		return fails(f, DAVY_CLASS_RING_TIMEOUT);
+		return failure_fails(f, DAVY_CLASS_RING_TIMEOUT);
 	case DAVY_EV_RESET:
 		return read_reset(s, f);
 	case DAVY_EV_DEVICE:
-		return read_device(s, f);
+		return failure_read_device(s, f);
 	case DAVY_EV_THROW:
 		return read_throw(s, f);
 	case DAVY_EV_FAULT:
 		return read_fault(s, f);
 	case DAVY_EV_KFD:
-		return read_kfd(s, f);
+		return failure_read_kfd(s, f);
 	case DAVY_EV_LOG:
-		return read_log(s, f);
+		return failure_read_log(s, f);
 	case DAVY_EV_FACT:
 		return read_fact(s, f);
 	case DAVY_EV_PROCESS_EXIT:

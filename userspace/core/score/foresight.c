@@ -17,7 +17,7 @@ static bool can_lead(const struct davy_step *s, const struct davy_sign *sign,
 }
 
 /* What names neither device nor process speaks of the host, and of all on it. */
-static bool same_subject(const struct davy_sign *sign, const char *device, uint32_t pid)
+static bool foresight_same_subject(const struct davy_sign *sign, const char *device, uint32_t pid)
 {
 	if ((!sign->device[0] && !sign->pid) || (!device[0] && !pid))
 		return true;
@@ -28,7 +28,7 @@ bool davy_sign_could_lead(const struct davy_step *s, const struct davy_sign *sig
 			  const struct davy_episode *e)
 {
 	return can_lead(s, sign, (enum davy_log_class)e->class) &&
-	       same_subject(sign, e->device, e->pid);
+	       foresight_same_subject(sign, e->device, e->pid);
 }
 
 static uint64_t horizon_ns(const struct davy_step *s, const struct davy_sign *sign)
@@ -44,7 +44,7 @@ static bool preceded(const struct davy_step *s, const struct davy_sign *sign, ui
 		at_ns - sign->last_ns <= horizon_ns(s, sign));
 }
 
-static void confirm(struct davy_foresight *f, struct davy_sign *sign)
+static void foresight_confirm(struct davy_foresight *f, struct davy_sign *sign)
 {
 	f->hazard[sign->hazard].confirmed += !sign->confirmed;
 	f->hazard[sign->hazard].signs += sign->stranger && !sign->confirmed;
@@ -58,7 +58,7 @@ void davy_signs_before(struct davy_step *s, const struct davy_episode *e)
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
 		if (preceded(s, &f->signs[i], e->first_ns) &&
 		    davy_sign_could_lead(s, &f->signs[i], e))
-			confirm(f, &f->signs[i]);
+			foresight_confirm(f, &f->signs[i]);
 }
 
 void davy_signs_within(struct davy_step *s, const struct davy_episode *e, enum davy_log_class class)
@@ -69,8 +69,8 @@ void davy_signs_within(struct davy_step *s, const struct davy_episode *e, enum d
 		struct davy_sign *sign = &f->signs[i];
 
 		if (preceded(s, sign, s->now_ns) && !sign->late && can_lead(s, sign, class) &&
-		    same_subject(sign, e->device, e->pid))
-			confirm(f, sign);
+		    foresight_same_subject(sign, e->device, e->pid))
+			foresight_confirm(f, sign);
 	}
 }
 
@@ -150,7 +150,7 @@ static struct davy_sign *find_recent(struct davy_step *s, const struct davy_plan
 	return NULL;
 }
 
-static void drop(struct davy_foresight *f, struct davy_sign *sign)
+static void foresight_drop(struct davy_foresight *f, struct davy_sign *sign)
 {
 	assert(f->sign_count > 0);
 	memset(sign, 0, sizeof(*sign));
@@ -167,7 +167,7 @@ static bool is_worth_less(const struct davy_sign *sign, const struct davy_sign *
 	return sign->last_ns < than->last_ns;
 }
 
-static struct davy_sign *take(struct davy_core *core)
+static struct davy_sign *foresight_take(struct davy_core *core)
 {
 	struct davy_foresight *f = &core->foresight;
 	struct davy_sign *oldest = &f->signs[0];
@@ -180,15 +180,15 @@ static struct davy_sign *take(struct davy_core *core)
 	}
 	if (oldest->used) {
 		core->dropped_count++;
-		drop(f, oldest);
+		foresight_drop(f, oldest);
 	}
 	f->sign_count++;
 	return oldest;
 }
 
-static void add(struct davy_step *s, const struct davy_plan *note)
+static void foresight_add(struct davy_step *s, const struct davy_plan *note)
 {
-	struct davy_sign *sign = take(s->core);
+	struct davy_sign *sign = foresight_take(s->core);
 
 	sign->used = true;
 	sign->standing = true;
@@ -219,7 +219,7 @@ void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 	if (sign)
 		sign->standing = true;
 	else
-		add(s, note);
+		foresight_add(s, note);
 }
 
 void davy_foresight_ended(struct davy_step *s, const struct davy_alarm *alarm)
@@ -244,7 +244,7 @@ void davy_foresight_acted(struct davy_step *s, const struct davy_workload *w)
 		    sign->confirmed || sign->late)
 			continue;
 		f->hazard[sign->hazard].averted++;
-		drop(f, sign);
+		foresight_drop(f, sign);
 	}
 }
 
@@ -262,6 +262,6 @@ void davy_foresight_tick(struct davy_step *s)
 			f->hazard[sign->hazard].late += sign->late && !sign->confirmed;
 			f->hazard[sign->hazard].false_alarms += !sign->late && !sign->confirmed;
 		}
-		drop(f, sign);
+		foresight_drop(f, sign);
 	}
 }

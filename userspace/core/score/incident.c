@@ -17,7 +17,8 @@ static bool of_host(enum davy_log_class class)
 	return class == DAVY_CLASS_OOM_GTT_HOST || class == DAVY_CLASS_HOST_CRASH;
 }
 
-static uint64_t window_ns(const struct davy_step *s, const struct davy_episode *e, bool death)
+static uint64_t incident_window_ns(const struct davy_step *s, const struct davy_episode *e,
+				   bool death)
 {
 	return davy_config_ns(&s->core->config, death || e->resetting
 							? DAVY_CFG_FORESIGHT_DEATH_MS
@@ -25,7 +26,7 @@ static uint64_t window_ns(const struct davy_step *s, const struct davy_episode *
 }
 
 /* A failure that names nobody is taken to be of what is under way, unless it is the host's. */
-static bool belongs(const struct davy_episode *e, const struct davy_failure *f)
+static bool incident_belongs(const struct davy_episode *e, const struct davy_failure *f)
 {
 	bool e_named = e->device[0] || e->pid, f_named = f->device[0] || f->pid;
 
@@ -37,21 +38,21 @@ static bool belongs(const struct davy_episode *e, const struct davy_failure *f)
 	return !of_host(e_named ? f->class : e->class);
 }
 
-static struct davy_episode *find(struct davy_step *s, const struct davy_failure *f)
+static struct davy_episode *incident_find(struct davy_step *s, const struct davy_failure *f)
 {
 	struct davy_episode *latest = NULL;
 
 	for (size_t i = 0; i < DAVY_FORESIGHT_EPISODES; i++) {
 		struct davy_episode *e = &s->core->foresight.episodes[i];
 
-		if (e->used && s->now_ns - e->last_ns <= window_ns(s, e, f->death) &&
-		    belongs(e, f) && (!latest || e->last_ns > latest->last_ns))
+		if (e->used && s->now_ns - e->last_ns <= incident_window_ns(s, e, f->death) &&
+		    incident_belongs(e, f) && (!latest || e->last_ns > latest->last_ns))
 			latest = e;
 	}
 	return latest;
 }
 
-static void take_name(struct davy_episode *e, const struct davy_failure *f)
+static void incident_take_name(struct davy_episode *e, const struct davy_failure *f)
 {
 	if (!e->device[0])
 		davy_copy_name(e->device, sizeof(e->device), f->device);
@@ -87,7 +88,7 @@ static void announce(struct davy_step *s, struct davy_episode *e)
 	davy_emit(s, &plan);
 }
 
-static struct davy_episode *take(struct davy_foresight *f)
+static struct davy_episode *incident_take(struct davy_foresight *f)
 {
 	struct davy_episode *oldest = &f->episodes[0];
 
@@ -97,7 +98,8 @@ static struct davy_episode *take(struct davy_foresight *f)
 	return oldest;
 }
 
-static void begin(struct davy_step *s, struct davy_episode *e, const struct davy_failure *f)
+static void incident_begin(struct davy_step *s, struct davy_episode *e,
+			   const struct davy_failure *f)
 {
 	memset(e, 0, sizeof(*e));
 	e->used = true;
@@ -105,19 +107,20 @@ static void begin(struct davy_step *s, struct davy_episode *e, const struct davy
 	e->class = (uint8_t)f->class;
 	e->kind = s->ev->kind;
 	e->resetting = f->reset_begun;
-	take_name(e, f);
+	incident_take_name(e, f);
 	if (f->part == DAVY_FAILS)
 		announce(s, e);
 }
 
-static void go_on(struct davy_step *s, struct davy_episode *e, const struct davy_failure *f)
+static void incident_go_on(struct davy_step *s, struct davy_episode *e,
+			   const struct davy_failure *f)
 {
 	e->last_ns = s->now_ns;
 	if (f->reset_begun)
 		e->resetting = true;
 	if (f->reset_ended)
 		e->resetting = false;
-	take_name(e, f);
+	incident_take_name(e, f);
 	if (f->part != DAVY_FAILS)
 		return;
 	if (!e->told)
@@ -126,17 +129,17 @@ static void go_on(struct davy_step *s, struct davy_episode *e, const struct davy
 		davy_signs_within(s, e, f->class);
 }
 
-static void see(struct davy_step *s, const struct davy_failure *f)
+static void incident_see(struct davy_step *s, const struct davy_failure *f)
 {
-	struct davy_episode *e = find(s, f);
+	struct davy_episode *e = incident_find(s, f);
 
 	assert(f->part != DAVY_FAILS_AFTER || !f->class);
 	if (e && !e->told && f->part == DAVY_FAILS && !(f->death && f->pid == e->pid))
-		begin(s, e, f);
+		incident_begin(s, e, f);
 	else if (e)
-		go_on(s, e, f);
+		incident_go_on(s, e, f);
 	else if (f->part != DAVY_FAILS_AFTER)
-		begin(s, take(&s->core->foresight), f);
+		incident_begin(s, incident_take(&s->core->foresight), f);
 }
 
 static const uint32_t failing_kinds =
@@ -149,7 +152,7 @@ void davy_foresight_event(struct davy_step *s)
 	struct davy_failure f;
 
 	if (failing_kinds & DAVY_SEES(s->ev->kind) && davy_failure_read(s, &f))
-		see(s, &f);
+		incident_see(s, &f);
 }
 
 void davy_episode_of_alarm(struct davy_step *s, const struct davy_plan *note,
@@ -161,7 +164,7 @@ void davy_episode_of_alarm(struct davy_step *s, const struct davy_plan *note,
 				  .part = DAVY_FAILS,
 				  .class = class };
 
-	see(s, &f);
+	incident_see(s, &f);
 }
 
 bool davy_episode_under_way(const struct davy_step *s, const struct davy_sign *sign)
@@ -169,7 +172,8 @@ bool davy_episode_under_way(const struct davy_step *s, const struct davy_sign *s
 	for (size_t i = 0; i < DAVY_FORESIGHT_EPISODES; i++) {
 		const struct davy_episode *e = &s->core->foresight.episodes[i];
 
-		if (e->used && e->told && s->now_ns - e->last_ns <= window_ns(s, e, false) &&
+		if (e->used && e->told &&
+		    s->now_ns - e->last_ns <= incident_window_ns(s, e, false) &&
 		    davy_sign_could_lead(s, sign, e))
 			return true;
 	}

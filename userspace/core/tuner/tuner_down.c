@@ -24,7 +24,7 @@ bool davy_tuner_matters(uint32_t knob, uint32_t class)
 	return knob < DAVY_TUNER_KNOBS && class < DAVY_CLASS_COUNT && (knobs_of[class] & BIT(knob));
 }
 
-static uint32_t size_of(const struct davy_turn *u, uint32_t knob)
+static uint32_t tuner_down_size_of(const struct davy_turn *u, uint32_t knob)
 {
 	return davy_tuner_in_force(&u->bounds->range[knob], u->b->knob[knob].size);
 }
@@ -34,7 +34,7 @@ static bool had_lasted(const struct davy_turn *u)
 	bool lasted = false;
 
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
-		if (size_of(u, i) > u->b->lasted[i])
+		if (tuner_down_size_of(u, i) > u->b->lasted[i])
 			return false;
 		lasted = lasted || u->b->lasted[i];
 	}
@@ -42,7 +42,7 @@ static bool had_lasted(const struct davy_turn *u)
 }
 
 /* It had lasted; but chance does not come every few days, and not while there is doubt. */
-static bool by_chance(const struct davy_turn *u)
+static bool tuner_down_by_chance(const struct davy_turn *u)
 {
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		if (u->b->knob[i].bad[0].doubtful)
@@ -86,7 +86,7 @@ static uint32_t knob_to_lower(struct davy_turn *u, uint32_t class)
 	uint32_t active = u->b->active - 1u; /* none: more than there are */
 
 	if (davy_tuner_matters(active, class)) {
-		if (size_of(u, active) > davy_tuner_floor(&u->bounds->range[active]))
+		if (tuner_down_size_of(u, active) > davy_tuner_floor(&u->bounds->range[active]))
 			return active;
 		if (u->b->knob[active].downs) /* its floor has not helped */
 			memset(u->b->knob[active].bad, 0, sizeof(u->b->knob[active].bad));
@@ -94,7 +94,7 @@ static uint32_t knob_to_lower(struct davy_turn *u, uint32_t class)
 	}
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		if (davy_tuner_matters(i, class) &&
-		    size_of(u, i) > davy_tuner_floor(&u->bounds->range[i]))
+		    tuner_down_size_of(u, i) > davy_tuner_floor(&u->bounds->range[i]))
 			return i;
 	return DAVY_TUNER_KNOBS;
 }
@@ -113,7 +113,7 @@ static void lower(struct davy_turn *u, uint32_t knob, bool chance)
 {
 	const struct davy_tuner_range *range = &u->bounds->range[knob];
 	struct davy_tuner_size *k = &u->b->knob[knob];
-	uint32_t size = size_of(u, knob), good = davy_tuner_in_force(range, k->good);
+	uint32_t size = tuner_down_size_of(u, knob), good = davy_tuner_in_force(range, k->good);
 	bool at_once = !chance && u->t->soak_s < u->bounds->times.at_once_s;
 
 	if (davy_tuner_soaked(u, u->b->failed_depth))
@@ -156,7 +156,7 @@ static uint8_t backend_after(const struct davy_turn *u, uint32_t class)
 	return to;
 }
 
-static void other_backend(struct davy_turn *u, uint32_t class, bool chance)
+static void tuner_down_other_backend(struct davy_turn *u, uint32_t class, bool chance)
 {
 	uint8_t to = backend_after(u, class);
 	bool sizes = class < DAVY_CLASS_COUNT && knobs_of[class];
@@ -196,14 +196,14 @@ static void probation_failed(struct davy_turn *u)
 			u->b->turn = DAVY_TUNER_TURN_SMALLEST;
 		leave(u, u->t->previous, false);
 	} else {
-		other_backend(u, u->t->failed_class, false);
+		tuner_down_other_backend(u, u->t->failed_class, false);
 	}
 }
 
 void davy_tuner_down(struct davy_turn *u)
 {
 	uint32_t class = u->t->failed_class, knob;
-	bool chance = by_chance(u);
+	bool chance = tuner_down_by_chance(u);
 
 	u->reason->chance = chance;
 	u->reason->class = u->t->failed_class;
@@ -220,5 +220,5 @@ void davy_tuner_down(struct davy_turn *u)
 	if (knob < DAVY_TUNER_KNOBS)
 		lower(u, knob, chance);
 	else
-		other_backend(u, class, chance);
+		tuner_down_other_backend(u, class, chance);
 }

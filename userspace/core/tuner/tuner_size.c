@@ -34,7 +34,7 @@ uint32_t davy_tuner_in_force(const struct davy_tuner_range *range, uint32_t size
 }
 
 /* The largest of its sizes that is not above it; "size" is in the range. */
-static uint32_t on_step(const struct davy_tuner_range *range, uint32_t size)
+static uint32_t tuner_size_on_step(const struct davy_tuner_range *range, uint32_t size)
 {
 	uint32_t over = (size - davy_tuner_floor(range)) % step_of(range);
 
@@ -43,7 +43,7 @@ static uint32_t on_step(const struct davy_tuner_range *range, uint32_t size)
 
 static uint32_t step_down(const struct davy_tuner_range *range, uint32_t size)
 {
-	return on_step(range, size - 1);
+	return tuner_size_on_step(range, size - 1);
 }
 
 uint32_t davy_tuner_lower(const struct davy_tuner_range *range, uint32_t size, uint32_t downs,
@@ -56,17 +56,18 @@ uint32_t davy_tuner_lower(const struct davy_tuner_range *range, uint32_t size, u
 		part = davy_tuner_floor(range);
 	if (!at_once && !downs && (uint64_t)part * 2 < size)
 		part++; /* half of three is two */
-	next = on_step(range, (uint32_t)part);
+	next = tuner_size_on_step(range, (uint32_t)part);
 	if (next < part && next + step_of(range) < size)
 		next += step_of(range);
 	return next < size ? (uint32_t)next : step_down(range, size);
 }
 
 /* Half way; 0: there is none between. */
-static uint32_t between(const struct davy_tuner_range *range, uint32_t good, uint32_t bad)
+static uint32_t tuner_size_between(const struct davy_tuner_range *range, uint32_t good,
+				   uint32_t bad)
 {
-	uint32_t half = on_step(range, good + (bad - good) / 2);
-	uint64_t up = (uint64_t)on_step(range, good) + step_of(range);
+	uint32_t half = tuner_size_on_step(range, good + (bad - good) / 2);
+	uint64_t up = (uint64_t)tuner_size_on_step(range, good) + step_of(range);
 
 	if (half > good)
 		return half;
@@ -87,7 +88,7 @@ struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t kn
 		return c;
 	c.depth = bad->depth;
 	c.doubtful = bad->doubtful;
-	c.to = bad->doubtful ? 0 : between(range, c.from, bad->size);
+	c.to = bad->doubtful ? 0 : tuner_size_between(range, c.from, bad->size);
 	if (c.to)
 		return c;
 	c.to = bad->size;
@@ -97,7 +98,7 @@ struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t kn
 }
 
 /* The smallest stay; a size has one mark. */
-static struct davy_tuner_mark *mark(struct davy_tuner_size *k, uint32_t size)
+static struct davy_tuner_mark *tuner_size_mark(struct davy_tuner_size *k, uint32_t size)
 {
 	size_t at = 0;
 
@@ -123,7 +124,7 @@ void davy_tuner_mark_bad(const struct davy_turn *u, struct davy_tuner_size *k, u
 {
 	const struct davy_tuner_times *times = &u->bounds->times;
 	bool again = k->tried && size >= k->tried, known = k->bad[0].size == size;
-	struct davy_tuner_mark *m = mark(k, size);
+	struct davy_tuner_mark *m = tuner_size_mark(k, size);
 
 	if (!again)
 		k->times = 0;
@@ -137,7 +138,7 @@ void davy_tuner_mark_bad(const struct davy_turn *u, struct davy_tuner_size *k, u
 
 void davy_tuner_mark_doubtful(const struct davy_turn *u, struct davy_tuner_size *k, uint32_t size)
 {
-	struct davy_tuner_mark *m = mark(k, size);
+	struct davy_tuner_mark *m = tuner_size_mark(k, size);
 
 	m->doubtful = 1;
 	m->depth = u->t->failed_depth;

@@ -40,7 +40,7 @@ static uint64_t slope(uint64_t from_ns, uint64_t from, uint64_t to_ns, uint64_t 
 	return to > from ? (to - from) * 1000 / (ms ? ms : 1) : 0;
 }
 
-static void begin(struct davy_forecast_scale *c, uint64_t at_ns, uint64_t used)
+static void forecast_begin(struct davy_forecast_scale *c, uint64_t at_ns, uint64_t used)
 {
 	memset(c, 0, sizeof(*c));
 	c->at_ns[0] = c->since_ns = at_ns;
@@ -59,7 +59,7 @@ static void begin_at_a_fall(struct davy_forecast_scale *c)
 		if (c->used[i] > top)
 			top = c->used[i];
 	if (top - newest > NOISE && (top - newest) * 2 > top - c->used[0])
-		begin(c, c->at_ns[c->count - 1], newest);
+		forecast_begin(c, c->at_ns[c->count - 1], newest);
 }
 
 /* Three of four steps go up, and what it rose is more than twice the deepest fall on the way. */
@@ -94,7 +94,7 @@ static uint64_t median_slope(const struct davy_forecast_scale *c)
 	return sorted[(count - 1) / 2];
 }
 
-static void push(struct davy_forecast_scale *c, uint64_t at_ns, uint64_t used)
+static void forecast_push(struct davy_forecast_scale *c, uint64_t at_ns, uint64_t used)
 {
 	if (c->count == DAVY_FORECAST_POINTS) {
 		c->count--;
@@ -119,10 +119,10 @@ static void scale_add(struct davy_forecast_scale *c, int scale, uint64_t at_ns, 
 		return;
 	}
 	if (used <= c->used[0] + NOISE) { /* nothing has grown since */
-		begin(c, at_ns, used);
+		forecast_begin(c, at_ns, used);
 		return;
 	}
-	push(c, at_ns, used);
+	forecast_push(c, at_ns, used);
 	c->rate = c->count >= scales[scale].points && mostly_grows(c) ? median_slope(c) : 0;
 }
 
@@ -161,7 +161,7 @@ void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 		struct davy_forecast_scale *c = &f->scale[i];
 
 		if (!c->count || at_ns - f->last_ns > scales[i].patience_ns)
-			begin(c, at_ns, used);
+			forecast_begin(c, at_ns, used);
 		else
 			scale_add(c, i, at_ns, used);
 	}

@@ -22,7 +22,7 @@ void davy_growth_begin(struct davy_growth *g, uint32_t width)
 	g->width = width;
 }
 
-static void put(struct davy_growth *g, size_t bin, uint32_t x, uint32_t y, uint32_t pass)
+static void growth_put(struct davy_growth *g, size_t bin, uint32_t x, uint32_t y, uint32_t pass)
 {
 	if (g->y[bin] && pass == g->of_pass[bin] && y <= g->y[bin])
 		return;
@@ -42,7 +42,7 @@ static void widen(struct davy_growth *g)
 	g->pass = old.pass;
 	for (size_t i = 0; i < DAVY_GROWTH_BINS; i++)
 		if (old.y[i])
-			put(g, i / 2, old.x[i], old.y[i], old.of_pass[i]);
+			growth_put(g, i / 2, old.x[i], old.y[i], old.of_pass[i]);
 }
 
 void davy_growth_add(struct davy_growth *g, uint64_t x, uint64_t y)
@@ -54,7 +54,8 @@ void davy_growth_add(struct davy_growth *g, uint64_t x, uint64_t y)
 		return;
 	while (at / g->width >= DAVY_GROWTH_BINS) /* at most 22 times in its life */
 		widen(g);
-	put(g, at / g->width, at, y < DAVY_GROWTH_Y_MAX ? (uint32_t)y : DAVY_GROWTH_Y_MAX, g->pass);
+	growth_put(g, at / g->width, at, y < DAVY_GROWTH_Y_MAX ? (uint32_t)y : DAVY_GROWTH_Y_MAX,
+		   g->pass);
 }
 
 bool davy_growth_fell(const struct davy_growth *g, uint64_t x)
@@ -87,7 +88,7 @@ static struct points points_of(const struct davy_growth *g)
 }
 
 /* Sorts in place; at most 120 values. */
-static int64_t median(int64_t *v, size_t count)
+static int64_t growth_median(int64_t *v, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		int64_t moving = v[i];
@@ -117,7 +118,7 @@ static int64_t slope_of(const struct points *p)
 			slopes[pairs++] = dy * Q20 / ((int64_t)p->x[j] - p->x[i]);
 		}
 	}
-	return median(slopes, pairs);
+	return growth_median(slopes, pairs);
 }
 
 bool davy_growth_trend(const struct davy_growth *g, struct davy_trend *ret_trend)
@@ -133,14 +134,14 @@ bool davy_growth_trend(const struct davy_growth *g, struct davy_trend *ret_trend
 	ret_trend->slope_q20 = slope_of(&p);
 	for (uint32_t i = 0; i < p.count; i++)
 		level[i] = p.y[i] + along(ret_trend->slope_q20, (int64_t)last - p.x[i]);
-	ret_trend->y = median(level, p.count);
+	ret_trend->y = growth_median(level, p.count);
 	ret_trend->x = last;
 	ret_trend->points = p.count;
 	for (uint32_t i = 0; i < p.count; i++)
 		off[i] =
 			level[i] < ret_trend->y ? ret_trend->y - level[i] : level[i] - ret_trend->y;
 	rise = along(ret_trend->slope_q20, (int64_t)last - p.x[0]);
-	ret_trend->steady = rise > NOISE_TIMES * median(off, p.count);
+	ret_trend->steady = rise > NOISE_TIMES * growth_median(off, p.count);
 	return true;
 }
 

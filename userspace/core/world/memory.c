@@ -105,7 +105,7 @@ struct davy_memory_cgroup *davy_memory_cgroup_get(struct davy_memory *m,
 	return c;
 }
 
-static size_t set_of(uint32_t pid)
+static size_t memory_set_of(uint32_t pid)
 {
 	return (size_t)((pid * 2654435761u) >> 16) & (DAVY_MEMORY_CLIENT_SETS - 1);
 }
@@ -113,7 +113,7 @@ static size_t set_of(uint32_t pid)
 static struct davy_memory_client *client_get(struct davy_memory *m, uint32_t pid,
 					     const struct davy_ev_client *in, uint64_t now_ns)
 {
-	struct davy_memory_client *set = m->clients[set_of(pid)], *victim = &set[0];
+	struct davy_memory_client *set = m->clients[memory_set_of(pid)], *victim = &set[0];
 
 	for (size_t i = 0; i < DAVY_MEMORY_WAYS; i++)
 		if (set[i].pid == pid && set[i].client_id == in->client_id &&
@@ -161,7 +161,7 @@ static void take_bytes(struct davy_memory_client *c, uint64_t now_ns, uint64_t b
 	}
 }
 
-static uint64_t sum_of(const struct davy_ev_client *in)
+static uint64_t memory_sum_of(const struct davy_ev_client *in)
 {
 	uint64_t sum;
 
@@ -190,14 +190,14 @@ static void apply_client(struct davy_memory *m, const struct davy_event *ev)
 		memset(c, 0, sizeof(*c));
 		return;
 	}
-	take_bytes(c, ev->at_ns, sum_of(in), !c->used_ns);
+	take_bytes(c, ev->at_ns, memory_sum_of(in), !c->used_ns);
 	c->large = c->bytes >= size_of_a_model(davy_memory_device(m, in->device));
 	davy_low_add(&c->gtt, ev->at_ns, in->gtt, DAVY_MEMORY_WINDOW_NS);
 	davy_low_add(&c->evicted, ev->at_ns, in->evicted, DAVY_MEMORY_WINDOW_NS);
 	c->used_ns = ev->at_ns;
 }
 
-static void apply_device(struct davy_memory *m, const struct davy_event *ev)
+static void memory_apply_device(struct davy_memory *m, const struct davy_event *ev)
 {
 	struct davy_memory_device *d = davy_memory_device(m, ev->device.device);
 
@@ -222,7 +222,7 @@ void davy_memory_apply(struct davy_memory *m, const struct davy_event *ev)
 		apply_client(m, ev);
 		break;
 	case DAVY_EV_DEVICE:
-		apply_device(m, ev);
+		memory_apply_device(m, ev);
 		break;
 	default:
 		break;
@@ -231,7 +231,7 @@ void davy_memory_apply(struct davy_memory *m, const struct davy_event *ev)
 
 void davy_memory_forget(struct davy_memory *m, uint32_t pid)
 {
-	struct davy_memory_client *set = m->clients[set_of(pid)];
+	struct davy_memory_client *set = m->clients[memory_set_of(pid)];
 
 	for (size_t i = 0; i < DAVY_MEMORY_WAYS; i++)
 		if (set[i].pid == pid)
@@ -241,7 +241,7 @@ void davy_memory_forget(struct davy_memory *m, uint32_t pid)
 const struct davy_memory_client *davy_memory_client_of(const struct davy_memory *m, uint32_t pid,
 						       const char *device)
 {
-	const struct davy_memory_client *set = m->clients[set_of(pid)], *most = NULL;
+	const struct davy_memory_client *set = m->clients[memory_set_of(pid)], *most = NULL;
 
 	for (size_t i = 0; pid && i < DAVY_MEMORY_WAYS; i++)
 		if (set[i].pid == pid && davy_same_name(set[i].device, device) &&
@@ -277,7 +277,8 @@ static uint64_t growth_of(const struct davy_memory_client *c, uint64_t now_ns, u
 	return now_ns - c->grew_ns <= within_ns && c->bytes > c->from ? c->bytes - c->from : 0;
 }
 
-static uint64_t bytes_of(const struct davy_memory_client *c, uint64_t now_ns, uint64_t within_ns)
+static uint64_t memory_bytes_of(const struct davy_memory_client *c, uint64_t now_ns,
+				uint64_t within_ns)
 {
 	(void)now_ns;
 	(void)within_ns;
@@ -308,7 +309,7 @@ const struct davy_memory_client *davy_memory_spiller(const struct davy_memory *m
 const struct davy_memory_client *davy_memory_largest(const struct davy_memory *m,
 						     const char *device)
 {
-	return most_of(m, device, bytes_of, 0, 0);
+	return most_of(m, device, memory_bytes_of, 0, 0);
 }
 
 const struct davy_memory_client *davy_memory_largest_but(const struct davy_memory *m,

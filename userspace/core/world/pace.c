@@ -11,14 +11,14 @@
 #define GAP_MAX_NS  (30 * DAVY_NS_PER_S)
 #define NO_SAMPLE   UINT32_MAX
 
-static struct davy_pace *set_of(struct davy_paces *paces, uint32_t pid)
+static struct davy_pace *pace_set_of(struct davy_paces *paces, uint32_t pid)
 {
 	return paces->pace[(size_t)((pid * 2654435761u) >> 16) & (DAVY_PACE_SETS - 1)];
 }
 
-static struct davy_pace *get(struct davy_paces *paces, uint32_t pid, uint64_t now_ns)
+static struct davy_pace *pace_get(struct davy_paces *paces, uint32_t pid, uint64_t now_ns)
 {
-	struct davy_pace *set = set_of(paces, pid), *victim = &set[0];
+	struct davy_pace *set = pace_set_of(paces, pid), *victim = &set[0];
 
 	for (size_t i = 0; i < DAVY_PACE_WAYS; i++)
 		if (set[i].pid == pid)
@@ -34,7 +34,7 @@ static struct davy_pace *get(struct davy_paces *paces, uint32_t pid, uint64_t no
 
 void davy_pace_forget(struct davy_paces *paces, uint32_t pid)
 {
-	struct davy_pace *set = set_of(paces, pid);
+	struct davy_pace *set = pace_set_of(paces, pid);
 
 	for (size_t i = 0; i < DAVY_PACE_WAYS; i++)
 		if (set[i].pid == pid)
@@ -102,7 +102,7 @@ static void learn_sample(struct davy_pace *p, uint32_t speed, uint64_t now_ns)
 uint32_t davy_pace_take(struct davy_paces *paces, const struct davy_event *ev, bool learn,
 			uint32_t slow_permille)
 {
-	struct davy_pace *p = get(paces, ev->pid, ev->at_ns);
+	struct davy_pace *p = pace_get(paces, ev->pid, ev->at_ns);
 	uint32_t speed, median, permille, enough;
 
 	p->used_ns = ev->at_ns;

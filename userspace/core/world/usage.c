@@ -7,8 +7,8 @@
 #define CLIENTS_MAX 64			/* processes of one device; the rest is told as one */
 #define MOST	    500			/* permille that make a culprit */
 
-static struct davy_use *find(struct davy_world *w, const char *device, uint32_t pid,
-			     uint64_t client)
+static struct davy_use *usage_find(struct davy_world *w, const char *device, uint32_t pid,
+				   uint64_t client)
 {
 	for (size_t i = 0; i < DAVY_WORLD_USES; i++) {
 		struct davy_use *u = &w->uses[i];
@@ -19,9 +19,10 @@ static struct davy_use *find(struct davy_world *w, const char *device, uint32_t 
 	return NULL;
 }
 
-static struct davy_use *get(struct davy_world *w, const char *device, uint32_t pid, uint64_t client)
+static struct davy_use *usage_get(struct davy_world *w, const char *device, uint32_t pid,
+				  uint64_t client)
 {
-	struct davy_use *known = find(w, device, pid, client), *victim = &w->uses[0];
+	struct davy_use *known = usage_find(w, device, pid, client), *victim = &w->uses[0];
 
 	if (known)
 		return known;
@@ -36,9 +37,9 @@ static struct davy_use *get(struct davy_world *w, const char *device, uint32_t p
 	return victim;
 }
 
-static void forget(struct davy_world *w, const char *device, uint32_t pid, uint64_t client)
+static void usage_forget(struct davy_world *w, const char *device, uint32_t pid, uint64_t client)
 {
-	struct davy_use *u = find(w, device, pid, client);
+	struct davy_use *u = usage_find(w, device, pid, client);
 
 	if (u)
 		memset(u, 0, sizeof(*u));
@@ -60,30 +61,30 @@ static void busy(struct davy_use *u, uint64_t busy_ns, uint64_t now_ns)
 	u->used_ns = now_ns;
 }
 
-static void client(struct davy_world *w, const struct davy_event *ev)
+static void usage_client(struct davy_world *w, const struct davy_event *ev)
 {
 	const struct davy_ev_client *c = &ev->client;
 	struct davy_use *u;
 
 	if (c->gone) {
-		forget(w, c->device, ev->pid, c->client_id);
+		usage_forget(w, c->device, ev->pid, c->client_id);
 		return;
 	}
-	u = get(w, c->device, ev->pid, c->client_id);
+	u = usage_get(w, c->device, ev->pid, c->client_id);
 	busy(u, c->busy_ns, ev->at_ns);
 	u->memory_bytes = c->vram + c->gtt + c->system;
 }
 
-static void kfd(struct davy_world *w, const struct davy_event *ev)
+static void usage_kfd(struct davy_world *w, const struct davy_event *ev)
 {
 	const struct davy_ev_kfd_use *k = &ev->kfd_use;
 	struct davy_use *u;
 
 	if (k->gone) {
-		forget(w, k->device, ev->pid, 0);
+		usage_forget(w, k->device, ev->pid, 0);
 		return;
 	}
-	u = get(w, k->device, ev->pid, 0);
+	u = usage_get(w, k->device, ev->pid, 0);
 	u->used_ns = ev->at_ns;
 	u->memory_bytes = k->vram;
 }
@@ -91,9 +92,9 @@ static void kfd(struct davy_world *w, const struct davy_event *ev)
 void davy_uses_apply(struct davy_world *w, const struct davy_event *ev)
 {
 	if (ev->kind == DAVY_EV_CLIENT)
-		client(w, ev);
+		usage_client(w, ev);
 	else if (ev->kind == DAVY_EV_KFD_USE)
-		kfd(w, ev);
+		usage_kfd(w, ev);
 }
 
 void davy_uses_forget(struct davy_world *w, uint32_t pid)
@@ -111,7 +112,7 @@ struct sum {
 	uint64_t busy; /* permille of the time since the windows began */
 };
 
-static struct sum *sum_of(struct sum *list, size_t *count, uint32_t pid)
+static struct sum *usage_sum_of(struct sum *list, size_t *count, uint32_t pid)
 {
 	for (size_t i = 0; i < *count; i++)
 		if (list[i].pid == pid)
@@ -123,8 +124,8 @@ static struct sum *sum_of(struct sum *list, size_t *count, uint32_t pid)
 	return &list[(*count)++];
 }
 
-static size_t sum_up(const struct davy_world *w, const char *device, uint64_t now_ns,
-		     struct sum list[CLIENTS_MAX])
+static size_t usage_sum_up(const struct davy_world *w, const char *device, uint64_t now_ns,
+			   struct sum list[CLIENTS_MAX])
 {
 	size_t count = 0;
 
@@ -136,7 +137,7 @@ static size_t sum_up(const struct davy_world *w, const char *device, uint64_t no
 
 		if (!u->pid || !davy_same_name(u->device, device))
 			continue;
-		s = sum_of(list, &count, u->pid);
+		s = usage_sum_of(list, &count, u->pid);
 		if (!s)
 			continue;
 		if (!u->client_id)
@@ -162,23 +163,23 @@ static uint16_t permille(uint64_t part, uint64_t whole)
 	return (uint16_t)(whole ? part * 1000 / whole : 0);
 }
 
-static uint16_t larger(const struct davy_share *s)
+static uint16_t usage_larger(const struct davy_share *s)
 {
 	return s->memory_permille > s->engine_permille ? s->memory_permille : s->engine_permille;
 }
 
 /* Largest first, by insertion: a handful. */
-static void insert(struct davy_share *list, size_t count, const struct davy_share *share)
+static void usage_insert(struct davy_share *list, size_t count, const struct davy_share *share)
 {
 	size_t at = count;
 
-	while (at && larger(&list[at - 1]) < larger(share))
+	while (at && usage_larger(&list[at - 1]) < usage_larger(share))
 		at--;
 	memmove(&list[at + 1], &list[at], (count - at) * sizeof(*list));
 	list[at] = *share;
 }
 
-static void add(struct davy_share *sum, const struct davy_share *share)
+static void usage_add(struct davy_share *sum, const struct davy_share *share)
 {
 	sum->memory_bytes += share->memory_bytes;
 	sum->memory_permille = (uint16_t)(sum->memory_permille + share->memory_permille);
@@ -186,7 +187,7 @@ static void add(struct davy_share *sum, const struct davy_share *share)
 }
 
 /* The last place is for all that find none of their own. */
-static void tell(struct davy_plan *plan, const struct davy_share *list, size_t count)
+static void usage_tell(struct davy_plan *plan, const struct davy_share *list, size_t count)
 {
 	size_t named = count > DAVY_PLAN_SHARES ? DAVY_PLAN_SHARES - 1 : count;
 
@@ -196,7 +197,7 @@ static void tell(struct davy_plan *plan, const struct davy_share *list, size_t c
 		return;
 	plan->share_count++;
 	for (size_t i = named; i < count; i++)
-		add(&plan->shares[named], &list[i]);
+		usage_add(&plan->shares[named], &list[i]);
 }
 
 static uint16_t share_of(enum davy_shortage shortage, const struct davy_share *share)
@@ -232,7 +233,7 @@ void davy_plan_shares(const struct davy_world *w, struct davy_plan *plan,
 {
 	struct davy_share shares[CLIENTS_MAX];
 	struct sum list[CLIENTS_MAX];
-	size_t count = plan->device[0] ? sum_up(w, plan->device, now_ns, list) : 0;
+	size_t count = plan->device[0] ? usage_sum_up(w, plan->device, now_ns, list) : 0;
 	uint64_t memory = 0, time = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -247,9 +248,9 @@ void davy_plan_shares(const struct davy_world *w, struct davy_plan *plan,
 			.memory_bytes = list[i].memory_bytes,
 		};
 
-		insert(shares, i, &share);
+		usage_insert(shares, i, &share);
 	}
 	memset(plan->shares, 0, sizeof(plan->shares));
-	tell(plan, shares, count);
+	usage_tell(plan, shares, count);
 	accuse(plan, shortage);
 }

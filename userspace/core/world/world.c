@@ -7,7 +7,7 @@
 #include "core/world/usage.h"
 
 /* Knuth's multiplicative hash: pids and PASIDs are handed out in sequence. */
-static size_t set_of(uint32_t key, size_t sets)
+static size_t world_set_of(uint32_t key, size_t sets)
 {
 	assert(sets && !(sets & (sets - 1)));
 	return (size_t)((key * 2654435761u) >> 16) & (sets - 1);
@@ -15,7 +15,7 @@ static size_t set_of(uint32_t key, size_t sets)
 
 struct davy_process *davy_world_process(struct davy_world *w, uint32_t pid)
 {
-	struct davy_process *set = w->processes[set_of(pid, DAVY_WORLD_PROCESS_SETS)];
+	struct davy_process *set = w->processes[world_set_of(pid, DAVY_WORLD_PROCESS_SETS)];
 
 	for (size_t i = 0; pid && i < DAVY_WORLD_WAYS; i++)
 		if (set[i].pid == pid)
@@ -38,7 +38,7 @@ struct davy_process *davy_world_process_next(struct davy_world *w, size_t *at)
 	return NULL;
 }
 
-static void mark(struct davy_world *w, const struct davy_process *p, bool used)
+static void world_mark(struct davy_world *w, const struct davy_process *p, bool used)
 {
 	size_t at = (size_t)(p - &w->processes[0][0]);
 	uint64_t bit = (uint64_t)1 << at % 64;
@@ -78,7 +78,7 @@ static bool process_goes_before(const struct davy_process *set, const struct dav
 struct davy_process *davy_world_process_get(struct davy_world *w, uint32_t pid, uint32_t uid,
 					    uint64_t now_ns)
 {
-	struct davy_process *set = w->processes[set_of(pid, DAVY_WORLD_PROCESS_SETS)];
+	struct davy_process *set = w->processes[world_set_of(pid, DAVY_WORLD_PROCESS_SETS)];
 	struct davy_process *victim = &set[0];
 	struct davy_process *known = davy_world_process(w, pid);
 
@@ -96,13 +96,13 @@ struct davy_process *davy_world_process_get(struct davy_world *w, uint32_t pid, 
 	victim->pid = pid;
 	victim->uid = uid;
 	victim->used_ns = now_ns;
-	mark(w, victim, true);
+	world_mark(w, victim, true);
 	return victim;
 }
 
 struct davy_client *davy_world_client(struct davy_world *w, uint32_t pasid)
 {
-	struct davy_client *set = w->clients[set_of(pasid, DAVY_WORLD_CLIENT_SETS)];
+	struct davy_client *set = w->clients[world_set_of(pasid, DAVY_WORLD_CLIENT_SETS)];
 
 	for (size_t i = 0; pasid && i < DAVY_WORLD_WAYS; i++)
 		if (set[i].pasid == pasid)
@@ -112,7 +112,7 @@ struct davy_client *davy_world_client(struct davy_world *w, uint32_t pasid)
 
 struct davy_client *davy_world_client_get(struct davy_world *w, uint32_t pasid, uint64_t now_ns)
 {
-	struct davy_client *set = w->clients[set_of(pasid, DAVY_WORLD_CLIENT_SETS)];
+	struct davy_client *set = w->clients[world_set_of(pasid, DAVY_WORLD_CLIENT_SETS)];
 	struct davy_client *victim = &set[0];
 	struct davy_client *known = davy_world_client(w, pasid);
 
@@ -367,7 +367,7 @@ static void apply_pasid(struct davy_world *w, const struct davy_event *ev)
 		client->pid = ev->pid;
 }
 
-static void apply_device(struct davy_world *w, const struct davy_event *ev)
+static void world_apply_device(struct davy_world *w, const struct davy_event *ev)
 {
 	const struct davy_ev_device *in = &ev->device;
 	struct davy_device_state *d;
@@ -430,7 +430,7 @@ void davy_world_apply(struct davy_world *w, const struct davy_event *ev)
 		apply_pasid(w, ev);
 		break;
 	case DAVY_EV_DEVICE:
-		apply_device(w, ev);
+		world_apply_device(w, ev);
 		davy_memory_apply(&w->memory, ev);
 		break;
 	case DAVY_EV_GRAPH:
@@ -485,7 +485,7 @@ static void forget_process(struct davy_world *w, const struct davy_event *ev)
 	if (p && start && start != p->start_ticks)
 		return; /* of another one's end */
 	if (p) {
-		mark(w, p, false);
+		world_mark(w, p, false);
 		memset(p, 0, sizeof(*p));
 	}
 	forget_belongings(w, ev->pid);

@@ -71,8 +71,8 @@ static uint64_t slot_low(size_t slot)
 	return slot ? DAVY_TIME_SLOT_NS << slot : 0;
 }
 
-static uint32_t added(const struct davy_times_state *t, const struct davy_ev_job_times *in,
-		      size_t slot)
+static uint32_t world_jobs_added(const struct davy_times_state *t,
+				 const struct davy_ev_job_times *in, size_t slot)
 {
 	uint32_t by = in->slot[slot] > t->slot[slot] ? in->slot[slot] - t->slot[slot] : 0;
 
@@ -94,14 +94,14 @@ static void judge_fresh(struct davy_times_state *t, const struct davy_ev_job_tim
 	t->slow_count = 1;
 	if (in->max_ns > t->max_ns)
 		return;
-	while (top-- > 0 && !added(t, in, top))
+	while (top-- > 0 && !world_jobs_added(t, in, top))
 		;
-	t->slow_count = top < DAVY_TIME_SLOTS ? added(t, in, top) : 0;
+	t->slow_count = top < DAVY_TIME_SLOTS ? world_jobs_added(t, in, top) : 0;
 	t->slowest_ns = 0;
 	if (!t->slow_count)
 		return;
 	for (size_t i = 0; i < top; i++)
-		below_ns += added(t, in, i) * (slot_low(i) + slot_low(i) / 2);
+		below_ns += world_jobs_added(t, in, i) * (slot_low(i) + slot_low(i) / 2);
 	rest_ns = rest_ns > below_ns ? (rest_ns - below_ns) / t->slow_count : 0;
 	if (top < DAVY_TIME_SLOTS - 1 && (DAVY_TIME_SLOT_NS << (top + 1)) < high_ns)
 		high_ns = DAVY_TIME_SLOT_NS << (top + 1);

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-static size_t set_of(uint32_t key, size_t sets)
+static size_t world_signs_set_of(uint32_t key, size_t sets)
 {
 	assert(sets && !(sets & (sets - 1)));
 	return (size_t)((key * 2654435761u) >> 16) & (sets - 1);
@@ -14,7 +14,8 @@ struct davy_tally *davy_world_tally(struct davy_world *w, enum davy_tally_kind k
 				    const char *device, uint32_t pid, uint64_t now_ns,
 				    uint64_t window_ns)
 {
-	struct davy_tally *set = w->signs.tallies[set_of(pid * 16 + kind, DAVY_WORLD_TALLY_SETS)];
+	struct davy_tally *set =
+		w->signs.tallies[world_signs_set_of(pid * 16 + kind, DAVY_WORLD_TALLY_SETS)];
 	struct davy_tally *t = NULL, *victim = &set[0];
 
 	for (size_t i = 0; i < DAVY_WORLD_TALLY_WAYS && !t; i++) {
@@ -70,7 +71,7 @@ bool davy_world_told(const struct davy_world *w, const char *device, enum davy_t
 
 static struct davy_kfd_state *kfd_set(struct davy_world *w, uint32_t pid)
 {
-	return w->signs.kfd[set_of(pid, DAVY_WORLD_KFD_SETS)];
+	return w->signs.kfd[world_signs_set_of(pid, DAVY_WORLD_KFD_SETS)];
 }
 
 struct davy_kfd_state *davy_world_kfd_get(struct davy_world *w, const char *device, uint32_t pid,

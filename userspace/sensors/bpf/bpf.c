@@ -27,7 +27,7 @@ uint64_t davy_boot_ns(void)
 	return (uint64_t)t.tv_sec * DAVY_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+static int bpf_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	static char text[16384]; /* a verifier's log; one thread */
 	char *rest = text, *line;
@@ -41,8 +41,8 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 	return 0;
 }
 
-static void tell(struct davy_bpf *b, const struct davy_bpf_object *o, uint64_t now_ns,
-		 uint64_t gap_ns)
+static void bpf_tell(struct davy_bpf *b, const struct davy_bpf_object *o, uint64_t now_ns,
+		     uint64_t gap_ns)
 {
 	struct davy_event ev;
 
@@ -85,7 +85,7 @@ static void drop_btf(struct davy_bpf *b)
 	malloc_trim(0); /* parsing it took megabytes */
 }
 
-static void set_up(struct davy_bpf *b)
+static void bpf_set_up(struct davy_bpf *b)
 {
 	int err = open_ring(b);
 
@@ -103,7 +103,7 @@ static bool too_early(const struct davy_bpf_object *o, enum davy_module_state be
 	       (o->retry_ns || before == DAVY_MODULE_YOUNG) && davy_refusal_may_pass(err);
 }
 
-static void load(struct davy_bpf *b, struct davy_bpf_object *o, uint64_t now_ns)
+static void bpf_load(struct davy_bpf *b, struct davy_bpf_object *o, uint64_t now_ns)
 {
 	enum davy_module_state before = o->module ? davy_module_state(o->module) : DAVY_MODULE_NONE;
 	bool was_absent = o->state.state == DAVY_SENSOR_ABSENT && o->attempts;
@@ -124,9 +124,9 @@ static void load(struct davy_bpf *b, struct davy_bpf_object *o, uint64_t now_ns)
 		return;
 	if (!err) {
 		o->lost_ns = 0;
-		set_up(b);
+		bpf_set_up(b);
 	}
-	tell(b, o, now_ns, gap_ns);
+	bpf_tell(b, o, now_ns, gap_ns);
 }
 
 static const char *const shared_maps[DAVY_BPF_SHARED_MAPS] = {
@@ -147,7 +147,7 @@ static const char *const shared_maps[DAVY_BPF_SHARED_MAPS] = {
 	[DAVY_SHARED_IOCTL_MARKS] = "ioctl_marks",
 };
 
-static void add(struct davy_bpf *b, enum davy_object_index index, uint64_t now_ns)
+static void bpf_add(struct davy_bpf *b, enum davy_object_index index, uint64_t now_ns)
 {
 	const struct davy_object_row *row = &davy_object_rows[index];
 	struct davy_bpf_object *o = &b->objects[index];
@@ -158,7 +158,7 @@ static void add(struct davy_bpf *b, enum davy_object_index index, uint64_t now_n
 	o->bytes = row->bytes;
 	davy_copy_name(o->state.name, sizeof(o->state.name), row->name);
 	davy_bpf_object_list(o);
-	load(b, o, now_ns);
+	bpf_load(b, o, now_ns);
 }
 
 int davy_bpf_new(const struct davy_bpf_hooks *hooks, struct davy_bpf **ret_bpf)
@@ -174,9 +174,9 @@ int davy_bpf_new(const struct davy_bpf_hooks *hooks, struct davy_bpf **ret_bpf)
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	b->sums_told = calloc(DAVY_TOLD_MAX, sizeof(*b->sums_told));
 	b->functions_off = davy_functions_off();
-	libbpf_set_print(quiet);
+	libbpf_set_print(bpf_quiet);
 	for (size_t i = 0; b->sums_told && i < DAVY_OBJ_COUNT; i++)
-		add(b, (enum davy_object_index)i, now_ns);
+		bpf_add(b, (enum davy_object_index)i, now_ns);
 	drop_btf(b);
 	if (!b->sums_told) {
 		free(b);
@@ -234,7 +234,7 @@ static void look_at_ftrace(struct davy_bpf *b, uint64_t now_ns)
 			o->lost_ns = now_ns; /* until it is live again: the gap is told */
 		davy_bpf_set_settings(b, o);
 		davy_bpf_object_unload(o);
-		load(b, o, now_ns);
+		bpf_load(b, o, now_ns);
 	}
 }
 
@@ -248,7 +248,7 @@ static void look_for_modules(struct davy_bpf *b, uint64_t now_ns)
 
 		if (o->module && !o->object && o->state.state == DAVY_SENSOR_ABSENT &&
 		    davy_module_state(o->module) == DAVY_MODULE_LIVE)
-			load(b, o, now_ns);
+			bpf_load(b, o, now_ns);
 	}
 }
 
@@ -259,7 +259,7 @@ void davy_bpf_tick(struct davy_bpf *b, uint64_t now_ns)
 	davy_bpf_measure_hz(b);
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++)
 		if (b->objects[i].retry_ns && now_ns >= b->objects[i].retry_ns)
-			load(b, &b->objects[i], now_ns);
+			bpf_load(b, &b->objects[i], now_ns);
 	if (now_ns - b->looked_ns >= DAVY_NS_PER_S) {
 		b->looked_ns = now_ns;
 		look_at_ftrace(b, now_ns);
@@ -285,15 +285,15 @@ static bool uses(const struct davy_bpf_object *o, const char *module)
 	return o->module && !strcmp(o->module, module);
 }
 
-static void let_go(struct davy_bpf *b, struct davy_bpf_object *o, enum davy_sensor_state state,
-		   const char *reason, uint64_t now_ns)
+static void bpf_let_go(struct davy_bpf *b, struct davy_bpf_object *o, enum davy_sensor_state state,
+		       const char *reason, uint64_t now_ns)
 {
 	davy_bpf_set_settings(b, o); /* who else tells the same takes over first */
 	davy_bpf_object_off(o, state, reason);
 	if (!o->lost_ns)
 		o->lost_ns = now_ns;
 	o->retry_ns = 0;
-	tell(b, o, now_ns, 0);
+	bpf_tell(b, o, now_ns, 0);
 }
 
 int davy_bpf_release(struct davy_bpf *b, const char *module, uint64_t now_ns)
@@ -305,7 +305,7 @@ int davy_bpf_release(struct davy_bpf *b, const char *module, uint64_t now_ns)
 
 		if (!uses(o, module) || !o->object)
 			continue;
-		let_go(b, o, DAVY_SENSOR_RELEASED, "released for unloading, as asked", now_ns);
+		bpf_let_go(b, o, DAVY_SENSOR_RELEASED, "released for unloading, as asked", now_ns);
 		count++;
 	}
 	return count;
@@ -319,11 +319,12 @@ void davy_bpf_module_changed(struct davy_bpf *b, const char *module, bool loaded
 		if (!uses(o, module))
 			continue;
 		if (!loaded && (o->object || o->state.state == DAVY_SENSOR_RELEASED))
-			let_go(b, o, DAVY_SENSOR_ABSENT, "its kernel module was unloaded", now_ns);
+			bpf_let_go(b, o, DAVY_SENSOR_ABSENT, "its kernel module was unloaded",
+				   now_ns);
 		else if (loaded && !o->object) {
 			o->attempts = 0;
 			o->retry_ns = now_ns; /* also on the tick, should it be too early */
-			load(b, o, now_ns);
+			bpf_load(b, o, now_ns);
 		}
 	}
 }

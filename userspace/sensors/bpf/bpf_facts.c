@@ -17,7 +17,7 @@
 #define ROUNDS_MAX (2 * DAVY_MAX_SUMS / BATCH)
 
 /* What its sum is known by. */
-static struct davy_seen *told_of(struct davy_bpf *b, const struct davy_wire_fact *w)
+static struct davy_seen *bpf_facts_told_of(struct davy_bpf *b, const struct davy_wire_fact *w)
 {
 	const uint32_t parts[] = {
 		w->pid, w->pasid, w->detail, (uint32_t)w->error, w->fact, w->what
@@ -36,7 +36,7 @@ static uint64_t take_fresh(struct davy_bpf *b, const struct davy_wire_fact *w)
 
 	if (w->fact < DAVY_FACT_HOT)
 		return w->count;
-	told = told_of(b, w);
+	told = bpf_facts_told_of(b, w);
 	if (w->count <= told->value)
 		return 0;
 	fresh = w->count - told->value;
@@ -44,8 +44,8 @@ static uint64_t take_fresh(struct davy_bpf *b, const struct davy_wire_fact *w)
 	return fresh;
 }
 
-static struct davy_event begin(const struct davy_wire_fact *w, enum davy_event_kind kind,
-			       uint32_t pid)
+static struct davy_event bpf_facts_begin(const struct davy_wire_fact *w, enum davy_event_kind kind,
+					 uint32_t pid)
 {
 	struct davy_event ev;
 
@@ -59,7 +59,7 @@ static struct davy_event begin(const struct davy_wire_fact *w, enum davy_event_k
 static void say_fault(struct davy_bpf *b, const struct davy_wire_fact *w, uint64_t fresh)
 {
 	struct davy_event ev =
-		begin(w, DAVY_EV_FAULT, 0); /* in an interrupt: current is a bystander */
+		bpf_facts_begin(w, DAVY_EV_FAULT, 0); /* in an interrupt: current is a bystander */
 
 	davy_copy_name(ev.fault.device, sizeof(ev.fault.device), w->dev);
 	ev.fault.addr = w->addr;
@@ -76,7 +76,7 @@ static void say_fault(struct davy_bpf *b, const struct davy_wire_fact *w, uint64
 
 static void say_alloc(struct davy_bpf *b, const struct davy_wire_fact *w, uint64_t fresh)
 {
-	struct davy_event ev = begin(w, DAVY_EV_ALLOC_FAILED, w->pid);
+	struct davy_event ev = bpf_facts_begin(w, DAVY_EV_ALLOC_FAILED, w->pid);
 
 	if (w->what < DAVY_ALLOC_RESOURCE || w->what > DAVY_ALLOC_POPULATE)
 		return;
@@ -92,7 +92,7 @@ static void say_alloc(struct davy_bpf *b, const struct davy_wire_fact *w, uint64
 
 static void say_fact(struct davy_bpf *b, const struct davy_wire_fact *w, uint64_t fresh)
 {
-	struct davy_event ev = begin(w, DAVY_EV_FACT, w->pid);
+	struct davy_event ev = bpf_facts_begin(w, DAVY_EV_FACT, w->pid);
 	struct davy_ev_fact *f = &ev.fact;
 
 	davy_copy_name(f->device, sizeof(f->device), w->dev);
@@ -114,7 +114,7 @@ static void say_fact(struct davy_bpf *b, const struct davy_wire_fact *w, uint64_
 }
 
 /* The names of "w" are terminated. */
-static void say(struct davy_bpf *b, const struct davy_wire_fact *w)
+static void bpf_facts_say(struct davy_bpf *b, const struct davy_wire_fact *w)
 {
 	uint64_t fresh = take_fresh(b, w);
 
@@ -137,7 +137,7 @@ void davy_bpf_fact(struct davy_bpf *b, const struct davy_wire_fact *w)
 		return;
 	safe.dev[sizeof(safe.dev) - 1] = 0;
 	safe.name[sizeof(safe.name) - 1] = 0;
-	say(b, &safe);
+	bpf_facts_say(b, &safe);
 }
 
 static struct davy_wire_fact fact_of(const struct davy_sum_key *key, const struct davy_sum *sum)
@@ -172,11 +172,11 @@ static void close_sum(struct davy_bpf *b, int fd, const struct davy_sum_key *key
 		return;
 	w = fact_of(key, &last);
 	davy_bpf_fact(b, &w);
-	memset(told_of(b, &w), 0, sizeof(struct davy_seen));
+	memset(bpf_facts_told_of(b, &w), 0, sizeof(struct davy_seen));
 }
 
-static void look_at(struct davy_bpf *b, int fd, const struct davy_sum_key *key,
-		    const struct davy_sum *sum, uint64_t now_ns)
+static void bpf_facts_look_at(struct davy_bpf *b, int fd, const struct davy_sum_key *key,
+			      const struct davy_sum *sum, uint64_t now_ns)
 {
 	struct davy_wire_fact w = fact_of(key, sum);
 
@@ -203,6 +203,6 @@ void davy_bpf_poll_sums(struct davy_bpf *b, uint64_t now_ns)
 		if (err && err != -ENOENT)
 			return;
 		for (uint32_t i = 0; i < count; i++)
-			look_at(b, fd, &keys[i], &values[i], now_ns);
+			bpf_facts_look_at(b, fd, &keys[i], &values[i], now_ns);
 	}
 }

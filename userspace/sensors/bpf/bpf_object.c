@@ -92,7 +92,7 @@ static void prove(const struct davy_bpf_object *o, struct davy_program *p, const
 		set_state(p, DAVY_PROGRAM_ON_DEMAND, "");
 }
 
-static bool wanted(const struct davy_program *p)
+static bool bpf_object_wanted(const struct davy_program *p)
 {
 	return p->state == DAVY_PROGRAM_LIVE || p->state == DAVY_PROGRAM_ON_DEMAND;
 }
@@ -164,7 +164,7 @@ static int open_with(struct davy_bpf_object *o, struct davy_shared_maps *shared,
 		struct davy_program *mine = &o->program[i];
 		struct bpf_program *p = bpf_object__find_program_by_name(o->object, mine->name);
 
-		bpf_program__set_autoload(p, only ? mine == only : wanted(mine));
+		bpf_program__set_autoload(p, only ? mine == only : bpf_object_wanted(mine));
 	}
 	return err ? err : share_maps(o, shared);
 }
@@ -175,7 +175,7 @@ static void drop_refused(struct davy_bpf_object *o, struct davy_shared_maps *sha
 	for (size_t i = 0; i < o->program_count; i++) {
 		struct davy_program *p = &o->program[i];
 
-		if (!wanted(p))
+		if (!bpf_object_wanted(p))
 			continue;
 		if (!open_with(o, shared, p) && bpf_object__load(o->object)) {
 			p->error = -errno;
@@ -191,7 +191,8 @@ static size_t count_wanted(const struct davy_bpf_object *o)
 	size_t count = 0;
 
 	for (size_t i = 0; i < o->program_count; i++)
-		count += wanted(&o->program[i]) && strcmp(o->program[i].hook, "syscall") != 0;
+		count += bpf_object_wanted(&o->program[i]) &&
+			 strcmp(o->program[i].hook, "syscall") != 0;
 	return count;
 }
 
@@ -244,8 +245,8 @@ static int attach_all(struct davy_bpf_object *o)
 	return err;
 }
 
-static int load(struct davy_bpf_object *o, struct davy_shared_maps *shared, const struct btf *btf,
-		bool last)
+static int bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *shared,
+			   const struct btf *btf, bool last)
 {
 	int err;
 
@@ -263,10 +264,11 @@ static int load(struct davy_bpf_object *o, struct davy_shared_maps *shared, cons
 	return err;
 }
 
-static void set_all(struct davy_bpf_object *o, enum davy_program_state state, const char *reason)
+static void bpf_object_set_all(struct davy_bpf_object *o, enum davy_program_state state,
+			       const char *reason)
 {
 	for (size_t i = 0; i < o->program_count; i++)
-		if (wanted(&o->program[i]) || o->program[i].state == DAVY_PROGRAM_ABSENT)
+		if (bpf_object_wanted(&o->program[i]) || o->program[i].state == DAVY_PROGRAM_ABSENT)
 			set_state(&o->program[i], state, reason);
 }
 
@@ -274,14 +276,15 @@ void davy_bpf_object_off(struct davy_bpf_object *o, enum davy_sensor_state state
 			 const char *reason)
 {
 	davy_bpf_object_unload(o);
-	set_all(o, state == DAVY_SENSOR_REFUSED ? DAVY_PROGRAM_REFUSED : DAVY_PROGRAM_ABSENT,
+	bpf_object_set_all(
+		o, state == DAVY_SENSOR_REFUSED ? DAVY_PROGRAM_REFUSED : DAVY_PROGRAM_ABSENT,
 		reason);
 	o->state.count = 0;
 	o->state.state = state;
 	davy_copy_name(o->state.reason, sizeof(o->state.reason), reason);
 }
 
-static void failed(struct davy_bpf_object *o, int err)
+static void bpf_object_failed(struct davy_bpf_object *o, int err)
 {
 	bool absent = err == -ENOENT || err == -ESRCH;
 	const char *reason = davy_refusal_text(err);
@@ -295,7 +298,7 @@ static void failed(struct davy_bpf_object *o, int err)
 }
 
 /* Its module is there, and yet its hooks are not to be had. */
-static void refuse(struct davy_bpf_object *o, bool has_btf)
+static void bpf_object_refuse(struct davy_bpf_object *o, bool has_btf)
 {
 	const char *reason = "this kernel has none of its hooks";
 
@@ -340,17 +343,17 @@ int davy_bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *sha
 		/* A driver that is built in has its types among the kernel's. */
 		if (o->module)
 			module = btf__load_module_btf(o->module, kernel);
-		err = load(o, shared, module ? module : kernel, last);
+		err = bpf_object_load(o, shared, module ? module : kernel, last);
 	}
 	if (!err)
 		loaded(o);
 	else if (err == -ECANCELED)
 		davy_bpf_object_off(o, DAVY_SENSOR_REFUSED, refusal_of(o));
 	else
-		failed(o, err);
+		bpf_object_failed(o, err);
 	if ((err == -ENOENT || err == -ESRCH) && o->module &&
 	    davy_module_state(o->module) == DAVY_MODULE_LIVE)
-		refuse(o, module != NULL);
+		bpf_object_refuse(o, module != NULL);
 	btf__free(module);
 	return err;
 }

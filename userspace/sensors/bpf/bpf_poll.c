@@ -56,12 +56,12 @@ struct davy_seen *davy_seen_mover(struct davy_bpf *b, uint64_t device, uint32_t 
 	return davy_seen_of(b->movers_seen, DAVY_SEEN_MAX, h ? h : 1);
 }
 
-static struct davy_seen *seen(struct davy_seen *table, uint64_t key)
+static struct davy_seen *bpf_poll_seen(struct davy_seen *table, uint64_t key)
 {
 	return davy_seen_of(table, DAVY_SEEN_MAX, key);
 }
 
-static struct davy_event begin(uint64_t now_ns, enum davy_event_kind kind, uint32_t pid)
+static struct davy_event bpf_poll_begin(uint64_t now_ns, enum davy_event_kind kind, uint32_t pid)
 {
 	struct davy_event ev;
 
@@ -171,7 +171,8 @@ static uint64_t age_of(const struct ring_view *v, uint64_t now_ns)
 }
 
 /* False until the kernel's HZ is measured. */
-static bool timeout_of(const struct davy_bpf *b, const struct davy_sched *sched, uint64_t *ret_ns)
+static bool bpf_poll_timeout_of(const struct davy_bpf *b, const struct davy_sched *sched,
+				uint64_t *ret_ns)
 {
 	if (!b->hz)
 		return false;
@@ -190,7 +191,7 @@ static void tell_timeout(struct davy_bpf *b, const struct davy_sched *sched, uin
 	if (now_ns > sched->last_run_ns + 2 * TIMEOUTS_NS &&
 	    now_ns > sched->last_done_ns + 2 * TIMEOUTS_NS)
 		return;
-	if (!timeout_of(b, sched, &timeout_ns))
+	if (!bpf_poll_timeout_of(b, sched, &timeout_ns))
 		return;
 	davy_copy_name(device, sizeof(device), sched->dev);
 	davy_copy_name(ring, sizeof(ring), sched->ring);
@@ -199,8 +200,8 @@ static void tell_timeout(struct davy_bpf *b, const struct davy_sched *sched, uin
 
 static void tell_ring(struct davy_bpf *b, const struct ring_view *v, uint64_t now_ns)
 {
-	struct davy_event ev = begin(now_ns, DAVY_EV_RING, v->oldest.tgid);
-	struct davy_seen *told = seen(b->rings_seen, v->key);
+	struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_RING, v->oldest.tgid);
+	struct davy_seen *told = bpf_poll_seen(b->rings_seen, v->key);
 	uint64_t age_ns = age_of(v, now_ns);
 
 	if (age_ns < YOUNG_NS)
@@ -210,7 +211,7 @@ static void tell_ring(struct davy_bpf *b, const struct ring_view *v, uint64_t no
 	told->value = age_ns != 0;
 	davy_copy_name(ev.ring.device, sizeof(ev.ring.device), v->sched.dev);
 	davy_copy_name(ev.ring.ring, sizeof(ev.ring.ring), v->sched.ring);
-	timeout_of(b, &v->sched, &ev.ring.timeout_ns);
+	bpf_poll_timeout_of(b, &v->sched, &ev.ring.timeout_ns);
 	ev.ring.age_ns = age_ns;
 	ev.ring.running_count = v->running_count;
 	if (age_ns) {
@@ -253,8 +254,8 @@ void davy_bpf_poll_rings(struct davy_bpf *b, uint64_t now_ns)
 static void tell_progress(struct davy_bpf *b, uint32_t tgid, const struct davy_engine_state *s,
 			  uint64_t now_ns)
 {
-	struct davy_seen *told = seen(b->progress_seen, tgid);
-	struct davy_event ev = begin(now_ns, DAVY_EV_PROGRESS, tgid);
+	struct davy_seen *told = bpf_poll_seen(b->progress_seen, tgid);
+	struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_PROGRESS, tgid);
 
 	if (told->value == s->prompt_count + s->generated_count)
 		return;
@@ -281,7 +282,7 @@ void davy_bpf_poll_graphs(struct davy_bpf *b, uint64_t now_ns)
 
 	for (size_t i = 0;
 	     fd >= 0 && i < DAVY_MAX_ENGINES && !bpf_map_get_next_key(fd, prev, &tgid); i++) {
-		struct davy_event ev = begin(now_ns, DAVY_EV_GRAPH, tgid);
+		struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_GRAPH, tgid);
 		struct davy_engine_state s;
 		struct davy_seen *told;
 		bool in_flight;
@@ -295,7 +296,7 @@ void davy_bpf_poll_graphs(struct davy_bpf *b, uint64_t now_ns)
 			continue;
 		}
 		tell_progress(b, tgid, &s, now_ns);
-		told = seen(b->graphs_seen, tgid);
+		told = bpf_poll_seen(b->graphs_seen, tgid);
 		in_flight =
 			s.entered_ns && now_ns > s.entered_ns && now_ns - s.entered_ns > YOUNG_NS;
 		if (!in_flight && told->value == s.graph_count + s.failed_count)
@@ -318,7 +319,7 @@ void davy_bpf_poll_movers(struct davy_bpf *b, uint64_t now_ns)
 
 	for (size_t i = 0; fd >= 0 && i < DAVY_MAX_MOVERS && !bpf_map_get_next_key(fd, prev, &key);
 	     i++) {
-		struct davy_event ev = begin(now_ns, DAVY_EV_BO_MOVED, key.evictor_tgid);
+		struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_BO_MOVED, key.evictor_tgid);
 		struct davy_seen *told;
 		struct davy_mover m;
 
@@ -355,9 +356,9 @@ void davy_bpf_poll_times(struct davy_bpf *b, uint64_t now_ns)
 
 	for (size_t i = 0; fd >= 0 && i < DAVY_MAX_TIMES && !bpf_map_get_next_key(fd, prev, &key);
 	     i++) {
-		struct davy_event ev = begin(now_ns, DAVY_EV_JOB_TIMES, key.tgid);
+		struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_JOB_TIMES, key.tgid);
 		uint64_t id = key.sched ^ (uint64_t)key.tgid << 40;
-		struct davy_seen *told = seen(b->times_seen, id ? id : 1);
+		struct davy_seen *told = bpf_poll_seen(b->times_seen, id ? id : 1);
 		struct davy_times t;
 
 		prev = &key;
@@ -420,7 +421,7 @@ void davy_bpf_poll_losses(struct davy_bpf *b, uint64_t now_ns)
 	int fd = davy_bpf_shared(b, DAVY_SHARED_LOSSES);
 
 	for (uint32_t cause = 0; fd >= 0 && cause < DAVY_LOSS_COUNT; cause++) {
-		struct davy_event ev = begin(now_ns, DAVY_EV_SENSOR, 0);
+		struct davy_event ev = bpf_poll_begin(now_ns, DAVY_EV_SENSOR, 0);
 		uint64_t lost = loss_of(fd, cause);
 
 		if (lost == b->losses_told[cause])

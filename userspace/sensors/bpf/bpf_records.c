@@ -10,7 +10,8 @@
 
 #define NS_PER_TICK (DAVY_NS_PER_S / 100) /* USER_HZ, the unit of /proc/PID/stat */
 
-static struct davy_event begin(const struct davy_wire_head *head, enum davy_event_kind kind)
+static struct davy_event bpf_records_begin(const struct davy_wire_head *head,
+					   enum davy_event_kind kind)
 {
 	struct davy_event ev;
 
@@ -32,7 +33,7 @@ static struct davy_event begin(const struct davy_wire_head *head, enum davy_even
 
 static void on_exit_record(struct davy_bpf *b, const struct davy_wire_exit *w)
 {
-	struct davy_event ev = begin(&w->head, DAVY_EV_PROCESS_EXIT);
+	struct davy_event ev = bpf_records_begin(&w->head, DAVY_EV_PROCESS_EXIT);
 
 	ev.process_exit.start_ticks = w->start_boot_ns / NS_PER_TICK;
 	ev.process_exit.status = w->status;
@@ -42,7 +43,7 @@ static void on_exit_record(struct davy_bpf *b, const struct davy_wire_exit *w)
 
 static void on_throw(struct davy_bpf *b, const struct davy_wire_throw *w)
 {
-	struct davy_event ev = begin(&w->head, DAVY_EV_THROW);
+	struct davy_event ev = bpf_records_begin(&w->head, DAVY_EV_THROW);
 
 	davy_bpf_poll_engine(b, w->head.tgid, w->head.boot_ns);
 	COPY(ev.thrown.type, w->type);
@@ -52,7 +53,7 @@ static void on_throw(struct davy_bpf *b, const struct davy_wire_throw *w)
 static void on_moved(struct davy_bpf *b, const struct davy_wire_bo_moved *w)
 {
 	struct davy_seen *told = davy_seen_mover(b, w->device, w->head.tgid, w->owner_tgid);
-	struct davy_event ev = begin(&w->head, DAVY_EV_BO_MOVED);
+	struct davy_event ev = bpf_records_begin(&w->head, DAVY_EV_BO_MOVED);
 
 	if (w->out_bytes + w->in_bytes <= told->value)
 		return; /* the map has told more meanwhile */
@@ -69,7 +70,7 @@ static void on_moved(struct davy_bpf *b, const struct davy_wire_bo_moved *w)
 
 static void on_timeout(struct davy_bpf *b, const struct davy_wire_job_timeout *w)
 {
-	struct davy_event ev = begin(&w->head, DAVY_EV_JOB_TIMEOUT);
+	struct davy_event ev = bpf_records_begin(&w->head, DAVY_EV_JOB_TIMEOUT);
 
 	ev.pid = w->owner_tgid; /* current is a kworker */
 	COPY(ev.job_timeout.device, w->dev);
@@ -83,7 +84,7 @@ static void on_timeout(struct davy_bpf *b, const struct davy_wire_job_timeout *w
 
 static void on_reset(struct davy_bpf *b, const struct davy_wire_gpu_reset *w)
 {
-	struct davy_event ev = begin(&w->head, DAVY_EV_RESET);
+	struct davy_event ev = bpf_records_begin(&w->head, DAVY_EV_RESET);
 
 	ev.pid = 0;
 	COPY(ev.reset.device, w->dev);
@@ -94,7 +95,7 @@ static void on_reset(struct davy_bpf *b, const struct davy_wire_gpu_reset *w)
 
 static void on_pasid(struct davy_bpf *b, const struct davy_wire_pasid *w)
 {
-	struct davy_event ev = begin(&w->head, DAVY_EV_PASID);
+	struct davy_event ev = bpf_records_begin(&w->head, DAVY_EV_PASID);
 
 	if (w->head.tgid == b->self)
 		return; /* the agent itself, which asks for the device's counters now and then */
@@ -111,7 +112,7 @@ static void on_module(struct davy_bpf *b, const struct davy_wire_module *w)
 	davy_bpf_module_changed(b, name, w->loaded, w->head.boot_ns);
 }
 
-static void dispatch(struct davy_bpf *b, const struct davy_wire_head *head)
+static void bpf_records_dispatch(struct davy_bpf *b, const struct davy_wire_head *head)
 {
 	const void *w = head;
 
@@ -178,7 +179,7 @@ int davy_bpf_record(void *arg, void *data, size_t size)
 	if (size < sizeof(*head) || head->size > size || !head->kind ||
 	    head->size != size_of_kind(head->kind))
 		return 0; /* of another build's programs: not ours to read */
-	dispatch(arg, head);
+	bpf_records_dispatch(arg, head);
 	/* A storm must not keep the tick waiting: the ring stays readable, the loop comes back. */
 	return ++((struct davy_bpf *)arg)->batch >= BATCH_MAX ? -EAGAIN : 0;
 }

@@ -24,7 +24,7 @@ static uint64_t capabilities(void)
 	return at ? strtoull(at + 8, NULL, 16) : UINT64_MAX;
 }
 
-static bool has(uint64_t capabilities, int which)
+static bool bpf_refusal_has(uint64_t capabilities, int which)
 {
 	return capabilities >> which & 1 || capabilities >> CAP_SYS_ADMIN & 1;
 }
@@ -41,11 +41,11 @@ static const char *right_missing(void)
 {
 	uint64_t have = capabilities();
 
-	if (!has(have, CAP_BPF))
+	if (!bpf_refusal_has(have, CAP_BPF))
 		return "CAP_BPF is missing: run it as root, or give the service that capability";
-	if (!has(have, CAP_PERFMON))
+	if (!bpf_refusal_has(have, CAP_PERFMON))
 		return "CAP_PERFMON is missing: programs that trace the kernel need it";
-	if (!has(have, CAP_SYS_ADMIN))
+	if (!bpf_refusal_has(have, CAP_SYS_ADMIN))
 		return "CAP_SYS_ADMIN is missing: the BTF of kernel modules cannot be read";
 	return "this kernel does not allow this kind of program, not even to root";
 }
@@ -75,12 +75,13 @@ bool davy_rights_missing(void)
 {
 	uint64_t have = capabilities();
 
-	return !has(have, CAP_BPF) || !has(have, CAP_PERFMON) || !has(have, CAP_SYS_ADMIN);
+	return !bpf_refusal_has(have, CAP_BPF) || !bpf_refusal_has(have, CAP_PERFMON) ||
+	       !bpf_refusal_has(have, CAP_SYS_ADMIN);
 }
 
 bool davy_rights_admin(void)
 {
-	return has(capabilities(), CAP_SYS_ADMIN);
+	return bpf_refusal_has(capabilities(), CAP_SYS_ADMIN);
 }
 
 bool davy_refusal_may_pass(int err)

@@ -105,8 +105,8 @@ void davy_probe_slots_owner(struct davy_probe_slots *s, const struct davy_probe_
 		claims_get(s, owner);
 }
 
-static struct davy_probe_slot *slot_of(struct davy_probe_slots *s,
-				       const struct davy_probe_site *site)
+static struct davy_probe_slot *probe_slots_slot_of(struct davy_probe_slots *s,
+						   const struct davy_probe_site *site)
 {
 	for (size_t i = 0; i < DAVY_PROBE_SLOTS; i++) {
 		const struct davy_probe_site *have = &s->slot[i].site;
@@ -307,7 +307,7 @@ int davy_probe_slots_claim(struct davy_probe_slots *s, const struct davy_probe_o
 			   const struct davy_probe_site *site, uint64_t now_ns, size_t *ret_slot)
 {
 	struct davy_probe_claims *c = claims_get(s, owner);
-	struct davy_probe_slot *known = slot_of(s, site);
+	struct davy_probe_slot *known = probe_slots_slot_of(s, site);
 	size_t slot;
 	int err;
 

@@ -41,7 +41,7 @@ static int clients_run(void *arg)
 	return 0;
 }
 
-static int start(struct davy_clients *c)
+static int clients_start(struct davy_clients *c)
 {
 	struct davy_child_spec spec = { .run = clients_run,
 					.arg = c->place,
@@ -78,7 +78,7 @@ int davy_clients_new(const struct davy_clients_hooks *hooks, struct davy_clients
 		c->left_fd[i] = -1;
 	c->place = mmap(NULL, sizeof(*c->place), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			-1, 0);
-	err = c->place == MAP_FAILED ? -errno : start(c);
+	err = c->place == MAP_FAILED ? -errno : clients_start(c);
 	if (err) {
 		if (c->place != MAP_FAILED)
 			munmap(c->place, sizeof(*c->place));
@@ -90,7 +90,7 @@ int davy_clients_new(const struct davy_clients_hooks *hooks, struct davy_clients
 }
 
 /* Closes the socket and kills the reader, which ends unless the kernel holds it. */
-static void let_go(struct davy_clients *c)
+static void clients_let_go(struct davy_clients *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -102,7 +102,7 @@ void davy_clients_free(struct davy_clients *c)
 {
 	if (!c)
 		return;
-	let_go(c);
+	clients_let_go(c);
 	davy_child_end(&c->reader, c->asked_ns ? 0 : END_MS);
 	for (size_t i = 0; i < LEFT_MAX; i++)
 		if (c->left_fd[i] >= 0)
@@ -146,7 +146,7 @@ void davy_clients_read(struct davy_clients *c)
 			continue;
 		}
 		if (!n) { /* the reader has ended, or is about to */
-			let_go(c);
+			clients_let_go(c);
 			davy_child_leave(&c->reader);
 			return;
 		}
@@ -165,7 +165,7 @@ static bool has_ended(int pidfd)
 /* The agent's tick reaps the reader when the kernel lets it end. False: too many are held. */
 static bool leave_behind(struct davy_clients *c)
 {
-	let_go(c);
+	clients_let_go(c);
 	for (size_t i = 0; i < LEFT_MAX; i++) {
 		if (c->left_fd[i] >= 0 && !has_ended(c->left_fd[i]))
 			continue;
@@ -186,6 +186,6 @@ uint32_t davy_clients_blocked(struct davy_clients *c, uint64_t now_ns)
 		return 0;
 	/* Where no reader can be started nothing is asked, and this is tried again. */
 	if (!c->reader.pid || leave_behind(c))
-		start(c);
+		clients_start(c);
 	return pid;
 }

@@ -70,7 +70,7 @@ static void read_file(struct serving *s, uint32_t pid, const char *fd)
 		send(s->fd, &a, sizeof(a), MSG_NOSIGNAL);
 }
 
-static void read_process(struct serving *s, uint32_t pid)
+static void clients_reader_read_process(struct serving *s, uint32_t pid)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -88,7 +88,7 @@ static void read_process(struct serving *s, uint32_t pid)
 	s->place->pid = 0;
 }
 
-static void read_all(struct serving *s)
+static void clients_reader_read_all(struct serving *s)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -99,7 +99,7 @@ static void read_all(struct serving *s)
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			read_process(s, (uint32_t)strtoul(entry->d_name, NULL, 10));
+			clients_reader_read_process(s, (uint32_t)strtoul(entry->d_name, NULL, 10));
 	if (dir)
 		closedir(dir);
 }
@@ -115,9 +115,9 @@ void davy_clients_serve(int fd, struct davy_clients_place *place)
 	while ((n = recv(s.fd, pids, sizeof(pids), 0)) > 0) {
 		s.seen_count = 0;
 		for (size_t i = 0; i < (size_t)n / sizeof(pids[0]); i++)
-			read_process(&s, pids[i]);
+			clients_reader_read_process(&s, pids[i]);
 		if ((size_t)n < sizeof(pids[0]))
-			read_all(&s);
+			clients_reader_read_all(&s);
 		if (send(s.fd, "", 1, MSG_NOSIGNAL) < 0)
 			break;
 	}

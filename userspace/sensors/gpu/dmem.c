@@ -14,7 +14,7 @@
 #define TEXT_MAX   4096
 #define LEVELS_MAX 64
 
-static bool parse_bytes(const char *text, size_t len, uint64_t *ret_bytes)
+static bool dmem_parse_bytes(const char *text, size_t len, uint64_t *ret_bytes)
 {
 	char *end;
 
@@ -30,7 +30,7 @@ static bool parse_bytes(const char *text, size_t len, uint64_t *ret_bytes)
 }
 
 /* False when a part is empty, or too long to be told whole. */
-static bool take(char *ret_part, size_t size, const char *text, size_t len)
+static bool dmem_take(char *ret_part, size_t size, const char *text, size_t len)
 {
 	if (!len || len >= size || memchr(text, 0, len))
 		return false;
@@ -49,10 +49,11 @@ static bool parse_line(const char *line, size_t len, struct davy_dmem_line *ret_
 	blank = memchr(line, ' ', (size_t)(end - line));
 	slash = blank ? memchr(line, '/', (size_t)(blank - line)) : NULL;
 	return slash &&
-	       take(ret_line->device, sizeof(ret_line->device), line, (size_t)(slash - line)) &&
-	       take(ret_line->region, sizeof(ret_line->region), slash + 1,
-		    (size_t)(blank - slash - 1)) &&
-	       parse_bytes(blank + 1, (size_t)(end - blank - 1), &ret_line->bytes);
+	       dmem_take(ret_line->device, sizeof(ret_line->device), line,
+			 (size_t)(slash - line)) &&
+	       dmem_take(ret_line->region, sizeof(ret_line->region), slash + 1,
+			 (size_t)(blank - slash - 1)) &&
+	       dmem_parse_bytes(blank + 1, (size_t)(end - blank - 1), &ret_line->bytes);
 }
 
 size_t davy_dmem_parse(const char *text, struct davy_dmem_line *list, size_t max)
@@ -129,7 +130,7 @@ int davy_dmem_cgroup_of(uint32_t pid, char ret_path[DAVY_DMEM_PATH])
 	return -ENOENT;
 }
 
-static size_t read_lines(const char *cgroup, const char *file, struct davy_dmem_line *list)
+static size_t dmem_read_lines(const char *cgroup, const char *file, struct davy_dmem_line *list)
 {
 	char path[PATH_MAX], text[TEXT_MAX] = "";
 
@@ -139,8 +140,8 @@ static size_t read_lines(const char *cgroup, const char *file, struct davy_dmem_
 	return davy_dmem_parse(text, list, DAVY_DMEM_REGIONS);
 }
 
-static const struct davy_dmem_line *line_of(const struct davy_ev_dmem *d,
-					    const struct davy_dmem_line *list, size_t count)
+static const struct davy_dmem_line *dmem_line_of(const struct davy_ev_dmem *d,
+						 const struct davy_dmem_line *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(list[i].device, d->device) && !strcmp(list[i].region, d->region))
@@ -153,10 +154,10 @@ static void join(const char *cgroup, const char *file, struct davy_ev_dmem *list
 		 size_t field)
 {
 	struct davy_dmem_line lines[DAVY_DMEM_REGIONS];
-	size_t line_count = read_lines(cgroup, file, lines);
+	size_t line_count = dmem_read_lines(cgroup, file, lines);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct davy_dmem_line *l = line_of(&list[i], lines, line_count);
+		const struct davy_dmem_line *l = dmem_line_of(&list[i], lines, line_count);
 
 		if (l)
 			memcpy((char *)&list[i] + field, &l->bytes, sizeof(l->bytes));
@@ -179,7 +180,7 @@ static void name_unit(const char *cgroup, struct davy_ev_dmem *d)
 size_t davy_dmem_read(const char *cgroup, struct davy_ev_dmem *list, size_t max)
 {
 	struct davy_dmem_line regions[DAVY_DMEM_REGIONS];
-	size_t count = read_lines("", "dmem.capacity", regions);
+	size_t count = dmem_read_lines("", "dmem.capacity", regions);
 
 	count = count < max ? count : max;
 	for (size_t i = 0; i < count; i++) {

@@ -17,7 +17,7 @@ enum place {
 };
 
 /* Regions as amdgpu, i915 and xe call them; "stolen" and the small heaps are left out. */
-static enum place place_of(const char *region)
+static enum place fdinfo_place_of(const char *region)
 {
 	if (!strncmp(region, "vram", 4) || !strncmp(region, "local", 5))
 		return PLACE_VRAM;
@@ -29,7 +29,7 @@ static enum place place_of(const char *region)
 }
 
 /* "123 KiB", "4 MiB", "17"; false when it is no number or does not fit. */
-static bool parse_bytes(const char *value, uint64_t *ret_bytes)
+static bool fdinfo_parse_bytes(const char *value, uint64_t *ret_bytes)
 {
 	uint64_t unit = 1, n;
 	char *end;
@@ -56,9 +56,9 @@ static void see_memory(struct davy_fdinfo *info, const char *region, const char 
 {
 	uint64_t bytes;
 
-	if (!parse_bytes(value, &bytes))
+	if (!fdinfo_parse_bytes(value, &bytes))
 		return;
-	switch (place_of(region)) {
+	switch (fdinfo_place_of(region)) {
 	case PLACE_VRAM:
 		info->vram += bytes;
 		break;
@@ -74,7 +74,8 @@ static void see_memory(struct davy_fdinfo *info, const char *region, const char 
 }
 
 /* "has_resident": newer kernels print the same under two names. */
-static void see(struct davy_fdinfo *info, const char *key, const char *value, bool has_resident)
+static void fdinfo_see(struct davy_fdinfo *info, const char *key, const char *value,
+		       bool has_resident)
 {
 	uint64_t n;
 
@@ -86,19 +87,19 @@ static void see(struct davy_fdinfo *info, const char *key, const char *value, bo
 		info->client_id = strtoull(value, NULL, 10);
 	else if (!strcmp(key, "pasid"))
 		info->pasid = (uint32_t)strtoul(value, NULL, 10);
-	else if (!strcmp(key, "amd-evicted-vram") && parse_bytes(value, &n))
+	else if (!strcmp(key, "amd-evicted-vram") && fdinfo_parse_bytes(value, &n))
 		info->evicted = n;
 	else if (has_resident && !strncmp(key, "drm-resident-", 13))
 		see_memory(info, key + 13, value);
 	else if (!has_resident && !strncmp(key, "drm-memory-", 11))
 		see_memory(info, key + 11, value);
 	else if (!strncmp(key, "drm-engine-", 11) && strncmp(key + 11, "capacity-", 9) != 0 &&
-		 parse_bytes(value, &n))
+		 fdinfo_parse_bytes(value, &n))
 		info->busy_ns += n;
 }
 
 /* Takes the next "key: value" line apart; NULL at the end. */
-static const char *next_line(const char *text, char *ret_key, char *ret_value)
+static const char *fdinfo_next_line(const char *text, char *ret_key, char *ret_value)
 {
 	size_t len = strcspn(text, "\n"), key;
 
@@ -126,7 +127,7 @@ bool davy_fdinfo_parse(const char *text, struct davy_fdinfo *ret_info)
 	char key[KEY_MAX], value[LINE_MAX_LEN];
 
 	memset(ret_info, 0, sizeof(*ret_info));
-	while ((text = next_line(text, key, value)))
-		see(ret_info, key, value, has_resident);
+	while ((text = fdinfo_next_line(text, key, value)))
+		fdinfo_see(ret_info, key, value, has_resident);
 	return ret_info->driver[0] != 0;
 }

@@ -29,7 +29,7 @@ struct part {
 /* Those that schedule, compute and keep the clocks. */
 static const char *const told[] = { "mes", "mec", "smc", "sdma" };
 
-static int by_name(const void *a, const void *b)
+static int firmware_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct part *)a)->name, ((const struct part *)b)->name);
 }
@@ -63,7 +63,7 @@ static size_t read_parts(const struct davy_gpu *gpu, struct part *parts)
 	}
 	if (dir)
 		closedir(dir);
-	qsort(parts, count, sizeof(*parts), by_name);
+	qsort(parts, count, sizeof(*parts), firmware_by_name);
 	return count;
 }
 

@@ -71,7 +71,8 @@ static uint64_t time_left(uint64_t left, uint64_t used, uint64_t before, uint64_
 	return left / grown >= UINT64_MAX / ago_ns ? UINT64_MAX : left / grown * ago_ns;
 }
 
-static uint64_t interval_of(uint64_t total, uint64_t used, uint64_t before, uint64_t ago_ns)
+static uint64_t gpu_memory_interval_of(uint64_t total, uint64_t used, uint64_t before,
+				       uint64_t ago_ns)
 {
 	uint64_t left = total > used ? total - used : 0, ns;
 
@@ -101,13 +102,13 @@ uint64_t davy_gpu_memory_interval(const struct davy_ev_memory *now,
 
 	if (!before)
 		return OFTEN_NS;
-	vram = interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
-	gtt = interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
-	host = interval_of(now->host_total, host_used(now), host_used(before), ago_ns);
+	vram = gpu_memory_interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
+	gtt = gpu_memory_interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
+	host = gpu_memory_interval_of(now->host_total, host_used(now), host_used(before), ago_ns);
 	if (now->flags & DAVY_MEMORY_SHARED)
-		vram = gtt = interval_of(now->vram_total + now->gtt_total,
-					 now->vram_used + now->gtt_used,
-					 before->vram_used + before->gtt_used, ago_ns);
+		vram = gtt = gpu_memory_interval_of(now->vram_total + now->gtt_total,
+						    now->vram_used + now->gtt_used,
+						    before->vram_used + before->gtt_used, ago_ns);
 	if (gtt < vram)
 		vram = gtt;
 	return host < vram ? host : vram;

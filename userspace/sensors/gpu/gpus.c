@@ -12,7 +12,7 @@
 #include "lib/file.h"
 
 /* The last part of where a link leads. */
-static bool link_name(const char *path, char *ret_name, size_t size)
+static bool gpus_link_name(const char *path, char *ret_name, size_t size)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlink(path, target, sizeof(target) - 1);
@@ -44,7 +44,7 @@ static int render_minor(int card)
 	return minor;
 }
 
-static bool read_gpu(int card, struct davy_gpu *ret_gpu)
+static bool gpus_read_gpu(int card, struct davy_gpu *ret_gpu)
 {
 	struct davy_gpu *gpu = ret_gpu;
 	char path[PATH_MAX];
@@ -52,10 +52,10 @@ static bool read_gpu(int card, struct davy_gpu *ret_gpu)
 	memset(gpu, 0, sizeof(*gpu));
 	gpu->card = card;
 	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device", card) ||
-	    !link_name(path, gpu->device, sizeof(gpu->device)))
+	    !gpus_link_name(path, gpu->device, sizeof(gpu->device)))
 		return false;
 	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/driver", card) ||
-	    !link_name(path, gpu->driver, sizeof(gpu->driver)))
+	    !gpus_link_name(path, gpu->driver, sizeof(gpu->driver)))
 		return false;
 	gpu->render = render_minor(card);
 	return true;
@@ -91,7 +91,7 @@ size_t davy_gpus_list(struct davy_gpu *list, size_t max)
 	while (dir && count < max && (entry = readdir(dir))) {
 		int card = card_number(entry->d_name);
 
-		if (card >= 0 && read_gpu(card, &list[count]))
+		if (card >= 0 && gpus_read_gpu(card, &list[count]))
 			count++;
 	}
 	if (dir)

@@ -26,7 +26,7 @@ static bool next_name(DIR *dir, const char *begin, char *ret_name, size_t size)
 	return false;
 }
 
-static uint64_t number_or_0(const char *dir, const char *name)
+static uint64_t lockup_number_or_0(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 	uint64_t value = 0;
@@ -117,8 +117,8 @@ static void read_i915(const struct davy_gpu *gpu, struct davy_lockups *l)
 
 		if (snprintf(path, sizeof(path), "%s/%s", dir_path, name) >= (int)sizeof(path))
 			continue;
-		heartbeat = number_or_0(path, "heartbeat_interval_ms");
-		preempt = number_or_0(path, "preempt_timeout_ms");
+		heartbeat = lockup_number_or_0(path, "heartbeat_interval_ms");
+		preempt = lockup_number_or_0(path, "preempt_timeout_ms");
 		name[strcspn(name, "0123456789")] = 0;
 		add_shortest(l, name, davy_lockup_i915_ms(heartbeat, preempt, request_ms));
 	}

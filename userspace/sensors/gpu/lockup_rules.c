@@ -11,12 +11,12 @@
 
 static const char *const kind_names[DAVY_LOCKUP_KINDS] = { "gfx", "compute", "sdma", "video" };
 
-static bool begins(const char *text, const char *with)
+static bool lockup_rules_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
 
-static void set_all(struct davy_lockup_defaults *d, uint64_t ms)
+static void lockup_rules_set_all(struct davy_lockup_defaults *d, uint64_t ms)
 {
 	for (int i = 0; i < DAVY_LOCKUP_KINDS; i++)
 		d->ms[i] = ms;
@@ -26,16 +26,16 @@ static void set_all(struct davy_lockup_defaults *d, uint64_t ms)
 static void see_number(struct davy_lockup_defaults *d, uint64_t ms, const char *behind, bool *told)
 {
 	behind += strspn(behind, " ");
-	if (begins(behind, "in sriov"))
+	if (lockup_rules_begins(behind, "in sriov"))
 		return;
-	if (begins(behind, "for non-compute")) {
+	if (lockup_rules_begins(behind, "for non-compute")) {
 		d->ms[DAVY_LOCKUP_GFX] = d->ms[DAVY_LOCKUP_SDMA] = d->ms[DAVY_LOCKUP_VIDEO] = ms;
-	} else if (begins(behind, "for compute")) {
+	} else if (lockup_rules_begins(behind, "for compute")) {
 		d->ms[DAVY_LOCKUP_COMPUTE] = ms;
 	} else {
 		if (*told) /* "10000 = 10 seconds, 0 = disable" */
 			return;
-		set_all(d, ms);
+		lockup_rules_set_all(d, ms);
 	}
 	*told = true;
 }
@@ -71,7 +71,7 @@ bool davy_lockup_defaults_parse(const char *description, struct davy_lockup_defa
 	const char *at = strstr(description, "default");
 	struct davy_lockup_defaults d = { 0 };
 
-	set_all(&d, DAVY_LOCKUP_UNTOLD);
+	lockup_rules_set_all(&d, DAVY_LOCKUP_UNTOLD);
 	if (!at || !see_clause(&d, at))
 		return false;
 	d.one_for_all = strstr(description, "[single value for all]") != NULL;
@@ -220,7 +220,7 @@ void davy_lockup_queue_of(const char *driver, const char *ring, char *ret_queue,
 
 	if (!strcmp(driver, "amdgpu")) {
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-			if (begins(ring, rows[i].begin))
+			if (lockup_rules_begins(ring, rows[i].begin))
 				kind = rows[i].kind;
 		davy_copy_name(ret_queue, size, kind_names[kind]);
 		return;
@@ -252,7 +252,7 @@ struct davy_lockup *davy_lockups_find(struct davy_lockups *l, const char *queue)
 	return NULL;
 }
 
-static int worth(const struct davy_lockup *l)
+static int lockup_rules_worth(const struct davy_lockup *l)
 {
 	return l->origin == DAVY_LOCKUP_SYSFS ? 2 : l->origin == DAVY_LOCKUP_SCHEDULER ? 1 : 0;
 }
@@ -267,7 +267,7 @@ bool davy_lockups_update(struct davy_lockups *l, const struct davy_lockup *now)
 		l->at[l->count++] = *now;
 		return true;
 	}
-	if (worth(now) < worth(known))
+	if (lockup_rules_worth(now) < lockup_rules_worth(known))
 		return false;
 	if (known->timeout_ns == now->timeout_ns && known->origin == now->origin)
 		return false;

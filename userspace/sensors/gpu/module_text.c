@@ -33,7 +33,7 @@ struct kmod {
 	struct kmod_list *(*next)(const struct kmod_list *list, const struct kmod_list *entry);
 };
 
-static int load(struct kmod *k)
+static int module_text_load(struct kmod *k)
 {
 	const struct {
 		const char *name;
@@ -126,7 +126,7 @@ int davy_module_text_read(const char *dir, const char *module, const char *param
 	struct davy_module_text text = { .description = "" };
 	struct kmod_ctx *ctx;
 	struct kmod k;
-	int err = load(&k);
+	int err = module_text_load(&k);
 
 	if (err)
 		return err;

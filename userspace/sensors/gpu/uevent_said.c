@@ -6,7 +6,7 @@
 
 #define NUMBER_DIGITS 9 /* what is longer is no pid, and no flag */
 
-static uint32_t number_or_0(const char *text)
+static uint32_t uevent_said_number_or_0(const char *text)
 {
 	size_t digits = text ? strspn(text, "0123456789") : 0;
 
@@ -20,25 +20,27 @@ static bool is(const char *text, const char *wanted)
 	return text && !strcmp(text, wanted);
 }
 
-static size_t add(const struct davy_uevent *u, const char *value, enum davy_device_change change,
-		  uint64_t now_ns, struct davy_event *ev)
+static size_t uevent_said_add(const struct davy_uevent *u, const char *value,
+			      enum davy_device_change change, uint64_t now_ns,
+			      struct davy_event *ev)
 {
 	if (!value)
 		return 0;
 	memset(ev, 0, sizeof(*ev));
 	ev->at_ns = now_ns;
 	ev->kind = DAVY_EV_DEVICE;
-	ev->pid = number_or_0(u->pid);
+	ev->pid = uevent_said_number_or_0(u->pid);
 	ev->device.change = change;
-	ev->device.value = (int32_t)number_or_0(value);
+	ev->device.value = (int32_t)uevent_said_number_or_0(value);
 	davy_copy_name(ev->device.device, sizeof(ev->device.device), u->device ? u->device : "");
 	davy_copy_name(ev->device.driver, sizeof(ev->device.driver), u->driver ? u->driver : "");
 	davy_copy_name(ev->device.detail, sizeof(ev->device.detail), value);
 	return 1;
 }
 
-static enum davy_uevent_meaning read_drm(const struct davy_uevent *u, uint64_t now_ns,
-					 struct davy_event *ret_events, size_t *ret_count)
+static enum davy_uevent_meaning uevent_said_read_drm(const struct davy_uevent *u, uint64_t now_ns,
+						     struct davy_event *ret_events,
+						     size_t *ret_count)
 {
 	size_t n = 0;
 
@@ -48,9 +50,9 @@ static enum davy_uevent_meaning read_drm(const struct davy_uevent *u, uint64_t n
 
 		return is(u->action, "remove") && card ? DAVY_UEVENT_LEAVING : DAVY_UEVENT_CHANGED;
 	}
-	n += add(u, u->wedged, DAVY_DEVICE_WEDGED, now_ns, &ret_events[n]);
-	n += add(u, u->error, DAVY_DEVICE_ERROR, now_ns, &ret_events[n]);
-	n += add(u, u->reset, DAVY_DEVICE_RESET, now_ns, &ret_events[n]);
+	n += uevent_said_add(u, u->wedged, DAVY_DEVICE_WEDGED, now_ns, &ret_events[n]);
+	n += uevent_said_add(u, u->error, DAVY_DEVICE_ERROR, now_ns, &ret_events[n]);
+	n += uevent_said_add(u, u->reset, DAVY_DEVICE_RESET, now_ns, &ret_events[n]);
 	*ret_count = n;
 	return DAVY_UEVENT_SAID;
 }
@@ -62,7 +64,7 @@ enum davy_uevent_meaning davy_uevent_read(const struct davy_uevent *u, uint64_t 
 	if (!u->subsystem || !u->action)
 		return DAVY_UEVENT_NOTHING;
 	if (is(u->subsystem, "drm"))
-		return read_drm(u, now_ns, ret_events, ret_count);
+		return uevent_said_read_drm(u, now_ns, ret_events, ret_count);
 	if (is(u->subsystem, "devcoredump") && is(u->action, "add") && u->name)
 		return DAVY_UEVENT_COREDUMP;
 	if (is(u->subsystem, "pci") &&

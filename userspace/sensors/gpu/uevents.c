@@ -79,7 +79,7 @@ static void see_coredump(struct davy_uevents *u, struct udev_device *d, uint64_t
 	u->hooks.coredump(u->hooks.arg, udev_device_get_sysname(d), slash ? slash + 1 : "", now_ns);
 }
 
-static void see(struct davy_uevents *u, struct udev_device *d, uint64_t now_ns)
+static void uevents_see(struct davy_uevents *u, struct udev_device *d, uint64_t now_ns)
 {
 	struct udev_device *parent = udev_device_get_parent_with_subsystem_devtype(d, "pci", NULL);
 	struct davy_uevent said = {
@@ -120,7 +120,7 @@ void davy_uevents_read(struct davy_uevents *u, uint64_t now_ns)
 	struct udev_device *d;
 
 	for (int i = 0; i < BATCH_MAX && (d = udev_monitor_receive_device(u->monitor)); i++) {
-		see(u, d, now_ns);
+		uevents_see(u, d, now_ns);
 		udev_device_unref(d);
 	}
 }

@@ -33,7 +33,7 @@ union control {
 	char space[CMSG_SPACE(sizeof(int))];
 };
 
-static void answer(int sock, uint32_t gpu_id, int error, int fd)
+static void kfd_opener_answer(int sock, uint32_t gpu_id, int error, int fd)
 {
 	struct davy_kfd_answer a = { gpu_id, error };
 	struct iovec data = { &a, sizeof(a) };
@@ -57,10 +57,10 @@ static void open_gpu(int sock, int kfd, uint32_t gpu_id)
 	struct smi_events args = { .gpu_id = gpu_id };
 
 	if (ioctl(kfd, SMI_EVENTS, &args)) {
-		answer(sock, gpu_id, -errno, -1);
+		kfd_opener_answer(sock, gpu_id, -errno, -1);
 		return;
 	}
-	answer(sock, gpu_id, 0, (int)args.fd);
+	kfd_opener_answer(sock, gpu_id, 0, (int)args.fd);
 	close((int)args.fd);
 }
 
@@ -82,18 +82,18 @@ static int kfd_serve(void *arg)
 	int kfd, err = davy_rights_keep(&rights, getppid());
 
 	if (err) {
-		answer(STDIN_FILENO, 0, err, -1);
+		kfd_opener_answer(STDIN_FILENO, 0, err, -1);
 		return 0;
 	}
 	kfd = davy_root_path(path, sizeof(path), "/dev/kfd") ? -1 : open(path, O_RDWR | O_CLOEXEC);
 	if (kfd < 0) {
-		answer(STDIN_FILENO, 0, -errno, -1);
+		kfd_opener_answer(STDIN_FILENO, 0, -errno, -1);
 		return 0;
 	}
 	for (size_t i = 0; i < s->count; i++)
 		open_gpu(STDIN_FILENO, kfd, s->gpu_ids[i]);
 	close(kfd);
-	answer(STDIN_FILENO, 0, 0, -1);
+	kfd_opener_answer(STDIN_FILENO, 0, 0, -1);
 	while (s->stay && recv(STDIN_FILENO, &end, 1, 0) < 0 && errno == EINTR)
 		;
 	return 0;

@@ -34,7 +34,7 @@ struct scan {
 };
 
 /* As printf writes it: without a sign, in small letters. */
-static bool number(struct scan *s, unsigned int base, uint64_t max, uint64_t *ret_value)
+static bool kfd_smi_number(struct scan *s, unsigned int base, uint64_t max, uint64_t *ret_value)
 {
 	const char *begin = s->at;
 	uint64_t value = 0;
@@ -55,11 +55,11 @@ static bool number(struct scan *s, unsigned int base, uint64_t max, uint64_t *re
 	return s->at > begin;
 }
 
-static bool number32(struct scan *s, unsigned int base, uint64_t max, uint32_t *ret_value)
+static bool kfd_smi_number32(struct scan *s, unsigned int base, uint64_t max, uint32_t *ret_value)
 {
 	uint64_t value;
 
-	if (!number(s, base, max, &value))
+	if (!kfd_smi_number(s, base, max, &value))
 		return false;
 	*ret_value = (uint32_t)value;
 	return true;
@@ -69,7 +69,7 @@ static bool pages(struct scan *s, uint64_t *ret_bytes)
 {
 	uint64_t value;
 
-	if (!number(s, 16, UINT64_MAX / PAGE_SIZE, &value))
+	if (!kfd_smi_number(s, 16, UINT64_MAX / PAGE_SIZE, &value))
 		return false;
 	*ret_bytes = value * PAGE_SIZE;
 	return true;
@@ -81,7 +81,7 @@ static bool error(struct scan *s, int32_t *ret_error)
 	uint64_t value;
 
 	s->at += negative;
-	if (!number(s, 10, INT32_MAX, &value))
+	if (!kfd_smi_number(s, 10, INT32_MAX, &value))
 		return false;
 	*ret_error = negative ? -(int32_t)value : (int32_t)value;
 	return true;
@@ -95,7 +95,7 @@ static bool letter(struct scan *s, char set, char unset, enum davy_kfd_flag flag
 	return true;
 }
 
-static bool text(struct scan *s, size_t size, char *ret_text)
+static bool kfd_smi_text(struct scan *s, size_t size, char *ret_text)
 {
 	size_t len = (size_t)(s->end - s->at);
 
@@ -107,35 +107,35 @@ static bool text(struct scan *s, size_t size, char *ret_text)
 	return true;
 }
 
-static bool field(struct scan *s, char what, struct davy_kfd_said *said)
+static bool kfd_smi_field(struct scan *s, char what, struct davy_kfd_said *said)
 {
 	struct davy_ev_kfd *k = &said->kfd;
 	uint64_t untold;
 
 	switch (what) {
 	case 'n':
-		return number(s, 10, INT64_MAX, &k->driver_ns);
+		return kfd_smi_number(s, 10, INT64_MAX, &k->driver_ns);
 	case 'p':
-		return number32(s, 10, INT32_MAX, &said->pid);
+		return kfd_smi_number32(s, 10, INT32_MAX, &said->pid);
 	case 'd':
 		said->thread = true;
-		return number32(s, 16, INT32_MAX, &said->pid);
+		return kfd_smi_number32(s, 16, INT32_MAX, &said->pid);
 	case 'a':
 		return pages(s, &k->addr);
 	case 's':
 		return pages(s, &k->bytes);
 	case 'x':
-		return number(s, 16, UINT64_MAX, &untold);
+		return kfd_smi_number(s, 16, UINT64_MAX, &untold);
 	case 'f':
-		return number32(s, 16, UINT32_MAX, &k->from);
+		return kfd_smi_number32(s, 16, UINT32_MAX, &k->from);
 	case 't':
-		return number32(s, 16, UINT32_MAX, &k->to);
+		return kfd_smi_number32(s, 16, UINT32_MAX, &k->to);
 	case 'r':
-		return number32(s, 10, INT32_MAX, &k->trigger);
+		return kfd_smi_number32(s, 10, INT32_MAX, &k->trigger);
 	case 'e':
 		return error(s, &k->error);
 	case 'k':
-		return number(s, 16, UINT64_MAX, &k->mask);
+		return kfd_smi_number(s, 16, UINT64_MAX, &k->mask);
 	case 'w':
 		return letter(s, 'W', 'R', DAVY_KFD_WRITE, &k->flags);
 	case 'm':
@@ -143,9 +143,9 @@ static bool field(struct scan *s, char what, struct davy_kfd_said *said)
 	case 'q':
 		return letter(s, 'R', '0', DAVY_KFD_RESCHEDULED, &k->flags);
 	case 'N':
-		return text(s, DAVY_COMM_LEN, k->detail);
+		return kfd_smi_text(s, DAVY_COMM_LEN, k->detail);
 	case 'C':
-		return text(s, sizeof(k->detail), k->detail);
+		return kfd_smi_text(s, sizeof(k->detail), k->detail);
 	default:
 		return s->at < s->end && *s->at++ == what;
 	}
@@ -159,7 +159,7 @@ static bool payload(struct scan *s, const char *format, struct davy_kfd_said *sa
 				return true;
 			continue;
 		}
-		if (!field(s, *format, said))
+		if (!kfd_smi_field(s, *format, said))
 			return false;
 	}
 	return s->at == s->end;
@@ -173,16 +173,17 @@ int davy_kfd_smi_parse(const char *line, size_t len, struct davy_kfd_said *ret_s
 
 	memset(&said, 0, sizeof(said));
 	whole = !memchr(line, 0, len) &&
-		number32(&s, 16, DAVY_KFD_EVENT_COUNT - 1, &said.kfd.event) && said.kfd.event &&
-		field(&s, ' ', &said) && payload(&s, formats[said.kfd.event], &said);
+		kfd_smi_number32(&s, 16, DAVY_KFD_EVENT_COUNT - 1, &said.kfd.event) &&
+		said.kfd.event && kfd_smi_field(&s, ' ', &said) &&
+		payload(&s, formats[said.kfd.event], &said);
 	if (!whole)
 		return -EBADMSG;
 	*ret_said = said;
 	return 0;
 }
 
-static bool take(struct davy_kfd_smi *s, const char *line, size_t len, davy_kfd_said_fn *tell,
-		 void *arg)
+static bool kfd_smi_take(struct davy_kfd_smi *s, const char *line, size_t len,
+			 davy_kfd_said_fn *tell, void *arg)
 {
 	struct davy_kfd_said said;
 
@@ -217,10 +218,10 @@ static bool take_rest(struct davy_kfd_smi *s, const char *data, size_t len, davy
 		return false;
 	}
 	memcpy(s->rest + whole - len, data, len);
-	return take(s, s->rest, whole, tell, arg);
+	return kfd_smi_take(s, s->rest, whole, tell, arg);
 }
 
-static void keep(struct davy_kfd_smi *s, const char *data, size_t len)
+static void kfd_smi_keep(struct davy_kfd_smi *s, const char *data, size_t len)
 {
 	if (len >= sizeof(s->rest) - s->rest_len)
 		s->too_long = true;
@@ -245,6 +246,6 @@ size_t davy_kfd_smi_feed(struct davy_kfd_smi *s, const char *data, size_t size,
 		data += len + 1;
 		size -= len + 1;
 	}
-	keep(s, data, size);
+	kfd_smi_keep(s, data, size);
 	return told;
 }

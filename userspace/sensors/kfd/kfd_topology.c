@@ -21,7 +21,8 @@
 #define HEAP_FB_PUBLIC	1
 #define HEAP_FB_PRIVATE 2
 
-static void take(struct davy_kfd_properties *p, const char *name, size_t len, uint64_t value)
+static void kfd_topology_take(struct davy_kfd_properties *p, const char *name, size_t len,
+			      uint64_t value)
 {
 	const struct {
 		const char *name;
@@ -56,7 +57,7 @@ void davy_kfd_properties_parse(const char *text, struct davy_kfd_properties *ret
 		errno = 0;
 		value = strtoull(at + len + 1, &end, 10);
 		if (!errno && (!*end || *end == '\n'))
-			take(ret_properties, at, len, value);
+			kfd_topology_take(ret_properties, at, len, value);
 	}
 }
 
@@ -92,7 +93,7 @@ static bool is_pci(const char *device, const char *file)
 }
 
 /* A partition's number stands where a function's would (6.12, kfd_topology_add_device). */
-static void name_device(const struct davy_kfd_properties *p, char *ret_device)
+static void kfd_topology_name_device(const struct davy_kfd_properties *p, char *ret_device)
 {
 	unsigned int domain = p->domain, bus = p->location_id >> 8 & 0xff;
 	unsigned int slot = p->location_id >> 3 & 0x1f, function = p->location_id & 7;
@@ -104,7 +105,7 @@ static void name_device(const struct davy_kfd_properties *p, char *ret_device)
 		memcpy(ret_device, whole, sizeof(whole));
 }
 
-static uint64_t memory_of(const char *node, uint32_t bank_count)
+static uint64_t kfd_topology_memory_of(const char *node, uint32_t bank_count)
 {
 	struct davy_kfd_properties p;
 	char folder[NAME_MAX + 32];
@@ -130,9 +131,9 @@ static bool read_node(const char *name, struct davy_kfd_node *ret_node)
 		return false;
 	ret_node->gfx_target_version = p.gfx_target_version;
 	ret_node->simd_count = p.simd_count;
-	name_device(&p, ret_node->device);
+	kfd_topology_name_device(&p, ret_node->device);
 	ret_node->partitioned = is_pci(ret_node->device, "current_compute_partition");
-	ret_node->memory = memory_of(name, p.mem_banks_count);
+	ret_node->memory = kfd_topology_memory_of(name, p.mem_banks_count);
 	return true;
 }
 
@@ -198,7 +199,7 @@ static bool compare_node(void *arg, const char *name)
 
 	if (gpu_id_of(name) != s->gpu_id || !read_properties(name, &p))
 		return false;
-	name_device(&p, s->device);
+	kfd_topology_name_device(&p, s->device);
 	s->found = true;
 	return true;
 }

@@ -34,7 +34,7 @@ static bool whole_number(const char *text, uint64_t max, uint64_t *ret_value)
 }
 
 /* 0 where the file is not: counters are kept of GPUs with shared virtual memory only. */
-static uint64_t value_of(const char *folder, const char *file)
+static uint64_t kfd_use_value_of(const char *folder, const char *file)
 {
 	char path[PATH_MAX], text[32];
 	uint64_t value;
@@ -45,7 +45,7 @@ static uint64_t value_of(const char *folder, const char *file)
 	return whole_number(text, UINT64_MAX, &value) ? value : 0;
 }
 
-static struct davy_kfd_use *row_of(struct reading *r, uint32_t gpu_id)
+static struct davy_kfd_use *kfd_use_row_of(struct reading *r, uint32_t gpu_id)
 {
 	struct davy_kfd_use *use;
 
@@ -60,23 +60,23 @@ static struct davy_kfd_use *row_of(struct reading *r, uint32_t gpu_id)
 	return use;
 }
 
-static void read_gpu(struct reading *r, const char *folder, uint32_t gpu_id)
+static void kfd_use_read_gpu(struct reading *r, const char *folder, uint32_t gpu_id)
 {
-	struct davy_kfd_use *use = row_of(r, gpu_id);
+	struct davy_kfd_use *use = kfd_use_row_of(r, gpu_id);
 	char file[64];
 
 	if (!use)
 		return;
 	snprintf(file, sizeof(file), "vram_%u", gpu_id);
-	use->vram += value_of(folder, file);
+	use->vram += kfd_use_value_of(folder, file);
 	snprintf(file, sizeof(file), "stats_%u/evicted_ms", gpu_id);
-	use->evicted_ms += value_of(folder, file);
+	use->evicted_ms += kfd_use_value_of(folder, file);
 	snprintf(file, sizeof(file), "counters_%u/faults", gpu_id);
-	use->fault_count += value_of(folder, file);
+	use->fault_count += kfd_use_value_of(folder, file);
 	snprintf(file, sizeof(file), "counters_%u/page_in", gpu_id);
-	use->pages_in += value_of(folder, file);
+	use->pages_in += kfd_use_value_of(folder, file);
 	snprintf(file, sizeof(file), "counters_%u/page_out", gpu_id);
-	use->pages_out += value_of(folder, file);
+	use->pages_out += kfd_use_value_of(folder, file);
 }
 
 static void read_queues(struct reading *r, const char *folder)
@@ -94,8 +94,8 @@ static void read_queues(struct reading *r, const char *folder)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		snprintf(file, sizeof(file), "%s/gpuid", entry->d_name);
-		gpu_id = value_of(path, file);
-		use = gpu_id && gpu_id <= UINT32_MAX ? row_of(r, (uint32_t)gpu_id) : NULL;
+		gpu_id = kfd_use_value_of(path, file);
+		use = gpu_id && gpu_id <= UINT32_MAX ? kfd_use_row_of(r, (uint32_t)gpu_id) : NULL;
 		if (use)
 			use->queue_count++;
 	}
@@ -103,7 +103,7 @@ static void read_queues(struct reading *r, const char *folder)
 		closedir(dir);
 }
 
-static int read_folder(struct reading *r, const char *folder)
+static int kfd_use_read_folder(struct reading *r, const char *folder)
 {
 	struct dirent *entry;
 	uint64_t gpu_id;
@@ -114,7 +114,7 @@ static int read_folder(struct reading *r, const char *folder)
 	for (int i = 0; i < ENTRIES_MAX && (entry = readdir(dir)); i++)
 		if (!strncmp(entry->d_name, "vram_", 5) &&
 		    whole_number(entry->d_name + 5, UINT32_MAX, &gpu_id) && gpu_id)
-			read_gpu(r, folder, (uint32_t)gpu_id);
+			kfd_use_read_gpu(r, folder, (uint32_t)gpu_id);
 	closedir(dir);
 	read_queues(r, folder);
 	return 0;
@@ -133,7 +133,7 @@ static void read_contexts(struct reading *r, const char *folder)
 		if (!strncmp(entry->d_name, "context_", 8) &&
 		    snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) <
 			    (int)sizeof(path))
-			count += !read_folder(r, path);
+			count += !kfd_use_read_folder(r, path);
 	if (dir)
 		closedir(dir);
 }
@@ -145,7 +145,7 @@ int davy_kfd_use_read(uint32_t pid, struct davy_kfd_use *list, size_t max)
 	int err = davy_root_path(path, sizeof(path), PROC "/%u", pid);
 
 	if (!err)
-		err = read_folder(&r, path);
+		err = kfd_use_read_folder(&r, path);
 	if (err)
 		return err;
 	read_contexts(&r, path);

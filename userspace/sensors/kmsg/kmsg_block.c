@@ -99,7 +99,8 @@ void davy_log_touch(struct davy_log_blocks *b, struct davy_log_slot *slot,
 }
 
 /* The slot of a device; made when "driver" is given, with room from the one longest silent. */
-static struct davy_log_slot *slot_of(struct davy_log_blocks *b, const char *device, uint8_t driver)
+static struct davy_log_slot *kmsg_block_slot_of(struct davy_log_blocks *b, const char *device,
+						uint8_t driver)
 {
 	struct davy_log_slot *oldest = &b->slots[0];
 
@@ -124,12 +125,12 @@ static struct davy_log_slot *slot_of(struct davy_log_blocks *b, const char *devi
 
 void davy_log_blocks_know(struct davy_log_blocks *b, const char *device, uint8_t driver)
 {
-	slot_of(b, device, driver)->driver = driver;
+	kmsg_block_slot_of(b, device, driver)->driver = driver;
 }
 
 void davy_log_blocks_forget(struct davy_log_blocks *b, const char *device)
 {
-	struct davy_log_slot *slot = slot_of(b, device, 0);
+	struct davy_log_slot *slot = kmsg_block_slot_of(b, device, 0);
 
 	if (!slot)
 		return;
@@ -150,10 +151,10 @@ static struct davy_log_slot *only_device(struct davy_log_blocks *b, uint8_t driv
 		    (driver != DAVY_KMSG_ANYBODY && slot->driver != driver))
 			continue;
 		if (only)
-			return slot_of(b, "", DAVY_KMSG_OTHER);
+			return kmsg_block_slot_of(b, "", DAVY_KMSG_OTHER);
 		only = slot;
 	}
-	return only ? only : slot_of(b, "", DAVY_KMSG_OTHER);
+	return only ? only : kmsg_block_slot_of(b, "", DAVY_KMSG_OTHER);
 }
 
 static struct davy_log_slot *event_slot(struct davy_log_blocks *b,
@@ -165,14 +166,14 @@ static struct davy_log_slot *event_slot(struct davy_log_blocks *b,
 
 	if (!match->device[0])
 		return only_device(b, line->driver);
-	slot = slot_of(b, match->device, driver);
+	slot = kmsg_block_slot_of(b, match->device, driver);
 	if (slot->driver == DAVY_KMSG_OTHER)
 		slot->driver = driver;
 	return slot;
 }
 
 /* The head that a detail belongs to. */
-static bool belongs(uint16_t head, uint16_t detail)
+static bool kmsg_block_belongs(uint16_t head, uint16_t detail)
 {
 	switch (detail) {
 	case DAVY_LOG_FAULT_ADDRESS:
@@ -203,13 +204,14 @@ static struct davy_log_slot *open_block(struct davy_log_blocks *b,
 	struct davy_log_slot *only = NULL;
 
 	if (match->device[0]) {
-		only = slot_of(b, match->device, 0);
-		return only && only->open && belongs(only->ev.kind, match->kind) ? only : NULL;
+		only = kmsg_block_slot_of(b, match->device, 0);
+		return only && only->open && kmsg_block_belongs(only->ev.kind, match->kind) ? only
+											    : NULL;
 	}
 	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {
 		struct davy_log_slot *slot = &b->slots[i];
 
-		if (!slot->used || !slot->open || !belongs(slot->ev.kind, match->kind))
+		if (!slot->used || !slot->open || !kmsg_block_belongs(slot->ev.kind, match->kind))
 			continue;
 		if (only)
 			return NULL;
@@ -377,8 +379,9 @@ static bool opens(uint16_t kind)
 	       kind == DAVY_LOG_XE_ENGINE_RESET || kind == DAVY_LOG_XE_FAULT_UNSERVED;
 }
 
-static void open_event(struct davy_log_blocks *b, struct davy_log_slot *slot,
-		       const struct davy_kmsg_line *line, const struct davy_kmsg_match *match)
+static void kmsg_block_open_event(struct davy_log_blocks *b, struct davy_log_slot *slot,
+				  const struct davy_kmsg_line *line,
+				  const struct davy_kmsg_match *match)
 {
 	bool resetting = slot->reset == DAVY_LOG_IN_GPU_RESET || slot->reset == DAVY_LOG_RECOVERING;
 
@@ -415,7 +418,7 @@ static void take_event(struct davy_log_blocks *b, const struct davy_kmsg_line *l
 	if (since(slot, slot->reset_ns, line) > limit_ns)
 		slot->reset = DAVY_LOG_NO_RESET;
 	if (opens(match->kind)) {
-		open_event(b, slot, line, match);
+		kmsg_block_open_event(b, slot, line, match);
 		return;
 	}
 	davy_log_close_block(b, slot);
@@ -451,7 +454,7 @@ static bool of_a_gpu(struct davy_log_blocks *b, const struct davy_kmsg_line *lin
 		     struct davy_kmsg_match *match)
 {
 	if (match->device[0])
-		return line->driver != DAVY_KMSG_ANYBODY || slot_of(b, match->device, 0);
+		return line->driver != DAVY_KMSG_ANYBODY || kmsg_block_slot_of(b, match->device, 0);
 	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {
 		struct davy_log_slot *slot = &b->slots[i];
 
@@ -473,7 +476,7 @@ void davy_log_blocks_feed(struct davy_log_blocks *b, const struct davy_kmsg_line
 		return;
 	davy_log_blocks_tick(b, line->at_ns, line->clock);
 	if (!davy_kmsg_match(line, &match)) {
-		slot = line->device[0] ? slot_of(b, line->device, 0) : NULL;
+		slot = line->device[0] ? kmsg_block_slot_of(b, line->device, 0) : NULL;
 		if (slot)
 			davy_log_close_block(
 				b, slot); /* the block has ended: this is of something else */
@@ -484,7 +487,7 @@ void davy_log_blocks_feed(struct davy_log_blocks *b, const struct davy_kmsg_line
 	if (davy_log_host_follows(b, line, &match))
 		return;
 	if (davy_log_meaning(match.kind)->role == DAVY_PART_LOOKALIKE) {
-		slot = match.device[0] ? slot_of(b, match.device, 0) : NULL;
+		slot = match.device[0] ? kmsg_block_slot_of(b, match.device, 0) : NULL;
 		if (slot)
 			davy_log_close_block(b, slot);
 		return;

@@ -22,12 +22,12 @@ static bool names_gpu_module(const char *text)
 	return false;
 }
 
-static bool begins(const char *text, const char *with)
+static bool kmsg_host_block_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
 
-static bool engine_named(const struct davy_kmsg_match *match)
+static bool kmsg_host_block_engine_named(const struct davy_kmsg_match *match)
 {
 	return davy_engine_of_comm(match->comm) != DAVY_ENGINE_NONE;
 }
@@ -41,8 +41,8 @@ static bool about_memory(uint16_t kind)
 /* A container that is out of its own memory is the host's trouble only if an engine dies of it. */
 static bool of_a_cgroup(const struct davy_kmsg_line *line)
 {
-	return begins(line->text, "Memory cgroup out of memory") ||
-	       begins(line->text, "oom-kill:constraint=CONSTRAINT_MEMCG");
+	return kmsg_host_block_begins(line->text, "Memory cgroup out of memory") ||
+	       kmsg_host_block_begins(line->text, "oom-kill:constraint=CONSTRAINT_MEMCG");
 }
 
 /* The end of a report about memory, or all that there is of it. */
@@ -56,7 +56,7 @@ static void take_kill(struct davy_log_blocks *b, const struct davy_kmsg_line *li
 	davy_log_set_meaning(&host->ev, DAVY_LOG_OOM_KILL);
 	host->ev.pid = match->pid;
 	memcpy(host->ev.comm, match->comm, sizeof(host->ev.comm));
-	host->silent = of_a_cgroup(line) && !engine_named(match);
+	host->silent = of_a_cgroup(line) && !kmsg_host_block_engine_named(match);
 	davy_log_close_block(b, host);
 }
 
@@ -68,7 +68,7 @@ static bool of_memory_report(struct davy_log_blocks *b, const struct davy_kmsg_l
 
 	switch (match->kind) {
 	case DAVY_LOG_OOM_INVOKED:
-		if (!begins(line->text, "oom-kill:constraint="))
+		if (!kmsg_host_block_begins(line->text, "oom-kill:constraint="))
 			return false; /* another one */
 		davy_log_set_meaning(&host->ev, DAVY_LOG_OOM_INVOKED);
 		host->silent = of_a_cgroup(line);
@@ -127,7 +127,8 @@ void davy_log_host_take(struct davy_log_blocks *b, const struct davy_kmsg_line *
 	} else if (match->kind == DAVY_LOG_HUNG_TASK || about_memory(match->kind)) {
 		davy_log_begin_block(b, &b->host, match->kind, line, match);
 		b->host.silent = match->kind == DAVY_LOG_HUNG_TASK
-					 ? !names_gpu_module(line->text) && !engine_named(match)
+					 ? !names_gpu_module(line->text) &&
+						   !kmsg_host_block_engine_named(match)
 					 : of_a_cgroup(line);
 	} else {
 		ev = davy_log_make_event(b, match->kind, match->device, line, match);

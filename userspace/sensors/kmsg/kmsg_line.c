@@ -232,7 +232,7 @@ bool davy_kmsg_line_continues(struct davy_kmsg_before *before, const struct davy
 }
 
 /* The text of a record up to its newline, with \xNN undone. */
-static void unescape(const char *data, size_t size, struct davy_kmsg_line *line)
+static void kmsg_line_unescape(const char *data, size_t size, struct davy_kmsg_line *line)
 {
 	size_t used = 0;
 
@@ -267,7 +267,7 @@ static bool is_gpus_bus(const char *device, size_t size)
 	return size && device[0] == 'c';
 }
 
-static void read_device(const char *device, size_t size, struct davy_kmsg_line *line)
+static void kmsg_line_read_device(const char *device, size_t size, struct davy_kmsg_line *line)
 {
 	char address[DAVY_DEVICE_LEN + 5] = "";
 
@@ -292,7 +292,8 @@ static void read_dictionary(const char *data, size_t size, struct davy_kmsg_line
 		size_t len = end ? (size_t)(end - data) : size;
 
 		if (len > sizeof(key) - 1 && !memcmp(data, key, sizeof(key) - 1))
-			read_device(data + sizeof(key) - 1, len - (sizeof(key) - 1), line);
+			kmsg_line_read_device(data + sizeof(key) - 1, len - (sizeof(key) - 1),
+					      line);
 		if (!end)
 			break;
 		data += len + 1;
@@ -301,7 +302,7 @@ static void read_dictionary(const char *data, size_t size, struct davy_kmsg_line
 }
 
 /* Decimal number that ends with ',' or ';'; bytes used with it, 0 when it is none. */
-static size_t field(const char *data, size_t size, uint64_t *ret_value)
+static size_t kmsg_line_field(const char *data, size_t size, uint64_t *ret_value)
 {
 	uint64_t value = 0;
 	size_t i = 0;
@@ -324,7 +325,7 @@ int davy_kmsg_record_parse(const char *data, size_t size, struct davy_kmsg_line 
 	size_t at = 0;
 
 	for (size_t i = 0; i < 3; i++) {
-		size_t used = field(data + at, size - at, &fields[i]);
+		size_t used = kmsg_line_field(data + at, size - at, &fields[i]);
 
 		if (!used)
 			return -EINVAL;
@@ -343,7 +344,7 @@ int davy_kmsg_record_parse(const char *data, size_t size, struct davy_kmsg_line 
 		return -EPERM;
 	size -= (size_t)(text - data);
 	end = memchr(text, '\n', size);
-	unescape(text, end ? (size_t)(end - text) : size, line);
+	kmsg_line_unescape(text, end ? (size_t)(end - text) : size, line);
 	strip_driver(line);
 	if (end)
 		read_dictionary(end + 1, size - (size_t)(end + 1 - text), line);

@@ -42,7 +42,7 @@ static bool word_char(char c)
 }
 
 /* Decimal, or hexadecimal after 0x; 0 when there is none, else bytes used. Saturates. */
-static size_t number(const char *p, uint64_t *ret_value)
+static size_t kmsg_pattern_number(const char *p, uint64_t *ret_value)
 {
 	uint64_t value = 0;
 	bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && davy_kmsg_hex(p[2]) >= 0;
@@ -59,17 +59,17 @@ static size_t number(const char *p, uint64_t *ret_value)
 	return i > first ? i : 0;
 }
 
-static size_t number32(const char *p, uint32_t *ret_value)
+static size_t kmsg_pattern_number32(const char *p, uint32_t *ret_value)
 {
 	uint64_t value;
-	size_t used = number(p, &value);
+	size_t used = kmsg_pattern_number(p, &value);
 
 	if (used)
 		*ret_value = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 	return used;
 }
 
-static size_t address(const char *p, uint64_t *ret_value)
+static size_t kmsg_pattern_address(const char *p, uint64_t *ret_value)
 {
 	uint64_t value = 0;
 	size_t i = p[0] == '0' && p[1] == 'x' ? 2 : 0, first = i;
@@ -86,7 +86,7 @@ static size_t error_value(const char *p, int32_t *ret_error)
 	size_t sign = *p == '-', used;
 	uint64_t value;
 
-	used = number(p + sign, &value);
+	used = kmsg_pattern_number(p + sign, &value);
 	if (used) {
 		*ret_error = value < 4096 ? -(int32_t)value : -1;
 		return used + sign;
@@ -111,7 +111,7 @@ static size_t word(const char *p)
 	return i;
 }
 
-static void keep(char *dst, size_t size, const char *p, size_t len)
+static void kmsg_pattern_keep(char *dst, size_t size, const char *p, size_t len)
 {
 	if (len >= size)
 		len = size - 1;
@@ -127,26 +127,26 @@ static size_t conversion(char what, const char *p, struct davy_kmsg_match *m)
 
 	switch (what) {
 	case 'p':
-		return number32(p, &m->pid);
+		return kmsg_pattern_number32(p, &m->pid);
 	case 'c':
-		return number32(p, &m->code);
+		return kmsg_pattern_number32(p, &m->code);
 	case 'v':
 		m->has_vm = 1;
-		return number32(p, &m->vmid);
+		return kmsg_pattern_number32(p, &m->vmid);
 	case 'q':
-		return number32(p, &m->pasid);
+		return kmsg_pattern_number32(p, &m->pasid);
 	case 'd':
-		used = number(p + (*p == '-'), &ignored);
+		used = kmsg_pattern_number(p + (*p == '-'), &ignored);
 		return used ? used + (*p == '-') : 0;
 	case 'a':
-		return address(p, &m->addr);
+		return kmsg_pattern_address(p, &m->addr);
 	case 'e':
 		return error_value(p, &m->error);
 	case 'b':
 		return davy_kmsg_pci(p, m->device);
 	case 'r':
 		used = word(p);
-		keep(m->ring, sizeof(m->ring), p, used);
+		kmsg_pattern_keep(m->ring, sizeof(m->ring), p, used);
 		return used;
 	case 'w':
 		return word(p);
@@ -173,8 +173,8 @@ static bool alternatives(struct cursor *c)
 	return false;
 }
 
-static bool push(struct cursor *c, size_t skip, const char *begin, const char *at,
-		 const char *limit)
+static bool kmsg_pattern_push(struct cursor *c, size_t skip, const char *begin, const char *at,
+			      const char *limit)
 {
 	if (c->count == CHOICES_MAX)
 		return false;
@@ -200,7 +200,8 @@ static bool next_try(struct cursor *c, struct davy_kmsg_match *m)
 		return true;
 	}
 	if (choice->pattern[-1] == 'n')
-		keep(m->comm, sizeof(m->comm), choice->begin, (size_t)(choice->at - choice->begin));
+		kmsg_pattern_keep(m->comm, sizeof(m->comm), choice->begin,
+				  (size_t)(choice->at - choice->begin));
 	if (choice->at == choice->begin)
 		c->count--;
 	else
@@ -209,25 +210,26 @@ static bool next_try(struct cursor *c, struct davy_kmsg_match *m)
 }
 
 /* Opens the choice that a gap or a name is. */
-static bool choose(struct cursor *c, struct davy_kmsg_match *m)
+static bool kmsg_pattern_choose(struct cursor *c, struct davy_kmsg_match *m)
 {
 	if (*c->pattern == '*') {
-		if (!push(c, 1, NULL, c->at, c->at + strnlen(c->at, GAP_MAX)))
+		if (!kmsg_pattern_push(c, 1, NULL, c->at, c->at + strnlen(c->at, GAP_MAX)))
 			return false;
-	} else if (!push(c, 2, c->at, c->at + strnlen(c->at, DAVY_COMM_LEN - 1), NULL)) {
+	} else if (!kmsg_pattern_push(c, 2, c->at, c->at + strnlen(c->at, DAVY_COMM_LEN - 1),
+				      NULL)) {
 		return false;
 	}
 	return next_try(c, m);
 }
 
 /* One element forward; false when it does not fit. */
-static bool step(struct cursor *c, struct davy_kmsg_match *m)
+static bool kmsg_pattern_step(struct cursor *c, struct davy_kmsg_match *m)
 {
 	const char *p = c->pattern;
 	size_t used;
 
 	if (*p == '*' || (*p == '%' && (p[1] == 'n' || p[1] == 'N')))
-		return choose(c, m);
+		return kmsg_pattern_choose(c, m);
 	if (*p == '{')
 		return alternatives(c);
 	if (*p == '%' && p[1] != '%') {
@@ -258,7 +260,7 @@ bool davy_kmsg_pattern(const char *pattern, const char *text, struct davy_kmsg_m
 	for (int i = 0; i < STEPS_MAX; i++) {
 		if (!*c.pattern)
 			return true;
-		if (!step(&c, match) && !next_try(&c, match))
+		if (!kmsg_pattern_step(&c, match) && !next_try(&c, match))
 			return false;
 	}
 	return false;

@@ -82,7 +82,7 @@ static size_t record_size(const char *data, size_t size)
 	return at;
 }
 
-static void take(struct davy_kmsg_reader *r, const char *data, size_t size)
+static void kmsg_reader_take(struct davy_kmsg_reader *r, const char *data, size_t size)
 {
 	int err = davy_kmsg_record_parse(data, size, &r->line);
 
@@ -115,7 +115,7 @@ int davy_kmsg_read(struct davy_kmsg_reader *r)
 		return size ? -errno : -ENODATA;
 	for (size_t at = 0, used; at < (size_t)size; at += used) {
 		used = record_size(r->record + at, (size_t)size - at);
-		take(r, r->record + at, used);
+		kmsg_reader_take(r, r->record + at, used);
 	}
 	return 1;
 }

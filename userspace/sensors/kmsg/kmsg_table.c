@@ -39,9 +39,9 @@ static bool about_a_gpu(const struct davy_kmsg_line *line, const struct davy_kms
 	return line->driver != DAVY_KMSG_OTHER && line->driver != DAVY_KMSG_NPU;
 }
 
-static const struct davy_kmsg_row *find(const struct davy_kmsg_group *group,
-					const struct davy_kmsg_line *line,
-					struct davy_kmsg_match *match)
+static const struct davy_kmsg_row *kmsg_table_find(const struct davy_kmsg_group *group,
+						   const struct davy_kmsg_line *line,
+						   struct davy_kmsg_match *match)
 {
 	for (size_t i = 0; i < group->count; i++) {
 		const struct davy_kmsg_row *row = &group->rows[i];
@@ -74,7 +74,7 @@ const struct davy_kmsg_row *davy_kmsg_row_of(const struct davy_kmsg_line *line,
 
 	for (size_t i = 0; i < DAVY_KMSG_GROUPS && !row; i++)
 		if (may_say(groups[i], line))
-			row = find(groups[i], line, &match);
+			row = kmsg_table_find(groups[i], line, &match);
 	if (!row)
 		return NULL;
 	match.kind = row->kind;

@@ -29,7 +29,7 @@ static bool is_id(const char *text, size_t len)
 	return true;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool cgroup_name_ends_with(const char *text, const char *end)
 {
 	size_t len = strlen(text), end_len = strlen(end);
 
@@ -38,7 +38,7 @@ static bool ends_with(const char *text, const char *end)
 
 static size_t stem_len(const char *part)
 {
-	return strlen(part) - (ends_with(part, ".scope") ? 6 : 0);
+	return strlen(part) - (cgroup_name_ends_with(part, ".scope") ? 6 : 0);
 }
 
 static void set_container(struct davy_cgroup_name *n, enum davy_runtime runtime, const char *text,
@@ -53,7 +53,7 @@ static void set_container(struct davy_cgroup_name *n, enum davy_runtime runtime,
 }
 
 /* systemd writes '-' inside of a name as \x2d. */
-static void unescape(char *text)
+static void cgroup_name_unescape(char *text)
 {
 	char *out = text;
 
@@ -118,7 +118,7 @@ static bool see_pod(const char *part, bool in_kubepods, struct davy_cgroup_name 
 		at = part + 3;
 	else
 		return false;
-	len = strlen(at) - (ends_with(at, ".slice") ? 6 : 0);
+	len = strlen(at) - (cgroup_name_ends_with(at, ".slice") ? 6 : 0);
 	if (len < 8 || len >= sizeof(n->pod))
 		return false;
 	snprintf(n->pod, sizeof(n->pod), "%.*s", (int)len, at);
@@ -134,20 +134,20 @@ static bool see_machine(const char *part, const char *above, struct davy_cgroup_
 		set_container(n, DAVY_RUNTIME_LXC, part + 12, strlen(part + 12));
 	else if (!strcmp(above, "lxc"))
 		set_container(n, DAVY_RUNTIME_LXC, part, strlen(part));
-	else if (!strncmp(part, "machine-", 8) && ends_with(part, ".scope") &&
+	else if (!strncmp(part, "machine-", 8) && cgroup_name_ends_with(part, ".scope") &&
 		 strncmp(part, "machine-qemu", 12) != 0)
 		set_container(n, DAVY_RUNTIME_NSPAWN, part + 8, strlen(part) - 8 - 6);
-	else if (!strncmp(part, "systemd-nspawn@", 15) && ends_with(part, ".service"))
+	else if (!strncmp(part, "systemd-nspawn@", 15) && cgroup_name_ends_with(part, ".service"))
 		set_container(n, DAVY_RUNTIME_NSPAWN, part + 15, strlen(part) - 15 - 8);
 	else
 		return false;
-	unescape(n->container);
+	cgroup_name_unescape(n->container);
 	return true;
 }
 
 static void see_unit(const char *part, struct davy_cgroup_name *n)
 {
-	if (!ends_with(part, ".service") && !ends_with(part, ".scope"))
+	if (!cgroup_name_ends_with(part, ".service") && !cgroup_name_ends_with(part, ".scope"))
 		return;
 	if (!strncmp(part, "user@", 5))
 		n->user_unit = true;
@@ -192,7 +192,7 @@ void davy_cgroup_name_of(const char *path, struct davy_cgroup_name *ret_name)
 	*ret_name = n;
 }
 
-static int worth(const struct davy_cgroup_name *n)
+static int cgroup_name_worth(const struct davy_cgroup_name *n)
 {
 	return (n->container[0] ? 2 : 0) + (n->unit[0] ? 1 : 0);
 }
@@ -212,8 +212,9 @@ void davy_cgroup_name_read(const char *text, struct davy_cgroup_name *ret_name)
 				 at + 1);
 			davy_cgroup_name_of(path, &n);
 			/* v2 is the last line; where both say as much, it is the one that counts */
-			if (worth(&n) > worth(&best) ||
-			    (worth(&n) == worth(&best) && !strncmp(text, "0::", 3)))
+			if (cgroup_name_worth(&n) > cgroup_name_worth(&best) ||
+			    (cgroup_name_worth(&n) == cgroup_name_worth(&best) &&
+			     !strncmp(text, "0::", 3)))
 				best = n;
 		}
 		text += len + (text[len] == '\n');

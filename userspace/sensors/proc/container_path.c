@@ -51,7 +51,7 @@ static int open_name(int dir, const char *name, uint64_t flags, uint64_t resolve
 }
 
 /* The folder's own file system may be asked when it is local; a mount in it is another one. */
-static int step(uint32_t pid, int dir, const char *name)
+static int container_path_step(uint32_t pid, int dir, const char *name)
 {
 	int fd = open_name(dir, name, O_NOFOLLOW, RESOLVE_CACHED | RESOLVE_BENEATH);
 
@@ -124,7 +124,7 @@ static int go_down(struct walk *w, const char *name)
 {
 	size_t len = strlen(w->done);
 	struct statx st;
-	int fd = step(w->pid, w->at, name), err = 0;
+	int fd = container_path_step(w->pid, w->at, name), err = 0;
 
 	if (fd < 0)
 		return fd;

@@ -31,7 +31,7 @@ static const char *const ollama[] = {
 	NULL,
 };
 
-static uint32_t backend_of(const char *path)
+static uint32_t engine_parts_backend_of(const char *path)
 {
 	static const struct {
 		const char *begin;
@@ -62,7 +62,7 @@ static uint32_t parts_at(const char *dir, const char *place)
 		return 0;
 	if (!glob(pattern, GLOB_NOSORT, NULL, &found))
 		for (size_t i = 0; i < found.gl_pathc && i < FOUND_MAX; i++)
-			parts |= backend_of(found.gl_pathv[i]);
+			parts |= engine_parts_backend_of(found.gl_pathv[i]);
 	globfree(&found);
 	return parts;
 }
@@ -80,7 +80,7 @@ static bool folder_of(const char *path, char dir[PATH_MAX])
 	return slash != NULL;
 }
 
-static bool find(const char *program, char dir[PATH_MAX])
+static bool engine_parts_find(const char *program, char dir[PATH_MAX])
 {
 	const char *at = getenv("PATH");
 	char path[PATH_MAX];
@@ -107,7 +107,7 @@ uint32_t davy_engine_parts(enum davy_engine engine, const char *program)
 	uint32_t parts = 0;
 	char dir[PATH_MAX];
 
-	if (!places || !find(program, dir))
+	if (!places || !engine_parts_find(program, dir))
 		return 0;
 	for (size_t i = 0; places[i]; i++)
 		parts |= parts_at(dir, places[i]);

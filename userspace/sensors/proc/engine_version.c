@@ -23,7 +23,7 @@ struct build {
 	size_t file_count;
 };
 
-static bool begins(const char *text, const char *with)
+static bool engine_version_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -52,7 +52,7 @@ static void add_times(struct build *b, int path_fd)
 	b->file_count++;
 }
 
-static void add_file(struct build *b, uint32_t pid, int path_fd)
+static void engine_version_add_file(struct build *b, uint32_t pid, int path_fd)
 {
 	size_t before = b->file_count;
 
@@ -91,14 +91,14 @@ static void add_library(struct build *b, uint32_t pid, const char *path,
 	name_version(davy_base_name(n > 0 ? target : path), ret_version);
 	fd = davy_open_mapped(pid, path);
 	if (fd >= 0)
-		add_file(b, pid, fd);
+		engine_version_add_file(b, pid, fd);
 }
 
 /* The loader and an interpreter are no engine; who they run is not told by them. */
 static bool is_carrier(const char *name)
 {
-	return begins(name, "ld-") || begins(name, "ld.so") || begins(name, "python") ||
-	       begins(name, "pypy");
+	return engine_version_begins(name, "ld-") || engine_version_begins(name, "ld.so") ||
+	       engine_version_begins(name, "python") || engine_version_begins(name, "pypy");
 }
 
 static void add_executable(struct build *b, uint32_t pid)
@@ -115,7 +115,7 @@ static void add_executable(struct build *b, uint32_t pid)
 		return;
 	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd >= 0)
-		add_file(b, pid, fd);
+		engine_version_add_file(b, pid, fd);
 }
 
 void davy_engine_version_read(const struct davy_process_info *info,

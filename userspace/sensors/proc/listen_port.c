@@ -15,7 +15,7 @@ struct sockets {
 	size_t count;
 };
 
-static int is_ours(const struct sockets *s, unsigned long inode)
+static int listen_port_is_ours(const struct sockets *s, unsigned long inode)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->inode[i] == inode)
@@ -43,7 +43,7 @@ static uint16_t lowest_in(uint32_t pid, const char *table, const struct sockets 
 			continue; /* the heading */
 		if (state != TCP_LISTEN)
 			break; /* the kernel shows those that listen first */
-		if (!port || port > UINT16_MAX || !is_ours(s, inode))
+		if (!port || port > UINT16_MAX || !listen_port_is_ours(s, inode))
 			continue;
 		if (!lowest || port < lowest)
 			lowest = (uint16_t)port;

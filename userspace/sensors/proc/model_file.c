@@ -48,7 +48,7 @@ static int read_head(int path_fd, uint64_t size, struct davy_model_facts *f)
 	return 0;
 }
 
-static struct known *find(const struct statx *st)
+static struct known *model_file_find(const struct statx *st)
 {
 	static struct known table[KNOWN_MAX]; /* one thread */
 	static uint64_t uses;
@@ -110,7 +110,7 @@ int davy_model_file_read(const struct davy_model_where *where, struct davy_model
 		return err;
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st))
 		return -errno;
-	k = find(&st);
+	k = model_file_find(&st);
 	if (k->err == 1)
 		k->err = read_head(fd, st.stx_size, &k->facts);
 	*ret_facts = k->facts;

@@ -43,7 +43,7 @@ static bool type_is_local(const struct mount *m)
 }
 
 /* "36 35 98:0 /root /point rw,noatime master:1 - ext4 /dev/sda1 rw,errors=continue" */
-static bool parse(char *line, struct mount *m)
+static bool mounts_parse(char *line, struct mount *m)
 {
 	char *rest = strstr(line, " - ");
 	int used = 0;
@@ -71,7 +71,7 @@ static void mounts_read(const char *path, struct mounts *ret_mounts)
 
 	m.at = rest ? calloc(MOUNTS_MAX, sizeof(*m.at)) : NULL;
 	while (m.at && m.count < MOUNTS_MAX && (line = strsep(&rest, "\n")))
-		m.count += parse(line, &m.at[m.count]);
+		m.count += mounts_parse(line, &m.at[m.count]);
 	*ret_mounts = m;
 }
 

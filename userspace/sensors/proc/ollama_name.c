@@ -87,7 +87,7 @@ static void make_name(const struct walk *w, const char *tag, char *name, size_t 
 		 first < 2 ? w->part[1] : "", first < 2 ? "/" : "", w->part[2], tag);
 }
 
-static int push(struct walk *w, int dir, const char *name)
+static int ollama_name_push(struct walk *w, int dir, const char *name)
 {
 	int fd = open_below(dir, name, O_DIRECTORY);
 
@@ -126,7 +126,7 @@ int davy_ollama_name(uint32_t pid, const char *dir, const char *digest, char *re
 		return models;
 	if (!davy_file_is_local(pid, models))
 		return -EAGAIN;
-	err = push(&w, models, "manifests");
+	err = ollama_name_push(&w, models, "manifests");
 	while (w.depth) {
 		struct dirent *entry = w.budget-- > 0 ? readdir(w.dir[w.depth - 1]) : NULL;
 
@@ -137,7 +137,8 @@ int davy_ollama_name(uint32_t pid, const char *dir, const char *digest, char *re
 		else if (w.depth == LEVELS)
 			see_tag(&w, entry->d_name, digest, best, sizeof(best));
 		else
-			push(&w, dirfd(w.dir[w.depth - 1]), entry->d_name); /* files have no room */
+			ollama_name_push(&w, dirfd(w.dir[w.depth - 1]),
+					 entry->d_name); /* files have no room */
 	}
 	if (!best[0])
 		return err ? err : -ENOENT;

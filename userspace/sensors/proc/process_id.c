@@ -11,7 +11,7 @@
 #include "core/event/types.h"
 #include "lib/file.h"
 
-static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
+static ssize_t process_id_read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 {
 	char path[PATH_MAX];
 	int err = davy_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
@@ -23,7 +23,7 @@ static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 int davy_process_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
 {
 	char text[1024], *at;
-	ssize_t n = read_proc(pid, "stat", text, sizeof(text));
+	ssize_t n = process_id_read_proc(pid, "stat", text, sizeof(text));
 	unsigned long long start;
 	unsigned int ppid;
 
@@ -44,7 +44,7 @@ char davy_process_state(uint32_t pid)
 {
 	char text[1024], *at;
 
-	if (read_proc(pid, "stat", text, sizeof(text)) <= 0)
+	if (process_id_read_proc(pid, "stat", text, sizeof(text)) <= 0)
 		return 0;
 	at = strrchr(text, ')');
 	return at && at[1] == ' ' ? at[2] : '\0';
@@ -59,12 +59,12 @@ uint64_t davy_process_start(uint32_t pid)
 }
 
 /* The numbers behind "name" in /proc/PID/status; the last one, 0 when there is none. */
-static uint32_t status_number(uint32_t pid, const char *name)
+static uint32_t process_id_status_number(uint32_t pid, const char *name)
 {
 	char text[16384], key[32], *at;
 	unsigned long value = 0;
 
-	if (read_proc(pid, "status", text, sizeof(text)) <= 0)
+	if (process_id_read_proc(pid, "status", text, sizeof(text)) <= 0)
 		return 0;
 	snprintf(key, sizeof(key), "\n%s:", name); /* the name before it holds no newline */
 	at = strstr(text, key);
@@ -77,12 +77,12 @@ static uint32_t status_number(uint32_t pid, const char *name)
 
 uint32_t davy_process_of_thread(uint32_t tid)
 {
-	return status_number(tid, "Tgid");
+	return process_id_status_number(tid, "Tgid");
 }
 
 uint32_t davy_process_inner_pid(uint32_t pid)
 {
-	return status_number(pid, "NSpid");
+	return process_id_status_number(pid, "NSpid");
 }
 
 void davy_process_cgroup_take(char *text, char path[DAVY_CGROUP_LEN])
@@ -101,7 +101,7 @@ void davy_process_cgroup(uint32_t pid, char ret_path[DAVY_CGROUP_LEN])
 	char text[8192] = "";
 
 	ret_path[0] = 0;
-	if (read_proc(pid, "cgroup", text, sizeof(text)) > 0)
+	if (process_id_read_proc(pid, "cgroup", text, sizeof(text)) > 0)
 		davy_process_cgroup_take(text, ret_path);
 }
 

@@ -29,7 +29,7 @@ struct start {
 	size_t argc;
 };
 
-static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
+static ssize_t process_info_read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 {
 	char path[PATH_MAX];
 	int err = davy_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
@@ -40,13 +40,13 @@ static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 static void read_comm(uint32_t pid, char *comm)
 {
 	memset(comm, 0, DAVY_COMM_LEN);
-	if (read_proc(pid, "comm", comm, DAVY_COMM_LEN) <= 0)
+	if (process_info_read_proc(pid, "comm", comm, DAVY_COMM_LEN) <= 0)
 		comm[0] = 0;
 	comm[strcspn(comm, "\n")] = 0;
 	memset(comm + strlen(comm), 0, DAVY_COMM_LEN - strlen(comm));
 }
 
-static size_t split(char *text, ssize_t size, char **list, size_t max)
+static size_t process_info_split(char *text, ssize_t size, char **list, size_t max)
 {
 	size_t count = 0;
 
@@ -63,15 +63,16 @@ static void read_command(uint32_t pid, struct start *s)
 
 	s->envp[0] = NULL;
 	s->parent[0] = s->exe[0] = 0;
-	n = read_proc(pid, "cmdline", s->command, TEXT_MAX);
-	s->argc = split(s->command, n, s->argv, DAVY_ARGS_MAX);
+	n = process_info_read_proc(pid, "cmdline", s->command, TEXT_MAX);
+	s->argc = process_info_split(s->command, n, s->argv, DAVY_ARGS_MAX);
 	if (davy_root_path(link, sizeof(link), "/proc/%u/exe", pid))
 		return;
 	n = readlink(link, s->exe, sizeof(s->exe) - 1);
 	s->exe[n > 0 ? n : 0] = 0;
 }
 
-static void identify(struct start *s, bool with_environment, struct davy_engine_facts *facts)
+static void process_info_identify(struct start *s, bool with_environment,
+				  struct davy_engine_facts *facts)
 {
 	const struct davy_engine_look look = { .argv = s->argv,
 					       .envp = with_environment ? s->envp : NULL,
@@ -88,13 +89,13 @@ static void read_engine(uint32_t pid, uint32_t ppid, struct start *s,
 	ssize_t n;
 
 	read_command(pid, s);
-	identify(s, false, facts);
+	process_info_identify(s, false, facts);
 	if (facts->engine == DAVY_ENGINE_NONE)
 		return;
 	read_comm(ppid, s->parent);
-	n = read_proc(pid, "environ", s->environment, TEXT_MAX);
-	split(s->environment, n, s->envp, ENV_MAX);
-	identify(s, true, facts);
+	n = process_info_read_proc(pid, "environ", s->environment, TEXT_MAX);
+	process_info_split(s->environment, n, s->envp, ENV_MAX);
+	process_info_identify(s, true, facts);
 }
 
 /* A worker with a title of its own has its server's arguments. */
@@ -120,7 +121,7 @@ static void ask_the_server(uint32_t ppid, struct start *server, struct davy_engi
 	}
 }
 
-static void take_facts(const struct davy_engine_facts *f, struct davy_ev_process *ev)
+static void process_info_take_facts(const struct davy_engine_facts *f, struct davy_ev_process *ev)
 {
 	ev->engine = (uint8_t)f->engine;
 	ev->backend = (uint8_t)f->backend;
@@ -176,8 +177,8 @@ static void name_devices(struct davy_process_info *info, const struct davy_proce
 }
 
 /* In order of proof: arguments that leave no choice, open device files, a software device. */
-static void conclude(struct davy_process_info *info, const struct davy_process_traces *t,
-		     bool loads_model)
+static void process_info_conclude(struct davy_process_info *info,
+				  const struct davy_process_traces *t, bool loads_model)
 {
 	struct davy_ev_process *ev = &info->ev;
 
@@ -206,8 +207,9 @@ static void take_model(const struct davy_model_facts *m, const struct davy_engin
 }
 
 /* The path that was told; what is mapped where nothing was, or where it is the same by its name. */
-static void read_model(struct davy_process_info *info, const struct davy_process_traces *t,
-		       struct davy_engine_facts *f)
+static void process_info_read_model(struct davy_process_info *info,
+				    const struct davy_process_traces *t,
+				    struct davy_engine_facts *f)
 {
 	struct davy_model_where where = { info->pid, f->model_path, "", f->models_dir };
 	struct davy_model_facts m = { 0 };
@@ -246,7 +248,7 @@ static void read_cgroup(struct davy_process_info *info)
 {
 	char text[8192] = "";
 
-	if (read_proc(info->pid, "cgroup", text, sizeof(text)) <= 0)
+	if (process_info_read_proc(info->pid, "cgroup", text, sizeof(text)) <= 0)
 		return;
 	if (info->ev.engine != DAVY_ENGINE_NONE) {
 		struct davy_cgroup_name n;
@@ -273,7 +275,7 @@ static void look_at_stranger(struct davy_process_info *info, const struct davy_u
 	davy_process_traces_read(info->pid, used, &t);
 	info->ev.engine = (uint8_t)t.library_engine;
 	if (info->ev.engine != DAVY_ENGINE_NONE)
-		conclude(info, &t, false);
+		process_info_conclude(info, &t, false);
 }
 
 static uint32_t loaded_backends(const struct davy_process_traces *t)
@@ -294,8 +296,8 @@ static void read_as_engine(struct davy_process_info *info, const struct davy_use
 	uint32_t inner;
 
 	davy_process_traces_read(info->pid, used, &t);
-	conclude(info, &t, facts->loads_model);
-	read_model(info, &t, facts);
+	process_info_conclude(info, &t, facts->loads_model);
+	process_info_read_model(info, &t, facts);
 	read_port(info, &t, facts);
 	info->loaded_backends = loaded_backends(&t);
 	davy_copy_name(info->cxx_library, sizeof(info->cxx_library), t.cxx_library);
@@ -306,8 +308,8 @@ static void read_as_engine(struct davy_process_info *info, const struct davy_use
 }
 
 /* "start" has room for two: the process, and the server of a worker. "facts" point into them. */
-static void read_all(struct davy_process_info *info, enum davy_look look,
-		     const struct davy_used_devices *used, struct start *start)
+static void process_info_read_all(struct davy_process_info *info, enum davy_look look,
+				  const struct davy_used_devices *used, struct start *start)
 {
 	struct davy_engine_facts facts;
 
@@ -316,7 +318,7 @@ static void read_all(struct davy_process_info *info, enum davy_look look,
 	info->has_command = start[0].argc > 0;
 	if (facts.role == DAVY_ROLE_RUNNER && !facts.model[0])
 		ask_the_server(info->ev.ppid, &start[1], &facts);
-	take_facts(&facts, &info->ev);
+	process_info_take_facts(&facts, &info->ev);
 	if (info->ev.engine != DAVY_ENGINE_NONE)
 		read_as_engine(info, used, &facts);
 	else if (look == DAVY_LOOK_DEVICES && info->has_command)
@@ -339,7 +341,7 @@ int davy_process_info_look(uint32_t pid, enum davy_look look, const struct davy_
 	start = malloc(2 * sizeof(*start));
 	if (!start)
 		return -ENOMEM;
-	read_all(ret_info, look, used, start);
+	process_info_read_all(ret_info, look, used, start);
 	free(start);
 	return 0;
 }

@@ -9,7 +9,7 @@
 
 #include "lib/file.h"
 
-static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
+static ssize_t process_start_read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 {
 	char path[PATH_MAX];
 	int err = davy_root_path(path, sizeof(path), "/proc/%u/%s", pid, name);
@@ -17,7 +17,7 @@ static ssize_t read_proc(uint32_t pid, const char *name, char *buf, size_t size)
 	return err ? err : davy_read_file(path, buf, size);
 }
 
-static void split(char *text, ssize_t size, char **list, size_t max)
+static void process_start_split(char *text, ssize_t size, char **list, size_t max)
 {
 	size_t count = 0;
 
@@ -30,13 +30,13 @@ int davy_process_start_texts(uint32_t pid, char command[DAVY_START_TEXT_MAX], si
 			     char environment[DAVY_START_TEXT_MAX], size_t *ret_environment,
 			     char ret_exe[PATH_MAX])
 {
-	ssize_t n = read_proc(pid, "cmdline", command, DAVY_START_TEXT_MAX);
+	ssize_t n = process_start_read_proc(pid, "cmdline", command, DAVY_START_TEXT_MAX);
 	char path[PATH_MAX];
 
 	if (n <= 0)
 		return -ESRCH;
 	*ret_command = (size_t)n;
-	n = read_proc(pid, "environ", environment, DAVY_START_TEXT_MAX);
+	n = process_start_read_proc(pid, "environ", environment, DAVY_START_TEXT_MAX);
 	*ret_environment = n > 0 ? (size_t)n : 0;
 	environment[*ret_environment] = 0;
 	n = davy_root_path(path, sizeof(path), "/proc/%u/exe", pid)
@@ -48,8 +48,8 @@ int davy_process_start_texts(uint32_t pid, char command[DAVY_START_TEXT_MAX], si
 
 static void cut(struct davy_process_start *s, size_t command_size, size_t environment_size)
 {
-	split(s->command, (ssize_t)command_size, s->argv, DAVY_ARGS_MAX);
-	split(s->environment, (ssize_t)environment_size, s->envp, DAVY_START_ENV_MAX);
+	process_start_split(s->command, (ssize_t)command_size, s->argv, DAVY_ARGS_MAX);
+	process_start_split(s->environment, (ssize_t)environment_size, s->envp, DAVY_START_ENV_MAX);
 }
 
 struct davy_process_start *davy_process_start_of(const char *command, size_t command_size,

@@ -19,7 +19,7 @@
 #define FDS_MAX	   4096
 #define TASKS_MAX  1024
 
-static bool begins(const char *text, const char *with)
+static bool process_traces_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -63,12 +63,12 @@ static bool cut_deleted(char *path)
 	return true;
 }
 
-static bool is_model(const char *path, const char *name)
+static bool process_traces_is_model(const char *path, const char *name)
 {
 	size_t len = strlen(name);
 
 	return (len > 5 && !strcmp(name + len - 5, ".gguf")) ||
-	       (begins(name, "sha256-") && strstr(path, "/blobs/sha256-"));
+	       (process_traces_begins(name, "sha256-") && strstr(path, "/blobs/sha256-"));
 }
 
 static void see_mapping(uint32_t pid, struct davy_process_traces *t, const char *line, char *path)
@@ -77,26 +77,28 @@ static void see_mapping(uint32_t pid, struct davy_process_traces *t, const char 
 	const char *name = davy_base_name(path);
 	enum davy_engine engine = davy_engine_of_library(name);
 
-	t->ggml_vulkan |= begins(name, "libggml-vulkan");
-	t->ggml_hip |= begins(name, "libggml-hip");
-	t->ggml_cuda |= begins(name, "libggml-cuda");
-	t->ggml_sycl |= begins(name, "libggml-sycl");
-	t->vulkan |= begins(name, "libvulkan");
-	t->hip |= begins(name, "libamdhip64") || begins(name, "libhsa-runtime64");
-	t->cuda |= begins(name, "libcuda.so") || begins(name, "libcudart");
-	t->level_zero |= begins(name, "libze_intel_gpu");
+	t->ggml_vulkan |= process_traces_begins(name, "libggml-vulkan");
+	t->ggml_hip |= process_traces_begins(name, "libggml-hip");
+	t->ggml_cuda |= process_traces_begins(name, "libggml-cuda");
+	t->ggml_sycl |= process_traces_begins(name, "libggml-sycl");
+	t->vulkan |= process_traces_begins(name, "libvulkan");
+	t->hip |= process_traces_begins(name, "libamdhip64") ||
+		  process_traces_begins(name, "libhsa-runtime64");
+	t->cuda |= process_traces_begins(name, "libcuda.so") ||
+		   process_traces_begins(name, "libcudart");
+	t->level_zero |= process_traces_begins(name, "libze_intel_gpu");
 	t->drm_shim |= strstr(name, "_noop_drm_shim") != NULL;
-	t->vk_memory |= begins(path, "/memfd:allocation");
+	t->vk_memory |= process_traces_begins(path, "/memfd:allocation");
 	if (engine != DAVY_ENGINE_NONE &&
 	    (t->library_engine == DAVY_ENGINE_NONE || t->library_engine == DAVY_ENGINE_GENERIC))
 		t->library_engine = engine;
-	if (begins(name, "libstdc++.so") && !t->cxx_library[0])
+	if (process_traces_begins(name, "libstdc++.so") && !t->cxx_library[0])
 		openable(pid, line, path, deleted, t->cxx_library);
-	if (begins(name, "libggml-base") && !t->ggml_library[0])
+	if (process_traces_begins(name, "libggml-base") && !t->ggml_library[0])
 		openable(pid, line, path, deleted, t->ggml_library);
-	if (begins(name, "libllama.so") && !t->llama_library[0])
+	if (process_traces_begins(name, "libllama.so") && !t->llama_library[0])
 		openable(pid, line, path, deleted, t->llama_library);
-	if (!t->model_file[0] && is_model(path, name)) {
+	if (!t->model_file[0] && process_traces_is_model(path, name)) {
 		openable(pid, line, path, deleted, t->model_file);
 		davy_copy_name(t->model_name, sizeof(t->model_name), path);
 	}
@@ -139,7 +141,7 @@ static void read_threads(uint32_t pid, struct davy_process_traces *t)
 		    davy_root_path(name, sizeof(name), "/proc/%u/task/%s/comm", pid, entry->d_name))
 			continue;
 		if (davy_read_file(name, comm, sizeof(comm)) > 0)
-			t->llvmpipe_thread |= begins(comm, "llvmpipe-");
+			t->llvmpipe_thread |= process_traces_begins(comm, "llvmpipe-");
 	}
 	if (dir)
 		closedir(dir);
@@ -214,7 +216,7 @@ static void read_descriptors(uint32_t pid, struct davy_process_traces *t)
 		closedir(dir);
 }
 
-static uint64_t bytes_of(const struct davy_used_devices *used, const char *name)
+static uint64_t process_traces_bytes_of(const struct davy_used_devices *used, const char *name)
 {
 	for (size_t i = 0; used && i < used->count; i++)
 		if (!strcmp(used->device[i].name, name))
@@ -229,7 +231,7 @@ static void keep_used_devices(struct davy_process_traces *t, const struct davy_u
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->devices.count; i++) {
-		d[i].bytes = bytes_of(used, d[i].name);
+		d[i].bytes = process_traces_bytes_of(used, d[i].name);
 		t->in_use |= d[i].bytes > DAVY_DEVICE_SMALL;
 	}
 	for (size_t i = 0; i < t->devices.count; i++)
