@@ -79,8 +79,8 @@ static void say_library(const struct davy_stages *s, const struct davy_cause *c,
 	case DAVY_CAUSE_BACKEND_NOT_LOADED:
 		show_cause_say(
 			buf,
-			"devices are known by %s, but backend '%s' was never loaded and nobody looked "
-			"for it",
+			"devices are known by %s, but backend '%s' was never loaded and nobody "
+			"looked for it",
 			davy_family_name(c->family), w->what);
 		break;
 	default:
