@@ -380,7 +380,7 @@ static void work_until_killed(int fd)
 	}
 }
 
-/* How many it had told to have begun: "most" of them, and what it does in "us" microseconds more. */
+/* How many it had told to have begun: "most", and what it does in "us" microseconds more. */
 static size_t kill_after(size_t most, unsigned int us)
 {
 	int pipe_fds[2], status;

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "lib/hash.h"
+
 static uint64_t splitmix(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
@@ -14,10 +16,8 @@ static uint64_t splitmix(uint64_t *state)
 
 void davy_random_seed(struct davy_random *r, const char *name, uint64_t seed)
 {
-	uint64_t state = 0xcbf29ce484222325ULL;
+	uint64_t state = davy_fnv_text(DAVY_FNV_START, name);
 
-	for (; *name; name++)
-		state = (state ^ (unsigned char)*name) * 0x100000001b3ULL;
 	state ^= splitmix(&seed);
 	for (int i = 0; i < 4; i++)
 		r->s[i] = splitmix(&state);

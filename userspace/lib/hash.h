@@ -17,4 +17,12 @@ static inline uint64_t davy_fnv(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
+/* Of a text without its end. */
+static inline uint64_t davy_fnv_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = davy_fnv(hash, text, 1);
+	return hash;
+}
+
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/text.h"
+#include "lib/hash.h"
 #include "trace/start_command.h"
 #include "trace/follow.h"
 #include "trace/show.h"
@@ -100,8 +101,7 @@ static bool is_again(struct trace *t, const struct davy_start_step *step)
 
 	if (step->kind != DAVY_STEP_OPEN)
 		return false;
-	for (const char *at = step->path; *at; at++)
-		hash = (hash ^ (uint8_t)*at) * 0x100000001b3ULL;
+	hash = davy_fnv_text(hash, step->path);
 	for (size_t i = 0; i < sizeof(t->shown) / sizeof(t->shown[0]); i++)
 		if (t->shown[i] == hash)
 			return true;

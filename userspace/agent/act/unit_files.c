@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/file.h"
+#include "lib/hash.h"
 #include "lib/log.h"
 #include "store/generated.h"
 #include "agent/act/units.h"
@@ -84,18 +85,17 @@ static char *make_body(struct davy_agent *a, const struct davy_adopted_unit *u,
 	return NULL;
 }
 
-/* FNV-1a; never 0. */
+/* Never 0. */
 int davy_unit_files_sum(struct davy_agent *a, struct davy_adopted_unit *u,
 			const struct davy_environment *e, uint64_t *ret_sum)
 {
-	uint64_t sum = 0xcbf29ce484222325;
+	uint64_t sum;
 	size_t rules;
 	char *body = make_body(a, u, e, &rules);
 
 	if (!body)
 		return -ENOMEM;
-	for (const char *at = body; *at; at++)
-		sum = (sum ^ (unsigned char)*at) * 0x100000001b3;
+	sum = davy_fnv_text(DAVY_FNV_START, body);
 	free(body);
 	*ret_sum = sum ? sum : 1;
 	return 0;

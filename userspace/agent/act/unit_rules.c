@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "output/settings.h"
 #include "host/host_subject.h"
 #include "agent/act/units.h"
@@ -58,11 +59,10 @@ static size_t list_words(const char *texts, char **list, size_t count, size_t ma
 
 uint64_t davy_unit_command_sum(const struct davy_unit_state *state)
 {
-	uint64_t sum = 0xcbf29ce484222325; /* FNV-1a */
+	uint64_t sum = DAVY_FNV_START;
 
 	for (const char *at = state->command; *at; at += strlen(at) + 1)
-		for (const char *c = at; c == at || c[-1]; c++)
-			sum = (sum ^ (unsigned char)*c) * 0x100000001b3;
+		sum = davy_fnv(sum, at, strlen(at) + 1);
 	return sum;
 }
 

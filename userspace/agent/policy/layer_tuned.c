@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/hash.h"
 #include "lib/log.h"
 #include "policy/told.h"
 #include "report/plan_text.h"
@@ -22,13 +23,11 @@
 
 #define SOURCE "davylamp"
 
-/* One for each backend and model; FNV-1a, so that every name of a model makes a rule's. */
+/* One for each backend and model; a hash, because not every model's name can be a rule's. */
 static void name_rule(const struct davy_workload *w, uint8_t backend, char name[DAVY_RULE_NAME_LEN])
 {
-	uint64_t h = 0xcbf29ce484222325ULL;
+	uint64_t h = davy_fnv_text(DAVY_FNV_START, w->model);
 
-	for (const char *c = w->model; *c; c++)
-		h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
 	snprintf(name, DAVY_RULE_NAME_LEN, "tuned-%s-%08" PRIx32, davy_backend_name(backend),
 		 (uint32_t)(h ^ h >> 32));
 }

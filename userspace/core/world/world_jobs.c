@@ -4,16 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/hash.h"
+
 #define FIRST_BIN_MS   1000
 #define SLOT_TIMES_MAX (1u << 20) /* of one event; keeps products within 63 bits */
-
-/* FNV-1a over a name; names are short. */
-static uint64_t hash_name(uint64_t hash, const char *name)
-{
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 1099511628211u;
-	return (hash ^ 0xff) * 1099511628211u;
-}
 
 enum davy_queue_kind davy_ring_kind(const char *ring)
 {
@@ -219,9 +213,9 @@ uint64_t davy_world_timeout(const struct davy_world *w, const char *device, cons
 
 static uint64_t load_hash(const struct davy_process *p, const char *device, const char *model)
 {
-	uint64_t hash = hash_name(14695981039346656037u, model);
+	uint64_t hash = davy_fnv(davy_fnv_text(DAVY_FNV_START, model), "\xff", 1);
 
-	hash = hash_name(hash, device);
+	hash = davy_fnv(davy_fnv_text(hash, device), "\xff", 1);
 	return (hash ^ p->ubatch ^ (uint64_t)p->backend << 32) * 1099511628211u;
 }
 

@@ -11,6 +11,7 @@
 #include "sensors/bpf/bpf_state.h"
 
 #include "core/event/fact.h"
+#include "lib/hash.h"
 
 #define BATCH	   256
 #define QUIET_NS   (60 * DAVY_NS_PER_S) /* a sum idle for so long is closed */
@@ -22,9 +23,9 @@ static struct davy_seen *bpf_facts_told_of(struct davy_bpf *b, const struct davy
 	const uint32_t parts[] = {
 		w->pid, w->pasid, w->detail, (uint32_t)w->error, w->fact, w->what
 	};
-	uint64_t h = davy_hash(DAVY_HASH_START, &w->device, sizeof(w->device));
+	uint64_t h = davy_fnv(DAVY_FNV_START, &w->device, sizeof(w->device));
 
-	h = davy_hash(h, parts, sizeof(parts));
+	h = davy_fnv(h, parts, sizeof(parts));
 	return davy_seen_of(b->sums_told, DAVY_TOLD_MAX, h ? h : 1);
 }
 

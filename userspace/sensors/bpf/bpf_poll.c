@@ -7,6 +7,8 @@
 
 #include "sensors/bpf/bpf_state.h"
 
+#include "lib/hash.h"
+
 #define YOUNG_NS      (50 * DAVY_NS_PER_MS) /* a job or graph younger than this is no news */
 #define STALE_NS      (600 * DAVY_NS_PER_S) /* a job or ring silent for so long is over */
 #define IDLE_NS	      (30 * DAVY_NS_PER_S)  /* a ring without a job for so long is forgotten */
@@ -37,22 +39,13 @@ struct davy_seen *davy_seen_of(struct davy_seen *table, size_t size, uint64_t ke
 	return empty;
 }
 
-uint64_t davy_hash(uint64_t h, const void *data, size_t size)
-{
-	const unsigned char *bytes = data;
-
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ bytes[i]) * 0x100000001b3ULL;
-	return h;
-}
-
 struct davy_seen *davy_seen_mover(struct davy_bpf *b, uint64_t device, uint32_t evictor,
 				  uint32_t owner)
 {
-	uint64_t h = davy_hash(DAVY_HASH_START, &device, sizeof(device));
+	uint64_t h = davy_fnv(DAVY_FNV_START, &device, sizeof(device));
 
-	h = davy_hash(h, &evictor, sizeof(evictor));
-	h = davy_hash(h, &owner, sizeof(owner));
+	h = davy_fnv(h, &evictor, sizeof(evictor));
+	h = davy_fnv(h, &owner, sizeof(owner));
 	return davy_seen_of(b->movers_seen, DAVY_SEEN_MAX, h ? h : 1);
 }
 

@@ -92,14 +92,14 @@ static inline int davy_bpf_shared(const struct davy_bpf *b, enum davy_shared_map
 	return b->shared.fd[map];
 }
 
-/* What was last told under "key", which is not 0; a new entry's value is 0. */
+/*
+ * What was last told under "key", a hash that is not 0; a new entry's value is 0. Two keys with one
+ * hash share what was told, and tell it once more.
+ */
 struct davy_seen *davy_seen_of(struct davy_seen *table, size_t size, uint64_t key);
 
 struct davy_seen *davy_seen_mover(struct davy_bpf *b, uint64_t device, uint32_t evictor,
 				  uint32_t owner);
-#define DAVY_HASH_START 0xcbf29ce484222325ULL
-/* FNV-1a; two keys with one hash share what was told, and tell it once more. */
-uint64_t davy_hash(uint64_t h, const void *data, size_t size);
 
 /* bpf_facts.c: facts as they are told, sums on the tick. */
 void davy_bpf_fact(struct davy_bpf *b, const struct davy_wire_fact *w);
