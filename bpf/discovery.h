@@ -16,7 +16,7 @@
 #define DAVY_RAW_NAME	   64
 #define DAVY_RAW_TEXT	   256
 #define DAVY_RAW_CHUNK	   4096 /* bytes of arguments or environment in one record */
-#define DAVY_RAW_CHUNKS	   16	/* of an environment; what exceeds is told as cut */
+#define DAVY_RAW_CHUNKS	   16	/* of an environment; the rest is reported as cut */
 #define DAVY_RAW_FUNCTIONS   96	/* entry points that can be watched */
 #define DAVY_RAW_FOLLOWED	   16384
 #define DAVY_RAW_UNIT	   256

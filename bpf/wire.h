@@ -54,7 +54,7 @@ enum davy_wire_kind {
 
 /*
  * What the kernel programs can say beside the kinds above, all as struct davy_wire_fact. The
- * comment names the fields that mean something; "error" is 0 or -errno, "pid" whom it is about,
+ * comment names the fields that mean something; "error" is 0 or -errno, "pid" its process,
  * head.tgid in whose context it happened. From DAVY_FACT_HOT on a fact may come thousands of times
  * a second: it is counted in the sums map, told at its first time and when a threshold is crossed,
  * else on the tick. Append only, like the kinds.
@@ -83,7 +83,7 @@ enum davy_fact {
 	DAVY_FACT_KFD_RESTORE_FAILED = 19, /* pid, error, count: in a row */
 	DAVY_FACT_KFD_VM_FAULT = 20, /* dev, pasid (since 6.15 pid), addr */
 	DAVY_FACT_KFD_HW_EXCEPTION = 21, /* pasid */
-	DAVY_FACT_KFD_RESET_SIGNAL = 22, /* dev: every KFD process is told of a reset */
+	DAVY_FACT_KFD_RESET_SIGNAL = 22, /* dev: KFD reports a reset to all its processes */
 	DAVY_FACT_KFD_POISON = 23, /* dev, pasid */
 	DAVY_FACT_KFD_GPU_RESET = 24, /* dev: KFD asks for one */
 	DAVY_FACT_XE_VM_KILLED = 25, /* dev, pid, detail: asid */
@@ -253,7 +253,7 @@ struct davy_wire_module {
 enum davy_alloc_stage {
 	DAVY_ALLOC_RESOURCE = 1, /* a heap has no room: eviction is tried next */
 	DAVY_ALLOC_VALIDATE = 2, /* no placement is left after evicting */
-	DAVY_ALLOC_IOCTL = 3,    /* the application was told */
+	DAVY_ALLOC_IOCTL = 3,    /* the application got the error */
 	DAVY_ALLOC_POPULATE = 4, /* no pages of system memory for a BO in GTT */
 };
 

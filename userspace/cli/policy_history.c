@@ -173,17 +173,21 @@ static int run_diff(const int fd[2], const struct side *a, const struct side *b,
 	char *text = NULL, part[4096];
 	size_t size = 0;
 	FILE *copy;
+	bool whole;
 	ssize_t n;
 
 	if (out < 0)
 		return out;
 	copy = open_memstream(&text, &size);
-	while (copy && (n = read(out, part, sizeof(part))) > 0)
-		fwrite(part, 1, (size_t)n, copy);
+	whole = copy != NULL;
+	while (whole && (n = read(out, part, sizeof(part))) > 0)
+		whole = fwrite(part, 1, (size_t)n, copy) == (size_t)n;
 	close(out);
 	davy_child_wait(&child, DIFF_MS, &status);
 	davy_child_end(&child, 0);
-	if (!copy || fclose(copy) || !WIFEXITED(status) || WEXITSTATUS(status) > 1) {
+	if (copy && fclose(copy))
+		whole = false;
+	if (!whole || !WIFEXITED(status) || WEXITSTATUS(status) > 1) {
 		free(text);
 		return -EIO;
 	}
