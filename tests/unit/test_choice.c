@@ -51,6 +51,20 @@ static struct davy_choice_question asking(const char *model)
 	return q;
 }
 
+/* An H100 of a host without DRM. */
+static struct davy_choice_question on_nvidia(const char *model)
+{
+	struct davy_choice_question q = asking(model);
+
+	q.subject = (struct davy_policy_subject){ .engine = DAVY_ENGINE_LLAMA_SERVER,
+						  .device = "0000:00:06.0",
+						  .driver = "nvidia",
+						  .vendor = "nvidia",
+						  .kind = "dgpu" };
+	davy_copy_name(q.subject.model, sizeof(q.subject.model), model);
+	return q;
+}
+
 static const struct davy_choice_node *node(enum davy_choice_step step, enum davy_choice_mark mark)
 {
 	for (size_t i = 0; i < choice.node_count; i++)
@@ -219,6 +233,50 @@ static void a_breaker_moves_to_the_next_and_only_warns_who_insists(void **state)
 	q.now_s = 1060;
 	davy_choose(&q, &choice);
 	assert_int_equal(choice.backend, DAVY_BACKEND_VULKAN);
+}
+
+/* Debian's llama-server has Vulkan alone: it took it whatever CUDA's breaker said (an H100). */
+static void an_engine_is_judged_by_the_backends_that_it_has(void **state)
+{
+	struct davy_choice_question q = on_nvidia("qwen3.gguf");
+	const struct davy_choice_breaker open = { 1060, "0000:00:06.0", "it died" };
+
+	(void)state;
+	q.subject.available = BITS(DAVY_BACKEND_CPU) | BITS(DAVY_BACKEND_VULKAN);
+	q.breaker[DAVY_BACKEND_VULKAN] = open;
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_CPU);
+	assert_non_null(strstr(text_of(DAVY_STEP_BREAKER, DAVY_MARK_NO), "vulkan on"));
+
+	q.breaker[DAVY_BACKEND_VULKAN] = (struct davy_choice_breaker){ 0 };
+	q.breaker[DAVY_BACKEND_CUDA] = open;
+	davy_choose(&q, &choice);
+	assert_int_equal(node(DAVY_STEP_CHOSEN, DAVY_MARK_YES)->backend, DAVY_BACKEND_VULKAN);
+	/* It has no other: no order is needed. */
+	assert_int_equal(choice.backend, DAVY_BACKEND_UNKNOWN);
+}
+
+/* Without an order the engine may take any backend that it has. */
+static void a_backend_with_an_open_breaker_is_not_left_to_the_engine(void **state)
+{
+	struct davy_choice_question q = on_nvidia("qwen3.gguf");
+
+	(void)state;
+	q.breaker[DAVY_BACKEND_VULKAN] =
+		(struct davy_choice_breaker){ 1060, "0000:00:06.0", "it died" };
+	q.subject.available = BITS(DAVY_BACKEND_VULKAN) | BITS(DAVY_BACKEND_CUDA);
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_CUDA);
+	assert_true(choice.pinned);
+
+	q.subject.available = 0;
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_CPU);
+	assert_non_null(strstr(text_of(DAVY_STEP_ENGINE, DAVY_MARK_NO), "vulkan"));
+
+	q.now_s = 1060;
+	davy_choose(&q, &choice);
+	assert_int_equal(choice.backend, DAVY_BACKEND_UNKNOWN);
 }
 
 static void a_command_that_names_its_backend_is_warned_by_rules_only(void **state)
@@ -468,6 +526,8 @@ int main(void)
 		cmocka_unit_test(an_unknown_model_gets_the_safe_set_until_it_has_lived),
 		cmocka_unit_test(every_step_has_its_evidence),
 		cmocka_unit_test(a_breaker_moves_to_the_next_and_only_warns_who_insists),
+		cmocka_unit_test(an_engine_is_judged_by_the_backends_that_it_has),
+		cmocka_unit_test(a_backend_with_an_open_breaker_is_not_left_to_the_engine),
 		cmocka_unit_test(a_command_that_names_its_backend_is_warned_by_rules_only),
 		cmocka_unit_test(what_cannot_fit_is_refused_with_the_numbers),
 		cmocka_unit_test(gpu_only_and_prefer_gpu_order_what_the_rules_allow),

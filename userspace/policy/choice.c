@@ -41,12 +41,22 @@ static void find_known(const struct davy_choice_question *q, struct davy_choice 
 	}
 }
 
-/* What engines take when nobody says anything. */
-static enum davy_backend by_default(const struct davy_policy_subject *s, uint32_t can)
+/* Backends of a GPU that the engine can use: bit 1 << backend. */
+static uint32_t gpu_backends(const struct davy_choice_question *q)
+{
+	uint32_t there = q->subject.available ? q->subject.available : UINT32_MAX;
+
+	return q->can & there & ~(1u << DAVY_BACKEND_UNKNOWN | 1u << DAVY_BACKEND_CPU);
+}
+
+/* The backend that engines take without an order. */
+static enum davy_backend by_default(const struct davy_choice_question *q)
 {
 	static const enum davy_backend order[] = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_ROCM,
 						   DAVY_BACKEND_CUDA, DAVY_BACKEND_SYCL };
+	const struct davy_policy_subject *s = &q->subject;
 	bool nvidia = davy_same_name(s->vendor, "nvidia");
+	uint32_t can = gpu_backends(q);
 
 	if (nvidia && can & 1u << DAVY_BACKEND_CUDA)
 		return DAVY_BACKEND_CUDA;
@@ -101,7 +111,7 @@ static void candidates_of(const struct davy_choice_question *q, const struct dav
 		for (size_t i = 0; i < e->backend_count; i++)
 			choice_add(list, e->backends[i]);
 	} else {
-		choice_add(list, by_default(&q->subject, q->can));
+		choice_add(list, by_default(q));
 		choice_add(list, DAVY_BACKEND_CPU);
 	}
 	order(q, list);
@@ -170,11 +180,16 @@ static void heed_rules(const struct davy_choice_question *q, enum davy_backend b
 	davy_choice_about(c, backend, &c->before.value[DAVY_POLICY_BACKENDS]);
 }
 
+static bool breaker_is_open(const struct davy_choice_question *q, enum davy_backend backend)
+{
+	return q->breaker[backend].until_s > q->now_s;
+}
+
 static bool breaker_allows(const struct davy_choice_question *q, enum davy_backend backend,
 			   struct davy_choice *c)
 {
 	const struct davy_choice_breaker *b = &q->breaker[backend];
-	bool open = b->until_s > q->now_s;
+	bool open = breaker_is_open(q, backend);
 
 	if (backend == DAVY_BACKEND_CPU)
 		return true;
@@ -189,6 +204,37 @@ static bool breaker_allows(const struct davy_choice_question *q, enum davy_backe
 		davy_choice_add(c, 1, DAVY_STEP_BREAKER, DAVY_MARK_YES, "none is open");
 	davy_choice_about(c, backend, NULL);
 	return !open || forced(q, backend);
+}
+
+/* A backend beside it that an engine without an order may take, and whose breaker is open. */
+static enum davy_backend open_beside(const struct davy_choice_question *q,
+				     const struct davy_choice *c, enum davy_backend backend)
+{
+	uint32_t may_take = gpu_backends(q) & davy_subject_backends(&q->subject);
+
+	if (q->want != DAVY_WANT_AUTO || c->before.backend_count || backend == DAVY_BACKEND_CPU)
+		return DAVY_BACKEND_UNKNOWN;
+	for (int i = DAVY_BACKEND_VULKAN; i < DAVY_BACKEND_COUNT; i++)
+		if (may_take & 1u << i && i != (int)backend &&
+		    breaker_is_open(q, (enum davy_backend)i))
+			return (enum davy_backend)i;
+	return DAVY_BACKEND_UNKNOWN;
+}
+
+/* Which backends the engine has is not known, so that it can be given no order. */
+static bool order_is_possible(const struct davy_choice_question *q, enum davy_backend backend,
+			      struct davy_choice *c)
+{
+	enum davy_backend other = open_beside(q, c, backend);
+
+	if (other == DAVY_BACKEND_UNKNOWN || q->subject.available)
+		return true;
+	davy_choice_add(c, 1, DAVY_STEP_ENGINE, DAVY_MARK_NO,
+			"the engine may take %s instead, which is open-circuit for model '%s'; "
+			"--backend %s would insist",
+			davy_backend_name(other), q->subject.model, davy_backend_name(backend));
+	davy_choice_about(c, backend, NULL);
+	return false;
 }
 
 static bool memory_allows(const struct davy_choice_question *q, enum davy_backend backend,
@@ -217,7 +263,8 @@ static bool try_one(const struct davy_choice_question *q, const struct candidate
 
 	davy_choice_add(c, 0, DAVY_STEP_BACKEND, DAVY_MARK_YES, "%s", davy_backend_name(backend));
 	davy_choice_about(c, backend, NULL);
-	good = engine_can(q, backend, c) && choice_is_there(q, list, backend, c);
+	good = engine_can(q, backend, c) && choice_is_there(q, list, backend, c) &&
+	       order_is_possible(q, backend, c);
 	if (good) {
 		heed_rules(q, backend, c);
 		good = breaker_allows(q, backend, c);
@@ -274,17 +321,18 @@ static void choice_settle(const struct davy_choice_question *q, enum davy_backen
 			  struct davy_choice *c)
 {
 	struct davy_policy_subject s = q->subject;
+	bool ordered =
+		c->before.backend_count > 0 || open_beside(q, c, backend) != DAVY_BACKEND_UNKNOWN;
 	bool by_rules = c->before.backend_count > 0;
 
 	s.backend = backend;
 	s.forced = true;
 	davy_policy_effective(q->set, &s, &c->effective);
 	c->pinned = q->want >= DAVY_WANT_BACKEND ||
-		    (q->want == DAVY_WANT_AUTO && by_rules && q->subject.available);
+		    (q->want == DAVY_WANT_AUTO && ordered && q->subject.available);
 	c->backend = backend;
-	if (q->want == DAVY_WANT_AUTO && !by_rules && backend != DAVY_BACKEND_CPU)
-		c->backend =
-			DAVY_BACKEND_UNKNOWN; /* nobody has said which; so the engine decides */
+	if (q->want == DAVY_WANT_AUTO && !ordered && backend != DAVY_BACKEND_CPU)
+		c->backend = DAVY_BACKEND_UNKNOWN; /* no order: the engine decides */
 	davy_choice_add(c, 0, DAVY_STEP_CHOSEN, DAVY_MARK_YES, "%s%s", davy_backend_name(backend),
 			c->backend == DAVY_BACKEND_UNKNOWN
 				? ", as the engine itself would: it is not told"
@@ -307,7 +355,7 @@ static void choice_prepare(struct davy_choice_question *q, struct davy_choice *c
 {
 	struct davy_policy_subject *s = &q->subject;
 
-	s->backend = q->want == DAVY_WANT_AUTO ? by_default(s, q->can) : q->wanted;
+	s->backend = q->want == DAVY_WANT_AUTO ? by_default(q) : q->wanted;
 	s->forced = q->want != DAVY_WANT_AUTO;
 	s->known = DAVY_KNOWN_UNTOLD;
 	find_known(q, c);
