@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "engines/tell.h"
+
 void davy_output_settle(const struct davy_output_request *r, enum davy_engine engine,
 			enum davy_engine as, const struct davy_output_model *model,
 			struct davy_output_settings *ret_settings)
@@ -19,7 +21,8 @@ void davy_output_settle(const struct davy_output_request *r, enum davy_engine en
 	if (model)
 		davy_copy_name(subject.model, sizeof(subject.model), model->name);
 	if (subject.backend == DAVY_BACKEND_UNKNOWN)
-		subject.backend = davy_subject_default_backend(&subject);
+		subject.backend =
+			davy_subject_default_backend(&subject, davy_engine_backends(engine));
 	davy_policy_effective(&r->set, &subject, &s->effective);
 	davy_engine_identify(&look, &s->facts);
 	if (r->subject.context)

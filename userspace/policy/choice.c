@@ -44,30 +44,7 @@ static void find_known(const struct davy_choice_question *q, struct davy_choice 
 /* Backends of a GPU that the engine can use: bit 1 << backend. */
 static uint32_t gpu_backends(const struct davy_choice_question *q)
 {
-	uint32_t there = q->subject.available ? q->subject.available : UINT32_MAX;
-
-	return q->can & there & ~(1u << DAVY_BACKEND_UNKNOWN | 1u << DAVY_BACKEND_CPU);
-}
-
-/* The backend that engines take without an order. */
-static enum davy_backend by_default(const struct davy_choice_question *q)
-{
-	static const enum davy_backend order[] = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_ROCM,
-						   DAVY_BACKEND_CUDA, DAVY_BACKEND_SYCL };
-	const struct davy_policy_subject *s = &q->subject;
-	bool nvidia = davy_same_name(s->vendor, "nvidia");
-	uint32_t can = gpu_backends(q);
-
-	if (nvidia && can & 1u << DAVY_BACKEND_CUDA)
-		return DAVY_BACKEND_CUDA;
-	if (can & 1u << DAVY_BACKEND_VULKAN)
-		return DAVY_BACKEND_VULKAN;
-	if (davy_same_name(s->vendor, "intel") && can & 1u << DAVY_BACKEND_SYCL)
-		return DAVY_BACKEND_SYCL;
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (can & 1u << order[i])
-			return order[i];
-	return DAVY_BACKEND_CPU;
+	return q->can & davy_subject_there(&q->subject) & ~(1u << DAVY_BACKEND_CPU);
 }
 
 static void choice_add(struct candidates *list, enum davy_backend backend)
@@ -111,7 +88,7 @@ static void candidates_of(const struct davy_choice_question *q, const struct dav
 		for (size_t i = 0; i < e->backend_count; i++)
 			choice_add(list, e->backends[i]);
 	} else {
-		choice_add(list, by_default(q));
+		choice_add(list, davy_subject_default_backend(&q->subject, q->can));
 		choice_add(list, DAVY_BACKEND_CPU);
 	}
 	order(q, list);
@@ -355,7 +332,8 @@ static void choice_prepare(struct davy_choice_question *q, struct davy_choice *c
 {
 	struct davy_policy_subject *s = &q->subject;
 
-	s->backend = q->want == DAVY_WANT_AUTO ? by_default(q) : q->wanted;
+	s->backend =
+		q->want == DAVY_WANT_AUTO ? davy_subject_default_backend(s, q->can) : q->wanted;
 	s->forced = q->want != DAVY_WANT_AUTO;
 	s->known = DAVY_KNOWN_UNTOLD;
 	find_known(q, c);

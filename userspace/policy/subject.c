@@ -132,6 +132,28 @@ uint32_t davy_subject_backends(const struct davy_policy_subject *s)
 	return all | 1u << DAVY_BACKEND_ROCM | 1u << DAVY_BACKEND_SYCL | 1u << DAVY_BACKEND_CUDA;
 }
 
+uint32_t davy_subject_there(const struct davy_policy_subject *s)
+{
+	return s->available ? s->available : UINT32_MAX & ~(1u << DAVY_BACKEND_UNKNOWN);
+}
+
+enum davy_backend davy_subject_default_backend(const struct davy_policy_subject *s, uint32_t can)
+{
+	static const enum davy_backend order[] = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_ROCM,
+						   DAVY_BACKEND_CUDA, DAVY_BACKEND_SYCL };
+	uint32_t gpus = can & davy_subject_there(s);
+
+	if (davy_same_name(s->vendor, "nvidia") && gpus & 1u << DAVY_BACKEND_CUDA)
+		return DAVY_BACKEND_CUDA;
+	if (davy_same_name(s->vendor, "intel") && !(gpus & 1u << DAVY_BACKEND_VULKAN) &&
+	    gpus & 1u << DAVY_BACKEND_SYCL)
+		return DAVY_BACKEND_SYCL;
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (gpus & 1u << order[i])
+			return order[i];
+	return DAVY_BACKEND_CPU;
+}
+
 static bool used_by(enum davy_backend backend, const char *queue)
 {
 	static const char *const queues[] = { "gfx", "compute", "rcs", "ccs", "all" };

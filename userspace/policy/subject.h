@@ -66,6 +66,16 @@ void davy_subject_radv(struct davy_policy_subject *subject, const char *device_n
 /* Backends that a GPU of that vendor may have, bits 1 << enum davy_backend; all, if not known. */
 uint32_t davy_subject_backends(const struct davy_policy_subject *subject);
 
+/* Backends that the engine has, by "available"; all of them where it is not known. */
+uint32_t davy_subject_there(const struct davy_policy_subject *subject);
+
+/*
+ * The backend that llama.cpp and its like take without an order. "can": bit 1 << backend, of those
+ * that the engine supports (davy_engine_backends). CPU when it has no other.
+ */
+enum davy_backend davy_subject_default_backend(const struct davy_policy_subject *subject,
+					       uint32_t can);
+
 /*
  * How long a job may run in a kind of queue (as in struct davy_ev_lockup): of those that a backend
  * uses the shortest counts. A timeout of 0 is "never" unless its origin is unknown.

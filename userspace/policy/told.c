@@ -45,11 +45,6 @@ bool davy_policy_is_agents(const struct davy_effective *e, enum davy_policy_key 
 	return layer && layer->layer == DAVY_LAYER_AGENT;
 }
 
-enum davy_backend davy_subject_default_backend(const struct davy_policy_subject *s)
-{
-	return davy_same_name(s->vendor, "nvidia") ? DAVY_BACKEND_CUDA : DAVY_BACKEND_VULKAN;
-}
-
 enum davy_backend davy_policy_backend(const struct davy_effective *e, uint32_t available)
 {
 	const uint32_t gpus = available & ~(1u << DAVY_BACKEND_CPU);

@@ -26,9 +26,6 @@ void davy_policy_limits(const struct davy_effective *effective,
 /* The agent's own finding, which it may take back: no people's or shipped rule. */
 bool davy_policy_is_agents(const struct davy_effective *effective, enum davy_policy_key key);
 
-/* What runs without a word about it: the first that llama.cpp and its like look for. */
-enum davy_backend davy_subject_default_backend(const struct davy_policy_subject *subject);
-
 /*
  * The backend that must be named, so that the rules' first is taken: "available" (bit 1 << enum
  * davy_backend) are those that the engine would choose from. UNKNOWN: it comes to that by itself,

@@ -11,6 +11,7 @@
 
 #include "lib/hash.h"
 #include "output/settings.h"
+#include "engines/tell.h"
 #include "host/host_subject.h"
 #include "agent/act/units.h"
 #include "agent/sense/tracker.h"
@@ -130,11 +131,12 @@ static void ask_rules(struct davy_service *u, const struct davy_adopted_unit *of
 
 	davy_copy_name(s.model, sizeof(s.model), t->facts.model[0] ? t->facts.model : u->model);
 	find_device(u, w, &s);
-	s.backend = s.forced	       ? of->backend
-		    : w && w->backend  ? (enum davy_backend)w->backend
-		    : t->facts.backend ? t->facts.backend
-				       : davy_subject_default_backend(&s);
 	s.available = u->backends;
+	s.backend = s.forced	      ? of->backend
+		    : w && w->backend ? (enum davy_backend)w->backend
+		    : t->facts.backend
+			    ? t->facts.backend
+			    : davy_subject_default_backend(&s, davy_engine_backends(s.engine));
 	davy_policy_effective(&set, &s, &t->effective);
 	if (gives_back(u, of, &t->effective))
 		memset(&t->effective.value[DAVY_POLICY_UBATCH], 0, sizeof(t->effective.value[0]));
