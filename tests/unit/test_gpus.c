@@ -143,6 +143,50 @@ static void cards_are_listed_without_their_connectors(void **state)
 	assert_true(davy_gpu_memory_read(&list[0], true, &m) < 0);
 }
 
+static void put_pci(const char *address, const char *class, const char *vendor, const char *driver)
+{
+	char path[256], target[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/class", address);
+	put(path, class, strlen(class));
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", address);
+	put(path, vendor, strlen(vendor));
+	if (!driver[0])
+		return;
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/%s/driver", root, address);
+	snprintf(target, sizeof(target), "../../../bus/pci/drivers/%s", driver);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+/* An H200 under Linux 6.18 with nvidia and nvidia_uvm alone: /sys/class/drm does not exist. */
+static void a_gpu_without_drm_is_listed(void **state)
+{
+	struct davy_gpu list[8];
+	uint64_t value;
+
+	(void)state;
+	put_pci("0000:00:01.0", "0x018000\n", "0x1af4\n", "virtio-pci");
+	put_pci("0000:00:06.0", "0x030200\n", "0x10de\n", "nvidia");
+	put_pci("0000:00:07.0", "0x030200\n", "0x10de\n", "vfio-pci");
+	put_pci("0000:00:08.0", "0x030000\n", "0x1002\n", "");
+	put_pci("0000:00:0b.0", "0x120000\n", "0x8086\n", "intel_vpu");
+	put_pci("0000:00:1f.3", "0x040300\n", "0x8086\n", "snd_hda_intel");
+	PUT("/sys/bus/pci/devices/0000:00:06.0/device", "0x2335\n");
+	assert_int_equal(davy_gpus_list(list, 8), 1);
+	assert_string_equal(list[0].device, "0000:00:06.0");
+	assert_string_equal(list[0].driver, "nvidia");
+	assert_int_equal(list[0].card, -1);
+	assert_int_equal(list[0].render, -1);
+	assert_int_equal(davy_gpu_attribute(&list[0], "device", &value), 0);
+	assert_int_equal(value, 0x2335);
+	assert_true(davy_gpu_awake(&list[0]));
+	PUT("/sys/bus/pci/devices/0000:00:06.0/power/runtime_status", "suspended\n");
+	assert_false(davy_gpu_awake(&list[0]));
+	assert_true(davy_gpu_on_bus("0000:00:08.0", &list[0]));
+	assert_string_equal(list[0].driver, "");
+	assert_int_equal(davy_gpus_list(list, 0), 0);
+}
+
 static void samples_come_often_where_memory_runs_out(void **state)
 {
 	struct davy_ev_memory before = { .vram_total = 1000 * MIB, .vram_used = 100 * MIB },
@@ -213,6 +257,8 @@ int main(void)
 		cmocka_unit_test(hostile_fdinfo_is_survived),
 		cmocka_unit_test_setup_teardown(cards_are_listed_without_their_connectors,
 						make_root, remove_root),
+		cmocka_unit_test_setup_teardown(a_gpu_without_drm_is_listed, make_root,
+						remove_root),
 		cmocka_unit_test(samples_come_often_where_memory_runs_out),
 		cmocka_unit_test_setup_teardown(a_dump_is_cut_and_old_ones_make_room, make_root,
 						remove_root),

@@ -13,8 +13,6 @@
 #include "doctor/read.h"
 
 #define ENTRIES_MAX 4096
-#define DISPLAY	    0x03 /* PCI base classes */
-#define ACCELERATOR 0x12 /* "processing accelerator": Instinct and others */
 
 static const struct {
 	uint32_t id;
@@ -26,34 +24,12 @@ static const struct {
 	{ 0x10de, "nvidia", "nvidia" },
 };
 
-static bool pci_number(const char *device, const char *file, uint64_t *ret_value)
-{
-	char path[PATH_MAX];
-
-	return !davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", device, file) &&
-	       !davy_read_number(path, ret_value);
-}
-
 static void first_line(const char *path, char *buf, size_t size)
 {
 	buf[0] = 0;
 	if (davy_read_file(path, buf, size) < 0)
 		buf[0] = 0;
 	buf[strcspn(buf, "\n")] = 0;
-}
-
-static void read_gpus_link_name(const char *path, char *buf, size_t size)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlink(path, target, sizeof(target) - 1);
-	const char *slash;
-
-	buf[0] = 0;
-	if (n <= 0)
-		return;
-	target[n] = 0;
-	slash = strrchr(target, '/');
-	davy_copy_name(buf, size, slash ? slash + 1 : target);
 }
 
 static struct davy_doctor_gpu *read_gpus_find(struct davy_doctor_facts *facts, const char *device)
@@ -64,33 +40,31 @@ static struct davy_doctor_gpu *read_gpus_find(struct davy_doctor_facts *facts, c
 	return NULL;
 }
 
-/* A vendor's display device, whatever drives it; false: something else. */
+/* A vendor's GPU, with any driver or none; false: something else. */
 static bool read_pci(const char *device, struct davy_doctor_gpu *g)
 {
 	char path[PATH_MAX];
-	uint64_t class, vendor, id = 0;
+	struct davy_gpu gpu;
+	uint64_t vendor = 0, id = 0;
 
-	if (!pci_number(device, "class", &class) || !pci_number(device, "vendor", &vendor) ||
-	    (class >> 16 != DISPLAY && class >> 16 != ACCELERATOR))
+	if (!davy_gpu_on_bus(device, &gpu))
 		return false;
 	memset(g, 0, sizeof(*g));
+	davy_gpu_attribute(&gpu, "vendor", &vendor);
+	davy_gpu_attribute(&gpu, "device", &id);
 	for (size_t i = 0; i < sizeof(vendors) / sizeof(vendors[0]); i++) {
 		if (vendors[i].id != vendor)
 			continue;
 		davy_copy_name(g->subject.vendor, sizeof(g->subject.vendor), vendors[i].vendor);
 		davy_copy_name(g->wanted, sizeof(g->wanted), vendors[i].driver);
 	}
-	if (!g->wanted[0])
-		return false;
-	pci_number(device, "device", &id);
 	davy_copy_name(g->device, sizeof(g->device), device);
+	davy_copy_name(g->driver, sizeof(g->driver), gpu.driver);
 	davy_copy_name(g->subject.device, sizeof(g->subject.device), device);
 	g->pci_vendor = (uint32_t)vendor;
 	g->pci_device = (uint32_t)id;
 	g->card = g->render = -1;
-	if (!davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", device))
-		read_gpus_link_name(path, g->driver, sizeof(g->driver));
-	if (!davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group/type", device))
+	if (!davy_gpu_path(&gpu, "iommu_group/type", path, sizeof(path)))
 		first_line(path, g->iommu_type, sizeof(g->iommu_type));
 	return true;
 }

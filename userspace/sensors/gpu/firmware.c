@@ -43,8 +43,7 @@ static size_t read_parts(const struct davy_gpu *gpu, struct part *parts)
 	size_t count = 0;
 	DIR *dir;
 
-	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/fw_version",
-			   gpu->card))
+	if (davy_gpu_path(gpu, "fw_version", path, sizeof(path)))
 		return 0;
 	dir = opendir(path);
 	while (dir && count < PARTS_MAX && (entry = readdir(dir))) {

@@ -11,6 +11,14 @@
 
 #include "lib/file.h"
 
+/* Base classes of include/linux/pci_ids.h: 0x12 is AMD's Instinct, and NPUs. */
+#define PCI_DISPLAY	0x03
+#define PCI_ACCELERATOR 0x12
+
+#define PCI_AMD	   0x1002
+#define PCI_INTEL  0x8086
+#define PCI_NVIDIA 0x10de
+
 /* The last part of where a link leads. */
 static bool gpus_link_name(const char *path, char *ret_name, size_t size)
 {
@@ -73,12 +81,52 @@ static int card_number(const char *name)
 	return *end || n > 4095 ? -1 : (int)n;
 }
 
-static int by_card(const void *a, const void *b)
+static struct davy_gpu *gpus_find(struct davy_gpu *list, size_t count, const char *device)
 {
-	return ((const struct davy_gpu *)a)->card - ((const struct davy_gpu *)b)->card;
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(list[i].device, device))
+			return &list[i];
+	return NULL;
 }
 
-size_t davy_gpus_list(struct davy_gpu *list, size_t max)
+static bool pci_number(const char *address, const char *file, uint64_t *ret_value)
+{
+	char path[PATH_MAX];
+
+	return !davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", address, file) &&
+	       !davy_read_number(path, ret_value);
+}
+
+bool davy_gpu_on_bus(const char *address, struct davy_gpu *ret_gpu)
+{
+	struct davy_gpu *gpu = ret_gpu;
+	char path[PATH_MAX];
+	uint64_t class, vendor;
+
+	if (strlen(address) >= sizeof(gpu->device) || !pci_number(address, "class", &class) ||
+	    !pci_number(address, "vendor", &vendor))
+		return false;
+	if (vendor != PCI_AMD && vendor != PCI_INTEL && vendor != PCI_NVIDIA)
+		return false;
+	/* Intel's processing accelerators are NPUs. */
+	if (class >> 16 != PCI_DISPLAY && (class >> 16 != PCI_ACCELERATOR || vendor == PCI_INTEL))
+		return false;
+	memset(gpu, 0, sizeof(*gpu));
+	gpu->card = gpu->render = -1;
+	davy_copy_name(gpu->device, sizeof(gpu->device), address);
+	if (!davy_root_path(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", address))
+		gpus_link_name(path, gpu->driver, sizeof(gpu->driver));
+	return true;
+}
+
+/* Drivers that keep a device for a guest. */
+static bool is_placeholder(const char *driver)
+{
+	return !strcmp(driver, "vfio-pci") || !strcmp(driver, "pci-stub") ||
+	       !strcmp(driver, "pciback");
+}
+
+static size_t list_drm(struct davy_gpu *list, size_t max)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -96,19 +144,63 @@ size_t davy_gpus_list(struct davy_gpu *list, size_t max)
 	}
 	if (dir)
 		closedir(dir);
-	qsort(list, count, sizeof(*list), by_card);
 	return count;
+}
+
+/* Adds those of the bus that DRM does not have. */
+static size_t list_bus(struct davy_gpu *list, size_t count, size_t max)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (davy_root_path(path, sizeof(path), "/sys/bus/pci/devices"))
+		return count;
+	dir = opendir(path);
+	while (dir && count < max && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && !gpus_find(list, count, entry->d_name) &&
+		    davy_gpu_on_bus(entry->d_name, &list[count]) && list[count].driver[0] &&
+		    !is_placeholder(list[count].driver))
+			count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* By card; those without one come last, by address. */
+static int gpus_compare(const void *one, const void *other)
+{
+	const struct davy_gpu *a = one, *b = other;
+
+	if (a->card != b->card)
+		return (unsigned int)a->card < (unsigned int)b->card ? -1 : 1;
+	return strcmp(a->device, b->device);
+}
+
+size_t davy_gpus_list(struct davy_gpu *list, size_t max)
+{
+	size_t count = list_bus(list, list_drm(list, max), max);
+
+	qsort(list, count, sizeof(*list), gpus_compare);
+	return count;
+}
+
+int davy_gpu_path(const struct davy_gpu *gpu, const char *rest, char *path, size_t size)
+{
+	if (gpu->card < 0)
+		return davy_root_path(path, size, "/sys/bus/pci/devices/%s/%s", gpu->device, rest);
+	return davy_root_path(path, size, "/sys/class/drm/card%d/device/%s", gpu->card, rest);
 }
 
 /* A word from the device's power/ folder; false where there is none. */
 static bool power_word(const struct davy_gpu *gpu, const char *name, char *ret_word, size_t size)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], file[64];
 	ssize_t n;
 
 	ret_word[0] = 0;
-	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/power/%s", gpu->card,
-			   name))
+	snprintf(file, sizeof(file), "power/%s", name);
+	if (davy_gpu_path(gpu, file, path, sizeof(path)))
 		return false;
 	n = davy_read_file(path, ret_word, size);
 	ret_word[n > 0 ? strcspn(ret_word, "\n") : 0] = 0;
@@ -136,9 +228,7 @@ bool davy_gpu_may_suspend(const struct davy_gpu *gpu)
 int davy_gpu_attribute(const struct davy_gpu *gpu, const char *name, uint64_t *ret_value)
 {
 	char path[PATH_MAX];
-	int err;
+	int err = davy_gpu_path(gpu, name, path, sizeof(path));
 
-	err = davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/%s", gpu->card,
-			     name);
 	return err ? err : davy_read_number(path, ret_value);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The GPUs of the host, from sysfs: nothing is opened, nothing is woken. */
+/*
+ * The GPUs of the host, from sysfs: from the PCI bus, so that a driver without DRM counts (NVIDIA's
+ * without nvidia-drm), and from DRM, for GPUs on other buses. No device is opened or woken.
+ */
 #ifndef DAVY_GPUS_H
 #define DAVY_GPUS_H
 
@@ -10,12 +13,21 @@
 struct davy_gpu {
 	char device[DAVY_DEVICE_LEN]; /* PCI address, or the platform device's name */
 	char driver[24];
-	int card;   /* minor of /dev/dri/cardN */
+	int card;   /* minor of /dev/dri/cardN, -1 none */
 	int render; /* minor of /dev/dri/renderDN, -1 none */
 };
 
-/* How many; devices without a driver are not there. */
+/* Returns the count. Left out: GPUs without a driver, and those given to a guest (vfio-pci). */
 size_t davy_gpus_list(struct davy_gpu *list, size_t max);
+
+/*
+ * Whether the PCI device "address" is a GPU of AMD, Intel or NVIDIA. Fills device, and driver,
+ * which is "" without one; card and render are -1.
+ */
+bool davy_gpu_on_bus(const char *address, struct davy_gpu *ret_gpu);
+
+/* The path of "rest" in the device's folder of sysfs; -ENAMETOOLONG. */
+int davy_gpu_path(const struct davy_gpu *gpu, const char *rest, char *path, size_t size);
 
 /* False while it sleeps: whoever opens it then wakes it. */
 bool davy_gpu_awake(const struct davy_gpu *gpu);

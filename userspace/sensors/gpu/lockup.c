@@ -162,8 +162,7 @@ static void read_xe(const struct davy_gpu *gpu, struct davy_lockups *l)
 	char device[PATH_MAX], path[PATH_MAX], tile[16];
 	DIR *dir;
 
-	if (!davy_gpu_awake(gpu) ||
-	    davy_root_path(device, sizeof(device), "/sys/class/drm/card%d/device", gpu->card))
+	if (!davy_gpu_awake(gpu) || davy_gpu_path(gpu, "", device, sizeof(device)))
 		return;
 	dir = opendir(device);
 	while (dir && next_name(dir, "tile", tile, sizeof(tile)))
