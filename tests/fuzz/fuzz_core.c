@@ -68,15 +68,15 @@ static void mend_act(struct davy_ev_act *act)
 
 static void mend_order(struct davy_ev_order *o)
 {
-	o->rung =
-		o->rung % 12 < 2 ? DAVY_RUNG_RESTART + o->rung % 2 : DAVY_RUNG_PAUSE + o->rung % 10;
-	o->undo = o->undo % 12 < 2 ? 0 : DAVY_RUNG_PAUSE + o->undo % 10;
+	o->rung = o->rung % 12 < 2 ? DAVY_ACTION_RESTART + o->rung % 2
+				   : DAVY_ACTION_PAUSE + o->rung % 10;
+	o->undo = o->undo % 12 < 2 ? 0 : DAVY_ACTION_PAUSE + o->undo % 10;
 }
 
 static void mend_left(struct davy_ev_left *l)
 {
-	static const uint8_t rungs[] = { DAVY_RUNG_SHRINK, DAVY_RUNG_SWITCH,
-					 DAVY_RUNG_MIGRATE_CPU };
+	static const uint8_t rungs[] = { DAVY_ACTION_SHRINK, DAVY_ACTION_SWITCH,
+					 DAVY_ACTION_MIGRATE_CPU };
 
 	l->rung = PICK(rungs, l->rung);
 }
@@ -231,23 +231,23 @@ static bool may_act(uint32_t workload)
 static void check_plan(const struct davy_plan *p)
 {
 	require(p->id && p->at_ns == first.now_ns);
-	require(p->rung < DAVY_RUNG_COUNT && p->hazard < DAVY_HZ_COUNT);
+	require(p->rung < DAVY_ACTION_COUNT && p->hazard < DAVY_HZ_COUNT);
 	require(p->verdict < DAVY_VERDICT_COUNT && p->refusal < DAVY_REFUSED_COUNT);
 	require(p->evidence_count <= DAVY_PLAN_EVIDENCE && p->first_sign_ns <= p->at_ns);
 	require(!p->comm[sizeof(p->comm) - 1] && !p->device[sizeof(p->device) - 1]);
 	require(!p->ring[sizeof(p->ring) - 1] && !p->model[sizeof(p->model) - 1]);
 	require(!p->detail[sizeof(p->detail) - 1]);
 	require(p->on_permille <= 1000 && p->to_backend < DAVY_BACKEND_COUNT);
-	require(p->passed_rung < DAVY_RUNG_COUNT && p->passed_because < DAVY_REFUSED_COUNT);
-	if (p->verdict == DAVY_VERDICT_GO && p->rung == DAVY_RUNG_PAUSE)
+	require(p->passed_rung < DAVY_ACTION_COUNT && p->passed_because < DAVY_REFUSED_COUNT);
+	if (p->verdict == DAVY_VERDICT_GO && p->rung == DAVY_ACTION_PAUSE)
 		require(p->lease_ns && p->lease_ns <= 60 * DAVY_NS_PER_S);
-	if (p->verdict == DAVY_VERDICT_GO && p->rung == DAVY_RUNG_THROTTLE)
+	if (p->verdict == DAVY_VERDICT_GO && p->rung == DAVY_ACTION_THROTTLE)
 		require(p->lease_ns && p->on_permille);
-	if (davy_rung_acts(p->rung) && p->verdict == DAVY_VERDICT_GO)
+	if (davy_action_acts(p->rung) && p->verdict == DAVY_VERDICT_GO)
 		require(p->workload && may_act(p->workload));
 	require(p->tuning.why < DAVY_TUNER_WHY_COUNT &&
 		p->knobs.cache_type < DAVY_TUNER_CACHE_COUNT);
-	if (p->rung == DAVY_RUNG_FAILURE)
+	if (p->rung == DAVY_ACTION_FAILURE)
 		require(p->detail[0] && (p->hazard != DAVY_HZ_NONE) == (p->observed != 0));
 }
 

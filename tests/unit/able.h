@@ -135,7 +135,7 @@ static inline void uses(uint32_t pid, uint64_t vram, uint64_t busy_ns)
 
 static inline const struct davy_plan *undo_of(enum davy_hazard hazard)
 {
-	return last_of(DAVY_RUNG_UNDO, hazard);
+	return last_of(DAVY_ACTION_UNDO, hazard);
 }
 
 static inline size_t undo_count(void)
@@ -143,11 +143,11 @@ static inline size_t undo_count(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += kept[i].rung == DAVY_RUNG_UNDO;
+		count += kept[i].rung == DAVY_ACTION_UNDO;
 	return count;
 }
 
-static inline void left_by_another(enum davy_rung rung, enum davy_hazard hazard, uint32_t ubatch)
+static inline void left_by_another(enum davy_action rung, enum davy_hazard hazard, uint32_t ubatch)
 {
 	struct davy_event ev = event(DAVY_EV_LEFT, 0);
 

@@ -66,7 +66,7 @@ static inline size_t count_told(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += kept[i].rung != DAVY_RUNG_FAILURE;
+		count += kept[i].rung != DAVY_ACTION_FAILURE;
 	return count;
 }
 
@@ -177,7 +177,7 @@ static inline void act(uint32_t plan, enum davy_act_stage stage, uint32_t pid, i
 	tell(&ev);
 }
 
-static inline size_t count_of(enum davy_rung rung, enum davy_hazard hazard)
+static inline size_t count_of(enum davy_action rung, enum davy_hazard hazard)
 {
 	size_t count = 0;
 
@@ -187,12 +187,12 @@ static inline size_t count_of(enum davy_rung rung, enum davy_hazard hazard)
 }
 
 /* The last plan of that rung and hazard; fails the test when there is none. */
-static inline const struct davy_plan *last_of(enum davy_rung rung, enum davy_hazard hazard)
+static inline const struct davy_plan *last_of(enum davy_action rung, enum davy_hazard hazard)
 {
 	for (size_t i = kept_count; i-- > 0;)
 		if (kept[i].rung == rung && kept[i].hazard == hazard)
 			return &kept[i];
-	fail_msg("no plan '%s' for '%s'", davy_rung_name(rung), davy_hazard_name(hazard));
+	fail_msg("no plan '%s' for '%s'", davy_action_name(rung), davy_hazard_name(hazard));
 	return NULL;
 }
 

@@ -32,14 +32,14 @@ static uint64_t works(void)
 	return now;
 }
 
-static uint32_t hold(enum davy_rung rung)
+static uint32_t hold(enum davy_action rung)
 {
 	struct davy_event ev = event(DAVY_EV_ORDER, 0);
 	uint32_t plan;
 
 	ev.order.workload = 1;
 	ev.order.rung = (uint8_t)rung;
-	ev.order.on_permille = rung == DAVY_RUNG_THROTTLE ? 250 : 0;
+	ev.order.on_permille = rung == DAVY_ACTION_THROTTLE ? 250 : 0;
 	ev.order.lease_ns = 60 * S;
 	tell(&ev);
 	plan = last_of(rung, DAVY_HZ_NONE)->id;
@@ -58,13 +58,13 @@ static void goes_on_in_the_graph(uint64_t entered_ns, uint64_t seconds)
 
 static size_t checks(void)
 {
-	return count_of(DAVY_RUNG_CHECK, DAVY_HZ_ENGINE_WEDGED);
+	return count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED);
 }
 
 static void a_paused_engine_is_not_asked_and_not_wedged(void **state)
 {
 	uint64_t entered_ns = works();
-	uint32_t plan = hold(DAVY_RUNG_PAUSE);
+	uint32_t plan = hold(DAVY_ACTION_PAUSE);
 
 	(void)state;
 	goes_on_in_the_graph(entered_ns, 30);
@@ -77,7 +77,7 @@ static void a_paused_engine_is_not_asked_and_not_wedged(void **state)
 static void one_that_hangs_after_the_pause_is(void **state)
 {
 	uint64_t entered_ns = works();
-	uint32_t plan = hold(DAVY_RUNG_PAUSE);
+	uint32_t plan = hold(DAVY_ACTION_PAUSE);
 
 	(void)state;
 	goes_on_in_the_graph(entered_ns, 30);
@@ -85,7 +85,7 @@ static void one_that_hangs_after_the_pause_is(void **state)
 	goes_on_in_the_graph(entered_ns, 12);
 	assert_int_equal(checks(), 1);
 	probe(200, 0, 0);
-	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
+	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
 }
 
 static void one_that_hung_before_it_is_told_first(void **state)
@@ -106,17 +106,17 @@ static void an_answer_that_a_pause_prevented_does_not_count(void **state)
 	throws(50, LOST);
 	pass(400 * MS);
 	assert_int_equal(checks(), 1);
-	plan = hold(DAVY_RUNG_PAUSE);
+	plan = hold(DAVY_ACTION_PAUSE);
 	goes_on_in_the_graph(entered_ns, 3);
 	probe(0, 0, 0);
-	assert_int_equal(count_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
 	goes_on_in_the_graph(entered_ns, 3);
 	assert_int_equal(checks(), 1);
 	act(plan, DAVY_ACT_RELEASED, 0, 0);
 	pass(S);
 	assert_int_equal(checks(), 2); /* it is asked again */
 	probe(200, 500, 0);
-	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
+	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
 }
 
 static void a_throttled_engine_may_take_four_times_as_long(void **state)
@@ -124,7 +124,7 @@ static void a_throttled_engine_may_take_four_times_as_long(void **state)
 	uint64_t entered_ns = works();
 
 	(void)state;
-	hold(DAVY_RUNG_THROTTLE);
+	hold(DAVY_ACTION_THROTTLE);
 	goes_on_in_the_graph(entered_ns, 38);
 	assert_int_equal(checks(), 0);
 	goes_on_in_the_graph(entered_ns, 4);

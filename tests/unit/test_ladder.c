@@ -17,7 +17,7 @@ static void stalls(uint32_t pid, uint64_t seqno)
 static const struct davy_plan *last_act(void)
 {
 	for (size_t i = kept_count; i-- > 0;)
-		if (davy_rung_acts(kept[i].rung))
+		if (davy_action_acts(kept[i].rung))
 			return &kept[i];
 	fail_msg("nothing was done");
 	return NULL;
@@ -28,28 +28,28 @@ static size_t act_count(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += davy_rung_acts(kept[i].rung);
+		count += davy_action_acts(kept[i].rung);
 	return count;
 }
 
-static const struct davy_plan *expect(enum davy_rung rung, enum davy_verdict verdict)
+static const struct davy_plan *expect(enum davy_action rung, enum davy_verdict verdict)
 {
 	const struct davy_plan *plan = last_act();
 
-	assert_string_equal(davy_rung_name(plan->rung), davy_rung_name(rung));
+	assert_string_equal(davy_action_name(plan->rung), davy_action_name(rung));
 	assert_string_equal(davy_refusal_name(plan->refusal), "");
 	assert_int_equal(plan->verdict, verdict);
 	return plan;
 }
 
-static const struct davy_plan *goes(enum davy_rung rung)
+static const struct davy_plan *goes(enum davy_action rung)
 {
 	return expect(rung, DAVY_VERDICT_GO);
 }
 
-static void refused(enum davy_rung rung, enum davy_refusal refusal)
+static void refused(enum davy_action rung, enum davy_refusal refusal)
 {
-	assert_string_equal(davy_rung_name(last_act()->rung), davy_rung_name(rung));
+	assert_string_equal(davy_action_name(last_act()->rung), davy_action_name(rung));
 	assert_string_equal(davy_refusal_name(last_act()->refusal), davy_refusal_name(refusal));
 }
 
@@ -72,13 +72,13 @@ static void a_stall_is_paused_and_its_engine_moved(void **state)
 	ring_runs(50, RING_NAME, 6 * S, 10 * S, 1);
 	assert_int_equal(act_count(), 0); /* level 2: it may end yet */
 	stalls(50, 1);
-	plan = goes(DAVY_RUNG_PAUSE);
+	plan = goes(DAVY_ACTION_PAUSE);
 	assert_int_equal(plan->hazard, DAVY_HZ_JOB_STALL);
 	assert_int_equal(plan->lease_ns, 2 * S);
 	assert_int_equal(plan->pid, 50);
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
-	plan = goes(DAVY_RUNG_MIGRATE_CPU);
-	assert_int_equal(plan->passed_rung, DAVY_RUNG_SHRINK); /* no ubatch is known to fit */
+	plan = goes(DAVY_ACTION_MIGRATE_CPU);
+	assert_int_equal(plan->passed_rung, DAVY_ACTION_SHRINK); /* no ubatch is known to fit */
 	assert_int_equal(plan->passed_because, DAVY_REFUSED_UNABLE);
 	assert_int_equal(plan->keeps, 1);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_CPU, 512);
@@ -97,7 +97,7 @@ static void without_a_freezer_it_is_moved_at_once(void **state)
 	(void)state;
 	begin_able(NULL, 0);
 	stalls(50, 1);
-	plan = goes(DAVY_RUNG_MIGRATE_CPU);
+	plan = goes(DAVY_ACTION_MIGRATE_CPU);
 	assert_int_equal(plan->keeps, 0);
 	davy_plan_text(plan, text, sizeof(text));
 	assert_non_null(strstr(text, "after shrink: the workload cannot do that"));
@@ -108,16 +108,16 @@ static void a_pause_that_fails_holds_nothing_up(void **state)
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	stalls(50, 1);
-	act(goes(DAVY_RUNG_PAUSE)->id, DAVY_ACT_FAILED, 0, -3);
-	goes(DAVY_RUNG_MIGRATE_CPU);
+	act(goes(DAVY_ACTION_PAUSE)->id, DAVY_ACT_FAILED, 0, -3);
+	goes(DAVY_ACTION_MIGRATE_CPU);
 	begin_able(NULL, ALL_CAN);
 	stalls(50, 1);
-	goes(DAVY_RUNG_PAUSE);
+	goes(DAVY_ACTION_PAUSE);
 	for (int i = 0; i < 60; i++) { /* nobody answers */
 		stalls(50, 1);
 		pass(100 * MS);
 	}
-	goes(DAVY_RUNG_MIGRATE_CPU);
+	goes(DAVY_ACTION_MIGRATE_CPU);
 }
 
 static void what_cannot_move_is_started_anew(void **state)
@@ -130,7 +130,7 @@ static void what_cannot_move_is_started_anew(void **state)
 	ev.workload.movable = 0;
 	tell(&ev);
 	stalls(50, 1);
-	assert_int_equal(goes(DAVY_RUNG_RESTART)->keeps, 1);
+	assert_int_equal(goes(DAVY_ACTION_RESTART)->keeps, 1);
 }
 
 static void a_ubatch_that_fits_is_taken_before_the_cpu(void **state)
@@ -140,10 +140,10 @@ static void a_ubatch_that_fits_is_taken_before_the_cpu(void **state)
 	(void)state;
 	begin_able("ladder-headroom", ALL_CAN);
 	long_jobs(50, 8 * S);
-	plan = goes(DAVY_RUNG_PAUSE);
+	plan = goes(DAVY_ACTION_PAUSE);
 	assert_int_equal(plan->hazard, DAVY_HZ_JOB_HEADROOM);
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
-	plan = goes(DAVY_RUNG_SHRINK);
+	plan = goes(DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->fitting_ubatch, 256);
 	assert_int_equal(plan->knobs.ubatch, 256);
 	assert_int_equal(plan->keeps, 1);
@@ -168,7 +168,7 @@ static void headroom_of_level_two_halves_down_to_the_floor(void **state)
 		const struct davy_plan *plan;
 
 		long_jobs(pid, 5500 * MS);
-		plan = goes(DAVY_RUNG_SHRINK);
+		plan = goes(DAVY_ACTION_SHRINK);
 		assert_int_equal(plan->level, 2);
 		assert_int_equal(plan->knobs.ubatch, ubatch / 2);
 		replaced_by(plan->id, pid, pid + 1, DAVY_BACKEND_VULKAN, ubatch / 2);
@@ -193,7 +193,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 		progress(60, 100, (uint64_t)i + 1, 1); /* and works */
 		evicts(50, 60, bytes += 20 * MIB);
 	}
-	plan = last_of(DAVY_RUNG_PAUSE, DAVY_HZ_EVICTION_STORM);
+	plan = last_of(DAVY_ACTION_PAUSE, DAVY_HZ_EVICTION_STORM);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->level, 2);
 	assert_int_equal(plan->workload, 1);
@@ -204,8 +204,8 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	assert_int_equal(act_count(), 1); /* it does not get its share before the pause is over */
 	pass(2 * S);
 	act(first, DAVY_ACT_RELEASED, 0, 0);
-	plan = goes(DAVY_RUNG_THROTTLE);
-	assert_int_equal(plan->passed_rung, DAVY_RUNG_PAUSE);
+	plan = goes(DAVY_ACTION_THROTTLE);
+	assert_int_equal(plan->passed_rung, DAVY_ACTION_PAUSE);
 	assert_int_equal(plan->on_permille, 500);
 	assert_int_equal(plan->lease_ns, 30 * S);
 	first = plan->id;
@@ -214,25 +214,25 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 		progress(60, 100, i + 100, 1);
 		evicts(50, 60, bytes += 20 * MIB);
 	}
-	plan = goes(DAVY_RUNG_THROTTLE);
+	plan = goes(DAVY_ACTION_THROTTLE);
 	assert_int_equal(plan->on_permille, 250); /* a half was not enough */
-	assert_int_equal(plan->passed_rung, DAVY_RUNG_THROTTLE);
+	assert_int_equal(plan->passed_rung, DAVY_ACTION_THROTTLE);
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
 	act(first, DAVY_ACT_RELEASED, 0, 0); /* that lease was taken over */
 	assert_int_equal(first_workload()->hold_plan, plan->id);
-	assert_int_equal(count_of(DAVY_RUNG_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
+	assert_int_equal(count_of(DAVY_ACTION_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
 	for (int i = 0; i < 210; i++, pass(100 * MS))
 		if (i % 20 == 0)
 			evicts(50, 60, bytes += 300 * MIB); /* now and then */
 	first = plan->id;
-	plan = goes(DAVY_RUNG_THROTTLE);
+	plan = goes(DAVY_ACTION_THROTTLE);
 	assert_int_not_equal(plan->id, first); /* renewed */
 	assert_int_equal(plan->on_permille, 250);
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
-	assert_int_equal(count_of(DAVY_RUNG_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
+	assert_int_equal(count_of(DAVY_ACTION_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
 	first = plan->id;
 	pass(30 * S); /* nothing is evicted any more */
-	assert_int_equal(goes(DAVY_RUNG_THROTTLE)->id, first);
+	assert_int_equal(goes(DAVY_ACTION_THROTTLE)->id, first);
 	act(first, DAVY_ACT_RELEASED, 0, 0);
 	assert_int_equal(first_workload()->hold_plan, 0);
 	assert_int_equal(first_workload()->hour_count, 3);
@@ -245,14 +245,14 @@ static void throttle_once(uint64_t *bytes)
 
 	for (int i = 0; i < 200 && act_count() == acts; i++, pass(100 * MS))
 		evicts(50, 60, *bytes += 30 * MIB);
-	if (last_act()->rung == DAVY_RUNG_PAUSE) {
+	if (last_act()->rung == DAVY_ACTION_PAUSE) {
 		uint32_t id = last_act()->id;
 
 		act(id, DAVY_ACT_HELD, 0, 0);
 		pass(2 * S);
 		act(id, DAVY_ACT_RELEASED, 0, 0);
 	}
-	act(goes(DAVY_RUNG_THROTTLE)->id, DAVY_ACT_HELD, 0, 0);
+	act(goes(DAVY_ACTION_THROTTLE)->id, DAVY_ACT_HELD, 0, 0);
 }
 
 /* How long it is renewed although nothing is seen, until it ends. */
@@ -301,7 +301,7 @@ static void an_evictor_of_nobodys_is_let_be(void **state)
 		progress(50, 100, i + 1, 1);
 		evicts(70, 50, bytes += 30 * MIB);
 	}
-	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
+	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
 	assert_int_equal(act_count(), 0);
 	assert_replays();
 }
@@ -325,7 +325,7 @@ static void who_has_the_engine_pays_for_a_stall(void **state)
 	able(2, 60, ALL_CAN);
 	sized_process(60, 2, DAVY_BACKEND_VULKAN, 512);
 	late_because_of_60();
-	assert_int_equal(goes(DAVY_RUNG_PAUSE)->workload, 2);
+	assert_int_equal(goes(DAVY_ACTION_PAUSE)->workload, 2);
 	assert_int_equal(last_act()->pid, 60);
 	assert_replays();
 	begin_able(NULL, ALL_CAN);
@@ -334,11 +334,11 @@ static void who_has_the_engine_pays_for_a_stall(void **state)
 	tell(&ev);
 	sized_process(60, 2, DAVY_BACKEND_VULKAN, 512);
 	late_because_of_60();
-	assert_int_equal(goes(DAVY_RUNG_PAUSE)->workload, 1); /* a reset would end it anyway */
+	assert_int_equal(goes(DAVY_ACTION_PAUSE)->workload, 1); /* a reset would end it anyway */
 	begin_able(NULL, ALL_CAN);
 	process(60, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_VULKAN);
 	late_because_of_60();
-	assert_int_equal(goes(DAVY_RUNG_PAUSE)->workload, 1);
+	assert_int_equal(goes(DAVY_ACTION_PAUSE)->workload, 1);
 }
 
 static void consent_is_asked_and_told_once(void **state)
@@ -352,18 +352,18 @@ static void consent_is_asked_and_told_once(void **state)
 	tell(&ev);
 	for (int i = 0; i < 50; i++, pass(100 * MS))
 		stalls(50, 1);
-	refused(DAVY_RUNG_PAUSE, DAVY_REFUSED_PINNED);
+	refused(DAVY_ACTION_PAUSE, DAVY_REFUSED_PINNED);
 	assert_int_equal(act_count(), 1);
 	ev.workload.adopted = 0;
 	ev.at_ns = now;
 	tell(&ev);
 	pass(20 * S);
 	stalls(50, 2);
-	refused(DAVY_RUNG_PAUSE, DAVY_REFUSED_NOT_ADOPTED);
+	refused(DAVY_ACTION_PAUSE, DAVY_REFUSED_NOT_ADOPTED);
 	set("agent.mode", DAVY_MODE_OBSERVE);
 	pass(20 * S);
 	stalls(50, 3);
-	refused(DAVY_RUNG_PAUSE, DAVY_REFUSED_MODE);
+	refused(DAVY_ACTION_PAUSE, DAVY_REFUSED_MODE);
 	assert_replays();
 }
 
@@ -374,9 +374,9 @@ static void advice_is_given_once_and_nothing_begins(void **state)
 	set("agent.mode", DAVY_MODE_ADVISE);
 	for (int i = 0; i < 50; i++, pass(100 * MS))
 		stalls(50, 1);
-	assert_int_equal(last_of(DAVY_RUNG_PAUSE, DAVY_HZ_JOB_STALL)->verdict,
+	assert_int_equal(last_of(DAVY_ACTION_PAUSE, DAVY_HZ_JOB_STALL)->verdict,
 			 DAVY_VERDICT_ADVISED);
-	expect(DAVY_RUNG_MIGRATE_CPU, DAVY_VERDICT_ADVISED); /* what would come after it */
+	expect(DAVY_ACTION_MIGRATE_CPU, DAVY_VERDICT_ADVISED); /* what would come after it */
 	assert_int_equal(act_count(), 2);
 	assert_int_equal(first_workload()->act_plan, 0);
 	assert_replays();
@@ -401,7 +401,7 @@ static void a_rivals_engine_is_not_replaced(void **state)
 	ev.process.backend = DAVY_BACKEND_VULKAN;
 	tell(&ev);
 	stalls(50, 1);
-	refused(DAVY_RUNG_MIGRATE_CPU, DAVY_REFUSED_RIVAL);
+	refused(DAVY_ACTION_MIGRATE_CPU, DAVY_REFUSED_RIVAL);
 }
 
 static void no_memory(uint32_t pid)
@@ -422,18 +422,18 @@ static void without_memory_models_go_and_then_context(void **state)
 	(void)state;
 	begin_able("ladder-memory", ALL_CAN);
 	no_memory(50);
-	plan = goes(DAVY_RUNG_UNLOAD);
+	plan = goes(DAVY_ACTION_UNLOAD);
 	act(plan->id, DAVY_ACT_SERVING, 0, 0);
 	pass(5 * S);
 	no_memory(50);
-	goes(DAVY_RUNG_UNLOAD); /* it is given time to show */
+	goes(DAVY_ACTION_UNLOAD); /* it is given time to show */
 	pass(6 * S);
 	no_memory(50);
 	pass(100 * MS);
-	plan = goes(DAVY_RUNG_SHRINK);
+	plan = goes(DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->knobs.context, 16384);
 	assert_int_equal(plan->knobs.ubatch, 0);
-	assert_int_equal(plan->passed_rung, DAVY_RUNG_UNLOAD);
+	assert_int_equal(plan->passed_rung, DAVY_ACTION_UNLOAD);
 	assert_int_equal(plan->passed_because, DAVY_REFUSED_NOT);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_VULKAN, 512);
 	assert_replays();
@@ -447,7 +447,7 @@ static void context_stops_at_its_floor_and_slots_follow(void **state)
 	begin_able(NULL, DAVY_CAN_SHRINK);
 	set("shrink.context_floor", 20000);
 	no_memory(50);
-	plan = goes(DAVY_RUNG_SHRINK);
+	plan = goes(DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->knobs.context, 0);
 	assert_int_equal(plan->knobs.parallel, 2);
 }
@@ -458,7 +458,7 @@ static void exhaustion_caps_who_grows(void **state)
 
 	(void)state;
 	begin_able("ladder-exhaustion", DAVY_CAN_CAP);
-	for (uint64_t i = 0; i < 200 && !count_of(DAVY_RUNG_CAP, DAVY_HZ_EXHAUSTION); i++) {
+	for (uint64_t i = 0; i < 200 && !count_of(DAVY_ACTION_CAP, DAVY_HZ_EXHAUSTION); i++) {
 		ev = event(DAVY_EV_MEMORY, 0);
 		davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
 		ev.memory.vram_total = 8192 * MIB;
@@ -467,10 +467,10 @@ static void exhaustion_caps_who_grows(void **state)
 		uses(50, (5000 + 10 * i) * MIB, 0);
 		pass(200 * MS);
 	}
-	assert_in_range(goes(DAVY_RUNG_CAP)->cap_bytes, 5000 * MIB, 7000 * MIB);
-	assert_int_equal(last_act()->passed_rung, DAVY_RUNG_UNLOAD);
+	assert_in_range(goes(DAVY_ACTION_CAP)->cap_bytes, 5000 * MIB, 7000 * MIB);
+	assert_int_equal(last_act()->passed_rung, DAVY_ACTION_UNLOAD);
 	act(last_act()->id, DAVY_ACT_HELD, 0, 0);
-	assert_int_equal(first_workload()->effects[0].rung, DAVY_RUNG_CAP);
+	assert_int_equal(first_workload()->effects[0].rung, DAVY_ACTION_CAP);
 	assert_replays();
 }
 
@@ -480,19 +480,19 @@ static void budgets_of_a_workload_and_of_the_host(void **state)
 	begin_able("ladder-budget", DAVY_CAN_UNLOAD);
 	set("budget.acts_per_hour", 0);
 	no_memory(50);
-	refused(DAVY_RUNG_UNLOAD, DAVY_REFUSED_BUDGET);
+	refused(DAVY_ACTION_UNLOAD, DAVY_REFUSED_BUDGET);
 	set("budget.acts_per_hour", 12);
 	set("budget.host_acts_per_hour", 1);
 	pass(20 * S);
 	no_memory(50);
-	act(goes(DAVY_RUNG_UNLOAD)->id, DAVY_ACT_SERVING, 0, 0);
+	act(goes(DAVY_ACTION_UNLOAD)->id, DAVY_ACT_SERVING, 0, 0);
 	able(2, 60, DAVY_CAN_UNLOAD);
 	sized_process(60, 2, DAVY_BACKEND_VULKAN, 512);
 	no_memory(60);
-	refused(DAVY_RUNG_UNLOAD, DAVY_REFUSED_HOST_BUDGET);
+	refused(DAVY_ACTION_UNLOAD, DAVY_REFUSED_HOST_BUDGET);
 	rest(3600 * S); /* another hour */
 	no_memory(60);
-	goes(DAVY_RUNG_UNLOAD);
+	goes(DAVY_ACTION_UNLOAD);
 	assert_replays();
 }
 
@@ -532,17 +532,17 @@ static void a_storm_of_faults_changes_the_backend(void **state)
 	faults(1);
 	assert_int_equal(act_count(), 0); /* one alone may be anything */
 	faults(12);
-	plan = goes(DAVY_RUNG_SWITCH);
+	plan = goes(DAVY_ACTION_SWITCH);
 	assert_int_equal(plan->to_backend, DAVY_BACKEND_ROCM);
 	assert_int_equal(plan->keeps, 0); /* the device has failed */
-	assert_int_equal(last_of(DAVY_RUNG_BREAKER, DAVY_HZ_FAULT_STORM)->backend,
+	assert_int_equal(last_of(DAVY_ACTION_BREAKER, DAVY_HZ_FAULT_STORM)->backend,
 			 DAVY_BACKEND_VULKAN);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_ROCM, 512);
 	assert_int_equal(first_workload()->effects[0].backend, DAVY_BACKEND_VULKAN);
 	assert_replays();
 	begin_able(NULL, ALL_CAN & ~DAVY_CAN_SWITCH);
 	faults(12);
-	goes(DAVY_RUNG_MIGRATE_CPU);
+	goes(DAVY_ACTION_MIGRATE_CPU);
 }
 
 static void a_replacement_that_fails_leaves_one_that_serves(void **state)
@@ -552,7 +552,7 @@ static void a_replacement_that_fails_leaves_one_that_serves(void **state)
 	(void)state;
 	begin_able(NULL, DAVY_CAN_SHRINK | DAVY_CAN_KEEP);
 	no_memory(50);
-	plan = goes(DAVY_RUNG_SHRINK);
+	plan = goes(DAVY_ACTION_SHRINK);
 	act(plan->id, DAVY_ACT_STARTED, 51, 0);
 	act(plan->id, DAVY_ACT_FAILED, 0, -5); /* the old one has gone on */
 	assert_int_equal(first_workload()->pid, 50);
@@ -560,13 +560,13 @@ static void a_replacement_that_fails_leaves_one_that_serves(void **state)
 	assert_int_equal(act_count(), 1);
 	begin_able(NULL, DAVY_CAN_SHRINK);
 	no_memory(50);
-	plan = goes(DAVY_RUNG_SHRINK);
+	plan = goes(DAVY_ACTION_SHRINK);
 	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
 	ends(50, 15);
 	act(plan->id, DAVY_ACT_FAILED, 0, -5);
-	refused(DAVY_RUNG_RESTART, DAVY_REFUSED_BACKOFF);
+	refused(DAVY_ACTION_RESTART, DAVY_REFUSED_BACKOFF);
 	pass(2 * S);
-	goes(DAVY_RUNG_RESTART);
+	goes(DAVY_ACTION_RESTART);
 }
 
 static void quarantine_after_many_openings(void **state)
@@ -586,17 +586,17 @@ static void quarantine_after_many_openings(void **state)
 	ev.breaker.open_count = 2;
 	tell(&ev);
 	ends(50, 11);
-	act(goes(DAVY_RUNG_RESTART)->id, DAVY_ACT_SERVING, 0, 0); /* the third */
+	act(goes(DAVY_ACTION_RESTART)->id, DAVY_ACT_SERVING, 0, 0); /* the third */
 	sized_process(51, 1, DAVY_BACKEND_VULKAN, 512);
 	rest(2500 * S); /* half open again */
 	ends(51, 11);
-	assert_int_equal(goes(DAVY_RUNG_QUARANTINE)->until_ns - now, 4800 * S);
+	assert_int_equal(goes(DAVY_ACTION_QUARANTINE)->until_ns - now, 4800 * S);
 	act(last_act()->id, DAVY_ACT_SERVING, 0, 0);
 	assert_true(davy_core_workload_busy(&core, 1)); /* it is started again */
 	rest(4700 * S);
-	goes(DAVY_RUNG_QUARANTINE);
+	goes(DAVY_ACTION_QUARANTINE);
 	rest(200 * S);
-	assert_int_equal(goes(DAVY_RUNG_UNDO)->level, DAVY_RUNG_QUARANTINE);
+	assert_int_equal(goes(DAVY_ACTION_UNDO)->level, DAVY_ACTION_QUARANTINE);
 	assert_replays();
 }
 
@@ -626,7 +626,7 @@ static void a_full_card_that_may_sleep_is_kept_awake(void **state)
 	memory(8192 * MIB, 8192 * MIB, 0);
 	assert_int_equal(act_count(), 0); /* it does not sleep */
 	memory(8192 * MIB, 8192 * MIB, DAVY_MEMORY_MAY_SUSPEND);
-	assert_string_equal(goes(DAVY_RUNG_AWAKE)->device, GPU);
+	assert_string_equal(goes(DAVY_ACTION_AWAKE)->device, GPU);
 	act(last_act()->id, DAVY_ACT_HELD, 0, 0);
 	pass(S);
 	memory(8192 * MIB, 8192 * MIB, 0);
@@ -643,14 +643,14 @@ static void a_host_without_memory_stops_who_has_it(void **state)
 	memory(20480 * MIB, 3000 * MIB, DAVY_MEMORY_SHARED);
 	assert_int_equal(act_count(), 0); /* level 1 or 2, and it can do nothing about it */
 	memory(20480 * MIB, 500 * MIB, DAVY_MEMORY_SHARED);
-	assert_int_equal(goes(DAVY_RUNG_RESTART)->passed_rung, DAVY_RUNG_SHRINK);
+	assert_int_equal(goes(DAVY_ACTION_RESTART)->passed_rung, DAVY_ACTION_SHRINK);
 	replaced_by(last_act()->id, 50, 51, DAVY_BACKEND_VULKAN, 512);
 	uses(51, 1024 * MIB, 0);
 	memory(1024 * MIB, 20480 * MIB, DAVY_MEMORY_SHARED);
 	pass(30 * S);
 	uses(51, 20480 * MIB, 0); /* and again */
 	memory(20480 * MIB, 500 * MIB, DAVY_MEMORY_SHARED);
-	assert_int_equal(goes(DAVY_RUNG_STOP)->passed_rung, DAVY_RUNG_RESTART);
+	assert_int_equal(goes(DAVY_ACTION_STOP)->passed_rung, DAVY_ACTION_RESTART);
 	act(last_act()->id, DAVY_ACT_SERVING, 0, 0);
 	rest(3600 * S);
 	assert_int_equal(act_count(), 2); /* whoever wants it starts it */
@@ -679,7 +679,7 @@ static void who_stops_others_queues_is_throttled(void **state)
 	pass(20 * S);
 	evicts(50, 60, 30 * MIB);
 	queues_evicted(60, 4);
-	assert_int_equal(goes(DAVY_RUNG_THROTTLE)->workload, 1);
+	assert_int_equal(goes(DAVY_ACTION_THROTTLE)->workload, 1);
 	assert_int_equal(last_act()->victim_pid, 60);
 	assert_replays();
 }
@@ -696,10 +696,10 @@ static void restores_that_fail_unload_then_start_anew(void **state)
 		ev.kfd.flags = DAVY_KFD_RESCHEDULED;
 		tell(&ev);
 		if (act_count() == 1 && first_workload()->act_plan)
-			act(goes(DAVY_RUNG_UNLOAD)->id, DAVY_ACT_SERVING, 0, 0);
+			act(goes(DAVY_ACTION_UNLOAD)->id, DAVY_ACT_SERVING, 0, 0);
 	}
-	assert_int_equal(goes(DAVY_RUNG_RESTART)->hazard, DAVY_HZ_RESTORE_HOG);
-	assert_int_equal(last_act()->passed_rung, DAVY_RUNG_SHRINK);
+	assert_int_equal(goes(DAVY_ACTION_RESTART)->hazard, DAVY_HZ_RESTORE_HOG);
+	assert_int_equal(last_act()->passed_rung, DAVY_ACTION_SHRINK);
 	assert_replays();
 }
 
@@ -729,8 +729,8 @@ static void the_second_reset_moves_its_owner(void **state)
 	assert_int_equal(act_count(), 0);
 	rest(300 * S);
 	resets();
-	assert_int_equal(last_of(DAVY_RUNG_NOTE, DAVY_HZ_RESET)->level, 3);
-	assert_int_equal(goes(DAVY_RUNG_SWITCH)->to_backend, DAVY_BACKEND_ROCM);
+	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RESET)->level, 3);
+	assert_int_equal(goes(DAVY_ACTION_SWITCH)->to_backend, DAVY_BACKEND_ROCM);
 	assert_int_equal(last_act()->keeps, 0);
 	assert_replays();
 }
@@ -750,7 +750,7 @@ static void a_spill_and_its_end(void **state)
 		ev.memory.gtt_used = (i < 20 ? 1000 : 5000) * MIB;
 		tell(&ev);
 	}
-	assert_int_equal(goes(DAVY_RUNG_UNLOAD)->hazard, DAVY_HZ_SILENT_SPILL);
+	assert_int_equal(goes(DAVY_ACTION_UNLOAD)->hazard, DAVY_HZ_SILENT_SPILL);
 	assert_replays();
 }
 

@@ -21,18 +21,18 @@ static void begin(enum davy_mode mode, uint8_t can)
 	set("agent.mode", mode);
 }
 
-static struct davy_event an_order(enum davy_rung rung)
+static struct davy_event an_order(enum davy_action rung)
 {
 	struct davy_event ev = event(DAVY_EV_ORDER, 0);
 
 	ev.order.workload = 1;
 	ev.order.rung = (uint8_t)rung;
 	ev.order.cap_bytes = 1 << 30;
-	ev.order.to_backend = rung == DAVY_RUNG_SWITCH ? DAVY_BACKEND_ROCM : DAVY_BACKEND_UNKNOWN;
+	ev.order.to_backend = rung == DAVY_ACTION_SWITCH ? DAVY_BACKEND_ROCM : DAVY_BACKEND_UNKNOWN;
 	return ev;
 }
 
-static const struct davy_plan *order(enum davy_rung rung)
+static const struct davy_plan *order(enum davy_action rung)
 {
 	struct davy_event ev = an_order(rung);
 
@@ -48,11 +48,11 @@ static void an_order_becomes_a_plan_with_its_measures(void **state)
 
 	(void)state;
 	begin(DAVY_MODE_ENFORCE, ALL_CAN);
-	ev = an_order(DAVY_RUNG_THROTTLE);
+	ev = an_order(DAVY_ACTION_THROTTLE);
 	ev.order.on_permille = 500;
 	ev.order.lease_ns = 30 * S;
 	tell(&ev);
-	plan = last_of(DAVY_RUNG_THROTTLE, DAVY_HZ_NONE);
+	plan = last_of(DAVY_ACTION_THROTTLE, DAVY_HZ_NONE);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->id, (1 << 16) + 1);
 	assert_int_equal(plan->pid, 50);
@@ -62,13 +62,13 @@ static void an_order_becomes_a_plan_with_its_measures(void **state)
 	assert_non_null(strstr(text, "throttle to 50 % for 30.0 s (go)"));
 	assert_non_null(strstr(text, "an operator ordered it"));
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
-	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_NONE)->level, DAVY_RUNG_THROTTLE);
+	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_NONE)->level, DAVY_ACTION_THROTTLE);
 	assert_int_equal(core.world.workloads[0].hold_plan, plan->id);
-	ev = an_order(DAVY_RUNG_SHRINK);
+	ev = an_order(DAVY_ACTION_SHRINK);
 	ev.order.knobs.ubatch = 128;
 	ev.order.knobs.context = 4096;
 	tell(&ev);
-	plan = last_of(DAVY_RUNG_SHRINK, DAVY_HZ_NONE);
+	plan = last_of(DAVY_ACTION_SHRINK, DAVY_HZ_NONE);
 	assert_int_equal(plan->knobs.ubatch, 128);
 	davy_plan_text(plan, text, sizeof(text));
 	assert_non_null(strstr(text, "shrink to ubatch 128, context 4096 (go)"));
@@ -80,44 +80,45 @@ static void orders_need_consent(void **state)
 
 	(void)state;
 	begin(DAVY_MODE_OBSERVE, ALL_CAN);
-	assert_int_equal(order(DAVY_RUNG_PAUSE)->refusal, DAVY_REFUSED_MODE);
+	assert_int_equal(order(DAVY_ACTION_PAUSE)->refusal, DAVY_REFUSED_MODE);
 	begin(DAVY_MODE_ADVISE, ALL_CAN);
-	assert_int_equal(order(DAVY_RUNG_PAUSE)->verdict, DAVY_VERDICT_ADVISED);
+	assert_int_equal(order(DAVY_ACTION_PAUSE)->verdict, DAVY_VERDICT_ADVISED);
 	set("agent.mode", DAVY_MODE_ENFORCE);
 	consented(0, 0, 0);
-	assert_int_equal(order(DAVY_RUNG_PAUSE)->refusal, DAVY_REFUSED_NOT_ADOPTED);
+	assert_int_equal(order(DAVY_ACTION_PAUSE)->refusal, DAVY_REFUSED_NOT_ADOPTED);
 	consented(1, 1, 0);
-	assert_int_equal(order(DAVY_RUNG_PAUSE)->refusal, DAVY_REFUSED_PINNED);
-	ev = an_order(DAVY_RUNG_STOP);
+	assert_int_equal(order(DAVY_ACTION_PAUSE)->refusal, DAVY_REFUSED_PINNED);
+	ev = an_order(DAVY_ACTION_STOP);
 	ev.order.workload = 9;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_RUNG_STOP, DAVY_HZ_NONE)->refusal, DAVY_REFUSED_NOT_ADOPTED);
-	assert_int_equal(last_of(DAVY_RUNG_STOP, DAVY_HZ_NONE)->workload, 9);
+	assert_int_equal(last_of(DAVY_ACTION_STOP, DAVY_HZ_NONE)->refusal,
+			 DAVY_REFUSED_NOT_ADOPTED);
+	assert_int_equal(last_of(DAVY_ACTION_STOP, DAVY_HZ_NONE)->workload, 9);
 }
 
 static void what_a_rival_controls_is_held_and_not_replaced(void **state)
 {
-	static const enum davy_rung replacing[] = { DAVY_RUNG_RESTART, DAVY_RUNG_MIGRATE_CPU,
-						    DAVY_RUNG_SHRINK,  DAVY_RUNG_SWITCH,
-						    DAVY_RUNG_UNLOAD,  DAVY_RUNG_STOP };
+	static const enum davy_action replacing[] = { DAVY_ACTION_RESTART, DAVY_ACTION_MIGRATE_CPU,
+						      DAVY_ACTION_SHRINK,  DAVY_ACTION_SWITCH,
+						      DAVY_ACTION_UNLOAD,  DAVY_ACTION_STOP };
 
 	(void)state;
 	begin(DAVY_MODE_ENFORCE, ALL_CAN);
 	consented(1, 0, 1);
 	for (size_t i = 0; i < sizeof(replacing) / sizeof(replacing[0]); i++)
 		assert_int_equal(order(replacing[i])->refusal, DAVY_REFUSED_RIVAL);
-	assert_int_equal(order(DAVY_RUNG_PAUSE)->verdict, DAVY_VERDICT_GO);
+	assert_int_equal(order(DAVY_ACTION_PAUSE)->verdict, DAVY_VERDICT_GO);
 }
 
 static void what_a_workload_cannot_is_refused(void **state)
 {
 	static const struct {
-		enum davy_rung rung;
+		enum davy_action rung;
 		uint8_t can;
 	} needs[] = {
-		{ DAVY_RUNG_PAUSE, DAVY_CAN_HOLD },    { DAVY_RUNG_THROTTLE, DAVY_CAN_HOLD },
-		{ DAVY_RUNG_SHRINK, DAVY_CAN_SHRINK }, { DAVY_RUNG_CAP, DAVY_CAN_CAP },
-		{ DAVY_RUNG_UNLOAD, DAVY_CAN_UNLOAD }, { DAVY_RUNG_SWITCH, DAVY_CAN_SWITCH }
+		{ DAVY_ACTION_PAUSE, DAVY_CAN_HOLD },	 { DAVY_ACTION_THROTTLE, DAVY_CAN_HOLD },
+		{ DAVY_ACTION_SHRINK, DAVY_CAN_SHRINK }, { DAVY_ACTION_CAP, DAVY_CAN_CAP },
+		{ DAVY_ACTION_UNLOAD, DAVY_CAN_UNLOAD }, { DAVY_ACTION_SWITCH, DAVY_CAN_SWITCH }
 	};
 
 	(void)state;
@@ -136,12 +137,12 @@ static void one_at_a_time_and_no_budget(void **state)
 	(void)state;
 	begin(DAVY_MODE_ENFORCE, ALL_CAN);
 	set("budget.acts_per_hour", 0);
-	plan = order(DAVY_RUNG_PAUSE);
+	plan = order(DAVY_ACTION_PAUSE);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
-	assert_int_equal(order(DAVY_RUNG_SHRINK)->refusal, DAVY_REFUSED_BUSY);
+	assert_int_equal(order(DAVY_ACTION_SHRINK)->refusal, DAVY_REFUSED_BUSY);
 	act(plan->id, DAVY_ACT_FAILED, 0, -3);
-	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_NONE)->result, -3);
-	assert_int_equal(order(DAVY_RUNG_SHRINK)->verdict, DAVY_VERDICT_GO);
+	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_NONE)->result, -3);
+	assert_int_equal(order(DAVY_ACTION_SHRINK)->verdict, DAVY_VERDICT_GO);
 }
 
 static void a_hold_ends_by_its_lease_or_an_undo(void **state)
@@ -152,20 +153,20 @@ static void a_hold_ends_by_its_lease_or_an_undo(void **state)
 
 	(void)state;
 	begin(DAVY_MODE_ENFORCE, ALL_CAN);
-	pause = order(DAVY_RUNG_PAUSE)->id;
+	pause = order(DAVY_ACTION_PAUSE)->id;
 	act(pause, DAVY_ACT_HELD, 0, 0);
 	act(pause, DAVY_ACT_RELEASED, 0, 0);
 	assert_int_equal(core.world.workloads[0].hold_plan, 0);
-	pause = order(DAVY_RUNG_PAUSE)->id;
+	pause = order(DAVY_ACTION_PAUSE)->id;
 	act(pause, DAVY_ACT_HELD, 0, 0);
-	ev = an_order(DAVY_RUNG_UNDO);
-	ev.order.undo = DAVY_RUNG_PAUSE;
+	ev = an_order(DAVY_ACTION_UNDO);
+	ev.order.undo = DAVY_ACTION_PAUSE;
 	tell(&ev);
-	plan = last_of(DAVY_RUNG_UNDO, DAVY_HZ_NONE);
+	plan = last_of(DAVY_ACTION_UNDO, DAVY_HZ_NONE);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
-	assert_int_equal(plan->level, DAVY_RUNG_PAUSE);
+	assert_int_equal(plan->level, DAVY_ACTION_PAUSE);
 	act(plan->id, DAVY_ACT_RELEASED, 0, 0);
-	assert_int_equal(last_of(DAVY_RUNG_OUTCOME, DAVY_HZ_NONE)->level, DAVY_RUNG_UNDO);
+	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_NONE)->level, DAVY_ACTION_UNDO);
 	assert_int_equal(core.world.workloads[0].hold_plan, 0);
 }
 
@@ -175,15 +176,15 @@ static void only_what_can_be_ordered_is_valid(void **state)
 
 	(void)state;
 	begin_history();
-	good = an_order(DAVY_RUNG_THROTTLE);
+	good = an_order(DAVY_ACTION_THROTTLE);
 	assert_true(davy_event_valid(&good));
-	for (uint8_t rung = 0; rung < DAVY_RUNG_COUNT + 2; rung++) {
+	for (uint8_t rung = 0; rung < DAVY_ACTION_COUNT + 2; rung++) {
 		ev = good;
 		ev.order.rung = rung;
-		assert_int_equal(davy_event_valid(&ev), davy_rung_acts(rung));
+		assert_int_equal(davy_event_valid(&ev), davy_action_acts(rung));
 		ev = good;
 		ev.order.undo = rung;
-		assert_int_equal(davy_event_valid(&ev), !rung || davy_rung_acts(rung));
+		assert_int_equal(davy_event_valid(&ev), !rung || davy_action_acts(rung));
 	}
 	ev = good;
 	ev.order.workload = 0;
@@ -205,18 +206,18 @@ static void what_is_not_said_is_chosen(void **state)
 
 	(void)state;
 	begin(DAVY_MODE_ENFORCE, ALL_CAN);
-	plan = order(DAVY_RUNG_THROTTLE);
+	plan = order(DAVY_ACTION_THROTTLE);
 	assert_int_equal(plan->on_permille, 500);
 	assert_int_equal(plan->lease_ns, 30 * S);
 	act(plan->id, DAVY_ACT_FAILED, 0, -3);
-	plan = order(DAVY_RUNG_PAUSE);
+	plan = order(DAVY_ACTION_PAUSE);
 	assert_int_equal(plan->lease_ns, 2 * S);
 	act(plan->id, DAVY_ACT_FAILED, 0, -3);
-	plan = order(DAVY_RUNG_SHRINK);
+	plan = order(DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->knobs.ubatch, 256);
 	assert_int_equal(plan->keeps, 1);
 	act(plan->id, DAVY_ACT_SERVING, 0, 0);
-	assert_int_equal(order(DAVY_RUNG_SHRINK)->knobs.ubatch, 128);
+	assert_int_equal(order(DAVY_ACTION_SHRINK)->knobs.ubatch, 128);
 }
 
 static void an_undo_needs_something_to_undo(void **state)
@@ -226,23 +227,23 @@ static void an_undo_needs_something_to_undo(void **state)
 
 	(void)state;
 	begin(DAVY_MODE_ENFORCE, ALL_CAN);
-	assert_int_equal(order(DAVY_RUNG_UNDO)->refusal, DAVY_REFUSED_UNABLE);
-	act(order(DAVY_RUNG_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
-	act(order(DAVY_RUNG_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
+	assert_int_equal(order(DAVY_ACTION_UNDO)->refusal, DAVY_REFUSED_UNABLE);
+	act(order(DAVY_ACTION_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
+	act(order(DAVY_ACTION_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
 	rest(3600 * S); /* nobody but the operator takes it back */
-	assert_int_equal(count_of(DAVY_RUNG_UNDO, DAVY_HZ_NONE), 1);
-	plan = order(DAVY_RUNG_UNDO);
-	assert_int_equal(plan->level, DAVY_RUNG_SHRINK);
+	assert_int_equal(count_of(DAVY_ACTION_UNDO, DAVY_HZ_NONE), 1);
+	plan = order(DAVY_ACTION_UNDO);
+	assert_int_equal(plan->level, DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->knobs.ubatch, 256);
 	act(plan->id, DAVY_ACT_SERVING, 0, 0);
-	plan = order(DAVY_RUNG_UNDO);
+	plan = order(DAVY_ACTION_UNDO);
 	assert_int_equal(plan->knobs.ubatch, 0); /* as its command says */
 	act(plan->id, DAVY_ACT_FAILED, 0, -5);
 	assert_int_equal(first_workload()->effect_count, 1);
-	ev = an_order(DAVY_RUNG_UNDO);
-	ev.order.undo = DAVY_RUNG_CAP;
+	ev = an_order(DAVY_ACTION_UNDO);
+	ev.order.undo = DAVY_ACTION_CAP;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_RUNG_UNDO, DAVY_HZ_NONE)->refusal, DAVY_REFUSED_UNABLE);
+	assert_int_equal(last_of(DAVY_ACTION_UNDO, DAVY_HZ_NONE)->refusal, DAVY_REFUSED_UNABLE);
 }
 
 static void an_order_is_told(void **state)
@@ -253,8 +254,8 @@ static void an_order_is_told(void **state)
 
 	(void)state;
 	begin_history();
-	ev = an_order(DAVY_RUNG_UNDO);
-	ev.order.undo = DAVY_RUNG_SHRINK;
+	ev = an_order(DAVY_ACTION_UNDO);
+	ev.order.undo = DAVY_ACTION_SHRINK;
 	assert_true(davy_event_text(&ev, text, sizeof(text)));
 	assert_non_null(strstr(text, "order    undo of workload 1"));
 	json = davy_event_json(&ev);
@@ -270,14 +271,14 @@ static void orders_are_replayed(void **state)
 	(void)state;
 	begin_able("order", ALL_CAN);
 	set("agent.mode", DAVY_MODE_ADVISE);
-	order(DAVY_RUNG_PAUSE); /* advised */
+	order(DAVY_ACTION_PAUSE); /* advised */
 	set("agent.mode", DAVY_MODE_ENFORCE);
-	plan = order(DAVY_RUNG_PAUSE);
+	plan = order(DAVY_ACTION_PAUSE);
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
 	now += 2 * S;
 	act(plan->id, DAVY_ACT_RELEASED, 0, 0);
 	consented(1, 1, 0);
-	order(DAVY_RUNG_PAUSE); /* refused */
+	order(DAVY_ACTION_PAUSE); /* refused */
 	assert_replays();
 }
 

@@ -102,10 +102,10 @@ static void add_deed(json_t *o, const struct davy_plan *p)
 {
 	json_t *knobs = json_object();
 
-	if (p->rung == DAVY_RUNG_UNDO && p->level)
-		add_text(o, "undoes", davy_rung_name(p->level));
-	if (p->passed_rung != DAVY_RUNG_NOTE) {
-		add_text(o, "passed", davy_rung_name(p->passed_rung));
+	if (p->rung == DAVY_ACTION_UNDO && p->level)
+		add_text(o, "undoes", davy_action_name(p->level));
+	if (p->passed_rung != DAVY_ACTION_NOTE) {
+		add_text(o, "passed", davy_action_name(p->passed_rung));
 		add_text(o, "passed_because", davy_refusal_name(p->passed_because));
 	}
 	plan_json_add_number(o, "lease_ns", p->lease_ns);
@@ -142,12 +142,12 @@ static void add_failure(json_t *o, const struct davy_plan *p)
 
 static void add_ending(json_t *o, const struct davy_plan *p)
 {
-	if (p->rung == DAVY_RUNG_BREAKER) {
+	if (p->rung == DAVY_ACTION_BREAKER) {
 		add_text(o, "state", davy_breaker_state_name(p->breaker_state));
 		plan_json_add_number(o, "open_count", p->open_count);
 	}
-	if (p->rung == DAVY_RUNG_OUTCOME) {
-		add_text(o, "ended", davy_rung_name(p->level));
+	if (p->rung == DAVY_ACTION_OUTCOME) {
+		add_text(o, "ended", davy_action_name(p->level));
 		json_object_set_new(o, "result", json_integer(p->result));
 		plan_json_add_number(o, "stopped_ns", p->stopped_ns);
 	}
@@ -158,20 +158,20 @@ char *davy_plan_json(const struct davy_plan *p)
 {
 	json_t *o = json_pack("{s:s, s:I, s:I, s:s, s:s}", "type", "decision", "at_ns",
 			      (json_int_t)p->at_ns, "id", (json_int_t)p->id, "rung",
-			      davy_rung_name(p->rung), "hazard", davy_hazard_name(p->hazard));
+			      davy_action_name(p->rung), "hazard", davy_hazard_name(p->hazard));
 	char *text;
 
 	if (!o)
 		return NULL;
-	if (davy_rung_acts(p->rung)) {
+	if (davy_action_acts(p->rung)) {
 		add_text(o, "verdict", davy_verdict_name(p->verdict));
 		add_text(o, "refusal", davy_refusal_name(p->refusal));
 		add_deed(o, p);
 	}
 	add_subject(o, p);
-	if (p->rung == DAVY_RUNG_FAILURE)
+	if (p->rung == DAVY_ACTION_FAILURE)
 		add_failure(o, p);
-	else if (p->rung != DAVY_RUNG_OUTCOME)
+	else if (p->rung != DAVY_ACTION_OUTCOME)
 		add_observation(o, p);
 	else
 		json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));

@@ -24,8 +24,8 @@ struct want {
 static void act_cap_failed(struct davy_agent *a, const struct davy_plan *plan, int err,
 			   const char *why)
 {
-	davy_log("workload %u: %s: %s", plan->workload, davy_rung_name((enum davy_rung)plan->rung),
-		 why[0] ? why : strerror(-err));
+	davy_log("workload %u: %s: %s", plan->workload,
+		 davy_action_name((enum davy_action)plan->rung), why[0] ? why : strerror(-err));
 	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_FAILED, 0, err);
 }
 
@@ -152,7 +152,7 @@ void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan)
 	for (size_t i = 0; i < count && err >= 0; i++)
 		err = set_one(a, plan, &where, &wants[i], why);
 	if (err < 0) {
-		act_cap_take_back(a, plan->workload, DAVY_RUNG_CAP, plan->id);
+		act_cap_take_back(a, plan->workload, DAVY_ACTION_CAP, plan->id);
 		return act_cap_failed(a, plan, err, why);
 	}
 	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_HELD, 0, 0);
@@ -184,7 +184,7 @@ bool davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_undone undone;
 
-	if (plan->level != DAVY_RUNG_CAP && plan->level != DAVY_RUNG_AWAKE)
+	if (plan->level != DAVY_ACTION_CAP && plan->level != DAVY_ACTION_AWAKE)
 		return false;
 	a->standing.value_undo = plan->id;
 	undone = act_cap_take_back(a, plan->workload, plan->level, 0);

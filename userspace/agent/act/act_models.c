@@ -120,11 +120,11 @@ static const char *act_of(const struct davy_service *u, const struct davy_plan *
 {
 	bool ollama = u->engine == DAVY_ENGINE_OLLAMA;
 
-	if (plan->rung == DAVY_RUNG_UNLOAD)
+	if (plan->rung == DAVY_ACTION_UNLOAD)
 		return "unload";
-	if (ollama && plan->rung == DAVY_RUNG_SHRINK && plan->knobs.ubatch)
+	if (ollama && plan->rung == DAVY_ACTION_SHRINK && plan->knobs.ubatch)
 		return "derive";
-	if (ollama && plan->rung == DAVY_RUNG_UNDO && plan->level == DAVY_RUNG_SHRINK &&
+	if (ollama && plan->rung == DAVY_ACTION_UNDO && plan->level == DAVY_ACTION_SHRINK &&
 	    derived_of(u)[0])
 		return plan->knobs.ubatch ? "derive" : "restore";
 	return NULL;
@@ -144,7 +144,7 @@ bool davy_models_act(struct davy_service *u, const struct davy_plan *plan)
 	deed.derives = !strcmp(act, "derive");
 	deed.restores = !strcmp(act, "restore");
 	err = act_models_start(u, &deed, act, &plan->knobs,
-			       plan->rung == DAVY_RUNG_UNLOAD ? "" : derived_of(u));
+			       plan->rung == DAVY_ACTION_UNLOAD ? "" : derived_of(u));
 	if (err)
 		davy_agent_acted(u->agent, plan->id, u->workload, DAVY_ACT_FAILED, 0, err);
 	return true;

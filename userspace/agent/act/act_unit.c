@@ -269,24 +269,24 @@ static void act_unit_want(const struct davy_service *u, struct davy_adopted_unit
 	if (act->tuned)
 		of->knobs = act->knobs;
 	switch (act->rung) {
-	case DAVY_RUNG_MIGRATE_CPU:
+	case DAVY_ACTION_MIGRATE_CPU:
 		of->before_cpu = of->backend;
 		move(u, of, DAVY_BACKEND_CPU);
 		break;
-	case DAVY_RUNG_SWITCH:
+	case DAVY_ACTION_SWITCH:
 		move(u, of, act->to_backend);
 		break;
-	case DAVY_RUNG_SHRINK:
+	case DAVY_ACTION_SHRINK:
 		if (!act->tuned)
 			take_knobs(&of->knobs, &act->knobs);
 		of->shrunk_for = (enum davy_hazard)act->hazard;
 		break;
-	case DAVY_RUNG_UNDO:
-		if (act->undone == DAVY_RUNG_SHRINK)
+	case DAVY_ACTION_UNDO:
+		if (act->undone == DAVY_ACTION_SHRINK)
 			of->knobs = act->knobs;
 		else
-			of->backend = act->undone == DAVY_RUNG_MIGRATE_CPU ? of->before_cpu
-									   : DAVY_BACKEND_UNKNOWN;
+			of->backend = act->undone == DAVY_ACTION_MIGRATE_CPU ? of->before_cpu
+									     : DAVY_BACKEND_UNKNOWN;
 		break;
 	default:
 		break;
@@ -322,14 +322,14 @@ static int write_wish(struct davy_service *u, struct davy_adopted_unit *of)
 
 static bool undoes_stop(const struct davy_unit_act *act)
 {
-	return act->rung == DAVY_RUNG_UNDO &&
-	       (act->undone == DAVY_RUNG_STOP || act->undone == DAVY_RUNG_QUARANTINE);
+	return act->rung == DAVY_ACTION_UNDO &&
+	       (act->undone == DAVY_ACTION_STOP || act->undone == DAVY_ACTION_QUARANTINE);
 }
 
 /* Started by systemd's own rule before we came to it: there is nothing to restart. */
 static bool runs_anew(const struct davy_service *u, const struct davy_unit_state *s)
 {
-	return u->act.rung == DAVY_RUNG_RESTART && !strcmp(s->active, "active") && s->main_pid &&
+	return u->act.rung == DAVY_ACTION_RESTART && !strcmp(s->active, "active") && s->main_pid &&
 	       s->main_pid != u->pid;
 }
 
@@ -345,7 +345,7 @@ static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 		act_unit_end(u, DAVY_ACT_FAILED, said->error ? said->error : -ENOENT);
 		return;
 	}
-	if (u->act.rung == DAVY_RUNG_STOP || u->act.rung == DAVY_RUNG_QUARANTINE) {
+	if (u->act.rung == DAVY_ACTION_STOP || u->act.rung == DAVY_ACTION_QUARANTINE) {
 		job(u, "StopUnit", on_stopped);
 		return;
 	}
@@ -366,11 +366,11 @@ static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 
 bool davy_unit_rung(const struct davy_plan *plan)
 {
-	uint32_t rung = plan->rung == DAVY_RUNG_UNDO ? plan->level : plan->rung;
+	uint32_t rung = plan->rung == DAVY_ACTION_UNDO ? plan->level : plan->rung;
 
-	return rung == DAVY_RUNG_RESTART || rung == DAVY_RUNG_MIGRATE_CPU ||
-	       rung == DAVY_RUNG_SHRINK || rung == DAVY_RUNG_SWITCH || rung == DAVY_RUNG_STOP ||
-	       rung == DAVY_RUNG_QUARANTINE;
+	return rung == DAVY_ACTION_RESTART || rung == DAVY_ACTION_MIGRATE_CPU ||
+	       rung == DAVY_ACTION_SHRINK || rung == DAVY_ACTION_SWITCH ||
+	       rung == DAVY_ACTION_STOP || rung == DAVY_ACTION_QUARANTINE;
 }
 
 void davy_unit_act(struct davy_service *u, const struct davy_plan *plan)

@@ -13,20 +13,20 @@
 /* What replaces, stops or asks an engine finds it frozen otherwise, and SIGTERM pending. */
 static bool goes_with_a_hold(const struct davy_plan *plan)
 {
-	uint8_t rung = plan->rung == DAVY_RUNG_UNDO ? plan->level : plan->rung;
+	uint8_t rung = plan->rung == DAVY_ACTION_UNDO ? plan->level : plan->rung;
 
-	return !rung || rung == DAVY_RUNG_PAUSE || rung == DAVY_RUNG_THROTTLE ||
-	       rung == DAVY_RUNG_CAP || rung == DAVY_RUNG_AWAKE;
+	return !rung || rung == DAVY_ACTION_PAUSE || rung == DAVY_ACTION_THROTTLE ||
+	       rung == DAVY_ACTION_CAP || rung == DAVY_ACTION_AWAKE;
 }
 
 /* A value has an intent for each file; the end of a hold or a cap closes the one it stands by. */
 static bool has_own_intents(const struct davy_plan *plan)
 {
-	if (plan->rung == DAVY_RUNG_UNDO)
-		return !plan->level || plan->level == DAVY_RUNG_PAUSE ||
-		       plan->level == DAVY_RUNG_THROTTLE || plan->level == DAVY_RUNG_CAP ||
-		       plan->level == DAVY_RUNG_AWAKE;
-	return plan->rung == DAVY_RUNG_CAP || plan->rung == DAVY_RUNG_AWAKE;
+	if (plan->rung == DAVY_ACTION_UNDO)
+		return !plan->level || plan->level == DAVY_ACTION_PAUSE ||
+		       plan->level == DAVY_ACTION_THROTTLE || plan->level == DAVY_ACTION_CAP ||
+		       plan->level == DAVY_ACTION_AWAKE;
+	return plan->rung == DAVY_ACTION_CAP || plan->rung == DAVY_ACTION_AWAKE;
 }
 
 static void carry_out(struct davy_agent *a, const struct davy_plan *plan)
@@ -44,29 +44,29 @@ static void carry_out(struct davy_agent *a, const struct davy_plan *plan)
 		return;
 	}
 	switch (plan->rung) {
-	case DAVY_RUNG_PAUSE:
-	case DAVY_RUNG_THROTTLE:
+	case DAVY_ACTION_PAUSE:
+	case DAVY_ACTION_THROTTLE:
 		davy_agent_hold(a, plan);
 		return;
-	case DAVY_RUNG_UNDO:
+	case DAVY_ACTION_UNDO:
 		if (davy_agent_cap_undo(a, plan) || davy_agent_hold_undo(a, plan) ||
 		    davy_agent_undo_replaced(a, plan))
 			return;
 		break;
-	case DAVY_RUNG_CAP:
+	case DAVY_ACTION_CAP:
 		davy_agent_cap(a, plan);
 		return;
-	case DAVY_RUNG_AWAKE:
+	case DAVY_ACTION_AWAKE:
 		davy_agent_awake(a, plan);
 		return;
-	case DAVY_RUNG_RESTART:
-	case DAVY_RUNG_MIGRATE_CPU:
-	case DAVY_RUNG_SHRINK:
-	case DAVY_RUNG_SWITCH:
+	case DAVY_ACTION_RESTART:
+	case DAVY_ACTION_MIGRATE_CPU:
+	case DAVY_ACTION_SHRINK:
+	case DAVY_ACTION_SWITCH:
 		davy_agent_replace(a, plan);
 		return;
-	case DAVY_RUNG_STOP:
-	case DAVY_RUNG_QUARANTINE:
+	case DAVY_ACTION_STOP:
+	case DAVY_ACTION_QUARANTINE:
 		davy_agent_stop(a, plan);
 		return;
 	default:
@@ -79,15 +79,15 @@ void davy_agent_act(struct davy_agent *a, const struct davy_plan *plan)
 {
 	davy_agent_ordered(a, plan);
 	davy_agent_layer_meant(a, plan);
-	if (plan->rung == DAVY_RUNG_BREAKER)
+	if (plan->rung == DAVY_ACTION_BREAKER)
 		davy_agent_learn(a, plan);
-	else if (plan->rung == DAVY_RUNG_FAILURE || plan->rung == DAVY_RUNG_NOTE)
+	else if (plan->rung == DAVY_ACTION_FAILURE || plan->rung == DAVY_ACTION_NOTE)
 		davy_agent_ledger_failed(a, plan);
-	else if (plan->rung == DAVY_RUNG_OUTCOME)
+	else if (plan->rung == DAVY_ACTION_OUTCOME)
 		davy_agent_layer_tuned(a, plan);
-	else if (plan->rung == DAVY_RUNG_CHECK)
+	else if (plan->rung == DAVY_ACTION_CHECK)
 		davy_agent_ask(a, plan->workload, 0, plan->port, 0, CHECK_TIMEOUT_MS);
-	else if (plan->verdict == DAVY_VERDICT_GO && davy_rung_acts(plan->rung))
+	else if (plan->verdict == DAVY_VERDICT_GO && davy_action_acts(plan->rung))
 		carry_out(a, plan);
 }
 

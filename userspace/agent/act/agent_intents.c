@@ -24,7 +24,7 @@ struct undoing {
 
 static const char *rung_name(uint32_t rung)
 {
-	return rung < DAVY_RUNG_COUNT ? davy_rung_name((enum davy_rung)rung) : "act";
+	return rung < DAVY_ACTION_COUNT ? davy_action_name((enum davy_action)rung) : "act";
 }
 
 static int undo_one(const struct davy_intent *intent, const char *boot_id)
@@ -174,7 +174,7 @@ static void look_at_freezer(struct davy_intent *intent)
 
 static bool is_hold(uint32_t rung)
 {
-	return rung == DAVY_RUNG_PAUSE || rung == DAVY_RUNG_THROTTLE;
+	return rung == DAVY_ACTION_PAUSE || rung == DAVY_ACTION_THROTTLE;
 }
 
 /* A hold that is renewed found it frozen by itself. */

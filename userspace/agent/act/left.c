@@ -21,7 +21,8 @@ static enum davy_hazard hazard_named(const char *name)
 	return hazard < 0 ? DAVY_HZ_NONE : (enum davy_hazard)hazard;
 }
 
-static struct davy_event left_begin(uint32_t workload, enum davy_rung rung, enum davy_hazard hazard)
+static struct davy_event left_begin(uint32_t workload, enum davy_action rung,
+				    enum davy_hazard hazard)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_LEFT, 0);
 
@@ -35,11 +36,11 @@ static void left_tell(struct davy_link *link, const json_t *left)
 {
 	const char *rung = davy_message_text(left, "rung");
 	int backend = davy_backend_from_name(davy_message_text(left, "backend"));
-	struct davy_event ev = left_begin(link->workload, DAVY_RUNG_NOTE,
+	struct davy_event ev = left_begin(link->workload, DAVY_ACTION_NOTE,
 					  hazard_named(davy_message_text(left, "hazard")));
 
-	for (uint32_t i = 0; i < DAVY_RUNG_COUNT; i++)
-		if (!strcmp(rung, davy_rung_name((enum davy_rung)i)))
+	for (uint32_t i = 0; i < DAVY_ACTION_COUNT; i++)
+		if (!strcmp(rung, davy_action_name((enum davy_action)i)))
 			ev.left.rung = (uint8_t)i;
 	ev.left.backend = backend > 0 ? (uint8_t)backend : 0;
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
@@ -65,7 +66,7 @@ void davy_left_by_supervisor(struct davy_link *link, const json_t *message)
 }
 
 static void tell_move(const struct davy_service *u, const struct davy_adopted_unit *of,
-		      enum davy_rung rung)
+		      enum davy_action rung)
 {
 	struct davy_event ev = left_begin(u->workload, rung, of->moved_for);
 
@@ -82,13 +83,13 @@ void davy_left_in_unit(const struct davy_service *u)
 
 	if (!of)
 		return;
-	ev = left_begin(u->workload, DAVY_RUNG_SHRINK, of->shrunk_for);
+	ev = left_begin(u->workload, DAVY_ACTION_SHRINK, of->shrunk_for);
 	ev.left.knobs = of->knobs;
 	if (of->derived[0] || !davy_knobs_none(&of->knobs))
 		davy_agent_feed(u->agent, &ev);
 	cpu = of->backend == DAVY_BACKEND_CPU;
 	if ((cpu ? of->before_cpu : of->backend) != DAVY_BACKEND_UNKNOWN)
-		tell_move(u, of, DAVY_RUNG_SWITCH);
+		tell_move(u, of, DAVY_ACTION_SWITCH);
 	if (cpu)
-		tell_move(u, of, DAVY_RUNG_MIGRATE_CPU);
+		tell_move(u, of, DAVY_ACTION_MIGRATE_CPU);
 }

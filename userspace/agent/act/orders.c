@@ -40,8 +40,8 @@ static int take_rung(const json_t *message, const char *key)
 {
 	const char *name = davy_message_text(message, key);
 
-	for (uint32_t i = 0; name[0] && i < DAVY_RUNG_COUNT; i++)
-		if (davy_rung_acts(i) && !strcmp(name, davy_rung_name((enum davy_rung)i)))
+	for (uint32_t i = 0; name[0] && i < DAVY_ACTION_COUNT; i++)
+		if (davy_action_acts(i) && !strcmp(name, davy_action_name((enum davy_action)i)))
 			return (int)i;
 	return name[0] ? -1 : 0;
 }
@@ -136,7 +136,7 @@ void davy_agent_ordered(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_link *link = a->orderer;
 
-	if (!link || !davy_rung_acts(plan->rung) || plan->hazard != DAVY_HZ_NONE || link->ordered)
+	if (!link || !davy_action_acts(plan->rung) || plan->hazard != DAVY_HZ_NONE || link->ordered)
 		return;
 	if (plan->verdict != DAVY_VERDICT_GO) {
 		davy_message_send(link->fd, plan_message(plan));

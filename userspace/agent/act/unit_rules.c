@@ -115,9 +115,9 @@ static bool gives_back(const struct davy_service *u, const struct davy_adopted_u
 {
 	const struct davy_rule *rule = e->value[DAVY_POLICY_UBATCH].origin.rule;
 
-	return u->act.plan && u->act.rung == DAVY_RUNG_UNDO && u->act.undone == DAVY_RUNG_SHRINK &&
-	       of->shrunk_for != DAVY_HZ_NONE && davy_policy_is_agents(e, DAVY_POLICY_UBATCH) &&
-	       !strncmp(rule->name, "tuned-", 6);
+	return u->act.plan && u->act.rung == DAVY_ACTION_UNDO &&
+	       u->act.undone == DAVY_ACTION_SHRINK && of->shrunk_for != DAVY_HZ_NONE &&
+	       davy_policy_is_agents(e, DAVY_POLICY_UBATCH) && !strncmp(rule->name, "tuned-", 6);
 }
 
 static void ask_rules(struct davy_service *u, const struct davy_adopted_unit *of,

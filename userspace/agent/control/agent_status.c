@@ -117,12 +117,12 @@ static json_t *standing(const struct davy_agent *a)
 		const struct davy_intent *in = &a->standing.open[i];
 
 		if (in->rung)
-			json_array_append_new(list,
-					      json_pack("{s:I, s:s, s:I, s:i}", "intent",
-							(json_int_t)in->id, "act",
-							davy_rung_name((enum davy_rung)in->rung),
-							"workload", (json_int_t)in->workload, "pid",
-							(int)in->pid));
+			json_array_append_new(
+				list,
+				json_pack("{s:I, s:s, s:I, s:i}", "intent", (json_int_t)in->id,
+					  "act", davy_action_name((enum davy_action)in->rung),
+					  "workload", (json_int_t)in->workload, "pid",
+					  (int)in->pid));
 	}
 	return list;
 }

@@ -166,8 +166,8 @@ void davy_agent_layer_meant(struct davy_agent *a, const struct davy_plan *plan)
 	bool again = at->workload == plan->workload && at->rung == plan->rung &&
 		     at->hazard == plan->hazard;
 
-	if ((plan->rung != DAVY_RUNG_SHRINK && plan->rung != DAVY_RUNG_UNDO) ||
-	    (again && plan->rung == DAVY_RUNG_SHRINK && plan->evidence[0].kind == DAVY_EV_TICK))
+	if ((plan->rung != DAVY_ACTION_SHRINK && plan->rung != DAVY_ACTION_UNDO) ||
+	    (again && plan->rung == DAVY_ACTION_SHRINK && plan->evidence[0].kind == DAVY_EV_TICK))
 		return;
 	davy_because_text(plan, text, sizeof(text));
 	at->workload = plan->workload;
@@ -231,7 +231,7 @@ void davy_agent_layer_tuned(struct davy_agent *a, const struct davy_plan *plan)
 	struct davy_policy_layer *layer;
 
 	if (plan->result || !w || !w->model[0] ||
-	    (plan->level != DAVY_RUNG_SHRINK && plan->level != DAVY_RUNG_UNDO) ||
+	    (plan->level != DAVY_ACTION_SHRINK && plan->level != DAVY_ACTION_UNDO) ||
 	    backend == DAVY_BACKEND_UNKNOWN || backend == DAVY_BACKEND_CPU)
 		return;
 	layer = malloc(sizeof(*layer));

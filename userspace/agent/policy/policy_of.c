@@ -147,7 +147,7 @@ static json_t *acts_json(struct davy_agent *a, uint32_t workload)
 		json_array_append_new(
 			list,
 			json_pack("{s:s, s:s}", "act",
-				  davy_rung_name((enum davy_rung)w->effects[i].rung), "because",
+				  davy_action_name((enum davy_action)w->effects[i].rung), "because",
 				  w->effects[i].hazard == DAVY_HZ_NONE
 					  ? "an operator"
 					  : davy_hazard_name(

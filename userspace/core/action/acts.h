@@ -33,7 +33,7 @@ void davy_decide_order(struct davy_step *s); /* order.c */
 
 /* decide.c: plans about a workload; to put one out is to begin it when its verdict is go. */
 struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *w,
-			       enum davy_rung rung, uint8_t hazard);
+			       enum davy_action rung, uint8_t hazard);
 void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan);
 
 /*

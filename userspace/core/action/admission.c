@@ -10,20 +10,20 @@
 static bool is_able(const struct davy_workload *w, const struct davy_plan *plan)
 {
 	switch (plan->rung) {
-	case DAVY_RUNG_PAUSE:
-	case DAVY_RUNG_THROTTLE:
+	case DAVY_ACTION_PAUSE:
+	case DAVY_ACTION_THROTTLE:
 		return w->can & DAVY_CAN_HOLD;
-	case DAVY_RUNG_SHRINK:
+	case DAVY_ACTION_SHRINK:
 		return w->can & DAVY_CAN_SHRINK;
-	case DAVY_RUNG_CAP:
+	case DAVY_ACTION_CAP:
 		return w->can & DAVY_CAN_CAP;
-	case DAVY_RUNG_UNLOAD:
+	case DAVY_ACTION_UNLOAD:
 		return w->can & DAVY_CAN_UNLOAD;
-	case DAVY_RUNG_SWITCH:
+	case DAVY_ACTION_SWITCH:
 		return w->can & DAVY_CAN_SWITCH;
-	case DAVY_RUNG_MIGRATE_CPU:
+	case DAVY_ACTION_MIGRATE_CPU:
 		return w->movable;
-	case DAVY_RUNG_AWAKE:
+	case DAVY_ACTION_AWAKE:
 		return plan->device[0];
 	default:
 		return true;
@@ -43,23 +43,23 @@ static bool has_manager(struct davy_step *s, const struct davy_workload *w)
 static bool is_rivals(struct davy_step *s, const struct davy_workload *w,
 		      const struct davy_plan *plan)
 {
-	return plan->rung != DAVY_RUNG_PAUSE && plan->rung != DAVY_RUNG_THROTTLE &&
-	       plan->rung != DAVY_RUNG_AWAKE && plan->rung != DAVY_RUNG_UNDO &&
+	return plan->rung != DAVY_ACTION_PAUSE && plan->rung != DAVY_ACTION_THROTTLE &&
+	       plan->rung != DAVY_ACTION_AWAKE && plan->rung != DAVY_ACTION_UNDO &&
 	       (w->rival || has_manager(s, w));
 }
 
 static bool is_held(const struct davy_plan *plan)
 {
-	return plan->rung == DAVY_RUNG_PAUSE || plan->rung == DAVY_RUNG_THROTTLE;
+	return plan->rung == DAVY_ACTION_PAUSE || plan->rung == DAVY_ACTION_THROTTLE;
 }
 
 static bool has_budget(const struct davy_plan *plan)
 {
-	bool of_hold = plan->rung == DAVY_RUNG_UNDO &&
-		       (plan->level == DAVY_RUNG_PAUSE || plan->level == DAVY_RUNG_THROTTLE);
+	bool of_hold = plan->rung == DAVY_ACTION_UNDO &&
+		       (plan->level == DAVY_ACTION_PAUSE || plan->level == DAVY_ACTION_THROTTLE);
 
-	return plan->hazard != DAVY_HZ_NONE && plan->rung != DAVY_RUNG_STOP &&
-	       plan->rung != DAVY_RUNG_QUARANTINE && !of_hold;
+	return plan->hazard != DAVY_HZ_NONE && plan->rung != DAVY_ACTION_STOP &&
+	       plan->rung != DAVY_ACTION_QUARANTINE && !of_hold;
 }
 
 uint64_t davy_backoff_end_ns(const struct davy_step *s, const struct davy_workload *w)

@@ -21,7 +21,7 @@ static void decide_begin(struct davy_step *s, struct davy_workload *w, const str
 	w->act_plan = plan->id;
 	w->act_rung = plan->rung;
 	w->act_hazard = plan->hazard;
-	w->act_undo = plan->rung == DAVY_RUNG_UNDO ? plan->level : 0;
+	w->act_undo = plan->rung == DAVY_ACTION_UNDO ? plan->level : 0;
 	w->act_from = w->backend;
 	w->act_to = plan->to_backend;
 	memcpy(w->act_device, w->device, sizeof(w->act_device));
@@ -53,8 +53,8 @@ static uint32_t act_number(struct davy_workload *w)
 static void put_off(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan)
 {
 	plan->until_ns = davy_backoff_end_ns(s, w);
-	if (plan->rung != DAVY_RUNG_RESTART && plan->rung != DAVY_RUNG_MIGRATE_CPU &&
-	    (plan->rung != DAVY_RUNG_SHRINK || !s->hazards[plan->hazard]->of_failed_engine))
+	if (plan->rung != DAVY_ACTION_RESTART && plan->rung != DAVY_ACTION_MIGRATE_CPU &&
+	    (plan->rung != DAVY_ACTION_SHRINK || !s->hazards[plan->hazard]->of_failed_engine))
 		return;
 	w->retry_knobs = plan->knobs;
 	w->retry_tuning = plan->tuning;
@@ -72,7 +72,7 @@ void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan
 	plan->verdict = refusal ? DAVY_VERDICT_REFUSED : DAVY_VERDICT_GO;
 	if (!refusal && davy_mode_for(s, w) == DAVY_MODE_ADVISE)
 		plan->verdict = DAVY_VERDICT_ADVISED;
-	if (w && davy_replaces(plan->rung) && plan->rung != DAVY_RUNG_SHRINK)
+	if (w && davy_replaces(plan->rung) && plan->rung != DAVY_ACTION_SHRINK)
 		plan->knobs = w->knobs;
 	if (w && refusal == DAVY_REFUSED_BACKOFF)
 		put_off(s, w, plan);
@@ -85,16 +85,17 @@ void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan
 	decide_begin(s, w, plan);
 }
 
-static enum davy_rung rung_for_failure(struct davy_step *s, const struct davy_process *p,
-				       const struct davy_workload *w, bool open, uint64_t *until_ns)
+static enum davy_action rung_for_failure(struct davy_step *s, const struct davy_process *p,
+					 const struct davy_workload *w, bool open,
+					 uint64_t *until_ns)
 {
 	uint64_t limit = davy_config_u64(&s->core->config, DAVY_CFG_BREAKER_QUARANTINE);
 
 	if (open && p->backend != DAVY_BACKEND_CPU && (!w || w->movable))
-		return DAVY_RUNG_MIGRATE_CPU;
+		return DAVY_ACTION_MIGRATE_CPU;
 	if (open && w && davy_breaker_openings(s->core, p, until_ns) >= limit)
-		return DAVY_RUNG_QUARANTINE;
-	return DAVY_RUNG_RESTART;
+		return DAVY_ACTION_QUARANTINE;
+	return DAVY_ACTION_RESTART;
 }
 
 /* A smaller ubatch is no answer to what died of less. */
@@ -134,14 +135,14 @@ void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
 
 	plan.at_ns = s->now_ns;
 	if (w && setting_is_to_blame(s, w, p, &plan))
-		plan.rung = DAVY_RUNG_SHRINK;
+		plan.rung = DAVY_ACTION_SHRINK;
 	else
 		plan.rung = (uint8_t)rung_for_failure(s, p, w, davy_breaker_failure(s, p, note),
 						      &until_ns);
-	if (plan.rung == DAVY_RUNG_RESTART && w && davy_tuned_lower(s, w, p, &plan))
-		plan.rung =
-			DAVY_RUNG_SHRINK; /* as it is started anew, with what answers its trouble */
-	if (plan.rung == DAVY_RUNG_QUARANTINE)
+	/* It is started anew anyway: with what answers its trouble. */
+	if (plan.rung == DAVY_ACTION_RESTART && w && davy_tuned_lower(s, w, p, &plan))
+		plan.rung = DAVY_ACTION_SHRINK;
+	if (plan.rung == DAVY_ACTION_QUARANTINE)
 		plan.until_ns = until_ns;
 	if (w) {
 		w->decided_ns = s->now_ns;
@@ -153,7 +154,7 @@ void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
 }
 
 struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *w,
-			       enum davy_rung rung, uint8_t hazard)
+			       enum davy_action rung, uint8_t hazard)
 {
 	struct davy_plan plan =
 		davy_plan_about(s, DAVY_HZ_NONE, davy_world_process(&s->core->world, w->pid));
@@ -175,13 +176,13 @@ struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *
 /* A hold or a cap goes on, and nobody knows yet what it is worth. */
 static bool averts(uint8_t rung)
 {
-	return rung != DAVY_RUNG_PAUSE && rung != DAVY_RUNG_THROTTLE && rung != DAVY_RUNG_CAP &&
-	       rung != DAVY_RUNG_AWAKE && rung != DAVY_RUNG_UNDO;
+	return rung != DAVY_ACTION_PAUSE && rung != DAVY_ACTION_THROTTLE &&
+	       rung != DAVY_ACTION_CAP && rung != DAVY_ACTION_AWAKE && rung != DAVY_ACTION_UNDO;
 }
 
 static void say_outcome(struct davy_step *s, const struct davy_workload *w, int32_t result)
 {
-	struct davy_plan plan = davy_plan_for(s, w, DAVY_RUNG_OUTCOME, w->act_hazard);
+	struct davy_plan plan = davy_plan_for(s, w, DAVY_ACTION_OUTCOME, w->act_hazard);
 
 	plan.level = w->act_rung; /* which rung has ended */
 	plan.tuning = w->act_tuning;
@@ -198,24 +199,24 @@ static bool lives(struct davy_step *s, uint32_t pid)
 }
 
 /* The rung up, where the failed one has left nothing that serves. */
-static enum davy_rung rung_after(struct davy_step *s, struct davy_workload *w)
+static enum davy_action rung_after(struct davy_step *s, struct davy_workload *w)
 {
 	bool replacing = davy_replaces(w->act_rung) || davy_replaces(w->act_undo);
 
-	if (w->act_rung == DAVY_RUNG_RESTART)
-		return w->movable ? DAVY_RUNG_MIGRATE_CPU : DAVY_RUNG_NOTE;
-	if (!replacing || w->act_rung == DAVY_RUNG_MIGRATE_CPU)
-		return DAVY_RUNG_NOTE;
+	if (w->act_rung == DAVY_ACTION_RESTART)
+		return w->movable ? DAVY_ACTION_MIGRATE_CPU : DAVY_ACTION_NOTE;
+	if (!replacing || w->act_rung == DAVY_ACTION_MIGRATE_CPU)
+		return DAVY_ACTION_NOTE;
 	if (!lives(s, w->act_pid_before))
-		return DAVY_RUNG_RESTART;
+		return DAVY_ACTION_RESTART;
 	w->pid = w->act_pid_before;
-	return DAVY_RUNG_NOTE;
+	return DAVY_ACTION_NOTE;
 }
 
 static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result)
 {
 	uint8_t hazard = w->act_hazard;
-	enum davy_rung next = DAVY_RUNG_NOTE;
+	enum davy_action next = DAVY_ACTION_NOTE;
 	struct davy_plan plan;
 
 	if (result || !w->act_renews)
@@ -228,7 +229,7 @@ static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result
 	w->deepest = 0;
 	if (result)
 		davy_tuned_failed(s, w, result);
-	if (w->act_rung == DAVY_RUNG_UNDO)
+	if (w->act_rung == DAVY_ACTION_UNDO)
 		davy_effect_taken_back(s, w, result);
 	else if (!result)
 		davy_effect_add(w);
@@ -237,7 +238,7 @@ static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result
 	if (result)
 		next = rung_after(s, w);
 	w->act_ns = 0;
-	if (next != DAVY_RUNG_NOTE) {
+	if (next != DAVY_ACTION_NOTE) {
 		plan = davy_plan_for(s, w, next, hazard);
 		davy_propose(s, w, &plan);
 	} else if (result) {
@@ -265,9 +266,9 @@ void davy_decide_exit(struct davy_step *s)
 
 static void decide_held(struct davy_step *s, struct davy_workload *w)
 {
-	bool pause = w->act_rung == DAVY_RUNG_PAUSE;
+	bool pause = w->act_rung == DAVY_ACTION_PAUSE;
 
-	if (pause || w->act_rung == DAVY_RUNG_THROTTLE)
+	if (pause || w->act_rung == DAVY_ACTION_THROTTLE)
 		davy_effect_held(s, w);
 	outcome(s, w, 0);
 	if (pause)
@@ -278,9 +279,9 @@ static void decide_held(struct davy_step *s, struct davy_workload *w)
 static void decide_released(struct davy_step *s, struct davy_workload *w)
 {
 	bool asked = w->act_plan == s->ev->act.plan;
-	bool pause = w->hold_rung == DAVY_RUNG_PAUSE;
+	bool pause = w->hold_rung == DAVY_ACTION_PAUSE;
 
-	if (!asked || w->act_undo == DAVY_RUNG_PAUSE || w->act_undo == DAVY_RUNG_THROTTLE)
+	if (!asked || w->act_undo == DAVY_ACTION_PAUSE || w->act_undo == DAVY_ACTION_THROTTLE)
 		davy_effect_let_go(s, w);
 	if (asked)
 		outcome(s, w, 0);
@@ -324,7 +325,7 @@ static bool still_wanted(struct davy_step *s, const struct davy_workload *w)
 
 static uint64_t patience_ns(const struct davy_step *s, const struct davy_workload *w)
 {
-	bool hold = w->act_rung == DAVY_RUNG_PAUSE || w->act_rung == DAVY_RUNG_THROTTLE;
+	bool hold = w->act_rung == DAVY_ACTION_PAUSE || w->act_rung == DAVY_ACTION_THROTTLE;
 
 	return hold ? HOLD_ANSWER_NS : davy_config_ns(&s->core->config, DAVY_CFG_ACT_TIMEOUT_MS);
 }
@@ -352,7 +353,7 @@ void davy_decide_tick(struct davy_step *s)
 		if (!still_wanted(s, w))
 			continue;
 		plan = davy_plan_for(s, w, w->retry_rung, w->retry_hazard);
-		if (plan.rung == DAVY_RUNG_SHRINK) {
+		if (plan.rung == DAVY_ACTION_SHRINK) {
 			plan.knobs = w->retry_knobs;
 			plan.tuning = w->retry_tuning;
 		}

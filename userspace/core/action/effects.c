@@ -28,9 +28,9 @@ static uint64_t clean_ns(const struct davy_step *s, const struct davy_workload *
 /* What stays until somebody takes it back: not a hold, whose lease ends it, and no mere restart. */
 static bool stays(uint8_t rung)
 {
-	return rung == DAVY_RUNG_SHRINK || rung == DAVY_RUNG_SWITCH ||
-	       rung == DAVY_RUNG_MIGRATE_CPU || rung == DAVY_RUNG_CAP || rung == DAVY_RUNG_STOP ||
-	       rung == DAVY_RUNG_QUARANTINE;
+	return rung == DAVY_ACTION_SHRINK || rung == DAVY_ACTION_SWITCH ||
+	       rung == DAVY_ACTION_MIGRATE_CPU || rung == DAVY_ACTION_CAP ||
+	       rung == DAVY_ACTION_STOP || rung == DAVY_ACTION_QUARANTINE;
 }
 
 static struct davy_effect *one_more(struct davy_workload *w)
@@ -75,7 +75,7 @@ static void put_tuned(struct davy_workload *w)
 
 	if (!e) {
 		e = one_more(w);
-		e->rung = DAVY_RUNG_SHRINK;
+		e->rung = DAVY_ACTION_SHRINK;
 		e->hazard = w->act_hazard;
 		e->tuned = 1;
 		e->before = w->knobs;
@@ -93,16 +93,16 @@ void davy_effect_add(struct davy_workload *w)
 
 	if (is_tuners(w))
 		put_tuned(w);
-	if (!stays(w->act_rung) || (is_tuners(w) && w->act_rung == DAVY_RUNG_SHRINK))
+	if (!stays(w->act_rung) || (is_tuners(w) && w->act_rung == DAVY_ACTION_SHRINK))
 		return;
 	e = one_more(w);
 	e->rung = w->act_rung;
 	e->hazard = w->act_hazard;
 	e->before = w->knobs;
 	e->backend = w->act_from;
-	e->until_ns = w->act_rung == DAVY_RUNG_QUARANTINE ? w->act_until_ns : 0;
+	e->until_ns = w->act_rung == DAVY_ACTION_QUARANTINE ? w->act_until_ns : 0;
 	memcpy(e->device, w->act_device, sizeof(e->device));
-	if (w->act_rung == DAVY_RUNG_SHRINK)
+	if (w->act_rung == DAVY_ACTION_SHRINK)
 		w->knobs = w->act_knobs;
 }
 
@@ -119,12 +119,12 @@ void davy_effect_left(struct davy_step *s)
 	e->rung = in->rung;
 	e->hazard = in->hazard;
 	e->depth = in->depth;
-	e->tuned = in->rung == DAVY_RUNG_SHRINK &&
+	e->tuned = in->rung == DAVY_ACTION_SHRINK &&
 		   s->hazards[in->hazard]->of_failed_engine; /* the tuner's */
 	e->before = w->knobs;
 	e->backend = in->backend;
 	memcpy(e->device, in->device, sizeof(e->device));
-	if (in->rung == DAVY_RUNG_SHRINK)
+	if (in->rung == DAVY_ACTION_SHRINK)
 		w->knobs = in->knobs;
 	w->troubled_ns = s->now_ns;
 }
@@ -144,7 +144,7 @@ static void effects_take_out(struct davy_workload *w, uint8_t rung)
 
 	if (!e)
 		return;
-	if (e->rung == DAVY_RUNG_SHRINK)
+	if (e->rung == DAVY_ACTION_SHRINK)
 		w->knobs = e->before;
 	take_out_at(w, (size_t)(e - w->effects));
 }
@@ -154,7 +154,7 @@ void davy_effect_taken_back(struct davy_step *s, struct davy_workload *w, int32_
 	const struct davy_effect *e = latest(w, w->act_undo);
 
 	w->undo_told = 0;
-	if (w->act_undo == DAVY_RUNG_PAUSE || w->act_undo == DAVY_RUNG_THROTTLE)
+	if (w->act_undo == DAVY_ACTION_PAUSE || w->act_undo == DAVY_ACTION_THROTTLE)
 		return;
 	w->undone_ns = s->now_ns;
 	if (result) {
@@ -166,7 +166,7 @@ void davy_effect_taken_back(struct davy_step *s, struct davy_workload *w, int32_
 		put_tuned(w);
 	if (e && e->tuned && w->act_hazard == DAVY_HZ_NONE)
 		davy_tuned_forget(s, w); /* an operator knows better */
-	if (!is_tuners(w) || w->act_undo != DAVY_RUNG_SHRINK)
+	if (!is_tuners(w) || w->act_undo != DAVY_ACTION_SHRINK)
 		effects_take_out(w, w->act_undo);
 }
 
@@ -177,16 +177,16 @@ bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w
 
 	if (!plan->level && w->hold_plan)
 		plan->level = w->hold_rung;
-	if (plan->level == DAVY_RUNG_PAUSE || plan->level == DAVY_RUNG_THROTTLE ||
-	    plan->level == DAVY_RUNG_AWAKE)
+	if (plan->level == DAVY_ACTION_PAUSE || plan->level == DAVY_ACTION_THROTTLE ||
+	    plan->level == DAVY_ACTION_AWAKE)
 		return true; /* nothing can be lost by it */
 	e = latest(w, plan->level);
 	if (!e)
 		return false;
 	plan->level = e->rung;
 	if (plan->tuning.why == DAVY_TUNER_AS_TOLD)
-		plan->knobs = e->rung == DAVY_RUNG_SHRINK ? e->before : w->knobs;
-	if (e->rung == DAVY_RUNG_SWITCH || e->rung == DAVY_RUNG_MIGRATE_CPU) {
+		plan->knobs = e->rung == DAVY_ACTION_SHRINK ? e->before : w->knobs;
+	if (e->rung == DAVY_ACTION_SWITCH || e->rung == DAVY_ACTION_MIGRATE_CPU) {
 		plan->to_backend = e->backend;
 		davy_tuned_come_back(s, w, e->backend, plan);
 	}
@@ -217,9 +217,9 @@ static uint64_t clean_since_ns(const struct davy_workload *w)
 static bool effects_is_due(struct davy_step *s, const struct davy_workload *w,
 			   const struct davy_effect *e, struct davy_plan *plan)
 {
-	bool back = e->rung == DAVY_RUNG_SWITCH || e->rung == DAVY_RUNG_MIGRATE_CPU;
+	bool back = e->rung == DAVY_ACTION_SWITCH || e->rung == DAVY_ACTION_MIGRATE_CPU;
 
-	if (e->rung == DAVY_RUNG_STOP)
+	if (e->rung == DAVY_ACTION_STOP)
 		return false; /* whoever wants it starts it */
 	if (e->until_ns)
 		return s->now_ns >= e->until_ns;
@@ -241,7 +241,7 @@ void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 	if (!e || e->hazard == DAVY_HZ_NONE || w->act_plan || w->hold_plan || w->retry_ns ||
 	    s->count + DAVY_PLANS_SPARE > s->max || !effects_is_due(s, w, e, &due))
 		return;
-	plan = davy_plan_for(s, w, DAVY_RUNG_UNDO, e->hazard);
+	plan = davy_plan_for(s, w, DAVY_ACTION_UNDO, e->hazard);
 	plan.knobs = due.knobs;
 	plan.tuning = due.tuning;
 	plan.level = e->rung;
@@ -264,7 +264,7 @@ void davy_effect_held(struct davy_step *s, struct davy_workload *w)
 	uint64_t soon = clean_ns(s, w);
 	bool again = w->let_go_ns && s->now_ns - w->let_go_ns <= soon;
 
-	if (w->act_rung == DAVY_RUNG_THROTTLE && w->act_hazard && !w->hold_plan) {
+	if (w->act_rung == DAVY_ACTION_THROTTLE && w->act_hazard && !w->hold_plan) {
 		w->hold_times = (uint8_t)(again ? w->hold_times + (w->hold_times < TIMES_MOST) : 0);
 		w->hold_good_ns = s->now_ns;
 		if (w->hold_times)
@@ -279,7 +279,7 @@ void davy_effect_held(struct davy_step *s, struct davy_workload *w)
 
 void davy_effect_let_go(struct davy_step *s, struct davy_workload *w)
 {
-	if (w->hold_rung == DAVY_RUNG_THROTTLE && w->hold_hazard)
+	if (w->hold_rung == DAVY_ACTION_THROTTLE && w->hold_hazard)
 		w->let_go_ns = s->now_ns;
 	w->hold_plan = 0;
 	w->hold_permille = 0;
@@ -290,7 +290,7 @@ void davy_effect_let_go(struct davy_step *s, struct davy_workload *w)
 static struct davy_plan renewal_of(struct davy_step *s, const struct davy_workload *w,
 				   const struct davy_plan *note)
 {
-	struct davy_plan plan = davy_plan_for(s, w, DAVY_RUNG_THROTTLE, w->hold_hazard);
+	struct davy_plan plan = davy_plan_for(s, w, DAVY_ACTION_THROTTLE, w->hold_hazard);
 
 	plan.on_permille = w->hold_permille;
 	if (!note)
@@ -316,8 +316,8 @@ void davy_effect_renew(struct davy_step *s, struct davy_workload *w)
 		davy_effect_let_go(s, w);
 		return;
 	}
-	if (w->hold_rung != DAVY_RUNG_THROTTLE || !w->hold_hazard || s->now_ns > w->hold_until_ns ||
-	    w->hold_until_ns - s->now_ns > lease_ns / RENEW_PARTS)
+	if (w->hold_rung != DAVY_ACTION_THROTTLE || !w->hold_hazard ||
+	    s->now_ns > w->hold_until_ns || w->hold_until_ns - s->now_ns > lease_ns / RENEW_PARTS)
 		return;
 	note = davy_ladder_throttles(s, w);
 	if (!note && s->now_ns >= w->hold_good_ns)

@@ -84,7 +84,8 @@ static struct davy_workload *target_of(struct davy_step *s, const struct davy_pl
 static struct davy_plan plan_of(struct davy_step *s, const struct davy_alarm *a,
 				const struct davy_workload *w)
 {
-	struct davy_plan plan = a->note, own = davy_plan_for(s, w, DAVY_RUNG_NOTE, a->note.hazard);
+	struct davy_plan plan = a->note,
+			 own = davy_plan_for(s, w, DAVY_ACTION_NOTE, a->note.hazard);
 
 	plan.at_ns = s->now_ns;
 	plan.workload = w->id;
@@ -183,7 +184,7 @@ static void consider(struct davy_step *s, struct davy_alarm *a)
 		count_failure(s, a, w);
 	davy_propose(s, w, &plan);
 	if (plan.verdict == DAVY_VERDICT_REFUSED ||
-	    (plan.verdict == DAVY_VERDICT_ADVISED && plan.rung != DAVY_RUNG_PAUSE))
+	    (plan.verdict == DAVY_VERDICT_ADVISED && plan.rung != DAVY_ACTION_PAUSE))
 		return;
 	a->at++;
 	a->acted = true;
@@ -219,7 +220,8 @@ static bool follows(const struct davy_step *s, const struct davy_alarm *a, bool 
 {
 	const struct davy_ladder *row = ladder_of(s, &a->note);
 
-	if (!row || !a->at || a->at == DAVY_LADDER_RUNGS || row->rung[a->at - 1] != DAVY_RUNG_PAUSE)
+	if (!row || !a->at || a->at == DAVY_LADDER_RUNGS ||
+	    row->rung[a->at - 1] != DAVY_ACTION_PAUSE)
 		return false;
 	return davy_replaces(row->rung[a->at]) == paused;
 }
@@ -266,7 +268,7 @@ const struct davy_plan *davy_ladder_throttles(const struct davy_step *s,
 			a->used && a->target == w->id ? ladder_of(s, &a->note) : NULL;
 
 		if (row &&
-		    (row->rung[0] == DAVY_RUNG_THROTTLE || row->rung[1] == DAVY_RUNG_THROTTLE))
+		    (row->rung[0] == DAVY_ACTION_THROTTLE || row->rung[1] == DAVY_ACTION_THROTTLE))
 			return &a->note;
 	}
 	return NULL;

@@ -31,9 +31,9 @@ static bool measure(struct davy_step *s, const struct davy_workload *w, struct d
 	plan->lease_ns = in->lease_ns;
 	plan->cap_bytes = in->cap_bytes;
 	plan->to_backend = in->to_backend;
-	if (plan->rung == DAVY_RUNG_PAUSE && plan->lease_ns > PAUSE_MOST_NS)
+	if (plan->rung == DAVY_ACTION_PAUSE && plan->lease_ns > PAUSE_MOST_NS)
 		plan->lease_ns = PAUSE_MOST_NS;
-	if (plan->rung != DAVY_RUNG_SHRINK || davy_knobs_none(&in->knobs))
+	if (plan->rung != DAVY_ACTION_SHRINK || davy_knobs_none(&in->knobs))
 		return davy_measure(s, w, plan);
 	plan->knobs = in->knobs;
 	order_complete(&plan->knobs, &w->knobs);
@@ -45,7 +45,7 @@ void davy_decide_order(struct davy_step *s)
 {
 	const struct davy_ev_order *in = &s->ev->order;
 	struct davy_workload *w = davy_world_workload(&s->core->world, in->workload);
-	struct davy_plan plan = w ? davy_plan_for(s, w, (enum davy_rung)in->rung, DAVY_HZ_NONE)
+	struct davy_plan plan = w ? davy_plan_for(s, w, (enum davy_action)in->rung, DAVY_HZ_NONE)
 				  : plan_for_nobody(s);
 
 	plan.rung = in->rung;

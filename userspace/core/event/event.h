@@ -460,7 +460,7 @@ uint32_t davy_cache_named(const char *name);
  */
 struct davy_ev_order {
 	uint32_t workload;    /* not 0 */
-	uint8_t rung;	      /* enum davy_rung, an act */
+	uint8_t rung;	      /* enum davy_action, an act */
 	uint8_t to_backend;   /* of a switch; unknown: the core chooses */
 	uint16_t on_permille; /* of a throttle; 0: the core chooses */
 	uint64_t lease_ns;    /* of a pause or a throttle; 0: the configured one */

@@ -23,34 +23,34 @@ int davy_hazard_from_name(const char *name)
 	return -1;
 }
 
-const char *davy_rung_name(enum davy_rung rung)
+const char *davy_action_name(enum davy_action rung)
 {
-	static const char *const names[DAVY_RUNG_COUNT] = {
-		[DAVY_RUNG_NOTE] = "note",	 [DAVY_RUNG_CHECK] = "check",
-		[DAVY_RUNG_RESTART] = "restart", [DAVY_RUNG_MIGRATE_CPU] = "migrate_cpu",
-		[DAVY_RUNG_CLEAR] = "clear",	 [DAVY_RUNG_BREAKER] = "breaker",
-		[DAVY_RUNG_OUTCOME] = "outcome", [DAVY_RUNG_FAILURE] = "failure",
-		[DAVY_RUNG_PAUSE] = "pause",	 [DAVY_RUNG_THROTTLE] = "throttle",
-		[DAVY_RUNG_SHRINK] = "shrink",	 [DAVY_RUNG_CAP] = "cap",
-		[DAVY_RUNG_UNLOAD] = "unload",	 [DAVY_RUNG_SWITCH] = "switch",
-		[DAVY_RUNG_STOP] = "stop",	 [DAVY_RUNG_QUARANTINE] = "quarantine",
-		[DAVY_RUNG_UNDO] = "undo",	 [DAVY_RUNG_AWAKE] = "awake",
+	static const char *const names[DAVY_ACTION_COUNT] = {
+		[DAVY_ACTION_NOTE] = "note",	   [DAVY_ACTION_CHECK] = "check",
+		[DAVY_ACTION_RESTART] = "restart", [DAVY_ACTION_MIGRATE_CPU] = "migrate_cpu",
+		[DAVY_ACTION_CLEAR] = "clear",	   [DAVY_ACTION_BREAKER] = "breaker",
+		[DAVY_ACTION_OUTCOME] = "outcome", [DAVY_ACTION_FAILURE] = "failure",
+		[DAVY_ACTION_PAUSE] = "pause",	   [DAVY_ACTION_THROTTLE] = "throttle",
+		[DAVY_ACTION_SHRINK] = "shrink",   [DAVY_ACTION_CAP] = "cap",
+		[DAVY_ACTION_UNLOAD] = "unload",   [DAVY_ACTION_SWITCH] = "switch",
+		[DAVY_ACTION_STOP] = "stop",	   [DAVY_ACTION_QUARANTINE] = "quarantine",
+		[DAVY_ACTION_UNDO] = "undo",	   [DAVY_ACTION_AWAKE] = "awake",
 	};
 
-	assert(rung < DAVY_RUNG_COUNT);
+	assert(rung < DAVY_ACTION_COUNT);
 	return names[rung];
 }
 
-bool davy_rung_acts(uint32_t rung)
+bool davy_action_acts(uint32_t rung)
 {
-	return rung == DAVY_RUNG_RESTART || rung == DAVY_RUNG_MIGRATE_CPU ||
-	       (rung >= DAVY_RUNG_PAUSE && rung < DAVY_RUNG_COUNT);
+	return rung == DAVY_ACTION_RESTART || rung == DAVY_ACTION_MIGRATE_CPU ||
+	       (rung >= DAVY_ACTION_PAUSE && rung < DAVY_ACTION_COUNT);
 }
 
 bool davy_replaces(uint32_t rung)
 {
-	return rung == DAVY_RUNG_RESTART || rung == DAVY_RUNG_MIGRATE_CPU ||
-	       rung == DAVY_RUNG_SHRINK || rung == DAVY_RUNG_SWITCH;
+	return rung == DAVY_ACTION_RESTART || rung == DAVY_ACTION_MIGRATE_CPU ||
+	       rung == DAVY_ACTION_SHRINK || rung == DAVY_ACTION_SWITCH;
 }
 
 const char *davy_verdict_name(enum davy_verdict verdict)

@@ -47,26 +47,26 @@ enum davy_hazard {
 #define DAVY_DETAIL_REFUSED "refused"	  /* of silent_cpu: a GPU's node was, and it has none */
 
 /* The ladder and what surrounds it; numbers are append-only, escalation.c knows their order. */
-enum davy_rung {
-	DAVY_RUNG_NOTE = 0,	   /* a hazard is raised */
-	DAVY_RUNG_CHECK = 1,	   /* ask the engine for one token */
-	DAVY_RUNG_RESTART = 2,	   /* same backend */
-	DAVY_RUNG_MIGRATE_CPU = 3, /* strictly */
-	DAVY_RUNG_CLEAR = 4,	   /* a hazard has ended */
-	DAVY_RUNG_BREAKER = 5,	   /* the backend policy changes */
-	DAVY_RUNG_OUTCOME = 6,	   /* how an act ended */
-	DAVY_RUNG_FAILURE = 7,	   /* something failed; hazard: that of its first sign, or none */
-	DAVY_RUNG_PAUSE = 8,	   /* frozen for at most lease_ns */
-	DAVY_RUNG_THROTTLE = 9,	   /* runs on_permille of the time, for at most lease_ns */
-	DAVY_RUNG_SHRINK = 10,	   /* replaced by one with smaller knobs */
-	DAVY_RUNG_CAP = 11,	   /* its cgroup gets cap_bytes */
-	DAVY_RUNG_UNLOAD = 12,	   /* its idle models are let go */
-	DAVY_RUNG_SWITCH = 13,	   /* to_backend, another one of a GPU */
-	DAVY_RUNG_STOP = 14,
-	DAVY_RUNG_QUARANTINE = 15, /* stopped, and not started again before until_ns */
-	DAVY_RUNG_UNDO = 16,	   /* level: the rung whose effect is taken back */
-	DAVY_RUNG_AWAKE = 17,	   /* the device does not suspend any more */
-	DAVY_RUNG_COUNT = 18,
+enum davy_action {
+	DAVY_ACTION_NOTE = 0,	     /* a hazard is raised */
+	DAVY_ACTION_CHECK = 1,	     /* ask the engine for one token */
+	DAVY_ACTION_RESTART = 2,     /* same backend */
+	DAVY_ACTION_MIGRATE_CPU = 3, /* strictly */
+	DAVY_ACTION_CLEAR = 4,	     /* a hazard has ended */
+	DAVY_ACTION_BREAKER = 5,     /* the backend policy changes */
+	DAVY_ACTION_OUTCOME = 6,     /* how an act ended */
+	DAVY_ACTION_FAILURE = 7,     /* something failed; hazard: that of its first sign, or none */
+	DAVY_ACTION_PAUSE = 8,	     /* frozen for at most lease_ns */
+	DAVY_ACTION_THROTTLE = 9,    /* runs on_permille of the time, for at most lease_ns */
+	DAVY_ACTION_SHRINK = 10,     /* replaced by one with smaller knobs */
+	DAVY_ACTION_CAP = 11,	     /* its cgroup gets cap_bytes */
+	DAVY_ACTION_UNLOAD = 12,     /* its idle models are let go */
+	DAVY_ACTION_SWITCH = 13,     /* to_backend, another one of a GPU */
+	DAVY_ACTION_STOP = 14,
+	DAVY_ACTION_QUARANTINE = 15, /* stopped, and not started again before until_ns */
+	DAVY_ACTION_UNDO = 16,	     /* level: the rung whose effect is taken back */
+	DAVY_ACTION_AWAKE = 17,	     /* the device does not suspend any more */
+	DAVY_ACTION_COUNT = 18,
 };
 
 enum davy_verdict {
@@ -164,13 +164,13 @@ struct davy_plan {
 };
 
 /* Whether the rung is something that is done to a workload. */
-bool davy_rung_acts(uint32_t rung);
+bool davy_action_acts(uint32_t rung);
 
 /* Ends with another process: what was warned of the old one is over. */
 bool davy_replaces(uint32_t rung);
 
 const char *davy_hazard_name(enum davy_hazard hazard);
-const char *davy_rung_name(enum davy_rung rung);
+const char *davy_action_name(enum davy_action rung);
 int davy_hazard_from_name(const char *name); /* -1: it is none */
 const char *davy_verdict_name(enum davy_verdict verdict);
 const char *davy_refusal_name(enum davy_refusal refusal);

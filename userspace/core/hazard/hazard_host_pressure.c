@@ -179,9 +179,9 @@ const struct davy_hazard_row davy_hazard_host_pressure = {
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.ladder[0] = { 1, { DAVY_RUNG_AWAKE }, "suspend" },
-	.ladder[1] = { 2, { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP } },
+	.ladder[0] = { 1, { DAVY_ACTION_AWAKE }, "suspend" },
+	.ladder[1] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP } },
 	.ladder[2] = { 3,
-		       { DAVY_RUNG_UNLOAD, DAVY_RUNG_CAP, DAVY_RUNG_SHRINK, DAVY_RUNG_RESTART,
-			 DAVY_RUNG_STOP } },
+		       { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK,
+			 DAVY_ACTION_RESTART, DAVY_ACTION_STOP } },
 };
