@@ -68,17 +68,17 @@ static void mend_act(struct davy_ev_act *act)
 
 static void mend_order(struct davy_ev_order *o)
 {
-	o->rung = o->rung % 12 < 2 ? DAVY_ACTION_RESTART + o->rung % 2
-				   : DAVY_ACTION_PAUSE + o->rung % 10;
+	o->action = o->action % 12 < 2 ? DAVY_ACTION_RESTART + o->action % 2
+				       : DAVY_ACTION_PAUSE + o->action % 10;
 	o->undo = o->undo % 12 < 2 ? 0 : DAVY_ACTION_PAUSE + o->undo % 10;
 }
 
 static void mend_left(struct davy_ev_left *l)
 {
-	static const uint8_t rungs[] = { DAVY_ACTION_SHRINK, DAVY_ACTION_SWITCH,
-					 DAVY_ACTION_MIGRATE_CPU };
+	static const uint8_t actions[] = { DAVY_ACTION_SHRINK, DAVY_ACTION_SWITCH,
+					   DAVY_ACTION_MIGRATE_CPU };
 
-	l->rung = PICK(rungs, l->rung);
+	l->action = PICK(actions, l->action);
 }
 
 /* A head and sizes that are none; what else is in them stays. */
@@ -231,23 +231,30 @@ static bool may_act(uint32_t workload)
 static void check_plan(const struct davy_plan *p)
 {
 	require(p->id && p->at_ns == first.now_ns);
-	require(p->rung < DAVY_ACTION_COUNT && p->hazard < DAVY_HZ_COUNT);
+	require(p->kind < DAVY_PLAN_KIND_COUNT && p->hazard < DAVY_HZ_COUNT);
 	require(p->verdict < DAVY_VERDICT_COUNT && p->refusal < DAVY_REFUSED_COUNT);
 	require(p->evidence_count <= DAVY_PLAN_EVIDENCE && p->first_sign_ns <= p->at_ns);
 	require(!p->comm[sizeof(p->comm) - 1] && !p->device[sizeof(p->device) - 1]);
 	require(!p->ring[sizeof(p->ring) - 1] && !p->model[sizeof(p->model) - 1]);
 	require(!p->detail[sizeof(p->detail) - 1]);
 	require(p->on_permille <= 1000 && p->to_backend < DAVY_BACKEND_COUNT);
-	require(p->passed_rung < DAVY_ACTION_COUNT && p->passed_because < DAVY_REFUSED_COUNT);
-	if (p->verdict == DAVY_VERDICT_GO && p->rung == DAVY_ACTION_PAUSE)
+	require((!p->passed_action || davy_action_known(p->passed_action)) &&
+		p->passed_refusal < DAVY_REFUSED_COUNT);
+	require(p->kind == DAVY_PLAN_ACTION || p->kind == DAVY_PLAN_OUTCOME
+			? davy_action_known(p->action)
+			: !p->action);
+	require(p->action == DAVY_ACTION_UNDO || !p->undone);
+	if (p->kind == DAVY_PLAN_ACTION && p->verdict == DAVY_VERDICT_GO &&
+	    p->action == DAVY_ACTION_PAUSE)
 		require(p->lease_ns && p->lease_ns <= 60 * DAVY_NS_PER_S);
-	if (p->verdict == DAVY_VERDICT_GO && p->rung == DAVY_ACTION_THROTTLE)
+	if (p->kind == DAVY_PLAN_ACTION && p->verdict == DAVY_VERDICT_GO &&
+	    p->action == DAVY_ACTION_THROTTLE)
 		require(p->lease_ns && p->on_permille);
-	if (davy_action_acts(p->rung) && p->verdict == DAVY_VERDICT_GO)
+	if (p->kind == DAVY_PLAN_ACTION && p->verdict == DAVY_VERDICT_GO)
 		require(p->workload && may_act(p->workload));
 	require(p->tuning.why < DAVY_TUNER_WHY_COUNT &&
 		p->knobs.cache_type < DAVY_TUNER_CACHE_COUNT);
-	if (p->rung == DAVY_ACTION_FAILURE)
+	if (p->kind == DAVY_PLAN_FAILURE)
 		require(p->detail[0] && (p->hazard != DAVY_HZ_NONE) == (p->observed != 0));
 }
 
@@ -283,7 +290,7 @@ static void check_tables(const struct davy_core *core)
 
 		workloads += w->id != 0;
 		require(w->effect_count <= DAVY_EFFECTS_MAX &&
-			(w->hold_plan != 0) == (w->hold_rung != 0));
+			(w->hold_plan != 0) == (w->hold_action != 0));
 	}
 	require(alarms == core->alarm_count && breakers == core->breaker_count);
 	require(workloads == core->world.workload_count);

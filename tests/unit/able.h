@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests: workloads that can bear every rung, and what they run with. */
+/* For tests: workloads that can bear every action, and what they run with. */
 #ifndef DAVY_TESTS_ABLE_H
 #define DAVY_TESTS_ABLE_H
 
@@ -135,7 +135,7 @@ static inline void uses(uint32_t pid, uint64_t vram, uint64_t busy_ns)
 
 static inline const struct davy_plan *undo_of(enum davy_hazard hazard)
 {
-	return last_of(DAVY_ACTION_UNDO, hazard);
+	return last_action(DAVY_ACTION_UNDO, hazard);
 }
 
 static inline size_t undo_count(void)
@@ -143,16 +143,17 @@ static inline size_t undo_count(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += kept[i].rung == DAVY_ACTION_UNDO;
+		count += is_action(&kept[i], DAVY_ACTION_UNDO);
 	return count;
 }
 
-static inline void left_by_another(enum davy_action rung, enum davy_hazard hazard, uint32_t ubatch)
+static inline void left_by_another(enum davy_action action, enum davy_hazard hazard,
+				   uint32_t ubatch)
 {
 	struct davy_event ev = event(DAVY_EV_LEFT, 0);
 
 	ev.left.workload = 1;
-	ev.left.rung = (uint8_t)rung;
+	ev.left.action = (uint8_t)action;
 	ev.left.hazard = (uint8_t)hazard;
 	ev.left.backend = DAVY_BACKEND_VULKAN;
 	ev.left.knobs.ubatch = ubatch;

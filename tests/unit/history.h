@@ -66,7 +66,7 @@ static inline size_t count_told(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += kept[i].rung != DAVY_ACTION_FAILURE;
+		count += kept[i].kind != DAVY_PLAN_FAILURE;
 	return count;
 }
 
@@ -177,22 +177,46 @@ static inline void act(uint32_t plan, enum davy_act_stage stage, uint32_t pid, i
 	tell(&ev);
 }
 
-static inline size_t count_of(enum davy_action rung, enum davy_hazard hazard)
+/* Whether the plan is that action, to be carried out; not the outcome of one. */
+static inline bool is_action(const struct davy_plan *plan, enum davy_action action)
+{
+	return plan->kind == DAVY_PLAN_ACTION && plan->action == action;
+}
+
+static inline size_t count_of(enum davy_plan_kind kind, enum davy_hazard hazard)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += kept[i].rung == rung && kept[i].hazard == hazard;
+		count += kept[i].kind == kind && kept[i].hazard == hazard;
 	return count;
 }
 
-/* The last plan of that rung and hazard; fails the test when there is none. */
-static inline const struct davy_plan *last_of(enum davy_action rung, enum davy_hazard hazard)
+static inline size_t count_of_action(enum davy_action action, enum davy_hazard hazard)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < kept_count; i++)
+		count += is_action(&kept[i], action) && kept[i].hazard == hazard;
+	return count;
+}
+
+/* The last plan of that kind and hazard; fails the test when there is none. */
+static inline const struct davy_plan *last_of(enum davy_plan_kind kind, enum davy_hazard hazard)
 {
 	for (size_t i = kept_count; i-- > 0;)
-		if (kept[i].rung == rung && kept[i].hazard == hazard)
+		if (kept[i].kind == kind && kept[i].hazard == hazard)
 			return &kept[i];
-	fail_msg("no plan '%s' for '%s'", davy_action_name(rung), davy_hazard_name(hazard));
+	fail_msg("no plan of kind %d for '%s'", (int)kind, davy_hazard_name(hazard));
+	return NULL;
+}
+
+static inline const struct davy_plan *last_action(enum davy_action action, enum davy_hazard hazard)
+{
+	for (size_t i = kept_count; i-- > 0;)
+		if (is_action(&kept[i], action) && kept[i].hazard == hazard)
+			return &kept[i];
+	fail_msg("no plan '%s' for '%s'", davy_action_name(action), davy_hazard_name(hazard));
 	return NULL;
 }
 

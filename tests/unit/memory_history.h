@@ -115,7 +115,7 @@ static inline uint32_t highest(enum davy_hazard hazard)
 	uint32_t level = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].hazard == hazard && kept[i].rung == DAVY_ACTION_NOTE &&
+		if (kept[i].hazard == hazard && kept[i].kind == DAVY_PLAN_NOTE &&
 		    kept[i].level > level)
 			level = kept[i].level;
 	return level;
@@ -125,7 +125,7 @@ static inline uint32_t highest(enum davy_hazard hazard)
 static inline uint64_t reached(enum davy_hazard hazard, uint32_t level)
 {
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].hazard == hazard && kept[i].rung == DAVY_ACTION_NOTE &&
+		if (kept[i].hazard == hazard && kept[i].kind == DAVY_PLAN_NOTE &&
 		    kept[i].level >= level)
 			return kept[i].at_ns - lived_from;
 	return UINT64_MAX;

@@ -17,7 +17,7 @@ static void restore(enum davy_breaker_state breaker_state, uint64_t remaining_ns
 static const struct davy_plan *last_breaker(void)
 {
 	for (size_t i = kept_count; i-- > 0;)
-		if (kept[i].rung == DAVY_ACTION_BREAKER)
+		if (kept[i].kind == DAVY_PLAN_BREAKER)
 			return &kept[i];
 	fail_msg("no breaker turned");
 	return NULL;
@@ -86,7 +86,7 @@ static void a_probation_that_fails_doubles_the_back_off(void **state)
 	ends(50, 11); /* even a plain crash ends a probation */
 	assert_int_equal(last_breaker()->breaker_state, DAVY_BREAKER_OPEN);
 	assert_int_equal(last_breaker()->until_ns - last_breaker()->at_ns, 2400 * S);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_GO);
 }
 
@@ -112,7 +112,7 @@ static void observing_and_strangers_teach_nothing(void **state)
 	throws(70, LOST);
 	ends(70, 6);
 	for (size_t i = 0; i < kept_count; i++)
-		assert_int_not_equal(kept[i].rung, DAVY_ACTION_BREAKER);
+		assert_int_not_equal(kept[i].kind, DAVY_PLAN_BREAKER);
 }
 
 static void an_unread_device_matches_any(void **state)

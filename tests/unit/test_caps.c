@@ -58,7 +58,7 @@ static const char *file_text(const char *name)
 
 static void a_region_is_capped_read_back_and_given_back(void **state)
 {
-	struct davy_intent cap = { .rung = DAVY_ACTION_CAP };
+	struct davy_intent cap = { .action = DAVY_ACTION_CAP };
 
 	(void)state;
 	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
@@ -92,7 +92,7 @@ static void a_region_that_is_not_listed_is_at_its_default(void **state)
 
 static void what_others_have_set_since_is_left_alone(void **state)
 {
-	struct davy_intent cap = { .rung = DAVY_ACTION_CAP };
+	struct davy_intent cap = { .action = DAVY_ACTION_CAP };
 
 	(void)state;
 	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
@@ -105,7 +105,7 @@ static void what_others_have_set_since_is_left_alone(void **state)
 
 static void what_the_kernel_did_not_take_is_an_error(void **state)
 {
-	struct davy_intent cap = { .rung = DAVY_ACTION_CAP };
+	struct davy_intent cap = { .action = DAVY_ACTION_CAP };
 
 	(void)state;
 	PUT(TREE SLICE "/memory.high", "max, and more\n");
@@ -193,7 +193,7 @@ static void nonsense_is_refused(void **state)
 static void a_device_is_kept_awake_and_let_sleep_again(void **state)
 {
 	const char *file = "/sys/bus/pci/devices/0000:03:00.0/power/control";
-	struct davy_intent awake = { .rung = DAVY_ACTION_AWAKE };
+	struct davy_intent awake = { .action = DAVY_ACTION_AWAKE };
 
 	(void)state;
 	assert_int_equal(davy_awake_plan("0000:03:00.0", &awake), -ENODEV);
@@ -211,7 +211,7 @@ static void a_device_is_kept_awake_and_let_sleep_again(void **state)
 
 static void another_boot_has_undone_all(void **state)
 {
-	struct davy_intent cap = { .rung = DAVY_ACTION_CAP, .boot_id = "another" };
+	struct davy_intent cap = { .action = DAVY_ACTION_CAP, .boot_id = "another" };
 
 	(void)state;
 	assert_int_equal(davy_cap_plan(SLICE, DAVY_CAP_DMEM_MAX, REGION, 4 * GIB, &cap, why), 0);
@@ -258,7 +258,7 @@ static void end(pid_t pid)
 static void a_stopped_process_goes_on_and_a_stranger_with_its_number_does_not(void **state)
 {
 	pid_t pid = sleeper();
-	struct davy_intent hold = { .rung = DAVY_ACTION_PAUSE, .pid = (uint32_t)pid };
+	struct davy_intent hold = { .action = DAVY_ACTION_PAUSE, .pid = (uint32_t)pid };
 
 	(void)state;
 	hold.start_ticks = davy_process_start(hold.pid) + 1;
@@ -285,7 +285,7 @@ static void freeze(const struct davy_cgroup *c, const char *value)
 
 static void a_frozen_cgroup_is_thawed_unless_others_froze_it(void **state)
 {
-	struct davy_intent hold = { .rung = DAVY_ACTION_THROTTLE, .old_value = "0" };
+	struct davy_intent hold = { .action = DAVY_ACTION_THROTTLE, .old_value = "0" };
 	struct davy_cgroup c;
 	char path[PATH_MAX + 16], number[16];
 	pid_t pid;

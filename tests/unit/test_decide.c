@@ -15,7 +15,8 @@ static const struct davy_plan *crash(uint32_t pid)
 {
 	ends(pid, 11);
 	for (size_t i = kept_count; i-- > 0;)
-		if (kept[i].rung == DAVY_ACTION_RESTART || kept[i].rung == DAVY_ACTION_MIGRATE_CPU)
+		if (is_action(&kept[i], DAVY_ACTION_RESTART) ||
+		    is_action(&kept[i], DAVY_ACTION_MIGRATE_CPU))
 			return &kept[i];
 	return NULL;
 }
@@ -27,9 +28,9 @@ static void observing_refuses_with_its_reason(void **state)
 	set("agent.mode", DAVY_MODE_OBSERVE);
 	throws(50, LOST);
 	ends(50, 6);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_REFUSED);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->refusal,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->refusal,
 			 DAVY_REFUSED_MODE);
 	assert_false(davy_core_workload_busy(&core, 1));
 }
@@ -41,7 +42,7 @@ static void advising_says_what_it_would_do(void **state)
 	set("agent.mode", DAVY_MODE_ADVISE);
 	throws(50, LOST);
 	ends(50, 6);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_ADVISED);
 	assert_false(davy_core_workload_busy(&core, 1));
 }
@@ -54,7 +55,7 @@ static void somebody_elses_engine_is_only_reported(void **state)
 	process(70, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	throws(70, LOST);
 	ends(70, 6);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->refusal,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->refusal,
 			 DAVY_REFUSED_NOT_ADOPTED);
 }
 
@@ -71,13 +72,13 @@ static void crashes_on_the_cpu_back_off_and_double(void **state)
 	pid = replaced(plan->id, 51, DAVY_BACKEND_CPU);
 	for (int i = 0; i < 4; i++, wait_ms *= 2) {
 		plan = crash(pid);
-		assert_int_equal(plan->rung, DAVY_ACTION_RESTART);
+		assert_int_equal(plan->action, DAVY_ACTION_RESTART);
 		assert_int_equal(plan->refusal, DAVY_REFUSED_BACKOFF);
 		assert_int_equal(plan->until_ns - core.world.workloads[0].last_act_ns,
 				 wait_ms * MS);
 		assert_true(davy_core_workload_busy(&core, 1));
 		pass(wait_ms * MS + 100 * MS);
-		plan = last_of(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH);
+		plan = last_action(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH);
 		assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 		pid = replaced(plan->id, 60 + (uint32_t)i, DAVY_BACKEND_CPU);
 	}
@@ -96,7 +97,7 @@ static void the_hourly_budget_ends_a_crash_loop(void **state)
 	pid = replaced(plan->id, 51, DAVY_BACKEND_CPU);
 	crash(pid);
 	pass(2 * S);
-	plan = last_of(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH);
+	plan = last_action(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	pid = replaced(plan->id, 52, DAVY_BACKEND_CPU);
 	plan = crash(pid);
@@ -125,12 +126,12 @@ static void a_failed_restart_goes_one_rung_up(void **state)
 	(void)state;
 	served_engine();
 	plan = crash(50);
-	assert_int_equal(plan->rung, DAVY_ACTION_RESTART);
+	assert_int_equal(plan->action, DAVY_ACTION_RESTART);
 	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
 	act(plan->id, DAVY_ACT_FAILED, 0, -5);
-	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -5);
+	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -5);
 	pass(2 * S);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_GO);
 }
 
@@ -141,16 +142,16 @@ static void a_replacement_that_dies_ends_the_act_at_once(void **state)
 	(void)state;
 	served_engine();
 	plan = crash(50);
-	assert_int_equal(plan->rung, DAVY_ACTION_RESTART);
+	assert_int_equal(plan->action, DAVY_ACTION_RESTART);
 	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
 	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_VULKAN);
 	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	act(plan->id, DAVY_ACT_STARTED, 51, 0);
 	ends(51, 11);
-	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -10);
+	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -10);
 	assert_true(davy_core_workload_busy(&core, 1));
 	pass(2 * S);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_GO);
 }
 
@@ -164,7 +165,7 @@ static void an_act_without_end_times_out(void **state)
 	plan = crash(50);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	pass(181 * S);
-	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -110);
+	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, -110);
 	assert_false(davy_core_workload_busy(&core, 1));
 }
 
@@ -183,7 +184,7 @@ static void an_outcome_tells_the_times(void **state)
 	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
 	now += 400 * MS;
 	act(plan->id, DAVY_ACT_SERVING, 0, 0);
-	plan = last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_RUNNER_CRASH);
+	plan = last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->first_sign_ns, fault);
 	assert_int_equal(plan->stopped_ns, fault + 110 * MS);
 	assert_int_equal(plan->at_ns, fault + 510 * MS);
@@ -200,9 +201,9 @@ static void an_act_keeps_its_number_whatever_is_noted_beside_it(void **state)
 	throws(50, OOM); /* one note more */
 	pass(20 * S);
 	assert_int_equal(crash(50)->id, number);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->id, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->id, 1);
 	act(number, DAVY_ACT_SERVING, 51, 0);
-	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, 0);
+	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, 0);
 	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_CPU);
 	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_CPU);
 	pass(60 * S);
@@ -219,7 +220,7 @@ static void time_that_goes_back_is_held(void **state)
 	davy_copy_name(ev.thrown.type, sizeof(ev.thrown.type), LOST);
 	ev.at_ns = now - 50 * S;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->at_ns, now);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->at_ns, now);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What acts leave in force, and how it is taken back: one rung in a clean period. */
+/* What acts leave in force, and how it is taken back: one action in a clean period. */
 #include "able.h"
 #include "jobs.h"
 
@@ -20,7 +20,7 @@ static void no_memory(uint32_t pid)
 static void shrunk(uint32_t old, uint32_t pid)
 {
 	no_memory(old);
-	replaced_by(last_of(DAVY_ACTION_SHRINK, DAVY_HZ_ALLOC_FAILURE)->id, old, pid,
+	replaced_by(last_action(DAVY_ACTION_SHRINK, DAVY_HZ_ALLOC_FAILURE)->id, old, pid,
 		    DAVY_BACKEND_VULKAN, 512);
 }
 
@@ -42,7 +42,7 @@ static void one_rung_is_undone_in_each_clean_period(void **state)
 	assert_int_equal(undo_count(), 0);
 	rest(30 * S); /* the alarm stood for a while */
 	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->verdict, DAVY_VERDICT_GO);
-	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->level, DAVY_ACTION_SHRINK);
+	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->undone, DAVY_ACTION_SHRINK);
 	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->knobs.context, 16384);
 	assert_int_equal(undo_of(DAVY_HZ_ALLOC_FAILURE)->keeps, 1);
 	undone(52, 53);
@@ -155,14 +155,14 @@ static void from_the_cpu_back_when_the_breaker_lets_it(void **state)
 	set("breaker.backoff", 3600 * 1000);
 	throws(50, LOST);
 	ends(50, 6);
-	plan = last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	plan = last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_CPU, 512);
 	rest(3500 * S);
 	assert_int_equal(undo_count(), 0); /* it is clean, but the breaker is open */
 	rest(110 * S);
 	plan = undo_of(DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
-	assert_int_equal(plan->level, DAVY_ACTION_MIGRATE_CPU);
+	assert_int_equal(plan->undone, DAVY_ACTION_MIGRATE_CPU);
 	assert_int_equal(plan->to_backend, DAVY_BACKEND_VULKAN);
 	assert_string_equal(plan->device, GPU);
 	replaced_by(plan->id, 51, 52, DAVY_BACKEND_VULKAN, 512);
@@ -181,14 +181,14 @@ static void a_probation_that_fails_moves_it_again(void **state)
 	begin_able(NULL, ALL_CAN);
 	throws(50, LOST);
 	ends(50, 6);
-	plan = last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	plan = last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_CPU, 512);
 	rest(630 * S);
 	replaced_by(undo_of(DAVY_HZ_RUNNER_CRASH)->id, 51, 52, DAVY_BACKEND_VULKAN, 512);
 	rest(60 * S);
 	throws(52, LOST);
 	ends(52, 6);
-	plan = last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	plan = last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->at_ns, now);
 	replaced_by(plan->id, 52, 53, DAVY_BACKEND_CPU, 512);
@@ -211,13 +211,13 @@ static void what_an_earlier_agent_left_is_undone_too(void **state)
 	assert_int_equal(undo_count(), 0);
 	rest(2 * S);
 	plan = undo_of(DAVY_HZ_RESET);
-	assert_int_equal(plan->level, DAVY_ACTION_MIGRATE_CPU);
+	assert_int_equal(plan->undone, DAVY_ACTION_MIGRATE_CPU);
 	assert_int_equal(plan->to_backend, DAVY_BACKEND_VULKAN);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_VULKAN, 128);
 	rest(CLEAN + S);
 	plan = undo_of(DAVY_HZ_JOB_HEADROOM);
-	assert_int_equal(plan->level, DAVY_ACTION_SHRINK);
+	assert_int_equal(plan->undone, DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->knobs.ubatch, 0); /* as its command says */
 	replaced_by(plan->id, 51, 52, DAVY_BACKEND_VULKAN, 512);
 	assert_int_equal(first_workload()->effect_count, 0);
@@ -235,9 +235,9 @@ static void what_an_operator_did_by_another_agent_stays(void **state)
 	assert_int_equal(undo_count(), 0);
 	ev = event(DAVY_EV_ORDER, 0);
 	ev.order.workload = 1;
-	ev.order.rung = DAVY_ACTION_UNDO;
+	ev.order.action = DAVY_ACTION_UNDO;
 	tell(&ev);
-	assert_int_equal(undo_of(DAVY_HZ_NONE)->level, DAVY_ACTION_SHRINK);
+	assert_int_equal(undo_of(DAVY_HZ_NONE)->undone, DAVY_ACTION_SHRINK);
 	assert_int_equal(undo_of(DAVY_HZ_NONE)->verdict, DAVY_VERDICT_GO);
 }
 
@@ -248,9 +248,9 @@ static void nothing_is_left_of_what_cannot_be(void **state)
 	(void)state;
 	begin_able(NULL, ALL_CAN);
 	ev.left.workload = 1;
-	ev.left.rung = DAVY_ACTION_PAUSE;
+	ev.left.action = DAVY_ACTION_PAUSE;
 	assert_false(davy_event_valid(&ev)); /* its guard has ended it */
-	ev.left.rung = DAVY_ACTION_SHRINK;
+	ev.left.action = DAVY_ACTION_SHRINK;
 	assert_true(davy_event_valid(&ev));
 	ev.left.workload = 7;
 	tell(&ev); /* of nobody */

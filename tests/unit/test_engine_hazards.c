@@ -16,12 +16,12 @@ static void device_lost_is_noted_and_checked_after_grace(void **state)
 	(void)state;
 	served_engine();
 	throws(50, LOST);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->level, 3);
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->level, 3);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
 	pass(200 * MS);
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
 	pass(200 * MS);
-	assert_int_equal(last_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED)->port, 8080);
+	assert_int_equal(last_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED)->port, 8080);
 }
 
 static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
@@ -36,14 +36,14 @@ static void a_survivor_that_gives_no_token_is_wedged_and_moved(void **state)
 	throws(50, LOST);
 	pass(400 * MS);
 	probe(200, 500, 0);
-	plan = last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED);
+	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED);
 	assert_int_equal(plan->health_status, 200);
 	assert_int_equal(plan->completion_status, 500);
 	assert_int_equal(plan->first_sign_ns, thrown);
-	plan = last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED);
+	plan = last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->workload, 1);
-	assert_int_equal(last_of(DAVY_ACTION_BREAKER, DAVY_HZ_ENGINE_WEDGED)->breaker_state,
+	assert_int_equal(last_of(DAVY_PLAN_BREAKER, DAVY_HZ_ENGINE_WEDGED)->breaker_state,
 			 DAVY_BREAKER_OPEN);
 	assert_replays();
 }
@@ -57,9 +57,9 @@ static void a_survivor_that_gives_a_token_is_left_alone(void **state)
 	pass(400 * MS);
 	probe(200, 200, 1);
 	pass(20 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
-	assert_int_equal(count_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED), 0);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_ENGINE_EXCEPTION), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_ENGINE_EXCEPTION), 1);
 	assert_replays();
 }
 
@@ -70,11 +70,11 @@ static void a_caught_out_of_memory_is_only_noted(void **state)
 	serve();
 	throws(50, OOM);
 	pass(20 * S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->level, 1);
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_EXCEPTION)->level, 1);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
 	throws(50, "N2vk11SystemErrorE");
 	pass(S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_EXCEPTION), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_EXCEPTION), 1);
 	assert_replays();
 }
 
@@ -95,9 +95,9 @@ static void a_stuck_graph_is_checked_past_its_limit_only(void **state)
 	graph(50, now - 9 * S, 100, 50 * MS);
 	assert_int_equal(kept_count, 0);
 	graph(50, now - 11 * S, 100, 50 * MS);
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
 	probe(200, 0, 0);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
 			 DAVY_VERDICT_GO);
 }
 
@@ -108,11 +108,11 @@ static void an_engine_that_loads_is_not_wedged(void **state)
 	pass(30 * S);
 	graph(50, now - 11 * S, 100, 50 * MS);
 	probe(503, 503, 0);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
 	pass(31 * S);
 	graph(50, now - 42 * S, 100, 50 * MS);
 	probe(200, 0, 0);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
 static void slow_graphs_raise_the_limit(void **state)
@@ -166,7 +166,7 @@ static void an_unseen_end_of_a_copy_is_no_proof(void **state)
 	assert_int_equal(kept_count, 0);
 	ev.graph.may_end_unseen = 0;
 	tell(&ev);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
 static void exceptions_of_other_programs_are_no_hazard(void **state)
@@ -187,25 +187,26 @@ static void what_was_put_off_is_not_done_to_a_healthy_engine(void **state)
 	throws(50, LOST);
 	pass(400 * MS);
 	probe(200, 500, 0); /* moved; the replacement is wedged as well, within the back-off */
-	act(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->id, DAVY_ACT_STOPPED, 0, 0);
+	act(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->id, DAVY_ACT_STOPPED, 0,
+	    0);
 	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_VULKAN);
 	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
-	act(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->id, DAVY_ACT_SERVING, 51, 0);
+	act(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->id, DAVY_ACT_SERVING, 51,
+	    0);
 	set("restart.backoff", 200000);
 	pass(31 * S);
 	throws(51, LOST);
 	pass(400 * MS);
 	probe(200, 500, 0);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->refusal,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->refusal,
 			 DAVY_REFUSED_BACKOFF);
 	assert_true(davy_core_workload_busy(&core, 1));
 	pass(31 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED),
-			 3); /* asked once more */
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 3); /* asked once more */
 	probe(200, 200, 1);
 	assert_false(davy_core_workload_busy(&core, 1));
 	pass(400 * S);
-	assert_int_equal(count_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED), 2);
+	assert_int_equal(count_of_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED), 2);
 }
 
 static void a_wedge_stands_until_it_is_over_and_is_asked_seldom(void **state)
@@ -219,12 +220,12 @@ static void a_wedge_stands_until_it_is_over_and_is_asked_seldom(void **state)
 		if (core.world.workloads[0].check_ns)
 			probe(200, 500, 0);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED), 2);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 2);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_ENGINE_WEDGED), 0);
 	set("agent.mode", DAVY_MODE_ENFORCE);
 	pass(31 * S);
 	probe(200, 500, 0);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
 			 DAVY_VERDICT_GO);
 }
 
@@ -241,7 +242,7 @@ static void what_cannot_be_moved_is_restarted(void **state)
 	tell(&ev);
 	throws(50, LOST);
 	ends(50, 6);
-	assert_int_equal(last_of(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_GO);
 }
 
@@ -253,10 +254,10 @@ static void a_crash_after_device_lost_moves_to_the_cpu(void **state)
 	served_engine();
 	throws(50, LOST);
 	ends(50, 6);
-	plan = last_of(DAVY_ACTION_NOTE, DAVY_HZ_RUNNER_CRASH);
+	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->observed, 6);
 	assert_string_equal(plan->detail, LOST);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_GO);
 }
 
@@ -268,17 +269,17 @@ static void a_plain_crash_is_restarted_once_then_moved(void **state)
 	begin_recording("runner_crash-again");
 	serve();
 	ends(50, 11 | 0x80);
-	plan = last_of(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH);
+	plan = last_action(DAVY_ACTION_RESTART, DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	act(plan->id, DAVY_ACT_STOPPED, 0, 0);
 	workload(1, 51, DAVY_WORKLOAD_STARTED, DAVY_BACKEND_VULKAN);
 	process(51, 1, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	act(plan->id, DAVY_ACT_STARTED, 51, 0);
 	act(plan->id, DAVY_ACT_SERVING, 0, 0);
-	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, 0);
+	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_RUNNER_CRASH)->result, 0);
 	pass(60 * S);
 	ends(51, 11);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_GO);
 	assert_replays();
 }
@@ -306,15 +307,15 @@ static void a_start_that_was_only_tried_is_a_hazard_with_its_stage(void **state)
 	begin_history();
 	set("agent.mode", DAVY_MODE_ENFORCE);
 	found("init in libamdhip64.so.6", false);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 2);
-	assert_string_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RUNNER_CRASH)->detail,
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 2);
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH)->detail,
 			    "init in libamdhip64.so.6");
 	assert_int_equal(core.breaker_count, 0); /* of nobody in our care */
 	begin_history();
 	set("agent.mode", DAVY_MODE_ENFORCE);
 	found("init in libamdhip64.so.6", true);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 3);
-	assert_int_equal(last_of(DAVY_ACTION_BREAKER, DAVY_HZ_RUNNER_CRASH)->backend,
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_BREAKER, DAVY_HZ_RUNNER_CRASH)->backend,
 			 DAVY_BACKEND_ROCM);
 	assert_int_equal(core.breakers[0].state, DAVY_BREAKER_OPEN);
 	assert_false(davy_event_valid(&ev)); /* at no stage */
@@ -338,7 +339,7 @@ static void a_failure_exit_after_out_of_memory_is_a_crash(void **state)
 	served_engine();
 	throws(50, OOM);
 	ends(50, 1 << 8);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_GO);
 }
 
@@ -396,14 +397,14 @@ static void a_runner_that_its_manager_unloads_is_no_crash(void **state)
 	(void)state;
 	record_as = "runner_crash-benign";
 	unload(true, DAVY_EV_TICK);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
 	assert_replays();
 	unload(true, DAVY_EV_FACT);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
 	unload(true, DAVY_EV_LOG);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
 	unload(false, DAVY_EV_TICK);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 1);
 }
 
 static void another_process_of_the_same_pid_inherits_nothing(void **state)
@@ -417,9 +418,9 @@ static void another_process_of_the_same_pid_inherits_nothing(void **state)
 	ev.process.start_ticks = 7777;
 	tell(&ev);
 	pass(5 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 0);
 	ends(50, 6); /* of the old start time: not this one's */
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RUNNER_CRASH), 0);
 }
 
 static void client_of(uint32_t pid, uint64_t id, uint64_t bytes)

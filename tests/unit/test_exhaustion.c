@@ -95,8 +95,8 @@ static void a_growth_is_foreseen_with_half_of_what_is_there(void **state)
 			assert_true(lead_s(1, seconds) >= smaller(59, there / 2));
 			assert_true(lead_s(2, seconds) >= smaller(19, there / 2));
 			assert_true(lead_s(3, seconds) >= smaller(4, there / 2));
-			assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION)->pid, PID);
-			assert_string_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION)->ring,
+			assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->pid, PID);
+			assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->ring,
 					    "vram");
 		}
 }
@@ -120,7 +120,7 @@ static void what_is_told_is_what_was_seen(void **state)
 	(void)state;
 	record_as = "exhaustion-vram";
 	leak_for(PID, 100 * MB, 100);
-	plan = last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION);
+	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION);
 	assert_int_equal(plan->level, 3);
 	assert_int_equal(plan->unit, DAVY_UNIT_NS);
 	assert_int_equal(plan->threshold, 5 * S);
@@ -128,7 +128,7 @@ static void what_is_told_is_what_was_seen(void **state)
 	assert_in_range(plan->rate, 99 * MB, 101 * MB);
 	assert_int_equal(plan->until_ns, plan->at_ns + plan->observed);
 	assert_true(plan->first_sign_ns < plan->at_ns - 60 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 3);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 3);
 	assert_replays();
 }
 
@@ -196,7 +196,7 @@ static void a_load_that_is_known_to_fit_is_nothing(void **state)
 {
 	(void)state;
 	load_of(18 * GB);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	load_of(0);
 	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 1);
 	load_of(40 * GB);
@@ -265,10 +265,10 @@ static void full_and_static_is_no_alarm(void **state)
 	base = VRAM - 9 * MB;
 	vram_of = noisy;
 	live(60 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	assert_replays();
 	live(900 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 0);
 }
 
 static void a_carve_out_that_fills_is_no_alarm(void **state)
@@ -281,7 +281,7 @@ static void a_carve_out_that_fills_is_no_alarm(void **state)
 	target = 506 * MIB;
 	vram_of = growing;
 	live(100 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 0);
 }
 
 static uint64_t shrinking_host(uint64_t ms)
@@ -302,14 +302,14 @@ static void the_hosts_memory_is_the_heap_of_an_integrated_gpu(void **state)
 	live(20 * S);
 	available_of = shrinking_host;
 	live(99 * S);
-	assert_string_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION)->ring, "host");
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->ring, "host");
 	assert_true(lead_s(1, 100) >= 48);
 	assert_replays();
 	record_as = "exhaustion-benign-host";
 	begin_card(VRAM, 96 * GB); /* on a card the host's memory is its own affair */
 	available_of = shrinking_host;
 	live(99 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	assert_replays();
 }
 
@@ -324,7 +324,7 @@ static void gtt_is_a_heap_of_its_own(void **state)
 	target = 8 * GB;
 	gtt_of = growing;
 	live(121 * S);
-	assert_string_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION)->ring, "gtt");
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->ring, "gtt");
 	assert_true(lead_s(2, 120) >= 18);
 	assert_replays();
 }
@@ -351,7 +351,7 @@ static void a_cgroup_meets_its_limit_long_before_the_device(void **state)
 	begin_card(VRAM, 32 * GB);
 	for (uint64_t i = 0; i <= 60; i++, now += S)
 		tell_cgroup(4 * GB + i * 50 * MB, 8 * GB);
-	plan = last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION);
+	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION);
 	assert_int_equal(plan->level, 2);
 	assert_int_equal(plan->pid, 77);
 	assert_string_equal(plan->ring, "cgroup");
@@ -390,12 +390,12 @@ static void a_level_stands_until_half_as_much_again_is_left(void **state)
 	rate = 32 * MB;
 	live(12 * S);
 	assert_int_equal(highest(DAVY_HZ_EXHAUSTION), 2);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_EXHAUSTION), 0);
 	vram_of = held;
 	base = card.vram_used;
 	live(20 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_EXHAUSTION), 1);
-	assert_int_equal(last_of(DAVY_ACTION_CLEAR, DAVY_HZ_EXHAUSTION)->pid, PID);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_EXHAUSTION), 1);
+	assert_int_equal(last_of(DAVY_PLAN_CLEAR, DAVY_HZ_EXHAUSTION)->pid, PID);
 }
 
 static void a_load_that_leaves_little_is_noted_once(void **state)
@@ -408,16 +408,16 @@ static void a_load_that_leaves_little_is_noted_once(void **state)
 	live(20 * S);
 	vram_of = growing;
 	live(11 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	vram_of = held;
 	base = card.vram_used;
 	live(4 * S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION)->level, 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION)->unit, DAVY_UNIT_BYTES);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION)->observed, GIB);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION)->pid, PID);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->level, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->unit, DAVY_UNIT_BYTES);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->observed, GIB);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->pid, PID);
 	live(300 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 1);
 }
 
 static void a_load_that_leaves_enough_is_not(void **state)
@@ -433,7 +433,7 @@ static void a_load_that_leaves_enough_is_not(void **state)
 	base = VRAM - GIB - 500 * MB; /* and a rise that is no load */
 	vram_of = held;
 	live(40 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 0);
 }
 
 static void a_device_that_is_gone_is_forgotten(void **state)
@@ -448,7 +448,7 @@ static void a_device_that_is_gone_is_forgotten(void **state)
 	tell(&ev);
 	assert_null(davy_memory_device(&core.world.memory, GPU));
 	pass(11 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_EXHAUSTION), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_EXHAUSTION), 1);
 }
 
 /* More than any table holds, in any order: the oldest goes, and it is counted. */

@@ -6,12 +6,12 @@
 
 static const struct davy_plan *fault(void)
 {
-	return last_of(DAVY_ACTION_NOTE, DAVY_HZ_FAULT_STORM);
+	return last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM);
 }
 
 static const struct davy_plan *refused(void)
 {
-	return last_of(DAVY_ACTION_NOTE, DAVY_HZ_ALLOC_FAILURE);
+	return last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE);
 }
 
 static void iv(uint32_t pasid, uint64_t fresh)
@@ -142,7 +142,7 @@ static void served_faults_are_told_by_their_rate(void **state)
 	pass(20 * S);
 	for (int i = 0; i < 1000; i++)
 		kfd(DAVY_KFD_PAGE_FAULT_BEGIN, "");
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_FAULT_STORM), 2);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM), 2);
 	assert_replays();
 }
 

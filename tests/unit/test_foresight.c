@@ -98,14 +98,14 @@ static size_t failures(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += kept[i].rung == DAVY_ACTION_FAILURE;
+		count += kept[i].kind == DAVY_PLAN_FAILURE;
 	return count;
 }
 
 static const struct davy_plan *last_failure(void)
 {
 	for (size_t i = kept_count; i-- > 0;)
-		if (kept[i].rung == DAVY_ACTION_FAILURE)
+		if (kept[i].kind == DAVY_PLAN_FAILURE)
 			return &kept[i];
 	fail_msg("no failure was told");
 	return NULL;
@@ -349,7 +349,7 @@ static void an_act_that_succeeds_in_time_has_averted_it(void **state)
 	now += S;
 	throws(50, LOST); /* it came nevertheless */
 	ends(50, 6);
-	plan = last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	plan = last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
 	act(plan->id, DAVY_ACT_SERVING, 51, 0);
 	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->averted, 0);
 	assert_int_equal(score(DAVY_HZ_ALLOC_FAILURE)->confirmed, 1);

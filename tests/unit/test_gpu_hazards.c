@@ -52,7 +52,7 @@ static void a_stalled_job_speaks_at_25_50_and_75_percent(void **state)
 	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	for (uint64_t age = 50 * MS; age < 2 * S; age += 50 * MS, now += 50 * MS)
 		ring(age, 2 * S, 1, 60);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_JOB_STALL), 3);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_JOB_STALL), 3);
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(kept[i].level, i + 1);
 		assert_int_equal(kept[i].observed, 250 * (i + 1));
@@ -94,17 +94,17 @@ static void jobs_that_are_equally_long_are_one_stall(void **state)
 		ring(0, 2 * S, 0, 0);
 		pass(500 * MS);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_JOB_STALL), 1);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_JOB_STALL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_JOB_STALL), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_JOB_STALL), 0);
 	ring(1100 * MS, 2 * S, 21, 60); /* a longer one is news */
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_JOB_STALL), 2);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_JOB_STALL), 2);
 	ring(0, 2 * S, 0, 0);
 	pass(9 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_JOB_STALL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_JOB_STALL), 0);
 	pass(2 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_JOB_STALL), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_JOB_STALL), 1);
 	ring(600 * MS, 2 * S, 22, 60);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_JOB_STALL), 3);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_JOB_STALL), 3);
 }
 
 static void a_ring_without_timeout_never_stalls(void **state)
@@ -122,14 +122,14 @@ static void a_first_no_retry_fault_is_noted_a_storm_is_raised(void **state)
 	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
 	client(32771, 60, 0);
 	fault(32771, DAVY_FAULT_VM);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_FAULT_STORM)->level, 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_FAULT_STORM)->pid, 60);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->level, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->pid, 60);
 	for (int i = 0; i < 8; i++, now += 10 * MS)
 		fault(32771, DAVY_FAULT_VM);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_FAULT_STORM), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM), 1);
 	fault(32771, DAVY_FAULT_VM);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_FAULT_STORM)->level, 3);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_FAULT_STORM)->observed, 10);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->observed, 10);
 }
 
 static void few_retry_faults_are_normal(void **state)
@@ -159,7 +159,7 @@ static void a_freed_pasid_belongs_to_nobody(void **state)
 	client(9, 60, 0);
 	client(9, 60, 1);
 	fault(9, DAVY_FAULT_VM);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_FAULT_STORM)->pid, 0);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->pid, 0);
 }
 
 static void evictions_within_the_window_are_a_storm(void **state)
@@ -173,15 +173,15 @@ static void evictions_within_the_window_are_a_storm(void **state)
 	assert_int_equal(kept_count, 0);
 	now += S;
 	moved(256ULL << 20, 0);
-	plan = last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM);
+	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM);
 	assert_int_equal(plan->level, 1); /* once may be a model that takes another's place */
 	assert_int_equal(plan->pid, 60);
 	assert_int_equal(plan->victim_pid, 61);
 	now += 2 * S;
 	moved(512ULL << 20, 0);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
 	moved(556ULL << 20, 64ULL << 20);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 3);
 }
 
 static void the_same_bytes_spread_out_are_none(void **state)
@@ -224,8 +224,8 @@ static void a_full_heap_speaks_when_it_is_full_again_and_again(void **state)
 	assert_int_equal(kept_count, 0);
 	now += S;
 	refused(DAVY_ALLOC_RESOURCE, 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ALLOC_FAILURE)->pid, 60);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->pid, 60);
 }
 
 static void the_same_refusals_spread_out_are_a_model_load(void **state)
@@ -243,12 +243,12 @@ static void a_verdict_rises_with_its_stage(void **state)
 	(void)state;
 	begin_history();
 	refused(DAVY_ALLOC_VALIDATE, 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 1);
 	refused(DAVY_ALLOC_POPULATE, 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 2);
 	refused(DAVY_ALLOC_IOCTL, 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 3);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ALLOC_FAILURE)->result, -12);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE)->result, -12);
 }
 
 static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
@@ -266,20 +266,20 @@ static void a_reset_is_attributed_to_the_job_that_timed_out(void **state)
 	ev.job_timeout.fence_seqno = 4;
 	ev.job_timeout.age_ns = 2 * S;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RESET)->first_sign_ns, now - 1500 * MS);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->first_sign_ns, now - 1500 * MS);
 	now += S;
 	ev = event(DAVY_EV_PROCESS_EXIT, 60);
 	tell(&ev);
 	ev = event(DAVY_EV_RESET, 0);
 	davy_copy_name(ev.reset.device, sizeof(ev.reset.device), GPU);
 	tell(&ev);
-	assert_string_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RESET)->model,
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->model,
 			    "tiny.gguf"); /* though gone */
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RESET)->level, 2);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RESET)->pid, 60);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->pid, 60);
 	ev.reset.result = -5;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RESET)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->level, 3);
 }
 
 /* Cumulative MiB of a mover, as the kernel program tells them: what comes back does so in the
@@ -311,15 +311,15 @@ static void two_that_evict_each_other_are_one_thrash(void **state)
 		moved_by(61, 61, 0, i * 50);
 		pass(500 * MS);
 	}
-	plan = last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM), 1);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_EVICTION_STORM), 0);
+	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_EVICTION_STORM), 0);
 	assert_int_equal(plan->level, 3);
 	assert_true((plan->pid == 60 && plan->victim_pid == 61) ||
 		    (plan->pid == 61 && plan->victim_pid == 60));
 	assert_int_equal(plan->threshold, 256ULL << 20);
 	pass(15 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_EVICTION_STORM), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_EVICTION_STORM), 1);
 	assert_replays();
 }
 
@@ -335,10 +335,9 @@ static void a_storm_of_two_becomes_one_thrash(void **state)
 		moved_by(61, 60, i * 1024, 0);
 		pass(S);
 	}
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->level, 3);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->pid, 60);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM),
-			 2); /* level 2, then 3 */
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->pid, 60);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM), 2); /* level 2, then 3 */
 }
 
 static void a_load_over_an_idle_model_is_no_thrash(void **state)
@@ -346,7 +345,7 @@ static void a_load_over_an_idle_model_is_no_thrash(void **state)
 	(void)state;
 	begin_recording("eviction_storm-benign");
 	moved_by(60, 61, 4096, 0);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->level, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 1);
 	pass(45 * S);
 	moved_by(61, 61, 0, 4096); /* its turn comes, and it evicts the other */
 	moved_by(61, 60, 4096, 0);
@@ -379,8 +378,7 @@ static void what_a_busy_model_loses_is_missed(void **state)
 		moved_by(60, 61, 300, 0);
 		now += 2001 * MS;
 		moved_by(60, 61, 600, 0);
-		assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->level,
-				 1 + busy);
+		assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 1 + busy);
 	}
 }
 
@@ -404,7 +402,7 @@ static void a_model_whose_jobs_end_is_not_idle(void **state)
 	moved_by(60, 61, 300, 0);
 	now += 2001 * MS;
 	moved_by(60, 61, 600, 0);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
 }
 
 static void client_with(uint32_t pid, uint64_t vram)
@@ -442,7 +440,7 @@ static uint32_t emptied_by(uint32_t pid)
 		moved_by(pid, 61, i * 200, 0);
 		pass(100 * MS);
 	}
-	return last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->level;
+	return last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level;
 }
 
 static void a_suspend_soon_after_work_is_a_note(void **state)

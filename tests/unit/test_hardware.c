@@ -39,7 +39,7 @@ static uint32_t level_of(enum davy_hazard hazard, const struct davy_event *ev)
 	begin_history();
 	now_ev.at_ns = now;
 	tell(&now_ev);
-	return count_of(DAVY_ACTION_NOTE, hazard) ? last_of(DAVY_ACTION_NOTE, hazard)->level : 0;
+	return count_of(DAVY_PLAN_NOTE, hazard) ? last_of(DAVY_PLAN_NOTE, hazard)->level : 0;
 }
 
 static uint32_t hardware(struct davy_event ev)
@@ -76,7 +76,7 @@ static void an_xid_is_judged_by_its_class(void **state)
 	(void)state;
 	assert_int_equal(hardware(xid_line(48)), 3); /* double bit ECC */
 	assert_int_equal(hardware(xid_line(79)), 3); /* off the bus */
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE)->observed, 79);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->observed, 79);
 	assert_int_equal(hardware(xid_line(63)), 1); /* a row was remapped */
 	assert_int_equal(hardware(xid_line(94)), 3); /* contained */
 	assert_int_equal(hardware(xid_line(9999)), 1);
@@ -130,9 +130,9 @@ static void an_uncorrectable_error_names_whom_it_met(void **state)
 	ev.fault.pasid = 9;
 	ev.fault.fresh = 1;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE)->level, 3);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE)->pid, 0);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE)->victim_pid, 60);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->pid, 0);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->victim_pid, 60);
 	ev.fault.fault_class = DAVY_FAULT_VM;
 	assert_int_equal(hardware(ev), 0);
 }
@@ -149,9 +149,9 @@ static void one_error_told_twice_is_one_alarm(void **state)
 	tell(&ev);
 	ev = line(DAVY_LOG_OFF_THE_BUS);
 	tell(&ev);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE), 1);
 	pass(11 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_HARDWARE), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HARDWARE), 1);
 	assert_replays();
 }
 
@@ -169,7 +169,7 @@ static void what_is_not_the_hardwares_is_recorded(void **state)
 		ev = xid_line(own[i % 2]);
 		tell(&ev);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE), 0);
 	assert_replays();
 }
 
@@ -182,15 +182,15 @@ static void corrected_link_errors_count_from_ten_a_minute(void **state)
 
 		tell(&ev);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE), 0);
 	for (int i = 0; i < 100; i++, now += S) {
 		struct davy_event ev = line(DAVY_LOG_AER_CORRECTED);
 
 		tell(&ev);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE), 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE)->level, 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE)->observed, 10);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE), 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->level, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->observed, 10);
 }
 
 static void precursors_of_the_field_warn(void **state)
@@ -239,11 +239,11 @@ static void an_echo_of_a_failure_is_no_warning(void **state)
 		ev.log.role = DAVY_PART_AFTERMATH;
 		tell(&ev);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_DRIVER_WARNING), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING), 0);
 	ev = line(DAVY_LOG_DRIVER_WARNING); /* one alone is a hint */
 	tell(&ev);
 	pass(11 * S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_DRIVER_WARNING)->level, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING)->level, 1);
 	assert_replays();
 	ev = line(DAVY_LOG_AER);
 	ev.log.role = DAVY_PART_AFTERMATH;
@@ -265,16 +265,16 @@ static void a_warning_stands_while_it_is_repeated(void **state)
 		tell(&ev);
 		pass(8 * S);
 	}
-	plan = last_of(DAVY_ACTION_NOTE, DAVY_HZ_DRIVER_WARNING);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_DRIVER_WARNING), 1);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_DRIVER_WARNING), 0);
+	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_DRIVER_WARNING), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_DRIVER_WARNING), 0);
 	assert_int_equal(plan->pid, 60);
 	assert_string_equal(plan->device, GPU);
 	assert_string_equal(plan->ring, "sdma0");
 	assert_string_equal(plan->detail, "fence_fallback");
 	assert_string_equal(plan->model, "tiny.gguf");
 	pass(10 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_DRIVER_WARNING), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_DRIVER_WARNING), 1);
 	assert_replays();
 }
 
@@ -305,11 +305,11 @@ static void corrected_errors_that_were_told_as_one_count_as_many(void **state)
 	assert_int_equal(kept_count, 0);
 	ev.log.repeats = 0;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE)->observed, 10);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE)->observed, 10);
 	ev.log.repeats = UINT32_MAX;
 	tell(&ev);
 	tell(&ev);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE), 1);
 }
 
 int main(void)

@@ -32,18 +32,18 @@ static uint64_t works(void)
 	return now;
 }
 
-static uint32_t hold(enum davy_action rung)
+static uint32_t hold(enum davy_action action)
 {
 	struct davy_event ev = event(DAVY_EV_ORDER, 0);
 	uint32_t plan;
 
 	ev.order.workload = 1;
-	ev.order.rung = (uint8_t)rung;
-	ev.order.on_permille = rung == DAVY_ACTION_THROTTLE ? 250 : 0;
+	ev.order.action = (uint8_t)action;
+	ev.order.on_permille = action == DAVY_ACTION_THROTTLE ? 250 : 0;
 	ev.order.lease_ns = 60 * S;
 	tell(&ev);
-	plan = last_of(rung, DAVY_HZ_NONE)->id;
-	assert_int_equal(last_of(rung, DAVY_HZ_NONE)->verdict, DAVY_VERDICT_GO);
+	plan = last_action(action, DAVY_HZ_NONE)->id;
+	assert_int_equal(last_action(action, DAVY_HZ_NONE)->verdict, DAVY_VERDICT_GO);
 	act(plan, DAVY_ACT_HELD, 0, 0);
 	return plan;
 }
@@ -58,7 +58,7 @@ static void goes_on_in_the_graph(uint64_t entered_ns, uint64_t seconds)
 
 static size_t checks(void)
 {
-	return count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED);
+	return count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED);
 }
 
 static void a_paused_engine_is_not_asked_and_not_wedged(void **state)
@@ -85,7 +85,7 @@ static void one_that_hangs_after_the_pause_is(void **state)
 	goes_on_in_the_graph(entered_ns, 12);
 	assert_int_equal(checks(), 1);
 	probe(200, 0, 0);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
 }
 
 static void one_that_hung_before_it_is_told_first(void **state)
@@ -109,14 +109,14 @@ static void an_answer_that_a_pause_prevented_does_not_count(void **state)
 	plan = hold(DAVY_ACTION_PAUSE);
 	goes_on_in_the_graph(entered_ns, 3);
 	probe(0, 0, 0);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), 0);
 	goes_on_in_the_graph(entered_ns, 3);
 	assert_int_equal(checks(), 1);
 	act(plan, DAVY_ACT_RELEASED, 0, 0);
 	pass(S);
 	assert_int_equal(checks(), 2); /* it is asked again */
 	probe(200, 500, 0);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
 }
 
 static void a_throttled_engine_may_take_four_times_as_long(void **state)

@@ -32,7 +32,7 @@ static uint64_t percent(uint64_t tenths)
 
 static const struct davy_plan *last(void)
 {
-	return last_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE);
+	return last_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE);
 }
 
 static void little_memory_has_three_levels(void **state)
@@ -41,7 +41,7 @@ static void little_memory_has_three_levels(void **state)
 	record_as = "host_pressure-available";
 	begin_shared();
 	with(percent(81), 0, S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
 	with(percent(79), 0, S);
 	assert_int_equal(last()->level, 1);
 	assert_int_equal(last()->pid, PID);
@@ -51,7 +51,7 @@ static void little_memory_has_three_levels(void **state)
 	assert_int_equal(last()->level, 2);
 	with(percent(19), 0, S);
 	assert_int_equal(last()->level, 3);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE), 3);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 3);
 	assert_replays();
 }
 
@@ -61,12 +61,12 @@ static void a_level_stands_until_a_quarter_more_is_there(void **state)
 	begin_shared();
 	with(percent(79), 0, S);
 	with(percent(99), 0, 60 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
 	with(percent(101), 0, 9 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
 	with(percent(101), 0, 3 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_HOST_PRESSURE), 1);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 1);
 }
 
 /* Some limited cgroup's own stall, and memory that is little and not yet too little. */
@@ -78,7 +78,7 @@ static void a_stall_that_is_not_the_hosts_is_none(void **state)
 	with(percent(300), 400, 5 * S);
 	with(percent(260), 900, 5 * S);
 	with(percent(81), 99, 5 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
 	assert_replays();
 }
 
@@ -90,7 +90,7 @@ static void a_lower_level_is_told_when_the_higher_has_ended(void **state)
 	with(percent(10), 0, S);
 	assert_int_equal(last()->level, 3);
 	with(percent(70), 0, 20 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_HOST_PRESSURE), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 1);
 	assert_int_equal(last()->level, 1);
 }
 
@@ -99,17 +99,17 @@ static void a_stall_counts_with_less_than_a_quarter_available(void **state)
 	(void)state;
 	begin_shared();
 	with(percent(200), 99, 5 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
 	with(percent(200), 100, 5 * S);
 	assert_int_equal(last()->level, 1);
 	assert_int_equal(last()->unit, DAVY_UNIT_PERMILLE);
 	assert_int_equal(last()->observed, 100);
 	with(percent(200), 50, 30 * S); /* half of it holds */
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
 	with(percent(70), 100, S); /* both */
 	assert_int_equal(last()->level, 2);
 	with(percent(200), 0, 12 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_HOST_PRESSURE), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 1);
 }
 
 static void a_small_host_is_not_always_short(void **state)
@@ -119,7 +119,7 @@ static void a_small_host_is_not_always_short(void **state)
 	card.host_total = 8 * GIB;
 	card.gtt_used = GIB;
 	with(2100 * MIB, 0, S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
 	with(2000 * MIB, 0, S); /* 4 GiB are more than a quarter */
 	assert_int_equal(last()->level, 1);
 	assert_int_equal(last()->threshold, 2 * GIB);
@@ -132,7 +132,7 @@ static void a_device_hardly_in_use_has_no_part_in_it(void **state)
 	holder = 0;
 	card.gtt_used = GIB;
 	with(percent(10), 500, 30 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
 	tell_client(PID, 0, 4 * GIB, 0); /* i915 tells no totals, its clients do */
 	with(percent(10), 500, S);
 	assert_int_equal(last()->level, 3);
@@ -153,7 +153,7 @@ static void vram_that_finds_no_room_at_a_suspend_is_noted(void **state)
 	(void)state;
 	begin_dedicated(DAVY_MEMORY_MAY_SUSPEND);
 	with(29 * GIB, 0, S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
 	with(28 * GIB, 0, S); /* seven tenths are 19.6 */
 	assert_int_equal(last()->level, 1);
 	assert_string_equal(last()->detail, "suspend");
@@ -161,10 +161,10 @@ static void vram_that_finds_no_room_at_a_suspend_is_noted(void **state)
 	with(2 * GIB, 500, S); /* and nothing worse: it is a note */
 	assert_int_equal(highest(DAVY_HZ_HOST_PRESSURE), 1);
 	with(32 * GIB, 0, 30 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 0);
 	card.flags = 0; /* somebody wrote "on" */
 	with(28 * GIB, 0, 12 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_HOST_PRESSURE), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_HOST_PRESSURE), 1);
 }
 
 static void a_card_that_is_kept_awake_is_not(void **state)
@@ -172,7 +172,7 @@ static void a_card_that_is_kept_awake_is_not(void **state)
 	(void)state;
 	begin_dedicated(0);
 	with(2 * GIB, 500, 30 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE), 0);
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static struct davy_intent a_cap(uint32_t plan)
 {
 	return (struct davy_intent){ .plan = plan,
 				     .workload = 3,
-				     .rung = DAVY_ACTION_CAP,
+				     .action = DAVY_ACTION_CAP,
 				     .pid = 4711,
 				     .start_ticks = 99,
 				     .cgroup = "/system.slice/ollama.service",

@@ -7,18 +7,18 @@
 
 static const struct davy_plan *note(void)
 {
-	return last_of(DAVY_ACTION_NOTE, DAVY_HZ_JOB_HEADROOM);
+	return last_of(DAVY_PLAN_NOTE, DAVY_HZ_JOB_HEADROOM);
 }
 
 static size_t notes(void)
 {
-	return count_of(DAVY_ACTION_NOTE, DAVY_HZ_JOB_HEADROOM);
+	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_JOB_HEADROOM);
 }
 
 static const struct davy_plan *first_of_level(uint8_t level)
 {
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].rung == DAVY_ACTION_NOTE && kept[i].hazard == DAVY_HZ_JOB_HEADROOM &&
+		if (kept[i].kind == DAVY_PLAN_NOTE && kept[i].hazard == DAVY_HZ_JOB_HEADROOM &&
 		    kept[i].level == level)
 			return &kept[i];
 	fail_msg("no headroom of level %u", level);

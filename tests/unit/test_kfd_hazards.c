@@ -77,12 +77,12 @@ static void use(uint32_t pid, uint64_t evicted_ms)
 
 static const struct davy_plan *hog(void)
 {
-	return last_of(DAVY_ACTION_NOTE, DAVY_HZ_RESTORE_HOG);
+	return last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESTORE_HOG);
 }
 
 static const struct davy_plan *thrash(void)
 {
-	return last_of(DAVY_ACTION_NOTE, DAVY_HZ_QUEUE_THRASH);
+	return last_of(DAVY_PLAN_NOTE, DAVY_HZ_QUEUE_THRASH);
 }
 
 static void begin(const char *name)
@@ -111,7 +111,7 @@ static void a_hogging_worker_speaks_louder_as_it_doubles(void **state)
 		line(DAVY_LOG_RESTORE_WORKER_HOGGED, counts[i]);
 		assert_int_equal(hog()->level, 3);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_RESTORE_HOG), 2);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RESTORE_HOG), 2);
 	assert_int_equal(hog()->observed, 131);
 	davy_because_text(hog(), text, sizeof(text));
 	assert_non_null(strstr(text, "restore_worker_hogged, count 131"));
@@ -221,10 +221,10 @@ static void restores_that_are_retried_count_in_a_row(void **state)
 	assert_int_equal(hog()->level, 3);
 	restored(0);
 	pass(10 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_RESTORE_HOG), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_RESTORE_HOG), 1);
 	restored(DAVY_KFD_RESCHEDULED);
 	restored(DAVY_KFD_RESCHEDULED);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_RESTORE_HOG), 2);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RESTORE_HOG), 2);
 	assert_replays();
 }
 
@@ -239,7 +239,7 @@ static void the_kernel_programs_count_of_them_is_taken_as_it_is(void **state)
 	restored(DAVY_KFD_RESCHEDULED); /* the same by the other way: one alarm */
 	restored(DAVY_KFD_RESCHEDULED);
 	restored(DAVY_KFD_RESCHEDULED);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_RESTORE_HOG), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RESTORE_HOG), 1);
 	fact(DAVY_FACT_KFD_RESTORE_FAILED, 60, 0, 0, 12);
 	assert_int_equal(hog()->level, 3);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which rung is taken against a hazard, on whom, how much of it, and what comes after it. */
+/* Which action is taken against a hazard, on whom, how much of it, and what comes after it. */
 #include "able.h"
 #include "jobs.h"
 
@@ -17,7 +17,7 @@ static void stalls(uint32_t pid, uint64_t seqno)
 static const struct davy_plan *last_act(void)
 {
 	for (size_t i = kept_count; i-- > 0;)
-		if (davy_action_acts(kept[i].rung))
+		if (kept[i].kind == DAVY_PLAN_ACTION)
 			return &kept[i];
 	fail_msg("nothing was done");
 	return NULL;
@@ -28,28 +28,28 @@ static size_t act_count(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < kept_count; i++)
-		count += davy_action_acts(kept[i].rung);
+		count += kept[i].kind == DAVY_PLAN_ACTION;
 	return count;
 }
 
-static const struct davy_plan *expect(enum davy_action rung, enum davy_verdict verdict)
+static const struct davy_plan *expect(enum davy_action action, enum davy_verdict verdict)
 {
 	const struct davy_plan *plan = last_act();
 
-	assert_string_equal(davy_action_name(plan->rung), davy_action_name(rung));
+	assert_string_equal(davy_action_name(plan->action), davy_action_name(action));
 	assert_string_equal(davy_refusal_name(plan->refusal), "");
 	assert_int_equal(plan->verdict, verdict);
 	return plan;
 }
 
-static const struct davy_plan *goes(enum davy_action rung)
+static const struct davy_plan *goes(enum davy_action action)
 {
-	return expect(rung, DAVY_VERDICT_GO);
+	return expect(action, DAVY_VERDICT_GO);
 }
 
-static void refused(enum davy_action rung, enum davy_refusal refusal)
+static void refused(enum davy_action action, enum davy_refusal refusal)
 {
-	assert_string_equal(davy_action_name(last_act()->rung), davy_action_name(rung));
+	assert_string_equal(davy_action_name(last_act()->action), davy_action_name(action));
 	assert_string_equal(davy_refusal_name(last_act()->refusal), davy_refusal_name(refusal));
 }
 
@@ -78,8 +78,8 @@ static void a_stall_is_paused_and_its_engine_moved(void **state)
 	assert_int_equal(plan->pid, 50);
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
 	plan = goes(DAVY_ACTION_MIGRATE_CPU);
-	assert_int_equal(plan->passed_rung, DAVY_ACTION_SHRINK); /* no ubatch is known to fit */
-	assert_int_equal(plan->passed_because, DAVY_REFUSED_UNABLE);
+	assert_int_equal(plan->passed_action, DAVY_ACTION_SHRINK); /* no ubatch is known to fit */
+	assert_int_equal(plan->passed_refusal, DAVY_REFUSED_UNABLE);
 	assert_int_equal(plan->keeps, 1);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_CPU, 512);
 	assert_int_equal(first_workload()->effect_count, 1);
@@ -193,7 +193,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 		progress(60, 100, (uint64_t)i + 1, 1); /* and works */
 		evicts(50, 60, bytes += 20 * MIB);
 	}
-	plan = last_of(DAVY_ACTION_PAUSE, DAVY_HZ_EVICTION_STORM);
+	plan = last_action(DAVY_ACTION_PAUSE, DAVY_HZ_EVICTION_STORM);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->level, 2);
 	assert_int_equal(plan->workload, 1);
@@ -205,7 +205,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	pass(2 * S);
 	act(first, DAVY_ACT_RELEASED, 0, 0);
 	plan = goes(DAVY_ACTION_THROTTLE);
-	assert_int_equal(plan->passed_rung, DAVY_ACTION_PAUSE);
+	assert_int_equal(plan->passed_action, DAVY_ACTION_PAUSE);
 	assert_int_equal(plan->on_permille, 500);
 	assert_int_equal(plan->lease_ns, 30 * S);
 	first = plan->id;
@@ -216,11 +216,11 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	}
 	plan = goes(DAVY_ACTION_THROTTLE);
 	assert_int_equal(plan->on_permille, 250); /* a half was not enough */
-	assert_int_equal(plan->passed_rung, DAVY_ACTION_THROTTLE);
+	assert_int_equal(plan->passed_action, DAVY_ACTION_THROTTLE);
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
 	act(first, DAVY_ACT_RELEASED, 0, 0); /* that lease was taken over */
 	assert_int_equal(first_workload()->hold_plan, plan->id);
-	assert_int_equal(count_of(DAVY_ACTION_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
+	assert_int_equal(count_of(DAVY_PLAN_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
 	for (int i = 0; i < 210; i++, pass(100 * MS))
 		if (i % 20 == 0)
 			evicts(50, 60, bytes += 300 * MIB); /* now and then */
@@ -229,7 +229,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	assert_int_not_equal(plan->id, first); /* renewed */
 	assert_int_equal(plan->on_permille, 250);
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
-	assert_int_equal(count_of(DAVY_ACTION_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
+	assert_int_equal(count_of(DAVY_PLAN_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
 	first = plan->id;
 	pass(30 * S); /* nothing is evicted any more */
 	assert_int_equal(goes(DAVY_ACTION_THROTTLE)->id, first);
@@ -245,7 +245,7 @@ static void throttle_once(uint64_t *bytes)
 
 	for (int i = 0; i < 200 && act_count() == acts; i++, pass(100 * MS))
 		evicts(50, 60, *bytes += 30 * MIB);
-	if (last_act()->rung == DAVY_ACTION_PAUSE) {
+	if (last_act()->action == DAVY_ACTION_PAUSE) {
 		uint32_t id = last_act()->id;
 
 		act(id, DAVY_ACT_HELD, 0, 0);
@@ -301,7 +301,7 @@ static void an_evictor_of_nobodys_is_let_be(void **state)
 		progress(50, 100, i + 1, 1);
 		evicts(70, 50, bytes += 30 * MIB);
 	}
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->level, 2);
 	assert_int_equal(act_count(), 0);
 	assert_replays();
 }
@@ -374,7 +374,7 @@ static void advice_is_given_once_and_nothing_begins(void **state)
 	set("agent.mode", DAVY_MODE_ADVISE);
 	for (int i = 0; i < 50; i++, pass(100 * MS))
 		stalls(50, 1);
-	assert_int_equal(last_of(DAVY_ACTION_PAUSE, DAVY_HZ_JOB_STALL)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_PAUSE, DAVY_HZ_JOB_STALL)->verdict,
 			 DAVY_VERDICT_ADVISED);
 	expect(DAVY_ACTION_MIGRATE_CPU, DAVY_VERDICT_ADVISED); /* what would come after it */
 	assert_int_equal(act_count(), 2);
@@ -433,8 +433,8 @@ static void without_memory_models_go_and_then_context(void **state)
 	plan = goes(DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->knobs.context, 16384);
 	assert_int_equal(plan->knobs.ubatch, 0);
-	assert_int_equal(plan->passed_rung, DAVY_ACTION_UNLOAD);
-	assert_int_equal(plan->passed_because, DAVY_REFUSED_NOT);
+	assert_int_equal(plan->passed_action, DAVY_ACTION_UNLOAD);
+	assert_int_equal(plan->passed_refusal, DAVY_REFUSED_NOT);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_VULKAN, 512);
 	assert_replays();
 }
@@ -458,7 +458,8 @@ static void exhaustion_caps_who_grows(void **state)
 
 	(void)state;
 	begin_able("ladder-exhaustion", DAVY_CAN_CAP);
-	for (uint64_t i = 0; i < 200 && !count_of(DAVY_ACTION_CAP, DAVY_HZ_EXHAUSTION); i++) {
+	for (uint64_t i = 0; i < 200 && !count_of_action(DAVY_ACTION_CAP, DAVY_HZ_EXHAUSTION);
+	     i++) {
 		ev = event(DAVY_EV_MEMORY, 0);
 		davy_copy_name(ev.memory.device, sizeof(ev.memory.device), GPU);
 		ev.memory.vram_total = 8192 * MIB;
@@ -468,9 +469,9 @@ static void exhaustion_caps_who_grows(void **state)
 		pass(200 * MS);
 	}
 	assert_in_range(goes(DAVY_ACTION_CAP)->cap_bytes, 5000 * MIB, 7000 * MIB);
-	assert_int_equal(last_act()->passed_rung, DAVY_ACTION_UNLOAD);
+	assert_int_equal(last_act()->passed_action, DAVY_ACTION_UNLOAD);
 	act(last_act()->id, DAVY_ACT_HELD, 0, 0);
-	assert_int_equal(first_workload()->effects[0].rung, DAVY_ACTION_CAP);
+	assert_int_equal(first_workload()->effects[0].action, DAVY_ACTION_CAP);
 	assert_replays();
 }
 
@@ -535,7 +536,7 @@ static void a_storm_of_faults_changes_the_backend(void **state)
 	plan = goes(DAVY_ACTION_SWITCH);
 	assert_int_equal(plan->to_backend, DAVY_BACKEND_ROCM);
 	assert_int_equal(plan->keeps, 0); /* the device has failed */
-	assert_int_equal(last_of(DAVY_ACTION_BREAKER, DAVY_HZ_FAULT_STORM)->backend,
+	assert_int_equal(last_of(DAVY_PLAN_BREAKER, DAVY_HZ_FAULT_STORM)->backend,
 			 DAVY_BACKEND_VULKAN);
 	replaced_by(plan->id, 50, 51, DAVY_BACKEND_ROCM, 512);
 	assert_int_equal(first_workload()->effects[0].backend, DAVY_BACKEND_VULKAN);
@@ -596,7 +597,7 @@ static void quarantine_after_many_openings(void **state)
 	rest(4700 * S);
 	goes(DAVY_ACTION_QUARANTINE);
 	rest(200 * S);
-	assert_int_equal(goes(DAVY_ACTION_UNDO)->level, DAVY_ACTION_QUARANTINE);
+	assert_int_equal(goes(DAVY_ACTION_UNDO)->undone, DAVY_ACTION_QUARANTINE);
 	assert_replays();
 }
 
@@ -643,14 +644,14 @@ static void a_host_without_memory_stops_who_has_it(void **state)
 	memory(20480 * MIB, 3000 * MIB, DAVY_MEMORY_SHARED);
 	assert_int_equal(act_count(), 0); /* level 1 or 2, and it can do nothing about it */
 	memory(20480 * MIB, 500 * MIB, DAVY_MEMORY_SHARED);
-	assert_int_equal(goes(DAVY_ACTION_RESTART)->passed_rung, DAVY_ACTION_SHRINK);
+	assert_int_equal(goes(DAVY_ACTION_RESTART)->passed_action, DAVY_ACTION_SHRINK);
 	replaced_by(last_act()->id, 50, 51, DAVY_BACKEND_VULKAN, 512);
 	uses(51, 1024 * MIB, 0);
 	memory(1024 * MIB, 20480 * MIB, DAVY_MEMORY_SHARED);
 	pass(30 * S);
 	uses(51, 20480 * MIB, 0); /* and again */
 	memory(20480 * MIB, 500 * MIB, DAVY_MEMORY_SHARED);
-	assert_int_equal(goes(DAVY_ACTION_STOP)->passed_rung, DAVY_ACTION_RESTART);
+	assert_int_equal(goes(DAVY_ACTION_STOP)->passed_action, DAVY_ACTION_RESTART);
 	act(last_act()->id, DAVY_ACT_SERVING, 0, 0);
 	rest(3600 * S);
 	assert_int_equal(act_count(), 2); /* whoever wants it starts it */
@@ -699,7 +700,7 @@ static void restores_that_fail_unload_then_start_anew(void **state)
 			act(goes(DAVY_ACTION_UNLOAD)->id, DAVY_ACT_SERVING, 0, 0);
 	}
 	assert_int_equal(goes(DAVY_ACTION_RESTART)->hazard, DAVY_HZ_RESTORE_HOG);
-	assert_int_equal(last_act()->passed_rung, DAVY_ACTION_SHRINK);
+	assert_int_equal(last_act()->passed_action, DAVY_ACTION_SHRINK);
 	assert_replays();
 }
 
@@ -729,7 +730,7 @@ static void the_second_reset_moves_its_owner(void **state)
 	assert_int_equal(act_count(), 0);
 	rest(300 * S);
 	resets();
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_RESET)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET)->level, 3);
 	assert_int_equal(goes(DAVY_ACTION_SWITCH)->to_backend, DAVY_BACKEND_ROCM);
 	assert_int_equal(last_act()->keeps, 0);
 	assert_replays();

@@ -65,18 +65,18 @@ static bool a_leak(const char *key, int64_t value)
 	held = VRAM - 100 * rate;
 	vram_of = growing;
 	live(20 * S);
-	return count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION);
+	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION);
 }
 
 static void exhaustion_has_its_levels(void **state)
 {
 	(void)state;
 	each(a_leak, "exhaustion.level1", 100000);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION), 0);
 	name = TINY;
 	scope = DAVY_SCOPE_MODEL;
 	assert_true(a_leak("exhaustion.level1", 100000));
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION)->threshold, 100 * S);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION)->threshold, 100 * S);
 }
 
 /* 45 s left, at a rate that is a load's unless it is said that loads are faster here. */
@@ -97,7 +97,7 @@ static bool an_early_growth(const char *key, int64_t value)
 	held = VRAM - 40 * rate;
 	vram_of = growing;
 	live(3 * S);
-	return count_of(DAVY_ACTION_NOTE, DAVY_HZ_EXHAUSTION);
+	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_EXHAUSTION);
 }
 
 static bool a_full_load(const char *key, int64_t value)
@@ -133,7 +133,7 @@ static bool a_small_jump(const char *key, int64_t value)
 	vram_of = growing;
 	gtt_of = gtt;
 	live(40 * S);
-	return count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL);
+	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL);
 }
 
 static void a_spill_has_its_jump(void **state)
@@ -151,7 +151,7 @@ static bool little_memory(const char *key, int64_t value)
 	card.host_available = 12 * GIB; /* of 64; 5.1 are little */
 	card.pressure_permille = 90;
 	live(3 * S);
-	return count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE);
+	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE);
 }
 
 static bool a_card_that_may_suspend(const char *key, int64_t value)
@@ -161,7 +161,7 @@ static bool a_card_that_may_suspend(const char *key, int64_t value)
 	held = 15 * GB; /* of 48 GiB that are free */
 	vram_of = growing;
 	live(3 * S);
-	return count_of(DAVY_ACTION_NOTE, DAVY_HZ_HOST_PRESSURE);
+	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_HOST_PRESSURE);
 }
 
 static void pressure_has_its_shares(void **state)
@@ -194,7 +194,7 @@ static void corrected_errors_are_counted_for_the_device(void **state)
 			ev.log.weight = m->weight;
 			tell(&ev);
 		}
-		assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_HARDWARE),
+		assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_HARDWARE),
 				 scope != DAVY_SCOPE_MODEL);
 	}
 }
@@ -219,7 +219,7 @@ static void an_engine_on_the_cpu_has_its_models_age(void **state)
 		davy_copy_name(ev.process.model, sizeof(ev.process.model), TINY);
 		tell(&ev);
 		pass(30 * S);
-		assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU),
+		assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU),
 				 scope == DAVY_SCOPE_MODEL);
 	}
 }

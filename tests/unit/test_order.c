@@ -21,23 +21,24 @@ static void begin(enum davy_mode mode, uint8_t can)
 	set("agent.mode", mode);
 }
 
-static struct davy_event an_order(enum davy_action rung)
+static struct davy_event an_order(enum davy_action action)
 {
 	struct davy_event ev = event(DAVY_EV_ORDER, 0);
 
 	ev.order.workload = 1;
-	ev.order.rung = (uint8_t)rung;
+	ev.order.action = (uint8_t)action;
 	ev.order.cap_bytes = 1 << 30;
-	ev.order.to_backend = rung == DAVY_ACTION_SWITCH ? DAVY_BACKEND_ROCM : DAVY_BACKEND_UNKNOWN;
+	ev.order.to_backend =
+		action == DAVY_ACTION_SWITCH ? DAVY_BACKEND_ROCM : DAVY_BACKEND_UNKNOWN;
 	return ev;
 }
 
-static const struct davy_plan *order(enum davy_action rung)
+static const struct davy_plan *order(enum davy_action action)
 {
-	struct davy_event ev = an_order(rung);
+	struct davy_event ev = an_order(action);
 
 	tell(&ev);
-	return last_of(rung, DAVY_HZ_NONE);
+	return last_action(action, DAVY_HZ_NONE);
 }
 
 static void an_order_becomes_a_plan_with_its_measures(void **state)
@@ -52,7 +53,7 @@ static void an_order_becomes_a_plan_with_its_measures(void **state)
 	ev.order.on_permille = 500;
 	ev.order.lease_ns = 30 * S;
 	tell(&ev);
-	plan = last_of(DAVY_ACTION_THROTTLE, DAVY_HZ_NONE);
+	plan = last_action(DAVY_ACTION_THROTTLE, DAVY_HZ_NONE);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(plan->id, (1 << 16) + 1);
 	assert_int_equal(plan->pid, 50);
@@ -62,13 +63,13 @@ static void an_order_becomes_a_plan_with_its_measures(void **state)
 	assert_non_null(strstr(text, "throttle to 50 % for 30.0 s (go)"));
 	assert_non_null(strstr(text, "an operator ordered it"));
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
-	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_NONE)->level, DAVY_ACTION_THROTTLE);
+	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_NONE)->action, DAVY_ACTION_THROTTLE);
 	assert_int_equal(core.world.workloads[0].hold_plan, plan->id);
 	ev = an_order(DAVY_ACTION_SHRINK);
 	ev.order.knobs.ubatch = 128;
 	ev.order.knobs.context = 4096;
 	tell(&ev);
-	plan = last_of(DAVY_ACTION_SHRINK, DAVY_HZ_NONE);
+	plan = last_action(DAVY_ACTION_SHRINK, DAVY_HZ_NONE);
 	assert_int_equal(plan->knobs.ubatch, 128);
 	davy_plan_text(plan, text, sizeof(text));
 	assert_non_null(strstr(text, "shrink to ubatch 128, context 4096 (go)"));
@@ -91,9 +92,9 @@ static void orders_need_consent(void **state)
 	ev = an_order(DAVY_ACTION_STOP);
 	ev.order.workload = 9;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_STOP, DAVY_HZ_NONE)->refusal,
+	assert_int_equal(last_action(DAVY_ACTION_STOP, DAVY_HZ_NONE)->refusal,
 			 DAVY_REFUSED_NOT_ADOPTED);
-	assert_int_equal(last_of(DAVY_ACTION_STOP, DAVY_HZ_NONE)->workload, 9);
+	assert_int_equal(last_action(DAVY_ACTION_STOP, DAVY_HZ_NONE)->workload, 9);
 }
 
 static void what_a_rival_controls_is_held_and_not_replaced(void **state)
@@ -113,7 +114,7 @@ static void what_a_rival_controls_is_held_and_not_replaced(void **state)
 static void what_a_workload_cannot_is_refused(void **state)
 {
 	static const struct {
-		enum davy_action rung;
+		enum davy_action action;
 		uint8_t can;
 	} needs[] = {
 		{ DAVY_ACTION_PAUSE, DAVY_CAN_HOLD },	 { DAVY_ACTION_THROTTLE, DAVY_CAN_HOLD },
@@ -124,9 +125,9 @@ static void what_a_workload_cannot_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		begin(DAVY_MODE_ENFORCE, (uint8_t)(ALL_CAN & ~needs[i].can));
-		assert_int_equal(order(needs[i].rung)->refusal, DAVY_REFUSED_UNABLE);
+		assert_int_equal(order(needs[i].action)->refusal, DAVY_REFUSED_UNABLE);
 		begin(DAVY_MODE_ENFORCE, needs[i].can);
-		assert_int_equal(order(needs[i].rung)->verdict, DAVY_VERDICT_GO);
+		assert_int_equal(order(needs[i].action)->verdict, DAVY_VERDICT_GO);
 	}
 }
 
@@ -141,7 +142,7 @@ static void one_at_a_time_and_no_budget(void **state)
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	assert_int_equal(order(DAVY_ACTION_SHRINK)->refusal, DAVY_REFUSED_BUSY);
 	act(plan->id, DAVY_ACT_FAILED, 0, -3);
-	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_NONE)->result, -3);
+	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_NONE)->result, -3);
 	assert_int_equal(order(DAVY_ACTION_SHRINK)->verdict, DAVY_VERDICT_GO);
 }
 
@@ -162,11 +163,11 @@ static void a_hold_ends_by_its_lease_or_an_undo(void **state)
 	ev = an_order(DAVY_ACTION_UNDO);
 	ev.order.undo = DAVY_ACTION_PAUSE;
 	tell(&ev);
-	plan = last_of(DAVY_ACTION_UNDO, DAVY_HZ_NONE);
+	plan = last_action(DAVY_ACTION_UNDO, DAVY_HZ_NONE);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
-	assert_int_equal(plan->level, DAVY_ACTION_PAUSE);
+	assert_int_equal(plan->undone, DAVY_ACTION_PAUSE);
 	act(plan->id, DAVY_ACT_RELEASED, 0, 0);
-	assert_int_equal(last_of(DAVY_ACTION_OUTCOME, DAVY_HZ_NONE)->level, DAVY_ACTION_UNDO);
+	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_NONE)->action, DAVY_ACTION_UNDO);
 	assert_int_equal(core.world.workloads[0].hold_plan, 0);
 }
 
@@ -178,13 +179,13 @@ static void only_what_can_be_ordered_is_valid(void **state)
 	begin_history();
 	good = an_order(DAVY_ACTION_THROTTLE);
 	assert_true(davy_event_valid(&good));
-	for (uint8_t rung = 0; rung < DAVY_ACTION_COUNT + 2; rung++) {
+	for (uint8_t action = 0; action < DAVY_ACTION_COUNT + 2; action++) {
 		ev = good;
-		ev.order.rung = rung;
-		assert_int_equal(davy_event_valid(&ev), davy_action_acts(rung));
+		ev.order.action = action;
+		assert_int_equal(davy_event_valid(&ev), davy_action_known(action));
 		ev = good;
-		ev.order.undo = rung;
-		assert_int_equal(davy_event_valid(&ev), !rung || davy_action_acts(rung));
+		ev.order.undo = action;
+		assert_int_equal(davy_event_valid(&ev), !action || davy_action_known(action));
 	}
 	ev = good;
 	ev.order.workload = 0;
@@ -231,9 +232,9 @@ static void an_undo_needs_something_to_undo(void **state)
 	act(order(DAVY_ACTION_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
 	act(order(DAVY_ACTION_SHRINK)->id, DAVY_ACT_SERVING, 0, 0);
 	rest(3600 * S); /* nobody but the operator takes it back */
-	assert_int_equal(count_of(DAVY_ACTION_UNDO, DAVY_HZ_NONE), 1);
+	assert_int_equal(count_of_action(DAVY_ACTION_UNDO, DAVY_HZ_NONE), 1);
 	plan = order(DAVY_ACTION_UNDO);
-	assert_int_equal(plan->level, DAVY_ACTION_SHRINK);
+	assert_int_equal(plan->undone, DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->knobs.ubatch, 256);
 	act(plan->id, DAVY_ACT_SERVING, 0, 0);
 	plan = order(DAVY_ACTION_UNDO);
@@ -243,7 +244,7 @@ static void an_undo_needs_something_to_undo(void **state)
 	ev = an_order(DAVY_ACTION_UNDO);
 	ev.order.undo = DAVY_ACTION_CAP;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_UNDO, DAVY_HZ_NONE)->refusal, DAVY_REFUSED_UNABLE);
+	assert_int_equal(last_action(DAVY_ACTION_UNDO, DAVY_HZ_NONE)->refusal, DAVY_REFUSED_UNABLE);
 }
 
 static void an_order_is_told(void **state)

@@ -20,7 +20,7 @@ static uint32_t stall_level(const char *dev, uint32_t pid, uint64_t permille)
 	ev.ring.fence_seqno = ++seqno;
 	tell(&ev);
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].rung == DAVY_ACTION_NOTE && kept[i].hazard == DAVY_HZ_JOB_STALL)
+		if (kept[i].kind == DAVY_PLAN_NOTE && kept[i].hazard == DAVY_HZ_JOB_STALL)
 			return kept[i].level;
 	return 0;
 }
@@ -156,23 +156,23 @@ static void evictions_faults_and_refusals_ask_for_their_own(void **state)
 	davy_copy_name(ev.bo_moved.device, sizeof(ev.bo_moved.device), GPU);
 	ev.bo_moved.out_bytes = 8ULL << 20;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_EVICTION_STORM)->threshold, 8 << 20);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_EVICTION_STORM)->threshold, 8 << 20);
 	ev = event(DAVY_EV_FAULT, 0);
 	davy_copy_name(ev.fault.device, sizeof(ev.fault.device), GPU);
 	ev.fault.pasid = 5;
 	ev.fault.fault_class = DAVY_FAULT_VM;
 	ev.fault.fresh = 2;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_FAULT_STORM)->threshold, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_FAULT_STORM)->threshold, 2);
 	ev = event(DAVY_EV_ALLOC_FAILED, 60);
 	davy_copy_name(ev.alloc_failed.device, sizeof(ev.alloc_failed.device), GPU);
 	ev.alloc_failed.stage = DAVY_ALLOC_RESOURCE;
 	ev.alloc_failed.fresh = 2;
 	tell(&ev);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_ALLOC_FAILURE), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE), 0);
 	ev.alloc_failed.fresh = 1;
 	tell(&ev);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_ALLOC_FAILURE), 1);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_ALLOC_FAILURE), 1);
 }
 
 static void a_slow_model_may_take_longer_for_a_graph(void **state)
@@ -191,7 +191,7 @@ static void a_slow_model_may_take_longer_for_a_graph(void **state)
 	assert_int_equal(kept_count, 0);
 	ev.graph.entered_ns = now - 61 * S;
 	tell(&ev);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED)->threshold, 60 * S);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->threshold, 60 * S);
 }
 
 /* The level at which "hazard" speaks once the key has the value for "name". */
@@ -203,7 +203,7 @@ static uint32_t level_with(enum davy_scope scope, const char *name, const char *
 	process(60, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_ROCM);
 	override(scope, name, key, value);
 	happens();
-	return count_of(DAVY_ACTION_NOTE, hazard) ? last_of(DAVY_ACTION_NOTE, hazard)->level : 0;
+	return count_of(DAVY_PLAN_NOTE, hazard) ? last_of(DAVY_PLAN_NOTE, hazard)->level : 0;
 }
 
 static void one_eviction(void)

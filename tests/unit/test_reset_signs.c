@@ -6,12 +6,12 @@
 
 static const struct davy_plan *note(void)
 {
-	return last_of(DAVY_ACTION_NOTE, DAVY_HZ_RESET);
+	return last_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET);
 }
 
 static size_t notes(void)
 {
-	return count_of(DAVY_ACTION_NOTE, DAVY_HZ_RESET);
+	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_RESET);
 }
 
 static void timeout(const char *ring)

@@ -300,7 +300,8 @@ static void a_hostile_name_keeps_a_plan_one_line(void **state)
 
 	(void)state;
 	memset(&plan, 0, sizeof(plan));
-	plan.rung = DAVY_ACTION_MIGRATE_CPU;
+	plan.kind = DAVY_PLAN_ACTION;
+	plan.action = DAVY_ACTION_MIGRATE_CPU;
 	plan.hazard = DAVY_HZ_RUNNER_CRASH;
 	plan.engine = DAVY_ENGINE_LLAMA_SERVER;
 	memset(plan.model, '\n', sizeof(plan.model) - 1);

@@ -25,7 +25,7 @@ static const struct davy_plan *time_out(uint32_t pid)
 	kept_count = 0;
 	tell(&ev);
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].rung == DAVY_ACTION_NOTE)
+		if (kept[i].kind == DAVY_PLAN_NOTE)
 			return &kept[i];
 	fail_msg("a timeout raises nothing");
 	return NULL;

@@ -64,7 +64,7 @@ static void events_show_it_once(void **state)
 
 static void plans_show_it_once(void **state)
 {
-	struct davy_plan plan = { .rung = DAVY_ACTION_FAILURE,
+	struct davy_plan plan = { .kind = DAVY_PLAN_FAILURE,
 				  .pid = 60,
 				  .evidence_count = 1,
 				  .engine = DAVY_ENGINE_LLAMA_SERVER };

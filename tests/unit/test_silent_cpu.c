@@ -30,7 +30,7 @@ static void works(uint32_t pid, uint64_t count)
 
 static size_t notes(void)
 {
-	return count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU);
+	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU);
 }
 
 static void gpu_layers_on_the_cpu_are_told_after_a_minute(void **state)
@@ -49,12 +49,12 @@ static void gpu_layers_on_the_cpu_are_told_after_a_minute(void **state)
 	assert_int_equal(notes(), 0);
 	pass(2 * S);
 	assert_int_equal(notes(), 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU)->pid, PID);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU)->first_sign_ns, 100 * S);
-	assert_string_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU)->detail, "layers");
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->pid, PID);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->first_sign_ns, 100 * S);
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->detail, "layers");
 	pass(600 * S); /* silence is no recovery */
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_SILENT_CPU), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_CPU), 0);
 	assert_int_equal(notes(), 1);
 	assert_replays();
 }
@@ -68,10 +68,10 @@ static void one_that_only_listens_is_a_note(void **state)
 	ev = server(DAVY_BACKEND_CPU, DAVY_LAYERS_ALL);
 	tell(&ev);
 	pass(61 * S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU)->level, 1);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->level, 1);
 	works(PID, 1);
 	pass(S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
 }
 
 static void a_workload_that_asked_for_a_gpu_is_enough(void **state)
@@ -86,7 +86,7 @@ static void a_workload_that_asked_for_a_gpu_is_enough(void **state)
 	tell(&ev);
 	works(PID, 1);
 	pass(61 * S);
-	assert_string_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU)->detail, "vulkan");
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->detail, "vulkan");
 }
 
 static void mesas_software_device_is_no_gpu(void **state)
@@ -115,7 +115,7 @@ static void it_ends_when_a_device_is_in_use(void **state)
 	davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
 	tell(&ev);
 	pass(2 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_SILENT_CPU), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_CPU), 1);
 }
 
 static void silent(struct davy_event *ev)
@@ -237,19 +237,18 @@ static void a_refused_node_is_told_at_once(void **state)
 		tell(&ev);
 		pass(S);
 		refuse(nodes[i]);
-		assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
-		assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU)->at_ns, 101 * S);
-		davy_because_text(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_CPU), text,
-				  sizeof(text));
+		assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
+		assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->at_ns, 101 * S);
+		davy_because_text(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU), text, sizeof(text));
 		assert_string_equal(text, "was not allowed to open the GPU it was asked to use");
 		pass(100 * S);
 		assert_int_equal(notes(), 1);
-		assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_SILENT_CPU), 0);
+		assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_CPU), 0);
 		ev = server(DAVY_BACKEND_VULKAN, 99); /* another node did */
 		davy_copy_name(ev.process.device, sizeof(ev.process.device), GPU);
 		tell(&ev);
 		pass(2 * S);
-		assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_SILENT_CPU), 1);
+		assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_CPU), 1);
 	}
 }
 

@@ -5,7 +5,7 @@
 
 static size_t notes(void)
 {
-	return count_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED);
+	return count_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED);
 }
 
 static void client(uint32_t pid, uint64_t busy_ns)
@@ -91,16 +91,16 @@ static void busy_without_job_or_token_is_wedged_after_its_limit(void **state)
 	assert_int_equal(notes(), 0);
 	busy(2, 100);
 	assert_int_equal(notes(), 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED)->pid, 60);
-	davy_because_text(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED), text, sizeof(text));
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->level, 3);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->pid, 60);
+	davy_because_text(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED), text, sizeof(text));
 	assert_non_null(strstr(text, "busy, and no token, job or graph came of it for 30"));
 	busy(40, 100);
 	assert_int_equal(notes(), 1);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_ENGINE_WEDGED), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_ENGINE_WEDGED), 0);
 	progress(60, 130, 40, 1); /* it was no hang after all */
 	busy(11, 100);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_ENGINE_WEDGED), 1);
 	assert_replays();
 }
 
@@ -187,7 +187,7 @@ static void a_job_that_runs_for_ever_is_busy_too(void **state)
 	assert_int_equal(notes(), 1);
 	ring_runs(60, RING, S, 0, 10); /* another job: the old one has ended */
 	pass(11 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_ENGINE_WEDGED), 1);
 }
 
 static void jobs_of_others_are_not_its_own(void **state)
@@ -238,7 +238,7 @@ static void a_kfd_process_is_given_time_for_a_batch(void **state)
 	assert_int_equal(kept_count, 0);
 	pass(121 * S);
 	assert_int_equal(notes(), 1);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED)->threshold, 120 * S);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->threshold, 120 * S);
 	assert_replays();
 }
 
@@ -283,23 +283,23 @@ static void an_adopted_engine_is_asked_first(void **state)
 		pass(S);
 		client(50, (uint64_t)i * S);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
-	assert_int_equal(last_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED)->threshold, 30 * S);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(last_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED)->threshold, 30 * S);
 	probe(200, 200, 1);
 	for (int i = 32; i <= 60; i++) {
 		pass(S);
 		client(50, (uint64_t)i * S);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 1);
 	for (int i = 61; i <= 64; i++) {
 		pass(S);
 		client(50, (uint64_t)i * S);
 	}
-	assert_int_equal(count_of(DAVY_ACTION_CHECK, DAVY_HZ_ENGINE_WEDGED), 2);
+	assert_int_equal(count_of(DAVY_PLAN_CHECK, DAVY_HZ_ENGINE_WEDGED), 2);
 	probe(200, 0, 0);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_ENGINE_WEDGED)->verdict,
 			 DAVY_VERDICT_GO);
-	assert_string_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_ENGINE_WEDGED)->detail,
+	assert_string_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_ENGINE_WEDGED)->detail,
 			    DAVY_DETAIL_SILENT);
 }
 

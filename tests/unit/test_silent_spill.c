@@ -41,7 +41,7 @@ static void begin_full(uint32_t pid)
 	gtt_of = gtt;
 	evicted_of = evicted_bytes;
 	live(30 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 static void a_jump_of_gtt_under_full_vram_is_a_spill(void **state)
@@ -53,8 +53,8 @@ static void a_jump_of_gtt_under_full_vram_is_a_spill(void **state)
 	begin_full(PID);
 	gtt_by = 14600 * MB;
 	live(20 * S);
-	plan = last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 1);
+	plan = last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 1);
 	assert_int_equal(plan->level, 2);
 	assert_int_equal(plan->pid, PID);
 	assert_string_equal(plan->device, GPU);
@@ -70,7 +70,7 @@ static void what_is_known_of_clients_is_not_needed(void **state)
 	begin_full(0);
 	gtt_by = 14600 * MB;
 	live(20 * S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->pid, 0);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->pid, 0);
 }
 
 static void a_smaller_jump_is_none(void **state)
@@ -79,7 +79,7 @@ static void a_smaller_jump_is_none(void **state)
 	begin_full(PID);
 	gtt_by = 1900 * MB; /* below a tenth of VRAM */
 	live(20 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 static uint64_t slow_gtt(uint64_t ms)
@@ -93,7 +93,7 @@ static void a_slow_growth_is_none(void **state)
 	begin_full(PID);
 	gtt_of = slow_gtt;
 	live(60 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 static void it_stands_while_half_of_it_is_there(void **state)
@@ -102,17 +102,17 @@ static void it_stands_while_half_of_it_is_there(void **state)
 	begin_full(PID);
 	gtt_by = 8 * GB;
 	live(300 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_SPILL), 0);
 	gtt_from = gtt(10000);
 	gtt_by = 0;
 	gtt_from -= 4 * GB;
 	live(60 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_SPILL), 0);
 	gtt_from -= 4 * GB;
 	live(9 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_SPILL), 0);
 	live(3 * S);
-	assert_int_equal(count_of(DAVY_ACTION_CLEAR, DAVY_HZ_SILENT_SPILL), 1);
+	assert_int_equal(count_of(DAVY_PLAN_CLEAR, DAVY_HZ_SILENT_SPILL), 1);
 	assert_int_equal(core.world.memory.spilling, 0);
 }
 
@@ -124,7 +124,7 @@ static void layers_kept_on_the_cpu_are_none(void **state)
 	live(10 * S);
 	gtt_by = 12 * GB;
 	live(20 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 /* The same with VRAM filled to the last gigabyte first, by a process that only begins. */
@@ -138,7 +138,7 @@ static void nor_with_full_vram_while_it_still_loads(void **state)
 	begins_ms = 2000;
 	gtt_by = 12 * GB;
 	live(30 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 	assert_replays();
 	begin_full(0); /* but what it wanted in VRAM and did not get is one */
 	process(PID, 0, DAVY_ENGINE_LLAMA_SERVER, DAVY_BACKEND_VULKAN);
@@ -147,7 +147,7 @@ static void nor_with_full_vram_while_it_still_loads(void **state)
 	gtt_by = 12 * GB;
 	evicted = 12 * GB;
 	live(30 * S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
 }
 
 static void a_shared_memory_has_no_spill(void **state)
@@ -158,7 +158,7 @@ static void a_shared_memory_has_no_spill(void **state)
 	evicted = 5 * GB;
 	gtt_by = 14600 * MB;
 	live(20 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 /* At a runtime suspend VRAM empties into GTT, and every client's bytes count as evicted. */
@@ -178,7 +178,7 @@ static void a_runtime_suspend_is_no_spill(void **state)
 	gtt_by = 16 * GB;
 	evicted = 16 * GB;
 	live(20 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 	assert_int_equal(core.world.memory.spilling, 0);
 	assert_replays();
 }
@@ -191,18 +191,17 @@ static void a_clients_evicted_bytes_tell_by_themselves(void **state)
 	begin_full(PID);
 	evicted = GB; /* once evicted by another's model, less than a jump */
 	live(10 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 	begin_full(PID);
 	evicted = 3 * GB;
 	live(10 * S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->level,
-			 1); /* it is idle */
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->level, 1); /* it is idle */
 	ev = event(DAVY_EV_PROGRESS, PID);
 	ev.progress.prompt_count = 1;
 	tell(&ev);
 	live(2 * S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->level, 2);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->level, 2);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
 }
 
 static void spilled(uint32_t pid, uint64_t count, uint64_t fresh, uint64_t bytes)
@@ -225,10 +224,10 @@ static void the_drivers_own_word_tells_whose_it_is(void **state)
 	live(S);
 	spilled(61, 100, 10, 20 * GB); /* ten of 200 MB: 2 GB are new */
 	live(3 * S);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 	spilled(61, 101, 1, 20200 * MB);
 	live(3 * S);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->pid, 61);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->pid, 61);
 }
 
 static uint64_t prompt, generated;
@@ -267,10 +266,10 @@ static void a_collapse_of_tokens_makes_it_three(void **state)
 	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
 	tokens(PID, 18, 3);
 	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 3);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->unit, DAVY_UNIT_PERMILLE);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->observed, 18000 / 44);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->victim_pid, 0);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->unit, DAVY_UNIT_PERMILLE);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->observed, 18000 / 44);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->victim_pid, 0);
 }
 
 static void a_prompt_and_an_idle_engine_are_no_collapse(void **state)
@@ -300,7 +299,7 @@ static void a_collapse_without_a_spill_is_another_matter(void **state)
 	begin_full(PID);
 	tokens(PID, 44, 20);
 	tokens(PID, 4, 20);
-	assert_int_equal(count_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL), 0);
+	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL), 0);
 }
 
 static void graphs(uint32_t pid, uint64_t ms, int count)
@@ -329,8 +328,8 @@ static void a_collapse_of_graphs_counts_where_no_tokens_are_told(void **state)
 	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 2);
 	graphs(61, 60, 1);
 	assert_int_equal(highest(DAVY_HZ_SILENT_SPILL), 3);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
-	assert_int_equal(last_of(DAVY_ACTION_NOTE, DAVY_HZ_SILENT_SPILL)->victim_pid, 61);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->pid, PID);
+	assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_SPILL)->victim_pid, 61);
 }
 
 int main(void)

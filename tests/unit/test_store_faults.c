@@ -328,7 +328,7 @@ static void what_the_tuner_knows_is_the_old_or_the_new(void **state)
 /* A database of the first schema, with an open intent. */
 static void prepare_schema_1(void)
 {
-	struct davy_intent intent = { .rung = 1, .text = "open" };
+	struct davy_intent intent = { .action = 1, .text = "open" };
 	struct davy_intents *in;
 	struct davy_db *db;
 

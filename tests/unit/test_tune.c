@@ -24,7 +24,7 @@ static struct davy_case failing(void)
 
 static struct davy_plan note(uint64_t at_ns, uint32_t pid, const char *device, uint8_t level)
 {
-	struct davy_plan plan = { .rung = DAVY_ACTION_NOTE, .hazard = DAVY_HZ_JOB_STALL };
+	struct davy_plan plan = { .kind = DAVY_PLAN_NOTE, .hazard = DAVY_HZ_JOB_STALL };
 
 	plan.at_ns = at_ns;
 	plan.pid = pid;
@@ -117,8 +117,8 @@ static void only_notes_of_level_two_and_up_are_alarms(void **state)
 	(void)state;
 	assert_false(judged_one(&of, note(950 * S, PID, GPU, 1)).foreseen);
 	assert_int_equal(judged_one(&of, note(150 * S, PID, GPU, 1)).false_count, 0);
-	for (uint8_t rung = DAVY_ACTION_CHECK; rung < DAVY_ACTION_COUNT; rung++) {
-		plan.rung = rung;
+	for (uint8_t kind = DAVY_PLAN_CHECK; kind < DAVY_PLAN_KIND_COUNT; kind++) {
+		plan.kind = kind;
 		assert_false(judged_one(&of, plan).foreseen);
 	}
 }
@@ -147,7 +147,7 @@ static void one_alarm_is_one_until_it_is_cleared(void **state)
 
 	(void)state;
 	benign.label.duration_ns = 1000 * S;
-	plans[3].rung = DAVY_ACTION_CLEAR;
+	plans[3].kind = DAVY_PLAN_CLEAR;
 	s = judged(&benign, plans, 2);
 	assert_int_equal(s.false_count, 1);
 	s = judged(&benign, plans, 6);

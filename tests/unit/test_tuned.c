@@ -35,7 +35,7 @@ static void dies_of(uint32_t pid, uint32_t batch, uint32_t depth)
 
 static const struct davy_plan *smaller(void)
 {
-	return last_of(DAVY_ACTION_SHRINK, DAVY_HZ_RUNNER_CRASH);
+	return last_action(DAVY_ACTION_SHRINK, DAVY_HZ_RUNNER_CRASH);
 }
 
 /* It serves for so long, every minute a prompt of that depth. */
@@ -91,7 +91,7 @@ static void it_goes_up_after_a_soak_as_deep(void **state)
 	serves_for(51, 120 * S, 600);
 	assert_int_equal(undo_count(), 1);
 	plan = undo_of(DAVY_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->level, DAVY_ACTION_SHRINK);
+	assert_int_equal(plan->undone, DAVY_ACTION_SHRINK);
 	assert_int_equal(plan->tuning.why, DAVY_TUNER_RAISE);
 	assert_in_range(plan->knobs.ubatch, 65, 511);
 	replaced_by(plan->id, 51, 52, DAVY_BACKEND_VULKAN, plan->knobs.ubatch);
@@ -111,7 +111,7 @@ static void what_dies_with_little_too_goes_to_the_cpu(void **state)
 	replaced_by(smaller()->id, 50, 51, DAVY_BACKEND_VULKAN, 64);
 	rest(60 * S);
 	dies_of(51, 64, 64);
-	assert_int_equal(last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
+	assert_int_equal(last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH)->verdict,
 			 DAVY_VERDICT_GO);
 	assert_int_equal(core.breaker_count, 1);
 }
@@ -139,12 +139,12 @@ static void from_the_cpu_it_comes_back_with_less(void **state)
 	replaced_by(smaller()->id, 51, 52, DAVY_BACKEND_VULKAN, 64);
 	rest(60 * S);
 	dies_of(52, 300, 300); /* two smaller settings were tried: no more now */
-	plan = last_of(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
+	plan = last_action(DAVY_ACTION_MIGRATE_CPU, DAVY_HZ_RUNNER_CRASH);
 	assert_int_equal(plan->verdict, DAVY_VERDICT_GO);
 	replaced_by(plan->id, 52, 53, DAVY_BACKEND_CPU, 512);
 	rest(630 * S);
 	plan = undo_of(DAVY_HZ_RUNNER_CRASH);
-	assert_int_equal(plan->level, DAVY_ACTION_MIGRATE_CPU);
+	assert_int_equal(plan->undone, DAVY_ACTION_MIGRATE_CPU);
 	assert_int_equal(plan->knobs.ubatch, 64);
 	assert_int_equal(plan->knobs.context, 4096);
 	assert_int_equal(plan->knobs.parallel, 1); /* the answer to what sent it away */
@@ -174,7 +174,7 @@ static void an_operator_ends_what_was_tuned(void **state)
 	replaced_by(smaller()->id, 50, 51, DAVY_BACKEND_VULKAN, 64);
 	ev = event(DAVY_EV_ORDER, 0);
 	ev.order.workload = 1;
-	ev.order.rung = DAVY_ACTION_UNDO;
+	ev.order.action = DAVY_ACTION_UNDO;
 	tell(&ev);
 	assert_int_equal(undo_of(DAVY_HZ_NONE)->knobs.ubatch, 0);
 	replaced_by(undo_of(DAVY_HZ_NONE)->id, 51, 52, DAVY_BACKEND_VULKAN, 512);

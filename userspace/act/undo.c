@@ -101,7 +101,7 @@ int davy_undo(const struct davy_intent *intent, const char *boot_id, char why[DA
 		err = davy_value_undo(intent);
 		return err == 1 ? nothing(why, "the value is not ours (any more)") : err;
 	}
-	if (intent->rung == DAVY_ACTION_PAUSE || intent->rung == DAVY_ACTION_THROTTLE)
+	if (davy_action_freezes(intent->action))
 		return undo_release(intent, why);
 	return nothing(why, "whoever supervises it ends what was begun");
 }

@@ -126,7 +126,7 @@ struct davy_link {
 
 struct davy_meant {
 	uint32_t workload; /* 0: empty */
-	uint8_t rung;
+	uint8_t action;
 	uint8_t hazard;
 	char because[1024];
 };

@@ -77,10 +77,10 @@ void davy_judge_plan(struct davy_judge *j, const struct davy_plan *plan)
 {
 	struct davy_standing *known;
 
-	if (plan->rung != DAVY_ACTION_NOTE && plan->rung != DAVY_ACTION_CLEAR)
+	if (plan->kind != DAVY_PLAN_NOTE && plan->kind != DAVY_PLAN_CLEAR)
 		return;
 	known = alarm_judge_find(j, plan);
-	if (plan->rung == DAVY_ACTION_CLEAR) {
+	if (plan->kind == DAVY_PLAN_CLEAR) {
 		if (known)
 			known->hazard = 0;
 		return;

@@ -38,7 +38,7 @@ static void cases_step(struct davy_case *of, struct davy_core *core, const struc
 	size_t count = davy_core_step(core, ev, plans, DAVY_PLANS_MAX);
 
 	for (size_t i = 0; i < count && !of->failed; i++)
-		if (plans[i].rung == DAVY_ACTION_FAILURE)
+		if (plans[i].kind == DAVY_PLAN_FAILURE)
 			take_failure(of, &plans[i]);
 }
 

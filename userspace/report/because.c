@@ -74,9 +74,9 @@ static bool because_quiet(const struct davy_plan *p, char *buf, size_t size)
 	char quiet[32];
 
 	davy_duration_text(p->observed, quiet, sizeof(quiet));
-	if (p->rung == DAVY_ACTION_UNDO)
+	if (p->action == DAVY_ACTION_UNDO)
 		snprintf(buf, size, "nothing of it for %s", quiet);
-	else if (p->rung == DAVY_ACTION_THROTTLE && !p->threshold)
+	else if (p->action == DAVY_ACTION_THROTTLE && !p->threshold)
 		snprintf(buf, size, "%s", "it came back soon after it was let go");
 	else
 		return false;
@@ -124,11 +124,11 @@ static void because(const struct davy_plan *p, char *buf, size_t size)
 			     .size = size };
 
 	buf[0] = 0;
-	if (p->rung == DAVY_ACTION_FAILURE)
+	if (p->kind == DAVY_PLAN_FAILURE)
 		because_failure(p, buf, size);
 	else if (p->hazard == DAVY_HZ_NONE)
 		snprintf(buf, size, "%s",
-			 davy_action_acts(p->rung) ? "an operator ordered it" : "");
+			 p->kind == DAVY_PLAN_ACTION ? "an operator ordered it" : "");
 	else if (!because_quiet(p, buf, size))
 		davy_hazard_because(p, &text.clause);
 }
@@ -152,7 +152,7 @@ static void add_culprit(const struct davy_plan *p, char *buf, size_t size)
 static void add_tuning(const struct davy_plan *p, char *buf, size_t size)
 {
 	char text[DAVY_TUNER_TEXT_SIZE];
-	size_t used = p->rung == DAVY_ACTION_UNDO ? 0 : strlen(buf);
+	size_t used = p->action == DAVY_ACTION_UNDO ? 0 : strlen(buf);
 
 	if (p->tuning.why == DAVY_TUNER_AS_TOLD)
 		return;

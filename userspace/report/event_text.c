@@ -157,12 +157,12 @@ static bool body(const struct davy_event *ev, char *buf, size_t size)
 	case DAVY_EV_ACT:
 		return event_text_act_text(ev, buf, size);
 	case DAVY_EV_ORDER:
-		snprintf(buf, size, "order    %s of workload %u", davy_action_name(ev->order.rung),
-			 ev->order.workload);
+		snprintf(buf, size, "order    %s of workload %u",
+			 davy_action_name(ev->order.action), ev->order.workload);
 		return true;
 	case DAVY_EV_LEFT:
 		snprintf(buf, size, "left     %s of workload %u, by an earlier agent",
-			 davy_action_name(ev->left.rung), ev->left.workload);
+			 davy_action_name(ev->left.action), ev->left.workload);
 		return true;
 	case DAVY_EV_PROBE:
 		return probe_text(&ev->probe, buf, size);

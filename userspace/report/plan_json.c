@@ -82,7 +82,8 @@ static void add_observation(json_t *o, const struct davy_plan *p)
 	char because[320];
 
 	davy_because_text(p, because, sizeof(because));
-	json_object_set_new(o, "level", json_integer(p->level));
+	/* Readers of the decisions know the number of an undone action under this name. */
+	json_object_set_new(o, "level", json_integer(p->undone ? p->undone : p->level));
 	json_object_set_new(o, "observed", json_integer((json_int_t)p->observed));
 	json_object_set_new(o, "threshold", json_integer((json_int_t)p->threshold));
 	json_object_set_new(o, "unit", json_string(unit_names[p->unit]));
@@ -97,16 +98,16 @@ static void add_observation(json_t *o, const struct davy_plan *p)
 	json_object_set_new(o, "evidence", evidence(p));
 }
 
-/* What is to be done, as far as the rung has a measure. */
+/* What is to be done, as far as the action has a measure. */
 static void add_deed(json_t *o, const struct davy_plan *p)
 {
 	json_t *knobs = json_object();
 
-	if (p->rung == DAVY_ACTION_UNDO && p->level)
-		add_text(o, "undoes", davy_action_name(p->level));
-	if (p->passed_rung != DAVY_ACTION_NOTE) {
-		add_text(o, "passed", davy_action_name(p->passed_rung));
-		add_text(o, "passed_because", davy_refusal_name(p->passed_because));
+	if (p->action == DAVY_ACTION_UNDO)
+		add_text(o, "undoes", davy_action_name(p->undone));
+	if (p->passed_action != DAVY_ACTION_NONE) {
+		add_text(o, "passed", davy_action_name(p->passed_action));
+		add_text(o, "passed_because", davy_refusal_name(p->passed_refusal));
 	}
 	plan_json_add_number(o, "lease_ns", p->lease_ns);
 	plan_json_add_number(o, "on_permille", p->on_permille);
@@ -142,12 +143,12 @@ static void add_failure(json_t *o, const struct davy_plan *p)
 
 static void add_ending(json_t *o, const struct davy_plan *p)
 {
-	if (p->rung == DAVY_ACTION_BREAKER) {
+	if (p->kind == DAVY_PLAN_BREAKER) {
 		add_text(o, "state", davy_breaker_state_name(p->breaker_state));
 		plan_json_add_number(o, "open_count", p->open_count);
 	}
-	if (p->rung == DAVY_ACTION_OUTCOME) {
-		add_text(o, "ended", davy_action_name(p->level));
+	if (p->kind == DAVY_PLAN_OUTCOME) {
+		add_text(o, "ended", davy_action_name(p->action));
 		json_object_set_new(o, "result", json_integer(p->result));
 		plan_json_add_number(o, "stopped_ns", p->stopped_ns);
 	}
@@ -158,20 +159,20 @@ char *davy_plan_json(const struct davy_plan *p)
 {
 	json_t *o = json_pack("{s:s, s:I, s:I, s:s, s:s}", "type", "decision", "at_ns",
 			      (json_int_t)p->at_ns, "id", (json_int_t)p->id, "rung",
-			      davy_action_name(p->rung), "hazard", davy_hazard_name(p->hazard));
+			      davy_plan_name(p), "hazard", davy_hazard_name(p->hazard));
 	char *text;
 
 	if (!o)
 		return NULL;
-	if (davy_action_acts(p->rung)) {
+	if (p->kind == DAVY_PLAN_ACTION) {
 		add_text(o, "verdict", davy_verdict_name(p->verdict));
 		add_text(o, "refusal", davy_refusal_name(p->refusal));
 		add_deed(o, p);
 	}
 	add_subject(o, p);
-	if (p->rung == DAVY_ACTION_FAILURE)
+	if (p->kind == DAVY_PLAN_FAILURE)
 		add_failure(o, p);
-	else if (p->rung != DAVY_ACTION_OUTCOME)
+	else if (p->kind != DAVY_PLAN_OUTCOME)
 		add_observation(o, p);
 	else
 		json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));

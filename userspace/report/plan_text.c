@@ -40,7 +40,7 @@ static uint64_t ms_between(uint64_t from_ns, uint64_t to_ns)
 static void hazard_text(const struct davy_plan *p, const char *subject, const char *because,
 			char *buf, size_t size)
 {
-	if (p->rung == DAVY_ACTION_CLEAR) {
+	if (p->kind == DAVY_PLAN_CLEAR) {
 		snprintf(buf, size, "cleared  %s: %s", davy_hazard_name(p->hazard), subject);
 		return;
 	}
@@ -73,17 +73,17 @@ static void outcome_text(const struct davy_plan *p, const char *subject, char *b
 	uint64_t stop_ms = ms_between(p->first_sign_ns, p->stopped_ns);
 
 	if (p->result)
-		snprintf(buf, size, "outcome  %s failed (%s): %s", davy_action_name(p->level),
+		snprintf(buf, size, "outcome  %s failed (%s): %s", davy_action_name(p->action),
 			 davy_error_text(p->result), subject);
-	else if (p->level != DAVY_ACTION_RESTART && p->level != DAVY_ACTION_MIGRATE_CPU)
+	else if (p->action != DAVY_ACTION_RESTART && p->action != DAVY_ACTION_MIGRATE_CPU)
 		snprintf(buf, size, "outcome  %s done: %s; %" PRIu64 " ms after the first sign",
-			 davy_action_name(p->level), subject,
+			 davy_action_name(p->action), subject,
 			 ms_between(p->first_sign_ns, p->at_ns));
 	else
 		snprintf(buf, size,
 			 "outcome  %s done: %s; fault to stop %" PRIu64
 			 " ms, fault to first token %" PRIu64 " ms",
-			 davy_action_name(p->level), subject, stop_ms,
+			 davy_action_name(p->action), subject, stop_ms,
 			 ms_between(p->first_sign_ns, p->at_ns));
 }
 
@@ -105,37 +105,36 @@ static void knobs_text(const struct davy_knobs *k, char *buf, size_t size)
 	}
 }
 
-/* " to ...": the measure of what is done; empty where the rung's name says it all. */
+/* " to ...": the measure of what is done; empty where the action's name says it all. */
 static void deed_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	char knobs[128], lease[32];
-	const char *undone =
-		p->level && p->level < DAVY_ACTION_COUNT ? davy_action_name(p->level) : "";
+	const char *undone = davy_action_name((enum davy_action)p->undone);
 
 	knobs_text(&p->knobs, knobs, sizeof(knobs));
 	davy_duration_text(p->lease_ns, lease, sizeof(lease));
 	buf[0] = 0;
-	if (p->rung == DAVY_ACTION_UNDO)
+	if (p->action == DAVY_ACTION_UNDO)
 		snprintf(buf, size, "%s%s%s", undone[0] ? " of " : "", undone, knobs);
-	else if (p->rung == DAVY_ACTION_SHRINK)
+	else if (p->action == DAVY_ACTION_SHRINK)
 		snprintf(buf, size, "%s%s", knobs[0] ? " to" : "", knobs[0] ? knobs + 1 : "");
-	else if (p->rung == DAVY_ACTION_THROTTLE && p->on_permille)
+	else if (p->action == DAVY_ACTION_THROTTLE && p->on_permille)
 		snprintf(buf, size, " to %u %% for %s", p->on_permille / 10u, lease);
-	else if (p->rung == DAVY_ACTION_PAUSE && p->lease_ns)
+	else if (p->action == DAVY_ACTION_PAUSE && p->lease_ns)
 		snprintf(buf, size, " for %s", lease);
-	else if (p->rung == DAVY_ACTION_CAP && p->cap_bytes)
+	else if (p->action == DAVY_ACTION_CAP && p->cap_bytes)
 		snprintf(buf, size, " at %" PRIu64 " MiB", p->cap_bytes >> 20);
-	else if (p->rung == DAVY_ACTION_SWITCH && p->to_backend)
+	else if (p->action == DAVY_ACTION_SWITCH && p->to_backend)
 		snprintf(buf, size, " to %s", davy_backend_name(p->to_backend));
 }
 
-/* Which lesser rung came before it, and why that was not all. */
+/* Which lesser action came before it, and why that was not all. */
 static void passed_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	buf[0] = 0;
-	if (p->passed_rung != DAVY_ACTION_NOTE)
-		snprintf(buf, size, "; after %s: %s", davy_action_name(p->passed_rung),
-			 p->passed_because ? davy_refusal_name(p->passed_because)
+	if (p->passed_action != DAVY_ACTION_NONE)
+		snprintf(buf, size, "; after %s: %s", davy_action_name(p->passed_action),
+			 p->passed_refusal ? davy_refusal_name(p->passed_refusal)
 					   : "the hazard stands");
 }
 
@@ -154,13 +153,13 @@ static void plan_text_act_text(const struct davy_plan *p, const char *subject, c
 			 ms_between(p->at_ns, p->until_ns));
 	if (p->hazard == DAVY_HZ_NONE) {
 		snprintf(buf, size, "PLAN     %s%s (%s%s): %s, because %s",
-			 davy_action_name(p->rung), deed, davy_verdict_name(p->verdict), refusal,
+			 davy_action_name(p->action), deed, davy_verdict_name(p->verdict), refusal,
 			 subject, because);
 		return;
 	}
 	snprintf(buf, size,
 		 "PLAN     %s%s (%s%s): %s, because %s: %s; first sign %" PRIu64 " ms ago%s",
-		 davy_action_name(p->rung), deed, davy_verdict_name(p->verdict), refusal, subject,
+		 davy_action_name(p->action), deed, davy_verdict_name(p->verdict), refusal, subject,
 		 davy_hazard_name(p->hazard), because, ms_between(p->first_sign_ns, p->at_ns),
 		 passed);
 }
@@ -169,25 +168,25 @@ void davy_plan_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	char subject[WHO_SIZE], because[320], body[DAVY_PLAN_TEXT_SIZE];
 
-	who(p, p->rung != DAVY_ACTION_FAILURE, subject, sizeof(subject));
+	who(p, p->kind != DAVY_PLAN_FAILURE, subject, sizeof(subject));
 	davy_because_text(p, because, sizeof(because));
-	switch (p->rung) {
-	case DAVY_ACTION_NOTE:
-	case DAVY_ACTION_CLEAR:
+	switch (p->kind) {
+	case DAVY_PLAN_NOTE:
+	case DAVY_PLAN_CLEAR:
 		hazard_text(p, subject, because, body, sizeof(body));
 		break;
-	case DAVY_ACTION_CHECK:
+	case DAVY_PLAN_CHECK:
 		snprintf(body, sizeof(body), "CHECK    asks for one token on port %u: %s %s",
 			 p->port, subject, because);
 		break;
-	case DAVY_ACTION_BREAKER:
+	case DAVY_PLAN_BREAKER:
 		breaker_text(p, because, body, sizeof(body));
 		break;
-	case DAVY_ACTION_FAILURE:
+	case DAVY_PLAN_FAILURE:
 		snprintf(body, sizeof(body), "FAILURE  %s%s%s", because, p->pid ? "; " : "",
 			 p->pid ? subject : "");
 		break;
-	case DAVY_ACTION_OUTCOME:
+	case DAVY_PLAN_OUTCOME:
 		outcome_text(p, subject, body, sizeof(body));
 		break;
 	default:

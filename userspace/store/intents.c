@@ -116,7 +116,7 @@ static void bind_all(sqlite3_stmt *s, const struct davy_intent *i)
 {
 	const int64_t numbers[] = { i->plan,
 				    i->workload,
-				    i->rung,
+				    i->action,
 				    i->pid,
 				    (int64_t)i->start_ticks,
 				    (int64_t)i->lease_until_ns,
@@ -190,7 +190,7 @@ static bool intents_take(sqlite3_stmt *s, struct davy_intent *i)
 	i->lease_until_ns = (uint64_t)sqlite3_column_int64(s, 6);
 	i->begun_s = sqlite3_column_int64(s, 7);
 	return davy_db_take_number(s, 1, &i->plan) && davy_db_take_number(s, 2, &i->workload) &&
-	       davy_db_take_number(s, 3, &i->rung) && davy_db_take_number(s, 4, &i->pid) &&
+	       davy_db_take_number(s, 3, &i->action) && davy_db_take_number(s, 4, &i->pid) &&
 	       davy_db_take_text(s, 8, i->boot_id, sizeof(i->boot_id)) &&
 	       davy_db_take_text(s, 9, i->cgroup, sizeof(i->cgroup)) &&
 	       davy_db_take_text(s, 10, i->file, sizeof(i->file)) &&

@@ -25,7 +25,7 @@ static void act_cap_failed(struct davy_agent *a, const struct davy_plan *plan, i
 			   const char *why)
 {
 	davy_log("workload %u: %s: %s", plan->workload,
-		 davy_action_name((enum davy_action)plan->rung), why[0] ? why : strerror(-err));
+		 davy_action_name((enum davy_action)plan->action), why[0] ? why : strerror(-err));
 	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_FAILED, 0, err);
 }
 
@@ -35,7 +35,7 @@ static void start_intent(const struct davy_plan *plan, const struct davy_place *
 	memset(intent, 0, sizeof(*intent));
 	intent->plan = plan->id;
 	intent->workload = plan->workload;
-	intent->rung = plan->rung;
+	intent->action = plan->action;
 	intent->pid = where->pid;
 	intent->start_ticks = where->start_ticks;
 	davy_copy_name(intent->unit, sizeof(intent->unit), where->unit);
@@ -113,9 +113,9 @@ static int set_one(struct davy_agent *a, const struct davy_plan *plan,
 	return err;
 }
 
-/* Those of one plan, or of a workload's rung (plan 0). */
-static struct davy_undone act_cap_take_back(struct davy_agent *a, uint32_t workload, uint32_t rung,
-					    uint32_t plan)
+/* Those of one plan, or of a workload's action (plan 0). */
+static struct davy_undone act_cap_take_back(struct davy_agent *a, uint32_t workload,
+					    uint32_t action, uint32_t plan)
 {
 	struct davy_undone undone = { 0 };
 
@@ -124,7 +124,7 @@ static struct davy_undone act_cap_take_back(struct davy_agent *a, uint32_t workl
 		int err;
 
 		if (!standing->file[0] || (workload && standing->workload != workload) ||
-		    (rung && standing->rung != rung) || (plan && standing->plan != plan))
+		    (action && standing->action != action) || (plan && standing->plan != plan))
 			continue;
 		err = davy_agent_intent_undo(a, standing);
 		undone.undone += err == 0;
@@ -184,10 +184,10 @@ bool davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_undone undone;
 
-	if (plan->level != DAVY_ACTION_CAP && plan->level != DAVY_ACTION_AWAKE)
+	if (!davy_action_has(plan->undone, DAVY_ACTS_LIMITS))
 		return false;
 	a->standing.value_undo = plan->id;
-	undone = act_cap_take_back(a, plan->workload, plan->level, 0);
+	undone = act_cap_take_back(a, plan->workload, plan->undone, 0);
 	if (undone.failed)
 		act_cap_failed(a, plan, -EIO, "");
 	else

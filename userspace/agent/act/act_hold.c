@@ -83,9 +83,9 @@ void davy_agent_hold(struct davy_agent *a, const struct davy_plan *plan)
 	int err = find_target(a, plan, &target);
 
 	target.order.lease_ns = plan->lease_ns;
-	target.order.on_permille = plan->rung == DAVY_ACTION_THROTTLE ? plan->on_permille : 0;
+	target.order.on_permille = plan->action == DAVY_ACTION_THROTTLE ? plan->on_permille : 0;
 	target.order.period_ns = DAVY_GUARD_PERIOD_NS;
-	if (!err && plan->rung == DAVY_ACTION_THROTTLE && !plan->on_permille)
+	if (!err && plan->action == DAVY_ACTION_THROTTLE && !plan->on_permille)
 		err = -EINVAL; /* that would be a pause */
 	if (!err) {
 		h = act_hold_place_for(a, &target);
@@ -105,9 +105,9 @@ void davy_agent_hold(struct davy_agent *a, const struct davy_plan *plan)
 bool davy_agent_hold_undo(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_held *h = davy_holds_of(a, plan->workload);
-	bool ours = plan->level == DAVY_ACTION_PAUSE || plan->level == DAVY_ACTION_THROTTLE;
+	bool ours = davy_action_freezes(plan->undone);
 
-	if (!ours && (plan->level || !h))
+	if (!ours && (plan->undone || !h))
 		return false;
 	if (h) {
 		h->undo_plan = plan->id;

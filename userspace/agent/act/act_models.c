@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rungs on the models of a daemon that goes on: unload, and for Ollama a smaller batch or context
+ * Actions on the models of a daemon that goes on: unload, and for Ollama a smaller batch or context
  * of one model, without a restart that would end all of them. davylamp-probe speaks to it.
  */
 #include "agent/agent.h"
@@ -115,16 +115,16 @@ static const char *derived_of(const struct davy_service *u)
 	return of ? of->derived : "";
 }
 
-/* What a rung is to the models; NULL: it is not theirs. */
+/* What an action is to the models; NULL: it is not theirs. */
 static const char *act_of(const struct davy_service *u, const struct davy_plan *plan)
 {
 	bool ollama = u->engine == DAVY_ENGINE_OLLAMA;
 
-	if (plan->rung == DAVY_ACTION_UNLOAD)
+	if (plan->action == DAVY_ACTION_UNLOAD)
 		return "unload";
-	if (ollama && plan->rung == DAVY_ACTION_SHRINK && plan->knobs.ubatch)
+	if (ollama && plan->action == DAVY_ACTION_SHRINK && plan->knobs.ubatch)
 		return "derive";
-	if (ollama && plan->rung == DAVY_ACTION_UNDO && plan->level == DAVY_ACTION_SHRINK &&
+	if (ollama && plan->action == DAVY_ACTION_UNDO && plan->undone == DAVY_ACTION_SHRINK &&
 	    derived_of(u)[0])
 		return plan->knobs.ubatch ? "derive" : "restore";
 	return NULL;
@@ -144,7 +144,7 @@ bool davy_models_act(struct davy_service *u, const struct davy_plan *plan)
 	deed.derives = !strcmp(act, "derive");
 	deed.restores = !strcmp(act, "restore");
 	err = act_models_start(u, &deed, act, &plan->knobs,
-			       plan->rung == DAVY_ACTION_UNLOAD ? "" : derived_of(u));
+			       plan->action == DAVY_ACTION_UNLOAD ? "" : derived_of(u));
 	if (err)
 		davy_agent_acted(u->agent, plan->id, u->workload, DAVY_ACT_FAILED, 0, err);
 	return true;

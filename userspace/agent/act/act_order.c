@@ -39,13 +39,13 @@ static json_t *act_order_knobs_of(const struct davy_plan *plan)
 /* "before" the move to the CPU; "command": as the user's own command says. */
 static const char *act_order_backend_of(const struct davy_plan *plan)
 {
-	if (plan->rung == DAVY_ACTION_MIGRATE_CPU)
+	if (plan->action == DAVY_ACTION_MIGRATE_CPU)
 		return "cpu";
-	if (plan->rung == DAVY_ACTION_SWITCH)
+	if (plan->action == DAVY_ACTION_SWITCH)
 		return davy_backend_name((enum davy_backend)plan->to_backend);
-	if (plan->rung == DAVY_ACTION_UNDO && plan->level == DAVY_ACTION_MIGRATE_CPU)
+	if (plan->action == DAVY_ACTION_UNDO && plan->undone == DAVY_ACTION_MIGRATE_CPU)
 		return "before";
-	if (plan->rung == DAVY_ACTION_UNDO && plan->level == DAVY_ACTION_SWITCH)
+	if (plan->action == DAVY_ACTION_UNDO && plan->undone == DAVY_ACTION_SWITCH)
 		return "command";
 	return "same";
 }
@@ -53,9 +53,9 @@ static const char *act_order_backend_of(const struct davy_plan *plan)
 static json_t *order_of(struct davy_agent *a, const struct davy_plan *plan)
 {
 	char because[DAVY_PLAN_TEXT_SIZE];
-	bool sets = plan->rung == DAVY_ACTION_SHRINK || plan->tuning.why != DAVY_TUNER_AS_TOLD ||
-		    (plan->rung == DAVY_ACTION_UNDO && plan->level == DAVY_ACTION_SHRINK);
-	bool stops = plan->rung == DAVY_ACTION_STOP || plan->rung == DAVY_ACTION_QUARANTINE;
+	bool sets = plan->action == DAVY_ACTION_SHRINK || plan->tuning.why != DAVY_TUNER_AS_TOLD ||
+		    (plan->action == DAVY_ACTION_UNDO && plan->undone == DAVY_ACTION_SHRINK);
+	bool stops = davy_action_has(plan->action, DAVY_ACTS_ENDS);
 	json_t *order;
 
 	davy_because_text(plan, because, sizeof(because));
@@ -66,7 +66,7 @@ static json_t *order_of(struct davy_agent *a, const struct davy_plan *plan)
 		plan->hazard ? davy_hazard_name((enum davy_hazard)plan->hazard) : "operator",
 		"because", because, "backend", act_order_backend_of(plan), "from",
 		davy_backend_name((enum davy_backend)plan->backend), "device", plan->device,
-		"keeps", plan->keeps, "stay", plan->rung == DAVY_ACTION_QUARANTINE, "patience_ms",
+		"keeps", plan->keeps, "stay", plan->action == DAVY_ACTION_QUARANTINE, "patience_ms",
 		(json_int_t)a->core.config.value[DAVY_CFG_ACT_TIMEOUT_MS]);
 	if (order && sets)
 		json_object_set_new(order, "knobs", act_order_knobs_of(plan));
@@ -101,9 +101,7 @@ void davy_agent_stop(struct davy_agent *a, const struct davy_plan *plan)
 
 bool davy_agent_undo_replaced(struct davy_agent *a, const struct davy_plan *plan)
 {
-	bool ours = plan->level == DAVY_ACTION_SHRINK || plan->level == DAVY_ACTION_SWITCH ||
-		    plan->level == DAVY_ACTION_MIGRATE_CPU || plan->level == DAVY_ACTION_STOP ||
-		    plan->level == DAVY_ACTION_QUARANTINE;
+	bool ours = davy_action_has(plan->undone, DAVY_ACTS_REPLACES | DAVY_ACTS_ENDS);
 
 	if (ours)
 		give(a, plan, false);

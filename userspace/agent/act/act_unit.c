@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rungs on an adopted unit: look at it, write its environment, have systemd restart it, see the new
- * process and what it was told, ask it for a token. On a failure the environment goes back to what
- * it was, and the unit with it; what somebody has stopped by hand is not started.
+ * Actions on an adopted unit: look at it, write its environment, have systemd restart it, see the
+ * new process and what it was told, ask it for a token. On a failure the environment goes back to
+ * what it was, and the unit with it; what somebody has stopped by hand is not started.
  */
 #include "agent/agent.h"
 
@@ -261,14 +261,14 @@ static void move(const struct davy_service *u, struct davy_adopted_unit *of, enu
 	davy_copy_name(of->moved_off, sizeof(of->moved_off), u->act.device);
 }
 
-/* What the unit is to be told, by the rung. */
+/* What the unit is to be told, by the action. */
 static void act_unit_want(const struct davy_service *u, struct davy_adopted_unit *of)
 {
 	const struct davy_unit_act *act = &u->act;
 
 	if (act->tuned)
 		of->knobs = act->knobs;
-	switch (act->rung) {
+	switch (act->action) {
 	case DAVY_ACTION_MIGRATE_CPU:
 		of->before_cpu = of->backend;
 		move(u, of, DAVY_BACKEND_CPU);
@@ -322,15 +322,14 @@ static int write_wish(struct davy_service *u, struct davy_adopted_unit *of)
 
 static bool undoes_stop(const struct davy_unit_act *act)
 {
-	return act->rung == DAVY_ACTION_UNDO &&
-	       (act->undone == DAVY_ACTION_STOP || act->undone == DAVY_ACTION_QUARANTINE);
+	return act->action == DAVY_ACTION_UNDO && davy_action_has(act->undone, DAVY_ACTS_ENDS);
 }
 
 /* Started by systemd's own rule before we came to it: there is nothing to restart. */
 static bool runs_anew(const struct davy_service *u, const struct davy_unit_state *s)
 {
-	return u->act.rung == DAVY_ACTION_RESTART && !strcmp(s->active, "active") && s->main_pid &&
-	       s->main_pid != u->pid;
+	return u->act.action == DAVY_ACTION_RESTART && !strcmp(s->active, "active") &&
+	       s->main_pid && s->main_pid != u->pid;
 }
 
 static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
@@ -345,7 +344,7 @@ static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 		act_unit_end(u, DAVY_ACT_FAILED, said->error ? said->error : -ENOENT);
 		return;
 	}
-	if (u->act.rung == DAVY_ACTION_STOP || u->act.rung == DAVY_ACTION_QUARANTINE) {
+	if (davy_action_has(u->act.action, DAVY_ACTS_ENDS)) {
 		job(u, "StopUnit", on_stopped);
 		return;
 	}
@@ -364,13 +363,11 @@ static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 		job(u, undoes_stop(&u->act) ? "StartUnit" : "RestartUnit", act_unit_on_job);
 }
 
-bool davy_unit_rung(const struct davy_plan *plan)
+bool davy_unit_acts(const struct davy_plan *plan)
 {
-	uint32_t rung = plan->rung == DAVY_ACTION_UNDO ? plan->level : plan->rung;
+	uint32_t action = plan->action == DAVY_ACTION_UNDO ? plan->undone : plan->action;
 
-	return rung == DAVY_ACTION_RESTART || rung == DAVY_ACTION_MIGRATE_CPU ||
-	       rung == DAVY_ACTION_SHRINK || rung == DAVY_ACTION_SWITCH ||
-	       rung == DAVY_ACTION_STOP || rung == DAVY_ACTION_QUARANTINE;
+	return davy_action_has(action, DAVY_ACTS_REPLACES | DAVY_ACTS_ENDS);
 }
 
 void davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
@@ -380,8 +377,8 @@ void davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
 	if (!err) {
 		u->act =
 			(struct davy_unit_act){ .plan = plan->id,
-						.rung = plan->rung,
-						.undone = plan->level,
+						.action = plan->action,
+						.undone = plan->undone,
 						.hazard = plan->hazard,
 						.knobs = plan->knobs,
 						.tuned = plan->tuning.why != DAVY_TUNER_AS_TOLD,

@@ -66,7 +66,7 @@ static bool is_set(const struct davy_service *u, enum cap cap)
 static void act_unit_cap_finish(struct davy_service *u, int err)
 {
 	struct davy_adopted_unit *of = davy_unit_adopted(u);
-	bool undo = u->act.rung == DAVY_ACTION_UNDO;
+	bool undo = u->act.action == DAVY_ACTION_UNDO;
 
 	if (of && undo && !err) {
 		of->capped = false;
@@ -134,7 +134,7 @@ static int act_unit_cap_note(struct davy_service *u, struct davy_adopted_unit *o
 {
 	int err = 0;
 
-	if (u->act.rung == DAVY_ACTION_UNDO) {
+	if (u->act.action == DAVY_ACTION_UNDO) {
 		u->act.cap[CAP_MEMORY] = of->memory_high;
 		u->act.cap[CAP_CPU] = of->cpu_quota;
 		return of->capped ? 0 : -ENOENT;
@@ -203,9 +203,10 @@ static bool act_unit_cap_is_ours(const struct davy_service *u, const struct davy
 {
 	const struct davy_adopted_unit *of = davy_unit_adopted(u);
 
-	if (plan->rung == DAVY_ACTION_CAP)
+	if (plan->action == DAVY_ACTION_CAP)
 		return strcmp(plan->ring, "vram") != 0 && (plan->cap_bytes || plan->on_permille);
-	return plan->rung == DAVY_ACTION_UNDO && plan->level == DAVY_ACTION_CAP && of && of->capped;
+	return plan->action == DAVY_ACTION_UNDO && plan->undone == DAVY_ACTION_CAP && of &&
+	       of->capped;
 }
 
 bool davy_unit_cap(struct davy_service *u, const struct davy_plan *plan)
@@ -217,7 +218,7 @@ bool davy_unit_cap(struct davy_service *u, const struct davy_plan *plan)
 		return false;
 	if (!err) {
 		u->act = (struct davy_unit_act){ .plan = plan->id,
-						 .rung = plan->rung,
+						 .action = plan->action,
 						 .cap = { plan->cap_bytes,
 							  plan->on_permille * cpus * 1000 } };
 		err = davy_unit_ask(u->agent->units->systemd, u->name, act_unit_cap_on_looked, u);

@@ -13,20 +13,18 @@
 /* What replaces, stops or asks an engine finds it frozen otherwise, and SIGTERM pending. */
 static bool goes_with_a_hold(const struct davy_plan *plan)
 {
-	uint8_t rung = plan->rung == DAVY_ACTION_UNDO ? plan->level : plan->rung;
+	uint8_t action = plan->action == DAVY_ACTION_UNDO ? plan->undone : plan->action;
 
-	return !rung || rung == DAVY_ACTION_PAUSE || rung == DAVY_ACTION_THROTTLE ||
-	       rung == DAVY_ACTION_CAP || rung == DAVY_ACTION_AWAKE;
+	return !action || davy_action_has(action, DAVY_ACTS_FREEZES | DAVY_ACTS_LIMITS);
 }
 
 /* A value has an intent for each file; the end of a hold or a cap closes the one it stands by. */
 static bool has_own_intents(const struct davy_plan *plan)
 {
-	if (plan->rung == DAVY_ACTION_UNDO)
-		return !plan->level || plan->level == DAVY_ACTION_PAUSE ||
-		       plan->level == DAVY_ACTION_THROTTLE || plan->level == DAVY_ACTION_CAP ||
-		       plan->level == DAVY_ACTION_AWAKE;
-	return plan->rung == DAVY_ACTION_CAP || plan->rung == DAVY_ACTION_AWAKE;
+	if (plan->action == DAVY_ACTION_UNDO)
+		return !plan->undone ||
+		       davy_action_has(plan->undone, DAVY_ACTS_FREEZES | DAVY_ACTS_LIMITS);
+	return davy_action_has(plan->action, DAVY_ACTS_LIMITS);
 }
 
 static void carry_out(struct davy_agent *a, const struct davy_plan *plan)
@@ -39,11 +37,11 @@ static void carry_out(struct davy_agent *a, const struct davy_plan *plan)
 		davy_agent_hold_drop(a, plan->workload);
 	if (unit && (davy_models_act(unit, plan) || davy_unit_cap(unit, plan)))
 		return;
-	if (unit && davy_unit_rung(plan)) {
+	if (unit && davy_unit_acts(plan)) {
 		davy_unit_act(unit, plan);
 		return;
 	}
-	switch (plan->rung) {
+	switch (plan->action) {
 	case DAVY_ACTION_PAUSE:
 	case DAVY_ACTION_THROTTLE:
 		davy_agent_hold(a, plan);
@@ -79,15 +77,15 @@ void davy_agent_act(struct davy_agent *a, const struct davy_plan *plan)
 {
 	davy_agent_ordered(a, plan);
 	davy_agent_layer_meant(a, plan);
-	if (plan->rung == DAVY_ACTION_BREAKER)
+	if (plan->kind == DAVY_PLAN_BREAKER)
 		davy_agent_learn(a, plan);
-	else if (plan->rung == DAVY_ACTION_FAILURE || plan->rung == DAVY_ACTION_NOTE)
+	else if (plan->kind == DAVY_PLAN_FAILURE || plan->kind == DAVY_PLAN_NOTE)
 		davy_agent_ledger_failed(a, plan);
-	else if (plan->rung == DAVY_ACTION_OUTCOME)
+	else if (plan->kind == DAVY_PLAN_OUTCOME)
 		davy_agent_layer_tuned(a, plan);
-	else if (plan->rung == DAVY_ACTION_CHECK)
+	else if (plan->kind == DAVY_PLAN_CHECK)
 		davy_agent_ask(a, plan->workload, 0, plan->port, 0, CHECK_TIMEOUT_MS);
-	else if (plan->verdict == DAVY_VERDICT_GO && davy_action_acts(plan->rung))
+	else if (plan->verdict == DAVY_VERDICT_GO && plan->kind == DAVY_PLAN_ACTION)
 		carry_out(a, plan);
 }
 

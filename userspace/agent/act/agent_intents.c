@@ -22,9 +22,9 @@ struct undoing {
 	char boot_id[DAVY_BOOT_ID_LEN];
 };
 
-static const char *rung_name(uint32_t rung)
+static const char *intent_action_name(uint32_t action)
 {
-	return rung < DAVY_ACTION_COUNT ? davy_action_name((enum davy_action)rung) : "act";
+	return davy_action_known(action) ? davy_action_name((enum davy_action)action) : "act";
 }
 
 static int undo_one(const struct davy_intent *intent, const char *boot_id)
@@ -35,11 +35,11 @@ static int undo_one(const struct davy_intent *intent, const char *boot_id)
 	if (err < 0)
 		davy_log("intent %lld (%s of workload %u, pid %u): cannot be undone: %s; it stays "
 			 "open",
-			 (long long)intent->id, rung_name(intent->rung), intent->workload,
-			 intent->pid, strerror(-err));
+			 (long long)intent->id, intent_action_name(intent->action),
+			 intent->workload, intent->pid, strerror(-err));
 	else
 		davy_log("intent %lld (%s of workload %u, pid %u): %s%s", (long long)intent->id,
-			 rung_name(intent->rung), intent->workload, intent->pid,
+			 intent_action_name(intent->action), intent->workload, intent->pid,
 			 err ? "nothing to undo: " : "undone", err ? why : "");
 	return err;
 }
@@ -127,7 +127,7 @@ static int intents_begin(struct davy_agent *a, struct davy_intent *intent)
 		if (err)
 			return err;
 		for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
-			if (s->open[i].rung && &s->open[i] != intent)
+			if (s->open[i].action && &s->open[i] != intent)
 				davy_intent_begin(s->log, &s->open[i]);
 		id = davy_intent_begin(s->log, intent);
 	}
@@ -139,7 +139,7 @@ static int intents_begin(struct davy_agent *a, struct davy_intent *intent)
 static struct davy_intent *intents_place(struct davy_agent *a)
 {
 	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
-		if (!a->standing.open[i].rung)
+		if (!a->standing.open[i].action)
 			return &a->standing.open[i];
 	return NULL;
 }
@@ -172,16 +172,12 @@ static void look_at_freezer(struct davy_intent *intent)
 	close(fd);
 }
 
-static bool is_hold(uint32_t rung)
-{
-	return rung == DAVY_ACTION_PAUSE || rung == DAVY_ACTION_THROTTLE;
-}
-
 /* A hold that is renewed found it frozen by itself. */
 static const struct davy_intent *standing_hold(const struct davy_agent *a, uint32_t workload)
 {
 	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
-		if (is_hold(a->standing.open[i].rung) && a->standing.open[i].workload == workload)
+		if (davy_action_freezes(a->standing.open[i].action) &&
+		    a->standing.open[i].workload == workload)
 			return &a->standing.open[i];
 	return NULL;
 }
@@ -195,7 +191,7 @@ static void describe(struct davy_agent *a, const struct davy_plan *plan, struct 
 	memset(intent, 0, sizeof(*intent));
 	intent->plan = plan->id;
 	intent->workload = plan->workload;
-	intent->rung = plan->rung;
+	intent->action = plan->action;
 	if (plan->lease_ns)
 		intent->lease_until_ns = plan->at_ns + plan->lease_ns;
 	davy_because_text(plan, because, sizeof(because));
@@ -207,9 +203,9 @@ static void describe(struct davy_agent *a, const struct davy_plan *plan, struct 
 	davy_copy_name(intent->unit, sizeof(intent->unit), where.unit);
 	if (strlen(where.cgroup) < sizeof(intent->cgroup))
 		davy_copy_name(intent->cgroup, sizeof(intent->cgroup), where.cgroup);
-	if (is_hold(plan->rung) && before)
+	if (davy_action_freezes(plan->action) && before)
 		memcpy(intent->old_value, before->old_value, sizeof(intent->old_value));
-	else if (is_hold(plan->rung))
+	else if (davy_action_freezes(plan->action))
 		look_at_freezer(intent);
 }
 
@@ -226,7 +222,7 @@ bool davy_agent_intend(struct davy_agent *a, const struct davy_plan *plan)
 		return true;
 	say_no_log(a, err);
 	/* Not in the log: it is still known to us, for the end of what it begins. */
-	if (is_hold(plan->rung) || (standing && !standing->unit[0]))
+	if (davy_action_freezes(plan->action) || (standing && !standing->unit[0]))
 		return true;
 	if (standing)
 		memset(standing, 0, sizeof(*standing));
@@ -262,8 +258,9 @@ static bool renewed(const struct davy_agent *a, const struct davy_intent *intent
 		    const struct davy_ev_act *act)
 {
 	for (size_t i = 0; i < DAVY_STANDING_MAX; i++)
-		if (a->standing.open[i].plan == act->plan && is_hold(a->standing.open[i].rung))
-			return is_hold(intent->rung) && intent->plan != act->plan;
+		if (a->standing.open[i].plan == act->plan &&
+		    davy_action_freezes(a->standing.open[i].action))
+			return davy_action_freezes(intent->action) && intent->plan != act->plan;
 	return false;
 }
 
@@ -271,7 +268,7 @@ static bool renewed(const struct davy_agent *a, const struct davy_intent *intent
 static bool ends(const struct davy_agent *a, const struct davy_intent *intent,
 		 const struct davy_ev_act *act)
 {
-	bool hold = is_hold(intent->rung), same_plan = intent->plan == act->plan;
+	bool hold = davy_action_freezes(intent->action), same_plan = intent->plan == act->plan;
 
 	if (intent->file[0] || intent->workload != act->workload)
 		return false;
@@ -287,7 +284,7 @@ void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act
 	for (size_t i = 0; i < DAVY_STANDING_MAX; i++) {
 		struct davy_intent *intent = &a->standing.open[i];
 
-		if (intent->rung && ends(a, intent, act))
+		if (intent->action && ends(a, intent, act))
 			davy_agent_intent_end(a, intent, act->result);
 	}
 }

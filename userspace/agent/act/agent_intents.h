@@ -15,7 +15,7 @@ struct davy_agent;
 
 struct davy_standing {
 	struct davy_intents *log; /* NULL: it cannot be opened; tried again at the next act */
-	struct davy_intent open[DAVY_STANDING_MAX]; /* rung 0: empty; id 0: not in the log */
+	struct davy_intent open[DAVY_STANDING_MAX]; /* action none: empty; id 0: not in the log */
 	uint32_t value_undo; /* the last plan that took values back: it ended no hold */
 	bool told;	     /* that it cannot be written */
 };

@@ -21,27 +21,25 @@ static enum davy_hazard hazard_named(const char *name)
 	return hazard < 0 ? DAVY_HZ_NONE : (enum davy_hazard)hazard;
 }
 
-static struct davy_event left_begin(uint32_t workload, enum davy_action rung,
+static struct davy_event left_begin(uint32_t workload, enum davy_action action,
 				    enum davy_hazard hazard)
 {
 	struct davy_event ev = davy_agent_event(DAVY_EV_LEFT, 0);
 
 	ev.left.workload = workload;
-	ev.left.rung = (uint8_t)rung;
+	ev.left.action = (uint8_t)action;
 	ev.left.hazard = (uint8_t)hazard;
 	return ev;
 }
 
 static void left_tell(struct davy_link *link, const json_t *left)
 {
-	const char *rung = davy_message_text(left, "rung");
+	int action = davy_action_from_name(davy_message_text(left, "rung"));
 	int backend = davy_backend_from_name(davy_message_text(left, "backend"));
-	struct davy_event ev = left_begin(link->workload, DAVY_ACTION_NOTE,
+	struct davy_event ev = left_begin(link->workload, DAVY_ACTION_NONE,
 					  hazard_named(davy_message_text(left, "hazard")));
 
-	for (uint32_t i = 0; i < DAVY_ACTION_COUNT; i++)
-		if (!strcmp(rung, davy_action_name((enum davy_action)i)))
-			ev.left.rung = (uint8_t)i;
+	ev.left.action = action > 0 ? (uint8_t)action : DAVY_ACTION_NONE;
 	ev.left.backend = backend > 0 ? (uint8_t)backend : 0;
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
 		json_int_t value = davy_message_number(left, davy_knob_name(i), 0);
@@ -66,9 +64,9 @@ void davy_left_by_supervisor(struct davy_link *link, const json_t *message)
 }
 
 static void tell_move(const struct davy_service *u, const struct davy_adopted_unit *of,
-		      enum davy_action rung)
+		      enum davy_action action)
 {
-	struct davy_event ev = left_begin(u->workload, rung, of->moved_for);
+	struct davy_event ev = left_begin(u->workload, action, of->moved_for);
 
 	ev.left.backend = (uint8_t)of->moved_from;
 	davy_copy_name(ev.left.device, sizeof(ev.left.device), of->moved_off);

@@ -35,26 +35,23 @@ static bool take_small(const json_t *message, const char *key, uint32_t *ret_num
 	return true;
 }
 
-/* 0 without the key, -1 for a word that is no act. */
-static int take_rung(const json_t *message, const char *key)
+/* None without the key, -1 for a word that is no action. */
+static int take_action(const json_t *message, const char *key)
 {
 	const char *name = davy_message_text(message, key);
 
-	for (uint32_t i = 0; name[0] && i < DAVY_ACTION_COUNT; i++)
-		if (davy_action_acts(i) && !strcmp(name, davy_action_name((enum davy_action)i)))
-			return (int)i;
-	return name[0] ? -1 : 0;
+	return name[0] ? davy_action_from_name(name) : DAVY_ACTION_NONE;
 }
 
 static const char *take_order(const json_t *message, struct davy_ev_order *o)
 {
-	int rung = take_rung(message, "rung"), undo = take_rung(message, "undo");
+	int action = take_action(message, "rung"), undo = take_action(message, "undo");
 	const char *backend = davy_message_text(message, "backend");
 	int to_backend = backend[0] ? davy_backend_from_name(backend) : 0;
 	uint64_t on_permille;
 	uint32_t off;
 
-	if (rung <= 0 || undo < 0)
+	if (action <= 0 || undo < 0)
 		return "no such act";
 	if (to_backend < 0)
 		return "no such backend";
@@ -70,7 +67,7 @@ static const char *take_order(const json_t *message, struct davy_ev_order *o)
 	    !davy_knob_set(&o->knobs, DAVY_TUNER_LAYERS, off))
 		return "a number that is none, or too large";
 	o->on_permille = (uint16_t)on_permille;
-	o->rung = (uint8_t)rung;
+	o->action = (uint8_t)action;
 	o->undo = (uint8_t)undo;
 	o->to_backend = (uint8_t)to_backend;
 	return NULL;
@@ -104,7 +101,7 @@ static const char *rehearse(struct davy_link *link, const struct davy_event *ev)
 	count = davy_core_step(core, ev, plans, DAVY_PLANS_MAX);
 	free(core);
 	for (size_t i = 0; i < count; i++) {
-		if (plans[i].rung != ev->order.rung)
+		if (plans[i].kind != DAVY_PLAN_ACTION || plans[i].action != ev->order.action)
 			continue;
 		davy_message_send(link->fd, plan_message(&plans[i]));
 		return NULL;
@@ -136,7 +133,8 @@ void davy_agent_ordered(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_link *link = a->orderer;
 
-	if (!link || !davy_action_acts(plan->rung) || plan->hazard != DAVY_HZ_NONE || link->ordered)
+	if (!link || plan->kind != DAVY_PLAN_ACTION || plan->hazard != DAVY_HZ_NONE ||
+	    link->ordered)
 		return;
 	if (plan->verdict != DAVY_VERDICT_GO) {
 		davy_message_send(link->fd, plan_message(plan));

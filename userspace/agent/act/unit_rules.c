@@ -115,7 +115,7 @@ static bool gives_back(const struct davy_service *u, const struct davy_adopted_u
 {
 	const struct davy_rule *rule = e->value[DAVY_POLICY_UBATCH].origin.rule;
 
-	return u->act.plan && u->act.rung == DAVY_ACTION_UNDO &&
+	return u->act.plan && u->act.action == DAVY_ACTION_UNDO &&
 	       u->act.undone == DAVY_ACTION_SHRINK && of->shrunk_for != DAVY_HZ_NONE &&
 	       davy_policy_is_agents(e, DAVY_POLICY_UBATCH) && !strncmp(rule->name, "tuned-", 6);
 }

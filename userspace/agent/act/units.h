@@ -21,8 +21,8 @@ struct davy_link;
 /* What is under way for a unit; plan 0: nothing. */
 struct davy_unit_act {
 	uint32_t plan;
-	uint8_t rung;
-	uint8_t undone; /* of an undo: the rung */
+	uint8_t action;
+	uint8_t undone; /* of an undo: the action */
 	uint8_t hazard;
 	char device[DAVY_DEVICE_LEN];
 	struct davy_knobs knobs;
@@ -162,13 +162,13 @@ void davy_unit_prove(struct davy_service *u);
 /* A change that an agent left half done stays when the process has been told, else it goes. */
 void davy_unit_settle(struct davy_service *u);
 
-/* act_unit_cap.c: false: the rung is no cap. */
+/* act_unit_cap.c: false: the action is no cap. */
 /* Without waiting, what it had before its first cap; false: it has none. */
 bool davy_unit_uncap(struct davy_agent *a, struct davy_adopted_unit *of);
 unsigned int davy_units_uncap(struct davy_agent *a); /* all of them; how many */
 bool davy_unit_cap(struct davy_service *u, const struct davy_plan *plan);
 
-/* act_models.c: false: the rung is not done to its models. */
+/* act_models.c: false: the action is not done to its models. */
 bool davy_models_act(struct davy_service *u, const struct davy_plan *plan);
 /* "done" with whether it worked; false: it could not be asked. */
 bool davy_models_restore(struct davy_service *u, const char *model,
@@ -179,8 +179,8 @@ const char *davy_unit_adopt(struct davy_link *link, const json_t *message);
 const char *davy_unit_release(struct davy_link *link, const json_t *message);
 json_t *davy_units_list(const struct davy_agent *a);
 
-/* act_unit.c: those rungs that are done to a unit by systemd. */
-bool davy_unit_rung(const struct davy_plan *plan);
+/* act_unit.c: those actions that are done to a unit by systemd. */
+bool davy_unit_acts(const struct davy_plan *plan);
 void davy_unit_act_tick(struct davy_service *u);
 void davy_unit_act(struct davy_service *u, const struct davy_plan *plan);
 

@@ -116,11 +116,11 @@ static json_t *standing(const struct davy_agent *a)
 	for (size_t i = 0; i < DAVY_STANDING_MAX; i++) {
 		const struct davy_intent *in = &a->standing.open[i];
 
-		if (in->rung)
+		if (in->action)
 			json_array_append_new(
 				list,
 				json_pack("{s:I, s:s, s:I, s:i}", "intent", (json_int_t)in->id,
-					  "act", davy_action_name((enum davy_action)in->rung),
+					  "act", davy_action_name((enum davy_action)in->action),
 					  "workload", (json_int_t)in->workload, "pid",
 					  (int)in->pid));
 	}

@@ -100,10 +100,10 @@ static enum davy_log_class ledger_class_of(const struct davy_plan *plan)
 {
 	enum davy_log_class class = DAVY_CLASS_NONE;
 
-	if (plan->rung == DAVY_ACTION_NOTE &&
+	if (plan->kind == DAVY_PLAN_NOTE &&
 	    (plan->hazard == DAVY_HZ_RUNNER_CRASH || plan->hazard == DAVY_HZ_ENGINE_WEDGED))
 		return plan->device_class ? DAVY_CLASS_DEVICE_LOST : DAVY_CLASS_OTHER;
-	if (plan->rung == DAVY_ACTION_FAILURE)
+	if (plan->kind == DAVY_PLAN_FAILURE)
 		class = davy_log_class_from_name(plan->detail);
 	return class == DAVY_CLASS_DEVICE_LOST || class == DAVY_CLASS_OTHER ? DAVY_CLASS_NONE
 									    : class;

@@ -163,15 +163,16 @@ void davy_agent_layer_meant(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_meant *at = &a->meant[plan->workload % DAVY_MEANT_MAX];
 	char text[DAVY_PLAN_TEXT_SIZE];
-	bool again = at->workload == plan->workload && at->rung == plan->rung &&
+	bool again = at->workload == plan->workload && at->action == plan->action &&
 		     at->hazard == plan->hazard;
 
-	if ((plan->rung != DAVY_ACTION_SHRINK && plan->rung != DAVY_ACTION_UNDO) ||
-	    (again && plan->rung == DAVY_ACTION_SHRINK && plan->evidence[0].kind == DAVY_EV_TICK))
+	if (plan->kind != DAVY_PLAN_ACTION ||
+	    (plan->action != DAVY_ACTION_SHRINK && plan->action != DAVY_ACTION_UNDO) ||
+	    (again && plan->action == DAVY_ACTION_SHRINK && plan->evidence[0].kind == DAVY_EV_TICK))
 		return;
 	davy_because_text(plan, text, sizeof(text));
 	at->workload = plan->workload;
-	at->rung = plan->rung;
+	at->action = plan->action;
 	at->hazard = plan->hazard;
 	davy_copy_name(at->because, sizeof(at->because), text);
 }
@@ -231,7 +232,7 @@ void davy_agent_layer_tuned(struct davy_agent *a, const struct davy_plan *plan)
 	struct davy_policy_layer *layer;
 
 	if (plan->result || !w || !w->model[0] ||
-	    (plan->level != DAVY_ACTION_SHRINK && plan->level != DAVY_ACTION_UNDO) ||
+	    (plan->action != DAVY_ACTION_SHRINK && plan->action != DAVY_ACTION_UNDO) ||
 	    backend == DAVY_BACKEND_UNKNOWN || backend == DAVY_BACKEND_CPU)
 		return;
 	layer = malloc(sizeof(*layer));

@@ -145,13 +145,13 @@ static json_t *acts_json(struct davy_agent *a, uint32_t workload)
 
 	for (size_t i = 0; w && i < w->effect_count && i < DAVY_EFFECTS_MAX; i++)
 		json_array_append_new(
-			list,
-			json_pack("{s:s, s:s}", "act",
-				  davy_action_name((enum davy_action)w->effects[i].rung), "because",
-				  w->effects[i].hazard == DAVY_HZ_NONE
-					  ? "an operator"
-					  : davy_hazard_name(
-						    (enum davy_hazard)w->effects[i].hazard)));
+			list, json_pack("{s:s, s:s}", "act",
+					davy_action_name((enum davy_action)w->effects[i].action),
+					"because",
+					w->effects[i].hazard == DAVY_HZ_NONE
+						? "an operator"
+						: davy_hazard_name(
+							  (enum davy_hazard)w->effects[i].hazard)));
 	return list;
 }
 

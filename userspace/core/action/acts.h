@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Inside of the core: from a hazard to an act and back. escalation.c chooses the workload and the
- * rung, sizing.c says how much of it, admission.c whether it may be, decide.c puts it out and
+ * action, sizing.c says how much of it, admission.c whether it may be, decide.c puts it out and
  * follows it to its end, effects.c remembers what it left in force and takes it back. Only core/
  * includes this.
  */
@@ -21,7 +21,7 @@ uint64_t davy_backoff_end_ns(const struct davy_step *s, const struct davy_worklo
 void davy_spend(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan);
 
 /*
- * The engine process of "note" has failed. Counts it in the breaker, chooses the rung, checks
+ * The engine process of "note" has failed. Counts it in the breaker, chooses the action, checks
  * consent and budgets, and puts the plan out, refused or not.
  */
 void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
@@ -33,11 +33,11 @@ void davy_decide_order(struct davy_step *s); /* order.c */
 
 /* decide.c: plans about a workload; to put one out is to begin it when its verdict is go. */
 struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *w,
-			       enum davy_action rung, uint8_t hazard);
+			       enum davy_action action, uint8_t hazard);
 void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan);
 
 /*
- * sizing.c: fills how much of its rung the plan does, where nobody has said so. False: it would
+ * sizing.c: fills how much of its action the plan does, where nobody has said so. False: it would
  * have no effect, or nothing is known of what it needs.
  */
 bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);

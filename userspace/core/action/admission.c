@@ -9,7 +9,7 @@
 
 static bool is_able(const struct davy_workload *w, const struct davy_plan *plan)
 {
-	switch (plan->rung) {
+	switch (plan->action) {
 	case DAVY_ACTION_PAUSE:
 	case DAVY_ACTION_THROTTLE:
 		return w->can & DAVY_CAN_HOLD;
@@ -43,23 +43,15 @@ static bool has_manager(struct davy_step *s, const struct davy_workload *w)
 static bool is_rivals(struct davy_step *s, const struct davy_workload *w,
 		      const struct davy_plan *plan)
 {
-	return plan->rung != DAVY_ACTION_PAUSE && plan->rung != DAVY_ACTION_THROTTLE &&
-	       plan->rung != DAVY_ACTION_AWAKE && plan->rung != DAVY_ACTION_UNDO &&
-	       (w->rival || has_manager(s, w));
-}
-
-static bool is_held(const struct davy_plan *plan)
-{
-	return plan->rung == DAVY_ACTION_PAUSE || plan->rung == DAVY_ACTION_THROTTLE;
+	return davy_action_has(plan->action, DAVY_ACTS_COLLIDES) && (w->rival || has_manager(s, w));
 }
 
 static bool has_budget(const struct davy_plan *plan)
 {
-	bool of_hold = plan->rung == DAVY_ACTION_UNDO &&
-		       (plan->level == DAVY_ACTION_PAUSE || plan->level == DAVY_ACTION_THROTTLE);
+	bool of_hold = plan->action == DAVY_ACTION_UNDO && davy_action_freezes(plan->undone);
 
-	return plan->hazard != DAVY_HZ_NONE && plan->rung != DAVY_ACTION_STOP &&
-	       plan->rung != DAVY_ACTION_QUARANTINE && !of_hold;
+	return plan->hazard != DAVY_HZ_NONE && !davy_action_has(plan->action, DAVY_ACTS_FREE) &&
+	       !of_hold;
 }
 
 uint64_t davy_backoff_end_ns(const struct davy_step *s, const struct davy_workload *w)
@@ -97,7 +89,8 @@ static enum davy_refusal within_budget(struct davy_step *s, struct davy_workload
 	if (w->last_act_ns &&
 	    s->now_ns - w->last_act_ns > davy_config_ns(config, DAVY_CFG_RESTART_FORGET_MS))
 		w->restart_count = 0;
-	if (w->restart_count && davy_replaces(plan->rung) && s->now_ns < davy_backoff_end_ns(s, w))
+	if (w->restart_count && davy_action_replaces(plan->action) &&
+	    s->now_ns < davy_backoff_end_ns(s, w))
 		return DAVY_REFUSED_BACKOFF;
 	return DAVY_REFUSED_NOT;
 }
@@ -132,14 +125,15 @@ enum davy_refusal davy_consent(struct davy_step *s, struct davy_workload *w,
 /* A hold that is renewed is the same hold; only a new process makes the next one wait longer. */
 void davy_spend(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan)
 {
-	bool renews = is_held(plan) && w->hold_plan && w->hold_permille == plan->on_permille;
+	bool renews = davy_action_freezes(plan->action) && w->hold_plan &&
+		      w->hold_permille == plan->on_permille;
 
 	if (!has_budget(plan) || renews)
 		return;
 	turn_hours(s, w);
 	w->hour_count++;
 	s->core->hour_count++;
-	if (davy_replaces(plan->rung)) {
+	if (davy_action_replaces(plan->action)) {
 		w->last_act_ns = s->now_ns;
 		w->restart_count++;
 	}

@@ -63,7 +63,7 @@ static void breaker_say(struct davy_step *s, const struct davy_breaker *b,
 		plan.pid = 0;
 	}
 	plan.at_ns = s->now_ns;
-	plan.rung = DAVY_ACTION_BREAKER;
+	plan.kind = DAVY_PLAN_BREAKER;
 	plan.backend = b->backend;
 	plan.breaker_state = b->state;
 	plan.open_count = b->open_count;

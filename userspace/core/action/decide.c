@@ -19,14 +19,14 @@ static void decide_begin(struct davy_step *s, struct davy_workload *w, const str
 	assert(!w->act_plan);
 	davy_spend(s, w, plan);
 	w->act_plan = plan->id;
-	w->act_rung = plan->rung;
+	w->act_action = plan->action;
 	w->act_hazard = plan->hazard;
-	w->act_undo = plan->rung == DAVY_ACTION_UNDO ? plan->level : 0;
+	w->act_undo = plan->action == DAVY_ACTION_UNDO ? plan->undone : DAVY_ACTION_NONE;
 	w->act_from = w->backend;
 	w->act_to = plan->to_backend;
 	memcpy(w->act_device, w->device, sizeof(w->act_device));
-	w->act_renews =
-		w->hold_plan && w->hold_rung == plan->rung && w->hold_permille == plan->on_permille;
+	w->act_renews = w->hold_plan && w->hold_action == plan->action &&
+			w->hold_permille == plan->on_permille;
 	w->act_permille = plan->on_permille;
 	w->act_knobs = plan->knobs;
 	w->act_lease_ns = plan->lease_ns;
@@ -53,14 +53,14 @@ static uint32_t act_number(struct davy_workload *w)
 static void put_off(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan)
 {
 	plan->until_ns = davy_backoff_end_ns(s, w);
-	if (plan->rung != DAVY_ACTION_RESTART && plan->rung != DAVY_ACTION_MIGRATE_CPU &&
-	    (plan->rung != DAVY_ACTION_SHRINK || !s->hazards[plan->hazard]->of_failed_engine))
+	if (!davy_action_has(plan->action, DAVY_ACTS_RETRIED) &&
+	    (plan->action != DAVY_ACTION_SHRINK || !s->hazards[plan->hazard]->of_failed_engine))
 		return;
 	w->retry_knobs = plan->knobs;
 	w->retry_tuning = plan->tuning;
 	w->retry_ns = plan->until_ns;
 	w->retry_set_ns = s->now_ns;
-	w->retry_rung = plan->rung;
+	w->retry_action = plan->action;
 	w->retry_hazard = plan->hazard;
 }
 
@@ -68,11 +68,12 @@ void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan
 {
 	enum davy_refusal refusal = davy_consent(s, w, plan);
 
+	plan->kind = DAVY_PLAN_ACTION;
 	plan->refusal = (uint8_t)refusal;
 	plan->verdict = refusal ? DAVY_VERDICT_REFUSED : DAVY_VERDICT_GO;
 	if (!refusal && davy_mode_for(s, w) == DAVY_MODE_ADVISE)
 		plan->verdict = DAVY_VERDICT_ADVISED;
-	if (w && davy_replaces(plan->rung) && plan->rung != DAVY_ACTION_SHRINK)
+	if (w && davy_action_replaces(plan->action) && plan->action != DAVY_ACTION_SHRINK)
 		plan->knobs = w->knobs;
 	if (w && refusal == DAVY_REFUSED_BACKOFF)
 		put_off(s, w, plan);
@@ -135,14 +136,14 @@ void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
 
 	plan.at_ns = s->now_ns;
 	if (w && setting_is_to_blame(s, w, p, &plan))
-		plan.rung = DAVY_ACTION_SHRINK;
+		plan.action = DAVY_ACTION_SHRINK;
 	else
-		plan.rung = (uint8_t)rung_for_failure(s, p, w, davy_breaker_failure(s, p, note),
-						      &until_ns);
+		plan.action = (uint8_t)rung_for_failure(s, p, w, davy_breaker_failure(s, p, note),
+							&until_ns);
 	/* It is started anew anyway: with what answers its trouble. */
-	if (plan.rung == DAVY_ACTION_RESTART && w && davy_tuned_lower(s, w, p, &plan))
-		plan.rung = DAVY_ACTION_SHRINK;
-	if (plan.rung == DAVY_ACTION_QUARANTINE)
+	if (plan.action == DAVY_ACTION_RESTART && w && davy_tuned_lower(s, w, p, &plan))
+		plan.action = DAVY_ACTION_SHRINK;
+	if (plan.action == DAVY_ACTION_QUARANTINE)
 		plan.until_ns = until_ns;
 	if (w) {
 		w->decided_ns = s->now_ns;
@@ -154,13 +155,14 @@ void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
 }
 
 struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *w,
-			       enum davy_action rung, uint8_t hazard)
+			       enum davy_action action, uint8_t hazard)
 {
 	struct davy_plan plan =
 		davy_plan_about(s, DAVY_HZ_NONE, davy_world_process(&s->core->world, w->pid));
 
 	plan.hazard = hazard;
-	plan.rung = (uint8_t)rung;
+	plan.kind = DAVY_PLAN_ACTION;
+	plan.action = (uint8_t)action;
 	plan.workload = w->id;
 	plan.pid = w->pid;
 	plan.engine = w->engine;
@@ -173,18 +175,11 @@ struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *
 	return plan;
 }
 
-/* A hold or a cap goes on, and nobody knows yet what it is worth. */
-static bool averts(uint8_t rung)
-{
-	return rung != DAVY_ACTION_PAUSE && rung != DAVY_ACTION_THROTTLE &&
-	       rung != DAVY_ACTION_CAP && rung != DAVY_ACTION_AWAKE && rung != DAVY_ACTION_UNDO;
-}
-
 static void say_outcome(struct davy_step *s, const struct davy_workload *w, int32_t result)
 {
-	struct davy_plan plan = davy_plan_for(s, w, DAVY_ACTION_OUTCOME, w->act_hazard);
+	struct davy_plan plan = davy_plan_for(s, w, (enum davy_action)w->act_action, w->act_hazard);
 
-	plan.level = w->act_rung; /* which rung has ended */
+	plan.kind = DAVY_PLAN_OUTCOME;
 	plan.tuning = w->act_tuning;
 	if (plan.tuning.why && !plan.backend) /* it is not seen to use one yet */
 		plan.backend = w->act_to ? w->act_to : w->act_from;
@@ -198,30 +193,30 @@ static bool lives(struct davy_step *s, uint32_t pid)
 	return davy_world_process(&s->core->world, pid) != NULL;
 }
 
-/* The rung up, where the failed one has left nothing that serves. */
+/* The next action, where the failed one has left nothing that serves. */
 static enum davy_action rung_after(struct davy_step *s, struct davy_workload *w)
 {
-	bool replacing = davy_replaces(w->act_rung) || davy_replaces(w->act_undo);
+	bool replacing = davy_action_replaces(w->act_action) || davy_action_replaces(w->act_undo);
 
-	if (w->act_rung == DAVY_ACTION_RESTART)
-		return w->movable ? DAVY_ACTION_MIGRATE_CPU : DAVY_ACTION_NOTE;
-	if (!replacing || w->act_rung == DAVY_ACTION_MIGRATE_CPU)
-		return DAVY_ACTION_NOTE;
+	if (w->act_action == DAVY_ACTION_RESTART)
+		return w->movable ? DAVY_ACTION_MIGRATE_CPU : DAVY_ACTION_NONE;
+	if (!replacing || w->act_action == DAVY_ACTION_MIGRATE_CPU)
+		return DAVY_ACTION_NONE;
 	if (!lives(s, w->act_pid_before))
 		return DAVY_ACTION_RESTART;
 	w->pid = w->act_pid_before;
-	return DAVY_ACTION_NOTE;
+	return DAVY_ACTION_NONE;
 }
 
 static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result)
 {
 	uint8_t hazard = w->act_hazard;
-	enum davy_action next = DAVY_ACTION_NOTE;
+	enum davy_action next = DAVY_ACTION_NONE;
 	struct davy_plan plan;
 
 	if (result || !w->act_renews)
 		say_outcome(s, w, result);
-	if (!result && averts(w->act_rung))
+	if (!result && davy_action_has(w->act_action, DAVY_ACTS_AVERTS))
 		davy_foresight_acted(s, w);
 	w->act_plan = 0;
 	if (result || !w->act_renews)
@@ -229,16 +224,16 @@ static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result
 	w->deepest = 0;
 	if (result)
 		davy_tuned_failed(s, w, result);
-	if (w->act_rung == DAVY_ACTION_UNDO)
+	if (w->act_action == DAVY_ACTION_UNDO)
 		davy_effect_taken_back(s, w, result);
 	else if (!result)
 		davy_effect_add(w);
-	if (!result && (davy_replaces(w->act_rung) || davy_replaces(w->act_undo)))
+	if (!result && (davy_action_replaces(w->act_action) || davy_action_replaces(w->act_undo)))
 		w->replaced_ns = s->now_ns;
 	if (result)
 		next = rung_after(s, w);
 	w->act_ns = 0;
-	if (next != DAVY_ACTION_NOTE) {
+	if (next != DAVY_ACTION_NONE) {
 		plan = davy_plan_for(s, w, next, hazard);
 		davy_propose(s, w, &plan);
 	} else if (result) {
@@ -266,9 +261,9 @@ void davy_decide_exit(struct davy_step *s)
 
 static void decide_held(struct davy_step *s, struct davy_workload *w)
 {
-	bool pause = w->act_rung == DAVY_ACTION_PAUSE;
+	bool pause = w->act_action == DAVY_ACTION_PAUSE;
 
-	if (pause || w->act_rung == DAVY_ACTION_THROTTLE)
+	if (davy_action_freezes(w->act_action))
 		davy_effect_held(s, w);
 	outcome(s, w, 0);
 	if (pause)
@@ -279,9 +274,9 @@ static void decide_held(struct davy_step *s, struct davy_workload *w)
 static void decide_released(struct davy_step *s, struct davy_workload *w)
 {
 	bool asked = w->act_plan == s->ev->act.plan;
-	bool pause = w->hold_rung == DAVY_ACTION_PAUSE;
+	bool pause = w->hold_action == DAVY_ACTION_PAUSE;
 
-	if (!asked || w->act_undo == DAVY_ACTION_PAUSE || w->act_undo == DAVY_ACTION_THROTTLE)
+	if (!asked || davy_action_freezes(w->act_undo))
 		davy_effect_let_go(s, w);
 	if (asked)
 		outcome(s, w, 0);
@@ -325,9 +320,9 @@ static bool still_wanted(struct davy_step *s, const struct davy_workload *w)
 
 static uint64_t patience_ns(const struct davy_step *s, const struct davy_workload *w)
 {
-	bool hold = w->act_rung == DAVY_ACTION_PAUSE || w->act_rung == DAVY_ACTION_THROTTLE;
-
-	return hold ? HOLD_ANSWER_NS : davy_config_ns(&s->core->config, DAVY_CFG_ACT_TIMEOUT_MS);
+	return davy_action_freezes(w->act_action)
+		       ? HOLD_ANSWER_NS
+		       : davy_config_ns(&s->core->config, DAVY_CFG_ACT_TIMEOUT_MS);
 }
 
 void davy_decide_tick(struct davy_step *s)
@@ -352,8 +347,8 @@ void davy_decide_tick(struct davy_step *s)
 		w->retry_ns = 0;
 		if (!still_wanted(s, w))
 			continue;
-		plan = davy_plan_for(s, w, w->retry_rung, w->retry_hazard);
-		if (plan.rung == DAVY_ACTION_SHRINK) {
+		plan = davy_plan_for(s, w, (enum davy_action)w->retry_action, w->retry_hazard);
+		if (plan.action == DAVY_ACTION_SHRINK) {
 			plan.knobs = w->retry_knobs;
 			plan.tuning = w->retry_tuning;
 		}

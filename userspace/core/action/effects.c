@@ -25,14 +25,6 @@ static uint64_t clean_ns(const struct davy_step *s, const struct davy_workload *
 			       davy_config_ns(&s->core->config, DAVY_CFG_CLEAN_MAX_MS));
 }
 
-/* What stays until somebody takes it back: not a hold, whose lease ends it, and no mere restart. */
-static bool stays(uint8_t rung)
-{
-	return rung == DAVY_ACTION_SHRINK || rung == DAVY_ACTION_SWITCH ||
-	       rung == DAVY_ACTION_MIGRATE_CPU || rung == DAVY_ACTION_CAP ||
-	       rung == DAVY_ACTION_STOP || rung == DAVY_ACTION_QUARANTINE;
-}
-
 static struct davy_effect *one_more(struct davy_workload *w)
 {
 	struct davy_effect *e;
@@ -75,7 +67,7 @@ static void put_tuned(struct davy_workload *w)
 
 	if (!e) {
 		e = one_more(w);
-		e->rung = DAVY_ACTION_SHRINK;
+		e->action = DAVY_ACTION_SHRINK;
 		e->hazard = w->act_hazard;
 		e->tuned = 1;
 		e->before = w->knobs;
@@ -93,16 +85,17 @@ void davy_effect_add(struct davy_workload *w)
 
 	if (is_tuners(w))
 		put_tuned(w);
-	if (!stays(w->act_rung) || (is_tuners(w) && w->act_rung == DAVY_ACTION_SHRINK))
+	if (!davy_action_has(w->act_action, DAVY_ACTS_STAYS) ||
+	    (is_tuners(w) && w->act_action == DAVY_ACTION_SHRINK))
 		return;
 	e = one_more(w);
-	e->rung = w->act_rung;
+	e->action = w->act_action;
 	e->hazard = w->act_hazard;
 	e->before = w->knobs;
 	e->backend = w->act_from;
-	e->until_ns = w->act_rung == DAVY_ACTION_QUARANTINE ? w->act_until_ns : 0;
+	e->until_ns = w->act_action == DAVY_ACTION_QUARANTINE ? w->act_until_ns : 0;
 	memcpy(e->device, w->act_device, sizeof(e->device));
-	if (w->act_rung == DAVY_ACTION_SHRINK)
+	if (w->act_action == DAVY_ACTION_SHRINK)
 		w->knobs = w->act_knobs;
 }
 
@@ -116,35 +109,35 @@ void davy_effect_left(struct davy_step *s)
 	if (!w || w->act_plan)
 		return;
 	e = one_more(w);
-	e->rung = in->rung;
+	e->action = in->action;
 	e->hazard = in->hazard;
 	e->depth = in->depth;
-	e->tuned = in->rung == DAVY_ACTION_SHRINK &&
+	e->tuned = in->action == DAVY_ACTION_SHRINK &&
 		   s->hazards[in->hazard]->of_failed_engine; /* the tuner's */
 	e->before = w->knobs;
 	e->backend = in->backend;
 	memcpy(e->device, in->device, sizeof(e->device));
-	if (in->rung == DAVY_ACTION_SHRINK)
+	if (in->action == DAVY_ACTION_SHRINK)
 		w->knobs = in->knobs;
 	w->troubled_ns = s->now_ns;
 }
 
-/* The latest of that rung, 0: of any; NULL: there is none. */
-static const struct davy_effect *latest(const struct davy_workload *w, uint8_t rung)
+/* The latest of that action, none: of any; NULL: there is none. */
+static const struct davy_effect *latest(const struct davy_workload *w, uint8_t action)
 {
 	for (size_t i = w->effect_count; i-- > 0;)
-		if (!rung || w->effects[i].rung == rung)
+		if (!action || w->effects[i].action == action)
 			return &w->effects[i];
 	return NULL;
 }
 
-static void effects_take_out(struct davy_workload *w, uint8_t rung)
+static void effects_take_out(struct davy_workload *w, uint8_t action)
 {
-	const struct davy_effect *e = latest(w, rung);
+	const struct davy_effect *e = latest(w, action);
 
 	if (!e)
 		return;
-	if (e->rung == DAVY_ACTION_SHRINK)
+	if (e->action == DAVY_ACTION_SHRINK)
 		w->knobs = e->before;
 	take_out_at(w, (size_t)(e - w->effects));
 }
@@ -154,7 +147,7 @@ void davy_effect_taken_back(struct davy_step *s, struct davy_workload *w, int32_
 	const struct davy_effect *e = latest(w, w->act_undo);
 
 	w->undo_told = 0;
-	if (w->act_undo == DAVY_ACTION_PAUSE || w->act_undo == DAVY_ACTION_THROTTLE)
+	if (davy_action_freezes(w->act_undo))
 		return;
 	w->undone_ns = s->now_ns;
 	if (result) {
@@ -175,18 +168,17 @@ bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w
 {
 	const struct davy_effect *e;
 
-	if (!plan->level && w->hold_plan)
-		plan->level = w->hold_rung;
-	if (plan->level == DAVY_ACTION_PAUSE || plan->level == DAVY_ACTION_THROTTLE ||
-	    plan->level == DAVY_ACTION_AWAKE)
+	if (!plan->undone && w->hold_plan)
+		plan->undone = w->hold_action;
+	if (davy_action_freezes(plan->undone) || plan->undone == DAVY_ACTION_AWAKE)
 		return true; /* nothing can be lost by it */
-	e = latest(w, plan->level);
+	e = latest(w, plan->undone);
 	if (!e)
 		return false;
-	plan->level = e->rung;
+	plan->undone = e->action;
 	if (plan->tuning.why == DAVY_TUNER_AS_TOLD)
-		plan->knobs = e->rung == DAVY_ACTION_SHRINK ? e->before : w->knobs;
-	if (e->rung == DAVY_ACTION_SWITCH || e->rung == DAVY_ACTION_MIGRATE_CPU) {
+		plan->knobs = e->action == DAVY_ACTION_SHRINK ? e->before : w->knobs;
+	if (davy_action_has(e->action, DAVY_ACTS_MOVES)) {
 		plan->to_backend = e->backend;
 		davy_tuned_come_back(s, w, e->backend, plan);
 	}
@@ -217,9 +209,9 @@ static uint64_t clean_since_ns(const struct davy_workload *w)
 static bool effects_is_due(struct davy_step *s, const struct davy_workload *w,
 			   const struct davy_effect *e, struct davy_plan *plan)
 {
-	bool back = e->rung == DAVY_ACTION_SWITCH || e->rung == DAVY_ACTION_MIGRATE_CPU;
+	bool back = davy_action_has(e->action, DAVY_ACTS_MOVES);
 
-	if (e->rung == DAVY_ACTION_STOP)
+	if (e->action == DAVY_ACTION_STOP)
 		return false; /* whoever wants it starts it */
 	if (e->until_ns)
 		return s->now_ns >= e->until_ns;
@@ -244,7 +236,7 @@ void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 	plan = davy_plan_for(s, w, DAVY_ACTION_UNDO, e->hazard);
 	plan.knobs = due.knobs;
 	plan.tuning = due.tuning;
-	plan.level = e->rung;
+	plan.undone = e->action;
 	plan.unit = DAVY_UNIT_NS;
 	plan.observed = s->now_ns - clean_since_ns(w);
 	plan.threshold = e->until_ns ? 0 : clean_ns(s, w);
@@ -264,14 +256,14 @@ void davy_effect_held(struct davy_step *s, struct davy_workload *w)
 	uint64_t soon = clean_ns(s, w);
 	bool again = w->let_go_ns && s->now_ns - w->let_go_ns <= soon;
 
-	if (w->act_rung == DAVY_ACTION_THROTTLE && w->act_hazard && !w->hold_plan) {
+	if (w->act_action == DAVY_ACTION_THROTTLE && w->act_hazard && !w->hold_plan) {
 		w->hold_times = (uint8_t)(again ? w->hold_times + (w->hold_times < TIMES_MOST) : 0);
 		w->hold_good_ns = s->now_ns;
 		if (w->hold_times)
 			w->hold_good_ns += effects_doubled(w->act_lease_ns, w->hold_times, soon);
 	}
 	w->hold_plan = w->act_plan;
-	w->hold_rung = w->act_rung;
+	w->hold_action = w->act_action;
 	w->hold_hazard = w->act_hazard;
 	w->hold_permille = w->act_permille;
 	w->hold_until_ns = s->now_ns + w->act_lease_ns;
@@ -279,11 +271,11 @@ void davy_effect_held(struct davy_step *s, struct davy_workload *w)
 
 void davy_effect_let_go(struct davy_step *s, struct davy_workload *w)
 {
-	if (w->hold_rung == DAVY_ACTION_THROTTLE && w->hold_hazard)
+	if (w->hold_action == DAVY_ACTION_THROTTLE && w->hold_hazard)
 		w->let_go_ns = s->now_ns;
 	w->hold_plan = 0;
 	w->hold_permille = 0;
-	w->hold_rung = w->hold_hazard = 0;
+	w->hold_action = w->hold_hazard = 0;
 }
 
 /* Why it is renewed: what is seen, or nothing but that it came back before. */
@@ -316,7 +308,7 @@ void davy_effect_renew(struct davy_step *s, struct davy_workload *w)
 		davy_effect_let_go(s, w);
 		return;
 	}
-	if (w->hold_rung != DAVY_ACTION_THROTTLE || !w->hold_hazard ||
+	if (w->hold_action != DAVY_ACTION_THROTTLE || !w->hold_hazard ||
 	    s->now_ns > w->hold_until_ns || w->hold_until_ns - s->now_ns > lease_ns / RENEW_PARTS)
 		return;
 	note = davy_ladder_throttles(s, w);

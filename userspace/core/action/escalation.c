@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ladder: what is done against a hazard before anything has failed, the least first, and to
- * whom. The next rung is taken when the sign comes again "settle" after the last act; a new
+ * whom. The next action is taken when the sign comes again "settle" after the last act; a new
  * hazard of level 3 does not wait. What a workload cannot do is passed over, and the plan says so.
  * Nothing is done to what is nobody's workload; the victim of a hazard is never made to pay for it.
  */
@@ -85,8 +85,9 @@ static struct davy_plan plan_of(struct davy_step *s, const struct davy_alarm *a,
 				const struct davy_workload *w)
 {
 	struct davy_plan plan = a->note,
-			 own = davy_plan_for(s, w, DAVY_ACTION_NOTE, a->note.hazard);
+			 own = davy_plan_for(s, w, DAVY_ACTION_NONE, a->note.hazard);
 
+	plan.kind = DAVY_PLAN_ACTION;
 	plan.at_ns = s->now_ns;
 	plan.workload = w->id;
 	plan.pid = own.pid;
@@ -100,27 +101,27 @@ static struct davy_plan plan_of(struct davy_step *s, const struct davy_alarm *a,
 	return plan;
 }
 
-/* The next rung of the row that has an effect on the workload; false: there is none left. */
-static bool next_rung(struct davy_step *s, struct davy_alarm *a, const struct davy_ladder *row,
-		      struct davy_workload *w, struct davy_plan *ret_plan)
+/* The next action of the row that has an effect on the workload; false: there is none left. */
+static bool next_action(struct davy_step *s, struct davy_alarm *a, const struct davy_ladder *row,
+			struct davy_workload *w, struct davy_plan *ret_plan)
 {
 	struct davy_plan plan = plan_of(s, a, w), blank = plan;
 
 	if (a->at)
-		blank.passed_rung = row->rung[a->at - 1];
-	for (; a->at < DAVY_LADDER_RUNGS && row->rung[a->at]; a->at++) {
+		blank.passed_action = row->action[a->at - 1];
+	for (; a->at < DAVY_LADDER_RUNGS && row->action[a->at]; a->at++) {
 		enum davy_refusal refusal;
 
 		plan = blank;
-		plan.rung = row->rung[a->at];
+		plan.action = row->action[a->at];
 		refusal =
 			davy_measure(s, w, &plan) ? davy_consent(s, w, &plan) : DAVY_REFUSED_UNABLE;
 		if (refusal != DAVY_REFUSED_UNABLE) {
 			*ret_plan = plan;
 			return true;
 		}
-		blank.passed_rung = plan.rung;
-		blank.passed_because = DAVY_REFUSED_UNABLE;
+		blank.passed_action = plan.action;
+		blank.passed_refusal = DAVY_REFUSED_UNABLE;
 	}
 	return false;
 }
@@ -149,9 +150,9 @@ static bool told_before(struct davy_step *s, struct davy_alarm *a, struct davy_w
 
 	if (!refusal && davy_mode_for(s, w) == DAVY_MODE_ADVISE)
 		refusal = DAVY_REFUSED_COUNT;
-	if (refusal && a->told_rung == plan->rung && a->told_refusal == refusal)
+	if (refusal && a->told_action == plan->action && a->told_refusal == refusal)
 		return true;
-	a->told_rung = plan->rung;
+	a->told_action = plan->action;
 	a->told_refusal = refusal;
 	return false;
 }
@@ -178,13 +179,13 @@ static void consider(struct davy_step *s, struct davy_alarm *a)
 	if (a->note.level > 1)
 		davy_effects_troubled(s, w);
 	if (s->count + DAVY_PLANS_SPARE > s->max || !escalation_is_due(s, a, w) ||
-	    !next_rung(s, a, row, w, &plan) || told_before(s, a, w, &plan))
+	    !next_action(s, a, row, w, &plan) || told_before(s, a, w, &plan))
 		return;
-	if (!a->told_refusal && davy_replaces(plan.rung))
+	if (!a->told_refusal && davy_action_replaces(plan.action))
 		count_failure(s, a, w);
 	davy_propose(s, w, &plan);
 	if (plan.verdict == DAVY_VERDICT_REFUSED ||
-	    (plan.verdict == DAVY_VERDICT_ADVISED && plan.rung != DAVY_ACTION_PAUSE))
+	    (plan.verdict == DAVY_VERDICT_ADVISED && plan.action != DAVY_ACTION_PAUSE))
 		return;
 	a->at++;
 	a->acted = true;
@@ -221,9 +222,9 @@ static bool follows(const struct davy_step *s, const struct davy_alarm *a, bool 
 	const struct davy_ladder *row = ladder_of(s, &a->note);
 
 	if (!row || !a->at || a->at == DAVY_LADDER_RUNGS ||
-	    row->rung[a->at - 1] != DAVY_ACTION_PAUSE)
+	    row->action[a->at - 1] != DAVY_ACTION_PAUSE)
 		return false;
-	return davy_replaces(row->rung[a->at]) == paused;
+	return davy_action_replaces(row->action[a->at]) == paused;
 }
 
 static bool acted_on(const struct davy_alarm *a, const struct davy_workload *w)
@@ -267,8 +268,8 @@ const struct davy_plan *davy_ladder_throttles(const struct davy_step *s,
 		const struct davy_ladder *row =
 			a->used && a->target == w->id ? ladder_of(s, &a->note) : NULL;
 
-		if (row &&
-		    (row->rung[0] == DAVY_ACTION_THROTTLE || row->rung[1] == DAVY_ACTION_THROTTLE))
+		if (row && (row->action[0] == DAVY_ACTION_THROTTLE ||
+			    row->action[1] == DAVY_ACTION_THROTTLE))
 			return &a->note;
 	}
 	return NULL;

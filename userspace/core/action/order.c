@@ -26,14 +26,14 @@ static bool measure(struct davy_step *s, const struct davy_workload *w, struct d
 {
 	const struct davy_ev_order *in = &s->ev->order;
 
-	plan->level = in->undo;
+	plan->undone = plan->action == DAVY_ACTION_UNDO ? in->undo : DAVY_ACTION_NONE;
 	plan->on_permille = in->on_permille;
 	plan->lease_ns = in->lease_ns;
 	plan->cap_bytes = in->cap_bytes;
 	plan->to_backend = in->to_backend;
-	if (plan->rung == DAVY_ACTION_PAUSE && plan->lease_ns > PAUSE_MOST_NS)
+	if (plan->action == DAVY_ACTION_PAUSE && plan->lease_ns > PAUSE_MOST_NS)
 		plan->lease_ns = PAUSE_MOST_NS;
-	if (plan->rung != DAVY_ACTION_SHRINK || davy_knobs_none(&in->knobs))
+	if (plan->action != DAVY_ACTION_SHRINK || davy_knobs_none(&in->knobs))
 		return davy_measure(s, w, plan);
 	plan->knobs = in->knobs;
 	order_complete(&plan->knobs, &w->knobs);
@@ -45,10 +45,11 @@ void davy_decide_order(struct davy_step *s)
 {
 	const struct davy_ev_order *in = &s->ev->order;
 	struct davy_workload *w = davy_world_workload(&s->core->world, in->workload);
-	struct davy_plan plan = w ? davy_plan_for(s, w, (enum davy_action)in->rung, DAVY_HZ_NONE)
+	struct davy_plan plan = w ? davy_plan_for(s, w, (enum davy_action)in->action, DAVY_HZ_NONE)
 				  : plan_for_nobody(s);
 
-	plan.rung = in->rung;
+	plan.kind = DAVY_PLAN_ACTION;
+	plan.action = in->action;
 	plan.first_sign_ns = s->now_ns;
 	if (w && !measure(s, w, &plan) && !davy_consent(s, w, &plan)) {
 		plan.verdict = DAVY_VERDICT_REFUSED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How much of a rung is done to a workload: which duty, how small a batch, which backend. */
+/* How much of an action is done to a workload: which duty, how small a batch, which backend. */
 #include "core/action/acts.h"
 
 #include <string.h>
@@ -92,7 +92,7 @@ static bool throttle(struct davy_step *s, const struct davy_workload *w, struct 
 {
 	uint16_t on = (uint16_t)s->core->config.value[DAVY_CFG_THROTTLE_ON];
 	uint16_t least = (uint16_t)s->core->config.value[DAVY_CFG_THROTTLE_ON_LEAST];
-	bool throttled = w->hold_plan && w->hold_rung == DAVY_ACTION_THROTTLE;
+	bool throttled = w->hold_plan && w->hold_action == DAVY_ACTION_THROTTLE;
 
 	if (!plan->lease_ns)
 		plan->lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_THROTTLE_LEASE_MS);
@@ -106,14 +106,14 @@ static bool sizing_pause(struct davy_step *s, const struct davy_workload *w, str
 {
 	if (!plan->lease_ns)
 		plan->lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_PAUSE_LEASE_MS);
-	return !w->hold_plan || w->hold_rung != DAVY_ACTION_PAUSE;
+	return !w->hold_plan || w->hold_action != DAVY_ACTION_PAUSE;
 }
 
 /* It may keep what it has and get no more. */
 static bool cap(const struct davy_workload *w, struct davy_plan *plan)
 {
 	for (size_t i = 0; i < w->effect_count; i++)
-		if (w->effects[i].rung == DAVY_ACTION_CAP && plan->hazard != DAVY_HZ_NONE)
+		if (w->effects[i].action == DAVY_ACTION_CAP && plan->hazard != DAVY_HZ_NONE)
 			return false;
 	for (size_t i = 0; !plan->cap_bytes && i < plan->share_count; i++)
 		if (plan->shares[i].pid == w->pid)
@@ -187,26 +187,26 @@ static bool worth_a_restart(struct davy_step *s, const struct davy_workload *w,
 
 bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
-	uint8_t undone = plan->rung == DAVY_ACTION_UNDO ? plan->level : 0;
+	uint8_t undone = plan->action == DAVY_ACTION_UNDO ? plan->undone : DAVY_ACTION_NONE;
 	bool can = true;
 
-	if (plan->rung == DAVY_ACTION_PAUSE)
+	if (plan->action == DAVY_ACTION_PAUSE)
 		return sizing_pause(s, w, plan);
-	if (plan->rung == DAVY_ACTION_THROTTLE)
+	if (plan->action == DAVY_ACTION_THROTTLE)
 		return throttle(s, w, plan);
-	if (plan->rung == DAVY_ACTION_CAP)
+	if (plan->action == DAVY_ACTION_CAP)
 		return cap(w, plan);
-	if (plan->rung == DAVY_ACTION_UNDO)
+	if (plan->action == DAVY_ACTION_UNDO)
 		can = davy_effect_measure_undo(s, w, plan);
-	else if (plan->rung == DAVY_ACTION_SHRINK)
+	else if (plan->action == DAVY_ACTION_SHRINK)
 		can = shrink(s, w, plan);
-	else if (plan->rung == DAVY_ACTION_SWITCH)
+	else if (plan->action == DAVY_ACTION_SWITCH)
 		can = switch_backend(s, w, plan);
-	else if (plan->rung == DAVY_ACTION_RESTART)
+	else if (plan->action == DAVY_ACTION_RESTART)
 		can = worth_a_restart(s, w, plan);
-	else if (plan->rung == DAVY_ACTION_MIGRATE_CPU)
+	else if (plan->action == DAVY_ACTION_MIGRATE_CPU)
 		can = w->backend != DAVY_BACKEND_CPU;
-	if (davy_replaces(plan->rung) || davy_replaces(undone))
+	if (davy_action_replaces(plan->action) || davy_action_replaces(undone))
 		plan->keeps = (w->can & DAVY_CAN_KEEP) && !device_fails(s, w, plan->device);
 	return can;
 }

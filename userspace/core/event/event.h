@@ -456,17 +456,17 @@ uint32_t davy_cache_named(const char *name);
 
 /*
  * An act that an operator wants. It needs what any act needs (mode, adoption, what the workload
- * can), but no budget. Fields that the rung has no use for are 0.
+ * can), but no budget. Fields that the action has no use for are 0.
  */
 struct davy_ev_order {
 	uint32_t workload;    /* not 0 */
-	uint8_t rung;	      /* enum davy_action, an act */
+	uint8_t action;	      /* enum davy_action, not none */
 	uint8_t to_backend;   /* of a switch; unknown: the core chooses */
 	uint16_t on_permille; /* of a throttle; 0: the core chooses */
 	uint64_t lease_ns;    /* of a pause or a throttle; 0: the configured one */
 	uint64_t cap_bytes;   /* of a cap */
 	struct davy_knobs knobs;
-	uint8_t undo; /* of an undo: the rung whose effect is taken back; 0: the latest */
+	uint8_t undo; /* of an undo: the action whose effect is taken back; 0: the latest */
 	uint8_t pad[7];
 };
 
@@ -476,7 +476,7 @@ struct davy_ev_order {
  */
 struct davy_ev_left {
 	uint32_t workload; /* not 0 */
-	uint8_t rung;	   /* shrink, switch or migrate_cpu */
+	uint8_t action;	   /* shrink, switch or migrate_cpu */
 	uint8_t hazard;	   /* for which it was done; none: an operator's */
 	uint8_t backend;   /* that it ran on before */
 	uint8_t pad;

@@ -48,14 +48,13 @@ static const char *rules_mode_name(uint32_t mode)
 
 static bool order_valid(const struct davy_event *ev)
 {
-	return davy_action_acts(ev->order.rung) &&
-	       (!ev->order.undo || davy_action_acts(ev->order.undo));
+	return davy_action_known(ev->order.action) &&
+	       (!ev->order.undo || davy_action_known(ev->order.undo));
 }
 
 static bool left_valid(const struct davy_event *ev)
 {
-	return ev->left.rung == DAVY_ACTION_SHRINK || ev->left.rung == DAVY_ACTION_SWITCH ||
-	       ev->left.rung == DAVY_ACTION_MIGRATE_CPU;
+	return davy_action_has(ev->left.action, DAVY_ACTS_SETS | DAVY_ACTS_MOVES);
 }
 
 static bool fact_valid(const struct davy_event *ev)
@@ -366,7 +365,7 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 	) },
 	[DAVY_EV_ORDER] = { SHAPE("order", order), .valid = order_valid, FIELDS(
 		WORKLOAD(order.workload),
-		NAME("rung", order.rung, davy_action_name),
+		NAME("rung", order.action, davy_action_name),
 		NAME("undoes", order.undo, davy_action_name, IF_SET),
 		BACKEND("to_backend", order.to_backend, IF_SET),
 		NUMBER("on_permille", order.on_permille, UP_TO(1000), IF_SET),
@@ -376,7 +375,7 @@ static const struct davy_event_shape shapes[DAVY_EV_COUNT] = {
 	) },
 	[DAVY_EV_LEFT] = { SHAPE("left", left), .valid = left_valid, FIELDS(
 		WORKLOAD(left.workload),
-		NAME("rung", left.rung, davy_action_name),
+		NAME("rung", left.action, davy_action_name),
 		NAME("hazard", left.hazard, davy_hazard_name, BELOW(DAVY_HZ_COUNT)),
 		BACKEND("from_backend", left.backend),
 		TEXT("device", left.device, IF_SET),

@@ -21,8 +21,8 @@ struct davy_intent {
 	int64_t id; /* given by davy_intent_begin */
 	uint32_t plan;
 	uint32_t workload;
-	uint32_t rung; /* enum davy_action */
-	uint32_t pid;  /* of the engine at that time, with its start time */
+	uint32_t action; /* enum davy_action; the column "rung" */
+	uint32_t pid;	 /* of the engine at that time, with its start time */
 	uint64_t start_ticks;
 	uint64_t lease_until_ns; /* CLOCK_BOOTTIME of the boot below; 0: no lease */
 	int64_t begun_s;	 /* wall clock; given by davy_intent_begin */

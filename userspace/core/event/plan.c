@@ -23,34 +23,17 @@ int davy_hazard_from_name(const char *name)
 	return -1;
 }
 
-const char *davy_action_name(enum davy_action rung)
+const char *davy_plan_name(const struct davy_plan *plan)
 {
-	static const char *const names[DAVY_ACTION_COUNT] = {
-		[DAVY_ACTION_NOTE] = "note",	   [DAVY_ACTION_CHECK] = "check",
-		[DAVY_ACTION_RESTART] = "restart", [DAVY_ACTION_MIGRATE_CPU] = "migrate_cpu",
-		[DAVY_ACTION_CLEAR] = "clear",	   [DAVY_ACTION_BREAKER] = "breaker",
-		[DAVY_ACTION_OUTCOME] = "outcome", [DAVY_ACTION_FAILURE] = "failure",
-		[DAVY_ACTION_PAUSE] = "pause",	   [DAVY_ACTION_THROTTLE] = "throttle",
-		[DAVY_ACTION_SHRINK] = "shrink",   [DAVY_ACTION_CAP] = "cap",
-		[DAVY_ACTION_UNLOAD] = "unload",   [DAVY_ACTION_SWITCH] = "switch",
-		[DAVY_ACTION_STOP] = "stop",	   [DAVY_ACTION_QUARANTINE] = "quarantine",
-		[DAVY_ACTION_UNDO] = "undo",	   [DAVY_ACTION_AWAKE] = "awake",
+	static const char *const names[DAVY_PLAN_KIND_COUNT] = {
+		[DAVY_PLAN_NOTE] = "note",	 [DAVY_PLAN_CHECK] = "check",
+		[DAVY_PLAN_CLEAR] = "clear",	 [DAVY_PLAN_BREAKER] = "breaker",
+		[DAVY_PLAN_OUTCOME] = "outcome", [DAVY_PLAN_FAILURE] = "failure",
 	};
 
-	assert(rung < DAVY_ACTION_COUNT);
-	return names[rung];
-}
-
-bool davy_action_acts(uint32_t rung)
-{
-	return rung == DAVY_ACTION_RESTART || rung == DAVY_ACTION_MIGRATE_CPU ||
-	       (rung >= DAVY_ACTION_PAUSE && rung < DAVY_ACTION_COUNT);
-}
-
-bool davy_replaces(uint32_t rung)
-{
-	return rung == DAVY_ACTION_RESTART || rung == DAVY_ACTION_MIGRATE_CPU ||
-	       rung == DAVY_ACTION_SHRINK || rung == DAVY_ACTION_SWITCH;
+	assert(plan->kind < DAVY_PLAN_KIND_COUNT);
+	return plan->kind == DAVY_PLAN_ACTION ? davy_action_name((enum davy_action)plan->action)
+					      : names[plan->kind];
 }
 
 const char *davy_verdict_name(enum davy_verdict verdict)

@@ -2,11 +2,12 @@
 /*
  * What the core says: hazards raised and cleared, checks wanted, acts planned or refused, breakers
  * turned, outcomes. A plan names its hazard, what was observed against which threshold, the events
- * it rests on, and why a lesser rung was not enough. Numbers are append-only.
+ * it rests on, and why a lesser action was not enough. Numbers are append-only.
  */
 #ifndef DAVY_PLAN_H
 #define DAVY_PLAN_H
 
+#include "core/event/action.h"
 #include "core/event/config.h"
 #include "core/event/event.h"
 
@@ -46,27 +47,16 @@ enum davy_hazard {
 #define DAVY_DETAIL_SILENT  "silent hang" /* of engine_wedged: busy, and nothing comes of it */
 #define DAVY_DETAIL_REFUSED "refused"	  /* of silent_cpu: a GPU's node was, and it has none */
 
-/* The ladder and what surrounds it; numbers are append-only, escalation.c knows their order. */
-enum davy_action {
-	DAVY_ACTION_NOTE = 0,	     /* a hazard is raised */
-	DAVY_ACTION_CHECK = 1,	     /* ask the engine for one token */
-	DAVY_ACTION_RESTART = 2,     /* same backend */
-	DAVY_ACTION_MIGRATE_CPU = 3, /* strictly */
-	DAVY_ACTION_CLEAR = 4,	     /* a hazard has ended */
-	DAVY_ACTION_BREAKER = 5,     /* the backend policy changes */
-	DAVY_ACTION_OUTCOME = 6,     /* how an act ended */
-	DAVY_ACTION_FAILURE = 7,     /* something failed; hazard: that of its first sign, or none */
-	DAVY_ACTION_PAUSE = 8,	     /* frozen for at most lease_ns */
-	DAVY_ACTION_THROTTLE = 9,    /* runs on_permille of the time, for at most lease_ns */
-	DAVY_ACTION_SHRINK = 10,     /* replaced by one with smaller knobs */
-	DAVY_ACTION_CAP = 11,	     /* its cgroup gets cap_bytes */
-	DAVY_ACTION_UNLOAD = 12,     /* its idle models are let go */
-	DAVY_ACTION_SWITCH = 13,     /* to_backend, another one of a GPU */
-	DAVY_ACTION_STOP = 14,
-	DAVY_ACTION_QUARANTINE = 15, /* stopped, and not started again before until_ns */
-	DAVY_ACTION_UNDO = 16,	     /* level: the rung whose effect is taken back */
-	DAVY_ACTION_AWAKE = 17,	     /* the device does not suspend any more */
-	DAVY_ACTION_COUNT = 18,
+/* What a plan says. Only an action is carried out. */
+enum davy_plan_kind {
+	DAVY_PLAN_NOTE = 0,    /* a hazard is raised */
+	DAVY_PLAN_CHECK = 1,   /* ask the engine for one token */
+	DAVY_PLAN_CLEAR = 2,   /* a hazard has ended */
+	DAVY_PLAN_BREAKER = 3, /* the backend policy changes */
+	DAVY_PLAN_OUTCOME = 4, /* how an action ended */
+	DAVY_PLAN_FAILURE = 5, /* something failed; hazard: that of its first sign, or none */
+	DAVY_PLAN_ACTION = 6,  /* something is to be done to a workload */
+	DAVY_PLAN_KIND_COUNT = 7,
 };
 
 enum davy_verdict {
@@ -111,11 +101,13 @@ struct davy_plan {
 	uint32_t id; /* 1, 2, ...; of an act to be carried out: its workload << 16 + 1, 2, ... */
 	uint32_t pid;
 	uint32_t workload;
-	uint8_t rung;
+	uint8_t kind;	/* enum davy_plan_kind */
+	uint8_t action; /* to be carried out; of an outcome: that has ended; else none */
+	uint8_t undone; /* of an undo: the action whose effect is taken back */
 	uint8_t verdict;
 	uint8_t refusal;
 	uint8_t hazard;
-	uint8_t level; /* 1 to 3 */
+	uint8_t level; /* of the hazard, 1 to 3; 0: an action without one */
 	uint8_t engine;
 	uint8_t backend;
 	uint8_t unit; /* of observed and threshold, enum davy_unit */
@@ -158,19 +150,15 @@ struct davy_plan {
 	uint16_t on_permille;		 /* throttle: of each period */
 	uint8_t to_backend;		 /* switch */
 	uint8_t keeps;			 /* the old one serves on: nothing is lost */
-	uint8_t passed_rung;		 /* the lesser one before it; note: none */
-	uint8_t passed_because;		 /* enum davy_refusal; none: done, and no help */
+	uint8_t passed_action;		 /* the lesser one before it; note: none */
+	uint8_t passed_refusal;		 /* enum davy_refusal; none: done, and no help */
 	uint16_t act_pad;
 };
 
-/* Whether the rung is something that is done to a workload. */
-bool davy_action_acts(uint32_t rung);
-
-/* Ends with another process: what was warned of the old one is over. */
-bool davy_replaces(uint32_t rung);
-
 const char *davy_hazard_name(enum davy_hazard hazard);
-const char *davy_action_name(enum davy_action rung);
+/* As decisions name it: an action by its own name, else the kind of the plan. */
+const char *davy_plan_name(const struct davy_plan *plan);
+
 int davy_hazard_from_name(const char *name); /* -1: it is none */
 const char *davy_verdict_name(enum davy_verdict verdict);
 const char *davy_refusal_name(enum davy_refusal refusal);

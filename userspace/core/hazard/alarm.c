@@ -64,7 +64,7 @@ static void alarm_end(struct davy_step *s, struct davy_alarm *a)
 {
 	struct davy_plan plan = a->note;
 
-	plan.rung = DAVY_ACTION_CLEAR;
+	plan.kind = DAVY_PLAN_CLEAR;
 	plan.at_ns = s->now_ns;
 	davy_emit(s, &plan);
 	davy_foresight_ended(s, a);

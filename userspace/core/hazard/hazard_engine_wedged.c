@@ -137,7 +137,7 @@ static void suspect(struct davy_step *s, struct davy_process *p)
 		return;
 	}
 	check = davy_plan_about(s, DAVY_HZ_ENGINE_WEDGED, p);
-	check.rung = DAVY_ACTION_CHECK;
+	check.kind = DAVY_PLAN_CHECK;
 	check.port = w->port ? w->port : p->port;
 	check.level = 1;
 	if (p->exception_ns)
@@ -238,7 +238,7 @@ static void engine_wedged_because(const struct davy_plan *p, struct davy_clause 
 		       ms, limit_ms);
 	else
 		c->say(c, "lives on after %s", type[0] ? type : "a device failure");
-	if (p->rung == DAVY_ACTION_CHECK || (!p->health_status && !p->completion_status))
+	if (p->kind == DAVY_PLAN_CHECK || (!p->health_status && !p->completion_status))
 		return;
 	if (!p->completion_status)
 		c->say(c, "; no token in time, while /health said %u", p->health_status);

@@ -79,12 +79,12 @@ bool davy_is_paused(const struct davy_step *s, const struct davy_process *p)
 {
 	const struct davy_workload *w = silence_held(s, p);
 
-	return w && w->hold_rung == DAVY_ACTION_PAUSE;
+	return w && w->hold_action == DAVY_ACTION_PAUSE;
 }
 
 uint64_t davy_throttle_factor(const struct davy_step *s, const struct davy_process *p)
 {
 	const struct davy_workload *w = silence_held(s, p);
 
-	return w && w->hold_rung == DAVY_ACTION_THROTTLE ? THROTTLE_FACTOR : 1;
+	return w && w->hold_action == DAVY_ACTION_THROTTLE ? THROTTLE_FACTOR : 1;
 }

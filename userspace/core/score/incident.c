@@ -69,7 +69,7 @@ static void announce(struct davy_step *s, struct davy_episode *e)
 	struct davy_plan plan = davy_plan_about(s, first ? first->hazard : DAVY_HZ_NONE, p);
 
 	e->told = true;
-	plan.rung = DAVY_ACTION_FAILURE;
+	plan.kind = DAVY_PLAN_FAILURE;
 	plan.level = 3;
 	plan.pid = e->pid;
 	plan.unit = DAVY_UNIT_NS;

@@ -15,7 +15,7 @@ struct davy_plan davy_plan_about(const struct davy_step *s, enum davy_hazard haz
 	plan.at_ns = s->now_ns;
 	plan.first_sign_ns = s->now_ns;
 	plan.hazard = (uint8_t)hazard;
-	plan.rung = DAVY_ACTION_NOTE;
+	plan.kind = DAVY_PLAN_NOTE;
 	plan.pid = s->ev->pid;
 	davy_plan_evidence(&plan, s->now_ns, s->ev->kind, 1);
 	if (!p)
@@ -61,7 +61,7 @@ bool davy_is_idle(const struct davy_step *s, uint32_t pid)
 
 void davy_emit_as(struct davy_step *s, struct davy_plan *plan, uint32_t id)
 {
-	assert(plan->rung < DAVY_ACTION_COUNT);
+	assert(plan->action < DAVY_ACTION_COUNT);
 	assert(plan->hazard < DAVY_HZ_COUNT);
 	plan->id = id;
 	if (s->count == s->max)

@@ -29,7 +29,7 @@ struct davy_step {
 /* What is done from a level on, the least first. */
 struct davy_ladder {
 	uint8_t level; /* 0: the list has ended */
-	uint8_t rung[DAVY_LADDER_RUNGS];
+	uint8_t action[DAVY_LADDER_RUNGS];
 	const char *detail; /* of the note; NULL: any */
 };
 

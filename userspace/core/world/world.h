@@ -68,7 +68,7 @@ struct davy_process {
 struct davy_effect {
 	struct davy_knobs before;
 	uint64_t until_ns; /* of a quarantine: nothing is tried before */
-	uint8_t rung;
+	uint8_t action;
 	uint8_t hazard;	 /* none: an operator's, who takes it back himself */
 	uint8_t backend; /* that it ran on */
 	uint8_t tuned;	 /* by the tuner: its soaks say when, and to what, it is taken back */
@@ -102,23 +102,23 @@ struct davy_workload {
 	uint8_t movable;
 	uint8_t engine;
 	uint8_t backend;
-	uint8_t act_rung;
+	uint8_t act_action;
 	uint8_t act_hazard;
 	uint8_t act_started; /* the replacement runs: its end is the act's failure, not ours */
-	uint8_t retry_rung;
+	uint8_t retry_action;
 	uint8_t retry_hazard;
 	uint8_t asked; /* backend asked for; "backend" is what was seen in use */
 	uint8_t can;   /* enum davy_can */
 	uint8_t pinned;
 	uint8_t rival;
-	uint8_t mode;	   /* enum davy_mode + 1; 0: that of the host */
-	uint8_t fixed;	   /* bits of enum davy_tuner_knob that people have pinned */
-	uint8_t hold_rung; /* pause or throttle that is in force */
+	uint8_t mode;	     /* enum davy_mode + 1; 0: that of the host */
+	uint8_t fixed;	     /* bits of enum davy_tuner_knob that people have pinned */
+	uint8_t hold_action; /* pause or throttle that is in force */
 	uint8_t hold_hazard;
 	uint8_t hold_times;	/* how often it came back soon after it was let go */
 	uint8_t act_from;	/* backend before it */
 	uint8_t act_to;		/* that it is to have; unknown: the same */
-	uint8_t act_undo;	/* the rung that the act under way takes back */
+	uint8_t act_undo;	/* the action whose effect the act under way takes back */
 	uint8_t act_renews;	/* a hold that is in force already */
 	uint8_t undo_told;	/* refusal of an undo that is due, told once */
 	uint8_t clean_times;	/* so often was the clean period doubled */
