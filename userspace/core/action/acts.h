@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Inside of the core: from a hazard to an act and back. escalation.c chooses the workload and the
- * action, sizing.c says how much of it, admission.c whether it may be, decide.c puts it out and
- * follows it to its end, effects.c remembers what it left in force and takes it back. Only core/
- * includes this.
+ * action, actions.c has a row for each action, sizing.c says how much of it, admission.c whether it
+ * may be, decide.c puts it out and follows it to its end, effects.c remembers what it left in force
+ * and takes it back. Only core/ includes this.
  */
 #ifndef DAVY_ACTS_H
 #define DAVY_ACTS_H
 
+#include "core/action/actions.h"
 #include "core/score/incident.h"
 
 /* admission.c: mode, adoption, pins, rivals, what the workload can, one at a time, budgets. */
@@ -36,11 +37,18 @@ struct davy_plan davy_plan_for(struct davy_step *s, const struct davy_workload *
 			       enum davy_action action, uint8_t hazard);
 void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan);
 
-/*
- * sizing.c: fills how much of its action the plan does, where nobody has said so. False: it would
- * have no effect, or nothing is known of what it needs.
- */
-bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+/* sizing.c: "size" of the rows of actions.c. */
+bool davy_size_restart(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+bool davy_size_migrate_cpu(struct davy_step *s, const struct davy_workload *w,
+			   struct davy_plan *plan);
+bool davy_size_pause(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+bool davy_size_throttle(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+bool davy_size_shrink(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+bool davy_size_cap(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+bool davy_size_switch(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+
+/* Whether a hazard shows that the device, or the workload's engine, fails: nothing serves on it. */
+bool davy_device_fails(struct davy_step *s, const struct davy_workload *w, const char *device);
 
 /* effects.c */
 void davy_effect_add(struct davy_workload *w);

@@ -7,29 +7,6 @@
 
 #define HOUR_NS (3600 * DAVY_NS_PER_S)
 
-static bool is_able(const struct davy_workload *w, const struct davy_plan *plan)
-{
-	switch (plan->action) {
-	case DAVY_ACTION_PAUSE:
-	case DAVY_ACTION_THROTTLE:
-		return w->can & DAVY_CAN_HOLD;
-	case DAVY_ACTION_SHRINK:
-		return w->can & DAVY_CAN_SHRINK;
-	case DAVY_ACTION_CAP:
-		return w->can & DAVY_CAN_CAP;
-	case DAVY_ACTION_UNLOAD:
-		return w->can & DAVY_CAN_UNLOAD;
-	case DAVY_ACTION_SWITCH:
-		return w->can & DAVY_CAN_SWITCH;
-	case DAVY_ACTION_MIGRATE_CPU:
-		return w->movable;
-	case DAVY_ACTION_AWAKE:
-		return plan->device[0];
-	default:
-		return true;
-	}
-}
-
 /* Started by a manager that is not part of the workload: llama-swap, lemonade, a router. */
 static bool has_manager(struct davy_step *s, const struct davy_workload *w)
 {
@@ -113,7 +90,7 @@ enum davy_refusal davy_consent(struct davy_step *s, struct davy_workload *w,
 		return DAVY_REFUSED_PINNED;
 	if (is_rivals(s, w, plan))
 		return DAVY_REFUSED_RIVAL;
-	if (!is_able(w, plan))
+	if (!davy_action_able(w, plan))
 		return DAVY_REFUSED_UNABLE;
 	if (w->act_plan)
 		return DAVY_REFUSED_BUSY;

@@ -194,16 +194,15 @@ static bool lives(struct davy_step *s, uint32_t pid)
 }
 
 /* The next action, where the failed one has left nothing that serves. */
-static enum davy_action rung_after(struct davy_step *s, struct davy_workload *w)
+static enum davy_action action_after(struct davy_step *s, struct davy_workload *w)
 {
-	bool replacing = davy_action_replaces(w->act_action) || davy_action_replaces(w->act_undo);
+	const struct davy_action_row *row = davy_action_row(w->act_action);
+	enum davy_action next = davy_action_replaces(w->act_undo) ? DAVY_ACTION_RESTART : row->next;
 
-	if (w->act_action == DAVY_ACTION_RESTART)
-		return w->movable ? DAVY_ACTION_MIGRATE_CPU : DAVY_ACTION_NONE;
-	if (!replacing || w->act_action == DAVY_ACTION_MIGRATE_CPU)
-		return DAVY_ACTION_NONE;
-	if (!lives(s, w->act_pid_before))
-		return DAVY_ACTION_RESTART;
+	if (row->next_at_once)
+		return w->movable ? next : DAVY_ACTION_NONE;
+	if (!next || !lives(s, w->act_pid_before))
+		return next;
 	w->pid = w->act_pid_before;
 	return DAVY_ACTION_NONE;
 }
@@ -231,7 +230,7 @@ static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result
 	if (!result && (davy_action_replaces(w->act_action) || davy_action_replaces(w->act_undo)))
 		w->replaced_ns = s->now_ns;
 	if (result)
-		next = rung_after(s, w);
+		next = action_after(s, w);
 	w->act_ns = 0;
 	if (next != DAVY_ACTION_NONE) {
 		plan = davy_plan_for(s, w, next, hazard);
@@ -313,7 +312,7 @@ static bool still_wanted(struct davy_step *s, const struct davy_workload *w)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
 
-	if (p && w->retry_hazard == DAVY_HZ_ENGINE_WEDGED)
+	if (p && s->hazards[w->retry_hazard]->until_token)
 		return !davy_gave_token(p, w->retry_set_ns);
 	return !p; /* it has ended, and nobody has started it meanwhile */
 }

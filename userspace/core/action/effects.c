@@ -211,8 +211,8 @@ static bool effects_is_due(struct davy_step *s, const struct davy_workload *w,
 {
 	bool back = davy_action_has(e->action, DAVY_ACTS_MOVES);
 
-	if (e->action == DAVY_ACTION_STOP)
-		return false; /* whoever wants it starts it */
+	if (davy_action_row(e->action)->ended_by_operators)
+		return false;
 	if (e->until_ns)
 		return s->now_ns >= e->until_ns;
 	if (e->tuned && davy_tuned_knows(s, w))

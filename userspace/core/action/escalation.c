@@ -65,8 +65,8 @@ static struct davy_workload *target_of(struct davy_step *s, const struct davy_pl
 	struct davy_workload *choice = NULL;
 	bool named = s->hazards[note->hazard]->names_culprit; /* else the shares tell */
 
-	if (named && !note->victim_pid && note->hazard == DAVY_HZ_QUEUE_THRASH)
-		return NULL; /* its subject is who suffers */
+	if (named && !note->victim_pid && s->hazards[note->hazard]->subject_suffers)
+		return NULL;
 	if (!named && suits(escalation_workload_of(s, note, note->culprit_pid), &choice))
 		return choice;
 	if (suits(escalation_workload_of(s, note, note->pid), &choice) || named)

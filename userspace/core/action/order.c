@@ -2,8 +2,6 @@
 /* An operator's order becomes a plan of hazard none, by the same consent as any. */
 #include "core/action/acts.h"
 
-#define PAUSE_MOST_NS (60 * DAVY_NS_PER_S)
-
 /* Nobody is called that: what cannot be found is refused, too. */
 static struct davy_plan plan_for_nobody(struct davy_step *s)
 {
@@ -25,15 +23,16 @@ static void order_complete(struct davy_knobs *k, const struct davy_knobs *now)
 static bool measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	const struct davy_ev_order *in = &s->ev->order;
+	uint64_t lease_max_ns = davy_action_row(plan->action)->lease_max_ns;
 
 	plan->undone = plan->action == DAVY_ACTION_UNDO ? in->undo : DAVY_ACTION_NONE;
 	plan->on_permille = in->on_permille;
 	plan->lease_ns = in->lease_ns;
 	plan->cap_bytes = in->cap_bytes;
 	plan->to_backend = in->to_backend;
-	if (plan->action == DAVY_ACTION_PAUSE && plan->lease_ns > PAUSE_MOST_NS)
-		plan->lease_ns = PAUSE_MOST_NS;
-	if (plan->action != DAVY_ACTION_SHRINK || davy_knobs_none(&in->knobs))
+	if (lease_max_ns && plan->lease_ns > lease_max_ns)
+		plan->lease_ns = lease_max_ns;
+	if (!davy_action_has(plan->action, DAVY_ACTS_SETS) || davy_knobs_none(&in->knobs))
 		return davy_measure(s, w, plan);
 	plan->knobs = in->knobs;
 	order_complete(&plan->knobs, &w->knobs);

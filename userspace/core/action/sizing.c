@@ -57,13 +57,13 @@ static bool smaller_context(struct davy_step *s, const struct davy_workload *w,
 	return slots > 1 && !is_fixed(w, DAVY_TUNER_PARALLEL);
 }
 
-/* A headroom that stands for the same process has found out which one fits. */
-static uint32_t fitting_by_headroom(const struct davy_core *core, const struct davy_process *p)
+/* A hazard that stands for the same process has found out which one fits. */
+static uint32_t sizing_fitting_ubatch(const struct davy_step *s, const struct davy_process *p)
 {
-	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
-		const struct davy_alarm *a = &core->alarms[i];
+	for (size_t i = 0; s->core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
+		const struct davy_alarm *a = &s->core->alarms[i];
 
-		if (a->used && a->note.hazard == DAVY_HZ_JOB_HEADROOM && a->note.pid == p->pid)
+		if (a->used && s->hazards[a->note.hazard]->finds_ubatch && a->note.pid == p->pid)
 			return a->note.fitting_ubatch;
 	}
 	return 0;
@@ -73,7 +73,7 @@ static uint32_t fitting_by_headroom(const struct davy_core *core, const struct d
  * Jobs that take too long get shorter with the ubatch, memory that runs out is that of the context.
  * Just before a timeout only a ubatch that is known to fit is worth the time to start again.
  */
-static bool shrink(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
+bool davy_size_shrink(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
 	bool of_time = s->hazards[plan->hazard]->of_long_jobs;
@@ -82,13 +82,13 @@ static bool shrink(struct davy_step *s, const struct davy_workload *w, struct da
 	if (!of_time && plan->hazard != DAVY_HZ_NONE)
 		return smaller_context(s, w, p, plan);
 	if (of_time)
-		plan->fitting_ubatch = p ? fitting_by_headroom(s->core, p) : 0;
+		plan->fitting_ubatch = p ? sizing_fitting_ubatch(s, p) : 0;
 	if (of_time && plan->level > 2 && !plan->fitting_ubatch)
 		return false;
 	return smaller_ubatch(s, w, p, plan);
 }
 
-static bool throttle(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
+bool davy_size_throttle(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	uint16_t on = (uint16_t)s->core->config.value[DAVY_CFG_THROTTLE_ON];
 	uint16_t least = (uint16_t)s->core->config.value[DAVY_CFG_THROTTLE_ON_LEAST];
@@ -102,7 +102,7 @@ static bool throttle(struct davy_step *s, const struct davy_workload *w, struct 
 	return !throttled || w->hold_permille > least;
 }
 
-static bool sizing_pause(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
+bool davy_size_pause(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	if (!plan->lease_ns)
 		plan->lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_PAUSE_LEASE_MS);
@@ -110,8 +110,9 @@ static bool sizing_pause(struct davy_step *s, const struct davy_workload *w, str
 }
 
 /* It may keep what it has and get no more. */
-static bool cap(const struct davy_workload *w, struct davy_plan *plan)
+bool davy_size_cap(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
+	(void)s;
 	for (size_t i = 0; i < w->effect_count; i++)
 		if (w->effects[i].action == DAVY_ACTION_CAP && plan->hazard != DAVY_HZ_NONE)
 			return false;
@@ -141,31 +142,28 @@ static uint8_t sizing_other_backend(const struct davy_core *core, const struct d
 		       : DAVY_BACKEND_UNKNOWN;
 }
 
-/* A reset under way or failed, faults, a device that its engine has lost. */
-static bool device_fails(struct davy_step *s, const struct davy_workload *w, const char *device)
+/* A hazard stands that shows the device, or the workload's own engine, to fail. */
+bool davy_device_fails(struct davy_step *s, const struct davy_workload *w, const char *device)
 {
 	const struct davy_core *core = s->core;
 
 	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
 		const struct davy_plan *n = &core->alarms[i].note;
-		bool same = davy_same_name(n->device, device);
+		const struct davy_hazard_row *row = s->hazards[n->hazard];
 
 		if (!core->alarms[i].used)
 			continue;
-		if (n->hazard == DAVY_HZ_RESET && n->level > 1 && same)
+		if (row->device_fails && n->level >= row->device_fails &&
+		    davy_same_name(n->device, device))
 			return true;
-		if (n->hazard == DAVY_HZ_FAULT_STORM && n->level > 2 && same)
-			return true;
-		if ((n->hazard == DAVY_HZ_ENGINE_EXCEPTION || n->hazard == DAVY_HZ_ENGINE_WEDGED) &&
-		    n->level > 2 && n->workload == w->id)
+		if (row->engine_fails && n->level >= row->engine_fails && n->workload == w->id)
 			return true;
 	}
 	return false;
 }
 
 /* After a reset the other backend may find a device that is no better: only one that answers. */
-static bool switch_backend(struct davy_step *s, const struct davy_workload *w,
-			   struct davy_plan *plan)
+bool davy_size_switch(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	const struct davy_device_state *d = davy_world_device(&s->core->world, plan->device);
 
@@ -177,36 +175,16 @@ static bool switch_backend(struct davy_step *s, const struct davy_workload *w,
 	       !davy_breaker_is_open(s->core, plan->device, plan->to_backend, w->model);
 }
 
-/* A new process begins with little; when it has filled the host's memory soon, so will the next. */
-static bool worth_a_restart(struct davy_step *s, const struct davy_workload *w,
-			    const struct davy_plan *plan)
+bool davy_size_restart(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
-	return plan->hazard != DAVY_HZ_HOST_PRESSURE || !w->replaced_ns ||
+	return !s->hazards[plan->hazard]->outlives_restart || !w->replaced_ns ||
 	       s->now_ns - w->replaced_ns > davy_config_ns(&s->core->config, DAVY_CFG_CLEAN_MS);
 }
 
-bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
+bool davy_size_migrate_cpu(struct davy_step *s, const struct davy_workload *w,
+			   struct davy_plan *plan)
 {
-	uint8_t undone = plan->action == DAVY_ACTION_UNDO ? plan->undone : DAVY_ACTION_NONE;
-	bool can = true;
-
-	if (plan->action == DAVY_ACTION_PAUSE)
-		return sizing_pause(s, w, plan);
-	if (plan->action == DAVY_ACTION_THROTTLE)
-		return throttle(s, w, plan);
-	if (plan->action == DAVY_ACTION_CAP)
-		return cap(w, plan);
-	if (plan->action == DAVY_ACTION_UNDO)
-		can = davy_effect_measure_undo(s, w, plan);
-	else if (plan->action == DAVY_ACTION_SHRINK)
-		can = shrink(s, w, plan);
-	else if (plan->action == DAVY_ACTION_SWITCH)
-		can = switch_backend(s, w, plan);
-	else if (plan->action == DAVY_ACTION_RESTART)
-		can = worth_a_restart(s, w, plan);
-	else if (plan->action == DAVY_ACTION_MIGRATE_CPU)
-		can = w->backend != DAVY_BACKEND_CPU;
-	if (davy_action_replaces(plan->action) || davy_action_replaces(undone))
-		plan->keeps = (w->can & DAVY_CAN_KEEP) && !device_fails(s, w, plan->device);
-	return can;
+	(void)s;
+	(void)plan;
+	return w->backend != DAVY_BACKEND_CPU;
 }

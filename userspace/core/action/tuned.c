@@ -246,12 +246,15 @@ static enum davy_log_class tuned_class_of(const struct davy_step *s, const struc
 					  const struct davy_process *p,
 					  const struct davy_plan *note)
 {
+	enum davy_log_class fails_as =
+		(enum davy_log_class)s->hazards[note->hazard]->precursor.fails_as;
+
 	if (p->out_of_memory_ns)
 		return DAVY_CLASS_OOM_VRAM;
 	if (!note->device_class)
 		return DAVY_CLASS_NONE; /* a plain bug */
-	if (note->hazard == DAVY_HZ_ENGINE_WEDGED && !p->exception_ns)
-		return DAVY_CLASS_HANG;
+	if (fails_as && !p->exception_ns)
+		return fails_as;
 	return is_large(s, w, p) ? DAVY_CLASS_DEVICE_LOST : DAVY_CLASS_NONE;
 }
 

@@ -93,7 +93,7 @@ void davy_alarm_keep(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
 	if (!a)
 		return;
 	a->last_ns = s->now_ns;
-	if (hazard != DAVY_HZ_JOB_STALL) /* any share of the timeout keeps that one */
+	if (!s->hazards[hazard]->weakens)
 		a->strong_ns = s->now_ns;
 }
 
@@ -114,18 +114,11 @@ uint32_t davy_alarm_level(struct davy_step *s, enum davy_hazard hazard, uint32_t
 	return a ? a->note.level : 0;
 }
 
-/* A wedged engine stays so until it gives a token or ends: silence is no recovery. */
-static bool alarm_stands(struct davy_step *s, const struct davy_alarm *a)
+static bool alarm_stands(const struct davy_step *s, const struct davy_alarm *a)
 {
-	const struct davy_process *p;
+	const struct davy_hazard_row *row = s->hazards[a->note.hazard];
 
-	if (a->note.hazard != DAVY_HZ_ENGINE_WEDGED)
-		return false;
-	p = davy_world_process(&s->core->world, a->note.pid);
-	if (!p || davy_gave_token(p, a->note.at_ns))
-		return false;
-	return !davy_same_name(a->note.detail, DAVY_DETAIL_SILENT) ||
-	       p->life.done_ns < a->note.at_ns;
+	return row->stands && row->stands(s, &a->note);
 }
 
 void davy_alarms_tick(struct davy_step *s)

@@ -52,4 +52,5 @@ const struct davy_hazard_row davy_hazard_engine_exception = {
 	.because = engine_exception_because,
 	.precursor.leads = DAVY_CAN_DEVICE_LOST | DAVY_CAN_OOM_VRAM | DAVY_CAN_HANG | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
+	.engine_fails = 3,
 };

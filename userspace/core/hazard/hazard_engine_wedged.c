@@ -247,10 +247,23 @@ static void engine_wedged_because(const struct davy_plan *p, struct davy_clause 
 		       p->completion_status, p->health_status);
 }
 
+/* A wedged engine stays so until it gives a token or ends: silence is no recovery. */
+static bool engine_wedged_stands(const struct davy_step *s, const struct davy_plan *note)
+{
+	const struct davy_process *p = davy_world_process(&s->core->world, note->pid);
+
+	if (!p || davy_gave_token(p, note->at_ns))
+		return false;
+	return !davy_same_name(note->detail, DAVY_DETAIL_SILENT) || p->life.done_ns < note->at_ns;
+}
+
 const struct davy_hazard_row davy_hazard_engine_wedged = {
 	.sees = DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROBE),
 	.look = engine_wedged_look,
 	.because = engine_wedged_because,
 	.precursor.fails_as = DAVY_CLASS_HANG,
 	.of_failed_engine = true,
+	.until_token = true,
+	.engine_fails = 3,
+	.stands = engine_wedged_stands,
 };

@@ -271,4 +271,5 @@ const struct davy_hazard_row davy_hazard_fault_storm = {
 			   DAVY_CAN_DEVICE_LOST | DAVY_CAN_WRONG_OUTPUT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.ladder[0] = { 3, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
+	.device_fails = 3,
 };

@@ -184,4 +184,5 @@ const struct davy_hazard_row davy_hazard_host_pressure = {
 	.ladder[2] = { 3,
 		       { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK,
 			 DAVY_ACTION_RESTART, DAVY_ACTION_STOP } },
+	.outlives_restart = true,
 };

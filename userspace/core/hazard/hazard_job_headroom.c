@@ -358,4 +358,5 @@ const struct davy_hazard_row davy_hazard_job_headroom = {
 			 DAVY_ACTION_RESTART } },
 	.shortage = DAVY_SHORT_OF_TIME,
 	.of_long_jobs = true,
+	.finds_ubatch = true,
 };

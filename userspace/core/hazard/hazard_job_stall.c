@@ -104,4 +104,5 @@ const struct davy_hazard_row davy_hazard_job_stall = {
 			 DAVY_ACTION_RESTART } },
 	.shortage = DAVY_SHORT_OF_TIME,
 	.of_long_jobs = true,
+	.weakens = true, /* any part of the timeout keeps it */
 };

@@ -196,4 +196,5 @@ const struct davy_hazard_row davy_hazard_queue_thrash = {
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.ladder[0] = { 2, { DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE } },
 	.names_culprit = true,
+	.subject_suffers = true,
 };

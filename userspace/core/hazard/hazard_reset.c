@@ -389,4 +389,5 @@ const struct davy_hazard_row davy_hazard_reset = {
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,
 	.ladder[0] = { 3, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
 	.shortage = DAVY_SHORT_OF_TIME,
+	.device_fails = 2,
 };

@@ -44,6 +44,15 @@ struct davy_hazard_row {
 	bool names_culprit;	     /* the sign itself tells who did it from who suffers */
 	bool of_long_jobs;	     /* a smaller batch makes it better */
 	bool of_failed_engine;	     /* the engine is to be replaced at once */
+	bool subject_suffers;	     /* without a victim: nobody is made to pay for it */
+	bool finds_ubatch;	     /* its note has the ubatch that would fit */
+	bool outlives_restart;	     /* a new process soon brings it about again */
+	bool until_token;	     /* its process lives on; a token shows that it is well */
+	bool weakens;		     /* kept, it is not seen as strong as it was raised */
+	uint8_t device_fails;	     /* from this level on: its device does not serve; 0: never */
+	uint8_t engine_fails;	     /* the same of its engine */
+	/* Whether it stands although its sign was not seen of late; NULL: it does not. */
+	bool (*stands)(const struct davy_step *s, const struct davy_plan *note);
 };
 
 #define DAVY_PLANS_SPARE 4 /* room a decision may need; who has less waits for the next tick */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the core judges each action: one row for each number of DAVY_ACTIONS (core/event/action.h).
+ * agent/act/act_table.c has the other half: who carries it out. Only core/ includes this.
+ */
+#ifndef DAVY_ACTIONS_H
+#define DAVY_ACTIONS_H
+
+#include "core/world/emit.h"
+
+struct davy_action_row {
+	uint8_t needs; /* enum davy_can: of the workload; 0: nothing */
+	/* Beside "needs"; NULL: any workload. */
+	bool (*able)(const struct davy_workload *w, const struct davy_plan *plan);
+	/*
+	 * Fills how much of the action the plan does, where nobody has said so. False: it would
+	 * have no effect, or nothing is known of what it needs. NULL: there is nothing to choose.
+	 */
+	bool (*size)(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+	uint64_t lease_max_ns; /* of an operator's order; 0: any */
+	enum davy_action next; /* when it has failed and nothing serves; none: the hazard's next */
+	bool next_at_once;     /* even if the old process lives */
+	bool ended_by_operators; /* its effect is not undone after a clean period */
+};
+
+const struct davy_action_row *davy_action_row(uint32_t action);
+
+/* What the workload can: by its row. */
+bool davy_action_able(const struct davy_workload *w, const struct davy_plan *plan);
+
+/* The row's "size", and whether the old process serves on meanwhile. */
+bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+
+#endif
