@@ -180,19 +180,16 @@ void davy_agent_awake(struct davy_agent *a, const struct davy_plan *plan)
 	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_HELD, 0, 0);
 }
 
-bool davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan)
+void davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_undone undone;
 
-	if (!davy_action_has(plan->undone, DAVY_ACTS_LIMITS))
-		return false;
 	a->standing.value_undo = plan->id;
 	undone = act_cap_take_back(a, plan->workload, plan->undone, 0);
 	if (undone.failed)
 		act_cap_failed(a, plan, -EIO, "");
 	else
 		davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_RELEASED, 0, 0);
-	return true;
 }
 
 struct davy_undone davy_agent_caps_drop(struct davy_agent *a, uint32_t workload)

@@ -102,20 +102,16 @@ void davy_agent_hold(struct davy_agent *a, const struct davy_plan *plan)
 	*h = target;
 }
 
-bool davy_agent_hold_undo(struct davy_agent *a, const struct davy_plan *plan)
+void davy_agent_hold_undo(struct davy_agent *a, const struct davy_plan *plan)
 {
 	struct davy_held *h = davy_holds_of(a, plan->workload);
-	bool ours = davy_action_freezes(plan->undone);
 
-	if (!ours && (plan->undone || !h))
-		return false;
 	if (h) {
 		h->undo_plan = plan->id;
 		act_hold_release(a, h);
 	} else { /* it has ended by itself */
 		davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_RELEASED, 0, 0);
 	}
-	return true;
 }
 
 void davy_agent_hold_drop(struct davy_agent *a, uint32_t workload)

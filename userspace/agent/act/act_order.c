@@ -99,15 +99,6 @@ void davy_agent_stop(struct davy_agent *a, const struct davy_plan *plan)
 	give(a, plan, true);
 }
 
-bool davy_agent_undo_replaced(struct davy_agent *a, const struct davy_plan *plan)
-{
-	bool ours = davy_action_has(plan->undone, DAVY_ACTS_REPLACES | DAVY_ACTS_ENDS);
-
-	if (ours)
-		give(a, plan, false);
-	return ours;
-}
-
 /* The old engine is gone. The new one of a planned migration may serve already. */
 void davy_agent_stopped(struct davy_link *link)
 {

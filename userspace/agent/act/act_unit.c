@@ -363,14 +363,7 @@ static void act_unit_on_looked(void *arg, const struct davy_unit_answer *said)
 		job(u, undoes_stop(&u->act) ? "StartUnit" : "RestartUnit", act_unit_on_job);
 }
 
-bool davy_unit_acts(const struct davy_plan *plan)
-{
-	uint32_t action = plan->action == DAVY_ACTION_UNDO ? plan->undone : plan->action;
-
-	return davy_action_has(action, DAVY_ACTS_REPLACES | DAVY_ACTS_ENDS);
-}
-
-void davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
+bool davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
 {
 	int err = u->act.plan ? -EBUSY : 0;
 
@@ -389,8 +382,9 @@ void davy_unit_act(struct davy_service *u, const struct davy_plan *plan)
 			davy_log("%s: systemd: %s", u->name, strerror(-err));
 	}
 	if (!err)
-		return;
+		return true;
 	if (err != -EBUSY)
 		memset(&u->act, 0, sizeof(u->act));
 	davy_agent_acted(u->agent, plan->id, u->workload, DAVY_ACT_FAILED, 0, err);
+	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Plans to deeds: who carries out what. Results come back as events. */
+/* Plans to acts, by the rows of act_table.c. Results come back as events. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -10,83 +10,57 @@
 
 #define CHECK_TIMEOUT_MS 2000 /* an idle engine gives one token in far less */
 
-/* What replaces, stops or asks an engine finds it frozen otherwise, and SIGTERM pending. */
-static bool goes_with_a_hold(const struct davy_plan *plan)
-{
-	uint8_t action = plan->action == DAVY_ACTION_UNDO ? plan->undone : plan->action;
-
-	return !action || davy_action_has(action, DAVY_ACTS_FREEZES | DAVY_ACTS_LIMITS);
-}
-
-/* A value has an intent for each file; the end of a hold or a cap closes the one it stands by. */
-static bool has_own_intents(const struct davy_plan *plan)
-{
-	if (plan->action == DAVY_ACTION_UNDO)
-		return !plan->undone ||
-		       davy_action_has(plan->undone, DAVY_ACTS_FREEZES | DAVY_ACTS_LIMITS);
-	return davy_action_has(plan->action, DAVY_ACTS_LIMITS);
-}
-
 static void carry_out(struct davy_agent *a, const struct davy_plan *plan)
 {
+	const struct davy_act_row *row = davy_act_row(plan);
 	struct davy_service *unit = davy_unit_of_workload(a, plan->workload);
+	bool undoes = plan->action == DAVY_ACTION_UNDO;
+	bool freezes = davy_action_freezes(davy_acts_on(plan));
+	bool limits = davy_action_has(davy_acts_on(plan), DAVY_ACTS_LIMITS);
+	bool (*on_service)(struct davy_service *, const struct davy_plan *) =
+		undoes ? row->undo_on_service : row->act_on_service;
+	void (*on_process)(struct davy_agent *, const struct davy_plan *) =
+		undoes ? row->undo : row->act;
 
-	if (!has_own_intents(plan) && !davy_agent_intend(a, plan))
+	/* A value has an intent for each file; the end of a freeze closes the one it stands by. */
+	if (!limits && !(freezes && undoes) && !davy_agent_intend(a, plan))
 		return;
-	if (!goes_with_a_hold(plan))
+	/* Other actions find the engine frozen otherwise, and SIGTERM pending. */
+	if (!freezes && !limits)
 		davy_agent_hold_drop(a, plan->workload);
-	if (unit && (davy_models_act(unit, plan) || davy_unit_cap(unit, plan)))
+	if (unit && on_service && on_service(unit, plan))
 		return;
-	if (unit && davy_unit_acts(plan)) {
-		davy_unit_act(unit, plan);
-		return;
-	}
-	switch (plan->action) {
-	case DAVY_ACTION_PAUSE:
-	case DAVY_ACTION_THROTTLE:
-		davy_agent_hold(a, plan);
-		return;
-	case DAVY_ACTION_UNDO:
-		if (davy_agent_cap_undo(a, plan) || davy_agent_hold_undo(a, plan) ||
-		    davy_agent_undo_replaced(a, plan))
-			return;
-		break;
-	case DAVY_ACTION_CAP:
-		davy_agent_cap(a, plan);
-		return;
-	case DAVY_ACTION_AWAKE:
-		davy_agent_awake(a, plan);
-		return;
-	case DAVY_ACTION_RESTART:
-	case DAVY_ACTION_MIGRATE_CPU:
-	case DAVY_ACTION_SHRINK:
-	case DAVY_ACTION_SWITCH:
-		davy_agent_replace(a, plan);
-		return;
-	case DAVY_ACTION_STOP:
-	case DAVY_ACTION_QUARANTINE:
-		davy_agent_stop(a, plan);
-		return;
-	default:
-		break;
-	}
-	davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_FAILED, 0, -EOPNOTSUPP);
+	if (on_process)
+		on_process(a, plan);
+	else
+		davy_agent_acted(a, plan->id, plan->workload, DAVY_ACT_FAILED, 0, -EOPNOTSUPP);
 }
 
 void davy_agent_act(struct davy_agent *a, const struct davy_plan *plan)
 {
 	davy_agent_ordered(a, plan);
 	davy_agent_layer_meant(a, plan);
-	if (plan->kind == DAVY_PLAN_BREAKER)
+	switch (plan->kind) {
+	case DAVY_PLAN_BREAKER:
 		davy_agent_learn(a, plan);
-	else if (plan->kind == DAVY_PLAN_FAILURE || plan->kind == DAVY_PLAN_NOTE)
+		break;
+	case DAVY_PLAN_FAILURE:
+	case DAVY_PLAN_NOTE:
 		davy_agent_ledger_failed(a, plan);
-	else if (plan->kind == DAVY_PLAN_OUTCOME)
+		break;
+	case DAVY_PLAN_OUTCOME:
 		davy_agent_layer_tuned(a, plan);
-	else if (plan->kind == DAVY_PLAN_CHECK)
+		break;
+	case DAVY_PLAN_CHECK:
 		davy_agent_ask(a, plan->workload, 0, plan->port, 0, CHECK_TIMEOUT_MS);
-	else if (plan->verdict == DAVY_VERDICT_GO && plan->kind == DAVY_PLAN_ACTION)
-		carry_out(a, plan);
+		break;
+	case DAVY_PLAN_ACTION:
+		if (plan->verdict == DAVY_VERDICT_GO)
+			carry_out(a, plan);
+		break;
+	default:
+		break;
+	}
 }
 
 json_t *davy_agent_release_all(struct davy_agent *a)

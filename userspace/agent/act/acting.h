@@ -12,6 +12,24 @@ struct davy_agent;
 struct davy_link;
 struct davy_service;
 
+/* act_table.c: an action's row. What is NULL cannot be done. */
+struct davy_act_row {
+	/* To a process, its cgroup or its supervisor; the result comes as DAVY_EV_ACT. */
+	void (*act)(struct davy_agent *a, const struct davy_plan *plan);
+	void (*undo)(struct davy_agent *a, const struct davy_plan *plan);
+	/* To an adopted service, first; false: the service has no way of its own, the above has. */
+	bool (*act_on_service)(struct davy_service *u, const struct davy_plan *plan);
+	bool (*undo_on_service)(struct davy_service *u, const struct davy_plan *plan);
+};
+
+/* The action that is done, or undone. */
+static inline uint8_t davy_acts_on(const struct davy_plan *plan)
+{
+	return plan->action == DAVY_ACTION_UNDO ? plan->undone : plan->action;
+}
+
+const struct davy_act_row *davy_act_row(const struct davy_plan *plan);
+
 /* acting.c */
 void davy_agent_act(struct davy_agent *a, const struct davy_plan *plan);
 /* Lets go of all that is held, and takes all caps back; the answer to an operator. */
@@ -24,8 +42,6 @@ void davy_agent_ask(struct davy_agent *a, uint32_t workload, uint32_t plan, uint
 /* act_order.c: orders to a supervisor (davylamp exec), and what it says of them. */
 void davy_agent_replace(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_stop(struct davy_agent *a, const struct davy_plan *plan);
-/* false: it is not the undoing of such an act. */
-bool davy_agent_undo_replaced(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_stopped(struct davy_link *link);
 void davy_agent_started(struct davy_link *link, bool verified, uint32_t token_ms);
 

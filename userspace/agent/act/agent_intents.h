@@ -49,10 +49,10 @@ void davy_agent_intent_end(struct davy_agent *a, struct davy_intent *standing, i
 /* What became of an act. */
 void davy_agent_intents_told(struct davy_agent *a, const struct davy_ev_act *act);
 
-/* act_cap.c: caps and awake; undo is false when the plan is about something else. */
+/* act_cap.c: caps and awake. */
 void davy_agent_cap(struct davy_agent *a, const struct davy_plan *plan);
 void davy_agent_awake(struct davy_agent *a, const struct davy_plan *plan);
-bool davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan);
+void davy_agent_cap_undo(struct davy_agent *a, const struct davy_plan *plan);
 /* Of one workload, or of all (0): how many were taken back, and how many could not be. */
 struct davy_undone davy_agent_caps_drop(struct davy_agent *a, uint32_t workload);
 

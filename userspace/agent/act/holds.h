@@ -40,8 +40,8 @@ void davy_agent_holds_close(struct davy_agent *a);
 /* Pause and throttle; the result comes as DAVY_EV_ACT. */
 void davy_agent_hold(struct davy_agent *a, const struct davy_plan *plan);
 
-/* Undo of them; false: the plan is about something else. */
-bool davy_agent_hold_undo(struct davy_agent *a, const struct davy_plan *plan);
+/* Undo of them. */
+void davy_agent_hold_undo(struct davy_agent *a, const struct davy_plan *plan);
 
 /* Before its process is replaced or stopped: SIGTERM waits while it is frozen. */
 void davy_agent_hold_drop(struct davy_agent *a, uint32_t workload);

@@ -179,9 +179,8 @@ const char *davy_unit_adopt(struct davy_link *link, const json_t *message);
 const char *davy_unit_release(struct davy_link *link, const json_t *message);
 json_t *davy_units_list(const struct davy_agent *a);
 
-/* act_unit.c: those actions that are done to a unit by systemd. */
-bool davy_unit_acts(const struct davy_plan *plan);
+/* act_unit.c: those actions that systemd does to a unit; true, even when they fail. */
 void davy_unit_act_tick(struct davy_service *u);
-void davy_unit_act(struct davy_service *u, const struct davy_plan *plan);
+bool davy_unit_act(struct davy_service *u, const struct davy_plan *plan);
 
 #endif
