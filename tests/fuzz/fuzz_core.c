@@ -255,7 +255,8 @@ static void check_plan(const struct davy_plan *p)
 	require(p->tuning.why < DAVY_TUNER_WHY_COUNT &&
 		p->knobs.cache_type < DAVY_TUNER_CACHE_COUNT);
 	if (p->kind == DAVY_PLAN_FAILURE)
-		require(p->detail[0] && (p->hazard != DAVY_HZ_NONE) == (p->observed != 0));
+		require(p->failure_class && p->failure_class < DAVY_CLASS_COUNT &&
+			(p->hazard != DAVY_HZ_NONE) == (p->lead_time_ns != 0));
 }
 
 static void check_foresight(const struct davy_foresight *f)

@@ -133,13 +133,13 @@ static void a_failure_names_its_first_sign_and_the_lead(void **state)
 	timeout_on(GPU, 60);
 	plan = last_failure();
 	assert_int_equal(plan->hazard, DAVY_HZ_JOB_STALL);
-	assert_string_equal(plan->detail, "ring_timeout");
+	assert_string_equal(davy_log_class_name(plan->failure_class), "ring_timeout");
 	assert_string_equal(plan->device, GPU);
 	assert_string_equal(plan->ring, COMPUTE);
 	assert_string_equal(plan->model, "tiny.gguf");
 	assert_int_equal(plan->pid, 60);
 	assert_int_equal(plan->first_sign_ns, sign);
-	assert_int_equal(plan->observed, S);
+	assert_int_equal(plan->lead_time_ns, S);
 	assert_int_equal(plan->unit, DAVY_UNIT_NS);
 	assert_int_equal(plan->evidence[0].kind, DAVY_EV_JOB_TIMEOUT);
 	assert_int_equal(plan->evidence[1].kind, DAVY_EV_RING);
@@ -157,7 +157,7 @@ static void a_failure_without_a_sign_is_missed(void **state)
 	watched_engine();
 	timeout_on(GPU, 60);
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_NONE);
-	assert_int_equal(last_failure()->observed, 0);
+	assert_int_equal(last_failure()->lead_time_ns, 0);
 	assert_int_equal(last_failure()->first_sign_ns, now);
 	assert_int_equal(core.foresight.class[DAVY_CLASS_RING_TIMEOUT].missed, 1);
 }
@@ -211,7 +211,7 @@ static void what_follows_from_a_failure_is_the_same_failure(void **state)
 	now += 59 * S;
 	ends(60, 6);
 	assert_int_equal(failures(), 1);
-	assert_string_equal(last_failure()->detail, "ring_timeout");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "ring_timeout");
 }
 
 static void what_comes_too_late_is_another_failure(void **state)
@@ -228,7 +228,8 @@ static void what_comes_too_late_is_another_failure(void **state)
 	now += 60 * S + 1;
 	ends(60, 11);
 	assert_int_equal(failures(), 3);
-	assert_string_equal(last_failure()->detail, "runner_crash_init");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class),
+			    "runner_crash_init");
 }
 
 static void two_devices_fail_each_for_itself(void **state)
@@ -251,7 +252,7 @@ static void a_successful_reset_foresees_the_fatal_one(void **state)
 	pass(500 * S); /* amd-vk-002: 8 min 20 s */
 	timeout_on(GPU, 60);
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_RESET);
-	assert_int_equal(last_failure()->observed, 500 * S);
+	assert_int_equal(last_failure()->lead_time_ns, 500 * S);
 	assert_int_equal(failures(), 2);
 }
 
@@ -308,7 +309,7 @@ static void a_sign_that_stands_has_no_horizon(void **state)
 	pass(70 * S);
 	says(DAVY_LOG_QUEUE_HANG, GPU, 0);
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_EVICTION_STORM);
-	assert_int_equal(last_failure()->observed, 367 * S);
+	assert_int_equal(last_failure()->lead_time_ns, 367 * S);
 }
 
 static void an_alarm_that_comes_and_goes_with_each_job_is_one_sign(void **state)
@@ -378,10 +379,10 @@ static void want_of_memory_that_is_survived_is_no_failure(void **state)
 	throws(60, OOM);
 	now += S;
 	ends(60, 1 << 8);
-	assert_string_equal(last_failure()->detail, "oom_vram");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "oom_vram");
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_ALLOC_FAILURE);
 	assert_int_equal(last_failure()->evidence[0].kind, DAVY_EV_THROW);
-	assert_int_equal(last_failure()->observed, 101 * S);
+	assert_int_equal(last_failure()->lead_time_ns, 101 * S);
 }
 
 static void another_failure_takes_the_place_of_want_of_memory(void **state)
@@ -392,7 +393,7 @@ static void another_failure_takes_the_place_of_want_of_memory(void **state)
 	now += S;
 	timeout_on(GPU, 61);
 	assert_int_equal(failures(), 1);
-	assert_string_equal(last_failure()->detail, "ring_timeout");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "ring_timeout");
 	assert_int_equal(last_failure()->evidence[0].at_ns, now);
 	ends(60, 1 << 8);
 	assert_int_equal(failures(), 1);
@@ -421,20 +422,22 @@ static void ends_tell_what_a_process_died_of(void **state)
 		ends(60, exits[i].status);
 		assert_int_equal(failures(), exits[i].class != NULL);
 		if (exits[i].class)
-			assert_string_equal(last_failure()->detail, exits[i].class);
+			assert_string_equal(davy_log_class_name(last_failure()->failure_class),
+					    exits[i].class);
 	}
 	watched_engine();
 	ev = event(DAVY_EV_GRAPH, 60);
 	ev.graph.graph_count = 5;
 	tell(&ev);
 	ends(60, 11);
-	assert_string_equal(last_failure()->detail, "other"); /* it had started */
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class),
+			    "other"); /* it had started */
 	watched_engine();
 	throws(60, LOST);
 	now += 300 * S;
 	ends(60, 6); /* a zombie aborts at the next prompt */
 	assert_int_equal(failures(), 2);
-	assert_string_equal(last_failure()->detail, "device_lost");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "device_lost");
 	begin_history();
 	process(70, 0, DAVY_ENGINE_NONE, DAVY_BACKEND_UNKNOWN);
 	ends(70, 11);
@@ -463,7 +466,7 @@ static void an_oom_kill_counts_by_whom_it_hits(void **state)
 	says(DAVY_LOG_OOM_KILL, "", 70);
 	assert_int_equal(failures(), 0);
 	fact(DAVY_FACT_OOM_VICTIM, 60, 1, 0);
-	assert_string_equal(last_failure()->detail, "oom_gtt_host");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "oom_gtt_host");
 	assert_string_equal(last_failure()->device, GPU);
 	says(DAVY_LOG_OOM_KILL, "", 60);
 	ends(60, 9);
@@ -495,13 +498,13 @@ static void lines_count_by_their_role(void **state)
 	says(DAVY_LOG_RESET_CHATTER, GPU, 0);
 	assert_int_equal(failures(), 0);
 	says(DAVY_LOG_PAGE_FAULT, GPU, 60);
-	assert_string_equal(last_failure()->detail, "page_fault");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "page_fault");
 	now += 100 * S;
 	says(DAVY_LOG_XID, GPU, 60); /* of no class */
-	assert_string_equal(last_failure()->detail, "other");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "other");
 	now += 100 * S;
 	says(DAVY_LOG_PANIC, "", 0);
-	assert_string_equal(last_failure()->detail, "host_crash");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "host_crash");
 }
 
 static void a_wedged_device_is_lost_unless_it_has_recovered(void **state)
@@ -514,7 +517,7 @@ static void a_wedged_device_is_lost_unless_it_has_recovered(void **state)
 	device_says(DAVY_DEVICE_COREDUMP, "x", 0);
 	assert_int_equal(failures(), 0);
 	device_says(DAVY_DEVICE_WEDGED, "rebind,bus-reset", 0);
-	assert_string_equal(last_failure()->detail, "device_lost");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "device_lost");
 	now += 100 * S;
 	fact(DAVY_FACT_WEDGED, 0, 0, 0);
 	now += 100 * S;
@@ -526,7 +529,7 @@ static void a_wedged_device_is_lost_unless_it_has_recovered(void **state)
 	fact(DAVY_FACT_IOCTL_FAILED, 60, 0, -EINVAL);
 	assert_int_equal(failures(), 4);
 	device_says(DAVY_DEVICE_RESET, "1", 1);
-	assert_string_equal(last_failure()->detail, "gpu_reset");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "gpu_reset");
 }
 
 static void faults_that_can_be_served_are_none(void **state)
@@ -546,7 +549,7 @@ static void faults_that_can_be_served_are_none(void **state)
 	assert_int_equal(failures(), 0);
 	ev.fault.fault_class = DAVY_FAULT_VM;
 	tell(&ev);
-	assert_string_equal(last_failure()->detail, "page_fault");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "page_fault");
 }
 
 static void an_engine_found_wedged_hangs(void **state)
@@ -563,9 +566,9 @@ static void an_engine_found_wedged_hangs(void **state)
 	tell(&ev);
 	now += 2 * S;
 	probe(200, 0, 0);
-	assert_string_equal(last_failure()->detail, "hang");
+	assert_string_equal(davy_log_class_name(last_failure()->failure_class), "hang");
 	assert_int_equal(last_failure()->hazard, DAVY_HZ_JOB_STALL);
-	assert_int_equal(last_failure()->observed, 2 * S);
+	assert_int_equal(last_failure()->lead_time_ns, 2 * S);
 }
 
 /* A llama-server of a user who may log in, and that nobody adopted. */

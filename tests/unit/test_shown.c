@@ -75,7 +75,7 @@ static void plans_show_it_once(void **state)
 	(void)state;
 	plan.evidence[0].kind = DAVY_EV_PROCESS_EXIT;
 	name_it(plan.model);
-	davy_copy_name(plan.detail, sizeof(plan.detail), "other");
+	plan.failure_class = DAVY_CLASS_OTHER;
 	davy_plan_text(&plan, text, sizeof(text));
 	assert_non_null(strstr(text, "model " ONCE));
 	printed = davy_plan_json(&plan);

@@ -19,7 +19,7 @@ static void take_failure(struct davy_case *of, const struct davy_plan *plan)
 {
 	struct davy_label *l = &of->label;
 
-	l->class = davy_log_class_from_name(plan->detail);
+	l->class = plan->failure_class;
 	if (l->class == DAVY_CLASS_NONE)
 		l->class = DAVY_CLASS_OTHER;
 	davy_copy_name(l->device, sizeof(l->device), plan->device);

@@ -56,16 +56,17 @@ void davy_duration_text(uint64_t ns, char *buf, size_t size)
 
 static void because_failure(const struct davy_plan *p, char *buf, size_t size)
 {
+	const char *class = davy_log_class_name(p->failure_class);
 	char lead[DAVY_DURATION_TEXT_SIZE];
 
 	if (p->hazard == DAVY_HZ_NONE) {
-		snprintf(buf, size, "%s%s%s, no sign preceded it", p->detail,
+		snprintf(buf, size, "%s%s%s, no sign preceded it", class,
 			 p->device[0] ? " on " : "", p->device);
 		return;
 	}
-	davy_duration_text(p->observed, lead, sizeof(lead));
-	snprintf(buf, size, "%s%s%s, foreseen %s before by %s", p->detail,
-		 p->device[0] ? " on " : "", p->device, lead, davy_hazard_name(p->hazard));
+	davy_duration_text(p->lead_time_ns, lead, sizeof(lead));
+	snprintf(buf, size, "%s%s%s, foreseen %s before by %s", class, p->device[0] ? " on " : "",
+		 p->device, lead, davy_hazard_name(p->hazard));
 }
 
 /* Plans for which nothing is observed any more; false: it is another. */

@@ -64,7 +64,7 @@ static void add_subject(json_t *o, const struct davy_plan *p)
 	plan_json_add_number(o, "workload", p->workload);
 	add_text(o, "comm", p->comm);
 	add_text(o, "device", p->device);
-	add_text(o, p->hazard == DAVY_HZ_EXHAUSTION ? "heap" : "ring", p->ring);
+	add_text(o, p->heap ? "heap" : "ring", p->ring);
 	if (p->engine != DAVY_ENGINE_NONE)
 		add_text(o, "engine", davy_engine_name(p->engine));
 	if (p->backend != DAVY_BACKEND_UNKNOWN)
@@ -132,10 +132,10 @@ static void add_failure(json_t *o, const struct davy_plan *p)
 	char because[320];
 
 	davy_because_text(p, because, sizeof(because));
-	add_text(o, "class", p->detail);
+	add_text(o, "class", davy_log_class_name(p->failure_class));
 	json_object_set_new(o, "foreseen", json_boolean(p->hazard != DAVY_HZ_NONE));
 	if (p->hazard != DAVY_HZ_NONE)
-		json_object_set_new(o, "lead_ns", json_integer((json_int_t)p->observed));
+		json_object_set_new(o, "lead_ns", json_integer((json_int_t)p->lead_time_ns));
 	add_text(o, "because", because);
 	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
 	json_object_set_new(o, "evidence", evidence(p));

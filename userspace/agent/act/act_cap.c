@@ -71,8 +71,8 @@ static size_t want_regions(const struct davy_plan *plan, const char *cgroup, str
  */
 static size_t find_wants(const struct davy_plan *plan, const char *cgroup, struct want *wants)
 {
-	bool host = !strcmp(plan->ring, "host") || !strcmp(plan->ring, "cgroup") ||
-		    !strcmp(plan->ring, "gtt");
+	bool host = plan->heap == DAVY_OF_HOST || plan->heap == DAVY_OF_CGROUP ||
+		    plan->heap == DAVY_OF_GTT;
 	size_t count;
 
 	memset(wants, 0, sizeof(*wants) * WANTS_MAX);
@@ -85,7 +85,7 @@ static size_t find_wants(const struct davy_plan *plan, const char *cgroup, struc
 	if (count)
 		return count;
 	wants->amount = plan->cap_bytes;
-	wants->cap = strcmp(plan->ring, "vram") ? DAVY_CAP_MEMORY_HIGH : DAVY_CAP_DMEM_MAX;
+	wants->cap = plan->heap == DAVY_OF_VRAM ? DAVY_CAP_DMEM_MAX : DAVY_CAP_MEMORY_HIGH;
 	if (wants->cap == DAVY_CAP_DMEM_MAX) { /* it will say what is missing */
 		wants->amount = wants->amount ? wants->amount : 1;
 		snprintf(wants->region, sizeof(wants->region), "drm/%.31s/vram", plan->device);

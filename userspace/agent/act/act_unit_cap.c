@@ -204,7 +204,7 @@ static bool act_unit_cap_is_ours(const struct davy_service *u, const struct davy
 	const struct davy_adopted_unit *of = davy_unit_adopted(u);
 
 	if (plan->action == DAVY_ACTION_CAP)
-		return strcmp(plan->ring, "vram") != 0 && (plan->cap_bytes || plan->on_permille);
+		return plan->heap != DAVY_OF_VRAM && (plan->cap_bytes || plan->on_permille);
 	return plan->action == DAVY_ACTION_UNDO && plan->undone == DAVY_ACTION_CAP && of &&
 	       of->capped;
 }

@@ -104,7 +104,7 @@ static enum davy_log_class ledger_class_of(const struct davy_plan *plan)
 	    (plan->hazard == DAVY_HZ_RUNNER_CRASH || plan->hazard == DAVY_HZ_ENGINE_WEDGED))
 		return plan->device_class ? DAVY_CLASS_DEVICE_LOST : DAVY_CLASS_OTHER;
 	if (plan->kind == DAVY_PLAN_FAILURE)
-		class = davy_log_class_from_name(plan->detail);
+		class = (enum davy_log_class)plan->failure_class;
 	return class == DAVY_CLASS_DEVICE_LOST || class == DAVY_CLASS_OTHER ? DAVY_CLASS_NONE
 									    : class;
 }

@@ -18,8 +18,7 @@ static const struct davy_ladder *ladder_of(const struct davy_step *s, const stru
 	const struct davy_ladder *all = s->hazards[note->hazard]->ladder, *best = NULL;
 
 	for (size_t i = 0; i < DAVY_LADDER_LEVELS && all[i].level; i++)
-		if (note->level >= all[i].level &&
-		    (!all[i].detail || davy_same_name(all[i].detail, note->detail)))
+		if (note->level >= all[i].level && (!all[i].form || all[i].form == note->form))
 			best = &all[i];
 	return best;
 }

@@ -44,8 +44,28 @@ enum davy_hazard {
 	DAVY_HAZARDS(DAVY_HAZARD_NUMBER) DAVY_HZ_COUNT,
 };
 
-#define DAVY_DETAIL_SILENT  "silent hang" /* of engine_wedged: busy, and nothing comes of it */
-#define DAVY_DETAIL_REFUSED "refused"	  /* of silent_cpu: a GPU's node was, and it has none */
+/* Which form of its hazard a note is about, where they differ in text or in actions. */
+enum davy_form {
+	DAVY_FORM_PLAIN = 0,
+	DAVY_FORM_SILENT = 1,  /* engine_wedged: busy, and nothing comes of it */
+	DAVY_FORM_REFUSED = 2, /* silent_cpu: it may not open the GPU's node */
+	DAVY_FORM_LAYERS = 3,  /* silent_cpu: only its arguments ask for the GPU */
+	DAVY_FORM_SUSPEND = 4, /* host_pressure: the device may suspend */
+	DAVY_FORM_RETRIED = 5, /* fault_storm, restore_hog: the driver tries again and again */
+	DAVY_FORM_XID = 6,     /* hardware */
+	DAVY_FORM_SXID = 7,
+	DAVY_FORM_COUNT = 8,
+};
+
+/* The memory that is short. */
+enum davy_plan_heap {
+	DAVY_OF_NO_HEAP = 0,
+	DAVY_OF_VRAM = 1,
+	DAVY_OF_GTT = 2,
+	DAVY_OF_HOST = 3,
+	DAVY_OF_CGROUP = 4, /* device memory, within the limit of a cgroup */
+	DAVY_OF_HEAP_COUNT = 5,
+};
 
 /* What a plan says. Only an action is carried out. */
 enum davy_plan_kind {
@@ -126,7 +146,7 @@ struct davy_plan {
 	uint16_t completion_status;
 	uint16_t port;
 	uint8_t device_class; /* the failure is the device's or its driver's, not a plain bug */
-	uint8_t pad;
+	uint8_t form;	      /* enum davy_form */
 	uint32_t victim_pid;  /* who suffers, where that is another; 0: nobody known */
 	uint32_t culprit_pid; /* who has most of what is short, where it is not "pid"; 0: nobody */
 	uint32_t share_count;
@@ -137,11 +157,10 @@ struct davy_plan {
 	struct davy_evidence evidence[DAVY_PLAN_EVIDENCE];
 	char comm[DAVY_COMM_LEN];
 	char device[DAVY_DEVICE_LEN];
-	char ring[DAVY_RING_NAME_LEN]; /* of an exhaustion the heap: "vram", "gtt", "host", "cgroup"
-				      */
+	char ring[DAVY_RING_NAME_LEN]; /* of an exhaustion the name of the heap */
 	char model[DAVY_MODEL_LEN];
-	char detail[DAVY_DETAIL_LEN];
-	uint64_t rate; /* exhaustion: bytes a second */
+	char detail[DAVY_DETAIL_LEN]; /* for the text only */
+	uint64_t rate;		      /* exhaustion: bytes a second */
 	/* Of an act: what is to be done. */
 	uint64_t lease_ns; /* pause, throttle: it ends by itself after so long */
 	uint64_t cap_bytes;
@@ -152,7 +171,9 @@ struct davy_plan {
 	uint8_t keeps;			 /* the old one serves on: nothing is lost */
 	uint8_t passed_action;		 /* the lesser one before it; note: none */
 	uint8_t passed_refusal;		 /* enum davy_refusal; none: done, and no help */
-	uint16_t act_pad;
+	uint8_t heap;			 /* enum davy_plan_heap, of an exhaustion */
+	uint8_t failure_class;		 /* of a failure, enum davy_log_class */
+	uint64_t lead_time_ns;		 /* of a failure: from its first sign to it */
 };
 
 const char *davy_hazard_name(enum davy_hazard hazard);

@@ -76,7 +76,7 @@ static void describe_silence(const struct davy_step *s, const struct davy_proces
 	plan->unit = DAVY_UNIT_NS;
 	plan->observed = davy_silent_ns(s, p);
 	plan->threshold = davy_silent_limit_ns(s, p);
-	davy_copy_name(plan->detail, sizeof(plan->detail), DAVY_DETAIL_SILENT);
+	plan->form = DAVY_FORM_SILENT;
 	davy_plan_evidence(plan, s->now_ns - plan->observed, DAVY_EV_PROGRESS, 1);
 }
 
@@ -228,7 +228,7 @@ static void engine_wedged_because(const struct davy_plan *p, struct davy_clause 
 	uint64_t ms = p->observed / DAVY_NS_PER_MS, limit_ms = p->threshold / DAVY_NS_PER_MS;
 	const char *type = c->type(c, p->detail);
 
-	if (p->unit == DAVY_UNIT_NS && davy_same_name(p->detail, DAVY_DETAIL_SILENT))
+	if (p->form == DAVY_FORM_SILENT)
 		c->say(c,
 		       "busy, and no token, job or graph came of it for %" PRIu64
 		       " ms (limit %" PRIu64 " ms)",
@@ -254,7 +254,7 @@ static bool engine_wedged_stands(const struct davy_step *s, const struct davy_pl
 
 	if (!p || davy_gave_token(p, note->at_ns))
 		return false;
-	return !davy_same_name(note->detail, DAVY_DETAIL_SILENT) || p->life.done_ns < note->at_ns;
+	return note->form != DAVY_FORM_SILENT || p->life.done_ns < note->at_ns;
 }
 
 const struct davy_hazard_row davy_hazard_engine_wedged = {

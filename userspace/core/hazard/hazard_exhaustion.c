@@ -27,12 +27,24 @@
 
 struct heap_view {
 	const char *device;
-	const char *name;
+	enum davy_plan_heap heap;
 	const char *detail;
 	uint64_t total;
 	uint64_t used;
 	uint32_t pid;		      /* whose, where no client's growth tells */
 	const struct davy_process *p; /* whose thresholds; NULL where there are none of a model */
+};
+
+/* "name" is part of an alarm's identity, and in decisions; the text has the other. */
+static const struct {
+	const char *name;
+	const char *text;
+} heaps[DAVY_OF_HEAP_COUNT] = {
+	[DAVY_OF_NO_HEAP] = { "", "" },
+	[DAVY_OF_VRAM] = { "vram", "VRAM" },
+	[DAVY_OF_GTT] = { "gtt", "GTT" },
+	[DAVY_OF_HOST] = { "host", "the host's memory" },
+	[DAVY_OF_CGROUP] = { "cgroup", "the device memory of its cgroup " },
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -90,7 +102,7 @@ static bool room_is_made(struct davy_step *s, const struct heap_view *v,
 {
 	const struct davy_memory_client *other;
 
-	if (!davy_same_name(v->name, "vram"))
+	if (v->heap != DAVY_OF_VRAM)
 		return false;
 	other = davy_memory_largest_but(&s->core->world.memory, v->device, c ? c->pid : 0);
 	return other && other->bytes > v->total / 16 && davy_is_idle(s, other->pid);
@@ -117,7 +129,8 @@ static struct davy_plan note_of(struct davy_step *s, const struct heap_view *v, 
 	note.pid = pid;
 	note.level = (uint8_t)level;
 	davy_copy_name(note.device, sizeof(note.device), v->device);
-	davy_copy_name(note.ring, sizeof(note.ring), v->name);
+	note.heap = (uint8_t)v->heap;
+	davy_copy_name(note.ring, sizeof(note.ring), heaps[v->heap].name);
 	davy_copy_name(note.detail, sizeof(note.detail), v->detail);
 	return note;
 }
@@ -146,11 +159,11 @@ static void speak(struct davy_step *s, struct davy_heap_state *h, const struct h
 		return; /* what stands ends by itself */
 	h->good_until_ns = o->good_until_ns;
 	if (level == standing && (h->pid || !pid)) {
-		davy_alarm_keep(s, DAVY_HZ_EXHAUSTION, h->pid, v->device, v->name);
+		davy_alarm_keep(s, DAVY_HZ_EXHAUSTION, h->pid, v->device, heaps[v->heap].name);
 		return;
 	}
 	if (standing && !h->pid && pid)
-		davy_alarm_clear(s, DAVY_HZ_EXHAUSTION, 0, v->device, v->name);
+		davy_alarm_clear(s, DAVY_HZ_EXHAUSTION, 0, v->device, heaps[v->heap].name);
 	if (!standing || !h->pid)
 		h->pid = pid;
 	exhaustion_raise(s, v, h->pid, level, o);
@@ -190,7 +203,9 @@ static void take_sample(struct davy_step *s, struct davy_heap_state *h, struct h
 	o = davy_forecast_look(&h->forecast, v->total,
 			       davy_threshold_ns(s, DAVY_CFG_EXHAUSTION_TREND_MS, v->device, v->p));
 	left_ms = davy_forecast_left_ms(left, o.rate);
-	standing = o.rate ? davy_alarm_level(s, DAVY_HZ_EXHAUSTION, h->pid, v->device, v->name) : 0;
+	standing = o.rate ? davy_alarm_level(s, DAVY_HZ_EXHAUSTION, h->pid, v->device,
+					     heaps[v->heap].name)
+			  : 0;
 	level = o.rate ? exhaustion_level_of(s, v, left_ms, standing) : 0;
 	if (!level) {
 		h->good_until_ns = h->short_ns = 0;
@@ -217,7 +232,11 @@ static void follow_rise(struct davy_rise *r, uint64_t used, uint64_t now_ns)
 	r->rose_ns = now_ns ? now_ns : 1;
 }
 
-static const char *const names[DAVY_HEAP_COUNT] = { "vram", "gtt", "host" };
+static const enum davy_plan_heap heap_of[DAVY_HEAP_COUNT] = {
+	[DAVY_HEAP_VRAM] = DAVY_OF_VRAM,
+	[DAVY_HEAP_GTT] = DAVY_OF_GTT,
+	[DAVY_HEAP_HOST] = DAVY_OF_HOST,
+};
 
 static void exhaustion_look_at_memory(struct davy_step *s)
 {
@@ -229,7 +248,7 @@ static void exhaustion_look_at_memory(struct davy_step *s)
 	if (!d)
 		return;
 	for (int i = 0; i < DAVY_HEAP_COUNT; i++) {
-		struct heap_view v = { .device = d->device, .name = names[i], .detail = "" };
+		struct heap_view v = { .device = d->device, .heap = heap_of[i], .detail = "" };
 
 		if (i == DAVY_HEAP_GTT) {
 			v.total = m->gtt_total;
@@ -252,7 +271,7 @@ static void look_at_cgroup(struct davy_step *s)
 	const struct davy_ev_dmem *in = &s->ev->dmem;
 	uint64_t total = in->capacity ? smaller(in->max, in->capacity) : in->max;
 	struct davy_memory_cgroup *c;
-	struct heap_view v = { .name = "cgroup", .total = total, .used = in->current };
+	struct heap_view v = { .heap = DAVY_OF_CGROUP, .total = total, .used = in->current };
 
 	if (in->max == UINT64_MAX || !in->max || !in->device[0])
 		return; /* it has no limit */
@@ -264,12 +283,12 @@ static void look_at_cgroup(struct davy_step *s)
 }
 
 static void exhaustion_keep(struct davy_step *s, struct davy_heap_state *h, const char *device,
-			    const char *name)
+			    enum davy_plan_heap heap)
 {
 	if (!h->good_until_ns)
 		return;
 	if (s->now_ns <= h->good_until_ns)
-		davy_alarm_keep(s, DAVY_HZ_EXHAUSTION, h->pid, device, name);
+		davy_alarm_keep(s, DAVY_HZ_EXHAUSTION, h->pid, device, heaps[heap].name);
 	else
 		h->good_until_ns = 0;
 }
@@ -278,7 +297,7 @@ static void exhaustion_keep(struct davy_step *s, struct davy_heap_state *h, cons
 static void look_at_headroom(struct davy_step *s, struct davy_memory_device *d)
 {
 	uint64_t total = d->now.vram_total, left = total - smaller(d->now.vram_used, total);
-	struct heap_view v = { .device = d->device, .name = names[DAVY_HEAP_VRAM], .detail = "" };
+	struct heap_view v = { .device = d->device, .heap = DAVY_OF_VRAM, .detail = "" };
 	uint64_t risen = d->rise.top - d->rise.from, wanted;
 	const struct davy_memory_client *c;
 	struct davy_plan note;
@@ -312,11 +331,11 @@ static void exhaustion_look_at_tick(struct davy_step *s)
 		if (!d->device[0])
 			continue;
 		for (int heap = 0; heap < DAVY_HEAP_COUNT; heap++)
-			exhaustion_keep(s, &d->heap[heap], d->device, names[heap]);
+			exhaustion_keep(s, &d->heap[heap], d->device, heap_of[heap]);
 		look_at_headroom(s, d);
 	}
 	for (size_t i = 0; i < m->cgroup_count; i++)
-		exhaustion_keep(s, &m->cgroups[i].heap, m->cgroups[i].device, "cgroup");
+		exhaustion_keep(s, &m->cgroups[i].heap, m->cgroups[i].device, DAVY_OF_CGROUP);
 }
 
 static void exhaustion_look(struct davy_step *s)
@@ -331,18 +350,9 @@ static void exhaustion_look(struct davy_step *s)
 
 static void exhaustion_because(const struct davy_plan *p, struct davy_clause *c)
 {
-	static const char *const heaps[][2] = {
-		{ "vram", "VRAM" },
-		{ "gtt", "GTT" },
-		{ "host", "the host's memory" },
-		{ "cgroup", "the device memory of its cgroup " },
-	};
 	bool slow = p->rate < 10 << 20;
-	const char *heap = p->ring;
+	const char *heap = heaps[p->heap].text;
 
-	for (size_t i = 0; i < sizeof(heaps) / sizeof(heaps[0]); i++)
-		if (davy_same_name(p->ring, heaps[i][0]))
-			heap = heaps[i][1];
 	if (p->unit == DAVY_UNIT_BYTES)
 		c->say(c,
 		       "has loaded, and %" PRIu64 " MiB of %s are left (threshold %" PRIu64 " MiB)",

@@ -20,7 +20,8 @@
 
 struct sign {
 	const char *device;
-	const char *what; /* "": a fault like any other */
+	const char *what; /* of the kernel's log; "": it is not from there */
+	enum davy_form form;
 	uint32_t pid;
 	uint32_t level;
 	uint64_t count;
@@ -49,6 +50,7 @@ static void fault_storm_raise(struct davy_step *s, const struct sign *sign)
 	if (!p && s->ev->kind == DAVY_EV_LOG)
 		davy_copy_name(note.comm, sizeof(note.comm), s->ev->log.comm);
 	davy_copy_name(note.detail, sizeof(note.detail), sign->what);
+	note.form = (uint8_t)sign->form;
 	note.level = (uint8_t)sign->level;
 	note.unit = DAVY_UNIT_COUNT;
 	note.observed = sign->count;
@@ -160,7 +162,7 @@ static void served(struct davy_step *s, enum davy_tally_kind kind, const char *d
 		return;
 	sign.level = 2;
 	sign.threshold = limit;
-	sign.what = "retry";
+	sign.form = DAVY_FORM_RETRIED;
 	fault_storm_raise(s, &sign);
 }
 
@@ -255,7 +257,7 @@ static void fault_storm_look(struct davy_step *s)
 static void fault_storm_because(const struct davy_plan *p, struct davy_clause *c)
 {
 	c->say(c, "%" PRIu64 " GPU faults", p->observed);
-	if (davy_same_name(p->detail, "retry"))
+	if (p->form == DAVY_FORM_RETRIED)
 		c->say(c, " that were served");
 	else if (p->detail[0])
 		c->say(c, ", as the kernel's log says: %s", p->detail);

@@ -23,6 +23,7 @@ struct finding {
 	uint64_t observed;
 	uint64_t threshold;
 	uint32_t victim_pid;
+	enum davy_form form;
 };
 
 static void hardware_raise(struct davy_step *s, const struct finding *f)
@@ -41,6 +42,7 @@ static void hardware_raise(struct davy_step *s, const struct finding *f)
 	note.device_class = 1;
 	davy_copy_name(note.device, sizeof(note.device), f->device);
 	davy_copy_name(note.detail, sizeof(note.detail), f->name);
+	note.form = (uint8_t)f->form;
 	davy_alarm_raise(s, &note);
 }
 
@@ -83,11 +85,19 @@ static void hardware_look_at_log(struct davy_step *s)
 	const struct davy_ev_log *l = &s->ev->log;
 	bool hardware = l->kind == DAVY_LOG_XID || l->kind == DAVY_LOG_RAS_RESET ||
 			l->kind == DAVY_LOG_OFF_THE_BUS;
-	struct finding f = { l->device, davy_log_kind_name(l->kind), 0, 1, 1, s->ev->pid };
+	struct finding f = { .device = l->device,
+			     .name = davy_log_kind_name(l->kind),
+			     .observed = 1,
+			     .threshold = 1,
+			     .victim_pid = s->ev->pid };
 
 	f.level = level_of_meaning(l->role, l->log_class, l->hazard, l->weight, hardware);
 	if (l->kind == DAVY_LOG_XID || l->kind == DAVY_LOG_SXID)
 		f.observed = l->code;
+	if (l->kind == DAVY_LOG_XID)
+		f.form = DAVY_FORM_XID;
+	else if (l->kind == DAVY_LOG_SXID)
+		f.form = DAVY_FORM_SXID;
 	if (l->kind == DAVY_LOG_AER_CORRECTED && f.level) {
 		f.observed = corrected(s, l->device, l->repeats);
 		f.threshold = corrected_limit(s, l->device);
@@ -106,7 +116,11 @@ static uint32_t hardware_owner_of(struct davy_step *s, uint32_t pasid)
 static void hardware_look_at_fact(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
-	struct finding f = { in->device, davy_fact_name(in->fact), 0, 1, 1, s->ev->pid };
+	struct finding f = { .device = in->device,
+			     .name = davy_fact_name(in->fact),
+			     .observed = 1,
+			     .threshold = 1,
+			     .victim_pid = s->ev->pid };
 	const struct davy_log_meaning *xid;
 
 	switch (in->fact) {
@@ -120,7 +134,7 @@ static void hardware_look_at_fact(struct davy_step *s)
 	case DAVY_FACT_NVIDIA_XID:
 		xid = davy_xid_meaning(in->detail);
 		f.level = level_of_meaning(xid->role, xid->class, xid->hazard, xid->weight, true);
-		f.name = davy_log_kind_name(DAVY_LOG_XID);
+		f.form = DAVY_FORM_XID;
 		f.observed = in->detail;
 		break;
 	default:
@@ -132,7 +146,12 @@ static void hardware_look_at_fact(struct davy_step *s)
 static void hardware_look_at_fault(struct davy_step *s)
 {
 	const struct davy_ev_fault *in = &s->ev->fault;
-	struct finding f = { in->device, "ecc", 3, in->fresh, 1, hardware_owner_of(s, in->pasid) };
+	struct finding f = { .device = in->device,
+			     .name = "ecc",
+			     .level = 3,
+			     .observed = in->fresh,
+			     .threshold = 1,
+			     .victim_pid = hardware_owner_of(s, in->pasid) };
 
 	if (in->fault_class == DAVY_FAULT_ECC)
 		hardware_raise(s, &f);
@@ -141,7 +160,11 @@ static void hardware_look_at_fault(struct davy_step *s)
 static void hardware_look_at_kfd(struct davy_step *s)
 {
 	const struct davy_ev_kfd *in = &s->ev->kfd;
-	struct finding f = { in->device, davy_kfd_event_name(in->event), 1, 1, 1, 0 };
+	struct finding f = { .device = in->device,
+			     .name = davy_kfd_event_name(in->event),
+			     .level = 1,
+			     .observed = 1,
+			     .threshold = 1 };
 
 	if (in->event == DAVY_KFD_THERMAL_THROTTLE)
 		hardware_raise(s, &f);
@@ -167,8 +190,8 @@ static void hardware_look(struct davy_step *s)
 
 static void hardware_because(const struct davy_plan *p, struct davy_clause *c)
 {
-	if (davy_same_name(p->detail, "xid") || davy_same_name(p->detail, "sxid"))
-		c->say(c, "reported %s %" PRIu64, p->detail[0] == 'x' ? "Xid" : "SXid",
+	if (p->form == DAVY_FORM_XID || p->form == DAVY_FORM_SXID)
+		c->say(c, "reported %s %" PRIu64, p->form == DAVY_FORM_XID ? "Xid" : "SXid",
 		       p->observed);
 	else if (p->threshold > 1)
 		c->say(c, "reported %s %" PRIu64 " times (threshold %" PRIu64 ")", p->detail,

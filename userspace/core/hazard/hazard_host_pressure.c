@@ -23,6 +23,7 @@ struct sign {
 	uint64_t observed;
 	uint64_t threshold;
 	const char *what;
+	enum davy_form form;
 };
 
 /* A threshold of the device, and of the model whose process the alarm names. */
@@ -67,7 +68,8 @@ static struct sign sign_of_shared(const struct davy_step *s, const struct davy_m
 	uint64_t least = held ? low + low / 4 : low;
 	bool stalls = m->pressure_permille >= (held ? stall / 2 : stall) &&
 		      m->host_available < m->host_total / 4;
-	struct sign sign = { 0, DAVY_UNIT_BYTES, m->host_available, low, "available" };
+	struct sign sign = { 0,	  DAVY_UNIT_BYTES, m->host_available,
+			     low, "available",	   DAVY_FORM_PLAIN };
 
 	for (uint64_t part = 1; part <= 4; part *= 2)
 		sign.level += m->host_available < least / part;
@@ -88,7 +90,7 @@ static struct sign sign_of_card(const struct davy_step *s, const struct davy_mem
 {
 	uint64_t permille = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_SUSPEND);
 	const struct davy_ev_memory *m = &d->now;
-	struct sign sign = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "suspend" };
+	struct sign sign = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "", DAVY_FORM_SUSPEND };
 
 	permille = held ? permille * 7 / 8 : permille;
 	sign.threshold = m->host_available / 1000 * permille;
@@ -106,6 +108,7 @@ static void host_pressure_raise(struct davy_step *s, struct davy_memory_device *
 	note.pid = d->pressed_pid;
 	davy_copy_name(note.device, sizeof(note.device), d->device);
 	davy_copy_name(note.detail, sizeof(note.detail), sign->what);
+	note.form = (uint8_t)sign->form;
 	note.level = (uint8_t)sign->level;
 	note.unit = (uint8_t)sign->unit;
 	note.observed = sign->observed;
@@ -160,7 +163,7 @@ static void host_pressure_because(const struct davy_plan *p, struct davy_clause 
 		       "all tasks wait for memory %" PRIu64 ".%" PRIu64
 		       " %% of the time (threshold %" PRIu64 " %%)",
 		       p->observed / 10, p->observed % 10, p->threshold / 10);
-	else if (davy_same_name(p->detail, "suspend"))
+	else if (p->form == DAVY_FORM_SUSPEND)
 		c->say(c,
 		       "%" PRIu64 " MiB of VRAM are in use, and a suspend at run time would find "
 		       "room for %" PRIu64 " MiB (power/control is auto)",
@@ -179,7 +182,7 @@ const struct davy_hazard_row davy_hazard_host_pressure = {
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.ladder[0] = { 1, { DAVY_ACTION_AWAKE }, "suspend" },
+	.ladder[0] = { 1, { DAVY_ACTION_AWAKE }, DAVY_FORM_SUSPEND },
 	.ladder[1] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP } },
 	.ladder[2] = { 3,
 		       { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK,

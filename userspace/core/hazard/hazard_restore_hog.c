@@ -21,6 +21,7 @@
 struct sign {
 	const char *device;
 	const char *what;
+	enum davy_form form;
 	uint32_t pid;
 	uint32_t level;
 	uint64_t count;
@@ -42,6 +43,7 @@ static void restore_hog_raise(struct davy_step *s, const struct sign *sign)
 	if (sign->device[0])
 		davy_copy_name(note.device, sizeof(note.device), sign->device);
 	davy_copy_name(note.detail, sizeof(note.detail), sign->what);
+	note.form = (uint8_t)sign->form;
 	note.level = (uint8_t)sign->level;
 	note.unit = DAVY_UNIT_COUNT;
 	note.observed = sign->count;
@@ -51,7 +53,9 @@ static void restore_hog_raise(struct davy_step *s, const struct sign *sign)
 
 static void tried_again(struct davy_step *s, const char *device, uint64_t times)
 {
-	struct sign sign = { .device = device, .what = "restore_retried", .pid = s->ev->pid };
+	struct sign sign = {
+		.device = device, .what = "", .form = DAVY_FORM_RETRIED, .pid = s->ev->pid
+	};
 	uint64_t retries = restore_hog_limit(s, DAVY_CFG_RESTORE_RETRIES, &sign);
 
 	if (times < retries)
@@ -179,7 +183,7 @@ static void restore_hog_look(struct davy_step *s)
 
 static void restore_hog_because(const struct davy_plan *p, struct davy_clause *c)
 {
-	if (davy_same_name(p->detail, "restore_retried"))
+	if (p->form == DAVY_FORM_RETRIED)
 		c->say(c,
 		       "its memory found no way back %" PRIu64 " times in a row (threshold %" PRIu64
 		       ")",

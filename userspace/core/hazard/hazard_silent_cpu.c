@@ -63,13 +63,17 @@ static bool serves(const struct davy_process *p)
 	return p->model[0] && p->port && !(p->flags & DAVY_PROCESS_PORT_ASSUMED);
 }
 
-static const char *reason(const struct davy_step *s, const struct davy_process *p)
+static void silent_cpu_describe(const struct davy_step *s, const struct davy_process *p,
+				struct davy_plan *note)
 {
 	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
 	if (p->refused_ns)
-		return DAVY_DETAIL_REFUSED;
-	return w && silent_cpu_is_gpu(w->asked) ? davy_backend_name(w->asked) : "layers";
+		note->form = DAVY_FORM_REFUSED;
+	else if (w && silent_cpu_is_gpu(w->asked))
+		davy_copy_name(note->detail, sizeof(note->detail), davy_backend_name(w->asked));
+	else
+		note->form = DAVY_FORM_LAYERS;
 }
 
 static void silent_cpu_raise(struct davy_step *s, const struct davy_process *p)
@@ -83,7 +87,7 @@ static void silent_cpu_raise(struct davy_step *s, const struct davy_process *p)
 		note.threshold = davy_threshold_ns(s, DAVY_CFG_SILENT_CPU_AGE_MS, NULL, p);
 	note.first_sign_ns = p->met_ns;
 	memset(note.device, 0, sizeof(note.device)); /* it has none worth the name */
-	davy_copy_name(note.detail, sizeof(note.detail), reason(s, p));
+	silent_cpu_describe(s, p, &note);
 	davy_alarm_raise(s, &note);
 }
 
@@ -143,13 +147,12 @@ static void silent_cpu_look(struct davy_step *s)
 
 static void silent_cpu_because(const struct davy_plan *p, struct davy_clause *c)
 {
-	if (davy_same_name(p->detail, DAVY_DETAIL_REFUSED))
+	if (p->form == DAVY_FORM_REFUSED)
 		c->say(c, "was not allowed to open the GPU it was asked to use");
 	else
 		c->say(c, "has run for %" PRIu64 " s without the GPU it was asked to use (%s)",
 		       p->observed / DAVY_NS_PER_S,
-		       davy_same_name(p->detail, "layers") ? "its arguments name GPU layers"
-							   : p->detail);
+		       p->form == DAVY_FORM_LAYERS ? "its arguments name GPU layers" : p->detail);
 }
 
 const struct davy_hazard_row davy_hazard_silent_cpu = {

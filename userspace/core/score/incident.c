@@ -77,12 +77,12 @@ static void announce(struct davy_step *s, struct davy_episode *e)
 	plan.evidence_count = 0;
 	davy_plan_evidence(&plan, e->first_ns, e->kind, 1);
 	if (first) {
-		plan.observed = e->first_ns - first->at_ns;
+		plan.lead_time_ns = e->first_ns - first->at_ns;
 		davy_plan_evidence(&plan, first->at_ns, first->kind, 1);
 	}
 	davy_copy_name(plan.device, sizeof(plan.device), e->device);
 	davy_copy_name(plan.ring, sizeof(plan.ring), e->ring);
-	davy_copy_name(plan.detail, sizeof(plan.detail), davy_log_class_name(e->class));
+	plan.failure_class = (uint8_t)e->class;
 	davy_scores_failure(s, e, first);
 	davy_signs_before(s, e);
 	davy_emit(s, &plan);

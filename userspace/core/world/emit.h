@@ -30,7 +30,7 @@ struct davy_step {
 struct davy_ladder {
 	uint8_t level; /* 0: the list has ended */
 	uint8_t action[DAVY_LADDER_RUNGS];
-	const char *detail; /* of the note; NULL: any */
+	uint8_t form; /* enum davy_form of the note; plain: any */
 };
 
 /* A hazard: it looks at each event of the kinds it sees, after the world has taken it over. */
