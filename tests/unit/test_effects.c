@@ -107,7 +107,7 @@ static void trouble_puts_the_undo_off(void **state)
 	assert_replays();
 }
 
-static void an_undo_needs_consent_like_any_act(void **state)
+static void an_undo_needs_admission_like_any_act(void **state)
 {
 	struct davy_event ev;
 
@@ -263,7 +263,7 @@ int main(void)
 		cmocka_unit_test(one_rung_is_undone_in_each_clean_period),
 		cmocka_unit_test(a_hazard_soon_after_an_undo_doubles_the_period),
 		cmocka_unit_test(trouble_puts_the_undo_off),
-		cmocka_unit_test(an_undo_needs_consent_like_any_act),
+		cmocka_unit_test(an_undo_needs_admission_like_any_act),
 		cmocka_unit_test(an_undo_that_fails_waits_longer),
 		cmocka_unit_test(from_the_cpu_back_when_the_breaker_lets_it),
 		cmocka_unit_test(a_probation_that_fails_moves_it_again),

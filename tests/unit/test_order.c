@@ -5,7 +5,7 @@
 #include "report/event_text.h"
 #include "report/plan_text.h"
 
-static void consented(uint8_t adopted, uint8_t pinned, uint8_t rival)
+static void admitted(uint8_t adopted, uint8_t pinned, uint8_t rival)
 {
 	struct davy_event ev = able_event(1, 50, ALL_CAN);
 
@@ -75,7 +75,7 @@ static void an_order_becomes_a_plan_with_its_measures(void **state)
 	assert_non_null(strstr(text, "shrink to ubatch 128, context 4096 (go)"));
 }
 
-static void orders_need_consent(void **state)
+static void orders_need_admission(void **state)
 {
 	struct davy_event ev;
 
@@ -85,9 +85,9 @@ static void orders_need_consent(void **state)
 	begin(DAVY_MODE_ADVISE, ALL_CAN);
 	assert_int_equal(order(DAVY_ACTION_PAUSE)->verdict, DAVY_VERDICT_ADVISED);
 	set("agent.mode", DAVY_MODE_ENFORCE);
-	consented(0, 0, 0);
+	admitted(0, 0, 0);
 	assert_int_equal(order(DAVY_ACTION_PAUSE)->refusal, DAVY_REFUSED_NOT_ADOPTED);
-	consented(1, 1, 0);
+	admitted(1, 1, 0);
 	assert_int_equal(order(DAVY_ACTION_PAUSE)->refusal, DAVY_REFUSED_PINNED);
 	ev = an_order(DAVY_ACTION_STOP);
 	ev.order.workload = 9;
@@ -105,7 +105,7 @@ static void what_a_rival_controls_is_held_and_not_replaced(void **state)
 
 	(void)state;
 	begin(DAVY_MODE_ENFORCE, ALL_CAN);
-	consented(1, 0, 1);
+	admitted(1, 0, 1);
 	for (size_t i = 0; i < sizeof(replacing) / sizeof(replacing[0]); i++)
 		assert_int_equal(order(replacing[i])->refusal, DAVY_REFUSED_RIVAL);
 	assert_int_equal(order(DAVY_ACTION_PAUSE)->verdict, DAVY_VERDICT_GO);
@@ -278,7 +278,7 @@ static void orders_are_replayed(void **state)
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
 	now += 2 * S;
 	act(plan->id, DAVY_ACT_RELEASED, 0, 0);
-	consented(1, 1, 0);
+	admitted(1, 1, 0);
 	order(DAVY_ACTION_PAUSE); /* refused */
 	assert_replays();
 }
@@ -287,7 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_order_becomes_a_plan_with_its_measures),
-		cmocka_unit_test(orders_need_consent),
+		cmocka_unit_test(orders_need_admission),
 		cmocka_unit_test(what_a_rival_controls_is_held_and_not_replaced),
 		cmocka_unit_test(what_a_workload_cannot_is_refused),
 		cmocka_unit_test(one_at_a_time_and_no_budget),

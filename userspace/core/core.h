@@ -21,12 +21,12 @@ struct davy_alarm {
 	uint64_t strong_ns;    /* last time it was seen as strong as it is told */
 	struct davy_plan note; /* as raised */
 	bool used;
-	bool acted;	     /* an action was taken because of it, at this level */
-	bool hurried;	     /* the next action needs no further sign */
-	bool counted;	     /* as a failure of its backend */
-	uint8_t at;	     /* place in its row: what is before was taken or passed */
-	uint8_t told_action; /* last refusal or advice because of it, told once */
-	uint8_t told_refusal;
+	bool acted;		 /* an action was taken because of it, at this level */
+	bool hurried;		 /* the next action needs no further sign */
+	bool counted;		 /* as a failure of its backend */
+	uint8_t at;		 /* place in its row: what is before was taken or passed */
+	uint8_t reported_action; /* last refusal or advice because of it, told once */
+	uint8_t reported_refusal;
 	uint8_t pad;
 	uint32_t target; /* workload that is acted on, 0: none */
 	uint32_t target_pad;

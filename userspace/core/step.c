@@ -38,7 +38,7 @@ static void after(struct davy_step *s)
 	switch (s->ev->kind) {
 	case DAVY_EV_TICK:
 		davy_decide_tick(s);
-		davy_ladder_tick(s);
+		davy_escalation_tick(s);
 		davy_breakers_tick(s);
 		davy_foresight_tick(s);
 		davy_alarms_tick(

@@ -12,8 +12,8 @@
 #include "core/score/incident.h"
 
 /* admission.c: mode, adoption, pins, rivals, what the workload can, one at a time, budgets. */
-enum davy_refusal davy_consent(struct davy_step *s, struct davy_workload *w,
-			       const struct davy_plan *plan);
+enum davy_refusal davy_admission(struct davy_step *s, struct davy_workload *w,
+				 const struct davy_plan *plan);
 
 /* Of the workload by people's rules, else of the host; "w" may be NULL. */
 enum davy_mode davy_mode_for(const struct davy_step *s, const struct davy_workload *w);
@@ -23,7 +23,7 @@ void davy_spend(struct davy_step *s, struct davy_workload *w, const struct davy_
 
 /*
  * The engine process of "note" has failed. Counts it in the breaker, chooses the action, checks
- * consent and budgets, and puts the plan out, refused or not.
+ * admission and budgets, and puts the plan out, refused or not.
  */
 void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
 			 const struct davy_plan *note);
@@ -88,18 +88,18 @@ void davy_tuned_tick(struct davy_step *s, const struct davy_workload *w);
 uint32_t davy_ubatch_floor(const struct davy_step *s, const struct davy_workload *w);
 
 /* escalation.c */
-void davy_ladder_raised(struct davy_step *s, struct davy_alarm *a);
-void davy_ladder_tick(struct davy_step *s);
+void davy_escalation_raised(struct davy_step *s, struct davy_alarm *a);
+void davy_escalation_tick(struct davy_step *s);
 
 /* An act that the hazard brought about has failed: what comes next, comes now. */
-void davy_ladder_go_on(struct davy_step *s, struct davy_workload *w, uint8_t hazard);
+void davy_escalation_go_on(struct davy_step *s, struct davy_workload *w, uint8_t hazard);
 
 /* A pause holds ("paused"), or its lease is over: what is to follow it then, comes now. */
-void davy_ladder_after_pause(struct davy_step *s, struct davy_workload *w, bool paused);
+void davy_escalation_after_pause(struct davy_step *s, struct davy_workload *w, bool paused);
 
 /* The note of a hazard that stands and for which this workload is throttled, or NULL. */
-const struct davy_plan *davy_ladder_throttles(const struct davy_step *s,
-					      const struct davy_workload *w);
+const struct davy_plan *davy_escalation_throttles(const struct davy_step *s,
+						  const struct davy_workload *w);
 
 /* breaker.c: whether it is open for what the workload would run on; how often it was, or 0. */
 bool davy_breaker_is_open(struct davy_core *core, const char *device, uint8_t backend,

@@ -79,8 +79,8 @@ enum davy_mode davy_mode_for(const struct davy_step *s, const struct davy_worklo
 	return (enum davy_mode)s->core->config.value[DAVY_CFG_MODE];
 }
 
-enum davy_refusal davy_consent(struct davy_step *s, struct davy_workload *w,
-			       const struct davy_plan *plan)
+enum davy_refusal davy_admission(struct davy_step *s, struct davy_workload *w,
+				 const struct davy_plan *plan)
 {
 	if (davy_mode_for(s, w) == DAVY_MODE_OBSERVE)
 		return DAVY_REFUSED_MODE;

@@ -66,7 +66,7 @@ static void put_off(struct davy_step *s, struct davy_workload *w, struct davy_pl
 
 void davy_propose(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan)
 {
-	enum davy_refusal refusal = davy_consent(s, w, plan);
+	enum davy_refusal refusal = davy_admission(s, w, plan);
 
 	plan->kind = DAVY_PLAN_ACTION;
 	plan->refusal = (uint8_t)refusal;
@@ -236,7 +236,7 @@ static void outcome(struct davy_step *s, struct davy_workload *w, int32_t result
 		plan = davy_plan_for(s, w, next, hazard);
 		davy_propose(s, w, &plan);
 	} else if (result) {
-		davy_ladder_go_on(s, w, hazard);
+		davy_escalation_go_on(s, w, hazard);
 	}
 }
 
@@ -266,7 +266,7 @@ static void decide_held(struct davy_step *s, struct davy_workload *w)
 		davy_effect_held(s, w);
 	outcome(s, w, 0);
 	if (pause)
-		davy_ladder_after_pause(s, w, true);
+		davy_escalation_after_pause(s, w, true);
 }
 
 /* By its lease, or by the act under way, which was to do it. */
@@ -280,7 +280,7 @@ static void decide_released(struct davy_step *s, struct davy_workload *w)
 	if (asked)
 		outcome(s, w, 0);
 	else if (pause)
-		davy_ladder_after_pause(s, w, false);
+		davy_escalation_after_pause(s, w, false);
 }
 
 void davy_decide_act(struct davy_step *s)

@@ -146,7 +146,7 @@ void davy_effect_taken_back(struct davy_step *s, struct davy_workload *w, int32_
 {
 	const struct davy_effect *e = latest(w, w->act_undo);
 
-	w->undo_told = 0;
+	w->undo_reported = 0;
 	if (davy_action_freezes(w->act_undo))
 		return;
 	w->undone_ns = s->now_ns;
@@ -242,12 +242,12 @@ void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 	plan.threshold = e->until_ns ? 0 : clean_ns(s, w);
 	plan.first_sign_ns = s->now_ns;
 	davy_measure(s, w, &plan);
-	refusal = (uint8_t)davy_consent(s, w, &plan);
+	refusal = (uint8_t)davy_admission(s, w, &plan);
 	if (davy_mode_for(s, w) == DAVY_MODE_ADVISE && !refusal)
 		refusal = DAVY_REFUSED_COUNT; /* advised once, too */
-	if (refusal && refusal == w->undo_told)
+	if (refusal && refusal == w->undo_reported)
 		return;
-	w->undo_told = refusal;
+	w->undo_reported = refusal;
 	davy_propose(s, w, &plan);
 }
 
@@ -311,10 +311,10 @@ void davy_effect_renew(struct davy_step *s, struct davy_workload *w)
 	if (w->hold_action != DAVY_ACTION_THROTTLE || !w->hold_hazard ||
 	    s->now_ns > w->hold_until_ns || w->hold_until_ns - s->now_ns > lease_ns / RENEW_PARTS)
 		return;
-	note = davy_ladder_throttles(s, w);
+	note = davy_escalation_throttles(s, w);
 	if (!note && s->now_ns >= w->hold_good_ns)
 		return;
 	plan = renewal_of(s, w, note);
-	if (davy_measure(s, w, &plan) && !davy_consent(s, w, &plan))
+	if (davy_measure(s, w, &plan) && !davy_admission(s, w, &plan))
 		davy_propose(s, w, &plan);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ladder: what is done against a hazard before anything has failed, the least first, and to
+ * Escalation: what is done against a hazard before anything has failed, the least first, and to
  * whom. The next action is taken when the sign comes again "settle" after the last act; a new
  * hazard of level 3 does not wait. What a workload cannot do is passed over, and the plan says so.
  * Nothing is done to what is nobody's workload; the victim of a hazard is never made to pay for it.
@@ -13,11 +13,12 @@
 #define FRESH_NS (5 * DAVY_NS_PER_S) /* an alarm outlives its sign: no act without one */
 #define PAYS	 250		     /* permille of what is short that make one pay */
 
-static const struct davy_ladder *ladder_of(const struct davy_step *s, const struct davy_plan *note)
+static const struct davy_escalation *escalation_of(const struct davy_step *s,
+						   const struct davy_plan *note)
 {
-	const struct davy_ladder *all = s->hazards[note->hazard]->ladder, *best = NULL;
+	const struct davy_escalation *all = s->hazards[note->hazard]->escalation, *best = NULL;
 
-	for (size_t i = 0; i < DAVY_LADDER_LEVELS && all[i].level; i++)
+	for (size_t i = 0; i < DAVY_ESCALATION_LEVELS && all[i].level; i++)
 		if (note->level >= all[i].level && (!all[i].form || all[i].form == note->form))
 			best = &all[i];
 	return best;
@@ -101,20 +102,21 @@ static struct davy_plan plan_of(struct davy_step *s, const struct davy_alarm *a,
 }
 
 /* The next action of the row that has an effect on the workload; false: there is none left. */
-static bool next_action(struct davy_step *s, struct davy_alarm *a, const struct davy_ladder *row,
-			struct davy_workload *w, struct davy_plan *ret_plan)
+static bool next_action(struct davy_step *s, struct davy_alarm *a,
+			const struct davy_escalation *row, struct davy_workload *w,
+			struct davy_plan *ret_plan)
 {
 	struct davy_plan plan = plan_of(s, a, w), blank = plan;
 
 	if (a->at)
 		blank.passed_action = row->action[a->at - 1];
-	for (; a->at < DAVY_LADDER_RUNGS && row->action[a->at]; a->at++) {
+	for (; a->at < DAVY_ESCALATION_ACTIONS && row->action[a->at]; a->at++) {
 		enum davy_refusal refusal;
 
 		plan = blank;
 		plan.action = row->action[a->at];
-		refusal =
-			davy_measure(s, w, &plan) ? davy_consent(s, w, &plan) : DAVY_REFUSED_UNABLE;
+		refusal = davy_measure(s, w, &plan) ? davy_admission(s, w, &plan)
+						    : DAVY_REFUSED_UNABLE;
 		if (refusal != DAVY_REFUSED_UNABLE) {
 			*ret_plan = plan;
 			return true;
@@ -142,17 +144,17 @@ static bool escalation_is_due(const struct davy_step *s, const struct davy_alarm
 }
 
 /* What stands in the way, and what is only advised, is told once and not at every look. */
-static bool told_before(struct davy_step *s, struct davy_alarm *a, struct davy_workload *w,
-			const struct davy_plan *plan)
+static bool escalation_reported_before(struct davy_step *s, struct davy_alarm *a,
+				       struct davy_workload *w, const struct davy_plan *plan)
 {
-	uint8_t refusal = (uint8_t)davy_consent(s, w, plan);
+	uint8_t refusal = (uint8_t)davy_admission(s, w, plan);
 
 	if (!refusal && davy_mode_for(s, w) == DAVY_MODE_ADVISE)
 		refusal = DAVY_REFUSED_COUNT;
-	if (refusal && a->told_action == plan->action && a->told_refusal == refusal)
+	if (refusal && a->reported_action == plan->action && a->reported_refusal == refusal)
 		return true;
-	a->told_action = plan->action;
-	a->told_refusal = refusal;
+	a->reported_action = plan->action;
+	a->reported_refusal = refusal;
 	return false;
 }
 
@@ -168,7 +170,7 @@ static void count_failure(struct davy_step *s, struct davy_alarm *a, const struc
 
 static void consider(struct davy_step *s, struct davy_alarm *a)
 {
-	const struct davy_ladder *row = ladder_of(s, &a->note);
+	const struct davy_escalation *row = escalation_of(s, &a->note);
 	struct davy_workload *w = row ? target_of(s, &a->note) : NULL;
 	struct davy_plan plan;
 
@@ -178,9 +180,9 @@ static void consider(struct davy_step *s, struct davy_alarm *a)
 	if (a->note.level > 1)
 		davy_effects_troubled(s, w);
 	if (s->count + DAVY_PLANS_SPARE > s->max || !escalation_is_due(s, a, w) ||
-	    !next_action(s, a, row, w, &plan) || told_before(s, a, w, &plan))
+	    !next_action(s, a, row, w, &plan) || escalation_reported_before(s, a, w, &plan))
 		return;
-	if (!a->told_refusal && davy_action_replaces(plan.action))
+	if (!a->reported_refusal && davy_action_replaces(plan.action))
 		count_failure(s, a, w);
 	davy_propose(s, w, &plan);
 	if (plan.verdict == DAVY_VERDICT_REFUSED ||
@@ -191,14 +193,14 @@ static void consider(struct davy_step *s, struct davy_alarm *a)
 	a->hurried = plan.verdict == DAVY_VERDICT_ADVISED; /* what would follow the pause */
 }
 
-void davy_ladder_raised(struct davy_step *s, struct davy_alarm *a)
+void davy_escalation_raised(struct davy_step *s, struct davy_alarm *a)
 {
 	assert(a->used);
 	if (s->core->world.workload_count)
 		consider(s, a);
 }
 
-void davy_ladder_tick(struct davy_step *s)
+void davy_escalation_tick(struct davy_step *s)
 {
 	if (!s->core->world.workload_count || !s->core->alarm_count)
 		return;
@@ -218,9 +220,9 @@ void davy_ladder_tick(struct davy_step *s)
 /* What replaces is begun while it stands still; what holds it less, when the pause is over. */
 static bool follows(const struct davy_step *s, const struct davy_alarm *a, bool paused)
 {
-	const struct davy_ladder *row = ladder_of(s, &a->note);
+	const struct davy_escalation *row = escalation_of(s, &a->note);
 
-	if (!row || !a->at || a->at == DAVY_LADDER_RUNGS ||
+	if (!row || !a->at || a->at == DAVY_ESCALATION_ACTIONS ||
 	    row->action[a->at - 1] != DAVY_ACTION_PAUSE)
 		return false;
 	return davy_action_replaces(row->action[a->at]) == paused;
@@ -231,7 +233,7 @@ static bool acted_on(const struct davy_alarm *a, const struct davy_workload *w)
 	return a->used && a->target == w->id && a->acted;
 }
 
-void davy_ladder_after_pause(struct davy_step *s, struct davy_workload *w, bool paused)
+void davy_escalation_after_pause(struct davy_step *s, struct davy_workload *w, bool paused)
 {
 	for (size_t i = 0; s->core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
 		struct davy_alarm *a = &s->core->alarms[i];
@@ -244,7 +246,7 @@ void davy_ladder_after_pause(struct davy_step *s, struct davy_workload *w, bool 
 	}
 }
 
-void davy_ladder_go_on(struct davy_step *s, struct davy_workload *w, uint8_t hazard)
+void davy_escalation_go_on(struct davy_step *s, struct davy_workload *w, uint8_t hazard)
 {
 	for (size_t i = 0; s->core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
 		struct davy_alarm *a = &s->core->alarms[i];
@@ -257,15 +259,15 @@ void davy_ladder_go_on(struct davy_step *s, struct davy_workload *w, uint8_t haz
 	}
 }
 
-const struct davy_plan *davy_ladder_throttles(const struct davy_step *s,
-					      const struct davy_workload *w)
+const struct davy_plan *davy_escalation_throttles(const struct davy_step *s,
+						  const struct davy_workload *w)
 {
 	const struct davy_core *core = s->core;
 
 	for (size_t i = 0; core->alarm_count && i < DAVY_CORE_ALARMS; i++) {
 		const struct davy_alarm *a = &core->alarms[i];
-		const struct davy_ladder *row =
-			a->used && a->target == w->id ? ladder_of(s, &a->note) : NULL;
+		const struct davy_escalation *row =
+			a->used && a->target == w->id ? escalation_of(s, &a->note) : NULL;
 
 		if (row && (row->action[0] == DAVY_ACTION_THROTTLE ||
 			    row->action[1] == DAVY_ACTION_THROTTLE))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An operator's order becomes a plan of hazard none, by the same consent as any. */
+/* An operator's order becomes a plan of hazard none, by the same admission as any. */
 #include "core/action/acts.h"
 
 /* Nobody is called that: what cannot be found is refused, too. */
@@ -50,7 +50,7 @@ void davy_decide_order(struct davy_step *s)
 	plan.kind = DAVY_PLAN_ACTION;
 	plan.action = in->action;
 	plan.first_sign_ns = s->now_ns;
-	if (w && !measure(s, w, &plan) && !davy_consent(s, w, &plan)) {
+	if (w && !measure(s, w, &plan) && !davy_admission(s, w, &plan)) {
 		plan.verdict = DAVY_VERDICT_REFUSED;
 		plan.refusal = DAVY_REFUSED_UNABLE;
 		davy_emit(s, &plan);

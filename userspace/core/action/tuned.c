@@ -173,7 +173,7 @@ static void set_bounds(const struct davy_step *s, const struct davy_tuned *t,
 			b->range[i].ceiling = t->told[i];
 }
 
-/* What others have set, operators and the ladder, the tuner finds in force. */
+/* What others have set, operators and the escalation, the tuner finds in force. */
 static void find_in_force(const struct davy_step *s, struct davy_tuned *t,
 			  const struct davy_workload *w, const struct davy_tuner_bounds *b)
 {

@@ -406,7 +406,7 @@ enum davy_workload_op {
 	DAVY_WORKLOAD_GONE = 2,
 };
 
-/* What can be done to a workload, for the ladder to choose from. */
+/* What can be done to a workload, for the escalation to choose from. */
 enum davy_can {
 	DAVY_CAN_HOLD = 1,   /* freeze it, wholly or in a duty cycle */
 	DAVY_CAN_SHRINK = 2, /* start it with smaller knobs */

@@ -56,7 +56,7 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 	a->last_ns = a->strong_ns = s->now_ns;
 	a->note = *note;
 	davy_foresight_raised(s, note);
-	davy_ladder_raised(s, a);
+	davy_escalation_raised(s, a);
 	return true;
 }
 

@@ -206,10 +206,10 @@ const struct davy_hazard_row davy_hazard_eviction_storm = {
 		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT | DAVY_CAN_GPU_RESET,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	/* who runs at a share of the time evicts at that share */
-	.ladder[0] = { 2, { DAVY_ACTION_PAUSE, DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE } },
-	.ladder[1] = { 3,
-		       { DAVY_ACTION_PAUSE, DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE,
-			 DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
+	.escalation[0] = { 2, { DAVY_ACTION_PAUSE, DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE } },
+	.escalation[1] = { 3,
+			   { DAVY_ACTION_PAUSE, DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE,
+			     DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },
 	.shortage = DAVY_SHORT_OF_MEMORY,
 	.names_culprit = true,
 };

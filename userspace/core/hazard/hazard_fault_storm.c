@@ -272,6 +272,6 @@ const struct davy_hazard_row davy_hazard_fault_storm = {
 	.precursor.leads = DAVY_CAN_PAGE_FAULT | DAVY_CAN_HANG | DAVY_CAN_GPU_RESET |
 			   DAVY_CAN_DEVICE_LOST | DAVY_CAN_WRONG_OUTPUT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.ladder[0] = { 3, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
+	.escalation[0] = { 3, { DAVY_ACTION_SWITCH, DAVY_ACTION_MIGRATE_CPU } },
 	.device_fails = 3,
 };

@@ -182,10 +182,10 @@ const struct davy_hazard_row davy_hazard_host_pressure = {
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.ladder[0] = { 1, { DAVY_ACTION_AWAKE }, DAVY_FORM_SUSPEND },
-	.ladder[1] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP } },
-	.ladder[2] = { 3,
-		       { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK,
-			 DAVY_ACTION_RESTART, DAVY_ACTION_STOP } },
+	.escalation[0] = { 1, { DAVY_ACTION_AWAKE }, DAVY_FORM_SUSPEND },
+	.escalation[1] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP } },
+	.escalation[2] = { 3,
+			   { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK,
+			     DAVY_ACTION_RESTART, DAVY_ACTION_STOP } },
 	.outlives_restart = true,
 };

@@ -99,9 +99,9 @@ const struct davy_hazard_row davy_hazard_job_stall = {
 	.because = job_stall_because,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.ladder[0] = { 3,
-		       { DAVY_ACTION_PAUSE, DAVY_ACTION_SHRINK, DAVY_ACTION_MIGRATE_CPU,
-			 DAVY_ACTION_RESTART } },
+	.escalation[0] = { 3,
+			   { DAVY_ACTION_PAUSE, DAVY_ACTION_SHRINK, DAVY_ACTION_MIGRATE_CPU,
+			     DAVY_ACTION_RESTART } },
 	.shortage = DAVY_SHORT_OF_TIME,
 	.of_long_jobs = true,
 	.weakens = true, /* any part of the timeout keeps it */

@@ -194,7 +194,7 @@ const struct davy_hazard_row davy_hazard_queue_thrash = {
 	.because = queue_thrash_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	.ladder[0] = { 2, { DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE } },
+	.escalation[0] = { 2, { DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE } },
 	.names_culprit = true,
 	.subject_suffers = true,
 };

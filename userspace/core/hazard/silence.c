@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "core/hazard/silence.h"
 
-#define THROTTLE_FACTOR 4		    /* the ladder throttles to a quarter at least */
+#define THROTTLE_FACTOR 4		    /* escalation throttles to a quarter at least */
 #define BUSY_OLD_NS	(5 * DAVY_NS_PER_S) /* clients and rings are looked at every second */
 
 /* No slot works and no graph is under way: it may be as silent as it likes. */

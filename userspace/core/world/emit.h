@@ -22,14 +22,14 @@ struct davy_step {
 	const struct davy_hazard_row *const *hazards; /* by enum davy_hazard */
 };
 
-#define DAVY_SEES(kind)	   (1ull << (kind))
-#define DAVY_LADDER_RUNGS  6
-#define DAVY_LADDER_LEVELS 3
+#define DAVY_SEES(kind)		(1ull << (kind))
+#define DAVY_ESCALATION_ACTIONS 6
+#define DAVY_ESCALATION_LEVELS	3
 
 /* What is done from a level on, the least first. */
-struct davy_ladder {
+struct davy_escalation {
 	uint8_t level; /* 0: the list has ended */
-	uint8_t action[DAVY_LADDER_RUNGS];
+	uint8_t action[DAVY_ESCALATION_ACTIONS];
 	uint8_t form; /* enum davy_form of the note; plain: any */
 };
 
@@ -39,7 +39,7 @@ struct davy_hazard_row {
 	void (*look)(struct davy_step *s);
 	void (*because)(const struct davy_plan *p, struct davy_clause *c);
 	struct davy_precursor precursor;
-	struct davy_ladder ladder[DAVY_LADDER_LEVELS]; /* in the order of the levels */
+	struct davy_escalation escalation[DAVY_ESCALATION_LEVELS]; /* in the order of the levels */
 	enum davy_shortage shortage; /* of the device: who has most of it is the culprit */
 	bool names_culprit;	     /* the sign itself tells who did it from who suffers */
 	bool of_long_jobs;	     /* a smaller batch makes it better */

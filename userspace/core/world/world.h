@@ -120,7 +120,7 @@ struct davy_workload {
 	uint8_t act_to;		/* that it is to have; unknown: the same */
 	uint8_t act_undo;	/* the action whose effect the act under way takes back */
 	uint8_t act_renews;	/* a hold that is in force already */
-	uint8_t undo_told;	/* refusal of an undo that is due, told once */
+	uint8_t undo_reported;	/* refusal of an undo that is due, told once */
 	uint8_t clean_times;	/* so often was the clean period doubled */
 	uint16_t hold_permille; /* of a throttle */
 	uint16_t act_permille;

@@ -341,7 +341,7 @@ static void who_has_the_engine_pays_for_a_stall(void **state)
 	assert_int_equal(goes(DAVY_ACTION_PAUSE)->workload, 1);
 }
 
-static void consent_is_asked_and_told_once(void **state)
+static void admission_is_asked_and_reported_once(void **state)
 {
 	struct davy_event ev;
 
@@ -768,7 +768,7 @@ int main(void)
 		cmocka_unit_test(a_storm_that_comes_back_is_held_down_longer),
 		cmocka_unit_test(an_evictor_of_nobodys_is_let_be),
 		cmocka_unit_test(who_has_the_engine_pays_for_a_stall),
-		cmocka_unit_test(consent_is_asked_and_told_once),
+		cmocka_unit_test(admission_is_asked_and_reported_once),
 		cmocka_unit_test(advice_is_given_once_and_nothing_begins),
 		cmocka_unit_test(a_rivals_engine_is_not_replaced),
 		cmocka_unit_test(without_memory_models_go_and_then_context),
