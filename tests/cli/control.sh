@@ -56,7 +56,7 @@ one_agent_checks() {
 	check "what it would have listened on is not made" test ! -e "$work/sock2"
 	check "the first agent's socket is as it was" test "$(stat -c %i "$work/sock")" = "$inode"
 	check "others are told that the agent is busy" exits 1 $nobody "$work/davylamp" status --socket "$work/sock"
-	check "and not that there is none" says "is busy: its queue stayed full"
+	check "and not that there is none" says "is busy: its queue was full"
 	six during
 	kill -CONT "$pid"
 	check "six engines that were started meanwhile are all watched" until_true 60 all_watched during
@@ -68,7 +68,7 @@ one_agent_checks() {
 	check "and none was refused" not one_unwatched after
 	end_six
 	check "the refused connections are counted" until_true 20 refused user_full
-	check "and shown" bash -c "'$program' status --socket '$work/sock' | grep -qE '^connections: .*refused: [1-9][0-9]* over the limit of one user'"
+	check "and shown" bash -c "'$program' status --socket '$work/sock' | grep -qE '^connections: .*refused: [1-9][0-9]* over the limit of a user'"
 	check "a stranger is told why" grep -q '"op":"busy","why":"as many connections as a user may have' "$work/flood.full"
 	end_floods
 	flood hold 40 hold

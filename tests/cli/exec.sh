@@ -21,9 +21,9 @@ exec_option_checks() {
 	check "and says which" says "expected vulkan, rocm, cuda or sycl"
 	check "one backend is asked for" exits 2 "$p" exec --force-cpu --force-gpu vulkan -- true
 	check "in whatever way" exits 2 "$p" exec --backend vulkan --force-cpu -- true
-	check "which is said" says "one of them can be obeyed"
+	check "which is said" says "exclude each other"
 	check "the CPU and --gpu-only" exits 2 "$p" exec --gpu-only --force-cpu -- true
-	check "contradict each other" says "the CPU is asked for, and --gpu-only"
+	check "contradict each other" says "the CPU is selected, which excludes --gpu-only"
 	check "--reserve wants a number" exits 2 "$p" exec --reserve much -- true
 	check "and no negative one" exits 2 "$p" exec --reserve -1 -- true
 	check "--memory-max wants a size" exits 2 "$p" exec --memory-max 0 -- true
@@ -31,10 +31,10 @@ exec_option_checks() {
 	check "and says so" says "--memory-max '16Q': expected a size such as '16G'"
 	check "not one beyond numbers" exits 2 "$p" exec --memory-max 99999999999T -- true
 	check "--json alone" exits 2 "$p" exec --json -- true
-	check "is for what prints" says "--json is for --explain and --dry-run"
+	check "is for what prints" says "--json needs --explain or --dry-run"
 	check "--model wants a name" exits 2 "$p" exec --model '' -- true
 	check "a device that is not there" exits 4 "$p" exec --device 0000:ff:1f.7 -- true
-	check "is named" says "--device '0000:ff:1f.7': there is no such GPU here"
+	check "is named" says "--device '0000:ff:1f.7': no such GPU"
 	check "--gpu-only without a GPU starts nothing" exits 4 through "$p" --gpu-only -- true
 	check "and says why" says "nothing is started: no GPU is seen here, and --gpu-only refuses the CPU"
 	check "--explain starts nothing" test -z "$(through "$p" --explain -- sh -c 'echo started >&2' 2>&1 | grep -x started)"
@@ -53,7 +53,7 @@ exec_option_checks() {
 	check "which is said" says "vllm cannot be told to use cpu"
 	check "a program that is no engine is told by variables" exits 0 through "$p" --dry-run --backend cpu -- sleep 1
 	check "that hide every GPU" says "would set: CUDA_VISIBLE_DEVICES=-1"
-	check "and what that is worth" says "'sleep' is no engine davylamp knows"
+	check "and what that is worth" says "'sleep' is not a known engine"
 }
 
 # ends STATUS COMMAND...: through exec, nothing else changed.

@@ -39,7 +39,7 @@ rules_checks() {
 --no-mmproj-offload --no-kv-offload" -- llama-server -m tiny.gguf
 	check "unless somebody insists" starts_as "$p" \
 		"llama-server -m tiny.gguf --device Vulkan0 --ubatch-size 128 --ctx-size 4096 -fa auto -ctk f16 -ctv f16" --backend vulkan -- llama-server -m tiny.gguf
-	check "who is warned" says "policy: vulkan is known to fail here: it died there; starting on vulkan all the same"
+	check "who is warned" says "policy: vulkan is known to fail here: it died there; starting on vulkan anyway"
 	put_rules 'parallel = many'
 	check "wrong rules are told, and nothing of them is taken" starts_as "$p" "llama-server -m tiny.gguf" -- llama-server -m tiny.gguf
 	check "with file, line and column" says "$work/rules/backend.conf:8:12: "
@@ -50,7 +50,7 @@ rules_of_agent_checks() {
 	local p=$1
 	put_rules 'parallel = many'
 	check "a reload with wrong rules fails" exits 1 "$p" policy reload --socket "$work/sock"
-	check "status tells until it is mended" bash -c "'$p' status --socket '$work/sock' | grep -q 'policy: .*backend.conf:8:12: .*what was in force before stays'"
+	check "status tells until it is mended" bash -c "'$p' status --socket '$work/sock' | grep -q 'policy: .*backend.conf:8:12: .*the previous rules stay in force'"
 	check "a start goes by the rules from before" bash -c "'$p' exec --dry-run --config '$work/rules' --state '$work/stateless' --socket '$work/sock' -- \
 		llama-server -m tiny.gguf 2>&1 | grep -q 'would start: llama-server -m tiny.gguf --ubatch-size 128'"
 	put_rules

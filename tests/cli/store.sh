@@ -52,7 +52,7 @@ pins_at_once() {
 	pids=$!
 	until_true 5 not flock -n "$d/.backend.conf.lock" true
 	check "one that is held for long is given up, with a word" exits 1 "$p" policy pin --config "$d" backends=cpu
-	check "that says what to do" says "another davylamp command has changed it for more than 10 s; nothing is changed. Try again"
+	check "that says what to do" says "locked by another davylamp command for more than 10 s; nothing is changed. Try again"
 	kill "$pids" "$(pgrep -P "$pids")" 2>/dev/null
 	wait "$pids" 2>/dev/null
 	rm -f "$d/.backend.conf.lock"

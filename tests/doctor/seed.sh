@@ -100,7 +100,7 @@ check "policy explain shows it" bash -c "$(declare -f explain); here=$here LAB_R
 cp "$rules" "$work/once"
 with_engine --apply
 check "once is enough" cmp "$work/once" "$rules"
-check "and told" grep -q 'has that rule already' "$work/err"
+check "and told" grep -q 'already has this rule' "$work/err"
 printf '[rule broken\n' >"$rules"
 with_engine --apply
 check "a wrong file is not touched" test "$(cat "$rules")" = '[rule broken'

@@ -13,27 +13,27 @@
 
 static const struct {
 	const char *name;
-	int (*run)(int argc, char **argv); /* NULL: a program of its own */
+	int (*run)(int argc, char **argv); /* NULL: another program runs it */
 	const char *what;
 } verbs[] = {
-	{ "run", davy_verb_run, "watch the GPU drivers and the engines, and act" },
-	{ "exec", davy_verb_exec, "start an engine on a backend known to be safe" },
-	{ "status", davy_verb_status, "what the running agent sees" },
-	{ "probe", davy_verb_probe, "whether the GPU and an engine still do work" },
-	{ "doctor", NULL, "why an engine does not get its GPU" },
-	{ "act", davy_verb_act, "pause or throttle a workload by hand" },
-	{ "policy", davy_verb_policy, "what was learned about backends" },
-	{ "replay", davy_verb_replay, "print the decisions of a recorded trace" },
-	{ "trace", davy_verb_trace, "where an engine's start stops; synthetic traces" },
-	{ "tune", NULL, "score thresholds over traces, and look for better ones" },
-	{ "log", davy_verb_log, "what a saved kernel log tells about GPUs" },
-	{ "release", davy_verb_release, "let go of a kernel module, so that it can be unloaded" },
+	{ "run", davy_verb_run, "run the agent: watch GPU drivers and engines, and act" },
+	{ "exec", davy_verb_exec, "start an engine on a safe backend" },
+	{ "status", davy_verb_status, "show what the running agent sees" },
+	{ "probe", davy_verb_probe, "test whether a GPU or an engine works" },
+	{ "doctor", NULL, "find out why an engine does not use its GPU" },
+	{ "act", davy_verb_act, "order an action on a workload" },
+	{ "policy", davy_verb_policy, "show and change rules; adopt services" },
+	{ "replay", davy_verb_replay, "judge a recorded trace again" },
+	{ "trace", davy_verb_trace, "trace an engine's start; make synthetic traces" },
+	{ "tune", NULL, "score thresholds and search for better ones" },
+	{ "log", davy_verb_log, "report GPU failures in a saved kernel log" },
+	{ "release", davy_verb_release, "undo all actions, or detach from a module" },
 };
 
-/* What other programs do, which are beside this one. */
+/* Verbs that other programs in the same directory run. */
 static const struct program {
-	const char *verb, *word; /* the word behind the verb; NULL: any */
-	int first;		 /* of the arguments that it gets, in ours */
+	const char *verb, *word; /* word: the one after the verb; NULL: any */
+	int first;		 /* index in argv of the first argument that it gets */
 	const char *name;
 } programs[] = {
 	{ "doctor", NULL, 2, "davylamp-doctor" },
@@ -55,7 +55,7 @@ static const struct program *cli_main_program_of(int argc, char **argv)
 	return NULL;
 }
 
-/* Returns only when it cannot be started. */
+/* Replaces this process; returns only on error. */
 static int program_start(const struct program *p, char **argv)
 {
 	char path[PATH_MAX];
@@ -67,22 +67,23 @@ static int program_start(const struct program *p, char **argv)
 		err = -errno;
 	}
 	if (err == -ENOENT && !strcmp(p->name, LAB)) {
-		davy_log("the laboratory is not installed: there is no '%s'. 'make lab-program' in "
-			 "davylamp's source builds it, beside the davylamp that is built there",
+		davy_log("'%s' is not installed; run 'make lab-program' in davylamp's source tree "
+			 "and use the davylamp that is built there",
 			 path);
 		return DAVY_EXIT_NOTHING;
 	}
-	davy_log("'%s' cannot be started: %s; install it beside davylamp", path, strerror(-err));
+	davy_log("'%s' cannot be started: %s; install it in the directory of davylamp", path,
+		 strerror(-err));
 	return DAVY_EXIT_FAILED;
 }
 
 static void help(void)
 {
 	printf("usage: davylamp VERB [OPTIONS]\n\n"
-	       "Watches GPU drivers under LLM inference and moves engines out of harm's way.\n\n");
+	       "Protects LLM inference from GPU driver failures.\n\n");
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		printf("  %-9s %s\n", verbs[i].name, verbs[i].what);
-	printf("\n'davylamp VERB --help' tells more; see also davylamp(8).\n");
+	printf("\nSee 'davylamp VERB --help' and davylamp(8).\n");
 }
 
 int main(int argc, char **argv)
@@ -90,11 +91,10 @@ int main(int argc, char **argv)
 	const struct program *program;
 
 	if (davy_standard_fds_open())
-		return DAVY_EXIT_FAILED; /* nowhere to say why */
+		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	if (argc < 2) {
-		davy_log(
-			"which verb? run, exec, status, probe, doctor, act, policy, replay, trace, "
-			"tune, log or release; see 'davylamp --help'");
+		davy_log("expected a verb: run, exec, status, probe, doctor, act, policy, replay, "
+			 "trace, tune, log or release; see 'davylamp --help'");
 		return DAVY_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {

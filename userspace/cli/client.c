@@ -15,13 +15,13 @@
 static int client_say(const char *socket_path, int err)
 {
 	if (davy_message_nobody(err)) {
-		davy_log("no agent answers on '%s' (%s); start it with 'davylamp run' as root",
-			 socket_path, strerror(-err));
+		davy_log("no agent on '%s' (%s); start it with 'davylamp run' as root", socket_path,
+			 strerror(-err));
 		return DAVY_EXIT_NOTHING;
 	}
 	if (err == -EAGAIN)
-		davy_log("the agent on '%s' is busy: its queue stayed full for %d s; nothing was "
-			 "asked, try again",
+		davy_log("the agent on '%s' is busy: its queue was full for %d s; the request was "
+			 "not sent, try again",
 			 socket_path, DAVY_CONNECT_MS / 1000);
 	else
 		davy_log("the agent on '%s' cannot be reached: %s", socket_path, strerror(-err));
@@ -39,7 +39,7 @@ int davy_client_find(const char *socket_path)
 	return client_say(socket_path, fd);
 }
 
-/* What an answer is worth; the caller keeps it for DAVY_EXIT_DONE only. */
+/* Logs a refusal. Returns the exit status; the answer is of use only with DAVY_EXIT_DONE. */
 static int client_judge(const json_t *answer)
 {
 	const char *op = davy_message_text(answer, "op");
@@ -74,7 +74,7 @@ int davy_client_ask_for(const char *socket_path, json_t *question, int patience_
 	err = davy_message_send(fd, question);
 	wait.fd = fd;
 	if (err == -EPIPE)
-		err = 0; /* refused at once: why is there to be read */
+		err = 0; /* a refusal may be waiting to be read */
 	if (!err && poll(&wait, 1, patience_ms) != 1)
 		err = -ETIMEDOUT;
 	if (!err)

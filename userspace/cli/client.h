@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One question to the agent and its answer, for the verbs that ask it something. */
+/* Sends one request to the agent and waits for the answer. */
 #ifndef DAVY_CLIENT_H
 #define DAVY_CLIENT_H
 
 #include <jansson.h>
 
 /*
- * Sends "question" (takes the reference) and waits up to 10 s. Exit status; on DAVY_EXIT_DONE
- * *ret_answer is a new reference. What went wrong has been said.
+ * Sends "question" (takes the reference) and waits up to 10 s. Returns an exit status and logs
+ * errors. On DAVY_EXIT_DONE, *ret_answer is a new reference.
  */
 int davy_client_ask(const char *socket_path, json_t *question, json_t **ret_answer);
 
-/* The same with a patience of one's own. */
+/* The same with another time limit. */
 int davy_client_ask_for(const char *socket_path, json_t *question, int patience_ms,
 			json_t **ret_answer);
 
 /*
- * Whether an agent is there: DAVY_EXIT_DONE, DAVY_EXIT_NOTHING (none, nothing was said), or another
- * exit status: it cannot be told, and why has been said. One that is busy is there.
+ * Looks for an agent. DAVY_EXIT_DONE: it runs (or is busy). DAVY_EXIT_NOTHING: none runs, nothing
+ * is logged. Others: unknown, the error is logged.
  */
 int davy_client_find(const char *socket_path);
 

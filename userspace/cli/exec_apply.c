@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is decided, made into variables, arguments and the wish that the supervisor starts with. */
+/* Turns the decision into variables, arguments and the first settings of the supervisor. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ static void exec_apply_told(const struct davy_exec_case *c, const char *key,
 		davy_exec_say_value(key, v);
 }
 
-/* A later one of the same name takes the place of the former; the same value keeps its rule. */
+/* Replaces a variable of the same name. If the value is the same, it keeps its rule. */
 static void set_variable(struct davy_exec_case *c, const char *name, const char *value,
 			 const struct davy_policy_value *of)
 {
@@ -46,13 +46,13 @@ static void set_by_rules(struct davy_exec_case *c)
 		const struct davy_policy_value *v = &e->environment[i];
 
 		if (!v->text[0] || getenv(v->name))
-			continue; /* people have said it themselves */
+			continue; /* the user has set it */
 		set_variable(c, v->name, v->text, v);
 		exec_apply_told(c, "environment", v);
 	}
 }
 
-/* GPU backends that the device could have, and the rules leave out. */
+/* GPU backends of the device that the rules exclude. */
 static uint32_t hidden(const struct davy_exec_case *c)
 {
 	const struct davy_choice *d = &c->choice;
@@ -124,7 +124,7 @@ static void add_arguments(struct davy_exec_case *c)
 	exec_apply_told(c, "cache_type", cache);
 }
 
-/* What the agent has made smaller it may give back: it is no part of the command. */
+/* A value of the agent goes to the wish, not to the command: the agent may undo it. */
 static void put_limit(struct davy_exec_case *c, uint32_t knob, uint32_t most,
 		      struct davy_engine_wish *command)
 {
@@ -132,14 +132,14 @@ static void put_limit(struct davy_exec_case *c, uint32_t knob, uint32_t most,
 	bool agents = davy_policy_is_agents(&c->choice.effective, key);
 
 	if (!most || (knob == DAVY_TUNER_CACHE_TYPE && !agents))
-		return; /* theirs is an argument */
+		return; /* set by an argument */
 	if (knob == DAVY_TUNER_LAYERS && !command->layers && c->launch.facts.gpu_layers < 0)
-		return; /* of how many is not known */
+		return; /* the model's number of layers is unknown */
 	if (davy_knob_set(agents ? &c->wish.knobs : &command->knobs, knob, most))
 		exec_apply_told(c, davy_policy_key_name(key), &c->choice.effective.value[key]);
 }
 
-/* Options that name a backend's device, when somebody insists on it or on the device. */
+/* The backend to select by options, if the user chose it or a device. */
 static enum davy_backend by_options(const struct davy_exec_case *c)
 {
 	const struct davy_engine_facts *f = &c->launch.facts;
@@ -152,7 +152,7 @@ static enum davy_backend by_options(const struct davy_exec_case *c)
 	return backend;
 }
 
-/* The command as the rules would have it; it stays as it is where the engine has no options. */
+/* Applies the rules to the command. An engine without such options keeps its command. */
 static void make_base(struct davy_exec_case *c)
 {
 	const struct davy_engine_facts *f = &c->launch.facts;
@@ -163,7 +163,8 @@ static void make_base(struct davy_exec_case *c)
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		put_limit(c, i, davy_knob_get(&most, i), &wish);
 	if (davy_engine_command(f, c->launch.argv, &wish, &c->base)) {
-		davy_log("policy: '%s' has no options for that; it is started as its command says",
+		davy_log("policy: '%s' has no options for these settings; its command is used "
+			 "unchanged",
 			 davy_engine_name(f->engine));
 		return;
 	}
@@ -178,7 +179,7 @@ static enum davy_backend asked(const struct davy_exec_case *c)
 	return c->launch.facts.backend;
 }
 
-/* The model's name that was given stays, also where the command names another. */
+/* Reads the new command, but keeps the name of --model. */
 static void exec_apply_look_again(struct davy_exec_case *c)
 {
 	struct davy_engine_look look = {

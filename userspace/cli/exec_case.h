@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What davylamp exec knows and decides of one command, from its options to what is started. Only
- * exec*.c include it.
+ * State of one 'davylamp exec': options, facts, decision and the resulting command. Only exec*.c
+ * include it.
  */
 #ifndef DAVY_EXEC_CASE_H
 #define DAVY_EXEC_CASE_H
@@ -24,45 +24,45 @@ struct davy_exec_variable {
 struct davy_exec_case {
 	struct davy_exec_options options;
 	struct davy_policy_layers layers;
-	struct davy_policy_set set; /* of them */
+	struct davy_policy_set set; /* points into layers */
 	struct davy_learned learned;
 	size_t device_count;
 	struct davy_host_device devices[DAVY_HOST_DEVICES_MAX];
-	struct davy_host_device *device;  /* that the decision is about, or NULL */
-	char vulkan_why[DAVY_REASON_LEN]; /* why it could not list its devices; "" */
+	struct davy_host_device *device;  /* the chosen one, or NULL */
+	char vulkan_why[DAVY_REASON_LEN]; /* error of Vulkan's enumeration, or "" */
 	char fit_why[DAVY_REASON_LEN];
-	char blob[PATH_MAX + 128];	/* Ollama's file of the model; "" */
-	char own_model[DAVY_MODEL_LEN]; /* as the command calls it */
+	char blob[PATH_MAX + 128];	/* Ollama's file of the model, or "" */
+	char own_model[DAVY_MODEL_LEN]; /* as in the command */
 	struct davy_choice_question question;
 	struct davy_choice choice;
 	struct davy_engine_target target;
-	struct davy_environment told; /* what the target comes down to */
+	struct davy_environment told; /* variables that select the target */
 	size_t variable_count;
 	struct davy_exec_variable variables[DAVY_EXEC_VARIABLES];
 	struct davy_launch launch;
-	struct davy_args base; /* the command as the decision and the rules would have it */
+	struct davy_args base; /* the command with decision and rules applied */
 	struct davy_engine_wish wish;
 };
 
-/* exec_layers.c: false: they are not in order, which was told, and there are none. */
+/* exec_layers.c: false: not valid (logged); the result is empty. */
 bool davy_exec_layers_read(const struct davy_exec_options *options,
 			   struct davy_policy_layers *layers);
 
-/* exec_gather.c: everything that the decision is made of. An exit status; what is wrong is told. */
+/* exec_gather.c: reads the facts for the decision. Exit status; errors are logged. */
 int davy_exec_gather(struct davy_exec_case *c);
 
-/* exec_model.c: what the model takes. */
+/* exec_model.c: estimates the memory that the model needs. */
 void davy_exec_model(struct davy_exec_case *c);
 
-/* exec_apply.c: command and environment by the decision. An exit status. */
+/* exec_apply.c: sets command and environment. Exit status. */
 int davy_exec_apply(struct davy_exec_case *c);
 
-/* exec_say.c: the decision in the messages of a start. */
+/* exec_say.c: logs the decision. */
 void davy_exec_say(const struct davy_exec_case *c);
-/* One value of a rule that is heeded. */
+/* Logs one value that a rule sets. */
 void davy_exec_say_value(const char *key, const struct davy_policy_value *value);
 
-/* exec_print.c: of --explain and --dry-run, for what would be started as "args". */
+/* exec_print.c: output of --explain and --dry-run. "args" is the command to start. */
 void davy_exec_print(const struct davy_exec_case *c, const struct davy_args *args);
 
 #endif

@@ -12,15 +12,15 @@
 #include "cli/exec_case.h"
 #include "cli/verbs.h"
 
-/* A line from somebody else's mouth. */
+/* Sanitizes untrusted text. */
 static const char *exec_gather_safe(char buf[512], const char *text)
 {
 	return davy_text_safe(buf, 512, text);
 }
 
 /*
- * Vulkan is asked unless the CPU is: that runs drivers, and takes as long as they do. What is no
- * engine is told a device only when one is chosen.
+ * Skips Vulkan enumeration for the CPU: it loads drivers and is slow. For a program that is no
+ * engine, devices matter only if --device names one.
  */
 static void find_devices(struct davy_exec_case *c)
 {
@@ -39,7 +39,7 @@ static bool is_number(const char *text)
 	return text[strspn(text, "0123456789")] == 0;
 }
 
-/* By PCI address, or by its number in the list. */
+/* Finds --device: a PCI address, or a number in the list. */
 static struct davy_host_device *exec_gather_asked_for(struct davy_exec_case *c)
 {
 	const char *asked = c->options.device;
@@ -51,10 +51,11 @@ static struct davy_host_device *exec_gather_asked_for(struct davy_exec_case *c)
 	for (size_t i = 0; i < c->device_count; i++)
 		if (!strcasecmp(c->devices[i].gpu.device, asked))
 			return &c->devices[i];
-	davy_log("--device '%s': there is no such GPU here, %s", exec_gather_safe(buf, asked),
-		 c->device_count ? "'davylamp exec --explain' lists them" : "nor any other");
+	davy_log("--device '%s': no such GPU; %s", exec_gather_safe(buf, asked),
+		 c->device_count ? "'davylamp exec --explain' lists the GPUs"
+				 : "this host has none");
 	if (c->vulkan_why[0])
-		davy_log("Vulkan's could not be listed: %s", c->vulkan_why);
+		davy_log("Vulkan's devices could not be listed: %s", c->vulkan_why);
 	return NULL;
 }
 
@@ -84,8 +85,8 @@ static void read_learned(struct davy_exec_case *c)
 	int line, err = davy_learned_load(c->options.state_dir, &c->learned, &line);
 
 	if (err) {
-		davy_log("policy '%s/%s': %s in line %d; starting as if nothing was learned",
-			 c->options.state_dir, DAVY_LEARNED_NAME, strerror(-err), line);
+		davy_log("policy '%s/%s', line %d: %s; starting without learned rules",
+			 c->options.state_dir, DAVY_LEARNED_NAME, line, strerror(-err));
 		return;
 	}
 	for (int i = DAVY_BACKEND_VULKAN; i < DAVY_BACKEND_COUNT; i++) {
@@ -93,7 +94,7 @@ static void read_learned(struct davy_exec_case *c)
 		const struct davy_learned_entry *e =
 			davy_learned_against(&c->learned, backend, q->subject.model, q->now_s);
 
-		if (!e) /* the agent goes by what it sees of the process */
+		if (!e) /* the agent will identify the process */
 			e = davy_learned_against(&c->learned, backend, c->own_model, q->now_s);
 		if (e)
 			q->breaker[i] =
@@ -109,7 +110,7 @@ static void add_life(void *arg, const struct davy_ledger_row *row)
 		*lived_s += row->entry.survived_s;
 }
 
-/* How long it has lived on a GPU like that; a ledger that cannot be read knows nobody. */
+/* Time that the model survived on such a GPU; 0 if the ledger cannot be read. */
 static void read_ledger(struct davy_exec_case *c)
 {
 	struct davy_choice_question *q = &c->question;
@@ -123,7 +124,7 @@ static void read_ledger(struct davy_exec_case *c)
 	davy_db_close(db);
 }
 
-/* Without a choice a model is spread over all cards; over no integrated GPU beside them. */
+/* By default engines spread a model over all discrete GPUs, or use the integrated one. */
 static uint64_t free_of_all(const struct davy_exec_case *c)
 {
 	uint64_t sum = 0;

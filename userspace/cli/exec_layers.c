@@ -10,7 +10,7 @@
 
 #define ANSWER_MS 2000
 
-/* As they were when an agent read them, before somebody made a mistake. */
+/* Gets the last valid rules from the agent. */
 static bool exec_layers_ask_agent(const char *socket_path, struct davy_policy_layers *layers)
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
@@ -34,7 +34,7 @@ static bool exec_layers_ask_agent(const char *socket_path, struct davy_policy_la
 	return good;
 }
 
-/* Without people's, which are wrong. */
+/* Reads all layers except the administrator's, which is not valid. */
 static bool read_others(const struct davy_exec_options *o, struct davy_policy_layers *layers)
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
@@ -51,14 +51,13 @@ bool davy_exec_layers_read(const struct davy_exec_options *o, struct davy_policy
 	davy_policy_layers_init(layers);
 	err = davy_policy_dirs_read(o->data_dir, o->state_dir, o->config_dir, layers, error);
 	if (err && read_others(o, layers)) {
-		davy_log("policy: %s; starting by the rules that were in force before",
+		davy_log("policy: %s; starting with the previous rules",
 			 error[0] ? error : strerror(-err));
 		return true;
 	}
 	if (err)
-		davy_log("policy: %s; starting as if there were no rules",
-			 error[0] ? error : strerror(-err));
+		davy_log("policy: %s; starting without rules", error[0] ? error : strerror(-err));
 	else if (error[0])
-		davy_log("policy: %s; the agent's own rules are left out", error);
+		davy_log("policy: %s; the agent's rules are ignored", error);
 	return !err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the model takes at least: the sizes of its files, and the cache by what the head of a GGUF
- * says. The files are those of the command; where they are not to be seen from here (another root,
- * a name that the engine looks up itself) nothing is judged.
+ * Estimates the least memory that a model needs: the size of its files, and the cache by the GGUF
+ * header. The estimate is unknown if the command's files are not visible from here: another root,
+ * or a name that the engine resolves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "cli/exec_case.h"
 
 #define FILES_MAX   1024
-#define FIT_CONTEXT 4096 /* llama.cpp's --fit-ctx: it goes no lower by itself */
+#define FIT_CONTEXT 4096 /* llama.cpp's --fit-ctx: the smallest context that it chooses */
 
 static uint64_t exec_model_plus(uint64_t a, uint64_t b)
 {
@@ -32,7 +32,7 @@ static bool exec_model_ends_with(const char *name, const char *end)
 	return len > end_len && !strcmp(name + len - end_len, end);
 }
 
-/* "x-00001-of-00003.gguf": the others lie beside it. */
+/* "x-00001-of-00003.gguf": the other parts are in the same folder. */
 static uint64_t split_bytes(const char *path, uint32_t count)
 {
 	size_t len = strlen(path), stem = len - strlen("-00001-of-00003.gguf");
@@ -71,7 +71,7 @@ static void read_gguf(struct davy_exec_case *c, const char *path, int fd, uint64
 
 	q->weight_bytes = bytes;
 	if (davy_gguf_read(fd, bytes, &g))
-		return; /* the engine will say what is wrong with it */
+		return; /* the engine reports the error */
 	q->layers = g.block_count;
 	q->cache_bytes = davy_gguf_cache_bytes(&g, exec_model_tokens_of(f, &g),
 					       f->cache_k[0] ? f->cache_k : "f16",
@@ -86,7 +86,7 @@ static void exec_model_unknown(struct davy_exec_case *c, const char *what, const
 	c->question.fit_unknown = c->fit_why;
 }
 
-/* Where Ollama keeps its models: as its environment says, a user's own, its service's. */
+/* Looks in Ollama's folders: of its environment, of the user, of the service. */
 static bool find_blob(struct davy_exec_case *c)
 {
 	const char *own = getenv("OLLAMA_MODELS"), *home = getenv("HOME");
@@ -120,17 +120,17 @@ void davy_exec_model(struct davy_exec_case *c)
 	if (!path && ollama && c->options.model && find_blob(c))
 		path = c->blob;
 	if (!path) {
-		exec_model_unknown(c, "the command names no file of a model", NULL);
+		exec_model_unknown(c, "the command names no model file", NULL);
 		return;
 	}
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &st)) {
-		exec_model_unknown(c, "the model's file cannot be read from here", strerror(errno));
+		exec_model_unknown(c, "the model file cannot be read", strerror(errno));
 		return;
 	}
 	if (S_ISREG(st.st_mode))
 		read_gguf(c, path, fd, (uint64_t)st.st_size);
 	if (!q->weight_bytes)
-		exec_model_unknown(
-			c, "how much of the model's folder is loaded is the engine's matter", NULL);
+		exec_model_unknown(c, "the engine decides how much of the model's folder it loads",
+				   NULL);
 }

@@ -17,35 +17,35 @@
 static const char usage[] =
 	"usage: davylamp exec [OPTIONS] -- COMMAND [ARGUMENT...]\n"
 	"\n"
-	"Starts an inference engine as an adopted workload: in a cgroup of its own, on a\n"
-	"backend that is not known to fail, and replaced when the agent says so.\n"
+	"Starts an inference engine as an adopted workload: in its own cgroup, on a\n"
+	"backend that is not known to fail. The agent may order its replacement.\n"
 	"\n"
-	"  --model NAME         what it will serve, where the command does not say it\n"
-	"  --backend NAME       auto (default): by the rules and what was learned;\n"
-	"                       vulkan, rocm, cuda, sycl: that one, with a warning of\n"
-	"                       what is known against it; cpu: strictly the CPU\n"
-	"  --force-cpu          strictly the CPU, even if it cannot fit\n"
-	"  --force-gpu BACKEND  that backend, even if it cannot fit\n"
-	"  --prefer-gpu         of what the rules allow a GPU first, the CPU last\n"
-	"  --gpu-only           fail rather than fall back to the CPU\n"
-	"  --device PCI|N       that GPU alone, by address or by its number in --explain\n"
-	"  --memory-max SIZE    of the engine's own memory (a cgroup's memory.max): '16G'\n"
-	"  --explain            print how it was decided, and by what; start nothing\n"
-	"  --dry-run            print what would be started, start nothing\n"
-	"  --json               either of them as one JSON object\n"
-	"  --slots DIR          where the engine saves its slots for a planned migration:\n"
-	"                       as it sees that folder (one is made while it runs)\n"
-	"  --reserve MIB        of memory to be left free when two engines run (512)\n"
+	"  --model NAME         model name, if the command does not contain it\n"
+	"  --backend NAME       auto (default): by rules and history; vulkan, rocm, cuda,\n"
+	"                       sycl: this one, with a warning about known failures;\n"
+	"                       cpu: strictly the CPU\n"
+	"  --force-cpu          strictly the CPU, even if the model cannot fit\n"
+	"  --force-gpu BACKEND  this backend, even if the model cannot fit\n"
+	"  --prefer-gpu         if the rules allow several backends, try GPUs first\n"
+	"  --gpu-only           fail instead of falling back to the CPU\n"
+	"  --device PCI|N       only this GPU; PCI address, or number shown by --explain\n"
+	"  --memory-max SIZE    memory limit of the engine (cgroup memory.max): '16G'\n"
+	"  --explain            print the decision and its reasons; start nothing\n"
+	"  --dry-run            print the command and its environment; start nothing\n"
+	"  --json               print --explain or --dry-run as one JSON object\n"
+	"  --slots DIR          folder for saved slots during a planned migration, as the\n"
+	"                       engine sees it (default: a temporary folder)\n"
+	"  --reserve MIB        memory to keep free while two engines run (512)\n"
 	"  --socket PATH        the agent's socket (/run/davylamp/agent.sock)\n"
-	"  --state DIR          what was learned (/var/lib/davylamp)\n"
-	"  --config DIR         people's rules, backend.conf (/etc/davylamp)\n"
+	"  --state DIR          the agent's rules and history (/var/lib/davylamp)\n"
+	"  --config DIR         the administrator's backend.conf (/etc/davylamp)\n"
 	"  --policies DIR       shipped rules (" DAVY_DATA_DIR "/policies)\n"
-	"  -h, --help           this text\n"
+	"  -h, --help           print this text\n"
 	"\n"
-	"Signals go to the engine; the exit status is the engine's own, 128 + N when\n"
-	"signal N ended it, 126 or 127 when it cannot be started, 4 when it is refused.\n";
+	"Signals are sent on to the engine. Exit status: the engine's; 128 + N after\n"
+	"signal N; 126 or 127 if the engine cannot be started; 4 if the start is refused.\n";
 
-/* What was given of those that exclude each other. */
+/* Options that exclude each other, or that are converted. */
 struct given {
 	const char *backend;
 	const char *force_gpu;
@@ -53,7 +53,7 @@ struct given {
 	const char *reserve, *memory_max;
 };
 
-/* A number, and one of K, M, G, T behind it. False when it is none. */
+/* Parses a number with an optional suffix K, M, G or T. */
 static bool size_number(const char *text, uint64_t *ret_bytes)
 {
 	static const char units[] = "KMGT";
@@ -105,7 +105,7 @@ static int take_backend(const struct given *g, struct davy_exec_options *o)
 		return exec_options_wrong("--backend", g->backend,
 					  "auto, vulkan, rocm, cuda, sycl or cpu");
 	if ((g->force_cpu && g->force_gpu) || ((g->force_cpu || g->force_gpu) && asked > 0)) {
-		davy_log("--backend, --force-cpu and --force-gpu: one of them can be obeyed");
+		davy_log("--backend, --force-cpu and --force-gpu exclude each other");
 		return DAVY_EXIT_USAGE;
 	}
 	o->want = g->force_cpu || g->force_gpu ? DAVY_WANT_FORCE
@@ -120,18 +120,18 @@ static int exec_options_check(const struct davy_exec_options *o)
 	char safe[256];
 
 	if (o->want && o->backend == DAVY_BACKEND_CPU && (o->gpu_only || o->prefer_gpu)) {
-		davy_log("the CPU is asked for, and %s: one of them can be obeyed",
+		davy_log("the CPU is selected, which excludes %s",
 			 o->gpu_only ? "--gpu-only" : "--prefer-gpu");
 		return DAVY_EXIT_USAGE;
 	}
 	if (o->model && !o->model[0])
 		return exec_options_wrong("--model", "", "a name");
 	if (o->json && !o->explain && !o->dry_run) {
-		davy_log("--json is for --explain and --dry-run");
+		davy_log("--json needs --explain or --dry-run");
 		return DAVY_EXIT_USAGE;
 	}
 	if (!o->command[0]) {
-		davy_log("which engine? 'davylamp exec -- llama-server -m MODEL ...'");
+		davy_log("expected a command: 'davylamp exec -- llama-server -m MODEL ...'");
 		return DAVY_EXIT_USAGE;
 	}
 	if (o->device && !o->device[0])

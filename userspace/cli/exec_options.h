@@ -14,7 +14,7 @@ struct davy_exec_options {
 	const char *state_dir;
 	const char *config_dir;
 	const char *data_dir; /* shipped rules */
-	const char *slot_dir; /* NULL: one of our own */
+	const char *slot_dir; /* NULL: a temporary one */
 	uint64_t reserve_bytes;
 	uint64_t memory_max; /* DAVY_FIT_UNKNOWN: no limit */
 	bool prefer_gpu;
@@ -25,7 +25,7 @@ struct davy_exec_options {
 	char **command; /* ends with NULL */
 };
 
-/* 0, or the exit status to end with; below 0: done, help was printed. */
+/* 0, a positive exit status on error, or negative after --help. */
 int davy_exec_options_read(int argc, char **argv, struct davy_exec_options *ret_options);
 
 #endif

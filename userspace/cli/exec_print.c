@@ -31,7 +31,7 @@ static void exec_print_devices(const struct davy_exec_case *c)
 {
 	for (size_t i = 0; i < c->device_count; i++) {
 		const struct davy_host_device *d = &c->devices[i];
-		char text[32] = "not told";
+		char text[32] = "unknown";
 
 		if (d->free_bytes != DAVY_FIT_UNKNOWN)
 			davy_bytes_text(d->free_bytes, text, sizeof(text));
@@ -74,7 +74,7 @@ static void exec_print_text(const struct davy_exec_case *c, const struct davy_ar
 	putchar('\n');
 }
 
-/* Never cut: a word may be long. */
+/* Allocates: a word has no length limit. */
 static json_t *safe_text(const char *text)
 {
 	size_t size = 4 * strlen(text) + 1;

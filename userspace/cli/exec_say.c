@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a start says of its decision: what stands against it, and what was done for that. */
+/* Logs the decision of a start: what speaks against it, and what was changed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "cli/exec_case.h"
 #include "cli/verbs.h"
 
-#define SHOWN 900 /* a message has 1 kB */
+#define SHOWN 900 /* davy_log() has 1 kB */
 
 void davy_exec_say_value(const char *key, const struct davy_policy_value *v)
 {
@@ -40,7 +40,7 @@ static void say_node(const struct davy_choice *d, const struct davy_choice_node 
 	if (n->step == DAVY_STEP_MEMORY)
 		davy_log("%s: %s", davy_backend_name(n->backend), text);
 	else if (n->mark == DAVY_MARK_WARN)
-		davy_log("%s%s; starting on %s all the same",
+		davy_log("%s%s; starting on %s anyway",
 			 n->step == DAVY_STEP_RULES ? "policy: " : "", text, chosen_name(d));
 	else
 		davy_log("%s", text);
@@ -76,11 +76,10 @@ void davy_exec_say(const struct davy_exec_case *c)
 	    moved_away(c))
 		davy_log("starting on %s", chosen_name(d));
 	if (d->unknown && c->question.subject.engine && d->backend != DAVY_BACKEND_CPU)
-		davy_log(
-			"'%s' is unknown to the policy: it starts with the safe set and is watched",
-			c->question.subject.model);
+		davy_log("model '%s' is unknown to the policy: it starts with the safe settings",
+			 c->question.subject.model);
 	if (c->launch.facts.engine == DAVY_ENGINE_NONE)
-		davy_log("'%s' is no engine davylamp knows: it is watched, but cannot be moved to "
-			 "the CPU",
-			 davy_text_shown(text, sizeof(text), c->options.command[0]));
+		davy_log(
+			"'%s' is not a known engine: it is watched, but cannot be moved to the CPU",
+			davy_text_shown(text, sizeof(text), c->options.command[0]));
 }

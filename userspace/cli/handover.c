@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A planned migration, which loses no conversation and refuses no client. Beside: the new engine
- * starts on the same port while all connections still go to the old one, gives a token, gets the
- * old one's slots, and then all new connections; the old one ends when it has finished what it had.
- * Where both cannot live at once the slots are saved, the old one ends, the new one starts and gets
- * them. Whatever fails on the way, the old one stays, or is started again.
+ * Planned migration: no conversation and no client is lost. With enough memory the new engine
+ * starts on the same port, while the old one still gets all connections. The new engine generates a
+ * token, restores the old one's slots and then gets all new connections; the old one finishes its
+ * requests and ends. Without enough memory the slots are saved, the old engine ends, and the new
+ * one starts and restores them. On failure the old engine stays, or is started again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 
 #define TICK_US	     50000
 #define LISTEN_MS    60000
-#define SETTLE_MS    500   /* a handshake that began before the turn may end so much after it */
-#define GRACE_MS     30000 /* for the requests that the old one has */
-#define FINISH_MS    5000  /* after its first SIGTERM it takes no more and ends what it has */
+#define SETTLE_MS    500   /* a handshake begun before the turn may end this much later */
+#define GRACE_MS     30000 /* limit for the old engine's requests */
+#define FINISH_MS    5000  /* from SIGTERM to SIGKILL: it finishes its requests */
 #define TELL_MS	     2000
 #define LOAD_MS	     120000
 #define LOAD_MOST_MS 3500000
@@ -32,14 +32,14 @@
 static const char *const stage_names[] = {
 	[DAVY_HANDOVER_NONE] = "done",
 	[DAVY_HANDOVER_LISTEN] = "the new engine starts beside the old one",
-	[DAVY_HANDOVER_WARM] = "the new engine loads its model and gives a first token",
+	[DAVY_HANDOVER_WARM] = "the new engine loads its model and generates a first token",
 	[DAVY_HANDOVER_SAVE] = "the old engine saves its slots",
-	[DAVY_HANDOVER_RESTORE] = "the new engine takes the slots over",
+	[DAVY_HANDOVER_RESTORE] = "the new engine restores the slots",
 	[DAVY_HANDOVER_DRAIN] = "the new engine serves; the old one finishes its requests",
 	[DAVY_HANDOVER_END] = "the old engine ends",
 };
 
-/* Who is to serve. It is the engine already when the old one is gone. */
+/* The engine that will serve; s->engine if the old one has already ended. */
 static struct davy_launched *newcomer(struct davy_supervisor *s)
 {
 	return s->handover.alone ? &s->engine : &s->handover.other;
@@ -61,7 +61,7 @@ static void ask_stage(struct davy_supervisor *s, enum davy_handover_stage stage)
 		davy_handover_ask(s);
 }
 
-/* Nothing of it is left but the engine. */
+/* Ends the handover; only s->engine remains. */
 static void handover_over(struct davy_supervisor *s)
 {
 	struct davy_handover *h = &s->handover;
@@ -84,9 +84,10 @@ static void handover_go_back(struct davy_supervisor *s)
 
 	s->started_ms = davy_now_ms();
 	if (err)
-		davy_log("the engine cannot be started as it was, either: %s", strerror(-err));
+		davy_log("the engine cannot be started with its previous settings: %s",
+			 strerror(-err));
 	else
-		davy_log("the engine is started again as it was");
+		davy_log("the engine is started again with its previous settings");
 }
 
 void davy_handover_cancel(struct davy_supervisor *s, int err)
@@ -95,7 +96,7 @@ void davy_handover_cancel(struct davy_supervisor *s, int err)
 	bool back = !h->beside && !s->ending;
 	int status;
 
-	davy_log("the migration is given up after %.1f s, while %s: %s",
+	davy_log("the migration failed after %.1f s, at stage '%s': %s",
 		 (double)age_ms(h->began_ms) / 1000, stage_names[h->stage], strerror(-err));
 	davy_launched_stop(newcomer(s), &status);
 	handover_over(s);
@@ -103,7 +104,7 @@ void davy_handover_cancel(struct davy_supervisor *s, int err)
 	if (!back || s->engine.pid)
 		return;
 	handover_go_back(s);
-	davy_supervisor_hang_up(s); /* the agent knows the old one, this is a third */
+	davy_supervisor_hang_up(s); /* the agent knows the old engine, this is a third one */
 }
 
 static void handover_serve(struct davy_supervisor *s)
@@ -138,7 +139,7 @@ static void handover_serve(struct davy_supervisor *s)
 		handover_over(s);
 }
 
-/* One after the other: the slots are saved, or could not be. */
+/* Without memory for two: after the slots are saved, or could not be. */
 static void handover_turn(struct davy_supervisor *s)
 {
 	struct davy_handover *h = &s->handover;
@@ -157,13 +158,13 @@ void davy_handover_warmed(struct davy_supervisor *s, bool healthy, const char *w
 	char path[64];
 
 	if (!healthy) {
-		davy_log("the new engine does not serve: %s", why);
+		davy_log("the new engine does not work: %s", why);
 		davy_handover_cancel(s, -EIO);
 		return;
 	}
 	if (h->wish.backend == DAVY_BACKEND_CPU &&
 	    !davy_keeps_to_cpu(newcomer(s)->pid, path, sizeof(path))) {
-		davy_log("the new engine was to keep to the CPU, and has '%s' open", path);
+		davy_log("the new engine must use only the CPU, but has '%s' open", path);
 		davy_handover_cancel(s, -EXDEV);
 		return;
 	}
@@ -213,7 +214,7 @@ void davy_handover_engine_gone(struct davy_supervisor *s)
 	struct davy_handover *h = &s->handover;
 	int status;
 
-	if (!h->beside) { /* before the turn the old one, after it the new one */
+	if (!h->beside) { /* s->engine: before the turn the old one, then the new one */
 		h->number++;
 		if (h->stage == DAVY_HANDOVER_SAVE)
 			handover_turn(s);
@@ -227,20 +228,20 @@ void davy_handover_engine_gone(struct davy_supervisor *s)
 		say_exited(s);
 		return;
 	}
-	s->engine = h->other; /* the kernel gives all connections to whoever still listens */
+	s->engine = h->other; /* the kernel gives all connections to the remaining listener */
 	h->other.pid = 0;
 	h->alone = true;
 	if (h->stage < DAVY_HANDOVER_DRAIN) {
 		davy_supervisor_say(s, json_pack("{s:s}", "op", "stopped"));
-		davy_log("the old engine has ended meanwhile");
+		davy_log("the old engine has ended in the meantime");
 		return;
 	}
-	davy_log("the new engine has ended; the old one goes on");
+	davy_log("the new engine has ended; the old one continues");
 	handover_over(s);
 	davy_supervisor_hang_up(s);
 }
 
-/* Until nobody waits for the old one any more, or he has waited long enough. */
+/* True if the old engine has no more requests, or after GRACE_MS. */
 static bool is_drained(const struct davy_supervisor *s)
 {
 	const struct davy_handover *h = &s->handover;
@@ -270,8 +271,7 @@ static void drain(struct davy_supervisor *s)
 	davy_launched_end(&h->other, asked_ms > FINISH_MS ? asked_ms - FINISH_MS : 0, &h->sent);
 	if (asked_ms < FINISH_MS + DAVY_LAUNCHED_STUCK_MS)
 		return;
-	davy_log("the old engine (pid %d) does not end, not even by SIGKILL: its driver holds it; "
-		 "it is left to the kernel",
+	davy_log("the old engine (pid %d) does not end after SIGKILL: blocked in the driver",
 		 h->other.pid);
 	h->other.pid = 0;
 	davy_supervisor_say(s, json_pack("{s:s}", "op", "stopped"));
@@ -321,7 +321,7 @@ static int start_ticking(struct davy_supervisor *s)
 	return sd_event_source_set_enabled(h->tick, SD_EVENT_ONESHOT);
 }
 
-/* Of the model's file, or its parts, as the engine sees it; 0: unknown. */
+/* Size of the model file, or of its parts, as the engine sees them; 0: unknown. */
 static uint64_t model_bytes(const struct davy_supervisor *s)
 {
 	const char *path = s->launch->facts.model_path;
@@ -346,8 +346,8 @@ static bool memory_for_two(const struct davy_supervisor *s)
 	davy_host_memory_read(&memory);
 	if (memory.host_available >= need)
 		return true;
-	davy_log("two engines at once would need %llu MiB, and %llu MiB are there: one after the "
-		 "other, the port refuses for a moment",
+	davy_log("two engines at once need %llu MiB, but %llu MiB are available: starting one "
+		 "after the other; the port refuses connections meanwhile",
 		 (unsigned long long)(need >> 20), (unsigned long long)memory.host_available >> 20);
 	return false;
 }
@@ -359,7 +359,7 @@ static bool handover_on_gpu(const struct davy_supervisor *s, const struct davy_e
 	return backend != DAVY_BACKEND_CPU;
 }
 
-/* What one GPU has for an engine it seldom has for two. */
+/* A GPU seldom has enough memory for two engines. */
 static bool may_be_beside(const struct davy_supervisor *s, const struct davy_engine_wish *wish)
 {
 	pid_t pid = s->engine.pid;
@@ -391,7 +391,7 @@ static int open_slots(struct davy_supervisor *s)
 	return dir[0] ? davy_slots_open(s->engine.pid, dir, &s->handover.slots) : -ENOENT;
 }
 
-/* Of the agent's patience as much as loading may take: what comes after it is quick. */
+/* Time for loading: most of the agent's limit, because the later stages are fast. */
 static uint32_t load_ms(uint32_t patience_ms)
 {
 	if (patience_ms < 2 * SPARE_MS)
@@ -420,7 +420,7 @@ int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_wish
 	memcpy(h->address, listener.address, sizeof(h->address));
 	err = open_slots(s);
 	if (err)
-		davy_log("no slots can be saved in '%s' (%s): conversations begin anew",
+		davy_log("no slots can be saved in '%s' (%s): conversations lose their cache",
 			 s->launch->slot_dir, strerror(-err));
 	h->beside = may_be_beside(s, wish);
 	if (h->beside)
@@ -428,7 +428,7 @@ int davy_handover_begin(struct davy_supervisor *s, const struct davy_engine_wish
 	if (!err)
 		err = start_ticking(s) < 0 ? -ENOMEM : 0;
 	if (err) {
-		davy_log("no planned migration (%s): stopping and starting", strerror(-err));
+		davy_log("no planned migration (%s): stopping and restarting", strerror(-err));
 		handover_over(s);
 		return -EOPNOTSUPP;
 	}

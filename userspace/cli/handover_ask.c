@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stages of a handover that are questions to an engine, put by davylamp-probe. */
+/* The stages of a handover in which davylamp-probe asks an engine. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "lib/log.h"
 #include "cli/supervisor.h"
 
-#define TOKEN_MS 60000 /* the first one may have shaders compiled */
-#define SLOTS_MS 20000 /* of all together; one that is at work is waited for */
-#define SPARE_MS 3000  /* the probe's own limits come first */
+#define TOKEN_MS 60000 /* the first token may compile shaders */
+#define SLOTS_MS 20000 /* for all slots; a busy one delays it */
+#define SPARE_MS 3000  /* the probe's own limits expire first */
 
 #define WORDS_MAX 24
 
@@ -70,7 +70,7 @@ static void handover_ask_add_number(struct question *q, const char *name, char *
 	handover_ask_add(q, name, buf);
 }
 
-/* Only the new one has to be reached past the others. */
+/* Only the new engine shares its port with another. */
 static uint32_t handover_ask_fill(struct question *q)
 {
 	const struct davy_supervisor *s = q->supervisor;

@@ -18,7 +18,7 @@ static bool model_list_is_model(const char *name)
 	return len > end && !strcmp(name + len - end, SUFFIX);
 }
 
-/* Both are copied; "len" of the name. */
+/* Copies both. "len" is the name's. */
 static int model_list_add(struct davy_model_list *list, const char *name, size_t len,
 			  const char *path)
 {
@@ -48,7 +48,7 @@ int davy_model_list_add(struct davy_model_list *list, const char *model)
 	return model_list_add(list, model, strlen(model), NULL);
 }
 
-/* The file that llama-server would load of a folder of parts; "": none. */
+/* The file that llama-server would load from a folder of parts; "": none. */
 static void find_model(const char *dir, char *path, size_t size)
 {
 	DIR *folder = opendir(dir);
@@ -123,7 +123,7 @@ static bool is_listed(const struct davy_model_list *list, const char *name, size
 	return false;
 }
 
-/* "a, b*": those without a '*'. */
+/* Adds the names without a '*' from a list such as "a, b*". */
 static void add_words(struct davy_model_list *list, const char *words)
 {
 	while (*words) {

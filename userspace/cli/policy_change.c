@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp policy rollback', 'import' and 'forget': by the agent, or on the state directory. */
+/* 'davylamp policy rollback', 'import' and 'forget': by the agent, or in the state directory. */
 #include "cli/policy_history.h"
 
 #include <errno.h>
@@ -21,13 +21,13 @@
 #include "cli/client.h"
 #include "cli/verbs.h"
 
-#define ASKED_NOBODY (-1) /* no agent runs */
+#define NO_AGENT (-1)
 
-/* What came of a change. */
+/* Result of a change. */
 struct outcome {
 	int result; /* of layer_change.h */
 	int learned;
-	int rules; /* of the layer that were forgotten */
+	int rules; /* rules deleted from the layer */
 	char why[DAVY_LAYER_WHY];
 };
 
@@ -40,7 +40,7 @@ static int status_of(const struct outcome *out)
 							       : DAVY_EXIT_FAILED;
 }
 
-/* Takes the question. Exit status, or ASKED_NOBODY. */
+/* Takes the reference of "question". Exit status, or NO_AGENT. */
 static int policy_change_ask(const struct davy_history_options *o, json_t *question,
 			     struct outcome *out)
 {
@@ -50,7 +50,7 @@ static int policy_change_ask(const struct davy_history_options *o, json_t *quest
 
 	if (status) {
 		json_decref(question);
-		return status == DAVY_EXIT_NOTHING ? ASKED_NOBODY : status;
+		return status == DAVY_EXIT_NOTHING ? NO_AGENT : status;
 	}
 	if (o->state_given && realpath(o->state_dir, state))
 		json_object_set_new(question, "state", json_string(state));
@@ -65,7 +65,7 @@ static int policy_change_ask(const struct davy_history_options *o, json_t *quest
 	return DAVY_EXIT_DONE;
 }
 
-/* A change of the layer: the version that stands now, or why not. */
+/* Reports a change of the layer: the current version, or the error. */
 static int tell_version(const struct davy_history_options *o, const struct outcome *out)
 {
 	json_t *told;
@@ -80,9 +80,9 @@ static int tell_version(const struct davy_history_options *o, const struct outco
 		putchar('\n');
 		json_decref(told);
 	} else if (out->result) {
-		printf("version %d stands now\n", out->result);
+		printf("version %d is current\n", out->result);
 	} else {
-		printf("nothing to change: it is so already\n");
+		printf("nothing to change\n");
 	}
 	return status_of(out);
 }
@@ -100,12 +100,12 @@ static int rollback(const char *number_text, const struct davy_history_options *
 		&out);
 	if (status > 0)
 		return status;
-	if (status == ASKED_NOBODY)
+	if (status == NO_AGENT)
 		out.result = davy_layer_rollback(o->state_dir, number, out.why);
 	return tell_version(o, &out);
 }
 
-/* One byte more than may be is read, so that a longer one is told. */
+/* Reads one byte more than allowed, to detect a longer file. */
 static ssize_t read_import(const char *path, char *text)
 {
 	ssize_t n = strcmp(path, "-") ? davy_read_file(path, text, DAVY_GENERATED_MAX + 1)
@@ -141,17 +141,17 @@ static int import_text(const char *path, const char *text, size_t size,
 
 	davy_text_safe(name, sizeof(name), strcmp(path, "-") ? path : "standard input");
 	if (davy_layer_text_take(name, text, size, NULL, &body, error)) {
-		davy_log("%s; nothing of it is taken", error);
+		davy_log("%s; nothing is imported", error);
 		return DAVY_EXIT_FAILED;
 	}
 	status = davy_client_find(o->socket_path);
 	if (status == DAVY_EXIT_NOTHING) {
-		status = ASKED_NOBODY;
+		status = NO_AGENT;
 	} else if (!status) {
 		question = import_question(name, text);
 		if (!question) {
-			davy_log("'%s' is too long for a running agent (%zu bytes, a message has "
-				 "%d): stop the agent for it",
+			davy_log("'%s' is too long to send to the agent (%zu bytes, at most "
+				 "%d): stop the agent and try again",
 				 name, size, DAVY_MESSAGE_MAX);
 			return DAVY_EXIT_FAILED;
 		}
@@ -159,7 +159,7 @@ static int import_text(const char *path, const char *text, size_t size,
 	}
 	if (status > 0)
 		return status;
-	if (status == ASKED_NOBODY)
+	if (status == NO_AGENT)
 		out.result = davy_layer_import(o->state_dir, name, text, size, out.why);
 	return tell_version(o, &out);
 }
@@ -203,8 +203,8 @@ static void forget_here(const struct davy_history_options *o, const char *device
 	out->learned = 0;
 	if (err == -EBADMSG)
 		snprintf(out->why, sizeof(out->why),
-			 "'%.300s/%s', line %d: not understood; mend or remove it", o->state_dir,
-			 DAVY_LEARNED_NAME, line);
+			 "'%.300s/%s', line %d: syntax error; correct or remove the file",
+			 o->state_dir, DAVY_LEARNED_NAME, line);
 	else
 		snprintf(out->why, sizeof(out->why), "'%.300s/%s': %s", o->state_dir,
 			 DAVY_LEARNED_NAME, strerror(-err));
@@ -223,10 +223,9 @@ static int tell_forgotten(const struct davy_history_options *o, const struct out
 		putchar('\n');
 		json_decref(told);
 	} else {
-		printf("forgotten: %d row%s of ledger and tuner, %d entr%s of what was learned, "
-		       "%d rule%s\n",
+		printf("forgotten: %d row%s of ledger and tuner, %d breaker%s, %d rule%s\n",
 		       out->result, out->result == 1 ? "" : "s", out->learned,
-		       out->learned == 1 ? "y" : "ies", out->rules, out->rules == 1 ? "" : "s");
+		       out->learned == 1 ? "" : "s", out->rules, out->rules == 1 ? "" : "s");
 	}
 	return status_of(out);
 }
@@ -239,21 +238,20 @@ static int policy_change_forget(const struct davy_history_options *o)
 	int status;
 
 	if (o->all == (device[0] || model[0])) {
-		davy_log(
-			"what is to be forgotten? 'davylamp policy forget --model NAME', '--device "
-			"ADDRESS', both, or '--all'");
+		davy_log("nothing selected: 'davylamp policy forget' needs --model NAME, --device "
+			 "ADDRESS, both, or --all");
 		return DAVY_EXIT_USAGE;
 	}
 	question = json_pack("{s:s, s:s, s:s, s:b}", "op", "policy_forget", "device", device,
 			     "model", model, "all", o->all);
 	if (!question) {
-		davy_log("the name is no UTF-8");
+		davy_log("the name is not valid UTF-8");
 		return DAVY_EXIT_USAGE;
 	}
 	status = policy_change_ask(o, question, &out);
 	if (status > 0)
 		return status;
-	if (status == ASKED_NOBODY)
+	if (status == NO_AGENT)
 		forget_here(o, device, model, &out);
 	return tell_forgotten(o, &out);
 }

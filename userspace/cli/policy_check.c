@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp policy check' and 'reload': files looked at, and taken by the agent. */
+/* 'davylamp policy check' and 'reload': check files; the agent reads its files again. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void print_result(const char *what, const char *why, bool json)
 	if (!json && why[0]) {
 		davy_log("%s", why);
 	} else if (!json) {
-		printf("%s: in order\n", safe);
+		printf("%s: valid\n", safe);
 	} else {
 		o = json_pack("{s:s, s:b}", "file", safe, "ok", !why[0]);
 		if (why[0])
@@ -68,7 +68,7 @@ static bool is_rules(const char *path)
 	return len >= end && !strcmp(path + len - end, DAVY_POLICY_NAME);
 }
 
-/* As people's, which may say what every layer may. */
+/* Checks as the administrator's layer, which may contain everything. */
 static bool check_rules(const char *path, bool json)
 {
 	struct davy_policy_layer *layer = malloc(sizeof(*layer));
@@ -101,7 +101,7 @@ static bool check_host_rules(const char *state_dir, const char *config_dir, bool
 	free(layers);
 	snprintf(path, sizeof(path), "%s/" DAVY_POLICY_NAME, config_dir);
 	if (!err && error[0]) {
-		davy_log("%s; the agent's own rules are left out", error);
+		davy_log("%s; the agent's rules are ignored", error);
 		error[0] = 0;
 	} else if (err == -ENOMEM) {
 		snprintf(error, sizeof(error), "%s", strerror(ENOMEM));
@@ -136,7 +136,7 @@ static bool check_host(const char *state_dir, const char *config_dir, bool json)
 					error);
 
 	if (!err && error[0]) {
-		davy_log("%s; what 'davylamp tune' found is not used", error);
+		davy_log("%s; the thresholds of 'davylamp tune' are ignored", error);
 		error[0] = 0;
 	}
 	snprintf(path, sizeof(path), "%s/hazards.conf", config_dir);
@@ -177,9 +177,10 @@ int davy_policy_ask_reload(const char *socket_path, bool json)
 		json_dumpf(answer, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else if (good) {
-		printf("the agent has read its thresholds again\n");
+		printf("the agent has read its files again\n");
 	} else {
-		davy_log("%s; the agent keeps what it had", davy_message_text(answer, "why"));
+		davy_log("%s; the agent keeps the previous configuration",
+			 davy_message_text(answer, "why"));
 	}
 	json_decref(answer);
 	return good ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;

@@ -6,13 +6,13 @@
 #include <stddef.h>
 
 /*
- * Each file by itself over the built-in values; without any, what an agent on this host would read.
- * Says what is wrong, or what differs. Exit status.
+ * Checks each file alone against the built-in values; without files, those that an agent on this
+ * host would read. Prints errors, or the differences. Exit status.
  */
 int davy_policy_check(char *const *paths, size_t count, const char *state_dir,
 		      const char *config_dir, bool json);
 
-/* Has the agent read its files again. DAVY_EXIT_FAILED: refused, the reason has been said. */
+/* Makes the agent read its files again. DAVY_EXIT_FAILED: refused, the reason is logged. */
 int davy_policy_ask_reload(const char *socket_path, bool json);
 
 #endif

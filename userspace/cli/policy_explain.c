@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which backend and which settings an engine and a model would get on a device, and from which line
- * of which file. The device is one of this host's, or one that is described: both need no agent.
+ * 'davylamp policy explain': which backend and settings an engine and a model get on a device, and
+ * from which line of which file. The device is a GPU of this host, or one described by options.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -24,42 +24,44 @@ static const char usage[] =
 	"usage: davylamp policy explain WORKLOAD [--json] [--socket PATH]\n"
 	"       davylamp policy explain [--engine E] [--model M] [--device D] [OPTIONS]\n"
 	"\n"
-	"Of an engine that runs (WORKLOAD: its number or pid, a unit, or an engine, as\n"
-	"'davylamp status' has them): what it runs with, the mode, and every value that\n"
-	"the policy has for it with layer, file, line, rule, reason and source; of the\n"
-	"agent's own rules also the version that made it so, and its evidence. Needs an\n"
-	"agent, and root. Without any option the same of all workloads, when some run.\n"
+	"With WORKLOAD (number, pid, unit or engine, as shown by 'davylamp status'):\n"
+	"prints the settings of a running engine, its mode, and each value of the policy\n"
+	"with layer, file, line, rule, reason and source. A value of the agent's rules\n"
+	"also has its version and evidence. Needs root and a running agent.\n"
 	"\n"
-	"Else: which backends and settings an engine and a model would get on each GPU\n"
-	"of this host, or on the one of --device: every value with its layer, file,\n"
-	"line, reason, source and date. With any option of the second group no GPU of\n"
+	"Without WORKLOAD: prints the backends and settings that an engine and a model\n"
+	"would get on each GPU of this host, or on that of --device. Each value has its\n"
+	"layer, file, line, reason, source and date. Needs no agent. The options from\n"
+	"--driver to --lockup describe a GPU that need not exist; the GPUs of this host\n"
+	"are then ignored. Without any option: as with WORKLOAD, for all workloads that\n"
+	"run, or for each GPU if none runs.\n"
 	"this host is looked at, but the one that they describe. Needs no agent.\n"
 	"\n"
 	"  --engine E             ollama, llama-server, ...\n"
-	"  --model M              as the engine calls it\n"
+	"  --model M              name of the model in the engine\n"
 	"  --device D             PCI address of a GPU of this host\n"
-	"  --backend B            in use, or asked for: vulkan, rocm, cuda, sycl, cpu\n"
-	"  --force                that backend, whatever the rules say\n"
-	"  --available B,...      the backends that are there (all)\n"
-	"  --context N            tokens that the command asks for\n"
-	"  --known yes|no         whether the model has lived here, or rules name it\n"
+	"  --backend B            current or requested one: vulkan, rocm, cuda, sycl, cpu\n"
+	"  --force                use --backend even if the rules exclude it\n"
+	"  --available B,...      backends that the engine has (default: all)\n"
+	"  --context N            requested context in tokens\n"
+	"  --known yes|no         whether the model ran here before, or rules name it\n"
 	"\n"
 	"  --driver NAME          amdgpu, i915, xe, nvidia, ...\n"
-	"  --vendor V             amd, intel, nvidia (that of the driver)\n"
+	"  --vendor V             amd, intel or nvidia (default: that of the driver)\n"
 	"  --kind K               igpu or dgpu\n"
 	"  --gfx NAME             gfx906, ...\n"
-	"  --generation G         Intel's: gen9, gen11, gen12, xe-hpg, xe-lpg, xe2\n"
+	"  --generation G         of Intel: gen9, gen11, gen12, xe-hpg, xe-lpg, xe2\n"
 	"  --compute-units N\n"
-	"  --firmware TEXT        'mes 0x83'\n"
-	"  --kernel RELEASE       as uname -r\n"
-	"  --lockup T             the lockup timeout of the backend's queue: '2 s'\n"
+	"  --firmware TEXT        such as 'mes 0x83'\n"
+	"  --kernel RELEASE       as printed by uname -r\n"
+	"  --lockup T             lockup timeout of the backend's queue: '2 s'\n"
 	"\n"
 	"  --policies DIR         shipped rules (" DAVY_DATA_DIR "/policies)\n"
-	"  --config DIR           people's (/etc/davylamp)\n"
-	"  --state DIR            the agent's own (/var/lib/davylamp)\n"
-	"  --socket PATH          the agent's (/run/davylamp/agent.sock)\n"
-	"  --json                 one JSON object for each GPU, or engine\n"
-	"  -h, --help             this text\n";
+	"  --config DIR           the administrator's rules (/etc/davylamp)\n"
+	"  --state DIR            the agent's rules (/var/lib/davylamp)\n"
+	"  --socket PATH          the agent's socket (/run/davylamp/agent.sock)\n"
+	"  --json                 one JSON object for each GPU or engine\n"
+	"  -h, --help             print this text\n";
 
 static bool say_wrong(const char *option, const char *text, const struct davy_policy_wrong *wrong)
 {
@@ -67,7 +69,7 @@ static bool say_wrong(const char *option, const char *text, const struct davy_po
 	return false;
 }
 
-/* One name, where a rule may have a pattern. */
+/* Takes one name; a rule may have a pattern here. */
 static bool policy_explain_take_name(struct davy_policy_subject *s, bool engine, const char *option,
 				     const char *text)
 {
@@ -80,7 +82,7 @@ static bool policy_explain_take_name(struct davy_policy_subject *s, bool engine,
 		s->backend = (enum davy_backend)backend;
 	if (engine ? s->engine != DAVY_ENGINE_NONE : backend > 0)
 		return true;
-	davy_log("--%s %s: expected the name of one", option, text);
+	davy_log("--%s %s: expected a name, not a pattern", option, text);
 	return false;
 }
 
@@ -107,7 +109,7 @@ static bool policy_explain_take_text(struct davy_policy_subject *s, enum davy_co
 	return true;
 }
 
-/* What may stand behind a condition of a rule may stand behind its option. */
+/* An option takes the same values as the condition of a rule. */
 static bool take_fact(struct davy_explain_options *o, enum davy_condition condition,
 		      const char *option, const char *text)
 {
@@ -224,9 +226,9 @@ static int explain_host(const struct davy_explain_options *o,
 	if (found)
 		return DAVY_EXIT_DONE;
 	if (o->device)
-		davy_log("no GPU '%s' here; describe one by --driver and the like", o->device);
+		davy_log("this host has no GPU '%s'; describe one with --driver etc.", o->device);
 	else
-		davy_log("no GPU here; describe one by --driver and the like");
+		davy_log("this host has no GPU; describe one with --driver etc.");
 	return DAVY_EXIT_NOTHING;
 }
 
@@ -241,7 +243,7 @@ struct davy_policy_layers *davy_policy_explain_rules(const struct davy_explain_o
 	davy_policy_layers_init(layers);
 	err = davy_policy_dirs_read(o->dirs[0], o->dirs[2], o->dirs[1], layers, error);
 	if (!err && error[0])
-		davy_log("%s; the agent's own rules are left out", error);
+		davy_log("%s; the agent's rules are ignored", error);
 	if (!err)
 		return layers;
 	davy_log("%s", error[0] ? error : strerror(-err));
@@ -271,10 +273,10 @@ static int policy_explain_judge(const struct davy_explain_options *o, char *cons
 	const char *wrong = NULL;
 
 	if (count > 1 || (count && o->asked))
-		wrong = "'policy explain' takes a WORKLOAD that runs, or options about one that "
-			"need not";
+		wrong = "'policy explain' takes either WORKLOAD or options that describe an engine "
+			"and a GPU";
 	else if (o->subject.forced && !o->subject.backend)
-		wrong = "--force wants a --backend";
+		wrong = "--force needs --backend";
 	if (wrong) {
 		davy_log("%s", wrong);
 		return DAVY_EXIT_USAGE;

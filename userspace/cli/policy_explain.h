@@ -10,9 +10,10 @@
 
 int davy_policy_explain(int argc, char **argv);
 
-/* Options that say whom it is about and by which rules, for other verbs too. */
+/* Options for the subject and the rules; other verbs use them too. */
 enum davy_explain_option {
-	DAVY_EXPLAIN_FORCE = DAVY_IF_COUNT, /* below it: the condition that it describes */
+	DAVY_EXPLAIN_FORCE =
+		DAVY_IF_COUNT, /* smaller values are conditions (enum davy_condition) */
 	DAVY_EXPLAIN_AVAILABLE,
 	DAVY_EXPLAIN_POLICIES,
 	DAVY_EXPLAIN_CONFIG,
@@ -26,10 +27,10 @@ enum davy_explain_option {
 struct davy_explain_options {
 	struct davy_policy_subject subject;
 	const char *device;  /* of this host; NULL: any */
-	const char *dirs[3]; /* of DAVY_EXPLAIN_POLICIES and on */
+	const char *dirs[3]; /* index: option - DAVY_EXPLAIN_POLICIES */
 	const char *socket_path;
-	bool asked;	/* about something that need not run */
-	bool described; /* no GPU of this host, but one with these properties */
+	bool asked;	/* an option of the subject was given */
+	bool described; /* options describe the GPU; those of this host are ignored */
 	bool json;
 };
 
@@ -42,14 +43,14 @@ struct davy_explain_options {
 /* For getopt_long; the last one is all zero. */
 const struct option *davy_policy_explain_options(void);
 
-/* False: the text behind "option" is wrong, which has been said. */
+/* False: the value of "option" is not valid (logged). */
 bool davy_policy_explain_take(struct davy_explain_options *o, int id, const char *option,
 			      const char *text);
 
-/* To be freed; NULL: they are not in order, which has been said. */
+/* The caller frees the result. NULL: not valid (logged). */
 struct davy_policy_layers *davy_policy_explain_rules(const struct davy_explain_options *o);
 
-/* What follows for one subject, and why: of people's eyes, or one JSON object a line. */
+/* Prints the effective settings of one subject and their origin: text, or one JSON object. */
 void davy_policy_print(const struct davy_policy_subject *subject,
 		       const struct davy_effective *effective);
 void davy_policy_print_json(const struct davy_policy_subject *subject,

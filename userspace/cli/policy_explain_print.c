@@ -9,7 +9,7 @@
 #include "store/config_value.h"
 #include "cli/policy_explain.h"
 
-#define SHOWN 768 /* of a text of a rule, made safe */
+#define SHOWN 768 /* of a rule's text, after sanitizing */
 
 static const char *said(const struct davy_policy_origin *o, uint32_t text, char buf[SHOWN])
 {
@@ -71,20 +71,20 @@ static void print_lockup(uint64_t timeout_ns)
 	char text[DAVY_CONFIG_VALUE_LEN];
 
 	davy_config_value_text(DAVY_UNIT_MS, (int64_t)(timeout_ns / DAVY_NS_PER_MS), text);
-	printf(", whose jobs have a lockup timeout of %s", text);
+	printf(", lockup timeout of its jobs %s", text);
 }
 
 static void print_backend(const struct davy_policy_subject *s, const struct davy_effective *e)
 {
 	if (e->none_left)
-		printf("none of the backends that may be used is there");
+		printf("none of the allowed backends is available");
 	else if (e->backend == DAVY_BACKEND_UNKNOWN)
-		printf("no rule says which backend");
+		printf("no rule selects a backend");
 	else
 		printf("%s%s", davy_backend_name(e->backend),
 		       e->against ? ", against the rules" : "");
 	if (!e->none_left && s->lockup_ns[e->backend] == DAVY_LOCKUP_NEVER)
-		printf(", whose jobs may run for ever");
+		printf(", no lockup timeout for its jobs");
 	else if (!e->none_left && s->lockup_ns[e->backend])
 		print_lockup(s->lockup_ns[e->backend]);
 	putchar('\n');
@@ -105,7 +105,7 @@ void davy_policy_print(const struct davy_policy_subject *s, const struct davy_ef
 	for (size_t i = 0; i < e->argument_count; i++)
 		policy_explain_print_value("argument", &e->argument[i]);
 	if (e->left_out)
-		printf("  %u more found no room\n", e->left_out);
+		printf("  %u more are not shown: the table is full\n", e->left_out);
 }
 
 void davy_policy_print_json(const struct davy_policy_subject *s, const struct davy_effective *e)

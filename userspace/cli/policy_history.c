@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp policy history', 'diff' and 'export': the versions of the agent's layer, looked at. */
+/* 'davylamp policy history', 'diff' and 'export': print versions of the agent's layer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -29,7 +29,7 @@ static int policy_history_failed(const char *dir, int err)
 	return err == -EACCES ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_FAILED;
 }
 
-/* Exit status; *ret_db stays NULL where nothing was ever kept. A change cut short is finished. */
+/* Exit status; *ret_db stays NULL without a database. Completes an interrupted change. */
 static int open_history(const char *dir, struct davy_db **ret_db)
 {
 	int repaired, err = davy_db_open(dir, DAVY_DB_THERE, ret_db);
@@ -52,8 +52,7 @@ static void print_version(void *arg, const struct davy_version *v)
 
 	(void)arg;
 	printf("version %u, %s%s: %s\n", v->number, davy_when(v->made_s, when, sizeof(when)),
-	       v->current ? ", the one that stands" : "",
-	       davy_text_shown(reason, sizeof(reason), v->reason));
+	       v->current ? ", current" : "", davy_text_shown(reason, sizeof(reason), v->reason));
 	if (v->evidence[0])
 		printf("    %s\n", davy_text_shown(evidence, sizeof(evidence), v->evidence));
 }
@@ -93,14 +92,14 @@ bool davy_policy_number(const char *text, unsigned int *ret_number)
 	uint64_t number;
 
 	if (!davy_number(text, INT32_MAX, &number)) {
-		davy_log("'%s' is no version; 'davylamp policy history' lists them", text);
+		davy_log("'%s' is not a version; 'davylamp policy history' lists them", text);
 		return false;
 	}
 	*ret_number = (unsigned int)number;
 	return true;
 }
 
-/* The number of the newest and of the one before it, 0: there is none. */
+/* Numbers of the newest version and the one before it; 0: none. */
 struct newest {
 	unsigned int number[2];
 	size_t count;
@@ -114,10 +113,10 @@ static void take_newest(void *arg, const struct davy_version *v)
 		n->number[n->count++] = v->number;
 }
 
-/* One end of a comparison; version 0 is the layer before any: nothing. */
+/* One side of a comparison. Version 0 is empty. */
 struct side {
 	char name[64];
-	char *text; /* free() it */
+	char *text; /* owned */
 	const char *body;
 };
 
@@ -155,7 +154,7 @@ static int text_file(const char *text)
 	return err ? err : fd;
 }
 
-/* Both ends of "fd" are ours; "ret_text", to be freed, is what diff(1) wrote. 0 or -errno. */
+/* Runs diff(1) on the memory files "fd". The caller frees *ret_text. 0 or -errno. */
 static int run_diff(const int fd[2], const struct side *a, const struct side *b, char **ret_text)
 {
 	char *const argv[] = { "diff",
@@ -255,7 +254,7 @@ int davy_policy_diff(char *const *numbers, size_t count, const struct davy_histo
 	return status;
 }
 
-/* A file is replaced whole; what is none (a device, a pipe) is written to. */
+/* Replaces a regular file atomically; writes to a device or a pipe. */
 static int write_to(const char *path, const char *text)
 {
 	struct stat st;
@@ -278,7 +277,7 @@ static int export_text(const char *path, const char *text, unsigned int number)
 	if (err)
 		davy_log("'%s': cannot be written: %s", path, strerror(-err));
 	else if (strcmp(path, "-") != 0)
-		printf("version %u is in '%s'\n", number, path);
+		printf("version %u is written to '%s'\n", number, path);
 	return err ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The agent's policy layer, its history and the ledger: 'davylamp policy history', 'diff',
- * 'rollback', 'export', 'import' and 'forget'. What changes something is done by the agent while
- * one runs, else on the state directory.
+ * 'rollback', 'export', 'import' and 'forget'. The running agent makes the changes; without one
+ * they are made in the state directory.
  */
 #ifndef DAVY_POLICY_HISTORY_H
 #define DAVY_POLICY_HISTORY_H
@@ -15,15 +15,15 @@ struct davy_history_options {
 	const char *socket_path;
 	const char *model, *device; /* NULL: any */
 	bool all;
-	bool state_given; /* an agent with another state directory is not meant */
+	bool state_given; /* --state: do not ask an agent with another directory */
 	bool json;
 };
 
-/* An exit status, or -1: the word is none of these. */
+/* Exit status; -1: another word. */
 int davy_policy_history_word(const char *word, char *const *words, size_t count,
 			     const struct davy_history_options *o);
 
-/* policy_history.c: those that only look; exit status. */
+/* policy_history.c: read-only; exit status. */
 int davy_policy_history(const struct davy_history_options *o);
 int davy_policy_diff(char *const *numbers, size_t count, const struct davy_history_options *o);
 int davy_policy_export(const char *path, const struct davy_history_options *o);
@@ -31,7 +31,7 @@ int davy_policy_export(const char *path, const struct davy_history_options *o);
 /* policy_ledger.c */
 int davy_policy_ledger(const struct davy_history_options *o);
 
-/* A version's number; false: it is none, which has been said. */
+/* Parses a version's number; false: not a number (logged). */
 bool davy_policy_number(const char *text, unsigned int *ret_number);
 
 #endif

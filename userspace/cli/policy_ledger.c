@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp policy ledger': what came of every setting that a model ran with. */
+/* 'davylamp policy ledger': survival and failures of each setting that a model ran with. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -17,8 +17,8 @@
 #define NS_PER_MS 1000000
 
 /*
- * Of this host and the row's device now; which engine would run is not known, nor what only a child
- * of the agent's asks a driver for.
+ * Weight of the row for this host and the row's device. The engine's build, and what only the agent
+ * reads from a driver, count as unknown.
  */
 static uint32_t weight_now(const struct davy_ledger_row *row)
 {
@@ -78,8 +78,8 @@ static void print_row(void *arg, const struct davy_ledger_row *row)
 		context[16];
 
 	(void)arg;
-	put_count(ubatch, sizeof(ubatch), k->ubatch, "its own");
-	put_count(context, sizeof(context), k->context, "its own");
+	put_count(ubatch, sizeof(ubatch), k->ubatch, "the engine's");
+	put_count(context, sizeof(context), k->context, "the engine's");
 	printf("%s on %s, %s: ubatch %s, context %s\n",
 	       davy_text_shown(model, sizeof(model), k->model), davy_backend_name(k->backend),
 	       k->device[0] ? davy_text_shown(device, sizeof(device), k->device) : "any device",
@@ -93,7 +93,7 @@ static void print_row(void *arg, const struct davy_ledger_row *row)
 		printf("; slowest job %" PRIu64 " ms", e->slowest_job_ns / NS_PER_MS);
 	printf("; seen last %s", davy_when(e->last_s, when, sizeof(when)));
 	if (weight < DAVY_LEDGER_WEIGHT)
-		printf("; with other versions, counts %" PRIu32 " %%",
+		printf("; other versions, weight %" PRIu32 " %%",
 		       weight * 100 / DAVY_LEDGER_WEIGHT);
 	putchar('\n');
 	print_versions(&k->environment);
@@ -149,6 +149,6 @@ int davy_policy_ledger(const struct davy_history_options *o)
 		return err == -EACCES ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_FAILED;
 	}
 	if (!rows && !o->json)
-		printf("nothing yet: no adopted engine has run, or failed, under the agent\n");
+		printf("the ledger is empty: no adopted engine has run under the agent\n");
 	return DAVY_EXIT_DONE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp policy adopt', 'release' and 'adopted': services put into the agent's care. */
+/* 'davylamp policy adopt', 'release' and 'adopted': systemd services that the agent controls. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void print_kept(const json_t *answer)
 	for (size_t i = 0; i < json_array_size(kept); i++) {
 		const char *path = json_string_value(json_array_get(kept, i));
 
-		printf("  what was changed by hand is kept as %s\n",
+		printf("  manual changes are kept as %s\n",
 		       davy_text_shown(safe, sizeof(safe), path ? path : ""));
 	}
 }
@@ -50,8 +50,8 @@ int davy_policy_adopt(const char *socket_path, const char *unit, bool json)
 	if (json)
 		policy_unit_print_json(answer);
 	else
-		printf("%s is workload %lld in davylamp's care; it goes on as it runs. "
-		       "'davylamp policy release %s' takes it back\n",
+		printf("%s is adopted as workload %lld and keeps running. "
+		       "'davylamp policy release %s' undoes this\n",
 		       unit, (long long)davy_message_number(answer, "workload", 0), unit);
 	json_decref(answer);
 	return DAVY_EXIT_DONE;
@@ -67,9 +67,9 @@ int davy_policy_release(const char *socket_path, const char *unit, bool json)
 	if (json) {
 		policy_unit_print_json(answer);
 	} else {
-		printf("%s is as it was before%s\n", unit,
+		printf("%s is released%s\n", unit,
 		       json_is_true(json_object_get(answer, "restarted"))
-			       ? ", and was started anew for it"
+			       ? " and was restarted with its own settings"
 			       : "");
 		print_kept(answer);
 	}
@@ -96,11 +96,11 @@ static void print_unit(const json_t *unit)
 	       davy_message_text(unit, "engine"),
 	       davy_text_shown(state, sizeof(state), davy_message_text(unit, "state")));
 	if (strcmp(backend, "unknown") != 0)
-		printf(", told backend %s", backend);
+		printf(", backend %s set", backend);
 	print_number(unit, "told_ubatch", "ubatch");
 	print_number(unit, "told_context", "context");
 	print_number(unit, "told_parallel", "slots");
-	print_number(unit, "told_by_rules", "variables by rules");
+	print_number(unit, "told_by_rules", "variables of rules");
 	if (json_is_true(json_object_get(unit, "stopped_by_us")))
 		printf(", stopped by davylamp");
 	putchar('\n');
@@ -126,7 +126,7 @@ int davy_policy_adopted(const char *socket_path, bool json)
 		putchar('\n');
 	}
 	if (!json && !json_array_size(units))
-		printf("no service is adopted: 'davylamp policy adopt UNIT'\n");
+		printf("no service is adopted; adopt one with 'davylamp policy adopt UNIT'\n");
 	json_decref(answer);
 	return DAVY_EXIT_DONE;
 }

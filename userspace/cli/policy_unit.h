@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Services put into the running agent's care; each returns an exit status. */
+/* Services that the running agent controls; each function returns an exit status. */
 #ifndef DAVY_POLICY_UNIT_H
 #define DAVY_POLICY_UNIT_H
 

@@ -42,7 +42,7 @@ static void print_mode(const json_t *mode)
 		printf("      %s%s%s\n", layer, file[0] ? ", " : "", file);
 }
 
-/* "      because TEXT", unless there is none. */
+/* Prints "      because TEXT", or nothing without a text. */
 static void print_said(const char *before, const json_t *value, const char *key)
 {
 	const char *text = davy_message_text(value, key);
@@ -137,15 +137,15 @@ static void policy_workload_print(const json_t *o, bool why)
 	json_array_foreach(json_object_get(o, "values"), i, value)
 		policy_workload_print_value(value, why);
 	if (!json_array_size(json_object_get(o, "values")))
-		printf("  no rule says anything about it\n");
+		printf("  no rule applies to it\n");
 	if (davy_message_number(o, "values_unlisted", 0))
-		printf("  %lld more found no room\n",
+		printf("  %lld more are not shown: the table is full\n",
 		       (long long)davy_message_number(o, "values_unlisted", 0));
 	policy_workload_print_breakers(json_object_get(o, "breakers"));
 	if (why)
 		print_environment(json_object_get(o, "environment"));
 	if (davy_message_text(o, "policy_error")[0])
-		printf("  policy: %s; what was in force before stays\n",
+		printf("  policy: %s; the previous rules stay in force\n",
 		       davy_message_text(o, "policy_error"));
 }
 
@@ -169,7 +169,7 @@ static int policy_workload_tell(const struct davy_policy_running *asked, json_in
 	return DAVY_EXIT_DONE;
 }
 
-/* 0 for what is no whole number. */
+/* 0: not a whole number. */
 static json_int_t policy_workload_number_of(const char *name)
 {
 	char *end;
@@ -203,7 +203,7 @@ static bool is_meant(const json_t *p, const char *name, enum by by)
 	return number && number == davy_message_number(p, by == BY_PID ? "pid" : "workload", 0);
 }
 
-/* The first way in which the name means somebody: a number is a workload's before it is a pid. */
+/* Tries workload number, pid, unit and engine, in this order; prints all of the first match. */
 static int tell_named(const struct davy_policy_running *asked, const json_t *processes)
 {
 	int status = DAVY_EXIT_NOTHING;
@@ -220,7 +220,7 @@ static int tell_named(const struct davy_policy_running *asked, const json_t *pro
 				return status;
 		}
 	if (status == DAVY_EXIT_NOTHING)
-		davy_log("no engine '%s' runs here; 'davylamp status' lists those that do, by "
+		davy_log("no running engine '%s'; 'davylamp status' lists the running ones by "
 			 "workload, pid, unit and engine",
 			 asked->name);
 	return status;

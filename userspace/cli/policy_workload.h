@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp policy show' and 'explain' of engines that run: what the agent says of them. */
+/* 'davylamp policy show' and 'explain' of running engines, as answered by the agent. */
 #ifndef DAVY_POLICY_WORKLOAD_H
 #define DAVY_POLICY_WORKLOAD_H
 
@@ -12,10 +12,10 @@ struct davy_policy_running {
 	bool json;
 };
 
-/* Exit status; what went wrong has been said. DAVY_EXIT_NOTHING: none of that name runs. */
+/* Exit status; errors are logged. DAVY_EXIT_NOTHING: no such engine runs. */
 int davy_policy_running(const struct davy_policy_running *asked);
 
-/* All workloads, if an agent answers and one runs; false: nothing was printed. */
+/* Prints all workloads. False: no agent or no workload, nothing is printed. */
 bool davy_policy_running_all(const struct davy_policy_running *asked);
 
 #endif

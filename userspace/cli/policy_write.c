@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the rules say, as configuration of an engine that davylamp does not start itself. */
+/* 'davylamp policy write': rules as configuration of an engine that davylamp does not start. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -17,37 +17,38 @@
 static const char usage[] =
 	"usage: davylamp policy write FORMAT [--out FILE] [--model M]... [OPTIONS]\n"
 	"\n"
-	"Writes what the rules say of an engine on a GPU of this host as configuration,\n"
-	"to stdout or, whole or not at all, to a file, whose first line names davylamp\n"
-	"and a version. A file of another owner is never overwritten; one that was\n"
-	"changed by hand since is kept as FILE.hand. What the format cannot hold is told.\n"
+	"Writes the rules for an engine on a GPU of this host as configuration of another\n"
+	"program. Writes to stdout, or to a file, which is replaced atomically. The first\n"
+	"line names davylamp and a version. A file that davylamp did not write is never\n"
+	"overwritten. One that was changed by hand is kept as FILE.hand. Rules that the\n"
+	"format cannot express are listed on stderr.\n"
 	"\n"
 	"  env            environment file of a unit that runs --engine (llama-server)\n"
-	"  router-preset  a section of each model for llama-server --models-preset;\n"
-	"                 without models those that rules name, or one for all\n"
+	"  router-preset  a section for each model, for llama-server --models-preset;\n"
+	"                 default: the models that rules name, or one section for all\n"
 	"  ollama         a Modelfile with the parameters of one model\n"
-	"  llama-swap     models of its configuration, with command and environment\n"
-	"  lemonade       defaults, for LEMONADE_DEFAULTS_PATH\n"
+	"  llama-swap     the models of its configuration, with command and environment\n"
+	"  lemonade       default settings, for LEMONADE_DEFAULTS_PATH\n"
 	"\n"
-	"  --out FILE             written there; exit status 4 when it says so already\n"
-	"  --model M              a name, or the absolute path of a file; again for more\n"
+	"  --out FILE             output file; exit status 4 if its content is the same\n"
+	"  --model M              a name, or the absolute path of a file; may be repeated\n"
 	"  --models-dir DIR       all models of a folder\n"
-	"  --server PROGRAM       what llama-swap starts (llama-server)\n"
-	"  --engine E             of env: ollama, llama-server, ...\n"
-	"  --device D             PCI address of a GPU of this host; else the first that\n"
-	"                         is no integrated one\n"
-	"  --available B,...      the backends that the engine has: the rules' first of\n"
-	"                         them is named (else the CPU alone is)\n"
-	"  --context N            tokens that it is asked for anyway\n"
+	"  --server PROGRAM       program that llama-swap starts (llama-server)\n"
+	"  --engine E             for env: ollama, llama-server, ...\n"
+	"  --device D             PCI address of a GPU of this host; default: the first\n"
+	"                         discrete one\n"
+	"  --available B,...      backends that the engine has; the one that the rules\n"
+	"                         prefer is written (default: only cpu is written)\n"
+	"  --context N            requested context in tokens\n"
 	"\n"
 	"  --driver, --vendor, --kind, --gfx, --generation, --compute-units, --firmware,\n"
-	"  --kernel, --lockup, --backend, --force: another GPU than one of this host, as\n"
-	"                         'davylamp policy explain --help' has them\n"
+	"  --kernel, --lockup, --backend, --force: describe a GPU that need not exist;\n"
+	"                         see 'davylamp policy explain --help'\n"
 	"  --policies DIR         shipped rules (" DAVY_DATA_DIR "/policies)\n"
-	"  --config DIR           people's (/etc/davylamp)\n"
-	"  --state DIR            the agent's own (/var/lib/davylamp)\n"
-	"  --json                 one JSON object: what was done, and what is not in it\n"
-	"  -h, --help             this text\n";
+	"  --config DIR           the administrator's rules (/etc/davylamp)\n"
+	"  --state DIR            the agent's rules (/var/lib/davylamp)\n"
+	"  --json                 one JSON object: the result, and the rules left out\n"
+	"  -h, --help             print this text\n";
 
 enum own_option {
 	OPT_OUT = DAVY_EXPLAIN_COUNT,
@@ -77,7 +78,8 @@ static bool find_gpu(struct davy_explain_options *d)
 		davy_host_subject_read(&gpus[i], &d->subject);
 		return true;
 	}
-	davy_log("no GPU '%s' here; describe one by --driver and the like", d->device);
+	davy_log("this host has no GPU '%s'; describe one with --driver and the other options",
+		 d->device);
 	return false;
 }
 
@@ -136,11 +138,11 @@ static void tell_file(const struct write_options *o, const struct davy_output_re
 	davy_text_safe(safe, sizeof(safe), o->out);
 	if (!o->d.json) {
 		say_notes(r);
-		printf(done == -EALREADY ? "%s says so already, version %u\n"
+		printf(done == -EALREADY ? "%s is unchanged, version %u\n"
 					 : "%s: version %u is written\n",
 		       safe, version);
 		if (done > 0)
-			printf("  what was changed by hand is kept as %s.hand\n", safe);
+			printf("  manual changes are kept as %s.hand\n", safe);
 		return;
 	}
 	of = json_pack("{s:s, s:b, s:I}", "file", safe, "written", done != -EALREADY, "version",
@@ -156,10 +158,9 @@ static int write_file(const struct write_options *o, const struct davy_output_re
 	int done = davy_generated_renew(o->out, o->format->style, r->body, &version);
 
 	if (done == -EEXIST) {
-		davy_log(
-			"'%s' is there and is not davylamp's: nothing is written; move it away, or "
-			"name another file",
-			o->out);
+		davy_log("'%s' was not written by davylamp: nothing is changed; move it away, or "
+			 "name another file",
+			 o->out);
 		return DAVY_EXIT_FAILED;
 	}
 	if (done < 0 && done != -EALREADY) {
@@ -243,7 +244,7 @@ static bool policy_write_take(struct write_options *o, int id, const char *optio
 	}
 }
 
-/* DAVY_EXIT_DONE: it can be run; *ret_help: the usage was asked for. */
+/* DAVY_EXIT_DONE: the options are valid. *ret_help: print the usage. */
 static int policy_write_parse(struct write_options *o, int argc, char **argv, bool *ret_help)
 {
 	struct option names[OPTIONS_MAX] = {
@@ -266,9 +267,10 @@ static int policy_write_parse(struct write_options *o, int argc, char **argv, bo
 	o->format = optind + 1 == argc ? davy_output_format_named(argv[optind]) : NULL;
 	if (o->format && (!o->d.subject.forced || o->d.subject.backend))
 		return DAVY_EXIT_DONE;
-	davy_log("%s", o->format ? "--force wants a --backend"
-				 : "which format? 'davylamp policy write env', 'router-preset', "
-				   "'ollama', 'llama-swap' or 'lemonade'");
+	davy_log("%s", o->format
+			       ? "--force needs --backend"
+			       : "expected a format: 'davylamp policy write env', 'router-preset', "
+				 "'ollama', 'llama-swap' or 'lemonade'");
 	return DAVY_EXIT_USAGE;
 }
 

@@ -23,7 +23,7 @@ static void print_heaps(const json_t *list)
 	{
 		printf("    heap %zu  %lld MiB%s", i,
 		       (long long)davy_message_number(h, "size", 0) / MIB,
-		       json_is_true(json_object_get(h, "device_local")) ? ", of the device" : "");
+		       json_is_true(json_object_get(h, "device_local")) ? ", device-local" : "");
 		if (json_object_get(h, "budget"))
 			printf(", budget %lld MiB, %lld in use",
 			       (long long)davy_message_number(h, "budget", 0) / MIB,
@@ -91,7 +91,7 @@ void davy_print_finding(const json_t *finding)
 {
 	const json_t *answer = json_object_get(finding, "answer");
 
-	/* what is not of the answer was made safe where it was found out */
+	/* "kind" and "text" are safe, see the header */
 	printf("%s%s%s\n", davy_message_text(finding, "kind"),
 	       json_is_true(json_object_get(finding, "healthy")) ? "" : ": ",
 	       json_is_true(json_object_get(finding, "healthy"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A probe's finding (davy_probe_finding_json) for people. The texts of its answer are outside
- * input; "kind" and "text" are not, davy_probe_judge made them.
+ * Prints a probe's finding (davy_probe_finding_json) as text. The strings of its "answer" are
+ * untrusted; "kind" and "text" are davy_probe_judge's own.
  */
 #ifndef DAVY_PROBE_PRINT_H
 #define DAVY_PROBE_PRINT_H

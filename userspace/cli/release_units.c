@@ -14,7 +14,7 @@
 struct release {
 	sd_event *loop;
 	struct davy_systemd *systemd;
-	unsigned int open; /* answers to come */
+	unsigned int open; /* pending answers */
 	int error;
 };
 
@@ -45,7 +45,7 @@ static void close_systemd(struct release *r)
 	sd_event_unref(r->loop);
 }
 
-/* systemd answers, or is given up after its limit: the loop ends. */
+/* The loop ends when systemd has answered, or after the time limit. */
 static int uncap(const struct davy_adopted_unit *u)
 {
 	struct release r = { .open = 2 };
@@ -60,7 +60,7 @@ static int uncap(const struct davy_adopted_unit *u)
 	return err < 0 ? err : r.error;
 }
 
-/* Another command may have changed the list in the meantime: only the mark is taken away. */
+/* Clears only the marks: another command may have changed the list. */
 static int units_uncapped(const char *state_dir, const struct davy_adopted *done)
 {
 	DAVY_FILE_LOCK lock = { .fd = -1 };
@@ -88,7 +88,7 @@ void davy_release_units(const char *state_dir, struct davy_undone *undone)
 	int line, err = davy_adopted_load(state_dir, &list, &line);
 
 	if (err) {
-		davy_log("'%s/%s', line %d: %s; what of it is capped cannot be told", state_dir,
+		davy_log("'%s/%s', line %d: %s; capped services cannot be restored", state_dir,
 			 DAVY_ADOPTED_NAME, line, strerror(-err));
 		undone->failed++;
 		return;
@@ -100,8 +100,7 @@ void davy_release_units(const char *state_dir, struct davy_undone *undone)
 			continue;
 		err = davy_unit_name_valid(u->unit) ? uncap(u) : -EINVAL;
 		if (err)
-			davy_log("%s: its limits cannot be taken back: %s", u->unit,
-				 strerror(-err));
+			davy_log("'%s': its limits cannot be removed: %s", u->unit, strerror(-err));
 		u->capped = err != 0;
 		changed |= !err;
 		undone->failed += err != 0;

@@ -5,8 +5,8 @@
 #include "agent/act/agent_intents.h"
 
 /*
- * Without an agent: adopted units that one has capped get back what they had, by systemd. What
- * could not be taken back is said, counted, and stays noted for the next agent.
+ * Without an agent: removes through systemd the limits that an agent set on adopted units. Failures
+ * are logged, counted, and stay on the list for the next agent.
  */
 void davy_release_units(const char *state_dir, struct davy_undone *undone);
 

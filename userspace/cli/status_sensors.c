@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp status --sensors' and '--programs', for people. */
+/* 'davylamp status --sensors' and '--programs' as text. */
 #include "cli/status_sensors.h"
 
 #include <stdbool.h>
@@ -9,46 +9,46 @@
 #include "lib/message.h"
 #include "sensors/bpf/bpf.h"
 
-static void print_rungs(const json_t *step)
+static void status_print_sources(const json_t *step)
 {
-	const json_t *rung;
+	const json_t *source;
 	size_t i;
 
 	json_array_foreach(json_object_get(step, "sources"), i,
-			   rung) if (davy_message_text(rung, "reason")[0])
-		printf("         not %s (%s): %s\n", davy_message_text(rung, "source"),
-		       davy_message_text(rung, "hook"), davy_message_text(rung, "reason"));
+			   source) if (davy_message_text(source, "reason")[0])
+		printf("         not %s (%s): %s\n", davy_message_text(source, "source"),
+		       davy_message_text(source, "hook"), davy_message_text(source, "reason"));
 	if (davy_message_text(step, "unseen")[0])
 		printf("         unseen: %s\n", davy_message_text(step, "unseen"));
 }
 
-static const char *used_hook(const json_t *step)
+static const char *status_used_hook(const json_t *step)
 {
-	const json_t *rung;
+	const json_t *source;
 	size_t i;
 
 	json_array_foreach(
 		json_object_get(step, "sources"), i,
-		rung) if (json_is_true(json_object_get(rung,
-						       "used"))) return davy_message_text(rung,
-											  "hook");
+		source) if (json_is_true(json_object_get(source,
+							 "used"))) return davy_message_text(source,
+											    "hook");
 	return "none";
 }
 
-/* A driver that is not here needs one line. "first" is its first step's index. */
-static bool print_driver(const json_t *ladder, size_t first)
+/* Prints one line for a driver that is not loaded. "first" is the index of its first fact. */
+static bool status_print_driver(const json_t *order, size_t first)
 {
-	const char *driver = davy_message_text(json_array_get(ladder, first), "driver");
-	const json_t *step, *rung;
+	const char *driver = davy_message_text(json_array_get(order, first), "driver");
+	const json_t *step, *source;
 	size_t i, j;
 
-	json_array_foreach(ladder, i, step)
+	json_array_foreach(order, i, step)
 	{
 		if (strcmp(driver, davy_message_text(step, "driver")) != 0)
 			continue;
-		json_array_foreach(
-			json_object_get(step, "sources"), j,
-			rung) if (strcmp(davy_message_text(rung, "reason"), DAVY_NO_MODULE) != 0)
+		json_array_foreach(json_object_get(step, "sources"), j,
+				   source) if (strcmp(davy_message_text(source, "reason"),
+						      DAVY_NO_MODULE) != 0)
 		{
 			printf("%s\n", driver);
 			return true;
@@ -58,27 +58,27 @@ static bool print_driver(const json_t *ladder, size_t first)
 	return false;
 }
 
-void davy_print_ladder(const json_t *answer)
+void davy_print_source_order(const json_t *answer)
 {
-	const json_t *ladder = json_object_get(answer, "ladder"), *step;
+	const json_t *order = json_object_get(answer, "ladder"), *step;
 	const char *driver = "";
 	bool shown = true;
 	size_t i;
 
-	json_array_foreach(ladder, i, step)
+	json_array_foreach(order, i, step)
 	{
 		if (strcmp(driver, davy_message_text(step, "driver")) != 0)
-			shown = print_driver(ladder, i);
+			shown = status_print_driver(order, i);
 		driver = davy_message_text(step, "driver");
 		if (!shown)
 			continue;
 		printf("  %-6s %-22s %8lld seen  %s\n", davy_message_text(step, "state"),
 		       davy_message_text(step, "fact"),
-		       (long long)davy_message_number(step, "seen", 0), used_hook(step));
-		print_rungs(step);
+		       (long long)davy_message_number(step, "seen", 0), status_used_hook(step));
+		status_print_sources(step);
 	}
-	printf("live: attached, and has told something; ready: attached to a trusted hook, no "
-	       "event is known to be its\n");
+	printf("live: attached, events were seen; ready: attached to a known hook, no event seen "
+	       "yet\n");
 }
 
 void davy_print_programs(const json_t *answer)

@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-/* Each prints its part of the agent's answer to "sensors". */
-void davy_print_ladder(const json_t *answer);
+/* Each prints a part of the agent's answer to "sensors". */
+void davy_print_source_order(const json_t *answer);
 void davy_print_programs(const json_t *answer);
 
 #endif

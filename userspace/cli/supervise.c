@@ -16,13 +16,13 @@
 #include "lib/text.h"
 #include "cli/supervisor.h"
 
-/* How long a dead engine's supervisor waits for the agent to say what follows. */
+/* After the engine's end: how long to wait for the agent's order. */
 #define VERDICT_MS 10000
-#define RETRY_MS   2000 /* an agent that came later, or came back, is found within this */
-#define REFUSED_MS 5000 /* an engine that does not like what we add ends so soon */
+#define RETRY_MS   2000 /* interval of attempts to reach an agent */
+#define REFUSED_MS 5000 /* an engine that rejects our additions ends within this time */
 #define US_PER_MS  1000ULL
 
-/* Whether the engine ended of what we had added to its environment; then it gets none of it. */
+/* Whether the engine rejected our additions to its environment; then they are removed. */
 static bool without_additions(struct davy_supervisor *s)
 {
 	struct davy_launch *l = s->launch;
@@ -35,8 +35,8 @@ static bool without_additions(struct davy_supervisor *s)
 	l->slot_dir[0] = 0;
 	if (davy_launch_start(l, &wish, &s->engine))
 		return false;
-	davy_log("the engine ended at once (status %d); started again without what a planned "
-		 "migration needs",
+	davy_log("the engine ended at once (status %d); restarting without the settings that a "
+		 "planned migration needs",
 		 WEXITSTATUS(s->status));
 	davy_supervisor_hang_up(s);
 	davy_supervisor_look_for_agent(s);
@@ -64,14 +64,14 @@ static void supervise_reap(struct davy_supervisor *s)
 
 static void pass_on(const struct davy_launched *child, const struct signalfd_siginfo *info)
 {
-	/* A terminal's signal has reached the engine by itself: a second one would kill it hard. */
+	/* A terminal signals the whole group. A second signal would end the engine at once. */
 	if (child->pid && info->ssi_code != SI_KERNEL)
 		kill(child->pid, (int)info->ssi_signo);
 }
 
 /*
- * Stopped by a terminal, or as one does it (not by SIGSTOP: that is how the agent pauses it), the
- * engine takes its supervisor with it, so that a shell sees its job stopped. SIGCONT wakes both.
+ * If a terminal (or another process, with SIGTSTP) stops the engine, the supervisor stops too, so
+ * that the shell sees a stopped job. SIGSTOP is how the agent pauses it. SIGCONT wakes both.
  */
 static void stop_with(const struct davy_launched *child)
 {
@@ -105,7 +105,7 @@ static int supervise_on_signal(sd_event_source *source, int fd, uint32_t events,
 	return 0;
 }
 
-/* Running, or waiting for what the agent makes of its end. */
+/* The engine runs, or the agent may still order a restart. */
 static bool supervise_goes_on(const struct davy_supervisor *s)
 {
 	return s->engine.pid || s->handover.other.pid ||
@@ -119,20 +119,20 @@ static int on_patience(sd_event_source *source, uint64_t usec, void *arg)
 	(void)source;
 	(void)usec;
 	if (!s->engine.pid && !s->handover.stage)
-		sd_event_exit(s->loop, 0); /* the agent says nothing: end as the engine did */
+		sd_event_exit(s->loop, 0); /* no order: end */
 	else if (s->agent_fd < 0 && s->engine.pid && s->handover.stage < DAVY_HANDOVER_LISTEN)
 		davy_supervisor_look_for_agent(s);
 	return 0;
 }
 
-/* After each event: whether it goes on, and how long until something must have happened. */
+/* After each event: end the loop, or set its next timeout. */
 static int supervise_settle(sd_event_source *source, void *arg)
 {
 	struct davy_supervisor *s = arg;
 	uint64_t ms = 0;
 
 	(void)source;
-	supervise_reap(s); /* a child that ended while another was being replaced */
+	supervise_reap(s); /* a child may end during a replacement */
 	if (!supervise_goes_on(s))
 		return sd_event_exit(s->loop, 0);
 	if (!s->engine.pid && !s->handover.stage)
@@ -152,7 +152,7 @@ static int supervise_open_signals(void)
 	sigset_t set;
 	int fd;
 
-	signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would take the exit status away */
+	signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, the exit status would be lost */
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
@@ -220,7 +220,7 @@ int davy_supervise(struct davy_launch *launch, const struct davy_engine_wish *wi
 	if (err >= 0)
 		err = open_loop(&s, err);
 	if (err) {
-		davy_log("the supervisor's loop: %s", strerror(-err));
+		davy_log("the supervisor's event loop failed: %s", strerror(-err));
 		return DAVY_EXIT_FAILED;
 	}
 	err = supervise_run(&s, wish);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The life of an engine under davylamp exec: start, agent's orders, signals, end. */
+/* The life of an engine under 'davylamp exec': start, orders of the agent, signals, end. */
 #ifndef DAVY_SUPERVISE_H
 #define DAVY_SUPERVISE_H
 
@@ -7,13 +7,13 @@
 
 struct davy_supervise_options {
 	const char *socket_path;
-	uint64_t reserve_bytes; /* of the host's memory, left free when two engines run at once */
-	const char *tuned_for;	/* the hazard that it starts smaller for; NULL: it does not */
+	uint64_t reserve_bytes; /* host memory to keep free while two engines run */
+	const char *tuned_for;	/* the hazard that reduced its settings; NULL: none */
 };
 
 /*
- * Starts the engine and stays until it has ended for good. Returns the exit status to end with: the
- * engine's own, 128 + signal when one killed it, 126 or 127 when it could not be started.
+ * Starts the engine and returns after its last end. Exit status: the engine's own, 128 + signal, or
+ * 126 or 127 if it could not be started.
  */
 int davy_supervise(struct davy_launch *launch, const struct davy_engine_wish *wish,
 		   const struct davy_supervise_options *options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the supervisor and the agent say to each other. */
+/* Messages between the supervisor and the agent. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -24,11 +24,11 @@ bool davy_supervisor_say(struct davy_supervisor *s, json_t *message)
 	if (!err)
 		return true;
 	if (err == -ENOMEM) {
-		davy_log("a message to the agent could not be made: out of memory");
+		davy_log("no message to the agent: out of memory");
 		return false;
 	}
-	davy_debug("the agent does not take messages any more");
-	return false; /* its last order may wait to be read; the end of the socket comes after it */
+	davy_debug("the agent accepts no more messages");
+	return false; /* keep the socket: an order may be unread */
 }
 
 json_t *davy_supervisor_engine(const struct davy_supervisor *s, const char *op)
@@ -87,7 +87,7 @@ static int on_agent(sd_event_source *source, int fd, uint32_t events, void *arg)
 	(void)source;
 	(void)events;
 	if (err == -ECONNRESET) {
-		davy_log("the agent has ended; the engine runs on unwatched");
+		davy_log("the agent has ended; the engine continues unwatched");
 		davy_supervisor_hang_up(s);
 	} else if (!err) {
 		supervise_agent_on_order(s, order);
@@ -101,14 +101,14 @@ static void refused_registration(struct davy_supervisor *s, const json_t *answer
 	bool busy = !strcmp(davy_message_text(answer, "op"), "busy");
 
 	if (!busy || !s->started_ms)
-		davy_log("the agent did not take the workload%s%s; it runs unwatched%s",
+		davy_log("the agent refused the workload%s%s; it runs unwatched%s",
 			 answer ? ": " : "", davy_message_text(answer, "why"),
-			 busy ? " until the agent has a place for it" : "");
+			 busy ? " until the agent has room for it" : "");
 	if (busy)
-		davy_supervisor_hang_up(s); /* and it is tried again */
+		davy_supervisor_hang_up(s); /* try again later */
 }
 
-/* An agent that is late answers through on_agent. */
+/* on_agent handles a late answer. */
 static void register_workload(struct davy_supervisor *s)
 {
 	struct pollfd wait = { .fd = s->agent_fd, .events = POLLIN };
@@ -116,10 +116,10 @@ static void register_workload(struct davy_supervisor *s)
 
 	message = davy_supervisor_engine(s, "register");
 	json_object_set_new(message, "left", davy_supervisor_left(s));
-	davy_supervisor_say(s, message); /* when it failed, the answer says why */
+	davy_supervisor_say(s, message); /* on failure the answer has the reason */
 	if (poll(&wait, 1, REGISTER_MS) != 1)
-		davy_log("the agent has not answered within %d s; the engine runs, and is watched "
-			 "as soon as the agent answers",
+		davy_log("the agent has not answered within %d s; the engine runs and is watched "
+			 "as soon as it answers",
 			 REGISTER_MS / 1000);
 	else if (!davy_message_receive(s->agent_fd, &answer) &&
 		 !strcmp(davy_message_text(answer, "op"), "registered"))
@@ -129,17 +129,16 @@ static void register_workload(struct davy_supervisor *s)
 	json_decref(answer);
 }
 
-/* The loop waits for the first try only: it tries again every few seconds. */
+/* Only the first attempt blocks; the loop tries again every RETRY_MS. */
 void davy_supervisor_look_for_agent(struct davy_supervisor *s)
 {
 	int fd = davy_message_connect(s->options.socket_path, s->started_ms ? 0 : DAVY_CONNECT_MS);
 
 	if (fd < 0) {
 		if (!s->started_ms && davy_message_nobody(fd))
-			davy_log(
-				"no agent on '%s' (%s): the engine runs unwatched; start 'davylamp "
-				"run' as root",
-				s->options.socket_path, strerror(-fd));
+			davy_log("no agent on '%s' (%s): the engine runs unwatched; start "
+				 "'davylamp run' as root",
+				 s->options.socket_path, strerror(-fd));
 		else if (!s->started_ms)
 			davy_log("the agent on '%s' cannot be reached (%s): the engine runs "
 				 "unwatched until it can",

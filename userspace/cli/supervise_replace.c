@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Orders to end the engine, or to end it and start it otherwise. */
+/* Orders to stop the engine, or to restart it with other settings. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include "lib/message.h"
 #include "cli/supervisor.h"
 
-/* What is out of its range is not set. */
+/* Values out of range stay unset. */
 static struct davy_knobs supervise_replace_knobs_of(const json_t *said)
 {
 	struct davy_knobs k = { 0 }, next;
@@ -26,8 +26,8 @@ static struct davy_knobs supervise_replace_knobs_of(const json_t *said)
 }
 
 /*
- * What an order does not speak of stays. "command" is the backend of the user's own command,
- * "before" the one that it had before it was moved to the CPU.
+ * Fields that the order lacks stay unchanged. "command" is the backend of the user's command,
+ * "before" the one in use before the move to the CPU.
  */
 static struct davy_engine_wish wish_of(const struct davy_supervisor *s, const json_t *order)
 {
@@ -54,7 +54,7 @@ static void take_why(struct davy_supervisor_why *why, const json_t *order)
 	davy_copy_name(why->device, sizeof(why->device), davy_message_text(order, "device"));
 }
 
-/* Of what is in force at the end; what was taken back is not told. */
+/* Records the reason for each effect in force; clears that of an undone one. */
 static void remember_why(struct davy_supervisor *s, const json_t *order,
 			 const struct davy_engine_wish *wish)
 {
@@ -84,7 +84,7 @@ json_t *davy_supervisor_left(const struct davy_supervisor *s)
 					    json_integer(davy_knob_get(&is->knobs, i)));
 		json_array_append_new(all, one);
 	}
-	/* One that its command, or the policy, started there was not moved. */
+	/* If the command or the policy chose the CPU, the engine was not moved. */
 	if (is->backend != DAVY_BACKEND_UNKNOWN && s->moved.hazard[0])
 		json_array_append_new(all, supervise_replace_left(is->backend == DAVY_BACKEND_CPU
 									  ? "migrate_cpu"
@@ -93,7 +93,7 @@ json_t *davy_supervisor_left(const struct davy_supervisor *s)
 	return all;
 }
 
-/* Whether the order can be carried out, before anything is stopped for it. */
+/* Checks the order before anything is stopped for it. */
 static int may(const struct davy_supervisor *s, const json_t *order)
 {
 	json_int_t pid = davy_message_number(order, "pid", 0);
@@ -103,11 +103,11 @@ static int may(const struct davy_supervisor *s, const json_t *order)
 	if (s->handover.stage)
 		return -EBUSY;
 	if (s->engine.pid && pid && pid == s->previous_pid)
-		return -ESTALE; /* about an engine that is gone already */
+		return -ESTALE; /* about an engine that has ended */
 	return 0;
 }
 
-/* An engine that lacks the other backend would end at once, and the old one would be gone. */
+/* An engine without the backend would end at once, after the old one was stopped. */
 static int has_backend(const struct davy_supervisor *s, enum davy_backend backend)
 {
 	const char *library = davy_engine_library(s->launch->facts.engine, backend);
@@ -123,7 +123,7 @@ int davy_supervisor_restart(struct davy_supervisor *s, const struct davy_engine_
 	int err = davy_launched_stop(&s->engine, &s->status);
 
 	if (err) {
-		davy_log("the engine (pid %d) does not end, even by SIGKILL: its driver holds it",
+		davy_log("the engine (pid %d) does not end after SIGKILL: blocked in the driver",
 			 s->engine.pid);
 		return err;
 	}
@@ -144,7 +144,7 @@ static void say_why(const json_t *order, const struct davy_engine_wish *wish,
 	if (wish->backend != was->backend)
 		what = wish->backend == DAVY_BACKEND_CPU ? "moving the engine to the CPU"
 		       : wish->backend == DAVY_BACKEND_UNKNOWN
-			       ? "moving the engine back to where its command says"
+			       ? "moving the engine back to the backend of its command"
 			       : "moving the engine to another backend";
 	else if (memcmp(&wish->knobs, &was->knobs, sizeof(was->knobs)) != 0)
 		what = "restarting the engine with other settings";
@@ -152,7 +152,7 @@ static void say_why(const json_t *order, const struct davy_engine_wish *wish,
 		 davy_message_text(order, "because"), what);
 }
 
-/* An engine that was told no port listens on its default, which changes between versions. */
+/* Without an option the port is the default, which depends on the version. */
 static void learn_port(struct davy_supervisor *s)
 {
 	struct davy_engine_facts *facts = &s->launch->facts;
@@ -185,7 +185,7 @@ void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order)
 	remember_why(s, order, &wish);
 	if (json_is_true(json_object_get(order, "keeps")) && s->engine.pid &&
 	    !davy_handover_begin(s, &wish, (uint32_t)davy_message_number(order, "patience_ms", 0)))
-		return; /* it tells the agent how it went */
+		return; /* the handover reports to the agent */
 	err = davy_supervisor_restart(s, &wish);
 	if (err)
 		davy_supervisor_failed(s, err);
@@ -193,7 +193,7 @@ void davy_supervisor_replace(struct davy_supervisor *s, const json_t *order)
 		davy_supervisor_say(s, davy_supervisor_engine(s, "started"));
 }
 
-/* Stopped for good, or "stay": started again only by another order. */
+/* Stops the engine; with "stay", a later order may start it again. */
 void davy_supervisor_stop(struct davy_supervisor *s, const json_t *order)
 {
 	pid_t pid = s->engine.pid;

@@ -11,7 +11,7 @@
 #include "cli/client.h"
 #include "cli/verbs.h"
 
-#define PATIENCE_MS 180000 /* an engine that is replaced may load for long */
+#define PATIENCE_MS 180000 /* a new engine may load for minutes */
 
 static const char usage[] =
 	"usage: davylamp act pause WORKLOAD [--lease T] [OPTIONS]\n"
@@ -23,40 +23,40 @@ static const char usage[] =
 	"       davylamp act awake WORKLOAD [OPTIONS]\n"
 	"       davylamp act undo WORKLOAD [--of ACT] [OPTIONS]\n"
 	"\n"
-	"Makes the agent take an action on an adopted workload now, and waits until it\n"
-	"is complete. 'davylamp status' prints the number of the workload.\n"
-	"pause stops the workload; throttle lets it run for a part of the time. Both end\n"
-	"with their lease, on undo, and when the agent or the guard dies. cap limits its\n"
-	"memory or CPU time; awake keeps its device out of runtime suspend. shrink,\n"
-	"switch, migrate_cpu and restart replace the engine: with smaller settings, on\n"
-	"another backend, on the CPU only, or unchanged. llama-server keeps its\n"
-	"conversations and clients where possible. stop and quarantine end the engine.\n"
-	"Needs root, and an agent in mode enforce.\n"
+	"Makes the agent act on an adopted workload now, and waits until the action is\n"
+	"complete. 'davylamp status' prints the number of the workload. pause stops the\n"
+	"workload. throttle lets it run for a part of the time. Both end with their\n"
+	"lease, on undo, and when the agent or the guard dies. cap limits its memory or\n"
+	"CPU time. awake keeps its device out of runtime suspend. shrink, switch,\n"
+	"migrate_cpu and restart replace the engine: with smaller settings, on another\n"
+	"backend, on the CPU only, or unchanged. llama-server keeps its conversations and\n"
+	"clients where possible. stop and quarantine end the engine. Needs root, and an\n"
+	"agent in mode enforce.\n"
 	"\n"
-	"  --lease T      for so long at most ('500 ms'; 2 s); a pause at most 1 min\n"
-	"  --duty P       the share of the time in which it runs ('25 %'; 50 %)\n"
-	"  --ubatch N     tokens computed at once; --context N  tokens of all slots;\n"
-	"  --parallel N   slots; what is not given the agent chooses\n"
-	"  --bytes N      of VRAM, else of memory ('4 GiB'; what it has now)\n"
-	"  --cpu P        of one CPU's time, instead of bytes ('50 %')\n"
-	"  --backend NAME vulkan, rocm, cuda or sycl; default another one of the device\n"
-	"  --of ACT       what to undo: pause, throttle, shrink ...; default the latest\n"
-	"  --dry-run      say what would be done, do nothing\n"
+	"  --lease T      longest duration ('500 ms'; default 2 s); a pause at most 1 min\n"
+	"  --duty P       part of the time in which it runs ('25 %'; default 50 %)\n"
+	"  --ubatch N     tokens per ubatch; --context N: tokens of all slots;\n"
+	"                 --parallel N: slots (default: the agent chooses)\n"
+	"  --bytes N      limit of VRAM, else of memory ('4 GiB'; default: current use)\n"
+	"  --cpu P        limit of CPU time instead of bytes: part of one CPU ('50 %')\n"
+	"  --backend NAME vulkan, rocm, cuda or sycl; default: another one of the device\n"
+	"  --of ACT       action to undo: pause, throttle ...; default: the latest\n"
+	"  --dry-run      print what would be done, do nothing\n"
 	"  --json         one JSON object\n"
 	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
-	"  -h, --help     this text\n";
+	"  -h, --help     print this text\n";
 
 static const char *const words[] = {
 	"pause", "throttle",   "shrink", "restart", "migrate_cpu", "switch",
 	"stop",	 "quarantine", "cap",	 "awake",   "undo",
 };
 
-/* What an option becomes in the message. */
+/* How an option is written into the message. */
 static const struct setting {
 	const char *option;
 	const char *key;
-	const char *of;	      /* the word that knows it ... */
-	const char *and_of;   /* ... or NULL */
+	const char *of; /* actions that take it; and_of may be NULL */
+	const char *and_of;
 	const char *fallback; /* NULL: nothing */
 	enum davy_unit unit;
 	int64_t factor;
@@ -92,7 +92,7 @@ static int put_setting(json_t *order, const struct setting *s, const char *given
 
 	if (!is_for(s, word)) {
 		if (given)
-			davy_log("--%s is not for '%s'", s->option, word);
+			davy_log("'%s' does not take --%s", word, s->option);
 		return given ? DAVY_EXIT_USAGE : 0;
 	}
 	if (!given)
@@ -118,11 +118,13 @@ static int make_order(char *const *argv, int count, const struct act_options *o,
 	for (size_t i = 0; count && i < sizeof(words) / sizeof(words[0]); i++)
 		known |= !strcmp(argv[0], words[i]);
 	if (!known) {
-		davy_log("which act? 'davylamp act pause', 'throttle', 'shrink'; see --help");
+		davy_log("expected an action: pause, throttle, shrink ...; see 'davylamp act "
+			 "--help'");
 		return DAVY_EXIT_USAGE;
 	}
 	if (count != 2 || !davy_number(argv[1], UINT32_MAX, &workload) || !workload) {
-		davy_log("which workload? its number is in 'davylamp status': 'davylamp act %s 1'",
+		davy_log("expected the number of a workload ('davylamp status' lists them): "
+			 "'davylamp act %s 1'",
 			 argv[0]);
 		return DAVY_EXIT_USAGE;
 	}

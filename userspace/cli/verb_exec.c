@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * davylamp exec: what is known is gathered, one pure function decides (choice.h), the
- * decision is made into environment and arguments, and that is printed or started.
+ * 'davylamp exec': gathers facts, calls one pure function that decides (choice.h), turns the
+ * decision into environment and arguments, and prints them or starts the engine.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@
 #include "cli/supervise.h"
 #include "cli/verbs.h"
 
-#define SLOTS_LATER "(a folder made for it)"
+#define SLOTS_LATER "(a temporary folder)"
 
-/* Where somebody listens already the engine is to fail as it always did, and not to share. */
+/* If the port is in use, the engine must fail as without davylamp, not share the port. */
 static bool may_share(const struct davy_launch *l)
 {
 	return l->facts.port && davy_engine_share_port(l->facts.engine) &&
@@ -46,7 +46,7 @@ static void prepare_handover(struct davy_exec_case *c, char *ret_made)
 		davy_copy_name(l->slot_dir, sizeof(l->slot_dir), ret_made);
 }
 
-/* A limit that was asked for and cannot be set is no reason to go on without it. */
+/* Fails if a limit is given and cannot be set. */
 static int make_cgroup(struct davy_exec_case *c)
 {
 	char name[64];
@@ -56,7 +56,7 @@ static int make_cgroup(struct davy_exec_case *c)
 	snprintf(name, sizeof(name), DAVY_CGROUP_EXEC "%d", (int)getpid());
 	err = davy_cgroup_make(name, &c->launch.cgroup);
 	if (err)
-		davy_log("no cgroup for the engine (%s): it is told apart by its pid alone",
+		davy_log("no cgroup for the engine (%s): its other processes cannot be identified",
 			 strerror(-err));
 	if (c->options.memory_max == DAVY_FIT_UNKNOWN)
 		return DAVY_EXIT_DONE;
@@ -64,7 +64,7 @@ static int make_cgroup(struct davy_exec_case *c)
 		err = davy_cgroup_memory_max(&c->launch.cgroup, c->options.memory_max);
 	if (!err)
 		return DAVY_EXIT_DONE;
-	davy_log("--memory-max: the cgroup cannot be limited (%s); nothing is started. It takes "
+	davy_log("--memory-max: the cgroup cannot be limited (%s); nothing is started. It needs "
 		 "cgroup v2 with the memory controller, and no other process in this one: "
 		 "'systemd-run --scope -p Delegate=yes davylamp exec ...'",
 		 err == -ENOTSUP ? "no memory controller here" : strerror(-err));
@@ -101,7 +101,8 @@ static int exec_print(struct davy_exec_case *c)
 	prepare_handover(c, made);
 	if (!c->choice.refused &&
 	    davy_engine_command(&c->launch.facts, c->launch.argv, &c->wish, &args)) {
-		davy_log("'%s' cannot be started so", davy_engine_name(c->launch.facts.engine));
+		davy_log("'%s' does not support these settings; nothing is started",
+			 davy_engine_name(c->launch.facts.engine));
 		return DAVY_EXIT_NOTHING;
 	}
 	davy_exec_print(c, &args);

@@ -12,23 +12,24 @@
 #include "sensors/kmsg/kmsg_verdict.h"
 #include "cli/verbs.h"
 
-#define LINE_SIZE 8192 /* what is longer is cut */
+#define LINE_SIZE 8192 /* longer lines are cut */
 
 static const char usage[] =
 	"usage: davylamp log [--json] [FILE]\n"
 	"\n"
-	"Says what a saved kernel log (dmesg, journalctl -k, syslog) tells about GPUs:\n"
-	"a line per event, and the failure it comes down to. Reads stdin without FILE.\n"
+	"Finds the lines about GPU failures in a saved kernel log (dmesg, journalctl -k\n"
+	"or syslog). Prints a line for each event, and the failure that explains them.\n"
+	"Reads stdin without FILE.\n"
 	"\n"
 	"  --json      one JSON object a line, the conclusion last\n"
-	"  -h, --help  this text\n";
+	"  -h, --help  print this text\n";
 
 struct state {
 	bool json;
 	int err;
 	struct davy_log_blocks blocks;
 	struct davy_log_verdict verdict;
-	struct davy_log_event held; /* not printed yet: the same may come again */
+	struct davy_log_event held; /* not yet printed: it may be repeated */
 	struct davy_log_event last;
 	uint64_t held_count;
 	uint64_t line_count;
@@ -178,7 +179,7 @@ static void feed(struct state *s, const char *line, size_t size)
 
 	s->line_count++;
 	if (err == -EPERM)
-		return; /* somebody wrote it to /dev/kmsg */
+		return; /* a user process wrote it to /dev/kmsg */
 	if (!err || davy_kmsg_line_parse(line, size, &parsed))
 		davy_log_blocks_feed(&s->blocks, &parsed);
 }
@@ -237,7 +238,7 @@ static void conclude_text(const struct state *s, const struct davy_log_event *ev
 	printf("%" PRIu64 " failures, %" PRIu64 " precursors; ",
 	       s->verdict.count[DAVY_PART_FAILURE], s->verdict.count[DAVY_PART_PRECURSOR]);
 	if (ev->role == DAVY_PART_PRECURSOR)
-		printf("no failure yet, %s may become %s\n", davy_log_hazard_name(ev->hazard),
+		printf("no failure yet, but %s can lead to %s\n", davy_log_hazard_name(ev->hazard),
 		       davy_log_class_name(ev->class));
 	else
 		printf("%s%s\n", davy_log_class_name(ev->class),
@@ -277,12 +278,12 @@ int davy_verb_log(int argc, char **argv)
 	if (first <= 0)
 		return -first;
 	if (argc - first > 1) {
-		davy_log("one log at a time; '%s' is too many", argv[first + 1]);
+		davy_log("expected one file, got also '%s'", argv[first + 1]);
 		return DAVY_EXIT_USAGE;
 	}
 	err = log_read_log(argv[first], json);
 	if (err == -EACCES || err == -EPERM)
-		davy_log("'%s' may not be read by you", argv[first] ? argv[first] : "stdin");
+		davy_log("'%s': permission denied", argv[first] ? argv[first] : "stdin");
 	else if (err)
 		davy_log("'%s': %s", argv[first] ? argv[first] : "stdin", strerror(-err));
 	if (err == -EACCES || err == -EPERM)

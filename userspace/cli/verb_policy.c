@@ -40,44 +40,46 @@ static const char usage[] =
 	"       davylamp policy adopt|release UNIT [--json] [--socket PATH]\n"
 	"       davylamp policy adopted [--json] [--socket PATH]\n"
 	"\n"
-	"show: what the agent has learned: which model on which device and backend is\n"
-	"open-circuit, since when, and why; and of every workload that runs, what the\n"
-	"policy says of it: each value with layer, file, line and version. WORKLOAD, of\n"
-	"that one alone: a number or a pid, a unit or an engine, as 'davylamp status' has\n"
-	"it. explain: the same with reasons and evidence; or which backend and settings\n"
-	"an engine and a model get on a GPU, and by which rule; 'explain --help' has its\n"
-	"options. write: the same as configuration for a unit, llama-server's router,\n"
-	"Ollama, llama-swap or lemonade; 'write --help' has its options.\n"
-	"check: whether files of thresholds, and of rules (named backend.conf), are in\n"
-	"order, and what they change; without FILE those that an agent here would read.\n"
-	"Without WORKLOAD none of them needs an agent. reload: the running agent reads\n"
-	"its files again; when they are not in order it keeps what it had, and the exit\n"
-	"status is 1. Needs root. pin: a rule of people's, in --config's backend.conf,\n"
-	"that beats what the agent finds out ('ubatch=256', 'backends=cpu',\n"
-	"'backend=vulkan' as a condition); unpin: takes one out again.\n"
-	"ledger: what came of every setting that a model ran with: how long it survived,\n"
-	"how deep, how it failed.\n"
-	"history: the versions of the rules that the agent has made (backend.conf in the\n"
-	"state directory), the newest first, with reason and evidence. diff: what changed\n"
-	"with the newest, since version N, or from N to M. rollback: makes the rules of\n"
-	"version N the newest, byte for byte; 0 is to be without any. export, import:\n"
-	"takes them to another host. forget: removes what ledger, tuner, breakers and\n"
-	"the agent's own rules know of a model, a device, one on the other, or all. The\n"
-	"running agent makes these changes; without one they are made on the state\n"
-	"directory. Needs root.\n"
-	"adopt: puts a systemd service into the agent's care, which may restart it and\n"
-	"tell it other settings by its environment (a drop-in that only points at a file\n"
-	"in the state directory). release: takes that back; a service that ran with\n"
-	"other settings is restarted with its own. Both need root. adopted: lists them.\n"
+	"show         prints the breakers: which model failed on which device and\n"
+	"             backend, since when, and why. Also prints the policy of each\n"
+	"             running workload: every value with layer, file, line and version.\n"
+	"             WORKLOAD: number, pid, unit or engine, see 'davylamp status'.\n"
+	"explain      the same with reasons and evidence; or the backend and settings\n"
+	"             that an engine and a model would get. See 'policy explain --help'.\n"
+	"write        writes rules as configuration of a systemd unit, llama-server's\n"
+	"             router, Ollama, llama-swap or lemonade. See 'policy write --help'.\n"
+	"check        checks files of thresholds and of rules (named backend.conf), and\n"
+	"             prints what they change. Default: the files of this host.\n"
+	"reload       makes the agent read its files again. If one is not valid, the\n"
+	"             agent keeps the previous configuration, and the exit status is 1.\n"
+	"pin          adds a rule to the administrator's backend.conf. It takes\n"
+	"             precedence over the agent's rules. KEY=VALUE: a value\n"
+	"             ('ubatch=256', 'backends=cpu') or a condition ('backend=vulkan').\n"
+	"unpin        removes a rule that 'pin' added.\n"
+	"ledger       prints for each setting: hours survived, context depth, failures.\n"
+	"history      lists the versions of the agent's rules with reason and evidence.\n"
+	"diff         prints what the newest version changed; or since N; or from N to M.\n"
+	"rollback     makes the rules of version N the newest version; 0: no rules.\n"
+	"export, import  copy the agent's rules to another host.\n"
+	"forget       deletes what ledger, tuner, breakers and the agent's rules contain\n"
+	"             about a model, a device, a model on a device, or everything.\n"
+	"adopt        lets the agent act on a systemd service: restart it, and set its\n"
+	"             environment through a drop-in.\n"
+	"release      undoes adopt. A service with other settings is restarted.\n"
+	"adopted      lists the adopted services.\n"
+	"\n"
+	"'show' and 'explain' with WORKLOAD, reload, adopt, release and adopted need a\n"
+	"running agent. rollback, import and forget use it, or without one change the\n"
+	"state directory. All that change something need root.\n"
 	"\n"
 	"  --json         one JSON object a line\n"
-	"  --state DIR    where what was learned and tuned is kept (/var/lib/davylamp)\n"
+	"  --state DIR    the agent's rules and history (/var/lib/davylamp)\n"
 	"  --config DIR   hazards.conf and backend.conf of this host (/etc/davylamp)\n"
-	"  --model NAME   file name or alias, as 'policy show' has it\n"
-	"  --device ADDR  such as 0000:03:00.0\n"
+	"  --model NAME   file name or alias, as printed by 'policy show'\n"
+	"  --device ADDR  PCI address, such as 0000:03:00.0\n"
 	"  --all          forget everything\n"
 	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
-	"  -h, --help     this text\n";
+	"  -h, --help     print this text\n";
 
 struct policy_options {
 	const char *config_dir;
@@ -93,7 +95,7 @@ static void policy_print(const struct davy_learned_entry *e)
 	       davy_text_shown(model, sizeof(model), e->model), davy_breaker_state_name(e->state));
 	printf("    since %s", davy_when(e->since_s, since, sizeof(since)));
 	if (e->state == DAVY_BREAKER_OPEN)
-		printf(", one start may try it from %s on",
+		printf(", next probation start from %s",
 		       davy_when(e->until_s, until, sizeof(until)));
 	printf("; opened %u time%s\n    because it %s\n", e->open_count,
 	       e->open_count == 1 ? "" : "s",
@@ -122,7 +124,7 @@ static int show_learned(const char *dir, bool json)
 	int line, err = davy_learned_load(dir, &learned, &line);
 
 	if (err == -EBADMSG)
-		davy_log("'%s/%s', line %d: not understood; mend or remove it", dir,
+		davy_log("'%s/%s', line %d: syntax error; correct or remove the file", dir,
 			 DAVY_LEARNED_NAME, line);
 	else if (err)
 		davy_log("'%s/%s': %s", dir, DAVY_LEARNED_NAME, strerror(-err));
@@ -135,11 +137,11 @@ static int show_learned(const char *dir, bool json)
 			policy_print(&learned.entry[i]);
 	}
 	if (!learned.count && !json)
-		printf("nothing learned: every backend is closed-circuit\n");
+		printf("no breaker is open\n");
 	return DAVY_EXIT_DONE;
 }
 
-/* Of a state directory that was named it is not known whose it is. */
+/* With --state, a running agent may belong to another directory: do not ask it. */
 static int policy_show(const char *workload, const struct davy_history_options *h)
 {
 	const struct davy_policy_running asked = { h->socket_path, workload, false, h->json };
@@ -183,7 +185,7 @@ static int policy_do_it(const char *word, char *const *words, size_t count,
 		return davy_policy_release(h->socket_path, words[0], h->json);
 	if (!count && !strcmp(word, "adopted"))
 		return davy_policy_adopted(h->socket_path, h->json);
-	davy_log("what about the policy? 'davylamp policy show', 'explain', 'check', 'reload', "
+	davy_log("expected a command: 'davylamp policy show', 'explain', 'check', 'reload', "
 		 "'write FORMAT', 'pin KEY=VALUE', 'unpin RULE', 'ledger', 'history', "
 		 "'diff [N [M]]', 'rollback N', 'export FILE', 'import FILE', 'forget', 'adopted', "
 		 "'adopt UNIT' or 'release UNIT'");

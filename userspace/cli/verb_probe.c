@@ -12,9 +12,9 @@
 #include "cli/probe_print.h"
 #include "cli/verbs.h"
 
-#define SPARE_MS      1000  /* the probe's own limit comes first */
+#define SPARE_MS      1000  /* the probe's own limit expires first */
 #define FACTS_MS      4000  /* /health, models, props, slots: a second each */
-#define START_MS      10000 /* an agent that is asked has a queue */
+#define START_MS      10000 /* the agent queues requests */
 #define ARGUMENTS_MAX 16
 #define TIMEOUT_S     10
 #define TIMEOUT_MAX_S 240
@@ -23,21 +23,21 @@ static const char usage[] =
 	"usage: davylamp probe vulkan [--device INDEX|BDF] [OPTIONS]\n"
 	"       davylamp probe engine --port N [OPTIONS]\n"
 	"\n"
-	"Whether a GPU or an engine still does work, found out by davylamp-probe, in a\n"
-	"sandbox and without privileges: every Vulkan device fills 1 MiB, the engine on\n"
-	"127.0.0.1 gives one token. A crash or a hang of the driver is told by its signal\n"
-	"and stage. Exit status 0: healthy, 1: not.\n"
+	"Tests whether a GPU or an engine works. davylamp-probe runs the test in a\n"
+	"sandbox without privileges: each Vulkan device fills 1 MiB; the engine on\n"
+	"127.0.0.1 generates one token. A crash or hang of the driver is reported with\n"
+	"its signal and stage. Exit status 0: healthy, 1: not healthy.\n"
 	"\n"
-	"  --device X         one device, by its index or PCI address\n"
+	"  --device X         one device: index or PCI address\n"
 	"  --port N           port of the engine\n"
-	"  --timeout SECONDS  limit of the probe, or of the completion (10)\n"
-	"  --uid N, --gid N   as this user, such as the engine's\n"
-	"  --groups N,N...    with these groups (those of the GPUs' device files)\n"
+	"  --timeout SECONDS  time limit of the probe, or of the completion (10)\n"
+	"  --uid N, --gid N   run as this user, such as the engine's\n"
+	"  --groups N,N...    run with these groups (those of the GPU's device files)\n"
 	"  --memory MIB       limit of the address space\n"
-	"  --agent            let the running agent do it, in its service's surroundings\n"
+	"  --agent            let the running agent do it, in its service's environment\n"
 	"  --socket PATH      the agent's socket (/run/davylamp/agent.sock)\n"
 	"  --json             one JSON object\n"
-	"  -h, --help         this text\n";
+	"  -h, --help         print this text\n";
 
 struct request {
 	const char *arguments[ARGUMENTS_MAX];
@@ -130,7 +130,7 @@ static int probe_probe(struct request *r, bool engine)
 int davy_verb_probe(int argc, char **argv)
 {
 	struct request r = { .socket_path = DAVY_SOCKET_DEFAULT, .count = 1 };
-	/* What davylamp-probe checks itself. */
+	/* Options that davylamp-probe validates. */
 	static const char *const names[] = { "--device", "--port",   "--uid",
 					     "--gid",	 "--groups", "--memory" };
 	const char *value[6] = { NULL }, *timeout = NULL;
@@ -160,13 +160,13 @@ int davy_verb_probe(int argc, char **argv)
 	r.timeout_s = (uint32_t)timeout_s;
 	if (first + 1 != argc ||
 	    (strcmp(argv[first], "vulkan") != 0 && strcmp(argv[first], "engine") != 0)) {
-		davy_log("what is to be probed? 'davylamp probe vulkan' or 'davylamp probe engine "
-			 "--port N'");
+		davy_log("expected what to probe: 'davylamp probe vulkan' or 'davylamp probe "
+			 "engine --port N'");
 		return DAVY_EXIT_USAGE;
 	}
 	engine = argv[first][0] == 'e';
 	if (engine && !value[1]) {
-		davy_log("which engine? 'davylamp probe engine --port N'");
+		davy_log("expected a port: 'davylamp probe engine --port N'");
 		return DAVY_EXIT_USAGE;
 	}
 	r.arguments[0] = argv[first];

@@ -19,28 +19,28 @@ static const char usage[] =
 	"usage: davylamp release --module NAME [--socket PATH]\n"
 	"       davylamp release --all [--socket PATH] [--state DIR]\n"
 	"\n"
-	"--module: the agent's programs pin the kernel modules they are attached to;\n"
-	"this makes it let go of one, so that 'rmmod NAME' works. It attaches again by\n"
-	"itself when the module is loaded anew, and reports the gap.\n"
-	"--all: what is paused or throttled goes on, and limits and settings get their\n"
-	"old values back, unless somebody else has changed them. Without an agent the\n"
-	"log of intents says what one that was killed had left. Needs root.\n"
+	"--module: the agent's programs hold a reference to the kernel modules that they\n"
+	"are attached to. This detaches them from one module, so that 'rmmod NAME' works.\n"
+	"The agent attaches again when the module is loaded, and reports the gap.\n"
+	"--all: undoes all actions. Paused or throttled workloads continue. Limits and\n"
+	"settings get their previous values back, unless another program changed them.\n"
+	"Needs root. Without an agent, undoes what the log of intents contains.\n"
 	"\n"
-	"  --module NAME  amdgpu, gpu_sched, ttm, drm\n"
-	"  --all          let go of all workloads\n"
+	"  --module NAME  amdgpu, gpu_sched, ttm or drm\n"
+	"  --all          undo all actions on all workloads\n"
 	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
-	"  --state DIR    where the log of intents is (/var/lib/davylamp)\n"
-	"  -h, --help     this text\n";
+	"  --state DIR    folder with the log of intents (/var/lib/davylamp)\n"
+	"  -h, --help     print this text\n";
 
-static int report(unsigned int undone, unsigned int failed)
+static int release_report(unsigned int undone, unsigned int failed)
 {
-	printf("%u act%s undone\n", undone, undone == 1 ? "" : "s");
+	printf("%u action%s undone\n", undone, undone == 1 ? "" : "s");
 	if (failed)
 		davy_log("%u could not be undone, see above; try again", failed);
 	return failed ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
 }
 
-/* By the log that a killed agent has left; there may be none. */
+/* Undoes the actions of a killed agent, if its log exists. */
 static int release_from_log(const char *state_dir)
 {
 	struct davy_undone undone = { 0 }, from_log = { 0 };
@@ -50,7 +50,7 @@ static int release_from_log(const char *state_dir)
 
 	davy_release_units(state_dir, &undone);
 	if (!err && access(path, F_OK) && errno == ENOENT)
-		return report(undone.undone, undone.failed); /* and none is made */
+		return release_report(undone.undone, undone.failed); /* no log; do not create one */
 	if (!err)
 		err = davy_intents_open(state_dir, &log);
 	if (!err)
@@ -59,9 +59,9 @@ static int release_from_log(const char *state_dir)
 	undone.undone += from_log.undone;
 	undone.failed += from_log.failed;
 	if (!err)
-		return report(undone.undone, undone.failed);
-	davy_log("log of intents '%s/%s': %s; what was left, if anything, cannot be told",
-		 state_dir, DAVY_DB_NAME, strerror(-err));
+		return release_report(undone.undone, undone.failed);
+	davy_log("log of intents '%s/%s': %s; actions still in force are unknown", state_dir,
+		 DAVY_DB_NAME, strerror(-err));
 	return DAVY_EXIT_FAILED;
 }
 
@@ -79,10 +79,10 @@ static int release_all(const char *socket_path, const char *state_dir)
 	err = davy_client_ask(socket_path, json_pack("{s:s}", "op", "release_all"), &answer);
 	if (err == DAVY_EXIT_NOT_PERMITTED)
 		return err;
-	if (err) /* one that hangs, or has just ended */
+	if (err) /* the agent hangs, or has just ended */
 		return release_from_log(state_dir);
-	err = report((unsigned int)davy_message_number(answer, "undone", 0),
-		     (unsigned int)davy_message_number(answer, "failed", 0));
+	err = release_report((unsigned int)davy_message_number(answer, "undone", 0),
+			     (unsigned int)davy_message_number(answer, "failed", 0));
 	json_decref(answer);
 	return err;
 }
@@ -98,7 +98,7 @@ static int release_module(const char *socket_path, const char *module)
 		return err;
 	count = (int)davy_message_number(answer, "sensors", 0);
 	json_decref(answer);
-	printf("%d sensor%s let go of module '%s'\n", count, count == 1 ? "" : "s", module);
+	printf("%d sensor%s detached from module '%s'\n", count, count == 1 ? "" : "s", module);
 	return count ? DAVY_EXIT_DONE : DAVY_EXIT_NOTHING;
 }
 
@@ -118,8 +118,8 @@ int davy_verb_release(int argc, char **argv)
 	if (first <= 0)
 		return -first;
 	if (all == (module != NULL)) {
-		davy_log("which module, or all? 'davylamp release --module amdgpu', 'davylamp "
-			 "release --all'");
+		davy_log("expected --module or --all: 'davylamp release --module amdgpu', "
+			 "'davylamp release --all'");
 		return DAVY_EXIT_USAGE;
 	}
 	return all ? release_all(socket_path, state_dir) : release_module(socket_path, module);

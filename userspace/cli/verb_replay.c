@@ -16,14 +16,15 @@
 static const char usage[] =
 	"usage: davylamp replay [--json] [--summary] [--policy FILE] TRACE...\n"
 	"\n"
-	"Prints the decisions that the agent made, or would have made, over recorded\n"
-	"traces: the same bytes as the live run. Needs no root and no GPU.\n"
+	"Judges recorded traces again and prints the decisions. They are identical to\n"
+	"those of the live run. Needs no root and no GPU.\n"
 	"\n"
 	"  --json         one JSON object a line\n"
-	"  --summary      instead of the decisions: failures, how long before they were\n"
-	"                 foreseen and by what, false alarms; of all traces together\n"
-	"  --policy FILE  thresholds instead of those that the agent had\n"
-	"  -h, --help     this text\n";
+	"  --summary      instead of the decisions print a summary of all traces:\n"
+	"                 failures, how long before and by what they were\n"
+	"                 foreseen, false alarms\n"
+	"  --policy FILE  use these thresholds instead of the recorded ones\n"
+	"  -h, --help     print this text\n";
 
 static int print_plan(const struct davy_plan *plan, bool json)
 {
@@ -99,7 +100,7 @@ static int replay_file(const char *path, struct replay_options *o)
 	else if (err == -ESTALE)
 		davy_log("'%s' was written by an older davylamp; replay it with that one", path);
 	else if (err == -EBADMSG)
-		davy_log("'%s' is cut short or corrupted; what is whole was replayed", path);
+		davy_log("'%s' is truncated or corrupted; it was replayed up to the defect", path);
 	else if (err)
 		davy_log("'%s': %s", path, strerror(-err));
 	return err;
@@ -119,7 +120,7 @@ static int print_summary(const struct replay_options *o)
 	} else if (any) {
 		davy_foresight_print(stdout, "", foresight);
 	} else {
-		puts("no failure, and no sign of one");
+		puts("no failure and no precursor of one");
 	}
 	json_decref(foresight);
 	return 0;
@@ -140,8 +141,8 @@ int davy_verb_replay(int argc, char **argv)
 	if (first <= 0)
 		return -first;
 	if (first == argc) {
-		davy_log("which trace? 'davylamp replay FILE'; 'davylamp run --record FILE' makes "
-			 "one");
+		davy_log("expected a trace: 'davylamp replay FILE'; 'davylamp run --record FILE' "
+			 "makes one");
 		return DAVY_EXIT_USAGE;
 	}
 	davy_config_defaults(&o.config);

@@ -13,22 +13,22 @@
 static const char usage[] =
 	"usage: davylamp run [OPTIONS]\n"
 	"\n"
-	"The agent: watches GPU drivers and inference engines, prints what it sees and\n"
-	"decides, and acts on workloads started by 'davylamp exec'. Needs root.\n"
+	"Runs the agent: watches GPU drivers and inference engines, prints events and\n"
+	"decisions, and acts on adopted workloads. Needs root.\n"
 	"\n"
 	"  --mode MODE     observe, advise or enforce (default: as in hazards.conf)\n"
 	"  --json          one JSON object a line\n"
-	"  --record FILE   write all that is judged into a trace, for 'davylamp replay'\n"
-	"  --socket PATH   where clients reach the agent (/run/davylamp/agent.sock)\n"
-	"  --state DIR     what was learned and tuned (/var/lib/davylamp)\n"
-	"  --config DIR    hazards.conf of this host (/etc/davylamp)\n"
-	"  --verbose       say what the kernel answered to each program\n"
-	"  -h, --help      this text\n"
+	"  --record FILE   write all events to a trace for 'davylamp replay'\n"
+	"  --socket PATH   the agent's socket (/run/davylamp/agent.sock)\n"
+	"  --state DIR     the agent's rules and history (/var/lib/davylamp)\n"
+	"  --config DIR    hazards.conf and backend.conf (/etc/davylamp)\n"
+	"  --verbose       print the kernel's answer for each BPF program\n"
+	"  -h, --help      print this text\n"
 	"\n"
-	"A terminal gets a redrawn view, a pipe plain lines. SIGHUP reads hazards.conf\n"
-	"again.\n";
+	"On a terminal the view is redrawn, else lines are printed. SIGHUP reads\n"
+	"hazards.conf again.\n";
 
-/* An exit status; below 0: the help was wanted. */
+/* Exit status; negative after --help. */
 static int run_parse(int argc, char **argv, struct davy_agent_options *o)
 {
 	const char *mode = NULL;
@@ -56,7 +56,7 @@ static int run_parse(int argc, char **argv, struct davy_agent_options *o)
 	}
 	if (first == argc)
 		return 0;
-	davy_log("'%s' is one word too many; 'davylamp run --help' lists the options", argv[first]);
+	davy_log("unexpected argument '%s'; see 'davylamp run --help'", argv[first]);
 	return DAVY_EXIT_USAGE;
 }
 
@@ -74,10 +74,9 @@ int davy_verb_run(int argc, char **argv)
 	if (err)
 		return err < 0 ? DAVY_EXIT_DONE : err;
 	if (geteuid()) {
-		davy_log(
-			"the agent needs root to load its kernel programs; run it as root, or as "
-			"the "
-			"service davylamp.service. 'davylamp replay' and 'davylamp status' do not");
+		davy_log("the agent needs root to load its kernel programs; run it as root, or as "
+			 "the service davylamp.service. 'davylamp replay' and 'davylamp status' do "
+			 "not");
 		return DAVY_EXIT_NOT_PERMITTED;
 	}
 	umask(077);

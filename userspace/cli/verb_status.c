@@ -14,16 +14,16 @@
 static const char usage[] =
 	"usage: davylamp status [--sensors | --programs] [--json] [--socket PATH]\n"
 	"\n"
-	"What the running agent sees: its sensors and why one is off, the engines with\n"
-	"backend, device and model, the backends that are open-circuit, and how many of\n"
-	"the failures were foreseen, since its start and of all time.\n"
+	"Prints the state of the running agent: sensors, and why one is off; engines with\n"
+	"backend, device and model; breakers; and how many failures were foreseen, since\n"
+	"the start of the agent and in total.\n"
 	"\n"
-	"  --sensors      for each fact: its sources in order of worth, which one is in\n"
-	"                 use, why the better ones are not, and what stays unseen\n"
-	"  --programs     every kernel program, its hook, and why it is not live\n"
+	"  --sensors      for each fact: the hook in use, why better hooks are not used,\n"
+	"                 events seen, and what cannot be seen\n"
+	"  --programs     each BPF program, its hook, its state, and why it is not live\n"
 	"  --json         one JSON object\n"
 	"  --socket PATH  the agent's socket (/run/davylamp/agent.sock)\n"
-	"  -h, --help     this text\n";
+	"  -h, --help     print this text\n";
 
 static void print_sensors(const json_t *list)
 {
@@ -71,7 +71,7 @@ static void print_lockups(const json_t *list)
 		putchar('\n');
 }
 
-/* Where the host's memory is the device's, what is left of it counts. */
+/* For a device that uses host memory, shows what is available. */
 static void print_memory(const json_t *gpu)
 {
 	print_bar("VRAM", gpu, "vram_used", "vram_total");
@@ -88,7 +88,7 @@ static void print_gpus(const json_t *list)
 	const json_t *gpu, *c;
 	size_t i, j;
 
-	printf("gpus%s\n", json_array_size(list) ? "" : ": none has a driver");
+	printf("gpus%s\n", json_array_size(list) ? "" : ": none with a driver");
 	json_array_foreach(list, i, gpu)
 	{
 		printf("  %-14s %-8s", davy_message_text(gpu, "device"),
@@ -104,7 +104,7 @@ static void print_gpus(const json_t *list)
 	}
 }
 
-/* Nothing where there is none: KFD is AMD's alone. */
+/* Prints nothing without KFD (only amdgpu has it). */
 static void print_kfd(const json_t *list)
 {
 	const json_t *gpu, *p;
@@ -119,8 +119,7 @@ static void print_kfd(const json_t *list)
 			       davy_message_text(gpu, "device"),
 			       (int)davy_message_number(gpu, "gpu_id", 0),
 			       (int)davy_message_number(gpu, "gfx_target_version", 0),
-			       json_is_true(json_object_get(gpu, "smi_events")) ? "heard"
-										: "not heard");
+			       json_is_true(json_object_get(gpu, "smi_events")) ? "heard" : "off");
 		else
 			printf("  no GPU in use\n");
 		json_array_foreach(json_object_get(gpu, "processes"), j, p)
@@ -178,7 +177,7 @@ static void print_process(const json_t *p)
 	print_workload(p);
 	print_more(p);
 	if (json_is_true(json_object_get(p, "probes_lost")))
-		printf("           not all of it is seen: no probes left for its user\n");
+		printf("           not all events are seen: uprobe limit of its user reached\n");
 }
 
 static void print_processes(const json_t *list)
@@ -186,11 +185,11 @@ static void print_processes(const json_t *list)
 	const json_t *p;
 	size_t i;
 
-	printf("engines%s\n", json_array_size(list) ? "" : ": none runs");
+	printf("engines%s\n", json_array_size(list) ? "" : ": none");
 	json_array_foreach(list, i, p) print_process(p);
 }
 
-/* Nothing while all find room. */
+/* Prints nothing while no limit is reached. */
 static void print_crowding(const json_t *c)
 {
 	long long refused = (long long)davy_message_number(c, "probes_refused", 0);
@@ -198,7 +197,7 @@ static void print_crowding(const json_t *c)
 	long long processes = (long long)davy_message_number(c, "processes_evicted", 0);
 
 	if (refused || probes || processes)
-		printf("crowding: %lld probes refused, %lld taken away (%lld of %lld in use), %lld "
+		printf("crowding: %lld probes refused, %lld removed (%lld of %lld in use), %lld "
 		       "processes no longer followed\n",
 		       refused, probes, (long long)davy_message_number(c, "probes", 0),
 		       (long long)davy_message_number(c, "probes_max", 0), processes);
@@ -209,14 +208,14 @@ static void status_print_breakers(const json_t *list)
 	const json_t *b;
 	size_t i;
 
-	printf("breakers%s\n", json_array_size(list) ? "" : ": nothing learned");
+	printf("breakers%s\n", json_array_size(list) ? "" : ": none");
 	json_array_foreach(list, i, b)
 		printf("  %-9s %-8s on %-14s model %-24s %s\n", davy_message_text(b, "state"),
 		       davy_message_text(b, "backend"), davy_message_text(b, "device"),
 		       davy_message_text(b, "model"), davy_message_text(b, "because"));
 }
 
-/* Of which the present start is a part. */
+/* Totals, which include the current run. */
 static void print_all_time(const json_t *foresight)
 {
 	time_t since = (time_t)davy_message_number(foresight, "since", 0);
@@ -228,7 +227,7 @@ static void print_all_time(const json_t *foresight)
 	davy_foresight_print(stdout, when, foresight);
 }
 
-/* Those that were refused are worth a line: somebody asks more than a user may. */
+/* Prints a line only after refusals: a user reached a limit. */
 static void print_connections(const json_t *c)
 {
 	const json_t *refused = json_object_get(c, "refused"), *count;
@@ -241,8 +240,8 @@ static void print_connections(const json_t *c)
 	printf("connections: %lld of root, %lld of users; refused:",
 	       (long long)davy_message_number(c, "root", 0),
 	       (long long)davy_message_number(c, "users", 0));
-	printf(" %lld over the limit of one user, %lld over that of all users, %lld over that of "
-	       "all, %lld that said nothing\n",
+	printf(" %lld over the limit of a user, %lld over that of all users, %lld over that "
+	       "of all, %lld without a request\n",
 	       (long long)davy_message_number(refused, "user_full", 0),
 	       (long long)davy_message_number(refused, "users_full", 0),
 	       (long long)davy_message_number(refused, "all_full", 0),
@@ -255,7 +254,7 @@ static void status_print(const json_t *status)
 	       (long long)davy_message_number(status, "events", 0),
 	       (long long)davy_message_number(status, "dropped", 0));
 	if (davy_message_text(status, "policy_error")[0])
-		printf("policy: %s; what was in force before stays\n",
+		printf("policy: %s; the previous rules stay in force\n",
 		       davy_message_text(status, "policy_error"));
 	print_connections(json_object_get(status, "connections"));
 	print_sensors(json_object_get(status, "sensors"));
@@ -294,7 +293,7 @@ int davy_verb_status(int argc, char **argv)
 		json_dumpf(answer, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else if (sensors) {
-		davy_print_ladder(answer);
+		davy_print_source_order(answer);
 	} else if (programs) {
 		davy_print_programs(answer);
 	} else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp trace' without a word: davylamp-trace and davylamp-lab do what its words say. */
+/* 'davylamp trace' without a command; davylamp-trace and davylamp-lab run the commands. */
 #include "lib/options.h"
 #include "verb/trace_usage.h"
 #include "cli/verbs.h"
@@ -11,7 +11,7 @@ int davy_verb_trace(int argc, char **argv)
 
 	if (first <= 0)
 		return -first;
-	davy_log("'davylamp trace scenarios', 'davylamp trace synth SCENARIO --out DIR', or "
-		 "'davylamp trace discovery -- COMMAND'");
+	davy_log("expected a command: 'davylamp trace scenarios', 'davylamp trace synth SCENARIO "
+		 "--out DIR', or 'davylamp trace discovery -- COMMAND'");
 	return DAVY_EXIT_USAGE;
 }

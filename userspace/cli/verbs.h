@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command line: one function and one file per verb that is no program of its own; each returns
- * an exit status of log.h.
+ * The verbs that davylamp runs itself: one function and one file each. Each returns an exit status
+ * of log.h.
  */
 #ifndef DAVY_VERBS_H
 #define DAVY_VERBS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A moment of the wall clock, for people. */
+/* Wall clock time as text. */
 #ifndef DAVY_WHEN_H
 #define DAVY_WHEN_H
 

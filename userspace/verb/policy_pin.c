@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * 'davylamp policy pin' and 'unpin': a rule of people's that beats the agent's, written behind
- * theirs. What people have written themselves stays as it is, byte for byte.
+ * 'davylamp policy pin' and 'unpin': appends a rule to the administrator's file, with precedence
+ * over the agent's rules. The administrator's own text is unchanged, byte for byte.
  */
 #include "verb/policy_pin.h"
 
@@ -30,21 +30,19 @@ struct rules {
 static int policy_pin_say(const char *path, int err)
 {
 	if (err == -EFBIG)
-		davy_log(
-			"'%s': longer than %zu bytes; nothing is changed. Remove rules from it, or "
-			"join them",
-			path, (size_t)DAVY_POLICY_FILE_MAX - 1);
+		davy_log("'%s': longer than %zu bytes; nothing is changed. Remove or join rules in "
+			 "it",
+			 path, (size_t)DAVY_POLICY_FILE_MAX - 1);
 	else if (err == -EBUSY)
-		davy_log(
-			"'%s': another davylamp command has changed it for more than %d s; nothing "
-			"is changed. Try again",
-			path, DAVY_LOCK_COMMAND_MS / 1000);
+		davy_log("'%s': locked by another davylamp command for more than %d s; nothing "
+			 "is changed. Try again",
+			 path, DAVY_LOCK_COMMAND_MS / 1000);
 	else
 		davy_log("'%s': %s; nothing is changed", path, strerror(-err));
 	return err == -EACCES || err == -EPERM ? DAVY_EXIT_NOT_PERMITTED : DAVY_EXIT_FAILED;
 }
 
-/* An exit status. The lock is held until the file is written: a rule of another command stays. */
+/* Exit status. The lock is held until the file is written: no rule of another command is lost. */
 static int pin_lock(const char *config_dir, struct rules *r, struct davy_file_lock *lock)
 {
 	int n = snprintf(r->path, sizeof(r->path), "%s/" DAVY_POLICY_NAME, config_dir);
@@ -55,7 +53,7 @@ static int pin_lock(const char *config_dir, struct rules *r, struct davy_file_lo
 	return err ? policy_pin_say(r->path, err) : DAVY_EXIT_DONE;
 }
 
-/* An exit status. A file that is not there has no rules; one that is wrong is not touched. */
+/* Exit status. A missing file has no rules; a file with errors is not changed. */
 static int policy_pin_read_rules(struct rules *r)
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
@@ -71,11 +69,11 @@ static int policy_pin_read_rules(struct rules *r)
 	if (!davy_policy_text_read(r->text, (size_t)n, r->path, DAVY_LAYER_PEOPLE, &r->layer,
 				   error))
 		return DAVY_EXIT_DONE;
-	davy_log("%s; mend it first", error);
+	davy_log("%s; nothing is changed. Correct the file first", error);
 	return DAVY_EXIT_FAILED;
 }
 
-/* Written only when a reader takes the whole of it. */
+/* Writes the text only if it is valid. */
 static int write_rules(struct rules *r, const char *text, size_t size)
 {
 	char error[DAVY_CONFIG_ERROR_LEN];
@@ -112,7 +110,7 @@ static bool is_condition(const char *word)
 	return false;
 }
 
-/* "ubatch=256" is a value, "backend=vulkan" a condition; false: no '=' in it, or a line's end. */
+/* "ubatch=256" is a value, "backend=vulkan" a condition; false: no '=', or a newline. */
 static bool policy_pin_put_word(FILE *out, const char *word)
 {
 	const char *value = strchr(word, '=');
@@ -151,8 +149,8 @@ static int policy_pin_tell(const struct rules *r, const char *verb, const char *
 	json_t *o;
 
 	if (!json) {
-		printf("%s: rule %s in %s; engines that are started from now on heed it\n", verb,
-		       name, r->path);
+		printf("%s: rule %s in %s; it applies to engines started from now on\n", verb, name,
+		       r->path);
 		return DAVY_EXIT_DONE;
 	}
 	o = json_pack("{s:s, s:s, s:s}", "op", verb, "rule", name, "file", r->path);
@@ -162,7 +160,7 @@ static int policy_pin_tell(const struct rules *r, const char *verb, const char *
 	return DAVY_EXIT_DONE;
 }
 
-/* Whether the same has been written before, but for its name and date: "text" from "body" on. */
+/* Whether the file has the same rule, apart from name and date. */
 static bool policy_pin_is_there(const char *rules, const char *body)
 {
 	const char *end = strstr(body, "\ndate = ");
@@ -194,11 +192,11 @@ static int pin(const struct davy_pin *p, struct rules *r)
 	if (fclose(out)) {
 		status = policy_pin_say(r->path, -ENOMEM);
 	} else if (!good) {
-		davy_log("what is pinned? 'davylamp policy pin --model NAME ubatch=256', "
+		davy_log("expected KEY=VALUE: 'davylamp policy pin --model NAME ubatch=256', "
 			 "'backends=cpu'; see davylamp-backend.conf(5)");
 		status = DAVY_EXIT_USAGE;
 	} else if (p->once && policy_pin_is_there(r->text, strstr(text + old, "]\n") + 1)) {
-		davy_log("'%s' has that rule already", r->path);
+		davy_log("'%s' already has this rule", r->path);
 		status = DAVY_EXIT_NOTHING;
 	} else {
 		status = write_rules(r, text, size);
@@ -214,7 +212,7 @@ int davy_policy_pin(const struct davy_pin *p)
 	int err, status = DAVY_EXIT_FAILED;
 
 	if (!p->count) {
-		davy_log("what is pinned? 'davylamp policy pin --model NAME ubatch=256', "
+		davy_log("expected KEY=VALUE: 'davylamp policy pin --model NAME ubatch=256', "
 			 "'backends=cpu'; see davylamp-backend.conf(5)");
 		status = DAVY_EXIT_USAGE;
 	} else if (r) {
@@ -230,7 +228,7 @@ int davy_policy_pin(const struct davy_pin *p)
 	return status;
 }
 
-/* From its first line to the next section's; NULL: there is none. Other sections may quote it. */
+/* Finds the section from its first line to the next section. NULL: none. */
 static char *find_section(char *text, const char *name, char **ret_end)
 {
 	char head[DAVY_RULE_NAME_LEN + 16], *at = text;
@@ -255,13 +253,13 @@ static int unpin(const struct davy_pin *p, struct rules *r)
 		return status;
 	from = strncmp(name, PREFIX, strlen(PREFIX)) ? NULL : find_section(r->text, name, &end);
 	if (!from) {
-		davy_log("there is no rule '%s' in '%s' that 'policy pin' has made; others are "
-			 "people's own to change",
+		davy_log("'%s' is not a rule of 'policy pin' in '%s'; edit other rules in the file "
+			 "yourself",
 			 name, r->path);
 		return DAVY_EXIT_NOTHING;
 	}
 	if (!*end && from > r->text + 1 && from[-1] == '\n' && from[-2] == '\n')
-		from--; /* the blank line that came with it */
+		from--; /* the blank line before it */
 	memmove(from, end, strlen(end) + 1);
 	status = write_rules(r, r->text, strlen(r->text));
 	return status ? status : policy_pin_tell(r, "unpinned", name, p->json);
@@ -273,7 +271,7 @@ int davy_policy_unpin(const struct davy_pin *p)
 	DAVY_FILE_LOCK lock = { .fd = -1 };
 	int status = r ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;
 
-	if (r && !access(p->config_dir, F_OK)) /* else there is no rule, and no place for a lock */
+	if (r && !access(p->config_dir, F_OK)) /* without the folder there is no rule and no lock */
 		status = pin_lock(p->config_dir, r, &lock);
 	else if (r)
 		snprintf(r->path, sizeof(r->path), "%s/" DAVY_POLICY_NAME, p->config_dir);

@@ -8,14 +8,14 @@
 struct davy_pin {
 	const char *config_dir;
 	const char *model, *device; /* NULL: any */
-	char *const *words;	    /* of pin: "KEY=VALUE"; of unpin: the rule's name */
+	char *const *words;	    /* for pin: "KEY=VALUE"; for unpin: the rule's name */
 	size_t count;
 	bool json;
-	const char *because; /* of pin; NULL: that people did it */
-	bool once;	     /* of pin: not again what is there already */
+	const char *because; /* for pin: the rule's reason; NULL: the default text */
+	bool once;	     /* for pin: do nothing if the rule exists */
 };
 
-/* Exit statuses; why not has been said. */
+/* Exit statuses; errors are logged. */
 int davy_policy_pin(const struct davy_pin *p);
 int davy_policy_unpin(const struct davy_pin *p);
 

@@ -4,7 +4,7 @@
 
 #include "core/event/config.h"
 
-/* Takes the thresholds of "--policy FILE" over; -errno, logged. */
+/* Reads the thresholds of "--policy FILE" into config. -errno, logged. */
 int davy_thresholds_file_read(const char *path, struct davy_config *config);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* 'davylamp trace --help', which davylamp tells without its laboratory, too. */
+/* The text of 'davylamp trace --help'; davylamp prints it without davylamp-lab, too. */
 #ifndef DAVY_TRACE_USAGE_H
 #define DAVY_TRACE_USAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For the programs that people start: log.h's exit statuses, and where a host keeps its files. */
+/* For the programs with verbs: exit statuses of log.h and the default paths. */
 #ifndef DAVY_VERB_H
 #define DAVY_VERB_H
 
