@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,15 +55,34 @@ static void bpf_tell(struct davy_bpf *b, const struct davy_bpf_object *o, uint64
 	davy_sensor_say(b, &ev);
 }
 
-static int open_ring(struct davy_bpf *b)
+static void close_rings(struct davy_bpf *b)
+{
+	davy_ring_close(&b->urgent);
+	davy_ring_close(&b->events);
+	if (b->rings_fd >= 0)
+		close(b->rings_fd);
+	b->rings_fd = -1;
+}
+
+static int open_rings(struct davy_bpf *b)
 {
 	int events = b->shared.fd[DAVY_SHARED_EVENTS], urgent = b->shared.fd[DAVY_SHARED_URGENT];
 
-	if (b->ring || events < 0 || urgent < 0)
+	struct epoll_event readable = { .events = EPOLLIN };
+	int err;
+	if (b->rings_fd >= 0 || events < 0 || urgent < 0)
 		return 0;
-	/* In this order they are read: what is urgent first. */
-	b->ring = ring_buffer__new(urgent, davy_bpf_record, b, NULL);
-	return b->ring ? ring_buffer__add(b->ring, events, davy_bpf_record, b) : -errno;
+	b->rings_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (b->rings_fd < 0 || epoll_ctl(b->rings_fd, EPOLL_CTL_ADD, urgent, &readable) ||
+	    epoll_ctl(b->rings_fd, EPOLL_CTL_ADD, events, &readable))
+		err = -errno;
+	else
+		err = davy_ring_open(&b->urgent, urgent);
+	if (!err)
+		err = davy_ring_open(&b->events, events);
+	if (err)
+		close_rings(b);
+	return err;
 }
 
 /* Parsed when it is needed, dropped when nothing waits for a module any more. */
@@ -87,7 +107,7 @@ static void drop_btf(struct davy_bpf *b)
 
 static void bpf_set_up(struct davy_bpf *b)
 {
-	int err = open_ring(b);
+	int err = open_rings(b);
 
 	if (err)
 		davy_log("event ring: %s; kernel events will be missed", strerror(-err));
@@ -173,6 +193,7 @@ int davy_bpf_new(const struct davy_bpf_hooks *hooks, struct davy_bpf **ret_bpf)
 	memcpy(b->shared.name, shared_maps, sizeof(shared_maps));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
 	b->sums_told = calloc(DAVY_TOLD_MAX, sizeof(*b->sums_told));
+	b->rings_fd = -1;
 	b->functions_off = davy_functions_off();
 	libbpf_set_print(bpf_quiet);
 	for (size_t i = 0; b->sums_told && i < DAVY_OBJ_COUNT; i++)
@@ -186,7 +207,7 @@ int davy_bpf_new(const struct davy_bpf_hooks *hooks, struct davy_bpf **ret_bpf)
 	*ret_bpf = b;
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return -ENOTSUP;
-	return b->ring ? 0 : -EPERM;
+	return b->rings_fd >= 0 ? 0 : -EPERM;
 }
 
 void davy_bpf_free(struct davy_bpf *b)
@@ -194,7 +215,7 @@ void davy_bpf_free(struct davy_bpf *b)
 	if (!b)
 		return;
 	davy_bpf_probes_free(b);
-	ring_buffer__free(b->ring);
+	close_rings(b);
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++)
 		davy_bpf_object_unload(&b->objects[i]);
 	btf__free(b->kernel);
@@ -207,14 +228,14 @@ void davy_bpf_free(struct davy_bpf *b)
 
 int davy_bpf_fd(const struct davy_bpf *b)
 {
-	return b->ring ? ring_buffer__epoll_fd(b->ring) : -1;
+	return b->rings_fd;
 }
 
 void davy_bpf_read(struct davy_bpf *b)
 {
 	b->batch = 0;
-	if (b->ring)
-		ring_buffer__consume(b->ring);
+	if (b->rings_fd >= 0 && !davy_ring_read(&b->urgent, davy_bpf_record, b))
+		davy_ring_read(&b->events, davy_bpf_record, b);
 }
 
 /* kernel.ftrace_enabled=0 blinds every program on a function, without a word. */

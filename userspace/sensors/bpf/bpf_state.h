@@ -5,6 +5,7 @@
 
 #include "sensors/bpf/bpf.h"
 #include "sensors/bpf/bpf_object.h"
+#include "sensors/bpf/bpf_ring.h"
 
 enum davy_object_index {
 	DAVY_OBJ_PROCESS,
@@ -53,7 +54,8 @@ struct davy_bpf {
 	struct davy_bpf_object objects[DAVY_OBJ_COUNT];
 	struct davy_shared_maps shared;
 	struct btf *kernel; /* while objects are being loaded */
-	struct ring_buffer *ring;
+	struct davy_ring urgent, events; /* read in this order */
+	int rings_fd;			 /* readable when one of them is; -1: not open */
 	struct davy_probe_slots probes;
 	struct bpf_link *probe_link[DAVY_PROBE_SLOTS];
 	uint64_t probes_reported; /* evictions and refusals that an event has told */
