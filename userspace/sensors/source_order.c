@@ -379,7 +379,7 @@ static const struct davy_bpf_object *object_of(const struct davy_bpf *b, const c
 
 static bool usable(const struct davy_bpf_object *o, const struct davy_program *p)
 {
-	return o->object && (p->state == DAVY_PROGRAM_LIVE || p->state == DAVY_PROGRAM_ON_DEMAND);
+	return o->loaded && (p->state == DAVY_PROGRAM_LIVE || p->state == DAVY_PROGRAM_ON_DEMAND);
 }
 
 /* Of the programs of one worth the one that is live, else one whose hook exists, else any. */

@@ -249,9 +249,9 @@ static void look_at_ftrace(struct davy_bpf *b, uint64_t now_ns)
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++) {
 		struct davy_bpf_object *o = &b->objects[i];
 
-		if (!o->functions || (!o->object && o->state.state != DAVY_SENSOR_REFUSED))
+		if (!o->functions || (!o->loaded && o->state.state != DAVY_SENSOR_REFUSED))
 			continue;
-		if (o->object && !o->lost_ns)
+		if (o->loaded && !o->lost_ns)
 			o->lost_ns = now_ns; /* until it is live again: the gap is told */
 		davy_bpf_set_settings(b, o);
 		davy_bpf_object_unload(o);
@@ -267,7 +267,7 @@ static void look_for_modules(struct davy_bpf *b, uint64_t now_ns)
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++) {
 		struct davy_bpf_object *o = &b->objects[i];
 
-		if (o->module && !o->object && o->state.state == DAVY_SENSOR_ABSENT &&
+		if (o->module && !o->loaded && o->state.state == DAVY_SENSOR_ABSENT &&
 		    davy_module_state(o->module) == DAVY_MODULE_LIVE)
 			bpf_load(b, o, now_ns);
 	}
@@ -324,7 +324,7 @@ int davy_bpf_release(struct davy_bpf *b, const char *module, uint64_t now_ns)
 	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++) {
 		struct davy_bpf_object *o = &b->objects[i];
 
-		if (!uses(o, module) || !o->object)
+		if (!uses(o, module) || !o->loaded)
 			continue;
 		bpf_let_go(b, o, DAVY_SENSOR_RELEASED, "released for unloading, as asked", now_ns);
 		count++;
@@ -339,10 +339,10 @@ void davy_bpf_module_changed(struct davy_bpf *b, const char *module, bool loaded
 
 		if (!uses(o, module))
 			continue;
-		if (!loaded && (o->object || o->state.state == DAVY_SENSOR_RELEASED))
+		if (!loaded && (o->loaded || o->state.state == DAVY_SENSOR_RELEASED))
 			bpf_let_go(b, o, DAVY_SENSOR_ABSENT, "its kernel module was unloaded",
 				   now_ns);
-		else if (loaded && !o->object) {
+		else if (loaded && !o->loaded) {
 			o->attempts = 0;
 			o->retry_ns = now_ns; /* also on the tick, should it be too early */
 			bpf_load(b, o, now_ns);

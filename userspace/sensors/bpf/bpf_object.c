@@ -69,6 +69,12 @@ static bool is_function(const char *hook)
 	       !strncmp(hook, "kprobe/", 7);
 }
 
+/* Attached to files as they are found, or run; refused or not. */
+static bool is_on_demand(const struct davy_program *p)
+{
+	return !strchr(p->hook, '/');
+}
+
 /* "btf" is the module's on top of the kernel's, or the kernel's alone. */
 static void prove(const struct davy_bpf_object *o, struct davy_program *p, const struct btf *btf)
 {
@@ -86,10 +92,8 @@ static void prove(const struct davy_bpf_object *o, struct davy_program *p, const
 	reason = distrust(o, p->name, btf);
 	if (reason)
 		set_state(p, DAVY_PROGRAM_UNTRUSTED, reason);
-	else if (strchr(p->hook, '/'))
-		set_state(p, DAVY_PROGRAM_LIVE, "");
 	else
-		set_state(p, DAVY_PROGRAM_ON_DEMAND, "");
+		set_state(p, is_on_demand(p) ? DAVY_PROGRAM_ON_DEMAND : DAVY_PROGRAM_LIVE, "");
 }
 
 static bool bpf_object_wanted(const struct davy_program *p)
@@ -318,9 +322,24 @@ static size_t count_all(const struct davy_bpf_object *o)
 	return count;
 }
 
-static void loaded(struct davy_bpf_object *o)
+static bool has_on_demand(const struct davy_bpf_object *o)
+{
+	for (size_t i = 0; i < o->program_count; i++)
+		if (is_on_demand(&o->program[i]))
+			return true;
+	return false;
+}
+
+/* Links keep programs and maps alive: without on-demand programs libbpf's object can go. */
+static void bpf_object_is_loaded(struct davy_bpf_object *o)
 {
 	const char *refused = refusal_of(o);
+
+	o->loaded = true;
+	if (!has_on_demand(o)) {
+		bpf_object__close(o->object);
+		o->object = NULL;
+	}
 
 	o->state.count = count_wanted(o);
 	o->state.state = DAVY_SENSOR_LIVE;
@@ -337,7 +356,7 @@ int davy_bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *sha
 	struct btf *module = NULL;
 	int err = -ENODATA;
 
-	if (o->object)
+	if (o->loaded)
 		return 0;
 	if (kernel) {
 		/* A driver that is built in has its types among the kernel's. */
@@ -346,7 +365,7 @@ int davy_bpf_object_load(struct davy_bpf_object *o, struct davy_shared_maps *sha
 		err = bpf_object_load(o, shared, module ? module : kernel, last);
 	}
 	if (!err)
-		loaded(o);
+		bpf_object_is_loaded(o);
 	else if (err == -ECANCELED)
 		davy_bpf_object_off(o, DAVY_SENSOR_REFUSED, refusal_of(o));
 	else
@@ -366,6 +385,7 @@ void davy_bpf_object_unload(struct davy_bpf_object *o)
 	}
 	bpf_object__close(o->object);
 	o->object = NULL;
+	o->loaded = false;
 }
 
 int davy_bpf_object_map(const struct davy_bpf_object *o, const char *name)
@@ -377,7 +397,7 @@ int davy_bpf_object_map(const struct davy_bpf_object *o, const char *name)
 
 bool davy_bpf_object_has_live(const struct davy_bpf_object *o, const char *program)
 {
-	for (size_t i = 0; o->object && i < o->program_count; i++)
+	for (size_t i = 0; o->loaded && i < o->program_count; i++)
 		if (!strcmp(o->program[i].name, program))
 			return o->program[i].state == DAVY_PROGRAM_LIVE;
 	return false;

@@ -63,7 +63,8 @@ struct davy_bpf_object {
 	const char *module; /* kernel module whose hooks it uses, NULL: none */
 	bool functions;	    /* some hooks are functions: the module must be live */
 	const void *(*bytes)(size_t *size);
-	struct bpf_object *object; /* NULL while not loaded */
+	bool loaded;
+	struct bpf_object *object; /* NULL: not loaded, or its links are all that is needed */
 	struct davy_program program[DAVY_OBJECT_PROGRAMS];
 	size_t program_count;
 	uint64_t lost_ns;  /* since when it is not live though it was; 0: is, or never was */
@@ -85,6 +86,7 @@ void davy_bpf_object_unload(struct davy_bpf_object *o);
 /* Unloaded, and why. "reason" is kept, not copied, for its programs. */
 void davy_bpf_object_off(struct davy_bpf_object *o, enum davy_sensor_state state,
 			 const char *reason);
+/* Of an object with programs on demand; -1: it has no such map, or is not loaded. */
 int davy_bpf_object_map(const struct davy_bpf_object *o, const char *name);
 bool davy_bpf_object_has_live(const struct davy_bpf_object *o, const char *program);
 
