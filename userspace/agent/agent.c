@@ -14,6 +14,7 @@
 #include "lib/child.h"
 #include "lib/file.h"
 #include "lib/log.h"
+#include "lib/resident.h"
 #include "agent/agent_confine.h"
 #include "agent/control/control.h"
 #include "agent/act/acting.h"
@@ -292,10 +293,11 @@ int davy_agent_run(const struct davy_agent_options *options)
 	a->started_ns = davy_boot_ns();
 	a->sockets.lock_fd[0] = a->sockets.lock_fd[1] = -1;
 	davy_output_open(a);
-	davy_core_init(&a->core);
+	davy_core_init_zeroed(&a->core);
 	err = agent_open_all(a);
 	if (err >= 0) {
 		confine(); /* it needs more rights for opening than afterwards */
+		davy_resident_shed();
 		sd_event_set_watchdog(a->loop, true);
 		sd_notify(0, "READY=1");
 		err = sd_event_loop(a->loop);

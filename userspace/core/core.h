@@ -67,6 +67,8 @@ struct davy_core {
 };
 
 void davy_core_init(struct davy_core *core);
+/* Of memory that is zero: pages that are not written take no memory. */
+void davy_core_init_zeroed(struct davy_core *core);
 
 /*
  * Feeds one valid event (davy_event_valid); fills at most "max" plans, max >= DAVY_PLANS_MAX, and

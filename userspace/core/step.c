@@ -7,6 +7,11 @@
 void davy_core_init(struct davy_core *core)
 {
 	memset(core, 0, sizeof(*core));
+	davy_core_init_zeroed(core);
+}
+
+void davy_core_init_zeroed(struct davy_core *core)
+{
 	davy_config_defaults(&core->config);
 }
 

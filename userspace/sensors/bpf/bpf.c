@@ -3,7 +3,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "sensors/bpf/bpf_state.h"
 
 #include "lib/log.h"
+#include "lib/resident.h"
 
 #define RETRY_NS    (200 * DAVY_NS_PER_MS)
 #define RETRY_COUNT 50
@@ -102,7 +102,7 @@ static void drop_btf(struct davy_bpf *b)
 			return;
 	btf__free(b->kernel);
 	b->kernel = NULL;
-	malloc_trim(0); /* parsing it took megabytes */
+	davy_resident_shed(); /* parsing it took megabytes */
 }
 
 static void bpf_set_up(struct davy_bpf *b)
