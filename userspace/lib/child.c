@@ -12,15 +12,15 @@
 #include "lib/clock.h"
 
 #define STDIO_COUNT 3
-#define PLACES_MAX  (STDIO_COUNT + DAVY_CHILD_FDS_MAX + 1) /* the last one is for the report */
+#define PLACES_MAX  (STDIO_COUNT + DAVY_CHILD_FDS_MAX + 1) /* the last entry is the report pipe */
 #define END_MS	    1000
 #define LEFT_MAX    64
 
 extern char **environ;
 
-static pid_t left[LEFT_MAX]; /* killed, but not ended when they were given up; 0: free */
+static pid_t left[LEFT_MAX]; /* pids of killed children that did not end in time; 0: free entry */
 
-/* Closes all descriptors above stderr but those of "keep", which it sorts. */
+/* Closes all descriptors above stderr except those in "keep". Sorts "keep". */
 static int child_close_all_but(int *keep, size_t count)
 {
 	unsigned int first = STDIO_COUNT;
@@ -42,7 +42,7 @@ static int child_close_all_but(int *keep, size_t count)
 	return close_range(first, ~0U, 0) ? -errno : 0;
 }
 
-/* Moves descriptor source[i] to number i; the numbers and the sources may overlap. */
+/* Moves descriptor source[i] to number i. Numbers and sources may overlap. */
 static int child_arrange(int *source, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -68,7 +68,7 @@ static int child_arrange(int *source, int count)
 	return 0;
 }
 
-/* Replaces the values of "stdio" that are no descriptors. The file of /dev/null stays open. */
+/* Resolves the special values in "stdio". The descriptor of /dev/null stays open. */
 static int child_fill_stdio(const struct davy_child_spec *spec, int source[STDIO_COUNT])
 {
 	int nowhere = -1;
@@ -89,7 +89,7 @@ static int child_fill_stdio(const struct davy_child_spec *spec, int source[STDIO
 	return 0;
 }
 
-/* First closes, then opens: a full table of descriptors is no obstacle for the child. */
+/* Closes before it opens, so that a full descriptor table does not stop the child. */
 static int child_set_descriptors(const struct davy_child_spec *spec, int *report)
 {
 	int keep[PLACES_MAX], source[PLACES_MAX] = { 0 }, err = 0;
@@ -144,7 +144,7 @@ static int child_set_limits(const struct davy_child_spec *spec)
 	for (size_t i = 0; i < spec->limit_count; i++) {
 		const struct davy_child_limit *limit = &spec->limits[i];
 
-		/* The type of the first parameter is an enum in C. */
+		/* In C, the first parameter has an enum type. */
 		if (getrlimit((__rlimit_resource_t)limit->resource, &now))
 			return -errno;
 		now.rlim_max = now.rlim_max < limit->value ? now.rlim_max : limit->value;
@@ -193,7 +193,7 @@ static __attribute__((noreturn)) void child_main(const struct davy_child_spec *s
 	_exit(DAVY_CHILD_FAILED);
 }
 
-/* The report's pipe closes when the exec succeeds. */
+/* The report pipe closes when the exec succeeds. */
 static int child_await_exec(int report)
 {
 	struct pollfd wait = { .fd = report, .events = POLLIN };
@@ -203,10 +203,10 @@ static int child_await_exec(int report)
 	for (; spent_ms < DAVY_CHILD_START_MS; spent_ms = davy_now_ms() - began_ms)
 		if (poll(&wait, 1, (int)(DAVY_CHILD_START_MS - spent_ms)) > 0)
 			return read(report, &err, sizeof(err)) == sizeof(err) ? err : 0;
-	return 0; /* the exec takes long */
+	return 0; /* the exec is still in progress */
 }
 
-/* With all signals blocked: the parent's handlers must not run in the child. */
+/* Blocks all signals: the parent's handlers must not run in the child. */
 static pid_t child_fork(const struct davy_child_spec *spec, const int report[2])
 {
 	pid_t pid, parent = getpid();
@@ -214,7 +214,7 @@ static pid_t child_fork(const struct davy_child_spec *spec, const int report[2])
 	sigset_t all, before;
 	int err;
 
-	/* Inherited as ignored, SIGCHLD would take the exit status away. */
+	/* An ignored SIGCHLD is inherited and discards the child's exit status. */
 	if (!sigaction(SIGCHLD, NULL, &action) && action.sa_handler == SIG_IGN)
 		signal(SIGCHLD, SIG_DFL);
 	sigfillset(&all);
@@ -237,7 +237,7 @@ int davy_child_start(const struct davy_child_spec *spec, struct davy_child *ret_
 	if (spec->fd_count > DAVY_CHILD_FDS_MAX || (spec->fd_count && spec->inherit_fds))
 		return -EINVAL;
 	davy_child_reap_left();
-	/* Also reserves the number for the pidfd before there is a child to account for. */
+	/* The pipe also reserves a descriptor number for the pidfd before the child exists. */
 	if (pipe2(report, O_CLOEXEC))
 		return -errno;
 	child.pid = child_fork(spec, report);
@@ -272,7 +272,8 @@ int davy_child_start_piped(const struct davy_child_spec *spec, int flags,
 		return -errno;
 	fcntl(fd[0], F_SETFL, flags);
 	piped.stdio[STDOUT_FILENO] = fd[1];
-	err = fd[1] ? davy_child_start(&piped, ret_child) : -EBADF; /* 0 is no stdout: child.h */
+	/* 0 cannot be stdout: see child.h */
+	err = fd[1] ? davy_child_start(&piped, ret_child) : -EBADF;
 	close(fd[1]);
 	if (!err)
 		return fd[0];
@@ -280,7 +281,7 @@ int davy_child_start_piped(const struct davy_child_spec *spec, int flags,
 	return err;
 }
 
-/* A child that is not reaped yet keeps its pid, and its group's number, from reuse. */
+/* The pid and the process group number of a child cannot be reused before it is reaped. */
 void davy_child_kill(const struct davy_child *child, int signal)
 {
 	if (child->pid <= 0)
@@ -304,7 +305,7 @@ static void child_forget(struct davy_child *child)
 	*child = DAVY_CHILD_NONE;
 }
 
-/* Whether it has ended, or is no child of this process. A stop under ptrace is no end. */
+/* True if the process has ended or is not a child of this process. A ptrace stop is not an end. */
 static bool child_reap(pid_t pid, int *ret_status)
 {
 	siginfo_t info = { 0 };
@@ -356,7 +357,7 @@ int davy_child_end(struct davy_child *child, int timeout_ms)
 
 void davy_child_leave(struct davy_child *child)
 {
-	/* Without a free place the child stays a zombie until this process ends. */
+	/* If no entry is free, the child stays a zombie until this process ends. */
 	for (size_t i = 0; child->pid > 0 && i < LEFT_MAX; i++) {
 		if (left[i])
 			continue;

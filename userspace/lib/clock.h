@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long something takes, for the programs' own limits; events are stamped by davy_boot_ns. */
+/* Measures durations for the programs' own limits. davy_boot_ns gives event timestamps. */
 #ifndef DAVY_CLOCK_H
 #define DAVY_CLOCK_H
 

@@ -41,7 +41,8 @@ int davy_program_path(const char *name, char *buf, size_t size)
 	path[n > 0 ? n : 0] = 0;
 	slash = strrchr(path, '/');
 	if (!slash)
-		return -ENOENT; /* without /proc; never a program of the current directory */
+		/* /proc is missing; never run a program from the current directory */
+		return -ENOENT;
 	slash[1] = 0;
 	if ((size_t)snprintf(buf, size, "%s%s", path, name) >= size)
 		return -ENAMETOOLONG;
@@ -99,7 +100,7 @@ int davy_read_number(const char *path, uint64_t *ret_value)
 
 	if (n <= 0)
 		return n ? (int)n : -ENODATA;
-	if (!isdigit((unsigned char)text[0])) /* strtoull takes "-1" for the largest */
+	if (!isdigit((unsigned char)text[0])) /* strtoull converts "-1" to the largest value */
 		return -EBADMSG;
 	errno = 0;
 	value = strtoull(text, &end, 0);
@@ -133,7 +134,7 @@ int davy_write_file(const char *path, const char *text)
 	return fd < 0 ? -errno : davy_write_all(fd, text, strlen(text));
 }
 
-static int sync_dir_of(const char *path)
+static int file_sync_dir_of(const char *path)
 {
 	char dir[PATH_MAX];
 	char *slash;
@@ -149,7 +150,7 @@ static int sync_dir_of(const char *path)
 	return fd < 0 || fsync(fd) ? -errno : 0;
 }
 
-static int write_synced(int fd, const void *data, size_t size, mode_t mode)
+static int file_write_synced(int fd, const void *data, size_t size, mode_t mode)
 {
 	int err = davy_write_all(fd, data, size);
 
@@ -170,7 +171,7 @@ int davy_replace_file(const char *path, const void *data, size_t size, mode_t mo
 	fd = mkostemp(temp, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	err = write_synced(fd, data, size, mode);
+	err = file_write_synced(fd, data, size, mode);
 	if (close(fd) && !err)
 		err = -errno;
 	if (!err && rename(temp, path))
@@ -179,7 +180,7 @@ int davy_replace_file(const char *path, const void *data, size_t size, mode_t mo
 		unlink(temp);
 		return err;
 	}
-	return sync_dir_of(path);
+	return file_sync_dir_of(path);
 }
 
 int davy_make_dir(const char *path)

@@ -22,7 +22,7 @@ static int lock_path(char path[PATH_MAX], const char *of)
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* The holder removes the file: a process that waited may have the lock of one that is gone. */
+/* The holder deletes the file on release: a waiting process may have locked a deleted file. */
 static bool lock_is_there(int fd, const char *path)
 {
 	struct stat held, there;
@@ -31,7 +31,7 @@ static bool lock_is_there(int fd, const char *path)
 	       held.st_ino == there.st_ino;
 }
 
-/* 0 and the descriptor; -EAGAIN: another process has it. */
+/* 0 and the descriptor; -EAGAIN: another process holds the lock. */
 static int lock_try(const char *path, int *ret_fd)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600), err = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* FNV-1a, 64 bits: tells what differs by chance, not what somebody made alike. */
+/* FNV-1a, 64 bits. Not collision-resistant against deliberate input. */
 #ifndef DAVY_HASH_H
 #define DAVY_HASH_H
 
@@ -17,7 +17,7 @@ static inline uint64_t davy_fnv(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
-/* Of a text without its end. */
+/* Hashes a string without its NUL. */
 static inline uint64_t davy_fnv_text(uint64_t hash, const char *text)
 {
 	for (; *text; text++)

@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 /*
- * What json_dumps() is for: text to be freed, or NULL when memory is out. json_dumps() of jansson
- * 2.14 ignores a key that it has no memory for (dump.c, do_dump) and returns broken text.
+ * Replaces json_dumps(). Returns allocated text, or NULL without memory. json_dumps() of jansson
+ * 2.14 ignores keys for which it has no memory (dump.c, do_dump) and returns broken text.
  */
 char *davy_json_text(const json_t *json, size_t flags);
 

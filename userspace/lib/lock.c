@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define TRIES 3 /* the holder may end between the two questions */
+#define TRIES 3 /* the holder may end between F_SETLK and F_GETLK */
 
 int davy_lock_take(const char *path, pid_t *ret_holder)
 {

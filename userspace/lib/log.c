@@ -21,7 +21,7 @@ void davy_log_verbose(int on)
 	verbose = on;
 }
 
-static void tell_lost(void)
+static void log_report_lost(void)
 {
 	char line[80];
 	int n = snprintf(line, sizeof(line), "davylamp: %u messages were not printed\n",
@@ -31,7 +31,7 @@ static void tell_lost(void)
 		lost_count = 0;
 }
 
-static void log_say(const char *format, va_list args)
+static void log_print(const char *format, va_list args)
 {
 	static const char name[] = "davylamp: ";
 	char line[1024];
@@ -41,12 +41,12 @@ static void log_say(const char *format, va_list args)
 	vsnprintf(line + length, sizeof(line) - length - 1, format, args);
 	length = strlen(line);
 	line[length++] = '\n';
-	if (!writer) { /* one write: lines of several processes stay whole */
+	if (!writer) { /* one write, so that lines of several processes do not mix */
 		fwrite(line, 1, length, stderr);
 		return;
 	}
 	if (lost_count)
-		tell_lost();
+		log_report_lost();
 	lost_count += !writer(writer_arg, line, length);
 }
 
@@ -55,7 +55,7 @@ void davy_log(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_say(format, args);
+	log_print(format, args);
 	va_end(args);
 }
 
@@ -66,6 +66,6 @@ void davy_debug(const char *format, ...)
 	if (!verbose)
 		return;
 	va_start(args, format);
-	log_say(format, args);
+	log_print(format, args);
 	va_end(args);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages for people, on stderr. Only the layer that gives up or degrades logs; the layers below
- * return -errno. A message names the object in quotes, what was tried, and what happens now.
+ * Messages for users, on stderr. Only the layer that gives up or degrades logs; lower layers return
+ * -errno. A message names the object in quotes, what failed, and what happens now.
  */
 #ifndef DAVY_LOG_H
 #define DAVY_LOG_H
@@ -18,15 +18,15 @@ enum davy_exit {
 };
 
 /*
- * From now on through "write" instead of stderr; NULL: as before. False from it: a line was lost,
- * which the next one that is written tells.
+ * Sends all further messages to "write" instead of stderr; NULL: stderr again. If "write" returns
+ * false, the line is lost and the next line reports it.
  */
 typedef bool (*davy_log_writer)(void *arg, const char *text, size_t size);
 void davy_log_through(davy_log_writer write, void *arg);
 
 void davy_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* As davy_log, and only when --verbose was given. */
+/* Like davy_log, but only with --verbose. */
 void davy_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void davy_log_verbose(int on);
 

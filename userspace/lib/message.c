@@ -33,13 +33,12 @@ int davy_message_send(int fd, json_t *message)
 
 int davy_message_receive(int fd, json_t **ret_message)
 {
-	static char packet[DAVY_MESSAGE_MAX]; /* one thread, used up before the next */
+	static char packet[DAVY_MESSAGE_MAX]; /* single-threaded; parsed before the next call */
 	ssize_t n = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
 	json_t *message;
 
 	/*
-	 * An end that was killed with something unread resets the socket; what it sent is still
-	 * there.
+	 * A peer that dies with unread data resets the socket. Its own data can still be received.
 	 */
 	if (n < 0 && errno == ECONNRESET)
 		n = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
@@ -63,7 +62,7 @@ int davy_message_root_path(const char *path, char ret_path[DAVY_SOCKET_PATH_MAX]
 	return n < 0 || n >= DAVY_SOCKET_PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* The kernel lets a connect wait for the send timeout. Reads and writes do not wait. */
+/* The send timeout limits connect() in the kernel. Reads and writes never block. */
 static int message_connect_to(const char *path, unsigned int limit_ms)
 {
 	struct timeval limit = { .tv_sec = limit_ms / 1000,
@@ -85,7 +84,7 @@ static int message_connect_to(const char *path, unsigned int limit_ms)
 	return err == -EINTR ? -EAGAIN : err;
 }
 
-/* A container may have been given the socket for all and not root's. */
+/* A container may have the common socket but not root's socket. */
 int davy_message_connect(const char *path, unsigned int limit_ms)
 {
 	char root[DAVY_SOCKET_PATH_MAX];

@@ -11,7 +11,7 @@ bool davy_number(const char *text, uint64_t most, uint64_t *ret_value)
 	char *end;
 
 	if (!isdigit((unsigned char)text[0]))
-		return false; /* strtoull takes blanks and signs */
+		return false; /* strtoull accepts blanks and signs */
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	if (errno || *end || value > most)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A whole text of decimal digits, and no more than "most". False: *ret_value stays as it is. */
+/* Parses a text of decimal digits only, at most "most". False: *ret_value is unchanged. */
 bool davy_number(const char *text, uint64_t most, uint64_t *ret_value);
 
 #endif

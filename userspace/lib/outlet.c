@@ -32,8 +32,8 @@ void davy_outlet_close(struct davy_outlet *o)
 	o->fd = -1;
 }
 
-/* How many bytes went out; what cannot be written now or ever is 0. */
-static size_t write_some(struct davy_outlet *o, const char *text, size_t size)
+/* Returns the number of bytes written; 0 if the descriptor is not writable or fails. */
+static size_t outlet_write_some(struct davy_outlet *o, const char *text, size_t size)
 {
 	struct pollfd out = { .fd = o->fd, .events = POLLOUT };
 	ssize_t n;
@@ -48,7 +48,7 @@ bool davy_outlet_flush(struct davy_outlet *o)
 {
 	if (!o->rest)
 		return true;
-	o->done += write_some(o, o->rest + o->done, o->size - o->done);
+	o->done += outlet_write_some(o, o->rest + o->done, o->size - o->done);
 	if (o->done < o->size)
 		return false;
 	free(o->rest);
@@ -62,7 +62,7 @@ bool davy_outlet_put(struct davy_outlet *o, const char *text, size_t size)
 
 	if (!davy_outlet_flush(o))
 		return false;
-	done = write_some(o, text, size);
+	done = outlet_write_some(o, text, size);
 	if (done == size || !done)
 		return done == size;
 	o->size = size - done;

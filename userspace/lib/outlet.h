@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where lines for people and programs go out. Whoever reads may stand still (a pager, Ctrl-S): that
- * costs text, never the writer's time. A terminal is written through a description of its own, that
- * does not block: with less room than one text takes, the rest of it is kept and goes out first. A
- * pipe that is writable takes PIPE_BUF bytes at once; texts for one are shorter.
+ * Nonblocking writer of lines for users and programs. The reader may stop reading (a pager,
+ * Ctrl-S): then text is lost, but the writer never blocks. A terminal is reopened as a nonblocking
+ * file description; the unwritten rest of a text is kept and written first. A writable pipe accepts
+ * PIPE_BUF bytes at once, so texts for a pipe must be shorter.
  */
 #ifndef DAVY_OUTLET_H
 #define DAVY_OUTLET_H
@@ -13,20 +13,20 @@
 
 struct davy_outlet {
 	int fd;
-	bool own;   /* a description of ours; else the caller's */
-	char *rest; /* NULL: nothing waits */
+	bool own;   /* the descriptor was reopened here; otherwise it is the caller's */
+	char *rest; /* unwritten part of a text; NULL: none */
 	size_t size;
 	size_t done;
 };
 
-/* -errno: a terminal that cannot be opened again; nothing is written to it then. */
+/* -errno: the terminal cannot be reopened and nothing is written to it. */
 int davy_outlet_open(struct davy_outlet *o, int fd);
 void davy_outlet_close(struct davy_outlet *o);
 
-/* False: it was dropped, for what was put before is still to go out, or there is no room at all. */
+/* False: the text was dropped because an older text is incomplete or no byte could be written. */
 bool davy_outlet_put(struct davy_outlet *o, const char *text, size_t size);
 
-/* Goes on with the rest; true when there is none left. */
+/* Continues with the kept rest; true if nothing is left. */
 bool davy_outlet_flush(struct davy_outlet *o);
 
 #endif

@@ -10,7 +10,8 @@ int davy_standard_fds_open(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
 			continue;
-		if (open("/dev/null", O_RDWR | O_NOCTTY) != fd) /* the lowest free number is fd */
+		/* open() returns the lowest free number */
+		if (open("/dev/null", O_RDWR | O_NOCTTY) != fd)
 			return -EBADF;
 	}
 	return 0;

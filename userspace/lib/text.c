@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t continuation(const unsigned char *at, size_t count)
+static size_t text_continuation(const unsigned char *at, size_t count)
 {
 	for (size_t i = 1; i <= count; i++)
 		if ((at[i] & 0xc0) != 0x80)
@@ -19,22 +19,22 @@ size_t davy_utf8_length(const char *text)
 	if (at[0] < 0x80)
 		return at[0] != 0;
 	if (at[0] >= 0xc2 && at[0] <= 0xdf)
-		return continuation(at, 1);
+		return text_continuation(at, 1);
 	if (at[0] >= 0xe0 && at[0] <= 0xef) {
 		if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f))
 			return 0; /* overlong, surrogate */
-		return continuation(at, 2);
+		return text_continuation(at, 2);
 	}
 	if (at[0] >= 0xf0 && at[0] <= 0xf4) {
 		if ((at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
 			return 0;
-		return continuation(at, 3);
+		return text_continuation(at, 3);
 	}
 	return 0;
 }
 
-/* C0, DEL and C1: what a terminal would obey. */
-static int obeyed(const char *at, size_t len)
+/* C0, DEL and C1: characters that a terminal interprets. */
+static int text_is_control(const char *at, size_t len)
 {
 	unsigned char c = (unsigned char)at[0], next = len == 2 ? (unsigned char)at[1] : 0;
 
@@ -52,7 +52,7 @@ char *davy_text_safe(char *dst, size_t size, const char *src)
 
 		if (*src == '\\') {
 			piece_len = (size_t)snprintf(piece, sizeof(piece), "\\\\");
-		} else if (len && !obeyed(src, len)) {
+		} else if (len && !text_is_control(src, len)) {
 			memcpy(piece, src, len);
 			piece_len = len;
 		} else {
@@ -86,7 +86,7 @@ size_t davy_text_shown_length(const char *text)
 	const char *at = text;
 	size_t len;
 
-	while ((len = davy_utf8_length(at)) && !obeyed(at, len))
+	while ((len = davy_utf8_length(at)) && !text_is_control(at, len))
 		at += len;
 	return (size_t)(at - text);
 }

@@ -5,7 +5,7 @@
 
 #include "lib/text.h"
 
-/* What no shell takes for anything but itself, wherever it stands in a word. */
+/* True if no shell interprets any part of the word. */
 static int text_shell_plain(const char *word)
 {
 	static const char letters[] =
@@ -14,8 +14,8 @@ static int text_shell_plain(const char *word)
 	return *word && !word[strspn(word, letters)];
 }
 
-/* What has nothing that a terminal obeys needs its single quotes masked alone. */
-static char *quote(const char *word, char *at)
+/* For printable words: only single quotes need escaping. */
+static char *text_shell_quote(const char *word, char *at)
 {
 	*at++ = '\'';
 	for (; *word; word++) {
@@ -29,7 +29,7 @@ static char *quote(const char *word, char *at)
 	return at;
 }
 
-static char *escape(const char *word, char *at)
+static char *text_shell_escape(const char *word, char *at)
 {
 	*at++ = '$';
 	*at++ = '\'';
@@ -65,7 +65,8 @@ char *davy_text_shell(const char *word)
 		memcpy(text, word, len + 1);
 		return text;
 	}
-	end = davy_text_shown_length(word) == len ? quote(word, text) : escape(word, text);
+	end = davy_text_shown_length(word) == len ? text_shell_quote(word, text)
+						  : text_shell_escape(word, text);
 	*end = 0;
 	return text;
 }
