@@ -94,7 +94,7 @@ void davy_tuner_found(struct davy_tuner *t, uint64_t now_s, const struct davy_tu
 	t->set_s = now_s;
 }
 
-static void doubt(struct davy_tuner_backend *b, bool in_force)
+static void tuner_doubt(struct davy_tuner_backend *b, bool in_force)
 {
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
 		struct davy_tuner_size *k = &b->knob[i];
@@ -122,7 +122,7 @@ void davy_tuner_environment(struct davy_tuner *t, uint64_t stamp)
 	if (!other)
 		return;
 	for (size_t i = 0; i < DAVY_BACKEND_COUNT; i++)
-		doubt(&t->of[i], i == t->backend);
+		tuner_doubt(&t->of[i], i == t->backend);
 	t->soak_s = t->backoff_s = 0;
 	t->soak_depth = 0;
 	t->failed = t->probing = 0;
@@ -161,8 +161,8 @@ void davy_tuner_put_backend(struct davy_turn *u, uint8_t backend)
 	u->t->probing = 0;
 }
 
-/* A clock that went back makes nobody wait longer than it would have from now on. */
-static void mend_clock(struct davy_turn *u)
+/* If the clock went back, limit all waiting times to their maximum from now on. */
+static void tuner_limit_times(struct davy_turn *u)
 {
 	uint64_t most_s = u->now_s + u->bounds->times.bad_max_s;
 	struct davy_tuner *t = u->t;
@@ -196,8 +196,8 @@ bool davy_tuner_listed(const struct davy_tuner_bounds *bounds, uint8_t backend)
 	return false;
 }
 
-/* The first of the list that is not known to be bad, else the last. */
-static uint8_t first_backend(const struct davy_turn *u)
+/* The first listed backend that is not known to be bad, otherwise the last. */
+static uint8_t tuner_first_backend(const struct davy_turn *u)
 {
 	const uint8_t *list = u->bounds->backends;
 	uint8_t backend = DAVY_BACKEND_UNKNOWN;
@@ -211,16 +211,17 @@ static uint8_t first_backend(const struct davy_turn *u)
 }
 
 /*
- * What is in force is what was answered last, unless the bounds are others now: then no soak is of
- * the setting that comes, nor trouble if that is less. Before the first answer it ran as told.
+ * The setting in force is the last answer. If the bounds have changed since, the soak restarts, and
+ * trouble is dropped if the new setting is smaller. Before the first answer, the engine ran as in
+ * its command.
  */
-static void look_at_bounds(struct davy_turn *u)
+static void tuner_apply_bounds(struct davy_turn *u)
 {
 	struct davy_tuner *t = u->t;
 	bool first = !t->set_s, other = false, less = false;
 
 	if (!davy_tuner_listed(u->bounds, t->backend) && (t->backend || u->bounds->backends[0])) {
-		t->backend = first_backend(u);
+		t->backend = tuner_first_backend(u);
 		other = less = true;
 	}
 	u->b = &t->of[t->backend];
@@ -242,7 +243,7 @@ static void look_at_bounds(struct davy_turn *u)
 	t->set_s = u->now_s;
 }
 
-static void note_what_lasted(struct davy_turn *u)
+static void tuner_note_lasted(struct davy_turn *u)
 {
 	struct davy_tuner_backend *b = u->b;
 	uint32_t size[DAVY_TUNER_KNOBS];
@@ -252,7 +253,7 @@ static void note_what_lasted(struct davy_turn *u)
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++) {
 		size[i] = davy_tuner_in_force(&u->bounds->range[i], b->knob[i].size);
 		if (size[i] < b->lasted[i] && u->t->soak_depth <= b->lasted_depth)
-			return; /* with more it did, too */
+			return; /* a larger setting lasted as well */
 	}
 	memcpy(b->lasted, size, sizeof(b->lasted));
 	b->lasted_depth = u->t->soak_depth;
@@ -275,8 +276,8 @@ void davy_tuner_setting(const struct davy_tuner *t, const struct davy_tuner_boun
 		davy_tuner_listed(bounds, t->backend) ? t->backend : bounds->backends[0];
 }
 
-/* A probation is over when it has lived for some back-offs, and so is what others have cost. */
-static void end_probation(struct davy_turn *u)
+/* A probation ends after some back-offs; then failed probations no longer extend the back-off. */
+static void tuner_end_probation(struct davy_turn *u)
 {
 	struct davy_tuner *t = u->t;
 	uint64_t at_s = t->failed ? t->failed_s : u->now_s;
@@ -288,7 +289,7 @@ static void end_probation(struct davy_turn *u)
 	t->probing = 0;
 }
 
-static bool untouched(const struct davy_turn *u)
+static bool tuner_is_untouched(const struct davy_turn *u)
 {
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
 		if (u->b->knob[i].size || u->b->knob[i].bad[0].size)
@@ -303,18 +304,18 @@ void davy_tuner_next(struct davy_tuner *t, uint64_t now_s, const struct davy_tun
 	uint8_t backend;
 
 	memset(ret_reason, 0, sizeof(*ret_reason));
-	mend_clock(&u);
-	look_at_bounds(&u);
-	note_what_lasted(&u);
-	end_probation(&u);
+	tuner_limit_times(&u);
+	tuner_apply_bounds(&u);
+	tuner_note_lasted(&u);
+	tuner_end_probation(&u);
 	ret_reason->soak_s = t->soak_s;
 	ret_reason->soak_depth = t->soak_depth;
 	backend = t->backend;
 	if (t->failed)
 		davy_tuner_down(&u);
-	else if (!untouched(&u))
+	else if (!tuner_is_untouched(&u))
 		davy_tuner_up(&u);
-	if (ret_reason->why == DAVY_TUNER_KEEPS && untouched(&u))
+	if (ret_reason->why == DAVY_TUNER_KEEPS && tuner_is_untouched(&u))
 		ret_reason->why = DAVY_TUNER_AS_TOLD;
 	t->failed = 0;
 	if (ret_reason->why != DAVY_TUNER_KEEPS)
@@ -326,7 +327,7 @@ void davy_tuner_next(struct davy_tuner *t, uint64_t now_s, const struct davy_tun
 	davy_tuner_setting(t, bounds, ret_setting);
 }
 
-static bool valid_size(const struct davy_tuner_size *k)
+static bool tuner_valid_size(const struct davy_tuner_size *k)
 {
 	for (size_t i = 0; i < DAVY_TUNER_MARKS; i++) {
 		if (k->bad[i].doubtful > 1 || (!k->bad[i].size && k->bad[i].doubtful))
@@ -350,7 +351,7 @@ bool davy_tuner_valid(const struct davy_tuner *t)
 		    t->of[i].lessons > DAVY_TUNER_LESSONS)
 			return false;
 		for (size_t j = 0; j < DAVY_TUNER_KNOBS; j++)
-			if (!valid_size(&t->of[i].knob[j]))
+			if (!tuner_valid_size(&t->of[i].knob[j]))
 				return false;
 	}
 	return true;

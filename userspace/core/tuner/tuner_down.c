@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What follows trouble: a failed probation ends, a knob goes down, another backend has its turn. */
+/* Reactions to trouble: ends a failed probation, lowers a knob, switches the backend. */
 #include "core/tuner/tuner_turn.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 #define BIT(knob) (1u << (knob))
 #define ALL	  ((1u << DAVY_TUNER_KNOBS) - 1)
 
-/* A quantised cache makes jobs no shorter. */
+/* A quantised cache does not shorten jobs. */
 #define OF_TIME (ALL & ~(1u << DAVY_TUNER_CACHE_TYPE))
 
-/* Whose size may be the reason; 0: none, only another backend helps. */
+/* Knobs whose size may be the cause; 0: none, only another backend helps. */
 static const uint8_t knobs_of[DAVY_CLASS_COUNT] = {
 	[DAVY_CLASS_NONE] = ALL,	[DAVY_CLASS_GPU_RESET] = ALL,
 	[DAVY_CLASS_HANG] = OF_TIME,	[DAVY_CLASS_RING_TIMEOUT] = OF_TIME,
@@ -29,7 +29,7 @@ static uint32_t tuner_down_size_of(const struct davy_turn *u, uint32_t knob)
 	return davy_tuner_in_force(&u->bounds->range[knob], u->b->knob[knob].size);
 }
 
-static bool had_lasted(const struct davy_turn *u)
+static bool tuner_down_had_lasted(const struct davy_turn *u)
 {
 	bool lasted = false;
 
@@ -41,7 +41,7 @@ static bool had_lasted(const struct davy_turn *u)
 	return lasted && u->t->failed_depth <= u->b->lasted_depth;
 }
 
-/* It had lasted; but chance does not come every few days, and not while there is doubt. */
+/* True if the setting had lasted. Exceptions: a recent chance failure, or doubt about a size. */
 static bool tuner_down_by_chance(const struct davy_turn *u)
 {
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
@@ -49,14 +49,14 @@ static bool tuner_down_by_chance(const struct davy_turn *u)
 			return false;
 	if (u->b->chance_s && u->t->failed_s - u->b->chance_s < u->bounds->times.bad_s)
 		return false;
-	return had_lasted(u);
+	return tuner_down_had_lasted(u);
 }
 
-static void note_failure(struct davy_turn *u)
+static void tuner_down_note_failure(struct davy_turn *u)
 {
 	struct davy_tuner_backend *b = u->b;
 
-	if (had_lasted(u)) { /* not any more */
+	if (tuner_down_had_lasted(u)) { /* no longer true */
 		memset(b->lasted, 0, sizeof(b->lasted));
 		b->lasted_depth = 0;
 	}
@@ -65,7 +65,7 @@ static void note_failure(struct davy_turn *u)
 	b->failures = (uint16_t)(b->failures + (b->failures < UINT16_MAX));
 }
 
-static void leave(struct davy_turn *u, uint8_t to, bool chance)
+static void tuner_down_leave(struct davy_turn *u, uint8_t to, bool chance)
 {
 	const struct davy_tuner_times *times = &u->bounds->times;
 	struct davy_tuner_backend *b = u->b;
@@ -80,15 +80,15 @@ static void leave(struct davy_turn *u, uint8_t to, bool chance)
 	davy_tuner_put_backend(u, to);
 }
 
-/* The knob that is searched, as long as it can go down; then the next in order that can. */
-static uint32_t knob_to_lower(struct davy_turn *u, uint32_t class)
+/* The searched knob while it can go down, otherwise the next one that can. */
+static uint32_t tuner_down_knob(struct davy_turn *u, uint32_t class)
 {
-	uint32_t active = u->b->active - 1u; /* none: more than there are */
+	uint32_t active = u->b->active - 1u; /* none: larger than all knobs */
 
 	if (davy_tuner_matters(active, class)) {
 		if (tuner_down_size_of(u, active) > davy_tuner_floor(&u->bounds->range[active]))
 			return active;
-		if (u->b->knob[active].downs) /* its floor has not helped */
+		if (u->b->knob[active].downs) /* its floor did not help */
 			memset(u->b->knob[active].bad, 0, sizeof(u->b->knob[active].bad));
 		u->b->active = 0;
 	}
@@ -99,8 +99,8 @@ static uint32_t knob_to_lower(struct davy_turn *u, uint32_t class)
 	return DAVY_TUNER_KNOBS;
 }
 
-/* The soak was too short to tell. */
-static void learn(struct davy_turn *u, struct davy_tuner_size *k, uint32_t size)
+/* A believed size failed: its soak was too short. */
+static void tuner_down_learn(struct davy_turn *u, struct davy_tuner_size *k, uint32_t size)
 {
 	if (size > k->believed)
 		return;
@@ -109,7 +109,7 @@ static void learn(struct davy_turn *u, struct davy_tuner_size *k, uint32_t size)
 		u->b->lessons++;
 }
 
-static void lower(struct davy_turn *u, uint32_t knob, bool chance)
+static void tuner_down_lower(struct davy_turn *u, uint32_t knob, bool chance)
 {
 	const struct davy_tuner_range *range = &u->bounds->range[knob];
 	struct davy_tuner_size *k = &u->b->knob[knob];
@@ -121,7 +121,7 @@ static void lower(struct davy_turn *u, uint32_t knob, bool chance)
 	if (chance) {
 		davy_tuner_mark_doubtful(u, k, size);
 	} else {
-		learn(u, k, size);
+		tuner_down_learn(u, k, size);
 		davy_tuner_mark_bad(u, k, size);
 	}
 	u->b->active = (uint8_t)(knob + 1);
@@ -136,10 +136,10 @@ static void lower(struct davy_turn *u, uint32_t knob, bool chance)
 }
 
 /*
- * The next in the list that is not known to be bad; else, and after a crash of the host, the last.
- * The same one when there is none after it.
+ * The next listed backend that is not known to be bad, otherwise the last. After a host crash
+ * always the last. The current backend if it is the last.
  */
-static uint8_t backend_after(const struct davy_turn *u, uint32_t class)
+static uint8_t tuner_down_backend_after(const struct davy_turn *u, uint32_t class)
 {
 	const uint8_t *list = u->bounds->backends;
 	uint8_t to = u->t->backend;
@@ -158,7 +158,7 @@ static uint8_t backend_after(const struct davy_turn *u, uint32_t class)
 
 static void tuner_down_other_backend(struct davy_turn *u, uint32_t class, bool chance)
 {
-	uint8_t to = backend_after(u, class);
+	uint8_t to = tuner_down_backend_after(u, class);
 	bool sizes = class < DAVY_CLASS_COUNT && knobs_of[class];
 
 	if (to == u->t->backend) {
@@ -166,35 +166,35 @@ static void tuner_down_other_backend(struct davy_turn *u, uint32_t class, bool c
 		u->t->soak_s = u->t->soak_depth = 0;
 		return;
 	}
-	if (sizes && !chance) { /* none has helped: nothing is known of any */
+	if (sizes && !chance) { /* no size helped, so none is known to be good or bad */
 		memset(u->b->knob, 0, sizeof(u->b->knob));
 		u->b->active = 0;
 		u->b->turn = DAVY_TUNER_TURN_SMALLEST;
 	}
 	u->reason->why = DAVY_TUNER_OTHER;
-	leave(u, to, chance);
+	tuner_down_leave(u, to, chance);
 }
 
-/* What no size can help says nothing of the size that is on probation. */
-static bool probation_is_why(const struct davy_turn *u)
+/* A failure that does not depend on sizes says nothing about the size on probation. */
+static bool tuner_down_in_probation(const struct davy_turn *u)
 {
 	return u->t->probing == DAVY_TUNER_PROBES_BACKEND ||
 	       davy_tuner_matters(u->t->probing - 1u, u->t->failed_class);
 }
 
-static void probation_failed(struct davy_turn *u)
+static void tuner_down_end_probation(struct davy_turn *u)
 {
 	uint32_t knob = u->t->probing - 1u;
 
 	u->t->backoff_s =
 		davy_tuner_wait((uint32_t)davy_tuner_backoff(u), u->bounds->times.backoff_max_s, 1);
 	if (knob < DAVY_TUNER_KNOBS) {
-		lower(u, knob, false); /* to what it was raised from */
+		tuner_down_lower(u, knob, false); /* back to the previous size */
 	} else if (davy_tuner_listed(u->bounds, u->t->previous)) {
 		u->reason->why = DAVY_TUNER_OTHER;
 		if (!u->b->turn && knobs_of[u->t->failed_class])
 			u->b->turn = DAVY_TUNER_TURN_SMALLEST;
-		leave(u, u->t->previous, false);
+		tuner_down_leave(u, u->t->previous, false);
 	} else {
 		tuner_down_other_backend(u, u->t->failed_class, false);
 	}
@@ -211,14 +211,14 @@ void davy_tuner_down(struct davy_turn *u)
 	if (chance)
 		u->b->chance_s = u->t->failed_s;
 	else
-		note_failure(u);
-	if (!chance && probation_is_why(u)) {
-		probation_failed(u);
+		tuner_down_note_failure(u);
+	if (!chance && tuner_down_in_probation(u)) {
+		tuner_down_end_probation(u);
 		return;
 	}
-	knob = knob_to_lower(u, class);
+	knob = tuner_down_knob(u, class);
 	if (knob < DAVY_TUNER_KNOBS)
-		lower(u, knob, chance);
+		tuner_down_lower(u, knob, chance);
 	else
 		tuner_down_other_backend(u, class, chance);
 }

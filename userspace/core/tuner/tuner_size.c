@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sizes of a knob: which there are, which are bad, which is next. */
+/* The sizes of a knob: which exist, which are bad, which is next. */
 #include "core/tuner/tuner_turn.h"
 
 #include <string.h>
 
-static uint32_t step_of(const struct davy_tuner_range *range)
+static uint32_t tuner_size_step(const struct davy_tuner_range *range)
 {
 	return range->step ? range->step : 1;
 }
@@ -21,7 +21,7 @@ bool davy_tuner_movable(const struct davy_tuner_range *range)
 
 uint32_t davy_tuner_steps(const struct davy_tuner_range *range)
 {
-	uint32_t span = range->ceiling - davy_tuner_floor(range), step = step_of(range);
+	uint32_t span = range->ceiling - davy_tuner_floor(range), step = tuner_size_step(range);
 
 	return davy_tuner_movable(range) ? span / step + (span % step != 0) + 1 : 1;
 }
@@ -33,15 +33,15 @@ uint32_t davy_tuner_in_force(const struct davy_tuner_range *range, uint32_t size
 	return size > davy_tuner_floor(range) ? size : davy_tuner_floor(range);
 }
 
-/* The largest of its sizes that is not above it; "size" is in the range. */
+/* The largest valid size that is at most "size"; "size" is in the range. */
 static uint32_t tuner_size_on_step(const struct davy_tuner_range *range, uint32_t size)
 {
-	uint32_t over = (size - davy_tuner_floor(range)) % step_of(range);
+	uint32_t over = (size - davy_tuner_floor(range)) % tuner_size_step(range);
 
 	return size == range->ceiling ? size : size - over;
 }
 
-static uint32_t step_down(const struct davy_tuner_range *range, uint32_t size)
+static uint32_t tuner_size_step_down(const struct davy_tuner_range *range, uint32_t size)
 {
 	return tuner_size_on_step(range, size - 1);
 }
@@ -57,17 +57,17 @@ uint32_t davy_tuner_lower(const struct davy_tuner_range *range, uint32_t size, u
 	if (!at_once && !downs && (uint64_t)part * 2 < size)
 		part++; /* half of three is two */
 	next = tuner_size_on_step(range, (uint32_t)part);
-	if (next < part && next + step_of(range) < size)
-		next += step_of(range);
-	return next < size ? (uint32_t)next : step_down(range, size);
+	if (next < part && next + tuner_size_step(range) < size)
+		next += tuner_size_step(range);
+	return next < size ? (uint32_t)next : tuner_size_step_down(range, size);
 }
 
-/* Half way; 0: there is none between. */
+/* Half way between; 0: no size between. */
 static uint32_t tuner_size_between(const struct davy_tuner_range *range, uint32_t good,
 				   uint32_t bad)
 {
 	uint32_t half = tuner_size_on_step(range, good + (bad - good) / 2);
-	uint64_t up = (uint64_t)tuner_size_on_step(range, good) + step_of(range);
+	uint64_t up = (uint64_t)tuner_size_on_step(range, good) + tuner_size_step(range);
 
 	if (half > good)
 		return half;
@@ -82,7 +82,7 @@ struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t kn
 
 	c.from = davy_tuner_in_force(range, u->b->knob[knob].size);
 	if (c.from >= range->ceiling || (bad->size && bad->size <= c.from))
-		return c; /* its soak was not as deep as it failed before */
+		return c; /* its soak did not reach the depth of the failure */
 	c.to = range->ceiling;
 	if (!bad->size || bad->size > range->ceiling)
 		return c;
@@ -97,7 +97,7 @@ struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t kn
 	return c;
 }
 
-/* The smallest stay; a size has one mark. */
+/* Keeps the smallest sizes; each size has one mark. */
 static struct davy_tuner_mark *tuner_size_mark(struct davy_tuner_size *k, uint32_t size)
 {
 	size_t at = 0;
@@ -105,7 +105,7 @@ static struct davy_tuner_mark *tuner_size_mark(struct davy_tuner_size *k, uint32
 	while (at < DAVY_TUNER_MARKS && k->bad[at].size && k->bad[at].size < size)
 		at++;
 	if (at == DAVY_TUNER_MARKS)
-		at--; /* larger than all: one of them is enough */
+		at--; /* larger than all marks: replace the largest */
 	else if (k->bad[at].size != size)
 		memmove(&k->bad[at + 1], &k->bad[at],
 			(DAVY_TUNER_MARKS - at - 1) * sizeof(k->bad[0]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside of the tuner: tuner_size.c knows the sizes of a knob and which are bad, tuner_down.c what
- * follows trouble, tuner_up.c what follows a soak, tuner.c joins them. Only these include this.
+ * Internals of the tuner: tuner_size.c manages sizes, tuner_down.c reacts to trouble, tuner_up.c to
+ * a soak; tuner.c calls them. Only these files include this.
  */
 #ifndef DAVY_TUNER_TURN_H
 #define DAVY_TUNER_TURN_H
@@ -10,9 +10,10 @@
 
 #define DAVY_TUNER_PROBES_BACKEND (DAVY_TUNER_KNOBS + 1)
 #define DAVY_TUNER_LESSONS	  8
-#define DAVY_TUNER_TRIAL	  4 /* back-offs for which a failure is the probation's */
+/* back-offs in which a failure is attributed to the probation */
+#define DAVY_TUNER_TRIAL 4
 
-/* One answer in the making. */
+/* One decision in progress. */
 struct davy_turn {
 	struct davy_tuner *t;
 	const struct davy_tuner_bounds *bounds;
@@ -24,46 +25,46 @@ struct davy_turn {
 /* tuner_size.c */
 uint32_t davy_tuner_floor(const struct davy_tuner_range *range);
 
-/* A size in force within its range; 0 when the knob is not known. */
+/* The size in force, limited to the range; 0 if the knob is unknown. */
 uint32_t davy_tuner_in_force(const struct davy_tuner_range *range, uint32_t size);
 bool davy_tuner_movable(const struct davy_tuner_range *range);
 
-/* The next one down when none is known to be good. "size" is above the floor. */
+/* The next lower size if no good size is known. "size" is above the floor. */
 uint32_t davy_tuner_lower(const struct davy_tuner_range *range, uint32_t size, uint32_t downs,
 			  bool at_once);
 
 struct davy_tuner_climb {
-	uint64_t until_s; /* not before */
+	uint64_t until_s; /* earliest time */
 	uint32_t knob;
 	uint32_t from;
-	uint32_t to;	/* 0: there is none */
-	uint32_t depth; /* that a soak must reach before */
-	bool again;	/* a size that was bad */
+	uint32_t to;	/* 0: none */
+	uint32_t depth; /* depth that a soak must reach before */
+	bool again;	/* the size failed before */
 	bool doubtful;
 };
 
-/* The next one up. */
+/* The next higher size. */
 struct davy_tuner_climb davy_tuner_higher(const struct davy_turn *u, uint32_t knob);
 
-/* A size failed: for good, or doubtful until then. */
+/* Marks a size as failed or as doubtful. */
 void davy_tuner_mark_bad(const struct davy_turn *u, struct davy_tuner_size *k, uint32_t size);
 void davy_tuner_mark_doubtful(const struct davy_turn *u, struct davy_tuner_size *k, uint32_t size);
 
-/* Forgets the smallest bad size. */
+/* Deletes the mark of the smallest bad size. */
 void davy_tuner_refute(struct davy_tuner_size *k);
 
 uint64_t davy_tuner_wait(uint32_t first_s, uint32_t most_s, uint32_t times);
 uint64_t davy_tuner_backoff(const struct davy_turn *u);
 
 /*
- * tuner_up.c: what a soak on the backend in force must reach, because of failures there or on the
- * one that is to be tried.
+ * tuner_up.c: what a soak on the current backend must reach, because of failures there or on the
+ * backend to try.
  */
 uint32_t davy_tuner_needed_depth(const struct davy_turn *u, uint32_t failed_depth);
 uint64_t davy_tuner_needed_soak(const struct davy_turn *u);
 bool davy_tuner_soaked(const struct davy_turn *u, uint32_t failed_depth);
 
-/* Puts another size into force: its soak begins. */
+/* Sets another size; its soak begins. */
 void davy_tuner_put(struct davy_turn *u, uint32_t knob, uint32_t size);
 void davy_tuner_put_backend(struct davy_turn *u, uint8_t backend);
 bool davy_tuner_listed(const struct davy_tuner_bounds *bounds, uint8_t backend);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What follows a soak: what is refuted by it, and the next probation. */
+/* Reactions to a soak: refutes bad marks and starts the next probation. */
 #include "core/tuner/tuner_turn.h"
 
 #include <string.h>
 
-/* No slot gets deeper than its share of the context, and few are filled to the last token. */
+/* A slot cannot exceed its part of the context, and few slots are filled to the last token. */
 uint32_t davy_tuner_needed_depth(const struct davy_turn *u, uint32_t failed_depth)
 {
 	const struct davy_tuner_range *range = u->bounds->range;
@@ -35,8 +35,10 @@ bool davy_tuner_soaked(const struct davy_turn *u, uint32_t failed_depth)
 	       u->t->soak_depth >= davy_tuner_needed_depth(u, failed_depth);
 }
 
-/* What it lives with, as deep as it failed, is not bad; when nothing is, failures are forgotten. */
-static void refute(struct davy_turn *u)
+/*
+ * A size that survives at the depth of its failure is not bad. If no size is bad, forget failures.
+ */
+static void tuner_up_refute(struct davy_turn *u)
 {
 	bool deep = davy_tuner_soaked(u, u->b->failed_depth), bad = false;
 
@@ -59,8 +61,8 @@ static void refute(struct davy_turn *u)
 		u->b->failed_depth = u->b->failures = 0;
 }
 
-/* The most preferred one before that in force; a CPU's soak is never as deep as a GPU's. */
-static uint8_t better_backend(const struct davy_turn *u, uint64_t *ret_until_s)
+/* The most preferred backend before the current one. A CPU's soak never reaches a GPU's depth. */
+static uint8_t tuner_up_better_backend(const struct davy_turn *u, uint64_t *ret_until_s)
 {
 	const uint8_t *list = u->bounds->backends;
 
@@ -78,8 +80,9 @@ static uint8_t better_backend(const struct davy_turn *u, uint64_t *ret_until_s)
 	return DAVY_BACKEND_UNKNOWN;
 }
 
-/* Doubt is settled first; what was bad is tried last; else the knob by which most is gained. */
-static bool better(const struct davy_tuner_climb *c, const struct davy_tuner_climb *than)
+/* Doubtful sizes first, sizes that were bad last, otherwise the largest gain. */
+static bool tuner_up_is_better(const struct davy_tuner_climb *c,
+			       const struct davy_tuner_climb *than)
 {
 	if (!than->to || c->doubtful != than->doubtful)
 		return !than->to || c->doubtful;
@@ -89,10 +92,10 @@ static bool better(const struct davy_tuner_climb *c, const struct davy_tuner_cli
 }
 
 /*
- * "to" is 0 when there is none yet. The others wait until the time has come to settle a doubt, but
- * not for somebody to go as deep.
+ * "to" is 0 if there is none. Other sizes wait until a doubtful size is due, but not until a soak
+ * is deep enough for it.
  */
-static struct davy_tuner_climb best_climb(const struct davy_turn *u)
+static struct davy_tuner_climb tuner_up_best_climb(const struct davy_turn *u)
 {
 	struct davy_tuner_climb best = { 0 };
 
@@ -100,13 +103,14 @@ static struct davy_tuner_climb best_climb(const struct davy_turn *u)
 		struct davy_tuner_climb c = davy_tuner_higher(u, i);
 		bool due = u->now_s >= c.until_s;
 
-		if (c.to && (due ? davy_tuner_soaked(u, c.depth) : c.doubtful) && better(&c, &best))
+		if (c.to && (due ? davy_tuner_soaked(u, c.depth) : c.doubtful) &&
+		    tuner_up_is_better(&c, &best))
 			best = c;
 	}
 	return best;
 }
 
-static uint64_t earliest(const struct davy_turn *u)
+static uint64_t tuner_up_earliest(const struct davy_turn *u)
 {
 	uint64_t earliest_s = 0;
 
@@ -119,15 +123,18 @@ static uint64_t earliest(const struct davy_turn *u)
 	return earliest_s;
 }
 
-static void begin_probation(struct davy_turn *u, uint8_t probing, uint32_t depth)
+static void tuner_up_begin_probation(struct davy_turn *u, uint8_t probing, uint32_t depth)
 {
 	u->t->probe_depth = depth;
 	u->t->climbed_s = u->now_s ? u->now_s : 1;
 	u->t->probing = probing;
 }
 
-/* As it was left, or where sizes may be why it failed the smallest ones and all by turns. */
-static void take_turn(struct davy_turn *u)
+/*
+ * Unchanged; or, if sizes may have caused the failure, alternately the smallest sizes and the
+ * command's.
+ */
+static void tuner_up_take_turn(struct davy_turn *u)
 {
 	struct davy_tuner_backend *b = u->b;
 	bool smallest = b->turn == DAVY_TUNER_TURN_SMALLEST;
@@ -141,33 +148,33 @@ static void take_turn(struct davy_turn *u)
 					  : 0;
 }
 
-static void try_backend(struct davy_turn *u, uint8_t backend)
+static void tuner_up_try_backend(struct davy_turn *u, uint8_t backend)
 {
 	uint8_t from = u->t->backend;
 
 	u->reason->why = DAVY_TUNER_OTHER_AGAIN;
 	davy_tuner_put_backend(u, backend);
-	take_turn(u);
+	tuner_up_take_turn(u);
 	u->t->previous = from;
-	begin_probation(u, DAVY_TUNER_PROBES_BACKEND, u->b->failed_depth);
+	tuner_up_begin_probation(u, DAVY_TUNER_PROBES_BACKEND, u->b->failed_depth);
 }
 
-static void try_size(struct davy_turn *u, const struct davy_tuner_climb *c)
+static void tuner_up_try_size(struct davy_turn *u, const struct davy_tuner_climb *c)
 {
 	u->reason->why = c->again ? DAVY_TUNER_AGAIN : DAVY_TUNER_RAISE;
 	u->b->knob[c->knob].good = c->from;
 	davy_tuner_put(u, c->knob, c->to);
-	begin_probation(u, (uint8_t)(c->knob + 1), c->depth);
+	tuner_up_begin_probation(u, (uint8_t)(c->knob + 1), c->depth);
 }
 
-/* Nothing else is tried before the last probation has proved itself, or nobody goes so deep now. */
-static bool waits_for_depth(const struct davy_turn *u)
+/* Wait until the last probation has passed, or until the depth is no longer reached. */
+static bool tuner_up_waits_for_depth(const struct davy_turn *u)
 {
 	return u->t->probing && !davy_tuner_soaked(u, u->t->probe_depth) &&
 	       u->t->soak_s < (uint64_t)u->bounds->times.lasted_s * DAVY_TUNER_TRIAL;
 }
 
-static void wait_until(struct davy_turn *u, uint64_t until_s)
+static void tuner_up_wait_until(struct davy_turn *u, uint64_t until_s)
 {
 	if (until_s && (!u->reason->until_s || until_s < u->reason->until_s))
 		u->reason->until_s = until_s;
@@ -183,25 +190,25 @@ void davy_tuner_up(struct davy_turn *u)
 	u->reason->needed_depth = davy_tuner_needed_depth(u, u->b->failed_depth);
 	if (t->soak_s < davy_tuner_needed_soak(u))
 		return;
-	refute(u);
+	tuner_up_refute(u);
 	if (t->climbed_s && u->now_s < t->climbed_s + davy_tuner_backoff(u)) {
-		wait_until(u, t->climbed_s + davy_tuner_backoff(u));
+		tuner_up_wait_until(u, t->climbed_s + davy_tuner_backoff(u));
 		return;
 	}
-	if (waits_for_depth(u)) {
+	if (tuner_up_waits_for_depth(u)) {
 		u->reason->needed_depth = davy_tuner_needed_depth(u, t->probe_depth);
 		return;
 	}
 	if (t->probing && davy_tuner_soaked(u, t->probe_depth))
-		t->backoff_s = 0; /* it was a success */
-	backend = better_backend(u, &u->reason->until_s);
+		t->backoff_s = 0; /* the probation succeeded */
+	backend = tuner_up_better_backend(u, &u->reason->until_s);
 	if (backend) {
-		try_backend(u, backend);
+		tuner_up_try_backend(u, backend);
 		return;
 	}
-	climb = best_climb(u);
+	climb = tuner_up_best_climb(u);
 	if (climb.to && u->now_s >= climb.until_s)
-		try_size(u, &climb);
+		tuner_up_try_size(u, &climb);
 	else
-		wait_until(u, climb.to ? climb.until_s : earliest(u));
+		tuner_up_wait_until(u, climb.to ? climb.until_s : tuner_up_earliest(u));
 }
