@@ -709,7 +709,7 @@ static void every_hazard_says_what_it_is_to_failures(void **state)
 	for (int i = DAVY_HZ_NONE + 1; i < DAVY_HZ_COUNT; i++) {
 		const struct davy_precursor *p = davy_precursor((enum davy_hazard)i);
 
-		if (!p->leads && !p->fails_as && !p->told_by_events)
+		if (!p->leads && !p->fails_as && !p->seen_in_events)
 			fail_msg("'%s' does not say what it is to failures",
 				 davy_hazard_name((enum davy_hazard)i));
 		if (p->leads) /* a time; a row without one would have the mode's */

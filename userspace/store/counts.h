@@ -16,7 +16,7 @@
 
 struct davy_counts {
 	int64_t since_s;	    /* wall clock, when the counting began; 0: it has not */
-	struct davy_foresight seen; /* only its counts: no signs and no episodes */
+	struct davy_foresight seen; /* only its counts: no signs and no incidents */
 };
 
 /*

@@ -48,7 +48,7 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 	}
 	if (!a)
 		a = take_slot(s);
-	davy_plan_shares(&s->core->world, note, s->hazards[note->hazard]->shortage, s->now_ns);
+	davy_plan_usage(&s->core->world, note, s->hazards[note->hazard]->shortage, s->now_ns);
 	davy_emit(s, note);
 	s->core->alarm_count += !a->used;
 	memset(a, 0, sizeof(*a));

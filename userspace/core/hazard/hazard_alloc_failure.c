@@ -50,7 +50,7 @@ static void look_at_line(struct davy_step *s)
 	struct davy_tally *t;
 
 	if (in->role != DAVY_PART_PRECURSOR || in->hazard != DAVY_LOG_HZ_ALLOC_FAILURE ||
-	    davy_world_told(w, in->device, DAVY_TOLD_ALLOC, DAVY_BY_LOG, 0, s->now_ns))
+	    davy_world_was_reported(w, in->device, DAVY_REPORT_ALLOC, DAVY_BY_LOG, 0, s->now_ns))
 		return;
 	t = davy_world_tally(w, strong ? DAVY_TALLY_ALLOC_LINE : DAVY_TALLY_ALLOC_HINT, in->device,
 			     s->ev->pid, s->now_ns,
@@ -80,8 +80,8 @@ static void look_at_failure(struct davy_step *s)
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_ALLOC_FAILURE, p);
 
 	assert(in->stage >= DAVY_ALLOC_RESOURCE && in->stage <= DAVY_ALLOC_POPULATE);
-	davy_world_tell(&s->core->world, in->device, DAVY_TOLD_ALLOC, DAVY_BY_PROGRAM,
-			levels[in->stage], s->now_ns);
+	davy_world_report(&s->core->world, in->device, DAVY_REPORT_ALLOC, DAVY_BY_PROGRAM,
+			  levels[in->stage], s->now_ns);
 	if (in->stage == DAVY_ALLOC_RESOURCE && !many(s, in, p))
 		return;
 	davy_copy_name(note.device, sizeof(note.device), in->device);
@@ -121,7 +121,7 @@ static void alloc_failure_because(const struct davy_plan *p, struct davy_clause 
 const struct davy_hazard_row davy_hazard_alloc_failure = {
 	.sees = DAVY_SEES(DAVY_EV_ALLOC_FAILED) | DAVY_SEES(DAVY_EV_LOG),
 	.look = alloc_failure_look,
-	.because = alloc_failure_because,
+	.reason = alloc_failure_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK } },

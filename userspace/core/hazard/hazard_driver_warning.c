@@ -106,7 +106,7 @@ static void driver_warning_because(const struct davy_plan *p, struct davy_clause
 const struct davy_hazard_row davy_hazard_driver_warning = {
 	.sees = DAVY_SEES(DAVY_EV_LOG),
 	.look = driver_warning_look,
-	.because = driver_warning_because,
+	.reason = driver_warning_because,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_PAGE_FAULT |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,

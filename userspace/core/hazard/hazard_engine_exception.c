@@ -49,7 +49,7 @@ static void engine_exception_because(const struct davy_plan *p, struct davy_clau
 const struct davy_hazard_row davy_hazard_engine_exception = {
 	.sees = DAVY_SEES(DAVY_EV_THROW),
 	.look = engine_exception_look,
-	.because = engine_exception_because,
+	.reason = engine_exception_because,
 	.precursor.leads = DAVY_CAN_DEVICE_LOST | DAVY_CAN_OOM_VRAM | DAVY_CAN_HANG | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.engine_fails = 3,

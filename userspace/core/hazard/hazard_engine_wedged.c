@@ -45,8 +45,8 @@ static uint64_t stuck_ns(const struct davy_step *s, const struct davy_process *p
 {
 	uint64_t since = p->graph.entered_ns;
 
-	if (since && since < p->stood_ns)
-		since = p->stood_ns;
+	if (since && since < p->paused_ns)
+		since = p->paused_ns;
 	return since && since < s->now_ns ? s->now_ns - since : 0;
 }
 
@@ -167,7 +167,7 @@ static void look_at_probe(struct davy_step *s)
 	w->check_ns = 0;
 	if (!p)
 		return; /* it died meanwhile: runner_crash has it */
-	if (p->stood_ns >= w->checked_ns) {
+	if (p->paused_ns >= w->checked_ns) {
 		w->checked_ns = 0; /* it could not answer; it is asked again */
 		p->check_due_ns = p->exception_ns ? s->now_ns : 0;
 		return;
@@ -197,7 +197,7 @@ static void engine_wedged_look_at_tick(struct davy_step *s)
 	}
 	while ((p = davy_world_process_next(world, &at))) {
 		if (davy_is_paused(s, p))
-			p->stood_ns = s->now_ns;
+			p->paused_ns = s->now_ns;
 		if ((p->check_due_ns && s->now_ns >= p->check_due_ns) ||
 		    (p->engine != DAVY_ENGINE_NONE && silent(s, p)))
 			suspect(s, p);
@@ -260,7 +260,7 @@ static bool engine_wedged_stands(const struct davy_step *s, const struct davy_pl
 const struct davy_hazard_row davy_hazard_engine_wedged = {
 	.sees = DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROBE),
 	.look = engine_wedged_look,
-	.because = engine_wedged_because,
+	.reason = engine_wedged_because,
 	.precursor.fails_as = DAVY_CLASS_HANG,
 	.of_failed_engine = true,
 	.until_token = true,

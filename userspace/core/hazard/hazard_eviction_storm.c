@@ -201,7 +201,7 @@ static void eviction_storm_because(const struct davy_plan *p, struct davy_clause
 const struct davy_hazard_row davy_hazard_eviction_storm = {
 	.sees = DAVY_SEES(DAVY_EV_BO_MOVED),
 	.look = eviction_storm_look,
-	.because = eviction_storm_because,
+	.reason = eviction_storm_because,
 	.precursor.leads =
 		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT | DAVY_CAN_GPU_RESET,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

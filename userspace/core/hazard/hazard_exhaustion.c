@@ -370,7 +370,7 @@ static void exhaustion_because(const struct davy_plan *p, struct davy_clause *c)
 const struct davy_hazard_row davy_hazard_exhaustion = {
 	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_DMEM) | DAVY_SEES(DAVY_EV_TICK),
 	.look = exhaustion_look,
-	.because = exhaustion_because,
+	.reason = exhaustion_because,
 	.precursor.leads =
 		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

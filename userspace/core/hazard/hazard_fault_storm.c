@@ -63,20 +63,21 @@ static void fault_storm_raise(struct davy_step *s, const struct sign *sign)
 }
 
 /* Unless one who knows more has said it just now. */
-static void fault_storm_say(struct davy_step *s, const struct sign *sign, enum davy_teller teller)
+static void fault_storm_say(struct davy_step *s, const struct sign *sign, enum davy_reporter teller)
 {
 	struct davy_world *w = &s->core->world;
 
-	if (davy_world_told(w, sign->device, DAVY_TOLD_FAULT, teller, sign->level, s->now_ns))
+	if (davy_world_was_reported(w, sign->device, DAVY_REPORT_FAULT, teller, sign->level,
+				    s->now_ns))
 		return;
-	davy_world_tell(w, sign->device, DAVY_TOLD_FAULT, teller, sign->level, s->now_ns);
+	davy_world_report(w, sign->device, DAVY_REPORT_FAULT, teller, sign->level, s->now_ns);
 	if (sign->level)
 		fault_storm_raise(s, sign);
 }
 
 /* Faults that nobody serves: the first one, or a storm. "single" is the level of one. */
 static void unserved(struct davy_step *s, struct sign *sign, uint32_t single,
-		     enum davy_teller teller)
+		     enum davy_reporter teller)
 {
 	uint64_t limit = davy_threshold(s, DAVY_CFG_FAULT_COUNT, sign->device,
 					davy_scoped_process(s, sign->pid));
@@ -147,16 +148,16 @@ static struct sign fault_storm_counted(struct davy_step *s, enum davy_tally_kind
 
 /* Page faults that were served: their rate is what costs. */
 static void served(struct davy_step *s, enum davy_tally_kind kind, const char *device,
-		   uint64_t fresh, enum davy_teller teller)
+		   uint64_t fresh, enum davy_reporter teller)
 {
 	uint64_t limit = davy_threshold(s, DAVY_CFG_FAULT_RETRIES, device,
 					davy_scoped_process(s, s->ev->pid));
 	struct davy_world *w = &s->core->world;
 	struct sign sign;
 
-	if (davy_world_told(w, device, DAVY_TOLD_RETRY, teller, 0, s->now_ns))
+	if (davy_world_was_reported(w, device, DAVY_REPORT_RETRY, teller, 0, s->now_ns))
 		return;
-	davy_world_tell(w, device, DAVY_TOLD_RETRY, teller, 0, s->now_ns);
+	davy_world_report(w, device, DAVY_REPORT_RETRY, teller, 0, s->now_ns);
 	sign = fault_storm_counted(s, kind, device, s->ev->pid, fresh);
 	if (sign.count < limit)
 		return;
@@ -268,7 +269,7 @@ const struct davy_hazard_row davy_hazard_fault_storm = {
 	.sees = DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) |
 		DAVY_SEES(DAVY_EV_LOG),
 	.look = fault_storm_look,
-	.because = fault_storm_because,
+	.reason = fault_storm_because,
 	.precursor.leads = DAVY_CAN_PAGE_FAULT | DAVY_CAN_HANG | DAVY_CAN_GPU_RESET |
 			   DAVY_CAN_DEVICE_LOST | DAVY_CAN_WRONG_OUTPUT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

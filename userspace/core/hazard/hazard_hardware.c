@@ -204,7 +204,7 @@ const struct davy_hazard_row davy_hazard_hardware = {
 	.sees = DAVY_SEES(DAVY_EV_LOG) | DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_KFD) |
 		DAVY_SEES(DAVY_EV_FACT),
 	.look = hardware_look,
-	.because = hardware_because,
+	.reason = hardware_because,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
 			   DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

@@ -178,7 +178,7 @@ static void host_pressure_because(const struct davy_plan *p, struct davy_clause 
 const struct davy_hazard_row davy_hazard_host_pressure = {
 	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_TICK),
 	.look = host_pressure_look,
-	.because = host_pressure_because,
+	.reason = host_pressure_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

@@ -124,7 +124,7 @@ static void place_by_time(struct davy_step *s, struct davy_load *l, uint64_t sha
 static void job_headroom_place(struct davy_step *s, struct davy_load *l,
 			       const struct davy_process *p, uint64_t share, uint64_t job_ns)
 {
-	bool by_depth = p->life.depth_told && s->now_ns - p->life.progress_ns < DEPTH_OLD_NS;
+	bool by_depth = p->life.depth_known && s->now_ns - p->life.progress_ns < DEPTH_OLD_NS;
 
 	if (l->by_depth != by_depth) {
 		l->by_depth = by_depth;
@@ -349,7 +349,7 @@ static void job_headroom_because(const struct davy_plan *p, struct davy_clause *
 const struct davy_hazard_row davy_hazard_job_headroom = {
 	.sees = DAVY_SEES(DAVY_EV_JOB_TIMES) | DAVY_SEES(DAVY_EV_RING),
 	.look = job_headroom_look,
-	.because = job_headroom_because,
+	.reason = job_headroom_because,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_SHRINK } },

@@ -96,7 +96,7 @@ static void job_stall_because(const struct davy_plan *p, struct davy_clause *c)
 const struct davy_hazard_row davy_hazard_job_stall = {
 	.sees = DAVY_SEES(DAVY_EV_RING),
 	.look = job_stall_look,
-	.because = job_stall_because,
+	.reason = job_stall_because,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 3,

@@ -191,7 +191,7 @@ static void queue_thrash_because(const struct davy_plan *p, struct davy_clause *
 const struct davy_hazard_row davy_hazard_queue_thrash = {
 	.sees = DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_KFD_USE),
 	.look = queue_thrash_look,
-	.because = queue_thrash_because,
+	.reason = queue_thrash_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE } },

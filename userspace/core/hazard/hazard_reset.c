@@ -27,7 +27,7 @@ struct sign {
 	uint32_t pid; /* 0: whose job timed out last */
 	uint32_t level;
 	int32_t result;
-	enum davy_teller teller;
+	enum davy_reporter teller;
 	bool over; /* a reset, and it succeeded */
 };
 
@@ -63,7 +63,7 @@ static void look_at_timeout(struct davy_step *s)
 	if (r->first_sign_ns && r->fence_seqno == in->fence_seqno)
 		davy_plan_evidence(&note, r->first_sign_ns, DAVY_EV_RING, 1);
 	job_timed_out(s, in->device, s->ev->pid, note.first_sign_ns);
-	davy_world_tell(w, in->device, DAVY_TOLD_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
+	davy_world_report(w, in->device, DAVY_REPORT_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
 	davy_alarm_raise(s, &note);
 }
 
@@ -103,9 +103,10 @@ static void reset_say(struct davy_step *s, struct sign sign)
 	bool after = d->timed_out_ns && s->now_ns - d->timed_out_ns <= ATTRIBUTE_NS;
 	struct davy_plan note;
 
-	if (davy_world_told(w, sign.device, DAVY_TOLD_RESET, sign.teller, sign.level, s->now_ns))
+	if (davy_world_was_reported(w, sign.device, DAVY_REPORT_RESET, sign.teller, sign.level,
+				    s->now_ns))
 		return;
-	davy_world_tell(w, sign.device, DAVY_TOLD_RESET, sign.teller, sign.level, s->now_ns);
+	davy_world_report(w, sign.device, DAVY_REPORT_RESET, sign.teller, sign.level, s->now_ns);
 	note = davy_plan_about(s, DAVY_HZ_RESET, !sign.pid && after ? &d->timed_out : p);
 	if (sign.pid || !after)
 		note.pid = sign.pid;
@@ -135,7 +136,7 @@ static void look_at_reset(struct davy_step *s)
 
 	d->resetting_ns = in->begun ? s->now_ns : 0;
 	if (in->begun) {
-		davy_world_tell(w, in->device, DAVY_TOLD_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
+		davy_world_report(w, in->device, DAVY_REPORT_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
 		return;
 	}
 	sign.over = !in->result;
@@ -323,8 +324,8 @@ static void reset_look_at_log(struct davy_step *s)
 	sign.level = line.level;
 	sign.over = line.over;
 	sign.result = in->kind == DAVY_LOG_XID ? (int32_t)(in->code & INT32_MAX) : in->error;
-	news = !davy_world_told(&s->core->world, in->device, DAVY_TOLD_RESET, DAVY_BY_LOG, 1,
-				s->now_ns);
+	news = !davy_world_was_reported(&s->core->world, in->device, DAVY_REPORT_RESET, DAVY_BY_LOG,
+					1, s->now_ns);
 	reset_say(s, sign);
 	if (line.level == 1 && sign.pid && news)
 		job_timed_out(s, in->device, sign.pid, s->now_ns);
@@ -383,7 +384,7 @@ const struct davy_hazard_row davy_hazard_reset = {
 		DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_DEVICE) | DAVY_SEES(DAVY_EV_KFD) |
 		DAVY_SEES(DAVY_EV_LOG),
 	.look = reset_look,
-	.because = reset_because,
+	.reason = reset_because,
 	.precursor.leads =
 		DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_PAGE_FAULT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,

@@ -196,7 +196,7 @@ static void restore_hog_because(const struct davy_plan *p, struct davy_clause *c
 const struct davy_hazard_row davy_hazard_restore_hog = {
 	.sees = DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_LOG),
 	.look = restore_hog_look,
-	.because = restore_hog_because,
+	.reason = restore_hog_because,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

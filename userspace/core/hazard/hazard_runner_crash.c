@@ -121,7 +121,7 @@ static void runner_crash_because(const struct davy_plan *p, struct davy_clause *
 const struct davy_hazard_row davy_hazard_runner_crash = {
 	.sees = DAVY_SEES(DAVY_EV_PROCESS_EXIT) | DAVY_SEES(DAVY_EV_FINDING),
 	.look = runner_crash_look,
-	.because = runner_crash_because,
-	.precursor.told_by_events = true,
+	.reason = runner_crash_because,
+	.precursor.seen_in_events = true,
 	.of_failed_engine = true,
 };

@@ -158,6 +158,6 @@ static void silent_cpu_because(const struct davy_plan *p, struct davy_clause *c)
 const struct davy_hazard_row davy_hazard_silent_cpu = {
 	.sees = DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_FACT),
 	.look = silent_cpu_look,
-	.because = silent_cpu_because,
-	.precursor.told_by_events = true,
+	.reason = silent_cpu_because,
+	.precursor.seen_in_events = true,
 };

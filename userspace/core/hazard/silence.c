@@ -51,7 +51,7 @@ uint64_t davy_silent_ns(const struct davy_step *s, const struct davy_process *p)
 	if (!since_ns)
 		return 0;
 	since_ns = later(since_ns, later(p->life.token_ns, p->life.done_ns));
-	since_ns = later(since_ns, later(p->checked_ok_ns, p->stood_ns));
+	since_ns = later(since_ns, later(p->checked_ok_ns, p->paused_ns));
 	since_ns = later(since_ns, p->graph.entered_ns); /* after a rest of hours, say */
 	return s->now_ns > since_ns ? s->now_ns - since_ns : 0;
 }

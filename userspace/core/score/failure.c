@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events to failures. The classes are those of log_kind.h, whoever saw it: a ring's reset and an
- * i915 engine's belong to the timeout, a queue's to the GPU.
+ * Classifies events as failures. The classes are those of log_kind.h, for all sources: resets of a
+ * ring and of an i915 engine belong to the timeout, those of a queue to the GPU.
  *
  * Not failures: faults without PASID (the driver's own traffic after a reset), retry faults, a
- * wedged event with recovery "none" (the end of a reset that succeeded), an out-of-memory exception
- * that its engine survives (ggml's -fit catches them on purpose), SIGKILL (the OOM victim was told;
- * else somebody wanted it), an end that a plan of ours brought about, victims of a memory cgroup's
- * limit that are no engine, and what a stranger's process makes fail for itself alone: whoever may
- * log in could fill the counts with it. What it does to the device or the host counts.
+ * wedged event with recovery "none" (the end of a successful reset), an out-of-memory exception
+ * that its engine survives (ggml's -fit catches them by design), SIGKILL (an OOM victim is reported
+ * separately; otherwise a user ended it), an end caused by an action of davylamp, victims of a
+ * memory cgroup's limit that are no engines, and failures that affect only a process of an ordinary
+ * user: any user could fill the counts with them. Effects of such a process on the device or the
+ * host count.
  */
 #include "core/score/failure.h"
 
 #include <string.h>
 
-#define EIO_	   5 /* Linux's numbers, on whatever machine a trace is replayed */
+#define EIO_	   5 /* Linux's numbers: a trace may be replayed on another machine */
 #define ENODEV_	   19
 #define ECANCELED_ 125
 #define EHWPOISON_ 133
@@ -74,13 +75,13 @@ bool davy_ended_by_us(const struct davy_step *s, const struct davy_process *p)
 	return w && w->act_plan && (!w->act_started || w->pid != p->pid);
 }
 
-/* An engine that counts. */
+/* True for an engine that is not an ordinary user's. */
 static bool failure_is_engine(const struct davy_process *p)
 {
 	return p && p->engine != DAVY_ENGINE_NONE && !davy_is_stranger(p);
 }
 
-static bool oom_victim(const struct davy_step *s, bool of_cgroup, struct davy_failure *f)
+static bool failure_oom_victim(const struct davy_step *s, bool of_cgroup, struct davy_failure *f)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
 
@@ -89,7 +90,7 @@ static bool oom_victim(const struct davy_step *s, bool of_cgroup, struct davy_fa
 	if (failure_is_engine(p))
 		f->device = p->device;
 	else
-		f->pid = 0; /* the host ran out of memory; who had to go says little */
+		f->pid = 0; /* the host ran out of memory; the victim is not the cause */
 	return failure_fails(f, DAVY_CLASS_OOM_GTT_HOST);
 }
 
@@ -98,26 +99,26 @@ static bool failure_wedged(struct davy_failure *f, bool recovered)
 	return recovered ? failure_goes_on(f) : failure_fails(f, DAVY_CLASS_DEVICE_LOST);
 }
 
-/* What an ioctl answers for good: the device is gone, or the context of this process is. */
-static bool lost(const struct davy_ev_fact *in)
+/* Permanent ioctl errors: the device is gone, or the context of this process. */
+static bool failure_is_permanent(const struct davy_ev_fact *in)
 {
 	return in->what == DAVY_IOCTL_MATTERS &&
 	       (in->error == -ENODEV_ || in->error == -ECANCELED_ || in->error == -EIO_ ||
 		in->error == -EHWPOISON_);
 }
 
-static bool read_fact(const struct davy_step *s, struct davy_failure *f)
+static bool failure_read_fact(const struct davy_step *s, struct davy_failure *f)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
 	const struct davy_client *client;
 
 	f->device = in->device;
 	if (in->fact == DAVY_FACT_OOM_VICTIM)
-		return oom_victim(s, in->detail == 1, f);
+		return failure_oom_victim(s, in->detail == 1, f);
 	if (in->fact == DAVY_FACT_WEDGED_EVENT)
 		return failure_wedged(f, in->detail == WEDGED_NONE);
 	if (in->fact == DAVY_FACT_IOCTL_FAILED)
-		return lost(in) && failure_fails(f, DAVY_CLASS_DEVICE_LOST);
+		return failure_is_permanent(in) && failure_fails(f, DAVY_CLASS_DEVICE_LOST);
 	if (in->fact >= DAVY_FACT_COUNT || !facts[in->fact].part)
 		return false;
 	client = f->pid ? NULL : davy_world_client(&s->core->world, in->pasid);
@@ -128,7 +129,7 @@ static bool read_fact(const struct davy_step *s, struct davy_failure *f)
 	return true;
 }
 
-static bool read_reset(const struct davy_step *s, struct davy_failure *f)
+static bool failure_read_reset(const struct davy_step *s, struct davy_failure *f)
 {
 	const struct davy_ev_reset *in = &s->ev->reset;
 
@@ -139,7 +140,7 @@ static bool read_reset(const struct davy_step *s, struct davy_failure *f)
 					   : failure_goes_on(f);
 }
 
-/* i915 announces ERROR=1 and RESET=1 as a reset of the whole GT begins, ERROR=0 as it ends. */
+/* i915 sends ERROR=1 and RESET=1 at the start of a reset of the whole GT, ERROR=0 at its end. */
 static bool failure_read_device(const struct davy_step *s, struct davy_failure *f)
 {
 	const struct davy_ev_device *in = &s->ev->device;
@@ -193,13 +194,15 @@ static bool failure_read_log(const struct davy_step *s, struct davy_failure *f)
 	if (in->role != DAVY_PART_FAILURE)
 		return false;
 	if (in->kind ==
-	    DAVY_LOG_OOM_KILL) /* a line does not say whose limit, if it names somebody */
-		return oom_victim(s, f->pid && davy_world_process(&s->core->world, f->pid), f);
+	    /* a line that names a process does not say whether a cgroup limit was hit */
+	    DAVY_LOG_OOM_KILL)
+		return failure_oom_victim(s, f->pid && davy_world_process(&s->core->world, f->pid),
+					  f);
 	return failure_fails(f,
 			     in->log_class ? (enum davy_log_class)in->log_class : DAVY_CLASS_OTHER);
 }
 
-static bool read_throw(const struct davy_step *s, struct davy_failure *f)
+static bool failure_read_throw(const struct davy_step *s, struct davy_failure *f)
 {
 	if (!failure_is_engine(davy_world_process(&s->core->world, f->pid)))
 		return false;
@@ -210,7 +213,7 @@ static bool read_throw(const struct davy_step *s, struct davy_failure *f)
 	return davy_is_out_of_memory(s->ev->thrown.type);
 }
 
-static bool died(int32_t status)
+static bool failure_is_crash(int32_t status)
 {
 	int sig = status & 0x7f;
 
@@ -218,24 +221,24 @@ static bool died(int32_t status)
 	       sig == SIG_FPE;
 }
 
-static bool ran_out_of_memory(const struct davy_step *s, const struct davy_process *p)
+static bool failure_out_of_memory(const struct davy_step *s, const struct davy_process *p)
 {
 	return p->out_of_memory_ns &&
 	       s->now_ns - p->out_of_memory_ns <=
 		       davy_config_ns(&s->core->config, DAVY_CFG_FORESIGHT_DEATH_MS);
 }
 
-/* What it died of, as far as its own exceptions tell; before its first graph it died starting. */
+/* Cause of death according to its exceptions. Before its first graph, it failed at start. */
 static enum davy_log_class failure_class_of(const struct davy_step *s, const struct davy_process *p)
 {
 	if (p->exception_ns)
 		return DAVY_CLASS_DEVICE_LOST;
-	if (ran_out_of_memory(s, p))
+	if (failure_out_of_memory(s, p))
 		return DAVY_CLASS_OOM_VRAM;
 	return p->graph.graph_count ? DAVY_CLASS_OTHER : DAVY_CLASS_RUNNER_CRASH_INIT;
 }
 
-static bool read_exit(const struct davy_step *s, struct davy_failure *f)
+static bool failure_read_exit(const struct davy_step *s, struct davy_failure *f)
 {
 	const struct davy_ev_process_exit *in = &s->ev->process_exit;
 	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
@@ -244,12 +247,13 @@ static bool read_exit(const struct davy_step *s, struct davy_failure *f)
 	    davy_ended_by_us(s, p))
 		return false;
 	f->death = true;
-	if (died(in->status) || (in->status && !(in->status & 0x7f) && ran_out_of_memory(s, p)))
+	if (failure_is_crash(in->status) ||
+	    (in->status && !(in->status & 0x7f) && failure_out_of_memory(s, p)))
 		return failure_fails(f, failure_class_of(s, p));
 	return false;
 }
 
-static bool read_fault(const struct davy_step *s, struct davy_failure *f)
+static bool failure_read_fault(const struct davy_step *s, struct davy_failure *f)
 {
 	const struct davy_ev_fault *in = &s->ev->fault;
 	const struct davy_client *client;
@@ -262,8 +266,8 @@ static bool read_fault(const struct davy_step *s, struct davy_failure *f)
 	return failure_fails(f, DAVY_CLASS_PAGE_FAULT);
 }
 
-/* Whether it is more than one process's own trouble, whichever process the event names. */
-static bool concerns_device(const struct davy_step *s, const struct davy_failure *f)
+/* True if more than one process is affected, regardless of the process in the event. */
+static bool failure_concerns_device(const struct davy_step *s, const struct davy_failure *f)
 {
 	bool lost = f->class == DAVY_CLASS_GPU_RESET || f->class == DAVY_CLASS_DEVICE_LOST;
 
@@ -285,17 +289,17 @@ static bool concerns_device(const struct davy_step *s, const struct davy_failure
 	}
 }
 
-/* A process that faulted and was gone before it was looked at: nobody knows it. */
-static bool of_stranger(const struct davy_step *s, const struct davy_failure *f)
+/* A process that faulted and ended before it was read is unknown. */
+static bool failure_of_stranger(const struct davy_step *s, const struct davy_failure *f)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, f->pid);
 
-	if (!f->pid || concerns_device(s, f))
+	if (!f->pid || failure_concerns_device(s, f))
 		return false;
 	return p ? davy_is_stranger(p) : f->class == DAVY_CLASS_PAGE_FAULT;
 }
 
-static bool read_event(const struct davy_step *s, struct davy_failure *f)
+static bool failure_read_event(const struct davy_step *s, struct davy_failure *f)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_JOB_TIMEOUT:
@@ -303,21 +307,21 @@ static bool read_event(const struct davy_step *s, struct davy_failure *f)
 		f->ring = s->ev->job_timeout.ring;
 		return failure_fails(f, DAVY_CLASS_RING_TIMEOUT);
 	case DAVY_EV_RESET:
-		return read_reset(s, f);
+		return failure_read_reset(s, f);
 	case DAVY_EV_DEVICE:
 		return failure_read_device(s, f);
 	case DAVY_EV_THROW:
-		return read_throw(s, f);
+		return failure_read_throw(s, f);
 	case DAVY_EV_FAULT:
-		return read_fault(s, f);
+		return failure_read_fault(s, f);
 	case DAVY_EV_KFD:
 		return failure_read_kfd(s, f);
 	case DAVY_EV_LOG:
 		return failure_read_log(s, f);
 	case DAVY_EV_FACT:
-		return read_fact(s, f);
+		return failure_read_fact(s, f);
 	case DAVY_EV_PROCESS_EXIT:
-		return read_exit(s, f);
+		return failure_read_exit(s, f);
 	default:
 		return false;
 	}
@@ -328,7 +332,7 @@ bool davy_failure_read(const struct davy_step *s, struct davy_failure *ret_failu
 	struct davy_failure f = { .device = "", .ring = "", .pid = s->ev->pid };
 	const struct davy_process *p;
 
-	if (!read_event(s, &f) || of_stranger(s, &f))
+	if (!failure_read_event(s, &f) || failure_of_stranger(s, &f))
 		return false;
 	p = f.device[0] ? NULL : davy_world_process(&s->core->world, f.pid);
 	if (p)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signs and what became of them, and the counts. */
+/* Signs, their results, and the counts. */
 #include <assert.h>
 #include <string.h>
 
 #include "core/score/incident.h"
 
-static const struct davy_precursor *precursor(const struct davy_step *s, uint8_t hazard)
+static const struct davy_precursor *foresight_precursor(const struct davy_step *s, uint8_t hazard)
 {
 	return &s->hazards[hazard]->precursor;
 }
 
-static bool can_lead(const struct davy_step *s, const struct davy_sign *sign,
-		     enum davy_log_class class)
+static bool foresight_can_lead(const struct davy_step *s, const struct davy_sign *sign,
+			       enum davy_log_class class)
 {
-	return precursor(s, sign->hazard)->leads & 1 << class;
+	return foresight_precursor(s, sign->hazard)->leads & 1 << class;
 }
 
-/* What names neither device nor process speaks of the host, and of all on it. */
+/* A subject without device and process is the host, which matches everything. */
 static bool foresight_same_subject(const struct davy_sign *sign, const char *device, uint32_t pid)
 {
 	if ((!sign->device[0] && !sign->pid) || (!device[0] && !pid))
@@ -25,23 +25,24 @@ static bool foresight_same_subject(const struct davy_sign *sign, const char *dev
 }
 
 bool davy_sign_could_lead(const struct davy_step *s, const struct davy_sign *sign,
-			  const struct davy_episode *e)
+			  const struct davy_incident *e)
 {
-	return can_lead(s, sign, (enum davy_log_class)e->class) &&
+	return foresight_can_lead(s, sign, (enum davy_log_class)e->class) &&
 	       foresight_same_subject(sign, e->device, e->pid);
 }
 
-static uint64_t horizon_ns(const struct davy_step *s, const struct davy_sign *sign)
+static uint64_t foresight_horizon_ns(const struct davy_step *s, const struct davy_sign *sign)
 {
-	return davy_config_ns(&s->core->config, precursor(s, sign->hazard)->horizon);
+	return davy_config_ns(&s->core->config, foresight_precursor(s, sign->hazard)->horizon);
 }
 
-/* Whether it was raised before "at_ns" and still counted then. */
-static bool preceded(const struct davy_step *s, const struct davy_sign *sign, uint64_t at_ns)
+/* True if the sign was raised before "at_ns" and was still valid then. */
+static bool foresight_preceded(const struct davy_step *s, const struct davy_sign *sign,
+			       uint64_t at_ns)
 {
 	return sign->used && sign->at_ns < at_ns &&
 	       (sign->standing || at_ns <= sign->last_ns ||
-		at_ns - sign->last_ns <= horizon_ns(s, sign));
+		at_ns - sign->last_ns <= foresight_horizon_ns(s, sign));
 }
 
 static void foresight_confirm(struct davy_foresight *f, struct davy_sign *sign)
@@ -51,30 +52,32 @@ static void foresight_confirm(struct davy_foresight *f, struct davy_sign *sign)
 	sign->confirmed = true;
 }
 
-void davy_signs_before(struct davy_step *s, const struct davy_episode *e)
+void davy_signs_before(struct davy_step *s, const struct davy_incident *e)
 {
 	struct davy_foresight *f = &s->core->foresight;
 
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
-		if (preceded(s, &f->signs[i], e->first_ns) &&
+		if (foresight_preceded(s, &f->signs[i], e->first_ns) &&
 		    davy_sign_could_lead(s, &f->signs[i], e))
 			foresight_confirm(f, &f->signs[i]);
 }
 
-void davy_signs_within(struct davy_step *s, const struct davy_episode *e, enum davy_log_class class)
+void davy_signs_within(struct davy_step *s, const struct davy_incident *e,
+		       enum davy_log_class class)
 {
 	struct davy_foresight *f = &s->core->foresight;
 
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
 		struct davy_sign *sign = &f->signs[i];
 
-		if (preceded(s, sign, s->now_ns) && !sign->late && can_lead(s, sign, class) &&
+		if (foresight_preceded(s, sign, s->now_ns) && !sign->late &&
+		    foresight_can_lead(s, sign, class) &&
 		    foresight_same_subject(sign, e->device, e->pid))
 			foresight_confirm(f, sign);
 	}
 }
 
-const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct davy_episode *e)
+const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct davy_incident *e)
 {
 	const struct davy_foresight *f = &s->core->foresight;
 	const struct davy_sign *first = NULL;
@@ -82,14 +85,14 @@ const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
 		const struct davy_sign *sign = &f->signs[i];
 
-		if (preceded(s, sign, e->first_ns) && davy_sign_could_lead(s, sign, e) &&
+		if (foresight_preceded(s, sign, e->first_ns) && davy_sign_could_lead(s, sign, e) &&
 		    (!first || sign->at_ns < first->at_ns))
 			first = sign;
 	}
 	return first;
 }
 
-static void count_lead(struct davy_lead *lead, uint64_t ns)
+static void foresight_count_lead(struct davy_lead *lead, uint64_t ns)
 {
 	size_t slot = 0;
 
@@ -102,7 +105,7 @@ static void count_lead(struct davy_lead *lead, uint64_t ns)
 	lead->count++;
 }
 
-void davy_scores_failure(struct davy_step *s, const struct davy_episode *e,
+void davy_scores_failure(struct davy_step *s, const struct davy_incident *e,
 			 const struct davy_sign *first)
 {
 	struct davy_foresight *f = &s->core->foresight;
@@ -113,29 +116,30 @@ void davy_scores_failure(struct davy_step *s, const struct davy_episode *e,
 		class->missed++;
 		return;
 	}
-	count_lead(&class->lead, e->first_ns - first->at_ns);
-	count_lead(&f->hazard[first->hazard].lead, e->first_ns - first->at_ns);
+	foresight_count_lead(&class->lead, e->first_ns - first->at_ns);
+	foresight_count_lead(&f->hazard[first->hazard].lead, e->first_ns - first->at_ns);
 }
 
-static bool same_alarm(const struct davy_sign *sign, const struct davy_plan *note)
+static bool foresight_same_alarm(const struct davy_sign *sign, const struct davy_plan *note)
 {
 	return sign->used && sign->hazard == note->hazard && sign->pid == note->pid &&
 	       davy_same_name(sign->device, note->device) && davy_same_name(sign->ring, note->ring);
 }
 
-static struct davy_sign *find_standing(struct davy_foresight *f, const struct davy_plan *note)
+static struct davy_sign *foresight_find_standing(struct davy_foresight *f,
+						 const struct davy_plan *note)
 {
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++)
-		if (f->signs[i].standing && same_alarm(&f->signs[i], note))
+		if (f->signs[i].standing && foresight_same_alarm(&f->signs[i], note))
 			return &f->signs[i];
 	return NULL;
 }
 
 /*
- * Some alarms end at once, with each job: raised again within the time in which any other would
- * still stand, it is the same sign, unless that has its fate already.
+ * Some alarms end with each job. A sign that is raised again within the clear time is the same
+ * sign, unless it already has a result.
  */
-static struct davy_sign *find_recent(struct davy_step *s, const struct davy_plan *note)
+static struct davy_sign *foresight_find_recent(struct davy_step *s, const struct davy_plan *note)
 {
 	struct davy_foresight *f = &s->core->foresight;
 	uint64_t clear_ns = davy_config_ns(&s->core->config, DAVY_CFG_CLEAR_MS);
@@ -143,7 +147,7 @@ static struct davy_sign *find_recent(struct davy_step *s, const struct davy_plan
 	for (size_t i = 0; f->sign_count && i < DAVY_FORESIGHT_SIGNS; i++) {
 		struct davy_sign *sign = &f->signs[i];
 
-		if (same_alarm(sign, note) && !sign->confirmed && !sign->late &&
+		if (foresight_same_alarm(sign, note) && !sign->confirmed && !sign->late &&
 		    s->now_ns - sign->last_ns <= clear_ns)
 			return sign;
 	}
@@ -157,8 +161,8 @@ static void foresight_drop(struct davy_foresight *f, struct davy_sign *sign)
 	f->sign_count--;
 }
 
-/* The sooner it is given up: of a stranger, ended, seen longest ago. */
-static bool is_worth_less(const struct davy_sign *sign, const struct davy_sign *than)
+/* Order of replacement: signs of ordinary users, ended signs, least recently seen signs. */
+static bool foresight_is_worth_less(const struct davy_sign *sign, const struct davy_sign *than)
 {
 	if (sign->stranger != than->stranger)
 		return sign->stranger;
@@ -175,7 +179,7 @@ static struct davy_sign *foresight_take(struct davy_core *core)
 	for (size_t i = 0; i < DAVY_FORESIGHT_SIGNS && oldest->used; i++) {
 		struct davy_sign *sign = &f->signs[i];
 
-		if (!sign->used || is_worth_less(sign, oldest))
+		if (!sign->used || foresight_is_worth_less(sign, oldest))
 			oldest = sign;
 	}
 	if (oldest->used) {
@@ -199,23 +203,23 @@ static void foresight_add(struct davy_step *s, const struct davy_plan *note)
 	sign->kind = note->evidence_count ? note->evidence[0].kind : s->ev->kind;
 	memcpy(sign->device, note->device, sizeof(sign->device));
 	memcpy(sign->ring, note->ring, sizeof(sign->ring));
-	sign->late = davy_episode_under_way(s, sign);
+	sign->late = davy_incident_in_progress(s, sign);
 	sign->stranger = davy_is_stranger(davy_world_process(&s->core->world, note->pid));
 	s->core->foresight.hazard[note->hazard].signs += !sign->stranger;
 }
 
 void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 {
-	const struct davy_precursor *p = precursor(s, note->hazard);
+	const struct davy_precursor *p = foresight_precursor(s, note->hazard);
 	struct davy_sign *sign;
 
 	if (p->fails_as && !davy_is_stranger(davy_world_process(&s->core->world, note->pid)))
-		davy_episode_of_alarm(s, note, (enum davy_log_class)p->fails_as);
+		davy_incident_of_alarm(s, note, (enum davy_log_class)p->fails_as);
 	if (!p->leads || note->level < davy_config_u64(&s->core->config, DAVY_CFG_FORESIGHT_LEVEL))
 		return;
-	if (find_standing(&s->core->foresight, note))
+	if (foresight_find_standing(&s->core->foresight, note))
 		return;
-	sign = find_recent(s, note);
+	sign = foresight_find_recent(s, note);
 	if (sign)
 		sign->standing = true;
 	else
@@ -224,7 +228,7 @@ void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note)
 
 void davy_foresight_ended(struct davy_step *s, const struct davy_alarm *alarm)
 {
-	struct davy_sign *sign = find_standing(&s->core->foresight, &alarm->note);
+	struct davy_sign *sign = foresight_find_standing(&s->core->foresight, &alarm->note);
 
 	if (!sign)
 		return;
@@ -232,7 +236,9 @@ void davy_foresight_ended(struct davy_step *s, const struct davy_alarm *alarm)
 	sign->last_ns = alarm->last_ns;
 }
 
-/* What an act was done against before anything failed has not failed because of it. */
+/*
+ * If an action succeeded before any failure, the signs against which it was taken count as averted.
+ */
 void davy_foresight_acted(struct davy_step *s, const struct davy_workload *w)
 {
 	struct davy_foresight *f = &s->core->foresight;
@@ -256,7 +262,7 @@ void davy_foresight_tick(struct davy_step *s)
 		struct davy_sign *sign = &f->signs[i];
 
 		if (!sign->used || sign->standing ||
-		    s->now_ns - sign->last_ns <= horizon_ns(s, sign))
+		    s->now_ns - sign->last_ns <= foresight_horizon_ns(s, sign))
 			continue;
 		if (!sign->stranger) {
 			f->hazard[sign->hazard].late += sign->late && !sign->confirmed;

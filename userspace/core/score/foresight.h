@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How well the hazards foresee. Every failure that enters the core is put into a class; failures
- * that belong together are one episode. A sign is an alarm of some level of a hazard that can lead
- * to a class: the first one before an episode, on the same device or process, is what foresaw it.
- * Counted per hazard and per class; read by reports, kept by the core.
+ * Measures how well the hazards predict failures. Each failure has a class; related failures form
+ * one incident. A sign is an alarm, from some level on, of a hazard that can lead to a class. The
+ * first sign before an incident on the same device or process predicted it. Results are counted per
+ * hazard and per class. The core keeps the counts and reports read them.
  */
 #ifndef DAVY_FORESIGHT_H
 #define DAVY_FORESIGHT_H
 
 #include "core/event/plan.h"
 
-#define DAVY_FORESIGHT_SIGNS	128
-#define DAVY_FORESIGHT_EPISODES 16
+#define DAVY_FORESIGHT_SIGNS	 128
+#define DAVY_FORESIGHT_INCIDENTS 16
 
-/* Histogram of lead times: slot n counts those below DAVY_LEAD_SLOT_NS << n; the last is open. */
+/*
+ * Histogram of lead times: slot n counts those below DAVY_LEAD_SLOT_NS << n; the last slot is open.
+ */
 #define DAVY_LEAD_SLOTS	  32
 #define DAVY_LEAD_SLOT_NS ((uint64_t)1 << 20) /* 1.05 ms */
 
@@ -25,19 +27,19 @@ struct davy_lead {
 	uint32_t slot[DAVY_LEAD_SLOTS];
 };
 
-/* A sign has one fate; those without one yet stand, or their horizon is not over. */
+/* Each sign gets one result. Signs without a result are active, or their horizon is not over. */
 struct davy_hazard_score {
 	uint64_t signs;
-	uint64_t confirmed;    /* a failure came that it can lead to */
-	uint64_t averted;      /* an act on its workload succeeded before one came */
-	uint64_t late;	       /* raised while such a failure went on; no other came */
-	uint64_t false_alarms; /* none came */
+	uint64_t confirmed;    /* followed by a failure that it can lead to */
+	uint64_t averted;      /* a successful action on its workload before any failure */
+	uint64_t late;	       /* raised during such a failure, with no other failure later */
+	uint64_t false_alarms; /* no failure followed */
 	struct davy_lead lead; /* of the failures whose first sign it was */
 };
 
 struct davy_class_score {
 	uint64_t failures;
-	uint64_t missed; /* no sign preceded them; the others are those of "lead" */
+	uint64_t missed; /* no sign before; "lead" has the others */
 	struct davy_lead lead;
 };
 
@@ -45,20 +47,20 @@ struct davy_sign {
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
 	uint64_t at_ns;
-	uint64_t last_ns; /* when it was seen last; a standing one is seen */
+	uint64_t last_ns; /* last time seen; unused while standing */
 	uint32_t pid;
 	uint32_t workload;
-	uint32_t kind; /* enum davy_event_kind: of what it was seen */
+	uint32_t kind; /* enum davy_event_kind of its evidence */
 	uint8_t hazard;
 	bool used;
 	bool standing;
 	bool confirmed;
 	bool late;
-	bool stranger; /* of such a process: it counts only if what it told has come */
+	bool stranger; /* from an ordinary user's process: counts only if confirmed */
 	uint8_t pad[6];
 };
 
-struct davy_episode {
+struct davy_incident {
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
 	uint64_t first_ns;
@@ -67,8 +69,8 @@ struct davy_episode {
 	uint32_t kind; /* enum davy_event_kind of the first failure */
 	uint8_t class; /* enum davy_log_class */
 	bool used;
-	bool told;	/* false: memory ran out, and nobody has died of it */
-	bool resetting; /* a reset of the GPU has begun and not ended */
+	bool reported;	/* false: out of memory, but no process died */
+	bool resetting; /* a GPU reset has begun and not ended */
 	uint8_t pad[4];
 };
 
@@ -76,27 +78,27 @@ struct davy_foresight {
 	struct davy_hazard_score hazard[DAVY_HZ_COUNT];
 	struct davy_class_score class[DAVY_CLASS_COUNT];
 	struct davy_sign signs[DAVY_FORESIGHT_SIGNS];
-	struct davy_episode episodes[DAVY_FORESIGHT_EPISODES];
-	uint32_t sign_count; /* of them in use */
+	struct davy_incident incidents[DAVY_FORESIGHT_INCIDENTS];
+	uint32_t sign_count; /* signs in use */
 	uint32_t pad;
 };
 
 /*
- * What a hazard is to failures: the classes of the kernel's lines of the same hazard (log_kind.c),
- * and what an engine makes of it. One of the first three is set; an alarm whose row does not list a
- * class earns nothing by it.
+ * How a hazard relates to failures: the classes of kernel log lines of that hazard (log_kind.c),
+ * and the engine's reaction. One of the first three is set. An alarm counts only for the classes
+ * that its row lists.
  */
 struct davy_precursor {
 	uint16_t leads;	     /* classes it can lead to: bits of enum davy_log_class_bit */
 	uint8_t fails_as;    /* the alarm itself is a failure: enum davy_log_class */
-	bool told_by_events; /* a consequence: the failure is seen in the event itself */
+	bool seen_in_events; /* a consequence: its event already counts as the failure */
 	enum davy_config_key horizon;
 };
 
-/* The end of the slot that holds the median, within what was seen; 0 when there is none. */
+/* End of the slot that contains the median, limited to the observed range; 0 without values. */
 uint64_t davy_lead_median_ns(const struct davy_lead *lead);
 
-/* Adds the counts of "from"; signs and episodes are not taken over. */
+/* Adds the counts of "from". Signs and incidents are not copied. */
 void davy_foresight_add(struct davy_foresight *to, const struct davy_foresight *from);
 
 #endif

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Failures that belong together: on one device or of one process, each within "window" of the one
- * before; while a reset is under way, and for a process to die of it, within "death". What follows
- * goes on with it, and opens none by itself. An episode has the time and the class of its first
- * failure, since the others follow from that; it is told at once. One that begins with an exception
- * for want of memory is told only when its process dies of it; any other failure takes its place.
+ * Groups failures into incidents: failures on one device or of one process, each within "window" of
+ * the previous one. During a reset, and for the death of a process, the limit is "death".
+ * Consequences extend an incident but never start one. An incident has the time and the class of
+ * its first failure, since that causes the others, and is reported immediately. Exception: an
+ * incident that begins with an out-of-memory exception is reported only if its process dies of it.
+ * Any other failure replaces it.
  */
 #include "core/score/incident.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Of the whole host: no device's trouble. */
-static bool of_host(enum davy_log_class class)
+/* Failures of the whole host, not of a device. */
+static bool incident_of_host(enum davy_log_class class)
 {
 	return class == DAVY_CLASS_OOM_GTT_HOST || class == DAVY_CLASS_HOST_CRASH;
 }
 
-static uint64_t incident_window_ns(const struct davy_step *s, const struct davy_episode *e,
+static uint64_t incident_window_ns(const struct davy_step *s, const struct davy_incident *e,
 				   bool death)
 {
 	return davy_config_ns(&s->core->config, death || e->resetting
@@ -25,8 +26,8 @@ static uint64_t incident_window_ns(const struct davy_step *s, const struct davy_
 							: DAVY_CFG_FORESIGHT_WINDOW_MS);
 }
 
-/* A failure that names nobody is taken to be of what is under way, unless it is the host's. */
-static bool incident_belongs(const struct davy_episode *e, const struct davy_failure *f)
+/* A failure without device and process belongs to the current incident, unless it is the host's. */
+static bool incident_belongs(const struct davy_incident *e, const struct davy_failure *f)
 {
 	bool e_named = e->device[0] || e->pid, f_named = f->device[0] || f->pid;
 
@@ -35,15 +36,15 @@ static bool incident_belongs(const struct davy_episode *e, const struct davy_fai
 		       (f->device[0] && davy_same_name(f->device, e->device));
 	if (!e_named && !f_named)
 		return true;
-	return !of_host(e_named ? f->class : e->class);
+	return !incident_of_host(e_named ? f->class : e->class);
 }
 
-static struct davy_episode *incident_find(struct davy_step *s, const struct davy_failure *f)
+static struct davy_incident *incident_find(struct davy_step *s, const struct davy_failure *f)
 {
-	struct davy_episode *latest = NULL;
+	struct davy_incident *latest = NULL;
 
-	for (size_t i = 0; i < DAVY_FORESIGHT_EPISODES; i++) {
-		struct davy_episode *e = &s->core->foresight.episodes[i];
+	for (size_t i = 0; i < DAVY_FORESIGHT_INCIDENTS; i++) {
+		struct davy_incident *e = &s->core->foresight.incidents[i];
 
 		if (e->used && s->now_ns - e->last_ns <= incident_window_ns(s, e, f->death) &&
 		    incident_belongs(e, f) && (!latest || e->last_ns > latest->last_ns))
@@ -52,7 +53,7 @@ static struct davy_episode *incident_find(struct davy_step *s, const struct davy
 	return latest;
 }
 
-static void incident_take_name(struct davy_episode *e, const struct davy_failure *f)
+static void incident_take_name(struct davy_incident *e, const struct davy_failure *f)
 {
 	if (!e->device[0])
 		davy_copy_name(e->device, sizeof(e->device), f->device);
@@ -62,14 +63,19 @@ static void incident_take_name(struct davy_episode *e, const struct davy_failure
 		e->pid = f->pid;
 }
 
-static void announce(struct davy_step *s, struct davy_episode *e)
+static void incident_report(struct davy_step *s, struct davy_incident *e)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, e->pid);
 	const struct davy_sign *first = davy_signs_first(s, e);
 	struct davy_plan plan = davy_plan_about(s, first ? first->hazard : DAVY_HZ_NONE, p);
 
+<<<<<<< HEAD
 	e->told = true;
 	plan.kind = DAVY_PLAN_FAILURE;
+=======
+	e->reported = true;
+	plan.rung = DAVY_RUNG_FAILURE;
+>>>>>>> 2bede4c (core/world, core/score: plain sentences; reports and incidents)
 	plan.level = 3;
 	plan.pid = e->pid;
 	plan.unit = DAVY_UNIT_NS;
@@ -88,17 +94,17 @@ static void announce(struct davy_step *s, struct davy_episode *e)
 	davy_emit(s, &plan);
 }
 
-static struct davy_episode *incident_take(struct davy_foresight *f)
+static struct davy_incident *incident_take(struct davy_foresight *f)
 {
-	struct davy_episode *oldest = &f->episodes[0];
+	struct davy_incident *oldest = &f->incidents[0];
 
-	for (size_t i = 0; i < DAVY_FORESIGHT_EPISODES && oldest->used; i++)
-		if (!f->episodes[i].used || f->episodes[i].last_ns < oldest->last_ns)
-			oldest = &f->episodes[i];
+	for (size_t i = 0; i < DAVY_FORESIGHT_INCIDENTS && oldest->used; i++)
+		if (!f->incidents[i].used || f->incidents[i].last_ns < oldest->last_ns)
+			oldest = &f->incidents[i];
 	return oldest;
 }
 
-static void incident_begin(struct davy_step *s, struct davy_episode *e,
+static void incident_begin(struct davy_step *s, struct davy_incident *e,
 			   const struct davy_failure *f)
 {
 	memset(e, 0, sizeof(*e));
@@ -109,10 +115,10 @@ static void incident_begin(struct davy_step *s, struct davy_episode *e,
 	e->resetting = f->reset_begun;
 	incident_take_name(e, f);
 	if (f->part == DAVY_FAILS)
-		announce(s, e);
+		incident_report(s, e);
 }
 
-static void incident_go_on(struct davy_step *s, struct davy_episode *e,
+static void incident_go_on(struct davy_step *s, struct davy_incident *e,
 			   const struct davy_failure *f)
 {
 	e->last_ns = s->now_ns;
@@ -123,18 +129,18 @@ static void incident_go_on(struct davy_step *s, struct davy_episode *e,
 	incident_take_name(e, f);
 	if (f->part != DAVY_FAILS)
 		return;
-	if (!e->told)
-		announce(s, e);
+	if (!e->reported)
+		incident_report(s, e);
 	else
 		davy_signs_within(s, e, f->class);
 }
 
 static void incident_see(struct davy_step *s, const struct davy_failure *f)
 {
-	struct davy_episode *e = incident_find(s, f);
+	struct davy_incident *e = incident_find(s, f);
 
 	assert(f->part != DAVY_FAILS_AFTER || !f->class);
-	if (e && !e->told && f->part == DAVY_FAILS && !(f->death && f->pid == e->pid))
+	if (e && !e->reported && f->part == DAVY_FAILS && !(f->death && f->pid == e->pid))
 		incident_begin(s, e, f);
 	else if (e)
 		incident_go_on(s, e, f);
@@ -155,8 +161,8 @@ void davy_foresight_event(struct davy_step *s)
 		incident_see(s, &f);
 }
 
-void davy_episode_of_alarm(struct davy_step *s, const struct davy_plan *note,
-			   enum davy_log_class class)
+void davy_incident_of_alarm(struct davy_step *s, const struct davy_plan *note,
+			    enum davy_log_class class)
 {
 	struct davy_failure f = { .device = note->device,
 				  .ring = note->ring,
@@ -167,12 +173,12 @@ void davy_episode_of_alarm(struct davy_step *s, const struct davy_plan *note,
 	incident_see(s, &f);
 }
 
-bool davy_episode_under_way(const struct davy_step *s, const struct davy_sign *sign)
+bool davy_incident_in_progress(const struct davy_step *s, const struct davy_sign *sign)
 {
-	for (size_t i = 0; i < DAVY_FORESIGHT_EPISODES; i++) {
-		const struct davy_episode *e = &s->core->foresight.episodes[i];
+	for (size_t i = 0; i < DAVY_FORESIGHT_INCIDENTS; i++) {
+		const struct davy_incident *e = &s->core->foresight.incidents[i];
 
-		if (e->used && e->told &&
+		if (e->used && e->reported &&
 		    s->now_ns - e->last_ns <= incident_window_ns(s, e, false) &&
 		    davy_sign_could_lead(s, sign, e))
 			return true;

@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the core tells its record of what was foreseen, and what its two halves tell each other:
- * episodes, and the signs before them. Only core/ includes this.
+ * Interface between the core and the foresight counts, and between incidents and the signs before
+ * them. Only core/ includes this.
  */
 #ifndef DAVY_INCIDENT_H
 #define DAVY_INCIDENT_H
 
 #include "core/score/failure.h"
 
-/* incident.c: whether a failure that the sign could lead to is under way on its subject. */
-bool davy_episode_under_way(const struct davy_step *s, const struct davy_sign *sign);
+/* incident.c: true if a failure that the sign can lead to is in progress on its subject. */
+bool davy_incident_in_progress(const struct davy_step *s, const struct davy_sign *sign);
 
-/* The alarm itself is a failure of that class. */
-void davy_episode_of_alarm(struct davy_step *s, const struct davy_plan *note,
-			   enum davy_log_class class);
+/* Records an alarm that is itself a failure of that class. */
+void davy_incident_of_alarm(struct davy_step *s, const struct davy_plan *note,
+			    enum davy_log_class class);
 
-/* foresight.c: those that could lead to it, and counted when it began, were right. */
-void davy_signs_before(struct davy_step *s, const struct davy_episode *e);
+/* foresight.c: confirms the signs that can lead to the incident and were valid at its start. */
+void davy_signs_before(struct davy_step *s, const struct davy_incident *e);
 
-/* So were those that could lead to what comes within it, unless it was under way before them. */
-void davy_signs_within(struct davy_step *s, const struct davy_episode *e,
+/*
+ * Confirms the signs that can lead to a later failure of the incident, unless it was in progress
+ * before them.
+ */
+void davy_signs_within(struct davy_step *s, const struct davy_incident *e,
 		       enum davy_log_class class);
 
-/* The first that could lead to it and still counted when it began; NULL: it was missed. */
-const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct davy_episode *e);
+/* The first sign that can lead to the incident and was valid at its start; NULL: missed. */
+const struct davy_sign *davy_signs_first(const struct davy_step *s, const struct davy_incident *e);
 
-/* Whether it is of the same subject, and can lead to that class. */
+/* True if the sign has the same subject and can lead to that class. */
 bool davy_sign_could_lead(const struct davy_step *s, const struct davy_sign *sign,
-			  const struct davy_episode *e);
+			  const struct davy_incident *e);
 
-void davy_scores_failure(struct davy_step *s, const struct davy_episode *e,
+void davy_scores_failure(struct davy_step *s, const struct davy_incident *e,
 			 const struct davy_sign *first);
 
 /*
- * For the record of what was foreseen. Events come first, so that an alarm of the same event is no
- * sign of what it tells; then alarms as they are raised and end, acts that succeeded, time.
+ * Foresight counts. Events are processed first: an alarm of the same event is no sign of the
+ * failure in it. Then alarms when raised and ended, successful actions, and time.
  */
 void davy_foresight_event(struct davy_step *s);
 void davy_foresight_raised(struct davy_step *s, const struct davy_plan *note);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counts of lead times, and counts of several histories together. */
+/* Lead time histograms, and the sum of several histories. */
 #include "core/score/foresight.h"
 
 uint64_t davy_lead_median_ns(const struct davy_lead *lead)
@@ -16,7 +16,7 @@ uint64_t davy_lead_median_ns(const struct davy_lead *lead)
 	return 0;
 }
 
-static void add_lead(struct davy_lead *to, const struct davy_lead *from)
+static void lead_time_add(struct davy_lead *to, const struct davy_lead *from)
 {
 	if (!from->count)
 		return;
@@ -38,11 +38,11 @@ void davy_foresight_add(struct davy_foresight *to, const struct davy_foresight *
 		score->averted += from->hazard[i].averted;
 		score->late += from->hazard[i].late;
 		score->false_alarms += from->hazard[i].false_alarms;
-		add_lead(&score->lead, &from->hazard[i].lead);
+		lead_time_add(&score->lead, &from->hazard[i].lead);
 	}
 	for (size_t i = 0; i < DAVY_CLASS_COUNT; i++) {
 		to->class[i].failures += from->class[i].failures;
 		to->class[i].missed += from->class[i].missed;
-		add_lead(&to->class[i].lead, &from->class[i].lead);
+		lead_time_add(&to->class[i].lead, &from->class[i].lead);
 	}
 }

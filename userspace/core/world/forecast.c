@@ -4,23 +4,24 @@
 #include <assert.h>
 #include <string.h>
 
-#define NOISE	     (128u << 10)	   /* bytes; less is no growth and no fall */
-#define BYTES_MAX    (1ULL << 53)	   /* products with 1000 fit, and no device has so much */
-#define PEAK_NS	     (160 * DAVY_NS_PER_S) /* a height is remembered: ten requests of 16 s */
-#define BRIM	     1024 /* part of the total: with less left it is full, and was before */
+#define NOISE	     (128u << 10)	   /* bytes; smaller changes are neither growth nor drop */
+#define BYTES_MAX    (1ULL << 53)	   /* product with 1000 fits 64 bits; exceeds all devices */
+#define PEAK_NS	     (160 * DAVY_NS_PER_S) /* how long a peak is remembered: ten requests of 16 s */
+#define BRIM	     1024 /* fraction of the total: with less left the heap was already full */
 #define FRESH_NS     (1500 * DAVY_NS_PER_MS)
 #define FRESH_MAX_NS (60 * DAVY_NS_PER_S)
 
 /*
- * Width of a sub-window, and after how long without a change the growth has ended. Samples come
- * every 0.2 to 5 s; the widest scale sees blocks that are taken up to a minute apart.
+ * Width of a sub-window, and the time without change after which the growth has ended. Samples
+ * arrive every 0.2 to 5 s. The widest scale detects blocks that are allocated up to one minute
+ * apart.
  */
 static const struct {
 	uint64_t width_ns;
 	uint64_t patience_ns;
-	uint32_t points; /* of a trend; by chance alone eight rise once in two hundred times */
+	uint32_t points; /* needed for a trend; eight random points rise once in 200 times */
 } scales[DAVY_FORECAST_SCALES] = {
-	{ 500 * DAVY_NS_PER_MS, 6 * DAVY_NS_PER_S, 5 }, /* its age asks for more */
+	{ 500 * DAVY_NS_PER_MS, 6 * DAVY_NS_PER_S, 5 }, /* the caller's age_ns requires more */
 	{ 2500 * DAVY_NS_PER_MS, 15 * DAVY_NS_PER_S, 8 },
 	{ 12500 * DAVY_NS_PER_MS, 60 * DAVY_NS_PER_S, 8 },
 };
@@ -32,8 +33,8 @@ uint64_t davy_forecast_left_ms(uint64_t left, uint64_t rate)
 	return (left < BYTES_MAX ? left : BYTES_MAX) * 1000 / rate;
 }
 
-/* Bytes a second, 0 when it does not rise. */
-static uint64_t slope(uint64_t from_ns, uint64_t from, uint64_t to_ns, uint64_t to)
+/* Bytes per second; 0 without a rise. */
+static uint64_t forecast_slope(uint64_t from_ns, uint64_t from, uint64_t to_ns, uint64_t to)
 {
 	uint64_t ms = (to_ns - from_ns) / DAVY_NS_PER_MS;
 
@@ -48,8 +49,8 @@ static void forecast_begin(struct davy_forecast_scale *c, uint64_t at_ns, uint64
 	c->count = 1;
 }
 
-/* Fallen by more than half of what it had risen: another growth begins at the newest point. */
-static void begin_at_a_fall(struct davy_forecast_scale *c)
+/* After a drop of more than half of the rise, a new growth begins at the newest point. */
+static void forecast_restart_at_drop(struct davy_forecast_scale *c)
 {
 	uint64_t newest = c->used[c->count - 1], top = newest;
 
@@ -62,8 +63,8 @@ static void begin_at_a_fall(struct davy_forecast_scale *c)
 		forecast_begin(c, c->at_ns[c->count - 1], newest);
 }
 
-/* Three of four steps go up, and what it rose is more than twice the deepest fall on the way. */
-static bool mostly_grows(const struct davy_forecast_scale *c)
+/* Three of four steps rise, and the total rise is more than twice the largest drop. */
+static bool forecast_mostly_grows(const struct davy_forecast_scale *c)
 {
 	uint64_t first = c->used[0], last = c->used[c->count - 1], top = first, fall = c->fall;
 	uint32_t grown = 0;
@@ -78,13 +79,14 @@ static bool mostly_grows(const struct davy_forecast_scale *c)
 	return last > first && (last - first) / 2 > fall && grown * 4 >= (c->count - 1) * 3;
 }
 
-static uint64_t median_slope(const struct davy_forecast_scale *c)
+static uint64_t forecast_median_slope(const struct davy_forecast_scale *c)
 {
 	uint64_t sorted[DAVY_FORECAST_POINTS];
 	uint32_t half = c->count / 2, count = c->count - half;
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t v = slope(c->at_ns[i], c->used[i], c->at_ns[i + half], c->used[i + half]);
+		uint64_t v = forecast_slope(c->at_ns[i], c->used[i], c->at_ns[i + half],
+					    c->used[i + half]);
 		uint32_t at = i;
 
 		for (; at && sorted[at - 1] > v; at--)
@@ -105,11 +107,12 @@ static void forecast_push(struct davy_forecast_scale *c, uint64_t at_ns, uint64_
 	c->used[c->count++] = used;
 }
 
-static void scale_add(struct davy_forecast_scale *c, int scale, uint64_t at_ns, uint64_t used)
+static void forecast_scale_add(struct davy_forecast_scale *c, int scale, uint64_t at_ns,
+			       uint64_t used)
 {
 	uint32_t newest;
 
-	begin_at_a_fall(c);
+	forecast_restart_at_drop(c);
 	newest = c->count - 1;
 	if (at_ns - c->at_ns[newest] < scales[scale].width_ns) {
 		if (used < c->used[newest]) {
@@ -118,15 +121,17 @@ static void scale_add(struct davy_forecast_scale *c, int scale, uint64_t at_ns, 
 		}
 		return;
 	}
-	if (used <= c->used[0] + NOISE) { /* nothing has grown since */
+	if (used <= c->used[0] + NOISE) { /* no growth since the first point */
 		forecast_begin(c, at_ns, used);
 		return;
 	}
 	forecast_push(c, at_ns, used);
-	c->rate = c->count >= scales[scale].points && mostly_grows(c) ? median_slope(c) : 0;
+	c->rate = c->count >= scales[scale].points && forecast_mostly_grows(c)
+			  ? forecast_median_slope(c)
+			  : 0;
 }
 
-static void note_fall(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
+static void forecast_note_drop(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 {
 	struct davy_forecast_scale *c = &f->scale[0];
 
@@ -134,7 +139,7 @@ static void note_fall(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 		c->fall = f->last_used - used;
 }
 
-static void note_heights(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
+static void forecast_note_peaks(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 {
 	uint64_t fallen = f->high > used ? f->high - used : 0;
 
@@ -163,40 +168,44 @@ void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used)
 		if (!c->count || at_ns - f->last_ns > scales[i].patience_ns)
 			forecast_begin(c, at_ns, used);
 		else
-			scale_add(c, i, at_ns, used);
+			forecast_scale_add(c, i, at_ns, used);
 	}
-	note_fall(f, at_ns, used);
-	note_heights(f, at_ns, used);
+	forecast_note_drop(f, at_ns, used);
+	forecast_note_peaks(f, at_ns, used);
 	f->last_ns = at_ns;
 	f->last_used = used;
 }
 
-/* Of the latest three sub-windows; UINT64_MAX while they are too few or too short to tell. */
-static uint64_t latest_rate(const struct davy_forecast *f, const struct davy_forecast_scale *c)
+/* Rate of the latest three sub-windows; UINT64_MAX if they are too few or too short. */
+static uint64_t forecast_latest_rate(const struct davy_forecast *f,
+				     const struct davy_forecast_scale *c)
 {
 	uint32_t from = c->count > 3 ? c->count - 4 : 0;
 
 	if (f->last_ns - c->at_ns[from] < DAVY_NS_PER_S)
 		return UINT64_MAX;
-	return slope(c->at_ns[from], c->used[from], f->last_ns, f->last_used);
+	return forecast_slope(c->at_ns[from], c->used[from], f->last_ns, f->last_used);
 }
 
-/* The slowest of the trend, its latest, and the latest of all: what has ended grows no more. */
-static uint64_t rate_of(const struct davy_forecast *f, const struct davy_forecast_scale *c,
-			uint64_t total, uint64_t age_ns)
+/*
+ * The minimum of the trend, its latest rate and the latest finest rate: growth that has ended
+ * counts as 0.
+ */
+static uint64_t forecast_rate(const struct davy_forecast *f, const struct davy_forecast_scale *c,
+			      uint64_t total, uint64_t age_ns)
 {
 	uint64_t latest, finest;
 
 	if (!c->rate || f->last_ns - c->since_ns < age_ns || c->from > total - total / BRIM)
 		return 0;
-	latest = latest_rate(f, c);
-	finest = c == f->scale ? latest : latest_rate(f, f->scale);
+	latest = forecast_latest_rate(f, c);
+	finest = c == f->scale ? latest : forecast_latest_rate(f, f->scale);
 	latest = finest < latest ? finest : latest;
 	return latest < c->rate ? latest : c->rate;
 }
 
-/* Samples came, and for a second and more they have been the same. */
-static bool flat_now(const struct davy_forecast *f)
+/* True if samples arrived and were constant for at least one second. */
+static bool forecast_is_flat(const struct davy_forecast *f)
 {
 	const struct davy_forecast_scale *c = &f->scale[0];
 	uint32_t from = c->count > 2 ? c->count - 3 : 0;
@@ -205,7 +214,8 @@ static bool flat_now(const struct davy_forecast *f)
 	       f->last_used - c->used[from] <= NOISE;
 }
 
-static uint64_t good_until(const struct davy_forecast *f, const struct davy_forecast_scale *c)
+static uint64_t forecast_good_until(const struct davy_forecast *f,
+				    const struct davy_forecast_scale *c)
 {
 	uint64_t ns = (c->at_ns[c->count - 1] - c->at_ns[0]) / (c->count - 1) * 3;
 
@@ -213,8 +223,11 @@ static uint64_t good_until(const struct davy_forecast *f, const struct davy_fore
 	return f->last_ns + (ns < FRESH_MAX_NS ? ns : FRESH_MAX_NS);
 }
 
-/* A moment ago. Not when it was full then, and fell far: somebody died of it. */
-static bool been_there(const struct davy_forecast *f, uint64_t total)
+/*
+ * True if this level was reached recently. Exception: the heap was full then and dropped far,
+ * because a process failed.
+ */
+static bool forecast_seen_before(const struct davy_forecast *f, uint64_t total)
 {
 	return f->last_used < f->peak + f->margin && f->last_ns - f->peak_ns < PEAK_NS &&
 	       (f->peak < total - total / 50 || f->margin < total / 400);
@@ -227,16 +240,16 @@ struct davy_outlook davy_forecast_look(const struct davy_forecast *f, uint64_t t
 
 	for (int i = 0; i < DAVY_FORECAST_SCALES; i++) {
 		const struct davy_forecast_scale *c = &f->scale[i];
-		uint64_t rate = rate_of(f, c, total, age_ns);
+		uint64_t rate = forecast_rate(f, c, total, age_ns);
 
 		if (rate <= o.rate)
 			continue;
 		o.rate = rate;
 		o.since_ns = c->since_ns;
-		o.good_until_ns = good_until(f, c);
-		o.seen_before = c->since_ns >= f->peak_ns && been_there(f, total);
+		o.good_until_ns = forecast_good_until(f, c);
+		o.seen_before = c->since_ns >= f->peak_ns && forecast_seen_before(f, total);
 	}
-	if (o.rate && flat_now(f))
+	if (o.rate && forecast_is_flat(f))
 		memset(&o, 0, sizeof(o));
 	return o;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How fast a heap fills, from samples of how full it is. Memory grows in saw teeth: a model load is
- * fast and stops, requests take and give back, drivers and allocators take blocks. So growth is
- * looked at in three scales of sub-windows, each kept as its lowest point; the rate of a scale is
- * the median of slopes over half of its window (Theil's incomplete method), and counts only while
- * most sub-windows grew and the latest still do.
+ * Estimates how fast a heap fills, from samples of its use. Memory use is a saw tooth: a model load
+ * is fast and stops, requests allocate and free, drivers and allocators take blocks. Therefore
+ * three scales of sub-windows are used; each sub-window stores its minimum. The rate of a scale is
+ * the median of slopes over half of its window (Theil's incomplete method). It counts only while
+ * most sub-windows grow and the latest ones still do.
  */
 #ifndef DAVY_FORECAST_H
 #define DAVY_FORECAST_H
@@ -17,40 +17,43 @@
 struct davy_forecast_scale {
 	uint64_t at_ns[DAVY_FORECAST_POINTS]; /* oldest first */
 	uint64_t used[DAVY_FORECAST_POINTS];
-	uint64_t since_ns; /* when this growth began: nothing before it is in the points */
-	uint64_t from;	   /* how much was used then */
-	uint64_t rate;	   /* bytes a second, 0: no trend */
-	uint64_t fall;	   /* the deepest between two samples since then, finest scale */
+	uint64_t since_ns; /* start of the current growth; all points are later */
+	uint64_t from;	   /* use at that time */
+	uint64_t rate;	   /* bytes per second, 0: no trend */
+	uint64_t fall;	   /* largest drop between two samples since then, finest scale only */
 	uint32_t count;
 	uint32_t pad;
 };
 
 struct davy_forecast {
 	struct davy_forecast_scale scale[DAVY_FORECAST_SCALES];
-	uint64_t last_ns; /* latest sample; 0: none yet */
+	uint64_t last_ns; /* latest sample; 0: none */
 	uint64_t last_used;
-	uint64_t low; /* lowest and highest since it last fell far */
+	uint64_t low; /* minimum and maximum since the last large drop */
 	uint64_t high;
-	uint64_t peak;	 /* from where it last fell far */
-	uint64_t margin; /* above it, that is no news: an eighth of what it had risen */
+	uint64_t peak; /* maximum before the last large drop */
+	/* expected overshoot above the peak: one eighth of the rise that led to it */
+	uint64_t margin;
 	uint64_t peak_ns;
 };
 
 struct davy_outlook {
-	uint64_t rate;		/* bytes a second; 0: it does not grow */
-	uint64_t since_ns;	/* when the growth began */
-	uint64_t good_until_ns; /* without another sample the growth has ended then */
-	bool seen_before;	/* it was as full a moment ago, and there was room */
+	uint64_t rate;		/* bytes per second; 0: no growth */
+	uint64_t since_ns;	/* start of the growth */
+	uint64_t good_until_ns; /* the outlook expires then if no sample arrives */
+	bool seen_before;	/* this level was reached recently and did not fill the heap */
 };
 
-/* A sample; "at_ns" never goes back. No sample for a while means: unchanged. */
+/* Adds a sample. "at_ns" never decreases. Missing samples mean that the value is unchanged. */
 void davy_forecast_add(struct davy_forecast *f, uint64_t at_ns, uint64_t used);
 
-/* What the samples say of a heap of "total" bytes; a growth younger than "age_ns" is none. */
+/*
+ * Evaluates the samples of a heap of "total" bytes. Ignores growth that is younger than "age_ns".
+ */
 struct davy_outlook davy_forecast_look(const struct davy_forecast *f, uint64_t total,
 				       uint64_t age_ns);
 
-/* Until "left" bytes are filled, ms; UINT64_MAX at rate 0. */
+/* Milliseconds until "left" bytes are filled; UINT64_MAX if the rate is 0. */
 uint64_t davy_forecast_left_ms(uint64_t left, uint64_t rate);
 
 #endif

@@ -7,7 +7,7 @@
 #define POINTS_MIN  8
 #define PAIRS_MAX   (DAVY_GROWTH_BINS * (DAVY_GROWTH_BINS - 1) / 2)
 #define Q20	    (1 << 20)
-#define NOISE_TIMES 8 /* of eight points of mere noise one set in 100 looks steady then */
+#define NOISE_TIMES 8 /* one in 100 sets of eight points of pure noise looks steady */
 
 struct points {
 	uint32_t count;
@@ -33,8 +33,8 @@ static void growth_put(struct davy_growth *g, size_t bin, uint32_t x, uint32_t y
 	g->of_pass[bin] = pass;
 }
 
-/* Two bins become one, and half of them are free. */
-static void widen(struct davy_growth *g)
+/* Merges pairs of bins; half of the bins become free. */
+static void growth_widen(struct davy_growth *g)
 {
 	struct davy_growth old = *g;
 
@@ -52,8 +52,8 @@ void davy_growth_add(struct davy_growth *g, uint64_t x, uint64_t y)
 	assert(g->width);
 	if (!y)
 		return;
-	while (at / g->width >= DAVY_GROWTH_BINS) /* at most 22 times in its life */
-		widen(g);
+	while (at / g->width >= DAVY_GROWTH_BINS) /* at most 22 times per object */
+		growth_widen(g);
 	growth_put(g, at / g->width, at, y < DAVY_GROWTH_Y_MAX ? (uint32_t)y : DAVY_GROWTH_Y_MAX,
 		   g->pass);
 }
@@ -74,7 +74,7 @@ bool davy_growth_fell(const struct davy_growth *g, uint64_t x)
 	return x / g->width > last_bin && last < highest / 4;
 }
 
-static struct points points_of(const struct davy_growth *g)
+static struct points growth_points(const struct davy_growth *g)
 {
 	struct points p = { 0 };
 
@@ -101,12 +101,12 @@ static int64_t growth_median(int64_t *v, size_t count)
 	return v[count / 2];
 }
 
-static int64_t along(int64_t slope_q20, int64_t dx)
+static int64_t growth_along(int64_t slope_q20, int64_t dx)
 {
 	return slope_q20 * dx / Q20;
 }
 
-static int64_t slope_of(const struct points *p)
+static int64_t growth_slope(const struct points *p)
 {
 	int64_t slopes[PAIRS_MAX];
 	size_t pairs = 0;
@@ -123,7 +123,7 @@ static int64_t slope_of(const struct points *p)
 
 bool davy_growth_trend(const struct davy_growth *g, struct davy_trend *ret_trend)
 {
-	struct points p = points_of(g);
+	struct points p = growth_points(g);
 	int64_t level[DAVY_GROWTH_BINS], off[DAVY_GROWTH_BINS];
 	uint32_t last;
 	int64_t rise;
@@ -131,16 +131,16 @@ bool davy_growth_trend(const struct davy_growth *g, struct davy_trend *ret_trend
 	if (p.count < POINTS_MIN)
 		return false;
 	last = p.x[p.count - 1];
-	ret_trend->slope_q20 = slope_of(&p);
+	ret_trend->slope_q20 = growth_slope(&p);
 	for (uint32_t i = 0; i < p.count; i++)
-		level[i] = p.y[i] + along(ret_trend->slope_q20, (int64_t)last - p.x[i]);
+		level[i] = p.y[i] + growth_along(ret_trend->slope_q20, (int64_t)last - p.x[i]);
 	ret_trend->y = growth_median(level, p.count);
 	ret_trend->x = last;
 	ret_trend->points = p.count;
 	for (uint32_t i = 0; i < p.count; i++)
 		off[i] =
 			level[i] < ret_trend->y ? ret_trend->y - level[i] : level[i] - ret_trend->y;
-	rise = along(ret_trend->slope_q20, (int64_t)last - p.x[0]);
+	rise = growth_along(ret_trend->slope_q20, (int64_t)last - p.x[0]);
 	ret_trend->steady = rise > NOISE_TIMES * growth_median(off, p.count);
 	return true;
 }
@@ -148,7 +148,7 @@ bool davy_growth_trend(const struct davy_growth *g, struct davy_trend *ret_trend
 uint64_t davy_trend_at(const struct davy_trend *t, uint64_t x)
 {
 	int64_t to = (int64_t)(x < DAVY_GROWTH_X_MAX ? x : DAVY_GROWTH_X_MAX);
-	int64_t y = t->y + along(t->slope_q20, to - t->x);
+	int64_t y = t->y + growth_along(t->slope_q20, to - t->x);
 
 	return y > 0 ? (uint64_t)y : 0;
 }

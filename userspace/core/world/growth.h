@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How something grows along an axis, in bounded room and integers: the largest value of each of at
- * most 16 bins whose width doubles as the axis gets longer, and a line through them that one or a
- * few outliers do not bend (Theil and Sen: the median of the slopes between all pairs).
+ * Estimates how a value grows along an axis, with bounded memory and integers. Stores the maximum
+ * of each of at most 16 bins; the bin width doubles as the axis gets longer. The trend is a line
+ * that is robust against a few outliers (Theil and Sen: the median of the slopes between all
+ * pairs).
  */
 #ifndef DAVY_GROWTH_H
 #define DAVY_GROWTH_H
@@ -10,41 +11,41 @@
 #include "core/event/types.h"
 
 #define DAVY_GROWTH_BINS  16
-#define DAVY_GROWTH_X_MAX (1u << 22) /* products of an x and a slope fit 63 bits */
+#define DAVY_GROWTH_X_MAX (1u << 22) /* product of x and slope fits 63 bits */
 #define DAVY_GROWTH_Y_MAX (1u << 20)
 
 struct davy_growth {
-	uint32_t width; /* of a bin, in the axis's unit; 0: not begun */
-	uint32_t pass;	/* a later pass replaces what an earlier one left in a bin */
+	uint32_t width; /* width of a bin in units of the axis; 0: not begun */
+	uint32_t pass;	/* a newer pass overwrites the bins of older ones */
 	uint32_t x[DAVY_GROWTH_BINS];
-	uint32_t y[DAVY_GROWTH_BINS]; /* 0: the bin is empty */
+	uint32_t y[DAVY_GROWTH_BINS]; /* 0: empty bin */
 	uint32_t of_pass[DAVY_GROWTH_BINS];
 };
 
 struct davy_trend {
-	int64_t slope_q20; /* of y, for 2^20 of x */
-	int64_t y;	   /* of the line, at x */
-	uint32_t x;	   /* of the last point */
+	int64_t slope_q20; /* slope of y per 2^20 of x */
+	int64_t y;	   /* value of the line at x */
+	uint32_t x;	   /* x of the last point */
 	uint32_t points;
-	bool steady; /* it rises by far more than the points lie off it */
+	bool steady; /* the rise is much larger than the deviation of the points */
 };
 
-/* Forgets all; "width" is that of a bin at first, not 0. */
+/* Resets. "width" is the initial bin width, not 0. */
 void davy_growth_begin(struct davy_growth *g, uint32_t width);
 
-/* Larger values than DAVY_GROWTH_X_MAX and _Y_MAX count as those. */
+/* Clamps values to DAVY_GROWTH_X_MAX and DAVY_GROWTH_Y_MAX. */
 void davy_growth_add(struct davy_growth *g, uint64_t x, uint64_t y);
 
-/* Whether "x" begins a bin after one that came to less than a quarter of the highest. */
+/* True if "x" starts a new bin and the previous bin is below a quarter of the maximum. */
 bool davy_growth_fell(const struct davy_growth *g, uint64_t x);
 
-/* False when there are fewer than eight points. */
+/* False with fewer than eight points. */
 bool davy_growth_trend(const struct davy_growth *g, struct davy_trend *ret_trend);
 
-/* The line at "x", not below 0. */
+/* Value of the line at "x", at least 0. */
 uint64_t davy_trend_at(const struct davy_trend *t, uint64_t x);
 
-/* Where the line reaches "y"; UINT64_MAX when it does not rise, t->x when it has. */
+/* The x where the line reaches "y"; UINT64_MAX if it does not rise, t->x if already reached. */
 uint64_t davy_trend_reach(const struct davy_trend *t, uint64_t y);
 
 #endif

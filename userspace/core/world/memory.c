@@ -4,9 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
-#define SETTLED_NS (10 * DAVY_NS_PER_S) /* the longest pause seen within a load is some seconds */
-#define CONTEXT	   (2ULL << 30)		/* bytes; a runtime without a model has less */
-#define BLOCK	   (256u << 10)		/* bytes; a smaller change is no growth */
+/* the longest observed pause within a load is some seconds */
+#define SETTLED_NS (10 * DAVY_NS_PER_S)
+#define CONTEXT	   (2ULL << 30) /* bytes; a runtime without a model has less */
+#define BLOCK	   (256u << 10) /* bytes; smaller changes are no growth */
 
 void davy_low_add(struct davy_low *l, uint64_t now_ns, uint64_t value, uint64_t window_ns)
 {
@@ -38,8 +39,8 @@ struct davy_memory_device *davy_memory_device(struct davy_memory *m, const char 
 	return NULL;
 }
 
-/* An empty slot, a new one while there are some, else the oldest. */
-static struct davy_memory_device *device_slot(struct davy_memory *m)
+/* Returns an empty slot, a new one while available, otherwise the oldest. */
+static struct davy_memory_device *memory_device_slot(struct davy_memory *m)
 {
 	struct davy_memory_device *oldest = &m->devices[0];
 
@@ -57,20 +58,20 @@ static struct davy_memory_device *device_slot(struct davy_memory *m)
 	return oldest;
 }
 
-static struct davy_memory_device *device_get(struct davy_memory *m, const char *device,
-					     uint64_t now_ns)
+static struct davy_memory_device *memory_device_get(struct davy_memory *m, const char *device,
+						    uint64_t now_ns)
 {
 	struct davy_memory_device *d = davy_memory_device(m, device);
 
 	if (!d) {
-		d = device_slot(m);
+		d = memory_device_slot(m);
 		davy_copy_name(d->device, sizeof(d->device), device);
 	}
 	d->used_ns = now_ns;
 	return d;
 }
 
-static struct davy_memory_cgroup *cgroup_slot(struct davy_memory *m)
+static struct davy_memory_cgroup *memory_cgroup_slot(struct davy_memory *m)
 {
 	struct davy_memory_cgroup *oldest = &m->cgroups[0];
 
@@ -97,7 +98,7 @@ struct davy_memory_cgroup *davy_memory_cgroup_get(struct davy_memory *m,
 		c->used_ns = now_ns;
 		return c;
 	}
-	c = cgroup_slot(m);
+	c = memory_cgroup_slot(m);
 	davy_copy_name(c->device, sizeof(c->device), in->device);
 	davy_copy_name(c->region, sizeof(c->region), in->region);
 	davy_copy_name(c->unit, sizeof(c->unit), in->unit);
@@ -110,8 +111,9 @@ static size_t memory_set_of(uint32_t pid)
 	return (size_t)((pid * 2654435761u) >> 16) & (DAVY_MEMORY_CLIENT_SETS - 1);
 }
 
-static struct davy_memory_client *client_get(struct davy_memory *m, uint32_t pid,
-					     const struct davy_ev_client *in, uint64_t now_ns)
+static struct davy_memory_client *memory_client_get(struct davy_memory *m, uint32_t pid,
+						    const struct davy_ev_client *in,
+						    uint64_t now_ns)
 {
 	struct davy_memory_client *set = m->clients[memory_set_of(pid)], *victim = &set[0];
 
@@ -136,8 +138,9 @@ bool davy_memory_settled(const struct davy_memory_client *c, uint64_t now_ns)
 	return c->settled || (c->large && now_ns - c->grew_ns >= SETTLED_NS);
 }
 
-/* A load is the first growth of a client, or the first after it gave most of its memory back. */
-static void take_bytes(struct davy_memory_client *c, uint64_t now_ns, uint64_t bytes, bool fresh)
+/* A load is the first growth of a client, or the first after it freed most of its memory. */
+static void memory_take_bytes(struct davy_memory_client *c, uint64_t now_ns, uint64_t bytes,
+			      bool fresh)
 {
 	bool rested = !fresh && now_ns - c->grew_ns >= SETTLED_NS;
 
@@ -171,7 +174,7 @@ static uint64_t memory_sum_of(const struct davy_ev_client *in)
 	return sum < UINT64_MAX / 2 ? sum : UINT64_MAX / 2;
 }
 
-static uint64_t size_of_a_model(const struct davy_memory_device *d)
+static uint64_t memory_model_size(const struct davy_memory_device *d)
 {
 	uint64_t part;
 
@@ -181,17 +184,17 @@ static uint64_t size_of_a_model(const struct davy_memory_device *d)
 	return part && part < CONTEXT ? part : CONTEXT;
 }
 
-static void apply_client(struct davy_memory *m, const struct davy_event *ev)
+static void memory_apply_client(struct davy_memory *m, const struct davy_event *ev)
 {
 	const struct davy_ev_client *in = &ev->client;
-	struct davy_memory_client *c = client_get(m, ev->pid, in, ev->at_ns);
+	struct davy_memory_client *c = memory_client_get(m, ev->pid, in, ev->at_ns);
 
 	if (in->gone) {
 		memset(c, 0, sizeof(*c));
 		return;
 	}
-	take_bytes(c, ev->at_ns, memory_sum_of(in), !c->used_ns);
-	c->large = c->bytes >= size_of_a_model(davy_memory_device(m, in->device));
+	memory_take_bytes(c, ev->at_ns, memory_sum_of(in), !c->used_ns);
+	c->large = c->bytes >= memory_model_size(davy_memory_device(m, in->device));
 	davy_low_add(&c->gtt, ev->at_ns, in->gtt, DAVY_MEMORY_WINDOW_NS);
 	davy_low_add(&c->evicted, ev->at_ns, in->evicted, DAVY_MEMORY_WINDOW_NS);
 	c->used_ns = ev->at_ns;
@@ -215,11 +218,11 @@ void davy_memory_apply(struct davy_memory *m, const struct davy_event *ev)
 	case DAVY_EV_MEMORY:
 		if (!ev->memory.device[0])
 			break;
-		d = device_get(m, ev->memory.device, ev->at_ns);
+		d = memory_device_get(m, ev->memory.device, ev->at_ns);
 		d->now = ev->memory;
 		break;
 	case DAVY_EV_CLIENT:
-		apply_client(m, ev);
+		memory_apply_client(m, ev);
 		break;
 	case DAVY_EV_DEVICE:
 		memory_apply_device(m, ev);
@@ -251,7 +254,7 @@ const struct davy_memory_client *davy_memory_client_of(const struct davy_memory 
 }
 
 /* The client of the device with the largest value above 0. */
-static const struct davy_memory_client *most_of(
+static const struct davy_memory_client *memory_client_with_most(
 	const struct davy_memory *m, const char *device,
 	uint64_t (*value)(const struct davy_memory_client *c, uint64_t now_ns, uint64_t within_ns),
 	uint64_t now_ns, uint64_t within_ns)
@@ -272,7 +275,8 @@ static const struct davy_memory_client *most_of(
 	return most;
 }
 
-static uint64_t growth_of(const struct davy_memory_client *c, uint64_t now_ns, uint64_t within_ns)
+static uint64_t memory_growth_of(const struct davy_memory_client *c, uint64_t now_ns,
+				 uint64_t within_ns)
 {
 	return now_ns - c->grew_ns <= within_ns && c->bytes > c->from ? c->bytes - c->from : 0;
 }
@@ -285,7 +289,8 @@ static uint64_t memory_bytes_of(const struct davy_memory_client *c, uint64_t now
 	return c->bytes;
 }
 
-static uint64_t spill_of(const struct davy_memory_client *c, uint64_t now_ns, uint64_t within_ns)
+static uint64_t memory_spill_of(const struct davy_memory_client *c, uint64_t now_ns,
+				uint64_t within_ns)
 {
 	uint64_t gtt = davy_low_rise(&c->gtt), evicted = davy_low_rise(&c->evicted);
 
@@ -297,19 +302,19 @@ static uint64_t spill_of(const struct davy_memory_client *c, uint64_t now_ns, ui
 const struct davy_memory_client *davy_memory_grower(const struct davy_memory *m, const char *device,
 						    uint64_t now_ns, uint64_t within_ns)
 {
-	return most_of(m, device, growth_of, now_ns, within_ns);
+	return memory_client_with_most(m, device, memory_growth_of, now_ns, within_ns);
 }
 
 const struct davy_memory_client *davy_memory_spiller(const struct davy_memory *m,
 						     const char *device)
 {
-	return most_of(m, device, spill_of, 0, 0);
+	return memory_client_with_most(m, device, memory_spill_of, 0, 0);
 }
 
 const struct davy_memory_client *davy_memory_largest(const struct davy_memory *m,
 						     const char *device)
 {
-	return most_of(m, device, memory_bytes_of, 0, 0);
+	return memory_client_with_most(m, device, memory_bytes_of, 0, 0);
 }
 
 const struct davy_memory_client *davy_memory_largest_but(const struct davy_memory *m,

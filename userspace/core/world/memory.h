@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The world's tables of memory: how full each device is, who uses how much of it, and cgroups with
- * a limit on device memory. Like the rest of the world: bounded, the oldest goes, core/ only.
+ * The world's memory tables: use of each device, use per client, and cgroups with a device memory
+ * limit. Bounded like the rest of the world: a new entry replaces the oldest. Only core/ includes
+ * this.
  */
 #ifndef DAVY_MEMORY_H
 #define DAVY_MEMORY_H
@@ -13,7 +14,7 @@
 #define DAVY_MEMORY_CLIENT_SETS 64
 #define DAVY_MEMORY_WAYS	8
 #define DAVY_MEMORY_CGROUPS	32
-#define DAVY_MEMORY_WINDOW_NS	(10 * DAVY_NS_PER_S) /* in which a client's jumps are looked for */
+#define DAVY_MEMORY_WINDOW_NS	(10 * DAVY_NS_PER_S) /* window for jumps of a client */
 
 enum davy_heap {
 	DAVY_HEAP_VRAM = 0,
@@ -22,10 +23,10 @@ enum davy_heap {
 	DAVY_HEAP_COUNT = 3,
 };
 
-/* The lowest value of a sliding window, in two halves. A value stands until the next. */
+/* Minimum of a sliding window, in two halves. A value is valid until the next one. */
 struct davy_low {
 	uint64_t low[2];
-	uint64_t half_ns; /* when the newer half began */
+	uint64_t half_ns; /* start of the newer half */
 	uint64_t last;
 	uint32_t begun;
 	uint32_t pad;
@@ -33,34 +34,34 @@ struct davy_low {
 
 void davy_low_add(struct davy_low *l, uint64_t now_ns, uint64_t value, uint64_t window_ns);
 
-/* How far the latest value is above the lowest. */
+/* Difference between the latest value and the minimum. */
 uint64_t davy_low_rise(const struct davy_low *l);
 
 struct davy_heap_state {
 	struct davy_forecast forecast;
-	uint64_t good_until_ns; /* so long what was said of it counts; 0: nothing said */
-	uint64_t short_ns;	/* since when a load has hardly any room left; 0: it has */
-	uint32_t pid;		/* who was said to fill it */
+	uint64_t good_until_ns; /* expiry of the current alarm; 0: no alarm */
+	uint64_t short_ns;	/* time since when a load has almost no room left; 0: it has room */
+	uint32_t pid;		/* the process named as the cause */
 	uint32_t pad;
 };
 
-/* VRAM on its way up; a long way that has ended is a load. */
+/* A rise of VRAM use. A large rise that has ended is a model load. */
 struct davy_rise {
-	uint64_t from; /* bytes used when it began */
+	uint64_t from; /* bytes used at its start */
 	uint64_t top;
-	uint64_t rose_ns; /* last time it went on; 0: no sample yet */
+	uint64_t rose_ns; /* last increase; 0: no sample yet */
 };
 
 struct davy_spill {
-	struct davy_low gtt; /* while VRAM is full */
-	uint64_t wanted;     /* bytes that wanted VRAM and got GTT, of the window */
+	struct davy_low gtt; /* only while VRAM is full */
+	uint64_t wanted;     /* bytes in this window that requested VRAM and got GTT */
 	uint64_t wanted_ns;
-	uint64_t found_ns; /* a jump waits to be confirmed, or stands; 0: none */
+	uint64_t found_ns; /* start of a jump, confirmed or not; 0: none */
 	uint64_t bytes;
 	uint64_t gtt_before;
-	uint32_t pid; /* whose; 0: not known */
+	uint32_t pid; /* owner; 0: unknown */
 	uint8_t standing;
-	uint8_t of_client; /* told by its own count, not by the device's */
+	uint8_t of_client; /* from the client's own counter, not from the device's */
 	uint8_t pad[2];
 };
 
@@ -71,22 +72,22 @@ struct davy_memory_device {
 	struct davy_heap_state heap[DAVY_HEAP_COUNT];
 	struct davy_rise rise;
 	struct davy_spill spill;
-	uint32_t pressed_pid; /* of a standing host_pressure */
+	uint32_t pressed_pid; /* culprit of an active host_pressure */
 	uint32_t pad;
 };
 
-/* One open file of a process on a device: all of its memory is mostly in one. */
+/* One open file of a process on a device. Usually one file holds all of its memory. */
 struct davy_memory_client {
 	uint32_t pid;	 /* 0: empty */
-	uint8_t settled; /* it had a model and stopped growing: what it takes now is no load */
-	uint8_t large;	 /* it has as much as a model */
+	uint8_t settled; /* it had a model and stopped growing: new memory is no model load */
+	uint8_t large;	 /* has as much memory as a model */
 	uint8_t pad[2];
 	uint64_t client_id;
 	uint64_t used_ns;
-	uint64_t bytes; /* VRAM, GTT and system together */
-	uint64_t from;	/* what it had when its present growth began */
-	uint64_t top;	/* most it had since it began anew */
-	uint64_t grown; /* bytes when it last grew */
+	uint64_t bytes; /* sum of VRAM, GTT and system memory */
+	uint64_t from;	/* bytes at the start of the current growth */
+	uint64_t top;	/* maximum since the last reset */
+	uint64_t grown; /* bytes at the last growth */
 	uint64_t grew_ns;
 	struct davy_low gtt;
 	struct davy_low evicted;
@@ -105,39 +106,39 @@ struct davy_memory {
 	struct davy_memory_device devices[DAVY_MEMORY_DEVICES];
 	struct davy_memory_client clients[DAVY_MEMORY_CLIENT_SETS][DAVY_MEMORY_WAYS];
 	struct davy_memory_cgroup cgroups[DAVY_MEMORY_CGROUPS];
-	uint64_t evicted_count; /* entries that had to go for want of room */
-	uint32_t spilling;	/* devices with a spill found or standing */
-	uint32_t device_count;	/* slots used so far; one may be empty again */
+	uint64_t evicted_count; /* entries replaced because the table was full */
+	uint32_t spilling;	/* devices with a possible or confirmed spill */
+	uint32_t device_count;	/* slots ever used; some may be empty again */
 	uint32_t cgroup_count;
 	uint32_t pad;
 };
 
-/* NULL when absent; the _get form makes an entry, at the cost of the oldest. */
+/* NULL if absent. The _get form creates an entry and may replace the oldest. */
 struct davy_memory_device *davy_memory_device(struct davy_memory *m, const char *device);
 struct davy_memory_cgroup *davy_memory_cgroup_get(struct davy_memory *m,
 						  const struct davy_ev_dmem *in, uint64_t now_ns);
 
-/* A process's client on the device, the one with most memory; NULL: none known. */
+/* The client of a process on a device, with the most memory; NULL: unknown. */
 const struct davy_memory_client *davy_memory_client_of(const struct davy_memory *m, uint32_t pid,
 						       const char *device);
 
-/* Who grew most on the device, of those that did within "within_ns"; NULL: nobody known. */
+/* The client whose memory grew most on the device within "within_ns"; NULL: unknown. */
 const struct davy_memory_client *davy_memory_grower(const struct davy_memory *m, const char *device,
 						    uint64_t now_ns, uint64_t within_ns);
 
-/* Whose GTT grew most on the device within the window; NULL: nobody's. */
+/* The client whose GTT grew most on the device within the window; NULL: none. */
 const struct davy_memory_client *davy_memory_spiller(const struct davy_memory *m,
 						     const char *device);
 
-/* Who has most on the device; NULL: nobody known. */
+/* The client with the most memory on the device; NULL: unknown. */
 const struct davy_memory_client *davy_memory_largest(const struct davy_memory *m,
 						     const char *device);
 
-/* The same of all but one process. */
+/* Like davy_memory_largest, except one process. */
 const struct davy_memory_client *davy_memory_largest_but(const struct davy_memory *m,
 							 const char *device, uint32_t pid);
 
-/* Whether it has stopped growing since it began: by now, or before its present growth. */
+/* True if the client has stopped growing, now or before its current growth. */
 bool davy_memory_settled(const struct davy_memory_client *c, uint64_t now_ns);
 
 void davy_memory_apply(struct davy_memory *m, const struct davy_event *ev);

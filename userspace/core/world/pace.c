@@ -4,9 +4,9 @@
 #include <string.h>
 
 #define LEARN_NS    DAVY_NS_PER_S
-#define SAMPLES_MIN 8 /* before anything is usual */
-#define SLOW_TOKENS 2 /* samples in a row; the engine's own count is even */
-#define SLOW_GRAPHS 8 /* a prompt's graphs are longer than a token's, and come together */
+#define SAMPLES_MIN 8 /* needed before a speed is usual */
+#define SLOW_TOKENS 2 /* consecutive samples; the engine's own count is even */
+#define SLOW_GRAPHS 8 /* graphs of a prompt are slower than those of a token, and come in groups */
 #define GAP_MIN_NS  (100 * DAVY_NS_PER_MS)
 #define GAP_MAX_NS  (30 * DAVY_NS_PER_S)
 #define NO_SAMPLE   UINT32_MAX
@@ -41,7 +41,7 @@ void davy_pace_forget(struct davy_paces *paces, uint32_t pid)
 			memset(&set[i], 0, sizeof(set[i]));
 }
 
-static uint32_t usual(const struct davy_pace *p)
+static uint32_t pace_median(const struct davy_pace *p)
 {
 	uint32_t sorted[DAVY_PACE_SAMPLES];
 	uint32_t count = p->count < DAVY_PACE_SAMPLES ? p->count : DAVY_PACE_SAMPLES;
@@ -58,39 +58,40 @@ static uint32_t usual(const struct davy_pace *p)
 	return sorted[(count - 1) / 2];
 }
 
-/* Tokens made in 1000 s; only between two looks at a busy engine that computed no prompt. */
-static uint32_t of_tokens(struct davy_pace *p, const struct davy_ev_progress *in, uint64_t now_ns)
+/* Tokens per 1000 s. Valid only between two reports of a busy engine that computed no prompt. */
+static uint32_t pace_of_tokens(struct davy_pace *p, const struct davy_ev_progress *in,
+			       uint64_t now_ns)
 {
-	uint64_t gap_ns = now_ns - p->told_ns, made, speed = NO_SAMPLE;
+	uint64_t gap_ns = now_ns - p->reported_ns, made, speed = NO_SAMPLE;
 
-	if (p->told_ns && gap_ns < GAP_MIN_NS)
-		return NO_SAMPLE; /* too soon: it goes on from the last */
-	if (!p->told_ns)
-		p->count = p->slow_count = 0; /* what its graphs taught is another measure */
+	if (p->reported_ns && gap_ns < GAP_MIN_NS)
+		return NO_SAMPLE; /* too early: continue from the last report */
+	if (!p->reported_ns)
+		p->count = p->slow_count = 0; /* graph samples have another unit */
 	made = in->generated_count - p->generated_count;
-	if (p->told_ns && gap_ns <= GAP_MAX_NS && p->busy_slots && in->busy_slots &&
+	if (p->reported_ns && gap_ns <= GAP_MAX_NS && p->busy_slots && in->busy_slots &&
 	    in->prompt_count == p->prompt_count && in->generated_count >= p->generated_count &&
 	    made <= UINT32_MAX)
 		speed = made * 1000000 / (gap_ns / DAVY_NS_PER_MS);
-	p->told_ns = now_ns ? now_ns : 1;
+	p->reported_ns = now_ns ? now_ns : 1;
 	p->prompt_count = in->prompt_count;
 	p->generated_count = in->generated_count;
 	p->busy_slots = in->busy_slots;
 	return speed < NO_SAMPLE ? (uint32_t)speed : NO_SAMPLE;
 }
 
-static uint32_t of_graph(struct davy_pace *p, const struct davy_ev_graph *in)
+static uint32_t pace_of_graph(struct davy_pace *p, const struct davy_ev_graph *in)
 {
 	uint64_t speed;
 
-	if (p->told_ns || in->graph_count == p->graph_count || !in->last_ns)
+	if (p->reported_ns || in->graph_count == p->graph_count || !in->last_ns)
 		return NO_SAMPLE;
 	p->graph_count = in->graph_count;
 	speed = 1000 * DAVY_NS_PER_S / in->last_ns;
 	return speed < NO_SAMPLE ? (uint32_t)speed : NO_SAMPLE - 1;
 }
 
-static void learn_sample(struct davy_pace *p, uint32_t speed, uint64_t now_ns)
+static void pace_learn(struct davy_pace *p, uint32_t speed, uint64_t now_ns)
 {
 	if (!speed || (p->count && now_ns - p->learned_ns < LEARN_NS))
 		return;
@@ -107,21 +108,21 @@ uint32_t davy_pace_take(struct davy_paces *paces, const struct davy_event *ev, b
 
 	p->used_ns = ev->at_ns;
 	if (ev->kind == DAVY_EV_PROGRESS)
-		speed = of_tokens(p, &ev->progress, ev->at_ns);
+		speed = pace_of_tokens(p, &ev->progress, ev->at_ns);
 	else
-		speed = of_graph(p, &ev->graph);
+		speed = pace_of_graph(p, &ev->graph);
 	if (speed == NO_SAMPLE)
 		return NO_SAMPLE;
 	if (learn) {
 		p->slow_count = 0;
-		learn_sample(p, speed, ev->at_ns);
+		pace_learn(p, speed, ev->at_ns);
 		return NO_SAMPLE;
 	}
-	median = usual(p);
+	median = pace_median(p);
 	if (!median)
 		return NO_SAMPLE;
 	permille = speed < median ? (uint32_t)((uint64_t)speed * 1000 / median) : 1000;
 	p->slow_count = permille < slow_permille ? p->slow_count + 1 : 0;
-	enough = p->told_ns ? SLOW_TOKENS : SLOW_GRAPHS;
+	enough = p->reported_ns ? SLOW_TOKENS : SLOW_GRAPHS;
 	return p->slow_count >= enough ? permille : NO_SAMPLE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How fast an engine usually works: tokens a second where it tells them, else the speed of its
- * graphs. The median of the last samples, one a second at most.
+ * The usual speed of an engine: tokens per second if the engine reports them, otherwise graphs per
+ * second. The median of the latest samples, at most one sample per second.
  */
 #ifndef DAVY_PACE_H
 #define DAVY_PACE_H
@@ -14,16 +14,16 @@
 
 struct davy_pace {
 	uint32_t pid;	     /* 0: empty */
-	uint32_t slow_count; /* samples in a row below half of the usual */
+	uint32_t slow_count; /* consecutive samples below the threshold */
 	uint64_t used_ns;
 	uint64_t learned_ns;
-	uint64_t told_ns; /* the last DAVY_EV_PROGRESS; 0: it tells nothing of itself */
+	uint64_t reported_ns; /* last DAVY_EV_PROGRESS; 0: the engine reports no progress */
 	uint64_t prompt_count;
 	uint64_t generated_count;
 	uint64_t graph_count;
 	uint32_t busy_slots;
-	uint32_t count;			    /* samples learned so far */
-	uint32_t sample[DAVY_PACE_SAMPLES]; /* tokens in 1000 s, or graphs in 1000 s */
+	uint32_t count;			    /* samples learned */
+	uint32_t sample[DAVY_PACE_SAMPLES]; /* tokens per 1000 s, or graphs per 1000 s */
 };
 
 struct davy_paces {
@@ -31,9 +31,9 @@ struct davy_paces {
 };
 
 /*
- * Takes a DAVY_EV_PROGRESS or DAVY_EV_GRAPH of "pid". "learn": whether times are calm, and the
- * sample may become part of what is usual. Returns the pace in permille of the usual, once it has
- * been below "slow_permille" for several samples in a row; else UINT32_MAX.
+ * Takes a DAVY_EV_PROGRESS or DAVY_EV_GRAPH of "pid". "learn": no hazard is active, so the sample
+ * may become part of the usual speed. Returns the speed in permille of the usual speed after
+ * several consecutive samples below "slow_permille", otherwise UINT32_MAX.
  */
 uint32_t davy_pace_take(struct davy_paces *paces, const struct davy_event *ev, bool learn,
 			uint32_t slow_permille);

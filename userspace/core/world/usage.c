@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-#define WINDOW_NS   (5 * DAVY_NS_PER_S) /* engine time is that of the last one to two windows */
-#define CLIENTS_MAX 64			/* processes of one device; the rest is told as one */
-#define MOST	    500			/* permille that make a culprit */
+#define WINDOW_NS (5 * DAVY_NS_PER_S) /* engine time covers the last one to two windows */
+/* processes of one device; the rest is summed up in one entry */
+#define CLIENTS_MAX 64
+#define MOST	    500 /* permille of a culprit */
 
 static struct davy_use *usage_find(struct davy_world *w, const char *device, uint32_t pid,
 				   uint64_t client)
@@ -45,8 +46,8 @@ static void usage_forget(struct davy_world *w, const char *device, uint32_t pid,
 		memset(u, 0, sizeof(*u));
 }
 
-/* A counter that goes back is another's, and begins anew. */
-static void busy(struct davy_use *u, uint64_t busy_ns, uint64_t now_ns)
+/* A decreasing counter belongs to another client: restart. */
+static void usage_busy(struct davy_use *u, uint64_t busy_ns, uint64_t now_ns)
 {
 	if (!u->used_ns || busy_ns < u->busy_ns) {
 		u->window_ns[0] = u->window_ns[1] = now_ns;
@@ -71,7 +72,7 @@ static void usage_client(struct davy_world *w, const struct davy_event *ev)
 		return;
 	}
 	u = usage_get(w, c->device, ev->pid, c->client_id);
-	busy(u, c->busy_ns, ev->at_ns);
+	usage_busy(u, c->busy_ns, ev->at_ns);
 	u->memory_bytes = c->vram + c->gtt + c->system;
 }
 
@@ -107,7 +108,7 @@ void davy_uses_forget(struct davy_world *w, uint32_t pid)
 struct sum {
 	uint32_t pid;
 	uint64_t opened_bytes; /* of its open files */
-	uint64_t kfd_bytes;    /* mostly the same memory, seen from the other side */
+	uint64_t kfd_bytes;    /* mostly the same memory, reported by KFD */
 	uint64_t memory_bytes;
 	uint64_t busy; /* permille of the time since the windows began */
 };
@@ -154,7 +155,7 @@ static size_t usage_sum_up(const struct davy_world *w, const char *device, uint6
 	return count;
 }
 
-static uint16_t permille(uint64_t part, uint64_t whole)
+static uint16_t usage_permille(uint64_t part, uint64_t whole)
 {
 	while (whole > UINT64_MAX / 1000) {
 		part >>= 10;
@@ -168,7 +169,7 @@ static uint16_t usage_larger(const struct davy_share *s)
 	return s->memory_permille > s->engine_permille ? s->memory_permille : s->engine_permille;
 }
 
-/* Largest first, by insertion: a handful. */
+/* Inserts in descending order; the list is short. */
 static void usage_insert(struct davy_share *list, size_t count, const struct davy_share *share)
 {
 	size_t at = count;
@@ -186,7 +187,7 @@ static void usage_add(struct davy_share *sum, const struct davy_share *share)
 	sum->engine_permille = (uint16_t)(sum->engine_permille + share->engine_permille);
 }
 
-/* The last place is for all that find none of their own. */
+/* The last entry is the sum of those without their own entry. */
 static void usage_tell(struct davy_plan *plan, const struct davy_share *list, size_t count)
 {
 	size_t named = count > DAVY_PLAN_SHARES ? DAVY_PLAN_SHARES - 1 : count;
@@ -200,21 +201,21 @@ static void usage_tell(struct davy_plan *plan, const struct davy_share *list, si
 		usage_add(&plan->shares[named], &list[i]);
 }
 
-static uint16_t share_of(enum davy_shortage shortage, const struct davy_share *share)
+static uint16_t usage_of(enum davy_shortage shortage, const struct davy_share *share)
 {
 	if (shortage == DAVY_SHORT_OF_TIME)
 		return share->engine_permille;
 	return shortage == DAVY_SHORT_OF_MEMORY ? share->memory_permille : 0;
 }
 
-static void accuse(struct davy_plan *plan, enum davy_shortage shortage)
+static void usage_name_culprit(struct davy_plan *plan, enum davy_shortage shortage)
 {
 	const struct davy_share *most = NULL;
 	uint16_t most_permille = 0, own_permille = 0;
 
 	for (size_t i = 0; i < plan->share_count; i++) {
 		const struct davy_share *s = &plan->shares[i];
-		uint16_t value = share_of(shortage, s);
+		uint16_t value = usage_of(shortage, s);
 
 		if (s->pid == plan->pid)
 			own_permille = value;
@@ -228,8 +229,8 @@ static void accuse(struct davy_plan *plan, enum davy_shortage shortage)
 		plan->culprit_pid = most->pid;
 }
 
-void davy_plan_shares(const struct davy_world *w, struct davy_plan *plan,
-		      enum davy_shortage shortage, uint64_t now_ns)
+void davy_plan_usage(const struct davy_world *w, struct davy_plan *plan,
+		     enum davy_shortage shortage, uint64_t now_ns)
 {
 	struct davy_share shares[CLIENTS_MAX];
 	struct sum list[CLIENTS_MAX];
@@ -243,8 +244,8 @@ void davy_plan_shares(const struct davy_world *w, struct davy_plan *plan,
 	for (size_t i = 0; i < count; i++) {
 		struct davy_share share = {
 			.pid = list[i].pid,
-			.memory_permille = permille(list[i].memory_bytes, memory),
-			.engine_permille = permille(list[i].busy, time),
+			.memory_permille = usage_permille(list[i].memory_bytes, memory),
+			.engine_permille = usage_permille(list[i].busy, time),
 			.memory_bytes = list[i].memory_bytes,
 		};
 
@@ -252,5 +253,5 @@ void davy_plan_shares(const struct davy_world *w, struct davy_plan *plan,
 	}
 	memset(plan->shares, 0, sizeof(plan->shares));
 	usage_tell(plan, shares, count);
-	accuse(plan, shortage);
+	usage_name_culprit(plan, shortage);
 }

@@ -6,7 +6,7 @@
 
 #include "core/world/usage.h"
 
-/* Knuth's multiplicative hash: pids and PASIDs are handed out in sequence. */
+/* Knuth's multiplicative hash: pids and PASIDs are sequential. */
 static size_t world_set_of(uint32_t key, size_t sets)
 {
 	assert(sets && !(sets & (sets - 1)));
@@ -49,7 +49,7 @@ static void world_mark(struct davy_world *w, const struct davy_process *p, bool 
 		w->process_map[at / 64] &= ~bit;
 }
 
-static size_t process_count(const struct davy_process *set, uint32_t uid)
+static size_t world_process_count(const struct davy_process *set, uint32_t uid)
 {
 	size_t count = 0;
 
@@ -59,14 +59,14 @@ static size_t process_count(const struct davy_process *set, uint32_t uid)
 }
 
 /*
- * A process with a workload outlives any without one. Among these the user with the most loses the
- * oldest of its own; the newcomer's user counts one more.
+ * A process with a workload outlives those without. Among the others, the user with the most
+ * processes loses the oldest. The user of the new process counts one more.
  */
-static bool process_goes_before(const struct davy_process *set, const struct davy_process *a,
-				const struct davy_process *b, uint32_t newcomer)
+static bool world_process_before(const struct davy_process *set, const struct davy_process *a,
+				 const struct davy_process *b, uint32_t newcomer)
 {
-	size_t a_count = process_count(set, a->uid) + (a->uid == newcomer);
-	size_t b_count = process_count(set, b->uid) + (b->uid == newcomer);
+	size_t a_count = world_process_count(set, a->uid) + (a->uid == newcomer);
+	size_t b_count = world_process_count(set, b->uid) + (b->uid == newcomer);
 
 	if (!a->workload != !b->workload)
 		return !a->workload;
@@ -88,7 +88,7 @@ struct davy_process *davy_world_process_get(struct davy_world *w, uint32_t pid, 
 		return known;
 	}
 	for (size_t i = 1; i < DAVY_WORLD_WAYS && victim->pid; i++)
-		if (!set[i].pid || process_goes_before(set, &set[i], victim, uid))
+		if (!set[i].pid || world_process_before(set, &set[i], victim, uid))
 			victim = &set[i];
 	if (victim->pid)
 		w->evicted_count++;
@@ -264,8 +264,8 @@ struct davy_device_state *davy_world_device_get(struct davy_world *w, const char
 	return victim;
 }
 
-/* What is kept of a process beside its entry. */
-static void forget_belongings(struct davy_world *w, uint32_t pid)
+/* Data about a process that is stored outside its entry. */
+static void world_forget_belongings(struct davy_world *w, uint32_t pid)
 {
 	davy_signs_forget(w, pid);
 	davy_uses_forget(w, pid);
@@ -273,20 +273,20 @@ static void forget_belongings(struct davy_world *w, uint32_t pid)
 	davy_pace_forget(&w->paces, pid);
 }
 
-/* A pid that starts at another time is another process: nothing of the old one may cling to it. */
-static void apply_process(struct davy_world *w, const struct davy_event *ev)
+/* A pid with a new start time is another process: discard the old data. */
+static void world_apply_process(struct davy_world *w, const struct davy_event *ev)
 {
 	const struct davy_ev_process *in = &ev->process;
 	struct davy_process *p = davy_world_process_get(w, ev->pid, 0, ev->at_ns);
 	struct davy_workload *work = davy_world_workload(w, in->workload);
 
 	if (p->start_ticks != in->start_ticks) {
-		if (p->start_ticks) /* whose end is told late, or was lost */
-			forget_belongings(w, ev->pid);
+		if (p->start_ticks) /* the exit event is late or lost */
+			world_forget_belongings(w, ev->pid);
 		*p = (struct davy_process){ .pid = ev->pid, .uid = p->uid };
 		p->start_ticks = in->start_ticks;
 	}
-	if (p->engine != in->engine) { /* an exec keeps pid and start time, and nothing else */
+	if (p->engine != in->engine) { /* exec keeps pid and start time only */
 		p->backend = DAVY_BACKEND_UNKNOWN;
 		p->port = 0;
 		p->ubatch = p->slot_context = p->context_size = p->parallel = 0;
@@ -327,14 +327,14 @@ static void apply_process(struct davy_world *w, const struct davy_event *ev)
 	if (!work || work->pid != ev->pid)
 		return;
 	if (in->port && !(in->flags & DAVY_PROCESS_PORT_ASSUMED))
-		work->port = in->port; /* given or seen, and no engine's mere default */
+		work->port = in->port; /* specified or observed, never just the engine's default */
 	if (p->backend != DAVY_BACKEND_UNKNOWN)
 		work->backend = p->backend;
 	if (p->device[0] || p->backend == DAVY_BACKEND_CPU)
 		davy_copy_name(work->device, sizeof(work->device), p->device);
 }
 
-static void apply_workload(struct davy_world *w, const struct davy_event *ev)
+static void world_apply_workload(struct davy_world *w, const struct davy_event *ev)
 {
 	const struct davy_ev_workload *in = &ev->workload;
 	struct davy_workload *work = davy_world_workload_get(w, in->workload, ev->at_ns);
@@ -356,7 +356,7 @@ static void apply_workload(struct davy_world *w, const struct davy_event *ev)
 		davy_copy_name(work->model, sizeof(work->model), in->model);
 }
 
-static void apply_pasid(struct davy_world *w, const struct davy_event *ev)
+static void world_apply_pasid(struct davy_world *w, const struct davy_event *ev)
 {
 	struct davy_client *client;
 
@@ -379,7 +379,7 @@ static void world_apply_device(struct davy_world *w, const struct davy_event *ev
 		       in->change == DAVY_DEVICE_REMOVED ? "" : in->driver);
 }
 
-static void apply_rules(struct davy_world *w, const struct davy_ev_rules *in)
+static void world_apply_rules(struct davy_world *w, const struct davy_ev_rules *in)
 {
 	struct davy_workload *work = davy_world_workload(w, in->workload);
 
@@ -390,7 +390,7 @@ static void apply_rules(struct davy_world *w, const struct davy_ev_rules *in)
 	work->ubatch_floor = in->ubatch_floor;
 }
 
-static void note_oom_kill(struct davy_world *w, const struct davy_event *ev)
+static void world_note_oom_kill(struct davy_world *w, const struct davy_event *ev)
 {
 	bool kill = (ev->kind == DAVY_EV_FACT && ev->fact.fact == DAVY_FACT_OOM_VICTIM) ||
 		    (ev->kind == DAVY_EV_LOG && ev->log.kind == DAVY_LOG_OOM_KILL);
@@ -400,7 +400,7 @@ static void note_oom_kill(struct davy_world *w, const struct davy_event *ev)
 		p->oom_killed_ns = ev->at_ns;
 }
 
-static void note_depth(struct davy_world *w, const struct davy_process *p, uint32_t depth)
+static void world_note_depth(struct davy_world *w, const struct davy_process *p, uint32_t depth)
 {
 	struct davy_workload *work = p ? davy_world_workload(w, p->workload) : NULL;
 
@@ -412,22 +412,22 @@ void davy_world_apply(struct davy_world *w, const struct davy_event *ev)
 {
 	struct davy_process *p;
 
-	note_oom_kill(w, ev);
+	world_note_oom_kill(w, ev);
 	switch (ev->kind) {
 	case DAVY_EV_PROCESS:
-		apply_process(w, ev);
+		world_apply_process(w, ev);
 		break;
 	case DAVY_EV_OWNER:
 		davy_world_process_get(w, ev->pid, ev->owner.uid, ev->at_ns)->uid = ev->owner.uid;
 		break;
 	case DAVY_EV_WORKLOAD:
-		apply_workload(w, ev);
+		world_apply_workload(w, ev);
 		break;
 	case DAVY_EV_RULES:
-		apply_rules(w, &ev->rules);
+		world_apply_rules(w, &ev->rules);
 		break;
 	case DAVY_EV_PASID:
-		apply_pasid(w, ev);
+		world_apply_pasid(w, ev);
 		break;
 	case DAVY_EV_DEVICE:
 		world_apply_device(w, ev);
@@ -461,7 +461,7 @@ void davy_world_apply(struct davy_world *w, const struct davy_event *ev)
 		if (p && (ev->progress.prompt_count || ev->progress.generated_count))
 			p->worked_ns = ev->at_ns;
 		davy_life_apply_progress(w, ev);
-		note_depth(w, p, ev->progress.depth);
+		world_note_depth(w, p, ev->progress.depth);
 		break;
 	case DAVY_EV_SENSOR:
 		davy_life_apply_sensor(w, ev);
@@ -477,18 +477,18 @@ void davy_world_apply(struct davy_world *w, const struct davy_event *ev)
 	}
 }
 
-static void forget_process(struct davy_world *w, const struct davy_event *ev)
+static void world_forget_process(struct davy_world *w, const struct davy_event *ev)
 {
 	struct davy_process *p = davy_world_process(w, ev->pid);
 	uint64_t start = ev->process_exit.start_ticks;
 
 	if (p && start && start != p->start_ticks)
-		return; /* of another one's end */
+		return; /* the exit of an older process with this pid */
 	if (p) {
 		world_mark(w, p, false);
 		memset(p, 0, sizeof(*p));
 	}
-	forget_belongings(w, ev->pid);
+	world_forget_belongings(w, ev->pid);
 }
 
 void davy_world_settle(struct davy_world *w, const struct davy_event *ev)
@@ -496,7 +496,7 @@ void davy_world_settle(struct davy_world *w, const struct davy_event *ev)
 	struct davy_workload *work;
 
 	if (ev->kind == DAVY_EV_PROCESS_EXIT)
-		forget_process(w, ev);
+		world_forget_process(w, ev);
 	if (ev->kind == DAVY_EV_WORKLOAD && ev->workload.op == DAVY_WORKLOAD_GONE) {
 		work = davy_world_workload(w, ev->workload.workload);
 		memset(work, 0, sizeof(*work));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the core remembers: bounded tables of processes, workloads, GPU clients, rings, movers and
- * breakers. When a table is full the oldest idle entry goes and a counter says so. Only core/ may
- * include this; others see the world through plans.
+ * The state of the core: bounded tables of processes, workloads, GPU clients, rings, movers and
+ * breakers. When a table is full, a new entry replaces the oldest idle one and a counter reports
+ * it. Only core/ includes this. Other folders see the world through plans.
  */
 #ifndef DAVY_WORLD_H
 #define DAVY_WORLD_H
@@ -26,17 +26,17 @@
 
 struct davy_process {
 	uint32_t pid; /* 0: empty */
-	uint32_t uid; /* who answers for it: a full set is shared among users */
+	uint32_t uid; /* owner: a full set is shared fairly among users */
 	uint32_t workload;
 	uint64_t start_ticks;
 	uint64_t used_ns;
 	uint64_t exception_ns;	   /* last vk::DeviceLostError, 0: none */
 	uint64_t out_of_memory_ns; /* last vk::OutOf*MemoryError */
-	uint32_t lost_batch;	   /* tokens at most of the batch that lost it */
+	uint32_t lost_batch;	   /* upper limit of the tokens in the batch that lost the device */
 	uint32_t lost_depth;
-	uint64_t check_due_ns; /* when to ask whether it survived; 0: no question open */
+	uint64_t check_due_ns; /* when to check whether the engine survived; 0: no check pending */
 	uint64_t checked_ok_ns;
-	uint64_t stood_ns; /* last time that a pause of ours kept it from going on */
+	uint64_t paused_ns; /* last time that a pause by davylamp stopped it */
 	struct davy_ev_graph graph;
 	uint16_t port;
 	uint8_t engine;
@@ -45,34 +45,34 @@ struct davy_process {
 	char device[DAVY_DEVICE_LEN];
 	char model[DAVY_MODEL_LEN];
 	char exception[DAVY_TYPE_NAME_LEN];
-	uint64_t oom_killed_ns; /* the OOM killer chose it; 0: not */
-	uint64_t met_ns;	/* first seen, or since its last exec */
-	uint64_t worked_ns;	/* last sign that it computes; 0: none yet */
-	uint64_t refused_ns;	/* a GPU's node was refused to it, and it has none; 0: no */
-	uint64_t model_bytes;	/* of its file, 0 unknown */
+	uint64_t oom_killed_ns; /* killed by the OOM killer; 0: no */
+	uint64_t met_ns;	/* first seen, or last exec */
+	uint64_t worked_ns;	/* last evidence of computation; 0: none */
+	uint64_t refused_ns;	/* access to a GPU node was denied and it has no GPU; 0: no */
+	uint64_t model_bytes;	/* size of the model file, 0: unknown */
 	uint32_t ppid;
-	int32_t gpu_layers;    /* asked for; DAVY_LAYERS_AUTO: nobody asked */
+	int32_t gpu_layers;    /* requested; DAVY_LAYERS_AUTO: not set */
 	uint16_t flags;	       /* enum davy_process_flag */
 	uint8_t role;	       /* enum davy_role */
-	uint8_t on_cpu;	       /* silent_cpu stands */
-	uint32_t ubatch;       /* tokens computed at once, 0 unknown */
-	uint32_t slot_context; /* tokens of one slot, 0 unknown */
-	uint32_t context_size; /* of all together */
+	uint8_t on_cpu;	       /* silent_cpu is active */
+	uint32_t ubatch;       /* tokens per computation, 0: unknown */
+	uint32_t slot_context; /* tokens of one slot, 0: unknown */
+	uint32_t context_size; /* of all slots together */
 	uint32_t parallel;
-	uint32_t layer_count; /* of the model, 0 unknown */
-	uint32_t cache_type;  /* enum davy_tuner_cache; 0: unknown, or another */
+	uint32_t layer_count; /* of the model, 0: unknown */
+	uint32_t cache_type;  /* enum davy_tuner_cache; 0: unknown or other */
 	struct davy_life life;
 };
 
-/* What an act has left in force: what is taken back with it. */
+/* An action in force, and what undo needs. */
 struct davy_effect {
 	struct davy_knobs before;
-	uint64_t until_ns; /* of a quarantine: nothing is tried before */
+	uint64_t until_ns; /* of a quarantine: no retry before */
 	uint8_t action;
-	uint8_t hazard;	 /* none: an operator's, who takes it back himself */
-	uint8_t backend; /* that it ran on */
-	uint8_t tuned;	 /* by the tuner: its soaks say when, and to what, it is taken back */
-	uint32_t depth;	 /* tokens that it must have computed before it is undone; 0: any */
+	uint8_t hazard;	 /* none: ordered by an operator, who undoes it */
+	uint8_t backend; /* backend before the action */
+	uint8_t tuned;	 /* set by the tuner, which decides when and how to undo it */
+	uint32_t depth;	 /* undo only after a context of so many tokens; 0: any */
 	char device[DAVY_DEVICE_LEN];
 };
 
@@ -82,21 +82,21 @@ struct davy_workload {
 	uint32_t id; /* 0: empty */
 	uint32_t pid;
 	uint64_t used_ns;
-	uint64_t check_ns;	/* check asked for, answer not here yet */
-	uint64_t checked_ns;	/* last time one was asked for */
-	uint64_t decided_ns;	/* last time a failure of it was decided on */
-	uint64_t retry_set_ns;	/* when the waiting retry was set */
-	uint64_t first_sign_ns; /* of the episode under way */
-	uint64_t act_ns;	/* act under way since */
+	uint64_t check_ns;	/* a check is pending since then */
+	uint64_t checked_ns;	/* last check request */
+	uint64_t decided_ns;	/* last decision about a failure */
+	uint64_t retry_set_ns;	/* when the pending retry was set */
+	uint64_t first_sign_ns; /* first precursor of the current incident */
+	uint64_t act_ns;	/* start of the running action */
 	uint64_t stopped_ns;
 	uint64_t last_act_ns;
-	uint64_t retry_ns; /* a refused plan is tried again then; 0: none */
+	uint64_t retry_ns; /* when to retry a refused plan; 0: never */
 	uint64_t hour_ns;
-	uint32_t act_plan;  /* 0: none under way */
-	uint32_t act_count; /* of all time */
+	uint32_t act_plan;  /* running action; 0: none */
+	uint32_t act_count; /* total */
 	uint32_t hour_count;
 	uint32_t restart_count;
-	uint32_t hold_plan; /* 0: nothing holds it */
+	uint32_t hold_plan; /* freeze in force; 0: none */
 	uint16_t port;
 	uint8_t adopted;
 	uint8_t movable;
@@ -104,59 +104,61 @@ struct davy_workload {
 	uint8_t backend;
 	uint8_t act_action;
 	uint8_t act_hazard;
-	uint8_t act_started; /* the replacement runs: its end is the act's failure, not ours */
+	/* the replacement runs: from now on its exit is a failure of the action */
+	uint8_t act_started;
 	uint8_t retry_action;
 	uint8_t retry_hazard;
-	uint8_t asked; /* backend asked for; "backend" is what was seen in use */
+	uint8_t asked; /* requested backend; "backend" is the one in use */
 	uint8_t can;   /* enum davy_can */
 	uint8_t pinned;
 	uint8_t rival;
-	uint8_t mode;	     /* enum davy_mode + 1; 0: that of the host */
-	uint8_t fixed;	     /* bits of enum davy_tuner_knob that people have pinned */
-	uint8_t hold_action; /* pause or throttle that is in force */
+	uint8_t mode;	     /* enum davy_mode + 1; 0: mode of the host */
+	uint8_t fixed;	     /* bits of enum davy_tuner_knob, pinned by the administrator */
+	uint8_t hold_action; /* pause or throttle in force */
 	uint8_t hold_hazard;
-	uint8_t hold_times;	/* how often it came back soon after it was let go */
-	uint8_t act_from;	/* backend before it */
-	uint8_t act_to;		/* that it is to have; unknown: the same */
-	uint8_t act_undo;	/* the action whose effect the act under way takes back */
-	uint8_t act_renews;	/* a hold that is in force already */
-	uint8_t undo_reported;	/* refusal of an undo that is due, told once */
-	uint8_t clean_times;	/* so often was the clean period doubled */
-	uint16_t hold_permille; /* of a throttle */
+	uint8_t hold_times;	/* how often the hazard returned soon after the release */
+	uint8_t act_from;	/* backend before the action */
+	uint8_t act_to;		/* backend after the action; unknown: unchanged */
+	uint8_t act_undo;	/* the action that the running action undoes */
+	uint8_t act_renews;	/* the running action renews a freeze */
+	uint8_t undo_reported;	/* the refusal of a due undo is reported once */
+	uint8_t clean_times;	/* how often the clean period was doubled */
+	uint16_t hold_permille; /* duty of a throttle */
 	uint16_t act_permille;
-	uint32_t act_pid_before; /* serves on if the act fails, as long as it lives */
+	uint32_t act_pid_before; /* old process; keeps serving if the action fails */
 	uint32_t effect_count;
-	struct davy_knobs knobs; /* in force; 0: as its command says */
+	struct davy_knobs knobs; /* settings in force; 0: as in its command line */
 	struct davy_knobs act_knobs;
-	struct davy_tuner_reason act_tuning; /* as told: the knobs are not the tuner's */
-	struct davy_knobs retry_knobs;	     /* of a shrink */
+	/* DAVY_TUNER_AS_TOLD: these settings are not from the tuner */
+	struct davy_tuner_reason act_tuning;
+	struct davy_knobs retry_knobs; /* settings of a shrink to retry */
 	struct davy_tuner_reason retry_tuning;
-	char act_device[DAVY_DEVICE_LEN]; /* before it */
+	char act_device[DAVY_DEVICE_LEN]; /* device before the action */
 	uint64_t act_lease_ns;
 	uint64_t act_until_ns;
-	uint32_t ubatch_floor; /* of people's; 0: the host's */
-	uint32_t lost_depth;   /* at which the device was lost, the last time */
-	uint32_t lost_count;   /* smaller settings tried since it came deeper than that */
-	uint32_t deepest;      /* tokens of a context, since the last act ended */
-	uint64_t act_end_ns;   /* the last one's, whatever came of it */
+	uint32_t ubatch_floor; /* administrator's minimum; 0: the host's */
+	uint32_t lost_depth;   /* context depth at the last device loss */
+	uint32_t lost_count;   /* smaller settings tried since it last exceeded that depth */
+	uint32_t deepest;      /* maximum context depth since the last action ended */
+	uint64_t act_end_ns;   /* end of the last action, successful or not */
 	uint64_t replaced_ns;
-	uint64_t hold_until_ns; /* its lease */
-	uint64_t hold_good_ns;	/* renewed until then, even if nothing is seen any more */
-	uint64_t let_go_ns;	/* end of the last throttle that a hazard brought about */
-	uint64_t troubled_ns;	/* last time a hazard stood that could be laid at its door */
-	uint64_t undone_ns;	/* 0: no undo that could be to blame for what comes */
+	uint64_t hold_until_ns; /* lease of the freeze */
+	uint64_t hold_good_ns;	/* renew until then, even without new events */
+	uint64_t let_go_ns;	/* end of the last throttle that a hazard caused */
+	uint64_t troubled_ns;	/* last time when a hazard could be attributed to it */
+	uint64_t undone_ns;	/* last undo that may have caused new hazards; 0: none */
 	struct davy_effect effects[DAVY_EFFECTS_MAX]; /* latest last */
 	char device[DAVY_DEVICE_LEN];
 	char model[DAVY_MODEL_LEN];
 };
 
-struct davy_client {	/* a PASID's owner */
+struct davy_client {	/* the owner of a PASID */
 	uint32_t pasid; /* 0: empty */
 	uint32_t pid;
 	uint64_t used_ns;
-	uint64_t window_ns; /* faults are counted from here */
+	uint64_t window_ns; /* start of the window for counting faults */
 	uint64_t fault_count;
-	uint64_t storm_ns; /* since when each window has had too many; 0: this one has not */
+	uint64_t storm_ns; /* start of consecutive windows above the threshold; 0: none */
 	uint32_t pad;
 };
 
@@ -169,14 +171,14 @@ struct davy_ring_state {
 	uint64_t first_sign_ns; /* first stall of this job */
 	uint32_t pid;
 	uint32_t level;
-	uint64_t timeout_ns; /* as last told; 0: never */
-	uint64_t age_ns;     /* of the job that ran when it last spoke, 0: none */
+	uint64_t timeout_ns; /* last reported; 0: never */
+	uint64_t age_ns;     /* age of the running job at the last report, 0: none */
 	uint64_t age_context;
 	uint64_t age_seqno;
-	uint64_t ended_ns; /* how old the job became that ended since, 0: none */
+	uint64_t ended_ns; /* final age of a job that ended since, 0: none */
 	uint32_t age_pid;
 	uint32_t ended_pid;
-	uint32_t timeout_told;
+	uint32_t timeout_reported;
 	uint32_t pad;
 };
 
@@ -185,11 +187,11 @@ struct davy_mover_state {
 	uint32_t evictor_pid;
 	uint32_t owner_pid;
 	uint64_t used_ns;
-	uint64_t out_bytes; /* last cumulative values seen */
+	uint64_t out_bytes; /* last cumulative values */
 	uint64_t in_bytes;
 	uint64_t window_ns;
-	uint64_t full_windows; /* in a row, before this one, with too much */
-	uint64_t run_bytes;    /* out, since the first of them */
+	uint64_t full_windows; /* consecutive earlier windows above the threshold */
+	uint64_t run_bytes;    /* bytes evicted since the first of these windows */
 	uint64_t window_out_bytes;
 	uint64_t window_in_bytes;
 	uint64_t first_sign_ns;
@@ -204,20 +206,20 @@ struct davy_alloc_state {
 	uint64_t window_count;
 };
 
-/* One open file of a device, or (client 0) what KFD says of a process there. */
+/* One open file of a device; client 0 holds the KFD counters of a process. */
 struct davy_use {
 	char device[DAVY_DEVICE_LEN];
 	uint64_t client_id;
 	uint64_t used_ns;
 	uint64_t memory_bytes;
 	uint64_t busy_ns;      /* cumulative */
-	uint64_t window_ns[2]; /* when this window and the one before it began */
+	uint64_t window_ns[2]; /* start of the current window and of the previous one */
 	uint64_t window_busy_ns[2];
 	uint32_t pid; /* 0: empty */
 	uint32_t pad;
 };
 
-/* What one owner lost from VRAM and got back, whoever moved it. */
+/* Bytes that one owner lost from VRAM and got back, for any evictor. */
 struct davy_moved_owner {
 	uint32_t pid; /* 0: empty */
 	uint32_t evictor_pid;
@@ -230,26 +232,30 @@ struct davy_moved_owner {
 
 struct davy_device_state {
 	char device[DAVY_DEVICE_LEN];
-	char driver[24]; /* "": not told yet, or none */
+	char driver[24]; /* "": unknown or none */
 	uint64_t used_ns;
 	uint64_t first_sign_ns;
 	struct davy_process
-		timed_out; /* whose job timed out last, as he was: he may be gone at the reset */
+		/*
+		 * a copy of the owner of the last job that timed out; it may be gone at the reset
+		 */
+		timed_out;
 	struct davy_moved_owner owners[DAVY_MOVED_OWNERS];
-	uint32_t thrash_pid; /* of the standing alarm: two that evict each other are one thrash */
-	uint32_t corrected;  /* errors that hardware corrected, within the window */
+	/* of the active alarm: mutual eviction by two processes is one thrash */
+	uint32_t thrash_pid;
+	uint32_t corrected; /* corrected hardware errors within the window */
 	uint64_t corrected_ns;
-	uint64_t timed_out_ns; /* 0: nobody's has */
-	uint64_t reset_ns;     /* last reset that succeeded, and the one before */
+	uint64_t timed_out_ns; /* 0: no job timed out */
+	uint64_t reset_ns;     /* the last successful reset; before_reset_ns is the one before it */
 	uint64_t before_reset_ns;
-	uint64_t resetting_ns; /* a reset is under way since then */
-	struct davy_told told[DAVY_TOLD_COUNT][DAVY_TELLERS];
+	uint64_t resetting_ns; /* start of a running reset */
+	struct davy_report reports[DAVY_REPORT_COUNT][DAVY_REPORTERS];
 };
 
 #define DAVY_WORLD_PROCESSES ((size_t)DAVY_WORLD_PROCESS_SETS * DAVY_WORLD_WAYS)
 
 struct davy_world {
-	uint64_t process_map[DAVY_WORLD_PROCESSES / 64]; /* which entries are in use */
+	uint64_t process_map[DAVY_WORLD_PROCESSES / 64]; /* bitmap of used entries */
 	struct davy_process processes[DAVY_WORLD_PROCESS_SETS][DAVY_WORLD_WAYS];
 	struct davy_client clients[DAVY_WORLD_CLIENT_SETS][DAVY_WORLD_WAYS];
 	struct davy_workload workloads[DAVY_WORLD_WORKLOADS];
@@ -258,21 +264,21 @@ struct davy_world {
 	struct davy_device_state devices[DAVY_WORLD_DEVICES];
 	struct davy_alloc_state allocs[DAVY_WORLD_ALLOCS];
 	struct davy_use uses[DAVY_WORLD_USES];
-	uint64_t evicted_count; /* entries that had to go for want of room */
+	uint64_t evicted_count; /* entries replaced because a table was full */
 	uint32_t workload_count;
 	uint32_t pad;
 	struct davy_memory memory;
 	struct davy_paces paces;
-	uint64_t cpu_looked_ns; /* when silent_cpu last looked at all processes */
+	uint64_t cpu_looked_ns; /* last silent_cpu scan of all processes */
 	struct davy_jobs jobs;
 	struct davy_busy busy;
 	struct davy_signs signs;
 };
 
-/* Finders return NULL when absent; the _get forms make an entry, at the cost of the oldest. */
+/* Finders return NULL if absent. The _get forms create an entry and may replace the oldest. */
 struct davy_process *davy_world_process(struct davy_world *w, uint32_t pid);
 
-/* The next one at or behind place *at, which is moved behind it; NULL: there is none. */
+/* Returns the next process at or after *at and advances *at; NULL: none. */
 struct davy_process *davy_world_process_next(struct davy_world *w, size_t *at);
 struct davy_process *davy_world_process_get(struct davy_world *w, uint32_t pid, uint32_t uid,
 					    uint64_t now_ns);
@@ -291,10 +297,10 @@ const struct davy_device_state *davy_world_device(const struct davy_world *w, co
 struct davy_device_state *davy_world_device_get(struct davy_world *w, const char *device,
 						uint64_t now_ns);
 
-/* Takes an event's facts over before the hazards look at it. */
+/* Applies the facts of an event before the hazards see it. */
 void davy_world_apply(struct davy_world *w, const struct davy_event *ev);
 
-/* Forgets what ends with the event, after the hazards have looked. */
+/* Removes what ends with the event, after the hazards have seen it. */
 void davy_world_settle(struct davy_world *w, const struct davy_event *ev);
 
 #endif

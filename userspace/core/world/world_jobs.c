@@ -7,7 +7,7 @@
 #include "lib/hash.h"
 
 #define FIRST_BIN_MS   1000
-#define SLOT_TIMES_MAX (1u << 20) /* of one event; keeps products within 63 bits */
+#define SLOT_TIMES_MAX (1u << 20) /* per event; keeps products within 63 bits */
 
 enum davy_queue_kind davy_ring_kind(const char *ring)
 {
@@ -28,7 +28,7 @@ enum davy_queue_kind davy_ring_kind(const char *ring)
 	return DAVY_QUEUE_COMPUTE;
 }
 
-static struct davy_times_state *times_set(struct davy_world *w, uint32_t pid)
+static struct davy_times_state *jobs_times_set(struct davy_world *w, uint32_t pid)
 {
 	return w->jobs.times[((pid * 2654435761u) >> 16) & (DAVY_WORLD_TIMES_SETS - 1)];
 }
@@ -36,7 +36,7 @@ static struct davy_times_state *times_set(struct davy_world *w, uint32_t pid)
 struct davy_times_state *davy_world_times(struct davy_world *w, const char *device,
 					  const char *ring, uint32_t pid)
 {
-	struct davy_times_state *set = times_set(w, pid);
+	struct davy_times_state *set = jobs_times_set(w, pid);
 
 	for (size_t i = 0; i < DAVY_WORLD_TIMES_WAYS; i++)
 		if (set[i].used_ns && set[i].pid == pid && davy_same_name(set[i].ring, ring) &&
@@ -45,9 +45,9 @@ struct davy_times_state *davy_world_times(struct davy_world *w, const char *devi
 	return NULL;
 }
 
-static struct davy_times_state *times_new(struct davy_world *w, const struct davy_event *ev)
+static struct davy_times_state *jobs_times_new(struct davy_world *w, const struct davy_event *ev)
 {
-	struct davy_times_state *set = times_set(w, ev->pid), *victim = &set[0];
+	struct davy_times_state *set = jobs_times_set(w, ev->pid), *victim = &set[0];
 
 	for (size_t i = 0; i < DAVY_WORLD_TIMES_WAYS; i++)
 		if (set[i].used_ns < victim->used_ns)
@@ -60,7 +60,7 @@ static struct davy_times_state *times_new(struct davy_world *w, const struct dav
 	return victim;
 }
 
-static uint64_t slot_low(size_t slot)
+static uint64_t jobs_slot_low(size_t slot)
 {
 	return slot ? DAVY_TIME_SLOT_NS << slot : 0;
 }
@@ -74,11 +74,12 @@ static uint32_t world_jobs_added(const struct davy_times_state *t,
 }
 
 /*
- * How long the slowest of the new jobs took: the maximum if it rose. Otherwise the mean of those in
- * their highest slot, from the new time less what the jobs below can have taken; a slot is a factor
- * of two wide, but where few jobs are new, as when they are slow, this is close.
+ * Duration of the slowest new job. If the maximum rose, it is the maximum. Otherwise it is the mean
+ * of the new jobs in their highest slot: the added time minus an upper estimate for the lower
+ * slots. A slot is a factor of two wide. The estimate is good when few jobs are new, as with slow
+ * jobs.
  */
-static void judge_fresh(struct davy_times_state *t, const struct davy_ev_job_times *in)
+static void jobs_judge_fresh(struct davy_times_state *t, const struct davy_ev_job_times *in)
 {
 	uint64_t below_ns = 0, rest_ns = in->sum_ns > t->sum_ns ? in->sum_ns - t->sum_ns : 0;
 	uint64_t high_ns = in->max_ns;
@@ -95,11 +96,11 @@ static void judge_fresh(struct davy_times_state *t, const struct davy_ev_job_tim
 	if (!t->slow_count)
 		return;
 	for (size_t i = 0; i < top; i++)
-		below_ns += world_jobs_added(t, in, i) * (slot_low(i) + slot_low(i) / 2);
+		below_ns += world_jobs_added(t, in, i) * (jobs_slot_low(i) + jobs_slot_low(i) / 2);
 	rest_ns = rest_ns > below_ns ? (rest_ns - below_ns) / t->slow_count : 0;
 	if (top < DAVY_TIME_SLOTS - 1 && (DAVY_TIME_SLOT_NS << (top + 1)) < high_ns)
 		high_ns = DAVY_TIME_SLOT_NS << (top + 1);
-	t->slowest_ns = rest_ns < slot_low(top) ? slot_low(top) : rest_ns;
+	t->slowest_ns = rest_ns < jobs_slot_low(top) ? jobs_slot_low(top) : rest_ns;
 	if (t->slowest_ns > high_ns)
 		t->slowest_ns = high_ns;
 }
@@ -110,13 +111,13 @@ void davy_jobs_apply_times(struct davy_world *w, const struct davy_event *ev)
 	struct davy_times_state *t = davy_world_times(w, in->device, in->ring, ev->pid);
 
 	if (!t)
-		t = times_new(w, ev);
+		t = jobs_times_new(w, ev);
 	t->fresh_count = t->slowest_ns = t->slow_count = 0;
 	if (t->used_ns && in->count > t->count && in->max_ns >= t->max_ns) {
 		t->fresh_count = in->count - t->count;
-		judge_fresh(t, in);
+		jobs_judge_fresh(t, in);
 		davy_life_done(davy_world_process(w, ev->pid), ev->at_ns);
-	} /* else what it sums up is older than the agent's look, or began anew */
+	} /* otherwise the values are older than the agent's attach, or the counters restarted */
 	t->used_ns = ev->at_ns ? ev->at_ns : 1;
 	t->count = in->count;
 	t->sum_ns = in->sum_ns;
@@ -137,7 +138,7 @@ void davy_jobs_apply_ring(struct davy_world *w, const struct davy_event *ev)
 	if (r->ended_ns)
 		davy_life_done(davy_world_process(w, r->ended_pid), ev->at_ns);
 	r->timeout_ns = in->timeout_ns;
-	r->timeout_told = true;
+	r->timeout_reported = true;
 	r->age_ns = in->age_ns;
 	r->age_pid = ev->pid;
 	r->age_context = in->fence_context;
@@ -150,7 +151,7 @@ void davy_jobs_apply_ring(struct davy_world *w, const struct davy_event *ev)
 		p->life.ring_ns = ev->at_ns;
 }
 
-/* A job that was timed out has not ended by itself: how long it ran is no measure. */
+/* A job that timed out did not end normally: its duration is no measure. */
 void davy_jobs_apply_timeout(struct davy_world *w, const struct davy_event *ev)
 {
 	struct davy_ring_state *r =
@@ -181,8 +182,8 @@ void davy_jobs_apply_lockup(struct davy_world *w, const struct davy_event *ev)
 	victim->timeout_ns = in->timeout_ns;
 }
 
-/* Whether a ring belongs to a kind of queue: by its name's begin, amdgpu's by its table. */
-static bool in_queue(const char *ring, const char *queue)
+/* True if a ring belongs to a queue kind: by name prefix, for amdgpu by its table. */
+static bool jobs_ring_in_queue(const char *ring, const char *queue)
 {
 	size_t len = strlen(queue);
 
@@ -198,20 +199,21 @@ uint64_t davy_world_timeout(const struct davy_world *w, const char *device, cons
 	for (size_t i = 0; i < DAVY_WORLD_RINGS; i++) {
 		const struct davy_ring_state *r = &w->rings[i];
 
-		if (r->timeout_told && davy_same_name(r->ring, ring) &&
+		if (r->timeout_reported && davy_same_name(r->ring, ring) &&
 		    davy_same_name(r->device, device))
 			return r->timeout_ns <= DAVY_TIMEOUT_MAX_NS ? r->timeout_ns : 0;
 	}
 	for (size_t i = 0; i < DAVY_WORLD_LOCKUPS; i++) {
 		const struct davy_lockup_state *l = &w->jobs.lockups[i];
 
-		if (l->used_ns && davy_same_name(l->device, device) && in_queue(ring, l->queue))
+		if (l->used_ns && davy_same_name(l->device, device) &&
+		    jobs_ring_in_queue(ring, l->queue))
 			return l->timeout_ns <= DAVY_TIMEOUT_MAX_NS ? l->timeout_ns : 0;
 	}
 	return 0;
 }
 
-static uint64_t load_hash(const struct davy_process *p, const char *device, const char *model)
+static uint64_t jobs_load_hash(const struct davy_process *p, const char *device, const char *model)
 {
 	uint64_t hash = davy_fnv(davy_fnv_text(DAVY_FNV_START, model), "\xff", 1);
 
@@ -223,7 +225,7 @@ struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_pr
 				      const char *device, uint64_t now_ns)
 {
 	const char *model = p->model[0] ? p->model : p->comm;
-	uint64_t hash = load_hash(p, device, model);
+	uint64_t hash = jobs_load_hash(p, device, model);
 	struct davy_load *victim = &w->jobs.loads[0];
 
 	for (size_t i = 0; i < DAVY_WORLD_LOADS; i++) {

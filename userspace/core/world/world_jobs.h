@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the core remembers of jobs: how long those of a process on a ring take, how that grows with
- * the depth of a load (a model with its ubatch on a device), and when a driver would time one out.
- * Inner part of world.h.
+ * Job times: how long the jobs of a process on a ring take, how this grows with the depth of a load
+ * (a model with its ubatch on a device), and when a driver times a job out. Part of world.h.
  */
 #ifndef DAVY_WORLD_JOBS_H
 #define DAVY_WORLD_JOBS_H
@@ -15,39 +14,39 @@
 #define DAVY_WORLD_LOADS      64
 #define DAVY_WORLD_LOCKUPS    64
 #define DAVY_LOAD_SLOW	      8
-#define DAVY_TIMEOUT_MAX_NS   (UINT64_MAX / 1000000) /* 5 h; whatever is longer never fires */
+#define DAVY_TIMEOUT_MAX_NS   (UINT64_MAX / 1000000) /* 5 h; a longer timeout never fires */
 
 struct davy_times_state { /* finished jobs of a process on a ring */
 	char device[DAVY_DEVICE_LEN];
 	char ring[DAVY_RING_NAME_LEN];
 	uint64_t used_ns; /* 0: empty */
-	uint64_t count;	  /* last cumulative values seen */
+	uint64_t count;	  /* last cumulative values */
 	uint64_t sum_ns;
 	uint64_t max_ns;
 	uint32_t slot[DAVY_TIME_SLOTS];
 	uint32_t pid;
-	uint32_t slow_count;  /* of what the last event added: so many took about slowest_ns */
-	uint64_t fresh_count; /* all that it added; 0 at the first event of its kind too */
+	uint32_t slow_count;  /* new jobs that took about slowest_ns */
+	uint64_t fresh_count; /* new jobs in the last event; 0 also at the first event */
 	uint64_t slowest_ns;
 };
 
-struct davy_load { /* a model with its ubatch on a device: its jobs, whichever process runs them */
+struct davy_load { /* the jobs of a model with its ubatch on a device, for any process */
 	char device[DAVY_DEVICE_LEN];
 	char model[DAVY_MODEL_LEN];
 	uint64_t used_ns; /* 0: empty */
 	uint64_t hash;
-	uint64_t began_ns; /* of the run under way, and the depth it began with */
-	uint64_t last_ns;  /* its last job */
+	uint64_t began_ns; /* start time of the current run; began_depth is its initial depth */
+	uint64_t last_ns;  /* last job */
 	uint32_t ubatch;
 	uint8_t backend;
-	uint8_t by_depth; /* the axis is tokens; else ms since the run began */
+	uint8_t by_depth; /* the axis is tokens; otherwise ms since the run began */
 	uint8_t slow_next;
 	uint8_t pad;
 	uint32_t began_depth;
 	uint32_t depth;
-	struct davy_growth growth; /* of a job's share of its timeout, in millionths */
+	struct davy_growth growth; /* job time as part of the timeout, in millionths */
 	uint64_t slow_ns[DAVY_LOAD_SLOW];
-	uint32_t slow[DAVY_LOAD_SLOW]; /* shares of its last slow jobs */
+	uint32_t slow[DAVY_LOAD_SLOW]; /* timeout parts of the last slow jobs, in millionths */
 };
 
 struct davy_lockup_state {
@@ -67,26 +66,26 @@ struct davy_world;
 struct davy_process;
 
 enum davy_queue_kind {
-	DAVY_QUEUE_COMPUTE = 0, /* graphics too, and what has a name of its own */
+	DAVY_QUEUE_COMPUTE = 0, /* also graphics and rings with their own name */
 	DAVY_QUEUE_COPY = 1,
 	DAVY_QUEUE_VIDEO = 2,
 };
 
-/* What a ring of this name does, in the words of amdgpu, i915 and xe. */
+/* Purpose of a ring, from the names in amdgpu, i915 and xe. */
 enum davy_queue_kind davy_ring_kind(const char *ring);
 
-/* NULL when it has told nothing yet. */
+/* NULL if nothing is known. */
 struct davy_times_state *davy_world_times(struct davy_world *w, const char *device,
 					  const char *ring, uint32_t pid);
 
-/* The load that "p" runs on "device"; made at the cost of the oldest. */
+/* The load that "p" runs on "device". Created if missing; may replace the oldest. */
 struct davy_load *davy_world_load_get(struct davy_world *w, const struct davy_process *p,
 				      const char *device, uint64_t now_ns);
 
-/* How long a job may run on that ring; 0: for ever, or nobody knows. */
+/* Maximum time of a job on that ring; 0: unlimited or unknown. */
 uint64_t davy_world_timeout(const struct davy_world *w, const char *device, const char *ring);
 
-/* Take an event's facts over; parts of davy_world_apply(). */
+/* Apply the facts of an event; called by davy_world_apply(). */
 void davy_jobs_apply_times(struct davy_world *w, const struct davy_event *ev);
 void davy_jobs_apply_ring(struct davy_world *w, const struct davy_event *ev);
 void davy_jobs_apply_timeout(struct davy_world *w, const struct davy_event *ev);

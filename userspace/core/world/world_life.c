@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define PAUSE_NS (5 * DAVY_NS_PER_S) /* clients are asked every second */
+#define PAUSE_NS (5 * DAVY_NS_PER_S) /* clients are sampled every second */
 
 void davy_life_done(struct davy_process *p, uint64_t now_ns)
 {
@@ -20,8 +20,8 @@ void davy_life_busy(struct davy_process *p, uint64_t from_ns, uint64_t now_ns)
 	p->life.busy_ns = now_ns;
 }
 
-/* Depth that grows by more than what was generated is a prompt's; it moves once a batch. */
-static bool prefills(const struct davy_life *l, const struct davy_ev_progress *in)
+/* If the depth grows by more than the generated tokens, it is a prompt. It grows once per batch. */
+static bool life_prefills(const struct davy_life *l, const struct davy_ev_progress *in)
 {
 	const struct davy_ev_progress *was = &l->progress;
 	uint64_t made = in->generated_count - was->generated_count;
@@ -56,13 +56,13 @@ void davy_life_apply_progress(struct davy_world *w, const struct davy_event *ev)
 	} else if (in->generated_count > l->progress.generated_count) {
 		l->batch = 1;
 	}
-	l->prefill = l->progress_ns && prefills(l, in);
-	l->depth_told |= in->depth != 0;
+	l->prefill = l->progress_ns && life_prefills(l, in);
+	l->depth_known |= in->depth != 0;
 	l->progress = *in;
 	l->progress_ns = ev->at_ns ? ev->at_ns : 1;
 }
 
-static struct davy_busy_state *file_of(struct davy_world *w, const struct davy_event *ev)
+static struct davy_busy_state *life_file(struct davy_world *w, const struct davy_event *ev)
 {
 	struct davy_busy_state *set =
 		w->busy.files[((ev->pid * 2654435761u) >> 16) & (DAVY_WORLD_BUSY_SETS - 1)];
@@ -88,7 +88,7 @@ static struct davy_busy_state *file_of(struct davy_world *w, const struct davy_e
 void davy_life_apply_client(struct davy_world *w, const struct davy_event *ev)
 {
 	const struct davy_ev_client *in = &ev->client;
-	struct davy_busy_state *f = file_of(w, ev);
+	struct davy_busy_state *f = life_file(w, ev);
 	uint64_t passed_ns = ev->at_ns - f->used_ns;
 
 	if (in->gone) {
@@ -114,15 +114,15 @@ void davy_life_apply_graph(struct davy_world *w, const struct davy_event *ev)
 }
 
 /*
- * Who told of ends may tell no more: until the next one is told, nobody is known to. Some sensors
- * never tell of any.
+ * A sensor that reported job ends may be lost. Until the next report, no sensor is known to report
+ * them. The sensors in the list never report job ends.
  */
 void davy_life_apply_sensor(struct davy_world *w, const struct davy_event *ev)
 {
-	static const char *const silent[] = { "fdinfo", "kmsg", "kfd_smi" };
+	static const char *const without_ends[] = { "fdinfo", "kmsg", "kfd_smi" };
 
-	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
-		if (davy_same_name(ev->sensor.name, silent[i]))
+	for (size_t i = 0; i < sizeof(without_ends) / sizeof(without_ends[0]); i++)
+		if (davy_same_name(ev->sensor.name, without_ends[i]))
 			return;
 	if (ev->sensor.state == DAVY_SENSOR_LIVE || ev->sensor.state == DAVY_SENSOR_LOST)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What shows that a process makes headway, and that it has a reason to: tokens, ended jobs, a busy
- * device. Inner part of world.h.
+ * Evidence that a process makes progress, and that it has work: tokens, finished jobs, a busy
+ * device. Part of world.h.
  */
 #ifndef DAVY_WORLD_LIFE_H
 #define DAVY_WORLD_LIFE_H
@@ -11,18 +11,19 @@
 #define DAVY_WORLD_BUSY_SETS 32
 #define DAVY_WORLD_BUSY_WAYS 8
 
-struct davy_life { /* of a process; 0 where nothing was told yet */
+struct davy_life { /* of a process; 0 where unknown */
 	struct davy_ev_progress progress;
 	uint64_t progress_ns;
-	uint64_t token_ns;     /* its tokens or its depth moved, or it got work after a rest */
-	uint64_t made_ns;      /* it made a token */
-	uint64_t done_ns;      /* a job or a graph of it ended */
-	uint64_t busy_from_ns; /* since when its device works for it without a pause */
-	uint64_t busy_ns;      /* last time that was seen */
-	uint64_t ring_ns;      /* last time a job of it was seen to run */
-	uint32_t prefill;      /* it computes a prompt, as far as its tokens tell */
-	uint32_t depth_told;   /* it has said how deep it is */
-	uint32_t batch;	       /* tokens computed since it told the last time */
+	/* last change of its token counts or depth, or first work after idle time */
+	uint64_t token_ns;
+	uint64_t made_ns;      /* last generated token */
+	uint64_t done_ns;      /* last finished job or graph */
+	uint64_t busy_from_ns; /* start of uninterrupted device activity */
+	uint64_t busy_ns;      /* last observation of that */
+	uint64_t ring_ns;      /* last observation of a running job */
+	uint32_t prefill;      /* computes a prompt, according to its token counts */
+	uint32_t depth_known;  /* reports its depth */
+	uint32_t batch;	       /* tokens computed since the last report */
 	uint32_t pad;
 };
 
@@ -42,11 +43,11 @@ struct davy_busy {
 struct davy_world;
 struct davy_process;
 
-/* "p" may be NULL: then nobody is known to whom it could matter. */
+/* "p" may be NULL: no effect. */
 void davy_life_done(struct davy_process *p, uint64_t now_ns);
 void davy_life_busy(struct davy_process *p, uint64_t from_ns, uint64_t now_ns);
 
-/* Take an event's facts over; parts of davy_world_apply(). */
+/* Apply the facts of an event; called by davy_world_apply(). */
 void davy_life_apply_progress(struct davy_world *w, const struct davy_event *ev);
 void davy_life_apply_client(struct davy_world *w, const struct davy_event *ev);
 void davy_life_apply_graph(struct davy_world *w, const struct davy_event *ev);

@@ -41,19 +41,20 @@ struct davy_tally *davy_world_tally(struct davy_world *w, enum davy_tally_kind k
 	return t;
 }
 
-void davy_world_tell(struct davy_world *w, const char *device, enum davy_told_what what,
-		     enum davy_teller teller, uint32_t level, uint64_t now_ns)
+void davy_world_report(struct davy_world *w, const char *device, enum davy_report_kind what,
+		       enum davy_reporter reporter, uint32_t level, uint64_t now_ns)
 {
 	struct davy_device_state *d = davy_world_device_get(w, device, now_ns);
-	struct davy_told *told = &d->told[what][teller];
+	struct davy_report *report = &d->reports[what][reporter];
 
-	if (now_ns - told->at_ns > DAVY_TOLD_NS || level > told->level)
-		told->level = level;
-	told->at_ns = now_ns ? now_ns : 1;
+	if (now_ns - report->at_ns > DAVY_REPORT_DELAY_NS || level > report->level)
+		report->level = level;
+	report->at_ns = now_ns ? now_ns : 1;
 }
 
-bool davy_world_told(const struct davy_world *w, const char *device, enum davy_told_what what,
-		     enum davy_teller teller, uint32_t level, uint64_t now_ns)
+bool davy_world_was_reported(const struct davy_world *w, const char *device,
+			     enum davy_report_kind what, enum davy_reporter reporter,
+			     uint32_t level, uint64_t now_ns)
 {
 	for (size_t i = 0; i < DAVY_WORLD_DEVICES; i++) {
 		const struct davy_device_state *d = &w->devices[i];
@@ -61,15 +62,15 @@ bool davy_world_told(const struct davy_world *w, const char *device, enum davy_t
 		if (!d->used_ns ||
 		    (device[0] && d->device[0] && !davy_same_name(d->device, device)))
 			continue;
-		for (int by = 0; by < (int)teller; by++)
-			if (d->told[what][by].at_ns && d->told[what][by].level >= level &&
-			    now_ns - d->told[what][by].at_ns <= DAVY_TOLD_NS)
+		for (int by = 0; by < (int)reporter; by++)
+			if (d->reports[what][by].at_ns && d->reports[what][by].level >= level &&
+			    now_ns - d->reports[what][by].at_ns <= DAVY_REPORT_DELAY_NS)
 				return true;
 	}
 	return false;
 }
 
-static struct davy_kfd_state *kfd_set(struct davy_world *w, uint32_t pid)
+static struct davy_kfd_state *signs_kfd_set(struct davy_world *w, uint32_t pid)
 {
 	return w->signs.kfd[world_signs_set_of(pid, DAVY_WORLD_KFD_SETS)];
 }
@@ -77,7 +78,7 @@ static struct davy_kfd_state *kfd_set(struct davy_world *w, uint32_t pid)
 struct davy_kfd_state *davy_world_kfd_get(struct davy_world *w, const char *device, uint32_t pid,
 					  uint64_t now_ns)
 {
-	struct davy_kfd_state *set = kfd_set(w, pid), *victim = &set[0];
+	struct davy_kfd_state *set = signs_kfd_set(w, pid), *victim = &set[0];
 
 	for (size_t i = 0; i < DAVY_WORLD_KFD_WAYS; i++) {
 		if (set[i].used_ns && set[i].pid == pid && davy_same_name(set[i].device, device)) {
@@ -97,7 +98,7 @@ struct davy_kfd_state *davy_world_kfd_get(struct davy_world *w, const char *devi
 
 struct davy_kfd_state *davy_world_kfd(struct davy_world *w, uint32_t pid)
 {
-	struct davy_kfd_state *set = kfd_set(w, pid), *latest = NULL;
+	struct davy_kfd_state *set = signs_kfd_set(w, pid), *latest = NULL;
 
 	for (size_t i = 0; pid && i < DAVY_WORLD_KFD_WAYS; i++)
 		if (set[i].used_ns && set[i].pid == pid &&
@@ -134,7 +135,7 @@ void davy_signs_apply_kfd_use(struct davy_world *w, const struct davy_event *ev)
 
 void davy_signs_forget(struct davy_world *w, uint32_t pid)
 {
-	struct davy_kfd_state *set = kfd_set(w, pid);
+	struct davy_kfd_state *set = signs_kfd_set(w, pid);
 
 	for (size_t i = 0; i < DAVY_WORLD_KFD_WAYS; i++)
 		if (set[i].pid == pid)
