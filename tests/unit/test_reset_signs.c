@@ -93,7 +93,7 @@ static void a_first_ring_reset_warns_and_the_second_is_serious(void **state)
 	assert_int_equal(note()->level, 3);
 	assert_int_equal(note()->pid, 0); /* the timeout was long ago */
 	davy_because_text(note(), text, sizeof(text));
-	assert_string_equal(text, "ring reset succeeded, the second of late");
+	assert_string_equal(text, "ring reset succeeded, the second recently");
 	assert_replays();
 }
 

@@ -19,7 +19,7 @@ static struct davy_alarm *alarm_find(struct davy_core *core, const struct davy_p
 	return NULL;
 }
 
-static struct davy_alarm *take_slot(struct davy_step *s)
+static struct davy_alarm *alarm_take_slot(struct davy_step *s)
 {
 	struct davy_core *core = s->core;
 	struct davy_alarm *oldest = &core->alarms[0];
@@ -47,7 +47,7 @@ bool davy_alarm_raise(struct davy_step *s, struct davy_plan *note)
 		return false;
 	}
 	if (!a)
-		a = take_slot(s);
+		a = alarm_take_slot(s);
 	davy_plan_usage(&s->core->world, note, s->hazards[note->hazard]->shortage, s->now_ns);
 	davy_emit(s, note);
 	s->core->alarm_count += !a->used;
@@ -72,8 +72,8 @@ static void alarm_end(struct davy_step *s, struct davy_alarm *a)
 	s->core->alarm_count--;
 }
 
-static struct davy_alarm *find_of(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
-				  const char *device, const char *ring)
+static struct davy_alarm *alarm_find_subject(struct davy_step *s, enum davy_hazard hazard,
+					     uint32_t pid, const char *device, const char *ring)
 {
 	struct davy_plan subject;
 
@@ -88,7 +88,7 @@ static struct davy_alarm *find_of(struct davy_step *s, enum davy_hazard hazard, 
 void davy_alarm_keep(struct davy_step *s, enum davy_hazard hazard, uint32_t pid, const char *device,
 		     const char *ring)
 {
-	struct davy_alarm *a = find_of(s, hazard, pid, device, ring);
+	struct davy_alarm *a = alarm_find_subject(s, hazard, pid, device, ring);
 
 	if (!a)
 		return;
@@ -100,7 +100,7 @@ void davy_alarm_keep(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
 void davy_alarm_clear(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
 		      const char *device, const char *ring)
 {
-	struct davy_alarm *a = find_of(s, hazard, pid, device, ring);
+	struct davy_alarm *a = alarm_find_subject(s, hazard, pid, device, ring);
 
 	if (a)
 		alarm_end(s, a);
@@ -109,7 +109,7 @@ void davy_alarm_clear(struct davy_step *s, enum davy_hazard hazard, uint32_t pid
 uint32_t davy_alarm_level(struct davy_step *s, enum davy_hazard hazard, uint32_t pid,
 			  const char *device, const char *ring)
 {
-	const struct davy_alarm *a = find_of(s, hazard, pid, device, ring);
+	const struct davy_alarm *a = alarm_find_subject(s, hazard, pid, device, ring);
 
 	return a ? a->note.level : 0;
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: memory of the device that a process asked for and did not get (TTM, DRM ioctls); lines of
- *   the log that say so, where no kernel program has told of that device for two seconds.
- * Threshold: a heap without room is normal while a model is loaded over an idle one: level 1 only
- *   for "count" of them within "window". So is a validation that failed after evicting: the driver
- *   may try a wider placement. No pages of the host is level 2, an ioctl that told the application
- *   so level 3: it is about to give up. Of lines, a failed submission is level 1, a second one
- *   within "lines_window" level 2, "lines" of them level 3; weaker ones are level 1 when so many
- *   come.
- * False alarms: drivers probe for room with placements they can do without: levels 1. Failed pins
- *   came hundreds a day without harm; a submission that fails now and then is done again.
+ * Signal: a process requested device memory and did not get it (TTM, DRM ioctls). Kernel log lines
+ *   about it count if no BPF program has reported that device for two seconds.
+ * Threshold: a full heap is normal while a model is loaded over an idle one: level 1 from "count"
+ *   failures within "window" on. The same applies to a validation that failed after evicting: the
+ *   driver may try a wider placement. No host pages: level 2. A failed ioctl: level 3, because the
+ *   application is about to give up. Log lines: the first failed submission is level 1, the second
+ *   within "lines_window" level 2, "lines" of them level 3. "lines" weaker lines are level 1.
+ * False alarms: drivers try optional placements: level 1. Failed pins occurred hundreds of times a
+ *   day without harm. The driver retries a submission that fails occasionally.
  * Test: tests/unit/test_gpu_hazards.c, test_fault_signs.c, tests/vm huge.
  */
 #include "core/hazard/hazards.h"
@@ -17,8 +16,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
-static bool many(struct davy_step *s, const struct davy_ev_alloc_failed *in,
-		 const struct davy_process *p)
+static bool alloc_failure_many(struct davy_step *s, const struct davy_ev_alloc_failed *in,
+			       const struct davy_process *p)
 {
 	struct davy_alloc_state *a;
 
@@ -34,12 +33,12 @@ static bool many(struct davy_step *s, const struct davy_ev_alloc_failed *in,
 
 static const uint8_t levels[] = {
 	[DAVY_ALLOC_RESOURCE] = 1,
-	[DAVY_ALLOC_VALIDATE] = 1, /* the driver may try a wider placement, and mostly succeeds */
+	[DAVY_ALLOC_VALIDATE] = 1, /* the driver may try a wider placement, usually with success */
 	[DAVY_ALLOC_IOCTL] = 3,
-	[DAVY_ALLOC_POPULATE] = 2, /* the host itself is out of memory */
+	[DAVY_ALLOC_POPULATE] = 2, /* the host is out of memory */
 };
 
-static void look_at_line(struct davy_step *s)
+static void alloc_failure_look_at_line(struct davy_step *s)
 {
 	const struct davy_ev_log *in = &s->ev->log;
 	struct davy_world *w = &s->core->world;
@@ -73,7 +72,7 @@ static void look_at_line(struct davy_step *s)
 	davy_alarm_raise(s, &note);
 }
 
-static void look_at_failure(struct davy_step *s)
+static void alloc_failure_look_at_failure(struct davy_step *s)
 {
 	const struct davy_ev_alloc_failed *in = &s->ev->alloc_failed;
 	const struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
@@ -82,7 +81,7 @@ static void look_at_failure(struct davy_step *s)
 	assert(in->stage >= DAVY_ALLOC_RESOURCE && in->stage <= DAVY_ALLOC_POPULATE);
 	davy_world_report(&s->core->world, in->device, DAVY_REPORT_ALLOC, DAVY_BY_PROGRAM,
 			  levels[in->stage], s->now_ns);
-	if (in->stage == DAVY_ALLOC_RESOURCE && !many(s, in, p))
+	if (in->stage == DAVY_ALLOC_RESOURCE && !alloc_failure_many(s, in, p))
 		return;
 	davy_copy_name(note.device, sizeof(note.device), in->device);
 	note.level = levels[in->stage];
@@ -95,33 +94,33 @@ static void look_at_failure(struct davy_step *s)
 static void alloc_failure_look(struct davy_step *s)
 {
 	if (s->ev->kind == DAVY_EV_LOG)
-		look_at_line(s);
+		alloc_failure_look_at_line(s);
 	else
-		look_at_failure(s);
+		alloc_failure_look_at_failure(s);
 }
 
-static void alloc_failure_because(const struct davy_plan *p, struct davy_clause *c)
+static void alloc_failure_reason(const struct davy_plan *p, struct davy_clause *c)
 {
-	static const char *const what[] = { "", "finds a heap full again and again",
+	static const char *const what[] = { "", "repeatedly found a heap full",
 					    "got no memory even after evicting",
-					    "was told by its ioctl that there is no memory" };
+					    "got an out-of-memory error from its ioctl" };
 
 	if (p->unit == DAVY_UNIT_COUNT) {
-		c->say(c, "the kernel's log says %s, %" PRIu64 " times of late", p->detail,
+		c->say(c, "the kernel's log says %s, %" PRIu64 " times recently", p->detail,
 		       p->observed);
 		return;
 	}
 	c->say(c, "%s (%s", what[p->level < 4 ? p->level : 0],
 	       p->result == -28 ? "-ENOSPC" : "-ENOMEM");
 	if (p->observed)
-		c->say(c, ", %" PRIu64 " MiB asked for", p->observed >> 20);
+		c->say(c, ", %" PRIu64 " MiB requested", p->observed >> 20);
 	c->say(c, ")");
 }
 
 const struct davy_hazard_row davy_hazard_alloc_failure = {
 	.sees = DAVY_SEES(DAVY_EV_ALLOC_FAILED) | DAVY_SEES(DAVY_EV_LOG),
 	.look = alloc_failure_look,
-	.reason = alloc_failure_because,
+	.reason = alloc_failure_reason,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 3, { DAVY_ACTION_UNLOAD, DAVY_ACTION_SHRINK } },

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: precursors in the kernel's log that no other hazard has: the firmware scheduler that
- *   does not answer, jobs and fences that are late, the kernel itself stuck, the host out of
- *   memory, a VM that leaks. The kinds are named one by one below.
- * Threshold: one line; the level is its weight (log_kind.c), unless the table says otherwise.
- *   It stands while it is repeated; the third WARN() of a driver in ten minutes is level 2.
- * False alarms: what recovery says of itself is aftermath and not looked at; a driver's WARN()
+ * Signal: precursors in the kernel log that no other hazard covers: a firmware scheduler without
+ *   response, late jobs and fences, a stuck kernel, a host out of memory, a leaking VM. The table
+ *   below lists the kinds.
+ * Threshold: one line. The level is its weight (log_kind.c) unless the table has another. The alarm
+ *   stays while the line is repeated. The third WARN() of a driver in ten minutes is level 2.
+ * False alarms: messages of a recovering driver are consequences and are ignored. A driver's WARN()
  *   and a VM leak are hints, level 1.
- * Test: tests/unit/test_hardware.c, with the field's lead times in the table.
+ * Test: tests/unit/test_hardware.c. The table lists lead times from field reports.
  */
 #include "core/hazard/hazards.h"
 
@@ -19,11 +19,12 @@ static const struct {
 	uint16_t kind;
 	uint8_t level;
 } kinds[] = {
-	{ DAVY_LOG_FENCE_FALLBACK, 3 },	       /* 7 min before the fatal reset */
-	{ DAVY_LOG_I915_FENCE_EXPIRED, 3 },    /* 8 s before GPU HANG */
-	{ DAVY_LOG_VM_LEAK, 1 },	       /* 25 h before a freeze: restart when it suits */
+	{ DAVY_LOG_FENCE_FALLBACK, 3 },	    /* 7 min before the fatal reset */
+	{ DAVY_LOG_I915_FENCE_EXPIRED, 3 }, /* 8 s before GPU HANG */
+	/* 25 h before a freeze: restart at a convenient time */
+	{ DAVY_LOG_VM_LEAK, 1 },
 	{ DAVY_LOG_SMU_BUSY, BY_WEIGHT },      /* 9 s before the PSP failed */
-	{ DAVY_LOG_KILLED_ENTITY, BY_WEIGHT }, /* 125 to 245 s before a hung task is told */
+	{ DAVY_LOG_KILLED_ENTITY, BY_WEIGHT }, /* 125 to 245 s before the report of a hung task */
 	{ DAVY_LOG_SMU_FAILED, BY_WEIGHT },
 	{ DAVY_LOG_KIQ_TIMEOUT, BY_WEIGHT },
 	{ DAVY_LOG_MES_FAILED, BY_WEIGHT },
@@ -51,7 +52,7 @@ static uint32_t driver_warning_level_of(const struct davy_ev_log *l)
 
 	if (l->role != DAVY_PART_PRECURSOR)
 		return 0;
-	if (l->kind == DAVY_LOG_XID) /* Xid 32: a pushbuffer that cannot be read */
+	if (l->kind == DAVY_LOG_XID) /* Xid 32: invalid pushbuffer */
 		return l->hazard == DAVY_LOG_HZ_JOB_STALL ? weight : 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (kinds[i].kind == l->kind)
@@ -59,8 +60,8 @@ static uint32_t driver_warning_level_of(const struct davy_ev_log *l)
 	return 0;
 }
 
-/* A driver's WARN() alone says little; some in a row were followed by an oops. */
-static bool warns_often(struct davy_step *s)
+/* A single WARN() of a driver means little; several in a row were followed by an oops. */
+static bool driver_warning_is_frequent(struct davy_step *s)
 {
 	const struct davy_ev_log *l = &s->ev->log;
 	struct davy_tally *t;
@@ -79,7 +80,7 @@ static void driver_warning_look(struct davy_step *s)
 	uint32_t level = driver_warning_level_of(l);
 	struct davy_plan note;
 
-	if (level == 1 && warns_often(s))
+	if (level == 1 && driver_warning_is_frequent(s))
 		level = 2;
 	if (!level)
 		return;
@@ -98,7 +99,7 @@ static void driver_warning_look(struct davy_step *s)
 	davy_alarm_raise(s, &note);
 }
 
-static void driver_warning_because(const struct davy_plan *p, struct davy_clause *c)
+static void driver_warning_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	c->say(c, "the kernel's log says %s", p->detail);
 }
@@ -106,7 +107,7 @@ static void driver_warning_because(const struct davy_plan *p, struct davy_clause
 const struct davy_hazard_row davy_hazard_driver_warning = {
 	.sees = DAVY_SEES(DAVY_EV_LOG),
 	.look = driver_warning_look,
-	.reason = driver_warning_because,
+	.reason = driver_warning_reason,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_PAGE_FAULT |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: an engine process that lives but gives no token: (a) it survived a vk::DeviceLostError,
- *   (b) a graph was entered and not left for longer than max(graph_age, graph_ratio x its slowest),
- *   (c) its device is busy (fdinfo, a running job, queues of KFD), and for "silent" no token came,
- *   no job and no graph of it ended.
- * Threshold: policies/hazards.conf; proof is a one-token completion that fails, asked for at most
- *   every 30 s. The answer of /health is recorded and is no evidence: it is 200 in both cases.
- * False alarms: a pause of ours (what stands still then is no sign, and nobody is asked), a
- *   throttle (all may take longer), first graphs that compile shaders (first_graph_age), an engine
- *   that still loads (its answer is 503: asked again later), a CPU backend that is slow (never
- *   looked at), a throw that the engine coped with (the check gives a token: no hazard), an engine
- *   without work, long batches of KFD, whose ends nobody tells (silent_blind).
+ * Signal: a running engine process generates no token: (a) it survived a vk::DeviceLostError, (b)
+ *   it entered a graph and did not leave it within max(graph_age, graph_ratio x its slowest), (c)
+ *   its device is busy (fdinfo, a running job, KFD queues), and no token was generated and no job
+ *   or graph ended within "silent".
+ * Threshold: policies/hazards.conf. The proof is a failed one-token completion, requested at most
+ *   every 30 s. The answer of /health is recorded but is no evidence: it is 200 in both cases.
+ * False alarms: a pause by davylamp (no check, no alarm), a throttle (longer limits), the first
+ *   graphs, which compile shaders (first_graph_age), an engine that is loading (503: check again
+ *   later), a slow CPU backend (never checked), a handled exception (the check returns a token: no
+ *   hazard), an engine without work, long KFD batches, whose end no sensor reports (silent_blind).
  * Test: tests/unit/test_engine_hazards.c, test_silent_hang.c, test_held_engine.c, tests/e2e zombie
  *   and hang.
  */
@@ -19,17 +18,19 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#define CHECK_LOST_NS (60 * DAVY_NS_PER_S) /* an answer that never came is not waited for longer */
-#define WARM_GRAPHS   16  /* each new shape of a batch compiles shaders, and these come first */
+#define CHECK_LOST_NS (60 * DAVY_NS_PER_S) /* after this time a missing answer is given up */
+#define WARM_GRAPHS   16  /* each new batch shape compiles shaders; new shapes come first */
 #define HTTP_LOADING  503 /* llama-server while it loads its model */
-#define AGAIN_NS      (30 * DAVY_NS_PER_S) /* a standing wedge is asked, and decided on, so often */
+/* interval of checks and decisions for a wedged engine */
+#define AGAIN_NS (30 * DAVY_NS_PER_S)
 
-static bool gpu_backend(const struct davy_process *p)
+static bool engine_wedged_on_gpu(const struct davy_process *p)
 {
 	return p->backend != DAVY_BACKEND_CPU;
 }
 
-static uint64_t graph_limit_ns(const struct davy_step *s, const struct davy_process *p)
+static uint64_t engine_wedged_graph_limit_ns(const struct davy_step *s,
+					     const struct davy_process *p)
 {
 	uint64_t age_ns = davy_threshold_ns(s, DAVY_CFG_WEDGED_GRAPH_AGE_MS, NULL, p);
 	uint64_t ratio = davy_threshold(s, DAVY_CFG_WEDGED_GRAPH_RATIO, NULL, p);
@@ -41,7 +42,7 @@ static uint64_t graph_limit_ns(const struct davy_step *s, const struct davy_proc
 	return slow_ns > age_ns * factor ? slow_ns : age_ns * factor;
 }
 
-static uint64_t stuck_ns(const struct davy_step *s, const struct davy_process *p)
+static uint64_t engine_wedged_graph_age_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	uint64_t since = p->graph.entered_ns;
 
@@ -50,28 +51,29 @@ static uint64_t stuck_ns(const struct davy_step *s, const struct davy_process *p
 	return since && since < s->now_ns ? s->now_ns - since : 0;
 }
 
-static bool graph_stuck(const struct davy_step *s, const struct davy_process *p)
+static bool engine_wedged_graph_stuck(const struct davy_step *s, const struct davy_process *p)
 {
-	return gpu_backend(p) && stuck_ns(s, p) >= graph_limit_ns(s, p) &&
+	return engine_wedged_on_gpu(p) &&
+	       engine_wedged_graph_age_ns(s, p) >= engine_wedged_graph_limit_ns(s, p) &&
 	       p->graph.entered_ns > p->checked_ok_ns;
 }
 
-static bool silent(const struct davy_step *s, const struct davy_process *p)
+static bool engine_wedged_is_silent(const struct davy_step *s, const struct davy_process *p)
 {
 	return davy_silent_ns(s, p) >= davy_silent_limit_ns(s, p);
 }
 
-/* A copy may have ended unseen: without a check that proves it, it is no hazard. */
-static bool proven_without_check(const struct davy_step *s, const struct davy_process *p)
+/* A graph copy may end unobserved: it is a hazard only if a check proves it. */
+static bool engine_wedged_proven(const struct davy_step *s, const struct davy_process *p)
 {
-	return p->exception_ns || !p->graph.may_end_unseen || silent(s, p);
+	return p->exception_ns || !p->graph.may_end_unseen || engine_wedged_is_silent(s, p);
 }
 
-/* Where nothing better is known of it. */
-static void describe_silence(const struct davy_step *s, const struct davy_process *p,
-			     struct davy_plan *plan)
+/* Adds silence as evidence if there is no better one. */
+static void engine_wedged_add_silence(const struct davy_step *s, const struct davy_process *p,
+				      struct davy_plan *plan)
 {
-	if (p->exception_ns || graph_stuck(s, p) || !silent(s, p))
+	if (p->exception_ns || engine_wedged_graph_stuck(s, p) || !engine_wedged_is_silent(s, p))
 		return;
 	plan->unit = DAVY_UNIT_NS;
 	plan->observed = davy_silent_ns(s, p);
@@ -80,16 +82,16 @@ static void describe_silence(const struct davy_step *s, const struct davy_proces
 	davy_plan_evidence(plan, s->now_ns - plan->observed, DAVY_EV_PROGRESS, 1);
 }
 
-/* A refusal may have passed: another mode, a new hour. */
-static bool decide_again(struct davy_step *s, const struct davy_process *p)
+/* A refusal may have expired: another mode, a new hour. */
+static bool engine_wedged_decide_again(struct davy_step *s, const struct davy_process *p)
 {
 	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
 	return w && !w->act_plan && !w->retry_ns && s->now_ns - w->decided_ns >= AGAIN_NS;
 }
 
-static void raise_wedged(struct davy_step *s, struct davy_process *p,
-			 const struct davy_ev_probe *probe)
+static void engine_wedged_raise(struct davy_step *s, struct davy_process *p,
+				const struct davy_ev_probe *probe)
 {
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_ENGINE_WEDGED, p);
 
@@ -101,26 +103,26 @@ static void raise_wedged(struct davy_step *s, struct davy_process *p,
 	}
 	if (p->graph.entered_ns) {
 		davy_plan_evidence(&note, p->graph.entered_ns, DAVY_EV_GRAPH, 1);
-		note.observed = stuck_ns(s, p);
-		note.threshold = graph_limit_ns(s, p);
+		note.observed = engine_wedged_graph_age_ns(s, p);
+		note.threshold = engine_wedged_graph_limit_ns(s, p);
 		note.unit = DAVY_UNIT_NS;
 	} else {
 		note.observed = probe ? probe->completion_status : 0;
 		note.threshold = 200;
 		note.unit = DAVY_UNIT_HTTP;
 	}
-	describe_silence(s, p, &note);
+	engine_wedged_add_silence(s, p, &note);
 	if (probe) {
 		note.health_status = probe->health_status;
 		note.completion_status = probe->completion_status;
 	}
 	p->check_due_ns = p->exception_ns ? s->now_ns + AGAIN_NS : 0;
-	if (davy_alarm_raise(s, &note) || decide_again(s, p))
+	if (davy_alarm_raise(s, &note) || engine_wedged_decide_again(s, p))
 		davy_decide_failure(s, p, &note);
 }
 
-/* Asks for a token where that is possible and allowed; says at once what cannot be asked. */
-static void suspect(struct davy_step *s, struct davy_process *p)
+/* Requests a token if possible and permitted; otherwise decides immediately. */
+static void engine_wedged_suspect(struct davy_step *s, struct davy_process *p)
 {
 	struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 	struct davy_plan check;
@@ -129,11 +131,11 @@ static void suspect(struct davy_step *s, struct davy_process *p)
 		return;
 	if (w && w->checked_ns && s->now_ns - w->checked_ns < AGAIN_NS &&
 	    p->checked_ok_ns < w->checked_ns)
-		return; /* asked a moment ago, with no good answer: the answer stands */
+		return; /* a recent check failed: its result still applies */
 	if (!w || !w->adopted || !(w->port || p->port) ||
 	    davy_mode_for(s, w) == DAVY_MODE_OBSERVE) {
-		if (proven_without_check(s, p))
-			raise_wedged(s, p, NULL);
+		if (engine_wedged_proven(s, p))
+			engine_wedged_raise(s, p, NULL);
 		return;
 	}
 	check = davy_plan_about(s, DAVY_HZ_ENGINE_WEDGED, p);
@@ -144,19 +146,19 @@ static void suspect(struct davy_step *s, struct davy_process *p)
 		davy_plan_evidence(&check, p->exception_ns, DAVY_EV_THROW, 1);
 	check.unit = DAVY_UNIT_HTTP;
 	check.threshold = 200;
-	if (graph_stuck(s, p)) {
-		check.observed = stuck_ns(s, p);
-		check.threshold = graph_limit_ns(s, p);
+	if (engine_wedged_graph_stuck(s, p)) {
+		check.observed = engine_wedged_graph_age_ns(s, p);
+		check.threshold = engine_wedged_graph_limit_ns(s, p);
 		check.unit = DAVY_UNIT_NS;
 	}
 	davy_copy_name(check.detail, sizeof(check.detail), p->exception);
-	describe_silence(s, p, &check);
+	engine_wedged_add_silence(s, p, &check);
 	davy_emit(s, &check);
 	p->check_due_ns = 0;
 	w->check_ns = w->checked_ns = s->now_ns;
 }
 
-static void look_at_probe(struct davy_step *s)
+static void engine_wedged_look_at_probe(struct davy_step *s)
 {
 	const struct davy_ev_probe *probe = &s->ev->probe;
 	struct davy_workload *w = davy_world_workload(&s->core->world, probe->workload);
@@ -166,9 +168,9 @@ static void look_at_probe(struct davy_step *s)
 		return;
 	w->check_ns = 0;
 	if (!p)
-		return; /* it died meanwhile: runner_crash has it */
+		return; /* it ended meanwhile: see runner_crash */
 	if (p->paused_ns >= w->checked_ns) {
-		w->checked_ns = 0; /* it could not answer; it is asked again */
+		w->checked_ns = 0; /* a pause prevented the answer: check again */
 		p->check_due_ns = p->exception_ns ? s->now_ns : 0;
 		return;
 	}
@@ -179,8 +181,8 @@ static void look_at_probe(struct davy_step *s)
 		return;
 	}
 	if (probe->health_status == HTTP_LOADING && !p->exception_ns)
-		return; /* no answer yet; a stuck graph is asked about again */
-	raise_wedged(s, p, probe);
+		return; /* still loading; a stuck graph triggers another check */
+	engine_wedged_raise(s, p, probe);
 }
 
 static void engine_wedged_look_at_tick(struct davy_step *s)
@@ -199,8 +201,8 @@ static void engine_wedged_look_at_tick(struct davy_step *s)
 		if (davy_is_paused(s, p))
 			p->paused_ns = s->now_ns;
 		if ((p->check_due_ns && s->now_ns >= p->check_due_ns) ||
-		    (p->engine != DAVY_ENGINE_NONE && silent(s, p)))
-			suspect(s, p);
+		    (p->engine != DAVY_ENGINE_NONE && engine_wedged_is_silent(s, p)))
+			engine_wedged_suspect(s, p);
 	}
 }
 
@@ -215,23 +217,23 @@ static void engine_wedged_look(struct davy_step *s)
 		return;
 	}
 	if (s->ev->kind == DAVY_EV_PROBE) {
-		look_at_probe(s);
+		engine_wedged_look_at_probe(s);
 		return;
 	}
 	p = davy_world_process(&s->core->world, s->ev->pid);
-	if (p && p->engine != DAVY_ENGINE_NONE && graph_stuck(s, p))
-		suspect(s, p);
+	if (p && p->engine != DAVY_ENGINE_NONE && engine_wedged_graph_stuck(s, p))
+		engine_wedged_suspect(s, p);
 }
 
-static void engine_wedged_because(const struct davy_plan *p, struct davy_clause *c)
+static void engine_wedged_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	uint64_t ms = p->observed / DAVY_NS_PER_MS, limit_ms = p->threshold / DAVY_NS_PER_MS;
 	const char *type = c->type(c, p->detail);
 
 	if (p->form == DAVY_FORM_SILENT)
 		c->say(c,
-		       "busy, and no token, job or graph came of it for %" PRIu64
-		       " ms (limit %" PRIu64 " ms)",
+		       "busy without a token, job or graph for %" PRIu64 " ms (limit %" PRIu64
+		       " ms)",
 		       ms, limit_ms);
 	else if (p->unit == DAVY_UNIT_NS)
 		c->say(c, "graph entered %" PRIu64 " ms ago and not left (limit %" PRIu64 " ms)",
@@ -260,7 +262,7 @@ static bool engine_wedged_stands(const struct davy_step *s, const struct davy_pl
 const struct davy_hazard_row davy_hazard_engine_wedged = {
 	.sees = DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROBE),
 	.look = engine_wedged_look,
-	.reason = engine_wedged_because,
+	.reason = engine_wedged_reason,
 	.precursor.fails_as = DAVY_CLASS_HANG,
 	.of_failed_engine = true,
 	.until_token = true,

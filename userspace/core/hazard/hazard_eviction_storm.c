@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: bytes one process moves out of VRAM, and moves back in, within a window; what an owner
- *   loses to whomever and gets back by itself, within a longer one.
- * Threshold: "bytes" out within "window" is level 1, in the next one again 2; a quarter of it
- *   back in as well is thrash, level 3. So are "bytes" of one owner out and in within
- *   "thrash_window": what goes out goes in the evictor's context, what comes back in the
- *   owner's. The subject is the evictor, whose allocation needs the room; the owner is the
- *   victim. Two that evict each other are one thrash.
- * False alarms: a free or a first placement is no move (told apart in the kernel program); the
- *   load of one model evicts an idle one once: level 1 if it is done within two windows; two
- *   models used in turn, minutes apart, are no thrash. A device that is suspended is emptied by
- *   who has nothing on it (systemd-sleep, a kworker), however soon after its last work: level 1,
- *   unless the host has no room for it.
+ * Signal: bytes that one process moves out of VRAM and back in, within a window; bytes that an
+ *   owner loses to any process and moves back in, within a longer window.
+ * Threshold: "bytes" out within "window" is level 1, again in the next window level 2. If also a
+ *   quarter of it moves back in, it is thrash, level 3. It is also thrash if one owner moves
+ *   "bytes" out and in within "thrash_window": evictions run in the evictor's context, moves back
+ *   in the owner's. The subject is the evictor, whose allocation needs the room. The owner is the
+ *   victim. Mutual eviction by two processes is one thrash.
+ * False alarms: a free or a first placement is no move (distinguished in the BPF program). Loading
+ *   a model evicts an idle one once: level 1 if it ends within two windows. Two models used in
+ *   turn, minutes apart, are no thrash. A suspend empties the device in a process without memory on
+ *   it (systemd-sleep, a kworker), possibly soon after its last work: level 1, unless the host
+ *   lacks room.
  * Test: tests/unit/test_gpu_hazards.c, tests/vm fire and fill.
  */
 #include "core/hazard/hazards.h"
@@ -19,9 +19,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-static uint64_t grown(uint64_t *seen, uint64_t now)
+static uint64_t eviction_storm_increase(uint64_t *seen, uint64_t now)
 {
-	uint64_t by = now >= *seen ? now - *seen : now; /* smaller: the counter began anew */
+	uint64_t by = now >= *seen ? now - *seen : now; /* smaller: the counter restarted */
 
 	*seen = now;
 	return by;
@@ -46,9 +46,9 @@ static struct davy_moved_owner *eviction_storm_owner_of(struct davy_device_state
 	return victim;
 }
 
-/* Takes a move over; true when the owner lost and got back too much of late. */
-static bool owner_thrashes(struct davy_step *s, struct davy_moved_owner *o, uint64_t out,
-			   uint64_t in, uint64_t limit)
+/* Adds a move. Returns true if the owner recently lost and got back too much. */
+static bool eviction_storm_owner_thrashes(struct davy_step *s, struct davy_moved_owner *o,
+					  uint64_t out, uint64_t in, uint64_t limit)
 {
 	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
 	const char *device = s->ev->bo_moved.device;
@@ -65,15 +65,15 @@ static bool owner_thrashes(struct davy_step *s, struct davy_moved_owner *o, uint
 	return o->out_bytes >= limit && o->in_bytes >= limit;
 }
 
-/* One for the device: as long as it stands, whoever else takes part in it keeps it. */
-static bool thrash_stands(struct davy_step *s, const struct davy_device_state *d)
+/* One thrash alarm per device: while it is active, all participants keep it. */
+static bool eviction_storm_thrash_stands(struct davy_step *s, const struct davy_device_state *d)
 {
 	return d->thrash_pid &&
 	       davy_alarm_level(s, DAVY_HZ_EVICTION_STORM, d->thrash_pid, d->device, "") == 3;
 }
 
-static void raise_thrash(struct davy_step *s, struct davy_device_state *d,
-			 const struct davy_moved_owner *o, uint64_t limit)
+static void eviction_storm_raise_thrash(struct davy_step *s, struct davy_device_state *d,
+					const struct davy_moved_owner *o, uint64_t limit)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, o->evictor_pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_EVICTION_STORM, p);
@@ -123,10 +123,10 @@ static void eviction_storm_next_window(struct davy_step *s, struct davy_mover_st
 }
 
 /*
- * Who evicts wants the room, and is a client. Where others are known and this one is not, the
- * kernel empties the device before it sleeps (amdgpu 6.12, amdgpu_device_evict_resources).
+ * An evictor needs room and is a client. If the device has known clients but the evictor is none of
+ * them, the kernel empties the device for a suspend (amdgpu 6.12, amdgpu_device_evict_resources).
  */
-static bool is_suspend(const struct davy_step *s, const struct davy_mover_state *m)
+static bool eviction_storm_is_suspend(const struct davy_step *s, const struct davy_mover_state *m)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, m->evictor_pid);
 	const struct davy_memory *memory = &s->core->world.memory;
@@ -137,7 +137,9 @@ static bool is_suspend(const struct davy_step *s, const struct davy_mover_state 
 	       !davy_memory_client_of(memory, m->evictor_pid, m->device);
 }
 
-/* What an idle model loses it does not miss; but it goes into the host's memory, which may. */
+/*
+ * An idle model does not need its VRAM now. But its data moves to host memory, which may be full.
+ */
 static bool eviction_storm_missed(struct davy_step *s, const struct davy_mover_state *m)
 {
 	const struct davy_memory_device *d = davy_memory_device(&s->core->world.memory, m->device);
@@ -147,7 +149,7 @@ static bool eviction_storm_missed(struct davy_step *s, const struct davy_mover_s
 		return false;
 	if (room && m->run_bytes > room / 2)
 		return true;
-	return !davy_is_idle(s, m->owner_pid) && !is_suspend(s, m);
+	return !davy_is_idle(s, m->owner_pid) && !eviction_storm_is_suspend(s, m);
 }
 
 static void eviction_storm_look(struct davy_step *s)
@@ -164,19 +166,19 @@ static void eviction_storm_look(struct davy_step *s)
 
 	m = davy_world_mover_get(&s->core->world, in->device, s->ev->pid, in->owner_pid, s->now_ns);
 	eviction_storm_next_window(s, m, limit, window_ns);
-	out_bytes = grown(&m->out_bytes, in->out_bytes);
-	in_bytes = grown(&m->in_bytes, in->in_bytes);
+	out_bytes = eviction_storm_increase(&m->out_bytes, in->out_bytes);
+	in_bytes = eviction_storm_increase(&m->in_bytes, in->in_bytes);
 	m->window_out_bytes += out_bytes;
 	m->run_bytes += out_bytes;
 	m->window_in_bytes += in_bytes;
-	thrashes = owner_thrashes(s, o, out_bytes, in_bytes, limit);
-	if (thrash_stands(s, d)) {
+	thrashes = eviction_storm_owner_thrashes(s, o, out_bytes, in_bytes, limit);
+	if (eviction_storm_thrash_stands(s, d)) {
 		if (o->out_bytes + o->in_bytes >= limit || m->window_out_bytes >= limit)
 			davy_alarm_keep(s, DAVY_HZ_EVICTION_STORM, d->thrash_pid, d->device, "");
 		return;
 	}
 	if (thrashes) {
-		raise_thrash(s, d, o, limit);
+		eviction_storm_raise_thrash(s, d, o, limit);
 		return;
 	}
 	if (m->window_out_bytes < limit)
@@ -190,7 +192,7 @@ static void eviction_storm_look(struct davy_step *s)
 			     limit);
 }
 
-static void eviction_storm_because(const struct davy_plan *p, struct davy_clause *c)
+static void eviction_storm_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	c->say(c, "moved %" PRIu64 " MiB out of VRAM (threshold %" PRIu64 " MiB)%s",
 	       p->observed >> 20, p->threshold >> 20, p->level == 3 ? " and back in: thrash" : "");
@@ -201,11 +203,11 @@ static void eviction_storm_because(const struct davy_plan *p, struct davy_clause
 const struct davy_hazard_row davy_hazard_eviction_storm = {
 	.sees = DAVY_SEES(DAVY_EV_BO_MOVED),
 	.look = eviction_storm_look,
-	.reason = eviction_storm_because,
+	.reason = eviction_storm_reason,
 	.precursor.leads =
 		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_HANG | DAVY_CAN_PAGE_FAULT | DAVY_CAN_GPU_RESET,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
-	/* who runs at a share of the time evicts at that share */
+	/* a throttled process evicts less, in proportion to its duty */
 	.escalation[0] = { 2, { DAVY_ACTION_PAUSE, DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE } },
 	.escalation[1] = { 3,
 			   { DAVY_ACTION_PAUSE, DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: how fast a heap of a device fills (VRAM, GTT; of an integrated GPU the host's memory),
- *   or a cgroup its share of device memory (dmem): the time until it is full at that rate.
- * Threshold: 60, 20, 5 s left are levels 1 to 3, of a growth that has lasted "trend"; a level
- *   stands until half as much again is left. After a load that left less than "headroom": level
- *   1, once.
- * False alarms: a model load is fast and stops, nobody knows where: growth of a process that has
- *   never stopped growing, or of nobody known, is a load above "load_rate", anybody's above
- *   "fast_rate". A load is level 1, nothing where its model is known to fit, and gets its level
- *   only when it is full within a second and stays so; level 1 while the largest other model is
- *   idle, which gives way. So is growth below a height it came down from. A heap that is full and
- *   does not grow, and VRAM of a device that shares the host's memory, are none.
+ * Signal: how fast a heap of a device (VRAM, GTT; host memory for an integrated GPU) or a cgroup's
+ *   limit on device memory (dmem) fills. The value is the time until it is full at that rate.
+ * Threshold: 60, 20, 5 s left are levels 1 to 3, for growth that has lasted "trend". A level stays
+ *   until 1.5 times its limit is left. A load that leaves less than "headroom" is level 1, once.
+ * False alarms: a model load is fast and stops at an unknown size. Growth above "load_rate" is a
+ *   load if the process has never stopped growing or is unknown; growth above "fast_rate" is always
+ *   a load. A load is level 1, or no alarm if its model is known to fit. It gets its real level
+ *   only if the heap is nearly full (less than a second left) and stays so. It stays at level 1
+ *   while the largest other model is idle, because the driver can evict that. Growth below a recent
+ *   peak is treated like a load. A full heap without growth, and VRAM of a device that shares host
+ *   memory, raise no alarm.
  * Test: tests/unit/test_forecast.c, tests/unit/test_exhaustion.c.
  */
 #include "core/hazard/hazards.h"
@@ -19,11 +19,11 @@
 #include <inttypes.h>
 
 #define LOAD_LEFT_MS 1000
-#define STAYS_NS     (800 * DAVY_NS_PER_MS) /* a steady load is nearly full by then, or has ended */
-#define GREW_NS	     (5 * DAVY_NS_PER_S)    /* clients are asked every second */
+#define STAYS_NS     (800 * DAVY_NS_PER_MS) /* by then a steady load is nearly full or has ended */
+#define GREW_NS	     (5 * DAVY_NS_PER_S)    /* clients are sampled every second */
 #define RISE_BLOCK   (16ULL << 20)
 #define RISE_ENDS_NS (10 * DAVY_NS_PER_S)
-#define LOAD_BYTES   (1ULL << 30) /* a rise that is called a load */
+#define LOAD_BYTES   (1ULL << 30) /* a rise of this size is a load */
 
 struct heap_view {
 	const char *device;
@@ -31,11 +31,11 @@ struct heap_view {
 	const char *detail;
 	uint64_t total;
 	uint64_t used;
-	uint32_t pid;		      /* whose, where no client's growth tells */
-	const struct davy_process *p; /* whose thresholds; NULL where there are none of a model */
+	uint32_t pid;		      /* owner, if it is not found by the growth of clients */
+	const struct davy_process *p; /* its thresholds apply; NULL without thresholds per model */
 };
 
-/* "name" is part of an alarm's identity, and in decisions; the text has the other. */
+/* "name" identifies the alarm and is printed in decisions; "text" is for sentences. */
 static const struct {
 	const char *name;
 	const char *text;
@@ -47,12 +47,12 @@ static const struct {
 	[DAVY_OF_CGROUP] = { "cgroup", "the device memory of its cgroup " },
 };
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t exhaustion_min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* What stands is held until half as much again is left. */
+/* An active level stays until 1.5 times its limit is left. */
 static uint64_t exhaustion_limit_of(const struct davy_step *s, const struct heap_view *v,
 				    uint32_t level)
 {
@@ -74,8 +74,9 @@ static uint32_t exhaustion_level_of(const struct davy_step *s, const struct heap
 	return level;
 }
 
-static bool looks_like_load(struct davy_step *s, const struct heap_view *v,
-			    const struct davy_memory_client *c, const struct davy_outlook *o)
+static bool exhaustion_looks_like_load(struct davy_step *s, const struct heap_view *v,
+				       const struct davy_memory_client *c,
+				       const struct davy_outlook *o)
 {
 	if (o->seen_before ||
 	    o->rate > davy_threshold(s, DAVY_CFG_EXHAUSTION_FAST_RATE, v->device, v->p))
@@ -84,8 +85,9 @@ static bool looks_like_load(struct davy_step *s, const struct heap_view *v,
 	       (!c || !davy_memory_settled(c, s->now_ns));
 }
 
-/* Its file is known, and what is missing of it with an eighth for the cache finds room. */
-static bool load_fits(struct davy_step *s, const struct davy_memory_client *c, uint64_t left)
+/* True if the model file is known and its missing part plus one eighth for the cache fits. */
+static bool exhaustion_load_fits(struct davy_step *s, const struct davy_memory_client *c,
+				 uint64_t left)
 {
 	const struct davy_process *p = c ? davy_world_process(&s->core->world, c->pid) : NULL;
 	uint64_t whole;
@@ -96,9 +98,9 @@ static bool load_fits(struct davy_step *s, const struct davy_memory_client *c, u
 	return whole > c->bytes && whole - c->bytes <= left;
 }
 
-/* Another's model that nobody asks: the driver moves it out for a load, and has room again. */
-static bool room_is_made(struct davy_step *s, const struct heap_view *v,
-			 const struct davy_memory_client *c)
+/* True if another model is idle: the driver evicts it for a load and has room again. */
+static bool exhaustion_can_evict_idle(struct davy_step *s, const struct heap_view *v,
+				      const struct davy_memory_client *c)
 {
 	const struct davy_memory_client *other;
 
@@ -108,8 +110,8 @@ static bool room_is_made(struct davy_step *s, const struct heap_view *v,
 	return other && other->bytes > v->total / 16 && davy_is_idle(s, other->pid);
 }
 
-static uint32_t level_of_load(struct davy_step *s, struct davy_heap_state *h, uint64_t left_ms,
-			      uint32_t level, bool fits)
+static uint32_t exhaustion_level_of_load(struct davy_step *s, struct davy_heap_state *h,
+					 uint64_t left_ms, uint32_t level, bool fits)
 {
 	if (left_ms >= LOAD_LEFT_MS) {
 		h->short_ns = 0;
@@ -120,8 +122,8 @@ static uint32_t level_of_load(struct davy_step *s, struct davy_heap_state *h, ui
 	return s->now_ns - h->short_ns >= STAYS_NS ? level : 1;
 }
 
-static struct davy_plan note_of(struct davy_step *s, const struct heap_view *v, uint32_t pid,
-				uint32_t level)
+static struct davy_plan exhaustion_note(struct davy_step *s, const struct heap_view *v,
+					uint32_t pid, uint32_t level)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_EXHAUSTION, p);
@@ -138,8 +140,9 @@ static struct davy_plan note_of(struct davy_step *s, const struct heap_view *v, 
 static void exhaustion_raise(struct davy_step *s, const struct heap_view *v, uint32_t pid,
 			     uint32_t level, const struct davy_outlook *o)
 {
-	struct davy_plan note = note_of(s, v, pid, level);
-	uint64_t left_ms = davy_forecast_left_ms(v->total - smaller(v->used, v->total), o->rate);
+	struct davy_plan note = exhaustion_note(s, v, pid, level);
+	uint64_t left_ms =
+		davy_forecast_left_ms(v->total - exhaustion_min(v->used, v->total), o->rate);
 
 	note.unit = DAVY_UNIT_NS;
 	note.observed = left_ms * DAVY_NS_PER_MS;
@@ -150,13 +153,14 @@ static void exhaustion_raise(struct davy_step *s, const struct heap_view *v, uin
 	davy_alarm_raise(s, &note);
 }
 
-/* Whoever it is that fills it is kept for as long as it is said; nobody gives way to somebody. */
-static void speak(struct davy_step *s, struct davy_heap_state *h, const struct heap_view *v,
-		  uint32_t pid, uint32_t level, uint32_t standing, const struct davy_outlook *o)
+/* Keep the same pid while the alarm stands. A known pid may replace an unknown one. */
+static void exhaustion_report(struct davy_step *s, struct davy_heap_state *h,
+			      const struct heap_view *v, uint32_t pid, uint32_t level,
+			      uint32_t standing, const struct davy_outlook *o)
 {
 	h->good_until_ns = 0;
 	if (!level || level < standing)
-		return; /* what stands ends by itself */
+		return; /* the alarm expires later */
 	h->good_until_ns = o->good_until_ns;
 	if (level == standing && (h->pid || !pid)) {
 		davy_alarm_keep(s, DAVY_HZ_EXHAUSTION, h->pid, v->device, heaps[v->heap].name);
@@ -169,8 +173,8 @@ static void speak(struct davy_step *s, struct davy_heap_state *h, const struct h
 	exhaustion_raise(s, v, h->pid, level, o);
 }
 
-static const struct davy_memory_client *filler_of(const struct davy_step *s,
-						  const struct heap_view *v)
+static const struct davy_memory_client *exhaustion_filler(const struct davy_step *s,
+							  const struct heap_view *v)
 {
 	const struct davy_memory *m = &s->core->world.memory;
 
@@ -178,20 +182,22 @@ static const struct davy_memory_client *filler_of(const struct davy_step *s,
 		      : davy_memory_grower(m, v->device, s->now_ns, GREW_NS);
 }
 
-/* Whose model's thresholds hold, where there are any: of whoever fills it. */
-static const struct davy_process *scoped_to(const struct davy_step *s, const struct heap_view *v)
+/* The process that fills the heap, if its model may have its own thresholds. */
+static const struct davy_process *exhaustion_scoped_process(const struct davy_step *s,
+							    const struct heap_view *v)
 {
 	const struct davy_memory_client *c;
 
 	if (!s->core->config.override_count)
 		return NULL;
-	c = filler_of(s, v);
+	c = exhaustion_filler(s, v);
 	return davy_scoped_process(s, c ? c->pid : v->pid);
 }
 
-static void take_sample(struct davy_step *s, struct davy_heap_state *h, struct heap_view *v)
+static void exhaustion_take_sample(struct davy_step *s, struct davy_heap_state *h,
+				   struct heap_view *v)
 {
-	uint64_t left = v->total - smaller(v->used, v->total), left_ms;
+	uint64_t left = v->total - exhaustion_min(v->used, v->total), left_ms;
 	const struct davy_memory_client *c;
 	uint32_t standing, level;
 	struct davy_outlook o;
@@ -199,7 +205,7 @@ static void take_sample(struct davy_step *s, struct davy_heap_state *h, struct h
 	if (!v->total)
 		return;
 	davy_forecast_add(&h->forecast, s->now_ns, v->used);
-	v->p = scoped_to(s, v);
+	v->p = exhaustion_scoped_process(s, v);
 	o = davy_forecast_look(&h->forecast, v->total,
 			       davy_threshold_ns(s, DAVY_CFG_EXHAUSTION_TREND_MS, v->device, v->p));
 	left_ms = davy_forecast_left_ms(left, o.rate);
@@ -211,16 +217,17 @@ static void take_sample(struct davy_step *s, struct davy_heap_state *h, struct h
 		h->good_until_ns = h->short_ns = 0;
 		return;
 	}
-	c = filler_of(s, v);
-	if (looks_like_load(s, v, c, &o)) {
-		level = level_of_load(s, h, left_ms, level, load_fits(s, c, left));
-		if (level > 1 && room_is_made(s, v, c))
+	c = exhaustion_filler(s, v);
+	if (exhaustion_looks_like_load(s, v, c, &o)) {
+		level = exhaustion_level_of_load(s, h, left_ms, level,
+						 exhaustion_load_fits(s, c, left));
+		if (level > 1 && exhaustion_can_evict_idle(s, v, c))
 			level = 1;
 	}
-	speak(s, h, v, c ? c->pid : v->pid, level, standing, &o);
+	exhaustion_report(s, h, v, c ? c->pid : v->pid, level, standing, &o);
 }
 
-static void follow_rise(struct davy_rise *r, uint64_t used, uint64_t now_ns)
+static void exhaustion_follow_rise(struct davy_rise *r, uint64_t used, uint64_t now_ns)
 {
 	uint64_t fallen = r->top > used ? r->top - used : 0;
 
@@ -258,28 +265,28 @@ static void exhaustion_look_at_memory(struct davy_step *s)
 			v.used = m->vram_used;
 		} else if (i == DAVY_HEAP_HOST && shared) {
 			v.total = m->host_total;
-			v.used = m->host_total - smaller(m->host_available, m->host_total);
+			v.used = m->host_total - exhaustion_min(m->host_available, m->host_total);
 		}
-		take_sample(s, &d->heap[i], &v);
+		exhaustion_take_sample(s, &d->heap[i], &v);
 	}
 	if (!shared)
-		follow_rise(&d->rise, m->vram_used, s->now_ns);
+		exhaustion_follow_rise(&d->rise, m->vram_used, s->now_ns);
 }
 
-static void look_at_cgroup(struct davy_step *s)
+static void exhaustion_look_at_cgroup(struct davy_step *s)
 {
 	const struct davy_ev_dmem *in = &s->ev->dmem;
-	uint64_t total = in->capacity ? smaller(in->max, in->capacity) : in->max;
+	uint64_t total = in->capacity ? exhaustion_min(in->max, in->capacity) : in->max;
 	struct davy_memory_cgroup *c;
 	struct heap_view v = { .heap = DAVY_OF_CGROUP, .total = total, .used = in->current };
 
 	if (in->max == UINT64_MAX || !in->max || !in->device[0])
-		return; /* it has no limit */
+		return; /* no limit */
 	c = davy_memory_cgroup_get(&s->core->world.memory, in, s->now_ns);
 	v.device = c->device;
 	v.detail = c->unit;
 	v.pid = s->ev->pid;
-	take_sample(s, &c->heap, &v);
+	exhaustion_take_sample(s, &c->heap, &v);
 }
 
 static void exhaustion_keep(struct davy_step *s, struct davy_heap_state *h, const char *device,
@@ -293,10 +300,10 @@ static void exhaustion_keep(struct davy_step *s, struct davy_heap_state *h, cons
 		h->good_until_ns = 0;
 }
 
-/* A load has ended: how much room has it left for what comes with the requests? */
-static void look_at_headroom(struct davy_step *s, struct davy_memory_device *d)
+/* At the end of a load, checks the room left for the memory that requests need. */
+static void exhaustion_look_at_headroom(struct davy_step *s, struct davy_memory_device *d)
 {
-	uint64_t total = d->now.vram_total, left = total - smaller(d->now.vram_used, total);
+	uint64_t total = d->now.vram_total, left = total - exhaustion_min(d->now.vram_used, total);
 	struct heap_view v = { .device = d->device, .heap = DAVY_OF_VRAM, .detail = "" };
 	uint64_t risen = d->rise.top - d->rise.from, wanted;
 	const struct davy_memory_client *c;
@@ -311,10 +318,10 @@ static void look_at_headroom(struct davy_step *s, struct davy_memory_device *d)
 			       RISE_ENDS_NS + GREW_NS);
 	wanted = davy_threshold(s, DAVY_CFG_EXHAUSTION_HEADROOM, d->device,
 				davy_scoped_process(s, c ? c->pid : 0));
-	wanted = smaller(wanted, total / 8);
+	wanted = exhaustion_min(wanted, total / 8);
 	if (left >= wanted)
 		return;
-	note = note_of(s, &v, c ? c->pid : 0, 1);
+	note = exhaustion_note(s, &v, c ? c->pid : 0, 1);
 	note.unit = DAVY_UNIT_BYTES;
 	note.observed = left;
 	note.threshold = wanted;
@@ -332,7 +339,7 @@ static void exhaustion_look_at_tick(struct davy_step *s)
 			continue;
 		for (int heap = 0; heap < DAVY_HEAP_COUNT; heap++)
 			exhaustion_keep(s, &d->heap[heap], d->device, heap_of[heap]);
-		look_at_headroom(s, d);
+		exhaustion_look_at_headroom(s, d);
 	}
 	for (size_t i = 0; i < m->cgroup_count; i++)
 		exhaustion_keep(s, &m->cgroups[i].heap, m->cgroups[i].device, DAVY_OF_CGROUP);
@@ -343,12 +350,12 @@ static void exhaustion_look(struct davy_step *s)
 	if (s->ev->kind == DAVY_EV_MEMORY)
 		exhaustion_look_at_memory(s);
 	else if (s->ev->kind == DAVY_EV_DMEM)
-		look_at_cgroup(s);
+		exhaustion_look_at_cgroup(s);
 	else
 		exhaustion_look_at_tick(s);
 }
 
-static void exhaustion_because(const struct davy_plan *p, struct davy_clause *c)
+static void exhaustion_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	bool slow = p->rate < 10 << 20;
 	const char *heap = heaps[p->heap].text;
@@ -370,7 +377,7 @@ static void exhaustion_because(const struct davy_plan *p, struct davy_clause *c)
 const struct davy_hazard_row davy_hazard_exhaustion = {
 	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_DMEM) | DAVY_SEES(DAVY_EV_TICK),
 	.look = exhaustion_look,
-	.reason = exhaustion_because,
+	.reason = exhaustion_reason,
 	.precursor.leads =
 		DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: what the kernel and the drivers say of memory errors (RAS, ECC, poison, machine
- *   checks), of heat, of the link (AER, PCI), and NVIDIA's Xids of these classes: lines of the
- *   kernel's log, the amdgpu interrupt of an uncorrectable error, KFD's throttling, facts of the
- *   kernel programs.
- * Threshold: one; the level is the weight of the line (log_kind.c, xid.c), 3 for what
- *   asks for a reset or lost the device, 1 for throttling. Errors that were corrected are level
- *   1 however many there are, and on the link only from "corrected" within "window" on.
- * False alarms: a few corrected link errors, single retired pages (level 1), Xids of the
- *   program's own making (13, 31, 43, 45, 69: other hazards have them).
+ * Signal: reports of the kernel and the drivers about memory errors (RAS, ECC, poison, machine
+ *   checks), heat, the link (AER, PCI), and NVIDIA's Xids of these classes. Sources: kernel log
+ *   lines, the amdgpu interrupt of an uncorrectable error, KFD's throttling, facts of BPF programs.
+ * Threshold: one. The level is the weight of the line (log_kind.c, xid.c), 3 if the driver requests
+ *   a reset or has lost the device, 1 for throttling. Corrected errors are level 1 at any number,
+ *   on the link only from "corrected" within "window" on.
+ * False alarms: a few corrected link errors, single retired pages (level 1), Xids that the program
+ *   itself causes (13, 31, 43, 45, 69: see other hazards).
  * Test: tests/unit/test_hardware.c.
  */
 #include "core/event/fact.h"
@@ -33,7 +32,7 @@ static void hardware_raise(struct davy_step *s, const struct finding *f)
 	if (!f->level)
 		return;
 	note = davy_plan_about(s, DAVY_HZ_HARDWARE, NULL);
-	note.pid = 0; /* the device's, whoever met it */
+	note.pid = 0; /* the device's error, regardless of the process that hit it */
 	note.victim_pid = f->victim_pid;
 	note.level = (uint8_t)f->level;
 	note.unit = DAVY_UNIT_COUNT;
@@ -46,8 +45,8 @@ static void hardware_raise(struct davy_step *s, const struct finding *f)
 	davy_alarm_raise(s, &note);
 }
 
-static uint32_t level_of_meaning(uint8_t role, uint8_t class, uint8_t hazard, uint8_t weight,
-				 bool named_for_hardware)
+static uint32_t hardware_level_of_meaning(uint8_t role, uint8_t class, uint8_t hazard,
+					  uint8_t weight, bool named_for_hardware)
 {
 	if (role == DAVY_PART_PRECURSOR && hazard == DAVY_LOG_HZ_HARDWARE_ERROR)
 		return weight < 1 ? 1 : weight > 3 ? 3 : weight;
@@ -57,13 +56,13 @@ static uint32_t level_of_meaning(uint8_t role, uint8_t class, uint8_t hazard, ui
 	return 0;
 }
 
-static uint64_t corrected_limit(const struct davy_step *s, const char *device)
+static uint64_t hardware_corrected_limit(const struct davy_step *s, const char *device)
 {
 	return davy_threshold(s, DAVY_CFG_CORRECTED_COUNT, device, NULL);
 }
 
-/* How many within the window, with this one and its repeats; 0 below the threshold. */
-static uint32_t corrected(struct davy_step *s, const char *device, uint32_t repeats)
+/* Count within the window, including this error and its repeats; 0 below the threshold. */
+static uint32_t hardware_corrected(struct davy_step *s, const char *device, uint32_t repeats)
 {
 	struct davy_device_state *d = davy_world_device_get(&s->core->world, device, s->now_ns);
 
@@ -77,7 +76,7 @@ static uint32_t corrected(struct davy_step *s, const char *device, uint32_t repe
 		d->corrected = UINT32_MAX;
 	else
 		d->corrected += 1 + repeats;
-	return d->corrected >= corrected_limit(s, device) ? d->corrected : 0;
+	return d->corrected >= hardware_corrected_limit(s, device) ? d->corrected : 0;
 }
 
 static void hardware_look_at_log(struct davy_step *s)
@@ -91,7 +90,7 @@ static void hardware_look_at_log(struct davy_step *s)
 			     .threshold = 1,
 			     .victim_pid = s->ev->pid };
 
-	f.level = level_of_meaning(l->role, l->log_class, l->hazard, l->weight, hardware);
+	f.level = hardware_level_of_meaning(l->role, l->log_class, l->hazard, l->weight, hardware);
 	if (l->kind == DAVY_LOG_XID || l->kind == DAVY_LOG_SXID)
 		f.observed = l->code;
 	if (l->kind == DAVY_LOG_XID)
@@ -99,8 +98,8 @@ static void hardware_look_at_log(struct davy_step *s)
 	else if (l->kind == DAVY_LOG_SXID)
 		f.form = DAVY_FORM_SXID;
 	if (l->kind == DAVY_LOG_AER_CORRECTED && f.level) {
-		f.observed = corrected(s, l->device, l->repeats);
-		f.threshold = corrected_limit(s, l->device);
+		f.observed = hardware_corrected(s, l->device, l->repeats);
+		f.threshold = hardware_corrected_limit(s, l->device);
 		f.level = f.observed ? 1 : 0;
 	}
 	hardware_raise(s, &f);
@@ -127,13 +126,14 @@ static void hardware_look_at_fact(struct davy_step *s)
 	case DAVY_FACT_RAS_RESET:
 		f.level = 3;
 		break;
-	case DAVY_FACT_KFD_POISON: /* as the line that KFD writes of it */
+	case DAVY_FACT_KFD_POISON: /* same meaning as KFD's log line */
 		f.level = davy_log_meaning(DAVY_LOG_POISON_SIGNAL)->weight;
 		f.victim_pid = hardware_owner_of(s, in->pasid);
 		break;
 	case DAVY_FACT_NVIDIA_XID:
 		xid = davy_xid_meaning(in->detail);
-		f.level = level_of_meaning(xid->role, xid->class, xid->hazard, xid->weight, true);
+		f.level = hardware_level_of_meaning(xid->role, xid->class, xid->hazard, xid->weight,
+						    true);
 		f.form = DAVY_FORM_XID;
 		f.observed = in->detail;
 		break;
@@ -188,7 +188,7 @@ static void hardware_look(struct davy_step *s)
 	}
 }
 
-static void hardware_because(const struct davy_plan *p, struct davy_clause *c)
+static void hardware_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	if (p->form == DAVY_FORM_XID || p->form == DAVY_FORM_SXID)
 		c->say(c, "reported %s %" PRIu64, p->form == DAVY_FORM_XID ? "Xid" : "SXid",
@@ -204,7 +204,7 @@ const struct davy_hazard_row davy_hazard_hardware = {
 	.sees = DAVY_SEES(DAVY_EV_LOG) | DAVY_SEES(DAVY_EV_FAULT) | DAVY_SEES(DAVY_EV_KFD) |
 		DAVY_SEES(DAVY_EV_FACT),
 	.look = hardware_look,
-	.reason = hardware_because,
+	.reason = hardware_reason,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT | DAVY_CAN_HOST_CRASH |
 			   DAVY_CAN_WRONG_OUTPUT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

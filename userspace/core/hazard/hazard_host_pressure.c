@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: memory of the host that a device needs: of an integrated GPU its own (MemAvailable, PSI);
- *   of a card that may be suspended at run time the room for its VRAM.
- * Threshold: MemAvailable below the larger of "available" and "share", or all tasks waiting for
- *   memory "stall" of the time: level 1; half as much available, or both: 2; a quarter, or half and
- *   stalled: 3. A card whose VRAM in use is above "suspend" of MemAvailable: level 1. A level
- *   stands until a quarter more is available, or half the stall.
- * False alarms: a stall while a quarter of the memory is available is some limited cgroup's own;
- *   an integrated GPU that holds next to nothing has no part in it; on a small host the threshold
- *   is at most a quarter of its memory; a card kept awake (power/control on) is not suspended.
+ * Signal: host memory that a device needs: for an integrated GPU its own memory (MemAvailable,
+ *   PSI), for a card with runtime suspend the room for its VRAM.
+ * Threshold: level 1 if MemAvailable is below the larger of "available" and "share", or all tasks
+ *   wait for memory "stall" of the time. Level 2 if half of that is available, or both conditions
+ *   hold. Level 3 if a quarter is available, or half and stalled. A card whose VRAM in use exceeds
+ *   "suspend" of MemAvailable: level 1. A level stays until a quarter more is available, or until
+ *   half the stall.
+ * False alarms: a stall while a quarter of the memory is available comes from a limited cgroup. An
+ *   integrated GPU that holds almost no memory is not affected. On a small host the threshold is at
+ *   most a quarter of its memory. A card that is kept awake (power/control on) is never suspended.
  * Test: tests/unit/test_host_pressure.c.
  */
 #include "core/hazard/hazards.h"
 
 #include <inttypes.h>
 
-#define USED_PART 64 /* of the host's memory: below, the device is hardly in use */
+#define USED_PART 64 /* part of host memory; a device that holds less is hardly in use */
 
-struct sign {
+struct finding {
 	uint32_t level;
 	enum davy_unit unit;
 	uint64_t observed;
@@ -26,7 +27,7 @@ struct sign {
 	enum davy_form form;
 };
 
-/* A threshold of the device, and of the model whose process the alarm names. */
+/* The threshold for the device and for the model of the process that the alarm names. */
 static uint64_t host_pressure_limit(const struct davy_step *s, const struct davy_memory_device *d,
 				    enum davy_config_key key)
 {
@@ -40,7 +41,7 @@ static uint64_t host_pressure_limit(const struct davy_step *s, const struct davy
 	return davy_threshold(s, key, d->device, davy_scoped_process(s, pid));
 }
 
-static uint64_t low_of(const struct davy_step *s, const struct davy_memory_device *d)
+static uint64_t host_pressure_low(const struct davy_step *s, const struct davy_memory_device *d)
 {
 	uint64_t low = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_AVAILABLE);
 	const struct davy_ev_memory *m = &d->now;
@@ -50,7 +51,7 @@ static uint64_t low_of(const struct davy_step *s, const struct davy_memory_devic
 	return low < m->host_total / 4 ? low : m->host_total / 4;
 }
 
-static bool in_use(struct davy_step *s, const struct davy_ev_memory *m)
+static bool host_pressure_in_use(struct davy_step *s, const struct davy_ev_memory *m)
 {
 	const struct davy_memory_client *c = davy_memory_largest(&s->core->world.memory, m->device);
 
@@ -59,60 +60,61 @@ static bool in_use(struct davy_step *s, const struct davy_ev_memory *m)
 	       (c && c->bytes >= m->host_total / USED_PART);
 }
 
-/* "held": a standing alarm, which needs a quarter more room, or half the stall, to end. */
-static struct sign sign_of_shared(const struct davy_step *s, const struct davy_memory_device *d,
-				  bool held)
+/* "held": an active alarm, which ends only with a quarter more room, or half the stall. */
+static struct finding host_pressure_of_shared(const struct davy_step *s,
+					      const struct davy_memory_device *d, bool held)
 {
-	uint64_t low = low_of(s, d), stall = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_STALL);
+	uint64_t low = host_pressure_low(s, d),
+		 stall = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_STALL);
 	const struct davy_ev_memory *m = &d->now;
 	uint64_t least = held ? low + low / 4 : low;
 	bool stalls = m->pressure_permille >= (held ? stall / 2 : stall) &&
 		      m->host_available < m->host_total / 4;
-	struct sign sign = { 0,	  DAVY_UNIT_BYTES, m->host_available,
-			     low, "available",	   DAVY_FORM_PLAIN };
+	struct finding finding = { 0,	DAVY_UNIT_BYTES, m->host_available,
+				   low, "available",	 DAVY_FORM_PLAIN };
 
 	for (uint64_t part = 1; part <= 4; part *= 2)
-		sign.level += m->host_available < least / part;
+		finding.level += m->host_available < least / part;
 	if (!stalls)
-		return sign;
-	if (!sign.level) {
-		sign.unit = DAVY_UNIT_PERMILLE;
-		sign.observed = m->pressure_permille;
-		sign.threshold = stall;
-		sign.what = "stall";
+		return finding;
+	if (!finding.level) {
+		finding.unit = DAVY_UNIT_PERMILLE;
+		finding.observed = m->pressure_permille;
+		finding.threshold = stall;
+		finding.what = "stall";
 	}
-	sign.level += sign.level < 3;
-	return sign;
+	finding.level += finding.level < 3;
+	return finding;
 }
 
-static struct sign sign_of_card(const struct davy_step *s, const struct davy_memory_device *d,
-				bool held)
+static struct finding host_pressure_of_card(const struct davy_step *s,
+					    const struct davy_memory_device *d, bool held)
 {
 	uint64_t permille = host_pressure_limit(s, d, DAVY_CFG_PRESSURE_SUSPEND);
 	const struct davy_ev_memory *m = &d->now;
-	struct sign sign = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "", DAVY_FORM_SUSPEND };
+	struct finding finding = { 0, DAVY_UNIT_BYTES, m->vram_used, 0, "", DAVY_FORM_SUSPEND };
 
 	permille = held ? permille * 7 / 8 : permille;
-	sign.threshold = m->host_available / 1000 * permille;
-	sign.level = (m->flags & DAVY_MEMORY_MAY_SUSPEND) && m->host_total &&
-		     m->vram_used > sign.threshold;
-	return sign;
+	finding.threshold = m->host_available / 1000 * permille;
+	finding.level = (m->flags & DAVY_MEMORY_MAY_SUSPEND) && m->host_total &&
+			m->vram_used > finding.threshold;
+	return finding;
 }
 
 static void host_pressure_raise(struct davy_step *s, struct davy_memory_device *d,
-				const struct sign *sign)
+				const struct finding *finding)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, d->pressed_pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_HOST_PRESSURE, p);
 
 	note.pid = d->pressed_pid;
 	davy_copy_name(note.device, sizeof(note.device), d->device);
-	davy_copy_name(note.detail, sizeof(note.detail), sign->what);
-	note.form = (uint8_t)sign->form;
-	note.level = (uint8_t)sign->level;
-	note.unit = (uint8_t)sign->unit;
-	note.observed = sign->observed;
-	note.threshold = sign->threshold;
+	davy_copy_name(note.detail, sizeof(note.detail), finding->what);
+	note.form = (uint8_t)finding->form;
+	note.level = (uint8_t)finding->level;
+	note.unit = (uint8_t)finding->unit;
+	note.observed = finding->observed;
+	note.threshold = finding->threshold;
 	davy_alarm_raise(s, &note);
 }
 
@@ -122,24 +124,24 @@ static void host_pressure_judge(struct davy_step *s, struct davy_memory_device *
 	uint32_t standing =
 		davy_alarm_level(s, DAVY_HZ_HOST_PRESSURE, d->pressed_pid, d->device, "");
 	const struct davy_memory_client *c;
-	struct sign sign;
+	struct finding finding;
 
 	if (m->flags & DAVY_MEMORY_SHARED)
-		sign = sign_of_shared(s, d, standing);
+		finding = host_pressure_of_shared(s, d, standing);
 	else
-		sign = sign_of_card(s, d, standing);
-	if (!sign.level || sign.level < standing)
-		return; /* what stands ends by itself */
-	if (!standing && (m->flags & DAVY_MEMORY_SHARED) && !in_use(s, m))
+		finding = host_pressure_of_card(s, d, standing);
+	if (!finding.level || finding.level < standing)
+		return; /* the alarm expires later */
+	if (!standing && (m->flags & DAVY_MEMORY_SHARED) && !host_pressure_in_use(s, m))
 		return;
 	if (!standing) {
 		c = davy_memory_largest(&s->core->world.memory, d->device);
 		d->pressed_pid = c ? c->pid : 0;
 	}
-	host_pressure_raise(s, d, &sign);
+	host_pressure_raise(s, d, &finding);
 }
 
-/* A sample comes only when something changed: until then it is as it was. */
+/* Samples arrive only on change: without one, the values are unchanged. */
 static void host_pressure_look(struct davy_step *s)
 {
 	struct davy_memory *m = &s->core->world.memory;
@@ -156,7 +158,7 @@ static void host_pressure_look(struct davy_step *s)
 			host_pressure_judge(s, &m->devices[i]);
 }
 
-static void host_pressure_because(const struct davy_plan *p, struct davy_clause *c)
+static void host_pressure_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	if (p->unit == DAVY_UNIT_PERMILLE)
 		c->say(c,
@@ -178,7 +180,7 @@ static void host_pressure_because(const struct davy_plan *p, struct davy_clause 
 const struct davy_hazard_row davy_hazard_host_pressure = {
 	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_TICK),
 	.look = host_pressure_look,
-	.reason = host_pressure_because,
+	.reason = host_pressure_reason,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_DEVICE_LOST | DAVY_CAN_HANG |
 			   DAVY_CAN_HOST_CRASH | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: the slowest finished jobs of a load (model and ubatch on a device) against the timeout of
- *   their ring, and how that grows with the depth of the context, or with time where the engine
- *   tells no depth.
- * Threshold: one job over "level1" is level 1; three within a minute over "level2" or "level3" are
- *   these. A growth that reaches the timeout before the context is full (or within "ahead") is
- *   level 1 from a fifth of the timeout on, level 2 from "level1" on. A job takes about as long as
- *   its ubatch is large: the plan names the ubatch that would stay under "level1".
- * False alarms: one slow job alone (shaders compiled, a pause, a suspend) stays at level 1; jobs
- *   that are long and do not grow; copies and video; a ring without timeout; a job that the driver
- *   timed out is job_stall's and reset's.
+ * Signal: the slowest finished jobs of a load (model and ubatch on a device) compared to the
+ *   timeout of their ring, and how that grows with the depth of the context, or with time if the
+ *   engine does not report its depth.
+ * Threshold: one job above "level1" is level 1. Three within a minute above "level2" or "level3"
+ *   are levels 2 and 3. If the growth reaches the timeout before the context is full (or within
+ *   "ahead"), it is level 1 from a fifth of the timeout on, level 2 from "level1" on. Job time is
+ *   roughly proportional to the ubatch: the plan names a ubatch that would stay below "level1".
+ * False alarms: a single slow job (shader compilation, a pause, a suspend) stays at level 1. No
+ *   alarm for jobs that are long but do not grow, for copies and video, and for a ring without
+ *   timeout. A job that timed out is covered by job_stall and reset.
  * Test: tests/unit/test_job_headroom.c.
  */
 #include "core/hazard/hazards.h"
@@ -18,9 +18,9 @@
 #include <inttypes.h>
 
 #define MILLION	      1000000u
-#define SHORT_NS      (20 * DAVY_NS_PER_MS) /* no driver has a timeout of which this is much */
+#define SHORT_NS      (20 * DAVY_NS_PER_MS) /* negligible compared to the timeout of any driver */
 #define FORESEE_SHARE (MILLION / 5)
-#define DEPTH_TIMES   4 /* no line is drawn to more than so many times what was seen */
+#define DEPTH_TIMES   4 /* limit of extrapolation, as a multiple of the observed range */
 #define TIME_TIMES    16
 #define DEPTH_BIN     256
 #define TIME_BIN_MS   1000
@@ -28,7 +28,7 @@
 #define DEPTH_OLD_NS  (300 * DAVY_NS_PER_S) /* a batch on a slow device may take minutes */
 #define RECENT_NS     (60 * DAVY_NS_PER_S)
 #define RECENT_JOBS   6
-#define PACE_MAX_NS   (60 * DAVY_NS_PER_S) /* a token; times any depth, it fits 63 bits */
+#define PACE_MAX_NS   (60 * DAVY_NS_PER_S) /* per token; times any depth, it fits 63 bits */
 
 struct finished {
 	const char *device;
@@ -40,21 +40,21 @@ struct finished {
 
 struct verdict {
 	uint32_t level;
-	uint64_t share;	   /* of the timeout, as seen; millionths like all shares */
-	uint64_t worst;	   /* as foreseen */
-	uint64_t reach;	   /* where on the axis a job takes all of it; 0: not foreseen */
-	uint64_t until_ns; /* when, 0 unknown */
-	uint64_t first_ns; /* first of the jobs it rests on */
+	uint64_t share;	   /* observed part of the timeout; in millionths like all parts here */
+	uint64_t worst;	   /* predicted */
+	uint64_t reach;	   /* axis value where a job takes the whole timeout; 0: not predicted */
+	uint64_t until_ns; /* when; 0: unknown */
+	uint64_t first_ns; /* first job of the evidence */
 };
 
-static struct davy_ring_state *ring_of(struct davy_step *s)
+static struct davy_ring_state *job_headroom_ring(struct davy_step *s)
 {
 	return davy_world_ring_get(&s->core->world, s->ev->ring.device, s->ev->ring.ring,
 				   s->now_ns);
 }
 
-/* The histogram's word, else the age to which a job was seen to run. */
-static struct finished finished(struct davy_step *s)
+/* From the histogram; without one, the last observed age of the job. */
+static struct finished job_headroom_finished(struct davy_step *s)
 {
 	struct davy_world *w = &s->core->world;
 	struct finished job = { .pid = s->ev->pid };
@@ -69,7 +69,7 @@ static struct finished finished(struct davy_step *s)
 		job.count = t ? t->slow_count : 0;
 		return job;
 	}
-	r = ring_of(s);
+	r = job_headroom_ring(s);
 	job.device = r->device;
 	job.ring = r->ring;
 	job.pid = r->ended_pid;
@@ -79,46 +79,47 @@ static struct finished finished(struct davy_step *s)
 	return job;
 }
 
-static void begin_run(struct davy_load *l, uint64_t now_ns, uint32_t depth)
+static void job_headroom_begin_run(struct davy_load *l, uint64_t now_ns, uint32_t depth)
 {
 	l->began_ns = now_ns;
 	l->began_depth = l->depth = depth;
 }
 
 /*
- * What grows along a straight line: with the depth a job's time itself. Over time its square, as
- * long as each job is deeper than the last by the same number of tokens.
+ * The value that grows along a straight line. By depth, it is the job time. By time, it is its
+ * square, if each job is deeper than the previous one by the same number of tokens.
  */
-static uint64_t straight(const struct davy_load *l, uint64_t share)
+static uint64_t job_headroom_linear(const struct davy_load *l, uint64_t share)
 {
 	return l->by_depth ? share : share * share / MILLION;
 }
 
-static void place_by_depth(struct davy_step *s, struct davy_load *l, const struct davy_process *p,
-			   uint64_t share)
+static void job_headroom_place_by_depth(struct davy_step *s, struct davy_load *l,
+					const struct davy_process *p, uint64_t share)
 {
 	uint32_t depth = p->life.progress.depth;
 
 	if (!l->began_ns || depth < l->depth - l->depth / 8) {
-		begin_run(l, s->now_ns, depth);
+		job_headroom_begin_run(l, s->now_ns, depth);
 		l->growth.pass++;
 	}
 	l->depth = depth;
-	if (p->life.prefill) /* a single token's jobs are short, and say nothing of a prompt's */
+	if (p->life.prefill) /* single-token jobs are short and do not predict prompt jobs */
 		davy_growth_add(&l->growth, depth, share);
 }
 
-static void place_by_time(struct davy_step *s, struct davy_load *l, uint64_t share, uint64_t job_ns)
+static void job_headroom_place_by_time(struct davy_step *s, struct davy_load *l, uint64_t share,
+				       uint64_t job_ns)
 {
 	uint64_t ms = (s->now_ns - l->began_ns) / DAVY_NS_PER_MS;
 
 	if (!l->began_ns || s->now_ns - l->last_ns > REST_NS + job_ns ||
 	    davy_growth_fell(&l->growth, ms)) {
-		begin_run(l, s->now_ns, 0);
+		job_headroom_begin_run(l, s->now_ns, 0);
 		davy_growth_begin(&l->growth, TIME_BIN_MS);
 		ms = 0;
 	}
-	davy_growth_add(&l->growth, ms, straight(l, share));
+	davy_growth_add(&l->growth, ms, job_headroom_linear(l, share));
 }
 
 static void job_headroom_place(struct davy_step *s, struct davy_load *l,
@@ -132,14 +133,14 @@ static void job_headroom_place(struct davy_step *s, struct davy_load *l,
 		davy_growth_begin(&l->growth, by_depth ? DEPTH_BIN : TIME_BIN_MS);
 	}
 	if (by_depth)
-		place_by_depth(s, l, p, share);
+		job_headroom_place_by_depth(s, l, p, share);
 	else
-		place_by_time(s, l, share, job_ns);
+		job_headroom_place_by_time(s, l, share, job_ns);
 	l->last_ns = s->now_ns;
 }
 
-static uint64_t level_share(const struct davy_step *s, const struct davy_load *l,
-			    const struct davy_process *p, uint32_t level)
+static uint64_t job_headroom_level_share(const struct davy_step *s, const struct davy_load *l,
+					 const struct davy_process *p, uint32_t level)
 {
 	int key = DAVY_CFG_HEADROOM_LEVEL1 + (int)level - 1;
 
@@ -149,7 +150,7 @@ static uint64_t level_share(const struct davy_step *s, const struct davy_load *l
 static void job_headroom_remember(struct davy_step *s, struct davy_load *l,
 				  const struct davy_process *p, uint64_t share, uint32_t count)
 {
-	if (share < level_share(s, l, p, 1))
+	if (share < job_headroom_level_share(s, l, p, 1))
 		return;
 	for (uint32_t i = 0; i < count && i < 3; i++) {
 		l->slow[l->slow_next] = (uint32_t)share;
@@ -158,9 +159,12 @@ static void job_headroom_remember(struct davy_step *s, struct davy_load *l,
 	}
 }
 
-/* The third slowest of the last minute's or longest six: what two odd jobs cannot raise. */
-static uint64_t third_slowest(const struct davy_step *s, const struct davy_load *l,
-			      uint64_t timeout_ns, uint64_t *ret_ns)
+/*
+ * The third slowest job of the last minute, or of six timeouts if longer: two outliers do not
+ * affect it.
+ */
+static uint64_t job_headroom_third_slowest(const struct davy_step *s, const struct davy_load *l,
+					   uint64_t timeout_ns, uint64_t *ret_ns)
 {
 	uint64_t recent_ns =
 		timeout_ns * RECENT_JOBS > RECENT_NS ? timeout_ns * RECENT_JOBS : RECENT_NS;
@@ -185,8 +189,8 @@ static uint64_t third_slowest(const struct davy_step *s, const struct davy_load 
 	return top[2];
 }
 
-/* How deep it can get, as far as anybody has told; else as far as a line may be drawn. */
-static uint64_t full_depth(const struct davy_process *p, uint64_t far)
+/* Maximum depth of the context if known, otherwise the limit of extrapolation. */
+static uint64_t job_headroom_full_depth(const struct davy_process *p, uint64_t far)
 {
 	if (p->life.progress.context_size)
 		return p->life.progress.context_size;
@@ -194,8 +198,8 @@ static uint64_t full_depth(const struct davy_process *p, uint64_t far)
 }
 
 /*
- * When the line will be at "reach"; 0: nobody can tell. A depth comes nearer the slower, the longer
- * its jobs take: at the pace so far, times their mean ahead by their mean so far.
+ * Time when the line reaches "reach"; 0: unknown. Deeper jobs take longer, so the depth grows more
+ * slowly: the pace so far is scaled by the mean job time ahead over the mean so far.
  */
 static uint64_t job_headroom_when(const struct davy_step *s, const struct davy_load *l,
 				  const struct davy_trend *t, uint64_t reach)
@@ -215,20 +219,20 @@ static uint64_t job_headroom_when(const struct davy_step *s, const struct davy_l
 	return pace_ns < PACE_MAX_NS ? s->now_ns + (reach - l->depth) * pace_ns : 0;
 }
 
-/* Whether the line through what was seen reaches the timeout soon enough to be told. */
-static void foresee(const struct davy_step *s, const struct davy_load *l,
-		    const struct davy_process *p, struct verdict *v)
+/* Predicts whether the trend reaches the timeout soon enough to report it. */
+static void job_headroom_predict(const struct davy_step *s, const struct davy_load *l,
+				 const struct davy_process *p, struct verdict *v)
 {
 	uint64_t far, end, reach;
 	struct davy_trend t;
 
 	if (v->share < FORESEE_SHARE || !davy_growth_trend(&l->growth, &t) || !t.steady ||
-	    t.y < (int64_t)straight(l, FORESEE_SHARE))
+	    t.y < (int64_t)job_headroom_linear(l, FORESEE_SHARE))
 		return;
 	far = (uint64_t)t.x * (l->by_depth ? DEPTH_TIMES : TIME_TIMES);
 	end = t.x + davy_threshold(s, DAVY_CFG_HEADROOM_AHEAD_MS, l->device, p);
 	if (l->by_depth)
-		end = full_depth(p, far);
+		end = job_headroom_full_depth(p, far);
 	reach = davy_trend_reach(&t, MILLION);
 	if (reach > end || reach > far)
 		return;
@@ -237,7 +241,8 @@ static void foresee(const struct davy_step *s, const struct davy_load *l,
 	v->worst = l->by_depth ? davy_trend_at(&t, end) : MILLION;
 	if (!v->level)
 		v->level = 1;
-	if (v->level < 2 && t.y >= (int64_t)straight(l, level_share(s, l, p, 1)))
+	if (v->level < 2 &&
+	    t.y >= (int64_t)job_headroom_linear(l, job_headroom_level_share(s, l, p, 1)))
 		v->level = 2;
 }
 
@@ -246,30 +251,30 @@ static struct verdict job_headroom_judge(const struct davy_step *s, const struct
 					 uint64_t timeout_ns)
 {
 	struct verdict v = { .share = share };
-	uint64_t first_ns, third = third_slowest(s, l, timeout_ns, &first_ns);
+	uint64_t first_ns, third = job_headroom_third_slowest(s, l, timeout_ns, &first_ns);
 
 	v.first_ns = s->now_ns;
-	v.level = share >= level_share(s, l, p, 1);
+	v.level = share >= job_headroom_level_share(s, l, p, 1);
 	for (uint32_t level = 2; level <= 3; level++) {
-		if (third < level_share(s, l, p, level))
+		if (third < job_headroom_level_share(s, l, p, level))
 			break;
 		v.level = level;
 		v.share = third;
 		v.first_ns = first_ns;
 	}
-	foresee(s, l, p, &v);
+	job_headroom_predict(s, l, p, &v);
 	if (v.worst < v.share)
 		v.worst = v.share;
 	return v;
 }
 
-/* The largest power of two below "ubatch" whose jobs would stay under level 1; 0: none. */
-static uint32_t fitting(const struct davy_step *s, const struct davy_load *l,
-			const struct davy_process *p, uint64_t worst)
+/* The largest power of two below "ubatch" whose jobs would stay below level 1; 0: none. */
+static uint32_t job_headroom_fitting(const struct davy_step *s, const struct davy_load *l,
+				     const struct davy_process *p, uint64_t worst)
 {
 	uint64_t least = davy_threshold(s, DAVY_CFG_HEADROOM_UBATCH_FLOOR, l->device, p);
 	uint64_t ubatch = p->ubatch, power = 1;
-	uint64_t fit = ubatch * level_share(s, l, p, 1) / worst;
+	uint64_t fit = ubatch * job_headroom_level_share(s, l, p, 1) / worst;
 
 	if (ubatch && fit >= ubatch)
 		fit = ubatch - 1;
@@ -287,13 +292,13 @@ static void job_headroom_raise(struct davy_step *s, const struct davy_load *l,
 	assert(v->level >= 1 && v->level <= 3 && v->worst);
 	davy_copy_name(note.device, sizeof(note.device), job->device);
 	davy_copy_name(note.detail, sizeof(note.detail),
-		       job->ring); /* it has no alarm of its own */
+		       job->ring); /* the ring has no alarm of its own */
 	note.level = (uint8_t)v->level;
 	note.unit = DAVY_UNIT_PERMILLE;
 	note.observed = v->share / (MILLION / 1000);
-	note.threshold = level_share(s, l, p, v->level) / (MILLION / 1000);
+	note.threshold = job_headroom_level_share(s, l, p, v->level) / (MILLION / 1000);
 	note.ubatch = p->ubatch;
-	note.fitting_ubatch = fitting(s, l, p, v->worst);
+	note.fitting_ubatch = job_headroom_fitting(s, l, p, v->worst);
 	if (v->first_ns < s->now_ns)
 		davy_plan_evidence(&note, v->first_ns, DAVY_EV_JOB_TIMES, 3);
 	note.predicted_depth = l->by_depth ? (uint32_t)v->reach : 0;
@@ -303,7 +308,7 @@ static void job_headroom_raise(struct davy_step *s, const struct davy_load *l,
 
 static void job_headroom_look(struct davy_step *s)
 {
-	struct finished job = finished(s);
+	struct finished job = job_headroom_finished(s);
 	struct davy_world *w = &s->core->world;
 	const struct davy_process *p;
 	uint64_t timeout_ns, share;
@@ -316,7 +321,7 @@ static void job_headroom_look(struct davy_step *s)
 	if (!p || p->engine == DAVY_ENGINE_NONE || p->backend == DAVY_BACKEND_CPU)
 		return;
 	timeout_ns = davy_world_timeout(w, job.device, job.ring);
-	if (job.ns >= timeout_ns) /* none, or a job that a suspend made long */
+	if (job.ns >= timeout_ns) /* no timeout, or a suspend made the job long */
 		return;
 	share = job.ns * MILLION / timeout_ns;
 	if (!share)
@@ -329,7 +334,7 @@ static void job_headroom_look(struct davy_step *s)
 		job_headroom_raise(s, l, p, &job, &v);
 }
 
-static void job_headroom_because(const struct davy_plan *p, struct davy_clause *c)
+static void job_headroom_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	c->say(c, "jobs on ring %s use %" PRIu64 ".%" PRIu64 " %% of the lockup timeout", p->detail,
 	       p->observed / 10, p->observed % 10);
@@ -349,7 +354,7 @@ static void job_headroom_because(const struct davy_plan *p, struct davy_clause *
 const struct davy_hazard_row davy_hazard_job_headroom = {
 	.sees = DAVY_SEES(DAVY_EV_JOB_TIMES) | DAVY_SEES(DAVY_EV_RING),
 	.look = job_headroom_look,
-	.reason = job_headroom_because,
+	.reason = job_headroom_reason,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_SHRINK } },

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: the oldest job running on a ring, its age against the ring's own timeout
- *   (drm_gpu_scheduler.timeout, read from the scheduler itself).
- * Threshold: 25, 50, 75 %: levels 1 to 3; the time to act is what is left.
- * False alarms: a timeout of 0 (never fires) is not looked at. The alarm outlives its job by the
- *   time after which alarms clear: jobs that are all equally long are one alarm, not one each.
+ * Signal: age of the oldest running job on a ring compared to the timeout of that ring
+ *   (drm_gpu_scheduler.timeout, read from the scheduler).
+ * Threshold: 25, 50, 75 % are levels 1 to 3. The time to act is the rest of the timeout.
+ * False alarms: a timeout of 0 (never fires) is ignored. The alarm outlives its job by the clear
+ *   time: equally long jobs are one alarm, not one each.
  * Test: tests/unit/test_gpu_hazards.c, tests/vm hang.
  */
 #include "core/hazard/hazards.h"
@@ -12,9 +12,9 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#define TIMEOUT_MAX_NS (UINT64_MAX / 1000) /* 213 days; whatever is longer never fires */
+#define TIMEOUT_MAX_NS (UINT64_MAX / 1000) /* 213 days; a longer timeout never fires */
 
-static uint64_t threshold_of(const struct davy_step *s, uint32_t level)
+static uint64_t job_stall_threshold(const struct davy_step *s, uint32_t level)
 {
 	const struct davy_process *p = davy_scoped_process(s, s->ev->pid);
 
@@ -27,11 +27,11 @@ static uint32_t job_stall_level_of(const struct davy_step *s, uint64_t permille)
 	uint32_t level = 0;
 
 	for (uint32_t i = 1; i <= 3; i++)
-		level += permille >= threshold_of(s, i);
+		level += permille >= job_stall_threshold(s, i);
 	return level;
 }
 
-static void job_changed(struct davy_step *s, struct davy_ring_state *r)
+static void job_stall_begin_job(struct davy_step *s, struct davy_ring_state *r)
 {
 	r->level = 0;
 	r->first_sign_ns = 0;
@@ -40,8 +40,8 @@ static void job_changed(struct davy_step *s, struct davy_ring_state *r)
 	r->fence_seqno = s->ev->ring.fence_seqno;
 }
 
-static void raise_level(struct davy_step *s, struct davy_ring_state *r, uint32_t level,
-			uint64_t permille)
+static void job_stall_raise(struct davy_step *s, struct davy_ring_state *r, uint32_t level,
+			    uint64_t permille)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_JOB_STALL, p);
@@ -52,7 +52,7 @@ static void raise_level(struct davy_step *s, struct davy_ring_state *r, uint32_t
 	note.level = (uint8_t)level;
 	note.unit = DAVY_UNIT_PERMILLE;
 	note.observed = permille;
-	note.threshold = threshold_of(s, level);
+	note.threshold = job_stall_threshold(s, level);
 	note.until_ns = s->now_ns + s->ev->ring.timeout_ns - s->ev->ring.age_ns;
 	if (r->first_sign_ns)
 		note.first_sign_ns = r->first_sign_ns;
@@ -72,20 +72,20 @@ static void job_stall_look(struct davy_step *s)
 	uint32_t level;
 
 	if (r->fence_context != in->fence_context || r->fence_seqno != in->fence_seqno || !age_ns)
-		job_changed(s, r);
+		job_stall_begin_job(s, r);
 	if (!in->timeout_ns || in->timeout_ns > TIMEOUT_MAX_NS || !age_ns)
 		return;
 	if (age_ns > in->timeout_ns)
-		age_ns = in->timeout_ns; /* past it, the driver speaks */
+		age_ns = in->timeout_ns; /* after the timeout, the driver reports it */
 	permille = age_ns * 1000 / in->timeout_ns;
 	level = job_stall_level_of(s, permille);
 	if (level > r->level)
-		raise_level(s, r, level, permille);
+		job_stall_raise(s, r, level, permille);
 	else if (r->level)
 		davy_alarm_keep(s, DAVY_HZ_JOB_STALL, r->pid, r->device, r->ring);
 }
 
-static void job_stall_because(const struct davy_plan *p, struct davy_clause *c)
+static void job_stall_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	c->say(c,
 	       "oldest job on ring %s has used %" PRIu64 ".%" PRIu64 " %% of the lockup timeout "
@@ -96,7 +96,7 @@ static void job_stall_because(const struct davy_plan *p, struct davy_clause *c)
 const struct davy_hazard_row davy_hazard_job_stall = {
 	.sees = DAVY_SEES(DAVY_EV_RING),
 	.look = job_stall_look,
-	.reason = job_stall_because,
+	.reason = job_stall_reason,
 	.precursor.leads = DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 3,

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: KFD stops a process's queues because its memory is wanted (SMI events,
- *   kfd_process_evict_queues), and the share of the time they stand still (evicted_ms).
- * Threshold: "count" evictions within "window" are level 2, three times as many level 3: one costs
- *   100 ms and more until the restore worker runs (kfd_process.c). A share over "share" in two
- *   samples is level 2, over "share3" level 3. The subject is who wants the memory, where that was
- *   seen; whose queues stand still is the victim.
- * False alarms: a suspend or a checkpoint (CRIU) stops queues too: their triggers do not count, nor
- *   does the sample they fall into. A single eviction makes room for a model once.
+ * Signal: KFD stops a process's queues because its memory is needed (SMI events,
+ *   kfd_process_evict_queues), and the part of the time for which they are stopped (evicted_ms).
+ * Threshold: "count" evictions within "window" are level 2, three times as many level 3: each costs
+ *   100 ms or more until the restore worker runs (kfd_process.c). A part above "share" in two
+ *   samples is level 2, above "share3" level 3. The subject is the process that needs the memory,
+ *   if known. The owner of the stopped queues is the victim.
+ * False alarms: a suspend or a checkpoint (CRIU) also stops queues: their triggers and the samples
+ *   during them do not count. A single eviction makes room for a model once.
  * Test: tests/unit/test_kfd_hazards.c.
  */
 #include "core/hazard/hazards.h"
 
 #include <inttypes.h>
 
-#define TRIGGER_SUSPEND 3 /* enum KFD_QUEUE_EVICTION_TRIGGERS of kfd_ioctl.h; 4 and 5 are CRIU's */
-#define ERROR_IO	(-5) /* stopped all the same; any other failure was rolled back */
-#define SAMPLE_NS	DAVY_NS_PER_S
-#define SAMPLES		2
+/* enum KFD_QUEUE_EVICTION_TRIGGERS of kfd_ioctl.h; 4 and 5 are from CRIU */
+#define TRIGGER_SUSPEND 3
+/* the queues were stopped anyway; all other failures were rolled back */
+#define ERROR_IO  (-5)
+#define SAMPLE_NS DAVY_NS_PER_S
+#define SAMPLES	  2
 
-struct sign {
+struct finding {
 	const char *device;
 	uint32_t level;
 	uint32_t unit;
@@ -28,7 +30,7 @@ struct sign {
 	uint64_t first_ns;
 };
 
-/* Of the process whose queues they are, and its device. */
+/* Threshold for the owner of the queues and its device. */
 static uint64_t queue_thrash_limit(const struct davy_step *s, enum davy_config_key key,
 				   const char *device)
 {
@@ -40,8 +42,9 @@ static uint64_t queue_thrash_window_ns(const struct davy_step *s, const char *de
 	return queue_thrash_limit(s, DAVY_CFG_THRASH_WINDOW_MS, device) * DAVY_NS_PER_MS;
 }
 
-/* Who moved most of "pid"'s memory out of that device just now, 0: nobody was seen to. */
-static uint32_t mover_against(const struct davy_step *s, const char *device, uint32_t pid)
+/* The process that recently moved most of "pid"'s memory out of that device; 0: none seen. */
+static uint32_t queue_thrash_mover_against(const struct davy_step *s, const char *device,
+					   uint32_t pid)
 {
 	const struct davy_world *w = &s->core->world;
 	const struct davy_mover_state *worst = NULL;
@@ -60,18 +63,19 @@ static uint32_t mover_against(const struct davy_step *s, const char *device, uin
 	return worst ? worst->evictor_pid : 0;
 }
 
-static uint32_t evictor_of(struct davy_step *s, const char *device, uint32_t pid)
+static uint32_t queue_thrash_evictor(struct davy_step *s, const char *device, uint32_t pid)
 {
 	const struct davy_kfd_state *k = davy_world_kfd(&s->core->world, pid);
 
 	if (k && k->evictor_pid && s->now_ns - k->evictor_ns <= queue_thrash_window_ns(s, device))
 		return k->evictor_pid;
-	return mover_against(s, device, pid);
+	return queue_thrash_mover_against(s, device, pid);
 }
 
-static void queue_thrash_raise(struct davy_step *s, const struct sign *sign)
+static void queue_thrash_raise(struct davy_step *s, const struct finding *finding)
 {
-	uint32_t pid = s->ev->pid, evictor = pid ? evictor_of(s, sign->device, pid) : 0;
+	uint32_t pid = s->ev->pid,
+		 evictor = pid ? queue_thrash_evictor(s, finding->device, pid) : 0;
 	const struct davy_process *p = davy_world_process(&s->core->world, evictor ? evictor : pid);
 	struct davy_plan note = davy_plan_about(s, DAVY_HZ_QUEUE_THRASH, p);
 
@@ -79,22 +83,22 @@ static void queue_thrash_raise(struct davy_step *s, const struct sign *sign)
 		note.pid = evictor;
 		note.victim_pid = pid;
 	}
-	if (sign->device[0])
-		davy_copy_name(note.device, sizeof(note.device), sign->device);
-	note.level = (uint8_t)sign->level;
-	note.unit = (uint8_t)sign->unit;
-	note.observed = sign->observed;
-	note.threshold = sign->threshold;
-	if (sign->first_ns < note.first_sign_ns)
-		note.first_sign_ns = sign->first_ns;
+	if (finding->device[0])
+		davy_copy_name(note.device, sizeof(note.device), finding->device);
+	note.level = (uint8_t)finding->level;
+	note.unit = (uint8_t)finding->unit;
+	note.observed = finding->observed;
+	note.threshold = finding->threshold;
+	if (finding->first_ns < note.first_sign_ns)
+		note.first_sign_ns = finding->first_ns;
 	davy_alarm_raise(s, &note);
 }
 
-static void evicted(struct davy_step *s, enum davy_tally_kind kind, const char *device,
-		    uint32_t trigger)
+static void queue_thrash_evicted(struct davy_step *s, enum davy_tally_kind kind, const char *device,
+				 uint32_t trigger)
 {
 	uint64_t count = queue_thrash_limit(s, DAVY_CFG_THRASH_COUNT, device);
-	struct sign sign = { .device = device, .unit = DAVY_UNIT_COUNT, .threshold = count };
+	struct finding finding = { .device = device, .unit = DAVY_UNIT_COUNT, .threshold = count };
 	struct davy_kfd_state *k;
 	struct davy_tally *t;
 
@@ -108,10 +112,10 @@ static void evicted(struct davy_step *s, enum davy_tally_kind kind, const char *
 	t->count++;
 	if (t->count < count)
 		return;
-	sign.level = t->count >= 3 * count ? 3 : 2;
-	sign.observed = t->count;
-	sign.first_ns = t->window_ns;
-	queue_thrash_raise(s, &sign);
+	finding.level = t->count >= 3 * count ? 3 : 2;
+	finding.observed = t->count;
+	finding.first_ns = t->window_ns;
+	queue_thrash_raise(s, &finding);
 }
 
 static void queue_thrash_look_at_fact(struct davy_step *s)
@@ -121,21 +125,21 @@ static void queue_thrash_look_at_fact(struct davy_step *s)
 	struct davy_kfd_state *k = davy_world_kfd(w, s->ev->pid);
 
 	if (in->fact == DAVY_FACT_KFD_QUEUES_EVICTED && (!in->error || in->error == ERROR_IO))
-		evicted(s, DAVY_TALLY_EVICTED, k ? k->device : "", in->detail);
+		queue_thrash_evicted(s, DAVY_TALLY_EVICTED, k ? k->device : "", in->detail);
 	if (in->fact != DAVY_FACT_KFD_EVICTION_FENCE || !k || in->by_pid == s->ev->pid ||
 	    !davy_world_process(w, in->by_pid))
-		return; /* a worker of the kernel's may do it for anybody */
+		return; /* a kernel worker may evict for any process */
 	k->evictor_pid = in->by_pid;
 	k->evictor_ns = s->now_ns;
 }
 
-/* Counters in a row, no closer than a second. */
-static void look_at_use(struct davy_step *s)
+/* Compares consecutive counters, at least one second apart. */
+static void queue_thrash_look_at_use(struct davy_step *s)
 {
 	const struct davy_ev_kfd_use *in = &s->ev->kfd_use;
 	struct davy_kfd_state *k =
 		davy_world_kfd_get(&s->core->world, in->device, s->ev->pid, s->now_ns);
-	struct sign sign = { .device = in->device, .unit = DAVY_UNIT_PERMILLE };
+	struct finding finding = { .device = in->device, .unit = DAVY_UNIT_PERMILLE };
 	uint64_t passed_ms = (s->now_ns - k->sample_ns) / DAVY_NS_PER_MS, still_ms;
 	uint64_t since_ns = k->sample_ns;
 
@@ -148,18 +152,18 @@ static void look_at_use(struct davy_step *s)
 		return;
 	if (still_ms > passed_ms)
 		still_ms = passed_ms;
-	sign.observed = still_ms * 1000 / passed_ms;
-	sign.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE, in->device);
-	sign.first_ns = since_ns;
-	k->still_count = sign.observed >= sign.threshold ? k->still_count + 1 : 0;
+	finding.observed = still_ms * 1000 / passed_ms;
+	finding.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE, in->device);
+	finding.first_ns = since_ns;
+	k->still_count = finding.observed >= finding.threshold ? k->still_count + 1 : 0;
 	if (k->still_count < SAMPLES)
 		return;
-	sign.level = 2;
-	if (sign.observed >= queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device)) {
-		sign.level = 3;
-		sign.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device);
+	finding.level = 2;
+	if (finding.observed >= queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device)) {
+		finding.level = 3;
+		finding.threshold = queue_thrash_limit(s, DAVY_CFG_THRASH_SHARE3, in->device);
 	}
-	queue_thrash_raise(s, &sign);
+	queue_thrash_raise(s, &finding);
 }
 
 static void queue_thrash_look(struct davy_step *s)
@@ -167,12 +171,13 @@ static void queue_thrash_look(struct davy_step *s)
 	if (s->ev->kind == DAVY_EV_FACT)
 		queue_thrash_look_at_fact(s);
 	else if (s->ev->kind == DAVY_EV_KFD_USE)
-		look_at_use(s);
+		queue_thrash_look_at_use(s);
 	else if (s->ev->kfd.event == DAVY_KFD_QUEUES_EVICTED)
-		evicted(s, DAVY_TALLY_EVICTED_SMI, s->ev->kfd.device, s->ev->kfd.trigger);
+		queue_thrash_evicted(s, DAVY_TALLY_EVICTED_SMI, s->ev->kfd.device,
+				     s->ev->kfd.trigger);
 }
 
-static void queue_thrash_because(const struct davy_plan *p, struct davy_clause *c)
+static void queue_thrash_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	if (p->unit == DAVY_UNIT_PERMILLE)
 		c->say(c,
@@ -191,7 +196,7 @@ static void queue_thrash_because(const struct davy_plan *p, struct davy_clause *
 const struct davy_hazard_row davy_hazard_queue_thrash = {
 	.sees = DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_KFD) | DAVY_SEES(DAVY_EV_KFD_USE),
 	.look = queue_thrash_look,
-	.reason = queue_thrash_because,
+	.reason = queue_thrash_reason,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_PAGE_FAULT,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_THROTTLE, DAVY_ACTION_THROTTLE } },

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: the driver's own job timeout, and the resets that follow: of a ring, a queue, an engine,
- *   the device; as the kernel programs tell them, else the driver's announcements (uevents, KFD),
- *   else the log.
- * Threshold: one. A timeout is level 1. A reset that succeeded is level 2, the best sign of the
- *   fatal one (seconds to minutes before it in field reports), another within "again" level 3; so
- *   is one that failed, and a device given up. Attributed to the owner of the job that timed out.
- * False alarms: what a recovering GPU says; a reset that is told by several is one. The named
- *   process may be a victim of whoever held the engine.
+ * Signal: the driver's job timeout, and the resets that follow: of a ring, a queue, an engine or
+ *   the device. Sources: BPF programs, otherwise the driver's announcements (uevents, KFD),
+ *   otherwise the log.
+ * Threshold: one. A timeout is level 1. A successful reset is level 2: it is the best precursor of
+ *   a fatal one (seconds to minutes before it in field reports). Level 3: another successful reset
+ *   within "again", a failed reset, or a lost device. Attributed to the owner of the job that timed
+ *   out.
+ * False alarms: messages of a recovering GPU. Several reports of one reset count once. The named
+ *   process may be a victim of the process that occupied the engine.
  * Test: tests/unit/test_gpu_hazards.c, test_reset_signs.c, tests/vm hang.
  */
 #include "core/hazard/hazards.h"
@@ -15,23 +16,25 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define ATTRIBUTE_NS (60 * DAVY_NS_PER_S) /* a device's reset may take half a minute */
-#define EPISODE_NS   (5 * DAVY_NS_PER_S)  /* so long it may take until all have told of one */
-#define RESETTING_NS (60 * DAVY_NS_PER_S)
-#define WEDGE_NONE   1 /* DRM_WEDGE_RECOVERY_NONE: it goes on without help */
+#define ATTRIBUTE_NS (60 * DAVY_NS_PER_S) /* a device reset may take half a minute */
+/* maximum delay until all sources have reported a reset */
+#define SOURCES_DELAY_NS (5 * DAVY_NS_PER_S)
+#define RESETTING_NS	 (60 * DAVY_NS_PER_S)
+#define WEDGE_NONE	 1 /* DRM_WEDGE_RECOVERY_NONE: no recovery needed */
 
-struct sign {
+struct finding {
 	const char *device;
 	const char *ring;
 	const char *what;
-	uint32_t pid; /* 0: whose job timed out last */
+	uint32_t pid; /* 0: owner of the last job that timed out */
 	uint32_t level;
 	int32_t result;
-	enum davy_reporter teller;
-	bool over; /* a reset, and it succeeded */
+	enum davy_reporter reporter;
+	bool over; /* a successful reset */
 };
 
-static void job_timed_out(struct davy_step *s, const char *device, uint32_t pid, uint64_t first_ns)
+static void reset_job_timed_out(struct davy_step *s, const char *device, uint32_t pid,
+				uint64_t first_ns)
 {
 	struct davy_world *w = &s->core->world;
 	struct davy_device_state *d = davy_world_device_get(w, device, s->now_ns);
@@ -45,7 +48,7 @@ static void job_timed_out(struct davy_step *s, const char *device, uint32_t pid,
 	d->first_sign_ns = first_ns;
 }
 
-static void look_at_timeout(struct davy_step *s)
+static void reset_look_at_timeout(struct davy_step *s)
 {
 	const struct davy_ev_job_timeout *in = &s->ev->job_timeout;
 	struct davy_world *w = &s->core->world;
@@ -62,90 +65,93 @@ static void look_at_timeout(struct davy_step *s)
 	note.device_class = 1;
 	if (r->first_sign_ns && r->fence_seqno == in->fence_seqno)
 		davy_plan_evidence(&note, r->first_sign_ns, DAVY_EV_RING, 1);
-	job_timed_out(s, in->device, s->ev->pid, note.first_sign_ns);
+	reset_job_timed_out(s, in->device, s->ev->pid, note.first_sign_ns);
 	davy_world_report(w, in->device, DAVY_REPORT_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
 	davy_alarm_raise(s, &note);
 }
 
-/* Counts resets that succeeded; several tellers of one make one. Returns how many lately. */
-static uint32_t count_reset(struct davy_step *s, struct davy_device_state *d,
+/* Counts successful resets; several reports of one reset count once. Returns the recent number. */
+static uint32_t reset_count(struct davy_step *s, struct davy_device_state *d,
 			    const struct davy_process *p)
 {
 	uint64_t again_ns = davy_threshold_ns(s, DAVY_CFG_RESET_AGAIN_MS, d->device, p);
 
-	if (!d->reset_ns || s->now_ns - d->reset_ns > EPISODE_NS) {
+	if (!d->reset_ns || s->now_ns - d->reset_ns > SOURCES_DELAY_NS) {
 		d->before_reset_ns = d->reset_ns;
 		d->reset_ns = s->now_ns;
 	}
 	return d->before_reset_ns && s->now_ns - d->before_reset_ns <= again_ns ? 2 : 1;
 }
 
-/* The kernel's log may be read before the timeout's own record: the stall before it is known. */
-static void add_stall(struct davy_step *s, const struct sign *sign, struct davy_plan *note)
+/* The log may be read before the record of the timeout: use the known stall of the ring. */
+static void reset_add_stall(struct davy_step *s, const struct finding *finding,
+			    struct davy_plan *note)
 {
 	const struct davy_world *w = &s->core->world;
 
-	for (size_t i = 0; sign->ring[0] && i < DAVY_WORLD_RINGS; i++) {
+	for (size_t i = 0; finding->ring[0] && i < DAVY_WORLD_RINGS; i++) {
 		const struct davy_ring_state *r = &w->rings[i];
 
 		if (r->first_sign_ns && r->pid == note->pid &&
-		    s->now_ns - r->used_ns <= ATTRIBUTE_NS && davy_same_name(r->ring, sign->ring) &&
-		    davy_same_name(r->device, sign->device))
+		    s->now_ns - r->used_ns <= ATTRIBUTE_NS &&
+		    davy_same_name(r->ring, finding->ring) &&
+		    davy_same_name(r->device, finding->device))
 			davy_plan_evidence(note, r->first_sign_ns, DAVY_EV_RING, 1);
 	}
 }
 
-static void reset_say(struct davy_step *s, struct sign sign)
+static void reset_say(struct davy_step *s, struct finding finding)
 {
 	struct davy_world *w = &s->core->world;
-	struct davy_device_state *d = davy_world_device_get(w, sign.device, s->now_ns);
-	const struct davy_process *p = davy_world_process(w, sign.pid);
+	struct davy_device_state *d = davy_world_device_get(w, finding.device, s->now_ns);
+	const struct davy_process *p = davy_world_process(w, finding.pid);
 	bool after = d->timed_out_ns && s->now_ns - d->timed_out_ns <= ATTRIBUTE_NS;
 	struct davy_plan note;
 
-	if (davy_world_was_reported(w, sign.device, DAVY_REPORT_RESET, sign.teller, sign.level,
-				    s->now_ns))
+	if (davy_world_was_reported(w, finding.device, DAVY_REPORT_RESET, finding.reporter,
+				    finding.level, s->now_ns))
 		return;
-	davy_world_report(w, sign.device, DAVY_REPORT_RESET, sign.teller, sign.level, s->now_ns);
-	note = davy_plan_about(s, DAVY_HZ_RESET, !sign.pid && after ? &d->timed_out : p);
-	if (sign.pid || !after)
-		note.pid = sign.pid;
-	if (sign.device[0])
-		davy_copy_name(note.device, sizeof(note.device), sign.device);
-	davy_copy_name(note.ring, sizeof(note.ring), sign.ring);
-	davy_copy_name(note.detail, sizeof(note.detail), sign.what);
+	davy_world_report(w, finding.device, DAVY_REPORT_RESET, finding.reporter, finding.level,
+			  s->now_ns);
+	note = davy_plan_about(s, DAVY_HZ_RESET, !finding.pid && after ? &d->timed_out : p);
+	if (finding.pid || !after)
+		note.pid = finding.pid;
+	if (finding.device[0])
+		davy_copy_name(note.device, sizeof(note.device), finding.device);
+	davy_copy_name(note.ring, sizeof(note.ring), finding.ring);
+	davy_copy_name(note.detail, sizeof(note.detail), finding.what);
 	note.unit = DAVY_UNIT_COUNT;
-	note.observed = sign.over ? count_reset(s, d, p) : 1;
+	note.observed = finding.over ? reset_count(s, d, p) : 1;
 	note.threshold = 1;
-	note.level = (uint8_t)(note.observed > 1 ? 3 : sign.level);
-	note.result = sign.result;
+	note.level = (uint8_t)(note.observed > 1 ? 3 : finding.level);
+	note.result = finding.result;
 	note.device_class = 1;
 	if (after)
 		davy_plan_evidence(&note, d->first_sign_ns, DAVY_EV_JOB_TIMEOUT, 1);
 	else
-		add_stall(s, &sign, &note);
+		reset_add_stall(s, &finding, &note);
 	davy_alarm_raise(s, &note);
 }
 
-static void look_at_reset(struct davy_step *s)
+static void reset_look_at_reset(struct davy_step *s)
 {
 	const struct davy_ev_reset *in = &s->ev->reset;
 	struct davy_world *w = &s->core->world;
 	struct davy_device_state *d = davy_world_device_get(w, in->device, s->now_ns);
-	struct sign sign = { .device = in->device, .ring = "", .result = in->result };
+	struct finding finding = { .device = in->device, .ring = "", .result = in->result };
 
 	d->resetting_ns = in->begun ? s->now_ns : 0;
 	if (in->begun) {
 		davy_world_report(w, in->device, DAVY_REPORT_RESET, DAVY_BY_PROGRAM, 1, s->now_ns);
 		return;
 	}
-	sign.over = !in->result;
-	sign.what = in->result ? "GPU reset failed" : "GPU reset succeeded";
-	sign.level = in->result ? 3 : 2;
-	reset_say(s, sign);
+	finding.over = !in->result;
+	finding.what = in->result ? "GPU reset failed" : "GPU reset succeeded";
+	finding.level = in->result ? 3 : 2;
+	reset_say(s, finding);
 }
 
-static bool resetting(struct davy_step *s, const char *device)
+static bool reset_is_running(struct davy_step *s, const char *device)
 {
 	const struct davy_device_state *d =
 		davy_world_device_get(&s->core->world, device, s->now_ns);
@@ -153,53 +159,53 @@ static bool resetting(struct davy_step *s, const char *device)
 	return d->resetting_ns && s->now_ns - d->resetting_ns < RESETTING_NS;
 }
 
-/* "wedged" with no recovery needed is how drivers end a reset that went well. */
+/* Drivers end a successful reset with "wedged" and no recovery needed. */
 static void reset_wedged(struct davy_step *s, const char *device, uint32_t pid, bool recovered)
 {
-	struct sign sign = { .device = device, .ring = "", .pid = pid, .over = recovered };
+	struct finding finding = { .device = device, .ring = "", .pid = pid, .over = recovered };
 
-	if (recovered && resetting(s, device))
-		return; /* its end is told in a moment, with its result */
-	sign.level = recovered ? 2 : 3;
-	sign.what = recovered ? "device recovered" : "device wedged";
-	sign.teller = DAVY_BY_DRIVER;
-	reset_say(s, sign);
+	if (recovered && reset_is_running(s, device))
+		return; /* the end of the reset is reported soon, with its result */
+	finding.level = recovered ? 2 : 3;
+	finding.what = recovered ? "device recovered" : "device wedged";
+	finding.reporter = DAVY_BY_DRIVER;
+	reset_say(s, finding);
 }
 
 static void reset_look_at_fact(struct davy_step *s)
 {
 	const struct davy_ev_fact *in = &s->ev->fact;
-	struct sign sign = { .device = in->device, .ring = in->name, .pid = s->ev->pid };
+	struct finding finding = { .device = in->device, .ring = in->name, .pid = s->ev->pid };
 
-	sign.result = in->error;
-	sign.level = in->error ? 3 : 2;
-	sign.over = !in->error;
+	finding.result = in->error;
+	finding.level = in->error ? 3 : 2;
+	finding.over = !in->error;
 	switch (in->fact) {
 	case DAVY_FACT_SOFT_RECOVERY:
 		if (in->error)
-			return; /* a reset comes next */
-		sign.over = false;
-		sign.level = 1;
-		sign.what = "soft recovery";
+			return; /* a reset follows */
+		finding.over = false;
+		finding.level = 1;
+		finding.what = "soft recovery";
 		break;
 	case DAVY_FACT_RING_RESET:
-		sign.what = in->error ? "ring reset failed" : "ring reset succeeded";
+		finding.what = in->error ? "ring reset failed" : "ring reset succeeded";
 		break;
 	case DAVY_FACT_ENGINE_RESET:
-		sign.what = in->error ? "engine reset failed" : "engine reset succeeded";
+		finding.what = in->error ? "engine reset failed" : "engine reset succeeded";
 		break;
 	case DAVY_FACT_XE_QUEUE_RESET:
-		sign.what = "queue reset";
+		finding.what = "queue reset";
 		break;
 	case DAVY_FACT_GT_ERROR:
-		sign.ring = "";
-		sign.over = false;
-		sign.level = 1;
-		sign.what = "hang declared";
+		finding.ring = "";
+		finding.over = false;
+		finding.level = 1;
+		finding.what = "hang declared";
 		break;
 	case DAVY_FACT_CONTEXT_BANNED:
-		sign.over = false;
-		sign.what = "context banned";
+		finding.over = false;
+		finding.what = "context banned";
 		break;
 	case DAVY_FACT_WEDGED:
 		reset_wedged(s, in->device, s->ev->pid, false);
@@ -210,49 +216,49 @@ static void reset_look_at_fact(struct davy_step *s)
 	default:
 		return;
 	}
-	reset_say(s, sign);
+	reset_say(s, finding);
 }
 
-/* i915: ERROR=1 a hang, RESET=1 the reset begins, ERROR=0 it went well. */
-static void look_at_device(struct davy_step *s)
+/* i915: ERROR=1 is a hang, RESET=1 the start of a reset, ERROR=0 its success. */
+static void reset_look_at_device(struct davy_step *s)
 {
 	const struct davy_ev_device *in = &s->ev->device;
-	struct sign sign = { .device = in->device, .ring = "", .pid = s->ev->pid };
+	struct finding finding = { .device = in->device, .ring = "", .pid = s->ev->pid };
 
-	sign.teller = DAVY_BY_DRIVER;
+	finding.reporter = DAVY_BY_DRIVER;
 	if (in->change == DAVY_DEVICE_WEDGED) {
 		reset_wedged(s, in->device, s->ev->pid, davy_same_name(in->detail, "none"));
 		return;
 	}
 	if (in->change == DAVY_DEVICE_ERROR) {
-		sign.over = !in->value;
-		sign.what = in->value ? "hang declared" : "GPU reset succeeded";
+		finding.over = !in->value;
+		finding.what = in->value ? "hang declared" : "GPU reset succeeded";
 	} else if (in->change == DAVY_DEVICE_RESET) {
-		sign.what = "GPU reset begins";
+		finding.what = "GPU reset begins";
 	} else {
 		return;
 	}
-	sign.level = sign.over ? 2 : 1;
-	reset_say(s, sign);
+	finding.level = finding.over ? 2 : 1;
+	reset_say(s, finding);
 }
 
 static void reset_look_at_kfd(struct davy_step *s)
 {
 	const struct davy_ev_kfd *in = &s->ev->kfd;
-	struct sign sign = { .device = in->device, .ring = "" };
+	struct finding finding = { .device = in->device, .ring = "" };
 
 	if (in->event != DAVY_KFD_RESET_BEGIN && in->event != DAVY_KFD_RESET_END)
 		return;
-	sign.teller = DAVY_BY_DRIVER;
-	sign.over = in->event == DAVY_KFD_RESET_END; /* sent when KFD runs again */
-	sign.level = sign.over ? 2 : 1;
-	sign.what = sign.over ? "GPU reset succeeded" : "GPU reset begins";
-	if (!sign.over && in->detail[0])
-		sign.what = in->detail;
-	reset_say(s, sign);
+	finding.reporter = DAVY_BY_DRIVER;
+	finding.over = in->event == DAVY_KFD_RESET_END; /* sent when KFD runs again */
+	finding.level = finding.over ? 2 : 1;
+	finding.what = finding.over ? "GPU reset succeeded" : "GPU reset begins";
+	if (!finding.over && in->detail[0])
+		finding.what = in->detail;
+	reset_say(s, finding);
 }
 
-/* What the log says of resets; of an Xid its class tells. */
+/* Meaning of log lines about resets; for an Xid, its class decides. */
 static const struct line {
 	uint16_t kind;
 	uint8_t level;
@@ -266,7 +272,7 @@ static const struct line {
 	{ DAVY_LOG_GPU_RESET_BEGUN, 1, false, "GPU reset begins" },
 	{ DAVY_LOG_XE_GT_RESET, 1, false, "GPU reset begins" },
 	{ DAVY_LOG_RING_RESET_DONE, 2, true, "ring reset succeeded" },
-	{ DAVY_LOG_I915_GT_RESET, 2, true, "GPU reset" }, /* one that fails is told */
+	{ DAVY_LOG_I915_GT_RESET, 2, true, "GPU reset" }, /* failures have their own line */
 	{ DAVY_LOG_I915_ENGINE_RESET, 2, true, "engine reset" },
 	{ DAVY_LOG_XE_ENGINE_RESET, 2, true, "engine reset" },
 	{ DAVY_LOG_QUEUE_RESET, 2, true, "queue reset" },
@@ -277,7 +283,7 @@ static const struct line {
 	{ DAVY_LOG_HWS_HANG, 2, false, "queue scheduler hang" },
 	{ DAVY_LOG_MES_UNRECOVERABLE, 2, false, "queue scheduler hang" },
 	{ DAVY_LOG_NV_UVM_FATAL, 3, false, "driver gave up" },
-	{ DAVY_LOG_RESUME_FAILED, 3, false, "a block did not come back" },
+	{ DAVY_LOG_RESUME_FAILED, 3, false, "a block did not resume" },
 	{ DAVY_LOG_VRAM_LOST, 3, false, "VRAM is lost" },
 	{ DAVY_LOG_RING_RESET_FAILED, 3, false, "ring reset failed" },
 	{ DAVY_LOG_GPU_RESET_FAILED, 3, false, "GPU reset failed" },
@@ -312,39 +318,39 @@ static void reset_look_at_log(struct davy_step *s)
 {
 	const struct davy_ev_log *in = &s->ev->log;
 	const struct line line = reset_line_of(in);
-	struct sign sign = { .device = in->device, .ring = in->ring, .what = line.what };
+	struct finding finding = { .device = in->device, .ring = in->ring, .what = line.what };
 	bool dragged = in->role == DAVY_PART_AFTERMATH &&
 		       davy_log_meaning(in->kind)->role == DAVY_PART_FAILURE;
 	bool news;
 
-	if (!line.level || dragged) /* a timeout while the device is reset is no news */
+	if (!line.level || dragged) /* a timeout during a device reset is no news */
 		return;
-	sign.teller = DAVY_BY_LOG;
-	sign.pid = s->ev->pid;
-	sign.level = line.level;
-	sign.over = line.over;
-	sign.result = in->kind == DAVY_LOG_XID ? (int32_t)(in->code & INT32_MAX) : in->error;
+	finding.reporter = DAVY_BY_LOG;
+	finding.pid = s->ev->pid;
+	finding.level = line.level;
+	finding.over = line.over;
+	finding.result = in->kind == DAVY_LOG_XID ? (int32_t)(in->code & INT32_MAX) : in->error;
 	news = !davy_world_was_reported(&s->core->world, in->device, DAVY_REPORT_RESET, DAVY_BY_LOG,
 					1, s->now_ns);
-	reset_say(s, sign);
-	if (line.level == 1 && sign.pid && news)
-		job_timed_out(s, in->device, sign.pid, s->now_ns);
+	reset_say(s, finding);
+	if (line.level == 1 && finding.pid && news)
+		reset_job_timed_out(s, in->device, finding.pid, s->now_ns);
 }
 
 static void reset_look(struct davy_step *s)
 {
 	switch (s->ev->kind) {
 	case DAVY_EV_JOB_TIMEOUT:
-		look_at_timeout(s);
+		reset_look_at_timeout(s);
 		break;
 	case DAVY_EV_RESET:
-		look_at_reset(s);
+		reset_look_at_reset(s);
 		break;
 	case DAVY_EV_FACT:
 		reset_look_at_fact(s);
 		break;
 	case DAVY_EV_DEVICE:
-		look_at_device(s);
+		reset_look_at_device(s);
 		break;
 	case DAVY_EV_KFD:
 		reset_look_at_kfd(s);
@@ -355,7 +361,7 @@ static void reset_look(struct davy_step *s)
 	}
 }
 
-static bool has_evidence(const struct davy_plan *p, enum davy_event_kind kind)
+static bool reset_has_evidence(const struct davy_plan *p, enum davy_event_kind kind)
 {
 	for (size_t i = 0; i < p->evidence_count && i < DAVY_PLAN_EVIDENCE; i++)
 		if (p->evidence[i].kind == kind)
@@ -363,7 +369,7 @@ static bool has_evidence(const struct davy_plan *p, enum davy_event_kind kind)
 	return false;
 }
 
-static void reset_because(const struct davy_plan *p, struct davy_clause *c)
+static void reset_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	if (p->unit == DAVY_UNIT_NS) {
 		c->say(c, "the driver timed out its job on ring %s after %" PRIu64 " ms", p->ring,
@@ -371,11 +377,11 @@ static void reset_because(const struct davy_plan *p, struct davy_clause *c)
 		return;
 	}
 	c->say(c, "%s%s%s", p->detail, p->ring[0] ? " of ring " : "", p->ring);
-	if (p->result || has_evidence(p, DAVY_EV_RESET))
+	if (p->result || reset_has_evidence(p, DAVY_EV_RESET))
 		c->say(c, " (%d)", p->result);
 	if (p->observed > 1)
-		c->say(c, ", the second of late");
-	if (has_evidence(p, DAVY_EV_JOB_TIMEOUT))
+		c->say(c, ", the second recently");
+	if (reset_has_evidence(p, DAVY_EV_JOB_TIMEOUT))
 		c->say(c, " after its job had timed out");
 }
 
@@ -384,7 +390,7 @@ const struct davy_hazard_row davy_hazard_reset = {
 		DAVY_SEES(DAVY_EV_FACT) | DAVY_SEES(DAVY_EV_DEVICE) | DAVY_SEES(DAVY_EV_KFD) |
 		DAVY_SEES(DAVY_EV_LOG),
 	.look = reset_look,
-	.reason = reset_because,
+	.reason = reset_reason,
 	.precursor.leads =
 		DAVY_CAN_NOT_ANSWER | DAVY_CAN_HOST_CRASH | DAVY_CAN_PAGE_FAULT | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_RESET_HORIZON_MS,

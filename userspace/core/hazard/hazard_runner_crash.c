@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: an engine process ended by a signal it did not ask for, or with a failure after its
- *   device ran out of memory; or its start was seen to come no further than a stage.
- * Threshold: one. Of the device's class when a vk:: exception came before it in this process.
- * False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end that a plan of ours brought
- *   about, a child that Ollama's discovery kills on purpose (it has no model), a runner that was
- *   sent SIGKILL while its manager lives (Ollama unloads a model so) and that the OOM killer did
- *   not choose, a plain failure exit (a wrong option ends llama-server with 1: restarting it would
+ * Signal: an engine process was killed by an unexpected signal, or failed after its device ran out
+ *   of memory; or its start did not get past a stage.
+ * Threshold: one. It is a device failure if the process threw a vk:: exception before.
+ * False alarms: an end by SIGTERM, SIGINT or SIGHUP, exit 0, an end caused by an action of
+ *   davylamp, a child that Ollama's discovery kills by design (it has no model), a runner that got
+ *   SIGKILL while its manager runs (Ollama unloads a model so) and that the OOM killer did not
+ *   choose, a plain failure exit (llama-server exits with 1 on a wrong option: a restart would
  *   loop).
  * Test: tests/unit/test_engine_hazards.c, tests/e2e crash.
  */
@@ -25,29 +25,29 @@ static bool runner_crash_asked_for(int sig)
 	return sig == SIG_TERM || sig == SIG_INT || sig == SIG_HUP;
 }
 
-static bool killed_by_its_manager(struct davy_step *s, const struct davy_process *p)
+static bool runner_crash_killed_by_manager(struct davy_step *s, const struct davy_process *p)
 {
 	const struct davy_process *manager =
 		p->ppid ? davy_world_process(&s->core->world, p->ppid) : NULL;
 
 	if (!p->model[0])
-		return true; /* discovery children end so, on purpose */
+		return true; /* discovery children are killed by design */
 	return p->role == DAVY_ROLE_RUNNER && manager && manager->engine != DAVY_ENGINE_NONE &&
 	       !p->oom_killed_ns;
 }
 
-static bool crashed(struct davy_step *s, const struct davy_process *p, int32_t status)
+static bool runner_crash_crashed(struct davy_step *s, const struct davy_process *p, int32_t status)
 {
 	int sig = status & 0x7f;
 
-	if (sig == SIG_KILL && killed_by_its_manager(s, p))
+	if (sig == SIG_KILL && runner_crash_killed_by_manager(s, p))
 		return false;
 	if (sig)
 		return !runner_crash_asked_for(sig);
 	return status != 0 && p->out_of_memory_ns;
 }
 
-/* One that was only tried, and by whom: nobody is left to be acted on. */
+/* A start that failed, and who started it: there is no process to act on. */
 static void runner_crash_found(struct davy_step *s)
 {
 	const struct davy_ev_finding *f = &s->ev->finding;
@@ -79,7 +79,7 @@ static void runner_crash_look(struct davy_step *s)
 		return;
 	if (gone->start_ticks && gone->start_ticks != p->start_ticks)
 		return;
-	if (davy_ended_by_us(s, p) || !crashed(s, p, gone->status))
+	if (davy_ended_by_us(s, p) || !runner_crash_crashed(s, p, gone->status))
 		return;
 	w = davy_world_workload(&s->core->world, p->workload);
 	note = davy_plan_about(s, DAVY_HZ_RUNNER_CRASH, p);
@@ -95,12 +95,12 @@ static void runner_crash_look(struct davy_step *s)
 	if (!davy_alarm_raise(s, &note))
 		return;
 	if (w && w->act_plan)
-		davy_breaker_failure(s, p, &note); /* the act's end decides what follows */
+		davy_breaker_failure(s, p, &note); /* the end of the action decides what follows */
 	else
 		davy_decide_failure(s, p, &note);
 }
 
-static void runner_crash_because(const struct davy_plan *p, struct davy_clause *c)
+static void runner_crash_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	int status = (int)p->observed, sig = status & 0x7f;
 	bool found = p->evidence[0].kind == DAVY_EV_FINDING;
@@ -121,7 +121,7 @@ static void runner_crash_because(const struct davy_plan *p, struct davy_clause *
 const struct davy_hazard_row davy_hazard_runner_crash = {
 	.sees = DAVY_SEES(DAVY_EV_PROCESS_EXIT) | DAVY_SEES(DAVY_EV_FINDING),
 	.look = runner_crash_look,
-	.reason = runner_crash_because,
+	.reason = runner_crash_reason,
 	.precursor.seen_in_events = true,
 	.of_failed_engine = true,
 };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: an engine that was asked to use a GPU, by its workload's backend or by its arguments' GPU
- *   layers, and computes without one: its backend is the CPU, it has no device, or only a software
- *   one (Mesa's llvmpipe).
- * Threshold: "age" since it was first seen, in which it said or showed that it serves. Level 2 once
- *   it was seen to compute, before level 1. Level 2 at once if a GPU's node was refused to it.
- *   Stands until it has a device, or ends.
- * False alarms: whoever was asked to use the CPU; managers, tools and Ollama's discovery; a start
- *   that still looks for its device (some 50 s of looks); a server whose worker holds the device; a
- *   process that could not be read in full; a display's node (dri/card0), which no engine needs.
+ * Signal: an engine that should use a GPU, by its workload's backend or its GPU layers argument,
+ *   computes without one: its backend is the CPU, it has no device, or only a software device
+ *   (Mesa's llvmpipe).
+ * Threshold: "age" since it was first seen, if it serves requests by then. Level 2 if it was seen
+ *   to compute, otherwise level 1. Level 2 immediately if access to a GPU node was denied. The
+ *   alarm stays until the engine has a device or ends.
+ * False alarms: engines configured for the CPU; managers, tools and Ollama's discovery; an engine
+ *   that is still looking for its device (about 50 s of scans); a server whose worker holds the
+ *   device; a process that could not be read completely; a display node (dri/card0), which no
+ *   engine needs.
  * Test: tests/unit/test_silent_cpu.c.
  */
 #include "core/hazard/hazards.h"
@@ -23,7 +24,7 @@ static bool silent_cpu_is_gpu(uint8_t backend)
 	return backend != DAVY_BACKEND_UNKNOWN && backend != DAVY_BACKEND_CPU;
 }
 
-static bool wants_gpu(struct davy_step *s, const struct davy_process *p)
+static bool silent_cpu_wants_gpu(struct davy_step *s, const struct davy_process *p)
 {
 	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
@@ -32,15 +33,15 @@ static bool wants_gpu(struct davy_step *s, const struct davy_process *p)
 	return p->gpu_layers > 0 || p->gpu_layers == DAVY_LAYERS_ALL;
 }
 
-static bool has_gpu(const struct davy_process *p)
+static bool silent_cpu_has_gpu(const struct davy_process *p)
 {
 	if (davy_same_name(p->device, "llvmpipe") || p->backend == DAVY_BACKEND_CPU)
 		return false;
 	return p->device[0] || p->backend != DAVY_BACKEND_UNKNOWN;
 }
 
-/* A server of Python's has its device in a worker. */
-static bool child_has_gpu(struct davy_step *s, uint32_t pid)
+/* A Python server has its device in a worker process. */
+static bool silent_cpu_child_has_gpu(struct davy_step *s, uint32_t pid)
 {
 	struct davy_world *w = &s->core->world;
 
@@ -48,13 +49,13 @@ static bool child_has_gpu(struct davy_step *s, uint32_t pid)
 		for (size_t way = 0; way < DAVY_WORLD_WAYS; way++) {
 			const struct davy_process *p = &w->processes[set][way];
 
-			if (p->pid && p->ppid == pid && has_gpu(p))
+			if (p->pid && p->ppid == pid && silent_cpu_has_gpu(p))
 				return true;
 		}
 	return false;
 }
 
-static bool serves(const struct davy_process *p)
+static bool silent_cpu_serves(const struct davy_process *p)
 {
 	if (p->role != DAVY_ROLE_SERVER && p->role != DAVY_ROLE_RUNNER)
 		return false;
@@ -86,19 +87,20 @@ static void silent_cpu_raise(struct davy_step *s, const struct davy_process *p)
 	if (!p->refused_ns)
 		note.threshold = davy_threshold_ns(s, DAVY_CFG_SILENT_CPU_AGE_MS, NULL, p);
 	note.first_sign_ns = p->met_ns;
-	memset(note.device, 0, sizeof(note.device)); /* it has none worth the name */
+	memset(note.device, 0, sizeof(note.device)); /* a software device is no device */
 	silent_cpu_describe(s, p, &note);
 	davy_alarm_raise(s, &note);
 }
 
 static void silent_cpu_look_at(struct davy_step *s, struct davy_process *p)
 {
-	if (p->engine == DAVY_ENGINE_NONE || has_gpu(p) || !serves(p) || !wants_gpu(s, p) ||
-	    (p->flags & DAVY_PROCESS_PARTIAL) || child_has_gpu(s, p->pid)) {
+	if (p->engine == DAVY_ENGINE_NONE || silent_cpu_has_gpu(p) || !silent_cpu_serves(p) ||
+	    !silent_cpu_wants_gpu(s, p) || (p->flags & DAVY_PROCESS_PARTIAL) ||
+	    silent_cpu_child_has_gpu(s, p->pid)) {
 		if (p->on_cpu)
 			davy_alarm_clear(s, DAVY_HZ_SILENT_CPU, p->pid, "", "");
 		p->on_cpu = 0;
-		if (has_gpu(p))
+		if (silent_cpu_has_gpu(p))
 			p->refused_ns = 0;
 		return;
 	}
@@ -106,11 +108,11 @@ static void silent_cpu_look_at(struct davy_step *s, struct davy_process *p)
 	    s->now_ns - p->met_ns < davy_threshold_ns(s, DAVY_CFG_SILENT_CPU_AGE_MS, NULL, p))
 		return;
 	p->on_cpu = 1;
-	silent_cpu_raise(s, p); /* or keeps it, while it is so */
+	silent_cpu_raise(s, p); /* refreshes an active alarm */
 }
 
-/* By which an engine computes: a render node, KFD, NVIDIA's. */
-static bool is_compute_node(const char *name)
+/* Device nodes for computing: a render node, KFD, NVIDIA's. */
+static bool silent_cpu_is_compute_node(const char *name)
 {
 	return !strncmp(name, "dri/renderD", 11) || !strcmp(name, "kfd") ||
 	       !strcmp(name, "nvidiactl") ||
@@ -121,7 +123,8 @@ static void silent_cpu_look_at_fact(struct davy_step *s)
 {
 	struct davy_process *p = davy_world_process(&s->core->world, s->ev->pid);
 
-	if (s->ev->fact.fact != DAVY_FACT_OPEN_REFUSED || !p || !is_compute_node(s->ev->fact.name))
+	if (s->ev->fact.fact != DAVY_FACT_OPEN_REFUSED || !p ||
+	    !silent_cpu_is_compute_node(s->ev->fact.name))
 		return;
 	p->refused_ns = s->now_ns ? s->now_ns : 1;
 	silent_cpu_look_at(s, p);
@@ -145,7 +148,7 @@ static void silent_cpu_look(struct davy_step *s)
 				silent_cpu_look_at(s, &w->processes[set][way]);
 }
 
-static void silent_cpu_because(const struct davy_plan *p, struct davy_clause *c)
+static void silent_cpu_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	if (p->form == DAVY_FORM_REFUSED)
 		c->say(c, "was not allowed to open the GPU it was asked to use");
@@ -158,6 +161,6 @@ static void silent_cpu_because(const struct davy_plan *p, struct davy_clause *c)
 const struct davy_hazard_row davy_hazard_silent_cpu = {
 	.sees = DAVY_SEES(DAVY_EV_TICK) | DAVY_SEES(DAVY_EV_FACT),
 	.look = silent_cpu_look,
-	.reason = silent_cpu_because,
+	.reason = silent_cpu_reason,
 	.precursor.seen_in_events = true,
 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signal: VRAM is full and what wanted it goes to GTT: GTT jumps, or a client has bytes that should
- *   be in VRAM and are not (amd-evicted-vram), or the driver places buffers in GTT that preferred
- *   VRAM (DAVY_FACT_VRAM_SPILL).
- * Threshold: "bytes" or "share" of VRAM within "window", whichever is less, while VRAM is at "full"
- *   or has less than "headroom", and still so a second later: level 2. An engine on the device
- *   whose tokens (else graphs) fall below "collapse" of its usual pace: level 3. Stands while half
- *   of the jump is there.
- * False alarms: GTT that grows while VRAM is not full (layers kept on the CPU) or with a process
- *   that still loads and has nothing evicted; a device that shares the host's memory; a runtime
- *   suspend (VRAM empties into GTT: it is not full a second later).
+ * Signal: VRAM is full and requests for VRAM get GTT: GTT jumps, a client has bytes outside VRAM
+ *   that belong in VRAM (amd-evicted-vram), or the driver places buffers in GTT that prefer VRAM
+ *   (DAVY_FACT_VRAM_SPILL).
+ * Threshold: level 2 if the smaller of "bytes" and "share" of VRAM spills within "window", VRAM is
+ *   at "full" or has less than "headroom", and both still hold a second later. Level 3 if the speed
+ *   (tokens, otherwise graphs) of an engine on the device falls below "collapse" of its usual
+ *   speed. The alarm stays while half of the jump remains.
+ * False alarms: GTT that grows while VRAM is not full (layers kept on the CPU), or due to a process
+ *   that is still loading and has nothing evicted; a device that shares host memory; a runtime
+ *   suspend (VRAM moves to GTT and is not full a second later).
  * Test: tests/unit/test_silent_spill.c.
  */
 #include "core/hazard/hazards.h"
@@ -18,11 +18,11 @@
 #include <string.h>
 
 #define CONFIRM_NS DAVY_NS_PER_S
-#define HOLD_FULL  50 /* permille below "full" at which it still counts as full */
+#define HOLD_FULL  50 /* permille below "full" at which VRAM still counts as full */
 
-/* Whose model's thresholds hold, where there are any: of who spills, else of who has most. */
-static const struct davy_process *spiller(const struct davy_step *s,
-					  const struct davy_memory_device *d)
+/* The process that spills, otherwise the largest one, if its model may have its own thresholds. */
+static const struct davy_process *silent_spill_spiller(const struct davy_step *s,
+						       const struct davy_memory_device *d)
 {
 	const struct davy_memory_client *c;
 
@@ -47,12 +47,13 @@ static bool silent_spill_full(const struct davy_step *s, const struct davy_memor
 	permille = permille > slack ? permille - slack : 0;
 	left = m->vram_total > m->vram_used ? m->vram_total - m->vram_used : 0;
 	if (headroom > m->vram_total / 10)
-		headroom = m->vram_total / 10; /* small VRAM is not always full */
+		/* on a small VRAM, "headroom" alone would always mean full */
+		headroom = m->vram_total / 10;
 	return left <= m->vram_total / 1000 * (1000 - permille) || left < headroom;
 }
 
-static uint64_t jump_of(const struct davy_step *s, const struct davy_memory_device *d,
-			const struct davy_process *p)
+static uint64_t silent_spill_jump(const struct davy_step *s, const struct davy_memory_device *d,
+				  const struct davy_process *p)
 {
 	uint64_t bytes = davy_threshold(s, DAVY_CFG_SPILL_BYTES, d->device, p);
 	uint64_t share =
@@ -87,12 +88,12 @@ static void silent_spill_found(struct davy_step *s, struct davy_memory_device *d
 	p->gtt_before = p->gtt.last - davy_low_rise(&p->gtt);
 }
 
-/* The lowest GTT is that since VRAM became full: what was there before is no spill. */
+/* The minimum of GTT counts from the time when VRAM became full: earlier use is no spill. */
 static void silent_spill_look_at_memory(struct davy_step *s)
 {
 	struct davy_memory_device *d =
 		davy_memory_device(&s->core->world.memory, s->ev->memory.device);
-	const struct davy_process *p = d ? spiller(s, d) : NULL;
+	const struct davy_process *p = d ? silent_spill_spiller(s, d) : NULL;
 
 	if (!d)
 		return;
@@ -103,7 +104,7 @@ static void silent_spill_look_at_memory(struct davy_step *s)
 	}
 	davy_low_add(&d->spill.gtt, s->now_ns, d->now.gtt_used,
 		     davy_threshold_ns(s, DAVY_CFG_SPILL_WINDOW_MS, d->device, p));
-	if (d->now.gtt_total && davy_low_rise(&d->spill.gtt) >= jump_of(s, d, p))
+	if (d->now.gtt_total && davy_low_rise(&d->spill.gtt) >= silent_spill_jump(s, d, p))
 		silent_spill_found(s, d, davy_low_rise(&d->spill.gtt), 0, false);
 }
 
@@ -118,12 +119,12 @@ static void silent_spill_look_at_client(struct davy_step *s)
 	if (!d || !s->ev->client.evicted || !silent_spill_full(s, d, p, 0))
 		return;
 	c = davy_memory_client_of(&s->core->world.memory, s->ev->pid, d->device);
-	jump = jump_of(s, d, p);
+	jump = silent_spill_jump(s, d, p);
 	if (c && davy_low_rise(&c->evicted) >= jump)
 		silent_spill_found(s, d, davy_low_rise(&c->evicted), s->ev->pid, true);
 }
 
-/* Bytes are cumulative over "count" buffers; the new ones are as large as the others were. */
+/* Bytes are cumulative over "count" buffers; assumes that new buffers have the mean size. */
 static void silent_spill_look_at_fact(struct davy_step *s)
 {
 	const struct davy_process *owner = davy_scoped_process(s, s->ev->pid);
@@ -144,11 +145,12 @@ static void silent_spill_look_at_fact(struct davy_step *s)
 	}
 	if (in->fresh <= in->count)
 		p->wanted += in->bytes / in->count * in->fresh;
-	if (p->wanted >= jump_of(s, d, owner))
+	if (p->wanted >= silent_spill_jump(s, d, owner))
 		silent_spill_found(s, d, p->wanted, s->ev->pid, true);
 }
 
-static uint64_t evicted_of(struct davy_step *s, const struct davy_memory_device *d, uint32_t pid)
+static uint64_t silent_spill_evicted(struct davy_step *s, const struct davy_memory_device *d,
+				     uint32_t pid)
 {
 	const struct davy_memory_client *c =
 		davy_memory_client_of(&s->core->world.memory, pid, d->device);
@@ -156,13 +158,13 @@ static uint64_t evicted_of(struct davy_step *s, const struct davy_memory_device 
 	return c ? c->evicted.last : 0;
 }
 
-static bool still_there(struct davy_step *s, const struct davy_memory_device *d)
+static bool silent_spill_remains(struct davy_step *s, const struct davy_memory_device *d)
 {
 	const struct davy_spill *p = &d->spill;
 
-	if (!silent_spill_full(s, d, spiller(s, d), p->standing ? HOLD_FULL : 0))
+	if (!silent_spill_full(s, d, silent_spill_spiller(s, d), p->standing ? HOLD_FULL : 0))
 		return false;
-	if (p->of_client && evicted_of(s, d, p->pid))
+	if (p->of_client && silent_spill_evicted(s, d, p->pid))
 		return true;
 	return d->now.gtt_used >= p->gtt_before + p->bytes / 2;
 }
@@ -186,12 +188,13 @@ static void silent_spill_raise(struct davy_step *s, const struct davy_memory_dev
 	davy_alarm_raise(s, &note);
 }
 
-/* An idle model that has made room for another's is none, until it is asked again. */
-static void spilled(struct davy_step *s, const struct davy_memory_device *d)
+/* An idle model that was evicted for another is only level 1 until it gets requests again. */
+static void silent_spill_report(struct davy_step *s, const struct davy_memory_device *d)
 {
 	bool idle = d->spill.of_client && davy_is_idle(s, d->spill.pid);
 
-	silent_spill_raise(s, d, idle ? 1 : 2, d->spill.bytes, jump_of(s, d, spiller(s, d)));
+	silent_spill_raise(s, d, idle ? 1 : 2, d->spill.bytes,
+			   silent_spill_jump(s, d, silent_spill_spiller(s, d)));
 }
 
 static void silent_spill_confirm(struct davy_step *s, struct davy_memory_device *d)
@@ -199,20 +202,20 @@ static void silent_spill_confirm(struct davy_step *s, struct davy_memory_device 
 	struct davy_spill *p = &d->spill;
 	const struct davy_memory_client *c;
 
-	if (!still_there(s, d)) {
+	if (!silent_spill_remains(s, d)) {
 		silent_spill_forget(s, d);
 		return;
 	}
 	if (!p->pid) {
 		c = davy_memory_spiller(&s->core->world.memory, d->device);
 		if (c && !c->evicted.last && !davy_memory_settled(c, s->now_ns)) {
-			silent_spill_forget(s, d); /* a load that asked for GTT */
+			silent_spill_forget(s, d); /* a load that requested GTT */
 			return;
 		}
 		p->pid = c ? c->pid : 0;
 	}
 	p->standing = 1;
-	spilled(s, d);
+	silent_spill_report(s, d);
 }
 
 static void silent_spill_look_at_tick(struct davy_step *s)
@@ -227,14 +230,14 @@ static void silent_spill_look_at_tick(struct davy_step *s)
 			continue;
 		if (!p->standing && s->now_ns - p->found_ns >= CONFIRM_NS)
 			silent_spill_confirm(s, d);
-		else if (p->standing && still_there(s, d))
-			spilled(s, d);
+		else if (p->standing && silent_spill_remains(s, d))
+			silent_spill_report(s, d);
 		else if (p->standing)
 			silent_spill_forget(s, d);
 	}
 }
 
-static void look_at_pace(struct davy_step *s)
+static void silent_spill_look_at_pace(struct davy_step *s)
 {
 	struct davy_world *w = &s->core->world;
 	const struct davy_process *p = davy_world_process(w, s->ev->pid);
@@ -268,12 +271,12 @@ static void silent_spill_look(struct davy_step *s)
 		silent_spill_look_at_tick(s);
 		break;
 	default:
-		look_at_pace(s);
+		silent_spill_look_at_pace(s);
 		break;
 	}
 }
 
-static void silent_spill_because(const struct davy_plan *p, struct davy_clause *c)
+static void silent_spill_reason(const struct davy_plan *p, struct davy_clause *c)
 {
 	if (p->unit == DAVY_UNIT_BYTES)
 		c->say(c,
@@ -291,7 +294,7 @@ const struct davy_hazard_row davy_hazard_silent_spill = {
 	.sees = DAVY_SEES(DAVY_EV_MEMORY) | DAVY_SEES(DAVY_EV_CLIENT) | DAVY_SEES(DAVY_EV_FACT) |
 		DAVY_SEES(DAVY_EV_GRAPH) | DAVY_SEES(DAVY_EV_PROGRESS) | DAVY_SEES(DAVY_EV_TICK),
 	.look = silent_spill_look,
-	.reason = silent_spill_because,
+	.reason = silent_spill_reason,
 	.precursor.leads = DAVY_CAN_FIND_NO_ROOM | DAVY_CAN_NOT_ANSWER | DAVY_CAN_END,
 	.precursor.horizon = DAVY_CFG_FORESIGHT_HORIZON_MS,
 	.escalation[0] = { 2, { DAVY_ACTION_UNLOAD, DAVY_ACTION_CAP, DAVY_ACTION_SHRINK } },

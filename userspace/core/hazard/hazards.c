@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of hazards, and what others than the core want of it. */
+/* The table of hazards, and the functions that other folders need. */
 #include "core/hazard/hazards.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 _Static_assert(0 DAVY_HAZARDS(ONE) == DAVY_HZ_COUNT - 1, "one row per hazard, without holes");
 _Static_assert(DAVY_EV_COUNT <= 64, "event kinds fit DAVY_SEES");
 
-static const struct davy_hazard_row none; /* of what an operator has ordered */
+static const struct davy_hazard_row none; /* for plans that an operator ordered */
 
 const struct davy_hazard_row *const davy_hazard_rows[DAVY_HZ_COUNT] = { [DAVY_HZ_NONE] = &none,
 									DAVY_HAZARDS(ROW_OF) };

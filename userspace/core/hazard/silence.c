@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "core/hazard/silence.h"
 
-#define THROTTLE_FACTOR 4		    /* escalation throttles to a quarter at least */
-#define BUSY_OLD_NS	(5 * DAVY_NS_PER_S) /* clients and rings are looked at every second */
+/* escalation throttles to a duty of at least a quarter */
+#define THROTTLE_FACTOR 4
+#define BUSY_OLD_NS	(5 * DAVY_NS_PER_S) /* clients and rings are sampled every second */
 
-/* No slot works and no graph is under way: it may be as silent as it likes. */
-static bool has_work(const struct davy_process *p)
+/* False if no slot is busy and no graph runs: then silence is normal. */
+static bool silence_has_work(const struct davy_process *p)
 {
 	if (p->graph.entered_ns)
 		return true;
@@ -14,29 +15,29 @@ static bool has_work(const struct davy_process *p)
 	return p->life.busy_from_ns != 0;
 }
 
-static bool has_queues(const struct davy_step *s, const struct davy_process *p)
+static bool silence_has_queues(const struct davy_step *s, const struct davy_process *p)
 {
 	const struct davy_kfd_state *k = davy_world_kfd(&s->core->world, p->pid);
 
 	return k && k->queue_count;
 }
 
-/* Since when a device works for it; 0: none does. KFD tells no more than that it has queues. */
-static uint64_t busy_since(const struct davy_step *s, const struct davy_process *p)
+/* Since when a device works for it; 0: none does. For KFD only the existence of queues is known. */
+static uint64_t silence_busy_since(const struct davy_step *s, const struct davy_process *p)
 {
 	if (p->life.busy_from_ns && s->now_ns - p->life.busy_ns <= BUSY_OLD_NS)
 		return p->life.busy_from_ns;
-	return has_queues(s, p) ? p->life.token_ns : 0;
+	return silence_has_queues(s, p) ? p->life.token_ns : 0;
 }
 
-/* Whether anybody would tell if it got on: without tokens, jobs or a ring, silence is none. */
-static bool would_be_told(const struct davy_step *s, const struct davy_process *p)
+/* True if progress would be reported: without tokens, jobs or a ring, silence means nothing. */
+static bool silence_is_observable(const struct davy_step *s, const struct davy_process *p)
 {
 	return p->life.progress_ns || p->life.done_ns ||
 	       (p->life.ring_ns && s->now_ns - p->life.ring_ns <= BUSY_OLD_NS);
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t silence_max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -45,25 +46,27 @@ uint64_t davy_silent_ns(const struct davy_step *s, const struct davy_process *p)
 {
 	uint64_t since_ns;
 
-	if (p->backend == DAVY_BACKEND_CPU || !has_work(p) || !would_be_told(s, p))
+	if (p->backend == DAVY_BACKEND_CPU || !silence_has_work(p) || !silence_is_observable(s, p))
 		return 0;
-	since_ns = busy_since(s, p);
+	since_ns = silence_busy_since(s, p);
 	if (!since_ns)
 		return 0;
-	since_ns = later(since_ns, later(p->life.token_ns, p->life.done_ns));
-	since_ns = later(since_ns, later(p->checked_ok_ns, p->paused_ns));
-	since_ns = later(since_ns, p->graph.entered_ns); /* after a rest of hours, say */
+	since_ns = silence_max(since_ns, silence_max(p->life.token_ns, p->life.done_ns));
+	since_ns = silence_max(since_ns, silence_max(p->checked_ok_ns, p->paused_ns));
+	/* a graph may start after hours of idle time */
+	since_ns = silence_max(since_ns, p->graph.entered_ns);
 	return s->now_ns > since_ns ? s->now_ns - since_ns : 0;
 }
 
-/* What a process of KFD has on rings changes page tables: it says nothing of its kernels. */
+/* Ring jobs of a KFD process are page table updates: they do not show progress of its kernels. */
 uint64_t davy_silent_limit_ns(const struct davy_step *s, const struct davy_process *p)
 {
-	bool ends_told = p->graph.graph_count || (p->life.done_ns && !has_queues(s, p));
+	bool ends_reported = p->graph.graph_count || (p->life.done_ns && !silence_has_queues(s, p));
 
-	return davy_threshold_ns(
-		       s, ends_told ? DAVY_CFG_WEDGED_SILENT_MS : DAVY_CFG_WEDGED_SILENT_BLIND_MS,
-		       NULL, p) *
+	return davy_threshold_ns(s,
+				 ends_reported ? DAVY_CFG_WEDGED_SILENT_MS
+					       : DAVY_CFG_WEDGED_SILENT_BLIND_MS,
+				 NULL, p) *
 	       davy_throttle_factor(s, p);
 }
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The silent hang, one of engine_wedged's signs: a process has work and a device is busy with it,
- * and nothing comes of it. Only core/ includes this.
+ * Detects a silent hang for engine_wedged: a process has work and its device is busy, but there is
+ * no result. Only core/ includes this.
  */
 #ifndef DAVY_SILENCE_H
 #define DAVY_SILENCE_H
 
 #include "core/hazard/hazards.h"
 
-/* For how long nothing has come of the work of "p"; 0 when it has none or is not busy. */
+/* Time for which "p" has worked without a result; 0 if it has no work or its device is idle. */
 uint64_t davy_silent_ns(const struct davy_step *s, const struct davy_process *p);
 
-/* How long that may be. */
+/* The limit for that time. */
 uint64_t davy_silent_limit_ns(const struct davy_step *s, const struct davy_process *p);
 
-/* Whether a pause of ours keeps it from going on. */
+/* True if a pause by davylamp stops the process. */
 bool davy_is_paused(const struct davy_step *s, const struct davy_process *p);
 
-/* How many times longer all it does may take while a throttle of ours is in force; else 1. */
+/* Factor by which an active throttle may slow the process down; 1 without a throttle. */
 uint64_t davy_throttle_factor(const struct davy_step *s, const struct davy_process *p);
 
 #endif

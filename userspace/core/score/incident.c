@@ -69,13 +69,8 @@ static void incident_report(struct davy_step *s, struct davy_incident *e)
 	const struct davy_sign *first = davy_signs_first(s, e);
 	struct davy_plan plan = davy_plan_about(s, first ? first->hazard : DAVY_HZ_NONE, p);
 
-<<<<<<< HEAD
-	e->told = true;
-	plan.kind = DAVY_PLAN_FAILURE;
-=======
 	e->reported = true;
-	plan.rung = DAVY_RUNG_FAILURE;
->>>>>>> 2bede4c (core/world, core/score: plain sentences; reports and incidents)
+	plan.kind = DAVY_PLAN_FAILURE;
 	plan.level = 3;
 	plan.pid = e->pid;
 	plan.unit = DAVY_UNIT_NS;
