@@ -15,8 +15,8 @@
 #include "lib/rights.h"
 
 /*
- * As linux/kfd_ioctl.h has it since 5.8. That header cannot be included: it wants <drm/drm.h>,
- * which Debian has in another place.
+ * As in linux/kfd_ioctl.h since 5.8. That header includes <drm/drm.h>, which Debian installs
+ * elsewhere.
  */
 struct smi_events {
 	uint32_t gpu_id;
@@ -26,7 +26,7 @@ struct smi_events {
 #define SMI_EVENTS _IOWR('K', 0x1f, struct smi_events)
 _Static_assert(SMI_EVENTS == 0xc0084b1f, "AMDKFD_IOC_SMI_EVENTS");
 
-#define END_MS 200 /* until a child that was killed is gone, unless it hangs in the kernel */
+#define END_MS 200 /* limit for a killed child to end, unless it is blocked in the kernel */
 
 union control {
 	struct cmsghdr header;
@@ -52,7 +52,7 @@ static void kfd_opener_answer(int sock, uint32_t gpu_id, int error, int fd)
 		_exit(1);
 }
 
-static void open_gpu(int sock, int kfd, uint32_t gpu_id)
+static void kfd_opener_open_gpu(int sock, int kfd, uint32_t gpu_id)
 {
 	struct smi_events args = { .gpu_id = gpu_id };
 
@@ -73,7 +73,10 @@ struct serving {
 /* Stdin is the socket. */
 static int kfd_serve(void *arg)
 {
-	/* Without CAP_SYS_ADMIN KFD tells its own events only (kfd_smi_events.c, "suser"). */
+	/*
+	 * without CAP_SYS_ADMIN, KFD reports only the child's own events (kfd_smi_events.c,
+	 * "suser")
+	 */
 	const struct davy_rights rights = { .capabilities = 1ULL << CAP_SYS_ADMIN,
 					    .stays_root = true,
 					    .devices = true };
@@ -91,7 +94,7 @@ static int kfd_serve(void *arg)
 		return 0;
 	}
 	for (size_t i = 0; i < s->count; i++)
-		open_gpu(STDIN_FILENO, kfd, s->gpu_ids[i]);
+		kfd_opener_open_gpu(STDIN_FILENO, kfd, s->gpu_ids[i]);
 	close(kfd);
 	kfd_opener_answer(STDIN_FILENO, 0, 0, -1);
 	while (s->stay && recv(STDIN_FILENO, &end, 1, 0) < 0 && errno == EINTR)

@@ -11,7 +11,10 @@
 #define LARGE_BUFFER 8192 /* of 7.2 */
 #define STORM_LINES  500  /* in a second */
 
-/* As KFD_SMI_EVENT_MASK_FROM_INDEX of linux/kfd_ioctl.h; the last is KFD_SMI_EVENT_ALL_PROCESS. */
+/*
+ * Like KFD_SMI_EVENT_MASK_FROM_INDEX of linux/kfd_ioctl.h; the last bit is
+ * KFD_SMI_EVENT_ALL_PROCESS.
+ */
 #define ALL_EVENTS    ((1ULL << (DAVY_KFD_EVENT_COUNT - 1)) - 1)
 #define EVERY_PROCESS (1ULL << 63)
 
@@ -19,15 +22,15 @@ struct davy_kfd_reader {
 	int fd;
 	struct davy_kfd_sinks sinks;
 	struct davy_kfd_smi text;
-	uint64_t second_ns;  /* when it began */
-	size_t line_count;   /* in it */
-	bool calm;	     /* the hot events are turned off */
-	bool large;	     /* the buffer is known to be */
-	uint64_t full_count; /* reads of a buffer without room, since that was told */
+	uint64_t second_ns;  /* start of the second */
+	size_t line_count;   /* in that second */
+	bool calm;	     /* the hot events are disabled */
+	bool large;	     /* the buffer is known to be large */
+	uint64_t full_count; /* reads of a possibly full buffer since the last report */
 	char data[LARGE_BUFFER];
 };
 
-static int ask_for(struct davy_kfd_reader *r, uint64_t events)
+static int kfd_reader_request(struct davy_kfd_reader *r, uint64_t events)
 {
 	ssize_t n = write(r->fd, &events, sizeof(events));
 
@@ -36,8 +39,8 @@ static int ask_for(struct davy_kfd_reader *r, uint64_t events)
 	return n < 0 ? -errno : -EIO;
 }
 
-/* What may come in thousands. */
-static uint64_t hot_events(void)
+/* Events that may arrive in thousands. */
+static uint64_t kfd_reader_hot_events(void)
 {
 	static const uint32_t hot[] = { DAVY_KFD_MIGRATE_BEGIN, DAVY_KFD_MIGRATE_END,
 					DAVY_KFD_PAGE_FAULT_BEGIN, DAVY_KFD_PAGE_FAULT_END,
@@ -59,7 +62,8 @@ int davy_kfd_reader_of_fd(int fd, const struct davy_kfd_sinks *sinks,
 		return -ENOMEM;
 	r->fd = fd;
 	r->sinks = *sinks;
-	err = fcntl(fd, F_SETFL, O_NONBLOCK) ? -errno : ask_for(r, ALL_EVENTS | EVERY_PROCESS);
+	err = fcntl(fd, F_SETFL, O_NONBLOCK) ? -errno
+					     : kfd_reader_request(r, ALL_EVENTS | EVERY_PROCESS);
 	if (err) {
 		davy_kfd_reader_free(r);
 		return err;
@@ -73,8 +77,8 @@ void davy_kfd_reader_free(struct davy_kfd_reader *r)
 	free(r);
 }
 
-/* Whether a line might have found no room beside what was there. */
-static bool was_full(struct davy_kfd_reader *r, size_t size)
+/* True if another line might not have fit into the buffer. */
+static bool kfd_reader_was_full(struct davy_kfd_reader *r, size_t size)
 {
 	if (size > SMALL_BUFFER)
 		r->large = true;
@@ -89,11 +93,12 @@ int davy_kfd_read(struct davy_kfd_reader *r)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	if (!n)
 		return -ENODATA;
-	r->full_count += was_full(r, (size_t)n);
+	r->full_count += kfd_reader_was_full(r, (size_t)n);
 	r->line_count +=
 		davy_kfd_smi_feed(&r->text, r->data, (size_t)n, r->sinks.said, r->sinks.arg);
 	if (r->line_count > STORM_LINES && !r->calm)
-		r->calm = !ask_for(r, (ALL_EVENTS & ~hot_events()) | EVERY_PROCESS);
+		r->calm = !kfd_reader_request(r, (ALL_EVENTS & ~kfd_reader_hot_events()) |
+							 EVERY_PROCESS);
 	return 1;
 }
 
@@ -114,5 +119,5 @@ void davy_kfd_reader_tick(struct davy_kfd_reader *r, uint64_t now_ns)
 		r->sinks.arg, 1,
 		"more than 500 SMI events of KFD in a second: page faults and migrations were "
 		"left out until its end");
-	r->calm = ask_for(r, ALL_EVENTS | EVERY_PROCESS) != 0;
+	r->calm = kfd_reader_request(r, ALL_EVENTS | EVERY_PROCESS) != 0;
 }

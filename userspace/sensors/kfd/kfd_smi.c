@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-#define PAGE_SIZE 4096ULL /* addresses and sizes are in pages of the CPU: x86-64 */
+#define PAGE_SIZE 4096ULL /* addresses and sizes are in CPU pages: x86-64 */
 
 /*
- * What follows "EVENT ". Letters are fields, all else stands for itself:
+ * The text after "EVENT ". Letters are fields, other characters match themselves:
  *   n time in ns   p pid   d thread, hex   a address, s size, in pages, hex
- *   f from, t to, hex   r trigger   e error, may be negative   k mask, hex   x hex, not told
+ *   f from, t to, hex   r trigger   e error, may be negative   k mask, hex   x hex, ignored
  *   w W or R   m M or U   q R or 0   N name, C cause: to the end   ? the line may end here
  */
 static const char *const formats[DAVY_KFD_EVENT_COUNT] = {
@@ -22,7 +22,7 @@ static const char *const formats[DAVY_KFD_EVENT_COUNT] = {
 	[DAVY_KFD_PAGE_FAULT_BEGIN] = "n -p @a(x) w",
 	[DAVY_KFD_PAGE_FAULT_END] = "n -p @a(x) m",
 	[DAVY_KFD_QUEUES_EVICTED] = "n -p x r",
-	[DAVY_KFD_QUEUES_RESTORED] = "n -p x? q", /* 6.1: a letter only when tried again */
+	[DAVY_KFD_QUEUES_RESTORED] = "n -p x? q", /* 6.1: a letter only for a retry */
 	[DAVY_KFD_UNMAPPED] = "n -p @a(s) x r",
 	[DAVY_KFD_PROCESS_BEGIN] = "d N",
 	[DAVY_KFD_PROCESS_END] = "d N",
@@ -33,7 +33,7 @@ struct scan {
 	const char *end;
 };
 
-/* As printf writes it: without a sign, in small letters. */
+/* As printed by printf: no sign, lower case. */
 static bool kfd_smi_number(struct scan *s, unsigned int base, uint64_t max, uint64_t *ret_value)
 {
 	const char *begin = s->at;
@@ -65,7 +65,7 @@ static bool kfd_smi_number32(struct scan *s, unsigned int base, uint64_t max, ui
 	return true;
 }
 
-static bool pages(struct scan *s, uint64_t *ret_bytes)
+static bool kfd_smi_pages(struct scan *s, uint64_t *ret_bytes)
 {
 	uint64_t value;
 
@@ -75,7 +75,7 @@ static bool pages(struct scan *s, uint64_t *ret_bytes)
 	return true;
 }
 
-static bool error(struct scan *s, int32_t *ret_error)
+static bool kfd_smi_error(struct scan *s, int32_t *ret_error)
 {
 	bool negative = s->at < s->end && *s->at == '-';
 	uint64_t value;
@@ -87,7 +87,8 @@ static bool error(struct scan *s, int32_t *ret_error)
 	return true;
 }
 
-static bool letter(struct scan *s, char set, char unset, enum davy_kfd_flag flag, uint32_t *flags)
+static bool kfd_smi_letter(struct scan *s, char set, char unset, enum davy_kfd_flag flag,
+			   uint32_t *flags)
 {
 	if (s->at == s->end || (*s->at != set && *s->at != unset))
 		return false;
@@ -121,9 +122,9 @@ static bool kfd_smi_field(struct scan *s, char what, struct davy_kfd_said *said)
 		said->thread = true;
 		return kfd_smi_number32(s, 16, INT32_MAX, &said->pid);
 	case 'a':
-		return pages(s, &k->addr);
+		return kfd_smi_pages(s, &k->addr);
 	case 's':
-		return pages(s, &k->bytes);
+		return kfd_smi_pages(s, &k->bytes);
 	case 'x':
 		return kfd_smi_number(s, 16, UINT64_MAX, &untold);
 	case 'f':
@@ -133,15 +134,15 @@ static bool kfd_smi_field(struct scan *s, char what, struct davy_kfd_said *said)
 	case 'r':
 		return kfd_smi_number32(s, 10, INT32_MAX, &k->trigger);
 	case 'e':
-		return error(s, &k->error);
+		return kfd_smi_error(s, &k->error);
 	case 'k':
 		return kfd_smi_number(s, 16, UINT64_MAX, &k->mask);
 	case 'w':
-		return letter(s, 'W', 'R', DAVY_KFD_WRITE, &k->flags);
+		return kfd_smi_letter(s, 'W', 'R', DAVY_KFD_WRITE, &k->flags);
 	case 'm':
-		return letter(s, 'M', 'U', DAVY_KFD_MIGRATED, &k->flags);
+		return kfd_smi_letter(s, 'M', 'U', DAVY_KFD_MIGRATED, &k->flags);
 	case 'q':
-		return letter(s, 'R', '0', DAVY_KFD_RESCHEDULED, &k->flags);
+		return kfd_smi_letter(s, 'R', '0', DAVY_KFD_RESCHEDULED, &k->flags);
 	case 'N':
 		return kfd_smi_text(s, DAVY_COMM_LEN, k->detail);
 	case 'C':
@@ -151,7 +152,7 @@ static bool kfd_smi_field(struct scan *s, char what, struct davy_kfd_said *said)
 	}
 }
 
-static bool payload(struct scan *s, const char *format, struct davy_kfd_said *said)
+static bool kfd_smi_payload(struct scan *s, const char *format, struct davy_kfd_said *said)
 {
 	for (; *format; format++) {
 		if (*format == '?') {
@@ -175,7 +176,7 @@ int davy_kfd_smi_parse(const char *line, size_t len, struct davy_kfd_said *ret_s
 	whole = !memchr(line, 0, len) &&
 		kfd_smi_number32(&s, 16, DAVY_KFD_EVENT_COUNT - 1, &said.kfd.event) &&
 		said.kfd.event && kfd_smi_field(&s, ' ', &said) &&
-		payload(&s, formats[said.kfd.event], &said);
+		kfd_smi_payload(&s, formats[said.kfd.event], &said);
 	if (!whole)
 		return -EBADMSG;
 	*ret_said = said;
@@ -187,7 +188,7 @@ static bool kfd_smi_take(struct davy_kfd_smi *s, const char *line, size_t len,
 {
 	struct davy_kfd_said said;
 
-	if (len < s->name_left) { /* with the newline before it, it may be part of the name */
+	if (len < s->name_left) { /* with the newline before it, the line may be part of the name */
 		s->name_left -= len + 1;
 		s->refused_count++;
 		return false;
@@ -197,15 +198,15 @@ static bool kfd_smi_take(struct davy_kfd_smi *s, const char *line, size_t len,
 		s->refused_count++;
 		return false;
 	}
-	if (said.thread) /* those are the ones with a name */
+	if (said.thread) /* these events have a name */
 		s->name_left = DAVY_COMM_LEN - 1 - strlen(said.kfd.detail);
 	tell(arg, &said);
 	return true;
 }
 
-/* A line that ends here and began in an earlier piece. */
-static bool take_rest(struct davy_kfd_smi *s, const char *data, size_t len, davy_kfd_said_fn *tell,
-		      void *arg)
+/* Completes a line that began in an earlier piece. */
+static bool kfd_smi_take_rest(struct davy_kfd_smi *s, const char *data, size_t len,
+			      davy_kfd_said_fn *tell, void *arg)
 {
 	bool too_long = s->too_long || len >= sizeof(s->rest) - s->rest_len;
 	size_t whole = s->rest_len + len;
@@ -242,7 +243,7 @@ size_t davy_kfd_smi_feed(struct davy_kfd_smi *s, const char *data, size_t size,
 	while ((end = memchr(data, '\n', size))) {
 		size_t len = (size_t)(end - data);
 
-		told += take_rest(s, data, len, tell, arg);
+		told += kfd_smi_take_rest(s, data, len, tell, arg);
 		data += len + 1;
 		size -= len + 1;
 	}

@@ -15,9 +15,9 @@
 #define NODES	    "/sys/class/kfd/kfd/topology/nodes"
 #define ENTRIES_MAX 1024
 #define BANKS_MAX   16
-#define TEXT_SIZE   4096 /* sysfs gives a page at most */
+#define TEXT_SIZE   4096 /* sysfs returns at most one page */
 
-/* KFD's heap types (kfd_crat.h): 0 is the system's memory. */
+/* KFD's heap types (kfd_crat.h): 0 is system memory. */
 #define HEAP_FB_PUBLIC	1
 #define HEAP_FB_PRIVATE 2
 
@@ -61,7 +61,8 @@ void davy_kfd_properties_parse(const char *text, struct davy_kfd_properties *ret
 	}
 }
 
-static bool read_properties(const char *folder, struct davy_kfd_properties *ret_properties)
+static bool kfd_topology_read_properties(const char *folder,
+					 struct davy_kfd_properties *ret_properties)
 {
 	char path[PATH_MAX], text[TEXT_SIZE];
 
@@ -72,7 +73,7 @@ static bool read_properties(const char *folder, struct davy_kfd_properties *ret_
 	return true;
 }
 
-static uint32_t gpu_id_of(const char *node)
+static uint32_t kfd_topology_gpu_id(const char *node)
 {
 	char path[PATH_MAX], text[32];
 	uint64_t value;
@@ -84,7 +85,7 @@ static uint32_t gpu_id_of(const char *node)
 	return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static bool is_pci(const char *device, const char *file)
+static bool kfd_topology_is_pci(const char *device, const char *file)
 {
 	char path[PATH_MAX];
 
@@ -92,7 +93,7 @@ static bool is_pci(const char *device, const char *file)
 	       !access(path, F_OK);
 }
 
-/* A partition's number stands where a function's would (6.12, kfd_topology_add_device). */
+/* The number of a partition replaces the function (6.12, kfd_topology_add_device). */
 static void kfd_topology_name_device(const struct davy_kfd_properties *p, char *ret_device)
 {
 	unsigned int domain = p->domain, bus = p->location_id >> 8 & 0xff;
@@ -101,7 +102,7 @@ static void kfd_topology_name_device(const struct davy_kfd_properties *p, char *
 
 	snprintf(ret_device, DAVY_DEVICE_LEN, "%04x:%02x:%02x.%x", domain, bus, slot, function);
 	snprintf(whole, sizeof(whole), "%04x:%02x:%02x.0", domain, bus, slot);
-	if (function && !is_pci(ret_device, "") && is_pci(whole, ""))
+	if (function && !kfd_topology_is_pci(ret_device, "") && kfd_topology_is_pci(whole, ""))
 		memcpy(ret_device, whole, sizeof(whole));
 }
 
@@ -113,32 +114,32 @@ static uint64_t kfd_topology_memory_of(const char *node, uint32_t bank_count)
 
 	for (uint32_t i = 0; i < bank_count && i < BANKS_MAX; i++) {
 		snprintf(folder, sizeof(folder), "%s/mem_banks/%u", node, i);
-		if (read_properties(folder, &p) &&
+		if (kfd_topology_read_properties(folder, &p) &&
 		    (p.heap_type == HEAP_FB_PUBLIC || p.heap_type == HEAP_FB_PRIVATE))
 			bytes += p.size_in_bytes;
 	}
 	return bytes;
 }
 
-static bool read_node(const char *name, struct davy_kfd_node *ret_node)
+static bool kfd_topology_read_node(const char *name, struct davy_kfd_node *ret_node)
 {
 	struct davy_kfd_properties p;
 
 	memset(ret_node, 0, sizeof(*ret_node));
 	ret_node->number = (uint32_t)strtoul(name, NULL, 10);
-	ret_node->gpu_id = gpu_id_of(name);
-	if (!ret_node->gpu_id || !read_properties(name, &p))
+	ret_node->gpu_id = kfd_topology_gpu_id(name);
+	if (!ret_node->gpu_id || !kfd_topology_read_properties(name, &p))
 		return false;
 	ret_node->gfx_target_version = p.gfx_target_version;
 	ret_node->simd_count = p.simd_count;
 	kfd_topology_name_device(&p, ret_node->device);
-	ret_node->partitioned = is_pci(ret_node->device, "current_compute_partition");
+	ret_node->partitioned = kfd_topology_is_pci(ret_node->device, "current_compute_partition");
 	ret_node->memory = kfd_topology_memory_of(name, p.mem_banks_count);
 	return true;
 }
 
-/* Calls "see" with the names of the nodes until it says that this is enough. */
-static void each_node(bool (*see)(void *arg, const char *name), void *arg)
+/* Calls "see" with the name of each node until it returns true. */
+static void kfd_topology_each_node(bool (*see)(void *arg, const char *name), void *arg)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -160,15 +161,15 @@ struct listing {
 	size_t count;
 };
 
-static bool list_node(void *arg, const char *name)
+static bool kfd_topology_list_node(void *arg, const char *name)
 {
 	struct listing *l = arg;
 
-	l->count += read_node(name, &l->list[l->count]);
+	l->count += kfd_topology_read_node(name, &l->list[l->count]);
 	return l->count == l->max;
 }
 
-static int by_gpu(const void *a, const void *b)
+static int kfd_topology_by_gpu(const void *a, const void *b)
 {
 	const struct davy_kfd_node *left = a, *right = b;
 	int order = strcmp(left->device, right->device);
@@ -181,8 +182,8 @@ size_t davy_kfd_nodes_list(struct davy_kfd_node *list, size_t max)
 	struct listing l = { list, max, 0 };
 
 	if (max)
-		each_node(list_node, &l);
-	qsort(list, l.count, sizeof(*list), by_gpu);
+		kfd_topology_each_node(kfd_topology_list_node, &l);
+	qsort(list, l.count, sizeof(*list), kfd_topology_by_gpu);
 	return l.count;
 }
 
@@ -192,12 +193,12 @@ struct search {
 	bool found;
 };
 
-static bool compare_node(void *arg, const char *name)
+static bool kfd_topology_compare_node(void *arg, const char *name)
 {
 	struct search *s = arg;
 	struct davy_kfd_properties p;
 
-	if (gpu_id_of(name) != s->gpu_id || !read_properties(name, &p))
+	if (kfd_topology_gpu_id(name) != s->gpu_id || !kfd_topology_read_properties(name, &p))
 		return false;
 	kfd_topology_name_device(&p, s->device);
 	s->found = true;
@@ -210,6 +211,6 @@ bool davy_kfd_device_of(uint32_t gpu_id, char *ret_device)
 
 	ret_device[0] = 0;
 	if (gpu_id)
-		each_node(compare_node, &s);
+		kfd_topology_each_node(kfd_topology_compare_node, &s);
 	return s.found;
 }

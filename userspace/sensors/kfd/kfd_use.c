@@ -13,7 +13,7 @@
 
 #define PROC	     "/sys/class/kfd/kfd/proc"
 #define ENTRIES_MAX  2048
-#define QUEUES_MAX   256 /* of one context */
+#define QUEUES_MAX   256 /* per context */
 #define CONTEXTS_MAX 16
 
 struct reading {
@@ -22,7 +22,7 @@ struct reading {
 	size_t count;
 };
 
-static bool whole_number(const char *text, uint64_t max, uint64_t *ret_value)
+static bool kfd_use_number(const char *text, uint64_t max, uint64_t *ret_value)
 {
 	char *end;
 
@@ -33,7 +33,7 @@ static bool whole_number(const char *text, uint64_t max, uint64_t *ret_value)
 	return !errno && *ret_value <= max && (!*end || (*end == '\n' && !end[1]));
 }
 
-/* 0 where the file is not: counters are kept of GPUs with shared virtual memory only. */
+/* 0 if the file is missing: only GPUs with shared virtual memory have counters. */
 static uint64_t kfd_use_value_of(const char *folder, const char *file)
 {
 	char path[PATH_MAX], text[32];
@@ -42,7 +42,7 @@ static uint64_t kfd_use_value_of(const char *folder, const char *file)
 	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= (int)sizeof(path) ||
 	    davy_read_file(path, text, sizeof(text)) <= 0)
 		return 0;
-	return whole_number(text, UINT64_MAX, &value) ? value : 0;
+	return kfd_use_number(text, UINT64_MAX, &value) ? value : 0;
 }
 
 static struct davy_kfd_use *kfd_use_row_of(struct reading *r, uint32_t gpu_id)
@@ -79,7 +79,7 @@ static void kfd_use_read_gpu(struct reading *r, const char *folder, uint32_t gpu
 	use->pages_out += kfd_use_value_of(folder, file);
 }
 
-static void read_queues(struct reading *r, const char *folder)
+static void kfd_use_read_queues(struct reading *r, const char *folder)
 {
 	char path[PATH_MAX], file[NAME_MAX + 8];
 	struct dirent *entry;
@@ -113,15 +113,15 @@ static int kfd_use_read_folder(struct reading *r, const char *folder)
 		return -ESRCH;
 	for (int i = 0; i < ENTRIES_MAX && (entry = readdir(dir)); i++)
 		if (!strncmp(entry->d_name, "vram_", 5) &&
-		    whole_number(entry->d_name + 5, UINT32_MAX, &gpu_id) && gpu_id)
+		    kfd_use_number(entry->d_name + 5, UINT32_MAX, &gpu_id) && gpu_id)
 			kfd_use_read_gpu(r, folder, (uint32_t)gpu_id);
 	closedir(dir);
-	read_queues(r, folder);
+	kfd_use_read_queues(r, folder);
 	return 0;
 }
 
-/* A process may have further ones (7.2), each with files like its own. */
-static void read_contexts(struct reading *r, const char *folder)
+/* A process may have additional contexts (7.2), each with the same files. */
+static void kfd_use_read_contexts(struct reading *r, const char *folder)
 {
 	struct dirent *entry;
 	char path[PATH_MAX];
@@ -148,7 +148,7 @@ int davy_kfd_use_read(uint32_t pid, struct davy_kfd_use *list, size_t max)
 		err = kfd_use_read_folder(&r, path);
 	if (err)
 		return err;
-	read_contexts(&r, path);
+	kfd_use_read_contexts(&r, path);
 	return (int)r.count;
 }
 
@@ -164,7 +164,7 @@ size_t davy_kfd_use_pids(uint32_t *list, size_t max)
 		return 0;
 	dir = opendir(path);
 	for (int i = 0; dir && count < max && i < ENTRIES_MAX && (entry = readdir(dir)); i++)
-		if (whole_number(entry->d_name, INT32_MAX, &pid) && pid)
+		if (kfd_use_number(entry->d_name, INT32_MAX, &pid) && pid)
 			list[count++] = (uint32_t)pid;
 	if (dir)
 		closedir(dir);

@@ -2,12 +2,12 @@
 /*
  * amdgpu and radeon, Linux 6.1 to 7.2: gmc_v*_0.c (faults), amdgpu_job.c (timeouts),
  * amdgpu_device.c (resets), amdgpu_cs.c, amdgpu_object.c, amdgpu_vm.c (memory), amdgpu_fence.c,
- * amdgpu_smu.c, amdgpu_ras.c. The process line of a fault or timeout has three forms, see rows.
+ * amdgpu_smu.c, amdgpu_ras.c. The process line of a fault or timeout has three forms.
  */
 #include "sensors/kmsg/kmsg_table.h"
 
 static const struct davy_kmsg_row rows[] = {
-	/* faults: the process is in the line (gfx9 to 11 of 6.1), or in the next one */
+	/* faults: the process is in the line (gfx9 to 11 of 6.1) or in the next one */
 	{ "[%w] {retry |no-retry |}page fault (src_id:%d ring:%d vmid:%v pasid:%q, for process %n "
 	  "pid %p",
 	  DAVY_LOG_PAGE_FAULT },
@@ -31,7 +31,7 @@ static const struct davy_kmsg_row rows[] = {
 	  DAVY_LOG_FAULT_FLAGS },
 	{ "Can't handle page fault (%e", DAVY_LOG_FAULT_UNSERVED },
 
-	/* timeouts and resets, from the mildest on */
+	/* timeouts and resets, mildest first */
 	{ "ring %r timeout, but soft recovered", DAVY_LOG_SOFT_RECOVERED },
 	{ "ring %r timeout", DAVY_LOG_RING_TIMEOUT },
 	{ "ring %r stalled for more than", DAVY_LOG_RING_TIMEOUT }, /* radeon */
@@ -77,7 +77,7 @@ static const struct davy_kmsg_row rows[] = {
 	{ "PSP resume failed", DAVY_LOG_RESUME_FAILED },
 	{ "{suspend|hw_init|late_init} of IP block <%w failed %e", DAVY_LOG_RESUME_FAILED },
 
-	/* what comes before */
+	/* precursors */
 	{ "Fence fallback timer expired on ring %r", DAVY_LOG_FENCE_FALLBACK },
 	{ "Illegal {register access|instruction|opcode} in command stream",
 	  DAVY_LOG_ILLEGAL_OPCODE },

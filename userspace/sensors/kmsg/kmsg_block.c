@@ -14,9 +14,9 @@ uint64_t davy_log_elapsed(uint64_t from_ns, uint64_t to_ns, uint8_t clock)
 	return clock == DAVY_KMSG_DAY && from_ns < DAY_NS ? to_ns + DAY_NS - from_ns : 0;
 }
 
-/* How long ago on this slot's clock; 0 when "line" has another one or none. */
-static uint64_t since(const struct davy_log_slot *slot, uint64_t from_ns,
-		      const struct davy_kmsg_line *line)
+/* Elapsed time on this slot's clock; 0 if "line" has another clock or none. */
+static uint64_t kmsg_block_elapsed(const struct davy_log_slot *slot, uint64_t from_ns,
+				   const struct davy_kmsg_line *line)
 {
 	return slot->clock == line->clock ? davy_log_elapsed(from_ns, line->at_ns, line->clock) : 0;
 }
@@ -33,7 +33,7 @@ void davy_log_set_meaning(struct davy_log_event *ev, uint16_t kind)
 	ev->leads = meaning->leads;
 }
 
-static void become_aftermath(struct davy_log_event *ev, uint8_t class)
+static void kmsg_block_become_aftermath(struct davy_log_event *ev, uint8_t class)
 {
 	ev->role = DAVY_PART_AFTERMATH;
 	ev->class = class;
@@ -83,7 +83,7 @@ void davy_log_close_block(struct davy_log_blocks *b, struct davy_log_slot *slot)
 		b->sink(b->arg, ev);
 }
 
-static void tell_dump(struct davy_log_blocks *b, struct davy_log_slot *slot)
+static void kmsg_block_report_dump(struct davy_log_blocks *b, struct davy_log_slot *slot)
 {
 	if (slot->dumping)
 		b->sink(b->arg, &slot->dump);
@@ -98,7 +98,7 @@ void davy_log_touch(struct davy_log_blocks *b, struct davy_log_slot *slot,
 	slot->clock = line->clock;
 }
 
-/* The slot of a device; made when "driver" is given, with room from the one longest silent. */
+/* The slot of a device. Created if "driver" is given; may replace the one silent longest. */
 static struct davy_log_slot *kmsg_block_slot_of(struct davy_log_blocks *b, const char *device,
 						uint8_t driver)
 {
@@ -115,7 +115,7 @@ static struct davy_log_slot *kmsg_block_slot_of(struct davy_log_blocks *b, const
 	if (!driver)
 		return NULL;
 	davy_log_close_block(b, oldest);
-	tell_dump(b, oldest);
+	kmsg_block_report_dump(b, oldest);
 	memset(oldest, 0, sizeof(*oldest));
 	oldest->used = true;
 	oldest->driver = driver;
@@ -135,12 +135,14 @@ void davy_log_blocks_forget(struct davy_log_blocks *b, const char *device)
 	if (!slot)
 		return;
 	davy_log_close_block(b, slot);
-	tell_dump(b, slot);
+	kmsg_block_report_dump(b, slot);
 	memset(slot, 0, sizeof(*slot));
 }
 
-/* Whose line it is that names no device: the only device of its driver's, else nobody's slot. */
-static struct davy_log_slot *only_device(struct davy_log_blocks *b, uint8_t driver)
+/*
+ * The slot for a line without a device: the only device of its driver, otherwise the unnamed slot.
+ */
+static struct davy_log_slot *kmsg_block_only_device(struct davy_log_blocks *b, uint8_t driver)
 {
 	struct davy_log_slot *only = NULL;
 
@@ -157,22 +159,22 @@ static struct davy_log_slot *only_device(struct davy_log_blocks *b, uint8_t driv
 	return only ? only : kmsg_block_slot_of(b, "", DAVY_KMSG_OTHER);
 }
 
-static struct davy_log_slot *event_slot(struct davy_log_blocks *b,
-					const struct davy_kmsg_line *line,
-					const struct davy_kmsg_match *match)
+static struct davy_log_slot *kmsg_block_event_slot(struct davy_log_blocks *b,
+						   const struct davy_kmsg_line *line,
+						   const struct davy_kmsg_match *match)
 {
 	uint8_t driver = line->driver ? line->driver : DAVY_KMSG_OTHER;
 	struct davy_log_slot *slot;
 
 	if (!match->device[0])
-		return only_device(b, line->driver);
+		return kmsg_block_only_device(b, line->driver);
 	slot = kmsg_block_slot_of(b, match->device, driver);
 	if (slot->driver == DAVY_KMSG_OTHER)
 		slot->driver = driver;
 	return slot;
 }
 
-/* The head that a detail belongs to. */
+/* The head line to which a detail line belongs. */
 static bool kmsg_block_belongs(uint16_t head, uint16_t detail)
 {
 	switch (detail) {
@@ -197,9 +199,9 @@ static bool kmsg_block_belongs(uint16_t head, uint16_t detail)
 	}
 }
 
-/* The open block a detail goes to, NULL when there is none or more than one might be meant. */
-static struct davy_log_slot *open_block(struct davy_log_blocks *b,
-					const struct davy_kmsg_match *match)
+/* The open block for a detail line; NULL if there is none or several match. */
+static struct davy_log_slot *kmsg_block_open(struct davy_log_blocks *b,
+					     const struct davy_kmsg_match *match)
 {
 	struct davy_log_slot *only = NULL;
 
@@ -237,7 +239,7 @@ void davy_log_begin_block(struct davy_log_blocks *b, struct davy_log_slot *slot,
 	davy_log_touch(b, slot, line);
 }
 
-static void read_xid_words(struct davy_log_slot *slot, const char *text)
+static void kmsg_block_read_xid(struct davy_log_slot *slot, const char *text)
 {
 	/* clang-format off */
 	static const char *const faults[] = {
@@ -258,9 +260,9 @@ static void read_xid_words(struct davy_log_slot *slot, const char *text)
 			     strstr(text, "UNRECOGNIZED_FAULT") != NULL;
 }
 
-/* A line of an open block: what it adds. */
-static void add_to_block(struct davy_log_blocks *b, struct davy_log_slot *slot,
-			 const struct davy_kmsg_line *line, const struct davy_kmsg_match *match)
+/* Adds the information of a line to an open block. */
+static void kmsg_block_add(struct davy_log_blocks *b, struct davy_log_slot *slot,
+			   const struct davy_kmsg_line *line, const struct davy_kmsg_match *match)
 {
 	struct davy_log_event *ev = &slot->ev;
 
@@ -276,52 +278,52 @@ static void add_to_block(struct davy_log_blocks *b, struct davy_log_slot *slot,
 	if (!ev->error)
 		ev->error = match->error;
 	if (ev->kind == DAVY_LOG_XID)
-		read_xid_words(slot, line->text);
+		kmsg_block_read_xid(slot, line->text);
 	if ((match->kind == DAVY_LOG_PROCESS_INFO && ev->kind == DAVY_LOG_RING_TIMEOUT) ||
 	    match->kind == DAVY_LOG_XE_JOB_TIMEOUT || match->kind == DAVY_LOG_I915_CONTEXT_RESET ||
 	    slot->line_count >= DAVY_LOG_BLOCK_LINES)
-		davy_log_close_block(b, slot); /* there is no more to come */
+		davy_log_close_block(b, slot); /* the block is complete */
 }
 
-/* Whether a line that makes no event of its own was dealt with. */
-static bool take_detail(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
-			const struct davy_kmsg_match *match)
+/* True if the line was handled as part of a block. */
+static bool kmsg_block_take_detail(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
+				   const struct davy_kmsg_match *match)
 {
-	struct davy_log_slot *slot = open_block(b, match);
+	struct davy_log_slot *slot = kmsg_block_open(b, match);
 	bool again = slot && slot->ev.addr && match->kind == DAVY_LOG_FAULT_ADDRESS;
 
 	if (slot && !again) {
-		add_to_block(b, slot, line, match);
+		kmsg_block_add(b, slot, line, match);
 		return true;
 	}
 	switch (match->kind) {
 	case DAVY_LOG_FAULT_ADDRESS:
 	case DAVY_LOG_FAULT_STATUS:
-	case DAVY_LOG_FAULT_PROCESS: /* of a fault whose first line was lost */
-		slot = slot ? slot : event_slot(b, line, match);
+	case DAVY_LOG_FAULT_PROCESS: /* details of a fault whose first line was lost */
+		slot = slot ? slot : kmsg_block_event_slot(b, line, match);
 		davy_log_begin_block(b, slot, DAVY_LOG_PAGE_FAULT, line, match);
 		return true;
 	case DAVY_LOG_XE_FAULT_DETAIL:
-		davy_log_begin_block(b, event_slot(b, line, match), DAVY_LOG_XE_FAULT_UNSERVED,
-				     line, match);
+		davy_log_begin_block(b, kmsg_block_event_slot(b, line, match),
+				     DAVY_LOG_XE_FAULT_UNSERVED, line, match);
 		return true;
 	case DAVY_LOG_IP_DUMP_BEGUN:
-		slot = event_slot(b, line, match);
+		slot = kmsg_block_event_slot(b, line, match);
 		slot->dump = davy_log_make_event(b, DAVY_LOG_IP_DUMP_UNFINISHED, slot->ev.device,
 						 line, match);
 		slot->dumping = true;
 		davy_log_touch(b, slot, line);
 		return true;
 	case DAVY_LOG_IP_DUMP_DONE:
-		event_slot(b, line, match)->dumping = false;
+		kmsg_block_event_slot(b, line, match)->dumping = false;
 		return true;
 	default:
 		return davy_log_meaning(match->kind)->role == DAVY_PART_DETAIL;
 	}
 }
 
-static void follow_reset(struct davy_log_slot *slot, uint16_t kind,
-			 const struct davy_kmsg_line *line)
+static void kmsg_block_follow_reset(struct davy_log_slot *slot, uint16_t kind,
+				    const struct davy_kmsg_line *line)
 {
 	switch (kind) {
 	case DAVY_LOG_RING_RESET_BEGUN:
@@ -348,8 +350,8 @@ static void follow_reset(struct davy_log_slot *slot, uint16_t kind,
 	slot->reset_ns = line->at_ns;
 }
 
-/* Whether what the driver says now is only because it is resetting the device, and its class. */
-static bool because_of_reset(const struct davy_log_slot *slot, uint16_t kind)
+/* True if the message is a consequence of a running reset. */
+static bool kmsg_block_due_to_reset(const struct davy_log_slot *slot, uint16_t kind)
 {
 	switch (kind) {
 	case DAVY_LOG_MES_FAILED:
@@ -371,8 +373,8 @@ static bool because_of_reset(const struct davy_log_slot *slot, uint16_t kind)
 	}
 }
 
-/* What opens a block, and waits for the lines that tell more. */
-static bool opens(uint16_t kind)
+/* Kinds that open a block and wait for more lines. */
+static bool kmsg_block_opens(uint16_t kind)
 {
 	return kind == DAVY_LOG_PAGE_FAULT || kind == DAVY_LOG_RING_TIMEOUT ||
 	       kind == DAVY_LOG_XID || kind == DAVY_LOG_I915_HANG ||
@@ -388,47 +390,47 @@ static void kmsg_block_open_event(struct davy_log_blocks *b, struct davy_log_slo
 	if (match->kind == DAVY_LOG_PAGE_FAULT && slot->open && slot->ev.kind == match->kind &&
 	    slot->line_count == 1 && slot->pasid == match->pasid && !match->pid) {
 		davy_log_touch(b, slot,
-			       line); /* the fault was tried again before it was told in full */
+			       line); /* the fault was repeated before its block was complete */
 		return;
 	}
 	davy_log_begin_block(b, slot, match->kind, line, match);
 	if (match->kind == DAVY_LOG_PAGE_FAULT)
 		slot->silent = resetting && match->has_vm && !match->vmid && !match->pasid;
 	if (match->kind == DAVY_LOG_XID)
-		read_xid_words(slot, line->text);
-	if (match->kind == DAVY_LOG_RING_TIMEOUT && because_of_reset(slot, match->kind))
-		become_aftermath(&slot->ev, DAVY_CLASS_GPU_RESET);
+		kmsg_block_read_xid(slot, line->text);
+	if (match->kind == DAVY_LOG_RING_TIMEOUT && kmsg_block_due_to_reset(slot, match->kind))
+		kmsg_block_become_aftermath(&slot->ev, DAVY_CLASS_GPU_RESET);
 	if (match->kind != DAVY_LOG_XE_ENGINE_RESET)
 		return;
 	if (slot->engine[0] && !davy_same_name(slot->engine, match->ring) &&
-	    since(slot, slot->engine_ns, line) <= DAVY_LOG_ENGINES_NS)
+	    kmsg_block_elapsed(slot, slot->engine_ns, line) <= DAVY_LOG_ENGINES_NS)
 		davy_log_set_meaning(&slot->ev, DAVY_LOG_XE_ENGINES_DEAD);
 	memcpy(slot->engine, match->ring, sizeof(slot->engine));
 	slot->engine_ns = line->at_ns;
 }
 
-static void take_event(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
-		       const struct davy_kmsg_match *match)
+static void kmsg_block_take_event(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
+				  const struct davy_kmsg_match *match)
 {
-	struct davy_log_slot *slot = event_slot(b, line, match);
+	struct davy_log_slot *slot = kmsg_block_event_slot(b, line, match);
 	uint64_t limit_ns =
 		slot->reset == DAVY_LOG_RECOVERING ? DAVY_LOG_RECOVERY_NS : DAVY_LOG_RESET_NS;
 	struct davy_log_event ev;
 
-	if (since(slot, slot->reset_ns, line) > limit_ns)
+	if (kmsg_block_elapsed(slot, slot->reset_ns, line) > limit_ns)
 		slot->reset = DAVY_LOG_NO_RESET;
-	if (opens(match->kind)) {
+	if (kmsg_block_opens(match->kind)) {
 		kmsg_block_open_event(b, slot, line, match);
 		return;
 	}
 	davy_log_close_block(b, slot);
 	davy_log_touch(b, slot, line);
 	ev = davy_log_make_event(b, match->kind, slot->ev.device, line, match);
-	if (because_of_reset(slot, match->kind))
-		become_aftermath(&ev, slot->reset == DAVY_LOG_IN_GPU_RESET
-					      ? DAVY_CLASS_GPU_RESET
-					      : DAVY_CLASS_RING_TIMEOUT);
-	follow_reset(slot, match->kind, line);
+	if (kmsg_block_due_to_reset(slot, match->kind))
+		kmsg_block_become_aftermath(&ev, slot->reset == DAVY_LOG_IN_GPU_RESET
+							 ? DAVY_CLASS_GPU_RESET
+							 : DAVY_CLASS_RING_TIMEOUT);
+	kmsg_block_follow_reset(slot, match->kind, line);
 	if (match->kind == DAVY_LOG_IOMMU_FAULT) {
 		slot->iommu_faulted = true;
 		slot->iommu_ns = line->at_ns;
@@ -446,12 +448,12 @@ void davy_log_blocks_init(struct davy_log_blocks *b,
 }
 
 /*
- * The IOMMU speaks of any device. "callbacks suppressed" names none: it comes with the first fault
- * after the five seconds of a rate limit (lib/ratelimit.c), of a device that has faulted before.
- * Who saves that line alone thinks of his GPU.
+ * IOMMU messages concern any device. "callbacks suppressed" names none: it is printed with the
+ * first fault after the five seconds of a rate limit (lib/ratelimit.c), for a device that faulted
+ * before. A saved log with only that line was probably saved because of a GPU.
  */
-static bool of_a_gpu(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
-		     struct davy_kmsg_match *match)
+static bool kmsg_block_of_gpu(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
+			      struct davy_kmsg_match *match)
 {
 	if (match->device[0])
 		return line->driver != DAVY_KMSG_ANYBODY || kmsg_block_slot_of(b, match->device, 0);
@@ -459,7 +461,7 @@ static bool of_a_gpu(struct davy_log_blocks *b, const struct davy_kmsg_line *lin
 		struct davy_log_slot *slot = &b->slots[i];
 
 		if (slot->used && slot->iommu_faulted &&
-		    since(slot, slot->iommu_ns, line) <= DAVY_LOG_IOMMU_NS) {
+		    kmsg_block_elapsed(slot, slot->iommu_ns, line) <= DAVY_LOG_IOMMU_NS) {
 			davy_copy_name(match->device, sizeof(match->device), slot->ev.device);
 			return true;
 		}
@@ -479,7 +481,7 @@ void davy_log_blocks_feed(struct davy_log_blocks *b, const struct davy_kmsg_line
 		slot = line->device[0] ? kmsg_block_slot_of(b, line->device, 0) : NULL;
 		if (slot)
 			davy_log_close_block(
-				b, slot); /* the block has ended: this is of something else */
+				b, slot); /* the block has ended: this line starts something else */
 		match = (struct davy_kmsg_match){ 0 };
 		davy_log_host_follows(b, line, &match);
 		return;
@@ -492,14 +494,14 @@ void davy_log_blocks_feed(struct davy_log_blocks *b, const struct davy_kmsg_line
 			davy_log_close_block(b, slot);
 		return;
 	}
-	if (take_detail(b, line, &match))
+	if (kmsg_block_take_detail(b, line, &match))
 		return;
-	if (match.kind == DAVY_LOG_IOMMU_FAULT && !of_a_gpu(b, line, &match))
+	if (match.kind == DAVY_LOG_IOMMU_FAULT && !kmsg_block_of_gpu(b, line, &match))
 		return;
 	if (match.kind >= DAVY_LOG_OOM_KILL && match.kind != DAVY_LOG_IOMMU_FAULT)
 		davy_log_host_take(b, line, &match);
 	else
-		take_event(b, line, &match);
+		kmsg_block_take_event(b, line, &match);
 }
 
 void davy_log_blocks_tick(struct davy_log_blocks *b, uint64_t at_ns, uint8_t clock)
@@ -514,7 +516,7 @@ void davy_log_blocks_tick(struct davy_log_blocks *b, uint64_t at_ns, uint8_t clo
 			davy_log_close_block(b, slot);
 		if (slot->dumping &&
 		    davy_log_elapsed(slot->dump.at_ns, at_ns, clock) >= DAVY_LOG_DUMP_NS)
-			tell_dump(b, slot);
+			kmsg_block_report_dump(b, slot);
 	}
 }
 
@@ -522,7 +524,7 @@ void davy_log_blocks_finish(struct davy_log_blocks *b)
 {
 	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {
 		davy_log_close_block(b, &b->slots[i]);
-		tell_dump(b, &b->slots[i]);
+		kmsg_block_report_dump(b, &b->slots[i]);
 	}
 	davy_log_close_block(b, &b->host);
 }

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines become events: what several lines say about one thing (a page fault with its process,
- * address and status; a ring's timeout and the process of its job; an Xid of three lines) is one
- * event. Blocks are kept apart by PCI address, because those of several GPUs interleave. A line
- * without an address belongs to the only open block, else to the only device of its driver.
+ * Converts log lines to events. Several lines about one thing form one event: a page fault with its
+ * process, address and status; a ring timeout and the process of its job; an Xid of three lines.
+ * Blocks are separated by PCI address, because blocks of several GPUs interleave. A line without an
+ * address belongs to the only open block, otherwise to the only device of its driver.
  *
- * Deterministic: time is what the lines carry. Bounded: DAVY_LOG_DEVICES devices, of which the one
- * that was silent the longest makes room.
+ * Deterministic: all times are those in the lines. Bounded: DAVY_LOG_DEVICES devices; a new device
+ * replaces the one that was silent longest.
  */
 #ifndef DAVY_KMSG_BLOCK_H
 #define DAVY_KMSG_BLOCK_H
 
 #include "sensors/kmsg/kmsg_table.h"
 
-#define DAVY_LOG_DEVICES     16
-#define DAVY_LOG_BLOCK_NS    (1 * DAVY_NS_PER_S)   /* no line for so long: the block has ended */
-#define DAVY_LOG_RESET_NS    (60 * DAVY_NS_PER_S)  /* a reset that says no end is not going on */
-#define DAVY_LOG_RECOVERY_NS (10 * DAVY_NS_PER_S)  /* echoes of a reset that has ended */
+#define DAVY_LOG_DEVICES  16
+#define DAVY_LOG_BLOCK_NS (1 * DAVY_NS_PER_S) /* without a line for so long, a block ends */
+/* a reset without an end message is over after this time */
+#define DAVY_LOG_RESET_NS    (60 * DAVY_NS_PER_S)
+#define DAVY_LOG_RECOVERY_NS (10 * DAVY_NS_PER_S)  /* consequences of a reset that has ended */
 #define DAVY_LOG_DUMP_NS     (30 * DAVY_NS_PER_S)  /* dumping a GPU's state takes milliseconds */
 #define DAVY_LOG_IOMMU_NS    (10 * DAVY_NS_PER_S)  /* two intervals of the kernel's rate limit */
-#define DAVY_LOG_REPORT_NS   (10 * DAVY_NS_PER_S)  /* a report about memory, on a slow console */
+#define DAVY_LOG_REPORT_NS   (10 * DAVY_NS_PER_S)  /* a memory report on a slow console */
 #define DAVY_LOG_ENGINES_NS  (600 * DAVY_NS_PER_S) /* resets of two engines belong together */
 #define DAVY_LOG_BLOCK_LINES 64
 
 struct davy_log_event {
-	uint64_t at_ns; /* of the first line; which clock: "clock" */
+	uint64_t at_ns; /* of the first line, on "clock" */
 	uint64_t seq;	/* of the first line in /dev/kmsg, else 0 */
-	uint64_t order; /* 1, 2, ...: order of first lines; a block is told when it has ended */
-	uint64_t addr;	/* of a fault, 0 unknown */
-	uint32_t pid;	/* as the driver names it, 0 unknown */
+	uint64_t order; /* 1, 2, ...: order of first lines; a block is reported at its end */
+	uint64_t addr;	/* of a fault, 0: unknown */
+	uint32_t pid;	/* as in the line, 0: unknown */
 	uint32_t code;	/* Xid, SXid, GuC id, "N times" */
 	int32_t error;	/* 0 or -errno */
 	uint16_t kind;	/* enum davy_log_kind */
@@ -39,10 +40,10 @@ struct davy_log_event {
 	uint8_t weight; /* of a precursor, 1 to 3 */
 	uint8_t clock;	/* enum davy_kmsg_clock */
 	uint8_t pad[7];
-	char device[DAVY_DEVICE_LEN]; /* PCI address, "" unknown */
-	char comm[DAVY_COMM_LEN];     /* not made safe */
+	char device[DAVY_DEVICE_LEN]; /* PCI address, "": unknown */
+	char comm[DAVY_COMM_LEN];     /* not sanitized */
 	char ring[DAVY_RING_NAME_LEN];
-	char stamp[DAVY_KMSG_STAMP_SIZE]; /* the time as the log writes it */
+	char stamp[DAVY_KMSG_STAMP_SIZE]; /* the timestamp as in the log */
 };
 
 enum davy_log_reset {
@@ -55,12 +56,12 @@ enum davy_log_reset {
 struct davy_log_slot {
 	bool used;
 	bool open;
-	bool silent; /* the open block is an echo, or nobody's: it is not told */
+	bool silent; /* do not report the open block: a consequence, or of no known device */
 	bool has_process;
 	bool iommu_faulted;
-	bool mmu_fault;	  /* Xid: its words name a fault */
-	bool reboot;	  /* Xid 154: the driver asks for one */
-	bool undecodable; /* Xid 31: neither client nor type are known to the driver */
+	bool mmu_fault;	  /* Xid: the text reports a fault */
+	bool reboot;	  /* Xid 154: the driver requests a reboot */
+	bool undecodable; /* Xid 31: the driver knows neither client nor type */
 	bool dumping;
 	uint8_t driver; /* enum davy_kmsg_driver */
 	uint8_t reset;	/* enum davy_log_reset */
@@ -72,7 +73,7 @@ struct davy_log_slot {
 	uint64_t engine_ns;
 	uint64_t iommu_ns;
 	uint64_t touched;
-	char engine[DAVY_RING_NAME_LEN]; /* xe: whose reset was the last */
+	char engine[DAVY_RING_NAME_LEN]; /* xe: engine of the last reset */
 	struct davy_log_event ev;
 	struct davy_log_event dump;
 };
@@ -83,28 +84,30 @@ struct davy_log_blocks {
 	uint64_t order;
 	uint64_t touches;
 	struct davy_kmsg_before before;
-	struct davy_log_slot host; /* what is about no device */
+	struct davy_log_slot host; /* lines that concern no device */
 	struct davy_log_slot slots[DAVY_LOG_DEVICES];
 };
 
 void davy_log_blocks_init(struct davy_log_blocks *b,
 			  void (*sink)(void *arg, const struct davy_log_event *ev), void *arg);
 
-/* There is such a device: lines of its driver that name none are its, while it is the only one. */
+/* Adds a device. Lines of its driver without an address belong to it if it is the only one. */
 void davy_log_blocks_know(struct davy_log_blocks *b, const char *device, uint8_t driver);
 void davy_log_blocks_forget(struct davy_log_blocks *b, const char *device);
 
-/* One line, in the order of the log; calls the sink for each event that is complete by it. */
+/* Processes one line, in log order. Calls the sink for each event that is now complete. */
 void davy_log_blocks_feed(struct davy_log_blocks *b, const struct davy_kmsg_line *line);
 
-/* Tells the blocks that are silent since DAVY_LOG_BLOCK_NS at "at_ns" of "clock". */
+/* Reports blocks without a line for DAVY_LOG_BLOCK_NS at "at_ns" of "clock". */
 void davy_log_blocks_tick(struct davy_log_blocks *b, uint64_t at_ns, uint8_t clock);
 
-/* Tells every block as far as it is known: the log has ended. */
+/* Reports all open blocks at the end of the log. */
 void davy_log_blocks_finish(struct davy_log_blocks *b);
 
-/* Class, role and the rest of an Xid's number (NVIDIA's catalogue of Xid errors); "mmu_fault": its
- * text names a fault, "reboot": that the host must be started anew. */
+/*
+ * Sets class, role and other fields from an Xid's number (NVIDIA's catalogue of Xid errors).
+ * "mmu_fault": its text reports a fault. "reboot": it requests a reboot of the host.
+ */
 void davy_log_judge_xid(struct davy_log_event *ev, bool mmu_fault, bool reboot);
 
 #endif

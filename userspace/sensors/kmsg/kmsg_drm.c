@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every DRM driver can say (drm_drv.c, drm_atomic_helper.c, ttm_bo.c, sched_entity.c), and
- * nouveau.
+ * Messages common to all DRM drivers (drm_drv.c, drm_atomic_helper.c, ttm_bo.c, sched_entity.c),
+ * and nouveau's.
  */
 #include "sensors/kmsg/kmsg_table.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host around the GPU, Linux 6.1 to 7.2: mm/oom_kill.c, mm/page_alloc.c and lib/show_mem.c,
+ * Messages about the host, Linux 6.1 to 7.2: mm/oom_kill.c, mm/page_alloc.c and lib/show_mem.c,
  * kernel/hung_task.c, kernel/watchdog.c, kernel/workqueue.c, arch/x86 oops and machine check, the
- * IOMMU drivers, PCIe port services. Also frames of a stack, in whose words a stall can be seen.
+ * IOMMU drivers, PCIe port services. Also stack frames whose functions show a stall.
  */
 #include "sensors/kmsg/kmsg_table.h"
 
 static const struct davy_kmsg_row rows[] = {
-	/* memory of the host: on UMA devices memory of the GPU */
+	/* host memory: on UMA devices also GPU memory */
 	{ "Out of memory and no killable processes", DAVY_LOG_OOM_KILL },
 	{ "Mem-Info:", DAVY_LOG_MEMORY_REPORT },
 	{ "active_anon:%d inactive_anon:%d", DAVY_LOG_MEMORY_REPORT },
@@ -16,7 +16,7 @@ static const struct davy_kmsg_row rows[] = {
 	  "out_of_memory|oom_kill_process|dump_header}",
 	  DAVY_LOG_MEMORY_REPORT },
 
-	/* workers: "[module]" is the driver's own */
+	/* workers: the driver's own are marked "[module]" */
 	{ "workqueue: {svm_range_restore_work|svm_range_deferred_list_work|restore_process_worker|"
 	  "evict_process_worker|amdgpu_amdkfd_restore_userptr_worker} [%w] hogged CPU for >%dus %c "
 	  "times",
@@ -63,8 +63,8 @@ const struct davy_kmsg_group davy_kmsg_host =
 	DAVY_KMSG_GROUP(rows, (1u << DAVY_KMSG_DRIVER_COUNT) - 1);
 
 /*
- * What the kernel says of a process by its name, which is up to 15 bytes of whatever its owner
- * likes: "NVRM: Xid 79" too. Of these lines nothing is looked for but this.
+ * Lines in which the kernel writes a process name. The owner chooses its up to 15 bytes, for
+ * example "NVRM: Xid 79". Such lines are matched only against these rows.
  */
 static const struct davy_kmsg_row named_rows[] = {
 	{ "Out of memory: Kill{ed|} process %p (%n)", DAVY_LOG_OOM_KILL },
@@ -72,18 +72,18 @@ static const struct davy_kmsg_row named_rows[] = {
 	{ "oom-kill:constraint=", DAVY_LOG_OOM_INVOKED },
 	{ "%n invoked oom-killer:", DAVY_LOG_OOM_INVOKED },
 	{ "%n: page allocation failure: order:%d", DAVY_LOG_PAGE_ALLOC_FAILED },
-	{ "%N: *, mode:%d(", DAVY_LOG_NOTHING }, /* vmalloc's */
+	{ "%N: *, mode:%d(", DAVY_LOG_NOTHING }, /* from vmalloc */
 	{ "INFO: task %n:%p blocked for more than %d seconds", DAVY_LOG_HUNG_TASK },
 	{ "task:%N state:D", DAVY_LOG_TRACE },
 	{ "CPU: %d *PID: %d Comm: ", DAVY_LOG_NOTHING },
 	{ "watchdog: BUG: soft lockup - CPU#%d stuck for %w! [%n:%p]", DAVY_LOG_LOCKUP },
 
-	/* an engine that dies in its own or the GPU's libraries */
+	/* an engine that crashes in its own or the GPU's libraries */
 	{ "%n[%p]: segfault at *in lib{ggml|llama|vulkan|amdhip|hsa|cuda|ze_|rocblas|nvidia}",
 	  DAVY_LOG_ENGINE_SEGFAULT },
 	{ "traps: %n[%p] *in lib{ggml|llama|vulkan|amdhip|hsa|cuda|ze_|rocblas|nvidia}",
 	  DAVY_LOG_ENGINE_SEGFAULT },
-	/* an engine that dies elsewhere */
+	/* an engine that crashes elsewhere */
 	{ "%n[%p]: segfault at", DAVY_LOG_ENGINE_CRASHED },
 	{ "traps: %n[%p] {trap|general protection}", DAVY_LOG_ENGINE_CRASHED },
 	{ "traps: %N[%d]", DAVY_LOG_NOTHING },

@@ -5,9 +5,9 @@
 
 #include "engines/engine.h"
 
-static bool names_gpu_module(const char *text)
+static bool kmsg_host_block_names_gpu(const char *text)
 {
-	/* modules as a stack names them, and what their own functions and workers are called */
+	/* modules in a stack, and names of their functions and workers */
 	/* clang-format off */
 	static const char *const words[] = {
 		"[amdgpu", "[amdkfd", "[amdttm", "[amddrm", "[amd_sched", "[radeon", "[i915",
@@ -32,53 +32,53 @@ static bool kmsg_host_block_engine_named(const struct davy_kmsg_match *match)
 	return davy_engine_of_comm(match->comm) != DAVY_ENGINE_NONE;
 }
 
-static bool about_memory(uint16_t kind)
+static bool kmsg_host_block_about_memory(uint16_t kind)
 {
 	return kind == DAVY_LOG_OOM_INVOKED || kind == DAVY_LOG_PAGE_ALLOC_FAILED ||
 	       kind == DAVY_LOG_MEMORY_REPORT;
 }
 
-/* A container that is out of its own memory is the host's trouble only if an engine dies of it. */
-static bool of_a_cgroup(const struct davy_kmsg_line *line)
+/* A memory cgroup's limit concerns the host only if an engine dies of it. */
+static bool kmsg_host_block_of_cgroup(const struct davy_kmsg_line *line)
 {
 	return kmsg_host_block_begins(line->text, "Memory cgroup out of memory") ||
 	       kmsg_host_block_begins(line->text, "oom-kill:constraint=CONSTRAINT_MEMCG");
 }
 
-/* The end of a report about memory, or all that there is of it. */
-static void take_kill(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
-		      const struct davy_kmsg_match *match)
+/* The end of a memory report, or the only line of it. */
+static void kmsg_host_block_take_kill(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
+				      const struct davy_kmsg_match *match)
 {
 	struct davy_log_slot *host = &b->host;
 
-	if (!host->open || !about_memory(host->ev.kind))
+	if (!host->open || !kmsg_host_block_about_memory(host->ev.kind))
 		davy_log_begin_block(b, host, DAVY_LOG_OOM_KILL, line, match);
 	davy_log_set_meaning(&host->ev, DAVY_LOG_OOM_KILL);
 	host->ev.pid = match->pid;
 	memcpy(host->ev.comm, match->comm, sizeof(host->ev.comm));
-	host->silent = of_a_cgroup(line) && !kmsg_host_block_engine_named(match);
+	host->silent = kmsg_host_block_of_cgroup(line) && !kmsg_host_block_engine_named(match);
 	davy_log_close_block(b, host);
 }
 
-/* One event, of the first line; "oom-kill:" comes after the report of memory. */
-static bool of_memory_report(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
-			     const struct davy_kmsg_match *match)
+/* The report is one event, of its first line. "oom-kill:" follows the report. */
+static bool kmsg_host_block_of_report(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
+				      const struct davy_kmsg_match *match)
 {
 	struct davy_log_slot *host = &b->host;
 
 	switch (match->kind) {
 	case DAVY_LOG_OOM_INVOKED:
 		if (!kmsg_host_block_begins(line->text, "oom-kill:constraint="))
-			return false; /* another one */
+			return false; /* a new report */
 		davy_log_set_meaning(&host->ev, DAVY_LOG_OOM_INVOKED);
-		host->silent = of_a_cgroup(line);
+		host->silent = kmsg_host_block_of_cgroup(line);
 		break;
 	case DAVY_LOG_NOTHING:
 	case DAVY_LOG_TRACE:
 	case DAVY_LOG_MEMORY_REPORT:
 		break;
 	default:
-		return false; /* what others say meanwhile */
+		return false; /* unrelated lines in between */
 	}
 	if (davy_log_elapsed(host->ev.at_ns, line->at_ns, line->clock) >= DAVY_LOG_REPORT_NS) {
 		davy_log_close_block(b, host);
@@ -88,9 +88,9 @@ static bool of_memory_report(struct davy_log_blocks *b, const struct davy_kmsg_l
 	return true;
 }
 
-/* Lines below a hung task: its stack. It counts with a GPU's driver on it. */
-static bool of_hung_task(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
-			 uint16_t kind)
+/* The lines after a hung task are its stack. The event counts if a GPU driver is on it. */
+static bool kmsg_host_block_of_hung_task(struct davy_log_blocks *b,
+					 const struct davy_kmsg_line *line, uint16_t kind)
 {
 	struct davy_log_slot *host = &b->host;
 
@@ -99,7 +99,7 @@ static bool of_hung_task(struct davy_log_blocks *b, const struct davy_kmsg_line 
 		davy_log_close_block(b, host);
 		return false;
 	}
-	if (names_gpu_module(line->text))
+	if (kmsg_host_block_names_gpu(line->text))
 		host->silent = false;
 	davy_log_touch(b, host, line);
 	if (++host->line_count >= DAVY_LOG_BLOCK_LINES)
@@ -113,8 +113,8 @@ bool davy_log_host_follows(struct davy_log_blocks *b, const struct davy_kmsg_lin
 	if (!b->host.open)
 		return false;
 	if (b->host.ev.kind == DAVY_LOG_HUNG_TASK)
-		return of_hung_task(b, line, match->kind);
-	return of_memory_report(b, line, match);
+		return kmsg_host_block_of_hung_task(b, line, match->kind);
+	return kmsg_host_block_of_report(b, line, match);
 }
 
 void davy_log_host_take(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
@@ -123,13 +123,13 @@ void davy_log_host_take(struct davy_log_blocks *b, const struct davy_kmsg_line *
 	struct davy_log_event ev;
 
 	if (match->kind == DAVY_LOG_OOM_KILL) {
-		take_kill(b, line, match);
-	} else if (match->kind == DAVY_LOG_HUNG_TASK || about_memory(match->kind)) {
+		kmsg_host_block_take_kill(b, line, match);
+	} else if (match->kind == DAVY_LOG_HUNG_TASK || kmsg_host_block_about_memory(match->kind)) {
 		davy_log_begin_block(b, &b->host, match->kind, line, match);
 		b->host.silent = match->kind == DAVY_LOG_HUNG_TASK
-					 ? !names_gpu_module(line->text) &&
+					 ? !kmsg_host_block_names_gpu(line->text) &&
 						   !kmsg_host_block_engine_named(match)
-					 : of_a_cgroup(line);
+					 : kmsg_host_block_of_cgroup(line);
 	} else {
 		ev = davy_log_make_event(b, match->kind, match->device, line, match);
 		b->sink(b->arg, &ev);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is about the host and no device: a hung task with its stack is one event, and so is all that
- * the kernel says when memory runs out, up to the process it kills. For kmsg_block.c alone, whose
- * parts it uses.
+ * Blocks about the host instead of a device. A hung task with its stack is one event. An
+ * out-of-memory report up to the killed process is one event. Only kmsg_block.c includes this.
  */
 #ifndef DAVY_KMSG_HOST_BLOCK_H
 #define DAVY_KMSG_HOST_BLOCK_H
 
 #include "sensors/kmsg/kmsg_block.h"
 
-/* A line that opens a block of the host's, or is an event by itself. */
+/* Processes a line that opens a block of the host or is a complete event. */
 void davy_log_host_take(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
 			const struct davy_kmsg_match *match);
 
-/* Whether the line belongs to the open block; a match of no kind: the table does not know it. */
+/* True if the line belongs to the open block. A match without a kind is not in the table. */
 bool davy_log_host_follows(struct davy_log_blocks *b, const struct davy_kmsg_line *line,
 			   const struct davy_kmsg_match *match);
 
-/* kmsg_block.c: 0 when the clocks say nothing. */
+/* kmsg_block.c: 0 if the clocks differ or are unknown. */
 uint64_t davy_log_elapsed(uint64_t from_ns, uint64_t to_ns, uint8_t clock);
 void davy_log_set_meaning(struct davy_log_event *ev, uint16_t kind);
 struct davy_log_event davy_log_make_event(struct davy_log_blocks *b, uint16_t kind,
@@ -28,7 +27,7 @@ void davy_log_touch(struct davy_log_blocks *b, struct davy_log_slot *slot,
 void davy_log_begin_block(struct davy_log_blocks *b, struct davy_log_slot *slot, uint16_t kind,
 			  const struct davy_kmsg_line *line, const struct davy_kmsg_match *match);
 
-/* Tells the slot's open block, if there is one. */
+/* Reports the open block of the slot, if any. */
 void davy_log_close_block(struct davy_log_blocks *b, struct davy_log_slot *slot);
 
 #endif

@@ -11,7 +11,7 @@ static const struct davy_kmsg_row i915_rows[] = {
 	{ "GPU HANG: ecode %w", DAVY_LOG_I915_HANG },
 	{ "%n[%p] context reset due to GPU hang", DAVY_LOG_I915_CONTEXT_RESET },
 	{ "GPU error state saved to", DAVY_LOG_I915_CONTEXT_RESET },
-	/* "i915-DEVICE:" and then a context's name, comm[pid], or the device once more */
+	/* "i915-DEVICE:", then a context's name, comm[pid], or again the device */
 	{ "Fence expiration time out i915-%b:%n[%p]", DAVY_LOG_I915_FENCE_EXPIRED },
 	{ "Fence expiration time out i915-%b:", DAVY_LOG_I915_FENCE_EXPIRED },
 	{ "Fence expiration time out i915", DAVY_LOG_I915_FENCE_EXPIRED },
@@ -43,7 +43,7 @@ static const struct davy_kmsg_row xe_rows[] = {
 	{ "Xe device coredump has been created", DAVY_LOG_COREDUMP },
 };
 
-/* Short and common words: only where the driver names itself. */
+/* Short and common words: valid only after the driver's name. */
 static const struct davy_kmsg_row xe_short_rows[] = {
 	{ "{Kernel-submitted job|VM job} timed out", DAVY_LOG_XE_JOB_TIMEOUT },
 	{ "Check job timeout:", DAVY_LOG_XE_JOB_TIMEOUT },

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * KFD, the compute half of amdgpu, Linux 6.1 to 7.2: kfd_device_queue_manager.c and amdgpu_mes.c
+ * KFD, the compute part of amdgpu, Linux 6.1 to 7.2: kfd_device_queue_manager.c and amdgpu_mes.c
  * (queues), amdgpu_amdkfd_gpuvm.c and kfd_svm.c (memory), kfd_int_process_v*.c (waves).
  */
 #include "sensors/kmsg/kmsg_table.h"
 
 static const struct davy_kmsg_row rows[] = {
-	/* queues: MES since gfx11, the HIQ (HWS) before */
+	/* queues: MES since gfx11, HIQ (HWS) before */
 	{ "MES failed to {respond to|response} msg=%w", DAVY_LOG_MES_FAILED },
 	{ "MES({0|1}) failed to respond to msg=%w", DAVY_LOG_MES_FAILED },
 	{ "MES ring buffer is full", DAVY_LOG_MES_FAILED },
@@ -35,7 +35,7 @@ static const struct davy_kmsg_row rows[] = {
 	{ "queue id %w at pasid %q is reset", DAVY_LOG_QUEUE_RESET },
 	{ "Queues reset on process %n tid %d thread %N pid %p", DAVY_LOG_QUEUE_RESET },
 
-	/* eviction and restoring */
+	/* eviction and restore */
 	{ "%w Failed to resume KFD", DAVY_LOG_RESTORE_FAILED },
 	{ "Failed to resume KFD", DAVY_LOG_RESTORE_FAILED },
 	{ "SVM mapping failed, exceeds resident system memory limit", DAVY_LOG_SVM_OVER_LIMIT },

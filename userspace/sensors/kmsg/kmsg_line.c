@@ -7,7 +7,7 @@
 #include "sensors/kmsg/kmsg_prefix.h"
 #include "sensors/kmsg/kmsg_table.h"
 
-/* The drivers that name themselves before a message, and under which other names. */
+/* Drivers that write their name before a message, with aliases. */
 static const struct {
 	const char *name;
 	enum davy_kmsg_driver driver;
@@ -19,12 +19,13 @@ static const struct {
 	{ "nouveau", DAVY_KMSG_NOUVEAU }, { "amdxdna", DAVY_KMSG_NPU },
 };
 
-static bool name_char(char c)
+static bool kmsg_line_name_char(char c)
 {
 	return davy_kmsg_alnum(c) || c == '_' || c == '-' || c == '.';
 }
 
-static enum davy_kmsg_driver driver_of(const char *name, size_t len, enum davy_kmsg_driver fallback)
+static enum davy_kmsg_driver kmsg_line_driver_of(const char *name, size_t len,
+						 enum davy_kmsg_driver fallback)
 {
 	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
 		if (strlen(drivers[i].name) == len && !memcmp(drivers[i].name, name, len))
@@ -35,7 +36,7 @@ static enum davy_kmsg_driver driver_of(const char *name, size_t len, enum davy_k
 
 enum davy_kmsg_driver davy_kmsg_driver_of(const char *name)
 {
-	return driver_of(name, strlen(name), DAVY_KMSG_OTHER);
+	return kmsg_line_driver_of(name, strlen(name), DAVY_KMSG_OTHER);
 }
 
 size_t davy_kmsg_pci(const char *text, char ret_device[DAVY_DEVICE_LEN])
@@ -62,19 +63,19 @@ size_t davy_kmsg_pci(const char *text, char ret_device[DAVY_DEVICE_LEN])
 		found[used + 1] = text[used + 1];
 		used += 2;
 	}
-	/* eight digits of domain are four, unless it is a domain of its own */
+	/* eight digits of domain become four if the upper four are 0 */
 	at = at == 8 && !memcmp(found, "0000", 4) ? 4 : 0;
 	memmove(ret_device, found + at, strlen(found + at) + 1);
 	return used;
 }
 
-/* "amdgpu 0000:03:00.0: ": length of it, 0 when there is none at "p". */
-static size_t named_device(const char *p, struct davy_kmsg_line *line)
+/* "amdgpu 0000:03:00.0: ": returns its length, 0 if "p" has none. */
+static size_t kmsg_line_named_device(const char *p, struct davy_kmsg_line *line)
 {
 	char device[DAVY_DEVICE_LEN];
 	size_t name = 0, address;
 
-	while (name < 24 && name_char(p[name]))
+	while (name < 24 && kmsg_line_name_char(p[name]))
 		name++;
 	if (!name || p[name] != ' ')
 		return 0;
@@ -82,25 +83,25 @@ static size_t named_device(const char *p, struct davy_kmsg_line *line)
 	if (!address || p[name + 1 + address] != ':')
 		return 0;
 	davy_copy_name(line->device, sizeof(line->device), device);
-	/* "NVRM: GPU 0000:01:00.0:" is no other driver's */
+	/* "NVRM: GPU 0000:01:00.0:" belongs to NVRM */
 	if (line->driver == DAVY_KMSG_ANYBODY)
-		line->driver = (uint8_t)driver_of(p, name, DAVY_KMSG_OTHER);
+		line->driver = (uint8_t)kmsg_line_driver_of(p, name, DAVY_KMSG_OTHER);
 	return name + address + 2;
 }
 
 /* "amdgpu:", "NVRM:", "nvidia-uvm:", "kfd kfd:" */
-static size_t named_driver(const char *p, struct davy_kmsg_line *line)
+static size_t kmsg_line_named_driver(const char *p, struct davy_kmsg_line *line)
 {
 	enum davy_kmsg_driver driver;
 	size_t len = 0;
 
 	if (strncmp(p, "kfd kfd:", 8) == 0)
 		p += 4;
-	while (len < 24 && name_char(p[len]))
+	while (len < 24 && kmsg_line_name_char(p[len]))
 		len++;
 	if (!len || p[len] != ':')
 		return 0;
-	driver = driver_of(p, len, DAVY_KMSG_ANYBODY);
+	driver = kmsg_line_driver_of(p, len, DAVY_KMSG_ANYBODY);
 	if (driver == DAVY_KMSG_ANYBODY)
 		return 0;
 	if (line->driver == DAVY_KMSG_ANYBODY)
@@ -109,7 +110,7 @@ static size_t named_driver(const char *p, struct davy_kmsg_line *line)
 }
 
 /* "[drm]", "[drm:func [module]]", "[drm:func]" */
-static size_t drm_tag(const char *p, struct davy_kmsg_line *line)
+static size_t kmsg_line_drm_tag(const char *p, struct davy_kmsg_line *line)
 {
 	const char *end, *module;
 
@@ -126,13 +127,13 @@ static size_t drm_tag(const char *p, struct davy_kmsg_line *line)
 	if (!module)
 		return (size_t)(end - p) + 1;
 	if (line->driver == DAVY_KMSG_ANYBODY)
-		line->driver = (uint8_t)driver_of(module + 1, (size_t)(end - module - 1),
-						  DAVY_KMSG_ANYBODY);
+		line->driver = (uint8_t)kmsg_line_driver_of(module + 1, (size_t)(end - module - 1),
+							    DAVY_KMSG_ANYBODY);
 	return (size_t)(end - p) + (end[1] == ']' ? 2 : 1);
 }
 
 /* "*ERROR*", "Tile0:", "GT1:", "[TTM]" */
-static size_t filler(const char *p)
+static size_t kmsg_line_filler(const char *p)
 {
 	static const char *const words[] = { "*ERROR*", "[TTM]" };
 	size_t len = 0;
@@ -152,35 +153,35 @@ static size_t filler(const char *p)
 }
 
 /*
- * Past the names and tags that drivers and DRM put before a message. What follows the name of a
- * driver that is no GPU's is that driver's text.
+ * Skips the names and tags that drivers and DRM put before a message. Text after the name of a
+ * non-GPU driver belongs to that driver.
  */
-static const char *strip_names(const char *p, struct davy_kmsg_line *line)
+static const char *kmsg_line_strip_names(const char *p, struct davy_kmsg_line *line)
 {
 	size_t used = 1;
 
 	for (int i = 0; i < 8 && used && line->driver != DAVY_KMSG_OTHER; i++) {
-		used = named_device(p, line);
+		used = kmsg_line_named_device(p, line);
 		if (!used)
-			used = named_driver(p, line);
+			used = kmsg_line_named_driver(p, line);
 		if (!used)
-			used = drm_tag(p, line);
+			used = kmsg_line_drm_tag(p, line);
 		if (!used)
-			used = filler(p);
+			used = kmsg_line_filler(p);
 		p = davy_kmsg_skip_blanks(p + used);
 	}
 	return p;
 }
 
-/* Leaves the message proper in line->text and learns who speaks. */
-static void strip_driver(struct davy_kmsg_line *line)
+/* Leaves the message in line->text and determines the driver. */
+static void kmsg_line_strip_driver(struct davy_kmsg_line *line)
 {
 	const char *p = davy_kmsg_skip_blanks(line->text);
 
 	if (davy_kmsg_names_process(p))
 		line->flags |= DAVY_KMSG_NAMED;
 	else
-		p = strip_names(p, line);
+		p = kmsg_line_strip_names(p, line);
 	line->len = (uint32_t)strlen(p);
 	memmove(line->text, p, line->len + 1);
 }
@@ -204,12 +205,12 @@ bool davy_kmsg_line_parse(const char *data, size_t size, struct davy_kmsg_line *
 	if (!p)
 		return false;
 	memmove(line->text, p, strlen(p) + 1);
-	strip_driver(line);
+	kmsg_line_strip_driver(line);
 	return line->len > 0;
 }
 
-/* What the kernel quotes, and what it says of processes, their files included. */
-static bool holds_chosen_text(const struct davy_kmsg_line *line)
+/* Messages that quote text, and messages about processes and their files. */
+static bool kmsg_line_has_user_text(const struct davy_kmsg_line *line)
 {
 	return line->flags & DAVY_KMSG_NAMED || line->text[strcspn(line->text, "'\"`")];
 }
@@ -224,14 +225,14 @@ bool davy_kmsg_line_continues(struct davy_kmsg_before *before, const struct davy
 	if (before->quotes && before->stamped && !line->stamp[0] &&
 	    line->flags & DAVY_KMSG_INDENTED)
 		return true;
-	before->quotes = holds_chosen_text(line);
+	before->quotes = kmsg_line_has_user_text(line);
 	before->fine = line->flags & DAVY_KMSG_FINE;
 	before->stamped = line->stamp[0];
 	before->at_ns = line->at_ns;
 	return false;
 }
 
-/* The text of a record up to its newline, with \xNN undone. */
+/* Copies the text of a record up to its newline and decodes \xNN. */
 static void kmsg_line_unescape(const char *data, size_t size, struct davy_kmsg_line *line)
 {
 	size_t used = 0;
@@ -255,8 +256,8 @@ static void kmsg_line_unescape(const char *data, size_t size, struct davy_kmsg_l
 	line->text[used] = 0;
 }
 
-/* "+pci:0000:03:00.0", "c226:128", "n3": a GPU, or what its driver has made of it. */
-static bool is_gpus_bus(const char *device, size_t size)
+/* "+pci:0000:03:00.0", "c226:128", "n3": a GPU, or a device made by its driver. */
+static bool kmsg_line_is_gpu_bus(const char *device, size_t size)
 {
 	static const char *const buses[] = { "+pci:", "+drm:", "+accel:", "+platform:",
 					     "+auxiliary:" };
@@ -276,14 +277,14 @@ static void kmsg_line_read_device(const char *device, size_t size, struct davy_k
 	memcpy(address, device, size);
 	if (!strncmp(address, "+pci:", 5)) {
 		davy_kmsg_pci(address + 5, line->device);
-	} else if (!is_gpus_bus(device, size)) {
+	} else if (!kmsg_line_is_gpu_bus(device, size)) {
 		line->driver = DAVY_KMSG_OTHER;
 		line->device[0] = 0;
 	}
 }
 
 /* The dictionary: lines that begin with a blank. */
-static void read_dictionary(const char *data, size_t size, struct davy_kmsg_line *line)
+static void kmsg_line_read_dictionary(const char *data, size_t size, struct davy_kmsg_line *line)
 {
 	static const char key[] = " DEVICE=";
 
@@ -301,7 +302,7 @@ static void read_dictionary(const char *data, size_t size, struct davy_kmsg_line
 	}
 }
 
-/* Decimal number that ends with ',' or ';'; bytes used with it, 0 when it is none. */
+/* A decimal number that ends with ',' or ';'. Returns the bytes used, 0 if invalid. */
 static size_t kmsg_line_field(const char *data, size_t size, uint64_t *ret_value)
 {
 	uint64_t value = 0;
@@ -345,8 +346,8 @@ int davy_kmsg_record_parse(const char *data, size_t size, struct davy_kmsg_line 
 	size -= (size_t)(text - data);
 	end = memchr(text, '\n', size);
 	kmsg_line_unescape(text, end ? (size_t)(end - text) : size, line);
-	strip_driver(line);
+	kmsg_line_strip_driver(line);
 	if (end)
-		read_dictionary(end + 1, size - (size_t)(end + 1 - text), line);
+		kmsg_line_read_dictionary(end + 1, size - (size_t)(end + 1 - text), line);
 	return 0;
 }

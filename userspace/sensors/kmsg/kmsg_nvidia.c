@@ -2,7 +2,7 @@
 /*
  * NVIDIA's modules: "Xid (PCI:ADDRESS[ GPU-I:..][ GPU-CI:..]): N[, pid=P, name=COMM], text" of
  * nv_report_error(), GSP's heartbeat of kernel_gsp.c, NVSwitch's SXid (open-gpu-kernel-modules 595;
- * what a number means: NVIDIA's Xid catalogue). kmsg_block.c judges an Xid by its number.
+ * meaning of the numbers: NVIDIA's Xid catalogue). kmsg_block.c classifies an Xid by its number.
  */
 #include "sensors/kmsg/kmsg_table.h"
 
@@ -10,7 +10,7 @@ static const struct davy_kmsg_row rows[] = {
 	{ "Xid (PCI:%b*): %c, pid=%p, name=%n,", DAVY_LOG_XID },
 	{ "Xid (PCI:%b*): %c, pid=%p", DAVY_LOG_XID },
 	{ "Xid (PCI:%b*): %c", DAVY_LOG_XID },
-	{ "Xid %c", DAVY_LOG_XID }, /* as people quote it */
+	{ "Xid %c", DAVY_LOG_XID }, /* as users quote it */
 	{ "MMU Fault: ENGINE", DAVY_LOG_XID_DETAIL },
 	{ "Fault is of type", DAVY_LOG_XID_DETAIL },
 	{ "SXid (PCI:%b*): %c", DAVY_LOG_SXID },
@@ -35,7 +35,7 @@ static const struct davy_kmsg_row rows[] = {
 	{ "RmInitAdapter failed", DAVY_LOG_NV_INIT_FAILED },
 };
 
-/* People quote an Xid without its "NVRM: ". */
+/* Users often quote an Xid without its "NVRM: ". */
 static const struct davy_kmsg_row quoted_rows[] = {
 	{ "Xid (PCI:%b*): %c, pid=%p, name=%n,", DAVY_LOG_XID },
 	{ "Xid (PCI:%b*): %c", DAVY_LOG_XID },

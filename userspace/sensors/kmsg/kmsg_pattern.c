@@ -6,13 +6,13 @@
 
 #include "sensors/kmsg/kmsg_prefix.h"
 
-#define STEPS_MAX   8192 /* a line of 1000 bytes with two gaps stays far below in any real log */
+#define STEPS_MAX   8192 /* a line of 1000 bytes with two gaps needs far fewer in real logs */
 #define CHOICES_MAX 8
 #define GAP_MAX	    300
 
-/* Where another try is possible: a gap that may grow, a name that may shrink. */
+/* A point to backtrack to: a gap that can grow, a name that can shrink. */
 struct choice {
-	const char *pattern; /* behind the element */
+	const char *pattern; /* after the element */
 	const char *begin;   /* of a name; NULL for a gap */
 	const char *at;
 	const char *limit;
@@ -36,12 +36,12 @@ static const struct {
 	{ "EPROTO", EPROTO }, { "ETIMEDOUT", ETIMEDOUT }, { "ECANCELED", ECANCELED },
 };
 
-static bool word_char(char c)
+static bool kmsg_pattern_word_char(char c)
 {
 	return davy_kmsg_alnum(c) || (c && strchr("_.:+-<>/@#'~", c));
 }
 
-/* Decimal, or hexadecimal after 0x; 0 when there is none, else bytes used. Saturates. */
+/* Decimal, or hexadecimal after 0x. Returns the bytes used, 0 if there is no number. Saturates. */
 static size_t kmsg_pattern_number(const char *p, uint64_t *ret_value)
 {
 	uint64_t value = 0;
@@ -81,7 +81,7 @@ static size_t kmsg_pattern_address(const char *p, uint64_t *ret_value)
 	return i > first ? i : 0;
 }
 
-static size_t error_value(const char *p, int32_t *ret_error)
+static size_t kmsg_pattern_error(const char *p, int32_t *ret_error)
 {
 	size_t sign = *p == '-', used;
 	uint64_t value;
@@ -102,11 +102,11 @@ static size_t error_value(const char *p, int32_t *ret_error)
 	return used;
 }
 
-static size_t word(const char *p)
+static size_t kmsg_pattern_word(const char *p)
 {
 	size_t i = 0;
 
-	while (word_char(p[i]))
+	while (kmsg_pattern_word_char(p[i]))
 		i++;
 	return i;
 }
@@ -119,8 +119,8 @@ static void kmsg_pattern_keep(char *dst, size_t size, const char *p, size_t len)
 	dst[len] = 0;
 }
 
-/* One element of one try: bytes used, 0 when it does not fit. */
-static size_t conversion(char what, const char *p, struct davy_kmsg_match *m)
+/* Tries one element. Returns the bytes used, 0 if it does not match. */
+static size_t kmsg_pattern_convert(char what, const char *p, struct davy_kmsg_match *m)
 {
 	uint64_t ignored;
 	size_t used;
@@ -141,22 +141,22 @@ static size_t conversion(char what, const char *p, struct davy_kmsg_match *m)
 	case 'a':
 		return kmsg_pattern_address(p, &m->addr);
 	case 'e':
-		return error_value(p, &m->error);
+		return kmsg_pattern_error(p, &m->error);
 	case 'b':
 		return davy_kmsg_pci(p, m->device);
 	case 'r':
-		used = word(p);
+		used = kmsg_pattern_word(p);
 		kmsg_pattern_keep(m->ring, sizeof(m->ring), p, used);
 		return used;
 	case 'w':
-		return word(p);
+		return kmsg_pattern_word(p);
 	default:
 		return 0;
 	}
 }
 
-/* "{a|b|}": the first that fits; false when none does. */
-static bool alternatives(struct cursor *c)
+/* "{a|b|}": takes the first literal that matches; false if none does. */
+static bool kmsg_pattern_alternatives(struct cursor *c)
 {
 	const char *end = strchr(c->pattern, '}'), *p = c->pattern + 1;
 
@@ -182,8 +182,8 @@ static bool kmsg_pattern_push(struct cursor *c, size_t skip, const char *begin, 
 	return true;
 }
 
-/* Takes the next try of the latest choice. */
-static bool next_try(struct cursor *c, struct davy_kmsg_match *m)
+/* Backtracks to the latest choice and tries its next value. */
+static bool kmsg_pattern_backtrack(struct cursor *c, struct davy_kmsg_match *m)
 {
 	struct choice *choice;
 
@@ -209,7 +209,7 @@ static bool next_try(struct cursor *c, struct davy_kmsg_match *m)
 	return true;
 }
 
-/* Opens the choice that a gap or a name is. */
+/* Starts a choice for a gap or a name. */
 static bool kmsg_pattern_choose(struct cursor *c, struct davy_kmsg_match *m)
 {
 	if (*c->pattern == '*') {
@@ -219,10 +219,10 @@ static bool kmsg_pattern_choose(struct cursor *c, struct davy_kmsg_match *m)
 				      NULL)) {
 		return false;
 	}
-	return next_try(c, m);
+	return kmsg_pattern_backtrack(c, m);
 }
 
-/* One element forward; false when it does not fit. */
+/* Advances by one element; false if it does not match. */
 static bool kmsg_pattern_step(struct cursor *c, struct davy_kmsg_match *m)
 {
 	const char *p = c->pattern;
@@ -231,9 +231,9 @@ static bool kmsg_pattern_step(struct cursor *c, struct davy_kmsg_match *m)
 	if (*p == '*' || (*p == '%' && (p[1] == 'n' || p[1] == 'N')))
 		return kmsg_pattern_choose(c, m);
 	if (*p == '{')
-		return alternatives(c);
+		return kmsg_pattern_alternatives(c);
 	if (*p == '%' && p[1] != '%') {
-		used = conversion(p[1], c->at, m);
+		used = kmsg_pattern_convert(p[1], c->at, m);
 		c->pattern += 2;
 		c->at += used;
 		return used > 0;
@@ -260,7 +260,7 @@ bool davy_kmsg_pattern(const char *pattern, const char *text, struct davy_kmsg_m
 	for (int i = 0; i < STEPS_MAX; i++) {
 		if (!*c.pattern)
 			return true;
-		if (!kmsg_pattern_step(&c, match) && !next_try(&c, match))
+		if (!kmsg_pattern_step(&c, match) && !kmsg_pattern_backtrack(&c, match))
 			return false;
 	}
 	return false;

@@ -8,7 +8,7 @@ static const char *const levels[] = { "emerg", "alert",	 "crit", "err",
 				      "warn",  "notice", "info", "debug" };
 
 /* "21:15:49" at "p": seconds since midnight, or -1. */
-static long time_of_day(const char *p)
+static long kmsg_prefix_time_of_day(const char *p)
 {
 	int part[3];
 
@@ -24,37 +24,37 @@ static long time_of_day(const char *p)
 	return (part[0] * 60 + part[1]) * 60L + part[2];
 }
 
-/* The first time of day in "p", before "end", at the begin of a word; NULL when there is none. */
-static const char *find_time(const char *p, const char *end, long *ret_s)
+/* The first time of day before "end" that starts a word; NULL if none. */
+static const char *kmsg_prefix_find_time(const char *p, const char *end, long *ret_s)
 {
 	for (const char *at = p; at + 8 <= end; at++) {
 		if (at > p && !davy_kmsg_blank(at[-1]) && at[-1] != 'T')
 			continue;
-		*ret_s = time_of_day(at);
+		*ret_s = kmsg_prefix_time_of_day(at);
 		if (*ret_s >= 0)
 			return at;
 	}
 	return NULL;
 }
 
-static void set_stamp(struct davy_kmsg_line *line, const char *p, const char *end)
+static void kmsg_prefix_set_stamp(struct davy_kmsg_line *line, const char *p, const char *end)
 {
 	size_t len = (size_t)(end - p);
 
 	if (line->stamp[0])
-		return; /* the outermost is the one people know */
+		return; /* keep the first one: users know that stamp */
 	if (len >= sizeof(line->stamp))
 		len = sizeof(line->stamp) - 1;
 	memcpy(line->stamp, p, len);
 	line->stamp[len] = 0;
 }
 
-static void set_day_time(struct davy_kmsg_line *line, long s, const char *fraction)
+static void kmsg_prefix_set_day_time(struct davy_kmsg_line *line, long s, const char *fraction)
 {
 	uint64_t ns = 0, unit = DAVY_NS_PER_S / 10;
 
 	if (line->clock == DAVY_KMSG_PRINTK)
-		return; /* finer, and never set back */
+		return; /* keep it: finer resolution */
 	if (*fraction == '.' || *fraction == ',')
 		for (fraction++; davy_kmsg_digit(*fraction) && unit; fraction++, unit /= 10)
 			ns += unit * (uint64_t)(*fraction - '0');
@@ -62,8 +62,8 @@ static void set_day_time(struct davy_kmsg_line *line, long s, const char *fracti
 	line->clock = DAVY_KMSG_DAY;
 }
 
-/* "  327.803487", also with dmesg -d's "<    0.000012>" behind it. */
-static bool seconds_since_boot(const char *p, const char *end, struct davy_kmsg_line *line)
+/* "  327.803487", also followed by dmesg -d's "<    0.000012>". */
+static bool kmsg_prefix_since_boot(const char *p, const char *end, struct davy_kmsg_line *line)
 {
 	uint64_t s = 0, ns = 0, unit = DAVY_NS_PER_S / 10;
 
@@ -89,8 +89,8 @@ static bool seconds_since_boot(const char *p, const char *end, struct davy_kmsg_
 	return true;
 }
 
-/* "   T3577", "     C12": printk's caller (CONFIG_PRINTK_CALLER) */
-static bool caller(const char *p, const char *end)
+/* "   T3577", "     C12": printk's caller (CONFIG_PRINTK_CALLER). */
+static bool kmsg_prefix_is_caller(const char *p, const char *end)
 {
 	while (p < end && *p == ' ')
 		p++;
@@ -102,8 +102,8 @@ static bool caller(const char *p, const char *end)
 	return true;
 }
 
-/* "  +0.000012" and "Sep 8 13:34": dmesg -H */
-static bool relative_time(const char *p, const char *end)
+/* "  +0.000012" and "Sep 8 13:34": dmesg -H. */
+static bool kmsg_prefix_is_relative(const char *p, const char *end)
 {
 	while (p < end && *p == ' ')
 		p++;
@@ -115,8 +115,8 @@ static bool relative_time(const char *p, const char *end)
 	       davy_kmsg_digit(end[-2]) && davy_kmsg_digit(end[-4]) && end[-6] == ' ';
 }
 
-/* A bracket that holds a time or a caller: past it, else NULL. */
-static const char *bracket(const char *p, struct davy_kmsg_line *line)
+/* Skips a bracket with a time or a caller; NULL if there is none. */
+static const char *kmsg_prefix_bracket(const char *p, struct davy_kmsg_line *line)
 {
 	const char *end, *at;
 	long s;
@@ -126,21 +126,22 @@ static const char *bracket(const char *p, struct davy_kmsg_line *line)
 	end = strchr(p, ']');
 	if (!end || end - p > 60)
 		return NULL;
-	at = find_time(p + 1, end, &s);
-	if (!seconds_since_boot(p + 1, end, line)) {
-		if (caller(p + 1, end))
+	at = kmsg_prefix_find_time(p + 1, end, &s);
+	if (!kmsg_prefix_since_boot(p + 1, end, line)) {
+		if (kmsg_prefix_is_caller(p + 1, end))
 			return end + 1;
-		if (!at && !relative_time(p + 1, end))
+		if (!at && !kmsg_prefix_is_relative(p + 1, end))
 			return NULL;
 		if (at)
-			set_day_time(line, s, at + 8);
+			kmsg_prefix_set_day_time(line, s, at + 8);
 	}
-	set_stamp(line, davy_kmsg_skip_blanks(p + 1), end);
+	kmsg_prefix_set_stamp(line, davy_kmsg_skip_blanks(p + 1), end);
 	return end + (end[1] == ':' ? 2 : 1);
 }
 
-/* "<4>" or "<132>" of dmesg -r; the facility must be the kernel's. */
-static const char *raw_priority(const char *p, struct davy_kmsg_line *line, bool *foreign)
+/* "<4>" or "<132>" of dmesg -r; the facility must be kern. */
+static const char *kmsg_prefix_raw_priority(const char *p, struct davy_kmsg_line *line,
+					    bool *foreign)
 {
 	unsigned int value = 0;
 	const char *at = p + 1;
@@ -156,7 +157,7 @@ static const char *raw_priority(const char *p, struct davy_kmsg_line *line, bool
 	return at + 1;
 }
 
-static const char *word_and_colon(const char *p, const char *word)
+static const char *kmsg_prefix_word_and_colon(const char *p, const char *word)
 {
 	if (strncmp(p, word, strlen(word)) != 0)
 		return NULL;
@@ -167,18 +168,18 @@ static const char *word_and_colon(const char *p, const char *word)
 }
 
 /* "kern  :warn  :" of dmesg -x, "host: kern: err:" of Talos. */
-static const char *facility(const char *p, struct davy_kmsg_line *line, bool *foreign)
+static const char *kmsg_prefix_facility(const char *p, struct davy_kmsg_line *line, bool *foreign)
 {
 	static const char *const others[] = { "user", "daemon", "auth", "syslog", "cron" };
 	const char *at = p, *level = NULL, *rest;
 
 	while (davy_kmsg_alnum(*at) || *at == '-' || *at == '.')
 		at++;
-	rest = word_and_colon(p, "kern");
+	rest = kmsg_prefix_word_and_colon(p, "kern");
 	if (!rest && *at == ':' && at[1] == ' ')
-		rest = word_and_colon(at + 2, "kern");
+		rest = kmsg_prefix_word_and_colon(at + 2, "kern");
 	for (size_t i = 0; !rest && i < sizeof(others) / sizeof(others[0]); i++) {
-		rest = word_and_colon(p, others[i]);
+		rest = kmsg_prefix_word_and_colon(p, others[i]);
 		*foreign = rest != NULL;
 	}
 	if (!rest)
@@ -186,7 +187,7 @@ static const char *facility(const char *p, struct davy_kmsg_line *line, bool *fo
 	while (*rest == ' ')
 		rest++;
 	for (uint8_t i = 0; i < 8 && !level; i++) {
-		level = word_and_colon(rest, levels[i]);
+		level = kmsg_prefix_word_and_colon(rest, levels[i]);
 		if (level)
 			line->priority = i;
 	}
@@ -194,27 +195,28 @@ static const char *facility(const char *p, struct davy_kmsg_line *line, bool *fo
 	return level;
 }
 
-/* What the prefixes so far have told about who wrote the line. */
+/* What the prefixes so far say about the origin of the line. */
 struct origin {
 	bool foreign; /* another program */
-	bool kernel;  /* "kernel:" was there: a name that follows is the message's */
-	bool bare;    /* the time is not in brackets: syslog, journal */
+	bool kernel;  /* "kernel:" was present: a following name belongs to the message */
+	bool bare;    /* the time has no brackets: syslog, journal */
 };
 
 /* "ollama[4711]:" */
-static bool program_tag(const char *word, const char *end)
+static bool kmsg_prefix_is_program(const char *word, const char *end)
 {
 	if (!strncmp(end, " segfault at ", 13))
-		return false; /* the kernel's own words about it, also behind a blank in its name */
+		return false; /* the kernel's own words, also after a blank in the name */
 	return end - word > 4 && *word != '[' && *word != '(' && end[-1] == ':' && end[-2] == ']' &&
 	       davy_kmsg_digit(end[-3]);
 }
 
 /*
- * "host kernel:", "kernel:"; another program's "host name[pid]:" is foreign. After a time in
- * brackets and without a host, name[pid] is a process that the kernel speaks of ("segfault at").
+ * "host kernel:", "kernel:". "host name[pid]:" is another program. After a time in brackets and
+ * without a host, name[pid] is a process in a kernel message ("segfault at").
  */
-static const char *tag(const char *p, const struct davy_kmsg_line *line, struct origin *origin)
+static const char *kmsg_prefix_tag(const char *p, const struct davy_kmsg_line *line,
+				   struct origin *origin)
 {
 	const char *word = p;
 
@@ -231,7 +233,8 @@ static const char *tag(const char *p, const struct davy_kmsg_line *line, struct 
 			return strstr(word, "]: ") + 3;
 		while (*end && !davy_kmsg_blank(*end))
 			end++;
-		origin->foreign = line->stamp[0] && (origin->bare || i) && program_tag(word, end);
+		origin->foreign =
+			line->stamp[0] && (origin->bare || i) && kmsg_prefix_is_program(word, end);
 		if (origin->foreign)
 			return end;
 		word = davy_kmsg_skip_blanks(end);
@@ -239,8 +242,8 @@ static const char *tag(const char *p, const struct davy_kmsg_line *line, struct 
 	return NULL;
 }
 
-/* What may stand before the time of day in an unbracketed stamp: words in any language, a date. */
-static bool date_like(const char *p, const char *end)
+/* Text before the time of day in an unbracketed stamp: words in any language, a date. */
+static bool kmsg_prefix_is_date(const char *p, const char *end)
 {
 	for (; p < end; p++)
 		if (!davy_kmsg_alnum(*p) && !strchr(" ,.-/", *p) && !(*p & 0x80))
@@ -248,14 +251,14 @@ static bool date_like(const char *p, const char *end)
 	return true;
 }
 
-/* "Aug 16 21:15:49", "2024-08-18T01:19:27.141093+00:00", "08-04 06:43:55", "19:14:43" */
-static const char *bare_stamp(const char *p, struct davy_kmsg_line *line)
+/* "Aug 16 21:15:49", "2024-08-18T01:19:27.141093+00:00", "08-04 06:43:55", "19:14:43". */
+static const char *kmsg_prefix_bare_stamp(const char *p, struct davy_kmsg_line *line)
 {
 	const char *limit = p + strnlen(p, 48), *at, *end;
 	long s;
 
-	at = find_time(p, limit, &s);
-	if (!at || at - p > 36 || !date_like(p, at))
+	at = kmsg_prefix_find_time(p, limit, &s);
+	if (!at || at - p > 36 || !kmsg_prefix_is_date(p, at))
 		return NULL;
 	end = at + 8;
 	if (*end == '.' || *end == ',')
@@ -269,27 +272,27 @@ static const char *bare_stamp(const char *p, struct davy_kmsg_line *line)
 	}
 	if (*end && !davy_kmsg_blank(*end) && *end != ':')
 		return NULL;
-	set_stamp(line, p, end);
-	set_day_time(line, s, at + 8);
+	kmsg_prefix_set_stamp(line, p, end);
+	kmsg_prefix_set_day_time(line, s, at + 8);
 	return *end == ':' ? end + 1 : end;
 }
 
 const char *davy_kmsg_prefix(const char *text, struct davy_kmsg_line *line)
 {
-	const char *p = text + strspn(text, " \t\r>|`"); /* as mails and forums quote */
+	const char *p = text + strspn(text, " \t\r>|`"); /* quotation marks of mails and forums */
 	struct origin origin = { 0 };
 
 	for (int i = 0; i < 8; i++) {
-		const char *next = bracket(p, line);
+		const char *next = kmsg_prefix_bracket(p, line);
 
 		if (!next)
-			next = raw_priority(p, line, &origin.foreign);
+			next = kmsg_prefix_raw_priority(p, line, &origin.foreign);
 		if (!next)
-			next = facility(p, line, &origin.foreign);
+			next = kmsg_prefix_facility(p, line, &origin.foreign);
 		if (!next)
-			next = tag(p, line, &origin);
+			next = kmsg_prefix_tag(p, line, &origin);
 		if (!next && !line->stamp[0]) {
-			next = bare_stamp(p, line);
+			next = kmsg_prefix_bare_stamp(p, line);
 			origin.bare = next != NULL;
 		}
 		if (origin.foreign)

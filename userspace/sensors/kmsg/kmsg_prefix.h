@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a log puts before a kernel message. For kmsg_line.c and the patterns; nobody else. */
+/* Prefixes that logs put before a kernel message. Only for kmsg_line.c and the patterns. */
 #ifndef DAVY_KMSG_PREFIX_H
 #define DAVY_KMSG_PREFIX_H
 
@@ -41,8 +41,8 @@ static inline const char *davy_kmsg_skip_blanks(const char *p)
 }
 
 /*
- * Past every prefix of "text" (terminated) that a log writes; learns time, stamp and priority. NULL
- * when the line is not the kernel's.
+ * Skips all log prefixes of "text" (terminated) and stores time, stamp and priority. NULL if the
+ * line is not from the kernel.
  */
 const char *davy_kmsg_prefix(const char *text, struct davy_kmsg_line *line);
 

@@ -11,7 +11,7 @@
 
 struct davy_kmsg_reader {
 	int fd;
-	bool seen; /* next_seq means something */
+	bool seen; /* next_seq is valid */
 	uint64_t next_seq;
 	struct davy_kmsg_sinks sinks;
 	struct davy_log_blocks blocks;
@@ -42,7 +42,7 @@ int davy_kmsg_reader_open(const char *path, enum davy_kmsg_from from,
 
 	if (fd < 0)
 		return -errno;
-	/* a FIFO has no end to go to, and nothing old in it either */
+	/* a FIFO has no end to seek to, and no old data */
 	if (lseek(fd, 0, from == DAVY_KMSG_FROM_START ? SEEK_SET : SEEK_END) < 0 &&
 	    errno != ESPIPE) {
 		int err = -errno;
@@ -58,8 +58,8 @@ int davy_kmsg_reader_fd(const struct davy_kmsg_reader *r)
 	return r->fd;
 }
 
-/* Records in between are lost; a sequence that goes back is another kernel's and begins anew. */
-static void follow_sequence(struct davy_kmsg_reader *r, uint64_t seq)
+/* A gap means lost records. A sequence that goes back is from another kernel and restarts. */
+static void kmsg_reader_follow_sequence(struct davy_kmsg_reader *r, uint64_t seq)
 {
 	if (r->seen && seq > r->next_seq)
 		r->sinks.lost(r->sinks.arg, seq - r->next_seq);
@@ -67,8 +67,8 @@ static void follow_sequence(struct davy_kmsg_reader *r, uint64_t seq)
 	r->next_seq = seq == UINT64_MAX ? seq : seq + 1;
 }
 
-/* A pipe may give several records at once: each ends where a line does not begin with a blank. */
-static size_t record_size(const char *data, size_t size)
+/* A pipe may return several records: each ends before a line without a leading blank. */
+static size_t kmsg_reader_record_size(const char *data, size_t size)
 {
 	size_t at = 0;
 
@@ -88,7 +88,7 @@ static void kmsg_reader_take(struct davy_kmsg_reader *r, const char *data, size_
 
 	if (err == -EINVAL)
 		return;
-	follow_sequence(r, r->line.seq);
+	kmsg_reader_follow_sequence(r, r->line.seq);
 	if (!err && r->line.len)
 		davy_log_blocks_feed(&r->blocks, &r->line);
 }
@@ -100,13 +100,13 @@ int davy_kmsg_read(struct davy_kmsg_reader *r)
 	if (size < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (size < 0 && errno == EPIPE) {
-		/* overwritten before it was read; the next record's number tells how many */
+		/* overwritten before it was read; the next sequence number gives the count */
 		if (!r->seen)
 			r->sinks.lost(r->sinks.arg, 1);
 		return 1;
 	}
 	if (size < 0 && errno == EINVAL) {
-		/* longer than any record of a known kernel: the kernel has gone past it */
+		/* longer than a record of any known kernel: the kernel has skipped it */
 		r->sinks.lost(r->sinks.arg, 1);
 		r->next_seq++;
 		return 1;
@@ -114,7 +114,7 @@ int davy_kmsg_read(struct davy_kmsg_reader *r)
 	if (size <= 0)
 		return size ? -errno : -ENODATA;
 	for (size_t at = 0, used; at < (size_t)size; at += used) {
-		used = record_size(r->record + at, (size_t)size - at);
+		used = kmsg_reader_record_size(r->record + at, (size_t)size - at);
 		kmsg_reader_take(r, r->record + at, used);
 	}
 	return 1;

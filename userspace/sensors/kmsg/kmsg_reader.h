@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's log as it grows: /dev/kmsg, a record a read, without waiting. Made for an event
- * loop: watch the descriptor for input, call davy_kmsg_read() until it returns 0, and
- * davy_kmsg_tick() from a timer, so that the last block is told too.
+ * Reads the kernel log from /dev/kmsg, one record per read, without blocking. For an event loop:
+ * watch the descriptor for input and call davy_kmsg_read() until it returns 0. Call
+ * davy_kmsg_tick() from a timer to report the last block.
  *
- * What userspace wrote to /dev/kmsg is not believed (its facility is not the kernel's). Times are
- * printk's: nanoseconds since boot without suspend, not CLOCK_BOOTTIME.
+ * Records that userspace wrote to /dev/kmsg (facility not kern) are ignored. Times are printk's:
+ * nanoseconds since boot without suspend, not CLOCK_BOOTTIME.
  */
 #ifndef DAVY_KMSG_READER_H
 #define DAVY_KMSG_READER_H
@@ -14,7 +14,7 @@
 
 enum davy_kmsg_from {
 	DAVY_KMSG_FROM_NOW = 0,
-	DAVY_KMSG_FROM_START = 1, /* what the kernel's buffer still holds */
+	DAVY_KMSG_FROM_START = 1, /* everything in the kernel's buffer */
 };
 
 struct davy_kmsg_sinks {
@@ -25,30 +25,30 @@ struct davy_kmsg_sinks {
 
 struct davy_kmsg_reader;
 
-/* "path" is opened for reading, nonblocking: /dev/kmsg, or what a test puts there. -errno. */
+/* Opens "path" nonblocking: /dev/kmsg, or a test's file. 0 or -errno. */
 int davy_kmsg_reader_open(const char *path, enum davy_kmsg_from from,
 			  const struct davy_kmsg_sinks *sinks,
 			  struct davy_kmsg_reader **ret_reader);
 
-/* The same over a descriptor, which the reader owns from then on, also on failure. */
+/* The same for a descriptor. Takes ownership of it, also on failure. */
 int davy_kmsg_reader_of_fd(int fd, const struct davy_kmsg_sinks *sinks,
 			   struct davy_kmsg_reader **ret_reader);
 
 int davy_kmsg_reader_fd(const struct davy_kmsg_reader *r);
 
 /*
- * Reads at most one record: 1 read, 0 nothing there now, -errno. -ENODATA: the other end is closed
- * (never of /dev/kmsg). A record that is none, or somebody else's, counts as read.
+ * Reads at most one record. 1: read; 0: no record; or -errno. -ENODATA: end of file (never on
+ * /dev/kmsg). Invalid and foreign records also return 1.
  */
 int davy_kmsg_read(struct davy_kmsg_reader *r);
 
-/* A device is there under that kernel module, or (NULL) is gone. */
+/* Adds a device with its kernel module, or removes it (NULL). */
 void davy_kmsg_know(struct davy_kmsg_reader *r, const char *device, const char *driver);
 
-/* The time of the record read last, in the log's own time; 0 before the first. */
+/* Time of the last record, on the log's clock; 0 before the first record. */
 uint64_t davy_kmsg_stamp_ns(const struct davy_kmsg_reader *r);
 
-/* Tells the blocks that were silent for DAVY_LOG_BLOCK_NS at "printk_ns", in the log's own time. */
+/* Reports blocks without a line for DAVY_LOG_BLOCK_NS at "printk_ns", on the log's clock. */
 void davy_kmsg_tick(struct davy_kmsg_reader *r, uint64_t printk_ns);
 
 void davy_kmsg_reader_free(struct davy_kmsg_reader *r);

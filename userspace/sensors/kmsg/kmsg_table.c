@@ -13,14 +13,14 @@ static const struct davy_kmsg_group *const groups[DAVY_KMSG_GROUPS] = {
 	/* clang-format on */
 };
 
-static bool starts_alike(const char *pattern, const char *text)
+static bool kmsg_table_starts_alike(const char *pattern, const char *text)
 {
 	return *pattern == *text || *pattern == '%' || *pattern == '{' || *pattern == '*';
 }
 
-/* A game that dies in libvulkan is none of ours; whoever dies in ggml is an engine. */
-static bool engine_died(const struct davy_kmsg_line *line, const struct davy_kmsg_match *match,
-			uint16_t kind)
+/* A crash in ggml is an engine's. A crash in libvulkan may be a game's and does not count. */
+static bool kmsg_table_is_engine_crash(const struct davy_kmsg_line *line,
+				       const struct davy_kmsg_match *match, uint16_t kind)
 {
 	if (davy_engine_of_comm(match->comm) != DAVY_ENGINE_NONE)
 		return true;
@@ -28,12 +28,12 @@ static bool engine_died(const struct davy_kmsg_line *line, const struct davy_kms
 	       (strstr(line->text, " in libggml") || strstr(line->text, " in libllama"));
 }
 
-/* IOMMU faults and bus errors of other devices are none of ours. */
-static bool about_a_gpu(const struct davy_kmsg_line *line, const struct davy_kmsg_match *match,
-			uint16_t kind)
+/* Ignore IOMMU faults and bus errors of other devices. */
+static bool kmsg_table_about_gpu(const struct davy_kmsg_line *line,
+				 const struct davy_kmsg_match *match, uint16_t kind)
 {
 	if (kind == DAVY_LOG_ENGINE_CRASHED || kind == DAVY_LOG_ENGINE_SEGFAULT)
-		return engine_died(line, match, kind);
+		return kmsg_table_is_engine_crash(line, match, kind);
 	if (kind != DAVY_LOG_IOMMU_FAULT && kind != DAVY_LOG_AER && kind != DAVY_LOG_AER_CORRECTED)
 		return true;
 	return line->driver != DAVY_KMSG_OTHER && line->driver != DAVY_KMSG_NPU;
@@ -46,18 +46,19 @@ static const struct davy_kmsg_row *kmsg_table_find(const struct davy_kmsg_group 
 	for (size_t i = 0; i < group->count; i++) {
 		const struct davy_kmsg_row *row = &group->rows[i];
 
-		if (!starts_alike(row->pattern, line->text))
+		if (!kmsg_table_starts_alike(row->pattern, line->text))
 			continue;
 		memset(match, 0, sizeof(*match));
 		if (!davy_kmsg_pattern(row->pattern, line->text, match))
 			continue;
-		if (about_a_gpu(line, match, row->kind))
+		if (kmsg_table_about_gpu(line, match, row->kind))
 			return row;
 	}
 	return NULL;
 }
 
-static bool may_say(const struct davy_kmsg_group *group, const struct davy_kmsg_line *line)
+static bool kmsg_table_may_send(const struct davy_kmsg_group *group,
+				const struct davy_kmsg_line *line)
 {
 	if ((group == &davy_kmsg_named) != !!(line->flags & DAVY_KMSG_NAMED))
 		return false;
@@ -73,7 +74,7 @@ const struct davy_kmsg_row *davy_kmsg_row_of(const struct davy_kmsg_line *line,
 	struct davy_kmsg_match match;
 
 	for (size_t i = 0; i < DAVY_KMSG_GROUPS && !row; i++)
-		if (may_say(groups[i], line))
+		if (kmsg_table_may_send(groups[i], line))
 			row = kmsg_table_find(groups[i], line, &match);
 	if (!row)
 		return NULL;
@@ -103,7 +104,8 @@ bool davy_kmsg_names_process(const char *text)
 	for (size_t i = 0; i < davy_kmsg_named.count; i++) {
 		const char *pattern = davy_kmsg_named.rows[i].pattern;
 
-		if (starts_alike(pattern, text) && davy_kmsg_pattern(pattern, text, &match))
+		if (kmsg_table_starts_alike(pattern, text) &&
+		    davy_kmsg_pattern(pattern, text, &match))
 			return true;
 	}
 	return false;

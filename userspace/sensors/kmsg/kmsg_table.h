@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of what drivers say: rows of a pattern and a kind, a file a driver. To add a line, add
- * a row with the driver's format string, and a fixture line to tests/unit/kmsg_fixtures.h; a test
- * wants one for every row. Earlier rows win within a file.
+ * Table of driver messages: each row has a pattern and a kind, one file per driver. To add a line,
+ * add a row with the driver's format string and a fixture to tests/unit/kmsg_fixtures.h; a test
+ * requires one per row. Within a file, earlier rows win.
  */
 #ifndef DAVY_KMSG_TABLE_H
 #define DAVY_KMSG_TABLE_H
@@ -19,7 +19,7 @@ struct davy_kmsg_row {
 struct davy_kmsg_group {
 	const struct davy_kmsg_row *rows;
 	size_t count;
-	uint32_t drivers; /* bits 1 << enum davy_kmsg_driver that may say it */
+	uint32_t drivers; /* bits 1 << enum davy_kmsg_driver that can send it */
 };
 
 #define DAVY_KMSG_BIT(driver) (1u << DAVY_KMSG_##driver)
@@ -35,18 +35,18 @@ extern const struct davy_kmsg_group davy_kmsg_amdgpu, davy_kmsg_kfd, davy_kmsg_i
 #define DAVY_KMSG_GROUPS 10
 
 /*
- * What "line" says; false when the table does not know it. The match's device is that of the text
- * when it names one, else the line's, else "".
+ * Looks up a line; false if no row matches. The device of the match is the one in the text,
+ * otherwise that of the line, otherwise "".
  */
 bool davy_kmsg_match(const struct davy_kmsg_line *line, struct davy_kmsg_match *ret_match);
 
-/* The same with the row that says so; NULL when there is none. */
+/* Like davy_kmsg_match, but returns the row; NULL if none. */
 const struct davy_kmsg_row *davy_kmsg_row_of(const struct davy_kmsg_line *line,
 					     struct davy_kmsg_match *ret_match);
 
 /*
- * Whether the whole line is one that the kernel makes of a process's name: then nothing that stands
- * before a driver's message may be looked for in it.
+ * True if the kernel generated the whole line from a process name. Such a line must not be searched
+ * for driver messages after other words.
  */
 bool davy_kmsg_names_process(const char *text);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the events of a log come down to: the last failure in causal order (what a failure drags
- * along is aftermath and does not count); where none is told, the failure whose aftermath is seen;
- * else the strongest precursor, of equals the latest.
+ * Summarizes the events of a log: the last failure in causal order (consequences of a failure do
+ * not count). Without a failure line, the failure whose consequences are present. Otherwise the
+ * strongest precursor, and of equal ones the latest.
  */
 #ifndef DAVY_KMSG_VERDICT_H
 #define DAVY_KMSG_VERDICT_H
@@ -16,7 +16,7 @@ struct davy_log_verdict {
 
 void davy_log_verdict_add(struct davy_log_verdict *v, const struct davy_log_event *ev);
 
-/* NULL: nothing is wrong that this log would tell. */
+/* NULL: the log shows no problem. */
 const struct davy_log_event *davy_log_verdict_conclude(const struct davy_log_verdict *v);
 
 #endif
