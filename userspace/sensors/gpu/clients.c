@@ -17,19 +17,19 @@
 
 #define PATIENCE_NS (2 * DAVY_NS_PER_S)
 #define END_MS	    1000
-#define LEFT_MAX    4 /* readers that block are left behind, but not without end */
+#define LEFT_MAX    4 /* limit of abandoned readers */
 
 struct davy_clients {
 	struct davy_clients_hooks hooks;
-	struct davy_clients_place *place; /* shared with the reader: where it is */
+	struct davy_clients_place *place; /* shared with the reader: its current process */
 	struct davy_child reader;
 	int left_fd[LEFT_MAX]; /* pidfds; -1: free */
 	int fd;
 	uint32_t start_count;
-	uint64_t asked_ns; /* 0: nothing is awaited */
+	uint64_t asked_ns; /* 0: no request pending */
 };
 
-/* fdinfo of other users' processes is read like their memory (fs/proc/fd.c). */
+/* fdinfo of other users needs the same rights as their memory (fs/proc/fd.c). */
 static int clients_run(void *arg)
 {
 	const struct davy_rights rights = { .capabilities = 1ULL << CAP_SYS_PTRACE |
@@ -89,8 +89,8 @@ int davy_clients_new(const struct davy_clients_hooks *hooks, struct davy_clients
 	return 0;
 }
 
-/* Closes the socket and kills the reader, which ends unless the kernel holds it. */
-static void clients_let_go(struct davy_clients *c)
+/* Closes the socket and kills the reader, which ends unless it is blocked in the kernel. */
+static void clients_stop(struct davy_clients *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -102,7 +102,7 @@ void davy_clients_free(struct davy_clients *c)
 {
 	if (!c)
 		return;
-	clients_let_go(c);
+	clients_stop(c);
 	davy_child_end(&c->reader, c->asked_ns ? 0 : END_MS);
 	for (size_t i = 0; i < LEFT_MAX; i++)
 		if (c->left_fd[i] >= 0)
@@ -127,7 +127,7 @@ int davy_clients_ask(struct davy_clients *c, const uint32_t *pids, size_t count,
 		return -EBUSY;
 	if (count > DAVY_CLIENTS_PIDS)
 		count = DAVY_CLIENTS_PIDS;
-	/* An empty packet would read like the end of the socket. */
+	/* An empty packet would look like the end of the socket. */
 	if (send(c->fd, count ? (const void *)pids : "", count ? count * sizeof(*pids) : 1,
 		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return -errno;
@@ -145,8 +145,8 @@ void davy_clients_read(struct davy_clients *c)
 			c->hooks.client(c->hooks.arg, a.pid, &a.info);
 			continue;
 		}
-		if (!n) { /* the reader has ended, or is about to */
-			clients_let_go(c);
+		if (!n) { /* the reader has ended or is ending */
+			clients_stop(c);
 			davy_child_leave(&c->reader);
 			return;
 		}
@@ -155,19 +155,19 @@ void davy_clients_read(struct davy_clients *c)
 	}
 }
 
-static bool has_ended(int pidfd)
+static bool clients_has_ended(int pidfd)
 {
 	struct pollfd end = { .fd = pidfd, .events = POLLIN };
 
 	return poll(&end, 1, 0) > 0;
 }
 
-/* The agent's tick reaps the reader when the kernel lets it end. False: too many are held. */
-static bool leave_behind(struct davy_clients *c)
+/* Abandons the reader; the agent's tick reaps it when the kernel lets it end. False: too many. */
+static bool clients_abandon(struct davy_clients *c)
 {
-	clients_let_go(c);
+	clients_stop(c);
 	for (size_t i = 0; i < LEFT_MAX; i++) {
-		if (c->left_fd[i] >= 0 && !has_ended(c->left_fd[i]))
+		if (c->left_fd[i] >= 0 && !clients_has_ended(c->left_fd[i]))
 			continue;
 		if (c->left_fd[i] >= 0)
 			close(c->left_fd[i]);
@@ -184,8 +184,8 @@ uint32_t davy_clients_blocked(struct davy_clients *c, uint64_t now_ns)
 
 	if (c->fd >= 0 && (!c->asked_ns || now_ns < c->asked_ns + PATIENCE_NS))
 		return 0;
-	/* Where no reader can be started nothing is asked, and this is tried again. */
-	if (!c->reader.pid || leave_behind(c))
+	/* Without a reader no request is possible; retry on the next call. */
+	if (!c->reader.pid || clients_abandon(c))
 		clients_start(c);
 	return pid;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who uses which GPU and how much of it, from fdinfo. Reading fdinfo can block for as long as a
- * GPU hangs (amdgpu up to 6.13 takes a lock that the hang holds), so a child process reads, and
- * one that does not answer is left behind.
+ * GPU memory and engine time per process, from fdinfo. Reading fdinfo can block while a GPU hangs
+ * (amdgpu up to 6.13 takes a lock that is held during a hang). Therefore a child process reads it;
+ * a child that does not answer is abandoned.
  */
 #ifndef DAVY_CLIENTS_H
 #define DAVY_CLIENTS_H
@@ -10,36 +10,36 @@
 #include "core/event/event.h"
 #include "sensors/gpu/fdinfo.h"
 
-#define DAVY_CLIENTS_PIDS 256 /* processes asked about at once */
+#define DAVY_CLIENTS_PIDS 256 /* processes per request */
 
 struct davy_clients;
 
 struct davy_clients_hooks {
 	void (*client)(void *arg, uint32_t pid, const struct davy_fdinfo *info);
-	void (*done)(void *arg); /* all that was asked for was told */
+	void (*done)(void *arg); /* the answer is complete */
 	void *arg;
 };
 
-/* Starts the reader; -errno. */
+/* Starts the reader; 0 or -errno. */
 int davy_clients_new(const struct davy_clients_hooks *hooks, struct davy_clients **ret_clients);
 void davy_clients_free(struct davy_clients *c);
 
-/* Readable when an answer waits; -1: there is no reader now. */
+/* Readable when an answer is available; -1: no reader. */
 int davy_clients_fd(const struct davy_clients *c);
 
-/* Another count: the descriptor is another one, even if its number is the same. */
+/* A new value means a new descriptor, even if its number is the same. */
 uint32_t davy_clients_start_count(const struct davy_clients *c);
 
 /*
- * Asks about these processes; without any, about all of the host that have a DRM file open.
- * -EBUSY while the last answer is not complete.
+ * Requests data about these processes; with an empty list, about all processes with an open DRM
+ * file. -EBUSY while the last answer is incomplete.
  */
 int davy_clients_ask(struct davy_clients *c, const uint32_t *pids, size_t count, uint64_t now_ns);
 void davy_clients_read(struct davy_clients *c);
 
 /*
- * The process whose fdinfo blocks for two seconds and more, 0: none. The reader was replaced
- * then.
+ * The process whose fdinfo has blocked for two seconds or more, 0: none. The reader is then already
+ * replaced.
  */
 uint32_t davy_clients_blocked(struct davy_clients *c, uint64_t now_ns);
 

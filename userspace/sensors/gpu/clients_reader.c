@@ -14,8 +14,8 @@
 #include "lib/file.h"
 #include "sensors/gpu/clients.h"
 
-#define FDS_MAX	 4096 /* of one process */
-#define SEEN_MAX 1024 /* clients in one answer */
+#define FDS_MAX	 4096 /* per process */
+#define SEEN_MAX 1024 /* clients per answer */
 
 struct serving {
 	int fd;
@@ -27,8 +27,8 @@ struct serving {
 	size_t seen_count;
 };
 
-/* A file that was handed on or duplicated is one client still. */
-static bool seen_before(struct serving *s, const struct davy_fdinfo *info)
+/* A file that is shared or duplicated is one client. */
+static bool clients_reader_seen_before(struct serving *s, const struct davy_fdinfo *info)
 {
 	for (size_t i = 0; i < s->seen_count; i++)
 		if (s->seen[i].client_id == info->client_id &&
@@ -42,7 +42,7 @@ static bool seen_before(struct serving *s, const struct davy_fdinfo *info)
 	return false;
 }
 
-static bool is_drm(uint32_t pid, const char *fd)
+static bool clients_reader_is_drm(uint32_t pid, const char *fd)
 {
 	char path[PATH_MAX], target[64];
 	ssize_t n;
@@ -56,7 +56,7 @@ static bool is_drm(uint32_t pid, const char *fd)
 	return !strncmp(target, "/dev/dri/", 9);
 }
 
-static void read_file(struct serving *s, uint32_t pid, const char *fd)
+static void clients_reader_read_file(struct serving *s, uint32_t pid, const char *fd)
 {
 	struct davy_clients_answer a;
 	char path[PATH_MAX], text[8192] = "";
@@ -66,7 +66,7 @@ static void read_file(struct serving *s, uint32_t pid, const char *fd)
 		return;
 	memset(&a, 0, sizeof(a));
 	a.pid = pid;
-	if (davy_fdinfo_parse(text, &a.info) && !seen_before(s, &a.info))
+	if (davy_fdinfo_parse(text, &a.info) && !clients_reader_seen_before(s, &a.info))
 		send(s->fd, &a, sizeof(a), MSG_NOSIGNAL);
 }
 
@@ -81,8 +81,9 @@ static void clients_reader_read_process(struct serving *s, uint32_t pid)
 	s->place->pid = pid;
 	dir = opendir(path);
 	for (int i = 0; dir && i < FDS_MAX && (entry = readdir(dir)); i++)
-		if (isdigit((unsigned char)entry->d_name[0]) && is_drm(pid, entry->d_name))
-			read_file(s, pid, entry->d_name);
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    clients_reader_is_drm(pid, entry->d_name))
+			clients_reader_read_file(s, pid, entry->d_name);
 	if (dir)
 		closedir(dir);
 	s->place->pid = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The reader's side of clients.c: a process of its own. */
+/* The child process of clients.c. */
 #ifndef DAVY_CLIENTS_READER_H
 #define DAVY_CLIENTS_READER_H
 
 #include "sensors/gpu/fdinfo.h"
 
 struct davy_clients_place {
-	volatile uint32_t pid; /* whose fdinfo it reads just now */
+	volatile uint32_t pid; /* the process whose fdinfo is being read */
 };
 
 struct davy_clients_answer {
@@ -15,10 +15,7 @@ struct davy_clients_answer {
 	struct davy_fdinfo info;
 };
 
-/*
- * Answers requests on "fd" until its other end is gone: an answer for each client, then one
- * byte.
- */
+/* Answers requests on "fd" until the peer closes it: one answer per client, then one byte. */
 void davy_clients_serve(int fd, struct davy_clients_place *place);
 
 #endif

@@ -29,7 +29,7 @@ static bool dmem_parse_bytes(const char *text, size_t len, uint64_t *ret_bytes)
 	return !errno && end == text + len;
 }
 
-/* False when a part is empty, or too long to be told whole. */
+/* False if a part is empty or too long. */
 static bool dmem_take(char *ret_part, size_t size, const char *text, size_t len)
 {
 	if (!len || len >= size || memchr(text, 0, len))
@@ -39,7 +39,7 @@ static bool dmem_take(char *ret_part, size_t size, const char *text, size_t len)
 	return true;
 }
 
-static bool parse_line(const char *line, size_t len, struct davy_dmem_line *ret_line)
+static bool dmem_parse_line(const char *line, size_t len, struct davy_dmem_line *ret_line)
 {
 	const char *end = line + len, *slash, *blank;
 
@@ -63,7 +63,7 @@ size_t davy_dmem_parse(const char *text, struct davy_dmem_line *list, size_t max
 	while (*text && count < max) {
 		size_t len = strcspn(text, "\n");
 
-		count += parse_line(text, len, &list[count]);
+		count += dmem_parse_line(text, len, &list[count]);
 		text += len + (text[len] == '\n');
 	}
 	return count;
@@ -84,8 +84,8 @@ bool davy_dmem_present(void)
 	return false;
 }
 
-/* Somebody outside of the agent's own cgroup namespace has a path with "/..". */
-static bool read_path(uint32_t pid, char ret_path[DAVY_DMEM_PATH])
+/* For a process outside the agent's cgroup namespace, the path contains "/..". */
+static bool dmem_read_path(uint32_t pid, char ret_path[DAVY_DMEM_PATH])
 {
 	char path[PATH_MAX], text[8192] = "\n", *at;
 	size_t len;
@@ -105,7 +105,7 @@ static bool read_path(uint32_t pid, char ret_path[DAVY_DMEM_PATH])
 	return !strstr(ret_path, "/..");
 }
 
-static bool accounts(const char *cgroup)
+static bool dmem_is_charged(const char *cgroup)
 {
 	char path[PATH_MAX];
 
@@ -117,10 +117,10 @@ int davy_dmem_cgroup_of(uint32_t pid, char ret_path[DAVY_DMEM_PATH])
 {
 	char path[DAVY_DMEM_PATH], *slash;
 
-	if (!read_path(pid, path))
+	if (!dmem_read_path(pid, path))
 		return -ENOENT;
 	for (int i = 0; i < LEVELS_MAX && path[0] && strcmp(path, "/") != 0; i++) {
-		if (accounts(path)) {
+		if (dmem_is_charged(path)) {
 			memcpy(ret_path, path, sizeof(path));
 			return 0;
 		}
@@ -149,9 +149,9 @@ static const struct davy_dmem_line *dmem_line_of(const struct davy_ev_dmem *d,
 	return NULL;
 }
 
-/* One file of the cgroup into one field of all regions. */
-static void join(const char *cgroup, const char *file, struct davy_ev_dmem *list, size_t count,
-		 size_t field)
+/* Reads one file of the cgroup into one field of all regions. */
+static void dmem_join(const char *cgroup, const char *file, struct davy_ev_dmem *list, size_t count,
+		      size_t field)
 {
 	struct davy_dmem_line lines[DAVY_DMEM_REGIONS];
 	size_t line_count = dmem_read_lines(cgroup, file, lines);
@@ -164,7 +164,7 @@ static void join(const char *cgroup, const char *file, struct davy_ev_dmem *list
 	}
 }
 
-static void name_unit(const char *cgroup, struct davy_ev_dmem *d)
+static void dmem_name_unit(const char *cgroup, struct davy_ev_dmem *d)
 {
 	const char *last = strrchr(cgroup, '/');
 	struct davy_cgroup_name name;
@@ -187,12 +187,12 @@ size_t davy_dmem_read(const char *cgroup, struct davy_ev_dmem *list, size_t max)
 		memset(&list[i], 0, sizeof(list[i]));
 		memcpy(list[i].device, regions[i].device, sizeof(list[i].device));
 		memcpy(list[i].region, regions[i].region, sizeof(list[i].region));
-		name_unit(cgroup, &list[i]);
+		dmem_name_unit(cgroup, &list[i]);
 		list[i].capacity = regions[i].bytes;
 		list[i].max = UINT64_MAX;
 	}
-	join(cgroup, "dmem.current", list, count, offsetof(struct davy_ev_dmem, current));
-	join(cgroup, "dmem.max", list, count, offsetof(struct davy_ev_dmem, max));
-	join(cgroup, "dmem.low", list, count, offsetof(struct davy_ev_dmem, low));
+	dmem_join(cgroup, "dmem.current", list, count, offsetof(struct davy_ev_dmem, current));
+	dmem_join(cgroup, "dmem.max", list, count, offsetof(struct davy_ev_dmem, max));
+	dmem_join(cgroup, "dmem.low", list, count, offsetof(struct davy_ev_dmem, low));
 	return count;
 }

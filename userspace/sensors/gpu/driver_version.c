@@ -14,8 +14,8 @@
 
 #define WORD_LEN 32
 
-/* One word of a file, made fit to be shown; "" where there is none. */
-static void read_word(const char *module, const char *name, char ret_word[WORD_LEN])
+/* One word of a file, sanitized; "" if missing. */
+static void driver_version_read_word(const char *module, const char *name, char ret_word[WORD_LEN])
 {
 	char path[PATH_MAX], text[256];
 
@@ -29,9 +29,9 @@ static void read_word(const char *module, const char *name, char ret_word[WORD_L
 
 /*
  * "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 ...": the first word that
- * is a number with a point, for builds whose module has no version.
+ * is a number with a dot, for builds whose module has no version.
  */
-static void read_nvidia(char ret_word[WORD_LEN])
+static void driver_version_read_nvidia(char ret_word[WORD_LEN])
 {
 	char path[PATH_MAX], text[512], *rest = text, *word;
 
@@ -47,8 +47,8 @@ static void read_nvidia(char ret_word[WORD_LEN])
 	}
 }
 
-/* The module's own, which its reader (root) finds beside it; 16 digits of it are enough. */
-static void read_build(const char *module, char ret_word[WORD_LEN])
+/* The build id of the module; 16 digits are enough. */
+static void driver_version_read_build(const char *module, char ret_word[WORD_LEN])
 {
 	unsigned char notes[256];
 	struct davy_build_id id;
@@ -69,15 +69,15 @@ void davy_driver_version_read(const char *driver, char ret_text[DAVY_VERSION_TEX
 	ret_text[0] = 0;
 	davy_copy_name(module, sizeof(module), driver);
 	for (char *c = module; *c; c++)
-		*c = *c == '-' ? '_' : *c; /* as the kernel names a module's folder */
+		*c = *c == '-' ? '_' : *c; /* as in the name of a module's directory */
 	if (!module[0] || strchr(module, '/') || module[0] == '.')
 		return;
-	read_word(module, "version", version);
-	read_word(module, "srcversion", source);
+	driver_version_read_word(module, "version", version);
+	driver_version_read_word(module, "srcversion", source);
 	if (!version[0] && !strcmp(module, "nvidia"))
-		read_nvidia(version);
+		driver_version_read_nvidia(version);
 	if (!version[0] && !source[0])
-		read_build(module, source);
+		driver_version_read_build(module, source);
 	snprintf(ret_text, DAVY_VERSION_TEXT_LEN, "%s%s%s%s%s%s", module, version[0] ? " " : "",
 		 version, source[0] ? " (" : "", source, source[0] ? ")" : "");
 }

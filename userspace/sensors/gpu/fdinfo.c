@@ -16,7 +16,7 @@ enum place {
 	PLACE_SYSTEM
 };
 
-/* Regions as amdgpu, i915 and xe call them; "stolen" and the small heaps are left out. */
+/* Region names of amdgpu, i915 and xe; "stolen" and the small heaps are ignored. */
 static enum place fdinfo_place_of(const char *region)
 {
 	if (!strncmp(region, "vram", 4) || !strncmp(region, "local", 5))
@@ -28,7 +28,7 @@ static enum place fdinfo_place_of(const char *region)
 	return PLACE_NONE;
 }
 
-/* "123 KiB", "4 MiB", "17"; false when it is no number or does not fit. */
+/* "123 KiB", "4 MiB", "17"; false if it is no number or overflows. */
 static bool fdinfo_parse_bytes(const char *value, uint64_t *ret_bytes)
 {
 	uint64_t unit = 1, n;
@@ -52,7 +52,7 @@ static bool fdinfo_parse_bytes(const char *value, uint64_t *ret_bytes)
 	return true;
 }
 
-static void see_memory(struct davy_fdinfo *info, const char *region, const char *value)
+static void fdinfo_see_memory(struct davy_fdinfo *info, const char *region, const char *value)
 {
 	uint64_t bytes;
 
@@ -73,7 +73,7 @@ static void see_memory(struct davy_fdinfo *info, const char *region, const char 
 	}
 }
 
-/* "has_resident": newer kernels print the same under two names. */
+/* "has_resident": newer kernels print the same value under two names. */
 static void fdinfo_see(struct davy_fdinfo *info, const char *key, const char *value,
 		       bool has_resident)
 {
@@ -90,15 +90,15 @@ static void fdinfo_see(struct davy_fdinfo *info, const char *key, const char *va
 	else if (!strcmp(key, "amd-evicted-vram") && fdinfo_parse_bytes(value, &n))
 		info->evicted = n;
 	else if (has_resident && !strncmp(key, "drm-resident-", 13))
-		see_memory(info, key + 13, value);
+		fdinfo_see_memory(info, key + 13, value);
 	else if (!has_resident && !strncmp(key, "drm-memory-", 11))
-		see_memory(info, key + 11, value);
+		fdinfo_see_memory(info, key + 11, value);
 	else if (!strncmp(key, "drm-engine-", 11) && strncmp(key + 11, "capacity-", 9) != 0 &&
 		 fdinfo_parse_bytes(value, &n))
 		info->busy_ns += n;
 }
 
-/* Takes the next "key: value" line apart; NULL at the end. */
+/* Splits the next "key: value" line; NULL at the end. */
 static const char *fdinfo_next_line(const char *text, char *ret_key, char *ret_value)
 {
 	size_t len = strcspn(text, "\n"), key;

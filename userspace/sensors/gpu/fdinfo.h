@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/PID/fdinfo of a DRM file, in the keys of every driver and kernel (Documentation/gpu/
- * drm-usage-stats.rst; amdgpu's own names are older): outside input.
+ * Parses /proc/PID/fdinfo of a DRM file, with the keys of all drivers and kernels
+ * (Documentation/gpu/drm-usage-stats.rst; amdgpu's own names are older). The input is untrusted.
  */
 #ifndef DAVY_FDINFO_H
 #define DAVY_FDINFO_H
@@ -12,18 +12,15 @@ struct davy_fdinfo {
 	char driver[24];
 	char device[DAVY_DEVICE_LEN]; /* drm-pdev */
 	uint64_t client_id;
-	uint32_t pasid; /* amdgpu; 0 unknown */
+	uint32_t pasid; /* amdgpu; 0: unknown */
 	uint64_t vram;	/* bytes resident */
 	uint64_t gtt;
 	uint64_t system;
-	uint64_t evicted; /* bytes that should be in VRAM and are not */
-	uint64_t busy_ns; /* over all engines */
+	uint64_t evicted; /* bytes that belong in VRAM but are elsewhere */
+	uint64_t busy_ns; /* sum of all engines */
 };
 
-/*
- * False when it is no DRM file's. "text" is terminated; lines that are not understood are passed
- * over.
- */
+/* False if it is not a DRM file. "text" is terminated; unknown lines are skipped. */
 bool davy_fdinfo_parse(const char *text, struct davy_fdinfo *ret_info);
 
 #endif

@@ -19,23 +19,23 @@
 #include "lib/rights.h"
 
 #define PARTS_MAX 64
-#define TEXT_MAX  16384 /* of guc_info, which goes on with registers */
+#define TEXT_MAX  16384 /* of guc_info; registers follow the versions */
 
 struct part {
 	char name[24]; /* "mes" */
 	uint64_t version;
 };
 
-/* Those that schedule, compute and keep the clocks. */
-static const char *const told[] = { "mes", "mec", "smc", "sdma" };
+/* Firmware for scheduling, computing and clocks. */
+static const char *const shown[] = { "mes", "mec", "smc", "sdma" };
 
 static int firmware_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct part *)a)->name, ((const struct part *)b)->name);
 }
 
-/* amdgpu_ucode.c: fw_attrs, "mes_fw_version" holding "0x00000083"; 0 for what the GPU has not. */
-static size_t read_parts(const struct davy_gpu *gpu, struct part *parts)
+/* amdgpu_ucode.c: fw_attrs, "mes_fw_version" contains "0x00000083"; 0 if the GPU lacks it. */
+static size_t firmware_read_parts(const struct davy_gpu *gpu, struct part *parts)
 {
 	static const char end[] = "_fw_version";
 	char path[PATH_MAX], name[64];
@@ -66,8 +66,8 @@ static size_t read_parts(const struct davy_gpu *gpu, struct part *parts)
 	return count;
 }
 
-static size_t tell_part(const struct part *parts, size_t count, const char *name, char *text,
-			size_t used)
+static size_t firmware_print_part(const struct part *parts, size_t count, const char *name,
+				  char *text, size_t used)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(parts[i].name, name))
@@ -80,7 +80,7 @@ static size_t tell_part(const struct part *parts, size_t count, const char *name
 void davy_firmware_read(const struct davy_gpu *gpu, char ret_text[DAVY_VERSION_TEXT_LEN])
 {
 	struct part parts[PARTS_MAX];
-	size_t used = 0, count = read_parts(gpu, parts);
+	size_t used = 0, count = firmware_read_parts(gpu, parts);
 	uint64_t sum = DAVY_FNV_START;
 
 	ret_text[0] = 0;
@@ -90,9 +90,9 @@ void davy_firmware_read(const struct davy_gpu *gpu, char ret_text[DAVY_VERSION_T
 		sum = davy_fnv(sum, parts[i].name, strlen(parts[i].name) + 1);
 		sum = davy_fnv(sum, &parts[i].version, sizeof(parts[i].version));
 	}
-	/* four of 20 characters at most: they find room */
-	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
-		used = tell_part(parts, count, told[i], ret_text, used);
+	/* at most four of 20 characters: they fit */
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		used = firmware_print_part(parts, count, shown[i], ret_text, used);
 	snprintf(ret_text + used, DAVY_VERSION_TEXT_LEN - used, "all %08" PRIx32,
 		 (uint32_t)(sum ^ sum >> 32));
 }
@@ -121,7 +121,7 @@ bool davy_firmware_intel(const char *text, char *ret_version, size_t size)
 	return true;
 }
 
-static void read_intel(const struct davy_gpu *gpu, char ret_text[DAVY_VERSION_TEXT_LEN])
+static void firmware_read_intel(const struct davy_gpu *gpu, char ret_text[DAVY_VERSION_TEXT_LEN])
 {
 	static const char *const names[] = { "guc", "huc" };
 	char path[PATH_MAX], text[TEXT_MAX], version[32];
@@ -139,7 +139,7 @@ static void read_intel(const struct davy_gpu *gpu, char ret_text[DAVY_VERSION_TE
 	}
 }
 
-/* debugfs is root's alone. */
+/* Only root can read debugfs. */
 static int firmware_answer(void *arg)
 {
 	const struct davy_rights rights = { .capabilities = 1ULL << CAP_DAC_READ_SEARCH };
@@ -148,11 +148,11 @@ static int firmware_answer(void *arg)
 	_Static_assert(sizeof(text) <= PIPE_BUF, "an answer is written whole");
 	if (davy_rights_keep(&rights, getppid()))
 		return 1;
-	read_intel(arg, text);
+	firmware_read_intel(arg, text);
 	return write(STDOUT_FILENO, text, sizeof(text)) < 0;
 }
 
-/* A driver may hold the child for ever: it has nothing of the agent's open. */
+/* A driver may block the child forever: it holds no descriptor of the agent. */
 int davy_firmware_ask(const struct davy_gpu *gpu, struct davy_child *ret_child)
 {
 	const struct davy_child_spec spec = { .run = firmware_answer,

@@ -9,7 +9,7 @@
 #define SELDOM_NS (5 * DAVY_NS_PER_S)
 #define OFTEN_NS  (200 * DAVY_NS_PER_MS)
 
-static void attribute(const struct davy_gpu *gpu, const char *name, uint64_t *ret_value)
+static void gpu_memory_attribute(const struct davy_gpu *gpu, const char *name, uint64_t *ret_value)
 {
 	uint64_t value;
 
@@ -17,21 +17,21 @@ static void attribute(const struct davy_gpu *gpu, const char *name, uint64_t *re
 		*ret_value = value;
 }
 
-static int read_amdgpu(const struct davy_gpu *gpu, struct davy_ev_memory *m)
+static int gpu_memory_read_amdgpu(const struct davy_gpu *gpu, struct davy_ev_memory *m)
 {
 	int err = davy_gpu_attribute(gpu, "mem_info_vram_total", &m->vram_total);
 
 	if (err)
 		return err;
-	attribute(gpu, "mem_info_vram_used", &m->vram_used);
-	attribute(gpu, "mem_info_vis_vram_total", &m->visible_total);
-	attribute(gpu, "mem_info_vis_vram_used", &m->visible_used);
-	attribute(gpu, "mem_info_gtt_total", &m->gtt_total);
-	attribute(gpu, "mem_info_gtt_used", &m->gtt_used);
+	gpu_memory_attribute(gpu, "mem_info_vram_used", &m->vram_used);
+	gpu_memory_attribute(gpu, "mem_info_vis_vram_total", &m->visible_total);
+	gpu_memory_attribute(gpu, "mem_info_vis_vram_used", &m->visible_used);
+	gpu_memory_attribute(gpu, "mem_info_gtt_total", &m->gtt_total);
+	gpu_memory_attribute(gpu, "mem_info_gtt_used", &m->gtt_used);
 	return 0;
 }
 
-static void keep_counters(struct davy_ev_memory *m, const struct davy_ev_memory *from)
+static void gpu_memory_keep_counters(struct davy_ev_memory *m, const struct davy_ev_memory *from)
 {
 	m->eviction_count = from->eviction_count;
 	m->vram_lost_count = from->vram_lost_count;
@@ -46,13 +46,13 @@ int davy_gpu_memory_read(const struct davy_gpu *gpu, bool counters, struct davy_
 
 	memset(memory, 0, sizeof(*memory));
 	davy_copy_name(memory->device, sizeof(memory->device), gpu->device);
-	keep_counters(memory, &before);
+	gpu_memory_keep_counters(memory, &before);
 	if (has_sysfs)
-		err = read_amdgpu(gpu, memory);
+		err = gpu_memory_read_amdgpu(gpu, memory);
 	if ((counters || !has_sysfs) && davy_gpu_awake(gpu) && !davy_gpu_query(gpu, &query)) {
 		if (err)
 			*memory = query;
-		keep_counters(memory, &query);
+		gpu_memory_keep_counters(memory, &query);
 		err = 0;
 	}
 	if (davy_gpu_may_suspend(gpu))
@@ -61,8 +61,8 @@ int davy_gpu_memory_read(const struct davy_gpu *gpu, bool counters, struct davy_
 	return err;
 }
 
-/* ns until "left" bytes are filled at the rate of the last interval; UINT64_MAX: not at all. */
-static uint64_t time_left(uint64_t left, uint64_t used, uint64_t before, uint64_t ago_ns)
+/* Time until "left" bytes are filled at the last rate, ns; UINT64_MAX: never. */
+static uint64_t gpu_memory_time_left(uint64_t left, uint64_t used, uint64_t before, uint64_t ago_ns)
 {
 	uint64_t grown = used > before ? used - before : 0;
 
@@ -80,20 +80,20 @@ static uint64_t gpu_memory_interval_of(uint64_t total, uint64_t used, uint64_t b
 		return SELDOM_NS;
 	if (left < total / 10)
 		return OFTEN_NS;
-	ns = time_left(left, used, before, ago_ns) / 20;
+	ns = gpu_memory_time_left(left, used, before, ago_ns) / 20;
 	if (left < total / 4 && ns > DAVY_NS_PER_S)
 		ns = DAVY_NS_PER_S;
 	return ns < OFTEN_NS ? OFTEN_NS : ns > SELDOM_NS ? SELDOM_NS : ns;
 }
 
-static uint64_t host_used(const struct davy_ev_memory *m)
+static uint64_t gpu_memory_host_used(const struct davy_ev_memory *m)
 {
 	return m->host_total > m->host_available ? m->host_total - m->host_available : 0;
 }
 
 /*
- * An integrated GPU's VRAM is a part of the host's memory that was set aside at boot, often small
- * and always full: what it can still get is there and in GTT together.
+ * An integrated GPU's VRAM is a part of host memory reserved at boot, often small and always full.
+ * Its available memory is the sum of VRAM and GTT.
  */
 uint64_t davy_gpu_memory_interval(const struct davy_ev_memory *now,
 				  const struct davy_ev_memory *before, uint64_t ago_ns)
@@ -104,7 +104,8 @@ uint64_t davy_gpu_memory_interval(const struct davy_ev_memory *now,
 		return OFTEN_NS;
 	vram = gpu_memory_interval_of(now->vram_total, now->vram_used, before->vram_used, ago_ns);
 	gtt = gpu_memory_interval_of(now->gtt_total, now->gtt_used, before->gtt_used, ago_ns);
-	host = gpu_memory_interval_of(now->host_total, host_used(now), host_used(before), ago_ns);
+	host = gpu_memory_interval_of(now->host_total, gpu_memory_host_used(now),
+				      gpu_memory_host_used(before), ago_ns);
 	if (now->flags & DAVY_MEMORY_SHARED)
 		vram = gtt = gpu_memory_interval_of(now->vram_total + now->gtt_total,
 						    now->vram_used + now->gtt_used,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory by the drivers' own ioctls, through libdrm. The render node is opened for the moment
- * only: an open file would keep the driver's module from being unloaded.
+ * Memory from the drivers' ioctls, through libdrm. Opens the render node only briefly: an open file
+ * would prevent unloading the driver's module.
  */
 #include "sensors/gpu/gpu_memory.h"
 
@@ -17,9 +17,9 @@
 
 #include "lib/file.h"
 
-#define QUERY_MAX 65536 /* bytes of an answer */
+#define QUERY_MAX 65536 /* maximum bytes of an answer */
 
-/* include/uapi/drm/xe_drm.h of Linux 6.8; Debian 12's libdrm has it not. */
+/* include/uapi/drm/xe_drm.h of Linux 6.8; missing in Debian 12's libdrm. */
 #define XE_DEVICE_QUERY		    0x00
 #define XE_DEVICE_QUERY_MEM_REGIONS 1
 #define XE_MEM_REGION_CLASS_VRAM    1
@@ -63,7 +63,7 @@ static int amdgpu_info(int fd, uint32_t query, void *ret_value, uint32_t size)
 	return drmCommandWrite(fd, DRM_AMDGPU_INFO, &request, sizeof(request));
 }
 
-static int query_amdgpu(int fd, struct davy_ev_memory *m)
+static int gpu_query_amdgpu(int fd, struct davy_ev_memory *m)
 {
 	struct drm_amdgpu_info_device device;
 	struct drm_amdgpu_memory_info memory;
@@ -90,7 +90,7 @@ static int query_amdgpu(int fd, struct davy_ev_memory *m)
 	return 0;
 }
 
-/* The kernel is asked for the size first, then for the data. */
+/* Queries the size first, then the data. */
 static int i915_regions(int fd, struct drm_i915_query_item *item, void **ret_data)
 {
 	struct drm_i915_query query = { .num_items = 1, .items_ptr = (uintptr_t)item };
@@ -106,7 +106,7 @@ static int i915_regions(int fd, struct drm_i915_query_item *item, void **ret_dat
 	return drmIoctl(fd, DRM_IOCTL_I915_QUERY, &query) ? -errno : 0;
 }
 
-static int query_i915(int fd, struct davy_ev_memory *m)
+static int gpu_query_i915(int fd, struct davy_ev_memory *m)
 {
 	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_MEMORY_REGIONS };
 	struct drm_i915_query_memory_regions *list = NULL;
@@ -132,7 +132,7 @@ static int xe_ask(int fd, struct xe_device_query *query)
 	return drmCommandWriteRead(fd, XE_DEVICE_QUERY, query, sizeof(*query));
 }
 
-static int query_xe(int fd, struct davy_ev_memory *m)
+static int gpu_query_xe(int fd, struct davy_ev_memory *m)
 {
 	struct xe_device_query query = { .query = XE_DEVICE_QUERY_MEM_REGIONS };
 	struct xe_mem_regions *list;
@@ -167,9 +167,9 @@ int davy_gpu_query(const struct davy_gpu *gpu, struct davy_ev_memory *ret_memory
 		const char *driver;
 		int (*query)(int fd, struct davy_ev_memory *m);
 	} rows[] = {
-		{ "amdgpu", query_amdgpu },
-		{ "i915", query_i915 },
-		{ "xe", query_xe },
+		{ "amdgpu", gpu_query_amdgpu },
+		{ "i915", gpu_query_i915 },
+		{ "xe", gpu_query_xe },
 	};
 	char path[PATH_MAX];
 	size_t row = 0;

@@ -19,7 +19,7 @@
 #define PCI_INTEL  0x8086
 #define PCI_NVIDIA 0x10de
 
-/* The last part of where a link leads. */
+/* The last component of a link's target. */
 static bool gpus_link_name(const char *path, char *ret_name, size_t size)
 {
 	char target[PATH_MAX];
@@ -34,7 +34,7 @@ static bool gpus_link_name(const char *path, char *ret_name, size_t size)
 	return true;
 }
 
-static int render_minor(int card)
+static int gpus_render_minor(int card)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -65,12 +65,12 @@ static bool gpus_read_gpu(int card, struct davy_gpu *ret_gpu)
 	if (davy_root_path(path, sizeof(path), "/sys/class/drm/card%d/device/driver", card) ||
 	    !gpus_link_name(path, gpu->driver, sizeof(gpu->driver)))
 		return false;
-	gpu->render = render_minor(card);
+	gpu->render = gpus_render_minor(card);
 	return true;
 }
 
-/* "card0" and nothing behind the number: "card0-HDMI-A-1" is a connector. */
-static int card_number(const char *name)
+/* "card0" without a suffix: "card0-HDMI-A-1" is a connector. */
+static int gpus_card_number(const char *name)
 {
 	char *end;
 	long n;
@@ -137,7 +137,7 @@ static size_t list_drm(struct davy_gpu *list, size_t max)
 		return 0;
 	dir = opendir(path);
 	while (dir && count < max && (entry = readdir(dir))) {
-		int card = card_number(entry->d_name);
+		int card = gpus_card_number(entry->d_name);
 
 		if (card >= 0 && gpus_read_gpu(card, &list[count]))
 			count++;
@@ -192,8 +192,9 @@ int davy_gpu_path(const struct davy_gpu *gpu, const char *rest, char *path, size
 	return davy_root_path(path, size, "/sys/class/drm/card%d/device/%s", gpu->card, rest);
 }
 
-/* A word from the device's power/ folder; false where there is none. */
-static bool power_word(const struct davy_gpu *gpu, const char *name, char *ret_word, size_t size)
+/* A word from the device's power/ directory; false if missing. */
+static bool gpus_power_word(const struct davy_gpu *gpu, const char *name, char *ret_word,
+			    size_t size)
 {
 	char path[PATH_MAX], file[64];
 	ssize_t n;
@@ -211,8 +212,8 @@ bool davy_gpu_awake(const struct davy_gpu *gpu)
 {
 	char status[32];
 
-	if (!power_word(gpu, "runtime_status", status, sizeof(status)))
-		return true; /* it has no runtime power management */
+	if (!gpus_power_word(gpu, "runtime_status", status, sizeof(status)))
+		return true; /* no runtime power management */
 	return !strcmp(status, "active") || !strcmp(status, "unsupported");
 }
 
@@ -220,8 +221,9 @@ bool davy_gpu_may_suspend(const struct davy_gpu *gpu)
 {
 	char control[32], status[32];
 
-	return power_word(gpu, "control", control, sizeof(control)) && !strcmp(control, "auto") &&
-	       power_word(gpu, "runtime_status", status, sizeof(status)) &&
+	return gpus_power_word(gpu, "control", control, sizeof(control)) &&
+	       !strcmp(control, "auto") &&
+	       gpus_power_word(gpu, "runtime_status", status, sizeof(status)) &&
 	       strcmp(status, "unsupported") != 0;
 }
 

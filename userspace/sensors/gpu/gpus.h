@@ -11,13 +11,13 @@
 #define DAVY_GPUS_MAX 32
 
 struct davy_gpu {
-	char device[DAVY_DEVICE_LEN]; /* PCI address, or the platform device's name */
+	char device[DAVY_DEVICE_LEN]; /* PCI address, or name of the platform device */
 	char driver[24];
 	int card;   /* minor of /dev/dri/cardN, -1 none */
 	int render; /* minor of /dev/dri/renderDN, -1 none */
 };
 
-/* Returns the count. Left out: GPUs without a driver, and those given to a guest (vfio-pci). */
+/* Returns the number of GPUs. GPUs without a driver are not listed, nor those of a guest (vfio-pci). */
 size_t davy_gpus_list(struct davy_gpu *list, size_t max);
 
 /*
@@ -26,16 +26,16 @@ size_t davy_gpus_list(struct davy_gpu *list, size_t max);
  */
 bool davy_gpu_on_bus(const char *address, struct davy_gpu *ret_gpu);
 
-/* The path of "rest" in the device's folder of sysfs; -ENAMETOOLONG. */
+/* The path of "rest" in the device's directory of sysfs; -ENAMETOOLONG. */
 int davy_gpu_path(const struct davy_gpu *gpu, const char *rest, char *path, size_t size);
 
-/* False while it sleeps: whoever opens it then wakes it. */
+/* False if it is suspended: an open would wake it. */
 bool davy_gpu_awake(const struct davy_gpu *gpu);
 
-/* False when it is kept awake, by whoever set it, or cannot sleep. */
+/* False if runtime suspend is disabled or impossible. */
 bool davy_gpu_may_suspend(const struct davy_gpu *gpu);
 
-/* One number from a file of the device's folder; -errno. */
+/* Reads a number from a file of the device's directory; 0 or -errno. */
 int davy_gpu_attribute(const struct davy_gpu *gpu, const char *name, uint64_t *ret_value);
 
 #endif

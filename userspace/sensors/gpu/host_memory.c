@@ -9,8 +9,8 @@
 
 #include "lib/file.h"
 
-/* "MemTotal:       24684488 kB", at the beginning of a line. */
-static void take_kib(const char *text, const char *name, uint64_t *ret_bytes)
+/* "MemTotal:       24684488 kB", at the start of a line. */
+static void host_memory_take_kib(const char *text, const char *name, uint64_t *ret_bytes)
 {
 	unsigned long long kib;
 	size_t len = strlen(name);
@@ -34,11 +34,11 @@ static void take_kib(const char *text, const char *name, uint64_t *ret_bytes)
 
 void davy_meminfo_parse(const char *text, struct davy_ev_memory *memory)
 {
-	take_kib(text, "MemTotal:", &memory->host_total);
-	take_kib(text, "MemAvailable:", &memory->host_available);
+	host_memory_take_kib(text, "MemTotal:", &memory->host_total);
+	host_memory_take_kib(text, "MemAvailable:", &memory->host_available);
 }
 
-/* "12.34": percent with two places, of which one counts; no locale has a say in it. */
+/* "12.34": percent with two decimals, the first of which is used. Independent of the locale. */
 uint32_t davy_pressure_parse(const char *text)
 {
 	const char *at = strstr(text, "full avg10=");

@@ -9,10 +9,10 @@
 #include "lib/file.h"
 #include "sensors/kfd/kfd_topology.h"
 
-#define ENTRIES_MAX 512 /* of one folder */
+#define ENTRIES_MAX 512 /* per directory */
 
-/* What begins with a dot is no entry: i915 and xe keep ".defaults" beside the values. */
-static bool next_name(DIR *dir, const char *begin, char *ret_name, size_t size)
+/* Skips names with a dot: i915 and xe have ".defaults" beside the values. */
+static bool lockup_next_name(DIR *dir, const char *begin, char *ret_name, size_t size)
 {
 	struct dirent *entry;
 
@@ -36,7 +36,7 @@ static uint64_t lockup_number_or_0(const char *dir, const char *name)
 	return value;
 }
 
-static void read_parameter(const char *module, char *ret_value, size_t size)
+static void lockup_read_parameter(const char *module, char *ret_value, size_t size)
 {
 	char path[PATH_MAX];
 
@@ -46,8 +46,8 @@ static void read_parameter(const char *module, char *ret_value, size_t size)
 		*ret_value = 0;
 }
 
-/* As X86_FEATURE_HYPERVISOR has it, by which amdgpu knows (amdgpu_virt.h); the first CPU's. */
-static bool in_guest(void)
+/* The first CPU's hypervisor flag (X86_FEATURE_HYPERVISOR), as in amdgpu (amdgpu_virt.h). */
+static bool lockup_in_guest(void)
 {
 	char path[PATH_MAX], text[8192] = "", *flags;
 
@@ -61,7 +61,7 @@ static bool in_guest(void)
 	return strstr(flags, " hypervisor") != NULL;
 }
 
-static bool has_kfd(const struct davy_gpu *gpu)
+static bool lockup_has_kfd(const struct davy_gpu *gpu)
 {
 	struct davy_kfd_node nodes[DAVY_KFD_NODES_MAX];
 	size_t count = davy_kfd_nodes_list(nodes, DAVY_KFD_NODES_MAX);
@@ -72,26 +72,27 @@ static bool has_kfd(const struct davy_gpu *gpu)
 	return false;
 }
 
-static void read_described(const struct davy_gpu *gpu, const struct davy_module_text *text,
-			   struct davy_lockups *l)
+static void lockup_read_described(const struct davy_gpu *gpu, const struct davy_module_text *text,
+				  struct davy_lockups *l)
 {
 	struct davy_lockup_defaults defaults;
 	char value[DAVY_MODULE_VALUE_MAX];
 	bool described = text && davy_lockup_defaults_parse(text->description, &defaults);
 
-	read_parameter(gpu->driver, value, sizeof(value));
+	lockup_read_parameter(gpu->driver, value, sizeof(value));
 	if (!strcmp(gpu->driver, "radeon")) {
 		davy_lockup_radeon(value, described ? &defaults : NULL, l);
 		return;
 	}
 	davy_lockup_amdgpu(value, text ? text->configured : "", described ? &defaults : NULL,
-			   in_guest(), l);
-	if (has_kfd(gpu)) /* its queues are preempted, not timed (kfd_device_queue_manager.c) */
+			   lockup_in_guest(), l);
+	/* its queues are preempted without timeout (kfd_device_queue_manager.c) */
+	if (lockup_has_kfd(gpu))
 		davy_lockups_add(l, "kfd", 0, DAVY_LOCKUP_NONE);
 }
 
-/* Of several engines of a class the shortest; one that never does is the longest. */
-static void add_shortest(struct davy_lockups *l, const char *class, uint64_t ms)
+/* Of several engines of a class the shortest; "never" is the longest. */
+static void lockup_add_shortest(struct davy_lockups *l, const char *class, uint64_t ms)
 {
 	struct davy_lockup *known = davy_lockups_find(l, class);
 
@@ -101,7 +102,7 @@ static void add_shortest(struct davy_lockups *l, const char *class, uint64_t ms)
 		known->timeout_ns = ms * DAVY_NS_PER_MS;
 }
 
-static void read_i915(const struct davy_gpu *gpu, struct davy_lockups *l)
+static void lockup_read_i915(const struct davy_gpu *gpu, struct davy_lockups *l)
 {
 	char dir_path[PATH_MAX], path[PATH_MAX + 16], name[DAVY_RING_NAME_LEN];
 	uint64_t request_ms = 0;
@@ -112,7 +113,7 @@ static void read_i915(const struct davy_gpu *gpu, struct davy_lockups *l)
 	if (davy_root_path(dir_path, sizeof(dir_path), "/sys/class/drm/card%d/engine", gpu->card))
 		return;
 	dir = opendir(dir_path);
-	while (dir && next_name(dir, "", name, sizeof(name))) {
+	while (dir && lockup_next_name(dir, "", name, sizeof(name))) {
 		uint64_t heartbeat, preempt;
 
 		if (snprintf(path, sizeof(path), "%s/%s", dir_path, name) >= (int)sizeof(path))
@@ -120,13 +121,13 @@ static void read_i915(const struct davy_gpu *gpu, struct davy_lockups *l)
 		heartbeat = lockup_number_or_0(path, "heartbeat_interval_ms");
 		preempt = lockup_number_or_0(path, "preempt_timeout_ms");
 		name[strcspn(name, "0123456789")] = 0;
-		add_shortest(l, name, davy_lockup_i915_ms(heartbeat, preempt, request_ms));
+		lockup_add_shortest(l, name, davy_lockup_i915_ms(heartbeat, preempt, request_ms));
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static void read_xe_gt(const char *gt_path, struct davy_lockups *l)
+static void lockup_read_xe_gt(const char *gt_path, struct davy_lockups *l)
 {
 	char dir_path[PATH_MAX], path[PATH_MAX + 64], class[DAVY_RING_NAME_LEN];
 	uint64_t ms;
@@ -135,29 +136,29 @@ static void read_xe_gt(const char *gt_path, struct davy_lockups *l)
 	if (snprintf(dir_path, sizeof(dir_path), "%s/engines", gt_path) >= (int)sizeof(dir_path))
 		return;
 	dir = opendir(dir_path);
-	while (dir && next_name(dir, "", class, sizeof(class))) {
+	while (dir && lockup_next_name(dir, "", class, sizeof(class))) {
 		snprintf(path, sizeof(path), "%s/%s/job_timeout_ms", dir_path, class);
 		if (!davy_read_number(path, &ms))
-			add_shortest(l, class, ms);
+			lockup_add_shortest(l, class, ms);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static void read_xe_tile(const char *tile_path, struct davy_lockups *l)
+static void lockup_read_xe_tile(const char *tile_path, struct davy_lockups *l)
 {
 	char path[PATH_MAX], gt[16];
 	DIR *dir = opendir(tile_path);
 
-	while (dir && next_name(dir, "gt", gt, sizeof(gt)))
+	while (dir && lockup_next_name(dir, "gt", gt, sizeof(gt)))
 		if (snprintf(path, sizeof(path), "%s/%s", tile_path, gt) < (int)sizeof(path))
-			read_xe_gt(path, l);
+			lockup_read_xe_gt(path, l);
 	if (dir)
 		closedir(dir);
 }
 
 /* device/tile0/gt0/engines/ccs/job_timeout_ms (xe_hw_engine_class_sysfs.c, 6.12). */
-static void read_xe(const struct davy_gpu *gpu, struct davy_lockups *l)
+static void lockup_read_xe(const struct davy_gpu *gpu, struct davy_lockups *l)
 {
 	char device[PATH_MAX], path[PATH_MAX], tile[16];
 	DIR *dir;
@@ -165,9 +166,9 @@ static void read_xe(const struct davy_gpu *gpu, struct davy_lockups *l)
 	if (!davy_gpu_awake(gpu) || davy_gpu_path(gpu, "", device, sizeof(device)))
 		return;
 	dir = opendir(device);
-	while (dir && next_name(dir, "tile", tile, sizeof(tile)))
+	while (dir && lockup_next_name(dir, "tile", tile, sizeof(tile)))
 		if (snprintf(path, sizeof(path), "%s/%s", device, tile) < (int)sizeof(path))
-			read_xe_tile(path, l);
+			lockup_read_xe_tile(path, l);
 	if (dir)
 		closedir(dir);
 }
@@ -182,11 +183,11 @@ void davy_lockups_read(const struct davy_gpu *gpu, const struct davy_module_text
 {
 	ret_lockups->count = 0;
 	if (davy_lockup_is_described(gpu->driver))
-		read_described(gpu, text, ret_lockups);
+		lockup_read_described(gpu, text, ret_lockups);
 	else if (!strcmp(gpu->driver, "i915"))
-		read_i915(gpu, ret_lockups);
+		lockup_read_i915(gpu, ret_lockups);
 	else if (!strcmp(gpu->driver, "xe"))
-		read_xe(gpu, ret_lockups);
+		lockup_read_xe(gpu, ret_lockups);
 	else if (!strcmp(gpu->driver, "nouveau"))
 		davy_lockups_add(ret_lockups, "all", DAVY_LOCKUP_UNTOLD, DAVY_LOCKUP_DEFAULT);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DESCRIBED_MAX_MS 1000000000ULL /* eleven days: what is larger is no timeout */
+#define DESCRIBED_MAX_MS 1000000000ULL /* eleven days: a larger number is no timeout */
 
 static const char *const kind_names[DAVY_LOCKUP_KINDS] = { "gfx", "compute", "sdma", "video" };
 
@@ -22,8 +22,9 @@ static void lockup_rules_set_all(struct davy_lockup_defaults *d, uint64_t ms)
 		d->ms[i] = ms;
 }
 
-/* A number of the description means what stands behind it. */
-static void see_number(struct davy_lockup_defaults *d, uint64_t ms, const char *behind, bool *told)
+/* The text after a number in the description decides its meaning. */
+static void lockup_rules_see_number(struct davy_lockup_defaults *d, uint64_t ms, const char *behind,
+				    bool *known)
 {
 	behind += strspn(behind, " ");
 	if (lockup_rules_begins(behind, "in sriov"))
@@ -33,19 +34,19 @@ static void see_number(struct davy_lockup_defaults *d, uint64_t ms, const char *
 	} else if (lockup_rules_begins(behind, "for compute")) {
 		d->ms[DAVY_LOCKUP_COMPUTE] = ms;
 	} else {
-		if (*told) /* "10000 = 10 seconds, 0 = disable" */
+		if (*known) /* "10000 = 10 seconds, 0 = disable" */
 			return;
 		lockup_rules_set_all(d, ms);
 	}
-	*told = true;
+	*known = true;
 }
 
-/* The clause about the default on bare metal: up to the next stop. */
-static bool see_clause(struct davy_lockup_defaults *d, const char *at)
+/* The clause about the default on bare metal, up to the next full stop. */
+static bool lockup_rules_see_clause(struct davy_lockup_defaults *d, const char *at)
 {
 	const char *end = at + strcspn(at, ".;)");
 	const char *never = strstr(at, "no timeout for compute");
-	bool told = false;
+	bool known = false;
 
 	while (at < end) {
 		unsigned long long ms;
@@ -58,12 +59,12 @@ static bool see_clause(struct davy_lockup_defaults *d, const char *at)
 		errno = 0;
 		ms = strtoull(at, &behind, 10);
 		if (!errno && ms <= DESCRIBED_MAX_MS)
-			see_number(d, ms, behind, &told);
+			lockup_rules_see_number(d, ms, behind, &known);
 		at = behind;
 	}
-	if (told && never && never < end)
+	if (known && never && never < end)
 		d->ms[DAVY_LOCKUP_COMPUTE] = 0;
-	return told;
+	return known;
 }
 
 bool davy_lockup_defaults_parse(const char *description, struct davy_lockup_defaults *ret_defaults)
@@ -72,7 +73,7 @@ bool davy_lockup_defaults_parse(const char *description, struct davy_lockup_defa
 	struct davy_lockup_defaults d = { 0 };
 
 	lockup_rules_set_all(&d, DAVY_LOCKUP_UNTOLD);
-	if (!at || !see_clause(&d, at))
+	if (!at || !lockup_rules_see_clause(&d, at))
 		return false;
 	d.one_for_all = strstr(description, "[single value for all]") != NULL;
 	d.one_for_all_guest = strstr(description, "sriov [all jobs]") != NULL;
@@ -82,11 +83,11 @@ bool davy_lockup_defaults_parse(const char *description, struct davy_lockup_defa
 
 struct values {
 	uint64_t ms[DAVY_LOCKUP_KINDS];
-	size_t count; /* as the driver counts: also those that it leaves at their default */
+	size_t count; /* as counted by the driver: includes values left at their default */
 };
 
-/* kstrtol's rules (base by prefix, a sign), and msecs_to_jiffies's: 2^31 ms and more is never. */
-static int parse_ms(const char *text, size_t len, uint64_t *ret_ms)
+/* Follows kstrtol (base by prefix, sign) and msecs_to_jiffies (2^31 ms and more is never). */
+static int lockup_rules_parse_ms(const char *text, size_t len, uint64_t *ret_ms)
 {
 	const char *digits = text + (len && (*text == '-' || *text == '+'));
 	char copy[32], *end;
@@ -104,8 +105,8 @@ static int parse_ms(const char *text, size_t len, uint64_t *ret_ms)
 	return 0;
 }
 
-/* As strsep and kstrtol take it apart; an empty part ends it, 0 leaves a kind at its default. */
-static int parse_values(const char *text, struct values *ret_values)
+/* Splits like strsep and kstrtol: an empty part ends the list, 0 keeps the default of a kind. */
+static int lockup_rules_parse_values(const char *text, struct values *ret_values)
 {
 	struct values v = { .count = 0 };
 	size_t left = strcspn(text, "\n");
@@ -119,7 +120,7 @@ static int parse_values(const char *text, struct values *ret_values)
 
 		if (!len)
 			break;
-		err = parse_ms(text, len, &ms);
+		err = lockup_rules_parse_ms(text, len, &ms);
 		if (err)
 			return err;
 		if (v.count < DAVY_LOCKUP_KINDS)
@@ -132,8 +133,8 @@ static int parse_values(const char *text, struct values *ret_values)
 	return 0;
 }
 
-/* The value without its end of line is the beginning of the configured one, up to a comma. */
-static bool was_cut(const char *value, const char *configured)
+/* True if the value without its newline is the beginning of the configured one, up to a comma. */
+static bool lockup_rules_was_cut(const char *value, const char *configured)
 {
 	size_t len = strcspn(value, "\n");
 
@@ -141,7 +142,8 @@ static bool was_cut(const char *value, const char *configured)
 	       configured[len] == ',';
 }
 
-static void spread_single(struct values *v, const struct davy_lockup_defaults *d, bool guest)
+static void lockup_rules_spread_single(struct values *v, const struct davy_lockup_defaults *d,
+				       bool guest)
 {
 	v->ms[DAVY_LOCKUP_SDMA] = v->ms[DAVY_LOCKUP_VIDEO] = v->ms[DAVY_LOCKUP_GFX];
 	if (d ? d->one_for_all || (guest && d->one_for_all_guest) : guest)
@@ -154,11 +156,12 @@ void davy_lockup_amdgpu(const char *value, const char *configured,
 {
 	bool compute_unsure = false;
 	struct values v;
-	int err = parse_values(was_cut(value, configured) ? configured : value, &v);
+	int err = lockup_rules_parse_values(
+		lockup_rules_was_cut(value, configured) ? configured : value, &v);
 
 	ret_lockups->count = 0;
 	if (!err && v.count == 1) {
-		spread_single(&v, defaults, guest);
+		lockup_rules_spread_single(&v, defaults, guest);
 		compute_unsure = !defaults;
 	}
 	for (int i = 0; i < DAVY_LOCKUP_KINDS; i++) {
@@ -180,7 +183,7 @@ void davy_lockup_radeon(const char *value, const struct davy_lockup_defaults *de
 	uint64_t ms, usual = defaults ? defaults->ms[DAVY_LOCKUP_GFX] : DAVY_LOCKUP_UNTOLD;
 
 	ret_lockups->count = 0;
-	if (parse_ms(value, strcspn(value, "\n"), &ms)) {
+	if (lockup_rules_parse_ms(value, strcspn(value, "\n"), &ms)) {
 		davy_lockups_add(ret_lockups, "all", usual, DAVY_LOCKUP_DEFAULT);
 		return;
 	}
@@ -215,7 +218,7 @@ void davy_lockup_queue_of(const char *driver, const char *ring, char *ret_queue,
 		{ "page", DAVY_LOCKUP_SDMA },
 	};
 	enum davy_lockup_kind kind =
-		DAVY_LOCKUP_VIDEO; /* uvd, vce, vcn, jpeg, vpe and what comes */
+		DAVY_LOCKUP_VIDEO; /* uvd, vce, vcn, jpeg, vpe and later ones */
 	char stem[DAVY_RING_NAME_LEN];
 
 	if (!strcmp(driver, "amdgpu")) {

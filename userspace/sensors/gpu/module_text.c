@@ -16,7 +16,7 @@
 #include "lib/file.h"
 #include "lib/rights.h"
 
-#define CPU_SECONDS 60 /* unpacking under emulation is slow */
+#define CPU_SECONDS 60 /* unpacking in an emulated machine is slow */
 
 struct kmod {
 	void *library;
@@ -82,9 +82,9 @@ void davy_module_option(const char *options, const char *parameter, char *ret_va
 	}
 }
 
-/* "parm" is "NAME:DESCRIPTION"; its type stands elsewhere. */
-static int find_description(const struct kmod *k, struct kmod_list *list, const char *parameter,
-			    struct davy_module_text *text)
+/* "parm" is "NAME:DESCRIPTION"; the type is in another entry. */
+static int module_text_find_description(const struct kmod *k, struct kmod_list *list,
+					const char *parameter, struct davy_module_text *text)
 {
 	size_t name = strlen(parameter);
 
@@ -100,8 +100,8 @@ static int find_description(const struct kmod *k, struct kmod_list *list, const 
 	return -ENOENT;
 }
 
-static int read_module(const struct kmod *k, struct kmod_ctx *ctx, const char *module,
-		       const char *parameter, struct davy_module_text *text)
+static int module_text_read_module(const struct kmod *k, struct kmod_ctx *ctx, const char *module,
+				   const char *parameter, struct davy_module_text *text)
 {
 	struct kmod_list *list = NULL;
 	struct kmod_module *mod;
@@ -114,7 +114,7 @@ static int read_module(const struct kmod *k, struct kmod_ctx *ctx, const char *m
 	if (options)
 		davy_module_option(options, parameter, text->configured, sizeof(text->configured));
 	err = k->info(mod, &list);
-	err = err < 0 ? err : find_description(k, list, parameter, text);
+	err = err < 0 ? err : module_text_find_description(k, list, parameter, text);
 	k->info_free(list);
 	k->module_unref(mod);
 	return err;
@@ -132,14 +132,14 @@ int davy_module_text_read(const char *dir, const char *module, const char *param
 		return err;
 	ctx = k.new(dir, NULL);
 	if (ctx) {
-		k.set_log_priority(ctx, 0); /* what is missing is for our caller to tell */
-		err = read_module(&k, ctx, module, parameter, &text);
+		k.set_log_priority(ctx, 0); /* the caller reports missing files */
+		err = module_text_read_module(&k, ctx, module, parameter, &text);
 		k.unref(ctx);
 	} else {
 		err = -ENOMEM;
 	}
 	dlclose(k.library);
-	/* A configured value is worth having without a description. */
+	/* A configured value is useful without a description. */
 	if (!err || text.configured[0])
 		*ret_text = text;
 	return text.configured[0] ? 0 : err;
@@ -150,7 +150,7 @@ struct question {
 	const char *parameter;
 };
 
-static int module_answer(void *arg)
+static int module_text_answer(void *arg)
 {
 	const struct davy_rights rights = { .capabilities = 1ULL << CAP_DAC_READ_SEARCH };
 	const struct question *q = arg;
@@ -166,7 +166,7 @@ int davy_module_text_ask(const char *module, const char *parameter, struct davy_
 {
 	const struct davy_child_limit cpu = { RLIMIT_CPU, CPU_SECONDS };
 	struct question question = { module, parameter };
-	const struct davy_child_spec spec = { .run = module_answer,
+	const struct davy_child_spec spec = { .run = module_text_answer,
 					      .arg = &question,
 					      .limits = &cpu,
 					      .limit_count = 1,

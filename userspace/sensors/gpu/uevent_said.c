@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_DIGITS 9 /* what is longer is no pid, and no flag */
+#define NUMBER_DIGITS 9 /* longer numbers are neither a pid nor a flag */
 
 static uint32_t uevent_said_number_or_0(const char *text)
 {
@@ -15,7 +15,7 @@ static uint32_t uevent_said_number_or_0(const char *text)
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 
-static bool is(const char *text, const char *wanted)
+static bool uevent_said_is(const char *text, const char *wanted)
 {
 	return text && !strcmp(text, wanted);
 }
@@ -45,10 +45,11 @@ static enum davy_uevent_meaning uevent_said_read_drm(const struct davy_uevent *u
 	size_t n = 0;
 
 	if (strcmp(u->action, "change") != 0) {
-		/* "card0-DP-1" is a connector: one of those goes with its monitor */
+		/* "card0-DP-1" is a connector, which disappears with its monitor */
 		bool card = u->name && !strchr(u->name, '-');
 
-		return is(u->action, "remove") && card ? DAVY_UEVENT_LEAVING : DAVY_UEVENT_CHANGED;
+		return uevent_said_is(u->action, "remove") && card ? DAVY_UEVENT_LEAVING
+								   : DAVY_UEVENT_CHANGED;
 	}
 	n += uevent_said_add(u, u->wedged, DAVY_DEVICE_WEDGED, now_ns, &ret_events[n]);
 	n += uevent_said_add(u, u->error, DAVY_DEVICE_ERROR, now_ns, &ret_events[n]);
@@ -63,12 +64,14 @@ enum davy_uevent_meaning davy_uevent_read(const struct davy_uevent *u, uint64_t 
 	*ret_count = 0;
 	if (!u->subsystem || !u->action)
 		return DAVY_UEVENT_NOTHING;
-	if (is(u->subsystem, "drm"))
+	if (uevent_said_is(u->subsystem, "drm"))
 		return uevent_said_read_drm(u, now_ns, ret_events, ret_count);
-	if (is(u->subsystem, "devcoredump") && is(u->action, "add") && u->name)
+	if (uevent_said_is(u->subsystem, "devcoredump") && uevent_said_is(u->action, "add") &&
+	    u->name)
 		return DAVY_UEVENT_COREDUMP;
-	if (is(u->subsystem, "pci") &&
-	    (is(u->action, "bind") || is(u->action, "unbind") || is(u->action, "remove")))
+	if (uevent_said_is(u->subsystem, "pci") &&
+	    (uevent_said_is(u->action, "bind") || uevent_said_is(u->action, "unbind") ||
+	     uevent_said_is(u->action, "remove")))
 		return DAVY_UEVENT_CHANGED;
 	return DAVY_UEVENT_NOTHING;
 }

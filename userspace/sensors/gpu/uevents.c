@@ -64,10 +64,10 @@ int davy_uevents_fd(const struct davy_uevents *u)
 }
 
 /*
- * "failing_device" is a link in its folder; libudev takes the parent from the path, which has
- * none.
+ * "failing_device" is a link in the coredump's directory. libudev gets the parent from the path,
+ * which does not contain it.
  */
-static void see_coredump(struct davy_uevents *u, struct udev_device *d, uint64_t now_ns)
+static void uevents_see_coredump(struct davy_uevents *u, struct udev_device *d, uint64_t now_ns)
 {
 	char path[512], target[512], *slash;
 	ssize_t n;
@@ -108,7 +108,7 @@ static void uevents_see(struct davy_uevents *u, struct udev_device *d, uint64_t 
 		u->hooks.changed(u->hooks.arg, true);
 		break;
 	case DAVY_UEVENT_COREDUMP:
-		see_coredump(u, d, now_ns);
+		uevents_see_coredump(u, d, now_ns);
 		break;
 	case DAVY_UEVENT_NOTHING:
 		break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel announces of GPUs (libudev, straight from the kernel: no udevd is needed):
- * devices and drivers that come and go, wedged devices, i915's errors and resets, coredumps.
+ * Kernel uevents about GPUs (libudev, directly from the kernel, without udevd): added and removed
+ * devices and drivers, wedged devices, i915's errors and resets, coredumps.
  */
 #ifndef DAVY_UEVENTS_H
 #define DAVY_UEVENTS_H
@@ -13,14 +13,14 @@ struct davy_uevents;
 struct davy_uevents_hooks {
 	void (*device)(void *arg,
 		       const struct davy_event *ev); /* DAVY_EV_DEVICE: wedged, error, reset */
-	/* A GPU or its driver came or went; "leaving": the driver takes one down just now. */
+	/* A GPU or its driver was added or removed; "leaving": the driver is removing a GPU. */
 	void (*changed)(void *arg, bool leaving);
-	/* "name" is a folder of /sys/class/devcoredump */
+	/* "name" is a directory of /sys/class/devcoredump. */
 	void (*coredump)(void *arg, const char *name, const char *device, uint64_t at_ns);
 	void *arg;
 };
 
-/* -errno without a netlink socket. */
+/* 0; -errno without a netlink socket. */
 int davy_uevents_new(const struct davy_uevents_hooks *hooks, struct davy_uevents **ret_uevents);
 void davy_uevents_free(struct davy_uevents *u);
 int davy_uevents_fd(const struct davy_uevents *u);
