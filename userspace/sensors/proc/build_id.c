@@ -6,16 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NOTES_MAX    4096 /* bytes of a segment that are looked at */
+#define NOTES_MAX    4096 /* bytes of a segment that are searched */
 #define SEGMENTS_MAX 64
 #define GO_BUILD_ID  4 /* Go, cmd/link/internal/ld/elf.go: ELF_NOTE_GOBUILDID_TAG */
 
-static size_t padded(size_t size, size_t align)
+static size_t build_id_padded(size_t size, size_t align)
 {
 	return (size + align - 1) & ~(align - 1);
 }
 
-static int is_build_id(const Elf64_Nhdr *note, const unsigned char *name)
+static int build_id_is_one(const Elf64_Nhdr *note, const unsigned char *name)
 {
 	return (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
 		!memcmp(name, "GNU", 4)) ||
@@ -33,16 +33,16 @@ int davy_build_id_in_notes(const unsigned char *notes, size_t size, size_t align
 		Elf64_Nhdr note;
 
 		memcpy(&note, notes + at, sizeof(note));
-		text = padded(note.n_namesz, align);
+		text = build_id_padded(note.n_namesz, align);
 		if (text > room || note.n_descsz > room - text)
 			return -EBADMSG;
 		if (note.n_descsz && note.n_descsz <= DAVY_BUILD_ID_MAX &&
-		    is_build_id(&note, name)) {
+		    build_id_is_one(&note, name)) {
 			ret_id->size = note.n_descsz;
 			memcpy(ret_id->bytes, name + text, note.n_descsz);
 			return 0;
 		}
-		all = sizeof(note) + text + padded(note.n_descsz, align);
+		all = sizeof(note) + text + build_id_padded(note.n_descsz, align);
 		if (all > size - at)
 			break;
 		at += all;
@@ -50,7 +50,7 @@ int davy_build_id_in_notes(const unsigned char *notes, size_t size, size_t align
 	return -ENOENT;
 }
 
-static int in_segment(int fd, const Elf64_Phdr *segment, struct davy_build_id *ret_id)
+static int build_id_in_segment(int fd, const Elf64_Phdr *segment, struct davy_build_id *ret_id)
 {
 	unsigned char notes[NOTES_MAX];
 	size_t size = segment->p_filesz < NOTES_MAX ? segment->p_filesz : NOTES_MAX;
@@ -77,7 +77,7 @@ int davy_build_id_read(int fd, struct davy_build_id *ret_id)
 
 		if (pread(fd, &segment, sizeof(segment), at) != sizeof(segment))
 			return -ENOEXEC;
-		if (segment.p_type == PT_NOTE && !in_segment(fd, &segment, ret_id))
+		if (segment.p_type == PT_NOTE && !build_id_in_segment(fd, &segment, ret_id))
 			return 0;
 	}
 	return -ENOENT;

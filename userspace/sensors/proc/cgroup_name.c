@@ -9,7 +9,7 @@
 #define PARTS_MAX 64
 #define ID_DIGITS 64
 
-/* Scopes of systemd's cgroup driver, and podman's split mode: PREFIX + id [+ ".scope"]. */
+/* Scopes of systemd's cgroup driver, and of podman's split mode: PREFIX + id [+ ".scope"]. */
 static const struct {
 	const char *prefix;
 	enum davy_runtime runtime;
@@ -19,7 +19,7 @@ static const struct {
 	{ "nerdctl-", DAVY_RUNTIME_CONTAINERD }, { "crio-", DAVY_RUNTIME_CRIO },
 };
 
-static bool is_id(const char *text, size_t len)
+static bool cgroup_name_is_id(const char *text, size_t len)
 {
 	if (len != ID_DIGITS)
 		return false;
@@ -36,23 +36,23 @@ static bool cgroup_name_ends_with(const char *text, const char *end)
 	return len > end_len && !strcmp(text + len - end_len, end);
 }
 
-static size_t stem_len(const char *part)
+static size_t cgroup_name_stem_len(const char *part)
 {
 	return strlen(part) - (cgroup_name_ends_with(part, ".scope") ? 6 : 0);
 }
 
-static void set_container(struct davy_cgroup_name *n, enum davy_runtime runtime, const char *text,
-			  size_t len)
+static void cgroup_name_set_container(struct davy_cgroup_name *n, enum davy_runtime runtime,
+				      const char *text, size_t len)
 {
 	char name[PART_LEN];
 
 	snprintf(name, sizeof(name), "%.*s", (int)len, text);
 	n->runtime = runtime;
-	n->unit[0] = 0; /* what lies outside is the runtime's */
+	n->unit[0] = 0; /* the outer unit belongs to the runtime */
 	davy_copy_name(n->container, sizeof(n->container), name);
 }
 
-/* systemd writes '-' inside of a name as \x2d. */
+/* systemd writes '-' in a name as \x2d. */
 static void cgroup_name_unescape(char *text)
 {
 	char *out = text;
@@ -71,43 +71,44 @@ static void cgroup_name_unescape(char *text)
 	*out = 0;
 }
 
-static bool see_scope(const char *part, struct davy_cgroup_name *n)
+static bool cgroup_name_see_scope(const char *part, struct davy_cgroup_name *n)
 {
-	size_t len = stem_len(part);
+	size_t len = cgroup_name_stem_len(part);
 
 	for (size_t i = 0; i < sizeof(id_prefixes) / sizeof(id_prefixes[0]); i++) {
 		size_t skip = strlen(id_prefixes[i].prefix);
 		char unit[DAVY_UNIT_LEN];
 
 		if (strncmp(part, id_prefixes[i].prefix, skip) != 0 || len < skip ||
-		    !is_id(part + skip, len - skip))
+		    !cgroup_name_is_id(part + skip, len - skip))
 			continue;
 		davy_copy_name(unit, sizeof(unit), n->unit);
-		set_container(n, id_prefixes[i].runtime, part + skip, len - skip);
-		if (strstr(id_prefixes[i].prefix, "payload")) /* a unit that runs its container */
+		cgroup_name_set_container(n, id_prefixes[i].runtime, part + skip, len - skip);
+		/* a unit that runs its own container */
+		if (strstr(id_prefixes[i].prefix, "payload"))
 			davy_copy_name(n->unit, sizeof(n->unit), unit);
 		return true;
 	}
 	return false;
 }
 
-/* cgroupfs driver: the id alone, below what names the runtime. */
-static bool see_bare_id(const char *part, const char *above, struct davy_cgroup_name *n)
+/* cgroupfs driver: only the id, below a directory that names the runtime. */
+static bool cgroup_name_see_bare_id(const char *part, const char *above, struct davy_cgroup_name *n)
 {
 	enum davy_runtime runtime = n->pod[0] ? DAVY_RUNTIME_CONTAINERD : DAVY_RUNTIME_OTHER;
 
-	if (!is_id(part, strlen(part)))
+	if (!cgroup_name_is_id(part, strlen(part)))
 		return false;
 	if (!strcmp(above, "docker"))
 		runtime = DAVY_RUNTIME_DOCKER;
 	else if (!strcmp(above, "libpod_parent"))
 		runtime = DAVY_RUNTIME_PODMAN;
-	set_container(n, runtime, part, strlen(part));
+	cgroup_name_set_container(n, runtime, part, strlen(part));
 	return true;
 }
 
-/* "kubepods-burstable-pod8f2b_....slice", "pod8f2b-...": the uid, with its dashes. */
-static bool see_pod(const char *part, bool in_kubepods, struct davy_cgroup_name *n)
+/* "kubepods-burstable-pod8f2b_....slice", "pod8f2b-...": the uid, with dashes. */
+static bool cgroup_name_see_pod(const char *part, bool in_kubepods, struct davy_cgroup_name *n)
 {
 	const char *at = strstr(part, "-pod");
 	size_t len;
@@ -128,24 +129,24 @@ static bool see_pod(const char *part, bool in_kubepods, struct davy_cgroup_name 
 	return true;
 }
 
-static bool see_machine(const char *part, const char *above, struct davy_cgroup_name *n)
+static bool cgroup_name_see_machine(const char *part, const char *above, struct davy_cgroup_name *n)
 {
 	if (!strncmp(part, "lxc.payload.", 12) && part[12])
-		set_container(n, DAVY_RUNTIME_LXC, part + 12, strlen(part + 12));
+		cgroup_name_set_container(n, DAVY_RUNTIME_LXC, part + 12, strlen(part + 12));
 	else if (!strcmp(above, "lxc"))
-		set_container(n, DAVY_RUNTIME_LXC, part, strlen(part));
+		cgroup_name_set_container(n, DAVY_RUNTIME_LXC, part, strlen(part));
 	else if (!strncmp(part, "machine-", 8) && cgroup_name_ends_with(part, ".scope") &&
 		 strncmp(part, "machine-qemu", 12) != 0)
-		set_container(n, DAVY_RUNTIME_NSPAWN, part + 8, strlen(part) - 8 - 6);
+		cgroup_name_set_container(n, DAVY_RUNTIME_NSPAWN, part + 8, strlen(part) - 8 - 6);
 	else if (!strncmp(part, "systemd-nspawn@", 15) && cgroup_name_ends_with(part, ".service"))
-		set_container(n, DAVY_RUNTIME_NSPAWN, part + 15, strlen(part) - 15 - 8);
+		cgroup_name_set_container(n, DAVY_RUNTIME_NSPAWN, part + 15, strlen(part) - 15 - 8);
 	else
 		return false;
 	cgroup_name_unescape(n->container);
 	return true;
 }
 
-static void see_unit(const char *part, struct davy_cgroup_name *n)
+static void cgroup_name_see_unit(const char *part, struct davy_cgroup_name *n)
 {
 	if (!cgroup_name_ends_with(part, ".service") && !cgroup_name_ends_with(part, ".scope"))
 		return;
@@ -157,15 +158,15 @@ static void see_unit(const char *part, struct davy_cgroup_name *n)
 }
 
 /*
- * Up to the next '/'. containerd and runc with the wrong cgroup driver make one part of three:
- * "kubepods-pod8f2b....slice:cri-containerd:<id>"; elsewhere ':' belongs to a unit's name.
+ * Length up to the next '/'. containerd and runc with the wrong cgroup driver combine three parts:
+ * "kubepods-pod8f2b....slice:cri-containerd:<id>"; elsewhere ':' is part of a unit's name.
  */
-static size_t part_len(const char *path)
+static size_t cgroup_name_part_len(const char *path)
 {
 	size_t len = strcspn(path, "/");
 
 	if (len > ID_DIGITS && path[len - ID_DIGITS - 1] == ':' &&
-	    is_id(path + len - ID_DIGITS, ID_DIGITS))
+	    cgroup_name_is_id(path + len - ID_DIGITS, ID_DIGITS))
 		return strcspn(path, ":");
 	return len;
 }
@@ -177,16 +178,17 @@ void davy_cgroup_name_of(const char *path, struct davy_cgroup_name *ret_name)
 	bool in_kubepods = false;
 
 	for (int i = 0; *path && i < PARTS_MAX; i++) {
-		size_t len = part_len(path);
+		size_t len = cgroup_name_part_len(path);
 
 		snprintf(part, sizeof(part), "%.*s", (int)(len < PART_LEN ? len : PART_LEN), path);
 		path += len + (path[len] != 0);
 		if (!len)
 			continue;
 		in_kubepods |= !strncmp(part, "kubepods", 8);
-		if (!see_scope(part, &n) && !see_bare_id(part, above, &n) &&
-		    !see_pod(part, in_kubepods, &n) && !see_machine(part, above, &n))
-			see_unit(part, &n);
+		if (!cgroup_name_see_scope(part, &n) && !cgroup_name_see_bare_id(part, above, &n) &&
+		    !cgroup_name_see_pod(part, in_kubepods, &n) &&
+		    !cgroup_name_see_machine(part, above, &n))
+			cgroup_name_see_unit(part, &n);
 		memcpy(above, part, sizeof(above));
 	}
 	*ret_name = n;
@@ -211,7 +213,7 @@ void davy_cgroup_name_read(const char *text, struct davy_cgroup_name *ret_name)
 			snprintf(path, sizeof(path), "%.*s", (int)(len - (size_t)(at + 1 - text)),
 				 at + 1);
 			davy_cgroup_name_of(path, &n);
-			/* v2 is the last line; where both say as much, it is the one that counts */
+			/* v2 is the last line; it wins if both are equally informative */
 			if (cgroup_name_worth(&n) > cgroup_name_worth(&best) ||
 			    (cgroup_name_worth(&n) == cgroup_name_worth(&best) &&
 			     !strncmp(text, "0::", 3)))

@@ -15,9 +15,9 @@
 #include "sensors/proc/mounts.h"
 
 #define STEPS_MAX 256
-#define LINKS_MAX 40 /* as the kernel */
+#define LINKS_MAX 40 /* as in the kernel */
 
-static bool absolute_path(uint32_t pid, const char *path, char *ret_path)
+static bool container_path_absolute(uint32_t pid, const char *path, char *ret_path)
 {
 	char link[PATH_MAX], root[PATH_MAX], cwd[PATH_MAX];
 	const char *inside = cwd;
@@ -41,7 +41,7 @@ static bool absolute_path(uint32_t pid, const char *path, char *ret_path)
 	return snprintf(ret_path, PATH_MAX, "%s/%s", inside, path) < PATH_MAX;
 }
 
-static int open_name(int dir, const char *name, uint64_t flags, uint64_t resolve)
+static int container_path_open_name(int dir, const char *name, uint64_t flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags,
 				.resolve = RESOLVE_NO_MAGICLINKS | resolve };
@@ -50,20 +50,24 @@ static int open_name(int dir, const char *name, uint64_t flags, uint64_t resolve
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* The folder's own file system may be asked when it is local; a mount in it is another one. */
+/*
+ * A step is allowed if the directory is on a local file system; a mount point in it is checked
+ * separately.
+ */
 static int container_path_step(uint32_t pid, int dir, const char *name)
 {
-	int fd = open_name(dir, name, O_NOFOLLOW, RESOLVE_CACHED | RESOLVE_BENEATH);
+	int fd = container_path_open_name(dir, name, O_NOFOLLOW, RESOLVE_CACHED | RESOLVE_BENEATH);
 
 	if (fd != -EAGAIN || !davy_file_is_local(pid, dir))
 		return fd;
-	fd = open_name(dir, name, O_NOFOLLOW, RESOLVE_NO_XDEV | RESOLVE_BENEATH);
+	fd = container_path_open_name(dir, name, O_NOFOLLOW, RESOLVE_NO_XDEV | RESOLVE_BENEATH);
 	if (fd == -EXDEV)
-		fd = open_name(dir, name, O_NOFOLLOW, RESOLVE_CACHED | RESOLVE_BENEATH);
+		fd = container_path_open_name(dir, name, O_NOFOLLOW,
+					      RESOLVE_CACHED | RESOLVE_BENEATH);
 	return fd;
 }
 
-/* A path on its way: what of it is behind "at", and what is to come. */
+/* The state of a path walk: "at" and the rest of the path. */
 struct walk {
 	uint32_t pid;
 	int root;
@@ -73,7 +77,7 @@ struct walk {
 	char rest[PATH_MAX];
 };
 
-static int put_before(struct walk *w, const char *path)
+static int container_path_put_before(struct walk *w, const char *path)
 {
 	char rest[PATH_MAX];
 
@@ -83,7 +87,7 @@ static int put_before(struct walk *w, const char *path)
 	return 0;
 }
 
-static int back_to_root(struct walk *w)
+static int container_path_back_to_root(struct walk *w)
 {
 	close(w->at);
 	w->done[0] = 0;
@@ -91,18 +95,18 @@ static int back_to_root(struct walk *w)
 	return w->at < 0 ? -errno : 0;
 }
 
-static int go_up(struct walk *w)
+static int container_path_go_up(struct walk *w)
 {
 	char *slash = strrchr(w->done, '/');
 	int err;
 
 	if (slash)
 		*slash = 0;
-	err = put_before(w, w->done);
-	return err ? err : back_to_root(w);
+	err = container_path_put_before(w, w->done);
+	return err ? err : container_path_back_to_root(w);
 }
 
-static int follow(struct walk *w, int link)
+static int container_path_follow(struct walk *w, int link)
 {
 	char target[PATH_MAX];
 	ssize_t n;
@@ -116,11 +120,11 @@ static int follow(struct walk *w, int link)
 	if (n <= 0)
 		return n ? -errno : -ENOENT;
 	target[n] = 0;
-	err = put_before(w, target);
-	return err || target[0] != '/' ? err : back_to_root(w);
+	err = container_path_put_before(w, target);
+	return err || target[0] != '/' ? err : container_path_back_to_root(w);
 }
 
-static int go_down(struct walk *w, const char *name)
+static int container_path_go_down(struct walk *w, const char *name)
 {
 	size_t len = strlen(w->done);
 	struct statx st;
@@ -131,7 +135,7 @@ static int go_down(struct walk *w, const char *name)
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st))
 		err = -errno;
 	else if (S_ISLNK(st.stx_mode))
-		err = follow(w, fd);
+		err = container_path_follow(w, fd);
 	else if (snprintf(w->done + len, sizeof(w->done) - len, "/%s", name) >=
 		 (int)(sizeof(w->done) - len))
 		err = -ENAMETOOLONG;
@@ -144,8 +148,8 @@ static int go_down(struct walk *w, const char *name)
 	return 0;
 }
 
-/* Name by name, for when not all of them are in memory. */
-static int walk(struct walk *w)
+/* One component at a time, in case not all of them are cached. */
+static int container_path_walk(struct walk *w)
 {
 	char name[NAME_MAX + 1];
 	int err = 0;
@@ -162,9 +166,9 @@ static int walk(struct walk *w)
 		name[len] = 0;
 		memmove(w->rest, from + len, strlen(from + len) + 1);
 		if (!strcmp(name, ".."))
-			err = go_up(w);
+			err = container_path_go_up(w);
 		else if (strcmp(name, ".") != 0)
-			err = go_down(w, name);
+			err = container_path_go_down(w, name);
 	}
 	return err ? err : -ELOOP;
 }
@@ -179,7 +183,7 @@ int davy_walk_in_root(uint32_t pid, int root, const char *path)
 	w.at = fcntl(root, F_DUPFD_CLOEXEC, 0);
 	if (w.at < 0)
 		return -errno;
-	err = walk(&w);
+	err = container_path_walk(&w);
 	if (!err)
 		return w.at;
 	if (w.at >= 0)
@@ -193,14 +197,14 @@ int davy_open_in_root(uint32_t pid, const char *path)
 	DAVY_FD dir = -1;
 	int fd;
 
-	if (!absolute_path(pid, path, inside) ||
+	if (!container_path_absolute(pid, path, inside) ||
 	    davy_root_path(root, sizeof(root), "/proc/%u/root", pid))
 		return -ENAMETOOLONG;
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	/* The process has opened it: mostly its names are in memory, and nobody is waited for. */
-	fd = open_name(dir, inside, 0, RESOLVE_IN_ROOT | RESOLVE_CACHED);
+	/* The process has opened the file, so its path is usually cached and nothing blocks. */
+	fd = container_path_open_name(dir, inside, 0, RESOLVE_IN_ROOT | RESOLVE_CACHED);
 	return fd == -EAGAIN ? davy_walk_in_root(pid, dir, inside) : fd;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers: DRM is major 226, accel 261 (Documentation/admin-guide/devices.txt), NVIDIA's GPUs are
- * 195 with the minor that /proc/driver/nvidia tells; 254 and 255 are its modeset and control.
- * KFD: amdkfd/kfd_process.c (proc/PID/vram_ID).
+ * Numbers: DRM is major 226, accel 261 (Documentation/admin-guide/devices.txt). NVIDIA's GPUs are
+ * 195 with the minor in /proc/driver/nvidia; 254 and 255 are its modeset and control nodes. KFD:
+ * amdkfd/kfd_process.c (proc/PID/vram_ID).
  */
 #include "sensors/proc/device_node.h"
 
@@ -23,7 +23,7 @@
 #define NVIDIA_GPU_MINOR 253
 #define ENTRIES_MAX	 1024
 
-static bool read_link(char *target, size_t size, const char *path)
+static bool device_node_read_link(char *target, size_t size, const char *path)
 {
 	ssize_t n = readlink(path, target, size - 1);
 
@@ -33,18 +33,18 @@ static bool read_link(char *target, size_t size, const char *path)
 	return true;
 }
 
-static void drm_device(unsigned int node_major, unsigned int node_minor, char *ret_device)
+static void device_node_drm(unsigned int node_major, unsigned int node_minor, char *ret_device)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 
 	if (!davy_root_path(path, sizeof(path), "/sys/dev/char/%u:%u/device", node_major,
 			    node_minor) &&
-	    read_link(target, sizeof(target), path))
+	    device_node_read_link(target, sizeof(target), path))
 		davy_copy_name(ret_device, DAVY_DEVICE_LEN, davy_base_name(target));
 }
 
 /* "Device Minor: \t 0" in /proc/driver/nvidia/gpus/0000:65:00.0/information */
-static bool has_minor(const char *gpu, unsigned int node_minor)
+static bool device_node_has_minor(const char *gpu, unsigned int node_minor)
 {
 	char path[PATH_MAX], text[2048], *at;
 
@@ -55,7 +55,7 @@ static bool has_minor(const char *gpu, unsigned int node_minor)
 	return at && strtoul(at + 13, NULL, 10) == node_minor;
 }
 
-static void nvidia_device(unsigned int node_minor, char *ret_device)
+static void device_node_nvidia(unsigned int node_minor, char *ret_device)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -65,7 +65,7 @@ static void nvidia_device(unsigned int node_minor, char *ret_device)
 		return;
 	dir = opendir(path);
 	for (int i = 0; dir && i < ENTRIES_MAX && (entry = readdir(dir)); i++) {
-		if (entry->d_name[0] == '.' || !has_minor(entry->d_name, node_minor))
+		if (entry->d_name[0] == '.' || !device_node_has_minor(entry->d_name, node_minor))
 			continue;
 		davy_copy_name(ret_device, DAVY_DEVICE_LEN, entry->d_name);
 		break;
@@ -74,27 +74,28 @@ static void nvidia_device(unsigned int node_minor, char *ret_device)
 		closedir(dir);
 }
 
-static bool is_kfd(unsigned int node_major, unsigned int node_minor)
+static bool device_node_is_kfd(unsigned int node_major, unsigned int node_minor)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 
 	return !davy_root_path(path, sizeof(path), "/sys/dev/char/%u:%u", node_major, node_minor) &&
-	       read_link(target, sizeof(target), path) && !strcmp(davy_base_name(target), "kfd");
+	       device_node_read_link(target, sizeof(target), path) &&
+	       !strcmp(davy_base_name(target), "kfd");
 }
 
 enum davy_node davy_device_node(unsigned int node_major, unsigned int node_minor, char *ret_device)
 {
 	ret_device[0] = 0;
 	if (node_major == MAJOR_DRM || node_major == MAJOR_ACCEL) {
-		drm_device(node_major, node_minor, ret_device);
+		device_node_drm(node_major, node_minor, ret_device);
 		return DAVY_NODE_DRM;
 	}
 	if (node_major == MAJOR_NVIDIA && node_minor <= NVIDIA_GPU_MINOR) {
-		nvidia_device(node_minor, ret_device);
+		device_node_nvidia(node_minor, ret_device);
 		return DAVY_NODE_NVIDIA;
 	}
-	/* A dynamic number, of the range above the fixed ones or of 234 to 254. */
-	if (node_major >= 234 && is_kfd(node_major, node_minor))
+	/* A dynamic number, above the fixed ones or from 234 to 254. */
+	if (node_major >= 234 && device_node_is_kfd(node_major, node_minor))
 		return DAVY_NODE_KFD;
 	return DAVY_NODE_OTHER;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which GPU stands behind an open device file. By the device number and sysfs, never by the file's
- * name: a container may call it anything.
+ * The GPU of an open device file, from its device number and sysfs. Never from its name: a
+ * container may use any name.
  */
 #ifndef DAVY_DEVICE_NODE_H
 #define DAVY_DEVICE_NODE_H
@@ -17,10 +17,10 @@ enum davy_node {
 	DAVY_NODE_NVIDIA = 3,
 };
 
-/* Its kind, and the PCI address behind it; "" where sysfs names none. */
+/* Its kind, and the PCI address; "" if sysfs has none. */
 enum davy_node davy_device_node(unsigned int node_major, unsigned int node_minor, char *ret_device);
 
-/* The devices on which the process holds memory through KFD; fills at most DAVY_DEVICES_MAX. */
+/* The devices on which the process holds memory through KFD; at most DAVY_DEVICES_MAX. */
 size_t davy_kfd_devices(uint32_t pid, char ret_device[][DAVY_DEVICE_LEN]);
 
 #endif

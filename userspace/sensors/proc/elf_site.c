@@ -12,7 +12,7 @@
 
 #include "lib/file.h"
 
-#define CODE_MAX      256 /* bytes from the entry on that are looked at */
+#define CODE_MAX      256 /* bytes examined from the entry on */
 #define PROLOGUE_MAX  32  /* instructions */
 #define FILE_SIZE_MAX ((off_t)1 << 30)
 #define TABLE_MAX     ((uint64_t)64 << 20) /* bytes of symbols, and of their names */
@@ -21,10 +21,7 @@
 
 #define SYMBOLS_AT_ONCE ((size_t)1024)
 
-/*
- * The disassembler, loaded for the few milliseconds it is needed: its tables are 3 MB of relocated
- * memory that a resident agent does not carry along.
- */
+/* The disassembler, loaded only while needed: its tables are 3 MB of relocated memory. */
 struct disassembler {
 	void *library;
 	cs_err (*open)(cs_arch arch, cs_mode mode, csh *handle);
@@ -41,9 +38,9 @@ struct function {
 };
 
 /*
- * The file while it is read. Everything in it is outside input: each table has a limit, and a
- * sparse file of 4 KiB can claim as many tables of that size as it has headers. So at most one of
- * each kind is read, and only the names of one are in memory.
+ * An open ELF file. It is untrusted: each table has a limit, and a sparse file of 4 KiB can claim
+ * one table of that size per header. Therefore at most one table of each kind is read, and the
+ * names of only one are in memory.
  */
 struct image {
 	int fd;
@@ -58,7 +55,10 @@ static int image_read(const struct image *f, uint64_t offset, void *data, size_t
 	return pread(f->fd, data, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
 }
 
-/* The path leads into the mount namespace of another process: a FIFO, or a file of any size. */
+/*
+ * The path leads into the mount namespace of another process: it may be a FIFO or a file of any
+ * size.
+ */
 static int image_open(const char *path, struct image *f)
 {
 	struct stat st;
@@ -77,7 +77,7 @@ static int image_open(const char *path, struct image *f)
 	return 0;
 }
 
-/* Virtual address to file offset through the loadable segments. */
+/* Converts a virtual address to a file offset with the loadable segments. */
 static int image_offset(const struct image *f, uint64_t addr, uint64_t *ret_offset)
 {
 	for (size_t i = 0; i < f->head.e_phnum && i < HEADERS_MAX; i++) {
@@ -102,7 +102,7 @@ static int image_section(const struct image *f, size_t index, Elf64_Shdr *ret_se
 			  sizeof(*ret_section));
 }
 
-/* The first of its kind: the format has no use for another. */
+/* The first table of its kind; valid files have only one. */
 static int image_table(const struct image *f, uint32_t type, Elf64_Shdr *ret_table)
 {
 	for (size_t i = 0; i < HEADERS_MAX; i++) {
@@ -121,7 +121,7 @@ static int image_table(const struct image *f, uint32_t type, Elf64_Shdr *ret_tab
 	return -ENOENT;
 }
 
-/* Its names, with a NUL behind them; to be freed. */
+/* The names of a table, with a NUL after them. The caller frees them. */
 static char *image_names(const struct image *f, const Elf64_Shdr *table, size_t *ret_size)
 {
 	Elf64_Shdr section;
@@ -144,10 +144,10 @@ static char *image_names(const struct image *f, const Elf64_Shdr *table, size_t 
 
 struct wanted {
 	const char *const *symbols;
-	struct function *found; /* offset 0: not yet */
+	struct function *found; /* offset 0: not found yet */
 	size_t count;
 	size_t left;
-	size_t tries; /* of names that lead nowhere */
+	size_t tries; /* names without a match */
 };
 
 static void image_compare(const struct image *f, const Elf64_Sym *sym, const char *name,
@@ -194,7 +194,7 @@ static void image_find(const struct image *f, uint32_t type, struct wanted *w)
 	free(names);
 }
 
-static int load_disassembler(struct disassembler *d)
+static int elf_site_load_disassembler(struct disassembler *d)
 {
 	d->library = dlopen("libcapstone.so.4", RTLD_LAZY | RTLD_LOCAL);
 	if (!d->library)
@@ -211,11 +211,11 @@ static int load_disassembler(struct disassembler *d)
 }
 
 /*
- * Instructions that the kernel emulates at a probe; all others are single-stepped, which costs a
- * second trap (arch/x86/kernel/uprobes.c: branch_setup_xol_ops, push_setup_xol_ops). Measured in a
- * virtual machine: 0.5 against 14 microseconds a hit.
+ * True for instructions that the kernel emulates at a probe. All others are single-stepped, which
+ * costs a second trap (arch/x86/kernel/uprobes.c: branch_setup_xol_ops, push_setup_xol_ops).
+ * Measured in a virtual machine: 0.5 instead of 14 microseconds per hit.
  */
-static bool emulated(const cs_insn *insn)
+static bool elf_site_is_emulated(const cs_insn *insn)
 {
 	const uint8_t *b = insn->bytes;
 
@@ -228,8 +228,9 @@ static bool emulated(const cs_insn *insn)
 	return (b[0] >= 0x70 && b[0] <= 0x7f) || b[0] == 0xe8 || b[0] == 0xe9 || b[0] == 0xeb;
 }
 
-/* The first emulated one of those that every call passes, before any branch: else the entry. */
-static uint64_t cheap_site(const struct disassembler *d, csh cs, const uint8_t *code, size_t size)
+/* The first emulated instruction before any branch, otherwise the entry. */
+static uint64_t elf_site_cheapest(const struct disassembler *d, csh cs, const uint8_t *code,
+				  size_t size)
 {
 	cs_insn *insn = d->malloc(cs);
 	uint64_t addr = 0, site = 0;
@@ -238,7 +239,7 @@ static uint64_t cheap_site(const struct disassembler *d, csh cs, const uint8_t *
 		if (!d->iterate(cs, &code, &size, &addr, insn) || insn->id == X86_INS_RET ||
 		    insn->id == X86_INS_JMP)
 			break;
-		if (!emulated(insn))
+		if (!elf_site_is_emulated(insn))
 			continue;
 		site = insn->address;
 		break;
@@ -248,7 +249,7 @@ static uint64_t cheap_site(const struct disassembler *d, csh cs, const uint8_t *
 	return site;
 }
 
-static int find_cheap(int fd, const struct function *f, uint64_t *ret_offset)
+static int elf_site_find_cheapest(int fd, const struct function *f, uint64_t *ret_offset)
 {
 	uint8_t code[CODE_MAX];
 	size_t size = f->size < CODE_MAX ? (size_t)f->size : CODE_MAX;
@@ -258,12 +259,12 @@ static int find_cheap(int fd, const struct function *f, uint64_t *ret_offset)
 
 	if (pread(fd, code, size, (off_t)f->offset) != (ssize_t)size)
 		return -EIO;
-	err = load_disassembler(&d);
+	err = elf_site_load_disassembler(&d);
 	if (err)
 		return err;
 	err = -ENOMEM;
 	if (d.open(CS_ARCH_X86, CS_MODE_64, &cs) == CS_ERR_OK) {
-		*ret_offset = f->offset + cheap_site(&d, cs, code, size);
+		*ret_offset = f->offset + elf_site_cheapest(&d, cs, code, size);
 		d.close(&cs);
 		err = 0;
 	}
@@ -286,8 +287,8 @@ int davy_elf_site(const char *path, const char *symbol, bool keeps_arguments, ui
 		image_find(&f, SHT_SYMTAB, &w);
 	if (w.left)
 		return -ENOENT;
-	if (keeps_arguments || find_cheap(fd, &found, ret_offset))
-		*ret_offset = found.offset; /* always right, only dearer */
+	if (keeps_arguments || elf_site_find_cheapest(fd, &found, ret_offset))
+		*ret_offset = found.offset; /* always correct, only slower */
 	return 0;
 }
 

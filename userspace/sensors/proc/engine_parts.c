@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ggml 0.27 (ggml-backend-reg.cpp): beside the program, in the folder that it was built for
- * (Debian: lib/TRIPLET/ggml/backends0), or linked. Ollama since 0.30: lib/ollama and a folder a
- * version.
+ * ggml 0.27 (ggml-backend-reg.cpp): next to the program, in the directory set at build time
+ * (Debian: lib/TRIPLET/ggml/backends0), or linked. Ollama since 0.30: lib/ollama and one directory
+ * per version.
  */
 #include "sensors/proc/engine_parts.h"
 
@@ -50,8 +50,8 @@ static uint32_t engine_parts_backend_of(const char *path)
 	return 0;
 }
 
-/* What glob would take for a pattern is escaped by nobody: such a folder is not looked into. */
-static uint32_t parts_at(const char *dir, const char *place)
+/* Pattern characters are not escaped: a directory whose name contains them is not searched. */
+static uint32_t engine_parts_at(const char *dir, const char *place)
 {
 	char pattern[PATH_MAX];
 	uint32_t parts = 0;
@@ -67,8 +67,8 @@ static uint32_t parts_at(const char *dir, const char *place)
 	return parts;
 }
 
-/* The program's own folder, links followed. */
-static bool folder_of(const char *path, char dir[PATH_MAX])
+/* The program's directory, with links resolved. */
+static bool engine_parts_directory(const char *path, char dir[PATH_MAX])
 {
 	char *slash;
 
@@ -86,13 +86,13 @@ static bool engine_parts_find(const char *program, char dir[PATH_MAX])
 	char path[PATH_MAX];
 
 	if (strchr(program, '/'))
-		return folder_of(program, dir);
+		return engine_parts_directory(program, dir);
 	while (at && *at) {
 		size_t len = strcspn(at, ":");
 
 		if (snprintf(path, sizeof(path), "%.*s/%s", (int)len, at, program) <
 			    (int)sizeof(path) &&
-		    len && folder_of(path, dir))
+		    len && engine_parts_directory(path, dir))
 			return true;
 		at += len + (at[len] == ':');
 	}
@@ -110,6 +110,6 @@ uint32_t davy_engine_parts(enum davy_engine engine, const char *program)
 	if (!places || !engine_parts_find(program, dir))
 		return 0;
 	for (size_t i = 0; places[i]; i++)
-		parts |= parts_at(dir, places[i]);
+		parts |= engine_parts_at(dir, places[i]);
 	return parts ? parts | 1u << DAVY_BACKEND_CPU : 0;
 }

@@ -15,9 +15,9 @@
 #include "sensors/proc/build_id.h"
 #include "sensors/proc/container_path.h"
 
-#define VERSION_LEN 20 /* all parts together fit */
+#define VERSION_LEN 20 /* all parts fit together */
 
-/* The build in the making. */
+/* The build being computed. */
 struct build {
 	uint64_t sum;
 	size_t file_count;
@@ -28,7 +28,7 @@ static bool engine_version_begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-static void add_id(struct build *b, int path_fd)
+static void engine_version_add_id(struct build *b, int path_fd)
 {
 	struct davy_build_id id;
 	DAVY_FD fd = davy_reopen(path_fd);
@@ -39,8 +39,8 @@ static void add_id(struct build *b, int path_fd)
 	b->file_count++;
 }
 
-/* No file system is asked: of a mapped file its server told it before. */
-static void add_times(struct build *b, int path_fd)
+/* Calls no file system: the attributes of a mapped file are cached. */
+static void engine_version_add_times(struct build *b, int path_fd)
 {
 	struct statx st;
 
@@ -57,13 +57,13 @@ static void engine_version_add_file(struct build *b, uint32_t pid, int path_fd)
 	size_t before = b->file_count;
 
 	if (!davy_local_file(pid, path_fd))
-		add_id(b, path_fd);
+		engine_version_add_id(b, path_fd);
 	if (b->file_count == before && davy_is_regular(path_fd))
-		add_times(b, path_fd);
+		engine_version_add_times(b, path_fd);
 }
 
-/* Of "libllama.so.0.0.8681"; what is called otherwise tells none. */
-static void name_version(const char *name, char ret_version[VERSION_LEN])
+/* The version in "libllama.so.0.0.8681"; "" for other names. */
+static void engine_version_of_name(const char *name, char ret_version[VERSION_LEN])
 {
 	const char *at = strstr(name, ".so.");
 	size_t len = at ? strspn(at + 4, "0123456789.") : 0;
@@ -75,9 +75,9 @@ static void name_version(const char *name, char ret_version[VERSION_LEN])
 	ret_version[len] = 0;
 }
 
-/* "path" is as davy_process_traces has it: a link in map_files, or the file's own name. */
-static void add_library(struct build *b, uint32_t pid, const char *path,
-			char ret_version[VERSION_LEN])
+/* "path" is as in davy_process_traces: a link in map_files, or the file's name. */
+static void engine_version_add_library(struct build *b, uint32_t pid, const char *path,
+				       char ret_version[VERSION_LEN])
 {
 	char target[PATH_MAX];
 	DAVY_FD fd = -1;
@@ -88,20 +88,20 @@ static void add_library(struct build *b, uint32_t pid, const char *path,
 		return;
 	n = strstr(path, "/map_files/") ? readlink(path, target, sizeof(target) - 1) : 0;
 	target[n > 0 ? n : 0] = 0;
-	name_version(davy_base_name(n > 0 ? target : path), ret_version);
+	engine_version_of_name(davy_base_name(n > 0 ? target : path), ret_version);
 	fd = davy_open_mapped(pid, path);
 	if (fd >= 0)
 		engine_version_add_file(b, pid, fd);
 }
 
-/* The loader and an interpreter are no engine; who they run is not told by them. */
-static bool is_carrier(const char *name)
+/* The loader and interpreters do not identify the engine that they run. */
+static bool engine_version_is_carrier(const char *name)
 {
 	return engine_version_begins(name, "ld-") || engine_version_begins(name, "ld.so") ||
 	       engine_version_begins(name, "python") || engine_version_begins(name, "pypy");
 }
 
-static void add_executable(struct build *b, uint32_t pid)
+static void engine_version_add_executable(struct build *b, uint32_t pid)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 	DAVY_FD fd = -1;
@@ -111,7 +111,7 @@ static void add_executable(struct build *b, uint32_t pid)
 		return;
 	n = readlink(path, target, sizeof(target) - 1);
 	target[n > 0 ? n : 0] = 0;
-	if (n <= 0 || is_carrier(davy_base_name(target)))
+	if (n <= 0 || engine_version_is_carrier(davy_base_name(target)))
 		return;
 	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd >= 0)
@@ -125,9 +125,9 @@ void davy_engine_version_read(const struct davy_process_info *info,
 	struct build b = { DAVY_FNV_START, 0 };
 
 	ret_text[0] = 0;
-	add_executable(&b, info->pid);
-	add_library(&b, info->pid, info->llama_library, llama);
-	add_library(&b, info->pid, info->ggml_library, ggml);
+	engine_version_add_executable(&b, info->pid);
+	engine_version_add_library(&b, info->pid, info->llama_library, llama);
+	engine_version_add_library(&b, info->pid, info->ggml_library, ggml);
 	if (!b.file_count)
 		return;
 	snprintf(ret_text, DAVY_VERSION_TEXT_LEN, "%s%s%s%s%s, build %016" PRIx64,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which build of an engine a process runs: the build ids of its executable and of llama.cpp's
- * libraries, and their versions where the files' names have them. Nothing is started to be asked.
+ * The build of the engine that a process runs: build ids of its executable and of llama.cpp's
+ * libraries, and the versions in the names of these files. Starts no program.
  */
 #ifndef DAVY_ENGINE_VERSION_H
 #define DAVY_ENGINE_VERSION_H
@@ -9,9 +9,9 @@
 #include "sensors/proc/process_info.h"
 
 /*
- * "llama-server, llama 0.0.8681, ggml 0.9.11, build 0123456789abcdef"; "" when nothing of it can be
- * told, as of an engine that an interpreter runs. A file without an id, or that is not read because
- * its file system may wait, counts by its size and the time of its last change.
+ * "llama-server, llama 0.0.8681, ggml 0.9.11, build 0123456789abcdef"; "" if unknown, for example
+ * for an engine in an interpreter. For a file without an id, or on a file system that may block,
+ * its size and modification time are used instead.
  */
 void davy_engine_version_read(const struct davy_process_info *info,
 			      char ret_text[DAVY_VERSION_TEXT_LEN]);

@@ -24,7 +24,8 @@ static int listen_port_is_ours(const struct sockets *s, unsigned long inode)
 }
 
 /* "  0: 0100007F:2382 00000000:0000 0A 0:0 0:0 0 uid timeout inode ..." (proc(5)) */
-static uint16_t lowest_in(uint32_t pid, const char *table, const struct sockets *s, uint16_t lowest)
+static uint16_t listen_port_lowest(uint32_t pid, const char *table, const struct sockets *s,
+				   uint16_t lowest)
 {
 	char path[PATH_MAX], *line = NULL;
 	size_t size = 0;
@@ -40,9 +41,9 @@ static uint16_t lowest_in(uint32_t pid, const char *table, const struct sockets 
 		if (sscanf(line,
 			   " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %lu",
 			   &port, &state, &inode) != 3)
-			continue; /* the heading */
+			continue; /* the header line */
 		if (state != TCP_LISTEN)
-			break; /* the kernel shows those that listen first */
+			break; /* the kernel lists listening sockets first */
 		if (!port || port > UINT16_MAX || !listen_port_is_ours(s, inode))
 			continue;
 		if (!lowest || port < lowest)
@@ -59,6 +60,6 @@ uint16_t davy_listen_port(uint32_t pid, const unsigned long *inodes, size_t coun
 
 	if (!count)
 		return 0;
-	port = lowest_in(pid, "tcp", &s, 0);
-	return lowest_in(pid, "tcp6", &s, port);
+	port = listen_port_lowest(pid, "tcp", &s, 0);
+	return listen_port_lowest(pid, "tcp6", &s, port);
 }

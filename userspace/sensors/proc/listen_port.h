@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a process listens, from its sockets: defaults change between versions of an engine. */
+/*
+ * The port on which a process listens, from its sockets: engines' defaults change between versions.
+ */
 #ifndef DAVY_LISTEN_PORT_H
 #define DAVY_LISTEN_PORT_H
 
@@ -7,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * The lowest TCP port that one of these sockets listens on, in the process's own network namespace;
- * 0: none, or not to be read.
+ * The lowest TCP port on which one of these sockets listens, in the process's network namespace; 0:
+ * none or unreadable.
  */
 uint16_t davy_listen_port(uint32_t pid, const unsigned long *inodes, size_t count);
 

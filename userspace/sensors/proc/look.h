@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The contract between the agent and its readers (davylamp-reader look): one request, one reply,
- * each one packet of a fixed size on a SOCK_SEQPACKET socket. Both programs come from the same
- * build: a reader refuses to start with another DAVY_LOOK_VERSION. The agent believes nothing in a
- * reply that davy_look_reply_valid() has not checked: a reader has read what strangers wrote.
+ * The protocol between the agent and its readers (davylamp-reader look): one request, one reply,
+ * each one packet of fixed size on a SOCK_SEQPACKET socket. Both programs come from the same build:
+ * a reader refuses to start with another DAVY_LOOK_VERSION. The agent uses only replies that
+ * davy_look_reply_valid() has checked: a reader processes untrusted input.
  */
 #ifndef DAVY_LOOK_H
 #define DAVY_LOOK_H
@@ -16,19 +16,17 @@
 #define DAVY_LOOK_SITES	  8
 #define DAVY_LOOK_FD	  3 /* the reader's end of the socket */
 
-/* What the agent wants beside the facts; see davy_look_request.wants. */
+/* Additional data that the agent requests; see davy_look_request.wants. */
 enum davy_look_want {
-	DAVY_WANT_CXX = 1, /* where to probe these libraries */
+	DAVY_WANT_CXX = 1, /* probe sites of these libraries */
 	DAVY_WANT_GGML = 2,
 	DAVY_WANT_LLAMA = 4,
-	DAVY_WANT_VERSION = 8,	    /* the engine's build, once its libraries are mapped */
-	DAVY_WANT_VERSION_NOW = 16, /* or without them */
+	DAVY_WANT_VERSION = 8,	    /* the engine's build, when its libraries are mapped */
+	DAVY_WANT_VERSION_NOW = 16, /* the same, without waiting for the libraries */
 	DAVY_WANT_ALL = 31,
 };
 
-/*
- * Functions in which the agent puts a probe; davy_site_name() gives davy_bpf_attach_library's word.
- */
+/* Functions that the agent probes; davy_site_name() gives the name for davy_bpf_attach_library. */
 enum davy_site {
 	DAVY_SITE_THROW = 0,
 	DAVY_SITE_SYNCHRONIZE = 1,
@@ -42,7 +40,7 @@ enum davy_site {
 
 struct davy_look_request {
 	uint64_t serial;
-	uint64_t start_ticks; /* of the process that is meant */
+	uint64_t start_ticks; /* of the process to look at */
 	uint32_t pid;
 	uint32_t look;	/* enum davy_look */
 	uint32_t wants; /* enum davy_look_want */
@@ -59,8 +57,8 @@ struct davy_look_site {
 struct davy_look_reply {
 	uint64_t serial;
 	uint32_t pid;
-	int32_t error;		  /* 0, or -errno: nothing below is valid */
-	uint32_t loaded_backends; /* 1 << enum davy_backend, as far as libraries show it */
+	int32_t error;		  /* 0, or -errno: the fields below are invalid */
+	uint32_t loaded_backends; /* 1 << enum davy_backend, according to the loaded libraries */
 	uint8_t has_command;	  /* as in struct davy_process_info */
 	uint8_t no_gpu;
 	uint8_t opens_gpu;
@@ -70,7 +68,7 @@ struct davy_look_reply {
 	uint32_t file_count;
 	uint32_t site_count;
 	struct davy_look_site site[DAVY_LOOK_SITES];
-	char engine[DAVY_VERSION_TEXT_LEN]; /* the engine's build, "" when nothing tells it */
+	char engine[DAVY_VERSION_TEXT_LEN]; /* the engine's build, "": unknown */
 	struct davy_ev_process ev;	    /* workload is 0: the agent knows it */
 };
 
@@ -87,8 +85,9 @@ struct davy_look_start {
 };
 
 /*
- * Every number in range, every string terminated, every count within its array, serial and pid
- * those of the request, "file_count" what the kernel delivered. Changes nothing.
+ * Checks that numbers are in range, strings terminated and counts within their arrays, that serial
+ * and pid match the request, and that "file_count" is the number of received descriptors. Does not
+ * modify the reply.
  */
 bool davy_look_reply_valid(const struct davy_look_reply *r, const struct davy_look_request *q,
 			   size_t file_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the agent believes of a reader's reply: checks only, no system call. */
+/* Validates a reader's reply. Makes no system call. */
 #include <string.h>
 
 #include "sensors/proc/look.h"
@@ -20,7 +20,7 @@ const char *davy_site_name(enum davy_site site)
 
 #define TERMINATED(text) (memchr(text, 0, sizeof(text)) != NULL)
 
-static bool strings_end(const struct davy_ev_process *p)
+static bool look_valid_strings(const struct davy_ev_process *p)
 {
 	for (size_t i = 0; i < DAVY_DEVICES_MAX - 1; i++)
 		if (!TERMINATED(p->more_devices[i]))
@@ -31,14 +31,14 @@ static bool strings_end(const struct davy_ev_process *p)
 	       TERMINATED(p->container) && TERMINATED(p->pod);
 }
 
-static bool process_valid(const struct davy_ev_process *p, uint64_t start_ticks)
+static bool look_valid_process(const struct davy_ev_process *p, uint64_t start_ticks)
 {
 	const unsigned int flags = DAVY_PROCESS_CONTEXT_ASSUMED | DAVY_PROCESS_USER_UNIT |
 				   DAVY_PROCESS_PARTIAL | DAVY_PROCESS_PORT_ASSUMED;
 
 	return p->start_ticks == start_ticks && !p->workload && p->engine < DAVY_ENGINE_COUNT &&
 	       p->backend < DAVY_BACKEND_COUNT && p->role < DAVY_ROLE_COUNT &&
-	       p->runtime < DAVY_RUNTIME_COUNT && !(p->flags & ~flags) && strings_end(p);
+	       p->runtime < DAVY_RUNTIME_COUNT && !(p->flags & ~flags) && look_valid_strings(p);
 }
 
 bool davy_look_reply_valid(const struct davy_look_reply *r, const struct davy_look_request *q,
@@ -58,10 +58,10 @@ bool davy_look_reply_valid(const struct davy_look_reply *r, const struct davy_lo
 		if (r->site[i].site >= DAVY_SITE_COUNT || r->site[i].file >= file_count ||
 		    r->site[i].offset >= OFFSET_MAX)
 			return false;
-	return process_valid(&r->ev, q->start_ticks);
+	return look_valid_process(&r->ev, q->start_ticks);
 }
 
-/* Texts end with a NUL within their size: davy_process_start_take() walks over them. */
+/* Each text ends with a NUL within its size: davy_process_start_take() relies on that. */
 bool davy_look_start_valid(const struct davy_look_start *r, const struct davy_look_request *q)
 {
 	if (r->serial != q->serial || r->pid != q->pid || r->error > 0 || r->error < -4095)

@@ -17,7 +17,7 @@
 #define KNOWN_MAX  16
 #define DIGEST_LEN 64
 
-/* What was read of an inode, and that it could not be read. */
+/* Cached facts of an inode, or the error of reading it. */
 struct known {
 	uint64_t used; /* 0: empty */
 	uint32_t dev_major, dev_minor;
@@ -28,7 +28,7 @@ struct known {
 	struct davy_model_facts facts;
 };
 
-static int read_head(int path_fd, uint64_t size, struct davy_model_facts *f)
+static int model_file_read_header(int path_fd, uint64_t size, struct davy_model_facts *f)
 {
 	struct davy_gguf g;
 	DAVY_FD fd = davy_reopen(path_fd);
@@ -50,7 +50,7 @@ static int read_head(int path_fd, uint64_t size, struct davy_model_facts *f)
 
 static struct known *model_file_find(const struct statx *st)
 {
-	static struct known table[KNOWN_MAX]; /* one thread */
+	static struct known table[KNOWN_MAX]; /* single-threaded */
 	static uint64_t uses;
 	struct known *victim = &table[0];
 
@@ -79,10 +79,10 @@ static struct known *model_file_find(const struct statx *st)
 }
 
 /*
- * ".../models/blobs/sha256-<64 digits>": the models folder is two above it, unless it was told. Not
- * remembered: names come and go, and another process may call the same inode otherwise.
+ * ".../models/blobs/sha256-<64 digits>": the models directory is two levels above, unless it is
+ * known. Not cached: names change, and another process may use another name for the inode.
  */
-static void name_blob(const struct davy_model_where *w, struct davy_model_facts *f)
+static void model_file_name_blob(const struct davy_model_where *w, struct davy_model_facts *f)
 {
 	const char *blob = w->path ? strstr(w->path, "/blobs/sha256-") : NULL;
 	char dir[PATH_MAX];
@@ -112,8 +112,8 @@ int davy_model_file_read(const struct davy_model_where *where, struct davy_model
 		return -errno;
 	k = model_file_find(&st);
 	if (k->err == 1)
-		k->err = read_head(fd, st.stx_size, &k->facts);
+		k->err = model_file_read_header(fd, st.stx_size, &k->facts);
 	*ret_facts = k->facts;
-	name_blob(where, ret_facts);
+	model_file_name_blob(where, ret_facts);
 	return k->err;
 }

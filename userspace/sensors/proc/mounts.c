@@ -17,7 +17,7 @@
 struct mount {
 	uint64_t id;
 	unsigned int dev_major, dev_minor;
-	const char *point; /* with its escapes, \040 and the like */
+	const char *point; /* with escapes such as \040 */
 	const char *type;
 	char *options; /* of the file system */
 };
@@ -34,7 +34,7 @@ static const char *const local_types[] = {
 	"iso9660",  "tmpfs", "ramfs", "rootfs", "erofs", "squashfs",
 };
 
-static bool type_is_local(const struct mount *m)
+static bool mounts_type_is_local(const struct mount *m)
 {
 	for (size_t i = 0; i < sizeof(local_types) / sizeof(local_types[0]); i++)
 		if (!strcmp(m->type, local_types[i]))
@@ -81,8 +81,8 @@ static void mounts_done(struct mounts *m)
 	free(m->text);
 }
 
-/* The one with the longest mount point, and of these the last, which lies on top. */
-static const struct mount *mount_of_path(const struct mounts *m, const char *path)
+/* The mount with the longest mount point; of equal ones the last, which is on top. */
+static const struct mount *mounts_of_path(const struct mounts *m, const char *path)
 {
 	const struct mount *best = NULL;
 	size_t best_len = 0;
@@ -100,8 +100,8 @@ static const struct mount *mount_of_path(const struct mounts *m, const char *pat
 	return best;
 }
 
-static bool layer_is_local(const struct mounts *host, const struct mount *overlay,
-			   const char *layer)
+static bool mounts_layer_is_local(const struct mounts *host, const struct mount *overlay,
+				  const char *layer)
 {
 	const char *slash = strrchr(overlay->point, '/');
 	const struct mount *below;
@@ -112,12 +112,14 @@ static bool layer_is_local(const struct mounts *host, const struct mount *overla
 
 	if (n < 0 || n >= (int)sizeof(path) || strchr(path, '\\'))
 		return false;
-	below = mount_of_path(host, path);
-	return below && type_is_local(below);
+	below = mounts_of_path(host, path);
+	return below && mounts_type_is_local(below);
 }
 
-/* Docker names layers from the folder above the mount point when the options get too long. */
-static bool layers_are_local(const struct mounts *host, const struct mount *overlay)
+/*
+ * If the options get too long, Docker names layers relative to the directory above the mount point.
+ */
+static bool mounts_layers_are_local(const struct mounts *host, const struct mount *overlay)
 {
 	static const char *const names[] = { "lowerdir", "lowerdir+", "datadir+", "upperdir" };
 	char *rest = overlay->options, *option, *value, *layer;
@@ -130,7 +132,7 @@ static bool layers_are_local(const struct mounts *host, const struct mount *over
 			    strncmp(option, names[i], (size_t)(value - option)) != 0)
 				continue;
 			for (value++; (layer = strsep(&value, ":"));) {
-				if (*layer && !layer_is_local(host, overlay, layer))
+				if (*layer && !mounts_layer_is_local(host, overlay, layer))
 					return false;
 				count += *layer != 0;
 			}
@@ -140,7 +142,7 @@ static bool layers_are_local(const struct mounts *host, const struct mount *over
 	return count > 0;
 }
 
-static bool overlay_is_local(const struct mount *m)
+static bool mounts_overlay_is_local(const struct mount *m)
 {
 	struct mounts host = { 0 };
 	const struct mount *same = NULL;
@@ -148,7 +150,7 @@ static bool overlay_is_local(const struct mount *m)
 	struct statx st;
 	bool local;
 
-	/* on that we live already */
+	/* our root is on it, so we depend on it anyway */
 	if (!statx(AT_FDCWD, "/", AT_STATX_DONT_SYNC, STATX_INO, &st) &&
 	    st.stx_dev_major == m->dev_major && st.stx_dev_minor == m->dev_minor)
 		return true;
@@ -157,18 +159,19 @@ static bool overlay_is_local(const struct mount *m)
 	for (size_t i = 0; i < host.count && !same; i++)
 		if (host.at[i].dev_major == m->dev_major && host.at[i].dev_minor == m->dev_minor)
 			same = &host.at[i];
-	local = same && !strcmp(same->type, "overlay") && layers_are_local(&host, same);
+	local = same && !strcmp(same->type, "overlay") && mounts_layers_are_local(&host, same);
 	mounts_done(&host);
 	return local;
 }
 
-static bool is_local(const struct mount *m)
+static bool mounts_is_local(const struct mount *m)
 {
-	return type_is_local(m) || (!strcmp(m->type, "overlay") && overlay_is_local(m));
+	return mounts_type_is_local(m) ||
+	       (!strcmp(m->type, "overlay") && mounts_overlay_is_local(m));
 }
 
-/* 1: local; 0: not; -1: it is not in the list. */
-static int judge_in(const char *path, uint64_t mount_id)
+/* 1: local; 0: not local; -1: not in the list. */
+static int mounts_judge(const char *path, uint64_t mount_id)
 {
 	struct mounts list;
 	int judgement = -1;
@@ -176,13 +179,13 @@ static int judge_in(const char *path, uint64_t mount_id)
 	mounts_read(path, &list);
 	for (size_t i = 0; i < list.count && judgement < 0; i++)
 		if (list.at[i].id == mount_id)
-			judgement = is_local(&list.at[i]);
+			judgement = mounts_is_local(&list.at[i]);
 	mounts_done(&list);
 	return judgement;
 }
 
-/* An agent in a chroot does not list its own root's mount; on that it lives already. */
-static bool is_own_root(uint64_t mount_id)
+/* In a chroot, the list does not contain the mount of our own root, on which we depend anyway. */
+static bool mounts_is_own_root(uint64_t mount_id)
 {
 	struct statx st;
 
@@ -199,12 +202,12 @@ bool davy_file_is_local(uint32_t pid, int fd)
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st))
 		return false;
 	if (!davy_root_path(path, sizeof(path), "/proc/%u/mountinfo", pid))
-		judgement = judge_in(path, st.stx_mnt_id);
-	/* a chrooted process does not list the mount its root lies on */
+		judgement = mounts_judge(path, st.stx_mnt_id);
+	/* the list of a chrooted process lacks the mount of its root */
 	if (judgement < 0)
-		judgement = judge_in("/proc/self/mountinfo", st.stx_mnt_id);
-	/* nor is it in ours, when the agent's unit has a mount namespace of its own */
+		judgement = mounts_judge("/proc/self/mountinfo", st.stx_mnt_id);
+	/* so does ours if the agent's unit has its own mount namespace */
 	if (judgement < 0)
-		judgement = judge_in("/proc/1/mountinfo", st.stx_mnt_id);
-	return judgement < 0 ? is_own_root(st.stx_mnt_id) : judgement != 0;
+		judgement = mounts_judge("/proc/1/mountinfo", st.stx_mnt_id);
+	return judgement < 0 ? mounts_is_own_root(st.stx_mnt_id) : judgement != 0;
 }

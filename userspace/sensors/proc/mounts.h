@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a file lies where nobody has to be waited for: on a file system that the kernel itself
- * reads from a local disk or from memory. FUSE is served by whoever mounted it; NFS, CIFS, Ceph and
- * 9p wait for a server, in a state that SIGKILL does not end. Everything that is not known to be
- * local is not. Only mountinfo is read (proc_pid_mountinfo(5)): no file system is asked.
+ * Decides whether a file can be read without blocking: it must be on a file system that the kernel
+ * reads from a local disk or memory. A user process serves FUSE. NFS, CIFS, Ceph and 9p wait for a
+ * server in a state that SIGKILL cannot end. Unknown file systems count as not local. Only
+ * mountinfo is read (proc_pid_mountinfo(5)); no file system is called.
  *
- * An overlay's options name its layers as they were called where it was mounted, and a user may
- * mount one over FUSE in a namespace of his own. It is believed when the first process has it too
- * (so Docker, containerd, Podman and CRI-O mount those of root) and every layer lies on a local
+ * The options of an overlay contain the layer paths as of the mount. A user may mount an overlay
+ * over FUSE in an own namespace. An overlay is therefore trusted only if the first process has it
+ * too (root's Docker, containerd, Podman and CRI-O mount theirs so) and every layer is on a local
  * mount there.
  */
 #ifndef DAVY_MOUNTS_H
@@ -16,7 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The file is open, O_PATH also; its mount is looked for as process "pid" has it, or we have. */
+/*
+ * The file may be open with O_PATH. Its mount is searched in the list of process "pid", then in
+ * ours.
+ */
 bool davy_file_is_local(uint32_t pid, int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names as of Ollama 0.33 (types/model/name.go): [REGISTRY/][NAMESPACE/]NAME[:TAG]. */
+/* Names as in Ollama 0.33 (types/model/name.go): [REGISTRY/][NAMESPACE/]NAME[:TAG]. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -17,8 +17,8 @@
 
 static const char media_type[] = "application/vnd.ollama.image.model";
 
-/* Parts of a path of their own: no "..", nothing hidden. */
-static int name_is_good(const char *name)
+/* Valid path components: no "..", nothing hidden. */
+static int ollama_blob_name_is_valid(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789._-/:";
@@ -28,7 +28,7 @@ static int name_is_good(const char *name)
 	       !strstr(name, ":.");
 }
 
-static int manifest_path(const char *dir, const char *name, char *path, size_t size)
+static int ollama_blob_manifest_path(const char *dir, const char *name, char *path, size_t size)
 {
 	const char *slash = strchr(name, '/'), *last = strrchr(name, '/');
 	const char *colon = strrchr(name, ':');
@@ -37,7 +37,7 @@ static int manifest_path(const char *dir, const char *name, char *path, size_t s
 					     : "";
 	int len;
 
-	if (!name_is_good(name) || (colon && (!colon[1] || strchr(colon, '/'))))
+	if (!ollama_blob_name_is_valid(name) || (colon && (!colon[1] || strchr(colon, '/'))))
 		return -EINVAL;
 	len = colon ? (int)(colon - name) : (int)strlen(name);
 	if (snprintf(path, size, "%s/manifests/%s%.*s/%s", dir, before, len, name,
@@ -46,7 +46,7 @@ static int manifest_path(const char *dir, const char *name, char *path, size_t s
 	return 0;
 }
 
-static int digest_of(const json_t *manifest, char ret_digest[DAVY_OLLAMA_DIGEST_LEN])
+static int ollama_blob_digest(const json_t *manifest, char ret_digest[DAVY_OLLAMA_DIGEST_LEN])
 {
 	const json_t *layer;
 	size_t i;
@@ -71,7 +71,7 @@ int davy_ollama_blob(const char *dir, const char *name, char ret_digest[DAVY_OLL
 	char path[PATH_MAX], *text;
 	json_t *manifest;
 	ssize_t n;
-	int err = manifest_path(dir, name, path, sizeof(path));
+	int err = ollama_blob_manifest_path(dir, name, path, sizeof(path));
 	DAVY_FD fd = err ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
 	if (err || fd < 0)
@@ -86,7 +86,7 @@ int davy_ollama_blob(const char *dir, const char *name, char ret_digest[DAVY_OLL
 	free(text);
 	if (n < 0)
 		return (int)n;
-	err = manifest ? digest_of(manifest, ret_digest) : -EBADMSG;
+	err = manifest ? ollama_blob_digest(manifest, ret_digest) : -EBADMSG;
 	json_decref(manifest);
 	return err;
 }

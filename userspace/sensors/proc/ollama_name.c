@@ -18,7 +18,7 @@
 
 #define LEVELS	     4 /* registry, namespace, name, tag */
 #define ENTRIES_MAX  1024
-#define BYTES_MAX    ((size_t)1 << 20) /* of all manifests; a real one has some 1 kB */
+#define BYTES_MAX    ((size_t)1 << 20) /* of all manifests; a real one has about 1 kB */
 #define MANIFEST_MAX ((size_t)64 * 1024)
 #define NAME_LEN     256
 
@@ -51,8 +51,8 @@ int davy_ollama_manifest_has(const char *text, size_t size, const char *digest)
 	return has;
 }
 
-/* Below the models folder, without leaving its file system or following a link. */
-static int open_below(int dir, const char *name, uint64_t flags)
+/* Opens below the models directory, on its file system and without following links. */
+static int ollama_name_open_below(int dir, const char *name, uint64_t flags)
 {
 	struct open_how how = { .flags = flags | O_RDONLY | O_CLOEXEC | O_NOFOLLOW,
 				.resolve =
@@ -61,14 +61,14 @@ static int open_below(int dir, const char *name, uint64_t flags)
 	return (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
 }
 
-static int manifest_at(struct walk *w, const char *name, const char *digest)
+static int ollama_name_manifest_has(struct walk *w, const char *name, const char *digest)
 {
-	static char text[MANIFEST_MAX]; /* one thread */
-	DAVY_FD path = open_below(dirfd(w->dir[w->depth - 1]), name, O_PATH);
+	static char text[MANIFEST_MAX]; /* single-threaded */
+	DAVY_FD path = ollama_name_open_below(dirfd(w->dir[w->depth - 1]), name, O_PATH);
 	DAVY_FD fd = -1;
 	ssize_t n;
 
-	if (path < 0 || !davy_is_regular(path)) /* a folder, a pipe */
+	if (path < 0 || !davy_is_regular(path)) /* a directory, a pipe */
 		return 0;
 	fd = davy_reopen(path);
 	n = fd < 0 ? fd : davy_read_fd(fd, text, sizeof(text));
@@ -77,7 +77,7 @@ static int manifest_at(struct walk *w, const char *name, const char *digest)
 }
 
 /* "library/llama3" of Ollama's own registry is "llama3". */
-static void make_name(const struct walk *w, const char *tag, char *name, size_t size)
+static void ollama_name_make(const struct walk *w, const char *tag, char *name, size_t size)
 {
 	size_t first = strcmp(w->part[0], registry) != 0 ? 0
 		       : strcmp(w->part[1], "library")	 ? 1
@@ -89,7 +89,7 @@ static void make_name(const struct walk *w, const char *tag, char *name, size_t 
 
 static int ollama_name_push(struct walk *w, int dir, const char *name)
 {
-	int fd = open_below(dir, name, O_DIRECTORY);
+	int fd = ollama_name_open_below(dir, name, O_DIRECTORY);
 
 	if (fd < 0)
 		return -errno;
@@ -104,13 +104,14 @@ static int ollama_name_push(struct walk *w, int dir, const char *name)
 	return 0;
 }
 
-static void see_tag(struct walk *w, const char *tag, const char *digest, char *best, size_t size)
+static void ollama_name_see_tag(struct walk *w, const char *tag, const char *digest, char *best,
+				size_t size)
 {
 	char name[4 * NAME_LEN + 8];
 
-	if (!manifest_at(w, tag, digest))
+	if (!ollama_name_manifest_has(w, tag, digest))
 		return;
-	make_name(w, tag, name, sizeof(name));
+	ollama_name_make(w, tag, name, sizeof(name));
 	if (!best[0] || strcmp(name, best) < 0)
 		davy_copy_name(best, size, name);
 }
@@ -135,10 +136,11 @@ int davy_ollama_name(uint32_t pid, const char *dir, const char *digest, char *re
 		else if (entry->d_name[0] == '.')
 			continue;
 		else if (w.depth == LEVELS)
-			see_tag(&w, entry->d_name, digest, best, sizeof(best));
+			ollama_name_see_tag(&w, entry->d_name, digest, best, sizeof(best));
 		else
 			ollama_name_push(&w, dirfd(w.dir[w.depth - 1]),
-					 entry->d_name); /* files have no room */
+					 /* a file at a directory level does not fit */
+					 entry->d_name);
 	}
 	if (!best[0])
 		return err ? err : -ENOENT;

@@ -15,7 +15,7 @@
 
 #define NESTED_MAX 33 /* the kernel allows 32 levels */
 
-/* The name before it, which the process chooses, has its newlines escaped there. */
+/* The Name line before it has its newlines escaped. */
 static uint32_t account_real_uid(uint32_t pid)
 {
 	char path[PATH_MAX], text[4096];

@@ -19,7 +19,7 @@ static ssize_t process_id_read_proc(uint32_t pid, const char *name, char *buf, s
 	return err ? err : davy_read_file(path, buf, size);
 }
 
-/* comm may hold blanks and brackets: the fields begin behind the last bracket (proc(5)). */
+/* comm may contain blanks and brackets: the fields begin after the last bracket (proc(5)). */
 int davy_process_stat(uint32_t pid, uint32_t *ret_ppid, uint64_t *ret_start)
 {
 	char text[1024], *at;
@@ -58,7 +58,7 @@ uint64_t davy_process_start(uint32_t pid)
 	return davy_process_stat(pid, &ppid, &start) ? 0 : start;
 }
 
-/* The numbers behind "name" in /proc/PID/status; the last one, 0 when there is none. */
+/* The last number after "name" in /proc/PID/status; 0 if missing. */
 static uint32_t process_id_status_number(uint32_t pid, const char *name)
 {
 	char text[16384], key[32], *at;
@@ -66,7 +66,8 @@ static uint32_t process_id_status_number(uint32_t pid, const char *name)
 
 	if (process_id_read_proc(pid, "status", text, sizeof(text)) <= 0)
 		return 0;
-	snprintf(key, sizeof(key), "\n%s:", name); /* the name before it holds no newline */
+	/* process names in this file contain no newline */
+	snprintf(key, sizeof(key), "\n%s:", name);
 	at = strstr(text, key);
 	if (!at)
 		return 0;

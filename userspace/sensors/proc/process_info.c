@@ -16,9 +16,9 @@
 
 #define TEXT_MAX ((size_t)128 * 1024) /* of a command line or an environment */
 #define ENV_MAX	 4096
-#define UP_MAX	 4 /* levels to a worker's server */
+#define UP_MAX	 4 /* levels from a worker up to its server */
 
-/* What a process was started with. */
+/* Command and environment of a process. */
 struct start {
 	char command[TEXT_MAX];
 	char environment[TEXT_MAX];
@@ -37,7 +37,7 @@ static ssize_t process_info_read_proc(uint32_t pid, const char *name, char *buf,
 	return err ? err : davy_read_file(path, buf, size);
 }
 
-static void read_comm(uint32_t pid, char *comm)
+static void process_info_read_comm(uint32_t pid, char *comm)
 {
 	memset(comm, 0, DAVY_COMM_LEN);
 	if (process_info_read_proc(pid, "comm", comm, DAVY_COMM_LEN) <= 0)
@@ -56,7 +56,7 @@ static size_t process_info_split(char *text, ssize_t size, char **list, size_t m
 	return count;
 }
 
-static void read_command(uint32_t pid, struct start *s)
+static void process_info_read_command(uint32_t pid, struct start *s)
 {
 	char link[PATH_MAX];
 	ssize_t n;
@@ -82,24 +82,25 @@ static void process_info_identify(struct start *s, bool with_environment,
 	davy_engine_identify(&look, facts);
 }
 
-/* Twice: environment and parent are read only of an engine, and may say more of it. */
-static void read_engine(uint32_t pid, uint32_t ppid, struct start *s,
-			struct davy_engine_facts *facts)
+/* Runs twice: environment and parent are read only for an engine and may add facts. */
+static void process_info_read_engine(uint32_t pid, uint32_t ppid, struct start *s,
+				     struct davy_engine_facts *facts)
 {
 	ssize_t n;
 
-	read_command(pid, s);
+	process_info_read_command(pid, s);
 	process_info_identify(s, false, facts);
 	if (facts->engine == DAVY_ENGINE_NONE)
 		return;
-	read_comm(ppid, s->parent);
+	process_info_read_comm(ppid, s->parent);
 	n = process_info_read_proc(pid, "environ", s->environment, TEXT_MAX);
 	process_info_split(s->environment, n, s->envp, ENV_MAX);
 	process_info_identify(s, true, facts);
 }
 
-/* A worker with a title of its own has its server's arguments. */
-static void ask_the_server(uint32_t ppid, struct start *server, struct davy_engine_facts *facts)
+/* A worker with its own title gets its server's arguments. */
+static void process_info_read_server(uint32_t ppid, struct start *server,
+				     struct davy_engine_facts *facts)
 {
 	struct davy_engine_facts of_server;
 	uint64_t start;
@@ -108,11 +109,11 @@ static void ask_the_server(uint32_t ppid, struct start *server, struct davy_engi
 	for (int i = 0; pid > 1 && i < UP_MAX; i++) {
 		if (davy_process_stat(pid, &ppid, &start))
 			return;
-		read_engine(pid, ppid, server, &of_server);
+		process_info_read_engine(pid, ppid, server, &of_server);
 		if (of_server.engine == facts->engine && of_server.model[0]) {
 			of_server.role = facts->role;
 			of_server.loads_model = facts->loads_model;
-			of_server.port = 0; /* it is the server that listens */
+			of_server.port = 0; /* only the server listens */
 			of_server.port_given = false;
 			*facts = of_server;
 			return;
@@ -137,8 +138,11 @@ static void process_info_take_facts(const struct davy_engine_facts *f, struct da
 	davy_copy_name(ev->cache_v, sizeof(ev->cache_v), f->cache_v);
 }
 
-/* ggml's own backend, or the driver's library where ggml is linked in or another engine runs. */
-static enum davy_backend backend_in_use(const struct davy_process_traces *t)
+/*
+ * ggml's backend library, otherwise the driver's library: ggml may be linked in, or it is another
+ * engine.
+ */
+static enum davy_backend process_info_backend(const struct davy_process_traces *t)
 {
 	bool dynamic = t->ggml_vulkan || t->ggml_hip || t->ggml_cuda || t->ggml_sycl;
 
@@ -154,11 +158,12 @@ static enum davy_backend backend_in_use(const struct davy_process_traces *t)
 	return DAVY_BACKEND_UNKNOWN;
 }
 
-static void name_devices(struct davy_process_info *info, const struct davy_process_traces *t)
+static void process_info_name_devices(struct davy_process_info *info,
+				      const struct davy_process_traces *t)
 {
 	struct davy_ev_process *ev = &info->ev;
 	const struct davy_used_devices *d = &t->devices;
-	/* Mesa opens the GPUs even where its software device does the work. */
+	/* Mesa opens the GPUs even if its software device does the work. */
 	bool software = ev->backend == DAVY_BACKEND_VULKAN && t->vk_memory &&
 			(!d->count || !d->device[0].bytes);
 
@@ -176,7 +181,7 @@ static void name_devices(struct davy_process_info *info, const struct davy_proce
 	info->device_used = ev->device[0] != 0;
 }
 
-/* In order of proof: arguments that leave no choice, open device files, a software device. */
+/* In order of proof: conclusive arguments, open device files, a software device. */
 static void process_info_conclude(struct davy_process_info *info,
 				  const struct davy_process_traces *t, bool loads_model)
 {
@@ -185,15 +190,15 @@ static void process_info_conclude(struct davy_process_info *info,
 	info->opens_gpu = t->drm_fd || t->kfd_fd || t->nvidia_fd;
 	ev->flags |= t->unreadable ? DAVY_PROCESS_PARTIAL : 0;
 	if (ev->backend == DAVY_BACKEND_CPU)
-		return; /* what it opened to look at it is not in use */
-	if (backend_in_use(t) != DAVY_BACKEND_UNKNOWN && ev->backend == DAVY_BACKEND_UNKNOWN)
-		ev->backend = (uint8_t)backend_in_use(t);
-	name_devices(info, t);
+		return; /* devices that it opened only to enumerate are not in use */
+	if (process_info_backend(t) != DAVY_BACKEND_UNKNOWN && ev->backend == DAVY_BACKEND_UNKNOWN)
+		ev->backend = (uint8_t)process_info_backend(t);
+	process_info_name_devices(info, t);
 	info->no_gpu = loads_model && !t->unreadable && !info->opens_gpu && !ev->device[0];
 }
 
-static void take_model(const struct davy_model_facts *m, const struct davy_engine_facts *f,
-		       struct davy_ev_process *ev)
+static void process_info_take_model(const struct davy_model_facts *m,
+				    const struct davy_engine_facts *f, struct davy_ev_process *ev)
 {
 	ev->model_bytes = m->bytes;
 	ev->layer_count = m->layer_count;
@@ -206,7 +211,7 @@ static void take_model(const struct davy_model_facts *m, const struct davy_engin
 	}
 }
 
-/* The path that was told; what is mapped where nothing was, or where it is the same by its name. */
+/* The reported path; the mapped file if there is none or if the names are equal. */
 static void process_info_read_model(struct davy_process_info *info,
 				    const struct davy_process_traces *t,
 				    struct davy_engine_facts *f)
@@ -224,15 +229,16 @@ static void process_info_read_model(struct davy_process_info *info,
 		return;
 	if (!f->model[0])
 		davy_engine_set_model(f, davy_base_name(where.path));
-	davy_model_file_read(&where, &m); /* what it could not tell is 0 */
+	davy_model_file_read(&where, &m); /* unknown values are 0 */
 	if (m.name[0] && !strncmp(f->model, "sha256-", 7))
 		davy_engine_set_model(f, m.name);
 	davy_copy_name(info->ev.model, sizeof(info->ev.model), f->model);
-	take_model(&m, f, &info->ev);
+	process_info_take_model(&m, f, &info->ev);
 }
 
-static void read_port(struct davy_process_info *info, const struct davy_process_traces *t,
-		      const struct davy_engine_facts *f)
+static void process_info_read_port(struct davy_process_info *info,
+				   const struct davy_process_traces *t,
+				   const struct davy_engine_facts *f)
 {
 	uint16_t port = f->port_given && f->port
 				? 0
@@ -244,7 +250,7 @@ static void read_port(struct davy_process_info *info, const struct davy_process_
 		info->ev.flags |= DAVY_PROCESS_PORT_ASSUMED;
 }
 
-static void read_cgroup(struct davy_process_info *info)
+static void process_info_read_cgroup(struct davy_process_info *info)
 {
 	char text[8192] = "";
 
@@ -263,8 +269,9 @@ static void read_cgroup(struct davy_process_info *info)
 	davy_process_cgroup_take(text, info->cgroup);
 }
 
-/* Whom no command line made an engine, and who computes on a GPU all the same. */
-static void look_at_stranger(struct davy_process_info *info, const struct davy_used_devices *used)
+/* A process that computes on a GPU but whose command line names no known engine. */
+static void process_info_read_unknown(struct davy_process_info *info,
+				      const struct davy_used_devices *used)
 {
 	static struct davy_process_traces t;
 
@@ -278,7 +285,7 @@ static void look_at_stranger(struct davy_process_info *info, const struct davy_u
 		process_info_conclude(info, &t, false);
 }
 
-static uint32_t loaded_backends(const struct davy_process_traces *t)
+static uint32_t process_info_loaded_backends(const struct davy_process_traces *t)
 {
 	uint32_t now = 0;
 
@@ -289,8 +296,9 @@ static uint32_t loaded_backends(const struct davy_process_traces *t)
 	return now;
 }
 
-static void read_as_engine(struct davy_process_info *info, const struct davy_used_devices *used,
-			   struct davy_engine_facts *facts)
+static void process_info_read_as_engine(struct davy_process_info *info,
+					const struct davy_used_devices *used,
+					struct davy_engine_facts *facts)
 {
 	static struct davy_process_traces t;
 	uint32_t inner;
@@ -298,8 +306,8 @@ static void read_as_engine(struct davy_process_info *info, const struct davy_use
 	davy_process_traces_read(info->pid, used, &t);
 	process_info_conclude(info, &t, facts->loads_model);
 	process_info_read_model(info, &t, facts);
-	read_port(info, &t, facts);
-	info->loaded_backends = loaded_backends(&t);
+	process_info_read_port(info, &t, facts);
+	info->loaded_backends = process_info_loaded_backends(&t);
 	davy_copy_name(info->cxx_library, sizeof(info->cxx_library), t.cxx_library);
 	davy_copy_name(info->ggml_library, sizeof(info->ggml_library), t.ggml_library);
 	davy_copy_name(info->llama_library, sizeof(info->llama_library), t.llama_library);
@@ -307,23 +315,23 @@ static void read_as_engine(struct davy_process_info *info, const struct davy_use
 	info->ev.inner_pid = inner == info->pid ? 0 : inner;
 }
 
-/* "start" has room for two: the process, and the server of a worker. "facts" point into them. */
+/* "start" has two entries: the process, and the server of a worker. "facts" point into them. */
 static void process_info_read_all(struct davy_process_info *info, enum davy_look look,
 				  const struct davy_used_devices *used, struct start *start)
 {
 	struct davy_engine_facts facts;
 
-	read_comm(info->pid, info->ev.comm);
-	read_engine(info->pid, info->ev.ppid, &start[0], &facts);
+	process_info_read_comm(info->pid, info->ev.comm);
+	process_info_read_engine(info->pid, info->ev.ppid, &start[0], &facts);
 	info->has_command = start[0].argc > 0;
 	if (facts.role == DAVY_ROLE_RUNNER && !facts.model[0])
-		ask_the_server(info->ev.ppid, &start[1], &facts);
+		process_info_read_server(info->ev.ppid, &start[1], &facts);
 	process_info_take_facts(&facts, &info->ev);
 	if (info->ev.engine != DAVY_ENGINE_NONE)
-		read_as_engine(info, used, &facts);
+		process_info_read_as_engine(info, used, &facts);
 	else if (look == DAVY_LOOK_DEVICES && info->has_command)
-		look_at_stranger(info, used);
-	read_cgroup(info);
+		process_info_read_unknown(info, used);
+	process_info_read_cgroup(info);
 	info->uid = davy_process_uid(info->pid);
 }
 

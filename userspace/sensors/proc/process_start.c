@@ -46,7 +46,8 @@ int davy_process_start_texts(uint32_t pid, char command[DAVY_START_TEXT_MAX], si
 	return 0;
 }
 
-static void cut(struct davy_process_start *s, size_t command_size, size_t environment_size)
+static void process_start_cut(struct davy_process_start *s, size_t command_size,
+			      size_t environment_size)
 {
 	process_start_split(s->command, (ssize_t)command_size, s->argv, DAVY_ARGS_MAX);
 	process_start_split(s->environment, (ssize_t)environment_size, s->envp, DAVY_START_ENV_MAX);
@@ -63,7 +64,7 @@ struct davy_process_start *davy_process_start_of(const char *command, size_t com
 	memcpy(s->command, command, command_size);
 	memcpy(s->environment, environment, environment_size);
 	snprintf(s->exe, sizeof(s->exe), "%s", exe);
-	cut(s, command_size, environment_size);
+	process_start_cut(s, command_size, environment_size);
 	return s;
 }
 
@@ -78,7 +79,7 @@ struct davy_process_start *davy_process_start_read(uint32_t pid)
 		return NULL;
 	}
 	if (s)
-		cut(s, command, environment);
+		process_start_cut(s, command, environment);
 	return s;
 }
 
@@ -89,7 +90,7 @@ struct davy_engine_look davy_process_start_look(const struct davy_process_start 
 	};
 }
 
-static bool is_named(const char *variable, const char *name)
+static bool process_start_is_named(const char *variable, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -99,7 +100,7 @@ static bool is_named(const char *variable, const char *name)
 bool davy_process_start_has(const struct davy_process_start *s, const char *name, const char *value)
 {
 	for (size_t i = 0; s->envp[i]; i++)
-		if (is_named(s->envp[i], name))
+		if (process_start_is_named(s->envp[i], name))
 			return !strcmp(s->envp[i] + strlen(name) + 1, value);
 	return false;
 }
@@ -109,7 +110,7 @@ void davy_process_start_unset(struct davy_process_start *s, const char *name)
 	size_t kept = 0;
 
 	for (size_t i = 0; s->envp[i]; i++)
-		if (!is_named(s->envp[i], name))
+		if (!process_start_is_named(s->envp[i], name))
 			s->envp[kept++] = s->envp[i];
 	s->envp[kept] = NULL;
 }

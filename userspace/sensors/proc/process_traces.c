@@ -25,11 +25,12 @@ static bool process_traces_begins(const char *text, const char *with)
 }
 
 /*
- * A path to the very file that is mapped: map_files leads to its inode, whatever lies at the path
- * by now and whatever root the process has. Without the right to it, by /proc/PID/root, which
- * leads into the process's own mount namespace and chroot.
+ * Gives a path to the mapped file itself: map_files leads to its inode, independent of the current
+ * path and the process's root. Without the right to use it, /proc/PID/root, which leads into the
+ * process's mount namespace and chroot.
  */
-static void openable(uint32_t pid, const char *line, const char *path, bool deleted, char *ret_path)
+static void process_traces_openable(uint32_t pid, const char *line, const char *path, bool deleted,
+				    char *ret_path)
 {
 	char link[PATH_MAX], base[PATH_MAX];
 	unsigned long begin, end;
@@ -42,7 +43,7 @@ static void openable(uint32_t pid, const char *line, const char *path, bool dele
 	ret_path[0] = 0;
 	if (deleted || davy_root_path(link, sizeof(link), "/proc/%u/root", pid))
 		return;
-	/* maps names chrooted files by their full path; the link tells which part the root is. */
+	/* maps has the full path of chrooted files; the link shows which part is the root */
 	n = readlink(link, base, sizeof(base) - 1);
 	base[n > 0 ? n : 0] = 0;
 	if (n > 1 && !strncmp(path, base, (size_t)n) && path[n] == '/')
@@ -51,8 +52,8 @@ static void openable(uint32_t pid, const char *line, const char *path, bool dele
 		ret_path[0] = 0;
 }
 
-/* "/m/x.gguf (deleted)": it is mapped all the same. */
-static bool cut_deleted(char *path)
+/* "/m/x.gguf (deleted)": the file is still mapped. */
+static bool process_traces_cut_deleted(char *path)
 {
 	static const char mark[] = " (deleted)";
 	size_t len = strlen(path);
@@ -71,9 +72,10 @@ static bool process_traces_is_model(const char *path, const char *name)
 	       (process_traces_begins(name, "sha256-") && strstr(path, "/blobs/sha256-"));
 }
 
-static void see_mapping(uint32_t pid, struct davy_process_traces *t, const char *line, char *path)
+static void process_traces_see_mapping(uint32_t pid, struct davy_process_traces *t,
+				       const char *line, char *path)
 {
-	bool deleted = cut_deleted(path);
+	bool deleted = process_traces_cut_deleted(path);
 	const char *name = davy_base_name(path);
 	enum davy_engine engine = davy_engine_of_library(name);
 
@@ -93,18 +95,18 @@ static void see_mapping(uint32_t pid, struct davy_process_traces *t, const char 
 	    (t->library_engine == DAVY_ENGINE_NONE || t->library_engine == DAVY_ENGINE_GENERIC))
 		t->library_engine = engine;
 	if (process_traces_begins(name, "libstdc++.so") && !t->cxx_library[0])
-		openable(pid, line, path, deleted, t->cxx_library);
+		process_traces_openable(pid, line, path, deleted, t->cxx_library);
 	if (process_traces_begins(name, "libggml-base") && !t->ggml_library[0])
-		openable(pid, line, path, deleted, t->ggml_library);
+		process_traces_openable(pid, line, path, deleted, t->ggml_library);
 	if (process_traces_begins(name, "libllama.so") && !t->llama_library[0])
-		openable(pid, line, path, deleted, t->llama_library);
+		process_traces_openable(pid, line, path, deleted, t->llama_library);
 	if (!t->model_file[0] && process_traces_is_model(path, name)) {
-		openable(pid, line, path, deleted, t->model_file);
+		process_traces_openable(pid, line, path, deleted, t->model_file);
 		davy_copy_name(t->model_name, sizeof(t->model_name), path);
 	}
 }
 
-static void read_maps(uint32_t pid, struct davy_process_traces *t)
+static void process_traces_read_maps(uint32_t pid, struct davy_process_traces *t)
 {
 	char path[PATH_MAX], *line = NULL;
 	size_t size = 0;
@@ -120,12 +122,12 @@ static void read_maps(uint32_t pid, struct davy_process_traces *t)
 		if (!name)
 			continue;
 		name[strcspn(name, "\n")] = 0;
-		see_mapping(pid, t, line, name);
+		process_traces_see_mapping(pid, t, line, name);
 	}
 	free(line);
 }
 
-static void read_threads(uint32_t pid, struct davy_process_traces *t)
+static void process_traces_read_threads(uint32_t pid, struct davy_process_traces *t)
 {
 	char path[PATH_MAX], comm[32];
 	struct dirent *entry;
@@ -147,7 +149,7 @@ static void read_threads(uint32_t pid, struct davy_process_traces *t)
 		closedir(dir);
 }
 
-static void add_device(struct davy_process_traces *t, const char *name)
+static void process_traces_add_device(struct davy_process_traces *t, const char *name)
 {
 	struct davy_used_devices *d = &t->devices;
 
@@ -158,13 +160,14 @@ static void add_device(struct davy_process_traces *t, const char *name)
 		davy_copy_name(d->device[d->count++].name, DAVY_DEVICE_LEN, name);
 }
 
-static void see_socket(struct davy_process_traces *t, const char *target)
+static void process_traces_see_socket(struct davy_process_traces *t, const char *target)
 {
 	if (t->socket_count < DAVY_SOCKETS_MAX)
 		t->socket_count += sscanf(target, "socket:[%lu]", &t->socket[t->socket_count]) == 1;
 }
 
-static void see_descriptor(uint32_t pid, struct davy_process_traces *t, const char *fd)
+static void process_traces_see_descriptor(uint32_t pid, struct davy_process_traces *t,
+					  const char *fd)
 {
 	char path[PATH_MAX], target[PATH_MAX], name[DAVY_DEVICE_LEN];
 	struct statx st;
@@ -175,10 +178,10 @@ static void see_descriptor(uint32_t pid, struct davy_process_traces *t, const ch
 	n = readlink(path, target, sizeof(target) - 1);
 	target[n > 0 ? n : 0] = 0;
 	if (target[0] != '/') {
-		see_socket(t, target);
+		process_traces_see_socket(t, target);
 		return;
 	}
-	/* no file system is asked: the process may have made it itself */
+	/* calls no file system: the process may have mounted it */
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) ||
 	    !S_ISCHR(st.stx_mode))
 		return;
@@ -188,18 +191,18 @@ static void see_descriptor(uint32_t pid, struct davy_process_traces *t, const ch
 		break;
 	case DAVY_NODE_NVIDIA:
 		t->nvidia_fd = true;
-		add_device(t, name);
+		process_traces_add_device(t, name);
 		break;
 	case DAVY_NODE_DRM:
 		t->drm_fd = true;
-		add_device(t, name);
+		process_traces_add_device(t, name);
 		break;
 	default:
 		break;
 	}
 }
 
-static void read_descriptors(uint32_t pid, struct davy_process_traces *t)
+static void process_traces_read_descriptors(uint32_t pid, struct davy_process_traces *t)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -211,7 +214,7 @@ static void read_descriptors(uint32_t pid, struct davy_process_traces *t)
 	t->unreadable |= !dir && (errno == EACCES || errno == EPERM);
 	for (int i = 0; dir && i < FDS_MAX && (entry = readdir(dir)); i++)
 		if (isdigit((unsigned char)entry->d_name[0]))
-			see_descriptor(pid, t, entry->d_name);
+			process_traces_see_descriptor(pid, t, entry->d_name);
 	if (dir)
 		closedir(dir);
 }
@@ -224,8 +227,11 @@ static uint64_t process_traces_bytes_of(const struct davy_used_devices *used, co
 	return 0;
 }
 
-/* Vulkan and ROCm open every device to look at it: where one holds memory, the empty ones go. */
-static void keep_used_devices(struct davy_process_traces *t, const struct davy_used_devices *used)
+/*
+ * Vulkan and ROCm open each device to enumerate it. If one holds memory, drop those that hold none.
+ */
+static void process_traces_keep_used(struct davy_process_traces *t,
+				     const struct davy_used_devices *used)
 {
 	struct davy_used_device *d = t->devices.device;
 	size_t kept = 0;
@@ -254,21 +260,21 @@ void davy_process_devices_read(uint32_t pid, const struct davy_used_devices *use
 	size_t count;
 
 	memset(ret_traces, 0, sizeof(*ret_traces));
-	read_descriptors(pid, ret_traces);
-	keep_used_devices(ret_traces, used);
+	process_traces_read_descriptors(pid, ret_traces);
+	process_traces_keep_used(ret_traces, used);
 	count = ret_traces->kfd_fd ? davy_kfd_devices(pid, kfd) : 0;
 	if (!count)
 		return;
 	ret_traces->in_use = true;
-	ret_traces->devices.count = 0; /* KFD's memory is in no render node's fdinfo */
+	ret_traces->devices.count = 0; /* KFD memory appears in no fdinfo of a render node */
 	for (size_t i = 0; i < count; i++)
-		add_device(ret_traces, kfd[i]);
+		process_traces_add_device(ret_traces, kfd[i]);
 }
 
 void davy_process_traces_read(uint32_t pid, const struct davy_used_devices *used,
 			      struct davy_process_traces *ret_traces)
 {
 	davy_process_devices_read(pid, used, ret_traces);
-	read_maps(pid, ret_traces);
-	read_threads(pid, ret_traces);
+	process_traces_read_maps(pid, ret_traces);
+	process_traces_read_threads(pid, ret_traces);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a process leaves to be seen: mappings, threads, open device files. A mapped library says
- * "can", not "does"; an open device file with memory behind it does.
+ * Observable state of a process: mappings, threads, open device files. A mapped library shows what
+ * it can use; an open device file with memory shows what it uses.
  */
 #ifndef DAVY_PROCESS_TRACES_H
 #define DAVY_PROCESS_TRACES_H
@@ -10,17 +10,18 @@
 
 #include "core/event/types.h"
 
-#define DAVY_DEVICE_SMALL ((uint64_t)1 << 20) /* of a device that was opened and is not used */
+/* memory of a device that was opened but is not used */
+#define DAVY_DEVICE_SMALL ((uint64_t)1 << 20)
 #define DAVY_SOCKETS_MAX  512
 
 struct davy_used_device {
 	char name[DAVY_DEVICE_LEN];
-	uint64_t bytes; /* of its memory, 0 where nobody tells */
+	uint64_t bytes; /* of its memory, 0: unknown */
 };
 
 /*
- * What a process holds of the GPUs' memory, as clients.h tells: reading fdinfo can block while a
- * GPU hangs, so it is not read here.
+ * GPU memory of a process, from clients.h: reading fdinfo can block while a GPU hangs, so it is not
+ * read here.
  */
 struct davy_used_devices {
 	struct davy_used_device device[DAVY_DEVICES_MAX];
@@ -42,24 +43,24 @@ struct davy_process_traces {
 	bool kfd_fd;
 	bool nvidia_fd;
 	bool drm_fd;
-	bool unreadable; /* something of it was denied */
+	bool unreadable; /* access to a part was denied */
 	enum davy_engine library_engine;
-	bool in_use; /* it holds memory of the devices below; else they are open only */
+	bool in_use; /* it holds memory on the devices below; false: they are only open */
 	struct davy_used_devices devices;
 	unsigned long socket[DAVY_SOCKETS_MAX]; /* inodes */
 	size_t socket_count;
-	char cxx_library[PATH_MAX]; /* of mapped files, for davy_open_mapped; "" when not mapped */
+	char cxx_library[PATH_MAX]; /* a mapped file, for davy_open_mapped; "": not mapped */
 	char ggml_library[PATH_MAX];
 	char llama_library[PATH_MAX];
 	char model_file[PATH_MAX];
-	char model_name[PATH_MAX]; /* the mapped model's path as the kernel writes it */
+	char model_name[PATH_MAX]; /* path of the mapped model, as written by the kernel */
 };
 
-/* "used" is NULL where nothing is known. */
+/* "used" is NULL if unknown. */
 void davy_process_traces_read(uint32_t pid, const struct davy_used_devices *used,
 			      struct davy_process_traces *ret_traces);
 
-/* Only the device files: cheap enough for processes that are nobody we know. */
+/* Only the device files: cheap enough for unknown processes. */
 void davy_process_devices_read(uint32_t pid, const struct davy_used_devices *used,
 			       struct davy_process_traces *ret_traces);
 
