@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * amdgpu tracepoints: interrupt vectors that are faults, buffer moves and placements, which PASID and
- * VMID belong to whom. Thousands of interrupt vectors a second are traffic: they are dropped by
+ * amdgpu tracepoints: interrupt vectors that are faults, buffer moves and placements, owners of
+ * PASIDs and VMIDs. Thousands of interrupt vectors per second are normal: they are dropped by
  * (client, source) before anything else is read.
  */
 #include "wire.h"
@@ -18,7 +18,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define DOMAIN_VRAM 4 /* AMDGPU_GEM_DOMAIN_VRAM */
 #define IS_APU	    0x00020000UL /* AMD_IS_APU, amd_shared.h */
 
-/* (adev, VMID) to the PASID that has it now, for the vectors of gfx6 to gfx8: they have one VM hub. */
+/* (adev, VMID) to its current PASID, for the vectors of gfx6 to gfx8: they have one VM hub. */
 struct vmid_key {
 	__u64 adev;
 	__u32 vmid;
@@ -40,7 +40,10 @@ static __always_inline __u32 pasid_of_vmid(struct amdgpu_device *adev, __u32 vmi
 	return pasid ? *pasid : 0;
 }
 
-/* adev from the IH ring's address: adev->irq holds ih, ih1, ih2, ih_soft, numbered 0 to 3. */
+/*
+ * Derives adev from the IH ring's address: adev->irq contains ih, ih1, ih2, ih_soft, numbered 0 to
+ * 3.
+ */
 static __always_inline struct amdgpu_device *iv_device(struct amdgpu_ih_ring *ih, __u32 index)
 {
 	__u64 offset = bpf_core_field_offset(struct amdgpu_device, irq);
@@ -54,7 +57,7 @@ static __always_inline struct amdgpu_device *iv_device(struct amdgpu_ih_ring *ih
 	return (void *)ih - offset;
 }
 
-/* Hard interrupt or kworker context: current is not the culprit, the PASID is. */
+/* Runs in hard interrupt or kworker context: the PASID names the culprit, not current. */
 SEC("?tp_btf/amdgpu_iv")
 int BPF_PROG(iv_seen, unsigned int ih_index, struct amdgpu_iv_entry *iv)
 {
@@ -63,7 +66,10 @@ int BPF_PROG(iv_seen, unsigned int ih_index, struct amdgpu_iv_entry *iv)
 	struct iv_meaning meaning;
 	__u32 vmid;
 
-	/* 3: handed on to the software ring (7.2: also gfx6 faults), counted when it first came */
+	/*
+	 * 3: forwarded to the software ring (7.2: also gfx6 faults); it was counted at its first
+	 * arrival
+	 */
 	if (!iv || ih_index > 2)
 		return 0;
 	meaning = iv_decode(BPF_CORE_READ(iv, client_id), BPF_CORE_READ(iv, src_id),
@@ -99,9 +105,9 @@ int BPF_PROG(vmid_grabbed, struct amdgpu_vm *vm, struct amdgpu_ring *ring, struc
 }
 
 /*
- * Called before the move, in the context of whoever needs the memory. A free (new -1) is no move; a
- * first placement is none either, but on 6.1 it looks like one from system memory (old 0): a BO
- * counts as back in VRAM only when it was seen going out.
+ * Called before the move, in the context of the process that needs the memory. A free (new -1) is
+ * no move. A first placement is no move either, but on 6.1 it looks like one from system memory
+ * (old 0). Therefore a BO counts as back in VRAM only if it was seen leaving.
  */
 SEC("?tp_btf/amdgpu_bo_move")
 int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
@@ -121,14 +127,14 @@ int BPF_PROG(bo_moved, struct amdgpu_bo *bo, __u32 new_place, __u32 old_place)
 	}
 	if (old_place != PLACE_VRAM && (new_place != PLACE_VRAM || !move_returns(ttm)))
 		return 0;
-	vm = BPF_CORE_READ(bo, vm_bo, vm); /* of a shared BO the newest, not its maker's */
+	vm = BPF_CORE_READ(bo, vm_bo, vm); /* for a shared BO the newest VM, not the creator's */
 	owner = davy_owner_of(ttm);
 	if (!owner)
 		owner = davy_vm_tgid(vm);
 	return moved(ttm, owner, BPF_CORE_READ(vm, pasid), old_place == PLACE_VRAM);
 }
 
-/* The kernel falls back to GTT silently when VRAM is full (amdgpu_gem_object_create). */
+/* If VRAM is full, the kernel silently uses GTT (amdgpu_gem_object_create). */
 SEC("?tp_btf/amdgpu_bo_create")
 int BPF_PROG(bo_created, struct amdgpu_bo *bo)
 {
@@ -141,7 +147,7 @@ int BPF_PROG(bo_created, struct amdgpu_bo *bo)
 	adev = (void *)BPF_CORE_READ(bo, tbo.base.dev) -
 	       bpf_core_field_offset(struct amdgpu_device, ddev);
 	if (BPF_CORE_READ(adev, flags) & IS_APU)
-		return 0; /* there GTT is as good, and asked for beside VRAM */
+		return 0; /* on an APU, GTT is equivalent and requested together with VRAM */
 	key.device = (__u64)BPF_CORE_READ(bo, tbo.base.dev, dev);
 	return fact_count(&key, 0, BPF_CORE_READ(bo, tbo.base.size), 0);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an amdgpu interrupt vector means, for every hardware generation (soc15_ih_clientid.h, ivsrcid/
- * and the interrupt registrations of gmc_v*, gfx_v*, sdma_v*; the same from 6.1 to 7.2).
+ * Meaning of amdgpu interrupt vectors, for all hardware generations (soc15_ih_clientid.h, ivsrcid/
+ * and the interrupt registrations of gmc_v*, gfx_v*, sdma_v*; identical from 6.1 to 7.2).
  */
 #ifndef DAVY_AMDGPU_IV_BPF_H
 #define DAVY_AMDGPU_IV_BPF_H
 
 #include "ktypes.bpf.h"
 
-/* Interrupt handler client ids; legacy (gfx6 to gfx8) has only 0. */
+/* Interrupt handler client ids; legacy (gfx6 to gfx8) uses only 0. */
 enum ih_client {
 	IH_LEGACY = 0x00,
 	IH_VMC1 = 0x06,
@@ -24,7 +24,7 @@ enum ih_client {
 #define SRC_LEGACY_INVALID_PAGE 146
 #define SRC_LEGACY_PROTECTION	147
 #define SRC_UTCL2_FAULT		0
-#define SRC_UTCL2_RETRY		1 /* gfx12.1; elsewhere the flag tells */
+#define SRC_UTCL2_RETRY		1 /* gfx12.1; other generations use the flag */
 #define SRC_GFX_POISON		1 /* gfx11, gfx12: UTCL2 poison */
 #define SRC_RLC_FED		128
 #define SRC_CP_BAD_OPCODE	183
@@ -71,7 +71,7 @@ static __always_inline __u16 cp_class(__u32 src)
 	return src == SRC_SQ ? DAVY_FAULT_WAVE : DAVY_FAULT_NONE;
 }
 
-/* Client 0x0a: everything of the graphics engine since gfx11, SDMA 6 and 7 among it; SQ on gfx9. */
+/* Client 0x0a: since gfx11 the whole graphics engine, including SDMA 6 and 7; SQ on gfx9. */
 static __always_inline __u16 gfx_class(__u32 src, bool retry)
 {
 	if (src == SRC_UTCL2_FAULT)
@@ -99,7 +99,7 @@ static __always_inline __u16 iv_class(__u32 client, __u32 src, bool retry)
 	if (client == IH_VMC || client == IH_UTCL2)
 		return hub_class(src, retry);
 	if (client == IH_VMC1 && src == SRC_UTCL2_FAULT)
-		return retry ? DAVY_FAULT_VM_RETRY : DAVY_FAULT_VM; /* else SDMA3 of gfx10.3 */
+		return retry ? DAVY_FAULT_VM_RETRY : DAVY_FAULT_VM; /* otherwise SDMA3 of gfx10.3 */
 	if (client == IH_GRBM_CP)
 		return cp_class(src);
 	if (client == IH_GFX)
@@ -108,7 +108,10 @@ static __always_inline __u16 iv_class(__u32 client, __u32 src, bool retry)
 		return src == SRC_SQ ? DAVY_FAULT_WAVE : DAVY_FAULT_NONE;
 	if (client == IH_DF)
 		return src == 0 ? DAVY_FAULT_ECC : DAVY_FAULT_NONE;
-	/* SDMA0 and SDMA1 are 8 and 9, SDMA2 to SDMA7 took the numbers of ACP, DCE, ISP, VCE, XDMA. */
+	/*
+	 * SDMA0 and SDMA1 are 8 and 9; SDMA2 to SDMA7 reuse the numbers of ACP, DCE, ISP, VCE,
+	 * XDMA.
+	 */
 	return client <= IH_VCE1 ? sdma4_class(src) : DAVY_FAULT_NONE;
 }
 

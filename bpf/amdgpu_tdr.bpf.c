@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * amdgpu's ladder of recovery: job timeout, soft recovery, ring reset, GPU reset; what asks for a reset
- * otherwise; and its ioctl wrapper. An object of its own: these are functions, which can be traced only
- * once the module is live, later than its tracepoints.
+ * amdgpu's recovery: job timeout, soft recovery, ring reset, GPU reset; other reasons for a reset;
+ * and its ioctl wrapper. A separate object: functions can be traced only when the module is live,
+ * which is later than for its tracepoints.
  */
 #include "wire.h"
 #include "facts.bpf.h"
@@ -13,7 +13,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Ring resets that have begun, by ring: when. */
+/* Start times of running ring resets, by ring. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 256);
@@ -32,7 +32,7 @@ int BPF_PROG(job_timed_out, struct drm_sched_job *job)
 			    BPF_CORE_READ(gpu_job, pasid));
 }
 
-/* Kills the wave that hangs; true: the job's hardware fence is signaled, with -ENODATA since 6.12. */
+/* Kills the hanging wave. True: the job's hardware fence is signaled, with -ENODATA since 6.12. */
 SEC("?fexit/amdgpu_ring_soft_recovery")
 int BPF_PROG(soft_recovered, struct amdgpu_ring *ring, unsigned int vmid, struct dma_fence *fence)
 {
@@ -90,8 +90,8 @@ int BPF_PROG(ring_reset_ends, struct amdgpu_ring *ring)
 }
 
 /*
- * Up to 6.16 no helper brackets them. Since, one that fails early does not reach the helper's end: its
- * failure is told here, while the begin is still remembered.
+ * Up to 6.16 the resets have no common helper. Since then, a reset that fails early does not reach
+ * the helper's end: its failure is reported here, while its start is still stored.
  */
 static __always_inline int old_reset_ended(struct amdgpu_ring *ring, int error)
 {
@@ -151,7 +151,7 @@ int BPF_PROG(reset_ended, struct amdgpu_device *adev)
 {
 	__u64 result = 0;
 
-	bpf_get_func_ret(ctx, &result); /* whatever arguments this kernel's function has */
+	bpf_get_func_ret(ctx, &result); /* independent of the arguments in this kernel */
 	return reset_event(adev, (__s32)result, 0);
 }
 
@@ -161,7 +161,7 @@ int BPF_PROG(ras_reset, struct amdgpu_device *adev)
 	return fact_tell(DAVY_FACT_RAS_RESET, BPF_CORE_READ(adev, dev), 0);
 }
 
-/* The process that uses a VM, told again at each submission: a render node may be handed on. */
+/* The process that uses a VM. Called at each submission, because a render node may be passed on. */
 SEC("?fentry/amdgpu_vm_set_task_info")
 int BPF_PROG(vm_used, struct amdgpu_vm *vm)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every difference between kernels that the programs must know, each entry with what changed, since
- * when, and when it may go. No program reads a version: each asks BTF for the field or the hook.
+ * All kernel differences that the programs must handle. Each entry says what changed, since when,
+ * and when it can be removed. No program reads a version: each checks BTF for the field or the
+ * hook.
  *
- * Differences that need no code, only discipline:
- * - since 6.12 every pointer argument of a module's tp_btf is PTR_MAYBE_NULL: check before reading;
+ * Differences that need no code, but care:
+ * - since 6.12, pointer arguments of a module's tp_btf are PTR_MAYBE_NULL: check them before
+ * reading;
  * - drm/sched tracepoints were renamed in 6.17 (drm_sched_job, drm_run_job, drm_sched_process_job
- *   became drm_sched_job_queue, _run, _done) with the same arguments: two SEC names, one body.
+ * became drm_sched_job_queue, _run, _done) with the same arguments: two SEC names, one body.
  */
 #ifndef DAVY_COMPAT_BPF_H
 #define DAVY_COMPAT_BPF_H
@@ -14,8 +16,9 @@
 #include "ktypes.bpf.h"
 
 /*
- * amdgpu_vm.task_info was embedded up to 6.8 and is a refcounted pointer since 6.9; Debian's 6.1.192
- * already has the pointer. Told apart by the field's size. May go with mainline 6.1 and 6.6.
+ * amdgpu_vm.task_info was embedded up to 6.8 and is a refcounted pointer since 6.9; Debian's
+ * 6.1.192 already has the pointer. Distinguished by the field's size. Remove with mainline 6.1 and
+ * 6.6.
  */
 struct amdgpu_task_info___embedded {
 	int tgid;
@@ -37,8 +40,9 @@ static __always_inline u32 davy_vm_tgid(struct amdgpu_vm *vm)
 }
 
 /*
- * mm_struct.rss_stat was an array of atomics up to 6.1 and is one of percpu_counters since 6.2, whose
- * count alone is a little behind. Members 0, 1 and 3 are file, anonymous and shared memory.
+ * mm_struct.rss_stat was an array of atomics up to 6.1 and is an array of percpu_counters since
+ * 6.2, whose count alone is slightly outdated. Members 0, 1 and 3 are file, anonymous and shared
+ * memory.
  */
 struct atomic_long_t___dl {
 	long counter;
@@ -70,7 +74,7 @@ static __always_inline u64 davy_resident_bytes(struct task_struct *task)
 	return pages > 0 ? (u64)pages * 4096 : 0;
 }
 
-/* The process behind a struct pid: its task's tgid, its own number when the task is gone. */
+/* The process of a struct pid: its task's tgid, or its own number if the task is gone. */
 static __always_inline u32 davy_pid_tgid(struct pid *pid)
 {
 	void *link = BPF_CORE_READ(pid, tasks[0].first);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * 'davylamp trace discovery': exec, opens, executable mappings, calls into GPU runtimes, errors
- * of the dynamic linker, signals and ends of followed processes. Steps of others leave at once.
+ * 'davylamp trace discovery': exec, opens, executable mappings, calls of GPU runtimes, errors of
+ * the dynamic linker, signals and exits of followed processes. Events of other processes are
+ * dropped first.
  *
- * Holding: a uprobe can be put into a library only once its file is known, and its first call may
- * follow within microseconds. So where a library that holds entry points was opened for the first
- * time, its process waits in _dl_debug_state, which ld.so calls for debuggers when all is mapped
- * and nothing of it has run; and a call waits whose place of return is not watched yet. They wait
- * on the CPU, for there is no way to sleep in a program, until userspace has put its probes,
- * hold_ns at most. A SIGSTOP would be seen by parents and outlive a tracer that is killed. The
- * programs that hold are sleepable ones: to put a uprobe may take a grace period of RCU, which
- * others would keep from ending, and only these can give their CPU away: __get_user_pages below
- * bpf_copy_from_user_task calls cond_resched. The exec tracepoint can do neither; for it
- * userspace has a reader on each of several CPUs, so that one of them can run. Returns: never by
- * uretprobe, which breaks C++ exceptions that unwind through the frame (HACKING.md), but by a
- * plain uprobe on the instruction after the call, known by its stack pointer.
+ * Holding: a uprobe in a library is possible only when its file is known, and the library's first
+ * call may follow within microseconds. Two kinds of threads are therefore held. First: a process
+ * that opens an unseen library with entry points waits in _dl_debug_state, which ld.so calls for
+ * debuggers after mapping and before running the library. Second: a call waits if its return site
+ * is not probed yet. They wait on the CPU, since BPF programs cannot sleep, until userspace has
+ * attached its probes, at most hold_ns. SIGSTOP is not used: parents would see it, and it would
+ * remain if the tracer is killed. The holding programs are sleepable: attaching a uprobe may need
+ * an RCU grace period, which other programs would block, and only sleepable ones can yield their
+ * CPU: __get_user_pages below bpf_copy_from_user_task calls cond_resched. The exec tracepoint can
+ * do neither; for it, userspace has a reader on each of several CPUs, so that one of them can run.
+ * Returns are seen by a plain uprobe on the instruction after the call, matched by stack pointer. A
+ * uretprobe is never used: it breaks C++ exceptions that unwind through the frame (HACKING.md).
  */
 #include "wire.h"
 #include "ktypes.bpf.h"
@@ -28,11 +29,11 @@ struct pt_regs___kernel {
 
 char LICENSE[] SEC("license") = "GPL";
 
-#define HOLD_TRIES    (1 << 23) /* what bpf_loop allows */
+#define HOLD_TRIES    (1 << 23) /* maximum of bpf_loop */
 #define HOLD_HARD_NS  30000000
 #define POLITE_NS     20000
 #define WAITING_MAX   256
-#define LATE_MAX      16	/* then userspace is not there: nobody waits any more */
+#define LATE_MAX      16	/* then userspace does not respond: stop holding */
 #define NAME_TAIL     64
 #define MAX_ERRNO     4095
 #define KERNEL_SENDER 1 /* SEND_SIG_PRIV */
@@ -70,7 +71,7 @@ struct {
 	__type(value, __u64);
 } step_losses SEC(".maps");
 
-/* Hashes of the names of libraries that hold entry points. */
+/* Hashes of the names of libraries with entry points. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 128);
@@ -78,7 +79,7 @@ struct {
 	__type(value, __u8);
 } known_names SEC(".maps");
 
-/* Files that userspace was told of or has seen: libraries, programs, ld.so. */
+/* Files that userspace has seen or been sent: libraries, programs, ld.so. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -86,7 +87,7 @@ struct {
 	__type(value, __u8);
 } seen_files SEC(".maps");
 
-/* Threads that wait; 1: it may go on. */
+/* Held threads; 1: released. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WAITING_MAX);
@@ -101,7 +102,7 @@ struct {
 	__type(value, struct davy_raw_function);
 } functions SEC(".maps");
 
-/* Processes that have opened such a file and not run it yet. */
+/* Processes that opened such a file but have not run it yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -163,7 +164,7 @@ static __always_inline void follow(__u32 tgid)
 		lost(DAVY_RAW_LOSS_FOLLOWED);
 }
 
-/* To be compared with NULL at once; all but the head is what the ring held before. */
+/* Compare with NULL immediately. Only the head is initialized; the rest is old ring data. */
 static __always_inline void *step(__u16 kind, __u64 size)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
@@ -186,7 +187,7 @@ static __always_inline void *step(__u16 kind, __u64 size)
 struct wait {
 	__u64 until_ns;
 	__u64 polite_ns;
-	void *stack; /* an address of the thread's that can be read */
+	void *stack; /* a readable address of the thread */
 	__u32 tid;
 	__u32 released;
 };
@@ -200,8 +201,8 @@ static long still_held(__u32 index, struct wait *w)
 }
 
 /*
- * Not all the time: it takes mmap_lock for reading, which a probe that is put needs for writing.
- * Often: the first probe waits for it twice.
+ * Takes mmap_lock for reading, which attaching a probe needs for writing. Therefore not at every
+ * iteration, but often enough: the first probe waits for it twice.
  */
 static long still_held_politely(__u32 index, struct wait *w)
 {
@@ -214,7 +215,7 @@ static long still_held_politely(__u32 index, struct wait *w)
 	return still_held(index, w);
 }
 
-/* Whether to wait; if so hold() or dont_hold() must follow. */
+/* True if the thread is to be held: then hold() or dont_hold() must follow. */
 static __always_inline bool may_hold(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), no = 0;
@@ -245,7 +246,7 @@ static __always_inline bool held_on_time(struct wait *w)
 	return false;
 }
 
-/* In a sleepable program. */
+/* For sleepable programs. */
 static __always_inline bool hold(struct pt_regs *ctx)
 {
 	struct wait w = {
@@ -258,7 +259,7 @@ static __always_inline bool hold(struct pt_regs *ctx)
 	return held_on_time(&w);
 }
 
-/* In any other. */
+/* For other programs. */
 static __always_inline void hold_hard(void)
 {
 	struct wait w = {
@@ -270,10 +271,7 @@ static __always_inline void hold_hard(void)
 	held_on_time(&w);
 }
 
-/*
- * A step is read when userspace comes by; one that is waited for, or a ring that fills up, calls
- * it.
- */
+/* Userspace polls the ring. It is woken for a held thread, or if the ring fills up. */
 static __always_inline void send(void *record, bool held)
 {
 	bool wake = held || bpf_ringbuf_query(&steps, BPF_RB_AVAIL_DATA) > DAVY_RAW_RING / 4;
@@ -315,7 +313,7 @@ static __always_inline void send_chunk(__u16 kind, __u64 from, __u32 offset, __u
 	if (!e)
 		return;
 	size &= 0xffffffff;
-	asm volatile("" : "+r"(size)); /* what is compared is what is used */
+	asm volatile("" : "+r"(size)); /* the verifier must see the compared value in use */
 	if (size > DAVY_RAW_CHUNK)
 		size = DAVY_RAW_CHUNK;
 	e->offset = offset;
@@ -327,7 +325,7 @@ static __always_inline void send_chunk(__u16 kind, __u64 from, __u32 offset, __u
 	send(e, false);
 }
 
-/* Written by the kernel a moment ago, so its pages are there. */
+/* The kernel has just written these pages, so they are present. */
 static __always_inline void send_strings(struct mm_struct *mm)
 {
 	__u64 argv = mm->arg_start, argv_end = mm->arg_end;
@@ -344,7 +342,10 @@ static __always_inline void send_strings(struct mm_struct *mm)
 	}
 }
 
-/* The cgroup's own name is the unit's; processes below it are its children. */
+/*
+ * True if the task's cgroup has the unit's name. Processes in child cgroups are children of such
+ * tasks.
+ */
 static __always_inline bool in_unit(struct task_struct *task)
 {
 	char name[DAVY_RAW_UNIT];
@@ -364,7 +365,7 @@ static __always_inline bool in_unit(struct task_struct *task)
 	return false;
 }
 
-/* Whether it is new, and noted from now on. */
+/* True if the file is new; marks it as seen. */
 static __always_inline bool is_new(struct davy_raw_file *key)
 {
 	__u8 yes = 1;
@@ -379,7 +380,7 @@ static long vma_file(struct task_struct *task, struct vm_area_struct *vma, struc
 	return 0;
 }
 
-/* A new program begins in its ld.so; one that was linked statically, in itself. */
+/* A dynamic program starts in its ld.so, a static one in its own file. */
 static __always_inline bool has_new_linker(struct task_struct *task, const struct davy_raw_file *program)
 {
 	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -390,8 +391,8 @@ static __always_inline bool has_new_linker(struct task_struct *task, const struc
 }
 
 /*
- * The end of an exec. With an ld.so that userspace has not seen the program waits here, where no
- * grace period can pass, and may be told as late.
+ * End of an exec. If userspace has not seen its ld.so, the program waits here, where no grace
+ * period can pass; it may be reported as late.
  */
 static __always_inline int send_ready(struct task_struct *task, __u32 tgid)
 {
@@ -440,7 +441,7 @@ int BPF_PROG(discovery_exec, struct task_struct *task, int old_pid, struct linux
 	return send_ready(task, tgid);
 }
 
-/* The process is gone when its last thread is: live was already decremented (kernel/exit.c). */
+/* A process ends with its last thread: live is already decremented (kernel/exit.c). */
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(discovery_exit, struct task_struct *task)
 {
@@ -460,7 +461,7 @@ int BPF_PROG(discovery_exit, struct task_struct *task)
 	return 0;
 }
 
-/* In the sender's context. HUP, INT, QUIT, ILL, ABRT, BUS, FPE, KILL, SEGV, TERM, SYS. */
+/* Runs in the sender's context. HUP, INT, QUIT, ILL, ABRT, BUS, FPE, KILL, SEGV, TERM, SYS. */
 #define ENDING                                                                                     \
 	(1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 9 | 1u << 11 | \
 	 1u << 15 | 1u << 31)
@@ -485,7 +486,7 @@ int BPF_PROG(discovery_signal, int sig, struct kernel_siginfo *info, struct task
 	return 0;
 }
 
-/* "path/libcuda.so.1": the hash of "libcuda". A name that is no library's gives some other hash. */
+/* "path/libcuda.so.1": hash of "libcuda". Names that are no library give some other hash. */
 static __always_inline __u64 hash_of_name(const char *path, long length)
 {
 	char tail[NAME_TAIL + 3];
@@ -511,7 +512,7 @@ static __always_inline __u64 hash_of_name(const char *path, long length)
 	return hash;
 }
 
-/* The file at a descriptor of current; "name", DAVY_RAW_NAME bytes, may be NULL. */
+/* The file of a descriptor of current; "name", DAVY_RAW_NAME bytes, may be NULL. */
 static __always_inline void file_at(long fd, struct davy_raw_file *ret_key, char *ret_name)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -577,9 +578,9 @@ static __always_inline int map_left(long fd, __u64 prot, long ret)
 }
 
 /*
- * Every system call of every process passes here, so the number is looked at first. What it was
- * called with is still in its registers. Tracepoints alone: there are kernels on which no
- * function can be traced. System calls of 32-bit programs have other numbers and are left out.
+ * All system calls of all processes pass here, so the number is checked first. The arguments are
+ * still in the registers. Uses a tracepoint, because some kernels cannot trace functions. System
+ * calls of 32-bit programs have other numbers and are ignored.
  */
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(discovery_syscall, struct pt_regs *user, long ret)
@@ -599,7 +600,7 @@ int BPF_PROG(discovery_syscall, struct pt_regs *user, long ret)
 	return open_left((const char *)regs->si, ret);
 }
 
-/* All are read and one is taken: the verifier allows no choice of an address within the context. */
+/* Reads all and selects one: the verifier allows no variable address within the context. */
 static __always_inline __u64 argument(struct pt_regs *ctx, __u8 index)
 {
 	__u64 first = PT_REGS_PARM1(ctx), second = PT_REGS_PARM2(ctx), third = PT_REGS_PARM3(ctx);
@@ -658,7 +659,7 @@ int discovery_call(struct pt_regs *ctx)
 	bpf_probe_read_user(&site.address, sizeof(site.address), (void *)frame.stack);
 	bpf_map_update_elem(&calls, &frame, &p, BPF_ANY);
 	held = site.address && !bpf_map_lookup_elem(&sites, &site) && may_hold();
-	if (held) /* else userspace reads it from a long list */
+	if (held) /* otherwise userspace searches a long list */
 		bpf_find_vma(bpf_get_current_task_btf(), site.address, vma_found, &range, 0);
 	e = step(DAVY_RAW_CALL, sizeof(*e));
 	if (!e) {
@@ -684,7 +685,7 @@ int discovery_call(struct pt_regs *ctx)
 	return 0;
 }
 
-/* void _dl_debug_state(void) of ld.so: after all is mapped, before any of it is run. */
+/* void _dl_debug_state(void) of ld.so: called after mapping and before running the libraries. */
 SEC("?uprobe.s")
 int discovery_loaded(struct pt_regs *ctx)
 {
@@ -707,7 +708,7 @@ int discovery_loaded(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The instruction after a call; somebody else's jump to it has another stack. */
+/* The instruction after a call. If another jump reaches it, the stack pointer differs. */
 SEC("?uprobe")
 int discovery_return(struct pt_regs *ctx)
 {
@@ -757,10 +758,10 @@ static __always_inline int link_error(__s32 code, __u64 object, __u64 format, __
 }
 
 /*
- * glibc's ld.so exports what makes its messages (GLIBC_PRIVATE, since 2.26):
+ * glibc's ld.so exports the functions that create its messages (GLIBC_PRIVATE, since 2.26):
  * _dl_signal_error(code, object, occasion, text), _dl_exception_create(exception, object, text),
- * and _dl_exception_create_format (exception, object, format, ...), all of whose arguments are
- * texts. The first calls the second.
+ * and _dl_exception_create_format(exception, object, format, ...), whose arguments are all texts.
+ * The first calls the second.
  */
 SEC("?uprobe")
 int discovery_signal_error(struct pt_regs *ctx)

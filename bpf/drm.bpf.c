@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The DRM core, whatever the driver: failed ioctls, who owns a buffer, wedged devices. */
+/* The DRM core, for all drivers: failed ioctls, owners of buffers, wedged devices. */
 #include "wire.h"
 #include "facts.bpf.h"
 #include "compat.bpf.h"
@@ -14,14 +14,14 @@ int BPF_PROG(ioctl_done, struct file *filp, unsigned int cmd, unsigned long arg,
 	if (ret >= 0 || ret < -4095)
 		return 0;
 	if (is_waiting(cmd & 0xff, (int)ret))
-		return 0; /* asked millions of times: before anything is looked up */
+		return 0; /* called millions of times: return before any lookup */
 	mark_inner(filp, cmd, (int)ret);
 	return drm_ioctl_failed(filp, cmd, (int)ret);
 }
 
 /*
- * The first handle is made by the creator; later ones are of those it was shared with. Whoever had a
- * BO at this address before may have freed it while nobody looked.
+ * The creator makes the first handle; later handles are those of processes it was shared with. An
+ * older BO at this address may have been freed unobserved.
  */
 SEC("?fentry/drm_gem_handle_create")
 int BPF_PROG(handle_made, struct drm_file *file, struct drm_gem_object *bo)
@@ -44,7 +44,7 @@ int BPF_PROG(bo_freed, struct kref *ref)
 	return 0;
 }
 
-/* Since 6.15: the device is lost, or was after a reset that worked (method "none"). */
+/* Since 6.15: the device is lost, or a reset succeeded (method "none"). */
 SEC("?fentry/drm_dev_wedged_event")
 int BPF_PROG(wedged, struct drm_device *dev, unsigned long method)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The DRM GPU scheduler, of every driver that uses it: queued, running and finished jobs per ring.
- * Jobs are kept in a map by their finished fence (context, seqno); userspace looks for the oldest
- * running one per ring on its tick and compares its age with sched->timeout.
+ * The DRM GPU scheduler, for all drivers that use it: queued, running and finished jobs per ring. A
+ * map stores jobs by their finished fence (context, seqno). On its tick, userspace finds the oldest
+ * running job of each ring and compares its age with sched->timeout.
  */
 #include "wire.h"
 #include "facts.bpf.h"
@@ -26,7 +26,7 @@ static __always_inline struct davy_sched *sched_of(struct drm_gpu_scheduler *sch
 	return sched_add(key, &fresh);
 }
 
-/* Runs in the submitter's context: the only moment at which the owner is known for certain. */
+/* Runs in the submitter's context: only here the owner is known for certain. */
 static __always_inline int job_queued(struct drm_sched_job *job)
 {
 	struct davy_job state = {};
@@ -36,7 +36,7 @@ static __always_inline int job_queued(struct drm_sched_job *job)
 		return 0;
 	key = job_key(&BPF_CORE_READ(job, s_fence)->finished);
 	state.sched = (__u64)BPF_CORE_READ(job, sched);
-	sched_of(BPF_CORE_READ(job, sched)); /* a job may fail before any has run there */
+	sched_of(BPF_CORE_READ(job, sched)); /* a job may fail before any job has run on the ring */
 	state.queued_ns = bpf_ktime_get_boot_ns();
 	state.tgid = davy_current();
 	return job_add(&key, &state);
@@ -63,7 +63,7 @@ static __always_inline int job_running(struct drm_sched_job *job)
 		state->run_ns = bpf_ktime_get_boot_ns();
 		return 0;
 	}
-	fresh.sched = (__u64)gpu_sched; /* queued before we watched: owner unknown */
+	fresh.sched = (__u64)gpu_sched; /* queued before the agent attached: owner unknown */
 	fresh.run_ns = bpf_ktime_get_boot_ns();
 	return job_add(&key, &fresh);
 }

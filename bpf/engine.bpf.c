@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Uprobes on inference engines: vk:: exceptions as they are thrown, even if caught, and ggml graph
- * runs. Only plain uprobes: a uretprobe replaces the return address on the stack, and a C++
- * exception that unwinds through the frame (as vk::DeviceLostError does through
- * ggml_backend_sched_synchronize) ends in std::terminate. That synchronize has returned is told by
- * the next call of the same thread: llama.cpp synchronizes several times after each batch, the first
- * waits, so the second one's entry is the first one's return.
+ * Uprobes on inference engines: vk:: exceptions when thrown, even if caught, and ggml graph runs.
+ * Only plain uprobes: a uretprobe replaces the return address on the stack, and a C++ exception
+ * that unwinds through the frame (as vk::DeviceLostError does through
+ * ggml_backend_sched_synchronize) ends in std::terminate. The next call of the same thread shows
+ * that synchronize has returned: llama.cpp synchronizes several times after each batch and only the
+ * first one waits, so the entry of the second is the return of the first.
  */
 #include "wire.h"
 #include "maps.bpf.h"
@@ -32,8 +32,8 @@ static __always_inline void graph_failed(__u32 tgid, __u32 tid)
 }
 
 /*
- * A name of unknown length, near the end of its mapping perhaps. Copied, not probed: of the ways to read
- * user memory it is the one that libbpf and lockdown=confidentiality leave alone.
+ * Reads a name of unknown length, possibly near the end of its mapping. Copies from user memory:
+ * libbpf and lockdown=confidentiality permit this helper.
  */
 static __always_inline long read_name(char *ret_type, const char *name)
 {
@@ -49,7 +49,7 @@ static __always_inline long read_name(char *ret_type, const char *name)
 
 /*
  * __cxa_throw(object, std::type_info *, destructor); type_info: vtable, then const char *name
- * (Itanium C++ ABI 2.9.4). Only exceptions of namespace vk ("N2vk...") are facts for us.
+ * (Itanium C++ ABI 2.9.4). Only exceptions of namespace vk ("N2vk...") are reported.
  */
 SEC("?uprobe.s")
 int throw_seen(struct pt_regs *ctx)
@@ -100,7 +100,7 @@ static __always_inline int entered(__u32 copying)
 		return 0;
 	}
 	if (s->entered_ns && s->syncs && s->tid == (__u32)id) {
-		run_left(s, now); /* it synchronized once and has gone on */
+		run_left(s, now); /* it synchronized once and has continued */
 		s->lone_count++;
 	}
 	if (!s->entered_ns)
@@ -113,9 +113,9 @@ static __always_inline int entered(__u32 copying)
 }
 
 /*
- * ggml_backend_tensor_set and _get: a batch's inputs are copied to the device before its graph is
- * computed, a slot's cache is copied back before the next prompt, and a device that hangs may be met
- * there first. Their return is not seen; the synchronizes that follow every batch end them.
+ * ggml_backend_tensor_set and _get: inputs of a batch are copied to the device before its graph
+ * runs, and a slot's cache is copied back before the next prompt. A hanging device may block there
+ * first. Their return is not observed; the synchronizes after each batch end them.
  */
 SEC("?uprobe")
 int copy_entered(struct pt_regs *ctx)
@@ -157,10 +157,10 @@ static __always_inline void count_tokens(__u32 count, __u64 pos)
 }
 
 /*
- * llama_context::process_ubatch(const llama_ubatch &, ...): what is computed at once. llama_ubatch
- * begins as in llama-batch.h from b5900 (2025-07), where there is no n_pos (a gap) and "pos" follows
- * "embd"; 0.7.0 has "embd_state" between them, which is NULL but for the drafts of MTP. What is no
- * position, such as a float, is too large for one.
+ * llama_context::process_ubatch(const llama_ubatch &, ...): one computation. The beginning of
+ * llama_ubatch is as in llama-batch.h from b5900 (2025-07), which has no n_pos (a gap) and "pos"
+ * after "embd". 0.7.0 has "embd_state" between them, which is NULL except for MTP drafts. A value
+ * that is no position, such as a float, is too large for one.
  */
 struct ubatch_head {
 	__u32 b_equal_seqs;
@@ -183,15 +183,15 @@ int ubatch_entered(struct pt_regs *ctx)
 	if (bpf_copy_from_user(&u, sizeof(u), (void *)PT_REGS_PARM2(ctx)))
 		return 0;
 	if (!u.n_seqs || u.n_seqs > u.n_tokens || u.b_equal_seqs > 1 || (!u.token && !u.embd))
-		return 0; /* not the struct that we know */
+		return 0; /* not the expected struct */
 	count_tokens(u.n_tokens, u.pos_or_state ? u.pos_or_state : u.seqs_or_pos);
 	return 0;
 }
 
 /*
- * int llama_decode(struct llama_context *, struct llama_batch), of a libllama without the above: the
- * batch is passed by value, which the System V ABI puts on the stack, above the return address. Its
- * begin is that of llama.h from b3900 (2024-10).
+ * int llama_decode(struct llama_context *, struct llama_batch), for a libllama without the above.
+ * The batch is passed by value: in the System V ABI on the stack, above the return address. Its
+ * beginning is that of llama.h from b3900 (2024-10).
  */
 struct batch_head {
 	__s32 n_tokens;

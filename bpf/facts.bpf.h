@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Facts: told one by one where they are rare, counted in a shared map where they come in storms. */
+/* Facts: rare ones are reported one by one, frequent ones are counted in a shared map. */
 #ifndef DAVY_FACTS_BPF_H
 #define DAVY_FACTS_BPF_H
 
@@ -21,7 +21,7 @@ struct {
 	__type(value, struct davy_threshold);
 } thresholds SEC(".maps");
 
-/* A rare fact; the caller fills the rest and submits it. NULL when the ring is full. */
+/* Starts a rare fact; the caller fills the rest and submits it. NULL if the ring is full. */
 static __always_inline struct davy_wire_fact *fact_begin_in(bool stormy, enum davy_fact fact,
 							     struct device *dev)
 {
@@ -53,7 +53,7 @@ static __always_inline void fact_fence(struct davy_wire_fact *e, struct dma_fenc
 	e->fence_seqno = BPF_CORE_READ(fence, seqno);
 }
 
-/* The fact as it is known at "dev" alone. */
+/* Reports a fact that needs only "dev". */
 static __always_inline int fact_tell(enum davy_fact fact, struct device *dev, int error)
 {
 	struct davy_wire_fact *e = fact_begin(fact, dev);
@@ -98,7 +98,7 @@ static __always_inline bool sum_speaks(struct davy_sum *sum, __u32 fact)
 	       (t->bytes && sum->bytes - sum->spoke_bytes >= t->bytes);
 }
 
-/* Edges of what must not be missed take the reserved way: each key may use it once per quiet time. */
+/* Important edges use the reserved ring: each key may use it once per quiet time. */
 static __always_inline bool sum_stormy(__u16 fact)
 {
 	return fact != DAVY_FACT_GPU_FAULT && fact != DAVY_FACT_IOCTL_FAILED &&
@@ -130,7 +130,7 @@ static __always_inline void sum_tell(struct davy_sum_key *key, struct davy_sum *
 	bpf_ringbuf_submit(e, 0);
 }
 
-/* A hot fact: counted under its key, told now if it is the first or a threshold is crossed. */
+/* A hot fact: counted under its key. Reported immediately at the first time and at a threshold. */
 static __always_inline int fact_count(struct davy_sum_key *key, const char *name, __u64 bytes,
 				      __u64 addr)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The end of a job's fence, with its error: the sign of a failed job that all drivers share. Fences of
- * no known job are passed over: an amdgpu job has a second, hardware fence with the same error.
+ * The end of a job's fence, with its error: the evidence of a failed job that all drivers share.
+ * Fences of unknown jobs are skipped: an amdgpu job has a second, hardware fence with the same
+ * error.
  */
 #include "wire.h"
 #include "facts.bpf.h"
@@ -43,7 +44,7 @@ int BPF_PROG(fence_signaled, struct dma_fence *fence)
 		return 0;
 	job_account(job);
 	error = BPF_CORE_READ(fence, error);
-	if (error && error != -ESRCH) /* of a killed process's waiting jobs: no failure */
+	if (error && error != -ESRCH) /* -ESRCH: waiting jobs of a killed process, no failure */
 		job_failed(job, fence, error);
 	bpf_map_delete_elem(&jobs, &key);
 	return 0;

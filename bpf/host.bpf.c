@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the host does to a GPU's users: OOM kills, device nodes refused, post-mortem dumps. */
+/* Host events that affect a GPU's users: OOM kills, denied device nodes, coredumps. */
 #include "wire.h"
 #include "facts.bpf.h"
 #include "compat.bpf.h"
@@ -15,7 +15,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define DEV_PREFIX 5 /* strlen("/dev/") */
 
-/* Threads inside oom_kill_process(): whether it is a memory cgroup's doing. */
+/* Threads in oom_kill_process(): true for a memory cgroup. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 256);
@@ -33,7 +33,7 @@ int BPF_PROG(oom_begins, struct oom_control *oc)
 	return 0;
 }
 
-/* In the context of whoever ran out of memory; may be called for one victim more than once. */
+/* In the context of the process that ran out of memory; may be called repeatedly for a victim. */
 SEC("?tp_btf/mark_victim")
 int BPF_PROG(oom_victim, struct task_struct *task)
 {
@@ -51,7 +51,7 @@ int BPF_PROG(oom_victim, struct task_struct *task)
 	return 0;
 }
 
-/* Not before: with memory.oom.group every process of the group is a victim of the same call. */
+/* Only at the end: with memory.oom.group, all processes of the group are victims of one call. */
 SEC("?fexit/oom_kill_process")
 int BPF_PROG(oom_ends, struct oom_control *oc)
 {
@@ -72,10 +72,10 @@ static __always_inline bool is_gpu_node(const char *path)
 	       (n[0] == 'n' && n[1] == 'v' && n[2] == 'i' && n[3] == 'd' && n[4] == 'i' && n[5] == 'a');
 }
 
-/* Most opens succeed and leave at once. A relative path to a node is not recognised. */
+/* Most opens succeed and return here at once. A relative path to a node is not recognised. */
 static __always_inline int open_done(void *ctx, struct filename *filename)
 {
-	__u64 file = 0; /* as a number: of a pointer the verifier allows no arithmetic */
+	__u64 file = 0; /* an integer: the verifier forbids arithmetic on pointers */
 	long ret;
 	char path[DEV_PREFIX + DAVY_FACT_NAME_LEN] = {};
 	struct davy_wire_fact *e;
@@ -83,14 +83,14 @@ static __always_inline int open_done(void *ctx, struct filename *filename)
 	if (bpf_get_func_ret(ctx, &file))
 		return 0;
 	ret = (long)file;
-	/* Nodes that are not there are looked for by every library. */
+	/* libraries search for missing nodes all the time */
 	if (ret >= 0 || ret < -4095 || ret == -ENOENT || ret == -ENXIO || ret == -EINTR)
 		return 0;
 	if (bpf_probe_read_kernel_str(path, sizeof(path), BPF_CORE_READ(filename, name)) < DEV_PREFIX)
 		return 0;
 	if (!is_gpu_node(path))
 		return 0;
-	e = fact_begin_in(true, DAVY_FACT_OPEN_REFUSED, 0); /* anybody can ask for it in a loop */
+	e = fact_begin_in(true, DAVY_FACT_OPEN_REFUSED, 0); /* any user can cause it in a loop */
 	if (!e)
 		return 0;
 	e->pid = davy_current();
@@ -120,8 +120,9 @@ static __always_inline bool is_gpu_driver(__u64 word)
 }
 
 /*
- * A dump is offered; the kernel drops it while an older one of the device is kept. amdgpu and xe tell no
- * length. More than six arguments: a kprobe, since the trampolines of 6.1 refuse it. */
+ * A coredump is offered; the kernel drops it while it keeps an older one of the device. amdgpu and
+ * xe report no length. More than six arguments: a kprobe, since the trampolines of 6.1 refuse it.
+ */
 static __always_inline int coredump(struct pt_regs *ctx)
 {
 	struct device *dev = (struct device *)PT_REGS_PARM1(ctx);

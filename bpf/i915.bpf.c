@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * i915 tracepoints: pressure on the GPU's address space, the shrinker (an integrated GPU's memory is the
- * host's), CPU faults on objects, and requests from their submission to their end: kept like the DRM
- * scheduler's jobs, an engine standing for the ring.
+ * i915 tracepoints: pressure on the GPU's address space, the shrinker (an integrated GPU uses host
+ * memory), CPU faults on objects, and requests from submission to end. Requests are stored like the
+ * DRM scheduler's jobs, with an engine as the ring.
  */
 #include "wire.h"
 #include "facts.bpf.h"
@@ -76,10 +76,12 @@ static __always_inline struct davy_sched *engine_of(struct intel_engine_cs *engi
 	if (known && sched_same(known, &fresh))
 		return known;
 	davy_dev_name(fresh.dev, (struct device *)fresh.device);
-	return sched_add(key, &fresh); /* no timeout of its own: heartbeats watch it */
+	return sched_add(key, &fresh); /* no timeout of its own: heartbeats monitor it */
 }
 
-/* In the submitter's context. The hardware takes it as soon as it can: it counts as running. */
+/*
+ * In the submitter's context. The hardware takes it as soon as possible, so it counts as running.
+ */
 SEC("?tp_btf/i915_request_add")
 int BPF_PROG(request_added, struct i915_request *rq)
 {
@@ -103,7 +105,7 @@ int BPF_PROG(request_added, struct i915_request *rq)
 	return job_add(&key, &state);
 }
 
-/* Usually forgotten before, when its fence was signaled. */
+/* Usually already removed when its fence was signaled. */
 SEC("?tp_btf/i915_request_retire")
 int BPF_PROG(request_retired, struct i915_request *rq)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* i915's ladder of recovery: hang declared, context banned, engine reset, GT reset, wedged. */
+/* i915's recovery: hang declared, context banned, engine reset, GT reset, wedged. */
 #include "wire.h"
 #include "facts.bpf.h"
 #include "compat.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Variadic: a kprobe, since trampolines refuse it on every kernel. */
+/* Variadic: a kprobe, since trampolines refuse it on all kernels. */
 SEC("?kprobe/intel_gt_handle_error")
 int gt_error(struct pt_regs *ctx)
 {
@@ -36,7 +36,7 @@ int BPF_PROG(context_banned, struct intel_context *ce)
 	return 0;
 }
 
-/* Called for a context by intel_engine_reset(), and by the error handler itself. */
+/* Called by intel_engine_reset() for a context, and by the error handler. */
 SEC("?fexit/__intel_engine_reset_bh")
 int BPF_PROG(engine_reset, struct intel_engine_cs *engine)
 {
@@ -75,14 +75,14 @@ int BPF_PROG(gt_reset_begun, struct intel_gt *gt)
 	return reset_event(gt, 1);
 }
 
-/* It returns nothing: a reset that failed leaves the GT wedged. */
+/* It returns nothing: after a failed reset the GT is wedged. */
 SEC("?fexit/intel_gt_reset_global")
 int BPF_PROG(gt_reset_ended, struct intel_gt *gt)
 {
 	return reset_event(gt, 0);
 }
 
-/* Also called when a healthy driver leaves its device, or fails to start: it is not registered then. */
+/* Also called when a healthy driver is unbound or fails to start: then it is not registered. */
 SEC("?fentry/__intel_gt_set_wedged")
 int BPF_PROG(gt_wedged, struct intel_gt *gt)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ioctls that fail, judged by userspace's table. Some drivers wrap drm_ioctl() and can fail before it
- * (xe: -ECANCELED for all once wedged; others: the runtime resume's error): the inner failure leaves a
- * mark, so that the wrapper's exit, moments later, does not tell it again.
+ * Failed ioctls, judged by userspace's table. Some drivers wrap drm_ioctl() and can fail before it
+ * (xe: -ECANCELED for all when wedged; others: the error of the runtime resume). The inner failure
+ * leaves a mark, so that the wrapper's exit does not report it again.
  */
 #ifndef DAVY_IOCTL_BPF_H
 #define DAVY_IOCTL_BPF_H
@@ -15,7 +15,7 @@
 
 struct ioctl_mark {
 	__u64 file;
-	__u64 command; /* and its error in the upper half */
+	__u64 command; /* command number; its error is in the upper half */
 };
 
 struct {
@@ -82,7 +82,10 @@ static __always_inline bool was_told(struct file *filp, unsigned int cmd, int er
 	return same;
 }
 
-/* Of the DRM core's own commands only one does: mode setting says -ENOSPC of a bad rectangle. */
+/*
+ * Of the DRM core's commands only CREATE_DUMB allocates: mode setting returns -ENOSPC for a bad
+ * rectangle.
+ */
 static __always_inline bool asks_for_memory(__u32 number, bool is_kfd)
 {
 	return is_kfd || (number >= 0x40 && number < 0xa0) || number == CREATE_DUMB;
@@ -123,7 +126,7 @@ static __always_inline int drm_ioctl_failed(struct file *filp, unsigned int cmd,
 	return ioctl_failed(BPF_CORE_READ(dev, dev), BPF_CORE_READ(dev, driver, name), cmd, error);
 }
 
-/* vkGetFenceStatus and its like: a wait with no time to wait, which engines spin on. */
+/* vkGetFenceStatus and similar: a wait without timeout, which engines call in a loop. */
 static __always_inline bool is_waiting(__u32 number, int error)
 {
 	return error == -ETIME && (number == SYNCOBJ_WAIT || number == SYNCOBJ_TIMELINE_WAIT);

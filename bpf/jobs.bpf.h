@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Jobs on their way through a ring, from whatever queues them: the DRM scheduler or i915's requests.
- * A job is known by its fence (context, seqno), a ring by an address.
+ * Jobs on a ring, queued by the DRM scheduler or as i915 requests. A job is identified by its fence
+ * (context, seqno), a ring by an address.
  */
 #ifndef DAVY_JOBS_BPF_H
 #define DAVY_JOBS_BPF_H
@@ -29,7 +29,7 @@ struct {
 	__type(value, struct davy_times);
 } times SEC(".maps");
 
-/* All zero, too large for the stack. */
+/* A zeroed value, too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -61,7 +61,7 @@ static __always_inline bool same_ring(char *a, char *b)
 	return left[0] == right[0] && left[1] == right[1];
 }
 
-/* Some drivers make a scheduler for every queue: an address soon stands for another ring. */
+/* Some drivers create a scheduler per queue: an address is soon reused for another ring. */
 static __always_inline bool sched_same(struct davy_sched *a, struct davy_sched *b)
 {
 	return a->device == b->device && same_ring(a->ring, b->ring) &&
@@ -120,7 +120,7 @@ static __always_inline void time_count(struct davy_job *job, struct davy_sched *
 		__sync_fetch_and_add(&t->slot[slot], 1);
 }
 
-/* Its time on the hardware is over. */
+/* The job leaves the hardware. */
 static __always_inline void job_account(struct davy_job *job)
 {
 	__u64 now = bpf_ktime_get_boot_ns(), start = job->run_ns, sched_key = job->sched;
@@ -130,7 +130,7 @@ static __always_inline void job_account(struct davy_job *job)
 		return;
 	job->done = 1;
 	if (sched->last_done_ns > start)
-		start = sched->last_done_ns; /* the hardware was busy with the one before */
+		start = sched->last_done_ns; /* the hardware was busy with the previous job */
 	if (now - start > sched->max_run_ns)
 		sched->max_run_ns = now - start;
 	time_count(job, sched, now - start);
@@ -138,7 +138,7 @@ static __always_inline void job_account(struct davy_job *job)
 	__sync_fetch_and_add(&sched->done_count, 1);
 }
 
-/* Where the end of the fence is seen too, with its error, the job is forgotten there. */
+/* If the end of the fence is also observed, with its error, the job is removed there. */
 static __always_inline int job_done(struct davy_job_key *key)
 {
 	struct davy_job *job = bpf_map_lookup_elem(&jobs, key);

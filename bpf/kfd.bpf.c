@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * KFD, the compute side of amdgpu (ROCm): memory limits, processes whose queues are stopped because
- * somebody needs their memory and how long until they run again, faults and exceptions. Its jobs pass
- * no scheduler: that a process stands still shows here alone.
+ * KFD, the compute part of amdgpu (ROCm): memory limits, processes whose queues are stopped because
+ * another process needs memory, and for how long, faults and exceptions. Its jobs use no scheduler:
+ * a stopped process is visible only here.
  */
 #include "wire.h"
 #include "facts.bpf.h"
@@ -14,11 +14,11 @@ char LICENSE[] SEC("license") = "GPL";
 
 struct stop {
 	__u64 since_ns;
-	__u32 tgid; /* an address may be used again by another process */
-	__u32 depth; /* evictions nest: by TTM and for a userptr at once */
+	__u32 tgid; /* an address may be reused by another process */
+	__u32 depth; /* evictions nest: by TTM and for a userptr at the same time */
 };
 
-/* kfd_process to when its queues were stopped. */
+/* kfd_process to the time when its queues were stopped. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -26,7 +26,7 @@ struct {
 	__type(value, struct stop);
 } stopped SEC(".maps");
 
-/* Processes whose buffers could not be brought back, by tgid: how often in a row. */
+/* Failed restores in a row, by tgid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -57,7 +57,7 @@ static __always_inline int tell_pasid(enum davy_fact fact, struct device *dev, _
 	return 0;
 }
 
-/* hipMalloc's failure: no eviction is even tried. */
+/* A failed hipMalloc: no eviction is tried. */
 SEC("?fexit/amdgpu_amdkfd_reserve_mem_limit")
 int BPF_PROG(limit_checked, struct amdgpu_device *adev, __u64 size, __u32 flags)
 {
@@ -77,7 +77,10 @@ int BPF_PROG(limit_checked, struct amdgpu_device *adev, __u64 size, __u32 flags)
 	return 0;
 }
 
-/* In the context of the evictor, and of nobody's: TTM asks for the fence of a process's buffers. */
+/*
+ * Runs in the context of the evictor or of a kernel worker: TTM requests the fence of the buffers
+ * of a process.
+ */
 SEC("?fentry/amdkfd_fence_enable_signaling")
 int BPF_PROG(eviction_fence, struct dma_fence *fence)
 {
@@ -105,14 +108,14 @@ static __always_inline void stop_begins(struct kfd_process *p, __u32 tgid)
 		bpf_map_update_elem(&stopped, &id, &fresh, BPF_ANY);
 }
 
-/* When the queues stood still since then, and run again now; 0: they do not yet. */
+/* Time when the queues stopped, if they run again now; 0: they are still stopped. */
 static __always_inline __u64 stop_ends(struct kfd_process *p, __u32 tgid)
 {
 	__u64 id = (__u64)p, since = bpf_ktime_get_boot_ns();
 	struct stop *known = bpf_map_lookup_elem(&stopped, &id);
 
 	if (!known || known->tgid != tgid)
-		return since; /* stopped before the agent looked */
+		return since; /* stopped before the agent attached */
 	if (known->depth > 1) {
 		known->depth--;
 		return 0;
@@ -130,7 +133,7 @@ int BPF_PROG(queues_evicted, struct kfd_process *p, __u32 trigger)
 	__u64 ret = 0;
 
 	bpf_get_func_ret(ctx, &ret);
-	if (!(int)ret || (int)ret == -EIO) /* any other failure was rolled back */
+	if (!(int)ret || (int)ret == -EIO) /* all other failures were rolled back */
 		stop_begins(p, tgid);
 	e = fact_begin(DAVY_FACT_KFD_QUEUES_EVICTED, 0);
 	if (!e)
@@ -167,7 +170,7 @@ int BPF_PROG(queues_restored, struct kfd_process *p)
 	return 0;
 }
 
-/* Runs in a kworker, every 100 ms until it works: a process that cannot come back stands still. */
+/* Runs in a kworker, every 100 ms until it succeeds. Until then, the process stands still. */
 SEC("?fexit/amdgpu_amdkfd_gpuvm_restore_process_bos")
 int BPF_PROG(bos_restored, struct amdkfd_process_info *info)
 {
@@ -243,7 +246,7 @@ int BPF_PROG(reset_wanted, struct amdgpu_device *adev)
 	return fact_tell(DAVY_FACT_KFD_GPU_RESET, BPF_CORE_READ(adev, dev), 0);
 }
 
-/* Recoverable faults, where the kernel was built with SVM; an error is a fault nobody can serve. */
+/* Recoverable faults, if the kernel has SVM; an error means that the fault cannot be served. */
 SEC("?fexit/svm_range_restore_pages")
 int BPF_PROG(svm_fault, struct amdgpu_device *adev, unsigned int pasid, __u32 vmid, __u32 node,
 	     __u64 page)
@@ -261,7 +264,7 @@ int BPF_PROG(svm_fault, struct amdgpu_device *adev, unsigned int pasid, __u32 vm
 	return fact_count(&key, 0, 0, page << 12);
 }
 
-/* The second argument is a pid_t up to 6.14, a task since; where there is no SVM it is never called. */
+/* The second argument is a pid_t up to 6.14, a task since; without SVM it is never called. */
 SEC("?fentry/kfd_smi_event_page_fault_start")
 int BPF_PROG(page_fault, void *kfd, __u64 who, unsigned long page)
 {

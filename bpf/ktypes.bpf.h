@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The few kernel structs the programs touch, declared by hand: only the fields that are read.
- * CO-RE relocates every access against the running kernel's and its modules' BTF, so order and
- * size here mean nothing. Module types (amdgpu, gpu_sched) are in no vmlinux.h.
- * Included by the *.bpf.c files only.
+ * The few kernel structs that the programs use, declared by hand with only the fields that are
+ * read. CO-RE relocates each access with the BTF of the running kernel and its modules, so order
+ * and size here are irrelevant. Module types (amdgpu, gpu_sched) are not in vmlinux.h. Only the
+ * *.bpf.c files include this.
  */
 #ifndef DAVY_KTYPES_BPF_H
 #define DAVY_KTYPES_BPF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Maps every object shares. The first object loaded creates them, later ones are given the same maps by
- * userspace (bpf_map__reuse_fd), so that the agent reads one ring whatever module came when.
+ * Maps that all objects share. The first loaded object creates them; userspace passes them to later
+ * ones (bpf_map__reuse_fd). The agent then reads one ring, in whatever order modules are loaded.
  */
 #ifndef DAVY_MAPS_BPF_H
 #define DAVY_MAPS_BPF_H
@@ -13,7 +13,9 @@ struct {
 	__uint(max_entries, DAVY_EVENT_RING);
 } events SEC(".maps");
 
-/* The reserved way: ends, exceptions, timeouts, resets. A storm of faults or moves cannot fill it. */
+/*
+ * The reserved ring: ends, exceptions, timeouts, resets. A storm of faults or moves cannot fill it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, DAVY_URGENT_RING);
@@ -41,7 +43,10 @@ static __always_inline void davy_lost(__u32 cause)
 		*count += 1;
 }
 
-/* A field of struct davy_settings; one write of userspace hands a fact over from one program to another. */
+/*
+ * A field of struct davy_settings. With one write, userspace moves a fact from one program to
+ * another.
+ */
 #define davy_setting(field)                                                                          \
 	({                                                                                         \
 		__u32 zero_ = 0;                                                                   \
@@ -55,8 +60,8 @@ static __always_inline bool davy_stormy(__u16 kind)
 }
 
 /*
- * Reserves a zeroed record of "size" bytes, or counts the loss and returns NULL. Compare it with NULL
- * at once: the verifier of 6.1 loses track of it over calls in between.
+ * Reserves a zeroed record of "size" bytes, or counts the loss and returns NULL. Compare with NULL
+ * immediately: the verifier of 6.1 loses track of it over calls in between.
  */
 static __always_inline void *davy_reserve_in(bool stormy, __u16 kind, __u16 size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Buffer moves between VRAM and elsewhere, summed per (device, evictor, owner). Whose context a move
- * happens in is the evictor; the owner is whoever created the BO.
+ * Buffer moves between VRAM and elsewhere, summed per (device, evictor, owner). The evictor is the
+ * process in whose context the move happens; the owner is the creator of the BO.
  */
 #ifndef DAVY_MOVES_BPF_H
 #define DAVY_MOVES_BPF_H
@@ -15,7 +15,7 @@ struct {
 	__type(value, struct davy_mover);
 } movers SEC(".maps");
 
-/* BOs that were moved out of VRAM: only these can come back. */
+/* BOs that were moved out of VRAM: only these can move back. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, DAVY_MAX_EVICTED);
@@ -23,7 +23,10 @@ struct {
 	__type(value, __u8);
 } evicted SEC(".maps");
 
-/* BO to the process that made its first handle, filled in drm.bpf.c; a TTM BO begins with its GEM object. */
+/*
+ * BO to the process that made its first handle, filled in drm.bpf.c; a TTM BO begins with its GEM
+ * object.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, DAVY_MAX_OWNERS);
@@ -104,7 +107,7 @@ static __always_inline int moved(struct ttm_buffer_object *bo, __u32 owner, __u3
 	return 0;
 }
 
-/* Whether a BO that goes into VRAM was there before: a first placement is no move. */
+/* True if a BO that moves into VRAM was there before: a first placement is no move. */
 static __always_inline bool move_returns(void *bo)
 {
 	__u64 id = (__u64)bo;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * NVIDIA's open kernel module, since 575.51: Xid errors. In an interrupt thread and without a process:
- * the kernel log's line names one where the driver knows it.
+ * NVIDIA's open kernel module, since 575.51: Xid errors. Runs in an interrupt thread without a
+ * process: the kernel log line names one if the driver knows it.
  */
 #include "wire.h"
 #include "facts.bpf.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who is behind an amdgpu address space number. */
+/* Owners of amdgpu PASIDs. */
 #ifndef DAVY_PASID_BPF_H
 #define DAVY_PASID_BPF_H
 
 #include "maps.bpf.h"
 
-/* PASID to the process that uses it, as last told. */
+/* PASID to the process that uses it, as last reported. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Process life and module life: exec, fork, exit with code and signal, fatal signals, module loaded and
- * freed. Exits and signals are reported for watched processes, and for whoever a crash ended; forks for
- * watched ones. Everything is read through BTF pointers and nothing by bpf_probe_read_kernel, so that
- * these programs also load under lockdown=confidentiality.
+ * Processes and modules: exec, fork, exit with code and signal, fatal signals, module loaded and
+ * freed. Exits and signals are reported for watched processes and for crashes; forks for watched
+ * ones. Everything is read through BTF pointers, never by bpf_probe_read_kernel, so that these
+ * programs also load under lockdown=confidentiality.
  */
 #include "wire.h"
 #include "facts.bpf.h"
@@ -11,7 +11,10 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Processes userspace cares about; key is the tgid. A watched parent's child is watched too. */
+/*
+ * Processes that userspace watches; the key is the tgid. A child of a watched process is watched
+ * too.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -57,7 +60,7 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	return 0;
 }
 
-/* The process is gone when its last thread is: live was already decremented (kernel/exit.c). */
+/* A process ends with its last thread: live is already decremented (kernel/exit.c). */
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
@@ -83,7 +86,7 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	return 0;
 }
 
-/* ILL, ABRT, BUS, FPE, SEGV, SYS are crashes; KILL and TERM are someone's wish. */
+/* ILL, ABRT, BUS, FPE, SEGV, SYS are crashes; KILL and TERM are sent on request. */
 #define CRASHES (1u << 4 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 11 | 1u << 31)
 #define WISHES	(1u << 9 | 1u << 15)
 
@@ -110,8 +113,9 @@ static __always_inline int signal_fact(enum davy_fact fact, int sig, struct task
 }
 
 /*
- * In the sender's context; a fault's sender is the process itself. result 0: it was queued. Of watched
- * processes only: runtimes with handlers raise faults by the thousand (a JVM's null checks).
+ * In the sender's context; for a fault, the sender is the process itself. result 0: it was queued.
+ * Only for watched processes: runtimes with handlers cause thousands of faults (a JVM's null
+ * checks).
  */
 SEC("?tp_btf/signal_generate")
 int BPF_PROG(signal_sent, int sig, struct kernel_siginfo *info, struct task_struct *task, int group,
@@ -124,7 +128,7 @@ int BPF_PROG(signal_sent, int sig, struct kernel_siginfo *info, struct task_stru
 	return signal_fact(DAVY_FACT_SIGNAL_SENT, sig, task);
 }
 
-/* In the receiver's context; handler SIG_DFL (0): it is its end. */
+/* In the receiver's context; handler SIG_DFL (0): the signal ends it. */
 SEC("?tp_btf/signal_deliver")
 int BPF_PROG(signal_taken, int sig, struct kernel_siginfo *info, struct k_sigaction *action)
 {
@@ -151,7 +155,7 @@ static __always_inline int module_event(struct module *mod, __u32 loaded)
 	return 0;
 }
 
-/* Fires before the driver's init: its functions cannot be traced yet, its tracepoints can. */
+/* Called before the driver's init: its functions cannot be traced yet, its tracepoints can. */
 SEC("?tp_btf/module_load")
 int BPF_PROG(module_loaded, struct module *mod)
 {
@@ -164,7 +168,7 @@ int BPF_PROG(module_freed, struct module *mod)
 	return module_event(mod, 0);
 }
 
-/* Run by userspace twice, some time apart, to learn the kernel's HZ: no config file needed. */
+/* Userspace runs it twice, some time apart, to measure HZ: no config file is needed. */
 SEC("?syscall")
 int clock_now(struct davy_clock *ctx)
 {

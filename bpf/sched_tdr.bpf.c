@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Job timeouts of every driver that uses the DRM scheduler and has no better place to see them. */
+/* Job timeouts for all drivers that use the DRM scheduler and have no better hook. */
 #include "wire.h"
 #include "facts.bpf.h"
 #include "compat.bpf.h"
@@ -22,7 +22,7 @@ static __always_inline bool told_by_driver(struct drm_gpu_scheduler *sched)
 	       name[3] == 'g' && name[4] == 'p' && name[5] == 'u';
 }
 
-/* The job is the first of the pending list, as the function itself takes it. */
+/* The job is the first of the pending list, as in the traced function. */
 SEC("?fentry/drm_sched_job_timedout")
 int BPF_PROG(sched_timed_out, struct work_struct *work)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A driver's own job timeout: too late to prevent anything, and proof of what was predicted. */
+/* A driver's job timeout: too late for prevention, but it confirms the prediction. */
 #ifndef DAVY_TIMEOUT_BPF_H
 #define DAVY_TIMEOUT_BPF_H
 
 #include "jobs.bpf.h"
 
-/* "owner" is used where nobody saw the job being queued. */
+/* "owner" is used if the queueing of the job was not observed. */
 static __always_inline int timeout_tell(struct drm_sched_job *job, __u32 owner, __u32 pasid)
 {
 	struct drm_gpu_scheduler *sched = BPF_CORE_READ(job, sched);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of every driver that uses TTM, in the order in which trouble comes: a heap has no room (-ENOSPC
- * of ttm_resource_alloc: eviction follows, the earliest sign), buffers move out to make room, no
- * placement was left after evicting (-ENOMEM of ttm_bo_validate; a driver may then try a wider one), pages
- * of system memory cannot be had or are swapped out.
+ * Memory for all drivers that use TTM, in the order in which trouble occurs: a heap has no room
+ * (-ENOSPC of ttm_resource_alloc: eviction follows, the earliest precursor); buffers are evicted;
+ * no placement is left after evicting (-ENOMEM of ttm_bo_validate; a driver may then try a wider
+ * one); pages of system memory cannot be allocated or are swapped out.
  */
 #include "wire.h"
 #include "facts.bpf.h"
@@ -19,7 +19,7 @@ struct pending_move {
 	__u32 to;
 };
 
-/* Moves that have begun, by thread: where from is gone when it ends. */
+/* Running moves, by thread: the source is unknown when a move ends. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -27,7 +27,7 @@ struct {
 	__type(value, struct pending_move);
 } moving SEC(".maps");
 
-/* ttm_device to its struct device, learnt from placements: swapping names only the former. */
+/* ttm_device to its struct device, learned from placements: swapping names only the former. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 64);
@@ -102,7 +102,7 @@ static __always_inline bool told_by_driver(struct ttm_buffer_object *bo)
 	       name[4] == 'p' && name[5] == 'u' && !name[6];
 }
 
-/* A move that needs two steps (-EMULTIHOP) comes here once for each that was done. */
+/* A move in two steps (-EMULTIHOP) comes here once per completed step. */
 SEC("?fexit/ttm_bo_handle_move_mem")
 int BPF_PROG(move_ends, struct ttm_buffer_object *bo)
 {
@@ -125,7 +125,7 @@ int BPF_PROG(move_ends, struct ttm_buffer_object *bo)
 	return 0;
 }
 
-/* In the context of whoever needs the pages; several seconds of a stall begin here. */
+/* In the context of the process that needs the pages; a stall of several seconds may follow. */
 SEC("?fexit/ttm_tt_swapout")
 int BPF_PROG(swapped_out, struct ttm_device *bdev, struct ttm_tt *pages)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * xe tracepoints: page faults and evictions of a VM's mappings, VMs that are killed, memory errors and
- * resets of an exec queue, job timeouts, TLB invalidations that time out. Its jobs pass the DRM
- * scheduler and its buffers TTM: those are seen there.
+ * xe tracepoints: page faults and evictions of a VM's mappings, killed VMs, memory errors and
+ * resets of an exec queue, job timeouts, TLB invalidation timeouts. Its jobs use the DRM scheduler
+ * and its buffers TTM: see there.
  */
 #include "wire.h"
 #include "facts.bpf.h"
@@ -11,7 +11,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* A VM or queue of the kernel's own has no file: 0. */
+/* VMs and queues of the kernel itself have no file: 0. */
 static __always_inline __u32 file_pid(struct xe_file *file)
 {
 	return file ? (__u32)BPF_CORE_READ(file, pid) : 0;
@@ -29,7 +29,7 @@ static __always_inline struct davy_sum_key vm_key(enum davy_fact fact, struct xe
 	return key;
 }
 
-/* A drm_gpuva's vm is the drm_gpuvm that a xe_vm begins with (gpuvm_to_vm). */
+/* A drm_gpuva's vm is the drm_gpuvm at the start of a xe_vm (gpuvm_to_vm). */
 static __always_inline struct xe_vm *vm_of(struct xe_vma *vma)
 {
 	return (struct xe_vm *)BPF_CORE_READ(vma, gpuva.vm);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* xe's functions: GT reset, wedged, and its ioctl wrapper, which refuses all once the device is wedged. */
+/*
+ * xe's functions: GT reset, wedged, and its ioctl wrapper, which refuses all calls when the device
+ * is wedged.
+ */
 #include "wire.h"
 #include "facts.bpf.h"
 #include "compat.bpf.h"
@@ -28,14 +31,14 @@ int BPF_PROG(gt_reset_begun, struct work_struct *work)
 	return reset_event(work, 1);
 }
 
-/* It returns nothing: a reset that failed leaves the device wedged. */
+/* It returns nothing: after a failed reset the device is wedged. */
 SEC("?fexit/gt_reset_worker")
 int BPF_PROG(gt_reset_ended, struct work_struct *work)
 {
 	return reset_event(work, 0);
 }
 
-/* Called again at every later failure. */
+/* Called again at each later failure. */
 SEC("?fentry/xe_device_declare_wedged")
 int BPF_PROG(device_wedged, struct xe_device *xe)
 {
