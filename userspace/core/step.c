@@ -89,9 +89,12 @@ static void after(struct davy_step *s)
 size_t davy_core_step(struct davy_core *core, const struct davy_event *ev, struct davy_plan *plans,
 		      size_t max)
 {
-	struct davy_step s = {
-		.core = core, .ev = ev, .plans = plans, .max = max, .hazards = davy_hazard_rows
-	};
+	struct davy_step s = { .core = core,
+			       .ev = ev,
+			       .plans = plans,
+			       .max = max,
+			       .hazards = davy_hazard_rows,
+			       .actions = davy_action_rows };
 	struct davy_event held;
 
 	assert(max >= DAVY_PLANS_MAX);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "core/action/acts.h"
 
-#include <assert.h>
-
 static bool able_to_move(const struct davy_workload *w, const struct davy_plan *plan)
 {
 	(void)plan;
@@ -74,28 +72,8 @@ static const struct davy_action_row row_awake = {
 
 #define ROW_OF(number, constant, name, properties) [number] = &row_##name,
 
-static const struct davy_action_row none;
-static const struct davy_action_row *const rows[DAVY_ACTION_COUNT] = { DAVY_ACTIONS(ROW_OF) };
+static const struct davy_action_row row_none; /* of what is no action */
 
-const struct davy_action_row *davy_action_row(uint32_t action)
-{
-	return davy_action_known(action) ? rows[action] : &none;
-}
-
-bool davy_action_able(const struct davy_workload *w, const struct davy_plan *plan)
-{
-	const struct davy_action_row *row = davy_action_row(plan->action);
-
-	return (w->can & row->needs) == row->needs && (!row->able || row->able(w, plan));
-}
-
-bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
-{
-	const struct davy_action_row *row = davy_action_row(plan->action);
-	bool can = !row->size || row->size(s, w, plan);
-
-	assert(davy_action_known(plan->action));
-	if (davy_action_replaces(plan->action) || davy_action_replaces(plan->undone))
-		plan->keeps = (w->can & DAVY_CAN_KEEP) && !davy_device_fails(s, w, plan->device);
-	return can;
-}
+const struct davy_action_row *const davy_action_rows[DAVY_ACTION_COUNT] = { [DAVY_ACTION_NONE] =
+										    &row_none,
+									    DAVY_ACTIONS(ROW_OF) };

@@ -23,12 +23,13 @@ struct davy_action_row {
 	bool ended_by_operators; /* its effect is not undone after a clean period */
 };
 
-const struct davy_action_row *davy_action_row(uint32_t action);
+/* The table; a step has it, so that what a row calls needs the table no more than any file. */
+extern const struct davy_action_row *const davy_action_rows[DAVY_ACTION_COUNT];
 
-/* What the workload can: by its row. */
-bool davy_action_able(const struct davy_workload *w, const struct davy_plan *plan);
-
-/* The row's "size", and whether the old process serves on meanwhile. */
-bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
+static inline const struct davy_action_row *davy_action_row(const struct davy_step *s,
+							    uint32_t action)
+{
+	return s->actions[davy_action_known(action) ? action : DAVY_ACTION_NONE];
+}
 
 #endif

@@ -47,8 +47,8 @@ bool davy_size_shrink(struct davy_step *s, const struct davy_workload *w, struct
 bool davy_size_cap(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
 bool davy_size_switch(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
 
-/* Whether a hazard shows that the device, or the workload's engine, fails: nothing serves on it. */
-bool davy_device_fails(struct davy_step *s, const struct davy_workload *w, const char *device);
+/* The row's "size"; and whether the old process serves on meanwhile. */
+bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan);
 
 /* effects.c */
 void davy_effect_add(struct davy_workload *w);

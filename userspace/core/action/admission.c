@@ -7,6 +7,14 @@
 
 #define HOUR_NS (3600 * DAVY_NS_PER_S)
 
+static bool is_able(const struct davy_step *s, const struct davy_workload *w,
+		    const struct davy_plan *plan)
+{
+	const struct davy_action_row *row = davy_action_row(s, plan->action);
+
+	return (w->can & row->needs) == row->needs && (!row->able || row->able(w, plan));
+}
+
 /* Started by a manager that is not part of the workload: llama-swap, lemonade, a router. */
 static bool has_manager(struct davy_step *s, const struct davy_workload *w)
 {
@@ -90,7 +98,7 @@ enum davy_refusal davy_admission(struct davy_step *s, struct davy_workload *w,
 		return DAVY_REFUSED_PINNED;
 	if (is_rivals(s, w, plan))
 		return DAVY_REFUSED_RIVAL;
-	if (!davy_action_able(w, plan))
+	if (!is_able(s, w, plan))
 		return DAVY_REFUSED_UNABLE;
 	if (w->act_plan)
 		return DAVY_REFUSED_BUSY;

@@ -196,7 +196,7 @@ static bool lives(struct davy_step *s, uint32_t pid)
 /* The next action, where the failed one has left nothing that serves. */
 static enum davy_action action_after(struct davy_step *s, struct davy_workload *w)
 {
-	const struct davy_action_row *row = davy_action_row(w->act_action);
+	const struct davy_action_row *row = davy_action_row(s, w->act_action);
 	enum davy_action next = davy_action_replaces(w->act_undo) ? DAVY_ACTION_RESTART : row->next;
 
 	if (row->next_at_once)

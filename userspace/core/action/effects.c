@@ -211,7 +211,7 @@ static bool effects_is_due(struct davy_step *s, const struct davy_workload *w,
 {
 	bool back = davy_action_has(e->action, DAVY_ACTS_MOVES);
 
-	if (davy_action_row(e->action)->ended_by_operators)
+	if (davy_action_row(s, e->action)->ended_by_operators)
 		return false;
 	if (e->until_ns)
 		return s->now_ns >= e->until_ns;

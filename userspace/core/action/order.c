@@ -23,7 +23,7 @@ static void order_complete(struct davy_knobs *k, const struct davy_knobs *now)
 static bool measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	const struct davy_ev_order *in = &s->ev->order;
-	uint64_t lease_max_ns = davy_action_row(plan->action)->lease_max_ns;
+	uint64_t lease_max_ns = davy_action_row(s, plan->action)->lease_max_ns;
 
 	plan->undone = plan->action == DAVY_ACTION_UNDO ? in->undo : DAVY_ACTION_NONE;
 	plan->on_permille = in->on_permille;

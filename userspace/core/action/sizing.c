@@ -2,6 +2,7 @@
 /* How much of an action is done to a workload: which duty, how small a batch, which backend. */
 #include "core/action/acts.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* As it runs: what we have set, else what its command says. */
@@ -143,7 +144,8 @@ static uint8_t sizing_other_backend(const struct davy_core *core, const struct d
 }
 
 /* A hazard stands that shows the device, or the workload's own engine, to fail. */
-bool davy_device_fails(struct davy_step *s, const struct davy_workload *w, const char *device)
+static bool sizing_device_fails(struct davy_step *s, const struct davy_workload *w,
+				const char *device)
 {
 	const struct davy_core *core = s->core;
 
@@ -187,4 +189,15 @@ bool davy_size_migrate_cpu(struct davy_step *s, const struct davy_workload *w,
 	(void)s;
 	(void)plan;
 	return w->backend != DAVY_BACKEND_CPU;
+}
+
+bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
+{
+	const struct davy_action_row *row = davy_action_row(s, plan->action);
+	bool can = !row->size || row->size(s, w, plan);
+
+	assert(davy_action_known(plan->action));
+	if (davy_action_replaces(plan->action) || davy_action_replaces(plan->undone))
+		plan->keeps = (w->can & DAVY_CAN_KEEP) && !sizing_device_fails(s, w, plan->device);
+	return can;
 }

@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "core/world/usage.h"
 
+struct davy_action_row;
 struct davy_hazard_row;
 
 /* One event being processed, and the resulting plans. */
@@ -20,6 +21,7 @@ struct davy_step {
 	size_t max;
 	size_t count;
 	const struct davy_hazard_row *const *hazards; /* by enum davy_hazard */
+	const struct davy_action_row *const *actions; /* by enum davy_action */
 };
 
 #define DAVY_SEES(kind)		(1ull << (kind))
