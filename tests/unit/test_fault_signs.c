@@ -76,7 +76,7 @@ static void kfd_and_the_log_tell_where_no_program_does(void **state)
 	line_of(DAVY_LOG_PAGE_FAULT, GPU, 61); /* nobody knows the process */
 	assert_int_equal(fault()->level, 1);
 	assert_string_equal(fault()->comm, "code:cs0");
-	davy_because_text(fault(), text, sizeof(text));
+	davy_reason_text(fault(), text, sizeof(text));
 	assert_non_null(strstr(text, "as the kernel's log says: page_fault"));
 	assert_replays();
 }
@@ -126,7 +126,7 @@ static void served_faults_are_told_by_their_rate(void **state)
 	assert_int_equal(count_told(), 0);
 	fact(DAVY_FACT_KFD_PAGE_FAULT, 0, 1000, "");
 	assert_int_equal(fault()->level, 2);
-	davy_because_text(fault(), text, sizeof(text));
+	davy_reason_text(fault(), text, sizeof(text));
 	assert_string_equal(text, "1000 GPU faults that were served (threshold 1000)");
 	for (int i = 0; i < 2000; i++) /* the same ones by the other way, that names no process */
 		kfd_of(0, DAVY_KFD_PAGE_FAULT_BEGIN, "");
@@ -192,7 +192,7 @@ static void failed_submissions_of_the_log_speak_by_their_rate(void **state)
 	engine_60("alloc_failure-lines");
 	line(DAVY_LOG_CS_NO_MEMORY);
 	assert_int_equal(refused()->level, 1);
-	davy_because_text(refused(), text, sizeof(text));
+	davy_reason_text(refused(), text, sizeof(text));
 	assert_non_null(strstr(text, "the kernel's log says cs_no_memory, 1 times"));
 	for (int i = 0; i < 4; i++, now += 9 * S) {
 		line(DAVY_LOG_VALIDATE_FAILED);

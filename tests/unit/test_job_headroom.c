@@ -545,7 +545,7 @@ static void it_is_said_in_words(void **state)
 	(void)state;
 	begin(NULL, 512);
 	prefill(131072, 100 * MS, 24000, true);
-	davy_because_text(first_of_level(2), text, sizeof(text));
+	davy_reason_text(first_of_level(2), text, sizeof(text));
 	assert_non_null(strstr(text, "jobs on ring comp_1.0.0 use 40."));
 	assert_non_null(strstr(text, "all of it at a depth of 79"));
 	assert_non_null(strstr(text, "would fit with ubatch 64"));

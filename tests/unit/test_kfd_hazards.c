@@ -113,7 +113,7 @@ static void a_hogging_worker_speaks_louder_as_it_doubles(void **state)
 	}
 	assert_int_equal(count_of(DAVY_PLAN_NOTE, DAVY_HZ_RESTORE_HOG), 2);
 	assert_int_equal(hog()->observed, 131);
-	davy_because_text(hog(), text, sizeof(text));
+	davy_reason_text(hog(), text, sizeof(text));
 	assert_non_null(strstr(text, "restore_worker_hogged, count 131"));
 	assert_replays();
 }
@@ -260,7 +260,7 @@ static void three_evictions_in_two_seconds_are_a_storm(void **state)
 	assert_int_equal(thrash()->pid, 60);
 	assert_int_equal(thrash()->victim_pid, 0);
 	assert_int_equal(thrash()->first_sign_ns, now - 2 * S);
-	davy_because_text(thrash(), text, sizeof(text));
+	davy_reason_text(thrash(), text, sizeof(text));
 	assert_non_null(strstr(text, "stopped 3 times"));
 	now += 3 * S;
 	for (int i = 0; i < 9; i++, now += 110 * MS)
@@ -358,7 +358,7 @@ static void queues_that_stand_still_are_told_by_their_share(void **state)
 	use(60, 610);
 	assert_int_equal(thrash()->level, 2);
 	assert_int_equal(thrash()->observed, 150);
-	davy_because_text(thrash(), text, sizeof(text));
+	davy_reason_text(thrash(), text, sizeof(text));
 	assert_non_null(strstr(text, "stood still for 15.0 % of the time"));
 	now += 2 * S;
 	use(60, 1610);

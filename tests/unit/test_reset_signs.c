@@ -81,18 +81,18 @@ static void a_first_ring_reset_warns_and_the_second_is_serious(void **state)
 	engine_60("reset-again");
 	line(DAVY_LOG_RING_TIMEOUT); /* two resets, 8 min 20 s apart, as in the field */
 	assert_int_equal(note()->level, 1);
-	davy_because_text(note(), text, sizeof(text));
+	davy_reason_text(note(), text, sizeof(text));
 	assert_string_equal(text, "job timeout");
 	line_of(DAVY_LOG_RING_RESET_DONE, GPU, 0);
 	assert_int_equal(note()->level, 2);
 	assert_int_equal(note()->pid, 60); /* whose job it was */
-	davy_because_text(note(), text, sizeof(text));
+	davy_reason_text(note(), text, sizeof(text));
 	assert_string_equal(text, "ring reset succeeded after its job had timed out");
 	pass(500 * S);
 	line_of(DAVY_LOG_RING_RESET_DONE, GPU, 0);
 	assert_int_equal(note()->level, 3);
 	assert_int_equal(note()->pid, 0); /* the timeout was long ago */
-	davy_because_text(note(), text, sizeof(text));
+	davy_reason_text(note(), text, sizeof(text));
 	assert_string_equal(text, "ring reset succeeded, the second recently");
 	assert_replays();
 }

@@ -239,7 +239,7 @@ static void a_refused_node_is_told_at_once(void **state)
 		refuse(nodes[i]);
 		assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->level, 2);
 		assert_int_equal(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU)->at_ns, 101 * S);
-		davy_because_text(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU), text, sizeof(text));
+		davy_reason_text(last_of(DAVY_PLAN_NOTE, DAVY_HZ_SILENT_CPU), text, sizeof(text));
 		assert_string_equal(text, "was not allowed to open the GPU it was asked to use");
 		pass(100 * S);
 		assert_int_equal(notes(), 1);

@@ -94,7 +94,7 @@ struct davy_clause {
 };
 
 /* Why a plan of a hazard was made, in one clause: what was observed against which threshold. */
-void davy_hazard_because(const struct davy_plan *plan, struct davy_clause *c);
+void davy_hazard_reason(const struct davy_plan *plan, struct davy_clause *c);
 
 const struct davy_precursor *davy_precursor(enum davy_hazard hazard);
 

@@ -79,9 +79,9 @@ static void add_subject(json_t *o, const struct davy_plan *p)
 
 static void add_observation(json_t *o, const struct davy_plan *p)
 {
-	char because[320];
+	char reason[320];
 
-	davy_because_text(p, because, sizeof(because));
+	davy_reason_text(p, reason, sizeof(reason));
 	/* Readers of the decisions know the number of an undone action under this name. */
 	json_object_set_new(o, "level", json_integer(p->undone ? p->undone : p->level));
 	json_object_set_new(o, "observed", json_integer((json_int_t)p->observed));
@@ -93,7 +93,7 @@ static void add_observation(json_t *o, const struct davy_plan *p)
 	plan_json_add_number(o, "ubatch", p->ubatch);
 	plan_json_add_number(o, "fitting_ubatch", p->fitting_ubatch);
 	plan_json_add_number(o, "predicted_depth", p->predicted_depth);
-	add_text(o, "because", because);
+	add_text(o, "because", reason);
 	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
 	json_object_set_new(o, "evidence", evidence(p));
 }
@@ -129,14 +129,14 @@ static void add_deed(json_t *o, const struct davy_plan *p)
 
 static void add_failure(json_t *o, const struct davy_plan *p)
 {
-	char because[320];
+	char reason[320];
 
-	davy_because_text(p, because, sizeof(because));
+	davy_reason_text(p, reason, sizeof(reason));
 	add_text(o, "class", davy_log_class_name(p->failure_class));
 	json_object_set_new(o, "foreseen", json_boolean(p->hazard != DAVY_HZ_NONE));
 	if (p->hazard != DAVY_HZ_NONE)
 		json_object_set_new(o, "lead_ns", json_integer((json_int_t)p->lead_time_ns));
-	add_text(o, "because", because);
+	add_text(o, "because", reason);
 	json_object_set_new(o, "first_sign_ns", json_integer((json_int_t)p->first_sign_ns));
 	json_object_set_new(o, "evidence", evidence(p));
 }

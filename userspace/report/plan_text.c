@@ -37,7 +37,7 @@ static uint64_t ms_between(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? (to_ns - from_ns) / DAVY_NS_PER_MS : 0;
 }
 
-static void hazard_text(const struct davy_plan *p, const char *subject, const char *because,
+static void hazard_text(const struct davy_plan *p, const char *subject, const char *reason,
 			char *buf, size_t size)
 {
 	if (p->kind == DAVY_PLAN_CLEAR) {
@@ -45,10 +45,10 @@ static void hazard_text(const struct davy_plan *p, const char *subject, const ch
 		return;
 	}
 	snprintf(buf, size, "HAZARD   %s level %u: %s %s", davy_hazard_name(p->hazard), p->level,
-		 subject, because);
+		 subject, reason);
 }
 
-static void breaker_text(const struct davy_plan *p, const char *because, char *buf, size_t size)
+static void breaker_text(const struct davy_plan *p, const char *reason, char *buf, size_t size)
 {
 	char device[4 * DAVY_DEVICE_LEN], model[256];
 	const char *backend = davy_backend_name(p->backend);
@@ -60,7 +60,7 @@ static void breaker_text(const struct davy_plan *p, const char *because, char *b
 			 "policy   breaker open: %s on %s for model %s, probation in %" PRIu64
 			 " s, because %s %s",
 			 backend, device, model, ms_between(p->at_ns, p->until_ns) / 1000,
-			 davy_hazard_name(p->hazard), because);
+			 davy_hazard_name(p->hazard), reason);
 	else
 		snprintf(buf, size, "policy   breaker %s: %s on %s for model %s%s",
 			 davy_breaker_state_name(p->breaker_state), backend, device, model,
@@ -138,7 +138,7 @@ static void passed_text(const struct davy_plan *p, char *buf, size_t size)
 					   : "the hazard stands");
 }
 
-static void plan_text_act_text(const struct davy_plan *p, const char *subject, const char *because,
+static void plan_text_act_text(const struct davy_plan *p, const char *subject, const char *reason,
 			       char *buf, size_t size)
 {
 	char refusal[128] = "", deed[160], passed[96];
@@ -154,43 +154,43 @@ static void plan_text_act_text(const struct davy_plan *p, const char *subject, c
 	if (p->hazard == DAVY_HZ_NONE) {
 		snprintf(buf, size, "PLAN     %s%s (%s%s): %s, because %s",
 			 davy_action_name(p->action), deed, davy_verdict_name(p->verdict), refusal,
-			 subject, because);
+			 subject, reason);
 		return;
 	}
 	snprintf(buf, size,
 		 "PLAN     %s%s (%s%s): %s, because %s: %s; first sign %" PRIu64 " ms ago%s",
 		 davy_action_name(p->action), deed, davy_verdict_name(p->verdict), refusal, subject,
-		 davy_hazard_name(p->hazard), because, ms_between(p->first_sign_ns, p->at_ns),
+		 davy_hazard_name(p->hazard), reason, ms_between(p->first_sign_ns, p->at_ns),
 		 passed);
 }
 
 void davy_plan_text(const struct davy_plan *p, char *buf, size_t size)
 {
-	char subject[WHO_SIZE], because[320], body[DAVY_PLAN_TEXT_SIZE];
+	char subject[WHO_SIZE], reason[320], body[DAVY_PLAN_TEXT_SIZE];
 
 	who(p, p->kind != DAVY_PLAN_FAILURE, subject, sizeof(subject));
-	davy_because_text(p, because, sizeof(because));
+	davy_reason_text(p, reason, sizeof(reason));
 	switch (p->kind) {
 	case DAVY_PLAN_NOTE:
 	case DAVY_PLAN_CLEAR:
-		hazard_text(p, subject, because, body, sizeof(body));
+		hazard_text(p, subject, reason, body, sizeof(body));
 		break;
 	case DAVY_PLAN_CHECK:
 		snprintf(body, sizeof(body), "CHECK    asks for one token on port %u: %s %s",
-			 p->port, subject, because);
+			 p->port, subject, reason);
 		break;
 	case DAVY_PLAN_BREAKER:
-		breaker_text(p, because, body, sizeof(body));
+		breaker_text(p, reason, body, sizeof(body));
 		break;
 	case DAVY_PLAN_FAILURE:
-		snprintf(body, sizeof(body), "FAILURE  %s%s%s", because, p->pid ? "; " : "",
+		snprintf(body, sizeof(body), "FAILURE  %s%s%s", reason, p->pid ? "; " : "",
 			 p->pid ? subject : "");
 		break;
 	case DAVY_PLAN_OUTCOME:
 		outcome_text(p, subject, body, sizeof(body));
 		break;
 	default:
-		plan_text_act_text(p, subject, because, body, sizeof(body));
+		plan_text_act_text(p, subject, reason, body, sizeof(body));
 		break;
 	}
 	snprintf(buf, size, "%6" PRIu64 ".%03" PRIu64 "  %s", p->at_ns / DAVY_NS_PER_S,

@@ -25,6 +25,6 @@ void davy_type_text(const char *mangled, char *buf, size_t size);
 void davy_duration_text(uint64_t ns, char *buf, size_t size);
 
 /* Why, in one clause, safe to show: what was observed against which threshold. */
-void davy_because_text(const struct davy_plan *plan, char *buf, size_t size);
+void davy_reason_text(const struct davy_plan *plan, char *buf, size_t size);
 
 #endif

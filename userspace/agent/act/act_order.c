@@ -58,7 +58,7 @@ static json_t *order_of(struct davy_agent *a, const struct davy_plan *plan)
 	bool stops = davy_action_has(plan->action, DAVY_ACTS_ENDS);
 	json_t *order;
 
-	davy_because_text(plan, because, sizeof(because));
+	davy_reason_text(plan, because, sizeof(because));
 	order = json_pack(
 		"{s:s, s:I, s:i, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:I}", "op",
 		stops ? "stop" : "replace", "plan", (json_int_t)plan->id, "pid", (int)plan->pid,

@@ -194,7 +194,7 @@ static void describe(struct davy_agent *a, const struct davy_plan *plan, struct 
 	intent->action = plan->action;
 	if (plan->lease_ns)
 		intent->lease_until_ns = plan->at_ns + plan->lease_ns;
-	davy_because_text(plan, because, sizeof(because));
+	davy_reason_text(plan, because, sizeof(because));
 	davy_copy_name(intent->text, sizeof(intent->text), because);
 	if (!davy_workload_place(a, plan->workload, &where))
 		return;

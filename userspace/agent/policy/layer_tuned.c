@@ -170,7 +170,7 @@ void davy_agent_layer_meant(struct davy_agent *a, const struct davy_plan *plan)
 	    (plan->action != DAVY_ACTION_SHRINK && plan->action != DAVY_ACTION_UNDO) ||
 	    (again && plan->action == DAVY_ACTION_SHRINK && plan->evidence[0].kind == DAVY_EV_TICK))
 		return;
-	davy_because_text(plan, text, sizeof(text));
+	davy_reason_text(plan, text, sizeof(text));
 	at->workload = plan->workload;
 	at->action = plan->action;
 	at->hazard = plan->hazard;

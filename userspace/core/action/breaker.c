@@ -52,12 +52,12 @@ static struct davy_breaker *breaker_get(struct davy_step *s, const char *device,
 }
 
 static void breaker_say(struct davy_step *s, const struct davy_breaker *b,
-			const struct davy_plan *because)
+			const struct davy_plan *note)
 {
 	struct davy_plan plan;
 
-	if (because) {
-		plan = *because;
+	if (note) {
+		plan = *note;
 	} else {
 		plan = davy_plan_about(s, DAVY_HZ_NONE, NULL);
 		plan.pid = 0;
@@ -74,7 +74,7 @@ static void breaker_say(struct davy_step *s, const struct davy_breaker *b,
 }
 
 static void open_breaker(struct davy_step *s, struct davy_breaker *b,
-			 const struct davy_plan *because)
+			 const struct davy_plan *note)
 {
 	uint64_t wait = davy_config_ns(&s->core->config, DAVY_CFG_BREAKER_BACKOFF_MS);
 	uint64_t most = davy_config_ns(&s->core->config, DAVY_CFG_BREAKER_BACKOFF_MAX_MS);
@@ -86,7 +86,7 @@ static void open_breaker(struct davy_step *s, struct davy_breaker *b,
 	b->probation_ns = 0;
 	if (b->open_count < UINT16_MAX)
 		b->open_count++;
-	breaker_say(s, b, because);
+	breaker_say(s, b, note);
 }
 
 /*

@@ -21,7 +21,7 @@ const struct davy_precursor *davy_precursor(enum davy_hazard hazard)
 	return &davy_hazard_rows[hazard]->precursor;
 }
 
-void davy_hazard_because(const struct davy_plan *plan, struct davy_clause *c)
+void davy_hazard_reason(const struct davy_plan *plan, struct davy_clause *c)
 {
 	assert(plan->hazard > DAVY_HZ_NONE && plan->hazard < DAVY_HZ_COUNT);
 	davy_hazard_rows[plan->hazard]->reason(plan, c);

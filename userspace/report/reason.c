@@ -54,7 +54,7 @@ void davy_duration_text(uint64_t ns, char *buf, size_t size)
 		snprintf(buf, size, "%" PRIu64 " h", s / 3600);
 }
 
-static void because_failure(const struct davy_plan *p, char *buf, size_t size)
+static void reason_failure(const struct davy_plan *p, char *buf, size_t size)
 {
 	const char *class = davy_log_class_name(p->failure_class);
 	char lead[DAVY_DURATION_TEXT_SIZE];
@@ -70,7 +70,7 @@ static void because_failure(const struct davy_plan *p, char *buf, size_t size)
 }
 
 /* Plans for which nothing is observed any more; false: it is another. */
-static bool because_quiet(const struct davy_plan *p, char *buf, size_t size)
+static bool reason_quiet(const struct davy_plan *p, char *buf, size_t size)
 {
 	char quiet[32];
 
@@ -91,7 +91,7 @@ struct text {
 	char type[DAVY_TYPE_NAME_LEN];
 };
 
-static __attribute__((format(printf, 2, 3))) void because_say(struct davy_clause *c,
+static __attribute__((format(printf, 2, 3))) void reason_say(struct davy_clause *c,
 							      const char *format, ...)
 {
 	struct text *text = (struct text *)c;
@@ -118,20 +118,20 @@ static const char *say_signal(int number)
 	return name ? name : "?";
 }
 
-static void because(const struct davy_plan *p, char *buf, size_t size)
+static void reason_of(const struct davy_plan *p, char *buf, size_t size)
 {
-	struct text text = { .clause = { because_say, say_type, say_signal },
+	struct text text = { .clause = { reason_say, say_type, say_signal },
 			     .buf = buf,
 			     .size = size };
 
 	buf[0] = 0;
 	if (p->kind == DAVY_PLAN_FAILURE)
-		because_failure(p, buf, size);
+		reason_failure(p, buf, size);
 	else if (p->hazard == DAVY_HZ_NONE)
 		snprintf(buf, size, "%s",
 			 p->kind == DAVY_PLAN_ACTION ? "an operator ordered it" : "");
-	else if (!because_quiet(p, buf, size))
-		davy_hazard_because(p, &text.clause);
+	else if (!reason_quiet(p, buf, size))
+		davy_hazard_reason(p, &text.clause);
 }
 
 /* A reader who knows the device's clients by their numbers sees at once who it was. */
@@ -162,11 +162,11 @@ static void add_tuning(const struct davy_plan *p, char *buf, size_t size)
 }
 
 /* Built of names from outside as they are; made fit to be shown in one place, at the end. */
-void davy_because_text(const struct davy_plan *p, char *buf, size_t size)
+void davy_reason_text(const struct davy_plan *p, char *buf, size_t size)
 {
 	char raw[512];
 
-	because(p, raw, sizeof(raw));
+	reason_of(p, raw, sizeof(raw));
 	add_tuning(p, raw, sizeof(raw));
 	add_culprit(p, raw, sizeof(raw));
 	davy_text_shown(buf, size, raw);
