@@ -105,28 +105,62 @@ static void knobs_text(const struct davy_knobs *k, char *buf, size_t size)
 	}
 }
 
-/* " to ...": the measure of what is done; empty where the action's name says it all. */
-static void deed_text(const struct davy_plan *p, char *buf, size_t size)
+/* The measure of an action, as " to ..."; each leaves "buf" empty where the plan has none. */
+static void undo_text(const struct davy_plan *p, char *buf, size_t size)
 {
-	char knobs[128], lease[32];
 	const char *undone = davy_action_name((enum davy_action)p->undone);
+	char knobs[128];
 
 	knobs_text(&p->knobs, knobs, sizeof(knobs));
+	snprintf(buf, size, "%s%s%s", undone[0] ? " of " : "", undone, knobs);
+}
+
+static void shrink_text(const struct davy_plan *p, char *buf, size_t size)
+{
+	char knobs[128];
+
+	knobs_text(&p->knobs, knobs, sizeof(knobs));
+	if (knobs[0])
+		snprintf(buf, size, " to%s", knobs + 1);
+}
+
+static void throttle_text(const struct davy_plan *p, char *buf, size_t size)
+{
+	char lease[DAVY_DURATION_TEXT_SIZE];
+
 	davy_duration_text(p->lease_ns, lease, sizeof(lease));
-	buf[0] = 0;
-	if (p->action == DAVY_ACTION_UNDO)
-		snprintf(buf, size, "%s%s%s", undone[0] ? " of " : "", undone, knobs);
-	else if (p->action == DAVY_ACTION_SHRINK)
-		snprintf(buf, size, "%s%s", knobs[0] ? " to" : "", knobs[0] ? knobs + 1 : "");
-	else if (p->action == DAVY_ACTION_THROTTLE && p->on_permille)
+	if (p->on_permille)
 		snprintf(buf, size, " to %u %% for %s", p->on_permille / 10u, lease);
-	else if (p->action == DAVY_ACTION_PAUSE && p->lease_ns)
+}
+
+static void pause_text(const struct davy_plan *p, char *buf, size_t size)
+{
+	char lease[DAVY_DURATION_TEXT_SIZE];
+
+	davy_duration_text(p->lease_ns, lease, sizeof(lease));
+	if (p->lease_ns)
 		snprintf(buf, size, " for %s", lease);
-	else if (p->action == DAVY_ACTION_CAP && p->cap_bytes)
+}
+
+static void cap_text(const struct davy_plan *p, char *buf, size_t size)
+{
+	if (p->cap_bytes)
 		snprintf(buf, size, " at %" PRIu64 " MiB", p->cap_bytes >> 20);
-	else if (p->action == DAVY_ACTION_SWITCH && p->to_backend)
+}
+
+static void switch_text(const struct davy_plan *p, char *buf, size_t size)
+{
+	if (p->to_backend)
 		snprintf(buf, size, " to %s", davy_backend_name(p->to_backend));
 }
+
+/* NULL: the action's name says it all. */
+static void (*const measure_text[DAVY_ACTION_COUNT])(const struct davy_plan *p, char *buf,
+						     size_t size) = {
+	[DAVY_ACTION_UNDO] = undo_text,	  [DAVY_ACTION_SHRINK] = shrink_text,
+	[DAVY_ACTION_PAUSE] = pause_text, [DAVY_ACTION_THROTTLE] = throttle_text,
+	[DAVY_ACTION_CAP] = cap_text,	  [DAVY_ACTION_SWITCH] = switch_text,
+};
 
 /* Which lesser action came before it, and why that was not all. */
 static void passed_text(const struct davy_plan *p, char *buf, size_t size)
@@ -141,9 +175,10 @@ static void passed_text(const struct davy_plan *p, char *buf, size_t size)
 static void plan_text_act_text(const struct davy_plan *p, const char *subject, const char *reason,
 			       char *buf, size_t size)
 {
-	char refusal[128] = "", deed[160], passed[96];
+	char refusal[128] = "", deed[160] = "", passed[96];
 
-	deed_text(p, deed, sizeof(deed));
+	if (davy_action_known(p->action) && measure_text[p->action])
+		measure_text[p->action](p, deed, sizeof(deed));
 	passed_text(p, passed, sizeof(passed));
 
 	if (p->verdict == DAVY_VERDICT_REFUSED)

@@ -77,7 +77,7 @@ static bool reason_quiet(const struct davy_plan *p, char *buf, size_t size)
 	davy_duration_text(p->observed, quiet, sizeof(quiet));
 	if (p->action == DAVY_ACTION_UNDO)
 		snprintf(buf, size, "nothing of it for %s", quiet);
-	else if (p->action == DAVY_ACTION_THROTTLE && !p->threshold)
+	else if (p->action == DAVY_ACTION_THROTTLE && !p->level)
 		snprintf(buf, size, "%s", "it came back soon after it was let go");
 	else
 		return false;
