@@ -291,7 +291,7 @@ static void check_tables(const struct davy_core *core)
 
 		workloads += w->id != 0;
 		require(w->effect_count <= DAVY_EFFECTS_MAX &&
-			(w->hold_plan != 0) == (w->hold_action != 0));
+			(w->freeze_plan != 0) == (w->freeze_action != 0));
 	}
 	require(alarms == core->alarm_count && breakers == core->breaker_count);
 	require(workloads == core->world.workload_count);

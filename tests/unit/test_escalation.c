@@ -162,7 +162,7 @@ static void headroom_of_level_two_halves_down_to_the_floor(void **state)
 	uint32_t pid = 50, ubatch = 512;
 
 	(void)state;
-	begin_able(NULL, ALL_CAN & ~DAVY_CAN_HOLD);
+	begin_able(NULL, ALL_CAN & ~DAVY_CAN_FREEZE);
 	set("job_headroom.ubatch_floor", 128);
 	for (; ubatch > 128; pid++, ubatch /= 2) {
 		const struct davy_plan *plan;
@@ -219,7 +219,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	assert_int_equal(plan->passed_action, DAVY_ACTION_THROTTLE);
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
 	act(first, DAVY_ACT_RELEASED, 0, 0); /* that lease was taken over */
-	assert_int_equal(first_workload()->hold_plan, plan->id);
+	assert_int_equal(first_workload()->freeze_plan, plan->id);
 	assert_int_equal(count_of(DAVY_PLAN_OUTCOME, DAVY_HZ_EVICTION_STORM), 3);
 	for (int i = 0; i < 210; i++, pass(100 * MS))
 		if (i % 20 == 0)
@@ -234,7 +234,7 @@ static void an_evictor_is_throttled_and_its_victim_is_not(void **state)
 	pass(30 * S); /* nothing is evicted any more */
 	assert_int_equal(goes(DAVY_ACTION_THROTTLE)->id, first);
 	act(first, DAVY_ACT_RELEASED, 0, 0);
-	assert_int_equal(first_workload()->hold_plan, 0);
+	assert_int_equal(first_workload()->freeze_plan, 0);
 	assert_int_equal(first_workload()->hour_count, 3);
 	assert_replays();
 }
@@ -260,7 +260,7 @@ static uint64_t held_for(void)
 {
 	uint64_t since = now;
 
-	while (first_workload()->hold_plan && now - since < 3600 * S) {
+	while (first_workload()->freeze_plan && now - since < 3600 * S) {
 		const struct davy_plan *plan = last_act();
 
 		if (first_workload()->act_plan == plan->id)
@@ -387,7 +387,7 @@ static void a_rivals_engine_is_not_replaced(void **state)
 	struct davy_event ev = { 0 };
 
 	(void)state;
-	begin_able(NULL, ALL_CAN & ~DAVY_CAN_HOLD);
+	begin_able(NULL, ALL_CAN & ~DAVY_CAN_FREEZE);
 	ev = event(DAVY_EV_PROCESS, 40);
 	ev.process.start_ticks = 400;
 	ev.process.engine = DAVY_ENGINE_LLAMA_SWAP;

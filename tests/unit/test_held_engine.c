@@ -22,7 +22,7 @@ static uint64_t works(void)
 	ev.workload.workload = 1;
 	ev.workload.adopted = 1;
 	ev.workload.movable = 1;
-	ev.workload.can = DAVY_CAN_HOLD;
+	ev.workload.can = DAVY_CAN_FREEZE;
 	ev.workload.engine = DAVY_ENGINE_LLAMA_SERVER;
 	ev.workload.backend = DAVY_BACKEND_VULKAN;
 	ev.workload.port = 8080;

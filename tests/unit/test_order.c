@@ -64,7 +64,7 @@ static void an_order_becomes_a_plan_with_its_measures(void **state)
 	assert_non_null(strstr(text, "an operator ordered it"));
 	act(plan->id, DAVY_ACT_HELD, 0, 0);
 	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_NONE)->action, DAVY_ACTION_THROTTLE);
-	assert_int_equal(core.world.workloads[0].hold_plan, plan->id);
+	assert_int_equal(core.world.workloads[0].freeze_plan, plan->id);
 	ev = an_order(DAVY_ACTION_SHRINK);
 	ev.order.knobs.ubatch = 128;
 	ev.order.knobs.context = 4096;
@@ -117,7 +117,7 @@ static void what_a_workload_cannot_is_refused(void **state)
 		enum davy_action action;
 		uint8_t can;
 	} needs[] = {
-		{ DAVY_ACTION_PAUSE, DAVY_CAN_HOLD },	 { DAVY_ACTION_THROTTLE, DAVY_CAN_HOLD },
+		{ DAVY_ACTION_PAUSE, DAVY_CAN_FREEZE },	 { DAVY_ACTION_THROTTLE, DAVY_CAN_FREEZE },
 		{ DAVY_ACTION_SHRINK, DAVY_CAN_SHRINK }, { DAVY_ACTION_CAP, DAVY_CAN_CAP },
 		{ DAVY_ACTION_UNLOAD, DAVY_CAN_UNLOAD }, { DAVY_ACTION_SWITCH, DAVY_CAN_SWITCH }
 	};
@@ -157,7 +157,7 @@ static void a_hold_ends_by_its_lease_or_an_undo(void **state)
 	pause = order(DAVY_ACTION_PAUSE)->id;
 	act(pause, DAVY_ACT_HELD, 0, 0);
 	act(pause, DAVY_ACT_RELEASED, 0, 0);
-	assert_int_equal(core.world.workloads[0].hold_plan, 0);
+	assert_int_equal(core.world.workloads[0].freeze_plan, 0);
 	pause = order(DAVY_ACTION_PAUSE)->id;
 	act(pause, DAVY_ACT_HELD, 0, 0);
 	ev = an_order(DAVY_ACTION_UNDO);
@@ -168,7 +168,7 @@ static void a_hold_ends_by_its_lease_or_an_undo(void **state)
 	assert_int_equal(plan->undone, DAVY_ACTION_PAUSE);
 	act(plan->id, DAVY_ACT_RELEASED, 0, 0);
 	assert_int_equal(last_of(DAVY_PLAN_OUTCOME, DAVY_HZ_NONE)->action, DAVY_ACTION_UNDO);
-	assert_int_equal(core.world.workloads[0].hold_plan, 0);
+	assert_int_equal(core.world.workloads[0].freeze_plan, 0);
 }
 
 static void only_what_can_be_ordered_is_valid(void **state)

@@ -59,7 +59,7 @@ static void after(struct davy_step *s)
 		davy_decide_order(s);
 		break;
 	case DAVY_EV_LEFT:
-		davy_effect_left(s);
+		davy_effect_restored(s);
 		break;
 	case DAVY_EV_CLOCK:
 		s->core->wall_s = s->ev->clock.wall_s;

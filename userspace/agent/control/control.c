@@ -22,7 +22,7 @@
 
 static uint8_t can(const struct davy_link *link)
 {
-	unsigned int can = DAVY_CAN_HOLD | davy_engine_can(link->engine);
+	unsigned int can = DAVY_CAN_FREEZE | davy_engine_can(link->engine);
 
 	if (!link->keeps)
 		can &= ~(unsigned int)DAVY_CAN_KEEP;

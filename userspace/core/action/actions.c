@@ -25,13 +25,13 @@ static const struct davy_action_row row_migrate_cpu = {
 };
 
 static const struct davy_action_row row_pause = {
-	.needs = DAVY_CAN_HOLD,
+	.needs = DAVY_CAN_FREEZE,
 	.size = davy_size_pause,
 	.lease_max_ns = 60 * DAVY_NS_PER_S,
 };
 
 static const struct davy_action_row row_throttle = {
-	.needs = DAVY_CAN_HOLD,
+	.needs = DAVY_CAN_FREEZE,
 	.size = davy_size_throttle,
 };
 

@@ -52,14 +52,15 @@ bool davy_measure(struct davy_step *s, const struct davy_workload *w, struct dav
 
 /* effects.c */
 void davy_effect_add(struct davy_workload *w);
-void davy_effect_left(struct davy_step *s); /* of an earlier agent's, as its supervisor tells it */
+void davy_effect_restored(
+	struct davy_step *s); /* of an earlier agent's, as its supervisor tells it */
 void davy_effect_taken_back(struct davy_step *s, struct davy_workload *w, int32_t result);
 bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w,
 			      struct davy_plan *plan);
 void davy_effects_troubled(struct davy_step *s, struct davy_workload *w);
 void davy_effects_tick(struct davy_step *s, struct davy_workload *w);
-void davy_effect_held(struct davy_step *s, struct davy_workload *w);
-void davy_effect_let_go(struct davy_step *s, struct davy_workload *w);
+void davy_effect_frozen(struct davy_step *s, struct davy_workload *w);
+void davy_effect_thawed(struct davy_step *s, struct davy_workload *w);
 void davy_effect_renew(struct davy_step *s, struct davy_workload *w);
 
 /* tuned.c: the tuner of a workload's settings. False: it is not told, no setting is why. */

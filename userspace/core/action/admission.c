@@ -33,10 +33,10 @@ static bool is_rivals(struct davy_step *s, const struct davy_workload *w,
 
 static bool has_budget(const struct davy_plan *plan)
 {
-	bool of_hold = plan->action == DAVY_ACTION_UNDO && davy_action_freezes(plan->undone);
+	bool thaws = plan->action == DAVY_ACTION_UNDO && davy_action_freezes(plan->undone);
 
 	return plan->hazard != DAVY_HZ_NONE && !davy_action_has(plan->action, DAVY_ACTS_FREE) &&
-	       !of_hold;
+	       !thaws;
 }
 
 uint64_t davy_backoff_end_ns(const struct davy_step *s, const struct davy_workload *w)
@@ -110,8 +110,8 @@ enum davy_refusal davy_admission(struct davy_step *s, struct davy_workload *w,
 /* A hold that is renewed is the same hold; only a new process makes the next one wait longer. */
 void davy_spend(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan)
 {
-	bool renews = davy_action_freezes(plan->action) && w->hold_plan &&
-		      w->hold_permille == plan->on_permille;
+	bool renews = davy_action_freezes(plan->action) && w->freeze_plan &&
+		      w->freeze_permille == plan->on_permille;
 
 	if (!has_budget(plan) || renews)
 		return;

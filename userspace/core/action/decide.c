@@ -12,7 +12,7 @@
 
 #define SMALLER_TRIES 2 /* one after the other, before the device is given up */
 /* To freeze takes milliseconds, or does not happen. */
-#define HOLD_ANSWER_NS (5 * DAVY_NS_PER_S)
+#define FREEZE_ANSWER_NS (5 * DAVY_NS_PER_S)
 
 static void decide_begin(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan)
 {
@@ -25,8 +25,8 @@ static void decide_begin(struct davy_step *s, struct davy_workload *w, const str
 	w->act_from = w->backend;
 	w->act_to = plan->to_backend;
 	memcpy(w->act_device, w->device, sizeof(w->act_device));
-	w->act_renews = w->hold_plan && w->hold_action == plan->action &&
-			w->hold_permille == plan->on_permille;
+	w->act_renews = w->freeze_plan && w->freeze_action == plan->action &&
+			w->freeze_permille == plan->on_permille;
 	w->act_permille = plan->on_permille;
 	w->act_knobs = plan->knobs;
 	w->act_lease_ns = plan->lease_ns;
@@ -263,7 +263,7 @@ static void decide_held(struct davy_step *s, struct davy_workload *w)
 	bool pause = w->act_action == DAVY_ACTION_PAUSE;
 
 	if (davy_action_freezes(w->act_action))
-		davy_effect_held(s, w);
+		davy_effect_frozen(s, w);
 	outcome(s, w, 0);
 	if (pause)
 		davy_escalation_after_pause(s, w, true);
@@ -273,10 +273,10 @@ static void decide_held(struct davy_step *s, struct davy_workload *w)
 static void decide_released(struct davy_step *s, struct davy_workload *w)
 {
 	bool asked = w->act_plan == s->ev->act.plan;
-	bool pause = w->hold_action == DAVY_ACTION_PAUSE;
+	bool pause = w->freeze_action == DAVY_ACTION_PAUSE;
 
 	if (!asked || davy_action_freezes(w->act_undo))
-		davy_effect_let_go(s, w);
+		davy_effect_thawed(s, w);
 	if (asked)
 		outcome(s, w, 0);
 	else if (pause)
@@ -291,7 +291,7 @@ void davy_decide_act(struct davy_step *s)
 	if (!w || !act->plan)
 		return;
 	if (act->stage == DAVY_ACT_RELEASED &&
-	    (w->act_plan == act->plan || w->hold_plan == act->plan))
+	    (w->act_plan == act->plan || w->freeze_plan == act->plan))
 		decide_released(s, w);
 	else if (w->act_plan != act->plan)
 		return;
@@ -320,7 +320,7 @@ static bool still_wanted(struct davy_step *s, const struct davy_workload *w)
 static uint64_t patience_ns(const struct davy_step *s, const struct davy_workload *w)
 {
 	return davy_action_freezes(w->act_action)
-		       ? HOLD_ANSWER_NS
+		       ? FREEZE_ANSWER_NS
 		       : davy_config_ns(&s->core->config, DAVY_CFG_ACT_TIMEOUT_MS);
 }
 

@@ -100,7 +100,7 @@ void davy_effect_add(struct davy_workload *w)
 }
 
 /* Its clean period begins now: what came before is not known. */
-void davy_effect_left(struct davy_step *s)
+void davy_effect_restored(struct davy_step *s)
 {
 	const struct davy_ev_left *in = &s->ev->left;
 	struct davy_workload *w = davy_world_workload(&s->core->world, in->workload);
@@ -168,8 +168,8 @@ bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w
 {
 	const struct davy_effect *e;
 
-	if (!plan->undone && w->hold_plan)
-		plan->undone = w->hold_action;
+	if (!plan->undone && w->freeze_plan)
+		plan->undone = w->freeze_action;
 	if (davy_action_freezes(plan->undone) || plan->undone == DAVY_ACTION_AWAKE)
 		return true; /* nothing can be lost by it */
 	e = latest(w, plan->undone);
@@ -230,7 +230,7 @@ void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 
 	if (w->undone_ns && !e && s->now_ns - w->undone_ns > clean_ns(s, w))
 		w->undone_ns = w->clean_times = 0;
-	if (!e || e->hazard == DAVY_HZ_NONE || w->act_plan || w->hold_plan || w->retry_ns ||
+	if (!e || e->hazard == DAVY_HZ_NONE || w->act_plan || w->freeze_plan || w->retry_ns ||
 	    s->count + DAVY_PLANS_SPARE > s->max || !effects_is_due(s, w, e, &due))
 		return;
 	plan = davy_plan_for(s, w, DAVY_ACTION_UNDO, e->hazard);
@@ -251,40 +251,42 @@ void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 	davy_propose(s, w, &plan);
 }
 
-void davy_effect_held(struct davy_step *s, struct davy_workload *w)
+void davy_effect_frozen(struct davy_step *s, struct davy_workload *w)
 {
 	uint64_t soon = clean_ns(s, w);
-	bool again = w->let_go_ns && s->now_ns - w->let_go_ns <= soon;
+	bool again = w->thawed_ns && s->now_ns - w->thawed_ns <= soon;
 
-	if (w->act_action == DAVY_ACTION_THROTTLE && w->act_hazard && !w->hold_plan) {
-		w->hold_times = (uint8_t)(again ? w->hold_times + (w->hold_times < TIMES_MOST) : 0);
-		w->hold_good_ns = s->now_ns;
-		if (w->hold_times)
-			w->hold_good_ns += effects_doubled(w->act_lease_ns, w->hold_times, soon);
+	if (w->act_action == DAVY_ACTION_THROTTLE && w->act_hazard && !w->freeze_plan) {
+		w->freeze_times =
+			(uint8_t)(again ? w->freeze_times + (w->freeze_times < TIMES_MOST) : 0);
+		w->freeze_good_ns = s->now_ns;
+		if (w->freeze_times)
+			w->freeze_good_ns +=
+				effects_doubled(w->act_lease_ns, w->freeze_times, soon);
 	}
-	w->hold_plan = w->act_plan;
-	w->hold_action = w->act_action;
-	w->hold_hazard = w->act_hazard;
-	w->hold_permille = w->act_permille;
-	w->hold_until_ns = s->now_ns + w->act_lease_ns;
+	w->freeze_plan = w->act_plan;
+	w->freeze_action = w->act_action;
+	w->freeze_hazard = w->act_hazard;
+	w->freeze_permille = w->act_permille;
+	w->freeze_until_ns = s->now_ns + w->act_lease_ns;
 }
 
-void davy_effect_let_go(struct davy_step *s, struct davy_workload *w)
+void davy_effect_thawed(struct davy_step *s, struct davy_workload *w)
 {
-	if (w->hold_action == DAVY_ACTION_THROTTLE && w->hold_hazard)
-		w->let_go_ns = s->now_ns;
-	w->hold_plan = 0;
-	w->hold_permille = 0;
-	w->hold_action = w->hold_hazard = 0;
+	if (w->freeze_action == DAVY_ACTION_THROTTLE && w->freeze_hazard)
+		w->thawed_ns = s->now_ns;
+	w->freeze_plan = 0;
+	w->freeze_permille = 0;
+	w->freeze_action = w->freeze_hazard = 0;
 }
 
 /* Why it is renewed: what is seen, or nothing but that it came back before. */
 static struct davy_plan renewal_of(struct davy_step *s, const struct davy_workload *w,
 				   const struct davy_plan *note)
 {
-	struct davy_plan plan = davy_plan_for(s, w, DAVY_ACTION_THROTTLE, w->hold_hazard);
+	struct davy_plan plan = davy_plan_for(s, w, DAVY_ACTION_THROTTLE, w->freeze_hazard);
 
-	plan.on_permille = w->hold_permille;
+	plan.on_permille = w->freeze_permille;
 	if (!note)
 		return plan;
 	plan.level = note->level;
@@ -302,17 +304,18 @@ void davy_effect_renew(struct davy_step *s, struct davy_workload *w)
 	const struct davy_plan *note;
 	struct davy_plan plan;
 
-	if (!w->hold_plan || w->act_plan || s->count + DAVY_PLANS_SPARE > s->max)
+	if (!w->freeze_plan || w->act_plan || s->count + DAVY_PLANS_SPARE > s->max)
 		return;
-	if (s->now_ns >= w->hold_until_ns + LATE_NS) {
-		davy_effect_let_go(s, w);
+	if (s->now_ns >= w->freeze_until_ns + LATE_NS) {
+		davy_effect_thawed(s, w);
 		return;
 	}
-	if (w->hold_action != DAVY_ACTION_THROTTLE || !w->hold_hazard ||
-	    s->now_ns > w->hold_until_ns || w->hold_until_ns - s->now_ns > lease_ns / RENEW_PARTS)
+	if (w->freeze_action != DAVY_ACTION_THROTTLE || !w->freeze_hazard ||
+	    s->now_ns > w->freeze_until_ns ||
+	    w->freeze_until_ns - s->now_ns > lease_ns / RENEW_PARTS)
 		return;
 	note = davy_escalation_throttles(s, w);
-	if (!note && s->now_ns >= w->hold_good_ns)
+	if (!note && s->now_ns >= w->freeze_good_ns)
 		return;
 	plan = renewal_of(s, w, note);
 	if (davy_measure(s, w, &plan) && !davy_admission(s, w, &plan))

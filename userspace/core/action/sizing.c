@@ -93,21 +93,21 @@ bool davy_size_throttle(struct davy_step *s, const struct davy_workload *w, stru
 {
 	uint16_t on = (uint16_t)s->core->config.value[DAVY_CFG_THROTTLE_ON];
 	uint16_t least = (uint16_t)s->core->config.value[DAVY_CFG_THROTTLE_ON_LEAST];
-	bool throttled = w->hold_plan && w->hold_action == DAVY_ACTION_THROTTLE;
+	bool throttled = w->freeze_plan && w->freeze_action == DAVY_ACTION_THROTTLE;
 
 	if (!plan->lease_ns)
 		plan->lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_THROTTLE_LEASE_MS);
 	if (plan->on_permille)
 		return true;
 	plan->on_permille = throttled ? least : on;
-	return !throttled || w->hold_permille > least;
+	return !throttled || w->freeze_permille > least;
 }
 
 bool davy_size_pause(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	if (!plan->lease_ns)
 		plan->lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_PAUSE_LEASE_MS);
-	return !w->hold_plan || w->hold_action != DAVY_ACTION_PAUSE;
+	return !w->freeze_plan || w->freeze_action != DAVY_ACTION_PAUSE;
 }
 
 /* It may keep what it has and get no more. */

@@ -408,7 +408,7 @@ enum davy_workload_op {
 
 /* What can be done to a workload, for the escalation to choose from. */
 enum davy_can {
-	DAVY_CAN_HOLD = 1,   /* freeze it, wholly or in a duty cycle */
+	DAVY_CAN_FREEZE = 1, /* freeze it, wholly or in a duty cycle */
 	DAVY_CAN_SHRINK = 2, /* start it with smaller knobs */
 	DAVY_CAN_CAP = 4,
 	DAVY_CAN_UNLOAD = 8,  /* its idle models, one by one */

@@ -3,7 +3,7 @@
  * What the agent is about to do, in terms that let somebody else undo it: written down before an
  * act (intents.h), and taken back by undo.h when the agent did not live to do so itself.
  * An intent is open as long as its effect may stand: a replacement's until the new engine serves, a
- * hold's until it is released, a cap's until the old value is back.
+ * freeze's until the thaw, a cap's until the old value is back.
  */
 #ifndef DAVY_INTENT_H
 #define DAVY_INTENT_H
@@ -31,7 +31,7 @@ struct davy_intent {
 	/* A value written to a file of the kernel; "key" where the file has a line for each. */
 	char file[DAVY_INTENT_PATH]; /* absolute, in /sys */
 	char key[DAVY_INTENT_KEY];
-	char old_value[DAVY_INTENT_VALUE]; /* of a hold: cgroup.freeze before it */
+	char old_value[DAVY_INTENT_VALUE]; /* of a freeze: cgroup.freeze before it */
 	char new_value[DAVY_INTENT_VALUE];
 	char unit[DAVY_UNIT_LEN];
 	char text[DAVY_INTENT_TEXT]; /* why, for people */

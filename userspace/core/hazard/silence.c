@@ -75,19 +75,19 @@ static const struct davy_workload *silence_held(const struct davy_step *s,
 {
 	const struct davy_workload *w = davy_world_workload(&s->core->world, p->workload);
 
-	return w && w->hold_plan && w->pid == p->pid ? w : NULL;
+	return w && w->freeze_plan && w->pid == p->pid ? w : NULL;
 }
 
 bool davy_is_paused(const struct davy_step *s, const struct davy_process *p)
 {
 	const struct davy_workload *w = silence_held(s, p);
 
-	return w && w->hold_action == DAVY_ACTION_PAUSE;
+	return w && w->freeze_action == DAVY_ACTION_PAUSE;
 }
 
 uint64_t davy_throttle_factor(const struct davy_step *s, const struct davy_process *p)
 {
 	const struct davy_workload *w = silence_held(s, p);
 
-	return w && w->hold_action == DAVY_ACTION_THROTTLE ? THROTTLE_FACTOR : 1;
+	return w && w->freeze_action == DAVY_ACTION_THROTTLE ? THROTTLE_FACTOR : 1;
 }

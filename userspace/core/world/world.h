@@ -96,7 +96,7 @@ struct davy_workload {
 	uint32_t act_count; /* total */
 	uint32_t hour_count;
 	uint32_t restart_count;
-	uint32_t hold_plan; /* freeze in force; 0: none */
+	uint32_t freeze_plan; /* freeze in force; 0: none */
 	uint16_t port;
 	uint8_t adopted;
 	uint8_t movable;
@@ -112,18 +112,18 @@ struct davy_workload {
 	uint8_t can;   /* enum davy_can */
 	uint8_t pinned;
 	uint8_t rival;
-	uint8_t mode;	     /* enum davy_mode + 1; 0: mode of the host */
-	uint8_t fixed;	     /* bits of enum davy_tuner_knob, pinned by the administrator */
-	uint8_t hold_action; /* pause or throttle in force */
-	uint8_t hold_hazard;
-	uint8_t hold_times;	/* how often the hazard returned soon after the release */
-	uint8_t act_from;	/* backend before the action */
-	uint8_t act_to;		/* backend after the action; unknown: unchanged */
-	uint8_t act_undo;	/* the action that the running action undoes */
-	uint8_t act_renews;	/* the running action renews a freeze */
-	uint8_t undo_reported;	/* the refusal of a due undo is reported once */
-	uint8_t clean_times;	/* how often the clean period was doubled */
-	uint16_t hold_permille; /* duty of a throttle */
+	uint8_t mode;	       /* enum davy_mode + 1; 0: mode of the host */
+	uint8_t fixed;	       /* bits of enum davy_tuner_knob, pinned by the administrator */
+	uint8_t freeze_action; /* pause or throttle in force */
+	uint8_t freeze_hazard;
+	uint8_t freeze_times;	  /* how often the hazard returned soon after the release */
+	uint8_t act_from;	  /* backend before the action */
+	uint8_t act_to;		  /* backend after the action; unknown: unchanged */
+	uint8_t act_undo;	  /* the action that the running action undoes */
+	uint8_t act_renews;	  /* the running action renews a freeze */
+	uint8_t undo_reported;	  /* the refusal of a due undo is reported once */
+	uint8_t clean_times;	  /* how often the clean period was doubled */
+	uint16_t freeze_permille; /* duty of a throttle */
 	uint16_t act_permille;
 	uint32_t act_pid_before; /* old process; keeps serving if the action fails */
 	uint32_t effect_count;
@@ -142,11 +142,11 @@ struct davy_workload {
 	uint32_t deepest;      /* maximum context depth since the last action ended */
 	uint64_t act_end_ns;   /* end of the last action, successful or not */
 	uint64_t replaced_ns;
-	uint64_t hold_until_ns; /* lease of the freeze */
-	uint64_t hold_good_ns;	/* renew until then, even without new events */
-	uint64_t let_go_ns;	/* end of the last throttle that a hazard caused */
-	uint64_t troubled_ns;	/* last time when a hazard could be attributed to it */
-	uint64_t undone_ns;	/* last undo that may have caused new hazards; 0: none */
+	uint64_t freeze_until_ns; /* lease of the freeze */
+	uint64_t freeze_good_ns;  /* renew until then, even without new events */
+	uint64_t let_go_ns;	  /* end of the last throttle that a hazard caused */
+	uint64_t troubled_ns;	  /* last time when a hazard could be attributed to it */
+	uint64_t undone_ns;	  /* last undo that may have caused new hazards; 0: none */
 	struct davy_effect effects[DAVY_EFFECTS_MAX]; /* latest last */
 	char device[DAVY_DEVICE_LEN];
 	char model[DAVY_MODEL_LEN];
