@@ -39,7 +39,7 @@ if [[ $tree ]] && cgroup_made "davylamp-stranger-$$.service" 2>/dev/null; then
 	check "the files were opened outside of it" found access.open ok '.evidence | test("has opened it; it is")'
 	stranger 0
 	of_service
-	check "thawed, it is not entered either" found nodes.container ok '.evidence | test("its cgroup is not root.s alone, so nothing was tried in it")'
+	check "thawed, it is not entered either" found nodes.container ok '.evidence | test("its cgroup is not controlled by root alone")'
 	check "and is no failure" found access.frozen ok
 	cgroup_ended
 	service_runs "${radv[@]}"

@@ -117,11 +117,11 @@ check "without being root: one's own user" found access.open ok '.about == "/dev
 check "and what was left out is told" found self.capabilities could-not-check
 doctor --user 1234
 check "another one cannot be tried" found access.open could-not-check '.fix | test("as root")'
-check "nor its runtimes" found runtime.rocm could-not-check '.evidence | test("only root becomes somebody else")'
+check "nor its runtimes" found runtime.rocm could-not-check '.evidence | test("only root can run programs as another user")'
 as=()
 doctor --user nobody-at-all
 check "an unknown user is refused" test "$status" == 2
-check "by name" grep -q "there is no user 'nobody-at-all'" "$work/err"
+check "by name" grep -q "no user 'nobody-at-all'" "$work/err"
 doctor --pid 0
 check "so is a pid that is none" test "$status" == 2
 
@@ -129,10 +129,10 @@ echo "== no GPU"
 empty_host
 doctor --user ollama --engine "$here/opt/bin/ollama"
 check "a host without one: exit 4" concludes 4 '.kind == "no-gpu" and .causes == [] and .policy == null'
-check "says so, and what it could not check" concludes 4 '.text | test("there is no GPU on this host.*could be checked")'
+check "says so, and what it could not check" concludes 4 '.text | test("this host has no GPU.*could not be checked")'
 check "by a finding" found driver.gpu could-not-check
 doctor
 unnamed() { # whoever else uses this machine may have an engine running
-	found access.service could-not-check '.fix | test("--unit UNIT")' || found access.service ok '.evidence | test("as its process has them")'
+	found access.service could-not-check '.fix | test("--unit UNIT")' || found access.service ok '.evidence | test("as in its process")'
 }
 check "as root without a service it says what is missing, or takes the one engine that runs" unnamed

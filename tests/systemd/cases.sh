@@ -551,8 +551,8 @@ case_doctor() {
 	until_true 10 is boxed active
 	until_true 10 running_as_nobody
 	doctored boxed.service
-	check "of one that runs, what its process has" doctor_told '.check == "access.service" and (.evidence | test("nobody.*as its process has them"))'
-	check "and the children are in its cgroup" doctor_told '.check == "nodes.container" and (.evidence | test("opened in its cgroup"))'
+	check "of one that runs, what its process has" doctor_told '.check == "access.service" and (.evidence | test("nobody.*as in its process"))'
+	check "and the children are in its cgroup" doctor_told '.check == "nodes.container" and (.evidence | test("tested in its cgroup"))'
 	check "without a GPU the exit status is 4" bash -c "tail -n 1 '$work/doctor' | jq -e '.kind == \"no-gpu\" and .exit == 4' >/dev/null"
 	check "a unit that is not there" not doctored nobody-there.service
 	check "is named" grep -q "systemd knows no unit 'nobody-there.service'" "$work/said"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the service's environment says to runtimes and to its engine. */
+/* Variables of the service's environment that affect runtimes and the engine. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,18 +41,19 @@ static void look_at_override(const struct davy_doctor_facts *facts, const struct
 				 DAVY_BIT(ROCM), g->device);
 
 	if (good) {
-		davy_finding_evidence(f, "%s for %s: the same family", o->value, g->subject.gfx);
+		davy_finding_evidence(f, "%s for %s: same major version", o->value, g->subject.gfx);
 		return;
 	}
 	if (o->valid)
 		davy_finding_evidence(f,
-				      "%s=%s, and the GPU is %s: code of another major version "
-				      "faults or dies in discovery",
+				      "%s=%s, but the GPU is %s: code for another major version "
+				      "faults, or crashes in discovery",
 				      o->name, o->value, g->subject.gfx);
 	else
-		davy_finding_evidence(f, "%s='%s' is no version such as 11.0.0: ROCm ends its init",
+		davy_finding_evidence(f,
+				      "%s='%s' is not a version such as 11.0.0: ROCm's init fails",
 				      o->name, o->value);
-	davy_finding_fix(f, "take %s out of the service's environment, or use one of major %u",
+	davy_finding_fix(f, "remove %s from the service's environment, or use major version %u",
 			 o->name, own);
 	davy_finding_verify(f, "systemctl show -p Environment %s | grep HSA_OVERRIDE",
 			    facts->service.unit[0] ? facts->service.unit : "UNIT");
@@ -71,21 +72,21 @@ DAVY_CHECK(override)
 	}
 	if (!looked)
 		davy_check_not_needed(findings, check,
-				      facts->variable[DAVY_VAR_HSA_OVERRIDE].set ? "no GPU of KFD"
-										 : "it is not set");
+				      facts->variable[DAVY_VAR_HSA_OVERRIDE].set ? "no GPU with KFD"
+										 : "not set");
 }
 
-/* Variables that choose devices, and for whom. */
+/* Variables that select devices. */
 static const struct {
 	enum davy_doctor_variable_id id;
 	uint32_t backends;
-	const char *vendor; /* NULL: of any */
+	const char *vendor; /* NULL: any */
 } hiding[] = {
 	{ DAVY_VAR_ROCR_VISIBLE, DAVY_BIT(ROCM), "amd" },
 	{ DAVY_VAR_HIP_VISIBLE, DAVY_BIT(ROCM), "amd" },
 	{ DAVY_VAR_GPU_ORDINAL, DAVY_BIT(ROCM), "amd" },
 	{ DAVY_VAR_CUDA_VISIBLE, DAVY_BIT(CUDA), "nvidia" },
-	{ DAVY_VAR_CUDA_VISIBLE, DAVY_BIT(ROCM), "amd" }, /* HIP reads it, too */
+	{ DAVY_VAR_CUDA_VISIBLE, DAVY_BIT(ROCM), "amd" }, /* HIP also reads it */
 	{ DAVY_VAR_NVIDIA_VISIBLE, DAVY_BIT(CUDA), "nvidia" },
 	{ DAVY_VAR_VK_VISIBLE, DAVY_BIT(VULKAN), NULL },
 	{ DAVY_VAR_ZE_AFFINITY, DAVY_BIT(SYCL), "intel" },
@@ -101,8 +102,8 @@ static size_t gpus_of(const struct davy_doctor_facts *facts, const char *vendor)
 }
 
 /*
- * Nothing, or what is no device's name, hides all; so does a number when none is that large. UUIDs
- * and lists that begin with a good one are taken to be right.
+ * An empty value, an unknown name, and an index beyond the last GPU hide all GPUs. UUIDs, and lists
+ * that begin with a valid index, are accepted.
  */
 static bool hides_all(const char *value, size_t gpu_count)
 {
@@ -130,13 +131,12 @@ static void look_at_visible(const struct davy_doctor_facts *facts, const struct 
 				 hiding[row].backends, name);
 
 	davy_finding_evidence(f, "%s='%s' with %zu GPU%s%s", name, v->value, count,
-			      count == 1 ? "" : "s",
-			      hides ? ": it hides every one of them" : " here");
+			      count == 1 ? "" : "s", hides ? ": it hides all of them" : " here");
 	if (!hides)
 		return;
 	davy_finding_fix(f,
-			 "take %s out of the service's environment (unit, drop-ins, "
-			 "EnvironmentFile), and restart it",
+			 "remove %s from the service's environment (unit, drop-ins, "
+			 "EnvironmentFile) and restart it",
 			 name);
 	davy_finding_verify(f, "systemctl show -p Environment %s | grep %s",
 			    facts->service.unit[0] ? facts->service.unit : "UNIT", name);
@@ -156,11 +156,11 @@ DAVY_CHECK(hidden)
 		return;
 	if (facts->gpu_count && facts->service.environment_known)
 		davy_finding_evidence(davy_finding_add(findings, check, DAVY_FOUND_OK, 0, ""),
-				      "none of them is set");
+				      "none is set");
 	else if (facts->gpu_count)
 		davy_finding_evidence(
 			davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, ""),
-			"the service's environment is not known");
+			"the service's environment is unknown");
 	else
 		davy_check_not_needed(findings, check, "no GPU");
 }
@@ -171,7 +171,7 @@ static bool says_yes(const struct davy_doctor_variable *v)
 			  !strcasecmp(v->value, "yes"));
 }
 
-/* Ollama since 0.30; gfx1151 with ROCm is taken all the same (discover/runner.go). */
+/* Ollama since 0.30, except gfx1151 with ROCm (discover/runner.go). */
 DAVY_CHECK(dropped)
 {
 	bool ollama = facts->engine.engine == DAVY_ENGINE_OLLAMA ||
@@ -195,17 +195,19 @@ DAVY_CHECK(dropped)
 						"OLLAMA_IGPU_ENABLE=1 (since 0.30)");
 		if (kept)
 			continue;
-		davy_finding_fix(f, "Environment=OLLAMA_IGPU_ENABLE=1 in a drop-in of the service");
+		davy_finding_fix(
+			f, "set Environment=OLLAMA_IGPU_ENABLE=1 in a drop-in of the service");
 		davy_finding_verify(f, "systemctl show -p Environment %s | grep OLLAMA_IGPU",
 				    facts->service.unit[0] ? facts->service.unit
 							   : "ollama.service");
 	}
 	if (!looked)
 		davy_check_not_needed(findings, check,
-				      ollama ? "no integrated GPU" : "only Ollama drops it");
+				      ollama ? "no integrated GPU"
+					     : "only Ollama drops integrated GPUs");
 }
 
-/* Whether the value leaves a backend out; vendor's runtimes and engines, as their manuals say. */
+/* Whether the value turns a backend off, according to the manuals of runtimes and engines. */
 static bool turns_off(const struct davy_doctor_facts *facts, enum davy_doctor_variable_id id)
 {
 	const struct davy_doctor_variable *v = &facts->variable[id];
@@ -229,10 +231,9 @@ DAVY_CHECK(switched_off)
 	} rows[] = {
 		{ DAVY_VAR_DISABLE_VULKAN, DAVY_BIT(VULKAN), "turns Vulkan off" },
 		{ DAVY_VAR_OLLAMA_VULKAN, DAVY_BIT(VULKAN), "turns Vulkan off" },
-		{ DAVY_VAR_VK_DRIVERS_DISABLE, DAVY_BIT(VULKAN), "leaves drivers of Vulkan out" },
-		{ DAVY_VAR_VK_DRIVERS_SELECT, DAVY_BIT(VULKAN),
-		  "leaves other drivers of Vulkan out" },
-		{ DAVY_VAR_ONEAPI_SELECTOR, DAVY_BIT(SYCL), "leaves Level Zero's GPUs out" },
+		{ DAVY_VAR_VK_DRIVERS_DISABLE, DAVY_BIT(VULKAN), "excludes Vulkan drivers" },
+		{ DAVY_VAR_VK_DRIVERS_SELECT, DAVY_BIT(VULKAN), "excludes other Vulkan drivers" },
+		{ DAVY_VAR_ONEAPI_SELECTOR, DAVY_BIT(SYCL), "excludes Level Zero's GPUs" },
 	};
 	const struct davy_doctor_variable *library = &facts->variable[DAVY_VAR_OLLAMA_LIBRARY];
 	size_t found = 0;
@@ -247,25 +248,24 @@ DAVY_CHECK(switched_off)
 		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, rows[i].backends, name);
 		davy_finding_evidence(f, "%s='%s' %s", name, facts->variable[rows[i].id].value,
 				      rows[i].what);
-		davy_finding_fix(f, "take it out of the service's environment");
+		davy_finding_fix(f, "remove it from the service's environment");
 		davy_finding_verify(f, "davylamp doctor %s", facts->service.as);
 	}
 	if (facts->engine.engine == DAVY_ENGINE_OLLAMA && library->set && library->value[0]) {
 		f = davy_finding_add(findings, check, DAVY_FOUND_OK, 0, "OLLAMA_LLM_LIBRARY");
-		davy_finding_evidence(f, "'%s': only that folder of libraries is looked into",
-				      library->value);
+		davy_finding_evidence(f, "'%s': only this library folder is used", library->value);
 	} else if (!found) {
 		f = davy_finding_add(findings, check,
 				     facts->service.environment_known ? DAVY_FOUND_OK
 								      : DAVY_FOUND_UNCHECKED,
 				     0, "");
 		davy_finding_evidence(f, facts->service.environment_known
-						 ? "none does"
-						 : "the service's environment is not known");
+						 ? "none"
+						 : "the service's environment is unknown");
 	}
 }
 
-/* Those that compute on the CPU do not count for a GPU. */
+/* Drivers that compute on the CPU. */
 static bool is_software(const char *library)
 {
 	return strstr(library, "lvp") || strstr(library, "swrast") ||
@@ -283,7 +283,8 @@ DAVY_CHECK(icds)
 	}
 	if (!facts->icds_looked) {
 		f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, DAVY_BIT(VULKAN), "");
-		davy_finding_evidence(f, "the folders of manifests could not be read as that user");
+		davy_finding_evidence(
+			f, "the manifest folders could not be read as the service's user");
 		davy_finding_fix(f, "run 'davylamp doctor' as root");
 		davy_finding_verify(f, "davylamp probe vulkan");
 		return;
@@ -299,9 +300,7 @@ DAVY_CHECK(icds)
 		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, DAVY_BIT(VULKAN),
 				     icd->manifest);
 		davy_finding_evidence(f, "%s: %s", icd->library, icd->why);
-		davy_finding_fix(f,
-				 "install the package of that driver again, or take the manifest "
-				 "away");
+		davy_finding_fix(f, "reinstall the package of this driver, or remove the manifest");
 		davy_finding_verify(f, "davylamp probe vulkan");
 	}
 	f = davy_finding_add(findings, check,
@@ -314,13 +313,13 @@ DAVY_CHECK(icds)
 				      facts->icd[0].manifest);
 		return;
 	}
-	davy_finding_evidence(f, "%s by %s", good ? "only one that computes on the CPU" : "none",
-			      facts->icds_from);
+	davy_finding_evidence(f, "%s by %s", good ? "only a CPU driver" : "none", facts->icds_from);
 	if (strncmp(facts->icds_from, "VK_", 3) != 0)
-		davy_finding_fix(f, "install the GPU's Vulkan driver (mesa-vulkan-drivers, or that "
-				    "of NVIDIA's package)");
+		davy_finding_fix(f,
+				 "install the GPU's Vulkan driver (mesa-vulkan-drivers, or the one "
+				 "of NVIDIA's package)");
 	else
-		davy_finding_fix(f, "mend or unset %s in the service's environment",
+		davy_finding_fix(f, "correct or unset %s in the service's environment",
 				 facts->icds_from);
 	davy_finding_verify(f, "davylamp probe vulkan");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The GPU, its driver, and what the kernel was told of it. */
+/* The GPU, its driver and the driver's configuration. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,8 @@ DAVY_CHECK(gpus)
 		f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, "");
 		davy_finding_evidence(f,
 				      "no GPU of AMD, Intel or NVIDIA on the PCI bus, and no DRM "
-				      "device: nothing of a GPU could be checked here");
-		davy_finding_fix(f, "on a virtual machine or in a container the GPU has to be "
-				    "passed in");
+				      "device: no GPU could be checked");
+		davy_finding_fix(f, "in a virtual machine or a container: pass the GPU through");
 		davy_finding_verify(f, "lspci -nn -d ::03xx; ls /sys/class/drm");
 		return;
 	}
@@ -49,13 +48,14 @@ DAVY_CHECK(driver)
 			continue;
 		}
 		if (vfio)
-			davy_finding_evidence(f, "'%s' holds it for a virtual machine", g->driver);
+			davy_finding_evidence(f, "'%s' reserves it for a virtual machine",
+					      g->driver);
 		else
 			davy_finding_evidence(f, "no driver is bound to %04x:%04x", g->pci_vendor,
 					      g->pci_device);
 		davy_finding_fix(f,
 				 "load '%s' ('modprobe %s'); see 'dmesg' and 'modprobe.d' for "
-				 "why it was not",
+				 "the reason",
 				 g->wanted, g->wanted);
 		davy_finding_verify(f, "readlink /sys/bus/pci/devices/%s/driver", g->device);
 	}
@@ -91,13 +91,12 @@ DAVY_CHECK(topology)
 		}
 		f = davy_finding_add(findings, check, DAVY_FOUND_FAILURE, DAVY_BIT(ROCM),
 				     g->device);
-		davy_finding_evidence(
-			f, "%s",
-			facts->kfd_class || node_exists(facts, DAVY_NODE_KFD)
-				? "KFD is there and does not list this GPU: it cannot "
-				  "be used by ROCm"
-				: "there is no KFD: amdgpu was built without "
-				  "CONFIG_HSA_AMD, or it has refused this GPU");
+		davy_finding_evidence(f, "%s",
+				      facts->kfd_class || node_exists(facts, DAVY_NODE_KFD)
+					      ? "KFD does not list this GPU: ROCm cannot use "
+						"it"
+					      : "no KFD: amdgpu was built without "
+						"CONFIG_HSA_AMD, or KFD refused this GPU");
 		davy_finding_fix(f, "see 'dmesg | grep -i kfd' (a kernel without HSA_AMD, PCIe "
 				    "atomics missing); Vulkan needs no KFD");
 		davy_finding_verify(f, "cat /sys/class/kfd/kfd/topology/nodes/*/gpu_id");
@@ -106,7 +105,7 @@ DAVY_CHECK(topology)
 		davy_check_not_needed(findings, check, "no GPU with amdgpu");
 }
 
-/* "Y" is 1, "0x10" is 16; what is no number is compared as it is. */
+/* "Y" is 1, "0x10" is 16. Other texts are compared as they are. */
 static bool same_value(const char *configured, const char *value)
 {
 	char *end_c, *end_v;
@@ -127,7 +126,7 @@ static bool same_value(const char *configured, const char *value)
 	v = strtoll(value, &end_v, 0);
 	if (end_c == configured || *end_c || end_v == value || *end_v)
 		return false;
-	/* A hexadecimal -1 of an unsigned parameter. */
+	/* An unsigned parameter shows -1 in hexadecimal. */
 	return c == v || (uint32_t)c == (uint32_t)v;
 }
 
@@ -149,27 +148,27 @@ DAVY_CHECK(parameters)
 		f = davy_finding_add(findings, check, good ? DAVY_FOUND_OK : DAVY_FOUND_WARNING, 0,
 				     about);
 		if (good) {
-			davy_finding_evidence(f, "'%s', as %s says", p->value, p->origin);
+			davy_finding_evidence(f, "'%s', set by %s", p->value, p->origin);
 			continue;
 		}
 		if (p->exists)
-			davy_finding_evidence(f, "%s says '%s', the kernel has '%s'", p->origin,
+			davy_finding_evidence(f, "%s sets '%s', but the kernel has '%s'", p->origin,
 					      p->configured, p->value);
 		else
 			davy_finding_evidence(f,
 					      "%s sets it to '%s', and %s has no parameter of "
-					      "that name: a typing error, or another version's",
+					      "this name: a typing error, or of another version",
 					      p->origin, p->configured, p->module);
 		if (p->exists)
 			davy_finding_fix(f,
-					 "update the initramfs and boot again; of several the last "
-					 "one wins");
+					 "update the initramfs and reboot; if set twice, the last "
+					 "value counts");
 		else
 			davy_finding_fix(f, "compare with 'modinfo -F parm %s'", p->module);
 		davy_finding_verify(f, "cat /sys/module/%s/parameters/%s", p->module, p->name);
 	}
 	if (!looked)
-		davy_check_not_needed(findings, check, "nobody sets any of a GPU's driver");
+		davy_check_not_needed(findings, check, "no parameter of a GPU driver is set");
 }
 
 DAVY_CHECK(denied)
@@ -188,7 +187,7 @@ DAVY_CHECK(denied)
 			davy_finding_evidence(f, "%s is known to fail here: %s (%s)",
 					      davy_doctor_backend_title((uint32_t)b),
 					      g->policy[b].why, g->policy[b].origin);
-			davy_finding_fix(f, "leave it to 'davylamp exec', or take the backend that "
+			davy_finding_fix(f, "let 'davylamp exec' choose, or use the backend that "
 					    "the rules name");
 			davy_finding_verify(f, "davylamp policy explain --device %s", g->device);
 		}
@@ -196,7 +195,7 @@ DAVY_CHECK(denied)
 			continue;
 		f = davy_finding_add(findings, check, DAVY_FOUND_OK,
 				     davy_doctor_backends_of(g->subject.vendor), g->device);
-		davy_finding_evidence(f, "no rule knows anything against %s%s%s on Linux %s",
+		davy_finding_evidence(f, "no rule against %s%s%s on Linux %s",
 				      g->subject.gfx[0] ? g->subject.gfx : "this GPU",
 				      g->subject.firmware[0] ? " with " : "", g->subject.firmware,
 				      facts->kernel);
@@ -223,7 +222,7 @@ DAVY_CHECK(iommu)
 	bool translated;
 
 	if (!g) {
-		davy_check_not_needed(findings, check, "no GPU of AMD");
+		davy_check_not_needed(findings, check, "no AMD GPU");
 		return;
 	}
 	translated = facts->iommu_on && !strncmp(g->iommu_type, "DMA", 3);
@@ -231,16 +230,15 @@ DAVY_CHECK(iommu)
 			     translated && used_gpus(facts) > 1 ? DAVY_FOUND_WARNING
 								: DAVY_FOUND_OK,
 			     0, g->device);
-	davy_finding_evidence(f, "%s%s%s",
-			      facts->iommu_on ? "on, its group is of type " : "off or not shown",
+	davy_finding_evidence(f, "%s%s%s", facts->iommu_on ? "on, group type " : "off or not shown",
 			      facts->iommu_on ? (g->iommu_type[0] ? g->iommu_type : "unknown") : "",
 			      f->verdict == DAVY_FOUND_WARNING
-				      ? ": with several GPUs that led to IO_PAGE_FAULT and wrong "
+				      ? ": with several GPUs this caused IO_PAGE_FAULT and wrong "
 					"output"
 				      : "");
 	if (f->verdict == DAVY_FOUND_OK)
 		return;
-	davy_finding_fix(f, "iommu=pt on the kernel's command line, or one GPU per engine");
+	davy_finding_fix(f, "boot with iommu=pt, or use one GPU per engine");
 	davy_finding_verify(f, "cat /sys/bus/pci/devices/%s/iommu_group/type", g->device);
 }
 
@@ -262,18 +260,19 @@ DAVY_CHECK(sleep)
 				     0, g->device);
 		if (f->verdict == DAVY_FOUND_OK) {
 			davy_finding_evidence(f, "%s",
-					      g->may_suspend ? "it may sleep, and a "
+					      g->may_suspend ? "it may suspend, but a "
 							       "display is connected"
-							     : "it does not sleep");
+							     : "it does not suspend");
 			continue;
 		}
-		davy_finding_evidence(f,
-				      "no display is connected and runtime PM lets it sleep: its "
-				      "whole memory (%" PRIu64 " MiB) is put into the host's then",
-				      g->vram_bytes >> 20);
+		davy_finding_evidence(
+			f,
+			"no display is connected and runtime PM may suspend it: that moves all its "
+			"memory (%" PRIu64 " MiB) to host memory",
+			g->vram_bytes >> 20);
 		davy_finding_fix(f, "echo on > /sys/bus/pci/devices/%s/power/control", g->device);
 		davy_finding_verify(f, "cat /sys/bus/pci/devices/%s/power/control", g->device);
 	}
 	if (!looked)
-		davy_check_not_needed(findings, check, "no card of AMD or Intel");
+		davy_check_not_needed(findings, check, "no discrete GPU of AMD or Intel");
 }

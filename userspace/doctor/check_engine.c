@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine itself: what it brings along, and how far its own look for devices comes. */
+/* The engine: the GPUs that its libraries support, and its device discovery. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static bool has_word(const char *list, const char *word)
 }
 
 /*
- * What rocBLAS looks for: the GPU's own name, or what the override makes of it. One of another
- * family is no wish to be granted; config.override tells it.
+ * The target that rocBLAS looks for: the GPU's own, or that of the override. An override of another
+ * family is ignored here; config.override reports it.
  */
 static void wanted_target(const struct davy_doctor_facts *facts, const struct davy_doctor_gpu *g,
 			  char *buf, size_t size)
@@ -55,15 +55,16 @@ DAVY_CHECK(bundle)
 		}
 		davy_finding_evidence(f, "%s has no kernels for %s, only for %s", e->rocblas,
 				      target, e->targets[0] ? e->targets : "nothing");
-		davy_finding_fix(f,
-				 "use another backend with this engine, or a release of it whose "
-				 "ROCm has %s",
-				 target);
+		davy_finding_fix(
+			f,
+			"use another backend with this engine, or a version of the engine whose "
+			"ROCm has %s",
+			target);
 		davy_finding_verify(f, "ls '%s' | grep %s", e->rocblas, target);
 	}
 	if (!looked)
 		davy_check_not_needed(findings, check,
-				      e->has_rocblas ? "no GPU of KFD"
+				      e->has_rocblas ? "no GPU with KFD"
 						     : "no rocBLAS was found with the engine");
 }
 
@@ -76,20 +77,20 @@ static void engine_say_end(struct davy_finding *f, const struct davy_doctor_run 
 		snprintf(how, sizeof(how), "%s died by SIG%s", r->by_child ? "its runner" : "it",
 			 name ? name : "?");
 	else if (r->end == DAVY_END_HUNG)
-		snprintf(how, sizeof(how), "it hung, and was ended");
+		snprintf(how, sizeof(how), "it hung and was killed");
 	else if (r->end == DAVY_END_EXIT)
-		snprintf(how, sizeof(how), "it ended with status %d", r->code);
+		snprintf(how, sizeof(how), "it exited with status %d", r->code);
 	else
 		snprintf(how, sizeof(how), "it found no device");
 	davy_finding_evidence(f, "%s in stage %s%s%s after %u ms%s%s", how,
 			      davy_doctor_stage_name(r->stage), r->where[0] ? ", in " : "",
-			      r->where, r->ms, r->words[0] ? "; it said: " : "", r->words);
+			      r->where, r->ms, r->words[0] ? "; its output: " : "", r->words);
 }
 
 static void say_run(const struct davy_doctor_facts *facts, const struct davy_check *check,
 		    struct davy_findings *findings, const struct davy_doctor_run *r)
 {
-	/* That a command of people's ended well proves nothing of a backend. */
+	/* A command of the user that succeeds without devices proves no backend. */
 	bool silent = r->end == DAVY_END_GOOD && !r->devices[0];
 	uint32_t bit = r->backend && !silent ? 1u << r->backend : 0;
 	const char *title = davy_doctor_backend_title(r->backend);
@@ -106,18 +107,19 @@ static void say_run(const struct davy_doctor_facts *facts, const struct davy_che
 	}
 	if (r->end == DAVY_END_GOOD) {
 		davy_finding_evidence(f, "as user %s, %u ms: %s", facts->service.user, r->ms,
-				      r->devices[0] ? r->devices : "it ended well");
+				      r->devices[0] ? r->devices : "it succeeded");
 		return;
 	}
 	engine_say_end(f, r);
 	if (r->stage == DAVY_STAGE_EXEC && r->end == DAVY_END_EXIT)
-		davy_finding_fix(f, "a library that it wants is missing, or it does not know its "
-				    "arguments: see what it said");
+		davy_finding_fix(f, "a library is missing, or the program does not know its "
+				    "arguments: see its output");
 	else
-		davy_finding_fix(f,
-				 "use another backend with this engine, and tell its makers: "
-				 "backend %s, stage %s",
-				 title, davy_doctor_stage_name(r->stage));
+		davy_finding_fix(
+			f,
+			"use another backend with this engine, and report to its developers: "
+			"backend %s, stage %s",
+			title, davy_doctor_stage_name(r->stage));
 	if (facts->engine.path[0])
 		davy_finding_verify(f, "davylamp doctor %s --engine %s", facts->service.as,
 				    facts->engine.path);
@@ -139,13 +141,14 @@ DAVY_CHECK(runner)
 	}
 	f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, "");
 	if (facts->engine.runner[0])
-		davy_finding_evidence(f, "no library of ggml's backends was found with it");
+		davy_finding_evidence(f, "no library of a ggml backend was found with it");
 	else if (facts->engine.name[0])
-		davy_finding_evidence(f, "how %s looks for devices by itself is not known here",
+		davy_finding_evidence(f, "the device discovery of %s is not known",
 				      facts->engine.name);
 	else
-		davy_finding_evidence(f, "no engine's program is known");
-	davy_finding_fix(f, "name it: --engine /usr/bin/llama-server, or a command behind -- that "
-			    "has it look for devices");
+		davy_finding_evidence(f, "no engine program is known");
+	davy_finding_fix(
+		f, "name it with --engine /usr/bin/llama-server, or give a command after -- that "
+		   "makes it list its devices");
 	davy_finding_verify(f, "davylamp doctor --engine PATH");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Settings that come to grief later: a batch beyond the lockup timeout, a model beyond memory. */
+/* Settings that fail later: a batch too large for the lockup timeout, a model for the memory. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static uint32_t ubatch_of(const struct davy_doctor_facts *facts)
 	return facts->engine.ubatch ? facts->engine.ubatch : UBATCH_DEFAULT;
 }
 
-/* Where a rule has a smaller batch for this GPU, its lockup timeout is why. */
+/* A rule with a smaller batch for this GPU exists because of its lockup timeout. */
 DAVY_CHECK(lockup)
 {
 	for (size_t i = 0; i < facts->gpu_count; i++) {
@@ -26,20 +26,20 @@ DAVY_CHECK(lockup)
 
 		if (!ns && !bad) {
 			f = davy_finding_add(findings, check, DAVY_FOUND_NOT_NEEDED, 0, g->device);
-			davy_finding_evidence(f, "its driver tells no lockup timeout");
+			davy_finding_evidence(f, "the driver reports no lockup timeout");
 			continue;
 		}
 		f = davy_finding_add(findings, check, bad ? DAVY_FOUND_WARNING : DAVY_FOUND_OK,
 				     DAVY_BIT(VULKAN), g->device);
 		if (!ns)
-			davy_finding_evidence(f, "batch %u: long prompts are ended by this driver",
-					      ubatch);
+			davy_finding_evidence(
+				f, "batch %u: this driver ends the jobs of long prompts", ubatch);
 		else if (ns == DAVY_LOCKUP_NEVER)
 			davy_finding_evidence(f, "jobs are never ended, batch %u", ubatch);
 		else
 			davy_finding_evidence(f, "jobs are ended after %" PRIu64 " ms, batch %u%s",
 					      ns / DAVY_NS_PER_MS, ubatch,
-					      bad ? ": long prompts come to that here" : "");
+					      bad ? ": long prompts take longer on this GPU" : "");
 		if (!bad)
 			continue;
 		davy_finding_fix(f, "run with a ubatch of %u ('-ub %u', num_batch)%s",
@@ -55,7 +55,7 @@ DAVY_CHECK(lockup)
 		davy_check_not_needed(findings, check, "no GPU");
 }
 
-/* What an integrated GPU takes is the host's: all of it that is free counts. */
+/* An integrated GPU uses host memory: count what is available. */
 static uint64_t room_of(const struct davy_doctor_facts *facts, const struct davy_doctor_gpu *g)
 {
 	uint64_t host = facts->memory_available;
@@ -73,10 +73,10 @@ static void compare(const struct davy_doctor_facts *facts, const struct davy_che
 	uint64_t room = room_of(facts, g), bytes = facts->model.bytes;
 	struct davy_finding *f;
 
-	/* A tenth for context and buffers is little; the engine's own figures decide. */
+	/* 10 % is a minimum for context and buffers. */
 	if (!room) {
 		f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, g->device);
-		davy_finding_evidence(f, "the driver does not tell how much memory it has");
+		davy_finding_evidence(f, "the driver does not report the size of its memory");
 		return;
 	}
 	f = davy_finding_add(findings, check,
@@ -84,17 +84,17 @@ static void compare(const struct davy_doctor_facts *facts, const struct davy_che
 			     g->device);
 	davy_finding_evidence(f, "the model has %" PRIu64 " MiB, the GPU %" PRIu64 " MiB%s",
 			      bytes >> MIB_SHIFT, room >> MIB_SHIFT,
-			      f->verdict == DAVY_FOUND_OK ? "" : ": it does not fit as a whole");
+			      f->verdict == DAVY_FOUND_OK ? "" : ": it does not fit completely");
 	if (f->verdict == DAVY_FOUND_OK)
 		return;
 	if (facts->model.layers)
 		davy_finding_fix(f,
 				 "put at most %" PRIu64 " of its %u layers on the GPU (-ngl), or "
-				 "take a smaller quantisation",
+				 "use a smaller quantisation",
 				 room / (bytes / facts->model.layers + 1) * 9 / 10,
 				 facts->model.layers);
 	else
-		davy_finding_fix(f, "take a smaller quantisation, or fewer layers (-ngl)");
+		davy_finding_fix(f, "use a smaller quantisation, or fewer layers (-ngl)");
 	davy_finding_verify(f, "davylamp status");
 }
 
@@ -103,12 +103,12 @@ DAVY_CHECK(memory)
 	struct davy_finding *f;
 
 	if (!facts->model.asked) {
-		davy_check_not_needed(findings, check, "no model was named (--model)");
+		davy_check_not_needed(findings, check, "no model was given (--model)");
 		return;
 	}
 	if (facts->model.error) {
 		f = davy_finding_add(findings, check, DAVY_FOUND_UNCHECKED, 0, facts->model.path);
-		davy_finding_evidence(f, "its head cannot be read as GGUF: %s",
+		davy_finding_evidence(f, "its header is not valid GGUF: %s",
 				      davy_error_text(facts->model.error));
 		return;
 	}
@@ -125,6 +125,6 @@ DAVY_CHECK(memory)
 		facts->model.bytes >> MIB_SHIFT, facts->memory_available >> MIB_SHIFT);
 	if (f->verdict == DAVY_FOUND_OK)
 		return;
-	davy_finding_fix(f, "take a smaller model or quantisation, or free memory of the host");
+	davy_finding_fix(f, "use a smaller model or quantisation, or free host memory");
 	davy_finding_verify(f, "grep MemAvailable /proc/meminfo");
 }

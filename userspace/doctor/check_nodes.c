@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Device files, and whether those may open them who have to. */
+/* Device files, and whether the service's user may open them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "lib/text.h"
 #include "doctor/checks.h"
 
-/* "crw-rw---- root:render" without the owner, whose name is hardly ever another. */
+/* "crw-rw----, group render". The owner is almost always root. */
 static const char *shown_mode(const struct davy_doctor_node *n, char buf[64])
 {
 	static const char letters[] = "rwxrwxrwx";
@@ -37,19 +37,19 @@ DAVY_CHECK(nodes)
 			davy_finding_evidence(f, "%s", shown_mode(n, mode));
 			continue;
 		}
-		davy_finding_evidence(f, "%s", n->exists ? "it is no device file" : "not there");
+		davy_finding_evidence(f, "%s", n->exists ? "not a device file" : "missing");
 		if (n->kind == DAVY_NODE_NVIDIA)
 			davy_finding_fix(f, "run 'nvidia-modprobe -u -c 0', or nvidia-persistenced "
 					    "as a service");
 		else
 			davy_finding_fix(f,
-					 "udev makes it: 'udevadm trigger'; in a container it "
-					 "has to be passed in (--device %s)",
+					 "udev creates it: 'udevadm trigger'; for a container "
+					 "pass it through (--device %s)",
 					 n->path);
 		davy_finding_verify(f, "ls -l %s", n->path);
 	}
 	if (!facts->node_count)
-		davy_check_not_needed(findings, check, "no driver here would make any");
+		davy_check_not_needed(findings, check, "no driver of this host creates one");
 }
 
 DAVY_CHECK(service)
@@ -62,8 +62,9 @@ DAVY_CHECK(service)
 			     s->unit);
 	if (!s->known) {
 		davy_finding_evidence(f, "%s", s->why);
-		davy_finding_fix(f,
-				 "name whose engine it is: --unit UNIT, --user USER or --pid PID");
+		davy_finding_fix(
+			f,
+			"name the service, user or process: --unit UNIT, --user USER or --pid PID");
 		davy_finding_verify(f, "davylamp doctor --unit ollama.service");
 		return;
 	}
@@ -72,8 +73,8 @@ DAVY_CHECK(service)
 			 i ? " " : "", s->groups[i]);
 	davy_finding_evidence(f, "user %s (%u), group %u, further groups %s%s%s", s->user, s->uid,
 			      s->gid, groups[0] ? groups : "none",
-			      s->pid ? ", as its process has them" : "",
-			      s->environment_known ? "" : "; its environment is not known");
+			      s->pid ? ", as in its process" : "",
+			      s->environment_known ? "" : "; its environment is unknown");
 }
 
 static void say_denied(struct davy_finding *f, const struct davy_doctor_node *n,
@@ -96,12 +97,10 @@ static void say_denied(struct davy_finding *f, const struct davy_doctor_node *n,
 				 n->group[0] ? n->group : "the file's group", s->user,
 				 n->group[0] ? n->group : "the file's group");
 	else if (n->error == -EACCES)
-		davy_finding_fix(f, "give it to a group: a udev rule with GROUP=\"render\", "
+		davy_finding_fix(f, "assign it to a group: a udev rule with GROUP=\"render\", "
 				    "MODE=\"0660\", then 'udevadm trigger'");
 	else
-		davy_finding_fix(f,
-				 "no driver stands behind it any more: see 'dmesg', and load the "
-				 "driver again");
+		davy_finding_fix(f, "its driver is gone: see 'dmesg', and load the driver again");
 	snprintf(verify, sizeof(verify), "%s", n->path);
 	davy_finding_verify(f, "setpriv --reuid=%u --regid=%u --init-groups sh -c ': <>%s'", s->uid,
 			    s->gid, verify);
@@ -140,7 +139,7 @@ DAVY_CHECK(access)
 		}
 	}
 	if (!looked)
-		davy_check_not_needed(findings, check, "no device file is here");
+		davy_check_not_needed(findings, check, "no device file");
 }
 
 DAVY_CHECK(container)
@@ -150,7 +149,7 @@ DAVY_CHECK(container)
 	bool bad = s->private_devices && facts->gpu_count;
 
 	if (!s->unit[0] && !s->pid) {
-		davy_check_not_needed(findings, check, "no service or process was named");
+		davy_check_not_needed(findings, check, "no service or process was given");
 		return;
 	}
 	f = davy_finding_add(findings, check, bad ? DAVY_FOUND_FAILURE : DAVY_FOUND_OK,
@@ -165,17 +164,17 @@ DAVY_CHECK(container)
 		davy_finding_verify(f, "systemctl show -p PrivateDevices %s", s->unit);
 		return;
 	}
-	davy_finding_evidence(f, "%s%s%s%s%s%s",
-			      s->own_root ? "its root is its own (a container)"
-					  : "its root is the host's",
-			      s->device_policy[0] ? ", DevicePolicy=" : "", s->device_policy,
-			      s->joined ? "; the device files were opened in its cgroup" : "",
-			      s->cgroup_strangers ? "; its cgroup is not root's alone, so nothing "
-						    "was tried in it"
-						  : "",
-			      s->cgroup_full ? "; its memory is nearly full, so nothing was tried "
-					       "in its cgroup"
-					     : "");
+	davy_finding_evidence(
+		f, "%s%s%s%s%s%s",
+		s->own_root ? "it has its own root (a container)" : "its root is the host's",
+		s->device_policy[0] ? ", DevicePolicy=" : "", s->device_policy,
+		s->joined ? "; the device files were tested in its cgroup" : "",
+		s->cgroup_strangers ? "; its cgroup is not controlled by root alone, so it "
+				      "was not used for tests"
+				    : "",
+		s->cgroup_full ? "; the memory limit of its cgroup is nearly reached, so it "
+				 "was not used for tests"
+			       : "");
 }
 
 DAVY_CHECK(frozen)
@@ -185,19 +184,21 @@ DAVY_CHECK(frozen)
 	char safe[256];
 
 	if (!s->pid) {
-		davy_check_not_needed(findings, check, "no process of the service runs");
+		davy_check_not_needed(findings, check, "the service has no process");
 		return;
 	}
 	f = davy_finding_add(findings, check, s->frozen ? DAVY_FOUND_FAILURE : DAVY_FOUND_OK, 0,
 			     s->unit);
 	if (!s->frozen) {
-		davy_finding_evidence(f, "nothing has frozen its process");
+		davy_finding_evidence(f, "not frozen");
 		return;
 	}
 	davy_text_safe(safe, sizeof(safe), s->cgroup);
 	davy_finding_evidence(
 		f, "its cgroup '%s', or one above it, is frozen: no process in it runs", safe);
-	davy_finding_fix(f, "thaw it: 'systemctl thaw UNIT', or write 0 to the cgroup.freeze that "
-			    "has 1; 'davylamp status' tells whether the agent holds it");
-	davy_finding_verify(f, "davylamp doctor %s", s->as); /* the path is text of others */
+	davy_finding_fix(
+		f, "thaw it: 'systemctl thaw UNIT', or write 0 to the cgroup.freeze file that "
+		   "contains 1; 'davylamp status' shows whether the agent froze it");
+	davy_finding_verify(f, "davylamp doctor %s",
+			    s->as); /* not the path: it is untrusted text */
 }

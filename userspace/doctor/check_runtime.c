@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a runtime finds the GPUs, tried by davylamp-probe as the service's user. A crash, a hang
+ * Whether a runtime finds the GPUs: davylamp-probe tries it as the service's user. A crash, a hang
  * or an error of vendor code is a finding with its stage: load, symbols, init, count, query.
  */
 #include <string.h>
@@ -11,7 +11,7 @@ static const char *what_to_do(enum davy_doctor_runtime runtime, const struct dav
 {
 	static const char *const install[DAVY_DOCTOR_RUNTIMES] = {
 		[DAVY_DISCOVERY_ROCM] = "install ROCm's runtime (libhsa-runtime64-1, hsa-rocr), if "
-					"the engine does not bring its own",
+					"the engine does not include it",
 		[DAVY_DISCOVERY_VULKAN] = "install the Vulkan loader (libvulkan1) and the GPU's "
 					  "driver (mesa-vulkan-drivers)",
 		[DAVY_DISCOVERY_LEVEL_ZERO] = "install Level Zero (libze1) and Intel's compute "
@@ -23,10 +23,10 @@ static const char *what_to_do(enum davy_doctor_runtime runtime, const struct dav
 	if (p->absent)
 		return install[runtime];
 	if (!strcmp(p->stage, "symbols"))
-		return "its library is not the real one, or too old: see which file is loaded "
-		       "('ldconfig -p'), LD_LIBRARY_PATH and LD_PRELOAD of the service";
+		return "the library is a wrong or old one: check which file is loaded "
+		       "('ldconfig -p', LD_LIBRARY_PATH and LD_PRELOAD of the service)";
 	if (!strcmp(p->stage, "count"))
-		return "it counts no device: see permissions, and variables that hide devices";
+		return "it finds no device: check permissions, and variables that hide devices";
 	return "update the runtime and the driver together; until then use another backend";
 }
 
@@ -42,7 +42,7 @@ static const char *verify_of(enum davy_doctor_runtime runtime)
 	return words[runtime];
 }
 
-/* An engine that brings its own ROCm, or SYCL, needs none of the system's. */
+/* An engine that includes ROCm or SYCL does not need the system's. */
 static bool dispensable(enum davy_doctor_runtime runtime)
 {
 	return runtime == DAVY_DISCOVERY_ROCM || runtime == DAVY_DISCOVERY_LEVEL_ZERO;
@@ -56,7 +56,7 @@ static void runtime_look(const struct davy_doctor_facts *facts, const struct dav
 	struct davy_finding *f;
 
 	if (!p->wanted) {
-		davy_check_not_needed(findings, check, "no GPU is here that it is for");
+		davy_check_not_needed(findings, check, "no GPU that needs it");
 		return;
 	}
 	f = davy_finding_add(findings, check,
@@ -70,10 +70,9 @@ static void runtime_look(const struct davy_doctor_facts *facts, const struct dav
 	if (!p->ran) {
 		davy_finding_evidence(f, "not tried: %s", p->text);
 	} else if (p->healthy) {
-		davy_finding_evidence(
-			f, "as user %s: %u device%s%s%s%s", s->user, p->gpu_count,
-			p->gpu_count == 1 ? "" : "s", p->names[0] ? ": " : "", p->names,
-			p->software ? "; it computes on the CPU, no GPU among them" : "");
+		davy_finding_evidence(f, "as user %s: %u device%s%s%s%s", s->user, p->gpu_count,
+				      p->gpu_count == 1 ? "" : "s", p->names[0] ? ": " : "",
+				      p->names, p->software ? "; all compute on the CPU" : "");
 	} else {
 		davy_finding_evidence(f, "as user %s: %s", s->user, p->text);
 	}
@@ -90,7 +89,7 @@ DAVY_CHECK(rocm)
 	runtime_look(facts, check, findings, DAVY_DISCOVERY_ROCM);
 }
 
-/* Of several GPUs some may be missing, as when one vendor's driver is not installed. */
+/* Vulkan may miss some GPUs, for example if one vendor's driver is not installed. */
 DAVY_CHECK(vulkan)
 {
 	const struct davy_doctor_probe *p = &facts->probe[DAVY_DISCOVERY_VULKAN];
@@ -104,9 +103,9 @@ DAVY_CHECK(vulkan)
 			continue;
 		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, DAVY_BIT(VULKAN),
 				     g->device);
-		davy_finding_evidence(f, "it is not among Vulkan's devices (%s)", p->names);
-		davy_finding_fix(
-			f, "install the Vulkan driver of its vendor, or mend VK_DRIVER_FILES");
+		davy_finding_evidence(f, "not among Vulkan's devices (%s)", p->names);
+		davy_finding_fix(f,
+				 "install the vendor's Vulkan driver, or correct VK_DRIVER_FILES");
 		davy_finding_verify(f, "davylamp probe vulkan --device %s", g->device);
 	}
 }

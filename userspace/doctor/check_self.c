@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What davylamp itself needs of the kernel. No cause of what an engine meets. */
+/* What davylamp needs from the kernel. Never a cause of an engine's failure. */
 #include <stdint.h>
 #include <string.h>
 
 #include "doctor/checks.h"
 
-/* Of linux/capability.h. */
+/* From linux/capability.h. */
 #define CAP_NET_ADMIN  12
 #define CAP_SYS_PTRACE 19
 #define CAP_SYS_ADMIN  21
@@ -18,12 +18,13 @@ DAVY_CHECK(btf)
 
 	if (facts->self.btf) {
 		f = davy_finding_add(findings, check, DAVY_FOUND_OK, 0, "");
-		davy_finding_evidence(f, "/sys/kernel/btf/vmlinux is there");
+		davy_finding_evidence(f, "/sys/kernel/btf/vmlinux exists");
 		return;
 	}
 	f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, 0, "");
-	davy_finding_evidence(f, "there is no /sys/kernel/btf/vmlinux: davylamp's programs for the "
-				 "kernel cannot be loaded, only logs and sysfs are watched");
+	davy_finding_evidence(
+		f, "no /sys/kernel/btf/vmlinux: davylamp cannot load its BPF programs, and "
+		   "watches only logs and sysfs");
 	davy_finding_fix(f, "run a kernel built with CONFIG_DEBUG_INFO_BTF");
 	davy_finding_verify(f, "test -e /sys/kernel/btf/vmlinux");
 }
@@ -34,8 +35,8 @@ DAVY_CHECK(tracefs)
 
 	if (facts->self.ftrace_off) {
 		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, 0, "");
-		davy_finding_evidence(f, "kernel.ftrace_enabled is 0: functions that are traced "
-					 "are never told");
+		davy_finding_evidence(f, "kernel.ftrace_enabled is 0: traced functions "
+					 "report no calls");
 		davy_finding_fix(f, "sysctl kernel.ftrace_enabled=1");
 		davy_finding_verify(f, "sysctl kernel.ftrace_enabled");
 	} else if (facts->self.tracefs) {
@@ -43,7 +44,7 @@ DAVY_CHECK(tracefs)
 		davy_finding_evidence(f, "mounted");
 	} else {
 		f = davy_finding_add(findings, check, DAVY_FOUND_WARNING, 0, "");
-		davy_finding_evidence(f, "not mounted: tracepoints by name are not to be had");
+		davy_finding_evidence(f, "not mounted: named tracepoints are not available");
 		davy_finding_fix(f, "mount -t tracefs tracefs /sys/kernel/tracing");
 		davy_finding_verify(f, "test -e /sys/kernel/tracing/events");
 	}
@@ -56,8 +57,7 @@ DAVY_CHECK(lockdown)
 
 	if (!word[0]) {
 		davy_check_not_needed(findings, check,
-				      "this kernel has no lockdown, or does not "
-				      "show it");
+				      "this kernel has no lockdown, or does not show it");
 		return;
 	}
 	f = davy_finding_add(findings, check,
@@ -66,9 +66,9 @@ DAVY_CHECK(lockdown)
 	davy_finding_evidence(f, "%s", word);
 	if (f->verdict == DAVY_FOUND_OK)
 		return;
-	davy_finding_evidence(f, "confidentiality: what an engine throws and asks for cannot be "
+	davy_finding_evidence(f, "confidentiality: exceptions and requests of an engine cannot be "
 				 "read from its memory");
-	davy_finding_fix(f, "lockdown=integrity on the kernel's command line, if that is allowed");
+	davy_finding_fix(f, "boot with lockdown=integrity, if this is permitted");
 	davy_finding_verify(f, "cat /sys/kernel/security/lockdown");
 }
 
@@ -96,12 +96,10 @@ DAVY_CHECK(capabilities)
 	f = davy_finding_add(findings, check, missing[0] ? DAVY_FOUND_UNCHECKED : DAVY_FOUND_OK, 0,
 			     "");
 	if (!missing[0]) {
-		davy_finding_evidence(f, "all that the agent wants");
+		davy_finding_evidence(f, "all that the agent needs");
 		return;
 	}
-	davy_finding_evidence(f,
-			      "this process lacks %s: what is for root to read and to try was "
-			      "left out",
+	davy_finding_evidence(f, "this process lacks %s: checks that need root were skipped",
 			      missing);
 	davy_finding_fix(f, "run 'davylamp doctor' as root");
 	davy_finding_verify(f, "grep CapEff /proc/self/status");

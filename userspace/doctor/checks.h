@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The catalogue: closed, a row each, a file per family. Checks are functions of the facts alone; a
- * check adds a finding for each thing that it is about, and one NOT_NEEDED where there is none. To
- * add one: what it wants to know in facts.h and a read_*.c, the row in catalogue.c, its function in
- * its family's file, a line in tests/unit/test_doctor_checks.c.
+ * The catalogue: one row for each check, one file for each family. Checks are pure functions of the
+ * facts. A check adds a finding for each object, or one NOT_NEEDED if there is none. HACKING.md
+ * lists what a new check needs.
  */
 #ifndef DAVY_CHECKS_H
 #define DAVY_CHECKS_H
@@ -14,7 +13,7 @@
 /* The row at "index", NULL beyond the last. */
 const struct davy_check *davy_check_at(size_t index);
 
-/* All of them, in their order. */
+/* Runs all checks in the order of the catalogue. */
 void davy_checks_run(const struct davy_doctor_facts *facts, struct davy_findings *ret_findings);
 
 #define DAVY_CHECK(name)                                                                           \
@@ -64,12 +63,12 @@ DAVY_CHECK(runner);
 DAVY_CHECK(lockup);
 DAVY_CHECK(memory);
 
-/* For the families: the bit of a backend. */
+/* The bit of a backend. */
 #define DAVY_BIT(backend) (1u << DAVY_BACKEND_##backend)
 
 /*
- * As libhsakmt reads it (topology.c of ROCR-Runtime 7): that of the GPU's own node before that of
- * all. An empty one is not valid either, and whatever is not ends the runtime's init.
+ * As libhsakmt reads it (topology.c of ROCR-Runtime 7): the variable of the GPU's node before the
+ * one for all. A value that is not valid, or empty, ends the runtime's init.
  */
 struct davy_doctor_override {
 	char name[48];

@@ -13,7 +13,7 @@ struct davy_finding *davy_finding_add(struct davy_findings *f, const struct davy
 				      enum davy_diagnosis verdict, uint32_t backends,
 				      const char *about)
 {
-	/* The last place is the one that is thrown away. */
+	/* The last place is scratch space for findings that do not fit. */
 	struct davy_finding *at = &f->at[f->count];
 
 	if (f->count < DAVY_FINDINGS_MAX - 1)
@@ -29,8 +29,8 @@ struct davy_finding *davy_finding_add(struct davy_findings *f, const struct davy
 }
 
 /*
- * As davy_text_safe, but that a backslash stays one: parts of it were made safe by others before,
- * and would be harder to read each time.
+ * Like davy_text_safe, but keeps backslashes: parts of the text are sanitized already, and escaping
+ * them twice would make them unreadable.
  */
 static void doctor_finding_say(char *dst, size_t size, const char *format, va_list args)
 {
@@ -43,7 +43,7 @@ static void doctor_finding_say(char *dst, size_t size, const char *format, va_li
 
 		if (len >= size - used) {
 			len = size - used - 1;
-			while (len && (at[len] & 0xc0) == 0x80) /* between characters */
+			while (len && (at[len] & 0xc0) == 0x80) /* cut between characters */
 				len--;
 		}
 		memcpy(dst + used, at, len);

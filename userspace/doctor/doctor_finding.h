@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What one check of the doctor came to, and all of them together. Texts were made fit to be shown
- * where they were written: davy_finding_say does it for what is handed to it.
+ * The result of one check of the doctor, and the list of all results. The texts are sanitized when
+ * they are written.
  */
 #ifndef DAVY_DOCTOR_FINDING_H
 #define DAVY_DOCTOR_FINDING_H
@@ -13,26 +13,26 @@
 #define DAVY_FINDING_TEXT_LEN	512
 #define DAVY_FINDING_VERIFY_LEN 320
 
-/* Append-only: part of --json. The larger one is the worse one, but for NOT_NEEDED. */
+/* Append-only: part of --json. Larger is worse. */
 enum davy_diagnosis {
-	DAVY_FOUND_NOT_NEEDED = 0, /* there is nothing here that it could be about */
+	DAVY_FOUND_NOT_NEEDED = 0, /* this host has no object for the check */
 	DAVY_FOUND_OK = 1,
-	DAVY_FOUND_UNCHECKED = 2, /* the evidence says why */
+	DAVY_FOUND_UNCHECKED = 2, /* the evidence has the reason */
 	DAVY_FOUND_WARNING = 3,
 	DAVY_FOUND_FAILURE = 4,
 	DAVY_FOUND_COUNT = 5,
 };
 
 /*
- * From the machine up to the model. What fails in one layer may be why something above it fails,
- * and never the other way round.
+ * From the hardware up to the model. A failure in one layer can cause failures in higher layers,
+ * but not in lower ones.
  */
 enum davy_doctor_layer {
-	DAVY_AT_SELF = 0, /* davylamp's own needs: no cause of what an engine meets */
+	DAVY_AT_SELF = 0, /* davylamp's own needs: never a cause */
 	DAVY_AT_DRIVER = 1,
-	DAVY_AT_NODES = 2,   /* device files are there */
-	DAVY_AT_ACCESS = 3,  /* and the service's user may open them */
-	DAVY_AT_CONFIG = 4,  /* what the service's environment says */
+	DAVY_AT_NODES = 2,   /* device files exist */
+	DAVY_AT_ACCESS = 3,  /* the service's user may open them */
+	DAVY_AT_CONFIG = 4,  /* the service's environment */
 	DAVY_AT_RUNTIME = 5, /* ROCm, Vulkan, Level Zero, NVML */
 	DAVY_AT_BUNDLE = 6,  /* the engine's own libraries */
 	DAVY_AT_ENGINE = 7,  /* the engine's own discovery */
@@ -46,10 +46,10 @@ struct davy_findings;
 /* One row of the catalogue. */
 struct davy_check {
 	const char *id;	   /* "access.kfd": part of --json, never changed */
-	const char *title; /* when all is well */
-	const char *fault; /* when it is not, as a cause: "a variable hides the GPU" */
+	const char *title; /* text if OK */
+	const char *fault; /* text as a cause: "a variable hides the GPU" */
 	enum davy_doctor_layer layer;
-	/* What was found out by a child of the service's kind: something below may be why. */
+	/* The result of a program run as the service: a lower layer may be the cause. */
 	bool runs;
 	void (*look)(const struct davy_doctor_facts *facts, const struct davy_check *check,
 		     struct davy_findings *findings);
@@ -58,27 +58,26 @@ struct davy_check {
 struct davy_finding {
 	const struct davy_check *check;
 	enum davy_diagnosis verdict;
-	uint32_t backends; /* bit 1 << enum davy_backend on which it bears; 0: on none */
-	bool mend;	   /* of what was run: to be mended, and not lived with */
+	uint32_t backends; /* affected ones, bits 1 << enum davy_backend */
+	bool mend;	   /* for "runs": must be repaired, another backend is no remedy */
 	char about[DAVY_FINDING_ABOUT_LEN];
 	char evidence[DAVY_FINDING_TEXT_LEN];
 	char fix[DAVY_FINDING_TEXT_LEN];
-	char verify
-		[DAVY_FINDING_VERIFY_LEN]; /* a command; "" where there is nothing to be mended */
+	char verify[DAVY_FINDING_VERIFY_LEN]; /* a command; "" if nothing is wrong */
 };
 
 struct davy_findings {
 	size_t count;
-	size_t left_out; /* that found no room */
+	size_t left_out; /* findings that did not fit */
 	struct davy_finding at[DAVY_FINDINGS_MAX];
 };
 
-/* A new one; never NULL: beyond the last it is one that is thrown away. "about" may be hostile. */
+/* Adds a finding. Never NULL: if full, it is discarded later. "about" may be untrusted text. */
 struct davy_finding *davy_finding_add(struct davy_findings *f, const struct davy_check *check,
 				      enum davy_diagnosis verdict, uint32_t backends,
 				      const char *about);
 
-/* Each makes what it is given safe to be shown; line ends and escapes of names are \xNN then. */
+/* Each sanitizes its text: control characters become \xNN. */
 void davy_finding_evidence(struct davy_finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void davy_finding_fix(struct davy_finding *f, const char *format, ...)
@@ -86,13 +85,12 @@ void davy_finding_fix(struct davy_finding *f, const char *format, ...)
 void davy_finding_verify(struct davy_finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* One finding that nothing here needs the check. */
+/* Adds the finding that this host has no object for the check. */
 void davy_check_not_needed(struct davy_findings *findings, const struct davy_check *check,
 			   const char *why);
 
-const char *davy_diagnosis_name(enum davy_diagnosis verdict);	  /* "could-not-check" */
-const char *davy_doctor_layer_name(enum davy_doctor_layer layer); /* "device files" */
-enum davy_diagnosis davy_findings_worst(
-	const struct davy_findings *f); /* OK when there is nothing */
+const char *davy_diagnosis_name(enum davy_diagnosis verdict);		/* "could-not-check" */
+const char *davy_doctor_layer_name(enum davy_doctor_layer layer);	/* "device files" */
+enum davy_diagnosis davy_findings_worst(const struct davy_findings *f); /* OK if empty */
 
 #endif

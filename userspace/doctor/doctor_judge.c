@@ -17,8 +17,8 @@ static bool doctor_judge_fails(const struct davy_finding *f)
 }
 
 /*
- * All that it bears on has to be brought down by the other, which is of a layer below, or of its
- * own and was not merely run.
+ * "below" explains "f" if it breaks all backends of "f", and belongs to a lower layer, or to the
+ * same layer and is not the result of a program run.
  */
 static bool explains(const struct davy_finding *below, const struct davy_finding *f)
 {
@@ -36,7 +36,7 @@ static bool explained(const struct davy_findings *findings, const struct davy_fi
 	return false;
 }
 
-/* A file that every backend needs and one that ROCm alone needs, both refused, are one cause. */
+/* Two refused files are one cause, even if all backends need one and only ROCm the other. */
 static bool same_cause(const struct davy_finding *a, const struct davy_finding *b)
 {
 	return a->check == b->check &&
@@ -81,7 +81,7 @@ static bool fails_anywhere(const struct davy_findings *findings, uint32_t backen
 	return false;
 }
 
-/* A runtime that works is a proof; an engine that was asked has to have worked, too. */
+/* A backend is proven if its runtime works, and the engine too if it was run. */
 static void take_usable(const struct davy_findings *findings, struct davy_conclusion *c)
 {
 	for (uint32_t b = DAVY_BACKEND_VULKAN; b < DAVY_BACKEND_COUNT; b++) {
@@ -100,7 +100,7 @@ static void take_usable(const struct davy_findings *findings, struct davy_conclu
 static void doctor_judge_put(char *buf, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Of texts that can be shown; what does not fit is cut between characters. */
+/* Appends sanitized text; cuts it between characters if it does not fit. */
 static void doctor_judge_put(char *buf, size_t size, const char *format, ...)
 {
 	size_t used = strlen(buf);
@@ -113,7 +113,7 @@ static void doctor_judge_put(char *buf, size_t size, const char *format, ...)
 	buf[used + davy_text_shown_length(buf + used)] = 0;
 }
 
-/* What stood the test: layers as a whole below the runtimes, there and above one by one. */
+/* Lists what is proven: whole layers below the runtimes, then single runtimes and backends. */
 static void tell_proven(const struct davy_findings *findings, struct davy_conclusion *c)
 {
 	char *p = c->proven;
@@ -138,7 +138,7 @@ static void tell_proven(const struct davy_findings *findings, struct davy_conclu
 	}
 }
 
-/* A driver's own fault and an engine's are lived with by another backend; the rest is mended. */
+/* Faults of a runtime or engine are avoided by another backend; other faults are repaired. */
 static bool is_lived_with(const struct davy_cause *cause)
 {
 	const struct davy_check *check = cause->finding->check;
@@ -148,13 +148,13 @@ static bool is_lived_with(const struct davy_cause *cause)
 		check->layer == DAVY_AT_RUNTIME);
 }
 
-/* What an engine tries first, as ggml does: the vendor's own, then Vulkan. */
+/* The order in which ggml tries backends: the vendor's, then Vulkan. */
 static const enum davy_backend order[] = { DAVY_BACKEND_CUDA, DAVY_BACKEND_ROCM, DAVY_BACKEND_SYCL,
 					   DAVY_BACKEND_VULKAN };
 
 /*
- * Those that could use what is to be avoided: one, or all of a vendor, or all. Others keep what
- * they have. Returns the backends that these could use.
+ * Chooses the GPUs of the policy: those that can use the backends to avoid. One GPU, all of a
+ * vendor, or all. Returns the backends that these GPUs can use.
  */
 static uint32_t choose_gpus(const struct davy_doctor_facts *facts, struct davy_conclusion *c,
 			    uint32_t to_avoid)
@@ -193,7 +193,7 @@ static void take_policy(const struct davy_doctor_facts *facts, struct davy_concl
 	}
 	if (!to_avoid)
 		return;
-	/* While what is left can be mended, the CPU alone would be a poor policy. */
+	/* No policy for the CPU alone while another backend can be repaired. */
 	if (!c->usable && to_mend & ~to_avoid)
 		return;
 	could = choose_gpus(facts, c, to_avoid);
@@ -236,7 +236,7 @@ static void tell_cause(const struct davy_doctor_facts *facts, const struct davy_
 		doctor_judge_put(c->text, sizeof(c->text), " (and %zu more)", cause->count - 1);
 	for (uint32_t b = 0; engine && facts->gpu_count == 1 && b < DAVY_BACKEND_COUNT; b++)
 		if (cause->backends & BIT(b) && facts->gpu[0].policy[b].against)
-			doctor_judge_put(c->text, sizeof(c->text), "; as known here: %s (%s)",
+			doctor_judge_put(c->text, sizeof(c->text), "; known: %s (%s)",
 					 facts->gpu[0].policy[b].why,
 					 facts->gpu[0].policy[b].origin);
 }
@@ -264,9 +264,9 @@ static void tell_causes(const struct davy_doctor_facts *facts, struct davy_concl
 		doctor_judge_put(c->text, sizeof(c->text), ". Policy: use the CPU (backends = %s)",
 				 list);
 	else
-		doctor_judge_put(c->text, sizeof(c->text), ". No policy follows: mend %s%s%s",
+		doctor_judge_put(c->text, sizeof(c->text), ". No policy: repair %s%s%s",
 				 c->cause_count > 1 ? "these" : "this",
-				 usable[0] ? "; meanwhile there is " : "", usable);
+				 usable[0] ? "; meanwhile use " : "", usable);
 }
 
 static void doctor_judge_tell(const struct davy_doctor_facts *facts,
@@ -279,22 +279,22 @@ static void doctor_judge_tell(const struct davy_doctor_facts *facts,
 	} else if (c->kind == DAVY_CONCLUDES_NO_GPU) {
 		doctor_judge_put(
 			c->text, sizeof(c->text),
-			"there is no GPU on this host, so that nothing of drivers, permissions and "
-			"runtimes could be checked; engines run on the CPU");
+			"this host has no GPU: drivers, permissions and runtimes could not be "
+			"checked; engines run on the CPU");
 	} else if (c->kind == DAVY_CONCLUDES_UNKNOWN) {
 		doctor_judge_put(c->text, sizeof(c->text),
-				 "no fault was found, and no backend was proven: "
-				 "see what could not be checked");
+				 "no fault was found, but no backend was proven: "
+				 "see the checks that could not be made");
 		if (c->proven[0])
 			doctor_judge_put(c->text, sizeof(c->text), ". Proven healthy: %s",
 					 c->proven);
 	} else {
 		backends_text(c->usable, usable, sizeof(usable));
 		doctor_judge_put(c->text, sizeof(c->text),
-				 "no fault was found: this user gets %s%s", usable,
+				 "no fault was found: this user can use %s%s", usable,
 				 any_of(findings, DAVY_AT_ENGINE, c->usable, DAVY_FOUND_OK)
 					 ? ", and the engine finds it"
-					 : "; no engine has proven it");
+					 : "; no engine was run");
 	}
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One root cause out of all findings: which layer fails, what is proven healthy, and the policy
- * that follows. Pure.
+ * Concludes the root cause from all findings: which layer fails, what is proven healthy, and which
+ * policy follows. Pure.
  *
- * A failure is a cause unless it is of something that was run (a runtime, an engine) and anything
- * below it that the same backend needs has failed, too: then that is why. Failures that explain
- * none of each other are causes of their own.
+ * A failure of a program that was run (runtime, engine) is not a cause if a lower layer that its
+ * backend needs has failed, too. All other failures are causes.
  */
 #ifndef DAVY_DOCTOR_JUDGE_H
 #define DAVY_DOCTOR_JUDGE_H
@@ -19,12 +18,12 @@
 
 enum davy_conclusion_kind {
 	DAVY_CONCLUDES_HEALTHY = 0,
-	DAVY_CONCLUDES_NO_GPU = 1,  /* nothing here to be judged */
+	DAVY_CONCLUDES_NO_GPU = 1,  /* no GPU to judge */
 	DAVY_CONCLUDES_CAUSE = 2,   /* the causes are named */
-	DAVY_CONCLUDES_UNKNOWN = 3, /* nothing fails, and too little could be checked to be sure */
+	DAVY_CONCLUDES_UNKNOWN = 3, /* no failure, but too few checks could be made */
 };
 
-/* All that fails alike in one layer: of the same check and for the same backends. */
+/* Failures of the same check for the same backends. */
 struct davy_cause {
 	const struct davy_finding *finding; /* the first of them */
 	size_t count;
@@ -35,22 +34,22 @@ struct davy_conclusion {
 	enum davy_conclusion_kind kind;
 	size_t cause_count;
 	struct davy_cause cause[DAVY_CAUSES_MAX];
-	uint32_t broken;  /* backends that a cause bears on: bits */
-	uint32_t usable;  /* proven by a runtime, and by the engine where that was run */
-	uint32_t healthy; /* layers in which something was proven, and nothing failed: bits */
-	/* The policy that follows; none where a cause is to be mended instead. */
+	uint32_t broken;  /* backends affected by a cause: bits */
+	uint32_t usable;  /* proven by the runtime, and by the engine if it was run */
+	uint32_t healthy; /* layers with a proof and without a failure: bits */
+	/* The policy; empty if a cause must be repaired instead. */
 	size_t policy_count;
 	enum davy_backend policy[DAVY_BACKEND_COUNT];
-	const struct davy_doctor_gpu *gpu; /* on which; NULL: on several */
-	const char *vendor;		   /* of all of them; NULL: of any, or of "gpu" */
+	const struct davy_doctor_gpu *gpu; /* its GPU; NULL: several */
+	const char *vendor;		   /* of these GPUs; NULL: any, or see "gpu" */
 	char proven[DAVY_HEALTHY_LEN];	   /* "driver, device files, permissions, Vulkan" */
-	char text[DAVY_CONCLUSION_LEN];	   /* the statement, one line */
+	char text[DAVY_CONCLUSION_LEN];	   /* the conclusion, one line */
 };
 
 void davy_doctor_judge(const struct davy_doctor_facts *facts, const struct davy_findings *findings,
 		       struct davy_conclusion *ret_conclusion);
 
-/* "vulkan,cpu", as a rule has it; "" when there is none. */
+/* "vulkan,cpu" as in a rule; "": no policy. */
 void davy_conclusion_backends(const struct davy_conclusion *c, char *buf, size_t size);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * davylamp-doctor, as 'davylamp doctor' starts it: reads the host, the service and the engine, runs
- * the catalogue of checks, concludes one root cause, and writes the policy that follows where that
- * is wanted.
+ * davylamp-doctor, the program of 'davylamp doctor': reads host, service and engine, runs the
+ * catalogue of checks, concludes the root cause, and writes the policy with --apply.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,40 +28,40 @@
 #include "verb/verb.h"
 
 #define TIMEOUT_S     20
-#define DEADLINE_S    120 /* of the whole, beside what each program that is run may take */
-#define DEADLINE_RUNS 16  /* at most so many are run */
+#define DEADLINE_S    120 /* for all, without the time of the programs that are run */
+#define DEADLINE_RUNS 16  /* maximum number of programs run */
 
 static const char usage[] =
 	"usage: davylamp doctor [--unit UNIT | --user USER | --pid PID] [OPTIONS]\n"
 	"       davylamp doctor [OPTIONS] -- COMMAND [ARGUMENT...]\n"
 	"\n"
-	"Why an engine does not get its GPU: checks driver, device files, permissions,\n"
-	"environment, runtimes, the engine's libraries and its own look for devices, as\n"
-	"the user of its service, and ends with one root cause: which layer fails, what\n"
-	"is proven healthy, and the policy that follows. Each finding has its evidence,\n"
+	"Finds out why an engine does not use its GPU. Checks driver, device files,\n"
+	"permissions, environment, runtimes, the engine's libraries and its device\n"
+	"discovery, as the user of the service. Prints one root cause: which layer fails,\n"
+	"what is proven healthy, and the policy that follows. Each finding has evidence,\n"
 	"a fix, and a command that verifies the fix. Vendor code runs in davylamp-probe.\n"
 	"\n"
 	"  --unit UNIT        the service, running or not: ollama.service\n"
-	"  --user USER        a user instead: NAME, UID, UID:GID or UID:GID:GROUP,GROUP\n"
-	"  --pid PID          the user, environment and cgroup of a process\n"
-	"                     (without any of them: the engine that runs, else you)\n"
+	"  --user USER        a user: NAME, UID, UID:GID or UID:GID:GROUP,GROUP\n"
+	"  --pid PID          the user, environment and cgroup of a process (default for\n"
+	"                     these three: the engine that runs, else the caller)\n"
 	"  --engine E         path of the engine's program, or its name (ollama)\n"
-	"  --model GGUF       a model's file, compared with the GPU's memory\n"
-	"  --timeout SECONDS  limit of each thing that is run (20)\n"
-	"  --apply            write the policy that follows as a rule of people's, as\n"
-	"                     'davylamp policy pin' does; 'policy unpin' takes it back\n"
-	"  --all              show checks that nothing here needs, too\n"
+	"  --model GGUF       a model file to compare with the GPU's memory\n"
+	"  --timeout SECONDS  time limit of each program that is run (20)\n"
+	"  --apply            write the policy as a rule of the administrator, like\n"
+	"                     'davylamp policy pin'; 'policy unpin' removes it\n"
+	"  --all              also print checks that do not apply to this host\n"
 	"  --policies DIR     shipped rules (" DAVY_DATA_DIR "/policies)\n"
-	"  --config DIR       people's rules (/etc/davylamp)\n"
-	"  --state DIR        the agent's own (/var/lib/davylamp)\n"
-	"  --socket PATH      an agent that is told of a start that failed, if one runs\n"
+	"  --config DIR       the administrator's rules (/etc/davylamp)\n"
+	"  --state DIR        the agent's rules (/var/lib/davylamp)\n"
+	"  --socket PATH      socket of the agent, to report a failed start to it\n"
 	"                     (/run/davylamp/agent.sock)\n"
 	"  --json             one JSON object a line; the last one is the conclusion\n"
-	"  -h, --help         this text\n"
+	"  -h, --help         print this text\n"
 	"\n"
-	"COMMAND is run instead of 'llama-server --list-devices', for other engines.\n"
-	"Exit status, by the worst finding: 0 all well, 1 a failure, 5 a warning,\n"
-	"6 something could not be checked, 4 no GPU here; 2 and 3 as everywhere.\n";
+	"COMMAND replaces 'llama-server --list-devices', for other engines.\n"
+	"Exit status, by the worst finding: 0 healthy, 1 failure, 5 warning, 6 a check\n"
+	"could not be made, 4 no GPU; 2 usage error, 3 not permitted.\n";
 
 struct doctor_options {
 	struct davy_who_asked asked;
@@ -73,9 +72,9 @@ struct doctor_options {
 	bool apply, all, json;
 };
 
-/* What is looked at, and what came of it: large, so from the heap. */
+/* Input and results. Large, therefore on the heap. */
 struct doctor {
-	struct davy_doctor_facts *facts; /* shared with children that look around */
+	struct davy_doctor_facts *facts; /* shared memory: children fill it */
 	struct davy_findings findings;
 	struct davy_conclusion conclusion;
 	struct davy_policy_layers layers;
@@ -103,7 +102,7 @@ static void doctor_main_read_rules(const struct doctor_options *o, struct doctor
 	davy_policy_layers_init(&d->layers);
 	err = davy_policy_dirs_read(o->policies, o->state, o->config, &d->layers, error);
 	if (err)
-		davy_log("doctor: %s; going on without rules", error[0] ? error : strerror(-err));
+		davy_log("doctor: %s; continuing without rules", error[0] ? error : strerror(-err));
 	set = davy_policy_set_of(&d->layers);
 	davy_read_rules(d->facts, &set);
 }
@@ -127,7 +126,7 @@ static void doctor_main_read_all(const struct doctor_options *o, struct doctor *
 		davy_read_model(d->facts, o->model);
 }
 
-/* As 'davylamp policy pin' writes it: behind what people have written, for this GPU and engine. */
+/* Appends a rule for this GPU and engine, like 'davylamp policy pin'. */
 static int doctor_main_apply(const struct doctor_options *o, const struct doctor *d)
 {
 	char backends[64], words[3][96], because[DAVY_RULE_TEXT_LEN];
@@ -143,7 +142,7 @@ static int doctor_main_apply(const struct doctor_options *o, const struct doctor
 				.once = true };
 
 	if (!c->policy_count) {
-		davy_log("doctor: no policy follows from this; nothing is written");
+		davy_log("doctor: no policy follows; nothing is written");
 		return DAVY_EXIT_NOTHING;
 	}
 	davy_conclusion_backends(c, backends, sizeof(backends));
@@ -159,7 +158,7 @@ static int doctor_main_apply(const struct doctor_options *o, const struct doctor
 	return davy_policy_pin(&pin);
 }
 
-/* Each start of the engine's own that ended where it should not have. */
+/* Reports each failed device discovery of the engine. */
 static void doctor_main_tell_agent(const struct doctor_options *o, const struct doctor *d)
 {
 	const struct davy_doctor_facts *facts = d->facts;
@@ -183,7 +182,7 @@ static void doctor_main_tell_agent(const struct doctor_options *o, const struct 
 		f.backend = run->backend;
 		f.status = run->end == DAVY_END_SIGNAL ? run->code & 0x7f : (run->code & 0xff) << 8;
 		if (davy_finding_tell(o->socket, &f))
-			davy_log("doctor: the agent is told that %s fails at %s",
+			davy_log("doctor: reported to the agent: %s fails at %s",
 				 davy_doctor_backend_title(run->backend), where);
 	}
 }
@@ -217,9 +216,8 @@ static int examine(const struct doctor_options *o, struct doctor *d)
 
 static void on_deadline(int signal_number)
 {
-	static const char text[] =
-		"davylamp: doctor: a process or a file system that was looked at "
-		"does not answer; giving up\n";
+	static const char text[] = "davylamp: doctor: a process or file system "
+				   "does not answer; giving up\n";
 
 	(void)signal_number;
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
@@ -228,8 +226,8 @@ static void on_deadline(int signal_number)
 }
 
 /*
- * Each child has a limit; what this process itself reads of others may hang, too. SIGTERM, which is
- * not handled, also ends what waits in the kernel where no handler is called.
+ * Children have a time limit, but this process may also hang on a read. SIGTERM is not handled: it
+ * also ends a process that waits in the kernel, where no handler runs.
  */
 static void set_deadline(const struct doctor_options *o)
 {
@@ -273,7 +271,7 @@ int main(int argc, char **argv)
 	int first, status;
 
 	if (davy_standard_fds_open())
-		return DAVY_EXIT_FAILED; /* nowhere to say why */
+		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	first = davy_options_read(argc, argv, DAVY_OPTIONS_FIRST, usage, options);
 	if (first <= 0)
 		return -first;
@@ -282,8 +280,9 @@ int main(int argc, char **argv)
 	if ((first < argc && !o.command) ||
 	    (o.asked.unit != NULL) + (o.asked.user != NULL) + (o.asked.pid != NULL) > 1) {
 		davy_log("doctor: %s; see 'davylamp doctor --help'",
-			 first < argc && !o.command ? "a command stands behind '--'"
-						    : "one of --unit, --user and --pid");
+			 first < argc && !o.command
+				 ? "a command must follow '--'"
+				 : "--unit, --user and --pid exclude each other");
 		return DAVY_EXIT_USAGE;
 	}
 	d = calloc(1, sizeof(*d));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the doctor has read of a host, a service and its engine: everything that checks look at.
- * read_*.c fill it, check_*.c judge it and read nothing; a test writes one by hand. Texts are
- * outside input and are made safe where they are shown.
+ * What the doctor has read about a host, a service and its engine. read_*.c fill it; check_*.c
+ * judge it and read nothing else; a test fills it by hand. Texts are untrusted.
  */
 #ifndef DAVY_FACTS_H
 #define DAVY_FACTS_H
@@ -24,25 +23,25 @@
 struct davy_doctor_gpu {
 	char device[DAVY_DEVICE_LEN]; /* PCI address */
 	char driver[24];	      /* "" when none is bound */
-	char wanted[24];	      /* driver of its vendor, to be named where none is */
-	char version[64]; /* of the driver's module; "" not told: it comes with the kernel */
+	char wanted[24];	      /* the vendor's driver, named if none is bound */
+	char version[64];	      /* of the driver's module; "": it is the kernel's */
 	uint32_t pci_vendor, pci_device;
 	int card, render; /* -1: none */
 	bool has_kfd_node;
-	bool in_vulkan;		/* the probe has found it there */
+	bool in_vulkan;		/* the Vulkan probe found it */
 	uint32_t kfd_gfx;	/* KFD's gfx_target_version, 90006 */
-	uint32_t kfd_node;	/* its number */
-	bool connected;		/* a display is */
-	bool may_suspend;	/* runtime PM lets it sleep */
-	uint64_t vram_bytes;	/* 0: not known, as below */
-	uint64_t gtt_bytes;	/* of the host's memory that it can take */
+	uint32_t kfd_node;	/* its node's number */
+	bool connected;		/* a display is connected */
+	bool may_suspend;	/* runtime PM may suspend it */
+	uint64_t vram_bytes;	/* 0: unknown, as below */
+	uint64_t gtt_bytes;	/* host memory that it can use */
 	char iommu_type[24];	/* of its group: "DMA", "DMA-FQ", "identity"; "" none */
-	uint32_t policy_ubatch; /* that rules allow with Vulkan; 0: no rule says */
+	uint32_t policy_ubatch; /* maximum by rules for Vulkan; 0: none */
 	struct davy_policy_subject subject;
 	bool has_override; /* HSA_OVERRIDE_GFX_VERSION_<kfd_node> is set */
 	char override[DAVY_DOCTOR_VALUE];
 	struct {
-		bool against;			/* the rules do not let it be used here */
+		bool against;			/* the rules exclude the backend here */
 		char why[DAVY_DOCTOR_VALUE];	/* the rule's warning or reason */
 		char origin[DAVY_DOCTOR_VALUE]; /* its name, file, source */
 	} policy[DAVY_BACKEND_COUNT];
@@ -56,44 +55,44 @@ enum davy_doctor_node_kind {
 
 struct davy_doctor_node {
 	char path[64];
-	char device[DAVY_DEVICE_LEN]; /* PCI address; "" when it is of all */
+	char device[DAVY_DEVICE_LEN]; /* PCI address; "": for all */
 	enum davy_doctor_node_kind kind;
-	uint32_t backends; /* that need it */
+	uint32_t backends; /* backends that need it: bits */
 	bool exists;
 	bool is_device;
 	uint32_t mode, uid, gid; /* of the file */
-	char group[32];		 /* its name, "" unknown */
-	bool tested;		 /* the service's user has tried to open it */
-	int error;		 /* 0 or -errno of that */
+	char group[32];		 /* name of gid, "" unknown */
+	bool tested;		 /* opened as the service's user */
+	int error;		 /* result: 0 or -errno */
 };
 
 struct davy_doctor_service {
-	bool known;		     /* user and groups are those of a service or were given */
-	char why[DAVY_DOCTOR_WHY];   /* it is not */
-	char as[DAVY_UNIT_LEN + 16]; /* how it was named: "--unit ollama.service" */
+	bool known;		     /* user and groups are of a service, or were given */
+	char why[DAVY_DOCTOR_WHY];   /* reason if not known */
+	char as[DAVY_UNIT_LEN + 16]; /* the option: "--unit ollama.service" */
 	char unit[DAVY_UNIT_LEN];
 	char user[64]; /* name, or number */
 	uint32_t uid, gid;
 	uint32_t groups[DAVY_DOCTOR_GROUPS];
 	size_t group_count;
-	uint32_t pid;  /* running; 0: not */
+	uint32_t pid;  /* 0: not running */
 	bool own_root; /* its root is not ours: a container */
 	bool own_mounts;
 	char cgroup[512];	/* v2 path, "" unknown */
-	bool joined;		/* our children were put into its cgroup */
-	bool cgroup_strangers;	/* not root alone controls it: they were not */
-	bool cgroup_full;	/* too little memory is left in it: they were not */
-	bool frozen;		/* nothing in it runs; they were not */
+	bool joined;		/* our children run in its cgroup */
+	bool cgroup_strangers;	/* not joined: not controlled by root alone */
+	bool cgroup_full;	/* not joined: too little memory is left */
+	bool frozen;		/* not joined: it is frozen */
 	char device_policy[16]; /* systemd's DevicePolicy, "" unknown */
 	bool private_devices;
 	bool environment_known;
 };
 
-/* One variable that matters, as the service's engine has it. */
+/* A relevant variable of the service's engine. */
 struct davy_doctor_variable {
 	const char *name;
 	bool set;
-	char value[DAVY_DOCTOR_VALUE]; /* cut */
+	char value[DAVY_DOCTOR_VALUE]; /* truncated */
 };
 
 /* In the order of davy_doctor_variable_names. */
@@ -122,10 +121,10 @@ enum davy_doctor_variable_id {
 struct davy_doctor_icd {
 	char manifest[DAVY_DOCTOR_PATH];
 	char library[DAVY_DOCTOR_PATH]; /* as the manifest names it */
-	char why[DAVY_DOCTOR_WHY];	/* "": it is in order */
+	char why[DAVY_DOCTOR_WHY];	/* "": valid */
 };
 
-/* How a runtime is looked for, and what davylamp-probe found of it. */
+/* A runtime, and what davylamp-probe found. */
 enum davy_doctor_runtime {
 	DAVY_DISCOVERY_ROCM = 0,
 	DAVY_DISCOVERY_VULKAN = 1,
@@ -135,69 +134,69 @@ enum davy_doctor_runtime {
 };
 
 struct davy_doctor_probe {
-	bool wanted; /* a GPU is here that it is for */
+	bool wanted; /* the host has a GPU for it */
 	bool ran;
 	bool healthy;
-	bool absent;		     /* its library is not there: stage "load" */
-	bool addressed;		     /* all that it found tell their PCI address */
-	bool software;		     /* Vulkan: only devices that compute on the CPU */
-	bool hidden;		     /* it counts none: "stage" is "count" */
-	char stage[16];		     /* of the first trouble */
-	char text[DAVY_DOCTOR_PATH]; /* what happened, or why it did not run */
+	bool absent;		     /* library missing: stage "load" */
+	bool addressed;		     /* all devices have a PCI address */
+	bool software;		     /* Vulkan: only CPU devices */
+	bool hidden;		     /* no device: "stage" is "count" */
+	char stage[16];		     /* of the first error */
+	char text[DAVY_DOCTOR_PATH]; /* the error, or why it did not run */
 	uint32_t gpu_count;
 	char names[DAVY_DOCTOR_PATH]; /* of devices, "A, B" */
-	char library[64];	      /* that it is about */
+	char library[64];	      /* the library concerned */
 };
 
 struct davy_doctor_engine {
 	enum davy_engine engine;
-	char name[64];		       /* as people call it, "" unknown */
+	char name[64];		       /* display name, "" unknown */
 	char path[DAVY_DOCTOR_PATH];   /* its program; "" unknown */
-	char runner[DAVY_DOCTOR_PATH]; /* what looks for devices on its behalf */
-	uint32_t backends;	       /* whose libraries it has, bits; 0: not known */
-	char library[DAVY_BACKEND_COUNT][DAVY_DOCTOR_PATH]; /* of ggml's backends; "" none */
+	char runner[DAVY_DOCTOR_PATH]; /* the program that lists devices for it */
+	uint32_t backends;	       /* with libraries, bits; 0: unknown */
+	char library[DAVY_BACKEND_COUNT][DAVY_DOCTOR_PATH]; /* of ggml's backends; "": none */
 	bool has_rocblas;
 	char rocblas[DAVY_DOCTOR_PATH]; /* folder of Tensile's files */
-	char targets[DAVY_DOCTOR_PATH]; /* that they are for, "gfx908 gfx90a" */
-	uint32_t ubatch;		/* of its command; 0: not said */
+	char targets[DAVY_DOCTOR_PATH]; /* supported GPUs, "gfx908 gfx90a" */
+	uint32_t ubatch;		/* of its command; 0: not set */
 	uint32_t context;
 };
 
-/* How far an engine's own look for devices came. */
+/* Stages of an engine's device discovery. */
 enum davy_doctor_stage {
-	DAVY_STAGE_EXEC = 0,   /* it was started */
+	DAVY_STAGE_EXEC = 0,   /* started */
 	DAVY_STAGE_LOAD = 1,   /* it loads the backend's library */
 	DAVY_STAGE_INIT = 2,   /* the runtime's library is loaded */
 	DAVY_STAGE_DEVICE = 3, /* a device file is open */
 	DAVY_STAGE_MEMORY = 4, /* device memory is mapped */
-	DAVY_STAGE_DONE = 5,   /* it has listed devices of the backend */
+	DAVY_STAGE_DONE = 5,   /* devices of the backend were listed */
 	DAVY_DOCTOR_STAGES = 6,
 };
 
 enum davy_doctor_end {
-	DAVY_END_NOT_RUN = 0, /* "words" says why */
+	DAVY_END_NOT_RUN = 0, /* "words" has the reason */
 	DAVY_END_GOOD = 1,    /* devices were listed */
-	DAVY_END_NONE = 2,    /* it ended well and listed none of this backend */
+	DAVY_END_NONE = 2,    /* success, but no device of this backend */
 	DAVY_END_EXIT = 3,
 	DAVY_END_SIGNAL = 4,
 	DAVY_END_HUNG = 5,
 };
 
 struct davy_doctor_run {
-	enum davy_backend backend; /* unknown: of a command that people gave, and no library told */
+	enum davy_backend backend; /* unknown: a user's command, no library seen */
 	enum davy_doctor_end end;
-	enum davy_doctor_stage stage; /* the last that was reached */
+	enum davy_doctor_stage stage; /* the last one reached */
 	int code;		      /* exit status or signal */
-	bool by_child;		      /* it was a process that the engine has started */
+	bool by_child;		      /* a child of the engine failed */
 	uint32_t ms;
-	char where[DAVY_DOCTOR_PATH]; /* library in which it happened; "" unknown */
-	char words[DAVY_DOCTOR_PATH]; /* the last that it said */
+	char where[DAVY_DOCTOR_PATH]; /* library of the failure; "" unknown */
+	char words[DAVY_DOCTOR_PATH]; /* end of its output */
 	char devices[DAVY_DOCTOR_PATH];
 };
 
 struct davy_doctor_model {
 	bool asked;
-	int error; /* -errno of reading its head */
+	int error; /* -errno of reading the header */
 	char path[DAVY_DOCTOR_PATH];
 	uint64_t bytes;
 	uint32_t layers;
@@ -207,7 +206,7 @@ struct davy_doctor_parameter {
 	char module[32];
 	char name[48];
 	char configured[DAVY_DOCTOR_VALUE];
-	char value[DAVY_DOCTOR_VALUE]; /* of sysfs */
+	char value[DAVY_DOCTOR_VALUE]; /* in sysfs */
 	char origin[DAVY_DOCTOR_PATH]; /* the kernel's command line, or a file */
 	bool loaded;
 	bool exists; /* sysfs has it */
@@ -226,7 +225,7 @@ struct davy_doctor_facts {
 	char kernel[DAVY_POLICY_KERNEL_LEN];
 	size_t gpu_count;
 	struct davy_doctor_gpu gpu[DAVY_DOCTOR_GPUS];
-	bool kfd_class; /* /sys/class/kfd is there */
+	bool kfd_class; /* /sys/class/kfd exists */
 	size_t node_count;
 	struct davy_doctor_node node[DAVY_DOCTOR_NODES];
 	struct davy_doctor_service service;
@@ -240,7 +239,7 @@ struct davy_doctor_facts {
 	size_t run_count;
 	struct davy_doctor_run run[DAVY_BACKEND_COUNT];
 	struct davy_doctor_model model;
-	uint64_t memory_available; /* of the host, bytes */
+	uint64_t memory_available; /* host, bytes */
 	size_t parameter_count;
 	struct davy_doctor_parameter parameter[DAVY_DOCTOR_PARAMETERS];
 	bool iommu_on;
@@ -251,12 +250,12 @@ struct davy_doctor_facts {
 const char *davy_doctor_variable_name(uint32_t id);
 enum davy_backend davy_doctor_runtime_backend(uint32_t runtime);
 const char *davy_doctor_stage_name(uint32_t stage);	 /* "init" */
-const char *davy_doctor_backend_title(uint32_t backend); /* "ROCm", as people write it */
+const char *davy_doctor_backend_title(uint32_t backend); /* "ROCm" */
 
 /* Backends that a GPU of this vendor may have: bits. */
 uint32_t davy_doctor_backends_of(const char *vendor);
 
-/* The first GPU of this vendor; NULL: there is none. */
+/* The first GPU of this vendor, or NULL. */
 const struct davy_doctor_gpu *davy_doctor_gpu_of(const struct davy_doctor_facts *facts,
 						 const char *vendor);
 

@@ -74,8 +74,8 @@ static void print_conclusion(FILE *to, const struct davy_conclusion *c)
 
 	fprintf(to, "\n%s: %s\n", heads[c->kind], c->text);
 	if (c->policy_count)
-		fprintf(to, "'davylamp doctor --apply', with the same options, writes that policy "
-			    "as a rule of people's\n");
+		fprintf(to, "'davylamp doctor --apply', with the same options, writes this policy "
+			    "as a rule of the administrator\n");
 }
 
 void davy_doctor_print(FILE *to, const struct davy_doctor_facts *facts,
@@ -100,6 +100,6 @@ void davy_doctor_print(FILE *to, const struct davy_doctor_facts *facts,
 		}
 	}
 	if (findings->left_out)
-		fprintf(to, "\n%zu findings found no room\n", findings->left_out);
+		fprintf(to, "\n%zu more findings are not shown\n", findings->left_out);
 	print_conclusion(to, conclusion);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The doctor's report, for people and for programs (a JSON object a line; the last concludes). */
+/* The doctor's report: text, or one JSON object a line, the conclusion last. */
 #ifndef DAVY_PRINT_H
 #define DAVY_PRINT_H
 
@@ -7,7 +7,7 @@
 
 #include "doctor/doctor_judge.h"
 
-/* "all": checks that nothing here needs, too. */
+/* "all": also prints checks that do not apply to this host. */
 void davy_doctor_print(FILE *to, const struct davy_doctor_facts *facts,
 		       const struct davy_findings *findings,
 		       const struct davy_conclusion *conclusion, bool all);

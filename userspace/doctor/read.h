@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What fills the facts, one file each. Whatever cannot be read is left as it is; nothing here
- * judges, and only who.h and spawn.h start anything.
+ * Functions that fill the facts, one file each. Facts that cannot be read stay unchanged. They do
+ * not judge. Only who.h and spawn.h start processes.
  */
 #ifndef DAVY_READ_H
 #define DAVY_READ_H
@@ -14,41 +14,38 @@
 void davy_read_gpus(struct davy_doctor_facts *facts);
 void davy_read_rules(struct davy_doctor_facts *facts, const struct davy_policy_set *set);
 
-/* Module parameters that modprobe.d or the command line set, and what came of it. */
+/* Module parameters set by modprobe.d or the command line, and their values in the kernel. */
 void davy_read_parameters(struct davy_doctor_facts *facts);
 
 /* BTF, tracefs, lockdown, capabilities, the host's memory. */
 void davy_read_self(struct davy_doctor_facts *facts);
 
-/* Which device files there should be, and a child like "who" that opens each. "facts": shared. */
+/* The expected device files; a child like "who" opens each. "facts": shared memory. */
 void davy_read_nodes(struct davy_doctor_facts *facts, const struct davy_who *who);
 
-/* Variables of "who", after the GPUs; and the Vulkan drivers that its loader would find. */
+/* Variables of "who" (call after davy_read_gpus), and the Vulkan drivers of its loader. */
 void davy_read_variables(struct davy_doctor_facts *facts, const struct davy_who *who);
 void davy_read_icds(struct davy_doctor_facts *facts, const struct davy_who *who);
 
-/* Runtimes by davylamp-probe, each as "who"; "program" is its path. */
+/* Runs davylamp-probe ("program": its path) for each runtime, as "who". */
 void davy_read_runtimes(struct davy_doctor_facts *facts, const struct davy_who *who,
 			const char *program, uint32_t limit_ms);
 
-/*
- * The engine: "asked" is a path, a name, or NULL: that of who. Its libraries, and rocBLAS's
- * targets.
- */
+/* The engine, its libraries and rocBLAS's targets. "asked": path, name or NULL (that of "who"). */
 void davy_read_engine(struct davy_doctor_facts *facts, const struct davy_who *who,
 		      const char *asked);
 
 /*
- * The engine's own look for devices, for each backend that it has; "command" (may be NULL) is run
- * as it is instead. "program" is davylamp-probe's path.
+ * Runs the engine's device discovery for each of its backends, or instead "command" if not NULL.
+ * "program" is davylamp-probe's path.
  */
 void davy_read_runs(struct davy_doctor_facts *facts, const struct davy_who *who,
 		    const char *program, char *const *command, uint32_t limit_ms);
 
-/* The head of a GGUF file. */
+/* The header of a GGUF file. */
 void davy_read_model(struct davy_doctor_facts *facts, const char *path);
 
-/* A regular file of at most size - 1 bytes, that nobody makes us wait for; -errno. */
+/* Reads a regular file of at most size - 1 bytes without blocking; -errno. */
 ssize_t davy_read_regular(const char *path, char *buf, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine: which it is, where its libraries lie, for which backends it has any, and for which
- * GPUs its rocBLAS has kernels: Tensile names its files after them ("..._lazy_gfx1100.dat").
+ * The engine: its program, its library folders, the backends they contain, and the GPUs for which
+ * its rocBLAS has kernels. Tensile names its files after the GPUs ("..._lazy_gfx1100.dat").
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -18,7 +18,7 @@
 #define ENTRIES_MAX 20000
 #define DIRS_MAX    48
 
-/* Folders in which the engine's libraries may lie, the nearest first. */
+/* Folders that may contain the engine's libraries, the nearest first. */
 struct dirs {
 	size_t count;
 	char at[DIRS_MAX][DAVY_DOCTOR_PATH];
@@ -46,7 +46,7 @@ static void add_dir(struct dirs *dirs, const char *above, const char *below)
 	davy_copy_name(dirs->at[dirs->count++], DAVY_DOCTOR_PATH, path);
 }
 
-/* The folder and those in it, by name: Ollama has one for each backend. */
+/* Adds a folder and its subfolders by name: Ollama has one for each backend. */
 static void add_with_children(struct dirs *dirs, const char *above, const char *below)
 {
 	struct dirent **list = NULL;
@@ -117,7 +117,7 @@ static void add_target(char *list, size_t size, const char *target, size_t len)
 		snprintf(list + used, size - used, "%s%.*s", used ? " " : "", (int)len, target);
 }
 
-/* "gfx90a" out of a file's name. */
+/* Takes "gfx90a" from a file name. */
 static void engine_take_name(struct davy_doctor_engine *e, const char *name)
 {
 	const char *at = strstr(name, "gfx");
@@ -149,7 +149,7 @@ static bool read_rocblas(struct davy_doctor_engine *e, const char *dir)
 	return true;
 }
 
-/* rocblas/library, or rocblas/VERSION/library as Debian has it. */
+/* rocblas/library, or rocblas/VERSION/library on Debian. */
 static bool look_below(struct davy_doctor_engine *e, const char *dir)
 {
 	struct dirent *entry;
@@ -181,7 +181,7 @@ static void engine_take_facts(struct davy_doctor_engine *e, const struct davy_en
 	e->engine = f.engine;
 	e->ubatch = f.ubatch;
 	e->context = f.context_size;
-	/* A program without arguments says nothing but its name. */
+	/* A program without arguments is known by its name only. */
 	if (e->engine == DAVY_ENGINE_NONE && e->path[0])
 		e->engine = davy_engine_of_comm(davy_base_name(e->path));
 	if (e->engine != DAVY_ENGINE_NONE)
@@ -222,7 +222,7 @@ static void engine_identify(struct davy_doctor_engine *e, const struct davy_who 
 		take_engine_name(e, asked);
 }
 
-/* In a child that is like "who". */
+/* Runs in a child like "who". */
 static void look_for_libraries(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
 	static struct dirs dirs;
@@ -239,7 +239,7 @@ static void look_for_libraries(struct davy_doctor_facts *facts, const struct dav
 	}
 	for (size_t i = 0; i < dirs.count && !look_below(e, dirs.at[i]); i++)
 		;
-	/* Ollama since 0.30 has llama-server look; before, it did so itself. */
+	/* Ollama since 0.30 runs llama-server for the discovery; before, itself. */
 	if (e->engine == DAVY_ENGINE_OLLAMA &&
 	    !engine_find(&dirs, "llama-server", e->runner, sizeof(e->runner)))
 		e->runner[0] = 0;
@@ -251,5 +251,5 @@ void davy_read_engine(struct davy_doctor_facts *facts, const struct davy_who *wh
 		      const char *asked)
 {
 	engine_identify(&facts->engine, who, asked);
-	davy_who_do(who, facts, "the engine's folders to be read", look_for_libraries);
+	davy_who_do(who, facts, "the engine's folders", look_for_libraries);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The service's environment, and the Vulkan drivers that its loader would take, in its order
- * (LoaderDriverInterface.md of Vulkan-Loader 1.3): VK_DRIVER_FILES, before it VK_ICD_FILENAMES,
- * name them; else folders of the user, of /etc and of /usr/share.
+ * The service's environment, and the Vulkan drivers that its loader would use, in its order
+ * (LoaderDriverInterface.md of Vulkan-Loader 1.3): VK_DRIVER_FILES, or VK_ICD_FILENAMES before it;
+ * else folders of the user, of /etc and of /usr/share.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -46,7 +46,7 @@ void davy_read_variables(struct davy_doctor_facts *facts, const struct davy_who 
 		read_override(&facts->gpu[i], who);
 }
 
-/* In a folder of /etc/ld.so.conf.d, as packages that have one of their own put it there. */
+/* Looks in the folders of /etc/ld.so.conf.d. */
 static bool in_conf_folders(const char *name)
 {
 	char path[PATH_MAX], text[4096];
@@ -71,7 +71,7 @@ static bool in_conf_folders(const char *name)
 	return found;
 }
 
-/* Whether a name without a folder is found as the dynamic loader would. */
+/* Whether the dynamic loader would find a name without a slash. */
 static bool library_there(const struct davy_who *who, const char *name)
 {
 	static const char usual[] =
@@ -91,7 +91,7 @@ static bool library_there(const struct davy_who *who, const char *name)
 	return in_conf_folders(name);
 }
 
-/* Relative to the manifest where it has a slash. */
+/* A name with a slash is relative to the manifest. */
 static void judge_library(const struct davy_who *who, struct davy_doctor_icd *icd)
 {
 	char path[PATH_MAX], dir[DAVY_DOCTOR_PATH];
@@ -109,8 +109,7 @@ static void judge_library(const struct davy_who *who, struct davy_doctor_icd *ic
 		       !access(path, F_OK);
 	}
 	if (!good)
-		davy_copy_name(icd->why, sizeof(icd->why),
-			       "the library that it names is not there");
+		davy_copy_name(icd->why, sizeof(icd->why), "its library does not exist");
 }
 
 static void read_manifest(struct davy_doctor_facts *facts, const struct davy_who *who,
@@ -133,7 +132,7 @@ static void read_manifest(struct davy_doctor_facts *facts, const struct davy_who
 	free(text);
 	library = json_string_value(json_object_get(json_object_get(root, "ICD"), "library_path"));
 	arch = json_string_value(json_object_get(json_object_get(root, "ICD"), "library_arch"));
-	if (arch && strcmp(arch, "64") != 0) { /* the loader passes it over */
+	if (arch && strcmp(arch, "64") != 0) { /* the loader ignores it */
 		json_decref(root);
 		return;
 	}
@@ -141,7 +140,7 @@ static void read_manifest(struct davy_doctor_facts *facts, const struct davy_who
 	if (n < 0)
 		snprintf(icd->why, sizeof(icd->why), "it cannot be read: %s", strerror((int)-n));
 	else if (!library)
-		davy_copy_name(icd->why, sizeof(icd->why), "it is no manifest of a driver");
+		davy_copy_name(icd->why, sizeof(icd->why), "not a driver manifest");
 	davy_copy_name(icd->library, sizeof(icd->library), library ? library : "");
 	json_decref(root);
 	if (!icd->why[0])
@@ -171,7 +170,7 @@ static void environment_read_folder(struct davy_doctor_facts *facts, const struc
 	free(list);
 }
 
-/* Files and folders, parted by ':'. */
+/* Files and folders, separated by ':'. */
 static void read_list(struct davy_doctor_facts *facts, const struct davy_who *who, const char *list)
 {
 	char path[PATH_MAX];
@@ -223,7 +222,7 @@ static void read_usual(struct davy_doctor_facts *facts, const struct davy_who *w
 	read_below(facts, who, variable_or(who, "XDG_DATA_DIRS", "/usr/local/share:/usr/share"));
 }
 
-/* In a child that is like "who": what it may not read its loader does not find either. */
+/* Runs in a child like "who": its loader cannot read other files either. */
 static void read_icds(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
 	const struct davy_doctor_variable *files = &facts->variable[DAVY_VAR_VK_DRIVER_FILES];
@@ -247,5 +246,5 @@ static void read_icds(struct davy_doctor_facts *facts, const struct davy_who *wh
 
 void davy_read_icds(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
-	davy_who_do(who, facts, "Vulkan's manifests to be read", read_icds);
+	davy_who_do(who, facts, "Vulkan's manifests", read_icds);
 }

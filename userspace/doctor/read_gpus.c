@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The GPUs: from the PCI bus, so that those without a driver are seen, too, and from DRM. */
+/* GPUs of the PCI bus (includes those without a driver) and of DRM. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static struct davy_doctor_gpu *read_gpus_find(struct davy_doctor_facts *facts, c
 	return NULL;
 }
 
-/* A vendor's GPU, with any driver or none; false: something else. */
+/* Reads a GPU of a known vendor with any driver; false: another device. */
 static bool read_pci(const char *device, struct davy_doctor_gpu *g)
 {
 	char path[PATH_MAX];
@@ -117,7 +117,7 @@ static bool is_connected(int card)
 	return connected;
 }
 
-/* What its driver has made of it. */
+/* Facts from the driver. */
 static void gpus_read_drm(struct davy_doctor_facts *facts, const struct davy_gpu *gpu)
 {
 	struct davy_doctor_gpu *g = read_gpus_find(facts, gpu->device);
@@ -125,7 +125,7 @@ static void gpus_read_drm(struct davy_doctor_facts *facts, const struct davy_gpu
 
 	davy_host_subject_read(gpu, &subject);
 	if (!g && (!subject.vendor[0] || facts->gpu_count == DAVY_DOCTOR_GPUS))
-		return; /* a display adapter that computes nothing */
+		return; /* a display adapter without compute */
 	if (!g) {
 		g = &facts->gpu[facts->gpu_count++];
 		memset(g, 0, sizeof(*g));
@@ -154,7 +154,8 @@ static void gpus_read_kfd(struct davy_doctor_facts *facts)
 
 		if (!g)
 			continue;
-		if (!g->has_kfd_node || nodes[i].number < g->kfd_node) /* partitions have several */
+		if (!g->has_kfd_node ||
+		    nodes[i].number < g->kfd_node) /* a partitioned GPU has several */
 			g->kfd_node = nodes[i].number;
 		g->has_kfd_node = true;
 		g->kfd_gfx = nodes[i].gfx_target_version;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Device files: which there should be, and a child with the service's user, groups, mounts and
- * cgroup that opens each. Names of groups say nothing: opening does. The child ends at once, since
- * whoever has opened /dev/kfd is a process of KFD's while it lives.
+ * The expected device files, and a child with the service's user, groups, mounts and cgroup that
+ * opens each: group names prove nothing. The child ends at once, because a process that has opened
+ * /dev/kfd is a KFD process while it runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +91,7 @@ static void nodes_look_at(struct davy_doctor_node *n)
 	n->gid = st.st_gid;
 	if (!n->is_device)
 		return;
-	n->error = -ETIMEDOUT; /* until it is known better */
+	n->error = -ETIMEDOUT; /* until open returns */
 	fd = open(n->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	n->error = fd < 0 ? -errno : 0;
 	n->tested = true;
@@ -99,7 +99,7 @@ static void nodes_look_at(struct davy_doctor_node *n)
 		close(fd);
 }
 
-/* In the child. */
+/* Runs in the child. */
 static void nodes_look_at_all(struct davy_doctor_facts *facts, const struct davy_who *who)
 {
 	(void)who;
@@ -107,7 +107,7 @@ static void nodes_look_at_all(struct davy_doctor_facts *facts, const struct davy
 		nodes_look_at(&facts->node[i]);
 }
 
-/* What the child could not tell: seen with our own eyes, opened by nobody. */
+/* If the child fails: read the files' attributes here, without opening them. */
 static void look_ourselves(struct davy_doctor_facts *facts, int error)
 {
 	for (size_t i = 0; i < facts->node_count; i++) {
@@ -133,7 +133,7 @@ void davy_read_nodes(struct davy_doctor_facts *facts, const struct davy_who *who
 	list_nodes(facts);
 	if (!facts->node_count)
 		return;
-	err = davy_who_do(who, facts, "a device file to be opened", nodes_look_at_all);
+	err = davy_who_do(who, facts, "the device files", nodes_look_at_all);
 	if (err)
 		look_ourselves(facts, err);
 	for (size_t i = 0; i < facts->node_count; i++) {

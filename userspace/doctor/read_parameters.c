@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Module parameters that were asked for, by the kernel's command line ("amdgpu.runpm=0") or by
- * "options" of modprobe.d, and what sysfs has. Later files win, and the command line over all, as
- * with modprobe.
+ * Module parameters set by the kernel's command line ("amdgpu.runpm=0") or by "options" lines of
+ * modprobe.d, and their values in sysfs. As with modprobe, later files override earlier ones, and
+ * the command line overrides all.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ ssize_t davy_read_regular(const char *path, char *buf, size_t size)
 	return S_ISREG(st.st_mode) ? davy_read_fd(fd, buf, size) : -EINVAL;
 }
 
-/* "-" and "_" are the same in names of modules and parameters. */
+/* "-" and "_" are equal in names of modules and parameters. */
 static bool same_name(const char *a, size_t len, const char *b)
 {
 	if (strlen(b) != len)
@@ -95,7 +95,7 @@ static void parameters_take(struct davy_doctor_facts *facts, const char *module,
 	if (value < len)
 		memcpy(p->configured, word + value, len - value);
 	else
-		p->configured[0] = '1'; /* a name alone turns it on */
+		p->configured[0] = '1'; /* a name without a value means 1 */
 	davy_copy_name(p->origin, sizeof(p->origin), origin);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the backend policy knows against a GPU, its firmware and kernel. */
+/* Rules against a GPU, its firmware or its kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "lib/text.h"
 #include "doctor/read.h"
 
-/* The rule that leaves it out tells why by its warning, or by its reason. */
+/* Takes the warning, or else the reason, of the rule that excludes the backend. */
 static void rules_take_rule(struct davy_doctor_gpu *g, enum davy_backend backend,
 			    const struct davy_effective *e)
 {
@@ -34,7 +34,7 @@ void davy_read_rules(struct davy_doctor_facts *facts, const struct davy_policy_s
 		struct davy_doctor_gpu *g = &facts->gpu[i];
 		struct davy_policy_subject subject = g->subject;
 
-		/* Rules name engines: without one, that which can use most. */
+		/* Rules name engines. Default: the engine with most backends. */
 		subject.engine =
 			facts->engine.engine ? facts->engine.engine : DAVY_ENGINE_LLAMA_SERVER;
 		subject.context = facts->engine.context;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine's own look for devices, as Ollama and people have it: llama-server --list-devices,
- * with the libraries of one backend at a time, or with the other backends' devices hidden. In the
- * probe's sandbox, as the service's user, traced.
+ * The engine's device discovery, as Ollama and users run it: llama-server --list-devices, once for
+ * each backend, with only its libraries or with the other backends' devices hidden. It runs traced
+ * in the probe's sandbox as the service's user.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,9 +20,9 @@
 
 static const struct {
 	enum davy_backend backend;
-	const char *prefix; /* of a device's line: "  ROCm0: ..." */
-	const char *hide;   /* the variable that hides its devices */
-	const char *hidden; /* by this value */
+	const char *prefix; /* of an output line: "  ROCm0: ..." */
+	const char *hide;   /* variable that hides its devices */
+	const char *hidden; /* and its value */
 } rows[] = {
 	{ DAVY_BACKEND_ROCM, "ROCm", "HIP_VISIBLE_DEVICES", "-1" },
 	{ DAVY_BACKEND_CUDA, "CUDA", "CUDA_VISIBLE_DEVICES", "-1" },
@@ -32,7 +32,7 @@ static const struct {
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
-/* The service's environment with some of it changed. */
+/* The service's environment with changes. */
 struct changed {
 	char *envp[DAVY_WHO_ENV_MAX + CHANGES_MAX + 1];
 	char text[CHANGES_MAX][4 * DAVY_DOCTOR_PATH];
@@ -57,13 +57,13 @@ static void runs_begin(struct changed *c, const struct davy_who *who)
 {
 	memcpy(c->envp, who->envp, sizeof(who->envp));
 	c->count = 0;
-	/* The sandbox has nowhere to keep shaders, and that need not be told. */
+	/* Avoids a warning: the sandbox has no folder for shaders. */
 	runs_set(c, "MESA_SHADER_CACHE_DISABLE", "true");
 }
 
 /*
- * Ollama's folders have one backend each, to which it points the loader; where all lie beside the
- * program, the others are told to see nothing.
+ * Ollama has a folder for each backend; the loader is pointed to it. If all backends are in the
+ * program's folder, the devices of the others are hidden.
  */
 static void choose_backend(struct changed *c, const struct davy_doctor_facts *facts,
 			   const struct davy_who *who, size_t row)
@@ -98,7 +98,7 @@ static void runs_take_devices(struct davy_doctor_run *r, const char *text, const
 		if (strncmp(name, prefix, len) != 0 || !isdigit((unsigned char)name[len]))
 			continue;
 		snprintf(line, sizeof(line), "%.*s", (int)strcspn(name, "\n"), name);
-		if (!strstr(r->devices, line)) /* it may be told twice */
+		if (!strstr(r->devices, line)) /* a device may be listed twice */
 			snprintf(r->devices + used, sizeof(r->devices) - used, "%s%s",
 				 used ? ", " : "", line);
 	}
@@ -119,7 +119,7 @@ static bool tells_trouble(const char *line, size_t len)
 	return false;
 }
 
-/* The last line that tells of trouble, else the last that tells anything. */
+/* Takes the last line with an error, else the last line. */
 static void runs_take_words(struct davy_doctor_run *r, const char *text)
 {
 	bool trouble = false;
@@ -240,14 +240,15 @@ static void run_one(struct davy_doctor_facts *facts, const struct davy_who *who,
 
 	memset(r, 0, sizeof(*r));
 	r->backend = backend;
-	snprintf(what, sizeof(what), "the engine's look for devices (%s)",
+	snprintf(what, sizeof(what), "the engine's device discovery (%s)",
 		 davy_doctor_backend_title(backend));
 	if (!program)
-		davy_copy_name(r->words, sizeof(r->words), "davylamp-probe is not beside davylamp");
+		davy_copy_name(r->words, sizeof(r->words),
+			       "davylamp-probe is not in the directory of davylamp");
 	else if (!davy_who_may_run(who, &why))
 		davy_copy_name(r->words, sizeof(r->words), why);
 	else if (!make_command(who, command, argv, numbers))
-		davy_copy_name(r->words, sizeof(r->words), "the command has too many words");
+		davy_copy_name(r->words, sizeof(r->words), "the command has too many arguments");
 	else
 		runs_run(r, &spawn, prefix);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ROCm, Vulkan, Level Zero and NVML, each in davylamp-probe, as the service's user. */
+/* Tries ROCm, Vulkan, Level Zero and NVML in davylamp-probe, as the service's user. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "doctor/spawn.h"
 
 #define ARGUMENTS 12
-#define SPARE_MS  1000 /* the probe's own limit comes first */
+#define SPARE_MS  1000 /* the probe's own limit expires first */
 
 static const struct {
-	const char *kind; /* of davylamp-probe */
+	const char *kind; /* argument of davylamp-probe */
 	const char *what;
-	const char *vendor; /* whose GPUs it is for; NULL: all */
+	const char *vendor; /* vendor of its GPUs; NULL: all */
 	const char *library;
 } rows[DAVY_DOCTOR_RUNTIMES] = {
 	[DAVY_DISCOVERY_ROCM] = { "rocm", "ROCm's runtime", "amd", "libhsa-runtime64.so.1" },
@@ -31,7 +31,7 @@ struct arguments {
 	char groups[DAVY_DOCTOR_GROUPS * 11 + 1];
 };
 
-/* Root has to give up what it is by itself; whoever is somebody else already cannot. */
+/* As root the probe must change its user; as another user it cannot. */
 static void make_arguments(struct arguments *a, const struct davy_who *who, const char *kind,
 			   uint32_t limit_ms)
 {
@@ -61,7 +61,7 @@ static void make_arguments(struct arguments *a, const struct davy_who *who, cons
 	a->at[n] = NULL;
 }
 
-/* Names of what it lists, "A, B", and whether all of it is the CPU's. */
+/* Takes the names, "A, B", and whether all devices are CPU devices. */
 static void runtimes_take_devices(struct davy_doctor_facts *facts, struct davy_doctor_probe *p,
 				  const json_t *answer)
 {
@@ -96,7 +96,7 @@ static void runtimes_take(struct davy_doctor_facts *facts, struct davy_doctor_pr
 	davy_copy_name(p->stage, sizeof(p->stage), finding->stage);
 	davy_copy_name(p->text, sizeof(p->text), finding->text);
 	runtimes_take_devices(facts, p, answer);
-	/* Vulkan's loader is a stage of its own there. */
+	/* The probe has a stage for Vulkan's loader. */
 	p->absent = finding->kind == DAVY_PROBE_REPORTED &&
 		    (!strcmp(p->stage, "load") || !strcmp(p->stage, "loader"));
 	json_decref(answer);
@@ -129,7 +129,7 @@ static void runtimes_probe(struct davy_doctor_facts *facts, const struct davy_wh
 	davy_probe_judge(&spawned->end, spawned->output_text, spawned->output_size,
 			 spawned->noise_text, &finding);
 	runtimes_take(facts, p, &finding);
-	/* It did not even begin: our own trouble, and none of the runtime's. */
+	/* The probe did not start: not a fault of the runtime. */
 	if (finding.kind == DAVY_PROBE_EXITED && !finding.stage[0])
 		p->ran = false;
 	davy_spawn_done(spawned);
@@ -158,7 +158,7 @@ void davy_read_runtimes(struct davy_doctor_facts *facts, const struct davy_who *
 			continue;
 		if (!program)
 			davy_copy_name(p->text, sizeof(p->text),
-				       "davylamp-probe is not beside davylamp");
+				       "davylamp-probe is not in the directory of davylamp");
 		else if (!davy_who_may_run(who, &why))
 			davy_copy_name(p->text, sizeof(p->text), why);
 		else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What davylamp itself finds here, and the host's memory. */
+/* davylamp's own requirements, and the host's memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #include "lib/text.h"
 
 #define TICK_MS	    20
-#define STUCK_MS    1000 /* what SIGKILL has not ended by then sits in the kernel */
+#define STUCK_MS    1000 /* a process that outlives SIGKILL this long is blocked in the kernel */
 #define DRAIN_READS 64
 
 static __attribute__((noreturn)) void say_and_end(const char *what, int error)
@@ -32,7 +32,7 @@ static __attribute__((noreturn)) void say_and_end(const char *what, int error)
 
 struct starting {
 	const struct davy_spawn *spawn;
-	int program; /* its folder may be closed to that user, or not be among the user's mounts */
+	int program; /* open: the user may not see its folder */
 	int hold;
 };
 
@@ -47,7 +47,7 @@ static int spawn_run(void *arg)
 			;
 	err = davy_who_become(s->spawn->who);
 	if (err)
-		say_and_end("it cannot become that user", -err);
+		say_and_end("it cannot change to that user", -err);
 	execve(s->spawn->program, s->spawn->argv, s->spawn->envp);
 	if (s->program >= 0 && (errno == EACCES || errno == ENOENT))
 		fexecve(s->program, s->spawn->argv, s->spawn->envp);
@@ -82,7 +82,7 @@ static int spawn_child(const struct davy_spawn *spawn, int hold, int output, int
 	close_one(&starting.program);
 	if (err)
 		return err;
-	*ret_pid = child.pid; /* it may be traced: davy_traced_run() waits for it */
+	*ret_pid = child.pid; /* if traced, davy_traced_run() waits for it */
 	close(davy_child_take_pidfd(&child));
 	return 0;
 }
@@ -123,7 +123,7 @@ void davy_spawn_release(struct davy_spawned *s)
 	close_one(&s->hold);
 }
 
-/* False at its end, or when there is nothing now. */
+/* False at the end of file, or if nothing can be read now. */
 static bool spawn_read_output(struct davy_spawned *s)
 {
 	ssize_t n = 0;
@@ -143,7 +143,7 @@ static bool spawn_read_output(struct davy_spawned *s)
 	return n > 0;
 }
 
-/* The end of what it says matters, so the older half makes room. */
+/* Keeps the end of the output: a full buffer loses its older half. */
 static bool spawn_read_noise(struct davy_spawned *s)
 {
 	size_t room = sizeof(s->noise_text) - 1 - s->noise_size;
@@ -197,7 +197,7 @@ bool davy_spawn_over(struct davy_spawned *s)
 
 void davy_spawn_ended(struct davy_spawned *s, int status)
 {
-	kill(-s->pid, SIGKILL); /* whom it left behind */
+	kill(-s->pid, SIGKILL); /* its remaining children */
 	s->end.ms = (uint32_t)(davy_now_ms() - s->began_ms);
 	if (WIFSIGNALED(status))
 		s->end.signal = WTERMSIG(status);

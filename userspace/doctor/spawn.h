@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Children that run as the service's user: in a process group of their own, with their output
- * caught, ended by SIGKILL after a limit. What even that does not end is left to the kernel.
+ * Children that run as the service's user: in their own process group, with captured output, killed
+ * at a time limit. A child that survives SIGKILL is no longer waited for.
  */
 #ifndef DAVY_SPAWN_H
 #define DAVY_SPAWN_H
@@ -10,17 +10,17 @@
 #include "doctor/who.h"
 
 #define DAVY_SPAWN_NOISE_MAX 4096
-#define DAVY_SPAWN_TOLD_MS   2000 /* after so long people are told what is waited for */
+#define DAVY_SPAWN_TOLD_MS   2000 /* after this time a message says what is waited for */
 
 struct davy_spawn {
 	const struct davy_who *who;
-	const char *program; /* also where the user may not look into its folder */
+	const char *program; /* the user need not see its folder */
 	char *const *argv;
 	char *const *envp;
-	const char *what; /* for people: "ROCm's runtime" */
+	const char *what; /* for messages: "ROCm's runtime" */
 	uint32_t limit_ms;
-	bool held;   /* waits for davy_spawn_release before it becomes anybody */
-	bool joined; /* output and noise are one: "noise" */
+	bool held;   /* waits for davy_spawn_release before it changes its user */
+	bool joined; /* stdout and stderr both go to "noise" */
 };
 
 struct davy_spawned {
@@ -32,23 +32,23 @@ struct davy_spawned {
 	struct davy_probe_end end;
 	size_t output_size, noise_size;
 	char output_text[DAVY_PROBE_OUTPUT_MAX];
-	char noise_text[DAVY_SPAWN_NOISE_MAX]; /* the last of it, ended by 0 */
+	char noise_text[DAVY_SPAWN_NOISE_MAX]; /* its end, null-terminated */
 };
 
-/* -errno when there is no child. */
+/* -errno: no child was started. */
 int davy_spawn_start(const struct davy_spawn *spawn, struct davy_spawned *ret_spawned);
 void davy_spawn_release(struct davy_spawned *s);
 
-/* Reads what is there, waits for more at most so long, tells people when it takes long. */
+/* Reads the output; waits up to wait_ms for more; logs a message if it takes long. */
 void davy_spawn_listen(struct davy_spawned *s, int wait_ms);
 
-/* True once the limit is over; everything of its group is killed then. */
+/* True after the time limit; the process group is then killed. */
 bool davy_spawn_over(struct davy_spawned *s);
 
-/* Until it has ended; fills "end". */
+/* Waits for the end; fills "end". */
 void davy_spawn_wait(struct davy_spawned *s);
 
-/* The wait status of the child, once it has ended; reads the rest. */
+/* Takes the wait status of the ended child and reads the rest of its output. */
 void davy_spawn_ended(struct davy_spawned *s, int status);
 void davy_spawn_done(struct davy_spawned *s);
 

@@ -24,13 +24,13 @@
 struct tracing {
 	struct davy_spawned *spawned;
 	struct davy_traced *traced;
-	pid_t pids[PIDS_MAX]; /* processes, not threads, that have not ended */
+	pid_t pids[PIDS_MAX]; /* running processes, no threads */
 	size_t pid_count;
-	pid_t suspect; /* whom a fatal signal met, and where */
+	pid_t suspect; /* the process with a fatal signal, and the place */
 	char where[DAVY_DOCTOR_PATH];
 	bool main_ended;
 	int main_status;
-	uint64_t killed_ms; /* 0: the limit is not over */
+	uint64_t killed_ms; /* 0: within the limit */
 };
 
 static pid_t process_of(pid_t tid)
@@ -75,12 +75,12 @@ static bool registers(pid_t tid, uint64_t *ret_pc, uint64_t *ret_stack)
 	*ret_pc = regs.pc;
 	*ret_stack = regs.sp;
 #else
-#error "traced.c: name the registers of this machine"
+#error "traced.c: add the registers of this machine"
 #endif
 	return true;
 }
 
-/* The program counter, then what lies on the stack: addresses to return to are among it. */
+/* The program counter, then words of the stack: some are return addresses. */
 static void find_where(struct tracing *t, pid_t tid)
 {
 	uint64_t *words = malloc(STACK_BYTES + sizeof(*words)), stack;
@@ -105,7 +105,7 @@ static bool is_fatal(int signal)
 	       signal == SIGFPE || signal == SIGSYS;
 }
 
-/* It is about to end; all that it had is still there. */
+/* The process is about to end; its mappings and files still exist. */
 static void on_exit_event(struct tracing *t, pid_t tid)
 {
 	unsigned long status = 0;
@@ -145,7 +145,7 @@ static void traced_look_at_all(struct tracing *t)
 		davy_traced_look(t->pids[i], t->traced);
 }
 
-/* False when there is nothing more to wait for. */
+/* False: nothing left to wait for. */
 static bool traced_step(struct tracing *t)
 {
 	int status;
@@ -162,7 +162,7 @@ static bool traced_step(struct tracing *t)
 		if (tid == t->spawned->pid) {
 			t->main_ended = true;
 			t->main_status = status;
-			kill(-tid, SIGKILL); /* whom it left behind is not waited for */
+			kill(-tid, SIGKILL); /* do not wait for its children */
 		}
 		return true;
 	}

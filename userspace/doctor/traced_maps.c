@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process has mapped and open: libraries of backends, runtimes, device files. */
+/* Libraries of backends, runtimes and device files that a process has mapped or open. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const struct {
 	{ "libze_", 0, BIT(SYCL) },	      { "libsycl", 0, BIT(SYCL) },
 };
 
-/* Render nodes are everybody's: of those whose runtime is there. */
+/* All backends share render nodes: count it for those whose runtime is mapped. */
 static uint32_t device_of(const char *path, uint32_t runtime)
 {
 	if (!strncmp(path, "/dev/kfd", 8))
@@ -122,7 +122,7 @@ void davy_traced_look(pid_t pid, struct davy_traced *traced)
 	look_at_files(pid, traced);
 }
 
-/* What is in every program, and says nothing of who called it. */
+/* Files that every program has, which do not name the culprit. */
 static bool is_common(const char *path)
 {
 	static const char names[] = "libc.so libc- ld-linux libstdc++ libgcc_s libpthread libm.so "
@@ -149,7 +149,7 @@ bool davy_traced_where(pid_t pid, const uint64_t *addresses, size_t count, char 
 			continue;
 		for (size_t i = 0; i < best; i++)
 			if (addresses[i] >= m.from && addresses[i] < m.to) {
-				best = i; /* the nearer one wins */
+				best = i; /* the nearest one */
 				davy_copy_name(ret_where, size, strrchr(m.path, '/') + 1);
 			}
 	}

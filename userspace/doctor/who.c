@@ -27,7 +27,7 @@ static void name_user(struct davy_doctor_service *s)
 		snprintf(s->user, sizeof(s->user), "%u", s->uid);
 }
 
-/* "Uid:\t0\t0\t0\t0": the number at "index" behind the name; false where there is none. */
+/* "Uid:\t0\t0\t0\t0": the number at "index" after the name; false: none. */
 static bool who_status_number(const char *text, const char *name, size_t index, uint32_t *ret_value)
 {
 	const char *at = strstr(text, name);
@@ -103,7 +103,7 @@ static void groups_of(struct davy_doctor_service *s, const char *name)
 			s->groups[s->group_count++] = list[i];
 }
 
-/* "UID:GID:GROUP,GROUP", as much of it as there is. */
+/* "UID:GID:GROUP,GROUP"; the later parts may be missing. */
 static bool read_numbers(struct davy_doctor_service *s, const char *text)
 {
 	char *end;
@@ -135,7 +135,7 @@ static int read_user(struct davy_who *who, const char *text, char why[DAVY_DOCTO
 		s->gid = pw->pw_gid;
 		groups_of(s, text);
 	} else if (!isdigit((unsigned char)text[0]) || !read_numbers(s, text)) {
-		snprintf(why, DAVY_DOCTOR_WHY, "there is no user '%s'", text);
+		snprintf(why, DAVY_DOCTOR_WHY, "no user '%s'", text);
 		return -ENOENT;
 	}
 	name_user(s);
@@ -143,7 +143,7 @@ static int read_user(struct davy_who *who, const char *text, char why[DAVY_DOCTO
 	return 0;
 }
 
-/* The only engine that runs; 0: none, or several. */
+/* The pid of the only running engine; 0: none or several. */
 static uint32_t who_find_engine(void)
 {
 	struct davy_process_info *info = malloc(sizeof(*info));
@@ -182,7 +182,7 @@ static void take_caller(struct davy_who *who)
 	s->known = s->uid != 0;
 	if (!s->known)
 		snprintf(s->why, sizeof(s->why),
-			 "no service, user or process was named, and no engine runs: tried as %s",
+			 "no service, user or process was given, and no engine runs: tried as %s",
 			 s->user);
 }
 
@@ -201,7 +201,7 @@ static int parse_pid(const char *text, uint32_t *ret_pid, char why[DAVY_DOCTOR_W
 	uint64_t value;
 
 	if (!davy_number(text, INT32_MAX, &value) || !value) {
-		snprintf(why, DAVY_DOCTOR_WHY, "'%s' is no process's number", text);
+		snprintf(why, DAVY_DOCTOR_WHY, "'%s' is not a pid", text);
 		return -EINVAL;
 	}
 	*ret_pid = (uint32_t)value;

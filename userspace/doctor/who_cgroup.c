@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which cgroups our children may enter. They enter as root, and the owner of a cgroup can freeze
- * what is in it, or limit it to nothing. So it must be a systemd unit's below system.slice or
- * another slice of root's, and root's alone from the top down, with its files. A unit with
- * Delegate= and a user of its own, and everything below user.slice, is refused; so is a cgroup that
- * is frozen, or whose memory is nearly full: a child there would end the engine.
+ * Which cgroups our children may enter. They enter as root, and the owner of a cgroup can freeze it
+ * or limit it to nothing. So it must be a systemd unit below system.slice or another slice of root,
+ * and root must own all its directories and files. Refused: everything below user.slice, a unit
+ * with Delegate= and its own user, a frozen cgroup, and one whose memory limit is nearly reached:
+ * a child could cause the engine's end.
  */
 #include "doctor/who_cgroup.h"
 
@@ -20,7 +20,7 @@
 
 #include "lib/file.h"
 
-#define ROOM_BYTES (1ULL << 30) /* a Vulkan driver with its shader compiler takes some 0.3 GiB */
+#define ROOM_BYTES (1ULL << 30) /* a Vulkan driver with its shader compiler needs about 0.3 GiB */
 
 static bool who_cgroup_ends_with(const char *text, size_t len, const char *end)
 {
@@ -48,7 +48,7 @@ static bool is_roots(int dir, const char *name)
 	struct stat st;
 
 	if (fstatat(dir, name, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
-		return name[0] && errno == ENOENT; /* not every controller is turned on */
+		return name[0] && errno == ENOENT; /* a controller may be off */
 	return !st.st_uid && !(st.st_mode & 022);
 }
 
@@ -77,7 +77,7 @@ static bool number_in(int dir, const char *name, uint64_t *ret_value)
 	return end != text;
 }
 
-/* memory.max is "max" where there is no limit, and not there at the top. */
+/* memory.max is "max" without a limit; the root cgroup does not have it. */
 static bool has_room(int dir)
 {
 	uint64_t most, used;
@@ -93,7 +93,7 @@ static bool is_frozen(int dir)
 	return number_in(dir, "cgroup.freeze", &frozen) && frozen;
 }
 
-/* From the top down: what was looked at cannot be replaced by another user. */
+/* Walks from the top: another user cannot replace a directory that was checked. */
 struct walk {
 	int fd;
 	enum davy_who_cgroup found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking around as somebody else: what a service's user may read, in its mounts. Files of theirs
- * may lie on a file system that never answers; that holds up a child, and not us.
+ * Reads files as another user, in its mounts. A file system that never answers blocks only the
+ * child.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #define LIMIT_MS 10000
 #define TOLD_MS	 2000
 #define END_MS	 100
-#define FAILED	 99 /* exit status: it could not become it */
+#define FAILED	 99 /* exit status: davy_who_become() failed */
 
 struct davy_doctor_facts *davy_facts_new(void)
 {

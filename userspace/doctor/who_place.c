@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a service lives, and how a child of ours gets there and becomes its user. */
+/* Mounts, root and cgroup of a service; a child enters them and changes to its user. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -30,7 +30,7 @@ static bool who_place_same_file(uint32_t pid, const char *what)
 	return stat(path, &a) || stat(own, &b) || (a.st_dev == b.st_dev && a.st_ino == b.st_ino);
 }
 
-/* Where cgroup v1's tree of devices is mounted; false: it is not. */
+/* The mount point of cgroup v1's devices hierarchy; false: none. */
 static bool devices_mount(char *ret_mount, size_t size)
 {
 	char line[PATH_MAX + 256], where[PATH_MAX], type[64], options[256];
@@ -45,7 +45,7 @@ static bool devices_mount(char *ret_mount, size_t size)
 	return false;
 }
 
-/* "5:devices:/docker/..." of /proc/PID/cgroup: whose rules are tried by being in it. */
+/* "5:devices:/docker/..." of /proc/PID/cgroup: its device rules apply to a child in it. */
 static int open_devices_cgroup(uint32_t pid)
 {
 	char path[PATH_MAX], mount[PATH_MAX / 4], text[8192];
@@ -64,7 +64,7 @@ static int open_devices_cgroup(uint32_t pid)
 	return fd;
 }
 
-/* Of v2; our own is none to enter. */
+/* Cgroup v2. Our own is not entered. */
 static int who_place_open_cgroup(struct davy_doctor_service *s)
 {
 	char dir[PATH_MAX], mount[PATH_MAX];
@@ -86,7 +86,7 @@ static int place_enter(void *arg)
 	return write(*(const int *)arg, "0", 1) != 1;
 }
 
-/* A cgroup may refuse: one that has others below it, or is full. Or it is frozen. */
+/* Tries to enter: a cgroup with children, a full or a frozen one refuses. */
 static int keep_if_open_to_us(int fd)
 {
 	const struct davy_child_spec spec = {
@@ -106,7 +106,6 @@ static int keep_if_open_to_us(int fd)
 	return -1;
 }
 
-/* Where it lives: its mounts, its root, its cgroup, as far as we may follow. */
 void davy_who_place(struct davy_who *who, uint32_t pid)
 {
 	struct davy_doctor_service *s = who->service;
@@ -137,10 +136,10 @@ bool davy_who_possible(const struct davy_who *who)
 
 bool davy_who_may_run(const struct davy_who *who, const char **ret_why)
 {
-	*ret_why = "only root becomes somebody else";
+	*ret_why = "only root can run programs as another user";
 	if (!davy_who_possible(who))
 		return false;
-	*ret_why = "it is root in a container: run 'davylamp doctor' inside of it";
+	*ret_why = "it is root in a container: run 'davylamp doctor' inside the container";
 	return who->service->uid || !who->service->own_root;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What systemd says of a service: by its private socket, as systemctl does for root. */
+/* Properties of a service, read from systemd's private socket as systemctl does for root. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -20,7 +20,7 @@
 
 struct asking {
 	sd_bus *bus;
-	char *path; /* the unit's object */
+	char *path; /* the unit's object path */
 };
 
 static int open_bus(sd_bus **ret_bus)
@@ -84,7 +84,7 @@ static uint32_t group_number(const char *text, uint32_t otherwise)
 	return *text && !*end ? (uint32_t)value : otherwise;
 }
 
-/* User= and Group= of a service that does not run; without them it is root's. */
+/* User= and Group= of a service that does not run; default root. */
 static void take_user(const struct asking *a, struct davy_doctor_service *s)
 {
 	char *user = who_systemd_text_of(a, SERVICE, "User"),
@@ -104,7 +104,7 @@ static void take_user(const struct asking *a, struct davy_doctor_service *s)
 				s->groups[s->group_count++] = list[i];
 		s->known = true;
 	} else {
-		snprintf(s->why, sizeof(s->why), "the user '%s' of its unit is not there", user);
+		snprintf(s->why, sizeof(s->why), "the user '%s' of its unit does not exist", user);
 	}
 	if (group && *group)
 		s->gid = group_number(group, s->gid);
@@ -127,7 +127,7 @@ static void who_systemd_take_groups(const struct asking *a, struct davy_doctor_s
 	free(list);
 }
 
-/* Without its EnvironmentFiles and what systemd adds: those of its process are better. */
+/* Without EnvironmentFile= and systemd's own variables; those of a process are better. */
 static void take_environment(const struct asking *a, struct davy_who *who)
 {
 	char **list = NULL;
@@ -150,7 +150,7 @@ static void take_environment(const struct asking *a, struct davy_who *who)
 	who->service->environment_known = true;
 }
 
-/* ExecStart=: a(sasbttttuii), of which the first path is wanted. */
+/* The first path of ExecStart=: a(sasbttttuii). */
 static void take_program(const struct asking *a, struct davy_who *who)
 {
 	sd_bus_message *m = NULL;
@@ -196,7 +196,7 @@ int davy_who_ask_systemd(struct davy_who *who, const char *unit, char why[DAVY_D
 	int err;
 
 	if (!davy_unit_name_valid(unit)) {
-		snprintf(why, DAVY_DOCTOR_WHY, "'%.80s' is no service's name", unit);
+		snprintf(why, DAVY_DOCTOR_WHY, "'%.80s' is not a service name", unit);
 		return -EINVAL;
 	}
 	err = open_bus(&a.bus);
