@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Records of the kernel program to steps. Every size and text is checked: a record may be
- * anything.
- */
+/* Decodes records of the BPF programs into steps. Validates all sizes and texts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +7,12 @@
 #include "bpf/discovery.h"
 #include "trace/start_step.h"
 
-#define EXECS_MAX   16 /* programs that start at the same moment */
+#define EXECS_MAX   16 /* execs in progress */
 #define STRINGS_MAX ((size_t)DAVY_RAW_CHUNK * DAVY_RAW_CHUNKS)
 #define MESSAGE_MAX 1024
-#define AGAIN_NS    1000000 /* the linker makes one message by two functions */
+#define AGAIN_NS    1000000 /* the linker calls two functions for one message */
 
-/* What was told of an exec so far. */
+/* The parts of an exec received so far. */
 struct starting {
 	uint32_t tid; /* 0: free */
 	uint32_t pid;
@@ -57,7 +54,7 @@ void davy_decoder_free(struct davy_decoder *d)
 	free(d);
 }
 
-/* A field that may lack its NUL. */
+/* Copies a field that may lack its NUL. */
 static const char *copy_text(char *to, size_t size, const char *field, size_t field_size)
 {
 	size_t length = strnlen(field, field_size);
@@ -77,7 +74,7 @@ static struct starting *decode_find(struct davy_decoder *d, uint32_t tid)
 	return NULL;
 }
 
-/* A free one, or the oldest: the end of that one was lost. */
+/* A free entry, or the oldest, whose end was lost. */
 static struct starting *decode_begin(struct davy_decoder *d, uint32_t tid)
 {
 	struct starting *s = decode_find(d, tid);
@@ -116,7 +113,7 @@ static int add_chunk(struct davy_decoder *d, const struct davy_raw_chunk *r)
 	char *to;
 
 	if (!s)
-		return 0; /* its begin was lost */
+		return 0; /* its begin record was lost */
 	if (r->size > DAVY_RAW_CHUNK)
 		return -EBADMSG;
 	if (!argv && !s->envp)
@@ -124,7 +121,7 @@ static int add_chunk(struct davy_decoder *d, const struct davy_raw_chunk *r)
 	to = argv ? s->argv : s->envp;
 	size = argv ? &s->argv_size : &s->envp_size;
 	if (!to || r->offset != *size || r->size > room - *size) {
-		s->cut = true; /* a chunk between was lost */
+		s->cut = true; /* a chunk was lost */
 		return 0;
 	}
 	memcpy(to + *size, r->data, r->size);
@@ -157,7 +154,7 @@ static int exec_ends(struct davy_decoder *d, const struct davy_raw_head *head,
 	return 1;
 }
 
-/* The linker's own format strings know %s alone. */
+/* The linker's format strings contain only %s. */
 static void format_message(char *to, const struct davy_raw_link_error *r)
 {
 	char format[DAVY_RAW_TEXT], argument[DAVY_RAW_TEXT];

@@ -27,7 +27,7 @@
 #include "trace/uprobes.h"
 #include "trace/warm.h"
 
-/* At most: a probe takes 0.1 ms, the first after a while a grace period, 20 ms, more under load. */
+/* A probe takes 0.1 ms; the first after a pause takes a grace period: 20 ms, or more under load. */
 #define HOLD_NS	    250000000
 #define KERNEL_BTF  "/sys/kernel/btf/vmlinux"
 #define LINES_MAX   20000
@@ -36,7 +36,7 @@
 
 _Static_assert(DAVY_FUNCTIONS_MAX <= DAVY_RAW_FUNCTIONS, "room for every function");
 
-/* A reader on a CPU of its own. */
+/* A reader thread, pinned to one CPU. */
 struct reader {
 	struct davy_follow *follow;
 	pthread_t thread;
@@ -44,11 +44,11 @@ struct reader {
 };
 
 struct davy_follow {
-	pthread_mutex_t lock; /* of all of it, and of what the sink uses */
+	pthread_mutex_t lock; /* protects this struct and the sink's data */
 	struct reader reader[READERS_MAX];
 	size_t reader_count;
-	int stop;		/* readable: the readers end */
-	struct davy_warm *warm; /* NULL: not to be had, probes may come late */
+	int stop;		/* readable: the readers must end */
+	struct davy_warm *warm; /* NULL: not available, probes may be late */
 	pthread_t warmer;
 	struct davy_bpf_discovery *bpf;
 	struct ring_buffer *ring;
@@ -68,7 +68,7 @@ static int follow_quiet(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
-/* The very file: its descriptor may be another's by now, or its name. */
+/* Whether fd is the file of the step: descriptor and name may have changed. */
 static bool follow_is_file(int fd, const struct davy_start_step *step)
 {
 	struct stat st;
@@ -102,7 +102,7 @@ static void put_probes(struct davy_follow *f, const struct davy_start_step *step
 		(void)davy_probes_site(f->probes, step);
 }
 
-/* Somebody waits for it, or soon will. */
+/* Sets the probes for a step; a thread may be waiting for them. */
 static void follow_serve(struct davy_follow *f, const struct davy_start_step *step)
 {
 	uint32_t released = 1;
@@ -198,7 +198,7 @@ static int make_probes(struct davy_follow *f)
 	};
 	int err = davy_probes_new(&programs, &f->probes);
 
-	/* Our own ld.so and libc are most programs': so nobody waits for theirs. */
+	/* Most programs use our ld.so and libc: probe them before any program waits. */
 	if (!err)
 		davy_probes_process(f->probes, (uint32_t)getpid());
 	return err;
@@ -220,8 +220,8 @@ static int follow_open_all(struct davy_follow *f, const char *unit)
 }
 
 /*
- * Who waits for us in its exec keeps its CPU, and a reader that sleeps there does not come to
- * run. So there is one on each of several CPUs, and each comes before everything ordinary.
+ * A thread that waits for us in its exec blocks its CPU; a reader that sleeps on that CPU cannot
+ * run. So several CPUs have a reader each, with a higher priority than ordinary threads.
  */
 static void *read_steps(void *arg)
 {
@@ -310,7 +310,7 @@ static void stop_readers(struct davy_follow *f)
 	f->stop = -1;
 }
 
-/* Whoever is ordinary and has it goes on as a reader that waits for it would. */
+/* Priority inheritance: an ordinary owner runs with the priority of a waiting reader. */
 static void init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t inherit;
@@ -370,8 +370,8 @@ int davy_follow_add(struct davy_follow *f, uint32_t pid)
 				    BPF_ANY);
 }
 
-/* Its arguments and environment, as an exec would have told them; what it has mapped, as maps. */
-static void tell_mappings(struct davy_follow *f, struct davy_start_step *step)
+/* Emits an exec step with arguments and environment, then map steps for the mappings. */
+static void follow_emit_mappings(struct davy_follow *f, struct davy_start_step *step)
 {
 	char path[PATH_MAX], *line = NULL;
 	size_t size = 0;
@@ -429,7 +429,7 @@ int davy_follow_running(struct davy_follow *f, uint32_t pid)
 	pthread_mutex_lock(&f->lock);
 	davy_probes_process(f->probes, pid);
 	f->sink(f->arg, &step);
-	tell_mappings(f, &step);
+	follow_emit_mappings(f, &step);
 	pthread_mutex_unlock(&f->lock);
 	free(strings);
 	return 0;
@@ -477,7 +477,7 @@ struct davy_follow_losses davy_follow_lost(const struct davy_follow *f)
 
 void davy_follow_stop(struct davy_follow *f)
 {
-	f->bpf->bss->late_count = UINT16_MAX; /* from now on nobody waits */
+	f->bpf->bss->late_count = UINT16_MAX; /* no thread waits from now on */
 	davy_bpf_discovery__detach(f->bpf);
 	stop_readers(f);
 	f->stopped = true;

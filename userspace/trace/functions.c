@@ -9,8 +9,8 @@
 
 /*
  * Ollama calls six functions of NVML and never nvmlDeviceGetCount_v2 (ENGINES: discover/,
- * mem_nvml.cpp); ggml-cuda, llama.cpp's Vulkan and vLLM call those of the runtimes. Vulkan's
- * device functions may go around the loader, so memory is told by ggml's own function.
+ * mem_nvml.cpp); ggml-cuda, llama.cpp's Vulkan and vLLM call those of the runtimes. Vulkan's device
+ * functions may bypass the loader, so ggml's own function shows memory.
  */
 const struct davy_function davy_functions[] = {
 	{ "libc", "dlopen", DAVY_FAMILY_NONE, DAVY_STAGE_LIBRARY, DAVY_RESULT_POINTER, 0, NO, 200,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The entry points that tell how far a start has come, and what their results mean. Pure. */
+/* The entry points that mark the stages of a start, and the meaning of their results. Pure. */
 #ifndef DAVY_FUNCTIONS_H
 #define DAVY_FUNCTIONS_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the order in which a start reaches them. */
+/* In the order of a start. */
 enum davy_stage {
 	DAVY_STAGE_NONE = 0,
 	DAVY_STAGE_EXEC = 1,
@@ -32,7 +32,7 @@ enum davy_family {
 };
 
 enum davy_result {
-	DAVY_RESULT_NONE = 0, /* it has none, or one that tells nothing */
+	DAVY_RESULT_NONE = 0, /* none, or not meaningful */
 	DAVY_RESULT_POINTER,  /* NULL: failed */
 	DAVY_RESULT_GGML,
 	DAVY_RESULT_NVML,
@@ -47,12 +47,11 @@ enum davy_result {
 #define DAVY_NO_ARGUMENT 255
 
 #define DAVY_CALL_SIZED 1 /* the second argument is a size in bytes */
-#define DAVY_CALL_OPENS                                                                            \
-	2 /* makes a device ready for work, which none that looks for devices does */
+#define DAVY_CALL_OPENS 2 /* prepares a device for work; discovery never calls it */
 
 /*
- * "library" is a name up to ".so". "text" and "count" are the arguments that are a text and a
- * pointer to a number of devices; of "limit" calls of one process each is told.
+ * "library": name up to ".so". "text", "count": indices of the arguments that are a text and a
+ * pointer to a number of devices. "limit": calls reported for each process.
  */
 struct davy_function {
 	const char *library;
@@ -71,10 +70,10 @@ struct davy_function {
 extern const struct davy_function davy_functions[];
 extern const size_t davy_function_count;
 
-/* NULL past the end: a record may hold any number. */
+/* NULL past the end: the index of a record is not validated. */
 const struct davy_function *davy_function_at(uint32_t index);
 
-/* Libraries that matter, by their names up to ".so", also those without entry points. */
+/* Relevant libraries, named up to ".so"; includes those without entry points. */
 struct davy_known_library {
 	const char *name;
 	enum davy_family family;
@@ -84,7 +83,7 @@ struct davy_known_library {
 extern const struct davy_known_library davy_known_libraries[];
 extern const size_t davy_known_library_count;
 
-/* By a path or a name with or without a version; -1: none of them. */
+/* Finds a path or a name, with or without a version; -1: not known. */
 int davy_known_library(const char *path);
 
 const char *davy_stage_name(enum davy_stage stage);
@@ -92,7 +91,7 @@ const char *davy_family_name(enum davy_family family);
 
 bool davy_result_ok(enum davy_result kind, uint64_t result);
 
-/* "NVML_ERROR_DRIVER_NOT_LOADED (9)", "0x55.." ; into "buf", returned. */
+/* "NVML_ERROR_DRIVER_NOT_LOADED (9)", "0x55.."; writes to and returns "buf". */
 const char *davy_result_text(enum davy_result kind, uint64_t result, char *buf, size_t size);
 
 #endif

@@ -22,16 +22,16 @@
 #define FILES_MAX  256
 #define SITES_MAX  400
 #define LINES_MAX  20000
-#define LOOKED_MAX 512	/* beyond it files are looked at again */
+#define LOOKED_MAX 512	/* a full table causes repeated reads only */
 #define PAGE	   4096 /* x86-64 */
 
 struct place {
 	dev_t device;
 	ino_t inode;
-	uint64_t offset; /* 0: the file was looked at */
+	uint64_t offset; /* 0: the file was read */
 };
 
-/* As /proc/PID/maps tells it, which is not what stat(2) tells on every file system. */
+/* As in /proc/PID/maps; stat(2) differs on some file systems. */
 struct mapped_file {
 	unsigned int major, minor;
 	unsigned long inode;
@@ -41,7 +41,7 @@ struct mapping {
 	unsigned long begin, end, offset;
 	struct mapped_file file;
 	bool runs;
-	const char *path; /* up to the line's end */
+	const char *path; /* to the end of the line */
 };
 
 struct davy_probes {
@@ -49,7 +49,7 @@ struct davy_probes {
 	struct davy_uprobes *uprobes;
 	struct place place[FILES_MAX + SITES_MAX];
 	size_t place_count;
-	struct mapped_file looked[LOOKED_MAX]; /* at what it exports */
+	struct mapped_file looked[LOOKED_MAX]; /* files whose exports were read */
 	size_t looked_count;
 };
 
@@ -78,8 +78,8 @@ void davy_probes_free(struct davy_probes *p)
 }
 
 /*
- * The file is held open meanwhile: a mapping may change, and its process end. 1: it is new, and
- * noted; 0: it was there.
+ * Keeps the file open, because the mapping may change and the process may end. 1: new, noted; 0:
+ * known.
  */
 static int probes_note(struct davy_probes *p, int fd, uint64_t offset)
 {
@@ -109,7 +109,7 @@ static bool of_library(const struct davy_function *f, const char *name)
 {
 	const char *base, *end;
 
-	if (!name) /* an engine that has ggml inside; a libc's functions are in the libc */
+	if (!name) /* an engine with static ggml; libc's functions are only in libc */
 		return f->family != DAVY_FAMILY_NONE;
 	base = davy_step_base(name);
 	end = strstr(base, ".so");
@@ -181,7 +181,7 @@ int davy_probes_linker(struct davy_probes *p, const char *path)
 	return err < 0 ? err : put;
 }
 
-/* Nobody has to wait for it any more. The kernel's number of a device, not that of userspace. */
+/* Programs need not wait for this linker any more. Uses the kernel's device number. */
 static void note_seen(const struct davy_probes *p, const struct mapped_file *linker)
 {
 	struct davy_raw_file key = { .inode = linker->inode,
@@ -248,7 +248,7 @@ static void look_at_mapping(struct davy_probes *p, uint32_t pid, const struct ma
 
 void davy_probes_process(struct davy_probes *p, uint32_t pid)
 {
-	struct mapped_file program = { 0 }; /* mapped lowest of all files, or a PIE just below */
+	struct mapped_file program = { 0 }; /* the lowest mapped file, or a PIE just below */
 	char path[PATH_MAX], *line = NULL;
 	struct mapping m;
 	size_t size = 0;
@@ -268,7 +268,7 @@ void davy_probes_process(struct davy_probes *p, uint32_t pid)
 	free(line);
 }
 
-/* In the file that is mapped from "begin" to "end", whose first byte there is at "offset". */
+/* In the file mapped from "begin" to "end", starting at file offset "offset". */
 static int put_site(struct davy_probes *p, const struct davy_start_step *call, unsigned long begin,
 		    unsigned long end, uint64_t offset)
 {
@@ -296,7 +296,7 @@ int davy_probes_site(struct davy_probes *p, const struct davy_start_step *call)
 {
 	char path[PATH_MAX], *line = NULL;
 	struct mapping m;
-	int err = -ENOENT; /* no file: code that was made at run time */
+	int err = -ENOENT; /* no file: generated code */
 	size_t size = 0;
 	DAVY_FILE file = NULL;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Uprobes on the entry points, on what makes the dynamic linker's messages, and on the places to
- * which calls return. Plain ones only. In every process that maps the file; the kernel program
- * looks whether one is followed.
+ * Uprobes on entry points, on the functions that make the dynamic linker's messages, and on return
+ * addresses of calls (no uretprobes). They fire in every process that maps the file; the BPF
+ * program checks whether it is followed.
  */
 #ifndef DAVY_PROBES_H
 #define DAVY_PROBES_H
@@ -18,7 +18,7 @@ struct davy_probe_programs { /* descriptors */
 	int exception;
 	int exception_format;
 	int loaded;
-	int seen_files; /* the map */
+	int seen_files; /* a BPF map */
 };
 
 struct davy_probes;
@@ -27,19 +27,18 @@ int davy_probes_new(const struct davy_probe_programs *programs, struct davy_prob
 void davy_probes_free(struct davy_probes *p);
 
 /*
- * What the file at "path" is to be watched for, known by "name", the name under which it was
- * asked for; NULL: an engine's own file, any of ours. Once per file. Returns how many probes were
- * put, or -errno.
+ * Probes the file at "path". "name": the library name that was requested; NULL: an engine's own
+ * file, any known function. Once per file. Returns the number of probes, or -errno.
  */
 int davy_probes_library(struct davy_probes *p, const char *path, const char *name);
 
-/* An ld.so's errors. */
+/* Probes the error functions of an ld.so. */
 int davy_probes_linker(struct davy_probes *p, const char *path);
 
-/* All that process "pid" has mapped by now. */
+/* Probes all current mappings of process "pid". */
 void davy_probes_process(struct davy_probes *p, uint32_t pid);
 
-/* Where a call returns to. 0: it was put before; -ENOENT: no file is mapped there. */
+/* Probes the return address of a call. 0: already probed; -ENOENT: no file is mapped there. */
 int davy_probes_site(struct davy_probes *p, const struct davy_start_step *call);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What entry points return: the codes that are met when a GPU is not found, by their headers'
- * names.
- */
+/* Results of entry points that occur when a GPU is not found, with their names in the headers. */
 #include <inttypes.h>
 #include <stdio.h>
 

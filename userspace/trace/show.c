@@ -56,7 +56,7 @@ static void show_exec(FILE *out, const struct davy_stages *s, const struct davy_
 		if (davy_step_variable_matters(at))
 			fprintf(out, INDENT "with %s\n", show_safe(buf, at));
 	if (step->cut)
-		fputs(INDENT "(its arguments or environment are longer than this)\n", out);
+		fputs(INDENT "(arguments or environment are truncated)\n", out);
 }
 
 static void show_open(FILE *out, const struct davy_stages *s, const struct davy_start_step *step)
@@ -66,7 +66,7 @@ static void show_open(FILE *out, const struct davy_stages *s, const struct davy_
 	char buf[SAFE];
 
 	if (step->code < 0 && !node)
-		return; /* told when the search is over */
+		return; /* printed at the end of the search */
 	show_begin(out, s, step, node ? DAVY_STAGE_DEVICES : DAVY_STAGE_LIBRARY);
 	if (step->code < 0)
 		fprintf(out, "refused '%s': %s\n", show_safe(buf, step->path),
@@ -91,7 +91,7 @@ static void show_link_error(FILE *out, const struct davy_stages *s,
 	for (uint32_t i = 0; i < search->kept; i++)
 		fprintf(out, INDENT "not at '%s'\n", show_safe(object, search->path[i]));
 	if (search->places > search->kept)
-		fprintf(out, INDENT "nor in %" PRIu32 " other places\n",
+		fprintf(out, INDENT "not in %" PRIu32 " other places\n",
 			search->places - search->kept);
 }
 
@@ -108,7 +108,7 @@ static void show_return(FILE *out, const struct davy_stages *s, const struct dav
 		loading = p->loading[p->loading_depth - 1];
 	if (f->family == DAVY_FAMILY_NONE && davy_result_ok(f->result, step->result) &&
 	    (!loading || davy_known_library(loading) < 0))
-		return; /* one of many that were loaded well: opened, that was told */
+		return; /* success: its open was printed */
 	show_begin(out, s, step, f->stage);
 	fputs(f->symbol, out);
 	if (loading)
@@ -141,9 +141,9 @@ static void show_exit(FILE *out, const struct davy_stages *s, const struct davy_
 	    p->sender != p->pid)
 		fprintf(out, ", sent by '%s'%s",
 			p->sender ? show_safe(buf, p->sender_name) : "the kernel",
-			p->ended_on_purpose ? " of the same start: on purpose" : "");
+			p->ended_on_purpose ? " of the same start: intentional" : "");
 	if (f)
-		fprintf(out, ", inside of %s", f->symbol);
+		fprintf(out, ", in %s", f->symbol);
 	fputc('\n', out);
 }
 
@@ -191,8 +191,8 @@ void davy_show_outcome(FILE *out, const struct davy_stages *s, const struct davy
 	fprintf(out, "\nreached: %s\n", davy_stage_name(o->reached));
 	if (o->cause.kind == DAVY_CAUSE_NONE && o->unused)
 		fprintf(out,
-			"stopped: no; the CPU computes: %s told of %" PRIu32
-			" devices and none was opened\n",
+			"stopped: no; the CPU computes: %s reported %" PRIu32
+			" devices, but none was opened\n",
 			davy_family_name(o->family), o->devices);
 	else if (o->cause.kind == DAVY_CAUSE_NONE && o->family)
 		fprintf(out, "stopped: no; GPU by %s, %" PRIu32 " devices\n",
@@ -201,10 +201,10 @@ void davy_show_outcome(FILE *out, const struct davy_stages *s, const struct davy
 		fputs("stopped: no\n", out);
 	else
 		fprintf(out, "%s: %s\nbecause: %s\n",
-			o->complete ? "without a GPU, since it stopped at" : "stopped at",
+			o->complete ? "without a GPU, stopped at" : "stopped at",
 			davy_stage_name(o->cause.stage), davy_show_cause(s, &o->cause, buf));
 	for (size_t i = 0; i < o->also_count && o->cause.kind != DAVY_CAUSE_NONE; i++)
 		fprintf(out, "also: %s\n", davy_show_cause(s, &s->cause[o->also[i]], buf));
 	if (o->incomplete)
-		fputs("some steps were lost: what is missing above may have happened\n", out);
+		fputs("some steps were lost: the list is incomplete\n", out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Steps and the outcome, for people and as JSON. Whatever the names and paths are, a line stays a
- * line: control bytes and invalid UTF-8 are written as \xNN, a backslash is doubled, in JSON too.
+ * Prints steps and the outcome as text and as JSON. Untrusted texts cannot break a line: control
+ * bytes and invalid UTF-8 become \xNN, a backslash is doubled, in JSON too.
  */
 #ifndef DAVY_SHOW_H
 #define DAVY_SHOW_H
@@ -11,21 +11,18 @@
 
 #include "trace/stages.h"
 
-/*
- * Whether it is one to be shown: of opens, those of libraries, device nodes and drivers'
- * manifests.
- */
+/* Whether the step is shown: of opens, only libraries, device nodes and drivers' manifests. */
 bool davy_show_matters(const struct davy_start_step *step);
 
-/* Lines for people; a RETURN before the judge has seen it, everything else after. */
+/* Prints text; call it for a RETURN before davy_stages_step, for other steps after it. */
 void davy_show_step(FILE *out, const struct davy_stages *s, const struct davy_start_step *step);
 void davy_show_outcome(FILE *out, const struct davy_stages *s, const struct davy_start_outcome *o);
 
-/* New references; NULL: no memory. */
+/* New references; NULL: out of memory. */
 json_t *davy_show_step_json(const struct davy_stages *s, const struct davy_start_step *step);
 json_t *davy_show_outcome_json(const struct davy_stages *s, const struct davy_start_outcome *o);
 
-/* One sentence without a full stop; into "buf", returned. */
+/* One sentence without a full stop; writes to and returns "buf". */
 #define DAVY_CAUSE_TEXT 1024
 const char *davy_show_cause(const struct davy_stages *s, const struct davy_cause *c,
 			    char buf[DAVY_CAUSE_TEXT]);

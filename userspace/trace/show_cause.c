@@ -39,7 +39,7 @@ static const char *signal_name(int sig)
 	return name ? name : "an unknown signal";
 }
 
-/* How many places the library was looked for in. */
+/* The number of places searched for the library. */
 static uint32_t places(const struct davy_stages *s, const struct davy_cause *c)
 {
 	const struct davy_library_search *search = davy_stages_search(s, c->pid, c->what);
@@ -77,11 +77,10 @@ static void say_library(const struct davy_stages *s, const struct davy_cause *c,
 			       w->detail);
 		break;
 	case DAVY_CAUSE_BACKEND_NOT_LOADED:
-		show_cause_say(
-			buf,
-			"devices are known by %s, but backend '%s' was never loaded and nobody "
-			"looked for it",
-			davy_family_name(c->family), w->what);
+		show_cause_say(buf,
+			       "devices are known by %s, but backend '%s' was neither loaded nor "
+			       "searched for",
+			       davy_family_name(c->family), w->what);
 		break;
 	default:
 		show_cause_say(buf, "%s('%s') returned %s", w->what, w->of, w->detail);
@@ -97,20 +96,20 @@ static void show_cause_say_end(const struct davy_cause *c, const struct words *w
 			       signal_name(c->code), w->what[0] ? " in " : "", w->what);
 		break;
 	case DAVY_CAUSE_KILLED:
-		show_cause_say(buf, "'%s' (pid %" PRIu32 ") was ended by SIG%s of '%s'%s%s", w->of,
-			       c->pid, signal_name(c->code), w->detail,
+		show_cause_say(buf, "'%s' (pid %" PRIu32 ") was ended by SIG%s from '%s'%s%s",
+			       w->of, c->pid, signal_name(c->code), w->detail,
 			       w->what[0] ? " while in " : "", w->what);
 		break;
 	case DAVY_CAUSE_HANGS:
-		show_cause_say(buf, "'%s' (pid %" PRIu32 ") has not come back from %s", w->of,
+		show_cause_say(buf, "'%s' (pid %" PRIu32 ") has not returned from %s", w->of,
 			       c->pid, w->what);
 		break;
 	case DAVY_CAUSE_EXITED:
-		show_cause_say(buf, "'%s' (pid %" PRIu32 ") ended with status %" PRId32, w->of,
+		show_cause_say(buf, "'%s' (pid %" PRIu32 ") exited with status %" PRId32, w->of,
 			       c->pid, c->code);
 		break;
 	default:
-		show_cause_say(buf, "no GPU runtime or backend was looked for");
+		show_cause_say(buf, "the start searched for no GPU runtime or backend");
 		break;
 	}
 }
@@ -132,7 +131,7 @@ const char *davy_show_cause(const struct davy_stages *s, const struct davy_cause
 		show_cause_say(buf, "%s of %s returned %s", w.what, w.of, w.detail);
 		break;
 	case DAVY_CAUSE_NO_DEVICE:
-		show_cause_say(buf, "%s of %s succeeded and told of 0 devices", w.what, w.of);
+		show_cause_say(buf, "%s of %s succeeded and reported 0 devices", w.what, w.of);
 		break;
 	case DAVY_CAUSE_NODE_REFUSED:
 		show_cause_say(buf, "'%s' could not be opened: %s", w.what,
@@ -151,6 +150,6 @@ const char *davy_show_cause(const struct davy_stages *s, const struct davy_cause
 		say_library(s, c, &w, buf);
 		break;
 	}
-	buf[davy_text_shown_length(buf)] = 0; /* it may have been cut within a character */
+	buf[davy_text_shown_length(buf)] = 0; /* it may be cut within a character */
 	return buf;
 }

@@ -38,7 +38,7 @@ const struct davy_start_process *davy_stages_process(const struct davy_stages *s
 	return NULL;
 }
 
-/* A free entry, or that of whoever ended first and was no engine. */
+/* A free entry, or that of the first ended process that is no engine. */
 static struct davy_start_process *room(struct davy_stages *s)
 {
 	struct davy_start_process *best = NULL;
@@ -64,7 +64,7 @@ struct davy_start_process *davy_stages_get(struct davy_stages *s, uint32_t pid)
 		return p;
 	if (!pid)
 		return NULL;
-	if (!p) /* else its number is used again */
+	if (!p) /* else the pid was reused */
 		p = room(s);
 	if (!p) {
 		s->processes_dropped++;
@@ -86,7 +86,7 @@ struct davy_cause *davy_stages_cause(struct davy_stages *s, enum davy_cause_kind
 
 	if (s->cause_count == DAVY_STAGES_CAUSES) {
 		s->causes_dropped++;
-		c--; /* the last one gives way: the first tell more */
+		c--; /* full: replace the last one, the first are more useful */
 	} else {
 		s->cause_count++;
 	}
@@ -163,7 +163,7 @@ static void forked(struct davy_stages *s, const struct davy_start_process *p,
 	memcpy(child->preload, p->preload, sizeof(child->preload));
 }
 
-/* By somebody of its own tree: an engine that ends its runner. */
+/* Ended on purpose if the sender is in the same tree: an engine ends its runner. */
 static void stages_ended(struct davy_stages *s, struct davy_start_process *p,
 			 const struct davy_start_step *step)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Calls into runtimes, and what they returned. */
+/* Calls into runtimes, and their results. */
 #include <string.h>
 
 #include "trace/stages_state.h"
 
 #define DEPTH_MAX (sizeof(((struct davy_start_process *)0)->loading) / DAVY_STAGES_PATH)
 
-/* dlopen and ggml_backend_load: what fails meanwhile fails because of them. */
+/* dlopen and ggml_backend_load cause the errors that occur during their call. */
 static bool loads(const struct davy_function *f)
 {
 	return f->stage == DAVY_STAGE_LIBRARY && f->text == 0;
@@ -17,7 +17,7 @@ static void loading_begins(struct davy_start_process *p, const struct davy_start
 	if (!p->loading_depth)
 		p->loading_tid = step->tid;
 	if (p->loading_tid != step->tid || p->loading_depth == DEPTH_MAX)
-		return; /* another thread loads, too: its errors stand alone */
+		return; /* another thread is loading: its errors are separate */
 	p->loader[p->loading_depth] = step->function;
 	davy_keep(p->loading[p->loading_depth++], DAVY_STAGES_PATH, step->path);
 }
@@ -67,7 +67,7 @@ static void stages_call_failed(struct davy_stages *s, const struct davy_start_pr
 	struct davy_cause *c;
 
 	if (f->stage == DAVY_STAGE_LIBRARY && f->family != DAVY_FAMILY_GGML)
-		return; /* dlopen: the linker has told why */
+		return; /* dlopen: the linker reported the error */
 	c = davy_stages_cause(s, failure_of(f->stage), f->stage, f->family, step);
 	davy_keep(c->what, sizeof(c->what), f->symbol);
 	davy_result_text(f->result, step->result, c->detail, sizeof(c->detail));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The outcome. In this order: a process that crashed or that somebody outside ended; a program
- * that its libraries did not let start; the GPU runtime that came furthest, and what kept it from
- * going on; the exit status. An engine that computes on the CPU has come to its end, and yet is
- * told why without a GPU.
+ * The outcome is the first of: a process crashed or was killed from outside; missing libraries kept
+ * a program from starting; the GPU runtime that came furthest, and why it failed; the exit status.
+ * A start that completes on the CPU also gets the reason why it has no GPU.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 
 #define HANG_NS	     5000000000ULL
 #define CRASHES	     (1U << 4 | 1U << 6 | 1U << 7 | 1U << 8 | 1U << 11 | 1U << 31)
-#define NOT_FOUND    127 /* how ld.so ends a program whose libraries are missing */
+#define NOT_FOUND    127 /* exit status by ld.so if libraries are missing */
 #define FIRST_FAMILY DAVY_FAMILY_NVML
 
 static void from_process(struct davy_cause *c, enum davy_cause_kind kind,
@@ -51,10 +50,7 @@ static bool find_crash(const struct davy_stages *s, struct davy_cause *c)
 	return false;
 }
 
-/*
- * ld.so refuses to start a program, or a symbol is missing as it is called: the message, then
- * 127.
- */
+/* ld.so reports a missing library or symbol, then exits with 127. */
 static bool find_unstarted(const struct davy_stages *s, struct davy_cause *c)
 {
 	for (size_t i = 0; i < DAVY_STAGES_PROCESSES; i++) {
@@ -70,13 +66,13 @@ static bool find_unstarted(const struct davy_stages *s, struct davy_cause *c)
 	return false;
 }
 
-/* NVML tells of devices and computes on none: a runtime that came as far came further. */
+/* NVML only lists devices: a runtime with the same progress counts more. */
 static unsigned int stages_judge_distance(const struct davy_start_process *p, int family)
 {
 	return p->headway[family] ? p->headway[family] * 2U + (family != DAVY_FAMILY_NVML) : 0;
 }
 
-/* The process that came furthest with a GPU runtime, the first of several. */
+/* The process with most progress in a GPU runtime; the first of several. */
 static const struct davy_start_process *furthest(const struct davy_stages *s,
 						 enum davy_family *ret_family)
 {
@@ -118,21 +114,21 @@ static uint32_t libraries_of(enum davy_family family, bool backends)
 	return bits;
 }
 
-/* What of the parent's search path the child's has not. */
+/* Differences between the search paths of parent and child. */
 static void compare_paths(struct davy_cause *c, const struct davy_start_process *parent,
 			  const struct davy_start_process *child)
 {
 	if (strcmp(parent->preload, child->preload) != 0)
 		davy_keep(c->detail, sizeof(c->detail),
-			  child->preload[0] ? "its LD_PRELOAD is another"
+			  child->preload[0] ? "its LD_PRELOAD differs"
 					    : "its LD_PRELOAD is not set");
 	else if (strcmp(parent->library_path, child->library_path) != 0)
 		davy_keep(c->detail, sizeof(c->detail),
-			  child->library_path[0] ? "its LD_LIBRARY_PATH is another"
+			  child->library_path[0] ? "its LD_LIBRARY_PATH differs"
 						 : "its LD_LIBRARY_PATH is not set");
 }
 
-/* An engine's child that lacks what its parent has loaded, and has found no other GPU. */
+/* An engine's child without a library that its parent has loaded, and without another GPU. */
 static bool find_lacking_child(const struct davy_stages *s, const struct davy_start_process *parent,
 			       enum davy_family family, struct davy_cause *c)
 {
@@ -182,8 +178,8 @@ static const char *backend_for(enum davy_family family)
 }
 
 /*
- * Devices are known and nobody has loaded a backend, nor looked for one. An engine that has it
- * inside calls the runtime itself: NVML alone computes nothing.
+ * Devices are known, but no backend was loaded or searched for. NVML alone is no proof: an engine
+ * with a static backend calls the runtime itself.
  */
 static bool find_missing_backend(const struct davy_stages *s,
 				 const struct davy_start_process *found, enum davy_family family,
@@ -216,7 +212,7 @@ static bool find_missing_backend(const struct davy_stages *s,
 	return true;
 }
 
-/* How much a cause tells: the one nearest to the trouble is the largest. */
+/* The weight of a cause: larger is closer to the fault. */
 static int weight(const struct davy_cause *c, enum davy_family family)
 {
 	static const uint8_t of_kind[DAVY_CAUSE_COUNT] = {
@@ -234,7 +230,7 @@ static int weight(const struct davy_cause *c, enum davy_family family)
 	return c->family == DAVY_FAMILY_NONE ? 0 : of_kind[c->kind];
 }
 
-/* NVML and CUDA, HSA and HIP are found and lost together. */
+/* NVML and CUDA, and HSA and HIP, belong together. */
 static bool related(enum davy_family a, enum davy_family b)
 {
 	return a == b ||
@@ -264,7 +260,7 @@ static const struct davy_cause *heaviest(const struct davy_stages *s, enum davy_
 	return best;
 }
 
-/* Certain for Vulkan, whose loader makes every device; CUDA's runtime may be linked in. */
+/* Reliable for Vulkan (its loader creates all devices); CUDA's runtime may be static. */
 static bool any_opened(const struct davy_stages *s)
 {
 	for (size_t i = 0; i < DAVY_STAGES_PROCESSES; i++)
@@ -274,7 +270,7 @@ static bool any_opened(const struct davy_stages *s)
 	return false;
 }
 
-/* Of GPUs. Sets the family and its devices; cause NONE: it goes on with them. */
+/* Judges the GPUs. Sets the family and its devices; cause NONE: the start uses them. */
 static void judge_gpu(const struct davy_stages *s, struct davy_start_outcome *o)
 {
 	enum davy_family family = DAVY_FAMILY_NONE;
@@ -303,7 +299,7 @@ static void judge_gpu(const struct davy_stages *s, struct davy_start_outcome *o)
 	if (best->headway[family] >= DAVY_HEADWAY_LOADED && (devices || !c) &&
 	    find_lacking_child(s, best, family, &o->cause))
 		return;
-	if (devices && family == DAVY_FAMILY_NVML) { /* it tells of devices and computes on none */
+	if (devices && family == DAVY_FAMILY_NVML) { /* NVML lists devices, but does not compute */
 		if (find_missing_backend(s, best, family, &o->cause))
 			return;
 		if (c && !o->complete)
@@ -340,7 +336,7 @@ static bool find_exit(const struct davy_stages *s, struct davy_cause *c)
 	return true;
 }
 
-/* What else of GPUs went wrong. */
+/* Further failures of GPU runtimes. */
 static void add_others(const struct davy_stages *s, struct davy_start_outcome *o)
 {
 	for (size_t i = 0; i < s->cause_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Libraries looked for, found, loaded, and what the dynamic linker says of them; device nodes. */
+/* Library searches and loads, messages of the dynamic linker, and device nodes. */
 #include <errno.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ const struct davy_library_search *davy_stages_search(const struct davy_stages *s
 	return NULL;
 }
 
-/* Its entry, or the one that was not touched for longest. */
+/* Its entry, or the least recently used one. */
 static struct davy_library_search *search(struct davy_stages *s, uint32_t pid, const char *name)
 {
 	struct davy_library_search *oldest = &s->search[0], *found;
@@ -98,10 +98,7 @@ void davy_stages_open(struct davy_stages *s, struct davy_start_process *p,
 		davy_keep(s->found[known], DAVY_STAGES_PATH, step->path);
 }
 
-/*
- * "path" is the file's own name here, which a link may have hidden: open tells the name asked
- * for.
- */
+/* "path" is the resolved name of the file; the name before links is in the OPEN step. */
 void davy_stages_map(struct davy_stages *s, struct davy_start_process *p,
 		     const struct davy_start_step *step)
 {
@@ -146,7 +143,7 @@ static void missing(struct davy_stages *s, struct davy_start_process *p,
 	davy_keep(c->what, sizeof(c->what), step->path);
 }
 
-/* Within dlopen, and not just within ggml_backend_load, which asks for symbols by name, too. */
+/* Within dlopen; ggml_backend_load alone also looks up symbols by name. */
 static bool is_opening(const struct davy_start_process *p, const struct davy_start_step *step)
 {
 	const struct davy_function *f;
@@ -157,7 +154,7 @@ static bool is_opening(const struct davy_start_process *p, const struct davy_sta
 	return f && f->family == DAVY_FAMILY_NONE;
 }
 
-/* Vulkan's loader and ggml ask for symbols that a library may do without. */
+/* Vulkan's loader and ggml look up optional symbols. */
 static bool may_lack(enum davy_family family, const char *symbol)
 {
 	return family == DAVY_FAMILY_NONE || family == DAVY_FAMILY_VULKAN ||
@@ -176,13 +173,13 @@ static void undefined(struct davy_stages *s, const struct davy_start_process *p,
 	if (family == DAVY_FAMILY_NONE)
 		family = family_of(step->path);
 	if (!opening && may_lack(family, name))
-		family = DAVY_FAMILY_NONE; /* told if it ends the program */
+		family = DAVY_FAMILY_NONE; /* reported if it ends the program */
 	c = davy_stages_cause(s, DAVY_CAUSE_SYMBOL_UNDEFINED, DAVY_STAGE_LIBRARY, family, step);
 	davy_keep(c->what, sizeof(c->what), name);
 	c->what[strcspn(c->what, ",")] = 0;
 	davy_keep(c->of, sizeof(c->of), step->path[0] ? step->path : p->name);
 	davy_keep(c->detail, sizeof(c->detail),
-		  opening ? "while it was loaded" : "asked for by name");
+		  opening ? "while it was loaded" : "looked up by name");
 }
 
 void davy_stages_link_error(struct davy_stages *s, struct davy_start_process *p,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the judge share. Only stages*.c include this. */
+/* Shared by stages*.c; only they include it. */
 #ifndef DAVY_STAGES_STATE_H
 #define DAVY_STAGES_STATE_H
 
 #include "trace/stages.h"
 
-/* Copies as much as fits. */
+/* Copies, truncated to the size. */
 void davy_keep(char *to, size_t size, const char *from);
 
-/* The process's entry, made when there is none; NULL when all are taken by living ones. */
+/* Finds or creates the process's entry; NULL: all are in use by running processes. */
 struct davy_start_process *davy_stages_get(struct davy_stages *s, uint32_t pid);
 
-/* A new cause of that process at "step"; never NULL, what does not fit is counted and forgotten. */
+/* Adds a cause of the process at "step". Never NULL: if full, it is counted and discarded. */
 struct davy_cause *davy_stages_cause(struct davy_stages *s, enum davy_cause_kind kind,
 				     enum davy_stage stage, enum davy_family family,
 				     const struct davy_start_step *step);

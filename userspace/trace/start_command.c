@@ -23,7 +23,7 @@ static int command_run(void *arg)
 
 	close(w->go[1]);
 	if (read(w->go[0], &word, 1) != 1)
-		return CANNOT_EXEC; /* the tracer is gone */
+		return CANNOT_EXEC; /* the tracer has ended */
 	execvp(w->argv[0], w->argv);
 	err = errno;
 	(void)!write(w->failed[1], &err, sizeof(err));

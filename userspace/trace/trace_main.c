@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* davylamp-trace, as 'davylamp trace discovery' starts it: options, the loop, what is printed. */
+/* davylamp-trace, the program of 'davylamp trace discovery': options, loop, output. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -32,7 +32,7 @@
 
 #define OUT_BUFFER   65536
 #define LOOK_MS	     20
-#define ALL_GONE_MS  1000 /* a unit's or a process's next program may begin a moment later */
+#define ALL_GONE_MS  1000 /* another program of a unit or process may start shortly after */
 #define FIRST_PID_NS "pid:[4026531836]"
 
 static const char usage[] =
@@ -40,24 +40,25 @@ static const char usage[] =
 	"       davylamp trace discovery [OPTIONS] --pid PID\n"
 	"       davylamp trace discovery [OPTIONS] --unit UNIT\n"
 	"\n"
-	"Follows an engine's start across its children: programs and the environment\n"
-	"each got, libraries looked for place by place, what the dynamic linker says,\n"
-	"calls into NVML, CUDA, HSA, HIP, Vulkan and Level Zero with their results,\n"
-	"device nodes opened or refused, and how each process ended. Then: the stage\n"
-	"that was reached (exec, library load, runtime init, device query, memory, first\n"
-	"graph), where it stopped, and why. Ends with the first graph. Needs root.\n"
+	"Follows an engine's start with all its children. Prints programs with their\n"
+	"environment, each place where a library is searched, messages of the dynamic\n"
+	"linker, calls into NVML, CUDA, HSA, HIP, Vulkan and Level Zero with their\n"
+	"results, device nodes opened or refused, and how each process ended. Then prints\n"
+	"the stage that was reached (exec, library load, runtime init, device query,\n"
+	"memory, first graph), where the start stopped, and why. Ends with the first\n"
+	"graph. Needs root.\n"
 	"\n"
-	"  --pid PID      a process that runs, and its future children\n"
-	"  --unit UNIT    a systemd unit (or a cgroup by its name), from its next start\n"
-	"  --timeout T    look no longer than that ('30 s'); a command goes on\n"
-	"  --out FILE     print there instead of to stdout, where the command's own goes\n"
-	"  --socket PATH  an agent that is told of a crash, if one runs\n"
+	"  --pid PID      a running process and its future children\n"
+	"  --unit UNIT    a systemd unit (or the name of a cgroup), from its next start\n"
+	"  --timeout T    end after this time ('30 s'); a command continues\n"
+	"  --out FILE     output file (default: stdout, which the command uses too)\n"
+	"  --socket PATH  socket of the agent, to report a crash to it\n"
 	"                 (/run/davylamp/agent.sock)\n"
 	"  --json         one JSON object a line: every step, then the outcome\n"
-	"  -h, --help     this text\n"
+	"  -h, --help     print this text\n"
 	"\n"
-	"Signals go to the command; the exit status is the command's own. With --pid and\n"
-	"--unit it is 0 when the start went through, 1 when something stopped it.\n";
+	"Signals go to the command. The exit status is the command's own; with --pid and\n"
+	"--unit it is 0 if the start succeeded, 1 if it stopped.\n";
 
 struct trace {
 	/* options */
@@ -67,20 +68,20 @@ struct trace {
 	const char *out_path;
 	bool json;
 	/* state */
-	struct davy_follow *follow; /* NULL: looked enough */
-	pthread_t closer;	    /* takes the probes away */
+	struct davy_follow *follow; /* NULL: following has ended */
+	pthread_t closer;	    /* removes the probes */
 	bool closing;
 	struct davy_stages *stages;
 	FILE *out;
-	const char *socket; /* of an agent that is told of a crash */
+	const char *socket; /* of the agent that gets a crash report */
 	int signals;
-	pid_t child; /* 0: none, or it has ended */
+	pid_t child; /* 0: none or ended */
 	int status;
 	bool graph; /* the first one was computed */
 	bool asked_to_end;
-	uint64_t gone_ms; /* since when nobody who is followed lives; 0: somebody does */
+	uint64_t gone_ms; /* when the last followed process ended; 0: one still runs */
 	struct davy_start_outcome outcome;
-	uint64_t shown[512]; /* hashes of what was opened */
+	uint64_t shown[512]; /* hashes of opened paths */
 	size_t shown_next;
 };
 
@@ -94,7 +95,7 @@ static void trace_main_print_json(const struct trace *t, json_t *json)
 	json_decref(json);
 }
 
-/* Drivers' manifests are read again and again: for people, once for each process. */
+/* Drivers' manifests are read repeatedly: print each once for each process. */
 static bool is_again(struct trace *t, const struct davy_start_step *step)
 {
 	uint64_t hash = step->pid;
@@ -126,9 +127,9 @@ static void trace_main_on_step(void *arg, const struct davy_start_step *step)
 	const struct davy_start_process *p;
 
 	if (t->graph)
-		return; /* those that had come before all was taken away */
+		return; /* steps from before the end */
 	if (step->kind == DAVY_STEP_RETURN)
-		trace_main_show(t, step); /* while it is known what was being loaded */
+		trace_main_show(t, step); /* before davy_stages_step forgets what is being loaded */
 	davy_stages_step(t->stages, step);
 	if (step->kind != DAVY_STEP_RETURN)
 		trace_main_show(t, step);
@@ -154,15 +155,12 @@ static void print_losses(const struct trace *t, const struct davy_follow_losses 
 		return;
 	}
 	if (l->steps)
-		fprintf(t->out,
-			"%" PRIu64 " steps were lost: they came faster than they were read\n",
-			l->steps);
+		fprintf(t->out, "%" PRIu64 " steps were lost: the ring was full\n", l->steps);
 	if (l->children)
-		fprintf(t->out, "%" PRIu64 " processes were not followed: there are too many\n",
+		fprintf(t->out, "%" PRIu64 " processes were not followed: the table was full\n",
 			l->children);
 	if (l->late)
-		fprintf(t->out,
-			"%" PRIu64 " times a call may have been missed: its probe came late\n",
+		fprintf(t->out, "%" PRIu64 " calls may have been missed: their probes were late\n",
 			l->late);
 }
 
@@ -180,7 +178,7 @@ static enum davy_backend trace_main_backend_of(enum davy_family family)
 	return family < DAVY_FAMILY_COUNT ? backends[family] : DAVY_BACKEND_UNKNOWN;
 }
 
-/* A crash in a GPU runtime; what is missing or refused is to be mended, and no backend at fault. */
+/* Reports a crash in a GPU runtime. Missing or refused files are no fault of a backend. */
 static void trace_main_tell_agent(const struct trace *t)
 {
 	const struct davy_cause *c = &t->outcome.cause;
@@ -198,7 +196,7 @@ static void trace_main_tell_agent(const struct trace *t)
 	snprintf(where, sizeof(where), "%s%s%s", davy_stage_name(c->stage),
 		 c->what[0] ? " in " : "", davy_base_name(c->what));
 	if (davy_finding_tell(t->socket, &f))
-		davy_log("trace discovery: the agent is told that %s crashes at %s",
+		davy_log("trace discovery: reported to the agent: %s crashes at %s",
 			 davy_backend_name(f.backend), where);
 }
 
@@ -208,10 +206,7 @@ static void *close_follow(void *follow)
 	return NULL;
 }
 
-/*
- * The end of looking: the outcome is printed, then all probes are taken away, beside what
- * follows: the command wants its signals.
- */
+/* Prints the outcome, then removes the probes in a thread: the main loop must pass on signals. */
 static void trace_main_finish(struct trace *t)
 {
 	struct davy_follow_losses losses;
@@ -241,7 +236,7 @@ static void trace_main_reap(struct trace *t)
 		t->child = 0;
 }
 
-/* A terminal's signal has reached the command by itself. */
+/* A terminal signals the whole group, the command included. */
 static void trace_main_on_signal(struct trace *t)
 {
 	struct signalfd_siginfo info;
@@ -256,7 +251,7 @@ static void trace_main_on_signal(struct trace *t)
 	}
 }
 
-/* Whether everybody who was followed has been gone for a while. */
+/* Whether all followed processes have ended, ALL_GONE_MS ago. */
 static bool all_gone(struct trace *t)
 {
 	bool any = false;
@@ -319,7 +314,7 @@ static int may_trace(void)
 	}
 	if (readlink("/proc/self/ns/pid", ns, sizeof(ns) - 1) > 0 &&
 	    strcmp(ns, FIRST_PID_NS) != 0) {
-		davy_log("trace discovery: in a container the kernel's process numbers are others; "
+		davy_log("trace discovery: pids differ in a container; "
 			 "run it on the host, with --pid or --unit");
 		return DAVY_EXIT_NOTHING;
 	}
@@ -394,7 +389,7 @@ static int trace_main_start_other(struct trace *t)
 static int result(const struct trace *t, bool command)
 {
 	if (ferror(t->out))
-		davy_log("'%s': not all could be written", t->out_path ? t->out_path : "stdout");
+		davy_log("'%s': the output is incomplete", t->out_path ? t->out_path : "stdout");
 	if (command)
 		return WIFSIGNALED(t->status) ? 128 + WTERMSIG(t->status) : WEXITSTATUS(t->status);
 	return t->outcome.cause.kind == DAVY_CAUSE_NONE ? DAVY_EXIT_DONE : DAVY_EXIT_FAILED;
@@ -430,7 +425,7 @@ static int trace(struct trace *t, char **command)
 
 static bool trace_main_wrong(const char *text)
 {
-	davy_log("'%s': expected the number of a process, the name of a unit, or a time such as "
+	davy_log("'%s': expected a pid, the name of a unit, or a time such as "
 		 "'30 s'; see 'davylamp trace discovery --help'",
 		 text);
 	return false;
@@ -480,13 +475,13 @@ int main(int argc, char **argv)
 	int first, status;
 
 	if (davy_standard_fds_open())
-		return DAVY_EXIT_FAILED; /* nowhere to say why */
+		return DAVY_EXIT_FAILED; /* no stderr for a message */
 	first = davy_options_read(argc, argv, DAVY_OPTIONS_FIRST, usage, options);
 	if (first <= 0)
 		return -first;
 	if ((first < argc) + (t.pid != 0) + (t.unit[0] != 0) != 1) {
-		davy_log("one of '-- COMMAND', '--pid PID' and '--unit UNIT'; see 'davylamp trace "
-			 "discovery --help'");
+		davy_log("expected one of '-- COMMAND', '--pid PID' and '--unit UNIT'; see "
+			 "'davylamp trace discovery --help'");
 		return DAVY_EXIT_USAGE;
 	}
 	status = trace(&t, first < argc ? argv + first : NULL);

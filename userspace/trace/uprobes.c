@@ -13,24 +13,24 @@
 
 #include "lib/file.h"
 
-#define LINKS_MAX  400 /* each is two descriptors at most */
+#define LINKS_MAX  400 /* each has up to two descriptors */
 #define TAKERS	   16  /* threads */
 #define EVENT_TYPE "/sys/bus/event_source/devices/uprobe/type"
 
 struct probe {
 	int link;
-	int event; /* -1: the link alone */
+	int event; /* -1: link only */
 };
 
 struct davy_uprobes {
-	uint32_t type; /* of uprobes among perf's events */
+	uint32_t type; /* perf event type of uprobes */
 	bool singly;   /* Linux before 6.6 */
 	struct probe probe[LINKS_MAX];
 	size_t count;
 	atomic_size_t taken;
 };
 
-/* bpf_attr's link_create, as since Linux 6.6 (include/uapi/linux/bpf.h, uprobe_multi). */
+/* link_create of bpf_attr since Linux 6.6 (include/uapi/linux/bpf.h, uprobe_multi). */
 struct multi {
 	uint32_t program;
 	uint32_t target;
@@ -74,7 +74,7 @@ static void *take_away(void *arg)
 	return NULL;
 }
 
-/* Each waits for grace periods of RCU, which many can wait for at once. */
+/* Each removal waits for RCU grace periods; threads wait for them in parallel. */
 void davy_uprobes_free(struct davy_uprobes *u)
 {
 	pthread_t thread[TAKERS];
@@ -138,7 +138,7 @@ static int put_event(struct davy_uprobes *u, int program, const char *path, uint
 	return err;
 }
 
-/* A place where none can be put keeps others from being put with it. */
+/* One by one: uprobe_multi fails as a whole if one place fails. */
 static int put_one(struct davy_uprobes *u, int program, const char *path, uint64_t offset,
 		   uint64_t cookie)
 {
@@ -150,7 +150,7 @@ static int put_one(struct davy_uprobes *u, int program, const char *path, uint64
 	if (err != -EINVAL)
 		return err;
 	err = put_event(u, program, path, offset, cookie);
-	u->singly = !err; /* no kernel takes both with the same program */
+	u->singly = !err; /* no kernel accepts both for the same program */
 	return err;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Uprobes for every process, put while somebody waits for them: without libbpf's own way, which
- * takes twice as long (libbpf 1.1 reads sysfs for each, and knows no more than one at a time).
+ * Uprobes for all processes, attached while a thread waits for them. Does not use libbpf's attach,
+ * which takes twice as long (libbpf 1.1 reads sysfs for each probe and attaches one at a time).
  */
 #ifndef DAVY_UPROBES_H
 #define DAVY_UPROBES_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As programs for them are to be loaded: expected_attach_type BPF_TRACE_UPROBE_MULTI. */
+/* expected_attach_type of their programs: BPF_TRACE_UPROBE_MULTI. */
 #define DAVY_UPROBE_MULTI 48
 
 struct davy_uprobes;
@@ -17,12 +17,12 @@ struct davy_uprobes;
 /* -ENOENT: the kernel has no uprobes. */
 int davy_uprobes_new(struct davy_uprobes **ret_uprobes);
 
-/* Takes all of them away; several grace periods of RCU, on Linux 6.1 to 6.5 for each, 0.1 s. */
+/* Removes all: several RCU grace periods (0.1 s); on Linux 6.1 to 6.5 for each probe. */
 void davy_uprobes_free(struct davy_uprobes *u);
 
 /*
- * At file offsets in "path", each with its cookie. Returns how many were put, which may be fewer,
- * or -errno if none was.
+ * Attaches at file offsets in "path", each with its cookie. Returns the number attached (it may be
+ * smaller), or -errno if none.
  */
 int davy_uprobes_put(struct davy_uprobes *u, int program, const char *path, const uint64_t *offsets,
 		     const uint64_t *cookies, size_t count);

@@ -24,20 +24,20 @@
 #define END_MS	  1000
 
 struct davy_warm {
-	int tracefs;		 /* a mount of our own, seen by nobody */
-	int first;		 /* the event that keeps the probe defined, in ourselves */
-	int second;		 /* -1, or the one by which it is put into the other one, too */
-	struct davy_child other; /* only waits */
+	int tracefs;		 /* a detached mount of tracefs */
+	int first;		 /* the event in our process that keeps the probe defined */
+	int second;		 /* the event in the other process; -1: none */
+	struct davy_child other; /* a process that only waits */
 	unsigned int id;
 };
 
-/* Where the probe lies. It is exported for it, and never called. */
+/* The place of the probe. Exported for it, never called. */
 __attribute__((noinline, used, visibility("default"))) void davy_warm_place(void)
 {
 	__asm__ volatile("nop");
 }
 
-/* Without a mount in anybody's tree: not every host has it where it belongs. */
+/* A detached mount: some hosts have tracefs elsewhere or not mounted. */
 static int mount_tracefs(void)
 {
 	DAVY_FD fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
@@ -58,7 +58,7 @@ static int warm_tell(const struct davy_warm *w, const char *text)
 	return davy_write_all(fd, text, strlen(text));
 }
 
-/* The file offset of an address of our own executable, by its mapping. */
+/* The file offset of davy_warm_place in our executable. */
 static int place_offset(uint64_t *ret_offset)
 {
 	unsigned long begin, end, offset, at = (unsigned long)(uintptr_t)davy_warm_place;
@@ -101,8 +101,8 @@ static int define(struct davy_warm *w)
 }
 
 /*
- * Of one process alone: with one for everybody, or a second one for the same address space, the
- * probe would not be applied anew (kernel/trace/trace_uprobe.c, __uprobe_perf_filter).
+ * For one process only: with an event for all processes, or a second one in the same address space,
+ * the probe would not be applied again (kernel/trace/trace_uprobe.c, __uprobe_perf_filter).
  */
 static int warm_open_event(const struct davy_warm *w, pid_t pid)
 {
@@ -124,7 +124,7 @@ static int warm_wait(void *arg)
 	return 0;
 }
 
-/* Ends with us. In a session of its own: a terminal's signals are not for it. */
+/* Ends with us. In its own session: a terminal's signals must not reach it. */
 static int warm_start_other(struct davy_child *ret_child)
 {
 	const struct davy_child_spec spec = { .run = warm_wait,
@@ -187,7 +187,7 @@ void davy_warm_again(struct davy_warm *w)
 	w->second = warm_open_event(w, w->other.pid);
 }
 
-/* Of the coarse clock, which the tick moves on. */
+/* One tick: the resolution of the coarse clock. */
 long davy_warm_every_ns(void)
 {
 	struct timespec tick;
