@@ -26,7 +26,7 @@ void davy_args_done(struct davy_args *args)
 	memset(args, 0, sizeof(*args));
 }
 
-/* "--name=value" too. */
+/* Also matches "--name=value". */
 static bool args_is_option(const char *names, const char *arg)
 {
 	char name[64];

@@ -17,7 +17,7 @@ static const char loader_values[] = "--library-path --preload --audit --argv0 --
 static const char pythons[] = "python python2* python3* pypy*";
 static const char python_values[] = "-X -W --check-hash-based-pycs";
 
-static bool word_fits(const char *word, size_t len, const char *text)
+static bool command_word_matches(const char *word, size_t len, const char *text)
 {
 	size_t text_len = strlen(text);
 
@@ -34,15 +34,15 @@ bool davy_word_in(const char *list, const char *text)
 	while (list && *list) {
 		size_t len = strcspn(list, " ");
 
-		if (len && word_fits(list, len, text))
+		if (len && command_word_matches(list, len, text))
 			return true;
 		list += len + (list[len] == ' ');
 	}
 	return false;
 }
 
-/* Steps over the options in front of what is run; those in "values" take a word more. */
-static char *const *behind_options(char *const *at, const char *values)
+/* Skips the options before the program. Those in "values" have a value. */
+static char *const *command_skip_options(char *const *at, const char *values)
 {
 	while (*at && (*at)[0] == '-' && (*at)[1]) {
 		if (!strcmp(*at, "-m") || !strcmp(*at, "-c"))
@@ -54,13 +54,13 @@ static char *const *behind_options(char *const *at, const char *values)
 	return at;
 }
 
-static void run_by_python(struct davy_command *c)
+static void command_of_python(struct davy_command *c)
 {
-	char *const *at = behind_options(c->args, python_values);
+	char *const *at = command_skip_options(c->args, python_values);
 
 	if (!*at)
 		return;
-	if (!strcmp(*at, "-c")) { /* an interactive piece: it names nobody */
+	if (!strcmp(*at, "-c")) { /* inline code: there is no program name */
 		c->args = at + 1;
 		return;
 	}
@@ -88,7 +88,7 @@ void davy_command_of(const struct davy_engine_look *look, struct davy_command *r
 		c.args = look->argv + 1;
 	}
 	if (davy_word_in(loaders, c.program) || davy_word_in(loaders, davy_base_name(look->exe))) {
-		char *const *at = behind_options(c.args, loader_values);
+		char *const *at = command_skip_options(c.args, loader_values);
 
 		if (*at) {
 			c.path = *at;
@@ -97,17 +97,17 @@ void davy_command_of(const struct davy_engine_look *look, struct davy_command *r
 		}
 	}
 	if (davy_word_in(pythons, c.program))
-		run_by_python(&c);
+		command_of_python(&c);
 	*ret_command = c;
 }
 
-/* Behind "name=" in "text", or NULL. */
-static const char *behind_name(const char *text, const char *name, size_t len)
+/* The text after "name=", or NULL. */
+static const char *command_after_name(const char *text, const char *name, size_t len)
 {
 	return !strncmp(text, name, len) && text[len] == '=' ? text + len + 1 : NULL;
 }
 
-static const char *value_at(char *const *at, const char *names)
+static const char *command_value_at(char *const *at, const char *names)
 {
 	if (davy_word_in(names, *at))
 		return at[1];
@@ -115,7 +115,7 @@ static const char *value_at(char *const *at, const char *names)
 		return NULL;
 	while (*names) {
 		size_t len = strcspn(names, " ");
-		const char *value = behind_name(*at, names, len);
+		const char *value = command_after_name(*at, names, len);
 
 		if (value)
 			return value;
@@ -129,7 +129,7 @@ const char *davy_option(char *const args[], const char *names)
 	const char *found = NULL;
 
 	for (size_t i = 0; i < DAVY_ARGS_MAX && args[i]; i++) {
-		const char *value = value_at(args + i, names);
+		const char *value = command_value_at(args + i, names);
 
 		if (value)
 			found = value; /* the last one counts */
@@ -150,7 +150,7 @@ const char *davy_env(const struct davy_engine_look *look, const char *name)
 	size_t len = strlen(name);
 
 	for (size_t i = 0; look->envp && i < ENV_MAX && look->envp[i]; i++) {
-		const char *value = behind_name(look->envp[i], name, len);
+		const char *value = command_after_name(look->envp[i], name, len);
 
 		if (value)
 			return value;

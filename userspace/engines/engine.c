@@ -7,7 +7,7 @@
 #include "engines/command.h"
 #include "engines/table.h"
 
-/* The first that fits counts: what is particular stands before what is general. */
+/* The first match counts: specific rows come before general ones. */
 /* clang-format off */
 static const struct davy_engine_ops *const engines[] = {
 	&davy_engine_llama_server,
@@ -31,8 +31,8 @@ static const struct davy_engine_ops *const engines[] = {
 
 #define ENGINE_COUNT (sizeof(engines) / sizeof(engines[0]))
 
-/* "vllm" in the list also is the module vllm.entrypoints.openai.api_server. */
-static bool module_in(const char *list, const char *module)
+/* "vllm" also matches the module vllm.entrypoints.openai.api_server. */
+static bool engine_module_in(const char *list, const char *module)
 {
 	char first[64];
 	size_t len = strcspn(module, ".");
@@ -44,7 +44,7 @@ static bool module_in(const char *list, const char *module)
 	return davy_word_in(list, module) || davy_word_in(list, first);
 }
 
-static bool part_in(const char *list, const char *path)
+static bool engine_part_in(const char *list, const char *path)
 {
 	char part[64];
 
@@ -62,8 +62,8 @@ static bool part_in(const char *list, const char *path)
 	return false;
 }
 
-/* The name of the running file; an upgraded package leaves " (deleted)" behind it. */
-static const char *exe_name(const struct davy_engine_look *look, char *buf, size_t size)
+/* File name of the executable. After a package upgrade, the kernel appends " (deleted)". */
+static const char *engine_exe_name(const struct davy_engine_look *look, char *buf, size_t size)
 {
 	size_t len;
 
@@ -74,17 +74,17 @@ static const char *exe_name(const struct davy_engine_look *look, char *buf, size
 	return buf;
 }
 
-static bool fits(const struct davy_engine_marks *m, const struct davy_engine_look *look,
-		 const struct davy_command *c)
+static bool engine_matches(const struct davy_engine_marks *m, const struct davy_engine_look *look,
+			   const struct davy_command *c)
 {
 	char name[256];
 
 	if (c->module[0])
-		return module_in(m->modules, c->module);
+		return engine_module_in(m->modules, c->module);
 	return davy_word_in(m->programs, c->program) ||
-	       davy_word_in(m->programs, exe_name(look, name, sizeof(name))) ||
-	       davy_word_in(m->titles, c->title) || part_in(m->paths, look->exe) ||
-	       part_in(m->paths, c->path);
+	       davy_word_in(m->programs, engine_exe_name(look, name, sizeof(name))) ||
+	       davy_word_in(m->titles, c->title) || engine_part_in(m->paths, look->exe) ||
+	       engine_part_in(m->paths, c->path);
 }
 
 void davy_engine_identify(const struct davy_engine_look *look, struct davy_engine_facts *ret_facts)
@@ -98,7 +98,7 @@ void davy_engine_identify(const struct davy_engine_look *look, struct davy_engin
 		memset(ret_facts, 0, sizeof(*ret_facts));
 		ret_facts->engine = ops->engine;
 		ret_facts->gpu_layers = DAVY_LAYERS_AUTO;
-		if (ops->read && fits(&ops->marks, look, &command) &&
+		if (ops->read && engine_matches(&ops->marks, look, &command) &&
 		    ops->read(look, &command, ret_facts))
 			return;
 	}
@@ -107,7 +107,7 @@ void davy_engine_identify(const struct davy_engine_look *look, struct davy_engin
 }
 
 /* The kernel keeps DAVY_COMM_LEN - 1 bytes of a program's name. */
-static bool comm_in(const char *list, const char *comm)
+static bool engine_comm_in(const char *list, const char *comm)
 {
 	while (list && *list) {
 		size_t len = strcspn(list, " ");
@@ -124,8 +124,8 @@ static bool comm_in(const char *list, const char *comm)
 enum davy_engine davy_engine_of_comm(const char *comm)
 {
 	for (size_t i = 0; i < ENGINE_COUNT; i++)
-		if (comm_in(engines[i]->marks.programs, comm) ||
-		    comm_in(engines[i]->marks.titles, comm))
+		if (engine_comm_in(engines[i]->marks.programs, comm) ||
+		    engine_comm_in(engines[i]->marks.titles, comm))
 			return engines[i]->engine;
 	return DAVY_ENGINE_NONE;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The others have no variables for it: their services are restarted, held and capped. */
+/* Other engines have no such variables: their services can be restarted, frozen and capped. */
 static const struct davy_environment_ops *const rows[] = {
 	&davy_environment_llama_server,
 	&davy_environment_ollama,
@@ -48,7 +48,7 @@ void davy_environment_set(struct davy_environment *e, const char *name, const ch
 	davy_copy_name(e->at[e->count++].value, DAVY_ENVIRONMENT_VALUE, value);
 }
 
-/* What systemd reads from an environment file as it stands. */
+/* Characters that systemd reads literally from an environment file. */
 static bool environment_is_plain(const char *value)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -85,7 +85,7 @@ int davy_engine_environment_cache(const struct davy_engine_look *look,
 	struct davy_command c;
 
 	if (!row || !row->cache_variables)
-		return davy_environment_refuse(e, "%s has no variable for the type of its cache",
+		return davy_environment_refuse(e, "%s has no variable for the cache type",
 					       davy_engine_name(facts->engine));
 	davy_command_of(look, &c);
 	if (row->cache_options && davy_has_option(c.args, row->cache_options))
@@ -112,7 +112,7 @@ int davy_engine_environment(const struct davy_engine_look *look,
 		return 0;
 	if (!row)
 		return davy_environment_refuse(
-			ret_environment, "no variable of %s does this; change its command line",
+			ret_environment, "%s has no variable for this; change its command line",
 			davy_engine_name(facts->engine));
 	err = row->tell(look, facts, wish, ret_environment);
 	if (!err && cache[0])
@@ -131,11 +131,11 @@ int davy_engine_environment_argument(const struct davy_engine_look *look,
 	while (o && o->names && !davy_word_in(o->names, option))
 		o++;
 	if (!o || !o->names || !environment_is_plain(value))
-		return davy_environment_refuse(e, "%s has no variable that says it",
+		return davy_environment_refuse(e, "%s has no variable for it",
 					       davy_engine_name(facts->engine));
 	davy_command_of(look, &c);
 	if (davy_option(c.args, o->names) || davy_env(look, o->variable))
-		return davy_environment_refuse(e, "the unit says it itself");
+		return davy_environment_refuse(e, "the unit already sets it");
 	davy_environment_set(e, o->variable, value);
 	return 0;
 }

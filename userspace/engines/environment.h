@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a service's engine is told by its environment: the only thing that a drop-in changes. What a
- * flag on its command line says beats the environment with every engine here, so that is refused
- * with its reason. To add an engine: a row of struct davy_environment_ops in environment.c, a file.
+ * Settings for a service's engine through its environment, the only thing that a drop-in changes.
+ * In all these engines, a flag on the command line overrides the environment. Such a change is
+ * refused with a reason. To add an engine: a row of struct davy_environment_ops in environment.c,
+ * and a file.
  */
 #ifndef DAVY_ENVIRONMENT_H
 #define DAVY_ENVIRONMENT_H
@@ -20,37 +21,37 @@ struct davy_environment {
 		char value
 			[DAVY_ENVIRONMENT_VALUE]; /* letters, digits and ",-_.": needs no quoting */
 	} at[DAVY_ENVIRONMENT_MAX];
-	char why[DAVY_ENVIRONMENT_WHY_LEN]; /* of a refusal */
+	char why[DAVY_ENVIRONMENT_WHY_LEN]; /* reason of a refusal */
 };
 
-/* An option and the variable that says the same. */
+/* An option and its variable. */
 struct davy_environment_option {
-	const char *names; /* words; NULL ends a list */
+	const char *names; /* words; NULL: end of the list */
 	const char *variable;
 };
 
 struct davy_environment_ops {
 	enum davy_engine engine;
-	/* "look" and "facts" are of the service's own start, without what we set. */
+	/* "look" and "facts" are those of the service's start without davylamp's settings. */
 	int (*tell)(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
 		    const struct davy_engine_wish *wish, struct davy_environment *e);
 	uint8_t can; /* DAVY_CAN_SHRINK, DAVY_CAN_SWITCH, DAVY_CAN_UNLOAD */
 	bool movable;
-	const char *cache_options;   /* that beat the variables; NULL: none does */
-	const char *cache_variables; /* words: each holds the type; NULL: it cannot be told */
+	const char *cache_options;   /* options that override the variables; NULL: none */
+	const char *cache_variables; /* words: each holds the type; NULL: unsupported */
 	const struct davy_environment_option
-		*options; /* what else a rule may name; NULL: nothing */
+		*options; /* other options that a rule may name; NULL: none */
 };
 
-/* -EOPNOTSUPP and "why" where the wish cannot be told; an empty wish always can. */
+/* -EOPNOTSUPP and "why" if the wish is unsupported. An empty wish is always supported. */
 int davy_engine_environment(const struct davy_engine_look *look,
 			    const struct davy_engine_facts *facts,
 			    const struct davy_engine_wish *wish,
 			    struct davy_environment *ret_environment);
 
 /*
- * The same of a rule's cache type and of an argument of a rule, which adds to "e": refused too
- * where the unit's own command line or environment says it already, which a rule does not overrule.
+ * The same for a rule's cache type and for an argument of a rule; adds to "e". Also refused if the
+ * unit's command line or environment already sets it: a rule does not override that.
  */
 int davy_engine_environment_cache(const struct davy_engine_look *look,
 				  const struct davy_engine_facts *facts, const char *type,
@@ -59,7 +60,7 @@ int davy_engine_environment_argument(const struct davy_engine_look *look,
 				     const struct davy_engine_facts *facts, const char *option,
 				     const char *value, struct davy_environment *e);
 
-/* What can be done to a service of that engine, beside what its cgroup gives. */
+/* Actions that this engine supports as a service, in addition to those of its cgroup. */
 uint8_t davy_engine_service_can(enum davy_engine engine);
 bool davy_engine_service_movable(enum davy_engine engine);
 

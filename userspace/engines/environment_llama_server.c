@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * llama-server as a service, single model or router (whose children inherit these). LLAMA_ARG_* as
- * of 0.7.0 (b11669). LLAMA_ARG_DEVICE=none is strictly the CPU (measured: all buffers there), also
- * with -ngl on the command line; layers 0 alone is not. Nothing unsets a variable here: an
- * EnvironmentFile only adds.
+ * llama-server as a service, single model or router (whose children inherit the variables).
+ * LLAMA_ARG_* as of 0.7.0 (b11669). LLAMA_ARG_DEVICE=none restricts it to the CPU (measured: all
+ * buffers there), also with -ngl on the command line; 0 layers alone does not. A variable cannot be
+ * unset: an EnvironmentFile only adds.
  */
 #include <stdio.h>
 
@@ -19,51 +19,51 @@ static const struct option {
   layers = { "-ngl --gpu-layers --n-gpu-layers", "LLAMA_ARG_N_GPU_LAYERS" },
   device = { "-dev --device", "LLAMA_ARG_DEVICE" };
 
-static int refuse_flag(struct davy_environment *e, const char *names)
+static int llama_server_refuse_flag(struct davy_environment *e, const char *names)
 {
 	return davy_environment_refuse(
-		e, "the unit's command line has %s, which beats any variable", names);
+		e, "the unit's command line has %s, which overrides any variable", names);
 }
 
-static int tell_number(const struct davy_command *c, const struct option *o, uint32_t value,
-		       struct davy_environment *e)
+static int llama_server_set_number(const struct davy_command *c, const struct option *o,
+				   uint32_t value, struct davy_environment *e)
 {
 	if (!value)
 		return 0;
 	if (davy_option(c->args, o->names))
-		return refuse_flag(e, o->names);
+		return llama_server_refuse_flag(e, o->names);
 	davy_environment_set_number(e, o->variable, value);
 	return 0;
 }
 
-static int tell_layers(const struct davy_command *c, const struct davy_engine_facts *facts,
-		       uint32_t off, struct davy_environment *e)
+static int llama_server_set_layers(const struct davy_command *c,
+				   const struct davy_engine_facts *facts, uint32_t off,
+				   struct davy_environment *e)
 {
 	if (!off)
 		return 0;
 	if (facts->gpu_layers < 0)
-		return davy_environment_refuse(e,
-					       "how many layers are on the GPU is not known; set "
-					       "LLAMA_ARG_N_GPU_LAYERS in the unit");
+		return davy_environment_refuse(e, "the number of layers on the GPU is unknown; set "
+						  "LLAMA_ARG_N_GPU_LAYERS in the unit");
 	if ((uint32_t)facts->gpu_layers <= off)
 		return davy_environment_refuse(e, "only %d layers are on the GPU",
 					       facts->gpu_layers);
-	return tell_number(c, &layers, (uint32_t)facts->gpu_layers - off, e);
+	return llama_server_set_number(c, &layers, (uint32_t)facts->gpu_layers - off, e);
 }
 
-/* Each of these still places work on a device after "none" was said. */
+/* With these options, work may still go to a device in spite of "none". */
 static const char placing[] = "-devd --device-draft --spec-draft-device -ot --override-tensor -otd "
 			      "--override-tensor-draft -mmdev -md --model-draft -mm --mmproj";
 
-static int llama_server_tell_cpu(const struct davy_engine_look *look, const struct davy_command *c,
-				 struct davy_environment *e)
+static int llama_server_set_cpu(const struct davy_engine_look *look, const struct davy_command *c,
+				struct davy_environment *e)
 {
 	const char *given = davy_option(c->args, device.names);
 
 	if (given && !davy_word_in("none", given))
-		return refuse_flag(e, device.names);
+		return llama_server_refuse_flag(e, device.names);
 	if (davy_has_option(c->args, placing))
-		return refuse_flag(e, "a flag that places tensors or a second model");
+		return llama_server_refuse_flag(e, "a flag that places tensors or a second model");
 	if (davy_env(look, "LLAMA_ARG_OVERRIDE_TENSOR") || davy_env(look, "LLAMA_ARG_MMPROJ") ||
 	    davy_env(look, "LLAMA_ARG_SPEC_DRAFT_MODEL"))
 		return davy_environment_refuse(e,
@@ -74,9 +74,9 @@ static int llama_server_tell_cpu(const struct davy_engine_look *look, const stru
 	return 0;
 }
 
-static int llama_server_tell_backend(const struct davy_engine_look *look,
-				     const struct davy_command *c, enum davy_backend backend,
-				     struct davy_environment *e)
+static int llama_server_set_backend(const struct davy_engine_look *look,
+				    const struct davy_command *c, enum davy_backend backend,
+				    struct davy_environment *e)
 {
 	static const char *const devices[DAVY_BACKEND_COUNT] = {
 		[DAVY_BACKEND_VULKAN] = "Vulkan0",
@@ -88,9 +88,9 @@ static int llama_server_tell_backend(const struct davy_engine_look *look,
 	if (backend == DAVY_BACKEND_UNKNOWN)
 		return 0;
 	if (backend == DAVY_BACKEND_CPU)
-		return llama_server_tell_cpu(look, c, e);
+		return llama_server_set_cpu(look, c, e);
 	if (davy_option(c->args, device.names))
-		return refuse_flag(e, device.names);
+		return llama_server_refuse_flag(e, device.names);
 	davy_environment_set(e, device.variable, devices[backend]);
 	return 0;
 }
@@ -103,15 +103,15 @@ static int llama_server_tell(const struct davy_engine_look *look,
 	int err;
 
 	davy_command_of(look, &c);
-	err = llama_server_tell_backend(look, &c, wish->backend, e);
+	err = llama_server_set_backend(look, &c, wish->backend, e);
 	if (!err)
-		err = tell_number(&c, &ubatch, wish->knobs.ubatch, e);
+		err = llama_server_set_number(&c, &ubatch, wish->knobs.ubatch, e);
 	if (!err)
-		err = tell_number(&c, &context, wish->knobs.context, e);
+		err = llama_server_set_number(&c, &context, wish->knobs.context, e);
 	if (!err)
-		err = tell_number(&c, &parallel, wish->knobs.parallel, e);
+		err = llama_server_set_number(&c, &parallel, wish->knobs.parallel, e);
 	if (!err && wish->backend != DAVY_BACKEND_CPU)
-		err = tell_layers(&c, facts, wish->knobs.gpu_layers_off, e);
+		err = llama_server_set_layers(&c, facts, wish->knobs.gpu_layers_off, e);
 	return err;
 }
 

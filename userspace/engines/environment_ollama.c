@@ -3,16 +3,17 @@
  * Ollama's daemon (envconfig/config.go, discover/runner.go and llm/llama_server.go at fb307609, and
  * tags before 0.30). Its runners inherit the environment in both eras.
  *
- * OLLAMA_LLM_LIBRARY names the only directory of backends that is looked into; one that fits none
- * is the CPU. What of a GPU is visible is told too, since up to 0.1.39 and in packages of others
- * that variable means something else. The batch is no variable: it is a model's parameter, or on
- * the runner's command line, so a smaller one is derived into the model (davylamp-probe models).
+ * OLLAMA_LLM_LIBRARY names the only backend directory that is searched; a name without a directory
+ * means the CPU. The visible GPUs are set as well, because that variable has another meaning up to
+ * 0.1.39 and in some third-party packages. The batch size has no variable: it is a parameter of a
+ * model, or on the runner's command line. A smaller one is set in a derived model (davylamp-probe
+ * models).
  */
 #include <string.h>
 
 #include "engines/environment.h"
 
-static void ollama_tell_cpu(struct davy_environment *e)
+static void ollama_set_cpu(struct davy_environment *e)
 {
 	davy_environment_set(e, "OLLAMA_LLM_LIBRARY", "cpu");
 	davy_environment_set(e, "OLLAMA_VULKAN", "0");
@@ -20,13 +21,14 @@ static void ollama_tell_cpu(struct davy_environment *e)
 	davy_environment_set(e, "ROCR_VISIBLE_DEVICES", "-1");
 	davy_environment_set(e, "HIP_VISIBLE_DEVICES", "-1");
 	davy_environment_set(e, "GGML_VK_VISIBLE_DEVICES", "-1");
-	davy_environment_set(e, "LLAMA_ARG_DEVICE", "none"); /* read by a llama-server of >= 0.30 */
+	/* for the llama-server of 0.30 and later */
+	davy_environment_set(e, "LLAMA_ARG_DEVICE", "none");
 }
 
-static int ollama_tell_backend(enum davy_backend backend, struct davy_environment *e)
+static int ollama_set_backend(enum davy_backend backend, struct davy_environment *e)
 {
 	if (backend == DAVY_BACKEND_CPU)
-		ollama_tell_cpu(e);
+		ollama_set_cpu(e);
 	if (backend == DAVY_BACKEND_UNKNOWN || backend == DAVY_BACKEND_CPU)
 		return 0;
 	if (backend != DAVY_BACKEND_VULKAN)
@@ -37,16 +39,16 @@ static int ollama_tell_backend(enum davy_backend backend, struct davy_environmen
 			davy_backend_name(backend));
 	davy_environment_set(e, "OLLAMA_LLM_LIBRARY", "vulkan");
 	davy_environment_set(e, "OLLAMA_VULKAN", "1");
-	davy_environment_set(e, "OLLAMA_IGPU_ENABLE", "1"); /* else one of >= 0.30 drops it */
+	davy_environment_set(e, "OLLAMA_IGPU_ENABLE", "1"); /* otherwise 0.30 and later ignore it */
 	return 0;
 }
 
-/* Its context is that of one slot; ours is that of all. */
+/* Ollama's context is per slot; davylamp's is the sum of all slots. */
 static int ollama_tell(const struct davy_engine_look *look, const struct davy_engine_facts *facts,
 		       const struct davy_engine_wish *wish, struct davy_environment *e)
 {
 	uint32_t slots = wish->knobs.parallel ? wish->knobs.parallel : facts->parallel;
-	int err = ollama_tell_backend(wish->backend, e);
+	int err = ollama_set_backend(wish->backend, e);
 
 	(void)look;
 	if (err)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KEY_MAX		 65535 /* by the format */
-#define KEY_LEN		 128   /* the longest we compare */
+#define KEY_MAX		 65535 /* from the format */
+#define KEY_LEN		 128   /* the longest key of interest */
 #define KV_MAX		 65536
 #define TENSORS_MAX	 ((uint64_t)1 << 24)
 #define FILETYPE_GUESSED 1024
@@ -21,20 +21,20 @@ enum value_type {
 	TYPE_COUNT = 13,
 };
 
-/* Bytes of a value; 0 where the length stands in the file. */
+/* Bytes of a value; 0 if the length is in the file. */
 static const uint8_t type_bytes[TYPE_COUNT] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
 
 struct reader {
 	int fd;
 	uint64_t file_bytes;
-	uint64_t at;	/* next byte */
-	uint64_t begin; /* of what is in buf */
+	uint64_t at;	/* offset of the next byte */
+	uint64_t begin; /* offset of the data in buf */
 	uint64_t have;
 	uint64_t budget; /* bytes that may still be read */
 	unsigned char buf[16384];
 };
 
-/* -E2BIG: beyond what may be read; -EBADMSG: beyond the file. */
+/* -E2BIG: beyond the limit; -EBADMSG: beyond the end of the file. */
 static int gguf_fill(struct reader *r)
 {
 	uint64_t want = r->file_bytes - r->at;
@@ -54,14 +54,14 @@ static int gguf_fill(struct reader *r)
 	if (n < 0)
 		return -errno;
 	if (!n)
-		return -EBADMSG; /* shorter than it was */
+		return -EBADMSG; /* the file was truncated meanwhile */
 	r->begin = r->at;
 	r->have = (uint64_t)n;
 	r->budget -= (uint64_t)n;
 	return 0;
 }
 
-static int skip(struct reader *r, uint64_t bytes)
+static int gguf_skip(struct reader *r, uint64_t bytes)
 {
 	if (bytes > r->file_bytes - r->at)
 		return -EBADMSG;
@@ -94,7 +94,7 @@ static int gguf_take(struct reader *r, void *dst, uint64_t size)
 	return 0;
 }
 
-static int take_u32(struct reader *r, uint32_t *ret)
+static int gguf_take_u32(struct reader *r, uint32_t *ret)
 {
 	uint32_t value;
 	int err = gguf_take(r, &value, sizeof(value));
@@ -104,7 +104,7 @@ static int take_u32(struct reader *r, uint32_t *ret)
 	return err;
 }
 
-static int take_u64(struct reader *r, uint64_t *ret)
+static int gguf_take_u64(struct reader *r, uint64_t *ret)
 {
 	uint64_t value;
 	int err = gguf_take(r, &value, sizeof(value));
@@ -114,11 +114,11 @@ static int take_u64(struct reader *r, uint64_t *ret)
 	return err;
 }
 
-/* A string into "dst"; what does not fit, and what follows a NUL in it, is left out. */
-static int take_string(struct reader *r, uint64_t max, char *dst, uint64_t size)
+/* Copies a string to "dst". Text that does not fit or follows a NUL is dropped. */
+static int gguf_take_string(struct reader *r, uint64_t max, char *dst, uint64_t size)
 {
 	uint64_t len, kept;
-	int err = take_u64(r, &len);
+	int err = gguf_take_u64(r, &len);
 
 	if (err)
 		return err;
@@ -129,33 +129,34 @@ static int take_string(struct reader *r, uint64_t max, char *dst, uint64_t size)
 	if (err)
 		return err;
 	memset(dst + kept, 0, size - kept);
-	return skip(r, len - kept);
+	return gguf_skip(r, len - kept);
 }
 
-static int skip_array(struct reader *r)
+static int gguf_skip_array(struct reader *r)
 {
 	uint64_t count, len = 0;
 	uint32_t type;
-	int err = take_u32(r, &type);
+	int err = gguf_take_u32(r, &type);
 
 	if (!err)
-		err = take_u64(r, &count);
+		err = gguf_take_u64(r, &count);
 	if (err)
 		return err;
 	if (type >= TYPE_COUNT || type == TYPE_ARRAY || count > r->file_bytes)
-		return -EBADMSG; /* llama.cpp reads no array of arrays either */
+		return -EBADMSG; /* nested arrays: llama.cpp rejects them too */
 	if (type != TYPE_STRING)
-		return count > r->file_bytes / type_bytes[type] ? -EBADMSG
-								: skip(r, count * type_bytes[type]);
+		return count > r->file_bytes / type_bytes[type]
+			       ? -EBADMSG
+			       : gguf_skip(r, count * type_bytes[type]);
 	for (uint64_t i = 0; i < count && !err; i++) {
-		err = take_u64(r, &len);
+		err = gguf_take_u64(r, &len);
 		if (!err)
-			err = skip(r, len);
+			err = gguf_skip(r, len);
 	}
 	return err;
 }
 
-static int skip_value(struct reader *r, uint32_t type)
+static int gguf_skip_value(struct reader *r, uint32_t type)
 {
 	uint64_t len;
 	int err;
@@ -163,14 +164,14 @@ static int skip_value(struct reader *r, uint32_t type)
 	if (type >= TYPE_COUNT)
 		return -EBADMSG;
 	if (type == TYPE_ARRAY)
-		return skip_array(r);
+		return gguf_skip_array(r);
 	if (type != TYPE_STRING)
-		return skip(r, type_bytes[type]);
-	err = take_u64(r, &len);
-	return err ? err : skip(r, len);
+		return gguf_skip(r, type_bytes[type]);
+	err = gguf_take_u64(r, &len);
+	return err ? err : gguf_skip(r, len);
 }
 
-/* An integer of any width; another type, or one out of range, is passed over. */
+/* Reads an integer of any width. Other types and values out of range are skipped. */
 static int gguf_take_number(struct reader *r, uint32_t type, uint32_t *ret)
 {
 	unsigned char raw[8] = { 0 };
@@ -178,21 +179,22 @@ static int gguf_take_number(struct reader *r, uint32_t type, uint32_t *ret)
 	int err;
 
 	if (type >= TYPE_STRING && type != 10 && type != 11)
-		return skip_value(r, type);
+		return gguf_skip_value(r, type);
 	if (type == 6 || type == 7)
-		return skip_value(r, type);
+		return gguf_skip_value(r, type);
 	err = gguf_take(r, raw, type_bytes[type]);
 	if (err)
 		return err;
 	for (int i = 7; i >= 0; i--)
 		value = value << 8 | raw[i];
-	if (value <= INT32_MAX) /* of a negative one the highest bit is set, or it is too large */
+	/* excludes negative values (highest bit set) and values that are too large */
+	if (value <= INT32_MAX)
 		*ret = (uint32_t)value;
 	return 0;
 }
 
-/* Whether "key" is ARCHITECTURE.name; an architecture not told yet may be any. */
-static bool is_model_key(const struct davy_gguf *g, const char *key, const char *name)
+/* True if "key" is ARCHITECTURE.name. An unknown architecture matches all. */
+static bool gguf_is_model_key(const struct davy_gguf *g, const char *key, const char *name)
 {
 	const char *dot = strchr(key, '.');
 	size_t len = dot ? (size_t)(dot - key) : 0;
@@ -203,8 +205,8 @@ static bool is_model_key(const struct davy_gguf *g, const char *key, const char 
 	       (strlen(g->architecture) == len && !strncmp(key, g->architecture, len));
 }
 
-/* One number for all layers, or one for each: their sum. */
-static int take_kv_heads(struct reader *r, uint32_t type, struct davy_gguf *g)
+/* One number for all layers, or one per layer: their sum. */
+static int gguf_take_kv_heads(struct reader *r, uint32_t type, struct davy_gguf *g)
 {
 	uint32_t item = 0, heads, sum = 0;
 	uint64_t count = 0;
@@ -212,9 +214,9 @@ static int take_kv_heads(struct reader *r, uint32_t type, struct davy_gguf *g)
 
 	if (type != TYPE_ARRAY)
 		return gguf_take_number(r, type, &g->head_count_kv);
-	err = take_u32(r, &item);
+	err = gguf_take_u32(r, &item);
 	if (!err)
-		err = take_u64(r, &count);
+		err = gguf_take_u64(r, &count);
 	if (!err && (item >= TYPE_COUNT || item >= TYPE_STRING || count > LAYERS_MAX))
 		return -EBADMSG;
 	for (uint64_t i = 0; i < count && !err; i++) {
@@ -227,8 +229,8 @@ static int take_kv_heads(struct reader *r, uint32_t type, struct davy_gguf *g)
 	return err;
 }
 
-/* What the architecture tells, each below its name. */
-static uint32_t *model_number(const char *key, struct davy_gguf *g)
+/* The field for a key below the architecture's name. */
+static uint32_t *gguf_model_number(const char *key, struct davy_gguf *g)
 {
 	const struct {
 		const char *name;
@@ -246,62 +248,63 @@ static uint32_t *model_number(const char *key, struct davy_gguf *g)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (is_model_key(g, key, rows[i].name))
+		if (gguf_is_model_key(g, key, rows[i].name))
 			return rows[i].at;
 	return NULL;
 }
 
-static int take_value(struct reader *r, const char *key, uint32_t type, struct davy_gguf *g)
+static int gguf_take_value(struct reader *r, const char *key, uint32_t type, struct davy_gguf *g)
 {
 	uint64_t any = r->file_bytes;
 	uint32_t *number;
 
 	if (type == TYPE_STRING) {
 		if (!strcmp(key, "general.architecture"))
-			return take_string(r, any, g->architecture, sizeof(g->architecture));
+			return gguf_take_string(r, any, g->architecture, sizeof(g->architecture));
 		if (!strcmp(key, "general.name"))
-			return take_string(r, any, g->name, sizeof(g->name));
+			return gguf_take_string(r, any, g->name, sizeof(g->name));
 		if (!strcmp(key, "general.size_label"))
-			return take_string(r, any, g->size_label, sizeof(g->size_label));
-		return skip_value(r, type);
+			return gguf_take_string(r, any, g->size_label, sizeof(g->size_label));
+		return gguf_skip_value(r, type);
 	}
 	if (!strcmp(key, "general.file_type"))
 		return gguf_take_number(r, type, &g->file_type);
 	if (!strcmp(key, "split.count"))
 		return gguf_take_number(r, type, &g->split_count);
-	if (is_model_key(g, key, "attention.head_count_kv"))
-		return take_kv_heads(r, type, g);
-	number = model_number(key, g);
-	return number ? gguf_take_number(r, type, number) : skip_value(r, type);
+	if (gguf_is_model_key(g, key, "attention.head_count_kv"))
+		return gguf_take_kv_heads(r, type, g);
+	number = gguf_model_number(key, g);
+	return number ? gguf_take_number(r, type, number) : gguf_skip_value(r, type);
 }
 
-static int take_pairs(struct reader *r, struct davy_gguf *g)
+static int gguf_take_pairs(struct reader *r, struct davy_gguf *g)
 {
 	char key[KEY_LEN];
 	uint32_t type = 0;
 	int err = 0;
 
 	for (uint64_t i = 0; i < g->kv_count && !err; i++) {
-		err = take_string(r, KEY_MAX, key, sizeof(key));
+		err = gguf_take_string(r, KEY_MAX, key, sizeof(key));
 		if (!err)
-			err = take_u32(r, &type);
+			err = gguf_take_u32(r, &type);
 		if (!err)
-			err = take_value(r, key, type, g);
+			err = gguf_take_value(r, key, type, g);
 	}
 	return err;
 }
 
-static int take_head(struct reader *r, struct davy_gguf *g)
+static int gguf_take_header(struct reader *r, struct davy_gguf *g)
 {
 	char magic[4];
 
 	if (r->file_bytes < 24 || gguf_take(r, magic, sizeof(magic)) ||
 	    memcmp(magic, "GGUF", 4) != 0)
 		return -EINVAL;
-	if (take_u32(r, &g->version) || take_u64(r, &g->tensor_count) || take_u64(r, &g->kv_count))
+	if (gguf_take_u32(r, &g->version) || gguf_take_u64(r, &g->tensor_count) ||
+	    gguf_take_u64(r, &g->kv_count))
 		return -EBADMSG;
 	if (g->version < 2 || g->version > 3)
-		return -EPROTONOSUPPORT; /* big endian reads as a huge version */
+		return -EPROTONOSUPPORT; /* big endian reads as a very large version */
 	if (g->kv_count > KV_MAX || g->tensor_count > TENSORS_MAX)
 		return -EBADMSG;
 	return 0;
@@ -314,9 +317,9 @@ int davy_gguf_read(int fd, uint64_t file_bytes, struct davy_gguf *ret_gguf)
 	int err;
 
 	r.file_bytes = file_bytes < INT64_MAX ? file_bytes : INT64_MAX;
-	err = take_head(&r, &g);
+	err = gguf_take_header(&r, &g);
 	if (!err)
-		err = take_pairs(&r, &g);
+		err = gguf_take_pairs(&r, &g);
 	if (err == -E2BIG) {
 		g.cut = true;
 		err = 0;

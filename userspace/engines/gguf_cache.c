@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The KV cache's size as llama.cpp 0.7.0 makes it (llama-kv-cache.cpp): for each layer and token
- * the keys and values of its KV heads, in the cache's type; with multi-head latent attention one
- * compressed row instead. Only a lower bound is wanted: it is what a refusal rests on.
+ * The KV cache size in llama.cpp 0.7.0 (llama-kv-cache.cpp): for each layer and token, the keys and
+ * values of its KV heads in the cache's type; with multi-head latent attention, one compressed row
+ * instead. The result is a lower bound, because a refusal is based on it.
  */
 #include <string.h>
 
 #include "engines/gguf.h"
 
-#define BLOCK 32 /* elements; all types here have blocks of it */
+#define BLOCK 32 /* elements per block, for all types here */
 
-/* Bytes of a block; of a type that is not known the smallest. */
-static uint32_t block_bytes(const char *type)
+/* Bytes of a block; unknown types count as the smallest. */
+static uint32_t gguf_cache_block_bytes(const char *type)
 {
 	static const struct {
 		const char *name;
@@ -27,7 +27,7 @@ static uint32_t block_bytes(const char *type)
 	return 18;
 }
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t gguf_cache_times(uint64_t a, uint64_t b)
 {
 	return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
@@ -37,17 +37,17 @@ static uint64_t gguf_cache_plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Of all layers together; 0: not told. */
-static uint64_t heads_of(const struct davy_gguf *g)
+/* Sum of all layers; 0: unknown. */
+static uint64_t gguf_cache_heads(const struct davy_gguf *g)
 {
 	uint32_t heads = g->head_count_kv ? g->head_count_kv : g->head_count;
 
-	return g->kv_heads ? g->kv_heads : times(heads, g->block_count);
+	return g->kv_heads ? g->kv_heads : gguf_cache_times(heads, g->block_count);
 }
 
-static uint64_t elements_of(uint64_t elements, const char *type)
+static uint64_t gguf_cache_bytes_of(uint64_t elements, const char *type)
 {
-	return times(elements, block_bytes(type)) / BLOCK;
+	return gguf_cache_times(elements, gguf_cache_block_bytes(type)) / BLOCK;
 }
 
 uint64_t davy_gguf_cache_bytes(const struct davy_gguf *g, uint32_t tokens, const char *type_k,
@@ -59,13 +59,15 @@ uint64_t davy_gguf_cache_bytes(const struct davy_gguf *g, uint32_t tokens, const
 	uint64_t token;
 
 	if (g->state_size)
-		return 0; /* which layers have a cache is not told in the head */
+		return 0; /* the header does not say which layers have a cache */
 	if (g->sliding_window && g->sliding_window < tokens)
 		tokens = g->sliding_window;
 	if (g->kv_lora_rank)
-		token = elements_of(times(g->kv_lora_rank, g->block_count), type_k);
+		token = gguf_cache_bytes_of(gguf_cache_times(g->kv_lora_rank, g->block_count),
+					    type_k);
 	else
-		token = gguf_cache_plus(elements_of(times(heads_of(g), key), type_k),
-					elements_of(times(heads_of(g), value), type_v));
-	return times(token, tokens);
+		token = gguf_cache_plus(
+			gguf_cache_bytes_of(gguf_cache_times(gguf_cache_heads(g), key), type_k),
+			gguf_cache_bytes_of(gguf_cache_times(gguf_cache_heads(g), value), type_v));
+	return gguf_cache_times(token, tokens);
 }

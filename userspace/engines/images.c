@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Others that share a GPU with language models: whisper.cpp, stable-diffusion.cpp, ComfyUI, and
- * whatever computes with a library we know.
+ * Other programs that share a GPU with language models: whisper.cpp, stable-diffusion.cpp, ComfyUI,
+ * and programs that use a known compute library.
  */
 #include "engines/table.h"
 
 #include <string.h>
 
-static bool read_ggml(const struct davy_command *c, struct davy_engine_facts *facts,
-		      const char *model)
+static bool images_read_ggml(const struct davy_command *c, struct davy_engine_facts *facts,
+			     const char *model)
 {
 	facts->role = strstr(c->program, "server") ? DAVY_ROLE_SERVER : DAVY_ROLE_TOOL;
 	davy_set_model_file(facts, model);
 	return true;
 }
 
-static bool read_whisper(const struct davy_engine_look *look, const struct davy_command *c,
-			 struct davy_engine_facts *facts)
+static bool images_read_whisper(const struct davy_engine_look *look, const struct davy_command *c,
+				struct davy_engine_facts *facts)
 {
 	(void)look;
-	read_ggml(c, facts, davy_option(c->args, "-m --model"));
+	images_read_ggml(c, facts, davy_option(c->args, "-m --model"));
 	if (facts->role == DAVY_ROLE_SERVER)
 		davy_set_port(facts, davy_option(c->args, "--port"), 8080);
 	if (davy_has_option(c->args, "-ng --no-gpu"))
@@ -32,19 +32,19 @@ const struct davy_engine_ops davy_engine_whisper_cpp = {
 	.marks = { .programs = "whisper-server whisper-cli whisper-stream whisper-bench "
 			       "whisper-command whisper-talk-llama",
 		   .libraries = "libwhisper.so*" },
-	.read = read_whisper,
+	.read = images_read_whisper,
 };
 
-/* "sd" is an editor of texts too: without a model it is not ours. */
-static bool read_sd(const struct davy_engine_look *look, const struct davy_command *c,
-		    struct davy_engine_facts *facts)
+/* "sd" is also a text tool: without a model it is ignored. */
+static bool images_read_sd(const struct davy_engine_look *look, const struct davy_command *c,
+			   struct davy_engine_facts *facts)
 {
 	const char *model = davy_option(c->args, "-m --model --diffusion-model");
 
 	(void)look;
 	if (!model)
 		return false;
-	read_ggml(c, facts, model);
+	images_read_ggml(c, facts, model);
 	if (facts->role == DAVY_ROLE_SERVER)
 		davy_set_port(facts, davy_option(c->args, "-p --listen-port"), 1234);
 	return true;
@@ -53,11 +53,11 @@ static bool read_sd(const struct davy_engine_look *look, const struct davy_comma
 const struct davy_engine_ops davy_engine_sd_cpp = {
 	.engine = DAVY_ENGINE_SD_CPP,
 	.marks = { .programs = "sd sd-cli sd-server", .libraries = "libstable-diffusion.so*" },
-	.read = read_sd,
+	.read = images_read_sd,
 };
 
-static bool read_comfyui(const struct davy_engine_look *look, const struct davy_command *c,
-			 struct davy_engine_facts *facts)
+static bool images_read_comfyui(const struct davy_engine_look *look, const struct davy_command *c,
+				struct davy_engine_facts *facts)
 {
 	(void)look;
 	if (!c->module[0] && strcmp(c->program, "main.py") != 0)
@@ -72,10 +72,10 @@ static bool read_comfyui(const struct davy_engine_look *look, const struct davy_
 const struct davy_engine_ops davy_engine_comfyui = {
 	.engine = DAVY_ENGINE_COMFYUI,
 	.marks = { .modules = "comfyui comfy", .paths = "/comfyui" },
-	.read = read_comfyui,
+	.read = images_read_comfyui,
 };
 
-/* Told by what it maps and opens alone; its command line says nothing to us. */
+/* Recognised only by its mapped libraries and open devices, never by its command line. */
 const struct davy_engine_ops davy_engine_generic = {
 	.engine = DAVY_ENGINE_GENERIC,
 	.marks = { .libraries = "libtorch_cuda* libtorch_hip* libtorch_xpu* libc10_cuda* "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* KoboldCpp 1.123: one program or a Python script, ggml inside of koboldcpp_*.so. */
+/* KoboldCpp 1.123: a program or a Python script, with ggml inside koboldcpp_*.so. */
 #include "engines/table.h"
 
 static bool koboldcpp_read(const struct davy_engine_look *look, const struct davy_command *c,

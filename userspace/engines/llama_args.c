@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * llama.cpp's common arguments, as of 0.7.0 (b11669, common/arg.cpp): a flag on the command line
- * beats its LLAMA_ARG_* variable, a later flag an earlier one.
+ * overrides its LLAMA_ARG_* variable, and a later flag an earlier one.
  */
 #include "engines/table.h"
 #include "lib/text.h"
@@ -49,7 +49,7 @@ static void llama_args_read_model(const struct davy_engine_look *look, const str
 		davy_engine_set_model(facts, strstr(repo, "://") ? davy_base_name(repo) : repo);
 }
 
-static int32_t layers_of(const char *text)
+static int32_t llama_args_layers(const char *text)
 {
 	if (text && !strcmp(text, "all"))
 		return DAVY_LAYERS_ALL;
@@ -58,13 +58,13 @@ static int32_t layers_of(const char *text)
 	return (int32_t)davy_token_count(text);
 }
 
-static void read_cache_type(char *type, const char *text)
+static void llama_args_read_cache_type(char *type, const char *text)
 {
 	davy_copy_name(type, DAVY_QUANT_LEN, text ? text : "f16");
 }
 
-/* What is computed at once is bounded by the batch, and the batch by the context. */
-static void bound_batches(struct davy_engine_facts *f)
+/* The ubatch is limited by the batch, and the batch by the context. */
+static void llama_args_limit_batches(struct davy_engine_facts *f)
 {
 	if (f->context_size && f->batch > f->context_size)
 		f->batch = f->context_size;
@@ -88,16 +88,16 @@ void davy_llama_read(const struct davy_engine_look *look, const struct davy_comm
 		davy_token_count(davy_setting(look, c, "-ub --ubatch-size", "LLAMA_ARG_UBATCH"));
 	facts->parallel =
 		davy_token_count(davy_setting(look, c, "-np --parallel", "LLAMA_ARG_N_PARALLEL"));
-	facts->gpu_layers = layers_of(davy_setting(look, c, "-ngl --gpu-layers --n-gpu-layers",
-						   "LLAMA_ARG_N_GPU_LAYERS"));
+	facts->gpu_layers = llama_args_layers(davy_setting(
+		look, c, "-ngl --gpu-layers --n-gpu-layers", "LLAMA_ARG_N_GPU_LAYERS"));
 	facts->batch = facts->batch ? facts->batch : BATCH_DEFAULT;
 	facts->ubatch = facts->ubatch ? facts->ubatch : UBATCH_DEFAULT;
 	facts->fixed_fit = fit && !strcmp(fit, "off");
-	bound_batches(facts);
-	read_cache_type(facts->cache_k,
-			davy_setting(look, c, "-ctk --cache-type-k", "LLAMA_ARG_CACHE_TYPE_K"));
-	read_cache_type(facts->cache_v,
-			davy_setting(look, c, "-ctv --cache-type-v", "LLAMA_ARG_CACHE_TYPE_V"));
+	llama_args_limit_batches(facts);
+	llama_args_read_cache_type(facts->cache_k, davy_setting(look, c, "-ctk --cache-type-k",
+								"LLAMA_ARG_CACHE_TYPE_K"));
+	llama_args_read_cache_type(facts->cache_v, davy_setting(look, c, "-ctv --cache-type-v",
+								"LLAMA_ARG_CACHE_TYPE_V"));
 	if (device && !strcmp(device, "none"))
 		facts->backend = DAVY_BACKEND_CPU;
 	else if (device && !strncmp(device, "Vulkan", 6))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * llama.cpp's llama-server. Flags as of 0.7.0 (b11669); a flag on the command line beats its
- * LLAMA_ARG_* variable, so strict CPU is made of arguments (measured): "-ngl 0" alone
- * keeps a Vulkan context and runs large batches on it, "--device none" does not.
+ * llama.cpp's llama-server. Flags as of 0.7.0 (b11669). A flag on the command line overrides its
+ * LLAMA_ARG_* variable, so arguments restrict it to the CPU (measured): "-ngl 0" alone keeps a
+ * Vulkan context and runs large batches on it, "--device none" does not.
  */
 #include "engines/table.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Flags that place work on a device. Most are overridden by a later one, but a -dev, -devd or -ot
- * that names a device is still parsed, and -ot survives everything, so all of them are taken out.
+ * Flags that place work on a device. A later flag overrides most of them, but a -dev, -devd or -ot
+ * with a device is still parsed, and -ot is never overridden. Therefore all of them are removed.
  */
 static const char device_names[] = "-dev --device -devd --device-draft --spec-draft-device -mmdev";
 static const char cpu_drops[] =
@@ -20,7 +20,7 @@ static const char cpu_drops[] =
 	"--n-gpu-layers-draft --spec-draft-ngl -sm --split-mode -ts --tensor-split -mg --main-gpu";
 static const char cpu_drop_flags[] = "-kvo --kv-offload --op-offload --mmproj-offload";
 
-/* Beats every LLAMA_ARG_* variable; measured: no Vulkan buffer, no worker thread is left. */
+/* Override every LLAMA_ARG_* variable; measured: no Vulkan buffer and no worker thread remain. */
 static const char *const cpu_flags[] = {
 	"--device",	      "none",  "--device-draft",  "none",
 	"--split-mode",	      "layer", "--gpu-layers",	  "0",
@@ -28,14 +28,15 @@ static const char *const cpu_flags[] = {
 	"--no-kv-offload",
 };
 
-/* Variables no argument overrides. */
+/* Variables that no argument overrides. */
 static const char *const cpu_unset[] = { "LLAMA_ARG_OVERRIDE_TENSOR", NULL };
 
-/* Who starts llama-servers of their own; Ollama is told by more than its name. */
+/* Programs that start llama-server; Ollama is recognised by more than its name. */
 static const char managers[] = "lemond llama-swap local-ai";
 
-static enum davy_role role_of(const struct davy_engine_look *look, const struct davy_command *c,
-			      const struct davy_engine_facts *facts)
+static enum davy_role llama_server_role(const struct davy_engine_look *look,
+					const struct davy_command *c,
+					const struct davy_engine_facts *facts)
 {
 	if (davy_has_option(c->args, "--list-devices"))
 		return DAVY_ROLE_DISCOVERY;
@@ -51,9 +52,12 @@ static bool llama_server_read(const struct davy_engine_look *look, const struct 
 			      struct davy_engine_facts *facts)
 {
 	davy_llama_read(look, c, facts);
-	/* 9931 since b11669 or so, 8080 before: who listens knows better, see process_info.c */
+	/*
+	 * 9931 since about b11669, 8080 before; the listening socket is preferred, see
+	 * process_info.c
+	 */
 	davy_set_port(facts, davy_setting(look, c, "--port", "LLAMA_ARG_PORT"), 8080);
-	facts->role = role_of(look, c, facts);
+	facts->role = llama_server_role(look, c, facts);
 	facts->models_dir = davy_env(look, "OLLAMA_MODELS");
 	facts->slot_dir = davy_setting(look, c, "--slot-save-path", "LLAMA_ARG_SLOT_SAVE_PATH");
 	if (!davy_is_ollama_child(look, c, facts))
@@ -63,7 +67,7 @@ static bool llama_server_read(const struct davy_engine_look *look, const struct 
 	return true;
 }
 
-static int to_cpu(char *const argv[], struct davy_args *args)
+static int llama_server_to_cpu(char *const argv[], struct davy_args *args)
 {
 	int err = davy_args_without(argv, cpu_drops, cpu_drop_flags, args);
 
@@ -72,8 +76,9 @@ static int to_cpu(char *const argv[], struct davy_args *args)
 	return err;
 }
 
-/* Backends number their devices alike: the first GPU is Vulkan0 and ROCm0. */
-static int to_backend(char *const argv[], enum davy_backend backend, struct davy_args *args)
+/* Backends number their devices in the same order: the first GPU is Vulkan0 and ROCm0. */
+static int llama_server_to_backend(char *const argv[], enum davy_backend backend,
+				   struct davy_args *args)
 {
 	static const struct {
 		enum davy_backend backend;
@@ -101,9 +106,9 @@ const struct davy_engine_ops davy_engine_llama_server = {
 	.engine = DAVY_ENGINE_LLAMA_SERVER,
 	.marks = { .programs = "llama-server llama-server-* .llama-server-wrapped" },
 	.read = llama_server_read,
-	.to_cpu = to_cpu,
+	.to_cpu = llama_server_to_cpu,
 	.cpu_unset = cpu_unset,
-	.to_backend = to_backend,
+	.to_backend = llama_server_to_backend,
 	.libraries = { [DAVY_BACKEND_VULKAN] = "/libggml-vulkan.",
 		       [DAVY_BACKEND_ROCM] = "/libggml-hip.",
 		       [DAVY_BACKEND_CUDA] = "/libggml-cuda.",

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* llama.cpp beside its server: the command line tools, llamafile, and llama-cpp-python. */
+/* Other llama.cpp programs: the command line tools, llamafile, and llama-cpp-python. */
 #include "engines/table.h"
 
 #include <string.h>
 
-/* Whoever writes or reads model files only, and computes nothing. */
+/* Tools that only read or write model files. */
 static const char idle_tools[] = "llama-quantize llama-gguf* llama-tokenize llama-export-lora";
 static const char servers[] = "llamafile llamafiler *.llamafile";
 
-static bool read_tool(const struct davy_engine_look *look, const struct davy_command *c,
-		      struct davy_engine_facts *facts)
+static bool llama_tools_read_tool(const struct davy_engine_look *look, const struct davy_command *c,
+				  struct davy_engine_facts *facts)
 {
 	if (davy_word_in(idle_tools, c->program))
 		return false;
 	if (!strcmp(c->program, "llama") && (!c->args[0] || c->args[0][0] == '-'))
-		return false; /* the one program for all: "llama serve", "llama cli" */
+		return false; /* the combined program: "llama serve", "llama cli" */
 	davy_llama_read(look, c, facts);
 	facts->role = DAVY_ROLE_TOOL;
 	if (davy_word_in(servers, c->program) || (c->args[0] && !strcmp(c->args[0], "serve"))) {
@@ -32,12 +32,12 @@ const struct davy_engine_ops davy_engine_llama_tool = {
 	.marks = { .programs = "llama-* llama ggml-rpc-server rpc-server llamafile llamafiler "
 			       "*.llamafile",
 		   .libraries = "libllama.so* libllama-* libllama.*" },
-	.read = read_tool,
+	.read = llama_tools_read_tool,
 };
 
 /* llama_cpp/server/settings.py: underscores, and variables of the same names in capitals. */
-static bool read_python(const struct davy_engine_look *look, const struct davy_command *c,
-			struct davy_engine_facts *facts)
+static bool llama_tools_read_python(const struct davy_engine_look *look,
+				    const struct davy_command *c, struct davy_engine_facts *facts)
 {
 	const char *layers = davy_setting(look, c, "--n_gpu_layers", "N_GPU_LAYERS");
 
@@ -56,5 +56,5 @@ static bool read_python(const struct davy_engine_look *look, const struct davy_c
 const struct davy_engine_ops davy_engine_llama_python = {
 	.engine = DAVY_ENGINE_LLAMA_CPP,
 	.marks = { .modules = "llama_cpp.server" },
-	.read = read_python,
+	.read = llama_tools_read_python,
 };

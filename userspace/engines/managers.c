@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Those that start other engines: llama-swap, lemonade, LocalAI, LM Studio. */
+/* Programs that start other engines: llama-swap, lemonade, LocalAI, LM Studio. */
 #include "engines/table.h"
 
 #include <string.h>
 
 /* ":8080", "127.0.0.1:8080" */
-static const char *behind_colon(const char *address)
+static const char *managers_after_colon(const char *address)
 {
 	const char *colon = address ? strrchr(address, ':') : NULL;
 
 	return colon ? colon + 1 : NULL;
 }
 
-static bool read_swap(const struct davy_engine_look *look, const struct davy_command *c,
-		      struct davy_engine_facts *facts)
+static bool managers_read_swap(const struct davy_engine_look *look, const struct davy_command *c,
+			       struct davy_engine_facts *facts)
 {
 	(void)look;
 	facts->role = DAVY_ROLE_MANAGER;
-	davy_set_port(facts, behind_colon(davy_option(c->args, "-listen --listen")), 8080);
+	davy_set_port(facts, managers_after_colon(davy_option(c->args, "-listen --listen")), 8080);
 	return true;
 }
 
 const struct davy_engine_ops davy_engine_llama_swap = {
 	.engine = DAVY_ENGINE_LLAMA_SWAP,
 	.marks = { .programs = "llama-swap" },
-	.read = read_swap,
+	.read = managers_read_swap,
 };
 
-static bool read_lemonade(const struct davy_engine_look *look, const struct davy_command *c,
-			  struct davy_engine_facts *facts)
+static bool managers_read_lemonade(const struct davy_engine_look *look,
+				   const struct davy_command *c, struct davy_engine_facts *facts)
 {
 	facts->role = DAVY_ROLE_MANAGER;
 	davy_set_port(facts, davy_setting(look, c, "--port", "LEMONADE_PORT"), 13305);
@@ -38,12 +38,12 @@ static bool read_lemonade(const struct davy_engine_look *look, const struct davy
 const struct davy_engine_ops davy_engine_lemonade = {
 	.engine = DAVY_ENGINE_LEMONADE,
 	.marks = { .programs = "lemond lemonade-router lemonade-server" },
-	.read = read_lemonade,
+	.read = managers_read_lemonade,
 };
 
-/* Its backends get everything over gRPC: only the address stands in their arguments. */
-static bool read_localai(const struct davy_engine_look *look, const struct davy_command *c,
-			 struct davy_engine_facts *facts)
+/* Its backends get all settings over gRPC: their arguments contain only the address. */
+static bool managers_read_localai(const struct davy_engine_look *look, const struct davy_command *c,
+				  struct davy_engine_facts *facts)
 {
 	bool daemon = !strncmp(c->program, "local-ai", 8);
 
@@ -52,11 +52,12 @@ static bool read_localai(const struct davy_engine_look *look, const struct davy_
 		return false;
 	facts->role = daemon ? DAVY_ROLE_MANAGER : DAVY_ROLE_RUNNER;
 	if (daemon)
-		davy_set_port(facts,
-			      behind_colon(davy_setting(look, c, "--address", "LOCALAI_ADDRESS")),
-			      8080);
+		davy_set_port(
+			facts,
+			managers_after_colon(davy_setting(look, c, "--address", "LOCALAI_ADDRESS")),
+			8080);
 	else
-		davy_set_port(facts, behind_colon(davy_option(c->args, "--addr -addr")), 0);
+		davy_set_port(facts, managers_after_colon(davy_option(c->args, "--addr -addr")), 0);
 	return true;
 }
 
@@ -65,12 +66,12 @@ const struct davy_engine_ops davy_engine_localai = {
 	.marks = { .programs = "local-ai local-ai-* llama-cpp-avx* llama-cpp-fallback "
 			       "llama-cpp-grpc llama-cpp-cuda* llama-cpp-hip* llama-cpp-vulkan* "
 			       "llama-cpp-sycl* grpc-server" },
-	.read = read_localai,
+	.read = managers_read_localai,
 };
 
-/* One program for daemon and workers; who of them maps llama.cpp holds a model. */
-static bool read_lm_studio(const struct davy_engine_look *look, const struct davy_command *c,
-			   struct davy_engine_facts *facts)
+/* One program is daemon and worker; the process that maps llama.cpp holds a model. */
+static bool managers_read_lm_studio(const struct davy_engine_look *look,
+				    const struct davy_command *c, struct davy_engine_facts *facts)
 {
 	(void)look;
 	if (!strcmp(c->program, "lms"))
@@ -84,5 +85,5 @@ static bool read_lm_studio(const struct davy_engine_look *look, const struct dav
 const struct davy_engine_ops davy_engine_lm_studio = {
 	.engine = DAVY_ENGINE_LM_STUDIO,
 	.marks = { .programs = "llmster lm-studio LM-Studio*", .paths = "/.lmstudio/ /lm-studio/" },
-	.read = read_lm_studio,
+	.read = managers_read_lm_studio,
 };

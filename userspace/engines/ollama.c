@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ollama, both eras: up to 0.24 its runner is Ollama itself ("ollama runner --model BLOB", before
- * 0.5 "ollama_llama_server"), from 0.30 on it is llama.cpp's llama-server (llm/llama_server.go at
- * fb307609), which llama_server.c reads. The daemon computes nothing.
+ * Ollama, both eras. Up to 0.24 the runner is Ollama itself ("ollama runner --model BLOB", before
+ * 0.5 "ollama_llama_server"). From 0.30 on it is llama.cpp's llama-server (llm/llama_server.go at
+ * fb307609), see llama_server.c. The daemon does not compute.
  */
 #include "engines/table.h"
 
@@ -21,7 +21,7 @@ bool davy_is_ollama_child(const struct davy_engine_look *look, const struct davy
 }
 
 /* OLLAMA_HOST is [scheme://]host[:port]. */
-static const char *port_of_host(const char *host)
+static const char *ollama_port_of_host(const char *host)
 {
 	const char *at = host ? strstr(host, "://") : NULL, *colon;
 
@@ -30,23 +30,23 @@ static const char *port_of_host(const char *host)
 	return colon && !strchr(colon, ']') ? colon + 1 : NULL;
 }
 
-static bool read_daemon(const struct davy_engine_look *look, struct davy_engine_facts *facts)
+static bool ollama_read_daemon(const struct davy_engine_look *look, struct davy_engine_facts *facts)
 {
 	facts->role = DAVY_ROLE_MANAGER;
-	davy_set_port(facts, port_of_host(davy_env(look, "OLLAMA_HOST")), 11434);
+	davy_set_port(facts, ollama_port_of_host(davy_env(look, "OLLAMA_HOST")), 11434);
 	facts->context_size = davy_token_count(davy_env(look, "OLLAMA_CONTEXT_LENGTH"));
 	facts->parallel = davy_token_count(davy_env(look, "OLLAMA_NUM_PARALLEL"));
 	return true;
 }
 
-static bool read_runner(const struct davy_engine_look *look, const struct davy_command *c,
-			struct davy_engine_facts *facts)
+static bool ollama_read_runner(const struct davy_engine_look *look, const struct davy_command *c,
+			       struct davy_engine_facts *facts)
 {
 	facts->engine = DAVY_ENGINE_OLLAMA_RUNNER;
 	facts->role = DAVY_ROLE_RUNNER;
 	davy_set_model_file(facts, davy_option(c->args, "--model -model"));
 	davy_set_port(facts, davy_option(c->args, "--port -port"), 0);
-	/* Since 0.11 these come over HTTP, with the model: then they stay unknown. */
+	/* since 0.11 these come over HTTP with the model and stay unknown */
 	facts->context_size = davy_token_count(davy_option(c->args, "--ctx-size -ctx-size"));
 	facts->batch = davy_token_count(davy_option(c->args, "--batch-size -batch-size"));
 	facts->ubatch = facts->batch;
@@ -64,14 +64,15 @@ static bool ollama_read(const struct davy_engine_look *look, const struct davy_c
 	const char *verb = c->args[0] ? c->args[0] : "";
 
 	if (!strcmp(c->program, "ollama_llama_server") || !strcmp(verb, "runner"))
-		return read_runner(look, c, facts);
+		return ollama_read_runner(look, c, facts);
 	if (!strcmp(verb, "gpu-discover")) {
 		facts->engine = DAVY_ENGINE_OLLAMA_RUNNER;
 		facts->role = DAVY_ROLE_DISCOVERY;
 		return true;
 	}
-	/* "ollama run" and the rest are clients of the daemon */
-	return (!strcmp(verb, "serve") || !strcmp(verb, "start")) && read_daemon(look, facts);
+	/* "ollama run" and others are clients of the daemon */
+	return (!strcmp(verb, "serve") || !strcmp(verb, "start")) &&
+	       ollama_read_daemon(look, facts);
 }
 
 const struct davy_engine_ops davy_engine_ollama = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rows that engine.c joins, and what some of them share. Only engines/ includes this. */
+/* The rows that engine.c joins, and shared functions. Only engines/ includes this. */
 #ifndef DAVY_TABLE_H
 #define DAVY_TABLE_H
 
@@ -26,14 +26,15 @@ extern const struct davy_engine_ops davy_engine_generic;
 const struct davy_engine_ops *davy_engine_ops_of(enum davy_engine engine);
 
 /*
- * Copies argv[] without the options in "values", which take a word or "=value", and "flags". Lists
- * are words separated by a blank. What was added stays in "args" when this fails.
+ * Copies argv[] without the options in "values", which have a value ("=value" or the next word),
+ * and without "flags". Lists are words separated by blanks. On failure, "args" keeps what was
+ * added.
  */
 int davy_args_without(char *const argv[], const char *values, const char *flags,
 		      struct davy_args *args);
 
 /*
- * Sets the last of "names" (words separated by a blank) to "value" and takes the others out.
+ * Sets the last of "names" (words separated by blanks) to "value" and removes the others.
  * -EOPNOTSUPP without names, -ENOMEM, -E2BIG.
  */
 int davy_args_set(const char *names, const char *value, struct davy_args *args);
@@ -42,14 +43,14 @@ int davy_args_set(const char *names, const char *value, struct davy_args *args);
 void davy_llama_read(const struct davy_engine_look *look, const struct davy_command *command,
 		     struct davy_engine_facts *facts);
 
-/* A child of Ollama, or a process that has its arguments. */
+/* True for a child of Ollama, or a process with the arguments of one. */
 bool davy_is_ollama_child(const struct davy_engine_look *look, const struct davy_command *command,
 			  const struct davy_engine_facts *facts);
 
-/* A model that is a file: its path, and its name unless it has one. */
+/* Sets a model file: its path, and its name unless there is one. */
 void davy_set_model_file(struct davy_engine_facts *facts, const char *path);
 
-/* The port given, else the engine's own. */
+/* Sets the given port, otherwise the default. */
 void davy_set_port(struct davy_engine_facts *facts, const char *given, uint16_t otherwise);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Variables as of ggml 0.27, ROCm 7, CUDA 13, oneAPI 2026 and Ollama 0.33. GGML_VK_VISIBLE_DEVICES
- * counts as vkEnumeratePhysicalDevices does, and what it leaves is number 0 again; so with the
- * others. HIP_VISIBLE_DEVICES counts what ROCR_VISIBLE_DEVICES has left. CUDA counts by speed
- * unless CUDA_DEVICE_ORDER is PCI_BUS_ID, Level Zero cards first unless
- * ZE_ENABLE_PCI_ID_DEVICE_ORDER is set.
+ * uses the order of vkEnumeratePhysicalDevices. The remaining devices are renumbered from 0, also
+ * with the other variables. HIP_VISIBLE_DEVICES numbers the devices that ROCR_VISIBLE_DEVICES left.
+ * CUDA numbers by speed unless CUDA_DEVICE_ORDER is PCI_BUS_ID; Level Zero numbers cards first
+ * unless ZE_ENABLE_PCI_ID_DEVICE_ORDER is set.
  */
 #include "engines/tell.h"
 
@@ -22,7 +22,7 @@ uint32_t davy_engine_backends(enum davy_engine engine)
 	switch (engine) {
 	case DAVY_ENGINE_OLLAMA: /* no SYCL since 0.12.11 */
 		return BIT(DAVY_BACKEND_CPU) | (gpus & ~BIT(DAVY_BACKEND_SYCL));
-	case DAVY_ENGINE_VLLM: /* one backend a build, and the CPU's is another package */
+	case DAVY_ENGINE_VLLM: /* one backend per build; the CPU backend is another package */
 	case DAVY_ENGINE_SGLANG:
 	case DAVY_ENGINE_TGI:
 		return gpus & ~BIT(DAVY_BACKEND_VULKAN);
@@ -38,7 +38,7 @@ bool davy_engine_by_options(enum davy_engine engine, enum davy_backend backend)
 	return davy_engine_can(engine) & DAVY_CAN_SWITCH;
 }
 
-static void hide(enum davy_backend backend, struct davy_environment *e)
+static void tell_hide(enum davy_backend backend, struct davy_environment *e)
 {
 	if (backend == DAVY_BACKEND_VULKAN)
 		davy_environment_set(e, "GGML_VK_VISIBLE_DEVICES", "-1");
@@ -73,7 +73,7 @@ static void tell_show(enum davy_backend backend, uint32_t index, struct davy_env
 	}
 }
 
-static int choose_device(const struct davy_engine_target *t, struct davy_environment *e)
+static int tell_device(const struct davy_engine_target *t, struct davy_environment *e)
 {
 	bool any = false;
 
@@ -88,14 +88,16 @@ static int choose_device(const struct davy_engine_target *t, struct davy_environ
 	}
 	if (any || t->backend == DAVY_BACKEND_CPU)
 		return 0;
-	davy_environment_refuse(e, "%s does not see that device, or how it counts it is not known",
+	davy_environment_refuse(e,
+				"%s does not see that device, or its index for that device is "
+				"unknown",
 				t->backend ? davy_backend_name(t->backend) : "no backend");
 	return -ENODEV;
 }
 
 /*
- * Its folders of ROCm and CUDA are named after versions: without Vulkan it takes one of those by
- * itself. The name "vulkan" is a folder's, "cpu" is none's, which leaves the CPU.
+ * Ollama's ROCm and CUDA directories have versions in their names; without Vulkan it selects one of
+ * them. "vulkan" is the name of a directory. "cpu" is not, so only the CPU remains.
  */
 static int tell_ollama(const struct davy_engine_facts *f, enum davy_backend backend,
 		       struct davy_environment *e)
@@ -107,7 +109,7 @@ static int tell_ollama(const struct davy_engine_facts *f, enum davy_backend back
 		return davy_engine_environment(&look, f, &wish, e);
 	davy_environment_set(e, "OLLAMA_VULKAN", "0");
 	if (backend == DAVY_BACKEND_CUDA)
-		hide(DAVY_BACKEND_ROCM, e);
+		tell_hide(DAVY_BACKEND_ROCM, e);
 	return 0;
 }
 
@@ -131,11 +133,11 @@ int davy_engine_tell(const struct davy_engine_facts *facts, const struct davy_en
 		 !davy_engine_by_options(facts->engine, t->backend))
 		hidden = gpus;
 	if (t->backend == DAVY_BACKEND_CPU && facts->engine == DAVY_ENGINE_OLLAMA)
-		hidden = 0; /* said already */
+		hidden = 0; /* already set above */
 	for (int i = DAVY_BACKEND_VULKAN; i < DAVY_BACKEND_COUNT && !err; i++)
 		if (hidden & BIT(i))
-			hide((enum davy_backend)i, e);
+			tell_hide((enum davy_backend)i, e);
 	if (!err && t->device)
-		err = choose_device(t, e);
+		err = tell_device(t, e);
 	return err;
 }

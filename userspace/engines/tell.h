@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an engine that is about to be started is told by variables: the backend, where its options
- * do not say it, and the device. Functions of what they are given. Services: environment.h.
+ * Variables for an engine that is about to start: the backend, unless its options select it, and
+ * the device. Pure functions. For services see environment.h.
  */
 #ifndef DAVY_TELL_H
 #define DAVY_TELL_H
@@ -9,19 +9,21 @@
 #include "engines/environment.h"
 
 struct davy_engine_target {
-	enum davy_backend backend;	   /* UNKNOWN: nobody has decided */
-	uint32_t hidden;		   /* bit 1 << backend of a GPU: it must not be used */
-	bool device;			   /* one was chosen: */
-	int16_t index[DAVY_BACKEND_COUNT]; /* as each backend counts it; -1: it does not */
+	enum davy_backend backend; /* UNKNOWN: not decided */
+	/* bit 1 << backend: a GPU backend that must not be used */
+	uint32_t hidden;
+	bool device; /* a device was chosen */
+	/* its index for each backend; -1: the backend does not see it */
+	int16_t index[DAVY_BACKEND_COUNT];
 };
 
-/* Bit 1 << backend: the engine can be told to use it, by options or variables. */
+/* Bit 1 << backend: selectable, by options or variables. */
 uint32_t davy_engine_backends(enum davy_engine engine);
 
-/* Whether the backend is told by options (davy_engine_command), and not by variables. */
+/* True if options select the backend (davy_engine_command), false for variables. */
 bool davy_engine_by_options(enum davy_engine engine, enum davy_backend backend);
 
-/* -ENODEV: the backend does not count that device; -EOPNOTSUPP; "why" says so for people. */
+/* -ENODEV: the backend does not see that device; -EOPNOTSUPP; "why" is a message for users. */
 int davy_engine_tell(const struct davy_engine_facts *facts, const struct davy_engine_target *target,
 		     struct davy_environment *ret_environment);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text Generation Inference: a launcher, a router that listens, and a Python shard per GPU; the
- * launcher's arguments may all be variables, and the shards inherit them.
+ * Text Generation Inference: a launcher, a listening router, and a Python shard per GPU. All
+ * arguments of the launcher may be variables, and the shards inherit them.
  */
 #include "engines/table.h"
 #include "lib/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vLLM and SGLang: a Python server and workers that set their own titles ("VLLM::EngineCore_DP0",
- * "sglang::scheduler_TP0"); a worker's arguments are its server's.
+ * "sglang::scheduler_TP0"). A worker has the arguments of its server.
  */
 #include "engines/table.h"
 #include "lib/text.h"
@@ -13,13 +13,13 @@ static void vllm_read_model(struct davy_engine_facts *facts, const char *name, c
 	facts->loads_model = true;
 	if (!model)
 		return;
-	if (model[0] == '/') /* a folder, or a GGUF */
+	if (model[0] == '/') /* a directory or a GGUF file */
 		facts->model_path = model;
 	davy_engine_set_model(facts, name ? name : model[0] == '/' ? davy_base_name(model) : model);
 }
 
-/* "vllm serve MODEL", "vllm bench ..."; the other commands are clients. */
-static bool read_vllm(const struct davy_engine_look *look, const struct davy_command *c,
+/* "vllm serve MODEL", "vllm bench ..."; other commands are clients. */
+static bool vllm_read(const struct davy_engine_look *look, const struct davy_command *c,
 		      struct davy_engine_facts *facts)
 {
 	const char *model = davy_option(c->args, "--model");
@@ -48,14 +48,14 @@ static bool read_vllm(const struct davy_engine_look *look, const struct davy_com
 const struct davy_engine_ops davy_engine_vllm = {
 	.engine = DAVY_ENGINE_VLLM,
 	.marks = { .programs = "vllm", .modules = "vllm", .titles = "VLLM::*" },
-	.read = read_vllm,
+	.read = vllm_read,
 	.knobs = { .ubatch = "--max-num-batched-tokens",
 		   .context = "--max-model-len",
 		   .parallel = "--max-num-seqs" },
 };
 
-static bool read_sglang(const struct davy_engine_look *look, const struct davy_command *c,
-			struct davy_engine_facts *facts)
+static bool vllm_read_sglang(const struct davy_engine_look *look, const struct davy_command *c,
+			     struct davy_engine_facts *facts)
 {
 	(void)look;
 	if (!strncmp(c->title, "sglang::", 8)) {
@@ -81,7 +81,7 @@ static bool read_sglang(const struct davy_engine_look *look, const struct davy_c
 const struct davy_engine_ops davy_engine_sglang = {
 	.engine = DAVY_ENGINE_SGLANG,
 	.marks = { .programs = "sglang", .modules = "sglang", .titles = "sglang::*" },
-	.read = read_sglang,
+	.read = vllm_read_sglang,
 	.knobs = { .ubatch = "--chunked-prefill-size",
 		   .context = "--context-length",
 		   .parallel = "--max-running-requests" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How engines are started otherwise than their command says; what each can is in its row. */
+/* Changes the command line of an engine; its row defines what is supported. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "engines/table.h"
 
-static int set_knob(const char *names, uint32_t value, struct davy_args *args)
+static int wish_set_number(const char *names, uint32_t value, struct davy_args *args)
 {
 	char text[16];
 
@@ -15,16 +15,16 @@ static int set_knob(const char *names, uint32_t value, struct davy_args *args)
 	return value ? davy_args_set(names, text, args) : 0;
 }
 
-static int set_cache(const struct davy_engine_ops *ops, uint32_t type, struct davy_args *args)
+static int wish_set_cache(const struct davy_engine_ops *ops, uint32_t type, struct davy_args *args)
 {
 	int err = type ? davy_args_set(ops->knobs.cache_k, davy_cache_name(type), args) : 0;
 
 	return err || !type ? err : davy_args_set(ops->knobs.cache_v, davy_cache_name(type), args);
 }
 
-/* One layer more than the model has blocks: its output. */
-static int set_layers(const struct davy_engine_ops *ops, const struct davy_engine_facts *facts,
-		      const struct davy_engine_wish *wish, struct davy_args *args)
+/* One layer more than the model has blocks: the output layer. */
+static int wish_set_layers(const struct davy_engine_ops *ops, const struct davy_engine_facts *facts,
+			   const struct davy_engine_wish *wish, struct davy_args *args)
 {
 	uint32_t now = wish->layers + 1, off = wish->knobs.gpu_layers_off;
 
@@ -35,13 +35,16 @@ static int set_layers(const struct davy_engine_ops *ops, const struct davy_engin
 	else if (!wish->layers)
 		return -EOPNOTSUPP;
 	if (off >= now)
-		return -ERANGE; /* a partial CPU is not strictly the CPU: that is another rung */
-	return set_knob(ops->knobs.gpu_layers, now - off, args);
+		/*
+		 * a partial move to the CPU must not become a complete one: that is another action
+		 */
+		return -ERANGE;
+	return wish_set_number(ops->knobs.gpu_layers, now - off, args);
 }
 
-static int rewrite(const struct davy_engine_ops *ops, char *const argv[],
-		   const struct davy_engine_facts *facts, const struct davy_engine_wish *wish,
-		   struct davy_args *args)
+static int wish_rewrite(const struct davy_engine_ops *ops, char *const argv[],
+			const struct davy_engine_facts *facts, const struct davy_engine_wish *wish,
+			struct davy_args *args)
 {
 	const struct davy_knobs *k = &wish->knobs;
 	int err;
@@ -53,15 +56,15 @@ static int rewrite(const struct davy_engine_ops *ops, char *const argv[],
 	else
 		err = davy_args_without(argv, "", "", args);
 	if (!err)
-		err = set_knob(ops->knobs.ubatch, k->ubatch, args);
+		err = wish_set_number(ops->knobs.ubatch, k->ubatch, args);
 	if (!err)
-		err = set_knob(ops->knobs.context, k->context, args);
+		err = wish_set_number(ops->knobs.context, k->context, args);
 	if (!err)
-		err = set_knob(ops->knobs.parallel, k->parallel, args);
+		err = wish_set_number(ops->knobs.parallel, k->parallel, args);
 	if (!err)
-		err = set_cache(ops, k->cache_type, args);
+		err = wish_set_cache(ops, k->cache_type, args);
 	if (!err && wish->backend != DAVY_BACKEND_CPU)
-		err = set_layers(ops, facts, wish, args);
+		err = wish_set_layers(ops, facts, wish, args);
 	return err;
 }
 
@@ -73,7 +76,7 @@ int davy_engine_command(const struct davy_engine_facts *facts, char *const argv[
 	int err;
 
 	memset(ret_args, 0, sizeof(*ret_args));
-	err = rewrite(ops ? ops : &unknown, argv, facts, wish, ret_args);
+	err = wish_rewrite(ops ? ops : &unknown, argv, facts, wish, ret_args);
 	if (err)
 		davy_args_done(ret_args);
 	return err;
