@@ -11,9 +11,9 @@
 #include "sensors/kfd/kfd_topology.h"
 #include "host/host_subject.h"
 
-#define VULKAN_MAX 64 /* davylamp-probe tells no more */
+#define VULKAN_MAX 64 /* davylamp-probe reports no more */
 
-static void blank(struct davy_host_device *d)
+static void host_devices_blank(struct davy_host_device *d)
 {
 	memset(d, 0, sizeof(*d));
 	d->free_bytes = UINT64_MAX;
@@ -21,21 +21,21 @@ static void blank(struct davy_host_device *d)
 		d->index[i] = -1;
 }
 
-static size_t from_sysfs(struct davy_host_device *list, size_t max)
+static size_t host_devices_from_sysfs(struct davy_host_device *list, size_t max)
 {
 	struct davy_gpu gpus[DAVY_GPUS_MAX];
 	size_t count = davy_gpus_list(gpus, max < DAVY_GPUS_MAX ? max : DAVY_GPUS_MAX);
 
 	for (size_t i = 0; i < count; i++) {
-		blank(&list[i]);
+		host_devices_blank(&list[i]);
 		list[i].gpu = gpus[i];
 		list[i].in_sysfs = true;
 	}
 	return count;
 }
 
-/* KFD's nodes of GPUs in their order, as ROCm counts them: a device's first. */
-static void count_rocm(struct davy_host_device *list, size_t count)
+/* Numbers ROCm devices in the order of KFD's nodes; a device's first node counts. */
+static void host_devices_number_rocm(struct davy_host_device *list, size_t count)
 {
 	struct davy_kfd_node *nodes = calloc(DAVY_KFD_NODES_MAX, sizeof(*nodes));
 	size_t node_count = nodes ? davy_kfd_nodes_list(nodes, DAVY_KFD_NODES_MAX) : 0;
@@ -47,23 +47,28 @@ static void count_rocm(struct davy_host_device *list, size_t count)
 	free(nodes);
 }
 
-static bool driven_by(const struct davy_host_device *d, const char *one, const char *other)
+static bool host_devices_driven_by(const struct davy_host_device *d, const char *one,
+				   const char *other)
 {
 	return davy_same_name(d->gpu.driver, one) || davy_same_name(d->gpu.driver, other);
 }
 
-/* By PCI address among those of the driver: what CUDA and Level Zero can be told to count by. */
-static void count_by_address(struct davy_host_device *list, size_t count, enum davy_backend backend,
-			     const char *one, const char *other)
+/*
+ * Numbers by PCI address among the devices of a driver: the order that CUDA and Level Zero can be
+ * configured to use.
+ */
+static void host_devices_number_by_address(struct davy_host_device *list, size_t count,
+					   enum davy_backend backend, const char *one,
+					   const char *other)
 {
 	for (size_t i = 0; i < count; i++) {
 		int16_t before = 0;
 
-		if (!driven_by(&list[i], one, other))
+		if (!host_devices_driven_by(&list[i], one, other))
 			continue;
 		for (size_t j = 0; j < count; j++)
 			before = (int16_t)(before +
-					   (driven_by(&list[j], one, other) &&
+					   (host_devices_driven_by(&list[j], one, other) &&
 					    strcmp(list[j].gpu.device, list[i].gpu.device) < 0));
 		list[i].index[backend] = before;
 	}
@@ -83,8 +88,8 @@ static uint64_t host_devices_number_of(const json_t *object, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-/* Of one heap: a budget is what a process may have of it in all, its use is off that. */
-static uint64_t free_of(const json_t *heap)
+/* Free bytes of one heap: the budget is the maximum for a process, minus its use. */
+static uint64_t host_devices_free_of(const json_t *heap)
 {
 	uint64_t size = host_devices_number_of(heap, "size"),
 		 used = host_devices_number_of(heap, "usage");
@@ -95,8 +100,8 @@ static uint64_t free_of(const json_t *heap)
 	return budget > used ? budget - used : 0;
 }
 
-/* Of the device's own heaps, and of all where they are the host's: ggml takes those as well. */
-static uint64_t heaps_free(const json_t *device)
+/* The device's own heaps, or all heaps if it uses host memory, as in ggml. */
+static uint64_t host_devices_heaps_free(const json_t *device)
 {
 	bool shared = strcmp(host_devices_text_of(device, "type"), "discrete") != 0, any = false;
 	uint64_t free_bytes = 0;
@@ -108,13 +113,15 @@ static uint64_t heaps_free(const json_t *device)
 		if (!shared && !json_is_true(json_object_get(heap, "device_local")))
 			continue;
 		any |= host_devices_number_of(heap, "size") > 0;
-		free_bytes += free_of(heap) < INT64_MAX / VULKAN_MAX ? free_of(heap) : 0;
+		free_bytes += host_devices_free_of(heap) < INT64_MAX / VULKAN_MAX
+				      ? host_devices_free_of(heap)
+				      : 0;
 	}
 	return any ? free_bytes : UINT64_MAX;
 }
 
-/* "0,2": whether it names the number. */
-static bool names(const char *visible, int index)
+/* True if a list such as "0,2" contains the index. */
+static bool host_devices_in_list(const char *visible, int index)
 {
 	char *end;
 
@@ -126,7 +133,7 @@ static bool names(const char *visible, int index)
 	return false;
 }
 
-/* The one of sysfs with that address, or a new one. */
+/* The sysfs device with that address, or a new one. */
 static struct davy_host_device *host_devices_place_for(const json_t *device, int index,
 						       struct davy_host_device *list, size_t *count,
 						       size_t max)
@@ -140,7 +147,7 @@ static struct davy_host_device *host_devices_place_for(const json_t *device, int
 	if (*count == max)
 		return NULL;
 	d = &list[(*count)++];
-	blank(d);
+	host_devices_blank(d);
 	if (pci[0] && strlen(pci) < sizeof(d->gpu.device) && !pci[davy_text_shown_length(pci)])
 		davy_copy_name(d->gpu.device, sizeof(d->gpu.device), pci);
 	else
@@ -148,14 +155,15 @@ static struct davy_host_device *host_devices_place_for(const json_t *device, int
 	return d;
 }
 
-static void add_vulkan(const json_t *device, const char *visible, struct davy_host_device *list,
-		       size_t *count, size_t max)
+static void host_devices_add_vulkan(const json_t *device, const char *visible,
+				    struct davy_host_device *list, size_t *count, size_t max)
 {
 	json_int_t index = json_integer_value(json_object_get(device, "index"));
 	struct davy_host_device *d;
 
 	if (!json_is_object(device) || index < 0 || index >= VULKAN_MAX ||
-	    (!strcmp(host_devices_text_of(device, "type"), "cpu") && !names(visible, (int)index)))
+	    (!strcmp(host_devices_text_of(device, "type"), "cpu") &&
+	     !host_devices_in_list(visible, (int)index)))
 		return;
 	d = host_devices_place_for(device, (int)index, list, count, max);
 	if (!d || d->index[DAVY_BACKEND_VULKAN] >= 0)
@@ -165,20 +173,20 @@ static void add_vulkan(const json_t *device, const char *visible, struct davy_ho
 	davy_copy_name(d->type, sizeof(d->type), host_devices_text_of(device, "type"));
 	d->pci_vendor = (uint32_t)host_devices_number_of(device, "vendor");
 	d->pci_device = (uint32_t)host_devices_number_of(device, "device");
-	d->free_bytes = heaps_free(device);
+	d->free_bytes = host_devices_heaps_free(device);
 }
 
 size_t davy_host_devices(const json_t *answer, const char *visible, struct davy_host_device *list,
 			 size_t max)
 {
-	size_t count = from_sysfs(list, max), i;
+	size_t count = host_devices_from_sysfs(list, max), i;
 	const json_t *device;
 
-	count_rocm(list, count);
-	count_by_address(list, count, DAVY_BACKEND_CUDA, "nvidia", "nvidia");
-	count_by_address(list, count, DAVY_BACKEND_SYCL, "i915", "xe");
+	host_devices_number_rocm(list, count);
+	host_devices_number_by_address(list, count, DAVY_BACKEND_CUDA, "nvidia", "nvidia");
+	host_devices_number_by_address(list, count, DAVY_BACKEND_SYCL, "i915", "xe");
 	json_array_foreach(json_object_get(answer, "devices"), i, device)
-		add_vulkan(device, visible, list, &count, max);
+		host_devices_add_vulkan(device, visible, list, &count, max);
 	return count;
 }
 
@@ -225,8 +233,8 @@ static uint64_t host_devices_left(uint64_t total, uint64_t used)
 	return total > used ? total - used : 0;
 }
 
-/* By the driver; UINT64_MAX: it does not tell. */
-static uint64_t driver_free(const struct davy_host_device *d)
+/* According to the driver; UINT64_MAX: unknown. */
+static uint64_t host_devices_driver_free(const struct davy_host_device *d)
 {
 	struct davy_ev_memory m = { 0 };
 	uint64_t gtt, host;
@@ -242,14 +250,14 @@ static uint64_t driver_free(const struct davy_host_device *d)
 	return host_devices_left(m.vram_total, m.vram_used) + (gtt < host ? gtt : host);
 }
 
-/* Where both tell, the engine's view, Vulkan's heap, bounds what the driver says. */
+/* If both are known, Vulkan's heap limits the driver's value: engines see the heap. */
 void davy_host_device_memory(struct davy_host_device *d, const struct davy_policy_subject *s)
 {
 	uint64_t driver;
 
 	d->shared = davy_same_name(s->kind, "igpu") || !strcmp(d->type, "integrated") ||
 		    !strcmp(d->type, "cpu");
-	driver = driver_free(d);
+	driver = host_devices_driver_free(d);
 	if (driver < d->free_bytes)
 		d->free_bytes = driver;
 }

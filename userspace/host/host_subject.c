@@ -9,9 +9,9 @@
 #include "sensors/kfd/kfd_topology.h"
 #include "sensors/gpu/lockup.h"
 
-#define MES_VERSION 0xfffu /* AMDGPU_MES_VERSION_MASK; above it: of the interface */
+#define MES_VERSION 0xfffu /* AMDGPU_MES_VERSION_MASK; the bits above are the interface version */
 
-static void add_kfd(struct davy_policy_subject *s)
+static void host_subject_add_kfd(struct davy_policy_subject *s)
 {
 	struct davy_kfd_node *nodes = calloc(DAVY_KFD_NODES_MAX, sizeof(*nodes));
 	size_t count = nodes ? davy_kfd_nodes_list(nodes, DAVY_KFD_NODES_MAX) : 0;
@@ -41,8 +41,8 @@ void davy_host_subject(const struct davy_gpu *gpu, const struct davy_lockups *lo
 	if (davy_same_name(s->vendor, "intel") && !davy_gpu_attribute(gpu, "device", &value))
 		davy_subject_intel(s, (uint32_t)value);
 	if (davy_same_name(s->vendor, "amd"))
-		add_kfd(s);
-	/* amdgpu, amdgpu_ucode.c: fw_attrs; not on kernels without the file. */
+		host_subject_add_kfd(s);
+	/* amdgpu, amdgpu_ucode.c: fw_attrs; missing on older kernels */
 	if (!davy_gpu_attribute(gpu, "fw_version/mes_fw_version", &value) && value & MES_VERSION)
 		snprintf(s->firmware, sizeof(s->firmware), "mes 0x%x",
 			 (unsigned int)value & MES_VERSION);

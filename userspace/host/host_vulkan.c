@@ -6,7 +6,7 @@
 #include "act/probe_run.h"
 #include "host/host_devices.h"
 
-#define LIMIT_MS 6000 /* the probe's own limit comes first */
+#define LIMIT_MS 6000 /* the probe's own limit expires first */
 
 struct listing {
 	sd_event *loop;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The environment file of a unit: NAME=VALUE lines as systemd.exec(5) reads them. What is written
- * needs no quoting: what rules may say of a variable is letters, digits and some marks
- * (policy_words.c).
+ * The environment file of a unit: NAME=VALUE lines as in systemd.exec(5). Values need no quoting:
+ * rules allow only letters, digits and some marks in variables (policy_words.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "engines/environment.h"
 #include "output/settings.h"
 
-static bool is_in(const struct davy_output_variables *list, const char *name)
+static bool env_contains(const struct davy_output_variables *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!strcmp(list->at[i].name, name))
@@ -18,14 +17,16 @@ static bool is_in(const struct davy_output_variables *list, const char *name)
 	return false;
 }
 
-/* The first to say it counts: a rule's own words on a variable come after what follows from its
- * other values. */
+/*
+ * The first setting of a variable counts: variables that a rule names come after those that follow
+ * from its other settings.
+ */
 static void env_add(struct davy_output_variables *list, const char *name, const char *value,
 		    const struct davy_policy_origin *origin)
 {
 	struct davy_output_pair *p = &list->at[list->count];
 
-	if (list->count == DAVY_OUTPUT_VARIABLES_MAX || is_in(list, name))
+	if (list->count == DAVY_OUTPUT_VARIABLES_MAX || env_contains(list, name))
 		return;
 	davy_copy_name(p->name, sizeof(p->name), name);
 	davy_copy_name(p->value, sizeof(p->value), value);
@@ -51,7 +52,7 @@ static void env_take(struct telling *t, int err, const struct davy_environment *
 		env_add(t->list, e->at[i].name, e->at[i].value, &v->origin);
 }
 
-static void env_tell(struct telling *t, struct davy_engine_wish wish, enum davy_policy_key key)
+static void env_apply(struct telling *t, struct davy_engine_wish wish, enum davy_policy_key key)
 {
 	struct davy_environment e;
 	int err = davy_engine_environment(t->look, &t->facts, &wish, &e);
@@ -59,31 +60,31 @@ static void env_tell(struct telling *t, struct davy_engine_wish wish, enum davy_
 	env_take(t, err, &e, davy_policy_key_name(key), &t->e->value[key]);
 }
 
-/* A wish at a time: what one cannot be told does not keep the others from being told. */
-static void tell_knobs(struct telling *t, uint32_t available)
+/* One setting per wish, so that a refused one does not affect the others. */
+static void env_apply_settings(struct telling *t, uint32_t available)
 {
 	enum davy_backend backend = davy_policy_backend(t->e, available);
 	struct davy_knobs knobs;
 
 	davy_policy_limits(t->e, &t->facts, &knobs);
-	env_tell(t, (struct davy_engine_wish){ .backend = backend }, DAVY_POLICY_BACKENDS);
-	env_tell(t, (struct davy_engine_wish){ .knobs = { .ubatch = knobs.ubatch } },
-		 DAVY_POLICY_UBATCH);
-	env_tell(t, (struct davy_engine_wish){ .knobs = { .parallel = knobs.parallel } },
-		 DAVY_POLICY_PARALLEL);
+	env_apply(t, (struct davy_engine_wish){ .backend = backend }, DAVY_POLICY_BACKENDS);
+	env_apply(t, (struct davy_engine_wish){ .knobs = { .ubatch = knobs.ubatch } },
+		  DAVY_POLICY_UBATCH);
+	env_apply(t, (struct davy_engine_wish){ .knobs = { .parallel = knobs.parallel } },
+		  DAVY_POLICY_PARALLEL);
 	if (knobs.parallel)
 		t->facts.parallel =
-			knobs.parallel; /* an engine whose context is one slot's divides by it */
-	env_tell(t, (struct davy_engine_wish){ .knobs = { .context = knobs.context } },
-		 DAVY_POLICY_CONTEXT);
+			knobs.parallel; /* an engine with a context per slot divides by the slots */
+	env_apply(t, (struct davy_engine_wish){ .knobs = { .context = knobs.context } },
+		  DAVY_POLICY_CONTEXT);
 	if (backend != DAVY_BACKEND_CPU)
-		env_tell(t,
-			 (struct davy_engine_wish){
-				 .knobs = { .gpu_layers_off = knobs.gpu_layers_off } },
-			 DAVY_POLICY_GPU_LAYERS_OFF);
+		env_apply(t,
+			  (struct davy_engine_wish){
+				  .knobs = { .gpu_layers_off = knobs.gpu_layers_off } },
+			  DAVY_POLICY_GPU_LAYERS_OFF);
 }
 
-static bool has_variable(const struct davy_engine_look *look, const char *name)
+static bool env_has_variable(const struct davy_engine_look *look, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -104,14 +105,14 @@ void davy_output_variables(const struct davy_effective *effective,
 	struct davy_environment e = { 0 };
 
 	ret_variables->count = 0;
-	tell_knobs(&t, available);
+	env_apply_settings(&t, available);
 	if (cache->number)
 		env_take(&t, davy_engine_environment_cache(look, facts, cache->text, &e), &e,
 			 "cache_type", cache);
 	for (size_t i = 0; i < effective->environment_count; i++) {
 		const struct davy_policy_value *v = &effective->environment[i];
 
-		if (!has_variable(look, v->name))
+		if (!env_has_variable(look, v->name))
 			env_add(ret_variables, v->name, v->text, &v->origin);
 	}
 	for (size_t i = 0; i < effective->argument_count; i++) {
@@ -131,7 +132,7 @@ void davy_output_variables_write(const struct davy_output_variables *list, FILE 
 	}
 }
 
-static int write_env(const struct davy_output_request *r, FILE *out,
+static int env_write(const struct davy_output_request *r, FILE *out,
 		     struct davy_output_result *result)
 {
 	static char *const nothing[] = { NULL };
@@ -153,5 +154,5 @@ static int write_env(const struct davy_output_request *r, FILE *out,
 const struct davy_output_format davy_output_env = {
 	.name = "env",
 	.what = "environment file of a unit",
-	.write = write_env,
+	.write = env_write,
 };

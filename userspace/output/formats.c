@@ -24,18 +24,21 @@ const struct davy_output_format *davy_output_format_named(const char *name)
 	return NULL;
 }
 
-static int check_models(const struct davy_output_format *f, const struct davy_output_request *r,
-			struct davy_output_result *result)
+static int formats_check_models(const struct davy_output_format *f,
+				const struct davy_output_request *r,
+				struct davy_output_result *result)
 {
 	if (f->one_model && r->model_count != 1)
-		return davy_output_refuse(result, "'%s' is of one model: --model NAME", f->name);
-	if (f->no_model && r->model_count)
-		return davy_output_refuse(result, "'%s' is for all models: without --model",
+		return davy_output_refuse(result,
+					  "'%s' needs exactly one model: use --model "
+					  "NAME",
 					  f->name);
+	if (f->no_model && r->model_count)
+		return davy_output_refuse(result, "'%s' is for all models: omit --model", f->name);
 	for (size_t i = 0; i < r->model_count; i++)
 		for (size_t j = 0; j < i; j++)
 			if (!strcmp(r->models[i].name, r->models[j].name))
-				return davy_output_refuse(result, "there are two models '%s'",
+				return davy_output_refuse(result, "the model '%s' is given twice",
 							  r->models[i].name);
 	return 0;
 }
@@ -49,7 +52,7 @@ int davy_output_make(const struct davy_output_format *f, const struct davy_outpu
 	int err;
 
 	memset(ret_result, 0, sizeof(*ret_result));
-	err = check_models(f, request, ret_result);
+	err = formats_check_models(f, request, ret_result);
 	out = err ? NULL : open_memstream(&text, &size);
 	if (err || !out)
 		return err ? err : -ENOMEM;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Defaults of lemonade's, JSON (src/cpp/resources/defaults.json and config_file.cpp, v11): merged
- * over its own by LEMONADE_DEFAULTS_PATH=FILE; it keeps members that it does not know. One set for
- * all models; the arguments of its llama-server are one text, split at blanks. The context, the
- * port and the model it sets itself.
+ * lemonade's defaults, JSON (src/cpp/resources/defaults.json and config_file.cpp, v11).
+ * LEMONADE_DEFAULTS_PATH=FILE merges them over the built-in ones; unknown members are kept. One set
+ * for all models. The arguments of its llama-server are one text, split at blanks. lemonade sets
+ * the context, the port and the model itself.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -14,12 +14,13 @@
 #include "lib/json_text.h"
 #include "output/settings.h"
 
-/* Set by lemonade itself, or by a member of its own. */
+/* Set by lemonade, or by a separate member. */
 static const char reserved[] =
 	"-c --ctx-size -dev --device -ngl --gpu-layers --n-gpu-layers --port "
 	"--host -m --model";
 
-static char *arguments(const struct davy_output_options *options, struct davy_output_result *result)
+static char *lemonade_arguments(const struct davy_output_options *options,
+				struct davy_output_result *result)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -46,7 +47,7 @@ static char *arguments(const struct davy_output_options *options, struct davy_ou
 	return NULL;
 }
 
-/* The first that lemonade has a name for; it takes another where that is not installed. */
+/* The first backend that lemonade supports. It uses another one if that is not installed. */
 static const char *lemonade_backend_of(const struct davy_effective *e)
 {
 	static const enum davy_backend known[] = { DAVY_BACKEND_VULKAN, DAVY_BACKEND_ROCM,
@@ -59,7 +60,7 @@ static const char *lemonade_backend_of(const struct davy_effective *e)
 	return NULL;
 }
 
-static json_t *defaults(const struct davy_output_settings *s, const char *args)
+static json_t *lemonade_defaults(const struct davy_output_settings *s, const char *args)
 {
 	json_t *all = json_object(), *llama = json_object();
 	const char *backend = lemonade_backend_of(&s->effective);
@@ -73,7 +74,7 @@ static json_t *defaults(const struct davy_output_settings *s, const char *args)
 	return all;
 }
 
-static int write_defaults(const struct davy_output_request *r, FILE *out,
+static int lemonade_write(const struct davy_output_request *r, FILE *out,
 			  struct davy_output_result *result)
 {
 	struct davy_output_options options;
@@ -84,12 +85,12 @@ static int write_defaults(const struct davy_output_request *r, FILE *out,
 	davy_output_settle(r, DAVY_ENGINE_LEMONADE, DAVY_ENGINE_LLAMA_SERVER, NULL, &s);
 	davy_output_llama_options(&s, r->subject.available, &options, result);
 	davy_output_note_environment(&s.effective, result);
-	args = arguments(&options, result);
-	all = args ? defaults(&s, args) : NULL;
+	args = lemonade_arguments(&options, result);
+	all = args ? lemonade_defaults(&s, args) : NULL;
 	if (all)
 		text = davy_json_text(all, JSON_INDENT(2) | JSON_SORT_KEYS);
 	if (text)
-		fprintf(out, "%s\n", text + 2); /* "{\n": the first line is written before it */
+		fprintf(out, "%s\n", text + 2); /* skips "{\n": the first line is already written */
 	json_decref(all);
 	free(args);
 	free(text);
@@ -101,5 +102,5 @@ const struct davy_output_format davy_output_lemonade = {
 	.what = "defaults of lemonade, JSON",
 	.style = DAVY_GENERATED_JSON,
 	.no_model = true,
-	.write = write_defaults,
+	.write = lemonade_write,
 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Models of llama-swap's configuration, YAML (internal/config at v250): "cmd" is split like a POSIX
- * shell's words after ${MACRO} was replaced everywhere, also in names and inside of quotes. So text
- * is double-quoted for YAML, a path single-quoted for the words, and "${" is refused.
+ * Models of llama-swap's configuration, YAML (internal/config at v250). "cmd" is split like POSIX
+ * shell words, after ${MACRO} is replaced everywhere, also in names and quotes. Therefore text is
+ * double-quoted for YAML, a path is single-quoted for the shell, and "${" is refused.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/settings.h"
 
-/* A YAML string: what is in it can be shown, so only two letters need a backslash. */
-static void put_quoted(FILE *out, const char *text)
+/* A YAML string: its characters are printable, so only two need a backslash. */
+static void llama_swap_put_quoted(FILE *out, const char *text)
 {
 	fputc('"', out);
 	for (; *text; text++) {
@@ -21,8 +21,8 @@ static void put_quoted(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* One word of a command line. */
-static bool is_word(const char *text)
+/* True if the text fits into one word of a command line. */
+static bool llama_swap_is_word(const char *text)
 {
 	return davy_output_writable(text, "'") && !strstr(text, "${");
 }
@@ -40,16 +40,17 @@ static void llama_swap_put_word(FILE *out, const char *text)
 	fprintf(out, llama_swap_is_plain(text) ? " %s" : " '%s'", text);
 }
 
-static void put_command(const struct davy_output_request *r, const struct davy_output_model *m,
-			const struct davy_output_options *options, FILE *out,
-			struct davy_output_result *result)
+static void llama_swap_put_command(const struct davy_output_request *r,
+				   const struct davy_output_model *m,
+				   const struct davy_output_options *options, FILE *out,
+				   struct davy_output_result *result)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *words = open_memstream(&text, &size);
 
 	if (!words)
-		return; /* "out" is one as well, and will tell */
+		return; /* "out" is a memory stream too and reports the failure */
 	fputs(llama_swap_is_plain(r->server) ? "" : "'", words);
 	fprintf(words, "%s%s --port ${PORT} -m", r->server,
 		llama_swap_is_plain(r->server) ? "" : "'");
@@ -57,7 +58,7 @@ static void put_command(const struct davy_output_request *r, const struct davy_o
 	for (size_t i = 0; i < options->count; i++) {
 		const struct davy_output_pair *p = &options->at[i];
 
-		if (p->value[0] && !is_word(p->value)) {
+		if (p->value[0] && !llama_swap_is_word(p->value)) {
 			davy_output_note(result, "%s %s: cannot be written", p->name, p->value);
 			continue;
 		}
@@ -67,13 +68,13 @@ static void put_command(const struct davy_output_request *r, const struct davy_o
 	}
 	if (!fclose(words)) {
 		fputs("    cmd: ", out);
-		put_quoted(out, text);
+		llama_swap_put_quoted(out, text);
 		fputc('\n', out);
 	}
 	free(text);
 }
 
-static void put_environment(const struct davy_effective *e, FILE *out)
+static void llama_swap_put_environment(const struct davy_effective *e, FILE *out)
 {
 	for (size_t i = 0; i < e->environment_count; i++) {
 		fprintf(out, "%s      - \"%s=%s\"\n", i ? "" : "    env:\n", e->environment[i].name,
@@ -91,42 +92,42 @@ static void llama_swap_put_model(const struct davy_output_request *r,
 	davy_output_settle(r, DAVY_ENGINE_LLAMA_SERVER, DAVY_ENGINE_LLAMA_SERVER, m, &s);
 	davy_output_llama_options(&s, r->subject.available, &options, result);
 	fputs("  ", out);
-	put_quoted(out, m->name);
+	llama_swap_put_quoted(out, m->name);
 	fputs(":\n", out);
 	for (size_t i = 0; i < options.count; i++) {
 		fputs("    ", out);
 		davy_output_origin(out, options.at[i].name, options.at[i].origin);
 	}
-	put_command(r, m, &options, out, result);
-	put_environment(&s.effective, out);
+	llama_swap_put_command(r, m, &options, out, result);
+	llama_swap_put_environment(&s.effective, out);
 }
 
 static int llama_swap_check(const struct davy_output_model *m, struct davy_output_result *result)
 {
 	if (!m->path)
 		return davy_output_refuse(result,
-					  "which file is model '%s'? --model /PATH/NAME.gguf or "
+					  "no file for model '%s': use --model /PATH/NAME.gguf or "
 					  "--models-dir DIR",
 					  m->name);
-	if (!is_word(m->name) || !is_word(m->path))
+	if (!llama_swap_is_word(m->name) || !llama_swap_is_word(m->path))
 		return davy_output_refuse(
 			result,
-			"llama-swap would read the model's '%s' as something else: "
-			"no \"'\", \"${\" or control character",
-			is_word(m->name) ? m->path : m->name);
+			"llama-swap would misread the model's '%s': no \"'\", \"${\" or control "
+			"character",
+			llama_swap_is_word(m->name) ? m->path : m->name);
 	return 0;
 }
 
-static int write_models(const struct davy_output_request *r, FILE *out,
-			struct davy_output_result *result)
+static int llama_swap_write(const struct davy_output_request *r, FILE *out,
+			    struct davy_output_result *result)
 {
 	int err = 0;
 
 	if (!r->model_count)
-		return davy_output_refuse(result, "which models? --models-dir DIR, or --model "
+		return davy_output_refuse(result, "no models: use --models-dir DIR, or --model "
 						  "/PATH/NAME.gguf for each");
-	if (!is_word(r->server))
-		return davy_output_refuse(result, "'%s' is no program that can be written there",
+	if (!llama_swap_is_word(r->server))
+		return davy_output_refuse(result, "the program '%s' cannot be written there",
 					  r->server);
 	for (size_t i = 0; !err && i < r->model_count; i++)
 		err = llama_swap_check(&r->models[i], result);
@@ -141,5 +142,5 @@ static int write_models(const struct davy_output_request *r, FILE *out,
 const struct davy_output_format davy_output_llama_swap = {
 	.name = "llama-swap",
 	.what = "models of llama-swap's configuration, YAML",
-	.write = write_models,
+	.write = llama_swap_write,
 };

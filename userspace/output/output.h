@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Configuration made from rules of the backend policy, for engines that davylamp does not start
- * itself. Texts only: generated.h writes them. Names of models come from outside: what a
- * format cannot hold as it is is refused, and what only a part of it cannot hold is noted. To add a
- * format: a file with its "write", a row in formats.c.
+ * Configuration files made from rules of the backend policy, for engines that davylamp does not
+ * start. Only text: generated.h writes the files. Model names are untrusted: a name that a format
+ * cannot represent is refused; a setting that it cannot represent is noted. To add a format: a file
+ * with its "write", and a row in formats.c.
  */
 #ifndef DAVY_OUTPUT_H
 #define DAVY_OUTPUT_H
@@ -18,40 +18,40 @@
 
 struct davy_output_model {
 	const char *name; /* as the engine calls it */
-	const char *path; /* of its file; NULL: not known */
+	const char *path; /* path of its file; NULL: unknown */
 };
 
 struct davy_output_request {
 	struct davy_policy_set set;
-	struct davy_policy_subject subject; /* of the device; engine and model are filled in */
-	enum davy_engine engine;	    /* of an environment; NONE: llama-server */
+	struct davy_policy_subject subject; /* the device; engine and model are filled in */
+	enum davy_engine engine;	    /* engine of an environment; NONE: llama-server */
 	const char *server;		    /* the program that llama-swap starts */
 	const struct davy_output_model *models;
 	size_t model_count;
 };
 
 struct davy_output_result {
-	char *body;	   /* whole lines; to be freed */
-	size_t note_count; /* of what the rules say, what the text does not */
+	char *body;	   /* whole lines; the caller frees it */
+	size_t note_count; /* settings of the rules that the text does not contain */
 	char note[DAVY_OUTPUT_NOTES_MAX][DAVY_OUTPUT_NOTE_LEN];
-	char why[DAVY_OUTPUT_NOTE_LEN]; /* of a refusal */
+	char why[DAVY_OUTPUT_NOTE_LEN]; /* reason of a refusal */
 };
 
 struct davy_output_format {
 	const char *name;
-	const char *what; /* for people */
+	const char *what; /* description for users */
 	enum davy_generated_style style;
-	bool one_model; /* and not less */
+	bool one_model; /* exactly one model is required */
 	bool no_model;
 	int (*write)(const struct davy_output_request *r, FILE *out,
 		     struct davy_output_result *result);
 };
 
-/* NULL beyond the last. */
+/* NULL beyond the last format. */
 const struct davy_output_format *davy_output_format(size_t index);
 const struct davy_output_format *davy_output_format_named(const char *name);
 
-/* 0; -EINVAL: refused, "why" tells; -ENOMEM. The caller frees result->body. */
+/* 0; -EINVAL: refused, see "why"; -ENOMEM. The caller frees result->body. */
 int davy_output_make(const struct davy_output_format *format,
 		     const struct davy_output_request *request,
 		     struct davy_output_result *ret_result);
@@ -61,9 +61,12 @@ void davy_output_note(struct davy_output_result *result, const char *format, ...
 	__attribute__((format(printf, 2, 3)));
 int davy_output_refuse(struct davy_output_result *result, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* One line of a comment: which rule says "what". */
+/* Writes one comment line: the rule that sets "what". */
 void davy_output_origin(FILE *out, const char *what, const struct davy_policy_origin *origin);
-/* Shown as it is: no control byte, valid UTF-8, none of "but" in it, no blank at either end. */
+/*
+ * True if "text" is printable UTF-8 without control bytes, without characters of "but", and without
+ * leading or trailing blanks.
+ */
 bool davy_output_writable(const char *text, const char *but);
 
 extern const struct davy_output_format davy_output_env;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parameters of a model of Ollama's, as a Modelfile: 'ollama create NAME -f FILE' (parser/parser.go
- * and api/types.go at fb307609: num_batch, num_ctx, num_gpu). Its context is that of one slot, the
- * rules' that of all. The other settings are the daemon's: variables.
+ * Parameters of an Ollama model, as a Modelfile: 'ollama create NAME -f FILE' (parser/parser.go and
+ * api/types.go at fb307609: num_batch, num_ctx, num_gpu). Ollama's context is per slot; that of the
+ * rules is the sum of all slots. The other settings are variables of the daemon.
  */
 #include <string.h>
 
 #include "output/settings.h"
 
 /* model[:tag], host/space/model, or a file. */
-static bool is_name(const char *name)
+static bool output_ollama_is_name(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789_.:/@-";
@@ -24,35 +24,36 @@ static void output_ollama_put(FILE *out, const char *name, uint32_t value,
 	fprintf(out, "PARAMETER %s %u\n", name, value);
 }
 
-static void note_others(const struct davy_output_settings *s, struct davy_output_result *result)
+static void output_ollama_note_others(const struct davy_output_settings *s,
+				      struct davy_output_result *result)
 {
 	const struct davy_effective *e = &s->effective;
 
 	if (s->knobs.parallel)
 		davy_output_note(result,
-				 "parallel = %u: is the daemon's, see 'davylamp policy write "
-				 "env --engine ollama'",
+				 "parallel = %u: a setting of the daemon, see 'davylamp policy "
+				 "write env --engine ollama'",
 				 s->knobs.parallel);
 	if (e->value[DAVY_POLICY_CACHE_TYPE].number)
 		davy_output_note(result,
-				 "cache_type = %s: is the daemon's, see 'davylamp policy "
+				 "cache_type = %s: a setting of the daemon, see 'davylamp policy "
 				 "write env --engine ollama'",
 				 e->value[DAVY_POLICY_CACHE_TYPE].text);
 	if (s->knobs.gpu_layers_off)
 		davy_output_note(result,
-				 "gpu_layers_off = %u: how many layers are on the GPU is "
-				 "not known here",
+				 "gpu_layers_off = %u: the number of layers on the GPU is "
+				 "unknown here",
 				 s->knobs.gpu_layers_off);
 	for (size_t i = 0; i < e->argument_count; i++)
-		davy_output_note(result, "argument %s: Ollama's runner is not given any",
+		davy_output_note(result, "argument %s: Ollama's runner accepts no arguments",
 				 e->argument[i].name);
 	if (e->backend !=
-	    DAVY_BACKEND_CPU) /* what keeps all models there is not meant for the daemon */
+	    DAVY_BACKEND_CPU) /* keeps all models on the CPU, so it does not belong to the daemon */
 		davy_output_note_environment(e, result);
 }
 
-static int write_modelfile(const struct davy_output_request *r, FILE *out,
-			   struct davy_output_result *result)
+static int output_ollama_write(const struct davy_output_request *r, FILE *out,
+			       struct davy_output_result *result)
 {
 	const struct davy_output_model *m = &r->models[0];
 	const char *from = m->path ? m->path : m->name;
@@ -60,8 +61,8 @@ static int write_modelfile(const struct davy_output_request *r, FILE *out,
 	struct davy_output_settings s;
 	uint32_t slots, context;
 
-	if (!is_name(from))
-		return davy_output_refuse(result, "'%s' is no name of a model of Ollama's", from);
+	if (!output_ollama_is_name(from))
+		return davy_output_refuse(result, "'%s' is not the name of an Ollama model", from);
 	davy_output_settle(r, DAVY_ENGINE_OLLAMA, DAVY_ENGINE_OLLAMA, m, &s);
 	v = s.effective.value;
 	slots = s.knobs.parallel ? s.knobs.parallel : 1;
@@ -73,7 +74,7 @@ static int write_modelfile(const struct davy_output_request *r, FILE *out,
 		output_ollama_put(out, "num_ctx", context, &v[DAVY_POLICY_CONTEXT]);
 	if (davy_policy_backend(&s.effective, r->subject.available) == DAVY_BACKEND_CPU)
 		output_ollama_put(out, "num_gpu", 0, &v[DAVY_POLICY_BACKENDS]);
-	note_others(&s, result);
+	output_ollama_note_others(&s, result);
 	return 0;
 }
 
@@ -81,5 +82,5 @@ const struct davy_output_format davy_output_ollama = {
 	.name = "ollama",
 	.what = "a Modelfile with a model's parameters",
 	.one_model = true,
-	.write = write_modelfile,
+	.write = output_ollama_write,
 };

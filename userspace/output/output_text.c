@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the formats share. */
+/* Functions that the formats share. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,8 +45,8 @@ void davy_output_origin(FILE *out, const char *what, const struct davy_policy_or
 			davy_text_safe(path, sizeof(path), o->layer->path), o->line);
 }
 
-/* Line ends and a mark of YAML 1.1: U+2028, U+2029, U+FEFF. */
-static bool has_unseen(const char *text)
+/* Line separators and a mark of YAML 1.1: U+2028, U+2029, U+FEFF. */
+static bool output_text_has_invisible(const char *text)
 {
 	for (const char *at = text; *at; at++)
 		if (!strncmp(at, "\xe2\x80\xa8", 3) || !strncmp(at, "\xe2\x80\xa9", 3) ||
@@ -59,6 +59,6 @@ bool davy_output_writable(const char *text, const char *but)
 {
 	size_t len = strlen(text);
 
-	return len && !text[davy_text_shown_length(text)] && !has_unseen(text) &&
+	return len && !text[davy_text_shown_length(text)] && !output_text_has_invisible(text) &&
 	       !strpbrk(text, but) && text[0] != ' ' && text[len - 1] != ' ';
 }

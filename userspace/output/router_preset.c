@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The presets of llama-server in router mode, --models-preset (llama.cpp common/preset.cpp, 2026):
- * a section for each model, "*" for all; keys are options without their dashes. A key is
- * [a-zA-Z_][a-zA-Z0-9_.-]*, a value ends at ';', '#' or the line's end, a section's name at ']';
- * there is no quoting. An option without a value is a truth.
+ * Presets of llama-server in router mode, --models-preset (llama.cpp common/preset.cpp, 2026): one
+ * section per model, "*" for all; keys are options without dashes. A key is
+ * [a-zA-Z_][a-zA-Z0-9_.-]*. A value ends at ';', '#' or the end of the line, a section name at ']'.
+ * There is no quoting. An option without a value is written as true.
  */
 #include <string.h>
 
 #include "output/settings.h"
 
-static bool is_key(const char *key)
+static bool router_preset_is_key(const char *key)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 	static const char more[] = "0123456789.-";
@@ -27,7 +27,7 @@ static void router_preset_put(FILE *out, const struct davy_output_pair *p,
 {
 	const char *key = p->name + strspn(p->name, "-");
 
-	if (!is_key(key) || (p->value[0] && !davy_output_writable(p->value, ";#"))) {
+	if (!router_preset_is_key(key) || (p->value[0] && !davy_output_writable(p->value, ";#"))) {
 		davy_output_note(result, "%s %s: a preset cannot hold it", p->name, p->value);
 		return;
 	}
@@ -35,8 +35,9 @@ static void router_preset_put(FILE *out, const struct davy_output_pair *p,
 	fprintf(out, "%s = %s\n", key, p->value[0] ? p->value : "true");
 }
 
-static void put_section(const struct davy_output_request *r, const struct davy_output_model *m,
-			FILE *out, struct davy_output_result *result)
+static void router_preset_put_section(const struct davy_output_request *r,
+				      const struct davy_output_model *m, FILE *out,
+				      struct davy_output_result *result)
 {
 	struct davy_output_options options;
 	struct davy_output_settings s;
@@ -66,8 +67,8 @@ static int router_preset_check(const struct davy_output_model *m, struct davy_ou
 	return 0;
 }
 
-static int write_preset(const struct davy_output_request *r, FILE *out,
-			struct davy_output_result *result)
+static int router_preset_write(const struct davy_output_request *r, FILE *out,
+			       struct davy_output_result *result)
 {
 	int err = 0;
 
@@ -77,14 +78,14 @@ static int write_preset(const struct davy_output_request *r, FILE *out,
 		return err;
 	fputs("# llama-server --models-preset FILE\nversion = 1\n", out);
 	if (!r->model_count)
-		put_section(r, NULL, out, result);
+		router_preset_put_section(r, NULL, out, result);
 	for (size_t i = 0; i < r->model_count; i++)
-		put_section(r, &r->models[i], out, result);
+		router_preset_put_section(r, &r->models[i], out, result);
 	return 0;
 }
 
 const struct davy_output_format davy_output_router_preset = {
 	.name = "router-preset",
 	.what = "presets of llama-server's router, INI",
-	.write = write_preset,
+	.write = router_preset_write,
 };

@@ -53,8 +53,8 @@ static void settings_add_number(struct davy_output_options *list, const char *na
 		settings_add(list, name, text, origin);
 }
 
-static void add_backend(const struct davy_effective *e, uint32_t available,
-			struct davy_output_options *list)
+static void settings_add_backend(const struct davy_effective *e, uint32_t available,
+				 struct davy_output_options *list)
 {
 	static const char *const devices[DAVY_BACKEND_COUNT] = {
 		[DAVY_BACKEND_CPU] = "none",   [DAVY_BACKEND_VULKAN] = "Vulkan0",
@@ -79,7 +79,7 @@ void davy_output_llama_options(const struct davy_output_settings *s, uint32_t av
 	const struct davy_policy_value *v = e->value, *cache = &v[DAVY_POLICY_CACHE_TYPE];
 
 	memset(ret_options, 0, sizeof(*ret_options));
-	add_backend(e, available, ret_options);
+	settings_add_backend(e, available, ret_options);
 	settings_add_number(ret_options, "--ubatch-size", s->knobs.ubatch,
 			    &v[DAVY_POLICY_UBATCH].origin);
 	settings_add_number(ret_options, "--ctx-size", s->knobs.context,
@@ -95,8 +95,8 @@ void davy_output_llama_options(const struct davy_output_settings *s, uint32_t av
 			     &e->argument[i].origin);
 	if (s->knobs.gpu_layers_off)
 		davy_output_note(result,
-				 "gpu_layers_off = %u: how many layers are on the GPU is "
-				 "not known here",
+				 "gpu_layers_off = %u: the number of layers on the GPU is "
+				 "unknown here",
 				 s->knobs.gpu_layers_off);
 }
 
@@ -104,7 +104,7 @@ void davy_output_note_environment(const struct davy_effective *e, struct davy_ou
 {
 	for (size_t i = 0; i < e->environment_count; i++)
 		davy_output_note(result,
-				 "environment %s = %s: belongs into the unit that starts it, see "
-				 "'davylamp policy write env'",
+				 "environment %s = %s: belongs in the unit that starts the engine, "
+				 "see 'davylamp policy write env'",
 				 e->environment[i].name, e->environment[i].text);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the rules make of one model, in the terms of engines; the agent asks for environments. */
+/*
+ * The settings for one model that follow from the rules, in engines' terms. The agent uses the
+ * environments.
+ */
 #ifndef DAVY_SETTINGS_H
 #define DAVY_SETTINGS_H
 
@@ -7,15 +10,15 @@
 
 #define DAVY_OUTPUT_VARIABLES_MAX 48
 #define DAVY_OUTPUT_OPTIONS_MAX	  48
-#define DAVY_OUTPUT_NAME_LEN	  64 /* of a variable or an option, as policy_words.c */
+#define DAVY_OUTPUT_NAME_LEN	  64 /* of a variable or an option, as in policy_words.c */
 
 struct davy_output_settings {
 	struct davy_effective effective;
 	struct davy_engine_facts facts; /* of a start without any settings */
-	struct davy_knobs knobs;	/* that become smaller by the rules */
+	struct davy_knobs knobs;	/* values that the rules reduce */
 };
 
-/* "engine" is whose rules are heeded, "as" whose start is looked at; "model" may be NULL. */
+/* "engine" selects the rules, "as" the start to inspect; "model" may be NULL. */
 void davy_output_settle(const struct davy_output_request *request, enum davy_engine engine,
 			enum davy_engine as, const struct davy_output_model *model,
 			struct davy_output_settings *ret_settings);
@@ -32,9 +35,9 @@ struct davy_output_variables {
 };
 
 /*
- * The variables that tell an engine's start, which is as "look" and "facts" have it, what the rules
- * say. "available": see davy_policy_backend. What they cannot tell is noted. What people have set
- * themselves is not in it, but for counts that are larger than the rules have them.
+ * The variables that express the rules for an engine's start, given by "look" and "facts".
+ * "available": see davy_policy_backend. Settings without a variable are noted. Values set by the
+ * administrator are left out, except counts that are larger than in the rules.
  */
 void davy_output_variables(const struct davy_effective *effective,
 			   const struct davy_engine_look *look,
@@ -42,7 +45,7 @@ void davy_output_variables(const struct davy_effective *effective,
 			   struct davy_output_variables *ret_variables,
 			   struct davy_output_result *result);
 
-/* The body of an environment file, without a comment at its head. */
+/* Writes the body of an environment file, without a leading comment. */
 void davy_output_variables_write(const struct davy_output_variables *variables, FILE *out);
 
 struct davy_output_options {
@@ -51,12 +54,12 @@ struct davy_output_options {
 		at[DAVY_OUTPUT_OPTIONS_MAX]; /* the option with its dashes; value "": none */
 };
 
-/* llama.cpp's options, in long form. What is no option is noted. */
+/* llama.cpp's options in long form. Settings without an option are noted. */
 void davy_output_llama_options(const struct davy_output_settings *settings, uint32_t available,
 			       struct davy_output_options *ret_options,
 			       struct davy_output_result *result);
 
-/* Variables of rules, where a format has no place for them. */
+/* Notes the variables of rules that a format cannot contain. */
 void davy_output_note_environment(const struct davy_effective *effective,
 				  struct davy_output_result *result);
 
