@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/rights.h"
 #include "lib/seccomp.h"
 
 #define NICE (-15)
@@ -134,26 +135,6 @@ uint64_t davy_agent_capabilities(void)
 	return set;
 }
 
-/* Without CAP_SETPCAP the bounding set stays; no_new_privs makes it meaningless then. */
-static int confine_capabilities(uint64_t keep)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct now[_LINUX_CAPABILITY_U32S_3];
-
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		if (!(keep >> cap & 1))
-			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capget, &header, now))
-		return -errno;
-	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		now[i].permitted &= (uint32_t)(keep >> 32 * i);
-		now[i].effective = now[i].permitted;
-		now[i].inheritable = 0;
-	}
-	return syscall(SYS_capset, &header, now) ? -errno : 0;
-}
-
 /*
  * Children need no more than the agent: guard and probe are started by it, at any time, and no
  * program of theirs is set-user-ID. Probe and readers change their user by CAP_SETUID, which
@@ -161,31 +142,33 @@ static int confine_capabilities(uint64_t keep)
  */
 static int confine_calls(void)
 {
+	static const uint32_t terminal_input[] = { TIOCSTI, TIOCLINUX };
 	static const uint32_t families[] = { AF_UNIX, AF_NETLINK, AF_INET, AF_INET6 };
 	static struct davy_filter f;
 
 	davy_filter_begin(&f);
 	/* Its flags lie in memory, out of a filter's sight; glibc then takes clone. */
-	davy_filter_unknown(&f, __NR_clone3);
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-		davy_filter_refuse(&f, refused[i]);
+	davy_filter_call(&f, __NR_clone3, DAVY_FILTER_ENOSYS);
+	davy_filter_calls(&f, refused, sizeof(refused) / sizeof(refused[0]), DAVY_FILTER_EPERM);
 	davy_filter_refuse_bits(&f, __NR_clone, 0, ANY_NAMESPACE);
-	davy_filter_refuse_value(&f, __NR_ioctl, 1, TIOCSTI);
-	davy_filter_refuse_value(&f, __NR_ioctl, 1, TIOCLINUX);
+	davy_filter_refuse_values(&f, __NR_ioctl, 1, terminal_input,
+				  sizeof(terminal_input) / sizeof(terminal_input[0]));
 	davy_filter_only_values(&f, __NR_socket, 0, families,
-				sizeof(families) / sizeof(families[0]));
+				sizeof(families) / sizeof(families[0]), DAVY_FILTER_EPERM);
 	davy_filter_refuse_bits(&f, __NR_fchmod, 1, S_ISUID | S_ISGID);
 	davy_filter_refuse_bits(&f, __NR_fchmodat, 2, S_ISUID | S_ISGID);
 #ifdef __x86_64__
 	davy_filter_refuse_bits(&f, __NR_chmod, 1, S_ISUID | S_ISGID);
 #endif
-	return davy_filter_install(&f);
+	return davy_filter_install(&f, SECCOMP_RET_ALLOW);
 }
 
 int davy_agent_confine(void)
 {
-	int err = confine_capabilities(davy_agent_capabilities()), calls;
+	int err, calls;
 
+	davy_rights_bound(davy_agent_capabilities());
+	err = davy_rights_cap(davy_agent_capabilities());
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = err ? err : -errno;
 	calls = confine_calls();

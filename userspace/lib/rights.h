@@ -2,8 +2,8 @@
 /*
  * Drops rights before a process reads data that untrusted users or drivers wrote: root's user id,
  * all capabilities that are not named, new privileges, and all system calls that reading does not
- * need. For davylamp-reader and for read-only children of the agent. The parent sets the limits
- * (memory, descriptors).
+ * need. For davylamp-reader and for read-only children of the agent; the agent and davylamp-probe
+ * use the parts. The parent sets the limits (memory, descriptors).
  */
 #ifndef DAVY_RIGHTS_H
 #define DAVY_RIGHTS_H
@@ -27,7 +27,22 @@ struct davy_rights {
 /* "parent" is getppid() at program start. 0 or -errno. */
 int davy_rights_keep(const struct davy_rights *rights, pid_t parent);
 
-/* rights_calls.c: needs no_new_privs. */
-int davy_rights_calls(bool devices);
+/*
+ * Limits the bounding set to "keep" (1 << CAP_...). Needs CAP_SETPCAP; without it the bounding set
+ * stays, which has no effect under no_new_privs.
+ */
+void davy_rights_bound(uint64_t keep);
+
+/* Limits the permitted and effective capabilities to "keep" and clears the others. 0 or -errno. */
+int davy_rights_cap(uint64_t keep);
+
+/*
+ * Sets no_new_privs, and SIGKILL when the parent dies. Call it after the change of user, which
+ * clears that signal. -ESRCH if the parent has already died.
+ */
+int davy_rights_seal(pid_t parent);
+
+/* Sets oom_score_adj, if permitted. */
+void davy_rights_oom_score(const char *score);
 
 #endif

@@ -2,9 +2,7 @@
 #include "lib/seccomp.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <linux/audit.h>
-#include <linux/seccomp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,9 +15,8 @@
 #endif
 
 #define X32_BIT 0x40000000u
-#define EPERM_	(SECCOMP_RET_ERRNO | EPERM)
 
-static void filter_add(struct davy_filter *f, struct sock_filter instruction)
+void davy_filter_add(struct davy_filter *f, struct sock_filter instruction)
 {
 	assert(f->count < DAVY_FILTER_MAX);
 	f->code[f->count++] = instruction;
@@ -27,95 +24,106 @@ static void filter_add(struct davy_filter *f, struct sock_filter instruction)
 
 static void filter_load(struct davy_filter *f, size_t offset)
 {
-	filter_add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+	davy_filter_add(f,
+			(struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-static void filter_return(struct davy_filter *f, uint32_t action)
+void davy_filter_return(struct davy_filter *f, uint32_t action)
 {
-	filter_add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+	davy_filter_add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
 
-/* When what is loaded compares by "how" with "value": "action". */
-static void filter_when(struct davy_filter *f, uint16_t how, uint32_t value, uint32_t action)
+void davy_filter_when(struct davy_filter *f, uint16_t how, uint32_t value, uint32_t action)
 {
-	filter_add(f, (struct sock_filter)BPF_JUMP((uint16_t)(BPF_JMP | how | BPF_K), value, 0, 1));
-	filter_return(f, action);
-}
-
-/*
- * The next "length" instructions see the argument of "nr", and the call's number comes back
- * after.
- */
-static void filter_begin_argument(struct davy_filter *f, uint32_t nr, unsigned int argument,
-				  size_t length)
-{
-	size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
-
-	assert(length + 2 < 256);
-	filter_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0,
-						   (uint8_t)(length + 2)));
-	filter_load(f, offsetof(struct seccomp_data, args) + (size_t)argument * 8 + low);
-}
-
-static void filter_end_argument(struct davy_filter *f)
-{
-	filter_load(f, offsetof(struct seccomp_data, nr));
+	davy_filter_add(
+		f, (struct sock_filter)BPF_JUMP((uint16_t)(BPF_JMP | how | BPF_K), value, 0, 1));
+	davy_filter_return(f, action);
 }
 
 void davy_filter_begin(struct davy_filter *f)
 {
 	f->count = 0;
 	filter_load(f, offsetof(struct seccomp_data, arch));
-	filter_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0));
-	filter_return(f, SECCOMP_RET_KILL_PROCESS);
+	davy_filter_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0));
+	davy_filter_return(f, SECCOMP_RET_KILL_PROCESS);
 	filter_load(f, offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
-	filter_when(f, BPF_JGE, X32_BIT, SECCOMP_RET_ERRNO | ENOSYS);
+	davy_filter_when(f, BPF_JGE, X32_BIT, DAVY_FILTER_ENOSYS);
 #endif
 }
 
-void davy_filter_refuse(struct davy_filter *f, uint32_t nr)
+void davy_filter_call(struct davy_filter *f, uint32_t nr, uint32_t action)
 {
-	filter_when(f, BPF_JEQ, nr, EPERM_);
+	davy_filter_when(f, BPF_JEQ, nr, action);
 }
 
-void davy_filter_unknown(struct davy_filter *f, uint32_t nr)
+void davy_filter_calls(struct davy_filter *f, const uint16_t *list, size_t count, uint32_t action)
 {
-	filter_when(f, BPF_JEQ, nr, SECCOMP_RET_ERRNO | ENOSYS);
+	for (size_t i = 0; i < count; i++)
+		davy_filter_call(f, list[i], action);
+}
+
+/* The low half of an argument. */
+void davy_filter_argument(struct davy_filter *f, unsigned int argument)
+{
+	size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
+
+	filter_load(f, offsetof(struct seccomp_data, args) + (size_t)argument * 8 + low);
+}
+
+unsigned short davy_filter_begin_call(struct davy_filter *f, uint32_t nr, unsigned int argument)
+{
+	unsigned short begin = f->count;
+
+	davy_filter_add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 0));
+	davy_filter_argument(f, argument);
+	return begin;
+}
+
+/* Outside of the rules for one call, the call's number is loaded. */
+void davy_filter_end_call(struct davy_filter *f, unsigned short begin)
+{
+	filter_load(f, offsetof(struct seccomp_data, nr));
+	assert(f->count - begin - 1 <= UINT8_MAX);
+	f->code[begin].jf = (uint8_t)(f->count - begin - 1);
 }
 
 void davy_filter_refuse_bits(struct davy_filter *f, uint32_t nr, unsigned int argument,
 			     uint32_t bits)
 {
-	filter_begin_argument(f, nr, argument, 2);
-	filter_when(f, BPF_JSET, bits, EPERM_);
-	filter_end_argument(f);
+	unsigned short begin = davy_filter_begin_call(f, nr, argument);
+
+	davy_filter_when(f, BPF_JSET, bits, DAVY_FILTER_EPERM);
+	davy_filter_end_call(f, begin);
 }
 
-void davy_filter_refuse_value(struct davy_filter *f, uint32_t nr, unsigned int argument,
-			      uint32_t value)
+void davy_filter_refuse_values(struct davy_filter *f, uint32_t nr, unsigned int argument,
+			       const uint32_t *values, size_t count)
 {
-	filter_begin_argument(f, nr, argument, 2);
-	filter_when(f, BPF_JEQ, value, EPERM_);
-	filter_end_argument(f);
+	unsigned short begin = davy_filter_begin_call(f, nr, argument);
+
+	for (size_t i = 0; i < count; i++)
+		davy_filter_when(f, BPF_JEQ, values[i], DAVY_FILTER_EPERM);
+	davy_filter_end_call(f, begin);
 }
 
 void davy_filter_only_values(struct davy_filter *f, uint32_t nr, unsigned int argument,
-			     const uint32_t *values, size_t count)
+			     const uint32_t *values, size_t count, uint32_t otherwise)
 {
-	filter_begin_argument(f, nr, argument, 2 * count + 1);
+	unsigned short begin = davy_filter_begin_call(f, nr, argument);
+
 	for (size_t i = 0; i < count; i++)
-		filter_when(f, BPF_JEQ, values[i], SECCOMP_RET_ALLOW);
-	filter_return(f, EPERM_);
-	filter_end_argument(f);
+		davy_filter_when(f, BPF_JEQ, values[i], SECCOMP_RET_ALLOW);
+	davy_filter_return(f, otherwise);
+	davy_filter_end_call(f, begin);
 }
 
-/* Without SPEC_ALLOW kernels before 5.16 slow the process down against speculation. */
-int davy_filter_install(struct davy_filter *f)
+/* Without SPEC_ALLOW, kernels before 5.16 enable slow speculation mitigations. */
+int davy_filter_install(struct davy_filter *f, uint32_t otherwise)
 {
 	struct sock_fprog program = { .filter = f->code };
 
-	filter_return(f, SECCOMP_RET_ALLOW);
+	davy_filter_return(f, otherwise);
 	program.len = f->count;
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
 		       &program)

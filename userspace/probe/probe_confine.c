@@ -2,16 +2,13 @@
 #include "probe/probe_confine.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <grp.h>
-#include <linux/capability.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "lib/rights.h"
 
 #define CPU_SPARE_S 2 /* SIGXCPU says what happened; SIGKILL, at the hard limit, says nothing */
 
@@ -55,41 +52,22 @@ static int set_limits(const struct davy_confine *c)
 
 static int become(const struct davy_confine *c)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
 	if (!geteuid() && (setgroups(c->group_count, c->groups) ||
 			   setresgid(c->gid, c->gid, c->gid) || setresuid(c->uid, c->uid, c->uid)))
 		return -errno;
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	return syscall(SYS_capset, &header, none) ? -errno : 0;
-}
-
-/* The agent's unit protects itself from the OOM killer; its probes are the first to go. */
-static void offer_to_oom_killer(void)
-{
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (write(fd, "1000", 4) < 0)
-		errno = 0; /* it stays as it was */
-	close(fd);
+	return davy_rights_cap(0);
 }
 
 int davy_confine(const struct davy_confine *c, pid_t parent, int *ret_landlock_abi)
 {
 	int err, abi;
 
-	offer_to_oom_killer();
+	davy_rights_oom_score("1000"); /* the agent is protected; probes are killed first */
 	err = become(c);
+	if (!err)
+		err = davy_rights_seal(parent);
 	if (err)
 		return err;
-	/* After the change of user, which clears it; it may also have come too late. */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
-		return -errno;
-	if (getppid() != parent)
-		return -ESRCH;
 	abi = davy_landlock(c->devices, c->tcp_port, c->from_port);
 	if (abi < 0 && abi != -ENOSYS && abi != -EOPNOTSUPP)
 		return abi;

@@ -44,7 +44,7 @@ uint32_t davy_confine_threads_of(uid_t uid);
 /* Adds the groups that own the GPUs' device files, so that the probe may open them. */
 void davy_confine_add_gpu_groups(struct davy_confine *c);
 
-/* The system call filter; see seccomp.c. 0 or -errno. Needs no_new_privs. */
+/* The system call filter; see probe_seccomp.c. 0 or -errno. Needs no_new_privs. */
 int davy_seccomp(bool network, bool programs);
 
 /* Read-only files, device files where "devices", one TCP port. The ABI used, or -errno. */
