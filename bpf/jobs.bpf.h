@@ -46,8 +46,25 @@ static __always_inline struct davy_job_key job_key(struct dma_fence *fence)
 	return key;
 }
 
+/* An agent that rests polls seldom: it is told that there is a job to be watched. */
+static __always_inline void job_tell(void)
+{
+	__u32 zero = 0;
+	struct davy_settings *s = bpf_map_lookup_elem(&settings, &zero);
+	struct davy_wire_head *head;
+
+	if (!s || !s->tell_job)
+		return;
+	head = davy_reserve(DAVY_WIRE_JOB, sizeof(*head));
+	if (!head)
+		return;
+	s->tell_job = 0;
+	bpf_ringbuf_submit(head, 0);
+}
+
 static __always_inline int job_add(struct davy_job_key *key, struct davy_job *job)
 {
+	job_tell();
 	if (bpf_map_update_elem(&jobs, key, job, BPF_ANY))
 		davy_lost(DAVY_LOSS_JOBS_FULL);
 	return 0;

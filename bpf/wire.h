@@ -50,6 +50,7 @@ enum davy_wire_kind {
 	DAVY_WIRE_MODULE = 10,
 	/* 11 was a failed allocation: DAVY_FACT_ALLOC_FAILED */
 	DAVY_WIRE_FACT = 12,
+	DAVY_WIRE_JOB = 13, /* the first job after davy_settings.tell_job; a head alone */
 };
 
 /*
@@ -290,7 +291,8 @@ struct davy_settings {
 	__u8 xe_timeouts;
 	__u8 fence_ends;  /* dma_fence_signaled is live and removes jobs */
 	__u8 ring_helper; /* amdgpu_ring_reset_helper_end reports ring resets */
-	__u8 pad[3];
+	__u8 tell_job;	  /* the agent rests: the next job is reported, once */
+	__u8 pad[2];
 };
 
 /*

@@ -16,16 +16,15 @@
 #include "lib/log.h"
 #include "lib/resident.h"
 #include "agent/agent_confine.h"
+#include "agent/agent_pace.h"
 #include "agent/control/control.h"
 #include "agent/act/acting.h"
 #include "agent/act/units.h"
 #include "agent/policy/agent_policy.h"
 #include "agent/sense/tracker.h"
 
-#define TICK_US	     100000 /* idle: ten map reads a second are microseconds */
-#define TICK_BUSY_US 50000  /* a job runs: a quarter of a 2 s timeout is 500 ms */
-#define FLUSH_NS     DAVY_NS_PER_S
-#define SCAN_MS	     5000
+#define FLUSH_NS DAVY_NS_PER_S
+#define SCAN_MS	 5000
 
 static void on_judged(struct davy_agent *a, const struct davy_event *ev)
 {
@@ -76,7 +75,6 @@ static int agent_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct davy_agent *a = arg;
 	struct davy_event ev = davy_agent_event(DAVY_EV_TICK, 0);
-	bool busy = a->bpf && davy_bpf_jobs_running(a->bpf);
 
 	(void)usec;
 	davy_readers_tick(a, ev.at_ns);
@@ -105,8 +103,26 @@ static int agent_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		a->flushed_ns = ev.at_ns;
 		davy_trace_flush(a->trace); /* an error comes back with the next write */
 	}
-	sd_event_source_set_time_relative(source, busy ? TICK_BUSY_US : TICK_US);
+	sd_event_source_set_time_relative(source, davy_agent_pace_us(a, ev.at_ns));
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+/* Before each wait: what was just handled may end a rest. */
+static int agent_before_wait(sd_event_source *source, void *arg)
+{
+	uint64_t us;
+
+	if (davy_agent_pace_wakes(arg, davy_boot_ns(), &us))
+		sd_event_source_set_time_relative(source, us);
+	return 0;
+}
+
+static int open_tick(struct davy_agent *a)
+{
+	int err = sd_event_add_time_relative(a->loop, &a->tick, CLOCK_MONOTONIC, 0, 1000,
+					     agent_on_tick, a);
+
+	return err < 0 ? err : sd_event_source_set_prepare(a->tick, agent_before_wait);
 }
 
 static int on_ring(sd_event_source *source, int fd, uint32_t events, void *arg)
@@ -237,8 +253,7 @@ static int agent_open_all(struct davy_agent *a)
 	davy_agent_kernel_log_open(a);
 	davy_readers_scan(a, SCAN_MS); /* engines that ran before the agent did */
 	davy_units_open(a);
-	return sd_event_add_time_relative(a->loop, &a->tick, CLOCK_MONOTONIC, TICK_US, 1000,
-					  agent_on_tick, a);
+	return open_tick(a);
 }
 
 static int close_all(struct davy_agent *a)

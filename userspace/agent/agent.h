@@ -136,6 +136,8 @@ struct davy_agent {
 	const struct davy_agent_hooks *hooks; /* NULL: nothing is called upwards */
 	sd_event *loop;
 	sd_event_source *tick;
+	bool rests;	  /* the next tick is far off: agent_pace.c */
+	uint64_t news_ns; /* when the last event came that is no tick and no time of day */
 	struct davy_core core;
 	struct davy_config config;	  /* as read from files; the core has it through events */
 	struct davy_policy_layers *rules; /* the last good ones; NULL: none were read yet */

@@ -63,6 +63,41 @@ say_lockups parameter
 fact lockup_parameter "$(cat /sys/module/amdgpu/parameters/lockup_timeout)"
 fact lockup_text "$(davylamp status --socket $sock | sed -n 's/^ *lockup //p')"
 
+# Wake-ups of all processes and threads of the agent. Builtins alone: it wakes up for each program.
+idle_count() {
+	switches=0
+	for idle_status in /proc/[0-9]*/task/*/status; do
+		while read -r idle_key idle_value; do
+			case $idle_key in
+			Name:) idle_name=$idle_value ;;
+			voluntary_ctxt_switches:)
+				case $idle_name in
+				davylamp*) switches=$((switches + idle_value)) ;;
+				esac
+				;;
+			esac
+		done 2>/dev/null <"$idle_status"
+	done
+	read -r uptime idle_rest </proc/uptime
+	uptime=${uptime%.*}
+}
+
+# Six tries: what just happened keeps it awake for some seconds.
+idle_rests() {
+	[ -e /tmp/never ] || mkfifo /tmp/never
+	exec 9<>/tmp/never
+	for idle_try in 1 2 3 4 5 6; do
+		read -r -t 15 idle_rest <&9
+		idle_count
+		idle_before=$switches idle_began=$uptime
+		read -r -t 15 idle_rest <&9
+		idle_count
+		fact idle_switches $((switches - idle_before)) in $((uptime - idle_began)) s
+		[ $idle_before -gt 0 ] && [ $((switches - idle_before)) -le $((uptime - idle_began)) ] && return
+	done
+	return 1
+}
+
 # A client with a real PASID, seen as the engine it is named like.
 cp /lab/gpu-client /tmp/llama-server
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 --seconds 300 \
@@ -185,6 +220,9 @@ for how in killed started; do
 		'"name":"i915_tdr","state":"live"' /tmp/again.out
 	[ $how = started ] || { kill -9 $agent; wait $agent; }
 done
+check "with amdgpu and no engine, it and its children wake up at most once a second" idle_rests
+fact idle_kib "$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) .*/\1/p' /proc/$agent/status)"
+cat /proc/$agent/status /proc/$agent/smaps >/tmp/smaps
 /tmp/llama-server -m /models/tiny.gguf --comm llama-server --jobs 1 submit 2 >/tmp/again 2>&1 &
 client=$!
 wait $client
@@ -213,6 +251,8 @@ echo "== status.kfd"
 cat /tmp/status.kfd
 echo "== sensors.kfd"
 cat /tmp/sensors.kfd
+echo "== smaps"
+cat /tmp/smaps
 echo "== agent.err"
 cat /tmp/agent.err
 echo "== status"

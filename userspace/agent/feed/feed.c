@@ -64,6 +64,8 @@ static void feed_now(struct davy_agent *a, const struct davy_event *ev)
 	if (hooks && ev->kind == DAVY_EV_BO_MOVED && ev->bo_moved.owner_pid)
 		hooks->process_named(a, ev->bo_moved.owner_pid);
 	a->event_count++;
+	if (ev->kind != DAVY_EV_TICK && ev->kind != DAVY_EV_CLOCK)
+		a->news_ns = davy_boot_ns();
 	record(a, ev);
 	davy_output_event(a, ev);
 	count = davy_core_step(&a->core, ev, plans, DAVY_PLANS_MAX);

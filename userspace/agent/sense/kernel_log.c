@@ -207,3 +207,13 @@ void davy_agent_kernel_log_tick(struct davy_agent *a, uint64_t now_ns)
 		if (now_ns - log->said[i].told_ns >= REPEAT_NS)
 			kernel_log_tell_held(a, &log->said[i], now_ns);
 }
+
+bool davy_agent_kernel_log_waits(const struct davy_agent *a)
+{
+	const struct davy_kernel_log *log = &a->kernel_log;
+
+	for (size_t i = 0; i < DAVY_LOG_SAID_MAX; i++)
+		if (log->said[i].ev.kind && log->said[i].ev.log.repeats)
+			return true;
+	return log->reader && davy_kmsg_waits(log->reader);
+}

@@ -33,4 +33,7 @@ void davy_agent_kernel_log_open(struct davy_agent *a);
 void davy_agent_kernel_log_close(struct davy_agent *a);
 void davy_agent_kernel_log_tick(struct davy_agent *a, uint64_t now_ns);
 
+/* Something was read and is told by a tick only. */
+bool davy_agent_kernel_log_waits(const struct davy_agent *a);
+
 #endif

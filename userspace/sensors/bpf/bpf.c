@@ -6,8 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +19,7 @@
 
 #define RETRY_NS    (200 * DAVY_NS_PER_MS)
 #define RETRY_COUNT 50
+#define JOB_NS	    (5 * DAVY_NS_PER_S) /* a told job keeps the agent from its rest */
 
 uint64_t davy_boot_ns(void)
 {
@@ -67,9 +68,9 @@ static void close_rings(struct davy_bpf *b)
 static int open_rings(struct davy_bpf *b)
 {
 	int events = b->shared.fd[DAVY_SHARED_EVENTS], urgent = b->shared.fd[DAVY_SHARED_URGENT];
-
 	struct epoll_event readable = { .events = EPOLLIN };
 	int err;
+
 	if (b->rings_fd >= 0 || events < 0 || urgent < 0)
 		return 0;
 	b->rings_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -192,8 +193,8 @@ int davy_bpf_new(const struct davy_bpf_hooks *hooks, struct davy_bpf **ret_bpf)
 	b->self = (uint32_t)getpid();
 	memcpy(b->shared.name, shared_maps, sizeof(shared_maps));
 	memset(b->shared.fd, -1, sizeof(b->shared.fd));
-	b->sums_told = calloc(DAVY_TOLD_MAX, sizeof(*b->sums_told));
 	b->rings_fd = -1;
+	b->sums_told = calloc(DAVY_TOLD_MAX, sizeof(*b->sums_told));
 	b->functions_off = davy_functions_off();
 	libbpf_set_print(bpf_quiet);
 	for (size_t i = 0; b->sums_told && i < DAVY_OBJ_COUNT; i++)
@@ -299,6 +300,27 @@ void davy_bpf_tick(struct davy_bpf *b, uint64_t now_ns)
 bool davy_bpf_jobs_running(const struct davy_bpf *b)
 {
 	return b->jobs_running;
+}
+
+bool davy_bpf_stirs(const struct davy_bpf *b, uint64_t now_ns)
+{
+	for (size_t i = 0; i < DAVY_OBJ_COUNT; i++)
+		if (b->objects[i].retry_ns)
+			return true;
+	return b->jobs_running || (b->job_told_ns && now_ns < b->job_told_ns + JOB_NS);
+}
+
+void davy_bpf_tell_jobs(struct davy_bpf *b, bool on)
+{
+	if (b->tells_jobs == on)
+		return;
+	b->tells_jobs = on;
+	davy_bpf_set_settings(b, NULL);
+}
+
+bool davy_bpf_tells_jobs(const struct davy_bpf *b)
+{
+	return b->tells_jobs;
 }
 
 static bool uses(const struct davy_bpf_object *o, const char *module)

@@ -47,6 +47,13 @@ void davy_bpf_tick(struct davy_bpf *b, uint64_t now_ns);
 /* True while a job runs on some ring: the agent ticks faster. */
 bool davy_bpf_jobs_running(const struct davy_bpf *b);
 
+/* A job runs or was reported within the last seconds, or a module is waited for. */
+bool davy_bpf_stirs(const struct davy_bpf *b, uint64_t now_ns);
+
+/* The programs make the ring readable at the next job, once; whether they still will. */
+void davy_bpf_tell_jobs(struct davy_bpf *b, bool on);
+bool davy_bpf_tells_jobs(const struct davy_bpf *b);
+
 /*
  * Detaches everything that pins kernel module "module", so that it can be unloaded; attached again
  * when it is loaded anew. Returns how many sensors let go.

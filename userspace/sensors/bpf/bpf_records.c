@@ -149,6 +149,10 @@ static void bpf_records_dispatch(struct davy_bpf *b, const struct davy_wire_head
 	case DAVY_WIRE_MODULE:
 		on_module(b, w);
 		break;
+	case DAVY_WIRE_JOB:
+		b->job_told_ns = head->boot_ns;
+		b->tells_jobs = false;
+		break;
 	default:
 		break;
 	}
@@ -167,6 +171,7 @@ static size_t size_of_kind(uint16_t kind)
 		[DAVY_WIRE_PASID] = sizeof(struct davy_wire_pasid),
 		[DAVY_WIRE_MODULE] = sizeof(struct davy_wire_module),
 		[DAVY_WIRE_FACT] = sizeof(struct davy_wire_fact),
+		[DAVY_WIRE_JOB] = sizeof(struct davy_wire_head),
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;

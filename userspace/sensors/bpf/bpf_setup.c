@@ -68,7 +68,7 @@ void davy_bpf_set_settings(struct davy_bpf *b, const struct davy_bpf_object *lea
 		{ DAVY_OBJ_FENCE, "fence_signaled", offsetof(struct davy_settings, fence_ends) },
 	};
 	int fd = davy_bpf_shared(b, DAVY_SHARED_SETTINGS);
-	struct davy_settings s = { 0 };
+	struct davy_settings s = { .tell_job = b->tells_jobs };
 	uint32_t zero = 0;
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {

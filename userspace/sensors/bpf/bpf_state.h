@@ -77,6 +77,8 @@ struct davy_bpf {
 	uint64_t looked_ns;	  /* when modules and ftrace were last looked at */
 	bool functions_off;	  /* kernel.ftrace_enabled is 0 */
 	bool jobs_running;
+	bool tells_jobs; /* the programs report the next job */
+	uint64_t job_told_ns; /* when they did; 0: never */
 	uint32_t batch; /* records read since the loop last came by */
 };
 

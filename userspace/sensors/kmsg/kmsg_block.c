@@ -520,6 +520,14 @@ void davy_log_blocks_tick(struct davy_log_blocks *b, uint64_t at_ns, uint8_t clo
 	}
 }
 
+bool davy_log_blocks_open(const struct davy_log_blocks *b)
+{
+	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++)
+		if (b->slots[i].open)
+			return true;
+	return b->host.open;
+}
+
 void davy_log_blocks_finish(struct davy_log_blocks *b)
 {
 	for (size_t i = 0; i < DAVY_LOG_DEVICES; i++) {

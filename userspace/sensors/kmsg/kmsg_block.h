@@ -101,6 +101,9 @@ void davy_log_blocks_feed(struct davy_log_blocks *b, const struct davy_kmsg_line
 /* Reports blocks without a line for DAVY_LOG_BLOCK_NS at "at_ns" of "clock". */
 void davy_log_blocks_tick(struct davy_log_blocks *b, uint64_t at_ns, uint8_t clock);
 
+/* Whether a block has begun and is not reported yet. */
+bool davy_log_blocks_open(const struct davy_log_blocks *b);
+
 /* Reports all open blocks at the end of the log. */
 void davy_log_blocks_finish(struct davy_log_blocks *b);
 

@@ -138,6 +138,11 @@ void davy_kmsg_tick(struct davy_kmsg_reader *r, uint64_t printk_ns)
 	davy_log_blocks_tick(&r->blocks, printk_ns, DAVY_KMSG_PRINTK);
 }
 
+bool davy_kmsg_waits(const struct davy_kmsg_reader *r)
+{
+	return davy_log_blocks_open(&r->blocks);
+}
+
 void davy_kmsg_reader_free(struct davy_kmsg_reader *r)
 {
 	if (!r)

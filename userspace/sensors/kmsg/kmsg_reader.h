@@ -51,6 +51,9 @@ uint64_t davy_kmsg_stamp_ns(const struct davy_kmsg_reader *r);
 /* Reports blocks without a line for DAVY_LOG_BLOCK_NS at "printk_ns", on the log's clock. */
 void davy_kmsg_tick(struct davy_kmsg_reader *r, uint64_t printk_ns);
 
+/* A block waits for such a tick. */
+bool davy_kmsg_waits(const struct davy_kmsg_reader *r);
+
 void davy_kmsg_reader_free(struct davy_kmsg_reader *r);
 
 #endif
