@@ -91,7 +91,8 @@ cgroup_left() {
 	done
 }
 no_cgroup_left() { [[ -z $(cgroup_left) ]]; }
-resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$agent/status"; }
+# What can leak: pages of files leave after the start and come back where they are used.
+resident_kib() { awk '/^RssAnon/ { print $2 }' "/proc/$agent/status"; }
 
 # Against what this agent had at its first audit.
 audit_leaked() {

@@ -212,7 +212,7 @@ inject_kill_supervisor() {
 
 files_of_agent() { ls /proc/$agent/fd | wc -l; }
 files_flat() { [ "$(files_of_agent)" -le $((baseline_files + 12)) ]; }
-resident_kib() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) .*/\1/p' /proc/$agent/status; }
+resident_kib() { sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) .*/\1/p' /proc/$agent/status; }
 stopped_of() {
 	for lab_stat in /proc/$agent /proc/$supervisor $(has_guard && echo "/proc/$guard /proc/$standby"); do
 		! grep -qs '^State:.T (' "$lab_stat/status" || return 0
