@@ -71,7 +71,10 @@ units() {
 	printf '[unit 1]\nunit = davylamp-test-none.service\nversion = 1\n' >"$1"
 }
 
-# unreadable_checks PROGRAM: an agent that may not read what it keeps, for a while.
+# units_of STATE: the adopted units by the database.
+units_of() { sqlite3 "$1/davylamp.db" 'SELECT DISTINCT unit FROM unit_setting'; }
+
+# unreadable_checks PROGRAM: an agent that may not read what it keeps, for a while; the files are of an older davylamp.
 unreadable_checks() {
 	local p=$1 state=$work/unreadable file
 	rm -rf "$state"
@@ -84,13 +87,16 @@ unreadable_checks() {
 	touch "$work/emfile"
 	check "an agent that cannot read what it keeps runs" agent env LD_PRELOAD="$work/unreadable.so" UNREADABLE_WHILE="$work/emfile" \
 		UNREADABLE="learned.conf units.conf foresight.json" "$p" run --config "$work"
-	for file in learned.conf units.conf; do
-		check "it tells of $file, and that it tries again" until_true 10 grep -q \
-			"$file': cannot be read: Too many open files; the file stays as it is.*reads it again every 5 s" "$work/agent.err"
+	check "it tells of learned.conf, and that it tries again" until_true 10 grep -q \
+		"learned.conf': cannot be read: Too many open files; the file stays as it is.*reads it again every 5 s" "$work/agent.err"
+	check "of the units, too" until_true 10 grep -q \
+		"the list of adopted units cannot be read: Too many open files; it stays as it is.*reads it again every 5 s" "$work/agent.err"
+	check "and of the counters" until_true 10 grep -q \
+		"the counters of foresight cannot be read: Too many open files; they stay as they are" "$work/agent.err"
+	for file in learned.conf units.conf foresight.json; do
 		check "$file stays as it is" cmp "$state/$file" "$work/unreadable.own/$file"
 		check "and is not put aside" test ! -e "$state/$file.bad"
 	done
-	check "foresight.json stays, too" cmp "$state/foresight.json" "$work/unreadable.own/foresight.json"
 	check "no unit is adopted over it" exits 3 "$p" policy adopt davylamp-test-none.service --socket "$work/sock"
 	check "and it is told why" says "the list of adopted units cannot be read"
 	check "nothing is forgotten over it" exits 3 "$p" policy forget --all --socket "$work/sock"
@@ -99,9 +105,13 @@ unreadable_checks() {
 	check "once it can be read, its breakers are in force" until_true 20 grep -q "learned.conf': was read" "$work/agent.err"
 	check "and its units in the agent's care" until_true 20 bash -c \
 		"'$p' policy adopted --json --socket '$work/sock' | jq -e '.unit == \"davylamp-test-none.service\"'"
-	check "which it tells" grep -q "units.conf': was read" "$work/agent.err"
+	check "which it tells" grep -q "the list of adopted units was read" "$work/agent.err"
+	check "they are in the database" test "$(units_of "$state")" = davylamp-test-none.service
+	check "the file of the older davylamp is kept" cmp "$state/units.conf.imported" "$work/unreadable.own/units.conf"
 	check "now it may be forgotten" exits 0 "$p" policy forget --model b.gguf --socket "$work/sock"
 	end_agent
 	check "one entry is left, the others' two are gone" test "$(grep -c '^model = ' "$state/learned.conf")" = 1
+	check "the counters began when the older davylamp's did" test \
+		"$(sqlite3 "$state/davylamp.db" "SELECT value FROM foresight WHERE counter = 'since'")" = 5
 	check "nothing was put aside" bash -c "! ls '$state' | grep '\.bad$'"
 }

@@ -114,6 +114,19 @@ static void read_policy(const char *text, size_t size)
 	free(written);
 }
 
+/* What was imported is read again as it was written. */
+static void read_units(void)
+{
+	static struct davy_adopted adopted, again;
+	int err = davy_adopted_load(dir, &adopted);
+
+	if (err)
+		return;
+	if (davy_adopted_save(dir, &adopted) || davy_adopted_load(dir, &again) ||
+	    memcmp(&adopted, &again, sizeof(adopted)) != 0)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[128], error[DAVY_CONFIG_ERROR_LEN];
@@ -121,7 +134,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t slots, tokens;
 	struct davy_config config;
 	static struct davy_learned learned;
-	static struct davy_adopted adopted;
 	int line;
 
 	if (size < 1)
@@ -145,8 +157,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		davy_slots_parse((const char *)data + 1, size - 1, &slots, &tokens);
 		break;
 	case 5:
-		with_file(data + 1, size - 1, DAVY_ADOPTED_NAME, path, sizeof(path));
-		davy_adopted_load(dir, &adopted, &line);
+		with_file(data + 1, size - 1, DAVY_ADOPTED_OLD_NAME, path, sizeof(path));
+		read_units();
 		break;
 	case 6:
 		read_policy((const char *)data + 1, size - 1);

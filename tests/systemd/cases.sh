@@ -90,10 +90,11 @@ case_shrink() {
 }
 
 # What the list says is what the file says, and no question is left open.
+setting() { inside sqlite3 $state/davylamp.db "SELECT value FROM unit_setting WHERE unit = 'llama.service' AND setting = '$1'"; }
 settled() {
 	local wanted
-	inside grep -q '^unproven = 0$' $state/units.conf || return 1
-	wanted=$(inside sed -n 's/^ubatch = //p' $state/units.conf)
+	[[ $(setting unproven) == 0 ]] || return 1
+	wanted=$(setting ubatch)
 	[[ ${wanted/#0/} == "$(env_file llama | sed -n 's/^LLAMA_ARG_UBATCH=//p')" ]] && healthy 18301/health
 }
 
@@ -110,7 +111,7 @@ case_killed() {
 		until_true 10 is agent failed
 		inside systemctl reset-failed agent llama # else systemd refuses so many starts
 		start_agent
-		until_true 20 settled || { bad=$((bad + 1)); env_file llama; inside cat $state/units.conf; }
+		until_true 20 settled || { bad=$((bad + 1)); env_file llama; inside sqlite3 $state/davylamp.db 'SELECT * FROM unit_setting'; }
 	done
 	check "an agent killed while it changes a unit (8 times): the change is whole, or taken back" \
 		test $bad = 0

@@ -14,7 +14,6 @@
 
 static char dir[] = "/tmp/davylamp-unit-XXXXXX";
 static char path[128];
-static char error[DAVY_COUNTS_ERROR_LEN];
 
 static int make_dir(void **state)
 {
@@ -26,18 +25,15 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
 	(void)state;
-	snprintf(path, sizeof(path), "%s/%s.bad", dir, DAVY_COUNTS_NAME);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/%s", dir, DAVY_COUNTS_NAME);
-	unlink(path);
-	return rmdir(dir);
+	snprintf(path, sizeof(path), "rm -rf '%s'", dir);
+	return system(path); /* the test's own folder */
 }
 
 static void write_text(const char *text, size_t size)
 {
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, DAVY_COUNTS_NAME);
+	snprintf(path, sizeof(path), "%s/%s", dir, DAVY_COUNTS_OLD_NAME);
 	file = fopen(path, "w");
 	assert_non_null(file);
 	assert_int_equal(fwrite(text, 1, size, file), size);
@@ -78,7 +74,7 @@ static void two_starts_are_counted_together(void **state)
 	assert_int_equal(first.seen.class[DAVY_CLASS_RING_TIMEOUT].lead.count, 1);
 	assert_int_equal(davy_counts_save(dir, &first), 0);
 	memset(&back, 0x55, sizeof(back));
-	assert_int_equal(davy_counts_load(dir, &back, error), 0);
+	assert_int_equal(davy_counts_load(dir, &back), 0);
 	assert_memory_equal(&back, &first, sizeof(first)); /* and no sign or episode with them */
 	both = back;
 	one_foreseen_failure();
@@ -97,11 +93,11 @@ static void without_a_file_nothing_was_counted(void **state)
 
 	(void)state;
 	memset(&counts, 0x55, sizeof(counts));
-	assert_int_equal(davy_counts_load(dir, &counts, error), 0);
+	assert_int_equal(davy_counts_load(dir, &counts), 0);
 	assert_int_equal(counts.since_s, 0);
 	assert_int_equal(counts.seen.class[DAVY_CLASS_RING_TIMEOUT].failures, 0);
-	assert_int_equal(davy_counts_load("/proc/none/at/all", &counts, error), 0);
-	assert_int_equal(davy_counts_save("/proc/none/at/all", &counts), -ENOENT);
+	assert_int_equal(davy_counts_load("/proc/none/at/all", &counts), 0);
+	assert_true(davy_counts_save("/proc/none/at/all", &counts) < 0);
 }
 
 #define ZEROS "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
@@ -116,56 +112,53 @@ static void what_does_not_agree_is_refused(void **state)
 {
 	static const struct {
 		const char *text;
-		const char *says; /* NULL: it is taken */
+		bool good;
 	} files[] = {
-		{ CLASS("{\"failures\":3,\"missed\":3}"), NULL },
+		{ CLASS("{\"failures\":3,\"missed\":3}"), true },
 		{ LEAD("\"count\":1,\"sum_ns\":7,\"min_ns\":7,\"max_ns\":7,\"slots\":[1," ZEROS
 		       "]"),
-		  NULL },
-		{ HAZARD("\"signs\":2,\"confirmed\":1"), NULL },
-		{ "", "no JSON" },
-		{ "[]", "'format'" },
-		{ "{\"format\":2,\"since\":5,\"classes\":{},\"hazards\":{}}", "'format'" },
-		{ "{\"format\":1,\"since\":-5,\"classes\":{},\"hazards\":{}}", "'since'" },
-		{ "{\"format\":1,\"since\":5,\"classes\":[],\"hazards\":{}}", "'classes'" },
-		{ "{\"format\":1,\"since\":5,\"since\":6,\"classes\":{},\"hazards\":{}}",
-		  "no JSON" },
-		{ "{\"format\":1,\"since\":5,\"classes\":{},\"hazards\":{\"x\":{}}}", "'x'" },
+		  true },
+		{ HAZARD("\"signs\":2,\"confirmed\":1"), true },
+		{ "", false },
+		{ "[]", false },
+		{ "{\"format\":2,\"since\":5,\"classes\":{},\"hazards\":{}}", false },
+		{ "{\"format\":1,\"since\":-5,\"classes\":{},\"hazards\":{}}", false },
+		{ "{\"format\":1,\"since\":5,\"classes\":[],\"hazards\":{}}",
+		  true }, /* no number is lost, here and in the next two */
+		{ "{\"format\":1,\"since\":5,\"since\":6,\"classes\":{},\"hazards\":{}}", false },
+		{ "{\"format\":1,\"since\":5,\"classes\":{},\"hazards\":{\"x\":{}}}", true },
+		{ "{\"format\":1,\"since\":5,\"classes\":{},\"hazards\":{\"x\":{\"signs\":0}}}",
+		  false },
 		{ "{\"format\":1,\"since\":5,\"classes\":{\"\\u001b[31m\":{}},\"hazards\":{}}",
-		  "the name of a failure class" },
-		{ CLASS("7"), "'failures'" },
-		{ CLASS("{\"failures\":3,\"missed\":2}"), "'failures'" },
-		{ CLASS("{\"failures\":-1,\"missed\":-1}"), "whole number" },
-		{ CLASS("{\"failures\":1e3,\"missed\":1000}"), "whole number" },
+		  true },
+		{ CLASS("7"), false },
+		{ CLASS("{\"failures\":3,\"missed\":2}"), false },
+		{ CLASS("{\"failures\":-1,\"missed\":-1}"), false },
+		{ CLASS("{\"failures\":1e3,\"missed\":1000}"), false },
 		{ CLASS("{\"failures\":9223372036854775807,\"missed\":9223372036854775807}"),
-		  "in its range" },
-		{ CLASS("{\"failures\":99999999999999999999,\"missed\":0}"), "no JSON" },
-		{ LEAD("\"count\":1,\"sum_ns\":7,\"min_ns\":7,\"max_ns\":7,\"slots\":[1]"),
-		  "a list of 32" },
+		  false },
+		{ CLASS("{\"failures\":99999999999999999999,\"missed\":0}"), false },
+		{ LEAD("\"count\":1,\"sum_ns\":7,\"min_ns\":7,\"max_ns\":7,\"slots\":[2]"), false },
 		{ LEAD("\"count\":1,\"sum_ns\":7,\"min_ns\":7,\"max_ns\":7,\"slots\":[2," ZEROS
 		       "]"),
-		  "'lead'" },
+		  false },
 		{ LEAD("\"count\":1,\"sum_ns\":7,\"min_ns\":8,\"max_ns\":8,\"slots\":[1," ZEROS
 		       "]"),
-		  "'lead'" },
+		  false },
 		{ LEAD("\"count\":1,\"sum_ns\":7,\"min_ns\":7,\"max_ns\":7,\"slots\":[-1," ZEROS
 		       "]"),
-		  "a list of 32" },
-		{ HAZARD("\"signs\":0,\"confirmed\":1"), "'signs'" },
+		  false },
+		{ HAZARD("\"signs\":0,\"confirmed\":1"), false },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct davy_counts counts = { .since_s = 77 };
-		int err;
+		int err = davy_counts_parse(&counts, files[i].text);
 
-		write_text(files[i].text, strlen(files[i].text));
-		err = davy_counts_load(dir, &counts, error);
-		if (err != (files[i].says ? -EBADMSG : 0))
-			fail_msg("%s: %d, '%s'", files[i].text, err, error);
-		assert_int_equal(counts.since_s, files[i].says ? 77 : 5);
-		if (files[i].says && !strstr(error, files[i].says))
-			fail_msg("'%s' does not say '%s'", error, files[i].says);
+		if (err != (files[i].good ? 0 : -EBADMSG))
+			fail_msg("%s: %d", files[i].text, err);
+		assert_int_equal(counts.since_s, files[i].good ? 5 : 77);
 	}
 }
 
@@ -176,12 +169,36 @@ static void one_that_is_refused_is_put_aside(void **state)
 
 	(void)state;
 	write_text("{", 1);
-	assert_int_equal(davy_counts_load(dir, &counts, error), -EBADMSG);
-	assert_int_equal(davy_counts_set_aside(dir), 0);
-	assert_int_equal(davy_counts_load(dir, &counts, error), 0);
-	snprintf(path, sizeof(path), "%s/%s.bad", dir, DAVY_COUNTS_NAME);
+	assert_int_equal(davy_counts_load(dir, &counts), -EUCLEAN);
+	assert_int_equal(davy_counts_load(dir, &counts), 0);
+	snprintf(path, sizeof(path), "%s/%s.bad", dir, DAVY_COUNTS_OLD_NAME);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 1);
+}
+
+static void what_an_older_davylamp_counted_is_imported_once(void **state)
+{
+	static const char text[] =
+		LEAD("\"count\":1,\"sum_ns\":7,\"min_ns\":7,\"max_ns\":7,\"slots\":[1," ZEROS "]");
+	const struct davy_class_score *class;
+	struct davy_counts counts;
+
+	(void)state;
+	class = &counts.seen.class[DAVY_CLASS_RING_TIMEOUT];
+	write_text(text, strlen(text));
+	for (uint64_t sum = 7; sum < 9; sum++) {
+		assert_int_equal(davy_counts_load(dir, &counts), 0);
+		assert_int_equal(counts.since_s, 5);
+		assert_int_equal(class->lead.slot[0], 1);
+		assert_int_equal(class->lead.sum_ns, sum);
+		counts.seen.class[DAVY_CLASS_RING_TIMEOUT].lead.sum_ns = sum + 1;
+		counts.seen.class[DAVY_CLASS_RING_TIMEOUT].lead.max_ns = sum + 1;
+		assert_int_equal(davy_counts_save(dir, &counts), 0);
+	}
+	snprintf(path, sizeof(path), "%s/%s", dir, DAVY_COUNTS_OLD_NAME);
+	assert_int_not_equal(access(path, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/%s.imported", dir, DAVY_COUNTS_OLD_NAME);
+	assert_int_equal(access(path, F_OK), 0);
 }
 
 static void a_full_disk_leaves_the_old_counts(void **state)
@@ -196,9 +213,9 @@ static void a_full_disk_leaves_the_old_counts(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &none);
 	counts.since_s = 6;
-	assert_int_equal(davy_counts_save(dir, &counts), -EFBIG);
+	assert_true(davy_counts_save(dir, &counts) < 0);
 	setrlimit(RLIMIT_FSIZE, &old);
-	assert_int_equal(davy_counts_load(dir, &back, error), 0);
+	assert_int_equal(davy_counts_load(dir, &back), 0);
 	assert_int_equal(back.since_s, 5);
 }
 
@@ -209,6 +226,7 @@ int main(void)
 		cmocka_unit_test(without_a_file_nothing_was_counted),
 		cmocka_unit_test(what_does_not_agree_is_refused),
 		cmocka_unit_test(one_that_is_refused_is_put_aside),
+		cmocka_unit_test(what_an_older_davylamp_counted_is_imported_once),
 		cmocka_unit_test(a_full_disk_leaves_the_old_counts),
 	};
 	struct CMUnitTest with_dir[sizeof(tests) / sizeof(tests[0])];

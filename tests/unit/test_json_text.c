@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "lib/json_text.h"
-#include "store/counts.h"
 
 static int allocations, failing;
 
@@ -43,34 +42,10 @@ static void text_is_whole_or_none(void **state)
 	json_decref(all);
 }
 
-static void counts_are_whole_or_none(void **state)
-{
-	static struct davy_counts counts = { .since_s = 7 };
-	char *whole, *text;
-
-	(void)state;
-	for (size_t i = 0; i < DAVY_HZ_COUNT; i++)
-		counts.seen.hazard[i].signs = i;
-	for (size_t i = 0; i < DAVY_CLASS_COUNT; i++)
-		counts.seen.class[i].failures = i;
-	whole = davy_counts_text(&counts);
-	for (failing = 0; failing < 1000; failing++) {
-		allocations = 0;
-		json_set_alloc_funcs(failing_malloc, free);
-		text = davy_counts_text(&counts);
-		json_set_alloc_funcs(malloc, free);
-		if (text)
-			assert_string_equal(text, whole);
-		free(text);
-	}
-	free(whole);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_whole_or_none),
-		cmocka_unit_test(counts_are_whole_or_none),
 	};
 
 	return cmocka_run_group_tests_name("json text", tests, NULL, NULL);

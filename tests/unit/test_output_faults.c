@@ -163,9 +163,8 @@ static int act_adopt(void)
 static bool adopted_is_new(void)
 {
 	struct davy_adopted adopted;
-	int line;
 
-	assert_int_equal(davy_adopted_load(dir, &adopted, &line), 0);
+	assert_int_equal(davy_adopted_load(dir, &adopted), 0);
 	assert_int_equal(adopted.count, 1);
 	assert_in_range(adopted.unit[0].version, 1, 2);
 	assert_int_equal(adopted.unit[0].knobs.ubatch, adopted.unit[0].version);
@@ -178,8 +177,41 @@ static void the_list_of_units_is_the_old_or_the_new(void **state)
 	at_every_call(&(struct subject){ .prepare = prepare_adopted,
 					 .act = act_adopt,
 					 .check = no_check,
-					 .is_new = adopted_is_new,
-					 .late = true });
+					 .is_new = adopted_is_new });
+}
+
+/* That of an older davylamp becomes rows, and its file is renamed: nothing of it is lost. */
+static void prepare_old_list(void)
+{
+	PUT(BEFORE "/" DAVY_ADOPTED_OLD_NAME,
+	    "[unit 1]\nunit = a.service\nversion = 2\nubatch = 2\n");
+}
+
+static int act_import(void)
+{
+	struct davy_adopted adopted;
+
+	return davy_adopted_load(dir, &adopted);
+}
+
+static bool is_imported(void)
+{
+	bool done = there(DAVY_ADOPTED_OLD_NAME ".imported");
+
+	assert_int_equal(done, !there(DAVY_ADOPTED_OLD_NAME));
+	assert_true(adopted_is_new());
+	assert_true(there(DAVY_ADOPTED_OLD_NAME ".imported") && !there(DAVY_ADOPTED_OLD_NAME));
+	return done;
+}
+
+static void an_older_list_of_units_is_imported_or_stays(void **state)
+{
+	(void)state;
+	at_every_call(&(struct subject){ .prepare = prepare_old_list,
+					 .act = act_import,
+					 .check = no_check,
+					 .is_new = is_imported,
+					 .late = true }); /* what was imported is read again */
 }
 
 int main(void)
@@ -192,6 +224,7 @@ int main(void)
 		WITH_ROOT(an_output_is_the_old_or_the_new),
 		WITH_ROOT(an_edited_output_is_never_lost),
 		WITH_ROOT(the_list_of_units_is_the_old_or_the_new),
+		WITH_ROOT(an_older_list_of_units_is_imported_or_stays),
 		OF_FORMAT("env"),
 		OF_FORMAT("router-preset"),
 		OF_FORMAT("ollama"),

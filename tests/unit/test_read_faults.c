@@ -84,7 +84,7 @@ static int read_learned(void)
 static int read_adopted(void)
 {
 	struct davy_adopted adopted;
-	int line, err = davy_adopted_load(DIR, &adopted, &line);
+	int err = davy_adopted_load(DIR, &adopted);
 
 	assert_true(err || adopted.count == 1);
 	return err;
@@ -93,10 +93,52 @@ static int read_adopted(void)
 static int read_counts(void)
 {
 	struct davy_counts counts = { 0 };
-	char error[DAVY_COUNTS_ERROR_LEN];
-	int err = davy_counts_load(DIR, &counts, error);
+	int err = davy_counts_load(DIR, &counts);
 
 	assert_true(err || counts.since_s == 5);
+	return err;
+}
+
+/* Both files of before schema 3, each time anew. */
+static int import_old(int (*load)(void), const char *name, const char *text)
+{
+	enum read_fault_mode mode = read_fault.mode;
+	char path[256], bad[264];
+	int err;
+
+	read_fault.mode = READ_FAULT_NONE;
+	put_file(name, text);
+	read_fault.mode = mode;
+	err = load();
+	read_fault.mode = READ_FAULT_NONE;
+	path_in(path, name);
+	snprintf(bad, sizeof(bad), "%s.bad", path);
+	assert_int_not_equal(err, -EUCLEAN);
+	assert_int_not_equal(access(bad, F_OK), 0);
+	assert_true(err || access(path, F_OK));
+	return err;
+}
+
+static int import_adopted(void)
+{
+	return import_old(read_adopted, DAVY_ADOPTED_OLD_NAME, "[unit 1]\nunit = ollama.service\n");
+}
+
+static const char old_counts[] =
+	"{\"format\":1,\"since\":5,"
+	"\"classes\":{\"hang\":{\"failures\":3,\"missed\":3}},\"hazards\":{}}";
+
+static int import_counts(void)
+{
+	return import_old(read_counts, DAVY_COUNTS_OLD_NAME, old_counts);
+}
+
+static int parse_counts(void)
+{
+	struct davy_counts counts;
+	int err = davy_counts_parse(&counts, old_counts);
+
+	assert_true(err || counts.seen.class[DAVY_CLASS_HANG].missed == 3);
 	return err;
 }
 
@@ -127,15 +169,15 @@ static int open_killed(void)
 	return open_database();
 }
 
-/* Every call fails in turn, alone and with all that follow. */
-static void at_every_read(int (*load)(void))
+/* Each "step"-th call fails in turn, alone and with all that follow. */
+static void at_reads(int (*load)(void), long step)
 {
 	for (int mode = READ_FAULT_ONCE; mode < READ_FAULT_MODES; mode++) {
 		for (int kind = 0; kind < READ_FAULT_KINDS; kind++) {
 			long at = 1;
 			bool reached = true;
 
-			for (; reached && at < TRIES_MAX; at++) {
+			for (; reached && at < TRIES_MAX; at += step) {
 				int err;
 
 				read_fault_plan((enum read_fault_mode)mode,
@@ -154,6 +196,11 @@ static void at_every_read(int (*load)(void))
 	}
 }
 
+static void at_every_read(int (*load)(void))
+{
+	at_reads(load, 1);
+}
+
 static void no_failed_read_makes_what_was_learned_bad(void **state)
 {
 	(void)state;
@@ -170,6 +217,42 @@ static void nor_the_counts(void **state)
 {
 	(void)state;
 	at_every_read(read_counts);
+}
+
+static void nor_files_of_an_older_davylamp(void **state)
+{
+	(void)state;
+	at_every_read(parse_counts);
+	at_reads(import_adopted, 11); /* what it consists of was tried at every call */
+	at_reads(import_counts, 11);
+}
+
+/* Every allocation fails in turn: what is saved then is the old or the new. */
+static void a_save_without_memory_is_done_or_not(void **state)
+{
+	struct davy_counts counts = { .since_s = 5 };
+	bool reached = true;
+
+	(void)state;
+	for (long at = 1; reached && at < TRIES_MAX; at++) {
+		struct davy_counts is;
+		int err;
+
+		counts.seen.class[DAVY_CLASS_HANG].failures = (uint64_t)at;
+		counts.seen.class[DAVY_CLASS_HANG].missed = (uint64_t)at;
+		read_fault_plan(READ_FAULT_ONCE, READ_FAULT_MEMORY, at);
+		err = davy_counts_save(DIR, &counts);
+		reached = read_fault.calls >= at;
+		read_fault.mode = READ_FAULT_NONE;
+		assert_true(reached || !err);
+		assert_int_equal(davy_counts_load(DIR, &is), 0);
+		assert_int_equal(is.since_s, 5);
+		if (!err)
+			assert_int_equal(is.seen.class[DAVY_CLASS_HANG].failures, at);
+		assert_int_equal(is.seen.class[DAVY_CLASS_HANG].failures,
+				 is.seen.class[DAVY_CLASS_HANG].missed);
+	}
+	assert_false(reached);
 }
 
 static void nor_the_database(void **state)
@@ -231,9 +314,9 @@ static void what_is_too_long_is_not_taken_for_less(void **state)
 		text[i + 99] = '\n';
 	}
 	snprintf(text + 299 * 1024, 100, "\n[unit 1]\nunit = ollama.service\n");
-	put_file(DAVY_ADOPTED_NAME, text);
+	put_file(DAVY_ADOPTED_OLD_NAME, text);
 	put_file(DAVY_LEARNED_NAME, text);
-	assert_int_equal(davy_adopted_load(DIR, &adopted, &line), -EFBIG);
+	assert_int_equal(davy_adopted_load(DIR, &adopted), -EFBIG);
 	assert_int_equal(davy_learned_load(DIR, &learned, &line), -EFBIG);
 }
 
@@ -275,6 +358,8 @@ int main(void)
 		cmocka_unit_test(no_failed_read_makes_what_was_learned_bad),
 		cmocka_unit_test(nor_the_list_of_units),
 		cmocka_unit_test(nor_the_counts),
+		cmocka_unit_test(nor_files_of_an_older_davylamp),
+		cmocka_unit_test(a_save_without_memory_is_done_or_not),
 		cmocka_unit_test(nor_the_database),
 		cmocka_unit_test(nor_one_whose_writer_was_killed),
 		cmocka_unit_test(a_file_is_read_whole_or_not_at_all),

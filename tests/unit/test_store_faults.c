@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "store/counts.h"
 #include "store/generated.h"
 #include "store/intents.h"
 #include "store/learned.h"
@@ -338,7 +339,8 @@ static void prepare_schema_1(void)
 	db = open_in(BEFORE);
 	assert_int_equal(
 		davy_db_run(db, "DROP TABLE ledger; DROP TABLE ledger_fault; "
-				"DROP TABLE version; DROP TABLE tuning; PRAGMA user_version = 1"),
+				"DROP TABLE version; DROP TABLE tuning; DROP TABLE unit_setting; "
+				"DROP TABLE foresight; PRAGMA user_version = 1"),
 		0);
 	davy_db_close(db);
 }
@@ -384,6 +386,47 @@ static void a_migration_is_done_or_done_again(void **state)
 					 .act = act_note,
 					 .check = no_check,
 					 .is_new = migrated_and_noted });
+}
+
+/* What was foreseen: two counters that belong together. */
+static int count(const char *where, uint64_t failures)
+{
+	static struct davy_counts counts = { .since_s = 7 };
+
+	counts.seen.class[DAVY_CLASS_HANG].failures = failures;
+	counts.seen.class[DAVY_CLASS_HANG].missed = failures;
+	return davy_counts_save(where, &counts);
+}
+
+static void prepare_counts(void)
+{
+	assert_int_equal(count(BEFORE, 1), 0);
+}
+
+static int act_count(void)
+{
+	return count(dir, 2);
+}
+
+static bool counts_are_new(void)
+{
+	static struct davy_counts counts;
+	const struct davy_class_score *score = &counts.seen.class[DAVY_CLASS_HANG];
+
+	assert_int_equal(davy_counts_load(dir, &counts), 0);
+	assert_int_equal(counts.since_s, 7);
+	assert_in_range(score->failures, 1, 2);
+	assert_int_equal(score->failures, score->missed);
+	return score->failures == 2;
+}
+
+static void what_was_foreseen_is_the_old_or_the_new(void **state)
+{
+	(void)state;
+	at_every_call(&(struct subject){ .prepare = prepare_counts,
+					 .act = act_count,
+					 .check = no_check,
+					 .is_new = counts_are_new });
 }
 
 /* What was learned. */
@@ -449,6 +492,7 @@ int main(void)
 		WITH_ROOT(a_note_in_the_ledger_counts_wholly_or_not),
 		WITH_ROOT(what_the_tuner_knows_is_the_old_or_the_new),
 		WITH_ROOT(a_migration_is_done_or_done_again),
+		WITH_ROOT(what_was_foreseen_is_the_old_or_the_new),
 		WITH_ROOT(what_was_learned_is_the_old_or_the_new),
 	};
 

@@ -13,6 +13,7 @@
 #include "act/unit.h"
 #include "engines/environment.h"
 #include "store/adopted.h"
+#include "store/db.h"
 #include "store/generated.h"
 #include "root.h"
 
@@ -241,10 +242,9 @@ static void test_adopted(void **state)
 	struct davy_adopted list = { 0 }, again;
 	struct davy_adopted_unit *u;
 	char name[32];
-	int line;
 
 	(void)state;
-	assert_int_equal(davy_adopted_load("/state", &again, &line), 0);
+	assert_int_equal(davy_adopted_load("/state", &again), 0);
 	assert_int_equal(again.count, 0);
 	for (int i = 0; i < DAVY_ADOPTED_MAX; i++) {
 		snprintf(name, sizeof(name), "u%d.service", i);
@@ -269,9 +269,18 @@ static void test_adopted(void **state)
 	davy_copy_name(u->moved_off, sizeof(u->moved_off), "0000:03:00.0");
 	davy_adopted_remove(&list, "u0.service");
 	assert_int_equal(davy_adopted_save("/state", &list), 0);
-	assert_int_equal(davy_adopted_load("/state", &again, &line), 0);
-	assert_memory_equal(&list.unit, &again.unit, again.count * sizeof(again.unit[0]));
+	assert_int_equal(davy_adopted_load("/state", &again), 0);
 	assert_int_equal(again.count, DAVY_ADOPTED_MAX - 1);
+	for (size_t i = 0; i < list.count; i++) {
+		u = davy_adopted_find(&again, list.unit[i].unit);
+		assert_non_null(u);
+		assert_memory_equal(u, &list.unit[i], sizeof(*u));
+	}
+	assert_int_equal(davy_adopted_uncapped("/state", "u7.service"), 0);
+	assert_int_equal(davy_adopted_load("/state", &again), 0);
+	davy_adopted_find(&list, "u7.service")->capped = false;
+	assert_memory_equal(davy_adopted_find(&again, "u7.service"),
+			    davy_adopted_find(&list, "u7.service"), sizeof(*u));
 }
 
 static void test_adopted_torn(void **state)
@@ -288,17 +297,81 @@ static void test_adopted_torn(void **state)
 		"[unit 1]\nunit = a.service\nnot-a-key\n",
 	};
 	struct davy_adopted list;
-	int line;
+	char path[128];
 
 	(void)state;
+	snprintf(path, sizeof(path), "%s/state/units.conf.bad", root);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		put("/state/units.conf", bad[i], strlen(bad[i]));
-		assert_int_equal(davy_adopted_load("/state", &list, &line), -EBADMSG);
-		assert_true(line > 0);
+		assert_int_equal(davy_adopted_load("/state", &list), -EUCLEAN);
 		assert_int_equal(list.count, 0);
+		assert_int_equal(unlink(path), 0);
 	}
-	assert_int_equal(davy_adopted_set_aside("/state"), 0);
-	assert_int_equal(davy_adopted_load("/state", &list, &line), 0);
+	assert_int_equal(davy_adopted_load("/state", &list), 0);
+	assert_int_equal(list.count, 0);
+}
+
+/* As davylamp 0.1 has written it. */
+static const char written_before[] =
+	"# Written by davylamp: services in its care, and what each is told.\n\n"
+	"[unit 1]\nunit = a.service\nversion = 3\nmade_dir = 1\nstopped = 0\n"
+	"backend = vulkan\nubatch = 64\ncontext = 0\nparallel = 0\ncache_type = 1\n"
+	"gpu_layers_off = 2\nderived = llama3:8b\ncapped = 1\n"
+	"memory_high = 18446744073709551615\ncpu_quota = 1500000\n"
+	"shrunk_for = job_headroom\nmoved_for = none\nmoved_from = unknown\n"
+	"before_cpu = unknown\nmoved_off = \nunproven = 1\n"
+	"was_backend = rocm\nwas_ubatch = 128\n"
+	"\n[unit 2]\nunit = b.service\nversion = 1\n";
+
+static void test_adopted_before(void **state)
+{
+	struct davy_adopted list;
+	struct davy_adopted_unit *u;
+
+	(void)state;
+	PUT("/state/units.conf", written_before);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(davy_adopted_load("/state", &list), 0);
+		assert_int_equal(list.count, 2);
+		u = davy_adopted_find(&list, "a.service");
+		assert_true(u && u->version == 3 && u->made_dir && !u->stopped && u->capped);
+		assert_int_equal(u->backend, DAVY_BACKEND_VULKAN);
+		assert_int_equal(u->knobs.ubatch, 64);
+		assert_int_equal(u->knobs.cache_type, 1);
+		assert_int_equal(u->knobs.gpu_layers_off, 2);
+		assert_string_equal(u->derived, "llama3:8b");
+		assert_true(u->memory_high == UINT64_MAX && u->cpu_quota == 1500000);
+		assert_int_equal(u->shrunk_for, DAVY_HZ_JOB_HEADROOM);
+		assert_true(u->unproven && u->was_backend == DAVY_BACKEND_ROCM);
+		assert_int_equal(u->was_knobs.ubatch, 128);
+	}
+	davy_adopted_remove(&list, "a.service");
+	assert_int_equal(davy_adopted_save("/state", &list), 0);
+	assert_int_equal(davy_adopted_load("/state", &list), 0);
+	assert_int_equal(list.count, 1);
+}
+
+/* A value that this davylamp does not know leaves the rows as they are. */
+static void test_adopted_wrong_row(void **state)
+{
+	struct davy_adopted list = { 0 };
+	struct davy_db *db = NULL;
+
+	(void)state;
+	assert_non_null(davy_adopted_add(&list, "a.service"));
+	assert_int_equal(davy_adopted_save("/state", &list), 0);
+	assert_int_equal(davy_db_open("/state", DAVY_DB_THERE, &db), 0);
+	assert_int_equal(
+		davy_db_run(db, "UPDATE unit_setting SET value = 'tpu' WHERE setting = 'backend'"),
+		0);
+	assert_int_equal(davy_adopted_load("/state", &list), -EBADMSG);
+	assert_int_equal(list.count, 0);
+	assert_int_equal(
+		davy_db_run(db, "UPDATE unit_setting SET value = 'cpu' WHERE setting = 'backend'"),
+		0);
+	davy_db_close(db);
+	assert_int_equal(davy_adopted_load("/state", &list), 0);
+	assert_int_equal(list.unit[0].backend, DAVY_BACKEND_CPU);
 }
 
 int main(void)
@@ -311,6 +384,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_generated, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_adopted, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_adopted_torn, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(test_adopted_before, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(test_adopted_wrong_row, make_root, remove_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,7 @@ static void copy_file(const char *name)
 static void begin_try(void)
 {
 	static const char *const names[] = { DAVY_DB_NAME, DAVY_POLICY_NAME, DAVY_LEARNED_NAME,
-					     "a.env", DAVY_ADOPTED_NAME };
+					     "a.env", DAVY_ADOPTED_OLD_NAME };
 	static unsigned int tries;
 	char path[128];
 
@@ -136,7 +136,8 @@ static void remove_try(void)
 					     DAVY_LEARNED_NAME,
 					     "a.env",
 					     "a.env.hand",
-					     DAVY_ADOPTED_NAME };
+					     DAVY_ADOPTED_OLD_NAME,
+					     DAVY_ADOPTED_OLD_NAME ".imported" };
 	char path[256];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

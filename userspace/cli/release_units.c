@@ -6,10 +6,9 @@
 #include <systemd/sd-event.h>
 
 #include "act/unit.h"
-#include "lib/file.h"
-#include "lib/file_lock.h"
 #include "lib/log.h"
 #include "store/adopted.h"
+#include "store/db.h"
 
 struct release {
 	sd_event *loop;
@@ -60,53 +59,29 @@ static int uncap(const struct davy_adopted_unit *u)
 	return err < 0 ? err : r.error;
 }
 
-/* Clears only the marks: another command may have changed the list. */
-static int units_uncapped(const char *state_dir, const struct davy_adopted *done)
-{
-	DAVY_FILE_LOCK lock = { .fd = -1 };
-	char path[PATH_MAX];
-	struct davy_adopted list;
-	int line, err = davy_root_path(path, sizeof(path), "%s/" DAVY_ADOPTED_NAME, state_dir);
-
-	if (!err)
-		err = davy_file_lock_take(&lock, path, DAVY_LOCK_COMMAND_MS);
-	if (!err)
-		err = davy_adopted_load(state_dir, &list, &line);
-	for (size_t i = 0; !err && i < done->count; i++) {
-		struct davy_adopted_unit *u = davy_adopted_find(&list, done->unit[i].unit);
-
-		if (u && !done->unit[i].capped)
-			u->capped = false;
-	}
-	return err ? err : davy_adopted_save(state_dir, &list);
-}
-
 void davy_release_units(const char *state_dir, struct davy_undone *undone)
 {
 	struct davy_adopted list;
-	bool changed = false;
-	int line, err = davy_adopted_load(state_dir, &list, &line);
+	int err = davy_adopted_load(state_dir, &list);
 
 	if (err) {
-		davy_log("'%s/%s', line %d: %s; capped services cannot be restored", state_dir,
-			 DAVY_ADOPTED_NAME, line, strerror(-err));
+		davy_log("'%s/%s': %s; capped services cannot be restored", state_dir,
+			 DAVY_DB_NAME, davy_db_why(err));
 		undone->failed++;
 		return;
 	}
 	for (size_t i = 0; i < list.count; i++) {
-		struct davy_adopted_unit *u = &list.unit[i];
+		const struct davy_adopted_unit *u = &list.unit[i];
 
 		if (!u->capped)
 			continue;
 		err = davy_unit_name_valid(u->unit) ? uncap(u) : -EINVAL;
 		if (err)
 			davy_log("'%s': its limits cannot be removed: %s", u->unit, strerror(-err));
-		u->capped = err != 0;
-		changed |= !err;
 		undone->failed += err != 0;
 		undone->undone += !err;
+		err = err ? 0 : davy_adopted_uncapped(state_dir, u->unit);
+		if (err)
+			davy_log("'%s/%s': %s", state_dir, DAVY_DB_NAME, davy_db_why(err));
 	}
-	err = changed ? units_uncapped(state_dir, &list) : 0;
-	if (err)
-		davy_log("'%s/%s': %s", state_dir, DAVY_ADOPTED_NAME, strerror(-err));
 }

@@ -3,19 +3,48 @@
 
 #include <errno.h>
 #include <ini.h>
-#include <inttypes.h>
+#include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lib/file.h"
+#include "store/kept.h"
+#include "store/setting.h"
 
-#define FILE_MAX ((size_t)64 * 1024)
+#define AT(member) #member, DAVY_SETTING_AT(struct davy_adopted_unit, member)
+#define KNOB(prefix, name)                                                                         \
+#prefix #name, DAVY_SETTING_AT(struct davy_adopted_unit, prefix##knobs.name)
+#define OF_BACKEND DAVY_BACKEND_COUNT - 1, davy_setting_backend
+#define OF_HAZARD  DAVY_HZ_COUNT - 1, davy_setting_hazard
 
-static int adopted_path_of(char *path, size_t size, const char *dir)
-{
-	return davy_root_path(path, size, "%s/%s", dir, DAVY_ADOPTED_NAME);
-}
+/* Of one that is unproven "was_..." is what it had before. */
+static const struct davy_setting settings[] = {
+	{ AT(version), UINT32_MAX, NULL },
+	{ AT(made_dir), 1, NULL },
+	{ AT(stopped), 1, NULL },
+	{ AT(capped), 1, NULL },
+	{ AT(memory_high), UINT64_MAX, NULL },
+	{ AT(cpu_quota), UINT64_MAX, NULL },
+	{ AT(derived), 0, NULL },
+	{ AT(backend), OF_BACKEND },
+	{ AT(shrunk_for), OF_HAZARD },
+	{ AT(moved_for), OF_HAZARD },
+	{ AT(moved_from), OF_BACKEND },
+	{ AT(before_cpu), OF_BACKEND },
+	{ AT(moved_off), 0, NULL },
+	{ AT(unproven), 1, NULL },
+	{ AT(was_backend), OF_BACKEND },
+	{ KNOB(, ubatch), INT32_MAX, NULL },
+	{ KNOB(, context), INT32_MAX, NULL },
+	{ KNOB(, parallel), INT32_MAX, NULL },
+	{ KNOB(, cache_type), DAVY_TUNER_CACHE_COUNT - 1, NULL },
+	{ KNOB(, gpu_layers_off), UINT16_MAX, NULL },
+	{ KNOB(was_, ubatch), INT32_MAX, NULL },
+	{ KNOB(was_, context), INT32_MAX, NULL },
+	{ KNOB(was_, parallel), INT32_MAX, NULL },
+	{ KNOB(was_, cache_type), DAVY_TUNER_CACHE_COUNT - 1, NULL },
+	{ KNOB(was_, gpu_layers_off), UINT16_MAX, NULL },
+	{ 0 },
+};
 
 struct davy_adopted_unit *davy_adopted_find(struct davy_adopted *adopted, const char *unit)
 {
@@ -45,212 +74,107 @@ void davy_adopted_remove(struct davy_adopted *adopted, const char *unit)
 		*u = adopted->unit[--adopted->count];
 }
 
-static int adopted_number(const char *text, uint32_t max, uint32_t *ret_value)
-{
-	unsigned long long value;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return 0;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	*ret_value = (uint32_t)value;
-	return !errno && !*end && value <= max;
-}
-
-static int adopted_text(char *dst, size_t size, const char *value)
-{
-	if (strlen(value) >= size)
-		return 0;
-	davy_copy_name(dst, size, value);
-	return 1;
-}
-
-static int flag(const char *text, bool *ret_value)
-{
-	uint32_t value = 0;
-	int good = adopted_number(text, 1, &value);
-
-	*ret_value = value;
-	return good;
-}
-
-static int hazard(const char *name, enum davy_hazard *ret_hazard)
-{
-	int value = davy_hazard_from_name(name);
-
-	*ret_hazard = value < 0 ? DAVY_HZ_NONE : (enum davy_hazard)value;
-	return value >= 0;
-}
-
-static int backend(const char *name, enum davy_backend *ret_backend)
-{
-	int value = davy_backend_from_name(name);
-
-	*ret_backend = value < 0 ? DAVY_BACKEND_UNKNOWN : (enum davy_backend)value;
-	return value >= 0;
-}
-
-/* Why it is told otherwise than its unit says; -1: another key. */
-static int why(struct davy_adopted_unit *u, const char *key, const char *value)
-{
-	if (!strcmp(key, "shrunk_for"))
-		return hazard(value, &u->shrunk_for);
-	if (!strcmp(key, "moved_for"))
-		return hazard(value, &u->moved_for);
-	if (!strcmp(key, "moved_from"))
-		return backend(value, &u->moved_from);
-	if (!strcmp(key, "before_cpu"))
-		return backend(value, &u->before_cpu);
-	if (!strcmp(key, "moved_off"))
-		return adopted_text(u->moved_off, sizeof(u->moved_off), value);
-	return -1;
-}
-
-/* "ubatch" and its like; DAVY_TUNER_KNOBS: it is none. */
-static uint32_t knob_named(const char *name)
-{
-	uint32_t i = 0;
-
-	while (i < DAVY_TUNER_KNOBS && strcmp(name, davy_knob_name(i)) != 0)
-		i++;
-	return i;
-}
-
-/* Those of the time before by "was_ubatch". */
-static int adopted_setting(struct davy_adopted_unit *u, const char *key, const char *value)
-{
-	bool was = !strncmp(key, "was_", 4);
-	const char *name = was ? key + 4 : key;
-	uint32_t knob = knob_named(name), count;
-	int known = why(u, key, value);
-
-	if (known >= 0)
-		return known;
-	if (knob < DAVY_TUNER_KNOBS)
-		return adopted_number(value, INT32_MAX, &count) &&
-		       davy_knob_set(was ? &u->was_knobs : &u->knobs, knob, count);
-	return !strcmp(name, "backend") && backend(value, was ? &u->was_backend : &u->backend);
-}
-
-/* A section is "unit 1" (libinih keeps 50 letters of it), and its first line the name. */
+/* units.conf: a section is "unit 1" (libinih keeps 50 bytes), and its first line is the name. */
 static int adopted_on_line(void *arg, const char *section, const char *key, const char *value)
 {
 	struct davy_adopted *adopted = arg;
-	struct davy_adopted_unit *u;
 
 	if (strncmp(section, "unit ", 5) != 0)
 		return 0;
 	if (!strcmp(key, "unit"))
 		return !davy_adopted_find(adopted, value) && davy_adopted_add(adopted, value);
-	if (!adopted->count)
-		return 0;
-	u = &adopted->unit[adopted->count - 1];
-	if (!strcmp(key, "version"))
-		return adopted_number(value, UINT32_MAX, &u->version);
-	if (!strcmp(key, "made_dir"))
-		return flag(value, &u->made_dir);
-	if (!strcmp(key, "stopped"))
-		return flag(value, &u->stopped);
-	if (!strcmp(key, "capped"))
-		return flag(value, &u->capped);
-	if (!strcmp(key, "memory_high"))
-		return sscanf(value, "%" SCNu64, &u->memory_high) == 1;
-	if (!strcmp(key, "cpu_quota"))
-		return sscanf(value, "%" SCNu64, &u->cpu_quota) == 1;
-	if (!strcmp(key, "derived"))
-		return adopted_text(u->derived, sizeof(u->derived), value);
-	if (!strcmp(key, "unproven"))
-		return flag(value, &u->unproven);
-	return adopted_setting(u, key, value);
+	return adopted->count &&
+	       davy_setting_set(settings, &adopted->unit[adopted->count - 1], key, value);
 }
 
-int davy_adopted_load(const char *dir, struct davy_adopted *ret_adopted, int *ret_line)
+static int adopted_parse(void *state, const char *text)
 {
-	char path[512], *text;
-	ssize_t n;
-	int err = adopted_path_of(path, sizeof(path), dir);
+	int line = ini_parse_string(text, adopted_on_line, state);
 
-	memset(ret_adopted, 0, sizeof(*ret_adopted));
-	*ret_line = 0;
-	if (err)
-		return err;
-	text = malloc(FILE_MAX);
-	if (!text)
-		return -ENOMEM;
-	n = davy_read_whole(path, text, FILE_MAX);
-	if (n >= 0)
-		*ret_line = strlen(text) == (size_t)n
-				    ? ini_parse_string(text, adopted_on_line, ret_adopted)
-				    : 1;
-	free(text);
-	if (n < 0 && n != -ENOENT)
-		return (int)n;
-	if (!*ret_line)
-		return 0;
-	memset(ret_adopted, 0, sizeof(*ret_adopted));
-	return *ret_line > 0 ? -EBADMSG : -ENOMEM;
+	return line > 0 ? -EBADMSG : line ? -ENOMEM : 0;
 }
 
-int davy_adopted_set_aside(const char *dir)
+static int adopted_take(void *state, struct davy_db *db, sqlite3_stmt *s)
 {
-	char path[512], aside[520];
-	int err = adopted_path_of(path, sizeof(path), dir);
+	char unit[DAVY_UNIT_LEN], name[64], value[DAVY_SETTING_LEN];
+	struct davy_adopted_unit *u;
+	int code;
 
-	if (err)
-		return err;
-	snprintf(aside, sizeof(aside), "%s.bad", path);
-	return rename(path, aside) ? -errno : 0;
+	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+		if (!davy_db_take_text(s, 0, unit, sizeof(unit)) ||
+		    !davy_db_take_text(s, 1, name, sizeof(name)) ||
+		    !davy_db_take_text(s, 2, value, sizeof(value)))
+			return sqlite3_errcode(db->handle) == SQLITE_NOMEM ? -ENOMEM : -EBADMSG;
+		u = davy_adopted_find(state, unit);
+		if (!u)
+			u = davy_adopted_add(state, unit);
+		if (!u || !davy_setting_set(settings, u, name, value))
+			return -EBADMSG;
+	}
+	return davy_db_error(db, code);
 }
 
-static void put_settings(FILE *out, const char *was, enum davy_backend backend,
-			 const struct davy_knobs *k)
+static int adopted_put(void *state, struct davy_db *db, sqlite3_stmt *s)
 {
-	fprintf(out, "%sbackend = %s\n", was, davy_backend_name(backend));
-	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
-		fprintf(out, "%s%s = %u\n", was, davy_knob_name(i), davy_knob_get(k, i));
+	const struct davy_adopted *adopted = state;
+	char value[DAVY_SETTING_LEN];
+	int code = SQLITE_DONE;
+
+	for (size_t i = 0; i < adopted->count; i++) {
+		const struct davy_adopted_unit *u = &adopted->unit[i];
+
+		for (size_t j = 0; code == SQLITE_DONE && settings[j].name; j++) {
+			davy_setting_text(&settings[j], u, value);
+			code = sqlite3_bind_text(s, 1, u->unit, -1, SQLITE_TRANSIENT) ||
+					       sqlite3_bind_text(s, 2, settings[j].name, -1,
+								 SQLITE_STATIC) ||
+					       sqlite3_bind_text(s, 3, value, -1, SQLITE_TRANSIENT)
+				       ? SQLITE_NOMEM
+				       : sqlite3_step(s);
+			sqlite3_reset(s);
+		}
+	}
+	return davy_db_error(db, code);
 }
 
-static void put_unit(FILE *out, size_t number_of, const struct davy_adopted_unit *u)
+static const struct davy_kept kept = {
+	.size = sizeof(struct davy_adopted),
+	.old_file = DAVY_ADOPTED_OLD_NAME,
+	.select = "SELECT unit, setting, value FROM unit_setting ORDER BY unit",
+	.clear = "DELETE FROM unit_setting",
+	.insert = "INSERT INTO unit_setting (unit, setting, value) VALUES (?1, ?2, ?3)",
+	.parse = adopted_parse,
+	.take = adopted_take,
+	.put = adopted_put,
+};
+
+int davy_adopted_load(const char *dir, struct davy_adopted *ret_adopted)
 {
-	fprintf(out, "\n[unit %zu]\nunit = %s\nversion = %u\nmade_dir = %d\nstopped = %d\n",
-		number_of, u->unit, u->version, u->made_dir, u->stopped);
-	put_settings(out, "", u->backend, &u->knobs);
-	fprintf(out,
-		"derived = %s\ncapped = %d\nmemory_high = %" PRIu64 "\ncpu_quota = %" PRIu64 "\n",
-		u->derived, u->capped, u->memory_high, u->cpu_quota);
-	fprintf(out, "shrunk_for = %s\nmoved_for = %s\nmoved_from = %s\n",
-		davy_hazard_name(u->shrunk_for), davy_hazard_name(u->moved_for),
-		davy_backend_name(u->moved_from));
-	fprintf(out, "before_cpu = %s\nmoved_off = %s\n", davy_backend_name(u->before_cpu),
-		u->moved_off);
-	fprintf(out, "unproven = %d\n", u->unproven);
-	if (u->unproven)
-		put_settings(out, "was_", u->was_backend, &u->was_knobs);
+	return davy_kept_load(dir, &kept, ret_adopted);
 }
 
-int davy_adopted_save(const char *dir, const struct davy_adopted *adopted)
+int davy_adopted_save(const char *dir, struct davy_adopted *adopted)
 {
-	char path[512], parent[512], *text = NULL;
-	size_t size = 0;
-	FILE *out;
-	int err = adopted_path_of(path, sizeof(path), dir);
+	return davy_kept_save(dir, &kept, adopted);
+}
+
+int davy_adopted_uncapped(const char *dir, const char *unit)
+{
+	struct davy_db *db = NULL;
+	sqlite3_stmt *s = NULL;
+	int err = davy_db_open(dir, DAVY_DB_THERE, &db);
 
 	if (!err)
-		err = davy_root_path(parent, sizeof(parent), "%s", dir);
+		err = davy_db_prepare(db,
+				      "UPDATE unit_setting SET value = '0' "
+				      "WHERE unit = ?1 AND setting = 'capped'",
+				      &s);
 	if (!err)
-		err = davy_make_dirs(parent);
-	if (err)
-		return err;
-	out = open_memstream(&text, &size);
-	if (!out)
-		return -ENOMEM;
-	fprintf(out,
-		"# Written by davylamp: services in its care, and what each is told.\n"
-		"# 'davylamp policy adopt UNIT' and 'davylamp policy release UNIT' change it.\n");
-	for (size_t i = 0; i < adopted->count; i++)
-		put_unit(out, i + 1, &adopted->unit[i]);
-	err = fclose(out) ? -ENOMEM : davy_replace_file(path, text, size, 0644);
-	free(text);
-	return err;
+		err = davy_db_error(db, sqlite3_bind_text(s, 1, unit, -1, SQLITE_TRANSIENT));
+	if (!err)
+		err = davy_db_change(db, s);
+	else
+		sqlite3_finalize(s);
+	davy_db_close(db);
+	return err < 0 ? err : 0;
 }

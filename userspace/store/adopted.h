@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The services that people have put into davylamp's care, and what each is told at present: one
- * INI file in the state directory, replaced whole, so that it outlives the agent.
+ * The services that people have put into davylamp's care, and what each is told at present: rows of
+ * the table unit_setting (kept.h has when they are read and written).
  */
 #ifndef DAVY_ADOPTED_H
 #define DAVY_ADOPTED_H
 
 #include "core/event/plan.h"
 
-#define DAVY_ADOPTED_MAX  32
-#define DAVY_ADOPTED_NAME "units.conf"
+#define DAVY_ADOPTED_MAX      32
+#define DAVY_ADOPTED_OLD_NAME "units.conf" /* before schema 3 of the database */
 
 struct davy_adopted_unit {
 	char unit[DAVY_UNIT_LEN];
@@ -37,13 +37,12 @@ struct davy_adopted {
 	struct davy_adopted_unit unit[DAVY_ADOPTED_MAX];
 };
 
-/*
- * 0, also without a file; -EBADMSG and its line when the file was read whole and is not understood.
- * After any other error the file must stay as it is: its content is not known.
- */
-int davy_adopted_load(const char *dir, struct davy_adopted *ret_adopted, int *ret_line);
-int davy_adopted_set_aside(const char *dir); /* as units.conf.bad */
-int davy_adopted_save(const char *dir, const struct davy_adopted *adopted);
+/* 0, also when there is no database (none then), or an error of kept.h. */
+int davy_adopted_load(const char *dir, struct davy_adopted *ret_adopted);
+int davy_adopted_save(const char *dir, struct davy_adopted *adopted);
+
+/* A unit's limits are its own again. */
+int davy_adopted_uncapped(const char *dir, const char *unit);
 
 /* NULL: not there. */
 struct davy_adopted_unit *davy_adopted_find(struct davy_adopted *adopted, const char *unit);

@@ -2,41 +2,60 @@
 #include "store/counts.h"
 
 #include <errno.h>
-#include <jansson.h>
+#include <sqlite3.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lib/file.h"
-#include "lib/json_text.h"
+#include "store/kept.h"
 
-#define FILE_MAX  ((size_t)128 * 1024) /* every class and hazard with its lead are some 12 KiB */
-#define COUNT_MAX 1000000000	       /* so that what is added never overflows a slot */
+#define COUNT_MAX 1000000000 /* so that what is added never overflows a slot */
 #define SUM_MAX	  (INT64_MAX / 2)
-#define FORMAT	  1
+#define FORMAT	  1 /* of foresight.json */
 
-struct reader {
-	char *error;
+/* Every counter by its name in turn, "hazards.reset.lead.slots[3]": read, or written. */
+struct walk {
+	struct davy_db *db;
+	sqlite3_stmt *each; /* ?1: its name; to write ?2: its value */
+	bool write;
 	int err;
+	int found;
 };
 
-static void counts_refuse(struct reader *r, const char *of, const char *expected)
+static void walk_read(struct walk *w, uint64_t *value, int64_t most)
 {
-	if (!r->err)
-		snprintf(r->error, DAVY_COUNTS_ERROR_LEN, "'%.40s': expected %s", of, expected);
-	r->err = -EBADMSG;
+	int64_t n = sqlite3_column_int64(w->each, 0);
+
+	w->found++;
+	if (sqlite3_column_type(w->each, 0) != SQLITE_INTEGER || n < 0 || n > most)
+		w->err = -EBADMSG;
+	else
+		*value = (uint64_t)n;
 }
 
-static uint64_t counts_number(struct reader *r, const json_t *object, const char *key, int64_t most)
+static void __attribute__((format(printf, 4, 5)))
+counter(struct walk *w, uint64_t *value, int64_t most, const char *format, ...)
 {
-	const json_t *value = json_object_get(object, key);
-	json_int_t n = json_integer_value(value);
+	char name[96];
+	va_list list;
+	int code;
 
-	if (!json_is_integer(value) || n < 0 || n > most) {
-		counts_refuse(r, key, "a whole number in its range");
-		return 0;
-	}
-	return (uint64_t)n;
+	if (*value > (uint64_t)most)
+		w->err = -EBADMSG; /* it could not be read again */
+	if (w->err || (w->write && !*value))
+		return;
+	va_start(list, format);
+	vsnprintf(name, sizeof(name), format, list);
+	va_end(list);
+	code = sqlite3_bind_text(w->each, 1, name, -1, SQLITE_TRANSIENT);
+	if (w->write && code == SQLITE_OK)
+		code = sqlite3_bind_int64(w->each, 2, (int64_t)*value);
+	if (code == SQLITE_OK)
+		code = sqlite3_step(w->each);
+	w->err = davy_db_error(w->db, code);
+	if (code == SQLITE_ROW)
+		walk_read(w, value, most);
+	sqlite3_reset(w->each);
 }
 
 /* Its numbers are of one history: as many in the slots as counted, the mean between the ends. */
@@ -52,280 +71,126 @@ static bool agrees(const struct davy_lead *lead)
 	       lead->sum_ns / lead->count <= lead->max_ns;
 }
 
-static void read_lead(struct reader *r, const json_t *object, struct davy_lead *lead)
+static void walk_lead(struct walk *w, const char *of, const char *name, struct davy_lead *lead)
 {
-	const json_t *all = json_object_get(object, "lead"), *slots = json_object_get(all, "slots");
+	counter(w, &lead->count, COUNT_MAX, "%s.%s.lead.count", of, name);
+	counter(w, &lead->sum_ns, SUM_MAX, "%s.%s.lead.sum_ns", of, name);
+	counter(w, &lead->min_ns, SUM_MAX, "%s.%s.lead.min_ns", of, name);
+	counter(w, &lead->max_ns, SUM_MAX, "%s.%s.lead.max_ns", of, name);
+	for (size_t i = 0; i < DAVY_LEAD_SLOTS; i++) {
+		uint64_t n = lead->slot[i];
 
-	if (!all)
-		return; /* nothing was foreseen */
-	lead->count = counts_number(r, all, "count", COUNT_MAX);
-	lead->sum_ns = counts_number(r, all, "sum_ns", SUM_MAX);
-	lead->min_ns = counts_number(r, all, "min_ns", SUM_MAX);
-	lead->max_ns = counts_number(r, all, "max_ns", SUM_MAX);
-	if (json_array_size(slots) != DAVY_LEAD_SLOTS)
-		counts_refuse(r, "slots", "a list of 32 counts");
-	for (size_t i = 0; i < DAVY_LEAD_SLOTS && !r->err; i++) {
-		json_int_t n = json_integer_value(json_array_get(slots, i));
-
-		if (!json_is_integer(json_array_get(slots, i)) || n < 0 || n > COUNT_MAX)
-			counts_refuse(r, "slots", "a list of 32 counts");
-		else
-			lead->slot[i] = (uint32_t)n;
+		counter(w, &n, COUNT_MAX, "%s.%s.lead.slots[%zu]", of, name, i);
+		lead->slot[i] = (uint32_t)n;
 	}
-	if (!r->err && !agrees(lead))
-		counts_refuse(r, "lead", "numbers that agree with each other");
+	if (!w->err && !agrees(lead))
+		w->err = -EBADMSG;
 }
 
-static void read_class(struct reader *r, const json_t *object, struct davy_class_score *score)
+static void walk_class(struct walk *w, const char *name, struct davy_class_score *score)
 {
-	score->failures = counts_number(r, object, "failures", COUNT_MAX);
-	score->missed = counts_number(r, object, "missed", COUNT_MAX);
-	read_lead(r, object, &score->lead);
-	if (score->failures != score->missed + score->lead.count)
-		counts_refuse(r, "failures", "those that were missed and those with a lead");
+	counter(w, &score->failures, COUNT_MAX, "classes.%s.failures", name);
+	counter(w, &score->missed, COUNT_MAX, "classes.%s.missed", name);
+	walk_lead(w, "classes", name, &score->lead);
+	if (!w->err && score->failures != score->missed + score->lead.count)
+		w->err = -EBADMSG;
 }
 
-static void read_hazard(struct reader *r, const json_t *object, struct davy_hazard_score *score)
+static void walk_hazard(struct walk *w, const char *name, struct davy_hazard_score *score)
 {
-	score->signs = counts_number(r, object, "signs", COUNT_MAX);
-	score->confirmed = counts_number(r, object, "confirmed", COUNT_MAX);
-	score->averted = counts_number(r, object, "averted", COUNT_MAX);
-	score->late = counts_number(r, object, "late", COUNT_MAX);
-	score->false_alarms = counts_number(r, object, "false_alarms", COUNT_MAX);
-	read_lead(r, object, &score->lead);
-	if (score->signs < score->confirmed + score->averted + score->late + score->false_alarms ||
-	    (score->lead.count && !score->confirmed))
-		counts_refuse(r, "signs", "at least as many as have a fate");
+	counter(w, &score->signs, COUNT_MAX, "hazards.%s.signs", name);
+	counter(w, &score->confirmed, COUNT_MAX, "hazards.%s.confirmed", name);
+	counter(w, &score->averted, COUNT_MAX, "hazards.%s.averted", name);
+	counter(w, &score->late, COUNT_MAX, "hazards.%s.late", name);
+	counter(w, &score->false_alarms, COUNT_MAX, "hazards.%s.false_alarms", name);
+	walk_lead(w, "hazards", name, &score->lead);
+	if (!w->err &&
+	    (score->signs < score->confirmed + score->averted + score->late + score->false_alarms ||
+	     (score->lead.count && !score->confirmed)))
+		w->err = -EBADMSG;
 }
 
-/* The number of that name, or "count": there is none. */
-static uint32_t counts_find(const char *name, uint32_t count,
-			    const char *(*name_of)(uint32_t number))
+static int walk_all(struct walk *w, struct davy_counts *c)
 {
-	uint32_t i = 0;
+	uint64_t since_s = (uint64_t)c->since_s;
 
-	while (i < count && strcmp(name, name_of(i)) != 0)
-		i++;
-	return i;
+	counter(w, &since_s, SUM_MAX, "since");
+	c->since_s = (int64_t)since_s;
+	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++)
+		walk_class(w, davy_log_class_name(i), &c->seen.class[i]);
+	for (uint32_t i = 0; i < DAVY_HZ_COUNT; i++)
+		walk_hazard(w, davy_hazard_name((enum davy_hazard)i), &c->seen.hazard[i]);
+	return w->err;
 }
 
-static const char *hazard_name(uint32_t hazard)
+static int counts_take(void *state, struct davy_db *db, sqlite3_stmt *select)
 {
-	return davy_hazard_name((enum davy_hazard)hazard);
+	return walk_all(&(struct walk){ .db = db, .each = select }, state);
 }
 
-static void counts_read_all(struct reader *r, const json_t *root, struct davy_foresight *f)
+static int counts_put(void *state, struct davy_db *db, sqlite3_stmt *insert)
 {
-	const char *name;
-	json_t *object;
-
-	json_object_foreach(json_object_get(root, "classes"), name, object)
-	{
-		uint32_t class = counts_find(name, DAVY_CLASS_COUNT, davy_log_class_name);
-
-		if (class < DAVY_CLASS_COUNT)
-			read_class(r, object, &f->class[class]);
-		else
-			counts_refuse(r, name, "the name of a failure class");
-	}
-	json_object_foreach(json_object_get(root, "hazards"), name, object)
-	{
-		uint32_t hazard = counts_find(name, DAVY_HZ_COUNT, hazard_name);
-
-		if (hazard < DAVY_HZ_COUNT)
-			read_hazard(r, object, &f->hazard[hazard]);
-		else
-			counts_refuse(r, name, "the name of a hazard");
-	}
+	return walk_all(&(struct walk){ .db = db, .each = insert, .write = true }, state);
 }
 
-/*
- * For jansson a failed allocation may be a syntax error: it must occur twice, with memory at
- * hand.
- */
-static json_t *counts_json(const char *text, size_t size, json_error_t *why)
+static const char select_counter[] = "SELECT value FROM foresight WHERE counter = ?1";
+
+/* The same table of the text's values; the names are json_tree's, without its quotes. */
+static int counts_import(struct davy_db *db, const char *text)
 {
-	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, why), *works;
-
-	if (!root)
-		root = json_loadb(text, size, JSON_REJECT_DUPLICATES, why);
-	if (root)
-		return root;
-	works = json_loads("{\"a\": [0]}", 0, NULL);
-	if (!works)
-		why->text[0] = 0;
-	json_decref(works);
-	return NULL;
-}
-
-int davy_counts_parse(const char *text, size_t size, struct davy_counts *ret_counts,
-		      char error[DAVY_COUNTS_ERROR_LEN])
-{
-	struct reader r = { .error = error };
-	struct davy_counts counts;
-	json_error_t why;
-	json_t *root = counts_json(text, size, &why);
-
-	memset(&counts, 0, sizeof(counts));
-	if (!root && !why.text[0])
-		return -ENOMEM;
-	if (!root) {
-		snprintf(error, DAVY_COUNTS_ERROR_LEN, "line %d: no JSON: %.100s", why.line,
-			 why.text);
-		return -EBADMSG;
-	}
-	if (counts_number(&r, root, "format", INT64_MAX) != FORMAT)
-		counts_refuse(&r, "format", "1, as this davylamp writes it");
-	if (!json_is_object(json_object_get(root, "classes")) ||
-	    !json_is_object(json_object_get(root, "hazards")))
-		counts_refuse(&r, "classes", "an object, and 'hazards' another");
-	counts.since_s = (int64_t)counts_number(&r, root, "since", SUM_MAX);
-	if (!r.err)
-		counts_read_all(&r, root, &counts.seen);
-	json_decref(root);
-	if (!r.err)
-		*ret_counts = counts;
-	return r.err;
-}
-
-static int counts_path_of(char *path, size_t size, const char *dir)
-{
-	return davy_root_path(path, size, "%s/%s", dir, DAVY_COUNTS_NAME);
-}
-
-int davy_counts_load(const char *dir, struct davy_counts *ret_counts,
-		     char error[DAVY_COUNTS_ERROR_LEN])
-{
-	char path[512], *text;
-	int err = counts_path_of(path, sizeof(path), dir);
-	ssize_t n;
-
-	error[0] = 0;
-	if (err)
-		return err;
-	text = malloc(FILE_MAX);
-	if (!text)
-		return -ENOMEM;
-	n = davy_read_whole(path, text, FILE_MAX);
-	if (n == -ENOENT)
-		memset(ret_counts, 0, sizeof(*ret_counts));
-	else if (n >= 0)
-		err = davy_counts_parse(text, (size_t)n, ret_counts, error);
-	free(text);
-	return n < 0 && n != -ENOENT ? (int)n : err;
-}
-
-int davy_counts_set_aside(const char *dir)
-{
-	char path[512], aside[520];
-	int err = counts_path_of(path, sizeof(path), dir);
-
-	if (err)
-		return err;
-	snprintf(aside, sizeof(aside), "%s.bad", path);
-	return rename(path, aside) ? -errno : 0;
-}
-
-#define NUMBER(value) ((json_int_t)(value))
-
-static void counts_put_lead(json_t *object, const struct davy_lead *lead)
-{
-	json_t *slots;
-
-	if (!lead->count)
-		return;
-	slots = json_array();
-	for (size_t i = 0; i < DAVY_LEAD_SLOTS; i++)
-		json_array_append_new(slots, json_integer(lead->slot[i]));
-	json_object_set_new(object, "lead",
-			    json_pack("{s:I, s:I, s:I, s:I, s:o}", "count", NUMBER(lead->count),
-				      "sum_ns", NUMBER(lead->sum_ns), "min_ns",
-				      NUMBER(lead->min_ns), "max_ns", NUMBER(lead->max_ns), "slots",
-				      slots));
-}
-
-static json_t *counts_classes(const struct davy_foresight *f)
-{
-	json_t *all = json_object(), *object;
-
-	for (uint32_t i = 0; i < DAVY_CLASS_COUNT; i++) {
-		const struct davy_class_score *score = &f->class[i];
-
-		if (!score->failures)
-			continue;
-		object = json_pack("{s:I, s:I}", "failures", NUMBER(score->failures), "missed",
-				   NUMBER(score->missed));
-		counts_put_lead(object, &score->lead);
-		json_object_set_new(all, davy_log_class_name(i), object);
-	}
-	return all;
-}
-
-static json_t *counts_hazards(const struct davy_foresight *f)
-{
-	json_t *all = json_object(), *object;
-
-	for (uint32_t i = 0; i < DAVY_HZ_COUNT; i++) {
-		const struct davy_hazard_score *score = &f->hazard[i];
-
-		if (!score->signs)
-			continue;
-		object = json_pack("{s:I, s:I, s:I, s:I, s:I}", "signs", NUMBER(score->signs),
-				   "confirmed", NUMBER(score->confirmed), "averted",
-				   NUMBER(score->averted), "late", NUMBER(score->late),
-				   "false_alarms", NUMBER(score->false_alarms));
-		counts_put_lead(object, &score->lead);
-		json_object_set_new(all, davy_hazard_name((enum davy_hazard)i), object);
-	}
-	return all;
-}
-
-/* Without memory jansson leaves out what it cannot add. "text" must hold all of it. */
-static bool text_is_complete(const char *text, const struct davy_counts *counts)
-{
-	struct davy_counts *back = calloc(1, sizeof(*back));
-	char error[DAVY_COUNTS_ERROR_LEN];
-	bool same = back && !davy_counts_parse(text, strlen(text), back, error);
-
-	for (size_t i = 0; same && i < DAVY_HZ_COUNT; i++)
-		same = !memcmp(&back->seen.hazard[i], &counts->seen.hazard[i],
-			       sizeof(counts->seen.hazard[i]));
-	for (size_t i = 0; same && i < DAVY_CLASS_COUNT; i++)
-		same = !memcmp(&back->seen.class[i], &counts -> seen.class[i],
-			       sizeof(counts->seen.class[i]));
-	free(back);
-	return same;
-}
-
-char *davy_counts_text(const struct davy_counts *counts)
-{
-	json_t *root = json_pack("{s:i, s:I, s:o, s:o}", "format", FORMAT, "since",
-				 NUMBER(counts->since_s), "classes", counts_classes(&counts->seen),
-				 "hazards", counts_hazards(&counts->seen));
-	char *text = davy_json_text(root, JSON_COMPACT);
-
-	json_decref(root);
-	if (text && text_is_complete(text, counts))
-		return text;
-	free(text);
-	return NULL;
-}
-
-int davy_counts_save(const char *dir, const struct davy_counts *counts)
-{
-	char path[512], parent[512], *text;
-	int err = counts_path_of(path, sizeof(path), dir);
+	sqlite3_stmt *s;
+	int err = davy_db_run(db, "CREATE TABLE foresight (counter PRIMARY KEY, value)");
 
 	if (!err)
-		err = davy_root_path(parent, sizeof(parent), "%s", dir);
+		err = davy_db_prepare(
+			db,
+			"INSERT INTO foresight SELECT replace(substr(fullkey, 3), '\"', ''), atom "
+			"FROM json_tree(?1) WHERE atom IS NOT NULL",
+			&s);
 	if (!err)
-		err = davy_make_dirs(parent);
-	if (err)
-		return err;
-	text = davy_counts_text(counts);
-	if (!text)
-		return -ENOMEM;
-	err = davy_replace_file(path, text, strlen(text), 0644);
-	free(text);
-	return err;
+		sqlite3_bind_text(s, 1, text, -1, SQLITE_STATIC);
+	return err ? err : davy_db_change(db, s);
+}
+
+int davy_counts_parse(void *ret_counts, const char *text)
+{
+	struct davy_counts counts = { 0 };
+	struct davy_db db = { 0 };
+	struct walk w = { .db = &db };
+	uint64_t format = 0;
+	int rows = davy_db_error(&db, sqlite3_open(":memory:", &db.handle));
+
+	if (!rows)
+		rows = counts_import(&db, text);
+	w.err = rows < 0 ? rows : davy_db_prepare(&db, select_counter, &w.each);
+	counter(&w, &format, FORMAT, "format");
+	walk_all(&w, &counts);
+	if (!w.err && (!format || !counts.since_s || w.found != rows))
+		w.err = -EBADMSG; /* or a value has a name that is not ours */
+	sqlite3_finalize(w.each);
+	sqlite3_close(db.handle);
+	if (!w.err)
+		*(struct davy_counts *)ret_counts = counts;
+	return w.err;
+}
+
+static const struct davy_kept kept = {
+	.size = sizeof(struct davy_counts),
+	.old_file = DAVY_COUNTS_OLD_NAME,
+	.select = select_counter,
+	.clear = "DELETE FROM foresight",
+	.insert = "INSERT INTO foresight (counter, value) VALUES (?1, ?2)",
+	.parse = davy_counts_parse,
+	.take = counts_take,
+	.put = counts_put,
+};
+
+int davy_counts_load(const char *dir, struct davy_counts *ret_counts)
+{
+	return davy_kept_load(dir, &kept, ret_counts);
+}
+
+int davy_counts_save(const char *dir, struct davy_counts *counts)
+{
+	return davy_kept_save(dir, &kept, counts);
 }

@@ -46,6 +46,12 @@ static const char *const migrations[DAVY_DB_SCHEMA] = {
 	"CREATE TABLE tuning ("
 	" device TEXT NOT NULL, model TEXT NOT NULL, saved_s INTEGER NOT NULL,"
 	" state BLOB NOT NULL, PRIMARY KEY (device, model)) WITHOUT ROWID;",
+
+	"CREATE TABLE unit_setting ("
+	" unit TEXT NOT NULL, setting TEXT NOT NULL, value TEXT NOT NULL,"
+	" PRIMARY KEY (unit, setting)) WITHOUT ROWID;"
+	"CREATE TABLE foresight ("
+	" counter TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
 /* What failed below SQLite, which has one code for most of it: no room for the log's index, ... */
@@ -85,6 +91,7 @@ static int db_error_of(sqlite3 *db, int code)
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 	case SQLITE_ERROR: /* a table is missing or has other columns */
+	case SQLITE_CONSTRAINT:
 		return -EBADMSG;
 	case SQLITE_NOMEM:
 		return -ENOMEM;
@@ -411,6 +418,8 @@ const char *davy_db_why(int err)
 		return "can only be read, or not be made";
 	case -EBUSY:
 		return "another program writes to it; try again";
+	case -EUCLEAN:
+		return "a file of an older davylamp beside it is invalid, and was put aside (.bad)";
 	default:
 		return strerror(-err);
 	}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The state directory's database: one SQLite file for the log of intents, the ledger with what the
- * tuner knows, and the versions of the agent's policy layer. Several connections, of several
- * programs, may be open at a time; none waits longer than 200 ms for another.
+ * tuner knows, the versions of the agent's policy layer, the adopted units and the counters of
+ * foresight. Several connections, of several programs, may be open at a time; none waits longer
+ * than 200 ms for another.
  *
- * PRAGMA user_version tells the schema: 1 has the intents, 2 the ledger and the versions as well.
+ * PRAGMA user_version tells the schema: 1 has the intents, 2 the ledger and the versions as well, 3
+ * the units and the counters of foresight.
  * An older file is brought up to date when it is opened to be written, one transaction a step.
  *
  * Errors, of all that is kept in it: -ENOENT (there is none), -EACCES (it may not be read),
@@ -24,7 +26,7 @@
 #include <stdint.h>
 
 #define DAVY_DB_NAME   "davylamp.db"
-#define DAVY_DB_SCHEMA 2
+#define DAVY_DB_SCHEMA 3
 #define DAVY_DB_DIR    512
 
 enum davy_db_open {

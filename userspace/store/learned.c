@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "core/event/plan.h"
 #include "lib/file.h"
 #include "lib/text.h"
+#include "store/setting.h"
 
 #define REASON_MAX 160
 #define FILE_MAX   ((size_t)256 * 1024)
@@ -22,82 +22,37 @@ struct reader {
 	char section[64];
 };
 
+#define AT(member) #member, DAVY_SETTING_AT(struct davy_learned_entry, member)
+
+/* The reason comes last and is written otherwise. */
+static const struct davy_setting settings[] = {
+	{ AT(model), 0, NULL },
+	{ AT(backend), DAVY_BACKEND_COUNT - 1, davy_setting_backend },
+	{ AT(device), 0, NULL },
+	{ AT(state), DAVY_BREAKER_STATE_COUNT - 1, davy_setting_breaker },
+	{ "openings", DAVY_SETTING_AT(struct davy_learned_entry, open_count), UINT16_MAX, NULL },
+	{ "since", DAVY_SETTING_AT(struct davy_learned_entry, since_s), INT64_MAX, NULL },
+	{ "until", DAVY_SETTING_AT(struct davy_learned_entry, until_s), INT64_MAX, NULL },
+	{ AT(because), 0, NULL },
+	{ 0 },
+};
+
+static const struct davy_setting of_file[] = {
+	{ "version", DAVY_SETTING_AT(struct davy_learned, version), UINT32_MAX, NULL },
+	{ 0 },
+};
+
 static int learned_path_of(char *path, size_t size, const char *dir)
 {
 	return davy_root_path(path, size, "%s/%s", dir, DAVY_LEARNED_NAME);
 }
 
-static int learned_number(const char *text, int64_t min, int64_t max, int64_t *ret_value)
-{
-	char *end;
-	long long value;
-
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || end == text || *end || value < min || value > max)
-		return 0;
-	*ret_value = value;
-	return 1;
-}
-
-static int learned_name(char *dst, size_t size, const char *text)
-{
-	if (strlen(text) >= size)
-		return 0;
-	davy_copy_name(dst, size, text);
-	return 1;
-}
-
-static int state_from(const char *text, enum davy_breaker_state *ret_state)
-{
-	for (int i = 0; i < DAVY_BREAKER_STATE_COUNT; i++) {
-		if (strcmp(text, davy_breaker_state_name((enum davy_breaker_state)i)) != 0)
-			continue;
-		*ret_state = (enum davy_breaker_state)i;
-		return 1;
-	}
-	return 0;
-}
-
-static int learned_set(struct davy_learned_entry *e, const char *key, const char *value)
-{
-	int backend = davy_backend_from_name(value);
-	int64_t n;
-
-	if (!strcmp(key, "device"))
-		return learned_name(e->device, sizeof(e->device), value);
-	if (!strcmp(key, "model"))
-		return learned_name(e->model, sizeof(e->model), value);
-	if (!strcmp(key, "because"))
-		return learned_name(e->because, sizeof(e->because), value);
-	if (!strcmp(key, "state"))
-		return state_from(value, &e->state);
-	if (!strcmp(key, "backend")) {
-		e->backend = backend < 0 ? DAVY_BACKEND_UNKNOWN : (enum davy_backend)backend;
-		return backend > 0;
-	}
-	if (!strcmp(key, "since"))
-		return learned_number(value, 0, INT64_MAX, &e->since_s);
-	if (!strcmp(key, "until"))
-		return learned_number(value, 0, INT64_MAX, &e->until_s);
-	if (!strcmp(key, "openings") && learned_number(value, 0, UINT16_MAX, &n)) {
-		e->open_count = (uint16_t)n;
-		return 1;
-	}
-	return 0;
-}
-
 static int learned_on_line(void *arg, const char *section, const char *key, const char *value)
 {
 	struct reader *r = arg;
-	int64_t n;
 
-	if (!section[0]) {
-		if (strcmp(key, "version") != 0 || !learned_number(value, 0, UINT32_MAX, &n))
-			return 0;
-		r->learned->version = (uint32_t)n;
-		return 1;
-	}
+	if (!section[0])
+		return davy_setting_set(of_file, r->learned, key, value);
 	if (strncmp(section, "breaker ", 8) != 0)
 		return 0;
 	if (!r->entry || strcmp(section, r->section) != 0) {
@@ -106,7 +61,8 @@ static int learned_on_line(void *arg, const char *section, const char *key, cons
 		r->entry = &r->learned->entry[r->learned->count++];
 		snprintf(r->section, sizeof(r->section), "%s", section);
 	}
-	return learned_set(r->entry, key, value);
+	return davy_setting_set(settings, r->entry, key, value) &&
+	       (r->entry->backend || strcmp(key, "backend") != 0);
 }
 
 int davy_learned_load(const char *dir, struct davy_learned *ret_learned, int *ret_line)
@@ -141,32 +97,20 @@ int davy_learned_load(const char *dir, struct davy_learned *ret_learned, int *re
  * INI is a format of lines, of at most 200 bytes (libinih), without a comment sign after a blank.
  * Keys (model, device) are printable already and stay as they are; only the reason is cut.
  */
-static void put_reason(FILE *out, const char *key, const char *value)
+static void put_entry(FILE *out, size_t number_of, const struct davy_learned_entry *e)
 {
-	char safe[REASON_MAX];
+	char value[DAVY_SETTING_LEN], safe[REASON_MAX];
 
-	davy_text_shown(safe, sizeof(safe), value);
+	fprintf(out, "\n[breaker %zu]\n", number_of);
+	for (const struct davy_setting *s = settings; s[1].name; s++) {
+		davy_setting_text(s, e, value);
+		fprintf(out, "%s = %s\n", s->name, value);
+	}
+	davy_text_shown(safe, sizeof(safe), e->because);
 	for (char *at = safe; *at; at++)
 		if (*at == ';' && at > safe && at[-1] == ' ')
 			*at = ',';
-	fprintf(out, "%s = %s\n", key, safe);
-}
-
-static void learned_put(FILE *out, const char *key, const char *value)
-{
-	fprintf(out, "%s = %s\n", key, value);
-}
-
-static void put_entry(FILE *out, size_t number_of, const struct davy_learned_entry *e)
-{
-	fprintf(out, "\n[breaker %zu]\n", number_of);
-	learned_put(out, "model", e->model);
-	learned_put(out, "backend", davy_backend_name(e->backend));
-	learned_put(out, "device", e->device);
-	learned_put(out, "state", davy_breaker_state_name(e->state));
-	fprintf(out, "openings = %u\nsince = %" PRId64 "\nuntil = %" PRId64 "\n", e->open_count,
-		e->since_s, e->until_s);
-	put_reason(out, "because", e->because);
+	fprintf(out, "because = %s\n", safe);
 }
 
 int davy_learned_save(const char *dir, struct davy_learned *learned)

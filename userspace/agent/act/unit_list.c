@@ -1,33 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * units.conf: the services in the agent's care. A file that cannot be read (EIO, EMFILE, ENOMEM) is
- * not replaced: no service is adopted or released until it was read.
+ * The services in the agent's care. A list that cannot be read (EIO, EMFILE, ENOMEM) is not
+ * replaced: no service is adopted or released until it was read.
  */
 #include "agent/agent.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "lib/log.h"
+#include "store/db.h"
 #include "agent/act/units.h"
 
 #define UNITS_RETRY_NS (5 * DAVY_NS_PER_S)
-
-/* Puts a file aside whose content is wrong; the list is empty then. */
-static int units_load(struct davy_agent *a)
-{
-	const char *dir = a->options.state_dir;
-	int line, err = davy_adopted_load(dir, &a->units->adopted, &line);
-
-	if (err != -EBADMSG)
-		return err;
-	err = davy_adopted_set_aside(dir);
-	if (!err)
-		davy_log("'%s/%s': line %d is not understood; put aside as %s.bad; no "
-			 "unit is adopted",
-			 dir, DAVY_ADOPTED_NAME, line, DAVY_ADOPTED_NAME);
-	return err;
-}
 
 static void units_begin(struct davy_agent *a)
 {
@@ -49,16 +31,19 @@ static void units_begin(struct davy_agent *a)
 int davy_units_read(struct davy_agent *a)
 {
 	struct davy_units *units = a->units;
-	int err = units_load(a);
+	int err = davy_adopted_load(a->options.state_dir, &units->adopted);
 
 	if (err && err != units->unread)
-		davy_log("'%s/%s': cannot be read: %s; the file stays as it is, its units are not "
-			 "watched, and the agent reads it again every %d s",
-			 a->options.state_dir, DAVY_ADOPTED_NAME, strerror(-err),
-			 (int)(UNITS_RETRY_NS / DAVY_NS_PER_S));
+		davy_log(
+			"'%s/%s': the list of adopted units cannot be read: %s; it stays as it is, "
+			"its units are not watched, and the agent reads it again every %d s",
+			a->options.state_dir, DAVY_DB_NAME, davy_db_why(err),
+			(int)(UNITS_RETRY_NS / DAVY_NS_PER_S));
 	else if (!err && units->unread)
-		davy_log("'%s/%s': was read; its units are in the agent's care",
-			 a->options.state_dir, DAVY_ADOPTED_NAME);
+		davy_log(
+			"'%s/%s': the list of adopted units was read; its units are in the agent's "
+			"care",
+			a->options.state_dir, DAVY_DB_NAME);
 	units->unread = err;
 	if (!err)
 		units_begin(a);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "store/db.h"
 #include "agent/act/units.h"
 
 struct davy_service *davy_unit_of_workload(struct davy_agent *a, uint32_t workload)
@@ -76,8 +77,8 @@ int davy_units_save(struct davy_agent *a)
 	if (!err)
 		err = davy_adopted_save(a->options.state_dir, &a->units->adopted);
 	if (err)
-		davy_log("'%s/%s': cannot be written: %s; the change is kept in memory and written "
-			 "at the next one",
-			 a->options.state_dir, DAVY_ADOPTED_NAME, strerror(-err));
+		davy_log("'%s/%s': the list of adopted units cannot be written: %s; the change is "
+			 "kept in memory and written at the next one",
+			 a->options.state_dir, DAVY_DB_NAME, davy_db_why(err));
 	return err;
 }

@@ -75,7 +75,7 @@ struct davy_service {
 struct davy_units {
 	struct davy_systemd *systemd;
 	struct davy_adopted adopted;
-	int unread; /* why units.conf cannot be read: it must not be replaced; 0: it was */
+	int unread; /* why the list cannot be read: it must not be replaced; 0: it was */
 	uint64_t tried_ns;
 	struct davy_service unit[DAVY_ADOPTED_MAX];
 	char dir[PATH_MAX]; /* of the environments: absolute, as unit files name it */
@@ -105,9 +105,9 @@ struct davy_adopted_unit *davy_unit_adopted(const struct davy_service *u); /* it
 /* 0: the cgroup is none of theirs. */
 uint32_t davy_units_workload_of(const struct davy_agent *a, const char *cgroup);
 struct davy_service *davy_unit_add(struct davy_agent *a, const char *name);
-int davy_units_save(struct davy_agent *a); /* units.conf; an error has been logged */
+int davy_units_save(struct davy_agent *a); /* the list; an error has been logged */
 
-/* unit_list.c: units.conf; an error has been logged. */
+/* unit_list.c: the list; an error has been logged. */
 int davy_units_read(struct davy_agent *a);
 void davy_units_read_tick(struct davy_agent *a, uint64_t now_ns);
 

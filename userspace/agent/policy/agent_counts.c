@@ -1,41 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/agent.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "lib/log.h"
+#include "store/db.h"
 
 #define SAVE_NS                                                                                    \
 	(60 * DAVY_NS_PER_S) /* fsync may take long, and what is lost is a minute's counts */
 
-/* Puts a file aside whose content is wrong; nothing was counted then. */
-static int counts_load(const struct davy_agent *a, struct davy_counts *ret_counts)
-{
-	const char *dir = a->options.state_dir;
-	char error[DAVY_COUNTS_ERROR_LEN];
-	int err = davy_counts_load(dir, ret_counts, error);
-
-	if (err != -EBADMSG)
-		return err;
-	err = davy_counts_set_aside(dir);
-	if (!err)
-		davy_log("'%s/%s': %s; put aside as %s.bad; counting begins anew", dir,
-			 DAVY_COUNTS_NAME, error, DAVY_COUNTS_NAME);
-	return err;
-}
-
 static void counts_read(struct davy_agent *a)
 {
 	struct davy_kept_counts *k = &a->counts;
-	int err = counts_load(a, &k->before);
+	int err = davy_counts_load(a->options.state_dir, &k->before);
 
 	if (err && err != k->unread)
-		davy_log(
-			"'%s/%s': cannot be read: %s; the file stays as it is, and the agent reads "
-			"it again every minute",
-			a->options.state_dir, DAVY_COUNTS_NAME, strerror(-err));
+		davy_log("'%s/%s': the counters of foresight cannot be read: %s; they stay as they "
+			 "are, and the agent reads them again every minute",
+			 a->options.state_dir, DAVY_DB_NAME, davy_db_why(err));
 	k->unread = err;
 	if (!k->before.since_s)
 		k->before.since_s = time(NULL);
@@ -73,8 +56,9 @@ static void counts_save(struct davy_agent *a)
 	counts = davy_agent_counts(a);
 	err = davy_counts_save(a->options.state_dir, &counts);
 	if (err)
-		davy_log("'%s/%s': cannot be written: %s; tried again in a minute",
-			 a->options.state_dir, DAVY_COUNTS_NAME, strerror(-err));
+		davy_log("'%s/%s': the counters of foresight cannot be written: %s; tried again in "
+			 "a minute",
+			 a->options.state_dir, DAVY_DB_NAME, davy_db_why(err));
 	else
 		k->saved = a->core.foresight;
 }

@@ -11,7 +11,7 @@ struct davy_kept_counts {
 	struct davy_counts before;   /* of the starts before this one */
 	struct davy_foresight saved; /* what the core had counted when it was written last */
 	uint64_t saved_ns;
-	int unread; /* why the file cannot be read: it must not be replaced; 0: it was read */
+	int unread; /* why they cannot be read: they must not be replaced; 0: they were read */
 };
 
 void davy_agent_counts_open(struct davy_agent *a);
