@@ -71,7 +71,7 @@ $(FUZZ_LIB): $(FUZZ_LIB_OBJ)
 $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_LIB) \
-		-ljansson -lzstd -linih -lsystemd
+		-ljansson -lzstd -linih -lsystemd -lsqlite3
 
 -include $(patsubst %.o,%.d,$(SAN_LIB_OBJ) $(FUZZ_LIB_OBJ) $(call objects,san,$(call sources,cli reader $(SAN_EXTRA))))
 

@@ -223,8 +223,8 @@ static void nor_files_of_an_older_davylamp(void **state)
 {
 	(void)state;
 	at_every_read(parse_counts);
-	at_reads(import_adopted, 11); /* what it consists of was tried at every call */
-	at_reads(import_counts, 11);
+	at_reads(import_adopted, 53); /* what it consists of was tried at every call */
+	at_reads(import_counts, 53);
 }
 
 /* Every allocation fails in turn: what is saved then is the old or the new. */
