@@ -4,7 +4,6 @@
  * from which line of which file. The device is a GPU of this host, or one described by options.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,8 +148,9 @@ static bool take_fact(struct davy_explain_options *o, enum davy_condition condit
 	}
 }
 
-static bool take_available(struct davy_policy_subject *s, const char *text)
+static bool take_available(void *arg, const char *text)
 {
+	struct davy_explain_options *o = arg;
 	enum davy_backend list[DAVY_BACKEND_COUNT];
 	struct davy_policy_wrong wrong;
 	uint32_t packed;
@@ -160,30 +160,18 @@ static bool take_available(struct davy_policy_subject *s, const char *text)
 		return say_wrong("available", text, &wrong);
 	count = davy_backends_unpack(packed, list);
 	for (size_t i = 0; i < count; i++)
-		s->available |= 1u << list[i];
+		o->subject.available |= 1u << list[i];
+	o->asked = true;
 	return true;
 }
 
-bool davy_policy_explain_take(struct davy_explain_options *o, int id, const char *option,
-			      const char *text)
+static bool explain_take_fact(void *arg, const char *text)
 {
-	if (id == DAVY_EXPLAIN_FORCE)
-		o->subject.forced = true;
-	else if (id == DAVY_EXPLAIN_AVAILABLE)
-		return take_available(&o->subject, text);
-	else if (id == DAVY_EXPLAIN_JSON)
-		o->json = true;
-	else if (id == DAVY_EXPLAIN_SOCKET)
-		o->socket_path = text;
-	else if (id >= DAVY_EXPLAIN_POLICIES)
-		o->dirs[id - DAVY_EXPLAIN_POLICIES] = text;
-	else if (!take_fact(o, (enum davy_condition)id, option, text))
-		return false;
-	o->asked |= id != DAVY_EXPLAIN_JSON && id != DAVY_EXPLAIN_SOCKET;
-	o->described |= id < DAVY_IF_COUNT && id != DAVY_IF_DEVICE && id != DAVY_IF_ENGINE &&
-			id != DAVY_IF_MODEL && id != DAVY_IF_BACKEND &&
-			id != DAVY_IF_CONTEXT_ABOVE && id != DAVY_IF_KNOWN;
-	return true;
+	const struct davy_explain_fact *f = arg;
+
+	f->of->asked = true;
+	f->of->described |= f->of_gpu;
+	return take_fact(f->of, f->condition, f->option, text);
 }
 
 static void explain(const struct davy_explain_options *o, const struct davy_policy_layers *layers,
@@ -241,7 +229,9 @@ struct davy_policy_layers *davy_policy_explain_rules(const struct davy_explain_o
 	if (!layers)
 		return NULL;
 	davy_policy_layers_init(layers);
-	err = davy_policy_dirs_read(o->dirs[0], o->dirs[2], o->dirs[1], layers, error);
+	err = davy_policy_dirs_read(o->data_dir ? o->data_dir : DAVY_DATA_DIR "/policies",
+				    o->state_dir ? o->state_dir : DAVY_STATE_DIR,
+				    o->config_dir ? o->config_dir : DAVY_CONFIG_DIR, layers, error);
 	if (!err && error[0])
 		davy_log("%s; the agent's rules are ignored", error);
 	if (!err)
@@ -266,12 +256,13 @@ static int policy_explain_run(const struct davy_explain_options *o)
 	return status;
 }
 
-static int policy_explain_judge(const struct davy_explain_options *o, char *const *words, int count)
+static int policy_explain_judge(struct davy_explain_options *o, char *const *words, int count)
 {
 	const struct davy_policy_running running = { o->socket_path, count ? words[0] : NULL, true,
 						     o->json };
 	const char *wrong = NULL;
 
+	o->asked |= o->subject.forced || o->data_dir || o->config_dir || o->state_dir;
 	if (count > 1 || (count && o->asked))
 		wrong = "'policy explain' takes either WORKLOAD or options that describe an engine "
 			"and a GPU";
@@ -288,48 +279,56 @@ static int policy_explain_judge(const struct davy_explain_options *o, char *cons
 	return policy_explain_run(o);
 }
 
-const struct option *davy_policy_explain_options(void)
+#define ANY_GPU 6 /* so many of them, the first, are about what runs on it */
+
+static const struct {
+	const char *option;
+	enum davy_condition condition;
+} facts[DAVY_EXPLAIN_FACTS] = {
+	{ "engine", DAVY_IF_ENGINE },
+	{ "model", DAVY_IF_MODEL },
+	{ "device", DAVY_IF_DEVICE },
+	{ "backend", DAVY_IF_BACKEND },
+	{ "context", DAVY_IF_CONTEXT_ABOVE },
+	{ "known", DAVY_IF_KNOWN },
+	{ "driver", DAVY_IF_DRIVER },
+	{ "vendor", DAVY_IF_VENDOR },
+	{ "kind", DAVY_IF_KIND },
+	{ "gfx", DAVY_IF_GFX },
+	{ "generation", DAVY_IF_GENERATION },
+	{ "compute-units", DAVY_IF_COMPUTE_UNITS_BELOW },
+	{ "firmware", DAVY_IF_FIRMWARE },
+	{ "kernel", DAVY_IF_KERNEL },
+	{ "lockup", DAVY_IF_LOCKUP_BELOW },
+};
+
+void davy_policy_explain_table(struct davy_explain_options *o, struct davy_option *ret_options)
 {
-	static const struct option names[] = {
-		{ "engine", required_argument, NULL, DAVY_IF_ENGINE },
-		{ "model", required_argument, NULL, DAVY_IF_MODEL },
-		{ "device", required_argument, NULL, DAVY_IF_DEVICE },
-		{ "backend", required_argument, NULL, DAVY_IF_BACKEND },
-		{ "context", required_argument, NULL, DAVY_IF_CONTEXT_ABOVE },
-		{ "driver", required_argument, NULL, DAVY_IF_DRIVER },
-		{ "vendor", required_argument, NULL, DAVY_IF_VENDOR },
-		{ "kind", required_argument, NULL, DAVY_IF_KIND },
-		{ "gfx", required_argument, NULL, DAVY_IF_GFX },
-		{ "generation", required_argument, NULL, DAVY_IF_GENERATION },
-		{ "compute-units", required_argument, NULL, DAVY_IF_COMPUTE_UNITS_BELOW },
-		{ "firmware", required_argument, NULL, DAVY_IF_FIRMWARE },
-		{ "kernel", required_argument, NULL, DAVY_IF_KERNEL },
-		{ "lockup", required_argument, NULL, DAVY_IF_LOCKUP_BELOW },
-		{ "known", required_argument, NULL, DAVY_IF_KNOWN },
-		{ "force", no_argument, NULL, DAVY_EXPLAIN_FORCE },
-		{ "available", required_argument, NULL, DAVY_EXPLAIN_AVAILABLE },
-		{ "policies", required_argument, NULL, DAVY_EXPLAIN_POLICIES },
-		{ "config", required_argument, NULL, DAVY_EXPLAIN_CONFIG },
-		{ "state", required_argument, NULL, DAVY_EXPLAIN_STATE },
-		{ "socket", required_argument, NULL, DAVY_EXPLAIN_SOCKET },
-		{ "json", no_argument, NULL, DAVY_EXPLAIN_JSON },
-		{ "help", no_argument, NULL, DAVY_EXPLAIN_HELP },
-		{ 0 },
-	};
-	return names;
+	struct davy_option *at = ret_options;
+
+	for (size_t i = 0; i < DAVY_EXPLAIN_FACTS; i++) {
+		o->facts[i] = (struct davy_explain_fact){ facts[i].option, facts[i].condition,
+							  i >= ANY_GPU, o };
+		*at++ = (struct davy_option){ facts[i].option, .take = explain_take_fact,
+					      .arg = &o->facts[i] };
+	}
+	*at++ = (struct davy_option){ "force", .flag = &o->subject.forced };
+	*at++ = (struct davy_option){ "available", .take = take_available, .arg = o };
+	*at++ = (struct davy_option){ "policies", .text = &o->data_dir };
+	*at++ = (struct davy_option){ "config", .text = &o->config_dir };
+	*at++ = (struct davy_option){ "state", .text = &o->state_dir };
+	*at++ = (struct davy_option){ "socket", .text = &o->socket_path };
+	*at++ = (struct davy_option){ "json", .flag = &o->json };
+	*at = (struct davy_option){ 0 };
 }
 
 int davy_policy_explain(int argc, char **argv)
 {
-	const struct option *names = davy_policy_explain_options();
-	struct davy_explain_options o = DAVY_EXPLAIN_OPTIONS_INIT;
-	int c, index = 0;
+	struct davy_explain_options o = { .socket_path = DAVY_SOCKET_DEFAULT };
+	struct davy_option options[DAVY_OPTIONS_MAX + 1];
+	int first;
 
-	while ((c = getopt_long(argc, argv, "h", names, &index)) >= 0) {
-		if (c == 'h' || c == DAVY_EXPLAIN_HELP)
-			return fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-		if (c == '?' || !davy_policy_explain_take(&o, c, names[index].name, optarg))
-			return DAVY_EXIT_USAGE;
-	}
-	return policy_explain_judge(&o, argv + optind, argc - optind);
+	davy_policy_explain_table(&o, options);
+	first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
+	return first <= 0 ? -first : policy_explain_judge(&o, argv + first, argc - first);
 }

@@ -50,15 +50,6 @@ static const char usage[] =
 	"  --json                 one JSON object: the result, and the rules left out\n"
 	"  -h, --help             print this text\n";
 
-enum own_option {
-	OPT_OUT = DAVY_EXPLAIN_COUNT,
-	OPT_MODELS_DIR,
-	OPT_SERVER,
-};
-
-#define OWN_OPTIONS 3
-#define OPTIONS_MAX 64
-
 struct write_options {
 	struct davy_explain_options d;
 	const struct davy_output_format *format;
@@ -227,45 +218,36 @@ static bool take_models(struct write_options *o, const char *text, bool dir)
 	return !err;
 }
 
-static bool policy_write_take(struct write_options *o, int id, const char *option, const char *text)
+static bool take_model(void *o, const char *text)
 {
-	switch (id) {
-	case DAVY_IF_MODEL:
-	case OPT_MODELS_DIR:
-		return take_models(o, text, id == OPT_MODELS_DIR);
-	case OPT_OUT:
-		o->out = strcmp(text, "-") ? text : NULL;
-		return true;
-	case OPT_SERVER:
-		o->server = text;
-		return true;
-	default:
-		return davy_policy_explain_take(&o->d, id, option, text);
-	}
+	return take_models(o, text, false);
 }
 
-/* DAVY_EXIT_DONE: the options are valid. *ret_help: print the usage. */
-static int policy_write_parse(struct write_options *o, int argc, char **argv, bool *ret_help)
+static bool take_models_dir(void *o, const char *text)
 {
-	struct option names[OPTIONS_MAX] = {
-		{ "out", required_argument, NULL, OPT_OUT },
-		{ "models-dir", required_argument, NULL, OPT_MODELS_DIR },
-		{ "server", required_argument, NULL, OPT_SERVER },
-	};
-	const struct option *others = davy_policy_explain_options();
-	int c, index = 0;
+	return take_models(o, text, true);
+}
 
-	for (size_t i = OWN_OPTIONS; others->name && i < OPTIONS_MAX - 1; i++)
-		names[i] = *others++;
-	while ((c = getopt_long(argc, argv, "h", names, &index)) >= 0) {
-		*ret_help = c == 'h' || c == DAVY_EXPLAIN_HELP;
-		if (*ret_help)
-			return DAVY_EXIT_DONE;
-		if (c == '?' || !policy_write_take(o, c, names[index].name, optarg))
-			return DAVY_EXIT_USAGE;
-	}
-	o->format = optind + 1 == argc ? davy_output_format_named(argv[optind]) : NULL;
-	if (o->format && (!o->d.subject.forced || o->d.subject.backend))
+/* The exit status to end with, unless *ret_run is set. */
+static int policy_write_parse(struct write_options *o, int argc, char **argv, bool *ret_run)
+{
+	struct davy_option options[4 + DAVY_EXPLAIN_TABLE] = {
+		{ "model", .take = take_model, .arg = o }, /* before the other of that name */
+		{ "models-dir", .take = take_models_dir, .arg = o },
+		{ "out", .text = &o->out },
+		{ "server", .text = &o->server },
+	};
+	int first;
+
+	davy_policy_explain_table(&o->d, options + 4);
+	first = davy_options_read(argc, argv, DAVY_OPTIONS_ANYWHERE, usage, options);
+	if (first <= 0)
+		return -first;
+	if (o->out && !strcmp(o->out, "-"))
+		o->out = NULL;
+	o->format = first + 1 == argc ? davy_output_format_named(argv[first]) : NULL;
+	*ret_run = o->format && (!o->d.subject.forced || o->d.subject.backend);
+	if (*ret_run)
 		return DAVY_EXIT_DONE;
 	davy_log("%s", o->format
 			       ? "--force needs --backend"
@@ -277,17 +259,15 @@ static int policy_write_parse(struct write_options *o, int argc, char **argv, bo
 int davy_policy_write(int argc, char **argv)
 {
 	struct write_options *o = calloc(1, sizeof(*o));
-	bool help = false;
+	bool run = false;
 	int status;
 
 	if (!o)
 		return DAVY_EXIT_FAILED;
-	o->d = (struct davy_explain_options)DAVY_EXPLAIN_OPTIONS_INIT;
+	o->d.socket_path = DAVY_SOCKET_DEFAULT;
 	o->server = "llama-server";
-	status = policy_write_parse(o, argc, argv, &help);
-	if (help)
-		status = fputs(usage, stdout) < 0 ? DAVY_EXIT_FAILED : DAVY_EXIT_DONE;
-	else if (!status)
+	status = policy_write_parse(o, argc, argv, &run);
+	if (run)
 		status = policy_write_run(o);
 	davy_model_list_done(&o->models);
 	free(o);
