@@ -45,8 +45,8 @@ static bool pace_works(const struct davy_agent *a)
 	for (size_t i = 0; i < DAVY_WORLD_WORKLOADS; i++) {
 		const struct davy_workload *w = &a->core.world.workloads[i];
 
-		if (w->id && (w->pid || w->act_plan || w->retry_ns || w->check_ns || w->freeze_plan ||
-			      w->effect_count))
+		if (w->id && (w->pid || w->act_plan || w->retry_ns || w->check_ns ||
+			      w->freeze_plan || w->effect_count))
 			return true;
 	}
 	for (size_t i = 0; a->units && i < DAVY_ADOPTED_MAX; i++) {

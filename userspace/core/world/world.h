@@ -144,7 +144,7 @@ struct davy_workload {
 	uint64_t replaced_ns;
 	uint64_t freeze_until_ns; /* lease of the freeze */
 	uint64_t freeze_good_ns;  /* renew until then, even without new events */
-	uint64_t let_go_ns;	  /* end of the last throttle that a hazard caused */
+	uint64_t thawed_ns;	  /* end of the last throttle that a hazard caused */
 	uint64_t troubled_ns;	  /* last time when a hazard could be attributed to it */
 	uint64_t undone_ns;	  /* last undo that may have caused new hazards; 0: none */
 	struct davy_effect effects[DAVY_EFFECTS_MAX]; /* latest last */

@@ -17,7 +17,7 @@ struct davy_gpu {
 	int render; /* minor of /dev/dri/renderDN, -1 none */
 };
 
-/* Returns the number of GPUs. GPUs without a driver are not listed, nor those of a guest (vfio-pci). */
+/* Returns the number of GPUs. Not listed: without a driver, or given to a guest (vfio-pci). */
 size_t davy_gpus_list(struct davy_gpu *list, size_t max);
 
 /*
