@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether an act may be: what people have allowed, what the workload can, and how much of it there
- * was already. An operator's act (hazard none) has no budget; a stop needs none either.
+ * Whether an action may run now: mode, adoption, pins, other managers, what the workload can do,
+ * and budgets. An operator's action (hazard none) and a stop need no budget.
  */
 #include "core/action/acts.h"
 
@@ -24,7 +24,7 @@ static bool has_manager(struct davy_step *s, const struct davy_workload *w)
 	return parent && parent->role == DAVY_ROLE_MANAGER && parent->workload != w->id;
 }
 
-/* Who starts and stops it by his own rules would undo what we do, and we what he does. */
+/* Refuse if another manager controls the workload: the two would undo each other. */
 static bool is_rivals(struct davy_step *s, const struct davy_workload *w,
 		      const struct davy_plan *plan)
 {
@@ -107,7 +107,7 @@ enum davy_refusal davy_admission(struct davy_step *s, struct davy_workload *w,
 	return within_budget(s, w, plan);
 }
 
-/* A hold that is renewed is the same hold; only a new process makes the next one wait longer. */
+/* Renewing a freeze costs nothing. Only a new process lengthens the back-off. */
 void davy_spend(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan)
 {
 	bool renews = davy_action_freezes(plan->action) && w->freeze_plan &&

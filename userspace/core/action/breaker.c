@@ -73,8 +73,7 @@ static void breaker_say(struct davy_step *s, const struct davy_breaker *b,
 	davy_emit(s, &plan);
 }
 
-static void open_breaker(struct davy_step *s, struct davy_breaker *b,
-			 const struct davy_plan *note)
+static void open_breaker(struct davy_step *s, struct davy_breaker *b, const struct davy_plan *note)
 {
 	uint64_t wait = davy_config_ns(&s->core->config, DAVY_CFG_BREAKER_BACKOFF_MS);
 	uint64_t most = davy_config_ns(&s->core->config, DAVY_CFG_BREAKER_BACKOFF_MAX_MS);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Acts, from the plan to their end. What a failed engine gets: restart for a plain crash, strictly
- * the CPU when the device or its driver failed or the breaker is open, quarantine when it opens
- * again and again and there is nowhere to go. One act at a time; every refusal is a plan with its
- * reason.
+ * Actions, from the plan to the outcome. A failed engine is restarted after a plain crash. It
+ * moves to the CPU when the device or its driver failed or the breaker is open. It is
+ * quarantined when the breaker opens repeatedly and the engine cannot move. One action at a time
+ * for each workload. Every refusal is a plan with its reason.
  */
 #include "core/action/acts.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define SMALLER_TRIES 2 /* one after the other, before the device is given up */
-/* To freeze takes milliseconds, or does not happen. */
+#define SMALLER_TRIES 2 /* consecutive, before the device counts as bad */
+/* A freeze takes milliseconds, or fails. */
 #define FREEZE_ANSWER_NS (5 * DAVY_NS_PER_S)
 
 static void decide_begin(struct davy_step *s, struct davy_workload *w, const struct davy_plan *plan)
@@ -41,15 +41,15 @@ static void decide_begin(struct davy_step *s, struct davy_workload *w, const str
 }
 
 /*
- * A trace answers an act by its number: this one counts the workload's acts only, so that other
- * thresholds, or a later build's hazards, may note more or less beside it.
+ * A trace refers to an act by its number. The number counts the acts of this workload only, so that
+ * it stays the same with other thresholds and with the hazards of a later build.
  */
 static uint32_t act_number(struct davy_workload *w)
 {
 	return (w->id << 16) + w->act_count++ % 0xffff + 1;
 }
 
-/* What failed is tried again when its back-off is over; a hazard that stands asks by itself. */
+/* Retry when the back-off is over. A hazard that stands needs no retry: it escalates again. */
 static void put_off(struct davy_step *s, struct davy_workload *w, struct davy_plan *plan)
 {
 	plan->until_ns = davy_backoff_end_ns(s, w);
@@ -99,15 +99,15 @@ static enum davy_action rung_for_failure(struct davy_step *s, const struct davy_
 	return DAVY_ACTION_RESTART;
 }
 
-/* A smaller ubatch is no answer to what died of less. */
+/* A smaller ubatch does not help a process that died with a smaller batch. */
 static bool could_matter(const struct davy_process *p, const struct davy_plan *plan)
 {
 	return plan->tuning.knob != DAVY_TUNER_UBATCH || p->lost_batch > plan->knobs.ubatch;
 }
 
 /*
- * The device has shown what it cannot, not that it is bad. One that died with smaller settings too,
- * and no later, is bad.
+ * One failure shows a limit of the device, not that it is bad. A device is bad if smaller settings
+ * fail as well, and not later.
  */
 static bool setting_is_to_blame(struct davy_step *s, struct davy_workload *w,
 				const struct davy_process *p, struct davy_plan *plan)
@@ -140,7 +140,7 @@ void davy_decide_failure(struct davy_step *s, const struct davy_process *p,
 	else
 		plan.action = (uint8_t)rung_for_failure(s, p, w, davy_breaker_failure(s, p, note),
 							&until_ns);
-	/* It is started anew anyway: with what answers its trouble. */
+	/* The restart is needed anyway: use the settings that answer the failure. */
 	if (plan.action == DAVY_ACTION_RESTART && w && davy_tuned_lower(s, w, p, &plan))
 		plan.action = DAVY_ACTION_SHRINK;
 	if (plan.action == DAVY_ACTION_QUARANTINE)
@@ -181,7 +181,7 @@ static void say_outcome(struct davy_step *s, const struct davy_workload *w, int3
 
 	plan.kind = DAVY_PLAN_OUTCOME;
 	plan.tuning = w->act_tuning;
-	if (plan.tuning.why && !plan.backend) /* it is not seen to use one yet */
+	if (plan.tuning.why && !plan.backend) /* the new process has not used one yet */
 		plan.backend = w->act_to ? w->act_to : w->act_from;
 	plan.result = result;
 	plan.stopped_ns = w->stopped_ns;
@@ -193,7 +193,7 @@ static bool lives(struct davy_step *s, uint32_t pid)
 	return davy_world_process(&s->core->world, pid) != NULL;
 }
 
-/* The next action, where the failed one has left nothing that serves. */
+/* The next action if nothing serves after the failed one. */
 static enum davy_action action_after(struct davy_step *s, struct davy_workload *w)
 {
 	const struct davy_action_row *row = davy_action_row(s, w->act_action);
@@ -247,7 +247,7 @@ static void decide_started(struct davy_workload *w, uint32_t pid)
 		w->pid = pid;
 }
 
-/* A replacement that ends before it gave a token: nothing more to wait for. */
+/* A replacement that ends before its first token has failed: do not wait for the timeout. */
 void davy_decide_exit(struct davy_step *s)
 {
 	for (size_t i = 0; s->core->world.workload_count && i < DAVY_WORLD_WORKLOADS; i++) {
@@ -269,7 +269,7 @@ static void decide_held(struct davy_step *s, struct davy_workload *w)
 		davy_escalation_after_pause(s, w, true);
 }
 
-/* By its lease, or by the act under way, which was to do it. */
+/* The freeze ended: by its lease, or by the act under way. */
 static void decide_released(struct davy_step *s, struct davy_workload *w)
 {
 	bool asked = w->act_plan == s->ev->act.plan;
@@ -307,14 +307,14 @@ void davy_decide_act(struct davy_step *s)
 		outcome(s, w, act->result ? act->result : -1);
 }
 
-/* What was put off is done only while its reason stands. */
+/* A retry runs only while its reason stands. */
 static bool still_wanted(struct davy_step *s, const struct davy_workload *w)
 {
 	const struct davy_process *p = davy_world_process(&s->core->world, w->pid);
 
 	if (p && s->hazards[w->retry_hazard]->until_token)
 		return !davy_gave_token(p, w->retry_set_ns);
-	return !p; /* it has ended, and nobody has started it meanwhile */
+	return !p; /* it has ended, and no new process has started */
 }
 
 static uint64_t patience_ns(const struct davy_step *s, const struct davy_workload *w)

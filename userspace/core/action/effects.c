@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What acts have left in force, and its end. A throttle is renewed while its hazard stands; when it
- * comes back soon after, it is held longer, twice as long each time. Of the rest, the latest one is
- * undone after a clean period, one in each; a hazard that comes back within it doubles the period.
+ * Effects in force, and their end. A throttle is renewed while its hazard stands. If the hazard
+ * comes back soon after the thaw, the next throttle lasts twice as long. Of the other effects
+ * the latest is undone after a clean period, one for each period. A hazard that comes back
+ * within the period doubles it.
  */
 #include "core/action/acts.h"
 
@@ -10,7 +11,7 @@
 
 #define RENEW_PARTS 3 /* a lease is renewed when a third of it is left */
 #define TIMES_MOST  8
-#define LATE_NS	    (5 * DAVY_NS_PER_S) /* a release that nobody told */
+#define LATE_NS	    (5 * DAVY_NS_PER_S) /* after the lease: the report of the thaw is lost */
 
 static uint64_t effects_doubled(uint64_t ns, uint32_t times, uint64_t most)
 {
@@ -29,7 +30,7 @@ static struct davy_effect *one_more(struct davy_workload *w)
 {
 	struct davy_effect *e;
 
-	if (w->effect_count == DAVY_EFFECTS_MAX) { /* the oldest is what it runs with from now on */
+	if (w->effect_count == DAVY_EFFECTS_MAX) { /* the oldest is never undone */
 		memmove(w->effects, w->effects + 1, sizeof(*e) * (DAVY_EFFECTS_MAX - 1));
 		w->effect_count--;
 	}
@@ -60,7 +61,7 @@ static void take_out_at(struct davy_workload *w, size_t at)
 	memset(&w->effects[w->effect_count], 0, sizeof(*e));
 }
 
-/* All that the tuner has set is one effect, which ends when nothing of it is left. */
+/* All settings of the tuner are one effect. It ends when all have their old values. */
 static void put_tuned(struct davy_workload *w)
 {
 	struct davy_effect *e = tuned(w);
@@ -99,7 +100,7 @@ void davy_effect_add(struct davy_workload *w)
 		w->knobs = w->act_knobs;
 }
 
-/* Its clean period begins now: what came before is not known. */
+/* An earlier agent's effect: its clean period begins now. */
 void davy_effect_restored(struct davy_step *s)
 {
 	const struct davy_ev_left *in = &s->ev->left;
@@ -122,7 +123,7 @@ void davy_effect_restored(struct davy_step *s)
 	w->troubled_ns = s->now_ns;
 }
 
-/* The latest of that action, none: of any; NULL: there is none. */
+/* The latest effect of the action (none: of any action), or NULL. */
 static const struct davy_effect *latest(const struct davy_workload *w, uint8_t action)
 {
 	for (size_t i = w->effect_count; i-- > 0;)
@@ -152,13 +153,13 @@ void davy_effect_taken_back(struct davy_step *s, struct davy_workload *w, int32_
 	w->undone_ns = s->now_ns;
 	if (result) {
 		if (w->clean_times < TIMES_MOST)
-			w->clean_times++; /* not so soon again */
+			w->clean_times++; /* the next try waits longer */
 		return;
 	}
 	if (is_tuners(w))
 		put_tuned(w);
 	if (e && e->tuned && w->act_hazard == DAVY_HZ_NONE)
-		davy_tuned_forget(s, w); /* an operator knows better */
+		davy_tuned_forget(s, w); /* the operator overrides what the tuner found */
 	if (!is_tuners(w) || w->act_undo != DAVY_ACTION_SHRINK)
 		effects_take_out(w, w->act_undo);
 }
@@ -171,7 +172,7 @@ bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w
 	if (!plan->undone && w->freeze_plan)
 		plan->undone = w->freeze_action;
 	if (davy_action_freezes(plan->undone) || plan->undone == DAVY_ACTION_AWAKE)
-		return true; /* nothing can be lost by it */
+		return true; /* the workload loses nothing */
 	e = latest(w, plan->undone);
 	if (!e)
 		return false;
@@ -187,7 +188,7 @@ bool davy_effect_measure_undo(struct davy_step *s, const struct davy_workload *w
 	return true;
 }
 
-/* A hazard for which it could be made to pay; what was undone just now may be why. */
+/* A hazard concerns the workload. A recent undo may be its cause. */
 void davy_effects_troubled(struct davy_step *s, struct davy_workload *w)
 {
 	w->troubled_ns = s->now_ns;
@@ -205,7 +206,7 @@ static uint64_t clean_since_ns(const struct davy_workload *w)
 	return w->undone_ns > since ? w->undone_ns : since;
 }
 
-/* Fills in how far, where that is the tuner's to say. */
+/* For an effect of the tuner, fills in the next settings. */
 static bool effects_is_due(struct davy_step *s, const struct davy_workload *w,
 			   const struct davy_effect *e, struct davy_plan *plan)
 {
@@ -244,7 +245,7 @@ void davy_effects_tick(struct davy_step *s, struct davy_workload *w)
 	davy_measure(s, w, &plan);
 	refusal = (uint8_t)davy_admission(s, w, &plan);
 	if (davy_mode_for(s, w) == DAVY_MODE_ADVISE && !refusal)
-		refusal = DAVY_REFUSED_COUNT; /* advised once, too */
+		refusal = DAVY_REFUSED_COUNT; /* an advice is reported once, too */
 	if (refusal && refusal == w->undo_reported)
 		return;
 	w->undo_reported = refusal;
@@ -280,7 +281,7 @@ void davy_effect_thawed(struct davy_step *s, struct davy_workload *w)
 	w->freeze_action = w->freeze_hazard = 0;
 }
 
-/* Why it is renewed: what is seen, or nothing but that it came back before. */
+/* The reason is the note of the hazard, or (NULL) that the hazard came back before. */
 static struct davy_plan renewal_of(struct davy_step *s, const struct davy_workload *w,
 				   const struct davy_plan *note)
 {
@@ -297,7 +298,7 @@ static struct davy_plan renewal_of(struct davy_step *s, const struct davy_worklo
 	return plan;
 }
 
-/* An operator's throttle ends with its lease, as does a pause. */
+/* An operator's throttle and a pause are not renewed: they end with their lease. */
 void davy_effect_renew(struct davy_step *s, struct davy_workload *w)
 {
 	uint64_t lease_ns = davy_config_ns(&s->core->config, DAVY_CFG_THROTTLE_LEASE_MS);

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Escalation: what is done against a hazard before anything has failed, the least first, and to
- * whom. The next action is taken when the sign comes again "settle" after the last act; a new
- * hazard of level 3 does not wait. What a workload cannot do is passed over, and the plan says so.
- * Nothing is done to what is nobody's workload; the victim of a hazard is never made to pay for it.
+ * Escalation: the actions against a hazard before a failure, the least destructive first, and
+ * the workload that they act on. The next action follows when the hazard is seen again "settle"
+ * after the last act. A new hazard of level 3 does not wait. Actions that the workload cannot do
+ * are passed over, and the plan says so. Only workloads are acted on, and never the victim of a
+ * hazard.
  */
 #include "core/action/acts.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define FRESH_NS (5 * DAVY_NS_PER_S) /* an alarm outlives its sign: no act without one */
-#define PAYS	 250		     /* permille of what is short that make one pay */
+#define FRESH_NS                                                                                   \
+	(5 * DAVY_NS_PER_S) /* an alarm stands longer than that: act only on a recent one */
+#define PAYS 250	    /* permille of what is short: from here on a process is acted on */
 
 static const struct davy_escalation *escalation_of(const struct davy_step *s,
 						   const struct davy_plan *note)
@@ -24,7 +26,7 @@ static const struct davy_escalation *escalation_of(const struct davy_step *s,
 	return best;
 }
 
-/* What a reset's culprit has most of is time; of the others on its device, memory decides. */
+/* Engine time counts for hazards of long jobs, memory for all others. */
 static uint16_t share_of_short(const struct davy_step *s, const struct davy_plan *note,
 			       const struct davy_share *share)
 {
@@ -32,7 +34,7 @@ static uint16_t share_of_short(const struct davy_step *s, const struct davy_plan
 						      : share->memory_permille;
 }
 
-/* A process that an act has replaced already is not what the workload is now. */
+/* NULL: no workload, the victim, or a process that an act has replaced since. */
 static struct davy_workload *escalation_workload_of(struct davy_step *s,
 						    const struct davy_plan *note, uint32_t pid)
 {
@@ -44,7 +46,7 @@ static struct davy_workload *escalation_workload_of(struct davy_step *s,
 	return w;
 }
 
-/* Takes the candidate when it may be acted on; else keeps the first one, for the refusal. */
+/* Chooses the candidate if it may be acted on; else keeps the first, for the refusal. */
 static bool suits(struct davy_workload *w, struct davy_workload **choice)
 {
 	if (w && w->adopted && !w->pinned) {
@@ -57,13 +59,13 @@ static bool suits(struct davy_workload *w, struct davy_workload **choice)
 }
 
 /*
- * Who is made to pay: who has most of what is short, then the subject, then the others by their
- * share. NULL: nobody's workload.
+ * The workload to act on: of the process with most of what is short, else of the subject, else
+ * of the other processes by their usage. NULL: none of them is a workload's.
  */
 static struct davy_workload *target_of(struct davy_step *s, const struct davy_plan *note)
 {
 	struct davy_workload *choice = NULL;
-	bool named = s->hazards[note->hazard]->names_culprit; /* else the shares tell */
+	bool named = s->hazards[note->hazard]->names_culprit; /* else the usage tells */
 
 	if (named && !note->victim_pid && s->hazards[note->hazard]->subject_suffers)
 		return NULL;
@@ -101,7 +103,7 @@ static struct davy_plan plan_of(struct davy_step *s, const struct davy_alarm *a,
 	return plan;
 }
 
-/* The next action of the row that has an effect on the workload; false: there is none left. */
+/* The next action of the row that has an effect on the workload; false: none is left. */
 static bool next_action(struct davy_step *s, struct davy_alarm *a,
 			const struct davy_escalation *row, struct davy_workload *w,
 			struct davy_plan *ret_plan)
@@ -143,7 +145,7 @@ static bool escalation_is_due(const struct davy_step *s, const struct davy_alarm
 	return a->strong_ns >= w->act_end_ns + settle_ns;
 }
 
-/* What stands in the way, and what is only advised, is told once and not at every look. */
+/* A refusal or an advice is reported once, not on each tick. */
 static bool escalation_reported_before(struct davy_step *s, struct davy_alarm *a,
 				       struct davy_workload *w, const struct davy_plan *plan)
 {
@@ -190,7 +192,7 @@ static void consider(struct davy_step *s, struct davy_alarm *a)
 		return;
 	a->at++;
 	a->acted = true;
-	a->hurried = plan.verdict == DAVY_VERDICT_ADVISED; /* what would follow the pause */
+	a->hurried = plan.verdict == DAVY_VERDICT_ADVISED; /* report what would follow the pause */
 }
 
 void davy_escalation_raised(struct davy_step *s, struct davy_alarm *a)
@@ -217,7 +219,7 @@ void davy_escalation_tick(struct davy_step *s)
 	}
 }
 
-/* What replaces is begun while it stands still; what holds it less, when the pause is over. */
+/* A replacement starts during the pause; a weaker action starts after it. */
 static bool follows(const struct davy_step *s, const struct davy_alarm *a, bool paused)
 {
 	const struct davy_escalation *row = escalation_of(s, &a->note);

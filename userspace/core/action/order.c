@@ -2,7 +2,7 @@
 /* An operator's order becomes a plan of hazard none, by the same admission as any. */
 #include "core/action/acts.h"
 
-/* Nobody is called that: what cannot be found is refused, too. */
+/* There is no such workload: the refusal is a plan, too. */
 static struct davy_plan plan_for_nobody(struct davy_step *s)
 {
 	struct davy_plan plan = davy_plan_about(s, DAVY_HZ_NONE, NULL);
@@ -11,7 +11,7 @@ static struct davy_plan plan_for_nobody(struct davy_step *s)
 	return plan;
 }
 
-/* What was not said stays as it is in force. */
+/* Settings that the order does not name keep their value in force. */
 static void order_complete(struct davy_knobs *k, const struct davy_knobs *now)
 {
 	for (uint32_t i = 0; i < DAVY_TUNER_KNOBS; i++)
@@ -19,7 +19,7 @@ static void order_complete(struct davy_knobs *k, const struct davy_knobs *now)
 			davy_knob_set(k, i, davy_knob_get(now, i));
 }
 
-/* False: it would have no effect. What the order says goes before what would be chosen. */
+/* False: it would have no effect. Values of the order take precedence over chosen ones. */
 static bool measure(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	const struct davy_ev_order *in = &s->ev->order;

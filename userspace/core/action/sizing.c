@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* As it runs: what we have set, else what its command says. */
+/* The value in force: what the agent has set, else what the command line sets. */
 static uint32_t sizing_in_force(uint32_t set, uint32_t told)
 {
 	return set ? set : told;
@@ -20,13 +20,13 @@ static uint32_t half_power(uint32_t value)
 	return power; /* the largest power of two below the value */
 }
 
-/* People have pinned it. */
+/* An administrator has pinned the setting. */
 static bool is_fixed(const struct davy_workload *w, enum davy_tuner_knob knob)
 {
 	return w->fixed & 1u << knob;
 }
 
-/* False: it is as small as it may be, or nobody knows how large it is. */
+/* False: it is at its floor, or its size is not known. */
 static bool smaller_ubatch(struct davy_step *s, const struct davy_workload *w,
 			   const struct davy_process *p, struct davy_plan *plan)
 {
@@ -71,8 +71,8 @@ static uint32_t sizing_fitting_ubatch(const struct davy_step *s, const struct da
 }
 
 /*
- * Jobs that take too long get shorter with the ubatch, memory that runs out is that of the context.
- * Just before a timeout only a ubatch that is known to fit is worth the time to start again.
+ * Jobs that take too long need a smaller ubatch; memory that runs out needs a smaller context. Just
+ * before a timeout, only a ubatch that is known to fit is worth a restart.
  */
 bool davy_size_shrink(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
@@ -110,7 +110,7 @@ bool davy_size_pause(struct davy_step *s, const struct davy_workload *w, struct 
 	return !w->freeze_plan || w->freeze_action != DAVY_ACTION_PAUSE;
 }
 
-/* It may keep what it has and get no more. */
+/* The cap is what the workload has now. */
 bool davy_size_cap(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	(void)s;
@@ -123,7 +123,7 @@ bool davy_size_cap(struct davy_step *s, const struct davy_workload *w, struct da
 	return plan->cap_bytes;
 }
 
-/* Another one that this driver's GPUs have; Vulkan is there for all of them. */
+/* Another backend of this driver's GPUs; all have Vulkan. */
 static uint8_t sizing_other_backend(const struct davy_core *core, const struct davy_workload *w,
 				    const char *device)
 {
@@ -164,7 +164,7 @@ static bool sizing_device_fails(struct davy_step *s, const struct davy_workload 
 	return false;
 }
 
-/* After a reset the other backend may find a device that is no better: only one that answers. */
+/* After a reset the device may fail for the other backend, too: not during a reset. */
 bool davy_size_switch(struct davy_step *s, const struct davy_workload *w, struct davy_plan *plan)
 {
 	const struct davy_device_state *d = davy_world_device(&s->core->world, plan->device);
